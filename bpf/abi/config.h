@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What the collector tells the kernel half: constants set before loading (rodata), the recipe of each
+ * traced function, and the memory layout of each MPI library found. The kernel half knows no function
+ * by name: it follows recipes.
+ */
+#ifndef POV_ABI_CONFIG_H
+#define POV_ABI_CONFIG_H
+
+#include "event.h"
+
+#define POV_FUNCS_MAX 1024   /* rows of all function tables together */
+#define POV_LIBS_MAX 64	     /* traced libraries and executables in one recording */
+#define POV_FETCH_MAX 8	     /* memory reads of one call */
+#define POV_RINGS_MAX 128    /* CPU-group rings, the last one being the rescue ring */
+
+/* Attach cookie of a probe: function, library. */
+#define POV_COOKIE(func, lib) ((pov_u64)(func) | (pov_u64)(lib) << 16)
+#define POV_COOKIE_FUNC(cookie) ((pov_u16)(cookie))
+#define POV_COOKIE_LIB(cookie) ((pov_u16)((cookie) >> 16))
+
+/* Widths of what an argument points to; resolved per library through struct pov_lib. */
+enum pov_elem {
+	POV_ELEM_INT = 0,    /* int: 4 bytes */
+	POV_ELEM_WIDE = 1,   /* MPI_Aint, MPI_Count, MPI_Offset, size_t, pointers: 8 bytes */
+	POV_ELEM_HANDLE = 2, /* an MPI handle */
+	POV_ELEM_STATUS = 3, /* MPI_Status */
+	POV_ELEM_CNT = 4,
+};
+
+/* Where the number of elements of a fetch comes from. */
+enum pov_len {
+	POV_LEN_ONE = 0,
+	POV_LEN_ARG = 1,	/* by-value argument len_arg */
+	POV_LEN_COMM_SIZE = 2,	/* members of the call's communicator (remote group if inter) */
+	POV_LEN_ROOT_SIZE = 3,	/* the same, and only at the root (argument root_arg) */
+	POV_LEN_IN_DEGREE = 4,	/* neighbours of the call's communicator */
+	POV_LEN_OUT_DEGREE = 5,
+	POV_LEN_OUT_ARG = 6,	/* *(int *)argument len_arg, read at return (outcount) */
+};
+
+enum pov_fetch_op {
+	POV_FETCH_NONE = 0,
+	POV_FETCH_IN = 1,	 /* copy at entry  -> POV_FIELD_IN */
+	POV_FETCH_OUT = 2,	 /* copy at return -> POV_FIELD_OUT */
+	POV_FETCH_SUM = 3,	 /* sum at entry   -> POV_FIELD_SUM */
+	POV_FETCH_TYPE_SIZE = 4, /* size of a datatype handle -> POV_FIELD_TYPE_SIZE */
+};
+
+struct pov_fetch {
+	pov_u8 op;	/* enum pov_fetch_op */
+	pov_u8 arg;	/* the argument */
+	pov_u8 elem;	/* enum pov_elem */
+	pov_u8 len;	/* enum pov_len */
+	pov_u8 len_arg;
+	pov_u8 root_arg;
+	pov_u8 pad[2];
+};
+
+/* What a function does to the kernel half's own small tables. */
+enum pov_learn {
+	POV_LEARN_NONE = 0,
+	POV_LEARN_COMM_SIZE = 1, /* (comm, int *size) */
+	POV_LEARN_COMM_RANK = 2, /* (comm, int *rank) */
+	POV_LEARN_REMOTE_SIZE = 3, /* (comm, int *size) */
+	POV_LEARN_CART = 4,	 /* (comm, ndims, …, newcomm = learn_arg): 2 × ndims neighbours */
+	POV_LEARN_DIST_ADJ = 5,	 /* (comm, indegree, …, outdegree, …, newcomm = learn_arg) */
+	POV_LEARN_DEGREES = 6,	 /* MPI_Dist_graph_neighbors_count(comm, int *in, int *out, …) */
+	POV_LEARN_GRAPH_DEGREE = 7, /* MPI_Graph_neighbors_count(comm, rank, int *n) */
+	POV_LEARN_COMM_FREE = 8, /* (comm *): forget it */
+};
+
+#define POV_FN_POLL 0x01   /* may find nothing; then it is merged into a spin */
+#define POV_FN_SILENT 0x02 /* write no record: the probe is there for learn only */
+#define POV_FN_BY_COUNT 0x04 /* a poll that found nothing is *poll_arg == 0 or MPI_UNDEFINED */
+
+#define POV_ARG_NONE 0xff
+
+struct pov_fn {
+	pov_u8 nargs;	 /* argument words to keep, ≤ POV_CALL_ARGS_MAX */
+	pov_u8 flags;	 /* POV_FN_* */
+	pov_u8 poll_arg; /* int *flag or *outcount that tells whether a poll found something */
+	pov_u8 comm_arg; /* the communicator by value, or POV_ARG_NONE */
+	pov_u8 learn;	 /* enum pov_learn */
+	pov_u8 learn_arg;
+	pov_u8 nfetch;
+	pov_u8 spin_arg; /* argument kept in pov_spin_func.arg, or POV_ARG_NONE */
+	struct pov_fetch fetch[POV_FETCH_MAX];
+};
+POV_ABI_SIZE(pov_fn, 8 + 8 * POV_FETCH_MAX);
+
+/*
+ * Memory layout of one library's objects; an offset of POV_OFF_NONE means unknown, do not read.
+ * Special pointer values that must not be followed are listed in skip[] (STATUS_IGNORE, IN_PLACE …);
+ * null never is.
+ */
+#define POV_OFF_NONE 0xffff
+#define POV_LIB_HANDLE_PTR 0x01	 /* handles are pointers to objects (Open MPI) */
+#define POV_LIB_TYPE_IN_HANDLE 0x02 /* builtin datatype size = (handle >> 8) & 0xff (MPICH) */
+struct pov_lib {
+	pov_u8 elem_bytes[POV_ELEM_CNT]; /* by enum pov_elem */
+	pov_u16 flags;			 /* POV_LIB_* */
+	pov_u16 type_size_off;		 /* datatype object: size_t size */
+	pov_u16 comm_context_off;	 /* communicator object: context id … */
+	pov_u8 comm_context_bytes;	 /* 4 or 8 */
+	pov_u8 pad0;
+	pov_u16 comm_rank_off;		 /* int my_rank */
+	pov_u16 comm_group_off;		 /* local group pointer */
+	pov_u16 comm_remote_off;	 /* remote group pointer */
+	pov_u16 group_count_off;	 /* in a group: int size */
+	pov_u32 pad1;
+	pov_u64 skip[4];		 /* pointer arguments that are not memory */
+	pov_s32 undefined;		 /* MPI_UNDEFINED */
+	pov_s32 root;			 /* MPI_ROOT */
+};
+POV_ABI_SIZE(pov_lib, 64);
+
+enum pov_sched_mode {
+	POV_SCHED_OFF = 0,
+	POV_SCHED_RANKS = 1, /* only events that touch a target's thread */
+	POV_SCHED_ALL = 2,
+};
+
+struct pov_config {
+	pov_u64 spin_gap_ns;	/* polls further apart than this are not one spin */
+	pov_u64 wake_bytes;	/* wake the collector when a ring holds this much */
+	pov_u32 self_tgid;	/* the tracer: never a target, never held */
+	pov_u32 rings;		/* CPU-group rings; the rescue ring is number `rings` */
+	pov_u32 cpus_per_ring;
+	pov_u8 sched_mode;	/* enum pov_sched_mode */
+	pov_u8 all;		/* every process is a target */
+	pov_u8 hold;		/* stop targets that map unknown code until it has been looked at */
+	pov_u8 pad;
+};
+POV_ABI_SIZE(pov_config, 32);
+
+/* Why something was not recorded although no ring was full. Index of the miss counters. */
+enum pov_miss {
+	POV_MISS_DEPTH = 0,	 /* more than POV_CALL_DEPTH_MAX traced calls nested */
+	POV_MISS_THREADS = 1,	 /* no room for another thread's state */
+	POV_MISS_NO_ENTRY = 2,	 /* a return without its entry (began before attaching) */
+	POV_MISS_SIGNAL = 3,	 /* a target could not be stopped for attaching */
+	POV_MISS_CNT = 4,
+};
+
+/* Kernel-half counters besides drops; index of the stat counters. */
+enum pov_stat {
+	POV_STAT_CALLS = 0, /* call records made (written or dropped) */
+	POV_STAT_POLLS = 1, /* empty polls merged into spins */
+	POV_STAT_SPINS = 2, /* spin records made */
+	POV_STAT_SCHED = 3, /* scheduler records made */
+	POV_STAT_RESCUED = 4, /* records that went to the rescue ring */
+	POV_STAT_NESTED_SAME = 5, /* wrapper entries folded into their caller (MPI_X calling PMPI_X) */
+	POV_STAT_CNT = 6,
+};
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The event ABI: every record that crosses from the kernel half to the collector, and that lies
+ * (losslessly coded) in the event blocks of a .pov file. Included by both halves and includes nothing.
+ *
+ * Rules: fixed-width types, explicit padding, explicit enum values; records are multiples of 8 bytes
+ * and start with struct pov_hdr; append only; a reader skips an unknown kind by its size.
+ * All times are CLOCK_MONOTONIC nanoseconds.
+ */
+#ifndef POV_ABI_EVENT_H
+#define POV_ABI_EVENT_H
+
+typedef __UINT8_TYPE__ pov_u8;
+typedef __UINT16_TYPE__ pov_u16;
+typedef __UINT32_TYPE__ pov_u32;
+typedef __UINT64_TYPE__ pov_u64;
+typedef __INT32_TYPE__ pov_s32;
+typedef __INT64_TYPE__ pov_s64;
+
+#define POV_COMM_LEN 16
+#define POV_CPUMASK_WORDS 16	/* affinity masks cover CPUs 0..1023 */
+#define POV_CALL_ARGS_MAX 16	/* argument words kept of one call */
+#define POV_CALL_DEPTH_MAX 4	/* nested traced calls followed per thread */
+#define POV_CALL_FIELD_BYTES 512 /* fields that fit in the call's own record */
+#define POV_MORE_BYTES 512	/* payload of one continuation record */
+#define POV_SPIN_FUNCS_MAX 4	/* different polling functions merged into one spin */
+
+enum pov_kind {
+	POV_KIND_SWITCH = 1,	 /* struct pov_switch */
+	POV_KIND_WAKING = 2,	 /* struct pov_waking */
+	POV_KIND_MIGRATE = 3,	 /* struct pov_migrate */
+	POV_KIND_IRQ = 4,	 /* struct pov_irq */
+	POV_KIND_CALL = 16,	 /* struct pov_call, written at return */
+	POV_KIND_CALL_BEGIN = 17, /* struct pov_call_begin */
+	POV_KIND_SPIN = 18,	 /* struct pov_spin */
+	POV_KIND_MORE = 19,	 /* struct pov_more */
+	/* Identity: who is who. These travel on the control ring and lie in the task stream. */
+	POV_KIND_TASK = 32,	/* struct pov_task: a thread that existed when recording began */
+	POV_KIND_FORK = 33,	/* struct pov_fork */
+	POV_KIND_EXEC = 34,	/* struct pov_task: the task as it is after exec */
+	POV_KIND_EXIT = 35,	/* struct pov_exit */
+	POV_KIND_RENAME = 36,	/* struct pov_task */
+	POV_KIND_AFFINITY = 37, /* struct pov_affinity */
+	POV_KIND_IMAGE = 38,	/* struct pov_image: a target mapped executable code */
+	/* Written by the collector, never by the kernel half. */
+	POV_KIND_LOST = 64, /* struct pov_lost */
+};
+
+/* What a record that could not be written belonged to; index of the drop counters. */
+enum pov_class {
+	POV_CLASS_CALL = 0,
+	POV_CLASS_SPIN = 1,
+	POV_CLASS_MORE = 2,
+	POV_CLASS_SCHED = 3,
+	POV_CLASS_IRQ = 4,
+	POV_CLASS_TASK = 5,
+	POV_CLASS_CNT = 6,
+};
+
+struct pov_hdr {
+	pov_u16 size;  /* of the whole record, bytes, multiple of 8 */
+	pov_u8 kind;   /* enum pov_kind */
+	pov_u8 flags;  /* per kind, below */
+	pov_u32 tid;   /* global (initial namespace) thread id; per kind */
+	pov_u64 ts_ns; /* when it happened (a call or spin: when it ended) */
+};
+
+/* ---- scheduler ---- */
+
+/* hdr.tid = the thread that left the CPU. */
+#define POV_SWITCH_PREEMPTED 0x01 /* it was still runnable */
+struct pov_switch {
+	struct pov_hdr hdr;
+	pov_u32 next_tid;
+	pov_u32 prev_state; /* task state bits as sched_switch reports them (1 S, 2 D, ...) */
+	pov_u16 cpu;
+	pov_u16 prev_prio; /* kernel priority, 0..139 */
+	pov_u16 next_prio;
+	pov_u16 pad;
+};
+
+/* hdr.tid = the waker (the thread that was current, even when an interrupt did it). */
+#define POV_WAKING_NEW 0x01 /* first wake-up of a new thread (sched_wakeup_new) */
+#define POV_WAKING_IRQ 0x02 /* from interrupt context */
+struct pov_waking {
+	struct pov_hdr hdr;
+	pov_u32 target_tid;
+	pov_u16 cpu;	    /* where the waker ran */
+	pov_u16 target_cpu; /* where the target is to run */
+	pov_u16 prio;
+	pov_u16 pad[3];
+};
+
+/* hdr.tid = the thread that moves. */
+struct pov_migrate {
+	struct pov_hdr hdr;
+	pov_u16 orig_cpu;
+	pov_u16 dest_cpu;
+	pov_u16 cpu; /* where this was decided */
+	pov_u16 pad;
+};
+
+/* An interrupt or softirq, written at its end. hdr.tid = the interrupted thread. */
+#define POV_IRQ_SOFT 0x01
+struct pov_irq {
+	struct pov_hdr hdr;
+	pov_u64 dur_ns;
+	pov_u16 cpu;
+	pov_u16 pad;
+	pov_u32 vec; /* irq number, or softirq vector */
+};
+
+/* ---- calls ---- */
+
+#define POV_CALL_OPEN 0x01	/* had not returned when read out (thread's or recording's end) */
+#define POV_CALL_UNWOUND 0x02	/* left without returning (longjmp, exception, exit) */
+#define POV_CALL_FAULT 0x04	/* some memory could not be read: a field is missing or short */
+#define POV_CALL_MORE 0x08	/* struct pov_more records with this call's key precede it */
+#define POV_CALL_PARTIAL 0x10	/* an array was longer than what is kept; counts are true */
+/*
+ * One call of a traced function, written when it returns. Begin = hdr.ts_ns - dur_ns.
+ * After the fixed part: nargs argument words, then fields, each a struct pov_field with its data
+ * padded to 8 bytes, until hdr.size.
+ */
+struct pov_call {
+	struct pov_hdr hdr;
+	pov_u64 dur_ns;
+	pov_u32 tgid;
+	pov_u16 func; /* row of the trace's function table */
+	pov_u8 depth; /* 0 = called by the program, n = from within n traced calls */
+	pov_u8 nargs;
+	pov_u64 ret;  /* return register, raw; 0 if OPEN or UNWOUND */
+	pov_u64 site; /* return address: the call site */
+	pov_u16 cpu;  /* at return */
+	pov_u16 lib;  /* id of the library's meta block */
+	pov_u32 pad;
+	pov_u64 args[]; /* raw words in ABI order */
+};
+
+/* What a field holds. Element widths (handles, statuses) are the library ABI's. */
+enum pov_field_type {
+	POV_FIELD_IN = 1,	 /* memory the argument points to, copied at entry */
+	POV_FIELD_OUT = 2,	 /* memory the argument points to, copied at return */
+	POV_FIELD_SUM = 3,	 /* one u64: sum over an integer array read at entry; cnt = its length */
+	POV_FIELD_TYPE_SIZE = 4, /* one u64: bytes of one element of the datatype argument */
+	POV_FIELD_COMM = 5,	 /* struct pov_field_comm */
+};
+
+struct pov_field {
+	pov_u8 type;  /* enum pov_field_type */
+	pov_u8 arg;   /* which argument it belongs to */
+	pov_u16 size; /* data bytes in this record, before padding */
+	pov_u32 cnt;  /* true number of elements (may exceed what is kept) */
+};
+
+struct pov_field_comm {
+	pov_u64 context_id; /* library's id; ~0 if unknown */
+	pov_s32 rank;	    /* of this process in it; -1 if unknown */
+	pov_s32 size;	    /* -1 if unknown */
+};
+
+/*
+ * Elements of a field that did not fit, in order; precede their call's record.
+ * Key: hdr.tid and begin_ns (the call's begin).
+ */
+struct pov_more {
+	struct pov_hdr hdr;
+	pov_u64 begin_ns;
+	pov_u32 first; /* element index of data[0] */
+	pov_u16 size;  /* data bytes */
+	pov_u8 type;   /* enum pov_field_type */
+	pov_u8 arg;
+	pov_u8 data[];
+};
+
+/*
+ * A call that was under way when its thread first left the CPU: written just before that
+ * pov_switch, so that a one-pass reader knows it. Its pov_call follows when it returns.
+ */
+struct pov_call_begin {
+	struct pov_hdr hdr; /* ts_ns = the switch's */
+	pov_u64 begin_ns;
+	pov_u32 tgid;
+	pov_u16 func;
+	pov_u8 depth;
+	pov_u8 pad;
+};
+
+/*
+ * A run of polls that found nothing, by one thread, with no other traced call between and no gap
+ * longer than the configured one. hdr.ts_ns = return of the last poll.
+ */
+struct pov_spin_func {
+	pov_u64 cnt;
+	pov_u64 busy_ns; /* sum of the calls' own durations */
+	pov_u64 arg;	 /* request, communicator … argument word 0 of the first poll */
+	pov_u16 func;
+	pov_u16 lib;
+	pov_u32 pad;
+};
+
+#define POV_SPIN_OPEN 0x01
+struct pov_spin {
+	struct pov_hdr hdr;
+	pov_u64 dur_ns; /* first entry to last return */
+	pov_u64 site;	/* call site of the first poll */
+	pov_u32 tgid;
+	pov_u8 depth;
+	pov_u8 nfuncs;
+	pov_u16 cpu;
+	struct pov_spin_func func[];
+};
+
+/* ---- identity ---- */
+
+struct pov_task {
+	struct pov_hdr hdr;
+	pov_u32 tgid;
+	pov_u32 ppid;
+	pov_u32 state; /* TASK: task state bits at ts_ns, 0 = runnable or running */
+	pov_u16 cpu;
+	pov_u8 on_cpu; /* TASK: 1 = running at ts_ns */
+	pov_u8 kthread;
+	char comm[POV_COMM_LEN];
+	pov_u64 start_ns; /* when the thread was created (CLOCK_MONOTONIC) */
+};
+
+/* hdr.tid = the parent thread. */
+struct pov_fork {
+	struct pov_hdr hdr;
+	pov_u32 child_tid;
+	pov_u32 child_tgid;
+	pov_u32 parent_tgid;
+	pov_u32 pad;
+	char comm[POV_COMM_LEN];
+};
+
+struct pov_exit {
+	struct pov_hdr hdr;
+	pov_u32 tgid;
+	pov_s32 code; /* wait(2) status */
+};
+
+struct pov_affinity {
+	struct pov_hdr hdr; /* tid = the thread whose mask this is */
+	pov_u32 tgid;
+	pov_u32 nr_cpus; /* CPUs in the mask */
+	pov_u64 mask[POV_CPUMASK_WORDS];
+};
+
+#define POV_IMAGE_HELD 0x01 /* the process was stopped so that nothing runs before attaching */
+struct pov_image {
+	struct pov_hdr hdr;
+	pov_u32 tgid;
+	pov_u32 dev;
+	pov_u64 ino;
+	pov_u64 start; /* address of the mapping */
+	pov_u64 len;   /* bytes */
+	pov_u64 off;   /* file offset, bytes */
+};
+
+/* ---- the collector's own ---- */
+
+/* cnt records of a class could not be written to a ring between since_ns and hdr.ts_ns. */
+struct pov_lost {
+	struct pov_hdr hdr;
+	pov_u64 since_ns;
+	pov_u64 cnt;
+	pov_u16 ring; /* ring number; the rescue ring has the highest */
+	pov_u16 class; /* enum pov_class */
+	pov_u32 pad;
+};
+
+#define POV_ABI_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
+POV_ABI_SIZE(pov_hdr, 16);
+POV_ABI_SIZE(pov_switch, 32);
+POV_ABI_SIZE(pov_waking, 32);
+POV_ABI_SIZE(pov_migrate, 24);
+POV_ABI_SIZE(pov_irq, 32);
+POV_ABI_SIZE(pov_call, 56);
+POV_ABI_SIZE(pov_field, 8);
+POV_ABI_SIZE(pov_field_comm, 16);
+POV_ABI_SIZE(pov_more, 32);
+POV_ABI_SIZE(pov_call_begin, 32);
+POV_ABI_SIZE(pov_spin_func, 32);
+POV_ABI_SIZE(pov_spin, 40);
+POV_ABI_SIZE(pov_task, 56);
+POV_ABI_SIZE(pov_fork, 48);
+POV_ABI_SIZE(pov_exit, 24);
+POV_ABI_SIZE(pov_affinity, 152);
+POV_ABI_SIZE(pov_image, 56);
+POV_ABI_SIZE(pov_lost, 40);
+
+#endif

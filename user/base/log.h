@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Messages to the person at the terminal: stderr, prefixed "povtrace: ". The first function that
+ * detects a failure prints its cause and a hint, and returns -errno; callers pass it up silently.
+ */
+#ifndef POV_BASE_LOG_H
+#define POV_BASE_LOG_H
+
+#include <stddef.h>
+
+enum log_level { LOG_QUIET = 0, LOG_ERROR = 1, LOG_WARN = 2, LOG_INFO = 3, LOG_DEBUG = 4 };
+
+void log_set_level(enum log_level level);
+enum log_level log_get_level(void);
+
+void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Prints the message and exits with status 1. */
+void die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* Allocation that cannot fail: dies with a message. Caller frees. */
+void *xmalloc(size_t bytes);
+void *xcalloc(size_t n, size_t bytes);
+void *xrealloc(void *p, size_t bytes);
+char *xstrdup(const char *s);
+char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

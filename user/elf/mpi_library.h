@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Recognises an MPI implementation in an ELF file (shared or linked statically into a program) and tells
+ * the memory layout of its objects, self-checked on an object whose value is known in the file; what fails
+ * its check is reported as unknown (POV_OFF_NONE), never guessed. Offsets: kmod-docs/PROBES.md.
+ */
+#ifndef POV_ELF_MPI_LIBRARY_H
+#define POV_ELF_MPI_LIBRARY_H
+
+#include <stdint.h>
+
+#include "abi/config.h"
+
+struct elf_file;
+
+enum mpi_flavour { MPI_NONE = 0, MPI_OPENMPI, MPI_MPICH, MPI_ABI5, MPI_UNKNOWN };
+
+struct mpi_named { /* a predefined object: MPI_COMM_WORLD, MPI_INT, MPI_SUM … */
+	const char *name;
+	uint64_t value; /* handle, or (Open MPI) virtual address in the file's terms */
+	uint32_t size;	/* datatypes: bytes of one element, else 0 */
+};
+
+struct mpi_library {
+	enum mpi_flavour flavour;
+	char version[64];      /* from the file itself; "" if it does not tell */
+	struct pov_lib layout; /* for the kernel half */
+	struct mpi_named *named; /* owned; mpi_library_release */
+	uint32_t named_cnt;
+	char unsure[160];      /* what failed its self-check, for the user; "" if nothing */
+};
+
+/* 1 if the file defines MPI functions and *out is filled, 0 if it has none, -errno. */
+int mpi_library_probe(const struct elf_file *f, struct mpi_library *out);
+void mpi_library_release(struct mpi_library *lib);
+const char *mpi_flavour_name(enum mpi_flavour f); /* "openmpi", "mpich", "mpi-abi", "unknown" */
+
+#endif

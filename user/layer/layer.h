@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A layer (MPI now; verbs, UCX, libfabric, sockets next) turns the raw words of its call records into
+ * named values for people and into roles for the model. One file a layer, ending in one const
+ * struct layer; the registry is generated from the file names. Works from the trace's own function table,
+ * so that traces of other versions stay readable.
+ */
+#ifndef POV_LAYER_LAYER_H
+#define POV_LAYER_LAYER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pov_call;
+struct pov_more;
+struct pov_spin;
+
+/* One row of the trace's function table. */
+struct func_info {
+	uint16_t id;
+	const char *name;  /* "MPI_Send" */
+	const char *group; /* "p2p", "coll", … (bpf/mpi.def) */
+	bool waits;	   /* running inside it is polling */
+	bool polls;	   /* may find nothing and return at once; merged into spins */
+	const struct layer *layer;
+	const void *priv;  /* the layer's parsed signature */
+};
+
+enum value_kind {
+	VALUE_INT,    /* i */
+	VALUE_UINT,   /* u */
+	VALUE_HEX,    /* u, shown as 0x… (handles, pointers) */
+	VALUE_TEXT,   /* text */
+	VALUE_INTS,   /* ints[0..n-1], cnt of them truly (cnt > n: cut) */
+	VALUE_HEXES,  /* the same, shown as hex */
+};
+
+struct call_value {
+	const char *name;
+	enum value_kind kind;
+	uint32_t n, cnt;
+	union {
+		int64_t i;
+		uint64_t u;
+		const char *text;
+		const int64_t *ints;
+	};
+};
+
+#define CALL_VALUES_MAX 40
+#define BYTES_UNKNOWN INT64_MIN
+
+/* A request a call started, completed, freed or cancelled. */
+enum request_event { REQUEST_NONE, REQUEST_START, REQUEST_INIT, REQUEST_RESTART, REQUEST_COMPLETE, REQUEST_FREE };
+struct call_request {
+	uint64_t handle; /* as the process sees it, before the call changed it */
+	enum request_event event;
+	bool has_status;
+	int32_t source, tag, error; /* from the status, if has_status */
+	int64_t bytes;		    /* BYTES_UNKNOWN if not known */
+};
+
+/* What the model and the analyses read. Names and numbers as the process used them. */
+struct call_roles {
+	int64_t send_bytes; /* handed over by this rank: count × size; BYTES_UNKNOWN; 0 if it sends nothing */
+	int64_t recv_bytes; /* capacity of a receive, or what arrived if the status tells */
+	bool sends, receives;
+	bool has_peer, has_tag, has_root, has_comm;
+	int32_t peer;	     /* destination, or source; library's wildcard values mapped to PEER_* */
+	int32_t recv_peer;   /* sendrecv's second leg */
+	int32_t tag, recv_tag;
+	int32_t root;
+	uint64_t comm;	     /* handle */
+	const char *comm_name; /* "MPI_COMM_WORLD", … or NULL */
+	int32_t error;	     /* the call's return value */
+	bool poll_found;     /* for polls: it found something */
+	const struct call_request *requests; /* valid as long as the view */
+	uint32_t nrequests;
+};
+#define PEER_ANY (-1)
+#define PEER_NULL (-2)
+#define PEER_ROOT (-3)
+#define TAG_ANY (-1)
+
+/* A decoded call. Storage is owned by the decoder and valid until its next decode. */
+struct call_view {
+	struct call_value values[CALL_VALUES_MAX]; /* in argument order, then derived ones (bytes, status …) */
+	uint32_t nvalues;
+	struct call_roles roles;
+};
+
+/* A layer's decoder for one trace: keeps what earlier calls taught (datatype sizes, communicators). */
+struct layer_decoder;
+
+struct layer {
+	const char *name; /* "mpi" */
+	/* Parses one row of the function table (meta block "function"). 0 or -EINVAL. */
+	int (*func_parse)(const json_t *row, struct func_info *out);
+	void (*func_release)(struct func_info *f);
+	/* libs/processes: meta objects "library" and "process" are fed in as they come. */
+	struct layer_decoder *(*decoder_new)(void);
+	void (*decoder_free)(struct layer_decoder *d);
+	void (*decoder_meta)(struct layer_decoder *d, const json_t *meta);
+	/* Keeps continuation data for the call that follows on the same thread. */
+	void (*decoder_more)(struct layer_decoder *d, const struct pov_more *more);
+	/* Decodes one call, learns from it. Never fails: what is unknown is absent. */
+	void (*decode)(struct layer_decoder *d, const struct func_info *f, const struct pov_call *call,
+		       struct call_view *out);
+	/* Names the handle in a spin's arg: "req", "comm" …; NULL if none. */
+	const char *(*spin_arg_name)(const struct func_info *f);
+};
+
+extern const struct layer *const layers[]; /* generated; ends with NULL */
+
+#endif

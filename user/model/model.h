@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The model replays a trace once, in time order, and tells its sinks (writers, analyses) what happened
+ * in the project's terms: ranks, threads, their states, calls with their time split, requests, counters.
+ * It knows nothing of output formats. Memory is bounded by the number of threads, open calls and
+ * pending requests, never by the length of the trace.
+ */
+#ifndef POV_MODEL_MODEL_H
+#define POV_MODEL_MODEL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "layer/layer.h"
+
+struct trace;
+struct model;
+
+enum thread_state {
+	THREAD_UNKNOWN = 0, /* no scheduler event seen yet, or none recorded */
+	THREAD_RUNNING = 1,
+	THREAD_RUNNABLE = 2, /* woken or preempted, not on a CPU */
+	THREAD_BLOCKED = 3,
+	THREAD_DEAD = 4,
+	THREAD_STATE_CNT = 5,
+};
+
+/* ns spent in each state; index enum thread_state. */
+struct state_times {
+	uint64_t ns[THREAD_STATE_CNT];
+};
+
+struct model_process {
+	uint32_t pid;	    /* as in the system */
+	uint32_t out_pid;   /* unique in the trace (differs when a pid was reused) */
+	uint32_t ppid;
+	uint64_t start_ns, end_ns; /* clipped to the recording */
+	bool exited;
+	int32_t exit_code;  /* wait(2) status; valid if exited */
+	bool is_target;	    /* recorded on purpose (not merely seen on a CPU) */
+	bool is_rank;	    /* uses an MPI library */
+	int32_t rank;	    /* world rank, -1 if unknown */
+	int32_t job_idx;    /* index of its job in the trace; -1 if unknown */
+	const char *job;    /* the launcher's name of the job, or "" */
+	const char *name;   /* short program name */
+	const char *cmdline; /* or "" */
+	int32_t sort_order; /* ranks first, by job then rank; then the rest */
+	void *user;	    /* not used by the model */
+};
+
+struct model_thread {
+	uint32_t tid, out_tid;
+	struct model_process *proc;
+	char comm[16];
+	bool kthread;
+	bool idle;	     /* swapper */
+	uint64_t start_ns, end_ns; /* clipped to the recording; end valid once dead or at the end */
+	enum thread_state state;
+	uint64_t since_ns;   /* of state */
+	uint16_t cpu;	     /* last known */
+	struct state_times times; /* up to since_ns */
+	struct thread_calls *calls; /* model-private */
+	void *user;
+};
+
+struct model_switch {
+	uint64_t ts_ns;
+	uint16_t cpu;
+	struct model_thread *prev, *next;
+	uint16_t prev_prio, next_prio;
+	uint32_t prev_state; /* raw bits */
+	bool preempted;
+};
+
+struct model_waking {
+	uint64_t ts_ns;
+	uint16_t cpu, target_cpu, prio;
+	struct model_thread *waker, *target;
+	bool is_new, from_irq;
+};
+
+struct model_call {
+	const struct func_info *func;
+	struct model_thread *thread;
+	uint64_t begin_ns, end_ns;
+	uint8_t depth;
+	bool open, unwound, partial, fault;
+	uint16_t cpu;
+	uint64_t site;		 /* return address */
+	const char *site_module; /* file it lies in, or NULL */
+	uint64_t site_offset;	 /* in that file's mapping terms */
+	uint64_t ret;
+	struct state_times split; /* UNKNOWN when the scheduler was not recorded */
+	const struct call_view *view; /* decoded arguments and roles */
+};
+
+struct model_spin_func {
+	const struct func_info *func;
+	uint64_t cnt, busy_ns, arg;
+};
+
+struct model_spin {
+	struct model_thread *thread;
+	uint64_t begin_ns, end_ns;
+	uint8_t depth;
+	bool open;
+	uint16_t cpu;
+	uint32_t nfuncs;
+	struct model_spin_func func[4];
+	uint64_t cnt, busy_ns;	/* over all functions */
+	uint64_t site;
+	const char *site_module;
+	uint64_t site_offset;
+	struct state_times split; /* of first entry to last return */
+};
+
+struct model_irq {
+	uint64_t begin_ns, end_ns;
+	uint16_t cpu;
+	uint32_t vec;
+	bool soft;
+	struct model_thread *thread;
+};
+
+struct model_lost {
+	uint64_t since_ns, ts_ns, cnt;
+	uint16_t ring;
+	uint16_t class; /* enum pov_class */
+};
+
+enum model_counter_id { COUNTER_BYTES_IN_FLIGHT /* per rank */, COUNTER_RUNNABLE /* per CPU */ };
+struct model_counter {
+	enum model_counter_id id;
+	uint64_t ts_ns;
+	const struct model_process *proc; /* BYTES_IN_FLIGHT */
+	uint16_t cpu;			  /* RUNNABLE: threads waiting for this CPU */
+	int64_t value;
+};
+
+/*
+ * Called in time order of switch/waking/lost/counter times. A call is told when it has ended, and only
+ * when its outermost call has ended: parents before their children, so that begin times of one thread never
+ * go back. Any callback may be NULL.
+ */
+struct model_sink {
+	void *ctx;
+	void (*start)(void *ctx, const struct model *m); /* identities are known */
+	void (*thread)(void *ctx, const struct model_thread *t, uint64_t ts_ns); /* appeared, renamed or moved by exec */
+	void (*thread_exit)(void *ctx, const struct model_thread *t, uint64_t ts_ns);
+	void (*on_switch)(void *ctx, const struct model_switch *s);
+	void (*waking)(void *ctx, const struct model_waking *w);
+	void (*call)(void *ctx, const struct model_call *c);
+	void (*spin)(void *ctx, const struct model_spin *s);
+	void (*irq)(void *ctx, const struct model_irq *i);
+	void (*lost)(void *ctx, const struct model_lost *l);
+	void (*counter)(void *ctx, const struct model_counter *c);
+	/* thread ran/waited from..to in one state (closed interval of the state machine) */
+	void (*state)(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
+		      enum thread_state s, uint16_t cpu);
+	int (*finish)(void *ctx, const struct model *m); /* 0 or -errno */
+};
+
+struct model_options {
+	bool counters; /* compute COUNTER_* */
+};
+
+/* Learns identities from meta objects and the task stream. The trace must outlive the model. */
+int model_open(struct trace *t, const struct model_options *opt, struct model **out);
+/* Replays everything into the sinks. 0 or -errno. May be called again for another pass. */
+int model_run(struct model *m, const struct model_sink *const *sinks, unsigned int nsinks);
+void model_close(struct model *m);
+
+/* What is known before the replay. */
+struct model_info {
+	uint64_t start_ns, end_ns;	/* of the recording (CLOCK_MONOTONIC) */
+	int64_t boottime_offset_ns;	/* BOOTTIME = MONOTONIC + this */
+	int64_t realtime_offset_ns;
+	const char *host, *kernel, *machine; /* uname */
+	uint32_t nr_cpus;
+	uint32_t njobs;
+	bool sched_recorded;		/* any scheduler record expected */
+	bool sched_all;			/* all tasks, so core shares are complete */
+	bool complete;			/* the recording ended in order */
+};
+const struct model_info *model_get_info(const struct model *m);
+struct trace *model_get_trace(const struct model *m);
+uint32_t model_process_count(const struct model *m);
+struct model_process *model_process_get(const struct model *m, uint32_t i); /* in sort order */
+uint32_t model_thread_count(const struct model *m); /* all threads that ever appear */
+struct model_thread *model_thread_get(const struct model *m, uint32_t i);
+uint32_t model_func_count(const struct model *m);
+const struct func_info *model_func_get(const struct model *m, uint32_t i);
+
+#endif

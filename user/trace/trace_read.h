@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Reads a .pov file: opens it by scanning the block headers (payloads are skipped), offers the meta
+ * objects, and replays the records of all streams in time order within bounded memory.
+ *
+ * The order is exact whatever the disorder in the streams: every block header carries the smallest
+ * time in it, so a record is released once no unread block can hold an earlier one.
+ */
+#ifndef POV_TRACE_READ_H
+#define POV_TRACE_READ_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct trace;
+struct trace_merge;
+struct pov_hdr;
+
+struct trace_summary {
+	uint64_t blocks, meta_blocks, event_blocks;
+	uint64_t records;	  /* as the block headers say */
+	uint64_t raw_bytes, file_bytes;
+	uint64_t first_ns, last_ns; /* over all event blocks */
+	bool complete;		  /* the end block is there */
+	uint64_t bad_blocks;	  /* skipped: checksum or structure wrong */
+	uint64_t lost_tail_bytes; /* after the last complete block */
+};
+
+/*
+ * Opens and scans. Damage after the first block is not an error: what is whole is offered, the rest is
+ * counted in the summary and said on stderr. -EINVAL (printed) if this is no povtrace file or of a
+ * newer major version; -errno otherwise.
+ */
+int trace_open(const char *path, struct trace **out);
+void trace_close(struct trace *t);
+
+const struct trace_summary *trace_get_summary(const struct trace *t);
+
+/* All meta objects in file order (borrowed; valid until trace_close). */
+size_t trace_meta_count(const struct trace *t);
+json_t *trace_meta_get(const struct trace *t, size_t i);
+/* First meta object of a type, or NULL. */
+json_t *trace_meta_find(const struct trace *t, const char *type);
+
+struct trace_merge_options {
+	uint64_t from_ns, to_ns; /* records outside are left out; 0,0 = all */
+	bool tasks_only;	 /* only the identity stream (cheap: used to learn who is who) */
+};
+
+int trace_merge_open(struct trace *t, const struct trace_merge_options *opt, struct trace_merge **out);
+/* 1 and *rec (valid until the next call), 0 at the end, -errno (printed). Ties: lower stream first, then file order. */
+int trace_merge_next(struct trace_merge *m, const struct pov_hdr **rec);
+void trace_merge_close(struct trace_merge *m);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Writes a .pov file: append-only, checksummed, zstd-compressed blocks (kmod-docs/TRACE_FORMAT.md).
+ * trace_writer_add() delta-codes a record into its stream's open block and returns; compressing and
+ * writing happen in one background thread, so the ring consumer is never held up by the disk.
+ */
+#ifndef POV_TRACE_WRITE_H
+#define POV_TRACE_WRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct trace_writer;
+struct pov_hdr;
+
+/* Streams: one per ring (0 … rings, the last being the rescue ring), and one for identity records. */
+#define TRACE_STREAM_TASKS 0xfffe
+
+struct trace_writer_options {
+	uint64_t max_bytes; /* stop accepting events once the file would exceed this; 0 = no limit */
+	int level;	    /* zstd level, 0 = default (1) */
+	bool sync;	    /* fsync at finish */
+	int uid, gid;	    /* owner given to the file, -1 = leave */
+};
+
+struct trace_writer_stats {
+	uint64_t records;      /* accepted by trace_writer_add */
+	uint64_t raw_bytes;    /* their size as records */
+	uint64_t file_bytes;   /* written so far, all blocks */
+	uint64_t records_lost; /* accepted, but their block could not be written */
+};
+
+/* Creates path (mode 0600, truncated). 0 or -errno (printed). */
+int trace_writer_open(const char *path, const struct trace_writer_options *opt, struct trace_writer **out);
+
+/*
+ * Adds one record to a stream. Called from one thread only; never allocates after a stream's first
+ * record. Returns 0, or the sticky -errno of the background thread (-ENOSPC …), or -EFBIG once
+ * max_bytes is reached.
+ */
+int trace_writer_add(struct trace_writer *w, unsigned int stream, const struct pov_hdr *rec);
+
+/*
+ * Writes a meta block: one JSON object as text with at least "type" and, where it belongs to a time,
+ * "ts_ns". Meta blocks are written at once, in order. 0 or -errno.
+ */
+int trace_writer_meta(struct trace_writer *w, const char *json);
+
+/* Hands open blocks older than this to the writing thread, so that a crash loses little. */
+void trace_writer_flush(struct trace_writer *w, uint64_t older_than_ns);
+
+void trace_writer_get_stats(const struct trace_writer *w, struct trace_writer_stats *out);
+
+/* Flushes everything, writes the end block, closes. 0 or the first -errno met (printed once). Frees w. */
+int trace_writer_finish(struct trace_writer *w);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A writer turns the model's story into a timeline file. One file a format, ending in one const
+ * struct writer; the registry is generated from the file names.
+ */
+#ifndef POV_WRITER_WRITER_H
+#define POV_WRITER_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct model;
+
+/* What is left out. Empty lists select all. Times relative to the recording's start. */
+struct writer_select {
+	uint64_t from_ns, to_ns; /* to 0 = end */
+	const int32_t *ranks;
+	uint32_t nranks;
+	const char *const *functions; /* globs, e.g. "MPI_I*" */
+	uint32_t nfunctions;
+};
+
+/* What was written, to be compared with what an importer counts. */
+struct writer_totals {
+	uint64_t slices, instants, flows, counters, switches, wakings, bytes;
+};
+
+struct writer {
+	const char *name;	  /* "perfetto-json" */
+	const char *const *endings; /* ".json", ".json.gz"; NULL-terminated */
+	/* Replays the model into out. 0 or -errno (printed). Does not close out; checks its flush. */
+	int (*write)(struct model *m, const struct writer_select *sel, FILE *out, bool gzip,
+		     struct writer_totals *totals);
+};
+
+extern const struct writer *const writers[]; /* generated; ends with NULL */
+const struct writer *writer_find(const char *path_or_name, bool *gzip);
+
+#endif
