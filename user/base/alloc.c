@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Allocation that cannot fail. A tool that is out of memory has nothing better to do than to say so
+ * and end; a trace under way stays readable to its last complete block.
+ */
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *checked(void *p, size_t bytes)
+{
+	if (!p)
+		die("out of memory (%zu bytes wanted)", bytes);
+	return p;
+}
+
+void *xmalloc(size_t bytes)
+{
+	return checked(malloc(bytes ? bytes : 1), bytes ? bytes : 1);
+}
+
+void *xcalloc(size_t n, size_t bytes)
+{
+	void *p = calloc(n ? n : 1, bytes ? bytes : 1);
+
+	if (!p)
+		die("out of memory (%zu times %zu bytes wanted)", n, bytes);
+	return p;
+}
+
+void *xrealloc(void *p, size_t bytes)
+{
+	return checked(realloc(p, bytes ? bytes : 1), bytes ? bytes : 1);
+}
+
+char *xstrdup(const char *s)
+{
+	size_t bytes = strlen(s) + 1;
+
+	return memcpy(xmalloc(bytes), s, bytes);
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		die("out of memory (formatting a message)");
+	return s;
+}

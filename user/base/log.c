@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Messages to stderr. Each goes out in one write, so that the lines of several processes on one
+ * terminal (a launcher's and ours) do not mix. The level is the only state.
+ */
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOG_LINE_BYTES 2048
+
+static enum log_level log_level = LOG_INFO;
+
+void log_set_level(enum log_level level)
+{
+	log_level = level;
+}
+
+enum log_level log_get_level(void)
+{
+	return log_level;
+}
+
+static void log_write(enum log_level level, const char *label, const char *fmt, va_list ap)
+{
+	char line[LOG_LINE_BYTES];
+	int used, n;
+
+	if (level > log_level)
+		return;
+	used = snprintf(line, sizeof(line), "povtrace: %s", label);
+	n = vsnprintf(line + used, sizeof(line) - (size_t)used - 1, fmt, ap);
+	if (n < 0)
+		return;
+	used += n;
+	if ((size_t)used > sizeof(line) - 2)
+		used = sizeof(line) - 2;
+	line[used++] = '\n';
+	/* Nothing sensible can be done about a stderr that cannot be written. */
+	if (write(STDERR_FILENO, line, (size_t)used) < 0)
+		return;
+}
+
+void log_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_write(LOG_ERROR, "", fmt, ap);
+	va_end(ap);
+}
+
+void log_warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_write(LOG_WARN, "warning: ", fmt, ap);
+	va_end(ap);
+}
+
+void log_info(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_write(LOG_INFO, "", fmt, ap);
+	va_end(ap);
+}
+
+void log_debug(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_write(LOG_DEBUG, "debug: ", fmt, ap);
+	va_end(ap);
+}
+
+void die(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_write(LOG_QUIET, "", fmt, ap);
+	va_end(ap);
+	exit(1);
+}
