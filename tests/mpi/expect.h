@@ -6,12 +6,17 @@
  *
  * Lines go to $POV_EXPECT/<program>.<rank>.<pid>.jsonl if that is set, else to stdout in one write.
  * `peer` is null for calls that have none, "nobody" for MPI_PROC_NULL. `empty` are polls that found nothing (part of `calls`).
+ * `cut` are calls that never returned to their caller: still open at the end, or jumped out of.
  * `sent` is what the call hands over; `received` the capacity it offers, or what its status told.
  */
 #ifndef TESTS_MPI_EXPECT_H
 #define TESTS_MPI_EXPECT_H
 
+#ifndef EXPECT_WITHOUT_MPI /* a program that meets MPI only at run time */
 #include <mpi.h>
+#else
+#define MPI_PROC_NULL (-1)
+#endif
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +35,7 @@
 struct expect_row {
 	const char *fn;
 	int peer;
-	unsigned long long calls, sent, received, empty;
+	unsigned long long calls, sent, received, empty, cut;
 };
 
 static struct expect_row expect_rows[EXPECT_ROWS_MAX];
@@ -69,11 +74,22 @@ static inline void expect_add(const char *fn, int peer, unsigned long long calls
 	pthread_mutex_unlock(&expect_lock);
 }
 
+static inline void expect_add_cut(const char *fn, int peer)
+{
+	pthread_mutex_lock(&expect_lock);
+	expect_find(fn, peer)->cut++;
+	pthread_mutex_unlock(&expect_lock);
+}
+
 /* One call with a peer and bytes; without a peer; with neither. Each yields the MPI return value. */
 #define CALL(fn, peer, sent, received, ...)                                                        \
 	(expect_add(#fn, peer, 1, sent, received, 0), fn(__VA_ARGS__))
 #define MOVE(fn, sent, received, ...) CALL(fn, NO_PEER, sent, received, __VA_ARGS__)
 #define DO(fn, ...) CALL(fn, NO_PEER, 0, 0, __VA_ARGS__)
+
+/* A call that will not return: killed in it, or jumped out of. Books are written before, if need be. */
+#define CUT(fn, peer, sent, received)                                                              \
+	(expect_add(#fn, peer, 1, sent, received, 0), expect_add_cut(#fn, peer))
 
 /* A poll; `found` is evaluated after the call and tells whether it found something. */
 #define POLL(fn, found, ...)                                                                       \
@@ -118,8 +134,8 @@ static inline void expect_print(FILE *f, const char *prog, int rank, const struc
 		fprintf(f, "\"peer\":\"nobody\",");
 	else
 		fprintf(f, "\"peer\":%d,", r->peer);
-	fprintf(f, "\"calls\":%llu,\"sent\":%llu,\"received\":%llu,\"empty\":%llu}\n", r->calls,
-		r->sent, r->received, r->empty);
+	fprintf(f, "\"calls\":%llu,\"sent\":%llu,\"received\":%llu,\"empty\":%llu,\"cut\":%llu}\n",
+		r->calls, r->sent, r->received, r->empty, r->cut);
 }
 
 static inline void expect_write(const char *prog, int rank)
@@ -134,6 +150,7 @@ static inline void expect_write(const char *prog, int rank)
 		perror("expect: write");
 }
 
+#ifndef EXPECT_WITHOUT_MPI
 /* Starts MPI and tells rank and size, counting what that takes. */
 static inline void expect_init(int *argc, char ***argv, int *rank, int *size)
 {
@@ -148,5 +165,6 @@ static inline void expect_finish(const char *prog, int rank)
 	DO(MPI_Finalize);
 	expect_write(prog, rank);
 }
+#endif
 
 #endif
