@@ -29,30 +29,39 @@ struct trace_writer_stats {
 	uint64_t raw_bytes;    /* their size as records */
 	uint64_t file_bytes;   /* written so far, all blocks */
 	uint64_t records_lost; /* accepted, but their block could not be written */
+	uint64_t waits;	       /* times trace_writer_add had to wait for the writing thread */
 };
 
-/* Creates path (mode 0600, truncated). 0 or -errno (printed). */
+/* Creates path (a regular file, mode 0600, truncated). 0 or -errno (printed). */
 int trace_writer_open(const char *path, const struct trace_writer_options *opt, struct trace_writer **out);
 
 /*
- * Adds one record to a stream. Called from one thread only; never allocates after a stream's first
- * record. Returns 0, or the sticky -errno of the background thread (-ENOSPC …), or -EFBIG once
- * max_bytes is reached.
+ * Adds one record to a stream. Called from one thread only, the one that also calls meta, flush and
+ * finish; never allocates after a stream's first record. Returns 0, or the sticky -errno of the
+ * background thread (-ENOSPC …), or -EFBIG once max_bytes is reached (not printed: every record accepted
+ * until then is still written), or -EINVAL if the record's size is none.
  */
 int trace_writer_add(struct trace_writer *w, unsigned int stream, const struct pov_hdr *rec);
 
 /*
  * Writes a meta block: one JSON object as text with at least "type" and, where it belongs to a time,
- * "ts_ns". Meta blocks are written at once, in order. 0 or -errno.
+ * "ts_ns". Meta blocks are handed to the writing thread at once, in order. Part of max_bytes is kept for
+ * those that come after events stopped. 0 or -errno.
  */
 int trace_writer_meta(struct trace_writer *w, const char *json);
 
-/* Hands open blocks older than this to the writing thread, so that a crash loses little. */
+/*
+ * Hands blocks whose first record was added at least this long ago (an age; 0 = all) to the writing
+ * thread, so that a crash loses little.
+ */
 void trace_writer_flush(struct trace_writer *w, uint64_t older_than_ns);
 
 void trace_writer_get_stats(const struct trace_writer *w, struct trace_writer_stats *out);
 
-/* Flushes everything, writes the end block, closes. 0 or the first -errno met (printed once). Frees w. */
+/*
+ * Flushes everything, writes the end block, closes. 0 or the first -errno met (printed once). Having
+ * stopped at max_bytes is no error here: that file is complete. Frees w.
+ */
 int trace_writer_finish(struct trace_writer *w);
 
 #endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The coding inside event blocks. A record is an array of 64-bit words; each is told as what differs
+ * from the last record of the same slot, and slots are chosen so that their records resemble one
+ * another (same kind, thread, function). Slots live as long as the block, so blocks stand alone.
+ *
+ * Generic in what records mean: only the encoder's choice of slot looks at kinds, and that choice
+ * affects size, never correctness.
+ */
+#ifndef POV_TRACE_CODEC_H
+#define POV_TRACE_CODEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pov_hdr;
+
+/* Columns of a payload: what resembles lies together, which is what zstd likes. */
+enum codec_col {
+	CODEC_COL_OP = 0,    /* which slot, which words changed */
+	CODEC_COL_TIME = 1,  /* word 1 */
+	CODEC_COL_VALUE = 2, /* the other words */
+	CODEC_COL_CNT = 3,
+};
+#define CODEC_PREFIX_BYTES (4 * CODEC_COL_CNT) /* u32 length of each column, before the columns */
+
+#define CODEC_SLOTS_MAX 1024
+#define CODEC_ARENA_WORDS 16384 /* words of all slots' last records */
+#define CODEC_HASH_SIZE 4096
+
+/* One block being encoded. Filled by the encoder, read by whoever compresses and writes it. */
+struct codec_block {
+	uint8_t *col[CODEC_COL_CNT]; /* each codec_col_bytes() long */
+	uint32_t len[CODEC_COL_CNT];
+	uint32_t nrecords;
+	uint32_t record_bytes;
+	uint64_t min_ts, max_ts;
+};
+
+struct codec_slot {
+	uint32_t tag;	/* hash of the key, to tell slots apart */
+	uint32_t first; /* word in the arena */
+	uint32_t nwords;
+};
+
+struct codec_encoder {
+	uint64_t prev_ts;
+	uint32_t nslots;
+	uint32_t arena_used; /* words */
+	uint32_t prev_slot;
+	struct codec_slot slot[CODEC_SLOTS_MAX];
+	uint16_t hash[CODEC_HASH_SIZE]; /* slot + 1, or 0 */
+	uint64_t arena[CODEC_ARENA_WORDS];
+};
+
+size_t codec_col_bytes(enum codec_col col);
+
+/* The most bytes a record of this size can add to a block. */
+uint32_t codec_worst_bytes(uint32_t size);
+/* Starts a block: forgets all slots, empties b (whose columns the caller owns). */
+void codec_encode_begin(struct codec_encoder *e, struct codec_block *b);
+/* True if the block must be closed before a record of this size is added. */
+bool codec_encode_full(const struct codec_encoder *e, const struct codec_block *b, uint32_t size);
+/* Adds a record of valid size (TRACE_RECORD_MIN..MAX, multiple of 8). Not to be called when full. */
+void codec_encode(struct codec_encoder *e, struct codec_block *b, const struct pov_hdr *rec);
+/* Encoded size so far, prefix included. */
+uint32_t codec_block_bytes(const struct codec_block *b);
+/* Writes the payload: prefix and columns. Returns codec_block_bytes(). */
+uint32_t codec_block_store(const struct codec_block *b, uint8_t *out);
+
+/*
+ * Decodes a payload of untrusted content into out (record_bytes long, 8-byte aligned). Returns 0 if it
+ * held exactly nrecords well-formed records of record_bytes together, else -EBADMSG.
+ */
+int codec_decode(const uint8_t *payload, size_t len, uint32_t nrecords, uint32_t record_bytes, uint64_t *out);
+
+#endif
