@@ -27,25 +27,26 @@ struct option_list {
 };
 
 struct option_def {
-	const char *name;     /* long name without dashes */
-	char letter;	      /* short name or 0 */
+	const char *name; /* long name without dashes */
+	char letter;	  /* short name or 0 */
 	enum option_type type;
-	size_t offset;	      /* of the value in the options struct */
-	const char *arg;      /* name of the value in help, e.g. "FILE" */
-	const char *dflt;     /* default as the user would type it, or NULL */
-	uint64_t min, max;    /* U64, BYTES, SECONDS; max 0 = no limit */
+	size_t offset;		    /* of the value in the options struct */
+	const char *arg;	    /* name of the value in help, e.g. "FILE" */
+	const char *dflt;	    /* default as the user would type it, or NULL */
+	uint64_t min, max;	    /* U64, BYTES, SECONDS; max 0 = no limit */
 	const char *const *choices; /* CHOICE: NULL-terminated */
-	const char *help;     /* one or more sentences; says the unit */
+	const char *help;	    /* one or more sentences; says the unit */
 };
 
 struct command {
 	const char *name;
-	const char *brief;	   /* one line, imperative */
-	const char *usage;	   /* what follows the name, e.g. "[options] FILE" */
-	const char *details;	   /* paragraphs for help and man page */
-	const char *const *examples; /* NULL-terminated pairs: command line, what it does; at least three */
+	const char *brief;   /* one line, imperative */
+	const char *usage;   /* what follows the name, e.g. "[options] FILE" */
+	const char *details; /* paragraphs for help and man page */
+	const char *const
+		*examples; /* NULL-terminated pairs: command line, what it does; at least three */
 	const struct option_def *options; /* ends with a NULL name */
-	size_t options_bytes;	   /* size of the options struct */
+	size_t options_bytes;		  /* size of the options struct */
 	/*
 	 * opts: filled options struct. argv[0..argc-1]: operands left; dashdash: index of the first operand
 	 * behind "--", or -1. Returns the exit status: 0 ok, 1 failure, 2 usage.
@@ -57,10 +58,11 @@ struct command {
  * Parses argv (argv[0] = command name). 0 on success; -EINVAL after printing what is wrong and how to
  * get help. *nargs operands are moved to the front of argv. -ECANCELED if help was asked for and printed.
  */
-int option_parse(const struct command *cmd, int argc, char **argv, void *opts, int *nargs, int *dashdash);
+int option_parse(const struct command *cmd, int argc, char **argv, void *opts, int *nargs,
+		 int *dashdash);
 
 void command_print_help(const struct command *cmd, FILE *out);
-void command_print_man(const struct command *cmd, FILE *out); /* roff, section 1 */
+void command_print_man(const struct command *cmd, FILE *out);		     /* roff, section 1 */
 void command_print_completion(const struct command *const *cmds, FILE *out); /* bash */
 void option_list_release(struct option_list *list);
 

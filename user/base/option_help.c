@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What an option table says about itself: help for a terminal, a manual page, and completion for
+ * bash. Each is made from the same rows that are parsed.
+ */
+#include "base/option.h"
+
+#include "base/human.h"
+#include "version.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define HELP_COLUMNS 80
+#define HELP_TEXT_COLUMN 28
+
+/*
+ * Prints text with words wrapped at HELP_COLUMNS, from column `at` on, later lines at column `indent`.
+ * Blank lines part paragraphs; a line that begins with a blank is printed as it is.
+ */
+static void print_wrapped(FILE *out, const char *text, int at, int indent)
+{
+	int start = at;
+
+	while (*text) {
+		size_t len = strcspn(text, " \n");
+
+		if (at > start && at + 1 + (int)len > HELP_COLUMNS) {
+			fprintf(out, "\n%*s", indent, "");
+			at = start = indent;
+		} else if (at > start) {
+			fputc(' ', out);
+			at++;
+		}
+		fprintf(out, "%.*s", (int)len, text);
+		at += (int)len;
+		text += len;
+		if (text[0] == '\n' && text[1] == '\n') {
+			text += 2;
+			fprintf(out, "\n\n%*s", indent, "");
+			at = start = indent;
+		} else if (text[0] == '\n' && text[1] == ' ') {
+			size_t line = strcspn(text + 1, "\n");
+
+			fprintf(out, "\n%*s%.*s", indent, "", (int)line, text + 1);
+			text += 1 + line;
+			at = start = HELP_COLUMNS;
+			if (*text && text[1] != ' ' && text[1] != '\n') {
+				fprintf(out, "\n%*s", indent, "");
+				at = start = indent;
+				text++;
+			}
+		} else if (*text) {
+			text++;
+		}
+	}
+	fputc('\n', out);
+}
+
+static void limit_text(const struct option_def *def, uint64_t value, char *buf, size_t bytes)
+{
+	if (def->type == OPTION_BYTES)
+		human_bytes(buf, bytes, value);
+	else if (def->type == OPTION_SECONDS)
+		human_ns(buf, bytes, value);
+	else
+		snprintf(buf, bytes, "%" PRIu64, value);
+}
+
+/* "Text. One of: a, b. Default: b. From 1 to 10." into buf. */
+static void describe(const struct option_def *def, char *buf, size_t bytes)
+{
+	char low[HUMAN_BYTES], high[HUMAN_BYTES];
+	FILE *f = fmemopen(buf, bytes, "w");
+	int i;
+
+	buf[0] = '\0';
+	if (!f)
+		return;
+	fputs(def->help, f);
+	for (i = 0; def->type == OPTION_CHOICE && def->choices[i]; i++)
+		fprintf(f, "%s%s", i ? ", " : " One of: ", def->choices[i]);
+	if (i)
+		fputc('.', f);
+	if (def->dflt)
+		fprintf(f, " Default: %s.", def->dflt);
+	limit_text(def, def->min, low, sizeof(low));
+	limit_text(def, def->max, high, sizeof(high));
+	if (def->min && def->max)
+		fprintf(f, " From %s to %s.", low, high);
+	else if (def->max)
+		fprintf(f, " At most %s.", high);
+	else if (def->min)
+		fprintf(f, " At least %s.", low);
+	if (def->type == OPTION_LIST)
+		fputs(" May be given several times.", f);
+	fclose(f);
+	buf[bytes - 1] = '\0';
+}
+
+static const char *value_name(const struct option_def *def)
+{
+	if (def->type == OPTION_FLAG)
+		return "";
+	return def->arg ? def->arg : "VALUE";
+}
+
+static void print_option(const struct option_def *def, FILE *out)
+{
+	char text[1024];
+	int at;
+
+	if (def->letter)
+		at = fprintf(out, "  -%c, --%s", def->letter, def->name);
+	else
+		at = fprintf(out, "      --%s", def->name);
+	if (def->type != OPTION_FLAG)
+		at += fprintf(out, " %s", value_name(def));
+	if (at >= HELP_TEXT_COLUMN - 1) {
+		fputc('\n', out);
+		at = 0;
+	}
+	fprintf(out, "%*s", HELP_TEXT_COLUMN - at, "");
+	describe(def, text, sizeof(text));
+	print_wrapped(out, text, HELP_TEXT_COLUMN, HELP_TEXT_COLUMN);
+}
+
+static const struct option_def help_option = {
+	.name = "help",
+	.letter = 'h',
+	.type = OPTION_FLAG,
+	.help = "Print this and exit.",
+};
+
+void command_print_help(const struct command *cmd, FILE *out)
+{
+	const struct option_def *def;
+	const char *const *example;
+
+	fprintf(out, "Usage: povtrace %s %s\n\n", cmd->name, cmd->usage);
+	print_wrapped(out, cmd->brief, 0, 0);
+	if (cmd->details) {
+		fputc('\n', out);
+		print_wrapped(out, cmd->details, 0, 0);
+	}
+	fputs("\nOptions:\n", out);
+	for (def = cmd->options; def && def->name; def++)
+		print_option(def, out);
+	print_option(&help_option, out);
+	if (cmd->examples)
+		fputs("\nExamples:\n", out);
+	for (example = cmd->examples; example && example[0] && example[1]; example += 2) {
+		fprintf(out, "  %s\n      ", example[0]);
+		print_wrapped(out, example[1], 6, 6);
+	}
+}
+
+/* Text for troff: no accidental requests, escapes or hyphens. */
+static void print_roff(FILE *out, const char *text)
+{
+	bool line_start = true;
+
+	for (; *text; text++) {
+		if (line_start && (*text == '.' || *text == '\''))
+			fputs("\\&", out);
+		if (*text == '\\')
+			fputs("\\e", out);
+		else if (*text == '-')
+			fputs("\\-", out);
+		else
+			fputc(*text, out);
+		line_start = *text == '\n';
+	}
+}
+
+static void print_roff_paragraphs(FILE *out, const char *text)
+{
+	bool verbatim = false;
+
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		char line[1024];
+
+		snprintf(line, sizeof(line), "%.*s", (int)len, text);
+		if (verbatim != (line[0] == ' '))
+			fputs(verbatim ? ".fi\n" : ".nf\n", out);
+		verbatim = line[0] == ' ';
+		if (line[0])
+			print_roff(out, line);
+		else
+			fputs(".PP", out);
+		fputc('\n', out);
+		text += len + (text[len] == '\n');
+	}
+	if (verbatim)
+		fputs(".fi\n", out);
+}
+
+static void print_man_option(const struct option_def *def, FILE *out)
+{
+	char text[1024];
+
+	fputs(".TP\n", out);
+	if (def->letter)
+		fprintf(out, "\\fB\\-%c\\fR, ", def->letter);
+	fputs("\\fB\\-\\-", out);
+	print_roff(out, def->name);
+	fputs("\\fR", out);
+	if (def->type != OPTION_FLAG)
+		fprintf(out, " \\fI%s\\fR", value_name(def));
+	fputc('\n', out);
+	describe(def, text, sizeof(text));
+	print_roff_paragraphs(out, text);
+}
+
+void command_print_man(const struct command *cmd, FILE *out)
+{
+	const struct option_def *def;
+	const char *const *example;
+	const char *c;
+
+	fputs(".TH POVTRACE\\-", out);
+	for (c = cmd->name; *c; c++)
+		fputc(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c, out);
+	fprintf(out, " 1 \"\" \"povtrace %s\" \"User Commands\"\n", POV_VERSION);
+	fprintf(out, ".SH NAME\npovtrace\\-%s \\- ", cmd->name);
+	print_roff(out, cmd->brief);
+	fprintf(out, "\n.SH SYNOPSIS\n\\fBpovtrace %s\\fR ", cmd->name);
+	print_roff(out, cmd->usage);
+	fputs("\n", out);
+	if (cmd->details) {
+		fputs(".SH DESCRIPTION\n", out);
+		print_roff_paragraphs(out, cmd->details);
+	}
+	fputs(".SH OPTIONS\n", out);
+	for (def = cmd->options; def && def->name; def++)
+		print_man_option(def, out);
+	print_man_option(&help_option, out);
+	fputs(".SH EXIT STATUS\n0 on success, 1 on failure, 2 on wrong usage.\n", out);
+	if (cmd->examples)
+		fputs(".SH EXAMPLES\n", out);
+	for (example = cmd->examples; example && example[0] && example[1]; example += 2) {
+		fputs(".TP\n\\fB", out);
+		print_roff(out, example[0]);
+		fputs("\\fR\n", out);
+		print_roff_paragraphs(out, example[1]);
+	}
+	fputs(".SH SEE ALSO\n\\fBpovtrace\\fR(1)\n", out);
+}
+
+static void print_completion_case(const struct command *cmd, FILE *out)
+{
+	const struct option_def *def;
+	int i;
+
+	fprintf(out, "\t%s)\n\t\tcase $prev in\n", cmd->name);
+	for (def = cmd->options; def && def->name; def++) {
+		if (def->type == OPTION_FLAG)
+			continue;
+		fprintf(out, "\t\t--%s", def->name);
+		if (def->letter)
+			fprintf(out, "|-%c", def->letter);
+		fputs(") words='", out);
+		for (i = 0; def->type == OPTION_CHOICE && def->choices[i]; i++)
+			fprintf(out, "%s%s", i ? " " : "", def->choices[i]);
+		fputs("' ;;\n", out);
+	}
+	fputs("\t\t*) [[ $cur == -* ]] && words='--help", out);
+	for (def = cmd->options; def && def->name; def++)
+		fprintf(out, " --%s", def->name);
+	fputs("' ;;\n\t\tesac ;;\n", out);
+}
+
+void command_print_completion(const struct command *const *cmds, FILE *out)
+{
+	size_t i;
+
+	fputs("# bash completion for povtrace, made from its option tables\n"
+	      "_povtrace()\n{\n"
+	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words= cmd= i\n"
+	      "\tCOMPREPLY=()\n"
+	      "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
+	      "\t\tcase ${COMP_WORDS[i]} in\n"
+	      "\t\t--)\tif declare -F _command_offset >/dev/null; then\n"
+	      "\t\t\t\t_command_offset $((i + 1))\n"
+	      "\t\t\tfi\n"
+	      "\t\t\treturn ;;\n"
+	      "\t\t-*)\t;;\n"
+	      "\t\t*)\t[[ $cmd ]] || cmd=${COMP_WORDS[i]} ;;\n"
+	      "\t\tesac\n\tdone\n"
+	      "\tcase $cmd in\n\t'')\twords='",
+	      out);
+	for (i = 0; cmds[i]; i++)
+		fprintf(out, "%s ", cmds[i]->name);
+	fputs("help --version --help -q -v' ;;\n\thelp)\twords='", out);
+	for (i = 0; cmds[i]; i++)
+		fprintf(out, "%s%s", i ? " " : "", cmds[i]->name);
+	fputs("' ;;\n", out);
+	for (i = 0; cmds[i]; i++)
+		print_completion_case(cmds[i], out);
+	fputs("\tesac\n"
+	      "\t[[ $words ]] && COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+	      "}\n"
+	      "complete -o default -F _povtrace povtrace\n",
+	      out);
+}
