@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+#
+# Programs of the live tests that the general rules cannot build: without any MPI, or with it linked
+# statically. Included by the Makefile.
+
+PLAIN_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN)
+PLAIN_BIN := $(patsubst tests/mpi/plain/%.c,build/mpi/plain/%,\
+	$(filter-out %/no_udev.c,$(wildcard tests/mpi/plain/*.c)))
+
+$(PLAIN_BIN): build/mpi/plain/%: tests/mpi/plain/%.c
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN_CFLAGS) -MMD -MP -MF $@.d $< -o $@ -ldl -lpthread
+
+# p2p_static has everything inside; p2p_inside has MPI inside and the rest in shared libraries. UCX
+# registers its parts in constructors, which a linker drops from an archive unless told otherwise.
+MPICH_A := $(firstword $(wildcard /usr/lib/*/libmpich.a))
+STATIC_BIN := $(if $(MPICH_A),build/mpi/mpich/p2p_static build/mpi/mpich/p2p_inside)
+MPICH_INC = $(filter -I%,$(shell mpicc.mpich -show))
+
+build/mpi/mpich/p2p_static: tests/mpi/p2p.c tests/mpi/plain/no_udev.c tests/mpi/expect.h
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN_CFLAGS) $(MPICH_INC) -static $(filter %.c,$^) -o $@ $(MPICH_A) \
+		-Wl,--whole-archive -lucp -luct -lucs -lucm -Wl,--no-whole-archive -lfabric -lhwloc -lnuma \
+		-lpthread -lm -ldl -lrt 2>$@.log || { grep -v 'statically linked applications' $@.log; \
+		echo "make: no fully static MPI program here; its test will be skipped" >&2; }
+
+build/mpi/mpich/p2p_inside: tests/mpi/p2p.c tests/mpi/expect.h
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN_CFLAGS) $(MPICH_INC) $(filter %.c,$^) -o $@ $(MPICH_A) -lucp -lucs -lhwloc \
+		-lpthread -lm
+
+live-programs: mpi-programs $(PLAIN_BIN) $(STATIC_BIN)
+.PHONY: live-programs

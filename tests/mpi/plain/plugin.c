@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A program that knows nothing of MPI when it starts, as Python is: after 0.3 s it loads the library
+ * named on its command line and calls through pointers, from its main thread and two more. Nothing
+ * of MPI is linked. Usage: plugin LIBRARY, e.g. libmpi.so.40 or libmpich.so.12
+ */
+#define EXPECT_WITHOUT_MPI
+#include "../expect.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+
+#define PROG "plugin"
+#define MPICH_WORLD 0x44000000u
+#define MPICH_SELF 0x44000001u
+#define MPICH_CHAR 0x4c000101u
+#define THREAD_MULTIPLE 3
+
+typedef uintptr_t handle; /* an int in MPICH, a pointer in Open MPI: the same register */
+
+static int (*init_thread)(int *argc, char ***argv, int required, int *provided);
+static int (*comm_rank)(handle comm, int *rank);
+static int (*barrier)(handle comm);
+static int (*sendrecv)(const void *sbuf, int scnt, handle stype, int dest, int stag, void *rbuf,
+		       int rcnt, handle rtype, int source, int rtag, handle comm, uintptr_t status);
+static int (*finalize)(void);
+
+static handle world, self, chars;
+static uintptr_t status_ignore;
+
+static void *symbol(void *lib, const char *name)
+{
+	void *p = dlsym(lib, name);
+
+	if (!p) {
+		fprintf(stderr, "%s: no %s: %s\n", PROG, name, dlerror());
+		exit(1);
+	}
+	return p;
+}
+
+static void load(const char *path)
+{
+	void *lib = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+
+	if (!lib) {
+		fprintf(stderr, "%s: %s\n", PROG, dlerror());
+		exit(1);
+	}
+	*(void **)&init_thread = symbol(lib, "MPI_Init_thread");
+	*(void **)&comm_rank = symbol(lib, "MPI_Comm_rank");
+	*(void **)&barrier = symbol(lib, "MPI_Barrier");
+	*(void **)&sendrecv = symbol(lib, "MPI_Sendrecv");
+	*(void **)&finalize = symbol(lib, "MPI_Finalize");
+	if (dlsym(lib, "ompi_mpi_comm_world")) {
+		world = (handle)symbol(lib, "ompi_mpi_comm_world");
+		self = (handle)symbol(lib, "ompi_mpi_comm_self");
+		chars = (handle)symbol(lib, "ompi_mpi_char");
+		status_ignore = 0;
+	} else {
+		world = MPICH_WORLD;
+		self = MPICH_SELF;
+		chars = MPICH_CHAR;
+		status_ignore = 1;
+	}
+}
+
+static void *worker(void *arg)
+{
+	int tag = (int)(long)arg;
+	char out[128] = "", in[128];
+
+	for (int i = 0; i < 41; i++) {
+		expect_add("MPI_Sendrecv", 0, 1, 101, 101, 0);
+		sendrecv(out, 101, chars, 0, tag, in, 101, chars, 0, tag, self, status_ignore);
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	int rank, got;
+	pthread_t t[2];
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: %s LIBRARY\n", argv[0]);
+		return 2;
+	}
+	usleep(300000);
+	load(argv[1]);
+	expect_add("MPI_Init_thread", NO_PEER, 1, 0, 0, 0);
+	init_thread(&argc, &argv, THREAD_MULTIPLE, &got);
+	expect_add("MPI_Comm_rank", NO_PEER, 1, 0, 0, 0);
+	comm_rank(world, &rank);
+	for (int i = 0; i < 31; i++) {
+		expect_add("MPI_Barrier", NO_PEER, 1, 0, 0, 0);
+		barrier(world);
+	}
+	for (long i = 0; i < 2; i++)
+		if (pthread_create(&t[i], NULL, worker, (void *)(3 + i)))
+			return 1;
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	expect_add("MPI_Finalize", NO_PEER, 1, 0, 0, 0);
+	finalize();
+	expect_write(PROG, rank);
+	return 0;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A job that is already running when it gets watched. Each rank sends itself messages at about 1 kHz
+ * for ever. SIGUSR1 makes it call MPI_Allreduce on its own in addition, SIGUSR2 makes it stop that
+ * again: these calls lie between two marks, and their number is known. A second thread calls
+ * MPI_Sendrecv_replace between the marks. SIGTERM ends it in order.
+ *
+ * Prints "service RANK PID" on stdout when it is under way, and the books at the end, which hold only
+ * what was called between the marks.
+ */
+#include <signal.h>
+
+#include "expect.h"
+
+#define PROG "service"
+
+static volatile sig_atomic_t marked, over;
+static int rank, size;
+
+static void on_signal(int sig)
+{
+	if (sig == SIGUSR1)
+		marked = 1;
+	else if (sig == SIGUSR2)
+		marked = 0;
+	else
+		over = 1;
+}
+
+static void *second(void *arg)
+{
+	char buf[64] = "";
+
+	while (!over) {
+		if (marked)
+			CALL(MPI_Sendrecv_replace, 0, 43, 43, buf, 43, MPI_CHAR, 0, 5, 0, 5,
+			     MPI_COMM_SELF, MPI_STATUS_IGNORE);
+		usleep(1500);
+	}
+	return arg;
+}
+
+static void serve(void)
+{
+	char out[128] = "", in[128];
+	double a = 1, b;
+
+	while (!over) {
+		MPI_Sendrecv(out, 101, MPI_CHAR, rank, 3, in, 101, MPI_CHAR, rank, 3, MPI_COMM_WORLD,
+			     MPI_STATUS_IGNORE);
+		if (marked)
+			MOVE(MPI_Allreduce, 8, 8, &a, &b, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+		usleep(900);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+	pthread_t t;
+	int got;
+
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &got);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	sigaction(SIGUSR1, &sa, NULL);
+	sigaction(SIGUSR2, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	MUST(!pthread_create(&t, NULL, second, NULL));
+	MPI_Barrier(MPI_COMM_WORLD);
+	printf("service %d %d\n", rank, (int)getpid());
+	fflush(stdout);
+	serve();
+	pthread_join(t, NULL);
+	expect_write(PROG, rank);
+	MPI_Finalize();
+	return 0;
+}
