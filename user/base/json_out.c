@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The streaming JSON writer. Text gathers in a buffer of its own, because stdio locks and checks on
+ * every call and timelines have tens of millions of values. Errors are kept until the end.
+ */
+#include "base/json_out.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JSON_BUFFER_BYTES (64 * 1024)
+#define JSON_NUMBER_BYTES 40 /* more than any one number, escape or indentation step */
+
+struct json_out {
+	FILE *out;
+	enum json_out_style style;
+	int err;
+	unsigned int depth;
+	bool keyed;				/* a key waits for its value */
+	bool is_object[JSON_OUT_DEPTH_MAX + 1]; /* by depth */
+	bool any[JSON_OUT_DEPTH_MAX + 1];	/* has a member already */
+	size_t used;
+	char buf[JSON_BUFFER_BYTES];
+};
+
+static void drain(struct json_out *j)
+{
+	errno = 0;
+	if (!j->err && fwrite(j->buf, 1, j->used, j->out) != j->used)
+		j->err = errno ? -errno : -EIO;
+	j->used = 0;
+}
+
+/* Room for JSON_NUMBER_BYTES. */
+static char *room(struct json_out *j)
+{
+	if (j->used + JSON_NUMBER_BYTES > JSON_BUFFER_BYTES)
+		drain(j);
+	return j->buf + j->used;
+}
+
+static void put_char(struct json_out *j, char c)
+{
+	*room(j) = c;
+	j->used++;
+}
+
+static void put(struct json_out *j, const char *s, size_t len)
+{
+	while (len) {
+		size_t part = JSON_BUFFER_BYTES - j->used;
+
+		if (part > len)
+			part = len;
+		memcpy(j->buf + j->used, s, part);
+		j->used += part;
+		s += part;
+		len -= part;
+		if (j->used == JSON_BUFFER_BYTES)
+			drain(j);
+	}
+}
+
+static void break_line(struct json_out *j)
+{
+	unsigned int i;
+
+	put_char(j, '\n');
+	for (i = 0; j->style == JSON_OUT_PRETTY && i < j->depth; i++)
+		put(j, "  ", 2);
+}
+
+static bool breaks_here(const struct json_out *j)
+{
+	return j->style == JSON_OUT_PRETTY || (j->style == JSON_OUT_LINES && j->depth <= 2);
+}
+
+/* What goes between the value before and the one to come. */
+static void separate(struct json_out *j)
+{
+	if (j->any[j->depth])
+		put_char(j, ',');
+	j->any[j->depth] = true;
+	if (j->depth && breaks_here(j))
+		break_line(j);
+}
+
+static void begin_value(struct json_out *j)
+{
+	if (j->is_object[j->depth] != j->keyed || (!j->depth && j->any[0]))
+		die("bug: JSON value where none can be");
+	if (!j->keyed)
+		separate(j);
+	j->keyed = false;
+}
+
+static void open_level(struct json_out *j, bool object)
+{
+	begin_value(j);
+	if (j->depth == JSON_OUT_DEPTH_MAX)
+		die("bug: JSON nested too deeply");
+	j->depth++;
+	j->is_object[j->depth] = object;
+	j->any[j->depth] = false;
+	put_char(j, object ? '{' : '[');
+}
+
+static void close_level(struct json_out *j, bool object)
+{
+	bool some = j->any[j->depth], breaks = breaks_here(j);
+
+	if (!j->depth || j->is_object[j->depth] != object || j->keyed)
+		die("bug: JSON end where none can be");
+	j->depth--;
+	if (some && breaks)
+		break_line(j);
+	put_char(j, object ? '}' : ']');
+}
+
+/* Bytes of the well-formed UTF-8 sequence at s, or 0 (Unicode standard, table 3-7). */
+static size_t utf8_length(const unsigned char *s, size_t left)
+{
+	unsigned char low = 0x80, high = 0xbf;
+	size_t len, i;
+
+	if (s[0] < 0xc2 || s[0] > 0xf4)
+		return 0;
+	len = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+	if (left < len)
+		return 0;
+	if (s[0] == 0xe0)
+		low = 0xa0;
+	else if (s[0] == 0xed)
+		high = 0x9f;
+	else if (s[0] == 0xf0)
+		low = 0x90;
+	else if (s[0] == 0xf4)
+		high = 0x8f;
+	if (s[1] < low || s[1] > high)
+		return 0;
+	for (i = 2; i < len; i++) {
+		if (s[i] < 0x80 || s[i] > 0xbf)
+			return 0;
+	}
+	return len;
+}
+
+/* Writes what cannot stand in a JSON string as it is; returns the bytes of s that took. */
+static size_t put_special(struct json_out *j, const unsigned char *s, size_t left)
+{
+	static const char shorts[] = "\"\"\\\\\bb\ff\nn\rr\tt";
+	size_t len, i;
+	char *to;
+
+	if (s[0] >= 0x80) {
+		len = utf8_length(s, left);
+		if (len)
+			put(j, (const char *)s, len);
+		else
+			put(j, "\xef\xbf\xbd", 3);
+		return len ? len : 1;
+	}
+	to = room(j);
+	for (i = 0; i + 1 < sizeof(shorts); i += 2) {
+		if ((unsigned char)shorts[i] == s[0]) {
+			to[0] = '\\';
+			to[1] = shorts[i + 1];
+			j->used += 2;
+			return 1;
+		}
+	}
+	j->used += (size_t)sprintf(to, "\\u%04x", s[0]);
+	return 1;
+}
+
+static void put_string(struct json_out *j, const char *text, size_t len)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t i = 0, plain;
+
+	put_char(j, '"');
+	while (i < len) {
+		for (plain = i; plain < len; plain++) {
+			if (s[plain] < 0x20 || s[plain] >= 0x7f || s[plain] == '"' ||
+			    s[plain] == '\\')
+				break;
+		}
+		put(j, text + i, plain - i);
+		i = plain;
+		if (i < len)
+			i += put_special(j, s + i, len - i);
+	}
+	put_char(j, '"');
+}
+
+struct json_out *json_out_new(FILE *out, enum json_out_style style)
+{
+	struct json_out *j = xmalloc(sizeof(*j));
+
+	/* All but the buffer. */
+	memset(j, 0, offsetof(struct json_out, buf));
+	j->out = out;
+	j->style = style;
+	return j;
+}
+
+int json_out_finish(struct json_out *j)
+{
+	int err;
+
+	if (!j)
+		return 0;
+	if (j->depth || j->keyed)
+		die("bug: JSON document not ended");
+	put_char(j, '\n');
+	drain(j);
+	err = j->err;
+	free(j);
+	return err;
+}
+
+void json_out_object_begin(struct json_out *j)
+{
+	open_level(j, true);
+}
+
+void json_out_object_end(struct json_out *j)
+{
+	close_level(j, true);
+}
+
+void json_out_array_begin(struct json_out *j)
+{
+	open_level(j, false);
+}
+
+void json_out_array_end(struct json_out *j)
+{
+	close_level(j, false);
+}
+
+void json_out_key(struct json_out *j, const char *key)
+{
+	if (!j->is_object[j->depth] || j->keyed)
+		die("bug: JSON key where none can be");
+	separate(j);
+	put_string(j, key, strlen(key));
+	put_char(j, ':');
+	if (j->style == JSON_OUT_PRETTY)
+		put_char(j, ' ');
+	j->keyed = true;
+}
+
+void json_out_string_n(struct json_out *j, const char *s, size_t len)
+{
+	begin_value(j);
+	put_string(j, s, len);
+}
+
+void json_out_string(struct json_out *j, const char *s)
+{
+	if (s)
+		json_out_string_n(j, s, strlen(s));
+	else
+		json_out_null(j);
+}
+
+/* Decimal digits of value, at least `least` of them. */
+static void put_digits(struct json_out *j, uint64_t value, unsigned int least)
+{
+	char digits[20], *to = room(j);
+	unsigned int n = 0, i;
+
+	do {
+		digits[n++] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value || n < least);
+	for (i = 0; i < n; i++)
+		to[i] = digits[n - 1 - i];
+	j->used += n;
+}
+
+static uint64_t put_sign(struct json_out *j, int64_t value)
+{
+	if (value >= 0)
+		return (uint64_t)value;
+	put_char(j, '-');
+	return -(uint64_t)value;
+}
+
+void json_out_int(struct json_out *j, int64_t value)
+{
+	begin_value(j);
+	put_digits(j, put_sign(j, value), 1);
+}
+
+void json_out_uint(struct json_out *j, uint64_t value)
+{
+	begin_value(j);
+	put_digits(j, value, 1);
+}
+
+void json_out_us(struct json_out *j, int64_t ns)
+{
+	uint64_t magnitude;
+
+	begin_value(j);
+	magnitude = put_sign(j, ns);
+	put_digits(j, magnitude / 1000, 1);
+	put_char(j, '.');
+	put_digits(j, magnitude % 1000, 3);
+}
+
+void json_out_hex(struct json_out *j, uint64_t value)
+{
+	begin_value(j);
+	j->used += (size_t)sprintf(room(j), "\"0x%" PRIx64 "\"", value);
+}
+
+void json_out_double(struct json_out *j, double value)
+{
+	char *to;
+	int n;
+
+	if (!isfinite(value)) {
+		json_out_null(j);
+		return;
+	}
+	begin_value(j);
+	to = room(j);
+	/* The shorter form where it reads back as the same number. */
+	n = snprintf(to, JSON_NUMBER_BYTES, "%.15g", value);
+	if (strtod(to, NULL) != value)
+		n = snprintf(to, JSON_NUMBER_BYTES, "%.17g", value);
+	j->used += (size_t)n;
+}
+
+void json_out_bool(struct json_out *j, bool value)
+{
+	begin_value(j);
+	put(j, value ? "true" : "false", value ? 4 : 5);
+}
+
+void json_out_null(struct json_out *j)
+{
+	begin_value(j);
+	put(j, "null", 4);
+}
+
+void json_out_key_string(struct json_out *j, const char *key, const char *value)
+{
+	json_out_key(j, key);
+	json_out_string(j, value);
+}
+
+void json_out_key_int(struct json_out *j, const char *key, int64_t value)
+{
+	json_out_key(j, key);
+	json_out_int(j, value);
+}
+
+void json_out_key_uint(struct json_out *j, const char *key, uint64_t value)
+{
+	json_out_key(j, key);
+	json_out_uint(j, value);
+}
+
+void json_out_key_double(struct json_out *j, const char *key, double value)
+{
+	json_out_key(j, key);
+	json_out_double(j, value);
+}
+
+void json_out_key_us(struct json_out *j, const char *key, int64_t ns)
+{
+	json_out_key(j, key);
+	json_out_us(j, ns);
+}
+
+void json_out_key_bool(struct json_out *j, const char *key, bool value)
+{
+	json_out_key(j, key);
+	json_out_bool(j, value);
+}
+
+void json_out_key_object(struct json_out *j, const char *key)
+{
+	json_out_key(j, key);
+	json_out_object_begin(j);
+}
+
+void json_out_key_array(struct json_out *j, const char *key)
+{
+	json_out_key(j, key);
+	json_out_array_begin(j);
+}

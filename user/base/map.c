@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Open addressing with linear probing, at most three quarters full. Removal moves later entries of the
+ * run back into the hole, so there are no tombstones and look-ups stay short however long the
+ * recording.
+ */
+#include "base/map.h"
+
+#include "base/log.h"
+
+#include <stdlib.h>
+
+#define MAP_SIZE_MIN 16
+
+static size_t home(const struct map *m, uint64_t key)
+{
+	/* Multiplying by 2^64 / golden ratio spreads consecutive ids and aligned addresses alike. */
+	return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (m->size - 1);
+}
+
+/* The slot that holds key, or the free one where it belongs. */
+static struct map_slot *lookup(const struct map *m, uint64_t key)
+{
+	size_t i = home(m, key);
+
+	while (m->slots[i].value && m->slots[i].key != key)
+		i = (i + 1) & (m->size - 1);
+	return &m->slots[i];
+}
+
+static void grow(struct map *m)
+{
+	struct map bigger = {.size = m->size ? m->size * 2 : MAP_SIZE_MIN, .cnt = m->cnt};
+	size_t i;
+
+	bigger.slots = xcalloc(bigger.size, sizeof(*bigger.slots));
+	for (i = 0; i < m->size; i++) {
+		if (m->slots[i].value)
+			*lookup(&bigger, m->slots[i].key) = m->slots[i];
+	}
+	free(m->slots);
+	*m = bigger;
+}
+
+void *map_get(const struct map *m, uint64_t key)
+{
+	return m->cnt ? lookup(m, key)->value : NULL;
+}
+
+void *map_set(struct map *m, uint64_t key, void *value)
+{
+	struct map_slot *slot;
+	void *old;
+
+	if (m->cnt + 1 > m->size / 4 * 3)
+		grow(m);
+	slot = lookup(m, key);
+	old = slot->value;
+	slot->key = key;
+	slot->value = value;
+	m->cnt += !old;
+	return old;
+}
+
+void *map_remove(struct map *m, uint64_t key)
+{
+	struct map_slot *slot;
+	size_t hole, i;
+	void *old;
+
+	if (!m->cnt)
+		return NULL;
+	slot = lookup(m, key);
+	old = slot->value;
+	if (!old)
+		return NULL;
+	hole = (size_t)(slot - m->slots);
+	for (i = (hole + 1) & (m->size - 1); m->slots[i].value; i = (i + 1) & (m->size - 1)) {
+		size_t from_home = (i - home(m, m->slots[i].key)) & (m->size - 1);
+		size_t from_hole = (i - hole) & (m->size - 1);
+
+		/* An entry may only move back as far as its home. */
+		if (from_home >= from_hole) {
+			m->slots[hole] = m->slots[i];
+			hole = i;
+		}
+	}
+	m->slots[hole].value = NULL;
+	m->cnt--;
+	return old;
+}
+
+void *map_next(const struct map *m, size_t *at, uint64_t *key)
+{
+	while (*at < m->size) {
+		const struct map_slot *slot = &m->slots[(*at)++];
+
+		if (slot->value) {
+			if (key)
+				*key = slot->key;
+			return slot->value;
+		}
+	}
+	return NULL;
+}
+
+void map_release(struct map *m)
+{
+	free(m->slots);
+	*m = (struct map){0};
+}

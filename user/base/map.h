@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A hash table from 64-bit keys to pointers. Any key is allowed; NULL is no value. The pointed-to
+ * objects stay the caller's. A zeroed struct is an empty map. Not for concurrent use.
+ *
+ *	struct map by_tid = {0};
+ *	map_set(&by_tid, tid, thread);
+ *	thread = map_get(&by_tid, tid);
+ *	for (size_t at = 0; (thread = map_next(&by_tid, &at, &key));)
+ *		thread_free(thread);
+ *	map_release(&by_tid);
+ */
+#ifndef POV_BASE_MAP_H
+#define POV_BASE_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct map_slot {
+	uint64_t key;
+	void *value; /* NULL: the slot is free */
+};
+
+struct map {
+	struct map_slot *slots;
+	size_t size; /* slots, a power of two, or 0 */
+	size_t cnt;
+};
+
+void *map_get(const struct map *m, uint64_t key); /* NULL if there is none */
+/* Stores value (not NULL) and returns the one it replaces, or NULL. */
+void *map_set(struct map *m, uint64_t key, void *value);
+/* Takes the value out and returns it, or NULL. */
+void *map_remove(struct map *m, uint64_t key);
+/*
+ * The value at or behind *at, in no order, or NULL at the end; moves *at behind it and tells its key
+ * if key is not NULL. Start with *at = 0; the map must not change meanwhile.
+ */
+void *map_next(const struct map *m, size_t *at, uint64_t *key);
+void map_release(struct map *m); /* leaves an empty map; the values are not freed */
+
+#endif
