@@ -170,8 +170,8 @@ asan: gen
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_AUX := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%)
-# tests/tools/*.c: programs the golden tests use (a maker of traces …).
-TOOL_BIN := $(patsubst tests/tools/%.c,$(BUILD)/tests/tools/%,$(wildcard tests/tools/*.c))
+# tests/tool/*.c: programs the golden tests use (povmake, the maker of traces …).
+TOOL_BIN := $(patsubst tests/tool/%.c,$(BUILD)/tests/%,$(wildcard tests/tool/*.c))
 # tests/fuzz/fuzz_*.c: libFuzzer targets.
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -185,7 +185,7 @@ $(UNIT_BIN): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o \
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ -lcmocka $(LIBS) -o $@
 
-$(TOOL_BIN): $(BUILD)/tests/tools/%: $(BUILD)/obj/tests/tools/%.o $(LIB)
+$(TOOL_BIN): $(BUILD)/tests/%: $(BUILD)/obj/tests/tool/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
 

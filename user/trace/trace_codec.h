@@ -73,6 +73,7 @@ uint32_t codec_block_store(const struct codec_block *b, uint8_t *out);
  * Decodes a payload of untrusted content into out (record_bytes long, 8-byte aligned). Returns 0 if it
  * held exactly nrecords well-formed records of record_bytes together, else -EBADMSG.
  */
-int codec_decode(const uint8_t *payload, size_t len, uint32_t nrecords, uint32_t record_bytes, uint64_t *out);
+int codec_decode(const uint8_t *payload, size_t len, uint32_t nrecords, uint32_t record_bytes,
+		 uint64_t *out);
 
 #endif

@@ -23,9 +23,9 @@
 #define TRACE_BLOCK_MAGIC 0xb10cb0deu
 
 /* Limits of the format: a block that exceeds one is damaged. */
-#define TRACE_RAW_MAX (4u << 20)     /* payload before compression, bytes */
+#define TRACE_RAW_MAX (4u << 20) /* payload before compression, bytes */
 #define TRACE_STORED_MAX TRACE_RAW_MAX
-#define TRACE_RECORDS_MAX (1u << 16) /* records in one block */
+#define TRACE_RECORDS_MAX (1u << 16)  /* records in one block */
 #define TRACE_RECBYTES_MAX (4u << 20) /* their sizes added up */
 #define TRACE_RECORD_MIN 16u
 #define TRACE_RECORD_MAX 4096u

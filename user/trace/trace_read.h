@@ -20,12 +20,12 @@ struct pov_hdr;
 
 struct trace_summary {
 	uint64_t blocks, meta_blocks, event_blocks;
-	uint64_t records;	  /* as the block headers say */
+	uint64_t records; /* as the block headers say */
 	uint64_t raw_bytes, file_bytes;
 	uint64_t first_ns, last_ns; /* over all event blocks */
-	bool complete;		  /* the end block is there */
-	uint64_t bad_blocks;	  /* skipped: checksum or structure wrong */
-	uint64_t lost_tail_bytes; /* after the last complete block */
+	bool complete;		    /* the end block is there */
+	uint64_t bad_blocks;	    /* skipped: checksum or structure wrong */
+	uint64_t lost_tail_bytes;   /* after the last complete block */
 };
 
 /*
@@ -49,7 +49,8 @@ struct trace_merge_options {
 	bool tasks_only;	 /* only the identity stream (cheap: used to learn who is who) */
 };
 
-int trace_merge_open(struct trace *t, const struct trace_merge_options *opt, struct trace_merge **out);
+int trace_merge_open(struct trace *t, const struct trace_merge_options *opt,
+		     struct trace_merge **out);
 /* 1 and *rec (valid until the next call), 0 at the end, -errno (printed). Ties: lower stream first, then file order. */
 int trace_merge_next(struct trace_merge *m, const struct pov_hdr **rec);
 void trace_merge_close(struct trace_merge *m);

@@ -82,7 +82,8 @@ static void pool_add(struct store *s)
 
 static uint64_t job_worst_bytes(const struct store_job *job)
 {
-	uint64_t payload = job->type == TRACE_BLOCK_META ? job->text_len : codec_block_bytes(&job->block);
+	uint64_t payload = job->type == TRACE_BLOCK_META ? job->text_len :
+							   codec_block_bytes(&job->block);
 
 	return sizeof(struct trace_block_header) + payload;
 }
@@ -91,7 +92,8 @@ static void set_error(struct store *s, int err, const char *what)
 {
 	if (atomic_load(&s->err))
 		return;
-	log_error("trace: %s %s: %s; the file ends with its last complete block", what, s->path, strerror(err));
+	log_error("trace: %s %s: %s; the file ends with its last complete block", what, s->path,
+		  strerror(err));
 	atomic_store(&s->err, -err);
 }
 
@@ -99,8 +101,8 @@ static void set_error(struct store *s, int err, const char *what)
 static int append(struct store *s, const struct trace_block_header *h, const void *payload)
 {
 	struct iovec iov[2] = {
-		{ (void *)h, sizeof(*h) },
-		{ (void *)payload, h->stored_len },
+		{(void *)h, sizeof(*h)},
+		{(void *)payload, h->stored_len},
 	};
 	struct iovec *v = iov;
 	uint64_t at = s->file_bytes;
@@ -141,7 +143,8 @@ static int write_block(struct store *s, struct trace_block_header *h, const void
 
 	h->stored_len = h->raw_len;
 	if (h->raw_len) {
-		n = ZSTD_compressCCtx(s->cctx, s->packed, ZSTD_compressBound(TRACE_RAW_MAX), raw, h->raw_len, s->level);
+		n = ZSTD_compressCCtx(s->cctx, s->packed, ZSTD_compressBound(TRACE_RAW_MAX), raw,
+				      h->raw_len, s->level);
 		if (!ZSTD_isError(n) && n < h->raw_len) {
 			h->flags |= TRACE_FLAG_ZSTD;
 			h->stored_len = (uint32_t)n;
@@ -166,7 +169,7 @@ static int write_block(struct store *s, struct trace_block_header *h, const void
 
 static int write_job(struct store *s, const struct store_job *job)
 {
-	struct trace_block_header h = { .type = job->type, .stream = job->stream };
+	struct trace_block_header h = {.type = job->type, .stream = job->stream};
 
 	if (job->type == TRACE_BLOCK_META) {
 		h.raw_len = (uint32_t)job->text_len;
@@ -216,7 +219,7 @@ static struct store_job *job_next(struct store *s)
 
 static void *store_thread(void *arg)
 {
-	struct trace_block_header end = { .type = TRACE_BLOCK_END };
+	struct trace_block_header end = {.type = TRACE_BLOCK_END};
 	struct store *s = arg;
 	struct store_job *job;
 
@@ -276,7 +279,8 @@ static void store_free(struct store *s)
 	free(s);
 }
 
-int store_start(int fd, const char *path, const struct trace_writer_options *opt, struct store **out)
+int store_start(int fd, const char *path, const struct trace_writer_options *opt,
+		struct store **out)
 {
 	struct store *s = xcalloc(1, sizeof(*s));
 	int err;

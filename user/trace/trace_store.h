@@ -24,15 +24,17 @@ struct store_job {
 };
 
 /* Takes over fd (closed on failure too). Writes the file header. 0 or -errno (printed). */
-int store_start(int fd, const char *path, const struct trace_writer_options *opt, struct store **out);
-void store_grow(struct store *s);		    /* two more buffers, for a new stream */
-struct store_job *store_get(struct store *s);	    /* an empty event block; may wait */
+int store_start(int fd, const char *path, const struct trace_writer_options *opt,
+		struct store **out);
+void store_grow(struct store *s);			/* two more buffers, for a new stream */
+struct store_job *store_get(struct store *s);		/* an empty event block; may wait */
 void store_put(struct store *s, struct store_job *job); /* to the queue; takes it over */
 void store_put_meta(struct store *s, const char *text, size_t len);
-void store_drain(struct store *s);		    /* waits until the queue is written */
-uint64_t store_worst_bytes(struct store *s);	    /* file and queue, if nothing compresses */
-int store_error(struct store *s);		    /* sticky, 0 or -errno */
-void store_get_stats(struct store *s, struct trace_writer_stats *out); /* file_bytes, records_lost, waits */
+void store_drain(struct store *s);	     /* waits until the queue is written */
+uint64_t store_worst_bytes(struct store *s); /* file and queue, if nothing compresses */
+int store_error(struct store *s);	     /* sticky, 0 or -errno */
+void store_get_stats(struct store *s,
+		     struct trace_writer_stats *out); /* file_bytes, records_lost, waits */
 /* Writes the queue and, if nothing failed, the end block; closes; frees. 0 or the first -errno. */
 int store_finish(struct store *s);
 

@@ -81,7 +81,8 @@ fail:
 	return -err;
 }
 
-int trace_writer_open(const char *path, const struct trace_writer_options *opt, struct trace_writer **out)
+int trace_writer_open(const char *path, const struct trace_writer_options *opt,
+		      struct trace_writer **out)
 {
 	struct trace_writer *w;
 	uint64_t reserve;
@@ -182,7 +183,8 @@ int trace_writer_add(struct trace_writer *w, unsigned int id, const struct pov_h
 
 	if (err || w->full)
 		return err ? err : -EFBIG;
-	if (rec->size < TRACE_RECORD_MIN || rec->size > TRACE_RECORD_MAX || rec->size % 8 || id >= STREAM_CNT)
+	if (rec->size < TRACE_RECORD_MIN || rec->size > TRACE_RECORD_MAX || rec->size % 8 ||
+	    id >= STREAM_CNT)
 		return -EINVAL;
 	if (w->room < need) {
 		err = limit_make_room(w, need);

@@ -33,7 +33,8 @@ struct trace_writer_stats {
 };
 
 /* Creates path (a regular file, mode 0600, truncated). 0 or -errno (printed). */
-int trace_writer_open(const char *path, const struct trace_writer_options *opt, struct trace_writer **out);
+int trace_writer_open(const char *path, const struct trace_writer_options *opt,
+		      struct trace_writer **out);
 
 /*
  * Adds one record to a stream. Called from one thread only, the one that also calls meta, flush and

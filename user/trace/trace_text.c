@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The table of record kinds, what makes a record well-formed, and its text form. Knows the ABI's structs,
+ * nothing of MPI or of the model.
+ */
+#include "trace/trace_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define BYTES_OF(type, m) sizeof(((struct type *)0)->m)
+#define M(type, m, name, form)                                          \
+	{                                                               \
+		name, offsetof(struct type, m), BYTES_OF(type, m), form \
+	}
+#define MEMBERS(...) ((const struct text_member[]){__VA_ARGS__, {NULL, 0, 0, 0}})
+#define FLAGS(...) ((const struct text_flag[]){__VA_ARGS__, {NULL, 0}})
+#define NO_FLAGS ((const struct text_flag[]){{NULL, 0}})
+
+const char *const text_class_names[POV_CLASS_CNT] = {
+	[POV_CLASS_CALL] = "call",   [POV_CLASS_SPIN] = "spin", [POV_CLASS_MORE] = "more",
+	[POV_CLASS_SCHED] = "sched", [POV_CLASS_IRQ] = "irq",	[POV_CLASS_TASK] = "task",
+};
+
+const char *const text_field_names[TEXT_FIELD_NAMES_CNT] = {
+	[POV_FIELD_IN] = "in",		 [POV_FIELD_OUT] = "out",   [POV_FIELD_SUM] = "sum",
+	[POV_FIELD_TYPE_SIZE] = "tsize", [POV_FIELD_COMM] = "comm",
+};
+
+#define TASK_MEMBERS                                                                             \
+	MEMBERS(M(pov_task, tgid, "tgid", TEXT_DEC), M(pov_task, ppid, "ppid", TEXT_DEC),        \
+		M(pov_task, state, "state", TEXT_DEC), M(pov_task, cpu, "cpu", TEXT_DEC),        \
+		M(pov_task, on_cpu, "on_cpu", TEXT_DEC),                                         \
+		M(pov_task, kthread, "kthread", TEXT_DEC), M(pov_task, comm, "comm", TEXT_COMM), \
+		M(pov_task, start_ns, "start", TEXT_DEC))
+
+const struct text_kind text_kinds[] = {
+	{POV_KIND_SWITCH, "switch", sizeof(struct pov_switch),
+	 MEMBERS(M(pov_switch, cpu, "cpu", TEXT_DEC), M(pov_switch, next_tid, "next", TEXT_DEC),
+		 M(pov_switch, prev_state, "state", TEXT_DEC),
+		 M(pov_switch, prev_prio, "prev_prio", TEXT_DEC),
+		 M(pov_switch, next_prio, "next_prio", TEXT_DEC)),
+	 FLAGS({"preempted", POV_SWITCH_PREEMPTED})},
+	{POV_KIND_WAKING, "waking", sizeof(struct pov_waking),
+	 MEMBERS(M(pov_waking, target_tid, "target", TEXT_DEC), M(pov_waking, cpu, "cpu", TEXT_DEC),
+		 M(pov_waking, target_cpu, "target_cpu", TEXT_DEC),
+		 M(pov_waking, prio, "prio", TEXT_DEC)),
+	 FLAGS({"new", POV_WAKING_NEW}, {"irq", POV_WAKING_IRQ})},
+	{POV_KIND_MIGRATE, "migrate", sizeof(struct pov_migrate),
+	 MEMBERS(M(pov_migrate, orig_cpu, "from", TEXT_DEC),
+		 M(pov_migrate, dest_cpu, "to", TEXT_DEC), M(pov_migrate, cpu, "cpu", TEXT_DEC)),
+	 NO_FLAGS},
+	{POV_KIND_IRQ, "irq", sizeof(struct pov_irq),
+	 MEMBERS(M(pov_irq, dur_ns, "dur", TEXT_DEC), M(pov_irq, cpu, "cpu", TEXT_DEC),
+		 M(pov_irq, vec, "vec", TEXT_DEC)),
+	 FLAGS({"soft", POV_IRQ_SOFT})},
+	{POV_KIND_CALL, "call", sizeof(struct pov_call),
+	 MEMBERS(M(pov_call, dur_ns, "dur", TEXT_DEC), M(pov_call, tgid, "tgid", TEXT_DEC),
+		 M(pov_call, func, "func", TEXT_DEC), M(pov_call, depth, "depth", TEXT_DEC),
+		 M(pov_call, ret, "ret", TEXT_HEX), M(pov_call, site, "site", TEXT_HEX),
+		 M(pov_call, cpu, "cpu", TEXT_DEC), M(pov_call, lib, "lib", TEXT_DEC)),
+	 FLAGS({"open", POV_CALL_OPEN}, {"unwound", POV_CALL_UNWOUND}, {"fault", POV_CALL_FAULT},
+	       {"more", POV_CALL_MORE}, {"partial", POV_CALL_PARTIAL})},
+	{POV_KIND_CALL_BEGIN, "callbegin", sizeof(struct pov_call_begin),
+	 MEMBERS(M(pov_call_begin, begin_ns, "begin", TEXT_DEC),
+		 M(pov_call_begin, tgid, "tgid", TEXT_DEC),
+		 M(pov_call_begin, func, "func", TEXT_DEC),
+		 M(pov_call_begin, depth, "depth", TEXT_DEC)),
+	 NO_FLAGS},
+	{POV_KIND_SPIN, "spin", sizeof(struct pov_spin),
+	 MEMBERS(M(pov_spin, dur_ns, "dur", TEXT_DEC), M(pov_spin, site, "site", TEXT_HEX),
+		 M(pov_spin, tgid, "tgid", TEXT_DEC), M(pov_spin, depth, "depth", TEXT_DEC),
+		 M(pov_spin, cpu, "cpu", TEXT_DEC)),
+	 FLAGS({"open", POV_SPIN_OPEN})},
+	{POV_KIND_MORE, "more", sizeof(struct pov_more),
+	 MEMBERS(M(pov_more, begin_ns, "begin", TEXT_DEC), M(pov_more, first, "first", TEXT_DEC),
+		 M(pov_more, type, "type", TEXT_TYPE), M(pov_more, arg, "arg", TEXT_DEC)),
+	 NO_FLAGS},
+	{POV_KIND_TASK, "task", sizeof(struct pov_task), TASK_MEMBERS, NO_FLAGS},
+	{POV_KIND_FORK, "fork", sizeof(struct pov_fork),
+	 MEMBERS(M(pov_fork, child_tid, "child", TEXT_DEC),
+		 M(pov_fork, child_tgid, "tgid", TEXT_DEC),
+		 M(pov_fork, parent_tgid, "parent_tgid", TEXT_DEC),
+		 M(pov_fork, comm, "comm", TEXT_COMM)),
+	 NO_FLAGS},
+	{POV_KIND_EXEC, "exec", sizeof(struct pov_task), TASK_MEMBERS, NO_FLAGS},
+	{POV_KIND_EXIT, "exit", sizeof(struct pov_exit),
+	 MEMBERS(M(pov_exit, tgid, "tgid", TEXT_DEC), M(pov_exit, code, "code", TEXT_SIGNED)),
+	 NO_FLAGS},
+	{POV_KIND_RENAME, "rename", sizeof(struct pov_task), TASK_MEMBERS, NO_FLAGS},
+	{POV_KIND_AFFINITY, "affinity", sizeof(struct pov_affinity),
+	 MEMBERS(M(pov_affinity, tgid, "tgid", TEXT_DEC), M(pov_affinity, nr_cpus, "nr", TEXT_DEC)),
+	 NO_FLAGS},
+	{POV_KIND_IMAGE, "image", sizeof(struct pov_image),
+	 MEMBERS(M(pov_image, tgid, "tgid", TEXT_DEC), M(pov_image, dev, "dev", TEXT_HEX),
+		 M(pov_image, ino, "ino", TEXT_DEC), M(pov_image, start, "start", TEXT_HEX),
+		 M(pov_image, len, "len", TEXT_HEX), M(pov_image, off, "off", TEXT_HEX)),
+	 FLAGS({"held", POV_IMAGE_HELD})},
+	{POV_KIND_LOST, "lost", sizeof(struct pov_lost),
+	 MEMBERS(M(pov_lost, since_ns, "since", TEXT_DEC), M(pov_lost, cnt, "cnt", TEXT_DEC),
+		 M(pov_lost, ring, "ring", TEXT_DEC), M(pov_lost, class, "class", TEXT_CLASS)),
+	 NO_FLAGS},
+	{0, NULL, 0, NULL, NULL},
+};
+
+const struct text_kind *text_kind_find(uint8_t kind)
+{
+	for (const struct text_kind *k = text_kinds; k->name; k++)
+		if (k->kind == kind)
+			return k;
+	return NULL;
+}
+
+const struct text_kind *text_kind_by_name(const char *name, size_t len)
+{
+	for (const struct text_kind *k = text_kinds; k->name; k++)
+		if (strlen(k->name) == len && !strncmp(k->name, name, len))
+			return k;
+	return NULL;
+}
+
+/* ---- well-formed or not ---- */
+
+static bool call_ok(const struct pov_call *c)
+{
+	size_t off = sizeof(*c) + 8u * c->nargs;
+	const struct pov_field *f;
+
+	while (off + sizeof(*f) <= c->hdr.size) {
+		f = (const struct pov_field *)((const char *)c + off);
+		off += sizeof(*f) + ((f->size + 7u) & ~7u);
+		if (f->type == POV_FIELD_COMM && f->size < sizeof(struct pov_field_comm))
+			return false;
+		if ((f->type == POV_FIELD_SUM || f->type == POV_FIELD_TYPE_SIZE) && f->size < 8)
+			return false;
+	}
+	return c->nargs <= POV_CALL_ARGS_MAX && off == c->hdr.size;
+}
+
+bool trace_record_ok(const struct pov_hdr *rec)
+{
+	uint16_t need = sizeof(*rec);
+
+	switch (rec->kind) {
+	case POV_KIND_SWITCH:
+	case POV_KIND_WAKING:
+	case POV_KIND_IRQ:
+	case POV_KIND_CALL_BEGIN:
+		need = sizeof(struct pov_switch);
+		break;
+	case POV_KIND_MIGRATE:
+	case POV_KIND_EXIT:
+		need = sizeof(struct pov_migrate);
+		break;
+	case POV_KIND_CALL:
+		return rec->size >= sizeof(struct pov_call) &&
+		       call_ok((const struct pov_call *)rec);
+	case POV_KIND_SPIN:
+		if (rec->size < sizeof(struct pov_spin))
+			return false;
+		need = (uint16_t)(sizeof(struct pov_spin) +
+				  sizeof(struct pov_spin_func) *
+					  ((const struct pov_spin *)rec)->nfuncs);
+		break;
+	case POV_KIND_MORE:
+		return rec->size >= sizeof(struct pov_more) &&
+		       rec->size - sizeof(struct pov_more) >= ((const struct pov_more *)rec)->size;
+	case POV_KIND_TASK:
+	case POV_KIND_EXEC:
+	case POV_KIND_RENAME:
+	case POV_KIND_IMAGE:
+		need = sizeof(struct pov_task);
+		break;
+	case POV_KIND_FORK:
+		need = sizeof(struct pov_fork);
+		break;
+	case POV_KIND_AFFINITY:
+		need = sizeof(struct pov_affinity);
+		break;
+	case POV_KIND_LOST:
+		need = sizeof(struct pov_lost);
+		break;
+	}
+	return rec->size >= need;
+}
+
+/* ---- text ---- */
+
+static void print_comm(const char *comm, FILE *out)
+{
+	fputc('"', out);
+	for (int i = 0; i < POV_COMM_LEN && comm[i]; i++) {
+		unsigned char c = (unsigned char)comm[i];
+
+		if (c == '"' || c == '\\' || c < 0x20 || c >= 0x7f)
+			fprintf(out, "\\x%02x", c);
+		else
+			fputc(c, out);
+	}
+	fputc('"', out);
+}
+
+static uint64_t load(const void *p, size_t bytes)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, p, bytes);
+	return v;
+}
+
+static void print_member(const struct pov_hdr *rec, const struct text_member *m, FILE *out)
+{
+	const char *p = (const char *)rec + m->offset;
+	uint64_t v = m->form == TEXT_COMM ? 0 : load(p, m->bytes);
+
+	fprintf(out, " %s=", m->name);
+	switch (m->form) {
+	case TEXT_COMM:
+		print_comm(p, out);
+		return;
+	case TEXT_HEX:
+		fprintf(out, "0x%" PRIx64, v);
+		return;
+	case TEXT_SIGNED:
+		fprintf(out, "%" PRId64, m->bytes == 4 ? (int32_t)v : (int64_t)v);
+		return;
+	case TEXT_CLASS:
+		if (v < POV_CLASS_CNT) {
+			fputs(text_class_names[v], out);
+			return;
+		}
+		break;
+	case TEXT_TYPE:
+		if (v && v < TEXT_FIELD_NAMES_CNT) {
+			fputs(text_field_names[v], out);
+			return;
+		}
+		break;
+	}
+	fprintf(out, "%" PRIu64, v);
+}
+
+/* Whole words as 0x…, what is left as i (4 bytes) and b (bytes). */
+static void print_data(const uint8_t *p, size_t bytes, FILE *out)
+{
+	const char *sep = "";
+
+	for (; bytes >= 8; p += 8, bytes -= 8, sep = ",")
+		fprintf(out, "%s0x%" PRIx64, sep, load(p, 8));
+	for (; bytes >= 4; p += 4, bytes -= 4, sep = ",")
+		fprintf(out, "%si%" PRId32, sep, (int32_t)load(p, 4));
+	for (; bytes; p++, bytes--, sep = ",")
+		fprintf(out, "%sb%02x", sep, *p);
+}
+
+static void print_field(const struct pov_field *f, FILE *out)
+{
+	const uint8_t *data = (const uint8_t *)(f + 1);
+
+	if (f->type && f->type < TEXT_FIELD_NAMES_CNT)
+		fprintf(out, " %s=%u/%u:", text_field_names[f->type], f->arg, f->cnt);
+	else
+		fprintf(out, " field%u=%u/%u:", f->type, f->arg, f->cnt);
+	if (f->type == POV_FIELD_COMM) {
+		const struct pov_field_comm *c = (const struct pov_field_comm *)data;
+
+		fprintf(out, "0x%" PRIx64 ",i%d,i%d", (uint64_t)c->context_id, c->rank, c->size);
+		return;
+	}
+	print_data(data, f->size, out);
+}
+
+static void print_call_tail(const struct pov_call *c, FILE *out)
+{
+	size_t off = sizeof(*c) + 8u * c->nargs;
+
+	for (uint32_t i = 0; i < c->nargs; i++)
+		fprintf(out, "%s0x%" PRIx64, i ? "," : " args=", (uint64_t)c->args[i]);
+	while (off < c->hdr.size) {
+		const struct pov_field *f = (const struct pov_field *)((const char *)c + off);
+
+		print_field(f, out);
+		off += sizeof(*f) + ((f->size + 7u) & ~7u);
+	}
+}
+
+static void print_spin_tail(const struct pov_spin *s, FILE *out)
+{
+	for (uint32_t i = 0; i < s->nfuncs; i++)
+		fprintf(out, "%s%u:%" PRIu64 ":%" PRIu64 ":0x%" PRIx64 ":%u",
+			i ? "," : " funcs=", s->func[i].func, (uint64_t)s->func[i].cnt,
+			(uint64_t)s->func[i].busy_ns, (uint64_t)s->func[i].arg, s->func[i].lib);
+}
+
+static void print_cpus(const struct pov_affinity *a, FILE *out)
+{
+	uint32_t n = POV_CPUMASK_WORDS * 64, from;
+	const char *sep = " cpus=";
+
+	for (uint32_t c = 0; c < n; c++) {
+		if (!(a->mask[c / 64] >> (c % 64) & 1))
+			continue;
+		from = c;
+		while (c + 1 < n && a->mask[(c + 1) / 64] >> ((c + 1) % 64) & 1)
+			c++;
+		fprintf(out, c > from ? "%s%u-%u" : "%s%u", sep, from, c);
+		sep = ",";
+	}
+}
+
+static void print_flags(const struct pov_hdr *rec, const struct text_kind *k, FILE *out)
+{
+	const char *sep = " flags=";
+	uint8_t left = rec->flags;
+
+	for (const struct text_flag *f = k->flag; f->name; f++) {
+		if (!(rec->flags & f->bit))
+			continue;
+		fprintf(out, "%s%s", sep, f->name);
+		left &= (uint8_t)~f->bit;
+		sep = ",";
+	}
+	if (left)
+		fprintf(out, "%s%u", sep, left);
+}
+
+static void print_unknown(const struct pov_hdr *rec, FILE *out)
+{
+	fprintf(out, "raw ts=%" PRIu64 " tid=%u kind=%u flags=%u", (uint64_t)rec->ts_ns, rec->tid,
+		rec->kind, rec->flags);
+	if (rec->size > sizeof(*rec)) {
+		fputs(" data=", out);
+		print_data((const uint8_t *)(rec + 1), rec->size - sizeof(*rec), out);
+	}
+}
+
+void trace_record_print(const struct pov_hdr *rec, FILE *out)
+{
+	const struct text_kind *k = text_kind_find(rec->kind);
+
+	if (!k) {
+		print_unknown(rec, out);
+		return;
+	}
+	fprintf(out, "%s ts=%" PRIu64 " %s=%u", k->name, (uint64_t)rec->ts_ns,
+		rec->kind == POV_KIND_SWITCH ? "prev" : "tid", rec->tid);
+	for (const struct text_member *m = k->member; m->name; m++)
+		print_member(rec, m, out);
+	if (rec->flags)
+		print_flags(rec, k, out);
+	if (rec->kind == POV_KIND_CALL)
+		print_call_tail((const struct pov_call *)rec, out);
+	else if (rec->kind == POV_KIND_SPIN)
+		print_spin_tail((const struct pov_spin *)rec, out);
+	else if (rec->kind == POV_KIND_AFFINITY)
+		print_cpus((const struct pov_affinity *)rec, out);
+	else if (rec->kind == POV_KIND_MORE) {
+		const struct pov_more *more = (const struct pov_more *)rec;
+
+		fputs(" data=", out);
+		print_data(more->data, more->size, out);
+	}
+}
