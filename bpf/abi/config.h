@@ -143,15 +143,29 @@ enum pov_miss {
 	POV_MISS_CNT = 4,
 };
 
-/* Kernel-half counters besides drops; index of the stat counters. */
+/* Kernel-half counters besides drops and misses; index of the stat counters. */
 enum pov_stat {
-	POV_STAT_CALLS = 0, /* call records made (written or dropped) */
-	POV_STAT_POLLS = 1, /* empty polls merged into spins */
-	POV_STAT_SPINS = 2, /* spin records made */
-	POV_STAT_SCHED = 3, /* scheduler records made */
-	POV_STAT_RESCUED = 4, /* records that went to the rescue ring */
-	POV_STAT_NESTED_SAME = 5, /* wrapper entries folded into their caller (MPI_X calling PMPI_X) */
-	POV_STAT_CNT = 6,
+	POV_STAT_RESCUED = 0,	  /* records that went to the rescue ring */
+	POV_STAT_FOLDED = 1,	  /* wrapper entries folded into their caller (MPI_X calling PMPI_X) */
+	POV_STAT_HOLDS = 2,	  /* times a target was stopped for attaching */
+	POV_STAT_CNT = 3,
+};
+
+/* One array of counters: drops [ring][class], then misses, then stats. */
+#define POV_COUNT_DROP(ring, class) ((ring) * POV_CLASS_CNT + (class))
+#define POV_COUNT_MISS(miss) (POV_RINGS_MAX * POV_CLASS_CNT + (miss))
+#define POV_COUNT_STAT(stat) (POV_COUNT_MISS(POV_MISS_CNT) + (stat))
+#define POV_COUNTERS POV_COUNT_STAT(POV_STAT_CNT)
+
+/* Files of executable code, by what the collector has found in them. */
+struct pov_file_key {
+	pov_u64 ino;
+	pov_u32 dev;
+	pov_u32 pad;
+};
+enum pov_file_state {
+	POV_FILE_PLAIN = 1,  /* looked at: nothing to trace */
+	POV_FILE_TRACED = 2, /* probes are in it */
 };
 
 #endif

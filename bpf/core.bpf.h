@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * What all programs of the kernel half share: configuration, maps, counters, and the one way a record
+ * leaves (emit), which never loses one without counting it. Maps and constants are weak, so that the
+ * objects can be compiled apart and linked by bpftool.
+ */
+#ifndef POV_CORE_BPF_H
+#define POV_CORE_BPF_H
+
+#include "vmlinux.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "abi/config.h"
+#include "abi/event.h"
+#include "abi/thread.h"
+
+#define THREADS_MAX 65536
+#define PROCESSES_MAX 65536
+#define FILES_MAX 65536
+#define COMMS_MAX 65536
+#define CONTROL_RING_BYTES (4u << 20)
+
+const volatile struct pov_config cfg __weak = {};
+const volatile struct pov_fn fns[POV_FUNCS_MAX] __weak = {};
+
+struct ring_inner {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+};
+
+/* One ring for each group of CPUs; number cfg.rings is the rescue ring. Filled by the collector. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, POV_RINGS_MAX);
+	__type(key, u32);
+	__array(values, struct ring_inner);
+} rings __weak SEC(".maps");
+
+/* Identity and images: rare, and the collector must act on them at once. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, CONTROL_RING_BYTES);
+} control __weak SEC(".maps");
+
+/* Drops, misses and stats (POV_COUNT_*); the collector maps and reads them. All are rare events. */
+u64 counters[POV_COUNTERS] __weak = {};
+
+/* Processes to trace, by thread group id. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PROCESSES_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u32);
+	__type(value, u32);
+} targets __weak SEC(".maps");
+
+/* Threads that have made a traced call, by thread id. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, THREADS_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u32);
+	__type(value, struct pov_thread);
+} threads __weak SEC(".maps");
+
+static __always_inline void count(u32 idx)
+{
+	if (idx < POV_COUNTERS)
+		__sync_fetch_and_add(&counters[idx], 1);
+}
+
+static __always_inline bool is_target(u32 tgid)
+{
+	if (tgid == cfg.self_tgid)
+		return false;
+	return cfg.all || bpf_map_lookup_elem(&targets, &tgid);
+}
+
+/*
+ * Writes a finished record to its CPU group's ring, else to the rescue ring, else counts it as dropped
+ * under its class. The collector polls; it is woken only when a ring fills up.
+ */
+static __always_inline int emit(const void *rec, u64 size, u32 class)
+{
+	u32 ring = bpf_get_smp_processor_id() / (cfg.cpus_per_ring ?: 1);
+	u32 rescue = cfg.rings;
+	u64 wake = BPF_RB_NO_WAKEUP;
+	void *rb;
+
+	if (ring >= cfg.rings)
+		ring = 0;
+	rb = bpf_map_lookup_elem(&rings, &ring);
+	if (rb) {
+		if (bpf_ringbuf_query(rb, BPF_RB_AVAIL_DATA) > cfg.wake_bytes)
+			wake = BPF_RB_FORCE_WAKEUP;
+		if (!bpf_ringbuf_output(rb, (void *)rec, size, wake))
+			return 0;
+	}
+	rb = bpf_map_lookup_elem(&rings, &rescue);
+	if (rb && !bpf_ringbuf_output(rb, (void *)rec, size, BPF_RB_FORCE_WAKEUP)) {
+		count(POV_COUNT_STAT(POV_STAT_RESCUED));
+		return 0;
+	}
+	count(POV_COUNT_DROP(ring, class));
+	return -1;
+}
+
+/* Identity records: same contract, on the control ring. Its drops count under the rescue ring's number. */
+static __always_inline int emit_control(const void *rec, u64 size)
+{
+	if (!bpf_ringbuf_output(&control, (void *)rec, size, BPF_RB_FORCE_WAKEUP))
+		return 0;
+	count(POV_COUNT_DROP(cfg.rings, POV_CLASS_TASK));
+	return -1;
+}
+
+/* thread_info got its cpu in 5.16 on x86 (commit bcf9033e5449); before, it was the task's own. */
+struct task_struct___cpu {
+	unsigned int cpu;
+} __attribute__((preserve_access_index));
+
+static __always_inline u16 task_cpu(struct task_struct *p)
+{
+	if (bpf_core_field_exists(p->thread_info.cpu))
+		return BPF_CORE_READ(p, thread_info.cpu);
+	return BPF_CORE_READ((struct task_struct___cpu *)p, cpu);
+}
+
+/*
+ * Array indices, masked in assembly: the compiler, knowing the range, would drop a plain mask, and
+ * the verifier, having lost the range, needs it. The sizes are powers of two.
+ */
+#define index_mask(idx, size)                                                                      \
+	({                                                                                         \
+		u64 i__ = (idx);                                                                   \
+		_Static_assert(((size) & ((size)-1)) == 0, "a power of two");                      \
+		asm volatile("%0 &= %1" : "+r"(i__) : "i"((size)-1));                              \
+		i__;                                                                               \
+	})
+
+static __always_inline struct pov_frame *frame_at(struct pov_thread *t, u32 idx)
+{
+	return &t->frame[index_mask(idx, POV_CALL_DEPTH_MAX)];
+}
+
+static __always_inline const volatile struct pov_fn *fn_at(u32 func)
+{
+	return &fns[index_mask(func, POV_FUNCS_MAX)];
+}
+
+static __always_inline void hdr_init(struct pov_hdr *h, u8 kind, u16 size, u32 tid, u64 ts_ns)
+{
+	h->size = size;
+	h->kind = kind;
+	h->flags = 0;
+	h->tid = tid;
+	h->ts_ns = ts_ns;
+}
+
+/*
+ * Writes the record of the frame at index idx as it stands, ended at end_ns with the given POV_CALL_*
+ * flags, and leaves the frame alone. In call.bpf.c.
+ */
+int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u32 flags);
+/* Writes the spin under way, if any, and ends it. */
+int spin_flush(struct pov_thread *t, u32 flags);
+
+#endif

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * The scheduler's side of the story: switches, wake-ups, migrations and, optionally, interrupts. When a
+ * thread leaves its CPU inside a traced call, the call is announced first, so that a one-pass reader knows
+ * that the call was under way.
+ */
+#include "core.bpf.h"
+
+#define TASK_STATE_MASK 0xff
+
+/* Writes a pov_call_begin for each call in flight of this thread that has none yet. */
+static __always_inline bool calls_announce(u32 tid, u64 now)
+{
+	struct pov_thread *t = bpf_map_lookup_elem(&threads, &tid);
+	struct pov_call_begin b = {};
+	struct pov_frame *f;
+	struct pov_call *c;
+	struct pov_spin *s;
+	u32 i;
+
+	if (!t)
+		return false;
+	s = (struct pov_spin *)t->spin;
+	if (s->nfuncs && now - s->hdr.ts_ns > cfg.spin_gap_ns)
+		spin_flush(t, 0);
+	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
+		if (i >= t->depth)
+			break;
+		f = frame_at(t, i);
+		if (f->announced)
+			continue;
+		f->announced = 1;
+		c = (struct pov_call *)f->rec;
+		hdr_init(&b.hdr, POV_KIND_CALL_BEGIN, sizeof(b), tid, now);
+		b.begin_ns = c->hdr.ts_ns;
+		b.tgid = c->tgid;
+		b.func = c->func;
+		b.depth = c->depth;
+		emit(&b, sizeof(b), POV_CLASS_CALL);
+	}
+	return true;
+}
+
+static __always_inline bool wanted(struct task_struct *a, struct task_struct *b)
+{
+	return cfg.sched_mode == POV_SCHED_ALL || is_target(BPF_CORE_READ(a, tgid)) ||
+	       is_target(BPF_CORE_READ(b, tgid));
+}
+
+static __always_inline int on_switch(bool preempt, struct task_struct *prev,
+				     struct task_struct *next, u32 state)
+{
+	u64 now = bpf_ktime_get_ns();
+	u32 tid = BPF_CORE_READ(prev, pid);
+	struct pov_switch r = {};
+
+	if (tid)
+		calls_announce(tid, now);
+	if (!wanted(prev, next))
+		return 0;
+	hdr_init(&r.hdr, POV_KIND_SWITCH, sizeof(r), tid, now);
+	if (preempt || !(state & TASK_STATE_MASK))
+		r.hdr.flags = POV_SWITCH_PREEMPTED;
+	r.next_tid = BPF_CORE_READ(next, pid);
+	r.prev_state = state;
+	r.cpu = bpf_get_smp_processor_id();
+	r.prev_prio = BPF_CORE_READ(prev, prio);
+	r.next_prio = BPF_CORE_READ(next, prio);
+	emit(&r, sizeof(r), POV_CLASS_SCHED);
+	return 0;
+}
+
+/*
+ * The tracepoint got prev_state as an argument in 5.18 (commit fa2c3254d7cf), since a concurrent wake-up
+ * may already have changed the task's own; the collector loads the one that fits.
+ */
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(sched_switch_state, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	return on_switch(preempt, prev, next, prev_state);
+}
+
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(sched_switch_plain, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	return on_switch(preempt, prev, next, BPF_CORE_READ(prev, __state));
+}
+
+static __always_inline int on_waking(struct task_struct *p, u8 flags)
+{
+	struct task_struct *self = (struct task_struct *)bpf_get_current_task();
+	struct pov_waking r = {};
+
+	if (!wanted(p, self))
+		return 0;
+	hdr_init(&r.hdr, POV_KIND_WAKING, sizeof(r), BPF_CORE_READ(self, pid), bpf_ktime_get_ns());
+	r.hdr.flags = flags;
+	r.target_tid = BPF_CORE_READ(p, pid);
+	r.cpu = bpf_get_smp_processor_id();
+	r.target_cpu = task_cpu(p);
+	r.prio = BPF_CORE_READ(p, prio);
+	emit(&r, sizeof(r), POV_CLASS_SCHED);
+	return 0;
+}
+
+SEC("?tp_btf/sched_waking")
+int BPF_PROG(sched_waking, struct task_struct *p)
+{
+	return on_waking(p, 0);
+}
+
+SEC("?tp_btf/sched_wakeup_new")
+int BPF_PROG(sched_wakeup_new, struct task_struct *p)
+{
+	return on_waking(p, POV_WAKING_NEW);
+}
+
+SEC("?tp_btf/sched_migrate_task")
+int BPF_PROG(sched_migrate_task, struct task_struct *p, int dest_cpu)
+{
+	struct pov_migrate r = {};
+
+	if (cfg.sched_mode != POV_SCHED_ALL && !is_target(BPF_CORE_READ(p, tgid)))
+		return 0;
+	hdr_init(&r.hdr, POV_KIND_MIGRATE, sizeof(r), BPF_CORE_READ(p, pid), bpf_ktime_get_ns());
+	r.orig_cpu = task_cpu(p);
+	r.dest_cpu = dest_cpu;
+	r.cpu = bpf_get_smp_processor_id();
+	emit(&r, sizeof(r), POV_CLASS_SCHED);
+	return 0;
+}
+
+/* ---- interrupts: begin kept per CPU, one record at the end ---- */
+
+enum irq_slot { IRQ_HARD = 0, IRQ_SOFT = 1, IRQ_SLOTS = 2 };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, IRQ_SLOTS);
+	__type(key, u32);
+	__type(value, u64);
+} irq_begin SEC(".maps");
+
+static __always_inline int irq_enter(u32 slot)
+{
+	u64 *begin = bpf_map_lookup_elem(&irq_begin, &slot);
+
+	if (begin)
+		*begin = bpf_ktime_get_ns();
+	return 0;
+}
+
+static __always_inline int irq_leave(u32 slot, u32 vec)
+{
+	u64 *begin = bpf_map_lookup_elem(&irq_begin, &slot);
+	u64 now = bpf_ktime_get_ns();
+	struct pov_irq r = {};
+
+	if (!begin || !*begin)
+		return 0;
+	hdr_init(&r.hdr, POV_KIND_IRQ, sizeof(r), bpf_get_current_pid_tgid(), now);
+	r.hdr.flags = slot == IRQ_SOFT ? POV_IRQ_SOFT : 0;
+	r.dur_ns = now - *begin;
+	r.cpu = bpf_get_smp_processor_id();
+	r.vec = vec;
+	*begin = 0;
+	emit(&r, sizeof(r), POV_CLASS_IRQ);
+	return 0;
+}
+
+SEC("?tp_btf/irq_handler_entry")
+int BPF_PROG(irq_handler_entry, int irq)
+{
+	return irq_enter(IRQ_HARD);
+}
+
+SEC("?tp_btf/irq_handler_exit")
+int BPF_PROG(irq_handler_exit, int irq)
+{
+	return irq_leave(IRQ_HARD, irq);
+}
+
+SEC("?tp_btf/softirq_entry")
+int BPF_PROG(softirq_entry, unsigned int vec)
+{
+	return irq_enter(IRQ_SOFT);
+}
+
+SEC("?tp_btf/softirq_exit")
+int BPF_PROG(softirq_exit, unsigned int vec)
+{
+	return irq_leave(IRQ_SOFT, vec);
+}
+
+char LICENSE[] __weak SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * Who is who, and what code they map. Follows targets through fork and exec, tells names, exits and CPU
+ * masks, and stops a target that maps code not looked at yet, until the collector has attached: that is how no
+ * call is missed between mapping and attaching.
+ */
+#include "core.bpf.h"
+
+#define SIGSTOP 19
+#define VM_EXEC 0x4
+#define PROT_EXEC 0x4
+#define PAGE_SHIFT 12
+
+/* System call numbers and registers, at the exit of a call. */
+#ifdef __TARGET_ARCH_x86
+#define NR_MMAP 9
+#define NR_SCHED_SETAFFINITY 203
+#define SYSCALL_NR(regs) ((regs)->orig_ax)
+#define SYSCALL_ARG1(regs) ((regs)->di)
+#define SYSCALL_ARG3(regs) ((regs)->dx)
+#else
+#define NR_MMAP 222
+#define NR_SCHED_SETAFFINITY 122
+#define SYSCALL_NR(regs) ((regs)->syscallno)
+#define SYSCALL_ARG1(regs) ((regs)->orig_x0)
+#define SYSCALL_ARG3(regs) ((regs)->regs[2])
+#endif
+
+/* Files looked at by the collector: enum pov_file_state. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, FILES_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct pov_file_key);
+	__type(value, u32);
+} files SEC(".maps");
+
+/*
+ * Processes stopped for attaching: tgid → time. Written here, deleted by the collector when it lets them
+ * go; its guard process reads it if the collector dies.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PROCESSES_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u32);
+	__type(value, u64);
+} held SEC(".maps");
+
+static __always_inline bool identity_wanted(u32 tgid)
+{
+	return cfg.sched_mode == POV_SCHED_ALL || is_target(tgid);
+}
+
+static __always_inline void task_fill(struct pov_task *r, struct task_struct *p, u8 kind)
+{
+	hdr_init(&r->hdr, kind, sizeof(*r), BPF_CORE_READ(p, pid), bpf_ktime_get_ns());
+	r->tgid = BPF_CORE_READ(p, tgid);
+	r->ppid = BPF_CORE_READ(p, real_parent, tgid);
+	r->kthread = !BPF_CORE_READ(p, mm);
+	r->start_ns = BPF_CORE_READ(p, start_time);
+	BPF_CORE_READ_STR_INTO(&r->comm, p, comm);
+}
+
+static __always_inline void affinity_emit(struct task_struct *p)
+{
+	struct pov_affinity r = {};
+	u32 bytes = bpf_core_field_size(p->cpus_mask);
+
+	hdr_init(&r.hdr, POV_KIND_AFFINITY, sizeof(r), BPF_CORE_READ(p, pid), bpf_ktime_get_ns());
+	r.tgid = BPF_CORE_READ(p, tgid);
+	r.nr_cpus = BPF_CORE_READ(p, nr_cpus_allowed);
+	if (bytes > sizeof(r.mask))
+		bytes = sizeof(r.mask);
+	bpf_core_read(&r.mask, bytes, &p->cpus_mask);
+	emit_control(&r, sizeof(r));
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child)
+{
+	u32 ptgid = BPF_CORE_READ(parent, tgid), ctgid = BPF_CORE_READ(child, tgid), one = 1;
+	bool target = is_target(ptgid);
+	struct pov_fork r = {};
+
+	if (target && ctgid != ptgid && !cfg.all)
+		bpf_map_update_elem(&targets, &ctgid, &one, BPF_ANY);
+	if (!target && cfg.sched_mode != POV_SCHED_ALL)
+		return 0;
+	hdr_init(&r.hdr, POV_KIND_FORK, sizeof(r), BPF_CORE_READ(parent, pid), bpf_ktime_get_ns());
+	r.child_tid = BPF_CORE_READ(child, pid);
+	r.child_tgid = ctgid;
+	r.parent_tgid = ptgid;
+	BPF_CORE_READ_STR_INTO(&r.comm, child, comm);
+	emit_control(&r, sizeof(r));
+	if (target)
+		affinity_emit(child);
+	return 0;
+}
+
+/* Ends what a thread has open, because it is about to vanish or to become another program. */
+static __always_inline void thread_close(u32 tid, u32 flag)
+{
+	struct pov_thread *t = bpf_map_lookup_elem(&threads, &tid);
+	u64 now = bpf_ktime_get_ns();
+	u32 i, d;
+
+	if (!t)
+		return;
+	spin_flush(t, 0);
+	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
+		d = t->depth - 1;
+		if (d >= POV_CALL_DEPTH_MAX)
+			break;
+		t->depth = d;
+		frame_emit(t, d, now, 0, flag);
+	}
+	bpf_map_delete_elem(&threads, &tid);
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(process_exec, struct task_struct *p, pid_t old_pid)
+{
+	u32 tid = BPF_CORE_READ(p, pid), old = old_pid;
+	struct pov_task r = {};
+
+	thread_close(old, POV_CALL_UNWOUND);
+	if (old != tid)
+		thread_close(tid, POV_CALL_UNWOUND);
+	if (!identity_wanted(BPF_CORE_READ(p, tgid)))
+		return 0;
+	task_fill(&r, p, POV_KIND_EXEC);
+	emit_control(&r, sizeof(r));
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(process_exit, struct task_struct *p)
+{
+	u32 tid = BPF_CORE_READ(p, pid), tgid = BPF_CORE_READ(p, tgid);
+	struct pov_exit r = {};
+
+	thread_close(tid, POV_CALL_OPEN);
+	if (!identity_wanted(tgid))
+		return 0;
+	hdr_init(&r.hdr, POV_KIND_EXIT, sizeof(r), tid, bpf_ktime_get_ns());
+	r.tgid = tgid;
+	r.code = BPF_CORE_READ(p, exit_code);
+	emit_control(&r, sizeof(r));
+	if (!BPF_CORE_READ(p, signal, live.counter))
+		bpf_map_delete_elem(&targets, &tgid);
+	return 0;
+}
+
+SEC("tp_btf/task_rename")
+int BPF_PROG(task_rename, struct task_struct *p, const char *name)
+{
+	struct pov_task r = {};
+
+	if (!identity_wanted(BPF_CORE_READ(p, tgid)))
+		return 0;
+	task_fill(&r, p, POV_KIND_RENAME);
+	bpf_probe_read_kernel_str(&r.comm, sizeof(r.comm), name);
+	emit_control(&r, sizeof(r));
+	return 0;
+}
+
+SEC("?fexit/__set_cpus_allowed_ptr")
+int BPF_PROG(set_cpus_allowed, struct task_struct *p)
+{
+	if (is_target(BPF_CORE_READ(p, tgid)))
+		affinity_emit(p);
+	return 0;
+}
+
+/* Stops the current process (not only the thread) until the collector has looked. */
+static __always_inline bool hold(u32 tgid)
+{
+	u64 now = bpf_ktime_get_ns();
+
+	bpf_map_update_elem(&held, &tgid, &now, BPF_ANY);
+	if (bpf_send_signal(SIGSTOP)) {
+		bpf_map_delete_elem(&held, &tgid);
+		count(POV_COUNT_MISS(POV_MISS_SIGNAL));
+		return false;
+	}
+	count(POV_COUNT_STAT(POV_STAT_HOLDS));
+	return true;
+}
+
+static __always_inline int on_map(struct vm_area_struct *vma)
+{
+	u64 id = bpf_get_current_pid_tgid();
+	u32 tgid = id >> 32, *state;
+	struct file *file = BPF_CORE_READ(vma, vm_file);
+	struct pov_file_key key = {};
+	struct pov_image r = {};
+
+	if (!file || !(BPF_CORE_READ(vma, vm_flags) & VM_EXEC))
+		return 0;
+	key.ino = BPF_CORE_READ(file, f_inode, i_ino);
+	key.dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+	hdr_init(&r.hdr, POV_KIND_IMAGE, sizeof(r), id, bpf_ktime_get_ns());
+	r.tgid = tgid;
+	r.dev = key.dev;
+	r.ino = key.ino;
+	r.start = BPF_CORE_READ(vma, vm_start);
+	r.len = BPF_CORE_READ(vma, vm_end) - r.start;
+	r.off = BPF_CORE_READ(vma, vm_pgoff) << PAGE_SHIFT;
+	state = bpf_map_lookup_elem(&files, &key);
+	if (cfg.hold && (!state || *state == POV_FILE_TRACED) && hold(tgid))
+		r.hdr.flags |= POV_IMAGE_HELD;
+	emit_control(&r, sizeof(r));
+	return 0;
+}
+
+/*
+ * Where code mappings are seen, by what the kernel allows: fentry or a kprobe on the function that every
+ * new mapping goes through, exec's included; else the exit of the mmap system call together with exec.
+ */
+SEC("?fentry/perf_event_mmap")
+int BPF_PROG(image_fentry, struct vm_area_struct *vma)
+{
+	return is_target(bpf_get_current_pid_tgid() >> 32) ? on_map(vma) : 0;
+}
+
+SEC("?kprobe/perf_event_mmap")
+int BPF_KPROBE(image_kprobe, struct vm_area_struct *vma)
+{
+	return is_target(bpf_get_current_pid_tgid() >> 32) ? on_map(vma) : 0;
+}
+
+static long on_found_vma(struct task_struct *task, struct vm_area_struct *vma, void *ctx)
+{
+	on_map(vma);
+	return 0;
+}
+
+/* The mapping could not be looked at (its lock was taken): stop the process whatever it is. */
+static __always_inline void on_unseen_map(u64 addr)
+{
+	u64 id = bpf_get_current_pid_tgid();
+	struct pov_image r = {};
+
+	hdr_init(&r.hdr, POV_KIND_IMAGE, sizeof(r), id, bpf_ktime_get_ns());
+	r.tgid = id >> 32;
+	r.start = addr;
+	if (cfg.hold && hold(r.tgid))
+		r.hdr.flags |= POV_IMAGE_HELD;
+	emit_control(&r, sizeof(r));
+}
+
+static __always_inline void on_syscall_mmap(u64 addr)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+	u64 unused = 0;
+
+	if (bpf_find_vma(self, addr, on_found_vma, &unused, 0))
+		on_unseen_map(addr);
+}
+
+struct task_struct *bpf_task_from_pid(s32 pid) __ksym __weak;
+void bpf_task_release(struct task_struct *p) __ksym __weak;
+
+static __always_inline void on_syscall_setaffinity(u32 pid)
+{
+	struct task_struct *self = bpf_get_current_task_btf(), *p;
+
+	if (!pid || pid == (u32)bpf_get_current_pid_tgid()) {
+		affinity_emit(self);
+		return;
+	}
+	if (!bpf_ksym_exists(bpf_task_from_pid))
+		return;
+	p = bpf_task_from_pid(pid);
+	if (!p)
+		return;
+	if (is_target(BPF_CORE_READ(p, tgid)))
+		affinity_emit(p);
+	bpf_task_release(p);
+}
+
+SEC("?tp_btf/sys_exit")
+int BPF_PROG(syscall_exit, struct pt_regs *regs, long ret)
+{
+	u64 nr = SYSCALL_NR(regs);
+
+	if (nr != NR_MMAP && nr != NR_SCHED_SETAFFINITY)
+		return 0;
+	if (ret < 0 && ret > -4096)
+		return 0;
+	if (!is_target(bpf_get_current_pid_tgid() >> 32))
+		return 0;
+	if (nr == NR_SCHED_SETAFFINITY)
+		on_syscall_setaffinity(SYSCALL_ARG1(regs));
+	else if (SYSCALL_ARG3(regs) & PROT_EXEC)
+		on_syscall_mmap(ret);
+	return 0;
+}
+
+SEC("?tp_btf/sched_process_exec")
+int BPF_PROG(exec_image, struct task_struct *p)
+{
+	if (is_target(bpf_get_current_pid_tgid() >> 32))
+		on_syscall_mmap(BPF_CORE_READ(p, mm, start_code));
+	return 0;
+}
+
+/* Every thread that exists, with its state, for the start of the recording. */
+SEC("iter/task")
+int task_snapshot(struct bpf_iter__task *ctx)
+{
+	struct task_struct *p = ctx->task;
+	struct pov_task r = {};
+
+	if (!p || !identity_wanted(BPF_CORE_READ(p, tgid)))
+		return 0;
+	task_fill(&r, p, POV_KIND_TASK);
+	r.state = BPF_CORE_READ(p, __state);
+	r.on_cpu = BPF_CORE_READ(p, on_cpu);
+	r.cpu = task_cpu(p);
+	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
+	return 0;
+}
+
+char LICENSE[] __weak SEC("license") = "Dual BSD/GPL";
