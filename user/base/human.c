@@ -38,7 +38,7 @@ char *human_ns(char *buf, size_t bytes, uint64_t ns)
 	}
 	/* Rounded to a thousandth; what rounds up to 1000 of a unit is 1 of the next. */
 	for (i = 0; i < 2; i++) {
-		if (ns + units[i].unit_ns / 2000 >= units[i].unit_ns)
+		if (ns + units[i].unit_ns / 2000000 >= units[i].unit_ns)
 			break;
 	}
 	ns += units[i].unit_ns / 2000;

@@ -14,47 +14,61 @@
 #define HELP_COLUMNS 80
 #define HELP_TEXT_COLUMN 28
 
+/* Text flowing into lines. Indentation is put before a word, so no line ends in blanks. */
+struct flow {
+	FILE *out;
+	int indent;
+	int at;	    /* column; 0 = a new line */
+	bool glued; /* something other than words stands before: no break, no blank */
+};
+
+static void flow_word(struct flow *f, const char *word, int len)
+{
+	if (f->at && !f->glued && f->at + 1 + len > HELP_COLUMNS) {
+		fputc('\n', f->out);
+		f->at = 0;
+	}
+	if (!f->at)
+		f->at = fprintf(f->out, "%*s", f->indent, "");
+	else if (!f->glued)
+		f->at += fprintf(f->out, " ");
+	f->at += fprintf(f->out, "%.*s", len, word);
+	f->glued = false;
+}
+
+static void flow_end_line(struct flow *f)
+{
+	if (f->at)
+		fputc('\n', f->out);
+	f->at = 0;
+}
+
 /*
  * Prints text with words wrapped at HELP_COLUMNS, from column `at` on, later lines at column `indent`.
- * Blank lines part paragraphs; a line that begins with a blank is printed as it is.
+ * Empty lines part paragraphs; a line that begins with a blank is printed as it is.
  */
 static void print_wrapped(FILE *out, const char *text, int at, int indent)
 {
-	int start = at;
+	struct flow f = {.out = out, .indent = indent, .at = at, .glued = at > 0};
 
 	while (*text) {
-		size_t len = strcspn(text, " \n");
+		int len = (int)strcspn(text, "\n"), word;
 
-		if (at > start && at + 1 + (int)len > HELP_COLUMNS) {
-			fprintf(out, "\n%*s", indent, "");
-			at = start = indent;
-		} else if (at > start) {
-			fputc(' ', out);
-			at++;
+		if (!len || text[0] == ' ') {
+			flow_end_line(&f);
+			fprintf(out, "%*s%.*s\n", len ? indent : 0, "", len, text);
 		}
-		fprintf(out, "%.*s", (int)len, text);
-		at += (int)len;
-		text += len;
-		if (text[0] == '\n' && text[1] == '\n') {
-			text += 2;
-			fprintf(out, "\n\n%*s", indent, "");
-			at = start = indent;
-		} else if (text[0] == '\n' && text[1] == ' ') {
-			size_t line = strcspn(text + 1, "\n");
-
-			fprintf(out, "\n%*s%.*s", indent, "", (int)line, text + 1);
-			text += 1 + line;
-			at = start = HELP_COLUMNS;
-			if (*text && text[1] != ' ' && text[1] != '\n') {
-				fprintf(out, "\n%*s", indent, "");
-				at = start = indent;
+		while (len && text[0] != ' ') {
+			word = (int)strcspn(text, " \n");
+			flow_word(&f, text, word);
+			text += word;
+			len -= word;
+			for (; len && *text == ' '; len--)
 				text++;
-			}
-		} else if (*text) {
-			text++;
 		}
+		text += len + (text[len] == '\n');
 	}
-	fputc('\n', out);
+	flow_end_line(&f);
 }
 
 static void limit_text(const struct option_def *def, uint64_t value, char *buf, size_t bytes)
@@ -150,8 +164,8 @@ void command_print_help(const struct command *cmd, FILE *out)
 	if (cmd->examples)
 		fputs("\nExamples:\n", out);
 	for (example = cmd->examples; example && example[0] && example[1]; example += 2) {
-		fprintf(out, "  %s\n      ", example[0]);
-		print_wrapped(out, example[1], 6, 6);
+		fprintf(out, "  %s\n", example[0]);
+		print_wrapped(out, example[1], 0, 6);
 	}
 }
 

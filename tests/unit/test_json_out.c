@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* The JSON writer: exact text for each style, and any bytes give a document that reads back. */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "base/json_out.h"
+
+struct doc {
+	char *text;
+	size_t len;
+	FILE *f;
+	struct json_out *j;
+};
+
+static struct json_out *doc_begin(struct doc *d, enum json_out_style style)
+{
+	d->f = open_memstream(&d->text, &d->len);
+	assert_non_null(d->f);
+	d->j = json_out_new(d->f, style);
+	return d->j;
+}
+
+static const char *doc_end(struct doc *d)
+{
+	assert_int_equal(json_out_finish(d->j), 0);
+	assert_int_equal(fclose(d->f), 0);
+	return d->text;
+}
+
+static void write_sample(struct json_out *j)
+{
+	json_out_object_begin(j);
+	json_out_key_string(j, "name", "a");
+	json_out_key_array(j, "list");
+	json_out_int(j, -3);
+	json_out_object_begin(j);
+	json_out_object_end(j);
+	json_out_array_begin(j);
+	json_out_array_end(j);
+	json_out_array_end(j);
+	json_out_key_us(j, "t", 1234);
+	json_out_object_end(j);
+}
+
+static void test_styles(void **state)
+{
+	struct doc d;
+
+	(void)state;
+	write_sample(doc_begin(&d, JSON_OUT_COMPACT));
+	assert_string_equal(doc_end(&d), "{\"name\":\"a\",\"list\":[-3,{},[]],\"t\":1.234}\n");
+	free(d.text);
+	write_sample(doc_begin(&d, JSON_OUT_LINES));
+	assert_string_equal(doc_end(&d), "{\n\"name\":\"a\",\n\"list\":[\n-3,\n{},\n[]\n],\n"
+					 "\"t\":1.234\n}\n");
+	free(d.text);
+	write_sample(doc_begin(&d, JSON_OUT_PRETTY));
+	assert_string_equal(doc_end(&d), "{\n  \"name\": \"a\",\n  \"list\": [\n    -3,\n    {},\n"
+					 "    []\n  ],\n  \"t\": 1.234\n}\n");
+	free(d.text);
+}
+
+static void test_numbers(void **state)
+{
+	struct doc d;
+	struct json_out *j = doc_begin(&d, JSON_OUT_COMPACT);
+
+	(void)state;
+	json_out_array_begin(j);
+	json_out_int(j, INT64_MIN);
+	json_out_int(j, INT64_MAX);
+	json_out_uint(j, UINT64_MAX);
+	json_out_us(j, 0);
+	json_out_us(j, -5);
+	json_out_us(j, INT64_MIN);
+	json_out_hex(j, UINT64_MAX);
+	json_out_double(j, 0.1);
+	json_out_double(j, 1.0 / 3);
+	json_out_double(j, NAN);
+	json_out_double(j, -INFINITY);
+	json_out_bool(j, true);
+	json_out_bool(j, false);
+	json_out_null(j);
+	json_out_array_end(j);
+	assert_string_equal(doc_end(&d),
+			    "[-9223372036854775808,9223372036854775807,18446744073709551615,"
+			    "0.000,-0.005,-9223372036854775.808,\"0xffffffffffffffff\",0.1,"
+			    "0.33333333333333331,null,null,true,false,null]\n");
+	free(d.text);
+}
+
+static void check_string(const char *in, const char *out)
+{
+	struct doc d;
+
+	json_out_string(doc_begin(&d, JSON_OUT_COMPACT), in);
+	assert_string_equal(doc_end(&d), out);
+	free(d.text);
+}
+
+#define BAD "\xef\xbf\xbd"
+
+static void test_strings(void **state)
+{
+	(void)state;
+	check_string("", "\"\"\n");
+	check_string(NULL, "null\n");
+	check_string("a\"b\\c\b\f\n\r\t\x01\x1f\x7f", "\"a\\\"b\\\\c\\b\\f\\n\\r\\t\\u0001\\u001f"
+						      "\\u007f\"\n");
+	/* Whole characters of 2, 3 and 4 bytes, first and last of each length. */
+	check_string("\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf",
+		     "\"\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf"
+		     "\"\n");
+	/* Overlong, surrogate, beyond Unicode, stray and cut-off bytes. */
+	check_string("\xc0\x80", "\"" BAD BAD "\"\n");
+	check_string("\xe0\x9f\xbf", "\"" BAD BAD BAD "\"\n");
+	check_string("\xed\xa0\x80", "\"" BAD BAD BAD "\"\n");
+	check_string("\xf4\x90\x80\x80", "\"" BAD BAD BAD BAD "\"\n");
+	check_string("\x80x\xff", "\"" BAD "x" BAD "\"\n");
+	check_string("x\xe2\x82", "\"x" BAD BAD "\"\n");
+}
+
+/* Every buffer boundary gets crossed by something; an independent reader must accept it all. */
+static void test_large(void **state)
+{
+	struct doc d;
+	struct json_out *j = doc_begin(&d, JSON_OUT_COMPACT);
+	char bytes[300];
+	json_t *root;
+	unsigned int i, k;
+
+	(void)state;
+	json_out_array_begin(j);
+	for (i = 0; i < 3000; i++) {
+		for (k = 0; k < i % sizeof(bytes); k++)
+			bytes[k] = (char)(i * 31 + k * 7 + (k >> 3));
+		json_out_string_n(j, bytes, k);
+		json_out_us(j, (int64_t)i * 1000003);
+	}
+	json_out_array_end(j);
+	doc_end(&d);
+	root = json_loadb(d.text, d.len, JSON_ALLOW_NUL, NULL);
+	assert_non_null(root);
+	assert_int_equal(json_array_size(root), 6000);
+	json_decref(root);
+	free(d.text);
+}
+
+static void test_full_device(void **state)
+{
+	FILE *f = fopen("/dev/full", "w");
+	struct json_out *j;
+	int i;
+
+	(void)state;
+	if (!f) {
+		print_message("SKIP: no /dev/full\n");
+		skip();
+	}
+	setvbuf(f, NULL, _IONBF, 0);
+	j = json_out_new(f, JSON_OUT_COMPACT);
+	json_out_array_begin(j);
+	for (i = 0; i < 100000; i++)
+		json_out_int(j, i);
+	json_out_array_end(j);
+	assert_int_equal(json_out_finish(j), -ENOSPC);
+	fclose(f);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_styles),	    cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_strings),	    cmocka_unit_test(test_large),
+		cmocka_unit_test(test_full_device),
+	};
+
+	return cmocka_run_group_tests_name("json_out", tests, NULL, NULL);
+}

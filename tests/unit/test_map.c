@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* The hash map against a plain array that does the same slowly. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/map.h"
+
+static void test_empty(void **state)
+{
+	struct map m = {0};
+	size_t at = 0;
+
+	(void)state;
+	assert_null(map_get(&m, 0));
+	assert_null(map_remove(&m, 0));
+	assert_null(map_next(&m, &at, NULL));
+	map_release(&m);
+}
+
+static void test_replace(void **state)
+{
+	struct map m = {0};
+	int a, b;
+
+	(void)state;
+	assert_null(map_set(&m, 0, &a));
+	assert_ptr_equal(map_set(&m, 0, &b), &a);
+	assert_ptr_equal(map_get(&m, 0), &b);
+	assert_null(map_set(&m, UINT64_MAX, &a));
+	assert_int_equal(m.cnt, 2);
+	assert_ptr_equal(map_remove(&m, 0), &b);
+	assert_null(map_get(&m, 0));
+	assert_ptr_equal(map_get(&m, UINT64_MAX), &a);
+	map_release(&m);
+	assert_int_equal(m.cnt, 0);
+}
+
+#define KEYS 1009
+#define STEPS 200000
+
+/* Random sets and removals over few keys, so that runs form, wrap around and are cut. */
+static void test_against_array(void **state)
+{
+	static char *truth[KEYS];
+	static char objects[KEYS];
+	struct map m = {0};
+	uint64_t x = 88172645463325252u, key;
+	size_t cnt = 0, at, i;
+	char *v;
+
+	(void)state;
+	for (i = 0; i < STEPS; i++) {
+		size_t k;
+
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		k = x % KEYS;
+		key = (uint64_t)k << 12;
+		assert_ptr_equal(map_get(&m, key), truth[k]);
+		if (x >> 32 & 1) {
+			assert_ptr_equal(map_set(&m, key, &objects[k]), truth[k]);
+			cnt += !truth[k];
+			truth[k] = &objects[k];
+		} else {
+			assert_ptr_equal(map_remove(&m, key), truth[k]);
+			cnt -= !!truth[k];
+			truth[k] = NULL;
+		}
+		assert_int_equal(m.cnt, cnt);
+	}
+	for (at = 0; (v = map_next(&m, &at, &key)); cnt--)
+		assert_ptr_equal(truth[key >> 12], v);
+	assert_int_equal(cnt, 0);
+	map_release(&m);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_replace),
+		cmocka_unit_test(test_against_array),
+	};
+
+	return cmocka_run_group_tests_name("map", tests, NULL, NULL);
+}
