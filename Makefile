@@ -228,7 +228,7 @@ $(foreach m,$(MPIS),$(eval $(call mpi_rules,$m)))
 mpi-programs: $(MPI_BIN)
 
 # Programs that need more than the rules above (static, dlopen …) bring their own: they add to LIVE_BIN.
--include tests/live/build.mk tests/vm/build.mk tests/bench/build.mk
+-include tests/live/build.mk tests/vm/build.mk bench/build.mk
 
 -include $(shell find $(BUILD)/obj $(BPFDIR) build/mpi -name '*.d' 2>/dev/null)
 
