@@ -21,9 +21,13 @@ struct elf_symbol {
 	bool is_func, is_object;
 };
 
-/* path may be /proc/PID/map_files/…; 0 or -errno. Says nothing: the caller knows whether it matters. */
+/*
+ * path may be /proc/PID/map_files/…; 0 or -errno. Says nothing: the caller knows whether it matters.
+ * -ENOEXEC: not a linked 64-bit ELF file for this machine (or no ELF file at all).
+ * Reads headers only; symbols are loaded when first asked for.
+ */
 int elf_file_open(const char *path, struct elf_file **out);
-int elf_file_open_fd(int fd, struct elf_file **out); /* fd stays the caller's */
+int elf_file_open_fd(int fd, struct elf_file **out); /* fd stays the caller's, and may be closed */
 void elf_file_close(struct elf_file *f);
 
 bool elf_file_is_dynamic(const struct elf_file *f); /* has .dynsym */
@@ -31,15 +35,37 @@ const char *elf_file_build_id(const struct elf_file *f); /* hex, "" if none */
 const char *elf_file_soname(const struct elf_file *f);	 /* "" if none */
 size_t elf_file_needed(const struct elf_file *f, const char *const **names); /* DT_NEEDED */
 
-/* Defined symbols of .dynsym, and of .symtab where there is one (static executables). */
+/*
+ * Defined symbols of .dynsym, and of .symtab where there is one (static executables), sorted by name.
+ * Several may share a name or an address. IFUNC symbols are neither is_func nor is_object: their address
+ * is that of the resolver.
+ */
 size_t elf_file_symbols(const struct elf_file *f, const struct elf_symbol **syms);
-/* By exact name; NULL if not defined here. */
+/* By exact name, an exported one before a local one; NULL if not defined here. */
 const struct elf_symbol *elf_file_find(const struct elf_file *f, const char *name);
+/* A symbol with the lowest address >= addr; NULL if there is none. */
+const struct elf_symbol *elf_file_symbol_from(const struct elf_file *f, uint64_t addr);
+/*
+ * Whether a symbol of this name is defined, through the file's own hash table: some microseconds, nothing
+ * loaded. Only where the file has a .symtab besides (not stripped) may that have to be read too.
+ */
+bool elf_file_defines(const struct elf_file *f, const char *name);
+/*
+ * The functions to probe for the C entry of an MPI function, given as "MPI_Send": MPI_Send and PMPI_Send
+ * if they differ, else one of them; MPI_Send is left out where it is only a jump to PMPI_Send. Returns how many
+ * (0, 1 or 2) of syms[] are set; all of them have a file offset.
+ */
+unsigned int elf_file_find_mpi(const struct elf_file *f, const char *name,
+			       const struct elf_symbol *syms[2]);
+/* The name of the symbol a relocated pointer (a slot of the GOT) is filled with; NULL if unknown. */
+const char *elf_file_slot_symbol(const struct elf_file *f, uint64_t slot_addr);
 
 /* Reads file bytes behind a virtual address / a file offset. Bytes read (may be short), or -errno. */
 long elf_file_read_addr(const struct elf_file *f, uint64_t addr, void *buf, size_t bytes);
 long elf_file_read_offset(const struct elf_file *f, uint64_t offset, void *buf, size_t bytes);
-/* addr = offset + *bias for the executable segment that holds a file offset. */
+/* The address of a file offset, by the executable segment that holds it. 0 or -ENXIO. */
 int elf_file_offset_to_addr(const struct elf_file *f, uint64_t offset, uint64_t *addr);
+/* Whether [addr, addr + bytes) is mapped once the file is loaded (.bss included). */
+bool elf_file_maps(const struct elf_file *f, uint64_t addr, uint64_t bytes);
 
 #endif

@@ -16,6 +16,8 @@ struct elf_symbol;
 
 enum site_cost { SITE_EMULATED, SITE_STEPPED };
 
+#define PROBE_SITE_SKIP_MAX 32
+
 struct probe_site {
 	uint64_t offset;     /* file offset for entry and return probe */
 	uint8_t skipped;     /* bytes past the symbol */
@@ -26,7 +28,9 @@ struct probe_site {
 
 /*
  * nargs_regs: how many integer argument registers are live (6 = all), which must not be overwritten by what is skipped.
- * 0, or -errno if the code cannot be read or is no code.
+ * 0, or -errno: -ENXIO if the symbol has no code in the file, -EINVAL if its bytes are no instruction, -ENOTSUP
+ * if the kernel would refuse a probe there. Costs are those of kernels without a special path for the instruction
+ * (since 6.18 longer nops are emulated too). Machines other than x86-64: always the symbol's start, SITE_STEPPED.
  */
 int probe_site_choose(const struct elf_file *f, const struct elf_symbol *sym, unsigned int nargs_regs,
 		      struct probe_site *out);
