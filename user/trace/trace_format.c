@@ -20,6 +20,11 @@ static uint32_t payload_crc(const struct trace_block_header *h, const void *payl
 	return (uint32_t)crc32(0, h->stored_len ? payload : (const void *)"", h->stored_len);
 }
 
+void trace_file_header_seal(struct trace_file_header *h)
+{
+	h->crc = (uint32_t)crc32(0, (const Bytef *)h, offsetof(struct trace_file_header, crc));
+}
+
 void trace_file_header_init(struct trace_file_header *h)
 {
 	memset(h, 0, sizeof(*h));
@@ -28,7 +33,7 @@ void trace_file_header_init(struct trace_file_header *h)
 	h->minor = TRACE_MINOR;
 	h->abi = TRACE_ABI;
 	h->header_bytes = sizeof(*h);
-	h->crc = (uint32_t)crc32(0, (const Bytef *)h, offsetof(struct trace_file_header, crc));
+	trace_file_header_seal(h);
 }
 
 void trace_block_header_seal(struct trace_block_header *h, const void *payload)

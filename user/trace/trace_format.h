@@ -67,6 +67,7 @@ _Static_assert(sizeof(struct trace_block_header) == 56, "block header");
 #define TRACE_END_BYTES sizeof(struct trace_block_header) /* of the end block */
 
 void trace_file_header_init(struct trace_file_header *h);
+void trace_file_header_seal(struct trace_file_header *h); /* computes crc */
 /* Fills magic and both checksums; the rest is the caller's. */
 void trace_block_header_seal(struct trace_block_header *h, const void *payload);
 /* True if magic, header checksum and limits are right. Says nothing of the payload. */

@@ -3,6 +3,9 @@
  * Reads a .pov file: opens it by scanning the block headers (payloads are skipped), offers the meta
  * objects, and replays the records of all streams in time order within bounded memory.
  *
+ * Every record handed out is well-formed for its kind (trace_record_ok in trace_text.h): its struct and
+ * the counts in it lie within hdr.size, so it can be read without further checks.
+ *
  * The order is exact whatever the disorder in the streams: every block header carries the smallest
  * time in it, so a record is released once no unread block can hold an earlier one.
  */
@@ -24,8 +27,9 @@ struct trace_summary {
 	uint64_t raw_bytes, file_bytes;
 	uint64_t first_ns, last_ns; /* over all event blocks */
 	bool complete;		    /* the end block is there */
-	uint64_t bad_blocks;	    /* skipped: checksum or structure wrong */
+	uint64_t bad_blocks;	    /* left out: damaged; payloads are checked when merged */
 	uint64_t lost_tail_bytes;   /* after the last complete block */
+	uint64_t bad_records;	    /* left out of merges so far: size does not fit the kind */
 };
 
 /*
@@ -51,7 +55,10 @@ struct trace_merge_options {
 
 int trace_merge_open(struct trace *t, const struct trace_merge_options *opt,
 		     struct trace_merge **out);
-/* 1 and *rec (valid until the next call), 0 at the end, -errno (printed). Ties: lower stream first, then file order. */
+/*
+ * 1 and *rec (valid until the next call), 0 at the end, -errno (printed). Ties: lower stream first, then
+ * file order.
+ */
 int trace_merge_next(struct trace_merge *m, const struct pov_hdr **rec);
 void trace_merge_close(struct trace_merge *m);
 

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Replays all streams in time order. Blocks wait in the order of their earliest record and are decoded
+ * when the replay reaches it, so that only blocks whose times overlap are in memory at once, and no
+ * block still closed can hold a record earlier than the one handed out.
+ */
+#include "trace/trace_read.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/event.h"
+#include "base/log.h"
+#include "trace/trace_codec.h"
+#include "trace/trace_file.h"
+#include "trace/trace_text.h"
+#include "trace/trace_write.h"
+
+/* Decoded blocks at once, bytes: more than this overlap only in a made-up file. */
+#define OPEN_BYTES_MAX (512u << 20)
+/* Disorder within a block is short; beyond this many moves a record, sorting properly is cheaper. */
+#define INSERTION_MOVES 32
+
+struct order {
+	uint64_t ts;
+	uint32_t word; /* where the record begins */
+};
+
+/* A decoded block. Buffers are kept for the next block that needs some. */
+struct open_block {
+	struct open_block *next_free;
+	struct block_ref *ref;
+	uint64_t *words;
+	size_t words_room, order_room;
+	uint32_t nwords;
+	uint32_t at;	     /* next word if in order, else next entry of order[] */
+	struct order *order; /* nrecords long */
+	bool sorted;	     /* records lie in time order; order[] is not used */
+};
+
+struct heap_entry {
+	uint64_t ts;   /* of the block's next record */
+	uint64_t rank; /* breaks ties: stream, then place in the file */
+	struct open_block *b;
+};
+
+struct trace_merge {
+	struct trace *t;
+	struct trace_merge_options opt;
+	struct block_ref **wait; /* blocks not yet opened, by min_ts; owned array of borrowed */
+	size_t nwait, wait_idx;
+	struct heap_entry *heap;
+	size_t nheap, heap_room;
+	struct open_block *pool;
+	uint64_t open_bytes;
+	bool advance; /* the top's record was handed out */
+};
+
+static uint64_t ref_rank(const struct trace_merge *m, const struct block_ref *ref)
+{
+	return (uint64_t)ref->h.stream << 48 | (uint64_t)(ref - m->t->ref);
+}
+
+/* ---- blocks ---- */
+
+static int order_compare(const void *a, const void *b)
+{
+	const struct order *x = a, *y = b;
+
+	if (x->ts != y->ts)
+		return x->ts < y->ts ? -1 : 1;
+	return x->word < y->word ? -1 : x->word > y->word;
+}
+
+static void order_sort(struct order *o, uint32_t n)
+{
+	uint64_t moves = (uint64_t)n * INSERTION_MOVES;
+	struct order x;
+	uint32_t j;
+
+	for (uint32_t i = 1; i < n; i++) {
+		x = o[i];
+		for (j = i; j && o[j - 1].ts > x.ts; j--, moves--) {
+			o[j] = o[j - 1];
+			if (!moves) {
+				o[j - 1] = x;
+				qsort(o, n, sizeof(*o), order_compare);
+				return;
+			}
+		}
+		o[j] = x;
+	}
+}
+
+/* Walks the decoded records once: are they in order, and within the times the header promised? */
+static bool block_check(struct open_block *b)
+{
+	const struct block_ref *ref = b->ref;
+	uint64_t prev = 0, ts, min = UINT64_MAX, max = 0;
+
+	b->sorted = true;
+	for (uint32_t w = 0; w < b->nwords; w += (uint32_t)(b->words[w] & 0xffff) / 8) {
+		ts = b->words[w + 1];
+		if (ts < prev)
+			b->sorted = false;
+		if (ts < min)
+			min = ts;
+		if (ts > max)
+			max = ts;
+		prev = ts;
+	}
+	return min == ref->h.min_ts && max == ref->h.max_ts;
+}
+
+static void block_sort(struct open_block *b)
+{
+	uint32_t n = 0;
+
+	if (b->order_room < b->ref->h.nrecords) {
+		free(b->order);
+		b->order_room = b->ref->h.nrecords;
+		b->order = xmalloc(b->order_room * sizeof(*b->order));
+	}
+	for (uint32_t w = 0; w < b->nwords; w += (uint32_t)(b->words[w] & 0xffff) / 8)
+		b->order[n++] = (struct order){b->words[w + 1], w};
+	order_sort(b->order, n);
+}
+
+static const struct pov_hdr *block_record(const struct open_block *b)
+{
+	uint32_t w = b->sorted ? b->at : b->order[b->at].word;
+
+	return (const struct pov_hdr *)&b->words[w];
+}
+
+static bool block_at_end(const struct open_block *b)
+{
+	return b->sorted ? b->at >= b->nwords : b->at >= b->ref->h.nrecords;
+}
+
+static bool in_range(const struct trace_merge *m, uint64_t ts)
+{
+	return (!m->opt.from_ns && !m->opt.to_ns) || (ts >= m->opt.from_ns && ts <= m->opt.to_ns);
+}
+
+/* Moves on to the next record to be handed out; false at the block's end. */
+static bool block_settle(struct trace_merge *m, struct open_block *b)
+{
+	const struct pov_hdr *rec;
+
+	for (; !block_at_end(b); b->at += b->sorted ? rec->size / 8u : 1) {
+		rec = block_record(b);
+		if (!trace_record_ok(rec)) {
+			if (!b->ref->checked)
+				m->t->sum.bad_records++;
+			continue;
+		}
+		if (in_range(m, rec->ts_ns))
+			return true;
+	}
+	b->ref->checked = true;
+	return false;
+}
+
+static void block_close(struct trace_merge *m, struct open_block *b)
+{
+	m->open_bytes -= b->ref->h.record_bytes;
+	b->next_free = m->pool;
+	m->pool = b;
+}
+
+/* 0 and *out; -EBADMSG if the block is damaged (told and counted); other -errno (printed). */
+static int block_open(struct trace_merge *m, struct block_ref *ref, struct open_block **out)
+{
+	struct open_block *b = m->pool;
+	const uint8_t *raw;
+	int err;
+
+	if (m->open_bytes + ref->h.record_bytes > OPEN_BYTES_MAX) {
+		log_error("trace: %s: too many blocks overlap in time; the file is damaged",
+			  m->t->path);
+		return -E2BIG;
+	}
+	err = trace_block_load(m->t, ref, &raw);
+	if (err)
+		return err;
+	if (b)
+		m->pool = b->next_free;
+	else
+		b = xcalloc(1, sizeof(*b));
+	if (b->words_room < ref->h.record_bytes) {
+		free(b->words);
+		b->words_room = ref->h.record_bytes;
+		b->words = xmalloc(b->words_room);
+	}
+	b->ref = ref;
+	b->nwords = ref->h.record_bytes / 8;
+	b->at = 0;
+	m->open_bytes += ref->h.record_bytes;
+	if (codec_decode(raw, ref->h.raw_len, ref->h.nrecords, ref->h.record_bytes, b->words) ||
+	    !block_check(b)) {
+		block_close(m, b);
+		return trace_block_reject(m->t, ref, "its records cannot be decoded");
+	}
+	if (!b->sorted)
+		block_sort(b);
+	*out = b;
+	return 0;
+}
+
+/* ---- the heap ---- */
+
+static bool entry_before(const struct heap_entry *a, const struct heap_entry *b)
+{
+	return a->ts < b->ts || (a->ts == b->ts && a->rank < b->rank);
+}
+
+static void heap_sift_down(struct trace_merge *m)
+{
+	struct heap_entry x = m->heap[0];
+	size_t i = 0, child;
+
+	while ((child = 2 * i + 1) < m->nheap) {
+		if (child + 1 < m->nheap && entry_before(&m->heap[child + 1], &m->heap[child]))
+			child++;
+		if (!entry_before(&m->heap[child], &x))
+			break;
+		m->heap[i] = m->heap[child];
+		i = child;
+	}
+	m->heap[i] = x;
+}
+
+static void heap_push(struct trace_merge *m, struct heap_entry x)
+{
+	size_t i = m->nheap++;
+
+	if (m->nheap > m->heap_room) {
+		m->heap_room = m->heap_room ? 2 * m->heap_room : 16;
+		m->heap = xrealloc(m->heap, m->heap_room * sizeof(*m->heap));
+	}
+	for (; i && entry_before(&x, &m->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		m->heap[i] = m->heap[(i - 1) / 2];
+	m->heap[i] = x;
+}
+
+static void heap_pop(struct trace_merge *m)
+{
+	block_close(m, m->heap[0].b);
+	m->heap[0] = m->heap[--m->nheap];
+	if (m->nheap)
+		heap_sift_down(m);
+}
+
+/* ---- merging ---- */
+
+static int wait_compare(const void *a, const void *b)
+{
+	const struct block_ref *x = *(struct block_ref *const *)a,
+			       *y = *(struct block_ref *const *)b;
+
+	if (x->h.min_ts != y->h.min_ts)
+		return x->h.min_ts < y->h.min_ts ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static bool wanted(const struct trace_merge *m, const struct block_ref *ref)
+{
+	if (ref->h.type != TRACE_BLOCK_EVENTS || ref->bad)
+		return false;
+	if (m->opt.tasks_only && ref->h.stream != TRACE_STREAM_TASKS)
+		return false;
+	return (!m->opt.from_ns && !m->opt.to_ns) ||
+	       (ref->h.max_ts >= m->opt.from_ns && ref->h.min_ts <= m->opt.to_ns);
+}
+
+int trace_merge_open(struct trace *t, const struct trace_merge_options *opt,
+		     struct trace_merge **out)
+{
+	struct trace_merge *m = xcalloc(1, sizeof(*m));
+
+	m->t = t;
+	if (opt)
+		m->opt = *opt;
+	m->wait = xcalloc(t->nrefs + 1, sizeof(struct block_ref *));
+	for (size_t i = 0; i < t->nrefs; i++)
+		if (wanted(m, &t->ref[i]))
+			m->wait[m->nwait++] = &t->ref[i];
+	qsort(m->wait, m->nwait, sizeof(*m->wait), wait_compare);
+	*out = m;
+	return 0;
+}
+
+/* Opens the next waiting block. 0 also if it turned out damaged or empty. */
+static int open_next(struct trace_merge *m)
+{
+	struct block_ref *ref = m->wait[m->wait_idx++];
+	struct open_block *b = NULL;
+	int err = block_open(m, ref, &b);
+
+	if (err == -EBADMSG)
+		return 0;
+	if (err)
+		return err;
+	if (!block_settle(m, b)) {
+		block_close(m, b);
+		return 0;
+	}
+	heap_push(m, (struct heap_entry){block_record(b)->ts_ns, ref_rank(m, ref), b});
+	return 0;
+}
+
+static void advance(struct trace_merge *m)
+{
+	struct open_block *b = m->heap[0].b;
+
+	b->at += b->sorted ? block_record(b)->size / 8u : 1;
+	if (!block_settle(m, b)) {
+		heap_pop(m);
+		return;
+	}
+	m->heap[0].ts = block_record(b)->ts_ns;
+	heap_sift_down(m);
+}
+
+int trace_merge_next(struct trace_merge *m, const struct pov_hdr **rec)
+{
+	int err;
+
+	if (m->advance)
+		advance(m);
+	m->advance = false;
+	while (m->wait_idx < m->nwait &&
+	       (!m->nheap || m->wait[m->wait_idx]->h.min_ts <= m->heap[0].ts)) {
+		err = open_next(m);
+		if (err)
+			return err;
+	}
+	if (!m->nheap)
+		return 0;
+	*rec = block_record(m->heap[0].b);
+	m->advance = true;
+	return 1;
+}
+
+void trace_merge_close(struct trace_merge *m)
+{
+	struct open_block *b;
+
+	if (!m)
+		return;
+	while (m->nheap)
+		heap_pop(m);
+	while ((b = m->pool)) {
+		m->pool = b->next_free;
+		free(b->words);
+		free(b->order);
+		free(b);
+	}
+	free(m->heap);
+	free(m->wait);
+	free(m);
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Opens a .pov file: walks the block headers, finds its way back after damage, and reads the meta
+ * objects. Uses pread, never mmap, so that a file cut while it is read is an error and not a signal.
+ */
+#include "trace/trace_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "trace/trace_file.h"
+
+#define SEARCH_BYTES 65536
+/* All meta objects together, as text: enough for any recording, and a bound for made-up files. */
+#define META_BYTES_MAX (256u << 20)
+
+int trace_read_at(const struct trace *t, uint64_t offset, void *buf, size_t len)
+{
+	uint8_t *p = buf;
+	ssize_t n;
+
+	while (len) {
+		n = pread(t->fd, p, len, (off_t)offset);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -ENODATA;
+		p += n;
+		offset += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* ---- blocks ---- */
+
+int trace_block_reject(struct trace *t, struct block_ref *ref, const char *why)
+{
+	if (!ref->bad) {
+		log_warn("trace: %s: block %" PRIu64 " at byte %" PRIu64
+			 " is damaged (%s); %u records lost",
+			 t->path, (uint64_t)ref->h.seq, ref->offset, why, ref->h.nrecords);
+		ref->bad = true;
+		t->sum.bad_blocks++;
+	}
+	return -EBADMSG;
+}
+
+static void scratch_reserve(uint8_t **buf, size_t *room, size_t need)
+{
+	if (need <= *room)
+		return;
+	free(*buf);
+	*buf = xmalloc(need);
+	*room = need;
+}
+
+int trace_block_load(struct trace *t, struct block_ref *ref, const uint8_t **raw)
+{
+	const struct trace_block_header *h = &ref->h;
+	size_t n;
+	int err;
+
+	if (ref->bad)
+		return -EBADMSG;
+	scratch_reserve(&t->stored, &t->stored_room, h->stored_len + 1u);
+	err = trace_read_at(t, ref->offset + sizeof(*h), t->stored, h->stored_len);
+	if (err == -ENODATA)
+		return trace_block_reject(t, ref, "the file has become shorter");
+	if (err) {
+		log_error("trace: cannot read %s: %s", t->path, strerror(-err));
+		return err;
+	}
+	if (!trace_payload_ok(h, t->stored))
+		return trace_block_reject(t, ref, "wrong checksum");
+	*raw = t->stored;
+	if (h->flags & TRACE_FLAG_ZSTD) {
+		scratch_reserve(&t->raw, &t->raw_room, h->raw_len + 1u);
+		n = ZSTD_decompressDCtx(t->dctx, t->raw, h->raw_len, t->stored, h->stored_len);
+		if (ZSTD_isError(n) || n != h->raw_len)
+			return trace_block_reject(t, ref, "cannot be decompressed");
+		*raw = t->raw;
+	}
+	return 0;
+}
+
+/* ---- scanning ---- */
+
+static bool header_at(const struct trace *t, uint64_t offset, struct trace_block_header *h)
+{
+	return t->size - offset >= sizeof(*h) && !trace_read_at(t, offset, h, sizeof(*h)) &&
+	       trace_block_header_ok(h);
+}
+
+static bool payload_fits(const struct trace *t, uint64_t offset, const struct trace_block_header *h)
+{
+	return t->size - offset - sizeof(*h) >= h->stored_len;
+}
+
+/* Offset of the first whole block at or behind `from`, and its header; or the file's end. */
+static uint64_t find_block(const struct trace *t, uint64_t from, struct trace_block_header *h)
+{
+	static const uint32_t magic = TRACE_BLOCK_MAGIC;
+	uint8_t *buf = xmalloc(SEARCH_BYTES);
+	uint64_t found = t->size;
+
+	while (found == t->size && t->size - from >= sizeof(*h)) {
+		size_t len = t->size - from < SEARCH_BYTES ? (size_t)(t->size - from) :
+							     SEARCH_BYTES;
+		const uint8_t *p = buf;
+
+		if (trace_read_at(t, from, buf, len))
+			break;
+		while ((p = memmem(p, len - (size_t)(p - buf), &magic, sizeof(magic)))) {
+			uint64_t at = from + (uint64_t)(p++ - buf);
+
+			if (header_at(t, at, h) && payload_fits(t, at, h)) {
+				found = at;
+				break;
+			}
+		}
+		from += len > sizeof(magic) ? len - sizeof(magic) + 1 : len;
+	}
+	free(buf);
+	return found;
+}
+
+static void add_ref(struct trace *t, uint64_t offset, const struct trace_block_header *h)
+{
+	struct trace_summary *s = &t->sum;
+
+	if (!(t->nrefs & (t->nrefs - 1)))
+		t->ref = xrealloc(t->ref, (t->nrefs ? 2 * t->nrefs : 1) * sizeof(*t->ref));
+	t->ref[t->nrefs++] = (struct block_ref){.offset = offset, .h = *h};
+	if (h->type == TRACE_BLOCK_META) {
+		s->meta_blocks++;
+		return;
+	}
+	if (!s->event_blocks++ || h->min_ts < s->first_ns)
+		s->first_ns = h->min_ts;
+	if (h->max_ts > s->last_ns)
+		s->last_ns = h->max_ts;
+	s->records += h->nrecords;
+	s->raw_bytes += h->record_bytes;
+}
+
+/* A gap in the file before the block at `offset`: how many blocks are missing. */
+static void note_damage(struct trace *t, uint64_t from, uint64_t offset, uint64_t missing)
+{
+	uint64_t fit = (offset - from) / sizeof(struct trace_block_header);
+
+	if (missing > fit)
+		missing = fit;
+	if (!missing)
+		missing = 1;
+	t->sum.bad_blocks += missing;
+	log_warn("trace: %s: bytes %" PRIu64 " to %" PRIu64 " are damaged; %" PRIu64
+		 " block(s) lost",
+		 t->path, from, offset, missing);
+}
+
+static void scan(struct trace *t, uint64_t offset)
+{
+	struct trace_block_header h;
+	uint64_t next_seq = 0, next;
+
+	while (offset < t->size) {
+		if (!header_at(t, offset, &h) || !payload_fits(t, offset, &h)) {
+			next = find_block(t, offset + 1, &h);
+			if (next == t->size)
+				break;
+			note_damage(t, offset, next, h.seq > next_seq ? h.seq - next_seq : 1);
+			offset = next;
+		} else if (h.seq != next_seq) {
+			note_damage(t, offset, offset, 1);
+		}
+		next_seq = h.seq + 1;
+		t->sum.blocks++;
+		if (h.type == TRACE_BLOCK_META || h.type == TRACE_BLOCK_EVENTS)
+			add_ref(t, offset, &h);
+		offset += sizeof(h) + h.stored_len;
+		if (h.type == TRACE_BLOCK_END) {
+			t->sum.complete = true;
+			break;
+		}
+	}
+	t->sum.lost_tail_bytes = t->size > offset ? t->size - offset : 0;
+	if (t->sum.lost_tail_bytes)
+		log_warn("trace: %s: the last %" PRIu64 " bytes are no whole block", t->path,
+			 t->sum.lost_tail_bytes);
+}
+
+/* ---- meta objects ---- */
+
+static int load_meta(struct trace *t, struct block_ref *ref)
+{
+	const uint8_t *raw;
+	json_error_t why;
+	json_t *obj;
+	int err;
+
+	t->meta_bytes += ref->h.raw_len;
+	if (t->meta_bytes > META_BYTES_MAX)
+		return trace_block_reject(t, ref, "too much meta data");
+	err = trace_block_load(t, ref, &raw);
+	if (err)
+		return err;
+	obj = json_loadb((const char *)raw, ref->h.raw_len, 0, &why);
+	if (!json_is_object(obj) || !json_is_string(json_object_get(obj, "type"))) {
+		json_decref(obj);
+		return trace_block_reject(t, ref, "no meta object");
+	}
+	t->meta[t->nmeta++] = obj;
+	return 0;
+}
+
+static int load_metas(struct trace *t)
+{
+	int err;
+
+	t->meta = xcalloc(t->sum.meta_blocks + 1, sizeof(*t->meta));
+	for (size_t i = 0; i < t->nrefs; i++) {
+		if (t->ref[i].h.type != TRACE_BLOCK_META)
+			continue;
+		err = load_meta(t, &t->ref[i]);
+		if (err && err != -EBADMSG)
+			return err;
+	}
+	return 0;
+}
+
+/* ---- opening ---- */
+
+static int check_file_header(struct trace *t, uint64_t *first)
+{
+	struct trace_file_header h, good;
+	int err = trace_read_at(t, 0, &h, sizeof(h));
+
+	if (err == -ENODATA || (!err && memcmp(h.magic, TRACE_MAGIC, sizeof(h.magic)))) {
+		log_error("trace: %s is not a povtrace file", t->path);
+		return -EINVAL;
+	}
+	if (err) {
+		log_error("trace: cannot read %s: %s", t->path, strerror(-err));
+		return err;
+	}
+	good = h;
+	trace_file_header_seal(&good);
+	if (good.crc != h.crc || h.header_bytes < sizeof(h)) {
+		log_error("trace: the header of %s is damaged", t->path);
+		return -EINVAL;
+	}
+	if (h.major != TRACE_MAJOR) {
+		log_error("trace: %s has format %u; this povtrace reads format %u", t->path,
+			  h.major, TRACE_MAJOR);
+		return -EINVAL;
+	}
+	*first = h.header_bytes;
+	return 0;
+}
+
+static int open_file(struct trace *t)
+{
+	struct stat st;
+	int err;
+
+	t->fd = open(t->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (t->fd < 0 || fstat(t->fd, &st)) {
+		err = -errno;
+		log_error("trace: cannot open %s: %s", t->path, strerror(-err));
+		return err;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		log_error("trace: %s is not a regular file", t->path);
+		return -EINVAL;
+	}
+	t->size = (uint64_t)st.st_size;
+	t->sum.file_bytes = t->size;
+	return 0;
+}
+
+int trace_open(const char *path, struct trace **out)
+{
+	struct trace *t = xcalloc(1, sizeof(*t));
+	uint64_t first = 0;
+	int err;
+
+	t->path = xstrdup(path);
+	t->dctx = ZSTD_createDCtx();
+	if (!t->dctx)
+		die("out of memory");
+	err = open_file(t);
+	if (!err)
+		err = check_file_header(t, &first);
+	if (!err) {
+		scan(t, first);
+		err = load_metas(t);
+	}
+	if (err) {
+		trace_close(t);
+		return err;
+	}
+	*out = t;
+	return 0;
+}
+
+void trace_close(struct trace *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->nmeta; i++)
+		json_decref(t->meta[i]);
+	free(t->meta);
+	free(t->ref);
+	free(t->stored);
+	free(t->raw);
+	ZSTD_freeDCtx(t->dctx);
+	if (t->fd >= 0)
+		close(t->fd);
+	free(t->path);
+	free(t);
+}
+
+const struct trace_summary *trace_get_summary(const struct trace *t)
+{
+	return &t->sum;
+}
+
+size_t trace_meta_count(const struct trace *t)
+{
+	return t->nmeta;
+}
+
+json_t *trace_meta_get(const struct trace *t, size_t i)
+{
+	return i < t->nmeta ? t->meta[i] : NULL;
+}
+
+json_t *trace_meta_find(const struct trace *t, const char *type)
+{
+	for (size_t i = 0; i < t->nmeta; i++)
+		if (!strcmp(json_string_value(json_object_get(t->meta[i], "type")), type))
+			return t->meta[i];
+	return NULL;
+}
