@@ -496,6 +496,7 @@ static __always_inline void fetch_all(struct pov_thread *t, u32 idx, u32 func, b
 static __always_inline struct pov_thread *thread_get(u32 tgid, u32 tid)
 {
 	struct pov_thread *t = bpf_map_lookup_elem(&threads, &tid);
+	struct pov_caller r = {};
 	u32 zero = 0;
 	void *blank;
 
@@ -513,6 +514,9 @@ static __always_inline struct pov_thread *thread_get(u32 tgid, u32 tid)
 		return NULL;
 	}
 	t->tgid = tgid;
+	hdr_init(&r.hdr, POV_KIND_CALLER, sizeof(r), tid, bpf_ktime_get_ns());
+	r.tgid = tgid;
+	emit_control(&r, sizeof(r));
 	return t;
 }
 

@@ -42,6 +42,7 @@ enum pov_kind {
 	POV_KIND_RENAME = 36,	/* struct pov_task */
 	POV_KIND_AFFINITY = 37, /* struct pov_affinity */
 	POV_KIND_IMAGE = 38,	/* struct pov_image: a target mapped executable code */
+	POV_KIND_CALLER = 39,	/* struct pov_caller: a thread makes its first traced call */
 	/* Written by the collector, never by the kernel half. */
 	POV_KIND_LOST = 64, /* struct pov_lost */
 };
@@ -259,6 +260,12 @@ struct pov_image {
 	pov_u64 off;   /* file offset, bytes */
 };
 
+struct pov_caller {
+	struct pov_hdr hdr;
+	pov_u32 tgid;
+	pov_u32 pad;
+};
+
 /* ---- the collector's own ---- */
 
 /* cnt records of a class could not be written to a ring between since_ns and hdr.ts_ns. */
@@ -289,6 +296,7 @@ POV_ABI_SIZE(pov_fork, 48);
 POV_ABI_SIZE(pov_exit, 24);
 POV_ABI_SIZE(pov_affinity, 152);
 POV_ABI_SIZE(pov_image, 56);
+POV_ABI_SIZE(pov_caller, 24);
 POV_ABI_SIZE(pov_lost, 40);
 
 #endif

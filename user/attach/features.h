@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What this kernel and these privileges allow, found by trying, not by version. Used by record to
+ * choose its ways, and by `povtrace check` to explain them.
+ */
+#ifndef POV_ATTACH_FEATURES_H
+#define POV_ATTACH_FEATURES_H
+
+#include <stdbool.h>
+
+enum image_way { IMAGE_NONE, IMAGE_FENTRY, IMAGE_KPROBE, IMAGE_SYSCALL };
+
+struct features {
+	bool root;	   /* may load programs and attach probes */
+	bool btf;	   /* /sys/kernel/btf/vmlinux: the kernel half can be fitted to this kernel */
+	bool tracing;	   /* typed tracepoints (tp_btf) load */
+	bool fentry;	   /* fentry/fexit programs load and attach */
+	bool uprobe_multi; /* one link for many probes (6.6) */
+	bool perf_uprobe;  /* uprobes through perf events */
+	bool kprobe;	   /* kprobes through perf events */
+	bool ringbuf;	   /* BPF ring buffer (5.8) */
+	bool cookie;	   /* attach cookies (5.15) */
+	bool find_vma;	   /* bpf_find_vma (5.17) */
+	bool switch_state; /* sched_switch tells prev_state (5.18) */
+	bool affinity;	   /* fexit on __set_cpus_allowed_ptr can be had */
+	enum image_way image_way; /* how new code mappings of targets are seen */
+};
+
+/* Never fails: what cannot be tried is false. Prints nothing. */
+void features_probe(struct features *out);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Attaches the entry and return programs to a set of sites of one file: by two uprobe_multi links, or by
+ * two perf-event uprobes a site where the kernel has no such links. A site that cannot be had is told and
+ * left out; the others are attached all the same.
+ */
+#ifndef POV_ATTACH_LINKS_H
+#define POV_ATTACH_LINKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bpf_link;
+struct bpf_program;
+
+enum link_api { LINK_MULTI, LINK_PERF };
+
+struct link_site {
+	uint64_t offset; /* in the file */
+	uint64_t cookie;
+	bool failed;	 /* set by links_attach */
+};
+
+struct links {
+	struct bpf_link **link;
+	size_t cnt, cap;
+};
+
+struct link_programs {
+	const struct bpf_program *entry, *ret;
+	enum link_api api;
+};
+
+/*
+ * path: the file, also as /proc/PID/map_files/…; needed only during the call. Sites must be of different
+ * offsets. Returns the number of sites attached; errno of the last failure in *err if some failed.
+ */
+size_t links_attach(struct links *links, const struct link_programs *programs, const char *path,
+		    struct link_site *sites, size_t cnt, int *err);
+/* Detaches and forgets all. Slow with many perf-event uprobes: the kernel waits for each. */
+void links_release(struct links *links);
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Reading /proc: mappings, environment, family. Decides nothing about what to trace. */
+#include "attach/proc.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+#define FILE_BYTES_MAX (4u << 20) /* environment and command line are cut there */
+
+/* Whole file as text with a terminating NUL; *len without it. The caller frees. NULL if unreadable. */
+static char *read_file(pid_t pid, const char *name, size_t *len)
+{
+	char path[64], *buf = NULL;
+	size_t cap = 0, n = 0;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	do {
+		if (cap - n < 4096)
+			buf = xrealloc(buf, cap = cap ? 2 * cap : 16384);
+		got = read(fd, buf + n, cap - n - 1);
+		if (got > 0)
+			n += got;
+	} while (got > 0 && n < FILE_BYTES_MAX);
+	close(fd);
+	if (got < 0) {
+		free(buf);
+		return NULL;
+	}
+	buf[n] = '\0';
+	*len = n;
+	return buf;
+}
+
+/* One line of maps; true if it is an executable mapping of a file. */
+static bool parse_map(char *line, struct proc_map *out)
+{
+	unsigned long long start, end, off, ino;
+	unsigned int major, minor;
+	char perm[5];
+	int at = 0;
+
+	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, perm, &off, &major, &minor,
+		   &ino, &at) != 7)
+		return false;
+	if (perm[2] != 'x' || !ino || line[at] != '/')
+		return false;
+	out->start = start;
+	out->end = end;
+	out->off = off;
+	out->ino = ino;
+	out->dev = major << 20 | minor;
+	out->path = xstrdup(line + at);
+	return true;
+}
+
+int proc_maps_read(pid_t pid, struct proc_maps *out)
+{
+	char *line, *rest, *text;
+	size_t len, cap = 0;
+
+	text = read_file(pid, "maps", &len);
+	if (!text)
+		return -errno;
+	memset(out, 0, sizeof(*out));
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		if (out->cnt == cap)
+			out->map = xrealloc(out->map, (cap = cap ? 2 * cap : 32) * sizeof(*out->map));
+		if (parse_map(line, &out->map[out->cnt]))
+			out->cnt++;
+	}
+	free(text);
+	return 0;
+}
+
+void proc_maps_release(struct proc_maps *maps)
+{
+	for (size_t i = 0; i < maps->cnt; i++)
+		free(maps->map[i].path);
+	free(maps->map);
+	memset(maps, 0, sizeof(*maps));
+}
+
+const struct proc_map *proc_maps_at(const struct proc_maps *maps, uint64_t addr)
+{
+	for (size_t i = 0; i < maps->cnt; i++)
+		if (addr >= maps->map[i].start && addr < maps->map[i].end)
+			return &maps->map[i];
+	return NULL;
+}
+
+int proc_map_open(pid_t pid, const struct proc_map *map)
+{
+	char path[96];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid,
+		 (unsigned long long)map->start, (unsigned long long)map->end);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static const char *env_get(const char *env, size_t len, const char *name)
+{
+	size_t n = strlen(name);
+	const char *p;
+
+	for (p = env; p < env + len; p += strlen(p) + 1)
+		if (!strncmp(p, name, n) && p[n] == '=')
+			return p + n + 1;
+	return NULL;
+}
+
+static int env_int(const char *env, size_t len, const char *name)
+{
+	const char *v = env_get(env, len, name);
+	char *end;
+	long n;
+
+	if (!v || !isdigit((unsigned char)*v))
+		return -1;
+	n = strtol(v, &end, 10);
+	return *end || n > INT_MAX ? -1 : (int)n;
+}
+
+/* The first that is set decides. job NULL: the launcher tells none; its daemon's pid stands for it. */
+static const struct launcher {
+	const char *name, *rank, *size, *job;
+} launchers[] = {
+	{ "openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE" },
+	{ "mvapich2", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", NULL },
+	{ "hydra", "PMI_RANK", "PMI_SIZE", NULL },
+	{ "slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID" },
+	{ "pmix", "PMIX_RANK", NULL, "PMIX_NAMESPACE" },
+};
+
+int proc_rank_read(pid_t pid, struct proc_rank *out)
+{
+	const char *job, *step;
+	const struct launcher *l;
+	size_t len;
+	char *env;
+
+	env = read_file(pid, "environ", &len);
+	if (!env)
+		return -errno;
+	out->rank = out->size = -1;
+	for (l = launchers; l < launchers + sizeof(launchers) / sizeof(*launchers); l++) {
+		out->rank = env_int(env, len, l->rank);
+		if (out->rank >= 0)
+			break;
+	}
+	if (out->rank < 0) { /* started without a launcher: a job of its own */
+		out->rank = 0;
+		out->size = 1;
+		out->launcher = "singleton";
+		snprintf(out->job, sizeof(out->job), "pid-%d", pid);
+		free(env);
+		return 0;
+	}
+	out->launcher = l->name;
+	if (l->size)
+		out->size = env_int(env, len, l->size);
+	job = l->job ? env_get(env, len, l->job) : NULL;
+	step = !strcmp(l->name, "slurm") ? env_get(env, len, "SLURM_STEP_ID") : NULL;
+	if (job)
+		snprintf(out->job, sizeof(out->job), "%.100s%s%.20s", job, step ? "." : "", step ? step : "");
+	else
+		snprintf(out->job, sizeof(out->job), "%s-%d", l->name, proc_parent(pid));
+	free(env);
+	return 0;
+}
+
+pid_t proc_parent(pid_t pid)
+{
+	char *text, *p;
+	size_t len;
+	int parent = 0;
+
+	text = read_file(pid, "stat", &len);
+	if (!text)
+		return 0;
+	p = strrchr(text, ')');
+	if (!p || sscanf(p + 1, " %*c %d", &parent) != 1)
+		parent = 0;
+	free(text);
+	return parent;
+}
+
+bool proc_alive(pid_t pid)
+{
+	char *text, *p;
+	bool alive;
+	size_t len;
+
+	text = read_file(pid, "stat", &len);
+	if (!text)
+		return false;
+	p = strrchr(text, ')');
+	alive = p && p[1] == ' ' && p[2] != 'Z' && p[2] != 'X';
+	free(text);
+	return alive;
+}
+
+static json_t *text_json(const char *s)
+{
+	json_t *j = json_string(s);
+
+	return j ? j : json_string("(not UTF-8)");
+}
+
+json_t *proc_describe(pid_t pid)
+{
+	json_t *o = json_object(), *args = json_array();
+	char link[64], exe[PATH_MAX], *cmd;
+	struct stat st;
+	size_t len = 0;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	n = readlink(link, exe, sizeof(exe) - 1);
+	exe[n < 0 ? 0 : n] = '\0';
+	json_object_set_new(o, "pid", json_integer(pid));
+	json_object_set_new(o, "ppid", json_integer(proc_parent(pid)));
+	json_object_set_new(o, "exe", text_json(exe));
+	cmd = read_file(pid, "cmdline", &len);
+	for (char *p = cmd; cmd && p < cmd + len; p += strlen(p) + 1)
+		json_array_append_new(args, text_json(p));
+	free(cmd);
+	json_object_set_new(o, "cmdline", args);
+	snprintf(link, sizeof(link), "/proc/%d", pid);
+	json_object_set_new(o, "uid", json_integer(stat(link, &st) ? -1 : (json_int_t)st.st_uid));
+	return o;
+}
+
+int proc_for_each(int (*fn)(void *ctx, pid_t pid, pid_t parent), void *ctx)
+{
+	struct dirent *e;
+	int err = 0;
+	pid_t pid;
+	DIR *d;
+
+	d = opendir("/proc");
+	if (!d)
+		return -errno;
+	while (!err && (e = readdir(d))) {
+		if (!isdigit((unsigned char)e->d_name[0]))
+			continue;
+		pid = atoi(e->d_name);
+		err = fn(ctx, pid, proc_parent(pid));
+	}
+	closedir(d);
+	return err;
+}

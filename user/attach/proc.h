@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What /proc tells about a process: what it maps, who it is in its MPI job, its family. Everything is
+ * a snapshot; a process that is gone is -ESRCH or -ENOENT and no reason for a message.
+ */
+#ifndef POV_ATTACH_PROC_H
+#define POV_ATTACH_PROC_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct proc_map { /* an executable mapping of a file */
+	uint64_t start, end, off;
+	uint64_t ino;
+	uint32_t dev; /* kernel's coding: major << 20 | minor */
+	char *path;   /* as the process sees it */
+};
+
+struct proc_maps {
+	struct proc_map *map; /* in address order */
+	size_t cnt;
+};
+
+int proc_maps_read(pid_t pid, struct proc_maps *out);
+void proc_maps_release(struct proc_maps *maps);
+/* The mapping that holds an address, or NULL. */
+const struct proc_map *proc_maps_at(const struct proc_maps *maps, uint64_t addr);
+/* Opens the mapped file itself, even if it was deleted or lies in a container. fd or -errno. */
+int proc_map_open(pid_t pid, const struct proc_map *map);
+
+/* Place of a process in its MPI job, from the environment its launcher gave it. */
+struct proc_rank {
+	int rank, size;	      /* -1 = not known */
+	const char *launcher; /* "openmpi", "hydra", "slurm", "pmix", "mvapich2", "singleton" */
+	char job[128];
+};
+int proc_rank_read(pid_t pid, struct proc_rank *out);
+
+pid_t proc_parent(pid_t pid); /* 0 if unknown */
+bool proc_alive(pid_t pid);
+/* exe, cmdline, uid, ppid as members of a new JSON object; the caller owns it. */
+json_t *proc_describe(pid_t pid);
+/* All processes; calls fn for each with its parent. */
+int proc_for_each(int (*fn)(void *ctx, pid_t pid, pid_t parent), void *ctx);
+
+#endif
