@@ -40,8 +40,8 @@ struct library_set;
 struct library_set *library_set_new(const struct library_options *opt);
 /*
  * Looks at the file behind a mapping of a process. 1: it is traced, *out tells (attached now or before).
- * 0: nothing to trace in it. -errno: it could not be looked at; *why (may be NULL) gets a static reason.
- * *is_new (may be NULL): the file was not known before.
+ * 0: nothing to trace in it. -errno: it could not be looked at, or not be attached.
+ * *is_new: the file was not known before.
  */
 int library_set_look(struct library_set *set, pid_t pid, const struct proc_map *map,
 		     struct library **out, bool *is_new);
