@@ -227,13 +227,104 @@ $(foreach m,$(MPIS),$(eval $(call mpi_rules,$m)))
 
 mpi-programs: $(MPI_BIN)
 
-# Programs that need more than the rules above (static, dlopen …) bring their own: they add to LIVE_BIN.
--include tests/live/build.mk tests/vm/build.mk bench/build.mk
+live-programs: mpi-programs
+
+# Programs that need more than the rules above (static, dlopen …) bring their own rules.
+-include $(wildcard tests/*/build.mk bench/build.mk)
 
 -include $(shell find $(BUILD)/obj $(BPFDIR) build/mpi -name '*.d' 2>/dev/null)
+
+# ---- tests ----
+
+# What these need may have to be installed first, and the makefile be read again after that.
+deps:
+	@.ci/deps.sh
+
+asan-tests: gen
+	$(Q)$(MAKE) BUILD=build/asan SAN=address,undefined OPT="-O1 -g" all unit tools
+
+# Only where clang brings libFuzzer; the runner says so where it does not.
+fuzz-tests: gen
+	$(Q)if echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return d && n < 0; }' | \
+		$(CLANG) -fsanitize=fuzzer,address -x c - -o build/fuzzer-works 2>/dev/null; then \
+		$(MAKE) BUILD=build/fuzz CC=$(CLANG) SAN=address,undefined,fuzzer-no-link OPT="-O1 -g" fuzzers; fi
+
+STAGES ?= unit golden fuzz live
+check-programs: all tools asan-tests fuzz-tests live-programs
+check: deps
+	$(Q)$(MAKE) check-programs
+	$(Q)tests/run $(STAGES)
+check-unit check-golden: check-%: asan-tests
+	$(Q)tests/run $*
+check-golden: all tools
+check-fuzz: fuzz-tests tools
+	$(Q)tests/run fuzz
+check-live: all live-programs
+	$(Q)tests/run live
+check-vm:
+	$(Q).ci/deps.sh vm
+	$(Q)$(MAKE) all live-programs
+	$(Q)tests/run vm
+# bench-run: bench/build.mk
+bench: deps
+	$(Q)$(MAKE) bench-run
+lint:
+	$(Q)tests/run lint
+format:
+	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
+
+# ---- demo ----
+
+demo: deps
+	$(Q)$(MAKE) demo-run
+
+DEMO_MPI := $(firstword $(MPIS))
+DEMO_MPIRUN := mpirun.$(DEMO_MPI) -np 2 $(if $(filter openmpi,$(DEMO_MPI)),--allow-run-as-root --oversubscribe)
+demo-run: all $(if $(DEMO_MPI),build/mpi/$(DEMO_MPI)/ping_overlap)
+	@[ -n "$(DEMO_MPI)" ] || { echo "make: no MPI here (make deps installs one)" >&2; exit 1; }
+	@mkdir -p build/demo
+	build/povtrace record -o build/demo/demo.pov -- $(DEMO_MPIRUN) build/mpi/$(DEMO_MPI)/ping_overlap
+	build/povtrace report build/demo/demo.pov
+	build/povtrace export build/demo/demo.pov -o build/demo/demo.json
+	build/povtrace export build/demo/demo.pov -o build/demo/demo.pftrace
+	@echo
+	@echo "Open build/demo/demo.pftrace at https://ui.perfetto.dev (nothing is uploaded)."
+
+# ---- installing ----
+
+MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
+BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+DOCDIR = $(DESTDIR)$(PREFIX)/share/doc/povtrace
+COMMAND_NAMES = $(patsubst user/cmd_%.c,%,$(wildcard user/cmd_*.c))
+
+$(BUILD)/man/povtrace.1: $(BUILD)/povtrace
+	@mkdir -p $(@D)
+	$(Q)$< --man >$@
+$(BUILD)/man/povtrace-%.1: $(BUILD)/povtrace
+	@mkdir -p $(@D)
+	$(Q)$< --man $* >$@
+$(BUILD)/povtrace.bash: $(BUILD)/povtrace
+	$(Q)$< --completion >$@
+
+MAN_PAGES := $(BUILD)/man/povtrace.1 $(COMMAND_NAMES:%=$(BUILD)/man/povtrace-%.1)
+docs: $(MAN_PAGES) $(BUILD)/povtrace.bash
+
+install: all docs
+	install -D -m 755 $(BUILD)/povtrace $(DESTDIR)$(PREFIX)/bin/povtrace
+	install -d $(MANDIR) $(BASHDIR) $(DOCDIR)
+	install -m 644 $(MAN_PAGES) $(MANDIR)/
+	install -m 644 $(BUILD)/povtrace.bash $(BASHDIR)/povtrace
+	install -m 644 README.md CHANGELOG.md LICENSES/*.txt $(DOCDIR)/
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/povtrace $(BASHDIR)/povtrace
+	rm -f $(addprefix $(MANDIR)/,$(notdir $(MAN_PAGES)))
+	rm -rf $(DOCDIR)
 
 clean:
 	rm -rf build
 
 FORCE:
-.PHONY: FORCE all gen asan unit tools fuzzers mpi-programs clean
+.PHONY: FORCE all gen asan unit tools fuzzers mpi-programs live-programs deps asan-tests fuzz-tests \
+	check-programs check check-unit check-golden check-fuzz check-live check-vm bench lint format demo \
+	demo-run docs install uninstall clean

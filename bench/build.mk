@@ -17,7 +17,7 @@ build/bench/empty_probe: bench/tool/empty_probe.c $(GEN)/empty_probe.skel.h $(LI
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(filter %.c %.a,$^) $(LIBS) -o $@
 
-bench: all mpi-programs build/bench/empty_probe
+bench-run: all mpi-programs build/bench/empty_probe
 	$(Q)bench/run.sh
 
-.PHONY: bench
+.PHONY: bench-run

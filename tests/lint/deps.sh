@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+#
+# Dependencies point one way:
+#   abi <- base <- trace <- model <- {analysis, report, writer} <- cmd
+#   abi <- elf <- attach <- collect <- cmd_record
+# Each directory may include from the directories (or single headers) named for it, and nothing else of
+# ours. The function table is text of bpf/mpi.def, needed to attach as well as to decode.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lint/tap.bash
+
+# directory: what it may include (besides itself and the system)
+rules="
+base:
+elf: abi base
+trace: abi base
+layer: abi base trace
+model: abi base trace layer
+analysis: abi base trace layer model
+report: abi base trace layer model analysis
+writer: abi base trace layer model
+attach: abi base elf trace layer/func_table.h
+collect: abi base elf trace attach layer/func_table.h
+"
+
+# "<file> <included path>" of all our own includes in these files.
+includes() {
+	grep -HE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$@" /dev/null |
+		sed -E 's/^([^:]*):.*include[[:space:]]*"([^"]*)".*/\1 \2/'
+}
+
+while IFS=: read -r dir allowed; do
+	[ -n "$dir" ] && [ -d "user/$dir" ] || continue
+	files=$(tree_files "user/$dir/*.c" "user/$dir/*.h")
+	[ -n "$files" ] || continue
+	bad=$(includes $files | while read -r file path; do
+		case $path in
+		*/*) from=${path%%/*} ;;
+		*) continue ;; # the skeleton, the version, mpi.def: judged below
+		esac
+		case " $dir $allowed " in
+		*" $from "* | *" $path "*) ;;
+		*) echo "$file includes $path" ;;
+		esac
+	done)
+	check "user/$dir includes only:$allowed" "$bad"
+done <<<"$rules"
+
+reading=$(tree_files 'user/base/*' 'user/trace/*' 'user/layer/*' 'user/model/*' 'user/analysis/*' \
+	'user/report/*' 'user/writer/*' 'user/cmd_report.c' 'user/cmd_export.c' 'user/cmd_info.c' | grep '\.[ch]$')
+check "reading a trace needs neither libbpf nor the kernel half" \
+	"$(grep -nE '#[[:space:]]*include[[:space:]]*[<"](bpf/|linux/bpf|povtrace\.skel)' $reading /dev/null)"
+
+bad=$(includes $(tree_files 'user/cmd_record.c' 'user/cmd_check.c') |
+	grep -E ' (model|analysis|report|writer|layer)/' | grep -v ' layer/func_table\.h')
+check "record and check decode nothing" "$bad"
+
+check "the ABI includes nothing but itself" \
+	"$(grep -nE '#[[:space:]]*include' bpf/abi/*.h | grep -vE '"(event|config|thread)\.h"')"
+
+check "the kernel half includes nothing of the user half" \
+	"$(includes $(tree_files 'bpf/*.c' 'bpf/*.h') | grep -E ' (\.\./|base/|trace/|model/|layer/|writer/|user/)')"
+
+check "main knows no subcommand" "$(grep -nE '\bcmd_[a-z]+\b' user/main.c)"
+finish

@@ -1,0 +1,27 @@
+#!/bin/bash
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+# Static checkers: cppcheck for C, shellcheck for scripts. gcc and clang define shifts of signed numbers.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lint/tap.bash
+
+if command -v cppcheck >/dev/null; then
+	mkdir -p build/cppcheck
+	check "cppcheck" "$(cppcheck -q -j2 --cppcheck-build-dir=build/cppcheck --std=c11 \
+		--enable=warning,performance,portability --inline-suppr -D_GNU_SOURCE -Iuser -Ibpf -Ibuild/gen \
+		--suppress=missingInclude --suppress=missingIncludeSystem --suppress=unknownMacro \
+		--suppress=normalCheckLevelMaxBranches --suppress=shiftTooManyBitsSigned --template='{file}:{line}: {severity}: {id}: {message}' \
+		user bench/*.c tests/tool 2>&1)"
+else
+	skip "cppcheck" "not installed"
+fi
+
+if command -v shellcheck >/dev/null; then
+	scripts=$(for f in $(tree_files .ci tests bench viz); do
+		head -n 1 "$f" | grep -qE '^#!.*\b(ba)?sh\b' && echo "$f"
+	done)
+	# SC2086, SC2046: lists of words are kept in variables and split on purpose. SC1091, SC2154: what is sourced is not followed.
+	check "shellcheck" "$(shellcheck -f gcc -S warning -e SC2086,SC2046,SC1091,SC2154 $scripts)"
+else
+	skip "shellcheck" "not installed"
+fi
+finish

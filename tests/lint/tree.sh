@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+# What every file must have and must not: licence line, one fact in one place, plausible size.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lint/tap.bash
+
+sources=$(tree_files '*.c' '*.h' '*.sh' '*.bats' '*.test' '*.f90' '*.f' '*.def' '*.mk' Makefile tests/run .ci/run)
+
+check "every source has a licence line" \
+	"$(for f in $sources; do head -n 3 "$f" | grep -q 'SPDX-License-Identifier: ' || echo "$f"; done)"
+
+# BPF programs must be under the GPL to use the kernel's helpers.
+check "the kernel half is GPL-2.0-only OR BSD-2-Clause" \
+	"$(for f in $(tree_files 'bpf/*.bpf.c' 'bpf/*.bpf.h'); do
+		head -n 1 "$f" | grep -q 'GPL-2.0-only OR BSD-2-Clause' || echo "$f"
+	done)"
+
+check "licence texts are there" "$(for l in LGPL-2.1-only BSD-2-Clause GPL-2.0-only; do
+	[ -s "LICENSES/$l.txt" ] || echo "LICENSES/$l.txt"
+done)"
+
+# A registered struct is named like its file, since the file names are the registry.
+check "commands are named like their files" "$(for f in $(tree_files 'user/cmd_*.c'); do
+	name=$(basename "$f" .c)
+	grep -q "^const struct command $name = " "$f" || echo "$f: no const struct command $name"
+	grep -q "\.name = \"${name#cmd_}\"" "$f" || echo "$f: not named ${name#cmd_}"
+done)"
+
+check "no file of the build is in the tree" \
+	"$(git ls-files | grep -E '\.(o|a|so|pov|pftrace|d)$|\.skel\.h$|vmlinux\.h$')"
+
+check "no blanks at line ends" \
+	"$(grep -nE '[[:space:]]+$' $sources $(tree_files '*.md' '*.txt' | grep -v ^LICENSES/) | cut -c 1-100)"
+
+check "no bpf_printk, no unfinished marks" \
+	"$(grep -nE 'bpf_printk|\b(TODO|FIXME|XXX)\b' $(tree_files 'bpf/*' 'user/*' 'bench/*') | cut -c 1-100)"
+
+# Longer needs a reason; said, not failed.
+for f in $(tree_files 'user/*.c' 'bpf/*.c' 'bench/*.c'); do
+	lines=$(wc -l <"$f")
+	[ "$lines" -gt 500 ] && echo "# warning: $f has $lines lines"
+done
+finish
