@@ -98,7 +98,8 @@ static bool apply_changes(struct decoder *d, uint32_t nwords)
 			uint32_t i = word + (uint32_t)__builtin_ctz(bits);
 
 			i += i > 0; /* word 1 is not in the mask */
-			if (i >= nwords || !get_varint(&d->col[CODEC_COL_VALUE], &v))
+			if (i >= nwords ||
+			    !get_varint(&d->col[i == 2 ? CODEC_COL_SECOND : CODEC_COL_VALUE], &v))
 				return false;
 			d->out[i] += unzigzag(v);
 		}

@@ -11,10 +11,10 @@
 #include "trace/trace_format.h"
 
 #define RECORD_WORDS_MAX (TRACE_RECORD_MAX / 8)
+#define VARINT_BYTES_MAX 10
 /* The most one record adds to a column: its words as varints; its mask, slot, base and length. */
-#define VALUE_BYTES_MAX (RECORD_WORDS_MAX * 10)
+#define VALUE_BYTES_MAX (RECORD_WORDS_MAX * VARINT_BYTES_MAX)
 #define OP_BYTES_MAX (RECORD_WORDS_MAX / 7 + 1 + 16)
-#define TIME_BYTES_MAX 10
 
 /* A writer closes blocks well below the format's limits: small blocks make a reader's memory small. */
 #define BLOCK_RECORDS 16384u
@@ -23,11 +23,13 @@
 static const uint32_t col_bytes[CODEC_COL_CNT] = {
 	[CODEC_COL_OP] = 64u << 10,
 	[CODEC_COL_TIME] = 64u << 10,
+	[CODEC_COL_SECOND] = 64u << 10,
 	[CODEC_COL_VALUE] = 160u << 10,
 };
 static const uint32_t col_margin[CODEC_COL_CNT] = {
 	[CODEC_COL_OP] = OP_BYTES_MAX,
-	[CODEC_COL_TIME] = TIME_BYTES_MAX,
+	[CODEC_COL_TIME] = VARINT_BYTES_MAX,
+	[CODEC_COL_SECOND] = VARINT_BYTES_MAX,
 	[CODEC_COL_VALUE] = VALUE_BYTES_MAX,
 };
 
@@ -38,7 +40,7 @@ size_t codec_col_bytes(enum codec_col col)
 
 uint32_t codec_worst_bytes(uint32_t size)
 {
-	return size / 8 * 10 + size / 56 + 1 + 16 + TIME_BYTES_MAX;
+	return size / 8 * VARINT_BYTES_MAX + size / 8 / 7 + 1 + 16;
 }
 
 void codec_encode_begin(struct codec_encoder *e, struct codec_block *b)
@@ -139,51 +141,76 @@ static uint8_t *new_slot(struct codec_encoder *e, uint8_t *op, uint32_t slot)
 	return put_varint(op, s->nwords);
 }
 
+struct ends {
+	uint8_t *col[CODEC_COL_CNT];
+};
+
+/* If word i changed: notes by how much, and tells so. */
+static inline uint8_t put_word(uint8_t **to, const uint64_t *w, uint64_t *last, uint32_t i)
+{
+	uint64_t delta = w[i] - last[i];
+
+	if (!delta)
+		return 0;
+	last[i] = w[i];
+	*to = put_varint(*to, zigzag(delta));
+	return 1;
+}
+
+/*
+ * Which words differ from the slot's last record, 7 a byte as in a varint of any length, and by how
+ * much. Word 1, the time, is told elsewhere and has no bit.
+ */
+static inline void put_changes(struct ends *to, const uint64_t *w, uint64_t *last, uint32_t nwords)
+{
+	uint8_t *mask = to->col[CODEC_COL_OP], *end = mask + 1, *val = to->col[CODEC_COL_VALUE];
+	unsigned int bit = 1;
+	uint8_t bits;
+
+	bits = put_word(&val, w, last, 0);
+	if (nwords > 2)
+		bits |= (uint8_t)(put_word(&to->col[CODEC_COL_SECOND], w, last, 2) << bit++);
+	for (uint32_t i = 3; i < nwords; i++) {
+		bits |= (uint8_t)(put_word(&val, w, last, i) << bit);
+		if (++bit < 7)
+			continue;
+		*mask++ = bits | 0x80;
+		if (bits)
+			end = mask;
+		bits = 0;
+		bit = 0;
+	}
+	*mask++ = bits | 0x80;
+	if (bits)
+		end = mask;
+	end[-1] &= 0x7f;
+	to->col[CODEC_COL_OP] = end;
+	to->col[CODEC_COL_VALUE] = val;
+}
+
 void codec_encode(struct codec_encoder *e, struct codec_block *b, const struct pov_hdr *rec)
 {
 	const uint64_t *w = (const uint64_t *)rec;
-	uint32_t nwords = rec->size / 8u;
+	uint32_t nwords = rec->size / 8u, slot;
+	struct ends to;
+	uint64_t *last;
 	bool is_new;
-	uint32_t slot = slot_find(e, key_hash(w[0], record_key(rec, w)), nwords, &is_new);
-	uint64_t *last = &e->arena[e->slot[slot].first];
-	uint8_t *op = b->col[CODEC_COL_OP] + b->len[CODEC_COL_OP];
-	uint8_t *val = b->col[CODEC_COL_VALUE] + b->len[CODEC_COL_VALUE];
-	uint8_t *t = b->col[CODEC_COL_TIME] + b->len[CODEC_COL_TIME];
 
-	op = is_new ? new_slot(e, op, slot) : put_varint(op, slot + 1);
-	t = put_varint(t, zigzag(w[1] - e->prev_ts));
-	e->prev_ts = w[1];
+	for (int c = 0; c < CODEC_COL_CNT; c++)
+		to.col[c] = b->col[c] + b->len[c];
+	slot = slot_find(e, key_hash(w[0], record_key(rec, w)), nwords, &is_new);
+	if (is_new)
+		to.col[CODEC_COL_OP] = new_slot(e, to.col[CODEC_COL_OP], slot);
+	else
+		to.col[CODEC_COL_OP] = put_varint(to.col[CODEC_COL_OP], slot + 1);
+	last = &e->arena[e->slot[slot].first];
+	put_changes(&to, w, last, nwords);
+	to.col[CODEC_COL_TIME] = put_varint(to.col[CODEC_COL_TIME], zigzag(w[1] - e->prev_ts));
+	for (int c = 0; c < CODEC_COL_CNT; c++)
+		b->len[c] = (uint32_t)(to.col[c] - b->col[c]);
+
 	last[1] = w[1];
-	/* The mask, 7 words a byte, ends with the last changed word. */
-	uint8_t bits = 0, bit = 1;
-	uint8_t *mask = op;
-	for (uint32_t i = 0; i < nwords; i++) {
-		uint64_t delta;
-
-		if (i == 1)
-			continue;
-		delta = w[i] - last[i];
-		if (delta) {
-			bits |= bit;
-			last[i] = w[i];
-			val = put_varint(val, zigzag(delta));
-		}
-		bit = (uint8_t)(bit << 1);
-		if (bit == 0x80) {
-			*op++ = bits | 0x80;
-			bits = 0;
-			bit = 1;
-		}
-	}
-	*op++ = bits;
-	while (op - mask > 1 && op[-1] == 0 && op[-2] == 0x80)
-		op--, op[-1] = 0;
-	if (op - mask > 1 && op[-1] == 0)
-		op--, op[-1] &= 0x7f;
-
-	b->len[CODEC_COL_OP] = (uint32_t)(op - b->col[CODEC_COL_OP]);
-	b->len[CODEC_COL_VALUE] = (uint32_t)(val - b->col[CODEC_COL_VALUE]);
-	b->len[CODEC_COL_TIME] = (uint32_t)(t - b->col[CODEC_COL_TIME]);
+	e->prev_ts = w[1];
 	e->prev_slot = slot;
 	b->nrecords++;
 	b->record_bytes += rec->size;

@@ -30,7 +30,7 @@ struct store {
 
 	/* The writing thread's own. */
 	ZSTD_CCtx *cctx;
-	uint8_t *raw, *packed;
+	uint8_t *packed; /* TRACE_RAW_MAX bytes */
 	uint64_t seq;
 
 	pthread_t thread;
@@ -133,24 +133,12 @@ static int append(struct store *s, const struct trace_block_header *h, const voi
 	return 0;
 }
 
-/* Compresses and appends one block; raw lies in s->raw unless it is the job's text. */
-static int write_block(struct store *s, struct trace_block_header *h, const void *raw)
+/* Seals and appends one block whose lengths and payload are final. */
+static int write_block(struct store *s, struct trace_block_header *h, const void *payload)
 {
-	const void *payload = raw;
 	uint64_t keep = h->type == TRACE_BLOCK_END ? 0 : TRACE_END_BYTES;
-	size_t n;
 	int err;
 
-	h->stored_len = h->raw_len;
-	if (h->raw_len) {
-		n = ZSTD_compressCCtx(s->cctx, s->packed, ZSTD_compressBound(TRACE_RAW_MAX), raw,
-				      h->raw_len, s->level);
-		if (!ZSTD_isError(n) && n < h->raw_len) {
-			h->flags |= TRACE_FLAG_ZSTD;
-			h->stored_len = (uint32_t)n;
-			payload = s->packed;
-		}
-	}
 	if (s->file_bytes + sizeof(*h) + h->stored_len + keep > s->max_bytes) {
 		set_error(s, EFBIG, "size limit reached:");
 		return -EFBIG;
@@ -167,20 +155,70 @@ static int write_block(struct store *s, struct trace_block_header *h, const void
 	return 0;
 }
 
+/*
+ * Compresses the parts into one zstd frame, each part but the first, which is a few bytes, ending a
+ * block, so that its bytes get their own statistics. Returns the size, or 0 if it would not become
+ * smaller.
+ */
+static size_t pack(struct store *s, const ZSTD_inBuffer *part, int nparts, size_t raw_len)
+{
+	ZSTD_outBuffer out = {s->packed, raw_len, 0};
+	ZSTD_EndDirective then;
+	size_t left;
+
+	ZSTD_CCtx_reset(s->cctx, ZSTD_reset_session_only);
+	ZSTD_CCtx_setPledgedSrcSize(s->cctx, raw_len);
+	for (int i = 0; i < nparts; i++) {
+		ZSTD_inBuffer in = part[i];
+
+		then = i == nparts - 1 ? ZSTD_e_end : i ? ZSTD_e_flush : ZSTD_e_continue;
+		left = ZSTD_compressStream2(s->cctx, &out, &in, then);
+		if (ZSTD_isError(left) || in.pos < in.size || (then != ZSTD_e_continue && left))
+			return 0; /* out is full */
+	}
+	return out.pos;
+}
+
+static int write_meta(struct store *s, const struct store_job *job)
+{
+	struct trace_block_header h = {.type = TRACE_BLOCK_META,
+				       .raw_len = (uint32_t)job->text_len};
+	ZSTD_inBuffer part = {job->text, job->text_len, 0};
+	size_t n = pack(s, &part, 1, h.raw_len);
+
+	h.flags = n ? TRACE_FLAG_ZSTD : 0;
+	h.stored_len = n ? (uint32_t)n : h.raw_len;
+	return write_block(s, &h, n ? s->packed : (void *)job->text);
+}
+
+static int write_events(struct store *s, const struct store_job *job)
+{
+	const struct codec_block *b = &job->block;
+	struct trace_block_header h = {
+		.type = TRACE_BLOCK_EVENTS,
+		.stream = job->stream,
+		.raw_len = codec_block_bytes(b),
+		.nrecords = b->nrecords,
+		.record_bytes = b->record_bytes,
+		.min_ts = b->min_ts,
+		.max_ts = b->max_ts,
+	};
+	ZSTD_inBuffer part[1 + CODEC_COL_CNT] = {{b->len, CODEC_PREFIX_BYTES, 0}};
+	size_t n;
+
+	for (int c = 0; c < CODEC_COL_CNT; c++)
+		part[1 + c] = (ZSTD_inBuffer){b->col[c], b->len[c], 0};
+	n = pack(s, part, 1 + CODEC_COL_CNT, h.raw_len);
+	if (!n)
+		codec_block_store(b, s->packed);
+	h.flags = n ? TRACE_FLAG_ZSTD : 0;
+	h.stored_len = n ? (uint32_t)n : h.raw_len;
+	return write_block(s, &h, s->packed);
+}
+
 static int write_job(struct store *s, const struct store_job *job)
 {
-	struct trace_block_header h = {.type = job->type, .stream = job->stream};
-
-	if (job->type == TRACE_BLOCK_META) {
-		h.raw_len = (uint32_t)job->text_len;
-		return write_block(s, &h, job->text);
-	}
-	h.raw_len = codec_block_store(&job->block, s->raw);
-	h.nrecords = job->block.nrecords;
-	h.record_bytes = job->block.record_bytes;
-	h.min_ts = job->block.min_ts;
-	h.max_ts = job->block.max_ts;
-	return write_block(s, &h, s->raw);
+	return job->type == TRACE_BLOCK_META ? write_meta(s, job) : write_events(s, job);
 }
 
 static void job_done(struct store *s, struct store_job *job, bool written)
@@ -273,7 +311,6 @@ static void store_free(struct store *s)
 	pthread_cond_destroy(&s->work);
 	pthread_cond_destroy(&s->done);
 	ZSTD_freeCCtx(s->cctx);
-	free(s->raw);
 	free(s->packed);
 	free(s->path);
 	free(s);
@@ -294,11 +331,11 @@ int store_start(int fd, const char *path, const struct trace_writer_options *opt
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->work, NULL);
 	pthread_cond_init(&s->done, NULL);
-	s->raw = xmalloc(TRACE_RAW_MAX);
-	s->packed = xmalloc(ZSTD_compressBound(TRACE_RAW_MAX));
+	s->packed = xmalloc(TRACE_RAW_MAX);
 	s->cctx = ZSTD_createCCtx();
 	if (!s->cctx)
 		die("out of memory");
+	ZSTD_CCtx_setParameter(s->cctx, ZSTD_c_compressionLevel, s->level);
 	for (int i = 0; i < POOL_BASE; i++)
 		pool_add(s);
 	err = file_begin(s);
