@@ -230,7 +230,7 @@ mpi-programs: $(MPI_BIN)
 live-programs: mpi-programs
 
 # Programs that need more than the rules above (static, dlopen …) bring their own rules.
--include $(wildcard tests/*/build.mk bench/build.mk)
+-include $(wildcard tests/*/build.mk)
 
 -include $(shell find $(BUILD)/obj $(BPFDIR) build/mpi -name '*.d' 2>/dev/null)
 
@@ -265,9 +265,9 @@ check-vm:
 	$(Q).ci/deps.sh vm
 	$(Q)$(MAKE) all live-programs
 	$(Q)tests/run vm
-# bench-run: bench/build.mk
 bench: deps
-	$(Q)$(MAKE) bench-run
+	$(Q)$(MAKE) all tools live-programs
+	$(Q)tests/run bench
 lint:
 	$(Q)tests/run lint
 format:

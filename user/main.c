@@ -47,9 +47,9 @@ static void print_help(FILE *out)
 	size_t i;
 
 	fputs("Usage: povtrace [-q|-v] COMMAND [options]\n\n"
-	      "Shows an MPI node from the rank's and from the core's point of view: records MPI calls and\n"
-	      "scheduling of unmodified programs with eBPF, and turns the recording into timelines and\n"
-	      "reports.\n\n"
+	      "Shows an MPI node from the rank's and from the core's point of view: records MPI\n"
+	      "calls and scheduling of unmodified programs with eBPF, and turns the recording\n"
+	      "into timelines and reports.\n\n"
 	      "Commands:\n",
 	      out);
 	for (i = 0; commands[i]; i++)
