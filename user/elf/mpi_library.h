@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Recognises an MPI implementation in an ELF file (shared or linked statically into a program) and tells
- * the memory layout of its objects, self-checked on an object whose value is known in the file; what fails
- * its check is reported as unknown (POV_OFF_NONE), never guessed. Offsets: kmod-docs/PROBES.md.
+ * the memory layout of its objects, read out of the file itself: from objects whose value is known, and
+ * from the code of functions that return a member. What the file does not tell is reported as unknown
+ * (POV_OFF_NONE, element width 0), never guessed. Offsets and method: kmod-docs/PROBES.md.
  */
 #ifndef POV_ELF_MPI_LIBRARY_H
 #define POV_ELF_MPI_LIBRARY_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "abi/config.h"
@@ -30,9 +32,17 @@ struct mpi_library {
 	char unsure[160];      /* what failed its self-check, for the user; "" if nothing */
 };
 
-/* 1 if the file defines MPI functions and *out is filled, 0 if it has none, -errno. */
+/*
+ * 1 if the file holds an MPI implementation and *out is filled, else 0. A file that defines MPI_X but no PMPI_X is
+ * none: it is a tool wrapped around one. Prints nothing.
+ */
 int mpi_library_probe(const struct elf_file *f, struct mpi_library *out);
 void mpi_library_release(struct mpi_library *lib);
-const char *mpi_flavour_name(enum mpi_flavour f); /* "openmpi", "mpich", "mpi-abi", "unknown" */
+const char *mpi_flavour_name(enum mpi_flavour f); /* "openmpi", "mpich", "mpi-abi", "unknown", "none" */
+/*
+ * Open MPI's predefined objects that an executable holds in the library's stead (copy relocations): names as in
+ * mpi_library.named, addresses in the executable's terms. Returns how many; the caller frees *out (NULL if 0).
+ */
+size_t mpi_library_copied(const struct elf_file *exe, struct mpi_named **out);
 
 #endif
