@@ -110,13 +110,13 @@ BPF_SYSINC := $(shell $(CLANG) -print-multiarch 2>/dev/null || $(CC) -print-mult
 BPF_CFLAGS := -g -O2 -target bpf -mcpu=v3 -std=gnu11 -Wall -Wextra -Wshadow -Werror -Wno-unused-parameter \
 	-D__TARGET_ARCH_$(BPF_ARCH) -Ibpf -I$(BPFDIR) -idirafter /usr/include/$(BPF_SYSINC)
 
-# Types come from the running kernel where it tells them; relocation makes them fit the others.
-$(BPFDIR)/vmlinux.h:
+# Types come from the running kernel where it tells them, else (and with VMLINUX=min) from the few kept
+# here; relocation makes either fit the kernel that they are loaded on.
+$(BPFDIR)/vmlinux.h: bpf/vmlinux_min.h
 	@mkdir -p $(@D)
 	$(say) VMLINUX $@
-	@if [ -r /sys/kernel/btf/vmlinux ]; then $(BPFTOOL) btf dump file /sys/kernel/btf/vmlinux format c >$@; \
-	elif [ -r bpf/vmlinux_min.h ]; then cp bpf/vmlinux_min.h $@; \
-	else echo "make: no kernel BTF and no bpf/vmlinux_min.h" >&2; exit 1; fi
+	@if [ "$(VMLINUX)" != min ] && [ -r /sys/kernel/btf/vmlinux ]; then $(BPFTOOL) btf dump file /sys/kernel/btf/vmlinux format c >$@; \
+	else cp bpf/vmlinux_min.h $@; fi
 
 $(BPFDIR)/%.bpf.o: bpf/%.bpf.c $(BPFDIR)/vmlinux.h
 	$(say) BPF $<

@@ -10,6 +10,7 @@
 #
 # Does nothing, quickly, when all is there. Exit status: 0 all there, 1 something is missing.
 set -u
+cd "$(dirname "$0")/.." || exit 1
 
 say() { echo "deps: $*" >&2; }
 
@@ -86,6 +87,10 @@ missing_packages() {
 	done
 }
 
+# Packages that a former run could not get are not tried every time.
+given_up=build/deps-given-up
+not_given_up() { grep -vxF -e '' -f <(cat $given_up 2>/dev/null || true) || true; }
+
 known_system() {
 	case $ID-$VERSION_ID in
 	debian-12 | debian-13* | ubuntu-24.04 | ubuntu-24.10 | ubuntu-25.*) have_apt ;;
@@ -103,7 +108,7 @@ if ! known_system; then
 	exit 1
 fi
 
-packages=$(missing_packages)
+packages=$(missing_packages | not_given_up)
 things=$(missing_things)
 [ -z "$packages$things" ] && exit 0
 
@@ -141,7 +146,9 @@ fi
 if ! $apt install $packages >&2; then
 	$apt install $build >&2 || exit 1
 	for p in $packages; do
-		$apt install "$p" >&2 || say "could not install $p; what needs it will be skipped"
+		$apt install "$p" >&2 && continue
+		say "could not install $p; what needs it will be skipped"
+		mkdir -p build && echo "$p" >>$given_up
 	done
 fi
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * The kernel's types as far as the kernel half reads them, for building where the kernel does not tell
+ * its own (no /sys/kernel/btf/vmlinux: containers, old build machines). Only names and types matter:
+ * offsets are relocated when the programs are loaded. Members that kernels since 5.15 have renamed are
+ * here under each of their names.
+ */
+#ifndef __VMLINUX_H__
+#define __VMLINUX_H__
+
+#include <stdbool.h>
+#include <linux/bpf.h>
+#include <linux/types.h>
+
+typedef __u8 u8;
+typedef __s8 s8;
+typedef __u16 u16;
+typedef __s16 s16;
+typedef __u32 u32;
+typedef __s32 s32;
+typedef __u64 u64;
+typedef __s64 s64;
+typedef int pid_t;
+typedef __u32 dev_t;
+
+#ifdef __TARGET_ARCH_arm64
+#include <asm/ptrace.h>
+#endif
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+#ifdef __TARGET_ARCH_x86
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx;
+	unsigned long r11, r10, r9, r8, ax, cx, dx, si, di;
+	unsigned long orig_ax, ip, cs, flags, sp, ss;
+};
+#endif
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+typedef struct cpumask {
+	unsigned long bits[1];
+} cpumask_t;
+
+struct super_block {
+	dev_t s_dev;
+};
+
+struct inode {
+	unsigned long i_ino;
+	struct super_block *i_sb;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct mm_struct {
+	unsigned long start_code;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start, vm_end;
+	unsigned long vm_flags;
+	unsigned long vm_pgoff;
+	struct file *vm_file;
+};
+
+struct signal_struct {
+	atomic_t live;
+};
+
+struct thread_info {
+	u32 cpu;
+};
+
+struct task_struct {
+	struct thread_info thread_info;
+	unsigned int __state;
+	int on_cpu;
+	int prio;
+	int nr_cpus_allowed;
+	cpumask_t cpus_mask;
+	struct mm_struct *mm;
+	int exit_code;
+	pid_t pid, tgid;
+	struct task_struct *real_parent;
+	u64 start_time;
+	char comm[16];
+	struct signal_struct *signal;
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+#endif
