@@ -201,3 +201,11 @@ nothing_lost() {
 	lost_of "$2" >"$T/$2.lost"
 	if [ -s "$T/$2.lost" ]; then not_ok "$1: nothing lost" <"$T/$2.lost"; else ok "$1: nothing lost"; fi
 }
+
+# The MPI library a program was linked with: its file, and the name it is looked for by.
+library_of() { readlink -f "$(soname_of "$1")"; }
+soname_of() { ldd "$1" | awk '$1 ~ /^libmpi(ch)?\.so/ { print $3; exit }'; }
+
+# jq condition on the books' lines: functions that are recorded unless asked otherwise.
+default_functions="(.fn | IN($(sed -n 's/^POV_MPI(\([A-Za-z_]*\), [a-z_]*, [A-Z_| ]*LOCAL.*/"\1"/p' \
+	"$top/bpf/mpi.def" | paste -sd,))) | not"

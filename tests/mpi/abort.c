@@ -24,8 +24,8 @@ static void exchange(void)
 	int other = 1 - rank;
 
 	for (int i = 0; i < 17; i++)
-		CALL(MPI_Sendrecv, other, 53, 53, buf, 53, MPI_CHAR, other, 3, buf, 53, MPI_CHAR, other,
-		     3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		CALL(MPI_Sendrecv, other, 53, 53, buf, 53, MPI_CHAR, other, 3, buf, 53, MPI_CHAR,
+		     other, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 static void wait_for_ever(void)

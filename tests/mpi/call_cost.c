@@ -53,9 +53,11 @@ static unsigned long round_mix(unsigned long i)
 	double a = 1, b;
 
 	for (other = 0; other < 2; other++)
-		MPI_Irecv(in[other], cnt, MPI_DOUBLE, rank, 10 + other, MPI_COMM_WORLD, &req[other]);
+		MPI_Irecv(in[other], cnt, MPI_DOUBLE, rank, 10 + other, MPI_COMM_WORLD,
+			  &req[other]);
 	for (other = 0; other < 2; other++)
-		MPI_Isend(out[other], cnt, MPI_DOUBLE, rank, 10 + other, MPI_COMM_WORLD, &req[2 + other]);
+		MPI_Isend(out[other], cnt, MPI_DOUBLE, rank, 10 + other, MPI_COMM_WORLD,
+			  &req[2 + other]);
 	MPI_Waitall(4, req, MPI_STATUSES_IGNORE);
 	if (i % 4 == 0) {
 		MPI_Allreduce(&a, &b, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
@@ -77,7 +79,8 @@ static int by_value(const void *x, const void *y)
 
 int main(int argc, char **argv)
 {
-	unsigned long (*body)(unsigned long i) = argc > 1 && !strcmp(argv[1], "mix") ? round_mix : round_self;
+	unsigned long (*body)(unsigned long i) = argc > 1 && !strcmp(argv[1], "mix") ? round_mix :
+										       round_self;
 	int samples = argc > 2 ? atoi(argv[2]) : 31;
 	unsigned long rounds = argc > 3 ? strtoul(argv[3], NULL, 10) : 2000, calls, total = 0;
 	static double ns[SAMPLES_MAX];

@@ -26,8 +26,8 @@ static void rooted(void)
 		MOVE(MPI_Reduce, 109 * 4, rank ? 0 : 109 * 4, a, b, 109, MPI_INT, MPI_SUM, 0,
 		     MPI_COMM_WORLD);
 	for (int i = 0; i < 29; i++)
-		MOVE(MPI_Gather, 113, rank == 1 ? 113 * size : 0, a, 113, MPI_CHAR, b, 113, MPI_CHAR,
-		     1, MPI_COMM_WORLD);
+		MOVE(MPI_Gather, 113, rank == 1 ? 113 * size : 0, a, 113, MPI_CHAR, b, 113,
+		     MPI_CHAR, 1, MPI_COMM_WORLD);
 	for (int i = 0; i < 23; i++)
 		MOVE(MPI_Scatter, rank ? 0 : 127 * size, 127, a, 127, MPI_CHAR, b, 127, MPI_CHAR, 0,
 		     MPI_COMM_WORLD);
@@ -57,15 +57,15 @@ static void vector(void)
 		MOVE(MPI_Scatterv, rank ? 0 : total, mine, a, rank ? NULL : counts,
 		     rank ? NULL : displs, MPI_CHAR, b, mine, MPI_CHAR, 0, MPI_COMM_WORLD);
 	for (int i = 0; i < 13; i++)
-		MOVE(MPI_Allgatherv, mine * 4, total * 4, a, mine, MPI_INT, b, counts, displs, MPI_INT,
-		     MPI_COMM_WORLD);
+		MOVE(MPI_Allgatherv, mine * 4, total * 4, a, mine, MPI_INT, b, counts, displs,
+		     MPI_INT, MPI_COMM_WORLD);
 	for (int r = 0; r < size; r++) {
 		sendcounts[r] = mine; /* this rank sends its own number to each … */
 		senddispls[r] = r * mine;
 	}
 	for (int i = 0; i < 37; i++) /* … and so gets counts[r] from each r */
-		MOVE(MPI_Alltoallv, mine * size * 8, total * 8, a, sendcounts, senddispls, MPI_DOUBLE,
-		     b, counts, displs, MPI_DOUBLE, MPI_COMM_WORLD);
+		MOVE(MPI_Alltoallv, mine * size * 8, total * 8, a, sendcounts, senddispls,
+		     MPI_DOUBLE, b, counts, displs, MPI_DOUBLE, MPI_COMM_WORLD);
 }
 
 static void symmetric(void)
@@ -73,7 +73,8 @@ static void symmetric(void)
 	int n = lay_out(5), scan;
 
 	for (int i = 0; i < 43; i++)
-		MOVE(MPI_Allreduce, 137 * 8, 137 * 8, a, b, 137, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+		MOVE(MPI_Allreduce, 137 * 8, 137 * 8, a, b, 137, MPI_DOUBLE, MPI_MAX,
+		     MPI_COMM_WORLD);
 	for (int i = 0; i < 11; i++)
 		MOVE(MPI_Allreduce, 7 * 4, 7 * 4, MPI_IN_PLACE, b, 7, MPI_INT, MPI_SUM,
 		     MPI_COMM_WORLD);
@@ -109,13 +110,13 @@ static void nonblocking(void)
 		while (!flag);
 	}
 	for (int i = 0; i < 17; i++) {
-		MOVE(MPI_Iallreduce, 163 * 4, 163 * 4, a, b, 163, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD,
-		     &req);
+		MOVE(MPI_Iallreduce, 163 * 4, 163 * 4, a, b, 163, MPI_FLOAT, MPI_SUM,
+		     MPI_COMM_WORLD, &req);
 		DO(MPI_Wait, &req, MPI_STATUS_IGNORE);
 	}
 	for (int i = 0; i < 13; i++) {
-		MOVE(MPI_Ibcast, rank ? 0 : 167, rank ? 167 : 0, a, 167, MPI_CHAR, 0, MPI_COMM_WORLD,
-		     &req);
+		MOVE(MPI_Ibcast, rank ? 0 : 167, rank ? 167 : 0, a, 167, MPI_CHAR, 0,
+		     MPI_COMM_WORLD, &req);
 		DO(MPI_Wait, &req, MPI_STATUS_IGNORE);
 	}
 	for (int i = 0; i < 11; i++) {
@@ -133,26 +134,28 @@ static void nonblocking(void)
 /* On a ring every rank has two neighbours, left and right (the same rank twice when there are two). */
 static void neighbours_cart(void)
 {
-	int dims[1] = { size }, periods[1] = { 1 }, two[2] = { 179, 181 }, at[2] = { 0, 181 };
-	int swapped[2] = { 181, 179 };
+	int dims[1] = {size}, periods[1] = {1}, two[2] = {179, 181}, at[2] = {0, 181};
+	int swapped[2] = {181, 179};
 	MPI_Comm ring;
 
 	DO(MPI_Cart_create, MPI_COMM_WORLD, 1, dims, periods, 0, &ring);
 	for (int i = 0; i < 23; i++)
-		MOVE(MPI_Neighbor_allgather, 191, 2 * 191, a, 191, MPI_CHAR, b, 191, MPI_CHAR, ring);
+		MOVE(MPI_Neighbor_allgather, 191, 2 * 191, a, 191, MPI_CHAR, b, 191, MPI_CHAR,
+		     ring);
 	for (int i = 0; i < 19; i++)
-		MOVE(MPI_Neighbor_alltoall, 2 * 193, 2 * 193, a, 193, MPI_CHAR, b, 193, MPI_CHAR, ring);
+		MOVE(MPI_Neighbor_alltoall, 2 * 193, 2 * 193, a, 193, MPI_CHAR, b, 193, MPI_CHAR,
+		     ring);
 	/* what goes left comes in from the right */
 	for (int i = 0; i < 17; i++)
-		MOVE(MPI_Neighbor_alltoallv, 360, 360, a, two, at, MPI_CHAR, b, swapped, at, MPI_CHAR,
-		     ring);
+		MOVE(MPI_Neighbor_alltoallv, 360, 360, a, two, at, MPI_CHAR, b, swapped, at,
+		     MPI_CHAR, ring);
 	DO(MPI_Comm_free, &ring);
 }
 
 /* Rank r sends to r+1 only; rank 0 also to itself: degrees differ between ranks. */
 static void neighbours_graph(void)
 {
-	int src[2] = { (rank + size - 1) % size, 0 }, dst[2] = { (rank + 1) % size, 0 };
+	int src[2] = {(rank + size - 1) % size, 0}, dst[2] = {(rank + 1) % size, 0};
 	int degree = rank == 0 ? 2 : 1;
 	MPI_Comm graph;
 
@@ -184,8 +187,8 @@ static void large_counts(void)
 		at[r] = r * 227;
 	}
 	for (int i = 0; i < 3; i++)
-		MOVE(MPI_Alltoallv_c, 227 * size, 227 * size, a, n, at, MPI_CHAR, b, n, at, MPI_CHAR,
-		     MPI_COMM_WORLD);
+		MOVE(MPI_Alltoallv_c, 227 * size, 227 * size, a, n, at, MPI_CHAR, b, n, at,
+		     MPI_CHAR, MPI_COMM_WORLD);
 }
 #endif
 

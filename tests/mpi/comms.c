@@ -18,8 +18,8 @@ static void ring(MPI_Comm comm, int bytes, int times)
 	DO(MPI_Comm_rank, comm, &me);
 	DO(MPI_Comm_size, comm, &n);
 	for (int i = 0; i < times; i++)
-		CALL(MPI_Sendrecv, (me + 1) % n, bytes, bytes, buf, bytes, MPI_CHAR, (me + 1) % n, 3,
-		     buf + 2048, bytes, MPI_CHAR, (me + n - 1) % n, 3, comm, MPI_STATUS_IGNORE);
+		CALL(MPI_Sendrecv, (me + 1) % n, bytes, bytes, buf, bytes, MPI_CHAR, (me + 1) % n,
+		     3, buf + 2048, bytes, MPI_CHAR, (me + n - 1) % n, 3, comm, MPI_STATUS_IGNORE);
 }
 
 static void copies(void)
@@ -62,7 +62,7 @@ static void groups(void)
 {
 	MPI_Group all, first;
 	MPI_Comm c;
-	int two[2] = { 0, 1 };
+	int two[2] = {0, 1};
 
 	DO(MPI_Comm_group, MPI_COMM_WORLD, &all);
 	DO(MPI_Group_incl, all, 2, two, &first);
@@ -87,8 +87,8 @@ static void between(void)
 	DO(MPI_Comm_remote_size, inter, &n);
 	MUST(n == size / 2);
 	for (int i = 0; i < 19; i++)
-		CALL(MPI_Sendrecv, me, 127, 127, buf, 127, MPI_CHAR, me, 7, buf + 2048, 127, MPI_CHAR,
-		     me, 7, inter, MPI_STATUS_IGNORE);
+		CALL(MPI_Sendrecv, me, 127, 127, buf, 127, MPI_CHAR, me, 7, buf + 2048, 127,
+		     MPI_CHAR, me, 7, inter, MPI_STATUS_IGNORE);
 	for (int i = 0; i < 17; i++)
 		MOVE(MPI_Alltoall, 131 * n, 131 * n, buf, 131, MPI_CHAR, buf + 2048, 131, MPI_CHAR,
 		     inter);

@@ -82,29 +82,29 @@ static inline void expect_add_cut(const char *fn, int peer)
 }
 
 /* One call with a peer and bytes; without a peer; with neither. Each yields the MPI return value. */
-#define CALL(fn, peer, sent, received, ...)                                                        \
+#define CALL(fn, peer, sent, received, ...) \
 	(expect_add(#fn, peer, 1, sent, received, 0), fn(__VA_ARGS__))
 #define MOVE(fn, sent, received, ...) CALL(fn, NO_PEER, sent, received, __VA_ARGS__)
 #define DO(fn, ...) CALL(fn, NO_PEER, 0, 0, __VA_ARGS__)
 
 /* A call that will not return: killed in it, or jumped out of. Books are written before, if need be. */
-#define CUT(fn, peer, sent, received)                                                              \
+#define CUT(fn, peer, sent, received) \
 	(expect_add(#fn, peer, 1, sent, received, 0), expect_add_cut(#fn, peer))
 
 /* A poll; `found` is evaluated after the call and tells whether it found something. */
-#define POLL(fn, found, ...)                                                                       \
-	do {                                                                                       \
-		fn(__VA_ARGS__);                                                                   \
-		expect_add(#fn, NO_PEER, 1, 0, 0, !(found));                                       \
+#define POLL(fn, found, ...)                                 \
+	do {                                                 \
+		fn(__VA_ARGS__);                             \
+		expect_add(#fn, NO_PEER, 1, 0, 0, !(found)); \
 	} while (0)
 
 /* Stops the job if a condition fails: the books would not be worth reading. */
-#define MUST(cond)                                                                                 \
-	do {                                                                                       \
-		if (!(cond)) {                                                                     \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #cond);         \
-			abort();                                                                   \
-		}                                                                                  \
+#define MUST(cond)                                                                         \
+	do {                                                                               \
+		if (!(cond)) {                                                             \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #cond); \
+			abort();                                                           \
+		}                                                                          \
 	} while (0)
 
 static inline FILE *expect_open(const char *prog, int rank)

@@ -29,7 +29,8 @@ int main(int argc, char **argv)
 	expect_init(&argc, &argv, &rank, &size);
 	DO(MPI_Barrier, MPI_COMM_WORLD);
 	begin = now_ns();
-	for (unsigned long i = 0; i < rounds; i++) { /* counted below: the books must not slow it down */
+	for (unsigned long i = 0; i < rounds;
+	     i++) { /* counted below: the books must not slow it down */
 		MPI_Isend(out, 61, MPI_CHAR, rank, 3, MPI_COMM_WORLD, &req);
 		MPI_Recv(in, 61, MPI_CHAR, rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		MPI_Wait(&req, MPI_STATUS_IGNORE);

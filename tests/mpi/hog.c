@@ -98,8 +98,8 @@ static void communicate(int other)
 	int go = 1;
 
 	while (go) {
-		CALL(MPI_Sendrecv, other, 1009, 1009, out, 1009, MPI_CHAR, other, 3, in, 1009, MPI_CHAR,
-		     other, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		CALL(MPI_Sendrecv, other, 1009, 1009, out, 1009, MPI_CHAR, other, 3, in, 1009,
+		     MPI_CHAR, other, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		if (rank == 0)
 			go = clock_ns(CLOCK_MONOTONIC) < until;
 		MOVE(MPI_Bcast, rank ? 0 : 4, rank ? 4 : 0, &go, 1, MPI_INT, 0, MPI_COMM_WORLD);

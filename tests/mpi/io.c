@@ -29,7 +29,8 @@ static void collective(MPI_File f)
 {
 	MPI_Status st;
 
-	DO(MPI_File_set_view, f, (MPI_Offset)(rank * 2048), MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
+	DO(MPI_File_set_view, f, (MPI_Offset)(rank * 2048), MPI_INT, MPI_INT, "native",
+	   MPI_INFO_NULL);
 	for (int i = 0; i < 23; i++)
 		MOVE(MPI_File_write_all, 19 * 4, 0, f, buf, 19, MPI_INT, &st);
 	DO(MPI_File_seek, f, (MPI_Offset)0, MPI_SEEK_SET);

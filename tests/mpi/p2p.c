@@ -27,8 +27,8 @@ static void blocking(void)
 			CALL(MPI_Send, 1, 1009, 0, buf[0], 1009, MPI_CHAR, 1, 7, MPI_COMM_WORLD);
 		} else {
 			/* offers more than arrives; the status tells what came from whom */
-			CALL(MPI_Recv, 0, 0, 1009, in[0], 1021, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG,
-			     MPI_COMM_WORLD, &st);
+			CALL(MPI_Recv, 0, 0, 1009, in[0], 1021, MPI_CHAR, MPI_ANY_SOURCE,
+			     MPI_ANY_TAG, MPI_COMM_WORLD, &st);
 			MUST(st.MPI_SOURCE == 0 && st.MPI_TAG == 7);
 		}
 	}
@@ -88,7 +88,8 @@ static void nonblocking(void)
 	}
 	for (int i = 0; i < 41; i++) {
 		if (rank == 0)
-			CALL(MPI_Issend, 1, 67, 0, buf[0], 67, MPI_CHAR, 1, 23, MPI_COMM_WORLD, &req);
+			CALL(MPI_Issend, 1, 67, 0, buf[0], 67, MPI_CHAR, 1, 23, MPI_COMM_WORLD,
+			     &req);
 		else
 			CALL(MPI_Irecv, NO_PEER, 0, 67, in[0], 67, MPI_CHAR, MPI_ANY_SOURCE, 23,
 			     MPI_COMM_WORLD, &req);
@@ -102,8 +103,8 @@ static void combined(void)
 		CALL(MPI_Sendrecv, other, 331, 331, buf[0], 331, MPI_CHAR, other, 29, in[0], 331,
 		     MPI_CHAR, other, 29, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	for (int i = 0; i < 19; i++)
-		CALL(MPI_Sendrecv_replace, other, 89, 89, buf[0], 89, MPI_CHAR, other, 31, other, 31,
-		     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		CALL(MPI_Sendrecv_replace, other, 89, 89, buf[0], 89, MPI_CHAR, other, 31, other,
+		     31, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	for (int i = 0; i < 29; i++) {
 		CALL(MPI_Send, MPI_PROC_NULL, 0, 0, buf[0], 97, MPI_CHAR, MPI_PROC_NULL, 37,
 		     MPI_COMM_WORLD);
@@ -167,11 +168,11 @@ static void post(MPI_Request *req, int base)
 {
 	for (int i = 0; i < NREQ; i++)
 		if (rank == 0)
-			CALL(MPI_Isend, 1, 163, 0, buf[i], 163, MPI_CHAR, 1, base + i, MPI_COMM_WORLD,
-			     &req[i]);
+			CALL(MPI_Isend, 1, 163, 0, buf[i], 163, MPI_CHAR, 1, base + i,
+			     MPI_COMM_WORLD, &req[i]);
 		else
-			CALL(MPI_Irecv, 0, 0, 163, in[i], 163, MPI_CHAR, 0, base + i, MPI_COMM_WORLD,
-			     &req[i]);
+			CALL(MPI_Irecv, 0, 0, 163, in[i], 163, MPI_CHAR, 0, base + i,
+			     MPI_COMM_WORLD, &req[i]);
 }
 
 static void completed_together(void)
@@ -264,7 +265,8 @@ static void cancelled(void)
 	int flag;
 
 	for (int i = 0; i < 3; i++) {
-		CALL(MPI_Irecv, other, 0, 179, in[0], 179, MPI_CHAR, other, 999, MPI_COMM_WORLD, &req);
+		CALL(MPI_Irecv, other, 0, 179, in[0], 179, MPI_CHAR, other, 999, MPI_COMM_WORLD,
+		     &req);
 		DO(MPI_Cancel, &req);
 		DO(MPI_Wait, &req, &st);
 		DO(MPI_Test_cancelled, &st, &flag);

@@ -14,9 +14,11 @@ static void fenced(MPI_Win win)
 {
 	DO(MPI_Win_fence, 0, win);
 	for (int i = 0; i < 17; i++) {
-		CALL(MPI_Put, other, 31 * 8, 0, local, 31, MPI_DOUBLE, other, 0, 31, MPI_DOUBLE, win);
+		CALL(MPI_Put, other, 31 * 8, 0, local, 31, MPI_DOUBLE, other, 0, 31, MPI_DOUBLE,
+		     win);
 		DO(MPI_Win_fence, 0, win);
-		CALL(MPI_Get, other, 0, 29 * 8, local, 29, MPI_DOUBLE, other, 64, 29, MPI_DOUBLE, win);
+		CALL(MPI_Get, other, 0, 29 * 8, local, 29, MPI_DOUBLE, other, 64, 29, MPI_DOUBLE,
+		     win);
 		DO(MPI_Win_fence, 0, win);
 		CALL(MPI_Accumulate, other, 23 * 8, 0, local, 23, MPI_DOUBLE, other, 128, 23,
 		     MPI_DOUBLE, MPI_SUM, win);
@@ -37,7 +39,8 @@ static void locked(MPI_Win win)
 	}
 	DO(MPI_Win_lock_all, 0, win);
 	for (int i = 0; i < 11; i++) {
-		CALL(MPI_Fetch_and_op, other, 8, 8, local, &was, MPI_DOUBLE, other, 256, MPI_SUM, win);
+		CALL(MPI_Fetch_and_op, other, 8, 8, local, &was, MPI_DOUBLE, other, 256, MPI_SUM,
+		     win);
 		DO(MPI_Win_flush_all, win);
 	}
 	for (int i = 0; i < 7; i++) {
@@ -54,11 +57,11 @@ static void requested(MPI_Win win)
 
 	DO(MPI_Win_lock_all, 0, win);
 	for (int i = 0; i < 5; i++) {
-		CALL(MPI_Rput, other, 41 * 8, 0, local, 41, MPI_DOUBLE, other, 300, 41, MPI_DOUBLE, win,
-		     &req);
+		CALL(MPI_Rput, other, 41 * 8, 0, local, 41, MPI_DOUBLE, other, 300, 41, MPI_DOUBLE,
+		     win, &req);
 		DO(MPI_Wait, &req, MPI_STATUS_IGNORE);
-		CALL(MPI_Rget, other, 0, 43 * 8, local, 43, MPI_DOUBLE, other, 400, 43, MPI_DOUBLE, win,
-		     &req);
+		CALL(MPI_Rget, other, 0, 43 * 8, local, 43, MPI_DOUBLE, other, 400, 43, MPI_DOUBLE,
+		     win, &req);
 		DO(MPI_Wait, &req, MPI_STATUS_IGNORE);
 	}
 	DO(MPI_Win_unlock_all, win);
@@ -73,8 +76,8 @@ static void agreed(MPI_Win win)
 	for (int i = 0; i < 3; i++) {
 		if (rank == 0) {
 			DO(MPI_Win_start, peer, 0, win);
-			CALL(MPI_Put, other, 47 * 8, 0, local, 47, MPI_DOUBLE, other, 0, 47, MPI_DOUBLE,
-			     win);
+			CALL(MPI_Put, other, 47 * 8, 0, local, 47, MPI_DOUBLE, other, 0, 47,
+			     MPI_DOUBLE, win);
 			DO(MPI_Win_complete, win);
 		} else {
 			DO(MPI_Win_post, peer, 0, win);

@@ -46,8 +46,8 @@ static void serve(void)
 	double a = 1, b;
 
 	while (!over) {
-		MPI_Sendrecv(out, 101, MPI_CHAR, rank, 3, in, 101, MPI_CHAR, rank, 3, MPI_COMM_WORLD,
-			     MPI_STATUS_IGNORE);
+		MPI_Sendrecv(out, 101, MPI_CHAR, rank, 3, in, 101, MPI_CHAR, rank, 3,
+			     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		if (marked)
 			MOVE(MPI_Allreduce, 8, 8, &a, &b, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
 		usleep(900);
@@ -56,7 +56,7 @@ static void serve(void)
 
 int main(int argc, char **argv)
 {
-	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 	pthread_t t;
 	int got;
 

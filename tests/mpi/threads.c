@@ -17,8 +17,8 @@ static void *worker(void *arg)
 	char out[256], in[256];
 
 	for (int i = 0; i < 211; i++)
-		CALL(MPI_Sendrecv, other, 101, 101, out, 101, MPI_CHAR, other, tag, in, 101, MPI_CHAR,
-		     other, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		CALL(MPI_Sendrecv, other, 101, 101, out, 101, MPI_CHAR, other, tag, in, 101,
+		     MPI_CHAR, other, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	return NULL;
 }
 

@@ -30,7 +30,8 @@ static void ship(MPI_Datatype type, int cnt, int bytes, int times)
 		if (rank == 0)
 			CALL(MPI_Send, 1, cnt * bytes, 0, buf, cnt, type, 1, 5, MPI_COMM_WORLD);
 		else if (rank == 1)
-			CALL(MPI_Recv, 0, 0, cnt * bytes, buf, cnt, type, 0, 5, MPI_COMM_WORLD, &st);
+			CALL(MPI_Recv, 0, 0, cnt * bytes, buf, cnt, type, 0, 5, MPI_COMM_WORLD,
+			     &st);
 }
 
 static void ship_and_free(MPI_Datatype type, int cnt, int bytes, int times)
@@ -58,8 +59,8 @@ static void regular(void)
 
 static void irregular(void)
 {
-	int lens[3] = { 1, 2, 3 }, at[3] = { 0, 5, 11 };
-	MPI_Aint far[3] = { 0, 24, 64 };
+	int lens[3] = {1, 2, 3}, at[3] = {0, 5, 11};
+	MPI_Aint far[3] = {0, 24, 64};
 	MPI_Datatype t;
 
 	DO(MPI_Type_indexed, 3, lens, at, MPI_INT, &t);
@@ -72,9 +73,9 @@ static void irregular(void)
 
 static void structured(void)
 {
-	int lens[3] = { 3, 1, 1 }, sizes[2] = { 13, 17 }, part[2] = { 5, 7 }, at[2] = { 2, 3 };
-	MPI_Aint offs[3] = { 0, offsetof(struct particle, id), offsetof(struct particle, kind) };
-	MPI_Datatype kinds[3] = { MPI_DOUBLE, MPI_INT, MPI_CHAR }, t, wide, twin;
+	int lens[3] = {3, 1, 1}, sizes[2] = {13, 17}, part[2] = {5, 7}, at[2] = {2, 3};
+	MPI_Aint offs[3] = {0, offsetof(struct particle, id), offsetof(struct particle, kind)};
+	MPI_Datatype kinds[3] = {MPI_DOUBLE, MPI_INT, MPI_CHAR}, t, wide, twin;
 
 	DO(MPI_Type_create_struct, 3, lens, offs, kinds, &t);
 	DO(MPI_Type_create_resized, t, (MPI_Aint)0, (MPI_Aint)sizeof(struct particle), &wide);

@@ -54,11 +54,12 @@ static int find_sites(const char *lib, char *names, struct sites *out)
 static int attach_multi(struct empty_probe *skel, const char *lib, const struct sites *s)
 {
 	LIBBPF_OPTS(bpf_uprobe_multi_opts, entry, .offsets = s->offset, .cnt = s->cnt);
-	LIBBPF_OPTS(bpf_uprobe_multi_opts, ret, .offsets = s->offset, .cnt = s->cnt, .retprobe = true);
+	LIBBPF_OPTS(bpf_uprobe_multi_opts, ret, .offsets = s->offset, .cnt = s->cnt,
+		    .retprobe = true);
 
 	return bpf_program__attach_uprobe_multi(skel->progs.multi_entry, -1, lib, NULL, &entry) &&
-			       bpf_program__attach_uprobe_multi(skel->progs.multi_return, -1, lib, NULL,
-								&ret) ?
+			       bpf_program__attach_uprobe_multi(skel->progs.multi_return, -1, lib,
+								NULL, &ret) ?
 		       0 :
 		       -1;
 }
@@ -66,8 +67,10 @@ static int attach_multi(struct empty_probe *skel, const char *lib, const struct 
 static int attach_perf(struct empty_probe *skel, const char *lib, const struct sites *s)
 {
 	for (size_t i = 0; i < s->cnt; i++)
-		if (!bpf_program__attach_uprobe(skel->progs.perf_entry, false, -1, lib, s->offset[i]) ||
-		    !bpf_program__attach_uprobe(skel->progs.perf_return, true, -1, lib, s->offset[i]))
+		if (!bpf_program__attach_uprobe(skel->progs.perf_entry, false, -1, lib,
+						s->offset[i]) ||
+		    !bpf_program__attach_uprobe(skel->progs.perf_return, true, -1, lib,
+						s->offset[i]))
 			return -1;
 	return 0;
 }
@@ -90,13 +93,14 @@ static int run(char **argv)
 int main(int argc, char **argv)
 {
 	int perf = argc > 1 && !strcmp(argv[1], "--perf"), status = 1;
-	struct sites sites = { .cnt = 0 };
+	struct sites sites = {.cnt = 0};
 	struct empty_probe *skel;
 
 	argv += perf;
 	argc -= perf;
 	if (argc < 4) {
-		fprintf(stderr, "usage: empty_probe [--perf] LIBRARY FUNCTIONS COMMAND [ARGUMENT...]\n");
+		fprintf(stderr,
+			"usage: empty_probe [--perf] LIBRARY FUNCTIONS COMMAND [ARGUMENT...]\n");
 		return 2;
 	}
 	skel = empty_probe__open();
@@ -104,8 +108,7 @@ int main(int argc, char **argv)
 		return 1;
 	bpf_program__set_autoload(perf ? skel->progs.perf_entry : skel->progs.multi_entry, true);
 	bpf_program__set_autoload(perf ? skel->progs.perf_return : skel->progs.multi_return, true);
-	if (empty_probe__load(skel) ||
-	    (perf ? attach_perf : attach_multi)(skel, argv[1], &sites))
+	if (empty_probe__load(skel) || (perf ? attach_perf : attach_multi)(skel, argv[1], &sites))
 		fprintf(stderr, "empty_probe: cannot attach\n");
 	else
 		status = run(argv + 3);

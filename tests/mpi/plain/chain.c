@@ -69,7 +69,7 @@ static void *in_thread(void *arg)
 
 static int by_thread(char **argv)
 {
-	struct job job = { .argv = argv, .status = 1 };
+	struct job job = {.argv = argv, .status = 1};
 	pthread_t t;
 
 	if (pthread_create(&t, NULL, in_thread, &job))
@@ -87,7 +87,7 @@ static int by_exec(char **argv)
 
 int main(int argc, char **argv)
 {
-	static int (*const way[])(char **argv) = { by_fork, by_vfork, by_spawn, by_thread, by_exec };
+	static int (*const way[])(char **argv) = {by_fork, by_vfork, by_spawn, by_thread, by_exec};
 	int links = argc > 2 ? atoi(argv[1]) : -1;
 	char left[16];
 

@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+#
+# The exact-count tests on another kernel. Usage: kernel.sh SERIES TEST…, tests being files of tests/live;
+# everything they report is reported here, each under its file's name.
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
+series=$1
+shift
+cd "$top" || exit 1
+
+skip_all() {
+	echo "1..0 # SKIP $*"
+	echo "# $*"
+	exit 77
+}
+
+[ "$(id -u)" = 0 ] || skip_all "needs root, to share the host's files with the guest"
+[ -x build/povtrace ] || skip_all "no build/povtrace; run make first"
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+
+# One file after the other in one machine; their numbers are made one sequence, their plans one plan.
+cat >"$out/all" <<'GUEST'
+uname -r >&2
+for t; do
+	echo "# file $t"
+	POV_LIMIT=400 bash "tests/live/$t"
+	echo "# status $?"
+done
+GUEST
+"$here/run_vm.sh" -k "$series" -t 800 -o "$out" -- bash /mnt/out/all "$@" >"$out/tap" 2>"$out/err"
+status=$?
+if [ $status = 126 ]; then
+	skip_all "$(tail -1 "$out/err")"
+fi
+awk '
+	/^# file / { file = $3; seen = planned = 0; next }
+	/^# status / {
+		if ($3 == 77) { printf "ok %d - %s # SKIP %s\n", ++n, file, last; next }
+		if (seen != planned || $3 > 1) printf "not ok %d - %s: %d of %d tests ran, status %s\n", ++n, file, seen, planned, $3
+		files++
+		next
+	}
+	/^1\.\.[0-9]/ { planned = substr($1, 4); next }
+	/^(not )?ok / {
+		seen++
+		sub(/ok [0-9]+ - /, "ok " (++n) " - " file ": ")
+	}
+	{ print; last = $0; sub(/^# /, "", last) }
+	END { print "1.." n }
+' "$out/tap"
+if [ $status != 0 ]; then
+	sed 's/^/# /' "$out/err"
+	exit 1
+fi
+! grep -q '^not ok' "$out/tap"
