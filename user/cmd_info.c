@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * povtrace info: what is in a trace file, by its own account: where, when and how it was recorded, how many
+ * records of which kind, how large, and whether all of it is there. Reads every block, so damage is
+ * found. Interprets nothing: what ranks did is the report's business.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "abi/event.h"
+#include "base/human.h"
+#include "base/log.h"
+#include "base/option.h"
+#include "trace/trace_read.h"
+#include "trace/trace_text.h"
+#include "trace/trace_totals.h"
+
+#define NS_PER_S 1000000000
+
+struct info_options {
+	bool json, meta, dump;
+	uint64_t first;
+};
+
+/* ---- dumping ---- */
+
+static void print_meta(const json_t *obj, const char *before)
+{
+	fputs(before, stdout);
+	json_dumpf(obj, stdout, JSON_COMPACT);
+	fputc('\n', stdout);
+}
+
+static void print_metas(const struct trace *t, const char *before)
+{
+	for (size_t i = 0; i < trace_meta_count(t); i++)
+		print_meta(trace_meta_get(t, i), before);
+}
+
+static int dump(struct trace *t, uint64_t first)
+{
+	const struct pov_hdr *rec;
+	struct trace_merge *m;
+	uint64_t n = 0;
+	int err = trace_merge_open(t, NULL, &m);
+
+	if (err)
+		return err;
+	print_metas(t, "meta ");
+	while ((!first || n++ < first) && (err = trace_merge_next(m, &rec)) > 0) {
+		trace_record_print(rec, stdout);
+		fputc('\n', stdout);
+	}
+	trace_merge_close(m);
+	return err < 0 ? err : 0;
+}
+
+/* ---- meta objects ---- */
+
+static const char *text_of(const json_t *obj, const char *key)
+{
+	const char *s = json_string_value(json_object_get(obj, key));
+
+	return s ? s : "";
+}
+
+static json_int_t int_of(const json_t *obj, const char *key)
+{
+	return json_integer_value(json_object_get(obj, key));
+}
+
+static bool is_type(const json_t *meta, const char *type)
+{
+	return !strcmp(text_of(meta, "type"), type);
+}
+
+/* ---- JSON ---- */
+
+/* All meta objects of a type, without members that only programs want. */
+static json_t *metas_of(const struct trace *t, const char *type)
+{
+	static const char *const left_out[] = {"type", "named", "layout", "copied"};
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < trace_meta_count(t); i++) {
+		json_t *copy;
+
+		if (!is_type(trace_meta_get(t, i), type))
+			continue;
+		copy = json_copy(trace_meta_get(t, i));
+		for (size_t k = 0; k < sizeof(left_out) / sizeof(left_out[0]); k++)
+			json_object_del(copy, left_out[k]);
+		json_array_append_new(list, copy);
+	}
+	return list;
+}
+
+static json_t *kinds_json(const struct trace_totals *s)
+{
+	json_t *kinds = json_object();
+	char name[16];
+
+	for (const struct text_kind *k = text_kinds; k->name; k++)
+		if (s->kind[k->kind])
+			json_object_set_new(kinds, k->name,
+					    json_integer((json_int_t)s->kind[k->kind]));
+	for (unsigned int i = 0; i < 256; i++) {
+		snprintf(name, sizeof(name), "kind%u", i);
+		if (s->kind[i] && !text_kind_find((uint8_t)i))
+			json_object_set_new(kinds, name, json_integer((json_int_t)s->kind[i]));
+	}
+	return kinds;
+}
+
+static double bytes_per_record(const struct trace_summary *sum, const struct trace_totals *s)
+{
+	return s->records ? (double)sum->file_bytes / (double)s->records : 0;
+}
+
+static void set_int(json_t *obj, const char *key, uint64_t value)
+{
+	json_object_set_new(obj, key, json_integer((json_int_t)value));
+}
+
+static void set_meta(const struct trace *t, json_t *obj, const char *type)
+{
+	json_t *meta = trace_meta_find(t, type);
+	json_t *copy = meta ? json_copy(meta) : json_null();
+
+	json_object_del(copy, "type");
+	json_object_set_new(obj, type, copy);
+}
+
+static json_t *totals_json(const struct trace_totals *s)
+{
+	json_t *obj = json_object();
+
+	set_int(obj, "calls", s->kind[POV_KIND_CALL]);
+	set_int(obj, "open_calls", s->open_calls);
+	set_int(obj, "nested_calls", s->nested_calls);
+	set_int(obj, "spins", s->kind[POV_KIND_SPIN]);
+	set_int(obj, "polls", s->polls);
+	set_int(obj, "switches", s->kind[POV_KIND_SWITCH]);
+	set_int(obj, "preemptions", s->preempted);
+	set_int(obj, "wakings", s->kind[POV_KIND_WAKING]);
+	return obj;
+}
+
+static int print_json(const struct trace *t, const struct trace_totals *s,
+		      const struct info_options *opt)
+{
+	const struct trace_summary *sum = trace_get_summary(t);
+	json_t *root = json_object();
+	uint64_t start, end;
+	int err;
+
+	trace_times(t, &start, &end);
+	json_object_set_new(root, "complete", json_boolean(sum->complete));
+	set_int(root, "start_ns", start);
+	set_int(root, "end_ns", end);
+	set_int(root, "duration_ns", end - start);
+	set_int(root, "start_realtime_ns", (uint64_t)trace_realtime(t, start));
+	set_meta(t, root, "recording");
+	set_meta(t, root, "host");
+	json_object_set_new(root, "processes", metas_of(t, "process"));
+	json_object_set_new(root, "libraries", metas_of(t, "library"));
+	set_int(root, "records", s->records);
+	json_object_set_new(root, "kinds", kinds_json(s));
+	json_object_set_new(root, "totals", totals_json(s));
+	json_object_set_new(root, "drops", trace_drops(t, s));
+	set_meta(t, root, "end");
+	set_int(root, "blocks", sum->blocks);
+	set_int(root, "meta_blocks", sum->meta_blocks);
+	set_int(root, "event_blocks", sum->event_blocks);
+	set_int(root, "bad_blocks", sum->bad_blocks);
+	set_int(root, "bad_records", sum->bad_records);
+	set_int(root, "lost_tail_bytes", sum->lost_tail_bytes);
+	set_int(root, "raw_bytes", s->raw_bytes);
+	set_int(root, "file_bytes", sum->file_bytes);
+	json_object_set_new(root, "bytes_per_record", json_real(bytes_per_record(sum, s)));
+	if (opt->meta) {
+		json_t *list = json_array();
+
+		for (size_t i = 0; i < trace_meta_count(t); i++)
+			json_array_append(list, trace_meta_get(t, i));
+		json_object_set_new(root, "meta", list);
+	}
+	err = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) ? -EIO : 0;
+	fputc('\n', stdout);
+	json_decref(root);
+	return err;
+}
+
+/* ---- text ---- */
+
+/* Text from a file, on a terminal: nothing that could command it. */
+static void print_safe(const char *s)
+{
+	for (; *s; s++)
+		fputc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, stdout);
+}
+
+static void print_line(const char *name, const char *value)
+{
+	printf("%-10s ", name);
+	print_safe(value);
+	fputc('\n', stdout);
+}
+
+static void print_origin(const struct trace *t)
+{
+	const json_t *host = trace_meta_find(t, "host");
+	const json_t *recording = trace_meta_find(t, "recording");
+	char dur[HUMAN_BYTES], when[64] = "at an unknown time", *line;
+	uint64_t start, end;
+	const json_t *word;
+	time_t seconds;
+	struct tm tm;
+	size_t i;
+
+	trace_times(t, &start, &end);
+	seconds = (time_t)(trace_realtime(t, start) / NS_PER_S);
+	if (seconds && localtime_r(&seconds, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S %z", &tm);
+	if (host) {
+		line = xasprintf("%s, Linux %s, %s, %lld CPUs", text_of(host, "hostname"),
+				 text_of(host, "kernel"), text_of(host, "machine"),
+				 (long long)int_of(host, "cpus"));
+		print_line("host", line);
+		free(line);
+	}
+	line = xasprintf("%s, for %s", when, human_ns(dur, sizeof(dur), end - start));
+	print_line("recorded", line);
+	free(line);
+	if (!json_array_size(json_object_get(recording, "argv")))
+		return;
+	printf("%-10s", "command");
+	json_array_foreach(json_object_get(recording, "argv"), i, word)
+	{
+		fputc(' ', stdout);
+		print_safe(json_is_string(word) ? json_string_value(word) : "?");
+	}
+	fputc('\n', stdout);
+}
+
+static void print_process(const json_t *p)
+{
+	char *line;
+
+	if (int_of(p, "rank") >= 0)
+		line = xasprintf("%lld of %lld: pid %lld, %s, job %s", (long long)int_of(p, "rank"),
+				 (long long)int_of(p, "size"), (long long)int_of(p, "pid"),
+				 text_of(p, "exe"), text_of(p, "job"));
+	else
+		line = xasprintf("unknown: pid %lld, %s", (long long)int_of(p, "pid"),
+				 text_of(p, "exe"));
+	print_line("rank", line);
+	free(line);
+}
+
+static void print_library(const json_t *l)
+{
+	size_t missing = json_array_size(json_object_get(l, "missing"));
+	size_t failed = json_array_size(json_object_get(l, "failed"));
+	char *line = xasprintf("%s (%s %s), %lld functions by %s, %zu not in it, %zu failed",
+			       text_of(l, "path"), text_of(l, "flavour"), text_of(l, "version"),
+			       (long long)int_of(l, "attached"), text_of(l, "link"), missing,
+			       failed);
+
+	print_line("library", line);
+	free(line);
+}
+
+static void print_kind(const struct trace_totals *s, const struct text_kind *k)
+{
+	char buf[HUMAN_BYTES];
+
+	if (!s->kind[k->kind])
+		return;
+	printf("  %-10s %15s", k->name, human_count(buf, sizeof(buf), s->kind[k->kind]));
+	if (k->kind == POV_KIND_CALL && (s->open_calls || s->nested_calls))
+		printf("   %" PRIu64 " open, %" PRIu64 " nested", s->open_calls, s->nested_calls);
+	if (k->kind == POV_KIND_SPIN)
+		printf("   %s polls that found nothing", human_count(buf, sizeof(buf), s->polls));
+	if (k->kind == POV_KIND_SWITCH && s->preempted)
+		printf("   %s preempted", human_count(buf, sizeof(buf), s->preempted));
+	fputc('\n', stdout);
+}
+
+static void print_records(const struct trace_totals *s)
+{
+	char buf[HUMAN_BYTES];
+
+	print_line("records", human_count(buf, sizeof(buf), s->records));
+	for (const struct text_kind *k = text_kinds; k->name; k++)
+		print_kind(s, k);
+	for (unsigned int i = 0; i < 256; i++)
+		if (s->kind[i] && !text_kind_find((uint8_t)i))
+			printf("  kind %-5u %15s   unknown to this version\n", i,
+			       human_count(buf, sizeof(buf), s->kind[i]));
+}
+
+static void print_drops(const struct trace *t, const struct trace_totals *s)
+{
+	json_t *drops = trace_drops(t, s), *drop;
+	char buf[HUMAN_BYTES];
+	size_t i;
+
+	if (!json_array_size(drops))
+		print_line("dropped", "nothing");
+	json_array_foreach(drops, i, drop)
+	{
+		char *line = xasprintf("%s records of class %s, ring %lld",
+				       human_count(buf, sizeof(buf), (uint64_t)int_of(drop, "cnt")),
+				       text_of(drop, "class"), (long long)int_of(drop, "ring"));
+
+		print_line("dropped", line);
+		free(line);
+	}
+	json_decref(drops);
+}
+
+static void print_file(const struct trace *t, const struct trace_totals *s)
+{
+	const struct trace_summary *sum = trace_get_summary(t);
+	char raw[HUMAN_BYTES], file[HUMAN_BYTES];
+
+	printf("%-10s %s in %" PRIu64 " blocks, for %s of records: %.1f bytes a record\n", "file",
+	       human_bytes(file, sizeof(file), sum->file_bytes), sum->blocks,
+	       human_bytes(raw, sizeof(raw), s->raw_bytes), bytes_per_record(sum, s));
+	print_line("complete", sum->complete ? "yes" : "no: the recording did not end in order");
+	if (sum->bad_blocks)
+		printf("%-10s %" PRIu64 " blocks are missing\n", "damaged", sum->bad_blocks);
+	if (sum->bad_records)
+		printf("%-10s %" PRIu64 " records make no sense\n", "damaged", sum->bad_records);
+	if (sum->lost_tail_bytes)
+		printf("%-10s the last %" PRIu64 " bytes are no whole block\n", "damaged",
+		       sum->lost_tail_bytes);
+}
+
+static void print_text(const struct trace *t, const struct trace_totals *s)
+{
+	print_origin(t);
+	for (size_t i = 0; i < trace_meta_count(t); i++)
+		if (is_type(trace_meta_get(t, i), "process"))
+			print_process(trace_meta_get(t, i));
+	for (size_t i = 0; i < trace_meta_count(t); i++)
+		if (is_type(trace_meta_get(t, i), "library"))
+			print_library(trace_meta_get(t, i));
+	print_records(s);
+	print_drops(t, s);
+	print_file(t, s);
+}
+
+/* ---- the command ---- */
+
+static int info_run(const void *opts, int argc, char **argv, int dashdash)
+{
+	const struct info_options *opt = opts;
+	struct trace_totals totals;
+	struct trace *t;
+	int err;
+
+	(void)dashdash;
+	if (argc != 1) {
+		log_error("info: exactly one trace file is needed; see povtrace help info");
+		return 2;
+	}
+	if (trace_open(argv[0], &t))
+		return 1;
+	if (opt->dump) {
+		err = dump(t, opt->first);
+	} else if (opt->meta && !opt->json) {
+		print_metas(t, "");
+		err = 0;
+	} else {
+		err = trace_totals_count(t, &totals);
+		if (!err && opt->json)
+			err = print_json(t, &totals, opt);
+		else if (!err)
+			print_text(t, &totals);
+	}
+	trace_close(t);
+	return err ? 1 : 0;
+}
+
+#define OFF(member) offsetof(struct info_options, member)
+
+static const struct option_def info_option_defs[] = {
+	{.name = "json",
+	 .letter = 'j',
+	 .type = OPTION_FLAG,
+	 .offset = OFF(json),
+	 .help = "Print one JSON object."},
+	{.name = "meta",
+	 .letter = 'm',
+	 .type = OPTION_FLAG,
+	 .offset = OFF(meta),
+	 .help = "Print the meta objects, one JSON object a line; with --json, add them as member "
+		 "\"meta\"."},
+	{.name = "dump",
+	 .letter = 'd',
+	 .type = OPTION_FLAG,
+	 .offset = OFF(dump),
+	 .help = "Print meta objects and all records in time order, one a line. Times are nanoseconds "
+		 "of CLOCK_MONOTONIC."},
+	{.name = "first",
+	 .letter = 'n',
+	 .type = OPTION_U64,
+	 .offset = OFF(first),
+	 .arg = "N",
+	 .min = 1,
+	 .help = "Stop the dump after N records."},
+	{.name = NULL},
+};
+
+static const char *const info_examples[] = {
+	"povtrace info run.pov",
+	"Print what was recorded, how much, and whether all of it is there.",
+	"povtrace info --dump --first 20 run.pov",
+	"Print the first 20 records as text.",
+	"povtrace info --json run.pov | jq .totals",
+	"Print how many calls, polls and context switches there are, for a program.",
+	NULL,
+};
+
+const struct command cmd_info = {
+	.name = "info",
+	.brief = "Print what is in a trace file.",
+	.usage = "[options] FILE",
+	.details =
+		"Prints where, when and how FILE was recorded, the ranks and libraries in it, the number of "
+		"records of each kind, what was dropped, its size, and whether it is complete and "
+		"undamaged. Needs no privilege.\n\nA damaged or cut file is read as far as it is whole; "
+		"what is missing is told.",
+	.examples = info_examples,
+	.options = info_option_defs,
+	.options_bytes = sizeof(struct info_options),
+	.run = info_run,
+};

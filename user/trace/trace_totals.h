@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What a trace adds up to by its own account: records by kind, calls, polls, losses, and when it was
+ * recorded. No interpretation.
+ */
+#ifndef POV_TRACE_TOTALS_H
+#define POV_TRACE_TOTALS_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "abi/event.h"
+
+struct trace;
+
+struct trace_totals {
+	uint64_t records, raw_bytes;
+	uint64_t kind[256]; /* by enum pov_kind */
+	uint64_t open_calls, nested_calls;
+	uint64_t polls; /* inside spins */
+	uint64_t preempted;
+	uint64_t lost[POV_CLASS_CNT]; /* by the LOST records */
+};
+
+/* Reads all records. 0 or -errno (printed). */
+int trace_totals_count(struct trace *t, struct trace_totals *out);
+
+/*
+ * [{ring, class (name), cnt}] as the end object says, or, where there is none, as the LOST records say
+ * (ring -1). The caller owns it.
+ */
+json_t *trace_drops(const struct trace *t, const struct trace_totals *s);
+
+/* When the recording began and ended; by the records where the meta objects do not tell. */
+void trace_times(const struct trace *t, uint64_t *start_ns, uint64_t *end_ns);
+/* CLOCK_REALTIME at a moment of the trace, ns; 0 if the trace has no clock snapshot. */
+int64_t trace_realtime(const struct trace *t, uint64_t ts_ns);
+
+#endif
