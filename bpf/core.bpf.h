@@ -45,7 +45,7 @@ struct {
 } control __weak SEC(".maps");
 
 /* Drops, misses and stats (POV_COUNT_*); the collector maps and reads them. All are rare events. */
-u64 counters[POV_COUNTERS] __weak = {};
+__u64 counters[POV_COUNTERS] __weak = {};
 
 /* Processes to trace, by thread group id. */
 struct {

@@ -7,6 +7,7 @@
 #include "core.bpf.h"
 
 #define SIGSTOP 19
+#define SIGCONT 18
 #define VM_EXEC 0x4
 #define PROT_EXEC 0x4
 #define PAGE_SHIFT 12
@@ -188,6 +189,39 @@ static __always_inline bool hold(u32 tgid)
 	return true;
 }
 
+/* Whether the process would notice that it was stopped: letting it go on sends SIGCONT. */
+static __always_inline bool handles_sigcont(void)
+{
+	struct task_struct *self = (struct task_struct *)bpf_get_current_task();
+	struct sighand_struct *sighand = BPF_CORE_READ(self, sighand);
+
+	return sighand && (u64)BPF_CORE_READ(sighand, action[SIGCONT - 1].sa.sa_handler) > 1;
+}
+
+static __always_inline bool named_mpi(struct file *file)
+{
+	const unsigned char *name = BPF_CORE_READ(file, f_path.dentry, d_name.name);
+	char s[32] = {};
+	u32 i;
+
+	bpf_probe_read_kernel_str(s, sizeof(s), name);
+	for (i = 0; i < sizeof(s) - 2; i++)
+		if ((s[i] | 0x20) == 'm' && (s[i + 1] | 0x20) == 'p' && (s[i + 2] | 0x20) == 'i')
+			return true;
+	return false;
+}
+
+/*
+ * A process that handles SIGCONT (mpirun forwards it to its job) is stopped only for a file that looks
+ * like MPI; whatever else it maps is looked at while it runs.
+ */
+static __always_inline bool hold_wanted(struct file *file, const u32 *state)
+{
+	if (!cfg.hold || (state && *state != POV_FILE_TRACED))
+		return false;
+	return !handles_sigcont() || (!state && named_mpi(file));
+}
+
 static __always_inline int on_map(struct vm_area_struct *vma)
 {
 	u64 id = bpf_get_current_pid_tgid();
@@ -208,7 +242,7 @@ static __always_inline int on_map(struct vm_area_struct *vma)
 	r.len = BPF_CORE_READ(vma, vm_end) - r.start;
 	r.off = BPF_CORE_READ(vma, vm_pgoff) << PAGE_SHIFT;
 	state = bpf_map_lookup_elem(&files, &key);
-	if (cfg.hold && (!state || *state == POV_FILE_TRACED) && hold(tgid))
+	if (hold_wanted(file, state) && hold(tgid))
 		r.hdr.flags |= POV_IMAGE_HELD;
 	emit_control(&r, sizeof(r));
 	return 0;

@@ -43,6 +43,10 @@ static void guard_main(int held_fd, int fd)
 	const struct timespec pass = { .tv_nsec = PASS_NS };
 	char c = 1; /* stays so at end of file: the tracer died */
 
+	/* Nothing of the tracer's may stay alive through us but what is needed. */
+	for (int i = 3, max = sysconf(_SC_OPEN_MAX); i < max && i < 4096; i++)
+		if (i != held_fd && i != fd)
+			close(i);
 	setsid();
 	prctl(PR_SET_NAME, "povtrace-guard");
 	signal(SIGINT, SIG_IGN);

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Open, set constants, load, attach; in that order, as libbpf wants it. */
+#include "collect/kernel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "abi/event.h"
+#include "abi/thread.h"
+#include "base/log.h"
+#include "povtrace.skel.h"
+
+#define WAKE_SHARE 8 /* a ring wakes the collector when 1/8 full */
+
+static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	char line[2048];
+	size_t n;
+
+	vsnprintf(line, sizeof(line), fmt, ap);
+	n = strlen(line);
+	if (n && line[n - 1] == '\n')
+		line[n - 1] = '\0';
+	if (level == LIBBPF_WARN)
+		log_debug("%s", line);
+	return 0;
+}
+
+uint64_t kernel_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+/* Perf-event uprobes take two descriptors a function. */
+static void raise_open_files(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) || r.rlim_cur == r.rlim_max)
+		return;
+	r.rlim_cur = r.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &r))
+		log_debug("cannot raise the limit of open files: %s", strerror(errno));
+}
+
+static int features_check(const struct features *f)
+{
+	if (geteuid() || !f->root) {
+		log_error("record needs root: BPF programs cannot be loaded; run it with sudo");
+		return -EPERM;
+	}
+	if (!f->btf) {
+		log_error("this kernel has no BTF (/sys/kernel/btf/vmlinux): it must be built with "
+			  "CONFIG_DEBUG_INFO_BTF=y; `povtrace check` tells what else is missing");
+		return -EOPNOTSUPP;
+	}
+	if (!f->ringbuf || !f->cookie || !f->tracing) {
+		log_error("this kernel is too old: ring buffer, typed tracepoints and attach cookies are "
+			  "needed (Linux 5.15); see `povtrace check`");
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+static uint64_t ring_round(uint64_t bytes)
+{
+	uint64_t size = sysconf(_SC_PAGESIZE);
+
+	while (size < bytes)
+		size *= 2;
+	return size;
+}
+
+/* Inner ring buffers of the outer map; the last is the rescue ring. */
+static int rings_create(struct kernel *k)
+{
+	int outer = bpf_map__fd(k->skel->maps.rings), err;
+
+	for (unsigned int i = 0; i <= k->rings; i++) {
+		k->ring_fd[i] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "pov_ring", 0, 0, k->ring_bytes, NULL);
+		if (k->ring_fd[i] < 0 ||
+		    bpf_map_update_elem(outer, &i, &k->ring_fd[i], BPF_ANY)) {
+			err = -errno;
+			log_error("cannot create ring %u of %llu bytes: %s; try a smaller --ring-size", i,
+				  (unsigned long long)k->ring_bytes, strerror(-err));
+			return err;
+		}
+	}
+	return 0;
+}
+
+static void programs_choose(struct kernel *k, const struct kernel_options *opt)
+{
+	struct povtrace *s = k->skel;
+	bool sched = opt->sched != POV_SCHED_OFF;
+
+	bpf_program__set_autoload(s->progs.sched_switch_state, sched && k->features.switch_state);
+	bpf_program__set_autoload(s->progs.sched_switch_plain, sched && !k->features.switch_state);
+	bpf_program__set_autoload(s->progs.sched_waking, sched);
+	bpf_program__set_autoload(s->progs.sched_wakeup_new, sched);
+	bpf_program__set_autoload(s->progs.sched_migrate_task, sched);
+	bpf_program__set_autoload(s->progs.irq_handler_entry, opt->irq);
+	bpf_program__set_autoload(s->progs.irq_handler_exit, opt->irq);
+	bpf_program__set_autoload(s->progs.softirq_entry, opt->irq);
+	bpf_program__set_autoload(s->progs.softirq_exit, opt->irq);
+	bpf_program__set_autoload(s->progs.set_cpus_allowed, k->features.affinity);
+	bpf_program__set_autoload(s->progs.image_fentry, k->features.image_way == IMAGE_FENTRY);
+	bpf_program__set_autoload(s->progs.image_kprobe, k->features.image_way == IMAGE_KPROBE);
+	bpf_program__set_autoload(s->progs.syscall_exit, k->features.image_way == IMAGE_SYSCALL);
+	bpf_program__set_autoload(s->progs.exec_image, k->features.image_way == IMAGE_SYSCALL);
+	if (k->programs.api == LINK_MULTI) {
+		bpf_program__set_expected_attach_type(s->progs.call_entry, BPF_TRACE_UPROBE_MULTI);
+		bpf_program__set_expected_attach_type(s->progs.call_return, BPF_TRACE_UPROBE_MULTI);
+	}
+}
+
+static void constants_set(struct kernel *k, const struct kernel_options *opt)
+{
+	struct pov_config *c = (struct pov_config *)&k->skel->rodata->cfg;
+
+	c->spin_gap_ns = opt->spin_gap_ns;
+	c->wake_bytes = k->ring_bytes / WAKE_SHARE;
+	c->self_tgid = getpid();
+	c->rings = k->rings;
+	c->cpus_per_ring = opt->cpus_per_ring;
+	c->sched_mode = opt->sched;
+	c->all = opt->all;
+	c->hold = k->features.image_way != IMAGE_NONE;
+	memcpy((void *)k->skel->rodata->fns, opt->fns, sizeof(*opt->fns) * POV_FUNCS_MAX);
+}
+
+static void maps_take(struct kernel *k)
+{
+	k->control_fd = bpf_map__fd(k->skel->maps.control);
+	k->targets_fd = bpf_map__fd(k->skel->maps.targets);
+	k->files_fd = bpf_map__fd(k->skel->maps.files);
+	k->held_fd = bpf_map__fd(k->skel->maps.held);
+	k->threads_fd = bpf_map__fd(k->skel->maps.threads);
+	k->libs_fd = bpf_map__fd(k->skel->maps.libs);
+	k->counters = (const volatile uint64_t *)k->skel->bss->counters;
+	k->programs.entry = k->skel->progs.call_entry;
+	k->programs.ret = k->skel->progs.call_return;
+}
+
+int kernel_load(const struct kernel_options *opt, struct kernel *k)
+{
+	int cpus, err;
+
+	memset(k, 0, sizeof(*k));
+	libbpf_set_print(libbpf_log);
+	raise_open_files();
+	features_probe(&k->features);
+	err = features_check(&k->features);
+	if (err)
+		return err;
+	k->programs.api = k->features.uprobe_multi && !opt->perf_links ? LINK_MULTI : LINK_PERF;
+	if (k->programs.api == LINK_PERF && !k->features.perf_uprobe) {
+		log_error("this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
+		return -EOPNOTSUPP;
+	}
+	cpus = libbpf_num_possible_cpus();
+	k->rings = (cpus + opt->cpus_per_ring - 1) / opt->cpus_per_ring;
+	if (k->rings >= POV_RINGS_MAX) {
+		log_error("%d CPUs need more than %d rings; use a larger --cpus-per-ring", cpus,
+			  POV_RINGS_MAX - 1);
+		return -EINVAL;
+	}
+	k->ring_bytes = ring_round(opt->ring_bytes);
+	k->skel = povtrace__open();
+	if (!k->skel) {
+		err = -errno;
+		log_error("cannot open the kernel half: %s", strerror(-err));
+		return err;
+	}
+	programs_choose(k, opt);
+	constants_set(k, opt);
+	err = povtrace__load(k->skel);
+	if (err) {
+		log_error("cannot load the kernel half: %s; `povtrace -v -v record …` shows why, and "
+			  "`povtrace check` what this kernel can do", strerror(-err));
+		return err;
+	}
+	maps_take(k);
+	return rings_create(k);
+}
+
+static int attach_one(struct kernel *k, struct bpf_program *prog)
+{
+	struct bpf_link *link;
+	int err;
+
+	if (!bpf_program__autoload(prog))
+		return 0;
+	link = bpf_program__attach(prog);
+	if (!link) {
+		err = -errno;
+		log_error("cannot attach %s: %s", bpf_program__name(prog), strerror(-err));
+		return err;
+	}
+	k->links.link = xrealloc(k->links.link, (k->links.cnt + 1) * sizeof(link));
+	k->links.link[k->links.cnt++] = link;
+	return 0;
+}
+
+int kernel_attach(struct kernel *k)
+{
+	struct povtrace *s = k->skel;
+	struct bpf_program *const progs[] = {
+		s->progs.process_fork,	     s->progs.process_exec,	  s->progs.process_exit,
+		s->progs.task_rename,	     s->progs.set_cpus_allowed,	  s->progs.image_fentry,
+		s->progs.image_kprobe,	     s->progs.syscall_exit,	  s->progs.exec_image,
+		s->progs.sched_switch_state, s->progs.sched_switch_plain, s->progs.sched_waking,
+		s->progs.sched_wakeup_new,   s->progs.sched_migrate_task, s->progs.irq_handler_entry,
+		s->progs.irq_handler_exit,   s->progs.softirq_entry,	  s->progs.softirq_exit,
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(progs) / sizeof(*progs) && !err; i++)
+		err = attach_one(k, progs[i]);
+	if (!err && k->features.image_way == IMAGE_NONE)
+		log_warn("this kernel does not show new code mappings: only libraries that are mapped already "
+			 "are traced");
+	return err;
+}
+
+void kernel_detach(struct kernel *k)
+{
+	links_release(&k->links);
+}
+
+void kernel_release(struct kernel *k)
+{
+	kernel_detach(k);
+	for (unsigned int i = 0; k->skel && i <= k->rings; i++)
+		if (k->ring_fd[i] > 0)
+			close(k->ring_fd[i]);
+	povtrace__destroy(k->skel);
+	k->skel = NULL;
+}
+
+int kernel_add_target(struct kernel *k, uint32_t tgid)
+{
+	unsigned int one = 1;
+
+	if (!bpf_map_update_elem(k->targets_fd, &tgid, &one, BPF_ANY))
+		return 0;
+	log_error("cannot make process %u a target: %s", tgid, strerror(errno));
+	return -errno;
+}
+
+int kernel_snapshot(struct kernel *k, void (*fn)(void *ctx, const struct pov_task *t), void *ctx)
+{
+	struct bpf_link *link = bpf_program__attach_iter(k->skel->progs.task_snapshot, NULL);
+	struct pov_task t[64];
+	size_t have = 0;
+	ssize_t n;
+	int fd, err = 0;
+
+	if (!link || (fd = bpf_iter_create(bpf_link__fd(link))) < 0) {
+		err = -errno;
+		log_error("cannot list the threads: %s", strerror(-err));
+		bpf_link__destroy(link);
+		return err;
+	}
+	while ((n = read(fd, (char *)t + have, sizeof(t) - have)) > 0 || (n < 0 && errno == EAGAIN)) {
+		if (n < 0)
+			continue;
+		have += n;
+		for (size_t i = 0; i < have / sizeof(*t); i++)
+			fn(ctx, &t[i]);
+		memmove(t, (char *)t + have / sizeof(*t) * sizeof(*t), have % sizeof(*t));
+		have %= sizeof(*t);
+	}
+	if (n < 0)
+		err = -errno;
+	close(fd);
+	bpf_link__destroy(link);
+	return err;
+}

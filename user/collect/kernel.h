@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The kernel half as the collector holds it: configured, loaded, its programs attached by what the kernel
+ * can do, its maps at hand. Does not know what a library or a target is.
+ */
+#ifndef POV_COLLECT_KERNEL_H
+#define POV_COLLECT_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/config.h"
+#include "attach/features.h"
+#include "attach/links.h"
+
+struct povtrace;
+struct pov_task;
+
+struct kernel_options {
+	enum pov_sched_mode sched;
+	bool irq, all;
+	bool perf_links;	/* perf-event uprobes even where uprobe_multi works */
+	uint64_t spin_gap_ns;
+	uint64_t ring_bytes;	/* of one ring; rounded up to a power of two of pages */
+	unsigned int cpus_per_ring;
+	const struct pov_fn *fns; /* POV_FUNCS_MAX recipes by row */
+};
+
+struct kernel {
+	struct povtrace *skel;
+	struct features features;
+	struct links links;	/* all but the libraries' probes */
+	unsigned int rings;	/* CPU-group rings; the rescue ring is number `rings` */
+	uint64_t ring_bytes;
+	int ring_fd[POV_RINGS_MAX];
+	int control_fd, targets_fd, files_fd, held_fd, threads_fd, libs_fd;
+	const volatile uint64_t *counters; /* POV_COUNT_* */
+	struct link_programs programs;	   /* for library probes */
+};
+
+/* Loads; attaches nothing. 0 or -errno (printed). kernel_release in any case. */
+int kernel_load(const struct kernel_options *opt, struct kernel *k);
+/* Attaches identity, images and scheduler. What is not to be had is said and left out. */
+int kernel_attach(struct kernel *k);
+void kernel_detach(struct kernel *k);
+void kernel_release(struct kernel *k);
+
+int kernel_add_target(struct kernel *k, uint32_t tgid);
+/* Calls fn for each thread that exists (struct pov_task, kind TASK). 0 or -errno. */
+int kernel_snapshot(struct kernel *k, void (*fn)(void *ctx, const struct pov_task *t), void *ctx);
+uint64_t kernel_now_ns(void); /* CLOCK_MONOTONIC */
+
+#endif

@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The order matters: kernel half loaded → guard → calibration → child at its gate → trace file → identity
+ * and scheduler live → existing tasks and targets → gate open → loop → probes gone → rings empty → open calls →
+ * end. Nothing a target does between two steps can fall through.
+ */
+#include "collect/session.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "abi/event.h"
+#include "attach/guard.h"
+#include "attach/launch.h"
+#include "attach/library.h"
+#include "attach/proc.h"
+#include "base/human.h"
+#include "base/log.h"
+#include "collect/calibrate.h"
+#include "collect/drops.h"
+#include "collect/host.h"
+#include "collect/images.h"
+#include "collect/kernel.h"
+#include "collect/open_calls.h"
+#include "layer/func_table.h"
+#include "layer/mpi_sig.h"
+#include "trace/trace_write.h"
+#include "version.h"
+
+#define POLL_MS 10
+#define SAMPLE_NS 10000000ull	   /* drops and rings are looked at this often */
+#define FLUSH_AGE_NS 1000000000ull /* blocks older than this go to the file */
+#define PROGRESS_NS 1000000000ull
+
+struct ring_ctx {
+	struct session *s;
+	unsigned int stream;
+};
+
+struct session {
+	const struct session_options *opt;
+	struct session_result *res;
+	struct kernel kernel;
+	struct pov_fn *fns;
+	bool *wanted;
+	struct library_set *libs;
+	struct images *images;
+	struct trace_writer *writer;
+	struct ring_buffer *rings;
+	struct ring_ctx ring_ctx[POV_RINGS_MAX + 1];
+	struct guard guard;
+	struct launch launch;
+	struct drops drops;
+	struct probe_cost cost;
+	uint64_t start_ns, sampled_ns, shown_ns;
+	bool discard; /* calibration's records */
+	int err;      /* sticky, from the writer */
+};
+
+/* ---- meta objects ---- */
+
+static void meta(struct session *s, json_t *o)
+{
+	char *text = json_dumps(o, JSON_COMPACT);
+	int err;
+
+	json_decref(o);
+	if (!text)
+		return;
+	err = trace_writer_meta(s->writer, text);
+	if (err && !s->err)
+		s->err = err;
+	free(text);
+}
+
+static json_t *strings_json(char *const *v, int n)
+{
+	json_t *a = json_array(), *t;
+
+	for (int i = 0; n < 0 ? v[i] != NULL : i < n; i++) {
+		t = json_string(v[i]);
+		json_array_append_new(a, t ? t : json_string("(not UTF-8)"));
+	}
+	return a;
+}
+
+static json_t *config_json(const struct session *s)
+{
+	static const char *const modes[] = { "off", "ranks", "all" };
+	const struct session_options *o = s->opt;
+
+	return json_pack("{s:s,s:b,s:I,s:i,s:I,s:i,s:s,s:b}", "sched", modes[o->sched], "irq", o->irq,
+			 "spin_gap_ns", (json_int_t)o->spin_gap_ns, "rings", (int)s->kernel.rings,
+			 "ring_bytes", (json_int_t)s->kernel.ring_bytes, "cpus_per_ring",
+			 (int)o->cpus_per_ring, "groups", o->groups ? o->groups : "default", "all", o->all);
+}
+
+static void meta_begin(struct session *s)
+{
+	json_t *o = json_pack("{s:s,s:s,s:i,s:I}", "type", "recording", "povtrace", POV_VERSION, "abi", 1,
+			      "start_ns", (json_int_t)s->start_ns);
+
+	json_object_set_new(o, "argv", strings_json(s->opt->argv, s->opt->argc));
+	json_object_set_new(o, "config", config_json(s));
+	meta(s, o);
+	meta(s, host_describe());
+	meta(s, host_clocks_describe());
+	meta(s, func_table_to_json());
+	if (s->cost.samples)
+		meta(s, json_pack("{s:s,s:f,s:f,s:i}", "type", "probe_cost", "call_ns", s->cost.call_ns,
+				  "spin_ns", s->cost.spin_ns, "samples", (int)s->cost.samples));
+}
+
+static uint64_t own_cpu_ns(void)
+{
+	struct rusage r;
+
+	getrusage(RUSAGE_SELF, &r);
+	return (r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000000000ull +
+	       (r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1000ull;
+}
+
+static void meta_end(struct session *s, uint64_t end_ns)
+{
+	struct session_result *r = s->res;
+	json_t *o;
+
+	meta(s, host_clocks_describe());
+	r->own_cpu_ns = own_cpu_ns();
+	o = json_pack("{s:s,s:I,s:s,s:I}", "type", "end", "ts_ns", (json_int_t)end_ns, "reason", r->reason,
+		      "own_cpu_ns", (json_int_t)r->own_cpu_ns);
+	json_object_set_new(o, "drops", drops_json(&s->drops, s->kernel.rings));
+	json_object_set_new(o, "misses", drops_misses_json(&s->drops));
+	json_object_set_new(o, "stats",
+			    json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "calls", (json_int_t)r->calls, "polls",
+				      (json_int_t)r->polls, "spins", (json_int_t)r->spins, "switches",
+				      (json_int_t)r->switches, "rescued",
+				      (json_int_t)drops_stat(&s->drops, POV_STAT_RESCUED), "folded",
+				      (json_int_t)drops_stat(&s->drops, POV_STAT_FOLDED), "holds",
+				      (json_int_t)drops_stat(&s->drops, POV_STAT_HOLDS)));
+	meta(s, o);
+}
+
+/* ---- records ---- */
+
+static void record_add(struct session *s, unsigned int stream, const struct pov_hdr *rec)
+{
+	const struct pov_spin_func *f;
+	const struct pov_spin *spin;
+	int err;
+
+	s->res->records++;
+	switch (rec->kind) {
+	case POV_KIND_CALL:
+		s->res->calls++;
+		break;
+	case POV_KIND_SWITCH:
+		s->res->switches++;
+		break;
+	case POV_KIND_SPIN:
+		s->res->spins++;
+		spin = (const struct pov_spin *)rec;
+		f = (const struct pov_spin_func *)(spin + 1);
+		for (unsigned int i = 0; i < spin->nfuncs; i++)
+			s->res->polls += f[i].cnt;
+		break;
+	}
+	err = trace_writer_add(s->writer, stream, rec);
+	if (err && !s->err)
+		s->err = err;
+}
+
+static int on_ring(void *ctx, void *data, size_t bytes)
+{
+	const struct ring_ctx *r = ctx;
+
+	(void)bytes;
+	if (!r->s->discard)
+		record_add(r->s, r->stream, data);
+	return 0;
+}
+
+static int on_control(void *ctx, void *data, size_t bytes)
+{
+	struct session *s = ctx;
+
+	(void)bytes;
+	if (s->discard)
+		return 0;
+	record_add(s, TRACE_STREAM_TASKS, data);
+	images_control(s->images, data);
+	return 0;
+}
+
+static int rings_open(struct session *s)
+{
+	int err;
+
+	s->rings = ring_buffer__new(s->kernel.control_fd, on_control, s, NULL);
+	if (!s->rings)
+		goto fail;
+	for (unsigned int i = 0; i <= s->kernel.rings; i++) {
+		s->ring_ctx[i] = (struct ring_ctx){ .s = s, .stream = i };
+		if (ring_buffer__add(s->rings, s->kernel.ring_fd[i], on_ring, &s->ring_ctx[i]))
+			goto fail;
+	}
+	return 0;
+fail:
+	err = -errno;
+	log_error("cannot map the rings: %s", strerror(-err));
+	return err;
+}
+
+static void on_snapshot(void *ctx, const struct pov_task *t)
+{
+	record_add(ctx, TRACE_STREAM_TASKS, &t->hdr);
+}
+
+static void on_open_call(void *ctx, const struct pov_hdr *rec)
+{
+	record_add(ctx, 0, rec);
+}
+
+/* ---- targets ---- */
+
+static void affinity_write(struct session *s, pid_t pid)
+{
+	struct pov_affinity r = {
+		.hdr = { .size = sizeof(r), .kind = POV_KIND_AFFINITY, .tid = pid, .ts_ns = kernel_now_ns() },
+		.tgid = pid,
+	};
+
+	if (sched_getaffinity(pid, sizeof(r.mask), (cpu_set_t *)r.mask))
+		return;
+	r.nr_cpus = CPU_COUNT_S(sizeof(r.mask), (cpu_set_t *)r.mask);
+	record_add(s, TRACE_STREAM_TASKS, &r.hdr);
+}
+
+static void target_describe(struct session *s, pid_t pid, json_t *cmdline)
+{
+	affinity_write(s, pid);
+	meta(s, json_pack("{s:s,s:I,s:i,s:o}", "type", "target", "ts_ns", (json_int_t)kernel_now_ns(), "pid",
+			  pid, "cmdline", cmdline));
+}
+
+static int target_add(struct session *s, pid_t pid)
+{
+	json_t *d;
+	int err;
+
+	err = kernel_add_target(&s->kernel, pid);
+	if (err)
+		return err;
+	d = proc_describe(pid);
+	target_describe(s, pid, json_incref(json_object_get(d, "cmdline")));
+	json_decref(d);
+	err = images_scan(s->images, pid);
+	return err < 0 ? err : 0;
+}
+
+/* Adds the processes whose parent is a target, until there are no more. */
+struct family {
+	struct session *s;
+	bool grew;
+};
+
+static int family_visit(void *ctx, pid_t pid, pid_t parent)
+{
+	struct family *f = ctx;
+	unsigned int v, child = pid, mother = parent;
+
+	if (bpf_map_lookup_elem(f->s->kernel.targets_fd, &mother, &v) ||
+	    !bpf_map_lookup_elem(f->s->kernel.targets_fd, &child, &v))
+		return 0;
+	f->grew = true;
+	target_add(f->s, pid);
+	return 0;
+}
+
+static int all_visit(void *ctx, pid_t pid, pid_t parent)
+{
+	struct session *s = ctx;
+
+	(void)parent;
+	if (pid != getpid())
+		images_scan(s->images, pid);
+	return 0;
+}
+
+static int targets_find(struct session *s)
+{
+	struct family f = { .s = s };
+	int err;
+
+	for (size_t i = 0; i < s->opt->pid_cnt; i++) {
+		err = target_add(s, s->opt->pids[i]);
+		if (err) {
+			log_error("no process %d to attach to: %s", s->opt->pids[i], strerror(-err));
+			return err;
+		}
+	}
+	if (s->opt->pid_cnt) {
+		do {
+			f.grew = false;
+			proc_for_each(family_visit, &f);
+		} while (f.grew);
+	}
+	if (s->opt->all)
+		proc_for_each(all_visit, s);
+	if (s->launch.pid) {
+		err = kernel_add_target(&s->kernel, s->launch.pid);
+		if (err)
+			return err;
+		target_describe(s, s->launch.pid, strings_json(s->opt->command, -1));
+	}
+	return 0;
+}
+
+/* ---- start, loop, end ---- */
+
+static void recipes_make(struct session *s)
+{
+	struct mpi_attrs attrs;
+	struct mpi_sig sig;
+	const char *why;
+
+	s->fns = xcalloc(POV_FUNCS_MAX, sizeof(*s->fns));
+	s->wanted = xcalloc(func_table_count(), sizeof(*s->wanted));
+	for (size_t i = 0; i < func_table_count(); i++) {
+		const struct func_row *row = func_table_get(i);
+
+		if (mpi_sig_parse(row->sig, &sig, &why) || mpi_attrs_parse(row->attrs, &attrs) ||
+		    mpi_sig_compile(&sig, &attrs, &s->fns[i]))
+			die("function table: %s: \"%s\"", row->name, row->sig);
+		s->wanted[i] = s->opt->recorded[i] || s->fns[i].learn;
+		if (!s->opt->recorded[i])
+			s->fns[i].flags |= POV_FN_SILENT;
+	}
+	calibrate_recipes(s->fns);
+}
+
+static int session_load(struct session *s)
+{
+	const struct session_options *o = s->opt;
+	struct kernel_options ko = {
+		.sched = o->sched,
+		.irq = o->irq,
+		.all = o->all,
+		.perf_links = o->perf_links,
+		.spin_gap_ns = o->spin_gap_ns,
+		.ring_bytes = o->ring_bytes,
+		.cpus_per_ring = o->cpus_per_ring,
+		.fns = s->fns,
+	};
+	struct library_options lo = { .programs = &s->kernel.programs, .wanted = s->wanted };
+	uint32_t pid;
+	int err;
+
+	err = kernel_load(&ko, &s->kernel);
+	if (err)
+		return err;
+	lo.libs_fd = s->kernel.libs_fd;
+	s->libs = library_set_new(&lo);
+	err = guard_start(s->kernel.held_fd, &s->guard);
+	if (!err)
+		err = rings_open(s);
+	if (err)
+		return err;
+	calibrate_run(&s->kernel, &s->cost, &pid);
+	s->discard = true;
+	ring_buffer__consume(s->rings);
+	s->discard = false;
+	return 0;
+}
+
+static int session_start(struct session *s)
+{
+	struct trace_writer_options wo = {
+		.max_bytes = s->opt->max_bytes,
+		.uid = s->opt->uid,
+		.gid = s->opt->gid,
+	};
+	int err;
+
+	err = trace_writer_open(s->opt->path, &wo, &s->writer);
+	if (err)
+		return err;
+	s->images = images_new(&s->kernel, s->libs, s->writer);
+	s->start_ns = kernel_now_ns();
+	drops_init(&s->drops, s->kernel.counters, s->start_ns);
+	meta_begin(s);
+	err = kernel_attach(&s->kernel);
+	if (!err && s->opt->sched != POV_SCHED_OFF)
+		err = kernel_snapshot(&s->kernel, on_snapshot, s);
+	if (!err)
+		err = targets_find(s);
+	if (!err && s->launch.pid)
+		err = launch_open_gate(&s->launch, s->opt->command[0]);
+	return err;
+}
+
+static void progress_show(struct session *s, uint64_t now, bool last)
+{
+	struct trace_writer_stats st;
+	double seconds = (now - s->start_ns) / 1e9;
+
+	trace_writer_get_stats(s->writer, &st);
+	if (last)
+		fprintf(stderr, "\r\033[K");
+	else
+		fprintf(stderr,
+			"\rrecording %.0f s: %" PRIu64 " ranks, %" PRIu64 " records, %" PRIu64
+			" lost, %.1f MB, own CPU %.1f %%\033[K",
+			seconds, (uint64_t)images_rank_count(s->images), s->res->records, s->drops.total,
+			st.file_bytes / 1e6, 100.0 * own_cpu_ns() / 1e9 / (seconds > 0 ? seconds : 1));
+	fflush(stderr);
+}
+
+/* Why the recording is to end now, or NULL. */
+static const char *over(struct session *s, const volatile int *stop, uint64_t now)
+{
+	size_t alive = 0;
+
+	if (*stop)
+		return "signal";
+	if (s->err)
+		return s->err == -EFBIG ? "size limit" : "write error";
+	if (s->opt->duration_ns && now - s->start_ns >= s->opt->duration_ns)
+		return "duration";
+	if (s->launch.pid && waitpid(s->launch.pid, &s->res->child_status, WNOHANG) == s->launch.pid) {
+		s->launch.pid = 0;
+		return "command ended";
+	}
+	if (!s->opt->pid_cnt)
+		return NULL;
+	for (size_t i = 0; i < s->opt->pid_cnt; i++)
+		alive += proc_alive(s->opt->pids[i]);
+	return alive ? NULL : "targets ended";
+}
+
+static int session_loop(struct session *s, const volatile int *stop)
+{
+	uint64_t now;
+	int n;
+
+	for (;;) {
+		n = ring_buffer__poll(s->rings, POLL_MS);
+		if (n < 0 && n != -EINTR) {
+			log_error("rings: %s", strerror(-n));
+			s->res->reason = "ring error";
+			return n;
+		}
+		now = kernel_now_ns();
+		if (now - s->sampled_ns < SAMPLE_NS)
+			continue;
+		s->sampled_ns = now;
+		ring_buffer__consume(s->rings);
+		drops_sample(&s->drops, s->kernel.rings, s->writer, now);
+		trace_writer_flush(s->writer, now - FLUSH_AGE_NS);
+		if (s->opt->progress && now - s->shown_ns >= PROGRESS_NS) {
+			s->shown_ns = now;
+			progress_show(s, now, false);
+		}
+		s->res->reason = over(s, stop, now);
+		if (s->res->reason)
+			return 0;
+	}
+}
+
+static void session_end(struct session *s, const volatile int *stop)
+{
+	uint64_t end_ns;
+
+	if (s->opt->progress && s->shown_ns)
+		progress_show(s, kernel_now_ns(), true);
+	if (*stop < 2)
+		library_set_detach(s->libs);
+	kernel_detach(&s->kernel);
+	ring_buffer__consume(s->rings);
+	end_ns = kernel_now_ns();
+	s->res->open_calls = open_calls_read(s->kernel.threads_fd, end_ns, on_open_call, s);
+	drops_sample(&s->drops, s->kernel.rings, s->writer, end_ns);
+	s->res->wall_ns = end_ns - s->start_ns;
+	s->res->lost = s->drops.total;
+	s->res->ranks = images_rank_count(s->images);
+	meta_end(s, end_ns);
+}
+
+static int session_finish(struct session *s)
+{
+	struct trace_writer_stats st;
+	int err = s->err == -EFBIG ? 0 : s->err, e;
+
+	trace_writer_get_stats(s->writer, &st);
+	e = trace_writer_finish(s->writer);
+	s->writer = NULL;
+	s->res->file_bytes = st.file_bytes;
+	return err ? err : e == -EFBIG ? 0 : e;
+}
+
+static void session_release(struct session *s)
+{
+	launch_cancel(&s->launch);
+	ring_buffer__free(s->rings);
+	guard_stop(&s->guard);
+	images_free(s->images);
+	library_set_free(s->libs);
+	kernel_release(&s->kernel);
+	free(s->fns);
+	free(s->wanted);
+}
+
+int session_run(const struct session_options *opt, const volatile int *stop, struct session_result *out)
+{
+	struct session *s = xcalloc(1, sizeof(*s));
+	int err, e;
+
+	memset(out, 0, sizeof(*out));
+	out->child_status = -1;
+	out->reason = "error";
+	s->opt = opt;
+	s->res = out;
+	recipes_make(s);
+	err = session_load(s);
+	if (!err && opt->command)
+		err = launch_start(opt->command, opt->user, &s->launch);
+	if (!err)
+		err = session_start(s);
+	if (!err)
+		err = session_loop(s, stop);
+	if (s->images)
+		session_end(s, stop);
+	if (s->writer) {
+		e = session_finish(s);
+		if (!err)
+			err = e;
+	}
+	session_release(s);
+	free(s);
+	return err;
+}
