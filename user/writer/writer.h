@@ -23,18 +23,26 @@ struct writer_select {
 
 /* What was written, to be compared with what an importer counts. */
 struct writer_totals {
+	/* slices = calls + spins + irqs + markers - misplaced. An importer counts instants as slices, too. */
 	uint64_t slices, instants, flows, counters, switches, wakings, bytes;
+	uint64_t calls, spins, irqs, markers;
+	uint64_t open;	    /* of calls: without an end */
+	uint64_t synthetic; /* of switches: close or open a stretch that was not recorded */
+	uint64_t misplaced; /* of calls, spins, irqs, markers: would overlap another; written as instants */
+	uint64_t early;	    /* began before the first time the format can show; cut there */
+	uint64_t undecided; /* wake-ups forgotten before it was known whether they lie in calls */
 };
 
 struct writer {
-	const char *name;	  /* "perfetto-json" */
-	const char *const *endings; /* ".json", ".json.gz"; NULL-terminated */
+	const char *name;	    /* "json", "pftrace": as --format takes it */
+	const char *const *endings; /* ".json"; NULL-terminated; each also with ".gz" */
 	/* Replays the model into out. 0 or -errno (printed). Does not close out; checks its flush. */
 	int (*write)(struct model *m, const struct writer_select *sel, FILE *out, bool gzip,
 		     struct writer_totals *totals);
 };
 
 extern const struct writer *const writers[]; /* generated; ends with NULL */
+/* By the ending of a path, or by name ("json", "json.gz"); NULL if none. */
 const struct writer *writer_find(const char *path_or_name, bool *gzip);
 
 #endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * povtrace export: a recording as a timeline for Perfetto. Only options and totals are dealt with here; the
+ * work is writer/export.c's.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_out.h"
+#include "base/log.h"
+#include "commands.h"
+#include "writer/export.h"
+
+#define RANKS_MAX 65536
+
+struct export_args {
+	const char *output, *format;
+	uint64_t from_ns, to_ns;
+	struct option_list ranks, functions;
+	bool totals;
+};
+
+static bool parse_rank(const char **p, long *rank)
+{
+	char *end;
+
+	errno = 0;
+	*rank = strtol(*p, &end, 10);
+	if (end == *p || errno || *rank < 0 || *rank > INT32_MAX)
+		return false;
+	*p = end;
+	return true;
+}
+
+/* "0,3-5" appended to ranks[]. */
+static int parse_ranks(const char *text, int32_t *ranks, uint32_t *n)
+{
+	const char *p = text;
+	long from, to;
+
+	for (;;) {
+		if (!parse_rank(&p, &from))
+			break;
+		to = from;
+		if (*p == '-' && (p++, !parse_rank(&p, &to)))
+			break;
+		if (to < from || to - from >= RANKS_MAX || *n + (uint32_t)(to - from) >= RANKS_MAX)
+			break;
+		for (; from <= to; from++)
+			ranks[(*n)++] = (int32_t)from;
+		if (!*p)
+			return 0;
+		if (*p++ != ',')
+			break;
+	}
+	log_error("export: --rank: \"%s\" is no list of ranks; write e.g. 0,3-5", text);
+	return -EINVAL;
+}
+
+static int print_totals(const struct writer_totals *t)
+{
+	struct json_out *j = json_out_new(stdout, JSON_OUT_PRETTY);
+
+	json_out_object_begin(j);
+	json_out_key_uint(j, "slices", t->slices);
+	json_out_key_uint(j, "instants", t->instants);
+	json_out_key_uint(j, "flows", t->flows);
+	json_out_key_uint(j, "counters", t->counters);
+	json_out_key_uint(j, "switches", t->switches);
+	json_out_key_uint(j, "wakings", t->wakings);
+	json_out_key_uint(j, "calls", t->calls);
+	json_out_key_uint(j, "spins", t->spins);
+	json_out_key_uint(j, "irqs", t->irqs);
+	json_out_key_uint(j, "markers", t->markers);
+	json_out_key_uint(j, "open", t->open);
+	json_out_key_uint(j, "synthetic", t->synthetic);
+	json_out_key_uint(j, "misplaced", t->misplaced);
+	json_out_key_uint(j, "early", t->early);
+	json_out_key_uint(j, "undecided", t->undecided);
+	json_out_key_uint(j, "bytes", t->bytes);
+	json_out_object_end(j);
+	return json_out_finish(j);
+}
+
+static int check_usage(const struct export_args *a, int argc, char **argv)
+{
+	if (argc != 1)
+		log_error("export: %s; see \"povtrace help export\"",
+			  argc ? "one recording at a time" : "which recording?");
+	else if (!a->output)
+		log_error("export: -o is missing: where to? (\"-o -\" is stdout)");
+	else if (a->totals && !strcmp(a->output, "-"))
+		log_error("export: --totals and the timeline cannot both go to stdout");
+	else if (a->to_ns && a->to_ns <= a->from_ns)
+		log_error("export: --to must be later than --from");
+	else
+		return 0;
+	(void)argv;
+	return -EINVAL;
+}
+
+static int run(const void *opts, int argc, char **argv, int dashdash)
+{
+	const struct export_args *a = opts;
+	struct export_options opt = {.format = a->format, .uid = -1, .gid = -1};
+	struct writer_totals totals;
+	int32_t *ranks;
+	uint32_t nranks = 0;
+	int err;
+
+	(void)dashdash;
+	if (check_usage(a, argc, argv))
+		return 2;
+	ranks = xmalloc(RANKS_MAX * sizeof(*ranks));
+	for (size_t i = 0; i < a->ranks.cnt; i++) {
+		if (parse_ranks(a->ranks.item[i], ranks, &nranks)) {
+			free(ranks);
+			return 2;
+		}
+	}
+	opt.select = (struct writer_select){.from_ns = a->from_ns,
+					    .to_ns = a->to_ns,
+					    .ranks = ranks,
+					    .nranks = nranks,
+					    .functions = a->functions.item,
+					    .nfunctions = (uint32_t)a->functions.cnt};
+	err = export_file(argv[0], a->output, &opt, &totals);
+	free(ranks);
+	if (err)
+		return err == -ENOTSUP ? 2 : 1;
+	export_report(a->output, &totals);
+	return a->totals && print_totals(&totals) ? 1 : 0;
+}
+
+#define AT(member) offsetof(struct export_args, member)
+
+static const struct option_def options[] = {
+	{.name = "output",
+	 .letter = 'o',
+	 .type = OPTION_STRING,
+	 .offset = AT(output),
+	 .arg = "FILE",
+	 .help = "Write to FILE; its ending decides the format: .json, .json.gz (Chrome JSON) or .pftrace "
+		 "(Perfetto's own, smaller and richer), each also with .gz. \"-\" is stdout."},
+	{.name = "format",
+	 .letter = 'f',
+	 .type = OPTION_STRING,
+	 .offset = AT(format),
+	 .arg = "NAME",
+	 .help = "The format, whatever the ending: json, json.gz, pftrace or pftrace.gz."},
+	{.name = "from",
+	 .type = OPTION_SECONDS,
+	 .offset = AT(from_ns),
+	 .arg = "TIME",
+	 .help = "Leave out what ended before TIME (seconds since the recording's start)."},
+	{.name = "to",
+	 .type = OPTION_SECONDS,
+	 .offset = AT(to_ns),
+	 .arg = "TIME",
+	 .help = "Leave out what began after TIME (seconds since the recording's start)."},
+	{.name = "rank",
+	 .letter = 'r',
+	 .type = OPTION_LIST,
+	 .offset = AT(ranks),
+	 .arg = "LIST",
+	 .help = "Show calls and counters of these ranks only, e.g. 0,3-5. CPUs stay complete. Repeatable."},
+	{.name = "function",
+	 .type = OPTION_LIST,
+	 .offset = AT(functions),
+	 .arg = "GLOB",
+	 .help = "Show calls of matching functions only, e.g. 'MPI_I*'. Repeatable."},
+	{.name = "totals",
+	 .type = OPTION_FLAG,
+	 .offset = AT(totals),
+	 .help = "Print what was written to stdout, as JSON."},
+	{.name = NULL},
+};
+
+static const char *const examples[] = {
+	"povtrace export run.pov -o run.pftrace",
+	"Write a timeline; open it at https://ui.perfetto.dev (it stays in your browser).",
+	"povtrace export run.pov -o part.json.gz --from 1.5 --to 2 --rank 0,1",
+	"Half a second of two ranks, as compressed JSON.",
+	"povtrace export run.pov -o - --format json --function 'MPI_*send' | jq '.traceEvents | length'",
+	"Give the sends to another program.",
+	NULL,
+};
+
+const struct command cmd_export = {
+	.name = "export",
+	.brief = "Write a recording as a timeline for Perfetto.",
+	.usage = "[options] FILE.pov -o OUTPUT",
+	.details =
+		"Each rank is a process with its threads; MPI calls are slices with their arguments, on top of "
+		"what the scheduler did with each thread and CPU. Where events were lost, a marker says so. "
+		"Needs no privilege and little memory, however long the recording. The output appears under "
+		"its name only when it is complete.",
+	.examples = examples,
+	.options = options,
+	.options_bytes = sizeof(struct export_args),
+	.run = run,
+};

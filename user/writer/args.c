@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Which values a call's slice shows, and under which names: kmod-docs/PERFETTO.md lists them. What is not
+ * known is left out; what is usual (error 0, no wait) too, to keep files small.
+ */
+#include "writer/args.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "writer/text.h"
+
+static struct writer_arg *args_new(struct writer_args *a, const char *name, enum arg_kind kind)
+{
+	struct writer_arg *arg = &a->arg[a->n < ARGS_MAX ? a->n++ : ARGS_MAX];
+
+	arg->name = name;
+	arg->kind = kind;
+	arg->n = 1;
+	return arg;
+}
+
+void args_add_int(struct writer_args *a, const char *name, int64_t v)
+{
+	args_new(a, name, ARG_INT)->i = v;
+}
+
+void args_add_uint(struct writer_args *a, const char *name, uint64_t v)
+{
+	args_new(a, name, ARG_UINT)->u = v;
+}
+
+void args_add_hex(struct writer_args *a, const char *name, uint64_t v)
+{
+	args_new(a, name, ARG_HEX)->u = v;
+}
+
+void args_add_bool(struct writer_args *a, const char *name, bool v)
+{
+	args_new(a, name, ARG_BOOL)->u = v;
+}
+
+void args_add_us(struct writer_args *a, const char *name, uint64_t ns)
+{
+	args_new(a, name, ARG_US)->u = ns;
+}
+
+void args_add_text(struct writer_args *a, const char *name, const char *text)
+{
+	args_new(a, name, ARG_TEXT)->text = text;
+}
+
+const char *args_keep(struct writer_args *a, const char *fmt, ...)
+{
+	uint32_t room = ARGS_SCRATCH_BYTES - a->used;
+	char *at = a->scratch + a->used;
+	va_list ap;
+	int n;
+
+	if (room < 2)
+		return "";
+	va_start(ap, fmt);
+	n = vsnprintf(at, room, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return "";
+	a->used += (uint32_t)n < room ? (uint32_t)n + 1 : room;
+	return at;
+}
+
+/* An array cut short, or empty, shows its true length beside it. */
+static void args_add_array(struct writer_args *a, const struct call_value *v)
+{
+	if (v->n) {
+		struct writer_arg *arg = args_new(a, v->name,
+						  v->kind == VALUE_INTS ? ARG_INTS : ARG_HEXES);
+
+		arg->n = v->n;
+		arg->ints = v->ints;
+	}
+	if (!v->n || v->cnt > v->n)
+		args_add_uint(a, args_keep(a, "%s_cnt", v->name), v->cnt);
+}
+
+static void args_add_value(struct writer_args *a, const struct call_value *v)
+{
+	switch (v->kind) {
+	case VALUE_INT:
+		args_add_int(a, v->name, v->i);
+		break;
+	case VALUE_UINT:
+		args_add_uint(a, v->name, v->u);
+		break;
+	case VALUE_HEX:
+		args_add_hex(a, v->name, v->u);
+		break;
+	case VALUE_TEXT:
+		args_add_text(a, v->name, v->text);
+		break;
+	case VALUE_INTS:
+	case VALUE_HEXES:
+		args_add_array(a, v);
+		break;
+	}
+}
+
+static void args_add_site(struct writer_args *a, uint64_t site, const char *module, uint64_t offset)
+{
+	const char *slash;
+
+	if (module) {
+		slash = strrchr(module, '/');
+		args_add_text(a, "site",
+			      args_keep(a, "%s+0x%llx", slash ? slash + 1 : module,
+					(unsigned long long)offset));
+	} else if (site) {
+		args_add_text(a, "site", args_keep(a, "0x%llx", (unsigned long long)site));
+	}
+}
+
+static void args_add_split(struct writer_args *a, const struct state_times *split)
+{
+	args_add_us(a, "running_us", split->ns[THREAD_RUNNING]);
+	if (split->ns[THREAD_RUNNABLE])
+		args_add_us(a, "runnable_us", split->ns[THREAD_RUNNABLE]);
+	if (split->ns[THREAD_BLOCKED])
+		args_add_us(a, "blocked_us", split->ns[THREAD_BLOCKED]);
+	if (split->ns[THREAD_UNKNOWN])
+		args_add_us(a, "unknown_us", split->ns[THREAD_UNKNOWN]);
+}
+
+void args_from_call(struct writer_args *a, const struct model_call *c, bool sched)
+{
+	const struct call_view *view = c->view;
+
+	for (uint32_t i = 0; view && i < view->nvalues && i < CALL_VALUES_MAX; i++)
+		args_add_value(a, &view->values[i]);
+	if (view && !c->open && !c->unwound && view->roles.error)
+		args_add_int(a, "error", view->roles.error);
+	args_add_site(a, c->site, c->site_module, c->site_offset);
+	if (sched)
+		args_add_split(a, &c->split);
+	else
+		args_add_uint(a, "cpu", c->cpu);
+	if (c->open)
+		args_add_bool(a, "open", true);
+	if (c->unwound)
+		args_add_bool(a, "unwound", true);
+	if (c->partial)
+		args_add_bool(a, "partial", true);
+	if (c->fault)
+		args_add_bool(a, "fault", true);
+}
+
+static uint32_t spin_funcs(const struct model_spin *s)
+{
+	return s->nfuncs < 4 ? s->nfuncs : 4;
+}
+
+void args_from_spin(struct writer_args *a, const struct model_spin *s, uint64_t start_ns,
+		    bool sched)
+{
+	args_add_uint(a, "count", s->cnt);
+	args_add_us(a, "busy_us", s->busy_ns);
+	args_add_us(a, "first_us", s->begin_ns > start_ns ? s->begin_ns - start_ns : 0);
+	args_add_us(a, "last_us", s->end_ns > start_ns ? s->end_ns - start_ns : 0);
+	for (uint32_t i = 0; i < spin_funcs(s); i++) {
+		const struct model_spin_func *f = &s->func[i];
+		const struct layer *layer = f->func->layer;
+		const char *arg = layer && layer->spin_arg_name ? layer->spin_arg_name(f->func) :
+								  NULL;
+
+		if (spin_funcs(s) > 1) {
+			args_add_uint(a, args_keep(a, "%s_count", f->func->name), f->cnt);
+			args_add_us(a, args_keep(a, "%s_busy_us", f->func->name), f->busy_ns);
+		}
+		if (arg && spin_funcs(s) > 1)
+			arg = args_keep(a, "%s_%s", f->func->name, arg);
+		if (arg)
+			args_add_hex(a, arg, f->arg);
+	}
+	args_add_site(a, s->site, s->site_module, s->site_offset);
+	if (sched)
+		args_add_split(a, &s->split);
+	else
+		args_add_uint(a, "cpu", s->cpu);
+	if (s->open)
+		args_add_bool(a, "open", true);
+}
+
+const char *args_spin_name(struct writer_args *a, const struct model_spin *s)
+{
+	char cnt[TEXT_NUMBER_BYTES];
+	uint32_t n = spin_funcs(s);
+
+	*text_count(cnt, s->cnt) = 0;
+	return args_keep(a, "%s%s%s%s%s%s%s \xc3\x97%s", n > 0 ? s->func[0].func->name : "polls",
+			 n > 1 ? ", " : "", n > 1 ? s->func[1].func->name : "", n > 2 ? ", " : "",
+			 n > 2 ? s->func[2].func->name : "", n > 3 ? ", " : "",
+			 n > 3 ? s->func[3].func->name : "", cnt);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The named values a slice carries, the same for every format. Built anew for each slice; strings and
+ * arrays are borrowed from the model (valid during its callback) or lie in the list's own scratch.
+ */
+#ifndef POV_WRITER_ARGS_H
+#define POV_WRITER_ARGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/model.h"
+
+enum arg_kind {
+	ARG_INT,   /* i */
+	ARG_UINT,  /* u */
+	ARG_HEX,   /* u: handle, address */
+	ARG_BOOL,  /* u */
+	ARG_US,	   /* u: ns, shown as microseconds with three decimals */
+	ARG_TEXT,  /* text */
+	ARG_INTS,  /* ints[0..n-1], n > 0 */
+	ARG_HEXES, /* the same as handles */
+};
+
+struct writer_arg {
+	const char *name;
+	enum arg_kind kind;
+	uint32_t n;
+	union {
+		int64_t i;
+		uint64_t u;
+		const char *text;
+		const int64_t *ints;
+	};
+};
+
+#define ARGS_MAX (2 * CALL_VALUES_MAX + 32)
+#define ARGS_SCRATCH_BYTES 4096
+
+struct writer_args {
+	uint32_t n, used;		     /* used: of scratch */
+	struct writer_arg arg[ARGS_MAX + 1]; /* the last one takes what is too many */
+	char scratch[ARGS_SCRATCH_BYTES];
+};
+
+static inline void args_reset(struct writer_args *a)
+{
+	a->n = a->used = 0;
+}
+
+void args_add_int(struct writer_args *a, const char *name, int64_t v);
+void args_add_uint(struct writer_args *a, const char *name, uint64_t v);
+void args_add_hex(struct writer_args *a, const char *name, uint64_t v);
+void args_add_bool(struct writer_args *a, const char *name, bool v);
+void args_add_us(struct writer_args *a, const char *name, uint64_t ns);
+void args_add_text(struct writer_args *a, const char *name, const char *text); /* borrows text */
+/* Keeps a copy in the scratch; what does not fit is cut. Returns the copy. */
+const char *args_keep(struct writer_args *a, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* start_ns: of the recording; sched: whether the split of a call into states means anything. */
+void args_from_call(struct writer_args *a, const struct model_call *c, bool sched);
+void args_from_spin(struct writer_args *a, const struct model_spin *s, uint64_t start_ns,
+		    bool sched);
+/* "MPI_Iprobe ×1,234"; lies in the scratch. */
+const char *args_spin_name(struct writer_args *a, const struct model_spin *s);
+
+#endif

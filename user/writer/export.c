@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The way from file to file. The output is written without a name (O_TMPFILE) where the file system can do
+ * that, so that not even kill -9 leaves half a file; elsewhere under a temporary name.
+ */
+#include "writer/export.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/human.h"
+#include "base/log.h"
+#include "model/model.h"
+#include "trace/trace_read.h"
+
+#define FILE_MODE 0666 /* less what umask takes */
+
+struct output {
+	const char *path;
+	char *tmp;     /* the name it has until it is whole; NULL: none yet, or none needed */
+	bool nameless; /* O_TMPFILE */
+	FILE *file;
+};
+
+static int fail(const char *what, const char *path, int err)
+{
+	log_error("export: cannot %s %s: %s", what, path, strerror(err));
+	return -err;
+}
+
+/* Only a new or regular file is replaced as a whole; pipes and devices are written to. */
+static bool written_in_place(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISREG(st.st_mode);
+}
+
+static int output_open_tmp(struct output *o)
+{
+	char *copy = xstrdup(o->path);
+	mode_t mask = umask(0);
+	int fd;
+
+	umask(mask);
+	o->tmp = xasprintf("%s.XXXXXX", o->path);
+	fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, FILE_MODE);
+	o->nameless = fd >= 0;
+	if (fd < 0) {
+		fd = mkostemp(o->tmp, O_CLOEXEC);
+		if (fd >= 0 && fchmod(fd, FILE_MODE & ~mask))
+			log_debug("export: mode of %s: %s", o->tmp, strerror(errno));
+	}
+	free(copy);
+	return fd;
+}
+
+static int output_open(struct output *o, const char *path)
+{
+	int fd;
+
+	*o = (struct output){.path = path};
+	if (!strcmp(path, "-")) {
+		o->file = stdout;
+		return 0;
+	}
+	fd = written_in_place(path) ? open(path, O_WRONLY | O_CLOEXEC) : output_open_tmp(o);
+	if (fd < 0) {
+		fd = fail("create", path, errno);
+		free(o->tmp);
+		return fd;
+	}
+	o->file = fdopen(fd, "w");
+	if (!o->file)
+		die("export: out of memory");
+	return 0;
+}
+
+/* A nameless file gets its temporary name: linkat() cannot replace what is there. */
+static int output_link(struct output *o)
+{
+	char fd_path[64];
+
+	snprintf(fd_path, sizeof(fd_path), "/proc/self/fd/%d", fileno(o->file));
+	for (int tries = 0; tries < 100; tries++) {
+		char *x = o->tmp + strlen(o->tmp) - 6;
+
+		snprintf(x, 7, "%06x",
+			 ((unsigned int)getpid() * 100 + (unsigned int)tries) & 0xffffff);
+		if (!linkat(AT_FDCWD, fd_path, AT_FDCWD, o->tmp, AT_SYMLINK_FOLLOW)) {
+			o->nameless = false;
+			return 0;
+		}
+		if (errno != EEXIST)
+			break;
+	}
+	return fail("name", o->path, errno);
+}
+
+/* Gives the file its name if all went well, else removes it. Returns the first error. */
+static int output_close(struct output *o, const struct export_options *opt, int err)
+{
+	if (o->file == stdout)
+		return err;
+	if (!err && o->tmp && opt && opt->uid >= 0 &&
+	    fchown(fileno(o->file), (uid_t)opt->uid, (gid_t)opt->gid))
+		log_warn("export: %s stays root's: %s", o->path, strerror(errno));
+	if (!err && o->nameless)
+		err = output_link(o);
+	if (fclose(o->file) && !err)
+		err = fail("write", o->path, errno);
+	if (!err && o->tmp && rename(o->tmp, o->path))
+		err = fail("name", o->path, errno);
+	if (err && o->tmp && !o->nameless)
+		unlink(o->tmp);
+	free(o->tmp);
+	return err;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	return !stat(a, &sa) && !stat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+static const struct writer *writer_choose(const char *out, const char *format, bool *gzip)
+{
+	const struct writer *w = writer_find(format ? format : out, gzip);
+
+	if (!w && format)
+		log_error("export: unknown format \"%s\"; known: json, json.gz, pftrace", format);
+	else if (!w && !strcmp(out, "-"))
+		log_error("export: say with --format what to write to stdout");
+	else if (!w)
+		log_error(
+			"export: %s: unknown ending; use .json, .json.gz or .pftrace, or --format",
+			out);
+	return w;
+}
+
+static int write_model(struct trace *t, const struct writer *w, const struct writer_select *sel,
+		       FILE *file, bool gzip, struct writer_totals *totals)
+{
+	const struct model_options mopt = {.counters = true};
+	struct model *m;
+	int err = model_open(t, &mopt, &m);
+
+	if (err)
+		return err;
+	err = w->write(m, sel, file, gzip, totals);
+	model_close(m);
+	return err;
+}
+
+int export_file(const char *pov, const char *out, const struct export_options *opt,
+		struct writer_totals *totals)
+{
+	bool gzip;
+	const struct writer *w = writer_choose(out, opt ? opt->format : NULL, &gzip);
+	struct writer_totals written;
+	struct output o;
+	struct trace *t;
+	int err;
+
+	if (!w)
+		return -ENOTSUP;
+	if (strcmp(out, "-") && same_file(pov, out)) {
+		log_error("export: %s is the recording itself; name another output", out);
+		return -EINVAL;
+	}
+	err = trace_open(pov, &t);
+	if (err)
+		return err;
+	err = output_open(&o, out);
+	if (!err) {
+		err = write_model(t, w, opt ? &opt->select : NULL, o.file, gzip, &written);
+		err = output_close(&o, opt, err);
+	}
+	trace_close(t);
+	if (!err)
+		*totals = written;
+	return err;
+}
+
+bool export_wants(const char *out)
+{
+	bool gzip;
+
+	return writer_find(out, &gzip) != NULL;
+}
+
+void export_report(const char *out, const struct writer_totals *t)
+{
+	char slices[HUMAN_BYTES], arrows[HUMAN_BYTES], counters[HUMAN_BYTES], switches[HUMAN_BYTES];
+	char wakings[HUMAN_BYTES], bytes[HUMAN_BYTES], n[HUMAN_BYTES];
+
+	log_info("wrote %s: %s slices, %s arrows, %s counter values, %s switches, %s wake-ups, %s",
+		 strcmp(out, "-") ? out : "to stdout",
+		 human_count(slices, sizeof(slices), t->slices),
+		 human_count(arrows, sizeof(arrows), t->flows),
+		 human_count(counters, sizeof(counters), t->counters),
+		 human_count(switches, sizeof(switches), t->switches),
+		 human_count(wakings, sizeof(wakings), t->wakings),
+		 human_bytes(bytes, sizeof(bytes), t->bytes));
+	if (t->misplaced)
+		log_warn("%s slices would overlap others on their track and became instants "
+			 "(argument \"misplaced\"): the recording is damaged",
+			 human_count(n, sizeof(n), t->misplaced));
+	if (t->early)
+		log_warn("%s slices began before the recording and are cut at its start",
+			 human_count(n, sizeof(n), t->early));
+	if (t->undecided)
+		log_warn("%s wake-ups are without arrow: they were too many to wait for the calls "
+			 "around them",
+			 human_count(n, sizeof(n), t->undecided));
+}

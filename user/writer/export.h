@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * From a .pov file to a timeline file, in one call: for `povtrace export`, and for `povtrace record` when it
+ * is asked for a timeline. Includes nothing of the model.
+ */
+#ifndef POV_WRITER_EXPORT_H
+#define POV_WRITER_EXPORT_H
+
+#include "writer/writer.h"
+
+struct export_options {
+	const char *format; /* "json", "json.gz", "pftrace", …; NULL: by the output's ending */
+	struct writer_select select;
+	int uid, gid; /* owner of the output; -1: whoever runs this */
+};
+
+/*
+ * Exports the recording at pov to out ("-": stdout). A file appears under its name only when it is whole;
+ * nothing is left behind otherwise. opt may be NULL. 0 or -errno (printed); -ENOTSUP for an output whose format
+ * is unknown. *totals only on success.
+ */
+int export_file(const char *pov, const char *out, const struct export_options *opt,
+		struct writer_totals *totals);
+
+/* Whether out is known by its ending as a timeline (and not a .pov). */
+bool export_wants(const char *out);
+
+/* One line to stderr: what went to out. */
+void export_report(const char *out, const struct writer_totals *totals);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Taken from the trace's meta blocks, which come from outside: every member may be missing or odd.
+ */
+#include "writer/meta.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "abi/event.h"
+#include "base/log.h"
+#include "trace/trace_read.h"
+#include "version.h"
+#include "writer/writer.h"
+
+static const char *const drop_name[POV_CLASS_CNT] = {
+	"lost_calls", "lost_spins", "lost_call_details", "lost_sched", "lost_irqs", "lost_tasks",
+};
+
+static const char *text_of(json_t *object, const char *key)
+{
+	const char *s = json_string_value(json_object_get(object, key));
+
+	return s ? s : "";
+}
+
+/* The words of a command as one line; words with blanks are quoted. */
+static const char *command_line(struct writer_args *a, json_t *argv)
+{
+	char line[1024];
+	size_t used = 0, i;
+	json_t *word;
+
+	line[0] = 0;
+	json_array_foreach(argv, i, word)
+	{
+		const char *s = json_string_value(word);
+		const char *quote = s && (!*s || strpbrk(s, " \t\n'\"")) ? "'" : "";
+		int n = snprintf(line + used, sizeof(line) - used, "%s%s%s%s", i ? " " : "", quote,
+				 s ? s : "", quote);
+
+		if (n < 0 || (size_t)n >= sizeof(line) - used)
+			break;
+		used += (size_t)n;
+	}
+	return args_keep(a, "%s", line);
+}
+
+static const char *utc_time(struct writer_args *a, int64_t realtime_ns)
+{
+	time_t s = (time_t)(realtime_ns / 1000000000);
+	struct tm tm;
+	char text[40];
+
+	if (realtime_ns <= 0 || !gmtime_r(&s, &tm) ||
+	    !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm))
+		return "";
+	return args_keep(a, "%s.%09lldZ", text, (long long)(realtime_ns % 1000000000));
+}
+
+static void drops_fill(struct writer_args *a, json_t *end)
+{
+	uint64_t cnt[POV_CLASS_CNT] = {0};
+	size_t i;
+	json_t *drop;
+
+	json_array_foreach(json_object_get(end, "drops"), i, drop)
+	{
+		json_int_t class = json_integer_value(json_object_get(drop, "class"));
+		json_int_t n = json_integer_value(json_object_get(drop, "cnt"));
+
+		if (class >= 0 && class < POV_CLASS_CNT && n > 0)
+			cnt[class] += (uint64_t)n;
+	}
+	for (int class = 0; class < POV_CLASS_CNT; class ++)
+		args_add_uint(a, drop_name[class], cnt[class]);
+}
+
+static void select_fill(struct writer_args *a, const struct writer_select *sel)
+{
+	if (!sel)
+		return;
+	if (sel->from_ns || sel->to_ns) {
+		args_add_us(a, "selected_from_us", sel->from_ns);
+		if (sel->to_ns)
+			args_add_us(a, "selected_to_us", sel->to_ns);
+	}
+	if (sel->nranks)
+		args_add_uint(a, "selected_ranks", sel->nranks);
+	if (sel->nfunctions)
+		args_add_uint(a, "selected_function_patterns", sel->nfunctions);
+}
+
+void meta_fill(struct writer_args *a, struct model *m, const struct writer_select *sel)
+{
+	const struct model_info *info = model_get_info(m);
+	struct trace *t = model_get_trace(m);
+	json_t *rec = trace_meta_find(t, "recording"), *end = trace_meta_find(t, "end");
+	const char *utc;
+
+	args_reset(a);
+	args_add_text(a, "host", info->host ? info->host : "");
+	args_add_text(a, "kernel", info->kernel ? info->kernel : "");
+	args_add_text(a, "machine", info->machine ? info->machine : "");
+	args_add_uint(a, "cpus", info->nr_cpus);
+	args_add_text(a, "command", command_line(a, json_object_get(rec, "argv")));
+	args_add_text(a, "recorded_by", args_keep(a, "povtrace %s", text_of(rec, "povtrace")));
+	args_add_text(a, "exported_by", "povtrace " POV_VERSION);
+	args_add_text(a, "scheduler",
+		      !info->sched_recorded ? "off" :
+		      info->sched_all	    ? "all" :
+					      "ranks");
+	args_add_uint(a, "monotonic_start_ns", info->start_ns);
+	args_add_int(a, "boottime_offset_ns", info->boottime_offset_ns);
+	args_add_int(a, "realtime_offset_ns", info->realtime_offset_ns);
+	utc = utc_time(a, (int64_t)info->start_ns + info->realtime_offset_ns);
+	if (*utc)
+		args_add_text(a, "started", utc);
+	args_add_bool(a, "complete", info->complete);
+	if (end)
+		args_add_text(a, "ended_by", text_of(end, "reason"));
+	drops_fill(a, end);
+	select_fill(a, sel);
+}
+
+char *meta_process_name(const struct model_process *p, uint32_t njobs)
+{
+	const char *name = p->name && *p->name ? p->name : "?";
+	char rank[16] = "?";
+	char job[160] = "";
+
+	if (!p->is_rank)
+		return xstrdup(name);
+	if (p->rank >= 0)
+		snprintf(rank, sizeof(rank), "%d", p->rank);
+	if (njobs > 1 && p->job && *p->job)
+		snprintf(job, sizeof(job), "job %.128s \xc2\xb7 ", p->job);
+	else if (njobs > 1)
+		snprintf(job, sizeof(job), "job %d \xc2\xb7 ", p->job_idx);
+	return xasprintf("%srank %s \xc2\xb7 %s", job, rank, name);
+}
+
+const char *meta_kernel_version(struct model *m)
+{
+	return text_of(trace_meta_find(model_get_trace(m), "host"), "version");
+}

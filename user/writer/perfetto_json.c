@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Chrome's JSON trace events as Perfetto reads them, plus its scheduler events as ftrace text in the
+ * string "systemTraceEvents". The two parts take a pass of the model each, so that nothing is kept.
+ * Times are microseconds (ftrace text: seconds) since the recording's start, exact to the nanosecond.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "trace/trace_read.h"
+#include "writer/meta.h"
+#include "writer/out.h"
+#include "writer/text.h"
+#include "writer/timeline.h"
+
+#define STATE_PREEMPTED 0x100
+
+struct json_writer {
+	struct out *out;
+	uint64_t base_ns; /* time 0 of the file */
+	uint32_t njobs;
+	bool second; /* an event has been written: a comma is due */
+	struct writer_totals *totals;
+};
+
+/* ---- pieces; p: a place with room, returns the end ---- */
+
+static char *put(char *p, const char *text)
+{
+	size_t n = strlen(text);
+
+	memcpy(p, text, n);
+	return p + n;
+}
+
+/* A string of any length goes through the buffer by itself; p is what out_room() gave. */
+static char *put_json(struct json_writer *w, char *p, const char *s)
+{
+	size_t n = strlen(s);
+	char *tmp;
+
+	out_advance(w->out, p);
+	if (TEXT_JSON_BYTES(n) > OUT_ROOM_BYTES / 2) {
+		tmp = xmalloc(TEXT_JSON_BYTES(n));
+		out_write(w->out, tmp, (size_t)(text_json(tmp, s, n) - tmp));
+		free(tmp);
+		return out_room(w->out);
+	}
+	p = text_json(out_room(w->out), s, n);
+	out_advance(w->out, p);
+	return out_room(w->out);
+}
+
+static char *put_key(struct json_writer *w, char *p, const char *key)
+{
+	p = put_json(w, p, key);
+	*p++ = ':';
+	return p;
+}
+
+/* Integers that other readers would round become text. */
+static char *put_u64(char *p, uint64_t v)
+{
+	bool big = v > INT64_MAX;
+
+	if (big)
+		*p++ = '"';
+	p = text_u64(p, v);
+	if (big)
+		*p++ = '"';
+	return p;
+}
+
+static char *put_hex(char *p, uint64_t v)
+{
+	*p++ = '"';
+	p = text_hex(p, v);
+	*p++ = '"';
+	return p;
+}
+
+static char *put_array(struct json_writer *w, char *p, const struct writer_arg *a)
+{
+	*p++ = '[';
+	for (uint32_t i = 0; i < a->n; i++) {
+		if (i)
+			*p++ = ',';
+		p = a->kind == ARG_HEXES ? put_hex(p, (uint64_t)a->ints[i]) :
+					   text_i64(p, a->ints[i]);
+		if (i % 64 == 63) {
+			out_advance(w->out, p);
+			p = out_room(w->out);
+		}
+	}
+	*p++ = ']';
+	return p;
+}
+
+static char *put_value(struct json_writer *w, char *p, const struct writer_arg *a)
+{
+	switch (a->kind) {
+	case ARG_INT:
+		return text_i64(p, a->i);
+	case ARG_UINT:
+		return put_u64(p, a->u);
+	case ARG_HEX:
+		return put_hex(p, a->u);
+	case ARG_BOOL:
+		return put(p, a->u ? "true" : "false");
+	case ARG_US:
+		return text_us(p, a->u);
+	case ARG_TEXT:
+		return put_json(w, p, a->text ? a->text : "");
+	case ARG_INTS:
+	case ARG_HEXES:
+		return put_array(w, p, a);
+	}
+	return put(p, "null");
+}
+
+static char *put_args(struct json_writer *w, char *p, const struct writer_args *args)
+{
+	*p++ = '{';
+	for (uint32_t i = 0; i < args->n; i++) {
+		if (i)
+			*p++ = ',';
+		p = put_key(w, p, args->arg[i].name);
+		p = put_value(w, p, &args->arg[i]);
+	}
+	*p++ = '}';
+	return p;
+}
+
+static char *event_begin(struct json_writer *w, const char *phase)
+{
+	char *p = out_room(w->out);
+
+	if (w->second)
+		*p++ = ',';
+	*p++ = '\n';
+	w->second = true;
+	p = put(p, "{\"ph\":\"");
+	p = put(p, phase);
+	return put(p, "\",\"name\":");
+}
+
+static char *put_ids(char *p, uint32_t pid, uint32_t tid)
+{
+	p = text_u64(put(p, ",\"pid\":"), pid);
+	return text_u64(put(p, ",\"tid\":"), tid);
+}
+
+static void event_end(struct json_writer *w, char *p)
+{
+	*p++ = '}';
+	out_advance(w->out, p);
+}
+
+/* ---- identities ---- */
+
+static void metadata_event(struct json_writer *w, const char *what, uint32_t pid, uint32_t tid,
+			   const char *name, int32_t order)
+{
+	char *p = put_json(w, event_begin(w, "M"), what);
+
+	p = put(put_ids(p, pid, tid), ",\"args\":{");
+	if (name)
+		p = put_json(w, put(p, "\"name\":"), name);
+	else
+		p = text_i64(put(p, "\"sort_index\":"), order);
+	*p++ = '}';
+	event_end(w, p);
+}
+
+static void json_process(void *ctx, const struct model_process *p, int32_t order)
+{
+	struct json_writer *w = ctx;
+	char *name = meta_process_name(p, w->njobs);
+
+	metadata_event(w, "process_name", p->out_pid, p->out_pid, name, 0);
+	metadata_event(w, "process_sort_index", p->out_pid, p->out_pid, NULL, order);
+	free(name);
+}
+
+static void json_thread(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns)
+{
+	(void)ts_ns;
+	metadata_event(ctx, "thread_name", t->tgid, t->tid, *t->comm ? t->comm : "?", 0);
+	metadata_event(ctx, "thread_sort_index", t->tgid, t->tid, NULL, order);
+}
+
+/* povtrace's own tracks are threads of its own process. */
+static void track_tell(struct json_writer *w, struct track *t)
+{
+	struct sched_task task = {t->tid, t->pid, t->name};
+
+	if (t->uuid || t->kind == TRACK_THREAD || t->kind == TRACK_IN_FLIGHT ||
+	    t->kind == TRACK_RUNNABLE)
+		return;
+	t->uuid = 1;
+	json_thread(w, &task, (int32_t)(t->kind * 65536 + t->order), 0);
+}
+
+/* ---- events ---- */
+
+static uint64_t time_of(struct json_writer *w, uint64_t ns)
+{
+	return ns > w->base_ns ? ns - w->base_ns : 0;
+}
+
+static void slice_write(struct json_writer *w, struct track *t, const struct slice *s, bool instant)
+{
+	uint64_t end_ns = instant ? s->begin_ns : s->end_ns;
+	uint64_t begin = time_of(w, s->begin_ns);
+	char *p;
+
+	track_tell(w, t);
+	p = event_begin(w, s->open && !instant ? "B" : "X");
+	p = put_json(w, p, s->name);
+	p = put_json(w, put(p, ",\"cat\":"), s->category);
+	p = put_ids(p, t->pid, t->tid);
+	p = text_us(put(p, ",\"ts\":"), begin);
+	if (!s->open || instant)
+		p = text_us(put(p, ",\"dur\":"), time_of(w, end_ns) - begin);
+	if (s->flow_out || s->flow_in) {
+		p = text_u64(put(p, ",\"bind_id\":"), s->flow_out | s->flow_in);
+		p = put(p, s->flow_out ? ",\"flow_out\":true" : ",\"flow_in\":true");
+	}
+	p = put(p, ",\"args\":");
+	event_end(w, put_args(w, p, s->args));
+	if (s->begin_ns < w->base_ns)
+		w->totals->early++;
+}
+
+static void json_slice(void *ctx, struct track *t, const struct slice *s)
+{
+	slice_write(ctx, t, s, false);
+}
+
+static void json_instant(void *ctx, struct track *t, const struct slice *s)
+{
+	slice_write(ctx, t, s, true);
+}
+
+static void json_slice_end(void *ctx, struct track *t, uint64_t ts_ns)
+{
+	(void)ctx;
+	(void)t;
+	(void)ts_ns; /* the slice said how long it is */
+}
+
+/* Counters belong to processes; the reader joins the name and the value's key with a blank. */
+static void json_counter(void *ctx, struct track *t, uint64_t ts_ns, int64_t value)
+{
+	struct json_writer *w = ctx;
+	const char *blank = strrchr(t->name, ' ');
+	char key[64] = "", name[64] = "";
+	char *p;
+
+	if (blank && (size_t)(blank - t->name) < sizeof(name) && strlen(blank) < sizeof(key)) {
+		memcpy(name, t->name, (size_t)(blank - t->name));
+		strcpy(key, blank + 1);
+	}
+	p = put_json(w, event_begin(w, "C"), name);
+	p = put_ids(p, t->pid, t->pid);
+	p = text_us(put(p, ",\"ts\":"), time_of(w, ts_ns));
+	p = put_key(w, put(p, ",\"args\":{"), key);
+	p = text_i64(p, value);
+	*p++ = '}';
+	event_end(w, p);
+}
+
+/* ---- the scheduler, as ftrace would print it ---- */
+
+static const char *state_text(uint32_t state)
+{
+	static const char *const bit[] = {"S", "D", "T", "t", "X", "Z", "P", "I"};
+
+	if (state == STATE_PREEMPTED)
+		return "R+";
+	return state && state <= 0x80 ? bit[__builtin_ctz(state)] : "R";
+}
+
+/*
+ * "task-17    (   17) [003] ..... 1.2345678905: ". The reader multiplies by 1e9 in a double and cuts: the last
+ * digit, half a nanosecond, keeps that from falling to the one before.
+ */
+static char *put_ftrace_head(struct json_writer *w, char *p, const struct sched_task *t,
+			     uint32_t cpu, const char *flags, uint64_t ts_ns)
+{
+	uint64_t ns = time_of(w, ts_ns);
+	char frac[TEXT_NUMBER_BYTES];
+
+	if (t->tid) {
+		p = text_ftrace_comm(p, t->comm, strlen(t->comm));
+		p = text_u64(put(p, "-"), t->tid);
+		p = text_u64(put(p, " ("), t->tgid);
+		p = put(p, ") [");
+	} else {
+		p = put(p, "<idle>-0 (-----) [");
+	}
+	p = put(p, cpu < 10 ? "00" : cpu < 100 ? "0" : "");
+	p = put(text_u64(p, cpu), "] ");
+	p = put(put(p, flags), " ");
+	p = put(text_u64(p, ns / 1000000000), ".");
+	text_u64(frac, 1000000000 + ns % 1000000000);
+	memcpy(p, frac + 1, 9);
+	return put(p + 9, "5: ");
+}
+
+static char *put_task(char *p, const char *side, const struct sched_task *t, uint32_t cpu,
+		      uint16_t prio)
+{
+	p = put(put(p, side), "_comm=");
+	if (t->tid)
+		p = text_ftrace_comm(p, t->comm, strlen(t->comm));
+	else
+		p = text_u64(put(p, "swapper/"), cpu);
+	p = text_u64(put(put(put(p, " "), side), "_pid="), t->tid);
+	return text_u64(put(put(put(p, " "), side), "_prio="), prio);
+}
+
+static void json_switch(void *ctx, const struct sched_switch *s)
+{
+	struct json_writer *w = ctx;
+	char *p = out_room(w->out);
+
+	p = put_ftrace_head(w, p, &s->prev, s->cpu, ".....", s->ts_ns);
+	p = put_task(put(p, "sched_switch: "), "prev", &s->prev, s->cpu, s->prev_prio);
+	p = put(put(put(p, " prev_state="), state_text(s->prev_state)), " ==> ");
+	p = put_task(p, "next", &s->next, s->cpu, s->next_prio);
+	out_advance(w->out, put(p, "\\n"));
+}
+
+static void json_waking(void *ctx, const struct sched_waking *s)
+{
+	struct json_writer *w = ctx;
+	char *p = out_room(w->out);
+
+	p = put_ftrace_head(w, p, &s->waker, s->cpu, s->irq ? "..h.." : ".....", s->ts_ns);
+	p = put(p, "sched_waking: comm=");
+	p = text_ftrace_comm(p, s->target.comm, strlen(s->target.comm));
+	p = text_u64(put(p, " pid="), s->target.tid);
+	p = text_u64(put(p, " prio="), s->prio);
+	p = put(p, s->target_cpu < 10  ? " target_cpu=00" :
+		   s->target_cpu < 100 ? " target_cpu=0" :
+					 " target_cpu=");
+	out_advance(w->out, put(text_u64(p, s->target_cpu), "\\n"));
+}
+
+/* What the first pass has told, or this format has no words for. */
+static void skip_process(void *ctx, const struct model_process *p, int32_t order)
+{
+	(void)ctx;
+	(void)p;
+	(void)order;
+}
+
+static void skip_thread(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns)
+{
+	(void)ctx;
+	(void)t;
+	(void)order;
+	(void)ts_ns;
+}
+
+static void skip_lost(void *ctx, uint32_t cpu)
+{
+	(void)ctx;
+	(void)cpu;
+}
+
+static const struct timeline_ops json_event_ops = {
+	.process = json_process,
+	.thread = json_thread,
+	.slice = json_slice,
+	.slice_end = json_slice_end,
+	.instant = json_instant,
+	.counter = json_counter,
+};
+
+static const struct timeline_ops json_sched_ops = {
+	.process = skip_process,
+	.thread = skip_thread,
+	.sched_switch = json_switch,
+	.sched_waking = json_waking,
+	.sched_lost = skip_lost,
+};
+
+/* ---- the whole ---- */
+
+static int json_events_run(struct json_writer *w, struct model *m, struct timeline_options *opt,
+			   const struct writer_args *meta)
+{
+	int err;
+
+	out_text(w->out, "{\"metadata\":");
+	out_advance(w->out, put_args(w, out_room(w->out), meta));
+	out_text(w->out, ",\n\"traceEvents\":[");
+	opt->slices = true;
+	opt->sched = false;
+	err = timeline_run(m, opt, &json_event_ops, w, meta, w->totals);
+	out_text(w->out, "\n]");
+	return err;
+}
+
+static int json_sched_run(struct json_writer *w, struct model *m, struct timeline_options *opt)
+{
+	int err;
+
+	if (!opt->sched_recorded)
+		return 0;
+	out_text(w->out, ",\n\"systemTraceEvents\":\"# tracer: nop\\n");
+	opt->slices = false;
+	opt->sched = true;
+	err = timeline_run(m, opt, &json_sched_ops, w, NULL, w->totals);
+	out_text(w->out, "\"");
+	return err;
+}
+
+static int json_write(struct model *m, const struct writer_select *sel, FILE *file, bool gzip,
+		      struct writer_totals *totals)
+{
+	const struct model_info *info = model_get_info(m);
+	const struct trace_summary *sum = trace_get_summary(model_get_trace(m));
+	struct json_writer w = {.njobs = info->njobs, .totals = totals, .base_ns = info->start_ns};
+	struct writer_args *meta = xmalloc(sizeof(*meta));
+	struct timeline_options opt;
+	int err, write_err;
+
+	memset(totals, 0, sizeof(*totals));
+	if (sum && sum->records && sum->first_ns < w.base_ns)
+		w.base_ns = sum->first_ns;
+	w.out = out_new(file, gzip);
+	meta_fill(meta, m, sel);
+	timeline_options_fill(&opt, m, sel);
+	err = json_events_run(&w, m, &opt, meta);
+	if (!err && !out_error(w.out))
+		err = json_sched_run(&w, m, &opt);
+	out_text(w.out, "}\n");
+	write_err = out_finish(w.out, &totals->bytes);
+	if (write_err)
+		log_error("export: cannot write: %s", strerror(-write_err));
+	free(meta);
+	return err ? err : write_err;
+}
+
+static const char *const json_endings[] = {".json", NULL};
+
+const struct writer writer_json = {
+	.name = "json",
+	.endings = json_endings,
+	.write = json_write,
+};

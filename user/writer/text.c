@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * printf() would be most of the cost of writing JSON; these are the few conversions it needs.
+ */
+#include "writer/text.h"
+
+#include <string.h>
+
+static const char digit_pairs[] = "0001020304050607080910111213141516171819"
+				  "2021222324252627282930313233343536373839"
+				  "4041424344454647484950515253545556575859"
+				  "6061626364656667686970717273747576777879"
+				  "8081828384858687888990919293949596979899";
+static const char hex_digits[] = "0123456789abcdef";
+
+char *text_u64(char *p, uint64_t v)
+{
+	char tmp[20], *t = tmp + sizeof(tmp);
+
+	while (v >= 100) {
+		t -= 2;
+		memcpy(t, &digit_pairs[2 * (v % 100)], 2);
+		v /= 100;
+	}
+	if (v >= 10) {
+		t -= 2;
+		memcpy(t, &digit_pairs[2 * v], 2);
+	} else {
+		*--t = (char)('0' + v);
+	}
+	memcpy(p, t, (size_t)(tmp + sizeof(tmp) - t));
+	return p + (tmp + sizeof(tmp) - t);
+}
+
+char *text_i64(char *p, int64_t v)
+{
+	if (v >= 0)
+		return text_u64(p, (uint64_t)v);
+	*p++ = '-';
+	return text_u64(p, 0 - (uint64_t)v);
+}
+
+char *text_hex(char *p, uint64_t v)
+{
+	int shift = v ? (63 - __builtin_clzll(v)) / 4 * 4 : 0;
+
+	*p++ = '0';
+	*p++ = 'x';
+	for (; shift >= 0; shift -= 4)
+		*p++ = hex_digits[v >> shift & 15];
+	return p;
+}
+
+char *text_us(char *p, uint64_t ns)
+{
+	unsigned int frac = (unsigned int)(ns % 1000);
+
+	p = text_u64(p, ns / 1000);
+	*p++ = '.';
+	*p++ = (char)('0' + frac / 100);
+	memcpy(p, &digit_pairs[2 * (frac % 100)], 2);
+	return p + 2;
+}
+
+char *text_count(char *p, uint64_t v)
+{
+	char tmp[20];
+	size_t n = (size_t)(text_u64(tmp, v) - tmp);
+
+	for (size_t i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			*p++ = ',';
+		*p++ = tmp[i];
+	}
+	return p;
+}
+
+size_t text_plain_len(const char *s, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\')
+			break;
+		i++;
+	}
+	return i;
+}
+
+/* Bytes of the UTF-8 character at s, or 0 if there is none. */
+static size_t utf8_char_len(const unsigned char *s, size_t n)
+{
+	size_t len;
+
+	if (s[0] < 0x80)
+		return 1;
+	len = s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+	if (!len || len > n)
+		return 0;
+	for (size_t i = 1; i < len; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return len;
+}
+
+bool text_utf8_valid(const char *s, size_t n)
+{
+	size_t i = text_plain_len(s, n);
+
+	while (i < n) {
+		size_t len = utf8_char_len((const unsigned char *)s + i, n - i);
+
+		if (!len)
+			return false;
+		i += len;
+	}
+	return true;
+}
+
+char *text_utf8(char *p, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n;) {
+		size_t len = utf8_char_len((const unsigned char *)s + i, n - i);
+
+		if (len) {
+			memcpy(p, s + i, len);
+			p += len;
+			i += len;
+		} else {
+			memcpy(p, "\xef\xbf\xbd", 3);
+			p += 3;
+			i++;
+		}
+	}
+	return p;
+}
+
+static char *json_escape(char *p, unsigned char c)
+{
+	*p++ = '\\';
+	switch (c) {
+	case '"':
+	case '\\':
+		*p++ = (char)c;
+		return p;
+	case '\n':
+		*p++ = 'n';
+		return p;
+	case '\t':
+		*p++ = 't';
+		return p;
+	default:
+		memcpy(p, "u00", 3);
+		p[3] = hex_digits[c >> 4];
+		p[4] = hex_digits[c & 15];
+		return p + 5;
+	}
+}
+
+char *text_json(char *p, const char *s, size_t n)
+{
+	*p++ = '"';
+	for (size_t i = 0; i < n;) {
+		size_t plain = text_plain_len(s + i, n - i);
+		unsigned char c;
+
+		memcpy(p, s + i, plain);
+		p += plain;
+		i += plain;
+		if (i == n)
+			break;
+		c = (unsigned char)s[i];
+		if (c < 0x80) {
+			p = json_escape(p, c);
+			i++;
+		} else {
+			size_t len = utf8_char_len((const unsigned char *)s + i, n - i);
+
+			p = text_utf8(p, s + i, len ? len : 1);
+			i += len ? len : 1;
+		}
+	}
+	*p++ = '"';
+	return p;
+}
+
+char *text_ftrace_comm(char *p, const char *s, size_t n)
+{
+	if (!n)
+		*p++ = '?';
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+		bool plain = c > 0x20 && c < 0x7f && c != '=' && c != '"' && c != '\\';
+
+		*p++ = plain ? (char)c : '_';
+	}
+	return p;
+}

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What is told: identities, the slices and counters that are selected, markers. How slices find their place
+ * is timeline_track.c's, the scheduler timeline_sched.c's, arrows timeline_wake.c's.
+ */
+#include "writer/timeline.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/event.h"
+#include "base/human.h"
+#include "base/log.h"
+#include "writer/timeline_priv.h"
+
+#define FUNC_IDS 65536
+#define LOST_CLASSES 16 /* tracks of lost records: ring × LOST_CLASSES + class */
+
+static const char *const class_name[POV_CLASS_CNT] = {
+	[POV_CLASS_CALL] = "calls",	   [POV_CLASS_SPIN] = "spins",
+	[POV_CLASS_MORE] = "call details", [POV_CLASS_SCHED] = "scheduler events",
+	[POV_CLASS_IRQ] = "interrupts",	   [POV_CLASS_TASK] = "task events",
+};
+
+static const char *const softirq_name[] = {"HI",       "TIMER",	  "NET_TX", "NET_RX",  "BLOCK",
+					   "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
+
+/* ---- identities and tracks ---- */
+
+struct tl_thread *tl_thread_of(struct timeline *tl, struct model_thread *t)
+{
+	struct tl_thread *th = t->user;
+
+	if (th)
+		return th;
+	th = xcalloc(1, sizeof(*th));
+	th->model = t;
+	th->run_cpu = -1;
+	th->track.kind = TRACK_THREAD;
+	th->track.pid = t->proc ? t->proc->out_pid : t->out_tid;
+	th->track.tid = t->out_tid;
+	th->track.order = tl->nthreads;
+	if (tl->nthreads == tl->thread_room) {
+		tl->thread_room = tl->thread_room ? 2 * tl->thread_room : 64;
+		tl->thread = xrealloc(tl->thread, tl->thread_room * sizeof(struct tl_thread *));
+	}
+	tl->thread[tl->nthreads++] = th;
+	t->user = th;
+	return th;
+}
+
+struct tl_cpu *tl_cpu_of(struct timeline *tl, uint32_t cpu)
+{
+	if (cpu >= tl->ncpus) {
+		uint32_t n = cpu + 1;
+
+		tl->cpu = xrealloc(tl->cpu, n * sizeof(*tl->cpu));
+		memset(tl->cpu + tl->ncpus, 0, (n - tl->ncpus) * sizeof(*tl->cpu));
+		tl->ncpus = n;
+	}
+	return &tl->cpu[cpu];
+}
+
+struct track *tl_track_new(struct timeline *tl, enum track_kind kind, uint32_t pid, uint32_t order,
+			   char *name)
+{
+	struct track *t = xcalloc(1, sizeof(*t));
+
+	t->kind = kind;
+	t->pid = pid;
+	t->tid = TIMELINE_TRACK_TID + tl->ntracks;
+	t->order = order;
+	t->name = name;
+	if (tl->ntracks == tl->track_room) {
+		tl->track_room = tl->track_room ? 2 * tl->track_room : 16;
+		tl->track = xrealloc(tl->track, tl->track_room * sizeof(struct track *));
+	}
+	tl->track[tl->ntracks++] = t;
+	return t;
+}
+
+/* The process that povtrace's own tracks and stretches belong to is told only if there are any. */
+void tl_self_tell(struct timeline *tl)
+{
+	struct model_process p = {.pid = TIMELINE_PID,
+				  .out_pid = TIMELINE_PID,
+				  .rank = -1,
+				  .job_idx = -1,
+				  .job = "",
+				  .name = "povtrace",
+				  .cmdline = ""};
+
+	if (tl->self_told)
+		return;
+	tl->self_told = true;
+	tl->ops->process(tl->ctx, &p, (int32_t)tl->nprocesses);
+}
+
+static struct track *track_find(const struct timeline *tl, enum track_kind kind, uint32_t pid,
+				uint32_t order)
+{
+	for (uint32_t i = 0; i < tl->ntracks; i++) {
+		struct track *t = tl->track[i];
+
+		if (t->kind == kind && t->pid == pid && t->order == order)
+			return t;
+	}
+	return NULL;
+}
+
+void timeline_add_process(struct timeline *tl, struct model_process *p)
+{
+	p->user = tl;
+	tl->ops->process(tl->ctx, p, (int32_t)tl->nprocesses++);
+}
+
+static void thread_tell(struct timeline *tl, struct tl_thread *th, uint64_t ts_ns)
+{
+	struct sched_task task = {th->track.tid, th->track.pid, th->comm};
+
+	memcpy(th->comm, th->model->comm, sizeof(th->comm));
+	th->comm[sizeof(th->comm) - 1] = 0;
+	th->told = true;
+	tl->ops->thread(tl->ctx, &task, (int32_t)th->track.order, ts_ns);
+}
+
+void timeline_add_thread(struct timeline *tl, struct model_thread *t)
+{
+	t->user = NULL;
+	if (!t->idle)
+		thread_tell(tl, tl_thread_of(tl, t), t->start_ns);
+}
+
+/* The stragglers: only now it is sure which process they belong to. */
+static void identities_complete(struct timeline *tl)
+{
+	for (uint32_t i = 0; i < tl->nthreads; i++) {
+		struct tl_thread *th = tl->thread[i];
+		struct model_process *p = th->model->proc;
+
+		if (th->told || th->model->idle)
+			continue;
+		if (p && p->user != tl)
+			timeline_add_process(tl, p);
+		th->track.pid = p ? p->out_pid : th->track.tid;
+		thread_tell(tl, th, th->model->start_ns);
+	}
+}
+
+void timeline_add_model(struct timeline *tl, struct model *m)
+{
+	for (uint32_t i = 0; i < model_process_count(m); i++) {
+		struct model_process *p = model_process_get(m, i);
+
+		if (p->pid)
+			timeline_add_process(tl, p);
+	}
+	for (uint32_t i = 0; i < model_thread_count(m); i++)
+		timeline_add_thread(tl, model_thread_get(m, i));
+}
+
+static void tl_thread_event(void *ctx, const struct model_thread *t, uint64_t ts_ns)
+{
+	struct timeline *tl = ctx;
+	struct tl_thread *th = t->user;
+
+	if (th && th->told && strncmp(th->comm, t->comm, sizeof(th->comm) - 1))
+		thread_tell(tl, th, ts_ns);
+}
+
+/* ---- selection ---- */
+
+bool tl_process_shown(const struct timeline *tl, const struct model_process *p)
+{
+	const struct writer_select *sel = tl->opt.select;
+
+	if (!sel || !sel->nranks)
+		return true;
+	for (uint32_t i = 0; p && p->is_rank && i < sel->nranks; i++) {
+		if (sel->ranks[i] == p->rank)
+			return true;
+	}
+	return false;
+}
+
+static bool func_shown(struct timeline *tl, const struct func_info *f)
+{
+	const struct writer_select *sel = tl->opt.select;
+	int8_t *known = &tl->func_shown[f->id];
+
+	if (!sel || !sel->nfunctions)
+		return true;
+	if (!*known) {
+		*known = -1;
+		for (uint32_t i = 0; i < sel->nfunctions; i++) {
+			if (!fnmatch(sel->functions[i], f->name, 0))
+				*known = 1;
+		}
+	}
+	return *known > 0;
+}
+
+static bool interval_shown(const struct timeline *tl, uint64_t begin_ns, uint64_t end_ns)
+{
+	return end_ns >= tl->from_ns && begin_ns <= tl->to_ns;
+}
+
+/* ---- slices ---- */
+
+/* Whether a call that lies in another one is told before that one; keeps count of the outermost ones. */
+static bool orphan_check(struct tl_thread *th, uint64_t begin_ns, uint64_t end_ns, uint8_t depth)
+{
+	if (!depth) {
+		th->outer_seen = true;
+		th->outer_end_ns = end_ns;
+		return false;
+	}
+	return !th->outer_seen || begin_ns > th->outer_end_ns;
+}
+
+/* A call's record names the process, so from the first one on it is known even for a straggler. */
+static struct tl_thread *caller_of(struct timeline *tl, struct model_thread *t)
+{
+	struct tl_thread *th = tl_thread_of(tl, t);
+
+	if (!th->told && t->proc)
+		th->track.pid = t->proc->out_pid;
+	return th;
+}
+
+static void tl_call(void *ctx, const struct model_call *c)
+{
+	struct timeline *tl = ctx;
+	struct tl_thread *th = caller_of(tl, c->thread);
+	uint64_t end_ns = c->open ? UINT64_MAX : c->end_ns;
+	bool shown = interval_shown(tl, c->begin_ns, end_ns) &&
+		     tl_process_shown(tl, c->thread->proc) && func_shown(tl, c->func);
+	struct slice s = {.begin_ns = c->begin_ns,
+			  .end_ns = c->end_ns,
+			  .open = c->open,
+			  .name = c->func->name,
+			  .category = c->func->group,
+			  .func = c->func,
+			  .args = &tl->args};
+
+	bool orphan = orphan_check(th, c->begin_ns, end_ns, c->depth);
+
+	if (shown) {
+		args_reset(&tl->args);
+		args_from_call(&tl->args, c, tl->opt.sched_recorded);
+		tl_track_add(tl, &th->track, &s, c->depth, orphan);
+		tl->totals->calls++;
+		tl->totals->open += c->open;
+	}
+	tl_wake_slice(tl, th, &(struct wake_slice){c->begin_ns, end_ns, shown, orphan});
+}
+
+static void tl_spin(void *ctx, const struct model_spin *sp)
+{
+	struct timeline *tl = ctx;
+	struct tl_thread *th = caller_of(tl, sp->thread);
+	bool shown = false, orphan;
+	struct slice s = {.begin_ns = sp->begin_ns,
+			  .end_ns = sp->end_ns,
+			  .category = sp->nfuncs ? sp->func[0].func->group : "polls",
+			  .args = &tl->args};
+
+	for (uint32_t i = 0; i < sp->nfuncs && i < 4; i++)
+		shown |= func_shown(tl, sp->func[i].func);
+	shown = shown && interval_shown(tl, sp->begin_ns, sp->end_ns) &&
+		tl_process_shown(tl, sp->thread->proc);
+	orphan = orphan_check(th, sp->begin_ns, sp->end_ns, sp->depth);
+	if (shown) {
+		args_reset(&tl->args);
+		s.name = args_spin_name(&tl->args, sp);
+		args_from_spin(&tl->args, sp, tl->opt.start_ns, tl->opt.sched_recorded);
+		tl_track_add(tl, &th->track, &s, sp->depth, orphan);
+		tl->totals->spins++;
+	}
+	tl_wake_slice(tl, th, &(struct wake_slice){sp->begin_ns, sp->end_ns, shown, orphan});
+}
+
+static void tl_irq(void *ctx, const struct model_irq *q)
+{
+	struct timeline *tl = ctx;
+	struct tl_cpu *cpu = tl_cpu_of(tl, q->cpu);
+	struct slice s = {
+		.begin_ns = q->begin_ns, .end_ns = q->end_ns, .category = "irq", .args = &tl->args};
+	uint32_t nsoft = sizeof(softirq_name) / sizeof(softirq_name[0]);
+
+	if (!interval_shown(tl, q->begin_ns, q->end_ns))
+		return;
+	if (!cpu->irq[q->soft]) {
+		tl_self_tell(tl);
+		cpu->irq[q->soft] =
+			tl_track_new(tl, TRACK_IRQ, TIMELINE_PID, 2u * q->cpu + q->soft,
+				     xasprintf("CPU %u %s", q->cpu, q->soft ? "softirq" : "irq"));
+	}
+	args_reset(&tl->args);
+	if (q->soft && q->vec < nsoft)
+		s.name = softirq_name[q->vec];
+	else
+		s.name = args_keep(&tl->args, "%s %u", q->soft ? "softirq" : "irq", q->vec);
+	if (q->thread && !q->thread->idle)
+		args_add_uint(&tl->args, "interrupted_tid", q->thread->out_tid);
+	tl_track_add(tl, cpu->irq[q->soft], &s, 0, false);
+	tl->totals->irqs++;
+}
+
+/* ---- markers and counters ---- */
+
+static void lost_marker(struct timeline *tl, const struct model_lost *l)
+{
+	const char *class = l->class < POV_CLASS_CNT ? class_name[l->class] :
+						       "records of an unknown class";
+	uint32_t order = l->ring * LOST_CLASSES +
+			 (l->class < POV_CLASS_CNT ? l->class : POV_CLASS_CNT);
+	struct track *t = track_find(tl, TRACK_LOST, TIMELINE_PID, order);
+	bool interval = l->since_ns && l->since_ns < l->ts_ns;
+	struct slice s = {.begin_ns = interval ? l->since_ns : l->ts_ns,
+			  .end_ns = l->ts_ns,
+			  .category = "lost",
+			  .args = &tl->args};
+	char cnt[32];
+
+	if (!interval_shown(tl, s.begin_ns, s.end_ns))
+		return;
+	if (!t) {
+		tl_self_tell(tl);
+		t = tl_track_new(tl, TRACK_LOST, TIMELINE_PID, order,
+				 xasprintf("lost %s, ring %u", class, l->ring));
+	}
+	args_reset(&tl->args);
+	human_count(cnt, sizeof(cnt), l->cnt);
+	s.name = args_keep(&tl->args, "lost %s %s", cnt, class);
+	args_add_uint(&tl->args, "count", l->cnt);
+	args_add_text(&tl->args, "class", class);
+	args_add_uint(&tl->args, "ring", l->ring);
+	tl_track_add(tl, t, &s, 0, false);
+	tl->totals->markers++;
+}
+
+static void tl_lost(void *ctx, const struct model_lost *l)
+{
+	struct timeline *tl = ctx;
+
+	if (tl->opt.slices)
+		lost_marker(tl, l);
+	if (l->class == POV_CLASS_SCHED && tl_in_window(tl, l->ts_ns))
+		tl_sched_lost(tl, l);
+}
+
+void timeline_add_recording(struct timeline *tl, const struct writer_args *args)
+{
+	struct slice s = {.begin_ns = tl->opt.start_ns,
+			  .end_ns = tl->opt.end_ns > tl->opt.start_ns ? tl->opt.end_ns :
+									tl->opt.start_ns,
+			  .name = "recording",
+			  .category = "povtrace",
+			  .args = args};
+	struct track *t;
+
+	tl_self_tell(tl);
+	t = tl_track_new(tl, TRACK_RECORDING, TIMELINE_PID, 0, xstrdup("recording"));
+	tl_track_add(tl, t, &s, 0, false);
+	tl->totals->markers++;
+}
+
+static struct track *counter_track(struct timeline *tl, const struct model_counter *c)
+{
+	struct tl_cpu *cpu;
+	struct track *t;
+
+	if (c->id == COUNTER_RUNNABLE) {
+		cpu = tl_cpu_of(tl, c->cpu);
+		if (!cpu->runnable) {
+			tl_self_tell(tl);
+			cpu->runnable = tl_track_new(tl, TRACK_RUNNABLE, TIMELINE_PID, c->cpu,
+						     xasprintf("CPU %u runnable", c->cpu));
+		}
+		return cpu->runnable;
+	}
+	t = tl->in_flight[c->proc->out_pid % TL_IN_FLIGHT_CACHE];
+	if (t && t->pid == c->proc->out_pid)
+		return t;
+	t = track_find(tl, TRACK_IN_FLIGHT, c->proc->out_pid, 0);
+	if (!t)
+		t = tl_track_new(tl, TRACK_IN_FLIGHT, c->proc->out_pid, 0,
+				 xstrdup("bytes in flight"));
+	tl->in_flight[c->proc->out_pid % TL_IN_FLIGHT_CACHE] = t;
+	return t;
+}
+
+static void tl_counter(void *ctx, const struct model_counter *c)
+{
+	struct timeline *tl = ctx;
+
+	if (!tl_in_window(tl, c->ts_ns) || (c->id == COUNTER_BYTES_IN_FLIGHT && !c->proc))
+		return;
+	if (c->id == COUNTER_BYTES_IN_FLIGHT && !tl_process_shown(tl, c->proc))
+		return;
+	if (c->id != COUNTER_BYTES_IN_FLIGHT && c->id != COUNTER_RUNNABLE)
+		return;
+	tl->ops->counter(tl->ctx, counter_track(tl, c), c->ts_ns, c->value);
+	tl->totals->counters++;
+}
+
+/* ---- life ---- */
+
+static void sink_init(struct timeline *tl)
+{
+	tl->sink.ctx = tl;
+	tl->sink.lost = tl_lost;
+	/* Both passes follow the scheduler: one to tell it, one to find out who woke whom. */
+	if (tl->opt.sched_recorded) {
+		tl->sink.on_switch = tl_on_switch;
+		tl->sink.waking = tl_on_waking;
+	}
+	if (!tl->opt.slices)
+		return;
+	tl->sink.thread = tl_thread_event;
+	tl->sink.call = tl_call;
+	tl->sink.spin = tl_spin;
+	tl->sink.irq = tl_irq;
+	tl->sink.counter = tl_counter;
+}
+
+struct timeline *timeline_new(const struct timeline_options *opt, const struct timeline_ops *ops,
+			      void *ctx, struct writer_totals *totals)
+{
+	struct timeline *tl = xcalloc(1, sizeof(*tl));
+	const struct writer_select *sel = opt->select;
+
+	tl->opt = *opt;
+	tl->ops = ops;
+	tl->ctx = ctx;
+	tl->totals = totals;
+	tl->func_shown = xcalloc(FUNC_IDS, 1);
+	tl->wakes = tl_wake_pool_new();
+	tl->to_ns = UINT64_MAX;
+	if (sel && sel->from_ns)
+		tl->from_ns = opt->start_ns + sel->from_ns;
+	if (sel && sel->to_ns)
+		tl->to_ns = opt->start_ns + sel->to_ns;
+	sink_init(tl);
+	return tl;
+}
+
+const struct model_sink *timeline_get_sink(struct timeline *tl)
+{
+	return &tl->sink;
+}
+
+void timeline_finish(struct timeline *tl)
+{
+	for (uint32_t i = 0; i < tl->nthreads; i++)
+		tl_track_close(tl, &tl->thread[i]->track);
+	for (uint32_t i = 0; i < tl->ntracks; i++)
+		tl_track_close(tl, tl->track[i]);
+	tl_wake_finish(tl);
+	identities_complete(tl);
+}
+
+void timeline_free(struct timeline *tl)
+{
+	if (!tl)
+		return;
+	for (uint32_t i = 0; i < tl->nthreads; i++) {
+		struct model_thread *t = tl->thread[i]->model;
+
+		t->user = NULL;
+		if (t->proc)
+			t->proc->user = NULL;
+		tl_track_release(&tl->thread[i]->track);
+		free(tl->thread[i]);
+	}
+	for (uint32_t i = 0; i < tl->ntracks; i++) {
+		tl_track_release(tl->track[i]);
+		free(tl->track[i]);
+	}
+	tl_wake_pool_free(tl->wakes);
+	free(tl->thread);
+	free(tl->track);
+	free(tl->cpu);
+	free(tl->func_shown);
+	free(tl);
+}

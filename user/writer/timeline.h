@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What both Perfetto formats share: which tracks there are, which slices lie on them and how they nest,
+ * which scheduler events and arrows are told. A format only encodes what arrives at its timeline_ops, so
+ * that both show the same and can be compared by their totals. Memory is bounded by threads, CPUs and
+ * TIMELINE_WAKES_MAX.
+ *
+ * Guarantees to the format: a slice lies within its parent or behind its sibling, and slice_end() comes
+ * innermost first. Slices of a track come in order of their begin, a parent before its children, but for
+ * parents the model could tell only after some of their children; these begin before those, never at
+ * the same time. The switches of a CPU form a chain: each one's prev is the one before's next.
+ */
+#ifndef POV_WRITER_TIMELINE_H
+#define POV_WRITER_TIMELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/model.h"
+#include "writer/args.h"
+#include "writer/writer.h"
+
+#define TIMELINE_WAKES_MAX 131072 /* wake-ups kept until both threads' calls are known */
+/* Process and threads that stand for povtrace itself; beyond any pid the kernel gives out (2^22). */
+#define TIMELINE_PID 2000000000u
+#define TIMELINE_TRACK_TID 2000000001u	    /* + number of the track */
+#define TIMELINE_UNRECORDED_TID 2001000000u /* + CPU */
+
+enum track_kind {
+	TRACK_THREAD,	 /* slices of a thread */
+	TRACK_RECORDING, /* one slice: the recording */
+	TRACK_LOST,	 /* where records were lost: per ring and class */
+	TRACK_IRQ,	 /* interrupts of a CPU, hard or soft */
+	TRACK_IN_FLIGHT, /* counter: bytes of a process */
+	TRACK_RUNNABLE,	 /* counter: threads waiting for a CPU */
+	TRACK_KIND_CNT,
+};
+
+struct track_slice {
+	uint64_t end_ns; /* UINT64_MAX: never */
+	uint8_t depth;
+};
+
+struct track_late;
+
+struct track {
+	enum track_kind kind;
+	uint32_t pid,
+		tid; /* as written; tid of TRACK_THREAD, TRACK_LOST, TRACK_IRQ, TRACK_RECORDING */
+	uint32_t order; /* among its kind: CPU, ring × class … */
+	uint64_t uuid;	/* for the format: 0 until it declared the track */
+	char *name;	/* NULL for threads; owned */
+	struct track_slice *stack;
+	uint32_t depth, room;
+	uint64_t last_begin_ns, max_end_ns; /* over all slices so far */
+	struct track_late *late;	    /* NULL unless children came before their parent */
+};
+
+struct slice {
+	uint64_t begin_ns, end_ns; /* equal for an instant */
+	bool open;		   /* no end is known; end_ns = last time it was seen open */
+	const char *name, *category;
+	const struct func_info *func; /* name and category are its own; else NULL */
+	uint64_t flow_out, flow_in;   /* id of the arrow that leaves or arrives; 0 none */
+	const struct writer_args *args;
+};
+
+struct sched_task {
+	uint32_t tid, tgid; /* as written; tid 0 is idle */
+	const char *comm;
+};
+
+struct sched_switch {
+	uint64_t ts_ns;
+	uint32_t cpu;
+	bool first; /* of this CPU */
+	struct sched_task prev, next;
+	uint32_t prev_state; /* as sched_switch reports it since 4.14: one bit; 0x100 preempted */
+	uint16_t prev_prio, next_prio;
+};
+
+struct sched_waking {
+	uint64_t ts_ns;
+	uint32_t cpu, target_cpu;
+	uint16_t prio;
+	struct sched_task waker, target;
+	bool waker_current; /* the last switch of this CPU was to the waker */
+	bool irq;
+};
+
+struct timeline_ops {
+	/* Tells the format of a process or thread; again when its name has changed. */
+	void (*process)(void *ctx, const struct model_process *p, int32_t order);
+	void (*thread)(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns);
+	void (*slice)(void *ctx, struct track *t, const struct slice *s);
+	void (*slice_end)(void *ctx, struct track *t, uint64_t ts_ns);
+	void (*instant)(void *ctx, struct track *t, const struct slice *s);
+	void (*counter)(void *ctx, struct track *t, uint64_t ts_ns, int64_t value);
+	void (*sched_switch)(void *ctx, const struct sched_switch *s);
+	void (*sched_waking)(void *ctx, const struct sched_waking *w);
+	void (*sched_lost)(void *ctx, uint32_t cpu); /* events of this CPU are missing about here */
+};
+
+struct timeline_options {
+	const struct writer_select *select;
+	uint64_t start_ns, end_ns; /* of the recording */
+	bool slices, sched;	   /* what this pass tells */
+	bool sched_recorded, sched_all;
+	uint32_t rings, cpus_per_ring; /* 0: unknown */
+	uint32_t nr_cpus;
+};
+
+struct timeline;
+
+/* From the model's own facts. */
+void timeline_options_fill(struct timeline_options *opt, struct model *m,
+			   const struct writer_select *sel);
+
+/* opt, ops and ctx are borrowed until timeline_free(). */
+struct timeline *timeline_new(const struct timeline_options *opt, const struct timeline_ops *ops,
+			      void *ctx, struct writer_totals *totals);
+/*
+ * Identities, before the replay. Their user pointers are the timeline's until timeline_free(). Threads and
+ * processes that turn up later (their records were lost) are told at the end, when it is known who they are.
+ */
+void timeline_add_process(struct timeline *tl, struct model_process *p);
+void timeline_add_thread(struct timeline *tl, struct model_thread *t);
+void timeline_add_model(struct timeline *tl, struct model *m);
+const struct model_sink *timeline_get_sink(struct timeline *tl);
+/* The recording as one slice with these values. */
+void timeline_add_recording(struct timeline *tl, const struct writer_args *args);
+/* Ends what is still to be ended. Once, after the replay. */
+void timeline_finish(struct timeline *tl);
+void timeline_free(struct timeline *tl);
+
+/* Identities, replay, finish: one pass of the model through ops. 0 or -errno. */
+int timeline_run(struct model *m, const struct timeline_options *opt,
+		 const struct timeline_ops *ops, void *ctx, const struct writer_args *recording,
+		 struct writer_totals *totals);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Shared by the timeline's parts: timeline.c (tracks and slices), timeline_sched.c (switches and
+ * wake-ups), timeline_wake.c (arrows). Nobody else includes it.
+ */
+#ifndef POV_WRITER_TIMELINE_PRIV_H
+#define POV_WRITER_TIMELINE_PRIV_H
+
+#include "writer/timeline.h"
+
+#define TL_IN_FLIGHT_CACHE 256
+
+struct wake;
+struct wake_pool;
+
+/* Hangs on model_thread.user. */
+struct tl_thread {
+	struct model_thread *model;
+	struct track track;
+	bool told;	 /* to the format */
+	char comm[16];	 /* as last told */
+	int32_t run_cpu; /* CPU it was switched to, -1 none known */
+	bool blocked;	 /* its last switch put it to sleep */
+	bool has_slices;
+	bool outer_seen;
+	uint64_t outer_end_ns;		  /* of the last call or spin that is not within another */
+	struct wake *pending_run;	  /* woken from sleep, not yet on a CPU */
+	struct wake *out_head, *out_tail; /* wakes by it, by time */
+	struct wake *in_head, *in_tail;	  /* wakes of it that brought it on a CPU, by that time */
+	uint64_t forgotten;		  /* wakes by it given up undecided */
+};
+
+struct tl_cpu {
+	bool seen;
+	struct sched_task next; /* of the last switch; comm in next_comm */
+	char next_comm[16];
+	struct tl_thread *thread; /* next, unless idle or not recorded */
+	uint16_t next_prio;
+	uint64_t last_ns;
+	bool unrecorded_told;
+	struct track *irq[2]; /* hard, soft */
+	struct track *runnable;
+};
+
+struct timeline {
+	struct timeline_options opt;
+	const struct timeline_ops *ops;
+	void *ctx;
+	struct writer_totals *totals;
+	struct model_sink sink;
+	uint64_t from_ns, to_ns; /* absolute; to UINT64_MAX = end */
+
+	struct tl_thread **thread;
+	uint32_t nthreads, thread_room;
+	uint32_t nprocesses;
+	struct tl_cpu *cpu;
+	uint32_t ncpus;
+	struct track **track; /* those that are no thread's */
+	uint32_t ntracks, track_room;
+	struct track *in_flight[TL_IN_FLIGHT_CACHE];
+	bool self_told; /* the process that stands for povtrace */
+
+	int8_t *func_shown; /* by function id: 0 unknown, 1 shown, -1 hidden */
+	struct writer_args args;
+	struct wake_pool *wakes;
+	uint64_t flow_id;
+	struct writer_args wake_args;
+};
+
+static inline bool tl_in_window(const struct timeline *tl, uint64_t ts_ns)
+{
+	return ts_ns >= tl->from_ns && ts_ns <= tl->to_ns;
+}
+
+/* Of timeline_track.c: writes a slice, or the instant that stands for it if it has no place. */
+void tl_track_add(struct timeline *tl, struct track *t, struct slice *s, uint8_t depth,
+		  bool orphan);
+void tl_track_close(struct timeline *tl, struct track *t); /* ends all slices on it */
+void tl_track_release(struct track *t);
+
+/* Of timeline.c */
+struct tl_thread *tl_thread_of(struct timeline *tl, struct model_thread *t);
+struct tl_cpu *tl_cpu_of(struct timeline *tl, uint32_t cpu);
+struct track *tl_track_new(struct timeline *tl, enum track_kind kind, uint32_t pid, uint32_t order,
+			   char *name);
+void tl_self_tell(struct timeline *tl);
+bool tl_process_shown(const struct timeline *tl, const struct model_process *p);
+
+/* Of timeline_sched.c */
+void tl_on_switch(void *ctx, const struct model_switch *s);
+void tl_on_waking(void *ctx, const struct model_waking *w);
+void tl_sched_lost(struct timeline *tl, const struct model_lost *l);
+
+/* Of timeline_wake.c */
+struct wake_pool *tl_wake_pool_new(void);
+void tl_wake_pool_free(struct wake_pool *pool);
+void tl_wake_add(struct timeline *tl, struct tl_thread *waker, struct tl_thread *target,
+		 uint64_t ts_ns, uint32_t cpu);
+void tl_wake_run(struct timeline *tl, struct tl_thread *target, uint64_t ts_ns, uint32_t cpu);
+/* A slice of this thread began and ended there. */
+struct wake_slice {
+	uint64_t begin_ns, end_ns;
+	bool shown;  /* it was written */
+	bool orphan; /* what it lies in has not been told yet */
+};
+void tl_wake_slice(struct timeline *tl, struct tl_thread *t, const struct wake_slice *s);
+void tl_wake_finish(struct timeline *tl);
+
+#endif

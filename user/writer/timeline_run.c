@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Connects a timeline with a model: what the recording's own description says, and one pass.
+ */
+#include "trace/trace_read.h"
+#include "writer/timeline.h"
+
+static uint32_t config_u32(struct trace *t, const char *key)
+{
+	json_t *rec = t ? trace_meta_find(t, "recording") : NULL;
+	json_int_t v = json_integer_value(json_object_get(json_object_get(rec, "config"), key));
+
+	return v > 0 && v <= UINT32_MAX ? (uint32_t)v : 0;
+}
+
+void timeline_options_fill(struct timeline_options *opt, struct model *m,
+			   const struct writer_select *sel)
+{
+	const struct model_info *info = model_get_info(m);
+	struct trace *t = model_get_trace(m);
+
+	*opt = (struct timeline_options){
+		.select = sel,
+		.start_ns = info->start_ns,
+		.end_ns = info->end_ns,
+		.sched_recorded = info->sched_recorded,
+		.sched_all = info->sched_all,
+		.rings = config_u32(t, "rings"),
+		.cpus_per_ring = config_u32(t, "cpus_per_ring"),
+		.nr_cpus = info->nr_cpus < 65536 ? info->nr_cpus : 0,
+	};
+}
+
+int timeline_run(struct model *m, const struct timeline_options *opt,
+		 const struct timeline_ops *ops, void *ctx, const struct writer_args *recording,
+		 struct writer_totals *totals)
+{
+	struct timeline *tl = timeline_new(opt, ops, ctx, totals);
+	const struct model_sink *sink = timeline_get_sink(tl);
+	int err;
+
+	timeline_add_model(tl, m);
+	if (recording)
+		timeline_add_recording(tl, recording);
+	err = model_run(m, &sink, 1);
+	if (!err)
+		timeline_finish(tl);
+	timeline_free(tl);
+	return err;
+}
