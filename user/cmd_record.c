@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * povtrace record: options, signals, the file's name, and the lines said at the end. The recording itself
+ * is collect/session.c; what -o FILE.json exports afterwards is writer/export.h.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/human.h"
+#include "base/log.h"
+#include "base/option.h"
+#include "collect/session.h"
+#include "commands.h"
+#include "layer/func_table.h"
+#include "writer/export.h"
+
+struct record_options {
+	const char *output, *user, *mpi;
+	struct option_list pids, functions, no_functions;
+	bool all, irq;
+	int sched, kernel_api;
+	uint64_t duration_ns, max_bytes, ring_bytes, cpus_per_ring, spin_gap_ns;
+};
+
+enum { API_AUTO, API_MULTI, API_PERF };
+static const char *const sched_names[] = { "off", "ranks", "all", NULL };
+static const char *const api_names[] = { "auto", "multi", "perf", NULL };
+
+#define FIELD(name) offsetof(struct record_options, name)
+static const struct option_def options[] = {
+	{ .name = "output", .letter = 'o', .type = OPTION_STRING, .offset = FIELD(output), .arg = "FILE",
+	  .dflt = "run.pov",
+	  .help = "Where to record to. If FILE ends in .json, .json.gz or .pftrace, the trace is exported to it "
+		  "after recording, and kept beside it as .pov." },
+	{ .name = "pid", .letter = 'p', .type = OPTION_LIST, .offset = FIELD(pids), .arg = "PID",
+	  .help = "Attach to a running process, its threads and its children; a launcher's PID attaches to its "
+		  "ranks. May be given several times." },
+	{ .name = "all", .letter = 'a', .type = OPTION_FLAG, .offset = FIELD(all),
+	  .help = "Every MPI process of the node, also those started later." },
+	{ .name = "duration", .letter = 'd', .type = OPTION_SECONDS, .offset = FIELD(duration_ns),
+	  .arg = "SECONDS", .help = "Stop after this time. The targets go on." },
+	{ .name = "max-size", .type = OPTION_BYTES, .offset = FIELD(max_bytes), .arg = "BYTES",
+	  .help = "Stop when the file has this size." },
+	{ .name = "mpi", .type = OPTION_STRING, .offset = FIELD(mpi), .arg = "GROUPS",
+	  .help = "Groups of MPI functions, separated by commas; -GROUP takes one away. \"default\" is all but "
+		  "local queries, \"all\" is all." },
+	{ .name = "functions", .letter = 'f', .type = OPTION_LIST, .offset = FIELD(functions), .arg = "GLOB",
+	  .help = "Functions to record by name (shell pattern), added to --mpi's; alone: only these. May be given "
+		  "several times." },
+	{ .name = "no-functions", .type = OPTION_LIST, .offset = FIELD(no_functions), .arg = "GLOB",
+	  .help = "Functions to leave out. May be given several times." },
+	{ .name = "sched", .type = OPTION_CHOICE, .offset = FIELD(sched), .dflt = "all",
+	  .arg = "WHOSE", .choices = sched_names,
+	  .help = "Scheduler events: of all tasks (so that it is known who took a core), of the targets' "
+		  "threads only, or none." },
+	{ .name = "irq", .type = OPTION_FLAG, .offset = FIELD(irq),
+	  .help = "Record interrupts and softirqs, too." },
+	{ .name = "spin-gap", .type = OPTION_SECONDS, .offset = FIELD(spin_gap_ns), .arg = "TIME",
+	  .dflt = "1ms",
+	  .help = "Polls that find nothing (MPI_Test, MPI_Iprobe …) are merged into one record unless they are "
+		  "further apart than this." },
+	{ .name = "ring-size", .type = OPTION_BYTES, .offset = FIELD(ring_bytes), .arg = "BYTES",
+	  .dflt = "16M", .min = 4096, .max = 1ull << 30,
+	  .help = "Size of each ring between kernel and collector; rounded up to a power of two." },
+	{ .name = "cpus-per-ring", .type = OPTION_U64, .offset = FIELD(cpus_per_ring), .arg = "N",
+	  .dflt = "4", .min = 1, .max = 1024, .help = "CPUs that share a ring." },
+	{ .name = "user", .letter = 'u', .type = OPTION_STRING, .offset = FIELD(user), .arg = "NAME",
+	  .help = "Run COMMAND as this user; povtrace itself stays root." },
+	{ .name = "kernel-api", .type = OPTION_CHOICE, .offset = FIELD(kernel_api), .arg = "API",
+	  .dflt = "auto", .choices = api_names,
+	  .help = "How probes are attached: one uprobe_multi link for many (Linux 6.6), or a perf event each." },
+	{ .name = NULL },
+};
+
+static volatile int stop;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	stop = stop ? 2 : 1;
+}
+
+static void signals_catch(void)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, &sa, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static int pids_parse(const struct option_list *list, pid_t **out)
+{
+	pid_t *pids = xcalloc(list->cnt + 1, sizeof(*pids));
+	char *end;
+	long n;
+
+	for (size_t i = 0; i < list->cnt; i++) {
+		n = strtol(list->item[i], &end, 10);
+		if (*end || n <= 0 || n > 1 << 22) {
+			log_error("-p %s: not a process id", list->item[i]);
+			free(pids);
+			return -EINVAL;
+		}
+		pids[i] = n;
+	}
+	*out = pids;
+	return 0;
+}
+
+/* The user behind sudo owns the trace. */
+static int sudo_id(const char *name)
+{
+	const char *v = getenv(name);
+
+	return v && *v ? atoi(v) : -1;
+}
+
+/* Where the recording itself goes: run.json → run.pov. The caller frees. */
+static char *trace_path(const char *output)
+{
+	const char *base = strrchr(output, '/'), *dot;
+
+	if (!export_wants(output))
+		return xstrdup(output);
+	dot = strchr(base ? base + 2 : output + 1, '.');
+	return xasprintf("%.*s.pov", (int)(dot - output), output);
+}
+
+static void totals_print(const char *path, const struct session_result *r)
+{
+	char wall[HUMAN_BYTES], cpu[HUMAN_BYTES], size[HUMAN_BYTES], calls[HUMAN_BYTES], polls[HUMAN_BYTES];
+	char switches[HUMAN_BYTES], lost[HUMAN_BYTES];
+
+	fprintf(stderr,
+		"povtrace: %s: %s: %u MPI processes, %s calls, %s empty polls, %s switches, %s lost, "
+		"%s, own CPU %s (%s)\n",
+		path, human_ns(wall, HUMAN_BYTES, r->wall_ns), r->ranks, human_count(calls, HUMAN_BYTES, r->calls),
+		human_count(polls, HUMAN_BYTES, r->polls), human_count(switches, HUMAN_BYTES, r->switches), human_count(lost, HUMAN_BYTES, r->lost),
+		human_bytes(size, HUMAN_BYTES, r->file_bytes), human_ns(cpu, HUMAN_BYTES, r->own_cpu_ns), r->reason);
+}
+
+static void hints_print(const struct session_result *r)
+{
+	if (r->lost)
+		log_warn("%llu records were lost because rings were full; try a larger --ring-size, fewer "
+			 "--functions, or --sched ranks",
+			 (unsigned long long)r->lost);
+	if (!r->ranks)
+		log_warn("no MPI process was seen; does the program use MPI, and is its library not stripped? "
+			 "try `povtrace check --sites LIBRARY`");
+}
+
+static int status_of(const struct session_result *r)
+{
+	if (r->child_status == -1)
+		return 0;
+	if (WIFSIGNALED(r->child_status)) {
+		log_warn("the command was ended by signal %d (%s)", WTERMSIG(r->child_status),
+			 strsignal(WTERMSIG(r->child_status)));
+		return 128 + WTERMSIG(r->child_status);
+	}
+	if (WEXITSTATUS(r->child_status))
+		log_warn("the command exited with status %d", WEXITSTATUS(r->child_status));
+	return WEXITSTATUS(r->child_status);
+}
+
+static int options_check(const struct record_options *o, int argc, int dashdash)
+{
+	const char *problem = NULL;
+
+	if (argc && dashdash != 0)
+		problem = "a command to run goes behind --";
+	else if (!argc && !o->pids.cnt && !o->all)
+		problem = "nothing to record: give -- COMMAND, -p PID, or --all";
+	else if (o->user && !argc)
+		problem = "--user goes with a command";
+	else if (!o->output[0] || !strcmp(o->output, "-"))
+		problem = "a recording cannot go to standard output: give a file, then `povtrace export -o -`";
+	if (!problem)
+		return 0;
+	log_error("record: %s; see `povtrace help record`", problem);
+	return -EINVAL;
+}
+
+static int export_to(const char *path, const char *output)
+{
+	struct export_options eo = { .uid = sudo_id("SUDO_UID"), .gid = sudo_id("SUDO_GID") };
+	struct writer_totals totals;
+	int err;
+
+	err = export_file(path, output, &eo, &totals);
+	if (!err)
+		export_report(output, &totals);
+	return err;
+}
+
+static int record(const struct record_options *o, const char *path, char **command, const pid_t *pids,
+		  const bool *recorded)
+{
+	struct session_options so = {
+		.path = path,
+		.command = command,
+		.user = o->user,
+		.pids = pids,
+		.pid_cnt = o->pids.cnt,
+		.all = o->all,
+		.recorded = recorded,
+		.groups = o->mpi,
+		.sched = o->sched,
+		.irq = o->irq,
+		.perf_links = o->kernel_api == API_PERF,
+		.spin_gap_ns = o->spin_gap_ns,
+		.ring_bytes = o->ring_bytes,
+		.cpus_per_ring = o->cpus_per_ring,
+		.duration_ns = o->duration_ns,
+		.max_bytes = o->max_bytes,
+		.uid = sudo_id("SUDO_UID"),
+		.gid = sudo_id("SUDO_GID"),
+		.progress = isatty(STDERR_FILENO) && log_get_level() >= LOG_WARN,
+	};
+	struct session_result res;
+	int err;
+
+	for (char **p = command; p && *p; p++)
+		so.argc++;
+	so.argv = command;
+	signals_catch();
+	err = session_run(&so, &stop, &res);
+	if (res.records || !err)
+		totals_print(path, &res);
+	if (err)
+		return 1;
+	hints_print(&res);
+	if (strcmp(path, o->output) && export_to(path, o->output))
+		return 1;
+	return status_of(&res);
+}
+
+static int run(const void *opts, int argc, char **argv, int dashdash)
+{
+	const struct record_options *o = opts;
+	char **command = NULL, *path;
+	pid_t *pids;
+	bool *recorded;
+	int rc = 2;
+
+	if (options_check(o, argc, dashdash) || pids_parse(&o->pids, &pids))
+		return 2;
+	recorded = xcalloc(func_table_count(), sizeof(*recorded));
+	path = trace_path(o->output);
+	if (argc) {
+		command = xcalloc(argc + 1, sizeof(*command));
+		memcpy(command, argv, argc * sizeof(*command));
+	}
+	if (!func_table_select(o->mpi, &o->functions, &o->no_functions, recorded))
+		rc = record(o, path, command, pids, recorded);
+	free(command);
+	free(recorded);
+	free(path);
+	free(pids);
+	return rc;
+}
+
+static const char *const examples[] = {
+	"sudo povtrace record -o run.pov -- mpirun -np 4 ./app", "record a job from its first instruction",
+	"sudo povtrace record -d 10 -p $(pgrep mpirun)", "ten seconds of a job that runs already",
+	"sudo povtrace record -o run.pftrace --mpi p2p,request -- mpirun -np 4 ./app",
+	"only point-to-point calls and completions, exported for ui.perfetto.dev",
+	"sudo povtrace record --all --sched ranks -d 60", "every MPI process of the node for a minute",
+	NULL,
+};
+
+const struct command cmd_record = {
+	.name = "record",
+	.brief = "record MPI calls and scheduling of a job into a trace file",
+	.usage = "[options] -- COMMAND [ARG ...] | -p PID ... | --all",
+	.details = "Runs COMMAND, or attaches to running processes, and records every MPI call of every rank "
+		   "together with what the scheduler did. The programs need no change. A command waits until the "
+		   "probes are live; its forks, execs and libraries loaded later are followed.\n\n"
+		   "Recording ends when the command or the processes end, after --duration, at --max-size, or with "
+		   "Ctrl-C (twice: at once, without waiting for the kernel to take its probes back). The exit status "
+		   "is the command's, or 1 if recording failed. Under sudo the trace belongs to the invoking user.",
+	.examples = examples,
+	.options = options,
+	.options_bytes = sizeof(struct record_options),
+	.run = run,
+};
