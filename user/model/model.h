@@ -45,12 +45,13 @@ struct model_process {
 	const char *job;    /* the launcher's name of the job, or "" */
 	const char *name;   /* short program name */
 	const char *cmdline; /* or "" */
-	int32_t sort_order; /* ranks first, by job then rank; then the rest */
+	int32_t sort_order; /* its index: ranks first, by job then rank; then the rest */
 	void *user;	    /* not used by the model */
 };
 
 struct model_thread {
 	uint32_t tid, out_tid;
+	uint32_t idx; /* of model_thread_get() */
 	struct model_process *proc;
 	char comm[16];
 	bool kthread;
@@ -60,7 +61,7 @@ struct model_thread {
 	uint64_t since_ns;   /* of state */
 	uint16_t cpu;	     /* last known */
 	struct state_times times; /* up to since_ns */
-	struct thread_calls *calls; /* model-private */
+	struct thread_calls *calls; /* the model's own */
 	void *user;
 };
 
@@ -78,6 +79,12 @@ struct model_waking {
 	uint16_t cpu, target_cpu, prio;
 	struct model_thread *waker, *target;
 	bool is_new, from_irq;
+};
+
+struct model_migrate {
+	uint64_t ts_ns;
+	uint16_t orig_cpu, dest_cpu;
+	struct model_thread *thread;
 };
 
 struct model_call {
@@ -141,7 +148,9 @@ struct model_counter {
 /*
  * Called in time order of switch/waking/lost/counter times. A call is told when it has ended, and only
  * when its outermost call has ended: parents before their children, so that begin times of one thread never
- * go back. Any callback may be NULL.
+ * go back. (Two exceptions keep memory bounded and lose nothing: when a call contains more nested ones than
+ * can be held, these are told before it; when the record of an outermost call was lost, its children are told
+ * alone.) Any callback may be NULL.
  */
 struct model_sink {
 	void *ctx;
@@ -150,6 +159,7 @@ struct model_sink {
 	void (*thread_exit)(void *ctx, const struct model_thread *t, uint64_t ts_ns);
 	void (*on_switch)(void *ctx, const struct model_switch *s);
 	void (*waking)(void *ctx, const struct model_waking *w);
+	void (*migrate)(void *ctx, const struct model_migrate *g);
 	void (*call)(void *ctx, const struct model_call *c);
 	void (*spin)(void *ctx, const struct model_spin *s);
 	void (*irq)(void *ctx, const struct model_irq *i);
@@ -167,7 +177,10 @@ struct model_options {
 
 /* Learns identities from meta objects and the task stream. The trace must outlive the model. */
 int model_open(struct trace *t, const struct model_options *opt, struct model **out);
-/* Replays everything into the sinks. 0 or -errno. May be called again for another pass. */
+/*
+ * Replays everything into the sinks. 0 or -errno. May be called again for another pass. Threads that no
+ * identity record introduces (its record was lost) join the list, at its end, when they are first met.
+ */
 int model_run(struct model *m, const struct model_sink *const *sinks, unsigned int nsinks);
 void model_close(struct model *m);
 
@@ -184,6 +197,22 @@ struct model_info {
 	bool complete;			/* the recording ended in order */
 };
 const struct model_info *model_get_info(const struct model *m);
+
+/* What the last replay could not use, or had to bound. Zeros are normal. */
+struct model_stats {
+	uint64_t records;
+	uint64_t bad_records;	    /* of a known kind, but malformed: left out */
+	uint64_t unknown_records;   /* of a kind this version does not know */
+	uint64_t unknown_functions; /* calls of functions the trace's table does not list */
+	uint64_t unannounced_threads; /* threads met without an identity record */
+	uint64_t contradictions;    /* scheduler records that exclude each other; the time became UNKNOWN */
+	uint64_t held_spilled;	    /* nested calls told before their outermost call */
+	uint64_t requests_unknown;  /* started with an unknown number of bytes (counted as 0) */
+	uint64_t requests_dropped;  /* pending ones forgotten, because there were too many */
+	uint64_t sched_gaps;	    /* stretches over which scheduler records were lost */
+	uint64_t sched_gap_ns;	    /* their total length, overlaps counted once */
+};
+const struct model_stats *model_get_stats(const struct model *m);
 struct trace *model_get_trace(const struct model *m);
 uint32_t model_process_count(const struct model *m);
 struct model_process *model_process_get(const struct model *m, uint32_t i); /* in sort order */

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Calls and spins: split by what the thread did meanwhile, decoded by their layer, and told when their
+ * outermost call has ended, parents first. A record arrives when its call ends, children before
+ * parents, so nested ones are copied and held until then.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "model/call_state.h"
+
+#define HELD_MAX 16384 /* over all threads */
+
+static struct thread_calls *calls_of(struct mthread *t)
+{
+	if (!t->pub.calls)
+		history_restart(t, t->pub.since_ns);
+	return t->pub.calls;
+}
+
+/* ---- a copy of a decoded call ---- */
+
+struct packer {
+	char *at; /* NULL: only measure */
+	size_t bytes;
+};
+
+static void *pack(struct packer *p, const void *data, size_t bytes)
+{
+	void *copy = p->at;
+
+	bytes = data ? bytes : 0;
+	if (p->at) {
+		memcpy(p->at, data ? data : "", bytes);
+		p->at += (bytes + 7) & ~(size_t)7;
+	}
+	p->bytes += (bytes + 7) & ~(size_t)7;
+	return data ? copy : NULL;
+}
+
+static char *pack_text(struct packer *p, const char *s)
+{
+	return pack(p, s, s ? strlen(s) + 1 : 0);
+}
+
+/* Copies what the view points to; `to` already is a flat copy of it. */
+static void pack_view(struct packer *p, struct call_view *to, const struct call_view *from)
+{
+	const struct call_value *v;
+	uint32_t i;
+
+	for (i = 0; i < from->nvalues; i++) {
+		v = &from->values[i];
+		to->values[i].name = pack_text(p, v->name);
+		if (v->kind == VALUE_TEXT)
+			to->values[i].text = pack_text(p, v->text);
+		else if (v->kind == VALUE_INTS || v->kind == VALUE_HEXES)
+			to->values[i].ints = pack(p, v->ints, v->n * sizeof(*v->ints));
+	}
+	to->roles.comm_name = pack_text(p, from->roles.comm_name);
+	to->roles.requests = pack(p, from->roles.requests,
+				  from->roles.nrequests * sizeof(*from->roles.requests));
+}
+
+/* One allocation: the view, and behind it what it points to. */
+static struct call_view *view_copy(const struct call_view *view)
+{
+	struct packer measure = {0}, copy = {0};
+	struct call_view scratch = *view, *to;
+
+	pack_view(&measure, &scratch, view);
+	to = xmalloc(sizeof(*to) + measure.bytes);
+	*to = *view;
+	copy.at = (char *)(to + 1);
+	pack_view(&copy, to, view);
+	return to;
+}
+
+/* ---- holding and telling ---- */
+
+static int held_compare(const void *va, const void *vb)
+{
+	const struct held *a = va, *b = vb;
+
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	if (a->end_ns != b->end_ns) /* the longer one is outside */
+		return a->end_ns > b->end_ns ? -1 : 1;
+	return (int)a->depth - (int)b->depth;
+}
+
+void call_flush(struct model *m, struct mthread *t)
+{
+	struct thread_calls *calls = t->pub.calls;
+	uint32_t i;
+
+	if (!calls || !calls->nheld)
+		return;
+	qsort(calls->held, calls->nheld, sizeof(*calls->held), held_compare);
+	for (i = 0; i < calls->nheld; i++) {
+		struct held *h = &calls->held[i];
+
+		if (h->is_spin)
+			TELL(m, spin, &h->spin);
+		else
+			TELL(m, call, &h->call);
+		free(h->storage);
+	}
+	m->nheld -= calls->nheld;
+	calls->nheld = 0;
+}
+
+/* Held calls that ended before this one began lost their outermost call's record. */
+static void flush_orphans(struct model *m, struct mthread *t, uint64_t begin_ns)
+{
+	struct thread_calls *calls = t->pub.calls;
+	uint32_t i;
+
+	for (i = 0; i < calls->nheld; i++) {
+		if (calls->held[i].end_ns > begin_ns)
+			return;
+	}
+	call_flush(m, t);
+}
+
+static struct held *hold(struct model *m, struct mthread *t)
+{
+	struct thread_calls *calls = t->pub.calls;
+
+	if (m->nheld >= HELD_MAX && calls->nheld) {
+		m->stats.held_spilled += calls->nheld;
+		call_flush(m, t);
+	}
+	if (calls->nheld == calls->held_cap) {
+		calls->held_cap = calls->held_cap ? calls->held_cap * 2 : 8;
+		calls->held = xrealloc(calls->held, calls->held_cap * sizeof(*calls->held));
+	}
+	m->nheld++;
+	return memset(&calls->held[calls->nheld++], 0, sizeof(*calls->held));
+}
+
+static void tell_call(struct model *m, struct mthread *t, const struct model_call *call)
+{
+	struct held *h;
+
+	if (call->depth) {
+		h = hold(m, t);
+		h->begin_ns = call->begin_ns;
+		h->end_ns = call->end_ns;
+		h->depth = call->depth;
+		h->call = *call;
+		h->call.view = h->storage = view_copy(call->view);
+		return;
+	}
+	flush_orphans(m, t, call->begin_ns);
+	TELL(m, call, call);
+	call_flush(m, t);
+	memset(t->pub.calls->announced, 0, sizeof(t->pub.calls->announced));
+	history_restart(t, call->end_ns);
+}
+
+static void tell_spin(struct model *m, struct mthread *t, const struct model_spin *spin)
+{
+	struct held *h;
+
+	if (spin->depth) {
+		h = hold(m, t);
+		h->begin_ns = spin->begin_ns;
+		h->end_ns = spin->end_ns;
+		h->depth = spin->depth;
+		h->is_spin = true;
+		h->spin = *spin;
+		return;
+	}
+	flush_orphans(m, t, spin->begin_ns);
+	TELL(m, spin, spin);
+	call_flush(m, t);
+	history_restart(t, spin->end_ns);
+}
+
+void call_release(struct model *m, struct mthread *t)
+{
+	struct thread_calls *calls = t->pub.calls;
+	uint32_t i;
+
+	if (!calls)
+		return;
+	for (i = 0; i < calls->nheld; i++)
+		free(calls->held[i].storage);
+	m->nheld -= calls->nheld;
+	free(calls->held);
+	free(calls->history.entry);
+	free(calls);
+	t->pub.calls = NULL;
+}
+
+/* ---- records ---- */
+
+/* A call read out after its thread had died ended with it. */
+static void clip(const struct mthread *t, uint64_t ts_ns, uint64_t dur_ns, uint64_t *begin,
+		 uint64_t *end)
+{
+	*end = t->pub.state == THREAD_DEAD && t->pub.end_ns < ts_ns ? t->pub.end_ns : ts_ns;
+	*begin = dur_ns < ts_ns ? ts_ns - dur_ns : 0;
+	if (*begin > *end)
+		*begin = *end;
+}
+
+void call_begin_record(struct mthread *t, const struct pov_call_begin *rec)
+{
+	struct announced_call *a;
+
+	/* If its state is not known yet, the switch that follows tells more; then the history serves. */
+	if (rec->depth >= POV_CALL_DEPTH_MAX || t->pub.state != THREAD_RUNNING)
+		return;
+	a = &calls_of(t)->announced[rec->depth];
+	a->known = true;
+	a->begin_ns = rec->begin_ns;
+	history_at(t, rec->begin_ns, &a->at_begin);
+}
+
+static void call_split(struct mthread *t, const struct pov_call *rec, struct model_call *call)
+{
+	struct announced_call *a;
+
+	if (rec->depth < POV_CALL_DEPTH_MAX) {
+		a = &t->pub.calls->announced[rec->depth];
+		if (a->known && a->begin_ns == call->begin_ns) {
+			a->known = false;
+			history_split_from(t, &a->at_begin, call->begin_ns, call->end_ns,
+					   &call->split);
+			return;
+		}
+	}
+	history_split(t, call->begin_ns, call->end_ns, &call->split);
+}
+
+static void call_decode(struct model *m, struct model_call *call, const struct pov_call *rec)
+{
+	const struct layer *layer = call->func->layer;
+	uint32_t i;
+
+	m->view.nvalues = 0;
+	memset(&m->view.roles, 0, sizeof(m->view.roles));
+	for (i = 0; layer && i < m->nlayers; i++) {
+		if (layers[i] == layer)
+			layer->decode(m->decoder[i], call->func, rec, &m->view);
+	}
+	call->view = &m->view;
+}
+
+void call_record(struct model *m, struct mthread *t, const struct pov_call *rec)
+{
+	struct mprocess *p = mprocess_of(t->pub.proc);
+	struct model_call call = {
+		.func = func_find(m, rec->func),
+		.thread = &t->pub,
+		.depth = rec->depth,
+		.open = rec->hdr.flags & POV_CALL_OPEN,
+		.unwound = rec->hdr.flags & POV_CALL_UNWOUND,
+		.partial = rec->hdr.flags & POV_CALL_PARTIAL,
+		.fault = rec->hdr.flags & POV_CALL_FAULT,
+		.cpu = rec->cpu,
+		.site = rec->site,
+		.ret = rec->ret,
+	};
+
+	calls_of(t);
+	clip(t, rec->hdr.ts_ns, rec->dur_ns, &call.begin_ns, &call.end_ns);
+	call_split(t, rec, &call);
+	call.site_module = image_find(p, rec->site, &call.site_offset);
+	call_decode(m, &call, rec);
+	if (m->opt.counters && m->view.roles.nrequests)
+		requests_call(m, p, &m->view.roles, rec->hdr.ts_ns);
+	tell_call(m, t, &call);
+}
+
+void spin_record(struct model *m, struct mthread *t, const struct pov_spin *rec)
+{
+	struct model_spin spin = {
+		.thread = &t->pub,
+		.depth = rec->depth,
+		.open = rec->hdr.flags & POV_SPIN_OPEN,
+		.cpu = rec->cpu,
+		.site = rec->site,
+	};
+	uint32_t i;
+
+	calls_of(t);
+	clip(t, rec->hdr.ts_ns, rec->dur_ns, &spin.begin_ns, &spin.end_ns);
+	history_split(t, spin.begin_ns, spin.end_ns, &spin.split);
+	spin.site_module = image_find(mprocess_of(t->pub.proc), rec->site, &spin.site_offset);
+	for (i = 0; i < rec->nfuncs && i < POV_SPIN_FUNCS_MAX; i++) {
+		spin.func[i].func = func_find(m, rec->func[i].func);
+		spin.func[i].cnt = rec->func[i].cnt;
+		spin.func[i].busy_ns = rec->func[i].busy_ns;
+		spin.func[i].arg = rec->func[i].arg;
+		spin.cnt += rec->func[i].cnt;
+		spin.busy_ns += rec->func[i].busy_ns;
+	}
+	spin.nfuncs = i;
+	tell_spin(m, t, &spin);
+}

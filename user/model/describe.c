@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * From meta blocks to what people call things: the recording's frame (times, host, scope) and, for each
+ * process, its name, command, rank, job and place in the order. A meta block of a pid means the process
+ * that had the pid at the block's time.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "model/model_internal.h"
+#include "trace/trace_read.h"
+
+static uint64_t json_u64(const json_t *object, const char *key)
+{
+	json_int_t v = json_integer_value(json_object_get(object, key));
+
+	return v < 0 ? 0 : (uint64_t)v;
+}
+
+static const char *json_text(const json_t *object, const char *key)
+{
+	const char *s = json_string_value(json_object_get(object, key));
+
+	return s ? s : "";
+}
+
+static bool meta_is(const json_t *meta, const char *type)
+{
+	return !strcmp(json_text(meta, "type"), type);
+}
+
+/* ---- the recording ---- */
+
+static void describe_config(struct model *m, const json_t *config)
+{
+	const char *sched = json_text(config, "sched");
+
+	m->sched_mode = !strcmp(sched, "off")	? POV_SCHED_OFF :
+			!strcmp(sched, "ranks") ? POV_SCHED_RANKS :
+						  POV_SCHED_ALL;
+	m->rings = (uint32_t)json_u64(config, "rings");
+	if (m->rings > POV_RINGS_MAX)
+		m->rings = POV_RINGS_MAX;
+	m->cpus_per_ring = (uint32_t)json_u64(config, "cpus_per_ring");
+	if (!m->cpus_per_ring)
+		m->cpus_per_ring = MODEL_CPUS_MAX;
+	m->all_targets = json_is_true(json_object_get(config, "all"));
+	m->info.sched_recorded = m->sched_mode != POV_SCHED_OFF;
+	m->info.sched_all = m->sched_mode == POV_SCHED_ALL && json_is_object(config);
+}
+
+static void describe_clocks(struct model *m)
+{
+	const json_t *clocks = trace_meta_find(m->trace, "clocks");
+	uint64_t mono = json_u64(clocks, "monotonic_ns");
+
+	if (!clocks)
+		return;
+	m->info.boottime_offset_ns = (int64_t)(json_u64(clocks, "boottime_ns") - mono);
+	m->info.realtime_offset_ns = (int64_t)(json_u64(clocks, "realtime_ns") - mono);
+}
+
+int describe_info(struct model *m)
+{
+	const struct trace_summary *sum = trace_get_summary(m->trace);
+	const json_t *recording = trace_meta_find(m->trace, "recording");
+	const json_t *host = trace_meta_find(m->trace, "host");
+	const json_t *end = trace_meta_find(m->trace, "end");
+	struct model_info *info = &m->info;
+	bool events = sum->records && sum->last_ns >= sum->first_ns;
+
+	info->start_ns = json_u64(recording, "start_ns");
+	if (events && (!info->start_ns || sum->first_ns < info->start_ns))
+		info->start_ns = sum->first_ns;
+	info->end_ns = json_u64(end, "ts_ns");
+	if (events && sum->last_ns > info->end_ns)
+		info->end_ns = sum->last_ns;
+	if (info->end_ns < info->start_ns)
+		info->end_ns = info->start_ns;
+	info->host = json_text(host, "hostname");
+	info->kernel = json_text(host, "kernel");
+	info->machine = json_text(host, "machine");
+	info->nr_cpus = (uint32_t)json_u64(host, "cpus");
+	if (info->nr_cpus > MODEL_CPUS_MAX)
+		info->nr_cpus = MODEL_CPUS_MAX;
+	info->complete = sum->complete && end;
+	describe_config(m, json_object_get(recording, "config"));
+	describe_clocks(m);
+	return 0;
+}
+
+/* ---- names ---- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* "python3.11" is an interpreter as "python" is. */
+static bool is_interpreter(const char *name)
+{
+	static const char *const known[] = {"python", "perl",  "ruby", "bash", "sh",
+					    "dash",   "julia", "node", "lua",  NULL};
+	size_t i, len;
+
+	for (i = 0; known[i]; i++) {
+		len = strlen(known[i]);
+		if (!strncmp(name, known[i], len) && !name[len + strspn(name + len, "0123456789.")])
+			return true;
+	}
+	return false;
+}
+
+/* The script an interpreter was given; NULL if its code came otherwise. */
+static const char *script_name(const json_t *cmdline)
+{
+	const char *module = NULL, *arg;
+	size_t i;
+
+	for (i = 1; i < json_array_size(cmdline); i++) {
+		arg = json_string_value(json_array_get(cmdline, i));
+		if (!arg || !strcmp(arg, "-c"))
+			return module;
+		if (!strcmp(arg, "-m")) {
+			module = json_string_value(json_array_get(cmdline, ++i));
+			if (!module || strncmp(module, "mpi4py", 6))
+				return module;
+		} else if (arg[0] != '-') {
+			return base_name(arg);
+		}
+	}
+	return module;
+}
+
+char *describe_program_name(const char *exe, const json_t *cmdline)
+{
+	const char *argv0 = json_string_value(json_array_get(cmdline, 0)), *name, *script;
+
+	if (!exe || !*exe)
+		exe = argv0 ? argv0 : "";
+	name = base_name(exe);
+	if (is_interpreter(name) || (argv0 && is_interpreter(base_name(argv0)))) {
+		script = script_name(cmdline);
+		if (script && *script)
+			name = script;
+	}
+	return xstrdup(name);
+}
+
+static char *join_words(const json_t *words)
+{
+	size_t i, len = 1;
+	const char *word;
+	char *text, *p;
+
+	for (i = 0; i < json_array_size(words); i++) {
+		word = json_string_value(json_array_get(words, i));
+		len += word ? strlen(word) + 1 : 0;
+	}
+	p = text = xmalloc(len);
+	*p = 0;
+	for (i = 0; i < json_array_size(words); i++) {
+		word = json_string_value(json_array_get(words, i));
+		if (!word)
+			continue;
+		if (p != text)
+			*p++ = ' ';
+		p = stpcpy(p, word);
+	}
+	return text;
+}
+
+/* ---- processes ---- */
+
+static void process_name(struct mprocess *p, const json_t *meta)
+{
+	const json_t *cmdline = json_object_get(meta, "cmdline");
+
+	free(p->name);
+	free(p->cmdline);
+	p->name = describe_program_name(json_text(meta, "exe"), cmdline);
+	p->cmdline = join_words(cmdline);
+	p->pub.name = p->name;
+	p->pub.cmdline = p->cmdline;
+}
+
+static void process_meta(struct model *m, const json_t *meta)
+{
+	uint64_t ts_ns = json_u64(meta, "ts_ns");
+	struct mprocess *p;
+	json_t *rank;
+
+	p = identity_process_at(m, (uint32_t)json_u64(meta, "pid"), ts_ns);
+	if (!p->pub.pid)
+		return;
+	p->pub.is_target = true;
+	if (ts_ns < p->target_since_ns)
+		p->target_since_ns = ts_ns;
+	if (!p->pub.ppid)
+		p->pub.ppid = (uint32_t)json_u64(meta, "ppid");
+	if (meta_is(meta, "target")) {
+		if (!p->pub.is_rank)
+			process_name(p, meta);
+		return;
+	}
+	process_name(p, meta);
+	p->pub.is_rank = true;
+	rank = json_object_get(meta, "rank");
+	if (json_is_integer(rank) && json_integer_value(rank) >= 0 &&
+	    json_integer_value(rank) <= INT32_MAX) {
+		p->pub.rank = (int32_t)json_integer_value(rank);
+		p->pub.job = json_text(meta, "job");
+	} else if (*json_text(meta, "job")) {
+		p->pub.job = json_text(meta, "job");
+	}
+}
+
+/* What a target forks is a target: the kernel half follows it. */
+static void targets_inherit(struct model *m)
+{
+	struct mprocess *p;
+	uint32_t i;
+
+	for (i = 0; i < m->nprocesses; i++) {
+		p = m->process[i];
+		if (!p->parent || p->parent->target_since_ns > p->pub.start_ns)
+			continue;
+		p->pub.is_target = true;
+		if (p->pub.start_ns < p->target_since_ns)
+			p->target_since_ns = p->pub.start_ns;
+	}
+}
+
+/* Processes without a meta block are called as their first thread is. */
+static void name_from_threads(struct model *m)
+{
+	struct mprocess *p;
+	uint32_t i;
+
+	for (i = 0; i < m->nthreads; i++) {
+		p = mprocess_of(m->thread[i]->pub.proc);
+		if (p->name || !p->pub.pid || m->thread[i]->pub.tid != p->pub.pid)
+			continue;
+		p->name = xstrdup(m->thread[i]->pub.comm);
+		p->pub.name = p->name;
+	}
+}
+
+static uint64_t text_hash(const char *s)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+
+	while (*s)
+		h = (h ^ (unsigned char)*s++) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+static void number_jobs(struct model *m)
+{
+	struct map jobs = {0}; /* hash of the name → number + 1 */
+	uintptr_t number;
+	uint32_t i;
+
+	for (i = 0; i < m->nprocesses; i++) {
+		struct model_process *p = &m->process[i]->pub;
+
+		if (!p->is_rank)
+			continue;
+		number = (uintptr_t)map_get(&jobs, text_hash(p->job));
+		if (!number) {
+			number = ++m->info.njobs;
+			map_set(&jobs, text_hash(p->job), (void *)number);
+		}
+		p->job_idx = (int32_t)(number - 1);
+	}
+	map_release(&jobs);
+}
+
+static int place(const struct model_process *p)
+{
+	return p->is_rank ? 0 : p->is_target ? 1 : p->pid ? 2 : 3;
+}
+
+static int process_compare(const void *va, const void *vb)
+{
+	const struct model_process *a = &(*(struct mprocess *const *)va)->pub;
+	const struct model_process *b = &(*(struct mprocess *const *)vb)->pub;
+
+	if (place(a) != place(b))
+		return place(a) < place(b) ? -1 : 1;
+	if (a->job_idx != b->job_idx)
+		return a->job_idx < b->job_idx ? -1 : 1;
+	if (a->rank != b->rank) /* as unsigned, unknown ranks come last */
+		return (uint32_t)a->rank < (uint32_t)b->rank ? -1 : 1;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return a->sort_order < b->sort_order ? -1 : 1;
+}
+
+void describe_processes(struct model *m)
+{
+	size_t i;
+
+	for (i = 0; i < trace_meta_count(m->trace); i++) {
+		const json_t *meta = trace_meta_get(m->trace, i);
+
+		if (meta_is(meta, "process") || meta_is(meta, "target"))
+			process_meta(m, meta);
+	}
+	targets_inherit(m);
+	name_from_threads(m);
+	number_jobs(m);
+	qsort(m->process, m->nprocesses, sizeof(*m->process), process_compare);
+	for (i = 0; i < m->nprocesses; i++)
+		m->process[i]->pub.sort_order = (int32_t)i;
+}
+
+void describe_process_free(struct mprocess *p)
+{
+	free(p->name);
+	free(p->cmdline);
+}

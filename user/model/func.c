@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The trace's function table, and stand-ins for functions that it does not list.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "model/model_internal.h"
+#include "trace/trace_read.h"
+
+static const struct layer *layer_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; name && layers[i]; i++) {
+		if (!strcmp(layers[i]->name, name))
+			return layers[i];
+	}
+	return NULL;
+}
+
+static void func_generic(struct func_info *f, const json_t *row)
+{
+	const char *name = json_string_value(json_object_get(row, "name"));
+	const char *group = json_string_value(json_object_get(row, "group"));
+
+	memset(f, 0, sizeof(*f));
+	f->name = name ? name : "?";
+	f->group = group ? group : "";
+}
+
+static void func_read(struct model *m, const struct layer *layer, const json_t *row)
+{
+	json_int_t id = json_integer_value(json_object_get(row, "id"));
+	struct func_info *f = &m->func[m->nfuncs];
+
+	if (!json_is_integer(json_object_get(row, "id")) || id < 0 || id > UINT16_MAX)
+		return;
+	memset(f, 0, sizeof(*f));
+	if (layer && layer->func_parse(row, f)) {
+		log_warn("model: function %lld of the trace's table is not understood; its arguments "
+			 "are not shown",
+			 (long long)id);
+		layer = NULL;
+	}
+	if (!layer)
+		func_generic(f, row);
+	f->id = (uint16_t)id;
+	f->layer = layer;
+	m->nfuncs++;
+}
+
+static void index_by_id(struct model *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nfuncs; i++) {
+		if (m->func[i].id >= m->func_ids)
+			m->func_ids = m->func[i].id + 1u;
+	}
+	m->func_by_id = xcalloc(m->func_ids ? m->func_ids : 1, sizeof(*m->func_by_id));
+	for (i = 0; i < m->nfuncs; i++)
+		m->func_by_id[m->func[i].id] = &m->func[i];
+}
+
+void func_table_read(struct model *m)
+{
+	const json_t *meta, *rows;
+	size_t i, k, total = 0;
+
+	for (i = 0; i < trace_meta_count(m->trace); i++) {
+		meta = trace_meta_get(m->trace, i);
+		if (!strcmp(json_string_value(json_object_get(meta, "type")) ?: "", "functions"))
+			total += json_array_size(json_object_get(meta, "rows"));
+	}
+	m->func = xcalloc(total ? total : 1, sizeof(*m->func));
+	for (i = 0; i < trace_meta_count(m->trace); i++) {
+		meta = trace_meta_get(m->trace, i);
+		if (strcmp(json_string_value(json_object_get(meta, "type")) ?: "", "functions"))
+			continue;
+		rows = json_object_get(meta, "rows");
+		for (k = 0; k < json_array_size(rows); k++)
+			func_read(m,
+				  layer_find(json_string_value(json_object_get(meta, "layer"))),
+				  json_array_get(rows, k));
+	}
+	index_by_id(m);
+}
+
+static const struct func_info *stranger(struct model *m, uint16_t id)
+{
+	struct func_info *f;
+	uint32_t i;
+
+	for (i = 0; i < m->nstrangers; i++) {
+		if (m->stranger[i]->id == id)
+			return m->stranger[i];
+	}
+	f = xcalloc(1, sizeof(*f));
+	f->id = id;
+	f->name = xasprintf("function %u", id);
+	f->group = "";
+	m->stranger = xrealloc(m->stranger, (m->nstrangers + 1) * sizeof(*m->stranger));
+	m->stranger[m->nstrangers++] = f;
+	return f;
+}
+
+const struct func_info *func_find(struct model *m, uint16_t id)
+{
+	if (id < m->func_ids && m->func_by_id[id])
+		return m->func_by_id[id];
+	m->stats.unknown_functions++;
+	return stranger(m, id);
+}
+
+void func_table_release(struct model *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nfuncs; i++) {
+		if (m->func[i].layer && m->func[i].layer->func_release)
+			m->func[i].layer->func_release(&m->func[i]);
+	}
+	free(m->func);
+	free(m->func_by_id);
+	for (i = 0; i < m->nstrangers; i++) {
+		free((char *)m->stranger[i]->name);
+		free(m->stranger[i]);
+	}
+	free(m->stranger);
+}

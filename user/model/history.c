@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What a thread did since its last recorded call, so that the time of the next one can be split when it
+ * ends. One entry per change of state: when a segment ended, the state in it, and the thread's times
+ * up to there. When the table is full every second entry goes: resolution falls with age, memory does
+ * not grow, and the part of a segment that can no longer be told apart counts as UNKNOWN.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "model/call_state.h"
+
+#define HISTORY_FIRST 16
+#define HISTORY_MAX 512 /* entries; even */
+
+static void entry_add(struct history *h, uint64_t ts_ns, enum thread_state was,
+		      const struct state_times *times)
+{
+	struct history_entry *e;
+	uint32_t i;
+
+	if (h->n == h->cap && h->cap < HISTORY_MAX) {
+		h->cap = h->cap ? h->cap * 2 : HISTORY_FIRST;
+		h->entry = xrealloc(h->entry, h->cap * sizeof(*h->entry));
+	}
+	if (h->n == h->cap) {
+		for (i = 1; i < h->n; i += 2) {
+			if (h->entry[i].was != h->entry[i - 1].was)
+				h->entry[i].was = THREAD_UNKNOWN;
+			h->entry[i / 2] = h->entry[i];
+		}
+		h->n /= 2;
+	}
+	e = &h->entry[h->n++];
+	e->ts_ns = ts_ns;
+	e->was = was;
+	memcpy(e->ns, times->ns, sizeof(e->ns));
+}
+
+void history_note(struct mthread *t, uint64_t from_ns, uint64_t ts_ns, enum thread_state was)
+{
+	struct thread_calls *calls = t->pub.calls;
+
+	if (!calls) {
+		if (!t->pub.proc->is_target || t->pub.idle)
+			return;
+		calls = t->pub.calls = xcalloc(1, sizeof(*calls));
+		calls->history.from_ns = from_ns;
+	}
+	entry_add(&calls->history, ts_ns, was, &t->pub.times);
+}
+
+void history_restart(struct mthread *t, uint64_t ts_ns)
+{
+	struct thread_calls *calls = t->pub.calls;
+
+	if (!calls)
+		calls = t->pub.calls = xcalloc(1, sizeof(*calls));
+	calls->history.n = 0;
+	calls->history.from_ns = ts_ns < t->pub.since_ns ? t->pub.since_ns : ts_ns;
+}
+
+/* The first entry whose segment ends at ts or later; NULL: ts lies in the segment under way. */
+static const struct history_entry *entry_find(const struct history *h, uint64_t ts_ns)
+{
+	uint32_t lo = 0, hi = h->n, mid;
+
+	if (!h->n || h->entry[h->n - 1].ts_ns < ts_ns)
+		return NULL;
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (h->entry[mid].ts_ns < ts_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return &h->entry[lo];
+}
+
+/*
+ * The thread's times at ts. Where they are not known the missing part is taken out of UNKNOWN, below zero if
+ * need be (the arithmetic is modulo 2^64), so that differences always add up to the time between.
+ */
+void history_at(const struct mthread *t, uint64_t ts_ns, struct state_times *out)
+{
+	const struct thread_calls *calls = t->pub.calls;
+	const struct history_entry *e = NULL;
+	enum thread_state s = t->pub.state == THREAD_DEAD ? THREAD_UNKNOWN : t->pub.state;
+
+	*out = t->pub.times;
+	if (ts_ns >= t->pub.since_ns) {
+		out->ns[s] += ts_ns - t->pub.since_ns;
+		return;
+	}
+	if (calls)
+		e = entry_find(&calls->history, ts_ns);
+	if (!e) {
+		out->ns[THREAD_UNKNOWN] -= t->pub.since_ns - ts_ns;
+		return;
+	}
+	memcpy(out->ns, e->ns, sizeof(e->ns));
+	s = e == calls->history.entry && ts_ns < calls->history.from_ns ? THREAD_UNKNOWN : e->was;
+	out->ns[s] -= e->ts_ns - ts_ns;
+}
+
+void history_split(const struct mthread *t, uint64_t begin_ns, uint64_t end_ns,
+		   struct state_times *out)
+{
+	struct state_times begin;
+
+	history_at(t, begin_ns, &begin);
+	history_split_from(t, &begin, begin_ns, end_ns, out);
+}
+
+/*
+ * What the thread was believed to do at begin may have been refuted since: then a difference falls
+ * outside, and the split is not known.
+ */
+void history_split_from(const struct mthread *t, const struct state_times *begin, uint64_t begin_ns,
+			uint64_t end_ns, struct state_times *out)
+{
+	uint64_t total_ns = end_ns - begin_ns, sum_ns = 0;
+	struct state_times end;
+	bool sane = true;
+	int s;
+
+	history_at(t, end_ns, &end);
+	for (s = 0; s < THREAD_STATE_CNT; s++) {
+		out->ns[s] = end.ns[s] - begin->ns[s];
+		sane = sane && out->ns[s] <= total_ns;
+		sum_ns += out->ns[s];
+	}
+	if (sane && sum_ns == total_ns)
+		return;
+	memset(out, 0, sizeof(*out));
+	out->ns[THREAD_UNKNOWN] = total_ns;
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Who is who: reads the identity stream once and makes a thread and process for each life of a number.
+ * The system reuses numbers, so a tid stands for a chain of threads in order of time; each but the first
+ * gets a number of its own for output, above all that the kernel hands out.
+ */
+#include "model/model_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "trace/trace_read.h"
+
+#define NUMBERS_START 256
+
+static void *array_grow(void *array, uint32_t used, uint32_t *cap, size_t bytes)
+{
+	if (used < *cap)
+		return array;
+	*cap = *cap ? *cap * 2 : NUMBERS_START;
+	return xrealloc(array, *cap * bytes);
+}
+
+static uint32_t fresh_number(struct model *m)
+{
+	return m->next_fresh++;
+}
+
+struct tid_slot *identity_slot(struct model *m, uint32_t tid)
+{
+	struct tid_slot *slot = map_get(&m->tids, tid);
+
+	if (!slot) {
+		slot = xcalloc(1, sizeof(*slot));
+		map_set(&m->tids, tid, slot);
+	}
+	return slot;
+}
+
+/* ---- processes ---- */
+
+static struct mprocess *process_last(const struct model *m, uint32_t pid)
+{
+	struct mprocess *first = map_get(&m->pids, pid);
+
+	return first ? first->last_inc : NULL;
+}
+
+static struct mprocess *process_new(struct model *m, uint32_t pid, uint32_t ppid, uint64_t start_ns)
+{
+	struct mprocess *p = xcalloc(1, sizeof(*p)), *last = process_last(m, pid);
+	struct tid_slot *slot = map_get(&m->tids, pid);
+
+	p->pub.pid = pid;
+	p->pub.out_pid = pid;
+	if (pid && (last || (slot && slot->head) || pid > PID_LIMIT))
+		p->pub.out_pid = fresh_number(m);
+	p->pub.ppid = ppid;
+	p->pub.start_ns = start_ns < m->info.start_ns ? m->info.start_ns : start_ns;
+	p->pub.end_ns = m->info.end_ns;
+	p->pub.rank = -1;
+	p->pub.job_idx = -1;
+	p->pub.job = p->pub.name = p->pub.cmdline = "";
+	p->target_since_ns = m->all_targets && pid ? 0 : TIME_NEVER;
+	p->pub.is_target = m->all_targets && pid;
+	p->pub.sort_order = (int32_t)m->nprocesses;
+	if (last)
+		last->next_inc = p;
+	else
+		map_set(&m->pids, pid, p);
+	((struct mprocess *)map_get(&m->pids, pid))->last_inc = p;
+	m->process = array_grow(m->process, m->nprocesses, &m->processes_cap, sizeof(p));
+	m->process[m->nprocesses++] = p;
+	return p;
+}
+
+struct mprocess *identity_process_at(struct model *m, uint32_t pid, uint64_t ts_ns)
+{
+	struct mprocess *p = map_get(&m->pids, pid);
+
+	if (!p)
+		return process_new(m, pid, 0, ts_ns);
+	while (p->next_inc && p->next_inc->pub.start_ns <= ts_ns)
+		p = p->next_inc;
+	return p;
+}
+
+/* ---- threads ---- */
+
+static uint32_t thread_out_tid(struct model *m, struct tid_slot *slot, uint32_t tid,
+			       struct mprocess *proc)
+{
+	if (!tid)
+		return 0;
+	if (tid == proc->pub.pid && !proc->has_leader)
+		return proc->pub.out_pid;
+	if (slot->head || tid > PID_LIMIT || map_get(&m->pids, tid))
+		return fresh_number(m);
+	return tid;
+}
+
+static void thread_track(struct model *m, struct mthread *t)
+{
+	if (m->sched_mode == POV_SCHED_ALL)
+		t->track_since_ns = 0;
+	else if (m->sched_mode == POV_SCHED_RANKS && !t->pub.idle)
+		t->track_since_ns = mprocess_of(t->pub.proc)->target_since_ns;
+	else
+		t->track_since_ns = TIME_NEVER;
+}
+
+static struct mthread *thread_new(struct model *m, struct tid_slot *slot, uint32_t tid,
+				  struct mprocess *proc, uint64_t start_ns)
+{
+	struct mthread *t = xcalloc(1, sizeof(*t));
+
+	t->pub.tid = tid;
+	t->pub.out_tid = thread_out_tid(m, slot, tid, proc);
+	t->pub.idx = m->nthreads;
+	t->pub.proc = &proc->pub;
+	t->pub.start_ns = start_ns < m->info.start_ns ? m->info.start_ns : start_ns;
+	t->pub.end_ns = m->info.end_ns;
+	t->exit_ns = TIME_NEVER;
+	t->older = proc->newest;
+	proc->newest = t;
+	if (tid == proc->pub.pid)
+		proc->has_leader = true;
+	proc->alive++;
+	m->thread = array_grow(m->thread, m->nthreads, &m->threads_cap, sizeof(t));
+	m->thread[m->nthreads++] = t;
+	return t;
+}
+
+static void slot_append(struct tid_slot *slot, struct mthread *t)
+{
+	if (slot->tail)
+		slot->tail->next_inc = t;
+	else
+		slot->head = t;
+	slot->tail = t;
+}
+
+struct mthread *identity_stranger_new(struct model *m, struct tid_slot *slot, struct mthread *after,
+				      uint32_t tid, uint64_t ts_ns)
+{
+	struct mprocess *proc = identity_process_at(m, tid, ts_ns);
+	struct mthread *t;
+
+	if (proc->has_leader && !proc->alive && proc->pub.end_ns < ts_ns && !proc->next_inc)
+		proc = process_new(m, tid, 0, ts_ns);
+	t = thread_new(m, slot, tid, proc, ts_ns);
+	snprintf(t->first_comm, sizeof(t->first_comm), "tid %u", tid);
+	memcpy(t->pub.comm, t->first_comm, sizeof(t->pub.comm));
+	if (!proc->name && !*proc->pub.name) {
+		proc->name = xstrdup(t->first_comm);
+		proc->pub.name = proc->name;
+	}
+	thread_track(m, t);
+	t->next_inc = after ? after->next_inc : slot->head;
+	if (after)
+		after->next_inc = t;
+	else
+		slot->head = t;
+	if (!t->next_inc)
+		slot->tail = t;
+	return t;
+}
+
+void identity_thread_rehome(struct model *m, struct mthread *t, uint32_t tgid, uint64_t ts_ns)
+{
+	struct mprocess *from = mprocess_of(t->pub.proc), *to;
+	struct mthread **link;
+
+	if (t->announced || t->pub.idle || from->pub.pid == tgid)
+		return;
+	for (link = &from->newest; *link != t; link = &(*link)->older)
+		;
+	*link = t->older;
+	to = identity_process_at(m, tgid, ts_ns);
+	t->older = to->newest;
+	to->newest = t;
+	t->pub.proc = &to->pub;
+	thread_track(m, t);
+}
+
+static void comm_set(struct mthread *t, const char *comm)
+{
+	memcpy(t->pub.comm, comm, sizeof(t->pub.comm));
+	t->pub.comm[sizeof(t->pub.comm) - 1] = 0;
+	if (!t->first_comm[0])
+		memcpy(t->first_comm, t->pub.comm, sizeof(t->first_comm));
+}
+
+static void thread_ended(struct mthread *t, uint64_t ts_ns)
+{
+	struct mprocess *p = mprocess_of(t->pub.proc);
+
+	if (t->exit_ns != TIME_NEVER)
+		return;
+	t->exit_ns = ts_ns;
+	t->pub.end_ns = ts_ns;
+	if (p->alive)
+		p->alive--;
+	if (!p->alive)
+		p->pub.end_ns = ts_ns;
+}
+
+/* ---- the identity records ---- */
+
+static struct mthread *thread_living(struct model *m, uint32_t tid)
+{
+	struct tid_slot *slot = identity_slot(m, tid);
+
+	return slot->tail && slot->tail->exit_ns == TIME_NEVER ? slot->tail : NULL;
+}
+
+static struct mthread *learn_thread(struct model *m, uint32_t tid, struct mprocess *proc,
+				    uint64_t start_ns)
+{
+	struct tid_slot *slot = identity_slot(m, tid);
+	struct mthread *t = thread_new(m, slot, tid, proc, start_ns);
+
+	t->announced = true;
+	slot_append(slot, t);
+	return t;
+}
+
+/* The process a newly met thread belongs to: a leader begins one unless it already stands. */
+static struct mprocess *learn_process(struct model *m, uint32_t tid, uint32_t tgid, uint32_t ppid,
+				      uint64_t start_ns)
+{
+	struct mprocess *p = process_last(m, tgid);
+
+	if (!p || (tid == tgid && p->has_leader && !p->alive))
+		p = process_new(m, tgid, ppid, start_ns);
+	return p;
+}
+
+static void learn_task(struct model *m, const struct pov_task *rec)
+{
+	uint32_t tid = rec->hdr.tid;
+	struct mthread *t = thread_living(m, tid);
+	uint64_t start_ns = rec->start_ns;
+	struct mprocess *p;
+
+	if (!tid)
+		return;
+	if (start_ns > rec->hdr.ts_ns || rec->hdr.kind != POV_KIND_TASK)
+		start_ns = rec->hdr.ts_ns;
+	if (!t) {
+		p = learn_process(m, tid, rec->tgid, rec->ppid, start_ns);
+		t = learn_thread(m, tid, p, start_ns);
+	}
+	p = mprocess_of(t->pub.proc);
+	if (rec->hdr.kind != POV_KIND_RENAME)
+		t->pub.kthread = rec->kthread;
+	if (rec->hdr.kind == POV_KIND_TASK && rec->state & STATE_DEAD_BITS)
+		thread_ended(t, rec->hdr.ts_ns);
+	if (tid == p->pub.pid && start_ns < p->pub.start_ns)
+		p->pub.start_ns = t->pub.start_ns;
+	if (!p->pub.ppid)
+		p->pub.ppid = rec->ppid;
+	comm_set(t, rec->comm);
+}
+
+static void learn_fork(struct model *m, const struct pov_fork *rec)
+{
+	uint64_t ts_ns = rec->hdr.ts_ns;
+	struct mthread *t = thread_living(m, rec->child_tid), *parent;
+	struct mprocess *p;
+
+	if (!rec->child_tid)
+		return;
+	if (t)
+		thread_ended(t, ts_ns);
+	if (rec->child_tid == rec->child_tgid) {
+		p = process_new(m, rec->child_tgid, rec->parent_tgid, ts_ns);
+		p->parent = process_last(m, rec->parent_tgid);
+	} else {
+		p = learn_process(m, rec->child_tid, rec->child_tgid, 0, ts_ns);
+	}
+	t = learn_thread(m, rec->child_tid, p, ts_ns);
+	parent = thread_living(m, rec->hdr.tid);
+	t->pub.kthread = parent && parent->pub.kthread;
+	comm_set(t, rec->comm);
+}
+
+static void end_siblings(const struct mthread *survivor, uint64_t ts_ns)
+{
+	struct mthread *t;
+
+	for (t = mprocess_of(survivor->pub.proc)->newest; t; t = t->older) {
+		if (t != survivor)
+			thread_ended(t, ts_ns);
+	}
+}
+
+/* After exec a process has one thread, and that has the leader's number whichever it was before. */
+static void learn_exec(struct model *m, const struct pov_task *rec)
+{
+	struct mprocess *p;
+	struct mthread *t;
+
+	learn_task(m, rec);
+	t = thread_living(m, rec->hdr.tid);
+	if (!t)
+		return;
+	p = mprocess_of(t->pub.proc);
+	if (p->alive > 1)
+		end_siblings(t, rec->hdr.ts_ns);
+	p->alive = 1;
+	p->pub.end_ns = m->info.end_ns;
+}
+
+static void learn_exit(struct model *m, const struct pov_exit *rec)
+{
+	struct mthread *t = thread_living(m, rec->hdr.tid);
+	struct mprocess *p;
+
+	if (!t || !rec->hdr.tid)
+		return;
+	p = mprocess_of(t->pub.proc);
+	thread_ended(t, rec->hdr.ts_ns);
+	if (rec->hdr.tid == p->pub.pid) {
+		p->leader_exited = true;
+		p->pub.exit_code = rec->code;
+	}
+	p->pub.exited = p->leader_exited && !p->alive;
+}
+
+static void learn_record(struct model *m, const struct pov_hdr *rec)
+{
+	switch (rec->kind) {
+	case POV_KIND_TASK:
+	case POV_KIND_RENAME:
+		learn_task(m, (const struct pov_task *)rec);
+		break;
+	case POV_KIND_EXEC:
+		learn_exec(m, (const struct pov_task *)rec);
+		break;
+	case POV_KIND_FORK:
+		learn_fork(m, (const struct pov_fork *)rec);
+		break;
+	case POV_KIND_EXIT:
+		learn_exit(m, (const struct pov_exit *)rec);
+		break;
+	case POV_KIND_LOST:
+		gap_add(m, (const struct pov_lost *)rec);
+		break;
+	}
+}
+
+/* ---- CPUs ---- */
+
+struct cpu_state *identity_cpu(struct model *m, uint16_t cpu)
+{
+	struct mthread *t;
+
+	if (!m->cpu[cpu].idle) {
+		struct tid_slot none = {0};
+
+		t = thread_new(m, &none, 0, m->idle_proc, m->info.start_ns);
+		t->pub.idle = t->pub.kthread = true;
+		t->pub.cpu = cpu;
+		t->announced = t->born = true;
+		t->pub.since_ns = t->pub.start_ns;
+		snprintf(t->first_comm, sizeof(t->first_comm), "swapper/%u", cpu);
+		memcpy(t->pub.comm, t->first_comm, sizeof(t->pub.comm));
+		thread_track(m, t);
+		m->cpu[cpu].idle = t;
+	}
+	return &m->cpu[cpu];
+}
+
+int identity_learn(struct model *m)
+{
+	const struct trace_merge_options opt = {.tasks_only = true};
+	struct trace_merge *merge;
+	const struct pov_hdr *rec;
+	uint32_t i;
+	int err;
+
+	m->next_fresh = PID_LIMIT + 1;
+	m->cpu = xcalloc(MODEL_CPUS_MAX, sizeof(*m->cpu));
+	m->idle_proc = process_new(m, 0, 0, m->info.start_ns);
+	m->idle_proc->pub.name = "idle";
+	for (i = 0; i < m->info.nr_cpus && i < MODEL_CPUS_MAX; i++)
+		identity_cpu(m, (uint16_t)i);
+	err = trace_merge_open(m->trace, &opt, &merge);
+	if (err)
+		return err;
+	while ((err = trace_merge_next(merge, &rec)) == 1)
+		learn_record(m, rec);
+	trace_merge_close(merge);
+	if (err)
+		return err;
+	describe_processes(m);
+	for (i = 0; i < m->nthreads; i++)
+		thread_track(m, m->thread[i]);
+	return 0;
+}
+
+static void process_free(struct mprocess *p)
+{
+	image_forget(p);
+	free(p->image);
+	describe_process_free(p);
+	free(p);
+}
+
+void identity_release(struct model *m)
+{
+	struct tid_slot *slot;
+	size_t at = 0;
+	uint32_t i;
+
+	while ((slot = map_next(&m->tids, &at, NULL)))
+		free(slot);
+	map_release(&m->tids);
+	map_release(&m->pids);
+	for (i = 0; i < m->nthreads; i++) {
+		call_release(m, m->thread[i]);
+		free(m->thread[i]);
+	}
+	free(m->thread);
+	for (i = 0; i < m->nprocesses; i++)
+		process_free(m->process[i]);
+	free(m->process);
+	free(m->cpu);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Which file a call site lies in: the executable mappings of each target, as they are made. Paths come
+ * from the trace's image blocks; nothing is looked up on this machine.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "model/model_internal.h"
+#include "trace/trace_read.h"
+
+#define IMAGES_MAX 4096 /* of one process */
+
+static uint64_t file_key(uint64_t dev, uint64_t ino)
+{
+	return ino * UINT64_C(0x9e3779b97f4a7c15) ^ dev;
+}
+
+void image_paths_read(struct model *m)
+{
+	json_t *meta;
+	const char *type;
+	size_t i;
+
+	for (i = 0; i < trace_meta_count(m->trace); i++) {
+		meta = trace_meta_get(m->trace, i);
+		type = json_string_value(json_object_get(meta, "type"));
+		if (!type || (strcmp(type, "image") && strcmp(type, "library")))
+			continue;
+		if (!json_is_string(json_object_get(meta, "path")))
+			continue;
+		map_set(&m->image_paths,
+			file_key((uint64_t)json_integer_value(json_object_get(meta, "dev")),
+				 (uint64_t)json_integer_value(json_object_get(meta, "ino"))),
+			meta);
+	}
+}
+
+void image_paths_release(struct model *m)
+{
+	map_release(&m->image_paths);
+}
+
+static const char *path_find(const struct model *m, uint64_t dev, uint64_t ino)
+{
+	const json_t *meta = map_get(&m->image_paths, file_key(dev, ino));
+
+	if (!meta || (uint64_t)json_integer_value(json_object_get(meta, "ino")) != ino)
+		return NULL;
+	return json_string_value(json_object_get(meta, "path"));
+}
+
+void image_record(struct model *m, struct mprocess *p, const struct pov_image *rec)
+{
+	struct image *im;
+
+	if (p->nimages == IMAGES_MAX) { /* the oldest are the likeliest to be gone */
+		memmove(p->image, p->image + IMAGES_MAX / 2, IMAGES_MAX / 2 * sizeof(*p->image));
+		p->nimages /= 2;
+		p->image_hit = 0;
+	}
+	if (p->nimages == p->images_cap) {
+		p->images_cap = p->images_cap ? p->images_cap * 2 : 16;
+		p->image = xrealloc(p->image, p->images_cap * sizeof(*p->image));
+	}
+	im = &p->image[p->nimages++];
+	im->start = rec->start;
+	im->end = rec->start + rec->len;
+	im->off = rec->off;
+	im->path = path_find(m, rec->dev, rec->ino);
+	p->image_hit = p->nimages; /* a new mapping may hide the one hit last */
+}
+
+void image_inherit(struct mprocess *child, const struct mprocess *parent)
+{
+	if (!parent->nimages)
+		return;
+	free(child->image);
+	child->image = xcalloc(parent->nimages, sizeof(*child->image));
+	memcpy(child->image, parent->image, parent->nimages * sizeof(*child->image));
+	child->nimages = child->images_cap = parent->nimages;
+	child->image_hit = child->nimages;
+}
+
+void image_forget(struct mprocess *p)
+{
+	p->nimages = 0;
+	p->image_hit = 0;
+}
+
+static bool image_holds(const struct image *im, uint64_t address)
+{
+	return address >= im->start && address < im->end;
+}
+
+const char *image_find(struct mprocess *p, uint64_t address, uint64_t *offset)
+{
+	const struct image *im;
+	uint32_t i = p->image_hit;
+
+	*offset = 0;
+	if (!address)
+		return NULL;
+	if (i >= p->nimages || !image_holds(&p->image[i], address)) {
+		for (i = p->nimages; i > 0 && !image_holds(&p->image[i - 1], address); i--)
+			;
+		if (!i)
+			return NULL;
+		i--;
+	}
+	p->image_hit = i;
+	im = &p->image[i];
+	*offset = address - im->start + im->off;
+	return im->path;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The model's life and what can be asked of it. The replay itself is replay.c.
+ */
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "model/model_internal.h"
+
+int model_open(struct trace *t, const struct model_options *opt, struct model **out)
+{
+	struct model *m = xcalloc(1, sizeof(*m));
+	int err;
+
+	m->trace = t;
+	if (opt)
+		m->opt = *opt;
+	err = describe_info(m);
+	if (!err)
+		err = identity_learn(m);
+	if (!err)
+		err = gap_complete(m);
+	if (err) {
+		model_close(m);
+		return err;
+	}
+	gap_sort(m);
+	func_table_read(m);
+	image_paths_read(m);
+	*out = m;
+	return 0;
+}
+
+void model_close(struct model *m)
+{
+	if (!m)
+		return;
+	identity_release(m);
+	func_table_release(m);
+	image_paths_release(m);
+	free(m->gap);
+	free(m->timer);
+	free(m);
+}
+
+const struct model_info *model_get_info(const struct model *m)
+{
+	return &m->info;
+}
+
+const struct model_stats *model_get_stats(const struct model *m)
+{
+	return &m->stats;
+}
+
+struct trace *model_get_trace(const struct model *m)
+{
+	return m->trace;
+}
+
+uint32_t model_process_count(const struct model *m)
+{
+	return m->nprocesses;
+}
+
+struct model_process *model_process_get(const struct model *m, uint32_t i)
+{
+	return &m->process[i]->pub;
+}
+
+uint32_t model_thread_count(const struct model *m)
+{
+	return m->nthreads;
+}
+
+struct model_thread *model_thread_get(const struct model *m, uint32_t i)
+{
+	return &m->thread[i]->pub;
+}
+
+uint32_t model_func_count(const struct model *m)
+{
+	return m->nfuncs;
+}
+
+const struct func_info *model_func_get(const struct model *m, uint32_t i)
+{
+	return &m->func[i];
+}

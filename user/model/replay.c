@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What each kind of record means: finds the threads it speaks of, changes their states, tells the sinks.
+ */
+#include <string.h>
+
+#include "model/model_internal.h"
+
+/* ---- which thread a number means now ---- */
+
+static void thread_born(struct model *m, struct mthread *t, uint64_t ts_ns)
+{
+	t->born = true;
+	t->pub.state = THREAD_UNKNOWN;
+	t->pub.since_ns = t->pub.start_ns;
+	TELL(m, thread, &t->pub, ts_ns);
+}
+
+/* Brings the slot to the thread that has the number at ts. */
+struct mthread *replay_slot_advance(struct model *m, struct tid_slot *slot, uint64_t ts_ns)
+{
+	struct mthread *next = slot->cur ? slot->cur->next_inc : slot->head;
+
+	while (next && next->pub.start_ns <= ts_ns) {
+		if (slot->cur)
+			state_die(m, slot->cur, ts_ns);
+		slot->cur = next;
+		if (!next->born)
+			thread_born(m, next, ts_ns);
+		next = next->next_inc;
+	}
+	return slot->cur;
+}
+
+/* alive: the record proves that the thread lives, so a dead one means that its successor's birth was lost. */
+static struct mthread *thread_at(struct model *m, uint32_t tid, uint16_t cpu, uint64_t ts_ns,
+				 bool alive)
+{
+	struct tid_slot *slot;
+	struct mthread *t;
+
+	if (!tid)
+		return identity_cpu(m, cpu)->idle;
+	slot = map_get(&m->tids, tid);
+	if (!slot)
+		slot = identity_slot(m, tid);
+	t = slot->cur;
+	if (!t || (t->next_inc && t->next_inc->pub.start_ns <= ts_ns))
+		t = replay_slot_advance(m, slot, ts_ns);
+	if (t && (!alive || t->pub.state != THREAD_DEAD))
+		return t;
+	m->stats.unannounced_threads += m->sched_mode == POV_SCHED_ALL;
+	t = identity_stranger_new(m, slot, t, tid, ts_ns);
+	slot->cur = t;
+	thread_born(m, t, ts_ns);
+	return t;
+}
+
+/* ---- scheduler ---- */
+
+static void switch_record(struct model *m, const struct pov_switch *rec)
+{
+	uint64_t ts_ns = m->now_ns;
+	uint16_t cpu = rec->cpu;
+	struct model_switch s = {
+		.ts_ns = ts_ns,
+		.cpu = cpu,
+		.prev_prio = rec->prev_prio,
+		.next_prio = rec->next_prio,
+		.prev_state = rec->prev_state,
+		.preempted = rec->hdr.flags & POV_SWITCH_PREEMPTED,
+	};
+	struct mthread *prev, *next;
+	bool dies;
+
+	if (m->sched_since_ns == TIME_NEVER)
+		m->sched_since_ns = ts_ns;
+	if (rec->hdr.tid == rec->next_tid) {
+		m->stats.bad_records++;
+		return;
+	}
+	prev = thread_at(m, rec->hdr.tid, cpu, ts_ns, true);
+	next = thread_at(m, rec->next_tid, cpu, ts_ns, true);
+	dies = !prev->pub.idle && rec->prev_state & STATE_DEAD_BITS;
+	state_running_at(m, prev, ts_ns, cpu);
+	if (prev->pub.idle)
+		state_set(m, prev, ts_ns, THREAD_BLOCKED, cpu);
+	else if (dies)
+		state_set(m, prev, ts_ns, THREAD_DEAD, cpu);
+	else
+		state_set(m, prev, ts_ns, s.preempted ? THREAD_RUNNABLE : THREAD_BLOCKED, cpu);
+	if (m->cpu[cpu].cur == prev)
+		m->cpu[cpu].cur = NULL;
+	state_enter(m, next, ts_ns, cpu);
+	m->cpu[cpu].quiet_since_ns = ts_ns;
+	s.prev = &prev->pub;
+	s.next = &next->pub;
+	TELL(m, on_switch, &s);
+	if (dies)
+		state_bury(m, prev, ts_ns);
+}
+
+static void waking_record(struct model *m, const struct pov_waking *rec)
+{
+	uint64_t ts_ns = m->now_ns;
+	struct model_waking w = {
+		.ts_ns = ts_ns,
+		.cpu = rec->cpu,
+		.target_cpu = rec->target_cpu,
+		.prio = rec->prio,
+		.is_new = rec->hdr.flags & POV_WAKING_NEW,
+		.from_irq = rec->hdr.flags & POV_WAKING_IRQ,
+	};
+	struct mthread *waker = thread_at(m, rec->hdr.tid, rec->cpu, ts_ns, true), *target;
+
+	if (!rec->target_tid)
+		return;
+	target = thread_at(m, rec->target_tid, rec->target_cpu, ts_ns, true);
+	state_running_at(m, waker, ts_ns, rec->cpu);
+	if (target->pub.state == THREAD_BLOCKED || target->pub.state == THREAD_UNKNOWN)
+		state_set(m, target, ts_ns, THREAD_RUNNABLE, rec->target_cpu);
+	w.waker = &waker->pub;
+	w.target = &target->pub;
+	TELL(m, waking, &w);
+}
+
+static void migrate_record(struct model *m, const struct pov_migrate *rec)
+{
+	struct mthread *t = thread_at(m, rec->hdr.tid, rec->orig_cpu, m->now_ns, true);
+	struct model_migrate g = {
+		.ts_ns = m->now_ns,
+		.orig_cpu = rec->orig_cpu,
+		.dest_cpu = rec->dest_cpu,
+		.thread = &t->pub,
+	};
+
+	if (t->pub.idle)
+		return;
+	state_move(m, t, rec->dest_cpu);
+	TELL(m, migrate, &g);
+}
+
+static void irq_record(struct model *m, const struct pov_irq *rec)
+{
+	struct mthread *t = thread_at(m, rec->hdr.tid, rec->cpu, m->now_ns, false);
+	struct model_irq i = {
+		.begin_ns = rec->dur_ns < m->now_ns ? m->now_ns - rec->dur_ns : 0,
+		.end_ns = m->now_ns,
+		.cpu = rec->cpu,
+		.vec = rec->vec,
+		.soft = rec->hdr.flags & POV_IRQ_SOFT,
+		.thread = &t->pub,
+	};
+
+	TELL(m, irq, &i);
+}
+
+static void lost_record(struct model *m, const struct pov_lost *rec)
+{
+	struct model_lost l = {
+		.since_ns = rec->since_ns,
+		.ts_ns = m->now_ns,
+		.cnt = rec->cnt,
+		.ring = rec->ring,
+		.class = rec->class,
+	};
+
+	TELL(m, lost, &l);
+}
+
+/* ---- calls ---- */
+
+static struct mthread *caller(struct model *m, const struct pov_hdr *rec, uint32_t tgid,
+			      uint16_t cpu)
+{
+	struct mthread *t = thread_at(m, rec->tid, cpu, m->now_ns, false);
+
+	if (!t->announced && t->pub.proc->pid != tgid)
+		identity_thread_rehome(m, t, tgid, m->now_ns);
+	return t;
+}
+
+static void calls_record(struct model *m, const struct pov_hdr *rec)
+{
+	const struct pov_call *call = (const struct pov_call *)rec;
+	const struct pov_call_begin *begin = (const struct pov_call_begin *)rec;
+	const struct pov_spin *spin = (const struct pov_spin *)rec;
+	struct mthread *t;
+
+	if (rec->kind == POV_KIND_CALL) {
+		t = caller(m, rec, call->tgid, call->cpu);
+		if (!(rec->flags & (POV_CALL_OPEN | POV_CALL_UNWOUND)))
+			state_running_at(m, t, m->now_ns, call->cpu);
+		call_record(m, t, call);
+	} else if (rec->kind == POV_KIND_CALL_BEGIN) {
+		call_begin_record(caller(m, rec, begin->tgid, 0), begin);
+	} else {
+		t = caller(m, rec, spin->tgid, spin->cpu);
+		if (!(rec->flags & POV_SPIN_OPEN))
+			state_running_at(m, t, m->now_ns, spin->cpu);
+		spin_record(m, t, spin);
+	}
+}
+
+/* ---- identity ---- */
+
+static void rename_to(struct model *m, struct mthread *t, const char *comm)
+{
+	memcpy(t->pub.comm, comm, sizeof(t->pub.comm));
+	t->pub.comm[sizeof(t->pub.comm) - 1] = 0;
+	TELL(m, thread, &t->pub, m->now_ns);
+}
+
+static void task_record(struct model *m, const struct pov_task *rec)
+{
+	struct mthread *t = thread_at(m, rec->hdr.tid, rec->cpu, m->now_ns, false);
+	struct cpu_state *c = identity_cpu(m, rec->cpu);
+	struct mthread *cur = c->cur;
+
+	if (strncmp(t->pub.comm, rec->comm, sizeof(t->pub.comm) - 1))
+		rename_to(m, t, rec->comm);
+	if (rec->state & STATE_DEAD_BITS) {
+		state_die(m, t, m->now_ns);
+		return;
+	}
+	/* Events tell more than a sample, which is not taken at one instant. */
+	if (t->pub.state != THREAD_UNKNOWN)
+		return;
+	if (!rec->on_cpu) {
+		state_set(m, t, m->now_ns, rec->state ? THREAD_BLOCKED : THREAD_RUNNABLE, rec->cpu);
+	} else if (!cur || cur->pub.state != THREAD_RUNNING || cur->pub.cpu != rec->cpu) {
+		state_set(m, t, m->now_ns, THREAD_RUNNING, rec->cpu);
+		if (t->pub.state == THREAD_RUNNING)
+			c->cur = t;
+	}
+}
+
+static void fork_record(struct model *m, const struct pov_fork *rec)
+{
+	struct mthread *t;
+	struct mprocess *p;
+
+	if (!rec->child_tid)
+		return;
+	t = thread_at(m, rec->child_tid, 0, m->now_ns, false);
+	p = mprocess_of(t->pub.proc);
+	if (t->pub.start_ns != m->now_ns)
+		return;
+	/* Not on any run queue before its first wake-up. */
+	state_set(m, t, m->now_ns, THREAD_BLOCKED, 0);
+	if (p->parent && rec->child_tid == rec->child_tgid)
+		image_inherit(p, p->parent);
+}
+
+static void exec_record(struct model *m, const struct pov_task *rec)
+{
+	struct mthread *t = thread_at(m, rec->hdr.tid, rec->cpu, m->now_ns, false), *other;
+	struct mprocess *p = mprocess_of(t->pub.proc);
+
+	if (t->pub.idle)
+		return;
+	for (other = p->newest; other; other = other->older) {
+		if (other != t && other->born)
+			state_die(m, other, m->now_ns);
+	}
+	image_forget(p);
+	if (m->opt.counters)
+		requests_drop_process(m, p, m->now_ns);
+	rename_to(m, t, rec->comm);
+}
+
+static void exit_record(struct model *m, const struct pov_exit *rec)
+{
+	struct mthread *t = thread_at(m, rec->hdr.tid, 0, m->now_ns, false);
+	struct mprocess *p = mprocess_of(t->pub.proc);
+
+	if (t->pub.idle)
+		return;
+	/* It runs on until it leaves the CPU for good, if that can be seen. */
+	if (t->pub.state == THREAD_RUNNING)
+		t->exiting = true;
+	else
+		state_die(m, t, m->now_ns);
+	if (m->opt.counters && p->ninflight && rec->hdr.tid == p->pub.pid)
+		requests_drop_process(m, p, m->now_ns);
+}
+
+static void identity_record(struct model *m, const struct pov_hdr *rec)
+{
+	const struct pov_image *image = (const struct pov_image *)rec;
+	struct mthread *t;
+
+	if (!rec->tid)
+		return;
+	switch (rec->kind) {
+	case POV_KIND_TASK:
+		task_record(m, (const struct pov_task *)rec);
+		break;
+	case POV_KIND_FORK:
+		fork_record(m, (const struct pov_fork *)rec);
+		break;
+	case POV_KIND_EXEC:
+		exec_record(m, (const struct pov_task *)rec);
+		break;
+	case POV_KIND_EXIT:
+		exit_record(m, (const struct pov_exit *)rec);
+		break;
+	case POV_KIND_RENAME:
+		t = thread_at(m, rec->tid, 0, m->now_ns, false);
+		rename_to(m, t, ((const struct pov_task *)rec)->comm);
+		break;
+	case POV_KIND_IMAGE:
+		image_record(m, identity_process_at(m, image->tgid, m->now_ns), image);
+		break;
+	}
+}
+
+/* ---- dispatch ---- */
+
+/* The CPUs a record names index tables. */
+static bool cpus_ok(const struct pov_hdr *rec)
+{
+	switch (rec->kind) {
+	case POV_KIND_SWITCH:
+		return ((const struct pov_switch *)rec)->cpu < MODEL_CPUS_MAX;
+	case POV_KIND_WAKING:
+		return ((const struct pov_waking *)rec)->cpu < MODEL_CPUS_MAX &&
+		       ((const struct pov_waking *)rec)->target_cpu < MODEL_CPUS_MAX;
+	case POV_KIND_MIGRATE:
+		return ((const struct pov_migrate *)rec)->orig_cpu < MODEL_CPUS_MAX &&
+		       ((const struct pov_migrate *)rec)->dest_cpu < MODEL_CPUS_MAX;
+	case POV_KIND_IRQ:
+		return ((const struct pov_irq *)rec)->cpu < MODEL_CPUS_MAX;
+	case POV_KIND_CALL:
+		return rec->tid && ((const struct pov_call *)rec)->cpu < MODEL_CPUS_MAX;
+	case POV_KIND_SPIN:
+		return rec->tid && ((const struct pov_spin *)rec)->cpu < MODEL_CPUS_MAX;
+	case POV_KIND_CALL_BEGIN:
+		return rec->tid;
+	case POV_KIND_TASK:
+	case POV_KIND_EXEC:
+		return ((const struct pov_task *)rec)->cpu < MODEL_CPUS_MAX;
+	}
+	return true;
+}
+
+static void more_record(struct model *m, const struct pov_more *rec)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nlayers; i++) {
+		if (m->decoder[i] && layers[i]->decoder_more)
+			layers[i]->decoder_more(m->decoder[i], rec);
+	}
+}
+
+void replay_record(struct model *m, const struct pov_hdr *rec)
+{
+	if (!cpus_ok(rec)) {
+		m->stats.bad_records++;
+		return;
+	}
+	switch (rec->kind) {
+	case POV_KIND_SWITCH:
+		switch_record(m, (const struct pov_switch *)rec);
+		break;
+	case POV_KIND_WAKING:
+		waking_record(m, (const struct pov_waking *)rec);
+		break;
+	case POV_KIND_MIGRATE:
+		migrate_record(m, (const struct pov_migrate *)rec);
+		break;
+	case POV_KIND_IRQ:
+		irq_record(m, (const struct pov_irq *)rec);
+		break;
+	case POV_KIND_CALL:
+	case POV_KIND_CALL_BEGIN:
+	case POV_KIND_SPIN:
+		calls_record(m, rec);
+		break;
+	case POV_KIND_MORE:
+		more_record(m, (const struct pov_more *)rec);
+		break;
+	case POV_KIND_TASK:
+	case POV_KIND_FORK:
+	case POV_KIND_EXEC:
+	case POV_KIND_EXIT:
+	case POV_KIND_RENAME:
+	case POV_KIND_AFFINITY:
+	case POV_KIND_IMAGE:
+		identity_record(m, rec);
+		break;
+	case POV_KIND_LOST:
+		lost_record(m, (const struct pov_lost *)rec);
+		break;
+	default:
+		m->stats.unknown_records++;
+	}
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The state of each thread, from evidence only. Intervals are told when they close, so that what a later
+ * record proves about them is taken in:
+ *  - whoever does something on a CPU has run there since the last switch on it, for every
+ *    switch is recorded;
+ *  - who comes back to a CPU without having been woken had never left the run queue;
+ *  - a state that a later record excludes was not known: UNKNOWN.
+ * The times of a thread always add up to its life.
+ */
+#include "model/model_internal.h"
+
+static void runnable_count(struct model *m, uint16_t cpu, int by)
+{
+	struct cpu_state *c = identity_cpu(m, cpu);
+
+	c->runnable += by;
+	if (c->dirty || !m->opt.counters)
+		return;
+	if (m->ndirty == sizeof(m->dirty) / sizeof(m->dirty[0]))
+		state_counters_tell(m, m->now_ns);
+	c->dirty = true;
+	m->dirty[m->ndirty++] = cpu;
+}
+
+void state_counters_tell(struct model *m, uint64_t ts_ns)
+{
+	struct model_counter told = {.id = COUNTER_RUNNABLE, .ts_ns = ts_ns};
+	uint32_t i;
+
+	for (i = 0; i < m->ndirty; i++) {
+		struct cpu_state *c = &m->cpu[m->dirty[i]];
+
+		c->dirty = false;
+		if (c->runnable == c->told)
+			continue;
+		c->told = c->runnable;
+		told.cpu = m->dirty[i];
+		told.value = c->runnable;
+		TELL(m, counter, &told);
+	}
+	m->ndirty = 0;
+}
+
+static void interval_close(struct model *m, struct mthread *t, uint64_t ts_ns, enum thread_state as)
+{
+	uint64_t since_ns = t->pub.since_ns;
+
+	if (ts_ns <= since_ns)
+		return;
+	t->pub.times.ns[as] += ts_ns - since_ns;
+	t->pub.since_ns = ts_ns;
+	history_note(t, since_ns, ts_ns, as);
+	TELL(m, state, &t->pub, since_ns, ts_ns, as, t->pub.cpu);
+}
+
+/* Without closing the interval. */
+static void state_change(struct model *m, struct mthread *t, enum thread_state s, uint16_t cpu)
+{
+	if (t->pub.state == THREAD_RUNNABLE)
+		runnable_count(m, t->pub.cpu, -1);
+	t->pub.state = s;
+	t->pub.cpu = cpu;
+	if (s == THREAD_RUNNABLE)
+		runnable_count(m, cpu, 1);
+}
+
+static bool knowable(const struct model *m, const struct mthread *t, uint64_t ts_ns,
+		     enum thread_state s, uint16_t cpu)
+{
+	if (s == THREAD_DEAD || s == THREAD_UNKNOWN)
+		return true;
+	if (ts_ns < t->track_since_ns)
+		return false;
+	return !m->gaps_open || (s == THREAD_RUNNING && !gap_blinds(m, cpu));
+}
+
+void state_set(struct model *m, struct mthread *t, uint64_t ts_ns, enum thread_state s, uint16_t cpu)
+{
+	if (!knowable(m, t, ts_ns, s, cpu))
+		s = THREAD_UNKNOWN;
+	if (s == t->pub.state && cpu == t->pub.cpu)
+		return;
+	if (s != t->pub.state)
+		interval_close(m, t, ts_ns, t->pub.state);
+	state_change(m, t, s, cpu);
+}
+
+void state_forget(struct model *m, struct mthread *t, uint64_t ts_ns)
+{
+	state_set(m, t, ts_ns, THREAD_UNKNOWN, t->pub.cpu);
+}
+
+void state_refute(struct model *m, struct mthread *t, uint64_t ts_ns)
+{
+	if (t->pub.state == THREAD_UNKNOWN || t->pub.state == THREAD_DEAD)
+		return;
+	m->stats.contradictions++;
+	interval_close(m, t, ts_ns, THREAD_UNKNOWN);
+	state_change(m, t, THREAD_UNKNOWN, t->pub.cpu);
+}
+
+/* Whom the records so far had on this CPU, if it is another one, cannot be there. */
+static void cpu_take(struct model *m, struct cpu_state *c, struct mthread *t, uint64_t ts_ns,
+		     uint16_t cpu)
+{
+	struct mthread *other = c->cur;
+
+	if (other && other != t && other->pub.state == THREAD_RUNNING && other->pub.cpu == cpu)
+		state_refute(m, other, ts_ns);
+	c->cur = t;
+}
+
+void state_running_at(struct model *m, struct mthread *t, uint64_t ts_ns, uint16_t cpu)
+{
+	struct cpu_state *c;
+	uint64_t from_ns;
+
+	if (t->pub.state == THREAD_RUNNING && t->pub.cpu == cpu)
+		return;
+	if (t->pub.state == THREAD_DEAD)
+		return;
+	if (!knowable(m, t, ts_ns, THREAD_RUNNING, cpu)) {
+		state_refute(m, t, ts_ns);
+		t->pub.cpu = cpu;
+		return;
+	}
+	state_refute(m, t, ts_ns); /* unless it was UNKNOWN anyway */
+	c = identity_cpu(m, cpu);
+	cpu_take(m, c, t, ts_ns, cpu);
+	from_ns = c->quiet_since_ns ? c->quiet_since_ns : m->sched_since_ns;
+	if (from_ns < t->track_since_ns)
+		from_ns = t->track_since_ns;
+	interval_close(m, t, from_ns < ts_ns ? from_ns : ts_ns, THREAD_UNKNOWN);
+	state_change(m, t, THREAD_RUNNING, cpu);
+}
+
+void state_enter(struct model *m, struct mthread *t, uint64_t ts_ns, uint16_t cpu)
+{
+	struct cpu_state *c = identity_cpu(m, cpu);
+
+	if (t->pub.state == THREAD_RUNNING)
+		state_refute(m, t, ts_ns); /* on another CPU, by the records */
+	else if (t->pub.state == THREAD_BLOCKED && !t->pub.idle && m->damaged)
+		state_refute(m, t, ts_ns);
+	else if (t->pub.state == THREAD_BLOCKED && !t->pub.idle)
+		interval_close(m, t, ts_ns, THREAD_RUNNABLE);
+	cpu_take(m, c, t, ts_ns, cpu);
+	state_set(m, t, ts_ns, THREAD_RUNNING, cpu);
+	if (t->pub.state != THREAD_RUNNING)
+		c->cur = NULL;
+}
+
+void state_move(struct model *m, struct mthread *t, uint16_t cpu)
+{
+	if (t->pub.state == THREAD_RUNNABLE) {
+		runnable_count(m, t->pub.cpu, -1);
+		runnable_count(m, cpu, 1);
+	}
+	if (t->pub.state != THREAD_RUNNING)
+		t->pub.cpu = cpu;
+}
+
+void state_bury(struct model *m, struct mthread *t, uint64_t ts_ns)
+{
+	struct mprocess *p = mprocess_of(t->pub.proc);
+
+	t->pub.end_ns = t->pub.since_ns = ts_ns;
+	if (p->pub.end_ns < ts_ns)
+		p->pub.end_ns = ts_ns;
+	call_flush(m, t);
+	call_release(m, t);
+	TELL(m, thread_exit, &t->pub, ts_ns);
+}
+
+void state_die(struct model *m, struct mthread *t, uint64_t ts_ns)
+{
+	if (t->pub.state == THREAD_DEAD)
+		return;
+	state_set(m, t, ts_ns, THREAD_DEAD, t->pub.cpu);
+	state_bury(m, t, ts_ns);
+}
+
+/* Closes all intervals at the recording's end; the states stay. */
+void state_finish(struct model *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nthreads; i++) {
+		struct mthread *t = m->thread[i];
+
+		if (!t->born || t->pub.state == THREAD_DEAD)
+			continue;
+		interval_close(m, t, m->info.end_ns, t->pub.state);
+		t->pub.end_ns = t->pub.since_ns > m->info.end_ns ? t->pub.since_ns : m->info.end_ns;
+	}
+}
