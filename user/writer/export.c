@@ -102,14 +102,23 @@ static int output_link(struct output *o)
 	return fail("name", o->path, errno);
 }
 
+/* What may be read in the recording is in the output, too. */
+static void output_own(struct output *o, const char *pov)
+{
+	struct stat st;
+
+	if (stat(pov, &st) || !S_ISREG(st.st_mode))
+		return;
+	if (fchmod(fileno(o->file), st.st_mode & 0777) ||
+	    fchown(fileno(o->file), st.st_uid, st.st_gid))
+		log_warn("export: %s keeps its own owner or mode: %s", o->path, strerror(errno));
+}
+
 /* Gives the file its name if all went well, else removes it. Returns the first error. */
-static int output_close(struct output *o, const struct export_options *opt, int err)
+static int output_close(struct output *o, int err)
 {
 	if (o->file == stdout)
 		return err;
-	if (!err && o->tmp && opt && opt->uid >= 0 &&
-	    fchown(fileno(o->file), (uid_t)opt->uid, (gid_t)opt->gid))
-		log_warn("export: %s stays root's: %s", o->path, strerror(errno));
 	if (!err && o->nameless)
 		err = output_link(o);
 	if (fclose(o->file) && !err)
@@ -158,44 +167,7 @@ static int write_model(struct trace *t, const struct writer *w, const struct wri
 	return err;
 }
 
-int export_file(const char *pov, const char *out, const struct export_options *opt,
-		struct writer_totals *totals)
-{
-	bool gzip;
-	const struct writer *w = writer_choose(out, opt ? opt->format : NULL, &gzip);
-	struct writer_totals written;
-	struct output o;
-	struct trace *t;
-	int err;
-
-	if (!w)
-		return -ENOTSUP;
-	if (strcmp(out, "-") && same_file(pov, out)) {
-		log_error("export: %s is the recording itself; name another output", out);
-		return -EINVAL;
-	}
-	err = trace_open(pov, &t);
-	if (err)
-		return err;
-	err = output_open(&o, out);
-	if (!err) {
-		err = write_model(t, w, opt ? &opt->select : NULL, o.file, gzip, &written);
-		err = output_close(&o, opt, err);
-	}
-	trace_close(t);
-	if (!err)
-		*totals = written;
-	return err;
-}
-
-bool export_wants(const char *out)
-{
-	bool gzip;
-
-	return writer_find(out, &gzip) != NULL;
-}
-
-void export_report(const char *out, const struct writer_totals *t)
+static void report(const char *out, const struct writer_totals *t)
 {
 	char slices[HUMAN_BYTES], arrows[HUMAN_BYTES], counters[HUMAN_BYTES], switches[HUMAN_BYTES];
 	char wakings[HUMAN_BYTES], bytes[HUMAN_BYTES], n[HUMAN_BYTES];
@@ -219,4 +191,50 @@ void export_report(const char *out, const struct writer_totals *t)
 		log_warn("%s wake-ups are without arrow: they were too many to wait for the calls "
 			 "around them",
 			 human_count(n, sizeof(n), t->undecided));
+}
+
+int export_file(const char *pov, const char *out, const struct export_options *opt,
+		struct writer_totals *totals)
+{
+	const struct export_options all = {.like_input = true};
+	struct writer_totals written;
+	const struct writer *w;
+	struct output o;
+	struct trace *t;
+	bool gzip;
+	int err;
+
+	if (!opt)
+		opt = &all;
+	w = writer_choose(out, opt->format, &gzip);
+	if (!w)
+		return -ENOTSUP;
+	if (strcmp(out, "-") && same_file(pov, out)) {
+		log_error("export: %s is the recording itself; name another output", out);
+		return -EINVAL;
+	}
+	err = trace_open(pov, &t);
+	if (err)
+		return err;
+	err = output_open(&o, out);
+	if (!err) {
+		if (opt->like_input && o.tmp)
+			output_own(&o, pov);
+		err = write_model(t, w, &opt->select, o.file, gzip, &written);
+		err = output_close(&o, err);
+	}
+	trace_close(t);
+	if (err)
+		return err;
+	report(out, &written);
+	if (totals)
+		*totals = written;
+	return 0;
+}
+
+bool export_wants(const char *out)
+{
+	bool gzip;
+
+	return writer_find(out, &gzip) != NULL;
 }

@@ -11,21 +11,19 @@
 struct export_options {
 	const char *format; /* "json", "json.gz", "pftrace", …; NULL: by the output's ending */
 	struct writer_select select;
-	int uid, gid; /* owner of the output; -1: whoever runs this */
+	bool like_input; /* the output gets the recording's owner and mode */
 };
 
 /*
- * Exports the recording at pov to out ("-": stdout). A file appears under its name only when it is whole;
- * nothing is left behind otherwise. opt may be NULL. 0 or -errno (printed); -ENOTSUP for an output whose format
- * is unknown. *totals only on success.
+ * Exports the recording at pov to out ("-": stdout), and says in one line to stderr what went there. A file
+ * appears under its name only when it is whole; nothing is left behind otherwise. opt NULL: everything, to a
+ * file like the recording in owner and mode. 0 or -errno (printed); -ENOTSUP for an output whose format is
+ * unknown. *totals (may be NULL) only on success.
  */
 int export_file(const char *pov, const char *out, const struct export_options *opt,
 		struct writer_totals *totals);
 
 /* Whether out is known by its ending as a timeline (and not a .pov). */
 bool export_wants(const char *out);
-
-/* One line to stderr: what went to out. */
-void export_report(const char *out, const struct writer_totals *totals);
 
 #endif
