@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The MPI layer: decodes the calls of a trace by the trace's own function table (bpf/mpi.def tells the
+ * rows), for Open MPI, MPICH and its relatives, and the MPI standard's ABI. The steps of decoding are in
+ * mpi_decode.h; what is learned from one call for later ones, in mpi_space.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "layer/mpi_decode.h"
+
+struct layer_decoder {
+	struct mpi_spaces *spaces;
+	struct mpi_more more;
+	struct arena arena; /* what the current view points to */
+};
+
+static int func_parse(const json_t *row, struct func_info *out)
+{
+	struct mpi_func *f;
+	int err = mpi_func_parse(row, &f);
+
+	if (err)
+		return err;
+	out->waits = f->attrs.flags & MPI_ATTR_WAIT;
+	out->polls = f->attrs.flags & MPI_ATTR_POLL;
+	out->priv = f;
+	return 0;
+}
+
+static void func_release(struct func_info *f)
+{
+	free((void *)f->priv);
+	f->priv = NULL;
+}
+
+static struct layer_decoder *decoder_new(void)
+{
+	struct layer_decoder *d = xcalloc(1, sizeof(*d));
+
+	d->spaces = mpi_spaces_new();
+	return d;
+}
+
+static void decoder_free(struct layer_decoder *d)
+{
+	if (!d)
+		return;
+	mpi_spaces_free(d->spaces);
+	mpi_more_release(&d->more);
+	arena_release(&d->arena);
+	free(d);
+}
+
+static void decoder_meta(struct layer_decoder *d, const json_t *meta)
+{
+	mpi_spaces_meta(d->spaces, meta);
+}
+
+static void decoder_more(struct layer_decoder *d, const struct pov_more *more)
+{
+	mpi_more_add(&d->more, more);
+}
+
+static void decode(struct layer_decoder *d, const struct func_info *f, const struct pov_call *call,
+		   struct call_view *out)
+{
+	struct mpi_space *space = mpi_spaces_get(d->spaces, call->tgid, call->lib, call->hdr.ts_ns);
+	struct mpi_call c;
+
+	arena_reset(&d->arena);
+	out->nvalues = 0;
+	memset(&out->roles, 0, sizeof(out->roles));
+	if (!mpi_call_open(&c, f, call, space, &d->more, &d->arena))
+		return;
+	mpi_learn(&c);
+	mpi_values(&c, out);
+	mpi_roles(&c, out);
+	mpi_requests(&c, out);
+	mpi_forget(&c);
+	mpi_more_done(&d->more, call->hdr.tid, call->hdr.ts_ns - call->dur_ns, call->depth);
+}
+
+/* A poll's first argument of interest; where it points to a request, the word kept is its address. */
+static const char *spin_arg_name(const struct func_info *f)
+{
+	const struct mpi_func *fn = f->priv;
+	int arg = mpi_sig_spin_arg(&fn->sig);
+
+	if (arg < 0)
+		return NULL;
+	if (fn->sig.arg[arg].dir == SIG_VALUE)
+		return fn->sig.arg[arg].role;
+	return fn->sig.arg[arg].len == POV_LEN_ONE ? "req_address" : "reqs_address";
+}
+
+const struct layer layer_mpi = {
+	.name = "mpi",
+	.func_parse = func_parse,
+	.func_release = func_release,
+	.decoder_new = decoder_new,
+	.decoder_free = decoder_free,
+	.decoder_meta = decoder_meta,
+	.decoder_more = decoder_more,
+	.decode = decode,
+	.spin_arg_name = spin_arg_name,
+};

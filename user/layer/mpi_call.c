@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Takes a call record apart. Fields say which argument they belong to; one argument has at most one,
+ * and only what its signature calls for is believed.
+ */
+#include "layer/mpi_call.h"
+
+#include <string.h>
+
+static bool field_fits(const struct mpi_sig_arg *a, uint8_t type)
+{
+	switch (type) {
+	case POV_FIELD_OUT:
+		return a->dir == SIG_OUT;
+	case POV_FIELD_IN:
+		return a->dir == SIG_IN || a->dir == SIG_INOUT;
+	case POV_FIELD_SUM:
+		return a->dir == SIG_SUM;
+	case POV_FIELD_TYPE_SIZE:
+		return a->dir == SIG_VALUE && a->kind == SIG_KIND_DTYPE;
+	default:
+		return false;
+	}
+}
+
+static void field_take(struct mpi_call *c, const struct pov_field *head, const uint8_t *data)
+{
+	struct mpi_field *f;
+
+	if (head->type == POV_FIELD_COMM && head->size >= sizeof(c->comm)) {
+		memcpy(&c->comm, data, sizeof(c->comm));
+		c->has_comm = true;
+		return;
+	}
+	if (head->arg >= c->nargs || !field_fits(&c->fn->sig.arg[head->arg], head->type))
+		return;
+	if ((head->type == POV_FIELD_SUM || head->type == POV_FIELD_TYPE_SIZE) && head->size < 8)
+		return;
+	f = &c->field[head->arg];
+	f->data = data;
+	f->bytes = head->size;
+	f->cnt = head->cnt;
+	f->type = head->type;
+}
+
+static void fields_take(struct mpi_call *c, const uint8_t *at, const uint8_t *end)
+{
+	struct pov_field head;
+
+	while ((size_t)(end - at) >= sizeof(head)) {
+		size_t room = end - at - sizeof(head), padded;
+
+		memcpy(&head, at, sizeof(head));
+		padded = ((size_t)head.size + 7) & ~(size_t)7;
+		if (padded > room)
+			return;
+		field_take(c, &head, at + sizeof(head));
+		at += sizeof(head) + padded;
+	}
+}
+
+static void fields_join(struct mpi_call *c, const struct mpi_more *more, uint64_t begin_ns)
+{
+	for (uint32_t i = 0; i < c->nargs; i++) {
+		struct mpi_field *f = &c->field[i];
+
+		if (f->type == POV_FIELD_IN || f->type == POV_FIELD_OUT)
+			mpi_more_join(more, c->rec->hdr.tid, begin_ns, f->type, i,
+				      mpi_call_width(c, i), c->arena, &f->data, &f->bytes);
+	}
+}
+
+bool mpi_call_open(struct mpi_call *c, const struct func_info *info, const struct pov_call *rec,
+		   struct mpi_space *space, struct mpi_more *more, struct arena *arena)
+{
+	const uint8_t *raw = (const uint8_t *)rec;
+
+	memset(c, 0, sizeof(*c));
+	c->fn = info->priv;
+	c->info = info;
+	c->rec = rec;
+	c->space = space;
+	c->arena = arena;
+	if (rec->hdr.size < sizeof(*rec) || (size_t)rec->nargs * 8 > rec->hdr.size - sizeof(*rec))
+		return false;
+	c->nargs = rec->nargs < c->fn->sig.nargs ? rec->nargs : c->fn->sig.nargs;
+	c->returned = !(rec->hdr.flags & (POV_CALL_OPEN | POV_CALL_UNWOUND));
+	c->ok = c->returned && (!c->fn->returns_error || !(uint32_t)rec->ret);
+	fields_take(c, raw + sizeof(*rec) + 8 * (size_t)rec->nargs, raw + rec->hdr.size);
+	if (rec->hdr.flags & POV_CALL_MORE)
+		fields_join(c, more, rec->hdr.ts_ns - rec->dur_ns);
+	return true;
+}
+
+uint64_t mpi_call_word(const struct mpi_call *c, uint32_t arg)
+{
+	uint64_t word;
+
+	if (arg >= c->nargs)
+		return 0;
+	memcpy(&word, (const uint8_t *)c->rec + sizeof(*c->rec) + 8 * arg, sizeof(word));
+	return word;
+}
+
+int64_t mpi_call_typed(const struct mpi_call *c, uint32_t arg)
+{
+	uint64_t word = mpi_call_word(c, arg);
+
+	if (arg >= c->nargs)
+		return 0;
+	switch (c->fn->sig.arg[arg].type) {
+	case SIG_INT:
+		return (int32_t)word;
+	case SIG_HANDLE:
+		return c->space->handle_bytes == 4 ? (uint32_t)word : word;
+	default:
+		return word;
+	}
+}
+
+uint32_t mpi_call_width(const struct mpi_call *c, uint32_t arg)
+{
+	switch (c->fn->sig.arg[arg].type) {
+	case SIG_INT:
+		return 4;
+	case SIG_WIDE:
+	case SIG_PTR:
+		return 8;
+	case SIG_HANDLE:
+		return c->space->handle_bytes;
+	case SIG_STATUS:
+		return c->space->status_bytes;
+	default:
+		return 0;
+	}
+}
+
+uint32_t mpi_call_kept(const struct mpi_call *c, uint32_t arg)
+{
+	const struct mpi_field *f = &c->field[arg];
+	uint32_t width, kept;
+
+	if (arg >= c->nargs || (f->type != POV_FIELD_IN && f->type != POV_FIELD_OUT))
+		return 0;
+	width = mpi_call_width(c, arg);
+	if (!width)
+		return 0;
+	kept = f->bytes / width;
+	return kept < f->cnt ? kept : f->cnt;
+}
+
+bool mpi_call_whole(const struct mpi_call *c, uint32_t arg)
+{
+	const struct mpi_field *f = &c->field[arg];
+
+	return arg < c->nargs && (f->type == POV_FIELD_IN || f->type == POV_FIELD_OUT) &&
+	       mpi_call_kept(c, arg) == f->cnt;
+}
+
+int64_t mpi_call_elem(const struct mpi_call *c, uint32_t arg, uint32_t i)
+{
+	uint32_t width = mpi_call_width(c, arg);
+	const uint8_t *at = c->field[arg].data + (size_t)i * width;
+	uint64_t wide = 0;
+	int32_t narrow;
+
+	if (c->fn->sig.arg[arg].type == SIG_INT) {
+		memcpy(&narrow, at, sizeof(narrow));
+		return narrow;
+	}
+	memcpy(&wide, at, width < sizeof(wide) ? width : sizeof(wide));
+	return wide;
+}
+
+bool mpi_call_status(const struct mpi_call *c, uint32_t i, struct mpi_status *out)
+{
+	int arg = c->fn->at[ROLE_STATUS];
+
+	if (arg < 0 || c->fn->sig.arg[arg].type != SIG_STATUS || i >= mpi_call_kept(c, arg) ||
+	    !c->space->flavour->status_decode)
+		return false;
+	c->space->flavour->status_decode(c->field[arg].data + (size_t)i * mpi_call_width(c, arg),
+					 out);
+	return true;
+}
+
+bool mpi_call_value(const struct mpi_call *c, enum mpi_role role, int64_t *out)
+{
+	int arg = c->fn->at[role];
+
+	if (arg < 0 || (uint32_t)arg >= c->nargs || c->fn->sig.arg[arg].dir != SIG_VALUE)
+		return false;
+	*out = mpi_call_typed(c, arg);
+	return true;
+}
+
+bool mpi_call_first(const struct mpi_call *c, enum mpi_role role, int64_t *out)
+{
+	int arg = c->fn->at[role];
+
+	if (arg < 0 || !mpi_call_kept(c, arg))
+		return false;
+	*out = mpi_call_elem(c, arg, 0);
+	return true;
+}
+
+bool mpi_call_sum(const struct mpi_call *c, enum mpi_role role, int64_t *out)
+{
+	int arg = c->fn->at[role];
+
+	if (arg < 0 || (uint32_t)arg >= c->nargs || c->field[arg].type != POV_FIELD_SUM)
+		return false;
+	memcpy(out, c->field[arg].data, sizeof(*out));
+	return true;
+}

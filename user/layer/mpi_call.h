@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * One call while it is decoded: its record taken apart, and access to its arguments by role. A record
+ * may come from a damaged file; whatever it claims is checked against its size here.
+ */
+#ifndef POV_LAYER_MPI_CALL_H
+#define POV_LAYER_MPI_CALL_H
+
+#include "abi/event.h"
+#include "layer/arena.h"
+#include "layer/layer.h"
+#include "layer/mpi_func.h"
+#include "layer/mpi_more.h"
+#include "layer/mpi_space.h"
+
+struct mpi_field {
+	const uint8_t *data; /* not aligned */
+	uint32_t bytes;
+	uint32_t cnt; /* true number of elements; bytes may hold fewer */
+	uint8_t type; /* enum pov_field_type, 0: there is none */
+};
+
+struct mpi_call {
+	const struct mpi_func *fn;
+	const struct func_info *info;
+	const struct pov_call *rec;
+	struct mpi_space *space;
+	struct arena *arena;
+	uint32_t nargs; /* arguments the record holds, of those the signature names */
+	bool returned;	/* there is a return value */
+	bool ok;	/* it returned, and no error */
+	struct mpi_field field[POV_CALL_ARGS_MAX];
+	struct pov_field_comm comm;
+	bool has_comm;
+};
+
+/* Takes the record apart, joining continuation records. False if it is no call at all. */
+bool mpi_call_open(struct mpi_call *c, const struct func_info *info, const struct pov_call *rec,
+		   struct mpi_space *space, struct mpi_more *more, struct arena *arena);
+
+/* The raw word of an argument, 0 if the record lacks it. */
+uint64_t mpi_call_word(const struct mpi_call *c, uint32_t arg);
+/* A word as its type has it: int truncated and sign-extended, handle cut to its width. */
+int64_t mpi_call_typed(const struct mpi_call *c, uint32_t arg);
+
+/* Bytes of one element of what an argument points to; 0 if not known. */
+uint32_t mpi_call_width(const struct mpi_call *c, uint32_t arg);
+/* Elements of its field that are there. */
+uint32_t mpi_call_kept(const struct mpi_call *c, uint32_t arg);
+/* All of them are. */
+bool mpi_call_whole(const struct mpi_call *c, uint32_t arg);
+int64_t mpi_call_elem(const struct mpi_call *c, uint32_t arg, uint32_t i); /* i < kept */
+bool mpi_call_status(const struct mpi_call *c, uint32_t i, struct mpi_status *out);
+
+/* By role. False: no such argument, or its value is not in the record. */
+bool mpi_call_value(const struct mpi_call *c, enum mpi_role role,
+		    int64_t *out); /* passed by value */
+bool mpi_call_first(const struct mpi_call *c, enum mpi_role role, int64_t *out); /* pointed to */
+bool mpi_call_sum(const struct mpi_call *c, enum mpi_role role, int64_t *out);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The steps of decoding one MPI call, in this order: learn what it made, show its arguments, tell what it
+ * moved and with whom, tell what became of requests, forget what it freed.
+ */
+#ifndef POV_LAYER_MPI_DECODE_H
+#define POV_LAYER_MPI_DECODE_H
+
+#include "layer/mpi_call.h"
+
+void mpi_learn(struct mpi_call *c);
+void mpi_values(struct mpi_call *c, struct call_view *out);
+void mpi_roles(struct mpi_call *c, struct call_view *out);
+void mpi_requests(struct mpi_call *c, struct call_view *out);
+void mpi_forget(struct mpi_call *c);
+
+/* The call's communicator and what is known of it, or NULL. */
+struct mpi_comm *mpi_call_comm(struct mpi_call *c);
+/* Members that arrays are indexed by: the remote ones of an intercommunicator; -1 unknown. */
+int32_t mpi_comm_peers(const struct mpi_comm *comm);
+
+/* Bytes of one element of a datatype passed by value, or -1. */
+int64_t mpi_call_type_bytes(const struct mpi_call *c, enum mpi_role role);
+
+/* a × b, or -1 if either is negative or the product does not fit. */
+static inline int64_t times(int64_t a, int64_t b)
+{
+	int64_t r;
+
+	return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &r) ? -1 : r;
+}
+
+/* a + b with the same rule. */
+static inline int64_t plus(int64_t a, int64_t b)
+{
+	int64_t r;
+
+	return a < 0 || b < 0 || __builtin_add_overflow(a, b, &r) ? -1 : r;
+}
+
+/* Adds status.source, status.tag (of a message) and status.bytes. */
+void mpi_status_show(const struct mpi_call *c, const struct mpi_status *st, bool message,
+		     struct call_view *out);
+
+/* Adds a value to the view; if it is full, to one that nobody sees. */
+struct call_value *mpi_value_new(struct call_view *out, const char *name, enum value_kind kind);
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Reads a row of the trace's function table. The row may come from another version of povtrace, or
+ * from a damaged file: whatever does not fit is refused, what is merely unknown is carried along.
+ */
+#include "layer/mpi_func.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+#define ARRAY_CNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static const char *const role_names[ROLE_CNT] = {
+	[ROLE_BUF] = "buf",
+	[ROLE_SENDBUF] = "sendbuf",
+	[ROLE_RECVBUF] = "recvbuf",
+	[ROLE_COUNT] = "count",
+	[ROLE_SCOUNT] = "scount",
+	[ROLE_RCOUNT] = "rcount",
+	[ROLE_DTYPE] = "dtype",
+	[ROLE_SDTYPE] = "sdtype",
+	[ROLE_RDTYPE] = "rdtype",
+	[ROLE_DEST] = "dest",
+	[ROLE_SOURCE] = "source",
+	[ROLE_TAG] = "tag",
+	[ROLE_STAG] = "stag",
+	[ROLE_RTAG] = "rtag",
+	[ROLE_ROOT] = "root",
+	[ROLE_COMM] = "comm",
+	[ROLE_LOCAL_COMM] = "local_comm",
+	[ROLE_NEWCOMM] = "newcomm",
+	[ROLE_REQ] = "req",
+	[ROLE_STATUS] = "status",
+	[ROLE_FLAG] = "flag",
+	[ROLE_INDEX] = "index",
+	[ROLE_OUTCOUNT] = "outcount",
+	[ROLE_INDICES] = "indices",
+	[ROLE_MESSAGE] = "message",
+	[ROLE_PARTITIONS] = "partitions",
+	[ROLE_ORIGIN] = "origin",
+	[ROLE_OCOUNT] = "ocount",
+	[ROLE_ODTYPE] = "odtype",
+	[ROLE_RESULT_BUF] = "result_buf",
+	[ROLE_RESULT_COUNT] = "result_count",
+	[ROLE_RESULT_DTYPE] = "result_dtype",
+	[ROLE_TARGET] = "target",
+	[ROLE_OP] = "op",
+	[ROLE_FILE] = "file",
+	[ROLE_NEWTYPE] = "newtype",
+	[ROLE_OLDTYPE] = "oldtype",
+	[ROLE_TYPES] = "types",
+	[ROLE_BLOCKLEN] = "blocklen",
+	[ROLE_SUBSIZES] = "subsizes",
+	[ROLE_SIZE] = "size",
+	[ROLE_DIMS] = "dims",
+	[ROLE_REORDER] = "reorder",
+	[ROLE_INDEG] = "indeg",
+	[ROLE_OUTDEG] = "outdeg",
+	[ROLE_NNODES] = "nnodes",
+	[ROLE_RANK] = "rank",
+};
+
+static const struct {
+	const char *base;
+	uint8_t family;
+} collectives[] = {
+	{"Barrier", FAMILY_BARRIER},
+	{"Bcast", FAMILY_BCAST},
+	{"Gather", FAMILY_GATHER},
+	{"Gatherv", FAMILY_GATHER},
+	{"Scatter", FAMILY_SCATTER},
+	{"Scatterv", FAMILY_SCATTER},
+	{"Allgather", FAMILY_ALLGATHER},
+	{"Allgatherv", FAMILY_ALLGATHER},
+	{"Alltoall", FAMILY_ALLTOALL},
+	{"Alltoallv", FAMILY_ALLTOALL},
+	{"Alltoallw", FAMILY_ALLTOALL},
+	{"Reduce", FAMILY_REDUCE},
+	{"Allreduce", FAMILY_ALLREDUCE},
+	{"Scan", FAMILY_ALLREDUCE},
+	{"Exscan", FAMILY_EXSCAN},
+	{"Reduce_scatter", FAMILY_REDUCE_SCATTER},
+	{"Reduce_scatter_block", FAMILY_REDUCE_SCATTER_BLOCK},
+	{"Neighbor_allgather", FAMILY_NEIGHBOR_ALLGATHER},
+	{"Neighbor_allgatherv", FAMILY_NEIGHBOR_ALLGATHER},
+	{"Neighbor_alltoall", FAMILY_NEIGHBOR_ALLTOALL},
+	{"Neighbor_alltoallv", FAMILY_NEIGHBOR_ALLTOALL},
+	{"Neighbor_alltoallw", FAMILY_NEIGHBOR_ALLTOALL},
+};
+
+static const struct {
+	const char *base;
+	uint8_t lesson;
+} lessons[] = {
+	{"Type_size", LESSON_TYPE_SIZE},
+	{"Type_size_x", LESSON_TYPE_SIZE},
+	{"Type_free", LESSON_TYPE_FREE},
+	{"Comm_size", LESSON_COMM_SIZE},
+	{"Comm_rank", LESSON_COMM_RANK},
+	{"Comm_remote_size", LESSON_REMOTE_SIZE},
+	{"Comm_dup", LESSON_COMM_DUP},
+	{"Comm_dup_with_info", LESSON_COMM_DUP},
+	{"Comm_idup", LESSON_COMM_DUP},
+	{"Comm_idup_with_info", LESSON_COMM_DUP},
+	{"Intercomm_create", LESSON_INTERCOMM_NEW},
+	{"Intercomm_create_from_groups", LESSON_INTERCOMM_NEW},
+	{"Comm_accept", LESSON_INTERCOMM_NEW},
+	{"Comm_connect", LESSON_INTERCOMM_NEW},
+	{"Comm_join", LESSON_INTERCOMM_NEW},
+	{"Comm_spawn", LESSON_INTERCOMM_NEW},
+	{"Comm_spawn_multiple", LESSON_INTERCOMM_NEW},
+	{"Cart_create", LESSON_CART},
+	{"Graph_create", LESSON_GRAPH},
+	{"Dist_graph_create", LESSON_DIST_GRAPH},
+	{"Dist_graph_create_adjacent", LESSON_DIST_GRAPH},
+	{"Dist_graph_neighbors_count", LESSON_DEGREES},
+	{"Comm_free", LESSON_COMM_FREE},
+	{"Comm_disconnect", LESSON_COMM_FREE},
+};
+
+static const char *const no_error_code[] = {
+	"MPI_Wtime",
+	"MPI_Wtick",
+	"MPI_Aint_add",
+	"MPI_Aint_diff",
+	"MPIX_Query_cuda_support",
+	"MPIX_Query_hip_support",
+	"MPIX_Query_ze_support",
+	"MPIX_Request_is_complete",
+	"MPIX_Async_get_state",
+};
+
+static bool strip_suffix(char *s, const char *suffix)
+{
+	size_t len = strlen(s), n = strlen(suffix);
+
+	if (len <= n || strcmp(s + len - n, suffix))
+		return false;
+	s[len - n] = '\0';
+	return true;
+}
+
+/* MPI_Ialltoallv_c -> Alltoallv; *init: it was a persistent operation's MPI_…_init */
+static void base_name(const char *name, char *base, size_t bytes, bool *init)
+{
+	const char *bare = strchr(name, '_');
+
+	strncpy(base, bare ? bare + 1 : name, bytes - 1);
+	base[bytes - 1] = '\0';
+	strip_suffix(base, "_c");
+	*init = strip_suffix(base, "_init");
+	strip_suffix(base, "_enqueue");
+}
+
+/* The same with the I of nonblocking operations taken off: Ialltoallv -> Alltoallv. */
+static uint8_t collective_find(char *base)
+{
+	char plain[64];
+
+	for (int nonblocking = 0; nonblocking < 2; nonblocking++) {
+		if (nonblocking && (base[0] != 'I' || !islower((unsigned char)base[1])))
+			break;
+		strcpy(plain, base + nonblocking);
+		plain[0] = toupper((unsigned char)plain[0]);
+		for (size_t i = 0; i < ARRAY_CNT(collectives); i++) {
+			if (strcmp(collectives[i].base, plain))
+				continue;
+			strcpy(base, plain);
+			return collectives[i].family;
+		}
+	}
+	return FAMILY_OTHER;
+}
+
+static bool has(const struct mpi_func *f, enum mpi_role role)
+{
+	return f->at[role] >= 0;
+}
+
+static bool passes(const struct mpi_func *f, enum mpi_role role)
+{
+	return has(f, role) && f->sig.arg[f->at[role]].dir == SIG_VALUE;
+}
+
+static uint8_t family_one_sided(const struct mpi_func *f)
+{
+	if (has(f, ROLE_RESULT_BUF))
+		return FAMILY_GET_PUT;
+	return !has(f, ROLE_OP) && strcasestr(f->base, "get") ? FAMILY_GET : FAMILY_PUT;
+}
+
+static uint8_t family_find(struct mpi_func *f)
+{
+	bool buf = passes(f, ROLE_BUF), dest = passes(f, ROLE_DEST),
+	     source = passes(f, ROLE_SOURCE);
+	uint8_t family = collective_find(f->base);
+
+	if (family != FAMILY_OTHER)
+		return family;
+	if (passes(f, ROLE_SENDBUF) && dest && source)
+		return FAMILY_SENDRECV;
+	if (buf && dest && source)
+		return FAMILY_SENDRECV_REPLACE;
+	if (buf && dest)
+		return FAMILY_SEND;
+	if (buf && (source || has(f, ROLE_MESSAGE)))
+		return FAMILY_RECV;
+	if (source && passes(f, ROLE_TAG))
+		return FAMILY_PROBE;
+	if (has(f, ROLE_ORIGIN) && has(f, ROLE_TARGET))
+		return family_one_sided(f);
+	if (has(f, ROLE_FILE) && buf)
+		return strstr(f->base, "write") ? FAMILY_WRITE : FAMILY_READ;
+	return FAMILY_OTHER;
+}
+
+static uint8_t request_find(const struct mpi_func *f, bool init)
+{
+	if (!has(f, ROLE_REQ))
+		return REQUEST_NONE;
+	switch (f->sig.arg[f->at[ROLE_REQ]].dir) {
+	case SIG_OUT:
+		return init ? REQUEST_INIT : REQUEST_START;
+	case SIG_INOUT:
+		if (!strncmp(f->base, "Start", 5))
+			return REQUEST_RESTART;
+		return strcmp(f->base, "Request_free") ? REQUEST_COMPLETE : REQUEST_FREE;
+	default:
+		return REQUEST_NONE;
+	}
+}
+
+static uint8_t lesson_find(const struct mpi_func *f)
+{
+	for (size_t i = 0; i < ARRAY_CNT(lessons); i++)
+		if (!strcmp(lessons[i].base, f->base))
+			return lessons[i].lesson;
+	if (has(f, ROLE_NEWTYPE))
+		return LESSON_TYPE_NEW;
+	return has(f, ROLE_NEWCOMM) ? LESSON_COMM_NEW : LESSON_NONE;
+}
+
+static bool returns_error(const char *name, const char *group)
+{
+	if (!strcmp(group, "conv"))
+		return !strncmp(name, "MPI_Status_", 11);
+	for (size_t i = 0; i < ARRAY_CNT(no_error_code); i++)
+		if (!strcmp(no_error_code[i], name))
+			return false;
+	return true;
+}
+
+int mpi_func_parse(const json_t *row, struct mpi_func **out)
+{
+	const char *name = json_string_value(json_object_get(row, "name"));
+	const char *group = json_string_value(json_object_get(row, "group"));
+	const char *attrs = json_string_value(json_object_get(row, "attrs"));
+	const char *sig = json_string_value(json_object_get(row, "sig")), *why;
+	struct mpi_func *f;
+	bool init;
+
+	if (!name || !group || !attrs || !sig) {
+		log_error("mpi: a row of the function table lacks name, group, attrs or sig");
+		return -EINVAL;
+	}
+	f = xcalloc(1, sizeof(*f));
+	if (mpi_sig_parse(sig, &f->sig, &why)) {
+		log_error("mpi: signature of %s: %s: '%s'", name, why, sig);
+		free(f);
+		return -EINVAL;
+	}
+	mpi_attrs_parse(attrs, &f->attrs); /* words of later versions mean nothing here */
+	for (size_t i = 0; i < ROLE_CNT; i++)
+		f->at[i] = mpi_sig_find(&f->sig, role_names[i]);
+	base_name(name, f->base, sizeof(f->base), &init);
+	f->family = family_find(f);
+	f->request = request_find(f, init);
+	f->lesson = lesson_find(f);
+	f->returns_error = returns_error(name, group);
+	*out = f;
+	return 0;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What a call did to requests. Handles are those at entry, since completion overwrites them. A status
+ * means something only for receives and file accesses; for others, libraries leave in it whatever was
+ * there, so it is neither shown nor handed on.
+ */
+#include <string.h>
+
+#include "layer/mpi_decode.h"
+
+struct done {
+	struct mpi_call *c;
+	struct call_view *out;
+	struct call_request *reqs; /* room for all that can complete */
+	int64_t *status_at;	   /* positions of those whose status means something */
+	uint32_t nstatus;
+	bool per_status; /* errors are in the statuses */
+};
+
+static struct call_request *requests_room(struct mpi_call *c, struct call_view *out, uint32_t n)
+{
+	struct call_request *r = arena_alloc(c->arena, (n ? n : 1) * sizeof(*r));
+
+	out->roles.requests = r;
+	out->roles.nrequests = 0;
+	return r;
+}
+
+static struct call_request *request_add(struct call_view *out, struct call_request *reqs,
+					uint64_t handle, enum request_event event)
+{
+	struct call_request *r = &reqs[out->roles.nrequests++];
+
+	*r = (struct call_request){.handle = handle, .event = event, .bytes = BYTES_UNKNOWN};
+	return r;
+}
+
+static void request_made(struct mpi_call *c, struct call_view *out)
+{
+	const struct call_roles *roles = &out->roles;
+	uint8_t family = c->fn->family;
+	struct mpi_request known = {
+		.receives = family == FAMILY_RECV || family == FAMILY_SENDRECV ||
+			    family == FAMILY_SENDRECV_REPLACE,
+		.moves_file = family == FAMILY_READ || family == FAMILY_WRITE,
+		.persistent = c->fn->request == REQUEST_INIT,
+	};
+	struct call_request *r;
+	int64_t handle;
+
+	if (!c->ok || !mpi_call_first(c, ROLE_REQ, &handle) ||
+	    (uint64_t)handle == c->space->request_null)
+		return;
+	r = request_add(out, requests_room(c, out, 1), handle, c->fn->request);
+	if (roles->sends || roles->receives)
+		r->bytes = roles->sends ? roles->send_bytes : roles->recv_bytes;
+	mpi_space_request_set(c->space, handle, known);
+}
+
+/* Start, Startall, Request_free */
+static void requests_each(struct mpi_call *c, struct call_view *out)
+{
+	int arg = c->fn->at[ROLE_REQ];
+	uint32_t n = mpi_call_kept(c, arg);
+	struct call_request *reqs;
+
+	if (!c->ok || !n)
+		return;
+	reqs = requests_room(c, out, n);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t handle = mpi_call_elem(c, arg, i);
+
+		if (handle == c->space->request_null)
+			continue;
+		request_add(out, reqs, handle, c->fn->request);
+		if (c->fn->request == REQUEST_FREE)
+			mpi_space_request_forget(c->space, handle);
+	}
+}
+
+static void request_end(struct mpi_call *c, uint64_t handle, const struct mpi_request *known)
+{
+	if (known && !known->persistent && !mpi_flavour_is_builtin(c->space->flavour, handle))
+		mpi_space_request_forget(c->space, handle);
+}
+
+/* Request number i of the array has completed; its status is number st, if they are kept. */
+static void request_complete(struct done *d, uint32_t i, uint32_t st)
+{
+	struct mpi_call *c = d->c;
+	const struct mpi_request *known;
+	struct call_request *r;
+	struct mpi_status s;
+	uint64_t handle;
+	bool has_status;
+	int arg = c->fn->at[ROLE_REQ];
+
+	if (i >= mpi_call_kept(c, arg))
+		return;
+	handle = mpi_call_elem(c, arg, i);
+	if (handle == c->space->request_null)
+		return;
+	has_status = mpi_call_status(c, st, &s);
+	if (d->per_status && has_status && s.error == c->space->flavour->err_pending)
+		return;
+	r = request_add(d->out, d->reqs, handle, REQUEST_COMPLETE);
+	r->error = d->per_status && has_status ? s.error : (int32_t)c->rec->ret;
+	known = mpi_space_request(c->space, handle);
+	if (has_status && known && (known->receives || known->moves_file) && !r->error) {
+		r->has_status = true;
+		r->source = known->receives ? s.source : c->space->flavour->undefined;
+		r->tag = known->receives ? s.tag : c->space->flavour->undefined;
+		r->bytes = s.bytes >= 0 && !s.cancelled ? s.bytes : BYTES_UNKNOWN;
+		if (known->receives && !s.cancelled)
+			d->status_at[d->nstatus++] = (int64_t)i << 32 | st;
+	}
+	request_end(c, handle, known);
+}
+
+static void complete_some(struct done *d)
+{
+	int arg = d->c->fn->at[ROLE_INDICES];
+	uint32_t n = arg < 0 ? 0 : mpi_call_kept(d->c, arg);
+
+	for (uint32_t i = 0;
+	     i < n && d->out->roles.nrequests < mpi_call_kept(d->c, d->c->fn->at[ROLE_REQ]); i++) {
+		int64_t idx = mpi_call_elem(d->c, arg, i);
+
+		if (idx >= 0 && idx <= UINT32_MAX)
+			request_complete(d, idx, i);
+	}
+}
+
+static void complete_any(struct done *d)
+{
+	int64_t idx;
+
+	if (mpi_call_first(d->c, ROLE_INDEX, &idx) && idx >= 0 && idx <= UINT32_MAX)
+		request_complete(d, idx, 0);
+}
+
+static void complete_all(struct done *d)
+{
+	uint32_t n = mpi_call_kept(d->c, d->c->fn->at[ROLE_REQ]);
+
+	for (uint32_t i = 0; i < n; i++)
+		request_complete(d, i, i);
+}
+
+/* Of several: which requests (their place in req), and beside it source, tag and bytes of each. */
+static void statuses_show(struct done *d)
+{
+	static const char *const names[] = {"status.req", "status.source", "status.tag",
+					    "status.bytes"};
+	int64_t *column[4];
+	struct mpi_status s;
+	uint32_t ncol = 4;
+
+	for (uint32_t k = 0; k < 4; k++)
+		column[k] = arena_alloc(d->c->arena, d->nstatus * sizeof(int64_t));
+	for (uint32_t i = 0; i < d->nstatus; i++) {
+		mpi_call_status(d->c, (uint32_t)d->status_at[i], &s);
+		column[0][i] = d->status_at[i] >> 32;
+		column[1][i] = s.source;
+		column[2][i] = s.tag;
+		column[3][i] = s.bytes;
+		if (s.bytes < 0)
+			ncol = 3; /* the flavour does not tell */
+	}
+	for (uint32_t k = 0; k < ncol; k++) {
+		struct call_value *v = mpi_value_new(d->out, names[k], VALUE_INTS);
+
+		v->n = v->cnt = d->nstatus;
+		v->ints = column[k];
+	}
+}
+
+static void status_values(struct done *d)
+{
+	int arg = d->c->fn->at[ROLE_REQ];
+	struct mpi_status s;
+
+	if (!d->nstatus)
+		return;
+	if (d->c->fn->sig.arg[arg].len != POV_LEN_ONE && d->c->fn->at[ROLE_INDEX] < 0) {
+		statuses_show(d);
+	} else if (mpi_call_status(d->c, 0, &s)) {
+		mpi_status_show(d->c, &s, true, d->out);
+	}
+}
+
+static void requests_complete(struct mpi_call *c, struct call_view *out)
+{
+	const struct mpi_flavour_info *fl = c->space->flavour;
+	uint32_t n = mpi_call_kept(c, c->fn->at[ROLE_REQ]);
+	struct done d = {.c = c, .out = out};
+	int64_t flag;
+
+	if (!c->returned || !n)
+		return;
+	if (c->fn->at[ROLE_FLAG] >= 0 && (!mpi_call_first(c, ROLE_FLAG, &flag) || !flag))
+		return;
+	d.per_status = (uint32_t)c->rec->ret &&
+		       ((uint32_t)c->rec->ret & fl->error_mask) == (uint32_t)fl->err_in_status;
+	/* an error of the call itself, not of one request: nobody knows what completed */
+	if ((uint32_t)c->rec->ret && !d.per_status && c->fn->at[ROLE_INDEX] < 0 &&
+	    c->fn->sig.arg[c->fn->at[ROLE_REQ]].len != POV_LEN_ONE)
+		return;
+	d.reqs = requests_room(c, out, n);
+	d.status_at = arena_alloc(c->arena, n * sizeof(*d.status_at));
+	if (c->fn->at[ROLE_INDICES] >= 0)
+		complete_some(&d);
+	else if (c->fn->at[ROLE_INDEX] >= 0)
+		complete_any(&d);
+	else
+		complete_all(&d);
+	status_values(&d);
+}
+
+void mpi_requests(struct mpi_call *c, struct call_view *out)
+{
+	switch (c->fn->request) {
+	case REQUEST_START:
+	case REQUEST_INIT:
+		request_made(c, out);
+		break;
+	case REQUEST_RESTART:
+	case REQUEST_FREE:
+		requests_each(c, out);
+		break;
+	case REQUEST_COMPLETE:
+		requests_complete(c, out);
+		break;
+	}
+}

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What a call moved, and with whom. Bytes are what passes through this rank's own buffers, its part to
+ * itself included; the convention for each family is told beside its computation. Unknown stays
+ * unknown: a size that no one told, a communicator whose size or rank was not seen.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "layer/mpi_decode.h"
+
+struct flow {
+	int64_t send, recv; /* bytes, -1 unknown */
+	bool sends, receives;
+};
+
+enum root_state { ROOT_UNKNOWN, ROOT_NOT_ME, ROOT_ME, ROOT_NOBODY };
+
+/* Of an intercommunicator the root's group does not take part but for the root. */
+struct root {
+	enum root_state state;
+	bool inter;
+};
+
+static int64_t scaled(int64_t count, int64_t bytes)
+{
+	return count ? times(count, bytes) : 0;
+}
+
+/* Σ count[i] × size of type[i]: what ends in w */
+static int64_t pairs_bytes(const struct mpi_call *c, uint32_t counts, uint32_t types)
+{
+	int64_t total = 0;
+
+	if (!mpi_call_whole(c, counts) || !mpi_call_whole(c, types) ||
+	    c->field[counts].cnt != c->field[types].cnt)
+		return -1;
+	for (uint32_t i = 0; i < c->field[counts].cnt; i++)
+		total = plus(total,
+			     scaled(mpi_call_elem(c, counts, i),
+				    mpi_space_type_bytes(c->space, mpi_call_elem(c, types, i))));
+	return total;
+}
+
+/* A buffer's bytes: n × count × size, or Σ counts × size where there is an array of counts. */
+static int64_t buffer_bytes(const struct mpi_call *c, enum mpi_role count, enum mpi_role dtype,
+			    int64_t n)
+{
+	int arg = c->fn->at[count];
+	int64_t v;
+
+	if (arg < 0 || c->fn->at[dtype] < 0)
+		return -1;
+	switch (c->fn->sig.arg[arg].dir) {
+	case SIG_VALUE:
+		if (!mpi_call_value(c, count, &v))
+			return -1;
+		v = scaled(v, mpi_call_type_bytes(c, dtype));
+		return v ? times(n, v) : 0;
+	case SIG_SUM:
+		return mpi_call_sum(c, count, &v) ? scaled(v, mpi_call_type_bytes(c, dtype)) : -1;
+	case SIG_IN:
+		return pairs_bytes(c, arg, c->fn->at[dtype]);
+	default:
+		return -1;
+	}
+}
+
+static bool in_place(const struct mpi_call *c, enum mpi_role buf)
+{
+	int64_t p;
+
+	return mpi_call_value(c, buf, &p) && (uint64_t)p == c->space->flavour->in_place;
+}
+
+static struct root root_find(struct mpi_call *c, const struct mpi_comm *comm)
+{
+	const struct mpi_flavour_info *fl = c->space->flavour;
+	struct root r = {ROOT_UNKNOWN, comm && comm->inter};
+	int64_t root;
+
+	if (!mpi_call_value(c, ROLE_ROOT, &root))
+		return r;
+	if (root == fl->root || root == fl->proc_null)
+		return (struct root){root == fl->root ? ROOT_ME : ROOT_NOBODY, true};
+	if (r.inter)
+		r.state = ROOT_NOT_ME; /* it is in the other group */
+	else if (comm && comm->rank >= 0)
+		r.state = comm->rank == root ? ROOT_ME : ROOT_NOT_ME;
+	else if (in_place(c, ROLE_SENDBUF) || in_place(c, ROLE_RECVBUF))
+		r.state = ROOT_ME; /* only the root may pass it in a rooted collective */
+	return r;
+}
+
+/* The root sends count × size, the others receive it. */
+static void bcast(struct mpi_call *c, struct root r, struct flow *f)
+{
+	int64_t bytes = buffer_bytes(c, ROLE_COUNT, ROLE_DTYPE, 1);
+
+	f->sends = r.state == ROOT_ME || r.state == ROOT_UNKNOWN;
+	f->receives = r.state == ROOT_NOT_ME || r.state == ROOT_UNKNOWN;
+	if (r.state != ROOT_UNKNOWN)
+		f->send = f->recv = bytes;
+}
+
+/* All send their buffer (the root not if in place); the root receives everyone's. */
+static void gather(struct mpi_call *c, struct root r, int32_t n, struct flow *f)
+{
+	f->sends = r.state != ROOT_NOBODY && !(r.state == ROOT_ME && r.inter);
+	f->receives = r.state == ROOT_ME || r.state == ROOT_UNKNOWN;
+	f->send = in_place(c, ROLE_SENDBUF) ? 0 : buffer_bytes(c, ROLE_SCOUNT, ROLE_SDTYPE, 1);
+	if (r.state == ROOT_ME)
+		f->recv = buffer_bytes(c, ROLE_RCOUNT, ROLE_RDTYPE, n);
+}
+
+/* The mirror image. */
+static void scatter(struct mpi_call *c, struct root r, int32_t n, struct flow *f)
+{
+	f->receives = r.state != ROOT_NOBODY && !(r.state == ROOT_ME && r.inter);
+	f->sends = r.state == ROOT_ME || r.state == ROOT_UNKNOWN;
+	f->recv = in_place(c, ROLE_RECVBUF) ? 0 : buffer_bytes(c, ROLE_RCOUNT, ROLE_RDTYPE, 1);
+	if (r.state == ROOT_ME)
+		f->send = buffer_bytes(c, ROLE_SCOUNT, ROLE_SDTYPE, n);
+}
+
+/* All send count × size, the root receives a result of that size. */
+static void reduce(struct mpi_call *c, struct root r, struct flow *f)
+{
+	int64_t bytes = buffer_bytes(c, ROLE_COUNT, ROLE_DTYPE, 1);
+
+	f->sends = r.state != ROOT_NOBODY && !(r.state == ROOT_ME && r.inter);
+	f->receives = r.state == ROOT_ME || r.state == ROOT_UNKNOWN;
+	f->send = bytes;
+	if (r.state != ROOT_UNKNOWN)
+		f->recv = bytes;
+}
+
+static void rooted(struct mpi_call *c, const struct mpi_comm *comm, struct flow *f)
+{
+	struct root r = root_find(c, comm);
+	int32_t n = mpi_comm_peers(comm);
+
+	switch (c->fn->family) {
+	case FAMILY_BCAST:
+		bcast(c, r, f);
+		break;
+	case FAMILY_GATHER:
+		gather(c, r, n, f);
+		break;
+	case FAMILY_SCATTER:
+		scatter(c, r, n, f);
+		break;
+	default:
+		reduce(c, r, f);
+	}
+}
+
+/*
+ * Allgather: sends its buffer once, receives everyone's. Alltoall: one piece for and from everyone. In
+ * place, the receive buffer's count tells what is sent; of an array of counts, which one is not told.
+ */
+static void all_to_all(struct mpi_call *c, const struct mpi_comm *comm, struct flow *f)
+{
+	bool gathers = c->fn->family == FAMILY_ALLGATHER, place = in_place(c, ROLE_SENDBUF);
+	int32_t n = mpi_comm_peers(comm);
+	int counts = c->fn->at[ROLE_RCOUNT];
+	bool vector = counts >= 0 && c->fn->sig.arg[counts].dir != SIG_VALUE;
+
+	f->sends = f->receives = true;
+	f->recv = buffer_bytes(c, ROLE_RCOUNT, ROLE_RDTYPE, n);
+	if (!place)
+		f->send = buffer_bytes(c, ROLE_SCOUNT, ROLE_SDTYPE, gathers ? 1 : n);
+	else if (!gathers)
+		f->send = f->recv;
+	else if (!vector)
+		f->send = buffer_bytes(c, ROLE_RCOUNT, ROLE_RDTYPE, 1);
+}
+
+/* The same among neighbours; a missing neighbour (MPI_PROC_NULL) counts with its place in the buffer. */
+static void neighbors(struct mpi_call *c, const struct mpi_comm *comm, struct flow *f)
+{
+	bool gathers = c->fn->family == FAMILY_NEIGHBOR_ALLGATHER;
+
+	f->sends = f->receives = true;
+	f->send = buffer_bytes(c, ROLE_SCOUNT, ROLE_SDTYPE, gathers ? 1 : comm ? comm->outdeg : -1);
+	f->recv = buffer_bytes(c, ROLE_RCOUNT, ROLE_RDTYPE, comm ? comm->indeg : -1);
+}
+
+/* All hand over a whole vector; what comes back depends on the operation. */
+static void reductions(struct mpi_call *c, const struct mpi_comm *comm, struct flow *f)
+{
+	int32_t n = mpi_comm_peers(comm);
+
+	f->sends = f->receives = true;
+	switch (c->fn->family) {
+	case FAMILY_REDUCE_SCATTER: /* Σ counts × size; which count is this rank's is not told */
+		f->send = buffer_bytes(c, ROLE_RCOUNT, ROLE_DTYPE, 1);
+		break;
+	case FAMILY_REDUCE_SCATTER_BLOCK:
+		f->send = buffer_bytes(c, ROLE_RCOUNT, ROLE_DTYPE, n);
+		f->recv = buffer_bytes(c, ROLE_RCOUNT, ROLE_DTYPE, 1);
+		break;
+	case FAMILY_EXSCAN: /* rank 0 gets nothing back */
+		f->send = buffer_bytes(c, ROLE_COUNT, ROLE_DTYPE, 1);
+		if (comm && comm->rank >= 0)
+			f->recv = comm->rank ? f->send : 0;
+		break;
+	default:
+		f->send = f->recv = buffer_bytes(c, ROLE_COUNT, ROLE_DTYPE, 1);
+	}
+}
+
+static void point_to_point(struct mpi_call *c, struct flow *f)
+{
+	bool two = c->fn->family == FAMILY_SENDRECV;
+	int64_t parts = 1;
+
+	mpi_call_value(c, ROLE_PARTITIONS, &parts);
+	f->sends = c->fn->family != FAMILY_RECV;
+	f->receives = c->fn->family != FAMILY_SEND;
+	if (f->sends)
+		f->send = two ? buffer_bytes(c, ROLE_SCOUNT, ROLE_SDTYPE, 1) :
+				buffer_bytes(c, ROLE_COUNT, ROLE_DTYPE, parts);
+	if (f->receives)
+		f->recv = two ? buffer_bytes(c, ROLE_RCOUNT, ROLE_RDTYPE, 1) :
+				buffer_bytes(c, ROLE_COUNT, ROLE_DTYPE, parts);
+}
+
+/* Put and accumulate send the origin's buffer, get receives it; the fetching ones do both. */
+static void one_sided(struct mpi_call *c, struct flow *f)
+{
+	bool single = c->fn->at[ROLE_OCOUNT] < 0; /* fetch_and_op, compare_and_swap: one element */
+	int64_t origin = single ? mpi_call_type_bytes(c, ROLE_DTYPE) :
+				  buffer_bytes(c, ROLE_OCOUNT, ROLE_ODTYPE, 1);
+
+	f->sends = c->fn->family != FAMILY_GET;
+	f->receives = c->fn->family != FAMILY_PUT;
+	f->send = origin;
+	f->recv = c->fn->family == FAMILY_GET || single ?
+			  origin :
+			  buffer_bytes(c, ROLE_RESULT_COUNT, ROLE_RESULT_DTYPE, 1);
+}
+
+static void file_access(struct mpi_call *c, struct flow *f)
+{
+	f->sends = c->fn->family == FAMILY_WRITE;
+	f->receives = !f->sends;
+	f->send = f->recv = buffer_bytes(c, ROLE_COUNT, ROLE_DTYPE, 1);
+}
+
+static void flow_find(struct mpi_call *c, struct flow *f)
+{
+	const struct mpi_comm *comm = mpi_call_comm(c);
+
+	switch (c->fn->family) {
+	case FAMILY_SEND:
+	case FAMILY_RECV:
+	case FAMILY_SENDRECV:
+	case FAMILY_SENDRECV_REPLACE:
+		point_to_point(c, f);
+		break;
+	case FAMILY_PUT:
+	case FAMILY_GET:
+	case FAMILY_GET_PUT:
+		one_sided(c, f);
+		break;
+	case FAMILY_READ:
+	case FAMILY_WRITE:
+		file_access(c, f);
+		break;
+	case FAMILY_BCAST:
+	case FAMILY_GATHER:
+	case FAMILY_SCATTER:
+	case FAMILY_REDUCE:
+		rooted(c, comm, f);
+		break;
+	case FAMILY_ALLGATHER:
+	case FAMILY_ALLTOALL:
+		all_to_all(c, comm, f);
+		break;
+	case FAMILY_NEIGHBOR_ALLGATHER:
+	case FAMILY_NEIGHBOR_ALLTOALL:
+		neighbors(c, comm, f);
+		break;
+	case FAMILY_ALLREDUCE:
+	case FAMILY_EXSCAN:
+	case FAMILY_REDUCE_SCATTER:
+	case FAMILY_REDUCE_SCATTER_BLOCK:
+		reductions(c, comm, f);
+		break;
+	}
+}
+
+/* ---- with whom ---- */
+
+static bool peer_map(const struct mpi_flavour_info *fl, int64_t v, int32_t *out)
+{
+	if (v == fl->any_source)
+		*out = PEER_ANY;
+	else if (v == fl->proc_null)
+		*out = PEER_NULL;
+	else if (v == fl->root)
+		*out = PEER_ROOT;
+	else if (v >= 0)
+		*out = v;
+	else
+		return false;
+	return true;
+}
+
+static bool tag_map(const struct mpi_flavour_info *fl, int64_t v, int32_t *out)
+{
+	if (v != fl->any_tag && v < 0)
+		return false;
+	*out = v == fl->any_tag ? TAG_ANY : (int32_t)v;
+	return true;
+}
+
+static void peers_find(const struct mpi_call *c, struct call_roles *r)
+{
+	const struct mpi_flavour_info *fl = c->space->flavour;
+	enum mpi_family family = c->fn->family;
+	bool gets = family == FAMILY_RECV || family == FAMILY_PROBE;
+	int64_t v;
+
+	r->peer = r->recv_peer = PEER_NULL;
+	r->tag = r->recv_tag = TAG_ANY;
+	if (mpi_call_value(c, ROLE_SOURCE, &v) && peer_map(fl, v, &r->recv_peer) && gets) {
+		r->peer = r->recv_peer;
+		r->has_peer = true;
+	}
+	if (mpi_call_value(c, ROLE_DEST, &v) || mpi_call_value(c, ROLE_TARGET, &v))
+		r->has_peer = peer_map(fl, v, &r->peer);
+	if (mpi_call_value(c, ROLE_TAG, &v) || mpi_call_value(c, ROLE_STAG, &v))
+		r->has_tag = tag_map(fl, v, &r->tag);
+	if (mpi_call_value(c, ROLE_RTAG, &v))
+		tag_map(fl, v, &r->recv_tag);
+	else if (gets)
+		r->recv_tag = r->tag;
+	if (mpi_call_value(c, ROLE_ROOT, &v))
+		r->has_root = peer_map(fl, v, &r->root);
+}
+
+static bool is_null_peer(const struct mpi_call *c, enum mpi_role role)
+{
+	int64_t v;
+
+	return mpi_call_value(c, role, &v) && v == c->space->flavour->proc_null;
+}
+
+/* Nothing goes to or comes from MPI_PROC_NULL. */
+static void null_peers_apply(const struct mpi_call *c, struct flow *f)
+{
+	bool target = is_null_peer(c, ROLE_TARGET);
+
+	if (target || is_null_peer(c, ROLE_DEST))
+		f->send = 0;
+	if (target || is_null_peer(c, ROLE_SOURCE))
+		f->recv = 0;
+}
+
+/* A receive's status tells who sent what, wildcards or not. */
+static void status_apply(const struct mpi_call *c, struct call_view *out, struct flow *f)
+{
+	struct call_roles *r = &out->roles;
+	const struct mpi_flavour_info *fl = c->space->flavour;
+	enum mpi_family family = c->fn->family;
+	bool leg = family == FAMILY_SENDRECV || family == FAMILY_SENDRECV_REPLACE;
+	struct mpi_status st;
+
+	if (!c->ok || !mpi_call_status(c, 0, &st) || st.cancelled)
+		return;
+	if (family == FAMILY_PROBE && (c->fn->attrs.flags & MPI_ATTR_POLL) && !r->poll_found)
+		return;
+	if (family == FAMILY_READ || family == FAMILY_WRITE) {
+		int64_t *bytes = family == FAMILY_READ ? &f->recv : &f->send;
+
+		*bytes = st.bytes >= 0 ? st.bytes : *bytes;
+		mpi_status_show(c, &st, false, out);
+		return;
+	}
+	if (!leg && family != FAMILY_RECV && family != FAMILY_PROBE)
+		return;
+	mpi_status_show(c, &st, true, out);
+	if (st.bytes >= 0)
+		f->recv = st.bytes;
+	peer_map(fl, st.source, &r->recv_peer);
+	tag_map(fl, st.tag, &r->recv_tag);
+	if (leg)
+		return;
+	r->has_peer = peer_map(fl, st.source, &r->peer);
+	r->has_tag = tag_map(fl, st.tag, &r->tag);
+}
+
+static bool poll_found(const struct mpi_call *c)
+{
+	int64_t v;
+
+	if (!c->ok || !(c->fn->attrs.flags & MPI_ATTR_POLL))
+		return false;
+	if (mpi_call_first(c, ROLE_FLAG, &v))
+		return v;
+	if (mpi_call_first(c, ROLE_OUTCOUNT, &v))
+		return v > 0;
+	return true; /* what found nothing has no record of its own */
+}
+
+/* ---- what is shown of it ---- */
+
+static void value_bytes(struct call_view *out, const char *name, int64_t bytes)
+{
+	if (bytes >= 0)
+		mpi_value_new(out, name, VALUE_INT)->i = bytes;
+}
+
+static bool has_two_buffers(enum mpi_family family)
+{
+	switch (family) {
+	case FAMILY_SENDRECV:
+	case FAMILY_SENDRECV_REPLACE:
+	case FAMILY_GET_PUT:
+	case FAMILY_GATHER:
+	case FAMILY_SCATTER:
+	case FAMILY_ALLGATHER:
+	case FAMILY_ALLTOALL:
+	case FAMILY_REDUCE_SCATTER:
+	case FAMILY_REDUCE_SCATTER_BLOCK:
+	case FAMILY_NEIGHBOR_ALLGATHER:
+	case FAMILY_NEIGHBOR_ALLTOALL:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* asked: as the arguments say. One buffer: its count × size. Two: what goes out, else what comes in. */
+static void bytes_show(struct mpi_call *c, const struct flow *asked, struct call_view *out)
+{
+	if (has_two_buffers(c->fn->family)) {
+		if (asked->sends)
+			value_bytes(out, "send_bytes", asked->send);
+		if (asked->receives)
+			value_bytes(out, "recv_bytes", asked->recv);
+		if (asked->sends || asked->receives)
+			value_bytes(out, "bytes", asked->sends ? asked->send : asked->recv);
+	} else if (asked->sends || asked->receives) {
+		int64_t bytes = asked->sends ? asked->send : asked->recv;
+
+		if (c->fn->family == FAMILY_BCAST) /* the same either way */
+			bytes = buffer_bytes(c, ROLE_COUNT, ROLE_DTYPE, 1);
+		value_bytes(out, "bytes", bytes);
+	}
+}
+
+void mpi_roles(struct mpi_call *c, struct call_view *out)
+{
+	struct call_roles *r = &out->roles;
+	struct flow f = {-1, -1, false, false};
+	int64_t comm;
+
+	if (c->returned && c->fn->returns_error)
+		r->error = (int32_t)c->rec->ret;
+	r->poll_found = poll_found(c);
+	if (mpi_call_value(c, ROLE_COMM, &comm)) {
+		r->has_comm = true;
+		r->comm = comm;
+		r->comm_name = mpi_space_name(c->space, comm);
+	}
+	peers_find(c, r);
+	flow_find(c, &f);
+	null_peers_apply(c, &f);
+	bytes_show(c, &f, out);
+	status_apply(c, out, &f);
+	r->sends = f.sends;
+	r->receives = f.receives;
+	r->send_bytes = !f.sends ? 0 : f.send >= 0 ? f.send : BYTES_UNKNOWN;
+	r->recv_bytes = !f.receives ? 0 : f.recv >= 0 ? f.recv : BYTES_UNKNOWN;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * One process's use of one MPI library: what its handles mean. Predefined handles come from the meta
+ * objects "library" and "process"; datatypes, communicators and requests are learned from calls. When
+ * the process executes another image, its space starts anew.
+ */
+#ifndef POV_LAYER_MPI_SPACE_H
+#define POV_LAYER_MPI_SPACE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "layer/mpi_flavour.h"
+
+struct mpi_spaces; /* all of a trace */
+
+struct mpi_type {
+	int64_t bytes; /* of one element, -1 unknown */
+	char *text;    /* "vector(4, 2, 8) of MPI_INT", or NULL */
+};
+
+struct mpi_comm {	    /* -1 = not known */
+	int32_t rank, size; /* of this process; members of the local group */
+	int32_t remote;	    /* members of the remote group, if inter */
+	int32_t indeg, outdeg;
+	bool inter;
+};
+
+struct mpi_request {
+	bool receives;	 /* its status tells source, tag and bytes */
+	bool moves_file; /* its status tells bytes */
+	bool persistent;
+};
+
+struct mpi_space {
+	const struct mpi_flavour_info *flavour;
+	uint32_t handle_bytes, status_bytes;
+	int32_t world_rank, world_size; /* -1 unknown */
+	uint64_t request_null, type_null, comm_null;
+	struct map named;	 /* handle -> struct mpi_predefined */
+	struct map types;	 /* handle -> struct mpi_type */
+	struct map comms;	 /* handle -> struct mpi_comm */
+	struct map requests;	 /* handle -> struct mpi_request */
+	struct mpi_type *doomed; /* forgotten, but its text is still in the current view */
+};
+
+struct mpi_predefined {
+	const char *name; /* owned by the library's meta object */
+	int64_t bytes;	  /* datatypes, else -1 */
+};
+
+struct mpi_spaces *mpi_spaces_new(void);
+void mpi_spaces_free(struct mpi_spaces *s);
+/* Takes a meta object in; of other types than "library" and "process" it takes no notice. */
+void mpi_spaces_meta(struct mpi_spaces *s, const json_t *meta);
+/* Never NULL: of an unknown library or process, a space that knows nothing. Valid until the next call. */
+struct mpi_space *mpi_spaces_get(struct mpi_spaces *s, uint32_t pid, uint16_t lib, uint64_t ts_ns);
+
+const char *mpi_space_name(const struct mpi_space *s, uint64_t handle); /* predefined, or NULL */
+
+/* Bytes of one element, or -1. */
+int64_t mpi_space_type_bytes(const struct mpi_space *s, uint64_t handle);
+/* A predefined name or what was learned, or NULL. */
+const char *mpi_space_type_text(const struct mpi_space *s, uint64_t handle);
+/* Learns a type (text: owned by the space from here on, may be NULL), replacing what was known. */
+void mpi_space_type_set(struct mpi_space *s, uint64_t handle, int64_t bytes, char *text);
+void mpi_space_type_forget(struct mpi_space *s, uint64_t handle);
+
+/* What is known of a communicator; made if need be. */
+struct mpi_comm *mpi_space_comm(struct mpi_space *s, uint64_t handle);
+/* Forgets, and knows nothing of it. */
+struct mpi_comm *mpi_space_comm_renew(struct mpi_space *s, uint64_t handle);
+void mpi_space_comm_forget(struct mpi_space *s, uint64_t handle);
+
+void mpi_space_request_set(struct mpi_space *s, uint64_t handle, struct mpi_request r);
+/* NULL if it was not seen to start. */
+const struct mpi_request *mpi_space_request(const struct mpi_space *s, uint64_t handle);
+void mpi_space_request_forget(struct mpi_space *s, uint64_t handle);
+
+#endif

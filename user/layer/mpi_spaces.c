@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Meta objects in, spaces out. A process's blocks are kept in time order; a space is made when its
+ * first call is decoded, from the block that is in force then.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "layer/layer.h"
+#include "layer/mpi_space_priv.h"
+
+#define HANDLE_BYTES_MAX 8
+#define STATUS_BYTES_MAX 128
+
+struct library {
+	json_t *meta;
+	const struct mpi_flavour_info *flavour;
+	uint32_t handle_bytes, status_bytes;
+	struct library *older; /* of the same id, replaced: names in use point into it */
+};
+
+/* One "process" object. */
+struct block {
+	uint64_t ts_ns;
+	json_t *meta;
+};
+
+struct process {
+	struct block *blocks; /* by ts_ns */
+	size_t cnt, at;	      /* at: the one in force */
+};
+
+struct entry {
+	struct mpi_space space;
+	const json_t *block; /* the process's, when the space was made; NULL if there was none */
+};
+
+struct mpi_spaces {
+	struct map libraries; /* id -> struct library */
+	struct map processes; /* pid -> struct process */
+	struct map entries;   /* pid, library id -> struct entry */
+	uint64_t last_key;
+	struct entry *last; /* the entry asked for last */
+};
+
+struct mpi_spaces *mpi_spaces_new(void)
+{
+	return xcalloc(1, sizeof(struct mpi_spaces));
+}
+
+static void library_free(struct library *l)
+{
+	struct library *older;
+
+	for (; l; l = older) {
+		older = l->older;
+		json_decref(l->meta);
+		free(l);
+	}
+}
+
+static void process_free(struct process *p)
+{
+	for (size_t i = 0; i < p->cnt; i++)
+		json_decref(p->blocks[i].meta);
+	free(p->blocks);
+	free(p);
+}
+
+static void entry_free(struct entry *e)
+{
+	mpi_space_release(&e->space);
+	free(e);
+}
+
+void mpi_spaces_free(struct mpi_spaces *s)
+{
+	void *v;
+
+	if (!s)
+		return;
+	for (size_t at = 0; (v = map_next(&s->entries, &at, NULL));)
+		entry_free(v);
+	for (size_t at = 0; (v = map_next(&s->processes, &at, NULL));)
+		process_free(v);
+	for (size_t at = 0; (v = map_next(&s->libraries, &at, NULL));)
+		library_free(v);
+	map_release(&s->entries);
+	map_release(&s->processes);
+	map_release(&s->libraries);
+	free(s);
+}
+
+/* A number, or its text "0x…". */
+static bool json_u64(const json_t *v, uint64_t *out)
+{
+	const char *text = json_string_value(v);
+	char *end;
+
+	if (json_is_integer(v)) {
+		*out = json_integer_value(v);
+		return true;
+	}
+	if (!text || !*text)
+		return false;
+	errno = 0;
+	*out = strtoull(text, &end, 0);
+	return !*end && !errno;
+}
+
+static int64_t json_int(const json_t *obj, const char *key, int64_t dflt)
+{
+	const json_t *v = json_object_get(obj, key);
+
+	return json_is_integer(v) ? json_integer_value(v) : dflt;
+}
+
+static void meta_library(struct mpi_spaces *s, const json_t *meta)
+{
+	const char *flavour = json_string_value(json_object_get(meta, "flavour"));
+	const json_t *layout = json_object_get(meta, "layout");
+	int64_t id = json_int(meta, "id", -1), bytes;
+	struct library *l;
+
+	if (id < 0 || id > UINT16_MAX)
+		return;
+	l = xcalloc(1, sizeof(*l));
+	l->meta = json_incref((json_t *)meta);
+	l->flavour = mpi_flavour_find(flavour ? flavour : "");
+	l->handle_bytes = l->flavour->handle_bytes;
+	l->status_bytes = l->flavour->status_bytes;
+	bytes = json_int(layout, "handle_bytes", 0);
+	if (bytes == 4 || bytes == HANDLE_BYTES_MAX)
+		l->handle_bytes = bytes;
+	bytes = json_int(layout, "status_bytes", 0);
+	if (bytes >= l->flavour->status_bytes && bytes <= STATUS_BYTES_MAX)
+		l->status_bytes = bytes;
+	l->older = map_set(&s->libraries, id, l);
+}
+
+static void meta_process(struct mpi_spaces *s, const json_t *meta)
+{
+	int64_t pid = json_int(meta, "pid", -1);
+	struct process *p;
+	uint64_t ts = 0;
+	size_t i;
+
+	if (pid < 0 || pid > UINT32_MAX)
+		return;
+	json_u64(json_object_get(meta, "ts_ns"), &ts);
+	p = map_get(&s->processes, pid);
+	if (!p) {
+		p = xcalloc(1, sizeof(*p));
+		map_set(&s->processes, pid, p);
+	}
+	p->blocks = xrealloc(p->blocks, (p->cnt + 1) * sizeof(*p->blocks));
+	for (i = p->cnt; i > 0 && p->blocks[i - 1].ts_ns > ts; i--)
+		p->blocks[i] = p->blocks[i - 1];
+	p->blocks[i] = (struct block){ts, json_incref((json_t *)meta)};
+	p->cnt++;
+}
+
+void mpi_spaces_meta(struct mpi_spaces *s, const json_t *meta)
+{
+	const char *type = json_string_value(json_object_get(meta, "type"));
+
+	if (!type)
+		return;
+	s->last = NULL;
+	if (!strcmp(type, "library"))
+		meta_library(s, meta);
+	else if (!strcmp(type, "process"))
+		meta_process(s, meta);
+}
+
+/* Moves on to the block in force at a time. Calls come in time order, almost. */
+static const json_t *process_block(struct process *p, uint64_t ts_ns)
+{
+	if (!p)
+		return NULL;
+	while (p->at + 1 < p->cnt && p->blocks[p->at + 1].ts_ns <= ts_ns)
+		p->at++;
+	return p->blocks[p->at].meta;
+}
+
+/* Whether the library lies in the process, and at which bias. */
+static bool block_bias(const json_t *block, uint16_t lib, uint64_t *bias)
+{
+	const json_t *libs = json_object_get(block, "libs"), *l;
+	size_t i;
+
+	json_array_foreach(libs, i, l) if (json_int(l, "id", -1) ==
+					   lib) return json_u64(json_object_get(l, "bias"), bias);
+	return false;
+}
+
+/* A later block of the same image, written because one more library was mapped. */
+static bool same_image(const json_t *a, const json_t *b, uint16_t lib)
+{
+	uint64_t bias_a = 0, bias_b = 0;
+
+	if (a == b)
+		return true;
+	return a && b && block_bias(a, lib, &bias_a) == block_bias(b, lib, &bias_b) &&
+	       bias_a == bias_b &&
+	       json_equal(json_object_get(a, "exe"), json_object_get(b, "exe")) &&
+	       json_equal(json_object_get(a, "cmdline"), json_object_get(b, "cmdline"));
+}
+
+static void name_add(struct mpi_space *s, const char *name, uint64_t value, int64_t bytes)
+{
+	struct mpi_predefined *p;
+
+	if (!strcmp(name, "MPI_REQUEST_NULL"))
+		s->request_null = value;
+	else if (!strcmp(name, "MPI_DATATYPE_NULL"))
+		s->type_null = value;
+	else if (!strcmp(name, "MPI_COMM_NULL"))
+		s->comm_null = value;
+	if (map_get(&s->named, value)) /* an alias: the first name stays */
+		return;
+	p = xmalloc(sizeof(*p));
+	p->name = name;
+	p->bytes = bytes > 0 ? bytes : -1;
+	map_set(&s->named, value, p);
+}
+
+/* An object that was copied into the executable is used there, not in the library. */
+static bool copied_to(const json_t *block, const char *name, uint64_t *address)
+{
+	const json_t *pair;
+	size_t i;
+
+	json_array_foreach(json_object_get(block, "copied"), i, pair)
+	{
+		const char *n = json_string_value(json_array_get(pair, 0));
+
+		if (n && !strcmp(n, name))
+			return json_u64(json_array_get(pair, 1), address);
+	}
+	return false;
+}
+
+static void names_fill(struct mpi_space *s, const struct library *l, uint16_t lib,
+		       const json_t *block)
+{
+	bool moved = l->flavour->handles_are_addresses;
+	uint64_t bias = 0, value;
+	const json_t *row;
+	bool placed = block_bias(block, lib, &bias);
+	size_t i;
+
+	json_array_foreach(json_object_get(l->meta, "named"), i, row)
+	{
+		const char *name = json_string_value(json_array_get(row, 0));
+		int64_t bytes = json_integer_value(json_array_get(row, 2));
+
+		if (!name || !json_u64(json_array_get(row, 1), &value))
+			continue;
+		if (moved && copied_to(block, name, &value))
+			name_add(s, name, value, bytes);
+		else if (!moved || placed)
+			name_add(s, name, moved ? value + bias : value, bytes);
+	}
+}
+
+static struct entry *entry_new(struct mpi_spaces *s, uint16_t lib, const json_t *block)
+{
+	struct library *l = map_get(&s->libraries, lib);
+	struct entry *e = xcalloc(1, sizeof(*e));
+
+	mpi_space_init(&e->space, l ? l->flavour : mpi_flavour_find(""));
+	e->block = block;
+	e->space.world_rank = json_int(block, "rank", -1);
+	e->space.world_size = json_int(block, "size", -1);
+	if (!l)
+		return e;
+	e->space.handle_bytes = l->handle_bytes;
+	e->space.status_bytes = l->status_bytes;
+	names_fill(&e->space, l, lib, block);
+	return e;
+}
+
+/* Goes on with what was learned; rank and size may be known only now. */
+static void entry_continue(struct entry *e, const json_t *block)
+{
+	struct mpi_predefined *p;
+	uint64_t handle;
+
+	e->block = block;
+	e->space.world_rank = json_int(block, "rank", e->space.world_rank);
+	e->space.world_size = json_int(block, "size", e->space.world_size);
+	for (size_t at = 0; (p = map_next(&e->space.named, &at, &handle));)
+		if (!strcmp(p->name, "MPI_COMM_WORLD"))
+			mpi_space_comm_forget(&e->space, handle);
+}
+
+struct mpi_space *mpi_spaces_get(struct mpi_spaces *s, uint32_t pid, uint16_t lib, uint64_t ts_ns)
+{
+	const json_t *block = process_block(map_get(&s->processes, pid), ts_ns);
+	uint64_t key = (uint64_t)pid << 16 | lib;
+	struct entry *e;
+
+	if (s->last && s->last_key == key && s->last->block == block)
+		return &s->last->space;
+	e = map_get(&s->entries, key);
+	if (e && e->block != block && same_image(e->block, block, lib))
+		entry_continue(e, block);
+	if (!e || e->block != block) {
+		if (e)
+			entry_free(e);
+		e = entry_new(s, lib, block);
+		map_set(&s->entries, key, e);
+	}
+	s->last = e;
+	s->last_key = key;
+	return &e->space;
+}
