@@ -103,7 +103,7 @@ static int check_usage(const struct export_args *a, int argc, char **argv)
 static int run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct export_args *a = opts;
-	struct export_options opt = {.format = a->format};
+	struct export_options opt = {.format = a->format, .uid = -1, .gid = -1};
 	struct writer_totals totals;
 	int32_t *ranks;
 	uint32_t nranks = 0;
@@ -129,6 +129,7 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 	free(ranks);
 	if (err)
 		return err == -ENOTSUP ? 2 : 1;
+	export_report(a->output, &totals);
 	return a->totals && print_totals(&totals) ? 1 : 0;
 }
 

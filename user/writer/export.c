@@ -18,7 +18,7 @@
 #include "model/model.h"
 #include "trace/trace_read.h"
 
-#define FILE_MODE 0666 /* less what umask takes */
+#define FILE_MODE 0600 /* until it gets the recording's */
 
 struct output {
 	const char *path;
@@ -44,18 +44,13 @@ static bool written_in_place(const char *path)
 static int output_open_tmp(struct output *o)
 {
 	char *copy = xstrdup(o->path);
-	mode_t mask = umask(0);
 	int fd;
 
-	umask(mask);
 	o->tmp = xasprintf("%s.XXXXXX", o->path);
 	fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, FILE_MODE);
 	o->nameless = fd >= 0;
-	if (fd < 0) {
+	if (fd < 0)
 		fd = mkostemp(o->tmp, O_CLOEXEC);
-		if (fd >= 0 && fchmod(fd, FILE_MODE & ~mask))
-			log_debug("export: mode of %s: %s", o->tmp, strerror(errno));
-	}
 	free(copy);
 	return fd;
 }
@@ -102,16 +97,17 @@ static int output_link(struct output *o)
 	return fail("name", o->path, errno);
 }
 
-/* What may be read in the recording is in the output, too. */
-static void output_own(struct output *o, const char *pov)
+/* What may be read in the recording is in the output, too: the same people may read it. */
+static void output_own(struct output *o, const char *pov, const struct export_options *opt)
 {
 	struct stat st;
 
-	if (stat(pov, &st) || !S_ISREG(st.st_mode))
+	if (!o->tmp || stat(pov, &st) || !S_ISREG(st.st_mode))
 		return;
-	if (fchmod(fileno(o->file), st.st_mode & 0777) ||
-	    fchown(fileno(o->file), st.st_uid, st.st_gid))
-		log_warn("export: %s keeps its own owner or mode: %s", o->path, strerror(errno));
+	if (fchmod(fileno(o->file), st.st_mode & 0666))
+		log_warn("export: %s keeps its own mode: %s", o->path, strerror(errno));
+	if (opt->uid >= 0 && fchown(fileno(o->file), (uid_t)opt->uid, (gid_t)opt->gid))
+		log_warn("export: %s keeps its own owner: %s", o->path, strerror(errno));
 }
 
 /* Gives the file its name if all went well, else removes it. Returns the first error. */
@@ -167,7 +163,7 @@ static int write_model(struct trace *t, const struct writer *w, const struct wri
 	return err;
 }
 
-static void report(const char *out, const struct writer_totals *t)
+void export_report(const char *out, const struct writer_totals *t)
 {
 	char slices[HUMAN_BYTES], arrows[HUMAN_BYTES], counters[HUMAN_BYTES], switches[HUMAN_BYTES];
 	char wakings[HUMAN_BYTES], bytes[HUMAN_BYTES], n[HUMAN_BYTES];
@@ -196,9 +192,9 @@ static void report(const char *out, const struct writer_totals *t)
 int export_file(const char *pov, const char *out, const struct export_options *opt,
 		struct writer_totals *totals)
 {
-	const struct export_options all = {.like_input = true};
-	struct writer_totals written;
+	const struct export_options all = {.uid = -1, .gid = -1};
 	const struct writer *w;
+	struct writer_totals written;
 	struct output o;
 	struct trace *t;
 	bool gzip;
@@ -218,18 +214,14 @@ int export_file(const char *pov, const char *out, const struct export_options *o
 		return err;
 	err = output_open(&o, out);
 	if (!err) {
-		if (opt->like_input && o.tmp)
-			output_own(&o, pov);
+		output_own(&o, pov, opt);
 		err = write_model(t, w, &opt->select, o.file, gzip, &written);
 		err = output_close(&o, err);
 	}
 	trace_close(t);
-	if (err)
-		return err;
-	report(out, &written);
-	if (totals)
+	if (!err)
 		*totals = written;
-	return 0;
+	return err;
 }
 
 bool export_wants(const char *out)
