@@ -94,10 +94,10 @@ commands() {
 	command -v groff >/dev/null || skip "groff is not installed"
 	for c in "" $(commands); do
 		"$POVTRACE" --man $c >"$BATS_TEST_TMPDIR/page.1"
-		run groff -man -ww -z "$BATS_TEST_TMPDIR/page.1"
+		run groff -Kutf8 -man -ww -z -Tutf8 "$BATS_TEST_TMPDIR/page.1"
 		[ "$status" = 0 ]
 		[ -z "$output" ] || { echo "$c: $output"; return 1; }
-		groff -man -Tascii "$BATS_TEST_TMPDIR/page.1" | grep -q "povtrace${c:+-$c} - "
+		groff -Kutf8 -man -Tutf8 -P-c "$BATS_TEST_TMPDIR/page.1" | grep -q "povtrace${c:+-$c} - "
 	done
 }
 

@@ -4,13 +4,21 @@
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lint/tap.bash
 
+# Versions differ in what they take for wrong: 2.10 judges, others only say.
 if command -v cppcheck >/dev/null; then
 	mkdir -p build/cppcheck
-	check "cppcheck" "$(cppcheck -q -j2 --cppcheck-build-dir=build/cppcheck --std=c11 \
+	version=$(cppcheck --version | grep -oE '[0-9]+\.[0-9]+')
+	found=$(cppcheck -q -j2 --cppcheck-build-dir=build/cppcheck --std=c11 \
 		--enable=warning,performance,portability --inline-suppr -D_GNU_SOURCE -Iuser -Ibpf -Ibuild/gen \
 		--suppress=missingInclude --suppress=missingIncludeSystem --suppress=unknownMacro \
-		--suppress=normalCheckLevelMaxBranches --suppress=shiftTooManyBitsSigned --template='{file}:{line}: {severity}: {id}: {message}' \
-		user bench/*.c tests/tool 2>&1)"
+		--suppress=normalCheckLevelMaxBranches --suppress=shiftTooManyBitsSigned \
+		--template='{file}:{line}: {severity}: {id}: {message}' user bench/*.c tests/tool 2>&1)
+	if [ "$version" = 2.10 ]; then
+		check "cppcheck" "$found"
+	else
+		printf '%s\n' "$found" | sed 's/^/# /'
+		skip "cppcheck" "version 2.10 judges, here is $version"
+	fi
 else
 	skip "cppcheck" "not installed"
 fi

@@ -106,8 +106,6 @@ static void describe(const struct option_def *def, char *buf, size_t bytes)
 		fprintf(f, " At most %s.", high);
 	else if (def->min)
 		fprintf(f, " At least %s.", low);
-	if (def->type == OPTION_LIST)
-		fputs(" May be given several times.", f);
 	fclose(f);
 	buf[bytes - 1] = '\0';
 }
