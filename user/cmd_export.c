@@ -103,7 +103,7 @@ static int check_usage(const struct export_args *a, int argc, char **argv)
 static int run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct export_args *a = opts;
-	struct export_options opt = {.format = a->format, .uid = -1, .gid = -1};
+	struct export_options opt = {.format = a->format, .own = true};
 	struct writer_totals totals;
 	int32_t *ranks;
 	uint32_t nranks = 0;
@@ -125,7 +125,7 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 					    .nranks = nranks,
 					    .functions = a->functions.item,
 					    .nfunctions = (uint32_t)a->functions.cnt};
-	err = export_file(argv[0], a->output, &opt, &totals);
+	err = export_timeline(argv[0], a->output, &opt, &totals);
 	free(ranks);
 	if (err)
 		return err == -ENOTSUP ? 2 : 1;

@@ -106,7 +106,7 @@ static void output_own(struct output *o, const char *pov, const struct export_op
 		return;
 	if (fchmod(fileno(o->file), st.st_mode & 0666))
 		log_warn("export: %s keeps its own mode: %s", o->path, strerror(errno));
-	if (opt->uid >= 0 && fchown(fileno(o->file), (uid_t)opt->uid, (gid_t)opt->gid))
+	if (!opt->own && fchown(fileno(o->file), st.st_uid, st.st_gid))
 		log_warn("export: %s keeps its own owner: %s", o->path, strerror(errno));
 }
 
@@ -189,10 +189,9 @@ void export_report(const char *out, const struct writer_totals *t)
 			 human_count(n, sizeof(n), t->undecided));
 }
 
-int export_file(const char *pov, const char *out, const struct export_options *opt,
-		struct writer_totals *totals)
+int export_timeline(const char *pov, const char *out, const struct export_options *opt,
+		    struct writer_totals *totals)
 {
-	const struct export_options all = {.uid = -1, .gid = -1};
 	const struct writer *w;
 	struct writer_totals written;
 	struct output o;
@@ -200,8 +199,6 @@ int export_file(const char *pov, const char *out, const struct export_options *o
 	bool gzip;
 	int err;
 
-	if (!opt)
-		opt = &all;
 	w = writer_choose(out, opt->format, &gzip);
 	if (!w)
 		return -ENOTSUP;
@@ -221,6 +218,17 @@ int export_file(const char *pov, const char *out, const struct export_options *o
 	trace_close(t);
 	if (!err)
 		*totals = written;
+	return err;
+}
+
+int export_file(const char *pov, const char *out)
+{
+	const struct export_options opt = {.format = NULL};
+	struct writer_totals totals;
+	int err = export_timeline(pov, out, &opt, &totals);
+
+	if (!err)
+		export_report(out, &totals);
 	return err;
 }
 

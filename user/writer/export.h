@@ -11,19 +11,22 @@
 struct export_options {
 	const char *format; /* "json", "json.gz", "pftrace", …; NULL: by the output's ending */
 	struct writer_select select;
-	int uid, gid; /* owner given to the output; -1: whoever runs this */
+	bool own; /* the output stays owned by whoever runs this; else it gets the recording's owner */
 };
 
 /*
  * Exports the recording at pov to out ("-": stdout). A file appears under its name only when it is whole, with
- * the recording's mode; nothing is left behind otherwise. opt NULL: everything, owned by whoever runs this.
- * 0 or -errno (printed); -ENOTSUP for an output whose format is unknown. *totals only on success.
+ * the recording's mode; nothing is left behind otherwise. 0 or -errno (printed); -ENOTSUP for an output whose
+ * format is unknown. *totals only on success.
  */
-int export_file(const char *pov, const char *out, const struct export_options *opt,
-		struct writer_totals *totals);
+int export_timeline(const char *pov, const char *out, const struct export_options *opt,
+		    struct writer_totals *totals);
 
 /* One line to stderr: what went to out. Warnings about what could not be shown. */
 void export_report(const char *out, const struct writer_totals *totals);
+
+/* All of it, with the recording's owner, and the report. */
+int export_file(const char *pov, const char *out);
 
 /* Whether out is known by its ending as a timeline (and not a .pov). */
 bool export_wants(const char *out);
