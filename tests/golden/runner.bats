@@ -1,0 +1,82 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+# The runner counts what it is given, and takes no silence for success.
+
+setup() {
+	T=$BATS_TEST_TMPDIR
+	mkdir -p "$T/tests/live"
+	cp "$BATS_TEST_DIRNAME/../run" "$T/tests/run"
+}
+
+# fake NAME: the test file NAME, with what stands on stdin as its body
+fake() {
+	{ echo '#!/bin/bash'; cat; } >"$T/tests/live/$1.test"
+	chmod +x "$T/tests/live/$1.test"
+}
+
+count_is() {
+	run "$T/tests/run" live
+	echo "$output"
+	[ "${lines[${#lines[@]} - 1]}" = "$1" ]
+}
+
+@test "passes, failures and skips are counted, skips with their reason" {
+	fake mixed <<-'E'
+		echo "1..4"
+		echo "ok 1 - one"
+		echo "not ok 2 - two"
+		echo "ok 3 - three # SKIP no third"
+		echo "ok 4 four # skip no fourth"
+		exit 1
+	E
+	count_is "1 passed, 1 failed, 2 skipped"
+	[ "$status" = 1 ]
+	[[ $output == *"failed: live/mixed.test: two:"* ]]
+	[[ $output == *"skipped: live/mixed.test: three: no third"* ]]
+	[[ $output == *"skipped: live/mixed.test: four: no fourth"* ]]
+}
+
+@test "all well: status 0" {
+	fake good <<<'echo "ok 1 - one"; echo "1..1"'
+	count_is "1 passed, 0 failed, 0 skipped"
+	[ "$status" = 0 ]
+}
+
+@test "a file that skips says why" {
+	fake away <<<'echo "needs a moon"; exit 77'
+	fake plan <<<'echo "1..0 # SKIP needs a sun"'
+	count_is "0 passed, 0 failed, 2 skipped"
+	[ "$status" = 0 ]
+	[[ $output == *"skipped: live/away.test: needs a moon"* ]]
+	[[ $output == *"skipped: live/plan.test: needs a sun"* ]]
+}
+
+@test "what skips after tests of it have passed counts both" {
+	fake half <<<'echo "ok 1 - one"; echo "the rest needs a moon"; exit 77'
+	count_is "1 passed, 0 failed, 1 skipped"
+}
+
+@test "silence, a crash, a short plan and a bad status are failures" {
+	fake silent <<<'exit 0'
+	fake crash <<<'echo "ok 1 - one"; kill -SEGV $$'
+	fake short <<<'echo "1..3"; echo "ok 1 - one"'
+	fake status <<<'echo "1..1"; echo "ok 1 - one"; exit 3'
+	count_is "3 passed, 4 failed, 0 skipped"
+	[ "$status" = 1 ]
+}
+
+@test "cmocka's way of skipping, with our reason" {
+	fake cmocka <<-'E'
+		echo "1..2"
+		echo "SKIP: no /dev/full"
+		echo "ok 1 # SKIP test_full"
+		echo "ok 2 - test_more"
+	E
+	count_is "1 passed, 0 failed, 1 skipped"
+	[[ $output == *"skipped: live/cmocka.test: test_full: no /dev/full"* ]]
+}
+
+@test "a stage that does not exist is a usage error" {
+	run "$T/tests/run" nonsense
+	[ "$status" = 2 ]
+}
