@@ -190,18 +190,6 @@ static int options_check(const struct record_options *o, int argc, int dashdash)
 	return -EINVAL;
 }
 
-static int export_to(const char *path, const char *output)
-{
-	struct export_options eo = { .uid = sudo_id("SUDO_UID"), .gid = sudo_id("SUDO_GID") };
-	struct writer_totals totals;
-	int err;
-
-	err = export_file(path, output, &eo, &totals);
-	if (!err)
-		export_report(output, &totals);
-	return err;
-}
-
 static int record(const struct record_options *o, const char *path, char **command, const pid_t *pids,
 		  const bool *recorded)
 {
@@ -239,7 +227,7 @@ static int record(const struct record_options *o, const char *path, char **comma
 	if (err)
 		return 1;
 	hints_print(&res);
-	if (strcmp(path, o->output) && export_to(path, o->output))
+	if (strcmp(path, o->output) && export_file(path, o->output))
 		return 1;
 	return status_of(&res);
 }
