@@ -46,6 +46,7 @@ vm=$(listed tests/vm/packages.txt)
 
 wanted="$build $tests $extra"
 [ "${1-}" = vm ] && wanted+=" $vm"
+wanted=$(printf '%s\n' $wanted | awk '!seen[$0]++')
 
 if [ "${1-}" = list ]; then
 	printf '%s\n' $wanted $vm | sort -u
@@ -58,7 +59,7 @@ missing_things() {
 	for t in gcc clang make pkg-config protoc-c; do
 		command -v "$t" >/dev/null || echo "$t"
 	done
-	for m in "libbpf >= 1.4" libelf libdw hwloc libzstd zlib jansson libprotobuf-c cmocka; do
+	for m in "libbpf >= 1.3" libelf libdw hwloc libzstd zlib jansson libprotobuf-c cmocka; do
 		pkg-config --exists "$m" 2>/dev/null || echo "$m"
 	done
 	[ -e /usr/include/Zydis/Zydis.h ] || [ -e /usr/local/include/Zydis/Zydis.h ] || echo zydis

@@ -54,7 +54,20 @@ struct inode {
 	struct super_block *i_sb;
 };
 
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct qstr d_name;
+};
+
+struct path {
+	struct dentry *dentry;
+};
+
 struct file {
+	struct path f_path;
 	struct inode *f_inode;
 };
 
@@ -71,6 +84,20 @@ struct vm_area_struct {
 
 struct signal_struct {
 	atomic_t live;
+};
+
+typedef void (*__sighandler_t)(int);
+
+struct sigaction {
+	__sighandler_t sa_handler;
+};
+
+struct k_sigaction {
+	struct sigaction sa;
+};
+
+struct sighand_struct {
+	struct k_sigaction action[64];
 };
 
 struct thread_info {
@@ -91,6 +118,7 @@ struct task_struct {
 	u64 start_time;
 	char comm[16];
 	struct signal_struct *signal;
+	struct sighand_struct *sighand;
 };
 
 struct seq_file;
