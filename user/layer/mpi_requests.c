@@ -35,9 +35,15 @@ static struct call_request *request_add(struct call_view *out, struct call_reque
 	return r;
 }
 
+static int64_t both_ways(const struct call_roles *roles)
+{
+	int64_t bytes = plus(roles->send_bytes, roles->recv_bytes);
+
+	return bytes >= 0 ? bytes : BYTES_UNKNOWN;
+}
+
 static void request_made(struct mpi_call *c, struct call_view *out)
 {
-	const struct call_roles *roles = &out->roles;
 	uint8_t family = c->fn->family;
 	struct mpi_request known = {
 		.receives = family == FAMILY_RECV || family == FAMILY_SENDRECV ||
@@ -52,8 +58,8 @@ static void request_made(struct mpi_call *c, struct call_view *out)
 	    (uint64_t)handle == c->space->request_null)
 		return;
 	r = request_add(out, requests_room(c, out, 1), handle, c->fn->request);
-	if (roles->sends || roles->receives)
-		r->bytes = roles->sends ? roles->send_bytes : roles->recv_bytes;
+	if (out->roles.sends || out->roles.receives)
+		r->bytes = both_ways(&out->roles);
 	mpi_space_request_set(c->space, handle, known);
 }
 

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Choosing functions: groups, globs, and what is refused. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/log.h"
+#include "base/option.h"
+#include "layer/func_table.h"
+
+#define ROWS_MAX 1024
+
+static bool selected[ROWS_MAX];
+
+static bool has(const char *name)
+{
+	int i = func_table_find(name);
+
+	assert_true(i >= 0);
+	return selected[i];
+}
+
+static size_t cnt(void)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < func_table_count(); i++)
+		n += selected[i];
+	return n;
+}
+
+static int choose(const char *groups, const char *function, const char *no_function)
+{
+	struct option_list f = { &function, 1 }, no = { &no_function, 1 };
+
+	assert_true(func_table_count() <= ROWS_MAX);
+	memset(selected, 0, sizeof(selected));
+	return func_table_select(groups, function ? &f : NULL, no_function ? &no : NULL, selected);
+}
+
+static void test_default(void **state)
+{
+	size_t dflt;
+
+	(void)state;
+	assert_int_equal(choose(NULL, NULL, NULL), 0);
+	dflt = cnt();
+	assert_true(has("MPI_Send") && has("MPI_Init") && has("MPI_Iallreduce_c") &&
+		    has("MPI_Type_vector") && has("MPI_Win_fence") && has("MPI_File_write_at_all"));
+	assert_false(has("MPI_Wtime") || has("MPI_Comm_rank") || has("MPI_Get_count") ||
+		     has("MPI_Type_size") || has("MPI_Info_set") || has("MPI_T_pvar_read"));
+	assert_int_equal(choose("default", NULL, NULL), 0);
+	assert_int_equal(cnt(), dflt);
+	assert_int_equal(choose("local", NULL, NULL), 0);
+	assert_int_equal(cnt(), func_table_count() - dflt);
+	assert_int_equal(choose("all", NULL, NULL), 0);
+	assert_int_equal(cnt(), func_table_count());
+}
+
+static void test_groups(void **state)
+{
+	(void)state;
+	assert_int_equal(choose("p2p, req", NULL, NULL), 0);
+	assert_true(has("MPI_Send") && has("MPI_Wait") && has("MPI_Get_count"));
+	assert_false(has("MPI_Bcast"));
+	assert_int_equal(choose("p2p,req,-local", NULL, NULL), 0);
+	assert_true(has("MPI_Wait"));
+	assert_false(has("MPI_Get_count"));
+	assert_int_equal(choose("-p2p,-io", NULL, NULL), 0);
+	assert_true(has("MPI_Bcast"));
+	assert_false(has("MPI_Send") || has("MPI_File_read"));
+	assert_int_equal(choose("all,-coll,coll", NULL, NULL), 0); /* left to right */
+	assert_true(has("MPI_Bcast"));
+}
+
+static void test_globs(void **state)
+{
+	(void)state;
+	assert_int_equal(choose(NULL, "MPI_Wtime", NULL), 0);
+	assert_int_equal(cnt(), 1);
+	assert_int_equal(choose(NULL, "ialltoall*", NULL), 0);
+	assert_int_equal(cnt(), 6);
+	assert_true(has("MPI_Ialltoallw_c"));
+	assert_int_equal(choose("coll", "MPI_Send", "*_c"), 0);
+	assert_true(has("MPI_Send") && has("MPI_Bcast"));
+	assert_false(has("MPI_Bcast_c"));
+	assert_int_equal(choose(NULL, NULL, "MPI_Send"), 0);
+	assert_true(has("MPI_Recv"));
+	assert_false(has("MPI_Send"));
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	log_set_level(LOG_QUIET);
+	assert_int_equal(choose("p2p,colls", NULL, NULL), -EINVAL);
+	assert_int_equal(choose("-", NULL, NULL), -EINVAL);
+	assert_int_equal(choose("", NULL, NULL), -EINVAL);
+	assert_int_equal(choose("all,-all", NULL, NULL), -EINVAL);
+	assert_int_equal(choose(NULL, "MPI_Sned", NULL), -EINVAL);
+	assert_int_equal(choose(NULL, NULL, "nothing*"), -EINVAL);
+	assert_int_equal(choose("p2p", NULL, "*"), -EINVAL);
+	assert_int_equal(cnt(), 0); /* written on success only */
+	log_set_level(LOG_WARN);
+}
+
+static void test_json(void **state)
+{
+	json_t *table = func_table_to_json(), *rows = json_object_get(table, "rows"), *row;
+	int i = func_table_find("MPI_Send");
+
+	(void)state;
+	assert_string_equal(json_string_value(json_object_get(table, "type")), "functions");
+	assert_int_equal(json_array_size(rows), func_table_count());
+	row = json_array_get(rows, i);
+	assert_int_equal(json_integer_value(json_object_get(row, "id")), i);
+	assert_string_equal(json_string_value(json_object_get(row, "name")), "MPI_Send");
+	assert_string_equal(json_string_value(json_object_get(row, "group")), "p2p");
+	assert_string_equal(json_string_value(json_object_get(row, "attrs")), "WAIT");
+	assert_string_equal(json_string_value(json_object_get(row, "sig")),
+			    "buf count dtype dest tag comm");
+	json_decref(table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_default), cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_globs),	cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_json),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Signatures: every row of the table compiles, some recipes to the letter, bad grammar is refused. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "layer/func_table.h"
+#include "layer/mpi_sig.h"
+
+#define CNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static void row_load(const char *name, struct mpi_sig *sig, struct mpi_attrs *attrs)
+{
+	int i = func_table_find(name);
+	const char *why;
+
+	assert_true(i >= 0);
+	assert_int_equal(mpi_sig_parse(func_table_get(i)->sig, sig, &why), 0);
+	assert_int_equal(mpi_attrs_parse(func_table_get(i)->attrs, attrs), 0);
+}
+
+static void test_all_rows(void **state)
+{
+	struct mpi_attrs attrs;
+	struct mpi_sig sig;
+	struct pov_fn fn;
+	const char *why;
+
+	(void)state;
+	assert_true(func_table_count() > 700);
+	for (size_t i = 0; i < func_table_count(); i++) {
+		const struct func_row *row = func_table_get(i);
+
+		if (mpi_sig_parse(row->sig, &sig, &why))
+			fail_msg("%s: %s", row->name, why);
+		for (uint32_t k = 0; k < sig.nargs; k++)
+			if (sig.arg[k].type == SIG_UNKNOWN)
+				fail_msg("%s: unknown role %s", row->name, sig.arg[k].role);
+		if (mpi_attrs_parse(row->attrs, &attrs))
+			fail_msg("%s: attributes '%s'", row->name, row->attrs);
+		if (mpi_sig_compile(&sig, &attrs, &fn))
+			fail_msg("%s: does not compile", row->name);
+		assert_int_equal(fn.nargs, sig.nargs);
+		assert_int_equal(func_table_find(row->name), i);
+	}
+}
+
+/* A recipe as text, for comparing. */
+static const char *fn_text(const char *name)
+{
+	static const char *const ops[] = { "-", "in", "out", "sum", "size" };
+	static const char *const elems[] = { "int", "wide", "handle", "status" };
+	static const char *const lens[] = { "1", "arg", "comm", "root", "indeg", "outdeg", "outarg" };
+	static char buf[1024];
+	struct mpi_attrs attrs;
+	struct mpi_sig sig;
+	struct pov_fn fn;
+	size_t used;
+
+	row_load(name, &sig, &attrs);
+	assert_int_equal(mpi_sig_compile(&sig, &attrs, &fn), 0);
+	used = sprintf(buf, "%u", fn.nargs);
+	if (fn.comm_arg != POV_ARG_NONE)
+		used += sprintf(buf + used, " comm=%u", fn.comm_arg);
+	if (fn.flags)
+		used += sprintf(buf + used, " %s=%u spin=%d",
+				fn.flags & POV_FN_BY_COUNT ? "pollcount" : "poll", fn.poll_arg,
+				(int8_t)fn.spin_arg);
+	if (fn.learn)
+		used += sprintf(buf + used, " learn=%u/%u", fn.learn, fn.learn_arg);
+	for (uint32_t i = 0; i < fn.nfetch; i++) {
+		const struct pov_fetch *f = &fn.fetch[i];
+
+		used += sprintf(buf + used, " %s%u", ops[f->op], f->arg);
+		if (f->op != POV_FETCH_TYPE_SIZE)
+			used += sprintf(buf + used, ":%s*%s", elems[f->elem], lens[f->len]);
+		if (f->len == POV_LEN_ARG || f->len == POV_LEN_OUT_ARG)
+			used += sprintf(buf + used, "%u", f->len_arg);
+		if (f->len == POV_LEN_ROOT_SIZE)
+			used += sprintf(buf + used, "%u", f->root_arg);
+	}
+	return buf;
+}
+
+static void test_recipes(void **state)
+{
+	static const struct {
+		const char *name, *text;
+	} rows[] = {
+		{ "MPI_Send", "6 comm=5 size2" },
+		{ "MPI_Recv", "7 comm=5 size2 out6:status*1" },
+		{ "MPI_Isend_c", "7 comm=5 size2 out6:handle*1" },
+		{ "MPI_Sendrecv", "12 comm=10 size2 size7 out11:status*1" },
+		{ "MPI_Wait", "2 in0:handle*1 out1:status*1" },
+		{ "MPI_Waitall", "3 in1:handle*arg0 out2:status*arg0" },
+		{ "MPI_Test", "3 poll=1 spin=0 in0:handle*1 out1:int*1 out2:status*1" },
+		{ "MPI_Testsome", "5 pollcount=2 spin=1 in1:handle*arg0 out2:int*1 "
+				  "out3:int*outarg2 out4:status*outarg2" },
+		{ "MPI_Testany", "5 poll=3 spin=1 in1:handle*arg0 out2:int*1 out3:int*1 "
+				 "out4:status*1" },
+		{ "MPI_Iprobe", "5 comm=2 poll=3 spin=2 out3:int*1 out4:status*1" },
+		{ "MPI_Win_test", "2 poll=1 spin=0 out1:int*1" },
+		{ "MPI_Bcast", "5 comm=4 size2" },
+		{ "MPI_Alltoallv", "9 comm=8 sum1:int*comm size3 sum5:int*comm size7" },
+		{ "MPI_Alltoallv_c", "9 comm=8 sum1:wide*comm size3 sum5:wide*comm size7" },
+		{ "MPI_Gatherv", "9 comm=8 size2 sum4:int*root7 size6" },
+		{ "MPI_Neighbor_alltoallw", "9 comm=8 in1:int*outdeg in3:handle*outdeg in5:int*indeg "
+					    "in7:handle*indeg" },
+		{ "MPI_Cart_create", "6 comm=0 learn=4/5 in2:int*arg1 in3:int*arg1 out5:handle*1" },
+		{ "MPI_Comm_size", "2 comm=0 learn=1/0 out1:int*1" },
+		{ "MPI_Comm_free", "1 learn=8/0 in0:handle*1" },
+		{ "MPI_Type_create_struct", "5 in1:int*arg0 in3:handle*arg0 out4:handle*1" },
+		{ "MPI_Put", "8 size2" },
+		{ "MPI_Type_size", "2 out1:int*1" },
+		{ "MPI_File_write_at_all", "6 size4 out5:status*1" },
+		{ "MPI_Barrier", "1 comm=0" },
+		{ "MPI_Finalize", "0" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CNT(rows); i++)
+		assert_string_equal(fn_text(rows[i].name), rows[i].text);
+}
+
+static void test_polls(void **state)
+{
+	static const char *const polls[] = {
+		"MPI_Improbe",		       "MPI_Iprobe",
+		"MPI_Request_get_status",      "MPI_Request_get_status_all",
+		"MPI_Request_get_status_any",  "MPI_Request_get_status_some",
+		"MPI_Test",		       "MPI_Testall",
+		"MPI_Testany",		       "MPI_Testsome",
+		"MPI_Parrived",		       "MPI_Win_test",
+	};
+	struct mpi_attrs attrs;
+	struct mpi_sig sig;
+	size_t cnt = 0;
+
+	(void)state;
+	for (size_t i = 0; i < CNT(polls); i++) {
+		row_load(polls[i], &sig, &attrs);
+		assert_true(attrs.flags & MPI_ATTR_POLL);
+	}
+	for (size_t i = 0; i < func_table_count(); i++) {
+		mpi_attrs_parse(func_table_get(i)->attrs, &attrs);
+		cnt += !!(attrs.flags & MPI_ATTR_POLL);
+	}
+	assert_int_equal(cnt, CNT(polls));
+}
+
+static void test_parsed(void **state)
+{
+	struct mpi_sig sig;
+	const char *why;
+
+	(void)state;
+	assert_int_equal(mpi_sig_parse("n <>req[n] >outcount >indices[>outcount]:wide future "
+				       "later:int",
+				       &sig, &why),
+			 0);
+	assert_int_equal(sig.nargs, 6);
+	assert_int_equal(sig.arg[1].dir, SIG_INOUT);
+	assert_int_equal(sig.arg[1].len, POV_LEN_ARG);
+	assert_int_equal(sig.arg[1].len_arg, 0);
+	assert_int_equal(sig.arg[1].kind, SIG_KIND_REQ);
+	assert_int_equal(sig.arg[3].len, POV_LEN_OUT_ARG);
+	assert_int_equal(sig.arg[3].len_arg, 2);
+	assert_int_equal(sig.arg[3].type, SIG_WIDE);
+	assert_int_equal(sig.arg[4].type, SIG_UNKNOWN); /* a role of a later version */
+	assert_int_equal(sig.arg[5].type, SIG_INT);
+	assert_string_equal(sig.arg[5].role, "later");
+	assert_int_equal(mpi_sig_find(&sig, "outcount"), 2);
+	assert_int_equal(mpi_sig_find(&sig, "buf"), -1);
+	assert_int_equal(mpi_sig_parse("", &sig, &why), 0);
+	assert_int_equal(sig.nargs, 0);
+}
+
+static void test_refused(void **state)
+{
+	static const char *const bad[] = {
+		">", "<>", "count:", "count:long", "<req[", "<req[count", "<req[count]x", "count[n] n",
+		"<req[count]", ">req[>flag] flag", "<req[flag] >flag", "+scount", "+scount[comm]",
+		"comm +rcount[root]", "count count", "bu-f", "a b c d e f g h i j k l m n o p q",
+	};
+	char longer[SIG_TEXT_MAX + 8];
+	struct mpi_sig sig;
+	const char *why;
+
+	(void)state;
+	for (size_t i = 0; i < CNT(bad); i++) {
+		if (mpi_sig_parse(bad[i], &sig, &why) != -EINVAL)
+			fail_msg("'%s' was taken", bad[i]);
+		assert_non_null(why);
+	}
+	memset(longer, 'a', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = '\0';
+	assert_int_equal(mpi_sig_parse(longer, &sig, &why), -EINVAL);
+}
+
+static void test_not_compiled(void **state)
+{
+	struct mpi_attrs none = { 0 }, poll = { .flags = MPI_ATTR_POLL };
+	struct pov_fn fn = { .nargs = 77 };
+	struct mpi_sig sig;
+	const char *why;
+
+	(void)state;
+	assert_int_equal(mpi_sig_parse("<future", &sig, &why), 0);
+	assert_int_equal(mpi_sig_compile(&sig, &none, &fn), -EINVAL);
+	assert_int_equal(mpi_sig_parse("req", &sig, &why), 0);
+	assert_int_equal(mpi_sig_compile(&sig, &poll, &fn), -EINVAL);
+	assert_int_equal(mpi_sig_parse(">flag >index >count >size >rank >tag >source >dest >root",
+				       &sig, &why),
+			 0);
+	assert_int_equal(mpi_sig_compile(&sig, &none, &fn), -E2BIG);
+	assert_int_equal(fn.nargs, 77); /* written on success only */
+}
+
+static void test_attrs(void **state)
+{
+	struct mpi_attrs a;
+
+	(void)state;
+	assert_int_equal(mpi_attrs_parse("WAIT | COMM_FREE", &a), 0);
+	assert_int_equal(a.flags, MPI_ATTR_WAIT);
+	assert_int_equal(a.learn, POV_LEARN_COMM_FREE);
+	assert_int_equal(mpi_attrs_parse("NONE", &a), 0);
+	assert_int_equal(a.flags, 0);
+	assert_int_equal(mpi_attrs_parse("POLL|FUTURE|LOCAL", &a), -EINVAL);
+	assert_int_equal(a.flags, MPI_ATTR_POLL | MPI_ATTR_LOCAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_rows), cmocka_unit_test(test_recipes),
+		cmocka_unit_test(test_polls),	 cmocka_unit_test(test_parsed),
+		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_not_compiled),
+		cmocka_unit_test(test_attrs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
