@@ -19,7 +19,6 @@
 #define THREADS_MAX 65536
 #define PROCESSES_MAX 65536
 #define FILES_MAX 65536
-#define COMMS_MAX 65536
 #define CONTROL_RING_BYTES (4u << 20)
 
 const volatile struct pov_config cfg __weak = {};
@@ -64,6 +63,14 @@ struct {
 	__type(key, u32);
 	__type(value, struct pov_thread);
 } threads __weak SEC(".maps");
+
+/* Layouts of the libraries found, by library id. Filled by the collector before it attaches. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, POV_LIBS_MAX);
+	__type(key, u32);
+	__type(value, struct pov_lib);
+} libs __weak SEC(".maps");
 
 static __always_inline void count(u32 idx)
 {
@@ -159,12 +166,36 @@ static __always_inline void hdr_init(struct pov_hdr *h, u8 kind, u16 size, u32 t
 	h->ts_ns = ts_ns;
 }
 
+static __always_inline struct pov_call *frame_call(struct pov_frame *f)
+{
+	return (struct pov_call *)f->rec;
+}
+
+static __always_inline u64 frame_arg(struct pov_frame *f, u32 i)
+{
+	if (i >= POV_CALL_ARGS_MAX)
+		return 0;
+	return ((u64 *)(f->rec + sizeof(struct pov_call)))[index_mask(i, POV_CALL_ARGS_MAX)];
+}
+
+/* ---- between the objects; all but the first argument are plain numbers, as the verifier wants ---- */
+
 /*
  * Writes the record of the frame at index idx as it stands, ended at end_ns with the given POV_CALL_*
- * flags, and leaves the frame alone. In call.bpf.c.
+ * flags, and leaves the frame alone. (call.bpf.c)
  */
 int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u32 flags);
-/* Writes the spin under way, if any, and ends it. */
+/* Writes the spin under way, if any, and ends it. (spin.bpf.c) */
 int spin_flush(struct pov_thread *t, u32 flags);
+/* Adds the poll in frame idx, which found nothing, to the thread's spin. (spin.bpf.c) */
+int spin_add(struct pov_thread *t, u32 idx, u64 end_ns, u64 arg);
+/* Carries out fetch k of function func for the frame at idx. (fetch.bpf.c) */
+int fetch_one(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 now);
+/* What the return of the call in frame idx teaches about communicators. (comm.bpf.c) */
+int comm_learn(struct pov_thread *t, u32 idx, u32 func);
+/* Its handle may be given out again: forgets what was learned of the one in frame idx. (comm.bpf.c) */
+int comm_forget(struct pov_thread *t, u32 idx);
+/* Length of an array by an enum pov_len that needs the communicator; -1 unknown, -2 not at this rank. */
+int comm_len(struct pov_thread *t, u32 idx, u32 comm_arg, u32 len, u32 root_arg);
 
 #endif

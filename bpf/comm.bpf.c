@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * What the kernel half knows of communicators, because arrays of collectives are as long as they have
+ * members: read from the library's own object where its layout is known, else learned from calls like
+ * MPI_Comm_size that the program makes anyway. What is not known stays unknown.
+ */
+#include "core.bpf.h"
+
+#define COMMS_MAX 65536
+
+/* What learning functions told about communicators. */
+struct comm_key {
+	u64 handle;
+	u32 tgid;
+	u32 pad;
+};
+
+struct comm_info { /* -1 = not known */
+	s32 size;
+	s32 remote_size;
+	s32 rank;
+	s32 indegree;
+	s32 outdegree;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, COMMS_MAX);
+	__type(key, struct comm_key);
+	__type(value, struct comm_info);
+} comms SEC(".maps");
+
+/* A handle as the key of comms: MPICH's are ints, and the upper half of the word is noise. */
+static __always_inline u64 handle_of(const struct pov_lib *lib, u64 word)
+{
+	return lib->flags & POV_LIB_HANDLE_PTR ? word : (u32)word;
+}
+
+/* Members of the group that collective arrays are indexed by; -1 unknown. */
+static __always_inline s32 comm_size(const struct pov_lib *lib, const struct comm_info *known,
+				     u64 comm)
+{
+	u64 group = 0, remote = 0;
+	s32 n = -1;
+
+	if (known && known->remote_size >= 0)
+		return known->remote_size;
+	if (known && known->size >= 0)
+		return known->size;
+	if (!(lib->flags & POV_LIB_HANDLE_PTR) || lib->comm_group_off == POV_OFF_NONE ||
+	    lib->group_count_off == POV_OFF_NONE)
+		return -1;
+	if (lib->comm_remote_off != POV_OFF_NONE)
+		bpf_probe_read_user(&remote, 8, (void *)(comm + lib->comm_remote_off));
+	bpf_probe_read_user(&group, 8, (void *)(comm + lib->comm_group_off));
+	if (remote)
+		group = remote;
+	if (!group || bpf_probe_read_user(&n, 4, (void *)(group + lib->group_count_off)))
+		return -1;
+	return n;
+}
+
+static __always_inline s32 comm_rank(const struct pov_lib *lib, const struct comm_info *known,
+				     u64 comm)
+{
+	s32 n = -1;
+
+	if (known && known->rank >= 0)
+		return known->rank;
+	if (!(lib->flags & POV_LIB_HANDLE_PTR) || lib->comm_rank_off == POV_OFF_NONE ||
+	    bpf_probe_read_user(&n, 4, (void *)(comm + lib->comm_rank_off)))
+		return -1;
+	return n;
+}
+
+__noinline int comm_len(struct pov_thread *t, u32 idx, u32 comm_arg, u32 len, u32 root_arg)
+{
+	struct comm_key key = {};
+	struct comm_info *known;
+	struct pov_frame *f;
+	struct pov_lib *lib;
+	u32 lib_id;
+	s32 rank, root;
+
+	if (!t || idx >= POV_CALL_DEPTH_MAX)
+		return -1;
+	f = frame_at(t, idx);
+	lib_id = frame_call(f)->lib;
+	lib = bpf_map_lookup_elem(&libs, &lib_id);
+	if (!lib)
+		return -1;
+	key.handle = handle_of(lib, frame_arg(f, comm_arg));
+	key.tgid = frame_call(f)->tgid;
+	known = bpf_map_lookup_elem(&comms, &key);
+	switch (len) {
+	case POV_LEN_ROOT_SIZE:
+		root = frame_arg(f, root_arg);
+		if (root != lib->root) {
+			rank = comm_rank(lib, known, key.handle);
+			if (rank < 0)
+				return -1;
+			if (rank != root)
+				return -2;
+		}
+		return comm_size(lib, known, key.handle);
+	case POV_LEN_COMM_SIZE:
+		return comm_size(lib, known, key.handle);
+	case POV_LEN_IN_DEGREE:
+		return known ? known->indegree : -1;
+	case POV_LEN_OUT_DEGREE:
+		return known ? known->outdegree : -1;
+	}
+	return -1;
+}
+
+__noinline int comm_learn(struct pov_thread *t, u32 idx, u32 func)
+{
+	struct comm_info none = { -1, -1, -1, -1, -1 }, *info;
+	const volatile struct pov_fn *fn;
+	struct comm_key key = {};
+	struct pov_frame *f;
+	struct pov_lib *lib;
+	u32 lib_id, learn;
+	s32 v = 0, w = 0;
+
+	if (!t || idx >= POV_CALL_DEPTH_MAX || func >= POV_FUNCS_MAX)
+		return -1;
+	fn = fn_at(func);
+	f = frame_at(t, idx);
+	learn = fn->learn;
+	lib_id = frame_call(f)->lib;
+	lib = bpf_map_lookup_elem(&libs, &lib_id);
+	if (!lib)
+		return -1;
+	key.tgid = frame_call(f)->tgid;
+	key.handle = frame_arg(f, 0);
+	if (learn == POV_LEARN_CART || learn == POV_LEARN_DIST_ADJ) {
+		/* the new communicator is what the call wrote */
+		key.handle = 0;
+		if (bpf_probe_read_user(&key.handle, lib->flags & POV_LIB_HANDLE_PTR ? 8 : 4,
+					(void *)frame_arg(f, fn->learn_arg)))
+			return -1;
+		v = frame_arg(f, 1);
+		w = frame_arg(f, 4);
+		if (learn == POV_LEARN_CART)
+			v = w = 2 * v;
+	} else if (learn == POV_LEARN_GRAPH_DEGREE) {
+		if (bpf_probe_read_user(&v, 4, (void *)frame_arg(f, 2)))
+			return -1;
+		w = v;
+	} else {
+		if (bpf_probe_read_user(&v, 4, (void *)frame_arg(f, 1)))
+			return -1;
+		if (learn == POV_LEARN_DEGREES &&
+		    bpf_probe_read_user(&w, 4, (void *)frame_arg(f, 2)))
+			return -1;
+	}
+	key.handle = handle_of(lib, key.handle);
+	info = bpf_map_lookup_elem(&comms, &key);
+	if (!info) {
+		bpf_map_update_elem(&comms, &key, &none, BPF_NOEXIST);
+		info = bpf_map_lookup_elem(&comms, &key);
+		if (!info)
+			return -1;
+	}
+	switch (learn) {
+	case POV_LEARN_COMM_SIZE:
+		info->size = v;
+		break;
+	case POV_LEARN_REMOTE_SIZE:
+		info->remote_size = v;
+		break;
+	case POV_LEARN_COMM_RANK:
+		info->rank = v;
+		break;
+	default:
+		info->indegree = v;
+		info->outdegree = w;
+	}
+	return 0;
+}
+
+__noinline int comm_forget(struct pov_thread *t, u32 idx)
+{
+	struct comm_key key = {};
+	struct pov_frame *f;
+	struct pov_lib *lib;
+	u32 lib_id;
+
+	if (!t || idx >= POV_CALL_DEPTH_MAX)
+		return -1;
+	f = frame_at(t, idx);
+	lib_id = frame_call(f)->lib;
+	lib = bpf_map_lookup_elem(&libs, &lib_id);
+	if (!lib)
+		return -1;
+	key.tgid = frame_call(f)->tgid;
+	if (bpf_probe_read_user(&key.handle, lib->flags & POV_LIB_HANDLE_PTR ? 8 : 4,
+				(void *)frame_arg(f, 0)))
+		return -1;
+	return bpf_map_delete_elem(&comms, &key);
+}
+
+char LICENSE[] __weak SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * Memory reads of a call, by its function's recipe: each adds a field to the record in the frame. Arrays that
+ * do not fit go out as continuation records; what cannot be read is flagged, never made up.
+ */
+#include "core.bpf.h"
+
+#define ARRAY_CHUNKS_MAX 64 /* continuation records of one array */
+#define SUM_CHUNK 32	    /* integers read at once when summing */
+#define SUM_MAX 16384	    /* longest array summed */
+
+static __always_inline bool is_memory(const struct pov_lib *lib, u64 p)
+{
+	return p && p != lib->skip[0] && p != lib->skip[1] && p != lib->skip[2] &&
+	       p != lib->skip[3];
+}
+
+/* Elements a fetch covers: ≥ 0, -1 not known, -2 does not apply here. */
+static __always_inline s64 fetch_len(struct pov_thread *t, u32 idx, const volatile struct pov_fn *fn,
+				     const volatile struct pov_fetch *fe)
+{
+	u64 word = frame_arg(frame_at(t, idx), fe->len_arg);
+	s32 n = 0;
+
+	switch (fe->len) {
+	case POV_LEN_ONE:
+		return 1;
+	case POV_LEN_ARG:
+		return (s32)word < 0 ? 0 : (s32)word;
+	case POV_LEN_OUT_ARG:
+		if (!word || bpf_probe_read_user(&n, 4, (void *)word))
+			return -1;
+		return n < 0 ? 0 : n;
+	}
+	return comm_len(t, idx, fn->comm_arg, fe->len, fe->root_arg);
+}
+
+/* Begins a field behind what the frame holds; where its data go, or null if nothing more fits. */
+static __always_inline u8 *field_begin(struct pov_frame *f, u8 type, u8 arg, u32 cnt, u64 bytes)
+{
+	u64 used = f->used;
+	struct pov_field *head;
+
+	barrier_var(used);
+	if (used > POV_FRAME_FULL - sizeof(*head) || used + sizeof(*head) + bytes > POV_FRAME_FULL)
+		return NULL;
+	head = (struct pov_field *)(f->rec + used);
+	head->type = type;
+	head->arg = arg;
+	head->size = bytes;
+	head->cnt = cnt;
+	return f->rec + used + sizeof(*head);
+}
+
+static __always_inline void field_end(struct pov_frame *f, u32 bytes)
+{
+	f->used += sizeof(struct pov_field) + ((bytes + 7) & ~7u);
+}
+
+/* Sum over m ≤ SUM_CHUNK integers at p. Straight-line, so that the verifier takes long arrays. */
+__noinline int sum_chunk(u64 p, u32 m, u32 width, u64 *out)
+{
+	s64 buf[SUM_CHUNK] = {};
+	u64 bytes = (u64)m * width;
+	s64 sum = 0;
+	u32 k;
+
+	if (!out)
+		return -1;
+	barrier_var(bytes);
+	if (bytes > sizeof(buf) || bpf_probe_read_user(buf, bytes, (void *)p))
+		return -1;
+	if (width == 8) {
+		for (k = 0; k < SUM_CHUNK; k++)
+			sum += buf[k];
+	} else {
+		for (k = 0; k < SUM_CHUNK; k++)
+			sum += ((s32 *)buf)[k];
+	}
+	*out += sum;
+	return 0;
+}
+
+/* Sum over n integers of 4 or 8 bytes at p. */
+static __always_inline int sum_array(u64 p, u32 n, u32 width, u64 *out)
+{
+	u32 done = 0, i;
+
+	for (i = 0; i < SUM_MAX / SUM_CHUNK; i++) {
+		u32 m = n - done;
+
+		if (done >= n)
+			return 0;
+		if (m > SUM_CHUNK)
+			m = SUM_CHUNK;
+		if (sum_chunk(p + (u64)done * width, m, width, out))
+			return -1;
+		done += m;
+	}
+	return done < n;
+}
+
+/* Copies the elements behind the first `first` ones out as continuation records. */
+__noinline int more_emit(struct pov_thread *t, u32 idx, u64 p, u64 what, u64 now)
+{
+	u32 first = (u32)what & 0xffff, n = what >> 32, width = (what >> 16) & 0xff;
+	u8 type = (what >> 24) & 0xf, arg = (what >> 28) & 0xf;
+	struct pov_more *more;
+	struct pov_call *c;
+	u32 per, i;
+	u8 *data;
+
+	if (!t || idx >= POV_CALL_DEPTH_MAX || !width || width > 64)
+		return -1;
+	c = frame_call(frame_at(t, idx));
+	more = (struct pov_more *)t->more;
+	data = t->more + sizeof(*more);
+	per = POV_MORE_BYTES / width;
+	for (i = 0; i < ARRAY_CHUNKS_MAX; i++) {
+		u64 bytes;
+		u32 m;
+
+		if (first >= n)
+			return 0;
+		m = n - first;
+		if (m > per)
+			m = per;
+		bytes = (u64)m * width;
+		barrier_var(bytes);
+		if (bytes > POV_MORE_BYTES)
+			return -1;
+		hdr_init(&more->hdr, POV_KIND_MORE, 0, c->hdr.tid, now);
+		more->begin_ns = c->hdr.ts_ns;
+		more->first = first;
+		more->size = bytes;
+		more->type = type;
+		more->arg = arg;
+		if (bpf_probe_read_user(data, bytes, (void *)(p + (u64)first * width))) {
+			c->hdr.flags |= POV_CALL_FAULT;
+			return -1;
+		}
+		bytes = (sizeof(*more) + bytes + 7) & ~7ull;
+		barrier_var(bytes);
+		more->hdr.size = bytes;
+		if (bytes > sizeof(t->more))
+			return -1;
+		c->hdr.flags |= POV_CALL_MORE;
+		emit(t->more, bytes, POV_CLASS_MORE);
+		first += m;
+	}
+	return first < n;
+}
+
+/* Copies an array into the frame, and what does not fit into continuation records. */
+__noinline int fetch_copy(struct pov_thread *t, u32 idx, u64 p, u64 what, u64 now)
+{
+	u32 n = what >> 32, width = (what >> 16) & 0xff, fits, room;
+	u8 type = (what >> 24) & 0xf, arg = (what >> 28) & 0xf;
+	struct pov_frame *f;
+	struct pov_call *c;
+	u64 bytes;
+	u8 *data;
+
+	if (!t || idx >= POV_CALL_DEPTH_MAX || !width)
+		return -1;
+	f = frame_at(t, idx);
+	c = frame_call(f);
+	if (f->used > POV_FRAME_FULL - sizeof(struct pov_field))
+		return -1;
+	room = POV_FRAME_FULL - sizeof(struct pov_field) - f->used;
+	if (room > POV_CALL_FIELD_BYTES)
+		room = POV_CALL_FIELD_BYTES;
+	fits = room / width;
+	if (fits > n)
+		fits = n;
+	bytes = (u64)fits * width;
+	barrier_var(bytes);
+	if (bytes > POV_CALL_FIELD_BYTES)
+		return -1;
+	data = field_begin(f, type, arg, n, bytes);
+	if (!data)
+		return -1;
+	if (bpf_probe_read_user(data, bytes, (void *)p)) {
+		c->hdr.flags |= POV_CALL_FAULT;
+		return -1;
+	}
+	field_end(f, bytes);
+	if (fits < n && more_emit(t, idx, p, what | fits, now))
+		c->hdr.flags |= POV_CALL_PARTIAL;
+	return 0;
+}
+
+static __always_inline void fetch_sum(struct pov_frame *f, u8 arg, u64 p, u32 n, u32 width)
+{
+	u64 sum = 0;
+	u8 *data;
+
+	if (sum_array(p, n, width, &sum)) {
+		frame_call(f)->hdr.flags |= POV_CALL_FAULT;
+		return;
+	}
+	data = field_begin(f, POV_FIELD_SUM, arg, n, 8);
+	if (!data)
+		return;
+	*(u64 *)data = sum;
+	field_end(f, 8);
+}
+
+static __always_inline void fetch_type_size(struct pov_frame *f, u8 arg, const struct pov_lib *lib)
+{
+	u64 type = frame_arg(f, arg);
+	u64 size;
+	u8 *data;
+
+	if (!(lib->flags & POV_LIB_HANDLE_PTR) || lib->type_size_off == POV_OFF_NONE || !type)
+		return;
+	if (bpf_probe_read_user(&size, 8, (void *)(type + lib->type_size_off))) {
+		frame_call(f)->hdr.flags |= POV_CALL_FAULT;
+		return;
+	}
+	data = field_begin(f, POV_FIELD_TYPE_SIZE, arg, 1, 8);
+	if (!data)
+		return;
+	*(u64 *)data = size;
+	field_end(f, 8);
+}
+
+__noinline int fetch_one(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 now)
+{
+	const volatile struct pov_fetch *fe;
+	const volatile struct pov_fn *fn;
+	struct pov_frame *f;
+	struct pov_lib *lib;
+	u32 lib_id, width;
+	s64 n;
+	u64 p;
+
+	if (!t || idx >= POV_CALL_DEPTH_MAX || func >= POV_FUNCS_MAX || k >= POV_FETCH_MAX)
+		return -1;
+	f = frame_at(t, idx);
+	fn = fn_at(func);
+	fe = &fn->fetch[index_mask(k, POV_FETCH_MAX)];
+	lib_id = frame_call(f)->lib;
+	lib = bpf_map_lookup_elem(&libs, &lib_id);
+	if (!lib)
+		return -1;
+	if (fe->op == POV_FETCH_TYPE_SIZE) {
+		fetch_type_size(f, fe->arg, lib);
+		return 0;
+	}
+	p = frame_arg(f, fe->arg);
+	if (!is_memory(lib, p))
+		return 0;
+	n = fetch_len(t, idx, fn, fe);
+	if (n < 0)
+		return 0;
+	width = lib->elem_bytes[index_mask(fe->elem, POV_ELEM_CNT)];
+	if (fe->op == POV_FETCH_SUM)
+		fetch_sum(f, fe->arg, p, n, width);
+	else if (n > 0)
+		fetch_copy(t, idx, p,
+			   (u64)n << 32 | (u64)(fe->arg & 0xf) << 28 | (u64)fe->op << 24 |
+				   (u64)width << 16,
+			   now);
+	return 0;
+}
+
+char LICENSE[] __weak SEC("license") = "Dual BSD/GPL";
