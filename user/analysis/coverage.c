@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Reads the tracer's own account from the meta blocks and counts losses and hits in the replay.
+ */
+#include "analysis/coverage.h"
+
+#include <stdlib.h>
+
+#include "analysis/table.h"
+#include "trace/trace_read.h"
+
+const char *const coverage_class_names[POV_CLASS_CNT] = {
+	[POV_CLASS_CALL] = "call",   [POV_CLASS_SPIN] = "spin", [POV_CLASS_MORE] = "more",
+	[POV_CLASS_SCHED] = "sched", [POV_CLASS_IRQ] = "irq",	[POV_CLASS_TASK] = "task",
+};
+
+static const char *text_of(const json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return s ? s : "";
+}
+
+static uint64_t count_of(const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+
+	if (json_is_array(v))
+		return json_array_size(v);
+	return json_integer_value(v) < 0 ? 0 : (uint64_t)json_integer_value(v);
+}
+
+static struct coverage_hits *hits_of(struct coverage *a, const struct model_thread *t)
+{
+	uint32_t idx = (uint32_t)t->proc->sort_order;
+
+	a->process = table_reserve(a->process, &a->nprocess, idx, sizeof(*a->process));
+	return &a->process[idx];
+}
+
+static void on_call(void *ctx, const struct model_call *c)
+{
+	struct coverage *a = ctx;
+
+	hits_of(a, c->thread)->calls++;
+	a->open_calls += c->open;
+}
+
+static void on_spin(void *ctx, const struct model_spin *s)
+{
+	hits_of(ctx, s->thread)->polls += s->cnt;
+}
+
+static void on_switch(void *ctx, const struct model_switch *s)
+{
+	hits_of(ctx, s->prev)->switches++;
+}
+
+static void on_lost(void *ctx, const struct model_lost *l)
+{
+	struct coverage *a = ctx;
+	struct coverage_loss *loss;
+
+	if (l->class >= POV_CLASS_CNT)
+		return;
+	loss = &a->loss[l->class];
+	if (!loss->stretches || l->since_ns < loss->first_ns)
+		loss->first_ns = l->since_ns;
+	if (l->ts_ns > loss->last_ns)
+		loss->last_ns = l->ts_ns;
+	if (l->ts_ns > l->since_ns && l->ts_ns - l->since_ns > loss->longest_ns)
+		loss->longest_ns = l->ts_ns - l->since_ns;
+	loss->stretches++;
+	loss->cnt += l->cnt;
+	if (a->nlost == COVERAGE_LOST_MAX)
+		return;
+	if (!a->lost)
+		a->lost = xcalloc(COVERAGE_LOST_MAX, sizeof(*a->lost));
+	a->lost[a->nlost++] = *l;
+}
+
+static void library_read(struct coverage *a, const json_t *meta)
+{
+	struct coverage_library *l;
+
+	a->library = xrealloc(a->library, (a->nlibrary + 1) * sizeof(*a->library));
+	l = &a->library[a->nlibrary++];
+	l->path = text_of(meta, "path");
+	l->build_id = text_of(meta, "build_id");
+	l->flavour = text_of(meta, "flavour");
+	l->version = text_of(meta, "version");
+	l->link = text_of(meta, "link");
+	l->attached = count_of(meta, "attached");
+	l->missing = count_of(meta, "missing");
+	l->failed = count_of(meta, "failed");
+	l->emulated = count_of(meta, "emulated");
+	l->stepped = count_of(meta, "stepped");
+	l->missing_names = json_object_get(meta, "missing");
+	l->failed_names = json_object_get(meta, "failed");
+}
+
+static int class_index(const json_t *v)
+{
+	int i;
+
+	if (json_is_integer(v) && json_integer_value(v) >= 0 && json_integer_value(v) < POV_CLASS_CNT)
+		return (int)json_integer_value(v);
+	for (i = 0; json_is_string(v) && i < POV_CLASS_CNT; i++) {
+		if (!strcmp(json_string_value(v), coverage_class_names[i]))
+			return i;
+	}
+	return -1;
+}
+
+static void end_read(struct coverage *a, const json_t *end)
+{
+	const json_t *drops = json_object_get(end, "drops");
+	size_t i;
+	int class;
+
+	a->has_end = true;
+	a->end_reason = text_of(end, "reason");
+	a->own_cpu_ns = count_of(end, "own_cpu_ns");
+	a->misses = json_object_get(end, "misses");
+	a->stats = json_object_get(end, "stats");
+	for (i = 0; i < json_array_size(drops); i++) {
+		class = class_index(json_object_get(json_array_get(drops, i), "class"));
+		if (class >= 0)
+			a->drops[class] += count_of(json_array_get(drops, i), "cnt");
+	}
+}
+
+static void metas_read(struct coverage *a, const struct trace *t)
+{
+	const json_t *meta;
+	size_t i;
+
+	for (i = 0; i < trace_meta_count(t); i++) {
+		meta = trace_meta_get(t, i);
+		if (!strcmp(text_of(meta, "type"), "library"))
+			library_read(a, meta);
+	}
+	meta = trace_meta_find(t, "probe_cost");
+	if (meta) {
+		a->calibrated = true;
+		a->call_ns = json_number_value(json_object_get(meta, "call_ns"));
+		a->spin_ns = json_number_value(json_object_get(meta, "spin_ns"));
+		a->switch_ns = json_number_value(json_object_get(meta, "switch_ns"));
+	}
+	meta = trace_meta_find(t, "end");
+	if (meta)
+		end_read(a, meta);
+}
+
+static uint64_t cost(uint64_t hits, double each_ns)
+{
+	double ns = (double)hits * each_ns;
+
+	return ns > 0 && ns < 1e18 ? (uint64_t)ns : 0;
+}
+
+static int on_finish(void *ctx, const struct model *m)
+{
+	struct coverage *a = ctx;
+	uint32_t i;
+
+	metas_read(a, model_get_trace(m));
+	for (i = 0; i < POV_CLASS_CNT && !a->has_end; i++)
+		a->drops[i] = a->loss[i].cnt;
+	for (i = 0; i < model_process_count(m); i++) {
+		a->process = table_reserve(a->process, &a->nprocess, i, sizeof(*a->process));
+		a->process[i].cost_ns = cost(a->process[i].calls, a->call_ns) +
+					cost(a->process[i].polls, a->spin_ns) +
+					cost(a->process[i].switches, a->switch_ns);
+	}
+	return 0;
+}
+
+void coverage_init(struct coverage *a)
+{
+	memset(a, 0, sizeof(*a));
+	a->end_reason = "";
+	a->sink.ctx = a;
+	a->sink.call = on_call;
+	a->sink.spin = on_spin;
+	a->sink.on_switch = on_switch;
+	a->sink.lost = on_lost;
+	a->sink.finish = on_finish;
+}
+
+void coverage_release(struct coverage *a)
+{
+	free(a->lost);
+	free(a->process);
+	free(a->library);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What the recording could see, what it missed, and what it cost: attached libraries, losses by class
+ * with their times, misses, and the tracer's own overhead (probe hits × calibrated cost).
+ */
+#ifndef POV_ANALYSIS_COVERAGE_H
+#define POV_ANALYSIS_COVERAGE_H
+
+#include "abi/config.h"
+#include "model/model.h"
+
+struct coverage_loss {
+	uint64_t cnt;
+	uint64_t stretches; /* LOST records */
+	uint64_t first_ns, last_ns; /* of all stretches */
+	uint64_t longest_ns;
+};
+
+struct coverage_hits {
+	uint64_t calls;	 /* probe pairs hit: recorded calls of any depth */
+	uint64_t polls;	 /* merged into spins */
+	uint64_t switches; /* scheduler records its threads caused */
+	uint64_t cost_ns;  /* by calibrated costs */
+};
+
+struct coverage_library {
+	const char *path, *build_id, *flavour, *version, *link; /* "" if not told */
+	uint64_t attached, missing, failed, emulated, stepped;
+	const json_t *missing_names, *failed_names; /* arrays or NULL; borrowed */
+};
+
+struct coverage {
+	struct model_sink sink;
+	struct coverage_loss loss[POV_CLASS_CNT]; /* by the LOST records */
+	struct model_lost *lost;	  /* the first ones; owned */
+	uint32_t nlost;
+	struct coverage_hits *process;	  /* by sort_order; owned */
+	uint32_t nprocess;		  /* allocated */
+	struct coverage_library *library; /* owned */
+	uint32_t nlibrary;
+	bool calibrated;		  /* a probe_cost block is there */
+	double call_ns, spin_ns, switch_ns; /* 0 if not measured */
+	bool has_end;
+	const char *end_reason;
+	uint64_t drops[POV_CLASS_CNT];	  /* as the end block counts; else as LOST records do */
+	const json_t *misses, *stats;	  /* objects of the end block, or NULL; borrowed */
+	uint64_t own_cpu_ns;
+	uint64_t open_calls;
+};
+
+#define COVERAGE_LOST_MAX 1000 /* stretches kept one by one */
+extern const char *const coverage_class_names[POV_CLASS_CNT];
+
+void coverage_init(struct coverage *a);
+void coverage_release(struct coverage *a);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * One row per process and function; the sum over ranks is made at the end.
+ */
+#include "analysis/functions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+static struct function_row *row_get(struct functions *a, const struct model_thread *t,
+				    const struct func_info *f)
+{
+	uint32_t idx = (uint32_t)t->proc->sort_order;
+	uint64_t key = (uint64_t)idx << 16 | f->id;
+	struct function_row *r = map_get(&a->by_key, key);
+
+	if (r)
+		return r;
+	r = xcalloc(1, sizeof(*r));
+	r->func = f;
+	r->process_idx = idx;
+	map_set(&a->by_key, key, r);
+	if (a->nrow == a->rows_cap) {
+		a->rows_cap = a->rows_cap ? a->rows_cap * 2 : 64;
+		a->row = xrealloc(a->row, a->rows_cap * sizeof(*a->row));
+	}
+	a->row[a->nrow++] = r;
+	return r;
+}
+
+static void on_flow(void *ctx, const struct model_call *c, const struct flow *flow)
+{
+	struct function_row *r = row_get(ctx, c->thread, c->func);
+	bool unknown = false;
+
+	if (flow->sends && flow->send_bytes >= 0)
+		r->send_bytes += (uint64_t)flow->send_bytes;
+	else if (flow->sends)
+		unknown = true;
+	if (flow->receives && flow->recv_bytes >= 0)
+		r->recv_bytes += (uint64_t)flow->recv_bytes;
+	else if (flow->receives)
+		unknown = true;
+	r->unknown_bytes += unknown;
+}
+
+static void on_call(void *ctx, const struct model_call *c)
+{
+	struct functions *a = ctx;
+	struct function_row *r = row_get(a, c->thread, c->func);
+	uint64_t dur_ns = c->end_ns - c->begin_ns;
+	int s;
+
+	if (c->depth) {
+		r->nested_calls++;
+		r->nested_ns += dur_ns;
+		return;
+	}
+	r->calls++;
+	r->total_ns += dur_ns;
+	for (s = 0; s < THREAD_STATE_CNT; s++)
+		r->split.ns[s] += c->split.ns[s];
+	if (c->open)
+		r->open++;
+	else
+		histogram_add(&r->durations, dur_ns);
+	flows_of_call(&a->flows, c, on_flow, a);
+	r->errors += !c->open && !c->unwound && c->view->roles.error;
+}
+
+static void on_spin(void *ctx, const struct model_spin *s)
+{
+	struct function_row *r;
+	uint32_t i;
+
+	for (i = 0; i < s->nfuncs; i++) {
+		r = row_get(ctx, s->thread, s->func[i].func);
+		if (s->depth) {
+			r->nested_calls += s->func[i].cnt;
+			r->nested_ns += s->func[i].busy_ns;
+			continue;
+		}
+		r->calls += s->func[i].cnt;
+		r->polls += s->func[i].cnt;
+		r->total_ns += s->func[i].busy_ns;
+	}
+}
+
+static void row_add(struct function_row *to, const struct function_row *from)
+{
+	int s;
+
+	to->calls += from->calls;
+	to->polls += from->polls;
+	to->open += from->open;
+	to->total_ns += from->total_ns;
+	for (s = 0; s < THREAD_STATE_CNT; s++)
+		to->split.ns[s] += from->split.ns[s];
+	histogram_merge(&to->durations, &from->durations);
+	to->send_bytes += from->send_bytes;
+	to->recv_bytes += from->recv_bytes;
+	to->unknown_bytes += from->unknown_bytes;
+	to->errors += from->errors;
+	to->nested_calls += from->nested_calls;
+	to->nested_ns += from->nested_ns;
+}
+
+static int row_compare(const void *va, const void *vb)
+{
+	const struct function_row *a = *(const struct function_row *const *)va;
+	const struct function_row *b = *(const struct function_row *const *)vb;
+
+	if (a->total_ns != b->total_ns)
+		return a->total_ns > b->total_ns ? -1 : 1;
+	if (a->calls != b->calls)
+		return a->calls > b->calls ? -1 : 1;
+	return strcmp(a->func->name, b->func->name);
+}
+
+static int on_finish(void *ctx, const struct model *m)
+{
+	struct functions *a = ctx;
+	struct function_row *sum;
+	struct map by_func = {0};
+	uint32_t i;
+
+	a->all = xcalloc(a->nrow ? a->nrow : 1, sizeof(*a->all));
+	for (i = 0; i < a->nrow; i++) {
+		const struct function_row *r = a->row[i];
+
+		if (!model_process_get(m, r->process_idx)->is_rank)
+			continue;
+		sum = map_get(&by_func, r->func->id);
+		if (!sum) {
+			sum = a->all[a->nall++] = xcalloc(1, sizeof(*sum));
+			sum->func = r->func;
+			map_set(&by_func, r->func->id, sum);
+		}
+		row_add(sum, r);
+	}
+	map_release(&by_func);
+	qsort(a->all, a->nall, sizeof(*a->all), row_compare);
+	if (a->nrow)
+		qsort(a->row, a->nrow, sizeof(*a->row), row_compare);
+	return 0;
+}
+
+uint32_t functions_of(const struct functions *a, uint32_t process_idx, const struct function_row **out,
+		      uint32_t max)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < a->nrow && n < max; i++) {
+		if (a->row[i]->process_idx == process_idx)
+			out[n++] = a->row[i];
+	}
+	return n;
+}
+
+void functions_init(struct functions *a)
+{
+	memset(a, 0, sizeof(*a));
+	a->sink.ctx = a;
+	a->sink.call = on_call;
+	a->sink.spin = on_spin;
+	a->sink.finish = on_finish;
+}
+
+static void rows_free(struct function_row **row, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		histogram_release(&row[i]->durations);
+		free(row[i]);
+	}
+	free(row);
+}
+
+void functions_release(struct functions *a)
+{
+	rows_free(a->row, a->nrow);
+	rows_free(a->all, a->nall);
+	map_release(&a->by_key);
+	flows_release(&a->flows);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Distribution of durations in little memory: 64 equal buckets to each power of two, so that a
+ * quantile is within 0.8 % of the true one. Values below 64 are exact, and so are count, sum, minimum and
+ * maximum. A zeroed struct is an empty histogram.
+ */
+#ifndef POV_ANALYSIS_HISTOGRAM_H
+#define POV_ANALYSIS_HISTOGRAM_H
+
+#include <stdint.h>
+
+#define HISTOGRAM_PAGES 59 /* 0…63, and one for each power of two above */
+#define HISTOGRAM_PAGE_BUCKETS 64
+
+struct histogram {
+	uint64_t *page[HISTOGRAM_PAGES]; /* owned; NULL: empty */
+	uint64_t cnt, sum, min, max;
+};
+
+void histogram_add(struct histogram *h, uint64_t value);
+void histogram_merge(struct histogram *into, const struct histogram *from);
+/* The smallest value that pct percent of all values do not exceed; 0 if there is none. */
+uint64_t histogram_quantile(const struct histogram *h, double pct);
+void histogram_release(struct histogram *h);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Histogram of what sending operations hand over.
+ */
+#include "analysis/messages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/table.h"
+
+const char *const message_class_names[MESSAGE_CLASS_CNT] = {
+	[MESSAGE_P2P] = "p2p", [MESSAGE_COLL] = "coll",	  [MESSAGE_RMA] = "rma",
+	[MESSAGE_IO] = "io",   [MESSAGE_OTHER] = "other",
+};
+
+static enum message_class class_of(const struct func_info *f)
+{
+	static const struct {
+		const char *group;
+		enum message_class class;
+	} known[] = {
+		{"p2p", MESSAGE_P2P},	{"part", MESSAGE_P2P}, {"coll", MESSAGE_COLL},
+		{"neigh", MESSAGE_COLL}, {"rma", MESSAGE_RMA},	{"io", MESSAGE_IO},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (!strcmp(f->group, known[i].group))
+			return known[i].class;
+	}
+	return MESSAGE_OTHER;
+}
+
+static void on_flow(void *ctx, const struct model_call *c, const struct flow *flow)
+{
+	uint32_t idx = (uint32_t)c->thread->proc->sort_order;
+	enum message_class class = class_of(flow->func);
+	struct messages *a = ctx;
+	struct message_row *r;
+	unsigned int bucket;
+
+	if (!flow->sends)
+		return;
+	a->process = table_reserve(a->process, &a->nprocess, idx, sizeof(*a->process));
+	if (!a->process[idx])
+		a->process[idx] = xcalloc(1, sizeof(**a->process));
+	r = a->process[idx];
+	if (flow->send_bytes < 0) {
+		r->unknown[class]++;
+		return;
+	}
+	bucket = flow->send_bytes ? 64 - (unsigned int)__builtin_clzll((uint64_t)flow->send_bytes) : 0;
+	r->cnt[class][bucket]++;
+	r->bytes[class][bucket] += (uint64_t)flow->send_bytes;
+}
+
+static void on_call(void *ctx, const struct model_call *c)
+{
+	struct messages *a = ctx;
+
+	if (!c->depth)
+		flows_of_call(&a->flows, c, on_flow, a);
+}
+
+void message_row_add(struct message_row *to, const struct message_row *from)
+{
+	int class, b;
+
+	for (class = 0; class < MESSAGE_CLASS_CNT; class++) {
+		to->unknown[class] += from->unknown[class];
+		for (b = 0; b < MESSAGE_BUCKETS; b++) {
+			to->cnt[class][b] += from->cnt[class][b];
+			to->bytes[class][b] += from->bytes[class][b];
+		}
+	}
+}
+
+static int on_finish(void *ctx, const struct model *m)
+{
+	struct messages *a = ctx;
+	uint32_t i;
+
+	for (i = 0; i < a->nprocess && i < model_process_count(m); i++) {
+		if (a->process[i] && model_process_get(m, i)->is_rank)
+			message_row_add(&a->ranks, a->process[i]);
+	}
+	return 0;
+}
+
+void messages_init(struct messages *a)
+{
+	memset(a, 0, sizeof(*a));
+	a->sink.ctx = a;
+	a->sink.call = on_call;
+	a->sink.finish = on_finish;
+}
+
+void messages_release(struct messages *a)
+{
+	uint32_t i;
+
+	for (i = 0; i < a->nprocess; i++)
+		free(a->process[i]);
+	free(a->process);
+	flows_release(&a->flows);
+}

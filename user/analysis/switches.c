@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Counts scheduler events by thread.
+ */
+#include "analysis/switches.h"
+
+#include <stdlib.h>
+
+#include "analysis/table.h"
+
+static struct switch_row *thread_row(struct switches *a, const struct model_thread *t)
+{
+	a->thread = table_reserve(a->thread, &a->nthread, t->idx, sizeof(*a->thread));
+	return &a->thread[t->idx];
+}
+
+static void on_switch(void *ctx, const struct model_switch *s)
+{
+	struct switch_row *r = thread_row(ctx, s->prev);
+
+	if (s->preempted)
+		r->involuntary++;
+	else
+		r->voluntary++;
+}
+
+static void on_migrate(void *ctx, const struct model_migrate *g)
+{
+	thread_row(ctx, g->thread)->migrations += g->orig_cpu != g->dest_cpu;
+}
+
+static void on_waking(void *ctx, const struct model_waking *w)
+{
+	thread_row(ctx, w->target)->wakeups++;
+}
+
+static int on_finish(void *ctx, const struct model *m)
+{
+	struct switches *a = ctx;
+	uint32_t i, idx;
+
+	for (i = 0; i < model_thread_count(m); i++) {
+		const struct switch_row *r = thread_row(a, model_thread_get(m, i));
+
+		idx = (uint32_t)model_thread_get(m, i)->proc->sort_order;
+		a->process = table_reserve(a->process, &a->nprocess, idx, sizeof(*a->process));
+		a->process[idx].voluntary += r->voluntary;
+		a->process[idx].involuntary += r->involuntary;
+		a->process[idx].migrations += r->migrations;
+		a->process[idx].wakeups += r->wakeups;
+	}
+	for (i = 0; i < model_process_count(m); i++)
+		a->process = table_reserve(a->process, &a->nprocess, i, sizeof(*a->process));
+	return 0;
+}
+
+void switches_init(struct switches *a)
+{
+	memset(a, 0, sizeof(*a));
+	a->sink.ctx = a;
+	a->sink.on_switch = on_switch;
+	a->sink.migrate = on_migrate;
+	a->sink.waking = on_waking;
+	a->sink.finish = on_finish;
+}
+
+void switches_release(struct switches *a)
+{
+	free(a->process);
+	free(a->thread);
+}

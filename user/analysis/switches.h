@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * How often threads left their CPU, and moved. Counted as the kernel counts: a voluntary switch is to
+ * sleep; an involuntary one leaves the thread runnable (preempted, or it yielded).
+ */
+#ifndef POV_ANALYSIS_SWITCHES_H
+#define POV_ANALYSIS_SWITCHES_H
+
+#include "model/model.h"
+
+struct switch_row {
+	uint64_t voluntary, involuntary;
+	uint64_t migrations;
+	uint64_t wakeups; /* of its threads */
+};
+
+struct switches {
+	struct model_sink sink;
+	struct switch_row *process, *thread; /* by sort_order, idx; owned; complete after the replay */
+	uint32_t nprocess, nthread;	     /* allocated */
+};
+
+void switches_init(struct switches *a);
+void switches_release(struct switches *a);
+
+#endif

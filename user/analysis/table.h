@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Rows by index of process or thread, which may grow in number while the model replays.
+ */
+#ifndef POV_ANALYSIS_TABLE_H
+#define POV_ANALYSIS_TABLE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/log.h"
+
+/* Makes array[idx] valid; new rows are zero. Returns the array, *n its new length. */
+static inline void *table_reserve(void *array, uint32_t *n, uint32_t idx, size_t row_bytes)
+{
+	uint32_t want;
+
+	if (idx < *n)
+		return array;
+	want = *n * 2 > idx ? *n * 2 : idx + 64;
+	array = xrealloc(array, want * row_bytes);
+	memset((char *)array + *n * row_bytes, 0, (want - *n) * row_bytes);
+	*n = want;
+	return array;
+}
+
+#endif

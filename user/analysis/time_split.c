@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Sums up the model's thread times, and from its calls what share of them was MPI and polling.
+ */
+#include "analysis/time_split.h"
+
+#include <stdlib.h>
+
+#include "analysis/table.h"
+
+static struct time_row *thread_row(struct time_split *a, const struct model_thread *t)
+{
+	a->thread = table_reserve(a->thread, &a->nthread, t->idx, sizeof(*a->thread));
+	return &a->thread[t->idx];
+}
+
+static void on_call(void *ctx, const struct model_call *c)
+{
+	struct time_row *r = thread_row(ctx, c->thread);
+	int s;
+
+	/* Parents come first, so a nested call that waits inside one that does is not counted twice. */
+	if (c->func->waits && c->begin_ns >= r->waits_until_ns) {
+		r->polling_ns += c->split.ns[THREAD_RUNNING];
+		r->waits_until_ns = c->end_ns;
+	}
+	if (c->depth) {
+		r->nested_calls++;
+		return;
+	}
+	r->calls++;
+	r->open_calls += c->open;
+	r->call_ns += c->end_ns - c->begin_ns;
+	for (s = 0; s < THREAD_STATE_CNT; s++)
+		r->call_split.ns[s] += c->split.ns[s];
+}
+
+static void on_spin(void *ctx, const struct model_spin *s)
+{
+	struct time_row *r = thread_row(ctx, s->thread);
+	uint64_t running_ns = s->split.ns[THREAD_RUNNING];
+
+	r->polls += s->cnt;
+	r->spins++;
+	if (s->begin_ns >= r->waits_until_ns)
+		r->polling_ns += s->busy_ns < running_ns ? s->busy_ns : running_ns;
+	if (!s->depth)
+		r->spin_ns += s->busy_ns;
+}
+
+static void row_add(struct time_row *to, const struct time_row *from)
+{
+	int s;
+
+	to->thread_ns += from->thread_ns;
+	to->threads += from->threads;
+	to->calls += from->calls;
+	to->open_calls += from->open_calls;
+	to->nested_calls += from->nested_calls;
+	to->polls += from->polls;
+	to->spins += from->spins;
+	to->call_ns += from->call_ns;
+	to->spin_ns += from->spin_ns;
+	to->polling_ns += from->polling_ns;
+	for (s = 0; s < THREAD_STATE_CNT; s++) {
+		to->times.ns[s] += from->times.ns[s];
+		to->call_split.ns[s] += from->call_split.ns[s];
+	}
+}
+
+static int on_finish(void *ctx, const struct model *m)
+{
+	struct time_split *a = ctx;
+	uint32_t i;
+
+	for (i = 0; i < model_thread_count(m); i++) {
+		const struct model_thread *t = model_thread_get(m, i);
+		struct time_row *r = thread_row(a, t);
+
+		r->threads = 1;
+		r->wall_ns = r->thread_ns = t->end_ns - t->start_ns;
+		r->times = t->times;
+		a->process = table_reserve(a->process, &a->nprocess, (uint32_t)t->proc->sort_order,
+					   sizeof(*a->process));
+		row_add(&a->process[t->proc->sort_order], r);
+	}
+	for (i = 0; i < model_process_count(m); i++) {
+		const struct model_process *p = model_process_get(m, i);
+
+		a->process = table_reserve(a->process, &a->nprocess, i, sizeof(*a->process));
+		a->process[i].wall_ns = p->end_ns - p->start_ns;
+		if (!p->is_rank)
+			continue;
+		row_add(&a->ranks, &a->process[i]);
+		a->nranks++;
+		if (a->process[i].wall_ns > a->ranks.wall_ns)
+			a->ranks.wall_ns = a->process[i].wall_ns;
+	}
+	return 0;
+}
+
+void time_split_init(struct time_split *a)
+{
+	memset(a, 0, sizeof(*a));
+	a->sink.ctx = a;
+	a->sink.call = on_call;
+	a->sink.spin = on_spin;
+	a->sink.finish = on_finish;
+}
+
+void time_split_release(struct time_split *a)
+{
+	free(a->process);
+	free(a->thread);
+}

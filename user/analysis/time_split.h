@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Where the time of each thread and process went.
+ *
+ * MPI time: outermost calls from entry to return, and the polls merged into spins by the sum of their own
+ * durations. Polling: running inside a call that waits, or inside a poll that found nothing. A process's
+ * row is the sum over its threads; its wall is its life within the recording.
+ */
+#ifndef POV_ANALYSIS_TIME_SPLIT_H
+#define POV_ANALYSIS_TIME_SPLIT_H
+
+#include "model/model.h"
+
+struct time_row {
+	uint64_t wall_ns;	     /* life */
+	uint64_t thread_ns;	     /* sum of the threads' lives; = sum of times */
+	uint32_t threads;
+	struct state_times times;
+	uint64_t calls;		     /* outermost ones, merged polls not among them */
+	uint64_t open_calls;	     /* of these, had not returned */
+	uint64_t nested_calls;
+	uint64_t polls;		     /* merged into spins: found nothing */
+	uint64_t spins;
+	uint64_t call_ns, spin_ns;   /* MPI time = their sum */
+	struct state_times call_split; /* of call_ns */
+	uint64_t polling_ns;
+	uint64_t waits_until_ns;     /* inner: end of the waiting call under way */
+};
+
+struct time_split {
+	struct model_sink sink;
+	struct time_row *process, *thread; /* by sort_order, idx; owned; complete after the replay */
+	uint32_t nprocess, nthread;	   /* allocated */
+	struct time_row ranks;		   /* sum over all ranks; wall: of the longest */
+	uint32_t nranks;
+};
+
+void time_split_init(struct time_split *a);
+void time_split_release(struct time_split *a);
+
+#endif
