@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* The coding of event blocks: what goes in comes out, and made-up payloads do no harm. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/log.h"
+#include "trace/trace_codec.h"
+#include "trace/trace_format.h"
+#include "trace_help.h"
+
+struct coded {
+	struct codec_encoder *e;
+	struct codec_block b;
+	uint64_t *truth; /* the records put in */
+	uint8_t *payload;
+	uint32_t len;
+	uint64_t *out;
+};
+
+static int setup(void **state)
+{
+	struct coded *c = xcalloc(1, sizeof(*c));
+
+	c->e = xcalloc(1, sizeof(*c->e));
+	for (int i = 0; i < CODEC_COL_CNT; i++)
+		c->b.col[i] = xmalloc(codec_col_bytes(i));
+	c->truth = xmalloc(TRACE_RECBYTES_MAX);
+	c->payload = xmalloc(TRACE_RAW_MAX);
+	c->out = xmalloc(TRACE_RECBYTES_MAX);
+	codec_encode_begin(c->e, &c->b);
+	*state = c;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct coded *c = *state;
+
+	for (int i = 0; i < CODEC_COL_CNT; i++)
+		free(c->b.col[i]);
+	free(c->e);
+	free(c->truth);
+	free(c->payload);
+	free(c->out);
+	free(c);
+	return 0;
+}
+
+static bool put(struct coded *c, const union any_record *rec)
+{
+	uint32_t before = codec_block_bytes(&c->b);
+
+	if (codec_encode_full(c->e, &c->b, rec->hdr.size))
+		return false;
+	memcpy((char *)c->truth + c->b.record_bytes, rec, rec->hdr.size);
+	codec_encode(c->e, &c->b, &rec->hdr);
+	assert_true(codec_block_bytes(&c->b) - before <= codec_worst_bytes(rec->hdr.size));
+	return true;
+}
+
+static void check(struct coded *c)
+{
+	c->len = codec_block_store(&c->b, c->payload);
+	assert_int_equal(c->len, codec_block_bytes(&c->b));
+	memset(c->out, 0xaa, c->b.record_bytes);
+	assert_int_equal(codec_decode(c->payload, c->len, c->b.nrecords, c->b.record_bytes, c->out),
+			 0);
+	assert_memory_equal(c->out, c->truth, c->b.record_bytes);
+}
+
+static void test_mixed(void **state)
+{
+	struct coded *c = *state;
+	uint64_t seed = 12345, now = 1000000;
+	union any_record rec;
+
+	for (int block = 0; block < 5; block++) {
+		uint64_t min = UINT64_MAX, max = 0;
+
+		codec_encode_begin(c->e, &c->b);
+		for (random_record(&seed, &now, &rec); put(c, &rec);
+		     random_record(&seed, &now, &rec)) {
+			min = rec.hdr.ts_ns < min ? rec.hdr.ts_ns : min;
+			max = rec.hdr.ts_ns > max ? rec.hdr.ts_ns : max;
+		}
+		assert_true(c->b.nrecords > 500);
+		assert_int_equal(c->b.min_ts, min);
+		assert_int_equal(c->b.max_ts, max);
+		check(c);
+	}
+}
+
+/* Every size there is, with every bit of every word in use. */
+static void test_sizes(void **state)
+{
+	struct coded *c = *state;
+	uint64_t seed = 99;
+	union any_record rec;
+
+	for (uint32_t size = TRACE_RECORD_MIN; size <= TRACE_RECORD_MAX; size += 8) {
+		for (uint32_t i = 0; i < size / 8; i++)
+			rec.w[i] = random_next(&seed);
+		rec.hdr.size = (uint16_t)size;
+		if (!put(c, &rec)) {
+			check(c);
+			codec_encode_begin(c->e, &c->b);
+			assert_true(put(c, &rec));
+		}
+	}
+	check(c);
+}
+
+/* The first and the last of many words, so that masks of all lengths occur; times go back and wrap. */
+static void test_edges(void **state)
+{
+	struct coded *c = *state;
+	union any_record rec;
+
+	memset(&rec, 0, sizeof(rec));
+	rec.hdr.size = 4096;
+	rec.hdr.kind = 250;
+	for (uint32_t i = 2; i < 60; i++) {
+		rec.w[511 - i * 7 % 500] ^= UINT64_MAX << i;
+		rec.hdr.ts_ns = i & 1 ? UINT64_MAX - i : i;
+		assert_true(put(c, &rec));
+	}
+	assert_true(put(c, &rec)); /* nothing changed */
+	check(c);
+}
+
+/* A block holds few slots; a new key must close it rather than be lost. */
+static void test_slots_run_out(void **state)
+{
+	struct coded *c = *state;
+	union any_record rec;
+	uint32_t n = 0;
+
+	memset(&rec, 0, sizeof(rec));
+	rec.hdr.size = 16;
+	do
+		rec.hdr.tid = ++n;
+	while (put(c, &rec));
+	assert_int_equal(c->b.nrecords, CODEC_SLOTS_MAX);
+	check(c);
+}
+
+static void test_made_up(void **state)
+{
+	struct coded *c = *state;
+	uint64_t seed = 7, now = 1;
+	union any_record rec;
+	uint32_t rejected = 0;
+	uint8_t *copy;
+
+	for (int i = 0; i < 300; i++) {
+		random_record(&seed, &now, &rec);
+		if (rec.hdr.size < 1024)
+			put(c, &rec);
+	}
+	check(c);
+	copy = xmalloc(c->len);
+	for (uint32_t len = 0; len < c->len; len += 1 + len / 64) {
+		uint8_t *cut = xmalloc(len ? len : 1); /* exact, for the sanitizer */
+
+		memcpy(cut, c->payload, len);
+		assert_int_not_equal(
+			codec_decode(cut, len, c->b.nrecords, c->b.record_bytes, c->out), 0);
+		free(cut);
+	}
+	for (int i = 0; i < 20000; i++) {
+		memcpy(copy, c->payload, c->len);
+		for (uint64_t n = 1 + random_next(&seed) % 3; n; n--)
+			copy[random_next(&seed) % c->len] = (uint8_t)random_next(&seed);
+		rejected += !!codec_decode(copy, c->len, c->b.nrecords, c->b.record_bytes, c->out);
+	}
+	assert_true(rejected > 1000);
+	assert_int_not_equal(
+		codec_decode(c->payload, c->len, c->b.nrecords + 1, c->b.record_bytes, c->out), 0);
+	assert_int_not_equal(
+		codec_decode(c->payload, c->len, c->b.nrecords, c->b.record_bytes - 8, c->out), 0);
+	assert_int_not_equal(
+		codec_decode(c->payload, c->len, c->b.nrecords, c->b.record_bytes + 8, c->out), 0);
+	free(copy);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_mixed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sizes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_edges, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_slots_run_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_made_up, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("trace codec", tests, NULL, NULL);
+}

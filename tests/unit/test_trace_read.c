@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* The reader: exact order, exact selection, and damage that costs the damaged blocks and nothing else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "trace/trace_format.h"
+#include "trace_help.h"
+
+#define STREAMS 5
+
+static const struct trace_writer_options plain = {.uid = -1, .gid = -1};
+
+struct truth {
+	uint64_t ts;
+	unsigned int stream;
+	size_t n; /* when it was added */
+	union any_record rec;
+};
+
+static int truth_compare(const void *a, const void *b)
+{
+	const struct truth *x = *(struct truth *const *)a, *y = *(struct truth *const *)b;
+
+	if (x->ts != y->ts)
+		return x->ts < y->ts ? -1 : 1;
+	if (x->stream != y->stream)
+		return x->stream < y->stream ? -1 : 1;
+	return x->n < y->n ? -1 : 1;
+}
+
+/*
+ * Streams that run at different speeds and out of step, blocks closed at odd moments, many equal times.
+ * Returns the records in the order the reader must give them.
+ */
+static struct truth **disorderly(const char *path, size_t cnt, uint64_t seed)
+{
+	struct truth **all = xcalloc(cnt, sizeof(*all));
+	uint64_t now[STREAMS] = {0, 5000, 90000, 300, 7};
+	struct trace_writer *w;
+
+	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
+	for (size_t i = 0; i < cnt; i++) {
+		struct truth *t = all[i] = xcalloc(1, sizeof(*t));
+
+		t->stream = random_next(&seed) % STREAMS;
+		do
+			random_record(&seed, &now[t->stream], &t->rec);
+		while (t->rec.hdr.size > 600);
+		if (random_next(&seed) % 500 == 0)
+			t->rec.hdr.ts_ns /= 2; /* a straggler */
+		t->rec.hdr.ts_ns &= ~63ull;
+		t->ts = t->rec.hdr.ts_ns;
+		t->n = i;
+		assert_int_equal(trace_writer_add(w,
+						  t->stream == 4 ? TRACE_STREAM_TASKS : t->stream,
+						  &t->rec.hdr),
+				 0);
+		if (random_next(&seed) % 3000 == 0)
+			trace_writer_flush(w, 0);
+	}
+	assert_int_equal(trace_writer_finish(w), 0);
+	qsort(all, cnt, sizeof(*all), truth_compare);
+	return all;
+}
+
+static void truth_free(struct truth **all, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		free(all[i]);
+	free(all);
+}
+
+static void assert_replay(const struct replay *r, struct truth **all, size_t cnt,
+			  bool (*wanted)(const struct truth *))
+{
+	size_t at = 0, n = 0;
+
+	assert_int_equal(r->err, 0);
+	for (size_t i = 0; i < cnt; i++) {
+		if (wanted && !wanted(all[i]))
+			continue;
+		assert_true(at < r->nwords);
+		assert_memory_equal(r->words + at, &all[i]->rec, all[i]->rec.hdr.size);
+		at += all[i]->rec.hdr.size / 8u;
+		n++;
+	}
+	assert_int_equal(r->cnt, n);
+}
+
+static bool is_task(const struct truth *t)
+{
+	return t->stream == 4;
+}
+
+static bool in_window(const struct truth *t)
+{
+	return t->ts >= 100000 && t->ts <= 900032;
+}
+
+static void test_order(void **state)
+{
+	const size_t cnt = 60000;
+	const char *path = temp_path("order.pov");
+
+	(void)state;
+	for (uint64_t seed = 1; seed < 4; seed++) {
+		struct truth **all = disorderly(path, cnt, seed * 77);
+		struct trace_merge_options tasks = {.tasks_only = true};
+		struct trace_merge_options window = {.from_ns = 100000, .to_ns = 900032};
+		struct replay r = replay_all(path, NULL);
+
+		assert_true(r.in_order);
+		assert_replay(&r, all, cnt, NULL);
+		free(r.words);
+		r = replay_all(path, &tasks);
+		assert_replay(&r, all, cnt, is_task);
+		free(r.words);
+		r = replay_all(path, &window);
+		assert_replay(&r, all, cnt, in_window);
+		assert_true(r.cnt > 1000 && r.cnt < cnt / 2);
+		free(r.words);
+		truth_free(all, cnt);
+	}
+}
+
+/* Wholly backwards: the worst disorder within blocks. Equal times keep the file's order. */
+static void test_backwards(void **state)
+{
+	const char *path = temp_path("backwards.pov");
+	struct pov_exit rec = {.hdr = {.size = sizeof(rec), .kind = POV_KIND_EXIT}};
+	struct trace_writer *w;
+	struct replay r;
+
+	(void)state;
+	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
+	for (uint64_t i = 50000; i; i--) {
+		rec.hdr.ts_ns = i / 2;
+		rec.tgid = (uint32_t)i;
+		assert_int_equal(trace_writer_add(w, 0, &rec.hdr), 0);
+	}
+	assert_int_equal(trace_writer_finish(w), 0);
+	r = replay_all(path, NULL);
+	assert_int_equal(r.err, 0);
+	assert_int_equal(r.cnt, 50000);
+	assert_true(r.in_order);
+	for (size_t i = 1; i < r.cnt; i++) {
+		const struct pov_exit *e = (const struct pov_exit *)(r.words + 3 * i);
+
+		if (e[-1].hdr.ts_ns == e->hdr.ts_ns)
+			assert_int_equal(e[-1].tgid, e->tgid + 1);
+	}
+	free(r.words);
+}
+
+/* A small file of several blocks whose records are told apart by their times. */
+static void make_small(const char *path)
+{
+	struct trace_writer *w;
+	union any_record rec;
+	uint64_t ts = 0;
+
+	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
+	trace_writer_meta(w, "{\"type\":\"recording\",\"argv\":[\"a\"]}");
+	for (int block = 0; block < 6; block++) {
+		for (int i = 0; i < 10; i++) {
+			struct pov_exit *e = (struct pov_exit *)&rec;
+
+			*e = (struct pov_exit){.hdr = {.size = sizeof(*e), .kind = POV_KIND_EXIT}};
+			e->hdr.ts_ns = ++ts;
+			e->tgid = (uint32_t)ts * 3;
+			e->code = -(int32_t)ts;
+			assert_int_equal(trace_writer_add(w, block % 2, &e->hdr), 0);
+		}
+		trace_writer_flush(w, 0);
+	}
+	trace_writer_meta(w, "{\"type\":\"end\"}");
+	assert_int_equal(trace_writer_finish(w), 0);
+}
+
+/* All records that came are true ones, and those of a block came together. */
+static size_t assert_true_records(const struct replay *r)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < r->cnt; i++) {
+		const struct pov_exit *e = (const struct pov_exit *)(r->words + 3 * i);
+
+		assert_true(e->hdr.ts_ns > last && e->hdr.ts_ns <= 60);
+		assert_int_equal(e->tgid, e->hdr.ts_ns * 3);
+		assert_int_equal(e->code, -(int32_t)e->hdr.ts_ns);
+		last = e->hdr.ts_ns;
+	}
+	assert_int_equal(r->cnt % 10, 0);
+	return r->cnt;
+}
+
+static void test_cut_anywhere(void **state)
+{
+	char *whole = xstrdup(temp_path("small.pov"));
+	const char *path;
+	uint8_t *data;
+	size_t len, last = 0;
+
+	(void)state;
+	make_small(whole);
+	file_load(whole, &data, &len);
+	path = temp_path("cut.pov");
+	for (size_t n = 0; n < len; n++) {
+		struct replay r;
+
+		file_store(path, data, n);
+		r = replay_all(path, NULL);
+		if (n < sizeof(struct trace_file_header)) {
+			assert_int_equal(r.err, -EINVAL);
+			continue;
+		}
+		assert_int_equal(r.err, 0);
+		assert_false(r.sum.complete);
+		assert_int_equal(r.sum.bad_blocks, 0);
+		assert_true(assert_true_records(&r) >= last);
+		last = r.cnt;
+		free(r.words);
+	}
+	assert_int_equal(last, 60);
+	free(data);
+	free(whole);
+}
+
+static void test_flip_anywhere(void **state)
+{
+	char *whole = xstrdup(temp_path("small.pov"));
+	const char *path;
+	uint8_t *data;
+	size_t len;
+
+	(void)state;
+	make_small(whole);
+	file_load(whole, &data, &len);
+	path = temp_path("flip.pov");
+	for (size_t bit = 0; bit < 8 * len; bit += 1 + bit % 3) {
+		struct replay r;
+
+		data[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+		file_store(path, data, len);
+		data[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+		r = replay_all(path, NULL);
+		if (bit < 8 * sizeof(struct trace_file_header)) {
+			assert_int_equal(r.err, -EINVAL);
+			continue;
+		}
+		assert_int_equal(r.err, 0);
+		/* Noticed, and at most one block lost. */
+		if (bit / 8 < len - TRACE_END_BYTES)
+			assert_int_equal(r.sum.bad_blocks, 1);
+		else
+			assert_false(r.sum.complete);
+		assert_true(assert_true_records(&r) >= 50);
+		free(r.words);
+	}
+	free(data);
+	free(whole);
+}
+
+/* Bytes put in and taken out: the reader finds the next block. */
+static void test_holes(void **state)
+{
+	char *whole = xstrdup(temp_path("small.pov"));
+	const char *path;
+	uint64_t seed = 5;
+	uint8_t *data, *copy;
+	size_t len;
+
+	(void)state;
+	make_small(whole);
+	file_load(whole, &data, &len);
+	copy = xmalloc(len + 200000);
+	path = temp_path("hole.pov");
+	for (int i = 0; i < 300; i++) {
+		size_t at = 32 + random_next(&seed) % (len - 32 - TRACE_END_BYTES);
+		size_t gone = i & 1 ? random_next(&seed) % (len - at) : 0;
+		size_t junk = i & 2 ? random_next(&seed) % 200000 : 0;
+		struct replay r;
+
+		memcpy(copy, data, at);
+		for (size_t k = 0; k < junk; k++)
+			copy[at + k] = (uint8_t)(i & 4 ? random_next(&seed) : data[k % len]);
+		memcpy(copy + at + junk, data + at + gone, len - at - gone);
+		file_store(path, copy, len + junk - gone);
+		r = replay_all(path, NULL);
+		assert_int_equal(r.err, 0);
+		if (!(i & 2) || i & 4)
+			assert_true_records(&r);
+		free(r.words);
+	}
+	free(copy);
+	free(data);
+	free(whole);
+}
+
+static void test_no_trace(void **state)
+{
+	const char *path = temp_path("none.pov");
+	struct trace_file_header h;
+	struct trace *t;
+
+	(void)state;
+	assert_int_equal(trace_open("/nonexistent", &t), -ENOENT);
+	assert_int_equal(trace_open("/", &t), -EINVAL);
+	assert_int_equal(trace_open("/dev/zero", &t), -EINVAL);
+	file_store(path, "", 0);
+	assert_int_equal(trace_open(path, &t), -EINVAL);
+	file_store(path, "{\"traceEvents\":[]} and a good deal more text", 44);
+	assert_int_equal(trace_open(path, &t), -EINVAL);
+	trace_file_header_init(&h);
+	h.major++;
+	trace_file_header_seal(&h);
+	file_store(path, &h, sizeof(h));
+	assert_int_equal(trace_open(path, &t), -EINVAL);
+	trace_file_header_init(&h);
+	h.minor++;
+	trace_file_header_seal(&h);
+	file_store(path, &h, sizeof(h));
+	assert_int_equal(trace_open(path, &t), 0);
+	assert_false(trace_get_summary(t)->complete);
+	trace_close(t);
+}
+
+static void test_metas(void **state)
+{
+	const char *path = temp_path("meta.pov");
+	struct trace_writer *w;
+	struct trace *t;
+
+	(void)state;
+	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
+	trace_writer_meta(w, "{\"type\":\"host\",\"hostname\":\"a\"}");
+	trace_writer_meta(w, "not JSON");
+	trace_writer_meta(w, "[1]");
+	trace_writer_meta(w, "{\"type\":5}");
+	trace_writer_meta(w, "{\"type\":\"host\",\"hostname\":\"b\"}");
+	assert_int_equal(trace_writer_finish(w), 0);
+	assert_int_equal(trace_open(path, &t), 0);
+	assert_int_equal(trace_meta_count(t), 2);
+	assert_int_equal(trace_get_summary(t)->bad_blocks, 3);
+	assert_string_equal(
+		json_string_value(json_object_get(trace_meta_find(t, "host"), "hostname")), "a");
+	assert_null(trace_meta_find(t, "clocks"));
+	assert_null(trace_meta_get(t, 2));
+	trace_close(t);
+}
+
+/* Records whose size does not fit their kind never reach a caller. */
+static void test_malformed_records(void **state)
+{
+	const char *path = temp_path("malformed.pov");
+	union any_record rec = {.hdr = {.size = 16, .kind = POV_KIND_SWITCH, .ts_ns = 1}};
+	struct trace_writer *w;
+	struct replay r;
+
+	(void)state;
+	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
+	for (int kind = 0; kind < 256; kind++) {
+		rec.hdr.kind = (uint8_t)kind;
+		assert_int_equal(trace_writer_add(w, 0, &rec.hdr), 0);
+	}
+	assert_int_equal(trace_writer_finish(w), 0);
+	r = replay_all(path, NULL);
+	assert_int_equal(r.err, 0);
+	assert_int_equal(r.cnt, 256 - 16);
+	assert_int_equal(r.sum.bad_records, 16);
+	free(r.words);
+}
+
+/* The file is cut while it is being read: an error told, not a signal. */
+static void test_cut_while_reading(void **state)
+{
+	const char *path = temp_path("shrinks.pov");
+	const struct pov_hdr *rec;
+	struct trace_merge *m;
+	struct trace *t;
+	int n = 0;
+
+	(void)state;
+	make_small(path);
+	assert_int_equal(trace_open(path, &t), 0);
+	assert_int_equal(trace_merge_open(t, NULL, &m), 0);
+	assert_int_equal(truncate(path, 400), 0);
+	while (trace_merge_next(m, &rec) == 1)
+		n++;
+	assert_true(n < 60);
+	assert_true(trace_get_summary(t)->bad_blocks > 0);
+	trace_merge_close(m);
+	trace_close(t);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_backwards),
+		cmocka_unit_test(test_cut_anywhere),
+		cmocka_unit_test(test_flip_anywhere),
+		cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_no_trace),
+		cmocka_unit_test(test_metas),
+		cmocka_unit_test(test_malformed_records),
+		cmocka_unit_test(test_cut_while_reading),
+	};
+
+	log_set_level(LOG_QUIET);
+	return cmocka_run_group_tests_name("trace reader", tests, NULL, NULL);
+}

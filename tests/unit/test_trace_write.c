@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* The writer: everything accepted arrives, limits are kept to the byte, failures leave a whole file. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "trace/trace_format.h"
+#include "trace_help.h"
+
+static const struct trace_writer_options plain = {.uid = -1, .gid = -1};
+
+/* A call whose time is its number: in order, and told apart. */
+static void numbered(uint64_t n, union any_record *rec)
+{
+	struct pov_call *c = (struct pov_call *)rec;
+	uint64_t noise = n * 0x9e3779b97f4a7c15ull;
+
+	memset(rec, 0, sizeof(*c) + 16);
+	c->hdr = (struct pov_hdr){
+		.size = sizeof(*c) + 16, .kind = POV_KIND_CALL, .tid = 7, .ts_ns = n};
+	c->dur_ns = noise >> 50;
+	c->nargs = 2;
+	c->args[0] = noise >> 20;
+	c->args[1] = noise;
+}
+
+static void assert_numbered(const struct replay *r, uint64_t cnt)
+{
+	union any_record rec;
+	size_t at = 0;
+
+	assert_int_equal(r->cnt, cnt);
+	for (uint64_t i = 1; i <= cnt; i++) {
+		numbered(i, &rec);
+		assert_memory_equal(r->words + at, &rec, rec.hdr.size);
+		at += rec.hdr.size / 8u;
+	}
+}
+
+static void test_all_arrives(void **state)
+{
+	const char *path = temp_path("all.pov");
+	struct trace_writer_stats stats;
+	struct trace_writer *w;
+	union any_record rec;
+	struct replay r;
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
+	assert_int_equal(trace_writer_meta(w, "{\"type\":\"recording\"}"), 0);
+	for (uint64_t i = 1; i <= 100003; i++) {
+		numbered(i, &rec);
+		assert_int_equal(trace_writer_add(w, i % 3 ? i % 3 : TRACE_STREAM_TASKS, &rec.hdr),
+				 0);
+		if (i % 20000 == 0)
+			trace_writer_flush(w, 0);
+	}
+	trace_writer_get_stats(w, &stats);
+	assert_int_equal(stats.records, 100003);
+	assert_int_equal(stats.raw_bytes, 100003 * 72);
+	assert_int_equal(trace_writer_finish(w), 0);
+	r = replay_all(path, NULL);
+	assert_int_equal(r.err, 0);
+	assert_true(r.sum.complete);
+	assert_int_equal(r.sum.bad_blocks + r.sum.lost_tail_bytes + r.sum.bad_records, 0);
+	assert_int_equal(r.sum.records, 100003);
+	assert_numbered(&r, 100003);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal((uint64_t)st.st_size, r.sum.file_bytes);
+	free(r.words);
+}
+
+static void test_empty(void **state)
+{
+	const char *path = temp_path("empty.pov");
+	struct trace_writer *w;
+	struct replay r;
+
+	(void)state;
+	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
+	assert_int_equal(trace_writer_finish(w), 0);
+	r = replay_all(path, NULL);
+	assert_int_equal(r.err, 0);
+	assert_true(r.sum.complete);
+	assert_int_equal(r.cnt, 0);
+	free(r.words);
+	assert_int_equal(trace_writer_finish(NULL), 0);
+}
+
+static void test_refuses(void **state)
+{
+	union any_record rec = {.hdr = {.size = 24, .kind = 1}};
+	struct trace_writer *w;
+
+	(void)state;
+	assert_int_not_equal(trace_writer_open("/", &plain, &w), 0);
+	assert_int_equal(trace_writer_open("/dev/null", &plain, &w), -EINVAL);
+	assert_int_equal(trace_writer_open("/nonexistent/x.pov", &plain, &w), -ENOENT);
+	assert_int_equal(trace_writer_open(temp_path("refuses.pov"), &plain, &w), 0);
+	rec.hdr.size = 8;
+	assert_int_equal(trace_writer_add(w, 0, &rec.hdr), -EINVAL);
+	rec.hdr.size = 20;
+	assert_int_equal(trace_writer_add(w, 0, &rec.hdr), -EINVAL);
+	rec.hdr.size = 4104;
+	assert_int_equal(trace_writer_add(w, 0, &rec.hdr), -EINVAL);
+	rec.hdr.size = 24;
+	assert_int_equal(trace_writer_add(w, 65536, &rec.hdr), -EINVAL);
+	assert_int_equal(trace_writer_finish(w), 0);
+}
+
+/* Whatever the limit, the file keeps it, holds all that was accepted, and ends in order. */
+static void test_limit(void **state)
+{
+	const char *path = temp_path("limit.pov");
+
+	(void)state;
+	for (uint64_t limit = 100; limit < 3000000; limit = limit * 5 / 3 + 17) {
+		struct trace_writer_options opt = {.uid = -1, .gid = -1, .max_bytes = limit};
+		struct trace_writer_stats stats;
+		struct trace_writer *w;
+		union any_record rec;
+		struct replay r;
+		uint64_t n = 0;
+		int err;
+
+		assert_int_equal(trace_writer_open(path, &opt, &w), 0);
+		do {
+			numbered(++n, &rec);
+			err = trace_writer_add(w, n & 3, &rec.hdr);
+		} while (!err);
+		assert_int_equal(err, -EFBIG);
+		assert_int_equal(trace_writer_add(w, 0, &rec.hdr), -EFBIG);
+		trace_writer_get_stats(w, &stats);
+		assert_int_equal(stats.records, n - 1);
+		assert_int_equal(trace_writer_meta(w, "{\"type\":\"end\"}"), 0);
+		err = trace_writer_finish(w);
+		r = replay_all(path, NULL);
+		assert_int_equal(r.err, 0);
+		assert_true(r.sum.file_bytes <= limit);
+		assert_numbered(&r, n - 1);
+		if (limit > 1000) {
+			assert_int_equal(err, 0);
+			assert_true(r.sum.complete);
+			assert_int_equal(r.sum.meta_blocks, 1);
+		}
+		if (limit > 100000) /* and makes use of it */
+			assert_true(r.sum.file_bytes > limit - limit / 4 - 65536);
+		free(r.words);
+	}
+}
+
+/* In a child with a file size limit in place of a full disk: both are a write that fails half-way. */
+static void full_disk_child(const char *path, uint64_t limit)
+{
+	struct rlimit small = {limit, limit};
+	struct trace_writer_stats stats;
+	struct trace_writer *w;
+	union any_record rec;
+	struct replay r;
+	uint64_t n = 0;
+
+	setrlimit(RLIMIT_FSIZE, &small);
+	if (trace_writer_open(path, &plain, &w))
+		_exit(10);
+	do
+		numbered(++n, &rec);
+	while (!trace_writer_add(w, n & 1, &rec.hdr) && n < 10000000);
+	trace_writer_get_stats(w, &stats);
+	if (stats.records != n - 1)
+		_exit(11);
+	if (trace_writer_finish(w) != -EFBIG)
+		_exit(12);
+	r = replay_all(path, NULL);
+	if (r.err || r.sum.complete || r.sum.bad_blocks || r.sum.lost_tail_bytes)
+		_exit(13);
+	if (r.sum.file_bytes > limit || r.cnt + 1 >= n || r.cnt != r.sum.records || !r.cnt)
+		_exit(14);
+	free(r.words);
+	_exit(0);
+}
+
+static void test_full_disk(void **state)
+{
+	int status;
+	pid_t pid;
+
+	(void)state;
+	for (uint64_t limit = 150000; limit < 1200000; limit += 170001) {
+		const char *path = temp_path("full.pov");
+
+		pid = fork();
+		if (!pid)
+			full_disk_child(path, limit);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+	}
+}
+
+static void killed_child(const char *path)
+{
+	struct trace_writer *w;
+	union any_record rec;
+
+	if (trace_writer_open(path, &plain, &w))
+		_exit(1);
+	for (uint64_t n = 1;; n++) {
+		numbered(n, &rec);
+		if (trace_writer_add(w, 0, &rec.hdr))
+			_exit(2);
+		if (n % 1000 == 0)
+			trace_writer_flush(w, 0);
+	}
+}
+
+static void test_killed(void **state)
+{
+	const char *path = temp_path("killed.pov");
+	struct replay r;
+	struct stat st;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	for (off_t size = 20000; size < 2000000; size *= 3) {
+		pid = fork();
+		if (!pid)
+			killed_child(path);
+		do
+			usleep(200);
+		while (stat(path, &st) || st.st_size < size);
+		kill(pid, SIGKILL);
+		waitpid(pid, &status, 0);
+		assert_true(WIFSIGNALED(status));
+		r = replay_all(path, NULL);
+		assert_int_equal(r.err, 0);
+		assert_false(r.sum.complete);
+		assert_int_equal(r.sum.bad_blocks, 0);
+		assert_true(r.cnt >= 1000 && r.cnt % 1000 == 0);
+		assert_numbered(&r, r.cnt);
+		free(r.words);
+	}
+}
+
+/* Blocks younger than asked for stay open: the file must not grow. */
+static void test_flush_age(void **state)
+{
+	struct trace_writer_stats before, after;
+	struct trace_writer *w;
+	union any_record rec;
+
+	(void)state;
+	assert_int_equal(trace_writer_open(temp_path("age.pov"), &plain, &w), 0);
+	numbered(1, &rec);
+	assert_int_equal(trace_writer_add(w, 0, &rec.hdr), 0);
+	trace_writer_get_stats(w, &before);
+	trace_writer_flush(w, 3600000000000ull);
+	usleep(20000);
+	trace_writer_get_stats(w, &after);
+	assert_int_equal(before.file_bytes, after.file_bytes);
+	trace_writer_flush(w, 1000000);
+	for (int i = 0; i < 1000 && after.file_bytes == before.file_bytes; i++) {
+		usleep(1000);
+		trace_writer_get_stats(w, &after);
+	}
+	assert_true(after.file_bytes > before.file_bytes);
+	assert_int_equal(trace_writer_finish(w), 0);
+}
+
+/* Incompressible payloads are stored as they are. */
+static void test_noise(void **state)
+{
+	const char *path = temp_path("noise.pov");
+	uint64_t seed = 3, n = 0;
+	struct trace_writer *w;
+	union any_record rec;
+	struct replay r;
+
+	(void)state;
+	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
+	for (n = 0; n < 3000; n++) {
+		for (int i = 1; i < 512; i++)
+			rec.w[i] = random_next(&seed) << 1 | 1;
+		rec.hdr = (struct pov_hdr){.size = 4096, .kind = 255, .ts_ns = n};
+		assert_int_equal(trace_writer_add(w, 0, &rec.hdr), 0);
+	}
+	assert_int_equal(trace_writer_finish(w), 0);
+	r = replay_all(path, NULL);
+	assert_int_equal(r.err, 0);
+	assert_int_equal(r.cnt, 3000);
+	assert_memory_equal(r.words + 2999 * 512, &rec, 4096);
+	free(r.words);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_arrives), cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_refuses),	    cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_full_disk),   cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_flush_age),   cmocka_unit_test(test_noise),
+	};
+
+	log_set_level(LOG_QUIET);
+	return cmocka_run_group_tests_name("trace writer", tests, NULL, NULL);
+}

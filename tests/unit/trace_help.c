@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+#include "trace_help.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+uint64_t random_next(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+void random_record(uint64_t *state, uint64_t *now_ns, union any_record *out)
+{
+	uint64_t r = random_next(state);
+	uint32_t nwords;
+
+	memset(out, 0, 2048);
+	*now_ns += r % 1000;
+	out->hdr.ts_ns = *now_ns - r / 7 % 1500 % (*now_ns + 1);
+	out->hdr.tid = 100 + (uint32_t)(r >> 20) % 5;
+	switch (r >> 40 & 7) {
+	case 0: /* of a kind nobody knows, full of noise */
+		nwords = 2 + (r & 63 ? r % 10 : 510);
+		out->hdr.kind = 200 + r % 3;
+		for (uint32_t i = 2; i < nwords; i++)
+			out->w[i] = random_next(state);
+		break;
+	case 1: {
+		struct pov_switch *s = (struct pov_switch *)out;
+
+		nwords = sizeof(*s) / 8;
+		out->hdr.kind = POV_KIND_SWITCH;
+		s->next_tid = (uint32_t)(r >> 30) % 7;
+		s->cpu = r & 3;
+		break;
+	}
+	default: {
+		struct pov_call *c = (struct pov_call *)out;
+
+		out->hdr.kind = POV_KIND_CALL;
+		c->dur_ns = 200 + r % 100;
+		c->func = (uint16_t)(r >> 32 & 15);
+		c->nargs = (uint8_t)(c->func % 9);
+		c->site = 0x400000 + c->func;
+		for (unsigned int i = 0; i < c->nargs; i++)
+			c->args[i] = 0x7f0000000000 + (r >> i & 1) * 0x40;
+		nwords = sizeof(*c) / 8 + c->nargs;
+	}
+	}
+	out->hdr.size = (uint16_t)(nwords * 8);
+}
+
+static char temp_dir[64];
+
+static void temp_remove(void)
+{
+	char command[96];
+
+	snprintf(command, sizeof(command), "rm -rf %s", temp_dir);
+	if (system(command))
+		fprintf(stderr, "could not remove %s\n", temp_dir);
+}
+
+const char *temp_path(const char *name)
+{
+	static char path[128];
+
+	if (!temp_dir[0]) {
+		strcpy(temp_dir, "/tmp/povtest.XXXXXX");
+		if (!mkdtemp(temp_dir))
+			die("mkdtemp failed");
+		atexit(temp_remove);
+	}
+	snprintf(path, sizeof(path), "%s/%s", temp_dir, name);
+	return path;
+}
+
+void file_load(const char *path, uint8_t **data, size_t *len)
+{
+	FILE *in = fopen(path, "rb");
+	struct stat st;
+
+	if (!in || fstat(fileno(in), &st))
+		die("cannot open %s", path);
+	*len = (size_t)st.st_size;
+	*data = xmalloc(*len + 1);
+	if (fread(*data, 1, *len, in) != *len)
+		die("cannot read %s", path);
+	fclose(in);
+}
+
+void file_store(const char *path, const void *data, size_t len)
+{
+	FILE *out = fopen(path, "wb");
+
+	if (!out || fwrite(data, 1, len, out) != len || fclose(out))
+		die("cannot write %s", path);
+}
+
+static void replay_add(struct replay *r, const struct pov_hdr *rec, uint64_t *last)
+{
+	size_t n = rec->size / 8u;
+
+	if (r->nwords + n > r->room) {
+		r->room = 2 * (r->nwords + n);
+		r->words = xrealloc(r->words, r->room * 8);
+	}
+	memcpy(r->words + r->nwords, rec, n * 8);
+	r->nwords += n;
+	r->cnt++;
+	if (rec->ts_ns < *last)
+		r->in_order = false;
+	*last = rec->ts_ns;
+}
+
+struct replay replay_all(const char *path, const struct trace_merge_options *opt)
+{
+	struct replay r = {.in_order = true};
+	const struct pov_hdr *rec;
+	struct trace_merge *m;
+	uint64_t last = 0;
+	struct trace *t;
+
+	r.err = trace_open(path, &t);
+	if (r.err)
+		return r;
+	r.err = trace_merge_open(t, opt, &m);
+	while (!r.err && (r.err = trace_merge_next(m, &rec)) > 0) {
+		replay_add(&r, rec, &last);
+		r.err = 0;
+	}
+	trace_merge_close(m);
+	r.sum = *trace_get_summary(t);
+	trace_close(t);
+	return r;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* What the tests of the trace file share: made-up records, files that vanish, reading everything. */
+#ifndef POV_TESTS_TRACE_HELP_H
+#define POV_TESTS_TRACE_HELP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/event.h"
+#include "trace/trace_read.h"
+#include "trace/trace_write.h"
+
+/* A record of any size the format allows. */
+union any_record {
+	struct pov_hdr hdr;
+	uint64_t w[512];
+	uint8_t bytes[4096];
+};
+
+uint64_t random_next(uint64_t *state);
+/*
+ * A record that much resembles others of its kind, now and then of an unknown kind or of the largest
+ * size; ts_ns near *now, which advances.
+ */
+void random_record(uint64_t *state, uint64_t *now_ns, union any_record *out);
+
+/* A path in a directory of this process, removed at exit. The same name gives the same path. */
+const char *temp_path(const char *name);
+void file_load(const char *path, uint8_t **data, size_t *len);
+void file_store(const char *path, const void *data, size_t len);
+
+/* Records in the order the merge gave them, one after another. Free data. */
+struct replay {
+	uint64_t *words;
+	size_t nwords, room;
+	size_t cnt;
+	bool in_order;
+	struct trace_summary sum; /* after the replay */
+	int err;
+};
+/* Opens, merges, closes. err holds what trace_open or trace_merge_next failed with. */
+struct replay replay_all(const char *path, const struct trace_merge_options *opt);
+
+#endif
