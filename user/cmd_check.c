@@ -200,7 +200,7 @@ static const char *const examples[] = {
 
 const struct command cmd_check = {
 	.name = "check",
-	.brief = "tell what this kernel and host allow",
+	.brief = "Tell what this kernel and host allow.",
 	.usage = "[options]",
 	.details = "Tries each kernel feature that a recording uses and tells what follows from the result: \"ok\", "
 		   "\"less\" (recording works, something is lost), or \"NO\". Exit status 1 if no recording is "

@@ -268,7 +268,7 @@ static const char *const examples[] = {
 
 const struct command cmd_record = {
 	.name = "record",
-	.brief = "record MPI calls and scheduling of a job into a trace file",
+	.brief = "Record MPI calls and scheduling of a job into a trace file.",
 	.usage = "[options] -- COMMAND [ARG ...] | -p PID ... | --all",
 	.details = "Runs COMMAND, or attaches to running processes, and records every MPI call of every rank "
 		   "together with what the scheduler did. The programs need no change. A command waits until the "

@@ -5,7 +5,8 @@
 #   abi <- base <- trace <- model <- {analysis, report, writer} <- cmd
 #   abi <- elf <- attach <- collect <- cmd_record
 # Each directory may include from the directories (or single headers) named for it, and nothing else of
-# ours. The function table is text of bpf/mpi.def, needed to attach as well as to decode.
+# ours. The function table and the recipes made from it (text of bpf/mpi.def) are needed to attach as well
+# as to decode; and record may hand its finished file to the exporter.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lint/tap.bash
 
@@ -20,7 +21,7 @@ analysis: abi base trace layer model
 report: abi base trace layer model analysis
 writer: abi base trace layer model
 attach: abi base elf trace layer/func_table.h
-collect: abi base elf trace attach layer/func_table.h
+collect: abi base elf trace attach layer/func_table.h layer/mpi_sig.h
 "
 
 # "<file> <included path>" of all our own includes in these files.
@@ -52,7 +53,7 @@ check "reading a trace needs neither libbpf nor the kernel half" \
 	"$(grep -nE '#[[:space:]]*include[[:space:]]*[<"](bpf/|linux/bpf|povtrace\.skel)' $reading /dev/null)"
 
 bad=$(includes $(tree_files 'user/cmd_record.c' 'user/cmd_check.c') |
-	grep -E ' (model|analysis|report|writer|layer)/' | grep -v ' layer/func_table\.h')
+	grep -E ' (model|analysis|report|writer|layer)/' | grep -vE ' (layer/func_table|layer/mpi_sig|writer/export)\.h')
 check "record and check decode nothing" "$bad"
 
 check "the ABI includes nothing but itself" \

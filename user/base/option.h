@@ -40,7 +40,7 @@ struct option_def {
 
 struct command {
 	const char *name;
-	const char *brief;   /* one line, imperative */
+	const char *brief;   /* one line: an imperative sentence */
 	const char *usage;   /* what follows the name, e.g. "[options] FILE" */
 	const char *details; /* paragraphs for help and man page */
 	const char *const

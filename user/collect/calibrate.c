@@ -24,7 +24,7 @@
 #define BATCH_CALLS 200
 
 /* The function that is probed. Its address is taken, its body kept. */
-__attribute__((noinline, noclone)) int calibrate_target(void *buf, int count, long type, int peer, int tag,
+__attribute__((noinline)) int calibrate_target(void *buf, int count, long type, int peer, int tag,
 							 long comm, int *flag)
 {
 	__asm__ volatile("" : : "r"(buf), "r"(count), "r"(type), "r"(peer), "r"(tag), "r"(comm), "r"(flag) : "memory");
