@@ -60,7 +60,7 @@ static void prefixes_read(const uint8_t *raw, unsigned int len, struct prefixes 
 	}
 }
 
-/* Privileged, trapping and EVEX-coded instructions. */
+/* What traps by itself, and what is coded with EVEX. */
 static bool kernel_refuses(const struct x86_insn *insn)
 {
 	switch (insn->z.mnemonic) {
@@ -73,21 +73,16 @@ static bool kernel_refuses(const struct x86_insn *insn)
 	case ZYDIS_MNEMONIC_UD1:
 	case ZYDIS_MNEMONIC_UD2:
 	case ZYDIS_MNEMONIC_HLT:
+	case ZYDIS_MNEMONIC_CLI:
+	case ZYDIS_MNEMONIC_STI:
 		return true;
 	default:
 		break;
 	}
-	if (insn->z.attributes & ZYDIS_ATTRIB_IS_PRIVILEGED)
-		return true;
-	switch (insn->z.meta.category) {
-	case ZYDIS_CATEGORY_IO:
-	case ZYDIS_CATEGORY_IOSTRINGOP:
-	case ZYDIS_CATEGORY_SYSTEM:
-		return true;
-	default:
-		return insn->z.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX ||
-		       insn->z.encoding == ZYDIS_INSTRUCTION_ENCODING_MVEX;
-	}
+	return insn->z.meta.category == ZYDIS_CATEGORY_IO ||
+	       insn->z.meta.category == ZYDIS_CATEGORY_IOSTRINGOP ||
+	       insn->z.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX ||
+	       insn->z.encoding == ZYDIS_INSTRUCTION_ENCODING_MVEX;
 }
 
 static enum kernel_does kernel_does(const struct x86_insn *insn)
@@ -234,7 +229,7 @@ static int candidate_find(const struct elf_file *f, const struct elf_symbol *sym
 	*c = (struct candidate){.does = KERNEL_REFUSES};
 	x86_reader_init(&reader, f);
 	snprintf(out->why, sizeof(out->why), "nothing emulated within reach");
-	while (at <= PROBE_SITE_SKIP_MAX && (at == 0 || at < sym->size)) {
+	while (at <= PROBE_SITE_SKIP_MAX && (!sym->size || at < sym->size)) {
 		enum kernel_does does;
 
 		if (!x86_decode(&reader, sym->addr + at, &insn))

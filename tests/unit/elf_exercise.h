@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Asks an ELF file, however damaged, everything there is to ask. For the unit test and the fuzzer. */
+#ifndef POV_TESTS_ELF_EXERCISE_H
+#define POV_TESTS_ELF_EXERCISE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf/elf_file.h"
+#include "elf/mpi_library.h"
+#include "elf/probe_site.h"
+
+#define EXERCISE_SYMBOLS_MAX 256
+
+/* A sum over all that was told, so that no byte of it may be uninitialised or out of bounds. */
+static inline unsigned long elf_exercise(const struct elf_file *f)
+{
+	const char *const *needed;
+	const struct elf_symbol *sym, *two[2];
+	struct mpi_library lib;
+	struct mpi_named *copied;
+	unsigned long sum = elf_file_is_dynamic(f);
+	size_t cnt;
+	uint64_t addr;
+	char byte;
+
+	sum += elf_file_defines(f, "PMPI_Init") + elf_file_defines(f, "main");
+	sum += strlen(elf_file_build_id(f)) + strlen(elf_file_soname(f));
+	cnt = elf_file_needed(f, &needed);
+	for (size_t i = 0; i < cnt; i++)
+		sum += strlen(needed[i]);
+	cnt = elf_file_symbols(f, &sym);
+	for (size_t i = 0; i < cnt && i < EXERCISE_SYMBOLS_MAX; i++) {
+		struct probe_site site;
+		const char *slot;
+
+		sum += strlen(sym[i].name) + (elf_file_find(f, sym[i].name) != NULL);
+		sum += elf_file_symbol_from(f, sym[i].addr) != NULL;
+		if (elf_file_read_addr(f, sym[i].addr, &byte, 1) == 1)
+			sum += (unsigned char)byte;
+		if (sym[i].has_offset && !elf_file_offset_to_addr(f, sym[i].offset, &addr))
+			sum += addr;
+		if (!probe_site_choose(f, &sym[i], 6, &site))
+			sum += site.skipped + strlen(site.insn) + strlen(site.why);
+		slot = elf_file_slot_symbol(f, sym[i].addr);
+		sum += slot ? strlen(slot) : 0;
+		sum += elf_file_find_mpi(f, sym[i].name, two);
+	}
+	if (mpi_library_probe(f, &lib) == 1) {
+		sum += lib.named_cnt + strlen(lib.version) + strlen(lib.unsure) +
+		       lib.layout.type_size_off;
+		mpi_library_release(&lib);
+	}
+	sum += mpi_library_copied(f, &copied);
+	free(copied);
+	return sum;
+}
+
+#endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Symbols, names and bytes of ELF files made for it; and files that are damaged, foreign or no files at all. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "elf/elf_file.h"
+#include "unit/elf_exercise.h"
+#include "unit/elf_fixture.h"
+
+#define LIB_FLAGS "-shared -fPIC -O1 -nostdlib -Wl,-soname,libfix.so.7 -Wl,--build-id=0xc0ffee11"
+
+static const char lib_source[] =
+	"int value = 0x11223344;\n"
+	"int later[100];\n"
+	"__attribute__((noinline)) static int hidden(int a) { return a * 7 + value; }\n"
+	"int first(int a) { return hidden(a) + 1; }\n"
+	"int twin(int a) __attribute__((alias(\"first\")));\n"
+	"int absent(int);\n"
+	"int caller(int a) { return absent(a) + later[a]; }\n";
+
+static void test_library(void **state)
+{
+	const struct elf_symbol *s;
+	const char *const *needed;
+	struct elf_file *f;
+	uint64_t addr;
+	int v = 0;
+
+	(void)state;
+	fixture_need_compiler();
+	f = fixture_open("lib.c", lib_source, LIB_FLAGS);
+	assert_true(elf_file_is_dynamic(f));
+	assert_string_equal(elf_file_soname(f), "libfix.so.7");
+	assert_string_equal(elf_file_build_id(f), "c0ffee11");
+	assert_int_equal(elf_file_needed(f, &needed), 0);
+
+	assert_true(elf_file_defines(f, "first"));
+	assert_true(elf_file_defines(f, "hidden"));
+	assert_false(elf_file_defines(f, "absent"));
+	assert_false(elf_file_defines(f, "firs"));
+	assert_false(elf_file_defines(f, ""));
+
+	s = elf_file_find(f, "value");
+	assert_non_null(s);
+	assert_true(s->is_object && !s->is_func && s->has_offset && s->size == 4);
+	assert_int_equal(elf_file_read_addr(f, s->addr, &v, 4), 4);
+	assert_int_equal(v, 0x11223344);
+	v = 0;
+	assert_int_equal(elf_file_read_offset(f, s->offset, &v, 4), 4);
+	assert_int_equal(v, 0x11223344);
+
+	s = elf_file_find(f, "later");
+	assert_true(s && s->is_object && !s->has_offset);
+	assert_int_equal(elf_file_read_addr(f, s->addr + 16, &v, 4), -ENXIO);
+	assert_true(elf_file_maps(f, s->addr, 400));
+	assert_false(elf_file_maps(f, s->addr, 1 << 20));
+
+	s = elf_file_find(f, "first");
+	assert_true(s && s->is_func && s->has_offset && s->size);
+	assert_int_equal(elf_file_find(f, "twin")->addr, s->addr);
+	assert_int_equal(elf_file_offset_to_addr(f, s->offset, &addr), 0);
+	assert_int_equal(addr, s->addr);
+	assert_int_equal(elf_file_symbol_from(f, s->addr)->addr, s->addr);
+	assert_true(elf_file_symbol_from(f, s->addr + 1)->addr > s->addr);
+	assert_null(elf_file_symbol_from(f, UINT64_MAX));
+	assert_null(elf_file_find(f, "absent"));
+	elf_file_close(f);
+}
+
+static void test_other_hash_and_needed(void **state)
+{
+	const char *const *needed;
+	struct elf_file *f;
+
+	(void)state;
+	fixture_need_compiler();
+	f = fixture_open("sysv.c", lib_source,
+			 "-shared -fPIC -O1 -Wl,--hash-style=sysv,--no-as-needed -lm -s");
+	assert_true(elf_file_defines(f, "first"));
+	assert_true(elf_file_defines(f, "twin"));
+	assert_false(elf_file_defines(f, "hidden"));
+	assert_false(elf_file_defines(f, "absent"));
+	assert_null(elf_file_find(f, "hidden"));
+	assert_string_equal(elf_file_soname(f), "");
+	assert_true(elf_file_needed(f, &needed) >= 2);
+	assert_string_equal(needed[0], "libm.so.6");
+	elf_file_close(f);
+}
+
+static void test_versions(void **state)
+{
+	static const char source[] = "__asm__(\".symver f_new,f@@V2\\n.symver f_old,f@V1\\n\");\n"
+				     "int f_old(void) { return 1; }\n"
+				     "int f_new(void) { return 2; }\n";
+	const struct elf_symbol *s, *all;
+	struct elf_file *f;
+	unsigned int seen = 0;
+	size_t cnt;
+	char *map;
+
+	(void)state;
+	fixture_need_compiler();
+	map = fixture_write("v.map", "V1 { local: *; }; V2 { global: f; } V1;", 39);
+	f = fixture_open("ver.c", source, "-shared -fPIC -O1 -nostdlib -Wl,--version-script=v.map");
+	s = elf_file_find(f, "f");
+	assert_non_null(s);
+	assert_int_equal(s->addr, elf_file_find(f, "f_new")->addr);
+	cnt = elf_file_symbols(f, &all);
+	for (size_t i = 0; i < cnt; i++) {
+		assert_null(strchr(all[i].name, '@'));
+		seen += !strcmp(all[i].name, "f");
+	}
+	assert_int_equal(seen, 2);
+	elf_file_close(f);
+	free(map);
+}
+
+static void test_ifunc(void **state)
+{
+	static const char source[] = "static int a(void) { return 1; }\n"
+				     "static void *pick(void) { return a; }\n"
+				     "int chosen(void) __attribute__((ifunc(\"pick\")));\n";
+	const struct elf_symbol *s;
+	struct elf_file *f;
+
+	(void)state;
+	fixture_need_compiler();
+	f = fixture_open("ifunc.c", source, "-shared -fPIC -O1 -nostdlib");
+	s = elf_file_find(f, "chosen");
+	assert_non_null(s);
+	assert_false(s->is_func || s->is_object);
+	elf_file_close(f);
+}
+
+static void test_static_program(void **state)
+{
+	static const char source[] = "int PMPI_Init(int *c, char ***v) { return 0; }\n"
+				     "void _start(void) { PMPI_Init(0, 0); for (;;) ; }\n";
+	struct elf_file *f;
+
+	(void)state;
+	fixture_need_compiler();
+	f = fixture_open("static.c", source, "-static -nostdlib -O0 -no-pie");
+	assert_false(elf_file_is_dynamic(f));
+	assert_true(elf_file_defines(f, "PMPI_Init"));
+	/* The tail of another name, as linkers store it, is not that name. */
+	assert_false(elf_file_defines(f, "MPI_Init"));
+	assert_true(elf_file_find(f, "_start")->is_func);
+	elf_file_close(f);
+}
+
+static void test_by_descriptor(void **state)
+{
+	struct elf_file *f;
+	char *path;
+	int fd;
+
+	(void)state;
+	fixture_need_compiler();
+	path = fixture_build("fd.c", lib_source, LIB_FLAGS);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(elf_file_open_fd(fd, &f), 0);
+	close(fd);
+	assert_int_equal(unlink(path), 0);
+	assert_non_null(elf_file_find(f, "first"));
+	elf_file_close(f);
+	free(path);
+}
+
+static void expect_error(const char *name, const void *bytes, size_t cnt, int err)
+{
+	char *path = fixture_write(name, bytes, cnt);
+	struct elf_file *f;
+
+	assert_int_equal(elf_file_open(path, &f), err);
+	free(path);
+}
+
+static void test_refused(void **state)
+{
+	struct elf_file *f;
+	char *path, *image, fifo[128];
+	size_t cnt;
+
+	(void)state;
+	fixture_need_compiler();
+	expect_error("empty", "", 0, -ENOEXEC);
+	expect_error("text", "#!/bin/sh\nexit 0\n", 17, -ENOEXEC);
+	assert_int_equal(elf_file_open("/", &f), -ENOEXEC);
+	assert_int_equal(elf_file_open("/nonexistent/x", &f), -ENOENT);
+
+	path = fixture_build("good.c", lib_source, LIB_FLAGS);
+	image = fixture_read(path, &cnt);
+	free(path);
+	image[4] = 1; /* 32-bit */
+	expect_error("class", image, cnt, -ENOEXEC);
+	image[4] = 2;
+	image[5] = 2; /* the other byte order */
+	expect_error("order", image, cnt, -ENOEXEC);
+	image[5] = 1;
+	image[18] = 8; /* MIPS */
+	expect_error("machine", image, cnt, -ENOEXEC);
+	free(image);
+
+	path = fixture_build("object.c", lib_source, "-c");
+	assert_int_equal(elf_file_open(path, &f), -ENOEXEC);
+	free(path);
+
+	path = fixture_write("dir", "", 0);
+	snprintf(fifo, sizeof(fifo), "%s.fifo", path);
+	free(path);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_int_equal(elf_file_open(fifo, &f), -ENOEXEC); /* and does not wait for a writer */
+}
+
+/* Opens and asks everything; only that it ends well is asserted. */
+static unsigned int survive(const char *name, const void *bytes, size_t cnt)
+{
+	char *path = fixture_write(name, bytes, cnt);
+	struct elf_file *f;
+	int err = elf_file_open(path, &f);
+
+	free(path);
+	if (err)
+		return 0;
+	elf_exercise(f);
+	elf_file_close(f);
+	return 1;
+}
+
+static const char mpi_source[] =
+	"struct c { char pad[224]; unsigned id; int rank; };\n"
+	"struct c ompi_mpi_comm_world;\n"
+	"const char ompi_version_string[] = \"4.1.0\";\n"
+	"int PMPI_Init(int *c, char ***v) { return 0; }\n"
+	"int PMPI_Comm_rank(struct c *c, int *r) { *r = c->rank; return 0; }\n"
+	"int absent(int); int MPI_Send(int a) { return absent(a) + 1; }\n";
+
+static void test_truncated(void **state)
+{
+	unsigned int opened = 0, tried = 0;
+	size_t cnt;
+	char *path, *image;
+
+	(void)state;
+	fixture_need_compiler();
+	path = fixture_build("cut.c", mpi_source, "-shared -fPIC -O2 -fcf-protection -nostdlib");
+	image = fixture_read(path, &cnt);
+	free(path);
+	for (size_t keep = 0; keep < cnt; keep += 64, tried++)
+		opened += survive("cut", image, keep);
+	print_message("%u lengths of a file of %zu bytes, %u could be opened\n", tried, cnt,
+		      opened);
+	assert_true(opened > 0 && opened < tried);
+	free(image);
+}
+
+static void test_flipped(void **state)
+{
+	uint64_t x = 88172645463325252ull;
+	unsigned int opened = 0;
+	char *path, *image, *copy;
+	size_t cnt;
+
+	(void)state;
+	fixture_need_compiler();
+	path = fixture_build("flip.c", mpi_source,
+			     "-shared -fPIC -O2 -fcf-protection -nostdlib -s");
+	image = fixture_read(path, &cnt);
+	free(path);
+	copy = malloc(cnt);
+	assert_non_null(copy);
+	for (int round = 0; round < 3000; round++) {
+		memcpy(copy, image, cnt);
+		for (int k = 0; k < 4; k++) {
+			x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+			/* Every other hit among the headers and tables of the first pages. */
+			copy[(x >> 8) % (k & 1 ? cnt : 1024)] = (char)x;
+		}
+		opened += survive("flip", copy, cnt);
+	}
+	print_message("3000 damaged files, %u could be opened\n", opened);
+	assert_true(opened > 100);
+	free(copy);
+	free(image);
+}
+
+/* A file that claims to be enormous (and is, but holds nothing) must not make us allocate that much. */
+static void test_sparse(void **state)
+{
+	size_t cnt;
+	struct elf_file *f;
+	uint64_t shoff, huge = 1ull << 38;
+	uint16_t shnum;
+	char *path, *image;
+
+	(void)state;
+	fixture_need_compiler();
+	path = fixture_build("sparse.c", lib_source, LIB_FLAGS);
+	image = fixture_read(path, &cnt);
+	memcpy(&shoff, image + 40, 8);
+	memcpy(&shnum, image + 60, 2);
+	for (unsigned int i = 0; i < shnum; i++)
+		memcpy(image + shoff + 64ul * i + 32, &huge, 8); /* sh_size */
+	free(path);
+	path = fixture_write("sparse", image, cnt);
+	if (truncate(path, (off_t)1 << 40)) {
+		print_message("SKIP: no sparse files of 1 TiB on this file system\n");
+		skip();
+	}
+	assert_int_equal(elf_file_open(path, &f), 0);
+	assert_null(elf_file_find(f, "hidden"));
+	elf_exercise(f);
+	elf_file_close(f);
+	assert_int_equal(unlink(path), 0);
+	free(path);
+	free(image);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_library),	       cmocka_unit_test(test_other_hash_and_needed),
+		cmocka_unit_test(test_versions),       cmocka_unit_test(test_ifunc),
+		cmocka_unit_test(test_static_program), cmocka_unit_test(test_by_descriptor),
+		cmocka_unit_test(test_refused),	       cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_flipped),	       cmocka_unit_test(test_sparse),
+	};
+
+	return cmocka_run_group_tests_name("elf_file", tests, NULL, fixture_remove_all);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Probe sites of functions written for it, one for each rule: what may be skipped, what may not, what the
+ * kernel emulates or refuses, and what jumps where. One assembly file holds them all.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/log.h"
+#include "elf/elf_file.h"
+#include "elf/probe_site.h"
+#include "elf/sites_print.h"
+#include "unit/elf_fixture.h"
+
+#if defined(__x86_64__)
+
+#define LIB_FLAGS "-shared -nostdlib -Wl,-Bsymbolic"
+#define E SITE_EMULATED
+#define S SITE_STEPPED
+#define TAIL "xor %eax, %eax\npop %rbx\nret"
+
+struct site_case {
+	const char *name, *code;
+	unsigned int nargs_regs;
+	int err;
+	unsigned int skipped;
+	enum site_cost cost;
+	const char *why; /* part of the reason */
+};
+
+static const struct site_case cases[] = {
+	/* where it starts */
+	{"push", "push %rbx\n" TAIL, 6, 0, 0, E, "push"},
+	{"push_r12", "push %r12\npop %r12\nret", 6, 0, 0, E, "push"},
+	{"push_rexw", ".byte 0x48,0x53\n" TAIL, 6, 0, 0, S, "stack pointer"},
+	{"push_imm", "push $1\npop %rax\nret", 6, 0, 0, S, "stack pointer"},
+	{"nop1", "nop\n" TAIL, 6, 0, 0, E, "nop"},
+	{"jmp_first", "jmp away", 6, 0, 0, E, "jmp"},
+	{"call_first", "call away\nret", 6, 0, 0, E, "call"},
+	{"ret_first", "ret", 6, 0, 0, S, "stack pointer"},
+	{"sub_rsp", "sub $24, %rsp\npush %rbx\n" TAIL, 6, 0, 0, S,
+	 "sub at +0 moves the stack pointer"},
+	{"realign", "lea 8(%rsp), %r10\nand $-32, %rsp\npush -8(%r10)\nret", 6, 0, 0, S,
+	 "stack pointer"},
+	/* moved */
+	{"endbr_push", "endbr64\npush %rbx\n" TAIL, 6, 0, 4, E, "emulated"},
+	{"mov_push", "mov %edi, %eax\npush %rbx\n" TAIL, 6, 0, 2, E, "emulated"},
+	{"nopl_push", ".byte 0x0f,0x1f,0x44,0,0\npush %rbx\n" TAIL, 6, 0, 5, E, "emulated"},
+	{"rip_load", "mov datum(%rip), %rax\npush %rbx\n" TAIL, 6, 0, 7, E, "emulated"},
+	{"stack_arg", "mov 8(%rsp), %rax\npush %rbx\n" TAIL, 6, 0, 5, E, "emulated"},
+	{"xor_jmp", "xor %r8d, %r8d\njmp away", 4, 0, 3, E, "emulated"},
+	{"test_jcc", "test %rdi, %rdi\nje 1f\npush %rbx\n" TAIL "\n1: ret", 6, 0, 3, E, "emulated"},
+	{"long_jcc", "cmp $1, %edi\n.byte 0x0f,0x84,0,0,0,0\nret", 6, 0, 3, E, "emulated"},
+	{"tail_call", "endbr64\npush %rbx\npop %rbx\njmp away", 6, 0, 4, E, "emulated"},
+	{"plt_call", "endbr64\npush %rbx\ncall elsewhere@PLT\npop %rbx\njmp elsewhere@PLT", 6, 0, 4,
+	 E, "emulated"},
+	{"slot_jump", "endbr64\npush %rbx\npop %rbx\njmp *elsewhere@GOTPCREL(%rip)", 6, 0, 4, E,
+	 "emulated"},
+	{"to_start", "endbr64\n0: push %rbx\npop %rbx\ndec %edi\njne to_start\nret", 6, 0, 4, E,
+	 "emulated"},
+	{"dead_reg", "mov %esi, %r9d\npush %rbx\n" TAIL, 5, 0, 3, E, "emulated"},
+	/* not moved: what would be skipped matters */
+	{"live_arg", "mov %esi, %r9d\npush %rbx\n" TAIL, 6, 0, 0, S, "overwrites an argument"},
+	{"live_byte", "mov $1, %dl\npush %rbx\n" TAIL, 6, 0, 0, S, "overwrites an argument"},
+	{"implicit", "cqo\npush %rbx\n" TAIL, 6, 0, 0, S, "overwrites an argument"},
+	{"store", "movl $0, datum(%rip)\npush %rbx\n" TAIL, 6, 0, 0, S, "writes memory"},
+	{"store_red", "mov %rdi, -8(%rsp)\npush %rbx\n" TAIL, 6, 0, 0, S, "writes memory"},
+	{"load_arg", "mov (%rdi), %rax\npush %rbx\n" TAIL, 6, 0, 0, S, "may fault"},
+	{"load_far", "mov 0x7000000(%rip), %rax\npush %rbx\n" TAIL, 6, 0, 0, S, "may fault"},
+	{"load_tls", "mov %fs:0x28, %rax\npush %rbx\n" TAIL, 6, 0, 0, S, "may fault"},
+	{"load_deep", "mov 4096(%rsp), %rax\npush %rbx\n" TAIL, 6, 0, 0, S, "may fault"},
+	{"divide", "div %ebx\npush %rbx\n" TAIL, 2, 0, 0, S, "is not plain"},
+	{"string", "rep stosb\npush %rbx\n" TAIL, 0, 0, 0, S, "writes memory"},
+	{"timer", "rdtsc\npush %rbx\n" TAIL, 2, 0, 0, S, "is not plain"},
+	{"far_push",
+	 "mov $1, %rax\nmov $1, %rax\nmov $1, %rax\nmov $1, %rax\nmov $1, %rax\npush %rbx\n" TAIL,
+	 6, 0, 0, S, "within reach"},
+	/* not moved: something comes from elsewhere */
+	{"back_to_site", "endbr64\n1: push %rbx\npop %rbx\ndec %edi\njne 1b\nret", 6, 0, 0, S,
+	 "branch lands behind the start"},
+	{"back_between", "endbr64\n1: mov %edi, %eax\npush %rbx\npop %rbx\njmp 1b", 6, 0, 0, S,
+	 "branch lands behind the start"},
+	{"call_between", "endbr64\n1: push %rbx\npop %rbx\ncall 1b\nret", 6, 0, 0, S, "call lands"},
+	{"from_cold",
+	 "endbr64\n1: push %rbx\npop %rbx\njmp 2f\n.section .text.cold\nnop\n2: inc %eax\njmp 1b\n.text",
+	 6, 0, 0, S, "branch lands behind the start"},
+	{"cold_fine",
+	 "endbr64\npush %rbx\npop %rbx\n1: jmp 2f\n.section .text.cold\nnop\n2: inc %eax\njmp 1b\n.text",
+	 6, 0, 4, E, "emulated"},
+	{"cold_table",
+	 "endbr64\npush %rbx\npop %rbx\njmp 2f\n.section .text.cold\nnop\n2: inc %eax\njmp *%rax\n.text",
+	 6, 0, 0, S, "indirect jump"},
+	{"table", "endbr64\npush %rbx\npop %rbx\njmp *%rax", 6, 0, 0, S, "indirect jump"},
+	{"table_mem", "endbr64\npush %rbx\npop %rbx\njmp *(%rax,%rdi,8)", 6, 0, 0, S,
+	 "indirect jump"},
+	{"second_name", "endbr64\n.globl second_entry\nsecond_entry: push %rbx\n" TAIL, 6, 0, 0, S,
+	 "another symbol"},
+	{"overlap", "endbr64\npush %rbx\njmp 1f+1\n1: .byte 0x3d,0x90,0x90,0x90,0x90\n" TAIL, 6, 0,
+	 0, S, "inside an instruction"},
+	{"not_code", "endbr64\npush %rbx\n" TAIL "\n.byte 0x06,0x06", 6, 0, 0, S,
+	 "not all of it is code"},
+	/* where the kernel refuses */
+	{"nop2_push", ".byte 0x66,0x90\npush %rbx\n" TAIL, 6, 0, 2, E, "emulated"},
+	{"nop2_ret", ".byte 0x66,0x90\nret", 6, 0, 2, S, "stack pointer"},
+	{"cs_nop_push", ".byte 0x2e,0x0f,0x1f,0x40,0\npush %rbx\n" TAIL, 6, 0, 5, E, "emulated"},
+	{"xchg_r8", ".byte 0x41,0x90\npush %rbx\n" TAIL, 6, -ENOTSUP, 0, S, ""},
+	{"locked", "lock incl (%rdi)\nret", 6, -ENOTSUP, 0, S, ""},
+	{"trap", "ud2", 6, -ENOTSUP, 0, S, ""},
+	{"jmp16", ".byte 0x66,0xe9,0,0,0,0\nret", 6, -ENOTSUP, 0, S, ""},
+	{"garbage", ".byte 0x06", 6, -EINVAL, 0, S, ""},
+};
+
+static char *cases_source(void)
+{
+	char *all = xstrdup(".text\n.type away,@function\naway: ret\n.size away,.-away\n"), *more;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *n = cases[i].name;
+
+		more = xasprintf("%s.globl %s\n.type %s,@function\n%s:\n%s\n.size %s, .-%s\n", all,
+				 n, n, n, cases[i].code, n, n);
+		free(all);
+		all = more;
+	}
+	/* No size: nothing is known of where it ends. */
+	more = xasprintf(
+		"%s.globl unsized\n.type unsized,@function\nunsized: endbr64\npush %%rbx\nret\n"
+		".data\n.globl datum\n.type datum,@object\n.size datum,8\ndatum: .quad 5\n"
+		".section .note.GNU-stack,\"\"\n",
+		all);
+	free(all);
+	return more;
+}
+
+static struct elf_file *lib;
+
+static int open_cases(void **state)
+{
+	(void)state;
+	return 0;
+}
+
+static void need_lib(void)
+{
+	char *source;
+
+	fixture_need_compiler();
+	if (lib)
+		return;
+	source = cases_source();
+	lib = fixture_open("cases.S", source, LIB_FLAGS);
+	free(source);
+}
+
+static void test_cases(void **state)
+{
+	(void)state;
+	need_lib();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct site_case *c = &cases[i];
+		const struct elf_symbol *s = elf_file_find(lib, c->name);
+		struct probe_site site = {.why = "untouched"};
+		int err;
+
+		assert_non_null(s);
+		err = probe_site_choose(lib, s, c->nargs_regs, &site);
+		if (err != c->err || (!err && (site.skipped != c->skipped || site.cost != c->cost ||
+					       !strstr(site.why, c->why))))
+			fail_msg("%s: %d, +%u, %s, \"%s\" (first %s)", c->name, err, site.skipped,
+				 site.cost == E ? "emulated" : "stepped", site.why, site.insn);
+		if (err)
+			assert_string_equal(site.why, "untouched");
+		else
+			assert_int_equal(site.offset, s->offset + site.skipped);
+	}
+	print_message("%zu functions\n", sizeof(cases) / sizeof(cases[0]));
+}
+
+static void test_odd_symbols(void **state)
+{
+	struct probe_site site;
+	struct elf_symbol s;
+
+	(void)state;
+	need_lib();
+	assert_int_equal(probe_site_choose(lib, elf_file_find(lib, "unsized"), 6, &site), 0);
+	assert_int_equal(site.skipped, 0);
+	assert_non_null(strstr(site.why, "size is not told"));
+	assert_int_equal(probe_site_choose(lib, elf_file_find(lib, "datum"), 6, &site), -ENXIO);
+	s = *elf_file_find(lib, "endbr_push");
+	s.has_offset = false;
+	assert_int_equal(probe_site_choose(lib, &s, 6, &site), -ENXIO);
+	s.has_offset = true;
+	s.size = UINT64_MAX;
+	assert_int_equal(probe_site_choose(lib, &s, 6, &site), 0);
+	assert_int_equal(site.skipped, 0);
+	s.size = 1ul << 19; /* ends behind the file */
+	assert_int_equal(probe_site_choose(lib, &s, 6, &site), 0);
+	assert_int_equal(site.skipped, 0);
+}
+
+static void test_text(void **state)
+{
+	struct probe_site site;
+
+	(void)state;
+	need_lib();
+	assert_int_equal(probe_site_choose(lib, elf_file_find(lib, "endbr_push"), 6, &site), 0);
+	assert_string_equal(site.insn, "endbr64");
+	assert_int_equal(probe_site_choose(lib, elf_file_find(lib, "mov_push"), 6, &site), 0);
+	assert_string_equal(site.insn, "mov %edi, %eax");
+}
+
+static void test_print(void **state)
+{
+	static const char source[] =
+		".text\n.globl MPI_Send,MPI_Recv,MPI_Bad\n"
+		".type MPI_Send,@function\nMPI_Send: endbr64\npush %rbx\npop %rbx\nret\n"
+		".size MPI_Send,.-MPI_Send\n"
+		".type MPI_Recv,@function\nMPI_Recv: sub $8,%rsp\nadd $8,%rsp\nret\n"
+		".size MPI_Recv,.-MPI_Recv\n"
+		".type MPI_Bad,@function\nMPI_Bad: ud2\n.size MPI_Bad,.-MPI_Bad\n"
+		".section .note.GNU-stack,\"\"\n";
+	static const struct site_function asked[] = {{"MPI_Recv", 6}, {"MPI_Nope", 6}};
+	struct elf_file *f;
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out;
+
+	(void)state;
+	fixture_need_compiler();
+	f = fixture_open("print.S", source, LIB_FLAGS);
+	out = open_memstream(&text, &bytes);
+	assert_int_equal(sites_print(f, "print.so", NULL, 0, false, out), 0);
+	fclose(out);
+	assert_non_null(strstr(text, "MPI_Send"));
+	assert_non_null(strstr(text, "+4  emulated"));
+	assert_non_null(strstr(text, "moves the stack pointer"));
+	assert_non_null(strstr(text, "3 functions: 1 emulated (1 of them behind the start), "
+				     "1 single-stepped, 1 cannot be probed\n"));
+	free(text);
+	out = open_memstream(&text, &bytes);
+	assert_int_equal(sites_print(f, "print.so", asked, 2, true, out), 0);
+	fclose(out);
+	assert_non_null(strstr(text, "\"function\":\"MPI_Recv\""));
+	assert_null(strstr(text, "MPI_Send"));
+	assert_non_null(strstr(text, "\"absent\":1"));
+	free(text);
+	elf_file_close(f);
+
+	out = fopen("/dev/full", "we");
+	if (out) {
+		need_lib();
+		f = fixture_open("print.S", source, LIB_FLAGS);
+		setvbuf(out, NULL, _IONBF, 0);
+		assert_true(sites_print(f, "print.so", NULL, 0, false, out) < 0);
+		assert_true(sites_print(f, "print.so", NULL, 0, true, out) < 0);
+		fclose(out);
+		elf_file_close(f);
+	}
+	log_set_level(LOG_QUIET);
+	assert_int_equal(sites_print(lib, "cases.so", NULL, 0, false, stdout), -ENOENT);
+}
+
+static int close_cases(void **state)
+{
+	elf_file_close(lib);
+	return fixture_remove_all(state);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_odd_symbols),
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_print),
+	};
+
+	return cmocka_run_group_tests_name("elf_sites", tests, open_cases, close_cases);
+}
+
+#else
+
+int main(void)
+{
+	puts("SKIP: probe sites are decoded on x86-64 only");
+	return 77;
+}
+
+#endif
