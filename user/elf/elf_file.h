@@ -30,9 +30,9 @@ int elf_file_open(const char *path, struct elf_file **out);
 int elf_file_open_fd(int fd, struct elf_file **out); /* fd stays the caller's, and may be closed */
 void elf_file_close(struct elf_file *f);
 
-bool elf_file_is_dynamic(const struct elf_file *f); /* has .dynsym */
-const char *elf_file_build_id(const struct elf_file *f); /* hex, "" if none */
-const char *elf_file_soname(const struct elf_file *f);	 /* "" if none */
+bool elf_file_is_dynamic(const struct elf_file *f);			     /* has .dynsym */
+const char *elf_file_build_id(const struct elf_file *f);		     /* hex, "" if none */
+const char *elf_file_soname(const struct elf_file *f);			     /* "" if none */
 size_t elf_file_needed(const struct elf_file *f, const char *const **names); /* DT_NEEDED */
 
 /*

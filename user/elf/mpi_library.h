@@ -8,7 +8,6 @@
 #ifndef POV_ELF_MPI_LIBRARY_H
 #define POV_ELF_MPI_LIBRARY_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "abi/config.h"
@@ -25,11 +24,11 @@ struct mpi_named { /* a predefined object: MPI_COMM_WORLD, MPI_INT, MPI_SUM … 
 
 struct mpi_library {
 	enum mpi_flavour flavour;
-	char version[64];      /* from the file itself; "" if it does not tell */
-	struct pov_lib layout; /* for the kernel half */
+	char version[64];	 /* from the file itself; "" if it does not tell */
+	struct pov_lib layout;	 /* for the kernel half */
 	struct mpi_named *named; /* owned; mpi_library_release */
 	uint32_t named_cnt;
-	char unsure[160];      /* what failed its self-check, for the user; "" if nothing */
+	char unsure[160]; /* what failed its self-check, for the user; "" if nothing */
 };
 
 /*
@@ -38,11 +37,7 @@ struct mpi_library {
  */
 int mpi_library_probe(const struct elf_file *f, struct mpi_library *out);
 void mpi_library_release(struct mpi_library *lib);
-const char *mpi_flavour_name(enum mpi_flavour f); /* "openmpi", "mpich", "mpi-abi", "unknown", "none" */
-/*
- * Open MPI's predefined objects that an executable holds in the library's stead (copy relocations): names as in
- * mpi_library.named, addresses in the executable's terms. Returns how many; the caller frees *out (NULL if 0).
- */
-size_t mpi_library_copied(const struct elf_file *exe, struct mpi_named **out);
+const char *
+mpi_flavour_name(enum mpi_flavour f); /* "openmpi", "mpich", "mpi-abi", "unknown", "none" */
 
 #endif

@@ -390,8 +390,3 @@ uint32_t mpi_named_abi(struct mpi_named **out)
 {
 	return table_copy(abi_handles, sizeof(abi_handles) / sizeof(abi_handles[0]), out);
 }
-
-size_t mpi_library_copied(const struct elf_file *exe, struct mpi_named **out)
-{
-	return mpi_named_objects(exe, POV_OFF_NONE, out);
-}

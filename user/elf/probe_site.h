@@ -32,7 +32,7 @@ struct probe_site {
  * if the kernel would refuse a probe there. Costs are those of kernels without a special path for the instruction
  * (since 6.18 longer nops are emulated too). Machines other than x86-64: always the symbol's start, SITE_STEPPED.
  */
-int probe_site_choose(const struct elf_file *f, const struct elf_symbol *sym, unsigned int nargs_regs,
-		      struct probe_site *out);
+int probe_site_choose(const struct elf_file *f, const struct elf_symbol *sym,
+		      unsigned int nargs_regs, struct probe_site *out);
 
 #endif
