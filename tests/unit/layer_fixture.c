@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+#include "layer_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/log.h"
+#include "layer/func_table.h"
+
+static void meta(struct fixture *f, const char *text)
+{
+	json_t *m = json_loads(text, 0, NULL);
+
+	assert_non_null(m);
+	layer_mpi.decoder_meta(f->d, m);
+	json_decref(m); /* the decoder keeps what it needs */
+}
+
+void fixture_init(struct fixture *f, const char *library, const char *process)
+{
+	json_t *table = func_table_to_json(), *row;
+	size_t i;
+
+	memset(f, 0, sizeof(*f));
+	f->now = 1000000;
+	f->cnt = func_table_count();
+	f->funcs = xcalloc(f->cnt, sizeof(*f->funcs));
+	json_array_foreach (json_object_get(table, "rows"), i, row) {
+		f->funcs[i].id = i;
+		f->funcs[i].name = func_table_get(i)->name;
+		f->funcs[i].group = func_table_get(i)->group;
+		f->funcs[i].layer = &layer_mpi;
+		assert_int_equal(layer_mpi.func_parse(row, &f->funcs[i]), 0);
+	}
+	json_decref(table);
+	f->d = layer_mpi.decoder_new();
+	if (library)
+		meta(f, library);
+	if (process)
+		meta(f, process);
+}
+
+void fixture_init_openmpi(struct fixture *f)
+{
+	fixture_init(f,
+		     "{\"type\":\"library\",\"id\":3,\"flavour\":\"openmpi\","
+		     "\"layout\":{\"handle_bytes\":8,\"status_bytes\":24},\"named\":["
+		     "[\"MPI_COMM_WORLD\",\"0x1000\",0],[\"MPI_COMM_SELF\",\"0x1100\",0],"
+		     "[\"MPI_COMM_NULL\",\"0x1200\",0],[\"MPI_REQUEST_NULL\",\"0x1300\",0],"
+		     "[\"MPI_DATATYPE_NULL\",\"0x1400\",0],[\"MPI_INT\",\"0x2000\",4],"
+		     "[\"MPI_DOUBLE\",\"0x2100\",8],[\"MPI_BYTE\",8704,1],"
+		     "[\"MPI_SUM\",\"0x3000\",0]]}",
+		     "{\"type\":\"process\",\"ts_ns\":500,\"pid\":100,\"rank\":1,\"size\":4,"
+		     "\"exe\":\"/bin/app\",\"libs\":[{\"id\":3,\"bias\":\"0x7f0000000000\"}],"
+		     "\"copied\":[[\"MPI_DOUBLE\",\"0x404040\"]]}");
+}
+
+void fixture_init_mpich(struct fixture *f)
+{
+	fixture_init(f,
+		     "{\"type\":\"library\",\"id\":3,\"flavour\":\"mpich\","
+		     "\"layout\":{\"handle_bytes\":4,\"status_bytes\":20},\"named\":["
+		     "[\"MPI_COMM_WORLD\",\"0x44000000\",0],[\"MPI_COMM_SELF\",\"0x44000001\",0],"
+		     "[\"MPI_INT\",\"0x4c000405\",4],[\"MPI_DOUBLE\",\"0x4c00080b\",8],"
+		     "[\"MPI_FLOAT_INT\",\"0x8c000000\",8],[\"MPI_SUM\",\"0x58000003\",0]]}",
+		     "{\"type\":\"process\",\"ts_ns\":500,\"pid\":100,\"rank\":1,\"size\":4,"
+		     "\"libs\":[{\"id\":3,\"bias\":\"0x7f0000000000\"}]}");
+}
+
+void fixture_release(struct fixture *f)
+{
+	layer_mpi.decoder_free(f->d);
+	for (size_t i = 0; i < f->cnt; i++)
+		layer_mpi.func_release(&f->funcs[i]);
+	free(f->funcs);
+}
+
+struct pov_call *rec_call(struct fixture *f)
+{
+	return (struct pov_call *)f->rec;
+}
+
+void rec_begin(struct fixture *f, const char *func, uint32_t ret, uint32_t n, ...)
+{
+	struct pov_call *c = rec_call(f);
+	int id = func_table_find(func);
+	va_list ap;
+
+	assert_true(id >= 0);
+	memset(f->rec, 0, sizeof(f->rec));
+	f->now += 1000;
+	c->hdr = (struct pov_hdr){ .kind = POV_KIND_CALL, .tid = 101, .ts_ns = f->now };
+	c->hdr.size = sizeof(*c) + 8 * n;
+	c->dur_ns = 700;
+	c->tgid = FIXTURE_PID;
+	c->func = id;
+	c->nargs = n;
+	c->lib = FIXTURE_LIB;
+	c->ret = 0xdead00000000ull | ret; /* the upper half means nothing */
+	va_start(ap, n);
+	for (uint32_t i = 0; i < n; i++)
+		c->args[i] = va_arg(ap, uint64_t);
+	va_end(ap);
+}
+
+void rec_field(struct fixture *f, uint8_t type, uint8_t arg, uint32_t cnt, const void *data,
+	       size_t bytes)
+{
+	struct pov_field head = { .type = type, .arg = arg, .size = bytes, .cnt = cnt };
+	struct pov_call *c = rec_call(f);
+
+	assert_true(c->hdr.size + sizeof(head) + bytes + 8 < sizeof(f->rec));
+	memcpy(f->rec + c->hdr.size, &head, sizeof(head));
+	if (bytes)
+		memcpy(f->rec + c->hdr.size + sizeof(head), data, bytes);
+	c->hdr.size += sizeof(head) + ((bytes + 7) & ~(size_t)7);
+}
+
+void rec_u64(struct fixture *f, uint8_t type, uint8_t arg, uint32_t cnt, uint64_t v)
+{
+	rec_field(f, type, arg, cnt, &v, sizeof(v));
+}
+
+void rec_more(struct fixture *f, uint8_t type, uint8_t arg, uint32_t first, const void *data,
+	      size_t bytes)
+{
+	_Alignas(8) uint8_t buf[sizeof(struct pov_more) + POV_MORE_BYTES] = { 0 };
+	struct pov_more *m = (struct pov_more *)buf;
+	const struct pov_call *c = rec_call(f);
+
+	assert_true(bytes <= POV_MORE_BYTES);
+	m->hdr = c->hdr;
+	m->hdr.kind = POV_KIND_MORE;
+	m->hdr.size = sizeof(*m) + ((bytes + 7) & ~(size_t)7);
+	m->begin_ns = c->hdr.ts_ns - c->dur_ns;
+	m->first = first;
+	m->size = bytes;
+	m->type = type;
+	m->arg = arg;
+	memcpy(m->data, data, bytes);
+	layer_mpi.decoder_more(f->d, m);
+	rec_call(f)->hdr.flags |= POV_CALL_MORE;
+}
+
+void rec_decode(struct fixture *f)
+{
+	const struct pov_call *c = rec_call(f);
+
+	memset(&f->view, 0xa5, sizeof(f->view)); /* decoding must not rely on what was there */
+	layer_mpi.decode(f->d, &f->funcs[c->func], c, &f->view);
+}
+
+const struct call_value *value_find(const struct fixture *f, const char *name)
+{
+	for (uint32_t i = 0; i < f->view.nvalues; i++)
+		if (!strcmp(f->view.values[i].name, name))
+			return &f->view.values[i];
+	return NULL;
+}
+
+static const struct call_value *value_get(const struct fixture *f, const char *name,
+					  enum value_kind kind)
+{
+	const struct call_value *v = value_find(f, name);
+
+	if (!v)
+		fail_msg("no value '%s'", name);
+	if (v->kind != kind)
+		fail_msg("value '%s' is of kind %d, not %d%s%s", name, v->kind, kind,
+			 v->kind == VALUE_TEXT ? ": " : "", v->kind == VALUE_TEXT ? v->text : "");
+	return v;
+}
+
+int64_t value_int(const struct fixture *f, const char *name)
+{
+	return value_get(f, name, VALUE_INT)->i;
+}
+
+uint64_t value_hex(const struct fixture *f, const char *name)
+{
+	return value_get(f, name, VALUE_HEX)->u;
+}
+
+const char *value_text(const struct fixture *f, const char *name)
+{
+	return value_get(f, name, VALUE_TEXT)->text;
+}

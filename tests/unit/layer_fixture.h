@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Decoding without a trace: a decoder with one library and one process, and call records put together
+ * by hand, as the kernel half would write them.
+ */
+#ifndef POV_TESTS_LAYER_FIXTURE_H
+#define POV_TESTS_LAYER_FIXTURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/event.h"
+#include "layer/layer.h"
+
+extern const struct layer layer_mpi;
+
+struct fixture {
+	struct layer_decoder *d;
+	struct func_info *funcs;
+	size_t cnt;
+	uint64_t now;
+	struct call_view view;
+	_Alignas(8) uint8_t rec[60000]; /* the record being put together */
+};
+
+#define FIXTURE_PID 100
+#define FIXTURE_LIB 3
+#define OMPI_BIAS 0x7f0000000000ull /* where the fixture's Open MPI is loaded */
+
+void fixture_init(struct fixture *f, const char *library, const char *process);
+void fixture_init_openmpi(struct fixture *f); /* rank 1 of 4 */
+void fixture_init_mpich(struct fixture *f);   /* the same */
+void fixture_release(struct fixture *f);
+
+/* Begins a record of n argument words. */
+void rec_begin(struct fixture *f, const char *func, uint32_t ret, uint32_t n, ...);
+struct pov_call *rec_call(struct fixture *f);
+void rec_field(struct fixture *f, uint8_t type, uint8_t arg, uint32_t cnt, const void *data,
+	       size_t bytes);
+void rec_u64(struct fixture *f, uint8_t type, uint8_t arg, uint32_t cnt, uint64_t v);
+/* Hands a continuation of the record's call to the decoder. */
+void rec_more(struct fixture *f, uint8_t type, uint8_t arg, uint32_t first, const void *data,
+	      size_t bytes);
+void rec_decode(struct fixture *f);
+
+const struct call_value *value_find(const struct fixture *f, const char *name); /* or NULL */
+int64_t value_int(const struct fixture *f, const char *name);
+uint64_t value_hex(const struct fixture *f, const char *name);
+const char *value_text(const struct fixture *f, const char *name);
+
+#endif
