@@ -70,7 +70,7 @@ const char *args_keep(struct writer_args *a, const char *fmt, ...)
 }
 
 /* An array cut short, or empty, shows its true length beside it. */
-static void args_add_array(struct writer_args *a, const struct call_value *v)
+static void args_add_array(struct writer_args *a, const struct call_value *v, const char *name)
 {
 	if (v->n) {
 		struct writer_arg *arg = args_new(a, v->name,
@@ -80,43 +80,68 @@ static void args_add_array(struct writer_args *a, const struct call_value *v)
 		arg->ints = v->ints;
 	}
 	if (!v->n || v->cnt > v->n)
-		args_add_uint(a, args_keep(a, "%s_cnt", v->name), v->cnt);
+		args_add_uint(a, args_keep(a, "%s_cnt", name), v->cnt);
+}
+
+/* A dot means nesting to one of Perfetto's importers, and nothing to the other. */
+static const char *name_undotted(struct writer_args *a, const char *name)
+{
+	char *copy = a->scratch + a->used, *dot;
+	size_t n = strlen(name) + 1;
+
+	if (!strchr(name, '.') || ARGS_SCRATCH_BYTES - a->used < n)
+		return name;
+	memcpy(copy, name, n);
+	a->used += (uint32_t)n;
+	while ((dot = strchr(copy, '.')))
+		*dot = '_';
+	return copy;
 }
 
 static void args_add_value(struct writer_args *a, const struct call_value *v)
 {
+	const char *name = name_undotted(a, v->name);
+
 	switch (v->kind) {
 	case VALUE_INT:
-		args_add_int(a, v->name, v->i);
+		args_add_int(a, name, v->i);
 		break;
 	case VALUE_UINT:
-		args_add_uint(a, v->name, v->u);
+		args_add_uint(a, name, v->u);
 		break;
 	case VALUE_HEX:
-		args_add_hex(a, v->name, v->u);
+		args_add_hex(a, name, v->u);
 		break;
 	case VALUE_TEXT:
-		args_add_text(a, v->name, v->text);
+		args_add_text(a, name, v->text);
 		break;
 	case VALUE_INTS:
 	case VALUE_HEXES:
-		args_add_array(a, v);
+		args_add_array(a, v, name);
 		break;
 	}
 }
 
+/* "libapp.so+0x1f", or the address if the file is not known. Too frequent for printf(). */
 static void args_add_site(struct writer_args *a, uint64_t site, const char *module, uint64_t offset)
 {
-	const char *slash;
+	const char *slash = module ? strrchr(module, '/') : NULL,
+		   *file = slash ? slash + 1 : module;
+	size_t n = module ? strnlen(file, 255) : 0;
+	char *p = a->scratch + a->used;
 
+	if ((!module && !site) || ARGS_SCRATCH_BYTES - a->used < n + TEXT_NUMBER_BYTES)
+		return;
+	args_add_text(a, "site", p);
 	if (module) {
-		slash = strrchr(module, '/');
-		args_add_text(a, "site",
-			      args_keep(a, "%s+0x%llx", slash ? slash + 1 : module,
-					(unsigned long long)offset));
-	} else if (site) {
-		args_add_text(a, "site", args_keep(a, "0x%llx", (unsigned long long)site));
+		memcpy(p, file, n);
+		p[n] = '+';
+		p = text_hex(p + n + 1, offset);
+	} else {
+		p = text_hex(p, site);
 	}
+	*p++ = 0;
+	a->used = (uint32_t)(p - a->scratch);
 }
 
 static void args_add_split(struct writer_args *a, const struct state_times *split)

@@ -6,8 +6,8 @@
  * and 2 million of them are wanted a second. What keeps it honest: tests/data/perfetto_subset.proto, against
  * which protoc decodes everything in the tests.
  *
- * A field is appended by number; messages within messages are built in a buffer of their own and then
- * appended as bytes. Strings must be UTF-8 already (writer/text.h).
+ * A field is appended by number; messages within messages in place (pb_open, pb_close) or from a buffer of
+ * their own (pb_message). Strings must be UTF-8 already (writer/text.h).
  */
 #ifndef POV_WRITER_PB_H
 #define POV_WRITER_PB_H
@@ -68,16 +68,41 @@ static inline uint8_t *pb_put_varint(uint8_t *p, uint64_t v)
 	return p;
 }
 
+static inline uint8_t *pb_put_tag(uint8_t *p, uint32_t field, enum pb_wire wire)
+{
+	return pb_put_varint(p, (uint64_t)field << 3 | wire);
+}
+
+/*
+ * A message within b, appended in place: pb_open(), its fields, pb_close(). Its length is only then known, so
+ * room for one byte is left, and longer messages are moved on by what is missing.
+ */
+static inline size_t pb_open(struct pb *b, uint32_t field)
+{
+	pb_reserve(b, PB_TAG_BYTES + 1);
+	b->pos = pb_put_tag(b->pos, field, PB_BYTES) + 1;
+	return pb_len(b);
+}
+
+static inline void pb_close(struct pb *b, size_t at)
+{
+	size_t len = pb_len(b) - at, more = 0;
+
+	for (size_t rest = len >> 7; rest; rest >>= 7)
+		more++;
+	if (more) {
+		pb_reserve(b, more);
+		memmove(b->base + at + more, b->base + at, len);
+		b->pos += more;
+	}
+	pb_put_varint(b->base + at - 1, len);
+}
+
 /* A bare value: an element of a packed array. */
 static inline void pb_varint(struct pb *b, uint64_t v)
 {
 	pb_reserve(b, PB_VARINT_BYTES);
 	b->pos = pb_put_varint(b->pos, v);
-}
-
-static inline uint8_t *pb_put_tag(uint8_t *p, uint32_t field, enum pb_wire wire)
-{
-	return pb_put_varint(p, (uint64_t)field << 3 | wire);
 }
 
 static inline void pb_u64(struct pb *b, uint32_t field, uint64_t v)

@@ -282,6 +282,19 @@ static const char *state_text(uint32_t state)
 	return state && state <= 0x80 ? bit[__builtin_ctz(state)] : "R";
 }
 
+/* The reader takes tid 0 for one thread, which would be idle on several CPUs at once: one for each CPU. */
+static char *put_comm(char *p, const struct sched_task *t, uint32_t cpu)
+{
+	if (t->tid)
+		return text_ftrace_comm(p, t->comm, strlen(t->comm));
+	return text_u64(put(p, "swapper/"), cpu);
+}
+
+static char *put_tid(char *p, const struct sched_task *t, uint32_t cpu)
+{
+	return text_u64(p, t->tid ? t->tid : TIMELINE_IDLE_TID + cpu);
+}
+
 /*
  * "task-17    (   17) [003] ..... 1.2345678905: ". The reader multiplies by 1e9 in a double and cuts: the last
  * digit, half a nanosecond, keeps that from falling to the one before.
@@ -292,14 +305,9 @@ static char *put_ftrace_head(struct json_writer *w, char *p, const struct sched_
 	uint64_t ns = time_of(w, ts_ns);
 	char frac[TEXT_NUMBER_BYTES];
 
-	if (t->tid) {
-		p = text_ftrace_comm(p, t->comm, strlen(t->comm));
-		p = text_u64(put(p, "-"), t->tid);
-		p = text_u64(put(p, " ("), t->tgid);
-		p = put(p, ") [");
-	} else {
-		p = put(p, "<idle>-0 (-----) [");
-	}
+	p = put_tid(put(put_comm(p, t, cpu), "-"), t, cpu);
+	p = text_u64(put(p, " ("), t->tid ? t->tgid : TIMELINE_IDLE_TID);
+	p = put(p, ") [");
 	p = put(p, cpu < 10 ? "00" : cpu < 100 ? "0" : "");
 	p = put(text_u64(p, cpu), "] ");
 	p = put(put(p, flags), " ");
@@ -312,12 +320,8 @@ static char *put_ftrace_head(struct json_writer *w, char *p, const struct sched_
 static char *put_task(char *p, const char *side, const struct sched_task *t, uint32_t cpu,
 		      uint16_t prio)
 {
-	p = put(put(p, side), "_comm=");
-	if (t->tid)
-		p = text_ftrace_comm(p, t->comm, strlen(t->comm));
-	else
-		p = text_u64(put(p, "swapper/"), cpu);
-	p = text_u64(put(put(put(p, " "), side), "_pid="), t->tid);
+	p = put_comm(put(put(p, side), "_comm="), t, cpu);
+	p = put_tid(put(put(put(p, " "), side), "_pid="), t, cpu);
 	return text_u64(put(put(put(p, " "), side), "_prio="), prio);
 }
 
@@ -328,7 +332,8 @@ static void json_switch(void *ctx, const struct sched_switch *s)
 
 	p = put_ftrace_head(w, p, &s->prev, s->cpu, ".....", s->ts_ns);
 	p = put_task(put(p, "sched_switch: "), "prev", &s->prev, s->cpu, s->prev_prio);
-	p = put(put(put(p, " prev_state="), state_text(s->prev_state)), " ==> ");
+	p = put(put(p, " prev_state="), s->prev.tid ? state_text(s->prev_state) : "I");
+	p = put(p, " ==> ");
 	p = put_task(p, "next", &s->next, s->cpu, s->next_prio);
 	out_advance(w->out, put(p, "\\n"));
 }
@@ -393,11 +398,14 @@ static const struct timeline_ops json_sched_ops = {
 static int json_events_run(struct json_writer *w, struct model *m, struct timeline_options *opt,
 			   const struct writer_args *meta)
 {
+	struct model_process idle = {.out_pid = TIMELINE_IDLE_TID, .name = "idle"};
 	int err;
 
 	out_text(w->out, "{\"metadata\":");
 	out_advance(w->out, put_args(w, out_room(w->out), meta));
 	out_text(w->out, ",\n\"traceEvents\":[");
+	if (opt->sched_recorded)
+		json_process(w, &idle, INT32_MAX);
 	opt->slices = true;
 	opt->sched = false;
 	err = timeline_run(m, opt, &json_event_ops, w, meta, w->totals);

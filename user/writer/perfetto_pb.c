@@ -52,7 +52,8 @@ struct pb_writer {
 	struct pb_func *func; /* by id; valid if gen is the current one */
 	uint32_t gen;
 	struct model *model;
-	struct pb packet, event, arg, item, fresh;
+	struct pb packet, event, item, fresh;
+	size_t event_at; /* of the TrackEvent in packet */
 };
 
 void pb_text(struct pb *b, uint32_t field, const char *s)
@@ -83,6 +84,7 @@ static void packet_begin(struct pb_writer *w, uint64_t ts_ns, uint32_t flags)
 		pb_u64(&w->packet, 13, flags);
 }
 
+/* For what is not frequent; events are built in place. */
 static void packet_end(struct pb_writer *w, uint32_t field, const struct pb *body)
 {
 	pb_message(&w->packet, field, body);
@@ -98,22 +100,24 @@ static void sequence_clear(struct pb_writer *w)
 	pb_packet_write(w->out, &w->packet);
 }
 
-static void event_begin(struct pb_writer *w, enum event_type type, const struct track *t)
+static void event_begin(struct pb_writer *w, enum event_type type, const struct track *t,
+			uint64_t ts_ns)
 {
 	if (intern_full(w->intern))
 		sequence_clear(w);
 	pb_reset(&w->fresh);
-	pb_reset(&w->event);
-	pb_u64(&w->event, 9, type);
-	pb_u64(&w->event, 11, t->uuid);
+	packet_begin(w, ts_ns, SEQ_NEEDED);
+	w->event_at = pb_open(&w->packet, 11);
+	pb_u64(&w->packet, 9, type);
+	pb_u64(&w->packet, 11, t->uuid);
 }
 
-static void event_end(struct pb_writer *w, uint64_t ts_ns)
+static void event_end(struct pb_writer *w)
 {
-	packet_begin(w, ts_ns, SEQ_NEEDED);
+	pb_close(&w->packet, w->event_at);
 	if (pb_len(&w->fresh))
 		pb_message(&w->packet, 12, &w->fresh);
-	packet_end(w, 11, &w->event);
+	pb_packet_write(w->out, &w->packet);
 }
 
 /* ---- tracks ---- */
@@ -252,60 +256,64 @@ static void pb_thread(void *ctx, const struct sched_task *t, int32_t order, uint
 
 /* ---- events ---- */
 
-static void arg_array(struct pb_writer *w, const struct writer_arg *a)
+static void arg_array(struct pb *b, const struct writer_arg *a)
 {
 	for (uint32_t i = 0; i < a->n; i++) {
-		pb_reset(&w->item);
+		size_t at = pb_open(b, 12);
+
 		if (a->kind == ARG_HEXES)
-			pb_u64(&w->item, 7, (uint64_t)a->ints[i]);
+			pb_u64(b, 7, (uint64_t)a->ints[i]);
 		else
-			pb_i64(&w->item, 4, a->ints[i]);
-		pb_message(&w->arg, 12, &w->item);
+			pb_i64(b, 4, a->ints[i]);
+		pb_close(b, at);
 	}
 }
 
 static void arg_text(struct pb_writer *w, const char *text)
 {
 	if (strlen(text) <= INTERN_TEXT_BYTES)
-		pb_u64(&w->arg, 17, intern_add(w->intern, INTERN_TEXT, text, &w->fresh));
+		pb_u64(&w->packet, 17, intern_add(w->intern, INTERN_TEXT, text, &w->fresh));
 	else
-		pb_text(&w->arg, 6, text);
+		pb_text(&w->packet, 6, text);
 }
 
 static void arg_write(struct pb_writer *w, const struct writer_arg *a)
 {
-	pb_reset(&w->arg);
-	pb_u64(&w->arg, 1, intern_add(w->intern, INTERN_ARG_NAME, a->name, &w->fresh));
+	struct pb *b = &w->packet;
+	size_t at = pb_open(b, 4);
+
+	pb_u64(b, 1, intern_add(w->intern, INTERN_ARG_NAME, a->name, &w->fresh));
 	switch (a->kind) {
 	case ARG_INT:
-		pb_i64(&w->arg, 4, a->i);
+		pb_i64(b, 4, a->i);
 		break;
 	case ARG_UINT:
-		pb_u64(&w->arg, 3, a->u);
+		pb_u64(b, 3, a->u);
 		break;
 	case ARG_HEX:
-		pb_u64(&w->arg, 7, a->u);
+		pb_u64(b, 7, a->u);
 		break;
 	case ARG_BOOL:
-		pb_u64(&w->arg, 2, a->u);
+		pb_u64(b, 2, a->u);
 		break;
 	case ARG_US:
-		pb_double(&w->arg, 5, (double)a->u / 1000.0);
+		pb_double(b, 5, (double)a->u / 1000.0);
 		break;
 	case ARG_TEXT:
 		arg_text(w, a->text ? a->text : "");
 		break;
 	case ARG_INTS:
 	case ARG_HEXES:
-		arg_array(w, a);
+		arg_array(b, a);
 		break;
 	}
-	pb_message(&w->event, 4, &w->arg);
+	pb_close(b, at);
 }
 
 static void slice_name(struct pb_writer *w, const struct slice *s)
 {
 	struct pb_func *f = s->func ? &w->func[s->func->id] : NULL;
+	struct pb *b = &w->packet;
 
 	if (f && f->gen != w->gen) {
 		f->name_iid = (uint32_t)intern_add(w->intern, INTERN_EVENT_NAME, s->name,
@@ -315,13 +323,12 @@ static void slice_name(struct pb_writer *w, const struct slice *s)
 		f->gen = w->gen;
 	}
 	if (f) {
-		pb_u64(&w->event, 3, f->group_iid);
-		pb_u64(&w->event, 10, f->name_iid);
+		pb_u64(b, 3, f->group_iid);
+		pb_u64(b, 10, f->name_iid);
 	} else {
 		/* Counts are part of these names: few are seen twice. */
-		pb_u64(&w->event, 3,
-		       intern_add(w->intern, INTERN_CATEGORY, s->category, &w->fresh));
-		pb_text(&w->event, 23, s->name);
+		pb_u64(b, 3, intern_add(w->intern, INTERN_CATEGORY, s->category, &w->fresh));
+		pb_text(b, 23, s->name);
 	}
 }
 
@@ -329,15 +336,15 @@ static void slice_write(struct pb_writer *w, enum event_type type, struct track 
 			const struct slice *s)
 {
 	track_tell(w, t);
-	event_begin(w, type, t);
+	event_begin(w, type, t, s->begin_ns);
 	slice_name(w, s);
 	for (uint32_t i = 0; i < s->args->n; i++)
 		arg_write(w, &s->args->arg[i]);
 	if (s->flow_out)
-		pb_fixed64(&w->event, 47, s->flow_out);
+		pb_fixed64(&w->packet, 47, s->flow_out);
 	if (s->flow_in)
-		pb_fixed64(&w->event, 48, s->flow_in);
-	event_end(w, s->begin_ns);
+		pb_fixed64(&w->packet, 48, s->flow_in);
+	event_end(w);
 }
 
 static void pb_slice(void *ctx, struct track *t, const struct slice *s)
@@ -354,8 +361,8 @@ static void pb_slice_end(void *ctx, struct track *t, uint64_t ts_ns)
 {
 	struct pb_writer *w = ctx;
 
-	event_begin(w, EVENT_END, t);
-	event_end(w, ts_ns);
+	event_begin(w, EVENT_END, t, ts_ns);
+	event_end(w);
 }
 
 static void pb_counter(void *ctx, struct track *t, uint64_t ts_ns, int64_t value)
@@ -363,9 +370,9 @@ static void pb_counter(void *ctx, struct track *t, uint64_t ts_ns, int64_t value
 	struct pb_writer *w = ctx;
 
 	track_tell(w, t);
-	event_begin(w, EVENT_COUNTER, t);
-	pb_i64(&w->event, 30, value);
-	event_end(w, ts_ns);
+	event_begin(w, EVENT_COUNTER, t, ts_ns);
+	pb_i64(&w->packet, 30, value);
+	event_end(w);
 }
 
 static void pb_switch(void *ctx, const struct sched_switch *s)
@@ -459,7 +466,6 @@ static void writer_release(struct pb_writer *w)
 	free(w->func);
 	pb_release(&w->packet);
 	pb_release(&w->event);
-	pb_release(&w->arg);
 	pb_release(&w->item);
 	pb_release(&w->fresh);
 }

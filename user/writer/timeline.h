@@ -25,6 +25,7 @@
 #define TIMELINE_PID 2000000000u
 #define TIMELINE_TRACK_TID 2000000001u	    /* + number of the track */
 #define TIMELINE_UNRECORDED_TID 2001000000u /* + CPU */
+#define TIMELINE_IDLE_TID 2002000000u /* + CPU; where a format has no idle thread of its own */
 
 enum track_kind {
 	TRACK_THREAD,	 /* slices of a thread */

@@ -13,28 +13,37 @@
 
 #include "writer/timeline_priv.h"
 
-#define STATE_UNINTERRUPTIBLE 0x02
+/* What is recorded: bits of the kernel's task_struct.__state. */
+#define TASK_UNINTERRUPTIBLE 0x0002
+#define TASK_DEAD 0x0080
+#define TASK_NOLOAD 0x0400
+#define TASK_RTLOCK_WAIT 0x1000
+/* What the kernel's own sched_switch shows of it since 4.14 (8ef9925b02c2). */
+#define STATE_DISK_SLEEP 0x02
+#define STATE_DEAD 0x10
 #define STATE_PARKED 0x40
 #define STATE_IDLE 0x80
 #define STATE_PREEMPTED 0x100
-#define STATE_NOLOAD 0x400 /* the raw task state bit that makes D an I */
+#define STATE_PLAIN_BITS 0x7f /* shown as they are */
 
 static const char unrecorded_comm[] = "(not recorded)";
 
-/*
- * One bit, as the kernel's sched_switch reports it since 4.14 (8ef9925b02c2): the highest of those it
- * knows, idle apart from D. Raw bits beyond are dropped.
- */
-static uint32_t state_report(uint32_t raw, bool preempted)
+/* One bit: the highest of those shown. */
+static uint32_t state_report(const struct model_switch *s)
 {
-	uint32_t known = raw & 0xff;
+	uint32_t raw = s->prev_state, plain = raw & STATE_PLAIN_BITS;
 
-	if (preempted)
+	if (s->prev->idle)
+		return 0;
+	if (s->preempted)
 		return STATE_PREEMPTED;
-	if ((raw & (STATE_UNINTERRUPTIBLE | STATE_NOLOAD)) ==
-	    (STATE_UNINTERRUPTIBLE | STATE_NOLOAD))
+	if (raw & TASK_DEAD)
+		return STATE_DEAD;
+	if ((raw & (TASK_UNINTERRUPTIBLE | TASK_NOLOAD)) == (TASK_UNINTERRUPTIBLE | TASK_NOLOAD))
 		return STATE_IDLE;
-	return known ? 1u << (31 - __builtin_clz(known)) : 0;
+	if (raw & TASK_RTLOCK_WAIT)
+		return STATE_DISK_SLEEP;
+	return plain ? 1u << (31 - __builtin_clz(plain)) : 0;
 }
 
 static struct sched_task task_of(const struct model_thread *t)
@@ -107,6 +116,7 @@ static void chain_mend(struct timeline *tl, const struct sched_switch *real, str
 {
 	struct sched_switch s = {.cpu = real->cpu,
 				 .ts_ns = real->ts_ns,
+				 .prev_state = STATE_PARKED,
 				 .prev_prio = 120,
 				 .next = real->prev,
 				 .next_prio = real->prev_prio};
@@ -138,11 +148,11 @@ static void chain_switch(struct timeline *tl, const struct model_switch *m)
 				 .next = task_of(m->next),
 				 .prev_prio = m->prev_prio,
 				 .next_prio = m->next_prio,
-				 .prev_state = state_report(m->prev_state, m->preempted)};
+				 .prev_state = state_report(m)};
 
 	if (!task_recorded(tl, m->prev)) {
 		s.prev = task_unrecorded(tl, m->cpu);
-		s.prev_state = 0;
+		s.prev_state = STATE_PARKED;
 		prev = NULL;
 	}
 	if (!task_recorded(tl, m->next)) {
@@ -197,6 +207,10 @@ void tl_on_waking(void *ctx, const struct model_waking *w)
 
 	if (!tl_in_window(tl, w->ts_ns) || w->target->idle)
 		return;
+	/* Known to the timeline from here on, should they never be seen on a CPU. */
+	if (!w->waker->idle)
+		tl_thread_of(tl, w->waker);
+	tl_thread_of(tl, w->target);
 	if (tl->opt.sched) {
 		struct tl_cpu *c = tl_cpu_of(tl, w->cpu);
 		struct sched_waking out = {.ts_ns = w->ts_ns,
