@@ -52,6 +52,8 @@ CPPFLAGS_ALL := -D_GNU_SOURCE -Iuser -Ibpf -I$(GEN) $(shell $(PKG_CONFIG) --cfla
 CFLAGS_ALL := -std=gnu11 $(OPT) $(WARN) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer \
 	-fno-sanitize-recover=undefined) $(CFLAGS)
 LDFLAGS_ALL := $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
+MISSING := $(shell $(PKG_CONFIG) --print-errors --exists $(PKGS) 2>&1 | grep -o "'[a-z0-9-]*'" | sort -u; \
+	command -v $(PKG_CONFIG) >/dev/null || echo $(PKG_CONFIG))
 LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lZydis -lm -lpthread
 
 # ---- what there is ----
@@ -136,6 +138,7 @@ $(GEN)/povtrace.skel.h: $(BPFDIR)/povtrace.linked.o
 
 # Objects are rebuilt when the compiler or its flags change.
 $(BUILD)/flags: FORCE
+	@[ -z "$(MISSING)" ] || { echo "make: missing $(MISSING): run \"sudo make deps\"" >&2; exit 1; }
 	@mkdir -p $(@D)
 	@echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL)' >$@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 

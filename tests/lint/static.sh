@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# Static checkers: cppcheck for C, shellcheck for scripts. gcc and clang define shifts of signed numbers.
+# Static checkers: cppcheck for C, shellcheck for scripts. gcc and clang define shifts of signed numbers;
+# uninitStructMember takes structs filled by a callee for unset, and the compilers see such things better.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lint/tap.bash
 
@@ -12,6 +13,7 @@ if command -v cppcheck >/dev/null; then
 		--enable=warning,performance,portability --inline-suppr -D_GNU_SOURCE -Iuser -Ibpf -Ibuild/gen \
 		--suppress=missingInclude --suppress=missingIncludeSystem --suppress=unknownMacro \
 		--suppress=normalCheckLevelMaxBranches --suppress=shiftTooManyBitsSigned \
+		--suppress=uninitStructMember \
 		--template='{file}:{line}: {severity}: {id}: {message}' user bench/*.c tests/tool 2>&1)
 	if [ "$version" = 2.10 ]; then
 		check "cppcheck" "$found"
