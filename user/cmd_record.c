@@ -149,11 +149,13 @@ static void totals_print(const char *path, const struct session_result *r)
 
 static void hints_print(const struct session_result *r)
 {
+	if (r->child_pid)
+		log_warn("the command goes on, as process %d", r->child_pid);
 	if (r->lost)
 		log_warn("%llu records were lost because rings were full; try a larger --ring-size, fewer "
 			 "--functions, or --sched ranks",
 			 (unsigned long long)r->lost);
-	if (!r->ranks)
+	if (!r->ranks && r->records)
 		log_warn("no MPI process was seen; does the program use MPI, and is its library not stripped? "
 			 "try `povtrace check --sites LIBRARY`");
 }
@@ -224,9 +226,9 @@ static int record(const struct record_options *o, const char *path, char **comma
 	err = session_run(&so, &stop, &res);
 	if (res.records || !err)
 		totals_print(path, &res);
+	hints_print(&res);
 	if (err)
 		return 1;
-	hints_print(&res);
 	if (strcmp(path, o->output) && export_file(path, o->output))
 		return 1;
 	return status_of(&res);

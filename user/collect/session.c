@@ -493,6 +493,7 @@ static void session_end(struct session *s, const volatile int *stop)
 	s->res->wall_ns = end_ns - s->start_ns;
 	s->res->lost = s->drops.total;
 	s->res->ranks = images_rank_count(s->images);
+	s->res->child_pid = s->launch.pid;
 	meta_end(s, end_ns);
 }
 
@@ -520,6 +521,17 @@ static void session_release(struct session *s)
 	free(s->wanted);
 }
 
+/* Before anything is loaded or created. */
+static int targets_check(const struct session_options *o)
+{
+	for (size_t i = 0; i < o->pid_cnt; i++)
+		if (!proc_alive(o->pids[i])) {
+			log_error("no process %d to attach to", o->pids[i]);
+			return -ESRCH;
+		}
+	return 0;
+}
+
 int session_run(const struct session_options *opt, const volatile int *stop, struct session_result *out)
 {
 	struct session *s = xcalloc(1, sizeof(*s));
@@ -531,7 +543,9 @@ int session_run(const struct session_options *opt, const volatile int *stop, str
 	s->opt = opt;
 	s->res = out;
 	recipes_make(s);
-	err = session_load(s);
+	err = targets_check(opt);
+	if (!err)
+		err = session_load(s);
 	if (!err && opt->command)
 		err = launch_start(opt->command, opt->user, &s->launch);
 	if (!err)

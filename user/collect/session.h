@@ -41,6 +41,7 @@ struct session_result {
 	uint32_t ranks;
 	uint64_t wall_ns, own_cpu_ns;
 	int child_status; /* wait(2) status of the command; -1 if none or still running */
+	pid_t child_pid;  /* of the command if it still runs, else 0 */
 	const char *reason; /* why it ended */
 };
 
