@@ -37,7 +37,7 @@ static void func_read(struct model *m, const struct layer *layer, const json_t *
 
 	if (!json_is_integer(json_object_get(row, "id")) || id < 0 || id > UINT16_MAX)
 		return;
-	memset(f, 0, sizeof(*f));
+	func_generic(f, row);
 	if (layer && layer->func_parse(row, f)) {
 		log_warn("model: function %lld of the trace's table is not understood; its arguments "
 			 "are not shown",

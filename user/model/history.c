@@ -2,8 +2,8 @@
 /*
  * What a thread did since its last recorded call, so that the time of the next one can be split when it
  * ends. One entry per change of state: when a segment ended, the state in it, and the thread's times
- * up to there. When the table is full every second entry goes: resolution falls with age, memory does
- * not grow, and the part of a segment that can no longer be told apart counts as UNKNOWN.
+ * up to there. When the table is full, old segments are joined so that each is short against its age:
+ * memory does not grow, and what can no longer be told apart, one segment of a split, counts as UNKNOWN.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,27 +12,51 @@
 #include "model/call_state.h"
 
 #define HISTORY_FIRST 16
-#define HISTORY_MAX 512 /* entries; even */
+#define HISTORY_MAX 1024   /* entries */
+#define HISTORY_FINENESS 64 /* a joined segment is at most this part of its age, in changes of state */
+
+static void join_old(struct history *h, uint64_t fineness)
+{
+	struct history_entry *e = h->entry;
+	uint64_t newest = e[h->n - 1].seq, span;
+	uint32_t i, n = 1; /* the first segment reaches back to from_ns and stays */
+
+	for (i = 1; i + 1 < h->n; i++) {
+		span = e[i + 1].seq - e[n - 1].seq;
+		if (span > (newest - e[i + 1].seq) / fineness)
+			e[n++] = e[i];
+		else if (e[i].was != e[i + 1].was)
+			e[i + 1].was = THREAD_UNKNOWN;
+	}
+	e[n++] = e[h->n - 1];
+	h->n = n;
+}
+
+static void room_make(struct history *h)
+{
+	uint64_t fineness = HISTORY_FINENESS;
+
+	if (h->n < h->cap)
+		return;
+	if (h->cap < HISTORY_MAX) {
+		h->cap = h->cap ? h->cap * 2 : HISTORY_FIRST;
+		h->entry = xrealloc(h->entry, h->cap * sizeof(*h->entry));
+		return;
+	}
+	do {
+		join_old(h, fineness);
+		fineness /= 2;
+	} while (h->n > HISTORY_MAX / 4 * 3 && fineness);
+}
 
 static void entry_add(struct history *h, uint64_t ts_ns, enum thread_state was,
 		      const struct state_times *times)
 {
 	struct history_entry *e;
-	uint32_t i;
 
-	if (h->n == h->cap && h->cap < HISTORY_MAX) {
-		h->cap = h->cap ? h->cap * 2 : HISTORY_FIRST;
-		h->entry = xrealloc(h->entry, h->cap * sizeof(*h->entry));
-	}
-	if (h->n == h->cap) {
-		for (i = 1; i < h->n; i += 2) {
-			if (h->entry[i].was != h->entry[i - 1].was)
-				h->entry[i].was = THREAD_UNKNOWN;
-			h->entry[i / 2] = h->entry[i];
-		}
-		h->n /= 2;
-	}
+	room_make(h);
 	e = &h->entry[h->n++];
+	e->seq = ++h->seq;
 	e->ts_ns = ts_ns;
 	e->was = was;
 	memcpy(e->ns, times->ns, sizeof(e->ns));

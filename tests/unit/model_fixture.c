@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/log.h"
+#include "layer/func_table.h"
+#include "unit/model_fixture.h"
+
+static const char state_letter[] = "URQBD";
+
+/* ---- the sink ---- */
+
+static void split_print(FILE *out, const struct state_times *t)
+{
+	fprintf(out, " R%llu Q%llu B%llu U%llu", (unsigned long long)t->ns[THREAD_RUNNING],
+		(unsigned long long)t->ns[THREAD_RUNNABLE], (unsigned long long)t->ns[THREAD_BLOCKED],
+		(unsigned long long)t->ns[THREAD_UNKNOWN]);
+}
+
+static void on_thread(void *ctx, const struct model_thread *t, uint64_t ts)
+{
+	struct mfix *f = ctx;
+
+	fprintf(f->out, "thread %u/%u %s @%llu\n", t->out_tid, t->proc->out_pid, t->comm,
+		(unsigned long long)ts);
+}
+
+static void on_exit_of(void *ctx, const struct model_thread *t, uint64_t ts)
+{
+	struct mfix *f = ctx;
+
+	fprintf(f->out, "exit %u @%llu\n", t->out_tid, (unsigned long long)ts);
+}
+
+static void on_switch(void *ctx, const struct model_switch *s)
+{
+	struct mfix *f = ctx;
+
+	fprintf(f->out, "switch cpu%u %u>%u @%llu\n", s->cpu, s->prev->out_tid, s->next->out_tid,
+		(unsigned long long)s->ts_ns);
+}
+
+static void on_waking(void *ctx, const struct model_waking *w)
+{
+	struct mfix *f = ctx;
+
+	fprintf(f->out, "waking %u by %u @%llu\n", w->target->out_tid, w->waker->out_tid,
+		(unsigned long long)w->ts_ns);
+}
+
+static void on_migrate(void *ctx, const struct model_migrate *g)
+{
+	struct mfix *f = ctx;
+
+	fprintf(f->out, "migrate %u cpu%u>cpu%u\n", g->thread->out_tid, g->orig_cpu, g->dest_cpu);
+}
+
+static void on_call(void *ctx, const struct model_call *c)
+{
+	struct mfix *f = ctx;
+
+	fprintf(f->out, "call %s %u d%u %llu..%llu%s", c->func->name, c->thread->out_tid, c->depth,
+		(unsigned long long)c->begin_ns, (unsigned long long)c->end_ns, c->open ? " open" : "");
+	split_print(f->out, &c->split);
+	if (c->site_module)
+		fprintf(f->out, " %s+%llu", c->site_module, (unsigned long long)c->site_offset);
+	fputc('\n', f->out);
+}
+
+static void on_spin(void *ctx, const struct model_spin *s)
+{
+	struct mfix *f = ctx;
+
+	fprintf(f->out, "spin %s %u d%u %llu..%llu n%llu busy%llu", s->func[0].func->name,
+		s->thread->out_tid, s->depth, (unsigned long long)s->begin_ns,
+		(unsigned long long)s->end_ns, (unsigned long long)s->cnt,
+		(unsigned long long)s->busy_ns);
+	split_print(f->out, &s->split);
+	fputc('\n', f->out);
+}
+
+static void on_lost(void *ctx, const struct model_lost *l)
+{
+	struct mfix *f = ctx;
+
+	fprintf(f->out, "lost %llu..%llu class%u ring%u n%llu\n", (unsigned long long)l->since_ns,
+		(unsigned long long)l->ts_ns, l->class, l->ring, (unsigned long long)l->cnt);
+}
+
+static void on_counter(void *ctx, const struct model_counter *c)
+{
+	struct mfix *f = ctx;
+
+	if (c->id == COUNTER_RUNNABLE)
+		fprintf(f->out, "runnable cpu%u %lld @%llu\n", c->cpu, (long long)c->value,
+			(unsigned long long)c->ts_ns);
+	else
+		fprintf(f->out, "inflight %u %lld @%llu\n", c->proc->out_pid, (long long)c->value,
+			(unsigned long long)c->ts_ns);
+}
+
+static void on_state(void *ctx, const struct model_thread *t, uint64_t from, uint64_t to,
+		     enum thread_state s, uint16_t cpu)
+{
+	struct mfix *f = ctx;
+
+	fprintf(f->out, "state %u %c %llu..%llu cpu%u\n", t->out_tid, state_letter[s],
+		(unsigned long long)from, (unsigned long long)to, cpu);
+}
+
+/* ---- life ---- */
+
+void mfix_begin(struct mfix *f, const char *config)
+{
+	const struct trace_writer_options opt = {.uid = -1, .gid = -1};
+	char *json;
+	int fd;
+
+	memset(f, 0, sizeof(*f));
+	strcpy(f->path, "/tmp/povtest.XXXXXX");
+	fd = mkstemp(f->path);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(trace_writer_open(f->path, &opt, &f->writer), 0);
+	json = xasprintf("{\"type\":\"recording\",\"abi\":1,\"start_ns\":1000,\"config\":{%s}}", config);
+	mfix_meta(f, json);
+	free(json);
+	mfix_meta(f, "{\"type\":\"host\",\"hostname\":\"h\",\"kernel\":\"6\",\"machine\":\"m\",\"cpus\":2}");
+}
+
+void mfix_meta(struct mfix *f, const char *json)
+{
+	assert_int_equal(trace_writer_meta(f->writer, json), 0);
+}
+
+void mfix_functions(struct mfix *f)
+{
+	json_t *table = func_table_to_json();
+	char *text = json_dumps(table, JSON_COMPACT);
+
+	mfix_meta(f, text);
+	free(text);
+	json_decref(table);
+}
+
+void mfix_rank(struct mfix *f, uint64_t ts_ns, uint32_t pid, int rank, const char *name)
+{
+	char *json = xasprintf("{\"type\":\"process\",\"ts_ns\":%llu,\"pid\":%u,\"exe\":\"/bin/%s\","
+			       "\"cmdline\":[\"%s\",\"x\"],\"rank\":%d,\"size\":2,\"job\":\"j\"}",
+			       (unsigned long long)ts_ns, pid, name, name, rank);
+
+	mfix_meta(f, json);
+	free(json);
+}
+
+void mfix_end(struct mfix *f, uint64_t ts_ns)
+{
+	char *json = xasprintf("{\"type\":\"end\",\"ts_ns\":%llu,\"reason\":\"test\",\"drops\":[]}",
+			       (unsigned long long)ts_ns);
+
+	mfix_meta(f, json);
+	free(json);
+}
+
+void mfix_open(struct mfix *f, bool counters)
+{
+	const struct model_options opt = {.counters = counters};
+
+	assert_int_equal(trace_writer_finish(f->writer), 0);
+	f->writer = NULL;
+	assert_int_equal(trace_open(f->path, &f->trace), 0);
+	assert_int_equal(model_open(f->trace, &opt, &f->model), 0);
+	f->sink = (struct model_sink){
+		.ctx = f,
+		.thread = on_thread,
+		.thread_exit = on_exit_of,
+		.on_switch = on_switch,
+		.waking = on_waking,
+		.migrate = on_migrate,
+		.call = on_call,
+		.spin = on_spin,
+		.lost = on_lost,
+		.counter = on_counter,
+		.state = on_state,
+	};
+}
+
+void mfix_run(struct mfix *f)
+{
+	const struct model_sink *sinks[] = {&f->sink};
+
+	free(f->text);
+	f->text = NULL;
+	f->out = open_memstream(&f->text, &f->text_bytes);
+	assert_non_null(f->out);
+	assert_int_equal(model_run(f->model, sinks, 1), 0);
+	fclose(f->out);
+	f->out = NULL;
+}
+
+void mfix_release(struct mfix *f)
+{
+	model_close(f->model);
+	trace_close(f->trace);
+	free(f->text);
+	unlink(f->path);
+}
+
+uint16_t mfix_func(const char *name)
+{
+	int id = func_table_find(name);
+
+	assert_true(id >= 0);
+	return (uint16_t)id;
+}
+
+/* ---- records ---- */
+
+static void put(struct mfix *f, unsigned int stream, void *rec, size_t bytes, uint8_t kind, uint32_t tid,
+		uint64_t ts)
+{
+	struct pov_hdr *h = rec;
+
+	h->size = (uint16_t)bytes;
+	h->kind = kind;
+	h->tid = tid;
+	h->ts_ns = ts;
+	assert_int_equal(trace_writer_add(f->writer, stream, h), 0);
+}
+
+static void put_identity(struct mfix *f, uint8_t kind, uint64_t ts, uint32_t tid, uint32_t tgid,
+			 uint32_t state, int on_cpu, uint16_t cpu, const char *comm)
+{
+	struct pov_task r = {.tgid = tgid, .state = state, .on_cpu = (uint8_t)on_cpu, .cpu = cpu};
+
+	strncpy(r.comm, comm, sizeof(r.comm) - 1);
+	put(f, TRACE_STREAM_TASKS, &r, sizeof(r), kind, tid, ts);
+}
+
+void put_task(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, uint32_t state, int on_cpu,
+	      uint16_t cpu, const char *comm)
+{
+	put_identity(f, POV_KIND_TASK, ts, tid, tgid, state, on_cpu, cpu, comm);
+}
+
+void put_exec(struct mfix *f, uint64_t ts, uint32_t tid, const char *comm)
+{
+	put_identity(f, POV_KIND_EXEC, ts, tid, tid, 0, 0, 0, comm);
+}
+
+void put_rename(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, const char *comm)
+{
+	put_identity(f, POV_KIND_RENAME, ts, tid, tgid, 0, 0, 0, comm);
+}
+
+void put_fork(struct mfix *f, uint64_t ts, uint32_t parent, uint32_t tid, uint32_t tgid,
+	      uint32_t parent_tgid, const char *comm)
+{
+	struct pov_fork r = {.child_tid = tid, .child_tgid = tgid, .parent_tgid = parent_tgid};
+
+	strncpy(r.comm, comm, sizeof(r.comm) - 1);
+	put(f, TRACE_STREAM_TASKS, &r, sizeof(r), POV_KIND_FORK, parent, ts);
+}
+
+void put_exit(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, int code)
+{
+	struct pov_exit r = {.tgid = tgid, .code = code};
+
+	put(f, TRACE_STREAM_TASKS, &r, sizeof(r), POV_KIND_EXIT, tid, ts);
+}
+
+void put_switch(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t prev, int state, uint32_t next)
+{
+	struct pov_switch r = {.next_tid = next, .cpu = cpu};
+
+	if (state == PREEMPTED)
+		r.hdr.flags = POV_SWITCH_PREEMPTED;
+	else
+		r.prev_state = (uint32_t)state;
+	put(f, cpu, &r, sizeof(r), POV_KIND_SWITCH, prev, ts);
+}
+
+void put_waking(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t waker, uint32_t target,
+		uint16_t target_cpu)
+{
+	struct pov_waking r = {.target_tid = target, .cpu = cpu, .target_cpu = target_cpu};
+
+	put(f, cpu, &r, sizeof(r), POV_KIND_WAKING, waker, ts);
+}
+
+void put_migrate(struct mfix *f, uint64_t ts, uint32_t tid, uint16_t from, uint16_t to)
+{
+	struct pov_migrate r = {.orig_cpu = from, .dest_cpu = to, .cpu = from};
+
+	put(f, from, &r, sizeof(r), POV_KIND_MIGRATE, tid, ts);
+}
+
+void put_call_begin(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t tid, uint64_t begin, int depth)
+{
+	struct pov_call_begin r = {.begin_ns = begin, .tgid = tid, .depth = (uint8_t)depth};
+
+	put(f, cpu, &r, sizeof(r), POV_KIND_CALL_BEGIN, tid, ts);
+}
+
+void put_call(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid, uint32_t tgid,
+	      const char *func, int depth, int flags)
+{
+	struct pov_call r = {.dur_ns = end - begin,
+			     .tgid = tgid,
+			     .func = mfix_func(func),
+			     .depth = (uint8_t)depth,
+			     .cpu = cpu};
+
+	r.hdr.flags = (uint8_t)flags;
+	put(f, cpu, &r, sizeof(r), POV_KIND_CALL, tid, end);
+}
+
+void put_call_args(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, uint32_t tgid,
+		   const char *func, const uint64_t *args, uint8_t nargs, const void *fields,
+		   size_t field_bytes)
+{
+	size_t bytes = sizeof(struct pov_call) + nargs * 8u + field_bytes;
+	struct pov_call *r = xcalloc(1, bytes);
+
+	r->dur_ns = end - begin;
+	r->tgid = tgid;
+	r->func = mfix_func(func);
+	r->nargs = nargs;
+	memcpy(r->args, args, nargs * 8u);
+	if (field_bytes)
+		memcpy(r->args + nargs, fields, field_bytes);
+	put(f, 0, r, bytes, POV_KIND_CALL, tid, end);
+	free(r);
+}
+
+void put_spin(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid, uint32_t tgid,
+	      const char *func, int depth, uint64_t cnt, uint64_t busy)
+{
+	struct {
+		struct pov_spin spin;
+		struct pov_spin_func func;
+	} r = {.spin = {.dur_ns = end - begin, .tgid = tgid, .depth = (uint8_t)depth, .nfuncs = 1, .cpu = cpu},
+	       .func = {.cnt = cnt, .busy_ns = busy, .func = mfix_func(func)}};
+
+	put(f, cpu, &r, sizeof(r), POV_KIND_SPIN, tid, end);
+}
+
+void put_lost(struct mfix *f, uint64_t since, uint64_t ts, uint16_t ring, uint16_t class, uint64_t cnt)
+{
+	struct pov_lost r = {.since_ns = since, .cnt = cnt, .ring = ring, .class = class};
+
+	put(f, TRACE_STREAM_TASKS, &r, sizeof(r), POV_KIND_LOST, 0, ts);
+}
+
+/* ---- assertions ---- */
+
+void assert_told(const struct mfix *f, const char *const *lines)
+{
+	const char *at = f->text, *line;
+	char *want;
+
+	for (; *lines; lines++) {
+		want = xasprintf("%s\n", *lines);
+		for (line = at; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+			if (!strncmp(line, want, strlen(want)))
+				break;
+		}
+		if (!line)
+			fail_msg("not told, or too early: %s\nAll that was told:\n%s", *lines, f->text);
+		at = line;
+		free(want);
+	}
+}
+
+void assert_not_told(const struct mfix *f, const char *part)
+{
+	if (strstr(f->text, part))
+		fail_msg("told: %s\nin:\n%s", part, f->text);
+}
+
+const struct model_thread *mfix_thread(const struct mfix *f, uint32_t out_tid)
+{
+	uint32_t i;
+
+	for (i = 0; i < model_thread_count(f->model); i++) {
+		if (model_thread_get(f->model, i)->out_tid == out_tid)
+			return model_thread_get(f->model, i);
+	}
+	fail_msg("no thread %u in\n%s", out_tid, f->text);
+	return NULL;
+}
+
+void assert_times(const struct mfix *f, uint32_t out_tid, uint64_t running, uint64_t runnable,
+		  uint64_t blocked, uint64_t unknown)
+{
+	const struct model_thread *t = mfix_thread(f, out_tid);
+
+	if (t->times.ns[THREAD_RUNNING] == running && t->times.ns[THREAD_RUNNABLE] == runnable &&
+	    t->times.ns[THREAD_BLOCKED] == blocked && t->times.ns[THREAD_UNKNOWN] == unknown)
+		return;
+	fail_msg("thread %u: R%llu Q%llu B%llu U%llu in\n%s", out_tid,
+		 (unsigned long long)t->times.ns[THREAD_RUNNING],
+		 (unsigned long long)t->times.ns[THREAD_RUNNABLE],
+		 (unsigned long long)t->times.ns[THREAD_BLOCKED],
+		 (unsigned long long)t->times.ns[THREAD_UNKNOWN], f->text);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A small trace written record by record, replayed through the model, and what the model told as text, one
+ * line an event.
+ */
+#ifndef POV_TESTS_MODEL_FIXTURE_H
+#define POV_TESTS_MODEL_FIXTURE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "abi/event.h"
+#include "model/model.h"
+#include "trace/trace_read.h"
+#include "trace/trace_write.h"
+
+struct mfix {
+	char path[64];
+	struct trace_writer *writer;
+	struct trace *trace;
+	struct model *model;
+	struct model_sink sink; /* writes into text */
+	char *text;
+	size_t text_bytes;
+	FILE *out;
+};
+
+/* config: members of the recording's config object, e.g. "\"sched\":\"all\",\"rings\":2". Starts at 1000. */
+void mfix_begin(struct mfix *f, const char *config);
+void mfix_meta(struct mfix *f, const char *json);
+void mfix_functions(struct mfix *f); /* the built-in table */
+void mfix_rank(struct mfix *f, uint64_t ts_ns, uint32_t pid, int rank, const char *name);
+void mfix_end(struct mfix *f, uint64_t ts_ns); /* end block */
+/* Closes the writer, opens trace and model. */
+void mfix_open(struct mfix *f, bool counters);
+/* Replays; the text is in f->text. */
+void mfix_run(struct mfix *f);
+void mfix_release(struct mfix *f);
+
+uint16_t mfix_func(const char *name);
+
+void put_task(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, uint32_t state, int on_cpu,
+	      uint16_t cpu, const char *comm);
+void put_fork(struct mfix *f, uint64_t ts, uint32_t parent, uint32_t tid, uint32_t tgid,
+	      uint32_t parent_tgid, const char *comm);
+void put_exec(struct mfix *f, uint64_t ts, uint32_t tid, const char *comm);
+void put_rename(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, const char *comm);
+void put_exit(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, int code);
+#define PREEMPTED (-1)
+#define SLEEPS 1
+#define DIES 0x80
+/* state: PREEMPTED or the bits */
+void put_switch(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t prev, int state, uint32_t next);
+void put_waking(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t waker, uint32_t target,
+		uint16_t target_cpu);
+void put_migrate(struct mfix *f, uint64_t ts, uint32_t tid, uint16_t from, uint16_t to);
+void put_call_begin(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t tid, uint64_t begin, int depth);
+void put_call(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid, uint32_t tgid,
+	      const char *func, int depth, int flags);
+/* With argument words and, at the end, ready-made fields. */
+void put_call_args(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, uint32_t tgid,
+		   const char *func, const uint64_t *args, uint8_t nargs, const void *fields,
+		   size_t field_bytes);
+void put_spin(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid, uint32_t tgid,
+	      const char *func, int depth, uint64_t cnt, uint64_t busy);
+void put_lost(struct mfix *f, uint64_t since, uint64_t ts, uint16_t ring, uint16_t class, uint64_t cnt);
+
+/* Asserts that the text contains the lines, one after the other, other lines between allowed. */
+void assert_told(const struct mfix *f, const char *const *lines);
+void assert_not_told(const struct mfix *f, const char *part);
+/* "running runnable blocked unknown" of a thread after the replay. */
+void assert_times(const struct mfix *f, uint32_t out_tid, uint64_t running, uint64_t runnable,
+		  uint64_t blocked, uint64_t unknown);
+const struct model_thread *mfix_thread(const struct mfix *f, uint32_t out_tid);
+
+#endif

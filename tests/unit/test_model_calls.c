@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Calls and spins: their time split, order, sites and requests, computed by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "unit/model_fixture.h"
+
+#define TOLD(f, ...) assert_told(f, (const char *const[]){__VA_ARGS__, NULL})
+
+/* One rank, thread 100, running on CPU 0 from the start. */
+static void begin(struct mfix *f)
+{
+	mfix_begin(f, "\"sched\":\"all\",\"rings\":2,\"cpus_per_ring\":1");
+	mfix_functions(f);
+	mfix_rank(f, 1000, 100, 0, "app");
+	put_task(f, 1000, 100, 100, 0, 1, 0, "app");
+	put_switch(f, 1001, 1, 0, 0, 60);
+}
+
+static void finish(struct mfix *f, uint64_t end)
+{
+	mfix_end(f, end);
+	mfix_open(f, true);
+	mfix_run(f);
+}
+
+static void test_split(void **state)
+{
+	struct mfix f;
+
+	(void)state;
+	begin(&f);
+	put_call(&f, 1010, 1020, 0, 100, 100, "MPI_Isend", 0, 0);
+	/* Announced: 10 running, 30 blocked, 5 runnable, 15 running. */
+	put_call_begin(&f, 1040, 0, 100, 1030, 0);
+	put_switch(&f, 1040, 0, 100, SLEEPS, 61);
+	put_waking(&f, 1070, 1, 60, 100, 0);
+	put_switch(&f, 1075, 0, 61, SLEEPS, 100);
+	put_call(&f, 1030, 1090, 0, 100, 100, "MPI_Wait", 0, 0);
+	/* Its announcement was lost: the history tells the same. */
+	put_switch(&f, 1110, 0, 100, PREEMPTED, 61);
+	put_switch(&f, 1112, 0, 61, SLEEPS, 100);
+	put_call(&f, 1100, 1120, 0, 100, 100, "MPI_Recv", 0, 0);
+	/* Polls between 1130 and 1160, preempted for 7. */
+	put_switch(&f, 1140, 0, 100, PREEMPTED, 61);
+	put_switch(&f, 1147, 0, 61, SLEEPS, 100);
+	put_spin(&f, 1130, 1160, 0, 100, 100, "MPI_Test", 0, 17, 20);
+	finish(&f, 1200);
+	TOLD(&f, "call MPI_Isend 100 d0 1010..1020 R10 Q0 B0 U0",
+	     "call MPI_Wait 100 d0 1030..1090 R25 Q5 B30 U0",
+	     "call MPI_Recv 100 d0 1100..1120 R18 Q2 B0 U0",
+	     "spin MPI_Test 100 d0 1130..1160 n17 busy20 R23 Q7 B0 U0");
+	mfix_release(&f);
+}
+
+static void test_nested_in_order(void **state)
+{
+	struct mfix f;
+
+	(void)state;
+	begin(&f);
+	put_call(&f, 1030, 1040, 0, 100, 100, "MPI_Isend", 2, 0);
+	put_spin(&f, 1041, 1044, 0, 100, 100, "MPI_Test", 2, 3, 3);
+	put_call(&f, 1020, 1050, 0, 100, 100, "MPI_Send", 1, 0);
+	put_call(&f, 1055, 1060, 0, 100, 100, "MPI_Recv", 1, 0);
+	put_call(&f, 1010, 1070, 0, 100, 100, "MPI_Sendrecv", 0, 0);
+	/* The record of the outermost call around this one is lost. */
+	put_call(&f, 1080, 1085, 0, 100, 100, "MPI_Send", 1, 0);
+	put_call(&f, 1090, 1095, 0, 100, 100, "MPI_Barrier", 0, 0);
+	/* … and here nothing follows at all. */
+	put_call(&f, 1100, 1105, 0, 100, 100, "MPI_Recv", 1, 0);
+	finish(&f, 1200);
+	TOLD(&f, "call MPI_Sendrecv 100 d0 1010..1070 R60 Q0 B0 U0",
+	     "call MPI_Send 100 d1 1020..1050 R30 Q0 B0 U0",
+	     "call MPI_Isend 100 d2 1030..1040 R10 Q0 B0 U0",
+	     "spin MPI_Test 100 d2 1041..1044 n3 busy3 R3 Q0 B0 U0",
+	     "call MPI_Recv 100 d1 1055..1060 R5 Q0 B0 U0",
+	     "call MPI_Send 100 d1 1080..1085 R5 Q0 B0 U0",
+	     "call MPI_Barrier 100 d0 1090..1095 R5 Q0 B0 U0",
+	     "call MPI_Recv 100 d1 1100..1105 R5 Q0 B0 U0");
+	assert_int_equal(model_get_stats(f.model)->held_spilled, 0);
+	mfix_release(&f);
+}
+
+/* Never returned: read out at the end, while asleep; and at the thread's exit. */
+static void test_open(void **state)
+{
+	struct mfix f;
+
+	(void)state;
+	begin(&f);
+	put_fork(&f, 1002, 100, 101, 100, 100, "app");
+	put_waking(&f, 1003, 0, 100, 101, 1);
+	put_switch(&f, 1004, 1, 60, SLEEPS, 101);
+	put_call(&f, 1010, 1020, 1, 101, 100, "MPI_Recv", 0, POV_CALL_OPEN);
+	put_exit(&f, 1020, 101, 100, 0);
+	put_switch(&f, 1022, 1, 101, DIES, 0);
+	put_call_begin(&f, 1040, 0, 100, 1030, 0);
+	put_switch(&f, 1040, 0, 100, SLEEPS, 61);
+	put_call(&f, 1030, 1190, 0, 100, 100, "MPI_Barrier", 0, POV_CALL_OPEN);
+	/* Read out late, although its thread is gone and forgotten: clipped, and not split. */
+	put_call(&f, 1021, 1190, 1, 101, 100, "MPI_Send", 0, POV_CALL_OPEN);
+	finish(&f, 1200);
+	TOLD(&f, "call MPI_Recv 101 d0 1010..1020 open R10 Q0 B0 U0",
+	     "call MPI_Barrier 100 d0 1030..1190 open R10 Q0 B150 U0",
+	     "call MPI_Send 101 d0 1021..1022 open R0 Q0 B0 U1");
+	mfix_release(&f);
+}
+
+/* In a gap on its CPU nothing is known; calls that end or begin in it are split as far as they go. */
+static void test_gap(void **state)
+{
+	struct mfix f;
+
+	(void)state;
+	begin(&f);
+	put_call(&f, 1010, 1050, 0, 100, 100, "MPI_Recv", 0, 0);
+	put_call(&f, 1060, 1120, 0, 100, 100, "MPI_Send", 0, 0);
+	put_lost(&f, 1030, 1100, 0, POV_CLASS_SCHED, 1);
+	finish(&f, 1200);
+	TOLD(&f, "call MPI_Recv 100 d0 1010..1050 R20 Q0 B0 U20",
+	     /* It ended on CPU 0, where no switch was lost behind 1100. */
+	     "call MPI_Send 100 d0 1060..1120 R20 Q0 B0 U40");
+	assert_times(&f, 100, 30 + 100, 0, 0, 70);
+	mfix_release(&f);
+}
+
+/* Thousands of switches in one spin: the history thins out, what it cannot tell is UNKNOWN, sums hold. */
+static void test_long_spin(void **state)
+{
+	const char *line;
+	unsigned long long running, runnable, blocked, unknown;
+	struct mfix f;
+	uint64_t ts = 1010;
+	int i;
+
+	(void)state;
+	begin(&f);
+	for (i = 0; i < 10000; i++, ts += 10) {
+		put_switch(&f, ts, 0, 100, PREEMPTED, 61);
+		put_switch(&f, ts + 3, 0, 61, SLEEPS, 100);
+	}
+	put_spin(&f, 1500, ts, 0, 100, 100, "MPI_Test", 0, 17, 20);
+	finish(&f, ts + 100);
+	line = strstr(f.text, "spin MPI_Test");
+	assert_non_null(line);
+	assert_int_equal(sscanf(strstr(line, "busy20"), "busy20 R%llu Q%llu B%llu U%llu", &running, &runnable,
+				&blocked, &unknown),
+			 4);
+	assert_int_equal(running + runnable + blocked + unknown, ts - 1500);
+	assert_int_equal(blocked, 0);
+	assert_true(running <= (ts - 1500) * 7 / 10 + 10);
+	assert_true(runnable <= (ts - 1500) * 3 / 10 + 10);
+	assert_true(unknown < (ts - 1500) / 50);
+	mfix_release(&f);
+}
+
+/* The call site's file is the one mapped there then. */
+static void test_sites(void **state)
+{
+	struct pov_image im = {.hdr = {sizeof(im), POV_KIND_IMAGE, 0, 100, 1005},
+			       .tgid = 100,
+			       .dev = 8,
+			       .ino = 77,
+			       .start = 0x1000,
+			       .len = 0x1000,
+			       .off = 0x200};
+	struct pov_call call = {.hdr = {sizeof(call), POV_KIND_CALL, 0, 100, 1020},
+				.dur_ns = 5,
+				.tgid = 100,
+				.func = mfix_func("MPI_Send"),
+				.site = 0x1010};
+	struct mfix f;
+
+	(void)state;
+	begin(&f);
+	mfix_meta(&f, "{\"type\":\"image\",\"dev\":8,\"ino\":77,\"path\":\"/bin/app\",\"build_id\":\"\"}");
+	mfix_meta(&f, "{\"type\":\"image\",\"dev\":8,\"ino\":78,\"path\":\"/bin/new\",\"build_id\":\"\"}");
+	trace_writer_add(f.writer, TRACE_STREAM_TASKS, &im.hdr);
+	trace_writer_add(f.writer, 0, &call.hdr);
+	im.hdr.ts_ns = 1030;
+	im.ino = 78;
+	im.start = 0;
+	im.len = 0x10000;
+	im.off = 0;
+	trace_writer_add(f.writer, TRACE_STREAM_TASKS, &im.hdr);
+	call.hdr.ts_ns = 1040;
+	trace_writer_add(f.writer, 0, &call.hdr);
+	call.hdr.ts_ns = 1050;
+	call.site = 0x20000;
+	trace_writer_add(f.writer, 0, &call.hdr);
+	finish(&f, 1200);
+	TOLD(&f, "call MPI_Send 100 d0 1015..1020 R5 Q0 B0 U0 /bin/app+528",
+	     "call MPI_Send 100 d0 1035..1040 R5 Q0 B0 U0 /bin/new+4112",
+	     "call MPI_Send 100 d0 1045..1050 R5 Q0 B0 U0");
+	mfix_release(&f);
+}
+
+/* A function the table does not list is a function all the same. */
+static void test_unknown_function(void **state)
+{
+	struct pov_call call = {.hdr = {sizeof(call), POV_KIND_CALL, 0, 100, 1020},
+				.dur_ns = 5,
+				.tgid = 100,
+				.func = 60000};
+	struct mfix f;
+
+	(void)state;
+	begin(&f);
+	trace_writer_add(f.writer, 0, &call.hdr);
+	finish(&f, 1200);
+	TOLD(&f, "call function 60000 100 d0 1015..1020 R5 Q0 B0 U0");
+	assert_int_equal(model_get_stats(f.model)->unknown_functions, 1);
+	mfix_release(&f);
+}
+
+/* A rank sends 24 bytes (3 elements of 8) and waits: in flight until the wait returns. */
+static void test_bytes_in_flight(void **state)
+{
+	const uint64_t send[] = {0x7f0000000000, 3, 0x1000, 1, 5, 0x2000, 0x7ffc0000};
+	const uint64_t wait[] = {0x7ffc0000, 0};
+	struct {
+		struct pov_field head;
+		uint64_t value;
+	} size = {{POV_FIELD_TYPE_SIZE, 2, 8, 1}, 8}, req = {{POV_FIELD_OUT, 6, 8, 1}, 0xabc0},
+	  in = {{POV_FIELD_IN, 0, 8, 1}, 0xabc0};
+	char fields[sizeof(size) + sizeof(req)];
+	struct mfix f;
+
+	(void)state;
+	begin(&f);
+	mfix_meta(&f, "{\"type\":\"library\",\"id\":0,\"path\":\"/lib/libmpi.so\",\"flavour\":\"openmpi\","
+		      "\"version\":\"4.1.4\",\"layout\":{\"handle_bytes\":8,\"status_bytes\":24},"
+		      "\"named\":[],\"link\":\"uprobe_multi\",\"attached\":1,\"missing\":[],\"failed\":[]}");
+	memcpy(fields, &size, sizeof(size));
+	memcpy(fields + sizeof(size), &req, sizeof(req));
+	put_call_args(&f, 1010, 1020, 100, 100, "MPI_Isend", send, 7, fields, sizeof(fields));
+	put_call_args(&f, 1030, 1040, 100, 100, "MPI_Wait", wait, 2, &in, sizeof(in));
+	finish(&f, 1200);
+	TOLD(&f, "inflight 100 24 @1020", "inflight 100 0 @1040");
+	mfix_release(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_nested_in_order),
+		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_gap),
+		cmocka_unit_test(test_long_spin),
+		cmocka_unit_test(test_sites),
+		cmocka_unit_test(test_unknown_function),
+		cmocka_unit_test(test_bytes_in_flight),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
