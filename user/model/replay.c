@@ -32,6 +32,14 @@ struct mthread *replay_slot_advance(struct model *m, struct tid_slot *slot, uint
 	return slot->cur;
 }
 
+/* How long after its exit record a thread may still be seen leaving the CPU. */
+#define EXIT_GRACE_NS UINT64_C(100000000)
+
+static bool just_died(const struct mthread *t, uint64_t ts_ns)
+{
+	return t->exit_ns != TIME_NEVER && ts_ns - t->exit_ns < EXIT_GRACE_NS;
+}
+
 /* alive: the record proves that the thread lives, so a dead one means that its successor's birth was lost. */
 static struct mthread *thread_at(struct model *m, uint32_t tid, uint16_t cpu, uint64_t ts_ns,
 				 bool alive)
@@ -47,7 +55,7 @@ static struct mthread *thread_at(struct model *m, uint32_t tid, uint16_t cpu, ui
 	t = slot->cur;
 	if (!t || (t->next_inc && t->next_inc->pub.start_ns <= ts_ns))
 		t = replay_slot_advance(m, slot, ts_ns);
-	if (t && (!alive || t->pub.state != THREAD_DEAD))
+	if (t && (!alive || t->pub.state != THREAD_DEAD || just_died(t, ts_ns)))
 		return t;
 	m->stats.unannounced_threads += m->sched_mode == POV_SCHED_ALL;
 	t = identity_stranger_new(m, slot, t, tid, ts_ns);
@@ -81,7 +89,8 @@ static void switch_record(struct model *m, const struct pov_switch *rec)
 	}
 	prev = thread_at(m, rec->hdr.tid, cpu, ts_ns, true);
 	next = thread_at(m, rec->next_tid, cpu, ts_ns, true);
-	dies = !prev->pub.idle && rec->prev_state & STATE_DEAD_BITS;
+	dies = !prev->pub.idle && rec->prev_state & STATE_DEAD_BITS &&
+	       prev->pub.state != THREAD_DEAD;
 	state_running_at(m, prev, ts_ns, cpu);
 	if (prev->pub.idle)
 		state_set(m, prev, ts_ns, THREAD_BLOCKED, cpu);

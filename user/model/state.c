@@ -77,6 +77,8 @@ static bool knowable(const struct model *m, const struct mthread *t, uint64_t ts
 
 void state_set(struct model *m, struct mthread *t, uint64_t ts_ns, enum thread_state s, uint16_t cpu)
 {
+	if (t->pub.state == THREAD_DEAD)
+		return;
 	if (!knowable(m, t, ts_ns, s, cpu))
 		s = THREAD_UNKNOWN;
 	if (s == t->pub.state && cpu == t->pub.cpu)

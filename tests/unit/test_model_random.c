@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A made-up machine runs at random and keeps the truth; its records go through the model. Then:
+ *  - nothing lost: the model's times of every thread, call and spin equal the truth;
+ *  - records lost: they never exceed the truth in any known state (nothing is invented);
+ *  - always: the times of each thread add up to its life, the shares of each CPU to the wall time, the split
+ *    of each call to its duration, and the begin times of one thread's calls never go back.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/cores.h"
+#include "analysis/time_split.h"
+#include "base/log.h"
+#include "unit/model_fixture.h"
+
+#define CPUS 4
+#define TIDS 40
+#define FIRST_TID 100
+#define ROOT_TID 100
+#define THREADS_MAX 4000
+#define EVENTS_MAX 60000
+#define START 1000
+
+enum { RUN = THREAD_RUNNING, QUEUE = THREAD_RUNNABLE, SLEEP = THREAD_BLOCKED, GONE = THREAD_DEAD };
+
+/* One life of a tid. */
+struct life {
+	uint32_t tid, tgid;
+	uint64_t start, end, since;
+	int state;
+	uint16_t cpu;
+	struct state_times times;
+	bool exiting;
+	int depth; /* calls in flight */
+	struct {
+		uint64_t begin;
+		struct state_times at_begin;
+		bool announced;
+	} call[4];
+	bool spinning;
+	uint64_t spin_begin;
+	struct state_times at_spin;
+	uint64_t last_begin; /* told by the model */
+};
+
+/* The truth about a call or spin, found again by thread, kind and begin. */
+struct event {
+	uint32_t tid;
+	uint64_t begin, end;
+	bool spin, told;
+	struct state_times split;
+};
+
+struct machine {
+	uint64_t random;
+	uint64_t now;
+	struct life life[THREADS_MAX];
+	uint32_t nlives;
+	struct life *by_tid[TIDS]; /* the living one */
+	struct life *on_cpu[CPUS]; /* NULL: idle */
+	struct event event[EVENTS_MAX];
+	uint32_t nevents;
+	struct mfix f;
+	/* losses */
+	bool lossy;
+	uint64_t gap_begin[CPUS], lost[CPUS]; /* gap_begin 0: none open */
+	uint64_t total_lost, lost_announcements;
+	uint64_t known_running; /* told by the model, over all threads but idle */
+};
+
+static uint32_t rnd(struct machine *s, uint32_t n)
+{
+	s->random = s->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (uint32_t)(s->random >> 33) % n;
+}
+
+static struct state_times times_now(const struct machine *s, const struct life *t)
+{
+	struct state_times now = t->times;
+
+	if (t->state != GONE)
+		now.ns[t->state] += s->now - t->since;
+	return now;
+}
+
+static void to_state(struct machine *s, struct life *t, int state)
+{
+	t->times = times_now(s, t);
+	t->since = s->now;
+	t->state = state;
+	if (state == GONE)
+		t->end = s->now;
+}
+
+/* ---- losing records ---- */
+
+static bool loses(struct machine *s, int cpu)
+{
+	if (!s->lossy || !s->gap_begin[cpu] || rnd(s, 3))
+		return false;
+	s->lost[cpu]++;
+	s->total_lost++;
+	return true;
+}
+
+static void gaps_move(struct machine *s)
+{
+	int cpu = (int)rnd(s, CPUS);
+
+	if (!s->lossy || rnd(s, 40))
+		return;
+	if (!s->gap_begin[cpu]) {
+		s->gap_begin[cpu] = s->now;
+		return;
+	}
+	if (s->lost[cpu])
+		put_lost(&s->f, s->gap_begin[cpu], s->now, (uint16_t)cpu, POV_CLASS_SCHED, s->lost[cpu]);
+	s->gap_begin[cpu] = s->lost[cpu] = 0;
+}
+
+/* ---- what can happen ---- */
+
+static struct life *life_new(struct machine *s, uint32_t tid, uint32_t tgid, int state, uint16_t cpu)
+{
+	struct life *t = &s->life[s->nlives++];
+
+	*t = (struct life){.tid = tid, .tgid = tgid, .start = s->now, .since = s->now, .state = state, .cpu = cpu};
+	s->by_tid[tid - FIRST_TID] = t;
+	return t;
+}
+
+static void do_switch(struct machine *s, int cpu)
+{
+	struct life *prev = s->on_cpu[cpu], *next = NULL, *t;
+	int i, start = (int)rnd(s, TIDS), state = 0;
+
+	for (i = 0; i < TIDS && !next; i++) {
+		t = s->by_tid[(start + i) % TIDS];
+		if (t && t->state == QUEUE)
+			next = t;
+	}
+	if (!prev && !next)
+		return;
+	if (!rnd(s, 5) && prev)
+		next = NULL;
+	if (prev) {
+		state = prev->exiting ? DIES : rnd(s, 2) ? PREEMPTED : SLEEPS;
+		for (i = 0; i < prev->depth; i++) {
+			if (prev->call[i].announced)
+				continue;
+			prev->call[i].announced = true;
+			if (s->lossy && !rnd(s, 3))
+				s->lost_announcements++;
+			else
+				put_call_begin(&s->f, s->now, (uint16_t)cpu, prev->tid, prev->call[i].begin, i);
+		}
+	}
+	if (next && next->cpu != cpu && !loses(s, cpu))
+		put_migrate(&s->f, s->now, next->tid, next->cpu, (uint16_t)cpu);
+	if (!loses(s, cpu))
+		put_switch(&s->f, s->now, (uint16_t)cpu, prev ? prev->tid : 0, prev ? state : 0,
+			   next ? next->tid : 0);
+	if (prev)
+		to_state(s, prev, prev->exiting ? GONE : state == PREEMPTED ? QUEUE : SLEEP);
+	if (prev && prev->exiting)
+		s->by_tid[prev->tid - FIRST_TID] = NULL;
+	if (next) {
+		to_state(s, next, RUN);
+		next->cpu = (uint16_t)cpu;
+	}
+	s->on_cpu[cpu] = next;
+}
+
+static void do_wake(struct machine *s, int cpu)
+{
+	struct life *t = s->by_tid[rnd(s, TIDS)], *waker = s->on_cpu[cpu];
+
+	if (!t || (t == waker) || t->exiting)
+		return;
+	if (!loses(s, cpu))
+		put_waking(&s->f, s->now, (uint16_t)cpu, waker ? waker->tid : 0, t->tid, t->cpu);
+	if (t->state == SLEEP)
+		to_state(s, t, QUEUE);
+}
+
+static void do_fork(struct machine *s, int cpu)
+{
+	struct life *parent = s->on_cpu[cpu], *t;
+	uint32_t i = rnd(s, TIDS);
+	bool process = rnd(s, 2);
+
+	if (!parent || parent->exiting || s->by_tid[i] || s->nlives == THREADS_MAX)
+		return;
+	t = life_new(s, FIRST_TID + i, process ? FIRST_TID + i : parent->tgid, SLEEP, 0);
+	put_fork(&s->f, s->now, parent->tid, t->tid, t->tgid, parent->tgid, "x");
+	s->now += 1 + rnd(s, 3);
+	t->cpu = (uint16_t)rnd(s, CPUS);
+	if (!loses(s, cpu))
+		put_waking(&s->f, s->now, (uint16_t)cpu, parent->tid, t->tid, t->cpu);
+	to_state(s, t, QUEUE);
+}
+
+static void event_add(struct machine *s, const struct life *t, bool spin, uint64_t begin,
+		      const struct state_times *at)
+{
+	struct event *e = &s->event[s->nevents++];
+	struct state_times now = times_now(s, t);
+	int i;
+
+	*e = (struct event){.tid = t->tid, .begin = begin, .end = s->now, .spin = spin};
+	for (i = 0; i < THREAD_STATE_CNT; i++)
+		e->split.ns[i] = now.ns[i] - at->ns[i];
+}
+
+static void spin_stop(struct machine *s, struct life *t)
+{
+	if (!t->spinning)
+		return;
+	t->spinning = false;
+	put_spin(&s->f, t->spin_begin, s->now, t->cpu, t->tid, t->tgid, "MPI_Test", t->depth, 5, 1);
+	event_add(s, t, true, t->spin_begin, &t->at_spin);
+	s->now++;
+}
+
+static void do_call(struct machine *s, int cpu)
+{
+	struct life *t = s->on_cpu[cpu];
+	int d;
+
+	if (!t || t->exiting || s->nevents + 4 > EVENTS_MAX)
+		return;
+	spin_stop(s, t);
+	d = t->depth;
+	if (d < 3 && rnd(s, d ? 3 : 1) == 0) {
+		t->call[d].begin = s->now;
+		t->call[d].at_begin = times_now(s, t);
+		t->call[d].announced = false;
+		t->depth++;
+	} else if (d) {
+		t->depth--;
+		put_call(&s->f, t->call[d - 1].begin, s->now, t->cpu, t->tid, t->tgid, "MPI_Barrier",
+			 d - 1, 0);
+		event_add(s, t, false, t->call[d - 1].begin, &t->call[d - 1].at_begin);
+	}
+}
+
+static void do_spin(struct machine *s, int cpu)
+{
+	struct life *t = s->on_cpu[cpu];
+
+	if (!t || t->exiting || s->nevents + 4 > EVENTS_MAX)
+		return;
+	if (t->spinning) {
+		spin_stop(s, t);
+		return;
+	}
+	t->spinning = true;
+	t->spin_begin = s->now;
+	t->at_spin = times_now(s, t);
+}
+
+static void do_exit(struct machine *s, int cpu)
+{
+	struct life *t = s->on_cpu[cpu];
+
+	if (!t || t->exiting || t->tid == ROOT_TID || rnd(s, 20))
+		return;
+	spin_stop(s, t);
+	while (t->depth) {
+		t->depth--;
+		put_call(&s->f, t->call[t->depth].begin, s->now, t->cpu, t->tid, t->tgid, "MPI_Barrier",
+			 t->depth, POV_CALL_OPEN);
+		event_add(s, t, false, t->call[t->depth].begin, &t->call[t->depth].at_begin);
+	}
+	put_exit(&s->f, s->now, t->tid, t->tgid, 0);
+	t->exiting = true;
+}
+
+static void run(struct machine *s, int steps)
+{
+	struct life *root;
+	int i, cpu;
+
+	s->now = START;
+	root = life_new(s, ROOT_TID, ROOT_TID, RUN, 0);
+	s->on_cpu[0] = root;
+	put_task(&s->f, s->now, ROOT_TID, ROOT_TID, 0, 1, 0, "root");
+	put_switch(&s->f, s->now, 1, 0, 0, 99); /* proves that switches are seen from here on */
+	put_switch(&s->f, s->now, 1, 99, SLEEPS, 0);
+	for (i = 0; i < steps; i++) {
+		s->now += 1 + rnd(s, rnd(s, 10) ? 20 : 500);
+		cpu = (int)rnd(s, CPUS);
+		gaps_move(s);
+		switch (rnd(s, 9)) {
+		case 0:
+		case 1:
+		case 2:
+			do_switch(s, cpu);
+			break;
+		case 3:
+			do_wake(s, cpu);
+			break;
+		case 4:
+			do_fork(s, cpu);
+			break;
+		case 5:
+		case 6:
+			do_call(s, cpu);
+			break;
+		case 7:
+			do_spin(s, cpu);
+			break;
+		case 8:
+			do_exit(s, cpu);
+			break;
+		}
+	}
+	s->now += 10;
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		if (s->gap_begin[cpu] && s->lost[cpu])
+			put_lost(&s->f, s->gap_begin[cpu], s->now, (uint16_t)cpu, POV_CLASS_SCHED,
+				 s->lost[cpu]);
+	}
+}
+
+/* ---- what the model says of it ---- */
+
+static struct life *life_of(struct machine *s, const struct model_thread *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->nlives; i++) {
+		if (s->life[i].tid == t->tid && s->life[i].start == t->start_ns)
+			return &s->life[i];
+	}
+	return NULL;
+}
+
+static void check_split(struct machine *s, const struct model_thread *t, bool spin, uint64_t begin,
+			uint64_t end, const struct state_times *split)
+{
+	uint64_t sum = 0;
+	uint32_t k;
+	int i;
+
+	for (i = 0; i < THREAD_STATE_CNT; i++)
+		sum += split->ns[i];
+	assert_int_equal(sum, end - begin);
+	for (k = 0; k < s->nevents; k++) {
+		struct event *e = &s->event[k];
+
+		if (e->told || e->tid != t->tid || e->spin != spin || e->begin != begin || e->end != end)
+			continue;
+		e->told = true;
+		for (i = RUN; i <= SLEEP; i++) {
+			if (s->lossy)
+				assert_true(split->ns[i] <= e->split.ns[i]);
+			else
+				assert_int_equal(split->ns[i], e->split.ns[i]);
+		}
+		return;
+	}
+	fail_msg("%s of %u at %llu..%llu was never made", spin ? "spin" : "call", t->tid,
+		 (unsigned long long)begin, (unsigned long long)end);
+}
+
+static void check_order(struct machine *s, const struct model_thread *t, uint64_t begin)
+{
+	struct life *l = life_of(s, t);
+
+	assert_non_null(l);
+	assert_true(begin >= l->last_begin);
+	l->last_begin = begin;
+}
+
+static void told_call(void *ctx, const struct model_call *c)
+{
+	check_order(ctx, c->thread, c->begin_ns);
+	check_split(ctx, c->thread, false, c->begin_ns, c->end_ns, &c->split);
+}
+
+static void told_spin(void *ctx, const struct model_spin *c)
+{
+	check_order(ctx, c->thread, c->begin_ns);
+	check_split(ctx, c->thread, true, c->begin_ns, c->end_ns, &c->split);
+}
+
+static void told_state(void *ctx, const struct model_thread *t, uint64_t from, uint64_t to,
+		       enum thread_state state, uint16_t cpu)
+{
+	struct machine *s = ctx;
+
+	(void)cpu;
+	assert_true(from < to);
+	if (state == THREAD_RUNNING && !t->idle)
+		s->known_running += to - from;
+}
+
+static void check_threads(struct machine *s)
+{
+	uint64_t unknown = 0, total = 0;
+	uint32_t i, found = 0;
+
+	for (i = 0; i < model_thread_count(s->f.model); i++) {
+		const struct model_thread *t = model_thread_get(s->f.model, i);
+		uint64_t sum = 0;
+		struct life *l;
+		int k;
+
+		for (k = 0; k < THREAD_STATE_CNT; k++)
+			sum += t->times.ns[k];
+		assert_int_equal(sum, t->end_ns - t->start_ns);
+		if (t->idle || t->tid == 99)
+			continue;
+		l = life_of(s, t);
+		assert_non_null(l);
+		found++;
+		if (l->state != GONE)
+			to_state(s, l, l->state);
+		for (k = RUN; k <= SLEEP; k++) {
+			if (s->lossy)
+				assert_true(t->times.ns[k] <= l->times.ns[k]);
+			else
+				assert_int_equal(t->times.ns[k], l->times.ns[k]);
+		}
+		unknown += t->times.ns[THREAD_UNKNOWN];
+		total += sum;
+	}
+	assert_int_equal(found, s->nlives);
+	if (s->lossy)
+		assert_true(unknown < total); /* it does not give up either */
+	else
+		assert_int_equal(model_get_stats(s->f.model)->contradictions, 0);
+}
+
+static void check_cores(struct machine *s, const struct cores *cores)
+{
+	uint64_t shared = 0;
+	uint32_t cpu, p;
+
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		const struct core_row *c = &cores->core[cpu];
+		uint64_t sum = 0;
+
+		if (cpu >= cores->ncore || !c->seen)
+			continue;
+		for (p = 0; p < model_process_count(s->f.model); p++)
+			sum += cores_share_ns(cores, p, cpu);
+		assert_int_equal(sum, c->rank_ns + c->target_ns + c->other_ns);
+		assert_int_equal(sum + c->idle_ns + c->unknown_ns, cores->wall_ns);
+		shared += sum;
+	}
+	assert_int_equal(shared, s->known_running);
+}
+
+static void check_once(struct machine *s, const char *what)
+{
+	const struct model_sink own = {.ctx = s, .call = told_call, .spin = told_spin, .state = told_state};
+	struct time_split split;
+	struct cores cores;
+	const struct model_sink *sinks[3] = {&own, &split.sink, &cores.sink};
+	uint32_t i;
+
+	(void)what;
+	time_split_init(&split);
+	cores_init(&cores);
+	s->known_running = 0;
+	for (i = 0; i < s->nevents; i++)
+		s->event[i].told = false;
+	for (i = 0; i < s->nlives; i++)
+		s->life[i].last_begin = 0;
+	assert_int_equal(model_run(s->f.model, sinks, 3), 0);
+	for (i = 0; i < s->nevents; i++)
+		assert_true(s->event[i].told);
+	check_threads(s);
+	check_cores(s, &cores);
+	time_split_release(&split);
+	cores_release(&cores);
+}
+
+static void machine_test(uint64_t seed, bool lossy, int steps)
+{
+	struct machine *s = xcalloc(1, sizeof(*s));
+	int i;
+
+	s->random = seed;
+	s->lossy = lossy;
+	mfix_begin(&s->f, "\"sched\":\"all\",\"rings\":4,\"cpus_per_ring\":1");
+	mfix_functions(&s->f);
+	mfix_rank(&s->f, START, ROOT_TID, 0, "root");
+	run(s, steps);
+	mfix_end(&s->f, s->now);
+	mfix_open(&s->f, true);
+	for (i = 0; i < 2; i++) /* a second pass must tell the same */
+		check_once(s, i ? "second pass" : "first pass");
+	mfix_release(&s->f);
+	free(s);
+}
+
+static void test_complete(void **state)
+{
+	uint64_t seed;
+
+	(void)state;
+	for (seed = 1; seed <= 8; seed++)
+		machine_test(seed, false, 4000);
+}
+
+static void test_lossy(void **state)
+{
+	uint64_t seed;
+
+	(void)state;
+	for (seed = 1; seed <= 12; seed++)
+		machine_test(seed, true, 4000);
+}
+
+static void test_short(void **state)
+{
+	uint64_t seed;
+
+	(void)state;
+	for (seed = 100; seed < 160; seed++)
+		machine_test(seed, seed & 1, 60);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_complete),
+		cmocka_unit_test(test_lossy),
+		cmocka_unit_test(test_short),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
