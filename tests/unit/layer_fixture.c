@@ -29,7 +29,8 @@ void fixture_init(struct fixture *f, const char *library, const char *process)
 	f->now = 1000000;
 	f->cnt = func_table_count();
 	f->funcs = xcalloc(f->cnt, sizeof(*f->funcs));
-	json_array_foreach (json_object_get(table, "rows"), i, row) {
+	json_array_foreach(json_object_get(table, "rows"), i, row)
+	{
 		f->funcs[i].id = i;
 		f->funcs[i].name = func_table_get(i)->name;
 		f->funcs[i].group = func_table_get(i)->group;
@@ -93,7 +94,7 @@ void rec_begin(struct fixture *f, const char *func, uint32_t ret, uint32_t n, ..
 	assert_true(id >= 0);
 	memset(f->rec, 0, sizeof(f->rec));
 	f->now += 1000;
-	c->hdr = (struct pov_hdr){ .kind = POV_KIND_CALL, .tid = 101, .ts_ns = f->now };
+	c->hdr = (struct pov_hdr){.kind = POV_KIND_CALL, .tid = 101, .ts_ns = f->now};
 	c->hdr.size = sizeof(*c) + 8 * n;
 	c->dur_ns = 700;
 	c->tgid = FIXTURE_PID;
@@ -110,7 +111,7 @@ void rec_begin(struct fixture *f, const char *func, uint32_t ret, uint32_t n, ..
 void rec_field(struct fixture *f, uint8_t type, uint8_t arg, uint32_t cnt, const void *data,
 	       size_t bytes)
 {
-	struct pov_field head = { .type = type, .arg = arg, .size = bytes, .cnt = cnt };
+	struct pov_field head = {.type = type, .arg = arg, .size = bytes, .cnt = cnt};
 	struct pov_call *c = rec_call(f);
 
 	assert_true(c->hdr.size + sizeof(head) + bytes + 8 < sizeof(f->rec));
@@ -128,7 +129,7 @@ void rec_u64(struct fixture *f, uint8_t type, uint8_t arg, uint32_t cnt, uint64_
 void rec_more(struct fixture *f, uint8_t type, uint8_t arg, uint32_t first, const void *data,
 	      size_t bytes)
 {
-	_Alignas(8) uint8_t buf[sizeof(struct pov_more) + POV_MORE_BYTES] = { 0 };
+	_Alignas(8) uint8_t buf[sizeof(struct pov_more) + POV_MORE_BYTES] = {0};
 	struct pov_more *m = (struct pov_more *)buf;
 	const struct pov_call *c = rec_call(f);
 

@@ -37,7 +37,7 @@ static size_t cnt(void)
 
 static int choose(const char *groups, const char *function, const char *no_function)
 {
-	struct option_list f = { &function, 1 }, no = { &no_function, 1 };
+	struct option_list f = {&function, 1}, no = {&no_function, 1};
 
 	assert_true(func_table_count() <= ROWS_MAX);
 	memset(selected, 0, sizeof(selected));

@@ -44,14 +44,10 @@ static const char *const others[] = {
 };
 
 static const char *const patterns[] = {
-	"/usr/lib/*/libmpi.so.*",
-	"/usr/lib/*/libmpich.so.*",
-	"/usr/lib/*/libmpi_abi.so.*",
-	"/usr/lib64/openmpi/lib/libmpi.so.*",
-	"/usr/lib64/mpich/lib/libmpi.so.*",
-	"/usr/local/lib/libmpi.so.*",
-	"/opt/*/lib/libmpi.so.*",
-	"/opt/*/lib/libmpich.so.*",
+	"/usr/lib/*/libmpi.so.*",	    "/usr/lib/*/libmpich.so.*",
+	"/usr/lib/*/libmpi_abi.so.*",	    "/usr/lib64/openmpi/lib/libmpi.so.*",
+	"/usr/lib64/mpich/lib/libmpi.so.*", "/usr/local/lib/libmpi.so.*",
+	"/opt/*/lib/libmpi.so.*",	    "/opt/*/lib/libmpich.so.*",
 };
 
 static glob_t libs;
@@ -122,7 +118,7 @@ static void libs_find(void)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_exports) };
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_exports)};
 	int failed;
 
 	libs_find();

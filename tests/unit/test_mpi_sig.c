@@ -54,9 +54,9 @@ static void test_all_rows(void **state)
 /* A recipe as text, for comparing. */
 static const char *fn_text(const char *name)
 {
-	static const char *const ops[] = { "-", "in", "out", "sum", "size" };
-	static const char *const elems[] = { "int", "wide", "handle", "status" };
-	static const char *const lens[] = { "1", "arg", "comm", "root", "indeg", "outdeg", "outarg" };
+	static const char *const ops[] = {"-", "in", "out", "sum", "size"};
+	static const char *const elems[] = {"int", "wide", "handle", "status"};
+	static const char *const lens[] = {"1", "arg", "comm", "root", "indeg", "outdeg", "outarg"};
 	static char buf[1024];
 	struct mpi_attrs attrs;
 	struct mpi_sig sig;
@@ -93,34 +93,35 @@ static void test_recipes(void **state)
 	static const struct {
 		const char *name, *text;
 	} rows[] = {
-		{ "MPI_Send", "6 comm=5 size2" },
-		{ "MPI_Recv", "7 comm=5 size2 out6:status*1" },
-		{ "MPI_Isend_c", "7 comm=5 size2 out6:handle*1" },
-		{ "MPI_Sendrecv", "12 comm=10 size2 size7 out11:status*1" },
-		{ "MPI_Wait", "2 in0:handle*1 out1:status*1" },
-		{ "MPI_Waitall", "3 in1:handle*arg0 out2:status*arg0" },
-		{ "MPI_Test", "3 poll=1 spin=0 in0:handle*1 out1:int*1 out2:status*1" },
-		{ "MPI_Testsome", "5 pollcount=2 spin=1 in1:handle*arg0 out2:int*1 "
-				  "out3:int*outarg2 out4:status*outarg2" },
-		{ "MPI_Testany", "5 poll=3 spin=1 in1:handle*arg0 out2:int*1 out3:int*1 "
-				 "out4:status*1" },
-		{ "MPI_Iprobe", "5 comm=2 poll=3 spin=2 out3:int*1 out4:status*1" },
-		{ "MPI_Win_test", "2 poll=1 spin=0 out1:int*1" },
-		{ "MPI_Bcast", "5 comm=4 size2" },
-		{ "MPI_Alltoallv", "9 comm=8 sum1:int*comm size3 sum5:int*comm size7" },
-		{ "MPI_Alltoallv_c", "9 comm=8 sum1:wide*comm size3 sum5:wide*comm size7" },
-		{ "MPI_Gatherv", "9 comm=8 size2 sum4:int*root7 size6" },
-		{ "MPI_Neighbor_alltoallw", "9 comm=8 in1:int*outdeg in3:handle*outdeg in5:int*indeg "
-					    "in7:handle*indeg" },
-		{ "MPI_Cart_create", "6 comm=0 learn=4/5 in2:int*arg1 in3:int*arg1 out5:handle*1" },
-		{ "MPI_Comm_size", "2 comm=0 learn=1/0 out1:int*1" },
-		{ "MPI_Comm_free", "1 learn=8/0 in0:handle*1" },
-		{ "MPI_Type_create_struct", "5 in1:int*arg0 in3:handle*arg0 out4:handle*1" },
-		{ "MPI_Put", "8 size2" },
-		{ "MPI_Type_size", "2 out1:int*1" },
-		{ "MPI_File_write_at_all", "6 size4 out5:status*1" },
-		{ "MPI_Barrier", "1 comm=0" },
-		{ "MPI_Finalize", "0" },
+		{"MPI_Send", "6 comm=5 size2"},
+		{"MPI_Recv", "7 comm=5 size2 out6:status*1"},
+		{"MPI_Isend_c", "7 comm=5 size2 out6:handle*1"},
+		{"MPI_Sendrecv", "12 comm=10 size2 size7 out11:status*1"},
+		{"MPI_Wait", "2 in0:handle*1 out1:status*1"},
+		{"MPI_Waitall", "3 in1:handle*arg0 out2:status*arg0"},
+		{"MPI_Test", "3 poll=1 spin=0 in0:handle*1 out1:int*1 out2:status*1"},
+		{"MPI_Testsome", "5 pollcount=2 spin=1 in1:handle*arg0 out2:int*1 "
+				 "out3:int*outarg2 out4:status*outarg2"},
+		{"MPI_Testany", "5 poll=3 spin=1 in1:handle*arg0 out2:int*1 out3:int*1 "
+				"out4:status*1"},
+		{"MPI_Iprobe", "5 comm=2 poll=3 spin=2 out3:int*1 out4:status*1"},
+		{"MPI_Win_test", "2 poll=1 spin=0 out1:int*1"},
+		{"MPI_Bcast", "5 comm=4 size2"},
+		{"MPI_Alltoallv", "9 comm=8 sum1:int*comm size3 sum5:int*comm size7"},
+		{"MPI_Alltoallv_c", "9 comm=8 sum1:wide*comm size3 sum5:wide*comm size7"},
+		{"MPI_Gatherv", "9 comm=8 size2 sum4:int*root7 size6"},
+		{"MPI_Neighbor_alltoallw",
+		 "9 comm=8 in1:int*outdeg in3:handle*outdeg in5:int*indeg "
+		 "in7:handle*indeg"},
+		{"MPI_Cart_create", "6 comm=0 learn=4/5 in2:int*arg1 in3:int*arg1 out5:handle*1"},
+		{"MPI_Comm_size", "2 comm=0 learn=1/0 out1:int*1"},
+		{"MPI_Comm_free", "1 learn=8/0 in0:handle*1"},
+		{"MPI_Type_create_struct", "5 in1:int*arg0 in3:handle*arg0 out4:handle*1"},
+		{"MPI_Put", "8 size2"},
+		{"MPI_Type_size", "2 out1:int*1"},
+		{"MPI_File_write_at_all", "6 size4 out5:status*1"},
+		{"MPI_Barrier", "1 comm=0"},
+		{"MPI_Finalize", "0"},
 	};
 
 	(void)state;
@@ -131,12 +132,18 @@ static void test_recipes(void **state)
 static void test_polls(void **state)
 {
 	static const char *const polls[] = {
-		"MPI_Improbe",		       "MPI_Iprobe",
-		"MPI_Request_get_status",      "MPI_Request_get_status_all",
-		"MPI_Request_get_status_any",  "MPI_Request_get_status_some",
-		"MPI_Test",		       "MPI_Testall",
-		"MPI_Testany",		       "MPI_Testsome",
-		"MPI_Parrived",		       "MPI_Win_test",
+		"MPI_Improbe",
+		"MPI_Iprobe",
+		"MPI_Request_get_status",
+		"MPI_Request_get_status_all",
+		"MPI_Request_get_status_any",
+		"MPI_Request_get_status_some",
+		"MPI_Test",
+		"MPI_Testall",
+		"MPI_Testany",
+		"MPI_Testsome",
+		"MPI_Parrived",
+		"MPI_Win_test",
 	};
 	struct mpi_attrs attrs;
 	struct mpi_sig sig;
@@ -184,9 +191,23 @@ static void test_parsed(void **state)
 static void test_refused(void **state)
 {
 	static const char *const bad[] = {
-		">", "<>", "count:", "count:long", "<req[", "<req[count", "<req[count]x", "count[n] n",
-		"<req[count]", ">req[>flag] flag", "<req[flag] >flag", "+scount", "+scount[comm]",
-		"comm +rcount[root]", "count count", "bu-f", "a b c d e f g h i j k l m n o p q",
+		">",
+		"<>",
+		"count:",
+		"count:long",
+		"<req[",
+		"<req[count",
+		"<req[count]x",
+		"count[n] n",
+		"<req[count]",
+		">req[>flag] flag",
+		"<req[flag] >flag",
+		"+scount",
+		"+scount[comm]",
+		"comm +rcount[root]",
+		"count count",
+		"bu-f",
+		"a b c d e f g h i j k l m n o p q",
 	};
 	char longer[SIG_TEXT_MAX + 8];
 	struct mpi_sig sig;
@@ -205,8 +226,8 @@ static void test_refused(void **state)
 
 static void test_not_compiled(void **state)
 {
-	struct mpi_attrs none = { 0 }, poll = { .flags = MPI_ATTR_POLL };
-	struct pov_fn fn = { .nargs = 77 };
+	struct mpi_attrs none = {0}, poll = {.flags = MPI_ATTR_POLL};
+	struct pov_fn fn = {.nargs = 77};
 	struct mpi_sig sig;
 	const char *why;
 

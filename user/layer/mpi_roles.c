@@ -202,8 +202,9 @@ static void reductions(struct mpi_call *c, const struct mpi_comm *comm, struct f
 		break;
 	case FAMILY_EXSCAN: /* rank 0 gets nothing back */
 		f->send = buffer_bytes(c, ROLE_COUNT, ROLE_DTYPE, 1);
-		if (comm && comm->rank >= 0)
-			f->recv = comm->rank ? f->send : 0;
+		f->receives = !comm || comm->rank != 0;
+		if (comm && comm->rank > 0)
+			f->recv = f->send;
 		break;
 	default:
 		f->send = f->recv = buffer_bytes(c, ROLE_COUNT, ROLE_DTYPE, 1);

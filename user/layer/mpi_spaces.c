@@ -196,6 +196,13 @@ static bool block_bias(const json_t *block, uint16_t lib, uint64_t *bias)
 	return false;
 }
 
+static bool same_member(const json_t *a, const json_t *b, const char *key)
+{
+	const json_t *va = json_object_get(a, key), *vb = json_object_get(b, key);
+
+	return va == vb || json_equal(va, vb); /* json_equal() takes no NULL for equal */
+}
+
 /* A later block of the same image, written because one more library was mapped. */
 static bool same_image(const json_t *a, const json_t *b, uint16_t lib)
 {
@@ -204,9 +211,7 @@ static bool same_image(const json_t *a, const json_t *b, uint16_t lib)
 	if (a == b)
 		return true;
 	return a && b && block_bias(a, lib, &bias_a) == block_bias(b, lib, &bias_b) &&
-	       bias_a == bias_b &&
-	       json_equal(json_object_get(a, "exe"), json_object_get(b, "exe")) &&
-	       json_equal(json_object_get(a, "cmdline"), json_object_get(b, "cmdline"));
+	       bias_a == bias_b && same_member(a, b, "exe") && same_member(a, b, "cmdline");
 }
 
 static void name_add(struct mpi_space *s, const char *name, uint64_t value, int64_t bytes)

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Records, continuations and meta objects of a damaged file: whatever they hold, decoding ends, within
+ * its memory (run with sanitizers), and what it shows is within its bounds. Same sequence every time.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/log.h"
+#include "layer_fixture.h"
+
+#define ROUNDS 60000
+
+static struct fixture fx;
+static uint64_t seed = 88172645463325252ull;
+
+static uint64_t rnd(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+/* Mostly numbers that mean something to the decoder. */
+static uint64_t rnd_word(void)
+{
+	static const uint64_t words[] = {
+		0,
+		1,
+		2,
+		3,
+		4,
+		7,
+		64,
+		1000,
+		0x44000000,
+		0x4c000405,
+		0x4c00080b,
+		0x8c000010,
+		0x98000001,
+		0x2c000000,
+		0x84000002,
+		UINT64_MAX,
+		INT64_MAX,
+		UINT32_MAX,
+		INT32_MAX,
+		(uint32_t)-2,
+		(uint32_t)-3,
+		(uint32_t)-32766,
+		OMPI_BIAS + 0x1000,
+		OMPI_BIAS + 0x2000,
+		OMPI_BIAS + 0x1300,
+		0x404040,
+	};
+	uint64_t r = rnd();
+
+	return r % 8 ? words[(r >> 8) % (sizeof(words) / sizeof(words[0]))] : rnd();
+}
+
+static void field_random(struct fixture *f)
+{
+	uint64_t data[40];
+	size_t bytes = rnd() % (sizeof(data) + 1);
+
+	for (size_t i = 0; i < sizeof(data) / 8; i++)
+		data[i] = rnd_word();
+	if (rnd() % 4 == 0)
+		bytes = rnd() % 32;
+	rec_field(f, rnd() % 7, rnd() % 20, rnd() % 3 ? rnd() % 50 : rnd(), data, bytes);
+}
+
+static void more_random(struct fixture *f)
+{
+	uint64_t data[POV_MORE_BYTES / 8];
+	size_t bytes = rnd() % (sizeof(data) + 1);
+
+	for (size_t i = 0; i < sizeof(data) / 8; i++)
+		data[i] = rnd_word();
+	rec_more(f, rnd() % 4, rnd() % 17, rnd() % 40, data, bytes);
+}
+
+static volatile int64_t sink; /* so that everything is read */
+
+static void view_check(const struct call_view *v)
+{
+	assert_true(v->nvalues <= CALL_VALUES_MAX);
+	for (uint32_t i = 0; i < v->nvalues; i++) {
+		const struct call_value *x = &v->values[i];
+
+		sink += strlen(x->name);
+		if (x->kind == VALUE_TEXT)
+			sink += strlen(x->text);
+		if (x->kind != VALUE_INTS && x->kind != VALUE_HEXES)
+			continue;
+		assert_true(x->n <= x->cnt);
+		for (uint32_t k = 0; k < x->n; k++)
+			sink += x->ints[k] & 1;
+	}
+	for (uint32_t i = 0; i < v->roles.nrequests; i++)
+		sink += v->roles.requests[i].handle & 1;
+	assert_true(v->roles.send_bytes >= 0 || v->roles.send_bytes == BYTES_UNKNOWN);
+	assert_true(v->roles.recv_bytes >= 0 || v->roles.recv_bytes == BYTES_UNKNOWN);
+}
+
+static void round_one(struct fixture *f)
+{
+	struct pov_call *c;
+
+	rec_begin(f, "MPI_Barrier", rnd() % 4 ? 0 : rnd() % 100, 16, rnd_word(), rnd_word(),
+		  rnd_word(), rnd_word(), rnd_word(), rnd_word(), rnd_word(), rnd_word(),
+		  rnd_word(), rnd_word(), rnd_word(), rnd_word(), rnd_word(), rnd_word(),
+		  rnd_word(), rnd_word());
+	c = rec_call(f);
+	c->func = rnd() % f->cnt;
+	c->depth = rnd() % 3;
+	c->hdr.tid = 100 + rnd() % 3;
+	c->lib = rnd() % 16 ? FIXTURE_LIB : rnd() % 5;
+	c->tgid = rnd() % 16 ? FIXTURE_PID : rnd() % 200;
+	c->hdr.flags = rnd() % 4 ? 0 : rnd();
+	if (rnd() % 8 == 0)
+		c->dur_ns = rnd();
+	for (uint32_t n = rnd() % 6; n > 0; n--)
+		field_random(f);
+	for (uint32_t n = rnd() % 8 ? 0 : rnd() % 4; n > 0; n--)
+		more_random(f);
+	if (rnd() % 8 == 0)
+		c->nargs = rnd(); /* more, or fewer, than there are */
+	if (rnd() % 8 == 0) {
+		/* cut: what is behind belongs to someone else */
+		size_t cut = sizeof(*c) + rnd() % (c->hdr.size - sizeof(*c) + 1);
+		uint8_t *copy = xmalloc(cut);
+
+		c->hdr.size = cut;
+		memcpy(copy, f->rec, cut);
+		layer_mpi.decode(f->d, &f->funcs[c->func], (struct pov_call *)copy, &f->view);
+		view_check(&f->view);
+		free(copy);
+		return;
+	}
+	rec_decode(f);
+	view_check(&f->view);
+}
+
+static void test_records(void **state)
+{
+	(void)state;
+	fixture_init_mpich(&fx);
+	for (uint32_t i = 0; i < ROUNDS; i++)
+		round_one(&fx);
+	fixture_release(&fx);
+	fixture_init_openmpi(&fx);
+	for (uint32_t i = 0; i < ROUNDS; i++)
+		round_one(&fx);
+	fixture_release(&fx);
+}
+
+static void test_more(void **state)
+{
+	_Alignas(8) uint8_t buf[64] = {0};
+	struct pov_more *m = (struct pov_more *)buf;
+
+	(void)state;
+	fixture_init_mpich(&fx);
+	m->hdr.tid = 101;
+	for (uint32_t size = 0; size <= sizeof(buf); size++) {
+		m->hdr.size = size;
+		for (uint32_t data = 0; data < 64; data++) {
+			m->size = data;
+			layer_mpi.decoder_more(fx.d, m);
+		}
+	}
+	m->hdr.size = sizeof(buf);
+	m->size = 32;
+	for (uint32_t i = 0; i < 10000; i++) { /* more than is kept */
+		m->begin_ns = i;
+		layer_mpi.decoder_more(fx.d, m);
+	}
+	round_one(&fx);
+	fixture_release(&fx);
+}
+
+static void test_meta(void **state)
+{
+	static const char *const metas[] = {
+		"{}",
+		"[]",
+		"{\"type\":7}",
+		"{\"type\":\"library\"}",
+		"{\"type\":\"library\",\"id\":-1}",
+		"{\"type\":\"library\",\"id\":99999999}",
+		"{\"type\":\"library\",\"id\":3,\"flavour\":7,\"layout\":[],\"named\":7}",
+		"{\"type\":\"library\",\"id\":3,\"flavour\":\"mpich\",\"layout\":{\"handle_bytes\":"
+		"1000,\"status_bytes\":-1},\"named\":[7,[],[\"MPI_INT\"],[\"MPI_INT\",\"zz\",1],"
+		"[\"MPI_INT\",\"0x4c000405\",-5],[\"MPI_INT\",\"0x4c000405\",\"x\"]]}",
+		"{\"type\":\"process\"}",
+		"{\"type\":\"process\",\"pid\":-1}",
+		"{\"type\":\"process\",\"pid\":100,\"ts_ns\":[],\"libs\":[7,{}],\"copied\":[1,[2]]}",
+		"{\"type\":\"process\",\"pid\":100,\"ts_ns\":1,\"libs\":{\"id\":3},\"rank\":\"x\"}",
+		"{\"type\":\"process\",\"pid\":100,\"ts_ns\":-1,\"libs\":[{\"id\":3,\"bias\":-1}]}",
+	};
+
+	(void)state;
+	fixture_init(&fx, NULL, NULL);
+	for (size_t round = 0; round < 3; round++) {
+		for (size_t i = 0; i < sizeof(metas) / sizeof(metas[0]); i++) {
+			json_t *m = json_loads(metas[i], 0, NULL);
+
+			layer_mpi.decoder_meta(fx.d, m);
+			json_decref(m);
+			round_one(&fx);
+		}
+	}
+	fixture_release(&fx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_records),
+		cmocka_unit_test(test_more),
+		cmocka_unit_test(test_meta),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
