@@ -94,7 +94,7 @@ void tl_self_tell(struct timeline *tl)
 	if (tl->self_told)
 		return;
 	tl->self_told = true;
-	tl->ops->process(tl->ctx, &p, (int32_t)tl->nprocesses);
+	tl->ops->process(tl->ctx, &p, (int32_t)tl->nprocesses++);
 }
 
 static struct track *track_find(const struct timeline *tl, enum track_kind kind, uint32_t pid,

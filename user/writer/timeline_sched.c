@@ -160,6 +160,10 @@ static void chain_switch(struct timeline *tl, const struct model_switch *m)
 		next = NULL;
 	}
 	c = tl_cpu_of(tl, m->cpu);
+	if (!prev && !next && s.prev.tid && s.prev.tid == s.next.tid) {
+		chain_break(tl, m->cpu, 0);
+		return; /* between two that are not recorded */
+	}
 	if (c->seen && c->next.tid != s.prev.tid)
 		chain_mend(tl, &s, prev);
 	else if (!c->seen && prev && prev->run_cpu >= 0)
