@@ -19,11 +19,13 @@ static inline unsigned long elf_exercise(const struct elf_file *f)
 	struct mpi_library lib;
 	unsigned long sum = elf_file_is_dynamic(f);
 	size_t cnt;
-	uint64_t addr;
+	uint64_t addr, bytes;
 	char byte;
 
 	sum += elf_file_defines(f, "PMPI_Init") + elf_file_defines(f, "main");
 	sum += strlen(elf_file_build_id(f)) + strlen(elf_file_soname(f));
+	if (elf_file_section(f, ".rodata", &addr, &bytes))
+		sum += addr + bytes;
 	cnt = elf_file_needed(f, &needed);
 	for (size_t i = 0; i < cnt; i++)
 		sum += strlen(needed[i]);

@@ -34,7 +34,7 @@ static void test_library(void **state)
 	const struct elf_symbol *s;
 	const char *const *needed;
 	struct elf_file *f;
-	uint64_t addr;
+	uint64_t addr, bytes;
 	int v = 0;
 
 	(void)state;
@@ -75,6 +75,11 @@ static void test_library(void **state)
 	assert_true(elf_file_symbol_from(f, s->addr + 1)->addr > s->addr);
 	assert_null(elf_file_symbol_from(f, UINT64_MAX));
 	assert_null(elf_file_find(f, "absent"));
+	assert_true(elf_file_section(f, ".text", &addr, &bytes));
+	s = elf_file_find(f, "first");
+	assert_true(s->offset >= addr && s->offset + s->size <= addr + bytes);
+	assert_false(elf_file_section(f, ".bss", &addr, &bytes));
+	assert_false(elf_file_section(f, ".nope", &addr, &bytes));
 	elf_file_close(f);
 }
 

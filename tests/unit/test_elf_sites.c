@@ -92,6 +92,10 @@ static const struct site_case cases[] = {
 	{"from_cold",
 	 "endbr64\n1: push %rbx\npop %rbx\njmp 2f\n.section .text.cold\nnop\n2: inc %eax\njmp 1b\n.text",
 	 6, 0, 0, S, "branch lands behind the start"},
+	{"named_cold",
+	 "endbr64\n1: push %rbx\npop %rbx\njmp named_cold.cold\n.section .text.cold\n"
+	 ".type named_cold.cold,@function\nnamed_cold.cold: inc %eax\njmp 1b\n.text",
+	 6, 0, 0, S, "branch lands behind the start"},
 	{"cold_fine",
 	 "endbr64\npush %rbx\npop %rbx\n1: jmp 2f\n.section .text.cold\nnop\n2: inc %eax\njmp 1b\n.text",
 	 6, 0, 4, E, "emulated"},

@@ -30,6 +30,7 @@
 
 #define DYNAMIC_MAX 4096
 #define NOTE_BYTES_MAX 65536
+#define SECTION_NAMES_MAX (1u << 20)
 
 long elf_file_read_offset(const struct elf_file *f, uint64_t offset, void *buf, size_t bytes)
 {
@@ -91,6 +92,30 @@ bool elf_file_maps(const struct elf_file *f, uint64_t addr, uint64_t bytes)
 			return true;
 	}
 	return false;
+}
+
+bool elf_file_section(const struct elf_file *f, const char *name, uint64_t *offset, uint64_t *bytes)
+{
+	char *names = NULL;
+	bool found = false;
+	Elf_Scn *scn = NULL;
+	size_t idx, len;
+	GElf_Shdr sh;
+
+	if (elf_getshdrstrndx(f->elf, &idx) || !gelf_getshdr(elf_getscn(f->elf, idx), &sh) ||
+	    sh.sh_size > SECTION_NAMES_MAX)
+		return false;
+	names = elf_section_read(f, &sh, &len);
+	while (names && !found && (scn = elf_nextscn(f->elf, scn))) {
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS || sh.sh_name >= len ||
+		    strcmp(names + sh.sh_name, name))
+			continue;
+		*offset = sh.sh_offset;
+		*bytes = sh.sh_size;
+		found = true;
+	}
+	free(names);
+	return found;
 }
 
 bool elf_file_read_string(const struct elf_file *f, uint64_t addr, char *buf, size_t bytes)

@@ -63,6 +63,9 @@ const char *elf_file_slot_symbol(const struct elf_file *f, uint64_t slot_addr);
 /* Reads file bytes behind a virtual address / a file offset. Bytes read (may be short), or -errno. */
 long elf_file_read_addr(const struct elf_file *f, uint64_t addr, void *buf, size_t bytes);
 long elf_file_read_offset(const struct elf_file *f, uint64_t offset, void *buf, size_t bytes);
+/* Where a section lies in the file; false if there is none of that name that has bytes there. */
+bool elf_file_section(const struct elf_file *f, const char *name, uint64_t *offset,
+		      uint64_t *bytes);
 /* The address of a file offset, by the executable segment that holds it. 0 or -ENXIO. */
 int elf_file_offset_to_addr(const struct elf_file *f, uint64_t offset, uint64_t *addr);
 /* Whether [addr, addr + bytes) is mapped once the file is loaded (.bss included). */

@@ -6,7 +6,6 @@
  */
 #include "elf/mpi_library.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Looks for a version where libraries keep one: in a variable of a known name; among the strings that
- * PMPI_Get_library_version (or what it calls) refers to; as a sentence in the constant data.
+ * PMPI_Get_library_version (or what it calls) refers to; as a sentence in .rodata.
  */
 #include "elf/mpi_version.h"
 
@@ -160,18 +160,26 @@ static bool sentence_find(const char *buf, size_t len, char *version, size_t byt
 
 static bool by_sentence(const struct elf_file *f, char *version, size_t bytes)
 {
-	char *buf = xmalloc(SCAN_CHUNK_BYTES);
+	uint64_t at, left;
 	bool found = false;
+	char *buf;
 	long n;
 
-	for (uint64_t off = 0; off < SCAN_BYTES_MAX && !found;
-	     off += SCAN_CHUNK_BYTES - SCAN_OVERLAP) {
-		n = elf_file_read_offset(f, off, buf, SCAN_CHUNK_BYTES);
+	if (!elf_file_section(f, ".rodata", &at, &left))
+		return false;
+	if (left > SCAN_BYTES_MAX)
+		left = SCAN_BYTES_MAX;
+	buf = xmalloc(SCAN_CHUNK_BYTES);
+	while (left && !found) {
+		n = elf_file_read_offset(f, at, buf,
+					 left < SCAN_CHUNK_BYTES ? left : SCAN_CHUNK_BYTES);
 		if (n <= 0)
 			break;
 		found = sentence_find(buf, (size_t)n, version, bytes);
-		if ((size_t)n < SCAN_CHUNK_BYTES)
+		if ((uint64_t)n >= left || n <= SCAN_OVERLAP)
 			break;
+		at += (uint64_t)n - SCAN_OVERLAP;
+		left -= (uint64_t)n - SCAN_OVERLAP;
 	}
 	free(buf);
 	return found;

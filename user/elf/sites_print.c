@@ -77,12 +77,12 @@ static void list_add_name(struct site_list *l, const struct elf_file *f,
 			 function->nargs_regs);
 }
 
-/* MPI_Xyz or PMPI_Xyz, not MPI_XYZ (Fortran's) nor what an implementation names alike. */
+/* MPI_Xyz or PMPI_Xyz, not MPI_XYZ (Fortran's), nor a part of one (MPI_Xyz.cold). */
 static bool is_mpi_name(const char *name)
 {
 	name += *name == 'P';
 	return !strncmp(name, "MPI_", 4) && isupper((unsigned char)name[4]) &&
-	       (islower((unsigned char)name[5]) || name[5] == '_');
+	       (islower((unsigned char)name[5]) || name[5] == '_') && !strchr(name, '.');
 }
 
 /* A function found by its PMPI_ name is the same as the one by its MPI_ name: ask for the latter only. */

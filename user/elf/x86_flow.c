@@ -47,9 +47,10 @@ static const char *flow_jump(struct flow *w, uint64_t to)
 		bit_set(w->target, to - w->start);
 		return NULL;
 	}
+	/* A name is a tail call, unless it is one of a compiler's own ("f.cold", "f.part.0"). */
 	s = elf_file_symbol_from(w->f, to);
-	if (s && s->addr == to)
-		return NULL; /* a tail call */
+	if (s && s->addr == to && !strchr(s->name, '.'))
+		return NULL;
 	for (unsigned int i = 0; i < w->part_cnt; i++)
 		if (w->part[i] == to)
 			return NULL;
