@@ -520,7 +520,7 @@ static void do_line(struct maker *m, char *line)
 	} else if (is_word(word, len, "stream"))
 		m->stream = (unsigned int)strtoul(args, NULL, 0);
 	else if (is_word(word, len, "flush"))
-		trace_writer_flush(m->w, 0);
+		trace_writer_flush(m->w, UINT64_MAX);
 	else if (is_word(word, len, "end"))
 		do_end(m, args);
 	else if (is_word(word, len, "cut"))

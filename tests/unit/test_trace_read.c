@@ -66,7 +66,7 @@ static struct truth **disorderly(const char *path, size_t cnt, uint64_t seed)
 						  &t->rec.hdr),
 				 0);
 		if (random_next(&seed) % 3000 == 0)
-			trace_writer_flush(w, 0);
+			trace_writer_flush(w, UINT64_MAX);
 	}
 	assert_int_equal(trace_writer_finish(w), 0);
 	qsort(all, cnt, sizeof(*all), truth_compare);
@@ -181,7 +181,7 @@ static void make_small(const char *path)
 			e->code = -(int32_t)ts;
 			assert_int_equal(trace_writer_add(w, block % 2, &e->hdr), 0);
 		}
-		trace_writer_flush(w, 0);
+		trace_writer_flush(w, UINT64_MAX);
 	}
 	trace_writer_meta(w, "{\"type\":\"end\"}");
 	assert_int_equal(trace_writer_finish(w), 0);

@@ -146,8 +146,13 @@ int codec_decode(const uint8_t *payload, size_t len, uint32_t nrecords, uint32_t
 	d.prev_ts = 0;
 	d.nslots = 0;
 	d.prev_slot = 0;
+	if (p != end)
+		return -EBADMSG;
 	for (uint32_t i = 0; i < nrecords; i++)
 		if (!decode_record(&d))
+			return -EBADMSG;
+	for (int c = 0; c < CODEC_COL_CNT; c++)
+		if (d.col[c].p != d.col[c].end)
 			return -EBADMSG;
 	return d.out == d.out_end ? 0 : -EBADMSG;
 }

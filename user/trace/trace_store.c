@@ -88,13 +88,25 @@ static uint64_t job_worst_bytes(const struct store_job *job)
 	return sizeof(struct trace_block_header) + payload;
 }
 
+/* EFBIG is kept for max_bytes: a file that the system lets grow no further is a full disk. */
 static void set_error(struct store *s, int err, const char *what)
 {
 	if (atomic_load(&s->err))
 		return;
 	log_error("trace: %s %s: %s; the file ends with its last complete block", what, s->path,
 		  strerror(err));
-	atomic_store(&s->err, -err);
+	atomic_store(&s->err, err == EFBIG ? -ENOSPC : -err);
+}
+
+static int set_limit_error(struct store *s)
+{
+	if (!atomic_load(&s->err)) {
+		log_error("trace: %s has reached its size limit, and more than was foreseen was to "
+			  "follow",
+			  s->path);
+		atomic_store(&s->err, -EFBIG);
+	}
+	return -EFBIG;
 }
 
 /* Appends header and payload, or leaves the file as it was. */
@@ -139,10 +151,8 @@ static int write_block(struct store *s, struct trace_block_header *h, const void
 	uint64_t keep = h->type == TRACE_BLOCK_END ? 0 : TRACE_END_BYTES;
 	int err;
 
-	if (s->file_bytes + sizeof(*h) + h->stored_len + keep > s->max_bytes) {
-		set_error(s, EFBIG, "size limit reached:");
-		return -EFBIG;
-	}
+	if (s->file_bytes + sizeof(*h) + h->stored_len + keep > s->max_bytes)
+		return set_limit_error(s);
 	h->seq = s->seq;
 	trace_block_header_seal(h, payload);
 	err = append(s, h, payload);

@@ -223,14 +223,12 @@ int trace_writer_meta(struct trace_writer *w, const char *json)
 	return 0;
 }
 
-void trace_writer_flush(struct trace_writer *w, uint64_t older_than_ns)
+void trace_writer_flush(struct trace_writer *w, uint64_t begun_until_ns)
 {
-	uint64_t now = now_ns();
-
 	for (uint32_t i = 0; i < w->nstreams; i++) {
 		struct stream *s = w->stream[w->ids[i]];
 
-		if (s->open && now - s->open->opened_ns >= older_than_ns)
+		if (s->open && s->open->opened_ns <= begun_until_ns)
 			stream_hand_over(w, s);
 	}
 }

@@ -39,8 +39,8 @@ int trace_writer_open(const char *path, const struct trace_writer_options *opt,
 /*
  * Adds one record to a stream. Called from one thread only, the one that also calls meta, flush and
  * finish; never allocates after a stream's first record. Returns 0, or the sticky -errno of the
- * background thread (-ENOSPC …), or -EFBIG once max_bytes is reached (not printed: every record accepted
- * until then is still written), or -EINVAL if the record's size is none.
+ * background thread (-ENOSPC, -EIO …), or -EFBIG once max_bytes is reached (not printed: every record
+ * accepted until then is still written), or -EINVAL if the record's size is none.
  */
 int trace_writer_add(struct trace_writer *w, unsigned int stream, const struct pov_hdr *rec);
 
@@ -52,10 +52,10 @@ int trace_writer_add(struct trace_writer *w, unsigned int stream, const struct p
 int trace_writer_meta(struct trace_writer *w, const char *json);
 
 /*
- * Hands blocks whose first record was added at least this long ago (an age; 0 = all) to the writing
- * thread, so that a crash loses little.
+ * Hands the blocks begun at or before this moment (CLOCK_MONOTONIC) to the writing thread, so that a crash
+ * loses little. UINT64_MAX = all.
  */
-void trace_writer_flush(struct trace_writer *w, uint64_t older_than_ns);
+void trace_writer_flush(struct trace_writer *w, uint64_t begun_until_ns);
 
 void trace_writer_get_stats(const struct trace_writer *w, struct trace_writer_stats *out);
 
