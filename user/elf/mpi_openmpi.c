@@ -33,7 +33,8 @@ static void unsure_add(char *unsure, size_t bytes, const char *what)
 {
 	size_t used = strlen(unsure);
 
-	snprintf(unsure + used, bytes - used, "%s%s", used ? ", " : "", what);
+	snprintf(unsure + used, bytes - used, "%s%s",
+		 used ? ", " : "cannot tell from the file: ", what);
 }
 
 /* A type_size member of the given width at +0x18 in all datatypes that have a known size. */
@@ -176,6 +177,6 @@ void mpi_openmpi_layout(const struct elf_file *f, struct pov_lib *layout, char *
 	if (layout->comm_context_off == POV_OFF_NONE)
 		unsure_add(unsure, bytes, "context id");
 	if (!unsure[0] && !layout_is_known(layout))
-		unsure_add(unsure, bytes,
-			   "communicator laid out as in no version known, believing its code");
+		snprintf(unsure, bytes,
+			 "communicators laid out as in no known version, believing the code");
 }

@@ -112,7 +112,7 @@ static void text_print(const struct site_list *l, const char *path, const struct
 	fprintf(out, "%s: %s%s%s\n", path, mpi_flavour_name(mpi->flavour), *mpi->version ? " " : "",
 		mpi->version);
 	if (*mpi->unsure)
-		fprintf(out, "not told by this file: %s\n", mpi->unsure);
+		fprintf(out, "note: %s\n", mpi->unsure);
 	fprintf(out, "%-34s %-30s %5s  %-8s  %s\n", "FUNCTION", "FIRST INSTRUCTION", "SITE", "COST",
 		"WHY");
 	for (size_t i = 0; i < l->cnt; i++) {
