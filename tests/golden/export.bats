@@ -1,0 +1,279 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+# povtrace export: both formats against what they shall be, against their own rules, and against other
+# readers; selection; bad outputs; bounded memory.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	here=$BATS_TEST_DIRNAME
+	data=$here/../data
+	cd "$BATS_TEST_TMPDIR"
+	make=${BUILD:-build}/tests/povmake
+	[ "${make:0:1}" = / ] || make=$here/../../$make
+	[ -x "$make" ] || skip "no $make; run make tools"
+	# The sanitizers' build is under test; what is measured is the real one.
+	plain=${make%/tests/povmake}/povtrace
+	"$make" "$data/export_run.txt" run.pov
+}
+
+need() {
+	for tool; do
+		command -v "$tool" >/dev/null || skip "no $tool here"
+	done
+}
+
+# Exports run.pov as $1; totals to totals.json, messages to err.
+export_to() {
+	"$POVTRACE" export run.pov -o "$@" --totals >totals.json 2>err
+}
+
+total() { sed -n "s/^  \"$1\": \([0-9]*\),*$/\1/p" totals.json; }
+
+same_as() {
+	if [ -n "${POV_GOLDEN_UPDATE-}" ]; then
+		cp "$2" "$1"
+	fi
+	diff -u "$1" "$2"
+}
+
+# The version is the only thing in the output that changes with each release.
+unversioned() { sed -E 's/(exported_by": ?"|string_value: ")povtrace [0-9.]+"/\1povtrace"/'; }
+
+decode() { protoc -I "$data" --decode=Trace perfetto_subset.proto; }
+
+health() { # TIMELINE TOTALS: status as perfetto_health.sh's
+	run "$here/perfetto_health.sh" "$1" "$2"
+	echo "$output"
+	[ "$status" != 77 ] || skip "$output"
+	[ "$status" = 0 ]
+}
+
+@test "export: JSON is what it shall be" {
+	export_to run.json
+	unversioned <run.json >got
+	same_as "$data/export_run.json" got
+}
+
+@test "export: protobuf is what it shall be, decoded by protoc" {
+	need protoc
+	export_to run.pftrace
+	decode <run.pftrace | unversioned >got
+	same_as "$data/export_run.pftxt" got
+}
+
+@test "export: protobuf has no field that the schema does not know" {
+	need protoc
+	export_to run.pftrace
+	decode <run.pftrace >got
+	! grep -nE '^ *[0-9]+(:| \{)' got
+	# and nothing that decoding drops: encoding the text again gives as many bytes
+	[ "$(protoc -I "$data" --encode=Trace perfetto_subset.proto <got | wc -c)" = "$(wc -c <run.pftrace)" ]
+}
+
+@test "export: totals are those povtrace info gives" {
+	need jq
+	"$POVTRACE" info --json run.pov >info.json
+	for f in run.json run.pftrace; do
+		export_to $f
+		[ "$(jq -c '{calls, open, spins, irqs, wakings, switches: (.switches - .synthetic), markers, bytes}' totals.json)" = \
+			"$(jq -c --argjson bytes "$(wc -c <$f)" '{calls: .totals.calls, open: .totals.open_calls, spins: .totals.spins,
+			irqs: .kinds.irq, wakings: .totals.wakings, switches: .totals.switches,
+			markers: (.kinds.lost + 1), $bytes}' info.json)" ]
+		[ "$(jq '.slices - .calls - .spins - .irqs - .markers + .misplaced' totals.json)" = 0 ]
+	done
+	[ "$(total calls)" = 15 ]
+	[ "$(total slices)" = 23 ]
+	[ "$(total flows)" = 1 ]
+}
+
+@test "export: an independent reader of JSON finds all promises kept" {
+	need python3
+	for f in run.json run.json.gz; do
+		export_to $f
+		"$here/../tool/json_check" $f totals.json
+	done
+	gzip -dc run.json.gz >unzipped.json
+	export_to run.json
+	cmp run.json unzipped.json
+}
+
+@test "export: Perfetto takes the JSON without complaint and counts the same" {
+	need jq
+	for f in run.json run.json.gz; do
+		export_to $f
+		health $f totals.json
+	done
+}
+
+@test "export: Perfetto takes the protobuf without complaint and counts the same" {
+	need jq
+	for f in run.pftrace run.pftrace.gz; do
+		export_to $f
+		health $f totals.json
+	done
+}
+
+@test "export: only targets' scheduler events, or none: nothing is made up" {
+	need jq
+	for mode in ranks off; do
+		sed "s/\"sched\":\"all\"/\"sched\":\"$mode\"/" "$data/export_run.txt" >script
+		[ $mode = ranks ] || sed -i '/^switch /d; /^waking /d' script
+		"$make" script run.pov
+		for f in run.json run.pftrace; do
+			export_to $f
+			health $f totals.json
+		done
+		grep -q '"monotonic_start_ns"' run.json
+	done
+	[ "$(total switches)" = 0 ]
+	! grep -q systemTraceEvents run.json
+	! grep -q running_us run.json
+}
+
+@test "export: more strings than the intern table holds" {
+	need jq
+	{
+		grep -E '^(meta|task)' "$data/export_run.txt"
+		echo 'repeat 70000 step=1000 {'
+		echo '  call ts=1000001000000 dur=500 tid=101 tgid=101 func=5 site=0x400000+16*i lib=1 args=0x44000000'
+		echo '}'
+		echo 'end ts=1001000000000'
+	} >script
+	"$make" script run.pov
+	export_to run.pftrace
+	[ "$(total calls)" = 70000 ]
+	health run.pftrace totals.json
+}
+
+@test "export: stdout, by format" {
+	export_to run.json
+	"$POVTRACE" export run.pov -o - --format json 2>/dev/null | cmp - run.json
+	"$POVTRACE" export run.pov -o - --format json.gz 2>/dev/null | gzip -dc | cmp - run.json
+	"$POVTRACE" export run.pov -o x --format json 2>/dev/null
+	cmp x run.json
+	"$POVTRACE" export run.pov -o /dev/stdout --format json 2>/dev/null | cmp - run.json
+	export_to run.pftrace
+	"$POVTRACE" export run.pov -o - --format pftrace 2>/dev/null | cmp - run.pftrace
+}
+
+@test "export: a part of it" {
+	need jq
+	export_to run.json --function 'MPI_S*' --function MPI_Barrier
+	[ "$(jq -r '.traceEvents[] | select(.ph == "X" or .ph == "B") | .name | select(startswith("MPI_"))' run.json |
+		sort | uniq -c | tr -s ' ' | tr '\n' ';')" = " 5 MPI_Barrier; 2 MPI_Send;" ]
+	export_to run.json --rank 1
+	[ "$(jq '[.traceEvents[] | select(.cat == "p2p" or .cat == "coll" or .cat == "init") | .pid] | unique == [102]' run.json)" = true ]
+	[ "$(total switches)" = 11 ]
+	export_to run.json --from 3.05ms --to 0.0034
+	[ "$(jq -r '[.traceEvents[] | select(.ph == "X" and .pid < 1000) | .name] | join(" ")' run.json)" = \
+		"MPI_Iprobe, MPI_Test ×3 MPI_Barrier MPI_Alltoallv MPI_Barrier MPI_Send" ]
+	[ "$(total switches)" = 0 ]
+	export_to run.json --rank 0,5-9 --rank 1
+	[ "$(total calls)" = 15 ]
+}
+
+@test "export: wrong usage is refused, and says what is right" {
+	bad() { # STATUS TEXT ARGUMENTS
+		local status_wanted=$1 text=$2
+		shift 2
+		run "$POVTRACE" export "$@"
+		echo "$output"
+		[ "$status" = "$status_wanted" ]
+		[[ $output == *"$text"* ]]
+	}
+	bad 2 "which recording" -o x.json
+	bad 2 "-o is missing" run.pov
+	bad 2 "unknown ending" run.pov -o x.txt
+	bad 2 "known: json" run.pov -o x.json --format svg
+	bad 2 "--format" run.pov -o -
+	bad 2 "list of ranks" run.pov -o x.json --rank 3-1
+	bad 2 "list of ranks" run.pov -o x.json --rank 1,
+	bad 2 "list of ranks" run.pov -o x.json --rank 0-99999999
+	bad 2 "later than" run.pov -o x.json --from 2 --to 1
+	bad 2 "both go to stdout" run.pov -o - -f json --totals
+	bad 1 "No such file" none.pov -o x.json
+	bad 1 "the recording itself" run.pov -o run.pov --format json
+	ln run.pov run.json
+	bad 1 "the recording itself" run.pov -o run.json
+	bad 1 "No such file" run.pov -o none/x.json
+	[ ! -e x.json ]
+	[ "$(ls)" = "run.json
+run.pov" ]
+}
+
+@test "export: a full disk leaves nothing behind" {
+	[ -w /dev/full ] || skip "no /dev/full here"
+	run "$POVTRACE" export run.pov -o /dev/full --format json
+	[ "$status" = 1 ]
+	[[ $output == *"No space left on device"* ]]
+	run bash -c '"$POVTRACE" export run.pov -o - -f pftrace >/dev/full'
+	[ "$status" = 1 ]
+	[[ $output == *"No space left on device"* ]]
+	# the same for a file: a limit on its size
+	run bash -c 'ulimit -f 4; trap "" XFSZ; exec "$POVTRACE" export run.pov -o big.json'
+	[ "$status" = 1 ]
+	[[ $output == *"File too large"* ]]
+	[ "$(ls)" = run.pov ]
+}
+
+@test "export: an old file is replaced only by a whole one, with the recording's mode" {
+	echo old >run.json
+	chmod 644 run.json
+	run bash -c 'ulimit -f 4; trap "" XFSZ; exec "$POVTRACE" export run.pov -o run.json'
+	[ "$status" = 1 ]
+	[ "$(cat run.json)" = old ]
+	chmod 640 run.pov
+	export_to run.json
+	[ "$(stat -c %a run.json)" = 640 ]
+	[ "$(head -c 1 run.json)" = "{" ]
+}
+
+@test "export: a truncated or damaged recording gives what is left" {
+	need jq python3
+	size=$(wc -c <run.pov)
+	for at in $((size / 2)) $((size - 40)); do
+		head -c $at run.pov >cut.pov
+		for f in cut.json cut.pftrace; do
+			"$POVTRACE" export cut.pov -o $f --totals >totals.json 2>err || { cat err; false; }
+		done
+		"$POVTRACE" export cut.pov -o cut.json --totals >totals.json 2>err
+		"$here/../tool/json_check" cut.json totals.json
+		[ "$(jq .metadata.complete cut.json)" = false ]
+	done
+	run "$POVTRACE" export /dev/null -o x.json
+	[ "$status" = 1 ]
+}
+
+@test "export: memory is bounded whatever the length" {
+	[ -x "$plain" ] || skip "no $plain"
+	{
+		grep -E '^(meta|task)' "$data/export_run.txt"
+		cat <<-'END'
+		repeat 500000 step=20000 {
+		stream 0
+		switch ts=1000001000000 prev=101 next=0 cpu=0 state=1
+		waking ts=1000001001000 tid=102 target=101 cpu=1 target_cpu=0
+		switch ts=1000001003000 prev=0 next=101 cpu=0
+		call ts=1000001005000 dur=4800 tid=101 tgid=101 func=3 site=0x401300 lib=1 args=0,1,0x4c000405,0xfffffffe,0xffffffff,0x44000000,1 out=6/1:i4000,i0,i0,i42,i0
+		spin ts=1000001008000 dur=2000 tid=101 tgid=101 site=0x401400 funcs=4:12:1500:0x44000000:1
+		stream 1
+		call ts=1000001009000 dur=8500 tid=102 tgid=102 func=5 site=0x402000 cpu=1 lib=1 args=0x44000000
+		}
+		end ts=1011000000000
+		END
+	} >script
+	"$make" script long.pov
+	for f in pftrace json json.gz; do
+		[ $f != json.gz ] || set -- --to 2
+		bash -c "ulimit -v 204800; exec '$plain' export long.pov -o - --format $f $* >long.out" 2>err ||
+			{ cat err; false; }
+		cat err
+		rm long.out
+	done
+	bash -c "ulimit -v 204800; exec '$plain' export long.pov -o long.pftrace --totals" >totals.json 2>err
+	[ "$(total calls)" = 1000000 ]
+	[ "$(total switches)" = 1000000 ]
+	[ "$(total flows)" = 500000 ]
+	[ "$(total undecided)" = 0 ]
+}
