@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * povtrace info: what is in a trace file, by its own account: where, when and how it was recorded, how many
- * records of which kind, how large, and whether all of it is there. Reads every block, so damage is
- * found. Interprets nothing: what ranks did is the report's business.
+ * povtrace info: what is in a trace file, by its own account: where, when and how it was recorded,
+ * how many records of which kind, how large, and whether all of it is there. Reads every block, so
+ * damage is found. Interprets nothing: what ranks did is the report's business.
  */
 #include <errno.h>
 #include <inttypes.h>

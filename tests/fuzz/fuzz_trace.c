@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Fuzzes the reading of trace files. The first byte chooses: the file as it is; the file with all its
- * checksums put right, so that what lies behind them is reached; or the payload of an event block by
- * itself. Every record that comes out is printed, so that a count trusted wrongly is found.
+ * Fuzzes the reading of trace files. The first byte chooses: the file as it is; the file with all
+ * its checksums put right, so that what lies behind them is reached; or the payload of an event
+ * block by itself. Every record that comes out is printed, so that a count trusted wrongly is
+ * found.
  */
 #include <stdint.h>
 #include <stdio.h>

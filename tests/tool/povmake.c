@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * povmake [-l MAX_BYTES] SCRIPT OUT.pov: makes a trace from a text script ("-" reads stdin). Tests only.
- * What `povtrace info --dump` prints is a valid script. One statement a line; "#" begins a comment.
+ * povmake [-l MAX_BYTES] SCRIPT OUT.pov: makes a trace from a text script ("-" reads stdin). Tests
+ * only. What `povtrace info --dump` prints is a valid script. One statement a line; "#" begins a
+ * comment.
  *
  * Statements
  *   meta JSON                  a meta block
@@ -32,8 +33,9 @@
  *   lost ts since cnt ring class=call|spin|more|sched|irq|task
  *   raw ts tid kind flags=N data=DATA                                 any kind
  *
- * Values: 12, 0x1f, -1; within repeat also BASE+STEP*i (i: the innermost round). Text: word or "quoted",
- * with \xNN. DATA: comma-separated, N = 8 bytes, iN = 4 bytes, bHH = 1 byte; CNT defaults to how many.
+ * Values: 12, 0x1f, -1; within repeat also BASE+STEP*i (i: the innermost round). Text: word or
+ * "quoted", with \xNN. DATA: comma-separated, N = 8 bytes, iN = 4 bytes, bHH = 1 byte; CNT
+ * defaults to how many.
  */
 #include <ctype.h>
 #include <errno.h>

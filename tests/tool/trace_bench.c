@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * trace_bench [MILLIONS]: what the trace file costs, on so many million records: bytes a call on disk, time
- * to encode, add, decode and merge a record, memory to read. Medians of one run; times also as ratios to copying the
- * same records. Prints TAP, the measurements as "# " lines.
+ * trace_bench [MILLIONS]: what the trace file costs, on so many million records: bytes a call on
+ * disk, time to encode, add, decode and merge a record, memory to read. Medians of one run; times
+ * also as ratios to copying the same records. Prints TAP, the measurements as "# " lines.
  *
- * The records are made up, of a plausible job: four ranks on four cores, two rings, exchanging halos
- * (Irecv, Isend, Waitall, now and then Allreduce) between computations of random length; pointers
- * and request handles as a library makes them, reused out of order; context switches and wake-ups. The
- * same in every run.
+ * The records are made up, of a plausible job: four ranks on four cores, two rings, exchanging
+ * halos (Irecv, Isend, Waitall, now and then Allreduce) between computations of random length;
+ * pointers and request handles as a library makes them, reused out of order; context switches and
+ * wake-ups. The same in every run.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,7 +44,9 @@ struct mix_rank {
 struct mix {
 	uint64_t random;
 	struct mix_rank rank[MIX_RANKS];
-	/* The last batch: all records of one step of one rank, batch[0 … nbatch-1] of this stream. */
+	/*
+	 * The last batch: all records of one step of one rank, batch[0 … nbatch-1] of this stream.
+	 */
 	unsigned int stream;
 	uint32_t nbatch;
 	uint64_t batch[MIX_BATCH][MIX_RECORD_BYTES / 8];
@@ -68,7 +70,10 @@ static uint64_t rnd(struct mix *m)
 	return m->random;
 }
 
-/* Around mean, skewed to the right as durations are: most within a quarter, a few several times longer. */
+/*
+ * Around mean, skewed to the right as durations are: most within a quarter, a few several times
+ * longer.
+ */
 static uint64_t noisy(struct mix *m, uint64_t mean)
 {
 	uint64_t sum = 0;

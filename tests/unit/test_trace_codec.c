@@ -116,7 +116,10 @@ static void test_sizes(void **state)
 	check(c);
 }
 
-/* The first and the last of many words, so that masks of all lengths occur; times go back and wrap. */
+/*
+ * The first and the last of many words, so that masks of all lengths occur; times go back and
+ * wrap.
+ */
 static void test_edges(void **state)
 {
 	struct coded *c = *state;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The reader: exact order, exact selection, and damage that costs the damaged blocks and nothing else. */
+/*
+ * The reader: exact order, exact selection, and damage that costs the damaged blocks and nothing
+ * else.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,8 +42,8 @@ static int truth_compare(const void *a, const void *b)
 }
 
 /*
- * Streams that run at different speeds and out of step, blocks closed at odd moments, many equal times.
- * Returns the records in the order the reader must give them.
+ * Streams that run at different speeds and out of step, blocks closed at odd moments, many equal
+ * times. Returns the records in the order the reader must give them.
  */
 static struct truth **disorderly(const char *path, size_t cnt, uint64_t seed)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The writer: everything accepted arrives, limits are kept to the byte, failures leave a whole file. */
+/*
+ * The writer: everything accepted arrives, limits are kept to the byte, failures leave a whole
+ * file.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -165,7 +168,9 @@ static void test_limit(void **state)
 	}
 }
 
-/* In a child with a file size limit in place of a full disk: both are a write that fails half-way. */
+/*
+ * In a child with a file size limit in place of a full disk: both are a write that fails half-way.
+ */
 static void full_disk_child(const char *path, uint64_t limit)
 {
 	struct rlimit small = {limit, limit};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What the tests of the trace file share: made-up records, files that vanish, reading everything. */
+/*
+ * What the tests of the trace file share: made-up records, files that vanish, reading everything.
+ */
 #ifndef POV_TESTS_TRACE_HELP_H
 #define POV_TESTS_TRACE_HELP_H
 
@@ -20,8 +22,8 @@ union any_record {
 
 uint64_t random_next(uint64_t *state);
 /*
- * A record that much resembles others of its kind, now and then of an unknown kind or of the largest
- * size; ts_ns near *now, which advances.
+ * A record that much resembles others of its kind, now and then of an unknown kind or of the
+ * largest size; ts_ns near *now, which advances.
  */
 void random_record(uint64_t *state, uint64_t *now_ns, union any_record *out);
 

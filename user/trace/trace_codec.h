@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The coding inside event blocks. A record is an array of 64-bit words; each is told as what differs
- * from the last record of the same slot, and slots are chosen so that their records resemble one
- * another (same kind, thread, function). Slots live as long as the block, so blocks stand alone.
+ * The coding inside event blocks. A record is an array of 64-bit words; each is told as what
+ * differs from the last record of the same slot, and slots are chosen so that their records
+ * resemble one another (same kind, thread, function). Slots live as long as the block, so blocks
+ * stand alone.
  *
  * Generic in what records mean: only the encoder's choice of slot looks at kinds, and that choice
  * affects size, never correctness.
@@ -17,8 +18,9 @@
 struct pov_hdr;
 
 /*
- * Columns of a payload: what resembles lies together. Each is compressed with its own statistics, which
- * is worth a fifth of the file; word 2 is the duration of calls, noise among otherwise regular words.
+ * Columns of a payload: what resembles lies together. Each is compressed with its own statistics,
+ * which is worth a fifth of the file; word 2 is the duration of calls, noise among otherwise
+ * regular words.
  */
 enum codec_col {
 	CODEC_COL_OP = 0,     /* which slot, which words changed */
@@ -66,7 +68,9 @@ uint32_t codec_worst_bytes(uint32_t size);
 void codec_encode_begin(struct codec_encoder *e, struct codec_block *b);
 /* True if the block must be closed before a record of this size is added. */
 bool codec_encode_full(const struct codec_encoder *e, const struct codec_block *b, uint32_t size);
-/* Adds a record of valid size (TRACE_RECORD_MIN..MAX, multiple of 8). Not to be called when full. */
+/*
+ * Adds a record of valid size (TRACE_RECORD_MIN..MAX, multiple of 8). Not to be called when full.
+ */
 void codec_encode(struct codec_encoder *e, struct codec_block *b, const struct pov_hdr *rec);
 /* Encoded size so far, prefix included. */
 uint32_t codec_block_bytes(const struct codec_block *b);
@@ -74,8 +78,8 @@ uint32_t codec_block_bytes(const struct codec_block *b);
 uint32_t codec_block_store(const struct codec_block *b, uint8_t *out);
 
 /*
- * Decodes a payload of untrusted content into out (record_bytes long, 8-byte aligned). Returns 0 if it
- * held exactly nrecords well-formed records of record_bytes together, else -EBADMSG.
+ * Decodes a payload of untrusted content into out (record_bytes long, 8-byte aligned). Returns 0
+ * if it held exactly nrecords well-formed records of record_bytes together, else -EBADMSG.
  */
 int codec_decode(const uint8_t *payload, size_t len, uint32_t nrecords, uint32_t record_bytes,
 		 uint64_t *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The decoder of event blocks. Trusts nothing: a payload with a right checksum may still have been made
- * up. A slot's last record is where it was decoded to, so nothing is copied twice.
+ * The decoder of event blocks. Trusts nothing: a payload with a right checksum may still have been
+ * made up. A slot's last record is where it was decoded to, so nothing is copied twice.
  */
 #include "trace/trace_codec.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The encoder of event blocks, on the collector's hot path: no allocation, no system call, a few dozen
- * instructions and one pass over the record's words.
+ * The encoder of event blocks, on the collector's hot path: no allocation, no system call, a few
+ * dozen instructions and one pass over the record's words.
  */
 #include "trace/trace_codec.h"
 
@@ -16,7 +16,10 @@
 #define VALUE_BYTES_MAX (RECORD_WORDS_MAX * VARINT_BYTES_MAX)
 #define OP_BYTES_MAX (RECORD_WORDS_MAX / 7 + 1 + 16)
 
-/* A writer closes blocks well below the format's limits: small blocks make a reader's memory small. */
+/*
+ * A writer closes blocks well below the format's limits: small blocks make a reader's memory
+ * small.
+ */
 #define BLOCK_RECORDS 16384u
 #define BLOCK_RECBYTES (1u << 20)
 
@@ -81,7 +84,10 @@ static inline uint64_t zigzag(uint64_t delta)
 	return delta << 1 ^ (uint64_t)((int64_t)delta >> 63);
 }
 
-/* What tells records apart that do not resemble each other, beyond word 0 (size, kind, flags, thread). */
+/*
+ * What tells records apart that do not resemble each other, beyond word 0 (size, kind, flags,
+ * thread).
+ */
 static inline uint64_t record_key(const struct pov_hdr *rec, const uint64_t *w)
 {
 	switch (rec->kind) {

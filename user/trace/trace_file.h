@@ -37,8 +37,9 @@ struct trace {
 int trace_read_at(const struct trace *t, uint64_t offset, void *buf, size_t len);
 
 /*
- * Loads a block's payload, checked and decompressed: h.raw_len bytes at *raw, valid until the next load.
- * A damaged block is told on stderr and counted once; then -EBADMSG. -errno (printed) if reading fails.
+ * Loads a block's payload, checked and decompressed: h.raw_len bytes at *raw, valid until the next
+ * load. A damaged block is told on stderr and counted once; then -EBADMSG. -errno (printed) if
+ * reading fails.
  */
 int trace_block_load(struct trace *t, struct block_ref *ref, const uint8_t **raw);
 /* Marks and counts a block as damaged. Returns -EBADMSG. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * The .pov file on disk: the file header, the block header, and the limits that reader and writer
- * both keep to. The coding inside event blocks is trace_codec.h; the prose is kmod-docs/TRACE_FORMAT.md.
- * Everything is little-endian, as are the machines this runs on.
+ * both keep to. The coding inside event blocks is trace_codec.h; the prose is
+ * kmod-docs/TRACE_FORMAT.md. Everything is little-endian, as are the machines this runs on.
  */
 #ifndef POV_TRACE_FORMAT_H
 #define POV_TRACE_FORMAT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Replays all streams in time order. Blocks wait in the order of their earliest record and are decoded
- * when the replay reaches it, so that only blocks whose times overlap are in memory at once, and no
- * block still closed can hold a record earlier than the one handed out.
+ * Replays all streams in time order. Blocks wait in the order of their earliest record and are
+ * decoded when the replay reaches it, so that only blocks whose times overlap are in memory at
+ * once, and no block still closed can hold a record earlier than the one handed out.
  */
 #include "trace/trace_read.h"
 
@@ -20,7 +20,9 @@
 
 /* Decoded blocks at once, bytes: more than this overlap only in a made-up file. */
 #define OPEN_BYTES_MAX (512u << 20)
-/* Disorder within a block is short; beyond this many moves a record, sorting properly is cheaper. */
+/*
+ * Disorder within a block is short; beyond this many moves a record, sorting properly is cheaper.
+ */
 #define INSERTION_MOVES 32
 
 struct order {

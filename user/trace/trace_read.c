@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Opens a .pov file: walks the block headers, finds its way back after damage, and reads the meta
- * objects. Uses pread, never mmap, so that a file cut while it is read is an error and not a signal.
+ * objects. Uses pread, never mmap, so that a file cut while it is read is an error and not a
+ * signal.
  */
 #include "trace/trace_read.h"
 

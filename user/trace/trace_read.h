@@ -3,8 +3,8 @@
  * Reads a .pov file: opens it by scanning the block headers (payloads are skipped), offers the meta
  * objects, and replays the records of all streams in time order within bounded memory.
  *
- * Every record handed out is well-formed for its kind (trace_record_ok in trace_text.h): its struct and
- * the counts in it lie within hdr.size, so it can be read without further checks.
+ * Every record handed out is well-formed for its kind (trace_record_ok in trace_text.h): its
+ * struct and the counts in it lie within hdr.size, so it can be read without further checks.
  *
  * The order is exact whatever the disorder in the streams: every block header carries the smallest
  * time in it, so a record is released once no unread block can hold an earlier one.
@@ -33,9 +33,9 @@ struct trace_summary {
 };
 
 /*
- * Opens and scans. Damage after the first block is not an error: what is whole is offered, the rest is
- * counted in the summary and said on stderr. -EINVAL (printed) if this is no povtrace file or of a
- * newer major version; -errno otherwise.
+ * Opens and scans. Damage after the first block is not an error: what is whole is offered, the
+ * rest is counted in the summary and said on stderr. -EINVAL (printed) if this is no povtrace file
+ * or of a newer major version; -errno otherwise.
  */
 int trace_open(const char *path, struct trace **out);
 void trace_close(struct trace *t);
@@ -56,8 +56,8 @@ struct trace_merge_options {
 int trace_merge_open(struct trace *t, const struct trace_merge_options *opt,
 		     struct trace_merge **out);
 /*
- * 1 and *rec (valid until the next call), 0 at the end, -errno (printed). Ties: lower stream first, then
- * file order.
+ * 1 and *rec (valid until the next call), 0 at the end, -errno (printed). Ties: lower stream
+ * first, then file order.
  */
 int trace_merge_next(struct trace_merge *m, const struct pov_hdr **rec);
 void trace_merge_close(struct trace_merge *m);

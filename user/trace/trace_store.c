@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The writing thread: compresses blocks and appends each with one pwritev, so that whatever happens
- * the file is whole up to its last complete block. The first failure is sticky: the file is cut back to
- * the last complete block, and all that comes later is counted as lost.
+ * The writing thread: compresses blocks and appends each with one pwritev, so that whatever
+ * happens the file is whole up to its last complete block. The first failure is sticky: the file
+ * is cut back to the last complete block, and all that comes later is counted as lost.
  */
 #include "trace/trace_store.h"
 
@@ -18,7 +18,8 @@
 
 #include "base/log.h"
 
-#define POOL_BASE 2 /* buffers beyond two per stream */
+#define POOL_BASE \
+	64 /* buffers beyond two per stream: half a second of a slow disk; touched only then */
 #define LEVEL_DEFAULT 1
 
 struct store {
@@ -278,7 +279,10 @@ static void *store_thread(void *arg)
 	return NULL;
 }
 
-/* The thread takes no signals: they are the main thread's, and a file size limit shall be an error code. */
+/*
+ * The thread takes no signals: they are the main thread's, and a file size limit shall be an error
+ * code.
+ */
 static int thread_start(struct store *s)
 {
 	sigset_t all, old;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The writer's back: one thread that compresses blocks and appends them to the file, and the pool of
- * block buffers that go round between it and the adding thread. Private to user/trace.
+ * The writer's back: one thread that compresses blocks and appends them to the file, and the pool
+ * of block buffers that go round between it and the adding thread. Private to user/trace.
  */
 #ifndef POV_TRACE_STORE_H
 #define POV_TRACE_STORE_H

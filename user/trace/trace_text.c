@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The table of record kinds, what makes a record well-formed, and its text form. Knows the ABI's structs,
- * nothing of MPI or of the model.
+ * The table of record kinds, what makes a record well-formed, and its text form. Knows the ABI's
+ * structs, nothing of MPI or of the model.
  */
 #include "trace/trace_text.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Records as lines of text, "call ts=100 dur=40 tid=7 …": the names of kinds, members and flags in one
- * table, which `povtrace info --dump` prints by and the tests' maker of traces reads by.
+ * Records as lines of text, "call ts=100 dur=40 tid=7 …": the names of kinds, members and flags in
+ * one table, which `povtrace info --dump` prints by and the tests' maker of traces reads by.
  */
 #ifndef POV_TRACE_TEXT_H
 #define POV_TRACE_TEXT_H
@@ -51,8 +51,8 @@ const struct text_kind *text_kind_find(uint8_t kind); /* NULL if unknown */
 const struct text_kind *text_kind_by_name(const char *name, size_t len);
 
 /*
- * True if the record's size fits its kind and all counts in it lie within it, so that its struct can be
- * read without further checks. Unknown kinds pass.
+ * True if the record's size fits its kind and all counts in it lie within it, so that its struct
+ * can be read without further checks. Unknown kinds pass.
  */
 bool trace_record_ok(const struct pov_hdr *rec);
 

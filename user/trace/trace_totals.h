@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a trace adds up to by its own account: records by kind, calls, polls, losses, and when it was
- * recorded. No interpretation.
+ * What a trace adds up to by its own account: records by kind, calls, polls, losses, and when it
+ * was recorded. No interpretation.
  */
 #ifndef POV_TRACE_TOTALS_H
 #define POV_TRACE_TOTALS_H
@@ -26,8 +26,8 @@ struct trace_totals {
 int trace_totals_count(struct trace *t, struct trace_totals *out);
 
 /*
- * [{ring, class (name), cnt}] as the end object says, or, where there is none, as the LOST records say
- * (ring -1). The caller owns it.
+ * [{ring, class (name), cnt}] as the end object says, or, where there is none, as the LOST records
+ * say (ring -1). The caller owns it.
  */
 json_t *trace_drops(const struct trace *t, const struct trace_totals *s);
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The writer's front: the thread that empties the rings encodes records into its streams' open blocks
- * and hands full ones to the writing thread (trace_store.c). Buffers go round between the two; the
- * adding thread waits only when all of them are on their way to the disk, and counts that.
+ * The writer's front: the thread that empties the rings encodes records into its streams' open
+ * blocks and hands full ones to the writing thread (trace_store.c). Buffers go round between the
+ * two; the adding thread waits only when all of them are on their way to the disk, and counts
+ * that.
  *
- * max_bytes is kept without losing anything accepted: what is not yet on disk is counted at its size
- * before compression, and when that would exceed the limit, open blocks are written out and measured.
+ * max_bytes is kept without losing anything accepted: what is not yet on disk is counted at its
+ * size before compression, and when that would exceed the limit, open blocks are written out and
+ * measured.
  */
 #include "trace/trace_write.h"
 

@@ -14,7 +14,9 @@
 struct trace_writer;
 struct pov_hdr;
 
-/* Streams: one per ring (0 … rings, the last being the rescue ring), and one for identity records. */
+/*
+ * Streams: one per ring (0 … rings, the last being the rescue ring), and one for identity records.
+ */
 #define TRACE_STREAM_TASKS 0xfffe
 
 struct trace_writer_options {
@@ -37,31 +39,31 @@ int trace_writer_open(const char *path, const struct trace_writer_options *opt,
 		      struct trace_writer **out);
 
 /*
- * Adds one record to a stream. Called from one thread only, the one that also calls meta, flush and
- * finish; never allocates after a stream's first record. Returns 0, or the sticky -errno of the
- * background thread (-ENOSPC, -EIO …), or -EFBIG once max_bytes is reached (not printed: every record
- * accepted until then is still written), or -EINVAL if the record's size is none.
+ * Adds one record to a stream. Called from one thread only, the one that also calls meta, flush
+ * and finish; never allocates after a stream's first record. Returns 0, or the sticky -errno of
+ * the background thread (-ENOSPC, -EIO …), or -EFBIG once max_bytes is reached (not printed: every
+ * record accepted until then is still written), or -EINVAL if the record's size is none.
  */
 int trace_writer_add(struct trace_writer *w, unsigned int stream, const struct pov_hdr *rec);
 
 /*
- * Writes a meta block: one JSON object as text with at least "type" and, where it belongs to a time,
- * "ts_ns". Meta blocks are handed to the writing thread at once, in order. Part of max_bytes is kept for
- * those that come after events stopped. 0 or -errno.
+ * Writes a meta block: one JSON object as text with at least "type" and, where it belongs to a
+ * time, "ts_ns". Meta blocks are handed to the writing thread at once, in order. Part of max_bytes
+ * is kept for those that come after events stopped. 0 or -errno.
  */
 int trace_writer_meta(struct trace_writer *w, const char *json);
 
 /*
- * Hands the blocks begun at or before this moment (CLOCK_MONOTONIC) to the writing thread, so that a crash
- * loses little. UINT64_MAX = all.
+ * Hands the blocks begun at or before this moment (CLOCK_MONOTONIC) to the writing thread, so that
+ * a crash loses little. UINT64_MAX = all.
  */
 void trace_writer_flush(struct trace_writer *w, uint64_t begun_until_ns);
 
 void trace_writer_get_stats(const struct trace_writer *w, struct trace_writer_stats *out);
 
 /*
- * Flushes everything, writes the end block, closes. 0 or the first -errno met (printed once). Having
- * stopped at max_bytes is no error here: that file is complete. Frees w.
+ * Flushes everything, writes the end block, closes. 0 or the first -errno met (printed once).
+ * Having stopped at max_bytes is no error here: that file is complete. Frees w.
  */
 int trace_writer_finish(struct trace_writer *w);
 
