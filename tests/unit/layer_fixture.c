@@ -52,6 +52,7 @@ void fixture_init_openmpi(struct fixture *f)
 		     "\"layout\":{\"handle_bytes\":8,\"status_bytes\":24},\"named\":["
 		     "[\"MPI_COMM_WORLD\",\"0x1000\",0],[\"MPI_COMM_SELF\",\"0x1100\",0],"
 		     "[\"MPI_COMM_NULL\",\"0x1200\",0],[\"MPI_REQUEST_NULL\",\"0x1300\",0],"
+		     "[\"ompi_request_empty\",\"0x1380\",0],"
 		     "[\"MPI_DATATYPE_NULL\",\"0x1400\",0],[\"MPI_INT\",\"0x2000\",4],"
 		     "[\"MPI_DOUBLE\",\"0x2100\",8],[\"MPI_BYTE\",8704,1],"
 		     "[\"MPI_SUM\",\"0x3000\",0]]}",

@@ -32,6 +32,13 @@ static int setup_openmpi(void **state)
 	return 0;
 }
 
+static int setup_mpich(void **state)
+{
+	(void)state;
+	fixture_init_mpich(&fx);
+	return 0;
+}
+
 static int teardown(void **state)
 {
 	(void)state;
@@ -92,6 +99,37 @@ static void test_start_and_wait(void **state)
 	rec_decode(&fx);
 	assert_string_equal(value_text(&fx, "req"), "MPI_REQUEST_NULL");
 	assert_int_equal(fx.view.roles.nrequests, 0);
+}
+
+/* What an operation that is done at once returns stands for nothing outstanding. */
+static void test_shared(void **state)
+{
+	uint64_t reqs[] = {OMPI(0x1380), 0xa000};
+
+	(void)state;
+	start_openmpi("MPI_Isend", OMPI(0x1380));
+	assert_string_equal(value_text(&fx, "req"), "ompi_request_empty");
+	assert_int_equal(fx.view.roles.nrequests, 0);
+	assert_int_equal(fx.view.roles.send_bytes, 40);
+	rec_begin(&fx, "MPI_Waitall", 0, 3, 2ull, 0x5000ull, 0ull);
+	rec_field(&fx, POV_FIELD_IN, 1, 2, reqs, sizeof(reqs));
+	rec_decode(&fx);
+	assert_int_equal(fx.view.roles.nrequests, 1);
+	assert_int_equal(fx.view.roles.requests[0].handle, 0xa000);
+}
+
+static void test_shared_mpich(void **state)
+{
+	(void)state;
+	rec_begin(&fx, "MPI_Isend", 0, 7, 1ull, 10ull, 0x4c000405ull, 2ull, 5ull, 0x44000000ull,
+		  1ull);
+	rec_u64(&fx, POV_FIELD_OUT, 6, 1, JUNK | 0x6c000001);
+	rec_decode(&fx);
+	assert_int_equal(value_hex(&fx, "req"), 0x6c000001);
+	assert_int_equal(fx.view.roles.nrequests, 0);
+	rec_u64(&fx, POV_FIELD_OUT, 6, 1, 0xac000001);
+	rec_decode(&fx);
+	assert_int_equal(fx.view.roles.nrequests, 1);
 }
 
 static void test_persistent(void **state)
@@ -292,13 +330,15 @@ static void test_errors(void **state)
 }
 
 #define OPENMPI(t) cmocka_unit_test_setup_teardown(t, setup_openmpi, teardown)
+#define MPICH(t) cmocka_unit_test_setup_teardown(t, setup_mpich, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		OPENMPI(test_start_and_wait), OPENMPI(test_persistent), OPENMPI(test_waitall_more),
-		OPENMPI(test_stale_more),     OPENMPI(test_testsome),	OPENMPI(test_testany),
-		OPENMPI(test_iprobe),	      OPENMPI(test_errors),
+		OPENMPI(test_start_and_wait), OPENMPI(test_shared),	  MPICH(test_shared_mpich),
+		OPENMPI(test_persistent),     OPENMPI(test_waitall_more), OPENMPI(test_stale_more),
+		OPENMPI(test_testsome),	      OPENMPI(test_testany),	  OPENMPI(test_iprobe),
+		OPENMPI(test_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,8 @@ static const struct named_object openmpi_objects[] = {
 	{"MPI_GROUP_NULL", "ompi_mpi_group_null", SIZE_NONE},
 	{"MPI_GROUP_EMPTY", "ompi_mpi_group_empty", SIZE_NONE},
 	{"MPI_REQUEST_NULL", "ompi_request_null", SIZE_NONE},
+	/* what operations that are done at once return */
+	{"ompi_request_empty", "ompi_request_empty", SIZE_NONE},
 	{"MPI_MESSAGE_NULL", "ompi_message_null", SIZE_NONE},
 	{"MPI_MESSAGE_NO_PROC", "ompi_message_no_proc", SIZE_NONE},
 	{"MPI_WIN_NULL", "ompi_mpi_win_null", SIZE_NONE},

@@ -24,16 +24,16 @@ struct func_info {
 	bool waits;	   /* running inside it is polling */
 	bool polls;	   /* may find nothing and return at once; merged into spins */
 	const struct layer *layer;
-	const void *priv;  /* the layer's parsed signature */
+	const void *priv; /* the layer's parsed signature */
 };
 
 enum value_kind {
-	VALUE_INT,    /* i */
-	VALUE_UINT,   /* u */
-	VALUE_HEX,    /* u, shown as 0x… (handles, pointers) */
-	VALUE_TEXT,   /* text */
-	VALUE_INTS,   /* ints[0..n-1], cnt of them truly (cnt > n: cut) */
-	VALUE_HEXES,  /* the same, shown as hex */
+	VALUE_INT,   /* i */
+	VALUE_UINT,  /* u */
+	VALUE_HEX,   /* u, shown as 0x… (handles, pointers) */
+	VALUE_TEXT,  /* text */
+	VALUE_INTS,  /* ints[0..n-1], cnt of them truly (cnt > n: cut) */
+	VALUE_HEXES, /* the same, shown as hex */
 };
 
 struct call_value {
@@ -51,30 +51,60 @@ struct call_value {
 #define CALL_VALUES_MAX 40
 #define BYTES_UNKNOWN INT64_MIN
 
-/* A request a call started, completed, freed or cancelled. */
-enum request_event { REQUEST_NONE, REQUEST_START, REQUEST_INIT, REQUEST_RESTART, REQUEST_COMPLETE, REQUEST_FREE };
+/*
+ * A request a call started, completed or freed. Null requests, and the one that a library shares out for
+ * operations that are done when the call returns, are left out: they are never outstanding.
+ */
+enum request_event {
+	REQUEST_NONE,
+	REQUEST_START,
+	REQUEST_INIT,	  /* persistent: made, not started */
+	REQUEST_RESTART,  /* persistent: started */
+	REQUEST_COMPLETE, /* a persistent one stays, and may be started again */
+	REQUEST_FREE,
+};
 struct call_request {
 	uint64_t handle; /* as the process sees it, before the call changed it */
 	enum request_event event;
-	bool has_status;
-	int32_t source, tag, error; /* from the status, if has_status */
-	int64_t bytes;		    /* BYTES_UNKNOWN if not known */
+	bool has_status;     /* it tells something: a receive's, or (bytes only) a file access's */
+	int32_t source, tag; /* from the status, if has_status; mapped as in call_roles */
+	int32_t error;	     /* COMPLETE: 0, or an error code */
+	/* START, INIT: what it is to move, both ways; COMPLETE: what arrived. BYTES_UNKNOWN if not known */
+	int64_t bytes;
 };
 
-/* What the model and the analyses read. Names and numbers as the process used them. */
+/*
+ * What the model and the analyses read. Names and numbers as the process used them.
+ *
+ * Bytes are those of this rank's own buffers, its part to itself included: send_bytes what it hands over
+ * in this call (nonblocking: what the call starts; persistent: what each start will), recv_bytes what it is
+ * to get. Sends: count × size. Receives: what the status tells, else the capacity, count × size. To and from
+ * MPI_PROC_NULL: 0. With n members:
+ *	bcast		root sends count × size, the others receive it
+ *	gather(v)	all send their buffer; the root receives n (Σ) counts × size; scatter(v) the reverse
+ *	allgather(v)	sends its buffer once, receives n (Σ) counts × size
+ *	alltoall(v,w)	n (Σ) counts × size each way
+ *	reduce		all send count × size, the root receives as much; allreduce, scan: both
+ *	reduce_scatter	sends Σ counts × size, receives its own part (unknown but for _block)
+ *	neighbor_…	the same with neighbours for members; each way has its own number
+ *	put, accumulate	sends origin count × size; get receives it; fetching ones do both
+ *	files		a write sends, a read receives
+ * In an intercommunicator n is the size of the other group. What cannot be known (a derived type nobody
+ * saw made, rank or size of a communicator) is BYTES_UNKNOWN.
+ */
 struct call_roles {
 	int64_t send_bytes; /* handed over by this rank: count × size; BYTES_UNKNOWN; 0 if it sends nothing */
 	int64_t recv_bytes; /* capacity of a receive, or what arrived if the status tells */
 	bool sends, receives;
 	bool has_peer, has_tag, has_root, has_comm;
-	int32_t peer;	     /* destination, or source; library's wildcard values mapped to PEER_* */
-	int32_t recv_peer;   /* sendrecv's second leg */
+	int32_t peer;	   /* destination, or source; library's wildcard values mapped to PEER_* */
+	int32_t recv_peer; /* sendrecv's second leg */
 	int32_t tag, recv_tag;
 	int32_t root;
-	uint64_t comm;	     /* handle */
-	const char *comm_name; /* "MPI_COMM_WORLD", … or NULL */
-	int32_t error;	     /* the call's return value */
-	bool poll_found;     /* for polls: it found something */
+	uint64_t comm;			     /* handle */
+	const char *comm_name;		     /* "MPI_COMM_WORLD", … or NULL */
+	int32_t error;			     /* the call's return value */
+	bool poll_found;		     /* for polls: it found something */
 	const struct call_request *requests; /* valid as long as the view */
 	uint32_t nrequests;
 };
@@ -85,7 +115,8 @@ struct call_roles {
 
 /* A decoded call. Storage is owned by the decoder and valid until its next decode. */
 struct call_view {
-	struct call_value values[CALL_VALUES_MAX]; /* in argument order, then derived ones (bytes, status …) */
+	/* in argument order, then derived ones (bytes, status …) */
+	struct call_value values[CALL_VALUES_MAX];
 	uint32_t nvalues;
 	struct call_roles roles;
 };
@@ -105,8 +136,8 @@ struct layer {
 	/* Keeps continuation data for the call that follows on the same thread. */
 	void (*decoder_more)(struct layer_decoder *d, const struct pov_more *more);
 	/* Decodes one call, learns from it. Never fails: what is unknown is absent. */
-	void (*decode)(struct layer_decoder *d, const struct func_info *f, const struct pov_call *call,
-		       struct call_view *out);
+	void (*decode)(struct layer_decoder *d, const struct func_info *f,
+		       const struct pov_call *call, struct call_view *out);
 	/* Names the handle in a spin's arg: "req", "comm" …; NULL if none. */
 	const char *(*spin_arg_name)(const struct func_info *f);
 };

@@ -19,6 +19,10 @@ struct mpi_comm *mpi_call_comm(struct mpi_call *c);
 /* Members that arrays are indexed by: the remote ones of an intercommunicator; -1 unknown. */
 int32_t mpi_comm_peers(const struct mpi_comm *comm);
 
+/* A rank or tag, wildcards as PEER_*, TAG_ANY. False, and *out untouched, if it is none. */
+bool mpi_peer_map(const struct mpi_flavour_info *fl, int64_t v, int32_t *out);
+bool mpi_tag_map(const struct mpi_flavour_info *fl, int64_t v, int32_t *out);
+
 /* Bytes of one element of a datatype passed by value, or -1. */
 int64_t mpi_call_type_bytes(const struct mpi_call *c, enum mpi_role role);
 

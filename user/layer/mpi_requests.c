@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a call did to requests. Handles are those at entry, since completion overwrites them. A status
+ * What a call did to requests. Handles are those at entry, since completion overwrites them. Null requests,
+ * and those libraries share out for operations that are done at once, are no one's: left out. A status
  * means something only for receives and file accesses; for others, libraries leave in it whatever was
  * there, so it is neither shown nor handed on.
  */
@@ -55,7 +56,7 @@ static void request_made(struct mpi_call *c, struct call_view *out)
 	int64_t handle;
 
 	if (!c->ok || !mpi_call_first(c, ROLE_REQ, &handle) ||
-	    (uint64_t)handle == c->space->request_null)
+	    mpi_space_request_is_shared(c->space, handle))
 		return;
 	r = request_add(out, requests_room(c, out, 1), handle, c->fn->request);
 	if (out->roles.sends || out->roles.receives)
@@ -76,18 +77,12 @@ static void requests_each(struct mpi_call *c, struct call_view *out)
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t handle = mpi_call_elem(c, arg, i);
 
-		if (handle == c->space->request_null)
+		if (mpi_space_request_is_shared(c->space, handle))
 			continue;
 		request_add(out, reqs, handle, c->fn->request);
 		if (c->fn->request == REQUEST_FREE)
 			mpi_space_request_forget(c->space, handle);
 	}
-}
-
-static void request_end(struct mpi_call *c, uint64_t handle, const struct mpi_request *known)
-{
-	if (known && !known->persistent && !mpi_flavour_is_builtin(c->space->flavour, handle))
-		mpi_space_request_forget(c->space, handle);
 }
 
 /* Request number i of the array has completed; its status is number st, if they are kept. */
@@ -104,7 +99,7 @@ static void request_complete(struct done *d, uint32_t i, uint32_t st)
 	if (i >= mpi_call_kept(c, arg))
 		return;
 	handle = mpi_call_elem(c, arg, i);
-	if (handle == c->space->request_null)
+	if (mpi_space_request_is_shared(c->space, handle))
 		return;
 	has_status = mpi_call_status(c, st, &s);
 	if (d->per_status && has_status && s.error == c->space->flavour->err_pending)
@@ -114,13 +109,17 @@ static void request_complete(struct done *d, uint32_t i, uint32_t st)
 	known = mpi_space_request(c->space, handle);
 	if (has_status && known && (known->receives || known->moves_file) && !r->error) {
 		r->has_status = true;
-		r->source = known->receives ? s.source : c->space->flavour->undefined;
-		r->tag = known->receives ? s.tag : c->space->flavour->undefined;
+		r->source = PEER_NULL;
+		r->tag = TAG_ANY;
 		r->bytes = s.bytes >= 0 && !s.cancelled ? s.bytes : BYTES_UNKNOWN;
-		if (known->receives && !s.cancelled)
+		if (known->receives && !s.cancelled) {
+			mpi_peer_map(c->space->flavour, s.source, &r->source);
+			mpi_tag_map(c->space->flavour, s.tag, &r->tag);
 			d->status_at[d->nstatus++] = (int64_t)i << 32 | st;
+		}
 	}
-	request_end(c, handle, known);
+	if (known && !known->persistent)
+		mpi_space_request_forget(c->space, handle);
 }
 
 static void complete_some(struct done *d)

@@ -294,7 +294,7 @@ static void flow_find(struct mpi_call *c, struct flow *f)
 
 /* ---- with whom ---- */
 
-static bool peer_map(const struct mpi_flavour_info *fl, int64_t v, int32_t *out)
+bool mpi_peer_map(const struct mpi_flavour_info *fl, int64_t v, int32_t *out)
 {
 	if (v == fl->any_source)
 		*out = PEER_ANY;
@@ -309,7 +309,7 @@ static bool peer_map(const struct mpi_flavour_info *fl, int64_t v, int32_t *out)
 	return true;
 }
 
-static bool tag_map(const struct mpi_flavour_info *fl, int64_t v, int32_t *out)
+bool mpi_tag_map(const struct mpi_flavour_info *fl, int64_t v, int32_t *out)
 {
 	if (v != fl->any_tag && v < 0)
 		return false;
@@ -326,20 +326,20 @@ static void peers_find(const struct mpi_call *c, struct call_roles *r)
 
 	r->peer = r->recv_peer = PEER_NULL;
 	r->tag = r->recv_tag = TAG_ANY;
-	if (mpi_call_value(c, ROLE_SOURCE, &v) && peer_map(fl, v, &r->recv_peer) && gets) {
+	if (mpi_call_value(c, ROLE_SOURCE, &v) && mpi_peer_map(fl, v, &r->recv_peer) && gets) {
 		r->peer = r->recv_peer;
 		r->has_peer = true;
 	}
 	if (mpi_call_value(c, ROLE_DEST, &v) || mpi_call_value(c, ROLE_TARGET, &v))
-		r->has_peer = peer_map(fl, v, &r->peer);
+		r->has_peer = mpi_peer_map(fl, v, &r->peer);
 	if (mpi_call_value(c, ROLE_TAG, &v) || mpi_call_value(c, ROLE_STAG, &v))
-		r->has_tag = tag_map(fl, v, &r->tag);
+		r->has_tag = mpi_tag_map(fl, v, &r->tag);
 	if (mpi_call_value(c, ROLE_RTAG, &v))
-		tag_map(fl, v, &r->recv_tag);
+		mpi_tag_map(fl, v, &r->recv_tag);
 	else if (gets)
 		r->recv_tag = r->tag;
 	if (mpi_call_value(c, ROLE_ROOT, &v))
-		r->has_root = peer_map(fl, v, &r->root);
+		r->has_root = mpi_peer_map(fl, v, &r->root);
 }
 
 static bool is_null_peer(const struct mpi_call *c, enum mpi_role role)
@@ -385,12 +385,12 @@ static void status_apply(const struct mpi_call *c, struct call_view *out, struct
 	mpi_status_show(c, &st, true, out);
 	if (st.bytes >= 0)
 		f->recv = st.bytes;
-	peer_map(fl, st.source, &r->recv_peer);
-	tag_map(fl, st.tag, &r->recv_tag);
+	mpi_peer_map(fl, st.source, &r->recv_peer);
+	mpi_tag_map(fl, st.tag, &r->recv_tag);
 	if (leg)
 		return;
-	r->has_peer = peer_map(fl, st.source, &r->peer);
-	r->has_tag = tag_map(fl, st.tag, &r->tag);
+	r->has_peer = mpi_peer_map(fl, st.source, &r->peer);
+	r->has_tag = mpi_tag_map(fl, st.tag, &r->tag);
 }
 
 static bool poll_found(const struct mpi_call *c)

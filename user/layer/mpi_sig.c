@@ -46,6 +46,7 @@ static const struct {
 	{"DEGREES", 0, POV_LEARN_DEGREES},
 	{"GRAPH_DEGREE", 0, POV_LEARN_GRAPH_DEGREE},
 	{"COMM_FREE", 0, POV_LEARN_COMM_FREE},
+	{"TYPE_FREE", 0, POV_LEARN_TYPE_FREE},
 };
 
 #define ARRAY_CNT(a) (sizeof(a) / sizeof((a)[0]))

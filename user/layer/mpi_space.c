@@ -49,6 +49,7 @@ void mpi_space_init(struct mpi_space *s, const struct mpi_flavour_info *flavour)
 	s->world_rank = -1;
 	s->world_size = -1;
 	s->request_null = flavour->request_null;
+	s->request_empty = flavour->request_null;
 	s->type_null = flavour->type_null;
 	s->comm_null = flavour->comm_null;
 }
@@ -161,6 +162,12 @@ struct mpi_comm *mpi_space_comm_renew(struct mpi_space *s, uint64_t handle)
 void mpi_space_comm_forget(struct mpi_space *s, uint64_t handle)
 {
 	free(map_remove(&s->comms, handle));
+}
+
+bool mpi_space_request_is_shared(const struct mpi_space *s, uint64_t handle)
+{
+	return handle == s->request_null || handle == s->request_empty ||
+	       mpi_flavour_is_builtin(s->flavour, handle);
 }
 
 void mpi_space_request_set(struct mpi_space *s, uint64_t handle, struct mpi_request r)

@@ -39,6 +39,7 @@ struct mpi_space {
 	uint32_t handle_bytes, status_bytes;
 	int32_t world_rank, world_size; /* -1 unknown */
 	uint64_t request_null, type_null, comm_null;
+	uint64_t request_empty;	 /* Open MPI: what operations that are done at once return */
 	struct map named;	 /* handle -> struct mpi_predefined */
 	struct map types;	 /* handle -> struct mpi_type */
 	struct map comms;	 /* handle -> struct mpi_comm */
@@ -75,6 +76,11 @@ struct mpi_comm *mpi_space_comm_renew(struct mpi_space *s, uint64_t handle);
 void mpi_space_comm_forget(struct mpi_space *s, uint64_t handle);
 
 void mpi_space_request_set(struct mpi_space *s, uint64_t handle, struct mpi_request r);
+/*
+ * The handle is one that the library gives to everything that is done when the call returns: it is never
+ * outstanding, and tells nothing of a particular operation.
+ */
+bool mpi_space_request_is_shared(const struct mpi_space *s, uint64_t handle);
 /* NULL if it was not seen to start. */
 const struct mpi_request *mpi_space_request(const struct mpi_space *s, uint64_t handle);
 void mpi_space_request_forget(struct mpi_space *s, uint64_t handle);

@@ -220,6 +220,8 @@ static void name_add(struct mpi_space *s, const char *name, uint64_t value, int6
 
 	if (!strcmp(name, "MPI_REQUEST_NULL"))
 		s->request_null = value;
+	else if (!strcmp(name, "ompi_request_empty"))
+		s->request_empty = value;
 	else if (!strcmp(name, "MPI_DATATYPE_NULL"))
 		s->type_null = value;
 	else if (!strcmp(name, "MPI_COMM_NULL"))
