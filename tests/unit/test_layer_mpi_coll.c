@@ -424,8 +424,8 @@ static void test_files(void **state)
 	rec_decode(&fx);
 	assert_bytes(24, 0);
 	assert_int_equal(value_int(&fx, "bytes"), 40);
-	assert_int_equal(value_int(&fx, "status.bytes"), 24);
-	assert_null(value_find(&fx, "status.source"));
+	assert_int_equal(value_int(&fx, "status_bytes"), 24);
+	assert_null(value_find(&fx, "status_source"));
 	rec_begin(&fx, "MPI_File_iread", 0, 5, 0x99ull, 1ull, 10ull, INT, 2ull);
 	rec_u64(&fx, POV_FIELD_OUT, 4, 1, 0x98000001);
 	rec_decode(&fx);

@@ -78,12 +78,12 @@ static void test_start_and_wait(void **state)
 	assert_int_equal(r->source, 2);
 	assert_int_equal(r->tag, 5);
 	assert_int_equal(r->bytes, 40);
-	assert_int_equal(value_int(&fx, "status.bytes"), 40);
+	assert_int_equal(value_int(&fx, "status_bytes"), 40);
 	/* again: nobody started it since, so what its status says is not known to mean anything */
 	rec_decode(&fx);
 	assert_int_equal(fx.view.roles.nrequests, 1);
 	assert_false(fx.view.roles.requests->has_status);
-	assert_null(value_find(&fx, "status.bytes"));
+	assert_null(value_find(&fx, "status_bytes"));
 	/* a send's status is junk */
 	start_openmpi("MPI_Isend", 0xb000);
 	rec_begin(&fx, "MPI_Wait", 0, 2, 0x5000ull, 0x6000ull);
@@ -92,7 +92,7 @@ static void test_start_and_wait(void **state)
 	rec_decode(&fx);
 	assert_int_equal(fx.view.roles.nrequests, 1);
 	assert_false(fx.view.roles.requests->has_status);
-	assert_null(value_find(&fx, "status.bytes"));
+	assert_null(value_find(&fx, "status_bytes"));
 	/* a null request is none */
 	rec_begin(&fx, "MPI_Wait", 0, 2, 0x5000ull, 0ull);
 	rec_u64(&fx, POV_FIELD_IN, 0, 1, OMPI_REQUEST_NULL);
@@ -192,10 +192,10 @@ static void test_waitall_more(void **state)
 	assert_int_equal(v->kind, VALUE_HEXES);
 	assert_int_equal(v->n, MANY);
 	assert_int_equal(v->cnt, MANY);
-	v = value_find(&fx, "status.req");
+	v = value_find(&fx, "status_req");
 	assert_int_equal(v->n, MANY / 2);
 	assert_int_equal(v->ints[7], 15);
-	v = value_find(&fx, "status.bytes");
+	v = value_find(&fx, "status_bytes");
 	assert_int_equal(v->ints[7], 1015);
 }
 
@@ -243,7 +243,7 @@ static void test_testsome(void **state)
 	assert_int_equal(fx.view.roles.requests[0].bytes, 12);
 	assert_int_equal(fx.view.roles.requests[1].handle, 0xa000);
 	assert_int_equal(fx.view.roles.requests[1].bytes, 16);
-	v = value_find(&fx, "status.req");
+	v = value_find(&fx, "status_req");
 	assert_int_equal(v->n, 2);
 	assert_int_equal(v->ints[0], 2);
 	assert_int_equal(value_find(&fx, "indices")->ints[1], 0);
@@ -275,7 +275,7 @@ static void test_testany(void **state)
 	assert_int_equal(fx.view.roles.nrequests, 1);
 	assert_int_equal(fx.view.roles.requests[0].handle, 0xb000);
 	assert_int_equal(value_int(&fx, "index"), 1);
-	assert_int_equal(value_int(&fx, "status.source"), 2);
+	assert_int_equal(value_int(&fx, "status_source"), 2);
 	idx = -32766;
 	rec_begin(&fx, "MPI_Waitany", 0, 4, 2ull, 1ull, 2ull, 3ull);
 	rec_field(&fx, POV_FIELD_IN, 1, 2, reqs, sizeof(reqs));
@@ -297,7 +297,7 @@ static void test_iprobe(void **state)
 	rec_decode(&fx);
 	assert_true(fx.view.roles.poll_found && !fx.view.roles.receives);
 	assert_int_equal(fx.view.roles.peer, 2);
-	assert_int_equal(value_int(&fx, "status.bytes"), 12);
+	assert_int_equal(value_int(&fx, "status_bytes"), 12);
 }
 
 static void test_errors(void **state)

@@ -42,7 +42,7 @@ static inline int64_t plus(int64_t a, int64_t b)
 	return a < 0 || b < 0 || __builtin_add_overflow(a, b, &r) ? -1 : r;
 }
 
-/* Adds status.source, status.tag (of a message) and status.bytes. */
+/* Adds status_source, status_tag (of a message) and status_bytes. */
 void mpi_status_show(const struct mpi_call *c, const struct mpi_status *st, bool message,
 		     struct call_view *out);
 

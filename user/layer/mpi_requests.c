@@ -155,8 +155,8 @@ static void complete_all(struct done *d)
 /* Of several: which requests (their place in req), and beside it source, tag and bytes of each. */
 static void statuses_show(struct done *d)
 {
-	static const char *const names[] = {"status.req", "status.source", "status.tag",
-					    "status.bytes"};
+	static const char *const names[] = {"status_req", "status_source", "status_tag",
+					    "status_bytes"};
 	int64_t *column[4];
 	struct mpi_status s;
 	uint32_t ncol = 4;

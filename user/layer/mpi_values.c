@@ -159,15 +159,15 @@ static void arg_show(const struct mpi_call *c, uint32_t arg, struct call_view *o
 void mpi_status_show(const struct mpi_call *c, const struct mpi_status *st, bool message,
 		     struct call_view *out)
 {
-	static const struct mpi_sig_arg source = {.role = "status.source", .kind = SIG_KIND_RANK};
-	static const struct mpi_sig_arg tag = {.role = "status.tag", .kind = SIG_KIND_TAG};
+	static const struct mpi_sig_arg source = {.role = "status_source", .kind = SIG_KIND_RANK};
+	static const struct mpi_sig_arg tag = {.role = "status_tag", .kind = SIG_KIND_TAG};
 
 	if (message) {
 		scalar_show(c, &source, st->source, out);
 		scalar_show(c, &tag, st->tag, out);
 	}
 	if (st->bytes >= 0)
-		mpi_value_new(out, "status.bytes", VALUE_INT)->i = st->bytes;
+		mpi_value_new(out, "status_bytes", VALUE_INT)->i = st->bytes;
 }
 
 void mpi_values(struct mpi_call *c, struct call_view *out)
