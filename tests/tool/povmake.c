@@ -7,7 +7,7 @@
  * Statements
  *   meta JSON                  a meta block
  *   stream N                   stream of the records that follow (start: 0); identity records (task, fork,
- *                              exec, exit, rename, affinity, image) always go to the task stream
+ *                              exec, exit, rename, affinity, image, caller) always go to the task stream
  *   flush                      close all open blocks
  *   end ts=NS [reason=TEXT] [drops=RING:CLASS:CNT,…]   the "end" meta block
  *   cut                        as if killed: open blocks are written, the end block is missing
@@ -28,6 +28,7 @@
  *   task, exec, rename ts tid tgid ppid state cpu on_cpu kthread comm start
  *   fork ts tid child tgid parent_tgid comm                           (tgid: the child's)
  *   exit ts tid tgid code
+ *   caller ts tid tgid
  *   affinity ts tid tgid cpus=0-3,7
  *   image ts tid tgid dev ino start len off flags=held
  *   lost ts since cnt ring class=call|spin|more|sched|irq|task
@@ -396,7 +397,7 @@ static void set_pair(struct maker *m, const struct text_kind *k, const char *nam
 
 static void do_record(struct maker *m, const struct text_kind *k, char *args)
 {
-	bool identity = k->kind >= POV_KIND_TASK && k->kind <= POV_KIND_IMAGE;
+	bool identity = k->kind >= POV_KIND_TASK && k->kind < POV_KIND_LOST;
 	char *name, *value;
 	int err;
 

@@ -17,6 +17,7 @@
 
 #include "base/log.h"
 #include "trace/trace_format.h"
+#include "trace/trace_text.h"
 #include "trace_help.h"
 
 #define STREAMS 5
@@ -369,8 +370,11 @@ static void test_malformed_records(void **state)
 	union any_record rec = {.hdr = {.size = 16, .kind = POV_KIND_SWITCH, .ts_ns = 1}};
 	struct trace_writer *w;
 	struct replay r;
+	size_t known = 0;
 
 	(void)state;
+	while (text_kinds[known].name)
+		known++;
 	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
 	for (int kind = 0; kind < 256; kind++) {
 		rec.hdr.kind = (uint8_t)kind;
@@ -379,8 +383,8 @@ static void test_malformed_records(void **state)
 	assert_int_equal(trace_writer_finish(w), 0);
 	r = replay_all(path, NULL);
 	assert_int_equal(r.err, 0);
-	assert_int_equal(r.cnt, 256 - 16);
-	assert_int_equal(r.sum.bad_records, 16);
+	assert_int_equal(r.cnt, 256 - known);
+	assert_int_equal(r.sum.bad_records, known);
 	free(r.words);
 }
 

@@ -96,6 +96,8 @@ const struct text_kind text_kinds[] = {
 		 M(pov_image, ino, "ino", TEXT_DEC), M(pov_image, start, "start", TEXT_HEX),
 		 M(pov_image, len, "len", TEXT_HEX), M(pov_image, off, "off", TEXT_HEX)),
 	 FLAGS({"held", POV_IMAGE_HELD})},
+	{POV_KIND_CALLER, "caller", sizeof(struct pov_caller),
+	 MEMBERS(M(pov_caller, tgid, "tgid", TEXT_DEC)), NO_FLAGS},
 	{POV_KIND_LOST, "lost", sizeof(struct pov_lost),
 	 MEMBERS(M(pov_lost, since_ns, "since", TEXT_DEC), M(pov_lost, cnt, "cnt", TEXT_DEC),
 		 M(pov_lost, ring, "ring", TEXT_DEC), M(pov_lost, class, "class", TEXT_CLASS)),
@@ -141,7 +143,8 @@ bool trace_record_ok(const struct pov_hdr *rec)
 {
 	uint16_t need = sizeof(*rec);
 
-	switch (rec->kind) {
+	/* No default: the compiler tells when a kind is added and not checked here. */
+	switch ((enum pov_kind)rec->kind) {
 	case POV_KIND_SWITCH:
 	case POV_KIND_WAKING:
 	case POV_KIND_IRQ:
@@ -150,6 +153,7 @@ bool trace_record_ok(const struct pov_hdr *rec)
 		break;
 	case POV_KIND_MIGRATE:
 	case POV_KIND_EXIT:
+	case POV_KIND_CALLER:
 		need = sizeof(struct pov_migrate);
 		break;
 	case POV_KIND_CALL:
