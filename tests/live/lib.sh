@@ -5,6 +5,7 @@
 # says with the books the programs kept (tests/mpi/expect.h). Sourced with bash by every *.test, which ends
 # with `finish`. Each test file gets a directory $T of its own, gone at the end unless POV_KEEP is set.
 set -u
+shopt -s lastpipe # `… | not_ok` counts in this shell
 export LC_ALL=C
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 pov=${POVTRACE:-$top/build/povtrace}
@@ -122,10 +123,46 @@ launcher() { # MPI RANKS
 record() {
 	local name=$1
 	shift
-	rm -rf "$T/$name.books"
+	rm -rf "$T/$name".{books,pov,info.json}
 	mkdir -p "$T/$name.books"
 	POV_EXPECT=$T/$name.books timeout -k 10 "${POV_LIMIT:-120}" "$pov" record -o "$T/$name.pov" "$@" \
 		>"$T/$name.out" 2>"$T/$name.err" </dev/null
+}
+
+# watch NAME OPTION…: starts a recording in the background and waits until its probes are live.
+watch() {
+	local name=$1
+	shift
+	rm -f "$T/$name".{pov,info.json}
+	"$pov" record -o "$T/$name.pov" "$@" >"$T/$name.out" 2>"$T/$name.err" </dev/null &
+	tracer=$!
+	started+=("$tracer")
+	wait_until 20 knows_library "$name" && sleep 0.4
+}
+knows_library() { "$pov" info --json "$T/$1.pov" | jq -es '.[0].libraries | length > 0'; }
+
+# serve NAME MPI: starts a job of two ranks that runs until it is told to stop (tests/mpi/service.c). Its pids are
+# in $T/NAME.pids, its launcher in ${jobs_of[NAME]}, its books in $T/NAME.books.
+declare -A jobs_of
+serve() {
+	rm -rf "$T/$1".{books,said,pids}
+	mkdir -p "$T/$1.books"
+	touch "$T/$1.said"
+	POV_EXPECT=$T/$1.books $(launcher "$2" 2) "$programs/$2/service" >>"$T/$1.said" 2>&1 </dev/null &
+	jobs_of[$1]=$!
+	started+=($!)
+	wait_until 20 awk '/^service/ { n++ } END { exit n != 2 }' "$T/$1.said"
+	awk '/^service/ { print $3 }' "$T/$1.said" >"$T/$1.pids"
+	mapfile -t -O ${#started[@]} started <"$T/$1.pids"
+}
+
+# stop_services NAME…: tells them to stop and waits; status is the last one's.
+stop_services() {
+	local name
+	for name; do
+		kill -TERM $(cat "$T/$name.pids") 2>/dev/null
+		wait "${jobs_of[$name]}"
+	done
 }
 
 # Waits up to SECONDS until COMMAND succeeds.
@@ -140,12 +177,27 @@ wait_until() {
 
 # ---- what the trace says ----
 
-# Facts of a trace, made once a trace: info.json, funcs.tsv (id, name), ranks.tsv (pid, rank).
+# Facts of a trace, made once a trace: info.json, dump, funcs.tsv (id, name), ranks.tsv (pid, rank).
 facts() {
 	local f=$T/$1
 	[ -s "$f.info.json" ] && [ ! "$f.pov" -nt "$f.info.json" ] && return
-	"$pov" info --json "$f.pov" >"$f.info.json" 2>"$f.info.err" || return 1
-	"$pov" info --dump "$f.pov" >"$f.dump" 2>>"$f.info.err"
+	rm -f "$f.info.json"
+	"$pov" info --json --meta "$f.pov" >"$f.info" 2>"$f.info.err" &&
+		"$pov" info --dump "$f.pov" >"$f.dump" 2>>"$f.info.err" || return 1
+	jq -r '.meta[] | select(.type == "functions") | .rows[] | [.id, .name] | @tsv' "$f.info" >"$f.funcs.tsv"
+	jq -r '.processes[] | select(.rank >= 0) | [.pid, .rank] | @tsv' "$f.info" >"$f.ranks.tsv"
+	mv "$f.info" "$f.info.json"
+}
+
+# Whatever is missing from a trace, by its own account; a probe that was refused is a loss, too.
+lost_of() {
+	jq -r '
+		(.drops[] | select(.cnt > 0) | "dropped: \(.cnt) of class \(.class), ring \(.ring)"),
+		(.end.misses // {} | to_entries[] | select(.value > 0) | "missed: \(.key) \(.value)"),
+		(.libraries[] | select((.failed // []) != []) | "probes failed in \(.path): \(.failed)"),
+		(if .bad_blocks + .bad_records + .lost_tail_bytes > 0 then "damaged" else empty end),
+		(if .complete then empty else "incomplete" end)' "$T/$1.info.json"
+	grep '^lost' "$T/$1.dump" | head -5
 }
 
 # Calls the programs made themselves, by rank and function: rank, function, calls, empty polls, cut short.
@@ -157,7 +209,10 @@ tally_trace() { # NAME
 		$1 != "call" && $1 != "spin" { next }
 		{
 			delete v
-			for (i = 2; i <= NF; i++) { p = index($i, "="); v[substr($i, 1, p - 1)] = substr($i, p + 1) }
+			for (i = 2; i <= NF && i <= 12; i++) {
+				p = index($i, "=")
+				v[substr($i, 1, p - 1)] = substr($i, p + 1)
+			}
 			if (v["depth"] != 0) next
 			who = v["tgid"] in rank ? rank[v["tgid"]] : "pid" v["tgid"]
 		}
@@ -209,3 +264,61 @@ soname_of() { ldd "$1" | awk '$1 ~ /^libmpi(ch)?\.so/ { print $3; exit }'; }
 # jq condition on the books' lines: functions that are recorded unless asked otherwise.
 default_functions="(.fn | IN($(sed -n 's/^POV_MPI(\([A-Za-z_]*\), [a-z_]*, [A-Z_| ]*LOCAL.*/"\1"/p' \
 	"$top/bpf/mpi.def" | paste -sd,))) | not"
+
+# ---- bytes and peers, as decoded ----
+
+# Lines {rank, fn, peer, calls, sent, received} of what the exported timeline shows. One number is shown for
+# calls with one buffer, two for calls with two; what a status told of a receive counts.
+moves_of_trace() { # NAME
+	"$pov" export "$T/$1.pov" -o "$T/$1.json" 2>>"$T/$1.err" || return 1
+	jq -c --rawfile ranks "$T/$1.ranks.tsv" '
+		($ranks | split("\n") | map(select(. != "") | split("\t") | {key: .[0], value: .[1] | tonumber}) |
+			from_entries) as $rank |
+		[.traceEvents[] | select(.ph == "X" and $rank[.pid | tostring] != null and .args != null) |
+			.args as $a | (.name | test("[Rr]ecv|_Get$|Rget$|read")) as $in |
+			($a.dest // $a.target // $a.target_rank // (if $in then $a.status_source else null end) // $a.source) as $peer |
+			{rank: $rank[.pid | tostring], fn: .name,
+			 peer: (if $peer == "MPI_PROC_NULL" then "nobody" else $peer end)} +
+			if $a.send_bytes != null or $a.recv_bytes != null then
+				{sent: ($a.send_bytes // 0), received: ($a.recv_bytes // 0)}
+			elif $in then {sent: 0, received: ($a.status_bytes // $a.bytes // 0)}
+			else {sent: ($a.bytes // 0), received: 0} end] |
+		group_by([.rank, .fn, .peer])[] |
+		.[0] + {calls: length, sent: (map(.sent) | add), received: (map(.received) | add)}' "$T/$1.json"
+}
+
+# Makes books and trace comparable: rank, function, sent, received. What is known of one buffer only: all that
+# a broadcast moved, what a reduction was given. A message to nobody has no bytes.
+moved() { # FUNCTIONS (JSON array)
+	jq -rs --argjson fns "$1" '
+		[.[] | select(.fn and (.fn | IN($fns[])) and .peer != "nobody" and
+			(.fn | test("_init$|[Pp]robe$|^MPI_Start") | not)) |
+		 if .fn | test("bcast"; "i") then {rank, fn, sent: (.sent + .received), received: 0}
+		 elif .fn | test("reduce(_c)?$|scan$|reduce_scatter$"; "i") then {rank, fn, sent, received: 0}
+		 else {rank, fn, sent, received} end] |
+		group_by([.rank, .fn])[] | [.[0].rank, .[0].fn, (map(.sent) | add), (map(.received) | add)] | @tsv' | sort
+}
+
+# rank, function, peer, calls, for the functions whose every call has a peer in the books
+peered() { # FUNCTIONS (JSON array)
+	jq -rs --argjson fns "$1" '
+		[.[] | select(.fn and (.fn | IN($fns[])))] | group_by([.rank, .fn, .peer])[] |
+		[.[0].rank, .[0].fn, .[0].peer, (map(.calls) | add)] | @tsv' | sort
+}
+
+# bytes_match TEXT NAME: bytes sent and received, by rank and function; then calls by peer.
+bytes_match() {
+	local fns with_peers
+	facts "$2" && moves_of_trace "$2" >"$T/$2.moves" || { cat "$T/$2.err" | not_ok "$1: bytes"; return; }
+	cat "$T/$2.books"/*.jsonl >"$T/$2.lines"
+	fns=$(jq -cs '[.[] | select(.fn and .sent + .received > 0) | .fn] | unique' "$T/$2.lines")
+	with_peers=$(jq -cs '[group_by(.fn)[] | select(all(.[]; .peer != null)) | .[0].fn |
+		select(test("[Pp]robe$|Win_") | not)]' "$T/$2.lines")
+	moved "$fns" <"$T/$2.moves" >"$T/$2.got"
+	moved "$fns" <"$T/$2.lines" >"$T/$2.wanted"
+	same "$1: $(awk -F'\t' '{ n += $3 + $4 } END { print n }' "$T/$2.wanted") bytes" "$T/$2.got" "$T/$2.wanted"
+	[ "$with_peers" = '[]' ] && return
+	peered "$with_peers" <"$T/$2.moves" >"$T/$2.got"
+	peered "$with_peers" <"$T/$2.lines" >"$T/$2.wanted"
+	same "$1: peers of $(awk -F'\t' '{ n += $4 } END { print n }' "$T/$2.wanted") calls" "$T/$2.got" "$T/$2.wanted"
+}
