@@ -343,13 +343,19 @@ void put_call_args(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, u
 void put_spin(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid, uint32_t tgid,
 	      const char *func, int depth, uint64_t cnt, uint64_t busy)
 {
-	struct {
-		struct pov_spin spin;
-		struct pov_spin_func func;
-	} r = {.spin = {.dur_ns = end - begin, .tgid = tgid, .depth = (uint8_t)depth, .nfuncs = 1, .cpu = cpu},
-	       .func = {.cnt = cnt, .busy_ns = busy, .func = mfix_func(func)}};
+	size_t bytes = sizeof(struct pov_spin) + sizeof(struct pov_spin_func);
+	struct pov_spin *r = xcalloc(1, bytes);
 
-	put(f, cpu, &r, sizeof(r), POV_KIND_SPIN, tid, end);
+	r->dur_ns = end - begin;
+	r->tgid = tgid;
+	r->depth = (uint8_t)depth;
+	r->nfuncs = 1;
+	r->cpu = cpu;
+	r->func[0].cnt = cnt;
+	r->func[0].busy_ns = busy;
+	r->func[0].func = mfix_func(func);
+	put(f, cpu, r, bytes, POV_KIND_SPIN, tid, end);
+	free(r);
 }
 
 void put_lost(struct mfix *f, uint64_t since, uint64_t ts, uint16_t ring, uint16_t class, uint64_t cnt)
