@@ -8,14 +8,7 @@
 
 #define STACK_WORDS_MAX (POV_CALL_ARGS_MAX - 6)
 #define SAME_STACK_BYTES (1ull << 20)
-
-/* What a new thread's state is copied from. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct pov_thread);
-} blank_thread SEC(".maps");
+#define LOOK_EVERY 16 /* records of a thread between looks at the ring's filling */
 
 __noinline int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u32 flags)
 {
@@ -37,7 +30,7 @@ __noinline int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u3
 	c->hdr.flags |= flags;
 	c->ret = ret;
 	c->cpu = bpf_get_smp_processor_id();
-	return emit(f->rec, size, POV_CLASS_CALL);
+	return emit_look(f->rec, size, POV_CLASS_CALL, ++t->emitted % LOOK_EVERY == 0);
 }
 
 /* Fetches of one moment: all but OUT at entry, OUT at return. */
@@ -55,29 +48,24 @@ static __always_inline void fetch_all(struct pov_thread *t, u32 idx, u32 func, b
 	}
 }
 
-static __always_inline struct pov_thread *thread_get(u32 tgid, u32 tid)
+/* First traced call of a thread: sets its state up, and tells the collector. */
+static __noinline struct pov_thread *thread_new(struct task_struct *self)
 {
-	struct pov_thread *t = bpf_map_lookup_elem(&threads, &tid);
+	u64 id = bpf_get_current_pid_tgid();
 	struct pov_caller r = {};
-	u32 zero = 0;
-	void *blank;
+	struct pov_thread *t;
 
-	if (t)
-		return t;
-	if (!is_target(tgid))
+	if (!is_target(id >> 32))
 		return NULL;
-	blank = bpf_map_lookup_elem(&blank_thread, &zero);
-	if (!blank)
-		return NULL;
-	bpf_map_update_elem(&threads, &tid, blank, BPF_NOEXIST);
-	t = bpf_map_lookup_elem(&threads, &tid);
+	t = bpf_task_storage_get(&threads, self, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!t) {
 		count(POV_COUNT_MISS(POV_MISS_THREADS));
 		return NULL;
 	}
-	t->tgid = tgid;
-	hdr_init(&r.hdr, POV_KIND_CALLER, sizeof(r), tid, bpf_ktime_get_ns());
-	r.tgid = tgid;
+	t->tid = id;
+	t->tgid = id >> 32;
+	hdr_init(&r.hdr, POV_KIND_CALLER, sizeof(r), t->tid, bpf_ktime_get_ns());
+	r.tgid = t->tgid;
 	emit_control(&r, sizeof(r));
 	return t;
 }
@@ -101,11 +89,15 @@ static __always_inline void frames_drop_stale(struct pov_thread *t, u64 sp, u64 
 	}
 }
 
+/*
+ * Arguments in registers, and on the stack if there are more. Reading user memory is what costs most in a
+ * probe, so the return address is read only where the stack is read anyway; the return probe gets it
+ * for nothing.
+ */
 static __always_inline void frame_fill(struct pov_frame *f, struct pt_regs *ctx, u32 nargs)
 {
 	u64 *args = (u64 *)(f->rec + sizeof(struct pov_call));
-	u64 stack[1 + STACK_WORDS_MAX];
-	u32 words = nargs > 6 ? nargs - 5 : 1, i;
+	struct pov_call *c = frame_call(f);
 
 	args[0] = PT_REGS_PARM1(ctx);
 	args[1] = PT_REGS_PARM2(ctx);
@@ -114,17 +106,18 @@ static __always_inline void frame_fill(struct pov_frame *f, struct pt_regs *ctx,
 	args[4] = PT_REGS_PARM5(ctx);
 #ifdef __TARGET_ARCH_x86
 	args[5] = ctx->r9;
-	if (words > 1 + STACK_WORDS_MAX)
-		words = 1 + STACK_WORDS_MAX;
-	if (bpf_probe_read_user(stack, words * 8, (void *)PT_REGS_SP(ctx))) {
-		frame_call(f)->hdr.flags |= POV_CALL_FAULT;
-		return;
-	}
-	frame_call(f)->site = stack[0];
-	for (i = 0; i < STACK_WORDS_MAX; i++) {
-		if (i + 1 >= words)
-			break;
-		args[6 + i] = stack[1 + i];
+	if (nargs > 6) {
+		/* [return address, argument 7, ...] lands one word early and is shifted by hand */
+		u64 bytes = (u64)(nargs - 5) * 8, sixth = args[5];
+
+		barrier_var(bytes);
+		if (bytes > (1 + STACK_WORDS_MAX) * 8)
+			bytes = (1 + STACK_WORDS_MAX) * 8;
+		if (bpf_probe_read_user(&args[5], bytes, (void *)PT_REGS_SP(ctx)))
+			c->hdr.flags |= POV_CALL_FAULT;
+		else
+			c->site = args[5];
+		args[5] = sixth;
 	}
 #else
 	args[5] = PT_REGS_PARM6(ctx);
@@ -134,9 +127,9 @@ static __always_inline void frame_fill(struct pov_frame *f, struct pt_regs *ctx,
 SEC("uprobe")
 int call_entry(struct pt_regs *ctx)
 {
+	struct task_struct *self = bpf_get_current_task_btf();
 	u64 cookie = bpf_get_attach_cookie(ctx);
-	u64 id = bpf_get_current_pid_tgid();
-	u32 func = POV_COOKIE_FUNC(cookie), tid = id, tgid = id >> 32, d, nargs;
+	u32 func = POV_COOKIE_FUNC(cookie), d, nargs;
 	u64 sp = PT_REGS_SP(ctx), now;
 	const volatile struct pov_fn *fn;
 	struct pov_thread *t;
@@ -145,9 +138,12 @@ int call_entry(struct pt_regs *ctx)
 
 	if (func >= POV_FUNCS_MAX)
 		return 0;
-	t = thread_get(tgid, tid);
-	if (!t)
-		return 0;
+	t = bpf_task_storage_get(&threads, self, NULL, 0);
+	if (!t) {
+		t = thread_new(self);
+		if (!t)
+			return 0;
+	}
 	fn = fn_at(func);
 	now = bpf_ktime_get_ns();
 	d = t->depth;
@@ -175,8 +171,8 @@ int call_entry(struct pt_regs *ctx)
 	nargs = fn->nargs;
 	if (nargs > POV_CALL_ARGS_MAX)
 		nargs = POV_CALL_ARGS_MAX;
-	hdr_init(&c->hdr, POV_KIND_CALL, 0, tid, now);
-	c->tgid = tgid;
+	hdr_init(&c->hdr, POV_KIND_CALL, 0, t->tid, now);
+	c->tgid = t->tgid;
 	c->func = func;
 	c->depth = d;
 	c->nargs = nargs;
@@ -192,6 +188,8 @@ int call_entry(struct pt_regs *ctx)
 		fetch_all(t, d, func, false, now);
 	if (fn->learn == POV_LEARN_COMM_FREE)
 		comm_forget(t, d);
+	else if (fn->learn == POV_LEARN_TYPE_FREE)
+		__sync_fetch_and_add(&type_generation, 1);
 	barrier();
 	t->depth = d + 1;
 	return 0;
@@ -227,13 +225,13 @@ SEC("uretprobe")
 int call_return(struct pt_regs *ctx)
 {
 	u64 cookie = bpf_get_attach_cookie(ctx);
-	u32 func = POV_COOKIE_FUNC(cookie), tid = bpf_get_current_pid_tgid(), d, top, i;
+	u32 func = POV_COOKIE_FUNC(cookie), d, top, i;
 	const volatile struct pov_fn *fn;
 	struct pov_thread *t;
 	struct pov_frame *f;
 	u64 now, ret;
 
-	t = bpf_map_lookup_elem(&threads, &tid);
+	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
 	if (!t || func >= POV_FUNCS_MAX)
 		return 0;
 	top = t->depth - 1;
@@ -263,7 +261,8 @@ int call_return(struct pt_regs *ctx)
 		top--;
 	}
 	f = frame_at(t, d);
-	if (fn->learn && fn->learn != POV_LEARN_COMM_FREE && !(u32)ret)
+	frame_call(f)->site = PT_REGS_IP(ctx); /* where the kernel is about to return to */
+	if (fn->learn && fn->learn < POV_LEARN_COMM_FREE && !(u32)ret)
 		comm_learn(t, d, func);
 	if (fn->flags & POV_FN_SILENT) {
 		t->depth = d;

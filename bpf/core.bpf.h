@@ -16,7 +16,6 @@
 #include "abi/event.h"
 #include "abi/thread.h"
 
-#define THREADS_MAX 65536
 #define PROCESSES_MAX 65536
 #define FILES_MAX 65536
 #define CONTROL_RING_BYTES (4u << 20)
@@ -46,6 +45,9 @@ struct {
 /* Drops, misses and stats (POV_COUNT_*); the collector maps and reads them. All are rare events. */
 __u64 counters[POV_COUNTERS] __weak = {};
 
+/* Counts freed datatypes of all processes: sizes kept from an older generation are not trusted. */
+__u64 type_generation __weak = 0;
+
 /* Processes to trace, by thread group id. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -55,12 +57,11 @@ struct {
 	__type(value, u32);
 } targets __weak SEC(".maps");
 
-/* Threads that have made a traced call, by thread id. */
+/* State of threads that make traced calls; goes with the thread. */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, THREADS_MAX);
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, u32);
+	__type(key, int);
 	__type(value, struct pov_thread);
 } threads __weak SEC(".maps");
 
@@ -87,9 +88,10 @@ static __always_inline bool is_target(u32 tgid)
 
 /*
  * Writes a finished record to its CPU group's ring, else to the rescue ring, else counts it as dropped
- * under its class. The collector polls; it is woken only when a ring fills up.
+ * under its class. The collector polls; it is woken only when a ring fills up, which is looked at if
+ * look says so.
  */
-static __always_inline int emit(const void *rec, u64 size, u32 class)
+static __always_inline int emit_look(const void *rec, u64 size, u32 class, bool look)
 {
 	u32 ring = bpf_get_smp_processor_id() / (cfg.cpus_per_ring ?: 1);
 	u32 rescue = cfg.rings;
@@ -100,7 +102,7 @@ static __always_inline int emit(const void *rec, u64 size, u32 class)
 		ring = 0;
 	rb = bpf_map_lookup_elem(&rings, &ring);
 	if (rb) {
-		if (bpf_ringbuf_query(rb, BPF_RB_AVAIL_DATA) > cfg.wake_bytes)
+		if (look && bpf_ringbuf_query(rb, BPF_RB_AVAIL_DATA) > cfg.wake_bytes)
 			wake = BPF_RB_FORCE_WAKEUP;
 		if (!bpf_ringbuf_output(rb, (void *)rec, size, wake))
 			return 0;
@@ -112,6 +114,11 @@ static __always_inline int emit(const void *rec, u64 size, u32 class)
 	}
 	count(POV_COUNT_DROP(ring, class));
 	return -1;
+}
+
+static __always_inline int emit(const void *rec, u64 size, u32 class)
+{
+	return emit_look(rec, size, class, true);
 }
 
 /* Identity records: same contract, on the control ring. Its drops count under the rescue ring's number. */
@@ -166,6 +173,44 @@ static __always_inline void hdr_init(struct pov_hdr *h, u8 kind, u16 size, u32 t
 	h->ts_ns = ts_ns;
 }
 
+/* Sum over the CPU mask last told of a target's thread; 0 = none yet. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, u64);
+} masks __weak SEC(".maps");
+
+/* Writes the CPU mask of a target's thread if it is not what was told last. */
+static __always_inline void mask_check(struct task_struct *p)
+{
+	u64 *last = bpf_task_storage_get(&masks, p, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	u32 bytes = bpf_core_field_size(p->cpus_mask), i;
+	struct pov_affinity r = {};
+	u64 sum = 1;
+
+	if (!last)
+		return;
+	if (bytes > sizeof(r.mask))
+		bytes = sizeof(r.mask);
+	bpf_core_read(&r.mask, bytes, &p->cpus_mask);
+	for (i = 0; i < POV_CPUMASK_WORDS; i++) {
+		/* the kernel leaves what it likes in the bits behind the last CPU */
+		if (64 * i >= cfg.cpus)
+			r.mask[i] = 0;
+		else if (64 * (i + 1) > cfg.cpus)
+			r.mask[i] &= ~0ull >> (64 - cfg.cpus % 64);
+		sum = sum * 31 + r.mask[i];
+	}
+	if (*last == sum)
+		return;
+	*last = sum;
+	hdr_init(&r.hdr, POV_KIND_AFFINITY, sizeof(r), BPF_CORE_READ(p, pid), bpf_ktime_get_ns());
+	r.tgid = BPF_CORE_READ(p, tgid);
+	r.nr_cpus = BPF_CORE_READ(p, nr_cpus_allowed);
+	emit_control(&r, sizeof(r));
+}
+
 static __always_inline struct pov_call *frame_call(struct pov_frame *f)
 {
 	return (struct pov_call *)f->rec;
@@ -176,6 +221,25 @@ static __always_inline u64 frame_arg(struct pov_frame *f, u32 i)
 	if (i >= POV_CALL_ARGS_MAX)
 		return 0;
 	return ((u64 *)(f->rec + sizeof(struct pov_call)))[index_mask(i, POV_CALL_ARGS_MAX)];
+}
+
+/*
+ * Return address of the frame whose return probe is pending: the kernel keeps it, for it has put its own into
+ * the stack. 0 if not found.
+ */
+static __always_inline u64 frame_site(struct task_struct *p, u64 sp)
+{
+	struct return_instance *ri = BPF_CORE_READ(p, utask, return_instances);
+	u32 i;
+
+	for (i = 0; i < 2 * POV_CALL_DEPTH_MAX; i++) {
+		if (!ri)
+			break;
+		if (BPF_CORE_READ(ri, stack) == sp)
+			return BPF_CORE_READ(ri, orig_ret_vaddr);
+		ri = BPF_CORE_READ(ri, next);
+	}
+	return 0;
 }
 
 /* ---- between the objects; all but the first argument are plain numbers, as the verifier wants ---- */

@@ -206,15 +206,33 @@ static __always_inline void fetch_sum(struct pov_frame *f, u8 arg, u64 p, u32 n,
 	field_end(f, 8);
 }
 
-static __always_inline void fetch_type_size(struct pov_frame *f, u8 arg, const struct pov_lib *lib)
+/* Size of a datatype object, from the thread's few kept ones or from the library's memory. */
+static __always_inline int type_size(struct pov_thread *t, const struct pov_lib *lib, u64 handle, u64 *out)
 {
-	u64 type = frame_arg(f, arg);
-	u64 size;
+	u64 generation = type_generation;
+	struct pov_type *kept = &t->type[(handle >> 4 ^ handle >> 9) % POV_TYPES_KEPT];
+
+	if (kept->handle == handle && kept->generation == generation) {
+		*out = kept->bytes;
+		return 0;
+	}
+	if (bpf_probe_read_user(out, 8, (void *)(handle + lib->type_size_off)))
+		return -1;
+	kept->handle = handle;
+	kept->bytes = *out;
+	kept->generation = generation;
+	return 0;
+}
+
+static __always_inline void fetch_type_size(struct pov_thread *t, struct pov_frame *f, u8 arg,
+					    const struct pov_lib *lib)
+{
+	u64 type = frame_arg(f, arg), size;
 	u8 *data;
 
 	if (!(lib->flags & POV_LIB_HANDLE_PTR) || lib->type_size_off == POV_OFF_NONE || !type)
 		return;
-	if (bpf_probe_read_user(&size, 8, (void *)(type + lib->type_size_off))) {
+	if (type_size(t, lib, type, &size)) {
 		frame_call(f)->hdr.flags |= POV_CALL_FAULT;
 		return;
 	}
@@ -245,7 +263,7 @@ __noinline int fetch_one(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 now
 	if (!lib)
 		return -1;
 	if (fe->op == POV_FETCH_TYPE_SIZE) {
-		fetch_type_size(f, fe->arg, lib);
+		fetch_type_size(t, f, fe->arg, lib);
 		return 0;
 	}
 	p = frame_arg(f, fe->arg);

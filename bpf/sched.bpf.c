@@ -8,10 +8,13 @@
 
 #define TASK_STATE_MASK 0xff
 
-/* Writes a pov_call_begin for each call in flight of this thread that has none yet. */
-static __always_inline bool calls_announce(u32 tid, u64 now)
+/*
+ * Writes a pov_call_begin for each call in flight of this thread that has none yet, and notes its call
+ * site, in case it never returns.
+ */
+static __always_inline void calls_announce(struct task_struct *p, u64 now)
 {
-	struct pov_thread *t = bpf_map_lookup_elem(&threads, &tid);
+	struct pov_thread *t = bpf_task_storage_get(&threads, p, NULL, 0);
 	struct pov_call_begin b = {};
 	struct pov_frame *f;
 	struct pov_call *c;
@@ -19,7 +22,7 @@ static __always_inline bool calls_announce(u32 tid, u64 now)
 	u32 i;
 
 	if (!t)
-		return false;
+		return;
 	s = (struct pov_spin *)t->spin;
 	if (s->nfuncs && now - s->hdr.ts_ns > cfg.spin_gap_ns)
 		spin_flush(t, 0);
@@ -31,14 +34,15 @@ static __always_inline bool calls_announce(u32 tid, u64 now)
 			continue;
 		f->announced = 1;
 		c = (struct pov_call *)f->rec;
-		hdr_init(&b.hdr, POV_KIND_CALL_BEGIN, sizeof(b), tid, now);
+		if (!c->site)
+			c->site = frame_site(p, f->sp);
+		hdr_init(&b.hdr, POV_KIND_CALL_BEGIN, sizeof(b), t->tid, now);
 		b.begin_ns = c->hdr.ts_ns;
 		b.tgid = c->tgid;
 		b.func = c->func;
 		b.depth = c->depth;
 		emit(&b, sizeof(b), POV_CLASS_CALL);
 	}
-	return true;
 }
 
 static __always_inline bool wanted(struct task_struct *a, struct task_struct *b)
@@ -55,7 +59,9 @@ static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 	struct pov_switch r = {};
 
 	if (tid)
-		calls_announce(tid, now);
+		calls_announce(prev, now);
+	if (tid && is_target(BPF_CORE_READ(prev, tgid)))
+		mask_check(prev);
 	if (!wanted(prev, next))
 		return 0;
 	hdr_init(&r.hdr, POV_KIND_SWITCH, sizeof(r), tid, now);

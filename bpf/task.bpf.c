@@ -9,23 +9,7 @@
 #define SIGSTOP 19
 #define SIGCONT 18
 #define VM_EXEC 0x4
-#define PROT_EXEC 0x4
 #define PAGE_SHIFT 12
-
-/* System call numbers and registers, at the exit of a call. */
-#ifdef __TARGET_ARCH_x86
-#define NR_MMAP 9
-#define NR_SCHED_SETAFFINITY 203
-#define SYSCALL_NR(regs) ((regs)->orig_ax)
-#define SYSCALL_ARG1(regs) ((regs)->di)
-#define SYSCALL_ARG3(regs) ((regs)->dx)
-#else
-#define NR_MMAP 222
-#define NR_SCHED_SETAFFINITY 122
-#define SYSCALL_NR(regs) ((regs)->syscallno)
-#define SYSCALL_ARG1(regs) ((regs)->orig_x0)
-#define SYSCALL_ARG3(regs) ((regs)->regs[2])
-#endif
 
 /* Files looked at by the collector: enum pov_file_state. */
 struct {
@@ -63,20 +47,6 @@ static __always_inline void task_fill(struct pov_task *r, struct task_struct *p,
 	BPF_CORE_READ_STR_INTO(&r->comm, p, comm);
 }
 
-static __always_inline void affinity_emit(struct task_struct *p)
-{
-	struct pov_affinity r = {};
-	u32 bytes = bpf_core_field_size(p->cpus_mask);
-
-	hdr_init(&r.hdr, POV_KIND_AFFINITY, sizeof(r), BPF_CORE_READ(p, pid), bpf_ktime_get_ns());
-	r.tgid = BPF_CORE_READ(p, tgid);
-	r.nr_cpus = BPF_CORE_READ(p, nr_cpus_allowed);
-	if (bytes > sizeof(r.mask))
-		bytes = sizeof(r.mask);
-	bpf_core_read(&r.mask, bytes, &p->cpus_mask);
-	emit_control(&r, sizeof(r));
-}
-
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child)
 {
@@ -95,14 +65,14 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 	BPF_CORE_READ_STR_INTO(&r.comm, child, comm);
 	emit_control(&r, sizeof(r));
 	if (target)
-		affinity_emit(child);
+		mask_check(child);
 	return 0;
 }
 
 /* Ends what a thread has open, because it is about to vanish or to become another program. */
-static __always_inline void thread_close(u32 tid, u32 flag)
+static __always_inline void thread_close(struct task_struct *p, u32 flag)
 {
-	struct pov_thread *t = bpf_map_lookup_elem(&threads, &tid);
+	struct pov_thread *t = bpf_task_storage_get(&threads, p, NULL, 0);
 	u64 now = bpf_ktime_get_ns();
 	u32 i, d;
 
@@ -116,22 +86,21 @@ static __always_inline void thread_close(u32 tid, u32 flag)
 		t->depth = d;
 		frame_emit(t, d, now, 0, flag);
 	}
-	bpf_map_delete_elem(&threads, &tid);
+	bpf_task_storage_delete(&threads, p);
 }
 
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(process_exec, struct task_struct *p, pid_t old_pid)
+int BPF_PROG(process_exec, struct task_struct *p)
 {
-	u32 tid = BPF_CORE_READ(p, pid), old = old_pid;
 	struct pov_task r = {};
 
-	thread_close(old, POV_CALL_UNWOUND);
-	if (old != tid)
-		thread_close(tid, POV_CALL_UNWOUND);
+	thread_close(p, POV_CALL_UNWOUND);
 	if (!identity_wanted(BPF_CORE_READ(p, tgid)))
 		return 0;
 	task_fill(&r, p, POV_KIND_EXEC);
 	emit_control(&r, sizeof(r));
+	if (is_target(r.tgid))
+		mask_check(p);
 	return 0;
 }
 
@@ -141,7 +110,7 @@ int BPF_PROG(process_exit, struct task_struct *p)
 	u32 tid = BPF_CORE_READ(p, pid), tgid = BPF_CORE_READ(p, tgid);
 	struct pov_exit r = {};
 
-	thread_close(tid, POV_CALL_OPEN);
+	thread_close(p, POV_CALL_OPEN);
 	if (!identity_wanted(tgid))
 		return 0;
 	hdr_init(&r.hdr, POV_KIND_EXIT, sizeof(r), tid, bpf_ktime_get_ns());
@@ -163,14 +132,6 @@ int BPF_PROG(task_rename, struct task_struct *p, const char *name)
 	task_fill(&r, p, POV_KIND_RENAME);
 	bpf_probe_read_kernel_str(&r.comm, sizeof(r.comm), name);
 	emit_control(&r, sizeof(r));
-	return 0;
-}
-
-SEC("?fexit/__set_cpus_allowed_ptr")
-int BPF_PROG(set_cpus_allowed, struct task_struct *p)
-{
-	if (is_target(BPF_CORE_READ(p, tgid)))
-		affinity_emit(p);
 	return 0;
 }
 
@@ -248,96 +209,41 @@ static __always_inline int on_map(struct vm_area_struct *vma)
 	return 0;
 }
 
+static __always_inline int on_any_map(struct vm_area_struct *vma)
+{
+	return is_target(bpf_get_current_pid_tgid() >> 32) ? on_map(vma) : 0;
+}
+
 /*
  * Where code mappings are seen, by what the kernel allows: fentry or a kprobe on the function that every
- * new mapping goes through, exec's included; else the exit of the mmap system call together with exec.
+ * new mapping goes through, exec's included; else where the mapping is stored into its process's tree. (The
+ * exit of mmap would do as well, but return probes are system calls since 6.11: to trace those doubles
+ * their cost.)
  */
 SEC("?fentry/perf_event_mmap")
 int BPF_PROG(image_fentry, struct vm_area_struct *vma)
 {
-	return is_target(bpf_get_current_pid_tgid() >> 32) ? on_map(vma) : 0;
+	return on_any_map(vma);
 }
 
 SEC("?kprobe/perf_event_mmap")
 int BPF_KPROBE(image_kprobe, struct vm_area_struct *vma)
 {
-	return is_target(bpf_get_current_pid_tgid() >> 32) ? on_map(vma) : 0;
+	return on_any_map(vma);
 }
 
-static long on_found_vma(struct task_struct *task, struct vm_area_struct *vma, void *ctx)
+SEC("?tp_btf/ma_write")
+int BPF_PROG(image_tree, const char *fn, struct ma_state *mas, unsigned long piv, void *val)
 {
-	on_map(vma);
-	return 0;
-}
+	struct task_struct *self = (struct task_struct *)bpf_get_current_task();
+	struct mm_struct *mm;
 
-/* The mapping could not be looked at (its lock was taken): stop the process whatever it is. */
-static __always_inline void on_unseen_map(u64 addr)
-{
-	u64 id = bpf_get_current_pid_tgid();
-	struct pov_image r = {};
-
-	hdr_init(&r.hdr, POV_KIND_IMAGE, sizeof(r), id, bpf_ktime_get_ns());
-	r.tgid = id >> 32;
-	r.start = addr;
-	if (cfg.hold && hold(r.tgid))
-		r.hdr.flags |= POV_IMAGE_HELD;
-	emit_control(&r, sizeof(r));
-}
-
-static __always_inline void on_syscall_mmap(u64 addr)
-{
-	struct task_struct *self = bpf_get_current_task_btf();
-	u64 unused = 0;
-
-	if (bpf_find_vma(self, addr, on_found_vma, &unused, 0))
-		on_unseen_map(addr);
-}
-
-struct task_struct *bpf_task_from_pid(s32 pid) __ksym __weak;
-void bpf_task_release(struct task_struct *p) __ksym __weak;
-
-static __always_inline void on_syscall_setaffinity(u32 pid)
-{
-	struct task_struct *self = bpf_get_current_task_btf(), *p;
-
-	if (!pid || pid == (u32)bpf_get_current_pid_tgid()) {
-		affinity_emit(self);
-		return;
-	}
-	if (!bpf_ksym_exists(bpf_task_from_pid))
-		return;
-	p = bpf_task_from_pid(pid);
-	if (!p)
-		return;
-	if (is_target(BPF_CORE_READ(p, tgid)))
-		affinity_emit(p);
-	bpf_task_release(p);
-}
-
-SEC("?tp_btf/sys_exit")
-int BPF_PROG(syscall_exit, struct pt_regs *regs, long ret)
-{
-	u64 nr = SYSCALL_NR(regs);
-
-	if (nr != NR_MMAP && nr != NR_SCHED_SETAFFINITY)
+	if (!val || !is_target(bpf_get_current_pid_tgid() >> 32))
 		return 0;
-	if (ret < 0 && ret > -4096)
+	mm = BPF_CORE_READ(self, mm);
+	if (!mm || BPF_CORE_READ(mas, tree) != &mm->mm_mt)
 		return 0;
-	if (!is_target(bpf_get_current_pid_tgid() >> 32))
-		return 0;
-	if (nr == NR_SCHED_SETAFFINITY)
-		on_syscall_setaffinity(SYSCALL_ARG1(regs));
-	else if (SYSCALL_ARG3(regs) & PROT_EXEC)
-		on_syscall_mmap(ret);
-	return 0;
-}
-
-SEC("?tp_btf/sched_process_exec")
-int BPF_PROG(exec_image, struct task_struct *p)
-{
-	if (is_target(bpf_get_current_pid_tgid() >> 32))
-		on_syscall_mmap(BPF_CORE_READ(p, mm, start_code));
-	return 0;
+	return on_map(val);
 }
 
 /* Every thread that exists, with its state, for the start of the recording. */
@@ -354,6 +260,33 @@ int task_snapshot(struct bpf_iter__task *ctx)
 	r.on_cpu = BPF_CORE_READ(p, on_cpu);
 	r.cpu = task_cpu(p);
 	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
+	return 0;
+}
+
+/* State of every thread that has calls or a spin open, for the end of the recording. */
+SEC("iter/task")
+int thread_dump(struct bpf_iter__task *ctx)
+{
+	struct task_struct *p = ctx->task;
+	struct pov_thread *t;
+	struct pov_frame *f;
+	struct pov_call *c;
+	u32 i;
+
+	if (!p)
+		return 0;
+	t = bpf_task_storage_get(&threads, p, NULL, 0);
+	if (!t || (!t->depth && !((struct pov_spin *)t->spin)->nfuncs))
+		return 0;
+	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
+		if (i >= t->depth)
+			break;
+		f = frame_at(t, i);
+		c = frame_call(f);
+		if (!c->site)
+			c->site = frame_site(p, f->sp);
+	}
+	bpf_seq_write(ctx->meta->seq, t, sizeof(*t));
 	return 0;
 }
 

@@ -73,8 +73,8 @@ static void add_images(struct findings *out, const struct features *f)
 		[IMAGE_NONE] = { VERDICT_LESS, "libraries that a target maps after the start are not traced" },
 		[IMAGE_FENTRY] = { VERDICT_OK, "fentry: libraries mapped later are traced from their first call" },
 		[IMAGE_KPROBE] = { VERDICT_OK, "kprobe: libraries mapped later are traced from their first call" },
-		[IMAGE_SYSCALL] = { VERDICT_OK, "exit of mmap: libraries mapped later are traced from their first "
-						"call; every system call of the node takes a little longer" },
+		[IMAGE_TREE] = { VERDICT_OK, "tracepoint ma_write: libraries mapped later are traced from their first "
+					     "call" },
 	};
 
 	add(out, "new code mappings", ways[f->image_way].verdict, ways[f->image_way].text);
@@ -110,9 +110,6 @@ static void findings_make(const struct features *f, struct findings *out)
 	add_images(out, f);
 	add_if(out, "sched_switch state", f->switch_state, VERDICT_LESS, "as the scheduler saw it",
 	       "read from the task (before Linux 5.18): a wake-up at the same moment may hide that it slept");
-	add(out, "CPU masks", VERDICT_OK,
-	    f->affinity ? "every change, whoever makes it" :
-			  "changes by system call; those by cpusets are not seen");
 	add_if(out, "instruction decoder", HAVE_DECODER, VERDICT_LESS,
 	       "probes are put where the kernel emulates the instruction",
 	       "none for this machine: all probes lie on the first instruction, which may be slow");

@@ -68,6 +68,7 @@ enum pov_learn {
 	POV_LEARN_DEGREES = 6,	 /* MPI_Dist_graph_neighbors_count(comm, int *in, int *out, …) */
 	POV_LEARN_GRAPH_DEGREE = 7, /* MPI_Graph_neighbors_count(comm, rank, int *n) */
 	POV_LEARN_COMM_FREE = 8, /* (comm *): forget it */
+	POV_LEARN_TYPE_FREE = 9, /* (type *): sizes read before may be stale */
 };
 
 #define POV_FN_POLL 0x01   /* may find nothing; then it is merged into a spin */
@@ -131,8 +132,10 @@ struct pov_config {
 	pov_u8 all;		/* every process is a target */
 	pov_u8 hold;		/* stop targets that map unknown code until it has been looked at */
 	pov_u8 pad;
+	pov_u32 cpus;		/* possible CPUs: bits of a CPU mask that mean something */
+	pov_u32 pad1;
 };
-POV_ABI_SIZE(pov_config, 32);
+POV_ABI_SIZE(pov_config, 40);
 
 /* Why something was not recorded although no ring was full. Index of the miss counters. */
 enum pov_miss {

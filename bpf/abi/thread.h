@@ -24,9 +24,19 @@ struct pov_frame {
 
 #define POV_SPIN_BYTES (40 + 32 * POV_SPIN_FUNCS_MAX)
 
+/* Sizes of the datatypes the thread used last, so that not every call reads the library's object. */
+#define POV_TYPES_KEPT 4
+struct pov_type {
+	pov_u64 handle; /* 0 = free slot */
+	pov_u64 bytes;
+	pov_u64 generation; /* of all datatypes when it was read; another one means stale */
+};
+
 struct pov_thread {
-	pov_u32 tgid;
-	pov_u32 depth; /* frames in use */
+	pov_u32 tid, tgid; /* tid 0: not set up yet */
+	pov_u32 depth;	   /* frames in use */
+	pov_u32 emitted;   /* records written, to look at the ring's filling only now and then */
+	struct pov_type type[POV_TYPES_KEPT];
 	/* struct pov_spin under way; hdr.ts_ns = last return; nfuncs == 0: none */
 	pov_u8 spin[POV_SPIN_BYTES] __attribute__((aligned(8)));
 	/* scratch for a struct pov_more */

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #define MAP_FUNCTION "perf_event_mmap"
-#define MASK_FUNCTION "__set_cpus_allowed_ptr"
 
 static const struct bpf_insn return_zero[] = {
 	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = 0 },
@@ -107,10 +106,9 @@ void features_probe(struct features *out)
 	btf__free(btf);
 	out->ringbuf = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, NULL) == 1;
 	out->cookie = libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie, NULL) == 1;
-	out->find_vma = libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_find_vma, NULL) == 1;
+	out->ma_write = try_tracing("ma_write", BPF_TRACE_RAW_TP);
 	out->tracing = try_tracing("sched_switch", BPF_TRACE_RAW_TP);
 	out->fentry = try_tracing(MAP_FUNCTION, BPF_TRACE_FENTRY);
-	out->affinity = out->fentry && try_tracing(MASK_FUNCTION, BPF_TRACE_FEXIT);
 	out->uprobe_multi = try_uprobe_multi();
 	out->perf_uprobe = !access("/sys/bus/event_source/devices/uprobe/type", R_OK);
 	out->kprobe = try_kprobe();
@@ -118,7 +116,7 @@ void features_probe(struct features *out)
 		out->image_way = IMAGE_FENTRY;
 	else if (out->kprobe)
 		out->image_way = IMAGE_KPROBE;
-	else if (out->tracing && out->find_vma)
-		out->image_way = IMAGE_SYSCALL;
+	else if (out->ma_write)
+		out->image_way = IMAGE_TREE;
 	libbpf_set_print(print);
 }

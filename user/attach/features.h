@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-enum image_way { IMAGE_NONE, IMAGE_FENTRY, IMAGE_KPROBE, IMAGE_SYSCALL };
+enum image_way { IMAGE_NONE, IMAGE_FENTRY, IMAGE_KPROBE, IMAGE_TREE };
 
 struct features {
 	bool root;	   /* may load programs and attach probes */
@@ -20,9 +20,8 @@ struct features {
 	bool kprobe;	   /* kprobes through perf events */
 	bool ringbuf;	   /* BPF ring buffer (5.8) */
 	bool cookie;	   /* attach cookies (5.15) */
-	bool find_vma;	   /* bpf_find_vma (5.17) */
+	bool ma_write;	   /* tracepoint in the tree that holds the mappings (6.1) */
 	bool switch_state; /* sched_switch tells prev_state (5.18) */
-	bool affinity;	   /* fexit on __set_cpus_allowed_ptr can be had */
 	enum image_way image_way; /* how new code mappings of targets are seen */
 };
 

@@ -171,7 +171,6 @@ int calibrate_run(struct kernel *k, struct probe_cost *out, uint32_t *pid)
 	if (child > 0) {
 		waitpid(child, NULL, 0);
 		bpf_map_delete_elem(k->targets_fd, &child);
-		bpf_map_delete_elem(k->threads_fd, &child);
 	}
 	*pid = child > 0 ? child : 0;
 	if (err)

@@ -113,11 +113,9 @@ static void programs_choose(struct kernel *k, const struct kernel_options *opt)
 	bpf_program__set_autoload(s->progs.irq_handler_exit, opt->irq);
 	bpf_program__set_autoload(s->progs.softirq_entry, opt->irq);
 	bpf_program__set_autoload(s->progs.softirq_exit, opt->irq);
-	bpf_program__set_autoload(s->progs.set_cpus_allowed, k->features.affinity);
 	bpf_program__set_autoload(s->progs.image_fentry, k->features.image_way == IMAGE_FENTRY);
 	bpf_program__set_autoload(s->progs.image_kprobe, k->features.image_way == IMAGE_KPROBE);
-	bpf_program__set_autoload(s->progs.syscall_exit, k->features.image_way == IMAGE_SYSCALL);
-	bpf_program__set_autoload(s->progs.exec_image, k->features.image_way == IMAGE_SYSCALL);
+	bpf_program__set_autoload(s->progs.image_tree, k->features.image_way == IMAGE_TREE);
 	if (k->programs.api == LINK_MULTI) {
 		bpf_program__set_expected_attach_type(s->progs.call_entry, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.call_return, BPF_TRACE_UPROBE_MULTI);
@@ -133,6 +131,7 @@ static void constants_set(struct kernel *k, const struct kernel_options *opt)
 	c->self_tgid = getpid();
 	c->rings = k->rings;
 	c->cpus_per_ring = opt->cpus_per_ring;
+	c->cpus = libbpf_num_possible_cpus();
 	c->sched_mode = opt->sched;
 	c->all = opt->all;
 	c->hold = k->features.image_way != IMAGE_NONE;
@@ -145,7 +144,6 @@ static void maps_take(struct kernel *k)
 	k->targets_fd = bpf_map__fd(k->skel->maps.targets);
 	k->files_fd = bpf_map__fd(k->skel->maps.files);
 	k->held_fd = bpf_map__fd(k->skel->maps.held);
-	k->threads_fd = bpf_map__fd(k->skel->maps.threads);
 	k->libs_fd = bpf_map__fd(k->skel->maps.libs);
 	k->counters = (const volatile uint64_t *)k->skel->bss->counters;
 	k->programs.entry = k->skel->progs.call_entry;
@@ -217,11 +215,11 @@ int kernel_attach(struct kernel *k)
 	struct povtrace *s = k->skel;
 	struct bpf_program *const progs[] = {
 		s->progs.process_fork,	     s->progs.process_exec,	  s->progs.process_exit,
-		s->progs.task_rename,	     s->progs.set_cpus_allowed,	  s->progs.image_fentry,
-		s->progs.image_kprobe,	     s->progs.syscall_exit,	  s->progs.exec_image,
-		s->progs.sched_switch_state, s->progs.sched_switch_plain, s->progs.sched_waking,
-		s->progs.sched_wakeup_new,   s->progs.sched_migrate_task, s->progs.irq_handler_entry,
-		s->progs.irq_handler_exit,   s->progs.softirq_entry,	  s->progs.softirq_exit,
+		s->progs.task_rename,	     s->progs.image_fentry,	  s->progs.image_kprobe,
+		s->progs.image_tree,	     s->progs.sched_switch_state, s->progs.sched_switch_plain,
+		s->progs.sched_waking,	     s->progs.sched_wakeup_new,	  s->progs.sched_migrate_task,
+		s->progs.irq_handler_entry,  s->progs.irq_handler_exit,	  s->progs.softirq_entry,
+		s->progs.softirq_exit,
 	};
 	int err = 0;
 
@@ -258,32 +256,47 @@ int kernel_add_target(struct kernel *k, uint32_t tgid)
 	return -errno;
 }
 
-int kernel_snapshot(struct kernel *k, void (*fn)(void *ctx, const struct pov_task *t), void *ctx)
+/* Runs an iterator program and hands each item of a fixed size to fn. */
+static int iterate(struct bpf_program *prog, size_t bytes, void (*fn)(void *ctx, const void *item), void *ctx)
 {
-	struct bpf_link *link = bpf_program__attach_iter(k->skel->progs.task_snapshot, NULL);
-	struct pov_task t[64];
-	size_t have = 0;
+	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
+	const size_t cap = 16 * bytes;
+	char *buf = xmalloc(cap);
+	size_t have = 0, at;
+	int fd = -1, err = 0;
 	ssize_t n;
-	int fd, err = 0;
 
-	if (!link || (fd = bpf_iter_create(bpf_link__fd(link))) < 0) {
+	if (link)
+		fd = bpf_iter_create(bpf_link__fd(link));
+	if (fd < 0) {
 		err = -errno;
 		log_error("cannot list the threads: %s", strerror(-err));
-		bpf_link__destroy(link);
-		return err;
+		goto out;
 	}
-	while ((n = read(fd, (char *)t + have, sizeof(t) - have)) > 0 || (n < 0 && errno == EAGAIN)) {
+	while ((n = read(fd, buf + have, cap - have)) > 0 || (n < 0 && errno == EAGAIN)) {
 		if (n < 0)
 			continue;
 		have += n;
-		for (size_t i = 0; i < have / sizeof(*t); i++)
-			fn(ctx, &t[i]);
-		memmove(t, (char *)t + have / sizeof(*t) * sizeof(*t), have % sizeof(*t));
-		have %= sizeof(*t);
+		for (at = 0; at + bytes <= have; at += bytes)
+			fn(ctx, buf + at);
+		have -= at;
+		memmove(buf, buf + at, have);
 	}
 	if (n < 0)
 		err = -errno;
 	close(fd);
+out:
 	bpf_link__destroy(link);
+	free(buf);
 	return err;
+}
+
+int kernel_snapshot(struct kernel *k, void (*fn)(void *ctx, const void *task), void *ctx)
+{
+	return iterate(k->skel->progs.task_snapshot, sizeof(struct pov_task), fn, ctx);
+}
+
+int kernel_dump_threads(struct kernel *k, void (*fn)(void *ctx, const void *thread), void *ctx)
+{
+	return iterate(k->skel->progs.thread_dump, sizeof(struct pov_thread), fn, ctx);
 }

@@ -15,7 +15,6 @@
 #include "attach/links.h"
 
 struct povtrace;
-struct pov_task;
 
 struct kernel_options {
 	enum pov_sched_mode sched;
@@ -34,7 +33,7 @@ struct kernel {
 	unsigned int rings;	/* CPU-group rings; the rescue ring is number `rings` */
 	uint64_t ring_bytes;
 	int ring_fd[POV_RINGS_MAX];
-	int control_fd, targets_fd, files_fd, held_fd, threads_fd, libs_fd;
+	int control_fd, targets_fd, files_fd, held_fd, libs_fd;
 	const volatile uint64_t *counters; /* POV_COUNT_* */
 	struct link_programs programs;	   /* for library probes */
 };
@@ -47,8 +46,10 @@ void kernel_detach(struct kernel *k);
 void kernel_release(struct kernel *k);
 
 int kernel_add_target(struct kernel *k, uint32_t tgid);
-/* Calls fn for each thread that exists (struct pov_task, kind TASK). 0 or -errno. */
-int kernel_snapshot(struct kernel *k, void (*fn)(void *ctx, const struct pov_task *t), void *ctx);
+/* Calls fn for each thread that exists, with a struct pov_task of kind TASK. 0 or -errno. */
+int kernel_snapshot(struct kernel *k, void (*fn)(void *ctx, const void *task), void *ctx);
+/* Calls fn with the struct pov_thread of each thread that has calls or a spin open. 0 or -errno. */
+int kernel_dump_threads(struct kernel *k, void (*fn)(void *ctx, const void *thread), void *ctx);
 uint64_t kernel_now_ns(void); /* CLOCK_MONOTONIC */
 
 #endif

@@ -5,13 +5,14 @@
 
 #include <stdint.h>
 
+struct kernel;
 struct pov_hdr;
 
 /*
  * Reads them out of the kernel half's thread states (after the probes are gone) and hands each as a
  * finished record, flagged POV_CALL_OPEN and ended at end_ns, to fn. Returns the number of open calls.
  */
-uint64_t open_calls_read(int threads_fd, uint64_t end_ns, void (*fn)(void *ctx, const struct pov_hdr *rec),
-			 void *ctx);
+uint64_t open_calls_read(struct kernel *k, uint64_t end_ns,
+			 void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx);
 
 #endif

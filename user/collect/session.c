@@ -10,7 +10,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,9 +220,9 @@ fail:
 	return err;
 }
 
-static void on_snapshot(void *ctx, const struct pov_task *t)
+static void on_snapshot(void *ctx, const void *task)
 {
-	record_add(ctx, TRACE_STREAM_TASKS, &t->hdr);
+	record_add(ctx, TRACE_STREAM_TASKS, task);
 }
 
 static void on_open_call(void *ctx, const struct pov_hdr *rec)
@@ -233,22 +232,8 @@ static void on_open_call(void *ctx, const struct pov_hdr *rec)
 
 /* ---- targets ---- */
 
-static void affinity_write(struct session *s, pid_t pid)
-{
-	struct pov_affinity r = {
-		.hdr = { .size = sizeof(r), .kind = POV_KIND_AFFINITY, .tid = pid, .ts_ns = kernel_now_ns() },
-		.tgid = pid,
-	};
-
-	if (sched_getaffinity(pid, sizeof(r.mask), (cpu_set_t *)r.mask))
-		return;
-	r.nr_cpus = CPU_COUNT_S(sizeof(r.mask), (cpu_set_t *)r.mask);
-	record_add(s, TRACE_STREAM_TASKS, &r.hdr);
-}
-
 static void target_describe(struct session *s, pid_t pid, json_t *cmdline)
 {
-	affinity_write(s, pid);
 	meta(s, json_pack("{s:s,s:I,s:i,s:o}", "type", "target", "ts_ns", (json_int_t)kernel_now_ns(), "pid",
 			  pid, "cmdline", cmdline));
 }
@@ -488,7 +473,7 @@ static void session_end(struct session *s, const volatile int *stop)
 	kernel_detach(&s->kernel);
 	ring_buffer__consume(s->rings);
 	end_ns = kernel_now_ns();
-	s->res->open_calls = open_calls_read(s->kernel.threads_fd, end_ns, on_open_call, s);
+	s->res->open_calls = open_calls_read(&s->kernel, end_ns, on_open_call, s);
 	drops_sample(&s->drops, s->kernel.rings, s->writer, end_ns);
 	s->res->wall_ns = end_ns - s->start_ns;
 	s->res->lost = s->drops.total;
