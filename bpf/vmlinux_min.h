@@ -100,6 +100,16 @@ struct sighand_struct {
 	struct k_sigaction action[64];
 };
 
+struct return_instance {
+	unsigned long stack;
+	unsigned long orig_ret_vaddr;
+	struct return_instance *next;
+};
+
+struct uprobe_task {
+	struct return_instance *return_instances;
+};
+
 struct thread_info {
 	u32 cpu;
 };
@@ -119,6 +129,7 @@ struct task_struct {
 	char comm[16];
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
+	struct uprobe_task *utask;
 };
 
 struct seq_file;
