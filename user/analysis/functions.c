@@ -33,17 +33,15 @@ static struct function_row *row_get(struct functions *a, const struct model_thre
 static void on_flow(void *ctx, const struct model_call *c, const struct flow *flow)
 {
 	struct function_row *r = row_get(ctx, c->thread, c->func);
-	bool unknown = false;
 
 	if (flow->sends && flow->send_bytes >= 0)
 		r->send_bytes += (uint64_t)flow->send_bytes;
-	else if (flow->sends)
-		unknown = true;
+	else
+		r->unknown_sends += flow->sends;
 	if (flow->receives && flow->recv_bytes >= 0)
 		r->recv_bytes += (uint64_t)flow->recv_bytes;
-	else if (flow->receives)
-		unknown = true;
-	r->unknown_bytes += unknown;
+	else
+		r->unknown_recvs += flow->receives;
 }
 
 static void on_call(void *ctx, const struct model_call *c)
@@ -101,7 +99,8 @@ static void row_add(struct function_row *to, const struct function_row *from)
 	histogram_merge(&to->durations, &from->durations);
 	to->send_bytes += from->send_bytes;
 	to->recv_bytes += from->recv_bytes;
-	to->unknown_bytes += from->unknown_bytes;
+	to->unknown_sends += from->unknown_sends;
+	to->unknown_recvs += from->unknown_recvs;
 	to->errors += from->errors;
 	to->nested_calls += from->nested_calls;
 	to->nested_ns += from->nested_ns;
@@ -122,41 +121,38 @@ static int row_compare(const void *va, const void *vb)
 static int on_finish(void *ctx, const struct model *m)
 {
 	struct functions *a = ctx;
-	struct function_row *sum;
-	struct map by_func = {0};
-	uint32_t i;
 
-	a->all = xcalloc(a->nrow ? a->nrow : 1, sizeof(*a->all));
+	(void)m;
+	if (a->nrow)
+		qsort(a->row, a->nrow, sizeof(*a->row), row_compare);
+	return 0;
+}
+
+struct function_row **functions_sum(const struct functions *a, const bool *wanted, uint32_t n,
+				    uint32_t *nrow)
+{
+	struct function_row **all = xcalloc(a->nrow ? a->nrow : 1, sizeof(*all)), *sum;
+	struct map by_func = {0};
+	uint32_t i, nall = 0;
+
 	for (i = 0; i < a->nrow; i++) {
 		const struct function_row *r = a->row[i];
 
-		if (!model_process_get(m, r->process_idx)->is_rank)
+		if (r->process_idx >= n || !wanted[r->process_idx])
 			continue;
 		sum = map_get(&by_func, r->func->id);
 		if (!sum) {
-			sum = a->all[a->nall++] = xcalloc(1, sizeof(*sum));
+			sum = all[nall++] = xcalloc(1, sizeof(*sum));
 			sum->func = r->func;
 			map_set(&by_func, r->func->id, sum);
 		}
 		row_add(sum, r);
 	}
 	map_release(&by_func);
-	qsort(a->all, a->nall, sizeof(*a->all), row_compare);
-	if (a->nrow)
-		qsort(a->row, a->nrow, sizeof(*a->row), row_compare);
-	return 0;
-}
-
-uint32_t functions_of(const struct functions *a, uint32_t process_idx, const struct function_row **out,
-		      uint32_t max)
-{
-	uint32_t i, n = 0;
-
-	for (i = 0; i < a->nrow && n < max; i++) {
-		if (a->row[i]->process_idx == process_idx)
-			out[n++] = a->row[i];
-	}
-	return n;
+	if (nall)
+		qsort(all, nall, sizeof(*all), row_compare);
+	*nrow = nall;
+	return all;
 }
 
 void functions_init(struct functions *a)
@@ -168,11 +164,11 @@ void functions_init(struct functions *a)
 	a->sink.finish = on_finish;
 }
 
-static void rows_free(struct function_row **row, uint32_t n)
+void functions_sum_free(struct function_row **row, uint32_t nrow)
 {
 	uint32_t i;
 
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < nrow; i++) {
 		histogram_release(&row[i]->durations);
 		free(row[i]);
 	}
@@ -181,8 +177,7 @@ static void rows_free(struct function_row **row, uint32_t n)
 
 void functions_release(struct functions *a)
 {
-	rows_free(a->row, a->nrow);
-	rows_free(a->all, a->nall);
+	functions_sum_free(a->row, a->nrow);
 	map_release(&a->by_key);
 	flows_release(&a->flows);
 }

@@ -23,7 +23,7 @@ struct function_row {
 	struct histogram durations; /* without open calls and empty polls */
 	uint64_t send_bytes;	/* handed over */
 	uint64_t recv_bytes;	/* arrived if the status told, else the capacity posted */
-	uint64_t unknown_bytes; /* operations whose size is not known */
+	uint64_t unknown_sends, unknown_recvs; /* operations whose size is not known */
 	uint64_t errors;	/* calls that returned an error */
 	uint64_t nested_calls;	/* made inside other traced calls: not in the above */
 	uint64_t nested_ns;
@@ -33,16 +33,18 @@ struct functions {
 	struct model_sink sink;
 	struct flows flows;
 	struct map by_key;
-	struct function_row **row; /* owned; in order of appearance */
+	struct function_row **row; /* owned; after the replay: most total time first */
 	uint32_t nrow, rows_cap;
-	struct function_row **all; /* over all ranks, most total time first; owned; after the replay */
-	uint32_t nall;
 };
 
 void functions_init(struct functions *a);
 void functions_release(struct functions *a);
-/* The rows of one process, most total time first: fills out with at most max and tells how many. */
-uint32_t functions_of(const struct functions *a, uint32_t process_idx, const struct function_row **out,
-		      uint32_t max);
+/*
+ * One row per function over the processes wanted (by sort_order, n of them), most total time first. After the
+ * replay. The list is the caller's: functions_sum_free.
+ */
+struct function_row **functions_sum(const struct functions *a, const bool *wanted, uint32_t n,
+				    uint32_t *nrow);
+void functions_sum_free(struct function_row **row, uint32_t nrow);
 
 #endif

@@ -76,24 +76,11 @@ void message_row_add(struct message_row *to, const struct message_row *from)
 	}
 }
 
-static int on_finish(void *ctx, const struct model *m)
-{
-	struct messages *a = ctx;
-	uint32_t i;
-
-	for (i = 0; i < a->nprocess && i < model_process_count(m); i++) {
-		if (a->process[i] && model_process_get(m, i)->is_rank)
-			message_row_add(&a->ranks, a->process[i]);
-	}
-	return 0;
-}
-
 void messages_init(struct messages *a)
 {
 	memset(a, 0, sizeof(*a));
 	a->sink.ctx = a;
 	a->sink.call = on_call;
-	a->sink.finish = on_finish;
 }
 
 void messages_release(struct messages *a)

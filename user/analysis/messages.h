@@ -32,7 +32,6 @@ struct messages {
 	struct flows flows;
 	struct message_row **process; /* by sort_order, NULL: none; owned */
 	uint32_t nprocess;
-	struct message_row ranks;     /* over all ranks, after the replay */
 };
 
 void messages_init(struct messages *a);

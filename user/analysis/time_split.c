@@ -48,10 +48,12 @@ static void on_spin(void *ctx, const struct model_spin *s)
 		r->spin_ns += s->busy_ns;
 }
 
-static void row_add(struct time_row *to, const struct time_row *from)
+void time_row_add(struct time_row *to, const struct time_row *from)
 {
 	int s;
 
+	if (to->wall_ns < from->wall_ns)
+		to->wall_ns = from->wall_ns;
 	to->thread_ns += from->thread_ns;
 	to->threads += from->threads;
 	to->calls += from->calls;
@@ -82,19 +84,13 @@ static int on_finish(void *ctx, const struct model *m)
 		r->times = t->times;
 		a->process = table_reserve(a->process, &a->nprocess, (uint32_t)t->proc->sort_order,
 					   sizeof(*a->process));
-		row_add(&a->process[t->proc->sort_order], r);
+		time_row_add(&a->process[t->proc->sort_order], r);
 	}
 	for (i = 0; i < model_process_count(m); i++) {
 		const struct model_process *p = model_process_get(m, i);
 
 		a->process = table_reserve(a->process, &a->nprocess, i, sizeof(*a->process));
 		a->process[i].wall_ns = p->end_ns - p->start_ns;
-		if (!p->is_rank)
-			continue;
-		row_add(&a->ranks, &a->process[i]);
-		a->nranks++;
-		if (a->process[i].wall_ns > a->ranks.wall_ns)
-			a->ranks.wall_ns = a->process[i].wall_ns;
 	}
 	return 0;
 }

@@ -31,9 +31,10 @@ struct time_split {
 	struct model_sink sink;
 	struct time_row *process, *thread; /* by sort_order, idx; owned; complete after the replay */
 	uint32_t nprocess, nthread;	   /* allocated */
-	struct time_row ranks;		   /* sum over all ranks; wall: of the longest */
-	uint32_t nranks;
 };
+
+/* Adds all sums; wall_ns becomes the longest. */
+void time_row_add(struct time_row *to, const struct time_row *from);
 
 void time_split_init(struct time_split *a);
 void time_split_release(struct time_split *a);

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * povtrace report: where the time of ranks and cores went, from a recording. Only the options are here; the
+ * numbers come from analysis/, their form from report/.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "commands.h"
+#include "report/report.h"
+
+#define FIELD(name) offsetof(struct report_args, name)
+
+struct report_args {
+	bool json, threads;
+	struct option_list ranks;
+	uint64_t top;
+	int sort;
+};
+
+static const char *const sort_keys[] = {
+	[REPORT_SORT_RANK] = "rank",	   [REPORT_SORT_RUNNING] = "running",
+	[REPORT_SORT_RUNNABLE] = "runnable", [REPORT_SORT_BLOCKED] = "blocked",
+	[REPORT_SORT_MPI] = "mpi",	   [REPORT_SORT_POLLING] = "polling",
+	NULL,
+};
+
+static int report_print(const char *path, const struct report_options *opt, bool json)
+{
+	struct report r;
+	int err;
+
+	err = report_open(path, opt, &r);
+	if (err)
+		return err;
+	if (json)
+		err = report_json(&r, stdout);
+	else
+		report_text(&r, stdout);
+	if (err)
+		log_error("report: cannot write: %s", strerror(-err));
+	report_close(&r);
+	return err;
+}
+
+static int report_run(const void *opts, int argc, char **argv, int dashdash)
+{
+	const struct report_args *a = opts;
+	struct report_options opt = {
+		.threads = a->threads,
+		.top = (uint32_t)a->top,
+		.sort = (enum report_sort)a->sort,
+	};
+	size_t i;
+	int err = 0;
+
+	(void)dashdash;
+	if (argc != 1) {
+		log_error("report: needs one trace file; see \"povtrace report --help\"");
+		return 2;
+	}
+	for (i = 0; i < a->ranks.cnt && !err; i++)
+		err = rank_list_parse(a->ranks.item[i], &opt.ranks);
+	if (err) {
+		rank_list_release(&opt.ranks);
+		return 2;
+	}
+	err = report_print(argv[0], &opt, a->json);
+	rank_list_release(&opt.ranks);
+	return err ? 1 : 0;
+}
+
+static const struct option_def report_options_table[] = {
+	{ .name = "json", .letter = 'j', .type = OPTION_FLAG, .offset = FIELD(json),
+	  .help = "Write JSON; its members are described in kmod-docs/REPORT.md." },
+	{ .name = "rank", .letter = 'r', .type = OPTION_LIST, .offset = FIELD(ranks), .arg = "LIST",
+	  .help = "Report these ranks only: 0,2,5-8; with several jobs also 1:3 (job 1, rank 3). Cores "
+		  "are reported whole." },
+	{ .name = "threads", .letter = 't', .type = OPTION_FLAG, .offset = FIELD(threads),
+	  .help = "Report each thread, too." },
+	{ .name = "top", .letter = 'n', .type = OPTION_U64, .offset = FIELD(top), .arg = "N", .dflt = "15",
+	  .max = 1000000,
+	  .help = "Rows of long tables: functions, and ranks or cores if there are many; 0 for all." },
+	{ .name = "sort", .letter = 's', .type = OPTION_CHOICE, .offset = FIELD(sort), .arg = "KEY",
+	  .dflt = "rank", .choices = sort_keys,
+	  .help = "Order of the ranks: by number, or most of a time first." },
+	{ 0 },
+};
+
+static const char *const report_examples[] = {
+	"povtrace report run.pov",
+	"Where each rank's and each core's time went, what was called, and what was lost.",
+	"povtrace report --rank 0,4-7 --threads run.pov",
+	"Some ranks in detail.",
+	"povtrace report --sort polling --top 5 run.pov",
+	"The ranks that poll most, first.",
+	"povtrace report --json run.pov | jq '.ranks[].mpi_ns'",
+	"For programs.",
+	NULL,
+};
+
+const struct command cmd_report = {
+	.name = "report",
+	.brief = "Print where each rank's and each core's time went.",
+	.usage = "[options] FILE",
+	.details =
+		"Reads a recording once and prints, per rank, how long its threads ran, were runnable, slept, "
+		"were in MPI and polled there; the functions called with the distribution of their durations; "
+		"message sizes; context switches; per core, what it ran; and what of all that could not be "
+		"seen.\n\n"
+		"Times of a rank are sums over its threads. A thread is running (on a CPU), runnable (it "
+		"wants a CPU and has none), blocked (it sleeps) or, where records are missing, unknown; "
+		"these add up to its life. MPI time is spent in outermost calls, polls that found nothing "
+		"by the sum of their durations. Polling is running inside a call that waits, or inside a "
+		"poll that found nothing. Needs no privilege and works on any machine.",
+	.examples = report_examples,
+	.options = report_options_table,
+	.options_bytes = sizeof(struct report_args),
+	.run = report_run,
+};

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Lays out a table.
+ */
+#include "report/columns.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+#define COLUMNS_MAX 80
+#define GAP 2
+
+struct columns {
+	char *header[COLUMNS_MAX];
+	enum columns_align align[COLUMNS_MAX];
+	unsigned int width[COLUMNS_MAX];
+	unsigned int n;
+	char **cell; /* row by row; owned */
+	size_t ncells, cells_cap;
+	bool *rule; /* by row */
+	size_t rules_cap;
+};
+
+/* Bytes of the UTF-8 character at s, 0 if it is none or not printable. */
+static size_t char_bytes(const unsigned char *s)
+{
+	size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 :
+		   s[0] >= 0xf0 && s[0] < 0xf5					       ? 4 :
+											 0;
+	size_t i;
+
+	if (n == 1)
+		return s[0] >= 0x20 && s[0] != 0x7f;
+	for (i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	/* C1 controls, surrogates, overlong forms, beyond Unicode */
+	if ((n == 2 && s[0] == 0xc2 && s[1] < 0xa0) || (n == 3 && s[0] == 0xe0 && s[1] < 0xa0) ||
+	    (n == 3 && s[0] == 0xed && s[1] >= 0xa0) || (n == 4 && s[0] == 0xf0 && s[1] < 0x90) ||
+	    (n == 4 && s[0] == 0xf4 && s[1] >= 0x90))
+		return 0;
+	return n;
+}
+
+char *columns_printable(const char *text, unsigned int max)
+{
+	char *copy = xmalloc(strlen(text) + 4), *p = copy, *cut = copy;
+	unsigned int chars = 0;
+	size_t n;
+
+	while (*text && chars < max) {
+		n = char_bytes((const unsigned char *)text);
+		if (chars == max - 1)
+			cut = p;
+		if (n) {
+			memcpy(p, text, n);
+			p += n;
+		} else {
+			*p++ = '?';
+		}
+		text += n ? n : 1;
+		chars++;
+	}
+	if (*text)
+		p = stpcpy(cut, "…");
+	*p = 0;
+	return copy;
+}
+
+static unsigned int text_width(const char *s)
+{
+	unsigned int n = 0;
+
+	for (; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
+struct columns *columns_new(void)
+{
+	return xcalloc(1, sizeof(struct columns));
+}
+
+void columns_add(struct columns *c, const char *header, enum columns_align align)
+{
+	if (c->n == COLUMNS_MAX)
+		die("report: a table has too many columns");
+	c->header[c->n] = xstrdup(header);
+	c->align[c->n] = align;
+	c->width[c->n] = text_width(header);
+	c->n++;
+}
+
+static void cell_add(struct columns *c, char *text)
+{
+	unsigned int width = text_width(text), *widest = &c->width[c->ncells % c->n];
+
+	if (c->ncells == c->cells_cap) {
+		c->cells_cap = c->cells_cap ? c->cells_cap * 2 : 256;
+		c->cell = xrealloc(c->cell, c->cells_cap * sizeof(*c->cell));
+	}
+	c->cell[c->ncells++] = text;
+	if (*widest < width)
+		*widest = width;
+}
+
+void columns_cell(struct columns *c, const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		die("out of memory");
+	va_end(ap);
+	cell_add(c, text);
+}
+
+void columns_text(struct columns *c, const char *text, unsigned int max)
+{
+	cell_add(c, columns_printable(text, max));
+}
+
+void columns_rule(struct columns *c)
+{
+	size_t row = c->ncells / c->n;
+
+	if (row >= c->rules_cap) {
+		c->rule = xrealloc(c->rule, (row + 16) * sizeof(*c->rule));
+		memset(c->rule + c->rules_cap, 0, (row + 16 - c->rules_cap) * sizeof(*c->rule));
+		c->rules_cap = row + 16;
+	}
+	c->rule[row] = true;
+}
+
+static void row_print(const struct columns *c, char *const *cell, FILE *out, const char *indent)
+{
+	unsigned int i, pad, last = c->n;
+
+	while (last && !*cell[last - 1])
+		last--;
+	fputs(indent, out);
+	for (i = 0; i < last; i++) {
+		pad = c->width[i] - text_width(cell[i]);
+		if (c->align[i] == COLUMNS_RIGHT)
+			fprintf(out, "%*s%s", (int)pad, "", cell[i]);
+		else if (i + 1 < last)
+			fprintf(out, "%s%*s", cell[i], (int)pad, "");
+		else
+			fputs(cell[i], out);
+		if (i + 1 < last)
+			fprintf(out, "%*s", GAP, "");
+	}
+	fputc('\n', out);
+}
+
+static void rule_print(const struct columns *c, FILE *out, const char *indent)
+{
+	unsigned int i, width = 0;
+
+	for (i = 0; i < c->n; i++)
+		width += c->width[i] + (i ? GAP : 0);
+	fputs(indent, out);
+	while (width--)
+		fputc('-', out);
+	fputc('\n', out);
+}
+
+void columns_print(const struct columns *c, FILE *out, const char *indent)
+{
+	size_t row;
+
+	row_print(c, c->header, out, indent);
+	for (row = 0; row < c->ncells / c->n; row++) {
+		if (row < c->rules_cap && c->rule[row])
+			rule_print(c, out, indent);
+		row_print(c, c->cell + row * c->n, out, indent);
+	}
+}
+
+void columns_free(struct columns *c)
+{
+	size_t i;
+
+	if (!c)
+		return;
+	for (i = 0; i < c->n; i++)
+		free(c->header[i]);
+	for (i = 0; i < c->ncells; i++)
+		free(c->cell[i]);
+	free(c->cell);
+	free(c->rule);
+	free(c);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A table whose columns are as wide as what is in them. Define the columns, then give the cells row by row.
+ * Text from traces is made printable; widths count characters, not bytes.
+ */
+#ifndef POV_REPORT_COLUMNS_H
+#define POV_REPORT_COLUMNS_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum columns_align { COLUMNS_LEFT, COLUMNS_RIGHT };
+
+struct columns;
+
+struct columns *columns_new(void);
+void columns_add(struct columns *c, const char *header, enum columns_align align);
+/* The next cell. */
+void columns_cell(struct columns *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A cell of foreign text, cut to max characters. */
+void columns_text(struct columns *c, const char *text, unsigned int max);
+/* A line before the next row. */
+void columns_rule(struct columns *c);
+void columns_print(const struct columns *c, FILE *out, const char *indent);
+void columns_free(struct columns *c);
+
+/* Foreign text with what is not printable UTF-8 as '?', at most max characters ("…" marks a cut). Caller frees. */
+char *columns_printable(const char *text, unsigned int max);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Runs the analyses and chooses what is shown.
+ */
+#include "report/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "trace/trace_read.h"
+
+static void analyses_init(struct report *r)
+{
+	time_split_init(&r->time);
+	cores_init(&r->cores);
+	functions_init(&r->functions);
+	messages_init(&r->messages);
+	switches_init(&r->switches);
+	coverage_init(&r->coverage);
+}
+
+static uint64_t sort_value(const struct report *r, uint32_t idx)
+{
+	const struct time_row *t = &r->time.process[idx];
+
+	switch (r->opt->sort) {
+	case REPORT_SORT_RUNNING:
+		return t->times.ns[THREAD_RUNNING];
+	case REPORT_SORT_RUNNABLE:
+		return t->times.ns[THREAD_RUNNABLE];
+	case REPORT_SORT_BLOCKED:
+		return t->times.ns[THREAD_BLOCKED];
+	case REPORT_SORT_MPI:
+		return t->call_ns + t->spin_ns;
+	case REPORT_SORT_POLLING:
+		return t->polling_ns;
+	case REPORT_SORT_RANK:
+		break;
+	}
+	return 0;
+}
+
+static int row_compare(const void *va, const void *vb, void *ctx)
+{
+	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
+	uint64_t x = sort_value(ctx, a), y = sort_value(ctx, b);
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	return a < b ? -1 : 1;
+}
+
+static int rows_choose(struct report *r)
+{
+	const struct model_process *p;
+	uint32_t i;
+
+	r->nprocesses = model_process_count(r->model);
+	r->row = xcalloc(r->nprocesses, sizeof(*r->row));
+	r->chosen = xcalloc(r->nprocesses, sizeof(*r->chosen));
+	for (i = 0; i < r->nprocesses; i++)
+		r->nranks += model_process_get(r->model, i)->is_rank;
+	for (i = 0; i < r->nprocesses; i++) {
+		p = model_process_get(r->model, i);
+		if (r->nranks ? !p->is_rank || !rank_list_has(&r->opt->ranks, p->job_idx, p->rank) :
+				!p->is_target || !p->pid)
+			continue;
+		r->chosen[i] = true;
+		r->row[r->nrows++] = i;
+	}
+	if (r->nranks && !r->nrows) {
+		log_error("report: none of the ranks asked for is in %s; it has %u: run without --rank "
+			  "to see them",
+			  r->path, r->nranks);
+		return -ENOENT;
+	}
+	if (r->nrows)
+		qsort_r(r->row, r->nrows, sizeof(*r->row), row_compare, r);
+	return 0;
+}
+
+int report_open(const char *path, const struct report_options *opt, struct report *r)
+{
+	const struct model_sink *sinks[] = {&r->time.sink,	&r->cores.sink,	   &r->functions.sink,
+					    &r->messages.sink, &r->switches.sink, &r->coverage.sink};
+	int err;
+
+	memset(r, 0, sizeof(*r));
+	r->path = path;
+	r->opt = opt;
+	analyses_init(r);
+	err = trace_open(path, &r->trace);
+	if (!err)
+		err = model_open(r->trace, NULL, &r->model);
+	if (!err)
+		err = model_run(r->model, sinks, sizeof(sinks) / sizeof(sinks[0]));
+	if (!err)
+		err = rows_choose(r);
+	if (err)
+		report_close(r);
+	return err;
+}
+
+void report_close(struct report *r)
+{
+	time_split_release(&r->time);
+	cores_release(&r->cores);
+	functions_release(&r->functions);
+	messages_release(&r->messages);
+	switches_release(&r->switches);
+	coverage_release(&r->coverage);
+	free(r->row);
+	free(r->chosen);
+	model_close(r->model);
+	trace_close(r->trace);
+	memset(r, 0, sizeof(*r));
+}
+
+const char *report_label(const struct report *r, const struct model_process *p, char *buf)
+{
+	if (!p->is_rank)
+		return "-";
+	if (p->rank < 0)
+		return "?";
+	if (model_get_info(r->model)->njobs > 1)
+		snprintf(buf, REPORT_LABEL_BYTES, "%d:%d", p->job_idx, p->rank);
+	else
+		snprintf(buf, REPORT_LABEL_BYTES, "%d", p->rank);
+	return buf;
+}

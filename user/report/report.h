@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The report: one replay of a trace through all analyses, and its two forms, text and JSON. The JSON's
+ * members are described in kmod-docs/REPORT.md.
+ */
+#ifndef POV_REPORT_REPORT_H
+#define POV_REPORT_REPORT_H
+
+#include <stdio.h>
+
+#include "analysis/cores.h"
+#include "analysis/coverage.h"
+#include "analysis/functions.h"
+#include "analysis/messages.h"
+#include "analysis/switches.h"
+#include "analysis/time_split.h"
+#include "model/model.h"
+#include "report/rank_list.h"
+
+enum report_sort {
+	REPORT_SORT_RANK,
+	REPORT_SORT_RUNNING,
+	REPORT_SORT_RUNNABLE,
+	REPORT_SORT_BLOCKED,
+	REPORT_SORT_MPI,
+	REPORT_SORT_POLLING,
+};
+
+struct report_options {
+	struct rank_list ranks; /* empty: all */
+	bool threads;
+	uint32_t top; /* rows of long tables; 0: all */
+	enum report_sort sort;
+};
+
+struct report {
+	const char *path;
+	const struct report_options *opt;
+	struct trace *trace;
+	struct model *model;
+	struct time_split time;
+	struct cores cores;
+	struct functions functions;
+	struct messages messages;
+	struct switches switches;
+	struct coverage coverage;
+	uint32_t nranks;      /* in the trace */
+	uint32_t *row;	      /* processes shown, by index, in order: chosen ranks; without any, the targets */
+	uint32_t nrows;
+	bool *chosen;	      /* by process index: shown */
+	uint32_t nprocesses;
+};
+
+/* Opens and replays. 0 or -errno (printed). opt and path must outlive the report. */
+int report_open(const char *path, const struct report_options *opt, struct report *r);
+void report_close(struct report *r);
+
+void report_text(const struct report *r, FILE *out);
+int report_json(const struct report *r, FILE *out); /* 0 or -errno */
+
+/* "3", "1:3" if there are several jobs, "?" if unknown, "-" if it is no rank. */
+#define REPORT_LABEL_BYTES 32
+const char *report_label(const struct report *r, const struct model_process *p, char *buf);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The report as text: its head, and what all parts use.
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/human.h"
+#include "base/log.h"
+#include "report/text_priv.h"
+#include "trace/trace_read.h"
+
+#define NOTE_WIDTH 108
+
+/* ---- pieces ---- */
+
+struct text_unit text_unit_for(uint64_t max_ns)
+{
+	if (max_ns >= UINT64_C(10000000000))
+		return (struct text_unit){"s", 1e9};
+	if (max_ns >= 10000000)
+		return (struct text_unit){"ms", 1e6};
+	return (struct text_unit){"us", 1e3};
+}
+
+void text_section(FILE *out, const char *fmt, ...)
+{
+	va_list ap;
+
+	fputc('\n', out);
+	va_start(ap, fmt);
+	vfprintf(out, fmt, ap);
+	va_end(ap);
+	fputc('\n', out);
+}
+
+void text_note(FILE *out, const char *fmt, ...)
+{
+	char *text, *word, *save = NULL;
+	unsigned int column = 0, len;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		die("out of memory");
+	va_end(ap);
+	for (word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		len = (unsigned int)strlen(word);
+		if (column && column + 1 + len > NOTE_WIDTH) {
+			fputc('\n', out);
+			column = 0;
+		}
+		column += (unsigned int)fprintf(out, "%s%s", column ? " " : "  ", word);
+	}
+	fputc('\n', out);
+	free(text);
+}
+
+void cell_time(struct columns *c, uint64_t ns, struct text_unit u)
+{
+	columns_cell(c, "%.3f", (double)ns / u.ns);
+}
+
+void cell_pct(struct columns *c, uint64_t part, uint64_t whole)
+{
+	if (whole)
+		columns_cell(c, "%.1f", 100.0 * (double)part / (double)whole);
+	else
+		columns_cell(c, "-");
+}
+
+void cell_count(struct columns *c, uint64_t n)
+{
+	char buf[HUMAN_BYTES];
+
+	columns_cell(c, "%s", human_count(buf, sizeof(buf), n));
+}
+
+void cell_bytes(struct columns *c, uint64_t bytes)
+{
+	char buf[HUMAN_BYTES];
+
+	columns_cell(c, "%s", human_bytes(buf, sizeof(buf), bytes));
+}
+
+void cell_ns(struct columns *c, uint64_t ns)
+{
+	char buf[HUMAN_BYTES];
+
+	columns_cell(c, "%s", human_ns(buf, sizeof(buf), ns));
+}
+
+void cell_empty(struct columns *c)
+{
+	columns_cell(c, "%s", "");
+}
+
+uint32_t text_rows_shown(const struct report *r, uint32_t n, uint32_t many)
+{
+	return n <= many || !r->opt->top || r->opt->top >= n ? n : r->opt->top;
+}
+
+/* ---- head ---- */
+
+static void print_when(const struct report *r, FILE *out)
+{
+	const struct model_info *info = model_get_info(r->model);
+	int64_t real_ns = (int64_t)info->start_ns + info->realtime_offset_ns;
+	char wall[HUMAN_BYTES], when[64] = "", *reason;
+	time_t seconds = real_ns / 1000000000;
+	struct tm tm;
+
+	if (info->realtime_offset_ns && gmtime_r(&seconds, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC, ", &tm);
+	reason = columns_printable(r->coverage.end_reason, 40);
+	fprintf(out, "  %-10s %s%s%s%s\n", "recorded", when,
+		human_ns(wall, sizeof(wall), info->end_ns - info->start_ns), *reason ? ", ended by: " : "",
+		reason);
+	free(reason);
+}
+
+static void print_line(FILE *out, const char *label, const char *text)
+{
+	char *clean = columns_printable(text, 98);
+
+	fprintf(out, "  %-10s %s\n", label, clean);
+	free(clean);
+}
+
+static void print_command(const struct report *r, FILE *out)
+{
+	const json_t *recording = trace_meta_find(r->trace, "recording");
+	const json_t *argv = json_object_get(recording, "argv");
+	char *text = xstrdup(""), *longer;
+	size_t i;
+
+	for (i = 0; i < json_array_size(argv) && strlen(text) < 400; i++) {
+		const char *word = json_string_value(json_array_get(argv, i));
+
+		longer = xasprintf("%s%s%s", text, i ? " " : "", word ? word : "");
+		free(text);
+		text = longer;
+	}
+	if (*text)
+		print_line(out, "command", text);
+	free(text);
+}
+
+static void print_ranks(const struct report *r, FILE *out)
+{
+	const struct model_info *info = model_get_info(r->model);
+	uint32_t i, job = 0;
+
+	fprintf(out, "  %-10s %u", "ranks", r->nranks);
+	if (info->njobs > 1)
+		fprintf(out, " of %u jobs", info->njobs);
+	if (r->nranks && r->nrows < r->nranks)
+		fprintf(out, "; %u chosen by --rank", r->nrows);
+	fputc('\n', out);
+	for (i = 0; i < r->nranks && info->njobs > 1 && job < 16; i++) {
+		const struct model_process *p = model_process_get(r->model, i);
+		char *name;
+
+		if (p->job_idx != (int32_t)job)
+			continue;
+		name = columns_printable(p->job, 60);
+		fprintf(out, "  %-10s job %u is %s\n", "", job++, *name ? name : "(not named)");
+		free(name);
+	}
+}
+
+static void print_scheduler(const struct report *r, FILE *out)
+{
+	const struct model_info *info = model_get_info(r->model);
+
+	fprintf(out, "  %-10s %s\n", "scheduler",
+		info->sched_all	     ? "all tasks recorded" :
+		info->sched_recorded ? "only switches of recorded processes: cores cannot be told in full" :
+				       "not recorded (--sched off): running, runnable, blocked, polling "
+				       "and cores are not known");
+}
+
+static void print_head(const struct report *r, FILE *out)
+{
+	const struct model_info *info = model_get_info(r->model);
+	const struct trace_summary *sum = trace_get_summary(r->trace);
+	char *host = xasprintf("%s, Linux %s %s, %u CPUs", *info->host ? info->host : "?", info->kernel,
+			       info->machine, info->nr_cpus);
+
+	print_line(out, "trace", r->path);
+	print_when(r, out);
+	print_line(out, "host", host);
+	free(host);
+	print_command(r, out);
+	print_ranks(r, out);
+	print_scheduler(r, out);
+	if (!info->complete)
+		fprintf(out,
+			"  %-10s the file is cut off: the recording did not end in order; what follows is "
+			"true up to there\n",
+			"INCOMPLETE");
+	if (sum->bad_blocks)
+		fprintf(out,
+			"  %-10s %llu blocks of the file are damaged and left out: sums are too low, times "
+			"unknown there\n",
+			"DAMAGED", (unsigned long long)sum->bad_blocks);
+}
+
+static void print_no_rank(FILE *out)
+{
+	text_section(out, "No MPI process was seen");
+	text_note(out, "No recorded process mapped a library with MPI functions, or attaching to it failed (see "
+		       "Coverage below). Check that the command starts the MPI program on this host; that a "
+		       "static program keeps its symbol table (nm PROGRAM | grep MPI_Init); that a running "
+		       "program was named with -p, or all with --all; and what \"povtrace check\" says.");
+}
+
+void report_text(const struct report *r, FILE *out)
+{
+	const struct model_info *info = model_get_info(r->model);
+
+	print_head(r, out);
+	if (!r->nranks)
+		print_no_rank(out);
+	text_ranks(r, out);
+	if (r->opt->threads)
+		text_threads(r, out);
+	text_functions(r, out);
+	text_rank_functions(r, out);
+	text_messages(r, out);
+	if (info->sched_recorded) {
+		text_switches(r, out);
+		text_cores(r, out);
+		text_matrix(r, out);
+	}
+	text_coverage(r, out);
+}

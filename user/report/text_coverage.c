@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What could not be seen, and what seeing cost.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/human.h"
+#include "report/text_priv.h"
+#include "trace/trace_read.h"
+
+#define NAMES_SHOWN 6
+
+static void names_print(FILE *out, const char *what, const json_t *names)
+{
+	size_t i, n = json_array_size(names);
+	const char *s;
+	char *name;
+
+	if (!n)
+		return;
+	fprintf(out, "             %s:", what);
+	for (i = 0; i < n && i < NAMES_SHOWN; i++) {
+		s = json_string_value(json_array_get(names, i));
+		name = columns_printable(s ? s : "?", 40);
+		fprintf(out, "%s %s", i ? "," : "", name);
+		free(name);
+	}
+	if (n > NAMES_SHOWN)
+		fprintf(out, " and %zu more", n - NAMES_SHOWN);
+	fputc('\n', out);
+}
+
+static void library_print(const struct coverage_library *l, FILE *out)
+{
+	char *path = columns_printable(l->path, 70);
+	char *what = columns_printable(l->flavour, 16), *version = columns_printable(l->version, 16);
+	char *link = columns_printable(l->link, 16);
+
+	fprintf(out, "  library    %s%s%s%s%s\n", path, *what ? ": " : "", what, *version ? " " : "", version);
+	fprintf(out,
+		"             %" PRIu64 " functions attached%s%s; %" PRIu64 " not in it, %" PRIu64
+		" failed; sites: %" PRIu64 " emulated, %" PRIu64 " single-stepped\n",
+		l->attached, *link ? " by " : "", link, l->missing, l->failed, l->emulated, l->stepped);
+	names_print(out, "FAILED", l->failed_names);
+	free(path);
+	free(what);
+	free(version);
+	free(link);
+}
+
+static void since_start(const struct report *r, uint64_t ts_ns, char *buf, size_t bytes)
+{
+	uint64_t start_ns = model_get_info(r->model)->start_ns;
+
+	human_ns(buf, bytes, ts_ns > start_ns ? ts_ns - start_ns : 0);
+}
+
+static const char *const consequence[POV_CLASS_CNT] = {
+	[POV_CLASS_CALL] = "calls are missing there: counts, MPI time and bytes are too low",
+	[POV_CLASS_SPIN] = "polls are missing there: counts and polling are too low",
+	[POV_CLASS_MORE] = "long argument arrays are cut there: bytes may be unknown",
+	[POV_CLASS_SCHED] = "states of threads and shares of cores are unknown there",
+	[POV_CLASS_IRQ] = "interrupts are missing there",
+	[POV_CLASS_TASK] = "threads may be unnamed there, and their processes unknown",
+};
+
+static void loss_print(const struct report *r, const struct coverage_loss *l, uint64_t n, int class, FILE *out)
+{
+	char cnt[HUMAN_BYTES], from[HUMAN_BYTES], to[HUMAN_BYTES];
+
+	fprintf(out, "  LOST       %s %s records", human_count(cnt, sizeof(cnt), n), coverage_class_names[class]);
+	if (l->stretches) {
+		since_start(r, l->first_ns, from, sizeof(from));
+		since_start(r, l->last_ns, to, sizeof(to));
+		fprintf(out, " between %s and %s of the recording", from, to);
+	}
+	if (l->stretches > 1)
+		fprintf(out, ", in %" PRIu64 " stretches", l->stretches);
+	fprintf(out, ":\n             %s\n", consequence[class]);
+}
+
+static void losses_print(const struct report *r, FILE *out)
+{
+	const struct coverage *v = &r->coverage;
+	bool any = false;
+	int i;
+
+	for (i = 0; i < POV_CLASS_CNT; i++) {
+		uint64_t n = v->drops[i] > v->loss[i].cnt ? v->drops[i] : v->loss[i].cnt;
+
+		any |= n != 0;
+		if (n)
+			loss_print(r, &v->loss[i], n, i, out);
+	}
+	if (any)
+		fputs("             larger rings (record --ring-size) lose less\n", out);
+	else
+		fprintf(out, "  lost       nothing%s\n", v->has_end ? "" : ", as far as the file goes");
+}
+
+static void misses_print(const struct report *r, FILE *out)
+{
+	static const struct {
+		const char *name, *text;
+	} known[] = {
+		{"depth", "calls nested too deeply were not recorded"},
+		{"threads", "times there was no room for another thread: its calls were not recorded"},
+		{"no_entry", "returns of calls that had begun before attaching were left out"},
+		{"signal", "times a process could not be stopped for attaching: its first calls may be missing"},
+	};
+	const json_t *misses = r->coverage.misses;
+	char cnt[HUMAN_BYTES];
+	json_int_t n;
+	size_t i;
+
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		n = json_integer_value(json_object_get(misses, known[i].name));
+		if (n > 0)
+			fprintf(out, "  MISSED     %s %s\n", human_count(cnt, sizeof(cnt), (uint64_t)n),
+				known[i].text);
+	}
+}
+
+static void doubt(FILE *out, const char *label, uint64_t n, const char *text)
+{
+	char cnt[HUMAN_BYTES];
+
+	if (n)
+		fprintf(out, "  %-10s %s %s\n", label, human_count(cnt, sizeof(cnt), n), text);
+}
+
+static void doubts_print(const struct report *r, FILE *out)
+{
+	const struct model_stats *s = model_get_stats(r->model);
+	const struct trace_summary *sum = trace_get_summary(r->trace);
+	char a[HUMAN_BYTES];
+
+	doubt(out, "open", r->coverage.open_calls, "calls had not returned when they were read out");
+	if (s->sched_gaps)
+		fprintf(out, "  gaps       scheduler records are incomplete during %s, in %" PRIu64 " stretches\n",
+			human_ns(a, sizeof(a), s->sched_gap_ns), s->sched_gaps);
+	doubt(out, "unnamed", s->unannounced_threads, "threads were seen without a record of their birth");
+	doubt(out, "conflicts", s->contradictions,
+	      "scheduler records exclude each other: the time between counts as unknown");
+	doubt(out, "left out", s->bad_records, "records are malformed");
+	doubt(out, "left out", s->unknown_records, "records are of a kind this version does not know");
+	doubt(out, "unknown", s->unknown_functions, "calls are of functions that the trace does not name");
+	if (sum->lost_tail_bytes)
+		fprintf(out, "  cut off    %s behind the last complete block\n",
+			human_bytes(a, sizeof(a), sum->lost_tail_bytes));
+}
+
+static void worst_print(const struct report *r, FILE *out)
+{
+	char a[HUMAN_BYTES], label[REPORT_LABEL_BYTES];
+	uint64_t worst_ns = 0;
+	uint32_t i, worst = 0;
+
+	for (i = 0; i < r->nrows; i++) {
+		if (r->coverage.process[r->row[i]].cost_ns > worst_ns) {
+			worst = r->row[i];
+			worst_ns = r->coverage.process[worst].cost_ns;
+		}
+	}
+	if (!worst_ns || r->nrows < 2 || !r->time.process[worst].wall_ns)
+		return;
+	fprintf(out, "             most in rank %s: %s, %.2f %% of its wall time\n",
+		report_label(r, model_process_get(r->model, worst), label), human_ns(a, sizeof(a), worst_ns),
+		100.0 * (double)worst_ns / (double)r->time.process[worst].wall_ns);
+}
+
+static void overhead_print(const struct report *r, FILE *out)
+{
+	uint64_t calls = 0, polls = 0, switches = 0, cost_ns = 0, thread_ns = 0;
+	const struct coverage *v = &r->coverage;
+	char a[HUMAN_BYTES], b[HUMAN_BYTES];
+	uint32_t i;
+
+	if (!v->calibrated) {
+		fprintf(out, "  overhead   not known: the trace holds no calibrated probe cost\n");
+		return;
+	}
+	for (i = 0; i < r->nrows; i++) {
+		const struct coverage_hits *h = &v->process[r->row[i]];
+
+		calls += h->calls;
+		polls += h->polls;
+		switches += h->switches;
+		cost_ns += h->cost_ns;
+		thread_ns += r->time.process[r->row[i]].thread_ns;
+	}
+	fprintf(out, "  overhead   %s calls x %.0f ns + %s polls x %.0f ns", human_count(a, sizeof(a), calls), v->call_ns,
+		human_count(b, sizeof(b), polls), v->spin_ns);
+	if (v->switch_ns > 0)
+		fprintf(out, " + %s switches x %.0f ns", human_count(a, sizeof(a), switches), v->switch_ns);
+	fprintf(out, " = %s", human_ns(a, sizeof(a), cost_ns));
+	if (thread_ns)
+		fprintf(out, ", %.2f %% of the threads' time", 100.0 * (double)cost_ns / (double)thread_ns);
+	fputc('\n', out);
+	worst_print(r, out);
+}
+
+void text_coverage(const struct report *r, FILE *out)
+{
+	const struct coverage *v = &r->coverage;
+	char a[HUMAN_BYTES];
+	uint32_t i;
+
+	text_section(out, "Coverage: what was seen, and what it cost");
+	if (!v->nlibrary)
+		fprintf(out, "  library    none was attached to\n");
+	for (i = 0; i < v->nlibrary; i++)
+		library_print(&v->library[i], out);
+	losses_print(r, out);
+	misses_print(r, out);
+	doubts_print(r, out);
+	overhead_print(r, out);
+	if (v->has_end && r->cores.wall_ns)
+		fprintf(out, "  own CPU    the tracer itself: %s, %.2f %% of one CPU\n",
+			human_ns(a, sizeof(a), v->own_cpu_ns),
+			100.0 * (double)v->own_cpu_ns / (double)r->cores.wall_ns);
+}

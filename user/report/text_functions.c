@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What was called, how long it took, and how large the messages were.
+ */
+#include <stdlib.h>
+
+#include "base/human.h"
+#include "base/log.h"
+#include "report/text_priv.h"
+
+#define BAR_WIDTH 24
+
+/* ---- functions ---- */
+
+static void function_columns(struct columns *c)
+{
+	static const char *const right[] = {"calls", "polls", "total", "%",    "mean",
+					    "p50",   "p99",   "max",   "sent", "received"};
+	size_t i;
+
+	columns_add(c, "function", COLUMNS_LEFT);
+	for (i = 0; i < sizeof(right) / sizeof(right[0]); i++)
+		columns_add(c, right[i], COLUMNS_RIGHT);
+}
+
+static void distribution_cells(struct columns *c, const struct histogram *h)
+{
+	int i;
+
+	for (i = 0; i < 3 && !h->cnt; i++)
+		columns_cell(c, "-");
+	if (!h->cnt)
+		return;
+	cell_ns(c, histogram_quantile(h, 50));
+	cell_ns(c, histogram_quantile(h, 99));
+	cell_ns(c, h->max);
+}
+
+static void bytes_cell(struct columns *c, uint64_t bytes, uint64_t unknown)
+{
+	char buf[HUMAN_BYTES];
+
+	if (!bytes)
+		columns_cell(c, unknown ? "?" : "-");
+	else
+		columns_cell(c, "%s%s", unknown ? ">" : "", human_bytes(buf, sizeof(buf), bytes));
+}
+
+static void function_cells(struct columns *c, const struct function_row *f, uint64_t thread_ns)
+{
+	columns_text(c, f->func->name, 28);
+	cell_count(c, f->calls);
+	if (f->polls)
+		cell_count(c, f->polls);
+	else
+		columns_cell(c, "-");
+	cell_ns(c, f->total_ns);
+	cell_pct(c, f->total_ns, thread_ns);
+	cell_ns(c, f->total_ns / f->calls);
+	distribution_cells(c, &f->durations);
+	bytes_cell(c, f->send_bytes, f->unknown_sends);
+	bytes_cell(c, f->recv_bytes, f->unknown_recvs);
+}
+
+static void function_notes(FILE *out, const struct function_row *sum)
+{
+	char a[HUMAN_BYTES];
+
+	text_note(out, "%%: of the threads' time. polls: of the calls, those that found nothing and were merged when "
+		       "recorded; they are in calls, total and mean, not in p50, p99 and max. p50 and p99 are "
+		       "within 0.8 %%.");
+	text_note(out, "sent: bytes handed over. received: bytes that arrived where the call's status tells, else the "
+		       "capacity posted. A persistent operation counts each time it is started.%s",
+		  sum->unknown_sends + sum->unknown_recvs ? " > and ?: more, whose size is not known." : "");
+	if (sum->nested_calls)
+		text_note(out, "%s calls that the library made inside these are not counted above.",
+			  human_count(a, sizeof(a), sum->nested_calls));
+	if (sum->open)
+		text_note(out, "%s calls had not returned: in calls, total and mean as far as they were seen.",
+			  human_count(a, sizeof(a), sum->open));
+	if (sum->errors)
+		text_note(out, "%s calls returned an error.", human_count(a, sizeof(a), sum->errors));
+}
+
+static uint64_t thread_time(const struct report *r)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < r->nrows; i++)
+		sum += r->time.process[r->row[i]].thread_ns;
+	return sum;
+}
+
+void text_functions(const struct report *r, FILE *out)
+{
+	struct function_row sum = {0}, **row;
+	uint32_t n, i, shown = 0, called = 0;
+	uint64_t thread_ns = thread_time(r);
+	struct columns *c;
+
+	row = functions_sum(&r->functions, r->chosen, r->nprocesses, &n);
+	c = columns_new();
+	function_columns(c);
+	for (i = 0; i < n; i++) {
+		sum.nested_calls += row[i]->nested_calls;
+		sum.open += row[i]->open;
+		sum.errors += row[i]->errors;
+		sum.unknown_sends += row[i]->unknown_sends;
+		sum.unknown_recvs += row[i]->unknown_recvs;
+		if (!row[i]->calls)
+			continue;
+		called++;
+		if (r->opt->top && shown >= r->opt->top)
+			continue;
+		shown++;
+		function_cells(c, row[i], thread_ns);
+	}
+	if (called) {
+		text_section(out, "Functions by total time%s", r->nrows > 1 ? ", over the ranks above" : "");
+		columns_print(c, out, "  ");
+		if (shown < called)
+			text_note(out, "%u of %u shown; --top N shows more, --top 0 all.", shown, called);
+		function_notes(out, &sum);
+	} else if (r->nranks) {
+		text_section(out, "Functions: no MPI call was recorded");
+	}
+	columns_free(c);
+	functions_sum_free(row, n);
+}
+
+/* How many functions of each rank are shown. */
+static uint32_t per_rank_top(const struct report *r)
+{
+	return r->nrows < 2 ? 0 : r->nrows <= 8 ? 5 : r->nrows <= 32 ? 3 : 0;
+}
+
+void text_rank_functions(const struct report *r, FILE *out)
+{
+	uint32_t top = per_rank_top(r), i, k, shown, n;
+	char label[REPORT_LABEL_BYTES];
+	struct function_row **row;
+	bool any = false, *one;
+	struct columns *c;
+
+	if (!top)
+		return;
+	one = xcalloc(r->nprocesses, sizeof(*one));
+	c = columns_new();
+	columns_add(c, "rank", COLUMNS_RIGHT);
+	function_columns(c);
+	for (i = 0; i < r->nrows; i++) {
+		one[r->row[i]] = true;
+		row = functions_sum(&r->functions, one, r->nprocesses, &n);
+		one[r->row[i]] = false;
+		if (any && n)
+			columns_rule(c);
+		for (k = 0, shown = 0; k < n && shown < top; k++) {
+			if (!row[k]->calls)
+				continue;
+			columns_cell(c, "%s",
+				     shown ? "" : report_label(r, model_process_get(r->model, r->row[i]), label));
+			function_cells(c, row[k], r->time.process[r->row[i]].thread_ns);
+			any = true;
+			shown++;
+		}
+		functions_sum_free(row, n);
+	}
+	if (any) {
+		text_section(out, "Functions of each rank: the %u longest", top);
+		columns_print(c, out, "  ");
+	}
+	columns_free(c);
+	free(one);
+}
+
+/* ---- message sizes ---- */
+
+static void bucket_name(struct columns *c, int b)
+{
+	char from[HUMAN_BYTES], to[HUMAN_BYTES];
+
+	if (b <= 1) {
+		columns_cell(c, "%d B", b);
+		return;
+	}
+	human_bytes(from, sizeof(from), UINT64_C(1) << (b - 1));
+	human_bytes(to, sizeof(to), b < 64 ? UINT64_C(1) << b : UINT64_MAX);
+	columns_cell(c, "%s - <%s", from, to);
+}
+
+static uint64_t bucket_cnt(const struct message_row *m, int b)
+{
+	uint64_t cnt = 0;
+	int class;
+
+	for (class = 0; class < MESSAGE_CLASS_CNT; class++)
+		cnt += m->cnt[class][b];
+	return cnt;
+}
+
+static void bucket_row(struct columns *c, const struct message_row *m, const bool *used, int b, uint64_t most)
+{
+	uint64_t bytes = 0;
+	double share = (double)bucket_cnt(m, b) / (double)most;
+	int class;
+
+	bucket_name(c, b);
+	for (class = 0; class < MESSAGE_CLASS_CNT; class++) {
+		bytes += m->bytes[class][b];
+		if (!used[class])
+			continue;
+		if (m->cnt[class][b])
+			cell_count(c, m->cnt[class][b]);
+		else
+			columns_cell(c, ".");
+	}
+	cell_bytes(c, bytes);
+	columns_cell(c, "%.*s", share > 0 ? 1 + (int)(share * (BAR_WIDTH - 1)) : 0, "########################");
+}
+
+static void messages_table(const struct message_row *m, const bool *used, FILE *out)
+{
+	int class, b, first = MESSAGE_BUCKETS, last = -1;
+	struct columns *c = columns_new();
+	uint64_t most = 1;
+
+	for (b = 0; b < MESSAGE_BUCKETS; b++) {
+		if (!bucket_cnt(m, b))
+			continue;
+		first = b < first ? b : first;
+		last = b;
+		most = bucket_cnt(m, b) > most ? bucket_cnt(m, b) : most;
+	}
+	columns_add(c, "bytes each", COLUMNS_RIGHT);
+	for (class = 0; class < MESSAGE_CLASS_CNT; class++) {
+		if (used[class])
+			columns_add(c, message_class_names[class], COLUMNS_RIGHT);
+	}
+	columns_add(c, "total", COLUMNS_RIGHT);
+	columns_add(c, "", COLUMNS_LEFT);
+	for (b = first; b <= last; b++)
+		bucket_row(c, m, used, b, most);
+	columns_print(c, out, "  ");
+	columns_free(c);
+}
+
+void text_messages(const struct report *r, FILE *out)
+{
+	bool used[MESSAGE_CLASS_CNT] = {false}, any = false;
+	struct message_row all = {0};
+	uint64_t unknown = 0;
+	char a[HUMAN_BYTES];
+	uint32_t i;
+	int class, b;
+
+	for (i = 0; i < r->nrows; i++) {
+		if (r->row[i] < r->messages.nprocess && r->messages.process[r->row[i]])
+			message_row_add(&all, r->messages.process[r->row[i]]);
+	}
+	for (class = 0; class < MESSAGE_CLASS_CNT; class++) {
+		unknown += all.unknown[class];
+		for (b = 0; b < MESSAGE_BUCKETS; b++)
+			used[class] |= all.cnt[class][b] != 0;
+		any |= used[class];
+	}
+	if (!any && !unknown)
+		return;
+	text_section(out, "Message sizes: operations that send, by the bytes they hand over");
+	if (any)
+		messages_table(&all, used, out);
+	if (unknown)
+		text_note(out, "%s more, whose size is not known (their datatype or communicator was not seen).",
+			  human_count(a, sizeof(a), unknown));
+	if (used[MESSAGE_COLL])
+		text_note(out, "coll: what one rank puts into a collective, counted once per rank.");
+}
