@@ -33,21 +33,6 @@ __noinline int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u3
 	return emit_look(f->rec, size, POV_CLASS_CALL, ++t->emitted % LOOK_EVERY == 0);
 }
 
-/* Fetches of one moment: all but OUT at entry, OUT at return. */
-static __always_inline void fetch_all(struct pov_thread *t, u32 idx, u32 func, bool at_return,
-				      u64 now)
-{
-	const volatile struct pov_fn *fn = fn_at(func);
-	u32 k;
-
-	for (k = 0; k < POV_FETCH_MAX; k++) {
-		if (k >= fn->nfetch)
-			break;
-		if ((fn->fetch[index_mask(k, POV_FETCH_MAX)].op == POV_FETCH_OUT) == at_return)
-			fetch_one(t, idx, func, k, now);
-	}
-}
-
 /* First traced call of a thread: sets its state up, and tells the collector. */
 static __noinline struct pov_thread *thread_new(struct task_struct *self)
 {
@@ -185,7 +170,7 @@ int call_entry(struct pt_regs *ctx)
 	frame_fill(f, ctx, nargs);
 	f->used = sizeof(*c) + 8 * nargs;
 	if (fn->nfetch)
-		fetch_all(t, d, func, false, now);
+		fetch_all(t, d, func, 0, now);
 	if (fn->learn == POV_LEARN_COMM_FREE)
 		comm_forget(t, d);
 	else if (fn->learn == POV_LEARN_TYPE_FREE)
@@ -196,7 +181,7 @@ int call_entry(struct pt_regs *ctx)
 }
 
 /* The frame that returns now, or a number ≥ POV_CALL_DEPTH_MAX. Frames above it never returned. */
-static __always_inline u32 frame_match(struct pov_thread *t, u32 func, u64 sp)
+static __always_inline u32 frame_match(struct pov_thread *t, u64 sp)
 {
 	u32 i, d;
 
@@ -204,7 +189,7 @@ static __always_inline u32 frame_match(struct pov_thread *t, u32 func, u64 sp)
 		d = t->depth - 1 - i;
 		if (d >= POV_CALL_DEPTH_MAX)
 			break;
-		if (frame_at(t, d)->sp == sp && frame_call(frame_at(t, d))->func == func)
+		if (frame_at(t, d)->sp == sp)
 			return d;
 	}
 	return POV_CALL_DEPTH_MAX;
@@ -224,15 +209,14 @@ static __always_inline bool poll_found(struct pov_frame *f, const volatile struc
 SEC("uretprobe")
 int call_return(struct pt_regs *ctx)
 {
-	u64 cookie = bpf_get_attach_cookie(ctx);
-	u32 func = POV_COOKIE_FUNC(cookie), d, top, i;
+	u32 func, d, top, i;
 	const volatile struct pov_fn *fn;
 	struct pov_thread *t;
 	struct pov_frame *f;
 	u64 now, ret;
 
 	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
-	if (!t || func >= POV_FUNCS_MAX)
+	if (!t)
 		return 0;
 	top = t->depth - 1;
 	if (top >= POV_CALL_DEPTH_MAX) {
@@ -240,18 +224,19 @@ int call_return(struct pt_regs *ctx)
 		return 0;
 	}
 #ifdef __TARGET_ARCH_x86
-	d = frame_match(t, func, PT_REGS_SP(ctx) - 8);
+	d = frame_match(t, PT_REGS_SP(ctx) - 8);
 #else
-	d = frame_match(t, func, PT_REGS_SP(ctx));
+	d = frame_match(t, PT_REGS_SP(ctx));
 #endif
 	if (d >= POV_CALL_DEPTH_MAX) {
 		f = frame_at(t, top);
-		if (frame_call(f)->func == func && f->folded)
+		if (f->folded)
 			f->folded--;
 		else
 			count(POV_COUNT_MISS(POV_MISS_NO_ENTRY));
 		return 0;
 	}
+	func = frame_call(frame_at(t, d))->func;
 	fn = fn_at(func);
 	ret = PT_REGS_RC(ctx);
 	now = bpf_ktime_get_ns();
@@ -277,7 +262,7 @@ int call_return(struct pt_regs *ctx)
 	if (fn->flags & POV_FN_POLL)
 		spin_flush(t, 0);
 	if (fn->nfetch)
-		fetch_all(t, d, func, true, now);
+		fetch_all(t, d, func, 1, now);
 	t->depth = d;
 	frame_emit(t, d, now, ret, 0);
 	return 0;

@@ -253,8 +253,8 @@ int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u32 flags);
 int spin_flush(struct pov_thread *t, u32 flags);
 /* Adds the poll in frame idx, which found nothing, to the thread's spin. (spin.bpf.c) */
 int spin_add(struct pov_thread *t, u32 idx, u64 end_ns, u64 arg);
-/* Carries out fetch k of function func for the frame at idx. (fetch.bpf.c) */
-int fetch_one(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 now);
+/* Carries out the memory reads of function func at entry (0) or return (1) for the frame at idx. (fetch.bpf.c) */
+int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return, u64 now);
 /* What the return of the call in frame idx teaches about communicators. (comm.bpf.c) */
 int comm_learn(struct pov_thread *t, u32 idx, u32 func);
 /* Its handle may be given out again: forgets what was learned of the one in frame idx. (comm.bpf.c) */

@@ -7,6 +7,7 @@
 
 #define ARRAY_CHUNKS_MAX 64 /* continuation records of one array */
 #define SUM_CHUNK 32	    /* integers read at once when summing */
+#define ELEM_BYTES_MAX 64   /* widest single element */
 #define SUM_MAX 16384	    /* longest array summed */
 
 static __always_inline bool is_memory(const struct pov_lib *lib, u64 p)
@@ -243,7 +244,8 @@ static __always_inline void fetch_type_size(struct pov_thread *t, struct pov_fra
 	field_end(f, 8);
 }
 
-__noinline int fetch_one(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 now)
+/* Fetch k of function func where it is not a single element: an array is copied or summed. */
+__noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 now)
 {
 	const volatile struct pov_fetch *fe;
 	const volatile struct pov_fn *fn;
@@ -262,13 +264,7 @@ __noinline int fetch_one(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 now
 	lib = bpf_map_lookup_elem(&libs, &lib_id);
 	if (!lib)
 		return -1;
-	if (fe->op == POV_FETCH_TYPE_SIZE) {
-		fetch_type_size(t, f, fe->arg, lib);
-		return 0;
-	}
 	p = frame_arg(f, fe->arg);
-	if (!is_memory(lib, p))
-		return 0;
 	n = fetch_len(t, idx, fn, fe);
 	if (n < 0)
 		return 0;
@@ -280,6 +276,63 @@ __noinline int fetch_one(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 now
 			   (u64)n << 32 | (u64)(fe->arg & 0xf) << 28 | (u64)fe->op << 24 |
 				   (u64)width << 16,
 			   now);
+	return 0;
+}
+
+/* The common case, kept short: one element. */
+static __always_inline void fetch_value(struct pov_frame *f, const volatile struct pov_fetch *fe,
+					const struct pov_lib *lib, u64 p)
+{
+	u64 bytes = lib->elem_bytes[index_mask(fe->elem, POV_ELEM_CNT)];
+	u8 *data;
+
+	barrier_var(bytes);
+	if (!bytes || bytes > ELEM_BYTES_MAX)
+		return;
+	data = field_begin(f, fe->op, fe->arg, 1, bytes);
+	if (!data)
+		return;
+	if (bpf_probe_read_user(data, bytes, (void *)p))
+		frame_call(f)->hdr.flags |= POV_CALL_FAULT;
+	else
+		field_end(f, bytes);
+}
+
+__noinline int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return, u64 now)
+{
+	const volatile struct pov_fetch *fe;
+	const volatile struct pov_fn *fn;
+	struct pov_frame *f;
+	struct pov_lib *lib;
+	u32 lib_id, k;
+	u64 p;
+
+	if (!t || idx >= POV_CALL_DEPTH_MAX || func >= POV_FUNCS_MAX)
+		return -1;
+	f = frame_at(t, idx);
+	fn = fn_at(func);
+	lib_id = frame_call(f)->lib;
+	lib = bpf_map_lookup_elem(&libs, &lib_id);
+	if (!lib)
+		return -1;
+	for (k = 0; k < POV_FETCH_MAX; k++) {
+		if (k >= fn->nfetch)
+			break;
+		fe = &fn->fetch[index_mask(k, POV_FETCH_MAX)];
+		if ((fe->op == POV_FETCH_OUT) != at_return)
+			continue;
+		if (fe->op == POV_FETCH_TYPE_SIZE) {
+			fetch_type_size(t, f, fe->arg, lib);
+			continue;
+		}
+		p = frame_arg(f, fe->arg);
+		if (!is_memory(lib, p))
+			continue;
+		if (fe->len == POV_LEN_ONE && fe->op != POV_FETCH_SUM)
+			fetch_value(f, fe, lib, p);
+		else
+			fetch_array(t, idx, func, k, now);
+	}
 	return 0;
 }
 

@@ -71,7 +71,17 @@ struct file {
 	struct inode *f_inode;
 };
 
+struct maple_tree {
+	void *ma_root;
+};
+
+struct ma_state {
+	struct maple_tree *tree;
+	unsigned long index, last;
+};
+
 struct mm_struct {
+	struct maple_tree mm_mt;
 	unsigned long start_code;
 };
 

@@ -66,10 +66,11 @@ static const struct option_def options[] = {
 	  .help = "Polls that find nothing (MPI_Test, MPI_Iprobe …) are merged into one record unless they are "
 		  "further apart than this." },
 	{ .name = "ring-size", .type = OPTION_BYTES, .offset = FIELD(ring_bytes), .arg = "BYTES",
-	  .dflt = "16M", .min = 4096, .max = 1ull << 30,
-	  .help = "Size of each ring between kernel and collector; rounded up to a power of two." },
-	{ .name = "cpus-per-ring", .type = OPTION_U64, .offset = FIELD(cpus_per_ring), .arg = "N",
-	  .dflt = "4", .min = 1, .max = 1024, .help = "CPUs that share a ring." },
+	  .max = 1ull << 30,
+	  .help = "Size of each ring between kernel and collector, rounded up to a power of two. If not given: 16M, "
+		  "or less on many CPUs, so that all of them take 256M at most." },
+	{ .name = "cpus-per-ring", .type = OPTION_U64, .offset = FIELD(cpus_per_ring), .arg = "N", .max = 1024,
+	  .help = "CPUs that share a ring. If not given: as many as keep the number of rings at 32 or less." },
 	{ .name = "user", .letter = 'u', .type = OPTION_STRING, .offset = FIELD(user), .arg = "NAME",
 	  .help = "Run COMMAND as this user; povtrace itself stays root." },
 	{ .name = "kernel-api", .type = OPTION_CHOICE, .offset = FIELD(kernel_api), .arg = "API",

@@ -17,7 +17,10 @@
 #include "base/log.h"
 #include "povtrace.skel.h"
 
-#define WAKE_SHARE 8 /* a ring wakes the collector when 1/8 full */
+#define WAKE_SHARE 8		  /* a ring wakes the collector when 1/8 full */
+#define RINGS_WANTED 32		  /* at most, unless told otherwise */
+#define RING_BYTES (16ull << 20)  /* of each … */
+#define RINGS_BYTES (256ull << 20) /* … and of all together, at most */
 
 static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
@@ -81,6 +84,29 @@ static uint64_t ring_round(uint64_t bytes)
 	return size;
 }
 
+/* Rings for all CPUs: what the user asked for, or what keeps their number and their memory in bounds. */
+static int rings_plan(struct kernel *k, const struct kernel_options *opt)
+{
+	unsigned int cpus = libbpf_num_possible_cpus();
+	uint64_t bytes = opt->ring_bytes;
+
+	k->cpus_per_ring = opt->cpus_per_ring ?: (cpus + RINGS_WANTED - 1) / RINGS_WANTED;
+	k->rings = (cpus + k->cpus_per_ring - 1) / k->cpus_per_ring;
+	if (k->rings >= POV_RINGS_MAX) {
+		log_error("%u CPUs need more than %d rings; use a larger --cpus-per-ring", cpus,
+			  POV_RINGS_MAX - 1);
+		return -EINVAL;
+	}
+	if (!bytes) {
+		bytes = RINGS_BYTES / (k->rings + 1);
+		if (bytes > RING_BYTES)
+			bytes = RING_BYTES;
+	}
+	k->ring_bytes = ring_round(bytes);
+	return 0;
+}
+
+
 /* Inner ring buffers of the outer map; the last is the rescue ring. */
 static int rings_create(struct kernel *k)
 {
@@ -130,7 +156,7 @@ static void constants_set(struct kernel *k, const struct kernel_options *opt)
 	c->wake_bytes = k->ring_bytes / WAKE_SHARE;
 	c->self_tgid = getpid();
 	c->rings = k->rings;
-	c->cpus_per_ring = opt->cpus_per_ring;
+	c->cpus_per_ring = k->cpus_per_ring;
 	c->cpus = libbpf_num_possible_cpus();
 	c->sched_mode = opt->sched;
 	c->all = opt->all;
@@ -152,7 +178,7 @@ static void maps_take(struct kernel *k)
 
 int kernel_load(const struct kernel_options *opt, struct kernel *k)
 {
-	int cpus, err;
+	int err;
 
 	memset(k, 0, sizeof(*k));
 	libbpf_set_print(libbpf_log);
@@ -166,14 +192,9 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k)
 		log_error("this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
 		return -EOPNOTSUPP;
 	}
-	cpus = libbpf_num_possible_cpus();
-	k->rings = (cpus + opt->cpus_per_ring - 1) / opt->cpus_per_ring;
-	if (k->rings >= POV_RINGS_MAX) {
-		log_error("%d CPUs need more than %d rings; use a larger --cpus-per-ring", cpus,
-			  POV_RINGS_MAX - 1);
-		return -EINVAL;
-	}
-	k->ring_bytes = ring_round(opt->ring_bytes);
+	err = rings_plan(k, opt);
+	if (err)
+		return err;
 	k->skel = povtrace__open();
 	if (!k->skel) {
 		err = -errno;

@@ -101,7 +101,7 @@ static json_t *config_json(const struct session *s)
 	return json_pack("{s:s,s:b,s:I,s:i,s:I,s:i,s:s,s:b}", "sched", modes[o->sched], "irq", o->irq,
 			 "spin_gap_ns", (json_int_t)o->spin_gap_ns, "rings", (int)s->kernel.rings,
 			 "ring_bytes", (json_int_t)s->kernel.ring_bytes, "cpus_per_ring",
-			 (int)o->cpus_per_ring, "groups", o->groups ? o->groups : "default", "all", o->all);
+			 (int)s->kernel.cpus_per_ring, "groups", o->groups ? o->groups : "default", "all", o->all);
 }
 
 static void meta_begin(struct session *s)

@@ -26,7 +26,7 @@ struct session_options {
 	bool irq;
 	bool perf_links;
 	uint64_t spin_gap_ns;
-	uint64_t ring_bytes;
+	uint64_t ring_bytes;	    /* 0 = chosen by the number of CPUs, like the next */
 	unsigned int cpus_per_ring;
 	uint64_t duration_ns;	    /* 0 = until the targets end or a signal comes */
 	uint64_t max_bytes;	    /* of the file; 0 = no limit */
