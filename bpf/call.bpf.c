@@ -203,7 +203,7 @@ static __always_inline bool poll_found(struct pov_frame *f, const volatile struc
 		return true;
 	if (bpf_probe_read_user(&v, 4, (void *)frame_arg(f, fn->poll_arg)))
 		return true;
-	return v != 0;
+	return fn->flags & POV_FN_BY_COUNT ? v > 0 : v != 0; /* MPI_UNDEFINED is negative */
 }
 
 SEC("uretprobe")

@@ -135,11 +135,12 @@ int BPF_PROG(task_rename, struct task_struct *p, const char *name)
 	return 0;
 }
 
-/* Stops the current process (not only the thread) until the collector has looked. */
-static __always_inline bool hold(u32 tgid)
+/*
+ * Stops the current process (not only the thread) until the collector has looked. The time tells the
+ * collector which of several holds is the last one: only that one's event lets the process go on.
+ */
+static __always_inline bool hold(u32 tgid, u64 now)
 {
-	u64 now = bpf_ktime_get_ns();
-
 	bpf_map_update_elem(&held, &tgid, &now, BPF_ANY);
 	if (bpf_send_signal(SIGSTOP)) {
 		bpf_map_delete_elem(&held, &tgid);
@@ -148,6 +149,14 @@ static __always_inline bool hold(u32 tgid)
 	}
 	count(POV_COUNT_STAT(POV_STAT_HOLDS));
 	return true;
+}
+
+/* Nobody will be told of the stop: takes it back. */
+static __always_inline void unhold(u32 tgid)
+{
+	bpf_map_delete_elem(&held, &tgid);
+	bpf_send_signal(SIGCONT);
+	count(POV_COUNT_MISS(POV_MISS_SIGNAL));
 }
 
 /* Whether the process would notice that it was stopped: letting it go on sends SIGCONT. */
@@ -203,9 +212,10 @@ static __always_inline int on_map(struct vm_area_struct *vma)
 	r.len = BPF_CORE_READ(vma, vm_end) - r.start;
 	r.off = BPF_CORE_READ(vma, vm_pgoff) << PAGE_SHIFT;
 	state = bpf_map_lookup_elem(&files, &key);
-	if (hold_wanted(file, state) && hold(tgid))
+	if (hold_wanted(file, state) && hold(tgid, r.hdr.ts_ns))
 		r.hdr.flags |= POV_IMAGE_HELD;
-	emit_control(&r, sizeof(r));
+	if (emit_control(&r, sizeof(r)) && r.hdr.flags)
+		unhold(tgid);
 	return 0;
 }
 

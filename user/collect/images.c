@@ -192,6 +192,36 @@ static bool map_look(struct images *im, pid_t pid, const struct proc_map *map, u
 	return news;
 }
 
+/*
+ * Lets a process go on, unless it has been stopped again since: then a later event of the control ring is
+ * that stop's, and letting it go now would be before its file has been looked at.
+ */
+static void hold_end(struct images *im, const struct pov_image *r)
+{
+	uint64_t since;
+
+	if (!bpf_map_lookup_elem(im->kernel->held_fd, &r->tgid, &since) && since != r->hdr.ts_ns)
+		return;
+	guard_release(im->kernel->held_fd, r->tgid);
+}
+
+void images_release_old(struct images *im, uint64_t before_ns)
+{
+	uint32_t key, next;
+	uint64_t since;
+	void *from = NULL;
+
+	while (!bpf_map_get_next_key(im->kernel->held_fd, from, &next)) {
+		key = next;
+		from = &key;
+		if (bpf_map_lookup_elem(im->kernel->held_fd, &key, &since) || since >= before_ns)
+			continue;
+		log_debug("process %u was stopped and forgotten; it goes on", key);
+		guard_release(im->kernel->held_fd, key);
+		from = NULL;
+	}
+}
+
 /* A mapping was made. Files the kernel half knows as plain come without a stop. */
 static void on_image(struct images *im, const struct pov_image *r)
 {
@@ -208,7 +238,7 @@ static void on_image(struct images *im, const struct pov_image *r)
 		proc_maps_release(&maps);
 	}
 	if (r->hdr.flags & POV_IMAGE_HELD)
-		guard_release(im->kernel->held_fd, r->tgid);
+		hold_end(im, r);
 }
 
 /* Processes are stopped for files that are new or traced, unless they would notice: look then, too. */

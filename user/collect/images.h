@@ -26,6 +26,8 @@ void images_control(struct images *im, const struct pov_hdr *rec);
  * its mappings. 1 if it uses MPI, 0 if not, -errno.
  */
 int images_scan(struct images *im, pid_t pid);
+/* Lets go whatever has been stopped since before a time; never needed, unless a signal was lost. */
+void images_release_old(struct images *im, uint64_t before_ns);
 /* Processes that use an MPI library so far. */
 uint32_t images_rank_count(const struct images *im);
 

@@ -39,6 +39,7 @@
 #define POLL_MS 10
 #define SAMPLE_NS 10000000ull	   /* drops and rings are looked at this often */
 #define FLUSH_AGE_NS 1000000000ull /* blocks older than this go to the file */
+#define HOLD_MAX_NS 2000000000ull  /* no process stays stopped for longer */
 #define PROGRESS_NS 1000000000ull
 
 struct ring_ctx {
@@ -452,6 +453,7 @@ static int session_loop(struct session *s, const volatile int *stop)
 		ring_buffer__consume(s->rings);
 		drops_sample(&s->drops, s->kernel.rings, s->writer, now);
 		trace_writer_flush(s->writer, now - FLUSH_AGE_NS);
+		images_release_old(s->images, now - HOLD_MAX_NS);
 		if (s->opt->progress && now - s->shown_ns >= PROGRESS_NS) {
 			s->shown_ns = now;
 			progress_show(s, now, false);

@@ -70,7 +70,7 @@ const char *args_keep(struct writer_args *a, const char *fmt, ...)
 }
 
 /* An array cut short, or empty, shows its true length beside it. */
-static void args_add_array(struct writer_args *a, const struct call_value *v, const char *name)
+static void args_add_array(struct writer_args *a, const struct call_value *v)
 {
 	if (v->n) {
 		struct writer_arg *arg = args_new(a, v->name,
@@ -80,44 +80,27 @@ static void args_add_array(struct writer_args *a, const struct call_value *v, co
 		arg->ints = v->ints;
 	}
 	if (!v->n || v->cnt > v->n)
-		args_add_uint(a, args_keep(a, "%s_cnt", name), v->cnt);
-}
-
-/* A dot means nesting to one of Perfetto's importers, and nothing to the other. */
-static const char *name_undotted(struct writer_args *a, const char *name)
-{
-	char *copy = a->scratch + a->used, *dot;
-	size_t n = strlen(name) + 1;
-
-	if (!strchr(name, '.') || ARGS_SCRATCH_BYTES - a->used < n)
-		return name;
-	memcpy(copy, name, n);
-	a->used += (uint32_t)n;
-	while ((dot = strchr(copy, '.')))
-		*dot = '_';
-	return copy;
+		args_add_uint(a, args_keep(a, "%s_cnt", v->name), v->cnt);
 }
 
 static void args_add_value(struct writer_args *a, const struct call_value *v)
 {
-	const char *name = name_undotted(a, v->name);
-
 	switch (v->kind) {
 	case VALUE_INT:
-		args_add_int(a, name, v->i);
+		args_add_int(a, v->name, v->i);
 		break;
 	case VALUE_UINT:
-		args_add_uint(a, name, v->u);
+		args_add_uint(a, v->name, v->u);
 		break;
 	case VALUE_HEX:
-		args_add_hex(a, name, v->u);
+		args_add_hex(a, v->name, v->u);
 		break;
 	case VALUE_TEXT:
-		args_add_text(a, name, v->text);
+		args_add_text(a, v->name, v->text);
 		break;
 	case VALUE_INTS:
 	case VALUE_HEXES:
-		args_add_array(a, v, name);
+		args_add_array(a, v);
 		break;
 	}
 }

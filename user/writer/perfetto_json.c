@@ -193,7 +193,7 @@ static void json_thread(void *ctx, const struct sched_task *t, int32_t order, ui
 /* povtrace's own tracks are threads of its own process. */
 static void track_tell(struct json_writer *w, struct track *t)
 {
-	struct sched_task task = {t->tid, t->pid, t->name};
+	struct sched_task task = {.tid = t->tid, .tgid = t->pid, .comm = t->name};
 
 	if (t->uuid || t->kind == TRACK_THREAD || t->kind == TRACK_IN_FLIGHT ||
 	    t->kind == TRACK_RUNNABLE)
@@ -296,7 +296,7 @@ static char *put_tid(char *p, const struct sched_task *t, uint32_t cpu)
 }
 
 /*
- * "task-17    (   17) [003] ..... 1.2345678905: ". The reader multiplies by 1e9 in a double and cuts: the last
+ * "task-17 (-----) [003] ..... 1.2345678905: ". The reader multiplies by 1e9 in a double and cuts: the last
  * digit, half a nanosecond, keeps that from falling to the one before.
  */
 static char *put_ftrace_head(struct json_writer *w, char *p, const struct sched_task *t,
@@ -306,7 +306,13 @@ static char *put_ftrace_head(struct json_writer *w, char *p, const struct sched_
 	char frac[TEXT_NUMBER_BYTES];
 
 	p = put_tid(put(put_comm(p, t, cpu), "-"), t, cpu);
-	p = text_u64(put(p, " ("), t->tid ? t->tgid : TIMELINE_IDLE_TID);
+	/* Which process a thread belongs to is said once: by the events, or else here. */
+	if (!t->tid)
+		p = text_u64(put(p, " ("), TIMELINE_IDLE_TID);
+	else if (t->untold)
+		p = text_u64(put(p, " ("), t->tgid);
+	else
+		p = put(p, " (-----");
 	p = put(p, ") [");
 	p = put(p, cpu < 10 ? "00" : cpu < 100 ? "0" : "");
 	p = put(text_u64(p, cpu), "] ");

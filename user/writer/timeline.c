@@ -117,7 +117,7 @@ void timeline_add_process(struct timeline *tl, struct model_process *p)
 
 static void thread_tell(struct timeline *tl, struct tl_thread *th, uint64_t ts_ns)
 {
-	struct sched_task task = {th->track.tid, th->track.pid, th->comm};
+	struct sched_task task = {.tid = th->track.tid, .tgid = th->track.pid, .comm = th->comm};
 
 	memcpy(th->comm, th->model->comm, sizeof(th->comm));
 	th->comm[sizeof(th->comm) - 1] = 0;
@@ -137,7 +137,7 @@ static void identities_complete(struct timeline *tl)
 {
 	for (uint32_t i = 0; i < tl->nthreads; i++) {
 		struct tl_thread *th = tl->thread[i];
-		struct model_process *p = th->model->proc;
+		struct model_process *p = th->has_slices ? th->proc : th->model->proc;
 
 		if (th->told || th->model->idle)
 			continue;
@@ -224,8 +224,10 @@ static struct tl_thread *caller_of(struct timeline *tl, struct model_thread *t)
 {
 	struct tl_thread *th = tl_thread_of(tl, t);
 
-	if (!th->told && t->proc)
+	if (!th->told && !th->has_slices && t->proc) {
+		th->proc = t->proc;
 		th->track.pid = t->proc->out_pid;
+	}
 	return th;
 }
 
@@ -249,9 +251,8 @@ static void tl_call(void *ctx, const struct model_call *c)
 	if (shown) {
 		args_reset(&tl->args);
 		args_from_call(&tl->args, c, tl->opt.sched_recorded);
-		tl_track_add(tl, &th->track, &s, c->depth, orphan);
+		shown = tl_track_add(tl, &th->track, &s, c->depth, orphan);
 		tl->totals->calls++;
-		tl->totals->open += c->open;
 	}
 	tl_wake_slice(tl, th, &(struct wake_slice){c->begin_ns, end_ns, shown, orphan});
 }
@@ -275,7 +276,7 @@ static void tl_spin(void *ctx, const struct model_spin *sp)
 		args_reset(&tl->args);
 		s.name = args_spin_name(&tl->args, sp);
 		args_from_spin(&tl->args, sp, tl->opt.start_ns, tl->opt.sched_recorded);
-		tl_track_add(tl, &th->track, &s, sp->depth, orphan);
+		shown = tl_track_add(tl, &th->track, &s, sp->depth, orphan);
 		tl->totals->spins++;
 	}
 	tl_wake_slice(tl, th, &(struct wake_slice){sp->begin_ns, sp->end_ns, shown, orphan});
@@ -472,6 +473,8 @@ void timeline_free(struct timeline *tl)
 		t->user = NULL;
 		if (t->proc)
 			t->proc->user = NULL;
+		if (tl->thread[i]->proc)
+			tl->thread[i]->proc->user = NULL;
 		tl_track_release(&tl->thread[i]->track);
 		free(tl->thread[i]);
 	}

@@ -69,6 +69,7 @@ struct slice {
 struct sched_task {
 	uint32_t tid, tgid; /* as written; tid 0 is idle */
 	const char *comm;
+	bool untold; /* the format has not been told of it: it turned up by surprise */
 };
 
 struct sched_switch {

@@ -17,10 +17,11 @@ struct wake_pool;
 struct tl_thread {
 	struct model_thread *model;
 	struct track track;
-	bool told;	 /* to the format */
-	char comm[16];	 /* as last told */
-	int32_t run_cpu; /* CPU it was switched to, -1 none known */
-	bool blocked;	 /* its last switch put it to sleep */
+	bool told;		    /* to the format */
+	struct model_process *proc; /* as its slices say */
+	char comm[16];		    /* as last told */
+	int32_t run_cpu;	    /* CPU it was switched to, -1 none known */
+	bool blocked;		    /* its last switch put it to sleep */
 	bool has_slices;
 	bool outer_seen;
 	uint64_t outer_end_ns;		  /* of the last call or spin that is not within another */
@@ -72,8 +73,8 @@ static inline bool tl_in_window(const struct timeline *tl, uint64_t ts_ns)
 	return ts_ns >= tl->from_ns && ts_ns <= tl->to_ns;
 }
 
-/* Of timeline_track.c: writes a slice, or the instant that stands for it if it has no place. */
-void tl_track_add(struct timeline *tl, struct track *t, struct slice *s, uint8_t depth,
+/* Of timeline_track.c: writes a slice, or the instant that stands for it if it has no place: then false. */
+bool tl_track_add(struct timeline *tl, struct track *t, struct slice *s, uint8_t depth,
 		  bool orphan);
 void tl_track_close(struct timeline *tl, struct track *t); /* ends all slices on it */
 void tl_track_release(struct track *t);

@@ -48,17 +48,23 @@ static uint32_t state_report(const struct model_switch *s)
 
 static struct sched_task task_of(const struct model_thread *t)
 {
-	struct sched_task task = {t->out_tid, t->proc ? t->proc->out_pid : t->out_tid, t->comm};
+	const struct tl_thread *th = t->user;
 
 	if (t->idle)
-		task = (struct sched_task){0, 0, "swapper"};
-	return task;
+		return (struct sched_task){.comm = "swapper"};
+	return (struct sched_task){.tid = t->out_tid,
+				   .tgid = t->proc ? t->proc->out_pid : t->out_tid,
+				   .comm = t->comm,
+				   .untold = !th || !th->told};
 }
 
 /* The stand-in thread of a CPU. */
 static struct sched_task task_unrecorded(struct timeline *tl, uint32_t cpu)
 {
-	struct sched_task task = {TIMELINE_UNRECORDED_TID + cpu, TIMELINE_PID, unrecorded_comm};
+	struct sched_task task = {.tid = TIMELINE_UNRECORDED_TID + cpu,
+				  .tgid = TIMELINE_PID,
+				  .comm = unrecorded_comm,
+				  .untold = true};
 	struct tl_cpu *c = tl_cpu_of(tl, cpu);
 
 	if (!c->unrecorded_told) {

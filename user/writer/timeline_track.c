@@ -96,7 +96,7 @@ static void track_push(struct track *t, uint64_t begin_ns, uint64_t end_ns, uint
 		t->max_end_ns = end_ns;
 }
 
-void tl_track_add(struct timeline *tl, struct track *t, struct slice *s, uint8_t depth, bool orphan)
+bool tl_track_add(struct timeline *tl, struct track *t, struct slice *s, uint8_t depth, bool orphan)
 {
 	uint64_t end_ns = s->open ? UINT64_MAX : s->end_ns;
 	bool sane = s->end_ns >= s->begin_ns, placed = false;
@@ -113,7 +113,8 @@ void tl_track_add(struct timeline *tl, struct track *t, struct slice *s, uint8_t
 		track_push(t, s->begin_ns, end_ns, depth);
 		tl->ops->slice(tl->ctx, t, s);
 		tl->totals->slices++;
-		return;
+		tl->totals->open += s->open;
+		return true;
 	}
 	args_add_bool(&tl->args, "misplaced", true);
 	if (sane)
@@ -121,6 +122,7 @@ void tl_track_add(struct timeline *tl, struct track *t, struct slice *s, uint8_t
 	tl->ops->instant(tl->ctx, t, s);
 	tl->totals->instants++;
 	tl->totals->misplaced++;
+	return false;
 }
 
 void tl_track_close(struct timeline *tl, struct track *t)

@@ -217,7 +217,7 @@ static enum wake_side side_of(uint64_t ts_ns, const struct wake_slice *s)
 {
 	if (ts_ns < s->begin_ns)
 		return s->orphan ? SIDE_OPEN : SIDE_NO_CALL;
-	return s->shown && ts_ns <= s->end_ns ? SIDE_IN_CALL : SIDE_OPEN;
+	return s->shown && ts_ns < s->end_ns ? SIDE_IN_CALL : SIDE_OPEN;
 }
 
 void tl_wake_slice(struct timeline *tl, struct tl_thread *t, const struct wake_slice *s)
