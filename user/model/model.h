@@ -205,7 +205,7 @@ struct model_stats {
 	uint64_t unknown_records;   /* of a kind this version does not know */
 	uint64_t unknown_functions; /* calls of functions the trace's table does not list */
 	uint64_t unannounced_threads; /* threads met without an identity record */
-	uint64_t contradictions;    /* scheduler records that exclude each other; the time became UNKNOWN */
+	uint64_t contradictions;    /* scheduler records that do not fit together; the time became UNKNOWN */
 	uint64_t held_spilled;	    /* nested calls told before their outermost call */
 	uint64_t requests_unknown;  /* started with an unknown number of bytes (counted as 0) */
 	uint64_t requests_dropped;  /* pending ones forgotten, because there were too many */

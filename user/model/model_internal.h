@@ -52,6 +52,7 @@ struct mthread {
 	bool announced;		  /* by an identity record */
 	/* the replay's */
 	bool born, exiting;
+	uint64_t woken_running_ns; /* a wake-up came while it ran */
 };
 
 struct tid_slot {

@@ -141,6 +141,7 @@ static void thread_reset(struct model *m, struct mthread *t)
 		t->pub.cpu = 0;
 	t->born = t->pub.idle;
 	t->exiting = false;
+	t->woken_running_ns = 0;
 }
 
 static void replay_reset(struct model *m)

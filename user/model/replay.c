@@ -128,6 +128,8 @@ static void waking_record(struct model *m, const struct pov_waking *rec)
 	state_running_at(m, waker, ts_ns, rec->cpu);
 	if (target->pub.state == THREAD_BLOCKED || target->pub.state == THREAD_UNKNOWN)
 		state_set(m, target, ts_ns, THREAD_RUNNABLE, rec->target_cpu);
+	else if (target->pub.state == THREAD_RUNNING)
+		target->woken_running_ns = ts_ns;
 	w.waker = &waker->pub;
 	w.target = &target->pub;
 	TELL(m, waking, &w);
@@ -397,6 +399,7 @@ void replay_record(struct model *m, const struct pov_hdr *rec)
 	case POV_KIND_RENAME:
 	case POV_KIND_AFFINITY:
 	case POV_KIND_IMAGE:
+	case POV_KIND_CALLER:
 		identity_record(m, rec);
 		break;
 	case POV_KIND_LOST:

@@ -4,11 +4,13 @@
  * record proves about them is taken in:
  *  - whoever does something on a CPU has run there since the last switch on it, for every
  *    switch is recorded;
- *  - who comes back to a CPU without having been woken had never left the run queue;
+ *  - who was woken while leaving the CPU, and comes back without another wake-up, was runnable meanwhile;
  *  - a state that a later record excludes was not known: UNKNOWN.
  * The times of a thread always add up to its life.
  */
 #include "model/model_internal.h"
+
+#define WAKE_FLIGHT_NS 1000000 /* a wake-up that long before the switch was for an earlier sleep */
 
 static void runnable_count(struct model *m, uint16_t cpu, int by)
 {
@@ -137,17 +139,27 @@ void state_running_at(struct model *m, struct mthread *t, uint64_t ts_ns, uint16
 	state_change(m, t, THREAD_RUNNING, cpu);
 }
 
+/*
+ * A wake-up may come between a thread's leaving the run queue and its switch: it was recorded first, and
+ * when it took effect the thread went straight from blocked to runnable.
+ */
+static bool woken_in_flight(const struct mthread *t)
+{
+	return t->woken_running_ns && t->pub.since_ns - t->woken_running_ns < WAKE_FLIGHT_NS;
+}
+
 void state_enter(struct model *m, struct mthread *t, uint64_t ts_ns, uint16_t cpu)
 {
 	struct cpu_state *c = identity_cpu(m, cpu);
 
 	if (t->pub.state == THREAD_RUNNING)
 		state_refute(m, t, ts_ns); /* on another CPU, by the records */
-	else if (t->pub.state == THREAD_BLOCKED && !t->pub.idle && m->damaged)
-		state_refute(m, t, ts_ns);
-	else if (t->pub.state == THREAD_BLOCKED && !t->pub.idle)
+	else if (t->pub.state == THREAD_BLOCKED && woken_in_flight(t) && !m->damaged)
 		interval_close(m, t, ts_ns, THREAD_RUNNABLE);
+	else if (t->pub.state == THREAD_BLOCKED && !t->pub.idle)
+		state_refute(m, t, ts_ns); /* its wake-up was not seen */
 	cpu_take(m, c, t, ts_ns, cpu);
+	t->woken_running_ns = 0;
 	state_set(m, t, ts_ns, THREAD_RUNNING, cpu);
 	if (t->pub.state != THREAD_RUNNING)
 		c->cur = NULL;

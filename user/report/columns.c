@@ -12,7 +12,6 @@
 #include "base/log.h"
 
 #define COLUMNS_MAX 80
-#define GAP 2
 
 struct columns {
 	char *header[COLUMNS_MAX];
@@ -138,6 +137,11 @@ void columns_rule(struct columns *c)
 	c->rule[row] = true;
 }
 
+static unsigned int gap_before(const struct columns *c, unsigned int i)
+{
+	return !i ? 0 : c->align[i] == COLUMNS_TIGHT ? 1 : 2;
+}
+
 static void row_print(const struct columns *c, char *const *cell, FILE *out, const char *indent)
 {
 	unsigned int i, pad, last = c->n;
@@ -147,14 +151,11 @@ static void row_print(const struct columns *c, char *const *cell, FILE *out, con
 	fputs(indent, out);
 	for (i = 0; i < last; i++) {
 		pad = c->width[i] - text_width(cell[i]);
-		if (c->align[i] == COLUMNS_RIGHT)
+		fprintf(out, "%*s", (int)gap_before(c, i), "");
+		if (c->align[i] != COLUMNS_LEFT)
 			fprintf(out, "%*s%s", (int)pad, "", cell[i]);
-		else if (i + 1 < last)
-			fprintf(out, "%s%*s", cell[i], (int)pad, "");
 		else
-			fputs(cell[i], out);
-		if (i + 1 < last)
-			fprintf(out, "%*s", GAP, "");
+			fprintf(out, "%s%*s", cell[i], i + 1 < last ? (int)pad : 0, "");
 	}
 	fputc('\n', out);
 }
@@ -164,7 +165,7 @@ static void rule_print(const struct columns *c, FILE *out, const char *indent)
 	unsigned int i, width = 0;
 
 	for (i = 0; i < c->n; i++)
-		width += c->width[i] + (i ? GAP : 0);
+		width += c->width[i] + gap_before(c, i);
 	fputs(indent, out);
 	while (width--)
 		fputc('-', out);

@@ -9,7 +9,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum columns_align { COLUMNS_LEFT, COLUMNS_RIGHT };
+enum columns_align {
+	COLUMNS_LEFT,
+	COLUMNS_RIGHT,
+	COLUMNS_TIGHT, /* right, and close to the column before */
+};
 
 struct columns;
 

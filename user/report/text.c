@@ -18,11 +18,14 @@
 
 struct text_unit text_unit_for(uint64_t max_ns)
 {
+	struct text_unit u = {"us", 1e3, 3};
+
 	if (max_ns >= UINT64_C(10000000000))
-		return (struct text_unit){"s", 1e9};
-	if (max_ns >= 10000000)
-		return (struct text_unit){"ms", 1e6};
-	return (struct text_unit){"us", 1e3};
+		u = (struct text_unit){"s", 1e9, 3};
+	else if (max_ns >= 10000000)
+		u = (struct text_unit){"ms", 1e6, 3};
+	u.digits = (double)max_ns >= 100 * u.ns ? 1 : (double)max_ns >= 10 * u.ns ? 2 : 3;
+	return u;
 }
 
 void text_section(FILE *out, const char *fmt, ...)
@@ -60,7 +63,7 @@ void text_note(FILE *out, const char *fmt, ...)
 
 void cell_time(struct columns *c, uint64_t ns, struct text_unit u)
 {
-	columns_cell(c, "%.3f", (double)ns / u.ns);
+	columns_cell(c, "%.*f", u.digits, (double)ns / u.ns);
 }
 
 void cell_pct(struct columns *c, uint64_t part, uint64_t whole)
@@ -87,9 +90,26 @@ void cell_bytes(struct columns *c, uint64_t bytes)
 
 void cell_ns(struct columns *c, uint64_t ns)
 {
-	char buf[HUMAN_BYTES];
+	static const struct text_unit units[] = {{"us", 1e3, 0}, {"ms", 1e6, 0}, {"s", 1e9, 0}};
+	size_t i = 0;
+	double v;
 
-	columns_cell(c, "%s", human_ns(buf, sizeof(buf), ns));
+	if (ns < 1000) {
+		columns_cell(c, "%u ns", (unsigned int)ns);
+		return;
+	}
+	while (i < 2 && (double)ns / units[i].ns >= 999.95)
+		i++;
+	v = (double)ns / units[i].ns;
+	columns_cell(c, "%.*f %s", v >= 99.995 ? 1 : v >= 9.9995 ? 2 : 3, v, units[i].name);
+}
+
+const char *text_plural(char *buf, size_t bytes, uint64_t n, const char *one, const char *many)
+{
+	char cnt[HUMAN_BYTES];
+
+	snprintf(buf, bytes, "%s %s", human_count(cnt, sizeof(cnt), n), n == 1 ? one : many);
+	return buf;
 }
 
 void cell_empty(struct columns *c)

@@ -52,7 +52,7 @@ static void core_columns(struct columns *c)
 	columns_add(c, "cpu", COLUMNS_RIGHT);
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		columns_add(c, parts[i], COLUMNS_RIGHT);
-		columns_add(c, "%", COLUMNS_RIGHT);
+		columns_add(c, "%", COLUMNS_TIGHT);
 	}
 	columns_add(c, "switches", COLUMNS_RIGHT);
 	columns_add(c, "mostly rank", COLUMNS_LEFT);

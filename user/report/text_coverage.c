@@ -38,7 +38,8 @@ static void library_print(const struct coverage_library *l, FILE *out)
 	char *what = columns_printable(l->flavour, 16), *version = columns_printable(l->version, 16);
 	char *link = columns_printable(l->link, 16);
 
-	fprintf(out, "  library    %s%s%s%s%s\n", path, *what ? ": " : "", what, *version ? " " : "", version);
+	fprintf(out, "  library    %s%s%s%s%s%s\n", path, *what ? " (" : "", what, *version ? " " : "", version,
+		*what ? ")" : "");
 	fprintf(out,
 		"             %" PRIu64 " functions attached%s%s; %" PRIu64 " not in it, %" PRIu64
 		" failed; sites: %" PRIu64 " emulated, %" PRIu64 " single-stepped\n",
@@ -70,7 +71,8 @@ static void loss_print(const struct report *r, const struct coverage_loss *l, ui
 {
 	char cnt[HUMAN_BYTES], from[HUMAN_BYTES], to[HUMAN_BYTES];
 
-	fprintf(out, "  LOST       %s %s records", human_count(cnt, sizeof(cnt), n), coverage_class_names[class]);
+	fprintf(out, "  LOST       %s %s record%s", human_count(cnt, sizeof(cnt), n), coverage_class_names[class],
+		n == 1 ? "" : "s");
 	if (l->stretches) {
 		since_start(r, l->first_ns, from, sizeof(from));
 		since_start(r, l->last_ns, to, sizeof(to));
@@ -123,12 +125,12 @@ static void misses_print(const struct report *r, FILE *out)
 	}
 }
 
-static void doubt(FILE *out, const char *label, uint64_t n, const char *text)
+static void doubt(FILE *out, const char *label, uint64_t n, const char *one, const char *many)
 {
-	char cnt[HUMAN_BYTES];
+	char text[160];
 
 	if (n)
-		fprintf(out, "  %-10s %s %s\n", label, human_count(cnt, sizeof(cnt), n), text);
+		fprintf(out, "  %-10s %s\n", label, text_plural(text, sizeof(text), n, one, many));
 }
 
 static void doubts_print(const struct report *r, FILE *out)
@@ -137,16 +139,21 @@ static void doubts_print(const struct report *r, FILE *out)
 	const struct trace_summary *sum = trace_get_summary(r->trace);
 	char a[HUMAN_BYTES];
 
-	doubt(out, "open", r->coverage.open_calls, "calls had not returned when they were read out");
+	doubt(out, "open", r->coverage.open_calls, "call had not returned when it was read out",
+	      "calls had not returned when they were read out");
 	if (s->sched_gaps)
 		fprintf(out, "  gaps       scheduler records are incomplete during %s, in %" PRIu64 " stretches\n",
 			human_ns(a, sizeof(a), s->sched_gap_ns), s->sched_gaps);
-	doubt(out, "unnamed", s->unannounced_threads, "threads were seen without a record of their birth");
+	doubt(out, "unnamed", s->unannounced_threads, "thread was seen without a record of its birth",
+	      "threads were seen without a record of their birth");
 	doubt(out, "conflicts", s->contradictions,
-	      "scheduler records exclude each other: the time between counts as unknown");
-	doubt(out, "left out", s->bad_records, "records are malformed");
-	doubt(out, "left out", s->unknown_records, "records are of a kind this version does not know");
-	doubt(out, "unknown", s->unknown_functions, "calls are of functions that the trace does not name");
+	      "time, the kernel told nothing of a switch or wake-up in between: the state counts as unknown",
+	      "times, the kernel told nothing of a switch or wake-up in between: the states count as unknown");
+	doubt(out, "left out", s->bad_records, "record is malformed", "records are malformed");
+	doubt(out, "left out", s->unknown_records, "record is of a kind this version does not know",
+	      "records are of kinds this version does not know");
+	doubt(out, "unknown", s->unknown_functions, "call is of a function that the trace does not name",
+	      "calls are of functions that the trace does not name");
 	if (sum->lost_tail_bytes)
 		fprintf(out, "  cut off    %s behind the last complete block\n",
 			human_bytes(a, sizeof(a), sum->lost_tail_bytes));

@@ -20,7 +20,7 @@ static void function_columns(struct columns *c)
 
 	columns_add(c, "function", COLUMNS_LEFT);
 	for (i = 0; i < sizeof(right) / sizeof(right[0]); i++)
-		columns_add(c, right[i], COLUMNS_RIGHT);
+		columns_add(c, right[i], *right[i] == '%' ? COLUMNS_TIGHT : COLUMNS_RIGHT);
 }
 
 static void distribution_cells(struct columns *c, const struct histogram *h)
@@ -64,7 +64,7 @@ static void function_cells(struct columns *c, const struct function_row *f, uint
 
 static void function_notes(FILE *out, const struct function_row *sum)
 {
-	char a[HUMAN_BYTES];
+	char a[80];
 
 	text_note(out, "%%: of the threads' time. polls: of the calls, those that found nothing and were merged when "
 		       "recorded; they are in calls, total and mean, not in p50, p99 and max. p50 and p99 are "
@@ -73,13 +73,15 @@ static void function_notes(FILE *out, const struct function_row *sum)
 		       "capacity posted. A persistent operation counts each time it is started.%s",
 		  sum->unknown_sends + sum->unknown_recvs ? " > and ?: more, whose size is not known." : "");
 	if (sum->nested_calls)
-		text_note(out, "%s calls that the library made inside these are not counted above.",
-			  human_count(a, sizeof(a), sum->nested_calls));
+		text_note(out, "Not counted above: %s inside these.",
+			  text_plural(a, sizeof(a), sum->nested_calls, "call that the library made",
+				      "calls that the library made"));
 	if (sum->open)
-		text_note(out, "%s calls had not returned: in calls, total and mean as far as they were seen.",
-			  human_count(a, sizeof(a), sum->open));
+		text_note(out, "%s not returned: in calls, total and mean as far as seen.",
+			  text_plural(a, sizeof(a), sum->open, "call had", "calls had"));
 	if (sum->errors)
-		text_note(out, "%s calls returned an error.", human_count(a, sizeof(a), sum->errors));
+		text_note(out, "%s an error.",
+			  text_plural(a, sizeof(a), sum->errors, "call returned", "calls returned"));
 }
 
 static uint64_t thread_time(const struct report *r)
@@ -219,6 +221,19 @@ static void bucket_row(struct columns *c, const struct message_row *m, const boo
 	columns_cell(c, "%.*s", share > 0 ? 1 + (int)(share * (BAR_WIDTH - 1)) : 0, "########################");
 }
 
+static void gap_row(struct columns *c, const bool *used)
+{
+	int class;
+
+	columns_cell(c, "...");
+	for (class = 0; class < MESSAGE_CLASS_CNT; class++) {
+		if (used[class])
+			columns_cell(c, ".");
+	}
+	cell_empty(c);
+	cell_empty(c);
+}
+
 static void messages_table(const struct message_row *m, const bool *used, FILE *out)
 {
 	int class, b, first = MESSAGE_BUCKETS, last = -1;
@@ -239,8 +254,12 @@ static void messages_table(const struct message_row *m, const bool *used, FILE *
 	}
 	columns_add(c, "total", COLUMNS_RIGHT);
 	columns_add(c, "", COLUMNS_LEFT);
-	for (b = first; b <= last; b++)
-		bucket_row(c, m, used, b, most);
+	for (b = first; b <= last; b++) {
+		if (bucket_cnt(m, b))
+			bucket_row(c, m, used, b, most);
+		else if (bucket_cnt(m, b - 1)) /* one line for all empty ones in a row */
+			gap_row(c, used);
+	}
 	columns_print(c, out, "  ");
 	columns_free(c);
 }

@@ -8,10 +8,11 @@
 #include "report/columns.h"
 #include "report/report.h"
 
-/* One unit for all times of a table. */
+/* One unit, and one precision, for all times of a table. */
 struct text_unit {
 	const char *name;
 	double ns;
+	int digits;
 };
 struct text_unit text_unit_for(uint64_t max_ns);
 
@@ -23,8 +24,11 @@ void cell_time(struct columns *c, uint64_t ns, struct text_unit u);
 void cell_pct(struct columns *c, uint64_t part, uint64_t whole); /* "-" of nothing */
 void cell_count(struct columns *c, uint64_t n);
 void cell_bytes(struct columns *c, uint64_t bytes);
-void cell_ns(struct columns *c, uint64_t ns); /* with its own unit */
+void cell_ns(struct columns *c, uint64_t ns); /* with its own unit, four digits */
 void cell_empty(struct columns *c);
+
+/* "1 call", "12,345 calls". */
+const char *text_plural(char *buf, size_t bytes, uint64_t n, const char *one, const char *many);
 
 /* Rows a long table shows: all, or opt->top of more than `many`. */
 uint32_t text_rows_shown(const struct report *r, uint32_t n, uint32_t many);

@@ -16,6 +16,7 @@
 struct layout {
 	struct text_unit unit;
 	bool sched, unknown;
+	bool threads; /* rows are threads, not processes */
 };
 
 static struct layout layout_for(const struct report *r)
@@ -37,19 +38,20 @@ static struct layout layout_for(const struct report *r)
 static void share_column(struct columns *c, const char *name)
 {
 	columns_add(c, name, COLUMNS_RIGHT);
-	columns_add(c, "%", COLUMNS_RIGHT);
+	columns_add(c, "%", COLUMNS_TIGHT);
 }
 
 static void time_columns(struct columns *c, const struct layout *l)
 {
 	columns_add(c, "wall", COLUMNS_RIGHT);
-	columns_add(c, "threads'", COLUMNS_RIGHT);
+	if (!l->threads)
+		columns_add(c, "thr time", COLUMNS_RIGHT);
 	if (l->sched) {
 		share_column(c, "running");
 		share_column(c, "runnable");
 		share_column(c, "blocked");
 		if (l->unknown)
-			share_column(c, "unknown");
+			columns_add(c, "unknown%", COLUMNS_RIGHT);
 	}
 	share_column(c, "MPI");
 	if (l->sched)
@@ -65,13 +67,14 @@ static void share_cells(struct columns *c, uint64_t part, uint64_t whole, const 
 static void time_cells(struct columns *c, const struct time_row *t, const struct layout *l)
 {
 	cell_time(c, t->wall_ns, l->unit);
-	cell_time(c, t->thread_ns, l->unit);
+	if (!l->threads)
+		cell_time(c, t->thread_ns, l->unit);
 	if (l->sched) {
 		share_cells(c, t->times.ns[THREAD_RUNNING], t->thread_ns, l);
 		share_cells(c, t->times.ns[THREAD_RUNNABLE], t->thread_ns, l);
 		share_cells(c, t->times.ns[THREAD_BLOCKED], t->thread_ns, l);
 		if (l->unknown)
-			share_cells(c, t->times.ns[THREAD_UNKNOWN], t->thread_ns, l);
+			cell_pct(c, t->times.ns[THREAD_UNKNOWN], t->thread_ns);
 	}
 	share_cells(c, t->call_ns + t->spin_ns, t->thread_ns, l);
 	if (l->sched)
@@ -125,7 +128,8 @@ static void across_row(const struct report *r, struct columns *c, const char *na
 	free(v);
 	columns_cell(c, "%s", name);
 	cell_empty(c);
-	cell_empty(c);
+	if (!r->nranks)
+		cell_empty(c);
 	cell_empty(c);
 	time_cells(c, &across, l);
 }
@@ -139,33 +143,36 @@ static void total_row(const struct report *r, struct columns *c, const struct la
 		time_row_add(&sum, &r->time.process[r->row[i]]);
 	columns_cell(c, "all");
 	cell_empty(c);
-	cell_empty(c);
+	if (!r->nranks)
+		cell_empty(c);
 	columns_cell(c, "%u", sum.threads);
 	time_cells(c, &sum, l);
 }
 
 /* ---- tables ---- */
 
-static void process_columns(struct columns *c)
+static void process_columns(struct columns *c, bool pid)
 {
 	columns_add(c, "rank", COLUMNS_RIGHT);
 	columns_add(c, "process", COLUMNS_LEFT);
-	columns_add(c, "pid", COLUMNS_RIGHT);
+	if (pid)
+		columns_add(c, "pid", COLUMNS_RIGHT);
 }
 
-static void process_cells(const struct report *r, struct columns *c, uint32_t idx)
+static void process_cells(const struct report *r, struct columns *c, uint32_t idx, bool pid)
 {
 	const struct model_process *p = model_process_get(r->model, idx);
 	char label[REPORT_LABEL_BYTES];
 
 	columns_cell(c, "%s", report_label(r, p, label));
-	columns_text(c, p->name, 16);
-	columns_cell(c, "%u", p->pid);
+	columns_text(c, p->name, 14);
+	if (pid)
+		columns_cell(c, "%u", p->pid);
 }
 
 static void rank_notes(const struct report *r, FILE *out, const struct layout *l)
 {
-	text_note(out, "wall: the process's life within the recording. threads': its threads' lives added up, "
+	text_note(out, "wall: the process's life within the recording. thr time: its threads' lives added up, "
 		       "which the columns behind split; %% is of that.");
 	if (l->sched)
 		text_note(out,
@@ -204,11 +211,11 @@ void text_ranks(const struct report *r, FILE *out)
 	text_section(out, "%s: where the threads' time went (%s)", r->nranks ? "Ranks" : "Recorded processes",
 		     l.unit.name);
 	c = columns_new();
-	process_columns(c);
+	process_columns(c, !r->nranks); /* a rank's pid is told with its switches */
 	columns_add(c, "thr", COLUMNS_RIGHT);
 	time_columns(c, &l);
 	for (i = 0; i < shown; i++) {
-		process_cells(r, c, r->row[i]);
+		process_cells(r, c, r->row[i], !r->nranks);
 		columns_cell(c, "%u", r->time.process[r->row[i]].threads);
 		time_cells(c, &r->time.process[r->row[i]], &l);
 	}
@@ -234,7 +241,7 @@ static void thread_row(const struct report *r, struct columns *c, const struct m
 	char label[REPORT_LABEL_BYTES];
 
 	columns_cell(c, "%s", report_label(r, t->proc, label));
-	columns_text(c, t->comm, 16);
+	columns_text(c, t->comm, 15);
 	columns_cell(c, "%u", t->tid);
 	cell_count(c, row->calls + row->polls);
 	time_cells(c, row, l);
@@ -263,6 +270,7 @@ void text_threads(const struct report *r, FILE *out)
 	}
 	qsort(list, n, sizeof(const struct model_thread *), thread_compare);
 	shown = r->opt->top && n > THREADS_MANY ? THREADS_MANY : n;
+	l.threads = true;
 	text_section(out, "Threads (%s)", l.unit.name);
 	columns_add(c, "rank", COLUMNS_RIGHT);
 	columns_add(c, "thread", COLUMNS_LEFT);
@@ -313,7 +321,7 @@ void text_switches(const struct report *r, FILE *out)
 		return;
 	text_section(out, "Context switches");
 	c = columns_new();
-	process_columns(c);
+	process_columns(c, true);
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		columns_add(c, names[i], COLUMNS_RIGHT);
 	for (i = 0; i < r->nrows; i++) {
@@ -323,7 +331,7 @@ void text_switches(const struct report *r, FILE *out)
 		longest_ns = wall_ns > longest_ns ? wall_ns : longest_ns;
 		if (i >= shown)
 			continue;
-		process_cells(r, c, r->row[i]);
+		process_cells(r, c, r->row[i], true);
 		switch_cells(c, &r->switches.process[r->row[i]], wall_ns);
 	}
 	if (r->nrows > 1) {
