@@ -140,6 +140,8 @@ static void totals_print(const char *path, const struct session_result *r)
 	char wall[HUMAN_BYTES], cpu[HUMAN_BYTES], size[HUMAN_BYTES], calls[HUMAN_BYTES], polls[HUMAN_BYTES];
 	char switches[HUMAN_BYTES], lost[HUMAN_BYTES];
 
+	if (log_get_level() < LOG_WARN)
+		return;
 	fprintf(stderr,
 		"povtrace: %s: %s: %u MPI processes, %s calls, %s empty polls, %s switches, %s lost, "
 		"%s, own CPU %s (%s)\n",

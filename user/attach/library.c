@@ -40,8 +40,8 @@ struct library_set {
 struct site_list {
 	struct link_site *site;
 	size_t cnt;
-	json_t *missing;
-	unsigned int emulated, stepped;
+	json_t *missing, *stepped; /* names */
+	unsigned int emulated;
 };
 
 struct library_set *library_set_new(const struct library_options *opt)
@@ -79,7 +79,7 @@ static void sites_add(struct site_list *list, const struct library *lib, size_t 
 		if (site.cost == SITE_EMULATED)
 			list->emulated++;
 		else
-			list->stepped++;
+			json_array_append_new(list->stepped, json_string(func_table_get(row)->name));
 		list->site[list->cnt++] = (struct link_site){
 			.offset = site.offset,
 			.cookie = POV_COOKIE(row, lib->id),
@@ -139,7 +139,8 @@ static void library_describe(struct library *lib, const struct site_list *list, 
 	json_object_set_new(m, "link", json_string(api == LINK_MULTI ? "uprobe_multi" : "perf_event"));
 	json_object_set_new(m, "attached", json_integer(attached));
 	json_object_set_new(m, "emulated", json_integer(list->emulated));
-	json_object_set_new(m, "stepped", json_integer(list->stepped));
+	json_object_set_new(m, "stepped", json_integer(json_array_size(list->stepped)));
+	json_object_set(m, "stepped_names", list->stepped);
 	json_object_set(m, "missing", list->missing);
 	json_object_set_new(m, "failed", failed_json(list));
 	lib->meta = m;
@@ -151,6 +152,7 @@ static int library_attach(struct library_set *set, struct library *lib, const ch
 	struct site_list list = {
 		.site = xcalloc(2 * func_table_count(), sizeof(*list.site)),
 		.missing = json_array(),
+		.stepped = json_array(),
 	};
 	uint32_t id = lib->id;
 	size_t attached;
@@ -181,6 +183,7 @@ static int library_attach(struct library_set *set, struct library *lib, const ch
 		 lib->mpi.version, attached);
 out:
 	json_decref(list.missing);
+	json_decref(list.stepped);
 	free(list.site);
 	return err;
 }

@@ -8,7 +8,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -23,13 +23,37 @@
 #define BATCHES 9
 #define BATCH_CALLS 200
 
-/* The function that is probed. Its address is taken, its body kept. */
-__attribute__((noinline)) int calibrate_target(void *buf, int count, long type, int peer, int tag,
-							 long comm, int *flag)
+/*
+ * The functions that are probed: one begins with what the kernel emulates, as most compiled functions do,
+ * the other with what it has to single-step.
+ */
+typedef int target_fn(void *buf, int count, long type, int peer, int tag, long comm, int *flag);
+#if defined(__x86_64__)
+target_fn calibrate_emulated, calibrate_stepped;
+__asm__(".pushsection .text\n"
+	".type calibrate_emulated, @function\n"
+	"calibrate_emulated:\n"
+	"	push %rbx\n"
+	"	xor %eax, %eax\n"
+	"	pop %rbx\n"
+	"	ret\n"
+	".size calibrate_emulated, . - calibrate_emulated\n"
+	".type calibrate_stepped, @function\n"
+	"calibrate_stepped:\n"
+	"	xor %eax, %eax\n"
+	"	ret\n"
+	".size calibrate_stepped, . - calibrate_stepped\n"
+	".popsection\n");
+#else
+__attribute__((noinline)) static int calibrate_stepped(void *buf, int count, long type, int peer, int tag,
+						       long comm, int *flag)
 {
-	__asm__ volatile("" : : "r"(buf), "r"(count), "r"(type), "r"(peer), "r"(tag), "r"(comm), "r"(flag) : "memory");
+	__asm__ volatile("" : : "r"(buf), "r"(count), "r"(type), "r"(peer), "r"(tag), "r"(comm), "r"(flag)
+			 : "memory");
 	return 0;
 }
+#define calibrate_emulated calibrate_stepped
+#endif
 
 void calibrate_recipes(struct pov_fn *fns)
 {
@@ -49,7 +73,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* ns per call, median over batches. */
-static double measure(void)
+static double measure(target_fn *target)
 {
 	double batch[BATCHES];
 	int flag = 0;
@@ -58,38 +82,40 @@ static double measure(void)
 		uint64_t begin = kernel_now_ns();
 
 		for (int i = 0; i < BATCH_CALLS; i++)
-			calibrate_target(&flag, i, 0, 1, 2, 3, &flag);
+			target(&flag, i, 0, 1, 2, 3, &flag);
 		batch[b] = (double)(kernel_now_ns() - begin) / BATCH_CALLS;
 	}
 	qsort(batch, BATCHES, sizeof(*batch), by_value);
 	return batch[BATCHES / 2];
 }
 
-/* Child: measures each time it is asked to. */
+/* Child: measures each time it is asked to; the byte says which function. */
 static void child_main(int ask, int answer)
 {
 	double ns;
 	char c;
 
 	while (read(ask, &c, 1) == 1) {
-		ns = measure();
+		ns = measure(c ? calibrate_stepped : calibrate_emulated);
 		if (write(answer, &ns, sizeof(ns)) != sizeof(ns))
 			break;
 	}
 	_exit(0);
 }
 
-static int ask_child(int ask, int answer, double *ns)
+static int ask_child(int ask, int answer, bool stepped, double *ns)
 {
-	if (write(ask, "", 1) != 1 || read(answer, ns, sizeof(*ns)) != sizeof(*ns))
+	const char which = stepped;
+
+	if (write(ask, &which, 1) != 1 || read(answer, ns, sizeof(*ns)) != sizeof(*ns))
 		return -EPIPE;
 	return 0;
 }
 
-/* Our own file and the target function's offset in it. */
-static int own_site(char *path, size_t bytes, uint64_t *offset)
+/* Offset of one of our functions in our own file. */
+static int own_offset(target_fn *target, uint64_t *offset)
 {
-	uint64_t addr = (uint64_t)(uintptr_t)calibrate_target;
+	uint64_t addr = (uint64_t)(uintptr_t)target;
 	const struct proc_map *m;
 	struct proc_maps maps;
 	int err;
@@ -98,48 +124,50 @@ static int own_site(char *path, size_t bytes, uint64_t *offset)
 	if (err)
 		return err;
 	m = proc_maps_at(&maps, addr);
-	if (m) {
+	if (m)
 		*offset = addr - m->start + m->off;
-		snprintf(path, bytes, "/proc/self/exe");
-	}
 	proc_maps_release(&maps);
 	return m ? 0 : -ENOENT;
 }
 
-static int measure_row(struct kernel *k, unsigned int row, const char *path, uint64_t offset, int ask,
-		       int answer, double *ns)
-{
-	struct link_site site = { .offset = offset, .cookie = POV_COOKIE(row, 0) };
-	struct links links = {};
-	int err = 0;
+struct pipes {
+	int ask, answer;
+};
 
-	if (!links_attach(&links, &k->programs, path, &site, 1, &err))
+/* What the probes of a row add to a function, in ns. */
+static int measure_row(struct kernel *k, const struct pipes *p, unsigned int row, bool stepped, double *out)
+{
+	struct link_site site = { .cookie = POV_COOKIE(row, 0) };
+	struct links links = {};
+	double bare, probed;
+	int err;
+
+	err = own_offset(stepped ? calibrate_stepped : calibrate_emulated, &site.offset);
+	if (!err)
+		err = ask_child(p->ask, p->answer, stepped, &bare);
+	if (err)
+		return err;
+	if (!links_attach(&links, &k->programs, "/proc/self/exe", &site, 1, &err))
 		return -err;
-	err = ask_child(ask, answer, ns);
+	err = ask_child(p->ask, p->answer, stepped, &probed);
 	links_release(&links);
+	if (!err)
+		*out = probed > bare ? probed - bare : 0;
 	return err;
 }
 
-static int measure_all(struct kernel *k, int ask, int answer, struct probe_cost *out)
+static int measure_all(struct kernel *k, const struct pipes *p, struct probe_cost *out)
 {
-	double bare, call, spin;
-	uint64_t offset;
-	char path[32];
 	int err;
 
-	err = own_site(path, sizeof(path), &offset);
+	err = measure_row(k, p, CALIBRATE_ROW_CALL, false, &out->call_ns);
 	if (!err)
-		err = ask_child(ask, answer, &bare);
+		err = measure_row(k, p, CALIBRATE_ROW_SPIN, false, &out->spin_ns);
 	if (!err)
-		err = measure_row(k, CALIBRATE_ROW_CALL, path, offset, ask, answer, &call);
+		err = measure_row(k, p, CALIBRATE_ROW_CALL, true, &out->stepped_ns);
 	if (!err)
-		err = measure_row(k, CALIBRATE_ROW_SPIN, path, offset, ask, answer, &spin);
-	if (err)
-		return err;
-	out->call_ns = call > bare ? call - bare : 0;
-	out->spin_ns = spin > bare ? spin - bare : 0;
-	out->samples = BATCHES * BATCH_CALLS;
-	return 0;
+		out->samples = BATCHES * BATCH_CALLS;
+	return err;
 }
 
 int calibrate_run(struct kernel *k, struct probe_cost *out, uint32_t *pid)
@@ -165,7 +193,7 @@ int calibrate_run(struct kernel *k, struct probe_cost *out, uint32_t *pid)
 	close(answer[1]);
 	err = child < 0 ? -errno : kernel_add_target(k, child);
 	if (!err)
-		err = measure_all(k, ask[1], answer[0], out);
+		err = measure_all(k, &(struct pipes){ ask[1], answer[0] }, out);
 	close(ask[1]);
 	close(answer[0]);
 	if (child > 0) {

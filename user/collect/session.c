@@ -63,7 +63,8 @@ struct session {
 	struct drops drops;
 	struct probe_cost cost;
 	uint64_t start_ns, sampled_ns, shown_ns;
-	bool discard; /* calibration's records */
+	uint64_t end_ns; /* once set: records behind it do not belong to the recording */
+	bool discard;	 /* calibration's records */
 	int err;      /* sticky, from the writer */
 };
 
@@ -117,8 +118,9 @@ static void meta_begin(struct session *s)
 	meta(s, host_clocks_describe());
 	meta(s, func_table_to_json());
 	if (s->cost.samples)
-		meta(s, json_pack("{s:s,s:f,s:f,s:i}", "type", "probe_cost", "call_ns", s->cost.call_ns,
-				  "spin_ns", s->cost.spin_ns, "samples", (int)s->cost.samples));
+		meta(s, json_pack("{s:s,s:f,s:f,s:f,s:i}", "type", "probe_cost", "call_ns",
+				  s->cost.call_ns, "spin_ns", s->cost.spin_ns, "stepped_ns",
+				  s->cost.stepped_ns, "samples", (int)s->cost.samples));
 }
 
 static uint64_t own_cpu_ns(void)
@@ -130,14 +132,14 @@ static uint64_t own_cpu_ns(void)
 	       (r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1000ull;
 }
 
-static void meta_end(struct session *s, uint64_t end_ns)
+static void meta_end(struct session *s)
 {
 	struct session_result *r = s->res;
 	json_t *o;
 
 	meta(s, host_clocks_describe());
 	r->own_cpu_ns = own_cpu_ns();
-	o = json_pack("{s:s,s:I,s:s,s:I}", "type", "end", "ts_ns", (json_int_t)end_ns, "reason", r->reason,
+	o = json_pack("{s:s,s:I,s:s,s:I}", "type", "end", "ts_ns", (json_int_t)s->end_ns, "reason", r->reason,
 		      "own_cpu_ns", (json_int_t)r->own_cpu_ns);
 	json_object_set_new(o, "drops", drops_json(&s->drops, s->kernel.rings));
 	json_object_set_new(o, "misses", drops_misses_json(&s->drops));
@@ -159,6 +161,8 @@ static void record_add(struct session *s, unsigned int stream, const struct pov_
 	const struct pov_spin *spin;
 	int err;
 
+	if (s->end_ns && rec->ts_ns > s->end_ns)
+		return;
 	s->res->records++;
 	switch (rec->kind) {
 	case POV_KIND_CALL:
@@ -464,24 +468,26 @@ static int session_loop(struct session *s, const volatile int *stop)
 	}
 }
 
+/*
+ * The recording ends at a moment when all of the scheduler is still seen: while its programs are taken away
+ * one by one, what they write no longer fits together.
+ */
 static void session_end(struct session *s, const volatile int *stop)
 {
-	uint64_t end_ns;
-
 	if (s->opt->progress && s->shown_ns)
 		progress_show(s, kernel_now_ns(), true);
 	if (*stop < 2)
 		library_set_detach(s->libs);
+	s->end_ns = kernel_now_ns();
 	kernel_detach(&s->kernel);
 	ring_buffer__consume(s->rings);
-	end_ns = kernel_now_ns();
-	s->res->open_calls = open_calls_read(&s->kernel, end_ns, on_open_call, s);
-	drops_sample(&s->drops, s->kernel.rings, s->writer, end_ns);
-	s->res->wall_ns = end_ns - s->start_ns;
+	s->res->open_calls = open_calls_read(&s->kernel, s->end_ns, on_open_call, s);
+	drops_sample(&s->drops, s->kernel.rings, s->writer, s->end_ns);
+	s->res->wall_ns = s->end_ns - s->start_ns;
 	s->res->lost = s->drops.total;
 	s->res->ranks = images_rank_count(s->images);
 	s->res->child_pid = s->launch.pid;
-	meta_end(s, end_ns);
+	meta_end(s);
 }
 
 static int session_finish(struct session *s)
