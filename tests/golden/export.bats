@@ -131,6 +131,26 @@ health() { # TIMELINE TOTALS: status as perfetto_health.sh's
 	! grep -q running_us run.json
 }
 
+@test "export: what begins together with an open call lies in it" {
+	need jq python3
+	{
+		grep -E '^(meta|task)' "$data/export_run.txt"
+		echo 'call ts=1000000500000 dur=300000 tid=101 tgid=101 func=5 depth=1 lib=1 args=0x44000000'
+		echo 'call ts=1000000300000 dur=100000 tid=101 tgid=101 func=5 depth=2 lib=1 args=0x44000000'
+		echo 'call ts=1000000600000 dur=50000 tid=101 tgid=101 func=5 depth=1 lib=1 args=0x44000000'
+		echo 'call ts=1000001000000 dur=800000 tid=101 tgid=101 func=1 lib=1 flags=open args=0,0'
+		echo 'end ts=1000001000000'
+	} >script
+	"$make" script run.pov
+	for f in run.json run.pftrace; do
+		export_to $f
+		[ "$(total slices)" = 5 ]
+		[ "$(total open)" = 1 ]
+		health $f totals.json
+	done
+	"$here/../tool/json_check" run.json totals.json
+}
+
 @test "export: more strings than the intern table holds" {
 	need jq
 	{

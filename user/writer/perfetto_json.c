@@ -209,19 +209,35 @@ static uint64_t time_of(struct json_writer *w, uint64_t ns)
 	return ns > w->base_ns ? ns - w->base_ns : 0;
 }
 
+static void slice_end_write(struct json_writer *w, struct track *t, const struct slice *s,
+			    uint64_t end_ns)
+{
+	char *p = put_json(w, event_begin(w, "E"), s->name);
+
+	p = put_json(w, put(p, ",\"cat\":"), s->category);
+	p = put_ids(p, t->pid, t->tid);
+	event_end(w, text_us(put(p, ",\"ts\":"), time_of(w, end_ns)));
+}
+
 static void slice_write(struct json_writer *w, struct track *t, const struct slice *s, bool instant)
 {
 	uint64_t end_ns = instant ? s->begin_ns : s->end_ns;
 	uint64_t begin = time_of(w, s->begin_ns);
 	char *p;
 
+	/*
+	 * Of events of one time the reader takes the longest X first, and B after them: what begins with an
+	 * open one must not be an X.
+	 */
+	bool complete = instant || !(s->open || (s->with_open && end_ns > s->begin_ns));
+
 	track_tell(w, t);
-	p = event_begin(w, s->open && !instant ? "B" : "X");
+	p = event_begin(w, complete ? "X" : "B");
 	p = put_json(w, p, s->name);
 	p = put_json(w, put(p, ",\"cat\":"), s->category);
 	p = put_ids(p, t->pid, t->tid);
 	p = text_us(put(p, ",\"ts\":"), begin);
-	if (!s->open || instant)
+	if (complete)
 		p = text_us(put(p, ",\"dur\":"), time_of(w, end_ns) - begin);
 	if (s->flow_out || s->flow_in) {
 		p = text_u64(put(p, ",\"bind_id\":"), s->flow_out | s->flow_in);
@@ -229,6 +245,8 @@ static void slice_write(struct json_writer *w, struct track *t, const struct sli
 	}
 	p = put(p, ",\"args\":");
 	event_end(w, put_args(w, p, s->args));
+	if (!complete && !s->open)
+		slice_end_write(w, t, s, end_ns);
 	if (s->begin_ns < w->base_ns)
 		w->totals->early++;
 }
@@ -368,12 +386,15 @@ static void skip_process(void *ctx, const struct model_process *p, int32_t order
 	(void)order;
 }
 
-static void skip_thread(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns)
+/* The first pass has told of all threads but these. A line of no known event names them. */
+static void json_sched_thread(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns)
 {
-	(void)ctx;
-	(void)t;
+	struct json_writer *w = ctx;
+
 	(void)order;
-	(void)ts_ns;
+	if (t->untold)
+		out_advance(w->out, put(put_ftrace_head(w, out_room(w->out), t, 0, ".....", ts_ns),
+					"povtrace_thread: late\\n"));
 }
 
 static void skip_lost(void *ctx, uint32_t cpu)
@@ -393,7 +414,7 @@ static const struct timeline_ops json_event_ops = {
 
 static const struct timeline_ops json_sched_ops = {
 	.process = skip_process,
-	.thread = skip_thread,
+	.thread = json_sched_thread,
 	.sched_switch = json_switch,
 	.sched_waking = json_waking,
 	.sched_lost = skip_lost,
@@ -449,6 +470,7 @@ static int json_write(struct model *m, const struct writer_select *sel, FILE *fi
 	w.out = out_new(file, gzip);
 	meta_fill(meta, m, sel);
 	timeline_options_fill(&opt, m, sel);
+	opt.floor_ns = w.base_ns;
 	err = json_events_run(&w, m, &opt, meta);
 	if (!err && !out_error(w.out))
 		err = json_sched_run(&w, m, &opt);

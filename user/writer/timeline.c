@@ -115,9 +115,10 @@ void timeline_add_process(struct timeline *tl, struct model_process *p)
 	tl->ops->process(tl->ctx, p, (int32_t)tl->nprocesses++);
 }
 
-static void thread_tell(struct timeline *tl, struct tl_thread *th, uint64_t ts_ns)
+static void thread_tell(struct timeline *tl, struct tl_thread *th, uint64_t ts_ns, bool late)
 {
-	struct sched_task task = {.tid = th->track.tid, .tgid = th->track.pid, .comm = th->comm};
+	struct sched_task task = {
+		.tid = th->track.tid, .tgid = th->track.pid, .comm = th->comm, .untold = late};
 
 	memcpy(th->comm, th->model->comm, sizeof(th->comm));
 	th->comm[sizeof(th->comm) - 1] = 0;
@@ -129,7 +130,7 @@ void timeline_add_thread(struct timeline *tl, struct model_thread *t)
 {
 	t->user = NULL;
 	if (!t->idle)
-		thread_tell(tl, tl_thread_of(tl, t), t->start_ns);
+		thread_tell(tl, tl_thread_of(tl, t), t->start_ns, false);
 }
 
 /* The stragglers: only now it is sure which process they belong to. */
@@ -144,7 +145,7 @@ static void identities_complete(struct timeline *tl)
 		if (p && p->user != tl)
 			timeline_add_process(tl, p);
 		th->track.pid = p ? p->out_pid : th->track.tid;
-		thread_tell(tl, th, th->model->start_ns);
+		thread_tell(tl, th, th->model->start_ns, true);
 	}
 }
 
@@ -160,13 +161,23 @@ void timeline_add_model(struct timeline *tl, struct model *m)
 		timeline_add_thread(tl, model_thread_get(m, i));
 }
 
+void timeline_add_stragglers(struct timeline *tl, struct model *m)
+{
+	for (uint32_t i = 0; i < model_thread_count(m); i++) {
+		struct model_thread *t = model_thread_get(m, i);
+
+		if (!t->user && !t->idle)
+			tl_thread_of(tl, t);
+	}
+}
+
 static void tl_thread_event(void *ctx, const struct model_thread *t, uint64_t ts_ns)
 {
 	struct timeline *tl = ctx;
 	struct tl_thread *th = t->user;
 
 	if (th && th->told && strncmp(th->comm, t->comm, sizeof(th->comm) - 1))
-		thread_tell(tl, th, ts_ns);
+		thread_tell(tl, th, ts_ns, false);
 }
 
 /* ---- selection ---- */

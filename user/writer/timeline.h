@@ -38,7 +38,7 @@ enum track_kind {
 };
 
 struct track_slice {
-	uint64_t end_ns; /* UINT64_MAX: never */
+	uint64_t begin_ns, end_ns; /* end UINT64_MAX: never */
 	uint8_t depth;
 };
 
@@ -60,6 +60,7 @@ struct track {
 struct slice {
 	uint64_t begin_ns, end_ns; /* equal for an instant */
 	bool open;		   /* no end is known; end_ns = last time it was seen open */
+	bool with_open;		   /* begins together with an open one that it lies in */
 	const char *name, *category;
 	const struct func_info *func; /* name and category are its own; else NULL */
 	uint64_t flow_out, flow_in;   /* id of the arrow that leaves or arrives; 0 none */
@@ -91,7 +92,7 @@ struct sched_waking {
 };
 
 struct timeline_ops {
-	/* Tells the format of a process or thread; again when its name has changed. */
+	/* Tells the format of a process or thread; again when its name has changed. Late ones are untold. */
 	void (*process)(void *ctx, const struct model_process *p, int32_t order);
 	void (*thread)(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns);
 	void (*slice)(void *ctx, struct track *t, const struct slice *s);
@@ -106,6 +107,7 @@ struct timeline_ops {
 struct timeline_options {
 	const struct writer_select *select;
 	uint64_t start_ns, end_ns; /* of the recording */
+	uint64_t floor_ns;	   /* what begins earlier is shown as beginning then */
 	bool slices, sched;	   /* what this pass tells */
 	bool sched_recorded, sched_all;
 	uint32_t rings, cpus_per_ring; /* 0: unknown */
@@ -128,6 +130,8 @@ struct timeline *timeline_new(const struct timeline_options *opt, const struct t
 void timeline_add_process(struct timeline *tl, struct model_process *p);
 void timeline_add_thread(struct timeline *tl, struct model_thread *t);
 void timeline_add_model(struct timeline *tl, struct model *m);
+/* After the replay: those that turned up in it without doing anything that is shown. */
+void timeline_add_stragglers(struct timeline *tl, struct model *m);
 const struct model_sink *timeline_get_sink(struct timeline *tl);
 /* The recording as one slice with these values. */
 void timeline_add_recording(struct timeline *tl, const struct writer_args *args);

@@ -43,8 +43,10 @@ int timeline_run(struct model *m, const struct timeline_options *opt,
 	if (recording)
 		timeline_add_recording(tl, recording);
 	err = model_run(m, &sink, 1);
-	if (!err)
+	if (!err) {
+		timeline_add_stragglers(tl, m);
 		timeline_finish(tl);
+	}
 	timeline_free(tl);
 	return err;
 }

@@ -89,11 +89,27 @@ static void track_push(struct track *t, uint64_t begin_ns, uint64_t end_ns, uint
 		t->room = t->room ? 2 * t->room : 8;
 		t->stack = xrealloc(t->stack, t->room * sizeof(*t->stack));
 	}
-	t->stack[t->depth++] = (struct track_slice){end_ns, depth};
+	t->stack[t->depth++] = (struct track_slice){begin_ns, end_ns, depth};
 	if (begin_ns > t->last_begin_ns)
 		t->last_begin_ns = begin_ns;
 	if (end_ns > t->max_end_ns)
 		t->max_end_ns = end_ns;
+}
+
+static uint64_t shown_ns(const struct timeline *tl, uint64_t ns)
+{
+	return ns > tl->opt.floor_ns ? ns : tl->opt.floor_ns;
+}
+
+static bool begins_with_open(const struct timeline *tl, const struct track *t, uint64_t begin_ns)
+{
+	uint64_t at_ns = shown_ns(tl, begin_ns);
+
+	for (uint32_t i = t->depth; i-- && shown_ns(tl, t->stack[i].begin_ns) == at_ns;) {
+		if (t->stack[i].end_ns == UINT64_MAX)
+			return true;
+	}
+	return false;
 }
 
 bool tl_track_add(struct timeline *tl, struct track *t, struct slice *s, uint8_t depth, bool orphan)
@@ -106,6 +122,7 @@ bool tl_track_add(struct timeline *tl, struct track *t, struct slice *s, uint8_t
 	else if (sane)
 		placed = track_place(tl, t, s->begin_ns, end_ns, depth);
 	if (placed) {
+		s->with_open = begins_with_open(tl, t, s->begin_ns);
 		if (orphan)
 			late_note(t, s->begin_ns, end_ns, depth);
 		else if (t->late)
