@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "layer/func_table.h"
+#include "trace/trace_format.h"
 #include "unit/model_fixture.h"
 
 static const char state_letter[] = "URQBD";
@@ -169,12 +170,39 @@ void mfix_end(struct mfix *f, uint64_t ts_ns)
 	free(json);
 }
 
+/* Changes a byte in the payload of one block of scheduler and call records. */
+static void spoil(const char *path, uint64_t seed)
+{
+	struct trace_block_header h;
+	long at[1024], pos = sizeof(struct trace_file_header);
+	uint32_t len[1024], n = 0;
+	FILE *file = fopen(path, "r+b");
+
+	assert_non_null(file);
+	while (n < 1024 && !fseek(file, pos, SEEK_SET) && fread(&h, sizeof(h), 1, file) == 1) {
+		if (h.type == TRACE_BLOCK_EVENTS && h.stream != TRACE_STREAM_TASKS) {
+			at[n] = pos + (long)sizeof(h);
+			len[n++] = h.stored_len;
+		}
+		pos += (long)(sizeof(h) + h.stored_len);
+	}
+	assert_true(n > 0);
+	pos = at[seed % n] + (long)(seed / n % len[seed % n]);
+	fseek(file, pos, SEEK_SET);
+	n = (uint32_t)fgetc(file) ^ 0x10;
+	fseek(file, pos, SEEK_SET);
+	fputc((int)n, file);
+	fclose(file);
+}
+
 void mfix_open(struct mfix *f, bool counters)
 {
 	const struct model_options opt = {.counters = counters};
 
 	assert_int_equal(trace_writer_finish(f->writer), 0);
 	f->writer = NULL;
+	if (f->spoil)
+		spoil(f->path, f->spoil);
 	assert_int_equal(trace_open(f->path, &f->trace), 0);
 	assert_int_equal(model_open(f->trace, &opt, &f->model), 0);
 	f->sink = (struct model_sink){

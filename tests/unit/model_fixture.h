@@ -16,6 +16,7 @@
 
 struct mfix {
 	char path[64];
+	uint64_t spoil; /* not 0: a byte of an event block is changed before the file is opened */
 	struct trace_writer *writer;
 	struct trace *trace;
 	struct model *model;

@@ -69,7 +69,8 @@ struct machine {
 	uint32_t nevents;
 	struct mfix f;
 	/* losses */
-	bool lossy;
+	bool lossy;   /* records may be missing */
+	bool damaged; /* because a block of the file is */
 	uint64_t gap_begin[CPUS], lost[CPUS]; /* gap_begin 0: none open */
 	uint64_t total_lost, lost_announcements;
 	uint64_t known_running; /* told by the model, over all threads but idle */
@@ -103,7 +104,7 @@ static void to_state(struct machine *s, struct life *t, int state)
 
 static bool loses(struct machine *s, int cpu)
 {
-	if (!s->lossy || !s->gap_begin[cpu] || rnd(s, 3))
+	if (!s->lossy || s->damaged || !s->gap_begin[cpu] || rnd(s, 3))
 		return false;
 	s->lost[cpu]++;
 	s->total_lost++;
@@ -114,7 +115,7 @@ static void gaps_move(struct machine *s)
 {
 	int cpu = (int)rnd(s, CPUS);
 
-	if (!s->lossy || rnd(s, 40))
+	if (!s->lossy || s->damaged || rnd(s, 40))
 		return;
 	if (!s->gap_begin[cpu]) {
 		s->gap_begin[cpu] = s->now;
@@ -156,7 +157,7 @@ static void do_switch(struct machine *s, int cpu)
 			if (prev->call[i].announced)
 				continue;
 			prev->call[i].announced = true;
-			if (s->lossy && !rnd(s, 3))
+			if (s->lossy && !s->damaged && !rnd(s, 3))
 				s->lost_announcements++;
 			else
 				put_call_begin(&s->f, s->now, (uint16_t)cpu, prev->tid, prev->call[i].begin, i);
@@ -298,6 +299,8 @@ static void run(struct machine *s, int steps)
 		s->now += 1 + rnd(s, rnd(s, 10) ? 20 : 500);
 		cpu = (int)rnd(s, CPUS);
 		gaps_move(s);
+		if (s->damaged && i % 200 == 199)
+			trace_writer_flush(s->f.writer, UINT64_MAX);
 		switch (rnd(s, 9)) {
 		case 0:
 		case 1:
@@ -477,7 +480,7 @@ static void check_once(struct machine *s, const char *what)
 	for (i = 0; i < s->nlives; i++)
 		s->life[i].last_begin = 0;
 	assert_int_equal(model_run(s->f.model, sinks, 3), 0);
-	for (i = 0; i < s->nevents; i++)
+	for (i = 0; i < s->nevents && !s->damaged; i++)
 		assert_true(s->event[i].told);
 	check_threads(s);
 	check_cores(s, &cores);
@@ -485,21 +488,27 @@ static void check_once(struct machine *s, const char *what)
 	cores_release(&cores);
 }
 
-static void machine_test(uint64_t seed, bool lossy, int steps)
+enum trouble { NO_TROUBLE, LOST_RECORDS, DAMAGED_FILE };
+
+static void machine_test(uint64_t seed, enum trouble trouble, int steps)
 {
 	struct machine *s = xcalloc(1, sizeof(*s));
 	int i;
 
 	s->random = seed;
-	s->lossy = lossy;
+	s->lossy = trouble != NO_TROUBLE;
+	s->damaged = trouble == DAMAGED_FILE;
 	mfix_begin(&s->f, "\"sched\":\"all\",\"rings\":4,\"cpus_per_ring\":1");
 	mfix_functions(&s->f);
 	mfix_rank(&s->f, START, ROOT_TID, 0, "root");
 	run(s, steps);
 	mfix_end(&s->f, s->now);
+	s->f.spoil = s->damaged ? seed * 7919 : 0;
 	mfix_open(&s->f, true);
 	for (i = 0; i < 2; i++) /* a second pass must tell the same */
 		check_once(s, i ? "second pass" : "first pass");
+	if (s->damaged)
+		assert_true(model_get_stats(s->f.model)->sched_gaps > 0);
 	mfix_release(&s->f);
 	free(s);
 }
@@ -510,7 +519,7 @@ static void test_complete(void **state)
 
 	(void)state;
 	for (seed = 1; seed <= 8; seed++)
-		machine_test(seed, false, 4000);
+		machine_test(seed, NO_TROUBLE, 4000);
 }
 
 static void test_lossy(void **state)
@@ -519,7 +528,18 @@ static void test_lossy(void **state)
 
 	(void)state;
 	for (seed = 1; seed <= 12; seed++)
-		machine_test(seed, true, 4000);
+		machine_test(seed, LOST_RECORDS, 4000);
+}
+
+static void test_damaged(void **state)
+{
+	uint64_t seed;
+
+	(void)state;
+	log_set_level(LOG_ERROR); /* it is told; here it is meant */
+	for (seed = 1; seed <= 20; seed++)
+		machine_test(seed, DAMAGED_FILE, 4000);
+	log_set_level(LOG_INFO);
 }
 
 static void test_short(void **state)
@@ -528,7 +548,7 @@ static void test_short(void **state)
 
 	(void)state;
 	for (seed = 100; seed < 160; seed++)
-		machine_test(seed, seed & 1, 60);
+		machine_test(seed, seed & 1 ? LOST_RECORDS : NO_TROUBLE, 60);
 }
 
 int main(void)
@@ -536,6 +556,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_complete),
 		cmocka_unit_test(test_lossy),
+		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_short),
 	};
 

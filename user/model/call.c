@@ -90,10 +90,11 @@ static int held_compare(const void *va, const void *vb)
 	return (int)a->depth - (int)b->depth;
 }
 
-void call_flush(struct model *m, struct mthread *t)
+/* Tells those held that ended until then, in order of begin; the others stay. */
+static void flush_until(struct model *m, struct mthread *t, uint64_t end_ns)
 {
 	struct thread_calls *calls = t->pub.calls;
-	uint32_t i;
+	uint32_t i, left = 0;
 
 	if (!calls || !calls->nheld)
 		return;
@@ -101,27 +102,23 @@ void call_flush(struct model *m, struct mthread *t)
 	for (i = 0; i < calls->nheld; i++) {
 		struct held *h = &calls->held[i];
 
+		if (h->end_ns > end_ns) {
+			calls->held[left++] = *h;
+			continue;
+		}
 		if (h->is_spin)
 			TELL(m, spin, &h->spin);
 		else
 			TELL(m, call, &h->call);
 		free(h->storage);
 	}
-	m->nheld -= calls->nheld;
-	calls->nheld = 0;
+	m->nheld -= calls->nheld - left;
+	calls->nheld = left;
 }
 
-/* Held calls that ended before this one began lost their outermost call's record. */
-static void flush_orphans(struct model *m, struct mthread *t, uint64_t begin_ns)
+void call_flush(struct model *m, struct mthread *t)
 {
-	struct thread_calls *calls = t->pub.calls;
-	uint32_t i;
-
-	for (i = 0; i < calls->nheld; i++) {
-		if (calls->held[i].end_ns > begin_ns)
-			return;
-	}
-	call_flush(m, t);
+	flush_until(m, t, UINT64_MAX);
 }
 
 static struct held *hold(struct model *m, struct mthread *t)
@@ -153,7 +150,7 @@ static void tell_call(struct model *m, struct mthread *t, const struct model_cal
 		h->call.view = h->storage = view_copy(call->view);
 		return;
 	}
-	flush_orphans(m, t, call->begin_ns);
+	flush_until(m, t, call->begin_ns); /* children of a call whose record was lost */
 	TELL(m, call, call);
 	call_flush(m, t);
 	memset(t->pub.calls->announced, 0, sizeof(t->pub.calls->announced));
@@ -173,7 +170,7 @@ static void tell_spin(struct model *m, struct mthread *t, const struct model_spi
 		h->spin = *spin;
 		return;
 	}
-	flush_orphans(m, t, spin->begin_ns);
+	flush_until(m, t, spin->begin_ns);
 	TELL(m, spin, spin);
 	call_flush(m, t);
 	history_restart(t, spin->end_ns);

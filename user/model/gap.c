@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Stretches over which scheduler records were lost. A loss is told at the end of its stretch, so the
- * stretches are learned before the replay. Inside one, only this is still known: a thread that
+ * Stretches over which scheduler records are missing: lost by the kernel half, or in damaged blocks of the
+ * file. A loss is told at the end of its stretch, so these are learned before the replay; a damaged block is
+ * noticed when its records are due. Inside one, only this is still known: a thread that
  * runs on a CPU whose ring lost nothing. Every other state is UNKNOWN from the stretch's beginning until
  * the thread's first event behind its end.
  */
@@ -11,6 +12,16 @@
 #include "base/log.h"
 #include "model/model_internal.h"
 #include "trace/trace_read.h"
+#include "trace/trace_write.h"
+
+static struct gap *gap_new(struct model *m)
+{
+	if (m->ngaps == m->gaps_cap) {
+		m->gaps_cap = m->gaps_cap ? m->gaps_cap * 2 : 64;
+		m->gap = xrealloc(m->gap, m->gaps_cap * sizeof(*m->gap));
+	}
+	return &m->gap[m->ngaps++];
+}
 
 void gap_add(struct model *m, const struct pov_lost *lost)
 {
@@ -18,14 +29,23 @@ void gap_add(struct model *m, const struct pov_lost *lost)
 
 	if (lost->class != POV_CLASS_SCHED || lost->since_ns > lost->hdr.ts_ns)
 		return;
-	if (m->ngaps == m->gaps_cap) {
-		m->gaps_cap = m->gaps_cap ? m->gaps_cap * 2 : 64;
-		m->gap = xrealloc(m->gap, m->gaps_cap * sizeof(*m->gap));
-	}
-	g = &m->gap[m->ngaps++];
+	g = gap_new(m);
 	g->since_ns = lost->since_ns;
 	g->until_ns = lost->hdr.ts_ns;
 	g->ring = lost->ring < m->rings ? lost->ring : GAP_ALL_CPUS;
+}
+
+void gap_add_damage(struct model *m, const struct trace_damage *d)
+{
+	struct gap *g;
+
+	if (m->sched_mode == POV_SCHED_OFF || d->stream == TRACE_STREAM_TASKS ||
+	    d->from_ns > d->to_ns)
+		return;
+	g = gap_new(m);
+	g->since_ns = d->from_ns;
+	g->until_ns = d->to_ns;
+	g->ring = d->stream < m->rings ? d->stream : GAP_ALL_CPUS;
 }
 
 static uint64_t drops_of_sched(const json_t *end)
@@ -80,6 +100,7 @@ void gap_sort(struct model *m)
 {
 	uint32_t i, n = 0;
 
+	m->nlost_gaps = m->ngaps;
 	if (!m->ngaps)
 		return;
 	qsort(m->gap, m->ngaps, sizeof(*m->gap), gap_compare);
@@ -91,7 +112,7 @@ void gap_sort(struct model *m)
 		else if (g->until_ns > last->until_ns)
 			last->until_ns = g->until_ns;
 	}
-	m->ngaps = n + 1;
+	m->ngaps = m->nlost_gaps = n + 1;
 }
 
 void gap_begin(struct model *m, const struct gap *g)

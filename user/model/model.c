@@ -40,6 +40,7 @@ void model_close(struct model *m)
 	image_paths_release(m);
 	free(m->gap);
 	free(m->timer);
+	map_release(&m->damage);
 	free(m);
 }
 

@@ -12,6 +12,7 @@
 #include "abi/event.h"
 #include "base/map.h"
 #include "model/model.h"
+#include "trace/trace_damage.h"
 
 #define MODEL_CPUS_MAX 8192   /* a record of a higher CPU is malformed */
 #define MODEL_LAYERS_MAX 16
@@ -93,7 +94,7 @@ struct model {
 	enum pov_sched_mode sched_mode;
 	uint32_t rings, cpus_per_ring;
 	bool all_targets;
-	bool damaged; /* blocks are missing: absence of a record proves nothing */
+	bool damaged; /* blocks are missing, when is guessed: absence of a record proves nothing */
 
 	struct map tids; /* tid → struct tid_slot */
 	struct map pids; /* pid → struct mprocess, the first of its pid */
@@ -115,6 +116,7 @@ struct model {
 
 	struct gap *gap;
 	uint32_t ngaps, gaps_cap;
+	uint32_t nlost_gaps; /* the first ones are by LOST records, the rest by damage met in this pass */
 
 	/* the replay's */
 	const struct model_sink *const *sinks;
@@ -124,6 +126,7 @@ struct model {
 	uint64_t next_timer_ns;
 	uint64_t now_ns;
 	uint64_t bad_blocks; /* noticed so far */
+	struct map damage;   /* noticed so far: id + 1 → this model */
 	uint64_t sched_since_ns; /* of the first switch; TIME_NEVER before it */
 	uint32_t gaps_open, gaps_open_all;
 	uint32_t gaps_open_ring[POV_RINGS_MAX + 1];
@@ -186,6 +189,7 @@ const struct func_info *func_find(struct model *m, uint16_t id); /* never NULL *
 /* ---- gap.c ---- */
 
 void gap_add(struct model *m, const struct pov_lost *lost);
+void gap_add_damage(struct model *m, const struct trace_damage *d);
 /* Reads the whole trace for them if the identity stream cannot have held them all. 0 or -errno. */
 int gap_complete(struct model *m);
 void gap_sort(struct model *m); /* and merge */

@@ -66,20 +66,51 @@ static void timers_from_metas(struct model *m)
 	map_release(&seen);
 }
 
+static void timers_from_gap(struct model *m, uint32_t gap)
+{
+	timer_add(m, m->gap[gap].since_ns, TIMER_GAP_BEGIN, gap, NULL);
+	if (m->gap[gap].until_ns < UINT64_MAX)
+		timer_add(m, m->gap[gap].until_ns + 1, TIMER_GAP_END, gap, NULL);
+}
+
+static void timers_sort(struct model *m)
+{
+	uint32_t left = m->ntimers - m->timer_next;
+
+	if (left)
+		qsort(m->timer + m->timer_next, left, sizeof(*m->timer), timer_compare);
+	m->next_timer_ns = left ? m->timer[m->timer_next].at_ns : TIME_NEVER;
+}
+
+/* Turns damage not noticed before into gaps, from behind the ones there are. */
+static void damage_take(struct model *m)
+{
+	struct trace_damage *list;
+	size_t i, n = trace_damage_list(m->trace, &list);
+
+	m->bad_blocks = trace_get_summary(m->trace)->bad_blocks;
+	for (i = 0; i < n; i++) {
+		if (map_set(&m->damage, list[i].id, m))
+			continue;
+		m->damaged |= list[i].guessed;
+		gap_add_damage(m, &list[i]);
+	}
+	free(list);
+}
+
 static void timers_prepare(struct model *m)
 {
 	uint32_t i;
 
 	m->ntimers = m->timer_next = 0;
+	m->ngaps = m->nlost_gaps;
+	map_release(&m->damage);
+	m->damaged = false;
+	damage_take(m);
 	timers_from_metas(m);
-	for (i = 0; i < m->ngaps; i++) {
-		timer_add(m, m->gap[i].since_ns, TIMER_GAP_BEGIN, i, NULL);
-		if (m->gap[i].until_ns < UINT64_MAX)
-			timer_add(m, m->gap[i].until_ns + 1, TIMER_GAP_END, i, NULL);
-	}
-	if (m->ntimers)
-		qsort(m->timer, m->ntimers, sizeof(*m->timer), timer_compare);
-	m->next_timer_ns = m->ntimers ? m->timer[0].at_ns : TIME_NEVER;
+	for (i = 0; i < m->ngaps; i++)
+		timers_from_gap(m, i);
+	timers_sort(m);
 }
 
 static void timers_run(struct model *m, uint64_t ts_ns)
@@ -109,22 +140,24 @@ static void timers_run(struct model *m, uint64_t ts_ns)
 	m->next_timer_ns = m->timer_next < m->ntimers ? m->timer[m->timer_next].at_ns : TIME_NEVER;
 }
 
-/* A damaged block is noticed when its records are due. How long they would have told of is not known. */
+/*
+ * A damaged block is noticed when its records are due: what was told so far is right, and a gap begins
+ * here.
+ */
 static void notice_damage(struct model *m)
 {
-	uint64_t bad = trace_get_summary(m->trace)->bad_blocks;
-	uint32_t i;
+	uint32_t i = m->ngaps;
 
-	if (bad == m->bad_blocks)
-		return;
-	m->bad_blocks = bad;
-	m->damaged = true;
-	for (i = 0; i < m->nthreads; i++) {
-		if (m->thread[i]->born && m->thread[i]->pub.state != THREAD_DEAD)
-			state_forget(m, m->thread[i], m->now_ns);
+	damage_take(m);
+	for (; i < m->ngaps; i++) {
+		struct gap *g = &m->gap[i];
+
+		if (g->since_ns < m->now_ns)
+			g->since_ns = m->now_ns;
+		if (g->until_ns >= m->now_ns)
+			timers_from_gap(m, i);
 	}
-	for (i = 0; i < MODEL_CPUS_MAX; i++)
-		m->cpu[i].quiet_since_ns = m->now_ns;
+	timers_sort(m);
 }
 
 /* ---- the pass ---- */
@@ -170,8 +203,6 @@ static void replay_reset(struct model *m)
 	m->sched_since_ns = TIME_NEVER;
 	m->gaps_open = m->gaps_open_all = m->ndirty = 0;
 	memset(m->gaps_open_ring, 0, sizeof(m->gaps_open_ring));
-	m->bad_blocks = 0;
-	m->damaged = false;
 }
 
 static void decoders_release(struct model *m)
@@ -207,21 +238,32 @@ static void replay_prepare(struct model *m)
 	}
 }
 
+static int gap_compare(const void *va, const void *vb)
+{
+	const struct gap *a = va, *b = vb;
+
+	return a->since_ns < b->since_ns ? -1 : a->since_ns > b->since_ns;
+}
+
 static void gaps_measure(struct model *m)
 {
-	uint64_t until_ns = 0, from_ns;
+	struct gap *list = xcalloc(m->ngaps + 1, sizeof(*list));
+	uint64_t told_ns = m->info.start_ns, until_ns;
 	uint32_t i;
 
+	for (i = 0; i < m->ngaps; i++)
+		list[i] = m->gap[i];
+	qsort(list, m->ngaps, sizeof(*list), gap_compare);
 	m->stats.sched_gaps = m->ngaps;
-	for (i = 0; i < m->ntimers; i++) {
-		const struct gap *g = &m->gap[m->timer[i].gap];
-
-		if (m->timer[i].kind != TIMER_GAP_BEGIN || g->until_ns <= until_ns)
+	for (i = 0; i < m->ngaps; i++) {
+		until_ns = list[i].until_ns < m->info.end_ns ? list[i].until_ns : m->info.end_ns;
+		if (until_ns <= told_ns)
 			continue;
-		from_ns = g->since_ns > until_ns ? g->since_ns : until_ns;
-		m->stats.sched_gap_ns += g->until_ns - from_ns;
-		until_ns = g->until_ns;
+		m->stats.sched_gap_ns +=
+			until_ns - (list[i].since_ns > told_ns ? list[i].since_ns : told_ns);
+		told_ns = until_ns;
 	}
+	free(list);
 }
 
 static int replay_end(struct model *m)
@@ -229,6 +271,8 @@ static int replay_end(struct model *m)
 	unsigned int i;
 	int err = 0, e;
 
+	if (trace_get_summary(m->trace)->bad_blocks != m->bad_blocks)
+		notice_damage(m); /* the last block */
 	timers_run(m, m->info.end_ns);
 	for (i = 0; i < m->nthreads; i++)
 		call_flush(m, m->thread[i]);
@@ -259,12 +303,12 @@ int model_run(struct model *m, const struct model_sink *const *sinks, unsigned i
 	replay_prepare(m);
 	while ((err = trace_merge_next(merge, &rec)) == 1) {
 		m->stats.records++;
+		if (sum->bad_blocks != m->bad_blocks)
+			notice_damage(m); /* before the time moves on */
 		if (rec->ts_ns > m->now_ns)
 			m->now_ns = rec->ts_ns;
 		if (m->now_ns >= m->next_timer_ns)
 			timers_run(m, m->now_ns);
-		if (sum->bad_blocks != m->bad_blocks)
-			notice_damage(m);
 		replay_record(m, rec);
 		if (m->ndirty)
 			state_counters_tell(m, m->now_ns);
