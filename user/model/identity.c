@@ -332,6 +332,8 @@ static void learn_exit(struct model *m, const struct pov_exit *rec)
 
 static void learn_record(struct model *m, const struct pov_hdr *rec)
 {
+	if (!replay_record_ok(rec))
+		return;
 	switch (rec->kind) {
 	case POV_KIND_TASK:
 	case POV_KIND_RENAME:

@@ -213,6 +213,8 @@ static inline bool gap_blinds(const struct model *m, uint16_t cpu)
 /* ---- replay.c ---- */
 
 void replay_record(struct model *m, const struct pov_hdr *rec);
+/* The CPUs a record names index tables; calls have a caller, spins a function. */
+bool replay_record_ok(const struct pov_hdr *rec);
 /* Brings the slot to the thread that has the number at ts; NULL if none has yet. */
 struct mthread *replay_slot_advance(struct model *m, struct tid_slot *slot, uint64_t ts_ns);
 

@@ -301,7 +301,7 @@ static void identity_record(struct model *m, const struct pov_hdr *rec)
 	const struct pov_image *image = (const struct pov_image *)rec;
 	struct mthread *t;
 
-	if (!rec->tid)
+	if (!rec->tid && rec->kind != POV_KIND_FORK)
 		return;
 	switch (rec->kind) {
 	case POV_KIND_TASK:
@@ -328,8 +328,7 @@ static void identity_record(struct model *m, const struct pov_hdr *rec)
 
 /* ---- dispatch ---- */
 
-/* The CPUs a record names index tables. */
-static bool cpus_ok(const struct pov_hdr *rec)
+bool replay_record_ok(const struct pov_hdr *rec)
 {
 	switch (rec->kind) {
 	case POV_KIND_SWITCH:
@@ -345,7 +344,8 @@ static bool cpus_ok(const struct pov_hdr *rec)
 	case POV_KIND_CALL:
 		return rec->tid && ((const struct pov_call *)rec)->cpu < MODEL_CPUS_MAX;
 	case POV_KIND_SPIN:
-		return rec->tid && ((const struct pov_spin *)rec)->cpu < MODEL_CPUS_MAX;
+		return rec->tid && ((const struct pov_spin *)rec)->cpu < MODEL_CPUS_MAX &&
+		       ((const struct pov_spin *)rec)->nfuncs;
 	case POV_KIND_CALL_BEGIN:
 		return rec->tid;
 	case POV_KIND_TASK:
@@ -367,7 +367,7 @@ static void more_record(struct model *m, const struct pov_more *rec)
 
 void replay_record(struct model *m, const struct pov_hdr *rec)
 {
-	if (!cpus_ok(rec)) {
+	if (!replay_record_ok(rec)) {
 		m->stats.bad_records++;
 		return;
 	}

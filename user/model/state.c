@@ -203,6 +203,8 @@ void state_finish(struct model *m)
 	for (i = 0; i < m->nthreads; i++) {
 		struct mthread *t = m->thread[i];
 
+		if (!t->born)
+			t->pub.end_ns = t->pub.start_ns; /* its birth was not replayed */
 		if (!t->born || t->pub.state == THREAD_DEAD)
 			continue;
 		interval_close(m, t, m->info.end_ns, t->pub.state);
