@@ -265,6 +265,24 @@ run.pov" ]
 	[ "$status" = 1 ]
 }
 
+@test "export: random traces, however absurd, obey the rules in both formats" {
+	need jq python3
+	for seed in $(seq ${POV_RANDOM_FROM:-1} ${POV_RANDOM_TO:-12}); do
+		echo "seed $seed"
+		"$here/../tool/random_trace" "$seed" >script
+		"$make" script run.pov
+		export_to run.json
+		"$here/../tool/json_check" run.json totals.json
+		cp totals.json json.totals
+		export_to run.pftrace
+		diff <(grep -vE 'bytes|early' json.totals) <(grep -vE 'bytes|early' totals.json)
+		run "$here/perfetto_health.sh" run.json json.totals
+		[ "$status" = 0 ] || [ "$status" = 77 ] || { echo "$output"; false; }
+		run "$here/perfetto_health.sh" run.pftrace totals.json
+		[ "$status" = 0 ] || [ "$status" = 77 ] || { echo "$output"; false; }
+	done
+}
+
 @test "export: memory is bounded whatever the length" {
 	[ -x "$plain" ] || skip "no $plain"
 	{

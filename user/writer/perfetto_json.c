@@ -15,12 +15,14 @@
 #include "writer/timeline.h"
 
 #define STATE_PREEMPTED 0x100
+#define IDLE_CPUS 1024
 
 struct json_writer {
 	struct out *out;
 	uint64_t base_ns; /* time 0 of the file */
 	uint32_t njobs;
-	bool second; /* an event has been written: a comma is due */
+	bool second;			    /* an event has been written: a comma is due */
+	uint64_t idle_told[IDLE_CPUS / 64]; /* CPUs whose idle thread has been named */
 	struct writer_totals *totals;
 };
 
@@ -349,11 +351,25 @@ static char *put_task(char *p, const char *side, const struct sched_task *t, uin
 	return text_u64(put(put(put(p, " "), side), "_prio="), prio);
 }
 
+/* Names a thread that no event of the first part could: a line of an event that nobody knows. */
+static void thread_line(struct json_writer *w, const struct sched_task *t, uint32_t cpu,
+			uint64_t ts_ns)
+{
+	char *p = put_ftrace_head(w, out_room(w->out), t, cpu, ".....", ts_ns);
+
+	out_advance(w->out, put(p, "povtrace_thread: new\\n"));
+}
+
 static void json_switch(void *ctx, const struct sched_switch *s)
 {
 	struct json_writer *w = ctx;
-	char *p = out_room(w->out);
+	char *p;
 
+	if (!s->next.tid && s->cpu < IDLE_CPUS && !(w->idle_told[s->cpu / 64] >> s->cpu % 64 & 1)) {
+		w->idle_told[s->cpu / 64] |= 1ull << s->cpu % 64;
+		thread_line(w, &s->next, s->cpu, s->ts_ns);
+	}
+	p = out_room(w->out);
 	p = put_ftrace_head(w, p, &s->prev, s->cpu, ".....", s->ts_ns);
 	p = put_task(put(p, "sched_switch: "), "prev", &s->prev, s->cpu, s->prev_prio);
 	p = put(put(p, " prev_state="), s->prev.tid ? state_text(s->prev_state) : "I");
@@ -386,15 +402,11 @@ static void skip_process(void *ctx, const struct model_process *p, int32_t order
 	(void)order;
 }
 
-/* The first pass has told of all threads but these. A line of no known event names them. */
 static void json_sched_thread(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns)
 {
-	struct json_writer *w = ctx;
-
 	(void)order;
 	if (t->untold)
-		out_advance(w->out, put(put_ftrace_head(w, out_room(w->out), t, 0, ".....", ts_ns),
-					"povtrace_thread: late\\n"));
+		thread_line(ctx, t, 0, ts_ns);
 }
 
 static void skip_lost(void *ctx, uint32_t cpu)
