@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Chrome's JSON trace events as Perfetto reads them, plus its scheduler events as ftrace text in the
- * string "systemTraceEvents". The two parts take a pass of the model each, so that nothing is kept.
+ * string "systemTraceEvents" (perfetto_json_ftrace.c). The two parts take a pass of the model each, so
+ * that nothing is kept.
  * Times are microseconds (ftrace text: seconds) since the recording's start, exact to the nanosecond.
  */
 #include <stdlib.h>
@@ -10,31 +11,10 @@
 #include "base/log.h"
 #include "trace/trace_read.h"
 #include "writer/meta.h"
-#include "writer/out.h"
+#include "writer/perfetto_json.h"
 #include "writer/text.h"
-#include "writer/timeline.h"
-
-#define STATE_PREEMPTED 0x100
-#define IDLE_CPUS 1024
-
-struct json_writer {
-	struct out *out;
-	uint64_t base_ns; /* time 0 of the file */
-	uint32_t njobs;
-	bool second;			    /* an event has been written: a comma is due */
-	uint64_t idle_told[IDLE_CPUS / 64]; /* CPUs whose idle thread has been named */
-	struct writer_totals *totals;
-};
 
 /* ---- pieces; p: a place with room, returns the end ---- */
-
-static char *put(char *p, const char *text)
-{
-	size_t n = strlen(text);
-
-	memcpy(p, text, n);
-	return p + n;
-}
 
 /* A string of any length goes through the buffer by itself; p is what out_room() gave. */
 static char *put_json(struct json_writer *w, char *p, const char *s)
@@ -109,7 +89,7 @@ static char *put_value(struct json_writer *w, char *p, const struct writer_arg *
 	case ARG_HEX:
 		return put_hex(p, a->u);
 	case ARG_BOOL:
-		return put(p, a->u ? "true" : "false");
+		return json_put(p, a->u ? "true" : "false");
 	case ARG_US:
 		return text_us(p, a->u);
 	case ARG_TEXT:
@@ -118,7 +98,7 @@ static char *put_value(struct json_writer *w, char *p, const struct writer_arg *
 	case ARG_HEXES:
 		return put_array(w, p, a);
 	}
-	return put(p, "null");
+	return json_put(p, "null");
 }
 
 static char *put_args(struct json_writer *w, char *p, const struct writer_args *args)
@@ -142,15 +122,15 @@ static char *event_begin(struct json_writer *w, const char *phase)
 		*p++ = ',';
 	*p++ = '\n';
 	w->second = true;
-	p = put(p, "{\"ph\":\"");
-	p = put(p, phase);
-	return put(p, "\",\"name\":");
+	p = json_put(p, "{\"ph\":\"");
+	p = json_put(p, phase);
+	return json_put(p, "\",\"name\":");
 }
 
 static char *put_ids(char *p, uint32_t pid, uint32_t tid)
 {
-	p = text_u64(put(p, ",\"pid\":"), pid);
-	return text_u64(put(p, ",\"tid\":"), tid);
+	p = text_u64(json_put(p, ",\"pid\":"), pid);
+	return text_u64(json_put(p, ",\"tid\":"), tid);
 }
 
 static void event_end(struct json_writer *w, char *p)
@@ -166,11 +146,11 @@ static void metadata_event(struct json_writer *w, const char *what, uint32_t pid
 {
 	char *p = put_json(w, event_begin(w, "M"), what);
 
-	p = put(put_ids(p, pid, tid), ",\"args\":{");
+	p = json_put(put_ids(p, pid, tid), ",\"args\":{");
 	if (name)
-		p = put_json(w, put(p, "\"name\":"), name);
+		p = put_json(w, json_put(p, "\"name\":"), name);
 	else
-		p = text_i64(put(p, "\"sort_index\":"), order);
+		p = text_i64(json_put(p, "\"sort_index\":"), order);
 	*p++ = '}';
 	event_end(w, p);
 }
@@ -206,25 +186,20 @@ static void track_tell(struct json_writer *w, struct track *t)
 
 /* ---- events ---- */
 
-static uint64_t time_of(struct json_writer *w, uint64_t ns)
-{
-	return ns > w->base_ns ? ns - w->base_ns : 0;
-}
-
 static void slice_end_write(struct json_writer *w, struct track *t, const struct slice *s,
 			    uint64_t end_ns)
 {
 	char *p = put_json(w, event_begin(w, "E"), s->name);
 
-	p = put_json(w, put(p, ",\"cat\":"), s->category);
+	p = put_json(w, json_put(p, ",\"cat\":"), s->category);
 	p = put_ids(p, t->pid, t->tid);
-	event_end(w, text_us(put(p, ",\"ts\":"), time_of(w, end_ns)));
+	event_end(w, text_us(json_put(p, ",\"ts\":"), json_time(w, end_ns)));
 }
 
 static void slice_write(struct json_writer *w, struct track *t, const struct slice *s, bool instant)
 {
 	uint64_t end_ns = instant ? s->begin_ns : s->end_ns;
-	uint64_t begin = time_of(w, s->begin_ns);
+	uint64_t begin = json_time(w, s->begin_ns);
 	char *p;
 
 	/*
@@ -236,16 +211,16 @@ static void slice_write(struct json_writer *w, struct track *t, const struct sli
 	track_tell(w, t);
 	p = event_begin(w, complete ? "X" : "B");
 	p = put_json(w, p, s->name);
-	p = put_json(w, put(p, ",\"cat\":"), s->category);
+	p = put_json(w, json_put(p, ",\"cat\":"), s->category);
 	p = put_ids(p, t->pid, t->tid);
-	p = text_us(put(p, ",\"ts\":"), begin);
+	p = text_us(json_put(p, ",\"ts\":"), begin);
 	if (complete)
-		p = text_us(put(p, ",\"dur\":"), time_of(w, end_ns) - begin);
+		p = text_us(json_put(p, ",\"dur\":"), json_time(w, end_ns) - begin);
 	if (s->flow_out || s->flow_in) {
-		p = text_u64(put(p, ",\"bind_id\":"), s->flow_out | s->flow_in);
-		p = put(p, s->flow_out ? ",\"flow_out\":true" : ",\"flow_in\":true");
+		p = text_u64(json_put(p, ",\"bind_id\":"), s->flow_out | s->flow_in);
+		p = json_put(p, s->flow_out ? ",\"flow_out\":true" : ",\"flow_in\":true");
 	}
-	p = put(p, ",\"args\":");
+	p = json_put(p, ",\"args\":");
 	event_end(w, put_args(w, p, s->args));
 	if (!complete && !s->open)
 		slice_end_write(w, t, s, end_ns);
@@ -284,135 +259,11 @@ static void json_counter(void *ctx, struct track *t, uint64_t ts_ns, int64_t val
 	}
 	p = put_json(w, event_begin(w, "C"), name);
 	p = put_ids(p, t->pid, t->pid);
-	p = text_us(put(p, ",\"ts\":"), time_of(w, ts_ns));
-	p = put_key(w, put(p, ",\"args\":{"), key);
+	p = text_us(json_put(p, ",\"ts\":"), json_time(w, ts_ns));
+	p = put_key(w, json_put(p, ",\"args\":{"), key);
 	p = text_i64(p, value);
 	*p++ = '}';
 	event_end(w, p);
-}
-
-/* ---- the scheduler, as ftrace would print it ---- */
-
-static const char *state_text(uint32_t state)
-{
-	static const char *const bit[] = {"S", "D", "T", "t", "X", "Z", "P", "I"};
-
-	if (state == STATE_PREEMPTED)
-		return "R+";
-	return state && state <= 0x80 ? bit[__builtin_ctz(state)] : "R";
-}
-
-/* The reader takes tid 0 for one thread, which would be idle on several CPUs at once: one for each CPU. */
-static char *put_comm(char *p, const struct sched_task *t, uint32_t cpu)
-{
-	if (t->tid)
-		return text_ftrace_comm(p, t->comm, strlen(t->comm));
-	return text_u64(put(p, "swapper/"), cpu);
-}
-
-static char *put_tid(char *p, const struct sched_task *t, uint32_t cpu)
-{
-	return text_u64(p, t->tid ? t->tid : TIMELINE_IDLE_TID + cpu);
-}
-
-/*
- * "task-17 (-----) [003] ..... 1.2345678905: ". The reader multiplies by 1e9 in a double and cuts: the last
- * digit, half a nanosecond, keeps that from falling to the one before.
- */
-static char *put_ftrace_head(struct json_writer *w, char *p, const struct sched_task *t,
-			     uint32_t cpu, const char *flags, uint64_t ts_ns)
-{
-	uint64_t ns = time_of(w, ts_ns);
-	char frac[TEXT_NUMBER_BYTES];
-
-	p = put_tid(put(put_comm(p, t, cpu), "-"), t, cpu);
-	/* Which process a thread belongs to is said once: by the events, or else here. */
-	if (!t->tid)
-		p = text_u64(put(p, " ("), TIMELINE_IDLE_TID);
-	else if (t->untold)
-		p = text_u64(put(p, " ("), t->tgid);
-	else
-		p = put(p, " (-----");
-	p = put(p, ") [");
-	p = put(p, cpu < 10 ? "00" : cpu < 100 ? "0" : "");
-	p = put(text_u64(p, cpu), "] ");
-	p = put(put(p, flags), " ");
-	p = put(text_u64(p, ns / 1000000000), ".");
-	text_u64(frac, 1000000000 + ns % 1000000000);
-	memcpy(p, frac + 1, 9);
-	return put(p + 9, "5: ");
-}
-
-static char *put_task(char *p, const char *side, const struct sched_task *t, uint32_t cpu,
-		      uint16_t prio)
-{
-	p = put_comm(put(put(p, side), "_comm="), t, cpu);
-	p = put_tid(put(put(put(p, " "), side), "_pid="), t, cpu);
-	return text_u64(put(put(put(p, " "), side), "_prio="), prio);
-}
-
-/* Names a thread that no event of the first part could: a line of an event that nobody knows. */
-static void thread_line(struct json_writer *w, const struct sched_task *t, uint32_t cpu,
-			uint64_t ts_ns)
-{
-	char *p = put_ftrace_head(w, out_room(w->out), t, cpu, ".....", ts_ns);
-
-	out_advance(w->out, put(p, "povtrace_thread: new\\n"));
-}
-
-static void json_switch(void *ctx, const struct sched_switch *s)
-{
-	struct json_writer *w = ctx;
-	char *p;
-
-	if (!s->next.tid && s->cpu < IDLE_CPUS && !(w->idle_told[s->cpu / 64] >> s->cpu % 64 & 1)) {
-		w->idle_told[s->cpu / 64] |= 1ull << s->cpu % 64;
-		thread_line(w, &s->next, s->cpu, s->ts_ns);
-	}
-	p = out_room(w->out);
-	p = put_ftrace_head(w, p, &s->prev, s->cpu, ".....", s->ts_ns);
-	p = put_task(put(p, "sched_switch: "), "prev", &s->prev, s->cpu, s->prev_prio);
-	p = put(put(p, " prev_state="), s->prev.tid ? state_text(s->prev_state) : "I");
-	p = put(p, " ==> ");
-	p = put_task(p, "next", &s->next, s->cpu, s->next_prio);
-	out_advance(w->out, put(p, "\\n"));
-}
-
-static void json_waking(void *ctx, const struct sched_waking *s)
-{
-	struct json_writer *w = ctx;
-	char *p = out_room(w->out);
-
-	p = put_ftrace_head(w, p, &s->waker, s->cpu, s->irq ? "..h.." : ".....", s->ts_ns);
-	p = put(p, "sched_waking: comm=");
-	p = text_ftrace_comm(p, s->target.comm, strlen(s->target.comm));
-	p = text_u64(put(p, " pid="), s->target.tid);
-	p = text_u64(put(p, " prio="), s->prio);
-	p = put(p, s->target_cpu < 10  ? " target_cpu=00" :
-		   s->target_cpu < 100 ? " target_cpu=0" :
-					 " target_cpu=");
-	out_advance(w->out, put(text_u64(p, s->target_cpu), "\\n"));
-}
-
-/* What the first pass has told, or this format has no words for. */
-static void skip_process(void *ctx, const struct model_process *p, int32_t order)
-{
-	(void)ctx;
-	(void)p;
-	(void)order;
-}
-
-static void json_sched_thread(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns)
-{
-	(void)order;
-	if (t->untold)
-		thread_line(ctx, t, 0, ts_ns);
-}
-
-static void skip_lost(void *ctx, uint32_t cpu)
-{
-	(void)ctx;
-	(void)cpu;
 }
 
 static const struct timeline_ops json_event_ops = {
@@ -422,14 +273,6 @@ static const struct timeline_ops json_event_ops = {
 	.slice_end = json_slice_end,
 	.instant = json_instant,
 	.counter = json_counter,
-};
-
-static const struct timeline_ops json_sched_ops = {
-	.process = skip_process,
-	.thread = json_sched_thread,
-	.sched_switch = json_switch,
-	.sched_waking = json_waking,
-	.sched_lost = skip_lost,
 };
 
 /* ---- the whole ---- */
@@ -461,7 +304,7 @@ static int json_sched_run(struct json_writer *w, struct model *m, struct timelin
 	out_text(w->out, ",\n\"systemTraceEvents\":\"# tracer: nop\\n");
 	opt->slices = false;
 	opt->sched = true;
-	err = timeline_run(m, opt, &json_sched_ops, w, NULL, w->totals);
+	err = timeline_run(m, opt, &json_ftrace_ops, w, NULL, w->totals);
 	out_text(w->out, "\"");
 	return err;
 }

@@ -2,7 +2,7 @@
 /*
  * Perfetto's native format: a stream of TracePackets, one TrackEvent each, with interned names. Times are
  * BOOTTIME. Packets need not be in order of time: the reader sorts, and keeps the order of the file
- * where times are equal. Scheduler events: perfetto_pb_sched.c.
+ * where times are equal. Who is who: perfetto_pb_names.c. Scheduler events: perfetto_pb_sched.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,36 +26,6 @@
 enum event_type { EVENT_BEGIN = 1, EVENT_END = 2, EVENT_INSTANT = 3, EVENT_COUNTER = 4 };
 enum clock { CLOCK_REAL = 1, CLOCK_MONO = 3, CLOCK_BOOT = 6 };
 
-/* Tracks: 0 is the root; small numbers are the most frequent, threads. */
-#define UUID_GROUP 1 /* + enum track_kind */
-#define UUID_FIRST 16
-#define UUID_PROCESS (1ull << 32)
-
-#define CHILDREN_EXPLICIT 3
-#define MERGE_NONE 2
-#define UNIT_COUNT 2
-#define UNIT_BYTES 3
-
-struct pb_func {
-	uint32_t gen, name_iid, group_iid;
-};
-
-struct pb_writer {
-	struct out *out;
-	struct pb_sched *sched;
-	struct intern *intern;
-	int64_t boot_ns;
-	uint64_t start_ns;
-	uint32_t njobs;
-	uint64_t uuid_next;
-	bool group_told[TRACK_KIND_CNT];
-	struct pb_func *func; /* by id; valid if gen is the current one */
-	uint32_t gen;
-	struct model *model;
-	struct pb packet, event, item, fresh;
-	size_t event_at; /* of the TrackEvent in packet */
-};
-
 void pb_text(struct pb *b, uint32_t field, const char *s)
 {
 	size_t n = strlen(s);
@@ -74,7 +44,7 @@ void pb_text(struct pb *b, uint32_t field, const char *s)
 
 /* ---- packets ---- */
 
-static void packet_begin(struct pb_writer *w, uint64_t ts_ns, uint32_t flags)
+void pb_packet_begin(struct pb_writer *w, uint64_t ts_ns, uint32_t flags)
 {
 	pb_reset(&w->packet);
 	if (ts_ns)
@@ -85,7 +55,7 @@ static void packet_begin(struct pb_writer *w, uint64_t ts_ns, uint32_t flags)
 }
 
 /* For what is not frequent; events are built in place. */
-static void packet_end(struct pb_writer *w, uint32_t field, const struct pb *body)
+void pb_packet_end(struct pb_writer *w, uint32_t field, const struct pb *body)
 {
 	pb_message(&w->packet, field, body);
 	pb_packet_write(w->out, &w->packet);
@@ -96,7 +66,7 @@ static void sequence_clear(struct pb_writer *w)
 {
 	intern_reset(w->intern);
 	w->gen++;
-	packet_begin(w, 0, SEQ_CLEARED);
+	pb_packet_begin(w, 0, SEQ_CLEARED);
 	pb_packet_write(w->out, &w->packet);
 }
 
@@ -106,7 +76,7 @@ static void event_begin(struct pb_writer *w, enum event_type type, const struct 
 	if (intern_full(w->intern))
 		sequence_clear(w);
 	pb_reset(&w->fresh);
-	packet_begin(w, ts_ns, SEQ_NEEDED);
+	pb_packet_begin(w, ts_ns, SEQ_NEEDED);
 	w->event_at = pb_open(&w->packet, 11);
 	pb_u64(&w->packet, 9, type);
 	pb_u64(&w->packet, 11, t->uuid);
@@ -118,140 +88,6 @@ static void event_end(struct pb_writer *w)
 	if (pb_len(&w->fresh))
 		pb_message(&w->packet, 12, &w->fresh);
 	pb_packet_write(w->out, &w->packet);
-}
-
-/* ---- tracks ---- */
-
-static void track_root_write(struct pb_writer *w)
-{
-	packet_begin(w, w->start_ns, 0);
-	pb_reset(&w->event);
-	pb_u64(&w->event, 1, 0);
-	pb_u64(&w->event, 19, 1); /* processes and threads in the order of their ranks */
-	pb_u64(&w->event, 20, 1);
-	packet_end(w, 60, &w->event);
-}
-
-/* The track that holds all tracks of a kind. */
-static uint64_t track_group(struct pb_writer *w, enum track_kind kind)
-{
-	static const char *const name[TRACK_KIND_CNT] = {
-		[TRACK_RECORDING] = "povtrace: recording",
-		[TRACK_LOST] = "povtrace: lost events",
-		[TRACK_IRQ] = "Interrupts",
-		[TRACK_RUNNABLE] = "Runnable threads",
-	};
-	uint64_t uuid = UUID_GROUP + kind;
-
-	if (w->group_told[kind])
-		return uuid;
-	w->group_told[kind] = true;
-	packet_begin(w, w->start_ns, 0);
-	pb_reset(&w->event);
-	pb_u64(&w->event, 1, uuid);
-	pb_text(&w->event, 2, name[kind]);
-	pb_u64(&w->event, 11, CHILDREN_EXPLICIT);
-	packet_end(w, 60, &w->event);
-	return uuid;
-}
-
-static void track_fill(struct pb_writer *w, const struct track *t, uint64_t parent)
-{
-	struct pb *d = &w->event;
-
-	pb_reset(d);
-	pb_u64(d, 1, t->uuid);
-	pb_reset(&w->item);
-	if (t->kind == TRACK_THREAD) {
-		pb_u64(&w->item, 1, t->pid);
-		pb_u64(&w->item, 2, t->tid);
-		pb_message(d, 4, &w->item);
-		pb_u64(d, 12, t->order);
-		return;
-	}
-	pb_text(d, 2, t->name);
-	pb_u64(d, 5, parent);
-	if (t->kind == TRACK_IN_FLIGHT || t->kind == TRACK_RUNNABLE) {
-		pb_u64(&w->item, 3, t->kind == TRACK_RUNNABLE ? UNIT_COUNT : UNIT_BYTES);
-		pb_message(d, 8, &w->item);
-	}
-	pb_u64(d, 12, t->order);
-	pb_u64(d, 15, MERGE_NONE);
-}
-
-static void track_tell(struct pb_writer *w, struct track *t)
-{
-	uint64_t parent = 0;
-
-	if (t->uuid)
-		return;
-	t->uuid = w->uuid_next++;
-	if (t->kind == TRACK_IN_FLIGHT)
-		parent = UUID_PROCESS + t->pid;
-	else if (t->kind != TRACK_THREAD)
-		parent = track_group(w, t->kind);
-	packet_begin(w, w->start_ns, 0);
-	track_fill(w, t, parent);
-	packet_end(w, 60, &w->event);
-}
-
-static uint32_t parent_pid(const struct pb_writer *w, const struct model_process *p)
-{
-	for (uint32_t i = 0; p->ppid && i < model_process_count(w->model); i++) {
-		const struct model_process *q = model_process_get(w->model, i);
-
-		if (q->pid == p->ppid && q->start_ns <= p->start_ns)
-			return q->out_pid;
-	}
-	return 0;
-}
-
-static void process_tree_write(struct pb_writer *w, const struct model_process *p, const char *name)
-{
-	pb_reset(&w->item);
-	pb_u64(&w->item, 1, p->out_pid);
-	if (w->model)
-		pb_u64(&w->item, 2, parent_pid(w, p));
-	/* The reader calls a process by the first word; alone, it would be cut at a blank. */
-	pb_text(&w->item, 3, name);
-	pb_text(&w->item, 3, p->cmdline ? p->cmdline : "");
-	pb_reset(&w->event);
-	pb_message(&w->event, 1, &w->item);
-	packet_begin(w, p->start_ns ? p->start_ns : w->start_ns, 0);
-	packet_end(w, 2, &w->event);
-}
-
-static void pb_process(void *ctx, const struct model_process *p, int32_t order)
-{
-	struct pb_writer *w = ctx;
-	char *name = meta_process_name(p, w->njobs);
-
-	process_tree_write(w, p, name);
-	pb_reset(&w->item);
-	pb_u64(&w->item, 1, p->out_pid);
-	pb_text(&w->item, 6, name);
-	pb_reset(&w->event);
-	pb_u64(&w->event, 1, UUID_PROCESS + p->out_pid);
-	pb_message(&w->event, 3, &w->item);
-	pb_i64(&w->event, 12, order);
-	packet_begin(w, w->start_ns, 0);
-	packet_end(w, 60, &w->event);
-	free(name);
-}
-
-static void pb_thread(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns)
-{
-	struct pb_writer *w = ctx;
-
-	(void)order;
-	pb_reset(&w->item);
-	pb_u64(&w->item, 1, t->tid);
-	pb_text(&w->item, 2, t->comm);
-	pb_u64(&w->item, 3, t->tgid);
-	pb_reset(&w->event);
-	pb_message(&w->event, 2, &w->item);
-	packet_begin(w, ts_ns ? ts_ns : w->start_ns, 0);
-	packet_end(w, 2, &w->event);
 }
 
 /* ---- events ---- */
@@ -335,7 +171,7 @@ static void slice_name(struct pb_writer *w, const struct slice *s)
 static void slice_write(struct pb_writer *w, enum event_type type, struct track *t,
 			const struct slice *s)
 {
-	track_tell(w, t);
+	pb_track_tell(w, t);
 	event_begin(w, type, t, s->begin_ns);
 	slice_name(w, s);
 	for (uint32_t i = 0; i < s->args->n; i++)
@@ -369,7 +205,7 @@ static void pb_counter(void *ctx, struct track *t, uint64_t ts_ns, int64_t value
 {
 	struct pb_writer *w = ctx;
 
-	track_tell(w, t);
+	pb_track_tell(w, t);
 	event_begin(w, EVENT_COUNTER, t, ts_ns);
 	pb_i64(&w->packet, 30, value);
 	event_end(w);
@@ -414,13 +250,13 @@ static void clock_add(struct pb_writer *w, enum clock clock, uint64_t ns)
 
 static void clocks_write(struct pb_writer *w, const struct model_info *info)
 {
-	packet_begin(w, 0, 0);
+	pb_packet_begin(w, 0, 0);
 	pb_reset(&w->event);
 	clock_add(w, CLOCK_BOOT, info->start_ns + (uint64_t)info->boottime_offset_ns);
 	clock_add(w, CLOCK_MONO, info->start_ns);
 	clock_add(w, CLOCK_REAL, info->start_ns + (uint64_t)info->realtime_offset_ns);
 	pb_u64(&w->event, 2, CLOCK_BOOT);
-	packet_end(w, 6, &w->event);
+	pb_packet_end(w, 6, &w->event);
 }
 
 static void system_write(struct pb_writer *w, const struct model_info *info)
@@ -435,8 +271,8 @@ static void system_write(struct pb_writer *w, const struct model_info *info)
 	pb_reset(&w->event);
 	pb_message(&w->event, 1, &w->item);
 	pb_u64(&w->event, 8, info->nr_cpus);
-	packet_begin(w, 0, 0);
-	packet_end(w, 45, &w->event);
+	pb_packet_begin(w, 0, 0);
+	pb_packet_end(w, 45, &w->event);
 }
 
 /* The same values as on the recording's slice, where the reader shows facts about a whole trace. */
@@ -456,14 +292,15 @@ static void attributes_write(struct pb_writer *w, const struct writer_args *meta
 			pb_i64(&w->item, 2, a->i);
 		pb_message(&w->event, 1, &w->item);
 	}
-	packet_begin(w, 0, 0);
-	packet_end(w, 126, &w->event);
+	pb_packet_begin(w, 0, 0);
+	pb_packet_end(w, 126, &w->event);
 }
 
 static void writer_release(struct pb_writer *w)
 {
 	intern_free(w->intern);
 	free(w->func);
+	free(w->parent);
 	pb_release(&w->packet);
 	pb_release(&w->event);
 	pb_release(&w->item);
@@ -478,7 +315,7 @@ static int pb_write(struct model *m, const struct writer_select *sel, FILE *file
 			      .boot_ns = info->boottime_offset_ns,
 			      .start_ns = info->start_ns,
 			      .njobs = info->njobs,
-			      .uuid_next = UUID_FIRST};
+			      .uuid_next = PB_UUID_FIRST};
 	struct writer_args *meta = xmalloc(sizeof(*meta));
 	struct timeline_options opt;
 	int err, write_err;
@@ -495,7 +332,7 @@ static int pb_write(struct model *m, const struct writer_select *sel, FILE *file
 	system_write(&w, info);
 	meta_fill(meta, m, sel);
 	attributes_write(&w, meta);
-	track_root_write(&w);
+	pb_track_root_write(&w);
 	err = timeline_run(m, &opt, &pb_ops, &w, meta, totals);
 	pb_sched_finish(w.sched);
 	write_err = out_finish(w.out, &totals->bytes);

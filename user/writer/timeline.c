@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What is told: identities, the slices and counters that are selected, markers. How slices find their place
- * is timeline_track.c's, the scheduler timeline_sched.c's, arrows timeline_wake.c's.
+ * What is told: the slices and counters that are selected, and markers. Who is who is timeline_names.c's, how
+ * slices find their place timeline_track.c's, the scheduler timeline_sched.c's, arrows timeline_wake.c's.
  */
 #include "writer/timeline.h"
 
@@ -26,163 +26,9 @@ static const char *const class_name[POV_CLASS_CNT] = {
 static const char *const softirq_name[] = {"HI",       "TIMER",	  "NET_TX", "NET_RX",  "BLOCK",
 					   "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
 
-/* ---- identities and tracks ---- */
-
-struct tl_thread *tl_thread_of(struct timeline *tl, struct model_thread *t)
-{
-	struct tl_thread *th = t->user;
-
-	if (th)
-		return th;
-	th = xcalloc(1, sizeof(*th));
-	th->model = t;
-	th->run_cpu = -1;
-	th->track.kind = TRACK_THREAD;
-	th->track.pid = t->proc ? t->proc->out_pid : t->out_tid;
-	th->track.tid = t->out_tid;
-	th->track.order = tl->nthreads;
-	if (tl->nthreads == tl->thread_room) {
-		tl->thread_room = tl->thread_room ? 2 * tl->thread_room : 64;
-		tl->thread = xrealloc(tl->thread, tl->thread_room * sizeof(struct tl_thread *));
-	}
-	tl->thread[tl->nthreads++] = th;
-	t->user = th;
-	return th;
-}
-
-struct tl_cpu *tl_cpu_of(struct timeline *tl, uint32_t cpu)
-{
-	if (cpu >= tl->ncpus) {
-		uint32_t n = cpu + 1;
-
-		tl->cpu = xrealloc(tl->cpu, n * sizeof(*tl->cpu));
-		memset(tl->cpu + tl->ncpus, 0, (n - tl->ncpus) * sizeof(*tl->cpu));
-		tl->ncpus = n;
-	}
-	return &tl->cpu[cpu];
-}
-
-struct track *tl_track_new(struct timeline *tl, enum track_kind kind, uint32_t pid, uint32_t order,
-			   char *name)
-{
-	struct track *t = xcalloc(1, sizeof(*t));
-
-	t->kind = kind;
-	t->pid = pid;
-	t->tid = TIMELINE_TRACK_TID + tl->ntracks;
-	t->order = order;
-	t->name = name;
-	if (tl->ntracks == tl->track_room) {
-		tl->track_room = tl->track_room ? 2 * tl->track_room : 16;
-		tl->track = xrealloc(tl->track, tl->track_room * sizeof(struct track *));
-	}
-	tl->track[tl->ntracks++] = t;
-	return t;
-}
-
-/* The process that povtrace's own tracks and stretches belong to is told only if there are any. */
-void tl_self_tell(struct timeline *tl)
-{
-	struct model_process p = {.pid = TIMELINE_PID,
-				  .out_pid = TIMELINE_PID,
-				  .rank = -1,
-				  .job_idx = -1,
-				  .job = "",
-				  .name = "povtrace",
-				  .cmdline = ""};
-
-	if (tl->self_told)
-		return;
-	tl->self_told = true;
-	tl->ops->process(tl->ctx, &p, (int32_t)tl->nprocesses++);
-}
-
-static struct track *track_find(const struct timeline *tl, enum track_kind kind, uint32_t pid,
-				uint32_t order)
-{
-	for (uint32_t i = 0; i < tl->ntracks; i++) {
-		struct track *t = tl->track[i];
-
-		if (t->kind == kind && t->pid == pid && t->order == order)
-			return t;
-	}
-	return NULL;
-}
-
-void timeline_add_process(struct timeline *tl, struct model_process *p)
-{
-	p->user = tl;
-	tl->ops->process(tl->ctx, p, (int32_t)tl->nprocesses++);
-}
-
-static void thread_tell(struct timeline *tl, struct tl_thread *th, uint64_t ts_ns, bool late)
-{
-	struct sched_task task = {
-		.tid = th->track.tid, .tgid = th->track.pid, .comm = th->comm, .untold = late};
-
-	memcpy(th->comm, th->model->comm, sizeof(th->comm));
-	th->comm[sizeof(th->comm) - 1] = 0;
-	th->told = true;
-	tl->ops->thread(tl->ctx, &task, (int32_t)th->track.order, ts_ns);
-}
-
-void timeline_add_thread(struct timeline *tl, struct model_thread *t)
-{
-	t->user = NULL;
-	if (!t->idle)
-		thread_tell(tl, tl_thread_of(tl, t), t->start_ns, false);
-}
-
-/* The stragglers: only now it is sure which process they belong to. */
-static void identities_complete(struct timeline *tl)
-{
-	for (uint32_t i = 0; i < tl->nthreads; i++) {
-		struct tl_thread *th = tl->thread[i];
-		struct model_process *p = th->has_slices ? th->proc : th->model->proc;
-
-		if (th->told || th->model->idle)
-			continue;
-		if (p && p->user != tl)
-			timeline_add_process(tl, p);
-		th->track.pid = p ? p->out_pid : th->track.tid;
-		thread_tell(tl, th, th->model->start_ns, true);
-	}
-}
-
-void timeline_add_model(struct timeline *tl, struct model *m)
-{
-	for (uint32_t i = 0; i < model_process_count(m); i++) {
-		struct model_process *p = model_process_get(m, i);
-
-		if (p->pid)
-			timeline_add_process(tl, p);
-	}
-	for (uint32_t i = 0; i < model_thread_count(m); i++)
-		timeline_add_thread(tl, model_thread_get(m, i));
-}
-
-void timeline_add_stragglers(struct timeline *tl, struct model *m)
-{
-	for (uint32_t i = 0; i < model_thread_count(m); i++) {
-		struct model_thread *t = model_thread_get(m, i);
-
-		if (!t->user && !t->idle)
-			tl_thread_of(tl, t);
-	}
-}
-
-static void tl_thread_event(void *ctx, const struct model_thread *t, uint64_t ts_ns)
-{
-	struct timeline *tl = ctx;
-	struct tl_thread *th = t->user;
-
-	if (th && th->told && strncmp(th->comm, t->comm, sizeof(th->comm) - 1))
-		thread_tell(tl, th, ts_ns, false);
-}
-
 /* ---- selection ---- */
 
-bool tl_process_shown(const struct timeline *tl, const struct model_process *p)
+static bool process_shown(const struct timeline *tl, const struct model_process *p)
 {
 	const struct writer_select *sel = tl->opt.select;
 
@@ -248,7 +94,7 @@ static void tl_call(void *ctx, const struct model_call *c)
 	struct tl_thread *th = caller_of(tl, c->thread);
 	uint64_t end_ns = c->open ? UINT64_MAX : c->end_ns;
 	bool shown = interval_shown(tl, c->begin_ns, end_ns) &&
-		     tl_process_shown(tl, c->thread->proc) && func_shown(tl, c->func);
+		     process_shown(tl, c->thread->proc) && func_shown(tl, c->func);
 	struct slice s = {.begin_ns = c->begin_ns,
 			  .end_ns = c->end_ns,
 			  .open = c->open,
@@ -281,7 +127,7 @@ static void tl_spin(void *ctx, const struct model_spin *sp)
 	for (uint32_t i = 0; i < sp->nfuncs && i < 4; i++)
 		shown |= func_shown(tl, sp->func[i].func);
 	shown = shown && interval_shown(tl, sp->begin_ns, sp->end_ns) &&
-		tl_process_shown(tl, sp->thread->proc);
+		process_shown(tl, sp->thread->proc);
 	orphan = orphan_check(th, sp->begin_ns, sp->end_ns, sp->depth);
 	if (shown) {
 		args_reset(&tl->args);
@@ -328,7 +174,7 @@ static void lost_marker(struct timeline *tl, const struct model_lost *l)
 						       "records of an unknown class";
 	uint32_t order = l->ring * LOST_CLASSES +
 			 (l->class < POV_CLASS_CNT ? l->class : POV_CLASS_CNT);
-	struct track *t = track_find(tl, TRACK_LOST, TIMELINE_PID, order);
+	struct track *t = tl_track_find(tl, TRACK_LOST, TIMELINE_PID, order);
 	bool interval = l->since_ns && l->since_ns < l->ts_ns;
 	struct slice s = {.begin_ns = interval ? l->since_ns : l->ts_ns,
 			  .end_ns = l->ts_ns,
@@ -396,7 +242,7 @@ static struct track *counter_track(struct timeline *tl, const struct model_count
 	t = tl->in_flight[c->proc->out_pid % TL_IN_FLIGHT_CACHE];
 	if (t && t->pid == c->proc->out_pid)
 		return t;
-	t = track_find(tl, TRACK_IN_FLIGHT, c->proc->out_pid, 0);
+	t = tl_track_find(tl, TRACK_IN_FLIGHT, c->proc->out_pid, 0);
 	if (!t)
 		t = tl_track_new(tl, TRACK_IN_FLIGHT, c->proc->out_pid, 0,
 				 xstrdup("bytes in flight"));
@@ -410,7 +256,7 @@ static void tl_counter(void *ctx, const struct model_counter *c)
 
 	if (!tl_in_window(tl, c->ts_ns) || (c->id == COUNTER_BYTES_IN_FLIGHT && !c->proc))
 		return;
-	if (c->id == COUNTER_BYTES_IN_FLIGHT && !tl_process_shown(tl, c->proc))
+	if (c->id == COUNTER_BYTES_IN_FLIGHT && !process_shown(tl, c->proc))
 		return;
 	if (c->id != COUNTER_BYTES_IN_FLIGHT && c->id != COUNTER_RUNNABLE)
 		return;
@@ -471,7 +317,7 @@ void timeline_finish(struct timeline *tl)
 	for (uint32_t i = 0; i < tl->ntracks; i++)
 		tl_track_close(tl, tl->track[i]);
 	tl_wake_finish(tl);
-	identities_complete(tl);
+	tl_identities_complete(tl);
 }
 
 void timeline_free(struct timeline *tl)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Shared by the timeline's parts: timeline.c (tracks and slices), timeline_sched.c (switches and
- * wake-ups), timeline_wake.c (arrows). Nobody else includes it.
+ * Shared by the timeline's parts: timeline.c (what is told), timeline_names.c (identities), timeline_track.c
+ * (nesting), timeline_sched.c (switches and wake-ups), timeline_wake.c (arrows). Nobody else includes it.
  */
 #ifndef POV_WRITER_TIMELINE_PRIV_H
 #define POV_WRITER_TIMELINE_PRIV_H
@@ -79,13 +79,16 @@ bool tl_track_add(struct timeline *tl, struct track *t, struct slice *s, uint8_t
 void tl_track_close(struct timeline *tl, struct track *t); /* ends all slices on it */
 void tl_track_release(struct track *t);
 
-/* Of timeline.c */
+/* Of timeline_names.c */
 struct tl_thread *tl_thread_of(struct timeline *tl, struct model_thread *t);
 struct tl_cpu *tl_cpu_of(struct timeline *tl, uint32_t cpu);
 struct track *tl_track_new(struct timeline *tl, enum track_kind kind, uint32_t pid, uint32_t order,
 			   char *name);
+struct track *tl_track_find(const struct timeline *tl, enum track_kind kind, uint32_t pid,
+			    uint32_t order);
 void tl_self_tell(struct timeline *tl);
-bool tl_process_shown(const struct timeline *tl, const struct model_process *p);
+void tl_thread_event(void *ctx, const struct model_thread *t, uint64_t ts_ns);
+void tl_identities_complete(struct timeline *tl);
 
 /* Of timeline_sched.c */
 void tl_on_switch(void *ctx, const struct model_switch *s);
