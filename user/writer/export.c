@@ -193,7 +193,7 @@ int export_timeline(const char *pov, const char *out, const struct export_option
 		    struct writer_totals *totals)
 {
 	const struct writer *w;
-	struct writer_totals written;
+	struct writer_totals written = {0};
 	struct output o;
 	struct trace *t;
 	bool gzip;
