@@ -181,6 +181,30 @@ static void test_gap(void **state)
 	mfix_release(&f);
 }
 
+/* A loss neither in the identity stream nor in the end block: what is not told yet is withdrawn. */
+static void test_gap_unannounced(void **state)
+{
+	struct pov_lost lost = {.hdr = {sizeof(lost), POV_KIND_LOST, 0, 0, 1100},
+				.since_ns = 1040,
+				.cnt = 5,
+				.ring = 1,
+				.class = POV_CLASS_SCHED};
+	struct mfix f;
+
+	(void)state;
+	mfix_begin(&f, ALL);
+	put_task(&f, 1000, 100, 100, 0, 1, 0, "a");
+	put_switch(&f, 1020, 0, 100, SLEEPS, 0);
+	trace_writer_add(f.writer, 1, &lost.hdr);
+	put_waking(&f, 1150, 1, 0, 100, 0);
+	mfix_end(&f, 1200);
+	mfix_open(&f, false);
+	mfix_run(&f);
+	assert_times(&f, 100, 20, 50, 0, 130);
+	assert_int_equal(model_get_stats(f.model)->sched_gaps_late, 1);
+	mfix_release(&f);
+}
+
 /* --sched ranks: only the targets' states are known; others are seen at instants only. */
 static void test_ranks_mode(void **state)
 {
@@ -324,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_stranger),
 		cmocka_unit_test(test_exec_in_thread),
 		cmocka_unit_test(test_gap),
+		cmocka_unit_test(test_gap_unannounced),
 		cmocka_unit_test(test_ranks_mode),
 		cmocka_unit_test(test_sched_off),
 		cmocka_unit_test(test_ranks_sorted),

@@ -48,6 +48,41 @@ void gap_add_damage(struct model *m, const struct trace_damage *d)
 	g->ring = d->stream < m->rings ? d->stream : GAP_ALL_CPUS;
 }
 
+bool gap_known(const struct model *m, const struct pov_lost *lost)
+{
+	uint32_t ring = lost->ring < m->rings ? lost->ring : GAP_ALL_CPUS;
+	uint32_t lo = 0, hi = m->nlost_gaps, mid;
+	const struct gap *g;
+
+	while (lo < hi) { /* the last one of the ring that begins no later */
+		mid = lo + (hi - lo) / 2;
+		g = &m->gap[mid];
+		if (g->ring < ring || (g->ring == ring && g->since_ns <= lost->since_ns))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	g = lo ? &m->gap[lo - 1] : NULL;
+	return g && g->ring == ring && g->until_ns >= lost->hdr.ts_ns;
+}
+
+/*
+ * A loss that no one announced where it should be: what was told cannot be taken back, but each thread's
+ * state since its last event can.
+ */
+void gap_late(struct model *m, uint64_t ts_ns)
+{
+	uint32_t i;
+
+	m->stats.sched_gaps_late++;
+	for (i = 0; i < m->nthreads; i++) {
+		if (m->thread[i]->born)
+			state_withdraw(m, m->thread[i], ts_ns);
+	}
+	for (i = 0; i < MODEL_CPUS_MAX; i++)
+		m->cpu[i].quiet_since_ns = ts_ns;
+}
+
 static uint64_t drops_of_sched(const json_t *end)
 {
 	const json_t *drops = json_object_get(end, "drops"), *drop;

@@ -211,6 +211,7 @@ struct model_stats {
 	uint64_t requests_dropped;  /* pending ones forgotten, because there were too many */
 	uint64_t sched_gaps;	    /* stretches over which scheduler records were lost */
 	uint64_t sched_gap_ns;	    /* their total length, overlaps counted once */
+	uint64_t sched_gaps_late;   /* losses met unprepared: states before them may be wrong */
 };
 const struct model_stats *model_get_stats(const struct model *m);
 struct trace *model_get_trace(const struct model *m);

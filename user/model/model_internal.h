@@ -193,6 +193,8 @@ void gap_add_damage(struct model *m, const struct trace_damage *d);
 /* Reads the whole trace for them if the identity stream cannot have held them all. 0 or -errno. */
 int gap_complete(struct model *m);
 void gap_sort(struct model *m); /* and merge */
+bool gap_known(const struct model *m, const struct pov_lost *lost);
+void gap_late(struct model *m, uint64_t ts_ns);
 void gap_begin(struct model *m, const struct gap *g);
 void gap_end(struct model *m, const struct gap *g);
 
@@ -225,7 +227,9 @@ void state_set(struct model *m, struct mthread *t, uint64_t ts_ns, enum thread_s
 void state_running_at(struct model *m, struct mthread *t, uint64_t ts_ns, uint16_t cpu);
 /* Its state up to ts was right, and is not known from there on. */
 void state_forget(struct model *m, struct mthread *t, uint64_t ts_ns);
-/* Its state turned out to be wrong: unknown since its last event. */
+/* Its state is not known since its last event. */
+void state_withdraw(struct model *m, struct mthread *t, uint64_t ts_ns);
+/* The same, because another record excludes it; counted. */
 void state_refute(struct model *m, struct mthread *t, uint64_t ts_ns);
 void state_enter(struct model *m, struct mthread *t, uint64_t ts_ns, uint16_t cpu);
 /* state_die = state_set to DEAD, then state_bury, which tells of it. */

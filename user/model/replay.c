@@ -176,6 +176,8 @@ static void lost_record(struct model *m, const struct pov_lost *rec)
 		.class = rec->class,
 	};
 
+	if (rec->class == POV_CLASS_SCHED && m->sched_mode != POV_SCHED_OFF && !gap_known(m, rec))
+		gap_late(m, m->now_ns);
 	TELL(m, lost, &l);
 }
 

@@ -467,6 +467,7 @@ static void doubts_print(struct json_out *j, const struct report *r)
 	json_out_key_uint(j, "open_calls", r->coverage.open_calls);
 	json_out_key_uint(j, "sched_gaps", s->sched_gaps);
 	json_out_key_uint(j, "sched_gaps_ns", s->sched_gap_ns);
+	json_out_key_uint(j, "sched_gaps_unannounced", s->sched_gaps_late);
 	json_out_key_uint(j, "unannounced_threads", s->unannounced_threads);
 	json_out_key_uint(j, "contradictions", s->contradictions);
 	json_out_key_uint(j, "bad_records", s->bad_records);

@@ -107,10 +107,10 @@ static void misses_print(const struct report *r, FILE *out)
 	static const struct {
 		const char *name, *text;
 	} known[] = {
-		{"depth", "calls nested too deeply were not recorded"},
-		{"threads", "times there was no room for another thread: its calls were not recorded"},
-		{"no_entry", "returns of calls that had begun before attaching were left out"},
-		{"signal", "times a process could not be stopped for attaching: its first calls may be missing"},
+		{"depth", "calls nested too deeply, not recorded"},
+		{"threads", "calls not recorded because there was no room for another thread"},
+		{"no_entry", "calls that had begun before attaching, left out"},
+		{"signal", "processes that could not be stopped for attaching: first calls may be missing"},
 	};
 	const json_t *misses = r->coverage.misses;
 	char cnt[HUMAN_BYTES];
@@ -120,8 +120,8 @@ static void misses_print(const struct report *r, FILE *out)
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		n = json_integer_value(json_object_get(misses, known[i].name));
 		if (n > 0)
-			fprintf(out, "  MISSED     %s %s\n", human_count(cnt, sizeof(cnt), (uint64_t)n),
-				known[i].text);
+			fprintf(out, "  MISSED     %s: %s\n", known[i].text,
+				human_count(cnt, sizeof(cnt), (uint64_t)n));
 	}
 }
 
@@ -137,13 +137,16 @@ static void doubts_print(const struct report *r, FILE *out)
 {
 	const struct model_stats *s = model_get_stats(r->model);
 	const struct trace_summary *sum = trace_get_summary(r->trace);
-	char a[HUMAN_BYTES];
+	char a[HUMAN_BYTES], b[64];
 
 	doubt(out, "open", r->coverage.open_calls, "call had not returned when it was read out",
 	      "calls had not returned when they were read out");
 	if (s->sched_gaps)
-		fprintf(out, "  gaps       scheduler records are incomplete during %s, in %" PRIu64 " stretches\n",
-			human_ns(a, sizeof(a), s->sched_gap_ns), s->sched_gaps);
+		fprintf(out, "  gaps       scheduler records are missing during %s, in %s\n",
+			human_ns(a, sizeof(a), s->sched_gap_ns),
+			text_plural(b, sizeof(b), s->sched_gaps, "stretch", "stretches"));
+	doubt(out, "gaps", s->sched_gaps_late, "loss of scheduler records came unannounced: states before may be wrong",
+	      "losses of scheduler records came unannounced: states before them may be wrong");
 	doubt(out, "unnamed", s->unannounced_threads, "thread was seen without a record of its birth",
 	      "threads were seen without a record of their birth");
 	doubt(out, "conflicts", s->contradictions,

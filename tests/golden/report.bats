@@ -1,0 +1,166 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+# povtrace report: both forms against what they shall be; what it says of recordings that lack something.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	data=$BATS_TEST_DIRNAME/../data
+	cd "$BATS_TEST_TMPDIR"
+	make=${BUILD:-build}/tests/povmake
+	[ "${make:0:1}" = / ] || make=$BATS_TEST_DIRNAME/../../$make
+	[ -x "$make" ] || skip "no $make; run make tools"
+	"$make" "$data/report_run.txt" run.pov
+}
+
+report() { "$POVTRACE" report "$@"; }
+
+# POV_GOLDEN_UPDATE=1 accepts what there is.
+same_as() {
+	if [ -n "${POV_GOLDEN_UPDATE-}" ]; then
+		cp "$2" "$1"
+	fi
+	diff -u "$1" "$2"
+}
+
+# Lines of a section, by the beginning of its title.
+section() { awk -v t="$1" '/^[A-Z]/ { on = index($0, t) == 1 } on'; }
+
+# A made-up job: ranks $1, recorded for 1 ms. More lines of the script on stdin.
+many() {
+	local i
+	echo 'meta {"type":"recording","abi":1,"start_ns":1000,"config":{"sched":"all","rings":1,"cpus_per_ring":1024}}'
+	echo 'meta {"type":"host","hostname":"n","kernel":"6.1","machine":"x86_64","cpus":128}'
+	for ((i = 0; i < $1; i++)); do
+		echo "meta {\"type\":\"process\",\"ts_ns\":1000,\"pid\":$((1000 + i)),\"exe\":\"/bin/app\",\"rank\":$i,\"job\":\"j\"}"
+		echo "task ts=1000 tid=$((1000 + i)) tgid=$((1000 + i)) on_cpu=1 cpu=$((i % 128)) comm=app"
+	done
+	cat
+	echo 'end ts=1001000 reason=test'
+}
+
+@test "report: text" {
+	report --threads run.pov >got
+	same_as "$data/report_run.out" got
+}
+
+@test "report: JSON" {
+	report --json --threads run.pov | sed 's/"povtrace": "[^"]*"/"povtrace": "VERSION"/' >got
+	same_as "$data/report_run.json" got
+}
+
+@test "report: the JSON's times add up" {
+	command -v jq >/dev/null || skip "no jq here"
+	report --json run.pov >got
+	[ "$(jq '[.ranks[], .other_processes[] | select(.running_ns + .runnable_ns + .blocked_ns + .unknown_ns != .thread_ns)]
+		| length' got)" = 0 ]
+	[ "$(jq '[.cores[] | select(.ranks_ns + .other_targets_ns + .other_tasks_ns + .idle_ns + .unknown_ns != .wall_ns)]
+		| length' got)" = 0 ]
+	[ "$(jq '[.functions[].calls] | add' got)" = "$(jq '[.ranks[].functions[].calls] | add' got)" ]
+}
+
+@test "report: no line is wider than 120 columns, none has control characters" {
+	report --threads run.pov >got
+	[ -z "$(awk 'length > 120' got)" ]
+	! grep -q "$(printf '\033')" got
+}
+
+@test "report: chosen ranks" {
+	report --rank 1 run.pov >got
+	grep -q '^  ranks      2; 1 chosen by --rank$' got
+	! section Ranks: <got | grep -q '^  *0  app'
+	section Functions <got >functions
+	grep -q 'MPI_Barrier' functions
+	! grep -q 'MPI_Allreduce' functions
+	report --rank 0 --rank 1 --sort blocked run.pov | section Ranks: | sed -n 3p | grep -q '^  *0  app'
+	report --sort polling run.pov | section Ranks: | sed -n 3p | grep -q '^  *1  run.py'
+}
+
+@test "report: wrong usage" {
+	run -2 report
+	run -2 report run.pov run.pov
+	run -2 report --rank x run.pov
+	[[ $output == *'not a list of ranks'* ]]
+	run -2 report --sort colour run.pov
+	run -1 report --rank 7 run.pov
+	[[ $output == *'none of the ranks asked for'* ]]
+	run -1 report absent.pov
+	echo junk >junk.pov
+	run -1 report junk.pov
+}
+
+@test "report: no MPI process" {
+	grep -v '"process"\|^call\|^spin' "$data/report_run.txt" >none.txt
+	"$make" none.txt none.pov
+	report none.pov >got
+	grep -q '^  ranks      0$' got
+	grep -q '^No MPI process was seen$' got
+	section Recorded <got | grep -q 'mpirun'
+	report --json none.pov | grep -q '"ranks": \[\]'
+}
+
+@test "report: scheduler not recorded" {
+	sed 's/"sched":"all"/"sched":"off"/; /^switch\|^waking/d' "$data/report_run.txt" >off.txt
+	"$make" off.txt off.pov
+	report off.pov >got
+	grep -q '^  scheduler  not recorded (--sched off)' got
+	! grep -q '^Cores\|^Context\|runnable ' got
+	section Ranks: <got | sed -n 3p | grep -q ' 3320.0 37.3$'
+	report --json off.pov | grep -q '"running_ns": null'
+}
+
+@test "report: a file cut off says so" {
+	size=$(stat -c %s run.pov)
+	head -c $((size - 100)) run.pov >cut.pov
+	report cut.pov >got 2>err
+	grep -q '^  INCOMPLETE ' got
+	grep -q 'are no whole block' err
+	report --json cut.pov 2>/dev/null | grep -q '"complete": false'
+}
+
+@test "report: lost scheduler records are told, and the time there is unknown" {
+	sed '/"type":"end"/i lost ts=6000000 since=5500000 cnt=11 ring=1 class=sched
+		s/"drops":\[/&{"ring":1,"class":3,"cnt":11},/' "$data/report_run.txt" >lost.txt
+	"$make" lost.txt lost.pov
+	report lost.pov >got
+	grep -q '^  LOST       11 sched records between 4.500 ms and 5.000 ms of the recording:$' got
+	grep -q '^  gaps       scheduler records are missing during 500.000 us, in 1 stretch$' got
+	section Ranks: <got | sed -n 2p | grep -q 'unknown%'
+	command -v jq >/dev/null || skip "no jq here"
+	# Rank 1 ran on the CPU concerned. Behind the gap its next record proves that it had been there since.
+	[ "$(report --json lost.pov | jq '.ranks[1].unknown_ns')" = 500000 ]
+}
+
+@test "report: 128 ranks are summed up, and all there on demand" {
+	many 128 </dev/null >many.txt
+	"$make" many.txt many.pov
+	report many.pov >got
+	section Ranks: <got >ranks
+	[ "$(grep -c '  app  ' ranks)" = 15 ]
+	grep -q '^  *med ' ranks
+	grep -q '15 of 128 shown' ranks
+	[ "$(wc -l <got)" -lt 140 ]
+	[ -z "$(awk 'length > 120' got)" ]
+	[ "$(report --top 0 many.pov | section Ranks: | grep -c '  app  ')" = 128 ]
+}
+
+@test "report: two jobs are told apart" {
+	many 2 <<-'END' >jobs.txt
+	meta {"type":"process","ts_ns":1000,"pid":3000,"exe":"/bin/other","rank":0,"job":"k"}
+	task ts=1000 tid=3000 tgid=3000 on_cpu=1 cpu=9 comm=other
+	END
+	"$make" jobs.txt jobs.pov
+	report jobs.pov >got
+	grep -q '^  ranks      3 of 2 jobs$' got
+	grep -q '^             job 1 is k$' got
+	section Ranks: <got | grep -q '^  *1:0  other'
+	report --rank 1:0 jobs.pov | grep -q '1 chosen by --rank'
+}
+
+@test "report: an output that cannot be written is an error" {
+	[ -c /dev/full ] || skip "no /dev/full here"
+	run bash -c '"$POVTRACE" report run.pov >/dev/full'
+	[ "$status" = 1 ]
+	run bash -c '"$POVTRACE" report --json run.pov >/dev/full'
+	[ "$status" = 1 ]
+}
