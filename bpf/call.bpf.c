@@ -169,7 +169,7 @@ int call_entry(struct pt_regs *ctx)
 	f->announced = 0;
 	frame_fill(f, ctx, nargs);
 	f->used = sizeof(*c) + 8 * nargs;
-	if (fn->nfetch)
+	if (fn->flags & POV_FN_FETCH_ENTRY)
 		fetch_all(t, d, func, 0, now);
 	if (fn->learn == POV_LEARN_COMM_FREE)
 		comm_forget(t, d);
@@ -261,7 +261,7 @@ int call_return(struct pt_regs *ctx)
 	}
 	if (fn->flags & POV_FN_POLL)
 		spin_flush(t, 0);
-	if (fn->nfetch)
+	if (fn->flags & POV_FN_FETCH_RETURN)
 		fetch_all(t, d, func, 1, now);
 	t->depth = d;
 	frame_emit(t, d, now, ret, 0);

@@ -74,6 +74,8 @@ enum pov_learn {
 #define POV_FN_POLL 0x01   /* may find nothing; then it is merged into a spin */
 #define POV_FN_SILENT 0x02 /* write no record: the probe is there for learn only */
 #define POV_FN_BY_COUNT 0x04 /* a poll that found nothing is *poll_arg == 0 or MPI_UNDEFINED */
+#define POV_FN_FETCH_ENTRY 0x08 /* has fetches for entry, … */
+#define POV_FN_FETCH_RETURN 0x10 /* … for return */
 
 #define POV_ARG_NONE 0xff
 

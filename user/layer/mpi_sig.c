@@ -296,6 +296,7 @@ static int fetch_add(struct pov_fn *fn, uint8_t op, uint32_t arg, const struct m
 
 	if (fn->nfetch == POV_FETCH_MAX)
 		return -E2BIG;
+	fn->flags |= op == POV_FETCH_OUT ? POV_FN_FETCH_RETURN : POV_FN_FETCH_ENTRY;
 	f = &fn->fetch[fn->nfetch++];
 	f->op = op;
 	f->arg = arg;
