@@ -20,9 +20,12 @@ struct report_args {
 };
 
 static const char *const sort_keys[] = {
-	[REPORT_SORT_RANK] = "rank",	   [REPORT_SORT_RUNNING] = "running",
-	[REPORT_SORT_RUNNABLE] = "runnable", [REPORT_SORT_BLOCKED] = "blocked",
-	[REPORT_SORT_MPI] = "mpi",	   [REPORT_SORT_POLLING] = "polling",
+	[REPORT_SORT_RANK] = "rank",
+	[REPORT_SORT_RUNNING] = "running",
+	[REPORT_SORT_RUNNABLE] = "runnable",
+	[REPORT_SORT_BLOCKED] = "blocked",
+	[REPORT_SORT_MPI] = "mpi",
+	[REPORT_SORT_POLLING] = "polling",
 	NULL,
 };
 
@@ -72,20 +75,40 @@ static int report_run(const void *opts, int argc, char **argv, int dashdash)
 }
 
 static const struct option_def report_options_table[] = {
-	{ .name = "json", .letter = 'j', .type = OPTION_FLAG, .offset = FIELD(json),
-	  .help = "Write JSON; its members are described in kmod-docs/REPORT.md." },
-	{ .name = "rank", .letter = 'r', .type = OPTION_LIST, .offset = FIELD(ranks), .arg = "LIST",
-	  .help = "Report these ranks only: 0,2,5-8; with several jobs also 1:3 (job 1, rank 3). Cores "
-		  "are reported whole." },
-	{ .name = "threads", .letter = 't', .type = OPTION_FLAG, .offset = FIELD(threads),
-	  .help = "Report each thread, too." },
-	{ .name = "top", .letter = 'n', .type = OPTION_U64, .offset = FIELD(top), .arg = "N", .dflt = "15",
-	  .max = 1000000,
-	  .help = "Rows of long tables: functions, and ranks or cores if there are many; 0 for all." },
-	{ .name = "sort", .letter = 's', .type = OPTION_CHOICE, .offset = FIELD(sort), .arg = "KEY",
-	  .dflt = "rank", .choices = sort_keys,
-	  .help = "Order of the ranks: by number, or most of a time first." },
-	{ 0 },
+	{.name = "json",
+	 .letter = 'j',
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(json),
+	 .help = "Write JSON; its members are described in kmod-docs/REPORT.md."},
+	{.name = "rank",
+	 .letter = 'r',
+	 .type = OPTION_LIST,
+	 .offset = FIELD(ranks),
+	 .arg = "LIST",
+	 .help = "Report these ranks only: 0,2,5-8; with several jobs also 1:3 (job 1, rank 3). Cores "
+		 "are reported whole."},
+	{.name = "threads",
+	 .letter = 't',
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(threads),
+	 .help = "Report each thread, too."},
+	{.name = "top",
+	 .letter = 'n',
+	 .type = OPTION_U64,
+	 .offset = FIELD(top),
+	 .arg = "N",
+	 .dflt = "15",
+	 .max = 1000000,
+	 .help = "Rows of long tables: functions, and ranks or cores if there are many; 0 for all."},
+	{.name = "sort",
+	 .letter = 's',
+	 .type = OPTION_CHOICE,
+	 .offset = FIELD(sort),
+	 .arg = "KEY",
+	 .dflt = "rank",
+	 .choices = sort_keys,
+	 .help = "Order of the ranks: by number, or most of a time first."},
+	{0},
 };
 
 static const char *const report_examples[] = {

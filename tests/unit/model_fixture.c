@@ -21,7 +21,8 @@ static const char state_letter[] = "URQBD";
 static void split_print(FILE *out, const struct state_times *t)
 {
 	fprintf(out, " R%llu Q%llu B%llu U%llu", (unsigned long long)t->ns[THREAD_RUNNING],
-		(unsigned long long)t->ns[THREAD_RUNNABLE], (unsigned long long)t->ns[THREAD_BLOCKED],
+		(unsigned long long)t->ns[THREAD_RUNNABLE],
+		(unsigned long long)t->ns[THREAD_BLOCKED],
 		(unsigned long long)t->ns[THREAD_UNKNOWN]);
 }
 
@@ -68,7 +69,8 @@ static void on_call(void *ctx, const struct model_call *c)
 	struct mfix *f = ctx;
 
 	fprintf(f->out, "call %s %u d%u %llu..%llu%s", c->func->name, c->thread->out_tid, c->depth,
-		(unsigned long long)c->begin_ns, (unsigned long long)c->end_ns, c->open ? " open" : "");
+		(unsigned long long)c->begin_ns, (unsigned long long)c->end_ns,
+		c->open ? " open" : "");
 	split_print(f->out, &c->split);
 	if (c->site_module)
 		fprintf(f->out, " %s+%llu", c->site_module, (unsigned long long)c->site_offset);
@@ -130,10 +132,13 @@ void mfix_begin(struct mfix *f, const char *config)
 	assert_true(fd >= 0);
 	close(fd);
 	assert_int_equal(trace_writer_open(f->path, &opt, &f->writer), 0);
-	json = xasprintf("{\"type\":\"recording\",\"abi\":1,\"start_ns\":1000,\"config\":{%s}}", config);
+	json = xasprintf("{\"type\":\"recording\",\"abi\":1,\"start_ns\":1000,\"config\":{%s}}",
+			 config);
 	mfix_meta(f, json);
 	free(json);
-	mfix_meta(f, "{\"type\":\"host\",\"hostname\":\"h\",\"kernel\":\"6\",\"machine\":\"m\",\"cpus\":2}");
+	mfix_meta(
+		f,
+		"{\"type\":\"host\",\"hostname\":\"h\",\"kernel\":\"6\",\"machine\":\"m\",\"cpus\":2}");
 }
 
 void mfix_meta(struct mfix *f, const char *json)
@@ -153,9 +158,10 @@ void mfix_functions(struct mfix *f)
 
 void mfix_rank(struct mfix *f, uint64_t ts_ns, uint32_t pid, int rank, const char *name)
 {
-	char *json = xasprintf("{\"type\":\"process\",\"ts_ns\":%llu,\"pid\":%u,\"exe\":\"/bin/%s\","
-			       "\"cmdline\":[\"%s\",\"x\"],\"rank\":%d,\"size\":2,\"job\":\"j\"}",
-			       (unsigned long long)ts_ns, pid, name, name, rank);
+	char *json =
+		xasprintf("{\"type\":\"process\",\"ts_ns\":%llu,\"pid\":%u,\"exe\":\"/bin/%s\","
+			  "\"cmdline\":[\"%s\",\"x\"],\"rank\":%d,\"size\":2,\"job\":\"j\"}",
+			  (unsigned long long)ts_ns, pid, name, name, rank);
 
 	mfix_meta(f, json);
 	free(json);
@@ -251,8 +257,8 @@ uint16_t mfix_func(const char *name)
 
 /* ---- records ---- */
 
-static void put(struct mfix *f, unsigned int stream, void *rec, size_t bytes, uint8_t kind, uint32_t tid,
-		uint64_t ts)
+static void put(struct mfix *f, unsigned int stream, void *rec, size_t bytes, uint8_t kind,
+		uint32_t tid, uint64_t ts)
 {
 	struct pov_hdr *h = rec;
 
@@ -330,15 +336,16 @@ void put_migrate(struct mfix *f, uint64_t ts, uint32_t tid, uint16_t from, uint1
 	put(f, from, &r, sizeof(r), POV_KIND_MIGRATE, tid, ts);
 }
 
-void put_call_begin(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t tid, uint64_t begin, int depth)
+void put_call_begin(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t tid, uint64_t begin,
+		    int depth)
 {
 	struct pov_call_begin r = {.begin_ns = begin, .tgid = tid, .depth = (uint8_t)depth};
 
 	put(f, cpu, &r, sizeof(r), POV_KIND_CALL_BEGIN, tid, ts);
 }
 
-void put_call(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid, uint32_t tgid,
-	      const char *func, int depth, int flags)
+void put_call(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid,
+	      uint32_t tgid, const char *func, int depth, int flags)
 {
 	struct pov_call r = {.dur_ns = end - begin,
 			     .tgid = tgid,
@@ -368,8 +375,8 @@ void put_call_args(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, u
 	free(r);
 }
 
-void put_spin(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid, uint32_t tgid,
-	      const char *func, int depth, uint64_t cnt, uint64_t busy)
+void put_spin(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid,
+	      uint32_t tgid, const char *func, int depth, uint64_t cnt, uint64_t busy)
 {
 	size_t bytes = sizeof(struct pov_spin) + sizeof(struct pov_spin_func);
 	struct pov_spin *r = xcalloc(1, bytes);
@@ -386,7 +393,8 @@ void put_spin(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32
 	free(r);
 }
 
-void put_lost(struct mfix *f, uint64_t since, uint64_t ts, uint16_t ring, uint16_t class, uint64_t cnt)
+void put_lost(struct mfix *f, uint64_t since, uint64_t ts, uint16_t ring, uint16_t class,
+	      uint64_t cnt)
 {
 	struct pov_lost r = {.since_ns = since, .cnt = cnt, .ring = ring, .class = class};
 
@@ -407,7 +415,8 @@ void assert_told(const struct mfix *f, const char *const *lines)
 				break;
 		}
 		if (!line)
-			fail_msg("not told, or too early: %s\nAll that was told:\n%s", *lines, f->text);
+			fail_msg("not told, or too early: %s\nAll that was told:\n%s", *lines,
+				 f->text);
 		at = line;
 		free(want);
 	}

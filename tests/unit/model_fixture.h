@@ -55,16 +55,18 @@ void put_switch(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t prev, int st
 void put_waking(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t waker, uint32_t target,
 		uint16_t target_cpu);
 void put_migrate(struct mfix *f, uint64_t ts, uint32_t tid, uint16_t from, uint16_t to);
-void put_call_begin(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t tid, uint64_t begin, int depth);
-void put_call(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid, uint32_t tgid,
-	      const char *func, int depth, int flags);
+void put_call_begin(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t tid, uint64_t begin,
+		    int depth);
+void put_call(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid,
+	      uint32_t tgid, const char *func, int depth, int flags);
 /* With argument words and, at the end, ready-made fields. */
 void put_call_args(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, uint32_t tgid,
 		   const char *func, const uint64_t *args, uint8_t nargs, const void *fields,
 		   size_t field_bytes);
-void put_spin(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid, uint32_t tgid,
-	      const char *func, int depth, uint64_t cnt, uint64_t busy);
-void put_lost(struct mfix *f, uint64_t since, uint64_t ts, uint16_t ring, uint16_t class, uint64_t cnt);
+void put_spin(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid,
+	      uint32_t tgid, const char *func, int depth, uint64_t cnt, uint64_t busy);
+void put_lost(struct mfix *f, uint64_t since, uint64_t ts, uint16_t ring, uint16_t class,
+	      uint64_t cnt);
 
 /* Asserts that the text contains the lines, one after the other, other lines between allowed. */
 void assert_told(const struct mfix *f, const char *const *lines);

@@ -150,8 +150,8 @@ static void test_long_spin(void **state)
 	finish(&f, ts + 100);
 	line = strstr(f.text, "spin MPI_Test");
 	assert_non_null(line);
-	assert_int_equal(sscanf(strstr(line, "busy20"), "busy20 R%llu Q%llu B%llu U%llu", &running, &runnable,
-				&blocked, &unknown),
+	assert_int_equal(sscanf(strstr(line, "busy20"), "busy20 R%llu Q%llu B%llu U%llu", &running,
+				&runnable, &blocked, &unknown),
 			 4);
 	assert_int_equal(running + runnable + blocked + unknown, ts - 1500);
 	assert_int_equal(blocked, 0);
@@ -180,8 +180,12 @@ static void test_sites(void **state)
 
 	(void)state;
 	begin(&f);
-	mfix_meta(&f, "{\"type\":\"image\",\"dev\":8,\"ino\":77,\"path\":\"/bin/app\",\"build_id\":\"\"}");
-	mfix_meta(&f, "{\"type\":\"image\",\"dev\":8,\"ino\":78,\"path\":\"/bin/new\",\"build_id\":\"\"}");
+	mfix_meta(
+		&f,
+		"{\"type\":\"image\",\"dev\":8,\"ino\":77,\"path\":\"/bin/app\",\"build_id\":\"\"}");
+	mfix_meta(
+		&f,
+		"{\"type\":\"image\",\"dev\":8,\"ino\":78,\"path\":\"/bin/new\",\"build_id\":\"\"}");
 	trace_writer_add(f.writer, TRACE_STREAM_TASKS, &im.hdr);
 	trace_writer_add(f.writer, 0, &call.hdr);
 	im.hdr.ts_ns = 1030;
@@ -235,9 +239,11 @@ static void test_bytes_in_flight(void **state)
 
 	(void)state;
 	begin(&f);
-	mfix_meta(&f, "{\"type\":\"library\",\"id\":0,\"path\":\"/lib/libmpi.so\",\"flavour\":\"openmpi\","
-		      "\"version\":\"4.1.4\",\"layout\":{\"handle_bytes\":8,\"status_bytes\":24},"
-		      "\"named\":[],\"link\":\"uprobe_multi\",\"attached\":1,\"missing\":[],\"failed\":[]}");
+	mfix_meta(
+		&f,
+		"{\"type\":\"library\",\"id\":0,\"path\":\"/lib/libmpi.so\",\"flavour\":\"openmpi\","
+		"\"version\":\"4.1.4\",\"layout\":{\"handle_bytes\":8,\"status_bytes\":24},"
+		"\"named\":[],\"link\":\"uprobe_multi\",\"attached\":1,\"missing\":[],\"failed\":[]}");
 	memcpy(fields, &size, sizeof(size));
 	memcpy(fields + sizeof(size), &req, sizeof(req));
 	put_call_args(&f, 1010, 1020, 100, 100, "MPI_Isend", send, 7, fields, sizeof(fields));

@@ -69,8 +69,8 @@ struct machine {
 	uint32_t nevents;
 	struct mfix f;
 	/* losses */
-	bool lossy;   /* records may be missing */
-	bool damaged; /* because a block of the file is */
+	bool lossy;			      /* records may be missing */
+	bool damaged;			      /* because a block of the file is */
 	uint64_t gap_begin[CPUS], lost[CPUS]; /* gap_begin 0: none open */
 	uint64_t total_lost, lost_announcements;
 	uint64_t known_running; /* told by the model, over all threads but idle */
@@ -122,17 +122,24 @@ static void gaps_move(struct machine *s)
 		return;
 	}
 	if (s->lost[cpu])
-		put_lost(&s->f, s->gap_begin[cpu], s->now, (uint16_t)cpu, POV_CLASS_SCHED, s->lost[cpu]);
+		put_lost(&s->f, s->gap_begin[cpu], s->now, (uint16_t)cpu, POV_CLASS_SCHED,
+			 s->lost[cpu]);
 	s->gap_begin[cpu] = s->lost[cpu] = 0;
 }
 
 /* ---- what can happen ---- */
 
-static struct life *life_new(struct machine *s, uint32_t tid, uint32_t tgid, int state, uint16_t cpu)
+static struct life *life_new(struct machine *s, uint32_t tid, uint32_t tgid, int state,
+			     uint16_t cpu)
 {
 	struct life *t = &s->life[s->nlives++];
 
-	*t = (struct life){.tid = tid, .tgid = tgid, .start = s->now, .since = s->now, .state = state, .cpu = cpu};
+	*t = (struct life){.tid = tid,
+			   .tgid = tgid,
+			   .start = s->now,
+			   .since = s->now,
+			   .state = state,
+			   .cpu = cpu};
 	s->by_tid[tid - FIRST_TID] = t;
 	return t;
 }
@@ -160,7 +167,8 @@ static void do_switch(struct machine *s, int cpu)
 			if (s->lossy && !s->damaged && !rnd(s, 3))
 				s->lost_announcements++;
 			else
-				put_call_begin(&s->f, s->now, (uint16_t)cpu, prev->tid, prev->call[i].begin, i);
+				put_call_begin(&s->f, s->now, (uint16_t)cpu, prev->tid,
+					       prev->call[i].begin, i);
 		}
 	}
 	if (next && next->cpu != cpu && !loses(s, cpu))
@@ -246,8 +254,8 @@ static void do_call(struct machine *s, int cpu)
 		t->depth++;
 	} else if (d) {
 		t->depth--;
-		put_call(&s->f, t->call[d - 1].begin, s->now, t->cpu, t->tid, t->tgid, "MPI_Barrier",
-			 d - 1, 0);
+		put_call(&s->f, t->call[d - 1].begin, s->now, t->cpu, t->tid, t->tgid,
+			 "MPI_Barrier", d - 1, 0);
 		event_add(s, t, false, t->call[d - 1].begin, &t->call[d - 1].at_begin);
 	}
 }
@@ -276,8 +284,8 @@ static void do_exit(struct machine *s, int cpu)
 	spin_stop(s, t);
 	while (t->depth) {
 		t->depth--;
-		put_call(&s->f, t->call[t->depth].begin, s->now, t->cpu, t->tid, t->tgid, "MPI_Barrier",
-			 t->depth, POV_CALL_OPEN);
+		put_call(&s->f, t->call[t->depth].begin, s->now, t->cpu, t->tid, t->tgid,
+			 "MPI_Barrier", t->depth, POV_CALL_OPEN);
 		event_add(s, t, false, t->call[t->depth].begin, &t->call[t->depth].at_begin);
 	}
 	put_exit(&s->f, s->now, t->tid, t->tgid, 0);
@@ -359,7 +367,8 @@ static void check_split(struct machine *s, const struct model_thread *t, bool sp
 	for (k = 0; k < s->nevents; k++) {
 		struct event *e = &s->event[k];
 
-		if (e->told || e->tid != t->tid || e->spin != spin || e->begin != begin || e->end != end)
+		if (e->told || e->tid != t->tid || e->spin != spin || e->begin != begin ||
+		    e->end != end)
 			continue;
 		e->told = true;
 		for (i = RUN; i <= SLEEP; i++) {
@@ -465,7 +474,8 @@ static void check_cores(struct machine *s, const struct cores *cores)
 
 static void check_once(struct machine *s, const char *what)
 {
-	const struct model_sink own = {.ctx = s, .call = told_call, .spin = told_spin, .state = told_state};
+	const struct model_sink own = {
+		.ctx = s, .call = told_call, .spin = told_spin, .state = told_state};
 	struct time_split split;
 	struct cores cores;
 	const struct model_sink *sinks[3] = {&own, &split.sink, &cores.sink};

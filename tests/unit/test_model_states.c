@@ -43,8 +43,8 @@ static void test_states(void **state)
 	     "state 100 Q 1160..1165 cpu1", "state 100 R 1165..1200 cpu1");
 	assert_times(&f, 100, 30 + 30 + 35, 5 + 20 + 5, 5 + 60, 0);
 	/* The first switch anywhere proves that all later ones are seen: 0 was on CPU 1 from then on. */
-	assert_told(&f, (const char *const[]){"state 0 U 1000..1001 cpu1", "state 0 R 1001..1020 cpu1",
-					      NULL});
+	assert_told(&f, (const char *const[]){"state 0 U 1000..1001 cpu1",
+					      "state 0 R 1001..1020 cpu1", NULL});
 	assert_int_equal(model_get_stats(f.model)->contradictions, 0);
 	mfix_release(&f);
 }
@@ -255,15 +255,18 @@ static void test_ranks_sorted(void **state)
 
 	(void)state;
 	mfix_begin(&f, ALL);
-	mfix_meta(&f, "{\"type\":\"target\",\"ts_ns\":1000,\"pid\":10,\"cmdline\":[\"mpirun\",\"x\"]}");
+	mfix_meta(&f,
+		  "{\"type\":\"target\",\"ts_ns\":1000,\"pid\":10,\"cmdline\":[\"mpirun\",\"x\"]}");
 	put_task(&f, 1000, 10, 10, 0, 1, 0, "mpirun");
 	put_fork(&f, 1010, 10, 30, 30, 10, "mpirun");
 	put_fork(&f, 1011, 10, 20, 20, 10, "mpirun");
 	put_exec(&f, 1012, 30, "app");
 	mfix_rank(&f, 1013, 30, 1, "first");
-	mfix_meta(&f, "{\"type\":\"process\",\"ts_ns\":1014,\"pid\":30,\"exe\":\"/usr/bin/python3.11\","
-			 "\"cmdline\":[\"python3\",\"-u\",\"-m\",\"mpi4py\",\"dir/run.py\",\"5\"],\"rank\":1,"
-			 "\"job\":\"j\"}");
+	mfix_meta(
+		&f,
+		"{\"type\":\"process\",\"ts_ns\":1014,\"pid\":30,\"exe\":\"/usr/bin/python3.11\","
+		"\"cmdline\":[\"python3\",\"-u\",\"-m\",\"mpi4py\",\"dir/run.py\",\"5\"],\"rank\":1,"
+		"\"job\":\"j\"}");
 	mfix_rank(&f, 1015, 20, 0, "app");
 	put_fork(&f, 1020, 30, 40, 40, 30, "app");
 	mfix_end(&f, 1050);
@@ -342,18 +345,12 @@ static void test_nonsense(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_states),
-		cmocka_unit_test(test_wakeup_in_flight),
-		cmocka_unit_test(test_exit_and_reuse),
-		cmocka_unit_test(test_stranger),
-		cmocka_unit_test(test_exec_in_thread),
-		cmocka_unit_test(test_gap),
-		cmocka_unit_test(test_gap_unannounced),
-		cmocka_unit_test(test_ranks_mode),
-		cmocka_unit_test(test_sched_off),
-		cmocka_unit_test(test_ranks_sorted),
-		cmocka_unit_test(test_runnable_moves),
-		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_states),		cmocka_unit_test(test_wakeup_in_flight),
+		cmocka_unit_test(test_exit_and_reuse),	cmocka_unit_test(test_stranger),
+		cmocka_unit_test(test_exec_in_thread),	cmocka_unit_test(test_gap),
+		cmocka_unit_test(test_gap_unannounced), cmocka_unit_test(test_ranks_mode),
+		cmocka_unit_test(test_sched_off),	cmocka_unit_test(test_ranks_sorted),
+		cmocka_unit_test(test_runnable_moves),	cmocka_unit_test(test_nonsense),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

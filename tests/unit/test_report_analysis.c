@@ -47,7 +47,8 @@ static void test_histogram_quantiles(void **state)
 	for (i = 0; i < sizeof(pcts) / sizeof(pcts[0]); i++) {
 		truth = v[(size_t)((double)n * pcts[i] / 100.0)];
 		got = histogram_quantile(&h, pcts[i]);
-		assert_true((double)got <= (double)truth * 1.009 + 1 && (double)got >= (double)truth / 1.009 - 1);
+		assert_true((double)got <= (double)truth * 1.009 + 1 &&
+			    (double)got >= (double)truth / 1.009 - 1);
 	}
 	histogram_release(&h);
 	histogram_release(&half);
@@ -76,7 +77,8 @@ static void test_histogram_edges(void **state)
 
 static void test_rank_list(void **state)
 {
-	static const char *const bad[] = {"", ",", "1,", "a", "3-1", "-1", "1-", "1:", "1 ", "4294967296", "1:2:3"};
+	static const char *const bad[] = {"",	",",  "1,", "a",	  "3-1",  "-1",
+					  "1-", "1:", "1 ", "4294967296", "1:2:3"};
 	struct rank_list l = {0};
 	size_t i;
 
@@ -159,7 +161,8 @@ static void put_send(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid,
 /* Send_init of 10 × 4 bytes, started twice, then freed. */
 static void put_persistent(struct mfix *f, uint64_t ts, uint32_t tid)
 {
-	uint64_t init[] = {0x7f0000000000, 10, 0x1000, 1, 5, 0x2000, 0x7ffc0000}, req[] = {0x7ffc0000};
+	uint64_t init[] = {0x7f0000000000, 10, 0x1000, 1, 5, 0x2000, 0x7ffc0000},
+		 req[] = {0x7ffc0000};
 	char fields[2 * FIELD_BYTES];
 
 	field(fields, POV_FIELD_TYPE_SIZE, 2, 4);
@@ -177,9 +180,11 @@ static void trace_write(struct mfix *f)
 	mfix_rank(f, 1000, 100, 0, "app");
 	mfix_rank(f, 1000, 200, 1, "app");
 	mfix_meta(f, "{\"type\":\"target\",\"ts_ns\":1000,\"pid\":50,\"cmdline\":[\"mpirun\"]}");
-	mfix_meta(f, "{\"type\":\"library\",\"id\":0,\"path\":\"/lib/libmpi.so\",\"flavour\":\"openmpi\","
-		     "\"version\":\"4.1.4\",\"layout\":{\"handle_bytes\":8,\"status_bytes\":24},\"named\":[],"
-		     "\"link\":\"uprobe_multi\",\"attached\":400,\"missing\":[\"MPI_X\"],\"failed\":[]}");
+	mfix_meta(
+		f,
+		"{\"type\":\"library\",\"id\":0,\"path\":\"/lib/libmpi.so\",\"flavour\":\"openmpi\","
+		"\"version\":\"4.1.4\",\"layout\":{\"handle_bytes\":8,\"status_bytes\":24},\"named\":[],"
+		"\"link\":\"uprobe_multi\",\"attached\":400,\"missing\":[\"MPI_X\"],\"failed\":[]}");
 	mfix_meta(f, "{\"type\":\"probe_cost\",\"call_ns\":2.5,\"spin_ns\":1.0,\"samples\":9}");
 	put_task(f, 1000, 50, 50, 1, 0, 0, "mpirun");
 	put_task(f, 1000, 100, 100, 0, 1, 0, "app");
@@ -203,8 +208,10 @@ static void trace_write(struct mfix *f)
 	put_switch(f, 1150, 0, 100, PREEMPTED, 200);
 	put_lost(f, 1150, 1160, 0, POV_CLASS_CALL, 3);
 	put_call(f, 1160, 1200, 0, 200, 200, "MPI_Wait", 0, POV_CALL_OPEN);
-	mfix_meta(f, "{\"type\":\"end\",\"ts_ns\":1200,\"reason\":\"test\",\"own_cpu_ns\":7,"
-		     "\"drops\":[{\"ring\":0,\"class\":0,\"cnt\":3}],\"misses\":{\"depth\":2},\"stats\":{}}");
+	mfix_meta(
+		f,
+		"{\"type\":\"end\",\"ts_ns\":1200,\"reason\":\"test\",\"own_cpu_ns\":7,"
+		"\"drops\":[{\"ring\":0,\"class\":0,\"cnt\":3}],\"misses\":{\"depth\":2},\"stats\":{}}");
 }
 
 static const struct function_row *function(struct function_row **row, uint32_t n, const char *name)
@@ -358,9 +365,12 @@ static void test_chosen(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_histogram_quantiles), cmocka_unit_test(test_histogram_edges),
-		cmocka_unit_test(test_rank_list),	    cmocka_unit_test(test_columns),
-		cmocka_unit_test(test_analyses),	    cmocka_unit_test(test_chosen),
+		cmocka_unit_test(test_histogram_quantiles),
+		cmocka_unit_test(test_histogram_edges),
+		cmocka_unit_test(test_rank_list),
+		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_analyses),
+		cmocka_unit_test(test_chosen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

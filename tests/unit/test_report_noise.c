@@ -129,7 +129,8 @@ static void check_report(const struct report *r)
 		const struct core_row *c = &r->cores.core[i];
 
 		if (c->seen)
-			assert_int_equal(c->rank_ns + c->target_ns + c->other_ns + c->idle_ns + c->unknown_ns,
+			assert_int_equal(c->rank_ns + c->target_ns + c->other_ns + c->idle_ns +
+						 c->unknown_ns,
 					 r->cores.wall_ns);
 	}
 }
@@ -157,7 +158,8 @@ static void check_forms(const struct report *r)
 
 static void noise_test(uint64_t seed, const char *config, bool ranks)
 {
-	const struct report_options opt = {.threads = true, .top = 5, .sort = (enum report_sort)(seed % 6)};
+	const struct report_options opt = {
+		.threads = true, .top = 5, .sort = (enum report_sort)(seed % 6)};
 	struct noise n = {.random = seed, .now = 10000};
 	struct report r;
 	struct mfix f;

@@ -39,7 +39,8 @@ static void on_switch(void *ctx, const struct model_switch *s)
 	core_row(ctx, s->cpu)->switches++;
 }
 
-static void process_add(struct cores *a, const struct model_process *p, const struct core_share *share)
+static void process_add(struct cores *a, const struct model_process *p,
+			const struct core_share *share)
 {
 	struct core_row *c;
 	uint32_t cpu;

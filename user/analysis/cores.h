@@ -9,10 +9,10 @@
 #include "model/model.h"
 
 struct core_row {
-	bool seen;	     /* named by the host's description or by a record */
-	uint64_t rank_ns;    /* any rank of any job */
-	uint64_t target_ns;  /* other recorded processes: launchers, helpers */
-	uint64_t other_ns;   /* tasks that were not recorded on purpose */
+	bool seen;	    /* named by the host's description or by a record */
+	uint64_t rank_ns;   /* any rank of any job */
+	uint64_t target_ns; /* other recorded processes: launchers, helpers */
+	uint64_t other_ns;  /* tasks that were not recorded on purpose */
 	uint64_t idle_ns;
 	uint64_t unknown_ns; /* nothing is known to have run, nor that nothing did */
 	uint64_t switches;
@@ -25,10 +25,10 @@ struct core_share {
 
 struct cores {
 	struct model_sink sink;
-	struct core_row *core;	   /* by CPU; owned; complete after the replay */
-	uint32_t ncore;		   /* allocated; rows with seen are real */
+	struct core_row *core;	    /* by CPU; owned; complete after the replay */
+	uint32_t ncore;		    /* allocated; rows with seen are real */
 	struct core_share *process; /* running time by process's sort_order; owned */
-	uint32_t nprocess;	   /* allocated */
+	uint32_t nprocess;	    /* allocated */
 	uint64_t wall_ns;
 };
 

@@ -103,7 +103,8 @@ static int class_index(const json_t *v)
 {
 	int i;
 
-	if (json_is_integer(v) && json_integer_value(v) >= 0 && json_integer_value(v) < POV_CLASS_CNT)
+	if (json_is_integer(v) && json_integer_value(v) >= 0 &&
+	    json_integer_value(v) < POV_CLASS_CNT)
 		return (int)json_integer_value(v);
 	for (i = 0; json_is_string(v) && i < POV_CLASS_CNT; i++) {
 		if (!strcmp(json_string_value(v), coverage_class_names[i]))

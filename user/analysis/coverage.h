@@ -11,14 +11,14 @@
 
 struct coverage_loss {
 	uint64_t cnt;
-	uint64_t stretches; /* LOST records */
+	uint64_t stretches;	    /* LOST records */
 	uint64_t first_ns, last_ns; /* of all stretches */
 	uint64_t longest_ns;
 };
 
 struct coverage_hits {
-	uint64_t calls;	 /* probe pairs hit: recorded calls of any depth */
-	uint64_t polls;	 /* merged into spins */
+	uint64_t calls;	   /* probe pairs hit: recorded calls of any depth */
+	uint64_t polls;	   /* merged into spins */
 	uint64_t switches; /* scheduler records its threads caused */
 	uint64_t cost_ns;  /* by calibrated costs */
 };
@@ -32,18 +32,18 @@ struct coverage_library {
 struct coverage {
 	struct model_sink sink;
 	struct coverage_loss loss[POV_CLASS_CNT]; /* by the LOST records */
-	struct model_lost *lost;	  /* the first ones; owned */
+	struct model_lost *lost;		  /* the first ones; owned */
 	uint32_t nlost;
 	struct coverage_hits *process;	  /* by sort_order; owned */
 	uint32_t nprocess;		  /* allocated */
 	struct coverage_library *library; /* owned */
 	uint32_t nlibrary;
-	bool calibrated;		  /* a probe_cost block is there */
+	bool calibrated;		    /* a probe_cost block is there */
 	double call_ns, spin_ns, switch_ns; /* 0 if not measured */
 	bool has_end;
 	const char *end_reason;
-	uint64_t drops[POV_CLASS_CNT];	  /* as the end block counts; else as LOST records do */
-	const json_t *misses, *stats;	  /* objects of the end block, or NULL; borrowed */
+	uint64_t drops[POV_CLASS_CNT]; /* as the end block counts; else as LOST records do */
+	const json_t *misses, *stats;  /* objects of the end block, or NULL; borrowed */
 	uint64_t own_cpu_ns;
 	uint64_t open_calls;
 };

@@ -17,7 +17,8 @@ static uint64_t request_key(const struct model_process *p, uint64_t handle)
 	return (h ^ h >> 29) * UINT64_C(0xbf58476d1ce4e5b9) + (uint64_t)p->sort_order;
 }
 
-static void remember(struct flows *f, const struct model_call *c, uint64_t handle, const struct flow *flow)
+static void remember(struct flows *f, const struct model_call *c, uint64_t handle,
+		     const struct flow *flow)
 {
 	struct flow *copy;
 
@@ -29,7 +30,8 @@ static void remember(struct flows *f, const struct model_call *c, uint64_t handl
 }
 
 void flows_of_call(struct flows *f, const struct model_call *c,
-		   void (*tell)(void *ctx, const struct model_call *c, const struct flow *flow), void *ctx)
+		   void (*tell)(void *ctx, const struct model_call *c, const struct flow *flow),
+		   void *ctx)
 {
 	const struct call_roles *roles = &c->view->roles;
 	struct flow own = {c->func, roles->sends, roles->receives, roles->send_bytes,

@@ -21,7 +21,8 @@ struct flows {
 
 /* Tells each operation the call set off. Calls of one process must come in order. */
 void flows_of_call(struct flows *f, const struct model_call *c,
-		   void (*tell)(void *ctx, const struct model_call *c, const struct flow *flow), void *ctx);
+		   void (*tell)(void *ctx, const struct model_call *c, const struct flow *flow),
+		   void *ctx);
 void flows_release(struct flows *f);
 
 #endif

@@ -14,18 +14,18 @@
 
 struct function_row {
 	const struct func_info *func;
-	uint32_t process_idx;	/* of its sort_order */
-	uint64_t calls;		/* returned, open and empty polls */
-	uint64_t polls;		/* of these, empty polls merged into spins */
-	uint64_t open;		/* of these, not returned */
-	uint64_t total_ns;	/* entry to return, added up */
-	struct state_times split; /* of total_ns without empty polls */
+	uint32_t process_idx;	    /* of its sort_order */
+	uint64_t calls;		    /* returned, open and empty polls */
+	uint64_t polls;		    /* of these, empty polls merged into spins */
+	uint64_t open;		    /* of these, not returned */
+	uint64_t total_ns;	    /* entry to return, added up */
+	struct state_times split;   /* of total_ns without empty polls */
 	struct histogram durations; /* without open calls and empty polls */
-	uint64_t send_bytes;	/* handed over */
-	uint64_t recv_bytes;	/* arrived if the status told, else the capacity posted */
+	uint64_t send_bytes;	    /* handed over */
+	uint64_t recv_bytes;	    /* arrived if the status told, else the capacity posted */
 	uint64_t unknown_sends, unknown_recvs; /* operations whose size is not known */
-	uint64_t errors;	/* calls that returned an error */
-	uint64_t nested_calls;	/* made inside other traced calls: not in the above */
+	uint64_t errors;		       /* calls that returned an error */
+	uint64_t nested_calls; /* made inside other traced calls: not in the above */
 	uint64_t nested_ns;
 };
 

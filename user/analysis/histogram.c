@@ -14,7 +14,9 @@
 
 static unsigned int page_of(uint64_t value)
 {
-	return value < HISTOGRAM_PAGE_BUCKETS ? 0 : 64 - PAGE_BITS - (unsigned int)__builtin_clzll(value);
+	return value < HISTOGRAM_PAGE_BUCKETS ?
+		       0 :
+		       64 - PAGE_BITS - (unsigned int)__builtin_clzll(value);
 }
 
 void histogram_add(struct histogram *h, uint64_t value)
@@ -43,7 +45,8 @@ void histogram_merge(struct histogram *into, const struct histogram *from)
 		if (!from->page[page])
 			continue;
 		if (!into->page[page])
-			into->page[page] = xcalloc(HISTOGRAM_PAGE_BUCKETS, sizeof(*into->page[page]));
+			into->page[page] = xcalloc(HISTOGRAM_PAGE_BUCKETS,
+						   sizeof(*into->page[page]));
 		for (i = 0; i < HISTOGRAM_PAGE_BUCKETS; i++)
 			into->page[page][i] += from->page[page][i];
 	}
@@ -59,7 +62,8 @@ static uint64_t bucket_middle(unsigned int page, unsigned int i)
 {
 	if (!page)
 		return i;
-	return ((uint64_t)(i | HISTOGRAM_PAGE_BUCKETS) << (page - 1)) + ((UINT64_C(1) << (page - 1)) >> 1);
+	return ((uint64_t)(i | HISTOGRAM_PAGE_BUCKETS) << (page - 1)) +
+	       ((UINT64_C(1) << (page - 1)) >> 1);
 }
 
 uint64_t histogram_quantile(const struct histogram *h, double pct)

@@ -20,7 +20,7 @@ static enum message_class class_of(const struct func_info *f)
 		const char *group;
 		enum message_class class;
 	} known[] = {
-		{"p2p", MESSAGE_P2P},	{"part", MESSAGE_P2P}, {"coll", MESSAGE_COLL},
+		{"p2p", MESSAGE_P2P},	 {"part", MESSAGE_P2P}, {"coll", MESSAGE_COLL},
 		{"neigh", MESSAGE_COLL}, {"rma", MESSAGE_RMA},	{"io", MESSAGE_IO},
 	};
 	size_t i;
@@ -50,7 +50,8 @@ static void on_flow(void *ctx, const struct model_call *c, const struct flow *fl
 		r->unknown[class]++;
 		return;
 	}
-	bucket = flow->send_bytes ? 64 - (unsigned int)__builtin_clzll((uint64_t)flow->send_bytes) : 0;
+	bucket = flow->send_bytes ? 64 - (unsigned int)__builtin_clzll((uint64_t)flow->send_bytes) :
+				    0;
 	r->cnt[class][bucket]++;
 	r->bytes[class][bucket] += (uint64_t)flow->send_bytes;
 }
@@ -67,7 +68,7 @@ void message_row_add(struct message_row *to, const struct message_row *from)
 {
 	int class, b;
 
-	for (class = 0; class < MESSAGE_CLASS_CNT; class++) {
+	for (class = 0; class < MESSAGE_CLASS_CNT; class ++) {
 		to->unknown[class] += from->unknown[class];
 		for (b = 0; b < MESSAGE_BUCKETS; b++) {
 			to->cnt[class][b] += from->cnt[class][b];

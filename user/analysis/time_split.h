@@ -12,25 +12,26 @@
 #include "model/model.h"
 
 struct time_row {
-	uint64_t wall_ns;	     /* life */
-	uint64_t thread_ns;	     /* sum of the threads' lives; = sum of times */
+	uint64_t wall_ns;   /* life */
+	uint64_t thread_ns; /* sum of the threads' lives; = sum of times */
 	uint32_t threads;
 	struct state_times times;
-	uint64_t calls;		     /* outermost ones, merged polls not among them */
-	uint64_t open_calls;	     /* of these, had not returned */
+	uint64_t calls;	     /* outermost ones, merged polls not among them */
+	uint64_t open_calls; /* of these, had not returned */
 	uint64_t nested_calls;
-	uint64_t polls;		     /* merged into spins: found nothing */
+	uint64_t polls; /* merged into spins: found nothing */
 	uint64_t spins;
-	uint64_t call_ns, spin_ns;   /* MPI time = their sum */
+	uint64_t call_ns, spin_ns;     /* MPI time = their sum */
 	struct state_times call_split; /* of call_ns */
 	uint64_t polling_ns;
-	uint64_t waits_until_ns;     /* inner: end of the waiting call under way */
+	uint64_t waits_until_ns; /* inner: end of the waiting call under way */
 };
 
 struct time_split {
 	struct model_sink sink;
-	struct time_row *process, *thread; /* by sort_order, idx; owned; complete after the replay */
-	uint32_t nprocess, nthread;	   /* allocated */
+	struct time_row *process,
+		*thread;	    /* by sort_order, idx; owned; complete after the replay */
+	uint32_t nprocess, nthread; /* allocated */
 };
 
 /* Adds all sums; wall_ns becomes the longest. */

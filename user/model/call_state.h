@@ -8,9 +8,9 @@
 #include "model/model_internal.h"
 
 struct history_entry {
-	uint64_t seq;		/* number of the change of state */
-	uint64_t ts_ns;		/* end of the segment */
-	enum thread_state was;	/* in it; UNKNOWN if it was several */
+	uint64_t seq;		       /* number of the change of state */
+	uint64_t ts_ns;		       /* end of the segment */
+	enum thread_state was;	       /* in it; UNKNOWN if it was several */
 	uint64_t ns[THREAD_STATE_CNT]; /* the thread's times at ts_ns */
 };
 

@@ -39,9 +39,10 @@ static void func_read(struct model *m, const struct layer *layer, const json_t *
 		return;
 	func_generic(f, row);
 	if (layer && layer->func_parse(row, f)) {
-		log_warn("model: function %lld of the trace's table is not understood; its arguments "
-			 "are not shown",
-			 (long long)id);
+		log_warn(
+			"model: function %lld of the trace's table is not understood; its arguments "
+			"are not shown",
+			(long long)id);
 		layer = NULL;
 	}
 	if (!layer)
@@ -81,8 +82,7 @@ void func_table_read(struct model *m)
 			continue;
 		rows = json_object_get(meta, "rows");
 		for (k = 0; k < json_array_size(rows); k++)
-			func_read(m,
-				  layer_find(json_string_value(json_object_get(meta, "layer"))),
+			func_read(m, layer_find(json_string_value(json_object_get(meta, "layer"))),
 				  json_array_get(rows, k));
 	}
 	index_by_id(m);

@@ -12,8 +12,9 @@
 #include "model/call_state.h"
 
 #define HISTORY_FIRST 16
-#define HISTORY_MAX 1024   /* entries */
-#define HISTORY_FINENESS 64 /* a joined segment is at most this part of its age, in changes of state */
+#define HISTORY_MAX 1024 /* entries */
+#define HISTORY_FINENESS \
+	64 /* a joined segment is at most this part of its age, in changes of state */
 
 static void join_old(struct history *h, uint64_t fineness)
 {

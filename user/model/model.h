@@ -32,21 +32,21 @@ struct state_times {
 };
 
 struct model_process {
-	uint32_t pid;	    /* as in the system */
-	uint32_t out_pid;   /* unique in the trace (differs when a pid was reused) */
+	uint32_t pid;	  /* as in the system */
+	uint32_t out_pid; /* unique in the trace (differs when a pid was reused) */
 	uint32_t ppid;
 	uint64_t start_ns, end_ns; /* clipped to the recording */
 	bool exited;
-	int32_t exit_code;  /* wait(2) status; valid if exited */
-	bool is_target;	    /* recorded on purpose (not merely seen on a CPU) */
-	bool is_rank;	    /* uses an MPI library */
-	int32_t rank;	    /* world rank, -1 if unknown */
-	int32_t job_idx;    /* index of its job in the trace; -1 if unknown */
-	const char *job;    /* the launcher's name of the job, or "" */
-	const char *name;   /* short program name */
+	int32_t exit_code;   /* wait(2) status; valid if exited */
+	bool is_target;	     /* recorded on purpose (not merely seen on a CPU) */
+	bool is_rank;	     /* uses an MPI library */
+	int32_t rank;	     /* world rank, -1 if unknown */
+	int32_t job_idx;     /* index of its job in the trace; -1 if unknown */
+	const char *job;     /* the launcher's name of the job, or "" */
+	const char *name;    /* short program name */
 	const char *cmdline; /* or "" */
-	int32_t sort_order; /* its index: ranks first, by job then rank; then the rest */
-	void *user;	    /* not used by the model */
+	int32_t sort_order;  /* its index: ranks first, by job then rank; then the rest */
+	void *user;	     /* not used by the model */
 };
 
 struct model_thread {
@@ -55,12 +55,12 @@ struct model_thread {
 	struct model_process *proc;
 	char comm[16];
 	bool kthread;
-	bool idle;	     /* swapper */
+	bool idle;		   /* swapper */
 	uint64_t start_ns, end_ns; /* clipped to the recording; end valid once dead or at the end */
 	enum thread_state state;
-	uint64_t since_ns;   /* of state */
-	uint16_t cpu;	     /* last known */
-	struct state_times times; /* up to since_ns */
+	uint64_t since_ns;	    /* of state */
+	uint16_t cpu;		    /* last known */
+	struct state_times times;   /* up to since_ns */
 	struct thread_calls *calls; /* the model's own */
 	void *user;
 };
@@ -98,7 +98,7 @@ struct model_call {
 	const char *site_module; /* file it lies in, or NULL */
 	uint64_t site_offset;	 /* in that file's mapping terms */
 	uint64_t ret;
-	struct state_times split; /* UNKNOWN when the scheduler was not recorded */
+	struct state_times split;     /* UNKNOWN when the scheduler was not recorded */
 	const struct call_view *view; /* decoded arguments and roles */
 };
 
@@ -115,7 +115,7 @@ struct model_spin {
 	uint16_t cpu;
 	uint32_t nfuncs;
 	struct model_spin_func func[4];
-	uint64_t cnt, busy_ns;	/* over all functions */
+	uint64_t cnt, busy_ns; /* over all functions */
 	uint64_t site;
 	const char *site_module;
 	uint64_t site_offset;
@@ -155,7 +155,8 @@ struct model_counter {
 struct model_sink {
 	void *ctx;
 	void (*start)(void *ctx, const struct model *m); /* identities are known */
-	void (*thread)(void *ctx, const struct model_thread *t, uint64_t ts_ns); /* appeared, renamed or moved by exec */
+	void (*thread)(void *ctx, const struct model_thread *t,
+		       uint64_t ts_ns); /* appeared, renamed or moved by exec */
 	void (*thread_exit)(void *ctx, const struct model_thread *t, uint64_t ts_ns);
 	void (*on_switch)(void *ctx, const struct model_switch *s);
 	void (*waking)(void *ctx, const struct model_waking *w);
@@ -186,32 +187,32 @@ void model_close(struct model *m);
 
 /* What is known before the replay. */
 struct model_info {
-	uint64_t start_ns, end_ns;	/* of the recording (CLOCK_MONOTONIC) */
-	int64_t boottime_offset_ns;	/* BOOTTIME = MONOTONIC + this */
+	uint64_t start_ns, end_ns;  /* of the recording (CLOCK_MONOTONIC) */
+	int64_t boottime_offset_ns; /* BOOTTIME = MONOTONIC + this */
 	int64_t realtime_offset_ns;
 	const char *host, *kernel, *machine; /* uname */
 	uint32_t nr_cpus;
 	uint32_t njobs;
-	bool sched_recorded;		/* any scheduler record expected */
-	bool sched_all;			/* all tasks, so core shares are complete */
-	bool complete;			/* the recording ended in order */
+	bool sched_recorded; /* any scheduler record expected */
+	bool sched_all;	     /* all tasks, so core shares are complete */
+	bool complete;	     /* the recording ended in order */
 };
 const struct model_info *model_get_info(const struct model *m);
 
 /* What the last replay could not use, or had to bound. Zeros are normal. */
 struct model_stats {
 	uint64_t records;
-	uint64_t bad_records;	    /* of a known kind, but malformed: left out */
-	uint64_t unknown_records;   /* of a kind this version does not know */
-	uint64_t unknown_functions; /* calls of functions the trace's table does not list */
+	uint64_t bad_records;	      /* of a known kind, but malformed: left out */
+	uint64_t unknown_records;     /* of a kind this version does not know */
+	uint64_t unknown_functions;   /* calls of functions the trace's table does not list */
 	uint64_t unannounced_threads; /* threads met without an identity record */
-	uint64_t contradictions;    /* scheduler records that do not fit together; the time became UNKNOWN */
-	uint64_t held_spilled;	    /* nested calls told before their outermost call */
-	uint64_t requests_unknown;  /* started with an unknown number of bytes (counted as 0) */
-	uint64_t requests_dropped;  /* pending ones forgotten, because there were too many */
-	uint64_t sched_gaps;	    /* stretches over which scheduler records were lost */
-	uint64_t sched_gap_ns;	    /* their total length, overlaps counted once */
-	uint64_t sched_gaps_late;   /* losses met unprepared: states before them may be wrong */
+	uint64_t contradictions; /* scheduler records that do not fit together; the time became UNKNOWN */
+	uint64_t held_spilled;	   /* nested calls told before their outermost call */
+	uint64_t requests_unknown; /* started with an unknown number of bytes (counted as 0) */
+	uint64_t requests_dropped; /* pending ones forgotten, because there were too many */
+	uint64_t sched_gaps;	   /* stretches over which scheduler records were lost */
+	uint64_t sched_gap_ns;	   /* their total length, overlaps counted once */
+	uint64_t sched_gaps_late;  /* losses met unprepared: states before them may be wrong */
 };
 const struct model_stats *model_get_stats(const struct model *m);
 struct trace *model_get_trace(const struct model *m);

@@ -14,11 +14,11 @@
 #include "model/model.h"
 #include "trace/trace_damage.h"
 
-#define MODEL_CPUS_MAX 8192   /* a record of a higher CPU is malformed */
+#define MODEL_CPUS_MAX 8192 /* a record of a higher CPU is malformed */
 #define MODEL_LAYERS_MAX 16
 #define TIME_NEVER UINT64_MAX
-#define STATE_DEAD_BITS 0xb0  /* task state: EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
-#define PID_LIMIT (1u << 22)  /* the kernel's: no real thread id is higher */
+#define STATE_DEAD_BITS 0xb0 /* task state: EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
+#define PID_LIMIT (1u << 22) /* the kernel's: no real thread id is higher */
 
 struct image {
 	uint64_t start, end, off;
@@ -48,9 +48,9 @@ struct mthread {
 	struct mthread *next_inc; /* the next thread of the same tid */
 	struct mthread *older;	  /* the thread of its process made before it */
 	char first_comm[16];
-	uint64_t track_since_ns;  /* its scheduler records are complete from here on */
-	uint64_t exit_ns;	  /* identity pass: of its exit record, or TIME_NEVER */
-	bool announced;		  /* by an identity record */
+	uint64_t track_since_ns; /* its scheduler records are complete from here on */
+	uint64_t exit_ns;	 /* identity pass: of its exit record, or TIME_NEVER */
+	bool announced;		 /* by an identity record */
 	/* the replay's */
 	bool born, exiting;
 	uint64_t woken_running_ns; /* a wake-up came while it ran */
@@ -125,8 +125,8 @@ struct model {
 	uint32_t ntimers, timers_cap, timer_next;
 	uint64_t next_timer_ns;
 	uint64_t now_ns;
-	uint64_t bad_blocks; /* noticed so far */
-	struct map damage;   /* noticed so far: id + 1 → this model */
+	uint64_t bad_blocks;	 /* noticed so far */
+	struct map damage;	 /* noticed so far: id + 1 → this model */
 	uint64_t sched_since_ns; /* of the first switch; TIME_NEVER before it */
 	uint32_t gaps_open, gaps_open_all;
 	uint32_t gaps_open_ring[POV_RINGS_MAX + 1];
@@ -139,13 +139,13 @@ struct model {
 	struct requests *requests;
 };
 
-#define TELL(m, callback, ...)                                                                     \
-	do {                                                                                       \
-		for (unsigned int tell_i = 0; tell_i < (m)->nsinks; tell_i++) {                    \
-			const struct model_sink *tell_s = (m)->sinks[tell_i];                      \
-			if (tell_s->callback)                                                      \
-				tell_s->callback(tell_s->ctx, __VA_ARGS__);                        \
-		}                                                                                  \
+#define TELL(m, callback, ...)                                                  \
+	do {                                                                    \
+		for (unsigned int tell_i = 0; tell_i < (m)->nsinks; tell_i++) { \
+			const struct model_sink *tell_s = (m)->sinks[tell_i];   \
+			if (tell_s->callback)                                   \
+				tell_s->callback(tell_s->ctx, __VA_ARGS__);     \
+		}                                                               \
 	} while (0)
 
 static inline struct mthread *mthread_of(struct model_thread *t)
@@ -222,7 +222,8 @@ struct mthread *replay_slot_advance(struct model *m, struct tid_slot *slot, uint
 
 /* ---- state.c ---- */
 
-void state_set(struct model *m, struct mthread *t, uint64_t ts_ns, enum thread_state s, uint16_t cpu);
+void state_set(struct model *m, struct mthread *t, uint64_t ts_ns, enum thread_state s,
+	       uint16_t cpu);
 /* The thread did something on this CPU: it runs there, and has since the last switch on that CPU. */
 void state_running_at(struct model *m, struct mthread *t, uint64_t ts_ns, uint16_t cpu);
 /* Its state up to ts was right, and is not known from there on. */

@@ -53,7 +53,8 @@ static void timers_from_metas(struct model *m)
 			continue;
 		at_ns = 0;
 		if (!strcmp(type, "process")) {
-			uint64_t ts_ns = (uint64_t)json_integer_value(json_object_get(meta, "ts_ns"));
+			uint64_t ts_ns = (uint64_t)json_integer_value(
+				json_object_get(meta, "ts_ns"));
 			uint32_t pid = (uint32_t)json_integer_value(json_object_get(meta, "pid"));
 			struct mprocess *p = identity_process_at(m, pid, ts_ns);
 
@@ -259,8 +260,8 @@ static void gaps_measure(struct model *m)
 		until_ns = list[i].until_ns < m->info.end_ns ? list[i].until_ns : m->info.end_ns;
 		if (until_ns <= told_ns)
 			continue;
-		m->stats.sched_gap_ns +=
-			until_ns - (list[i].since_ns > told_ns ? list[i].since_ns : told_ns);
+		m->stats.sched_gap_ns += until_ns -
+					 (list[i].since_ns > told_ns ? list[i].since_ns : told_ns);
 		told_ns = until_ns;
 	}
 	free(list);

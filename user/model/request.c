@@ -17,10 +17,10 @@
 struct request {
 	struct mprocess *proc;
 	uint64_t handle;
-	int64_t bytes; /* ≥ 0 */
+	int64_t bytes;	 /* ≥ 0 */
 	bool active;	 /* started and not complete; else a persistent one at rest */
 	bool persistent; /* completing it leaves it at rest */
-	uint32_t next; /* in its bucket, or in the free list */
+	uint32_t next;	 /* in its bucket, or in the free list */
 	uint32_t older, newer;
 };
 
@@ -59,7 +59,8 @@ static uint32_t *bucket_of(struct requests *r, const struct mprocess *proc, uint
 	return &r->bucket[(h >> 32) & (r->nbuckets - 1)];
 }
 
-static struct request *request_find(struct requests *r, const struct mprocess *proc, uint64_t handle)
+static struct request *request_find(struct requests *r, const struct mprocess *proc,
+				    uint64_t handle)
 {
 	uint32_t i = *bucket_of(r, proc, handle);
 
@@ -129,7 +130,8 @@ static struct request *request_add(struct model *m, struct mprocess *proc, uint6
 	}
 	q = &r->pool[idx];
 	b = bucket_of(r, proc, handle);
-	*q = (struct request){.proc = proc, .handle = handle, .next = *b, .older = r->newest, .newer = NONE};
+	*q = (struct request){
+		.proc = proc, .handle = handle, .next = *b, .older = r->newest, .newer = NONE};
 	*b = idx;
 	if (r->newest != NONE)
 		r->pool[r->newest].newer = idx;

@@ -77,7 +77,8 @@ static bool knowable(const struct model *m, const struct mthread *t, uint64_t ts
 	return !m->gaps_open || (s == THREAD_RUNNING && !gap_blinds(m, cpu));
 }
 
-void state_set(struct model *m, struct mthread *t, uint64_t ts_ns, enum thread_state s, uint16_t cpu)
+void state_set(struct model *m, struct mthread *t, uint64_t ts_ns, enum thread_state s,
+	       uint16_t cpu)
 {
 	if (t->pub.state == THREAD_DEAD)
 		return;

@@ -27,9 +27,11 @@ struct columns {
 /* Bytes of the UTF-8 character at s, 0 if it is none or not printable. */
 static size_t char_bytes(const unsigned char *s)
 {
-	size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 :
-		   s[0] >= 0xf0 && s[0] < 0xf5					       ? 4 :
-											 0;
+	size_t n = s[0] < 0x80		       ? 1 :
+		   s[0] >= 0xc2 && s[0] < 0xe0 ? 2 :
+		   s[0] >= 0xe0 && s[0] < 0xf0 ? 3 :
+		   s[0] >= 0xf0 && s[0] < 0xf5 ? 4 :
+						 0;
 	size_t i;
 
 	if (n == 1)

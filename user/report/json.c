@@ -30,7 +30,8 @@ static void value_print(struct json_out *j, const json_t *v)
 	switch (v ? json_typeof(v) : JSON_NULL) {
 	case JSON_OBJECT:
 		json_out_object_begin(j);
-		json_object_foreach ((json_t *)v, key, member) {
+		json_object_foreach((json_t *)v, key, member)
+		{
 			json_out_key(j, key);
 			value_print(j, member);
 		}
@@ -70,7 +71,8 @@ static bool shallow(const json_t *v, int depth)
 
 	if (!depth)
 		return !json_is_object(v) && !json_is_array(v);
-	json_object_foreach ((json_t *)v, key, member) {
+	json_object_foreach((json_t *)v, key, member)
+	{
 		if (!shallow(member, depth - 1))
 			return false;
 	}
@@ -114,7 +116,9 @@ static void recording_print(struct json_out *j, const struct report *r)
 	json_out_key_uint(j, "cpus", info->nr_cpus);
 	key_value(j, "command", json_object_get(recording, "argv"));
 	json_out_key_string(j, "sched",
-			    info->sched_all ? "all" : info->sched_recorded ? "ranks" : "off");
+			    info->sched_all	 ? "all" :
+			    info->sched_recorded ? "ranks" :
+						   "off");
 	json_out_object_end(j);
 }
 
@@ -227,7 +231,7 @@ static void messages_print(struct json_out *j, const struct message_row *m)
 	int class, b;
 
 	json_out_key_array(j, "message_sizes");
-	for (class = 0; class < MESSAGE_CLASS_CNT; class++) {
+	for (class = 0; class < MESSAGE_CLASS_CNT; class ++) {
 		for (b = 0; b < MESSAGE_BUCKETS; b++) {
 			if (!m->cnt[class][b])
 				continue;
@@ -340,8 +344,9 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 	one[idx] = true;
 	functions_print(j, r, one);
 	one[idx] = false;
-	messages_print(j, idx < r->messages.nprocess && r->messages.process[idx] ? r->messages.process[idx] :
-										    &none);
+	messages_print(j, idx < r->messages.nprocess && r->messages.process[idx] ?
+				  r->messages.process[idx] :
+				  &none);
 	overhead_print(j, r, idx);
 	if (r->opt->threads)
 		threads_print(j, r, p);

@@ -71,9 +71,10 @@ static int rows_choose(struct report *r)
 		r->row[r->nrows++] = i;
 	}
 	if (r->nranks && !r->nrows) {
-		log_error("report: none of the ranks asked for is in %s; it has %u: run without --rank "
-			  "to see them",
-			  r->path, r->nranks);
+		log_error(
+			"report: none of the ranks asked for is in %s; it has %u: run without --rank "
+			"to see them",
+			r->path, r->nranks);
 		return -ENOENT;
 	}
 	if (r->nrows)
@@ -83,8 +84,9 @@ static int rows_choose(struct report *r)
 
 int report_open(const char *path, const struct report_options *opt, struct report *r)
 {
-	const struct model_sink *sinks[] = {&r->time.sink,	&r->cores.sink,	   &r->functions.sink,
-					    &r->messages.sink, &r->switches.sink, &r->coverage.sink};
+	const struct model_sink *sinks[] = {&r->time.sink,	&r->cores.sink,
+					    &r->functions.sink, &r->messages.sink,
+					    &r->switches.sink,	&r->coverage.sink};
 	int err;
 
 	memset(r, 0, sizeof(*r));

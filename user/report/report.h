@@ -44,10 +44,10 @@ struct report {
 	struct messages messages;
 	struct switches switches;
 	struct coverage coverage;
-	uint32_t nranks;      /* in the trace */
-	uint32_t *row;	      /* processes shown, by index, in order: chosen ranks; without any, the targets */
+	uint32_t nranks; /* in the trace */
+	uint32_t *row; /* processes shown, by index, in order: chosen ranks; without any, the targets */
 	uint32_t nrows;
-	bool *chosen;	      /* by process index: shown */
+	bool *chosen; /* by process index: shown */
 	uint32_t nprocesses;
 };
 

@@ -136,8 +136,8 @@ static void print_when(const struct report *r, FILE *out)
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC, ", &tm);
 	reason = columns_printable(r->coverage.end_reason, 40);
 	fprintf(out, "  %-10s %s%s%s%s\n", "recorded", when,
-		human_ns(wall, sizeof(wall), info->end_ns - info->start_ns), *reason ? ", ended by: " : "",
-		reason);
+		human_ns(wall, sizeof(wall), info->end_ns - info->start_ns),
+		*reason ? ", ended by: " : "", reason);
 	free(reason);
 }
 
@@ -196,18 +196,20 @@ static void print_scheduler(const struct report *r, FILE *out)
 	const struct model_info *info = model_get_info(r->model);
 
 	fprintf(out, "  %-10s %s\n", "scheduler",
-		info->sched_all	     ? "all tasks recorded" :
-		info->sched_recorded ? "only switches of recorded processes: cores cannot be told in full" :
-				       "not recorded (--sched off): running, runnable, blocked, polling "
-				       "and cores are not known");
+		info->sched_all ?
+			"all tasks recorded" :
+		info->sched_recorded ?
+			"only switches of recorded processes: cores cannot be told in full" :
+			"not recorded (--sched off): running, runnable, blocked, polling "
+			"and cores are not known");
 }
 
 static void print_head(const struct report *r, FILE *out)
 {
 	const struct model_info *info = model_get_info(r->model);
 	const struct trace_summary *sum = trace_get_summary(r->trace);
-	char *host = xasprintf("%s, Linux %s %s, %u CPUs", *info->host ? info->host : "?", info->kernel,
-			       info->machine, info->nr_cpus);
+	char *host = xasprintf("%s, Linux %s %s, %u CPUs", *info->host ? info->host : "?",
+			       info->kernel, info->machine, info->nr_cpus);
 
 	print_line(out, "trace", r->path);
 	print_when(r, out);
@@ -231,10 +233,12 @@ static void print_head(const struct report *r, FILE *out)
 static void print_no_rank(FILE *out)
 {
 	text_section(out, "No MPI process was seen");
-	text_note(out, "No recorded process mapped a library with MPI functions, or attaching to it failed (see "
-		       "Coverage below). Check that the command starts the MPI program on this host; that a "
-		       "static program keeps its symbol table (nm PROGRAM | grep MPI_Init); that a running "
-		       "program was named with -p, or all with --all; and what \"povtrace check\" says.");
+	text_note(
+		out,
+		"No recorded process mapped a library with MPI functions, or attaching to it failed (see "
+		"Coverage below). Check that the command starts the MPI program on this host; that a "
+		"static program keeps its symbol table (nm PROGRAM | grep MPI_Init); that a running "
+		"program was named with -p, or all with --all; and what \"povtrace check\" says.");
 }
 
 void report_text(const struct report *r, FILE *out)

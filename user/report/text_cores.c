@@ -38,7 +38,8 @@ static void busiest_cell(const struct report *r, struct columns *c, uint32_t cpu
 		}
 	}
 	if (best_ns)
-		columns_cell(c, "%s (%.1f%%)", report_label(r, model_process_get(r->model, best), label),
+		columns_cell(c, "%s (%.1f%%)",
+			     report_label(r, model_process_get(r->model, best), label),
 			     100.0 * (double)best_ns / (double)r->cores.wall_ns);
 	else
 		columns_cell(c, "-");
@@ -58,7 +59,8 @@ static void core_columns(struct columns *c)
 	columns_add(c, "mostly rank", COLUMNS_LEFT);
 }
 
-static void core_cells(struct columns *c, const struct core_row *k, uint64_t wall_ns, struct text_unit u)
+static void core_cells(struct columns *c, const struct core_row *k, uint64_t wall_ns,
+		       struct text_unit u)
 {
 	share_cells(c, k->rank_ns, wall_ns, u);
 	share_cells(c, k->target_ns, wall_ns, u);
@@ -78,8 +80,8 @@ static void core_add(struct core_row *to, const struct core_row *from)
 	to->switches += from->switches;
 }
 
-static void sum_row(struct columns *c, const char *name, const struct core_row *sum, uint64_t wall_ns,
-		    struct text_unit u)
+static void sum_row(struct columns *c, const char *name, const struct core_row *sum,
+		    uint64_t wall_ns, struct text_unit u)
 {
 	columns_cell(c, "%s", name);
 	core_cells(c, sum, wall_ns, u);
@@ -133,12 +135,13 @@ void text_cores(const struct report *r, FILE *out)
 	cores_table(r, c, u);
 	columns_print(c, out, "  ");
 	columns_free(c);
-	text_note(out,
-		  "targets: recorded processes that are no rank (launchers, helpers). others: all other tasks. "
-		  "unknown: %s The five add up to the wall time.",
-		  model_get_info(r->model)->sched_all ?
-			  "before a CPU's first record, and where records were lost." :
-			  "nothing recorded says what ran: other tasks, or none (--sched all would).");
+	text_note(
+		out,
+		"targets: recorded processes that are no rank (launchers, helpers). others: all other tasks. "
+		"unknown: %s The five add up to the wall time.",
+		model_get_info(r->model)->sched_all ?
+			"before a CPU's first record, and where records were lost." :
+			"nothing recorded says what ran: other tasks, or none (--sched all would).");
 }
 
 /* ---- ranks × cores ---- */
@@ -241,7 +244,8 @@ static void list_print(const struct report *r, FILE *out)
 	columns_print(c, out, "  ");
 	columns_free(c);
 	if (shown < r->nrows)
-		text_note(out, "%u of %u shown; --rank LIST chooses, --top 0 shows all.", shown, r->nrows);
+		text_note(out, "%u of %u shown; --rank LIST chooses, --top 0 shows all.", shown,
+			  r->nrows);
 }
 
 void text_matrix(const struct report *r, FILE *out)

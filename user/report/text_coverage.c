@@ -35,15 +35,17 @@ static void names_print(FILE *out, const char *what, const json_t *names)
 static void library_print(const struct coverage_library *l, FILE *out)
 {
 	char *path = columns_printable(l->path, 70);
-	char *what = columns_printable(l->flavour, 16), *version = columns_printable(l->version, 16);
+	char *what = columns_printable(l->flavour, 16),
+	     *version = columns_printable(l->version, 16);
 	char *link = columns_printable(l->link, 16);
 
-	fprintf(out, "  library    %s%s%s%s%s%s\n", path, *what ? " (" : "", what, *version ? " " : "", version,
-		*what ? ")" : "");
+	fprintf(out, "  library    %s%s%s%s%s%s\n", path, *what ? " (" : "", what,
+		*version ? " " : "", version, *what ? ")" : "");
 	fprintf(out,
 		"             %" PRIu64 " functions attached%s%s; %" PRIu64 " not in it, %" PRIu64
 		" failed; sites: %" PRIu64 " emulated, %" PRIu64 " single-stepped\n",
-		l->attached, *link ? " by " : "", link, l->missing, l->failed, l->emulated, l->stepped);
+		l->attached, *link ? " by " : "", link, l->missing, l->failed, l->emulated,
+		l->stepped);
 	names_print(out, "FAILED", l->failed_names);
 	free(path);
 	free(what);
@@ -67,12 +69,13 @@ static const char *const consequence[POV_CLASS_CNT] = {
 	[POV_CLASS_TASK] = "threads may be unnamed there, and their processes unknown",
 };
 
-static void loss_print(const struct report *r, const struct coverage_loss *l, uint64_t n, int class, FILE *out)
+static void loss_print(const struct report *r, const struct coverage_loss *l, uint64_t n, int class,
+		       FILE *out)
 {
 	char cnt[HUMAN_BYTES], from[HUMAN_BYTES], to[HUMAN_BYTES];
 
-	fprintf(out, "  LOST       %s %s record%s", human_count(cnt, sizeof(cnt), n), coverage_class_names[class],
-		n == 1 ? "" : "s");
+	fprintf(out, "  LOST       %s %s record%s", human_count(cnt, sizeof(cnt), n),
+		coverage_class_names[class], n == 1 ? "" : "s");
 	if (l->stretches) {
 		since_start(r, l->first_ns, from, sizeof(from));
 		since_start(r, l->last_ns, to, sizeof(to));
@@ -99,7 +102,8 @@ static void losses_print(const struct report *r, FILE *out)
 	if (any)
 		fputs("             larger rings (record --ring-size) lose less\n", out);
 	else
-		fprintf(out, "  lost       nothing%s\n", v->has_end ? "" : ", as far as the file goes");
+		fprintf(out, "  lost       nothing%s\n",
+			v->has_end ? "" : ", as far as the file goes");
 }
 
 static void misses_print(const struct report *r, FILE *out)
@@ -110,7 +114,8 @@ static void misses_print(const struct report *r, FILE *out)
 		{"depth", "calls nested too deeply, not recorded"},
 		{"threads", "calls not recorded because there was no room for another thread"},
 		{"no_entry", "calls that had begun before attaching, left out"},
-		{"signal", "processes that could not be stopped for attaching: first calls may be missing"},
+		{"signal",
+		 "processes that could not be stopped for attaching: first calls may be missing"},
 	};
 	const json_t *misses = r->coverage.misses;
 	char cnt[HUMAN_BYTES];
@@ -145,9 +150,11 @@ static void doubts_print(const struct report *r, FILE *out)
 		fprintf(out, "  gaps       scheduler records are missing during %s, in %s\n",
 			human_ns(a, sizeof(a), s->sched_gap_ns),
 			text_plural(b, sizeof(b), s->sched_gaps, "stretch", "stretches"));
-	doubt(out, "gaps", s->sched_gaps_late, "loss of scheduler records came unannounced: states before may be wrong",
+	doubt(out, "gaps", s->sched_gaps_late,
+	      "loss of scheduler records came unannounced: states before may be wrong",
 	      "losses of scheduler records came unannounced: states before them may be wrong");
-	doubt(out, "unnamed", s->unannounced_threads, "thread was seen without a record of its birth",
+	doubt(out, "unnamed", s->unannounced_threads,
+	      "thread was seen without a record of its birth",
 	      "threads were seen without a record of their birth");
 	doubt(out, "conflicts", s->contradictions,
 	      "time, the kernel told nothing of a switch or wake-up in between: the state counts as unknown",
@@ -155,7 +162,8 @@ static void doubts_print(const struct report *r, FILE *out)
 	doubt(out, "left out", s->bad_records, "record is malformed", "records are malformed");
 	doubt(out, "left out", s->unknown_records, "record is of a kind this version does not know",
 	      "records are of kinds this version does not know");
-	doubt(out, "unknown", s->unknown_functions, "call is of a function that the trace does not name",
+	doubt(out, "unknown", s->unknown_functions,
+	      "call is of a function that the trace does not name",
 	      "calls are of functions that the trace does not name");
 	if (sum->lost_tail_bytes)
 		fprintf(out, "  cut off    %s behind the last complete block\n",
@@ -177,7 +185,8 @@ static void worst_print(const struct report *r, FILE *out)
 	if (!worst_ns || r->nrows < 2 || !r->time.process[worst].wall_ns)
 		return;
 	fprintf(out, "             most in rank %s: %s, %.2f %% of its wall time\n",
-		report_label(r, model_process_get(r->model, worst), label), human_ns(a, sizeof(a), worst_ns),
+		report_label(r, model_process_get(r->model, worst), label),
+		human_ns(a, sizeof(a), worst_ns),
 		100.0 * (double)worst_ns / (double)r->time.process[worst].wall_ns);
 }
 
@@ -201,13 +210,16 @@ static void overhead_print(const struct report *r, FILE *out)
 		cost_ns += h->cost_ns;
 		thread_ns += r->time.process[r->row[i]].thread_ns;
 	}
-	fprintf(out, "  overhead   %s calls x %.0f ns + %s polls x %.0f ns", human_count(a, sizeof(a), calls), v->call_ns,
-		human_count(b, sizeof(b), polls), v->spin_ns);
+	fprintf(out, "  overhead   %s calls x %.0f ns + %s polls x %.0f ns",
+		human_count(a, sizeof(a), calls), v->call_ns, human_count(b, sizeof(b), polls),
+		v->spin_ns);
 	if (v->switch_ns > 0)
-		fprintf(out, " + %s switches x %.0f ns", human_count(a, sizeof(a), switches), v->switch_ns);
+		fprintf(out, " + %s switches x %.0f ns", human_count(a, sizeof(a), switches),
+			v->switch_ns);
 	fprintf(out, " = %s", human_ns(a, sizeof(a), cost_ns));
 	if (thread_ns)
-		fprintf(out, ", %.2f %% of the threads' time", 100.0 * (double)cost_ns / (double)thread_ns);
+		fprintf(out, ", %.2f %% of the threads' time",
+			100.0 * (double)cost_ns / (double)thread_ns);
 	fputc('\n', out);
 	worst_print(r, out);
 }

@@ -66,12 +66,18 @@ static void function_notes(FILE *out, const struct function_row *sum)
 {
 	char a[80];
 
-	text_note(out, "%%: of the threads' time. polls: of the calls, those that found nothing and were merged when "
-		       "recorded; they are in calls, total and mean, not in p50, p99 and max. p50 and p99 are "
-		       "within 0.8 %%.");
-	text_note(out, "sent: bytes handed over. received: bytes that arrived where the call's status tells, else the "
-		       "capacity posted. A persistent operation counts each time it is started.%s",
-		  sum->unknown_sends + sum->unknown_recvs ? " > and ?: more, whose size is not known." : "");
+	text_note(
+		out,
+		"%%: of the threads' time. polls: of the calls, those that found nothing and were merged when "
+		"recorded; they are in calls, total and mean, not in p50, p99 and max. p50 and p99 are "
+		"within 0.8 %%.");
+	text_note(
+		out,
+		"sent: bytes handed over. received: bytes that arrived where the call's status tells, else the "
+		"capacity posted. A persistent operation counts each time it is started.%s",
+		sum->unknown_sends + sum->unknown_recvs ?
+			" > and ?: more, whose size is not known." :
+			"");
 	if (sum->nested_calls)
 		text_note(out, "Not counted above: %s inside these.",
 			  text_plural(a, sizeof(a), sum->nested_calls, "call that the library made",
@@ -81,7 +87,8 @@ static void function_notes(FILE *out, const struct function_row *sum)
 			  text_plural(a, sizeof(a), sum->open, "call had", "calls had"));
 	if (sum->errors)
 		text_note(out, "%s an error.",
-			  text_plural(a, sizeof(a), sum->errors, "call returned", "calls returned"));
+			  text_plural(a, sizeof(a), sum->errors, "call returned",
+				      "calls returned"));
 }
 
 static uint64_t thread_time(const struct report *r)
@@ -119,10 +126,12 @@ void text_functions(const struct report *r, FILE *out)
 		function_cells(c, row[i], thread_ns);
 	}
 	if (called) {
-		text_section(out, "Functions by total time%s", r->nrows > 1 ? ", over the ranks above" : "");
+		text_section(out, "Functions by total time%s",
+			     r->nrows > 1 ? ", over the ranks above" : "");
 		columns_print(c, out, "  ");
 		if (shown < called)
-			text_note(out, "%u of %u shown; --top N shows more, --top 0 all.", shown, called);
+			text_note(out, "%u of %u shown; --top N shows more, --top 0 all.", shown,
+				  called);
 		function_notes(out, &sum);
 	} else if (r->nranks) {
 		text_section(out, "Functions: no MPI call was recorded");
@@ -161,7 +170,9 @@ void text_rank_functions(const struct report *r, FILE *out)
 			if (!row[k]->calls)
 				continue;
 			columns_cell(c, "%s",
-				     shown ? "" : report_label(r, model_process_get(r->model, r->row[i]), label));
+				     shown ? "" :
+					     report_label(r, model_process_get(r->model, r->row[i]),
+							  label));
 			function_cells(c, row[k], r->time.process[r->row[i]].thread_ns);
 			any = true;
 			shown++;
@@ -196,19 +207,20 @@ static uint64_t bucket_cnt(const struct message_row *m, int b)
 	uint64_t cnt = 0;
 	int class;
 
-	for (class = 0; class < MESSAGE_CLASS_CNT; class++)
+	for (class = 0; class < MESSAGE_CLASS_CNT; class ++)
 		cnt += m->cnt[class][b];
 	return cnt;
 }
 
-static void bucket_row(struct columns *c, const struct message_row *m, const bool *used, int b, uint64_t most)
+static void bucket_row(struct columns *c, const struct message_row *m, const bool *used, int b,
+		       uint64_t most)
 {
 	uint64_t bytes = 0;
 	double share = (double)bucket_cnt(m, b) / (double)most;
 	int class;
 
 	bucket_name(c, b);
-	for (class = 0; class < MESSAGE_CLASS_CNT; class++) {
+	for (class = 0; class < MESSAGE_CLASS_CNT; class ++) {
 		bytes += m->bytes[class][b];
 		if (!used[class])
 			continue;
@@ -218,7 +230,8 @@ static void bucket_row(struct columns *c, const struct message_row *m, const boo
 			columns_cell(c, ".");
 	}
 	cell_bytes(c, bytes);
-	columns_cell(c, "%.*s", share > 0 ? 1 + (int)(share * (BAR_WIDTH - 1)) : 0, "########################");
+	columns_cell(c, "%.*s", share > 0 ? 1 + (int)(share * (BAR_WIDTH - 1)) : 0,
+		     "########################");
 }
 
 static void gap_row(struct columns *c, const bool *used)
@@ -226,7 +239,7 @@ static void gap_row(struct columns *c, const bool *used)
 	int class;
 
 	columns_cell(c, "...");
-	for (class = 0; class < MESSAGE_CLASS_CNT; class++) {
+	for (class = 0; class < MESSAGE_CLASS_CNT; class ++) {
 		if (used[class])
 			columns_cell(c, ".");
 	}
@@ -248,7 +261,7 @@ static void messages_table(const struct message_row *m, const bool *used, FILE *
 		most = bucket_cnt(m, b) > most ? bucket_cnt(m, b) : most;
 	}
 	columns_add(c, "bytes each", COLUMNS_RIGHT);
-	for (class = 0; class < MESSAGE_CLASS_CNT; class++) {
+	for (class = 0; class < MESSAGE_CLASS_CNT; class ++) {
 		if (used[class])
 			columns_add(c, message_class_names[class], COLUMNS_RIGHT);
 	}
@@ -277,7 +290,7 @@ void text_messages(const struct report *r, FILE *out)
 		if (r->row[i] < r->messages.nprocess && r->messages.process[r->row[i]])
 			message_row_add(&all, r->messages.process[r->row[i]]);
 	}
-	for (class = 0; class < MESSAGE_CLASS_CNT; class++) {
+	for (class = 0; class < MESSAGE_CLASS_CNT; class ++) {
 		unknown += all.unknown[class];
 		for (b = 0; b < MESSAGE_BUCKETS; b++)
 			used[class] |= all.cnt[class][b] != 0;
@@ -289,8 +302,11 @@ void text_messages(const struct report *r, FILE *out)
 	if (any)
 		messages_table(&all, used, out);
 	if (unknown)
-		text_note(out, "%s more, whose size is not known (their datatype or communicator was not seen).",
-			  human_count(a, sizeof(a), unknown));
+		text_note(
+			out,
+			"%s more, whose size is not known (their datatype or communicator was not seen).",
+			human_count(a, sizeof(a), unknown));
 	if (used[MESSAGE_COLL])
-		text_note(out, "coll: what one rank puts into a collective, counted once per rank.");
+		text_note(out,
+			  "coll: what one rank puts into a collective, counted once per rank.");
 }

@@ -108,8 +108,8 @@ static int u64_compare(const void *va, const void *vb)
 }
 
 /* For each column by itself the value that pct percent of the ranks do not exceed: the row is no rank's. */
-static void across_row(const struct report *r, struct columns *c, const char *name, unsigned int pct,
-		       const struct layout *l)
+static void across_row(const struct report *r, struct columns *c, const char *name,
+		       unsigned int pct, const struct layout *l)
 {
 	uint64_t *v = xcalloc(r->nrows, sizeof(*v));
 	struct time_row across = {0}, one;
@@ -172,18 +172,24 @@ static void process_cells(const struct report *r, struct columns *c, uint32_t id
 
 static void rank_notes(const struct report *r, FILE *out, const struct layout *l)
 {
-	text_note(out, "wall: the process's life within the recording. thr time: its threads' lives added up, "
-		       "which the columns behind split; %% is of that.");
+	text_note(
+		out,
+		"wall: the process's life within the recording. thr time: its threads' lives added up, "
+		"which the columns behind split; %% is of that.");
 	if (l->sched)
-		text_note(out,
-			  "running: on a CPU. runnable: wanted one (woken or preempted) and had none. "
-			  "blocked: slept.%s",
-			  l->unknown ? " unknown: before a thread's first record, and where scheduler "
-				       "records were lost." :
-				       "");
-	text_note(out, "MPI: in outermost MPI calls, merged polls by their own durations.%s",
-		  l->sched ? " polling: running inside a call that waits, or inside a poll that found nothing." :
-			     "");
+		text_note(
+			out,
+			"running: on a CPU. runnable: wanted one (woken or preempted) and had none. "
+			"blocked: slept.%s",
+			l->unknown ?
+				" unknown: before a thread's first record, and where scheduler "
+				"records were lost." :
+				"");
+	text_note(
+		out, "MPI: in outermost MPI calls, merged polls by their own durations.%s",
+		l->sched ?
+			" polling: running inside a call that waits, or inside a poll that found nothing." :
+			"");
 	if (r->nrows > RANKS_MANY)
 		text_note(out, "min, med, max: of each column by itself.");
 }
@@ -191,13 +197,15 @@ static void rank_notes(const struct report *r, FILE *out, const struct layout *l
 static void shown_note(const struct report *r, FILE *out, uint32_t shown)
 {
 	static const char *const by[] = {
-		"the first by rank",	       "those running most",	 "those runnable most",
+		"the first by rank",  "those running most",   "those runnable most",
 		"those blocked most", "those longest in MPI", "those polling most",
 	};
 
 	if (shown < r->nrows)
-		text_note(out, "%u of %u shown, %s; --rank LIST chooses, --sort orders, --top 0 shows all.", shown,
-			  r->nrows, by[r->opt->sort]);
+		text_note(
+			out,
+			"%u of %u shown, %s; --rank LIST chooses, --sort orders, --top 0 shows all.",
+			shown, r->nrows, by[r->opt->sort]);
 }
 
 void text_ranks(const struct report *r, FILE *out)
@@ -208,8 +216,8 @@ void text_ranks(const struct report *r, FILE *out)
 
 	if (!r->nrows)
 		return;
-	text_section(out, "%s: where the threads' time went (%s)", r->nranks ? "Ranks" : "Recorded processes",
-		     l.unit.name);
+	text_section(out, "%s: where the threads' time went (%s)",
+		     r->nranks ? "Ranks" : "Recorded processes", l.unit.name);
 	c = columns_new();
 	process_columns(c, !r->nranks); /* a rank's pid is told with its switches */
 	columns_add(c, "thr", COLUMNS_RIGHT);
@@ -294,7 +302,8 @@ static void switch_cells(struct columns *c, const struct switch_row *s, uint64_t
 	cell_count(c, s->voluntary);
 	cell_count(c, s->involuntary);
 	if (wall_ns)
-		columns_cell(c, "%.1f", (double)(s->voluntary + s->involuntary) * 1e9 / (double)wall_ns);
+		columns_cell(c, "%.1f",
+			     (double)(s->voluntary + s->involuntary) * 1e9 / (double)wall_ns);
 	else
 		columns_cell(c, "-");
 	cell_count(c, s->migrations);
@@ -311,7 +320,8 @@ static void switch_add(struct switch_row *to, const struct switch_row *from)
 
 void text_switches(const struct report *r, FILE *out)
 {
-	static const char *const names[] = {"voluntary", "involuntary", "per s", "migrations", "wake-ups"};
+	static const char *const names[] = {"voluntary", "involuntary", "per s", "migrations",
+					    "wake-ups"};
 	uint32_t shown = text_rows_shown(r, r->nrows, RANKS_MANY), i;
 	struct switch_row sum = {0};
 	uint64_t longest_ns = 0;
@@ -344,6 +354,8 @@ void text_switches(const struct report *r, FILE *out)
 	columns_print(c, out, "  ");
 	columns_free(c);
 	shown_note(r, out, shown);
-	text_note(out, "voluntary: to sleep. involuntary: preempted or yielded, hence runnable. per s: of wall time. "
-		       "migrations: to another CPU.");
+	text_note(
+		out,
+		"voluntary: to sleep. involuntary: preempted or yielded, hence runnable. per s: of wall time. "
+		"migrations: to another CPU.");
 }

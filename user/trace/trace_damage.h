@@ -16,7 +16,7 @@ struct trace_damage {
 	uint64_t id; /* the same in later lists */
 	uint64_t from_ns, to_ns;
 	uint32_t stream; /* whose records are missing; TRACE_DAMAGE_ANY if that is not known */
-	bool guessed;	 /* the block's header is gone, too: its times are told by its neighbours' */
+	bool guessed; /* the block's header is gone, too: its times are told by its neighbours' */
 };
 #define TRACE_DAMAGE_ANY UINT32_MAX
 
