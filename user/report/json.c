@@ -5,15 +5,14 @@
  */
 #include <stdlib.h>
 
-#include "base/json_out.h"
 #include "base/log.h"
-#include "report/report.h"
+#include "report/json_priv.h"
 #include "trace/trace_read.h"
 #include "version.h"
 
 #define SCHEMA_VERSION 1
 
-static uint64_t since_start(const struct report *r, uint64_t ts_ns)
+uint64_t json_since_start(const struct report *r, uint64_t ts_ns)
 {
 	uint64_t start_ns = model_get_info(r->model)->start_ns;
 
@@ -83,7 +82,7 @@ static bool shallow(const json_t *v, int depth)
 	return true;
 }
 
-static void key_value(struct json_out *j, const char *key, const json_t *v)
+void json_key_value(struct json_out *j, const char *key, const json_t *v)
 {
 	json_out_key(j, key);
 	value_print(j, v && shallow(v, 4) ? v : NULL);
@@ -114,7 +113,7 @@ static void recording_print(struct json_out *j, const struct report *r)
 	json_out_key_string(j, "kernel", info->kernel);
 	json_out_key_string(j, "machine", info->machine);
 	json_out_key_uint(j, "cpus", info->nr_cpus);
-	key_value(j, "command", json_object_get(recording, "argv"));
+	json_key_value(j, "command", json_object_get(recording, "argv"));
 	json_out_key_string(j, "sched",
 			    info->sched_all	 ? "all" :
 			    info->sched_recorded ? "ranks" :
@@ -122,7 +121,7 @@ static void recording_print(struct json_out *j, const struct report *r)
 	json_out_object_end(j);
 }
 
-static void known_ns(struct json_out *j, const char *key, bool known, uint64_t ns)
+void json_known_ns(struct json_out *j, const char *key, bool known, uint64_t ns)
 {
 	json_out_key(j, key);
 	if (known)
@@ -135,9 +134,9 @@ static void states_print(struct json_out *j, const struct report *r, const struc
 {
 	bool known = model_get_info(r->model)->sched_recorded;
 
-	known_ns(j, "running_ns", known, t->ns[THREAD_RUNNING]);
-	known_ns(j, "runnable_ns", known, t->ns[THREAD_RUNNABLE]);
-	known_ns(j, "blocked_ns", known, t->ns[THREAD_BLOCKED]);
+	json_known_ns(j, "running_ns", known, t->ns[THREAD_RUNNING]);
+	json_known_ns(j, "runnable_ns", known, t->ns[THREAD_RUNNABLE]);
+	json_known_ns(j, "blocked_ns", known, t->ns[THREAD_BLOCKED]);
 	json_out_key_uint(j, "unknown_ns", t->ns[THREAD_UNKNOWN]);
 }
 
@@ -147,7 +146,7 @@ static void time_print(struct json_out *j, const struct report *r, const struct 
 	json_out_key_uint(j, "thread_ns", t->thread_ns);
 	states_print(j, r, &t->times);
 	json_out_key_uint(j, "mpi_ns", t->call_ns + t->spin_ns);
-	known_ns(j, "polling_ns", model_get_info(r->model)->sched_recorded, t->polling_ns);
+	json_known_ns(j, "polling_ns", model_get_info(r->model)->sched_recorded, t->polling_ns);
 	json_out_key_object(j, "calls");
 	json_out_key_uint(j, "outermost", t->calls);
 	json_out_key_uint(j, "open", t->open_calls);
@@ -285,7 +284,7 @@ static void overhead_print(struct json_out *j, const struct report *r, uint32_t 
 	json_out_key_uint(j, "call_hits", h->calls);
 	json_out_key_uint(j, "poll_hits", h->polls);
 	json_out_key_uint(j, "switch_hits", h->switches);
-	known_ns(j, "cost_ns", r->coverage.calibrated, h->cost_ns);
+	json_known_ns(j, "cost_ns", r->coverage.calibrated, h->cost_ns);
 	json_out_object_end(j);
 }
 
@@ -302,7 +301,7 @@ static void threads_print(struct json_out *j, const struct report *r, const stru
 		json_out_object_begin(j);
 		json_out_key_uint(j, "tid", t->tid);
 		json_out_key_string(j, "name", t->comm);
-		json_out_key_uint(j, "start_ns", since_start(r, t->start_ns));
+		json_out_key_uint(j, "start_ns", json_since_start(r, t->start_ns));
 		time_print(j, r, &r->time.thread[i]);
 		switches_print(j, r, &r->switches.thread[i]);
 		json_out_object_end(j);
@@ -330,7 +329,7 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 	json_out_key_string(j, "cmdline", p->cmdline);
 	json_out_key_uint(j, "pid", p->pid);
 	json_out_key_uint(j, "ppid", p->ppid);
-	json_out_key_uint(j, "start_ns", since_start(r, p->start_ns));
+	json_out_key_uint(j, "start_ns", json_since_start(r, p->start_ns));
 	json_out_key_bool(j, "exited", p->exited);
 	json_out_key(j, "exit_status");
 	if (p->exited)
@@ -416,94 +415,6 @@ static void cores_print(struct json_out *j, const struct report *r)
 	json_out_array_end(j);
 }
 
-/* ---- coverage ---- */
-
-static void libraries_print(struct json_out *j, const struct coverage *v)
-{
-	uint32_t i;
-
-	json_out_key_array(j, "libraries");
-	for (i = 0; i < v->nlibrary; i++) {
-		const struct coverage_library *l = &v->library[i];
-
-		json_out_object_begin(j);
-		json_out_key_string(j, "path", l->path);
-		json_out_key_string(j, "build_id", l->build_id);
-		json_out_key_string(j, "flavour", l->flavour);
-		json_out_key_string(j, "version", l->version);
-		json_out_key_string(j, "link", l->link);
-		json_out_key_uint(j, "attached", l->attached);
-		json_out_key_uint(j, "sites_emulated", l->emulated);
-		json_out_key_uint(j, "sites_single_stepped", l->stepped);
-		key_value(j, "missing", l->missing_names);
-		key_value(j, "failed", l->failed_names);
-		json_out_object_end(j);
-	}
-	json_out_array_end(j);
-}
-
-static void losses_print(struct json_out *j, const struct report *r)
-{
-	const struct coverage *v = &r->coverage;
-	uint32_t i;
-
-	json_out_key_object(j, "lost");
-	for (i = 0; i < POV_CLASS_CNT; i++)
-		json_out_key_uint(j, coverage_class_names[i],
-				  v->drops[i] > v->loss[i].cnt ? v->drops[i] : v->loss[i].cnt);
-	json_out_object_end(j);
-	json_out_key_array(j, "lost_stretches");
-	for (i = 0; i < v->nlost; i++) {
-		json_out_object_begin(j);
-		json_out_key_string(j, "class", coverage_class_names[v->lost[i].class]);
-		json_out_key_uint(j, "ring", v->lost[i].ring);
-		json_out_key_uint(j, "from_ns", since_start(r, v->lost[i].since_ns));
-		json_out_key_uint(j, "to_ns", since_start(r, v->lost[i].ts_ns));
-		json_out_key_uint(j, "count", v->lost[i].cnt);
-		json_out_object_end(j);
-	}
-	json_out_array_end(j);
-}
-
-static void doubts_print(struct json_out *j, const struct report *r)
-{
-	const struct model_stats *s = model_get_stats(r->model);
-
-	json_out_key_uint(j, "open_calls", r->coverage.open_calls);
-	json_out_key_uint(j, "sched_gaps", s->sched_gaps);
-	json_out_key_uint(j, "sched_gaps_ns", s->sched_gap_ns);
-	json_out_key_uint(j, "sched_gaps_unannounced", s->sched_gaps_late);
-	json_out_key_uint(j, "unannounced_threads", s->unannounced_threads);
-	json_out_key_uint(j, "contradictions", s->contradictions);
-	json_out_key_uint(j, "bad_records", s->bad_records);
-	json_out_key_uint(j, "unknown_records", s->unknown_records);
-	json_out_key_uint(j, "unknown_functions", s->unknown_functions);
-}
-
-static void coverage_print(struct json_out *j, const struct report *r)
-{
-	const struct coverage *v = &r->coverage;
-
-	json_out_key_object(j, "coverage");
-	libraries_print(j, v);
-	losses_print(j, r);
-	key_value(j, "misses", v->misses);
-	key_value(j, "stats", v->stats);
-	doubts_print(j, r);
-	json_out_key(j, "probe_cost");
-	if (v->calibrated) {
-		json_out_object_begin(j);
-		json_out_key_double(j, "call_ns", v->call_ns);
-		json_out_key_double(j, "poll_ns", v->spin_ns);
-		json_out_key_double(j, "switch_ns", v->switch_ns);
-		json_out_object_end(j);
-	} else {
-		json_out_null(j);
-	}
-	known_ns(j, "own_cpu_ns", v->has_end, v->own_cpu_ns);
-	json_out_object_end(j);
-}
-
 int report_json(const struct report *r, FILE *out)
 {
 	struct json_out *j = json_out_new(out, JSON_OUT_PRETTY);
@@ -524,7 +435,7 @@ int report_json(const struct report *r, FILE *out)
 	functions_print(j, r, r->chosen);
 	messages_print(j, &all);
 	cores_print(j, r);
-	coverage_print(j, r);
+	json_coverage(j, r);
 	json_out_object_end(j);
 	return json_out_finish(j);
 }
