@@ -54,6 +54,7 @@ void time_row_add(struct time_row *to, const struct time_row *from)
 
 	if (to->wall_ns < from->wall_ns)
 		to->wall_ns = from->wall_ns;
+	to->walls_ns += from->walls_ns;
 	to->thread_ns += from->thread_ns;
 	to->threads += from->threads;
 	to->calls += from->calls;
@@ -80,7 +81,7 @@ static int on_finish(void *ctx, const struct model *m)
 		struct time_row *r = thread_row(a, t);
 
 		r->threads = 1;
-		r->wall_ns = r->thread_ns = t->end_ns - t->start_ns;
+		r->wall_ns = r->walls_ns = r->thread_ns = t->end_ns - t->start_ns;
 		r->times = t->times;
 		a->process = table_reserve(a->process, &a->nprocess, (uint32_t)t->proc->sort_order,
 					   sizeof(*a->process));
@@ -90,7 +91,7 @@ static int on_finish(void *ctx, const struct model *m)
 		const struct model_process *p = model_process_get(m, i);
 
 		a->process = table_reserve(a->process, &a->nprocess, i, sizeof(*a->process));
-		a->process[i].wall_ns = p->end_ns - p->start_ns;
+		a->process[i].wall_ns = a->process[i].walls_ns = p->end_ns - p->start_ns;
 	}
 	return 0;
 }

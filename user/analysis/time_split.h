@@ -13,6 +13,7 @@
 
 struct time_row {
 	uint64_t wall_ns;   /* life */
+	uint64_t walls_ns;  /* the same, but added up where rows are */
 	uint64_t thread_ns; /* sum of the threads' lives; = sum of times */
 	uint32_t threads;
 	struct state_times times;

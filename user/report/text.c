@@ -20,9 +20,9 @@ struct text_unit text_unit_for(uint64_t max_ns)
 {
 	struct text_unit u = {"us", 1e3, 3};
 
-	if (max_ns >= UINT64_C(10000000000))
+	if (max_ns >= UINT64_C(2000000000))
 		u = (struct text_unit){"s", 1e9, 3};
-	else if (max_ns >= 10000000)
+	else if (max_ns >= 2000000)
 		u = (struct text_unit){"ms", 1e6, 3};
 	u.digits = (double)max_ns >= 100 * u.ns ? 1 : (double)max_ns >= 10 * u.ns ? 2 : 3;
 	return u;
@@ -69,7 +69,8 @@ void cell_time(struct columns *c, uint64_t ns, struct text_unit u)
 void cell_pct(struct columns *c, uint64_t part, uint64_t whole)
 {
 	if (whole)
-		columns_cell(c, "%.1f", 100.0 * (double)part / (double)whole);
+		columns_cell(c, "%.*f", part < whole - whole / 2000 ? 1 : 0,
+			     100.0 * (double)part / (double)whole);
 	else
 		columns_cell(c, "-");
 }

@@ -14,8 +14,8 @@
 
 static void function_columns(struct columns *c)
 {
-	static const char *const right[] = {"calls", "polls", "total", "%",    "mean",
-					    "p50",   "p99",   "max",   "sent", "received"};
+	static const char *const right[] = {"calls", "polls", "total", "%wall", "mean",
+					    "p50",   "p99",   "max",   "sent",	"received"};
 	size_t i;
 
 	columns_add(c, "function", COLUMNS_LEFT);
@@ -46,7 +46,7 @@ static void bytes_cell(struct columns *c, uint64_t bytes, uint64_t unknown)
 		columns_cell(c, "%s%s", unknown ? ">" : "", human_bytes(buf, sizeof(buf), bytes));
 }
 
-static void function_cells(struct columns *c, const struct function_row *f, uint64_t thread_ns)
+static void function_cells(struct columns *c, const struct function_row *f, uint64_t wall_ns)
 {
 	columns_text(c, f->func->name, 28);
 	cell_count(c, f->calls);
@@ -55,7 +55,7 @@ static void function_cells(struct columns *c, const struct function_row *f, uint
 	else
 		columns_cell(c, "-");
 	cell_ns(c, f->total_ns);
-	cell_pct(c, f->total_ns, thread_ns);
+	cell_pct(c, f->total_ns, wall_ns);
 	cell_ns(c, f->total_ns / f->calls);
 	distribution_cells(c, &f->durations);
 	bytes_cell(c, f->send_bytes, f->unknown_sends);
@@ -68,7 +68,7 @@ static void function_notes(FILE *out, const struct function_row *sum)
 
 	text_note(
 		out,
-		"%%: of the threads' time. polls: of the calls, those that found nothing and were merged when "
+		"%%wall: of the ranks' wall time added up. polls: of the calls, those that found nothing and were merged when "
 		"recorded; they are in calls, total and mean, not in p50, p99 and max. p50 and p99 are "
 		"within 0.8 %%.");
 	text_note(
@@ -91,13 +91,13 @@ static void function_notes(FILE *out, const struct function_row *sum)
 				      "calls returned"));
 }
 
-static uint64_t thread_time(const struct report *r)
+static uint64_t wall_time(const struct report *r)
 {
 	uint64_t sum = 0;
 	uint32_t i;
 
 	for (i = 0; i < r->nrows; i++)
-		sum += r->time.process[r->row[i]].thread_ns;
+		sum += r->time.process[r->row[i]].wall_ns;
 	return sum;
 }
 
@@ -105,7 +105,7 @@ void text_functions(const struct report *r, FILE *out)
 {
 	struct function_row sum = {0}, **row;
 	uint32_t n, i, shown = 0, called = 0;
-	uint64_t thread_ns = thread_time(r);
+	uint64_t wall_ns = wall_time(r);
 	struct columns *c;
 
 	row = functions_sum(&r->functions, r->chosen, r->nprocesses, &n);
@@ -123,7 +123,7 @@ void text_functions(const struct report *r, FILE *out)
 		if (r->opt->top && shown >= r->opt->top)
 			continue;
 		shown++;
-		function_cells(c, row[i], thread_ns);
+		function_cells(c, row[i], wall_ns);
 	}
 	if (called) {
 		text_section(out, "Functions by total time%s",
@@ -173,7 +173,7 @@ void text_rank_functions(const struct report *r, FILE *out)
 				     shown ? "" :
 					     report_label(r, model_process_get(r->model, r->row[i]),
 							  label));
-			function_cells(c, row[k], r->time.process[r->row[i]].thread_ns);
+			function_cells(c, row[k], r->time.process[r->row[i]].wall_ns);
 			any = true;
 			shown++;
 		}

@@ -51,11 +51,14 @@ static void time_columns(struct columns *c, const struct layout *l)
 		share_column(c, "runnable");
 		share_column(c, "blocked");
 		if (l->unknown)
-			columns_add(c, "unknown%", COLUMNS_RIGHT);
+			columns_add(c, "unkn%", COLUMNS_RIGHT);
 	}
-	share_column(c, "MPI");
-	if (l->sched)
-		share_column(c, "polling");
+	columns_add(c, "MPI", COLUMNS_RIGHT);
+	columns_add(c, "%wall", COLUMNS_TIGHT);
+	if (l->sched) {
+		columns_add(c, "polling", COLUMNS_RIGHT);
+		columns_add(c, "%wall", COLUMNS_TIGHT);
+	}
 }
 
 static void share_cells(struct columns *c, uint64_t part, uint64_t whole, const struct layout *l)
@@ -76,9 +79,9 @@ static void time_cells(struct columns *c, const struct time_row *t, const struct
 		if (l->unknown)
 			cell_pct(c, t->times.ns[THREAD_UNKNOWN], t->thread_ns);
 	}
-	share_cells(c, t->call_ns + t->spin_ns, t->thread_ns, l);
+	share_cells(c, t->call_ns + t->spin_ns, t->walls_ns, l);
 	if (l->sched)
-		share_cells(c, t->polling_ns, t->thread_ns, l);
+		share_cells(c, t->polling_ns, t->walls_ns, l);
 }
 
 /* ---- all ranks, when there are many ---- */
@@ -126,6 +129,7 @@ static void across_row(const struct report *r, struct columns *c, const char *na
 		*member(&across, shown_members[k]) = v[(uint64_t)(r->nrows - 1) * pct / 100];
 	}
 	free(v);
+	across.walls_ns = across.wall_ns;
 	columns_cell(c, "%s", name);
 	cell_empty(c);
 	if (!r->nranks)
@@ -174,19 +178,21 @@ static void rank_notes(const struct report *r, FILE *out, const struct layout *l
 {
 	text_note(
 		out,
-		"wall: the process's life within the recording. thr time: its threads' lives added up, "
-		"which the columns behind split; %% is of that.");
+		"wall: the process's life within the recording. thr time: its threads' lives added up%s.",
+		l->sched ? ", which the next columns split; % is of that" : "");
 	if (l->sched)
 		text_note(
 			out,
 			"running: on a CPU. runnable: wanted one (woken or preempted) and had none. "
 			"blocked: slept.%s",
 			l->unknown ?
-				" unknown: before a thread's first record, and where scheduler "
-				"records were lost." :
+				" unkn: not known, before a thread's first record, and where scheduler "
+				"records are missing." :
 				"");
 	text_note(
-		out, "MPI: in outermost MPI calls, merged polls by their own durations.%s",
+		out,
+		"MPI: in outermost MPI calls, merged polls by their own durations.%s %%wall: above 100 if "
+		"several threads were in MPI at once.",
 		l->sched ?
 			" polling: running inside a call that waits, or inside a poll that found nothing." :
 			"");
