@@ -7,7 +7,6 @@
 #include "core.bpf.h"
 
 #define STACK_WORDS_MAX (POV_CALL_ARGS_MAX - 6)
-#define SAME_STACK_BYTES (1ull << 20)
 #define LOOK_EVERY 16 /* records of a thread between looks at the ring's filling */
 
 __noinline int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u32 flags)
@@ -56,18 +55,25 @@ static __noinline struct pov_thread *thread_new(struct task_struct *self)
 }
 
 /*
- * Frames whose function was left without returning (longjmp, exception): the stack has been unwound past
- * them. Another stack (coroutine) is far away and proves nothing.
+ * Whether a call is still under way: where its return address was lies the kernel's return trampoline, until
+ * the call returns or (longjmp, exception, an abandoned coroutine) something else takes the place.
  */
-static __always_inline void frames_drop_stale(struct pov_thread *t, u64 sp, u64 now)
+static __always_inline bool frame_alive(struct task_struct *self, u64 sp)
+{
+	u64 trampoline = BPF_CORE_READ(self, mm, uprobes_state.xol_area, vaddr), ret = 0;
+
+	return trampoline && !bpf_probe_read_user(&ret, 8, (void *)sp) && ret == trampoline;
+}
+
+/* Frames whose function was left without returning. */
+static __always_inline void frames_drop_stale(struct pov_thread *t, struct task_struct *self,
+					      u64 now)
 {
 	u32 i, d;
 
 	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
 		d = t->depth - 1;
-		if (d >= POV_CALL_DEPTH_MAX)
-			break;
-		if (frame_at(t, d)->sp > sp || sp - frame_at(t, d)->sp > SAME_STACK_BYTES)
+		if (d >= POV_CALL_DEPTH_MAX || frame_alive(self, frame_at(t, d)->sp))
 			break;
 		t->depth = d;
 		frame_emit(t, d, now, 0, POV_CALL_UNWOUND);
@@ -133,7 +139,7 @@ int call_entry(struct pt_regs *ctx)
 	now = bpf_ktime_get_ns();
 	d = t->depth;
 	if (d) {
-		frames_drop_stale(t, sp, now);
+		frames_drop_stale(t, self, now);
 		d = t->depth;
 	}
 	if (d && d <= POV_CALL_DEPTH_MAX) {
@@ -195,7 +201,8 @@ static __always_inline u32 frame_match(struct pov_thread *t, u64 sp)
 	return POV_CALL_DEPTH_MAX;
 }
 
-static __always_inline bool poll_found(struct pov_frame *f, const volatile struct pov_fn *fn, u64 ret)
+static __always_inline bool poll_found(struct pov_frame *f, const volatile struct pov_fn *fn,
+				       u64 ret)
 {
 	s32 v = 1;
 
@@ -236,7 +243,12 @@ int call_return(struct pt_regs *ctx)
 			count(POV_COUNT_MISS(POV_MISS_NO_ENTRY));
 		return 0;
 	}
-	func = frame_call(frame_at(t, d))->func;
+	f = frame_at(t, d);
+	if (f->folded) { /* a wrapper that jumped: the same stack pointer returns twice */
+		f->folded--;
+		return 0;
+	}
+	func = frame_call(f)->func;
 	fn = fn_at(func);
 	ret = PT_REGS_RC(ctx);
 	now = bpf_ktime_get_ns();
@@ -245,7 +257,6 @@ int call_return(struct pt_regs *ctx)
 		frame_emit(t, top, now, 0, POV_CALL_UNWOUND);
 		top--;
 	}
-	f = frame_at(t, d);
 	frame_call(f)->site = PT_REGS_IP(ctx); /* where the kernel is about to return to */
 	if (fn->learn && fn->learn < POV_LEARN_COMM_FREE && !(u32)ret)
 		comm_learn(t, d, func);

@@ -115,7 +115,7 @@ __noinline int comm_len(struct pov_thread *t, u32 idx, u32 comm_arg, u32 len, u3
 
 __noinline int comm_learn(struct pov_thread *t, u32 idx, u32 func)
 {
-	struct comm_info none = { -1, -1, -1, -1, -1 }, *info;
+	struct comm_info none = {-1, -1, -1, -1, -1}, *info;
 	const volatile struct pov_fn *fn;
 	struct comm_key key = {};
 	struct pov_frame *f;

@@ -146,12 +146,12 @@ static __always_inline u16 task_cpu(struct task_struct *p)
  * Array indices, masked in assembly: the compiler, knowing the range, would drop a plain mask, and
  * the verifier, having lost the range, needs it. The sizes are powers of two.
  */
-#define index_mask(idx, size)                                                                      \
-	({                                                                                         \
-		u64 i__ = (idx);                                                                   \
-		_Static_assert(((size) & ((size)-1)) == 0, "a power of two");                      \
-		asm volatile("%0 &= %1" : "+r"(i__) : "i"((size)-1));                              \
-		i__;                                                                               \
+#define index_mask(idx, size)                                                 \
+	({                                                                    \
+		u64 i__ = (idx);                                              \
+		_Static_assert(((size) & ((size)-1)) == 0, "a power of two"); \
+		asm volatile("%0 &= %1" : "+r"(i__) : "i"((size)-1));         \
+		i__;                                                          \
 	})
 
 static __always_inline struct pov_frame *frame_at(struct pov_thread *t, u32 idx)

@@ -17,7 +17,8 @@ static __always_inline bool is_memory(const struct pov_lib *lib, u64 p)
 }
 
 /* Elements a fetch covers: ≥ 0, -1 not known, -2 does not apply here. */
-static __always_inline s64 fetch_len(struct pov_thread *t, u32 idx, const volatile struct pov_fn *fn,
+static __always_inline s64 fetch_len(struct pov_thread *t, u32 idx,
+				     const volatile struct pov_fn *fn,
 				     const volatile struct pov_fetch *fe)
 {
 	u64 word = frame_arg(frame_at(t, idx), fe->len_arg);
@@ -208,7 +209,8 @@ static __always_inline void fetch_sum(struct pov_frame *f, u8 arg, u64 p, u32 n,
 }
 
 /* Size of a datatype object, from the thread's few kept ones or from the library's memory. */
-static __always_inline int type_size(struct pov_thread *t, const struct pov_lib *lib, u64 handle, u64 *out)
+static __always_inline int type_size(struct pov_thread *t, const struct pov_lib *lib, u64 handle,
+				     u64 *out)
 {
 	u64 generation = type_generation;
 	struct pov_type *kept = &t->type[(handle >> 4 ^ handle >> 9) % POV_TYPES_KEPT];

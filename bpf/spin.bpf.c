@@ -43,8 +43,7 @@ __noinline int spin_add(struct pov_thread *t, u32 idx, u64 end_ns, u64 arg)
 	s = (struct pov_spin *)t->spin;
 	sf = (struct pov_spin_func *)(t->spin + sizeof(*s));
 	begin_ns = c->hdr.ts_ns;
-	if (s->nfuncs &&
-	    (s->depth != c->depth || begin_ns - s->hdr.ts_ns > cfg.spin_gap_ns))
+	if (s->nfuncs && (s->depth != c->depth || begin_ns - s->hdr.ts_ns > cfg.spin_gap_ns))
 		spin_flush(t, 0);
 	for (i = 0; i < POV_SPIN_FUNCS_MAX; i++) {
 		if (i >= s->nfuncs || (sf[i].func == c->func && sf[i].lib == c->lib))

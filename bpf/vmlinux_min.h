@@ -80,9 +80,17 @@ struct ma_state {
 	unsigned long index, last;
 };
 
+struct xol_area {
+	unsigned long vaddr;
+};
+
+struct uprobes_state {
+	struct xol_area *xol_area;
+};
+
 struct mm_struct {
 	struct maple_tree mm_mt;
-	unsigned long start_code;
+	struct uprobes_state uprobes_state;
 };
 
 struct vm_area_struct {

@@ -26,15 +26,19 @@ struct check_options {
 
 #define FIELD(name) offsetof(struct check_options, name)
 static const struct option_def options[] = {
-	{ .name = "sites", .letter = 's', .type = OPTION_STRING, .offset = FIELD(sites), .arg = "LIB",
-	  .help = "List each MPI function of a library or program: its first instruction, the probe site chosen, "
-		  "and why." },
-	{ .name = "json", .type = OPTION_FLAG, .offset = FIELD(json), .help = "Print JSON." },
-	{ .name = NULL },
+	{.name = "sites",
+	 .letter = 's',
+	 .type = OPTION_STRING,
+	 .offset = FIELD(sites),
+	 .arg = "LIB",
+	 .help = "List each MPI function of a library or program: its first instruction, the probe site chosen, "
+		 "and why."},
+	{.name = "json", .type = OPTION_FLAG, .offset = FIELD(json), .help = "Print JSON."},
+	{.name = NULL},
 };
 
 enum verdict { VERDICT_OK, VERDICT_LESS, VERDICT_NO };
-static const char *const verdict_names[] = { "ok", "less", "NO" };
+static const char *const verdict_names[] = {"ok", "less", "NO"};
 
 struct finding {
 	const char *what;
@@ -70,11 +74,16 @@ static void add_images(struct findings *out, const struct features *f)
 		enum verdict verdict;
 		const char *text;
 	} ways[] = {
-		[IMAGE_NONE] = { VERDICT_LESS, "libraries that a target maps after the start are not traced" },
-		[IMAGE_FENTRY] = { VERDICT_OK, "fentry: libraries mapped later are traced from their first call" },
-		[IMAGE_KPROBE] = { VERDICT_OK, "kprobe: libraries mapped later are traced from their first call" },
-		[IMAGE_TREE] = { VERDICT_OK, "tracepoint ma_write: libraries mapped later are traced from their first "
-					     "call" },
+		[IMAGE_NONE] = {VERDICT_LESS,
+				"libraries that a target maps after the start are not traced"},
+		[IMAGE_FENTRY] = {VERDICT_OK,
+				  "fentry: libraries mapped later are traced from their first call"},
+		[IMAGE_KPROBE] = {VERDICT_OK,
+				  "kprobe: libraries mapped later are traced from their first call"},
+		[IMAGE_TREE] =
+			{VERDICT_OK,
+			 "tracepoint ma_write: libraries mapped later are traced from their first "
+			 "call"},
 	};
 
 	add(out, "new code mappings", ways[f->image_way].verdict, ways[f->image_way].text);
@@ -92,21 +101,26 @@ static void findings_make(const struct features *f, struct findings *out)
 	add_if(out, "privilege", f->root, VERDICT_NO, "BPF programs can be loaded",
 	       "BPF programs cannot be loaded: run as root (CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN); the lines below "
 	       "mean little until then");
-	add_if(out, "kernel BTF", f->btf, VERDICT_NO, "the kernel half can be fitted to this kernel",
+	add_if(out, "kernel BTF", f->btf, VERDICT_NO,
+	       "the kernel half can be fitted to this kernel",
 	       "no /sys/kernel/btf/vmlinux: the kernel must be built with CONFIG_DEBUG_INFO_BTF=y; no recording");
 	add_if(out, "BPF ring buffer", f->ringbuf, VERDICT_NO, "records reach the collector",
 	       "needs Linux 5.8; no recording");
 	add_if(out, "attach cookies", f->cookie, VERDICT_NO, "one program serves all functions",
 	       "needs Linux 5.15; no recording");
-	add_if(out, "typed tracepoints", f->tracing, VERDICT_NO, "tasks and the scheduler can be followed",
+	add_if(out, "typed tracepoints", f->tracing, VERDICT_NO,
+	       "tasks and the scheduler can be followed",
 	       "tp_btf programs do not load; no recording");
 	if (f->uprobe_multi)
-		add(out, "uprobes", VERDICT_OK, "uprobe_multi: hundreds of functions by one link, at once");
+		add(out, "uprobes", VERDICT_OK,
+		    "uprobe_multi: hundreds of functions by one link, at once");
 	else if (f->perf_uprobe)
-		add(out, "uprobes", VERDICT_LESS, "a perf event for each function (no uprobe_multi before "
-						  "Linux 6.6): attaching and above all detaching take longer");
+		add(out, "uprobes", VERDICT_LESS,
+		    "a perf event for each function (no uprobe_multi before "
+		    "Linux 6.6): attaching and above all detaching take longer");
 	else
-		add(out, "uprobes", VERDICT_NO, "none (CONFIG_UPROBE_EVENTS): no MPI call can be seen");
+		add(out, "uprobes", VERDICT_NO,
+		    "none (CONFIG_UPROBE_EVENTS): no MPI call can be seen");
 	add_images(out, f);
 	add_if(out, "sched_switch state", f->switch_state, VERDICT_LESS, "as the scheduler saw it",
 	       "read from the task (before Linux 5.18): a wake-up at the same moment may hide that it slept");
@@ -126,14 +140,15 @@ static int print_text(const struct findings *out, const struct utsname *u)
 
 static int print_json(const struct findings *out, const struct utsname *u)
 {
-	json_t *o = json_pack("{s:i,s:s,s:s}", "schema_version", 1, "kernel", u->release, "machine", u->machine);
+	json_t *o = json_pack("{s:i,s:s,s:s}", "schema_version", 1, "kernel", u->release, "machine",
+			      u->machine);
 	json_t *a = json_array();
 	int err;
 
 	for (size_t i = 0; i < out->cnt; i++)
-		json_array_append_new(a, json_pack("{s:s,s:s,s:s}", "what", out->f[i].what, "verdict",
-						   verdict_names[out->f[i].verdict], "consequence",
-						   out->f[i].consequence));
+		json_array_append_new(a, json_pack("{s:s,s:s,s:s}", "what", out->f[i].what,
+						   "verdict", verdict_names[out->f[i].verdict],
+						   "consequence", out->f[i].consequence));
 	json_object_set_new(o, "findings", a);
 	err = json_dumpf(o, stdout, JSON_INDENT(2)) || putchar('\n') < 0 ? -EIO : 0;
 	json_decref(o);
@@ -189,9 +204,12 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 }
 
 static const char *const examples[] = {
-	"sudo povtrace check", "what this kernel allows, and what follows",
-	"povtrace check --sites /usr/lib/x86_64-linux-gnu/libmpi.so.40", "where Open MPI would be probed",
-	"povtrace check --sites ./app", "a program with MPI linked into it",
+	"sudo povtrace check",
+	"what this kernel allows, and what follows",
+	"povtrace check --sites /usr/lib/x86_64-linux-gnu/libmpi.so.40",
+	"where Open MPI would be probed",
+	"povtrace check --sites ./app",
+	"a program with MPI linked into it",
 	NULL,
 };
 
@@ -199,9 +217,10 @@ const struct command cmd_check = {
 	.name = "check",
 	.brief = "Tell what this kernel and host allow.",
 	.usage = "[options]",
-	.details = "Tries each kernel feature that a recording uses and tells what follows from the result: \"ok\", "
-		   "\"less\" (recording works, something is lost), or \"NO\". Exit status 1 if no recording is "
-		   "possible. Nothing is changed.",
+	.details =
+		"Tries each kernel feature that a recording uses and tells what follows from the result: \"ok\", "
+		"\"less\" (recording works, something is lost), or \"NO\". Exit status 1 if no recording is "
+		"possible. Nothing is changed.",
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct check_options),

@@ -29,54 +29,106 @@ struct record_options {
 };
 
 enum { API_AUTO, API_MULTI, API_PERF };
-static const char *const sched_names[] = { "off", "ranks", "all", NULL };
-static const char *const api_names[] = { "auto", "multi", "perf", NULL };
+static const char *const sched_names[] = {"off", "ranks", "all", NULL};
+static const char *const api_names[] = {"auto", "multi", "perf", NULL};
 
 #define FIELD(name) offsetof(struct record_options, name)
 static const struct option_def options[] = {
-	{ .name = "output", .letter = 'o', .type = OPTION_STRING, .offset = FIELD(output), .arg = "FILE",
-	  .dflt = "run.pov",
-	  .help = "Where to record to. If FILE ends in .json, .json.gz or .pftrace, the trace is exported to it "
-		  "after recording, and kept beside it as .pov." },
-	{ .name = "pid", .letter = 'p', .type = OPTION_LIST, .offset = FIELD(pids), .arg = "PID",
-	  .help = "Attach to a running process, its threads and its children; a launcher's PID attaches to its "
-		  "ranks. May be given several times." },
-	{ .name = "all", .letter = 'a', .type = OPTION_FLAG, .offset = FIELD(all),
-	  .help = "Every MPI process of the node, also those started later." },
-	{ .name = "duration", .letter = 'd', .type = OPTION_SECONDS, .offset = FIELD(duration_ns),
-	  .arg = "SECONDS", .help = "Stop after this time. The targets go on." },
-	{ .name = "max-size", .type = OPTION_BYTES, .offset = FIELD(max_bytes), .arg = "BYTES",
-	  .help = "Stop when the file has this size." },
-	{ .name = "mpi", .type = OPTION_STRING, .offset = FIELD(mpi), .arg = "GROUPS",
-	  .help = "Groups of MPI functions, separated by commas; -GROUP takes one away. \"default\" is all but "
-		  "local queries, \"all\" is all." },
-	{ .name = "functions", .letter = 'f', .type = OPTION_LIST, .offset = FIELD(functions), .arg = "GLOB",
-	  .help = "Functions to record by name (shell pattern), added to --mpi's; alone: only these. May be given "
-		  "several times." },
-	{ .name = "no-functions", .type = OPTION_LIST, .offset = FIELD(no_functions), .arg = "GLOB",
-	  .help = "Functions to leave out. May be given several times." },
-	{ .name = "sched", .type = OPTION_CHOICE, .offset = FIELD(sched), .dflt = "all",
-	  .arg = "WHOSE", .choices = sched_names,
-	  .help = "Scheduler events: of all tasks (so that it is known who took a core), of the targets' "
-		  "threads only, or none." },
-	{ .name = "irq", .type = OPTION_FLAG, .offset = FIELD(irq),
-	  .help = "Record interrupts and softirqs, too." },
-	{ .name = "spin-gap", .type = OPTION_SECONDS, .offset = FIELD(spin_gap_ns), .arg = "TIME",
-	  .dflt = "1ms",
-	  .help = "Polls that find nothing (MPI_Test, MPI_Iprobe …) are merged into one record unless they are "
-		  "further apart than this." },
-	{ .name = "ring-size", .type = OPTION_BYTES, .offset = FIELD(ring_bytes), .arg = "BYTES",
-	  .max = 1ull << 30,
-	  .help = "Size of each ring between kernel and collector, rounded up to a power of two. If not given: 16M, "
-		  "or less on many CPUs, so that all of them take 256M at most." },
-	{ .name = "cpus-per-ring", .type = OPTION_U64, .offset = FIELD(cpus_per_ring), .arg = "N", .max = 1024,
-	  .help = "CPUs that share a ring. If not given: as many as keep the number of rings at 32 or less." },
-	{ .name = "user", .letter = 'u', .type = OPTION_STRING, .offset = FIELD(user), .arg = "NAME",
-	  .help = "Run COMMAND as this user; povtrace itself stays root." },
-	{ .name = "kernel-api", .type = OPTION_CHOICE, .offset = FIELD(kernel_api), .arg = "API",
-	  .dflt = "auto", .choices = api_names,
-	  .help = "How probes are attached: one uprobe_multi link for many (Linux 6.6), or a perf event each." },
-	{ .name = NULL },
+	{.name = "output",
+	 .letter = 'o',
+	 .type = OPTION_STRING,
+	 .offset = FIELD(output),
+	 .arg = "FILE",
+	 .dflt = "run.pov",
+	 .help = "Where to record to. If FILE ends in .json, .json.gz or .pftrace, the trace is exported to it "
+		 "after recording, and kept beside it as .pov."},
+	{.name = "pid",
+	 .letter = 'p',
+	 .type = OPTION_LIST,
+	 .offset = FIELD(pids),
+	 .arg = "PID",
+	 .help = "Attach to a running process, its threads and its children; a launcher's PID attaches to its "
+		 "ranks. May be given several times."},
+	{.name = "all",
+	 .letter = 'a',
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(all),
+	 .help = "Every MPI process of the node, also those started later."},
+	{.name = "duration",
+	 .letter = 'd',
+	 .type = OPTION_SECONDS,
+	 .offset = FIELD(duration_ns),
+	 .arg = "SECONDS",
+	 .help = "Stop after this time. The targets go on."},
+	{.name = "max-size",
+	 .type = OPTION_BYTES,
+	 .offset = FIELD(max_bytes),
+	 .arg = "BYTES",
+	 .help = "Stop when the file has this size."},
+	{.name = "mpi",
+	 .type = OPTION_STRING,
+	 .offset = FIELD(mpi),
+	 .arg = "GROUPS",
+	 .help = "Groups of MPI functions, separated by commas; -GROUP takes one away. \"default\" is all but "
+		 "local queries, \"all\" is all."},
+	{.name = "functions",
+	 .letter = 'f',
+	 .type = OPTION_LIST,
+	 .offset = FIELD(functions),
+	 .arg = "GLOB",
+	 .help = "Functions to record by name (shell pattern), added to --mpi's; alone: only these. May be given "
+		 "several times."},
+	{.name = "no-functions",
+	 .type = OPTION_LIST,
+	 .offset = FIELD(no_functions),
+	 .arg = "GLOB",
+	 .help = "Functions to leave out. May be given several times."},
+	{.name = "sched",
+	 .type = OPTION_CHOICE,
+	 .offset = FIELD(sched),
+	 .dflt = "all",
+	 .arg = "WHOSE",
+	 .choices = sched_names,
+	 .help = "Scheduler events: of all tasks (so that it is known who took a core), of the targets' "
+		 "threads only, or none."},
+	{.name = "irq",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(irq),
+	 .help = "Record interrupts and softirqs, too."},
+	{.name = "spin-gap",
+	 .type = OPTION_SECONDS,
+	 .offset = FIELD(spin_gap_ns),
+	 .arg = "TIME",
+	 .dflt = "1ms",
+	 .help = "Polls that find nothing (MPI_Test, MPI_Iprobe …) are merged into one record unless they are "
+		 "further apart than this."},
+	{.name = "ring-size",
+	 .type = OPTION_BYTES,
+	 .offset = FIELD(ring_bytes),
+	 .arg = "BYTES",
+	 .max = 1ull << 30,
+	 .help = "Size of each ring between kernel and collector, rounded up to a power of two. If not given: 16M, "
+		 "or less on many CPUs, so that all of them take 256M at most."},
+	{.name = "cpus-per-ring",
+	 .type = OPTION_U64,
+	 .offset = FIELD(cpus_per_ring),
+	 .arg = "N",
+	 .max = 1024,
+	 .help = "CPUs that share a ring. If not given: as many as keep the number of rings at 32 or less."},
+	{.name = "user",
+	 .letter = 'u',
+	 .type = OPTION_STRING,
+	 .offset = FIELD(user),
+	 .arg = "NAME",
+	 .help = "Run COMMAND as this user; povtrace itself stays root."},
+	{.name = "kernel-api",
+	 .type = OPTION_CHOICE,
+	 .offset = FIELD(kernel_api),
+	 .arg = "API",
+	 .dflt = "auto",
+	 .choices = api_names,
+	 .help = "How probes are attached: one uprobe_multi link for many (Linux 6.6), or a perf event each."},
+	{.name = NULL},
 };
 
 static volatile int stop;
@@ -89,7 +141,7 @@ static void on_signal(int sig)
 
 static void signals_catch(void)
 {
-	struct sigaction sa = { .sa_handler = on_signal };
+	struct sigaction sa = {.sa_handler = on_signal};
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
@@ -137,7 +189,8 @@ static char *trace_path(const char *output)
 
 static void totals_print(const char *path, const struct session_result *r)
 {
-	char wall[HUMAN_BYTES], cpu[HUMAN_BYTES], size[HUMAN_BYTES], calls[HUMAN_BYTES], polls[HUMAN_BYTES];
+	char wall[HUMAN_BYTES], cpu[HUMAN_BYTES], size[HUMAN_BYTES], calls[HUMAN_BYTES],
+		polls[HUMAN_BYTES];
 	char switches[HUMAN_BYTES], lost[HUMAN_BYTES];
 
 	if (log_get_level() < LOG_WARN)
@@ -145,9 +198,13 @@ static void totals_print(const char *path, const struct session_result *r)
 	fprintf(stderr,
 		"povtrace: %s: %s: %u MPI processes, %s calls, %s empty polls, %s switches, %s lost, "
 		"%s, own CPU %s (%s)\n",
-		path, human_ns(wall, HUMAN_BYTES, r->wall_ns), r->ranks, human_count(calls, HUMAN_BYTES, r->calls),
-		human_count(polls, HUMAN_BYTES, r->polls), human_count(switches, HUMAN_BYTES, r->switches), human_count(lost, HUMAN_BYTES, r->lost),
-		human_bytes(size, HUMAN_BYTES, r->file_bytes), human_ns(cpu, HUMAN_BYTES, r->own_cpu_ns), r->reason);
+		path, human_ns(wall, HUMAN_BYTES, r->wall_ns), r->ranks,
+		human_count(calls, HUMAN_BYTES, r->calls),
+		human_count(polls, HUMAN_BYTES, r->polls),
+		human_count(switches, HUMAN_BYTES, r->switches),
+		human_count(lost, HUMAN_BYTES, r->lost),
+		human_bytes(size, HUMAN_BYTES, r->file_bytes),
+		human_ns(cpu, HUMAN_BYTES, r->own_cpu_ns), r->reason);
 }
 
 static void hints_print(const struct session_result *r)
@@ -155,12 +212,14 @@ static void hints_print(const struct session_result *r)
 	if (r->child_pid)
 		log_warn("the command goes on, as process %d", r->child_pid);
 	if (r->lost)
-		log_warn("%llu records were lost because rings were full; try a larger --ring-size, fewer "
-			 "--functions, or --sched ranks",
-			 (unsigned long long)r->lost);
+		log_warn(
+			"%llu records were lost because rings were full; try a larger --ring-size, fewer "
+			"--functions, or --sched ranks",
+			(unsigned long long)r->lost);
 	if (!r->ranks && r->records)
-		log_warn("no MPI process was seen; does the program use MPI, and is its library not stripped? "
-			 "try `povtrace check --sites LIBRARY`");
+		log_warn(
+			"no MPI process was seen; does the program use MPI, and is its library not stripped? "
+			"try `povtrace check --sites LIBRARY`");
 }
 
 static int status_of(const struct session_result *r)
@@ -188,15 +247,16 @@ static int options_check(const struct record_options *o, int argc, int dashdash)
 	else if (o->user && !argc)
 		problem = "--user goes with a command";
 	else if (!o->output[0] || !strcmp(o->output, "-"))
-		problem = "a recording cannot go to standard output: give a file, then `povtrace export -o -`";
+		problem =
+			"a recording cannot go to standard output: give a file, then `povtrace export -o -`";
 	if (!problem)
 		return 0;
 	log_error("record: %s; see `povtrace help record`", problem);
 	return -EINVAL;
 }
 
-static int record(const struct record_options *o, const char *path, char **command, const pid_t *pids,
-		  const bool *recorded)
+static int record(const struct record_options *o, const char *path, char **command,
+		  const pid_t *pids, const bool *recorded)
 {
 	struct session_options so = {
 		.path = path,
@@ -263,11 +323,14 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 }
 
 static const char *const examples[] = {
-	"sudo povtrace record -o run.pov -- mpirun -np 4 ./app", "record a job from its first instruction",
-	"sudo povtrace record -d 10 -p $(pgrep mpirun)", "ten seconds of a job that runs already",
+	"sudo povtrace record -o run.pov -- mpirun -np 4 ./app",
+	"record a job from its first instruction",
+	"sudo povtrace record -d 10 -p $(pgrep mpirun)",
+	"ten seconds of a job that runs already",
 	"sudo povtrace record -o run.pftrace --mpi p2p,request -- mpirun -np 4 ./app",
 	"only point-to-point calls and completions, exported for ui.perfetto.dev",
-	"sudo povtrace record --all --sched ranks -d 60", "every MPI process of the node for a minute",
+	"sudo povtrace record --all --sched ranks -d 60",
+	"every MPI process of the node for a minute",
 	NULL,
 };
 
@@ -275,12 +338,13 @@ const struct command cmd_record = {
 	.name = "record",
 	.brief = "Record MPI calls and scheduling of a job into a trace file.",
 	.usage = "[options] -- COMMAND [ARG ...] | -p PID ... | --all",
-	.details = "Runs COMMAND, or attaches to running processes, and records every MPI call of every rank "
-		   "together with what the scheduler did. The programs need no change. A command waits until the "
-		   "probes are live; its forks, execs and libraries loaded later are followed.\n\n"
-		   "Recording ends when the command or the processes end, after --duration, at --max-size, or with "
-		   "Ctrl-C (twice: at once, without waiting for the kernel to take its probes back). The exit status "
-		   "is the command's, or 1 if recording failed. Under sudo the trace belongs to the invoking user.",
+	.details =
+		"Runs COMMAND, or attaches to running processes, and records every MPI call of every rank "
+		"together with what the scheduler did. The programs need no change. A command waits until the "
+		"probes are live; its forks, execs and libraries loaded later are followed.\n\n"
+		"Recording ends when the command or the processes end, after --duration, at --max-size, or with "
+		"Ctrl-C (twice: at once, without waiting for the kernel to take its probes back). The exit status "
+		"is the command's, or 1 if recording failed. Under sudo the trace belongs to the invoking user.",
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct record_options),

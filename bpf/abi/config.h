@@ -9,10 +9,10 @@
 
 #include "event.h"
 
-#define POV_FUNCS_MAX 1024   /* rows of all function tables together */
-#define POV_LIBS_MAX 64	     /* traced libraries and executables in one recording */
-#define POV_FETCH_MAX 8	     /* memory reads of one call */
-#define POV_RINGS_MAX 128    /* CPU-group rings, the last one being the rescue ring */
+#define POV_FUNCS_MAX 1024 /* rows of all function tables together */
+#define POV_LIBS_MAX 64	   /* traced libraries and executables in one recording */
+#define POV_FETCH_MAX 8	   /* memory reads of one call */
+#define POV_RINGS_MAX 128  /* CPU-group rings, the last one being the rescue ring */
 
 /* Attach cookie of a probe: function, library. */
 #define POV_COOKIE(func, lib) ((pov_u64)(func) | (pov_u64)(lib) << 16)
@@ -31,12 +31,12 @@ enum pov_elem {
 /* Where the number of elements of a fetch comes from. */
 enum pov_len {
 	POV_LEN_ONE = 0,
-	POV_LEN_ARG = 1,	/* by-value argument len_arg */
-	POV_LEN_COMM_SIZE = 2,	/* members of the call's communicator (remote group if inter) */
-	POV_LEN_ROOT_SIZE = 3,	/* the same, and only at the root (argument root_arg) */
-	POV_LEN_IN_DEGREE = 4,	/* neighbours of the call's communicator */
+	POV_LEN_ARG = 1,       /* by-value argument len_arg */
+	POV_LEN_COMM_SIZE = 2, /* members of the call's communicator (remote group if inter) */
+	POV_LEN_ROOT_SIZE = 3, /* the same, and only at the root (argument root_arg) */
+	POV_LEN_IN_DEGREE = 4, /* neighbours of the call's communicator */
 	POV_LEN_OUT_DEGREE = 5,
-	POV_LEN_OUT_ARG = 6,	/* *(int *)argument len_arg, read at return (outcount) */
+	POV_LEN_OUT_ARG = 6, /* *(int *)argument len_arg, read at return (outcount) */
 };
 
 enum pov_fetch_op {
@@ -48,10 +48,10 @@ enum pov_fetch_op {
 };
 
 struct pov_fetch {
-	pov_u8 op;	/* enum pov_fetch_op */
-	pov_u8 arg;	/* the argument */
-	pov_u8 elem;	/* enum pov_elem */
-	pov_u8 len;	/* enum pov_len */
+	pov_u8 op;   /* enum pov_fetch_op */
+	pov_u8 arg;  /* the argument */
+	pov_u8 elem; /* enum pov_elem */
+	pov_u8 len;  /* enum pov_len */
 	pov_u8 len_arg;
 	pov_u8 root_arg;
 	pov_u8 pad[2];
@@ -60,21 +60,21 @@ struct pov_fetch {
 /* What a function does to the kernel half's own small tables. */
 enum pov_learn {
 	POV_LEARN_NONE = 0,
-	POV_LEARN_COMM_SIZE = 1, /* (comm, int *size) */
-	POV_LEARN_COMM_RANK = 2, /* (comm, int *rank) */
+	POV_LEARN_COMM_SIZE = 1,   /* (comm, int *size) */
+	POV_LEARN_COMM_RANK = 2,   /* (comm, int *rank) */
 	POV_LEARN_REMOTE_SIZE = 3, /* (comm, int *size) */
-	POV_LEARN_CART = 4,	 /* (comm, ndims, …, newcomm = learn_arg): 2 × ndims neighbours */
-	POV_LEARN_DIST_ADJ = 5,	 /* (comm, indegree, …, outdegree, …, newcomm = learn_arg) */
-	POV_LEARN_DEGREES = 6,	 /* MPI_Dist_graph_neighbors_count(comm, int *in, int *out, …) */
+	POV_LEARN_CART = 4,	/* (comm, ndims, …, newcomm = learn_arg): 2 × ndims neighbours */
+	POV_LEARN_DIST_ADJ = 5, /* (comm, indegree, …, outdegree, …, newcomm = learn_arg) */
+	POV_LEARN_DEGREES = 6,	/* MPI_Dist_graph_neighbors_count(comm, int *in, int *out, …) */
 	POV_LEARN_GRAPH_DEGREE = 7, /* MPI_Graph_neighbors_count(comm, rank, int *n) */
-	POV_LEARN_COMM_FREE = 8, /* (comm *): forget it */
-	POV_LEARN_TYPE_FREE = 9, /* (type *): sizes read before may be stale */
+	POV_LEARN_COMM_FREE = 8,    /* (comm *): forget it */
+	POV_LEARN_TYPE_FREE = 9,    /* (type *): sizes read before may be stale */
 };
 
-#define POV_FN_POLL 0x01   /* may find nothing; then it is merged into a spin */
-#define POV_FN_SILENT 0x02 /* write no record: the probe is there for learn only */
-#define POV_FN_BY_COUNT 0x04 /* a poll that found nothing is *poll_arg == 0 or MPI_UNDEFINED */
-#define POV_FN_FETCH_ENTRY 0x08 /* has fetches for entry, … */
+#define POV_FN_POLL 0x01	 /* may find nothing; then it is merged into a spin */
+#define POV_FN_SILENT 0x02	 /* write no record: the probe is there for learn only */
+#define POV_FN_BY_COUNT 0x04	 /* a poll that found nothing is *poll_arg == 0 or MPI_UNDEFINED */
+#define POV_FN_FETCH_ENTRY 0x08	 /* has fetches for entry, … */
 #define POV_FN_FETCH_RETURN 0x10 /* … for return */
 
 #define POV_ARG_NONE 0xff
@@ -98,7 +98,7 @@ POV_ABI_SIZE(pov_fn, 8 + 8 * POV_FETCH_MAX);
  * null never is.
  */
 #define POV_OFF_NONE 0xffff
-#define POV_LIB_HANDLE_PTR 0x01	 /* handles are pointers to objects (Open MPI) */
+#define POV_LIB_HANDLE_PTR 0x01	    /* handles are pointers to objects (Open MPI) */
 #define POV_LIB_TYPE_IN_HANDLE 0x02 /* builtin datatype size = (handle >> 8) & 0xff (MPICH) */
 struct pov_lib {
 	pov_u8 elem_bytes[POV_ELEM_CNT]; /* by enum pov_elem */
@@ -107,14 +107,14 @@ struct pov_lib {
 	pov_u16 comm_context_off;	 /* communicator object: context id … */
 	pov_u8 comm_context_bytes;	 /* 4 or 8 */
 	pov_u8 pad0;
-	pov_u16 comm_rank_off;		 /* int my_rank */
-	pov_u16 comm_group_off;		 /* local group pointer */
-	pov_u16 comm_remote_off;	 /* remote group pointer */
-	pov_u16 group_count_off;	 /* in a group: int size */
+	pov_u16 comm_rank_off;	 /* int my_rank */
+	pov_u16 comm_group_off;	 /* local group pointer */
+	pov_u16 comm_remote_off; /* remote group pointer */
+	pov_u16 group_count_off; /* in a group: int size */
 	pov_u32 pad1;
-	pov_u64 skip[4];		 /* pointer arguments that are not memory */
-	pov_s32 undefined;		 /* MPI_UNDEFINED */
-	pov_s32 root;			 /* MPI_ROOT */
+	pov_u64 skip[4];   /* pointer arguments that are not memory */
+	pov_s32 undefined; /* MPI_UNDEFINED */
+	pov_s32 root;	   /* MPI_ROOT */
 };
 POV_ABI_SIZE(pov_lib, 64);
 
@@ -125,39 +125,39 @@ enum pov_sched_mode {
 };
 
 struct pov_config {
-	pov_u64 spin_gap_ns;	/* polls further apart than this are not one spin */
-	pov_u64 wake_bytes;	/* wake the collector when a ring holds this much */
-	pov_u32 self_tgid;	/* the tracer: never a target, never held */
-	pov_u32 rings;		/* CPU-group rings; the rescue ring is number `rings` */
+	pov_u64 spin_gap_ns; /* polls further apart than this are not one spin */
+	pov_u64 wake_bytes;  /* wake the collector when a ring holds this much */
+	pov_u32 self_tgid;   /* the tracer: never a target, never held */
+	pov_u32 rings;	     /* CPU-group rings; the rescue ring is number `rings` */
 	pov_u32 cpus_per_ring;
-	pov_u8 sched_mode;	/* enum pov_sched_mode */
-	pov_u8 all;		/* every process is a target */
-	pov_u8 hold;		/* stop targets that map unknown code until it has been looked at */
+	pov_u8 sched_mode; /* enum pov_sched_mode */
+	pov_u8 all;	   /* every process is a target */
+	pov_u8 hold;	   /* stop targets that map unknown code until it has been looked at */
 	pov_u8 pad;
-	pov_u32 cpus;		/* possible CPUs: bits of a CPU mask that mean something */
+	pov_u32 cpus; /* possible CPUs: bits of a CPU mask that mean something */
 	pov_u32 pad1;
 };
 POV_ABI_SIZE(pov_config, 40);
 
 /* Why something was not recorded although no ring was full. Index of the miss counters. */
 enum pov_miss {
-	POV_MISS_DEPTH = 0,	 /* more than POV_CALL_DEPTH_MAX traced calls nested */
-	POV_MISS_THREADS = 1,	 /* no room for another thread's state */
-	POV_MISS_NO_ENTRY = 2,	 /* a return without its entry (began before attaching) */
-	POV_MISS_SIGNAL = 3,	 /* a target could not be stopped for attaching */
+	POV_MISS_DEPTH = 0,    /* more than POV_CALL_DEPTH_MAX traced calls nested */
+	POV_MISS_THREADS = 1,  /* no room for another thread's state */
+	POV_MISS_NO_ENTRY = 2, /* a return without its entry (began before attaching) */
+	POV_MISS_SIGNAL = 3,   /* a target could not be stopped for attaching */
 	POV_MISS_CNT = 4,
 };
 
 /* Kernel-half counters besides drops and misses; index of the stat counters. */
 enum pov_stat {
-	POV_STAT_RESCUED = 0,	  /* records that went to the rescue ring */
-	POV_STAT_FOLDED = 1,	  /* wrapper entries folded into their caller (MPI_X calling PMPI_X) */
-	POV_STAT_HOLDS = 2,	  /* times a target was stopped for attaching */
+	POV_STAT_RESCUED = 0, /* records that went to the rescue ring */
+	POV_STAT_FOLDED = 1,  /* wrapper entries folded into their caller (MPI_X calling PMPI_X) */
+	POV_STAT_HOLDS = 2,   /* times a target was stopped for attaching */
 	POV_STAT_CNT = 3,
 };
 
 /* One array of counters: drops [ring][class], then misses, then stats. */
-#define POV_COUNT_DROP(ring, class) ((ring) * POV_CLASS_CNT + (class))
+#define POV_COUNT_DROP(ring, class) ((ring)*POV_CLASS_CNT + (class))
 #define POV_COUNT_MISS(miss) (POV_RINGS_MAX * POV_CLASS_CNT + (miss))
 #define POV_COUNT_STAT(stat) (POV_COUNT_MISS(POV_MISS_CNT) + (stat))
 #define POV_COUNTERS POV_COUNT_STAT(POV_STAT_CNT)

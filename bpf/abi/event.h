@@ -18,22 +18,22 @@ typedef __INT32_TYPE__ pov_s32;
 typedef __INT64_TYPE__ pov_s64;
 
 #define POV_COMM_LEN 16
-#define POV_CPUMASK_WORDS 16	/* affinity masks cover CPUs 0..1023 */
-#define POV_CALL_ARGS_MAX 16	/* argument words kept of one call */
-#define POV_CALL_DEPTH_MAX 4	/* nested traced calls followed per thread */
+#define POV_CPUMASK_WORDS 16	 /* affinity masks cover CPUs 0..1023 */
+#define POV_CALL_ARGS_MAX 16	 /* argument words kept of one call */
+#define POV_CALL_DEPTH_MAX 4	 /* nested traced calls followed per thread */
 #define POV_CALL_FIELD_BYTES 256 /* fields that fit in the call's own record */
-#define POV_MORE_BYTES 512	/* payload of one continuation record */
-#define POV_SPIN_FUNCS_MAX 4	/* different polling functions merged into one spin */
+#define POV_MORE_BYTES 512	 /* payload of one continuation record */
+#define POV_SPIN_FUNCS_MAX 4	 /* different polling functions merged into one spin */
 
 enum pov_kind {
-	POV_KIND_SWITCH = 1,	 /* struct pov_switch */
-	POV_KIND_WAKING = 2,	 /* struct pov_waking */
-	POV_KIND_MIGRATE = 3,	 /* struct pov_migrate */
-	POV_KIND_IRQ = 4,	 /* struct pov_irq */
-	POV_KIND_CALL = 16,	 /* struct pov_call, written at return */
+	POV_KIND_SWITCH = 1,	  /* struct pov_switch */
+	POV_KIND_WAKING = 2,	  /* struct pov_waking */
+	POV_KIND_MIGRATE = 3,	  /* struct pov_migrate */
+	POV_KIND_IRQ = 4,	  /* struct pov_irq */
+	POV_KIND_CALL = 16,	  /* struct pov_call, written at return */
 	POV_KIND_CALL_BEGIN = 17, /* struct pov_call_begin */
-	POV_KIND_SPIN = 18,	 /* struct pov_spin */
-	POV_KIND_MORE = 19,	 /* struct pov_more */
+	POV_KIND_SPIN = 18,	  /* struct pov_spin */
+	POV_KIND_MORE = 19,	  /* struct pov_more */
 	/* Identity: who is who. These travel on the control ring and lie in the task stream. */
 	POV_KIND_TASK = 32,	/* struct pov_task: a thread that existed when recording began */
 	POV_KIND_FORK = 33,	/* struct pov_fork */
@@ -113,11 +113,11 @@ struct pov_irq {
 
 /* ---- calls ---- */
 
-#define POV_CALL_OPEN 0x01	/* had not returned when read out (thread's or recording's end) */
-#define POV_CALL_UNWOUND 0x02	/* left without returning (longjmp, exception, exit) */
-#define POV_CALL_FAULT 0x04	/* some memory could not be read: a field is missing or short */
-#define POV_CALL_MORE 0x08	/* struct pov_more records with this call's key precede it */
-#define POV_CALL_PARTIAL 0x10	/* an array was longer than what is kept; counts are true */
+#define POV_CALL_OPEN 0x01    /* had not returned when read out (thread's or recording's end) */
+#define POV_CALL_UNWOUND 0x02 /* left without returning (longjmp, exception, exit) */
+#define POV_CALL_FAULT 0x04   /* some memory could not be read: a field is missing or short */
+#define POV_CALL_MORE 0x08    /* struct pov_more records with this call's key precede it */
+#define POV_CALL_PARTIAL 0x10 /* an array was longer than what is kept; counts are true */
 /*
  * One call of a traced function, written when it returns. Begin = hdr.ts_ns - dur_ns.
  * After the fixed part: nargs argument words, then fields, each a struct pov_field with its data
@@ -140,9 +140,9 @@ struct pov_call {
 
 /* What a field holds. Element widths (handles, statuses) are the library ABI's. */
 enum pov_field_type {
-	POV_FIELD_IN = 1,	 /* memory the argument points to, copied at entry */
-	POV_FIELD_OUT = 2,	 /* memory the argument points to, copied at return */
-	POV_FIELD_SUM = 3,	 /* one u64: sum over an integer array read at entry; cnt = its length */
+	POV_FIELD_IN = 1,  /* memory the argument points to, copied at entry */
+	POV_FIELD_OUT = 2, /* memory the argument points to, copied at return */
+	POV_FIELD_SUM = 3, /* one u64: sum over an integer array read at entry; cnt = its length */
 	POV_FIELD_TYPE_SIZE = 4, /* one u64: bytes of one element of the datatype argument */
 	POV_FIELD_COMM = 5,	 /* struct pov_field_comm */
 };
@@ -273,7 +273,7 @@ struct pov_lost {
 	struct pov_hdr hdr;
 	pov_u64 since_ns;
 	pov_u64 cnt;
-	pov_u16 ring; /* ring number; the rescue ring has the highest */
+	pov_u16 ring;  /* ring number; the rescue ring has the highest */
 	pov_u16 class; /* enum pov_class */
 	pov_u32 pad;
 };

@@ -14,9 +14,9 @@
 
 /* A call in flight; rec holds its struct pov_call as far as it is known, hdr.ts_ns = its begin. */
 struct pov_frame {
-	pov_u64 sp;	 /* stack pointer at entry */
-	pov_u32 used;	 /* bytes of rec that are filled */
-	pov_u16 folded;	 /* wrapper entries of the same call within it, not yet returned */
+	pov_u64 sp;	  /* stack pointer at entry */
+	pov_u32 used;	  /* bytes of rec that are filled */
+	pov_u16 folded;	  /* wrapper entries of the same call within it, not yet returned */
 	pov_u8 announced; /* its pov_call_begin has been written */
 	pov_u8 pad;
 	pov_u8 rec[POV_FRAME_BYTES] __attribute__((aligned(8)));

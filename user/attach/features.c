@@ -13,14 +13,15 @@
 #define MAP_FUNCTION "perf_event_mmap"
 
 static const struct bpf_insn return_zero[] = {
-	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = 0 },
-	{ .code = BPF_JMP | BPF_EXIT },
+	{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = 0},
+	{.code = BPF_JMP | BPF_EXIT},
 };
 
 /* A two-instruction program of a type; fd or -errno. */
 static int tiny_load(enum bpf_prog_type type, enum bpf_attach_type attach, int btf_id)
 {
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach, .attach_btf_id = btf_id);
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach,
+		    .attach_btf_id = btf_id);
 	int fd = bpf_prog_load(type, "pov_try", "GPL", return_zero, 2, &opts);
 
 	return fd < 0 ? -errno : fd;
@@ -105,7 +106,8 @@ void features_probe(struct features *out)
 		out->switch_state = tracepoint_params(btf, "btf_trace_sched_switch") >= 5;
 	btf__free(btf);
 	out->ringbuf = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, NULL) == 1;
-	out->cookie = libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie, NULL) == 1;
+	out->cookie = libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie,
+					      NULL) == 1;
 	out->ma_write = try_tracing("ma_write", BPF_TRACE_RAW_TP);
 	out->tracing = try_tracing("sched_switch", BPF_TRACE_RAW_TP);
 	out->fentry = try_tracing(MAP_FUNCTION, BPF_TRACE_FENTRY);

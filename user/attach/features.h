@@ -11,17 +11,17 @@
 enum image_way { IMAGE_NONE, IMAGE_FENTRY, IMAGE_KPROBE, IMAGE_TREE };
 
 struct features {
-	bool root;	   /* may load programs and attach probes */
-	bool btf;	   /* /sys/kernel/btf/vmlinux: the kernel half can be fitted to this kernel */
-	bool tracing;	   /* typed tracepoints (tp_btf) load */
-	bool fentry;	   /* fentry/fexit programs load and attach */
-	bool uprobe_multi; /* one link for many probes (6.6) */
-	bool perf_uprobe;  /* uprobes through perf events */
-	bool kprobe;	   /* kprobes through perf events */
-	bool ringbuf;	   /* BPF ring buffer (5.8) */
-	bool cookie;	   /* attach cookies (5.15) */
-	bool ma_write;	   /* tracepoint in the tree that holds the mappings (6.1) */
-	bool switch_state; /* sched_switch tells prev_state (5.18) */
+	bool root;    /* may load programs and attach probes */
+	bool btf;     /* /sys/kernel/btf/vmlinux: the kernel half can be fitted to this kernel */
+	bool tracing; /* typed tracepoints (tp_btf) load */
+	bool fentry;  /* fentry/fexit programs load and attach */
+	bool uprobe_multi;	  /* one link for many probes (6.6) */
+	bool perf_uprobe;	  /* uprobes through perf events */
+	bool kprobe;		  /* kprobes through perf events */
+	bool ringbuf;		  /* BPF ring buffer (5.8) */
+	bool cookie;		  /* attach cookies (5.15) */
+	bool ma_write;		  /* tracepoint in the tree that holds the mappings (6.1) */
+	bool switch_state;	  /* sched_switch tells prev_state (5.18) */
 	enum image_way image_way; /* how new code mappings of targets are seen */
 };
 

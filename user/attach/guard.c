@@ -40,7 +40,7 @@ static void release_all(int held_fd)
 
 static void guard_main(int held_fd, int fd)
 {
-	const struct timespec pass = { .tv_nsec = PASS_NS };
+	const struct timespec pass = {.tv_nsec = PASS_NS};
 	char c = 1; /* stays so at end of file: the tracer died */
 
 	/* Nothing of the tracer's may stay alive through us but what is needed. */

@@ -79,7 +79,8 @@ static void sites_add(struct site_list *list, const struct library *lib, size_t 
 		if (site.cost == SITE_EMULATED)
 			list->emulated++;
 		else
-			json_array_append_new(list->stepped, json_string(func_table_get(row)->name));
+			json_array_append_new(list->stepped,
+					      json_string(func_table_get(row)->name));
 		list->site[list->cnt++] = (struct link_site){
 			.offset = site.offset,
 			.cookie = POV_COOKIE(row, lib->id),
@@ -94,7 +95,8 @@ static json_t *named_json(const struct mpi_library *mpi)
 
 	for (uint32_t i = 0; i < mpi->named_cnt; i++) {
 		snprintf(value, sizeof(value), "0x%" PRIx64, mpi->named[i].value);
-		row = json_pack("[s,s,I]", mpi->named[i].name, value, (json_int_t)mpi->named[i].size);
+		row = json_pack("[s,s,I]", mpi->named[i].name, value,
+				(json_int_t)mpi->named[i].size);
 		json_array_append_new(a, row);
 	}
 	return a;
@@ -102,11 +104,12 @@ static json_t *named_json(const struct mpi_library *mpi)
 
 static json_t *layout_json(const struct pov_lib *l)
 {
-	return json_pack("{s:i,s:i,s:b,s:b,s:i,s:i,s:i}", "handle_bytes", l->elem_bytes[POV_ELEM_HANDLE],
-			 "status_bytes", l->elem_bytes[POV_ELEM_STATUS], "handle_is_pointer",
+	return json_pack("{s:i,s:i,s:b,s:b,s:i,s:i,s:i}", "handle_bytes",
+			 l->elem_bytes[POV_ELEM_HANDLE], "status_bytes",
+			 l->elem_bytes[POV_ELEM_STATUS], "handle_is_pointer",
 			 (l->flags & POV_LIB_HANDLE_PTR) != 0, "type_in_handle",
-			 (l->flags & POV_LIB_TYPE_IN_HANDLE) != 0, "type_size_off", l->type_size_off,
-			 "undefined", l->undefined, "root", l->root);
+			 (l->flags & POV_LIB_TYPE_IN_HANDLE) != 0, "type_size_off",
+			 l->type_size_off, "undefined", l->undefined, "root", l->root);
 }
 
 static json_t *failed_json(const struct site_list *list)
@@ -116,7 +119,8 @@ static json_t *failed_json(const struct site_list *list)
 	for (size_t i = 0; i < list->cnt; i++)
 		if (list->site[i].failed)
 			json_array_append_new(
-				a, json_string(func_table_get(POV_COOKIE_FUNC(list->site[i].cookie))->name));
+				a, json_string(func_table_get(POV_COOKIE_FUNC(list->site[i].cookie))
+						       ->name));
 	return a;
 }
 
@@ -136,7 +140,8 @@ static void library_describe(struct library *lib, const struct site_list *list, 
 	json_object_set_new(m, "unsure", json_string(lib->mpi.unsure));
 	json_object_set_new(m, "layout", layout_json(&lib->mpi.layout));
 	json_object_set_new(m, "named", named_json(&lib->mpi));
-	json_object_set_new(m, "link", json_string(api == LINK_MULTI ? "uprobe_multi" : "perf_event"));
+	json_object_set_new(m, "link",
+			    json_string(api == LINK_MULTI ? "uprobe_multi" : "perf_event"));
 	json_object_set_new(m, "attached", json_integer(attached));
 	json_object_set_new(m, "emulated", json_integer(list->emulated));
 	json_object_set_new(m, "stepped", json_integer(json_array_size(list->stepped)));
@@ -170,8 +175,8 @@ static int library_attach(struct library_set *set, struct library *lib, const ch
 	attached = links_attach(&lib->links, set->opt.programs, path, list.site, list.cnt, &err);
 	library_describe(lib, &list, attached, set->opt.programs->api);
 	if (err)
-		log_warn("attach: %s: %zu of %zu probes refused: %s; `povtrace report` names them", lib->path,
-			 list.cnt - attached, list.cnt, strerror(err));
+		log_warn("attach: %s: %zu of %zu probes refused: %s; `povtrace report` names them",
+			 lib->path, list.cnt - attached, list.cnt, strerror(err));
 	err = 0;
 	if (!attached) {
 		log_error("attach: %s: no probe could be attached; is it stripped?", lib->path);
@@ -199,7 +204,8 @@ static int library_new(struct library_set *set, struct elf_file *elf, const char
 	if (err <= 0)
 		return err;
 	if (set->lib_cnt == POV_LIBS_MAX) {
-		log_error("attach: %s: more than %d MPI libraries in one recording", map->path, POV_LIBS_MAX);
+		log_error("attach: %s: more than %d MPI libraries in one recording", map->path,
+			  POV_LIBS_MAX);
 		mpi_library_release(&mpi);
 		return -ENOSPC;
 	}
@@ -224,7 +230,8 @@ static int look(struct library_set *set, pid_t pid, const struct proc_map *map, 
 	char path[96];
 	int err;
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, map->start, map->end);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, map->start,
+		 map->end);
 	err = elf_file_open_fd(fd, &elf);
 	if (err) {
 		log_debug("attach: %s: not a readable ELF file: %s", map->path, strerror(-err));
@@ -372,7 +379,8 @@ json_t *library_copied(const struct library *lib, pid_t pid, const struct proc_m
 		if (elf_file_is_dynamic(exe) && !elf_file_defines(exe, "MPI_Init") &&
 		    !elf_file_offset_to_addr(exe, exe_map->off, &addr))
 			for (uint32_t i = 0; i < lib->mpi.named_cnt; i++)
-				copied_add(out, lib, &lib->mpi.named[i], exe, exe_map->start - addr);
+				copied_add(out, lib, &lib->mpi.named[i], exe,
+					   exe_map->start - addr);
 		elf_file_close(exe);
 	}
 	close(fd);

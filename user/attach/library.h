@@ -19,13 +19,13 @@ struct elf_file;
 struct proc_map;
 
 struct library {
-	uint16_t id;	/* in cookies and in the trace */
-	char *path;	/* as the first process that used it saw it */
+	uint16_t id;	   /* in cookies and in the trace */
+	char *path;	   /* as the first process that used it saw it */
 	uint64_t dev, ino; /* by fstat */
 	struct elf_file *elf;
 	struct mpi_library mpi;
 	struct links links;
-	json_t *meta;	/* its meta object "library" */
+	json_t *meta; /* its meta object "library" */
 };
 
 /* Which rows of the function table to attach, and how. Borrowed by library_set. */

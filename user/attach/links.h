@@ -19,7 +19,7 @@ enum link_api { LINK_MULTI, LINK_PERF };
 struct link_site {
 	uint64_t offset; /* in the file */
 	uint64_t cookie;
-	bool failed;	 /* set by links_attach */
+	bool failed; /* set by links_attach */
 };
 
 struct links {

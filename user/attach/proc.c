@@ -55,8 +55,8 @@ static bool parse_map(char *line, struct proc_map *out)
 	char perm[5];
 	int at = 0;
 
-	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, perm, &off, &major, &minor,
-		   &ino, &at) != 7)
+	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, perm, &off, &major,
+		   &minor, &ino, &at) != 7)
 		return false;
 	if (perm[2] != 'x' || !ino || line[at] != '/')
 		return false;
@@ -80,7 +80,8 @@ int proc_maps_read(pid_t pid, struct proc_maps *out)
 	memset(out, 0, sizeof(*out));
 	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		if (out->cnt == cap)
-			out->map = xrealloc(out->map, (cap = cap ? 2 * cap : 32) * sizeof(*out->map));
+			out->map = xrealloc(out->map,
+					    (cap = cap ? 2 * cap : 32) * sizeof(*out->map));
 		if (parse_map(line, &out->map[out->cnt]))
 			out->cnt++;
 	}
@@ -142,11 +143,11 @@ static int env_int(const char *env, size_t len, const char *name)
 static const struct launcher {
 	const char *name, *rank, *size, *job;
 } launchers[] = {
-	{ "openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE" },
-	{ "mvapich2", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", NULL },
-	{ "hydra", "PMI_RANK", "PMI_SIZE", NULL },
-	{ "slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID" },
-	{ "pmix", "PMIX_RANK", NULL, "PMIX_NAMESPACE" },
+	{"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE"},
+	{"mvapich2", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", NULL},
+	{"hydra", "PMI_RANK", "PMI_SIZE", NULL},
+	{"slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID"},
+	{"pmix", "PMIX_RANK", NULL, "PMIX_NAMESPACE"},
 };
 
 int proc_rank_read(pid_t pid, struct proc_rank *out)
@@ -179,7 +180,8 @@ int proc_rank_read(pid_t pid, struct proc_rank *out)
 	job = l->job ? env_get(env, len, l->job) : NULL;
 	step = !strcmp(l->name, "slurm") ? env_get(env, len, "SLURM_STEP_ID") : NULL;
 	if (job)
-		snprintf(out->job, sizeof(out->job), "%.100s%s%.20s", job, step ? "." : "", step ? step : "");
+		snprintf(out->job, sizeof(out->job), "%.100s%s%.20s", job, step ? "." : "",
+			 step ? step : "");
 	else
 		snprintf(out->job, sizeof(out->job), "%s-%d", l->name, proc_parent(pid));
 	free(env);

@@ -32,8 +32,8 @@ size_t suggest_distance(const char *a, const char *b)
 
 		row[0] = i;
 		for (j = 1; j <= nb; j++) {
-			row[j] =
-				min3(up[j] + 1, row[j - 1] + 1, up[j - 1] + (a[i - 1] != b[j - 1]));
+			row[j] = min3(up[j] + 1, row[j - 1] + 1,
+				      up[j - 1] + (a[i - 1] != b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
 			    up2[j - 2] + 1 < row[j])
 				row[j] = up2[j - 2] + 1;

@@ -45,10 +45,13 @@ __asm__(".pushsection .text\n"
 	".size calibrate_stepped, . - calibrate_stepped\n"
 	".popsection\n");
 #else
-__attribute__((noinline)) static int calibrate_stepped(void *buf, int count, long type, int peer, int tag,
-						       long comm, int *flag)
+__attribute__((noinline)) static int calibrate_stepped(void *buf, int count, long type, int peer,
+						       int tag, long comm, int *flag)
 {
-	__asm__ volatile("" : : "r"(buf), "r"(count), "r"(type), "r"(peer), "r"(tag), "r"(comm), "r"(flag)
+	__asm__ volatile(""
+			 :
+			 : "r"(buf), "r"(count), "r"(type), "r"(peer), "r"(tag), "r"(comm),
+			   "r"(flag)
 			 : "memory");
 	return 0;
 }
@@ -58,10 +61,17 @@ __attribute__((noinline)) static int calibrate_stepped(void *buf, int count, lon
 void calibrate_recipes(struct pov_fn *fns)
 {
 	fns[CALIBRATE_ROW_CALL] = (struct pov_fn){
-		.nargs = 7, .poll_arg = POV_ARG_NONE, .comm_arg = POV_ARG_NONE, .spin_arg = POV_ARG_NONE,
+		.nargs = 7,
+		.poll_arg = POV_ARG_NONE,
+		.comm_arg = POV_ARG_NONE,
+		.spin_arg = POV_ARG_NONE,
 	};
 	fns[CALIBRATE_ROW_SPIN] = (struct pov_fn){
-		.nargs = 7, .flags = POV_FN_POLL, .poll_arg = 6, .comm_arg = POV_ARG_NONE, .spin_arg = 5,
+		.nargs = 7,
+		.flags = POV_FN_POLL,
+		.poll_arg = 6,
+		.comm_arg = POV_ARG_NONE,
+		.spin_arg = 5,
 	};
 }
 
@@ -135,9 +145,10 @@ struct pipes {
 };
 
 /* What the probes of a row add to a function, in ns. */
-static int measure_row(struct kernel *k, const struct pipes *p, unsigned int row, bool stepped, double *out)
+static int measure_row(struct kernel *k, const struct pipes *p, unsigned int row, bool stepped,
+		       double *out)
 {
-	struct link_site site = { .cookie = POV_COOKIE(row, 0) };
+	struct link_site site = {.cookie = POV_COOKIE(row, 0)};
 	struct links links = {};
 	double bare, probed;
 	int err;
@@ -193,7 +204,7 @@ int calibrate_run(struct kernel *k, struct probe_cost *out, uint32_t *pid)
 	close(answer[1]);
 	err = child < 0 ? -errno : kernel_add_target(k, child);
 	if (!err)
-		err = measure_all(k, &(struct pipes){ ask[1], answer[0] }, out);
+		err = measure_all(k, &(struct pipes){ask[1], answer[0]}, out);
 	close(ask[1]);
 	close(answer[0]);
 	if (child > 0) {

@@ -11,8 +11,8 @@
 struct kernel;
 
 struct probe_cost {
-	double call_ns; /* added to a recorded call (entry and return) */
-	double spin_ns; /* added to an empty poll */
+	double call_ns;	   /* added to a recorded call (entry and return) */
+	double spin_ns;	   /* added to an empty poll */
 	double stepped_ns; /* as call_ns, where the kernel single-steps the instruction */
 	uint32_t samples;
 };

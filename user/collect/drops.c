@@ -7,6 +7,9 @@
 #include "abi/event.h"
 #include "trace/trace_write.h"
 
+#define DROP_DELAY_NS \
+	1000000 /* longest time between a record's time and its being counted as dropped */
+
 static const char *const miss_names[POV_MISS_CNT] = {
 	[POV_MISS_DEPTH] = "depth",
 	[POV_MISS_THREADS] = "threads",
@@ -19,15 +22,14 @@ void drops_init(struct drops *d, const volatile uint64_t *counters, uint64_t now
 	memset(d, 0, sizeof(*d));
 	d->counters = counters;
 	d->last_ns = now_ns;
-	for (unsigned int i = 0; i < POV_COUNTERS; i++)
-		d->last[i] = 0;
 }
 
 void drops_sample(struct drops *d, unsigned int rings, struct trace_writer *w, uint64_t now_ns)
 {
 	struct pov_lost r = {
-		.hdr = { .size = sizeof(r), .kind = POV_KIND_LOST, .ts_ns = now_ns },
-		.since_ns = d->last_ns,
+		.hdr = {.size = sizeof(r), .kind = POV_KIND_LOST, .ts_ns = now_ns},
+		/* what was dropped bears the time before it was dropped */
+		.since_ns = d->last_ns > DROP_DELAY_NS ? d->last_ns - DROP_DELAY_NS : 0,
 	};
 
 	for (unsigned int i = 0; i < (rings + 1) * POV_CLASS_CNT; i++) {
@@ -51,8 +53,9 @@ json_t *drops_json(const struct drops *d, unsigned int rings)
 
 	for (unsigned int i = 0; i < (rings + 1) * POV_CLASS_CNT; i++)
 		if (d->last[i])
-			json_array_append_new(a, json_pack("{s:i,s:i,s:I}", "ring", (int)(i / POV_CLASS_CNT),
-							   "class", (int)(i % POV_CLASS_CNT), "cnt",
+			json_array_append_new(a, json_pack("{s:i,s:i,s:I}", "ring",
+							   (int)(i / POV_CLASS_CNT), "class",
+							   (int)(i % POV_CLASS_CNT), "cnt",
 							   (json_int_t)d->last[i]));
 	return a;
 }

@@ -40,11 +40,12 @@ static json_t *topology_describe(void)
 		goto out;
 	}
 	while ((pu = hwloc_get_next_obj_by_type(topo, HWLOC_OBJ_PU, pu)))
-		json_array_append_new(
-			cpus, json_pack("{s:i,s:i,s:i,s:i,s:i}", "cpu", (int)pu->os_index, "core",
-					logical_of(topo, pu, HWLOC_OBJ_CORE), "package",
-					logical_of(topo, pu, HWLOC_OBJ_PACKAGE), "numa", numa_of(topo, pu), "l3",
-					logical_of(topo, pu, HWLOC_OBJ_L3CACHE)));
+		json_array_append_new(cpus,
+				      json_pack("{s:i,s:i,s:i,s:i,s:i}", "cpu", (int)pu->os_index,
+						"core", logical_of(topo, pu, HWLOC_OBJ_CORE),
+						"package", logical_of(topo, pu, HWLOC_OBJ_PACKAGE),
+						"numa", numa_of(topo, pu), "l3",
+						logical_of(topo, pu, HWLOC_OBJ_L3CACHE)));
 out:
 	hwloc_topology_destroy(topo);
 	return cpus;
@@ -56,8 +57,8 @@ json_t *host_describe(void)
 
 	if (uname(&u))
 		die("uname failed");
-	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:o}", "type", "host", "hostname", u.nodename, "kernel",
-			 u.release, "version", u.version, "machine", u.machine, "cpus",
+	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:o}", "type", "host", "hostname", u.nodename,
+			 "kernel", u.release, "version", u.version, "machine", u.machine, "cpus",
 			 (int)sysconf(_SC_NPROCESSORS_CONF), "topology", topology_describe());
 }
 
@@ -87,6 +88,6 @@ json_t *host_clocks_describe(void)
 		real = r;
 		raw = w;
 	}
-	return json_pack("{s:s,s:I,s:I,s:I,s:I}", "type", "clocks", "monotonic_ns", mono, "boottime_ns",
-			 boot, "realtime_ns", real, "raw_ns", raw);
+	return json_pack("{s:s,s:I,s:I,s:I,s:I}", "type", "clocks", "monotonic_ns", mono,
+			 "boottime_ns", boot, "realtime_ns", real, "raw_ns", raw);
 }

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-json_t *host_describe(void);	   /* "host"; the caller owns it */
+json_t *host_describe(void);	    /* "host"; the caller owns it */
 json_t *host_clocks_describe(void); /* "clocks", all read together; the caller owns it */
 
 #endif

@@ -36,10 +36,10 @@ struct images {
 	struct kernel *kernel;
 	struct library_set *libs;
 	struct trace_writer *writer;
-	struct map processes;  /* pid → struct process */
-	struct map described;  /* key hash → marker: its "image" meta is written */
-	struct map ranks;      /* pid → marker: described as using MPI */
-	uint32_t rank_cnt;     /* ever */
+	struct map processes; /* pid → struct process */
+	struct map described; /* key hash → marker: its "image" meta is written */
+	struct map ranks;     /* pid → marker: described as using MPI */
+	uint32_t rank_cnt;    /* ever */
 };
 
 struct images *images_new(struct kernel *k, struct library_set *libs, struct trace_writer *w)
@@ -91,8 +91,8 @@ static void image_describe(struct images *im, uint32_t dev, uint64_t ino, const 
 
 	if (map_set(&im->described, key, im))
 		return;
-	meta_write(im, json_pack("{s:s,s:I,s:I,s:s,s:s}", "type", "image", "dev", (json_int_t)dev, "ino",
-				 (json_int_t)ino, "path", path, "build_id", build_id));
+	meta_write(im, json_pack("{s:s,s:I,s:I,s:s,s:s}", "type", "image", "dev", (json_int_t)dev,
+				 "ino", (json_int_t)ino, "path", path, "build_id", build_id));
 }
 
 static void process_describe(struct images *im, struct process *p, const struct proc_maps *maps)
@@ -100,7 +100,7 @@ static void process_describe(struct images *im, struct process *p, const struct 
 	json_t *m = proc_describe(p->pid), *libs = json_array(), *copied = json_array();
 	const struct proc_map *exe = maps && maps->cnt ? &maps->map[0] : NULL;
 	const char *exe_path = json_string_value(json_object_get(m, "exe"));
-	struct proc_rank rank = { -1, -1, "", "" };
+	struct proc_rank rank = {-1, -1, "", ""};
 	char bias[24];
 
 	proc_rank_read(p->pid, &rank);
@@ -111,7 +111,8 @@ static void process_describe(struct images *im, struct process *p, const struct 
 		}
 	for (unsigned int i = 0; i < p->nlibs; i++) {
 		snprintf(bias, sizeof(bias), "0x%" PRIx64, p->libs[i].bias);
-		json_array_append_new(libs, json_pack("{s:i,s:s}", "id", p->libs[i].lib->id, "bias", bias));
+		json_array_append_new(libs, json_pack("{s:i,s:s}", "id", p->libs[i].lib->id, "bias",
+						      bias));
 		if (exe) {
 			json_t *c = library_copied(p->libs[i].lib, p->pid, exe);
 
@@ -159,7 +160,7 @@ static bool process_add_lib(struct images *im, pid_t pid, const struct library *
 
 static void file_state_set(struct images *im, uint32_t dev, uint64_t ino, uint32_t state)
 {
-	struct pov_file_key key = { .ino = ino, .dev = dev };
+	struct pov_file_key key = {.ino = ino, .dev = dev};
 
 	if (bpf_map_update_elem(im->kernel->files_fd, &key, &state, BPF_ANY))
 		log_debug("files: %s", strerror(errno));
@@ -169,7 +170,8 @@ static void file_state_set(struct images *im, uint32_t dev, uint64_t ino, uint32
  * Looks at one mapping, known to the kernel half as (dev, ino). true if its process has to be described
  * again.
  */
-static bool map_look(struct images *im, pid_t pid, const struct proc_map *map, uint32_t dev, uint64_t ino)
+static bool map_look(struct images *im, pid_t pid, const struct proc_map *map, uint32_t dev,
+		     uint64_t ino)
 {
 	struct library *lib = NULL;
 	bool is_new, news = false;
@@ -183,8 +185,8 @@ static bool map_look(struct images *im, pid_t pid, const struct proc_map *map, u
 		free(text);
 	}
 	if (found < 0 && found != -ESRCH && found != -ENOENT && is_new)
-		log_warn("%s: cannot be looked at (%s); MPI calls in it would not be seen", map->path,
-			 strerror(-found));
+		log_warn("%s: cannot be looked at (%s); MPI calls in it would not be seen",
+			 map->path, strerror(-found));
 	file_state_set(im, dev, ino, found == 1 ? POV_FILE_TRACED : POV_FILE_PLAIN);
 	image_describe(im, dev, ino, map->path, library_set_build_id(im->libs, pid, map));
 	if (found == 1)
@@ -232,7 +234,8 @@ static void on_image(struct images *im, const struct pov_image *r)
 	if (!proc_maps_read(r->tgid, &maps)) {
 		map = proc_maps_at(&maps, r->start);
 		if (map)
-			news = map_look(im, r->tgid, map, r->ino ? r->dev : map->dev, r->ino ? r->ino : map->ino);
+			news = map_look(im, r->tgid, map, r->ino ? r->dev : map->dev,
+					r->ino ? r->ino : map->ino);
 		if (news)
 			process_describe(im, map_get(&im->processes, r->tgid), &maps);
 		proc_maps_release(&maps);
@@ -309,7 +312,10 @@ void images_control(struct images *im, const struct pov_hdr *rec)
 static void image_record_write(struct images *im, pid_t pid, const struct proc_map *map)
 {
 	struct pov_image r = {
-		.hdr = { .size = sizeof(r), .kind = POV_KIND_IMAGE, .tid = pid, .ts_ns = kernel_now_ns() },
+		.hdr = {.size = sizeof(r),
+			.kind = POV_KIND_IMAGE,
+			.tid = pid,
+			.ts_ns = kernel_now_ns()},
 		.tgid = pid,
 		.dev = map->dev,
 		.ino = map->ino,

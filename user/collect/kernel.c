@@ -17,9 +17,9 @@
 #include "base/log.h"
 #include "povtrace.skel.h"
 
-#define WAKE_SHARE 8		  /* a ring wakes the collector when 1/8 full */
-#define RINGS_WANTED 32		  /* at most, unless told otherwise */
-#define RING_BYTES (16ull << 20)  /* of each … */
+#define WAKE_SHARE 8		   /* a ring wakes the collector when 1/8 full */
+#define RINGS_WANTED 32		   /* at most, unless told otherwise */
+#define RING_BYTES (16ull << 20)   /* of each … */
 #define RINGS_BYTES (256ull << 20) /* … and of all together, at most */
 
 static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -68,8 +68,9 @@ static int features_check(const struct features *f)
 		return -EOPNOTSUPP;
 	}
 	if (!f->ringbuf || !f->cookie || !f->tracing) {
-		log_error("this kernel is too old: ring buffer, typed tracepoints and attach cookies are "
-			  "needed (Linux 5.15); see `povtrace check`");
+		log_error(
+			"this kernel is too old: ring buffer, typed tracepoints and attach cookies are "
+			"needed (Linux 5.15); see `povtrace check`");
 		return -EOPNOTSUPP;
 	}
 	return 0;
@@ -106,19 +107,19 @@ static int rings_plan(struct kernel *k, const struct kernel_options *opt)
 	return 0;
 }
 
-
 /* Inner ring buffers of the outer map; the last is the rescue ring. */
 static int rings_create(struct kernel *k)
 {
 	int outer = bpf_map__fd(k->skel->maps.rings), err;
 
 	for (unsigned int i = 0; i <= k->rings; i++) {
-		k->ring_fd[i] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "pov_ring", 0, 0, k->ring_bytes, NULL);
-		if (k->ring_fd[i] < 0 ||
-		    bpf_map_update_elem(outer, &i, &k->ring_fd[i], BPF_ANY)) {
+		k->ring_fd[i] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "pov_ring", 0, 0,
+					       k->ring_bytes, NULL);
+		if (k->ring_fd[i] < 0 || bpf_map_update_elem(outer, &i, &k->ring_fd[i], BPF_ANY)) {
 			err = -errno;
-			log_error("cannot create ring %u of %llu bytes: %s; try a smaller --ring-size", i,
-				  (unsigned long long)k->ring_bytes, strerror(-err));
+			log_error(
+				"cannot create ring %u of %llu bytes: %s; try a smaller --ring-size",
+				i, (unsigned long long)k->ring_bytes, strerror(-err));
 			return err;
 		}
 	}
@@ -205,8 +206,10 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k)
 	constants_set(k, opt);
 	err = povtrace__load(k->skel);
 	if (err) {
-		log_error("cannot load the kernel half: %s; `povtrace -v -v record …` shows why, and "
-			  "`povtrace check` what this kernel can do", strerror(-err));
+		log_error(
+			"cannot load the kernel half: %s; `povtrace -v -v record …` shows why, and "
+			"`povtrace check` what this kernel can do",
+			strerror(-err));
 		return err;
 	}
 	maps_take(k);
@@ -236,20 +239,23 @@ int kernel_attach(struct kernel *k)
 	struct povtrace *s = k->skel;
 	/* switches last: a wake-up must not be missing for a switch that is seen */
 	struct bpf_program *const progs[] = {
-		s->progs.process_fork,	     s->progs.process_exec,	 s->progs.process_exit,
-		s->progs.task_rename,	     s->progs.image_fentry,	 s->progs.image_kprobe,
-		s->progs.image_tree,	     s->progs.irq_handler_exit,	 s->progs.irq_handler_entry,
-		s->progs.softirq_exit,	     s->progs.softirq_entry,	 s->progs.sched_waking,
-		s->progs.sched_wakeup_new,   s->progs.sched_migrate_task, s->progs.sched_switch_state,
-		s->progs.sched_switch_plain,
+		s->progs.process_fork,	     s->progs.process_exec,
+		s->progs.process_exit,	     s->progs.task_rename,
+		s->progs.image_fentry,	     s->progs.image_kprobe,
+		s->progs.image_tree,	     s->progs.irq_handler_exit,
+		s->progs.irq_handler_entry,  s->progs.softirq_exit,
+		s->progs.softirq_entry,	     s->progs.sched_waking,
+		s->progs.sched_wakeup_new,   s->progs.sched_migrate_task,
+		s->progs.sched_switch_state, s->progs.sched_switch_plain,
 	};
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(progs) / sizeof(*progs) && !err; i++)
 		err = attach_one(k, progs[i]);
 	if (!err && k->features.image_way == IMAGE_NONE)
-		log_warn("this kernel does not show new code mappings: only libraries that are mapped already "
-			 "are traced");
+		log_warn(
+			"this kernel does not show new code mappings: only libraries that are mapped already "
+			"are traced");
 	return err;
 }
 
@@ -279,7 +285,8 @@ int kernel_add_target(struct kernel *k, uint32_t tgid)
 }
 
 /* Runs an iterator program and hands each item of a fixed size to fn. */
-static int iterate(struct bpf_program *prog, size_t bytes, void (*fn)(void *ctx, const void *item), void *ctx)
+static int iterate(struct bpf_program *prog, size_t bytes, void (*fn)(void *ctx, const void *item),
+		   void *ctx)
 {
 	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
 	const size_t cap = 16 * bytes;

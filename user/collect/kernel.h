@@ -19,18 +19,18 @@ struct povtrace;
 struct kernel_options {
 	enum pov_sched_mode sched;
 	bool irq, all;
-	bool perf_links;	/* perf-event uprobes even where uprobe_multi works */
+	bool perf_links; /* perf-event uprobes even where uprobe_multi works */
 	uint64_t spin_gap_ns;
-	uint64_t ring_bytes;	/* of one ring, rounded up to a power of two of pages; 0 = chosen here */
+	uint64_t ring_bytes; /* of one ring, rounded up to a power of two of pages; 0 = chosen here */
 	unsigned int cpus_per_ring; /* 0 = chosen here */
-	const struct pov_fn *fns; /* POV_FUNCS_MAX recipes by row */
+	const struct pov_fn *fns;   /* POV_FUNCS_MAX recipes by row */
 };
 
 struct kernel {
 	struct povtrace *skel;
 	struct features features;
-	struct links links;	/* all but the libraries' probes */
-	unsigned int rings;	/* CPU-group rings; the rescue ring is number `rings` */
+	struct links links; /* all but the libraries' probes */
+	unsigned int rings; /* CPU-group rings; the rescue ring is number `rings` */
 	unsigned int cpus_per_ring;
 	uint64_t ring_bytes;
 	int ring_fd[POV_RINGS_MAX];

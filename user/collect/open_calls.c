@@ -48,7 +48,7 @@ static void on_thread(void *ctx, const void *item)
 uint64_t open_calls_read(struct kernel *k, uint64_t end_ns,
 			 void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx)
 {
-	struct reading r = { .end_ns = end_ns, .fn = fn, .ctx = ctx };
+	struct reading r = {.end_ns = end_ns, .fn = fn, .ctx = ctx};
 
 	kernel_dump_threads(k, on_thread, &r);
 	return r.calls;

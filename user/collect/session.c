@@ -65,7 +65,7 @@ struct session {
 	uint64_t start_ns, sampled_ns, shown_ns;
 	uint64_t end_ns; /* once set: records behind it do not belong to the recording */
 	bool discard;	 /* calibration's records */
-	int err;      /* sticky, from the writer */
+	int err;	 /* sticky, from the writer */
 };
 
 /* ---- meta objects ---- */
@@ -97,19 +97,20 @@ static json_t *strings_json(char *const *v, int n)
 
 static json_t *config_json(const struct session *s)
 {
-	static const char *const modes[] = { "off", "ranks", "all" };
+	static const char *const modes[] = {"off", "ranks", "all"};
 	const struct session_options *o = s->opt;
 
-	return json_pack("{s:s,s:b,s:I,s:i,s:I,s:i,s:s,s:b}", "sched", modes[o->sched], "irq", o->irq,
-			 "spin_gap_ns", (json_int_t)o->spin_gap_ns, "rings", (int)s->kernel.rings,
-			 "ring_bytes", (json_int_t)s->kernel.ring_bytes, "cpus_per_ring",
-			 (int)s->kernel.cpus_per_ring, "groups", o->groups ? o->groups : "default", "all", o->all);
+	return json_pack("{s:s,s:b,s:I,s:i,s:I,s:i,s:s,s:b}", "sched", modes[o->sched], "irq",
+			 o->irq, "spin_gap_ns", (json_int_t)o->spin_gap_ns, "rings",
+			 (int)s->kernel.rings, "ring_bytes", (json_int_t)s->kernel.ring_bytes,
+			 "cpus_per_ring", (int)s->kernel.cpus_per_ring, "groups",
+			 o->groups ? o->groups : "default", "all", o->all);
 }
 
 static void meta_begin(struct session *s)
 {
-	json_t *o = json_pack("{s:s,s:s,s:i,s:I}", "type", "recording", "povtrace", POV_VERSION, "abi", 1,
-			      "start_ns", (json_int_t)s->start_ns);
+	json_t *o = json_pack("{s:s,s:s,s:i,s:I}", "type", "recording", "povtrace", POV_VERSION,
+			      "abi", 1, "start_ns", (json_int_t)s->start_ns);
 
 	json_object_set_new(o, "argv", strings_json(s->opt->argv, s->opt->argc));
 	json_object_set_new(o, "config", config_json(s));
@@ -139,14 +140,15 @@ static void meta_end(struct session *s)
 
 	meta(s, host_clocks_describe());
 	r->own_cpu_ns = own_cpu_ns();
-	o = json_pack("{s:s,s:I,s:s,s:I}", "type", "end", "ts_ns", (json_int_t)s->end_ns, "reason", r->reason,
-		      "own_cpu_ns", (json_int_t)r->own_cpu_ns);
+	o = json_pack("{s:s,s:I,s:s,s:I}", "type", "end", "ts_ns", (json_int_t)s->end_ns, "reason",
+		      r->reason, "own_cpu_ns", (json_int_t)r->own_cpu_ns);
 	json_object_set_new(o, "drops", drops_json(&s->drops, s->kernel.rings));
 	json_object_set_new(o, "misses", drops_misses_json(&s->drops));
 	json_object_set_new(o, "stats",
-			    json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "calls", (json_int_t)r->calls, "polls",
-				      (json_int_t)r->polls, "spins", (json_int_t)r->spins, "switches",
-				      (json_int_t)r->switches, "rescued",
+			    json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "calls",
+				      (json_int_t)r->calls, "polls", (json_int_t)r->polls, "spins",
+				      (json_int_t)r->spins, "switches", (json_int_t)r->switches,
+				      "rescued",
 				      (json_int_t)drops_stat(&s->drops, POV_STAT_RESCUED), "folded",
 				      (json_int_t)drops_stat(&s->drops, POV_STAT_FOLDED), "holds",
 				      (json_int_t)drops_stat(&s->drops, POV_STAT_HOLDS)));
@@ -214,7 +216,7 @@ static int rings_open(struct session *s)
 	if (!s->rings)
 		goto fail;
 	for (unsigned int i = 0; i <= s->kernel.rings; i++) {
-		s->ring_ctx[i] = (struct ring_ctx){ .s = s, .stream = i };
+		s->ring_ctx[i] = (struct ring_ctx){.s = s, .stream = i};
 		if (ring_buffer__add(s->rings, s->kernel.ring_fd[i], on_ring, &s->ring_ctx[i]))
 			goto fail;
 	}
@@ -239,8 +241,8 @@ static void on_open_call(void *ctx, const struct pov_hdr *rec)
 
 static void target_describe(struct session *s, pid_t pid, json_t *cmdline)
 {
-	meta(s, json_pack("{s:s,s:I,s:i,s:o}", "type", "target", "ts_ns", (json_int_t)kernel_now_ns(), "pid",
-			  pid, "cmdline", cmdline));
+	meta(s, json_pack("{s:s,s:I,s:i,s:o}", "type", "target", "ts_ns",
+			  (json_int_t)kernel_now_ns(), "pid", pid, "cmdline", cmdline));
 }
 
 static int target_add(struct session *s, pid_t pid)
@@ -289,13 +291,14 @@ static int all_visit(void *ctx, pid_t pid, pid_t parent)
 
 static int targets_find(struct session *s)
 {
-	struct family f = { .s = s };
+	struct family f = {.s = s};
 	int err;
 
 	for (size_t i = 0; i < s->opt->pid_cnt; i++) {
 		err = target_add(s, s->opt->pids[i]);
 		if (err) {
-			log_error("no process %d to attach to: %s", s->opt->pids[i], strerror(-err));
+			log_error("no process %d to attach to: %s", s->opt->pids[i],
+				  strerror(-err));
 			return err;
 		}
 	}
@@ -352,7 +355,7 @@ static int session_load(struct session *s)
 		.cpus_per_ring = o->cpus_per_ring,
 		.fns = s->fns,
 	};
-	struct library_options lo = { .programs = &s->kernel.programs, .wanted = s->wanted };
+	struct library_options lo = {.programs = &s->kernel.programs, .wanted = s->wanted};
 	uint32_t pid;
 	int err;
 
@@ -411,8 +414,9 @@ static void progress_show(struct session *s, uint64_t now, bool last)
 		fprintf(stderr,
 			"\rrecording %.0f s: %" PRIu64 " ranks, %" PRIu64 " records, %" PRIu64
 			" lost, %.1f MB, own CPU %.1f %%\033[K",
-			seconds, (uint64_t)images_rank_count(s->images), s->res->records, s->drops.total,
-			st.file_bytes / 1e6, 100.0 * own_cpu_ns() / 1e9 / (seconds > 0 ? seconds : 1));
+			seconds, (uint64_t)images_rank_count(s->images), s->res->records,
+			s->drops.total, st.file_bytes / 1e6,
+			100.0 * own_cpu_ns() / 1e9 / (seconds > 0 ? seconds : 1));
 	fflush(stderr);
 }
 
@@ -427,7 +431,8 @@ static const char *over(struct session *s, const volatile int *stop, uint64_t no
 		return s->err == -EFBIG ? "size limit" : "write error";
 	if (s->opt->duration_ns && now - s->start_ns >= s->opt->duration_ns)
 		return "duration";
-	if (s->launch.pid && waitpid(s->launch.pid, &s->res->child_status, WNOHANG) == s->launch.pid) {
+	if (s->launch.pid &&
+	    waitpid(s->launch.pid, &s->res->child_status, WNOHANG) == s->launch.pid) {
 		s->launch.pid = 0;
 		return "command ended";
 	}
@@ -525,7 +530,8 @@ static int targets_check(const struct session_options *o)
 	return 0;
 }
 
-int session_run(const struct session_options *opt, const volatile int *stop, struct session_result *out)
+int session_run(const struct session_options *opt, const volatile int *stop,
+		struct session_result *out)
 {
 	struct session *s = xcalloc(1, sizeof(*s));
 	int err, e;

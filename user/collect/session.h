@@ -14,34 +14,34 @@
 #include "abi/config.h"
 
 struct session_options {
-	const char *path;	    /* of the .pov file */
-	char *const *command;	    /* to launch, NULL-terminated; or NULL */
-	const char *user;	    /* to launch it as, or NULL */
-	const pid_t *pids;	    /* running processes to attach to */
+	const char *path;     /* of the .pov file */
+	char *const *command; /* to launch, NULL-terminated; or NULL */
+	const char *user;     /* to launch it as, or NULL */
+	const pid_t *pids;    /* running processes to attach to */
 	size_t pid_cnt;
-	bool all;		    /* every MPI process of the node */
-	const bool *recorded;	    /* by row of the function table */
-	const char *groups;	    /* as asked for, for the trace's configuration; or NULL */
+	bool all;	      /* every MPI process of the node */
+	const bool *recorded; /* by row of the function table */
+	const char *groups;   /* as asked for, for the trace's configuration; or NULL */
 	enum pov_sched_mode sched;
 	bool irq;
 	bool perf_links;
 	uint64_t spin_gap_ns;
-	uint64_t ring_bytes;	    /* 0 = chosen by the number of CPUs, like the next */
+	uint64_t ring_bytes; /* 0 = chosen by the number of CPUs, like the next */
 	unsigned int cpus_per_ring;
-	uint64_t duration_ns;	    /* 0 = until the targets end or a signal comes */
-	uint64_t max_bytes;	    /* of the file; 0 = no limit */
-	int uid, gid;		    /* owner of the file, -1 = caller */
-	int argc;		    /* povtrace's own command line, for the trace */
+	uint64_t duration_ns; /* 0 = until the targets end or a signal comes */
+	uint64_t max_bytes;   /* of the file; 0 = no limit */
+	int uid, gid;	      /* owner of the file, -1 = caller */
+	int argc;	      /* povtrace's own command line, for the trace */
 	char *const *argv;
-	bool progress;		    /* a line on stderr, once a second */
+	bool progress; /* a line on stderr, once a second */
 };
 
 struct session_result {
 	uint64_t calls, polls, spins, switches, records, lost, open_calls, file_bytes;
 	uint32_t ranks;
 	uint64_t wall_ns, own_cpu_ns;
-	int child_status; /* wait(2) status of the command; -1 if none or still running */
-	pid_t child_pid;  /* of the command if it still runs, else 0 */
+	int child_status;   /* wait(2) status of the command; -1 if none or still running */
+	pid_t child_pid;    /* of the command if it still runs, else 0 */
 	const char *reason; /* why it ended */
 };
 
@@ -49,6 +49,7 @@ struct session_result {
  * Runs the recording. *stop is set by signal handlers: 1 = end in order, 2 = at once. 0, or -errno (printed);
  * what was recorded until then is in the file all the same, which is whole. *out is always filled.
  */
-int session_run(const struct session_options *opt, const volatile int *stop, struct session_result *out);
+int session_run(const struct session_options *opt, const volatile int *stop,
+		struct session_result *out);
 
 #endif
