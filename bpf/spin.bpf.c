@@ -60,17 +60,18 @@ __noinline int spin_add(struct pov_thread *t, u32 idx, u64 end_ns, u64 arg)
 		s->tgid = c->tgid;
 		s->depth = c->depth;
 	}
+	sf += index_mask(i, POV_SPIN_FUNCS_MAX); /* what the verifier of 6.1 cannot see in the loop */
 	if (i >= s->nfuncs) {
-		sf[i].cnt = 0;
-		sf[i].busy_ns = 0;
-		sf[i].arg = arg;
-		sf[i].func = c->func;
-		sf[i].lib = c->lib;
-		sf[i].pad = 0;
+		sf->cnt = 0;
+		sf->busy_ns = 0;
+		sf->arg = arg;
+		sf->func = c->func;
+		sf->lib = c->lib;
+		sf->pad = 0;
 		s->nfuncs = i + 1;
 	}
-	sf[i].cnt++;
-	sf[i].busy_ns += end_ns - begin_ns;
+	sf->cnt++;
+	sf->busy_ns += end_ns - begin_ns;
 	s->dur_ns += end_ns - s->hdr.ts_ns;
 	s->hdr.ts_ns = end_ns;
 	s->cpu = bpf_get_smp_processor_id();
