@@ -327,7 +327,7 @@ static const char *const examples[] = {
 	"record a job from its first instruction",
 	"sudo povtrace record -d 10 -p $(pgrep mpirun)",
 	"ten seconds of a job that runs already",
-	"sudo povtrace record -o run.pftrace --mpi p2p,request -- mpirun -np 4 ./app",
+	"sudo povtrace record -o run.pftrace --mpi p2p,req -- mpirun -np 4 ./app",
 	"only point-to-point calls and completions, exported for ui.perfetto.dev",
 	"sudo povtrace record --all --sched ranks -d 60",
 	"every MPI process of the node for a minute",

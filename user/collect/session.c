@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -497,13 +498,13 @@ static void session_end(struct session *s, const volatile int *stop)
 
 static int session_finish(struct session *s)
 {
-	struct trace_writer_stats st;
 	int err = s->err == -EFBIG ? 0 : s->err, e;
+	struct stat st;
 
-	trace_writer_get_stats(s->writer, &st);
 	e = trace_writer_finish(s->writer);
 	s->writer = NULL;
-	s->res->file_bytes = st.file_bytes;
+	if (!stat(s->opt->path, &st))
+		s->res->file_bytes = st.st_size;
 	return err ? err : e == -EFBIG ? 0 : e;
 }
 
