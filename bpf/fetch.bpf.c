@@ -93,7 +93,8 @@ static __always_inline int sum_array(u64 p, u32 n, u32 width, u64 *out)
 
 	for (i = 0; i < SUM_MAX / SUM_CHUNK; i++) {
 		if (i >= chunks)
-			return rest ? sum_chunk(p + (u64)i * SUM_CHUNK * width, rest, width, out) : 0;
+			return rest ? sum_chunk(p + (u64)i * SUM_CHUNK * width, rest, width, out) :
+				      0;
 		if (sum_chunk(p + (u64)i * SUM_CHUNK * width, SUM_CHUNK, width, out))
 			return -1;
 	}

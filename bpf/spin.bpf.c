@@ -60,7 +60,8 @@ __noinline int spin_add(struct pov_thread *t, u32 idx, u64 end_ns, u64 arg)
 		s->tgid = c->tgid;
 		s->depth = c->depth;
 	}
-	sf += index_mask(i, POV_SPIN_FUNCS_MAX); /* what the verifier of 6.1 cannot see in the loop */
+	sf += index_mask(i,
+			 POV_SPIN_FUNCS_MAX); /* what the verifier of 6.1 cannot see in the loop */
 	if (i >= s->nfuncs) {
 		sf->cnt = 0;
 		sf->busy_ns = 0;
