@@ -41,7 +41,7 @@ static __always_inline void calls_announce(struct task_struct *p, u64 now)
 		b.tgid = c->tgid;
 		b.func = c->func;
 		b.depth = c->depth;
-		emit(&b, sizeof(b), POV_CLASS_CALL);
+		emit(&b, sizeof(b), POV_CLASS_SCHED);
 	}
 }
 

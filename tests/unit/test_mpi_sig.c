@@ -68,7 +68,7 @@ static const char *fn_text(const char *name)
 	used = sprintf(buf, "%u", fn.nargs);
 	if (fn.comm_arg != POV_ARG_NONE)
 		used += sprintf(buf + used, " comm=%u", fn.comm_arg);
-	if (fn.flags)
+	if (fn.flags & POV_FN_POLL)
 		used += sprintf(buf + used, " %s=%u spin=%d",
 				fn.flags & POV_FN_BY_COUNT ? "pollcount" : "poll", fn.poll_arg,
 				(int8_t)fn.spin_arg);

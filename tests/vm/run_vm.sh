@@ -81,7 +81,7 @@ $b mount -t tmpfs none /layer
 $b mkdir /layer/upper /layer/work
 $b mount -t overlay -o lowerdir=/host,upperdir=/layer/upper,workdir=/layer/work none /root
 for d in proc sys dev; do $b mount --move /$d /root/$d; done
-for d in tmp run; do $b mount -t tmpfs none /root/$d; done
+$b mount -t tmpfs none /root/run # not over /tmp: the tree may lie there
 $b chmod 1777 /root/tmp
 $b mkdir -p /root/dev/shm /root/dev/pts /root/mnt/out
 $b mount -t tmpfs none /root/dev/shm
@@ -99,7 +99,7 @@ prepare() {
 	local package version dir=$cache/$series
 	package=$(newest_kernel)
 	[ -n "$package" ] || give_up "apt knows no linux-image-$series.* package"
-	[ -s "$dir/ready" ] && [ "$(cat "$dir/ready")" = "$package 1" ] && return
+	[ -s "$dir/ready" ] && [ "$(cat "$dir/ready")" = "$package 2" ] && return
 	rm -rf "$dir"
 	mkdir -p "$dir/x" "$dir/initrd/bin" "$dir/initrd/modules" && cd "$dir" || give_up "cannot write $dir"
 	apt-get -o APT::Sandbox::User=root -qq download "$package" >&2 || give_up "cannot download $package"
@@ -113,7 +113,7 @@ prepare() {
 	write_init initrd/init
 	(cd initrd && find . | cpio -o -H newc --quiet | gzip -1) >initrd.gz || give_up "cpio"
 	rm -rf x initrd ./*.deb
-	echo "$package 1" >ready
+	echo "$package 2" >ready
 }
 
 write_guest() { # FILE COMMAND...
@@ -121,7 +121,7 @@ write_guest() { # FILE COMMAND...
 	shift
 	{
 		echo "cd $(printf %q "$PWD") || exit 125"
-		echo "export PATH=$PATH HOME=/root LC_ALL=C.UTF-8 TMPDIR=/tmp POV_IN_VM=1"
+		echo "export PATH=$PATH HOME=/root LC_ALL=C.UTF-8 TMPDIR=/run POV_IN_VM=1"
 		env | sed -n 's/^\(POV_[A-Z_]*\)=.*/\1/p' | while read -r v; do
 			echo "export $v=$(printf %q "${!v}")"
 		done

@@ -274,6 +274,11 @@ void kernel_release(struct kernel *k)
 	k->skel = NULL;
 }
 
+void kernel_reset_counters(struct kernel *k)
+{
+	memset(k->skel->bss->counters, 0, sizeof(k->skel->bss->counters));
+}
+
 int kernel_add_target(struct kernel *k, uint32_t tgid)
 {
 	unsigned int one = 1;

@@ -46,6 +46,8 @@ int kernel_attach(struct kernel *k);
 void kernel_detach(struct kernel *k);
 void kernel_release(struct kernel *k);
 
+/* Forgets what has been counted so far. */
+void kernel_reset_counters(struct kernel *k);
 int kernel_add_target(struct kernel *k, uint32_t tgid);
 /* Calls fn for each thread that exists, with a struct pov_task of kind TASK. 0 or -errno. */
 int kernel_snapshot(struct kernel *k, void (*fn)(void *ctx, const void *task), void *ctx);

@@ -374,6 +374,7 @@ static int session_load(struct session *s)
 	s->discard = true;
 	ring_buffer__consume(s->rings);
 	s->discard = false;
+	kernel_reset_counters(&s->kernel);
 	return 0;
 }
 
