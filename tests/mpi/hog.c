@@ -3,7 +3,8 @@
  * Threads that compute, sleep and communicate while more of them want a CPU than there are CPUs. Each
  * thread reads its own CPU clock and the kernel's account of it (schedstat: ns run, ns waited for a
  * CPU) at its end and prints them with its wall time, so that what the tracer says about its states
- * can be compared. Usage: hog [SECONDS [COMPUTING THREADS]]
+ * can be compared. Few wake-ups a second: on each that preempts, the kernel charges the woken thread from the
+ * moment of waking, some µs before it runs. Usage: hog [SECONDS [COMPUTING THREADS]]
  *
  * One line a thread: {"prog":"hog","rank":…,"pid":…,"tid":…,"role":…,"wall_ns":…,"cpu_ns":…,
  * "run_ns":…,"wait_ns":…}, into $POV_EXPECT or to stdout.
@@ -20,6 +21,7 @@ struct account {
 	const char *role;
 	int tid;
 	unsigned long long begin_ns, end_ns, cpu_ns, run_ns, wait_ns;
+	unsigned long long cpu_begin_ns; /* what the thread had used before */
 };
 
 static struct account accounts[THREADS_MAX + 1];
@@ -38,6 +40,7 @@ static void account_begin(struct account *a, const char *role)
 {
 	a->role = role;
 	a->tid = (int)syscall(SYS_gettid);
+	a->cpu_begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	a->begin_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
@@ -50,7 +53,7 @@ static void account_end(struct account *a)
 	f = fopen(path, "r");
 	MUST(f && fscanf(f, "%llu %llu", &a->run_ns, &a->wait_ns) == 2);
 	fclose(f);
-	a->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	a->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - a->cpu_begin_ns;
 	a->end_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
@@ -84,8 +87,8 @@ static void *doze(void *arg)
 	account_begin(a, "doze");
 	until = a->begin_ns + (unsigned long long)(seconds * 1e9);
 	while (clock_ns(CLOCK_MONOTONIC) < until) {
-		usleep(1700);
-		work(3000);
+		usleep(19000);
+		work(300000);
 	}
 	account_end(a);
 	return NULL;
@@ -103,7 +106,7 @@ static void communicate(int other)
 		if (rank == 0)
 			go = clock_ns(CLOCK_MONOTONIC) < until;
 		MOVE(MPI_Bcast, rank ? 0 : 4, rank ? 4 : 0, &go, 1, MPI_INT, 0, MPI_COMM_WORLD);
-		usleep(500);
+		usleep(23000);
 	}
 }
 

@@ -247,11 +247,11 @@ static void persistent(void)
 			CALL(MPI_Recv_init, 0, 0, 0, in[i], 173, MPI_CHAR, 0, 900 + i,
 			     MPI_COMM_WORLD, &req[i]);
 	for (int i = 0; i < 29; i++) {
-		DO(MPI_Start, &req[0]);
+		MOVE(MPI_Start, rank ? 0 : 173, rank ? 173 : 0, &req[0]);
 		DO(MPI_Wait, &req[0], MPI_STATUS_IGNORE);
 	}
 	for (int i = 0; i < 23; i++) {
-		DO(MPI_Startall, 2, req);
+		MOVE(MPI_Startall, rank ? 0 : 346, rank ? 346 : 0, 2, req);
 		DO(MPI_Waitall, 2, req, MPI_STATUSES_IGNORE);
 	}
 	for (int i = 0; i < 2; i++)
