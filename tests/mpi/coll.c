@@ -93,7 +93,8 @@ static void symmetric(void)
 	for (int i = 0; i < 3; i++)
 		MOVE(MPI_Scan, 4, 4, &rank, &scan, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	for (int i = 0; i < 2; i++)
-		MOVE(MPI_Exscan, 4, rank ? 4 : 0, &rank, &scan, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+		MOVE(MPI_Exscan, 4, rank ? 4 : 0, &rank, &scan, 1, MPI_INT, MPI_SUM,
+		     MPI_COMM_WORLD);
 	for (int i = 0; i < 59; i++)
 		DO(MPI_Barrier, MPI_COMM_WORLD);
 }
