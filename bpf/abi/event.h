@@ -52,7 +52,7 @@ enum pov_class {
 	POV_CLASS_CALL = 0,
 	POV_CLASS_SPIN = 1,
 	POV_CLASS_MORE = 2,
-	POV_CLASS_SCHED = 3,
+	POV_CLASS_SCHED = 3, /* with pov_call_begin, which belongs to its switch */
 	POV_CLASS_IRQ = 4,
 	POV_CLASS_TASK = 5,
 	POV_CLASS_CNT = 6,
@@ -82,7 +82,7 @@ struct pov_switch {
 
 /* hdr.tid = the waker (the thread that was current, even when an interrupt did it). */
 #define POV_WAKING_NEW 0x01 /* first wake-up of a new thread (sched_wakeup_new) */
-#define POV_WAKING_IRQ 0x02 /* from interrupt context */
+#define POV_WAKING_IRQ 0x02 /* from interrupt context; reserved, no recorder sets it yet */
 struct pov_waking {
 	struct pov_hdr hdr;
 	pov_u32 target_tid;
