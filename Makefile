@@ -44,7 +44,7 @@ all: $(BUILD)/povtrace
 
 # ---- flags ----
 
-PKGS := libbpf libelf libdw hwloc libzstd zlib jansson libprotobuf-c
+PKGS := libbpf libelf hwloc libzstd zlib jansson
 WARN := -Wall -Wextra -Wshadow -Werror
 OPT ?= -O2 -g
 CPPFLAGS_ALL := -D_GNU_SOURCE -Iuser -Ibpf -I$(GEN) $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) \
@@ -61,21 +61,18 @@ LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lZydis -lm -lpthread
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=$(BPFDIR)/%.bpf.o)
 SKEL := $(if $(BPF_SRC),$(GEN)/povtrace.skel.h)
-PROTO := $(wildcard user/*/*.proto)
-PROTO_C := $(PROTO:user/%.proto=$(GEN)/%.pb-c.c)
 USER_SRC := $(sort $(wildcard user/*.c user/*/*.c))
-GEN_SRC := $(GEN)/commands.c $(GEN)/layers.c $(GEN)/writers.c $(PROTO_C)
-GEN_HDR := $(GEN)/version.h $(SKEL) $(PROTO_C:.c=.h)
+GEN_SRC := $(GEN)/commands.c $(GEN)/layers.c $(GEN)/writers.c
+GEN_HDR := $(GEN)/version.h $(SKEL)
 USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/obj/%.o)
 GEN_OBJ := $(GEN_SRC:$(GEN)/%.c=$(BUILD)/obj/gen/%.o)
 MAIN_OBJ := $(BUILD)/obj/main.o
 LIB := $(BUILD)/libpovtrace.a
 LIB_OBJ := $(filter-out $(MAIN_OBJ),$(USER_OBJ)) $(GEN_OBJ)
 
-# Writes stdin to $@ only if that changes it, so that nothing is rebuilt for nothing.
-define update
-@mkdir -p $(@D); cat >$@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
-endef
+# Puts what a command printed to $@.$$$$ in the place of $@ only if that changes it, so that nothing is
+# rebuilt for nothing. The name is the shell's own: several makes of one tree may be at it at once.
+update = cmp -s $@.$$$$ $@ && rm $@.$$$$ || mv $@.$$$$ $@
 
 # ---- generated sources ----
 
@@ -85,7 +82,7 @@ define registry
 names=$$(sed -n 's/^const struct $(1) \($(4)_[a-z0-9_]*\) = .*/\1/p' /dev/null $(5) | LC_ALL=C sort); \
 for n in $$names; do echo "extern const struct $(1) $$n;"; done; \
 echo 'const struct $(1) *const $(2)[] = {'; for n in $$names; do echo "	&$$n,"; done; \
-echo '	NULL,'; echo '};'; } >$@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+echo '	NULL,'; echo '};'; } >$@.$$$$; $(update)
 endef
 
 $(GEN)/commands.c: FORCE
@@ -97,11 +94,6 @@ $(GEN)/writers.c: FORCE
 $(GEN)/version.h: Makefile
 	@mkdir -p $(@D)
 	@echo '#define POV_VERSION "$(VERSION)"' >$@
-
-$(GEN)/%.pb-c.c $(GEN)/%.pb-c.h &: user/%.proto
-	$(say) PROTOC $<
-	@mkdir -p $(@D)
-	$(Q)protoc-c -Iuser --c_out=$(GEN) $<
 
 gen: $(GEN_SRC) $(GEN_HDR)
 
@@ -140,7 +132,7 @@ $(GEN)/povtrace.skel.h: $(BPFDIR)/povtrace.linked.o
 $(BUILD)/flags: FORCE
 	@[ -z "$(MISSING)" ] || { echo "make: missing $(MISSING): run \"sudo make deps\"" >&2; exit 1; }
 	@mkdir -p $(@D)
-	@echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL)' >$@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	@echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL)' >$@.$$$$; $(update)
 
 $(BUILD)/obj/%.o: user/%.c $(BUILD)/flags | $(GEN_HDR)
 	$(say) CC $<
@@ -154,7 +146,7 @@ $(BUILD)/obj/gen/%.o: $(GEN)/%.c $(BUILD)/flags | $(GEN_HDR)
 
 $(BUILD)/objects: FORCE
 	@mkdir -p $(@D)
-	@echo '$(LIB_OBJ)' >$@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	@echo '$(LIB_OBJ)' >$@.$$$$; $(update)
 
 $(LIB): $(LIB_OBJ) $(BUILD)/objects
 	@rm -f $@

@@ -19,8 +19,8 @@ ID=${ID:-unknown}
 VERSION_ID=${VERSION_ID:-0}
 BACKPORTS=bookworm-backports
 
-build="gcc clang llvm make pkg-config libbpf-dev libelf-dev libdw-dev zlib1g-dev libzstd-dev libzydis-dev
-	libhwloc-dev libjansson-dev libprotobuf-c-dev protobuf-c-compiler"
+build="gcc clang llvm make pkg-config libbpf-dev libelf-dev zlib1g-dev libzstd-dev libzydis-dev
+	libhwloc-dev libjansson-dev"
 tests="libcmocka-dev bats openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran protobuf-compiler zstd
 	clang-format cppcheck shellcheck jq util-linux procps"
 case $ID-$VERSION_ID in
@@ -56,10 +56,10 @@ fi
 # What decides: each tool answers and each library is found, however it was installed.
 missing_things() {
 	local t m
-	for t in gcc clang make pkg-config protoc-c; do
+	for t in gcc clang make pkg-config; do
 		command -v "$t" >/dev/null || echo "$t"
 	done
-	for m in "libbpf >= 1.3" libelf libdw hwloc libzstd zlib jansson libprotobuf-c cmocka; do
+	for m in "libbpf >= 1.3" libelf hwloc libzstd zlib jansson cmocka; do
 		pkg-config --exists "$m" 2>/dev/null || echo "$m"
 	done
 	[ -e /usr/include/Zydis/Zydis.h ] || [ -e /usr/local/include/Zydis/Zydis.h ] || echo zydis
@@ -138,9 +138,10 @@ if [ "$ID-$VERSION_ID" = debian-12 ] && ! apt-cache policy 2>/dev/null | grep -q
 fi
 $apt update >&2 || say "the package lists could not be renewed; trying with the old ones"
 
-# Debian 12's own libbpf is too old; the newer one brings a newer libelf, and libdw must match it.
+# Debian 12's own libbpf is too old; the newer one brings a newer libelf. Only the same version of libdw1 fits
+# that, and perf and gdb want one.
 if [ "$ID-$VERSION_ID" = debian-12 ]; then
-	$apt install -t $BACKPORTS libbpf-dev libelf-dev libdw-dev bpftool >&2 || exit 1
+	$apt install -t $BACKPORTS libbpf-dev libelf-dev libdw1 bpftool >&2 || exit 1
 fi
 
 # All at once; if one of the test packages cannot be had, that must not keep the rest from being there.
