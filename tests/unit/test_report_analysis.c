@@ -184,8 +184,14 @@ static void trace_write(struct mfix *f)
 		f,
 		"{\"type\":\"library\",\"id\":0,\"path\":\"/lib/libmpi.so\",\"flavour\":\"openmpi\","
 		"\"version\":\"4.1.4\",\"layout\":{\"handle_bytes\":8,\"status_bytes\":24},\"named\":[],"
-		"\"link\":\"uprobe_multi\",\"attached\":400,\"missing\":[\"MPI_X\"],\"failed\":[]}");
-	mfix_meta(f, "{\"type\":\"probe_cost\",\"call_ns\":2.5,\"spin_ns\":1.0,\"samples\":9}");
+		"\"link\":\"uprobe_multi\",\"attached\":400,\"missing\":[\"MPI_X\"],\"failed\":[],"
+		"\"stepped_names\":[\"MPI_Test\",\"MPI_Barrier\"]}");
+	mfix_meta(
+		f,
+		"{\"type\":\"library\",\"id\":1,\"path\":\"/lib/other.so\",\"stepped_names\":[\"MPI_Send\"]}");
+	mfix_meta(
+		f,
+		"{\"type\":\"probe_cost\",\"call_ns\":2.5,\"spin_ns\":1.0,\"stepped_ns\":4.5,\"samples\":9}");
 	put_task(f, 1000, 50, 50, 1, 0, 0, "mpirun");
 	put_task(f, 1000, 100, 100, 0, 1, 0, "app");
 	put_task(f, 1000, 200, 200, 0, 1, 1, "app");
@@ -304,7 +310,9 @@ static void check_rest(const struct report *r)
 	assert_int_equal(v->loss[POV_CLASS_CALL].first_ns, 1150);
 	assert_int_equal(v->open_calls, 1);
 	assert_int_equal(v->process[r->row[1]].calls, 3);
-	assert_int_equal(v->process[r->row[1]].cost_ns, 7 + 40);
+	assert_int_equal(v->process[r->row[1]].stepped, 40 + 1); /* of library 0: no Send */
+	assert_int_equal(v->process[r->row[1]].cost_ns, 7 + 40 + 41 * 2);
+	assert_int_equal(v->process[r->row[0]].stepped, 0);
 	assert_int_equal(v->own_cpu_ns, 7);
 	assert_int_equal(v->library[0].attached, 400);
 	assert_int_equal(v->library[0].missing, 1);

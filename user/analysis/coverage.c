@@ -38,17 +38,37 @@ static struct coverage_hits *hits_of(struct coverage *a, const struct model_thre
 	return &a->process[idx];
 }
 
+static uint64_t site_key(uint16_t lib, uint16_t func)
+{
+	return (uint64_t)lib << 16 | func;
+}
+
+static bool is_stepped(const struct coverage *a, uint16_t lib, const struct func_info *f)
+{
+	return map_get(&a->stepped, site_key(lib, f->id));
+}
+
 static void on_call(void *ctx, const struct model_call *c)
 {
 	struct coverage *a = ctx;
+	struct coverage_hits *hits = hits_of(a, c->thread);
 
-	hits_of(a, c->thread)->calls++;
+	hits->calls++;
+	hits->stepped += is_stepped(a, c->lib, c->func);
 	a->open_calls += c->open;
 }
 
 static void on_spin(void *ctx, const struct model_spin *s)
 {
-	hits_of(ctx, s->thread)->polls += s->cnt;
+	struct coverage *a = ctx;
+	struct coverage_hits *hits = hits_of(a, s->thread);
+	uint32_t i;
+
+	hits->polls += s->cnt;
+	for (i = 0; i < s->nfuncs; i++) {
+		if (is_stepped(a, s->func[i].lib, s->func[i].func))
+			hits->stepped += s->func[i].cnt;
+	}
 }
 
 static void on_switch(void *ctx, const struct model_switch *s)
@@ -77,6 +97,29 @@ static void on_lost(void *ctx, const struct model_lost *l)
 	if (!a->lost)
 		a->lost = xcalloc(COVERAGE_LOST_MAX, sizeof(*a->lost));
 	a->lost[a->nlost++] = *l;
+}
+
+/* Marks the library's functions whose probed instruction is single-stepped. */
+static void stepped_read(struct coverage *a, const struct model *m, const json_t *meta)
+{
+	const json_t *names = json_object_get(meta, "stepped_names");
+	uint64_t lib = count_of(meta, "id");
+	json_t *set = json_object();
+	const struct func_info *f;
+	const char *name;
+	uint32_t i;
+
+	for (i = 0; i < json_array_size(names); i++) {
+		name = json_string_value(json_array_get(names, i));
+		if (name)
+			json_object_set_new(set, name, json_true());
+	}
+	for (i = 0; lib <= UINT16_MAX && i < model_func_count(m); i++) {
+		f = model_func_get(m, i);
+		if (json_object_get(set, f->name))
+			map_set(&a->stepped, site_key((uint16_t)lib, f->id), a);
+	}
+	json_decref(set);
 }
 
 static void library_read(struct coverage *a, const json_t *meta)
@@ -131,26 +174,36 @@ static void end_read(struct coverage *a, const json_t *end)
 	}
 }
 
-static void metas_read(struct coverage *a, const struct trace *t)
+static void on_start(void *ctx, const struct model *m)
 {
+	const struct trace *t = model_get_trace(m);
+	struct coverage *a = ctx;
 	const json_t *meta;
 	size_t i;
 
 	for (i = 0; i < trace_meta_count(t); i++) {
 		meta = trace_meta_get(t, i);
-		if (!strcmp(text_of(meta, "type"), "library"))
-			library_read(a, meta);
+		if (strcmp(text_of(meta, "type"), "library"))
+			continue;
+		library_read(a, meta);
+		stepped_read(a, m, meta);
 	}
 	meta = trace_meta_find(t, "probe_cost");
 	if (meta) {
 		a->calibrated = true;
 		a->call_ns = json_number_value(json_object_get(meta, "call_ns"));
 		a->spin_ns = json_number_value(json_object_get(meta, "spin_ns"));
+		a->stepped_ns = json_number_value(json_object_get(meta, "stepped_ns"));
 		a->switch_ns = json_number_value(json_object_get(meta, "switch_ns"));
 	}
 	meta = trace_meta_find(t, "end");
 	if (meta)
 		end_read(a, meta);
+}
+
+double coverage_step_ns(const struct coverage *a)
+{
+	return a->stepped_ns > a->call_ns ? a->stepped_ns - a->call_ns : 0;
 }
 
 static uint64_t cost(uint64_t hits, double each_ns)
@@ -165,13 +218,13 @@ static int on_finish(void *ctx, const struct model *m)
 	struct coverage *a = ctx;
 	uint32_t i;
 
-	metas_read(a, model_get_trace(m));
 	for (i = 0; i < POV_CLASS_CNT && !a->has_end; i++)
 		a->drops[i] = a->loss[i].cnt;
 	for (i = 0; i < model_process_count(m); i++) {
 		a->process = table_reserve(a->process, &a->nprocess, i, sizeof(*a->process));
 		a->process[i].cost_ns = cost(a->process[i].calls, a->call_ns) +
 					cost(a->process[i].polls, a->spin_ns) +
+					cost(a->process[i].stepped, coverage_step_ns(a)) +
 					cost(a->process[i].switches, a->switch_ns);
 	}
 	return 0;
@@ -182,6 +235,7 @@ void coverage_init(struct coverage *a)
 	memset(a, 0, sizeof(*a));
 	a->end_reason = "";
 	a->sink.ctx = a;
+	a->sink.start = on_start;
 	a->sink.call = on_call;
 	a->sink.spin = on_spin;
 	a->sink.on_switch = on_switch;
@@ -191,6 +245,7 @@ void coverage_init(struct coverage *a)
 
 void coverage_release(struct coverage *a)
 {
+	map_release(&a->stepped);
 	free(a->lost);
 	free(a->process);
 	free(a->library);

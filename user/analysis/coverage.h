@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * What the recording could see, what it missed, and what it cost: attached libraries, losses by class
- * with their times, misses, and the tracer's own overhead (probe hits × calibrated cost).
+ * with their times, misses, and the tracer's own overhead (probe hits × calibrated cost, which is
+ * higher where the kernel single-steps the probed instruction).
  */
 #ifndef POV_ANALYSIS_COVERAGE_H
 #define POV_ANALYSIS_COVERAGE_H
 
 #include "abi/config.h"
+#include "base/map.h"
 #include "model/model.h"
 
 struct coverage_loss {
@@ -19,6 +21,7 @@ struct coverage_loss {
 struct coverage_hits {
 	uint64_t calls;	   /* probe pairs hit: recorded calls of any depth */
 	uint64_t polls;	   /* merged into spins */
+	uint64_t stepped;  /* of calls and polls: the probed instruction is single-stepped */
 	uint64_t switches; /* scheduler records its threads caused */
 	uint64_t cost_ns;  /* by calibrated costs */
 };
@@ -38,8 +41,9 @@ struct coverage {
 	uint32_t nprocess;		  /* allocated */
 	struct coverage_library *library; /* owned */
 	uint32_t nlibrary;
-	bool calibrated;		    /* a probe_cost block is there */
-	double call_ns, spin_ns, switch_ns; /* 0 if not measured */
+	struct map stepped;				/* key of (library, function) → marker */
+	bool calibrated;				/* a probe_cost block is there */
+	double call_ns, spin_ns, stepped_ns, switch_ns; /* 0 if not measured */
 	bool has_end;
 	const char *end_reason;
 	uint64_t drops[POV_CLASS_CNT]; /* as the end block counts; else as LOST records do */
@@ -51,6 +55,8 @@ struct coverage {
 #define COVERAGE_LOST_MAX 1000 /* stretches kept one by one */
 extern const char *const coverage_class_names[POV_CLASS_CNT];
 
+/* What single-stepping adds to a hit, by the calibration; 0 if that is not known. */
+double coverage_step_ns(const struct coverage *a);
 void coverage_init(struct coverage *a);
 void coverage_release(struct coverage *a);
 

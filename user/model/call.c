@@ -259,6 +259,7 @@ void call_record(struct model *m, struct mthread *t, const struct pov_call *rec)
 		.partial = rec->hdr.flags & POV_CALL_PARTIAL,
 		.fault = rec->hdr.flags & POV_CALL_FAULT,
 		.cpu = rec->cpu,
+		.lib = rec->lib,
 		.site = rec->site,
 		.ret = rec->ret,
 	};
@@ -290,6 +291,7 @@ void spin_record(struct model *m, struct mthread *t, const struct pov_spin *rec)
 	spin.site_module = image_find(mprocess_of(t->pub.proc), rec->site, &spin.site_offset);
 	for (i = 0; i < rec->nfuncs && i < POV_SPIN_FUNCS_MAX; i++) {
 		spin.func[i].func = func_find(m, rec->func[i].func);
+		spin.func[i].lib = rec->func[i].lib;
 		spin.func[i].cnt = rec->func[i].cnt;
 		spin.func[i].busy_ns = rec->func[i].busy_ns;
 		spin.func[i].arg = rec->func[i].arg;

@@ -94,6 +94,7 @@ struct model_call {
 	uint8_t depth;
 	bool open, unwound, partial, fault;
 	uint16_t cpu;
+	uint16_t lib;		 /* id of its library's meta object */
 	uint64_t site;		 /* return address */
 	const char *site_module; /* file it lies in, or NULL */
 	uint64_t site_offset;	 /* in that file's mapping terms */
@@ -104,6 +105,7 @@ struct model_call {
 
 struct model_spin_func {
 	const struct func_info *func;
+	uint16_t lib;
 	uint64_t cnt, busy_ns, arg;
 };
 

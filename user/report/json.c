@@ -283,6 +283,7 @@ static void overhead_print(struct json_out *j, const struct report *r, uint32_t 
 	json_out_key_object(j, "overhead");
 	json_out_key_uint(j, "call_hits", h->calls);
 	json_out_key_uint(j, "poll_hits", h->polls);
+	json_out_key_uint(j, "stepped_hits", h->stepped);
 	json_out_key_uint(j, "switch_hits", h->switches);
 	json_known_ns(j, "cost_ns", r->coverage.calibrated, h->cost_ns);
 	json_out_object_end(j);

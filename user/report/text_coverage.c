@@ -192,7 +192,7 @@ static void worst_print(const struct report *r, FILE *out)
 
 static void overhead_print(const struct report *r, FILE *out)
 {
-	uint64_t calls = 0, polls = 0, switches = 0, cost_ns = 0, thread_ns = 0;
+	uint64_t calls = 0, polls = 0, stepped = 0, switches = 0, cost_ns = 0, thread_ns = 0;
 	const struct coverage *v = &r->coverage;
 	char a[HUMAN_BYTES], b[HUMAN_BYTES];
 	uint32_t i;
@@ -206,6 +206,7 @@ static void overhead_print(const struct report *r, FILE *out)
 
 		calls += h->calls;
 		polls += h->polls;
+		stepped += h->stepped;
 		switches += h->switches;
 		cost_ns += h->cost_ns;
 		thread_ns += r->time.process[r->row[i]].thread_ns;
@@ -213,6 +214,9 @@ static void overhead_print(const struct report *r, FILE *out)
 	fprintf(out, "  overhead   %s calls x %.0f ns + %s polls x %.0f ns",
 		human_count(a, sizeof(a), calls), v->call_ns, human_count(b, sizeof(b), polls),
 		v->spin_ns);
+	if (stepped && coverage_step_ns(v) > 0)
+		fprintf(out, "\n             + %s of these single-stepped x %.0f ns",
+			human_count(a, sizeof(a), stepped), coverage_step_ns(v));
 	if (v->switch_ns > 0)
 		fprintf(out, " + %s switches x %.0f ns", human_count(a, sizeof(a), switches),
 			v->switch_ns);
