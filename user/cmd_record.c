@@ -341,7 +341,8 @@ const struct command cmd_record = {
 	.details =
 		"Runs COMMAND, or attaches to running processes, and records every MPI call of every rank "
 		"together with what the scheduler did. The programs need no change. A command waits until the "
-		"probes are live; its forks, execs and libraries loaded later are followed.\n\n"
+		"probes are live; its forks, execs and libraries loaded later are followed. With -p or --all a line that "
+		"begins \"povtrace: recording\" says when the probes are live.\n\n"
 		"Recording ends when the command or the processes end, after --duration, at --max-size, or with "
 		"Ctrl-C (twice: at once, without waiting for the kernel to take its probes back). The exit status "
 		"is the command's, or 1 if recording failed. Under sudo the trace belongs to the invoking user.",

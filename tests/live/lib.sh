@@ -129,7 +129,7 @@ record() {
 		>"$T/$name.out" 2>"$T/$name.err" </dev/null
 }
 
-# watch NAME OPTION…: starts a recording in the background and waits until its probes are live.
+# watch NAME OPTION…: starts a recording in the background and waits until it says that its probes are live.
 watch() {
 	local name=$1
 	shift
@@ -137,9 +137,8 @@ watch() {
 	"$pov" record -o "$T/$name.pov" "$@" >"$T/$name.out" 2>"$T/$name.err" </dev/null &
 	tracer=$!
 	started+=("$tracer")
-	wait_until 20 knows_library "$name" && sleep 0.4
+	wait_until 20 grep -q '^povtrace: recording ' "$T/$name.err"
 }
-knows_library() { "$pov" info --json "$T/$1.pov" | jq -es '.[0].libraries | length > 0'; }
 
 # serve NAME MPI: starts a job of two ranks that runs until it is told to stop (tests/mpi/service.c). Its pids are
 # in $T/NAME.pids, its launcher in ${jobs_of[NAME]}, its books in $T/NAME.books.

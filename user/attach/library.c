@@ -173,6 +173,7 @@ static int library_attach(struct library_set *set, struct library *lib, const ch
 		goto out;
 	}
 	attached = links_attach(&lib->links, set->opt.programs, path, list.site, list.cnt, &err);
+	lib->attached = attached;
 	library_describe(lib, &list, attached, set->opt.programs->api);
 	if (err)
 		log_warn("attach: %s: %zu of %zu probes refused: %s; `povtrace report` names them",
@@ -313,6 +314,20 @@ const char *library_set_build_id(struct library_set *set, pid_t pid, const struc
 struct library *library_set_get(struct library_set *set, size_t i)
 {
 	return i < set->lib_cnt ? set->lib[i] : NULL;
+}
+
+size_t library_set_count(const struct library_set *set)
+{
+	return set->lib_cnt;
+}
+
+size_t library_set_probe_count(const struct library_set *set)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < set->lib_cnt; i++)
+		n += set->lib[i]->attached;
+	return n;
 }
 
 void library_set_detach(struct library_set *set)

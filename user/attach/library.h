@@ -25,7 +25,8 @@ struct library {
 	struct elf_file *elf;
 	struct mpi_library mpi;
 	struct links links;
-	json_t *meta; /* its meta object "library" */
+	size_t attached; /* probes */
+	json_t *meta;	 /* its meta object "library" */
 };
 
 /* Which rows of the function table to attach, and how. Borrowed by library_set. */
@@ -46,6 +47,9 @@ struct library_set *library_set_new(const struct library_options *opt);
 int library_set_look(struct library_set *set, pid_t pid, const struct proc_map *map,
 		     struct library **out, bool *is_new);
 struct library *library_set_get(struct library_set *set, size_t i); /* NULL behind the last */
+size_t library_set_count(const struct library_set *set);
+/* Probes attached in all of them. */
+size_t library_set_probe_count(const struct library_set *set);
 /* Build id of a mapped file that has been looked at; "" if unknown. */
 const char *library_set_build_id(struct library_set *set, pid_t pid, const struct proc_map *map);
 /* Detaches all probes; the entries stay. */

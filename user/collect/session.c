@@ -378,6 +378,33 @@ static int session_load(struct session *s)
 	return 0;
 }
 
+static bool any_held(const struct session *s)
+{
+	uint32_t pid;
+
+	return !bpf_map_get_next_key(s->kernel.held_fd, NULL, &pid);
+}
+
+/*
+ * Says that processes that ran already are being recorded. Scripts wait for this line, so what was mapped or
+ * stopped while probes were attached is dealt with first.
+ */
+static void say_live(struct session *s)
+{
+	uint64_t until_ns = kernel_now_ns() + HOLD_MAX_NS;
+	uint32_t n;
+	size_t libs;
+
+	do
+		ring_buffer__poll(s->rings, POLL_MS);
+	while (any_held(s) && kernel_now_ns() < until_ns);
+	n = images_rank_count(s->images);
+	libs = library_set_count(s->libs);
+	log_info("recording %u MPI process%s (%zu MPI librar%s, %zu probes); Ctrl-C ends", n,
+		 n == 1 ? "" : "es", libs, libs == 1 ? "y" : "ies",
+		 library_set_probe_count(s->libs));
+}
+
 static int session_start(struct session *s)
 {
 	struct trace_writer_options wo = {
@@ -399,6 +426,8 @@ static int session_start(struct session *s)
 		err = kernel_snapshot(&s->kernel, on_snapshot, s);
 	if (!err)
 		err = targets_find(s);
+	if (!err && (s->opt->pid_cnt || s->opt->all))
+		say_live(s);
 	if (!err && s->launch.pid)
 		err = launch_open_gate(&s->launch, s->opt->command[0]);
 	return err;
