@@ -191,23 +191,24 @@ static void totals_print(const char *path, const struct session_result *r)
 {
 	char wall[HUMAN_BYTES], cpu[HUMAN_BYTES], size[HUMAN_BYTES], calls[HUMAN_BYTES],
 		polls[HUMAN_BYTES];
-	char switches[HUMAN_BYTES], lost[HUMAN_BYTES];
+	char switches[HUMAN_BYTES], lost[HUMAN_BYTES], unstored[HUMAN_BYTES];
 
 	if (log_get_level() < LOG_WARN)
 		return;
 	fprintf(stderr,
 		"povtrace: %s: %s: %u MPI processes, %s calls, %s empty polls, %s switches, %s lost, "
-		"%s, own CPU %s (%s)\n",
+		"%s%s%s, own CPU %s (%s)\n",
 		path, human_ns(wall, HUMAN_BYTES, r->wall_ns), r->ranks,
-		human_count(calls, HUMAN_BYTES, r->calls),
-		human_count(polls, HUMAN_BYTES, r->polls),
-		human_count(switches, HUMAN_BYTES, r->switches),
+		human_count(calls, HUMAN_BYTES, r->stored.calls),
+		human_count(polls, HUMAN_BYTES, r->stored.polls),
+		human_count(switches, HUMAN_BYTES, r->stored.switches),
 		human_count(lost, HUMAN_BYTES, r->lost),
-		human_bytes(size, HUMAN_BYTES, r->file_bytes),
+		r->unstored ? human_count(unstored, HUMAN_BYTES, r->unstored) : "",
+		r->unstored ? " not stored, " : "", human_bytes(size, HUMAN_BYTES, r->file_bytes),
 		human_ns(cpu, HUMAN_BYTES, r->own_cpu_ns), r->reason);
 }
 
-static void hints_print(const struct session_result *r)
+static void hints_print(const struct session_result *r, int err)
 {
 	if (r->child_pid)
 		log_warn("the command goes on, as process %d", r->child_pid);
@@ -216,7 +217,13 @@ static void hints_print(const struct session_result *r)
 			"%llu records were lost because rings were full; try a larger --ring-size, fewer "
 			"--functions, or --sched ranks",
 			(unsigned long long)r->lost);
-	if (!r->ranks && r->records)
+	if (err && r->unstored)
+		log_warn(
+			"the file holds %llu of the %llu records that were seen, the first ones; give -o a "
+			"place with more room, or record less (--max-size, --duration, --mpi, --sched ranks)",
+			(unsigned long long)r->stored.records,
+			(unsigned long long)(r->stored.records + r->unstored));
+	if (!r->ranks && r->stored.records)
 		log_warn(
 			"no MPI process was seen; does the program use MPI, and is its library not stripped? "
 			"try `povtrace check --sites LIBRARY`");
@@ -287,9 +294,9 @@ static int record(const struct record_options *o, const char *path, char **comma
 	so.argv = command;
 	signals_catch();
 	err = session_run(&so, &stop, &res);
-	if (res.records || !err)
+	if (res.stored.records || res.unstored || !err)
 		totals_print(path, &res);
-	hints_print(&res);
+	hints_print(&res, err);
 	if (err)
 		return 1;
 	if (strcmp(path, o->output) && export_file(path, o->output))

@@ -74,7 +74,7 @@ static void test_all_arrives(void **state)
 			trace_writer_flush(w, UINT64_MAX);
 	}
 	trace_writer_get_stats(w, &stats);
-	assert_int_equal(stats.records, 100003);
+	assert_int_equal(stats.accepted.records, 100003);
 	assert_int_equal(stats.raw_bytes, 100003 * 72);
 	assert_int_equal(trace_writer_finish(w), 0);
 	r = replay_all(path, NULL);
@@ -150,7 +150,7 @@ static void test_limit(void **state)
 		assert_int_equal(err, -EFBIG);
 		assert_int_equal(trace_writer_add(w, 0, &rec.hdr), -EFBIG);
 		trace_writer_get_stats(w, &stats);
-		assert_int_equal(stats.records, n - 1);
+		assert_int_equal(stats.accepted.records, n - 1);
 		assert_int_equal(trace_writer_meta(w, "{\"type\":\"end\"}"), 0);
 		err = trace_writer_finish(w);
 		r = replay_all(path, NULL);
@@ -186,8 +186,9 @@ static void full_disk_child(const char *path, uint64_t limit)
 	do
 		numbered(++n, &rec);
 	while (!trace_writer_add(w, n & 1, &rec.hdr) && n < 10000000);
+	trace_writer_drain(w);
 	trace_writer_get_stats(w, &stats);
-	if (stats.records != n - 1)
+	if (stats.accepted.records != n - 1)
 		_exit(11);
 	if (trace_writer_finish(w) != -ENOSPC)
 		_exit(12);
@@ -196,6 +197,9 @@ static void full_disk_child(const char *path, uint64_t limit)
 		_exit(13);
 	if (r.sum.file_bytes > limit || r.cnt + 1 >= n || r.cnt != r.sum.records || !r.cnt)
 		_exit(14);
+	if (r.cnt != stats.accepted.records - stats.lost.records ||
+	    r.cnt != stats.accepted.calls - stats.lost.calls)
+		_exit(15);
 	free(r.words);
 	_exit(0);
 }

@@ -64,9 +64,11 @@ struct session {
 	struct drops drops;
 	struct probe_cost cost;
 	uint64_t start_ns, sampled_ns, shown_ns;
-	uint64_t end_ns; /* once set: records behind it do not belong to the recording */
-	bool discard;	 /* calibration's records */
-	int err;	 /* sticky, from the writer */
+	uint64_t end_ns;  /* once set: records behind it do not belong to the recording */
+	bool discard;	  /* calibration's records */
+	uint64_t seen;	  /* records */
+	uint64_t refused; /* of these, by the writer: the disk or the size limit */
+	int err;	  /* sticky, from the writer */
 };
 
 /* ---- meta objects ---- */
@@ -134,11 +136,28 @@ static uint64_t own_cpu_ns(void)
 	       (r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1000ull;
 }
 
+/* What is in the file by now; what is not yet written counts as if it were. */
+static void stored_count(struct session *s)
+{
+	struct trace_tally *t = &s->res->stored;
+	struct trace_writer_stats st;
+
+	trace_writer_get_stats(s->writer, &st);
+	t->records = st.accepted.records - st.lost.records;
+	t->calls = st.accepted.calls - st.lost.calls;
+	t->spins = st.accepted.spins - st.lost.spins;
+	t->polls = st.accepted.polls - st.lost.polls;
+	t->switches = st.accepted.switches - st.lost.switches;
+	s->res->unstored = s->refused + st.lost.records;
+}
+
 static void meta_end(struct session *s)
 {
 	struct session_result *r = s->res;
+	const struct trace_tally *t = &r->stored;
 	json_t *o;
 
+	stored_count(s);
 	meta(s, host_clocks_describe());
 	r->own_cpu_ns = own_cpu_ns();
 	o = json_pack("{s:s,s:I,s:s,s:I}", "type", "end", "ts_ns", (json_int_t)s->end_ns, "reason",
@@ -147,8 +166,8 @@ static void meta_end(struct session *s)
 	json_object_set_new(o, "misses", drops_misses_json(&s->drops));
 	json_object_set_new(o, "stats",
 			    json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "calls",
-				      (json_int_t)r->calls, "polls", (json_int_t)r->polls, "spins",
-				      (json_int_t)r->spins, "switches", (json_int_t)r->switches,
+				      (json_int_t)t->calls, "polls", (json_int_t)t->polls, "spins",
+				      (json_int_t)t->spins, "switches", (json_int_t)t->switches,
 				      "rescued",
 				      (json_int_t)drops_stat(&s->drops, POV_STAT_RESCUED), "folded",
 				      (json_int_t)drops_stat(&s->drops, POV_STAT_FOLDED), "holds",
@@ -160,29 +179,13 @@ static void meta_end(struct session *s)
 
 static void record_add(struct session *s, unsigned int stream, const struct pov_hdr *rec)
 {
-	const struct pov_spin_func *f;
-	const struct pov_spin *spin;
 	int err;
 
 	if (s->end_ns && rec->ts_ns > s->end_ns)
 		return;
-	s->res->records++;
-	switch (rec->kind) {
-	case POV_KIND_CALL:
-		s->res->calls++;
-		break;
-	case POV_KIND_SWITCH:
-		s->res->switches++;
-		break;
-	case POV_KIND_SPIN:
-		s->res->spins++;
-		spin = (const struct pov_spin *)rec;
-		f = (const struct pov_spin_func *)(spin + 1);
-		for (unsigned int i = 0; i < spin->nfuncs; i++)
-			s->res->polls += f[i].cnt;
-		break;
-	}
+	s->seen++;
 	err = trace_writer_add(s->writer, stream, rec);
+	s->refused += err != 0;
 	if (err && !s->err)
 		s->err = err;
 }
@@ -445,8 +448,8 @@ static void progress_show(struct session *s, uint64_t now, bool last)
 		fprintf(stderr,
 			"\rrecording %.0f s: %" PRIu64 " ranks, %" PRIu64 " records, %" PRIu64
 			" lost, %.1f MB, own CPU %.1f %%\033[K",
-			seconds, (uint64_t)images_rank_count(s->images), s->res->records,
-			s->drops.total, st.file_bytes / 1e6,
+			seconds, (uint64_t)images_rank_count(s->images), s->seen, s->drops.total,
+			st.file_bytes / 1e6,
 			100.0 * own_cpu_ns() / 1e9 / (seconds > 0 ? seconds : 1));
 	fflush(stderr);
 }
@@ -459,7 +462,9 @@ static const char *over(struct session *s, const volatile int *stop, uint64_t no
 	if (*stop)
 		return "signal";
 	if (s->err)
-		return s->err == -EFBIG ? "size limit" : "write error";
+		return s->err == -EFBIG	 ? "size limit" :
+		       s->err == -ENOSPC ? "disk full" :
+					   "write error";
 	if (s->opt->duration_ns && now - s->start_ns >= s->opt->duration_ns)
 		return "duration";
 	if (s->launch.pid &&
@@ -531,6 +536,8 @@ static int session_finish(struct session *s)
 	int err = s->err == -EFBIG ? 0 : s->err, e;
 	struct stat st;
 
+	trace_writer_drain(s->writer);
+	stored_count(s);
 	e = trace_writer_finish(s->writer);
 	s->writer = NULL;
 	if (!stat(s->opt->path, &st))

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "abi/config.h"
+#include "trace/trace_write.h"
 
 struct session_options {
 	const char *path;     /* of the .pov file */
@@ -37,7 +38,10 @@ struct session_options {
 };
 
 struct session_result {
-	uint64_t calls, polls, spins, switches, records, lost, open_calls, file_bytes;
+	struct trace_tally stored; /* in the file */
+	uint64_t unstored; /* records that were seen, but not written: disk full, or the size limit */
+	uint64_t lost;	   /* records that rings had no room for */
+	uint64_t open_calls, file_bytes;
 	uint32_t ranks;
 	uint64_t wall_ns, own_cpu_ns;
 	int child_status;   /* wait(2) status of the command; -1 if none or still running */

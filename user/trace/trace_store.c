@@ -42,7 +42,7 @@ struct store {
 	struct store_job *pool;
 	uint64_t queued_bytes; /* of queue and the block in hand, uncompressed, with headers */
 	uint64_t file_bytes;
-	uint64_t records_lost;
+	struct trace_tally lost;
 	uint64_t waits;
 	bool stopping;
 	atomic_int err; /* read without the lock on the hot path */
@@ -232,6 +232,15 @@ static int write_job(struct store *s, const struct store_job *job)
 	return job->type == TRACE_BLOCK_META ? write_meta(s, job) : write_events(s, job);
 }
 
+static void tally_sum(struct trace_tally *to, const struct trace_tally *t)
+{
+	to->records += t->records;
+	to->calls += t->calls;
+	to->spins += t->spins;
+	to->polls += t->polls;
+	to->switches += t->switches;
+}
+
 static void job_done(struct store *s, struct store_job *job, bool written)
 {
 	pthread_mutex_lock(&s->lock);
@@ -241,7 +250,7 @@ static void job_done(struct store *s, struct store_job *job, bool written)
 		free(job);
 	} else {
 		if (!written)
-			s->records_lost += job->block.nrecords;
+			tally_sum(&s->lost, &job->tally);
 		job->next = s->pool;
 		s->pool = job;
 	}
@@ -434,7 +443,7 @@ void store_get_stats(struct store *s, struct trace_writer_stats *out)
 {
 	pthread_mutex_lock(&s->lock);
 	out->file_bytes = s->file_bytes;
-	out->records_lost = s->records_lost;
+	out->lost = s->lost;
 	out->waits = s->waits;
 	pthread_mutex_unlock(&s->lock);
 }

@@ -18,6 +18,7 @@ struct store_job {
 	uint8_t type; /* enum trace_block_type */
 	uint16_t stream;
 	uint64_t opened_ns;
+	struct trace_tally tally; /* EVENTS: its records */
 	struct codec_block block; /* EVENTS; its columns lie behind the job */
 	char *text;		  /* META; owned */
 	size_t text_len;
@@ -33,8 +34,7 @@ void store_put_meta(struct store *s, const char *text, size_t len);
 void store_drain(struct store *s);	     /* waits until the queue is written */
 uint64_t store_worst_bytes(struct store *s); /* file and queue, if nothing compresses */
 int store_error(struct store *s);	     /* sticky, 0 or -errno */
-void store_get_stats(struct store *s,
-		     struct trace_writer_stats *out); /* file_bytes, records_lost, waits */
+void store_get_stats(struct store *s, struct trace_writer_stats *out); /* file_bytes, lost, waits */
 /* Writes the queue and, if nothing failed, the end block; closes; frees. 0 or the first -errno. */
 int store_finish(struct store *s);
 

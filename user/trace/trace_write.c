@@ -40,7 +40,8 @@ struct trace_writer {
 	struct stream **stream; /* by id; owned */
 	uint32_t *ids;		/* of the streams there are, owned */
 	uint32_t nstreams;
-	uint64_t records, raw_bytes;
+	struct trace_tally accepted;
+	uint64_t raw_bytes;
 	uint64_t event_limit; /* file size at which events stop; UINT64_MAX = never */
 	uint64_t room;	      /* bytes that can be encoded before the limit has to be looked at */
 	bool full;	      /* event_limit reached */
@@ -174,7 +175,30 @@ static void stream_begin(struct trace_writer *w, struct stream *s)
 	s->open = store_get(w->store);
 	s->open->stream = s->id;
 	s->open->opened_ns = now_ns();
+	s->open->tally = (struct trace_tally){};
 	codec_encode_begin(&s->enc, &s->open->block);
+}
+
+static void tally_add(struct trace_tally *t, const struct pov_hdr *rec)
+{
+	const struct pov_spin *spin = (const struct pov_spin *)rec;
+
+	t->records++;
+	switch (rec->kind) {
+	case POV_KIND_CALL:
+		t->calls++;
+		break;
+	case POV_KIND_SWITCH:
+		t->switches++;
+		break;
+	case POV_KIND_SPIN:
+		t->spins++;
+		for (size_t i = 0;
+		     sizeof(*spin) + (i + 1) * sizeof(*spin->func) <= rec->size && i < spin->nfuncs;
+		     i++)
+			t->polls += spin->func[i].cnt;
+		break;
+	}
 }
 
 int trace_writer_add(struct trace_writer *w, unsigned int id, const struct pov_hdr *rec)
@@ -203,7 +227,8 @@ int trace_writer_add(struct trace_writer *w, unsigned int id, const struct pov_h
 	codec_encode(&s->enc, &s->open->block, rec);
 	if (w->event_limit != UINT64_MAX)
 		w->room -= need;
-	w->records++;
+	tally_add(&w->accepted, rec);
+	tally_add(&s->open->tally, rec);
 	w->raw_bytes += rec->size;
 	return 0;
 }
@@ -235,10 +260,16 @@ void trace_writer_flush(struct trace_writer *w, uint64_t begun_until_ns)
 	}
 }
 
+void trace_writer_drain(struct trace_writer *w)
+{
+	hand_over_all(w);
+	store_drain(w->store);
+}
+
 void trace_writer_get_stats(const struct trace_writer *w, struct trace_writer_stats *out)
 {
 	memset(out, 0, sizeof(*out));
-	out->records = w->records;
+	out->accepted = w->accepted;
 	out->raw_bytes = w->raw_bytes;
 	store_get_stats(w->store, out);
 }

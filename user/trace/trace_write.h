@@ -26,12 +26,17 @@ struct trace_writer_options {
 	int uid, gid;	    /* owner given to the file, -1 = leave */
 };
 
+/* Records, and of these what people ask for. */
+struct trace_tally {
+	uint64_t records, calls, spins, polls /* inside spins */, switches;
+};
+
 struct trace_writer_stats {
-	uint64_t records;      /* accepted by trace_writer_add */
-	uint64_t raw_bytes;    /* their size as records */
-	uint64_t file_bytes;   /* written so far, all blocks */
-	uint64_t records_lost; /* accepted, but their block could not be written */
-	uint64_t waits;	       /* times trace_writer_add had to wait for the writing thread */
+	struct trace_tally accepted; /* by trace_writer_add */
+	struct trace_tally lost;     /* accepted, but their block could not be written */
+	uint64_t raw_bytes;	     /* size of the accepted ones as records */
+	uint64_t file_bytes;	     /* written so far, all blocks */
+	uint64_t waits;		     /* times trace_writer_add had to wait for the writing thread */
 };
 
 /* Creates path (a regular file, mode 0600, truncated). 0 or -errno (printed). */
@@ -58,6 +63,9 @@ int trace_writer_meta(struct trace_writer *w, const char *json);
  * a crash loses little. UINT64_MAX = all.
  */
 void trace_writer_flush(struct trace_writer *w, uint64_t begun_until_ns);
+
+/* Hands over all and waits until it is written or lost: from then on the stats tell what is in the file. */
+void trace_writer_drain(struct trace_writer *w);
 
 void trace_writer_get_stats(const struct trace_writer *w, struct trace_writer_stats *out);
 
