@@ -70,7 +70,8 @@ static const struct option_def options[] = {
 	 .offset = FIELD(mpi),
 	 .arg = "GROUPS",
 	 .help = "Groups of MPI functions, separated by commas; -GROUP takes one away. \"default\" is all but "
-		 "local queries, \"all\" is all."},
+		 "local queries, \"all\" is both. Conversion of handles has to be named (\"all,conv\"), for Open "
+		 "MPI's Fortran bindings convert each handle by a call that would look like the program's."},
 	{.name = "functions",
 	 .letter = 'f',
 	 .type = OPTION_LIST,

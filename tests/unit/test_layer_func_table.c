@@ -46,7 +46,7 @@ static int choose(const char *groups, const char *function, const char *no_funct
 
 static void test_default(void **state)
 {
-	size_t dflt;
+	size_t dflt, local;
 
 	(void)state;
 	assert_int_equal(choose(NULL, NULL, NULL), 0);
@@ -58,9 +58,17 @@ static void test_default(void **state)
 	assert_int_equal(choose("default", NULL, NULL), 0);
 	assert_int_equal(cnt(), dflt);
 	assert_int_equal(choose("local", NULL, NULL), 0);
-	assert_int_equal(cnt(), func_table_count() - dflt);
+	local = cnt();
+	assert_false(has("MPI_Comm_f2c"));
 	assert_int_equal(choose("all", NULL, NULL), 0);
+	assert_int_equal(cnt(), dflt + local);
+	assert_false(has("MPI_Comm_f2c"));
+	assert_int_equal(choose("all,conv", NULL, NULL), 0);
 	assert_int_equal(cnt(), func_table_count());
+	assert_int_equal(choose("conv", NULL, NULL), 0);
+	assert_int_equal(cnt(), func_table_count() - dflt - local);
+	assert_int_equal(choose("all", "Comm_f2c", NULL), 0);
+	assert_true(has("MPI_Comm_f2c"));
 }
 
 static void test_groups(void **state)
@@ -103,6 +111,8 @@ static void test_refused(void **state)
 	assert_int_equal(choose("-", NULL, NULL), -EINVAL);
 	assert_int_equal(choose("", NULL, NULL), -EINVAL);
 	assert_int_equal(choose("all,-all", NULL, NULL), -EINVAL);
+	assert_int_equal(choose("conv,-all", NULL, NULL), -EINVAL);
+	assert_int_equal(choose("conv,-local", NULL, NULL), -EINVAL);
 	assert_int_equal(choose(NULL, "MPI_Sned", NULL), -EINVAL);
 	assert_int_equal(choose(NULL, NULL, "nothing*"), -EINVAL);
 	assert_int_equal(choose("p2p", NULL, "*"), -EINVAL);

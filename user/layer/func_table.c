@@ -48,12 +48,21 @@ static bool row_is_local(size_t i)
 	return a.flags & MPI_ATTR_LOCAL;
 }
 
-static bool in_group(size_t i, const char *group, size_t len)
+/*
+ * Handle conversion belongs to no wider group: Open MPI's Fortran bindings make such calls for every handle, and
+ * they would look like the program's own.
+ */
+static bool row_is_apart(size_t i)
+{
+	return !strcmp(rows[i].group, "conv");
+}
+
+static bool in_group(size_t i, const char *group, size_t len, bool add)
 {
 	if (len == 3 && !strncmp(group, "all", len))
-		return true;
+		return !add || !row_is_apart(i);
 	if (len == 5 && !strncmp(group, "local", len))
-		return row_is_local(i);
+		return row_is_local(i) && (!add || !row_is_apart(i));
 	if (len == 7 && !strncmp(group, "default", len))
 		return !row_is_local(i);
 	return strlen(rows[i].group) == len && !strncmp(rows[i].group, group, len);
@@ -76,7 +85,7 @@ static int group_apply(const char *group, size_t len, bool add, bool *selected)
 	size_t hits = 0;
 
 	for (size_t i = 0; i < ROWS_CNT; i++) {
-		if (!in_group(i, group, len))
+		if (!in_group(i, group, len, add))
 			continue;
 		selected[i] = add;
 		hits++;

@@ -26,7 +26,7 @@ int func_table_find(const char *name);
  * Chooses functions: selected[i] for each row i.
  *
  * groups: comma list of group names, "default" (all but local ones), "local" (those that only ask or do
- * something within the process), "all"; a leading - takes away. It is read from left to right; a list that
+ * something within the process), "all"; "conv" is in neither of these; a leading - takes away. It is read from left to right; a list that
  * begins with - begins from the default. NULL: the default, or nothing if there are functions.
  * functions, no_functions: globs (shell patterns, case does not matter, "MPI_" may be left out) of what
  * to add, and what to leave out whatever chose it; may be NULL.
