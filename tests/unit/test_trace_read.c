@@ -388,6 +388,50 @@ static void test_malformed_records(void **state)
 	free(r.words);
 }
 
+/*
+ * Blocks that all reach back to the beginning have to be in memory together. What a recording of the file's size
+ * can hold is read; more is refused. What makes the difference here is how well the records can be compressed.
+ */
+static void test_overlap(void **state)
+{
+	static const struct {
+		size_t random_words;
+		int err;
+	} cases[] = {{8, 0}, {0, -E2BIG}};
+	static union {
+		struct pov_hdr hdr;
+		uint64_t word[512];
+	} rec = {.hdr = {.size = 4096, .kind = 200}};
+	uint64_t random = 1;
+
+	(void)state;
+	log_set_level(LOG_QUIET);
+	for (size_t k = 0; k < 2; k++) {
+		const char *path = temp_path("overlap.pov");
+		const struct pov_hdr *got;
+		struct trace_writer *w;
+		struct trace_merge *m;
+		struct trace *t;
+		int err;
+
+		assert_int_equal(trace_writer_open(path, &plain, &w), 0);
+		for (uint64_t n = 0; n < 520 * 256; n++) {
+			rec.hdr.ts_ns = n % 256 ? 1000 + n : 1;
+			for (size_t i = 0; i < cases[k].random_words; i++)
+				rec.word[2 + i] = random = random * 6364136223846793005u + 1;
+			assert_int_equal(trace_writer_add(w, 0, &rec.hdr), 0);
+		}
+		assert_int_equal(trace_writer_finish(w), 0);
+		assert_int_equal(trace_open(path, &t), 0);
+		assert_int_equal(trace_merge_open(t, NULL, &m), 0);
+		err = trace_merge_next(m, &got);
+		assert_int_equal(err < 0 ? err : 0, cases[k].err);
+		trace_merge_close(m);
+		trace_close(t);
+	}
+	log_set_level(LOG_INFO);
+}
+
 /* The file is cut while it is being read: an error told, not a signal. */
 static void test_cut_while_reading(void **state)
 {
@@ -413,15 +457,11 @@ static void test_cut_while_reading(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_backwards),
-		cmocka_unit_test(test_cut_anywhere),
-		cmocka_unit_test(test_flip_anywhere),
-		cmocka_unit_test(test_holes),
-		cmocka_unit_test(test_no_trace),
-		cmocka_unit_test(test_metas),
-		cmocka_unit_test(test_malformed_records),
-		cmocka_unit_test(test_cut_while_reading),
+		cmocka_unit_test(test_order),	     cmocka_unit_test(test_backwards),
+		cmocka_unit_test(test_cut_anywhere), cmocka_unit_test(test_flip_anywhere),
+		cmocka_unit_test(test_holes),	     cmocka_unit_test(test_no_trace),
+		cmocka_unit_test(test_metas),	     cmocka_unit_test(test_malformed_records),
+		cmocka_unit_test(test_overlap),	     cmocka_unit_test(test_cut_while_reading),
 	};
 
 	log_set_level(LOG_QUIET);

@@ -18,8 +18,13 @@
 #include "trace/trace_text.h"
 #include "trace/trace_write.h"
 
-/* Decoded blocks at once, bytes: more than this overlap only in a made-up file. */
-#define OPEN_BYTES_MAX (512u << 20)
+/*
+ * Decoded blocks at once, bytes: so many, and this many times the file's size. What a thread polled may be
+ * written much later than it happened, so the blocks of many threads can overlap; but recordings shrink 10 to 50
+ * times, so only a made-up file wants more.
+ */
+#define OPEN_BYTES_BASE (512u << 20)
+#define OPEN_BYTES_RATIO 64
 /*
  * Disorder within a block is short; beyond this many moves a record, sorting properly is cheaper.
  */
@@ -176,13 +181,16 @@ static void block_close(struct trace_merge *m, struct open_block *b)
 /* 0 and *out; -EBADMSG if the block is damaged (told and counted); other -errno (printed). */
 static int block_open(struct trace_merge *m, struct block_ref *ref, struct open_block **out)
 {
+	uint64_t most = OPEN_BYTES_BASE + OPEN_BYTES_RATIO * (uint64_t)m->t->size;
 	struct open_block *b = m->pool;
 	const uint8_t *raw;
 	int err;
 
-	if (m->open_bytes + ref->h.record_bytes > OPEN_BYTES_MAX) {
-		log_error("trace: %s: too many blocks overlap in time; the file is damaged",
-			  m->t->path);
+	if (m->open_bytes + ref->h.record_bytes > most) {
+		log_error("trace: %s: more than %" PRIu64
+			  " MiB of records overlap in time, more than "
+			  "a recording of its size holds; the file is damaged or made up",
+			  m->t->path, most >> 20);
 		return -E2BIG;
 	}
 	err = trace_block_load(m->t, ref, &raw);
