@@ -25,14 +25,16 @@ enum log_level log_get_level(void)
 	return log_level;
 }
 
-static void log_write(enum log_level level, const char *label, const char *fmt, va_list ap)
+static void log_write(enum log_level level, const char *fmt, va_list ap)
 {
+	static const char *const label[LOG_DEBUG + 1] = {
+		[LOG_WARN] = "warning: ", [LOG_DEBUG] = "debug: "};
 	char line[LOG_LINE_BYTES];
 	int used, n;
 
 	if (level > log_level)
 		return;
-	used = snprintf(line, sizeof(line), "povtrace: %s", label);
+	used = snprintf(line, sizeof(line), "povtrace: %s", label[level] ?: "");
 	n = vsnprintf(line + used, sizeof(line) - (size_t)used - 1, fmt, ap);
 	if (n < 0)
 		return;
@@ -45,39 +47,12 @@ static void log_write(enum log_level level, const char *label, const char *fmt, 
 		return;
 }
 
-void log_error(const char *fmt, ...)
+void log_print(enum log_level level, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	log_write(LOG_ERROR, "", fmt, ap);
-	va_end(ap);
-}
-
-void log_warn(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	log_write(LOG_WARN, "warning: ", fmt, ap);
-	va_end(ap);
-}
-
-void log_info(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	log_write(LOG_INFO, "", fmt, ap);
-	va_end(ap);
-}
-
-void log_debug(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	log_write(LOG_DEBUG, "debug: ", fmt, ap);
+	log_write(level, fmt, ap);
 	va_end(ap);
 }
 
@@ -86,7 +61,7 @@ void die(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	log_write(LOG_QUIET, "", fmt, ap);
+	log_write(LOG_QUIET, fmt, ap);
 	va_end(ap);
 	exit(1);
 }

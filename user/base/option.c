@@ -49,14 +49,7 @@ static void say_help_hint(const struct command *cmd)
 	log_error("try \"povtrace help %s\"", cmd->name);
 }
 
-static int bad_value(const struct command *cmd, const struct option_def *def, const char *text,
-		     const char *wanted)
-{
-	log_error("%s: --%s: \"%s\" is not %s", cmd->name, def->name, text, wanted);
-	return -EINVAL;
-}
-
-static void format_limit(const struct option_def *def, uint64_t value, char *buf, size_t bytes)
+void option_limit_text(const struct option_def *def, uint64_t value, char *buf, size_t bytes)
 {
 	if (def->type == OPTION_BYTES)
 		human_bytes(buf, bytes, value);
@@ -64,6 +57,13 @@ static void format_limit(const struct option_def *def, uint64_t value, char *buf
 		human_ns(buf, bytes, value);
 	else
 		snprintf(buf, bytes, "%" PRIu64, value);
+}
+
+static int bad_value(const struct command *cmd, const struct option_def *def, const char *text,
+		     const char *wanted)
+{
+	log_error("%s: --%s: \"%s\" is not %s", cmd->name, def->name, text, wanted);
+	return -EINVAL;
 }
 
 static int store_number(const struct command *cmd, const struct option_def *def, const char *text,
@@ -89,7 +89,7 @@ static int store_number(const struct command *cmd, const struct option_def *def,
 	if (value < def->min || (def->max && value > def->max)) {
 		bool low = value < def->min;
 
-		format_limit(def, low ? def->min : def->max, limit, sizeof(limit));
+		option_limit_text(def, low ? def->min : def->max, limit, sizeof(limit));
 		log_error("%s: --%s: \"%s\" is too %s; the %s is %s", cmd->name, def->name, text,
 			  low ? "small" : "large", low ? "least" : "most", limit);
 		return -EINVAL;

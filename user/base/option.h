@@ -64,6 +64,8 @@ int option_parse(const struct command *cmd, int argc, char **argv, void *opts, i
 void command_print_help(const struct command *cmd, FILE *out);
 void command_print_man(const struct command *cmd, FILE *out);		     /* roff, section 1 */
 void command_print_completion(const struct command *const *cmds, FILE *out); /* bash */
+/* A number option's min, max, or any value of it, with its unit. */
+void option_limit_text(const struct option_def *def, uint64_t value, char *buf, size_t bytes);
 void option_list_release(struct option_list *list);
 
 #endif

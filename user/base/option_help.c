@@ -71,16 +71,6 @@ static void print_wrapped(FILE *out, const char *text, int at, int indent)
 	flow_end_line(&f);
 }
 
-static void limit_text(const struct option_def *def, uint64_t value, char *buf, size_t bytes)
-{
-	if (def->type == OPTION_BYTES)
-		human_bytes(buf, bytes, value);
-	else if (def->type == OPTION_SECONDS)
-		human_ns(buf, bytes, value);
-	else
-		snprintf(buf, bytes, "%" PRIu64, value);
-}
-
 /* "Text. One of: a, b. Default: b. From 1 to 10." into buf. */
 static void describe(const struct option_def *def, char *buf, size_t bytes)
 {
@@ -98,8 +88,8 @@ static void describe(const struct option_def *def, char *buf, size_t bytes)
 		fputc('.', f);
 	if (def->dflt)
 		fprintf(f, " Default: %s.", def->dflt);
-	limit_text(def, def->min, low, sizeof(low));
-	limit_text(def, def->max, high, sizeof(high));
+	option_limit_text(def, def->min, low, sizeof(low));
+	option_limit_text(def, def->max, high, sizeof(high));
 	if (def->min && def->max)
 		fprintf(f, " From %s to %s.", low, high);
 	else if (def->max)
