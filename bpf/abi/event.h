@@ -80,9 +80,8 @@ struct pov_switch {
 	pov_u16 pad;
 };
 
-/* hdr.tid = the waker (the thread that was current, even when an interrupt did it). */
+/* hdr.tid = the thread that was current: the waker, or the one that the waking interrupt hit. */
 #define POV_WAKING_NEW 0x01 /* first wake-up of a new thread (sched_wakeup_new) */
-#define POV_WAKING_IRQ 0x02 /* from interrupt context; reserved, no recorder sets it yet */
 struct pov_waking {
 	struct pov_hdr hdr;
 	pov_u32 target_tid;

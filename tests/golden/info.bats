@@ -27,7 +27,7 @@ setup() {
 	raw ts=2003 tid=5 kind=201 flags=9 data=1,2
 	repeat 17 step=100 {
 	  switch ts=3000 cpu=1 prev=10 next=11 state=1
-	  waking ts=3001 tid=11 target=10 flags=irq
+	  waking ts=3001 tid=11 target=10 flags=new
 	  switch ts=3002 cpu=1 prev=11 next=10 flags=preempted
 	}
 	call ts=9000 tid=10 tgid=10 dur=10 func=8 flags=open

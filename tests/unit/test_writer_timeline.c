@@ -458,9 +458,6 @@ static void arrow(void **state)
 
 static void no_arrow(void **state)
 {
-	struct model_waking irq = {
-		.ts_ns = START + 20, .waker = &a, .target = &b, .from_irq = true};
-
 	(void)state;
 	begin();
 	/* the waker is between calls */
@@ -476,13 +473,6 @@ static void no_arrow(void **state)
 	sw(1, &idle, &b, 50, 0);
 	call(&a, &send, 41, 49, 0);
 	call(&b, &recv, 60, 70, 0);
-	/* an interrupt woke it, not the thread it hit */
-	sw(1, &b, &idle, 80, 1);
-	irq.ts_ns = START + 85;
-	sink->waking(sink->ctx, &irq);
-	sw(1, &idle, &b, 90, 0);
-	call(&a, &send, 81, 89, 0);
-	call(&b, &recv, 79, 95, 0);
 	/* preempted, not asleep */
 	sw(1, &b, &x, 100, 0);
 	wake(0, &a, &b, 105);

@@ -77,8 +77,9 @@ struct model_switch {
 struct model_waking {
 	uint64_t ts_ns;
 	uint16_t cpu, target_cpu, prio;
-	struct model_thread *waker, *target;
-	bool is_new, from_irq;
+	struct model_thread *waker; /* or the thread that the waking interrupt hit */
+	struct model_thread *target;
+	bool is_new;
 };
 
 struct model_migrate {

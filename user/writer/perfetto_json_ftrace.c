@@ -35,7 +35,7 @@ static char *put_tid(char *p, const struct sched_task *t, uint32_t cpu)
  * digit, half a nanosecond, keeps that from falling to the one before.
  */
 static char *put_ftrace_head(struct json_writer *w, char *p, const struct sched_task *t,
-			     uint32_t cpu, const char *flags, uint64_t ts_ns)
+			     uint32_t cpu, uint64_t ts_ns)
 {
 	uint64_t ns = json_time(w, ts_ns);
 	char frac[TEXT_NUMBER_BYTES];
@@ -50,8 +50,7 @@ static char *put_ftrace_head(struct json_writer *w, char *p, const struct sched_
 		p = json_put(p, " (-----");
 	p = json_put(p, ") [");
 	p = json_put(p, cpu < 10 ? "00" : cpu < 100 ? "0" : "");
-	p = json_put(text_u64(p, cpu), "] ");
-	p = json_put(json_put(p, flags), " ");
+	p = json_put(text_u64(p, cpu), "] ..... ");
 	p = json_put(text_u64(p, ns / 1000000000), ".");
 	text_u64(frac, 1000000000 + ns % 1000000000);
 	memcpy(p, frac + 1, 9);
@@ -70,7 +69,7 @@ static char *put_task(char *p, const char *side, const struct sched_task *t, uin
 static void thread_line(struct json_writer *w, const struct sched_task *t, uint32_t cpu,
 			uint64_t ts_ns)
 {
-	char *p = put_ftrace_head(w, out_room(w->out), t, cpu, ".....", ts_ns);
+	char *p = put_ftrace_head(w, out_room(w->out), t, cpu, ts_ns);
 
 	out_advance(w->out, json_put(p, "povtrace_thread: new\\n"));
 }
@@ -86,7 +85,7 @@ static void json_switch(void *ctx, const struct sched_switch *s)
 		thread_line(w, &s->next, s->cpu, s->ts_ns);
 	}
 	p = out_room(w->out);
-	p = put_ftrace_head(w, p, &s->prev, s->cpu, ".....", s->ts_ns);
+	p = put_ftrace_head(w, p, &s->prev, s->cpu, s->ts_ns);
 	p = put_task(json_put(p, "sched_switch: "), "prev", &s->prev, s->cpu, s->prev_prio);
 	p = json_put(json_put(p, " prev_state="), s->prev.tid ? state_text(s->prev_state) : "I");
 	p = json_put(p, " ==> ");
@@ -99,7 +98,7 @@ static void json_waking(void *ctx, const struct sched_waking *s)
 	struct json_writer *w = ctx;
 	char *p = out_room(w->out);
 
-	p = put_ftrace_head(w, p, &s->waker, s->cpu, s->irq ? "..h.." : ".....", s->ts_ns);
+	p = put_ftrace_head(w, p, &s->waker, s->cpu, s->ts_ns);
 	p = json_put(p, "sched_waking: comm=");
 	p = text_ftrace_comm(p, s->target.comm, strlen(s->target.comm));
 	p = text_u64(json_put(p, " pid="), s->target.tid);

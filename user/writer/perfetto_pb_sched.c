@@ -16,7 +16,6 @@
 #define BUNDLE_COMMS 120 /* one byte each as an index */
 #define COMM_SLOTS 256
 #define STATE_PREEMPTED 0x100
-#define FLAG_HARDIRQ 0x08 /* kernel's TRACE_FLAG_HARDIRQ: "not by the current thread itself" */
 
 /* Field numbers in CompactSched. */
 enum {
@@ -214,7 +213,7 @@ void pb_sched_waking(struct pb_sched *ps, const struct sched_waking *w)
 		pb_varint(&b->field[WAKING_CPU], w->target_cpu);
 		pb_varint(&b->field[WAKING_PRIO], w->prio);
 		pb_varint(&b->field[WAKING_COMM], comm_index(b, w->target.comm));
-		pb_varint(&b->field[WAKING_FLAGS], w->irq ? FLAG_HARDIRQ : 0);
+		pb_varint(&b->field[WAKING_FLAGS], 0);
 		b->waking_ns = ts_ns;
 		b->nwakings++;
 	} else {

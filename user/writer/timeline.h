@@ -88,7 +88,6 @@ struct sched_waking {
 	uint16_t prio;
 	struct sched_task waker, target;
 	bool waker_current; /* the last switch of this CPU was to the waker */
-	bool irq;
 };
 
 struct timeline_ops {

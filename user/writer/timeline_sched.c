@@ -206,9 +206,8 @@ void tl_on_switch(void *ctx, const struct model_switch *s)
 
 static bool wake_wanted(const struct model_waking *w)
 {
-	return !w->from_irq && !w->is_new && w->waker != w->target && !w->waker->idle &&
-	       w->waker->proc && w->waker->proc->is_target && w->target->proc &&
-	       w->target->proc->is_target;
+	return !w->is_new && w->waker != w->target && !w->waker->idle && w->waker->proc &&
+	       w->waker->proc->is_target && w->target->proc && w->target->proc->is_target;
 }
 
 void tl_on_waking(void *ctx, const struct model_waking *w)
@@ -228,8 +227,7 @@ void tl_on_waking(void *ctx, const struct model_waking *w)
 					   .target_cpu = w->target_cpu,
 					   .prio = w->prio,
 					   .waker = task_of(w->waker),
-					   .target = task_of(w->target),
-					   .irq = w->from_irq};
+					   .target = task_of(w->target)};
 
 		out.waker_current = c->seen && c->next.tid == out.waker.tid;
 		tl->ops->sched_waking(tl->ctx, &out);
