@@ -5,11 +5,13 @@
  * that found nothing never leave alone: they are merged into the thread's spin. Nothing is decoded here.
  */
 #include "core.bpf.h"
+#include "fetch.bpf.h"
 
 #define STACK_WORDS_MAX (POV_CALL_ARGS_MAX - 6)
 #define LOOK_EVERY 16 /* records of a thread between looks at the ring's filling */
 
-__noinline int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u32 flags)
+static __always_inline int frame_write(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret,
+				       u32 flags)
 {
 	struct pov_frame *f;
 	struct pov_call *c;
@@ -32,6 +34,30 @@ __noinline int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u3
 	return emit_look(f->rec, size, POV_CLASS_CALL, ++t->emitted % LOOK_EVERY == 0);
 }
 
+__noinline int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u32 flags)
+{
+	return frame_write(t, idx, end_ns, ret, flags);
+}
+
+/* Room for a thread's state. Two threads may want the same slot at once: one gets it. */
+static __always_inline struct pov_thread *thread_claim(struct task_struct *self, u32 tid)
+{
+	struct pov_thread *t = thread_slot(tid);
+	u32 i;
+
+	if (t && !__sync_val_compare_and_swap(&t->tid, 0, tid)) {
+		t->depth = 0;
+		((struct pov_spin *)t->spin)->nfuncs = 0;
+		for (i = 0; i < POV_TYPES_KEPT; i++)
+			t->type[i].handle = 0;
+		return t;
+	}
+	t = bpf_task_storage_get(&threads, self, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (t)
+		t->tid = tid;
+	return t;
+}
+
 /* First traced call of a thread: sets its state up, and tells the collector. */
 static __noinline struct pov_thread *thread_new(struct task_struct *self)
 {
@@ -41,14 +67,13 @@ static __noinline struct pov_thread *thread_new(struct task_struct *self)
 
 	if (!is_target(id >> 32))
 		return NULL;
-	t = bpf_task_storage_get(&threads, self, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	t = thread_claim(self, id);
 	if (!t) {
 		count(POV_COUNT_MISS(POV_MISS_THREADS));
 		return NULL;
 	}
-	t->tid = id;
 	t->tgid = id >> 32;
-	hdr_init(&r.hdr, POV_KIND_CALLER, sizeof(r), t->tid, bpf_ktime_get_ns());
+	hdr_init(&r.hdr, POV_KIND_CALLER, sizeof(r), id, bpf_ktime_get_ns());
 	r.tgid = t->tgid;
 	emit_control(&r, sizeof(r));
 	return t;
@@ -100,11 +125,16 @@ static __always_inline void frame_fill(struct pov_frame *f, struct pt_regs *ctx,
 	if (nargs > 6) {
 		/* [return address, argument 7, ...] lands one word early and is shifted by hand */
 		u64 bytes = (u64)(nargs - 5) * 8, sixth = args[5];
+		long err;
 
 		barrier_var(bytes);
 		if (bytes > (1 + STACK_WORDS_MAX) * 8)
 			bytes = (1 + STACK_WORDS_MAX) * 8;
-		if (bpf_probe_read_user(&args[5], bytes, (void *)PT_REGS_SP(ctx)))
+		if (bytes <= sizeof(struct words))
+			err = read_words((struct words *)&args[5], PT_REGS_SP(ctx), bytes);
+		else
+			err = bpf_probe_read_user(&args[5], bytes, (void *)PT_REGS_SP(ctx));
+		if (err)
 			c->hdr.flags |= POV_CALL_FAULT;
 		else
 			c->site = args[5];
@@ -113,6 +143,25 @@ static __always_inline void frame_fill(struct pov_frame *f, struct pt_regs *ctx,
 #else
 	args[5] = PT_REGS_PARM6(ctx);
 #endif
+}
+
+/* The memory reads of a call at its entry or return: the short way if there is but a single element. */
+static __always_inline void frame_fetch(struct pov_thread *t, u32 idx, u32 func, u32 at_return,
+					u64 now)
+{
+	const volatile struct pov_fn *fn = fn_at(func);
+	u32 one = at_return ? fn->return_one : fn->entry_one, lib_id;
+	struct pov_frame *f = frame_at(t, idx);
+	struct pov_lib *lib;
+
+	if (one >= POV_FETCH_MAX) {
+		fetch_all(t, idx, func, at_return, now);
+		return;
+	}
+	lib_id = frame_call(f)->lib;
+	lib = bpf_map_lookup_elem(&libs, &lib_id);
+	if (lib)
+		fetch_one(t, f, &fn->fetch[index_mask(one, POV_FETCH_MAX)], lib);
 }
 
 SEC("uprobe")
@@ -129,7 +178,7 @@ int call_entry(struct pt_regs *ctx)
 
 	if (func >= POV_FUNCS_MAX)
 		return 0;
-	t = bpf_task_storage_get(&threads, self, NULL, 0);
+	t = thread_find(self, self->pid);
 	if (!t) {
 		t = thread_new(self);
 		if (!t)
@@ -176,7 +225,7 @@ int call_entry(struct pt_regs *ctx)
 	frame_fill(f, ctx, nargs);
 	f->used = sizeof(*c) + 8 * nargs;
 	if (fn->flags & POV_FN_FETCH_ENTRY)
-		fetch_all(t, d, func, 0, now);
+		frame_fetch(t, d, func, 0, now);
 	if (fn->learn == POV_LEARN_COMM_FREE)
 		comm_forget(t, d);
 	else if (fn->learn == POV_LEARN_TYPE_FREE)
@@ -216,13 +265,14 @@ static __always_inline bool poll_found(struct pov_frame *f, const volatile struc
 SEC("uretprobe")
 int call_return(struct pt_regs *ctx)
 {
+	struct task_struct *self = bpf_get_current_task_btf();
 	u32 func, d, top, i;
 	const volatile struct pov_fn *fn;
 	struct pov_thread *t;
 	struct pov_frame *f;
 	u64 now, ret;
 
-	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+	t = thread_find(self, self->pid);
 	if (!t)
 		return 0;
 	top = t->depth - 1;
@@ -273,9 +323,9 @@ int call_return(struct pt_regs *ctx)
 	if (fn->flags & POV_FN_POLL)
 		spin_flush(t, 0);
 	if (fn->flags & POV_FN_FETCH_RETURN)
-		fetch_all(t, d, func, 1, now);
+		frame_fetch(t, d, func, 1, now);
 	t->depth = d;
-	frame_emit(t, d, now, ret, 0);
+	frame_write(t, d, now, ret, 0);
 	return 0;
 }
 

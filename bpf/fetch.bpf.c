@@ -4,16 +4,20 @@
  * do not fit go out as continuation records; what cannot be read is flagged, never made up.
  */
 #include "core.bpf.h"
+#include "fetch.bpf.h"
 
 #define ARRAY_CHUNKS_MAX 64 /* continuation records of one array */
 #define SUM_CHUNK 16	    /* integers read at once when summing, onto the stack */
-#define ELEM_BYTES_MAX 64   /* widest single element */
 #define SUM_MAX 16384	    /* longest array summed */
 
-static __always_inline bool is_memory(const struct pov_lib *lib, u64 p)
+__noinline int read_words(struct words *to, u64 from, u32 bytes)
 {
-	return p && p != lib->skip[0] && p != lib->skip[1] && p != lib->skip[2] &&
-	       p != lib->skip[3];
+	struct words buf = {};
+
+	if (!to || bytes > sizeof(buf) || bpf_probe_read_user(&buf, bytes, (void *)from))
+		return -1;
+	*to = buf;
+	return 0;
 }
 
 /* Elements a fetch covers: ≥ 0, -1 not known, -2 does not apply here. */
@@ -35,28 +39,6 @@ static __always_inline s64 fetch_len(struct pov_thread *t, u32 idx,
 		return n < 0 ? 0 : n;
 	}
 	return comm_len(t, idx, fn->comm_arg, fe->len, fe->root_arg);
-}
-
-/* Begins a field behind what the frame holds; where its data go, or null if nothing more fits. */
-static __always_inline u8 *field_begin(struct pov_frame *f, u8 type, u8 arg, u32 cnt, u64 bytes)
-{
-	u64 used = f->used;
-	struct pov_field *head;
-
-	barrier_var(used);
-	if (used > POV_FRAME_FULL - sizeof(*head) || used + sizeof(*head) + bytes > POV_FRAME_FULL)
-		return NULL;
-	head = (struct pov_field *)(f->rec + used);
-	head->type = type;
-	head->arg = arg;
-	head->size = bytes;
-	head->cnt = cnt;
-	return f->rec + used + sizeof(*head);
-}
-
-static __always_inline void field_end(struct pov_frame *f, u32 bytes)
-{
-	f->used += sizeof(struct pov_field) + ((bytes + 7) & ~7u);
 }
 
 /* Sum over m ≤ SUM_CHUNK integers at p. Straight-line, so that the verifier takes long arrays. */
@@ -207,44 +189,6 @@ static __always_inline void fetch_sum(struct pov_frame *f, u8 arg, u64 p, u32 n,
 	field_end(f, 8);
 }
 
-/* Size of a datatype object, from the thread's few kept ones or from the library's memory. */
-static __always_inline int type_size(struct pov_thread *t, const struct pov_lib *lib, u64 handle,
-				     u64 *out)
-{
-	u64 generation = type_generation;
-	struct pov_type *kept = &t->type[(handle >> 4 ^ handle >> 9) % POV_TYPES_KEPT];
-
-	if (kept->handle == handle && kept->generation == generation) {
-		*out = kept->bytes;
-		return 0;
-	}
-	if (bpf_probe_read_user(out, 8, (void *)(handle + lib->type_size_off)))
-		return -1;
-	kept->handle = handle;
-	kept->bytes = *out;
-	kept->generation = generation;
-	return 0;
-}
-
-static __always_inline void fetch_type_size(struct pov_thread *t, struct pov_frame *f, u8 arg,
-					    const struct pov_lib *lib)
-{
-	u64 type = frame_arg(f, arg), size;
-	u8 *data;
-
-	if (!(lib->flags & POV_LIB_HANDLE_PTR) || lib->type_size_off == POV_OFF_NONE || !type)
-		return;
-	if (type_size(t, lib, type, &size)) {
-		frame_call(f)->hdr.flags |= POV_CALL_FAULT;
-		return;
-	}
-	data = field_begin(f, POV_FIELD_TYPE_SIZE, arg, 1, 8);
-	if (!data)
-		return;
-	*(u64 *)data = size;
-	field_end(f, 8);
-}
-
 /* Fetch k of function func where it is not a single element: an array is copied or summed. */
 __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 now)
 {
@@ -280,25 +224,6 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 	return 0;
 }
 
-/* The common case, kept short: one element. */
-static __always_inline void fetch_value(struct pov_frame *f, const volatile struct pov_fetch *fe,
-					const struct pov_lib *lib, u64 p)
-{
-	u64 bytes = lib->elem_bytes[index_mask(fe->elem, POV_ELEM_CNT)];
-	u8 *data;
-
-	barrier_var(bytes);
-	if (!bytes || bytes > ELEM_BYTES_MAX)
-		return;
-	data = field_begin(f, fe->op, fe->arg, 1, bytes);
-	if (!data)
-		return;
-	if (bpf_probe_read_user(data, bytes, (void *)p))
-		frame_call(f)->hdr.flags |= POV_CALL_FAULT;
-	else
-		field_end(f, bytes);
-}
-
 __noinline int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return, u64 now)
 {
 	const volatile struct pov_fetch *fe;
@@ -306,7 +231,6 @@ __noinline int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return,
 	struct pov_frame *f;
 	struct pov_lib *lib;
 	u32 lib_id, k;
-	u64 p;
 
 	if (!t || idx >= POV_CALL_DEPTH_MAX || func >= POV_FUNCS_MAX)
 		return -1;
@@ -322,16 +246,9 @@ __noinline int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return,
 		fe = &fn->fetch[index_mask(k, POV_FETCH_MAX)];
 		if ((fe->op == POV_FETCH_OUT) != at_return)
 			continue;
-		if (fe->op == POV_FETCH_TYPE_SIZE) {
-			fetch_type_size(t, f, fe->arg, lib);
-			continue;
-		}
-		p = frame_arg(f, fe->arg);
-		if (!is_memory(lib, p))
-			continue;
-		if (fe->len == POV_LEN_ONE && fe->op != POV_FETCH_SUM)
-			fetch_value(f, fe, lib, p);
-		else
+		if (fetch_is_one(fe))
+			fetch_one(t, f, fe, lib);
+		else if (is_memory(lib, frame_arg(f, fe->arg)))
 			fetch_array(t, idx, func, k, now);
 	}
 	return 0;

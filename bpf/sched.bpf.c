@@ -12,9 +12,9 @@
  * Writes a pov_call_begin for each call in flight of this thread that has none yet, and notes its call
  * site, in case it never returns.
  */
-static __always_inline void calls_announce(struct task_struct *p, u64 now)
+static __always_inline void calls_announce(struct task_struct *p, u32 tid, u64 now)
 {
-	struct pov_thread *t = bpf_task_storage_get(&threads, p, NULL, 0);
+	struct pov_thread *t = thread_find(p, tid);
 	struct pov_call_begin b = {};
 	struct pov_frame *f;
 	struct pov_call *c;
@@ -59,7 +59,7 @@ static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 	struct pov_switch r = {};
 
 	if (tid)
-		calls_announce(prev, now);
+		calls_announce(prev, tid, now);
 	if (tid && is_target(BPF_CORE_READ(prev, tgid)))
 		mask_check(prev);
 	if (!wanted(prev, next))

@@ -69,10 +69,13 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 	return 0;
 }
 
-/* Ends what a thread has open, because it is about to vanish or to become another program. */
-static __always_inline void thread_close(struct task_struct *p, u32 flag)
+/*
+ * Ends what a thread has open, because it is about to vanish or to become another program. tid is the number
+ * under which it made its calls.
+ */
+static __always_inline void thread_close(struct task_struct *p, u32 tid, u32 flag)
 {
-	struct pov_thread *t = bpf_task_storage_get(&threads, p, NULL, 0);
+	struct pov_thread *t = thread_find(p, tid);
 	u64 now = bpf_ktime_get_ns();
 	u32 i, d;
 
@@ -86,15 +89,18 @@ static __always_inline void thread_close(struct task_struct *p, u32 flag)
 		t->depth = d;
 		frame_emit(t, d, now, 0, flag);
 	}
-	bpf_task_storage_delete(&threads, p);
+	if (t == thread_slot(tid))
+		t->tid = 0;
+	else
+		bpf_task_storage_delete(&threads, p);
 }
 
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(process_exec, struct task_struct *p)
+int BPF_PROG(process_exec, struct task_struct *p, pid_t old_tid)
 {
 	struct pov_task r = {};
 
-	thread_close(p, POV_CALL_UNWOUND);
+	thread_close(p, old_tid, POV_CALL_UNWOUND);
 	if (!identity_wanted(BPF_CORE_READ(p, tgid)))
 		return 0;
 	task_fill(&r, p, POV_KIND_EXEC);
@@ -110,7 +116,7 @@ int BPF_PROG(process_exit, struct task_struct *p)
 	u32 tid = BPF_CORE_READ(p, pid), tgid = BPF_CORE_READ(p, tgid);
 	struct pov_exit r = {};
 
-	thread_close(p, POV_CALL_OPEN);
+	thread_close(p, tid, POV_CALL_OPEN);
 	if (!identity_wanted(tgid))
 		return 0;
 	hdr_init(&r.hdr, POV_KIND_EXIT, sizeof(r), tid, bpf_ktime_get_ns());
@@ -285,7 +291,7 @@ int thread_dump(struct bpf_iter__task *ctx)
 
 	if (!p)
 		return 0;
-	t = bpf_task_storage_get(&threads, p, NULL, 0);
+	t = thread_find(p, BPF_CORE_READ(p, pid));
 	if (!t || (!t->depth && !((struct pov_spin *)t->spin)->nfuncs))
 		return 0;
 	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {

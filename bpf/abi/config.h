@@ -88,9 +88,12 @@ struct pov_fn {
 	pov_u8 learn_arg;
 	pov_u8 nfetch;
 	pov_u8 spin_arg; /* argument kept in pov_spin_func.arg, or POV_ARG_NONE */
+	pov_u8 entry_one; /* index of the only fetch at entry if it is of one element, else POV_FETCH_MAX */
+	pov_u8 return_one; /* the same at return */
+	pov_u8 pad[6];
 	struct pov_fetch fetch[POV_FETCH_MAX];
 };
-POV_ABI_SIZE(pov_fn, 8 + 8 * POV_FETCH_MAX);
+POV_ABI_SIZE(pov_fn, 16 + 8 * POV_FETCH_MAX);
 
 /*
  * Memory layout of one library's objects; an offset of POV_OFF_NONE means unknown, do not read.

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Five threads of each rank call MPI at once (MPI_THREAD_MULTIPLE), each 211 times with its own tag;
- * then generations of short-lived threads, more than stay alive at any time, make three calls each.
+ * then generations of short-lived threads, more than stay alive at any time, make three calls each; then,
+ * where root may choose them, threads whose numbers equal the main thread's modulo 1024.
  */
 #include "expect.h"
+
+#include <fcntl.h>
 
 #define PROG "threads"
 #define THREADS 5
 #define GENERATIONS 61
+#define LIKE_MODULO 1024
+#define LIKE_TRIES 29
 
 static int rank, size, other;
 
@@ -44,6 +49,40 @@ static void run(void *(*body)(void *), int base)
 		pthread_join(t[i], NULL);
 }
 
+/* The next thread made on this machine, if nobody else makes one first, has the given number. */
+static int next_tid(int tid)
+{
+	int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY), n;
+
+	if (fd < 0)
+		return -1;
+	n = dprintf(fd, "%d", tid - 1);
+	close(fd);
+	return n > 0 ? 0 : -1;
+}
+
+static void *like(void *arg)
+{
+	*(int *)arg = gettid() % LIKE_MODULO == getpid() % LIKE_MODULO;
+	return mayfly((void *)300);
+}
+
+static void run_like(void)
+{
+	int was_like, hits = 0, self = getpid();
+	pthread_t t;
+
+	for (int i = 1; i <= LIKE_TRIES; i++) {
+		if (next_tid(self % LIKE_MODULO +
+			     LIKE_MODULO * (1 + (self / LIKE_MODULO + i) % 30)))
+			return;
+		MUST(!pthread_create(&t, NULL, like, &was_like));
+		pthread_join(t, NULL);
+		hits += was_like;
+	}
+	MUST(hits > 0);
+}
+
 int main(int argc, char **argv)
 {
 	int got;
@@ -61,6 +100,8 @@ int main(int argc, char **argv)
 	run(worker, 100);
 	for (int i = 0; i < GENERATIONS; i++)
 		run(mayfly, 200);
+	if (rank == 0)
+		run_like();
 	expect_finish(PROG, rank);
 	return 0;
 }

@@ -88,6 +88,34 @@ static const char *fn_text(const char *name)
 	return buf;
 }
 
+/* The short way is taken for a single element only. */
+static void test_only_fetch(void **state)
+{
+	static const struct {
+		const char *name;
+		uint8_t entry, ret;
+	} rows[] = {
+		{"MPI_Isend", 0, 1},
+		{"MPI_Wait", 0, 1},
+		{"MPI_Sendrecv", POV_FETCH_MAX, 2},
+		{"MPI_Waitall", POV_FETCH_MAX, POV_FETCH_MAX},
+		{"MPI_Test", 0, POV_FETCH_MAX},
+		{"MPI_Alltoallv", POV_FETCH_MAX, POV_FETCH_MAX},
+		{"MPI_Barrier", POV_FETCH_MAX, POV_FETCH_MAX},
+	};
+	struct mpi_attrs attrs;
+	struct mpi_sig sig;
+	struct pov_fn fn;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		row_load(rows[i].name, &sig, &attrs);
+		assert_int_equal(mpi_sig_compile(&sig, &attrs, &fn), 0);
+		assert_int_equal(fn.entry_one, rows[i].entry);
+		assert_int_equal(fn.return_one, rows[i].ret);
+	}
+}
+
 static void test_recipes(void **state)
 {
 	static const struct {
@@ -260,10 +288,10 @@ static void test_attrs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_rows), cmocka_unit_test(test_recipes),
-		cmocka_unit_test(test_polls),	 cmocka_unit_test(test_parsed),
-		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_not_compiled),
-		cmocka_unit_test(test_attrs),
+		cmocka_unit_test(test_all_rows),     cmocka_unit_test(test_recipes),
+		cmocka_unit_test(test_only_fetch),   cmocka_unit_test(test_polls),
+		cmocka_unit_test(test_parsed),	     cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_not_compiled), cmocka_unit_test(test_attrs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

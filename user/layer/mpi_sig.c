@@ -307,6 +307,21 @@ static int fetch_add(struct pov_fn *fn, uint8_t op, uint32_t arg, const struct m
 	return 0;
 }
 
+/* Index of the only fetch of its phase if that is of one element, else POV_FETCH_MAX. */
+static uint8_t fetch_only(const struct pov_fn *fn, bool at_return)
+{
+	uint8_t only = POV_FETCH_MAX, cnt = 0;
+
+	for (uint8_t i = 0; i < fn->nfetch; i++) {
+		if ((fn->fetch[i].op == POV_FETCH_OUT) != at_return)
+			continue;
+		cnt++;
+		if (fn->fetch[i].op != POV_FETCH_SUM && fn->fetch[i].len == POV_LEN_ONE)
+			only = i;
+	}
+	return cnt == 1 ? only : POV_FETCH_MAX;
+}
+
 static int fetches_compile(const struct mpi_sig *sig, struct pov_fn *fn)
 {
 	static const uint8_t ops[] = {
@@ -331,6 +346,8 @@ static int fetches_compile(const struct mpi_sig *sig, struct pov_fn *fn)
 		if (err)
 			return err;
 	}
+	fn->entry_one = fetch_only(fn, false);
+	fn->return_one = fetch_only(fn, true);
 	return 0;
 }
 

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * Fields of one element: what most calls want and nothing more, so it is inlined where they begin and return.
+ */
+#ifndef POV_FETCH_BPF_H
+#define POV_FETCH_BPF_H
+
+#include "core.bpf.h"
+
+static __always_inline bool is_memory(const struct pov_lib *lib, u64 p)
+{
+	return p && p != lib->skip[0] && p != lib->skip[1] && p != lib->skip[2] &&
+	       p != lib->skip[3];
+}
+
+/* Begins a field behind what the frame holds; where its data go, or null if nothing more fits. */
+static __always_inline u8 *field_begin(struct pov_frame *f, u8 type, u8 arg, u32 cnt, u64 bytes)
+{
+	u64 used = f->used;
+	struct pov_field *head;
+
+	barrier_var(used);
+	if (used > POV_FRAME_FULL - sizeof(*head) || used + sizeof(*head) + bytes > POV_FRAME_FULL)
+		return NULL;
+	head = (struct pov_field *)(f->rec + used);
+	head->type = type;
+	head->arg = arg;
+	head->size = bytes;
+	head->cnt = cnt;
+	return f->rec + used + sizeof(*head);
+}
+
+static __always_inline void field_end(struct pov_frame *f, u32 bytes)
+{
+	f->used += sizeof(struct pov_field) + ((bytes + 7) & ~7u);
+}
+
+/* Size of a datatype object, from the thread's few kept ones or from the library's memory. */
+static __always_inline int type_size(struct pov_thread *t, const struct pov_lib *lib, u64 handle,
+				     u64 *out)
+{
+	u64 generation = type_generation;
+	struct pov_type *kept = &t->type[(handle >> 4 ^ handle >> 9) % POV_TYPES_KEPT];
+
+	if (kept->handle == handle && kept->generation == generation) {
+		*out = kept->bytes;
+		return 0;
+	}
+	if (bpf_probe_read_user(out, 8, (void *)(handle + lib->type_size_off)))
+		return -1;
+	kept->handle = handle;
+	kept->bytes = *out;
+	kept->generation = generation;
+	return 0;
+}
+
+static __always_inline void fetch_type_size(struct pov_thread *t, struct pov_frame *f, u8 arg,
+					    const struct pov_lib *lib)
+{
+	u64 type = frame_arg(f, arg), size;
+	u8 *data;
+
+	if (!(lib->flags & POV_LIB_HANDLE_PTR) || lib->type_size_off == POV_OFF_NONE || !type)
+		return;
+	if (type_size(t, lib, type, &size)) {
+		frame_call(f)->hdr.flags |= POV_CALL_FAULT;
+		return;
+	}
+	data = field_begin(f, POV_FIELD_TYPE_SIZE, arg, 1, 8);
+	if (!data)
+		return;
+	*(u64 *)data = size;
+	field_end(f, 8);
+}
+
+/* Whether a fetch is of one element, which fetch_one reads, or of an array. */
+static __always_inline bool fetch_is_one(const volatile struct pov_fetch *fe)
+{
+	return fe->op == POV_FETCH_TYPE_SIZE || (fe->op != POV_FETCH_SUM && fe->len == POV_LEN_ONE);
+}
+
+static __always_inline void fetch_value(struct pov_frame *f, const volatile struct pov_fetch *fe,
+					const struct pov_lib *lib)
+{
+	u32 bytes = lib->elem_bytes[index_mask(fe->elem, POV_ELEM_CNT)];
+	u64 p = frame_arg(f, fe->arg);
+	struct words *data;
+
+	if (!is_memory(lib, p))
+		return;
+	/* what is written behind the element is room for the next one */
+	data = (struct words *)field_begin(f, fe->op, fe->arg, 1, bytes);
+	if (!data)
+		return;
+	if (bytes > sizeof(*data) || read_words(data, p, bytes))
+		frame_call(f)->hdr.flags |= POV_CALL_FAULT;
+	else
+		field_end(f, bytes);
+}
+
+static __always_inline void fetch_one(struct pov_thread *t, struct pov_frame *f,
+				      const volatile struct pov_fetch *fe,
+				      const struct pov_lib *lib)
+{
+	if (fe->op == POV_FETCH_TYPE_SIZE)
+		fetch_type_size(t, f, fe->arg, lib);
+	else
+		fetch_value(f, fe, lib);
+}
+
+#endif
