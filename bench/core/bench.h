@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A benchmark is one file, bench/<group>/<name>.c, that ends in `const struct bench bench_<name>`; make generates the
+ * table from the files. Its code knows nothing of MPI: it talks to a struct comm, so that it runs alike on MPI,
+ * in a simulator and on the model of the self-test.
+ */
+#ifndef POVBENCH_BENCH_H
+#define POVBENCH_BENCH_H
+
+#include "core/comm.h"
+#include "core/result.h"
+#include "core/stats.h"
+
+struct bench_options {
+	uint64_t bytes_min, bytes_max;		 /* message sizes */
+	uint64_t compute_min_ns, compute_max_ns; /* computation times */
+	double step;				 /* of both axes, √2 by default */
+	uint64_t samples;			 /* of a point, at least */
+	uint64_t samples_max;			 /* at most, if ci_pct is not reached before */
+	double ci_pct;	   /* adaptive: until the median's interval is within ±this; 0 = off */
+	uint64_t warmup;   /* samples thrown away before each point */
+	uint64_t point_ns; /* time limit of one point */
+	struct compute compute;
+	uint64_t threads_max; /* of computation (nload); 0 = all processing units */
+	uint64_t window;      /* requests pending at once (window benchmarks) */
+	uint64_t repeat;      /* M of the broadcast methods */
+	bool bind;	      /* bind threads, a core each */
+	bool validate;	      /* check the data that arrived */
+	bool keep_samples;    /* write all of them into the result */
+};
+
+struct bench_run {
+	struct comm *comm;
+	const struct bench_options *opt;
+	struct result *result; /* rank 0 only writes; null on the others */
+	/* Tells of progress (rank 0): `done` of `all` points. */
+	void (*progress)(void *ctx, size_t done, size_t all);
+	void *progress_ctx;
+};
+
+struct bench {
+	const char *name;
+	const char *group;  /* overlap, load, collective, broadcast, stencil, timers, reference */
+	const char *brief;  /* one line: what is measured */
+	const char *source; /* paper and section, or suite, that the method is from */
+	enum result_kind kind;
+	int ranks_min, ranks_max; /* max 0 = any; ranks beyond it stay idle */
+	uint32_t needs;		  /* enum comm_feature; without them it is left out, aloud */
+	/* All ranks call it. 0, or -errno after printing why. */
+	int (*run)(struct bench_run *run);
+	/* ns that a run takes at most by its options, on this communicator's size; for the estimate. */
+	uint64_t (*estimate_ns)(const struct bench_run *run);
+};
+
+extern const struct bench *const benches[]; /* by group and name; ends with NULL */
+
+/* ---- taking samples (measure.c) ---- */
+
+/*
+ * Takes samples of body until opt says that there are enough: comm_sync, then body on every rank; what it returns on
+ * rank 0 is the sample, in ns. Everybody knows from the sync's word whether to go on. out is filled on rank 0.
+ */
+void measure(struct bench_run *run, double (*body)(struct bench_run *run, void *ctx), void *ctx,
+	     struct samples *out);
+
+/* Half of a 0-byte ping-pong between ranks 0 and peer: what an ACK takes. Median, ns; on rank 0. */
+double measure_latency_ns(struct bench_run *run, int peer);
+/* Half of a ping-pong of m.bytes between 0 and 1. Filled on rank 0. */
+void measure_pingpong(struct bench_run *run, size_t bytes, enum comm_layout layout,
+		      struct samples *out);
+
+/* Buffers with a pattern that the receiver can check; bytes of data, twice that in memory if strided. */
+void *bench_buffer_new(size_t bytes, enum comm_layout layout);
+void bench_buffer_fill(void *buf, size_t bytes, enum comm_layout layout, uint32_t seed);
+/* Ends the program with a message on wrong data. */
+void bench_buffer_check(const void *buf, size_t bytes, enum comm_layout layout, uint32_t seed);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* What one measurement of overlap is in everybody's numbers. All times in ns, ratios without unit. */
+#ifndef POVBENCH_OVERLAP_RATIO_H
+#define POVBENCH_OVERLAP_RATIO_H
+
+struct overlap_times {
+	double comm;	 /* T_comm, communication alone */
+	double comp;	 /* T_comp, computation alone */
+	double measured; /* T_measured, both */
+	double test;	 /* spent in MPI_Test calls within the computation; OSU takes it off */
+	double in_calls; /* spent in the post and wait calls; Sandia's overhead */
+};
+
+struct overlap_ratios {
+	double ratio;	   /* equation (1): 0 perfect, 1 serialized, NaN if T_comm or T_comp is 0 */
+	double osu_pct;	   /* OSU non-blocking collectives: overlap, 0 … 100 */
+	double imb_pct;	   /* IMB-NBC as coded: overlap, 0 … 100 */
+	double imb_io_pct; /* IMB-IO: the same over the smaller one */
+	double mpiperf;	   /* 1 − (T − T_comp)/T_comm */
+	double sandia;	   /* availability: 1 − overhead/transfer */
+};
+
+void overlap_ratios(const struct overlap_times *t, struct overlap_ratios *out);
+
+#endif

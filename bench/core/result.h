@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What a benchmark found, as JSON (kmod-docs/BENCH_FORMAT.md). A result is a list of points; a point has parameters
+ * (what was set), times (summaries of samples) and values (derived from the times).
+ */
+#ifndef POVBENCH_RESULT_H
+#define POVBENCH_RESULT_H
+
+#include <stdint.h>
+
+#include "core/stats.h"
+
+enum result_kind {
+	RESULT_CURVE,	  /* times over message size */
+	RESULT_MAP,	  /* overhead ratio over message size × computation time */
+	RESULT_LOAD,	  /* relative delay over message size × threads */
+	RESULT_BROADCAST, /* latency by method over tasks */
+	RESULT_STENCIL,	  /* T_comp, T_comm, T_full over message size and ranks per core */
+	RESULT_TIMERS,	  /* what clocks say of the same work */
+};
+
+struct result;
+struct result_point;
+
+/* A new point; valid until the next one. */
+struct result_point *result_point_add(struct result *r);
+void result_param(struct result_point *p, const char *name, uint64_t value);
+void result_param_text(struct result_point *p, const char *name, const char *value);
+/* name: "measured", "comm" …; the samples are copied if they are to be kept. ns. */
+void result_time(struct result_point *p, const char *name, const struct samples *s);
+void result_value(struct result_point *p, const char *name, double value); /* NaN is left out */
+
+/* Reading back: what the classification and the self-test go by. Index 0 … result_point_cnt - 1. */
+size_t result_point_cnt(const struct result *r);
+const struct result_point *result_point_at(const struct result *r, size_t idx);
+/* NaN if there is none of that name. A time's is its median; "name.p99" and so on name another figure of it. */
+double result_number(const struct result_point *p, const char *name);
+
+/* One sentence that says what the result means, by a rule stated where it is made (classify.h). */
+void result_sentence_set(struct result *r, const char *text);
+
+#endif

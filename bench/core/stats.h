@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Summaries of samples. Times are summarised first and ratios formed after that, never the other way round.
+ */
+#ifndef POVBENCH_STATS_H
+#define POVBENCH_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct samples {
+	double *value; /* ns, in the order they were taken; owned */
+	size_t cnt, room;
+};
+
+struct summary {
+	size_t cnt;
+	double min, p25, median, p75, p90, p99, max, mean, sd;
+	/*
+	 * 95 % confidence interval of the median: the order statistics of rank ⌊(n−z√n)/2⌋ and
+	 * ⌈1+(n+z√n)/2⌉, z = 1.96 (Hoefler & Belli 2015); from 6 samples on, else min and max.
+	 */
+	double ci_low, ci_high;
+};
+
+void samples_init(struct samples *s);
+void samples_release(struct samples *s);
+void samples_clear(struct samples *s);
+void samples_add(struct samples *s, double value);
+
+/* All zero if there are no samples. */
+void stats_summarize(const struct samples *s, struct summary *out);
+/* Interpolated linearly between order statistics; q in 0 … 1. */
+double stats_quantile(const struct samples *s, double q);
+/* The confidence interval is no wider than ±pct percent of the median. */
+bool stats_settled(const struct samples *s, double pct);
+/* De Supinski & Karonis 1999, 3: standard deviation less than pct percent of the mean. */
+bool stats_steady(const struct samples *s, double pct);
+
+#endif
