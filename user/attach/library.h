@@ -52,8 +52,8 @@ size_t library_set_count(const struct library_set *set);
 size_t library_set_probe_count(const struct library_set *set);
 /* Build id of a mapped file that has been looked at; "" if unknown. */
 const char *library_set_build_id(struct library_set *set, pid_t pid, const struct proc_map *map);
-/* Detaches all probes; the entries stay. */
-void library_set_detach(struct library_set *set);
+/* Detaches some probes; false if none are left. The entries stay. */
+bool library_set_detach_one(struct library_set *set);
 void library_set_free(struct library_set *set);
 
 /* Load bias of a library given one of its executable mappings: run-time address = file address + bias. */

@@ -97,10 +97,18 @@ size_t links_attach(struct links *links, const struct link_programs *programs, c
 	       links_attach(links, programs, path, sites + half, cnt - half, err);
 }
 
+bool links_detach_one(struct links *links)
+{
+	if (links->gone == links->cnt)
+		return false;
+	bpf_link__destroy(links->link[links->gone++]);
+	return true;
+}
+
 void links_release(struct links *links)
 {
-	for (size_t i = 0; i < links->cnt; i++)
-		bpf_link__destroy(links->link[i]);
+	while (links_detach_one(links))
+		;
 	free(links->link);
 	memset(links, 0, sizeof(*links));
 }

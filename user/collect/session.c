@@ -23,6 +23,7 @@
 #include "attach/guard.h"
 #include "attach/launch.h"
 #include "attach/library.h"
+#include "attach/linger.h"
 #include "attach/proc.h"
 #include "base/human.h"
 #include "base/log.h"
@@ -479,6 +480,16 @@ static const char *over(struct session *s, const volatile int *stop, uint64_t no
 	return alive ? NULL : "targets ended";
 }
 
+/* What is to be done now and then as long as anything is attached. */
+static void session_sample(struct session *s, uint64_t now)
+{
+	s->sampled_ns = now;
+	ring_buffer__consume(s->rings);
+	drops_sample(&s->drops, s->kernel.rings, s->writer, now);
+	trace_writer_flush(s->writer, now - FLUSH_AGE_NS);
+	images_release_old(s->images, now - HOLD_MAX_NS);
+}
+
 static int session_loop(struct session *s, const volatile int *stop)
 {
 	uint64_t now;
@@ -494,11 +505,7 @@ static int session_loop(struct session *s, const volatile int *stop)
 		now = kernel_now_ns();
 		if (now - s->sampled_ns < SAMPLE_NS)
 			continue;
-		s->sampled_ns = now;
-		ring_buffer__consume(s->rings);
-		drops_sample(&s->drops, s->kernel.rings, s->writer, now);
-		trace_writer_flush(s->writer, now - FLUSH_AGE_NS);
-		images_release_old(s->images, now - HOLD_MAX_NS);
+		session_sample(s, now);
 		if (s->opt->progress && now - s->shown_ns >= PROGRESS_NS) {
 			s->shown_ns = now;
 			progress_show(s, now, false);
@@ -517,8 +524,8 @@ static void session_end(struct session *s, const volatile int *stop)
 {
 	if (s->opt->progress && s->shown_ns)
 		progress_show(s, kernel_now_ns(), true);
-	if (*stop < 2)
-		library_set_detach(s->libs);
+	while (*stop < 2 && library_set_detach_one(s->libs))
+		session_sample(s, kernel_now_ns());
 	s->end_ns = kernel_now_ns();
 	kernel_detach(&s->kernel);
 	ring_buffer__consume(s->rings);
@@ -596,6 +603,8 @@ int session_run(const struct session_options *opt, const volatile int *stop,
 		if (!err)
 			err = e;
 	}
+	if (*stop == 2)
+		linger_start();
 	session_release(s);
 	free(s);
 	return err;
