@@ -32,5 +32,11 @@ build/mpi/mpich/p2p_inside: tests/mpi/p2p.c tests/mpi/expect.h
 	$(Q)$(CC) $(PLAIN_CFLAGS) $(MPICH_INC) $(filter %.c,$^) -o $@ $(MPICH_A) -lucp -lucs -lhwloc \
 		-lpthread -lm
 
-live-programs: mpi-programs $(PLAIN_BIN) $(STATIC_BIN)
+# Counts the calls of programs that keep no books; with any MPI.
+build/mpi/plain/count_calls.so: tests/live/count_calls.c
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN_CFLAGS) -fPIC -shared -MMD -MP -MF $@.d $< -o $@ -ldl
+
+live-programs: mpi-programs $(PLAIN_BIN) $(STATIC_BIN) build/mpi/plain/count_calls.so
 .PHONY: live-programs

@@ -199,10 +199,11 @@ lost_of() {
 	grep '^lost' "$T/$1.dump" | head -5
 }
 
-# Calls the programs made themselves, by rank and function: rank, function, calls, empty polls, cut short.
-tally_trace() { # NAME
+# Calls the programs made themselves, by rank and function: rank, function, calls, empty polls, cut short. "nested":
+# and those made within calls, as a program's callbacks do.
+tally_trace() { # NAME [nested]
 	facts "$1" || return 1
-	awk -v OFS='\t' '
+	awk -v OFS='\t' -v nested="${2-}" '
 		FILENAME ~ /funcs.tsv$/ { name[$1] = $2; next }
 		FILENAME ~ /ranks.tsv$/ { rank[$1] = $2; next }
 		$1 != "call" && $1 != "spin" { next }
@@ -212,7 +213,7 @@ tally_trace() { # NAME
 				p = index($i, "=")
 				v[substr($i, 1, p - 1)] = substr($i, p + 1)
 			}
-			if (v["depth"] != 0) next
+			if (v["depth"] != 0 && nested == "") next
 			who = v["tgid"] in rank ? rank[v["tgid"]] : "pid" v["tgid"]
 		}
 		$1 == "call" {
