@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Messages to stderr. Each goes out in one write, so that the lines of several processes on one
- * terminal (a launcher's and ours) do not mix. The level is the only state.
+ * terminal (a launcher's and ours) do not mix. The level and the program's name are the only state.
  */
 #include "base/log.h"
 
@@ -14,6 +14,7 @@
 #define LOG_LINE_BYTES 2048
 
 static enum log_level log_level = LOG_INFO;
+static const char *log_program = "povtrace";
 
 void log_set_level(enum log_level level)
 {
@@ -25,6 +26,16 @@ enum log_level log_get_level(void)
 	return log_level;
 }
 
+void log_set_program(const char *name)
+{
+	log_program = name;
+}
+
+const char *log_get_program(void)
+{
+	return log_program;
+}
+
 static void log_write(enum log_level level, const char *fmt, va_list ap)
 {
 	static const char *const label[LOG_DEBUG + 1] = {
@@ -34,7 +45,7 @@ static void log_write(enum log_level level, const char *fmt, va_list ap)
 
 	if (level > log_level)
 		return;
-	used = snprintf(line, sizeof(line), "povtrace: %s", label[level] ?: "");
+	used = snprintf(line, sizeof(line), "%s: %s", log_program, label[level] ?: "");
 	n = vsnprintf(line + used, sizeof(line) - (size_t)used - 1, fmt, ap);
 	if (n < 0)
 		return;

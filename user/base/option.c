@@ -46,7 +46,11 @@ static const struct option_def *find_letter(const struct command *cmd, char lett
 
 static void say_help_hint(const struct command *cmd)
 {
-	log_error("try \"povtrace help %s\"", cmd->name);
+	/* A program without subcommands is its own command. */
+	if (!strcmp(cmd->name, log_get_program()))
+		log_error("try \"%s --help\"", cmd->name);
+	else
+		log_error("try \"%s help %s\"", log_get_program(), cmd->name);
 }
 
 void option_limit_text(const struct option_def *def, uint64_t value, char *buf, size_t bytes)

@@ -6,6 +6,7 @@
 #include "base/option.h"
 
 #include "base/human.h"
+#include "base/log.h"
 #include "version.h"
 
 #include <inttypes.h>
@@ -134,12 +135,22 @@ static const struct option_def help_option = {
 	.help = "Print this and exit.",
 };
 
+/* "povtrace info" with that blank, or another character, between; just "povplot" if that is all it does. */
+static void print_name(const struct command *cmd, const char *between, FILE *out)
+{
+	if (strcmp(cmd->name, log_get_program()))
+		fprintf(out, "%s%s", log_get_program(), between);
+	fputs(cmd->name, out);
+}
+
 void command_print_help(const struct command *cmd, FILE *out)
 {
 	const struct option_def *def;
 	const char *const *example;
 
-	fprintf(out, "Usage: povtrace %s %s\n\n", cmd->name, cmd->usage);
+	fputs("Usage: ", out);
+	print_name(cmd, " ", out);
+	fprintf(out, " %s\n\n", cmd->usage);
 	print_wrapped(out, cmd->brief, 0, 0);
 	if (cmd->details) {
 		fputc('\n', out);
@@ -215,19 +226,32 @@ static void print_man_option(const struct option_def *def, FILE *out)
 	print_roff_paragraphs(out, text);
 }
 
+static void print_man_head(const struct command *cmd, FILE *out)
+{
+	char name[128], *c;
+
+	if (strcmp(cmd->name, log_get_program()))
+		snprintf(name, sizeof(name), "%s\\-%s", log_get_program(), cmd->name);
+	else
+		snprintf(name, sizeof(name), "%s", cmd->name);
+	for (c = name; *c; c++)
+		*c = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+	fprintf(out, ".TH %s 1 \"\" \"povtrace %s\" \"User Commands\"\n", name, POV_VERSION);
+}
+
 void command_print_man(const struct command *cmd, FILE *out)
 {
 	const struct option_def *def;
 	const char *const *example;
-	const char *c;
 
-	fputs(".TH POVTRACE\\-", out);
-	for (c = cmd->name; *c; c++)
-		fputc(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c, out);
-	fprintf(out, " 1 \"\" \"povtrace %s\" \"User Commands\"\n", POV_VERSION);
-	fprintf(out, ".SH NAME\npovtrace\\-%s \\- ", cmd->name);
+	print_man_head(cmd, out);
+	fputs(".SH NAME\n", out);
+	print_name(cmd, "\\-", out);
+	fputs(" \\- ", out);
 	print_roff(out, cmd->brief);
-	fprintf(out, "\n.SH SYNOPSIS\n\\fBpovtrace %s\\fR ", cmd->name);
+	fputs("\n.SH SYNOPSIS\n\\fB", out);
+	print_name(cmd, " ", out);
+	fputs("\\fR ", out);
 	print_roff(out, cmd->usage);
 	fputs("\n", out);
 	if (cmd->details) {
@@ -247,7 +271,8 @@ void command_print_man(const struct command *cmd, FILE *out)
 		fputs("\\fR\n", out);
 		print_roff_paragraphs(out, example[1]);
 	}
-	fputs(".SH SEE ALSO\n\\fBpovtrace\\fR(1)\n", out);
+	if (strcmp(cmd->name, log_get_program()))
+		fprintf(out, ".SH SEE ALSO\n\\fB%s\\fR(1)\n", log_get_program());
 }
 
 static void print_completion_case(const struct command *cmd, FILE *out)
