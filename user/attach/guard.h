@@ -6,11 +6,13 @@
 #ifndef POV_ATTACH_GUARD_H
 #define POV_ATTACH_GUARD_H
 
+#include <pthread.h>
 #include <sys/types.h>
 
 struct guard {
 	pid_t pid;
-	int alive_fd; /* open as long as the tracer lives */
+	int alive_fd;	       /* open until the last of the tracer's files is closed */
+	pthread_mutex_t *lock; /* held as long as it lives; NULL: none to be had */
 };
 
 /* held_fd: the map of held processes (tgid → time). Call before any program is attached. 0 or -errno. */
