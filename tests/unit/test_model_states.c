@@ -68,6 +68,28 @@ static void test_wakeup_in_flight(void **state)
 	mfix_release(&f);
 }
 
+/* On a machine that is itself scheduled that way may take milliseconds; what is older was another wake-up. */
+static void test_wakeup_in_flight_long(void **state)
+{
+	const uint64_t ms = 1000000, asleep = 20 * ms;
+	struct mfix f;
+
+	(void)state;
+	for (int late = 0; late < 2; late++) {
+		mfix_begin(&f, ALL);
+		put_task(&f, 1000, 100, 100, 0, 1, 0, "a");
+		put_switch(&f, 1001, 1, 0, 0, 101);
+		put_waking(&f, asleep - (late ? 11 : 9) * ms, 1, 101, 100, 0);
+		put_switch(&f, asleep, 0, 100, SLEEPS, 60);
+		put_switch(&f, asleep + 10, 0, 60, SLEEPS, 100);
+		mfix_end(&f, asleep + 20);
+		mfix_open(&f, false);
+		mfix_run(&f);
+		assert_times(&f, 100, asleep - 1000 + 10, late ? 0 : 10, 0, late ? 10 : 0);
+		mfix_release(&f);
+	}
+}
+
 /* It runs on after its exit record until it leaves the CPU for good; then the number is used again. */
 static void test_exit_and_reuse(void **state)
 {
@@ -345,12 +367,19 @@ static void test_nonsense(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_states),		cmocka_unit_test(test_wakeup_in_flight),
-		cmocka_unit_test(test_exit_and_reuse),	cmocka_unit_test(test_stranger),
-		cmocka_unit_test(test_exec_in_thread),	cmocka_unit_test(test_gap),
-		cmocka_unit_test(test_gap_unannounced), cmocka_unit_test(test_ranks_mode),
-		cmocka_unit_test(test_sched_off),	cmocka_unit_test(test_ranks_sorted),
-		cmocka_unit_test(test_runnable_moves),	cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_wakeup_in_flight),
+		cmocka_unit_test(test_wakeup_in_flight_long),
+		cmocka_unit_test(test_exit_and_reuse),
+		cmocka_unit_test(test_stranger),
+		cmocka_unit_test(test_exec_in_thread),
+		cmocka_unit_test(test_gap),
+		cmocka_unit_test(test_gap_unannounced),
+		cmocka_unit_test(test_ranks_mode),
+		cmocka_unit_test(test_sched_off),
+		cmocka_unit_test(test_ranks_sorted),
+		cmocka_unit_test(test_runnable_moves),
+		cmocka_unit_test(test_nonsense),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

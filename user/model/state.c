@@ -10,7 +10,13 @@
  */
 #include "model/model_internal.h"
 
-#define WAKE_FLIGHT_NS 1000000 /* a wake-up that long before the switch was for an earlier sleep */
+/*
+ * A wake-up that long before the switch was for an earlier sleep. Nanoseconds on a machine of its own, but the waker
+ * or the thread may lose its CPU to the hypervisor in between: 1 ms was too short for 4 of 47 in an emulated
+ * machine. A long time harms little: it counts only where a thread comes back without another wake-up and no
+ * record is lost, and then there is no other wake-up that could have brought it back.
+ */
+#define WAKE_FLIGHT_NS 10000000
 
 static void runnable_count(struct model *m, uint16_t cpu, int by)
 {
