@@ -176,7 +176,7 @@ int call_entry(struct pt_regs *ctx)
 	struct pov_frame *f;
 	struct pov_call *c;
 
-	if (func >= POV_FUNCS_MAX)
+	if (func >= POV_FUNCS_MAX || (cfg.perf_links && calls_over))
 		return 0;
 	t = thread_find(self, self->pid);
 	if (!t) {
@@ -272,6 +272,8 @@ int call_return(struct pt_regs *ctx)
 	struct pov_frame *f;
 	u64 now, ret;
 
+	if (cfg.perf_links && calls_over)
+		return 0;
 	t = thread_find(self, self->pid);
 	if (!t)
 		return 0;

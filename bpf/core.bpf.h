@@ -45,6 +45,7 @@ struct {
 
 /* Drops, misses and stats (POV_COUNT_*); the collector maps and reads them. All are rare events. */
 __u64 counters[POV_COUNTERS] __weak = {};
+bool calls_over __weak = false; /* set by the collector: probes do nothing any more */
 
 /* Counts freed datatypes of all processes: sizes kept from an older generation are not trusted. */
 __u64 type_generation __weak = 0;

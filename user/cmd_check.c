@@ -117,7 +117,7 @@ static void findings_make(const struct features *f, struct findings *out)
 	else if (f->perf_uprobe)
 		add(out, "uprobes", VERDICT_LESS,
 		    "a perf event for each function (no uprobe_multi before "
-		    "Linux 6.6): attaching and above all detaching take longer");
+		    "Linux 6.6): they are taken away in the background after a recording");
 	else
 		add(out, "uprobes", VERDICT_NO,
 		    "none (CONFIG_UPROBE_EVENTS): no MPI call can be seen");

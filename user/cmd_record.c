@@ -137,7 +137,7 @@ static volatile int stop;
 static void on_signal(int sig)
 {
 	(void)sig;
-	stop = stop ? 2 : 1;
+	stop = 1;
 }
 
 static void signals_catch(void)
@@ -352,8 +352,8 @@ const struct command cmd_record = {
 		"probes are live; its forks, execs and libraries loaded later are followed. With -p or --all a line that "
 		"begins \"povtrace: recording\" says when the probes are live.\n\n"
 		"Recording ends when the command or the processes end, after --duration, at --max-size, or with "
-		"Ctrl-C (twice: at once, without waiting for the kernel to take its probes back). The exit status "
-		"is the command's, or 1 if recording failed. Under sudo the trace belongs to the invoking user.",
+		"Ctrl-C. The exit status is the command's, or 1 if recording failed. Under sudo the trace belongs to "
+		"the invoking user.",
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct record_options),

@@ -330,20 +330,18 @@ size_t library_set_probe_count(const struct library_set *set)
 	return n;
 }
 
-bool library_set_detach_one(struct library_set *set)
+void library_set_detach(struct library_set *set)
 {
 	for (size_t i = 0; i < set->lib_cnt; i++)
-		if (links_detach_one(&set->lib[i]->links))
-			return true;
-	return false;
+		links_leave(&set->lib[i]->links, set->opt.spent);
 }
 
 void library_set_free(struct library_set *set)
 {
 	if (!set)
 		return;
+	library_set_detach(set);
 	for (size_t i = 0; i < set->lib_cnt; i++) {
-		links_release(&set->lib[i]->links);
 		mpi_library_release(&set->lib[i]->mpi);
 		elf_file_close(set->lib[i]->elf);
 		json_decref(set->lib[i]->meta);

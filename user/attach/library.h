@@ -32,8 +32,9 @@ struct library {
 /* Which rows of the function table to attach, and how. Borrowed by library_set. */
 struct library_options {
 	const struct link_programs *programs;
-	const bool *wanted; /* by row: attach (recorded ones, and those that teach) */
-	int libs_fd;	    /* map of struct pov_lib by id */
+	const bool *wanted;  /* by row: attach (recorded ones, and those that teach) */
+	int libs_fd;	     /* map of struct pov_lib by id */
+	struct spent *spent; /* takes what detaching leaves */
 };
 
 struct library_set;
@@ -52,8 +53,8 @@ size_t library_set_count(const struct library_set *set);
 size_t library_set_probe_count(const struct library_set *set);
 /* Build id of a mapped file that has been looked at; "" if unknown. */
 const char *library_set_build_id(struct library_set *set, pid_t pid, const struct proc_map *map);
-/* Detaches some probes; false if none are left. The entries stay. */
-bool library_set_detach_one(struct library_set *set);
+/* Detaches all probes, or leaves them to spent; the entries stay. */
+void library_set_detach(struct library_set *set);
 void library_set_free(struct library_set *set);
 
 /* Load bias of a library given one of its executable mappings: run-time address = file address + bias. */

@@ -44,27 +44,17 @@ static struct bpf_link *attach_multi(const struct bpf_program *prog, bool ret, c
 	return link;
 }
 
-static struct bpf_link *attach_perf(const struct bpf_program *prog, bool ret, const char *path,
-				    const struct link_site *site)
-{
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = site->cookie, .retprobe = ret);
-
-	return bpf_program__attach_uprobe_opts(prog, -1, path, site->offset, &opts);
-}
-
 /* Entry and return links of cnt sites at once: both or none. */
-static int attach_pair(struct links *links, const struct link_programs *p, const char *path,
-		       const struct link_site *sites, size_t cnt)
+static int multi_attach(struct links *links, const struct link_programs *p, const char *path,
+			const struct link_site *sites, size_t cnt)
 {
 	struct bpf_link *entry, *ret;
 	int err;
 
-	ret = p->api == LINK_MULTI ? attach_multi(p->ret, true, path, sites, cnt) :
-				     attach_perf(p->ret, true, path, sites);
+	ret = attach_multi(p->ret, true, path, sites, cnt);
 	if (!ret)
 		return -errno;
-	entry = p->api == LINK_MULTI ? attach_multi(p->entry, false, path, sites, cnt) :
-				       attach_perf(p->entry, false, path, sites);
+	entry = attach_multi(p->entry, false, path, sites, cnt);
 	if (!entry) {
 		err = -errno;
 		bpf_link__destroy(ret);
@@ -75,40 +65,98 @@ static int attach_pair(struct links *links, const struct link_programs *p, const
 	return 0;
 }
 
-size_t links_attach(struct links *links, const struct link_programs *programs, const char *path,
-		    struct link_site *sites, size_t cnt, int *err)
+static size_t multi_attach_all(struct links *links, const struct link_programs *programs,
+			       const char *path, struct link_site *sites, size_t cnt, int *err)
 {
 	size_t half = cnt / 2;
 	int e;
 
 	if (!cnt)
 		return 0;
-	if (programs->api == LINK_MULTI || cnt == 1) {
-		e = attach_pair(links, programs, path, sites, cnt);
-		if (!e)
-			return cnt;
-		*err = -e;
-		if (cnt == 1) {
-			sites->failed = true;
-			return 0;
-		}
+	e = multi_attach(links, programs, path, sites, cnt);
+	if (!e)
+		return cnt;
+	*err = -e;
+	if (cnt == 1) {
+		sites->failed = true;
+		return 0;
 	}
-	return links_attach(links, programs, path, sites, half, err) +
-	       links_attach(links, programs, path, sites + half, cnt - half, err);
+	return multi_attach_all(links, programs, path, sites, half, err) +
+	       multi_attach_all(links, programs, path, sites + half, cnt - half, err);
 }
 
-bool links_detach_one(struct links *links)
+static void probes_add(struct links *links, const struct perf_probe *probe)
 {
-	if (links->gone == links->cnt)
-		return false;
-	bpf_link__destroy(links->link[links->gone++]);
-	return true;
+	if (links->probe_cnt == links->probe_cap) {
+		links->probe_cap = links->probe_cap ? 2 * links->probe_cap : 64;
+		links->probe = xrealloc(links->probe, links->probe_cap * sizeof(*links->probe));
+	}
+	links->probe[links->probe_cnt++] = *probe;
+}
+
+/* Entry and return probe of a site: both or none. */
+static int perf_attach(struct links *links, const struct link_programs *p,
+		       const struct perf_probe_kind *kind, const char *path,
+		       const struct link_site *site)
+{
+	struct perf_probe ret, entry;
+	int err;
+
+	err = perf_probe_attach(kind, bpf_program__fd(p->ret), true, path, site->offset,
+				site->cookie, &ret);
+	if (err)
+		return err;
+	err = perf_probe_attach(kind, bpf_program__fd(p->entry), false, path, site->offset,
+				site->cookie, &entry);
+	if (err) {
+		perf_probe_close(&ret);
+		return err;
+	}
+	probes_add(links, &ret);
+	probes_add(links, &entry);
+	return 0;
+}
+
+static size_t perf_attach_all(struct links *links, const struct link_programs *programs,
+			      const char *path, struct link_site *sites, size_t cnt, int *err)
+{
+	struct perf_probe_kind kind;
+	size_t attached = 0;
+	int no_kind, e;
+
+	no_kind = perf_probe_kind_read(&kind);
+	for (size_t i = 0; i < cnt; i++) {
+		e = no_kind ?: perf_attach(links, programs, &kind, path, &sites[i]);
+		sites[i].failed = e != 0;
+		attached += !e;
+		if (e)
+			*err = -e;
+	}
+	return attached;
+}
+
+size_t links_attach(struct links *links, const struct link_programs *programs, const char *path,
+		    struct link_site *sites, size_t cnt, int *err)
+{
+	return programs->api == LINK_MULTI ?
+		       multi_attach_all(links, programs, path, sites, cnt, err) :
+		       perf_attach_all(links, programs, path, sites, cnt, err);
 }
 
 void links_release(struct links *links)
 {
-	while (links_detach_one(links))
-		;
+	for (size_t i = 0; i < links->cnt; i++)
+		bpf_link__destroy(links->link[i]);
+	for (size_t i = 0; i < links->probe_cnt; i++)
+		perf_probe_close(&links->probe[i]);
 	free(links->link);
+	free(links->probe);
 	memset(links, 0, sizeof(*links));
+}
+
+void links_leave(struct links *links, struct spent *spent)
+{
+	spent_add(spent, links->probe, links->probe_cnt);
+	links->probe_cnt = 0;
+	links_release(links);
 }

@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attach/perf_probe.h"
+#include "attach/spent.h"
+
 struct bpf_link;
 struct bpf_program;
 
@@ -24,7 +27,9 @@ struct link_site {
 
 struct links {
 	struct bpf_link **link;
-	size_t cnt, cap, gone; /* gone: of cnt, from the start, detached already */
+	size_t cnt, cap;
+	struct perf_probe *probe;
+	size_t probe_cnt, probe_cap;
 };
 
 struct link_programs {
@@ -38,9 +43,9 @@ struct link_programs {
  */
 size_t links_attach(struct links *links, const struct link_programs *programs, const char *path,
 		    struct link_site *sites, size_t cnt, int *err);
-/* Detaches one of them; false if all are gone. Takes 0.1 s with perf-event uprobes: the kernel waits. */
-bool links_detach_one(struct links *links);
-/* Detaches and forgets all. */
+/* Detaches and forgets all. Slow with many perf-event uprobes: the kernel waits for each. */
 void links_release(struct links *links);
+/* The same, but perf-event uprobes are not waited for: they are handed over to spent. */
+void links_leave(struct links *links, struct spent *spent);
 
 #endif

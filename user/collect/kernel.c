@@ -5,10 +5,13 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/membarrier.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -161,6 +164,7 @@ static void constants_set(struct kernel *k, const struct kernel_options *opt)
 	c->cpus = libbpf_num_possible_cpus();
 	c->sched_mode = opt->sched;
 	c->all = opt->all;
+	c->perf_links = k->programs.api == LINK_PERF;
 	c->hold = k->features.image_way != IMAGE_NONE;
 	memcpy((void *)k->skel->rodata->fns, opt->fns, sizeof(*opt->fns) * POV_FUNCS_MAX);
 }
@@ -259,6 +263,15 @@ int kernel_attach(struct kernel *k)
 	return err;
 }
 
+void kernel_calls_end(struct kernel *k)
+{
+	if (k->programs.api != LINK_PERF)
+		return;
+	k->skel->bss->calls_over = true;
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		log_debug("membarrier: %s", strerror(errno));
+}
+
 void kernel_detach(struct kernel *k)
 {
 	links_release(&k->links);
@@ -270,8 +283,13 @@ void kernel_release(struct kernel *k)
 	for (unsigned int i = 0; k->skel && i <= k->rings; i++)
 		if (k->ring_fd[i] > 0)
 			close(k->ring_fd[i]);
+	if (k->spent.cnt) {
+		k->spent.rings_fd = fcntl(bpf_map__fd(k->skel->maps.rings), F_DUPFD_CLOEXEC, 0);
+		k->spent.rings = k->spent.rings_fd < 0 ? 0 : k->rings + 1;
+	}
 	povtrace__destroy(k->skel);
 	k->skel = NULL;
+	spent_release(&k->spent);
 }
 
 void kernel_reset_counters(struct kernel *k)

@@ -36,13 +36,19 @@ struct kernel {
 	int ring_fd[POV_RINGS_MAX];
 	int control_fd, targets_fd, files_fd, held_fd, libs_fd;
 	const volatile uint64_t *counters; /* POV_COUNT_* */
-	struct link_programs programs;	   /* for library probes */
+	struct link_programs programs;	   /* for library probes … */
+	struct spent spent; /* … and what they leave; kernel_release takes care of it */
 };
 
 /* Loads; attaches nothing. 0 or -errno (printed). kernel_release in any case. */
 int kernel_load(const struct kernel_options *opt, struct kernel *k);
 /* Attaches identity, images and scheduler. What is not to be had is said and left out. */
 int kernel_attach(struct kernel *k);
+/*
+ * Where probes are perf events, which are not taken away before kernel_release: from now on their programs do
+ * nothing. Those that were at work have ended when this returns (a grace period).
+ */
+void kernel_calls_end(struct kernel *k);
 void kernel_detach(struct kernel *k);
 void kernel_release(struct kernel *k);
 

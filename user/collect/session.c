@@ -23,7 +23,6 @@
 #include "attach/guard.h"
 #include "attach/launch.h"
 #include "attach/library.h"
-#include "attach/linger.h"
 #include "attach/proc.h"
 #include "base/human.h"
 #include "base/log.h"
@@ -360,7 +359,11 @@ static int session_load(struct session *s)
 		.cpus_per_ring = o->cpus_per_ring,
 		.fns = s->fns,
 	};
-	struct library_options lo = {.programs = &s->kernel.programs, .wanted = s->wanted};
+	struct library_options lo = {
+		.programs = &s->kernel.programs,
+		.wanted = s->wanted,
+		.spent = &s->kernel.spent,
+	};
 	uint32_t pid;
 	int err;
 
@@ -520,12 +523,12 @@ static int session_loop(struct session *s, const volatile int *stop)
  * The recording ends at a moment when all of the scheduler is still seen: while its programs are taken away
  * one by one, what they write no longer fits together.
  */
-static void session_end(struct session *s, const volatile int *stop)
+static void session_end(struct session *s)
 {
 	if (s->opt->progress && s->shown_ns)
 		progress_show(s, kernel_now_ns(), true);
-	while (*stop < 2 && library_set_detach_one(s->libs))
-		session_sample(s, kernel_now_ns());
+	kernel_calls_end(&s->kernel);
+	library_set_detach(s->libs);
 	s->end_ns = kernel_now_ns();
 	kernel_detach(&s->kernel);
 	ring_buffer__consume(s->rings);
@@ -597,14 +600,12 @@ int session_run(const struct session_options *opt, const volatile int *stop,
 	if (!err)
 		err = session_loop(s, stop);
 	if (s->images)
-		session_end(s, stop);
+		session_end(s);
 	if (s->writer) {
 		e = session_finish(s);
 		if (!err)
 			err = e;
 	}
-	if (*stop == 2)
-		linger_start();
 	session_release(s);
 	free(s);
 	return err;

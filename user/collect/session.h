@@ -50,7 +50,7 @@ struct session_result {
 };
 
 /*
- * Runs the recording. *stop is set by signal handlers: 1 = end in order, 2 = at once. 0, or -errno (printed);
+ * Runs the recording. *stop is set by signal handlers: end in order. 0, or -errno (printed);
  * what was recorded until then is in the file all the same, which is whole. *out is always filled.
  */
 int session_run(const struct session_options *opt, const volatile int *stop,

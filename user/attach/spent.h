@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Perf-event uprobes that a recording is done with. Their programs have been told to do nothing; what remains
+ * costs the traced processes little more than the trap. The kernel takes about 0.1 s to take each away, and
+ * nobody should have to wait for that.
+ */
+#ifndef POV_ATTACH_SPENT_H
+#define POV_ATTACH_SPENT_H
+
+#include <stddef.h>
+
+#include "attach/perf_probe.h"
+
+struct spent {
+	struct perf_probe *probe;
+	size_t cnt, cap;
+	int rings_fd; /* array of maps to be emptied first, so that its memory does not stay as long … */
+	unsigned int rings; /* … as the programs do, and how many; 0 = none */
+};
+
+void spent_add(struct spent *spent, const struct perf_probe *probe, size_t cnt);
+/*
+ * Closes them all in a process left behind, which holds nothing else, and forgets them. To be called when the
+ * other resources of the recording are gone, for the process is a copy of this one.
+ */
+void spent_release(struct spent *spent);
+
+#endif
