@@ -50,6 +50,7 @@ enum comm_feature {
 	COMM_HAS_THREADS = 0x04,     /* threads_run, load_begin, progress_begin work */
 	COMM_HAS_OPENMP = 0x08,
 	COMM_HAS_STEAL = 0x10, /* cpu_ns is measured, and may be less than the time that passed */
+	COMM_VIRTUAL_TIME = 0x20, /* time passes in the operations below only, not in own code */
 };
 
 enum compute_kind {
@@ -124,6 +125,14 @@ struct comm_ops {
 	/* A phase's name for a tracer of this run (mark.h); level 0 is the benchmark, 1 a point, 2 inside. */
 	void (*mark_begin)(struct comm *c, int level, const char *name);
 	void (*mark_end)(struct comm *c, int level);
+
+	/*
+	 * Binds this rank to the core-th of the cores that this node's ranks were allowed together when they
+	 * started (modulo their number), -1: to what it was allowed itself. Returns their number.
+	 */
+	int (*pin)(struct comm *c, int core);
+	/* Uses no CPU for ns; what is pending need not progress meanwhile. */
+	void (*sleep)(struct comm *c, uint64_t ns);
 };
 
 struct comm {
