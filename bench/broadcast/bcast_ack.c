@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * "Broadcast acknowledge" (de Supinski & Karonis 1999, section 3): after each broadcast every task tells the root that it
+ * has the data. An upper bound of the latency; with many tasks the acknowledgments, one after the other at the root,
+ * make up most of it.
+ */
+#include "broadcast/rooted.h"
+
+static double report(const struct rooted_case *rc, void *unused)
+{
+	struct comm *c = rc->comm;
+	uint64_t begin = c->ops->now_ns(c), i;
+	int k;
+
+	(void)unused;
+	for (i = 0; i < rc->repeat; i++) {
+		rc->op->run(rc, 0);
+		if (c->rank)
+			rooted_ack_send(c, 0);
+		else
+			for (k = 1; k < c->size; k++)
+				rooted_ack_recv(c, COMM_ANY);
+	}
+	return (double)(c->ops->now_ns(c) - begin) / (double)rc->repeat;
+}
+
+static void method(struct bench_run *run, const struct rooted_case *rc)
+{
+	rooted_measure(run, rc, "acknowledge", report, NULL);
+}
+
+static int run_ack(struct bench_run *run)
+{
+	return rooted_sweep(run, rooted_bcasts, method);
+}
+
+static uint64_t estimate_ns(const struct bench_run *run)
+{
+	return rooted_estimate_ns(run, rooted_bcasts, 1);
+}
+
+const struct bench bench_bcast_ack = {
+	.name = "bcast_ack",
+	.group = "broadcast",
+	.brief = "broadcast: each acknowledged by every task (an upper bound)",
+	.source = "de Supinski & Karonis 1999, section 3, broadcast acknowledge",
+	.kind = RESULT_BROADCAST,
+	.ranks_min = 2,
+	.run = run_ack,
+	.estimate_ns = estimate_ns,
+};

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The accurate method (de Supinski & Karonis 1999, section 4): the broadcast's latency to each task, OL_i, and the largest
+ * of them as the broadcast's (oli.h).
+ */
+#include "broadcast/oli.h"
+
+static void method(struct bench_run *run, const struct rooted_case *rc)
+{
+	oli_measure(run, rc, "oli", OLI_FROM_ROOT);
+}
+
+static int run_oli(struct bench_run *run)
+{
+	return rooted_sweep(run, rooted_bcasts, method);
+}
+
+static uint64_t estimate_ns(const struct bench_run *run)
+{
+	return rooted_estimate_ns(run, rooted_bcasts, 1);
+}
+
+const struct bench bench_bcast_oli = {
+	.name = "bcast_oli",
+	.group = "broadcast",
+	.brief = "broadcast: latency to each task, acknowledged by it alone, and the largest",
+	.source = "de Supinski & Karonis 1999, section 4, OL_i",
+	.kind = RESULT_BROADCAST,
+	.ranks_min = 2,
+	.run = run_oli,
+	.estimate_ns = estimate_ns,
+};

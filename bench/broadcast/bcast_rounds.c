@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * "Broadcast rounds" (de Supinski & Karonis 1999, section 3): every task is the root once a round. How much of two
+ * broadcasts overlaps depends on the order of the roots, so both orders are measured; the value is a lower bound of the
+ * latency. It is the latency itself only where the last task reached is the next root: a chain against its direction.
+ */
+#include "broadcast/rooted.h"
+
+static double report(const struct rooted_case *rc, void *ctx)
+{
+	struct comm *c = rc->comm;
+	const bool *descending = ctx;
+	uint64_t begin = c->ops->now_ns(c), i;
+	int k;
+
+	for (i = 0; i < rc->repeat; i++) {
+		for (k = 0; k < c->size; k++)
+			rc->op->run(rc, *descending ? c->size - 1 - k : k);
+	}
+	return (double)(c->ops->now_ns(c) - begin) / ((double)rc->repeat * c->size);
+}
+
+static void method(struct bench_run *run, const struct rooted_case *rc)
+{
+	bool descending = false;
+
+	rooted_measure(run, rc, "rounds_ascending", report, &descending);
+	descending = true;
+	rooted_measure(run, rc, "rounds_descending", report, &descending);
+}
+
+static int run_rounds(struct bench_run *run)
+{
+	return rooted_sweep(run, rooted_bcasts, method);
+}
+
+static uint64_t estimate_ns(const struct bench_run *run)
+{
+	return rooted_estimate_ns(run, rooted_bcasts, 2);
+}
+
+const struct bench bench_bcast_rounds = {
+	.name = "bcast_rounds",
+	.group = "broadcast",
+	.brief = "broadcast: rounds with each task as the root, in both orders (a lower bound)",
+	.source = "de Supinski & Karonis 1999, section 3, broadcast rounds",
+	.kind = RESULT_BROADCAST,
+	.ranks_min = 2,
+	.run = run_rounds,
+	.estimate_ns = estimate_ns,
+};

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Sweep and stop rule of the broadcast methods. A case's communicator holds the tasks that take part and no other, as in
+ * the paper; the root of a method is its task 0. All of a case's tasks learn from task 0's word, given with the
+ * synchronisation before each report, whether there is another one.
+ */
+#include "broadcast/rooted.h"
+#include "broadcast/algorithms.h"
+#include "core/sweep.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REPORTS_MIN 8
+#define REPORTS_MAX 30
+#define STEADY_PCT 3.0
+#define TAG_ACK 32
+#define SEED 1999 /* of the data that is checked */
+
+static void run_library(const struct rooted_case *rc, int root)
+{
+	bcast_run(rc->comm, BCAST_LIBRARY, rc->in, rc->bytes, root);
+}
+
+static void run_linear(const struct rooted_case *rc, int root)
+{
+	bcast_run(rc->comm, BCAST_LINEAR, rc->in, rc->bytes, root);
+}
+
+static void run_backward(const struct rooted_case *rc, int root)
+{
+	bcast_run(rc->comm, BCAST_BACKWARD, rc->in, rc->bytes, root);
+}
+
+static void run_binomial(const struct rooted_case *rc, int root)
+{
+	bcast_run(rc->comm, BCAST_BINOMIAL, rc->in, rc->bytes, root);
+}
+
+const struct rooted_op rooted_bcasts[] = {
+	{"bcast", "library", false, run_library},
+	{"bcast", "linear", false, run_linear},
+	{"bcast", "backward", false, run_backward},
+	{"bcast", "binomial", false, run_binomial},
+	{0},
+};
+
+/* The number of tasks after n; 0 after all. */
+static int tasks_next(int n, int all)
+{
+	if (n >= all)
+		return 0;
+	return n > all / 2 ? all : 2 * n;
+}
+
+static size_t tasks_cnt(int all)
+{
+	size_t cnt = 0;
+	int n;
+
+	for (n = all < 2 ? 0 : 2; n; n = tasks_next(n, all))
+		cnt++;
+	return cnt;
+}
+
+static size_t op_cnt(const struct rooted_op *ops)
+{
+	size_t cnt = 0;
+
+	while (ops[cnt].op)
+		cnt++;
+	return cnt;
+}
+
+static void sizes_init(struct sweep *sizes, const struct bench_run *run)
+{
+	/* Whole doubles, as reductions want them. */
+	uint64_t min = run->opt->bytes_min, unit = sizeof(double);
+
+	sweep_init(sizes, min < unit ? unit : min, run->opt->bytes_max, run->opt->step, unit, unit);
+}
+
+struct sweep_state {
+	struct bench_run *run;
+	void (*method)(struct bench_run *run, const struct rooted_case *rc);
+	struct sweep sizes;
+	size_t done, all;
+};
+
+/* The data that arrives is looked at once a case, outside of what is measured. */
+static void check_data(const struct rooted_case *rc)
+{
+	uint32_t seed = SEED + (rc->comm->rank ? 1 : 0);
+
+	bench_buffer_fill(rc->in, rc->bytes, COMM_CONTIGUOUS, seed);
+	rc->op->run(rc, 0);
+	bench_buffer_check(rc->in, rc->bytes, COMM_CONTIGUOUS, SEED);
+}
+
+static void run_case(struct sweep_state *st, const struct rooted_case *rc)
+{
+	struct comm *c = rc->comm;
+	char mark[64];
+
+	snprintf(mark, sizeof(mark), "%s %s %d tasks %zu B", rc->op->algorithm, rc->op->op, c->size,
+		 rc->bytes);
+	c->ops->mark_begin(c, 1, mark);
+	if (st->run->opt->validate && !rc->op->blocks)
+		check_data(rc);
+	st->method(st->run, rc);
+	c->ops->mark_end(c, 1);
+}
+
+static void run_size(struct sweep_state *st, struct comm *c, const struct rooted_op *ops,
+		     size_t bytes)
+{
+	size_t blocks = 1;
+	struct rooted_case rc = {
+		.comm = c,
+		.bytes = bytes,
+		.repeat = st->run->opt->repeat ? st->run->opt->repeat : 1,
+		.time_ns = st->run->opt->point_ns,
+	};
+
+	for (rc.op = ops; rc.op->op; rc.op++)
+		blocks = rc.op->blocks ? (size_t)c->size : blocks;
+	rc.in = bench_buffer_new(bytes * blocks, COMM_CONTIGUOUS);
+	rc.out = bench_buffer_new(bytes * blocks, COMM_CONTIGUOUS);
+	/* Numbers that can be added up for ever. */
+	memset(rc.in, 0, bytes * blocks);
+	for (rc.op = ops; rc.op->op; rc.op++) {
+		run_case(st, &rc);
+		st->done++;
+		if (c->rank == 0 && st->run->progress)
+			st->run->progress(st->run->progress_ctx, st->done, st->all);
+	}
+	free(rc.in);
+	free(rc.out);
+}
+
+int rooted_sweep(struct bench_run *run, const struct rooted_op *ops,
+		 void (*method)(struct bench_run *run, const struct rooted_case *rc))
+{
+	struct sweep_state st = {.run = run, .method = method};
+	struct comm *c;
+	size_t i;
+	int n;
+
+	sizes_init(&st.sizes, run);
+	st.all = tasks_cnt(run->comm->size) * st.sizes.cnt * op_cnt(ops);
+	for (n = run->comm->size < 2 ? 0 : 2; n; n = tasks_next(n, run->comm->size)) {
+		c = run->comm->ops->first(run->comm, n);
+		if (!c)
+			continue;
+		for (i = 0; i < st.sizes.cnt; i++)
+			run_size(&st, c, ops, (size_t)st.sizes.value[i]);
+		c->ops->free(c);
+	}
+	sweep_release(&st.sizes);
+	return 0;
+}
+
+uint64_t rooted_estimate_ns(const struct bench_run *run, const struct rooted_op *ops, int cases)
+{
+	struct sweep sizes;
+	uint64_t ns;
+
+	sizes_init(&sizes, run);
+	ns = tasks_cnt(run->comm->size) * sizes.cnt * op_cnt(ops) * (uint64_t)cases *
+	     run->opt->point_ns;
+	sweep_release(&sizes);
+	return ns;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Only task 0 knows; the others' answer is not heard. */
+static bool wants_more(const struct bench_options *opt, const struct samples *s, bool late)
+{
+	if (s->cnt < least(REPORTS_MIN, opt->samples))
+		return s->cnt < 1 || !late;
+	return !late && s->cnt < least(REPORTS_MAX, opt->samples_max) &&
+	       !stats_steady(s, STEADY_PCT);
+}
+
+bool rooted_reports(struct bench_run *run, const struct rooted_case *rc,
+		    double (*report)(const struct rooted_case *rc, void *ctx), void *ctx,
+		    uint64_t limit_ns, struct samples *out)
+{
+	struct comm *c = rc->comm;
+	uint64_t begin = c->ops->now_ns(c);
+	bool more = true;
+	double ns;
+
+	while (comm_sync(c, more)) {
+		ns = report(rc, ctx);
+		if (c->rank)
+			continue;
+		samples_add(out, ns);
+		more = wants_more(run->opt, out, c->ops->now_ns(c) - begin > limit_ns);
+	}
+	return c->rank == 0 && stats_steady(out, STEADY_PCT);
+}
+
+struct result_point *rooted_point_add(struct bench_run *run, const struct rooted_case *rc,
+				      const char *method)
+{
+	struct result_point *p = result_point_add(run->result);
+
+	result_param_text(p, "method", method);
+	result_param_text(p, "op", rc->op->op);
+	result_param_text(p, "algorithm", rc->op->algorithm);
+	result_param(p, "tasks", (uint64_t)rc->comm->size);
+	result_param(p, "bytes", rc->bytes);
+	return p;
+}
+
+void rooted_measure(struct bench_run *run, const struct rooted_case *rc, const char *method,
+		    double (*report)(const struct rooted_case *rc, void *ctx), void *ctx)
+{
+	struct result_point *p;
+	struct samples s;
+	bool steady;
+
+	samples_init(&s);
+	steady = rooted_reports(run, rc, report, ctx, rc->time_ns, &s);
+	if (rc->comm->rank == 0) {
+		p = rooted_point_add(run, rc, method);
+		result_time(p, "latency", &s);
+		result_value(p, "steady", steady);
+	}
+	samples_release(&s);
+}
+
+void rooted_ack_send(struct comm *c, int task)
+{
+	struct comm_msg m = {NULL, 0, COMM_CONTIGUOUS};
+
+	c->ops->send(c, &m, task, TAG_ACK);
+}
+
+void rooted_ack_recv(struct comm *c, int task)
+{
+	struct comm_msg m = {NULL, 0, COMM_CONTIGUOUS};
+
+	c->ops->recv(c, &m, task, TAG_ACK);
+}

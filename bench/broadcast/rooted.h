@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What the methods for operations with a root share: the sweep over operations, numbers of tasks (the first 2, 4, 8 … of
+ * all, and all) and message sizes, and the paper's rule for when a measurement has been repeated enough
+ * (de Supinski & Karonis 1999, section 3). A method is then only what it does in one case.
+ */
+#ifndef POVBENCH_BROADCAST_ROOTED_H
+#define POVBENCH_BROADCAST_ROOTED_H
+
+#include "core/bench.h"
+
+struct rooted_case;
+
+/* One way to do one operation; lists of them end with a null op. */
+struct rooted_op {
+	const char *op, *algorithm; /* as results name them */
+	bool blocks;		    /* takes or gives a block for each task, not one for all */
+	void (*run)(const struct rooted_case *rc, int root);
+};
+
+/* A point of the sweep, as a task in it sees it. */
+struct rooted_case {
+	struct comm *comm; /* of the tasks in it */
+	const struct rooted_op *op;
+	size_t bytes;
+	void *in, *out;	  /* blocks of that size: one, or one for each task */
+	uint64_t repeat;  /* M */
+	uint64_t time_ns; /* for all that is measured in this case */
+};
+
+/* The library's broadcast and ours (algorithms.h). */
+extern const struct rooted_op rooted_bcasts[];
+
+/* Calls method on each task of each case. Whoever is not in a case waits for the next. */
+int rooted_sweep(struct bench_run *run, const struct rooted_op *ops,
+		 void (*method)(struct bench_run *run, const struct rooted_case *rc));
+/* Time that `cases` measurements of each case take at most. */
+uint64_t rooted_estimate_ns(const struct bench_run *run, const struct rooted_op *ops, int cases);
+
+/*
+ * Repeats report, which all tasks call, until it has been called often enough. What it returns on task 0 is the sample:
+ * ns of one operation. At least 8 reports and at most 30, until their standard deviation is less than 3 % of the mean;
+ * less of them if the options ask for less samples, or limit_ns runs out. Filled on task 0; false: it was not steady.
+ */
+bool rooted_reports(struct bench_run *run, const struct rooted_case *rc,
+		    double (*report)(const struct rooted_case *rc, void *ctx), void *ctx,
+		    uint64_t limit_ns, struct samples *out);
+
+/* A point with the case's parameters and the method's name; task 0 only. */
+struct result_point *rooted_point_add(struct bench_run *run, const struct rooted_case *rc,
+				      const char *method);
+/* All of a method that is nothing but its report: a point with the time "latency" and the value "steady". */
+void rooted_measure(struct bench_run *run, const struct rooted_case *rc, const char *method,
+		    double (*report)(const struct rooted_case *rc, void *ctx), void *ctx);
+
+/* An empty message, and its receipt, from any task or a certain one. */
+void rooted_ack_send(struct comm *c, int task);
+void rooted_ack_recv(struct comm *c, int task);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * OL_i for the library's other operations with a root.
+ *
+ * Scatter is a broadcast of different data: OL_i holds as it does there. With a flat scatter, whose root is busy with
+ * the others' blocks when i's acknowledgment arrives, only the largest OL_i means something, and it is at least the
+ * root's own time.
+ *
+ * Gather and reduce are a fan-in: an acknowledgment from i says nothing about when the root has the result. Measured
+ * instead is the time from i's beginning to the root's result when all others are ahead: the root tells i alone to
+ * begin, and no operation can end without i. Reported as OL_i of method "oli_fan_in". The largest of them is the
+ * longest path to the root; what the root takes for messages that arrive at the same time is not in it, so it is
+ * a lower bound (symmetric_window measures that, with a common start).
+ */
+#include "broadcast/oli.h"
+
+static void run_scatter(const struct rooted_case *rc, int root)
+{
+	rc->comm->ops->coll(rc->comm, COMM_SCATTER, rc->in, rc->out, rc->bytes, root);
+}
+
+static void run_gather(const struct rooted_case *rc, int root)
+{
+	rc->comm->ops->coll(rc->comm, COMM_GATHER, rc->in, rc->out, rc->bytes, root);
+}
+
+static void run_reduce(const struct rooted_case *rc, int root)
+{
+	rc->comm->ops->coll(rc->comm, COMM_REDUCE, rc->in, rc->out, rc->bytes, root);
+}
+
+static const struct rooted_op rooted_ops[] = {
+	{"scatter", "library", true, run_scatter},
+	{"gather", "library", true, run_gather},
+	{"reduce", "library", true, run_reduce},
+	{0},
+};
+
+static void method(struct bench_run *run, const struct rooted_case *rc)
+{
+	if (rc->op->run == run_scatter)
+		oli_measure(run, rc, "oli", OLI_FROM_ROOT);
+	else
+		oli_measure(run, rc, "oli_fan_in", OLI_TO_ROOT);
+}
+
+static int run_rooted_oli(struct bench_run *run)
+{
+	return rooted_sweep(run, rooted_ops, method);
+}
+
+static uint64_t estimate_ns(const struct bench_run *run)
+{
+	return rooted_estimate_ns(run, rooted_ops, 1);
+}
+
+const struct bench bench_rooted_oli = {
+	.name = "rooted_oli",
+	.group = "broadcast",
+	.brief = "scatter, gather, reduce: latency to or from each task, and the largest",
+	.source = "de Supinski & Karonis 1999, section 4, carried over; fan-in: ours",
+	.kind = RESULT_BROADCAST,
+	.ranks_min = 2,
+	.run = run_rooted_oli,
+	.estimate_ns = estimate_ns,
+};
