@@ -73,6 +73,7 @@ static int print_totals(const struct writer_totals *t)
 	json_out_key_uint(j, "spins", t->spins);
 	json_out_key_uint(j, "irqs", t->irqs);
 	json_out_key_uint(j, "markers", t->markers);
+	json_out_key_uint(j, "phases", t->phases);
 	json_out_key_uint(j, "open", t->open);
 	json_out_key_uint(j, "synthetic", t->synthetic);
 	json_out_key_uint(j, "misplaced", t->misplaced);

@@ -315,3 +315,28 @@ run.pov" ]
 	[ "$(total flows)" = 500000 ]
 	[ "$(total undecided)" = 0 ]
 }
+
+@test "export: phases that a program marks, by name" {
+	need jq
+	"$make" "$data/export_phases.txt" run.pov
+	export_to run.json
+	jq -r '.traceEvents[] | select(.cat == "phase") | [.ph, .name, .ts, .dur // "-", .args.level // "-"] | @tsv' run.json >got
+	diff -u - got <<-EOF
+	X	a name of thirty-two characters!	2	1	1
+	X	w?p	3.3	0.7	2
+	X	B	3.1	0.9	1
+	B	sender	1	-	0
+	EOF
+	[ "$(total phases)" = 4 ]
+	# what the words behind the level were is nobody's business
+	! grep -q '"mark' run.json
+	[ "$(grep -c '"phase":' run.json)" = 4 ]
+}
+
+@test "export: trace_processor finds marked phases healthy in both formats" {
+	"$make" "$data/export_phases.txt" run.pov
+	for f in run.json run.pftrace; do
+		export_to $f
+		health $f totals.json
+	done
+}

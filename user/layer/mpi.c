@@ -79,6 +79,7 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 	mpi_values(&c, out);
 	mpi_roles(&c, out);
 	mpi_requests(&c, out);
+	mpi_mark(&c, out);
 	mpi_forget(&c);
 	mpi_more_done(&d->more, call->hdr.tid, call->hdr.ts_ns - call->dur_ns, call->depth);
 }

@@ -13,6 +13,8 @@ void mpi_values(struct mpi_call *c, struct call_view *out);
 void mpi_roles(struct mpi_call *c, struct call_view *out);
 void mpi_requests(struct mpi_call *c, struct call_view *out);
 void mpi_forget(struct mpi_call *c);
+/* Whether it marks a phase of the program. (mpi_mark.c) */
+void mpi_mark(const struct mpi_call *c, struct call_view *out);
 
 /* The call's communicator and what is known of it, or NULL. */
 struct mpi_comm *mpi_call_comm(struct mpi_call *c);

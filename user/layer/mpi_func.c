@@ -62,6 +62,7 @@ static const char *const role_names[ROLE_CNT] = {
 	[ROLE_OUTDEG] = "outdeg",
 	[ROLE_NNODES] = "nnodes",
 	[ROLE_RANK] = "rank",
+	[ROLE_MARK] = "mark",
 };
 
 static const struct {

@@ -61,6 +61,7 @@ enum mpi_role {
 	ROLE_OUTDEG,
 	ROLE_NNODES,
 	ROLE_RANK,
+	ROLE_MARK,
 	ROLE_CNT,
 };
 

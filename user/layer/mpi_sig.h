@@ -36,6 +36,7 @@ enum sig_kind {
 	SIG_KIND_HANDLE,
 	SIG_KIND_STATUS,
 	SIG_KIND_ADDR,
+	SIG_KIND_MARK, /* a word of a mark: not shown by itself */
 };
 
 enum sig_dir {

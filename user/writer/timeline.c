@@ -105,6 +105,8 @@ static void tl_call(void *ctx, const struct model_call *c)
 
 	bool orphan = orphan_check(th, c->begin_ns, end_ns, c->depth);
 
+	if (c->view && c->view->roles.mark != MARK_NONE && process_shown(tl, c->thread->proc))
+		tl_phase(tl, th, c);
 	if (shown) {
 		args_reset(&tl->args);
 		args_from_call(&tl->args, c, tl->opt.sched_recorded);
@@ -312,8 +314,10 @@ const struct model_sink *timeline_get_sink(struct timeline *tl)
 
 void timeline_finish(struct timeline *tl)
 {
-	for (uint32_t i = 0; i < tl->nthreads; i++)
+	for (uint32_t i = 0; i < tl->nthreads; i++) {
 		tl_track_close(tl, &tl->thread[i]->track);
+		tl_phases_finish(tl, tl->thread[i]);
+	}
 	for (uint32_t i = 0; i < tl->ntracks; i++)
 		tl_track_close(tl, tl->track[i]);
 	tl_wake_finish(tl);
@@ -333,6 +337,7 @@ void timeline_free(struct timeline *tl)
 		if (tl->thread[i]->proc)
 			tl->thread[i]->proc->user = NULL;
 		tl_track_release(&tl->thread[i]->track);
+		tl_phases_free(tl->thread[i]);
 		free(tl->thread[i]);
 	}
 	for (uint32_t i = 0; i < tl->ntracks; i++) {

@@ -34,6 +34,7 @@ enum track_kind {
 	TRACK_IRQ,	 /* interrupts of a CPU, hard or soft */
 	TRACK_IN_FLIGHT, /* counter: bytes of a process */
 	TRACK_RUNNABLE,	 /* counter: threads waiting for a CPU */
+	TRACK_PHASE,	 /* phases that a thread marks, of one level */
 	TRACK_KIND_CNT,
 };
 
@@ -46,11 +47,10 @@ struct track_late;
 
 struct track {
 	enum track_kind kind;
-	uint32_t pid,
-		tid; /* as written; tid of TRACK_THREAD, TRACK_LOST, TRACK_IRQ, TRACK_RECORDING */
-	uint32_t order; /* among its kind: CPU, ring × class … */
-	uint64_t uuid;	/* for the format: 0 until it declared the track */
-	char *name;	/* NULL for threads; owned */
+	uint32_t pid, tid; /* as written; tid of TRACK_THREAD, and of tracks of slices */
+	uint32_t order;	   /* among its kind: CPU, ring × class … */
+	uint64_t uuid;	   /* for the format: 0 until it declared the track */
+	char *name;	   /* NULL for threads; owned */
 	struct track_slice *stack;
 	uint32_t depth, room;
 	uint64_t last_begin_ns, max_end_ns; /* over all slices so far */

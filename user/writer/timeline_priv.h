@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Shared by the timeline's parts: timeline.c (what is told), timeline_names.c (identities), timeline_track.c
- * (nesting), timeline_sched.c (switches and wake-ups), timeline_wake.c (arrows). Nobody else includes it.
+ * (nesting), timeline_phase.c (phases that programs mark), timeline_sched.c (switches and wake-ups), timeline_wake.c (arrows). Nobody else includes it.
  */
 #ifndef POV_WRITER_TIMELINE_PRIV_H
 #define POV_WRITER_TIMELINE_PRIV_H
@@ -12,11 +12,13 @@
 
 struct wake;
 struct wake_pool;
+struct tl_phases;
 
 /* Hangs on model_thread.user. */
 struct tl_thread {
 	struct model_thread *model;
 	struct track track;
+	struct tl_phases *phases;   /* NULL: it marks none */
 	bool told;		    /* to the format */
 	struct model_process *proc; /* as its slices say */
 	char comm[16];		    /* as last told */
@@ -89,6 +91,11 @@ struct track *tl_track_find(const struct timeline *tl, enum track_kind kind, uin
 void tl_self_tell(struct timeline *tl);
 void tl_thread_event(void *ctx, const struct model_thread *t, uint64_t ts_ns);
 void tl_identities_complete(struct timeline *tl);
+
+/* Of timeline_phase.c */
+void tl_phase(struct timeline *tl, struct tl_thread *th, const struct model_call *mark);
+void tl_phases_finish(struct timeline *tl, struct tl_thread *th);
+void tl_phases_free(struct tl_thread *th);
 
 /* Of timeline_sched.c */
 void tl_on_switch(void *ctx, const struct model_switch *s);

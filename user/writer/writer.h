@@ -23,9 +23,9 @@ struct writer_select {
 
 /* What was written, to be compared with what an importer counts. */
 struct writer_totals {
-	/* slices = calls + spins + irqs + markers - misplaced. An importer counts instants as slices, too. */
+	/* slices = calls + spins + irqs + markers + phases - misplaced. An importer counts instants as slices, too. */
 	uint64_t slices, instants, flows, counters, switches, wakings, bytes;
-	uint64_t calls, spins, irqs, markers;
+	uint64_t calls, spins, irqs, markers, phases;
 	uint64_t open;	    /* of calls: without an end */
 	uint64_t synthetic; /* of switches: close or open a stretch that was not recorded */
 	uint64_t misplaced; /* of calls, spins, irqs, markers: would overlap another; written as instants */
