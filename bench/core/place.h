@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Several ranks on a core: puts the first ranks of a communicator on a few cores of their node while the others sleep
+ * (an MPI barrier would have them busy-wait on the very cores that are measured). The degree is Nigay et al.'s
+ * virtualization ratio V (2020, section 4). All ranks are meant to be of one node.
+ */
+#ifndef POVBENCH_PLACE_H
+#define POVBENCH_PLACE_H
+
+#include "core/bench.h"
+
+enum { PLACE_RATIO_MAX = 4 }; /* ranks per core that are looked at */
+
+/* How many ranks, on how many cores. */
+struct place {
+	int ranks, cores;
+};
+
+/*
+ * Runs fn on the first place.ranks ranks, with a communicator of their own, each bound to core rank modulo
+ * place.cores; the other ranks sleep until it is done. All ranks of run call it.
+ */
+void place_run(struct bench_run *run, struct place place,
+	       void (*fn)(struct bench_run *run, struct place place, void *ctx), void *ctx);
+
+/* How many cores the ranks of this node may use. */
+int place_core_cnt(struct comm *c);
+
+/* From the first rank's start to the last one's end, by the clock that they share; on rank 0. All of c call it. */
+double place_span_ns(struct comm *c, uint64_t start_ns, uint64_t end_ns);
+/* The sum over all ranks, on rank 0. All of c call it. */
+double place_sum(struct comm *c, uint64_t value);
+
+/*
+ * Every rank's samples, one rank after the other, on rank 0; out is cleared on it first. All of run call it; ranks
+ * may have different numbers of samples.
+ */
+void place_gather(struct comm *c, const struct samples *own, struct samples *out);
+/* Those of one rank only. */
+void place_fetch(struct comm *c, const struct samples *own, int rank, struct samples *out);
+
+#endif

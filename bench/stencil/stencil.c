@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Does it hide communication to have several ranks share a core? Ranks of a 2-D stencil compute, then exchange halos with
+ * four neighbours (four receives, four sends, one wait for all of them), without any attempt to overlap the two: what
+ * overlap there is comes from another rank of the core computing meanwhile. Either phase can be left out, which gives
+ * T_comp and T_comm beside T_full. Method: Nigay et al. 2020, section 4.1 and listing 4; for V = 1 … 4 ranks per core.
+ *
+ * The grid is a helix: rank r's neighbours are r ± 1 and r ± width, modulo the number of ranks, with the width such that
+ * no neighbour is on the same core (there was no communication within a node in the paper's runs, section 4.2). Each core
+ * has the same amount of computation whatever V is: a rank's is a V-th of it, always by amount of work, since ranks that
+ * compute until a deadline would all compute at once on one core. The messages' size is that of one message.
+ *
+ * "comp", "comm" and "full" are per iteration, from the first rank's start to the last one's end; "waitall" are the
+ * single waits of all ranks during "full" (figure 7). The value "overlap" is the paper's three cases on one scale,
+ * (T_comp + T_comm − T_full) / min(T_comp, T_comm): 1 if the shorter phase is hidden entirely, 0 if the two are stacked.
+ * It is worth little where one of the two times is small beside the other's spread.
+ *
+ * Expected. V = 1: 0 on any machine. V ≥ 2 where a waiting rank gives its core away at once and transfers progress by
+ * themselves: 1, and "full" is max(comp, comm). Where nothing progresses outside of calls and a rendezvous takes two
+ * steps: partial for V = 2, with two kinds of waits; more for V = 3. Where a waiting rank keeps its core: no overlap, and
+ * for V ≥ 2 a "comm" in scheduler's time slices; then the library must be told to yield (see the brief).
+ */
+#include "core/bench.h"
+#include "core/place.h"
+#include "core/sweep.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NEIGHBOURS = 4, ROUNDS = 10 };
+/* A halo's side beyond this is rare, and eight times this and more must fit into the memory for each rank. */
+#define HALO_MAX_BYTES (16u << 20)
+/* Of the computation when the options begin at nothing. */
+#define COMPUTE_LEAST_NS 1000.0
+
+enum phase { PHASE_COMP = 0x1, PHASE_COMM = 0x2 };
+
+struct stencil {
+	int to[NEIGHBOURS], from[NEIGHBOURS];
+	void *out, *in[NEIGHBOURS];
+	size_t bytes;
+	uint64_t compute_ns; /* of a rank, each iteration */
+	unsigned int phases;
+	uint64_t skip;	      /* samples whose waits are not kept: warm-up */
+	struct samples waits; /* this rank's */
+};
+
+/* Over all placements. */
+struct sweep_state {
+	struct sweep bytes;
+	size_t done, all;
+};
+
+/* ---- the grid ---- */
+
+/* About square, and no multiple of the number of cores. */
+static int grid_width(int ranks, int cores)
+{
+	int width = (int)sqrt(ranks);
+
+	while (width > 1 && cores > 1 && width % cores == 0)
+		width--;
+	return width < 1 ? 1 : width;
+}
+
+static void grid_init(struct stencil *s, const struct comm *c, int cores)
+{
+	int n = c->size, width = grid_width(n, cores) % n, i;
+	const int step[NEIGHBOURS] = {1, n - 1, width, n - width};
+
+	for (i = 0; i < NEIGHBOURS; i++) {
+		s->to[i] = (c->rank + step[i]) % n;
+		s->from[i] = (c->rank + n - step[i]) % n;
+	}
+}
+
+/* ---- one iteration ---- */
+
+/* What arrives from direction i left as direction i: two ranks may be each other's neighbour more than once. */
+static void halo_exchange(struct comm *c, struct stencil *s, bool keep)
+{
+	struct comm_request r[2 * NEIGHBOURS];
+	struct comm_msg m = {.bytes = s->bytes, .layout = COMM_CONTIGUOUS};
+	uint64_t begin_ns;
+	int i;
+
+	for (i = 0; i < NEIGHBOURS; i++) {
+		m.buf = s->in[i];
+		c->ops->irecv(c, &m, s->from[i], i, &r[i]);
+	}
+	m.buf = s->out;
+	for (i = 0; i < NEIGHBOURS; i++)
+		c->ops->isend(c, &m, s->to[i], i, &r[NEIGHBOURS + i]);
+	begin_ns = c->ops->now_ns(c);
+	c->ops->waitall(c, r, 2 * NEIGHBOURS);
+	if (keep)
+		samples_add(&s->waits, (double)(c->ops->now_ns(c) - begin_ns));
+}
+
+static double iterate(struct bench_run *run, void *ctx)
+{
+	const struct compute how = {.kind = COMPUTE_WORK, .cores = COMPUTE_ONE};
+	struct comm *c = run->comm;
+	struct stencil *s = ctx;
+	uint64_t start_ns = c->ops->now_ns(c);
+	bool keep = s->skip == 0;
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		if (s->phases & PHASE_COMP)
+			c->ops->compute(c, &how, s->compute_ns);
+		if (s->phases & PHASE_COMM)
+			halo_exchange(c, s, keep);
+	}
+	s->skip -= s->skip > 0;
+	return place_span_ns(c, start_ns, c->ops->now_ns(c)) / ROUNDS;
+}
+
+/* ---- a placement: V and the cores are set, the sizes are swept ---- */
+
+static void phase_measure(struct bench_run *run, struct stencil *s, unsigned int phases,
+			  const char *name, struct samples *out)
+{
+	struct comm *c = run->comm;
+
+	s->phases = phases;
+	s->skip = run->opt->warmup;
+	samples_clear(&s->waits);
+	c->ops->mark_begin(c, 2, name);
+	measure(run, iterate, s, out);
+	c->ops->mark_end(c, 2);
+}
+
+static uint32_t seed_of(int rank, size_t bytes)
+{
+	return (uint32_t)rank * 2654435761u + (uint32_t)bytes;
+}
+
+static void buffers_init(const struct comm *c, struct stencil *s)
+{
+	int i;
+
+	s->out = bench_buffer_new(s->bytes, COMM_CONTIGUOUS);
+	bench_buffer_fill(s->out, s->bytes, COMM_CONTIGUOUS, seed_of(c->rank, s->bytes));
+	for (i = 0; i < NEIGHBOURS; i++) {
+		s->in[i] = bench_buffer_new(s->bytes, COMM_CONTIGUOUS);
+		/* Not what is expected: a message that never arrives is noticed. */
+		bench_buffer_fill(s->in[i], s->bytes, COMM_CONTIGUOUS,
+				  ~seed_of(s->from[i], s->bytes));
+	}
+}
+
+static void buffers_release(struct stencil *s)
+{
+	int i;
+
+	free(s->out);
+	for (i = 0; i < NEIGHBOURS; i++)
+		free(s->in[i]);
+}
+
+static void buffers_check(const struct stencil *s)
+{
+	int i;
+
+	for (i = 0; i < NEIGHBOURS; i++)
+		bench_buffer_check(s->in[i], s->bytes, COMM_CONTIGUOUS,
+				   seed_of(s->from[i], s->bytes));
+}
+
+static void overlap_add(struct result_point *p, const struct samples *comp,
+			const struct samples *comm, const struct samples *full)
+{
+	double t_comp = stats_quantile(comp, 0.5), t_comm = stats_quantile(comm, 0.5);
+	double t_full = stats_quantile(full, 0.5);
+
+	result_value(p, "overlap", (t_comp + t_comm - t_full) / fmin(t_comp, t_comm));
+}
+
+static void point_write(struct bench_run *run, struct place place, const struct stencil *s,
+			const struct samples *comp, const struct samples *comm,
+			const struct samples *full, const struct samples *waits)
+{
+	struct result_point *p;
+
+	if (run->comm->rank != 0)
+		return;
+	p = result_point_add(run->result);
+	result_param(p, "bytes", s->bytes);
+	result_param(p, "compute_ns", s->compute_ns * (uint64_t)(place.ranks / place.cores));
+	result_param(p, "ranks_per_core", (uint64_t)(place.ranks / place.cores));
+	result_param(p, "cores", (uint64_t)place.cores);
+	result_time(p, "comp", comp);
+	result_time(p, "comm", comm);
+	result_time(p, "full", full);
+	result_time(p, "waitall", waits);
+	overlap_add(p, comp, comm, full);
+}
+
+static void size_measure(struct bench_run *run, struct place place, struct stencil *s,
+			 const struct samples *comp)
+{
+	struct samples comm, full, waits;
+
+	samples_init(&comm);
+	samples_init(&full);
+	samples_init(&waits);
+	buffers_init(run->comm, s);
+	phase_measure(run, s, PHASE_COMM, "comm", &comm);
+	phase_measure(run, s, PHASE_COMP | PHASE_COMM, "full", &full);
+	if (run->opt->validate)
+		buffers_check(s);
+	place_gather(run->comm, &s->waits, &waits);
+	point_write(run, place, s, comp, &comm, &full, &waits);
+	buffers_release(s);
+	samples_release(&waits);
+	samples_release(&full);
+	samples_release(&comm);
+}
+
+/* Of a core, each iteration: in the middle of the options' range, as constant as the paper's (figure 5). */
+static double core_compute_ns(const struct bench_options *opt)
+{
+	double least = fmax((double)opt->compute_min_ns, COMPUTE_LEAST_NS);
+
+	return fmax(sqrt(least * (double)opt->compute_max_ns), COMPUTE_LEAST_NS);
+}
+
+static void placement_measure(struct bench_run *run, struct place place, void *ctx)
+{
+	struct sweep_state *state = ctx;
+	struct stencil s = {.bytes = 0};
+	struct samples comp;
+	char name[64];
+	size_t i;
+
+	grid_init(&s, run->comm, place.cores);
+	s.compute_ns = (uint64_t)(core_compute_ns(run->opt) * place.cores / place.ranks);
+	samples_init(&s.waits);
+	samples_init(&comp);
+	phase_measure(run, &s, PHASE_COMP, "comp", &comp);
+	for (i = 0; i < state->bytes.cnt; i++) {
+		s.bytes = state->bytes.value[i];
+		snprintf(name, sizeof(name), "V=%d %zu B", place.ranks / place.cores, s.bytes);
+		run->comm->ops->mark_begin(run->comm, 1, name);
+		size_measure(run, place, &s, &comp);
+		run->comm->ops->mark_end(run->comm, 1);
+		if (run->comm->rank == 0 && run->progress)
+			run->progress(run->progress_ctx, ++state->done, state->all);
+	}
+	samples_release(&comp);
+	samples_release(&s.waits);
+}
+
+/* ---- all of them ---- */
+
+/*
+ * As many cores as can have four ranks each, for all V, so that what differs is V only. With a single core a V of 1 has
+ * nobody to talk to: it takes two cores, if there are so many. Returns the number of placements.
+ */
+static int placements(int ranks, int core_cnt, struct place out[PLACE_RATIO_MAX])
+{
+	int cores = ranks / PLACE_RATIO_MAX, v, cnt = 0;
+
+	if (cores > core_cnt)
+		cores = core_cnt;
+	if (cores < 1)
+		cores = 1;
+	if (cores > 1)
+		out[cnt++] = (struct place){.ranks = cores, .cores = cores};
+	else if (core_cnt > 1)
+		out[cnt++] = (struct place){.ranks = 2, .cores = 2};
+	for (v = 2; v <= PLACE_RATIO_MAX && v * cores <= ranks; v++)
+		out[cnt++] = (struct place){.ranks = v * cores, .cores = cores};
+	return cnt;
+}
+
+static void sizes_init(const struct bench_options *opt, struct sweep *s)
+{
+	uint64_t max = opt->bytes_max < HALO_MAX_BYTES ? opt->bytes_max : HALO_MAX_BYTES;
+
+	sweep_init(s, opt->bytes_min < max ? opt->bytes_min : max, max, opt->step, 1, 1);
+}
+
+static int stencil_run(struct bench_run *run)
+{
+	struct place place[PLACE_RATIO_MAX];
+	struct sweep_state state = {.done = 0};
+	/* Ranks may see different numbers of cores if they are of different nodes; the first one's counts. */
+	uint64_t core_cnt = comm_tell(run->comm, (uint64_t)place_core_cnt(run->comm));
+	int cnt = placements(run->comm->size, (int)core_cnt, place), i;
+
+	sizes_init(run->opt, &state.bytes);
+	state.all = state.bytes.cnt * (size_t)cnt;
+	for (i = 0; i < cnt; i++)
+		place_run(run, place[i], placement_measure, &state);
+	sweep_release(&state.bytes);
+	return 0;
+}
+
+/* Each size: communication alone, and both; a message takes 10 µs and ½ ns a byte, of four a rank, on one core. */
+static uint64_t stencil_estimate_ns(const struct bench_run *run)
+{
+	double samples = (double)(run->opt->samples + run->opt->warmup), total = 0, one, each;
+	struct sweep s;
+	size_t i;
+	int v;
+
+	sizes_init(run->opt, &s);
+	for (v = 1; v <= PLACE_RATIO_MAX && v <= run->comm->size; v++)
+		for (i = 0; i < s.cnt; i++) {
+			one = v * NEIGHBOURS * (1e4 + 0.5 * (double)s.value[i]);
+			each = samples * ROUNDS * (2 * one + core_compute_ns(run->opt));
+			total += fmin(each, 2 * (double)run->opt->point_ns);
+		}
+	sweep_release(&s);
+	return (uint64_t)total;
+}
+
+const struct bench bench_stencil = {
+	.name = "stencil",
+	.group = "stencil",
+	.brief = "halo exchange with 1 to 4 ranks per core; the library must yield when it waits",
+	.source = "Nigay et al. 2020, 4.1, listing 4",
+	.kind = RESULT_STENCIL,
+	.ranks_min = 2,
+	.ranks_max = 0,
+	.needs = 0,
+	.run = stencil_run,
+	.estimate_ns = stencil_estimate_ns,
+};

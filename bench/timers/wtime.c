@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What MPI_Wtime says of ranks that share a core. V ranks on one core do the same amount of work each, then meet in a
+ * barrier, as in listing 1 of Nigay et al. 2020 (section 3.1, table 1; there the work was a sleep that kept the core,
+ * since their ranks are user-level threads; a rank that is a process would let the core go). Each rank reads MPI_Wtime,
+ * the monotonic clock and its own CPU time around the work, and MPI_Wtime and CPU time around work and barrier.
+ *
+ * Expected with W of work: "cpu" is W for any V; "wtime" and "clock" are W alone and up to V × W shared: by how the
+ * scheduler deals out the core, the ranks end together (all V × W, time slices short beside W) or one after the
+ * other (W, 2 W … as the paper's user-level threads). "wtime_over_cpu" of the last rank to end is V either way;
+ * "wtime_counted", the sum of all ranks' wtime over the time that really passed, is (V + 1) / 2 to V, and "cpu_counted" is 1
+ * if nobody else uses the core. "cpu_barrier" is W where a waiting rank sleeps, and more where it busy-waits.
+ * "rank_cpu_ns" is the CPU time of the rank's main thread since it began, for comparing with a tracer.
+ */
+#include "core/bench.h"
+#include "core/place.h"
+#include "base/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Many time slices, which are milliseconds. */
+#define WORK_LEAST_NS 50000000
+#define NS_PER_S 1e9
+
+enum reading { WTIME, CLOCK, CPU, WTIME_BARRIER, CPU_BARRIER, READING_CNT };
+
+static const char *const reading_name[READING_CNT] = {
+	[WTIME] = "wtime",
+	[CLOCK] = "clock",
+	[CPU] = "cpu",
+	[WTIME_BARRIER] = "wtime_barrier",
+	[CPU_BARRIER] = "cpu_barrier",
+};
+
+struct wtime {
+	uint64_t work_ns, skip;
+	struct samples own[READING_CNT]; /* this rank's */
+	/* On rank 0: first start to last end, and all ranks' work by two clocks. */
+	struct samples elapsed, wtime_sum, cpu_sum;
+};
+
+/* Less work than this would only say how the time slices fell. */
+static uint64_t work_ns_of(const struct bench_options *opt)
+{
+	return opt->compute_max_ns > WORK_LEAST_NS ? opt->compute_max_ns : WORK_LEAST_NS;
+}
+
+/* ---- listing 1, once ---- */
+
+/* Returns when the work ended. */
+static uint64_t listing(struct comm *c, uint64_t work_ns, double value[READING_CNT])
+{
+	const struct compute how = {.kind = COMPUTE_WORK, .cores = COMPUTE_ONE};
+	uint64_t start_ns = c->ops->now_ns(c), cpu_ns = c->ops->cpu_ns(c), end_ns;
+	double start_s = c->ops->wtime(c);
+
+	c->ops->compute(c, &how, work_ns);
+	value[WTIME] = (c->ops->wtime(c) - start_s) * NS_PER_S;
+	value[CPU] = (double)(c->ops->cpu_ns(c) - cpu_ns);
+	end_ns = c->ops->now_ns(c);
+	value[CLOCK] = (double)(end_ns - start_ns);
+	c->ops->coll(c, COMM_BARRIER, NULL, NULL, 0, 0);
+	value[WTIME_BARRIER] = (c->ops->wtime(c) - start_s) * NS_PER_S;
+	value[CPU_BARRIER] = (double)(c->ops->cpu_ns(c) - cpu_ns);
+	return end_ns;
+}
+
+static double listing_measure(struct bench_run *run, void *ctx)
+{
+	struct comm *c = run->comm;
+	struct wtime *w = ctx;
+	uint64_t start_ns = c->ops->now_ns(c), end_ns;
+	double value[READING_CNT], elapsed, wtime_sum, cpu_sum;
+	int i;
+
+	end_ns = listing(c, w->work_ns, value);
+	elapsed = place_span_ns(c, start_ns, end_ns);
+	wtime_sum = place_sum(c, (uint64_t)value[WTIME]);
+	cpu_sum = place_sum(c, (uint64_t)value[CPU]);
+	if (w->skip > 0) {
+		w->skip--;
+		return value[WTIME];
+	}
+	for (i = 0; i < READING_CNT; i++)
+		samples_add(&w->own[i], value[i]);
+	samples_add(&w->elapsed, elapsed);
+	samples_add(&w->wtime_sum, wtime_sum);
+	samples_add(&w->cpu_sum, cpu_sum);
+	return value[WTIME];
+}
+
+/* ---- V ranks on a core ---- */
+
+static void wtime_init(struct wtime *w, const struct bench_options *opt)
+{
+	int i;
+
+	w->work_ns = work_ns_of(opt);
+	w->skip = opt->warmup;
+	for (i = 0; i < READING_CNT; i++)
+		samples_init(&w->own[i]);
+	samples_init(&w->elapsed);
+	samples_init(&w->wtime_sum);
+	samples_init(&w->cpu_sum);
+}
+
+static void wtime_release(struct wtime *w)
+{
+	int i;
+
+	for (i = 0; i < READING_CNT; i++)
+		samples_release(&w->own[i]);
+	samples_release(&w->elapsed);
+	samples_release(&w->wtime_sum);
+	samples_release(&w->cpu_sum);
+}
+
+static struct result_point *point_add(struct bench_run *run, const struct wtime *w, int rank)
+{
+	struct result_point *p = result_point_add(run->result);
+	double elapsed = stats_quantile(&w->elapsed, 0.5);
+
+	result_param(p, "ranks_per_core", (uint64_t)run->comm->size);
+	result_param(p, "rank", (uint64_t)rank);
+	result_param(p, "work_ns", w->work_ns);
+	result_time(p, "elapsed", &w->elapsed);
+	result_value(p, "wtime_counted", stats_quantile(&w->wtime_sum, 0.5) / elapsed);
+	result_value(p, "cpu_counted", stats_quantile(&w->cpu_sum, 0.5) / elapsed);
+	return p;
+}
+
+/* All ranks call it: rank's readings go to rank 0, which writes them. */
+static void point_write(struct bench_run *run, struct wtime *w, int rank, uint64_t rank_cpu_ns)
+{
+	struct comm *c = run->comm;
+	struct result_point *p = c->rank == 0 ? point_add(run, w, rank) : NULL;
+	double median[READING_CNT];
+	struct samples s;
+	int i;
+
+	samples_init(&s);
+	for (i = 0; i < READING_CNT; i++) {
+		place_fetch(c, &w->own[i], rank, &s);
+		if (!p)
+			continue;
+		median[i] = stats_quantile(&s, 0.5);
+		result_time(p, reading_name[i], &s);
+	}
+	samples_release(&s);
+	if (!p)
+		return;
+	result_value(p, "wtime_over_cpu", median[WTIME] / median[CPU]);
+	result_value(p, "rank_cpu_ns", (double)rank_cpu_ns);
+}
+
+static void core_share(struct bench_run *run, struct place place, void *ctx)
+{
+	struct comm *c = run->comm;
+	uint64_t *rank_cpu_ns = xcalloc((size_t)c->size, sizeof(*rank_cpu_ns));
+	struct samples all;
+	struct wtime w;
+	char name[32];
+	int rank;
+
+	(void)ctx;
+	snprintf(name, sizeof(name), "V=%d", place.ranks);
+	wtime_init(&w, run->opt);
+	samples_init(&all);
+	c->ops->mark_begin(c, 1, name);
+	measure(run, listing_measure, &w, &all);
+	c->ops->mark_end(c, 1);
+	comm_collect(c, c->ops->cpu_ns(c), rank_cpu_ns);
+	for (rank = 0; rank < c->size; rank++)
+		point_write(run, &w, rank, rank_cpu_ns[rank]);
+	samples_release(&all);
+	wtime_release(&w);
+	free(rank_cpu_ns);
+}
+
+static int ratio_max(const struct comm *c)
+{
+	return c->size < PLACE_RATIO_MAX ? c->size : PLACE_RATIO_MAX;
+}
+
+static int wtime_run(struct bench_run *run)
+{
+	int v, max = ratio_max(run->comm);
+
+	for (v = 1; v <= max; v++) {
+		place_run(run, (struct place){.ranks = v, .cores = 1}, core_share, NULL);
+		if (run->comm->rank == 0 && run->progress)
+			run->progress(run->progress_ctx, (size_t)v, (size_t)max);
+	}
+	return 0;
+}
+
+static uint64_t wtime_estimate_ns(const struct bench_run *run)
+{
+	uint64_t samples = run->opt->samples + run->opt->warmup, total_ns = 0, one_ns, v;
+
+	for (v = 1; v <= (uint64_t)ratio_max(run->comm); v++) {
+		one_ns = samples * v * work_ns_of(run->opt);
+		total_ns += one_ns < run->opt->point_ns ? one_ns : run->opt->point_ns;
+	}
+	return total_ns;
+}
+
+const struct bench bench_wtime = {
+	.name = "wtime",
+	.group = "timers",
+	.brief = "what MPI_Wtime reports against the rank's own CPU time when ranks share a core",
+	.source = "Nigay et al. 2020, 3.1, listing 1 and table 1",
+	.kind = RESULT_TIMERS,
+	.ranks_min = 1,
+	.ranks_max = 0,
+	.needs = 0,
+	.run = wtime_run,
+	.estimate_ns = wtime_estimate_ns,
+};
