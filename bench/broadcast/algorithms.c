@@ -7,18 +7,6 @@
 
 #define TAG_BCAST 31
 
-const char *bcast_name(enum bcast_algorithm algorithm)
-{
-	static const char *const name[BCAST_ALGORITHM_CNT] = {
-		[BCAST_LIBRARY] = "library",
-		[BCAST_LINEAR] = "linear",
-		[BCAST_BACKWARD] = "backward",
-		[BCAST_BINOMIAL] = "binomial",
-	};
-
-	return name[algorithm];
-}
-
 /* Neighbours in direction step, 1 or -1. */
 static void run_chain(struct comm *c, const struct comm_msg *m, int root, int step)
 {

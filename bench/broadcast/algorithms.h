@@ -17,8 +17,6 @@ enum bcast_algorithm {
 	BCAST_ALGORITHM_CNT = 4,
 };
 
-/* What results call it. */
-const char *bcast_name(enum bcast_algorithm algorithm);
 /* All tasks of c call it. At the end buf holds the root's. */
 void bcast_run(struct comm *c, enum bcast_algorithm algorithm, void *buf, size_t bytes, int root);
 

@@ -18,31 +18,16 @@
 #define TAG_ACK 32
 #define SEED 1999 /* of the data that is checked */
 
-static void run_library(const struct rooted_case *rc, int root)
+static void run_bcast(const struct rooted_case *rc, int root)
 {
-	bcast_run(rc->comm, BCAST_LIBRARY, rc->in, rc->bytes, root);
-}
-
-static void run_linear(const struct rooted_case *rc, int root)
-{
-	bcast_run(rc->comm, BCAST_LINEAR, rc->in, rc->bytes, root);
-}
-
-static void run_backward(const struct rooted_case *rc, int root)
-{
-	bcast_run(rc->comm, BCAST_BACKWARD, rc->in, rc->bytes, root);
-}
-
-static void run_binomial(const struct rooted_case *rc, int root)
-{
-	bcast_run(rc->comm, BCAST_BINOMIAL, rc->in, rc->bytes, root);
+	bcast_run(rc->comm, (enum bcast_algorithm)rc->op->which, rc->in, rc->bytes, root);
 }
 
 const struct rooted_op rooted_bcasts[] = {
-	{"bcast", "library", false, run_library},
-	{"bcast", "linear", false, run_linear},
-	{"bcast", "backward", false, run_backward},
-	{"bcast", "binomial", false, run_binomial},
+	{"bcast", "library", false, run_bcast, BCAST_LIBRARY},
+	{"bcast", "linear", false, run_bcast, BCAST_LINEAR},
+	{"bcast", "backward", false, run_bcast, BCAST_BACKWARD},
+	{"bcast", "binomial", false, run_bcast, BCAST_BINOMIAL},
 	{0},
 };
 

@@ -16,6 +16,7 @@ struct rooted_op {
 	const char *op, *algorithm; /* as results name them */
 	bool blocks;		    /* takes or gives a block for each task, not one for all */
 	void (*run)(const struct rooted_case *rc, int root);
+	int which; /* for run */
 };
 
 /* A point of the sweep, as a task in it sees it. */

@@ -14,31 +14,23 @@
  */
 #include "broadcast/oli.h"
 
-static void run_scatter(const struct rooted_case *rc, int root)
+static void run_coll(const struct rooted_case *rc, int root)
 {
-	rc->comm->ops->coll(rc->comm, COMM_SCATTER, rc->in, rc->out, rc->bytes, root);
-}
+	enum comm_coll op = (enum comm_coll)rc->op->which;
 
-static void run_gather(const struct rooted_case *rc, int root)
-{
-	rc->comm->ops->coll(rc->comm, COMM_GATHER, rc->in, rc->out, rc->bytes, root);
-}
-
-static void run_reduce(const struct rooted_case *rc, int root)
-{
-	rc->comm->ops->coll(rc->comm, COMM_REDUCE, rc->in, rc->out, rc->bytes, root);
+	rc->comm->ops->coll(rc->comm, op, rc->in, rc->out, rc->bytes, root);
 }
 
 static const struct rooted_op rooted_ops[] = {
-	{"scatter", "library", true, run_scatter},
-	{"gather", "library", true, run_gather},
-	{"reduce", "library", true, run_reduce},
+	{"scatter", "library", true, run_coll, COMM_SCATTER},
+	{"gather", "library", true, run_coll, COMM_GATHER},
+	{"reduce", "library", true, run_coll, COMM_REDUCE},
 	{0},
 };
 
 static void method(struct bench_run *run, const struct rooted_case *rc)
 {
-	if (rc->op->run == run_scatter)
+	if (rc->op->which == COMM_SCATTER)
 		oli_measure(run, rc, "oli", OLI_FROM_ROOT);
 	else
 		oli_measure(run, rc, "oli_fan_in", OLI_TO_ROOT);
