@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A program that reports its own speed: a conjugate-gradient solve whose MFLOP/s come out by MPI_Wtime and by the CPU time
+ * of the rank, with V ranks on one core. Nigay et al. 2020 (section 3.1, table 2) saw HPCCG divide the operations of one
+ * rank by the time of all ranks of its core. The system is of HPCCG's kind (Heroux et al. 2009): 27-point operator, diagonal
+ * 27, others −1, a cube of unknowns per rank stacked along z, right-hand side such that the solution is all ones;
+ * which is checked each time. The matrix is not stored. Rank 0's times and speeds are told, as HPCCG does.
+ *
+ * Expected for V ranks on a core, where a waiting rank sleeps: the speed by CPU time is that of V = 1, the one by
+ * MPI_Wtime a V-th of it. Where it busy-waits, waiting counts as CPU time, and the two come closer; most in the dot
+ * product ("ddot"), whose reduction waits for the others. In virtual time an operation is taken to last FLOP_NS.
+ */
+#include "core/bench.h"
+#include "core/place.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { EDGE = 32, LINES = EDGE * EDGE, ITERATIONS_MAX = 150 };
+enum {
+	STRIDE = EDGE + 2,
+	PLANE = STRIDE * STRIDE,
+	VOLUME = PLANE * STRIDE,
+	ROWS = EDGE * EDGE * EDGE
+};
+enum { TAG_UP = 1, TAG_DOWN };
+/* Operations of one row: of the operator (26 additions, a product, a difference), of a dot product, of an update. */
+enum { FLOPS_APPLY = 28, FLOPS_DOT = 2, FLOPS_UPDATE = 2 };
+#define FLOP_NS 1
+#define RESIDUAL_MAX 1e-10 /* relative */
+#define ERROR_MAX 1e-6
+#define NS_PER_S 1e9
+
+/* Cubes with a shell around them: the neighbours' planes below and above, zeros at the sides. */
+struct cg {
+	struct comm *comm;
+	double *x, *r, *p, *q, *b;
+	double flops, ddot_flops;
+	double ddot_wtime_ns, ddot_cpu_ns;
+	double error; /* largest |x - 1| */
+	int iterations;
+};
+
+struct cg_times {
+	struct cg cg;
+	uint64_t skip;
+	double worst; /* error of all solves */
+	struct samples wtime, cpu, ddot_wtime, ddot_cpu;
+};
+
+/* Where the cube's n-th line of EDGE unknowns begins within the shell. */
+static inline int line_at(int n)
+{
+	return (n / EDGE + 1) * PLANE + (n % EDGE + 1) * STRIDE + 1;
+}
+
+/* ---- kernels ---- */
+
+/* A clock that sees no code of ours is told. */
+static void flops_add(struct cg *g, double flops)
+{
+	const struct compute how = {.kind = COMPUTE_WORK, .cores = COMPUTE_ONE};
+
+	g->flops += flops;
+	if (g->comm->features & COMM_VIRTUAL_TIME)
+		g->comm->ops->compute(g->comm, &how, (uint64_t)(flops * FLOP_NS));
+}
+
+static void plane_exchange(struct comm *c, double *send, double *recv, int to, int from, int tag,
+			   struct comm_request *r, int *cnt)
+{
+	struct comm_msg out = {.buf = send, .bytes = PLANE * sizeof(double)};
+	struct comm_msg in = {.buf = recv, .bytes = PLANE * sizeof(double)};
+
+	if (from >= 0 && from < c->size)
+		c->ops->irecv(c, &in, from, tag, &r[(*cnt)++]);
+	if (to >= 0 && to < c->size)
+		c->ops->isend(c, &out, to, tag, &r[(*cnt)++]);
+}
+
+/* The lowest plane goes down and becomes the upper shell there, and the other way round. */
+static void shell_fill(struct cg *g, double *v)
+{
+	struct comm *c = g->comm;
+	struct comm_request r[4];
+	int cnt = 0;
+
+	plane_exchange(c, v + EDGE * PLANE, v, c->rank + 1, c->rank - 1, TAG_UP, r, &cnt);
+	plane_exchange(c, v + PLANE, v + (EDGE + 1) * PLANE, c->rank - 1, c->rank + 1, TAG_DOWN, r,
+		       &cnt);
+	c->ops->waitall(c, r, cnt);
+}
+
+static double box_sum(const double *v)
+{
+	double sum = 0;
+
+	for (int z = -PLANE; z <= PLANE; z += PLANE)
+		for (int y = -STRIDE; y <= STRIDE; y += STRIDE)
+			sum += v[z + y - 1] + v[z + y] + v[z + y + 1];
+	return sum;
+}
+
+/* out = A v: what lies outside of the whole stack is 0 and adds nothing. */
+static void operator_apply(struct cg *g, double *v, double *out)
+{
+	int n, i;
+
+	shell_fill(g, v);
+	for (n = 0; n < LINES; n++)
+		for (i = line_at(n); i < line_at(n) + EDGE; i++)
+			out[i] = 28 * v[i] - box_sum(v + i);
+	flops_add(g, (double)FLOPS_APPLY * ROWS);
+}
+
+static double dot(struct cg *g, const double *a, const double *b)
+{
+	struct comm *c = g->comm;
+	double start_s = c->ops->wtime(c), sum = 0, all;
+	uint64_t cpu_ns = c->ops->cpu_ns(c);
+	int n, i;
+
+	for (n = 0; n < LINES; n++)
+		for (i = line_at(n); i < line_at(n) + EDGE; i++)
+			sum += a[i] * b[i];
+	flops_add(g, (double)FLOPS_DOT * ROWS);
+	c->ops->coll(c, COMM_ALLREDUCE, &sum, &all, sizeof(sum), 0);
+	g->ddot_flops += (double)FLOPS_DOT * ROWS;
+	g->ddot_cpu_ns += (double)(c->ops->cpu_ns(c) - cpu_ns);
+	g->ddot_wtime_ns += (c->ops->wtime(c) - start_s) * NS_PER_S;
+	return all;
+}
+
+/* out = a + factor b; out may be either. */
+static void update(struct cg *g, const double *a, double factor, const double *b, double *out)
+{
+	int n, i;
+
+	for (n = 0; n < LINES; n++)
+		for (i = line_at(n); i < line_at(n) + EDGE; i++)
+			out[i] = a[i] + factor * b[i];
+	flops_add(g, (double)FLOPS_UPDATE * ROWS);
+}
+
+static void cube_set(double *v, double value)
+{
+	int n, i;
+
+	for (n = 0; n < LINES; n++)
+		for (i = line_at(n); i < line_at(n) + EDGE; i++)
+			v[i] = value;
+}
+
+/* ---- the solve ---- */
+
+static void cg_init(struct cg *g, struct comm *c)
+{
+	*g = (struct cg){.comm = c};
+	g->x = xcalloc(VOLUME, sizeof(double));
+	g->r = xcalloc(VOLUME, sizeof(double));
+	g->p = xcalloc(VOLUME, sizeof(double));
+	g->q = xcalloc(VOLUME, sizeof(double));
+	g->b = xcalloc(VOLUME, sizeof(double));
+	cube_set(g->p, 1);
+	operator_apply(g, g->p, g->b);
+}
+
+static void cg_release(struct cg *g)
+{
+	free(g->x);
+	free(g->r);
+	free(g->p);
+	free(g->q);
+	free(g->b);
+}
+
+/* From x = 0; r = b - A x = b. */
+static void cg_solve(struct cg *g)
+{
+	double rr, rr_old, rr_end, alpha;
+
+	g->flops = g->ddot_flops = g->ddot_wtime_ns = g->ddot_cpu_ns = 0;
+	cube_set(g->x, 0);
+	update(g, g->b, 0, g->b, g->r);
+	update(g, g->b, 0, g->b, g->p);
+	rr = dot(g, g->r, g->r);
+	rr_end = rr * RESIDUAL_MAX * RESIDUAL_MAX;
+	for (g->iterations = 0; rr > rr_end && g->iterations < ITERATIONS_MAX; g->iterations++) {
+		operator_apply(g, g->p, g->q);
+		alpha = rr / dot(g, g->p, g->q);
+		update(g, g->x, alpha, g->p, g->x);
+		update(g, g->r, -alpha, g->q, g->r);
+		rr_old = rr;
+		rr = dot(g, g->r, g->r);
+		update(g, g->r, rr / rr_old, g->p, g->p);
+	}
+}
+
+/* NaN counts as infinitely wrong. */
+static double cg_error(const struct cg *g)
+{
+	double worst = 0, e;
+	int n, i;
+
+	for (n = 0; n < LINES; n++)
+		for (i = line_at(n); i < line_at(n) + EDGE; i++) {
+			e = fabs(g->x[i] - 1);
+			worst = e <= worst ? worst : isnan(e) ? INFINITY : e;
+		}
+	return worst;
+}
+
+static double solve_measure(struct bench_run *run, void *ctx)
+{
+	struct comm *c = run->comm;
+	struct cg_times *t = ctx;
+	double start_s = c->ops->wtime(c), wtime_ns;
+	uint64_t cpu_ns = c->ops->cpu_ns(c);
+
+	cg_solve(&t->cg);
+	cpu_ns = c->ops->cpu_ns(c) - cpu_ns;
+	wtime_ns = (c->ops->wtime(c) - start_s) * NS_PER_S;
+	t->worst = fmax(t->worst, cg_error(&t->cg));
+	if (t->skip > 0) {
+		t->skip--;
+		return wtime_ns;
+	}
+	samples_add(&t->wtime, wtime_ns);
+	samples_add(&t->cpu, (double)cpu_ns);
+	samples_add(&t->ddot_wtime, t->cg.ddot_wtime_ns);
+	samples_add(&t->ddot_cpu, t->cg.ddot_cpu_ns);
+	return wtime_ns;
+}
+
+/* ---- V ranks on a core ---- */
+
+static double mflops(double flops, const struct samples *time_ns)
+{
+	return flops / stats_quantile(time_ns, 0.5) * NS_PER_S / 1e6;
+}
+
+static void point_write(struct bench_run *run, const struct cg_times *t, double worst)
+{
+	struct result_point *p = result_point_add(run->result);
+
+	result_param(p, "ranks_per_core", (uint64_t)run->comm->size);
+	result_param(p, "rows", ROWS);
+	result_param(p, "iterations", (uint64_t)t->cg.iterations);
+	result_time(p, "wtime", &t->wtime);
+	result_time(p, "cpu", &t->cpu);
+	result_time(p, "ddot_wtime", &t->ddot_wtime);
+	result_time(p, "ddot_cpu", &t->ddot_cpu);
+	result_value(p, "mflops_wtime", mflops(t->cg.flops, &t->wtime));
+	result_value(p, "mflops_cpu", mflops(t->cg.flops, &t->cpu));
+	result_value(p, "ddot_mflops_wtime", mflops(t->cg.ddot_flops, &t->ddot_wtime));
+	result_value(p, "ddot_mflops_cpu", mflops(t->cg.ddot_flops, &t->ddot_cpu));
+	result_value(p, "error", worst);
+}
+
+/* The largest error of all ranks, for all of them. */
+static double worst_tell(struct comm *c, double worst)
+{
+	/* In units that a whole number can carry; what is beyond repair stays so. */
+	const double unit = 1e-15, limit = 1e18;
+	uint64_t *all = xcalloc((size_t)c->size, sizeof(*all)), most = 0;
+	int i;
+
+	comm_collect(c, (uint64_t)fmin(worst / unit, limit), all);
+	for (i = 0; c->rank == 0 && i < c->size; i++)
+		most = all[i] > most ? all[i] : most;
+	free(all);
+	return (double)comm_tell(c, most) * unit;
+}
+
+static void core_share(struct bench_run *run, struct place place, void *ctx)
+{
+	struct comm *c = run->comm;
+	struct cg_times t = {.skip = run->opt->warmup};
+	struct samples *series[] = {&t.wtime, &t.cpu, &t.ddot_wtime, &t.ddot_cpu}, all;
+	double worst, *worst_out = ctx;
+	char name[32];
+	size_t i;
+
+	snprintf(name, sizeof(name), "V=%d", place.ranks);
+	cg_init(&t.cg, c);
+	samples_init(&all);
+	for (i = 0; i < sizeof(series) / sizeof(*series); i++)
+		samples_init(series[i]);
+	c->ops->mark_begin(c, 1, name);
+	measure(run, solve_measure, &t, &all);
+	c->ops->mark_end(c, 1);
+	worst = worst_tell(c, t.worst);
+	*worst_out = fmax(*worst_out, worst);
+	if (c->rank == 0)
+		point_write(run, &t, worst);
+	for (i = 0; i < sizeof(series) / sizeof(*series); i++)
+		samples_release(series[i]);
+	samples_release(&all);
+	cg_release(&t.cg);
+}
+
+static int ratio_max(const struct comm *c)
+{
+	return c->size < PLACE_RATIO_MAX ? c->size : PLACE_RATIO_MAX;
+}
+
+static int cg_run(struct bench_run *run)
+{
+	int v, max = ratio_max(run->comm);
+	double worst = 0;
+
+	for (v = 1; v <= max; v++) {
+		place_run(run, (struct place){.ranks = v, .cores = 1}, core_share, &worst);
+		if (run->comm->rank == 0 && run->progress)
+			run->progress(run->progress_ctx, (size_t)v, (size_t)max);
+	}
+	worst = worst_tell(run->comm, worst);
+	if (worst <= ERROR_MAX)
+		return 0;
+	if (run->comm->rank == 0)
+		log_error("cg: the solution is off by %g; the messages or the sums are wrong",
+			  worst);
+	return -EPROTO;
+}
+
+/* About 50 iterations of 38 operations a row, one a ns. */
+static uint64_t cg_estimate_ns(const struct bench_run *run)
+{
+	uint64_t samples = run->opt->samples + run->opt->warmup, total_ns = 0, one_ns, v;
+
+	for (v = 1; v <= (uint64_t)ratio_max(run->comm); v++) {
+		one_ns = samples * v * 50 * 38 * ROWS * FLOP_NS;
+		total_ns += one_ns < run->opt->point_ns ? one_ns : run->opt->point_ns;
+	}
+	return total_ns;
+}
+
+const struct bench bench_cg = {
+	.name = "cg",
+	.group = "timers",
+	.brief =
+		"a conjugate-gradient solve's MFLOP/s by MPI_Wtime and by CPU time when ranks share a core",
+	.source = "Nigay et al. 2020, 3.1, table 2",
+	.kind = RESULT_TIMERS,
+	.ranks_min = 1,
+	.ranks_max = 0,
+	.needs = 0,
+	.run = cg_run,
+	.estimate_ns = cg_estimate_ns,
+};
