@@ -2,7 +2,7 @@
 #
 # povtrace. Everything built lies under build/; nothing is written among the sources.
 #
-#   make            the tracer                     make demo    install what is missing, record, show
+#   make            the tracer and the benchmarks  make demo    install what is missing, record, show
 #   make check      all tests                      make lint    format, directions, static checks
 #   make asan       the tracer with sanitizers     make install DESTDIR= PREFIX=/usr/local
 #
@@ -161,10 +161,12 @@ asan: gen
 
 # ---- test programs ----
 
-# tests/unit/test_*.c: a cmocka program each; the other files there are linked into all of them.
+# tests/unit/test_*.c: a cmocka program each; the other files there are linked into all of them but the
+# benchmark suite's (test_bench_*.c), which know nothing of the tracer: see bench/build.mk.
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_AUX := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%)
+UNIT_BENCH_BIN := $(filter $(BUILD)/tests/unit/test_bench_%,$(UNIT_BIN))
 # tests/tool/*.c: programs the golden tests use (povmake, the maker of traces …).
 TOOL_BIN := $(patsubst tests/tool/%.c,$(BUILD)/tests/%,$(wildcard tests/tool/*.c))
 # tests/fuzz/fuzz_*.c: libFuzzer targets.
@@ -175,7 +177,7 @@ $(BUILD)/obj/tests/%.o: tests/%.c $(BUILD)/flags | $(GEN_HDR)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
-$(UNIT_BIN): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o \
+$(filter-out $(UNIT_BENCH_BIN),$(UNIT_BIN)): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o \
 		$(UNIT_AUX:tests/%.c=$(BUILD)/obj/tests/%.o) $(LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ -lcmocka $(LIBS) -o $@
@@ -192,19 +194,15 @@ unit: $(UNIT_BIN)
 tools: $(TOOL_BIN)
 fuzzers: $(FUZZ_BIN)
 
-# MPI programs: bench/*.c and tests/mpi/*.c (.f, .f90), once per MPI: build/mpi/<mpi>/<name>.
+# MPI programs: tests/mpi/*.c (.f, .f90), once per MPI: build/mpi/<mpi>/<name>.
 MPIS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$m),$m))
-MPI_SRC := $(wildcard bench/*.c tests/mpi/*.c)
-MPI_FSRC := $(wildcard bench/*.f90 tests/mpi/*.f90 tests/mpi/*.f)
+MPI_SRC := $(wildcard tests/mpi/*.c)
+MPI_FSRC := $(wildcard tests/mpi/*.f90 tests/mpi/*.f)
 MPI_NAMES := $(basename $(notdir $(MPI_SRC) $(MPI_FSRC)))
 MPI_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -Itests/mpi
 MPI_BIN := $(foreach m,$(MPIS),$(MPI_NAMES:%=build/mpi/$m/%))
 
 define mpi_rules
-build/mpi/$(1)/%: bench/%.c
-	$$(say) MPICC $$@
-	@mkdir -p $$(@D)
-	$$(Q)mpicc.$(1) $$(MPI_CFLAGS) -MMD -MP -MF $$@.d $$< -o $$@ -lm -lpthread
 build/mpi/$(1)/%: tests/mpi/%.c
 	$$(say) MPICC $$@
 	@mkdir -p $$(@D)
@@ -226,6 +224,7 @@ live-programs: mpi-programs
 
 # Programs that need more than the rules above (static, dlopen …) bring their own rules.
 -include $(wildcard tests/*/build.mk)
+include bench/build.mk
 
 -include $(shell find $(BUILD)/obj $(BPFDIR) build/mpi -name '*.d' 2>/dev/null)
 

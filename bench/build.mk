@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+#
+# povbench: one program for each MPI, build/povbench/<mpi>/povbench, from everything under bench/. Included by the
+# Makefile.
+#
+#   make povbench                  for the MPIs found
+#   make povbench MPICC=/opt/x/mpicc   for that one: build/povbench/mpicc/povbench
+#
+# A new benchmark, bench/<group>/<name>.c, needs no line here.
+
+BENCH_SRC := $(sort $(wildcard bench/*.c bench/*/*.c))
+BENCH_BASE_SRC := $(sort $(wildcard user/base/*.c))
+BENCH_GEN_SRC := $(GEN)/benches.c
+BENCH_GEN_HDR := $(GEN)/version.h
+# bench first: it has directories of the same names as the tracer.
+BENCH_INC := -D_GNU_SOURCE -Ibench -Iuser -Ibpf -I$(GEN)
+BENCH_PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags hwloc jansson 2>/dev/null)
+BENCH_PKG_LIBS := $(shell $(PKG_CONFIG) --libs hwloc jansson 2>/dev/null)
+BENCH_CFLAGS := -std=gnu11 $(OPT) $(WARN) -pthread $(CFLAGS)
+BENCH_LIBS := $(BENCH_PKG_LIBS) -lm -pthread
+
+$(GEN)/benches.c: FORCE
+	$(call registry,bench,benches,core/bench.h,bench,$(wildcard bench/*/*.c))
+
+# povbench_rules(name, compiler, more flags): the program of one MPI. BENCH_OBJ_name are its objects.
+define povbench_rules
+BENCH_OBJ_$(1) := $$(BENCH_SRC:%.c=build/povbench/$(1)/obj/%.o) \
+	$$(BENCH_BASE_SRC:%.c=build/povbench/$(1)/obj/%.o) build/povbench/$(1)/obj/gen/benches.o
+
+build/povbench/$(1)/flags: FORCE
+	@mkdir -p $$(@D)
+	@echo '$(2) $$(BENCH_CFLAGS) $(3) $$(BENCH_OBJ_$(1))' >$$@.$$$$$$$$; $$(update)
+
+build/povbench/$(1)/obj/%.o: %.c build/povbench/$(1)/flags | $$(BENCH_GEN_HDR)
+	$$(say) MPICC $$@
+	@mkdir -p $$(@D)
+	$$(Q)$(2) $$(BENCH_INC) $$(BENCH_PKG_CFLAGS) $$(BENCH_CFLAGS) $(3) -MMD -MP -c $$< -o $$@
+
+build/povbench/$(1)/obj/gen/%.o: $$(GEN)/%.c build/povbench/$(1)/flags
+	$$(say) MPICC $$@
+	@mkdir -p $$(@D)
+	$$(Q)$(2) $$(BENCH_INC) $$(BENCH_PKG_CFLAGS) $$(BENCH_CFLAGS) $(3) -MMD -MP -c $$< -o $$@
+
+build/povbench/$(1)/povbench: $$(BENCH_OBJ_$(1))
+	$$(say) MPILD $$@
+	$$(Q)$(2) $(3) $$^ $$(LDFLAGS) $$(BENCH_LIBS) -o $$@
+endef
+
+# The name of what MPICC= names: mpicc of /opt/x/bin/mpicc, openmpi of mpicc.openmpi.
+ifdef MPICC
+BENCH_MPIS := $(patsubst mpicc.%,%,$(notdir $(firstword $(MPICC))))
+$(eval $(call povbench_rules,$(BENCH_MPIS),$(MPICC),-fopenmp))
+else
+BENCH_MPIS := $(MPIS)
+$(foreach m,$(MPIS),$(eval $(call povbench_rules,$m,mpicc.$m,-fopenmp)))
+endif
+BENCH_BIN := $(BENCH_MPIS:%=build/povbench/%/povbench)
+
+povbench: $(BENCH_BIN)
+	@[ -n "$(BENCH_BIN)" ] || { echo "make: no MPI here (make deps installs one, MPICC= names one)" >&2; exit 1; }
+live-programs: $(BENCH_BIN)
+# Not once more in the builds with sanitizers, which are of the tracer and of unit tests.
+all: $(if $(SAN),,$(BENCH_BIN))
+
+# ---- its unit tests: tests/unit/test_bench_*.c, without any MPI ----
+
+BENCH_MPI_SRC := $(if $(BENCH_SRC),$(shell grep -l '<mpi.h>' $(BENCH_SRC)))
+BENCH_LIB := $(BUILD)/libpovbench.a
+BENCH_LIB_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out $(BENCH_MPI_SRC),$(BENCH_SRC))) \
+	$(BUILD)/obj/bench/gen/benches.o $(BENCH_BASE_SRC:user/%.c=$(BUILD)/obj/%.o)
+BENCH_LIB_FLAGS = $(BENCH_INC) $(BENCH_PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS_ALL) -fopenmp -pthread
+
+$(BUILD)/obj/bench/gen/%.o: $(GEN)/%.c $(BUILD)/flags | $(BENCH_GEN_HDR)
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BENCH_LIB_FLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/obj/bench/%.o: bench/%.c $(BUILD)/flags | $(BENCH_GEN_HDR)
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BENCH_LIB_FLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/obj/tests/unit/test_bench_%.o: tests/unit/test_bench_%.c $(BUILD)/flags | $(BENCH_GEN_HDR)
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BENCH_LIB_FLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/bench-objects: FORCE
+	@mkdir -p $(@D)
+	@echo '$(BENCH_LIB_OBJ)' >$@.$$$$; $(update)
+$(BENCH_LIB): $(BENCH_LIB_OBJ) $(BUILD)/bench-objects
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $(BENCH_LIB_OBJ)
+
+$(UNIT_BENCH_BIN): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BENCH_LIB)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS_ALL) -fopenmp $^ -lcmocka $(BENCH_LIBS) -o $@
+
+# ---- installing ----
+
+# "povbench" is that of the first MPI; the others, and it, are povbench.<mpi>.
+install-povbench: $(BENCH_BIN) $(if $(BENCH_BIN),$(BUILD)/man/povbench.1)
+	$(foreach m,$(BENCH_MPIS),install -D -m 755 build/povbench/$m/povbench \
+		$(DESTDIR)$(PREFIX)/bin/povbench.$m;)
+	$(if $(BENCH_BIN),ln -sf povbench.$(firstword $(BENCH_MPIS)) $(DESTDIR)$(PREFIX)/bin/povbench)
+	$(if $(BENCH_BIN),install -D -m 644 $(BUILD)/man/povbench.1 $(MANDIR)/povbench.1)
+uninstall-povbench:
+	rm -f $(DESTDIR)$(PREFIX)/bin/povbench $(BENCH_MPIS:%=$(DESTDIR)$(PREFIX)/bin/povbench.%) \
+		$(MANDIR)/povbench.1
+$(BUILD)/man/povbench.1: $(firstword $(BENCH_BIN))
+	@mkdir -p $(@D)
+	$(Q)$< --man >$@
+docs: $(if $(BENCH_BIN),$(BUILD)/man/povbench.1)
+install: install-povbench
+uninstall: uninstall-povbench
+
+.PHONY: povbench install-povbench uninstall-povbench
+-include $(shell find build/povbench -name '*.d' 2>/dev/null)

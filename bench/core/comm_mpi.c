@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * struct comm on MPI. Each operation is the MPI call of its name and nothing else, so that what is timed around it is
+ * the library's. MPI's error handler ends the program, so nothing is checked here.
+ */
+#include "core/comm_mpi.h"
+
+#include "base/log.h"
+#include "core/clock.h"
+#include "core/mark.h"
+
+#include <stdlib.h>
+
+#define REQUESTS_ON_STACK 64
+
+static uint64_t mpi_now_ns(struct comm *c)
+{
+	(void)c;
+	return clock_now_ns();
+}
+
+static uint64_t mpi_cpu_ns(struct comm *c)
+{
+	(void)c;
+	return clock_cpu_ns();
+}
+
+static double mpi_wtime(struct comm *c)
+{
+	(void)c;
+	return MPI_Wtime();
+}
+
+static void mpi_compute(struct comm *c, const struct compute *how, uint64_t ns)
+{
+	compute_run(mpi_of(c)->process->engine, how, ns);
+}
+
+/* ---- messages ---- */
+
+static int source_of(int peer)
+{
+	return peer == COMM_ANY ? MPI_ANY_SOURCE : peer;
+}
+
+static void mpi_send(struct comm *c, const struct comm_msg *m, int peer, int tag)
+{
+	MPI_Datatype type;
+	int cnt;
+
+	type_of(mpi_of(c)->process->types, m, &type, &cnt);
+	MPI_Send(m->buf, cnt, type, peer, tag, mpi_of(c)->comm);
+}
+
+static void mpi_recv(struct comm *c, const struct comm_msg *m, int peer, int tag)
+{
+	MPI_Datatype type;
+	int cnt;
+
+	type_of(mpi_of(c)->process->types, m, &type, &cnt);
+	MPI_Recv(m->buf, cnt, type, source_of(peer), tag, mpi_of(c)->comm, MPI_STATUS_IGNORE);
+}
+
+static void mpi_isend(struct comm *c, const struct comm_msg *m, int peer, int tag,
+		      struct comm_request *out)
+{
+	MPI_Datatype type;
+	int cnt;
+
+	type_of(mpi_of(c)->process->types, m, &type, &cnt);
+	MPI_Isend(m->buf, cnt, type, peer, tag, mpi_of(c)->comm, mpi_request(out));
+}
+
+static void mpi_irecv(struct comm *c, const struct comm_msg *m, int peer, int tag,
+		      struct comm_request *out)
+{
+	MPI_Datatype type;
+	int cnt;
+
+	type_of(mpi_of(c)->process->types, m, &type, &cnt);
+	MPI_Irecv(m->buf, cnt, type, source_of(peer), tag, mpi_of(c)->comm, mpi_request(out));
+}
+
+static void mpi_wait(struct comm *c, struct comm_request *r)
+{
+	(void)c;
+	MPI_Wait(mpi_request(r), MPI_STATUS_IGNORE);
+}
+
+static void mpi_waitall(struct comm *c, struct comm_request *r, int cnt)
+{
+	MPI_Request few[REQUESTS_ON_STACK], *list = few;
+	int i;
+
+	(void)c;
+	if (cnt > REQUESTS_ON_STACK)
+		list = xmalloc((size_t)cnt * sizeof(*list));
+	for (i = 0; i < cnt; i++)
+		list[i] = *mpi_request(&r[i]);
+	MPI_Waitall(cnt, list, MPI_STATUSES_IGNORE);
+	for (i = 0; i < cnt; i++)
+		*mpi_request(&r[i]) = list[i];
+	if (list != few)
+		free(list);
+}
+
+static bool mpi_test(struct comm *c, struct comm_request *r)
+{
+	int flag;
+
+	(void)c;
+	MPI_Test(mpi_request(r), &flag, MPI_STATUS_IGNORE);
+	return flag;
+}
+
+/* ---- persistent and partitioned requests ---- */
+
+static void mpi_send_init(struct comm *c, const struct comm_msg *m, int peer, int tag,
+			  struct comm_request *out)
+{
+	MPI_Datatype type;
+	int cnt;
+
+	type_of(mpi_of(c)->process->types, m, &type, &cnt);
+	MPI_Send_init(m->buf, cnt, type, peer, tag, mpi_of(c)->comm, mpi_request(out));
+}
+
+static void mpi_recv_init(struct comm *c, const struct comm_msg *m, int peer, int tag,
+			  struct comm_request *out)
+{
+	MPI_Datatype type;
+	int cnt;
+
+	type_of(mpi_of(c)->process->types, m, &type, &cnt);
+	MPI_Recv_init(m->buf, cnt, type, source_of(peer), tag, mpi_of(c)->comm, mpi_request(out));
+}
+
+static void mpi_start(struct comm *c, struct comm_request *r)
+{
+	(void)c;
+	MPI_Start(mpi_request(r));
+}
+
+static void mpi_request_free(struct comm *c, struct comm_request *r)
+{
+	(void)c;
+	MPI_Request_free(mpi_request(r));
+}
+
+/* SimGrid's MPI calls itself 3.1, Open MPI is of version 3 until release 5, which brings partitioned requests. */
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define PARTITIONED COMM_HAS_PARTITIONED
+
+static MPI_Count part_bytes(const struct comm_msg *m, int parts)
+{
+	if (m->layout != COMM_CONTIGUOUS || m->bytes % (size_t)parts)
+		die("%zu bytes in %d parts; please report this", m->bytes, parts);
+	return (MPI_Count)(m->bytes / (size_t)parts);
+}
+
+static void mpi_psend_init(struct comm *c, const struct comm_msg *m, int parts, int peer, int tag,
+			   struct comm_request *out)
+{
+	MPI_Psend_init(m->buf, parts, part_bytes(m, parts), MPI_CHAR, peer, tag, mpi_of(c)->comm,
+		       MPI_INFO_NULL, mpi_request(out));
+}
+
+static void mpi_precv_init(struct comm *c, const struct comm_msg *m, int parts, int peer, int tag,
+			   struct comm_request *out)
+{
+	MPI_Precv_init(m->buf, parts, part_bytes(m, parts), MPI_CHAR, peer, tag, mpi_of(c)->comm,
+		       MPI_INFO_NULL, mpi_request(out));
+}
+
+static void mpi_pready(struct comm *c, struct comm_request *r, int part)
+{
+	(void)c;
+	MPI_Pready(part, *mpi_request(r));
+}
+#else
+#define PARTITIONED 0
+#define mpi_psend_init NULL
+#define mpi_precv_init NULL
+#define mpi_pready NULL
+#endif
+
+/* ---- threads ---- */
+
+static void mpi_load_begin(struct comm *c, int n, bool bind)
+{
+	compute_load_begin(mpi_of(c)->process->engine, n, bind);
+}
+
+static void mpi_load_end(struct comm *c)
+{
+	compute_load_end(mpi_of(c)->process->engine);
+}
+
+static void mpi_threads_run(struct comm *c, int n, void (*fn)(void *arg, int thread), void *arg)
+{
+	compute_threads_run(mpi_of(c)->process->engine, n, fn, arg);
+}
+
+/* ---- communicators ---- */
+
+static struct comm *mpi_first(struct comm *c, int n);
+
+static void mpi_free(struct comm *c)
+{
+	if (!c)
+		return;
+	MPI_Comm_free(&mpi_of(c)->comm);
+	free(c->impl);
+	free(c);
+}
+
+static void mpi_mark_begin(struct comm *c, int level, const char *name)
+{
+	(void)c;
+	mark_begin(level, name);
+}
+
+static void mpi_mark_end(struct comm *c, int level)
+{
+	(void)c;
+	mark_end(level);
+}
+
+static const struct comm_ops mpi_ops = {
+	.now_ns = mpi_now_ns,
+	.cpu_ns = mpi_cpu_ns,
+	.wtime = mpi_wtime,
+	.compute = mpi_compute,
+	.send = mpi_send,
+	.recv = mpi_recv,
+	.isend = mpi_isend,
+	.irecv = mpi_irecv,
+	.wait = mpi_wait,
+	.waitall = mpi_waitall,
+	.test = mpi_test,
+	.send_init = mpi_send_init,
+	.recv_init = mpi_recv_init,
+	.start = mpi_start,
+	.request_free = mpi_request_free,
+	.psend_init = mpi_psend_init,
+	.precv_init = mpi_precv_init,
+	.pready = mpi_pready,
+	.coll = mpi_coll,
+	.icoll = mpi_icoll,
+	.load_begin = mpi_load_begin,
+	.load_end = mpi_load_end,
+	.progress_begin = mpi_progress_begin,
+	.progress_end = mpi_progress_end,
+	.threads_run = mpi_threads_run,
+	.first = mpi_first,
+	.free = mpi_free,
+	.mark_begin = mpi_mark_begin,
+	.mark_end = mpi_mark_end,
+	.pin = mpi_pin,
+	.sleep = mpi_sleep,
+};
+
+static struct comm *comm_new(MPI_Comm comm, struct mpi_process *process, uint32_t features)
+{
+	struct mpi_comm *impl = xcalloc(1, sizeof(*impl));
+	struct comm *c = xcalloc(1, sizeof(*c));
+
+	impl->comm = comm;
+	impl->process = process;
+	c->ops = &mpi_ops;
+	c->impl = impl;
+	c->features = features;
+	MPI_Comm_rank(comm, &c->rank);
+	MPI_Comm_size(comm, &c->size);
+	return c;
+}
+
+static struct comm *mpi_first(struct comm *c, int n)
+{
+	MPI_Comm comm;
+
+	MPI_Comm_split(mpi_of(c)->comm, c->rank < n ? 0 : MPI_UNDEFINED, c->rank, &comm);
+	if (comm == MPI_COMM_NULL)
+		return NULL;
+	return comm_new(comm, mpi_of(c)->process, c->features);
+}
+
+struct comm *comm_mpi_init(int *argc, char ***argv, bool multiple)
+{
+	int wanted = multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, level;
+	uint32_t features = PARTITIONED | COMM_HAS_STEAL;
+	MPI_Comm comm;
+
+	MPI_Init_thread(argc, argv, wanted, &level);
+	if (level >= MPI_THREAD_FUNNELED)
+		features |= COMM_HAS_THREADS;
+	if (multiple && level >= MPI_THREAD_MULTIPLE)
+		features |= COMM_HAS_MULTIPLE;
+#ifdef _OPENMP
+	features |= COMM_HAS_OPENMP;
+#endif
+	/* Own messages in a communicator of their own. */
+	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	return comm_new(comm, mpi_process_new(level), features);
+}
+
+void comm_mpi_finalize(struct comm *c)
+{
+	struct mpi_process *process = mpi_of(c)->process;
+
+	mpi_free(c);
+	mpi_process_free(process);
+	MPI_Finalize();
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* MPI datatypes of message layouts; made once a size, as making one takes longer than sending a small message. */
+#ifndef POVBENCH_COMM_TYPE_H
+#define POVBENCH_COMM_TYPE_H
+
+#include <mpi.h>
+
+#include "core/comm.h"
+
+struct type_cache;
+
+struct type_cache *type_cache_new(void);
+void type_cache_free(struct type_cache *t);
+
+/* How MPI is told of m. Ends the program if the size is beyond what a count can say. */
+void type_of(struct type_cache *t, const struct comm_msg *m, MPI_Datatype *type, int *cnt);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Two sorts of computation. To a deadline, as the original tool does: it ends on time even if the CPU was taken away
+ * meanwhile, which then cannot be seen. By work: a number of operations that take the time asked for on an
+ * undisturbed core, so that whatever is stolen makes it longer. The operation is one step of a linear congruential
+ * generator: each needs the one before, so that neither vector units nor a second thread of the core change its pace
+ * much, and it touches no memory.
+ */
+#include "core/compute.h"
+
+#include "base/log.h"
+#include "core/clock.h"
+#include "core/team.h"
+#include "core/units.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#define CALIBRATE_SLICES 40
+#define CALIBRATE_OPS 100000 /* of a slice: some 0.1 ms, seldom interrupted */
+#define LOAD_OPS 1000	     /* between looks at the flag: a microsecond */
+#define DEADLINE_OPS 16	     /* between looks at the clock */
+
+struct load {
+	pthread_t *thread;
+	int cnt;
+	atomic_int running;
+	atomic_bool stop;
+};
+
+struct load_thread {
+	struct load *load;
+	int cpu; /* -1: not bound */
+};
+
+/* One computation that several threads take part in. */
+struct job {
+	bool until; /* a deadline; else operations */
+	uint64_t deadline_ns, ops;
+};
+
+struct compute_engine {
+	double ops_per_ns;
+	int local_rank, local_cnt;
+	int own_cores;	    /* that the process was allowed at the start */
+	struct units units; /* of the node */
+	struct team *team;
+	struct job job; /* outlives compute_run: a late worker may still look at it */
+	bool in_threads;
+	struct load load;
+};
+
+static void run_ops(uint64_t ops)
+{
+	uint64_t x = ops;
+
+	while (ops--) {
+		x = x * 6364136223846793005u + 1442695040888963407u;
+		/* The compiler must not know x, or it would leave the loop out. */
+		__asm__ volatile("" : "+r"(x));
+	}
+}
+
+static void run_job(void *arg, int thread)
+{
+	const struct job *job = arg;
+
+	(void)thread;
+	if (!job->until) {
+		run_ops(job->ops);
+		return;
+	}
+	while (clock_now_ns() < job->deadline_ns)
+		run_ops(DEADLINE_OPS);
+}
+
+/* The best of several: each interruption makes a slice slower, nothing makes it faster. */
+static double calibrate(void)
+{
+	double best = 0;
+	int i;
+
+	for (i = 0; i < CALIBRATE_SLICES; i++) {
+		uint64_t began_ns = clock_now_ns(), took_ns;
+
+		run_ops(CALIBRATE_OPS);
+		took_ns = clock_now_ns() - began_ns;
+		if (took_ns && (double)CALIBRATE_OPS / (double)took_ns > best)
+			best = (double)CALIBRATE_OPS / (double)took_ns;
+	}
+	if (best <= 0)
+		die("the clock does not move; computation cannot be calibrated");
+	return best;
+}
+
+struct compute_engine *compute_new(int local_rank, int local_cnt)
+{
+	struct compute_engine *e = xcalloc(1, sizeof(*e));
+	struct units own;
+	cpu_set_t mask;
+
+	e->local_rank = local_rank;
+	e->local_cnt = local_cnt > 0 ? local_cnt : 1;
+	e->ops_per_ns = calibrate();
+	e->team = team_new();
+	units_init(&e->units, NULL);
+	if (sched_getaffinity(0, sizeof(mask), &mask)) {
+		e->own_cores = e->units.core_cnt;
+	} else {
+		units_init(&own, &mask);
+		e->own_cores = own.core_cnt;
+		units_release(&own);
+	}
+	return e;
+}
+
+void compute_free(struct compute_engine *e)
+{
+	if (!e)
+		return;
+	compute_load_end(e);
+	team_free(e->team);
+	units_release(&e->units);
+	free(e);
+}
+
+double compute_ops_per_ns(const struct compute_engine *e)
+{
+	return e->ops_per_ns;
+}
+
+static void run_openmp(struct job *job)
+{
+#ifdef _OPENMP
+#pragma omp parallel
+	run_job(job, omp_get_thread_num());
+#else
+	run_job(job, 0);
+#endif
+}
+
+void compute_run(struct compute_engine *e, const struct compute *how, uint64_t ns)
+{
+	struct job job = {
+		.until = how->kind == COMPUTE_DEADLINE,
+		.deadline_ns = clock_now_ns() + ns,
+		.ops = (uint64_t)((double)ns * e->ops_per_ns),
+	};
+
+	if (!ns)
+		return;
+	if (e->in_threads || how->cores == COMPUTE_ONE) {
+		run_job(&job, 0);
+	} else if (how->cores == COMPUTE_OPENMP) {
+		run_openmp(&job);
+	} else {
+		team_wait(e->team);
+		e->job = job;
+		team_start(e->team, e->own_cores, run_job, &e->job);
+		run_job(&e->job, 0);
+		/* At the deadline it is over, even if a worker has not got a core until then. */
+		if (!job.until)
+			team_wait(e->team);
+	}
+}
+
+/* ---- threads that are a load ---- */
+
+static void *load_work(void *arg)
+{
+	struct load_thread *t = arg;
+	struct load *load = t->load;
+
+	if (t->cpu >= 0 && units_bind(t->cpu))
+		log_warn("load: no binding to processing unit %d", t->cpu);
+	free(t);
+	atomic_fetch_add(&load->running, 1);
+	while (!atomic_load_explicit(&load->stop, memory_order_relaxed))
+		run_ops(LOAD_OPS);
+	return NULL;
+}
+
+void compute_load_begin(struct compute_engine *e, int n, bool bind)
+{
+	struct load *load = &e->load;
+	int i, err;
+
+	compute_load_end(e);
+	atomic_store(&load->stop, false);
+	atomic_store(&load->running, 0);
+	load->thread = xcalloc((size_t)n, sizeof(*load->thread));
+	for (i = 0; i < n; i++) {
+		struct load_thread *t = xmalloc(sizeof(*t));
+		int at = (i + 1) * e->local_cnt + e->local_rank;
+
+		t->load = load;
+		t->cpu = bind ? e->units.cpu[at % e->units.cnt] : -1;
+		err = pthread_create(&load->thread[i], NULL, load_work, t);
+		if (err)
+			die("load: thread %d of %d: %s; is \"ulimit -u\" low?", i + 1, n,
+			    strerror(err));
+		load->cnt++;
+	}
+	while (atomic_load(&load->running) < n)
+		sched_yield();
+}
+
+void compute_load_end(struct compute_engine *e)
+{
+	struct load *load = &e->load;
+	int i;
+
+	atomic_store(&load->stop, true);
+	for (i = 0; i < load->cnt; i++)
+		pthread_join(load->thread[i], NULL);
+	free(load->thread);
+	load->thread = NULL;
+	load->cnt = 0;
+}
+
+void compute_threads_run(struct compute_engine *e, int n, void (*fn)(void *arg, int thread),
+			 void *arg)
+{
+	e->in_threads = true;
+	team_start(e->team, n, fn, arg);
+	fn(arg, 0);
+	team_wait(e->team);
+	e->in_threads = false;
+}

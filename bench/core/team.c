@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * One condition variable wakes the workers, one tells that the last is done. Waiting is without spinning: a team that
+ * has nothing to do must not take cores from the communication that is measured.
+ */
+#include "core/team.h"
+
+#include "base/log.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct worker {
+	struct team *team;
+	int thread; /* 1 … */
+	pthread_t id;
+};
+
+struct team {
+	pthread_mutex_t lock;
+	pthread_cond_t work, done;
+	struct worker **worker;
+	int cnt;
+	uint64_t turn; /* of work; each worker takes part once */
+	int wanted;    /* threads of this turn, the caller among them */
+	int running;
+	bool over;
+	void (*fn)(void *arg, int thread);
+	void *arg;
+};
+
+struct team *team_new(void)
+{
+	struct team *t = xcalloc(1, sizeof(*t));
+
+	pthread_mutex_init(&t->lock, NULL);
+	pthread_cond_init(&t->work, NULL);
+	pthread_cond_init(&t->done, NULL);
+	return t;
+}
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	struct team *t = w->team;
+	uint64_t seen = 0;
+
+	pthread_mutex_lock(&t->lock);
+	for (;;) {
+		while (!t->over && (t->turn == seen || w->thread >= t->wanted))
+			pthread_cond_wait(&t->work, &t->lock);
+		if (t->over)
+			break;
+		seen = t->turn;
+		pthread_mutex_unlock(&t->lock);
+		t->fn(t->arg, w->thread);
+		pthread_mutex_lock(&t->lock);
+		if (!--t->running)
+			pthread_cond_broadcast(&t->done);
+	}
+	pthread_mutex_unlock(&t->lock);
+	return NULL;
+}
+
+/* Called with the lock held. */
+static void team_grow(struct team *t, int n)
+{
+	while (t->cnt < n - 1) {
+		struct worker *w = xcalloc(1, sizeof(*w));
+		int err;
+
+		w->team = t;
+		w->thread = t->cnt + 1;
+		err = pthread_create(&w->id, NULL, work, w);
+		if (err)
+			die("thread %d of %d: %s; is \"ulimit -u\" low?", w->thread, n - 1,
+			    strerror(err));
+		t->worker = xrealloc(t->worker, ((size_t)t->cnt + 1) * sizeof(*t->worker));
+		t->worker[t->cnt++] = w;
+	}
+}
+
+void team_start(struct team *t, int n, void (*fn)(void *arg, int thread), void *arg)
+{
+	team_wait(t);
+	pthread_mutex_lock(&t->lock);
+	t->fn = fn;
+	t->arg = arg;
+	t->wanted = n;
+	t->running = n - 1;
+	t->turn++;
+	team_grow(t, n);
+	pthread_cond_broadcast(&t->work);
+	pthread_mutex_unlock(&t->lock);
+}
+
+void team_wait(struct team *t)
+{
+	pthread_mutex_lock(&t->lock);
+	while (t->running > 0)
+		pthread_cond_wait(&t->done, &t->lock);
+	pthread_mutex_unlock(&t->lock);
+}
+
+void team_free(struct team *t)
+{
+	int i;
+
+	if (!t)
+		return;
+	team_wait(t);
+	pthread_mutex_lock(&t->lock);
+	t->over = true;
+	pthread_cond_broadcast(&t->work);
+	pthread_mutex_unlock(&t->lock);
+	for (i = 0; i < t->cnt; i++) {
+		pthread_join(t->worker[i]->id, NULL);
+		free(t->worker[i]);
+	}
+	free(t->worker);
+	pthread_cond_destroy(&t->done);
+	pthread_cond_destroy(&t->work);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}

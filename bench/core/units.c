@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Cores first: threads that are few get a core each, and share cores only when there are more of them than cores.
+ * hwloc knows which units are of one core; where it cannot tell, each unit counts as a core.
+ */
+#include "core/units.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <hwloc.h>
+#include <stdlib.h>
+
+static void units_add(struct units *u, unsigned int cpu, const cpu_set_t *mask)
+{
+	if (cpu >= CPU_SETSIZE || (mask && !CPU_ISSET(cpu, mask)))
+		return;
+	u->cpu = xrealloc(u->cpu, ((size_t)u->cnt + 1) * sizeof(*u->cpu));
+	u->cpu[u->cnt++] = (int)cpu;
+}
+
+/* Adds the nth unit of each core that is in mask. Returns how many. */
+static int add_of_cores(struct units *u, hwloc_topology_t topo, int nth, const cpu_set_t *mask)
+{
+	int cores = hwloc_get_nbobjs_by_type(topo, HWLOC_OBJ_CORE), before = u->cnt, i;
+
+	for (i = 0; i < cores; i++) {
+		hwloc_obj_t core = hwloc_get_obj_by_type(topo, HWLOC_OBJ_CORE, (unsigned int)i);
+		unsigned int cpu;
+		int left = nth;
+
+		hwloc_bitmap_foreach_begin(cpu, core->cpuset)
+		{
+			if (cpu < CPU_SETSIZE && (!mask || CPU_ISSET(cpu, mask)) && left-- == 0)
+				units_add(u, cpu, mask);
+		}
+		hwloc_bitmap_foreach_end();
+	}
+	return u->cnt - before;
+}
+
+static void fill_from_mask(struct units *u, const cpu_set_t *mask)
+{
+	cpu_set_t own;
+	unsigned int cpu;
+
+	if (!mask) {
+		if (sched_getaffinity(0, sizeof(own), &own))
+			CPU_ZERO(&own);
+		mask = &own;
+	}
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		units_add(u, cpu, mask);
+	u->core_cnt = u->cnt;
+}
+
+void units_init(struct units *u, const cpu_set_t *mask)
+{
+	hwloc_topology_t topo;
+	int nth;
+
+	*u = (struct units){0};
+	if (!hwloc_topology_init(&topo)) {
+		if (!hwloc_topology_load(topo)) {
+			u->core_cnt = add_of_cores(u, topo, 0, mask);
+			for (nth = 1; add_of_cores(u, topo, nth, mask); nth++)
+				;
+		}
+		hwloc_topology_destroy(topo);
+	}
+	if (!u->cnt)
+		fill_from_mask(u, mask);
+}
+
+void units_release(struct units *u)
+{
+	if (!u)
+		return;
+	free(u->cpu);
+	*u = (struct units){0};
+}
+
+int units_bind(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET((size_t)cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set) ? -errno : 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* The processing units (hardware threads) of this node, and binding to them. */
+#ifndef POVBENCH_UNITS_H
+#define POVBENCH_UNITS_H
+
+#include <sched.h>
+
+struct units {
+	int *cpu;     /* the kernel's numbers: first of each core, then second of each …; owned */
+	int cnt;      /* of cpu */
+	int core_cnt; /* the first so many are of different cores */
+};
+
+/* Those in mask; null: all that this container may use. */
+void units_init(struct units *u, const cpu_set_t *mask);
+void units_release(struct units *u);
+
+/* Binds the calling thread. 0 or -errno, unsaid. */
+int units_bind(int cpu);
+
+#endif
