@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A machine in virtual time, in one process, whose overlap, delays and steals are set exactly: what benchmarks must
+ * find on it follows from the settings. Ranks are coroutines, time passes only in operations, and two runs
+ * give the same times to the last digit. Links are never shared: n messages at once take as long as one (LogP,
+ * Culler et al. 1993, with a time per byte).
+ *
+ * A message of n bytes costs the sender send_ns of CPU and its announcement reaches the receiver after the link's
+ * latency. It then depends on n:
+ *
+ *   eager, n ≤ eager_bytes: the data follow by themselves, n · byte_ns later they are there; the sender is done at
+ *	once. The receiver pays recv_ns in the call that takes the message.
+ *   rendezvous, n > eager_bytes: the data move once the receiver is known (and the handshake is done, if there is
+ *	one), for n · byte_ns. While a side computes, outside of communication calls, they move as `overlap_send` or
+ *	`overlap_recv` allows, by the worse of both if both sides do: f = 1 at full speed, 0 not at all; between, at speed f
+ *	and at most the share f of the message, so that equation (1) of Denis & Trahay 2016 gives 1 - f whether
+ *	computation or communication is longer. Both sides are done when the data are there.
+ */
+#ifndef POVBENCH_MODEL_H
+#define POVBENCH_MODEL_H
+
+#include "core/comm.h"
+
+/* Who must be in a communication call for the steps of a rendezvous to be taken (Nigay et al. 2020, figure 6). */
+enum model_handshake {
+	MODEL_NO_HANDSHAKE,	/* the announcement is enough */
+	MODEL_HANDSHAKE_SENDER, /* there is an answer, which only a CPU of the sender reads */
+	MODEL_HANDSHAKE_BOTH,	/* the announcement is also only read by a CPU of the receiver */
+};
+
+enum model_bcast { MODEL_BCAST_BINOMIAL, MODEL_BCAST_LINEAR, MODEL_BCAST_BACKWARD };
+
+struct model_settings {
+	int ranks;
+	double latency_ns;
+	/* The latency between two ranks, in place of latency_ns; null: all alike. */
+	double (*link_ns)(const void *ctx, int from, int to);
+	const void *link_ctx;
+	double byte_ns;		 /* per byte of data */
+	double send_ns, recv_ns; /* CPU time per message, at either side */
+	double isend_ns;	 /* in addition if the send is non-blocking */
+	uint64_t eager_bytes;
+
+	double overlap_send, overlap_recv; /* 0 … 1 */
+	double overlap_strided;		   /* both sides are no better than this for strided data */
+	double pack_byte_ns; /* CPU time per byte of strided data, in the call that sends */
+	double slow; /* data that move beside a computation take so many times as long as alone */
+	enum model_handshake handshake;
+	enum model_bcast bcast;
+
+	int cores; /* of each rank, for its load threads; the rank's own is one of them */
+	double load_delay_ns; /* of each blocking call, while its core has a load thread too */
+	double steal;	      /* work takes 1 + steal times as long; a deadline is one */
+	int ranks_per_core;   /* until they pin themselves; only one of them runs at a time */
+	double slice_ns; /* a computing rank lets others of its core run after this; 0: never */
+	double clock_ns, test_ns; /* what reading the clock and MPI_Test take */
+	uint32_t features;	  /* enum comm_feature */
+};
+
+/* Two ranks, everything free or perfect, rendezvous for all but empty messages; 1 µs and 1 GB/s. */
+void model_settings_init(struct model_settings *s);
+
+/*
+ * Runs body on all ranks until it has returned on all. 0, -EDEADLK if nobody can go on (said on stderr), or what body
+ * returned on the lowest rank that failed. The communicator lives until body returns.
+ */
+int model_run(const struct model_settings *s, int (*body)(struct comm *c, void *ctx), void *ctx);
+
+#endif

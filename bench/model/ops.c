@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The operations of struct comm on the model. Whoever waits leaves its core to others, so that ranks that share one
+ * behave as those of a virtualized MPI (Nigay et al. 2020, section 2.1). Whoever calls is in a
+ * communication call until it computes.
+ */
+#include "model/sim.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+
+#define CONTEXT_MIX 0x9e3779b97f4a7c15ull
+
+static struct model_comm *model_comm_of(struct comm *c)
+{
+	return c->impl;
+}
+
+static struct sim *sim_of(struct comm *c)
+{
+	return model_comm_of(c)->rank->sim;
+}
+
+/* ---- clocks, computation ---- */
+
+static uint64_t op_now_ns(struct comm *c)
+{
+	struct sim *sim = sim_of(c);
+
+	core_use(sim, sim->set.clock_ns);
+	return (uint64_t)llround(sim->now_ns);
+}
+
+static uint64_t op_cpu_ns(struct comm *c)
+{
+	return (uint64_t)llround(model_comm_of(c)->rank->cpu_ns);
+}
+
+static double op_wtime(struct comm *c)
+{
+	return (double)op_now_ns(c) / 1e9;
+}
+
+static void op_compute(struct comm *c, const struct compute *how, uint64_t ns)
+{
+	struct sim *sim = sim_of(c);
+	double longer = 1 + sim->set.steal;
+
+	if (how->kind == COMPUTE_DEADLINE)
+		core_compute(sim, (double)ns, 1 / longer, true);
+	else
+		core_compute(sim, (double)ns * longer, 1 / longer, false);
+}
+
+static void op_sleep(struct comm *c, uint64_t ns)
+{
+	struct sim *sim = sim_of(c);
+
+	core_leave(sim);
+	task_sleep(sim, (double)ns);
+	core_enter(sim);
+}
+
+static int op_pin(struct comm *c, int core)
+{
+	struct rank *rank = model_comm_of(c)->rank;
+	struct sim *sim = rank->sim;
+	int cores = sim->set.ranks, own = rank->idx / sim->set.ranks_per_core;
+
+	core_leave(sim);
+	transfers_update(sim, rank->core);
+	rank->core = &sim->cores[core < 0 ? own : core % cores];
+	core_enter(sim);
+	transfers_update(sim, rank->core);
+	return cores;
+}
+
+/* ---- requests ---- */
+
+/* An agent takes its next step by itself only where data move by themselves. */
+static bool request_done(const struct sim *sim, const struct request *r)
+{
+	const struct task *t = sim->current;
+
+	if (r->pending)
+		return false;
+	return !t->agent || sim->set.overlap_send > 0 || sim->set.overlap_recv > 0 ||
+	       core_attended(t->rank->core);
+}
+
+void request_wait(struct sim *sim, struct request *r)
+{
+	int taken;
+
+	if (!request_done(sim, r)) {
+		core_leave(sim);
+		do {
+			task_block(sim);
+		} while (!request_done(sim, r));
+		core_enter(sim);
+	}
+	taken = r->taken;
+	r->taken = 0;
+	r->active = false;
+	core_use(sim, taken * sim->set.recv_ns);
+}
+
+static int part_tag(int tag, int part)
+{
+	return tag + (part + 1) * 65536;
+}
+
+static struct comm_msg part_of(const struct comm_msg *m, int parts, int part)
+{
+	size_t bytes = m->bytes / (size_t)parts;
+	size_t at = bytes * (size_t)part * (m->layout == COMM_STRIDED ? 2 : 1);
+
+	return (struct comm_msg){(char *)m->buf + at, bytes, m->layout};
+}
+
+static void send_cost(struct sim *sim, const struct comm_msg *m, bool nonblocking)
+{
+	double ns = sim->set.send_ns + (nonblocking ? sim->set.isend_ns : 0);
+
+	if (m->layout == COMM_STRIDED)
+		ns += (double)m->bytes * sim->set.pack_byte_ns;
+	core_use(sim, ns);
+}
+
+void request_send_begin(struct model_comm *mc, struct request *r, const struct comm_msg *m,
+			int peer, int tag, bool nonblocking)
+{
+	r->kind = REQUEST_SEND;
+	r->rank = mc->rank;
+	r->active = true;
+	r->env = (struct envelope){mc->context, mc->rank->idx, peer, tag};
+	r->msg = *m;
+	send_cost(mc->rank->sim, m, nonblocking);
+	transfer_send(r, &r->env, m);
+}
+
+void request_recv_begin(struct model_comm *mc, struct request *r, const struct comm_msg *m,
+			int peer, int tag)
+{
+	r->kind = REQUEST_RECV;
+	r->rank = mc->rank;
+	r->active = true;
+	r->env = (struct envelope){mc->context, peer, mc->rank->idx, tag};
+	r->msg = *m;
+	transfer_recv(r, &r->env, m);
+}
+
+/* A communication thread that shares its core with a load thread comes late into whatever blocks. */
+static void load_delay(struct comm *c)
+{
+	struct rank *rank = model_comm_of(c)->rank;
+
+	if (rank->load_cnt >= rank->sim->set.cores)
+		task_sleep(rank->sim, rank->sim->set.load_delay_ns);
+}
+
+static void op_send(struct comm *c, const struct comm_msg *m, int peer, int tag)
+{
+	struct request r = {0};
+
+	load_delay(c);
+	request_send_begin(model_comm_of(c), &r, m, peer, tag, false);
+	request_wait(sim_of(c), &r);
+}
+
+static void op_recv(struct comm *c, const struct comm_msg *m, int peer, int tag)
+{
+	struct request r = {0};
+
+	load_delay(c);
+	request_recv_begin(model_comm_of(c), &r, m, peer, tag);
+	request_wait(sim_of(c), &r);
+}
+
+static struct request *request_new(struct comm_request *out)
+{
+	struct request *r = xcalloc(1, sizeof(*r));
+
+	out->word[0] = (uint64_t)(uintptr_t)r;
+	out->word[1] = 0;
+	return r;
+}
+
+static struct request *request_of(const struct comm_request *r)
+{
+	return (struct request *)(uintptr_t)r->word[0];
+}
+
+static void op_isend(struct comm *c, const struct comm_msg *m, int peer, int tag,
+		     struct comm_request *out)
+{
+	request_send_begin(model_comm_of(c), request_new(out), m, peer, tag, true);
+}
+
+static void op_irecv(struct comm *c, const struct comm_msg *m, int peer, int tag,
+		     struct comm_request *out)
+{
+	request_recv_begin(model_comm_of(c), request_new(out), m, peer, tag);
+}
+
+static void request_drop(struct comm_request *out)
+{
+	struct request *r = request_of(out);
+
+	if (r->persistent)
+		return;
+	free(r->coll);
+	free(r);
+	out->word[0] = 0;
+}
+
+static void op_waitall(struct comm *c, struct comm_request *r, int cnt)
+{
+	int i;
+
+	load_delay(c);
+	for (i = 0; i < cnt; i++) {
+		if (!request_of(&r[i]))
+			continue;
+		request_wait(sim_of(c), request_of(&r[i]));
+		request_drop(&r[i]);
+	}
+}
+
+static void op_wait(struct comm *c, struct comm_request *r)
+{
+	op_waitall(c, r, 1);
+}
+
+static bool op_test(struct comm *c, struct comm_request *r)
+{
+	struct sim *sim = sim_of(c);
+
+	core_use(sim, sim->set.test_ns);
+	if (!request_of(r))
+		return true;
+	if (request_of(r)->pending)
+		return false;
+	request_wait(sim, request_of(r));
+	request_drop(r);
+	return true;
+}
+
+/* ---- persistent, partitioned ---- */
+
+static void init_request(struct comm *c, enum request_kind kind, const struct comm_msg *m,
+			 int parts, int peer, int tag, struct comm_request *out)
+{
+	struct model_comm *mc = model_comm_of(c);
+	struct request *r = request_new(out);
+	bool send = kind == REQUEST_SEND;
+
+	if (parts && m->bytes % (size_t)parts)
+		die("model: %zu bytes are not %d equal parts", m->bytes, parts);
+	r->kind = kind;
+	r->persistent = true;
+	r->parts = parts;
+	r->rank = mc->rank;
+	r->msg = *m;
+	r->env = (struct envelope){mc->context, send ? c->rank : peer, send ? peer : c->rank, tag};
+}
+
+static void op_send_init(struct comm *c, const struct comm_msg *m, int peer, int tag,
+			 struct comm_request *out)
+{
+	init_request(c, REQUEST_SEND, m, 0, peer, tag, out);
+}
+
+static void op_recv_init(struct comm *c, const struct comm_msg *m, int peer, int tag,
+			 struct comm_request *out)
+{
+	init_request(c, REQUEST_RECV, m, 0, peer, tag, out);
+}
+
+static void op_psend_init(struct comm *c, const struct comm_msg *m, int parts, int peer, int tag,
+			  struct comm_request *out)
+{
+	init_request(c, REQUEST_SEND, m, parts, peer, tag, out);
+}
+
+static void op_precv_init(struct comm *c, const struct comm_msg *m, int parts, int peer, int tag,
+			  struct comm_request *out)
+{
+	init_request(c, REQUEST_RECV, m, parts, peer, tag, out);
+}
+
+static void op_start(struct comm *c, struct comm_request *request)
+{
+	struct request *r = request_of(request);
+	struct envelope env = r->env;
+	struct comm_msg m = r->msg;
+	int i;
+
+	if (r->active)
+		die("model: rank %d starts a request that is active", c->rank);
+	r->active = true;
+	if (!r->parts && r->kind == REQUEST_SEND) {
+		send_cost(sim_of(c), &m, true);
+		transfer_send(r, &env, &m);
+	} else if (!r->parts) {
+		transfer_recv(r, &env, &m);
+	} else if (r->kind == REQUEST_SEND) {
+		r->pending = r->parts; /* each until it is ready and sent */
+	} else {
+		for (i = 0; i < r->parts; i++) {
+			env.tag = part_tag(r->env.tag, i);
+			m = part_of(&r->msg, r->parts, i);
+			transfer_recv(r, &env, &m);
+		}
+	}
+}
+
+static void op_pready(struct comm *c, struct comm_request *request, int part)
+{
+	struct request *r = request_of(request);
+	struct envelope env = r->env;
+	struct comm_msg m = part_of(&r->msg, r->parts, part);
+
+	env.tag = part_tag(env.tag, part);
+	send_cost(sim_of(c), &m, true);
+	transfer_send(r, &env, &m);
+	r->pending--;
+}
+
+static void op_request_free(struct comm *c, struct comm_request *r)
+{
+	(void)c;
+	free(request_of(r));
+	r->word[0] = 0;
+}
+
+/* ---- collective ---- */
+
+static uint64_t context_next(struct model_comm *mc)
+{
+	return (mc->context + ++mc->made_cnt) * CONTEXT_MIX ^ mc->context >> 29;
+}
+
+static struct collective *collective_new(struct comm *c, enum comm_coll op, const void *in,
+					 void *out, size_t bytes, int root)
+{
+	struct collective *coll = xcalloc(1, sizeof(*coll));
+	struct model_comm *mc = model_comm_of(c);
+
+	model_comm_init(&coll->mc, mc->rank, c->size, context_next(mc));
+	coll->op = op;
+	coll->in = in;
+	coll->out = out;
+	coll->bytes = bytes;
+	coll->root = root;
+	return coll;
+}
+
+static void op_coll(struct comm *c, enum comm_coll op, const void *in, void *out, size_t bytes,
+		    int root)
+{
+	struct collective *coll = collective_new(c, op, in, out, bytes, root);
+
+	load_delay(c);
+	collective_run(coll);
+	free(coll);
+}
+
+static void agent_main(void *arg)
+{
+	struct collective *coll = arg;
+	struct request *done = coll->done;
+
+	collective_run(coll);
+	done->pending--;
+	rank_wake(done->rank);
+}
+
+static void op_icoll(struct comm *c, enum comm_coll op, const void *in, void *out, size_t bytes,
+		     int root, struct comm_request *req)
+{
+	struct request *r = request_new(req);
+
+	r->kind = REQUEST_COLL;
+	r->rank = model_comm_of(c)->rank;
+	r->active = true;
+	r->pending = 1;
+	r->coll = collective_new(c, op, in, out, bytes, root);
+	r->coll->done = r;
+	task_new(r->rank, agent_main, r->coll, true);
+	/* The first step is taken in this call, before the caller computes. */
+	task_pass(r->rank->sim);
+}
+
+/* ---- threads ---- */
+
+struct team {
+	void (*fn)(void *arg, int thread);
+	void *arg;
+	int next, left;
+};
+
+static void team_work(struct sim *sim, struct team *team)
+{
+	struct core *core;
+	int thread = team->next++;
+
+	core_enter(sim);
+	team->fn(team->arg, thread);
+	core_leave(sim);
+	/* A thread that is done is in no call. */
+	core = sim->current->rank->core;
+	core->lanes--;
+	team->left--;
+	transfers_update(sim, core);
+	rank_wake(sim->current->rank);
+}
+
+struct team_thread {
+	struct sim *sim;
+	struct team *team;
+};
+
+static void team_main(void *arg)
+{
+	struct team_thread t = *(struct team_thread *)arg;
+
+	free(arg);
+	team_work(t.sim, t.team);
+}
+
+static void op_threads_run(struct comm *c, int n, void (*fn)(void *arg, int thread), void *arg)
+{
+	struct team team = {fn, arg, 0, n};
+	struct rank *rank = model_comm_of(c)->rank;
+	struct team_thread *t;
+	int i;
+
+	core_leave(rank->sim);
+	rank->core->lanes += n - 1;
+	for (i = 1; i < n; i++) {
+		t = xmalloc(sizeof(*t));
+		*t = (struct team_thread){rank->sim, &team};
+		task_new(rank, team_main, t, false);
+	}
+	team_work(rank->sim, &team);
+	while (team.left)
+		task_block(rank->sim);
+	rank->core->lanes++;
+	core_enter(rank->sim);
+}
+
+static void op_load_begin(struct comm *c, int n, bool bind)
+{
+	(void)bind;
+	model_comm_of(c)->rank->load_cnt = n;
+}
+
+static void op_load_end(struct comm *c)
+{
+	model_comm_of(c)->rank->load_cnt = 0;
+}
+
+static void op_progress_begin(struct comm *c)
+{
+	model_comm_of(c)->rank->core->pollers++;
+}
+
+static void op_progress_end(struct comm *c)
+{
+	model_comm_of(c)->rank->core->pollers--;
+}
+
+/* ---- communicators, marks ---- */
+
+void model_comm_init(struct model_comm *mc, struct rank *rank, int size, uint64_t context)
+{
+	*mc = (struct model_comm){.rank = rank, .context = context};
+	mc->comm = (struct comm){&model_ops, rank->idx, size, rank->sim->set.features, mc};
+}
+
+static struct comm *op_first(struct comm *c, int n)
+{
+	struct model_comm *mc = model_comm_of(c), *made;
+	uint64_t context = context_next(mc);
+
+	if (c->rank >= n)
+		return NULL;
+	made = xmalloc(sizeof(*made));
+	model_comm_init(made, mc->rank, n, context);
+	return &made->comm;
+}
+
+static void op_free(struct comm *c)
+{
+	free(model_comm_of(c));
+}
+
+static void op_mark_begin(struct comm *c, int level, const char *name)
+{
+	(void)c;
+	(void)level;
+	(void)name;
+}
+
+static void op_mark_end(struct comm *c, int level)
+{
+	(void)c;
+	(void)level;
+}
+
+const struct comm_ops model_ops = {
+	.now_ns = op_now_ns,
+	.cpu_ns = op_cpu_ns,
+	.wtime = op_wtime,
+	.compute = op_compute,
+	.send = op_send,
+	.recv = op_recv,
+	.isend = op_isend,
+	.irecv = op_irecv,
+	.wait = op_wait,
+	.waitall = op_waitall,
+	.test = op_test,
+	.send_init = op_send_init,
+	.recv_init = op_recv_init,
+	.start = op_start,
+	.request_free = op_request_free,
+	.psend_init = op_psend_init,
+	.precv_init = op_precv_init,
+	.pready = op_pready,
+	.coll = op_coll,
+	.icoll = op_icoll,
+	.load_begin = op_load_begin,
+	.load_end = op_load_end,
+	.progress_begin = op_progress_begin,
+	.progress_end = op_progress_end,
+	.threads_run = op_threads_run,
+	.first = op_first,
+	.free = op_free,
+	.mark_begin = op_mark_begin,
+	.mark_end = op_mark_end,
+	.pin = op_pin,
+	.sleep = op_sleep,
+};

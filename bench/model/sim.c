@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Virtual time: a heap of events, tasks that run until they wait for one, and cores that give their lanes to tasks in
+ * the order of asking. Nothing here knows of messages, except that they want to be told when a core's tasks
+ * leave and enter communication calls.
+ */
+#include "model/sim.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/log.h"
+
+#define STACK_BYTES ((size_t)1 << 20)
+#define GUARD_BYTES ((size_t)1 << 16)
+
+static bool event_before(const struct event *a, const struct event *b)
+{
+	return a->at_ns < b->at_ns || (a->at_ns == b->at_ns && a->order < b->order);
+}
+
+void sim_at(struct sim *sim, double at_ns, void (*fn)(struct sim *, void *, uint64_t), void *arg,
+	    uint64_t generation)
+{
+	struct event e = {at_ns, sim->order++, fn, arg, generation};
+	size_t i, up;
+
+	if (sim->event_cnt == sim->event_room) {
+		sim->event_room = sim->event_room ? 2 * sim->event_room : 64;
+		sim->heap = xrealloc(sim->heap, sim->event_room * sizeof(*sim->heap));
+	}
+	for (i = sim->event_cnt++; i; i = up) {
+		up = (i - 1) / 2;
+		if (!event_before(&e, &sim->heap[up]))
+			break;
+		sim->heap[i] = sim->heap[up];
+	}
+	sim->heap[i] = e;
+}
+
+static struct event event_pop(struct sim *sim)
+{
+	struct event first = sim->heap[0], e = sim->heap[--sim->event_cnt];
+	size_t i = 0, down;
+
+	while ((down = 2 * i + 1) < sim->event_cnt) {
+		if (down + 1 < sim->event_cnt &&
+		    event_before(&sim->heap[down + 1], &sim->heap[down]))
+			down++;
+		if (!event_before(&sim->heap[down], &e))
+			break;
+		sim->heap[i] = sim->heap[down];
+		i = down;
+	}
+	sim->heap[i] = e;
+	return first;
+}
+
+/* ---- tasks ---- */
+
+/* makecontext passes ints only, so that a pointer comes in two. */
+static void task_main(unsigned int high, unsigned int low)
+{
+	struct task *t = (struct task *)((uintptr_t)high << 32 | (uintptr_t)low);
+
+	t->fn(t->arg);
+	t->finished = true;
+	swapcontext(&t->uc, &t->sim->uc);
+}
+
+static void task_free(struct task *t)
+{
+	munmap(t->stack, t->stack_bytes);
+	free(t);
+}
+
+/* Threads and agents come and go: their stacks are not kept for the end. No event knows a finished task. */
+static void task_reap(struct sim *sim, struct task *t)
+{
+	struct task **at = &sim->tasks;
+
+	while (*at != t)
+		at = &(*at)->next;
+	*at = t->next;
+	task_free(t);
+}
+
+static void task_resume(struct sim *sim, void *arg, uint64_t generation)
+{
+	struct task *t = arg;
+
+	(void)generation;
+	sim->current = t;
+	swapcontext(&sim->uc, &t->uc);
+	sim->current = NULL;
+	if (t->finished)
+		task_reap(sim, t);
+}
+
+static void task_yield(struct sim *sim)
+{
+	struct task *t = sim->current;
+
+	swapcontext(&t->uc, &sim->uc);
+}
+
+struct task *task_new(struct rank *rank, void (*fn)(void *arg), void *arg, bool agent)
+{
+	struct task *t = xcalloc(1, sizeof(*t));
+	struct sim *sim = rank->sim;
+
+	t->stack_bytes = STACK_BYTES;
+	t->stack = mmap(NULL, t->stack_bytes, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (t->stack == MAP_FAILED)
+		die("selftest: no memory for a rank's stack: %s", strerror(errno));
+	mprotect(t->stack, GUARD_BYTES, PROT_NONE);
+	t->sim = sim;
+	t->rank = rank;
+	t->fn = fn;
+	t->arg = arg;
+	t->agent = agent;
+	getcontext(&t->uc);
+	t->uc.uc_stack.ss_sp = (char *)t->stack + GUARD_BYTES;
+	t->uc.uc_stack.ss_size = t->stack_bytes - GUARD_BYTES;
+	makecontext(&t->uc, (void (*)(void))task_main, 2, (unsigned int)((uintptr_t)t >> 32),
+		    (unsigned int)(uintptr_t)t);
+	t->next = sim->tasks;
+	sim->tasks = t;
+	sim_at(sim, sim->now_ns, task_resume, t, 0);
+	return t;
+}
+
+void task_sleep(struct sim *sim, double ns)
+{
+	double at_ns = sim->now_ns + ns;
+
+	if (ns <= 0)
+		return;
+	/* Nobody else has anything to do until then. */
+	if (!sim->event_cnt || at_ns < sim->heap[0].at_ns) {
+		sim->now_ns = at_ns;
+		return;
+	}
+	sim_at(sim, at_ns, task_resume, sim->current, 0);
+	task_yield(sim);
+}
+
+void task_pass(struct sim *sim)
+{
+	sim_at(sim, sim->now_ns, task_resume, sim->current, 0);
+	task_yield(sim);
+}
+
+void task_block(struct sim *sim)
+{
+	sim->current->blocked = true;
+	task_yield(sim);
+}
+
+void task_wake(struct task *t)
+{
+	if (!t->blocked)
+		return;
+	t->blocked = false;
+	sim_at(t->sim, t->sim->now_ns, task_resume, t, 0);
+}
+
+void rank_wake(struct rank *rank)
+{
+	struct task *t;
+
+	for (t = rank->sim->tasks; t; t = t->next) {
+		if (t->rank == rank)
+			task_wake(t);
+	}
+}
+
+/* ---- cores ---- */
+
+bool core_attended(const struct core *core)
+{
+	return core->pollers || core->computing < core->lanes;
+}
+
+static void core_queue(struct core *core, struct task *t)
+{
+	t->queue_next = NULL;
+	if (core->first)
+		core->last->queue_next = t;
+	else
+		core->first = t;
+	core->last = t;
+}
+
+static bool core_waits(const struct core *core, const struct task *t)
+{
+	const struct task *q;
+
+	for (q = core->first; q; q = q->queue_next) {
+		if (q == t)
+			return true;
+	}
+	return false;
+}
+
+/* Lanes go to those who wait, so that who leaves and comes back goes behind them. */
+static void core_grant(struct core *core)
+{
+	struct task *t;
+
+	while (core->first && core->running < core->lanes) {
+		t = core->first;
+		core->first = t->queue_next;
+		core->running++;
+		task_wake(t);
+	}
+}
+
+void core_enter(struct sim *sim)
+{
+	struct task *t = sim->current;
+	struct core *core = t->rank->core;
+
+	if (t->agent)
+		return;
+	core_queue(core, t);
+	core_grant(core);
+	while (core_waits(core, t))
+		task_block(sim);
+}
+
+void core_leave(struct sim *sim)
+{
+	struct core *core = sim->current->rank->core;
+
+	if (sim->current->agent)
+		return;
+	core->running--;
+	core_grant(core);
+}
+
+/* A computing task lets others run, but must not let its messages see a moment out of computation if none do. */
+static void core_rotate(struct sim *sim)
+{
+	struct core *core = sim->current->rank->core;
+
+	if (!core->first)
+		return;
+	core->computing--;
+	transfers_update(sim, core);
+	core_leave(sim);
+	core_enter(sim);
+	core->computing++;
+	transfers_update(sim, core);
+}
+
+void core_compute(struct sim *sim, double ns, double cpu_share, bool deadline)
+{
+	struct rank *rank = sim->current->rank;
+	double end_ns = sim->now_ns + ns, step_ns, left_ns = ns;
+
+	rank->core->computing++;
+	transfers_update(sim, rank->core);
+	while (left_ns > 0) {
+		step_ns = left_ns;
+		if (sim->set.slice_ns > 0 && sim->set.slice_ns < left_ns)
+			step_ns = sim->set.slice_ns;
+		task_sleep(sim, step_ns);
+		rank->cpu_ns += step_ns * cpu_share;
+		left_ns -= step_ns;
+		if (left_ns <= 0)
+			break;
+		core_rotate(sim);
+		if (deadline)
+			left_ns = end_ns - sim->now_ns;
+	}
+	rank->core->computing--;
+	transfers_update(sim, rank->core);
+}
+
+void core_use(struct sim *sim, double ns)
+{
+	sim->current->rank->cpu_ns += ns;
+	task_sleep(sim, ns);
+}
+
+/* ---- a run ---- */
+
+static void rank_main(void *arg)
+{
+	struct rank *rank = arg;
+	struct model_comm mc;
+
+	model_comm_init(&mc, rank, rank->sim->set.ranks, 1);
+	rank->comm = &mc.comm;
+	core_enter(rank->sim);
+	rank->err = rank->sim->body(&mc.comm, rank->sim->ctx);
+	core_leave(rank->sim);
+}
+
+static void sim_init(struct sim *sim, const struct model_settings *s)
+{
+	int i;
+
+	sim->set = *s;
+	sim->ranks = xcalloc((size_t)s->ranks, sizeof(*sim->ranks));
+	sim->cores = xcalloc((size_t)s->ranks, sizeof(*sim->cores));
+	for (i = 0; i < s->ranks; i++) {
+		sim->cores[i].lanes = 1;
+		sim->ranks[i] = (struct rank){.sim = sim, .idx = i};
+		sim->ranks[i].core = &sim->cores[i / s->ranks_per_core];
+		task_new(&sim->ranks[i], rank_main, &sim->ranks[i], false);
+	}
+}
+
+static int sim_result(struct sim *sim)
+{
+	int i, err = 0;
+
+	for (i = sim->set.ranks; i-- > 0;) {
+		if (sim->ranks[i].err)
+			err = sim->ranks[i].err;
+	}
+	if (sim->tasks) {
+		log_error("model: rank %d and perhaps others wait for ever at %.0f ns",
+			  sim->tasks->rank->idx, sim->now_ns);
+		err = -EDEADLK;
+	}
+	return err;
+}
+
+int model_run(const struct model_settings *s, int (*body)(struct comm *c, void *ctx), void *ctx)
+{
+	struct sim sim = {.body = body, .ctx = ctx};
+	struct event e;
+	struct task *t;
+	int err;
+
+	sim_init(&sim, s);
+	while (sim.event_cnt) {
+		e = event_pop(&sim);
+		if (e.at_ns > sim.now_ns)
+			sim.now_ns = e.at_ns;
+		e.fn(&sim, e.arg, e.generation);
+	}
+	err = sim_result(&sim);
+	while ((t = sim.tasks)) {
+		sim.tasks = t->next;
+		task_free(t);
+	}
+	transfers_release(&sim);
+	free(sim.heap);
+	free(sim.ranks);
+	free(sim.cores);
+	return err;
+}
+
+void model_settings_init(struct model_settings *s)
+{
+	*s = (struct model_settings){
+		.ranks = 2,
+		.latency_ns = 1000,
+		.byte_ns = 1,
+		.overlap_send = 1,
+		.overlap_recv = 1,
+		.overlap_strided = 1,
+		.slow = 1,
+		.cores = 1024,
+		.ranks_per_core = 1,
+		.clock_ns = 10,
+		.test_ns = 50,
+		.features = COMM_HAS_PARTITIONED | COMM_HAS_MULTIPLE | COMM_HAS_THREADS |
+			    COMM_HAS_OPENMP | COMM_HAS_STEAL | COMM_VIRTUAL_TIME,
+	};
+}
