@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * N threads load (Denis & Trahay 2016, III.D): on both ranks N threads compute in the background while the main thread
+ * makes a blocking ping-pong (FUNNELED is enough). Half of the round trip without them is T_comm, with
+ * them T_measured; the value ratio is the delay, (T_measured − T_comm) / T_comm, 0 for none. What goes wrong here is the
+ * scheduler's, in milliseconds. All processing units of the node by default; a point has bytes and threads.
+ */
+#include "core/bench.h"
+
+#include "base/human.h"
+#include "base/log.h"
+#include "core/sweep.h"
+#include "core/units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What the estimate supposes of the machine: a time slice each way when threads are in the way. */
+#define GUESS_LATENCY_NS 8000000
+#define GUESS_BYTES_PER_NS 1
+
+struct nload {
+	struct bench_run *run;
+	struct sweep sizes;
+	struct samples *comm; /* T_comm of each size; owned */
+	uint64_t threads_max;
+};
+
+static uint64_t nload_threads_max(const struct bench_options *opt)
+{
+	struct units units;
+	uint64_t cnt;
+
+	if (opt->threads_max)
+		return opt->threads_max;
+	units_init(&units, NULL);
+	cnt = (uint64_t)units.cnt;
+	units_release(&units);
+	return cnt;
+}
+
+static void nload_init(struct nload *n, struct bench_run *run)
+{
+	const struct bench_options *opt = run->opt;
+	size_t i;
+
+	*n = (struct nload){.run = run, .threads_max = nload_threads_max(opt)};
+	sweep_init(&n->sizes, opt->bytes_min, opt->bytes_max, opt->step, 1, 1);
+	n->comm = xcalloc(n->sizes.cnt, sizeof(*n->comm));
+	for (i = 0; i < n->sizes.cnt; i++)
+		samples_init(&n->comm[i]);
+}
+
+static void nload_release(struct nload *n)
+{
+	size_t i;
+
+	for (i = 0; i < n->sizes.cnt; i++)
+		samples_release(&n->comm[i]);
+	free(n->comm);
+	sweep_release(&n->sizes);
+}
+
+static void nload_reference(struct nload *n)
+{
+	struct comm *c = n->run->comm;
+	size_t i;
+
+	c->ops->mark_begin(c, 1, "reference");
+	for (i = 0; i < n->sizes.cnt; i++)
+		measure_pingpong(n->run, n->sizes.value[i], COMM_CONTIGUOUS, &n->comm[i]);
+	c->ops->mark_end(c, 1);
+}
+
+static void nload_write(struct nload *n, size_t idx, uint64_t threads,
+			const struct samples *measured)
+{
+	struct result_point *point = result_point_add(n->run->result);
+	struct summary comm, loaded;
+
+	stats_summarize(&n->comm[idx], &comm);
+	stats_summarize(measured, &loaded);
+	result_param(point, "bytes", n->sizes.value[idx]);
+	result_param(point, "threads", threads);
+	result_time(point, "comm", &n->comm[idx]);
+	result_time(point, "measured", measured);
+	if (comm.median > 0)
+		result_value(point, "ratio", (loaded.median - comm.median) / comm.median);
+}
+
+static void nload_point(struct nload *n, size_t idx, uint64_t threads)
+{
+	char size[HUMAN_BYTES], name[2 * HUMAN_BYTES];
+	struct comm *c = n->run->comm;
+	struct samples measured;
+
+	snprintf(name, sizeof(name), "%s, %u threads",
+		 human_bytes(size, sizeof(size), n->sizes.value[idx]), (unsigned int)threads);
+	c->ops->mark_begin(c, 1, name);
+	samples_init(&measured);
+	measure_pingpong(n->run, n->sizes.value[idx], COMM_CONTIGUOUS, &measured);
+	if (c->rank == 0)
+		nload_write(n, idx, threads, &measured);
+	samples_release(&measured);
+	c->ops->mark_end(c, 1);
+}
+
+/* The threads run over all sizes: what is measured is their presence, not their start. */
+static void nload_threads(struct nload *n, uint64_t threads)
+{
+	struct bench_run *run = n->run;
+	struct comm *c = run->comm;
+	size_t i;
+
+	if (threads)
+		c->ops->load_begin(c, (int)threads, run->opt->bind);
+	for (i = 0; i < n->sizes.cnt; i++) {
+		nload_point(n, i, threads);
+		if (c->rank == 0 && run->progress)
+			run->progress(run->progress_ctx, (size_t)threads * n->sizes.cnt + i + 1,
+				      ((size_t)n->threads_max + 1) * n->sizes.cnt);
+	}
+	if (threads)
+		c->ops->load_end(c);
+}
+
+static int nload_run(struct bench_run *run)
+{
+	uint64_t threads;
+	struct nload n;
+
+	nload_init(&n, run);
+	/* Rank 0's number is everybody's, whatever other nodes have. */
+	n.threads_max = comm_tell(run->comm, n.threads_max);
+	nload_reference(&n);
+	for (threads = 0; threads <= n.threads_max; threads++)
+		nload_threads(&n, threads);
+	nload_release(&n);
+	return 0;
+}
+
+static uint64_t nload_estimate_ns(const struct bench_run *run)
+{
+	const struct bench_options *opt = run->opt;
+	bool adaptive = opt->ci_pct > 0 && opt->samples_max > opt->samples;
+	double cnt = (double)((adaptive ? opt->samples_max : opt->samples) + opt->warmup);
+	double ns, all_ns = 0;
+	struct sweep sizes;
+	size_t i;
+
+	sweep_init(&sizes, opt->bytes_min, opt->bytes_max, opt->step, 1, 1);
+	for (i = 0; i < sizes.cnt; i++) {
+		ns = cnt * (GUESS_LATENCY_NS + 2 * (double)sizes.value[i] / GUESS_BYTES_PER_NS);
+		all_ns += opt->point_ns && ns > (double)opt->point_ns ? (double)opt->point_ns : ns;
+	}
+	sweep_release(&sizes);
+	return (uint64_t)(all_ns * (double)(nload_threads_max(opt) + 2));
+}
+
+const struct bench bench_nload = {
+	.name = "nload",
+	.group = "load",
+	.brief = "blocking ping-pong while 0 to N threads compute on both ranks",
+	.source = "Denis & Trahay 2016, III.D: N threads load",
+	.kind = RESULT_LOAD,
+	.ranks_min = 2,
+	.ranks_max = 2,
+	.needs = COMM_HAS_THREADS,
+	.run = nload_run,
+	.estimate_ns = nload_estimate_ns,
+};

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Both-sides overlap (Denis & Trahay 2016, III.D): rank 0 posts an Isend, computes, waits, then posts an Irecv,
+ * computes, waits; rank 1 the same with the receive first, so that sender and receiver of each message compute while it
+ * travels. T_measured is half of it, with nothing taken off.
+ */
+#include "overlap/map.h"
+
+static double sequence(struct map *m)
+{
+	uint64_t start;
+
+	if (m->comm->rank == 1) {
+		map_overlap_recv(m, 0);
+		map_overlap_send(m, 0);
+		return 0;
+	}
+	start = map_now(m);
+	map_overlap_send(m, 1);
+	map_overlap_recv(m, 1);
+	m->in_calls_ns /= 2;
+	return (double)(map_now(m) - start) / 2;
+}
+
+static const struct map_pattern pattern = {
+	.all_compute = true,
+	.receives = 1U << 0 | 1U << 1,
+	.sequence = sequence,
+};
+
+static int both_sides_run(struct bench_run *run)
+{
+	return map_run(run, &pattern);
+}
+
+static uint64_t both_sides_estimate_ns(const struct bench_run *run)
+{
+	return map_estimate_ns(run, &pattern, 2);
+}
+
+const struct bench bench_both_sides = {
+	.name = "both_sides",
+	.group = "overlap",
+	.brief = "overlap on both sides at once: Isend and Irecv, both with computation",
+	.source = "Denis & Trahay 2016, III.D: both-sides overlap",
+	.kind = RESULT_MAP,
+	.ranks_min = 2,
+	.ranks_max = 2,
+	.run = both_sides_run,
+	.estimate_ns = both_sides_estimate_ns,
+};

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * CPU overhead (Denis & Trahay 2016, III.D): rank 0 posts an Isend, computes and waits, without an ACK: whether the
+ * computation was delayed by the communication, not whether the data arrived. T_comm is what a blocking Send
+ * takes of the sender's time.
+ */
+#include "overlap/map.h"
+
+#include "reference/send_time.h"
+
+static double sequence(struct map *m)
+{
+	uint64_t start;
+
+	if (m->comm->rank == 1) {
+		m->comm->ops->recv(m->comm, &m->in[0], 0, MAP_TAG_DATA);
+		return 0;
+	}
+	start = map_now(m);
+	map_overlap_send(m, 1);
+	return (double)(map_now(m) - start);
+}
+
+static void reference(struct map *m, struct samples *out)
+{
+	send_time_measure(m->run, m->bytes, out);
+}
+
+static const struct map_pattern pattern = {
+	.receives = 1U << 1,
+	.sequence = sequence,
+	.reference = reference,
+};
+
+static int cpu_overhead_run(struct bench_run *run)
+{
+	return map_run(run, &pattern);
+}
+
+static uint64_t cpu_overhead_estimate_ns(const struct bench_run *run)
+{
+	return map_estimate_ns(run, &pattern, 1);
+}
+
+const struct bench bench_cpu_overhead = {
+	.name = "cpu_overhead",
+	.group = "overlap",
+	.brief = "what a non-blocking send takes of the sender's processor",
+	.source = "Denis & Trahay 2016, III.D: CPU overhead",
+	.kind = RESULT_MAP,
+	.ranks_min = 2,
+	.ranks_max = 2,
+	.run = cpu_overhead_run,
+	.estimate_ns = cpu_overhead_estimate_ns,
+};

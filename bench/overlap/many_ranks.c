@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * More than two ranks, which Denis & Trahay 2016 (VII) left as future work: in a ring, every rank posts an Irecv from the
+ * one before and an Isend to the next, computes, waits for both. T_measured is the longest of the ranks' times, each
+ * from its own start; T_comm the same without computation.
+ */
+#include "overlap/map.h"
+
+static int next_rank(const struct comm *c)
+{
+	return (c->rank + 1) % c->size;
+}
+
+static int rank_before(const struct comm *c)
+{
+	return (c->rank + c->size - 1) % c->size;
+}
+
+static double sequence(struct map *m)
+{
+	uint64_t start, posted, computed, end;
+	struct comm *c = m->comm;
+
+	start = map_now(m);
+	c->ops->irecv(c, &m->in[0], rank_before(c), MAP_TAG_DATA, &m->request[0]);
+	c->ops->isend(c, &m->out[0], next_rank(c), MAP_TAG_DATA, &m->request[1]);
+	posted = map_now(m);
+	map_compute(m);
+	computed = map_now(m);
+	c->ops->waitall(c, m->request, 2);
+	end = map_now(m);
+	m->in_calls_ns = (double)(posted - start) + (double)(end - computed);
+	return map_longest(m, end - start);
+}
+
+static void check(struct map *m)
+{
+	map_check_message(m, &m->in[0], rank_before(m->comm), 0);
+}
+
+static void params(struct map *m, struct result_point *point)
+{
+	result_param(point, "ranks", (uint64_t)m->comm->size);
+}
+
+static const struct map_pattern pattern = {
+	.all_compute = true,
+	.sequence = sequence,
+	.reference = map_reference_sequence,
+	.check = check,
+	.params = params,
+};
+
+static int many_ranks_run(struct bench_run *run)
+{
+	return map_run(run, &pattern);
+}
+
+static uint64_t many_ranks_estimate_ns(const struct bench_run *run)
+{
+	return map_estimate_ns(run, &pattern, 1);
+}
+
+const struct bench bench_many_ranks = {
+	.name = "many_ranks",
+	.group = "overlap",
+	.brief = "ring: every rank sends, receives and computes at the same time",
+	.source = "after Denis & Trahay 2016, VII: more than two nodes",
+	.kind = RESULT_MAP,
+	.ranks_min = 3,
+	.run = many_ranks_run,
+	.estimate_ns = many_ranks_estimate_ns,
+};

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * MPI_THREAD_MULTIPLE, which Denis & Trahay 2016 (VII) left as future work: several threads of rank 0 each
+ * post an Isend to their counterpart on rank 1, compute, wait, and wait for its ACK, all at once. T_measured is from the
+ * first thread's start to the last one's end; T_comm is the same without computation, T_comp that of the
+ * threads alone. bytes is of each thread's message. On fewer cores than threads the computation itself takes longer.
+ */
+#include "overlap/map.h"
+
+#include "base/log.h"
+
+#include <stdlib.h>
+
+/* Enough to meet in the library's locks; more are the user's to ask for. */
+#define THREADS_DEFAULT 2
+
+struct thread_times {
+	uint64_t start_ns, end_ns, in_calls_ns;
+};
+
+struct threads {
+	struct map *map;
+	struct thread_times *times; /* of each thread */
+};
+
+/* Tags keep the threads' messages apart: nothing else does. */
+static int thread_tag(int thread, enum map_tag tag)
+{
+	return (thread + 1) * 0x100 + (int)tag;
+}
+
+static int messages(const struct bench_run *run)
+{
+	return run->opt->threads_max ? (int)run->opt->threads_max : THREADS_DEFAULT;
+}
+
+/* These threads are the cores that compute: --compute-cores would have each of them ask for all. */
+static void compute_one(struct map *m)
+{
+	const struct compute how = {.kind = m->run->opt->compute.kind, .cores = COMPUTE_ONE};
+
+	if (m->compute_ns)
+		m->comm->ops->compute(m->comm, &how, m->compute_ns);
+}
+
+/* Ready first: its sender's clock starts when it has heard so (III.A, thread by thread). */
+static void receive_thread(struct map *m, int thread)
+{
+	struct comm *c = m->comm;
+
+	map_tell(m, 0, thread_tag(thread, MAP_TAG_CTS));
+	c->ops->recv(c, &m->in[thread], 0, thread_tag(thread, MAP_TAG_DATA));
+	map_tell(m, 0, thread_tag(thread, MAP_TAG_ACK));
+}
+
+static void overlap_thread(void *arg, int thread)
+{
+	struct threads *all = arg;
+	struct thread_times *t = &all->times[thread];
+	struct map *m = all->map;
+	struct comm *c = m->comm;
+	uint64_t posted, computed;
+
+	if (c->rank == 1) {
+		receive_thread(m, thread);
+		return;
+	}
+	map_hear(m, 1, thread_tag(thread, MAP_TAG_CTS));
+	t->start_ns = map_now(m);
+	c->ops->isend(c, &m->out[thread], 1, thread_tag(thread, MAP_TAG_DATA), &m->request[thread]);
+	posted = map_now(m);
+	compute_one(m);
+	computed = map_now(m);
+	c->ops->wait(c, &m->request[thread]);
+	t->in_calls_ns = posted - t->start_ns + map_now(m) - computed;
+	map_hear(m, 1, thread_tag(thread, MAP_TAG_ACK));
+	t->end_ns = map_now(m);
+}
+
+/* From the first thread's start to the last one's end: starting threads is no part of it. */
+static double threads_ns(struct map *m, void (*fn)(void *arg, int thread))
+{
+	struct thread_times *t = xcalloc((size_t)m->message_cnt, sizeof(*t));
+	struct threads all = {.map = m, .times = t};
+	uint64_t first, last;
+	int i;
+
+	m->comm->ops->threads_run(m->comm, m->message_cnt, fn, &all);
+	first = t[0].start_ns;
+	last = t[0].end_ns;
+	for (i = 0; i < m->message_cnt; i++) {
+		first = t[i].start_ns < first ? t[i].start_ns : first;
+		last = t[i].end_ns > last ? t[i].end_ns : last;
+		m->in_calls_ns += (double)t[i].in_calls_ns / m->message_cnt;
+	}
+	free(t);
+	return (double)(last - first);
+}
+
+static double sequence(struct map *m)
+{
+	return threads_ns(m, overlap_thread);
+}
+
+static void compute_thread(void *arg, int thread)
+{
+	struct threads *all = arg;
+	struct thread_times *t = &all->times[thread];
+	struct map *m = all->map;
+
+	t->start_ns = map_now(m);
+	compute_one(m);
+	t->end_ns = map_now(m);
+}
+
+static double computation(struct map *m)
+{
+	return threads_ns(m, compute_thread);
+}
+
+static void params(struct map *m, struct result_point *point)
+{
+	result_param(point, "threads", (uint64_t)m->message_cnt);
+}
+
+static const struct map_pattern pattern = {
+	.ack_latency = true,
+	.receives = 1U << 1,
+	.sequence = sequence,
+	.reference = map_reference_sequence,
+	.computation = computation,
+	.messages = messages,
+	.params = params,
+};
+
+static int multiple_run(struct bench_run *run)
+{
+	return map_run(run, &pattern);
+}
+
+static uint64_t multiple_estimate_ns(const struct bench_run *run)
+{
+	return map_estimate_ns(run, &pattern, 1);
+}
+
+const struct bench bench_multiple = {
+	.name = "multiple",
+	.group = "overlap",
+	.brief = "sender's side in several threads at once, each with a message of its own",
+	.source = "after Denis & Trahay 2016, VII: MPI_THREAD_MULTIPLE",
+	.kind = RESULT_MAP,
+	.ranks_min = 2,
+	.ranks_max = 2,
+	.needs = COMM_HAS_MULTIPLE | COMM_HAS_THREADS,
+	.run = multiple_run,
+	.estimate_ns = multiple_estimate_ns,
+};

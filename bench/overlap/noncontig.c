@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Sender-side overlap of non-contiguous data (Denis & Trahay 2016, III.D): as `sender`, with a derived datatype of
+ * 32 chars of every 64 on both sides. T_comm is the blocking transfer of the same datatype.
+ */
+#include "overlap/map.h"
+
+static const struct map_pattern pattern = {
+	.layout = COMM_STRIDED,
+	.ack_latency = true,
+	.receives = 1U << 1,
+	.sequence = map_sequence_send_ack,
+};
+
+static int noncontig_run(struct bench_run *run)
+{
+	return map_run(run, &pattern);
+}
+
+static uint64_t noncontig_estimate_ns(const struct bench_run *run)
+{
+	return map_estimate_ns(run, &pattern, 1);
+}
+
+const struct bench bench_noncontig = {
+	.name = "noncontig",
+	.group = "overlap",
+	.brief = "sender's side, data of 32 chars of every 64 by a derived datatype",
+	.source = "Denis & Trahay 2016, III.D: non-contiguous",
+	.kind = RESULT_MAP,
+	.ranks_min = 2,
+	.ranks_max = 2,
+	.run = noncontig_run,
+	.estimate_ns = noncontig_estimate_ns,
+};

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Partitioned requests as they are meant: rank 0 computes the message part by part and says of each that it is ready,
+ * so that all but the last can travel during the computation. The last cannot: with n parts the best ratio is 1/n,
+ * not 0. T_comm is the ping-pong's of the whole message. T_comp is the same slices without the calls.
+ */
+#include "overlap/map.h"
+
+#define PARTS 16
+
+static void size_begin(struct map *m)
+{
+	struct comm *c = m->comm;
+
+	if (c->rank == 0)
+		c->ops->psend_init(c, &m->out[0], PARTS, 1, MAP_TAG_DATA, &m->request[0]);
+	else
+		c->ops->precv_init(c, &m->in[0], PARTS, 0, MAP_TAG_DATA, &m->request[0]);
+}
+
+static void size_end(struct map *m)
+{
+	m->comm->ops->request_free(m->comm, &m->request[0]);
+}
+
+/* The slices add up to compute_ns whatever that is. */
+static void compute_slice(struct map *m, int part)
+{
+	uint64_t ns = m->compute_ns * ((uint64_t)part + 1) / PARTS -
+		      m->compute_ns * (uint64_t)part / PARTS;
+
+	if (ns)
+		m->comm->ops->compute(m->comm, &m->run->opt->compute, ns);
+}
+
+static double computation(struct map *m)
+{
+	uint64_t start = map_now(m);
+	int part;
+
+	for (part = 0; part < PARTS; part++)
+		compute_slice(m, part);
+	return (double)(map_now(m) - start);
+}
+
+static double sequence(struct map *m)
+{
+	uint64_t start = map_now(m), since;
+	struct comm *c = m->comm;
+	int part;
+
+	c->ops->start(c, &m->request[0]);
+	if (c->rank == 1) {
+		c->ops->wait(c, &m->request[0]);
+		map_tell(m, 0, MAP_TAG_ACK);
+		return 0;
+	}
+	m->in_calls_ns = (double)(map_now(m) - start);
+	for (part = 0; part < PARTS; part++) {
+		compute_slice(m, part);
+		since = map_now(m);
+		c->ops->pready(c, &m->request[0], part);
+		m->in_calls_ns += (double)(map_now(m) - since);
+	}
+	since = map_now(m);
+	c->ops->wait(c, &m->request[0]);
+	m->in_calls_ns += (double)(map_now(m) - since);
+	map_hear(m, 1, MAP_TAG_ACK);
+	return (double)(map_now(m) - start);
+}
+
+static void params(struct map *m, struct result_point *point)
+{
+	(void)m;
+	result_param(point, "parts", PARTS);
+}
+
+static const struct map_pattern pattern = {
+	.ack_latency = true,
+	.unit = PARTS,
+	.receives = 1U << 1,
+	.sequence = sequence,
+	.computation = computation,
+	.size_begin = size_begin,
+	.size_end = size_end,
+	.params = params,
+};
+
+static int partitioned_run(struct bench_run *run)
+{
+	return map_run(run, &pattern);
+}
+
+static uint64_t partitioned_estimate_ns(const struct bench_run *run)
+{
+	return map_estimate_ns(run, &pattern, 1);
+}
+
+const struct bench bench_partitioned = {
+	.name = "partitioned",
+	.group = "overlap",
+	.brief = "sender's side, a message sent in parts as they are computed",
+	.source = "after Denis & Trahay 2016, III.D, with MPI 4.0's partitioned requests",
+	.kind = RESULT_MAP,
+	.ranks_min = 2,
+	.ranks_max = 2,
+	.needs = COMM_HAS_PARTITIONED,
+	.run = partitioned_run,
+	.estimate_ns = partitioned_estimate_ns,
+};

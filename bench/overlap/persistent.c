@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Sender-side overlap with persistent requests: as `sender`, but the requests of both sides are made once for each
+ * message size and started for each sample. T_comm is the ping-pong's, as there, so that the maps compare.
+ */
+#include "overlap/map.h"
+
+static void size_begin(struct map *m)
+{
+	struct comm *c = m->comm;
+
+	if (c->rank == 0)
+		c->ops->send_init(c, &m->out[0], 1, MAP_TAG_DATA, &m->request[0]);
+	else
+		c->ops->recv_init(c, &m->in[0], 0, MAP_TAG_DATA, &m->request[0]);
+}
+
+static void size_end(struct map *m)
+{
+	m->comm->ops->request_free(m->comm, &m->request[0]);
+}
+
+static double sequence(struct map *m)
+{
+	uint64_t start = map_now(m), posted, computed;
+	struct comm *c = m->comm;
+
+	c->ops->start(c, &m->request[0]);
+	if (c->rank == 1) {
+		c->ops->wait(c, &m->request[0]);
+		map_tell(m, 0, MAP_TAG_ACK);
+		return 0;
+	}
+	posted = map_now(m);
+	map_compute(m);
+	computed = map_now(m);
+	c->ops->wait(c, &m->request[0]);
+	m->in_calls_ns = (double)(posted - start) + (double)(map_now(m) - computed);
+	map_hear(m, 1, MAP_TAG_ACK);
+	return (double)(map_now(m) - start);
+}
+
+static const struct map_pattern pattern = {
+	.ack_latency = true,
+	.receives = 1U << 1,
+	.sequence = sequence,
+	.size_begin = size_begin,
+	.size_end = size_end,
+};
+
+static int persistent_run(struct bench_run *run)
+{
+	return map_run(run, &pattern);
+}
+
+static uint64_t persistent_estimate_ns(const struct bench_run *run)
+{
+	return map_estimate_ns(run, &pattern, 1);
+}
+
+const struct bench bench_persistent = {
+	.name = "persistent",
+	.group = "overlap",
+	.brief = "sender's side with persistent requests: Start, computation, Wait",
+	.source = "after Denis & Trahay 2016, III.D: sender-side overlap",
+	.kind = RESULT_MAP,
+	.ranks_min = 2,
+	.ranks_max = 2,
+	.run = persistent_run,
+	.estimate_ns = persistent_estimate_ns,
+};

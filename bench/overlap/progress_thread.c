@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What a thread that does nothing but call the library for progress makes of it: `sender`, with such a thread on both
+ * ranks. T_comm is the ping-pong's without these threads, so that what they cost counts against them; the time
+ * comm_progress is the ping-pong's with them.
+ */
+#include "overlap/map.h"
+
+#include "base/log.h"
+
+#include <stdlib.h>
+
+static void size_begin(struct map *m)
+{
+	struct samples *progressed = xmalloc(sizeof(*progressed));
+
+	samples_init(progressed);
+	m->state = progressed;
+}
+
+/* Leaves the threads running, for the points of this size. */
+static void reference(struct map *m, struct samples *out)
+{
+	measure_pingpong(m->run, m->bytes, COMM_CONTIGUOUS, out);
+	m->comm->ops->progress_begin(m->comm);
+	measure_pingpong(m->run, m->bytes, COMM_CONTIGUOUS, m->state);
+}
+
+static void size_end(struct map *m)
+{
+	m->comm->ops->progress_end(m->comm);
+	samples_release(m->state);
+	free(m->state);
+	m->state = NULL;
+}
+
+static void params(struct map *m, struct result_point *point)
+{
+	result_time(point, "comm_progress", m->state);
+}
+
+static const struct map_pattern pattern = {
+	.ack_latency = true,
+	.receives = 1U << 1,
+	.sequence = map_sequence_send_ack,
+	.reference = reference,
+	.size_begin = size_begin,
+	.size_end = size_end,
+	.params = params,
+};
+
+static int progress_thread_run(struct bench_run *run)
+{
+	return map_run(run, &pattern);
+}
+
+static uint64_t progress_thread_estimate_ns(const struct bench_run *run)
+{
+	return map_estimate_ns(run, &pattern, 1);
+}
+
+const struct bench bench_progress_thread = {
+	.name = "progress_thread",
+	.group = "overlap",
+	.brief = "sender's side with a thread on each rank that calls MPI for progress",
+	.source = "after Denis & Trahay 2016, II.B and III.D",
+	.kind = RESULT_MAP,
+	.ranks_min = 2,
+	.ranks_max = 2,
+	.needs = COMM_HAS_MULTIPLE | COMM_HAS_THREADS,
+	.run = progress_thread_run,
+	.estimate_ns = progress_thread_estimate_ns,
+};

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Receiver-side overlap (Denis & Trahay 2016, III.D): rank 0 tells rank 1 that it may send (CTS, no data), posts an
+ * Irecv, computes, waits; rank 1 sends with a blocking call. T_measured is all of it less the CTS's latency. The
+ * data set out up to two latencies after the clock: for computations that short the result is optimistic (III.A).
+ */
+#include "overlap/map.h"
+
+static double sequence(struct map *m)
+{
+	uint64_t start;
+
+	if (m->comm->rank == 1) {
+		map_hear(m, 0, MAP_TAG_CTS);
+		m->comm->ops->send(m->comm, &m->out[0], 0, MAP_TAG_DATA);
+		return 0;
+	}
+	start = map_now(m);
+	map_tell(m, 1, MAP_TAG_CTS);
+	map_overlap_recv(m, 1);
+	return (double)(map_now(m) - start);
+}
+
+static const struct map_pattern pattern = {
+	.ack_latency = true,
+	.receives = 1U << 0,
+	.sequence = sequence,
+};
+
+static int receiver_run(struct bench_run *run)
+{
+	return map_run(run, &pattern);
+}
+
+static uint64_t receiver_estimate_ns(const struct bench_run *run)
+{
+	return map_estimate_ns(run, &pattern, 1);
+}
+
+const struct bench bench_receiver = {
+	.name = "receiver",
+	.group = "overlap",
+	.brief = "overlap on the receiver's side: Irecv, computation, Wait",
+	.source = "Denis & Trahay 2016, III.D: receiver-side overlap",
+	.kind = RESULT_MAP,
+	.ranks_min = 2,
+	.ranks_max = 2,
+	.run = receiver_run,
+	.estimate_ns = receiver_estimate_ns,
+};

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * MPI_Test strewn over the computation, what a library without progress of its own asks of applications (Denis & Trahay
+ * 2016, II.B): `sender`, with a Test after every TEST_INTERVAL_NS of it. The time spent in Tests is kept apart: OSU's
+ * formula takes it off. T_comp is the same slices without Tests.
+ */
+#include "overlap/map.h"
+
+/* Long against a Test that finds nothing (below 1 us), short against a rendezvous of large data. */
+#define TEST_INTERVAL_NS 20000
+
+/* True if a Test found the request complete: then there is nothing to wait for. */
+static bool compute_slices(struct map *m, bool test)
+{
+	uint64_t left = m->compute_ns, slice, since;
+	bool complete = !test;
+	struct comm *c = m->comm;
+
+	while (left) {
+		slice = left < TEST_INTERVAL_NS ? left : TEST_INTERVAL_NS;
+		c->ops->compute(c, &m->run->opt->compute, slice);
+		left -= slice;
+		if (complete)
+			continue;
+		since = map_now(m);
+		complete = c->ops->test(c, &m->request[0]);
+		m->test_ns += (double)(map_now(m) - since);
+	}
+	return complete;
+}
+
+static double computation(struct map *m)
+{
+	uint64_t start = map_now(m);
+
+	compute_slices(m, false);
+	return (double)(map_now(m) - start);
+}
+
+static double sequence(struct map *m)
+{
+	uint64_t start = map_now(m), since;
+	struct comm *c = m->comm;
+	bool complete;
+
+	if (c->rank == 1) {
+		c->ops->recv(c, &m->in[0], 0, MAP_TAG_DATA);
+		map_tell(m, 0, MAP_TAG_ACK);
+		return 0;
+	}
+	c->ops->isend(c, &m->out[0], 1, MAP_TAG_DATA, &m->request[0]);
+	m->in_calls_ns = (double)(map_now(m) - start);
+	complete = compute_slices(m, true);
+	since = map_now(m);
+	if (!complete)
+		c->ops->wait(c, &m->request[0]);
+	/* Sandia's overhead is all that the calls take of the processor. */
+	m->in_calls_ns += (double)(map_now(m) - since) + m->test_ns;
+	map_hear(m, 1, MAP_TAG_ACK);
+	return (double)(map_now(m) - start);
+}
+
+static void params(struct map *m, struct result_point *point)
+{
+	(void)m;
+	result_param(point, "test_interval_ns", TEST_INTERVAL_NS);
+}
+
+static const struct map_pattern pattern = {
+	.ack_latency = true,
+	.receives = 1U << 1,
+	.sequence = sequence,
+	.computation = computation,
+	.params = params,
+};
+
+static int test_sprinkled_run(struct bench_run *run)
+{
+	return map_run(run, &pattern);
+}
+
+static uint64_t test_sprinkled_estimate_ns(const struct bench_run *run)
+{
+	return map_estimate_ns(run, &pattern, 1);
+}
+
+const struct bench bench_test_sprinkled = {
+	.name = "test_sprinkled",
+	.group = "overlap",
+	.brief = "sender's side with a Test every 20 us of the computation",
+	.source = "after Denis & Trahay 2016, II.B; OSU non-blocking collectives' -t",
+	.kind = RESULT_MAP,
+	.ranks_min = 2,
+	.ranks_max = 2,
+	.run = test_sprinkled_run,
+	.estimate_ns = test_sprinkled_estimate_ns,
+};

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Several requests pending at once to different peers, which Denis & Trahay 2016 (VII) left as future work: rank 0 posts
+ * an Isend to every other rank, computes, waits for all and for an ACK of each. T_comm is the same without
+ * computation. bytes is of each message.
+ */
+#include "overlap/map.h"
+
+static int messages(const struct bench_run *run)
+{
+	return run->comm->size - 1;
+}
+
+static double sequence(struct map *m)
+{
+	uint64_t start, posted, computed;
+	struct comm *c = m->comm;
+	int i;
+
+	if (c->rank != 0) {
+		c->ops->recv(c, &m->in[0], 0, MAP_TAG_DATA);
+		map_tell(m, 0, MAP_TAG_ACK);
+		return 0;
+	}
+	start = map_now(m);
+	for (i = 0; i < m->message_cnt; i++)
+		c->ops->isend(c, &m->out[i], i + 1, MAP_TAG_DATA, &m->request[i]);
+	posted = map_now(m);
+	map_compute(m);
+	computed = map_now(m);
+	c->ops->waitall(c, m->request, m->message_cnt);
+	m->in_calls_ns = (double)(posted - start) + (double)(map_now(m) - computed);
+	for (i = 0; i < m->message_cnt; i++)
+		map_hear(m, i + 1, MAP_TAG_ACK);
+	return (double)(map_now(m) - start);
+}
+
+static void check(struct map *m)
+{
+	if (m->comm->rank != 0)
+		map_check_message(m, &m->in[0], 0, m->comm->rank - 1);
+}
+
+static void params(struct map *m, struct result_point *point)
+{
+	result_param(point, "window", (uint64_t)m->message_cnt);
+}
+
+static const struct map_pattern pattern = {
+	.ack_latency = true,
+	.sequence = sequence,
+	.reference = map_reference_sequence,
+	.messages = messages,
+	.check = check,
+	.params = params,
+};
+
+static int window_peers_run(struct bench_run *run)
+{
+	return map_run(run, &pattern);
+}
+
+static uint64_t window_peers_estimate_ns(const struct bench_run *run)
+{
+	return map_estimate_ns(run, &pattern, 1);
+}
+
+const struct bench bench_window_peers = {
+	.name = "window_peers",
+	.group = "overlap",
+	.brief = "sender's side, a request pending to every other rank at once",
+	.source = "after Denis & Trahay 2016, VII: several requests, different destinations",
+	.kind = RESULT_MAP,
+	.ranks_min = 3,
+	.run = window_peers_run,
+	.estimate_ns = window_peers_estimate_ns,
+};

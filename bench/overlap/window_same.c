@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Several requests pending at once to the same peer, which Denis & Trahay 2016 (VII) left as future work: rank 0 posts
+ * a window of Isends, computes, waits for all and for one ACK; rank 1 has all its receives posted before. T_comm is
+ * the same without computation, since a window of messages is not as many single ones. bytes is of each message.
+ */
+#include "overlap/map.h"
+
+static int messages(const struct bench_run *run)
+{
+	return (int)run->opt->window;
+}
+
+static void answer(struct map *m)
+{
+	struct comm *c = m->comm;
+	int i;
+
+	for (i = 0; i < m->message_cnt; i++)
+		c->ops->irecv(c, &m->in[i], 0, MAP_TAG_DATA, &m->request[i]);
+	c->ops->waitall(c, m->request, m->message_cnt);
+	map_tell(m, 0, MAP_TAG_ACK);
+}
+
+static double sequence(struct map *m)
+{
+	uint64_t start, posted, computed;
+	struct comm *c = m->comm;
+	int i;
+
+	if (c->rank == 1) {
+		answer(m);
+		return 0;
+	}
+	start = map_now(m);
+	for (i = 0; i < m->message_cnt; i++)
+		c->ops->isend(c, &m->out[i], 1, MAP_TAG_DATA, &m->request[i]);
+	posted = map_now(m);
+	map_compute(m);
+	computed = map_now(m);
+	c->ops->waitall(c, m->request, m->message_cnt);
+	m->in_calls_ns = (double)(posted - start) + (double)(map_now(m) - computed);
+	map_hear(m, 1, MAP_TAG_ACK);
+	return (double)(map_now(m) - start);
+}
+
+static void params(struct map *m, struct result_point *point)
+{
+	result_param(point, "window", (uint64_t)m->message_cnt);
+}
+
+static const struct map_pattern pattern = {
+	.ack_latency = true,
+	.receives = 1U << 1,
+	.sequence = sequence,
+	.reference = map_reference_sequence,
+	.messages = messages,
+	.params = params,
+};
+
+static int window_same_run(struct bench_run *run)
+{
+	return map_run(run, &pattern);
+}
+
+static uint64_t window_same_estimate_ns(const struct bench_run *run)
+{
+	return map_estimate_ns(run, &pattern, 1);
+}
+
+const struct bench bench_window_same = {
+	.name = "window_same",
+	.group = "overlap",
+	.brief = "sender's side, several requests pending at once to one peer",
+	.source = "after Denis & Trahay 2016, VII: several requests, same destination",
+	.kind = RESULT_MAP,
+	.ranks_min = 2,
+	.ranks_max = 2,
+	.run = window_same_run,
+	.estimate_ns = window_same_estimate_ns,
+};

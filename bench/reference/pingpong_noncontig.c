@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Ping-pong of a derived datatype, 32 chars of every 64, with blocking calls: half of the round trip. T_comm of the
+ * non-contiguous overlap benchmark.
+ */
+#include "reference/curve.h"
+
+static void pingpong_noncontig_measure(struct bench_run *run, size_t bytes, struct samples *out)
+{
+	measure_pingpong(run, bytes, COMM_STRIDED, out);
+}
+
+static int pingpong_noncontig_run(struct bench_run *run)
+{
+	return curve_run(run, pingpong_noncontig_measure);
+}
+
+const struct bench bench_pingpong_noncontig = {
+	.name = "pingpong_noncontig",
+	.group = "reference",
+	.brief = "half a ping-pong of 32 chars of every 64 by a derived datatype",
+	.source = "Denis & Trahay 2016, III.D: base benchmarks",
+	.kind = RESULT_CURVE,
+	.ranks_min = 2,
+	.ranks_max = 2,
+	.run = pingpong_noncontig_run,
+	.estimate_ns = curve_estimate_ns,
+};

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The sender's processor time: how long a blocking Send keeps rank 0. Small messages are copied and the call returns
+ * early, large ones keep the sender until the receiver has them.
+ */
+#include "reference/send_time.h"
+
+#include "overlap/map.h"
+#include "reference/curve.h"
+
+#include <stdlib.h>
+
+static const uint32_t send_time_seed = 7;
+
+static double send_time_sample(struct bench_run *run, void *ctx)
+{
+	const struct comm_msg *msg = ctx;
+	struct comm *c = run->comm;
+	uint64_t start;
+
+	if (c->rank == 1) {
+		c->ops->recv(c, msg, 0, MAP_TAG_DATA);
+		if (!run->opt->validate)
+			return 0;
+		bench_buffer_check(msg->buf, msg->bytes, msg->layout, send_time_seed);
+		bench_buffer_fill(msg->buf, msg->bytes, msg->layout, ~send_time_seed);
+		return 0;
+	}
+	start = c->ops->now_ns(c);
+	c->ops->send(c, msg, 1, MAP_TAG_DATA);
+	return (double)(c->ops->now_ns(c) - start);
+}
+
+void send_time_measure(struct bench_run *run, size_t bytes, struct samples *out)
+{
+	struct comm_msg msg = {.buf = bench_buffer_new(bytes, COMM_CONTIGUOUS),
+			       .bytes = bytes,
+			       .layout = COMM_CONTIGUOUS};
+
+	bench_buffer_fill(msg.buf, bytes, msg.layout,
+			  run->comm->rank == 0 ? send_time_seed : ~send_time_seed);
+	measure(run, send_time_sample, &msg, out);
+	free(msg.buf);
+}
+
+static int send_time_run(struct bench_run *run)
+{
+	return curve_run(run, send_time_measure);
+}
+
+const struct bench bench_send_time = {
+	.name = "send_time",
+	.group = "reference",
+	.brief = "how long a blocking send keeps the sender",
+	.source = "Denis & Trahay 2016, III.D: base benchmarks",
+	.kind = RESULT_CURVE,
+	.ranks_min = 2,
+	.ranks_max = 2,
+	.run = send_time_run,
+	.estimate_ns = curve_estimate_ns,
+};
