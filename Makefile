@@ -225,6 +225,7 @@ live-programs: mpi-programs
 # Programs that need more than the rules above (static, dlopen …) bring their own rules.
 -include $(wildcard tests/*/build.mk)
 include bench/build.mk
+include viz/build.mk
 
 -include $(shell find $(BUILD)/obj $(BPFDIR) build/mpi -name '*.d' 2>/dev/null)
 
@@ -243,8 +244,8 @@ fuzz-tests: gen
 		$(CLANG) -fsanitize=fuzzer,address -x c - -o build/fuzzer-works 2>/dev/null; then \
 		$(MAKE) BUILD=build/fuzz CC=$(CLANG) SAN=address,undefined,fuzzer-no-link OPT="-O1 -g" fuzzers; fi
 
-STAGES ?= unit golden fuzz live
-check-programs: all tools asan-tests fuzz-tests live-programs
+STAGES ?= unit golden fuzz simgrid live
+check-programs: all tools asan-tests fuzz-tests live-programs simgrid-programs
 check: deps
 	$(Q)$(MAKE) check-programs
 	$(Q)tests/run $(STAGES)
@@ -255,6 +256,8 @@ check-fuzz: fuzz-tests tools
 	$(Q)tests/run fuzz
 check-live: all live-programs
 	$(Q)tests/run live
+check-simgrid: simgrid-programs
+	$(Q)tests/run simgrid
 check-vm:
 	$(Q).ci/deps.sh vm
 	$(Q)$(MAKE) all live-programs
@@ -320,5 +323,5 @@ clean:
 
 FORCE:
 .PHONY: FORCE all gen asan unit tools fuzzers mpi-programs live-programs deps asan-tests fuzz-tests \
-	check-programs check check-unit check-golden check-fuzz check-live check-vm bench lint format demo \
+	check-programs check check-unit check-golden check-fuzz check-simgrid check-live check-vm bench lint format demo \
 	demo-run docs install uninstall clean

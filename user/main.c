@@ -3,6 +3,7 @@
  * povtrace: finds the subcommand, gives it its options, and makes sure that what it printed arrived.
  * What the subcommands are is not known here.
  */
+#include "base/flush.h"
 #include "base/log.h"
 #include "base/suggest.h"
 #include "commands.h"
@@ -11,7 +12,6 @@
 #include <errno.h>
 #include <locale.h>
 #include <stdio.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,22 +163,6 @@ static int dispatch(int argc, char **argv)
 		return STATUS_USAGE;
 	}
 	return run_command(argc, argv);
-}
-
-/* A full disk or a closed pipe must not look like success. */
-static int flush_stdout(int status)
-{
-	bool some = __fpending(stdout) > 0;
-	bool bad = ferror(stdout) != 0;
-
-	errno = 0;
-	/* A stdout that was closed from the start matters only if something was to be said. */
-	if (fclose(stdout) && (some || errno != EBADF))
-		bad = true;
-	if (!bad)
-		return status;
-	log_error("stdout: %s", errno ? strerror(errno) : "could not be written");
-	return status ? status : STATUS_FAILURE;
 }
 
 int main(int argc, char **argv)

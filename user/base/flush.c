@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Whether output arrived is known only when it is flushed; the C library does that at exit, and keeps what it learns to
+ * itself.
+ */
+#include "base/flush.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <string.h>
+
+int flush_stdout(int status)
+{
+	bool some = __fpending(stdout) > 0;
+	bool bad = ferror(stdout) != 0;
+
+	errno = 0;
+	/* A stdout that was closed from the start matters only if something was to be said. */
+	if (fclose(stdout) && (some || errno != EBADF))
+		bad = true;
+	if (!bad)
+		return status;
+	log_error("stdout: %s", errno ? strerror(errno) : "could not be written");
+	return status ? status : 1;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Axes of sizes and times, with the units in the labels: "64 KiB" at powers of two, "10 µs" at powers of ten. Data stays
+ * in bytes and ns.
+ */
+#ifndef POVPLOT_AXIS_H
+#define POVPLOT_AXIS_H
+
+#include "script.h"
+
+#include <stdbool.h>
+
+struct range {
+	double low, high;
+};
+
+/* An empty range, to be widened. */
+struct range range_empty(void);
+bool range_is_empty(const struct range *r);
+void range_widen(struct range *r, double value);     /* NaN changes nothing */
+void range_widen_log(struct range *r, double value); /* nor does what a logarithm does not have */
+
+/*
+ * Logarithmic axes named "x" or "y", from low to high, both above 0. At most `tics` labels; none, but the marks, if
+ * `labels` is off.
+ */
+void axis_bytes(struct script *s, const char *name, const struct range *r, int tics, bool labels);
+void axis_time(struct script *s, const char *name, const struct range *r, bool labels);
+/* A linear axis of times, from 0 on. */
+void axis_time_linear(struct script *s, const char *name, double high_ns);
+
+#endif

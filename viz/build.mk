@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+#
+# povplot: draws what povbench measured. Included by the Makefile. A new picture, viz/plot_<name>.c, needs no line here.
+
+VIZ_SRC := $(sort $(wildcard viz/*.c))
+VIZ_OBJ := $(VIZ_SRC:viz/%.c=$(BUILD)/obj/viz/%.o) $(BUILD)/obj/viz/gen/pictures.o
+VIZ_BASE_OBJ := $(patsubst user/%.c,$(BUILD)/obj/%.o,$(sort $(wildcard user/base/*.c)))
+VIZ_PKG_LIBS := $(shell $(PKG_CONFIG) --libs jansson 2>/dev/null)
+
+$(GEN)/pictures.c: FORCE
+	$(call registry,picture,pictures,picture.h,plot,$(wildcard viz/*.c))
+
+$(BUILD)/obj/viz/%.o: viz/%.c $(BUILD)/flags | $(GEN)/version.h
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) -Iviz $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+$(BUILD)/obj/viz/gen/%.o: $(GEN)/%.c $(BUILD)/flags | $(GEN)/version.h
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) -Iviz $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+
+$(BUILD)/viz-objects: FORCE
+	@mkdir -p $(@D)
+	@echo '$(VIZ_OBJ)' >$@.$$$$; $(update)
+
+$(BUILD)/povplot: $(VIZ_OBJ) $(VIZ_BASE_OBJ) $(BUILD)/viz-objects
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS_ALL) $(VIZ_OBJ) $(VIZ_BASE_OBJ) $(VIZ_PKG_LIBS) -lm -o $@
+all: $(BUILD)/povplot
+
+# ---- installing ----
+
+$(BUILD)/man/povplot.1: $(BUILD)/povplot
+	@mkdir -p $(@D)
+	$(Q)$< --man >$@
+docs: $(BUILD)/man/povplot.1
+install-povplot: $(BUILD)/povplot $(BUILD)/man/povplot.1
+	install -D -m 755 $(BUILD)/povplot $(DESTDIR)$(PREFIX)/bin/povplot
+	install -D -m 644 $(BUILD)/man/povplot.1 $(MANDIR)/povplot.1
+uninstall-povplot:
+	rm -f $(DESTDIR)$(PREFIX)/bin/povplot $(MANDIR)/povplot.1
+install: install-povplot
+uninstall: uninstall-povplot
+
+.PHONY: install-povplot uninstall-povplot

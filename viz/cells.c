@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Cells are drawn in order of x, then y, and each a little too large to the right and to the top: the next one covers it.
+ * Without that, a viewer that smooths edges lets the background shine through between them.
+ */
+#include "cells.h"
+
+#include "base/human.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OVERLAP 0.02 /* of a cell's width */
+
+static int compare_values(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int compare_cells(const void *a, const void *b)
+{
+	const struct cell *p = a, *q = b;
+	int by_x = compare_values(&p->x, &q->x);
+
+	return by_x ? by_x : compare_values(&p->y, &q->y);
+}
+
+static void axis_init(struct cells_axis *a, const struct cell *cell, size_t cnt, bool is_y,
+		      bool is_log)
+{
+	size_t i, k = 0;
+
+	a->log = is_log;
+	a->value = xcalloc(cnt, sizeof(*a->value));
+	for (i = 0; i < cnt; i++)
+		a->value[i] = is_y ? cell[i].y : cell[i].x;
+	qsort(a->value, cnt, sizeof(*a->value), compare_values);
+	for (i = 0; i < cnt; i++) {
+		if (!k || a->value[i] > a->value[k - 1])
+			a->value[k++] = a->value[i];
+	}
+	a->cnt = k;
+}
+
+static bool fits_axis(double value, bool is_log)
+{
+	return isfinite(value) && (is_log ? value > 0 : value >= 0);
+}
+
+/* The parameter in which points of one cell differ, if there is one that says so. */
+static const char *differing_param(const json_t *a, const json_t *b)
+{
+	json_t *object = (json_t *)(uintptr_t)a; /* iteration wants it so, and writes nothing */
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(object, key, value)
+	{
+		if ((json_is_string(value) || json_is_number(value)) &&
+		    !json_equal(value, json_object_get(b, key)))
+			return key;
+	}
+	return NULL;
+}
+
+static int refuse_double(const struct data_result *r, const char *y_param, const struct cell *c)
+{
+	const json_t *first = NULL;
+	char size[HUMAN_BYTES];
+	const char *name;
+	size_t i;
+
+	human_bytes(size, sizeof(size), c->x < 0x1p63 ? (uint64_t)c->x : 0);
+	for (i = 0; i < r->point_cnt; i++) {
+		if (data_param(r->point[i], "bytes") != c->x ||
+		    data_param(r->point[i], y_param) != c->y)
+			continue;
+		name = first ? differing_param(first, r->point[i]) : NULL;
+		if (name) {
+			log_error("%s: several points for %s, %s %.9g; they differ in \"%s\": "
+				  "choose one with --where %s=…",
+				  r->benchmark, size, y_param, c->y, name, name);
+			return -EINVAL;
+		}
+		first = first ? first : r->point[i];
+	}
+	log_error("%s: %s: several points for %s, %s %.9g", r->file->path, r->benchmark, size,
+		  y_param, c->y);
+	return -EINVAL;
+}
+
+int cells_init(struct cells *c, const struct data_result *r, const char *y_param, bool y_log,
+	       cells_colour colour)
+{
+	size_t i;
+
+	*c = (struct cells){.cell = xcalloc(r->point_cnt, sizeof(*c->cell))};
+	for (i = 0; i < r->point_cnt; i++) {
+		struct cell one = {data_param(r->point[i], "bytes"),
+				   data_param(r->point[i], y_param), colour(r->point[i])};
+
+		if (fits_axis(one.x, true) && fits_axis(one.y, y_log) && isfinite(one.colour))
+			c->cell[c->cnt++] = one;
+	}
+	if (!c->cnt) {
+		log_error("%s: %s: no point to draw", r->file->path, r->benchmark);
+		cells_release(c);
+		return -ENODATA;
+	}
+	qsort(c->cell, c->cnt, sizeof(*c->cell), compare_cells);
+	for (i = 1; i < c->cnt; i++) {
+		if (!compare_cells(&c->cell[i - 1], &c->cell[i])) {
+			refuse_double(r, y_param, &c->cell[i]);
+			cells_release(c);
+			return -EINVAL;
+		}
+	}
+	axis_init(&c->x, c->cell, c->cnt, false, true);
+	axis_init(&c->y, c->cell, c->cnt, true, y_log);
+	return 0;
+}
+
+void cells_release(struct cells *c)
+{
+	free(c->cell);
+	free(c->x.value);
+	free(c->y.value);
+	*c = (struct cells){0};
+}
+
+/* Half way between two values. */
+static double middle(const struct cells_axis *a, double low, double high)
+{
+	return a->log ? sqrt(low) * sqrt(high) : (low + high) / 2;
+}
+
+/* As far beyond the edge value as the other edge of its cell is on this side. */
+static double mirror(const struct cells_axis *a, double value, double edge)
+{
+	return a->log ? value * (value / edge) : value + (value - edge);
+}
+
+struct range cells_axis_edges(const struct cells_axis *a, size_t idx)
+{
+	const double *v = a->value;
+	struct range r;
+
+	if (a->cnt == 1) {
+		/* Alone it says nothing of the step; the usual one is as good as any. */
+		r.low = a->log ? v[0] / sqrt(M_SQRT2) : v[0] - 0.5;
+		r.high = a->log ? v[0] * sqrt(M_SQRT2) : v[0] + 0.5;
+		return r;
+	}
+	if (idx > 0)
+		r.low = middle(a, v[idx - 1], v[idx]);
+	if (idx + 1 < a->cnt)
+		r.high = middle(a, v[idx], v[idx + 1]);
+	if (!idx)
+		r.low = mirror(a, v[idx], r.high);
+	if (idx + 1 == a->cnt)
+		r.high = mirror(a, v[idx], r.low);
+	return r;
+}
+
+struct range cells_axis_range(const struct cells_axis *a)
+{
+	return (struct range){cells_axis_edges(a, 0).low, cells_axis_edges(a, a->cnt - 1).high};
+}
+
+static struct range edges_of(const struct cells_axis *a, double value)
+{
+	const double *at = bsearch(&value, a->value, a->cnt, sizeof(*a->value), compare_values);
+	struct range r = cells_axis_edges(a, (size_t)(at - a->value));
+
+	if (a->log)
+		r.high *= pow(r.high / r.low, OVERLAP);
+	else
+		r.high += (r.high - r.low) * OVERLAP;
+	return r;
+}
+
+void cells_write(const struct cells *c, struct script *s)
+{
+	size_t i;
+
+	script_block_begin(s);
+	for (i = 0; i < c->cnt; i++) {
+		struct range x = edges_of(&c->x, c->cell[i].x);
+		struct range y = edges_of(&c->y, c->cell[i].y);
+
+		script_line(s, "%.9g %.9g %.9g %.9g %.9g %.9g %.6g", c->cell[i].x, x.low, x.high,
+			    c->cell[i].y, y.low, y.high, c->cell[i].colour);
+	}
+	script_block_end(s);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The cells of a heat map: each point of the sweep is a rectangle up to half way (on the axis' scale) to its neighbours,
+ * so that what is seen is what was measured, neither interpolated nor smoothed (Denis & Trahay 2016, III.C).
+ */
+#ifndef POVPLOT_CELLS_H
+#define POVPLOT_CELLS_H
+
+#include "axis.h"
+#include "data.h"
+
+struct cell {
+	double x, y, colour;
+};
+
+struct cells_axis {
+	double *value; /* ascending, no two alike; owned */
+	size_t cnt;
+	bool log;
+};
+
+struct cells {
+	struct cell *cell; /* owned */
+	size_t cnt;
+	struct cells_axis x, y;
+};
+
+/* The colour of a point, NaN if it has none. */
+typedef double (*cells_colour)(const json_t *point);
+
+/*
+ * Collects a result's points; those without a place on an axis or without colour are left out. 0, or -errno after
+ * printing: none is left, or two points claim one cell.
+ */
+int cells_init(struct cells *c, const struct data_result *r, const char *y_param, bool y_log,
+	       cells_colour colour);
+void cells_release(struct cells *c);
+
+/* Where the idx-th value's cells end. */
+struct range cells_axis_edges(const struct cells_axis *a, size_t idx);
+struct range cells_axis_range(const struct cells_axis *a);
+
+/* A data block of: x low high y low high colour. */
+void cells_write(const struct cells *c, struct script *s);
+
+#endif

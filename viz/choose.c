@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The rule: results that the user wants and the picture takes. Without a named picture, the first in the table below that
+ * takes all wanted results, or else the grid if there are maps among them.
+ */
+#include "choose.h"
+
+#include "base/log.h"
+#include "base/suggest.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What to try if no picture is named. */
+static const char *const preferred[] = {"map",	 "load",   "times", "broadcast",
+					"curve", "timers", "grid",  NULL};
+
+bool choose_wants(const struct choice *c, const struct data_result *r)
+{
+	size_t i;
+
+	for (i = 0; i < c->benchmarks.cnt; i++) {
+		if (!strcmp(c->benchmarks.item[i], r->benchmark))
+			return true;
+	}
+	return !c->benchmarks.cnt;
+}
+
+static const struct picture *find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; pictures[i]; i++) {
+		if (!strcmp(pictures[i]->name, name))
+			return pictures[i];
+	}
+	return NULL;
+}
+
+static const struct picture *find_named(const char *name)
+{
+	const struct picture *p = find(name);
+	const char *near = NULL;
+	size_t i;
+
+	for (i = 0; pictures[i] && !p; i++)
+		near = suggest_better(name, near, pictures[i]->name);
+	if (!p && near)
+		log_error("no picture \"%s\"; did you mean \"%s\"?", name, near);
+	else if (!p)
+		log_error("no picture \"%s\"; \"povplot --help\" names them", name);
+	return p;
+}
+
+static size_t wanted_cnt(const struct choice *c, const struct data *d)
+{
+	size_t i, cnt = 0;
+
+	for (i = 0; i < d->result_cnt; i++)
+		cnt += choose_wants(c, &d->result[i]);
+	return cnt;
+}
+
+static size_t taken_cnt(const struct choice *c, const struct data *d, const struct picture *p)
+{
+	size_t i, cnt = 0;
+
+	for (i = 0; i < d->result_cnt; i++)
+		cnt += choose_wants(c, &d->result[i]) && p->takes(&d->result[i]);
+	return cnt;
+}
+
+static const struct picture *find_fitting(const struct choice *c, const struct data *d)
+{
+	const struct picture *p;
+	size_t i, cnt;
+
+	for (i = 0; preferred[i]; i++) {
+		p = find(preferred[i]);
+		cnt = p ? taken_cnt(c, d, p) : 0;
+		if (cnt && (p->many || cnt == 1) && cnt == wanted_cnt(c, d))
+			return p;
+	}
+	p = find("grid");
+	return p && taken_cnt(c, d, p) ? p : NULL;
+}
+
+static int refuse_benchmarks(const struct choice *c, const struct data *d)
+{
+	const char *near = NULL, *typed = c->benchmarks.cnt ? c->benchmarks.item[0] : NULL;
+	size_t i;
+
+	for (i = 0; i < d->result_cnt && typed; i++)
+		near = suggest_better(typed, near, d->result[i].benchmark);
+	if (near)
+		log_error("no result of \"%s\"; did you mean \"%s\"?", typed, near);
+	else
+		log_error("nothing to draw: no such result; \"povplot list\" lists them");
+	return -ENODATA;
+}
+
+static int refuse_many(const struct choice *c, const struct data *d, const struct picture *p)
+{
+	size_t i;
+
+	log_error("picture %s shows one result; choose with --benchmark, or draw a grid:", p->name);
+	for (i = 0; i < d->result_cnt; i++) {
+		if (choose_wants(c, &d->result[i]) && p->takes(&d->result[i]))
+			log_error("  %s in %s", d->result[i].benchmark, d->result[i].file->path);
+	}
+	return -EINVAL;
+}
+
+int choose(const struct choice *c, const struct data *d, const struct picture **picture,
+	   struct plot *plot)
+{
+	const struct picture *p = c->picture ? find_named(c->picture) : find_fitting(c, d);
+	size_t i, cnt;
+
+	if (!wanted_cnt(c, d))
+		return refuse_benchmarks(c, d);
+	if (!p && !c->picture)
+		log_error("several kinds of results; choose with --benchmark or --picture "
+			  "(\"povplot list\" lists them)");
+	if (!p)
+		return -EINVAL;
+	cnt = taken_cnt(c, d, p);
+	if (!cnt) {
+		log_error("nothing to draw: no result that picture %s can show", p->name);
+		return -ENODATA;
+	}
+	if (cnt > 1 && !p->many)
+		return refuse_many(c, d, p);
+	plot->result = xcalloc(cnt, sizeof(struct data_result *));
+	for (i = 0; i < d->result_cnt; i++) {
+		if (choose_wants(c, &d->result[i]) && p->takes(&d->result[i]))
+			plot->result[plot->cnt++] = &d->result[i];
+	}
+	*picture = p;
+	return 0;
+}

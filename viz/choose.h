@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Which picture of which results: as the user said, and otherwise the one that they leave open. Where several are
+ * possible, that is told and nothing is guessed.
+ */
+#ifndef POVPLOT_CHOOSE_H
+#define POVPLOT_CHOOSE_H
+
+#include "picture.h"
+
+#include "base/option.h"
+
+struct choice {
+	struct option_list benchmarks; /* none: all */
+	const char *picture;	       /* NULL: the one that fits */
+};
+
+bool choose_wants(const struct choice *c, const struct data_result *r);
+
+/*
+ * Sets the picture and plot's results, which the caller frees. 0, or -errno after printing what is missing or what
+ * the user has to choose from.
+ */
+int choose(const struct choice *c, const struct data *d, const struct picture **picture,
+	   struct plot *plot);
+
+#endif

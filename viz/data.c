@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Reading of results. The file is kept as the tree that the JSON library makes of it; results are a flat list over all
+ * files, since pictures compare across files as well as within one.
+ */
+#include "data.h"
+
+#include "base/human.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DATA_VERSION 1
+
+static const char *text_of(const json_t *obj, const char *key)
+{
+	const char *s = json_string_value(json_object_get(obj, key));
+
+	return s ? s : "";
+}
+
+static void add_points(struct data_result *r, const json_t *points)
+{
+	const json_t *point;
+	size_t i;
+
+	r->point = xcalloc(json_array_size(points), sizeof(*r->point));
+	json_array_foreach(points, i, point)
+	{
+		if (json_is_object(point))
+			r->point[r->point_cnt++] = point;
+	}
+}
+
+static void add_result(struct data *d, const struct data_file *f, const json_t *obj)
+{
+	struct data_result r = {
+		.file = f,
+		.benchmark = text_of(obj, "benchmark"),
+		.group = text_of(obj, "group"),
+		.kind = text_of(obj, "kind"),
+		.sentence = text_of(obj, "sentence"),
+		.ranks = (unsigned int)json_integer_value(json_object_get(obj, "ranks")),
+	};
+
+	add_points(&r, json_object_get(obj, "points"));
+	d->result = xrealloc(d->result, (d->result_cnt + 1) * sizeof(*d->result));
+	d->result[d->result_cnt++] = r;
+}
+
+static int check_format(const char *path, const json_t *root)
+{
+	json_int_t version = json_integer_value(json_object_get(root, "version"));
+
+	if (strcmp(text_of(root, "format"), "povbench")) {
+		log_error("%s: not a result of povbench", path);
+		return -EINVAL;
+	}
+	if (version != DATA_VERSION) {
+		log_error("%s: format version %" JSON_INTEGER_FORMAT "; this povplot reads %d",
+			  path, version, DATA_VERSION);
+		return -EINVAL;
+	}
+	if (!json_array_size(json_object_get(root, "results"))) {
+		log_error("%s: holds no results", path);
+		return -ENODATA;
+	}
+	return 0;
+}
+
+static json_t *load(const char *path)
+{
+	json_error_t error;
+	json_t *root = json_load_file(path, 0, &error);
+
+	if (root)
+		return root;
+	if (error.line > 0)
+		log_error("%s: line %d: %s", path, error.line, error.text);
+	else
+		log_error("%s: %s", path, error.text);
+	return NULL;
+}
+
+int data_read(struct data *d, const char *path)
+{
+	json_t *root = load(path);
+	struct data_file *f;
+	const json_t *obj;
+	int err;
+	size_t i;
+
+	if (!root)
+		return -EINVAL;
+	err = check_format(path, root);
+	if (err) {
+		json_decref(root);
+		return err;
+	}
+	f = xmalloc(sizeof(*f));
+	*f = (struct data_file){.path = xstrdup(path), .root = root};
+	d->file = xrealloc(d->file, (d->file_cnt + 1) * sizeof(struct data_file *));
+	d->file[d->file_cnt++] = f;
+	json_array_foreach(json_object_get(root, "results"), i, obj)
+	{
+		if (json_is_object(obj))
+			add_result(d, f, obj);
+	}
+	return 0;
+}
+
+void data_release(struct data *d)
+{
+	size_t i;
+
+	for (i = 0; i < d->result_cnt; i++)
+		free(d->result[i].point);
+	for (i = 0; i < d->file_cnt; i++) {
+		json_decref(d->file[i]->root);
+		free(d->file[i]->path);
+		free(d->file[i]);
+	}
+	free(d->result);
+	free(d->file);
+	*d = (struct data){0};
+}
+
+static double number_of(const json_t *value)
+{
+	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+/* A parameter stands in the point itself, beside "times" and "values". */
+double data_param(const json_t *point, const char *name)
+{
+	return number_of(json_object_get(point, name));
+}
+
+const char *data_param_text(const json_t *point, const char *name)
+{
+	return json_string_value(json_object_get(point, name));
+}
+
+double data_time(const json_t *point, const char *name, const char *figure)
+{
+	const json_t *time = json_object_get(json_object_get(point, "times"), name);
+
+	return number_of(json_object_get(time, figure));
+}
+
+const json_t *data_samples(const json_t *point, const char *name)
+{
+	const json_t *time = json_object_get(json_object_get(point, "times"), name);
+	const json_t *samples = json_object_get(time, "samples");
+
+	return json_array_size(samples) ? samples : NULL;
+}
+
+double data_value(const json_t *point, const char *name)
+{
+	return number_of(json_object_get(json_object_get(point, "values"), name));
+}
+
+static bool is_so(const json_t *point, const char *name, const char *wanted)
+{
+	const char *text = data_param_text(point, name);
+	double number = data_param(point, name);
+	uint64_t value;
+
+	if (text)
+		return !strcmp(text, wanted);
+	if (human_parse_bytes(wanted, &value))
+		return false;
+	return number == (double)value;
+}
+
+int data_keep(struct data *d, const char *condition)
+{
+	const char *eq = strchr(condition, '=');
+	size_t i, k, kept;
+	char *name;
+
+	if (!eq || eq == condition || !eq[1]) {
+		log_error("--where: \"%s\" is no condition such as bytes=64K", condition);
+		return -EINVAL;
+	}
+	name = xasprintf("%.*s", (int)(eq - condition), condition);
+	for (i = 0; i < d->result_cnt; i++) {
+		struct data_result *r = &d->result[i];
+
+		for (k = 0, kept = 0; k < r->point_cnt; k++) {
+			/* What a point has no such parameter for cannot contradict. */
+			if (!json_object_get(r->point[k], name) || is_so(r->point[k], name, eq + 1))
+				r->point[kept++] = r->point[k];
+		}
+		r->point_cnt = kept;
+	}
+	free(name);
+	return 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The results that povbench wrote (kmod-docs/BENCH_FORMAT.md), for reading only. Files come from anywhere: whatever
+ * a member is not of the type that it should be of, it counts as not there; only what makes the whole file unusable
+ * is an error. Strings and points belong to the data and live as long as it does.
+ */
+#ifndef POVPLOT_DATA_H
+#define POVPLOT_DATA_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct data_file {
+	char *path;
+	json_t *root;
+};
+
+struct data_result {
+	const struct data_file *file;
+	const char *benchmark, *group, *kind;
+	const char *sentence; /* what it means, in words; "" if it was not said */
+	unsigned int ranks;
+	const json_t **point; /* those that are wanted; owned */
+	size_t point_cnt;
+};
+
+struct data {
+	struct data_file **file;
+	size_t file_cnt;
+	struct data_result *result; /* of all files, in their order */
+	size_t result_cnt;
+};
+
+/* Adds a file's results. 0, or -errno after printing what is wrong with it. */
+int data_read(struct data *d, const char *path);
+void data_release(struct data *d);
+
+/* Keeps only points whose parameter is so: "bytes=64K", "algorithm=binomial". -EINVAL if that is no condition. */
+int data_keep(struct data *d, const char *condition);
+
+/* NaN, or NULL, if it is not there. */
+double data_param(const json_t *point, const char *name);
+const char *data_param_text(const json_t *point, const char *name);
+double data_time(const json_t *point, const char *name,
+		 const char *figure);				   /* "median", "ci_low" … */
+const json_t *data_samples(const json_t *point, const char *name); /* an array, not empty */
+double data_value(const json_t *point, const char *name);
+
+/* "" if it is not there. */
+const char *data_factor(const struct data_file *f, const char *name);
+/* Where it was measured: "Open MPI 4.1.4, shared memory, node7, 2026-11-21". Caller frees. */
+char *data_origin(const struct data_file *f);
+/* The library and how it communicates, for a row of a grid. Caller frees. */
+char *data_library(const struct data_file *f);
+/* "sender-side overlap" for "sender": what a benchmark is called in the papers. Caller frees. */
+char *data_title(const char *benchmark);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * gnuplot reads the script from a file without a name and draws into a temporary file beside the wanted one, which takes
+ * that one's place at the end. What it says goes to another nameless file, and to the user only if it failed.
+ */
+#include "gnuplot.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SAID_BYTES 600
+
+extern char **environ;
+
+int gnuplot_format(const char *path, enum format *out)
+{
+	static const char *const ends[] = {
+		[FORMAT_SVG] = ".svg", [FORMAT_PNG] = ".png", [FORMAT_PDF] = ".pdf"};
+	size_t len = strlen(path), i;
+
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		if (len > 4 && !strcasecmp(path + len - 4, ends[i])) {
+			*out = (enum format)i;
+			return 0;
+		}
+	}
+	log_error("%s: the name must end in .svg, .png or .pdf", path);
+	return -EINVAL;
+}
+
+void gnuplot_terminal(struct script *s, enum format format, uint64_t width_px, uint64_t height_px)
+{
+	script_line(s, "set encoding utf8");
+	switch (format) {
+	case FORMAT_SVG:
+		script_line(s,
+			    "set terminal svg enhanced size %" PRIu64 ",%" PRIu64
+			    " font 'DejaVu Sans,14' background rgb 'white'",
+			    width_px, height_px);
+		break;
+	case FORMAT_PNG:
+		/* The simpler driver is there where Cairo is not. */
+		script_line(
+			s,
+			"if (strstrt(GPVAL_TERMINALS, 'pngcairo')) set terminal pngcairo enhanced "
+			"size %" PRIu64 ",%" PRIu64 " font 'Sans,11'; else set terminal png "
+			"enhanced truecolor size %" PRIu64 ",%" PRIu64,
+			width_px, height_px, width_px, height_px);
+		break;
+	case FORMAT_PDF:
+		script_line(s,
+			    "if (!strstrt(GPVAL_TERMINALS, 'pdfcairo')) exit error 'this gnuplot "
+			    "draws no PDF; try .svg'");
+		script_line(s, "set terminal pdfcairo enhanced size %.2fin,%.2fin font 'Sans,11'",
+			    (double)width_px / 100, (double)height_px / 100);
+		break;
+	}
+}
+
+static int write_all(int fd, const char *text, size_t bytes)
+{
+	ssize_t n;
+
+	while (bytes) {
+		n = write(fd, text, bytes);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			text += n;
+			bytes -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+/* A file without a name; dies where not even that can be had. */
+static int nameless(void)
+{
+	char path[] = "/tmp/povplot-XXXXXX";
+	int fd = mkostemp(path, O_CLOEXEC);
+
+	if (fd < 0)
+		die("/tmp: %s", strerror(errno));
+	unlink(path);
+	return fd;
+}
+
+/* gnuplot's exit status, or -errno. */
+static int run(int script_fd, int said_fd)
+{
+	/* -d: nobody's own settings change the picture. */
+	char *argv[] = {(char[]){"gnuplot"}, (char[]){"-d"}, (char[]){"-"}, NULL};
+	posix_spawn_file_actions_t actions;
+	int err, status;
+	pid_t pid;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, script_fd, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, said_fd, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, said_fd, STDERR_FILENO);
+	err = posix_spawnp(&pid, "gnuplot", &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (err == ENOENT)
+		log_error("gnuplot is not installed; --script prints what it would be given");
+	else if (err)
+		log_error("gnuplot: %s", strerror(err));
+	if (err)
+		return -err;
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void print_said(int said_fd, int status)
+{
+	char said[SAID_BYTES];
+	ssize_t n = pread(said_fd, said, sizeof(said) - 1, 0);
+
+	said[n > 0 ? n : 0] = '\0';
+	log_error("gnuplot failed (status %d): %s", status, said[0] ? said : "it said nothing");
+}
+
+static int draw_to(const struct script *head, const struct script *body, const char *path)
+{
+	int script_fd = nameless(), said_fd = nameless(), err;
+	struct script output;
+	struct stat st;
+
+	script_init(&output);
+	fputs("set output ", output.out);
+	/* A path is no text to be drawn: only quotes are special. */
+	script_path(&output, path);
+	script_finish(&output);
+	err = write_all(script_fd, head->text, head->bytes);
+	if (!err)
+		err = write_all(script_fd, output.text, output.bytes);
+	if (!err)
+		err = write_all(script_fd, body->text, body->bytes);
+	if (err)
+		log_error("/tmp: %s", strerror(-err));
+	if (!err && lseek(script_fd, 0, SEEK_SET) == 0) {
+		err = run(script_fd, said_fd);
+		if (err > 0 || (!err && (stat(path, &st) || !st.st_size))) {
+			print_said(said_fd, err);
+			err = -EIO;
+		}
+	}
+	script_release(&output);
+	close(script_fd);
+	close(said_fd);
+	return err;
+}
+
+int gnuplot_draw(const struct script *head, const struct script *body, const char *path)
+{
+	char *temp = xasprintf("%s.XXXXXX", path);
+	int fd = mkostemp(temp, O_CLOEXEC), err;
+	mode_t mask = umask(0);
+
+	umask(mask);
+	if (fd < 0) {
+		err = -errno;
+		log_error("%s: %s", path, strerror(errno));
+		free(temp);
+		return err;
+	}
+	fchmod(fd, 0666 & ~mask);
+	close(fd);
+	err = draw_to(head, body, temp);
+	if (!err && rename(temp, path)) {
+		err = -errno;
+		log_error("%s: %s", path, strerror(errno));
+	}
+	if (err)
+		unlink(temp);
+	free(temp);
+	return err;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The two heat maps of Denis & Trahay 2016 as parts of pictures: the overhead ratio over message size and computation time
+ * (figure 1), and the relative delay over message size and threads, on its logarithmic scale. A picture of one map
+ * and the grid of many draw with this.
+ */
+#ifndef POVPLOT_HEAT_H
+#define POVPLOT_HEAT_H
+
+#include "cells.h"
+#include "palette.h"
+
+enum heat_kind { HEAT_RATIO, HEAT_DELAY };
+
+struct heat {
+	enum heat_kind kind;
+	const struct data_result *result;
+	struct cells cells;
+	struct range x, y; /* the axes; of the cells, unless the caller widens them */
+};
+
+bool heat_takes_ratio(const struct data_result *r);
+bool heat_takes_delay(const struct data_result *r);
+
+/* 0, or -errno after printing why it cannot be drawn. */
+int heat_init(struct heat *h, const struct data_result *r);
+void heat_release(struct heat *h);
+
+/* Colours, their scale and what the colour box says; the box's place is the caller's. */
+void heat_write_colours(const struct heat *h, enum palette p, struct script *s);
+/* Axes, and the map itself; title, margins and axis labels are the caller's. */
+void heat_write(const struct heat *h, enum palette p, int x_tics, bool x_labels, bool y_labels,
+		struct script *s);
+
+#endif

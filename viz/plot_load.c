@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The N-threads load map of Denis & Trahay 2016 (last column of figure 2): message size across, computing threads upwards,
+ * how much longer a blocking round trip takes than without them as colour.
+ */
+#include "heat.h"
+#include "picture.h"
+#include "single.h"
+
+static int load_draw(const struct plot *p, struct script *s)
+{
+	return single_draw(p, "computing threads", s);
+}
+
+const struct picture plot_load = {
+	.name = "load",
+	.brief = "Relative delay of communication over message size and computing threads.",
+	.takes = heat_takes_delay,
+	.size = single_size,
+	.draw = load_draw,
+};

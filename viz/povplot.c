@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * povplot: draws the results of povbench, and says them in words. Here the command line becomes a set of results and a
+ * picture; what a picture looks like is in plot_<picture>.c.
+ */
+#include "choose.h"
+#include "gnuplot.h"
+
+#include "base/flush.h"
+#include "base/log.h"
+#include "base/option.h"
+#include "version.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct povplot_options {
+	struct choice choice;
+	struct option_list where;
+	const char *output, *title, *time;
+	uint64_t width_px, height_px;
+	int palette;
+	bool script, words, no_words, list;
+};
+
+/* ---- in words ---- */
+
+static void print_sentence(const struct data_result *r)
+{
+	printf("%s: %s\n", r->benchmark,
+	       *r->sentence ? r->sentence : "povbench has no sentence for it");
+}
+
+static void print_pictures(const struct data_result *r)
+{
+	const char *between = " ";
+	size_t i;
+
+	printf("  %s, %u ranks, %zu points; pictures:", *r->kind ? r->kind : "unknown kind",
+	       r->ranks, r->point_cnt);
+	for (i = 0; pictures[i]; i++) {
+		if (!pictures[i]->takes(r))
+			continue;
+		printf("%s%s", between, pictures[i]->name);
+		between = ", ";
+	}
+	puts(*between == ' ' ? " none" : "");
+}
+
+/* One line a result; more with the list. */
+static void print_results(const struct data *d, const struct povplot_options *opt)
+{
+	const struct data_file *file = NULL;
+	char *origin;
+	size_t i;
+
+	for (i = 0; i < d->result_cnt; i++) {
+		if (!choose_wants(&opt->choice, &d->result[i]))
+			continue;
+		if (d->result[i].file != file && (opt->list || d->file_cnt > 1)) {
+			file = d->result[i].file;
+			origin = data_origin(file);
+			printf("%s: %s\n", file->path, *origin ? origin : "of unknown origin");
+			free(origin);
+		}
+		print_sentence(&d->result[i]);
+		if (opt->list)
+			print_pictures(&d->result[i]);
+	}
+}
+
+/* ---- drawing ---- */
+
+static int write_picture(const struct picture *picture, struct plot *plot, enum format format,
+			 const struct povplot_options *opt)
+{
+	struct script head, body;
+	int err;
+
+	picture->size(plot, &plot->width_px, &plot->height_px);
+	plot->width_px = opt->width_px ? opt->width_px : plot->width_px;
+	plot->height_px = opt->height_px ? opt->height_px : plot->height_px;
+	script_init(&head);
+	script_init(&body);
+	gnuplot_terminal(&head, format, plot->width_px, plot->height_px);
+	err = picture->draw(plot, &body);
+	script_finish(&head);
+	script_finish(&body);
+	if (!err && opt->script)
+		printf("%s%s", head.text, body.text);
+	else if (!err)
+		err = gnuplot_draw(&head, &body, opt->output);
+	script_release(&head);
+	script_release(&body);
+	return err;
+}
+
+static int draw(const struct data *d, enum format format, const struct povplot_options *opt)
+{
+	struct plot plot = {
+		.palette = (enum palette)opt->palette,
+		.time = opt->time,
+		.title = opt->title,
+		.words = !opt->no_words,
+	};
+	const struct picture *picture;
+	int err = choose(&opt->choice, d, &picture, &plot);
+
+	if (err)
+		return err;
+	err = write_picture(picture, &plot, format, opt);
+	free(plot.result);
+	return err;
+}
+
+/* ---- the command ---- */
+
+static int read_all(struct data *d, char **paths, int cnt, const struct option_list *where)
+{
+	size_t k;
+	int i, err = 0;
+
+	for (i = 0; i < cnt && !err; i++)
+		err = data_read(d, paths[i]);
+	for (k = 0; k < where->cnt && !err; k++)
+		err = data_keep(d, where->item[k]);
+	return err;
+}
+
+static int povplot_run(const void *opts, int argc, char **argv, int dashdash)
+{
+	struct povplot_options opt = *(const struct povplot_options *)opts;
+	enum format format = FORMAT_SVG;
+	struct data data = {0};
+	int err;
+
+	if (argc && dashdash != 0 && !strcmp(argv[0], "list")) {
+		opt.list = true;
+		argc--;
+		argv++;
+	}
+	if (!argc) {
+		log_error("no file to read; try \"povplot --help\"");
+		return 2;
+	}
+	if (!opt.output && !opt.script && !opt.list && !opt.words) {
+		log_error("where to draw? -o FILE.svg, .png or .pdf; or --words, --script, list");
+		return 2;
+	}
+	if (opt.output && gnuplot_format(opt.output, &format))
+		return 2;
+	err = read_all(&data, argv, argc, &opt.where);
+	if (!err && (opt.list || opt.words))
+		print_results(&data, &opt);
+	if (!err && (opt.output || opt.script))
+		err = draw(&data, format, &opt);
+	data_release(&data);
+	return err ? 1 : 0;
+}
+
+#define OFF(member) offsetof(struct povplot_options, member)
+
+static const char *const palettes[] = {"paper", "safe", NULL};
+
+static const struct option_def povplot_option_defs[] = {
+	{.name = "output",
+	 .letter = 'o',
+	 .type = OPTION_STRING,
+	 .offset = OFF(output),
+	 .arg = "FILE",
+	 .help = "Draw into FILE; its end, .svg, .png or .pdf, is the format. FILE is replaced only by a "
+		 "finished picture."},
+	{.name = "benchmark",
+	 .letter = 'b',
+	 .type = OPTION_LIST,
+	 .offset = OFF(choice.benchmarks),
+	 .arg = "NAME",
+	 .help = "Only this benchmark's results. May be given several times."},
+	{.name = "picture",
+	 .letter = 'p',
+	 .type = OPTION_STRING,
+	 .offset = OFF(choice.picture),
+	 .arg = "NAME",
+	 .help = "What to draw: map, load, grid, times, distribution, broadcast, curve or timers. Without "
+		 "it, what fits the results."},
+	{.name = "where",
+	 .letter = 'w',
+	 .type = OPTION_LIST,
+	 .offset = OFF(where),
+	 .arg = "NAME=VALUE",
+	 .help = "Only points whose parameter NAME is VALUE, such as bytes=64K. May be given several "
+		 "times."},
+	{.name = "time",
+	 .letter = 't',
+	 .type = OPTION_STRING,
+	 .offset = OFF(time),
+	 .arg = "NAME",
+	 .help = "The time whose distribution is drawn, such as waitall or measured."},
+	{.name = "palette",
+	 .type = OPTION_CHOICE,
+	 .offset = OFF(palette),
+	 .arg = "NAME",
+	 .dflt = "paper",
+	 .choices = palettes,
+	 .help = "Colours: those of the papers, or ones that are safe for the colour-blind."},
+	{.name = "title",
+	 .type = OPTION_STRING,
+	 .offset = OFF(title),
+	 .arg = "TEXT",
+	 .help = "The picture's title, instead of the benchmark's name."},
+	{.name = "width",
+	 .type = OPTION_U64,
+	 .offset = OFF(width_px),
+	 .arg = "PIXELS",
+	 .min = 200,
+	 .max = 10000,
+	 .help = "Width in pixels, of which 100 are an inch in PDF; without it, as the picture needs."},
+	{.name = "height",
+	 .type = OPTION_U64,
+	 .offset = OFF(height_px),
+	 .arg = "PIXELS",
+	 .min = 150,
+	 .max = 10000,
+	 .help = "Height in pixels."},
+	{.name = "words",
+	 .type = OPTION_FLAG,
+	 .offset = OFF(words),
+	 .help = "Print what each result means, one line each."},
+	{.name = "no-words",
+	 .type = OPTION_FLAG,
+	 .offset = OFF(no_words),
+	 .help = "Leave the sentence out of the picture."},
+	{.name = "list",
+	 .type = OPTION_FLAG,
+	 .offset = OFF(list),
+	 .help = "Print the results, what they mean, and which pictures can be drawn of each; as \"povplot "
+		 "list\" does."},
+	{.name = "script",
+	 .type = OPTION_FLAG,
+	 .offset = OFF(script),
+	 .help = "Print the gnuplot script instead of running it."},
+	{.name = NULL},
+};
+
+static const char *const povplot_examples[] = {
+	"povplot list suite.json",
+	"Print what was measured, what it means, and what can be drawn of it.",
+	"povplot suite.json -b sender -o sender.svg",
+	"Draw the overlap map of one benchmark.",
+	"povplot openmpi.json openmpi-tcp.json mpich.json -p grid -o grid.pdf",
+	"Draw all maps: a row for each file, a column for each benchmark.",
+	"povplot stencil.json -p distribution -w bytes=64K --palette safe -o wait.png",
+	"Draw how the times of MPI_Waitall are distributed, in colours safe for the colour-blind.",
+	NULL,
+};
+
+static const struct command povplot = {
+	.name = "povplot",
+	.brief = "Draw the results of povbench, and print them in words.",
+	.usage = "[list] [options] FILE...",
+	.details =
+		"Reads FILEs written by \"povbench -o\" and draws a picture of what is in them with gnuplot: "
+		"overlap maps as in Denis & Trahay 2016, T_comp, T_comm, T_full and distributions as in "
+		"Nigay et al. 2020, broadcast methods as in de Supinski & Karonis 1999.",
+	.examples = povplot_examples,
+	.options = povplot_option_defs,
+	.options_bytes = sizeof(struct povplot_options),
+	.run = povplot_run,
+};
+
+static int dispatch(int argc, char **argv)
+{
+	struct povplot_options opts;
+	int nargs, dashdash, status;
+
+	if (argc > 1 && !strcmp(argv[1], "--version")) {
+		printf("povplot %s\n", POV_VERSION);
+		return 0;
+	}
+	if (argc > 1 && (!strcmp(argv[1], "--man") || !strcmp(argv[1], "help"))) {
+		if (argv[1][0] == '-')
+			command_print_man(&povplot, stdout);
+		else
+			command_print_help(&povplot, stdout);
+		return 0;
+	}
+	status = option_parse(&povplot, argc, argv, &opts, &nargs, &dashdash);
+	if (status)
+		return status == -ECANCELED ? 0 : 2;
+	status = povplot.run(&opts, nargs, argv, dashdash);
+	option_list_release(&opts.choice.benchmarks);
+	option_list_release(&opts.where);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	log_set_program("povplot");
+	setlocale(LC_CTYPE, "");
+	return flush_stdout(dispatch(argc, argv));
+}
