@@ -41,7 +41,7 @@ esac
 
 # Packages that only some tests want; without one of these they skip, and say so.
 listed() { sed 's/#.*//' "$@" 2>/dev/null; }
-extra=$(listed tests/live/packages.txt tests/golden/packages.txt)
+extra=$(listed tests/live/packages.txt tests/golden/packages.txt tests/simgrid/packages.txt)
 vm=$(listed tests/vm/packages.txt)
 
 wanted="$build $tests $extra"
