@@ -323,5 +323,5 @@ clean:
 
 FORCE:
 .PHONY: FORCE all gen asan unit tools fuzzers mpi-programs live-programs deps asan-tests fuzz-tests \
-	check-programs check check-unit check-golden check-fuzz check-simgrid check-live check-vm bench lint format demo \
-	demo-run docs install uninstall clean
+	check-programs check check-unit check-golden check-fuzz check-simgrid check-live check-vm bench lint \
+	format demo demo-run docs install uninstall clean
