@@ -120,6 +120,17 @@ void transfer_recv(struct request *r, const struct envelope *env, const struct c
 void transfers_update(struct sim *sim, const struct core *core);
 void transfers_release(struct sim *sim);
 
+/* ---- request.c ---- */
+struct model_comm;
+void request_wait(struct sim *sim, struct request *r);
+void request_send_begin(struct model_comm *mc, struct request *r, const struct comm_msg *m,
+			int peer, int tag, bool nonblocking);
+void request_recv_begin(struct model_comm *mc, struct request *r, const struct comm_msg *m,
+			int peer, int tag);
+/* A persistent one, again; a partitioned one's sends follow as its parts are ready. */
+void request_start(struct request *r);
+void request_part_ready(struct request *r, int part);
+
 /* ---- ops.c ---- */
 extern const struct comm_ops model_ops;
 
@@ -131,11 +142,6 @@ struct model_comm {
 	uint64_t made_cnt; /* communicators and collectives started, alike on all ranks */
 };
 void model_comm_init(struct model_comm *mc, struct rank *rank, int size, uint64_t context);
-void request_wait(struct sim *sim, struct request *r);
-void request_send_begin(struct model_comm *mc, struct request *r, const struct comm_msg *m,
-			int peer, int tag, bool nonblocking);
-void request_recv_begin(struct model_comm *mc, struct request *r, const struct comm_msg *m,
-			int peer, int tag);
 
 /* ---- collective.c ---- */
 struct collective {
