@@ -256,7 +256,7 @@ static void size_begin(struct map *m)
 	enum comm_layout layout = m->pattern->layout;
 	int i;
 
-	for (i = 0; i < m->message_cnt; i++) {
+	for (i = 0; i < m->message_cnt && !m->pattern->own_buffers; i++) {
 		m->out[i] = (struct comm_msg){bench_buffer_new(m->bytes, layout), m->bytes, layout};
 		m->in[i] = (struct comm_msg){bench_buffer_new(m->bytes, layout), m->bytes, layout};
 		bench_buffer_fill(m->out[i].buf, m->bytes, layout, map_seed(m, m->comm->rank, i));
@@ -273,7 +273,7 @@ static void size_end(struct map *m)
 
 	if (m->pattern->size_end)
 		m->pattern->size_end(m);
-	for (i = 0; i < m->message_cnt; i++) {
+	for (i = 0; i < m->message_cnt && !m->pattern->own_buffers; i++) {
 		free(m->out[i].buf);
 		free(m->in[i].buf);
 	}

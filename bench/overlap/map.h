@@ -37,6 +37,7 @@ struct map_pattern {
 	void (*reference)(struct map *m, struct samples *out);
 	/* T_comp in ns, if the computation is made otherwise than in one piece of compute_ns. */
 	double (*computation)(struct map *m);
+	bool own_buffers; /* size_begin makes them; out and in have none */
 	/* Messages pending at once, each with buffers of its own; null: 1. */
 	int (*messages)(const struct bench_run *run);
 	/* Around the points of a size: requests that outlive a sample, for instance. */

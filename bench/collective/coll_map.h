@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Overlap of a non-blocking collective over message size × computation time: every rank posts it, computes, waits.
+ * A sample is the longest of the ranks' times, each from its own start. T_comm is post and wait without computation (as
+ * OSU's), so that the ratio tells of overlap alone; the time `blocking` is the blocking collective, which
+ * mpiperf's figure goes by.
+ */
+#ifndef POVBENCH_COLLECTIVE_COLL_MAP_H
+#define POVBENCH_COLLECTIVE_COLL_MAP_H
+
+#include "overlap/map.h"
+
+/* What a file of a collective gives: its operation and its data. in and out are the ranks' own. */
+struct coll_data {
+	enum comm_coll op;
+	/* Makes and fills the buffers for m->bytes; null: no data. They may be the same. */
+	void (*make)(struct map *m, void **in, void **out);
+	void (*check)(struct map *m, void *out);
+};
+
+/* The members of a pattern that collectives share; `data` is to be a struct coll_data. */
+#define COLL_MAP_PATTERN                                                         \
+	.all_compute = true, .own_buffers = true, .sequence = coll_map_sequence, \
+	.reference = coll_map_reference, .size_begin = coll_map_size_begin,      \
+	.size_end = coll_map_size_end, .check = coll_map_check, .params = coll_map_params
+
+double coll_map_sequence(struct map *m);
+void coll_map_reference(struct map *m, struct samples *out);
+void coll_map_size_begin(struct map *m);
+void coll_map_size_end(struct map *m);
+void coll_map_check(struct map *m);
+void coll_map_params(struct map *m, struct result_point *point);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Overlap of MPI_Ibarrier: no data, so that the map is one column, of 0 bytes. Method: coll_map.h. */
+#include "collective/coll_map.h"
+
+static const struct coll_data data = {.op = COMM_BARRIER};
+
+static const struct map_pattern pattern = {
+	COLL_MAP_PATTERN,
+	.data = &data,
+	.no_bytes = true,
+};
+
+static int ibarrier_run(struct bench_run *run)
+{
+	return map_run(run, &pattern);
+}
+
+static uint64_t ibarrier_estimate_ns(const struct bench_run *run)
+{
+	return map_estimate_ns(run, &pattern, 1);
+}
+
+const struct bench bench_ibarrier = {
+	.name = "ibarrier",
+	.group = "collective",
+	.brief = "overlap of a non-blocking barrier",
+	.source = "after Denis & Trahay 2016, VII; OSU non-blocking collectives, IMB-NBC",
+	.kind = RESULT_MAP,
+	.ranks_min = 2,
+	.run = ibarrier_run,
+	.estimate_ns = ibarrier_estimate_ns,
+};
