@@ -6,6 +6,8 @@
  */
 #include "broadcast/rooted.h"
 #include "broadcast/algorithms.h"
+#include "base/log.h"
+#include "core/place.h"
 #include "core/sweep.h"
 
 #include <stdio.h>
@@ -16,6 +18,7 @@
 #define REPORTS_MAX 30
 #define STEADY_PCT 3.0
 #define TAG_ACK 32
+#define BUFFER_BYTES_MAX (256 << 20)
 #define SEED 1999 /* of the data that is checked */
 
 static void run_bcast(const struct rooted_case *rc, int root)
@@ -97,10 +100,16 @@ static void run_case(struct sweep_state *st, const struct rooted_case *rc)
 	c->ops->mark_end(c, 1);
 }
 
+/* Blocks per buffer: a sweep has only operations of a sort. */
+static size_t block_cnt(const struct comm *c, const struct rooted_op *ops)
+{
+	return ops->blocks ? (size_t)c->size : 1;
+}
+
 static void run_size(struct sweep_state *st, struct comm *c, const struct rooted_op *ops,
 		     size_t bytes)
 {
-	size_t blocks = 1;
+	size_t room = bytes * block_cnt(c, ops);
 	struct rooted_case rc = {
 		.comm = c,
 		.bytes = bytes,
@@ -108,12 +117,10 @@ static void run_size(struct sweep_state *st, struct comm *c, const struct rooted
 		.time_ns = st->run->opt->point_ns,
 	};
 
-	for (rc.op = ops; rc.op->op; rc.op++)
-		blocks = rc.op->blocks ? (size_t)c->size : blocks;
-	rc.in = bench_buffer_new(bytes * blocks, COMM_CONTIGUOUS);
-	rc.out = bench_buffer_new(bytes * blocks, COMM_CONTIGUOUS);
+	rc.in = bench_buffer_new(room, COMM_CONTIGUOUS);
+	rc.out = bench_buffer_new(room, COMM_CONTIGUOUS);
 	/* Numbers that can be added up for ever. */
-	memset(rc.in, 0, bytes * blocks);
+	memset(rc.in, 0, room);
 	for (rc.op = ops; rc.op->op; rc.op++) {
 		run_case(st, &rc);
 		st->done++;
@@ -124,22 +131,44 @@ static void run_size(struct sweep_state *st, struct comm *c, const struct rooted
 	free(rc.out);
 }
 
+/* The tasks of a case; the others sleep meanwhile, as waiting would take the cores from them. */
+static void run_tasks(struct sweep_state *st, struct comm *c, const struct rooted_op *ops)
+{
+	size_t i, bytes;
+
+	for (i = 0; i < st->sizes.cnt; i++) {
+		bytes = (size_t)st->sizes.value[i];
+		if (bytes * block_cnt(c, ops) <= BUFFER_BYTES_MAX) {
+			run_size(st, c, ops, bytes);
+			continue;
+		}
+		if (c->rank == 0)
+			log_warn(
+				"%zu bytes from each of %d tasks are left out: buffers of more than "
+				"%d MiB",
+				bytes, c->size, BUFFER_BYTES_MAX >> 20);
+		st->done += op_cnt(ops);
+	}
+}
+
 int rooted_sweep(struct bench_run *run, const struct rooted_op *ops,
 		 void (*method)(struct bench_run *run, const struct rooted_case *rc))
 {
 	struct sweep_state st = {.run = run, .method = method};
-	struct comm *c;
-	size_t i;
-	int n;
+	struct comm *all = run->comm, *c;
+	int n, rank;
 
 	sizes_init(&st.sizes, run);
-	st.all = tasks_cnt(run->comm->size) * st.sizes.cnt * op_cnt(ops);
-	for (n = run->comm->size < 2 ? 0 : 2; n; n = tasks_next(n, run->comm->size)) {
-		c = run->comm->ops->first(run->comm, n);
-		if (!c)
+	st.all = tasks_cnt(all->size) * st.sizes.cnt * op_cnt(ops);
+	for (n = all->size < 2 ? 0 : 2; n; n = tasks_next(n, all->size)) {
+		c = all->ops->first(all, n);
+		if (!c) {
+			place_rest(all);
 			continue;
-		for (i = 0; i < st.sizes.cnt; i++)
-			run_size(&st, c, ops, (size_t)st.sizes.value[i]);
+		}
+		run_tasks(&st, c, ops);
+		for (rank = n; all->rank == 0 && rank < all->size; rank++)
+			place_wake(all, rank);
 		c->ops->free(c);
 	}
 	sweep_release(&st.sizes);

@@ -11,7 +11,7 @@
 
 struct rooted_case;
 
-/* One way to do one operation; lists of them end with a null op. */
+/* One way to do one operation; lists of them end with a null op, and all have blocks or none. */
 struct rooted_op {
 	const char *op, *algorithm; /* as results name them */
 	bool blocks;		    /* takes or gives a block for each task, not one for all */

@@ -14,14 +14,14 @@ enum { TAG_DONE = 0x3de1, TAG_CNT, TAG_SAMPLES };
 /* A sleeper looks this often whether it is over: a few µs of CPU time each, less than a thousandth. */
 #define REST_NS 5000000
 
-static void tell_done(struct comm *c, int rank)
+void place_wake(struct comm *c, int rank)
 {
 	struct comm_msg nothing = {.buf = NULL, .bytes = 0};
 
 	c->ops->send(c, &nothing, rank, TAG_DONE);
 }
 
-static void rest_until_done(struct comm *c)
+void place_rest(struct comm *c)
 {
 	struct comm_msg nothing = {.buf = NULL, .bytes = 0};
 	struct comm_request done;
@@ -39,7 +39,7 @@ void place_run(struct bench_run *run, struct place place,
 	int rank;
 
 	if (!few) {
-		rest_until_done(c);
+		place_rest(c);
 		return;
 	}
 	sub.comm = few;
@@ -48,7 +48,7 @@ void place_run(struct bench_run *run, struct place place,
 	few->ops->pin(few, -1);
 	few->ops->free(few);
 	for (rank = place.ranks; c->rank == 0 && rank < c->size; rank++)
-		tell_done(c, rank);
+		place_wake(c, rank);
 }
 
 int place_core_cnt(struct comm *c)

@@ -23,6 +23,10 @@ struct place {
 void place_run(struct bench_run *run, struct place place,
 	       void (*fn)(struct bench_run *run, struct place place, void *ctx), void *ctx);
 
+/* Sleeps until rank 0 wakes this one. */
+void place_rest(struct comm *c);
+void place_wake(struct comm *c, int rank);
+
 /* How many cores the ranks of this node may use. */
 int place_core_cnt(struct comm *c);
 
