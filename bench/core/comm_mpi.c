@@ -288,17 +288,14 @@ static struct comm *mpi_first(struct comm *c, int n)
 struct comm *comm_mpi_init(int *argc, char ***argv, bool multiple)
 {
 	int wanted = multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, level;
-	uint32_t features = PARTITIONED | COMM_HAS_STEAL;
+	uint32_t features = PARTITIONED | compute_features();
 	MPI_Comm comm;
 
 	MPI_Init_thread(argc, argv, wanted, &level);
-	if (level >= MPI_THREAD_FUNNELED)
-		features |= COMM_HAS_THREADS;
+	if (level < MPI_THREAD_FUNNELED)
+		features &= ~(uint32_t)COMM_HAS_THREADS;
 	if (multiple && level >= MPI_THREAD_MULTIPLE)
 		features |= COMM_HAS_MULTIPLE;
-#ifdef _OPENMP
-	features |= COMM_HAS_OPENMP;
-#endif
 	/* Own messages in a communicator of their own. */
 	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
 	return comm_new(comm, mpi_process_new(level), features);

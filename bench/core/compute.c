@@ -131,6 +131,16 @@ void compute_free(struct compute_engine *e)
 	free(e);
 }
 
+uint32_t compute_features(void)
+{
+	uint32_t features = COMM_HAS_STEAL | COMM_HAS_THREADS;
+
+#ifdef _OPENMP
+	features |= COMM_HAS_OPENMP;
+#endif
+	return features;
+}
+
 double compute_ops_per_ns(const struct compute_engine *e)
 {
 	return e->ops_per_ns;

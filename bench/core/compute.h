@@ -13,6 +13,8 @@ struct compute_engine;
 /* Calibrates (some ms). local_rank of local_cnt ranks on this node: who takes which unit for load threads. */
 struct compute_engine *compute_new(int local_rank, int local_cnt);
 void compute_free(struct compute_engine *e); /* null is allowed */
+/* What of enum comm_feature computation decides. */
+uint32_t compute_features(void);
 
 /* Computes for ns. In threads of compute_threads_run always in the calling one only. */
 void compute_run(struct compute_engine *e, const struct compute *how, uint64_t ns);

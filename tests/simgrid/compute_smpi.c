@@ -32,6 +32,11 @@ void compute_free(struct compute_engine *e)
 	free(e);
 }
 
+uint32_t compute_features(void)
+{
+	return COMM_VIRTUAL_TIME;
+}
+
 double compute_ops_per_ns(const struct compute_engine *e)
 {
 	return e->ops_per_ns;
