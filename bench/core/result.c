@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A result is kept as the JSON that it will be: nothing has to be translated for writing, and a reader of the file has
+ * what classification and self-test had.
+ */
+#include "core/result_file.h"
+
+#include "base/log.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define QUANTILES 20 /* parts that the distribution is cut into, where samples are not kept */
+
+struct result_point {
+	json_t *json, *times, *values; /* borrowed from the result */
+	bool keep_samples;
+};
+
+struct result {
+	json_t *json, *points;
+	struct result_point **point;
+	size_t point_cnt;
+	bool keep_samples;
+};
+
+static const char *const kind_names[] = {
+	[RESULT_CURVE] = "curve",	  [RESULT_MAP] = "map",		[RESULT_LOAD] = "load",
+	[RESULT_BROADCAST] = "broadcast", [RESULT_STENCIL] = "stencil", [RESULT_TIMERS] = "timers",
+};
+
+/* A document that cannot grow is out of memory, the only way that these calls fail. */
+static void put(json_t *object, const char *key, json_t *value)
+{
+	if (json_object_set_new(object, key, value))
+		die("out of memory (a result)");
+}
+
+static json_t *date_now(void)
+{
+	char text[32];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	gmtime_r(&now, &tm);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return json_string(text);
+}
+
+struct result *result_new(const struct result_about *about)
+{
+	struct result *r = xcalloc(1, sizeof(*r));
+
+	r->json = json_object();
+	r->points = json_array();
+	/* Where the distribution is what is drawn, all of it is kept. */
+	r->keep_samples = about->keep_samples || about->kind == RESULT_STENCIL;
+	put(r->json, "benchmark", json_string(about->benchmark));
+	put(r->json, "group", json_string(about->group));
+	if (about->brief)
+		put(r->json, "brief", json_string(about->brief));
+	if (about->source)
+		put(r->json, "source", json_string(about->source));
+	put(r->json, "kind", json_string(kind_names[about->kind]));
+	put(r->json, "ranks", json_integer(about->ranks));
+	put(r->json, "date", date_now());
+	put(r->json, "options", about->options ? json_deep_copy(about->options) : json_object());
+	put(r->json, "points", r->points);
+	return r;
+}
+
+void result_free(struct result *r)
+{
+	size_t i;
+
+	if (!r)
+		return;
+	for (i = 0; i < r->point_cnt; i++)
+		free(r->point[i]);
+	free(r->point);
+	json_decref(r->json);
+	free(r);
+}
+
+const json_t *result_json(const struct result *r)
+{
+	return r->json;
+}
+
+struct result_point *result_point_add(struct result *r)
+{
+	struct result_point *p = xcalloc(1, sizeof(*p));
+
+	p->json = json_object();
+	p->times = json_object();
+	p->values = json_object();
+	p->keep_samples = r->keep_samples;
+	put(p->json, "times", p->times);
+	put(p->json, "values", p->values);
+	if (json_array_append_new(r->points, p->json))
+		die("out of memory (a result)");
+	r->point = xrealloc(r->point, (r->point_cnt + 1) * sizeof(struct result_point *));
+	r->point[r->point_cnt++] = p;
+	return p;
+}
+
+void result_param(struct result_point *p, const char *name, uint64_t value)
+{
+	put(p->json, name, json_integer((json_int_t)value));
+}
+
+void result_param_text(struct result_point *p, const char *name, const char *value)
+{
+	put(p->json, name, json_string(value));
+}
+
+void result_value(struct result_point *p, const char *name, double value)
+{
+	if (isfinite(value))
+		put(p->values, name, json_real(value));
+}
+
+static json_t *distribution(const struct samples *s)
+{
+	json_t *list = json_array();
+	int i;
+
+	for (i = 0; i <= QUANTILES; i++)
+		json_array_append_new(list, json_real(stats_quantile(s, (double)i / QUANTILES)));
+	return list;
+}
+
+static json_t *all_samples(const struct samples *s)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < s->cnt; i++)
+		json_array_append_new(list, json_real(s->value[i]));
+	return list;
+}
+
+void result_time(struct result_point *p, const char *name, const struct samples *s)
+{
+	json_t *t = json_object();
+	struct summary sum;
+
+	stats_summarize(s, &sum);
+	put(t, "cnt", json_integer((json_int_t)sum.cnt));
+	put(t, "median", json_real(sum.median));
+	put(t, "ci_low", json_real(sum.ci_low));
+	put(t, "ci_high", json_real(sum.ci_high));
+	put(t, "min", json_real(sum.min));
+	put(t, "p25", json_real(sum.p25));
+	put(t, "p75", json_real(sum.p75));
+	put(t, "p90", json_real(sum.p90));
+	put(t, "p99", json_real(sum.p99));
+	put(t, "max", json_real(sum.max));
+	put(t, "mean", json_real(sum.mean));
+	put(t, "sd", json_real(sum.sd));
+	if (p->keep_samples)
+		put(t, "samples", all_samples(s));
+	else if (s->cnt)
+		put(t, "quantiles", distribution(s));
+	put(p->times, name, t);
+}
+
+size_t result_point_cnt(const struct result *r)
+{
+	return r->point_cnt;
+}
+
+const struct result_point *result_point_at(const struct result *r, size_t idx)
+{
+	return r->point[idx];
+}
+
+static double number_of(const json_t *j)
+{
+	return json_is_number(j) ? json_number_value(j) : NAN;
+}
+
+double result_number(const struct result_point *p, const char *name)
+{
+	const char *dot = strrchr(name, '.');
+	const json_t *j = json_object_get(p->values, name);
+	char *time;
+
+	if (!j)
+		j = json_object_get(p->json, name);
+	if (j)
+		return number_of(j);
+	if (!dot)
+		return number_of(json_object_get(json_object_get(p->times, name), "median"));
+	time = xasprintf("%.*s", (int)(dot - name), name);
+	j = json_object_get(json_object_get(p->times, time), dot + 1);
+	free(time);
+	return number_of(j);
+}
+
+void result_sentence_set(struct result *r, const char *text)
+{
+	put(r->json, "sentence", json_string(text));
+}

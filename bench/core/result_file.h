@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Making results, and the file that holds them (kmod-docs/BENCH_FORMAT.md): what measured, its factors, and one result
+ * for each benchmark that was run. The file on disk is complete and valid at every moment.
+ */
+#ifndef POVBENCH_RESULT_FILE_H
+#define POVBENCH_RESULT_FILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "core/result.h"
+
+struct result_about {
+	const char *benchmark, *group, *brief, *source;
+	enum result_kind kind;
+	int ranks;
+	json_t *options; /* borrowed; what decides whether two runs are of the same thing; null allowed */
+	bool keep_samples;
+};
+
+struct result *result_new(const struct result_about *about);
+void result_free(struct result *r); /* null is allowed */
+/* Borrowed; valid until result_free. */
+const json_t *result_json(const struct result *r);
+/* A table for people: a row for each point, times in microseconds (medians). */
+void result_print(const struct result *r, FILE *out);
+
+struct result_file;
+
+/*
+ * The file at path, or a new one if there is none (written with the first result). Takes over factors. -EEXIST
+ * after printing: it holds results of another machine or MPI. -EINVAL after printing: something else lies there.
+ */
+int result_file_open(const char *path, json_t *factors, struct result_file **out);
+void result_file_free(struct result_file *f); /* null is allowed */
+/* Whether it holds a result of that benchmark with the same ranks and options. */
+bool result_file_has(const struct result_file *f, const struct result_about *about);
+/* Adds and writes: a new file takes the place of the old one. 0 or -errno after printing. */
+int result_file_add(struct result_file *f, const struct result *r);
+
+#endif
