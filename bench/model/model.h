@@ -2,8 +2,8 @@
 /*
  * A machine in virtual time, in one process, whose overlap, delays and steals are set exactly: what benchmarks must
  * find on it follows from the settings. Ranks are coroutines, time passes only in operations, and two runs
- * give the same times to the last digit. Links are never shared: n messages at once take as long as one (LogP,
- * Culler et al. 1993, with a time per byte).
+ * give the same times to the last digit. Unless shared_link says otherwise, n messages at once take as long as
+ * one (LogP, Culler et al. 1993, with a time per byte).
  *
  * A message of n bytes costs the sender send_ns of CPU and its announcement reaches the receiver after the link's
  * latency. It then depends on n:
@@ -46,6 +46,7 @@ struct model_settings {
 	double pack_byte_ns; /* CPU time per byte of strided data, in the call that sends */
 	double slow; /* data that move beside a computation take so many times as long as alone */
 	enum model_handshake handshake;
+	bool shared_link; /* rendezvous data between the same two ranks move one message after the other */
 	enum model_bcast bcast;
 
 	int cores; /* of each rank, for its load threads; the rank's own is one of them */

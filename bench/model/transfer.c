@@ -21,6 +21,7 @@ enum phase {
 	PHASE_RECEIVER, /* a CPU of the receiver must answer */
 	PHASE_ANSWERED,
 	PHASE_SENDER, /* a CPU of the sender must read the answer */
+	PHASE_QUEUED, /* another one has the link */
 	PHASE_DATA,
 };
 
@@ -151,6 +152,7 @@ static double data_share(struct message *m)
 }
 
 static void data_moved(struct sim *sim, void *arg, uint64_t generation);
+static void link_next(const struct message *done);
 
 static void data_go_on(struct message *m)
 {
@@ -178,14 +180,37 @@ static void data_moved(struct sim *sim, void *arg, uint64_t generation)
 	if (m->generation != generation)
 		return;
 	data_settle(m);
-	if (m->left_ns <= NOTHING_NS)
-		message_done(m);
-	else
+	if (m->left_ns > NOTHING_NS) {
 		data_go_on(m);
+		return;
+	}
+	message_done(m);
+	link_next(m);
+}
+
+static bool same_link(const struct message *a, const struct message *b)
+{
+	return a->env.from == b->env.from && a->env.to == b->env.to;
+}
+
+static bool link_taken(const struct message *m)
+{
+	const struct message *o;
+
+	for (o = m->sim->active; o; o = o->next) {
+		if (o != m && o->phase == PHASE_DATA && same_link(o, m))
+			return true;
+	}
+	return false;
 }
 
 static void data_begin(struct message *m, double first_ns)
 {
+	if (m->sim->set.shared_link && link_taken(m)) {
+		m->phase = PHASE_QUEUED;
+		m->left_ns = first_ns;
+		return;
+	}
 	m->phase = PHASE_DATA;
 	m->total_ns = first_ns + (double)m->from.bytes * m->sim->set.byte_ns;
 	m->left_ns = m->total_ns;
@@ -195,6 +220,19 @@ static void data_begin(struct message *m, double first_ns)
 		sim_at(m->sim, m->sim->now_ns, data_moved, m, ++m->generation);
 	else
 		data_go_on(m);
+}
+
+/* The link goes to the one that was sent first. `done` still knows where it went. */
+static void link_next(const struct message *done)
+{
+	struct message *m;
+
+	for (m = done->sim->active; m; m = m->next) {
+		if (m->phase == PHASE_QUEUED && same_link(m, done)) {
+			data_begin(m, m->left_ns);
+			return;
+		}
+	}
 }
 
 /* ---- meeting ---- */

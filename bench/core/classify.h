@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * One sentence for each result, by the rules below: no more than the numbers say, and the same for everybody. Whoever
+ * doubts one finds its numbers in the result.
+ *
+ * Maps. Each size is judged where computation and communication are of like length, where overlap matters most: by the
+ * median ratio of the points with T_comm/2 ≤ T_comp ≤ 2 T_comm; if there is none, by the nearest point, if that is within
+ * a factor of 8; else the size is not judged. A ratio below 0.25 is "overlap", below 0.75 "partial overlap", up to
+ * 1.25 "no overlap", above that "worse than one after the other". Neighbouring sizes of one class are a run. A single
+ * size between two sizes of one and the same other class counts as those: noise. "(eager)" is added to the first run
+ * only if it overlaps, the next and last one does not (no, worse), the change is found within a factor of 4 of
+ * the size, and at 1 MiB or below: then it looks like an eager threshold, and the size said is the last one below.
+ *
+ * Load. Each number of threads is judged by the medians over all sizes of T_measured − T_comm and of the ratio. "Delays of
+ * milliseconds" from the first number on from which on all have at least 0.5 ms; else "slower" if one has a ratio above
+ * 0.5; else "no delay".
+ *
+ * Broadcast. The latency at the largest number of tasks and the smallest size, for each algorithm; of OL_i the largest.
+ * Stencil. For each number of ranks per core the median overlap of the sizes with T_comp/4 ≤ T_comm ≤ 4 T_comp.
+ * Timers. At the largest number of ranks on a core: what MPI_Wtime makes of the CPU time. Curves: both ends.
+ */
+#ifndef POVBENCH_CLASSIFY_H
+#define POVBENCH_CLASSIFY_H
+
+#include "core/result.h"
+
+/* The sentence, to be freed; null if the result has nothing that a rule applies to. */
+char *classify_sentence(const struct result *r);
+/* Makes it the result's own (result_sentence_set). */
+void classify_set(struct result *r);
+
+enum classify_overlap {
+	CLASSIFY_UNJUDGED,
+	CLASSIFY_OVERLAP,
+	CLASSIFY_PARTIAL,
+	CLASSIFY_NONE,
+	CLASSIFY_WORSE,
+};
+/* How a map's size is judged, before odd ones are merged. */
+enum classify_overlap classify_size(const struct result *r, uint64_t bytes);
+
+#endif
