@@ -34,15 +34,6 @@ static int messages(const struct bench_run *run)
 	return run->opt->threads_max ? (int)run->opt->threads_max : THREADS_DEFAULT;
 }
 
-/* These threads are the cores that compute: --compute-cores would have each of them ask for all. */
-static void compute_one(struct map *m)
-{
-	const struct compute how = {.kind = m->run->opt->compute.kind, .cores = COMPUTE_ONE};
-
-	if (m->compute_ns)
-		m->comm->ops->compute(m->comm, &how, m->compute_ns);
-}
-
 /* Ready first: its sender's clock starts when it has heard so (III.A, thread by thread). */
 static void receive_thread(struct map *m, int thread)
 {
@@ -69,7 +60,7 @@ static void overlap_thread(void *arg, int thread)
 	t->start_ns = map_now(m);
 	c->ops->isend(c, &m->out[thread], 1, thread_tag(thread, MAP_TAG_DATA), &m->request[thread]);
 	posted = map_now(m);
-	compute_one(m);
+	map_compute(m);
 	computed = map_now(m);
 	c->ops->wait(c, &m->request[thread]);
 	t->in_calls_ns = posted - t->start_ns + map_now(m) - computed;
@@ -109,7 +100,7 @@ static void compute_thread(void *arg, int thread)
 	struct map *m = all->map;
 
 	t->start_ns = map_now(m);
-	compute_one(m);
+	map_compute(m);
 	t->end_ns = map_now(m);
 }
 
