@@ -67,7 +67,7 @@ endif
 
 # ---- its unit tests: tests/unit/test_bench_*.c, without any MPI ----
 
-BENCH_MPI_SRC := $(if $(BENCH_SRC),$(shell grep -l '<mpi.h>' $(BENCH_SRC)))
+BENCH_MPI_SRC := $(if $(BENCH_SRC),$(shell grep -lE '<mpi.h>|comm_(mpi|type).h' $(BENCH_SRC)))
 BENCH_LIB := $(BUILD)/libpovbench.a
 BENCH_LIB_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out $(BENCH_MPI_SRC),$(BENCH_SRC))) \
 	$(BUILD)/obj/bench/gen/benches.o $(BENCH_BASE_SRC:user/%.c=$(BUILD)/obj/%.o)
