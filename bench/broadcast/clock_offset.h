@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * What each task's clock says when task 0's says zero, by ping-pong: the round trip that took the shortest time pins the
- * other clock down best, to within half of it (Cristian 1989; Hoefler, Schneider & Lumsdaine 2008 for collectives). An
- * offset that is within that bound of zero is taken for zero: then the two may well be one clock, which has none.
+ * other clock down best, to within half of it (Cristian 1989; Hoefler, Schneider & Lumsdaine 2008 for collectives).
+ *
+ * A task so near that it must be on the same node has the same clock: its offset is 0 if the measurement allows that.
  */
 #ifndef POVBENCH_BROADCAST_CLOCK_OFFSET_H
 #define POVBENCH_BROADCAST_CLOCK_OFFSET_H

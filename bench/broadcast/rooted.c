@@ -215,7 +215,7 @@ bool rooted_reports(struct bench_run *run, const struct rooted_case *rc,
 		if (c->rank)
 			continue;
 		samples_add(out, ns);
-		more = wants_more(run->opt, out, c->ops->now_ns(c) - begin > limit_ns);
+		more = wants_more(run->opt, out, limit_ns && c->ops->now_ns(c) - begin > limit_ns);
 	}
 	return c->rank == 0 && stats_steady(out, STEADY_PCT);
 }

@@ -26,7 +26,7 @@ struct rooted_case {
 	size_t bytes;
 	void *in, *out;	  /* blocks of that size: one, or one for each task */
 	uint64_t repeat;  /* M */
-	uint64_t time_ns; /* for all that is measured in this case */
+	uint64_t time_ns; /* for all that is measured in this case; 0: as long as it takes */
 };
 
 /* The library's broadcast and ours (algorithms.h). */
@@ -41,7 +41,7 @@ uint64_t rooted_estimate_ns(const struct bench_run *run, const struct rooted_op 
 /*
  * Repeats report, which all tasks call, until it has been called often enough. What it returns on task 0 is the sample:
  * ns of one operation. At least 8 reports and at most 30, until their standard deviation is less than 3 % of the mean;
- * less of them if the options ask for less samples, or limit_ns runs out. Filled on task 0; false: it was not steady.
+ * less of them if the options ask for less samples, or limit_ns, if not 0, runs out. Filled on task 0; false: it was not steady.
  */
 bool rooted_reports(struct bench_run *run, const struct rooted_case *rc,
 		    double (*report)(const struct rooted_case *rc, void *ctx), void *ctx,

@@ -132,7 +132,8 @@ static void take_samples(struct bench_run *run, const struct rooted_case *rc, st
 			warmup--;
 		else
 			take(w, c->size, start, s);
-		more = wants_more(run->opt, w, s, c->ops->now_ns(c) - begin > rc->time_ns);
+		more = wants_more(run->opt, w, s,
+				  rc->time_ns && c->ops->now_ns(c) - begin > rc->time_ns);
 	}
 }
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# Programs for SimGrid, where its compiler is there: povbench, with simulated computation in the place of the real one, and
-# what finds the truth that the tests compare with. Included by the Makefile.
+# Programs for SimGrid, where its compiler is there: povbench, with X_smpi.c of here in the place of bench/core/X.c, and what
+# finds the truth that the tests compare with. Included by the Makefile.
 
 ifneq ($(shell command -v smpicc),)
 SMPI := build/povbench/smpi
-SMPI_SRC := $(filter-out bench/core/compute.c,$(wildcard bench/*/*.c)) tests/simgrid/compute_smpi.c \
-	$(wildcard user/base/*.c)
+SMPI_INSTEAD := $(wildcard tests/simgrid/*_smpi.c)
+SMPI_SRC := $(filter-out $(SMPI_INSTEAD:tests/simgrid/%_smpi.c=bench/core/%.c),$(wildcard bench/*.c bench/*/*.c)) \
+	$(SMPI_INSTEAD) $(wildcard user/base/*.c)
 SMPI_OBJ := $(SMPI_SRC:%.c=$(SMPI)/obj/%.o) $(SMPI)/obj/gen/benches.o
 SMPI_FLAGS := -DSMPI_NO_OVERRIDE_MALLOC -include tests/simgrid/smpi_names.h
 SMPI_BIN := $(SMPI)/povbench $(SMPI)/bcast_truth
