@@ -36,8 +36,7 @@ void range_widen_log(struct range *r, double value)
 		range_widen(r, value);
 }
 
-/* 1000 ns are 1 µs. Only what is asked for as a label is printed: few digits. */
-static const char *time_text(double ns, char *buf, size_t bytes)
+const char *axis_time_text(double ns, char *buf, size_t bytes)
 {
 	static const struct {
 		double ns;
@@ -84,7 +83,7 @@ void axis_time(struct script *s, const char *name, const struct range *r, bool l
 	/* Within a decade or two, 1 alone would leave an axis without labels. */
 	static const int few[] = {1, 2, 5, 0}, many[] = {1, 0};
 	const int *digit = high - low > 2 ? many : few;
-	char text[HUMAN_BYTES];
+	char text[AXIS_TEXT_BYTES];
 	bool first = true;
 	int at, i, k;
 
@@ -93,7 +92,9 @@ void axis_time(struct script *s, const char *name, const struct range *r, bool l
 	for (at = low; at <= high; at++) {
 		for (i = 0; digit[i]; i++)
 			put_tic(s,
-				labels ? time_text(digit[i] * pow(10, at), text, sizeof(text)) : "",
+				labels ?
+					axis_time_text(digit[i] * pow(10, at), text, sizeof(text)) :
+					"",
 				digit[i] * pow(10, at), &first);
 		for (k = 2; k < 10 && digit == many; k++)
 			fprintf(s->out, ", '' %.9g 1", k * pow(10, at));
@@ -104,7 +105,7 @@ void axis_time(struct script *s, const char *name, const struct range *r, bool l
 void axis_time_linear(struct script *s, const char *name, double high_ns)
 {
 	double step = pow(10, floor(log10(high_ns / LINEAR_TICS)));
-	char text[HUMAN_BYTES];
+	char text[AXIS_TEXT_BYTES];
 	bool first = true;
 	int i;
 
@@ -115,6 +116,7 @@ void axis_time_linear(struct script *s, const char *name, double high_ns)
 	script_line(s, "set %srange [0:%.9g]", name, high_ns);
 	fprintf(s->out, "set %stics (", name);
 	for (i = 0; i * step <= high_ns; i++)
-		put_tic(s, i ? time_text(i * step, text, sizeof(text)) : "0", i * step, &first);
+		put_tic(s, i ? axis_time_text(i * step, text, sizeof(text)) : "0", i * step,
+			&first);
 	script_line(s, ")");
 }

@@ -20,6 +20,10 @@ bool range_is_empty(const struct range *r);
 void range_widen(struct range *r, double value);     /* NaN changes nothing */
 void range_widen_log(struct range *r, double value); /* nor does what a logarithm does not have */
 
+/* "307 µs": three digits. Needs AXIS_TEXT_BYTES; returns buf. */
+#define AXIS_TEXT_BYTES 32
+const char *axis_time_text(double ns, char *buf, size_t bytes);
+
 /*
  * Logarithmic axes named "x" or "y", from low to high, both above 0. At most `tics` labels; none, but the marks, if
  * `labels` is off.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Cells are drawn in order of x, then y, and each a little too large to the right and to the top: the next one covers it.
- * Without that, a viewer that smooths edges lets the background shine through between them.
+ * Cells are drawn in order of x, then y, and each a little too large towards the next ones, which cover that. Without it, a
+ * viewer that smooths edges lets the background shine through between them.
  */
 #include "cells.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OVERLAP 0.02 /* of a cell's width */
+#define OVERLAP_PX 1.2 /* no pixel is covered by parts only; more would show at the corners */
 
 static int compare_values(const void *a, const void *b)
 {
@@ -172,29 +172,50 @@ struct range cells_axis_range(const struct cells_axis *a)
 	return (struct range){cells_axis_edges(a, 0).low, cells_axis_edges(a, a->cnt - 1).high};
 }
 
-static struct range edges_of(const struct cells_axis *a, double value)
+static size_t index_of(const struct cells_axis *a, double value)
 {
 	const double *at = bsearch(&value, a->value, a->cnt, sizeof(*a->value), compare_values);
-	struct range r = cells_axis_edges(a, (size_t)(at - a->value));
+
+	return (size_t)(at - a->value);
+}
+
+static bool has_cell(const struct cells *c, size_t x_idx, size_t y_idx)
+{
+	struct cell wanted;
+
+	if (x_idx >= c->x.cnt || y_idx >= c->y.cnt)
+		return false;
+	wanted = (struct cell){c->x.value[x_idx], c->y.value[y_idx], 0};
+	return bsearch(&wanted, c->cell, c->cnt, sizeof(*c->cell), compare_cells);
+}
+
+/* overlap: part of a cell's width. */
+static struct range edges(const struct cells_axis *a, size_t idx, double overlap)
+{
+	struct range r = cells_axis_edges(a, idx);
 
 	if (a->log)
-		r.high *= pow(r.high / r.low, OVERLAP);
+		r.high *= pow(r.high / r.low, overlap);
 	else
-		r.high += (r.high - r.low) * OVERLAP;
+		r.high += (r.high - r.low) * overlap;
 	return r;
 }
 
-void cells_write(const struct cells *c, struct script *s)
+void cells_write(const struct cells *c, double width_px, double height_px, struct script *s)
 {
+	double x_overlap = fmin(0.5, OVERLAP_PX * (double)c->x.cnt / width_px);
+	double y_overlap = fmin(0.5, OVERLAP_PX * (double)c->y.cnt / height_px);
 	size_t i;
 
 	script_block_begin(s);
 	for (i = 0; i < c->cnt; i++) {
-		struct range x = edges_of(&c->x, c->cell[i].x);
-		struct range y = edges_of(&c->y, c->cell[i].y);
+		const struct cell *one = &c->cell[i];
+		size_t x_idx = index_of(&c->x, one->x), y_idx = index_of(&c->y, one->y);
+		struct range x = edges(&c->x, x_idx, has_cell(c, x_idx + 1, y_idx) * x_overlap);
+		struct range y = edges(&c->y, y_idx, has_cell(c, x_idx, y_idx + 1) * y_overlap);
 
-		script_line(s, "%.9g %.9g %.9g %.9g %.9g %.9g %.6g", c->cell[i].x, x.low, x.high,
-			    c->cell[i].y, y.low, y.high, c->cell[i].colour);
+		script_line(s, "%.9g %.9g %.9g %.9g %.9g %.9g %.6g", one->x, x.low, x.high, one->y,
+			    y.low, y.high, one->colour);
 	}
 	script_block_end(s);
 }

@@ -40,7 +40,7 @@ void cells_release(struct cells *c);
 struct range cells_axis_edges(const struct cells_axis *a, size_t idx);
 struct range cells_axis_range(const struct cells_axis *a);
 
-/* A data block of: x low high y low high colour. */
-void cells_write(const struct cells *c, struct script *s);
+/* A data block of: x low high y low high colour. The map is to be about so large. */
+void cells_write(const struct cells *c, double width_px, double height_px, struct script *s);
 
 #endif

@@ -152,12 +152,12 @@ double data_time(const json_t *point, const char *name, const char *figure)
 	return number_of(json_object_get(time, figure));
 }
 
-const json_t *data_samples(const json_t *point, const char *name)
+const json_t *data_list(const json_t *point, const char *name, const char *list)
 {
 	const json_t *time = json_object_get(json_object_get(point, "times"), name);
-	const json_t *samples = json_object_get(time, "samples");
+	const json_t *values = json_object_get(time, list);
 
-	return json_array_size(samples) ? samples : NULL;
+	return json_array_size(values) ? values : NULL;
 }
 
 double data_value(const json_t *point, const char *name)

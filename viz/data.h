@@ -43,13 +43,12 @@ int data_keep(struct data *d, const char *condition);
 double data_param(const json_t *point, const char *name);
 const char *data_param_text(const json_t *point, const char *name);
 double data_time(const json_t *point, const char *name,
-		 const char *figure);				   /* "median", "ci_low" … */
-const json_t *data_samples(const json_t *point, const char *name); /* an array, not empty */
+		 const char *figure); /* "median", "ci_low" … */
+/* A list of a time's, "samples" or "quantiles", if it has one that is not empty. */
+const json_t *data_list(const json_t *point, const char *name, const char *list);
 double data_value(const json_t *point, const char *name);
 
-/* "" if it is not there. */
-const char *data_factor(const struct data_file *f, const char *name);
-/* Where it was measured: "Open MPI 4.1.4, shared memory, node7, 2026-11-21". Caller frees. */
+/* Where it was measured: "Open MPI v4.1.4, vader, node7, 2026-11-21". Caller frees. */
 char *data_origin(const struct data_file *f);
 /* The library and how it communicates, for a row of a grid. Caller frees. */
 char *data_library(const struct data_file *f);

@@ -39,7 +39,8 @@ int gnuplot_format(const char *path, enum format *out)
 
 void gnuplot_terminal(struct script *s, enum format format, uint64_t width_px, uint64_t height_px)
 {
-	script_line(s, "set encoding utf8");
+	/* Points in Cairo, pixels in SVG. */
+	script_line(s, "set encoding utf8\nsmall = '%s'", format == FORMAT_SVG ? ",12" : ",9");
 	switch (format) {
 	case FORMAT_SVG:
 		script_line(s,

@@ -11,7 +11,7 @@ enum format { FORMAT_SVG, FORMAT_PNG, FORMAT_PDF };
 
 /* By the name's end. -EINVAL after printing what names are possible. */
 int gnuplot_format(const char *path, enum format *out);
-/* "set terminal", with fonts that are legible at this size. */
+/* "set terminal", with fonts that are legible at this size; the variable "small" is the font for what is less important. */
 void gnuplot_terminal(struct script *s, enum format format, uint64_t width_px, uint64_t height_px);
 /*
  * Draws: head and body are finished scripts, what is between them sets the output. path appears only when all

@@ -35,7 +35,7 @@ static double ratio_colour(const json_t *point)
 
 static double delay_colour(const json_t *point)
 {
-	double delay = data_value(point, "delay");
+	double delay = data_value(point, "ratio");
 
 	return isnan(delay) ? NAN : fmax(DELAY_MIN, fmin(DELAY_MAX, delay));
 }
@@ -114,29 +114,33 @@ static void write_threads_axis(const struct heat *h, bool labels, struct script 
 	script_line(s, ")");
 }
 
-void heat_write(const struct heat *h, enum palette p, int x_tics, bool x_labels, bool y_labels,
-		struct script *s)
+static void write_background(struct script *s)
+{
+	script_line(s, "set object 1 rectangle from graph 0,0 to graph 1,1 behind "
+		       "fillcolor rgb '#c8c8c8' fillstyle solid noborder");
+}
+
+void heat_write(const struct heat *h, const struct heat_style *style, struct script *s)
 {
 	unsigned int cells;
 	bool comm = false;
 
-	axis_bytes(s, "x", &h->x, x_tics, x_labels);
+	axis_bytes(s, "x", &h->x, style->x_tics, style->x_labels);
 	if (h->kind == HEAT_DELAY)
-		write_threads_axis(h, y_labels, s);
+		write_threads_axis(h, style->y_labels, s);
 	else
-		axis_time(s, "y", &h->y, y_labels);
-	cells_write(&h->cells, s);
+		axis_time(s, "y", &h->y, style->y_labels);
+	cells_write(&h->cells, style->width_px, style->height_px, s);
 	cells = s->block_cnt;
 	if (h->kind == HEAT_RATIO)
 		comm = write_comm(h, s);
-	script_line(s, "set object 1 rectangle from graph 0,0 to graph 1,1 behind "
-		       "fillcolor rgb '#c8c8c8' fillstyle solid noborder");
+	write_background(s);
 	fprintf(s->out,
 		"plot $d%u using 1:4:2:3:5:6:7 with boxxyerror linecolor palette "
 		"fillstyle solid noborder notitle",
 		cells);
 	/* White on bright yellow is hard to see; the paper's map seldom has that beside the line. */
-	if (comm && p == PALETTE_SAFE)
+	if (comm && style->palette == PALETTE_SAFE)
 		fprintf(s->out, ", $d%u with lines linecolor rgb 'black' linewidth 5 notitle",
 			s->block_cnt);
 	if (comm)

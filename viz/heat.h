@@ -28,8 +28,14 @@ void heat_release(struct heat *h);
 
 /* Colours, their scale and what the colour box says; the box's place is the caller's. */
 void heat_write_colours(const struct heat *h, enum palette p, struct script *s);
+struct heat_style {
+	enum palette palette;
+	double width_px, height_px; /* of the map alone, about */
+	int x_tics;		    /* labels at most */
+	bool x_labels, y_labels;
+};
+
 /* Axes, and the map itself; title, margins and axis labels are the caller's. */
-void heat_write(const struct heat *h, enum palette p, int x_tics, bool x_labels, bool y_labels,
-		struct script *s);
+void heat_write(const struct heat *h, const struct heat_style *style, struct script *s);
 
 #endif

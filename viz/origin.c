@@ -34,42 +34,73 @@ char *data_title(const char *benchmark)
 	return title;
 }
 
-const char *data_factor(const struct data_file *f, const char *name)
+/* A factor, or a member of one that is an object; "" if it is not there. */
+static const char *factor(const struct data_file *f, const char *name, const char *member)
 {
-	const json_t *factors = json_object_get(f->root, "factors");
-	const char *text = json_string_value(json_object_get(factors, name));
+	const json_t *value = json_object_get(json_object_get(f->root, "factors"), name);
+	const char *text;
 
+	if (member && json_is_object(value))
+		value = json_object_get(value, member);
+	text = json_string_value(value);
 	return text ? text : "";
 }
 
 /* "a, b": with no comma where one of them is empty. Frees a. */
-static char *join(char *a, const char *b, int len)
+static char *join(char *a, const char *b, size_t len)
 {
 	char *both;
 
 	if (!len)
 		return a;
-	both = xasprintf("%s%s%.*s", a, *a ? ", " : "", len, b);
+	both = xasprintf("%s%s%.*s", a, *a ? ", " : "", (int)len, b);
 	free(a);
 	return both;
 }
 
-static char *join_factor(char *line, const struct data_file *f, const char *name)
+/* "Open MPI v4.1.4, package: …" up to the comma; "MPICH Version:\t4.0.2" without the word between. */
+static char *library_name(const struct data_file *f)
 {
-	const char *text = data_factor(f, name);
+	const char *text = factor(f, "mpi", "library");
+	size_t len = strcspn(text, ",\n");
+	const char *label = strstr(text, " Version:"), *rest;
 
-	return join(line, text, (int)strcspn(text, "\n"));
+	if (!label || label >= text + len)
+		return xasprintf("%.*s", (int)len, text);
+	rest = label + strlen(" Version:");
+	rest += strspn(rest, " \t");
+	return xasprintf("%.*s %.*s", (int)(label - text), text, (int)strcspn(rest, ",\n"), rest);
+}
+
+/*
+ * What was chosen to communicate by: Open MPI's byte transfer layers but the one to oneself, or MPICH's network module.
+ * Nothing chosen, nothing said.
+ */
+static char *join_transport(char *line, const struct data_file *f)
+{
+	const char *at = factor(f, "transport", "btl");
+	size_t len;
+
+	if (!*at)
+		at = factor(f, "transport", "MPIR_CVAR_CH4_NETMOD");
+	for (; *at; at += len + (at[len] == ',')) {
+		len = strcspn(at, ",");
+		if (len != 4 || memcmp(at, "self", 4))
+			line = join(line, at, len);
+	}
+	return line;
 }
 
 char *data_library(const struct data_file *f)
 {
-	return join_factor(join_factor(xstrdup(""), f, "mpi"), f, "transport");
+	return join_transport(library_name(f), f);
 }
 
 char *data_origin(const struct data_file *f)
 {
-	char *line = join_factor(data_library(f), f, "host");
+	const char *host = factor(f, "host", NULL), *date = factor(f, "date", NULL);
+	char *line = join(data_library(f), host, strcspn(host, "\n"));
 
 	/* The day is enough: "2026-11-21T12:00:00Z". */
-	return join(line, data_factor(f, "date"), (int)strcspn(data_factor(f, "date"), "T \n"));
+	return join(line, date, strcspn(date, "T \n"));
 }

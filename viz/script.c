@@ -114,7 +114,7 @@ static void put_wrapped(struct script *s, const char *text, size_t columns)
 
 void script_title(struct script *s, const char *name, const char *const *lines, size_t columns)
 {
-	fputs("set title '{/:Bold ", s->out);
+	fputs("'{/:Bold ", s->out);
 	put_escaped(s, name, strlen(name));
 	fputs("}'", s->out);
 	for (; *lines; lines++)

@@ -10,5 +10,11 @@ int single_draw(const struct plot *p, const char *y_label, struct script *s);
 
 /* The title: what is shown, where it was measured, and the first result's sentence. */
 void single_title(const struct plot *p, const char *name, struct script *s);
+/*
+ * The same above a picture of rows × columns panels, which it begins; "unset multiplot" ends it. Without rows the caller
+ * places them.
+ */
+void single_head(const struct plot *p, const char *name, size_t rows, size_t columns,
+		 struct script *s);
 
 #endif

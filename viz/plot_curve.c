@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The references: time of a transfer over message size, and the bandwidth that it comes to, with the confidence interval
+ * of the median as a band. Several results, of one file or of several, share the picture.
+ */
+#include "chart.h"
+#include "picture.h"
+#include "single.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool curve_takes(const struct data_result *r)
+{
+	return !strcmp(r->kind, "curve") && r->point_cnt;
+}
+
+static void curve_size(const struct plot *p, uint64_t *width_px, uint64_t *height_px)
+{
+	(void)p;
+	*width_px = 1180;
+	*height_px = 560;
+}
+
+/* The benchmark; with several files, of which library as well. */
+static char *name_of(const struct plot *p, const struct data_result *r)
+{
+	char *library, *name, *title = data_title(r->benchmark);
+	size_t i;
+
+	for (i = 0; i < p->cnt && p->result[i]->file == r->file; i++)
+		;
+	if (i == p->cnt)
+		return title;
+	library = data_library(r->file);
+	name = xasprintf("%s, %s", title, library);
+	free(library);
+	free(title);
+	return name;
+}
+
+/* Times in ns; or bytes per ns, which is GB/s, with the interval's ends exchanged. */
+static void add_points(struct chart_line *l, const struct data_result *r, bool bandwidth)
+{
+	size_t i;
+
+	for (i = 0; i < r->point_cnt; i++) {
+		double bytes = data_param(r->point[i], "bytes");
+		double median = data_time(r->point[i], "measured", "median");
+		double low = data_time(r->point[i], "measured", "ci_low");
+		double high = data_time(r->point[i], "measured", "ci_high");
+
+		if (!(bytes > 0) || !(median > 0))
+			continue;
+		if (bandwidth)
+			chart_point_add(l, bytes, bytes / median, bytes / high, bytes / low);
+		else
+			chart_point_add(l, bytes, median, low, high);
+	}
+}
+
+static int chart_fill(struct chart *c, const struct plot *p, bool bandwidth)
+{
+	struct range x;
+	size_t i;
+
+	chart_init(c);
+	for (i = 0; i < p->cnt; i++)
+		add_points(chart_line_add(c, name_of(p, p->result[i])), p->result[i], bandwidth);
+	x = chart_range_x(c, true);
+	if (!range_is_empty(&x))
+		return 0;
+	log_error("%s: %s: no point to draw", p->result[0]->file->path, p->result[0]->benchmark);
+	chart_release(c);
+	return -ENODATA;
+}
+
+static void write_latency(const struct chart *c, const struct plot *p, struct script *s)
+{
+	struct range y = chart_range_y(c, true);
+
+	/* Room for the key, above all lines. */
+	y.low /= 1.3;
+	y.high *= 2 * pow(y.high / y.low, 0.06 * (double)c->cnt);
+	axis_time(s, "y", &y, true);
+	script_line(s, "set title 'Time'\nset ylabel 'median, and its 95 %% confidence interval'");
+	script_line(s, "set key top left reverse Left");
+	chart_write(c, p->palette, CHART_MARKS, s);
+}
+
+static void write_bandwidth(const struct chart *c, const struct plot *p, struct script *s)
+{
+	script_line(s, "unset logscale y\nset yrange [0:*]\nset ytics autofreq\n"
+		       "set title 'Bandwidth'\nset ylabel 'GB/s'\nunset key");
+	chart_write(c, p->palette, CHART_MARKS, s);
+}
+
+static int curve_draw(const struct plot *p, struct script *s)
+{
+	struct chart latency, bandwidth;
+	struct range x;
+	int err = chart_fill(&latency, p, false);
+
+	if (err)
+		return err;
+	chart_fill(&bandwidth, p, true);
+	x = chart_range_x(&latency, true);
+	x = (struct range){x.low / 1.2, x.high * 1.2};
+	single_head(p, p->cnt > 1 ? "Reference times" : p->result[0]->benchmark, 1, 2, s);
+	axis_bytes(s, "x", &x, 7, true);
+	script_line(s, "set tics nomirror\nset grid\nset xlabel 'message size'");
+	write_latency(&latency, p, s);
+	write_bandwidth(&bandwidth, p, s);
+	script_line(s, "unset multiplot");
+	chart_release(&latency);
+	chart_release(&bandwidth);
+	return 0;
+}
+
+const struct picture plot_curve = {
+	.name = "curve",
+	.brief = "Time and bandwidth over message size, with confidence intervals.",
+	.many = true,
+	.takes = curve_takes,
+	.size = curve_size,
+	.draw = curve_draw,
+};

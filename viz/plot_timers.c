@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What clocks say of the same work when ranks share a core (Nigay et al. 2020, table 1): the mean over the ranks of each
+ * reading's median, over the number of ranks per core. A clock of the process stays level; one of the wall rises.
+ */
+#include "chart.h"
+#include "picture.h"
+#include "single.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool timers_takes(const struct data_result *r)
+{
+	return !strcmp(r->kind, "timers") && r->point_cnt;
+}
+
+/* The mean over all points with so many ranks per core; NaN if none of them has that time. */
+static double mean_of(const struct data_result *r, const char *time, double ranks)
+{
+	double sum = 0, value;
+	size_t i, cnt = 0;
+
+	for (i = 0; i < r->point_cnt; i++) {
+		value = data_time(r->point[i], time, "median");
+		if (data_param(r->point[i], "ranks_per_core") == ranks && isfinite(value)) {
+			sum += value;
+			cnt++;
+		}
+	}
+	return cnt ? sum / (double)cnt : NAN;
+}
+
+static bool has_x(const struct chart_line *l, double x)
+{
+	size_t i;
+
+	for (i = 0; i < l->cnt; i++) {
+		if (l->point[i].x == x)
+			return true;
+	}
+	return false;
+}
+
+static void fill(struct chart *c, const struct data_result *r)
+{
+	const char *key;
+	json_t *value;
+	size_t i;
+
+	for (i = 0; i < r->point_cnt; i++) {
+		double ranks = data_param(r->point[i], "ranks_per_core");
+
+		json_object_foreach(json_object_get(r->point[i], "times"), key, value)
+		{
+			struct chart_line *l = chart_line_get(c, xstrdup(key));
+
+			if (!has_x(l, ranks))
+				chart_point_add(l, ranks, mean_of(r, key, ranks), NAN, NAN);
+		}
+	}
+}
+
+static void write_axes(const struct range *x, const struct range *y, struct script *s)
+{
+	axis_time_linear(s, "y", y->high * 1.3);
+	script_line(s, "set xrange [%.9g:%.9g]\nset xtics 1", x->low - 0.3, x->high + 0.3);
+	script_line(s, "set xlabel 'ranks per core'\nset ylabel 'reading, mean over the ranks'");
+	script_line(s, "set tics nomirror\nset grid\nset key top left reverse Left");
+}
+
+static int timers_draw(const struct plot *p, struct script *s)
+{
+	const struct data_result *r = p->result[0];
+	struct range x, y;
+	struct chart c;
+	int err = 0;
+
+	chart_init(&c);
+	fill(&c, r);
+	x = chart_range_x(&c, false);
+	y = chart_range_y(&c, false);
+	if (!(y.high > 0)) {
+		log_error("%s: %s: no point to draw", r->file->path, r->benchmark);
+		err = -ENODATA;
+	} else if (c.cnt > PALETTE_LINE_CNT) {
+		log_error("%s: %s: %zu times are too many for one picture", r->file->path,
+			  r->benchmark, c.cnt);
+		err = -EINVAL;
+	} else {
+		single_title(p, r->benchmark, s);
+		write_axes(&x, &y, s);
+		chart_write(&c, p->palette, CHART_MARKS, s);
+	}
+	chart_release(&c);
+	return err;
+}
+
+const struct picture plot_timers = {
+	.name = "timers",
+	.brief = "What clocks read for the same work, over the number of ranks per core.",
+	.takes = timers_takes,
+	.size = single_size,
+	.draw = timers_draw,
+};

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A parameter varies if two points differ in it, also if one of them does not have it. Sizes and times are recognised by
+ * their names, which end in the unit.
+ */
+#include "series.h"
+
+#include "axis.h"
+
+#include "base/human.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES_MAX 5 /* values in a hint */
+
+void series_init(struct series *s, const char *const *axes)
+{
+	*s = (struct series){.axes = axes};
+}
+
+void series_release(struct series *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->param_cnt; i++)
+		free(s->param[i]);
+	free(s->param);
+	free(s->varies);
+	free(s->point);
+	*s = (struct series){0};
+}
+
+void series_add(struct series *s, const json_t *point)
+{
+	s->point = xrealloc(s->point, (s->cnt + 1) * sizeof(*s->point));
+	s->point[s->cnt++] = point;
+}
+
+static bool is_axis(const struct series *s, const char *name)
+{
+	size_t i;
+
+	for (i = 0; s->axes[i]; i++) {
+		if (!strcmp(s->axes[i], name))
+			return true;
+	}
+	return false;
+}
+
+static bool is_known(const struct series *s, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < s->param_cnt; i++) {
+		if (!strcmp(s->param[i], name))
+			return true;
+	}
+	return false;
+}
+
+static bool does_vary(const struct series *s, const char *name)
+{
+	const json_t *first = json_object_get(s->point[0], name), *other;
+	size_t i;
+
+	for (i = 1; i < s->cnt; i++) {
+		other = json_object_get(s->point[i], name);
+		if (!first != !other || (first && !json_equal(first, other)))
+			return true;
+	}
+	return false;
+}
+
+void series_find_params(struct series *s)
+{
+	const char *key;
+	json_t *value;
+	size_t i;
+
+	for (i = 0; i < s->cnt; i++) {
+		/* Iterating wants an object that may be changed, and changes nothing. */
+		json_object_foreach((json_t *)(uintptr_t)s->point[i], key, value)
+		{
+			if ((!json_is_number(value) && !json_is_string(value)) || is_axis(s, key) ||
+			    is_known(s, key))
+				continue;
+			s->param = xrealloc(s->param, (s->param_cnt + 1) * sizeof(*s->param));
+			s->varies = xrealloc(s->varies, (s->param_cnt + 1) * sizeof(*s->varies));
+			s->varies[s->param_cnt] = does_vary(s, key);
+			s->param[s->param_cnt++] = xstrdup(key);
+		}
+	}
+}
+
+static bool ends_in(const char *name, const char *end)
+{
+	size_t len = strlen(name), end_len = strlen(end);
+
+	return len >= end_len && !strcmp(name + len - end_len, end);
+}
+
+/* "64 KiB", "V = 2", "binomial": with the name where the value alone says too little. */
+static char *describe(const json_t *point, const char *name)
+{
+	const char *text = data_param_text(point, name);
+	double number = data_param(point, name);
+	bool whole = number >= 0 && number < 0x1p63;
+	char buf[HUMAN_BYTES], *words, *c;
+
+	if (!strcmp(name, "ranks_per_core"))
+		return xasprintf("V = %.9g", number);
+	if (whole && ends_in(name, "bytes"))
+		return xstrdup(human_bytes(buf, sizeof(buf), (uint64_t)number));
+	if (text)
+		words = xstrdup(text);
+	else if (whole && ends_in(name, "_ns"))
+		words = xasprintf("%.*s %s", (int)strlen(name) - 3, name,
+				  axis_time_text(number, buf, sizeof(buf)));
+	else
+		words = xasprintf("%s %.9g", name, number);
+	for (c = words; *c; c++)
+		*c = *c == '_' ? ' ' : *c;
+	return words;
+}
+
+char *series_name(const struct series *s, const json_t *point, bool varying)
+{
+	char *name = xstrdup(""), *more, *part;
+	size_t i;
+
+	for (i = 0; i < s->param_cnt; i++) {
+		if (s->varies[i] != varying || !json_object_get(point, s->param[i]))
+			continue;
+		part = describe(point, s->param[i]);
+		more = xasprintf("%s%s%s", name, *name ? ", " : "", part);
+		free(part);
+		free(name);
+		name = more;
+	}
+	return name;
+}
+
+/* The first values of a parameter, as --where takes them. Caller frees. */
+static char *values_of(const struct series *s, const char *name)
+{
+	const json_t *seen[NAMES_MAX];
+	size_t cnt = 0, i, k;
+	char *list = xstrdup(""), *more;
+
+	for (i = 0; i < s->cnt && cnt < NAMES_MAX; i++) {
+		const json_t *value = json_object_get(s->point[i], name);
+		const char *text = json_string_value(value);
+
+		for (k = 0; k < cnt && !json_equal(seen[k], value); k++)
+			;
+		if (!value || k < cnt)
+			continue;
+		seen[cnt++] = value;
+		more = text ? xasprintf("%s %s", list, text) :
+			      xasprintf("%s %.9g", list, json_number_value(value));
+		free(list);
+		list = more;
+	}
+	more = xasprintf("%s%s", list, cnt == NAMES_MAX ? " …" : "");
+	free(list);
+	return more;
+}
+
+int series_refuse(const struct series *s, const char *benchmark, size_t line_cnt)
+{
+	char *values;
+	size_t i;
+
+	log_error("%s: %zu lines are too many for one picture; choose with --where:", benchmark,
+		  line_cnt);
+	for (i = 0; i < s->param_cnt; i++) {
+		if (!s->varies[i])
+			continue;
+		values = values_of(s, s->param[i]);
+		log_error("  --where %s=…   there are:%s", s->param[i], values);
+		free(values);
+	}
+	return -EINVAL;
+}
