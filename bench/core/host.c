@@ -5,10 +5,12 @@
  */
 #include "core/host.h"
 
+#include "base/log.h"
 #include "core/clock.h"
 #include "core/units.h"
 #include "version.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,17 +22,17 @@
 extern char **environ;
 
 /* The first line of a file; false if there is none. */
-static int read_line(const char *path, char *line, size_t bytes)
+static bool read_line(const char *path, char *line, size_t bytes)
 {
 	FILE *f = fopen(path, "r");
 	char *got;
 
 	if (!f)
-		return 0;
+		return false;
 	got = fgets(line, (int)bytes, f);
 	fclose(f);
 	if (!got)
-		return 0;
+		return false;
 	line[strcspn(line, "\n")] = '\0';
 	return line[0] != '\0';
 }
@@ -101,28 +103,39 @@ static json_t *clock_factors(void)
 	return clock;
 }
 
-/* Settings of OpenMP, MPI and its transports that users make in the environment. */
+static bool begins_with_one_of(const char *text, const char *const *begins)
+{
+	for (; *begins; begins++) {
+		if (!strncmp(text, *begins, strlen(*begins)))
+			return true;
+	}
+	return false;
+}
+
+/* Settings of OpenMP, MPI and its transports that users make in the environment or through the launcher. */
 static json_t *environment_factors(void)
 {
-	static const char *const begins[] = {"OMP_", "GOMP_", "OMPI_MCA_", "MPICH_", "MPIR_",
-					     "UCX_", "FI_",   "HYDRA_",	   "I_MPI_", "KMP_",
-					     "MV2_", "PSM2_", NULL};
+	static const char *const wanted[] = {"OMP_",  "GOMP_", "KMP_", "OMPI_MCA_", "MPICH_",
+					     "MPIR_", "UCX_",  "FI_",  "HYDRA_",    "I_MPI_",
+					     "MV2_",  "PSM2_", NULL};
+	/* The launcher's own words to its processes; some differ from run to run. */
+	static const char *const launchers[] = {
+		"OMPI_MCA_orte",  "OMPI_MCA_ess",	   "OMPI_MCA_pmix",
+		"OMPI_MCA_shmem", "OMPI_MCA_initial_wdir", "OMPI_MCA_mpi_oversubscribe",
+		"OMPI_MCA_prte",  "PSM2_DEVICES",	   NULL};
 	json_t *list = json_object();
-	char name[256];
-	int i, e;
+	char *name;
+	int e;
 
 	for (e = 0; environ && environ[e]; e++) {
 		size_t len = strcspn(environ[e], "=");
 
-		for (i = 0; begins[i] && strncmp(environ[e], begins[i], strlen(begins[i])); i++)
-			;
-		if (!begins[i] || len >= sizeof(name) || !environ[e][len])
+		if (!environ[e][len] || !begins_with_one_of(environ[e], wanted) ||
+		    begins_with_one_of(environ[e], launchers))
 			continue;
-		/* The launcher's own words to its processes differ from run to run. */
-		if (strstr(environ[e], "orte_") || strstr(environ[e], "orte-"))
-			continue;
-		snprintf(name, sizeof(name), "%.*s", (int)len, environ[e]);
+		name = xasprintf("%.*s", (int)len, environ[e]);
 		json_object_set_new(list, name, json_string(environ[e] + len + 1));
+		free(name);
 	}
 	return list;
 }

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TEXT_BYTES 1024
+#define TEXT_BYTES 8192 /* libraries announce room, not length */
 #define CPUS_BYTES 256
 
 /* What a rank tells of its place. */

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * One table for all benchmarks: a result says what it was measured with, and two benchmarks of one suite with the same
+ * words. The letters are those that users of the OSU benchmarks know. What is not typed comes from one of two presets.
+ */
+#include "args.h"
+
+#include "base/human.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MESSAGE_BYTES_MAX (1ull << 30) /* MPI counts in an int; strided data takes twice that */
+#define COMPUTE_NS_MAX 60000000000ull
+
+static const char *const kind_choices[] = {"deadline", "work", NULL};
+static const char *const cores_choices[] = {"one", "all", "openmp", NULL};
+
+#define AT(member) offsetof(struct args, member)
+
+const struct option_def args_options[] = {
+	{.name = "bytes",
+	 .letter = 'm',
+	 .type = OPTION_STRING,
+	 .offset = AT(bytes),
+	 .arg = "MIN:MAX",
+	 .help = "Message sizes, such as 64:4M. Full: 1:128M. Quick: 64:4M."},
+	{.name = "compute",
+	 .letter = 'd',
+	 .type = OPTION_STRING,
+	 .offset = AT(compute),
+	 .arg = "MIN:MAX",
+	 .help = "Computation times, such as 20us:10ms. Full: 1us:20ms. Quick: 20us:6ms."},
+	{.name = "step",
+	 .type = OPTION_STRING,
+	 .offset = AT(step),
+	 .arg = "FACTOR",
+	 .help = "From one size or time to the next: a factor above 1, or sqrt2. Full: sqrt2. Quick: 4."},
+	{.name = "samples",
+	 .letter = 'i',
+	 .type = OPTION_U64,
+	 .offset = AT(samples),
+	 .arg = "N",
+	 .max = 1000000,
+	 .help = "Samples of each point, at least. Full and quick: 50."},
+	{.name = "ci",
+	 .type = OPTION_STRING,
+	 .offset = AT(ci),
+	 .arg = "PERCENT",
+	 .help = "Go on sampling a point until the 95 % confidence interval of its median is within plus "
+		 "and minus so much of it, such as 2.5; 0 takes --samples only. Full and quick: 0."},
+	{.name = "samples-max",
+	 .type = OPTION_U64,
+	 .offset = AT(samples_max),
+	 .arg = "N",
+	 .dflt = "1000",
+	 .min = 1,
+	 .max = 1000000,
+	 .help = "Samples of a point with --ci, at most."},
+	{.name = "warmup",
+	 .letter = 'x',
+	 .type = OPTION_U64,
+	 .offset = AT(warmup),
+	 .arg = "N",
+	 .dflt = "2",
+	 .max = 1000000,
+	 .help = "Samples thrown away before each point."},
+	{.name = "point-time",
+	 .type = OPTION_SECONDS,
+	 .offset = AT(point_ns),
+	 .arg = "TIME",
+	 .help = "A point ends after this time even with fewer samples. Full: 3. Quick: 300ms."},
+	{.name = "compute-kind",
+	 .type = OPTION_CHOICE,
+	 .offset = AT(compute_kind),
+	 .arg = "KIND",
+	 .dflt = "deadline",
+	 .choices = kind_choices,
+	 .help = "Computation until the clock says so, or a calibrated amount of work, which takes longer "
+		 "where CPU time is stolen."},
+	{.name = "compute-cores",
+	 .type = OPTION_CHOICE,
+	 .offset = AT(compute_cores),
+	 .arg = "CORES",
+	 .dflt = "one",
+	 .choices = cores_choices,
+	 .help = "Who computes: the thread that communicates, a thread on each core that the rank may use, "
+		 "or an OpenMP parallel region."},
+	{.name = "threads",
+	 .letter = 't',
+	 .type = OPTION_U64,
+	 .offset = AT(threads),
+	 .arg = "N",
+	 .max = 4096,
+	 .help = "Threads that load the cores or that communicate, at most; 0 is as many as "
+		 "fit the benchmark."},
+	{.name = "bind",
+	 .letter = 'b',
+	 .type = OPTION_FLAG,
+	 .offset = AT(bind),
+	 .help = "Bind the threads of the load, a processing unit each."},
+	{.name = "window",
+	 .letter = 'W',
+	 .type = OPTION_U64,
+	 .offset = AT(window),
+	 .arg = "N",
+	 .dflt = "16",
+	 .min = 1,
+	 .max = 4096,
+	 .help = "Requests pending at once, where there are several."},
+	{.name = "repeat",
+	 .letter = 'M',
+	 .type = OPTION_U64,
+	 .offset = AT(repeat),
+	 .arg = "N",
+	 .help = "Broadcasts of one report, or other operations timed together. Full: 100. Quick: 20.",
+	 .max = 1000000},
+	{.name = "validate",
+	 .letter = 'c',
+	 .type = OPTION_FLAG,
+	 .offset = AT(validate),
+	 .help = "Check the data that arrive; wrong ones end the run."},
+	{.name = "keep-samples",
+	 .letter = 'k',
+	 .type = OPTION_FLAG,
+	 .offset = AT(keep_samples),
+	 .help = "Write all samples to the file instead of their distribution."},
+	{.name = "multiple",
+	 .type = OPTION_FLAG,
+	 .offset = AT(multiple),
+	 .help = "Ask for MPI_THREAD_MULTIPLE, which some libraries pay for in every call. A benchmark that "
+		 "needs it asks by itself when it is run alone."},
+	{.name = "quick",
+	 .letter = 'q',
+	 .type = OPTION_FLAG,
+	 .offset = AT(quick),
+	 .help = "Few sizes and times: minutes for the suite, which does so by default."},
+	{.name = "full",
+	 .letter = 'f',
+	 .type = OPTION_FLAG,
+	 .offset = AT(full),
+	 .help = "The whole space in steps of the square root of two. A benchmark run alone does so "
+		 "by default."},
+	{.name = "only",
+	 .type = OPTION_LIST,
+	 .offset = AT(only),
+	 .arg = "NAME",
+	 .help = "Of the suite, only this benchmark or group; may be given several times."},
+	{.name = "output",
+	 .letter = 'o',
+	 .type = OPTION_STRING,
+	 .offset = AT(output),
+	 .arg = "FILE",
+	 .help = "Write the results as JSON. Results that the file already has, of the same options and "
+		 "ranks, are not measured again."},
+	{.name = NULL},
+};
+
+static const struct bench_options preset_full = {
+	.bytes_min = 1,
+	.bytes_max = 128 << 20,
+	.compute_min_ns = 1000,
+	.compute_max_ns = 20000000,
+	.step = M_SQRT2,
+	.samples = 50,
+	.point_ns = 3000000000,
+	.repeat = 100,
+};
+
+static const struct bench_options preset_quick = {
+	.bytes_min = 64,
+	.bytes_max = 4 << 20,
+	.compute_min_ns = 20000,
+	.compute_max_ns = 6000000,
+	.step = 4,
+	.samples = 50,
+	.point_ns = 300000000,
+	.repeat = 20,
+};
+
+static int bad(const char *option, const char *text, const char *wanted)
+{
+	log_error("--%s: \"%s\" is not %s", option, text, wanted);
+	return -EINVAL;
+}
+
+/* "MIN:MAX", or one value for both. */
+static int read_range(const char *option, const char *text, int (*parse)(const char *, uint64_t *),
+		      uint64_t most, uint64_t *min, uint64_t *max)
+{
+	const char *colon = strchr(text, ':');
+	uint64_t low, high;
+	char *first;
+	int err;
+
+	first = xasprintf("%.*s", (int)(colon ? colon - text : (long)strlen(text)), text);
+	err = parse(first, &low);
+	if (!err)
+		err = parse(colon ? colon + 1 : first, &high);
+	free(first);
+	if (err || low > high || high > most)
+		return bad(option, text,
+			   most == COMPUTE_NS_MAX ? "a range of times such as 20us:10ms, up to 1m" :
+						    "a range of sizes such as 64:4M, up to 1G");
+	*min = low;
+	*max = high;
+	return 0;
+}
+
+static int read_factor(const char *text, double *out)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (!strcmp(text, "sqrt2")) {
+		*out = M_SQRT2;
+		return 0;
+	}
+	if (end == text || *end || !(value >= 1.01 && value <= 1e6))
+		return bad("step", text, "a factor such as 1.4, 2 or sqrt2");
+	*out = value;
+	return 0;
+}
+
+static int read_percent(const char *text, double *out)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end || !(value >= 0 && value <= 100))
+		return bad("ci", text, "percent such as 2.5");
+	*out = value;
+	return 0;
+}
+
+static int read_texts(const struct args *args, struct bench_options *out)
+{
+	int err = 0;
+
+	if (args->bytes)
+		err = read_range("bytes", args->bytes, human_parse_bytes, MESSAGE_BYTES_MAX,
+				 &out->bytes_min, &out->bytes_max);
+	if (!err && args->compute)
+		err = read_range("compute", args->compute, human_parse_ns, COMPUTE_NS_MAX,
+				 &out->compute_min_ns, &out->compute_max_ns);
+	if (!err && args->step)
+		err = read_factor(args->step, &out->step);
+	if (!err && args->ci)
+		err = read_percent(args->ci, &out->ci_pct);
+	return err;
+}
+
+int args_read(const struct args *args, bool quick_by_default, struct bench_options *out)
+{
+	struct bench_options opt = preset_full;
+	int err;
+
+	if (args->quick && args->full) {
+		log_error("--quick or --full, not both");
+		return -EINVAL;
+	}
+	if (args->quick || (quick_by_default && !args->full))
+		opt = preset_quick;
+	err = read_texts(args, &opt);
+	if (err)
+		return err;
+	if (args->samples)
+		opt.samples = args->samples;
+	if (args->point_ns)
+		opt.point_ns = args->point_ns;
+	if (args->repeat)
+		opt.repeat = args->repeat;
+	opt.samples_max = args->samples_max;
+	opt.warmup = args->warmup;
+	opt.compute.kind = (enum compute_kind)args->compute_kind;
+	opt.compute.cores = (enum compute_cores)args->compute_cores;
+	opt.threads_max = args->threads;
+	opt.window = args->window;
+	opt.bind = args->bind;
+	opt.validate = args->validate;
+	opt.keep_samples = args->keep_samples;
+	*out = opt;
+	return 0;
+}
+
+static void put(json_t *object, const char *key, json_t *value)
+{
+	if (json_object_set_new(object, key, value))
+		die("out of memory (options)");
+}
+
+static void put_count(json_t *object, const char *key, uint64_t value)
+{
+	put(object, key, json_integer((json_int_t)value));
+}
+
+json_t *args_json(const struct bench_options *opt)
+{
+	json_t *j = json_object();
+
+	put_count(j, "bytes_min", opt->bytes_min);
+	put_count(j, "bytes_max", opt->bytes_max);
+	put_count(j, "compute_min_ns", opt->compute_min_ns);
+	put_count(j, "compute_max_ns", opt->compute_max_ns);
+	/* As text: what is read back must equal what is compared with it. */
+	put(j, "step", json_sprintf("%.6g", opt->step));
+	put_count(j, "samples", opt->samples);
+	put_count(j, "samples_max", opt->samples_max);
+	put(j, "ci_pct", json_sprintf("%.6g", opt->ci_pct));
+	put_count(j, "warmup", opt->warmup);
+	put_count(j, "point_ns", opt->point_ns);
+	put(j, "compute_kind", json_string(kind_choices[opt->compute.kind]));
+	put(j, "compute_cores", json_string(cores_choices[opt->compute.cores]));
+	put_count(j, "threads_max", opt->threads_max);
+	put_count(j, "window", opt->window);
+	put_count(j, "repeat", opt->repeat);
+	put(j, "bind", json_boolean(opt->bind));
+	put(j, "validate", json_boolean(opt->validate));
+	put(j, "keep_samples", json_boolean(opt->keep_samples));
+	return j;
+}

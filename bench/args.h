@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* povbench's command line: what is typed, and what it means to a benchmark. */
+#ifndef POVBENCH_ARGS_H
+#define POVBENCH_ARGS_H
+
+#include <jansson.h>
+
+#include "base/option.h"
+#include "core/bench.h"
+
+/* As typed; 0 and null: not. */
+struct args {
+	const char *bytes, *compute, *step, *ci;
+	uint64_t samples, samples_max, warmup, point_ns, threads, window, repeat;
+	int compute_kind, compute_cores; /* enum compute_kind, compute_cores */
+	bool bind, validate, keep_samples, quick, full, multiple;
+	struct option_list only;
+	const char *output;
+};
+
+extern const struct option_def args_options[];
+
+/* 0, or -EINVAL after printing what is wrong. */
+int args_read(const struct args *args, bool quick_by_default, struct bench_options *out);
+/* What a result is of, for people and for resuming. The caller owns it. */
+json_t *args_json(const struct bench_options *opt);
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * povbench: overlap, load, broadcast, stencil and timer benchmarks of an MPI library. What only prints works without a
+ * launcher; the rest runs on all ranks alike, each reading the same command line, and rank 0 talks.
+ */
+#include "args.h"
+#include "base/log.h"
+#include "base/suggest.h"
+#include "core/bench.h"
+#include "run.h"
+#include "selftest.h"
+#include "version.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2 };
+
+/* In the order in which a suite goes through them: first what others refer to. */
+static const char *const groups[] = {"reference", "overlap", "load",   "collective",
+				     "broadcast", "stencil", "timers", NULL};
+
+static const char *const examples[] = {
+	"mpirun -np 2 povbench sender --quick",
+	"What of a message's time hides behind computation on the sender's side.",
+	"mpirun -np 2 povbench suite -o run.json",
+	"Everything, briefly; again with the same file it goes on where it was interrupted.",
+	"mpirun -np 2 povbench receiver -m 1K:16M -d 20us:20ms --ci 2.5 -o receiver.json",
+	"A part of the space, each point until its median is known within 2.5 %.",
+	"povbench selftest",
+	"Whether the benchmarks tell the truth about a modelled library (needs no launcher).",
+	NULL,
+};
+
+static const struct command command_povbench = {
+	.name = "povbench",
+	.brief = "Measure what an MPI library overlaps, delays and hides.",
+	.usage = "list | selftest | suite [options] | NAME [options]",
+	.details =
+		"Runs one benchmark, or the suite of all, on the ranks that the MPI launcher starts. \"povbench "
+		"list\" names the benchmarks. Tables go to standard output, times in them are medians in "
+		"microseconds; -o writes everything to a file that povplot draws.",
+	.examples = examples,
+	.options = args_options,
+	.options_bytes = sizeof(struct args),
+};
+
+static const struct bench *bench_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; benches[i]; i++) {
+		if (!strcmp(benches[i]->name, name))
+			return benches[i];
+	}
+	return NULL;
+}
+
+static int unknown_name(const char *name)
+{
+	static const char *const words[] = {"list", "suite", "selftest", "help", NULL};
+	const char *near = NULL;
+	size_t i;
+
+	for (i = 0; words[i]; i++)
+		near = suggest_better(name, near, words[i]);
+	for (i = 0; benches[i]; i++)
+		near = suggest_better(name, near, benches[i]->name);
+	if (near)
+		log_error("no benchmark \"%s\"; did you mean \"%s\"?", name, near);
+	else
+		log_error("no benchmark \"%s\"; \"povbench list\" names them", name);
+	return STATUS_USAGE;
+}
+
+/* ---- what needs no MPI ---- */
+
+static void print_list(void)
+{
+	size_t g, i;
+
+	for (g = 0; groups[g]; g++) {
+		printf("%s%s\n", g ? "\n" : "", groups[g]);
+		for (i = 0; benches[i]; i++) {
+			const struct bench *b = benches[i];
+
+			if (strcmp(b->group, groups[g]))
+				continue;
+			printf("  %-20s %s\n", b->name, b->brief);
+			printf("  %-20s %s; ", "", b->source);
+			if (b->ranks_min == b->ranks_max)
+				printf("%d rank%s\n", b->ranks_min, b->ranks_min == 1 ? "" : "s");
+			else
+				printf("%d ranks or more\n", b->ranks_min);
+		}
+	}
+}
+
+static struct command command_of(const struct bench *b)
+{
+	struct command cmd = command_povbench;
+
+	cmd.name = b->name;
+	cmd.brief = b->brief;
+	cmd.usage = "[options]";
+	return cmd;
+}
+
+static struct command command_suite(void)
+{
+	struct command cmd = command_povbench;
+
+	cmd.name = "suite";
+	cmd.brief = "Run all benchmarks, or those that --only names, one after the other.";
+	cmd.usage = "[options]";
+	return cmd;
+}
+
+static int print_help(const char *name)
+{
+	const struct bench *b;
+	struct command cmd;
+
+	if (!name) {
+		command_print_help(&command_povbench, stdout);
+		return STATUS_OK;
+	}
+	b = bench_find(name);
+	if (!b && strcmp(name, "suite"))
+		return unknown_name(name);
+	cmd = b ? command_of(b) : command_suite();
+	command_print_help(&cmd, stdout);
+	return STATUS_OK;
+}
+
+/* ---- what runs on all ranks ---- */
+
+static bool in_suite(const struct bench *b, const struct option_list *only)
+{
+	size_t i;
+
+	for (i = 0; i < only->cnt; i++) {
+		if (!strcmp(only->item[i], b->name) || !strcmp(only->item[i], b->group))
+			return true;
+	}
+	return !only->cnt;
+}
+
+static int check_only(const struct option_list *only)
+{
+	size_t i, g;
+
+	for (i = 0; i < only->cnt; i++) {
+		for (g = 0; groups[g] && strcmp(groups[g], only->item[i]); g++)
+			;
+		if (!groups[g] && !bench_find(only->item[i]))
+			return unknown_name(only->item[i]);
+	}
+	return 0;
+}
+
+/* The caller frees. */
+static const struct bench **list_suite(const struct option_list *only)
+{
+	const struct bench **list;
+	size_t cnt = 0, g, i;
+
+	for (i = 0; benches[i]; i++)
+		;
+	list = xcalloc(i + 1, sizeof(*list));
+	for (g = 0; groups[g]; g++) {
+		for (i = 0; benches[i]; i++) {
+			if (!strcmp(benches[i]->group, groups[g]) && in_suite(benches[i], only))
+				list[cnt++] = benches[i];
+		}
+	}
+	return list;
+}
+
+/* Rank 0 speaks for all, also before MPI_Init; launchers tell by different names. */
+static void mute_others(void)
+{
+	static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+					    "SLURM_PROCID", NULL};
+	const char *rank;
+	int i;
+
+	for (i = 0; names[i]; i++) {
+		rank = getenv(names[i]);
+		if (!rank)
+			continue;
+		if (strcmp(rank, "0"))
+			log_set_level(LOG_QUIET);
+		return;
+	}
+}
+
+static int run_on_ranks(struct run_plan *plan, bool multiple, int argc, char **argv)
+{
+	struct comm *c = comm_mpi_init(&argc, &argv, multiple);
+	int status;
+
+	if (c->rank)
+		log_set_level(LOG_QUIET);
+	status = run_plan(c, plan);
+	comm_mpi_finalize(c);
+	return status;
+}
+
+/* b: null for the suite. */
+static int run_named(const struct bench *b, int argc, char **argv)
+{
+	struct command cmd = b ? command_of(b) : command_suite();
+	const struct bench *one[] = {b, NULL};
+	struct run_plan plan = {.bench = one, .suite = !b};
+	struct args args;
+	int nargs, dashdash, status;
+
+	status = option_parse(&cmd, argc, argv, &args, &nargs, &dashdash);
+	if (status)
+		return status == -ECANCELED ? STATUS_OK : STATUS_USAGE;
+	if (nargs) {
+		log_error("\"%s\": options only are wanted behind \"%s\"", argv[0], cmd.name);
+		status = -EINVAL;
+	}
+	if (!status && args_read(&args, !b, &plan.opt))
+		status = -EINVAL;
+	if (!status && !b)
+		status = check_only(&args.only);
+	if (!status) {
+		plan.output = args.output;
+		plan.multiple = args.multiple;
+		if (!b)
+			plan.bench = list_suite(&args.only);
+		status = run_on_ranks(&plan, args.multiple || (b && b->needs & COMM_HAS_MULTIPLE),
+				      argc, argv);
+		if (!b)
+			free(plan.bench);
+	} else {
+		status = STATUS_USAGE;
+	}
+	option_list_release(&args.only);
+	return status;
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const char *word = argc ? argv[0] : NULL;
+	const struct bench *b;
+
+	if (!word) {
+		command_print_help(&command_povbench, stderr);
+		return STATUS_USAGE;
+	}
+	if (!strcmp(word, "--version"))
+		return printf("povbench %s\n", POV_VERSION) < 0;
+	if (!strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h"))
+		return print_help(argc > 1 ? argv[1] : NULL);
+	/* For "make install" only. */
+	if (!strcmp(word, "--man")) {
+		command_print_man(&command_povbench, stdout);
+		return STATUS_OK;
+	}
+	if (!strcmp(word, "list")) {
+		print_list();
+		return STATUS_OK;
+	}
+	if (!strcmp(word, "selftest"))
+		return selftest_run(argc > 1 ? argv[1] : NULL, stdout);
+	b = bench_find(word);
+	if (!b && strcmp(word, "suite"))
+		return unknown_name(word);
+	return run_named(b, argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+	int status;
+
+	setlocale(LC_CTYPE, "");
+	log_set_program("povbench");
+	mute_others();
+	status = dispatch(argc - 1, argv + 1);
+	if (fflush(stdout) || ferror(stdout)) {
+		log_error("stdout: could not be written");
+		return status ? status : STATUS_FAILURE;
+	}
+	return status;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Runs a plan: says how long it will take, leaves out what cannot run or was measured before, and writes each result
+ * when it is there. Rank 0 decides and tells the others. Ranks that a benchmark has no use for sleep meanwhile: in an
+ * MPI barrier they would busy-wait and take cores from what is measured.
+ */
+#include "run.h"
+
+#include "args.h"
+#include "base/human.h"
+#include "base/log.h"
+#include "core/classify.h"
+#include "core/clock.h"
+#include "core/host.h"
+#include "core/mpi_factors.h"
+#include "core/place.h"
+#include "core/result_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define LINE_NS 200000000ull	    /* between changes of the progress line on a terminal */
+#define LOG_NS 15000000000ull	    /* between lines of a log */
+#define LEFT_AFTER_NS 2000000000ull /* before that, the time left is only guessed */
+
+struct progress {
+	const char *name;
+	uint64_t began_ns, last_ns;
+	bool terminal;
+};
+
+struct session {
+	struct comm *c;
+	const struct run_plan *plan;
+	struct result_file *file; /* rank 0, if there is one */
+	json_t *options;	  /* rank 0 */
+	struct progress progress;
+};
+
+/* ---- what rank 0 says ---- */
+
+static void progress_show(void *ctx, size_t done, size_t all)
+{
+	struct progress *p = ctx;
+	uint64_t now_ns = clock_now_ns(), spent_ns = now_ns - p->began_ns;
+	char left[HUMAN_BYTES] = "?";
+
+	if (!all || now_ns - p->last_ns < (p->terminal ? LINE_NS : LOG_NS))
+		return;
+	p->last_ns = now_ns;
+	if (done && spent_ns > LEFT_AFTER_NS)
+		human_ns(left, sizeof(left),
+			 (uint64_t)((double)spent_ns / (double)done * (double)(all - done)));
+	if (p->terminal)
+		fprintf(stderr, "\r\033[K%s: %zu of %zu points, %s left ", p->name, done, all,
+			left);
+	else
+		log_info("%s: %zu of %zu points, %s left", p->name, done, all, left);
+}
+
+static void progress_begin(struct progress *p, const char *name)
+{
+	p->name = name;
+	p->began_ns = p->last_ns = clock_now_ns();
+	p->terminal = isatty(STDERR_FILENO);
+}
+
+static void progress_end(const struct progress *p)
+{
+	if (p->terminal)
+		fputs("\r\033[K", stderr);
+}
+
+static const char *feature_missing(uint32_t missing)
+{
+	if (missing & COMM_HAS_PARTITIONED)
+		return "partitioned communication (MPI 4)";
+	if (missing & COMM_HAS_MULTIPLE)
+		return "MPI_THREAD_MULTIPLE (option --multiple, or a library that provides it)";
+	if (missing & COMM_HAS_THREADS)
+		return "threads";
+	if (missing & COMM_HAS_OPENMP)
+		return "OpenMP";
+	return "something that this MPI does not have";
+}
+
+/* Whether b can run here; says why not. The same on all ranks; only rank 0 is heard. */
+static bool can_run(const struct session *s, const struct bench *b)
+{
+	uint32_t missing = b->needs & ~s->c->features;
+
+	if (s->c->size < b->ranks_min)
+		log_warn("%s: %sneeds %d ranks, there %s %d; mpirun -np %d povbench %s", b->name,
+			 s->plan->suite ? "left out: " : "", b->ranks_min,
+			 s->c->size == 1 ? "is" : "are", s->c->size, b->ranks_min, b->name);
+	else if (missing)
+		log_warn("%s: %sneeds %s", b->name, s->plan->suite ? "left out: " : "",
+			 feature_missing(missing));
+	return s->c->size >= b->ranks_min && !missing;
+}
+
+static int ranks_of(const struct session *s, const struct bench *b)
+{
+	return b->ranks_max && s->c->size > b->ranks_max ? b->ranks_max : s->c->size;
+}
+
+static struct result_about about(const struct session *s, const struct bench *b)
+{
+	return (struct result_about){
+		.benchmark = b->name,
+		.group = b->group,
+		.brief = b->brief,
+		.source = b->source,
+		.kind = b->kind,
+		.ranks = ranks_of(s, b),
+		.options = s->options,
+		.keep_samples = s->plan->opt.keep_samples,
+	};
+}
+
+static bool has_result(const struct session *s, const struct bench *b)
+{
+	struct result_about what = about(s, b);
+
+	return s->file && result_file_has(s->file, &what);
+}
+
+static bool needs_run(const struct session *s, const struct bench *b)
+{
+	return s->c->size >= b->ranks_min && !(b->needs & ~s->c->features) && !has_result(s, b);
+}
+
+static uint64_t estimate_ns(const struct session *s, const struct bench *b)
+{
+	struct comm few = *s->c;
+	struct bench_run run = {.comm = &few, .opt = &s->plan->opt};
+
+	few.size = ranks_of(s, b);
+	return b->estimate_ns ? b->estimate_ns(&run) : 0;
+}
+
+static void say_estimate(const struct session *s)
+{
+	const struct bench **b;
+	uint64_t sum_ns = 0;
+	size_t cnt = 0;
+	char text[HUMAN_BYTES];
+
+	for (b = s->plan->bench; *b; b++) {
+		if (!needs_run(s, *b))
+			continue;
+		sum_ns += estimate_ns(s, *b);
+		cnt++;
+	}
+	if (cnt)
+		log_info("%zu benchmark%s on %d rank%s, about %s at most", cnt, cnt == 1 ? "" : "s",
+			 s->c->size, s->c->size == 1 ? "" : "s",
+			 human_ns(text, sizeof(text), sum_ns));
+}
+
+/* ---- running ---- */
+
+static int keep_result(struct session *s, struct result *r)
+{
+	classify_set(r);
+	result_print(r, stdout);
+	fflush(stdout);
+	return s->file ? result_file_add(s->file, r) : 0;
+}
+
+/* On the ranks that take part. */
+static int take_part(struct session *s, const struct bench *b, struct comm *c)
+{
+	struct result_about what = about(s, b);
+	struct bench_run run = {.comm = c, .opt = &s->plan->opt};
+	int err;
+
+	if (!c->rank) {
+		run.result = result_new(&what);
+		run.progress = progress_show;
+		run.progress_ctx = &s->progress;
+		progress_begin(&s->progress, b->name);
+	}
+	c->ops->mark_begin(c, 0, b->name);
+	err = b->run(&run);
+	c->ops->mark_end(c, 0);
+	if (!c->rank) {
+		progress_end(&s->progress);
+		if (!err)
+			err = keep_result(s, run.result);
+		result_free(run.result);
+	}
+	return err;
+}
+
+static int run_bench(struct session *s, const struct bench *b)
+{
+	int ranks = ranks_of(s, b), i, err;
+	struct comm *few;
+
+	if (ranks == s->c->size)
+		return take_part(s, b, s->c);
+	few = s->c->ops->first(s->c, ranks);
+	if (!few) {
+		place_rest(s->c);
+		return 0;
+	}
+	err = take_part(s, b, few);
+	few->ops->free(few);
+	for (i = ranks; !s->c->rank && i < s->c->size; i++)
+		place_wake(s->c, i);
+	return err;
+}
+
+static int run_all(struct session *s)
+{
+	const struct bench **b;
+	int status = 0;
+
+	if (!s->c->rank)
+		say_estimate(s);
+	for (b = s->plan->bench; *b; b++) {
+		bool there;
+		int err;
+
+		if (!can_run(s, *b)) {
+			status |= !s->plan->suite;
+			continue;
+		}
+		there = comm_tell(s->c, has_result(s, *b));
+		if (there) {
+			log_info("%s: %s has it already", (*b)->name, s->plan->output);
+			continue;
+		}
+		err = run_bench(s, *b);
+		status |= comm_tell(s->c, err != 0) != 0;
+	}
+	return status;
+}
+
+static int session_begin(struct session *s)
+{
+	json_t *factors = s->c->rank ? NULL : json_object();
+	int err = 0;
+
+	if (factors)
+		host_factors(factors);
+	mpi_factors(s->c, factors);
+	if (!s->c->rank) {
+		s->options = args_json(&s->plan->opt);
+		json_object_set_new(s->options, "multiple", json_boolean(s->plan->multiple));
+		if (s->plan->output)
+			err = result_file_open(s->plan->output, factors, &s->file);
+		else
+			json_decref(factors);
+	}
+	return (int)comm_tell(s->c, err != 0);
+}
+
+int run_plan(struct comm *c, const struct run_plan *plan)
+{
+	struct session s = {.c = c, .plan = plan};
+	int status = session_begin(&s);
+
+	if (!status)
+		status = run_all(&s);
+	result_file_free(s.file);
+	json_decref(s.options);
+	return status;
+}
