@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Everybody's overlap figures of one measurement. Besides cases by hand, the conversions from equation (1) hold all
+ * over the space where nothing is clamped: they are derived from the formulas, not from the code.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "bench_near.h"
+#include "core/overlap_ratio.h"
+
+#define EXACT 1e-9
+
+static struct overlap_ratios ratios_of(double comm, double comp, double measured)
+{
+	struct overlap_times t = {.comm = comm, .comp = comp, .measured = measured};
+	struct overlap_ratios r;
+
+	overlap_ratios(&t, &r);
+	return r;
+}
+
+static void test_ends(void **state)
+{
+	struct overlap_ratios r;
+
+	(void)state;
+	r = ratios_of(100, 300, 300); /* perfect */
+	assert_near(r.ratio, 0, EXACT);
+	assert_near(r.osu_pct, 100, EXACT);
+	assert_near(r.imb_io_pct, 100, EXACT);
+	assert_near(r.imb_pct, 100.0 / 3, 1e-6); /* cannot reach 100 here */
+	assert_near(r.mpiperf, 1, EXACT);
+	r = ratios_of(100, 300, 400); /* one after the other */
+	assert_near(r.ratio, 1, EXACT);
+	assert_near(r.osu_pct, 0, EXACT);
+	assert_near(r.imb_pct, 0, EXACT);
+	assert_near(r.imb_io_pct, 0, EXACT);
+	assert_near(r.mpiperf, 0, EXACT);
+	r = ratios_of(100, 300, 600); /* worse: ours and mpiperf's say how much */
+	assert_near(r.ratio, 3, EXACT);
+	assert_near(r.mpiperf, -2, EXACT);
+	assert_near(r.osu_pct, 0, EXACT);
+	assert_near(r.imb_pct, 0, EXACT);
+	assert_near(r.imb_io_pct, 0, EXACT);
+	r = ratios_of(100, 300, 250); /* T_comm measured too long: not hidden */
+	assert_near(r.ratio, -0.5, EXACT);
+	assert_near(r.imb_io_pct, 100, EXACT);
+}
+
+static void test_conversions(void **state)
+{
+	double comm, comp, ratio;
+	int cnt = 0;
+
+	(void)state;
+	for (comm = 1; comm <= 1e6; comm *= 7) {
+		for (comp = 2; comp <= 1e6; comp *= 5) {
+			for (ratio = 0.125; ratio < 1; ratio += 0.25) {
+				double low = fmin(comm, comp), high = fmax(comm, comp);
+				struct overlap_ratios r = ratios_of(comm, comp, high + ratio * low);
+				double blocking = comm <= comp ?
+							  1 - ratio :
+							  1 - (high + ratio * low - comp) / comm;
+
+				assert_near(r.ratio, ratio, 1e-6);
+				assert_near(r.imb_io_pct, 100 * (1 - ratio), 1e-4);
+				assert_near(r.imb_pct, 100 * low / high * (1 - ratio), 1e-4);
+				assert_near(r.mpiperf, blocking, 1e-6);
+				assert_near(r.osu_pct, 100 * blocking, 1e-4);
+				if (comm > comp)
+					assert_near(r.mpiperf, comp / comm * (1 - ratio), 1e-6);
+				cnt++;
+			}
+		}
+	}
+	assert_true(cnt > 200);
+}
+
+static void test_own_terms(void **state)
+{
+	struct overlap_times t = {
+		.comm = 100, .comp = 300, .measured = 340, .test = 20, .in_calls = 30};
+	struct overlap_ratios r;
+
+	(void)state;
+	overlap_ratios(&t, &r);
+	assert_near(r.ratio, 0.4, EXACT);
+	assert_near(r.osu_pct, 40, EXACT); /* 100 − (340 − (300 − 20)) */
+	assert_near(r.sandia, 0.7, EXACT);
+	assert_near(r.mpiperf, 0.6, EXACT); /* knows no tests */
+}
+
+static void test_nothing_to_overlap(void **state)
+{
+	struct overlap_ratios r;
+
+	(void)state;
+	r = ratios_of(0, 300, 300);
+	assert_true(isnan(r.ratio) && isnan(r.osu_pct) && isnan(r.imb_pct));
+	assert_true(isnan(r.imb_io_pct) && isnan(r.mpiperf) && isnan(r.sandia));
+	r = ratios_of(100, 0, 100);
+	assert_true(isnan(r.ratio));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_conversions),
+		cmocka_unit_test(test_own_terms),
+		cmocka_unit_test(test_nothing_to_overlap),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
