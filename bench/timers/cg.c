@@ -330,10 +330,11 @@ static int cg_run(struct bench_run *run)
 static uint64_t cg_estimate_ns(const struct bench_run *run)
 {
 	uint64_t samples = run->opt->samples + run->opt->warmup, total_ns = 0, one_ns, v;
+	uint64_t limit_ns = run->opt->point_ns; /* 0: none */
 
 	for (v = 1; v <= (uint64_t)ratio_max(run->comm); v++) {
 		one_ns = samples * v * 50 * 38 * ROWS * FLOP_NS;
-		total_ns += one_ns < run->opt->point_ns ? one_ns : run->opt->point_ns;
+		total_ns += limit_ns && limit_ns < one_ns ? limit_ns : one_ns;
 	}
 	return total_ns;
 }
