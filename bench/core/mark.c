@@ -8,14 +8,16 @@
 #include "abi/mark.h"
 
 #include <mpi.h>
+#include <stdint.h>
+#include <string.h>
 
 void mark_begin(int level, const char *name)
 {
-	uint64_t word[POV_MARK_WORDS];
+	uint64_t word[POV_MARK_WORDS] = {0};
 
 	if (level < 0 || level >= POV_MARK_LEVELS)
 		return;
-	pov_mark_pack(name, word);
+	memcpy(word, name, strnlen(name, POV_MARK_NAME_BYTES));
 	MPI_Pcontrol(POV_MARK_BEGIN + level, word[0], word[1], word[2], word[3]);
 }
 

@@ -4,8 +4,8 @@
  * which do nothing unless a tool gives them a meaning. The name travels by value, in the words behind the level, so
  * that nothing has to be read from the program's memory:
  *
- *	uint64_t w[POV_MARK_WORDS];
- *	pov_mark_pack("warm-up", w);
+ *	uint64_t w[POV_MARK_WORDS] = {0};
+ *	memcpy(w, "warm-up", 7);
  *	MPI_Pcontrol(POV_MARK_BEGIN + level, w[0], w[1], w[2], w[3]);
  *	…
  *	MPI_Pcontrol(POV_MARK_END + level);
@@ -16,21 +16,10 @@
 #ifndef POV_ABI_MARK_H
 #define POV_ABI_MARK_H
 
-#include <stdint.h>
-#include <string.h>
-
 #define POV_MARK_LEVELS 4	  /* 0 … 3 */
 #define POV_MARK_WORDS 4	  /* of the name */
 #define POV_MARK_NAME_BYTES 32	  /* padded with zeros; longer ones are cut */
 #define POV_MARK_BEGIN 0x504f5600 /* + level */
 #define POV_MARK_END 0x504f5610	  /* + level */
-
-static inline void pov_mark_pack(const char *name, uint64_t word[POV_MARK_WORDS])
-{
-	size_t len = strnlen(name, POV_MARK_NAME_BYTES);
-
-	memset(word, 0, POV_MARK_NAME_BYTES);
-	memcpy(word, name, len);
-}
 
 #endif

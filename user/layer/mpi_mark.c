@@ -3,6 +3,8 @@
  * Calls of MPI_Pcontrol by which a program marks its phases (abi/mark.h). Other levels are anybody's own, and
  * the words behind them nothing to believe.
  */
+#include <string.h>
+
 #include "abi/mark.h"
 #include "layer/mpi_decode.h"
 
