@@ -55,6 +55,7 @@ struct map {
 	size_t bytes;
 	uint64_t compute_ns; /* 0: communication alone */
 	double latency_ns;   /* to take off; rank 0 */
+	bool latency_known;
 	int message_cnt;
 	struct comm_msg *out, *in;	  /* message_cnt of each; owned */
 	struct comm_request *request;	  /* 2 × message_cnt; owned */
