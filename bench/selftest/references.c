@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * References and load: the times themselves, within two readings of the clock and rounding; and the delay of a
+ * communication thread that has to share its core, which must begin with the thread that takes the last free core.
+ */
+#include "selftest/case.h"
+
+#include <stddef.h>
+
+#define CLOCK_TOLERANCE_NS 4
+#define CORES 3
+#define DELAY_NS 5e6
+
+static void with_costs(struct model_settings *m, struct bench_options *opt)
+{
+	(void)opt;
+	m->send_ns = 300;
+	m->recv_ns = 500;
+	m->pack_byte_ns = 0.25;
+}
+
+static void with_costs_eager(struct model_settings *m, struct bench_options *opt)
+{
+	with_costs(m, opt);
+	m->eager_bytes = UINT64_MAX;
+}
+
+static double transfer_ns(const struct model_settings *m, double bytes)
+{
+	return m->send_ns + m->latency_ns + bytes * m->byte_ns + m->recv_ns;
+}
+
+static void check_pingpong(struct selftest *t)
+{
+	const struct result_point *p;
+	double bytes;
+	size_t i;
+
+	for (i = 0; i < result_point_cnt(t->result); i++) {
+		p = result_point_at(t->result, i);
+		bytes = result_number(p, "bytes");
+		selftest_expect(t, result_number(p, "measured"), transfer_ns(&t->model, bytes),
+				CLOCK_TOLERANCE_NS, "ns for %.0f bytes", bytes);
+	}
+}
+
+static void check_noncontig(struct selftest *t)
+{
+	const struct result_point *p;
+	double bytes;
+	size_t i;
+
+	for (i = 0; i < result_point_cnt(t->result); i++) {
+		p = result_point_at(t->result, i);
+		bytes = result_number(p, "bytes");
+		selftest_expect(t, result_number(p, "measured"),
+				transfer_ns(&t->model, bytes) + bytes * t->model.pack_byte_ns,
+				CLOCK_TOLERANCE_NS, "ns for %.0f bytes", bytes);
+	}
+}
+
+static void check_send_time(struct selftest *t)
+{
+	const struct model_settings *m = &t->model;
+	const struct result_point *p;
+	double bytes, ns;
+	size_t i;
+
+	for (i = 0; i < result_point_cnt(t->result); i++) {
+		p = result_point_at(t->result, i);
+		bytes = result_number(p, "bytes");
+		/* The receiver is ready: nothing but the message's own way. */
+		ns = m->eager_bytes ? m->send_ns : transfer_ns(m, bytes) - m->recv_ns;
+		selftest_expect(t, result_number(p, "measured"), ns, CLOCK_TOLERANCE_NS,
+				"ns of a send of %.0f bytes", bytes);
+	}
+}
+
+/* ---- load ---- */
+
+static void crowded(struct model_settings *m, struct bench_options *opt)
+{
+	(void)opt;
+	m->cores = CORES;
+	m->load_delay_ns = DELAY_NS;
+}
+
+static void roomy(struct model_settings *m, struct bench_options *opt)
+{
+	crowded(m, opt);
+	m->cores = (int)opt->threads_max + 1;
+}
+
+/* Both sides are late into their calls at the same time: one delay each way. */
+static void check_load(struct selftest *t)
+{
+	const struct result_point *p;
+	double bytes, threads, delay_ns;
+	size_t i;
+
+	for (i = 0; i < result_point_cnt(t->result); i++) {
+		p = result_point_at(t->result, i);
+		bytes = result_number(p, "bytes");
+		threads = result_number(p, "threads");
+		delay_ns = threads >= t->model.cores ? t->model.load_delay_ns : 0;
+		selftest_expect(t, result_number(p, "measured") - result_number(p, "comm"),
+				delay_ns, CLOCK_TOLERANCE_NS,
+				"ns of delay at %.0f bytes, %.0f threads", bytes, threads);
+		selftest_expect(t, result_number(p, "ratio"),
+				delay_ns / transfer_ns(&t->model, bytes), 0.02,
+				"the ratio at %.0f bytes, %.0f threads", bytes, threads);
+	}
+	selftest_expect(t, (double)(i > 0), 1, 0, "having points");
+}
+
+const struct selftest_case selftest_references[] = {
+	{"pingpong", "one with overheads", with_costs, check_pingpong, NULL, NULL},
+	{"pingpong", "one with overheads, eager", with_costs_eager, check_pingpong, NULL, NULL},
+	{"pingpong_noncontig", "one whose CPU packs", with_costs, check_noncontig, NULL, NULL},
+	{"send_time", "one with overheads", with_costs, check_send_time, NULL, NULL},
+	{"send_time", "one with overheads, eager", with_costs_eager, check_send_time, NULL, NULL},
+	{"nload", "one with free cores", roomy, check_load, NULL, "no delay with up to 4 threads"},
+	/* Sizes are 16, 64, 256 KiB and 1 MiB: the median ratio is the mean of 76 and 19, of the middle two. */
+	{"nload", "one whose threads share the last core", crowded, check_load, NULL,
+	 "delays of milliseconds (median 5.0 ms, 48 times the reference) from 3 threads on"},
+	{.bench = NULL},
+};
