@@ -3,6 +3,9 @@
  * "Broadcast rounds" (de Supinski & Karonis 1999, section 3): every task is the root once a round. How much of two
  * broadcasts overlaps depends on the order of the roots, so both orders are measured; the value is a lower bound of the
  * latency. It is the latency itself only where the last task reached is the next root: a chain against its direction.
+ *
+ * Of the mean latency over all roots, that is: on a grid another root's broadcast may cross the slow link more often
+ * than task 0's, and then the value is above what the other methods say of task 0.
  */
 #include "broadcast/rooted.h"
 

@@ -21,12 +21,59 @@ hosts() {
 }
 
 # simulate PLATFORM HOSTS RANKS COMMAND...; simgrid_options are more of SimGrid's. Nothing of this machine's speed gets in:
-# computation takes only the time that the program asks the simulation for.
+# computation takes only the time that the program asks the simulation for. A message takes 2 µs of CPU time at either end.
 simgrid_options=()
 simulate() {
 	local platform=$1 hosts=$2 ranks=$3
 	shift 3
 	smpirun -np "$ranks" -platform "$here/$platform.xml" -hostfile "$T/$hosts.hosts" \
 		--cfg=smpi/simulate-computation:no --log=root.thres:error \
+		--cfg=smpi/os:0:2e-6:0 --cfg=smpi/ois:0:2e-6:0 --cfg=smpi/or:0:2e-6:0 \
 		${simgrid_options[@]+"${simgrid_options[@]}"} "$@"
+}
+
+# What each method says of each algorithm on 2, 4, 8 ... ranks, beside the truth: NAME.methods, a line each:
+#   algorithm tasks truth mean_truth send_latency rounds_ascending rounds_descending barrier acknowledge oli     (ns)
+# There is no chance in a simulation: two reports of two broadcasts are enough.
+broadcast_methods() { # NAME PLATFORM HOSTS RANKS BYTES
+	local name=$1 platform=$2 hosts=$3 ranks=$4 bytes=$5
+	simulate "$platform" "$hosts" "$ranks" "$smpi/bcast_truth" "$bytes" >"$T/$name.truth" 2>"$T/$name.err" || return 1
+	simulate "$platform" "$hosts" "$ranks" "$smpi/povbench" suite --full --only bcast_send_latency --only bcast_rounds \
+		--only bcast_barrier --only bcast_ack --only bcast_oli --bytes "$bytes" --samples 2 --repeat 2 \
+		--point-time 1000 --validate -o "$T/$name.json" >"$T/$name.out" 2>>"$T/$name.err" || return 1
+	jq -r '[.results[].points[] | select(has("task") | not)] | group_by([.algorithm, .tasks])[] |
+		(map({(.method): (.values.max_oli // .times.latency.mean)}) | add) as $m |
+		[.[0].algorithm, .[0].tasks, $m.send_latency, $m.rounds_ascending, $m.rounds_descending,
+			$m.barrier, $m.acknowledge, $m.oli] | @tsv' "$T/$name.json" >"$T/$name.measured" 2>>"$T/$name.err" || return 1
+	awk 'NR == FNR { truth[$1, $2] = $3 " " $4; next } { $2 = $2 " " truth[$1, $2]; print }' \
+		"$T/$name.truth" "$T/$name.measured" >"$T/$name.methods"
+}
+
+# holds NAME TEXT CASES CONDITION [FILTER]: the condition (awk) is true of every line that the filter selects, and those are
+# as many as said. Its words are the columns of broadcast_methods.
+holds() {
+	local name=$1 text=$2 cases=$3 condition=$4 filter=${5-1}
+	awk -v cases="$cases" '
+		function abs(x) { return x < 0 ? -x : x }
+		NF != 10 { print "incomplete: " $0; bad++ }
+		{
+			algorithm = $1; tasks = $2; truth = $3; mean_truth = $4; send = $5
+			ascending = $6; descending = $7; barrier = $8; acknowledge = $9; oli = $10
+		}
+		!('"$filter"') { next }
+		{ seen++ }
+		!('"$condition"') { print "not so: " $0; bad++ }
+		END { if (seen != cases) { print seen + 0 " cases instead of " cases; bad++ }; exit bad != 0 }' \
+		"$T/$name.methods" >"$T/$name.bad"
+	if [ $? = 0 ]; then ok "$name: $text"; else not_ok "$name: $text" <"$T/$name.bad"; fi
+}
+
+# What the paper says of the methods wherever they are used (sections 3 and 4). 1 % of the truth is for the first broadcast of a
+# report, which has nothing to overlap with, and for reading the clock.
+broadcast_bounds() { # NAME CASES
+	holds "$1" "max(OL_i) is the truth within 1 %" "$2" 'abs(oli - truth) <= 0.01 * truth'
+	holds "$1" "rounds are a lower bound, in both orders" "$2" \
+		'ascending <= 1.01 * mean_truth && descending <= 1.01 * mean_truth'
+	holds "$1" "barrier is an upper bound" "$2" 'barrier > truth && barrier > oli'
+	holds "$1" "acknowledge is an upper bound" "$2" 'acknowledge > truth && acknowledge > oli'
 }
