@@ -61,8 +61,10 @@ void gnuplot_terminal(struct script *s, enum format format, uint64_t width_px, u
 		script_line(s,
 			    "if (!strstrt(GPVAL_TERMINALS, 'pdfcairo')) exit error 'this gnuplot "
 			    "draws no PDF; try .svg'");
-		script_line(s, "set terminal pdfcairo enhanced size %.2fin,%.2fin font 'Sans,11'",
-			    (double)width_px / 100, (double)height_px / 100);
+		script_line(
+			s,
+			"set terminal pdfcairo enhanced size %.2fin,%.2fin font 'Sans,11' fontscale 0.72",
+			(double)width_px / 100, (double)height_px / 100);
 		break;
 	}
 }

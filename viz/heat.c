@@ -68,13 +68,20 @@ void heat_write_colours(const struct heat *h, enum palette p, struct script *s)
 		script_line(s, "unset logscale cb\nset cbrange [0:2]");
 		script_line(s, "set cbtics ('0  perfect' 0, '0.5' 0.5, '1  none' 1, '1.5' 1.5, "
 			       "'≥ 2' 2)");
-		script_line(s, "set cblabel 'overhead ratio'");
 	} else {
 		script_line(s, "set logscale cb 10\nset cbrange [0.1:10000]");
 		script_line(s, "set cbtics ('≤ 0.1' 0.1, '1' 1, '10' 10, '100' 100, "
 			       "'1000' 1000, '≥ 10000' 10000)");
-		script_line(s, "set cblabel '(T_{loaded} − T_{ref}) / T_{ref}'");
 	}
+}
+
+void heat_write_scale_name(const struct heat *h, double x, double y, const char *font,
+			   struct script *s)
+{
+	/* The colour box' own label would stand where the font is guessed to end, which SVG viewers do not keep to. */
+	script_line(s, "set label '%s' at screen %.5f,%.5f center rotate by 90 %s",
+		    h->kind == HEAT_RATIO ? "overhead ratio" : "(T_{loaded} − T_{ref}) / T_{ref}",
+		    x, y, font);
 }
 
 /* T_comm of each size, once; false if there is none of it. */

@@ -26,8 +26,11 @@ bool heat_takes_delay(const struct data_result *r);
 int heat_init(struct heat *h, const struct data_result *r);
 void heat_release(struct heat *h);
 
-/* Colours, their scale and what the colour box says; the box's place is the caller's. */
+/* Colours and their scale; the box's place is the caller's. */
 void heat_write_colours(const struct heat *h, enum palette p, struct script *s);
+/* What the colours mean, centred at x and y of the screen, upwards. font: "font small", or "". */
+void heat_write_scale_name(const struct heat *h, double x, double y, const char *font,
+			   struct script *s);
 struct heat_style {
 	enum palette palette;
 	double width_px, height_px; /* of the map alone, about */

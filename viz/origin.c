@@ -72,22 +72,54 @@ static char *library_name(const struct data_file *f)
 	return xasprintf("%.*s %.*s", (int)(label - text), text, (int)strcspn(rest, ",\n"), rest);
 }
 
+/* The names of a list but Open MPI's transfers of a rank to itself. Frees line. */
+static char *join_list(char *line, const char *list)
+{
+	size_t len;
+
+	for (; *list; list += len + (list[len] == ',')) {
+		len = strcspn(list, ",");
+		if (len != 4 || memcmp(list, "self", 4))
+			line = join(line, list, len);
+	}
+	return line;
+}
+
+/* Open MPI's byte transfer layers that are there to choose from; "" with another library. Caller frees. */
+static char *btl_names(const struct data_file *f)
+{
+	const json_t *list = json_object_get(json_object_get(f->root, "factors"), "components");
+	const json_t *component;
+	char *names = xstrdup("");
+	size_t i;
+
+	json_array_foreach(list, i, component)
+	{
+		const char *name = json_string_value(component);
+
+		if (name && !strncmp(name, "mca_btl_", 8))
+			names = join_list(names, name + 8);
+	}
+	return names;
+}
+
 /*
- * What was chosen to communicate by: Open MPI's byte transfer layers but the one to oneself, or MPICH's network module.
- * Nothing chosen, nothing said.
+ * What the messages go through, as far as it is known: the layers that the user chose, or among which the library chose by
+ * itself, with Open MPI; the device with MPICH.
  */
 static char *join_transport(char *line, const struct data_file *f)
 {
-	const char *at = factor(f, "transport", "btl");
-	size_t len;
+	const char *btl = factor(f, "transport", "btl"), *device = factor(f, "mpi", "device");
+	char *names, *choice;
 
-	if (!*at)
-		at = factor(f, "transport", "MPIR_CVAR_CH4_NETMOD");
-	for (; *at; at += len + (at[len] == ',')) {
-		len = strcspn(at, ",");
-		if (len != 4 || memcmp(at, "self", 4))
-			line = join(line, at, len);
-	}
+	/* "^tcp" is a choice of what not to take. */
+	if (*btl && *btl != '^')
+		return join_list(line, btl);
+	names = btl_names(f);
+	choice = *names ? xasprintf("default transport (%s)", names) : xstrdup(device);
+	line = join(line, choice, strlen(choice));
+	free(choice);
+	free(names);
 	return line;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * The paper's map is gnuplot's own traditional palette: red is the root of the grey value, green its third power, blue one
- * period of a sine. The safe map rises evenly in brightness from dark blue to yellow, like Cividis (Nuñez, Anderton,
- * Renslow 2018).
+ * period of a sine. The safe map rises evenly in brightness, from dark purple over green to yellow: samples of Viridis (van
+ * der Walt and Smith, Matplotlib 1.5).
  */
 #include "palette.h"
 
@@ -11,9 +11,10 @@ void palette_map(struct script *s, enum palette p)
 	if (p == PALETTE_PAPER)
 		script_line(s, "set palette rgbformulae 7,5,15");
 	else
-		script_line(s, "set palette defined (0 '#00224e', 1 '#123570', 2 '#3b496c', "
-			       "3 '#575d6d', 4 '#707173', 5 '#8a8678', 6 '#a59c74', 7 '#c3b369', "
-			       "8 '#fee838')");
+		script_line(
+			s,
+			"set palette defined (0 '#440154', 1 '#472d7b', 2 '#3b528b', 3 '#2c728e', 4 '#21918c', 5 '#28ae80', "
+			"6 '#5ec962', 7 '#addc30', 8 '#fde725')");
 }
 
 const char *palette_line(enum palette p, size_t idx)

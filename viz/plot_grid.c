@@ -233,24 +233,25 @@ static void write_names(const struct grid *g, const struct plot *p, struct scrip
 }
 
 /* One colour scale beside the maps: ratios, then delays. */
-static void write_scale(const struct grid *g, const struct plot *p, enum heat_kind kind,
+static void write_scale(const struct grid *g, const struct plot *p, const struct heat *h,
 			struct script *s)
 {
 	struct box b = box_of(g, p, 0, g->column_cnt - 1);
 	struct box low = box_of(g, p, g->row_cnt - 1, 0);
-	bool second = kind == HEAT_DELAY && g->scale[HEAT_RATIO];
+	bool second = h->kind == HEAT_DELAY && g->scale[HEAT_RATIO];
 	double left = b.right + (20.0 + second * SCALE) / (double)p->width_px;
 
 	script_line(s, "set colorbox user origin screen %.5f,%.5f size screen %.5f,%.5f", left,
 		    low.bottom, 16.0 / (double)p->width_px, b.top - low.bottom);
+	heat_write_scale_name(h, left + 94.0 / (double)p->width_px, (low.bottom + b.top) / 2,
+			      "font small", s);
 }
 
 static void write_absent(struct script *s)
 {
 	script_line(s, "unset colorbox\nunset logscale\nset xrange [0:1]\nset yrange [0:1]\n"
 		       "set xtics ('' -1)\nset ytics ('' -1)");
-	script_line(s, "set label 1 'not measured' at graph 0.5,0.5 center\n"
-		       "plot -1 notitle\nunset label 1");
+	script_line(s, "set label 'not measured' at graph 0.5,0.5 center\nplot -1 notitle");
 }
 
 static void write_map(const struct grid *g, const struct plot *p, size_t row, size_t column,
@@ -279,7 +280,7 @@ static void write_map(const struct grid *g, const struct plot *p, size_t row, si
 	if (scale_drawn[h->kind])
 		script_line(s, "unset colorbox");
 	else
-		write_scale(g, p, h->kind, s);
+		write_scale(g, p, h, s);
 	scale_drawn[h->kind] = true;
 	heat_write(h, &style, s);
 }
@@ -317,13 +318,12 @@ static void write_grid(const struct grid *g, const struct plot *p, struct script
 	single_head(p, "Overlap of communication and computation", 0, 0, s);
 	write_names(g, p, s);
 	write_axis_names(g, p, s);
-	script_line(s, "set tics out nomirror font small\nset cblabel font small");
+	script_line(s, "set tics out nomirror font small");
 	for (row = 0; row < g->row_cnt; row++) {
 		for (column = 0; column < g->column_cnt; column++) {
 			write_map(g, p, row, column, scale_drawn, s);
 			/* Labels belong to the picture; each plot would draw them again. */
-			if (!row && !column)
-				script_line(s, "unset label");
+			script_line(s, "unset label");
 		}
 	}
 	script_line(s, "unset multiplot");

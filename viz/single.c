@@ -74,6 +74,7 @@ int single_draw(const struct plot *p, const char *y_label, struct script *s)
 			s,
 			"set colorbox user origin screen 0.82,graph 0 size screen 0.035,graph 1");
 		heat_write_colours(&heat, p->palette, s);
+		heat_write_scale_name(&heat, 0.975, 0.5, "", s);
 		heat_write(&heat, &style, s);
 		heat_release(&heat);
 	}
