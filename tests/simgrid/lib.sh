@@ -20,9 +20,10 @@ hosts() {
 	printf '%s\n' "$@" >"$T/$name.hosts"
 }
 
-# simulate PLATFORM HOSTS RANKS COMMAND...; simgrid_options are more of SimGrid's. Nothing of this machine's speed gets in:
+# simulate PLATFORM HOSTS RANKS COMMAND...; more_options OPTION... adds SimGrid's for all that follow. Nothing of this machine's speed gets in:
 # computation takes only the time that the program asks the simulation for. A message takes 2 µs of CPU time at either end.
 simgrid_options=()
+more_options() { simgrid_options=("$@"); }
 simulate() {
 	local platform=$1 hosts=$2 ranks=$3
 	shift 3
@@ -49,9 +50,9 @@ broadcast_methods() { # NAME PLATFORM HOSTS RANKS BYTES
 		"$T/$name.truth" "$T/$name.measured" >"$T/$name.methods"
 }
 
-# holds NAME TEXT CASES CONDITION [FILTER]: the condition (awk) is true of every line that the filter selects, and those are
+# claim NAME TEXT CASES CONDITION [FILTER]: the condition (awk) is true of every line that the filter selects, and those are
 # as many as said. Its words are the columns of broadcast_methods.
-holds() {
+claim() {
 	local name=$1 text=$2 cases=$3 condition=$4 filter=${5-1}
 	awk -v cases="$cases" '
 		function abs(x) { return x < 0 ? -x : x }
@@ -71,9 +72,9 @@ holds() {
 # What the paper says of the methods wherever they are used (sections 3 and 4). 1 % of the truth is for the first broadcast of a
 # report, which has nothing to overlap with, and for reading the clock.
 broadcast_bounds() { # NAME CASES
-	holds "$1" "max(OL_i) is the truth within 1 %" "$2" 'abs(oli - truth) <= 0.01 * truth'
-	holds "$1" "rounds are a lower bound, in both orders" "$2" \
+	claim "$1" "max(OL_i) is the truth within 1 %" "$2" 'abs(oli - truth) <= 0.01 * truth'
+	claim "$1" "rounds are a lower bound, in both orders" "$2" \
 		'ascending <= 1.01 * mean_truth && descending <= 1.01 * mean_truth'
-	holds "$1" "barrier is an upper bound" "$2" 'barrier > truth && barrier > oli'
-	holds "$1" "acknowledge is an upper bound" "$2" 'acknowledge > truth && acknowledge > oli'
+	claim "$1" "barrier is an upper bound" "$2" 'barrier > truth && barrier > oli'
+	claim "$1" "acknowledge is an upper bound" "$2" 'acknowledge > truth && acknowledge > oli'
 }
