@@ -121,8 +121,6 @@ static void selftest_case_run(struct selftest *t)
 
 	t->result = result_new(&about);
 	err = model_run(&t->model, selftest_rank, t);
-	if (getenv("ST_PRINT"))
-		result_print(t->result, stdout);
 	if (err) {
 		t->failure = xasprintf("the benchmark ended with error %d", err);
 	} else {

@@ -166,9 +166,12 @@ static void data_go_on(struct message *m)
 	step_ns = m->left_ns;
 	if (f < 1 && f * m->total_ns - m->outside_ns < step_ns)
 		step_ns = f * m->total_ns - m->outside_ns;
+	/* All moved, at the very moment of a change: the event for that is out of date now. */
 	m->speed = step_ns > NOTHING_NS ? f : 0;
 	m->generation++;
-	if (m->speed > 0)
+	if (m->left_ns <= NOTHING_NS)
+		sim_at(m->sim, m->sim->now_ns, data_moved, m, m->generation);
+	else if (m->speed > 0)
 		sim_at(m->sim, m->sim->now_ns + step_ns / m->speed, data_moved, m, m->generation);
 }
 
