@@ -52,7 +52,7 @@ struct bench {
 	uint64_t (*estimate_ns)(const struct bench_run *run);
 };
 
-extern const struct bench *const benches[]; /* by group and name; ends with NULL */
+extern const struct bench *const benches[]; /* by name; ends with NULL */
 
 /* ---- taking samples (measure.c) ---- */
 
@@ -65,9 +65,15 @@ void measure(struct bench_run *run, double (*body)(struct bench_run *run, void *
 
 /* Half of a 0-byte ping-pong between ranks 0 and peer: what an ACK takes. Median, ns; on rank 0. */
 double measure_latency_ns(struct bench_run *run, int peer);
-/* Half of a ping-pong of m.bytes between 0 and 1. Filled on rank 0. */
+/* Half of a ping-pong of so many bytes between 0 and 1. Filled on rank 0. */
 void measure_pingpong(struct bench_run *run, size_t bytes, enum comm_layout layout,
 		      struct samples *out);
+/*
+ * The same for latency and bandwidth themselves: a sample is the mean of so many round trips one behind the other that
+ * reading the clock does not matter. Not for comparing with what is timed once.
+ */
+void measure_pingpong_steady(struct bench_run *run, size_t bytes, enum comm_layout layout,
+			     struct samples *out);
 
 /* Buffers with a pattern that the receiver can check; bytes of data, twice that in memory if strided. */
 void *bench_buffer_new(size_t bytes, enum comm_layout layout);

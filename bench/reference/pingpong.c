@@ -6,7 +6,7 @@
 
 static void pingpong_measure(struct bench_run *run, size_t bytes, struct samples *out)
 {
-	measure_pingpong(run, bytes, COMM_CONTIGUOUS, out);
+	measure_pingpong_steady(run, bytes, COMM_CONTIGUOUS, out);
 }
 
 static int pingpong_run(struct bench_run *run)

@@ -7,7 +7,7 @@
 
 static void pingpong_noncontig_measure(struct bench_run *run, size_t bytes, struct samples *out)
 {
-	measure_pingpong(run, bytes, COMM_STRIDED, out);
+	measure_pingpong_steady(run, bytes, COMM_STRIDED, out);
 }
 
 static int pingpong_noncontig_run(struct bench_run *run)
