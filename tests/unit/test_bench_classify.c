@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Sentences: the rules of classify.h at their edges. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/classify.h"
+#include "core/result_file.h"
+
+static struct result *result_of(enum result_kind kind)
+{
+	struct result_about about = {.benchmark = "x", .group = "g", .kind = kind, .ranks = 2};
+
+	return result_new(&about);
+}
+
+static void time_add(struct result_point *p, const char *name, double ns)
+{
+	struct samples s;
+
+	samples_init(&s);
+	samples_add(&s, ns);
+	result_time(p, name, &s);
+	samples_release(&s);
+}
+
+static void map_add(struct result *r, uint64_t bytes, double comm, double comp, double ratio)
+{
+	struct result_point *p = result_point_add(r);
+
+	result_param(p, "bytes", bytes);
+	time_add(p, "comm", comm);
+	time_add(p, "comp", comp);
+	result_value(p, "ratio", ratio);
+}
+
+/* A map with one point for each size, where the two times are alike. */
+static struct result *map_of(const double *ratio, size_t cnt, uint64_t first, uint64_t factor)
+{
+	struct result *r = result_of(RESULT_MAP);
+	uint64_t bytes = first;
+	size_t i;
+
+	for (i = 0; i < cnt; i++, bytes *= factor)
+		map_add(r, bytes, 1000, 1000, ratio[i]);
+	return r;
+}
+
+static void assert_sentence(struct result *r, const char *expected)
+{
+	char *text = classify_sentence(r);
+
+	assert_non_null(text);
+	assert_string_equal(text, expected);
+	free(text);
+	result_free(r);
+}
+
+#define MAP(first, factor, ...)                                                                 \
+	map_of((const double[]){__VA_ARGS__}, sizeof((double[]){__VA_ARGS__}) / sizeof(double), \
+	       first, factor)
+
+static void test_runs(void **state)
+{
+	(void)state;
+	assert_sentence(MAP(1024, 2, 0, 0.1, 0.24), "x: overlap at all sizes");
+	assert_sentence(MAP(1024, 2, 0.25, 0.74), "x: partial overlap at all sizes");
+	assert_sentence(MAP(1024, 2, 0.75, 1.25), "x: no overlap at all sizes");
+	assert_sentence(MAP(1024, 2, 1.26, 7), "x: worse than one after the other at all sizes");
+	assert_sentence(MAP(1024, 2, 1, 1, 0.5, 0.5, 0, 0),
+			"x: no overlap up to 2 KiB, partial overlap up to 8 KiB, overlap above");
+}
+
+static void test_eager(void **state)
+{
+	(void)state;
+	assert_sentence(MAP(1024, 2, 0, 0, 0, 1, 1),
+			"x: overlap up to 4 KiB (eager), no overlap above");
+	assert_sentence(MAP(1024, 4, 0, 2, 2),
+			"x: overlap up to 1 KiB (eager), worse than one after the other above");
+	/* The change is not found nearly enough. */
+	assert_sentence(MAP(1024, 8, 0, 1, 1), "x: overlap up to 1 KiB, no overlap above");
+	/* Too large for an eager message. */
+	assert_sentence(MAP(2 << 20, 2, 0, 1, 1), "x: overlap up to 2 MiB, no overlap above");
+	/* Partly above: something else is going on. */
+	assert_sentence(MAP(1024, 2, 0, 0.5, 0.5), "x: overlap up to 1 KiB, partial overlap above");
+	assert_sentence(MAP(1024, 2, 0, 1, 1, 0, 0),
+			"x: overlap up to 1 KiB, no overlap up to 4 KiB, overlap above");
+}
+
+static void test_odd(void **state)
+{
+	(void)state;
+	assert_sentence(MAP(1024, 2, 0, 0, 3, 0, 1, 1),
+			"x: overlap up to 8 KiB (eager), no overlap above");
+	/* Two are no accident, and the ends have no neighbours on both sides. */
+	assert_sentence(MAP(1024, 2, 0, 1, 1, 0),
+			"x: overlap up to 1 KiB, no overlap up to 4 KiB, overlap above");
+	assert_sentence(MAP(1024, 2, 1, 0, 0), "x: no overlap up to 1 KiB, overlap above");
+}
+
+static void test_judged(void **state)
+{
+	struct result *r = result_of(RESULT_MAP);
+
+	(void)state;
+	/* Like lengths only: the others would say "no overlap". */
+	map_add(r, 1024, 1000, 100, 1);
+	map_add(r, 1024, 1000, 500, 0);
+	map_add(r, 1024, 1000, 1000, 0.1);
+	map_add(r, 1024, 1000, 2000, 0.2);
+	map_add(r, 1024, 1000, 2100, 1);
+	assert_int_equal(classify_size(r, 1024), CLASSIFY_OVERLAP);
+	/* None is alike: the nearest. */
+	map_add(r, 2048, 1000, 6000, 1);
+	map_add(r, 2048, 1000, 4000, 0.5);
+	assert_int_equal(classify_size(r, 2048), CLASSIFY_PARTIAL);
+	/* None is near. */
+	map_add(r, 4096, 1000, 9000, 1);
+	map_add(r, 4096, 1000, 100, 1);
+	assert_int_equal(classify_size(r, 4096), CLASSIFY_UNJUDGED);
+	assert_int_equal(classify_size(r, 8192), CLASSIFY_UNJUDGED);
+	assert_sentence(r, "x: overlap up to 1 KiB, partial overlap above");
+}
+
+static void load_add(struct result *r, uint64_t threads, double comm, double measured)
+{
+	struct result_point *p = result_point_add(r);
+
+	result_param(p, "bytes", 64);
+	result_param(p, "threads", threads);
+	time_add(p, "comm", comm);
+	time_add(p, "measured", measured);
+	result_value(p, "ratio", (measured - comm) / comm);
+}
+
+static void test_load(void **state)
+{
+	struct result *r = result_of(RESULT_LOAD);
+
+	(void)state;
+	load_add(r, 0, 1000, 1000);
+	load_add(r, 1, 1000, 1400);
+	assert_sentence(r, "x: no delay with up to 1 threads");
+	r = result_of(RESULT_LOAD);
+	load_add(r, 0, 1000, 1000);
+	load_add(r, 1, 1000, 3000);
+	assert_sentence(r, "x: slower, by 2.0 times the reference with 1 threads, but no delay of "
+			   "milliseconds");
+	r = result_of(RESULT_LOAD);
+	load_add(r, 0, 1000, 1000);
+	load_add(r, 1, 1000, 900000); /* an accident: not from there on */
+	load_add(r, 2, 1000, 2000);
+	load_add(r, 3, 1000, 4001000);
+	load_add(r, 4, 1000, 8001000);
+	assert_sentence(r, "x: delays of milliseconds (median 4.0 ms, 4000 times the reference) "
+			   "from 3 threads on");
+}
+
+static void test_broadcast(void **state)
+{
+	struct result *r = result_of(RESULT_BROADCAST);
+	uint64_t tasks;
+
+	(void)state;
+	for (tasks = 2; tasks <= 4; tasks += 2) {
+		struct result_point *p = result_point_add(r);
+
+		result_param_text(p, "method", "oli");
+		result_param_text(p, "op", "bcast");
+		result_param_text(p, "algorithm", "linear");
+		result_param(p, "tasks", tasks);
+		result_param(p, "bytes", 256);
+		result_value(p, "max_oli", 1000.0 * (double)tasks);
+		result_value(p, "max_task", (double)tasks - 1);
+	}
+	assert_sentence(r, "x: 4 tasks, 256 B: oli of linear bcast 4.0 us, the longest to task 3");
+}
+
+static void test_others(void **state)
+{
+	struct result *r = result_of(RESULT_CURVE);
+	struct result_point *p;
+
+	(void)state;
+	assert_null(classify_sentence(r));
+	p = result_point_add(r);
+	result_param(p, "bytes", 1);
+	time_add(p, "measured", 500);
+	p = result_point_add(r);
+	result_param(p, "bytes", 1 << 20);
+	time_add(p, "measured", 524288);
+	assert_sentence(r, "x: 0.50 us for 1 B, 2.00 GB/s with 1 MiB");
+	r = result_of(RESULT_TIMERS);
+	p = result_point_add(r);
+	result_param(p, "ranks_per_core", 2);
+	time_add(p, "wtime", 3000);
+	time_add(p, "cpu", 1500);
+	assert_sentence(r, "x: with 2 ranks on a core MPI_Wtime says 2.00 times the CPU time");
+	r = result_of(RESULT_STENCIL);
+	p = result_point_add(r);
+	result_param(p, "ranks_per_core", 3);
+	time_add(p, "comm", 1000);
+	time_add(p, "comp", 3999);
+	result_value(p, "overlap", 0.75);
+	assert_sentence(r, "x: V = 3 overlaps 75 %");
+}
+
+static void test_set(void **state)
+{
+	struct result *r = MAP(1024, 2, 0, 0);
+
+	(void)state;
+	classify_set(r);
+	assert_string_equal(json_string_value(json_object_get(result_json(r), "sentence")),
+			    "x: overlap at all sizes");
+	result_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_runs),   cmocka_unit_test(test_eager),
+		cmocka_unit_test(test_odd),    cmocka_unit_test(test_judged),
+		cmocka_unit_test(test_load),   cmocka_unit_test(test_broadcast),
+		cmocka_unit_test(test_others), cmocka_unit_test(test_set),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
