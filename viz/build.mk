@@ -28,6 +28,11 @@ $(BUILD)/povplot: $(VIZ_OBJ) $(VIZ_BASE_OBJ) $(BUILD)/viz-objects
 	$(Q)$(CC) $(LDFLAGS_ALL) $(VIZ_OBJ) $(VIZ_BASE_OBJ) $(VIZ_PKG_LIBS) -lm -o $@
 all: $(BUILD)/povplot
 
+# Its fuzzer wants everything but the main program.
+$(BUILD)/obj/tests/fuzz/fuzz_plot.o: CPPFLAGS_ALL += -Iviz
+$(BUILD)/tests/fuzz/fuzz_plot: $(filter-out %/povplot.o,$(VIZ_OBJ))
+$(BUILD)/tests/fuzz/fuzz_plot: LIBS := $(LIB) $(LIBS)
+
 # ---- installing ----
 
 $(BUILD)/man/povplot.1: $(BUILD)/povplot

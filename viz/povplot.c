@@ -29,8 +29,12 @@ struct povplot_options {
 
 static void print_sentence(const struct data_result *r)
 {
-	printf("%s: %s\n", r->benchmark,
-	       *r->sentence ? r->sentence : "povbench has no sentence for it");
+	size_t len = strlen(r->benchmark);
+
+	/* Most sentences name their benchmark themselves. */
+	if (!*r->sentence || strncmp(r->sentence, r->benchmark, len) || r->sentence[len] != ':')
+		printf("%s: ", r->benchmark);
+	puts(*r->sentence ? r->sentence : "povbench has no sentence for it");
 }
 
 static void print_pictures(const struct data_result *r)
