@@ -58,12 +58,9 @@ BENCH_BIN := $(BENCH_MPIS:%=build/povbench/%/povbench)
 
 povbench: $(BENCH_BIN)
 	@[ -n "$(BENCH_BIN)" ] || { echo "make: no MPI here (make deps installs one, MPICC= names one)" >&2; exit 1; }
-# While its main program is being written, nothing else waits for it.
-ifneq ($(wildcard bench/povbench.c),)
 live-programs: $(BENCH_BIN)
 # Not once more in the builds with sanitizers, which are of the tracer and of unit tests.
 all: $(if $(SAN),,$(BENCH_BIN))
-endif
 
 # ---- its unit tests: tests/unit/test_bench_*.c, without any MPI ----
 
@@ -111,11 +108,9 @@ uninstall-povbench:
 $(BUILD)/man/povbench.1: $(firstword $(BENCH_BIN))
 	@mkdir -p $(@D)
 	$(Q)$< --man >$@
-ifneq ($(wildcard bench/povbench.c),)
 docs: $(if $(BENCH_BIN),$(BUILD)/man/povbench.1)
 install: install-povbench
 uninstall: uninstall-povbench
-endif
 
 .PHONY: povbench install-povbench uninstall-povbench
 -include $(shell find build/povbench -name '*.d' 2>/dev/null)
