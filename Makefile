@@ -275,17 +275,31 @@ format:
 demo: deps
 	$(Q)$(MAKE) demo-run
 
+# Traced for the report and the timeline, then again without for the map: what tracing costs would show in it.
+DEMO := build/demo
 DEMO_MPI := $(firstword $(MPIS))
-DEMO_MPIRUN := mpirun.$(DEMO_MPI) -np 2 $(if $(filter openmpi,$(DEMO_MPI)),--allow-run-as-root --oversubscribe)
-demo-run: all $(if $(DEMO_MPI),build/mpi/$(DEMO_MPI)/ping_overlap)
+DEMO_RUN := mpirun.$(DEMO_MPI) -np 2 $(if $(filter openmpi,$(DEMO_MPI)),--allow-run-as-root --oversubscribe) \
+	build/povbench/$(DEMO_MPI)/povbench sender
+DEMO_SVG = $(if $(shell command -v gnuplot),$(DEMO)/sender.svg)
+demo-run: all
 	@[ -n "$(DEMO_MPI)" ] || { echo "make: no MPI here (make deps installs one)" >&2; exit 1; }
-	@mkdir -p build/demo
-	build/povtrace record -o build/demo/demo.pov -- $(DEMO_MPIRUN) build/mpi/$(DEMO_MPI)/ping_overlap
-	build/povtrace report build/demo/demo.pov
-	build/povtrace export build/demo/demo.pov -o build/demo/demo.json
-	build/povtrace export build/demo/demo.pov -o build/demo/demo.pftrace
+	@mkdir -p $(DEMO)
+	@rm -f $(DEMO)/sender.json
+	build/povtrace record -o $(DEMO)/demo.pov -- $(DEMO_RUN) -m 64K:4M -d 80us:1280us --step 4 -i 20
+	build/povtrace report $(DEMO)/demo.pov
+	build/povtrace export $(DEMO)/demo.pov -o $(DEMO)/demo.json
+	build/povtrace export $(DEMO)/demo.pov -o $(DEMO)/demo.pftrace
+	$(DEMO_RUN) --quick -m 4K:4M -o $(DEMO)/sender.json
+	build/povplot --words $(DEMO)/sender.json $(DEMO_SVG:%=-o %)
 	@echo
-	@echo "Open build/demo/demo.pftrace at https://ui.perfetto.dev (nothing is uploaded)."
+	@echo "In $(DEMO):"
+	@echo "  demo.pftrace  the timeline: open it at https://ui.perfetto.dev (nothing is uploaded); what"
+	@echo "                povbench was at is in the tracks \"phases\" of ranks 0 and 1"
+	@echo "  demo.json     the same for other tools"
+	@echo "  demo.pov      the recording: build/povtrace report $(DEMO)/demo.pov"
+	@echo "  sender.json   what povbench measured without the tracer: build/povplot list $(DEMO)/sender.json"
+	@$(if $(DEMO_SVG),echo "  sender.svg    a map of it: open it in a browser",\
+		echo "No map of it was drawn: gnuplot is not installed.")
 
 # ---- installing ----
 
