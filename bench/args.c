@@ -7,6 +7,7 @@
 
 #include "base/human.h"
 #include "base/log.h"
+#include "core/units.h"
 
 #include <errno.h>
 #include <math.h>
@@ -101,7 +102,13 @@ const struct option_def args_options[] = {
 	 .letter = 'b',
 	 .type = OPTION_FLAG,
 	 .offset = AT(bind),
-	 .help = "Bind the threads of the load, a processing unit each."},
+	 .help = "Bind the threads of the load, a processing unit each, those that no rank is bound to first."},
+	{.name = "load-cpus",
+	 .type = OPTION_STRING,
+	 .offset = AT(load_cpus),
+	 .arg = "LIST",
+	 .help = "Bind them to these processing units, such as 1,4-7, in turn: whether the thread that "
+		 "communicates shares its core with them is up to the list."},
 	{.name = "window",
 	 .letter = 'W',
 	 .type = OPTION_U64,
@@ -236,6 +243,17 @@ static int read_percent(const char *text, double *out)
 	return 0;
 }
 
+static int read_cpus(const char *text)
+{
+	struct units units;
+	int err = units_parse(&units, text);
+
+	units_release(&units);
+	return err ? bad("load-cpus", text,
+			 "a list of processing units that this node has, such as 1,4-7") :
+		     0;
+}
+
 static int read_texts(const struct args *args, struct bench_options *out)
 {
 	int err = 0;
@@ -248,6 +266,8 @@ static int read_texts(const struct args *args, struct bench_options *out)
 				 &out->compute_min_ns, &out->compute_max_ns);
 	if (!err && args->step)
 		err = read_factor(args->step, &out->step);
+	if (!err && args->load_cpus)
+		err = read_cpus(args->load_cpus);
 	if (!err && args->ci)
 		err = read_percent(args->ci, &out->ci_pct);
 	return err;
@@ -280,6 +300,7 @@ int args_read(const struct args *args, bool quick_by_default, struct bench_optio
 	opt.threads_max = args->threads;
 	opt.window = args->window;
 	opt.bind = args->bind;
+	opt.load_cpus = args->load_cpus;
 	opt.validate = args->validate;
 	opt.keep_samples = args->keep_samples;
 	*out = opt;
@@ -318,6 +339,8 @@ json_t *args_json(const struct bench_options *opt)
 	put_count(j, "window", opt->window);
 	put_count(j, "repeat", opt->repeat);
 	put(j, "bind", json_boolean(opt->bind));
+	if (opt->load_cpus)
+		put(j, "load_cpus", json_string(opt->load_cpus));
 	put(j, "validate", json_boolean(opt->validate));
 	put(j, "keep_samples", json_boolean(opt->keep_samples));
 	return j;

@@ -10,7 +10,7 @@
 
 /* As typed; 0 and null: not. */
 struct args {
-	const char *bytes, *compute, *step, *ci;
+	const char *bytes, *compute, *step, *ci, *load_cpus;
 	uint64_t samples, samples_max, warmup, point_ns, threads, window, repeat;
 	int compute_kind, compute_cores; /* enum compute_kind, compute_cores */
 	bool bind, validate, keep_samples, quick, full, multiple;

@@ -21,12 +21,13 @@ struct bench_options {
 	uint64_t warmup;   /* samples thrown away before each point */
 	uint64_t point_ns; /* time limit of one point */
 	struct compute compute;
-	uint64_t threads_max; /* of computation (nload); 0 = all processing units */
-	uint64_t window;      /* requests pending at once (window benchmarks) */
-	uint64_t repeat;      /* M of the broadcast methods */
-	bool bind;	      /* bind threads, a core each */
-	bool validate;	      /* check the data that arrived */
-	bool keep_samples;    /* write all of them into the result */
+	uint64_t threads_max;  /* of computation (nload); 0 = all processing units */
+	uint64_t window;       /* requests pending at once (window benchmarks) */
+	uint64_t repeat;       /* M of the broadcast methods */
+	bool bind;	       /* bind the load's threads, a processing unit each */
+	const char *load_cpus; /* bind them to these (hwloc's list syntax); null: all */
+	bool validate;	       /* check the data that arrived */
+	bool keep_samples;     /* write all of them into the result */
 };
 
 struct bench_run {
@@ -68,6 +69,12 @@ double measure_latency_ns(struct bench_run *run, int peer);
 /* Half of a ping-pong of so many bytes between 0 and 1. Filled on rank 0. */
 void measure_pingpong(struct bench_run *run, size_t bytes, enum comm_layout layout,
 		      struct samples *out);
+/*
+ * The same at moments that have nothing to do with what happened before: after the synchronisation rank 0 computes for
+ * a random time up to pause_ns while rank 1 waits for the message.
+ */
+void measure_pingpong_apart(struct bench_run *run, size_t bytes, uint64_t pause_ns,
+			    struct samples *out);
 /*
  * The same for latency and bandwidth themselves: a sample is the mean of so many round trips one behind the other that
  * reading the clock does not matter. Not for comparing with what is timed once.

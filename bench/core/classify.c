@@ -10,7 +10,8 @@
 #include "base/human.h"
 #include "base/log.h"
 
-#define DELAY_LEAST_NS 5e5 /* what is called milliseconds */
+#define LATE_NS 5e5 /* what is called milliseconds; as nload has it */
+#define LATE_PCT_LEAST 10.0
 #define SLOWER_LEAST 0.5
 #define STENCIL_LIKE 4.0 /* factor between T_comm and T_comp */
 
@@ -95,29 +96,43 @@ static double first_of(const struct result *r, const char *param)
 /* ---- load ---- */
 
 struct load {
-	double threads, delay_ns, ratio;
+	double threads, late_pct, late_ns, ratio;
 };
+
+static void load_add(const struct result_point *p, const char *name, struct samples *out)
+{
+	double value = result_number(p, name);
+
+	if (!isnan(value))
+		samples_add(out, value);
+}
 
 static struct load load_of(const struct result *r, double threads)
 {
-	struct samples delay, ratio;
+	struct samples pct, late, ratio;
 	struct load l = {.threads = threads};
 	const struct result_point *p;
+	struct summary sum;
 	size_t i;
 
-	samples_init(&delay);
+	samples_init(&pct);
+	samples_init(&late);
 	samples_init(&ratio);
 	for (i = 0; i < result_point_cnt(r); i++) {
 		p = result_point_at(r, i);
-		if (!classify_is(r, i, "threads", threads) || isnan(result_number(p, "ratio")))
+		if (!classify_is(r, i, "threads", threads) || !(result_number(p, "comm") < LATE_NS))
 			continue;
-		samples_add(&delay, result_number(p, "measured") - result_number(p, "comm"));
-		samples_add(&ratio, result_number(p, "ratio"));
+		load_add(p, "late_pct", &pct);
+		load_add(p, "late", &late);
+		load_add(p, "ratio", &ratio);
 	}
-	l.delay_ns = delay.cnt ? stats_quantile(&delay, 0.5) : 0;
-	l.ratio = ratio.cnt ? stats_quantile(&ratio, 0.5) : 0;
+	stats_summarize(&pct, &sum);
+	l.late_pct = sum.mean;
+	l.late_ns = stats_quantile(&late, 0.5);
+	l.ratio = stats_quantile(&ratio, 0.5);
 	samples_release(&ratio);
-	samples_release(&delay);
+	samples_release(&late);
+	samples_release(&pct);
 	return l;
 }
 
@@ -125,15 +140,16 @@ static char *load_text(const struct load *l, size_t cnt)
 {
 	size_t i, from = cnt, worst = 0;
 
-	while (from && l[from - 1].delay_ns >= DELAY_LEAST_NS)
+	while (from && l[from - 1].late_pct >= LATE_PCT_LEAST)
 		from--;
 	for (i = 0; i < cnt; i++)
 		worst = l[i].ratio > l[worst].ratio ? i : worst;
 	if (from < cnt)
 		return xasprintf(
-			"delays of milliseconds (median %.1f ms, %.0f times the reference) "
-			"from %.0f threads on",
-			l[from].delay_ns / 1e6, l[from].ratio, l[from].threads);
+			"delays of milliseconds from %.0f thread%s on: %.0f %% of the messages "
+			"late, by %.1f ms in the median",
+			l[from].threads, l[from].threads > 1 ? "s" : "", l[from].late_pct,
+			l[from].late_ns / 1e6);
 	if (l[worst].ratio > SLOWER_LEAST)
 		return xasprintf("slower, by %.1f times the reference with %.0f threads, "
 				 "but no delay of milliseconds",

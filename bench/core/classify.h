@@ -11,9 +11,10 @@
  * only if it overlaps, the next and last one does not (no, worse), the change is found within a factor of 4 of
  * the size, and at 1 MiB or below: then it looks like an eager threshold, and the size said is the last one below.
  *
- * Load. Each number of threads is judged by the medians over all sizes of T_measured − T_comm and of the ratio. "Delays of
- * milliseconds" from the first number on from which on all have at least 0.5 ms; else "slower" if one has a ratio above
- * 0.5; else "no delay".
+ * Load. Each number of threads is judged by the sizes whose T_comm is below 0.5 ms (larger ones take milliseconds anyhow):
+ * by the mean share of messages that came late, 0.5 ms and more behind T_comm, the median of how late these came, and
+ * the median ratio. "Delays of milliseconds" from the first number on from which on all have 10 % late; else "slower" if
+ * one has a ratio above 0.5; else "no delay".
  *
  * Broadcast. The latency at the largest number of tasks and the smallest size, for each algorithm; of OL_i the largest.
  * Stencil. For each number of ranks per core the median overlap of the sizes with T_comp/4 ≤ T_comm ≤ 4 T_comp.

@@ -67,6 +67,12 @@ struct compute {
 	enum compute_cores cores;
 };
 
+struct comm_load {
+	int threads;
+	bool bind;	  /* a processing unit each */
+	const char *cpus; /* to be bound to these only, in turn; null: all of the node */
+};
+
 struct comm;
 
 struct comm_ops {
@@ -109,8 +115,8 @@ struct comm_ops {
 	void (*icoll)(struct comm *c, enum comm_coll op, const void *in, void *out, size_t bytes,
 		      int root, struct comm_request *req);
 
-	/* n threads that compute in the background until load_end, bound to a core each if bind. */
-	void (*load_begin)(struct comm *c, int n, bool bind);
+	/* Threads that compute in the background until load_end. */
+	void (*load_begin)(struct comm *c, const struct comm_load *load);
 	void (*load_end)(struct comm *c);
 	/* A thread that calls MPI for progress until progress_end (COMM_HAS_MULTIPLE). */
 	void (*progress_begin)(struct comm *c);

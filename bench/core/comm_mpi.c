@@ -189,9 +189,9 @@ static void mpi_pready(struct comm *c, struct comm_request *r, int part)
 
 /* ---- threads ---- */
 
-static void mpi_load_begin(struct comm *c, int n, bool bind)
+static void mpi_load_begin(struct comm *c, const struct comm_load *load)
 {
-	compute_load_begin(mpi_of(c)->process->engine, n, bind);
+	compute_load_begin(mpi_of(c)->process->engine, load);
 }
 
 static void mpi_load_end(struct comm *c)

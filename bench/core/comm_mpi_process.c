@@ -20,10 +20,23 @@ struct progress {
 	bool running;
 };
 
+/* The units of the node that its ranks are bound to; one that may run anywhere has none of its own. */
+static void find_taken(const struct mpi_process *p, cpu_set_t *taken)
+{
+	cpu_set_t own = p->allowed;
+	struct units all;
+
+	units_init(&all, NULL);
+	if (CPU_COUNT(&own) >= all.cnt)
+		CPU_ZERO(&own);
+	units_release(&all);
+	MPI_Allreduce(&own, taken, sizeof(own), MPI_BYTE, MPI_BOR, p->node);
+}
+
 struct mpi_process *mpi_process_new(int thread_level)
 {
 	struct mpi_process *p = xcalloc(1, sizeof(*p));
-	cpu_set_t together;
+	cpu_set_t together, taken;
 	int rank, cnt;
 
 	p->thread_level = thread_level;
@@ -35,7 +48,8 @@ struct mpi_process *mpi_process_new(int thread_level)
 	MPI_Allreduce(&p->allowed, &together, sizeof(together), MPI_BYTE, MPI_BOR, p->node);
 	units_init(&p->node_units, &together);
 	p->types = type_cache_new();
-	p->engine = compute_new(rank, cnt);
+	find_taken(p, &taken);
+	p->engine = compute_new(rank, cnt, &taken);
 	p->progress = xcalloc(1, sizeof(*p->progress));
 	MPI_Comm_dup(MPI_COMM_WORLD, &p->progress->comm);
 	return p;

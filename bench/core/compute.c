@@ -50,7 +50,7 @@ struct compute_engine {
 	double ops_per_ns;
 	int local_rank, local_cnt;
 	int own_cores;	    /* that the process was allowed at the start */
-	struct units units; /* of the node */
+	struct units units; /* of the node, those that load threads take first first */
 	struct team *team;
 	struct job job; /* outlives compute_run: a late worker may still look at it */
 	bool in_threads;
@@ -100,7 +100,28 @@ static double calibrate(void)
 	return best;
 }
 
-struct compute_engine *compute_new(int local_rank, int local_cnt)
+static bool unit_is_taken(const struct compute_engine *e, int idx, const cpu_set_t *taken)
+{
+	return CPU_COUNT(taken) ? CPU_ISSET((size_t)e->units.cpu[idx], taken) : idx < e->local_cnt;
+}
+
+/* Those of the ranks' own threads to the end. */
+static void order_units(struct compute_engine *e, const cpu_set_t *taken)
+{
+	int *cpu = xcalloc((size_t)e->units.cnt + 1, sizeof(*cpu));
+	int i, cnt = 0, wanted;
+
+	for (wanted = 0; wanted <= 1; wanted++) {
+		for (i = 0; i < e->units.cnt; i++) {
+			if (unit_is_taken(e, i, taken) == wanted)
+				cpu[cnt++] = e->units.cpu[i];
+		}
+	}
+	free(e->units.cpu);
+	e->units.cpu = cpu;
+}
+
+struct compute_engine *compute_new(int local_rank, int local_cnt, const cpu_set_t *taken)
 {
 	struct compute_engine *e = xcalloc(1, sizeof(*e));
 	struct units own;
@@ -111,6 +132,7 @@ struct compute_engine *compute_new(int local_rank, int local_cnt)
 	e->ops_per_ns = calibrate();
 	e->team = team_new();
 	units_init(&e->units, NULL);
+	order_units(e, taken);
 	if (sched_getaffinity(0, sizeof(mask), &mask)) {
 		e->own_cores = e->units.core_cnt;
 	} else {
@@ -197,27 +219,38 @@ static void *load_work(void *arg)
 	return NULL;
 }
 
-void compute_load_begin(struct compute_engine *e, int n, bool bind)
+/* The unit of this rank's thread i. */
+static int load_unit(const struct compute_engine *e, const struct units *of, int i)
+{
+	return of->cpu[(i * e->local_cnt + e->local_rank) % of->cnt];
+}
+
+void compute_load_begin(struct compute_engine *e, const struct comm_load *how)
 {
 	struct load *load = &e->load;
-	int i, err;
+	int i, err, n = how->threads;
+	struct units listed = {0};
 
 	compute_load_end(e);
+	if (how->cpus && units_parse(&listed, how->cpus))
+		die("no processing unit of \"%s\" on this node", how->cpus);
 	atomic_store(&load->stop, false);
 	atomic_store(&load->running, 0);
 	load->thread = xcalloc((size_t)n, sizeof(*load->thread));
 	for (i = 0; i < n; i++) {
 		struct load_thread *t = xmalloc(sizeof(*t));
-		int at = (i + 1) * e->local_cnt + e->local_rank;
 
 		t->load = load;
-		t->cpu = bind ? e->units.cpu[at % e->units.cnt] : -1;
+		t->cpu = how->cpus ? load_unit(e, &listed, i) :
+			 how->bind ? load_unit(e, &e->units, i) :
+				     -1;
 		err = pthread_create(&load->thread[i], NULL, load_work, t);
 		if (err)
 			die("load: thread %d of %d: %s; is \"ulimit -u\" low?", i + 1, n,
 			    strerror(err));
 		load->cnt++;
 	}
+	units_release(&listed);
 	while (atomic_load(&load->running) < n)
 		sched_yield();
 }

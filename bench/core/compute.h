@@ -3,6 +3,7 @@
 #ifndef POVBENCH_COMPUTE_H
 #define POVBENCH_COMPUTE_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -10,8 +11,11 @@
 
 struct compute_engine;
 
-/* Calibrates (some ms). local_rank of local_cnt ranks on this node: who takes which unit for load threads. */
-struct compute_engine *compute_new(int local_rank, int local_cnt);
+/*
+ * Calibrates (some ms). The rank is the local_rank-th of local_cnt of this node; taken: the units that its ranks'
+ * own threads are bound to, empty if they are not bound. From these follows who takes which unit for load threads.
+ */
+struct compute_engine *compute_new(int local_rank, int local_cnt, const cpu_set_t *taken);
 void compute_free(struct compute_engine *e); /* null is allowed */
 /* What of enum comm_feature computation decides. */
 uint32_t compute_features(void);
@@ -21,11 +25,11 @@ void compute_run(struct compute_engine *e, const struct compute *how, uint64_t n
 double compute_ops_per_ns(const struct compute_engine *e);
 
 /*
- * n threads that compute until load_end. Bound, the i-th thread of all ranks of the node together takes the i-th unit,
- * cores before their second units, the ranks' own (the first local_cnt, as launchers place them) last. Unbound they run
- * where the rank may.
+ * Threads that compute until load_end. Bound, the i-th thread of all ranks of the node together takes the i-th unit,
+ * cores before their second units, the ranks' own last (the first local_cnt, as launchers place them, if the ranks are
+ * not bound); with a list, of those in it. Unbound they run where the rank may.
  */
-void compute_load_begin(struct compute_engine *e, int n, bool bind);
+void compute_load_begin(struct compute_engine *e, const struct comm_load *how);
 void compute_load_end(struct compute_engine *e);
 
 void compute_threads_run(struct compute_engine *e, int n, void (*fn)(void *arg, int thread),

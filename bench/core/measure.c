@@ -90,7 +90,9 @@ void measure(struct bench_run *run, double (*body)(struct bench_run *run, void *
 struct pingpong {
 	struct comm_msg out, in;
 	int peer;
-	uint64_t rounds; /* of a sample */
+	uint64_t rounds;   /* of a sample */
+	uint64_t pause_ns; /* at most, before a sample; 0: none */
+	uint64_t random;
 };
 
 enum { SEED_PING = 1, SEED_PONG = 2 }; /* what rank 0 and its peer send */
@@ -117,11 +119,23 @@ static void check(struct bench_run *run, const struct pingpong *p)
 	bench_buffer_fill(p->in.buf, p->in.bytes, p->in.layout, ~seed);
 }
 
+/* Always computing: who sleeps is let in before others when it wakes. */
+static void pause_for_a_while(struct bench_run *run, struct pingpong *p)
+{
+	const struct compute how = {.kind = COMPUTE_DEADLINE, .cores = COMPUTE_ONE};
+
+	/* Knuth's MMIX generator; its high bits are the good ones. */
+	p->random = p->random * 6364136223846793005u + 1442695040888963407u;
+	run->comm->ops->compute(run->comm, &how, (p->random >> 32) * p->pause_ns >> 32);
+}
+
 static double ping(struct bench_run *run, struct pingpong *p)
 {
 	struct comm *c = run->comm;
 	uint64_t began_ns, end_ns, i;
 
+	if (p->pause_ns)
+		pause_for_a_while(run, p);
 	began_ns = c->ops->now_ns(c);
 	for (i = 0; i < p->rounds; i++) {
 		c->ops->send(c, &p->out, p->peer, TAG_PING);
@@ -209,6 +223,15 @@ void measure_pingpong(struct bench_run *run, size_t bytes, enum comm_layout layo
 		      struct samples *out)
 {
 	pingpong_measure(run, pingpong_of(1, bytes, layout), false, out);
+}
+
+void measure_pingpong_apart(struct bench_run *run, size_t bytes, uint64_t pause_ns,
+			    struct samples *out)
+{
+	struct pingpong p = pingpong_of(1, bytes, COMM_CONTIGUOUS);
+
+	p.pause_ns = pause_ns;
+	pingpong_measure(run, p, false, out);
 }
 
 void measure_pingpong_steady(struct bench_run *run, size_t bytes, enum comm_layout layout,

@@ -72,6 +72,27 @@ void units_init(struct units *u, const cpu_set_t *mask)
 		fill_from_mask(u, mask);
 }
 
+int units_parse(struct units *u, const char *list)
+{
+	hwloc_bitmap_t set = hwloc_bitmap_alloc();
+	struct units all;
+	int i;
+
+	*u = (struct units){0};
+	if (!set)
+		die("out of memory (processing units)");
+	units_init(&all, NULL);
+	if (!hwloc_bitmap_list_sscanf(set, list)) {
+		for (i = 0; i < all.cnt; i++) {
+			if (hwloc_bitmap_isset(set, (unsigned int)all.cpu[i]))
+				units_add(u, (unsigned int)all.cpu[i], NULL);
+		}
+	}
+	units_release(&all);
+	hwloc_bitmap_free(set);
+	return u->cnt ? 0 : -EINVAL;
+}
+
 void units_release(struct units *u)
 {
 	if (!u)

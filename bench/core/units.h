@@ -13,6 +13,8 @@ struct units {
 
 /* Those in mask; null: all that this container may use. */
 void units_init(struct units *u, const cpu_set_t *mask);
+/* Those of a list such as "0,4-7". -EINVAL: it is none, or none of them is here; u is empty then. */
+int units_parse(struct units *u, const char *list);
 void units_release(struct units *u);
 
 /* Binds the calling thread. 0 or -errno, unsaid. */

@@ -2,9 +2,10 @@
 /*
  * N threads load (Denis & Trahay 2016, III.D): on both ranks N threads compute in the background while the main thread
  * makes a blocking ping-pong (FUNNELED is enough). Half of the round trip without them is T_comm, with
- * them T_measured; the value ratio is the delay, (T_measured − T_comm) / T_comm, 0 for none. What goes wrong here is the
- * scheduler's, in milliseconds, and seldom: the value ratio_mean is the same of the means, which a few stalls
- * show in where the median does not. All processing units of the node by default; a point has bytes and threads.
+ * them T_measured; the value ratio is the delay, (T_measured − T_comm) / T_comm, 0 for none, ratio_mean the same of
+ * the means. What goes wrong here is the scheduler's, in milliseconds, and not to every message: late_pct of them came
+ * 0.5 ms or more behind T_comm, and the time late says how much. All processing units of the node by default; a point has
+ * bytes and threads.
  */
 #include "core/bench.h"
 
@@ -21,11 +22,11 @@
 #define GUESS_BYTES_PER_NS 1
 
 /*
- * A ping-pong takes a microsecond, a time slice milliseconds: taken in a row, all samples of a point would fall into
- * the same slice. They are taken in so many rounds, with as much computation of both ranks between them.
+ * A ping-pong takes a microsecond, a time slice milliseconds. Samples one behind the other would all fall into the same
+ * slice, and right behind a synchronisation into one that both ranks have: they are taken at random moments, a few slices
+ * apart.
  */
-#define ROUNDS 10
-#define PAUSE_NS 5000000
+#define PAUSE_NS 10000000
 
 struct nload {
 	struct bench_run *run;
@@ -69,31 +70,9 @@ static void nload_release(struct nload *n)
 	sweep_release(&n->sizes);
 }
 
-static uint64_t share(uint64_t value)
-{
-	return (value + ROUNDS - 1) / ROUNDS;
-}
-
 static void nload_measure(struct nload *n, size_t bytes, struct samples *out)
 {
-	const struct compute pause = {.kind = COMPUTE_DEADLINE, .cores = COMPUTE_ONE};
-	struct bench_options opt = *n->run->opt;
-	struct bench_run run = *n->run;
-	struct samples part;
-	size_t i, round;
-
-	opt.samples = share(opt.samples);
-	opt.samples_max = share(opt.samples_max);
-	opt.point_ns = share(opt.point_ns);
-	run.opt = &opt;
-	samples_init(&part);
-	for (round = 0; round < ROUNDS; round++) {
-		measure_pingpong(&run, bytes, COMM_CONTIGUOUS, &part);
-		for (i = 0; i < part.cnt; i++)
-			samples_add(out, part.value[i]);
-		run.comm->ops->compute(run.comm, &pause, PAUSE_NS);
-	}
-	samples_release(&part);
+	measure_pingpong_apart(n->run, bytes, PAUSE_NS, out);
 }
 
 static void nload_reference(struct nload *n)
@@ -107,11 +86,25 @@ static void nload_reference(struct nload *n)
 	c->ops->mark_end(c, 1);
 }
 
+#define LATE_NS 5e5
+
+/* What came late, by how much. */
+static void find_late(const struct samples *measured, double comm_ns, struct samples *out)
+{
+	size_t i;
+
+	for (i = 0; i < measured->cnt; i++) {
+		if (measured->value[i] - comm_ns >= LATE_NS)
+			samples_add(out, measured->value[i] - comm_ns);
+	}
+}
+
 static void nload_write(struct nload *n, size_t idx, uint64_t threads,
 			const struct samples *measured)
 {
 	struct result_point *point = result_point_add(n->run->result);
 	struct summary comm, loaded;
+	struct samples late;
 
 	stats_summarize(&n->comm[idx], &comm);
 	stats_summarize(measured, &loaded);
@@ -119,6 +112,13 @@ static void nload_write(struct nload *n, size_t idx, uint64_t threads,
 	result_param(point, "threads", threads);
 	result_time(point, "comm", &n->comm[idx]);
 	result_time(point, "measured", measured);
+	samples_init(&late);
+	find_late(measured, comm.median, &late);
+	if (late.cnt)
+		result_time(point, "late", &late);
+	if (measured->cnt)
+		result_value(point, "late_pct", 100 * (double)late.cnt / (double)measured->cnt);
+	samples_release(&late);
 	if (comm.median > 0)
 		result_value(point, "ratio", (loaded.median - comm.median) / comm.median);
 	if (comm.mean > 0)
@@ -146,11 +146,12 @@ static void nload_point(struct nload *n, size_t idx, uint64_t threads)
 static void nload_threads(struct nload *n, uint64_t threads)
 {
 	struct bench_run *run = n->run;
+	const struct comm_load load = {(int)threads, run->opt->bind, run->opt->load_cpus};
 	struct comm *c = run->comm;
 	size_t i;
 
 	if (threads)
-		c->ops->load_begin(c, (int)threads, run->opt->bind);
+		c->ops->load_begin(c, &load);
 	for (i = 0; i < n->sizes.cnt; i++) {
 		nload_point(n, i, threads);
 		if (c->rank == 0 && run->progress)
@@ -187,9 +188,9 @@ static uint64_t nload_estimate_ns(const struct bench_run *run)
 
 	sweep_init(&sizes, opt->bytes_min, opt->bytes_max, opt->step, 1, 1);
 	for (i = 0; i < sizes.cnt; i++) {
-		ns = cnt * (GUESS_LATENCY_NS + 2 * (double)sizes.value[i] / GUESS_BYTES_PER_NS);
+		ns = cnt * (PAUSE_NS / 2 + GUESS_LATENCY_NS +
+			    2 * (double)sizes.value[i] / GUESS_BYTES_PER_NS);
 		all_ns += opt->point_ns && ns > (double)opt->point_ns ? (double)opt->point_ns : ns;
-		all_ns += (double)ROUNDS * PAUSE_NS;
 	}
 	sweep_release(&sizes);
 	return (uint64_t)(all_ns * (double)(nload_threads_max(opt) + 2));

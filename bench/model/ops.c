@@ -353,10 +353,9 @@ static void op_threads_run(struct comm *c, int n, void (*fn)(void *arg, int thre
 	core_enter(rank->sim);
 }
 
-static void op_load_begin(struct comm *c, int n, bool bind)
+static void op_load_begin(struct comm *c, const struct comm_load *load)
 {
-	(void)bind;
-	model_comm_of(c)->rank->load_cnt = n;
+	model_comm_of(c)->rank->load_cnt = load->threads;
 }
 
 static void op_load_end(struct comm *c)

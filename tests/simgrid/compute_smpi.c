@@ -17,12 +17,13 @@ struct compute_engine {
 	double ops_per_ns;
 };
 
-struct compute_engine *compute_new(int local_rank, int local_cnt)
+struct compute_engine *compute_new(int local_rank, int local_cnt, const cpu_set_t *taken)
 {
 	struct compute_engine *e = xcalloc(1, sizeof(*e));
 
 	(void)local_rank;
 	(void)local_cnt;
+	(void)taken;
 	e->ops_per_ns = sg_host_get_speed(sg_host_self()) / 1e9;
 	return e;
 }
@@ -52,11 +53,10 @@ void compute_run(struct compute_engine *e, const struct compute *how, uint64_t n
 		nanosleep(&t, NULL);
 }
 
-void compute_load_begin(struct compute_engine *e, int n, bool bind)
+void compute_load_begin(struct compute_engine *e, const struct comm_load *how)
 {
 	(void)e;
-	(void)n;
-	(void)bind;
+	(void)how;
 	die("no threads in SimGrid");
 }
 

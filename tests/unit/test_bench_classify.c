@@ -128,7 +128,8 @@ static void test_judged(void **state)
 	assert_sentence(r, "x: overlap up to 1 KiB, partial overlap above");
 }
 
-static void load_add(struct result *r, uint64_t threads, double comm, double measured)
+static void load_add(struct result *r, uint64_t threads, double comm, double measured,
+		     double late_pct, double late_ns)
 {
 	struct result_point *p = result_point_add(r);
 
@@ -136,6 +137,9 @@ static void load_add(struct result *r, uint64_t threads, double comm, double mea
 	result_param(p, "threads", threads);
 	time_add(p, "comm", comm);
 	time_add(p, "measured", measured);
+	if (late_ns > 0)
+		time_add(p, "late", late_ns);
+	result_value(p, "late_pct", late_pct);
 	result_value(p, "ratio", (measured - comm) / comm);
 }
 
@@ -144,22 +148,36 @@ static void test_load(void **state)
 	struct result *r = result_of(RESULT_LOAD);
 
 	(void)state;
-	load_add(r, 0, 1000, 1000);
-	load_add(r, 1, 1000, 1400);
+	load_add(r, 0, 1000, 1000, 0, 0);
+	load_add(r, 1, 1000, 1400, 9, 4e6);
 	assert_sentence(r, "x: no delay with up to 1 threads");
 	r = result_of(RESULT_LOAD);
-	load_add(r, 0, 1000, 1000);
-	load_add(r, 1, 1000, 3000);
+	load_add(r, 0, 1000, 1000, 0, 0);
+	load_add(r, 1, 1000, 3000, 0, 0);
 	assert_sentence(r, "x: slower, by 2.0 times the reference with 1 threads, but no delay of "
 			   "milliseconds");
 	r = result_of(RESULT_LOAD);
-	load_add(r, 0, 1000, 1000);
-	load_add(r, 1, 1000, 900000); /* an accident: not from there on */
-	load_add(r, 2, 1000, 2000);
-	load_add(r, 3, 1000, 4001000);
-	load_add(r, 4, 1000, 8001000);
-	assert_sentence(r, "x: delays of milliseconds (median 4.0 ms, 4000 times the reference) "
-			   "from 3 threads on");
+	load_add(r, 0, 1000, 1000, 0, 0);
+	load_add(r, 1, 1000, 900000, 60, 899000); /* an accident: not from there on */
+	load_add(r, 2, 1000, 2000, 2, 500000);
+	load_add(r, 3, 1000, 2000, 10, 4000000);
+	load_add(r, 4, 1000, 8001000, 90, 8000000);
+	assert_sentence(
+		r,
+		"x: delays of milliseconds from 3 threads on: 10 % of the messages late, by 4.0 ms in "
+		"the median");
+}
+
+/* What takes milliseconds anyhow is not judged. */
+static void test_load_large(void **state)
+{
+	struct result *r = result_of(RESULT_LOAD);
+
+	(void)state;
+	load_add(r, 0, 5e5, 5e5, 0, 0);
+	load_add(r, 1, 5e5, 2e6, 100, 1.5e6);
+	load_add(r, 1, 1000, 1000, 0, 0);
+	assert_sentence(r, "x: no delay with up to 1 threads");
 }
 
 static void test_broadcast(void **state)
@@ -225,10 +243,11 @@ static void test_set(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_runs),   cmocka_unit_test(test_eager),
-		cmocka_unit_test(test_odd),    cmocka_unit_test(test_judged),
-		cmocka_unit_test(test_load),   cmocka_unit_test(test_broadcast),
-		cmocka_unit_test(test_others), cmocka_unit_test(test_set),
+		cmocka_unit_test(test_runs),	  cmocka_unit_test(test_eager),
+		cmocka_unit_test(test_odd),	  cmocka_unit_test(test_judged),
+		cmocka_unit_test(test_load),	  cmocka_unit_test(test_load_large),
+		cmocka_unit_test(test_broadcast), cmocka_unit_test(test_others),
+		cmocka_unit_test(test_set),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -492,8 +492,9 @@ static void test_threads(void **state)
 static int loaded(struct comm *c, void *ctx)
 {
 	struct shared *sh = ctx;
+	const struct comm_load load = {.threads = sh->value};
 
-	c->ops->load_begin(c, sh->value, false);
+	c->ops->load_begin(c, &load);
 	pingpong(c, ctx);
 	c->ops->load_end(c);
 	return 0;
