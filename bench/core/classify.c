@@ -57,13 +57,13 @@ const char *classify_text(const struct result *r, size_t idx, const char *param)
 }
 
 /* Appends, with a separator between two. Takes over more. */
-static char *joined(char *text, char *more)
+static char *joined(char *text, char *more, const char *separator)
 {
 	char *both;
 
 	if (!text)
 		return more;
-	both = xasprintf("%s, %s", text, more);
+	both = xasprintf("%s%s%s", text, separator, more);
 	free(text);
 	free(more);
 	return both;
@@ -178,34 +178,99 @@ static char *classify_load(const struct result *r)
 
 /* ---- broadcast ---- */
 
+static bool text_varies(const struct result *r, const char *param)
+{
+	size_t i;
+
+	for (i = 1; i < result_point_cnt(r); i++) {
+		if (strcmp(classify_text(r, i, param), classify_text(r, 0, param)))
+			return true;
+	}
+	return false;
+}
+
+/* What tells the point from the others of its method: the algorithm, the operation, or both. */
+static char *broadcast_label(const struct result *r, size_t idx)
+{
+	const char *algorithm = classify_text(r, idx, "algorithm");
+	const char *op = classify_text(r, idx, "op");
+
+	if (!text_varies(r, "op"))
+		return xstrdup(algorithm);
+	if (!text_varies(r, "algorithm"))
+		return xstrdup(op);
+	return xasprintf("%s %s", algorithm, op);
+}
+
+static char *broadcast_figure(const struct result *r, size_t idx)
+{
+	const struct result_point *p = result_point_at(r, idx);
+	double latency = result_number(p, "max_oli"), task = result_number(p, "max_task");
+	char *label, *text;
+
+	if (isnan(latency))
+		latency = result_number(p, "latency");
+	if (isnan(latency))
+		return NULL;
+	label = broadcast_label(r, idx);
+	text = xasprintf("%s %.*f us", label, latency < 1e4 ? 2 : 1, latency / 1e3);
+	if (!isnan(task))
+		text = joined(text, xasprintf("(task %.0f)", task), " ");
+	free(label);
+	return text;
+}
+
+/* The figures of the method that point `first` is of. */
+static char *broadcast_method(const struct result *r, size_t first, double tasks, double bytes)
+{
+	const char *method = classify_text(r, first, "method");
+	char *text = NULL, *more;
+	size_t i;
+
+	for (i = first; i < result_point_cnt(r); i++) {
+		if (strcmp(classify_text(r, i, "method"), method) ||
+		    !classify_is(r, i, "tasks", tasks) || !classify_is(r, i, "bytes", bytes))
+			continue;
+		more = broadcast_figure(r, i);
+		if (more)
+			text = joined(text, more, ", ");
+	}
+	return text;
+}
+
+static bool method_is_new(const struct result *r, size_t idx)
+{
+	size_t i;
+
+	for (i = 0; i < idx; i++) {
+		if (!strcmp(classify_text(r, i, "method"), classify_text(r, idx, "method")))
+			return false;
+	}
+	return true;
+}
+
 static char *classify_broadcast(const struct result *r)
 {
-	double tasks = last_of(r, "tasks"), bytes = first_of(r, "bytes"), latency, task;
-	char size[HUMAN_BYTES], *text = NULL, *all;
-	const struct result_point *p;
+	double tasks = last_of(r, "tasks"), bytes = first_of(r, "bytes");
+	char size[HUMAN_BYTES], *text = NULL, *more, *named;
+	bool several = text_varies(r, "method");
 	size_t i;
 
 	for (i = 0; i < result_point_cnt(r); i++) {
-		p = result_point_at(r, i);
-		latency = result_number(p, "max_oli");
-		task = result_number(p, "max_task");
-		if (isnan(latency))
-			latency = result_number(p, "latency");
-		if (isnan(latency) || !classify_is(r, i, "tasks", tasks) ||
-		    !classify_is(r, i, "bytes", bytes))
+		more = method_is_new(r, i) ? broadcast_method(r, i, tasks, bytes) : NULL;
+		if (!more)
 			continue;
-		text = joined(text, xasprintf("%s of %s %s %.1f us", classify_text(r, i, "method"),
-					      classify_text(r, i, "algorithm"),
-					      classify_text(r, i, "op"), latency / 1e3));
-		if (!isnan(task))
-			text = joined(text, xasprintf("the longest to task %.0f", task));
+		named = several ? xasprintf("%s: %s", classify_text(r, i, "method"), more) :
+				  xstrdup(more);
+		free(more);
+		text = joined(text, named, "; ");
 	}
 	if (!text)
 		return NULL;
-	all = xasprintf("%.0f tasks, %s: %s", tasks,
-			human_bytes(size, sizeof(size), (uint64_t)bytes), text);
+	more = xasprintf("%.0f tasks, %s: %s", tasks,
+			 human_bytes(size, sizeof(size), (uint64_t)bytes), text);
 	free(text);
-	return all;
+	return more;
 }
 
 /* ---- stencil ---- */
@@ -244,7 +309,7 @@ static char *classify_stencil(const struct result *r)
 	for (i = 0; i < ratios.cnt; i++) {
 		more = stencil_text(r, ratios.value[i]);
 		if (more)
-			text = joined(text, more);
+			text = joined(text, more, ", ");
 	}
 	samples_release(&ratios);
 	return text;

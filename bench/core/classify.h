@@ -16,7 +16,8 @@
  * the median ratio. "Delays of milliseconds" from the first number on from which on all have 10 % late; else "slower" if
  * one has a ratio above 0.5; else "no delay".
  *
- * Broadcast. The latency at the largest number of tasks and the smallest size, for each algorithm; of OL_i the largest.
+ * Broadcast. The latency at the largest number of tasks and the smallest size, for each method, algorithm and
+ * operation, as far as these differ; of OL_i the largest, and its task.
  * Stencil. For each number of ranks per core the median overlap of the sizes with T_comp/4 ≤ T_comm ≤ 4 T_comp.
  * Timers. At the largest number of ranks on a core: what MPI_Wtime makes of the CPU time. Curves: both ends.
  */

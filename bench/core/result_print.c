@@ -104,10 +104,22 @@ static void cell_text(const json_t *point, const struct column *col, char *cell,
 	}
 }
 
+/* Cells of parameters say their unit themselves. */
+static void head_text(const struct column *col, char *cell, size_t bytes)
+{
+	bool ns = col->kind == COLUMN_PARAM && ends_with(col->name, "_ns");
+
+	snprintf(cell, bytes, "%.*s%s", (int)strlen(col->name) - (ns ? 3 : 0), col->name,
+		 col->kind == COLUMN_TIME ? "_us" : "");
+}
+
 static int column_width(const struct column *col)
 {
-	int len = (int)strlen(col->name) + (col->kind == COLUMN_TIME ? 3 : 0);
+	char cell[CELL_BYTES];
+	int len;
 
+	head_text(col, cell, sizeof(cell));
+	len = (int)strlen(cell);
 	return len > COLUMN_WIDTH ? len : COLUMN_WIDTH;
 }
 
@@ -119,8 +131,7 @@ static void print_head(const struct table *t, FILE *out)
 		const struct column *col = &t->column[i];
 		char cell[CELL_BYTES];
 
-		snprintf(cell, sizeof(cell), "%s%s", col->name,
-			 col->kind == COLUMN_TIME ? "_us" : "");
+		head_text(col, cell, sizeof(cell));
 		fprintf(out, "%s%*s", i ? "  " : "", column_width(col), cell);
 	}
 	fputc('\n', out);

@@ -197,7 +197,7 @@ static void test_broadcast(void **state)
 		result_value(p, "max_oli", 1000.0 * (double)tasks);
 		result_value(p, "max_task", (double)tasks - 1);
 	}
-	assert_sentence(r, "x: 4 tasks, 256 B: oli of linear bcast 4.0 us, the longest to task 3");
+	assert_sentence(r, "x: 4 tasks, 256 B: linear 4.00 us (task 3)");
 }
 
 static void test_others(void **state)
