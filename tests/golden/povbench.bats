@@ -1,0 +1,162 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+# What povbench does without a launcher: list, help, version, wrong usage, a case of its self-test.
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	# Any MPI's will do: nothing here gets as far as MPI_Init.
+	for mpi in openmpi mpich; do
+		POVBENCH=$BATS_TEST_DIRNAME/../../build/povbench/$mpi/povbench
+		[ ! -x "$POVBENCH" ] || return 0
+	done
+	skip "no build/povbench/<mpi>/povbench; run make povbench"
+}
+
+names() { "$POVBENCH" list | awk '/^  [a-z]/ {print $1}'; }
+
+# refused MESSAGE WORD...: status 2, the message, and nothing on stdout.
+refused() {
+	local message=$1
+	shift
+	"$POVBENCH" "$@" >out 2>err && return 1
+	[ $? = 2 ] || return 1
+	[ ! -s out ]
+	grep -qF -- "povbench: $message" err || { cat err; return 1; }
+}
+
+@test "version" {
+	run "$POVBENCH" --version
+	[ "$status" = 0 ]
+	[[ $output =~ ^povbench\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+}
+
+@test "nothing asked: help on stderr, status 2" {
+	run bash -c '"$1" 2>/dev/null' - "$POVBENCH"
+	[ "$status" = 2 ]
+	[ -z "$output" ]
+}
+
+@test "the list has every benchmark's file, by groups, with its source and its ranks" {
+	ls "$BATS_TEST_DIRNAME"/../../bench/*/*.c | xargs grep -l '^const struct bench bench_' |
+		xargs -n 1 basename -s .c | sort >files
+	names | sort >listed
+	diff -u files listed
+	"$POVBENCH" list | awk '/^[a-z]/ {print $1}' >groups
+	diff -u - groups <<-'L'
+		reference
+		overlap
+		load
+		collective
+		broadcast
+		stencil
+		timers
+	L
+	[ "$("$POVBENCH" list | grep -cE '^ {23}.*; [0-9]+ ranks?( or more)?$')" = "$(wc -l <files)" ]
+}
+
+@test "help, --help and -h say the same, with three examples or more, within 80 columns" {
+	"$POVBENCH" help >help
+	"$POVBENCH" --help | cmp - help
+	"$POVBENCH" -h | cmp - help
+	grep -q "^Usage: povbench " help
+	[ "$(sed -n '/^Examples:/,$p' help | grep -c '^  [^ ]')" -ge 3 ]
+	awk '!/^  [^ -]/ && !/^Usage/ && length > 80 {print; bad = 1} END {exit bad}' help
+}
+
+@test "every benchmark and the suite explain themselves, and name existing options in their examples" {
+	for name in $(names) suite; do
+		"$POVBENCH" help "$name" >help
+		"$POVBENCH" "$name" --help | cmp - help
+		[[ $(head -n 1 help) == "Usage: povbench $name [options]" ]]
+		[ -n "$(sed -n 3p help)" ]
+		for o in $(sed -n '/^Examples:/,$p' help | grep '^  [^ ]' | sed 's/.*povbench//' |
+			grep -oE ' --?[a-z][a-z-]*' | sort -u); do
+			sed '/^Examples:/,$d' help | grep -qE "^ .*(^|[ ,])$o\b" || { echo "$name: $o"; return 1; }
+		done
+	done
+}
+
+@test "an unknown benchmark is refused with the nearest name" {
+	refused 'no benchmark "sendr"; did you mean "sender"?' sendr
+	refused 'no benchmark "zzzzzz"; "povbench list" names them' zzzzzz
+	refused 'no benchmark "sendr"; did you mean "sender"?' help sendr
+	refused 'no benchmark "loads"; did you mean "nload"?' suite --only sender --only loads
+}
+
+@test "an unknown option, and words that are no options" {
+	refused 'sender: no option --hlep; did you mean --help?' sender --hlep
+	refused 'try "povbench help sender"' sender --hlep
+	refused '"x": options only are wanted behind "sender"' sender x
+	refused 'no benchmark "--quick"' --quick sender
+}
+
+@test "a bad value is refused with what is wanted" {
+	for bytes in 5:1 x 64:x 2G :4 64: ''; do
+		refused "--bytes: \"$bytes\" is not a range of sizes such as 64:4M, up to 1G" sender -m "$bytes"
+	done
+	for time in 2:1 10ps 1us:2h; do
+		refused "--compute: \"$time\" is not a range of times such as 20us:10ms, up to 1m" sender -d "$time"
+	done
+	for step in 1 0.5 -2 nan 2x ''; do
+		refused "--step: \"$step\" is not a factor such as 1.4, 2 or sqrt2" sender --step "$step"
+	done
+	for percent in x -1 101 nan ''; do
+		refused "--ci: \"$percent\" is not percent such as 2.5" sender --ci "$percent"
+	done
+	refused 'sender: --samples: "1.5" is not a whole number' sender -i 1.5
+	refused 'sender: --samples: "9999999" is too large; the most is 1000000' sender -i 9999999
+	refused 'sender: --samples-max: "0" is too small; the least is 1' sender --samples-max 0
+	refused 'sender: --window: "0" is too small; the least is 1' sender -W 0
+	refused 'sender: --point-time: "x" is not a time such as 1.5 (seconds), 10ms or 2m' sender --point-time x
+	refused 'sender: --compute-kind: no "wrk"; did you mean "work"?' sender --compute-kind wrk
+	refused 'sender: --compute-cores: "x" is not one of its choices' sender --compute-cores x
+	refused 'sender: --output wants FILE' sender -o
+	refused 'sender: --bind takes no value' sender --bind=1
+	refused '--quick or --full, not both' sender --quick --full
+}
+
+@test "only rank 0 complains" {
+	for variable in OMPI_COMM_WORLD_RANK PMI_RANK PMIX_RANK; do
+		run env "$variable=1" "$POVBENCH" sendr
+		[ "$status" = 2 ]
+		[ -z "$output" ]
+		run env "$variable=0" "$POVBENCH" sendr
+		[ "$status" = 2 ]
+		[[ $output == *"did you mean"* ]]
+	done
+}
+
+@test "the self-test of one benchmark is TAP, and counted" {
+	run "$POVBENCH" selftest sender
+	echo "$output"
+	[ "$status" = 0 ]
+	cases=$(grep -c '^ok [0-9]* - sender on ' <<<"$output")
+	[ "$cases" -ge 2 ]
+	[ "${lines[${#lines[@]} - 2]}" = "1..$cases" ]
+	[ "${lines[${#lines[@]} - 1]}" = "$cases passed, 0 failed" ]
+}
+
+@test "a self-test of nothing has failed" {
+	run "$POVBENCH" selftest nothing
+	[ "$status" = 1 ]
+	[[ $output == *"not ok 1 - nothing on any machine: no such benchmark"* ]]
+	[ "${lines[${#lines[@]} - 1]}" = "0 passed, 1 failed" ]
+}
+
+@test "a stdout that cannot be written is a failure" {
+	[ -e /dev/full ] || skip "no /dev/full"
+	for words in --version list help --man "selftest send_time"; do
+		run bash -c '"$1" $2 >/dev/full' - "$POVBENCH" "$words"
+		[ "$status" = 1 ]
+		[[ $output == *"stdout: could not be written"* ]]
+	done
+}
+
+@test "the manual page is good roff" {
+	command -v groff >/dev/null || skip "groff is not installed"
+	"$POVBENCH" --man >page.1
+	run groff -Kutf8 -man -ww -z -Tutf8 page.1
+	[ "$status" = 0 ]
+	[ -z "$output" ]
+	groff -Kutf8 -man -Tutf8 -P-c page.1 | grep -q "povbench - "
+}

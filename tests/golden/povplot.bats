@@ -1,0 +1,303 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+# povplot on made-up results whose numbers follow from formulas (tests/tool/bench_json): words, lists, the script of every
+# picture, pictures by gnuplot where it is, and what it says of files and wishes that are no good.
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	POVPLOT=${POVTRACE%/*}/povplot
+	[ -x "$POVPLOT" ] || skip "no $POVPLOT; run make check-golden"
+	tool=$BATS_TEST_DIRNAME/../tool/bench_json
+	"$tool" "Open MPI v4.1.4, package: x" vader,self node7 sender=map:eager receiver=map:none load curve stencil \
+		broadcast timers >all.json
+	"$tool" "MPICH Version: 4.0.2" "" node8 sender=map:perfect receiver=map:worse load >mpich.json
+	"$tool" "Open MPI v4.1.4" tcp,self node7 stencil-quantiles >stencil.json
+}
+
+plot() { "$POVPLOT" "$@"; }
+
+# refused STATUS MESSAGE WORD...: that status, that message, nothing on stdout.
+refused() {
+	local status=$1 message=$2 got=0
+	shift 2
+	plot "$@" >out 2>err || got=$?
+	[ "$got" = "$status" ] || { echo "status $got: $*"; cat err; return 1; }
+	[ ! -s out ]
+	grep -qF -- "povplot: $message" err || { cat err; return 1; }
+}
+
+# "picture options" of every picture that there is.
+all_pictures() {
+	cat <<-'L'
+		map -b sender
+		load -b nload
+		grid all.json mpich.json
+		times -b stencil
+		distribution -b stencil -w bytes=64K
+		broadcast -b bcast -w bytes=64K -w algorithm=linear
+		curve -b pingpong
+		timers -b wtime
+	L
+}
+
+# A block of data of a script on stdin: the lines between "$NAME << …" and its end.
+block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, head) == 1 {on = 1; end = $3}'; }
+
+@test "version" {
+	run plot --version
+	[ "$status" = 0 ]
+	[[ $output =~ ^povplot\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+}
+
+@test "help and --help say the same, with three examples or more, within 80 columns" {
+	plot --help >help
+	plot help | cmp - help
+	grep -q "^Usage: povplot \[list\] \[options\] FILE" help
+	[ "$(sed -n '/^Examples:/,$p' help | grep -c '^  [^ ]')" -ge 3 ]
+	awk '!/^  [^ -]/ && !/^Usage/ && length > 80 {print; bad = 1} END {exit bad}' help
+	for o in $(sed -n '/^Examples:/,$p' help | grep '^  povplot' | grep -oE ' --?[a-z][a-z-]*' | sort -u); do
+		sed '/^Examples:/,$d' help | grep -qE "^ .*(^|[ ,])$o\b" || { echo "$o"; return 1; }
+	done
+}
+
+@test "help names the pictures that there are" {
+	ls "$BATS_TEST_DIRNAME"/../../viz/plot_*.c | xargs -n 1 basename -s .c | sed 's/^plot_//' | sort >files
+	all_pictures | cut -d ' ' -f 1 | sort | diff -u files -
+	plot --help | tr '\n' ' ' | tr -s ' ' >help
+	for picture in $(cat files); do
+		grep -qE "What to draw:[^.]*\b$picture\b" help
+	done
+}
+
+@test "in words: one line a result" {
+	plot --words all.json >words
+	diff -u - words <<-'L'
+		sender: it is eager
+		receiver: it is none
+		nload: delays from 5 threads on
+		pingpong: 1 us, 4 GB/s
+		stencil: V = 3 hides all
+		bcast: povbench has no sentence for it
+		wtime: the wall
+	L
+	plot --words all.json -b receiver -b wtime >words
+	printf '%s\n' "receiver: it is none" "wtime: the wall" | diff -u - words
+}
+
+@test "several files are told apart" {
+	plot --words -b sender all.json mpich.json >words
+	diff -u - words <<-'L'
+		all.json: Open MPI v4.1.4, vader, node7, 2026-11-21
+		sender: it is eager
+		mpich.json: MPICH 4.0.2, node8, 2026-11-21
+		sender: it is perfect
+	L
+}
+
+@test "the list tells points and pictures" {
+	plot list all.json >list
+	plot --list all.json | cmp - list
+	diff -u - list <<-'L'
+		all.json: Open MPI v4.1.4, vader, node7, 2026-11-21
+		sender: it is eager
+		  map, 2 ranks, 121 points; pictures: grid, map
+		receiver: it is none
+		  map, 2 ranks, 121 points; pictures: grid, map
+		nload: delays from 5 threads on
+		  load, 2 ranks, 99 points; pictures: grid, load
+		pingpong: 1 us, 4 GB/s
+		  curve, 2 ranks, 11 points; pictures: curve
+		stencil: V = 3 hides all
+		  stencil, 8 ranks, 24 points; pictures: distribution, times
+		bcast: povbench has no sentence for it
+		  broadcast, 16 ranks, 80 points; pictures: broadcast
+		wtime: the wall
+		  timers, 3 ranks, 6 points; pictures: timers
+	L
+}
+
+@test "a condition leaves points out" {
+	plot list all.json -b sender -w bytes=1K >list
+	grep -q ' 11 points;' list
+	plot list all.json -b bcast -w algorithm=linear -w tasks=16 >list
+	grep -q ' 10 points;' list
+}
+
+@test "every picture has a script, in both palettes" {
+	while read -r picture options; do
+		file=all.json
+		[[ $options == *.json* ]] && file=
+		plot $file -p "$picture" $options --script >"$picture.gp"
+		grep -q '^set terminal svg enhanced size [0-9]*,[0-9]* ' "$picture.gp"
+		grep -q '^plot ' "$picture.gp"
+		plot $file -p "$picture" $options --script --palette safe >safe.gp
+		! cmp -s "$picture.gp" safe.gp || { echo "$picture: one palette"; return 1; }
+	done < <(all_pictures)
+}
+
+@test "without a picture named, it is the one that fits" {
+	while read -r picture options; do
+		[[ $picture != distribution && $picture != grid ]] || continue
+		plot all.json -p "$picture" $options --script >named.gp
+		plot all.json $options --script | diff -u named.gp -
+	done < <(all_pictures)
+	plot all.json mpich.json -p grid --script >named.gp
+	plot all.json mpich.json --script | diff -u named.gp -
+}
+
+@test "a map's script has the ratios of its points, those above 2 as 2" {
+	plot all.json -b sender --script >map.gp
+	grep -q "set logscale" map.gp
+	plot mpich.json -b receiver --script >worse.gp
+	# Column 4 of what is drawn is the ratio: 121 points of each.
+	grep -oE '^\$d[0-9]+' worse.gp | head -n 1 | tr -d '$' >name
+	block "$(cat name)" <worse.gp | awk 'NF >= 7 {n++; if ($7 != 2) bad = 1} END {exit bad || n != 121}' ||
+		{ block "$(cat name)" <worse.gp | head; return 1; }
+	block "$(cat name)" <map.gp | awk 'NF >= 7 {n[$7]++} END {exit n["0.125"] != 55 || n["1"] != 66}'
+}
+
+@test "titles, sizes and sentences are the user's to choose" {
+	plot all.json -b sender --script >map.gp
+	grep -q "sender: it is eager" map.gp
+	grep -q "sender-side overlap" map.gp
+	plot all.json -b sender --script --no-words --title "My 'own'_title" --width 1234 --height 777 >own.gp
+	grep -q "size 1234,777" own.gp
+	[ "$(grep -c "sender: it is eager" own.gp)" = 0 ]
+	grep -q "My ''own''" own.gp
+}
+
+@test "SVG of every picture is well-formed, and has its texts" {
+	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	command -v python3 >/dev/null || skip "python3 is not installed"
+	while read -r picture options; do
+		file=all.json
+		[[ $options == *.json* ]] && file=
+		run plot $file -p "$picture" $options -o "$picture.svg"
+		[ "$status" = 0 ]
+		[ -z "$output" ] || { echo "$picture: $output"; return 1; }
+		[ -s "$picture.svg" ]
+		python3 -c 'import sys, xml.etree.ElementTree as tree; tree.parse(sys.argv[1])' "$picture.svg"
+		grep -q 'node7' "$picture.svg" || [ "$picture" = grid ]
+	done < <(all_pictures)
+	grep -q 'computation time' map.svg
+	grep -q 'computing threads' load.svg
+	grep -q 'MPICH 4.0.2' grid.svg
+	[ "$(ls)" = "$(ls -I '*.svg.*')" ]
+}
+
+@test "PNG and PDF are what their names say" {
+	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	plot all.json -b sender -o map.png
+	[ "$(head -c 4 map.png | od -An -tx1 | tr -d ' \n')" = 89504e47 ]
+	gnuplot -d -e 'if (!strstrt(GPVAL_TERMINALS, "pdfcairo")) exit status 3' || skip "this gnuplot draws no PDF"
+	plot all.json -b sender -o map.PDF
+	[ "$(head -c 5 map.PDF)" = "%PDF-" ]
+}
+
+@test "a distribution is of samples or of quantiles" {
+	plot all.json -b stencil -p distribution -w bytes=64K -w ranks_per_core=2 --script >samples.gp
+	plot stencil.json -b stencil -p distribution -w bytes=64K -w ranks_per_core=2 --script >quantiles.gp
+	grep -q P50 samples.gp
+	grep -q P50 quantiles.gp
+	cmp -s samples.gp quantiles.gp && return 1
+	refused 1 'all.json: stencil: no samples of time "nothing"' all.json -b stencil -p distribution -t nothing --script
+}
+
+@test "wrong usage" {
+	refused 2 'no file to read; try "povplot --help"'
+	refused 2 'no file to read' list
+	refused 2 'where to draw? -o FILE.svg, .png or .pdf; or --words, --script, list' all.json
+	refused 2 'map.gif: the name must end in .svg, .png or .pdf' all.json -o map.gif
+	refused 2 'svg: the name must end in' all.json -o svg
+	refused 2 'povplot: no option --hlep; did you mean --help?' --hlep
+	refused 2 'try "povplot --help"' --hlep
+	refused 2 'povplot: --palette: no "saf"; did you mean "safe"?' all.json --palette saf
+	refused 2 'povplot: --width: "100" is too small; the least is 200' all.json --width 100
+	refused 2 'povplot: --output wants FILE' all.json -o
+}
+
+@test "wishes that cannot be met" {
+	refused 1 'no result of "sendr"; did you mean "sender"?' all.json -b sendr --script
+	refused 1 'nothing to draw: no such result; "povplot list" lists them' all.json -b zzzzzz --script
+	refused 1 'nothing to draw: no result that picture load can show' all.json -b sender -p load --script
+	refused 1 'picture map shows one result; choose with --benchmark, or draw a grid:' all.json -p map --script
+	refused 1 '  receiver in all.json' all.json -p map --script
+	refused 1 'several kinds of results; choose with --benchmark or --picture' all.json -b pingpong -b wtime --script
+	refused 1 'broadcast: 20 lines are too many for one picture; choose with --where:' all.json -b bcast --script
+	grep -q -- '--where bytes=.* there are: 256 65536' err
+}
+
+# Whether these are wrong usage or a failure is not said here.
+@test "pictures and conditions that are none" {
+	run plot all.json -p mapp --script
+	[ "$status" != 0 ]
+	[[ $output == *'no picture "mapp"; did you mean "map"?'* ]]
+	run plot all.json -p zzzzzz --script
+	[ "$status" != 0 ]
+	[[ $output == *'no picture "zzzzzz"; "povplot --help" names them'* ]]
+	for condition in bytes =64 bytes=; do
+		run plot all.json -b sender -w "$condition" --script
+		[ "$status" != 0 ]
+		[[ $output == *"--where: \"$condition\" is no condition such as bytes=64K"* ]]
+	done
+}
+
+@test "files that are no results" {
+	refused 1 'none.json: ' none.json --words
+	grep -q 'No such file or directory' err
+	printf '{"format":\n,' >broken.json
+	refused 1 'broken.json: line 2: ' broken.json --words
+	: >empty.json
+	refused 1 'empty.json: line 1: ' empty.json --words
+	echo '[1, 2]' >array.json
+	refused 1 'array.json: not a result of povbench' array.json --words
+	echo '{"format": "other", "version": 1, "results": [{}]}' >other.json
+	refused 1 'other.json: not a result of povbench' other.json --words
+	echo '{"format": "povbench", "version": 2, "results": [{}]}' >newer.json
+	refused 1 'newer.json: format version 2; this povplot reads 1' newer.json --words
+	echo '{"format": "povbench", "version": 1, "results": []}' >none.json
+	refused 1 'none.json: holds no results' none.json --words
+	refused 1 'other.json: not a result of povbench' all.json other.json --words
+}
+
+@test "a result cut short is a broken file" {
+	head -c 5000 all.json >cut.json
+	refused 1 'cut.json: line ' cut.json --words
+}
+
+@test "what is unknown in a file is skipped" {
+	sed -e 's/"kind":"map"/"kind":"map","later":{"a":[1]}/' -e 's/"ratio":/"later":[],"ratio":/' \
+		-e 's/"kind":"timers"/"kind":"later"/' all.json >later.json
+	plot all.json -b sender --script >now.gp
+	plot later.json -b sender --script | diff -u now.gp -
+	plot list later.json -b wtime | grep -q '  later, 3 ranks, 6 points; pictures: none'
+}
+
+@test "an output that cannot be written" {
+	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	refused 1 'no/map.svg: No such file or directory' all.json -b sender -o no/map.svg
+	mkdir taken.svg
+	refused 1 'taken.svg: ' all.json -b sender -o taken.svg
+	[ "$(ls | grep -c taken)" = 1 ]
+	run bash -c '"$1" list all.json >/dev/full' - "$POVPLOT"
+	[ "$status" = 1 ]
+	[[ $output == *"stdout: No space left on device"* ]]
+}
+
+@test "without gnuplot it says so, and leaves the old picture" {
+	echo old >map.svg
+	run env PATH=/nowhere "$POVPLOT" all.json -b sender -o map.svg
+	[ "$status" = 1 ]
+	[[ $output == *"gnuplot is not installed; --script prints what it would be given"* ]]
+	[ "$(cat map.svg)" = old ]
+	[ "$(ls | grep -c 'map.svg')" = 1 ]
+}
+
+@test "the manual page is good roff" {
+	command -v groff >/dev/null || skip "groff is not installed"
+	plot --man >page.1
+	run groff -Kutf8 -man -ww -z -Tutf8 page.1
+	[ "$status" = 0 ]
+	[ -z "$output" ]
+	groff -Kutf8 -man -Tutf8 -P-c page.1 | grep -q "povplot - "
+}
