@@ -291,6 +291,7 @@ demo-run: all
 	build/povtrace export $(DEMO)/demo.pov -o $(DEMO)/demo.pftrace
 	$(DEMO_RUN) --quick -m 4K:4M -o $(DEMO)/sender.json
 	build/povplot --words $(DEMO)/sender.json $(DEMO_SVG:%=-o %)
+	@chown --reference=$(DEMO)/demo.pov $(DEMO)/*
 	@echo
 	@echo "In $(DEMO):"
 	@echo "  demo.pftrace  the timeline: open it at https://ui.perfetto.dev (nothing is uploaded); what"
