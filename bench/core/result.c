@@ -27,8 +27,9 @@ struct result {
 };
 
 static const char *const kind_names[] = {
-	[RESULT_CURVE] = "curve",	  [RESULT_MAP] = "map",		[RESULT_LOAD] = "load",
-	[RESULT_BROADCAST] = "broadcast", [RESULT_STENCIL] = "stencil", [RESULT_TIMERS] = "timers",
+	[RESULT_CURVE] = "curve",   [RESULT_PROTOCOL] = "protocol",   [RESULT_MAP] = "map",
+	[RESULT_LOAD] = "load",	    [RESULT_BROADCAST] = "broadcast", [RESULT_STENCIL] = "stencil",
+	[RESULT_TIMERS] = "timers",
 };
 
 /* A document that cannot grow is out of memory, the only way that these calls fail. */

@@ -12,6 +12,7 @@
 
 enum result_kind {
 	RESULT_CURVE,	  /* times over message size */
+	RESULT_PROTOCOL,  /* what a message's size decides: eager or rendezvous */
 	RESULT_MAP,	  /* overhead ratio over message size × computation time */
 	RESULT_LOAD,	  /* relative delay over message size × threads */
 	RESULT_BROADCAST, /* latency by method over tasks */

@@ -76,6 +76,52 @@ static void check_send_time(struct selftest *t)
 	}
 }
 
+/* ---- protocol ---- */
+
+static void odd_limit(struct model_settings *m, struct bench_options *opt)
+{
+	with_costs(m, opt);
+	opt->bytes_min = 1;
+	opt->bytes_max = 1 << 20;
+	m->eager_bytes = 12345;
+}
+
+static void never_eager(struct model_settings *m, struct bench_options *opt)
+{
+	odd_limit(m, opt);
+	m->eager_bytes = 0;
+}
+
+static void all_eager(struct model_settings *m, struct bench_options *opt)
+{
+	odd_limit(m, opt);
+	m->eager_bytes = UINT64_MAX;
+}
+
+/*
+ * An eager send costs the sender its overhead; else it is done when the late receiver has it all. The delay begins up
+ * to a synchronisation's last message earlier.
+ */
+static void check_eager_limit(struct selftest *t)
+{
+	const struct model_settings *m = &t->model;
+	const struct result_point *p;
+	double bytes;
+	size_t i;
+
+	for (i = 0; i < result_point_cnt(t->result); i++) {
+		p = result_point_at(t->result, i);
+		bytes = result_number(p, "bytes");
+		if (bytes <= (double)m->eager_bytes)
+			selftest_expect(t, result_number(p, "send"), m->send_ns, CLOCK_TOLERANCE_NS,
+					"ns of an eager send of %.0f bytes", bytes);
+		else
+			selftest_expect(t, result_number(p, "send") / result_number(p, "delay_ns"),
+					1, 0.1, "times the delay for a send of %.0f bytes", bytes);
+	}
+	selftest_expect(t, (double)(i > 0), 1, 0, "having points");
+}
+
 /* ---- load ---- */
 
 static void crowded(struct model_settings *m, struct bench_options *opt)
@@ -121,6 +167,12 @@ const struct selftest_case selftest_references[] = {
 	{"pingpong_noncontig", "one whose CPU packs", with_costs, check_noncontig, NULL, NULL},
 	{"send_time", "one with overheads", with_costs, check_send_time, NULL, NULL},
 	{"send_time", "one with overheads, eager", with_costs_eager, check_send_time, NULL, NULL},
+	{"eager_limit", "one with an odd limit", odd_limit, check_eager_limit, NULL,
+	 "eager up to 12345 bytes, rendezvous from 12346 on"},
+	{"eager_limit", "one without eager messages", never_eager, check_eager_limit, NULL,
+	 "rendezvous from 1 bytes on"},
+	{"eager_limit", "one without a rendezvous", all_eager, check_eager_limit, NULL,
+	 "eager up to 1048576 bytes at least"},
 	{"nload", "one with free cores", roomy, check_load, NULL, "no delay with up to 4 threads"},
 	{"nload", "one whose threads share the last core", crowded, check_load, NULL,
 	 "delays of milliseconds from 3 threads on: 100 % of the messages late, by 5.0 ms in the median"},

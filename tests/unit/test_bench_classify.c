@@ -51,13 +51,18 @@ static struct result *map_of(const double *ratio, size_t cnt, uint64_t first, ui
 	return r;
 }
 
-static void assert_sentence(struct result *r, const char *expected)
+static void assert_says(const struct result *r, const char *expected)
 {
 	char *text = classify_sentence(r);
 
 	assert_non_null(text);
 	assert_string_equal(text, expected);
 	free(text);
+}
+
+static void assert_sentence(struct result *r, const char *expected)
+{
+	assert_says(r, expected);
 	result_free(r);
 }
 
@@ -200,6 +205,41 @@ static void test_broadcast(void **state)
 	assert_sentence(r, "x: 4 tasks, 256 B: linear 4.00 us (task 3)");
 }
 
+static void protocol_add(struct result *r, const char *receiver, uint64_t bytes, bool eager)
+{
+	struct result_point *p = result_point_add(r);
+
+	result_param_text(p, "receiver", receiver);
+	result_param(p, "bytes", bytes);
+	result_value(p, "eager", eager);
+}
+
+static void test_protocol(void **state)
+{
+	struct result *r = result_of(RESULT_PROTOCOL);
+
+	(void)state;
+	assert_null(classify_sentence(r));
+	protocol_add(r, "in_mpi", 1, true);
+	protocol_add(r, "in_mpi", 64, true);
+	assert_says(r, "x: eager up to 64 bytes at least");
+	protocol_add(r, "in_mpi", 128, false);
+	protocol_add(r, "in_mpi", 96, true);
+	protocol_add(r, "in_mpi", 97, false);
+	protocol_add(r, "in_mpi", 512, true); /* not what is below the first that is not */
+	protocol_add(r, "computing", 1, true);
+	protocol_add(r, "computing", 97, false);
+	assert_says(r, "x: eager up to 96 bytes, rendezvous from 97 on");
+	protocol_add(r, "computing", 33, false);
+	assert_says(r, "x: eager up to 96 bytes, rendezvous from 97 on; while the "
+		       "receiver computes only up to 1");
+	protocol_add(r, "computing", 1, false);
+	assert_says(r, "x: eager up to 96 bytes, rendezvous from 97 on; while the "
+		       "receiver computes none is sent");
+	protocol_add(r, "in_mpi", 1, false);
+	assert_sentence(r, "x: rendezvous from 1 bytes on");
+}
+
 static void test_others(void **state)
 {
 	struct result *r = result_of(RESULT_CURVE);
@@ -246,8 +286,8 @@ int main(void)
 		cmocka_unit_test(test_runs),	  cmocka_unit_test(test_eager),
 		cmocka_unit_test(test_odd),	  cmocka_unit_test(test_judged),
 		cmocka_unit_test(test_load),	  cmocka_unit_test(test_load_large),
-		cmocka_unit_test(test_broadcast), cmocka_unit_test(test_others),
-		cmocka_unit_test(test_set),
+		cmocka_unit_test(test_broadcast), cmocka_unit_test(test_protocol),
+		cmocka_unit_test(test_others),	  cmocka_unit_test(test_set),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The eager limit, to the byte. Rank 1 is late with its receive: a blocking send that returns meanwhile was eager, one
+ * that waits for the receive was a rendezvous (MPI Advisor, 4.1 and figure 2, has the protocols; that the sender's time
+ * tells them apart follows from it). Sizes are doubled until one is not eager, then halved in between. What could be
+ * asked of the library's settings is asked here of its behaviour, on whatever transport it took.
+ *
+ * Late twice over: in MPI, with calls of Test for another message; and computing. Some libraries take an eager
+ * message off the sender only when the receiver is in MPI, which the second limit then tells. A point has receiver ("in_mpi"
+ * or "computing"), bytes and delay_ns, the time send, and the value eager (1 or 0).
+ */
+#include "core/bench.h"
+
+#include "base/log.h"
+#include "overlap/map.h"
+
+#include <stdlib.h>
+
+#define SAMPLES 7 /* of a size: a verdict, not a measurement */
+/* The receiver comes so late at least, and so many times what the message takes; a scheduler's tick is no rendezvous. */
+#define DELAY_NS 500000
+#define DELAY_TIMES 4
+#define DELAY_SHARE 0.5 /* of it, that tells one from the other */
+
+static const uint32_t eager_seed = 13;
+
+#define TEST_EVERY_NS 1000
+
+struct eager {
+	struct bench_run *run;
+	struct comm_msg msg;
+	bool in_mpi;
+	uint64_t delay_ns;
+};
+
+static const struct compute late = {.kind = COMPUTE_DEADLINE, .cores = COMPUTE_ONE};
+
+/* Until the sender's word that it is done, which it gives behind its message. */
+static void receive_in_mpi(struct comm *c, const struct eager *e)
+{
+	const struct comm_msg none = {.buf = NULL, .bytes = 0, .layout = COMM_CONTIGUOUS};
+	uint64_t end_ns = c->ops->now_ns(c) + e->delay_ns;
+	struct comm_request word;
+	bool heard = false;
+
+	c->ops->irecv(c, &none, 0, MAP_TAG_ACK, &word);
+	while (c->ops->now_ns(c) < end_ns) {
+		c->ops->compute(c, &late, TEST_EVERY_NS);
+		heard = heard || c->ops->test(c, &word);
+	}
+	c->ops->recv(c, &e->msg, 0, MAP_TAG_DATA);
+	if (!heard)
+		c->ops->wait(c, &word);
+}
+
+static void receive_late(struct bench_run *run, const struct eager *e)
+{
+	struct comm *c = run->comm;
+
+	if (e->in_mpi) {
+		receive_in_mpi(c, e);
+	} else {
+		c->ops->compute(c, &late, e->delay_ns);
+		c->ops->recv(c, &e->msg, 0, MAP_TAG_DATA);
+	}
+	if (!run->opt->validate)
+		return;
+	bench_buffer_check(e->msg.buf, e->msg.bytes, e->msg.layout, eager_seed);
+	bench_buffer_fill(e->msg.buf, e->msg.bytes, e->msg.layout, ~eager_seed);
+}
+
+static double eager_sample(struct bench_run *run, void *ctx)
+{
+	const struct comm_msg none = {.buf = NULL, .bytes = 0, .layout = COMM_CONTIGUOUS};
+	const struct eager *e = ctx;
+	struct comm *c = run->comm;
+	uint64_t start_ns, end_ns;
+
+	if (c->rank == 1) {
+		receive_late(run, e);
+		return 0;
+	}
+	start_ns = c->ops->now_ns(c);
+	c->ops->send(c, &e->msg, 1, MAP_TAG_DATA);
+	end_ns = c->ops->now_ns(c);
+	if (e->in_mpi)
+		c->ops->send(c, &none, 1, MAP_TAG_ACK);
+	return (double)(end_ns - start_ns);
+}
+
+/* How late the receiver is to come: everybody knows. */
+static uint64_t choose_delay(struct bench_run *run, size_t bytes)
+{
+	struct samples comm;
+	double ns;
+
+	samples_init(&comm);
+	measure_pingpong(run, bytes, COMM_CONTIGUOUS, &comm);
+	ns = DELAY_TIMES * stats_quantile(&comm, 0.5);
+	samples_release(&comm);
+	return comm_tell(run->comm, ns > DELAY_NS ? (uint64_t)ns : DELAY_NS);
+}
+
+static bool judge(const struct eager *e, const struct samples *send)
+{
+	bool eager = stats_quantile(send, 0.5) < DELAY_SHARE * (double)e->delay_ns;
+	struct result_point *point = result_point_add(e->run->result);
+
+	result_param_text(point, "receiver", e->in_mpi ? "in_mpi" : "computing");
+	result_param(point, "bytes", e->msg.bytes);
+	result_param(point, "delay_ns", e->delay_ns);
+	result_time(point, "send", send);
+	result_value(point, "eager", eager);
+	return eager;
+}
+
+/* Every rank gets to know the answer. */
+static bool size_is_eager(struct bench_run *run, size_t bytes, bool in_mpi)
+{
+	struct bench_options opt = *run->opt;
+	struct bench_run few = *run;
+	struct eager e = {
+		.run = run, .msg = {.bytes = bytes, .layout = COMM_CONTIGUOUS}, .in_mpi = in_mpi};
+	struct samples send;
+	bool eager;
+
+	opt.samples = SAMPLES;
+	opt.ci_pct = 0;
+	few.opt = &opt;
+	e.delay_ns = choose_delay(&few, bytes);
+	e.msg.buf = bench_buffer_new(bytes, COMM_CONTIGUOUS);
+	bench_buffer_fill(e.msg.buf, bytes, COMM_CONTIGUOUS,
+			  run->comm->rank ? ~eager_seed : eager_seed);
+	samples_init(&send);
+	measure(&few, eager_sample, &e, &send);
+	eager = run->comm->rank == 0 && judge(&e, &send);
+	samples_release(&send);
+	free(e.msg.buf);
+	return comm_tell(run->comm, eager);
+}
+
+/* The first size, doubling, that is not eager; 0: all are up to the largest. last: the one before, 0 if none. */
+static size_t find_above(struct bench_run *run, bool in_mpi, size_t *last)
+{
+	size_t bytes = run->opt->bytes_min ? run->opt->bytes_min : 1, most = run->opt->bytes_max;
+
+	for (*last = 0; bytes <= most;
+	     bytes = bytes < most && 2 * bytes > most ? most : 2 * bytes) {
+		if (!size_is_eager(run, bytes, in_mpi))
+			return bytes;
+		*last = bytes;
+	}
+	return 0;
+}
+
+static void find_limit(struct bench_run *run, bool in_mpi)
+{
+	size_t eager, above = find_above(run, in_mpi, &eager), middle;
+
+	while (eager && above > eager + 1) {
+		middle = eager + (above - eager) / 2;
+		if (size_is_eager(run, middle, in_mpi))
+			eager = middle;
+		else
+			above = middle;
+	}
+}
+
+static int eager_limit_run(struct bench_run *run)
+{
+	find_limit(run, true);
+	find_limit(run, false);
+	return 0;
+}
+
+/* Two searches of twice as many sizes as there are doublings, two measurements of each. */
+static uint64_t eager_limit_estimate_ns(const struct bench_run *run)
+{
+	double ns = 0;
+	size_t bytes;
+
+	for (bytes = 1; bytes <= run->opt->bytes_max; bytes *= 2)
+		ns += 8.0 * (SAMPLES + (double)run->opt->warmup) *
+		      (DELAY_NS + DELAY_TIMES * (double)bytes);
+	return (uint64_t)ns;
+}
+
+const struct bench bench_eager_limit = {
+	.name = "eager_limit",
+	.group = "reference",
+	.brief = "the largest message that a blocking send is done with before there is a receiver",
+	.source = "after MPI Advisor, 4.1: point-to-point protocol threshold",
+	.kind = RESULT_PROTOCOL,
+	.ranks_min = 2,
+	.ranks_max = 2,
+	.run = eager_limit_run,
+	.estimate_ns = eager_limit_estimate_ns,
+};
