@@ -103,6 +103,10 @@ refused() {
 	for percent in x -1 101 nan ''; do
 		refused "--ci: \"$percent\" is not percent such as 2.5" sender --ci "$percent"
 	done
+	for cpus in x 9999 ''; do
+		refused "--load-cpus: \"$cpus\" is not a list of processing units that this node has, such as 1,4-7" \
+			nload --load-cpus "$cpus"
+	done
 	refused 'sender: --samples: "1.5" is not a whole number' sender -i 1.5
 	refused 'sender: --samples: "9999999" is too large; the most is 1000000' sender -i 9999999
 	refused 'sender: --samples-max: "0" is too small; the least is 1' sender --samples-max 0

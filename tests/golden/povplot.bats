@@ -223,8 +223,9 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 	refused 1 'picture map shows one result; choose with --benchmark, or draw a grid:' all.json -p map --script
 	refused 1 '  receiver in all.json' all.json -p map --script
 	refused 1 'several kinds of results; choose with --benchmark or --picture' all.json -b pingpong -b wtime --script
-	refused 1 'broadcast: 20 lines are too many for one picture; choose with --where:' all.json -b bcast --script
-	grep -q -- '--where bytes=.* there are: 256 65536' err
+	refused 1 'stencil: 24 lines are too many for one picture; choose with --where:' all.json -b stencil \
+		-p distribution --script
+	grep -q -- '--where ranks_per_core=.* there are: 1 2 3 4$' err
 }
 
 # Whether these are wrong usage or a failure is not said here.
