@@ -124,7 +124,8 @@ static int print_help(const char *name)
 	const struct bench *b;
 	struct command cmd;
 
-	if (!name) {
+	/* Words that have no options have no page of their own. */
+	if (!name || !strcmp(name, "list") || !strcmp(name, "selftest") || !strcmp(name, "help")) {
 		command_print_help(&command_povbench, stdout);
 		return STATUS_OK;
 	}

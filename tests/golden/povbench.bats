@@ -58,6 +58,9 @@ refused() {
 	"$POVBENCH" help >help
 	"$POVBENCH" --help | cmp - help
 	"$POVBENCH" -h | cmp - help
+	for word in list selftest help; do
+		"$POVBENCH" help "$word" | cmp - help
+	done
 	grep -q "^Usage: povbench " help
 	[ "$(sed -n '/^Examples:/,$p' help | grep -c '^  [^ ]')" -ge 3 ]
 	awk '!/^  [^ -]/ && !/^Usage/ && length > 80 {print; bad = 1} END {exit bad}' help
