@@ -48,7 +48,7 @@ double coll_map_sequence(struct map *m)
 	computed = map_now(m);
 	c->ops->wait(c, &m->request[0]);
 	end = map_now(m);
-	m->in_calls_ns = (double)(posted - start) + (double)(end - computed);
+	map_in_calls(m, posted - start, end - computed);
 	return map_longest(m, end - start);
 }
 

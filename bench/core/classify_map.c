@@ -17,6 +17,9 @@
 #define NEAREST 8.0    /* for the nearest one to count if none is that near */
 #define EAGER_STEP 4.0 /* between the sizes on both sides of a threshold */
 #define EAGER_MAX_BYTES (1024.0 * 1024)
+#define AT_ONCE_SHARE 0.1 /* of T_comm */
+#define IDLE_NS_MAX 500.0 /* a call takes that at most, and reading the clock */
+#define WAITING_SHARE 0.25
 
 static const char *const words[] = {
 	[CLASSIFY_UNJUDGED] = "not judged",
@@ -37,6 +40,12 @@ static enum classify_overlap class_of(double ratio)
 	return ratio <= 1.25 ? CLASSIFY_NONE : CLASSIFY_WORSE;
 }
 
+/* T_comp in terms of T_comm. */
+static double comp_share(const struct result_point *p)
+{
+	return result_number(p, "comp") / result_number(p, "comm");
+}
+
 /* The ratio that a size is judged by; NaN: none. */
 static double size_ratio(const struct result *r, double bytes)
 {
@@ -51,7 +60,7 @@ static double size_ratio(const struct result *r, double bytes)
 		ratio = result_number(p, "ratio");
 		if (!classify_is(r, i, "bytes", bytes) || isnan(ratio))
 			continue;
-		distance = exp(fabs(log(result_number(p, "comp") / result_number(p, "comm"))));
+		distance = exp(fabs(log(comp_share(p))));
 		if (distance <= LIKE * (1 + 1e-9))
 			samples_add(&like, ratio);
 		if (distance < nearest) {
@@ -69,19 +78,83 @@ enum classify_overlap classify_size(const struct result *r, uint64_t bytes)
 	return class_of(size_ratio(r, (double)bytes));
 }
 
+/* ---- eager ---- */
+
 struct judged {
 	double bytes;
 	enum classify_overlap class;
+	enum done { DONE_UNKNOWN, DONE_AT_ONCE, DONE_BY_WAITING } done;
 };
+
+/* What a Wait takes in which nothing is left to be done. */
+static double idle_wait(const struct result *r)
+{
+	double least = IDLE_NS_MAX;
+	size_t i;
+
+	for (i = 0; i < result_point_cnt(r); i++)
+		least = fmin(least, result_number(result_point_at(r, i), "wait"));
+	return least;
+}
+
+static enum done done_of(const struct result *r, double bytes, double idle_ns)
+{
+	const struct result_point *p;
+	struct samples share;
+	enum done done = DONE_UNKNOWN;
+	double median;
+	size_t i;
+
+	samples_init(&share);
+	for (i = 0; i < result_point_cnt(r); i++) {
+		p = result_point_at(r, i);
+		/* Where it could have been done before the Wait. */
+		if (classify_is(r, i, "bytes", bytes) && comp_share(p) >= 1 &&
+		    comp_share(p) <= NEAREST && !isnan(result_number(p, "wait")))
+			samples_add(&share, (result_number(p, "wait") - idle_ns) /
+						    result_number(p, "comm"));
+	}
+	median = stats_quantile(&share, 0.5);
+	if (share.cnt && median <= AT_ONCE_SHARE)
+		done = DONE_AT_ONCE;
+	else if (share.cnt && median >= WAITING_SHARE)
+		done = DONE_BY_WAITING;
+	samples_release(&share);
+	return done;
+}
+
+/*
+ * The index behind the last size that looks eager; 0: there is no such change. One size between may be neither: the first
+ * part of a rendezvous may be sent like an eager message.
+ */
+static size_t eager_end(const struct judged *j, size_t cnt)
+{
+	size_t end = 0, i;
+
+	while (end < cnt && j[end].done == DONE_AT_ONCE)
+		end++;
+	if (!end || end == cnt || j[end].bytes > EAGER_STEP * j[end - 1].bytes ||
+	    j[end - 1].bytes > EAGER_MAX_BYTES)
+		return 0;
+	for (i = j[end].done == DONE_UNKNOWN ? end + 1 : end; i < cnt; i++) {
+		if (j[i].done != DONE_BY_WAITING)
+			return 0;
+	}
+	return j[cnt - 1].done == DONE_BY_WAITING ? end : 0;
+}
+
+/* ---- the sentence ---- */
 
 /* Sizes that are judged; returns their number. */
 static size_t judge(const struct result *r, const struct samples *sizes, struct judged *out)
 {
+	double idle_ns = idle_wait(r);
 	size_t i, cnt = 0;
 
 	for (i = 0; i < sizes->cnt; i++) {
 		out[cnt].bytes = sizes->value[i];
 		out[cnt].class = class_of(size_ratio(r, sizes->value[i]));
+		out[cnt].done = done_of(r, sizes->value[i], idle_ns);
 		cnt += out[cnt].class != CLASSIFY_UNJUDGED;
 	}
 	return cnt;
@@ -94,6 +167,8 @@ static void merge_odd(struct judged *j, size_t cnt)
 	for (i = 1; i + 1 < cnt; i++) {
 		if (j[i - 1].class == j[i + 1].class)
 			j[i].class = j[i - 1].class;
+		if (j[i - 1].done == j[i + 1].done)
+			j[i].done = j[i - 1].done;
 	}
 }
 
@@ -106,31 +181,30 @@ static size_t run_end(const struct judged *j, size_t cnt, size_t begin)
 	return end;
 }
 
-static bool looks_eager(const struct judged *j, size_t cnt, size_t end)
-{
-	return j[0].class == CLASSIFY_OVERLAP && end < cnt && run_end(j, cnt, end) == cnt &&
-	       j[end].class >= CLASSIFY_NONE && j[end].bytes <= EAGER_STEP * j[end - 1].bytes &&
-	       j[end - 1].bytes <= EAGER_MAX_BYTES;
-}
-
 /* "overlap up to 4 KiB (eager), no overlap above" */
 static char *runs_text(const struct judged *j, size_t cnt)
 {
 	char size[HUMAN_BYTES], *text = NULL, *longer;
-	size_t begin, end;
+	size_t begin, end, eager = eager_end(j, cnt);
+	bool said = !eager;
 
 	for (begin = 0; begin < cnt; begin = end) {
 		end = run_end(j, cnt, begin);
 		human_bytes(size, sizeof(size), (uint64_t)j[end - 1].bytes);
-		if (begin == 0 && end == cnt)
-			longer = xasprintf("%s at all sizes", words[j[0].class]);
-		else if (begin == 0)
-			longer = xasprintf("%s up to %s%s", words[j[0].class], size,
-					   looks_eager(j, cnt, end) ? " (eager)" : "");
-		else if (end < cnt)
-			longer = xasprintf("%s, %s up to %s", text, words[j[begin].class], size);
+		longer = xasprintf("%s%s%s", text ? text : "", text ? ", " : "",
+				   words[j[begin].class]);
+		free(text);
+		if (end < cnt)
+			text = xasprintf("%s up to %s%s", longer, size,
+					 end == eager ? " (eager)" : "");
 		else
-			longer = xasprintf("%s, %s above", text, words[j[begin].class]);
+			text = xasprintf("%s %s", longer, begin ? "above" : "at all sizes");
+		free(longer);
+		said = said || end == eager;
+	}
+	if (text && !said) {
+		human_bytes(size, sizeof(size), (uint64_t)j[eager - 1].bytes);
+		longer = xasprintf("%s; eager up to %s", text, size);
 		free(text);
 		text = longer;
 	}
@@ -150,6 +224,8 @@ char *classify_map(const struct result *r)
 	cnt = judge(r, &sizes, j);
 	merge_odd(j, cnt);
 	text = runs_text(j, cnt);
+	if (!text && sizes.cnt)
+		text = xstrdup("not judged, as no computation was of like length");
 	free(j);
 	samples_release(&sizes);
 	return text;

@@ -29,7 +29,7 @@ static double sequence(struct map *m)
 	computed = map_now(m);
 	c->ops->waitall(c, m->request, 2);
 	end = map_now(m);
-	m->in_calls_ns = (double)(posted - start) + (double)(end - computed);
+	map_in_calls(m, posted - start, end - computed);
 	return map_longest(m, end - start);
 }
 

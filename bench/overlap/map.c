@@ -118,6 +118,7 @@ static double map_sample(struct bench_run *run, void *ctx)
 	double ns;
 
 	m->in_calls_ns = 0;
+	m->wait_ns = 0;
 	m->test_ns = 0;
 	ns = m->pattern->sequence(m);
 	if (run->opt->validate)
@@ -125,6 +126,7 @@ static double map_sample(struct bench_run *run, void *ctx)
 	if (run->comm->rank != 0)
 		return 0;
 	samples_add(&m->in_calls, m->in_calls_ns);
+	samples_add(&m->wait, m->wait_ns);
 	samples_add(&m->test, m->test_ns);
 	if (m->pattern->ack_latency)
 		ns = ns > m->latency_ns ? ns - m->latency_ns : 0;
@@ -134,9 +136,11 @@ static double map_sample(struct bench_run *run, void *ctx)
 static void map_measure(struct map *m, struct samples *out)
 {
 	samples_clear(&m->in_calls);
+	samples_clear(&m->wait);
 	samples_clear(&m->test);
 	measure(m->run, map_sample, m, out);
 	samples_keep_last(&m->in_calls, out->cnt);
+	samples_keep_last(&m->wait, out->cnt);
 	samples_keep_last(&m->test, out->cnt);
 }
 
@@ -239,6 +243,7 @@ static void point_write(struct map *m, const struct samples *comp, const struct 
 	result_time(point, "comp", comp);
 	result_time(point, "measured", measured);
 	result_time(point, "in_calls", &m->in_calls);
+	result_time(point, "wait", &m->wait);
 	if (t.test > 0)
 		result_time(point, "test", &m->test);
 	if (m->blocking.cnt)
@@ -318,6 +323,7 @@ static void map_init(struct map *m, struct bench_run *run, const struct map_patt
 	m->in = xcalloc((size_t)m->message_cnt, sizeof(*m->in));
 	m->request = xcalloc(2 * (size_t)m->message_cnt, sizeof(*m->request));
 	samples_init(&m->in_calls);
+	samples_init(&m->wait);
 	samples_init(&m->test);
 	samples_init(&m->comm_ns);
 	samples_init(&m->blocking);
@@ -328,6 +334,7 @@ static void map_release(struct map *m)
 	samples_release(&m->blocking);
 	samples_release(&m->comm_ns);
 	samples_release(&m->test);
+	samples_release(&m->wait);
 	samples_release(&m->in_calls);
 	free(m->request);
 	free(m->in);

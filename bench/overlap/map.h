@@ -3,7 +3,7 @@
  * The 2-D space of Denis & Trahay 2016: message size × computation time. An overlap benchmark gives the sequence of
  * calls that it times, the rest is common: for each size the latency and T_comm, for each computation time T_comp
  * alone, for each pair T_measured; from these equation (1) and the peers' figures. A point has
- * the parameters bytes and compute_ns, the times comm, comp, measured and in_calls (test, blocking where they exist),
+ * the parameters bytes and compute_ns, the times comm, comp, measured, in_calls and, of these, wait (test, blocking where they exist),
  * and the values ratio, osu_pct, imb_pct, imb_io_pct, mpiperf, sandia.
  */
 #ifndef POVBENCH_OVERLAP_MAP_H
@@ -29,8 +29,8 @@ struct map_pattern {
 	uint32_t receives; /* bit r: rank r gets data from its only peer, to be validated */
 
 	/*
-	 * What is timed: every rank calls it, rank 0 returns the ns. It computes with map_compute, and adds what
-	 * it spends in post and wait calls to in_calls_ns.
+	 * What is timed: every rank calls it, rank 0 returns the ns. It computes with map_compute, and
+	 * tells what it spends in post and wait calls (map_in_calls).
 	 */
 	double (*sequence)(struct map *m);
 	/* T_comm; null: half of a ping-pong of this layout. */
@@ -59,8 +59,8 @@ struct map {
 	int message_cnt;
 	struct comm_msg *out, *in;	  /* message_cnt of each; owned */
 	struct comm_request *request;	  /* 2 × message_cnt; owned */
-	double in_calls_ns, test_ns;	  /* of the sample being taken */
-	struct samples in_calls, test;	  /* of the point being taken */
+	double in_calls_ns, wait_ns, test_ns;	  /* of the sample being taken */
+	struct samples in_calls, wait, test;	  /* of the point being taken */
 	struct samples comm_ns, blocking; /* of the size; blocking: T_comm by the blocking call */
 	void *state;			  /* the pattern's own */
 };
@@ -78,7 +78,9 @@ static inline uint64_t map_now(const struct map *m)
 }
 
 void map_compute(struct map *m);
-/* Isend or Irecv of message 0 with `peer`, compute, Wait; adds to in_calls_ns. */
+/* For in_calls_ns and wait_ns: what was spent in the calls that post, and in those that wait behind the computation. */
+void map_in_calls(struct map *m, uint64_t post_ns, uint64_t wait_ns);
+/* Isend or Irecv of message 0 with `peer`, compute, Wait; with map_in_calls. */
 void map_overlap_send(struct map *m, int peer);
 void map_overlap_recv(struct map *m, int peer);
 /* Messages without data. */

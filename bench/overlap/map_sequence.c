@@ -15,6 +15,12 @@ void map_compute(struct map *m)
 		m->comm->ops->compute(m->comm, &m->run->opt->compute, m->compute_ns);
 }
 
+void map_in_calls(struct map *m, uint64_t post_ns, uint64_t wait_ns)
+{
+	m->in_calls_ns += (double)(post_ns + wait_ns);
+	m->wait_ns += (double)wait_ns;
+}
+
 void map_overlap_send(struct map *m, int peer)
 {
 	struct comm *c = m->comm;
@@ -25,7 +31,7 @@ void map_overlap_send(struct map *m, int peer)
 	map_compute(m);
 	computed = map_now(m);
 	c->ops->wait(c, &m->request[0]);
-	m->in_calls_ns += (double)(posted - start) + (double)(map_now(m) - computed);
+	map_in_calls(m, posted - start, map_now(m) - computed);
 }
 
 void map_overlap_recv(struct map *m, int peer)
@@ -38,7 +44,7 @@ void map_overlap_recv(struct map *m, int peer)
 	map_compute(m);
 	computed = map_now(m);
 	c->ops->wait(c, &m->request[0]);
-	m->in_calls_ns += (double)(posted - start) + (double)(map_now(m) - computed);
+	map_in_calls(m, posted - start, map_now(m) - computed);
 }
 
 void map_tell(struct map *m, int peer, int tag)

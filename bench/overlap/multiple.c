@@ -15,7 +15,7 @@
 #define THREADS_DEFAULT 2
 
 struct thread_times {
-	uint64_t start_ns, end_ns, in_calls_ns;
+	uint64_t start_ns, end_ns, post_ns, wait_ns;
 };
 
 struct threads {
@@ -63,7 +63,8 @@ static void overlap_thread(void *arg, int thread)
 	map_compute(m);
 	computed = map_now(m);
 	c->ops->wait(c, &m->request[thread]);
-	t->in_calls_ns = posted - t->start_ns + map_now(m) - computed;
+	t->post_ns = posted - t->start_ns;
+	t->wait_ns = map_now(m) - computed;
 	map_hear(m, 1, thread_tag(thread, MAP_TAG_ACK));
 	t->end_ns = map_now(m);
 }
@@ -73,7 +74,7 @@ static double threads_ns(struct map *m, void (*fn)(void *arg, int thread))
 {
 	struct thread_times *t = xcalloc((size_t)m->message_cnt, sizeof(*t));
 	struct threads all = {.map = m, .times = t};
-	uint64_t first, last;
+	uint64_t first, last, post_ns = 0, wait_ns = 0;
 	int i;
 
 	m->comm->ops->threads_run(m->comm, m->message_cnt, fn, &all);
@@ -82,8 +83,10 @@ static double threads_ns(struct map *m, void (*fn)(void *arg, int thread))
 	for (i = 0; i < m->message_cnt; i++) {
 		first = t[i].start_ns < first ? t[i].start_ns : first;
 		last = t[i].end_ns > last ? t[i].end_ns : last;
-		m->in_calls_ns += (double)t[i].in_calls_ns / m->message_cnt;
+		post_ns += t[i].post_ns;
+		wait_ns += t[i].wait_ns;
 	}
+	map_in_calls(m, post_ns / (uint64_t)m->message_cnt, wait_ns / (uint64_t)m->message_cnt);
 	free(t);
 	return (double)(last - first);
 }

@@ -55,16 +55,16 @@ static double sequence(struct map *m)
 		map_tell(m, 0, MAP_TAG_ACK);
 		return 0;
 	}
-	m->in_calls_ns = (double)(map_now(m) - start);
+	map_in_calls(m, map_now(m) - start, 0);
 	for (part = 0; part < PARTS; part++) {
 		compute_slice(m, part);
 		since = map_now(m);
 		c->ops->pready(c, &m->request[0], part);
-		m->in_calls_ns += (double)(map_now(m) - since);
+		map_in_calls(m, map_now(m) - since, 0);
 	}
 	since = map_now(m);
 	c->ops->wait(c, &m->request[0]);
-	m->in_calls_ns += (double)(map_now(m) - since);
+	map_in_calls(m, 0, map_now(m) - since);
 	map_hear(m, 1, MAP_TAG_ACK);
 	return (double)(map_now(m) - start);
 }

@@ -29,7 +29,7 @@ static double sequence(struct map *m)
 	map_compute(m);
 	computed = map_now(m);
 	c->ops->waitall(c, m->request, m->message_cnt);
-	m->in_calls_ns = (double)(posted - start) + (double)(map_now(m) - computed);
+	map_in_calls(m, posted - start, map_now(m) - computed);
 	for (i = 0; i < m->message_cnt; i++)
 		map_hear(m, i + 1, MAP_TAG_ACK);
 	return (double)(map_now(m) - start);

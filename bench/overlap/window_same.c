@@ -39,7 +39,7 @@ static double sequence(struct map *m)
 	map_compute(m);
 	computed = map_now(m);
 	c->ops->waitall(c, m->request, m->message_cnt);
-	m->in_calls_ns = (double)(posted - start) + (double)(map_now(m) - computed);
+	map_in_calls(m, posted - start, map_now(m) - computed);
 	map_hear(m, 1, MAP_TAG_ACK);
 	return (double)(map_now(m) - start);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Sentences: the rules of classify.h at their edges. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,6 +37,18 @@ static void map_add(struct result *r, uint64_t bytes, double comm, double comp, 
 	result_param(p, "bytes", bytes);
 	time_add(p, "comm", comm);
 	time_add(p, "comp", comp);
+	result_value(p, "ratio", ratio);
+}
+
+static void map_add_wait(struct result *r, uint64_t bytes, double comm, double comp, double ratio,
+			 double wait)
+{
+	struct result_point *p = result_point_add(r);
+
+	result_param(p, "bytes", bytes);
+	time_add(p, "comm", comm);
+	time_add(p, "comp", comp);
+	time_add(p, "wait", wait);
 	result_value(p, "ratio", ratio);
 }
 
@@ -81,28 +94,69 @@ static void test_runs(void **state)
 			"x: no overlap up to 2 KiB, partial overlap up to 8 KiB, overlap above");
 }
 
+/* Sizes from 1 KiB on, computations as long as T_comm and twice that; waits are shares of T_comm. */
+static struct result *waits_of(const double *ratio, const double *wait, size_t cnt, uint64_t factor)
+{
+	struct result *r = result_of(RESULT_MAP);
+	uint64_t bytes = 1024;
+	size_t i;
+
+	for (i = 0; i < cnt; i++, bytes *= factor) {
+		/* Too short to tell: whatever is said here does not count. */
+		map_add(r, bytes, 10000, 1000, NAN);
+		map_add_wait(r, bytes, 10000, 9000, ratio[i], 9000);
+		map_add_wait(r, bytes, 10000, 10000, ratio[i], 300 + wait[i] * 10000);
+		map_add_wait(r, bytes, 10000, 20000, ratio[i], 300 + wait[i] * 10000);
+	}
+	return r;
+}
+
+#define R(...) ((const double[]){__VA_ARGS__})
+#define WAITS(factor, ratio, wait) waits_of(ratio, wait, sizeof(wait) / sizeof(double), factor)
+
 static void test_eager(void **state)
 {
 	(void)state;
-	assert_sentence(MAP(1024, 2, 0, 0, 0, 1, 1),
+	assert_sentence(WAITS(2, R(0, 0, 0, 1, 1), R(0, 0.05, 0.1, 0.25, 1)),
 			"x: overlap up to 4 KiB (eager), no overlap above");
-	assert_sentence(MAP(1024, 4, 0, 2, 2),
-			"x: overlap up to 1 KiB (eager), worse than one after the other above");
+	/* One in between is allowed, two are not. */
+	assert_sentence(WAITS(2, R(0, 0, 1, 1), R(0, 0, 0.2, 1)),
+			"x: overlap up to 2 KiB (eager), no overlap above");
+	assert_sentence(WAITS(2, R(0, 0, 1, 1, 1), R(0, 0, 0.2, 0.2, 1)),
+			"x: overlap up to 2 KiB, no overlap above");
 	/* The change is not found nearly enough. */
-	assert_sentence(MAP(1024, 8, 0, 1, 1), "x: overlap up to 1 KiB, no overlap above");
-	/* Too large for an eager message. */
-	assert_sentence(MAP(2 << 20, 2, 0, 1, 1), "x: overlap up to 2 MiB, no overlap above");
-	/* Partly above: something else is going on. */
-	assert_sentence(MAP(1024, 2, 0, 0.5, 0.5), "x: overlap up to 1 KiB, partial overlap above");
-	assert_sentence(MAP(1024, 2, 0, 1, 1, 0, 0),
-			"x: overlap up to 1 KiB, no overlap up to 4 KiB, overlap above");
+	assert_sentence(WAITS(8, R(0, 1, 1), R(0, 1, 1)),
+			"x: overlap up to 1 KiB, no overlap above");
+	/* Where no run ends; and with the runs not telling at all. */
+	assert_sentence(WAITS(2, R(0.5, 0.5, 1, 1), R(0, 1, 1, 1)),
+			"x: partial overlap up to 2 KiB, no overlap above; eager up to 1 KiB");
+	assert_sentence(WAITS(2, R(1, 1, 1), R(0, 0, 1)),
+			"x: no overlap at all sizes; eager up to 2 KiB");
+	/* The end of a later run. */
+	assert_sentence(
+		WAITS(2, R(0, 0, 0.5, 0.5, 1, 1), R(0, 0, 0, 0, 1, 1)),
+		"x: overlap up to 2 KiB, partial overlap up to 8 KiB (eager), no overlap above");
+	/* Nothing waits, or everything. */
+	assert_sentence(WAITS(2, R(0, 0, 1, 1), R(0, 0, 0, 0)),
+			"x: overlap up to 2 KiB, no overlap above");
+	assert_sentence(WAITS(2, R(1, 1, 1), R(1, 1, 1)), "x: no overlap at all sizes");
+	assert_sentence(WAITS(2, R(0, 0, 1, 1, 1), R(0, 0, 1, 0, 0)),
+			"x: overlap up to 2 KiB, no overlap above");
+}
+
+static void test_unjudged(void **state)
+{
+	struct result *r = result_of(RESULT_MAP);
+
+	(void)state;
+	map_add(r, 64, 100, 20000, 0);
+	assert_sentence(r, "x: not judged, as no computation was of like length");
 }
 
 static void test_odd(void **state)
 {
 	(void)state;
-	assert_sentence(MAP(1024, 2, 0, 0, 3, 0, 1, 1),
-			"x: overlap up to 8 KiB (eager), no overlap above");
+	assert_sentence(MAP(1024, 2, 0, 0, 3, 0, 1, 1), "x: overlap up to 8 KiB, no overlap above");
 	/* Two are no accident, and the ends have no neighbours on both sides. */
 	assert_sentence(MAP(1024, 2, 0, 1, 1, 0),
 			"x: overlap up to 1 KiB, no overlap up to 4 KiB, overlap above");
@@ -283,11 +337,12 @@ static void test_set(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_runs),	  cmocka_unit_test(test_eager),
-		cmocka_unit_test(test_odd),	  cmocka_unit_test(test_judged),
-		cmocka_unit_test(test_load),	  cmocka_unit_test(test_load_large),
-		cmocka_unit_test(test_broadcast), cmocka_unit_test(test_protocol),
-		cmocka_unit_test(test_others),	  cmocka_unit_test(test_set),
+		cmocka_unit_test(test_runs),	   cmocka_unit_test(test_eager),
+		cmocka_unit_test(test_unjudged),   cmocka_unit_test(test_odd),
+		cmocka_unit_test(test_judged),	   cmocka_unit_test(test_load),
+		cmocka_unit_test(test_load_large), cmocka_unit_test(test_broadcast),
+		cmocka_unit_test(test_protocol),   cmocka_unit_test(test_others),
+		cmocka_unit_test(test_set),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
