@@ -21,7 +21,8 @@
  *
  * Broadcast. The latency at the largest number of tasks and the smallest size, for each method, algorithm and
  * operation, as far as these differ; of OL_i the largest, and its task.
- * Stencil. For each number of ranks per core the median overlap of the sizes with T_comp/4 ≤ T_comm ≤ 4 T_comp.
+ * Stencil. For each number of ranks per core the median overlap of the sizes with T_comp/4 ≤ T_comm ≤ 4 T_comp whose
+ * interval is no wider than 0.5; "not told" without any.
  * Timers. At the largest number of ranks on a core: what MPI_Wtime makes of the CPU time. Curves: both ends.
  * Protocol. The smallest size that was not eager, and the largest below it, with the receiver in MPI; and with the
  * receiver computing if that is less.

@@ -12,7 +12,17 @@ bool classify_is(const struct result *r, size_t idx, const char *param, double v
 /* "" if it has none. Borrowed. */
 const char *classify_text(const struct result *r, size_t idx, const char *param);
 
-/* The sentence of a map, and of the others (classify_map.c, classify.c). */
+/* The least and the largest value of a parameter; NaN if there is none. */
+double classify_first(const struct result *r, const char *param);
+double classify_last(const struct result *r, const char *param);
+
+/* Appends, with a separator between two; text may be null. Takes over both, the caller frees what it returns. */
+char *classify_joined(char *text, char *more, const char *separator);
+
+/* The sentences of these kinds, in a file each, without the benchmark's name; null: nothing to say. To be freed. */
 char *classify_map(const struct result *r);
+char *classify_load(const struct result *r);
+char *classify_broadcast(const struct result *r);
+char *classify_protocol(const struct result *r);
 
 #endif

@@ -36,8 +36,8 @@ enum { NEIGHBOURS = 4, ROUNDS = 10 };
 #define HALO_MAX_BYTES (16u << 20)
 /* Share of the longer phase that the shorter one must have for the overlap to be told. */
 #define SHORTER_LEAST 0.1
-/* Of the computation when the options begin at nothing. */
-#define COMPUTE_LEAST_NS 1000.0
+/* Shorter computations drown in what it takes to switch ranks; less only if the options have no more. */
+#define COMPUTE_LEAST_NS 100000.0
 
 enum phase { PHASE_COMP = 0x1, PHASE_COMM = 0x2 };
 
@@ -242,9 +242,10 @@ static void size_measure(struct bench_run *run, struct place place, struct stenc
 /* Of a core, each iteration: in the middle of the options' range, as constant as the paper's (figure 5). */
 static double core_compute_ns(const struct bench_options *opt)
 {
-	double least = fmax((double)opt->compute_min_ns, COMPUTE_LEAST_NS);
+	double most = (double)opt->compute_max_ns;
+	double least = fmin(fmax((double)opt->compute_min_ns, COMPUTE_LEAST_NS), most);
 
-	return fmax(sqrt(least * (double)opt->compute_max_ns), COMPUTE_LEAST_NS);
+	return fmax(sqrt(least * most), 1);
 }
 
 static void placement_measure(struct bench_run *run, struct place place, void *ctx)

@@ -294,6 +294,19 @@ static void test_protocol(void **state)
 	assert_sentence(r, "x: rendezvous from 1 bytes on");
 }
 
+static void stencil_add(struct result *r, uint64_t ranks_per_core, double comp, double overlap,
+			double width)
+{
+	struct result_point *p = result_point_add(r);
+
+	result_param(p, "ranks_per_core", ranks_per_core);
+	time_add(p, "comm", 1000);
+	time_add(p, "comp", comp);
+	result_value(p, "overlap", overlap);
+	result_value(p, "overlap_low", overlap - width / 2);
+	result_value(p, "overlap_high", overlap + width / 2);
+}
+
 static void test_others(void **state)
 {
 	struct result *r = result_of(RESULT_CURVE);
@@ -315,12 +328,11 @@ static void test_others(void **state)
 	time_add(p, "cpu", 1500);
 	assert_sentence(r, "x: with 2 ranks on a core MPI_Wtime says 2.00 times the CPU time");
 	r = result_of(RESULT_STENCIL);
-	p = result_point_add(r);
-	result_param(p, "ranks_per_core", 3);
-	time_add(p, "comm", 1000);
-	time_add(p, "comp", 3999);
-	result_value(p, "overlap", 0.75);
-	assert_sentence(r, "x: V = 3 overlaps 75 %");
+	stencil_add(r, 2, 3999, 0.9, 0.51);
+	stencil_add(r, 3, 4001, 0.5, 0.1);
+	stencil_add(r, 3, 3999, 0.75, 0.5);
+	stencil_add(r, 3, 1000, -9, 20);
+	assert_sentence(r, "x: V = 2 is not told, V = 3 overlaps 75 %");
 }
 
 static void test_set(void **state)
