@@ -53,6 +53,34 @@ static const struct picture *find_named(const char *name)
 	return p;
 }
 
+bool choose_takes(const char *picture, const struct data_result *r)
+{
+	const struct picture *p = find(picture);
+
+	return p && p->takes(r);
+}
+
+const struct picture *choose_usual(const struct data_result *r)
+{
+	const struct picture *p;
+	size_t i;
+
+	for (i = 0; preferred[i]; i++) {
+		p = find(preferred[i]);
+		if (p && p->takes(r))
+			return p;
+	}
+	return NULL;
+}
+
+void choose_tell_pictureless(const struct data_result *r)
+{
+	log_warn(
+		"%s: %s: no picture of its own (kind \"%s\", %zu points); \"--words\" says what it "
+		"means",
+		r->file->path, r->benchmark, r->kind, r->point_cnt);
+}
+
 static size_t wanted_cnt(const struct choice *c, const struct data *d)
 {
 	size_t i, cnt = 0;
@@ -71,15 +99,29 @@ static size_t taken_cnt(const struct choice *c, const struct data *d, const stru
 	return cnt;
 }
 
+/* Results that no picture is for, and so no reason against any; told to the user. */
+static size_t pictureless_cnt(const struct choice *c, const struct data *d)
+{
+	size_t i, cnt = 0;
+
+	for (i = 0; i < d->result_cnt; i++) {
+		if (!choose_wants(c, &d->result[i]) || choose_usual(&d->result[i]))
+			continue;
+		choose_tell_pictureless(&d->result[i]);
+		cnt++;
+	}
+	return cnt;
+}
+
 static const struct picture *find_fitting(const struct choice *c, const struct data *d)
 {
+	size_t i, cnt, drawable_cnt = wanted_cnt(c, d) - pictureless_cnt(c, d);
 	const struct picture *p;
-	size_t i, cnt;
 
 	for (i = 0; preferred[i]; i++) {
 		p = find(preferred[i]);
 		cnt = p ? taken_cnt(c, d, p) : 0;
-		if (cnt && (p->many || cnt == 1) && cnt == wanted_cnt(c, d))
+		if (cnt && (p->many || cnt == 1) && cnt == drawable_cnt)
 			return p;
 	}
 	p = find("grid");
@@ -100,6 +142,11 @@ static int refuse_benchmarks(const struct choice *c, const struct data *d)
 	return -ENODATA;
 }
 
+int choose_check(const struct choice *c, const struct data *d)
+{
+	return wanted_cnt(c, d) ? 0 : refuse_benchmarks(c, d);
+}
+
 static int refuse_many(const struct choice *c, const struct data *d, const struct picture *p)
 {
 	size_t i;
@@ -112,15 +159,27 @@ static int refuse_many(const struct choice *c, const struct data *d, const struc
 	return -EINVAL;
 }
 
+static bool one_has_picture(const struct choice *c, const struct data *d)
+{
+	size_t i;
+
+	for (i = 0; i < d->result_cnt; i++) {
+		if (choose_wants(c, &d->result[i]) && choose_usual(&d->result[i]))
+			return true;
+	}
+	return false;
+}
+
 int choose(const struct choice *c, const struct data *d, const struct picture **picture,
 	   struct plot *plot)
 {
-	const struct picture *p = c->picture ? find_named(c->picture) : find_fitting(c, d);
+	const struct picture *p;
 	size_t i, cnt;
 
-	if (!wanted_cnt(c, d))
-		return refuse_benchmarks(c, d);
-	if (!p && !c->picture)
+	if (choose_check(c, d))
+		return -ENODATA;
+	p = c->picture ? find_named(c->picture) : find_fitting(c, d);
+	if (!p && !c->picture && one_has_picture(c, d))
 		log_error("several kinds of results; choose with --benchmark or --picture "
 			  "(\"povplot list\" lists them)");
 	if (!p)

@@ -15,6 +15,15 @@ struct choice {
 	const char *picture;	       /* NULL: the one that fits */
 };
 
+/* 0, or -ENODATA after printing that no result is wanted. */
+int choose_check(const struct choice *c, const struct data *d);
+bool choose_takes(const char *picture, const struct data_result *r);
+/* The picture that a result has for itself; NULL if there is none. */
+const struct picture *choose_usual(const struct data_result *r);
+
+/* Says that there is none, in a line. */
+void choose_tell_pictureless(const struct data_result *r);
+
 bool choose_wants(const struct choice *c, const struct data_result *r);
 
 /*

@@ -4,6 +4,7 @@
  * picture; what a picture looks like is in plot_<picture>.c.
  */
 #include "choose.h"
+#include "draw.h"
 #include "gnuplot.h"
 
 #include "base/flush.h"
@@ -19,10 +20,9 @@
 struct povplot_options {
 	struct choice choice;
 	struct option_list where;
-	const char *output, *title, *time;
-	uint64_t width_px, height_px;
-	int palette;
-	bool script, words, no_words, list;
+	struct draw_style style;
+	const char *output;
+	bool script, words, list, force;
 };
 
 /* ---- in words ---- */
@@ -34,7 +34,7 @@ static void print_sentence(const struct data_result *r)
 	/* Most sentences name their benchmark themselves. */
 	if (!*r->sentence || strncmp(r->sentence, r->benchmark, len) || r->sentence[len] != ':')
 		printf("%s: ", r->benchmark);
-	puts(*r->sentence ? r->sentence : "povbench has no sentence for it");
+	puts(*r->sentence ? r->sentence : "povbench found nothing to say of it");
 }
 
 static void print_pictures(const struct data_result *r)
@@ -75,50 +75,6 @@ static void print_results(const struct data *d, const struct povplot_options *op
 	}
 }
 
-/* ---- drawing ---- */
-
-static int write_picture(const struct picture *picture, struct plot *plot, enum format format,
-			 const struct povplot_options *opt)
-{
-	struct script head, body;
-	int err;
-
-	picture->size(plot, &plot->width_px, &plot->height_px);
-	plot->width_px = opt->width_px ? opt->width_px : plot->width_px;
-	plot->height_px = opt->height_px ? opt->height_px : plot->height_px;
-	script_init(&head);
-	script_init(&body);
-	gnuplot_terminal(&head, format, plot->width_px, plot->height_px);
-	err = picture->draw(plot, &body);
-	script_finish(&head);
-	script_finish(&body);
-	if (!err && opt->script)
-		printf("%s%s", head.text, body.text);
-	else if (!err)
-		err = gnuplot_draw(&head, &body, opt->output);
-	script_release(&head);
-	script_release(&body);
-	return err;
-}
-
-static int draw(const struct data *d, enum format format, const struct povplot_options *opt)
-{
-	struct plot plot = {
-		.palette = (enum palette)opt->palette,
-		.time = opt->time,
-		.title = opt->title,
-		.words = !opt->no_words,
-	};
-	const struct picture *picture;
-	int err = choose(&opt->choice, d, &picture, &plot);
-
-	if (err)
-		return err;
-	err = write_picture(picture, &plot, format, opt);
-	free(plot.result);
-	return err;
-}
-
 /* ---- the command ---- */
 
 static int read_all(struct data *d, char **paths, int cnt, const struct option_list *where)
@@ -149,8 +105,9 @@ static int povplot_run(const void *opts, int argc, char **argv, int dashdash)
 		log_error("no file to read; try \"povplot --help\"");
 		return 2;
 	}
-	if (!opt.output && !opt.script && !opt.list && !opt.words) {
-		log_error("where to draw? -o FILE.svg, .png or .pdf; or --words, --script, list");
+	if (!opt.output && !opt.script && !opt.list && !opt.words &&
+	    (opt.choice.picture || opt.style.title)) {
+		log_error("where to draw this? -o FILE.svg, .png or .pdf");
 		return 2;
 	}
 	if (opt.output && gnuplot_format(opt.output, &format))
@@ -159,7 +116,10 @@ static int povplot_run(const void *opts, int argc, char **argv, int dashdash)
 	if (!err && (opt.list || opt.words))
 		print_results(&data, &opt);
 	if (!err && (opt.output || opt.script))
-		err = draw(&data, format, &opt);
+		err = draw_chosen(&data, &opt.choice, &opt.style, format,
+				  opt.script ? NULL : opt.output);
+	else if (!err && !opt.list && !opt.words)
+		err = draw_everything(&data, &opt.choice, &opt.style, opt.force);
 	data_release(&data);
 	return err ? 1 : 0;
 }
@@ -175,7 +135,13 @@ static const struct option_def povplot_option_defs[] = {
 	 .offset = OFF(output),
 	 .arg = "FILE",
 	 .help = "Draw into FILE; its end, .svg, .png or .pdf, is the format. FILE is replaced only by a "
-		 "finished picture."},
+		 "finished picture. Without it, all that there is is drawn, into PNG files in this "
+		 "directory that are named after the result file and the benchmark."},
+	{.name = "force",
+	 .letter = 'f',
+	 .type = OPTION_FLAG,
+	 .offset = OFF(force),
+	 .help = "Without -o, replace pictures that are there already."},
 	{.name = "benchmark",
 	 .letter = 'b',
 	 .type = OPTION_LIST,
@@ -199,31 +165,31 @@ static const struct option_def povplot_option_defs[] = {
 	{.name = "time",
 	 .letter = 't',
 	 .type = OPTION_STRING,
-	 .offset = OFF(time),
+	 .offset = OFF(style.time),
 	 .arg = "NAME",
 	 .help = "The time whose distribution is drawn, such as waitall or measured."},
 	{.name = "palette",
 	 .type = OPTION_CHOICE,
-	 .offset = OFF(palette),
+	 .offset = OFF(style.palette),
 	 .arg = "NAME",
 	 .dflt = "paper",
 	 .choices = palettes,
 	 .help = "Colours: those of the papers, or ones that are safe for the colour-blind."},
 	{.name = "title",
 	 .type = OPTION_STRING,
-	 .offset = OFF(title),
+	 .offset = OFF(style.title),
 	 .arg = "TEXT",
 	 .help = "The picture's title, instead of the benchmark's name."},
 	{.name = "width",
 	 .type = OPTION_U64,
-	 .offset = OFF(width_px),
+	 .offset = OFF(style.width_px),
 	 .arg = "PIXELS",
 	 .min = 200,
 	 .max = 10000,
 	 .help = "Width in pixels, of which 100 are an inch in PDF; without it, as the picture needs."},
 	{.name = "height",
 	 .type = OPTION_U64,
-	 .offset = OFF(height_px),
+	 .offset = OFF(style.height_px),
 	 .arg = "PIXELS",
 	 .min = 150,
 	 .max = 10000,
@@ -231,10 +197,14 @@ static const struct option_def povplot_option_defs[] = {
 	{.name = "words",
 	 .type = OPTION_FLAG,
 	 .offset = OFF(words),
-	 .help = "Print what each result means, one line each."},
+	 .help = "Print what each result means, one line each. povbench derives the line from the numbers "
+		 "by fixed rules and writes it into the file. Of a map it judges each message size by "
+		 "the median ratio where computation and communication take about as long: below 0.25 "
+		 "is overlap, below 0.75 partial overlap, up to 1.25 no overlap. \"(eager)\" is added "
+		 "where overlap ends at a size as a library's eager threshold makes it end."},
 	{.name = "no-words",
 	 .type = OPTION_FLAG,
-	 .offset = OFF(no_words),
+	 .offset = OFF(style.no_words),
 	 .help = "Leave the sentence out of the picture."},
 	{.name = "list",
 	 .type = OPTION_FLAG,
@@ -249,6 +219,8 @@ static const struct option_def povplot_option_defs[] = {
 };
 
 static const char *const povplot_examples[] = {
+	"povplot suite.json",
+	"Draw all that there is: suite-sender.png, suite-grid.png and so on.",
 	"povplot list suite.json",
 	"Print what was measured, what it means, and what can be drawn of it.",
 	"povplot suite.json -b sender -o sender.svg",

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Files that nobody named are <result file>-<benchmark>.png. References share one, and so do the methods of one operation;
+ * a result that cannot be drawn is told and does not keep the others from it.
+ */
+#include "draw.h"
+
+#include "base/log.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int draw_plot(const struct picture *picture, struct plot *plot,
+		     const struct draw_style *style, enum format format, const char *path)
+{
+	struct script head, body;
+	int err;
+
+	plot->palette = (enum palette)style->palette;
+	plot->time = style->time;
+	plot->title = style->title;
+	plot->words = !style->no_words;
+	picture->size(plot, &plot->width_px, &plot->height_px);
+	plot->width_px = style->width_px ? style->width_px : plot->width_px;
+	plot->height_px = style->height_px ? style->height_px : plot->height_px;
+	script_init(&head);
+	script_init(&body);
+	gnuplot_terminal(&head, format, plot->width_px, plot->height_px);
+	err = picture->draw(plot, &body);
+	script_finish(&head);
+	script_finish(&body);
+	if (!err && !path)
+		printf("%s%s", head.text, body.text);
+	else if (!err)
+		err = gnuplot_draw(&head, &body, path);
+	script_release(&head);
+	script_release(&body);
+	return err;
+}
+
+int draw_chosen(const struct data *d, const struct choice *c, const struct draw_style *style,
+		enum format format, const char *path)
+{
+	const struct picture *picture;
+	struct plot plot = {0};
+	int err = choose(c, d, &picture, &plot);
+
+	if (err)
+		return err;
+	err = draw_plot(picture, &plot, style, format, path);
+	free(plot.result);
+	return err;
+}
+
+/* ---- everything ---- */
+
+struct everything {
+	const struct choice *choice;
+	const struct draw_style *style;
+	const struct data *data;
+	bool replace;
+	bool *done; /* of each result; owned */
+	size_t drawn_cnt, kept_cnt;
+};
+
+/* "run-sender.png" for results/run.json; in the names, nothing that a shell or a directory would mind. */
+static char *path_of(const char *file, const char *name, size_t number)
+{
+	const char *slash = strrchr(file, '/'), *stem = slash ? slash + 1 : file;
+	const char *end = strrchr(stem, '.');
+	size_t len = end && end > stem ? (size_t)(end - stem) : strlen(stem);
+	char *path, *c;
+
+	if (number)
+		path = xasprintf("%.*s-%s-%zu.png", (int)len, stem, name, number + 1);
+	else
+		path = xasprintf("%.*s%s%s.png", (int)len, stem, len ? "-" : "", name);
+	for (c = path; *c; c++)
+		*c = isalnum((unsigned char)*c) || strchr("._-+=", *c) ? *c : '_';
+	if (*path == '-' || *path == '.')
+		*path = '_';
+	return path;
+}
+
+/* Results of this name in the same file before this one. */
+static size_t number_of(const struct data *d, size_t idx)
+{
+	size_t i, cnt = 0;
+
+	for (i = 0; i < idx; i++)
+		cnt += d->result[i].file == d->result[idx].file &&
+		       !strcmp(d->result[i].benchmark, d->result[idx].benchmark);
+	return cnt;
+}
+
+/* Only what stops everything is an error: a picture that cannot be drawn has been told. */
+static int draw_one(struct everything *e, const struct picture *picture, struct plot *plot,
+		    const char *path)
+{
+	int err;
+
+	if (!e->replace && !access(path, F_OK)) {
+		log_warn("%s: is there already and stays; --force replaces it", path);
+		e->kept_cnt++;
+		return 0;
+	}
+	err = draw_plot(picture, plot, e->style, FORMAT_PNG, path);
+	if (!err) {
+		printf("%s\n", path);
+		e->drawn_cnt++;
+	}
+	return err == -EINVAL || err == -ENODATA ? 0 : err;
+}
+
+/* Results of one picture that compare: the references of a file, and methods of measuring the same operation. */
+static bool belong_together(const struct data_result *a, const struct data_result *b)
+{
+	const char *x = data_param_text(a->point[0], "op"), *y = data_param_text(b->point[0], "op");
+
+	return a->file == b->file && !x == !y && (!x || !strcmp(x, y));
+}
+
+static int draw_result(struct everything *e, size_t idx)
+{
+	const struct data_result *r = &e->data->result[idx], *other;
+	const struct picture *picture = choose_usual(r);
+	struct plot plot = {.result = xcalloc(e->data->result_cnt, sizeof(*plot.result))};
+	const char *name = r->benchmark;
+	char *path;
+	size_t i;
+	int err;
+
+	for (i = idx; i < e->data->result_cnt; i++) {
+		other = &e->data->result[i];
+		if (e->done[i] || !choose_wants(e->choice, other) || choose_usual(other) != picture)
+			continue;
+		if (i != idx && (!picture->many || !belong_together(r, other)))
+			continue;
+		plot.result[plot.cnt++] = other;
+		e->done[i] = true;
+	}
+	if (plot.cnt > 1)
+		name = picture->name;
+	path = path_of(r->file->path, name, plot.cnt > 1 ? 0 : number_of(e->data, idx));
+	err = draw_one(e, picture, &plot, path);
+	free(path);
+	free(plot.result);
+	return err;
+}
+
+/* All maps of all files, if there are several. */
+static int draw_grid(struct everything *e)
+{
+	const struct choice choice = {.benchmarks = e->choice->benchmarks, .picture = "grid"};
+	const struct picture *picture;
+	struct plot plot = {0};
+	size_t i, cnt = 0;
+	char *path;
+	int err;
+
+	for (i = 0; i < e->data->result_cnt; i++)
+		cnt += choose_wants(e->choice, &e->data->result[i]) &&
+		       choose_takes("grid", &e->data->result[i]);
+	if (cnt < 2)
+		return 0;
+	err = choose(&choice, e->data, &picture, &plot);
+	if (err)
+		return 0;
+	path = e->data->file_cnt > 1 ? xstrdup("grid.png") :
+				       path_of(e->data->file[0]->path, "grid", 0);
+	err = draw_one(e, picture, &plot, path);
+	free(path);
+	free(plot.result);
+	return err;
+}
+
+int draw_everything(const struct data *d, const struct choice *c, const struct draw_style *style,
+		    bool replace)
+{
+	struct everything e = {c, style, d, replace, xcalloc(d->result_cnt + 1, sizeof(bool)),
+			       0, 0};
+	int err = choose_check(c, d);
+	size_t i;
+
+	for (i = 0; i < d->result_cnt && !err; i++) {
+		if (e.done[i] || !choose_wants(c, &d->result[i]))
+			continue;
+		if (choose_usual(&d->result[i]))
+			err = draw_result(&e, i);
+		else
+			choose_tell_pictureless(&d->result[i]);
+	}
+	if (!err)
+		err = draw_grid(&e);
+	if (!err && !e.drawn_cnt && !e.kept_cnt) {
+		log_error("nothing drawn; \"povplot list\" says what there is");
+		err = -ENODATA;
+	}
+	free(e.done);
+	return err;
+}
