@@ -25,12 +25,12 @@ void range_widen_log(struct range *r, double value); /* nor does what a logarith
 const char *axis_time_text(double ns, char *buf, size_t bytes);
 
 /*
- * Logarithmic axes named "x" or "y", from low to high, both above 0. At most `tics` labels; none, but the marks, if
+ * Logarithmic axes named "x" or "y", from low to high, both above 0. There is room for `tics` labels; none, but the marks, if
  * `labels` is off.
  */
-void axis_bytes(struct script *s, const char *name, const struct range *r, int tics, bool labels);
+void axis_bytes(struct script *s, const char *name, const struct range *r, double tics,
+		bool labels);
 void axis_time(struct script *s, const char *name, const struct range *r, bool labels);
-/* A linear axis of times, from 0 on. */
-void axis_time_linear(struct script *s, const char *name, double high_ns);
+void axis_time_linear(struct script *s, const char *name, const struct range *r);
 
 #endif

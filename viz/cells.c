@@ -94,18 +94,33 @@ static int refuse_double(const struct data_result *r, const char *y_param, const
 	return -EINVAL;
 }
 
-int cells_init(struct cells *c, const struct data_result *r, const char *y_param, bool y_log,
-	       cells_colour colour)
+static bool cell_of(const json_t *point, const char *y_param, bool y_log, struct cell *out)
+{
+	*out = (struct cell){data_param(point, "bytes"), data_param(point, y_param),
+			     data_value(point, "ratio")};
+	return fits_axis(out->x, true) && fits_axis(out->y, y_log) && isfinite(out->value);
+}
+
+bool cells_are_there(const struct data_result *r, const char *y_param, bool y_log)
+{
+	struct cell one;
+	size_t i;
+
+	for (i = 0; i < r->point_cnt; i++) {
+		if (cell_of(r->point[i], y_param, y_log, &one))
+			return true;
+	}
+	return false;
+}
+
+int cells_init(struct cells *c, const struct data_result *r, const char *y_param, bool y_log)
 {
 	size_t i;
 
 	*c = (struct cells){.cell = xcalloc(r->point_cnt, sizeof(*c->cell))};
 	for (i = 0; i < r->point_cnt; i++) {
-		struct cell one = {data_param(r->point[i], "bytes"),
-				   data_param(r->point[i], y_param), colour(r->point[i])};
-
-		if (fits_axis(one.x, true) && fits_axis(one.y, y_log) && isfinite(one.colour))
-			c->cell[c->cnt++] = one;
+		if (cell_of(r->point[i], y_param, y_log, &c->cell[c->cnt]))
+			c->cnt++;
 	}
 	if (!c->cnt) {
 		log_error("%s: %s: no point to draw", r->file->path, r->benchmark);
@@ -131,6 +146,11 @@ void cells_release(struct cells *c)
 	free(c->x.value);
 	free(c->y.value);
 	*c = (struct cells){0};
+}
+
+bool cells_have_gaps(const struct cells *c)
+{
+	return c->cnt < c->x.cnt * c->y.cnt;
 }
 
 /* Half way between two values. */
@@ -201,7 +221,8 @@ static struct range edges(const struct cells_axis *a, size_t idx, double overlap
 	return r;
 }
 
-void cells_write(const struct cells *c, double width_px, double height_px, struct script *s)
+void cells_write(const struct cells *c, const struct range *held, double width_px, double height_px,
+		 struct script *s)
 {
 	double x_overlap = fmin(0.5, OVERLAP_PX * (double)c->x.cnt / width_px);
 	double y_overlap = fmin(0.5, OVERLAP_PX * (double)c->y.cnt / height_px);
@@ -215,7 +236,7 @@ void cells_write(const struct cells *c, double width_px, double height_px, struc
 		struct range y = edges(&c->y, y_idx, has_cell(c, x_idx, y_idx + 1) * y_overlap);
 
 		script_line(s, "%.9g %.9g %.9g %.9g %.9g %.9g %.6g", one->x, x.low, x.high, one->y,
-			    y.low, y.high, one->colour);
+			    y.low, y.high, fmax(held->low, fmin(held->high, one->value)));
 	}
 	script_block_end(s);
 }

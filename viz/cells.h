@@ -10,7 +10,7 @@
 #include "data.h"
 
 struct cell {
-	double x, y, colour;
+	double x, y, value;
 };
 
 struct cells_axis {
@@ -25,22 +25,23 @@ struct cells {
 	struct cells_axis x, y;
 };
 
-/* The colour of a point, NaN if it has none. */
-typedef double (*cells_colour)(const json_t *point);
-
 /*
- * Collects a result's points; those without a place on an axis or without colour are left out. 0, or -errno after
+ * Collects a result's points, with their "ratio"; those without it or a place on an axis are left out. 0, or -errno after
  * printing: none is left, or two points claim one cell.
  */
-int cells_init(struct cells *c, const struct data_result *r, const char *y_param, bool y_log,
-	       cells_colour colour);
+int cells_init(struct cells *c, const struct data_result *r, const char *y_param, bool y_log);
+/* True if there would be any. */
+bool cells_are_there(const struct data_result *r, const char *y_param, bool y_log);
+/* True if there are places on the axes without a cell. */
+bool cells_have_gaps(const struct cells *c);
 void cells_release(struct cells *c);
 
 /* Where the idx-th value's cells end. */
 struct range cells_axis_edges(const struct cells_axis *a, size_t idx);
 struct range cells_axis_range(const struct cells_axis *a);
 
-/* A data block of: x low high y low high colour. The map is to be about so large. */
-void cells_write(const struct cells *c, double width_px, double height_px, struct script *s);
+/* A data block of: x low high y low high value, held within a range. The map is to be about so large. */
+void cells_write(const struct cells *c, const struct range *held, double width_px, double height_px,
+		 struct script *s);
 
 #endif

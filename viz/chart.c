@@ -48,6 +48,17 @@ struct chart_line *chart_line_get(struct chart *c, char *name)
 	return chart_line_add(c, name);
 }
 
+bool chart_line_has_x(const struct chart_line *l, double x)
+{
+	size_t i;
+
+	for (i = 0; i < l->cnt; i++) {
+		if (l->point[i].x == x)
+			return true;
+	}
+	return false;
+}
+
 void chart_point_add(struct chart_line *l, double x, double y, double low, double high)
 {
 	bool both = isfinite(low) && isfinite(high);
@@ -104,7 +115,8 @@ static bool write_data(const struct chart_line *l, struct script *s)
 	bool some = false;
 	size_t i;
 
-	qsort(l->point, l->cnt, sizeof(*l->point), compare_points);
+	if (l->cnt)
+		qsort(l->point, l->cnt, sizeof(*l->point), compare_points);
 	script_block_begin(s);
 	for (i = 0; i < l->cnt; i++) {
 		const struct chart_point *p = &l->point[i];
@@ -141,6 +153,20 @@ static void write_line(const struct chart_line *l, unsigned int block, size_t id
 	script_quoted(s, l->name);
 }
 
+/* Bars of one number fill three quarters of the room to the next. Patterns tell them apart without colours. */
+static void write_bars(const struct chart_line *l, unsigned int block, size_t idx, size_t cnt,
+		       const char *colour, struct script *s)
+{
+	double width = 0.75 / (double)cnt;
+
+	fprintf(s->out,
+		"$d%u using ($1%+.4f):2:(%.4f) with boxes linecolor rgb '%s' fillstyle pattern %zu "
+		"border linecolor rgb '%s' title ",
+		block, ((double)idx - (double)(cnt - 1) / 2) * width, width * 0.9, colour,
+		(idx + 3) % 8, colour);
+	script_quoted(s, l->name);
+}
+
 void chart_write(const struct chart *c, enum palette p, enum chart_style style, struct script *s)
 {
 	unsigned int first = s->block_cnt + 1;
@@ -155,7 +181,12 @@ void chart_write(const struct chart *c, enum palette p, enum chart_style style, 
 			write_band(first + (unsigned int)i, palette_line(p, i), s);
 	}
 	for (i = 0; i < c->cnt; i++) {
-		write_line(&c->line[i], first + (unsigned int)i, i, palette_line(p, i), style, s);
+		if (style == CHART_BARS)
+			write_bars(&c->line[i], first + (unsigned int)i, i, c->cnt,
+				   palette_line(p, i), s);
+		else
+			write_line(&c->line[i], first + (unsigned int)i, i, palette_line(p, i),
+				   style, s);
 		fputs(i + 1 < c->cnt ? ", " : "\n", s->out);
 	}
 	free(band);

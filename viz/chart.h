@@ -30,6 +30,7 @@ void chart_release(struct chart *c);
 struct chart_line *chart_line_add(struct chart *c, char *name);
 /* The line of that name, made if it is not there; takes the name over. */
 struct chart_line *chart_line_get(struct chart *c, char *name);
+bool chart_line_has_x(const struct chart_line *l, double x);
 /* A point that is not finite is left out. */
 void chart_point_add(struct chart_line *l, double x, double y, double low, double high);
 
@@ -39,6 +40,7 @@ struct range chart_range_y(const struct chart *c, bool is_log);
 enum chart_style {
 	CHART_MARKS, /* lines with a mark at each point, and bands */
 	CHART_PLAIN, /* lines alone */
+	CHART_BARS,  /* bars beside each other, at whole numbers */
 };
 
 /* Data and the plot command; axes, title and key are the caller's. */

@@ -15,6 +15,9 @@
 #include <string.h>
 
 #define DATA_VERSION 1
+/* Beyond, it is neither a size nor a time, or nothing; what is made of them stays finite. */
+#define NUMBER_MAX 1e30
+#define NUMBER_MIN 1e-30
 
 static const char *text_of(const json_t *obj, const char *key)
 {
@@ -131,7 +134,11 @@ void data_release(struct data *d)
 
 static double number_of(const json_t *value)
 {
-	return json_is_number(value) ? json_number_value(value) : NAN;
+	double number = json_is_number(value) ? json_number_value(value) : NAN;
+
+	if (fabs(number) < NUMBER_MIN)
+		return 0;
+	return fabs(number) <= NUMBER_MAX ? number : NAN;
 }
 
 /* A parameter stands in the point itself, beside "times" and "values". */

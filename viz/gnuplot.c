@@ -37,25 +37,33 @@ int gnuplot_format(const char *path, enum format *out)
 	return -EINVAL;
 }
 
+double gnuplot_font_scale(uint64_t width_px)
+{
+	return width_px < 600 ? 0.75 : 1;
+}
+
 void gnuplot_terminal(struct script *s, enum format format, uint64_t width_px, uint64_t height_px)
 {
+	double scale = gnuplot_font_scale(width_px);
+
 	/* Points in Cairo, pixels in SVG. */
-	script_line(s, "set encoding utf8\nsmall = '%s'", format == FORMAT_SVG ? ",12" : ",9");
+	script_line(s, "set encoding utf8\nsmall = ',%.3g'",
+		    scale * (format == FORMAT_SVG ? 12 : 9));
 	switch (format) {
 	case FORMAT_SVG:
 		script_line(s,
 			    "set terminal svg enhanced size %" PRIu64 ",%" PRIu64
-			    " font 'DejaVu Sans,14' background rgb 'white'",
-			    width_px, height_px);
+			    " font 'DejaVu Sans,%.3g' background rgb 'white'",
+			    width_px, height_px, 14 * scale);
 		break;
 	case FORMAT_PNG:
 		/* The simpler driver is there where Cairo is not. */
 		script_line(
 			s,
 			"if (strstrt(GPVAL_TERMINALS, 'pngcairo')) set terminal pngcairo enhanced "
-			"size %" PRIu64 ",%" PRIu64 " font 'Sans,11'; else set terminal png "
+			"size %" PRIu64 ",%" PRIu64 " font 'Sans,%.3g'; else set terminal png "
 			"enhanced truecolor size %" PRIu64 ",%" PRIu64,
-			width_px, height_px, width_px, height_px);
+			width_px, height_px, 11 * scale, width_px, height_px);
 		break;
 	case FORMAT_PDF:
 		script_line(s,
@@ -63,8 +71,8 @@ void gnuplot_terminal(struct script *s, enum format format, uint64_t width_px, u
 			    "draws no PDF; try .svg'");
 		script_line(
 			s,
-			"set terminal pdfcairo enhanced size %.2fin,%.2fin font 'Sans,11' fontscale 0.72",
-			(double)width_px / 100, (double)height_px / 100);
+			"set terminal pdfcairo enhanced size %.2fin,%.2fin font 'Sans,%.3g' fontscale 0.72",
+			(double)width_px / 100, (double)height_px / 100, 11 * scale);
 		break;
 	}
 }
@@ -113,7 +121,8 @@ static int run(int script_fd, int said_fd)
 	err = posix_spawnp(&pid, "gnuplot", &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	if (err == ENOENT)
-		log_error("gnuplot is not installed; --script prints what it would be given");
+		log_error("gnuplot is not installed: install the package gnuplot-nox or gnuplot; "
+			  "--script prints what it would be given");
 	else if (err)
 		log_error("gnuplot: %s", strerror(err));
 	if (err)
@@ -174,7 +183,7 @@ int gnuplot_draw(const struct script *head, const struct script *body, const cha
 	umask(mask);
 	if (fd < 0) {
 		err = -errno;
-		log_error("%s: %s", path, strerror(errno));
+		log_error("%s: cannot be written: %s", path, strerror(errno));
 		free(temp);
 		return err;
 	}
@@ -183,7 +192,7 @@ int gnuplot_draw(const struct script *head, const struct script *body, const cha
 	err = draw_to(head, body, temp);
 	if (!err && rename(temp, path)) {
 		err = -errno;
-		log_error("%s: %s", path, strerror(errno));
+		log_error("%s: cannot be written: %s", path, strerror(errno));
 	}
 	if (err)
 		unlink(temp);

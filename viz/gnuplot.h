@@ -11,6 +11,8 @@ enum format { FORMAT_SVG, FORMAT_PNG, FORMAT_PDF };
 
 /* By the name's end. -EINVAL after printing what names are possible. */
 int gnuplot_format(const char *path, enum format *out);
+/* Pictures for a column of a paper have smaller fonts: what takes an ordinary one's pixels takes this part of them. */
+double gnuplot_font_scale(uint64_t width_px);
 /* "set terminal", with fonts that are legible at this size; the variable "small" is the font for what is less important. */
 void gnuplot_terminal(struct script *s, enum format format, uint64_t width_px, uint64_t height_px);
 /*

@@ -2,7 +2,8 @@
 /*
  * Ratios above 2 are shown as 2, delays are held within 0.1 … 10000 times the reference, and so are the colours of all
  * maps the same (Denis & Trahay 2016, III.C and III.D). T_comm is the white line: to its lower right communication is
- * the longer part. What was not measured is grey.
+ * the longer part. What was not measured is hatched, as no colour is; a ratio clearly below 0 has the colour of 0 and
+ * a dot.
  */
 #include "heat.h"
 
@@ -11,44 +12,28 @@
 #include <math.h>
 #include <string.h>
 
-#define RATIO_MAX 2.0
-#define DELAY_MIN 0.1
-#define DELAY_MAX 10000.0
+/* A little below 0 is T_comm measured a little too long; this much is another thing, and marked. */
+#define CLEARLY_BELOW -0.1
+
+static const struct range held[] = {[HEAT_RATIO] = {0, 2}, [HEAT_DELAY] = {0.1, 10000}};
 
 bool heat_takes_ratio(const struct data_result *r)
 {
-	return !strcmp(r->kind, "map") && r->point_cnt;
+	return !strcmp(r->kind, "map") && cells_are_there(r, "compute_ns", true);
 }
 
 bool heat_takes_delay(const struct data_result *r)
 {
-	return !strcmp(r->kind, "load") && r->point_cnt;
-}
-
-static double ratio_colour(const json_t *point)
-{
-	double ratio = data_value(point, "ratio");
-
-	/* A little below 0 is perfect overlap, with T_comm measured a little too long. */
-	return isnan(ratio) ? NAN : fmax(0, fmin(RATIO_MAX, ratio));
-}
-
-static double delay_colour(const json_t *point)
-{
-	double delay = data_value(point, "ratio");
-
-	return isnan(delay) ? NAN : fmax(DELAY_MIN, fmin(DELAY_MAX, delay));
+	return !strcmp(r->kind, "load") && cells_are_there(r, "threads", false);
 }
 
 int heat_init(struct heat *h, const struct data_result *r)
 {
+	bool is_load = !strcmp(r->kind, "load");
 	int err;
 
-	*h = (struct heat){.kind = heat_takes_delay(r) ? HEAT_DELAY : HEAT_RATIO, .result = r};
-	if (h->kind == HEAT_DELAY)
-		err = cells_init(&h->cells, r, "threads", false, delay_colour);
-	else
-		err = cells_init(&h->cells, r, "compute_ns", true, ratio_colour);
+	*h = (struct heat){.kind = is_load ? HEAT_DELAY : HEAT_RATIO, .result = r};
+	err = cells_init(&h->cells, r, is_load ? "threads" : "compute_ns", !is_load);
 	if (err)
 		return err;
 	h->x = cells_axis_range(&h->cells.x);
@@ -66,7 +51,7 @@ void heat_write_colours(const struct heat *h, enum palette p, struct script *s)
 	palette_map(s, p);
 	if (h->kind == HEAT_RATIO) {
 		script_line(s, "unset logscale cb\nset cbrange [0:2]");
-		script_line(s, "set cbtics ('0  perfect' 0, '0.5' 0.5, '1  none' 1, '1.5' 1.5, "
+		script_line(s, "set cbtics ('≤ 0  perfect' 0, '0.5' 0.5, '1  none' 1, '1.5' 1.5, "
 			       "'≥ 2' 2)");
 	} else {
 		script_line(s, "set logscale cb 10\nset cbrange [0.1:10000]");
@@ -84,25 +69,82 @@ void heat_write_scale_name(const struct heat *h, double x, double y, const char 
 		    x, y, font);
 }
 
-/* T_comm of each size, once; false if there is none of it. */
-static bool write_comm(const struct heat *h, struct script *s)
+/* The first of that size; not above 0 if there is none. */
+static double comm_ns(const struct heat *h, double bytes)
 {
 	const struct data_result *r = h->result;
-	size_t i, k, cnt = 0;
+	double comm = NAN;
+	size_t i;
+
+	for (i = 0; i < r->point_cnt && !(comm > 0); i++) {
+		if (data_param(r->point[i], "bytes") == bytes)
+			comm = data_time(r->point[i], "comm", "median");
+	}
+	return comm;
+}
+
+static void write_comm(const struct heat *h, struct script *s)
+{
+	size_t i;
 
 	script_block_begin(s);
 	for (i = 0; i < h->cells.x.cnt; i++) {
-		double bytes = h->cells.x.value[i], comm = NAN;
+		double bytes = h->cells.x.value[i], comm = comm_ns(h, bytes);
 
-		for (k = 0; k < r->point_cnt && !(comm > 0); k++) {
-			if (data_param(r->point[k], "bytes") == bytes)
-				comm = data_time(r->point[k], "comm", "median");
-		}
-		if (comm > 0 && isfinite(comm) && ++cnt)
+		if (comm > 0)
 			script_line(s, "%.9g %.9g", bytes, comm);
 	}
 	script_block_end(s);
-	return cnt > 0;
+}
+
+/* A dot in each cell, of a size that leaves the cell to be seen. */
+static void write_below(const struct heat *h, struct script *s)
+{
+	size_t i;
+
+	script_block_begin(s);
+	for (i = 0; i < h->cells.cnt; i++) {
+		if (h->cells.cell[i].value < CLEARLY_BELOW)
+			script_line(s, "%.9g %.9g", h->cells.cell[i].x, h->cells.cell[i].y);
+	}
+	script_block_end(s);
+}
+
+static bool same_range(const struct range *a, const struct range *b)
+{
+	return a->low == b->low && a->high == b->high;
+}
+
+unsigned int heat_marks(const struct heat *h)
+{
+	struct range x = cells_axis_range(&h->cells.x), y = cells_axis_range(&h->cells.y);
+	unsigned int marks = 0;
+	size_t i;
+
+	if (cells_have_gaps(&h->cells) || !same_range(&x, &h->x) || !same_range(&y, &h->y))
+		marks |= HEAT_MARK_GAPS;
+	for (i = 0; i < h->cells.x.cnt && h->kind == HEAT_RATIO; i++)
+		marks |= comm_ns(h, h->cells.x.value[i]) > 0 ? HEAT_MARK_COMM : 0;
+	for (i = 0; i < h->cells.cnt; i++)
+		marks |= h->cells.cell[i].value < CLEARLY_BELOW ? HEAT_MARK_BELOW : 0;
+	return marks;
+}
+
+void heat_write_legend(unsigned int marks, struct script *s)
+{
+	static const char *const said[] = {"white line: T_{comm}", "hatched: not measured",
+					   "dots: ratio below −0.1"};
+	const char *between = "";
+	size_t i;
+
+	fputs("set label '", s->out);
+	for (i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+		if (!(marks >> i & 1))
+			continue;
+		fprintf(s->out, "%s%s", between, said[i]);
+		between = ";  ";
+	}
+	script_line(s, "' at screen 0,screen 0 offset character 1,0.8 left font small");
 }
 
 static void write_threads_axis(const struct heat *h, bool labels, struct script *s)
@@ -124,34 +166,49 @@ static void write_threads_axis(const struct heat *h, bool labels, struct script 
 static void write_background(struct script *s)
 {
 	script_line(s, "set object 1 rectangle from graph 0,0 to graph 1,1 behind "
-		       "fillcolor rgb '#c8c8c8' fillstyle solid noborder");
+		       "fillcolor rgb '#909090' fillstyle pattern 4 noborder");
+}
+
+/* Behind the plot command of the cells. On bright ground white wants an edge, which the paper's map seldom needs. */
+static void plot_comm(unsigned int block, bool edge, struct script *s)
+{
+	if (edge)
+		fprintf(s->out, ", $d%u with lines linecolor rgb 'black' linewidth 5 notitle",
+			block);
+	fprintf(s->out, ", $d%u with lines linecolor rgb 'white' linewidth 2.5 notitle", block);
+}
+
+static void plot_below(const struct heat *h, const struct heat_style *style, unsigned int block,
+		       struct script *s)
+{
+	double cell_px = fmin(style->width_px / (double)h->cells.x.cnt,
+			      style->height_px / (double)h->cells.y.cnt);
+
+	fprintf(s->out,
+		", $d%u with points pointtype 7 pointsize %.3g linecolor rgb '#b0b0b0' notitle",
+		block, fmax(0.2, fmin(0.7, cell_px / 40)));
 }
 
 void heat_write(const struct heat *h, const struct heat_style *style, struct script *s)
 {
-	unsigned int cells;
-	bool comm = false;
+	unsigned int marks = heat_marks(h), cells = s->block_cnt + 1;
 
 	axis_bytes(s, "x", &h->x, style->x_tics, style->x_labels);
 	if (h->kind == HEAT_DELAY)
 		write_threads_axis(h, style->y_labels, s);
 	else
 		axis_time(s, "y", &h->y, style->y_labels);
-	cells_write(&h->cells, style->width_px, style->height_px, s);
-	cells = s->block_cnt;
-	if (h->kind == HEAT_RATIO)
-		comm = write_comm(h, s);
+	cells_write(&h->cells, &held[h->kind], style->width_px, style->height_px, s);
+	write_comm(h, s);
+	write_below(h, s);
 	write_background(s);
 	fprintf(s->out,
 		"plot $d%u using 1:4:2:3:5:6:7 with boxxyerror linecolor palette "
 		"fillstyle solid noborder notitle",
 		cells);
-	/* White on bright yellow is hard to see; the paper's map seldom has that beside the line. */
-	if (comm && style->palette == PALETTE_SAFE)
-		fprintf(s->out, ", $d%u with lines linecolor rgb 'black' linewidth 5 notitle",
-			s->block_cnt);
-	if (comm)
-		fprintf(s->out, ", $d%u with lines linecolor rgb 'white' linewidth 2.5 notitle",
-			s->block_cnt);
+	if (marks & HEAT_MARK_COMM)
+		plot_comm(cells + 1, style->palette == PALETTE_SAFE || marks & HEAT_MARK_GAPS, s);
+	if (marks & HEAT_MARK_BELOW)
+		plot_below(h, style, cells + 2, s);
 	fputc('\n', s->out);
 }

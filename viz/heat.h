@@ -22,6 +22,13 @@ struct heat {
 bool heat_takes_ratio(const struct data_result *r);
 bool heat_takes_delay(const struct data_result *r);
 
+/* What a picture has to tell of its maps; bits. */
+enum heat_mark {
+	HEAT_MARK_COMM = 1,  /* the line of T_comm */
+	HEAT_MARK_GAPS = 2,  /* places that were not measured */
+	HEAT_MARK_BELOW = 4, /* ratios clearly below 0 */
+};
+
 /* 0, or -errno after printing why it cannot be drawn. */
 int heat_init(struct heat *h, const struct data_result *r);
 void heat_release(struct heat *h);
@@ -31,10 +38,13 @@ void heat_write_colours(const struct heat *h, enum palette p, struct script *s);
 /* What the colours mean, centred at x and y of the screen, upwards. font: "font small", or "". */
 void heat_write_scale_name(const struct heat *h, double x, double y, const char *font,
 			   struct script *s);
+unsigned int heat_marks(const struct heat *h);
+/* One line of what the marks mean, in the lower left corner. */
+void heat_write_legend(unsigned int marks, struct script *s);
 struct heat_style {
 	enum palette palette;
 	double width_px, height_px; /* of the map alone, about */
-	int x_tics;		    /* labels at most */
+	double x_tics;		    /* labels for which there is room */
 	bool x_labels, y_labels;
 };
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * What each method says that a broadcast takes, over the number of tasks, as in figure 11 of de Supinski & Karonis 1999: the
- * bounds beside max(OL_i). Latencies to single tasks are not drawn.
+ * bounds beside max(OL_i). Over the message size if all points are of one number of tasks. Algorithms have panels of their
+ * own. Latencies to single tasks are not drawn.
  */
-#include "chart.h"
+#include "panels.h"
 #include "picture.h"
 #include "series.h"
 #include "single.h"
@@ -20,13 +21,6 @@ static bool broadcast_takes(const struct data_result *r)
 	return !strcmp(r->kind, "broadcast") && r->point_cnt;
 }
 
-static void broadcast_size(const struct plot *p, uint64_t *width_px, uint64_t *height_px)
-{
-	(void)p;
-	*width_px = 900;
-	*height_px = 640;
-}
-
 /* The mean that the paper takes where it is told, else the median. */
 static double latency_of(const json_t *point)
 {
@@ -39,7 +33,7 @@ static double latency_of(const json_t *point)
 static char *line_name(const struct series *series, const json_t *point)
 {
 	const char *method = data_param_text(point, "method");
-	char *name = series_name(series, point, true), *at, *said;
+	char *name = series_name(series, point, SERIES_VARYING), *at, *said;
 
 	if (!*name && method) {
 		free(name);
@@ -53,39 +47,118 @@ static char *line_name(const struct series *series, const json_t *point)
 	return said;
 }
 
-static void collect(struct series *series, const struct plot *p)
+struct broadcast {
+	struct series series;
+	struct panels panels;
+	bool over_tasks;  /* else over bytes */
+	bool log;	  /* axis of times */
+	size_t below_cnt; /* points at or below 0, for which a logarithmic axis has no place */
+	const json_t *twice;
+};
+
+/* Which task was the last one is a finding, and no parameter of the whole. */
+static const char *const axes_tasks[] = {"tasks", "task", NULL};
+static const char *const axes_bytes_too[] = {"tasks", "task", "bytes", NULL};
+
+static bool is_whole(const json_t *point)
 {
-	/* Which task was the last one is a finding, and no parameter of the whole. */
-	static const char *const axes[] = {"tasks", "task", NULL};
+	return isfinite(latency_of(point)) && data_param(point, "tasks") > 0;
+}
+
+static bool tasks_vary(const struct plot *p)
+{
+	double tasks = 0;
 	size_t i, k;
 
-	series_init(series, axes);
 	for (i = 0; i < p->cnt; i++) {
 		for (k = 0; k < p->result[i]->point_cnt; k++) {
 			const json_t *point = p->result[i]->point[k];
 
-			if (latency_of(point) > 0 && data_param(point, "tasks") > 0)
-				series_add(series, point);
+			if (tasks > 0 && is_whole(point) && data_param(point, "tasks") != tasks)
+				return true;
+			tasks = is_whole(point) ? data_param(point, "tasks") : tasks;
 		}
 	}
-	series_find_params(series);
+	return false;
 }
 
-static void fill(struct chart *c, const struct series *series)
+static void collect(struct broadcast *b, const struct plot *p)
 {
-	struct chart_line *l;
+	const json_t *point;
+	size_t i, k;
+
+	*b = (struct broadcast){.over_tasks = tasks_vary(p)};
+	series_init(&b->series, b->over_tasks ? axes_tasks : axes_bytes_too);
+	for (i = 0; i < p->cnt; i++) {
+		for (k = 0; k < p->result[i]->point_cnt; k++) {
+			point = p->result[i]->point[k];
+			if (is_whole(point) && (b->over_tasks || data_param(point, "bytes") > 0))
+				series_add(&b->series, point);
+		}
+	}
+	series_find_params(&b->series);
+	/* Linear over the tasks, as in the paper; sizes span too much for that. */
+	b->log = !b->over_tasks || series_varies(&b->series, "bytes");
+	series_set_apart(&b->series, "algorithm");
+	series_set_apart(&b->series, "bytes");
+}
+
+static void add_point(struct broadcast *b, struct chart *c, const json_t *point)
+{
+	struct chart_line *l = chart_line_get(c, line_name(&b->series, point));
+	/* The interval is the median's, not the mean's. */
+	bool mean = !isnan(data_value(point, "max_oli"));
+	double x = data_param(point, b->over_tasks ? "tasks" : "bytes"), y = latency_of(point);
+
+	b->twice = chart_line_has_x(l, x) ? point : b->twice;
+	if (b->log && !(y > 0)) {
+		b->below_cnt++;
+		return;
+	}
+	chart_point_add(l, x, y, mean ? NAN : data_time(point, "latency", "ci_low"),
+			mean ? NAN : data_time(point, "latency", "ci_high"));
+}
+
+static void broadcast_init(struct broadcast *b, const struct plot *p)
+{
+	struct chart *c;
 	size_t i;
 
-	for (i = 0; i < series->cnt; i++) {
-		const json_t *point = series->point[i];
-		/* The interval is the median's, not the mean's. */
-		bool mean = !isnan(data_value(point, "max_oli"));
-
-		l = chart_line_get(c, line_name(series, point));
-		chart_point_add(l, data_param(point, "tasks"), latency_of(point),
-				mean ? NAN : data_time(point, "latency", "ci_low"),
-				mean ? NAN : data_time(point, "latency", "ci_high"));
+	collect(b, p);
+	panels_init(&b->panels);
+	for (i = 0; i < b->series.cnt; i++) {
+		c = panels_get(&b->panels,
+			       series_name(&b->series, b->series.point[i], SERIES_APART));
+		if (c)
+			add_point(b, c, b->series.point[i]);
 	}
+}
+
+static void broadcast_release(struct broadcast *b)
+{
+	panels_release(&b->panels);
+	series_release(&b->series);
+}
+
+/* Panels stand in two columns. */
+static size_t columns_of(const struct broadcast *b)
+{
+	return b->panels.cnt > 1 ? 2 : 1;
+}
+
+static size_t rows_of(const struct broadcast *b)
+{
+	return b->panels.cnt > 1 ? (b->panels.cnt + 1) / 2 : 1;
+}
+
+static void broadcast_size(const struct plot *p, uint64_t *width_px, uint64_t *height_px)
+{
+	struct broadcast b;
+
+	broadcast_init(&b, p);
+	*width_px = columns_of(&b) == 1 ? 900 : 1180;
+	*height_px = rows_of(&b) == 1 ? 640 : 100 + 400 * rows_of(&b);
+	broadcast_release(&b);
 }
 
 static void write_tasks_axis(const struct range *r, struct script *s)
@@ -99,43 +172,98 @@ static void write_tasks_axis(const struct range *r, struct script *s)
 	script_line(s, ")\nset xlabel 'tasks'");
 }
 
-static void write_chart(const struct plot *p, const struct series *series, struct chart *c,
-			struct script *s)
+static void write_times_axis(const struct broadcast *b, struct script *s)
 {
-	char *fixed = series_name(series, series->point[0], false);
-	char *name = xasprintf("Latency%s%s", *fixed ? ": " : "", fixed);
-	struct range x = chart_range_x(c, true), y = chart_range_y(c, false);
+	struct range y = panels_range_y(&b->panels, b->log);
+	double lines = (double)panels_line_cnt(&b->panels);
 
-	single_title(p, name, s);
-	write_tasks_axis(&x, s);
-	axis_time_linear(s, "y", y.high * 1.05);
-	script_line(s, "set ylabel 'time of one operation'\nset tics nomirror\nset grid");
-	script_line(s, "set key top left reverse Left");
-	chart_write(c, p->palette, CHART_MARKS, s);
+	if (b->log) {
+		/* Room for the key, above all lines. */
+		y = (struct range){y.low / 1.3, y.high * 1.5 * pow(y.high / y.low, 0.06 * lines)};
+		axis_time(s, "y", &y, true);
+	} else {
+		y = (struct range){fmin(0, y.low * 1.05), fmax(y.high * 1.05, 1)};
+		axis_time_linear(s, "y", &y);
+	}
+	script_line(s, "set ylabel 'time of one operation'");
+}
+
+static void write_axes(const struct broadcast *b, struct script *s)
+{
+	struct range x = panels_range_x(&b->panels, true);
+
+	if (b->over_tasks) {
+		write_tasks_axis(&x, s);
+	} else {
+		x = (struct range){x.low / 1.2, x.high * 1.2};
+		axis_bytes(s, "x", &x, columns_of(b) == 1 ? 10 : 6, true);
+		script_line(s, "set xlabel 'message size'");
+	}
+	write_times_axis(b, s);
+	script_line(s, "set tics nomirror\nset grid\nset key top left reverse Left");
+}
+
+static void write_panels(const struct plot *p, const struct broadcast *b, struct script *s)
+{
+	char *fixed = series_name(&b->series, b->series.point[0], SERIES_FIXED);
+	char *name = xasprintf("Latency%s%s", *fixed ? ": " : "", fixed), *tasks;
+	size_t i;
+
+	if (!b->over_tasks) {
+		tasks = xasprintf("%s, %.9g tasks", name, data_param(b->series.point[0], "tasks"));
+		free(name);
+		name = tasks;
+	}
+	single_head(p, name, rows_of(b), columns_of(b), s);
+	write_axes(b, s);
+	for (i = 0; i < b->panels.cnt; i++) {
+		fputs("set title ", s->out);
+		script_quoted(s, b->panels.name[i]);
+		script_line(s, "%s", i ? "\nunset key" : "");
+		chart_write(&b->panels.chart[i], p->palette, CHART_MARKS, s);
+	}
+	script_line(s, "unset multiplot");
 	free(name);
 	free(fixed);
 }
 
+static int refuse_twice(const struct broadcast *b)
+{
+	char *name = line_name(&b->series, b->twice);
+
+	log_error(
+		"several results of \"%s\" with the same sizes and tasks; draw each file by itself",
+		name);
+	free(name);
+	return -EINVAL;
+}
+
 static int broadcast_draw(const struct plot *p, struct script *s)
 {
-	struct series series;
-	struct chart chart;
+	struct broadcast b;
+	size_t line_cnt;
 	int err = 0;
 
-	collect(&series, p);
-	chart_init(&chart);
-	fill(&chart, &series);
-	if (!series.cnt) {
+	broadcast_init(&b, p);
+	line_cnt = panels_line_cnt(&b.panels);
+	if (!b.series.cnt || b.series.cnt == b.below_cnt) {
 		log_error("%s: %s: no point to draw", p->result[0]->file->path,
 			  p->result[0]->benchmark);
 		err = -ENODATA;
-	} else if (chart.cnt > PALETTE_LINE_CNT) {
-		err = series_refuse(&series, "broadcast", chart.cnt);
+	} else if (b.panels.all_cnt > b.panels.cnt) {
+		err = series_refuse(&b.series, "broadcast", b.panels.all_cnt, "panels");
+	} else if (line_cnt > PALETTE_LINE_CNT) {
+		err = series_refuse(&b.series, "broadcast", line_cnt, "lines");
+	} else if (b.twice) {
+		err = refuse_twice(&b);
 	} else {
-		write_chart(p, &series, &chart, s);
+		if (b.below_cnt)
+			log_warn("%zu latencies of 0 or less, which the axis has no place for, "
+				 "are not drawn",
+				 b.below_cnt);
+		write_panels(p, &b, s);
 	}
-	chart_release(&chart);
-	series_release(&series);
+	broadcast_release(&b);
 	return err;
 }
 

@@ -88,7 +88,7 @@ static void write_latency(const struct chart *c, const struct plot *p, struct sc
 	y.high *= 2 * pow(y.high / y.low, 0.06 * (double)c->cnt);
 	axis_time(s, "y", &y, true);
 	script_line(s, "set title 'Time'\nset ylabel 'median, and its 95 %% confidence interval'");
-	script_line(s, "set key top left reverse Left");
+	script_line(s, "set key top left reverse Left font small");
 	chart_write(c, p->palette, CHART_MARKS, s);
 }
 
@@ -103,14 +103,23 @@ static int curve_draw(const struct plot *p, struct script *s)
 {
 	struct chart latency, bandwidth;
 	struct range x;
-	int err = chart_fill(&latency, p, false);
+	char *title;
+	int err;
 
+	if (p->cnt > PALETTE_LINE_CNT) {
+		log_error("%zu lines are too many for one picture; choose with --benchmark",
+			  p->cnt);
+		return -EINVAL;
+	}
+	err = chart_fill(&latency, p, false);
 	if (err)
 		return err;
+	title = data_title(p->result[0]->benchmark);
 	chart_fill(&bandwidth, p, true);
 	x = chart_range_x(&latency, true);
 	x = (struct range){x.low / 1.2, x.high * 1.2};
-	single_head(p, p->cnt > 1 ? "Reference times" : p->result[0]->benchmark, 1, 2, s);
+	single_head(p, p->cnt > 1 ? "Reference times" : title, 1, 2, s);
+	free(title);
 	axis_bytes(s, "x", &x, 7, true);
 	script_line(s, "set tics nomirror\nset grid\nset xlabel 'message size'");
 	write_latency(&latency, p, s);

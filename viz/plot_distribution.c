@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALLEST_NS 1.0 /* where a logarithmic axis begins for a time of 0 */
-
 struct sorted {
 	double *value;
 	size_t cnt;
@@ -26,25 +24,39 @@ struct sorted {
 /* Times that are worth the most, if none is named. */
 static const char *const usual[] = {"waitall", "measured", "latency", NULL};
 
+static bool has_list(const json_t *point, const char *name)
+{
+	return data_list(point, name, "samples") || data_list(point, name, "quantiles");
+}
+
 static bool has_time(const struct data_result *r, const char *name)
 {
 	size_t i;
 
 	for (i = 0; i < r->point_cnt; i++) {
-		if (data_list(r->point[i], name, "samples") ||
-		    data_list(r->point[i], name, "quantiles"))
+		if (has_list(r->point[i], name))
 			return true;
 	}
 	return false;
 }
 
+/* The first in the points that has samples, if there is none of the usual ones. */
 static const char *usual_time(const struct data_result *r)
 {
+	const char *key;
+	json_t *value;
 	size_t i;
 
 	for (i = 0; usual[i]; i++) {
 		if (has_time(r, usual[i]))
 			return usual[i];
+	}
+	for (i = 0; i < r->point_cnt; i++) {
+		json_object_foreach(json_object_get(r->point[i], "times"), key, value)
+		{
+			if (has_list(r->point[i], key))
+				return key;
+		}
 	}
 	return NULL;
 }
@@ -73,7 +85,7 @@ static struct sorted sort(const json_t *point, const char *time)
 	json_array_foreach(list, i, value)
 	{
 		if (json_is_number(value))
-			s.value[s.cnt++] = fmax(json_number_value(value), SMALLEST_NS);
+			s.value[s.cnt++] = json_number_value(value);
 	}
 	qsort(s.value, s.cnt, sizeof(*s.value), compare);
 	return s;
@@ -111,7 +123,7 @@ static void add_line(struct chart *c, const struct series *series, const json_t 
 		     const char *time)
 {
 	struct sorted s = sort(point, time);
-	char *name = series_name(series, point, true);
+	char *name = series_name(series, point, SERIES_VARYING);
 
 	name = append_quantile(name, &s, 0.5, "P50");
 	name = append_quantile(name, &s, 0.99, "P99");
@@ -127,8 +139,7 @@ static int collect(struct series *series, const struct data_result *r, const cha
 
 	series_init(series, none);
 	for (i = 0; i < r->point_cnt; i++) {
-		if (data_list(r->point[i], time, "samples") ||
-		    data_list(r->point[i], time, "quantiles"))
+		if (has_list(r->point[i], time))
 			series_add(series, r->point[i]);
 	}
 	series_find_params(series);
@@ -137,29 +148,50 @@ static int collect(struct series *series, const struct data_result *r, const cha
 		return -ENODATA;
 	}
 	if (series->cnt > PALETTE_LINE_CNT)
-		return series_refuse(series, r->benchmark, series->cnt);
+		return series_refuse(series, r->benchmark, series->cnt, "lines");
 	return 0;
+}
+
+/* Logarithmic, unless a time is not above 0: differences of times may be so. */
+static void write_time_axis(const struct chart *c, struct script *s)
+{
+	struct range x = chart_range_x(c, false);
+	double margin = 0.02 * (x.high - x.low);
+
+	if (x.low > 0) {
+		x = (struct range){x.low / 1.1, x.high * 1.1};
+		axis_time(s, "x", &x, true);
+	} else {
+		margin = margin > 0 ? margin : 1;
+		x = (struct range){x.low - margin, x.high + margin};
+		axis_time_linear(s, "x", &x);
+	}
 }
 
 static void write_chart(const struct plot *p, const struct series *series, const char *time,
 			struct chart *c, struct script *s)
 {
 	char *title = data_title(p->result[0]->benchmark);
-	char *fixed = series_name(series, series->point[0], false);
+	char *fixed = series_name(series, series->point[0], SERIES_FIXED);
 	char *name = xasprintf("%s: distribution of %s%s%s", title, time, *fixed ? ", " : "",
 			       fixed);
-	struct range x = chart_range_x(c, true);
 
-	x = (struct range){x.low / 1.1, x.high * 1.1};
 	single_title(p, name, s);
-	axis_time(s, "x", &x, true);
+	write_time_axis(c, s);
 	script_line(s, "set yrange [0:1]\nset ytics 0.1\nset tics nomirror\nset grid");
-	script_line(s, "set xlabel 'time'\nset ylabel 'part of the samples'");
+	script_line(s, "set xlabel 'time'\nset ylabel 'fraction of the samples'");
 	script_line(s, "set key bottom right reverse Left");
 	chart_write(c, p->palette, CHART_PLAIN, s);
 	free(name);
 	free(fixed);
 	free(title);
+}
+
+static bool lines_hold_points(const struct chart *c)
+{
+	struct range x = chart_range_x(c, false);
+
+	return !range_is_empty(&x);
 }
 
 static int distribution_draw(const struct plot *p, struct script *s)
@@ -174,7 +206,7 @@ static int distribution_draw(const struct plot *p, struct script *s)
 	chart_init(&chart);
 	for (i = 0; i < series.cnt && !err; i++)
 		add_line(&chart, &series, series.point[i], time);
-	if (!err && !(chart_range_x(&chart, true).high > 0)) {
+	if (!err && !lines_hold_points(&chart)) {
 		log_error("%s: %s: the samples are no numbers", r->file->path, r->benchmark);
 		err = -ENODATA;
 	}

@@ -17,24 +17,36 @@ enum {
 	MAP_WIDTH = 190,
 	MAP_HEIGHT = 140,
 	GAP = 14,
-	ROW_HEAD = 26, /* the row's name, above it */
+	BAND_HEAD = 28, /* names of the columns */
+	ROW_HEAD = 28,	/* the row's name, above it */
+	BAND_FOOT = 34, /* labels of the sizes */
 	LEFT = 90,
-	TOP = 76,
+	TOP = 52,
 	THREADS = 56, /* before maps whose axis is the threads */
-	BOTTOM = 70,
+	BOTTOM = 50,
 	SCALE = 120, /* a colour scale with its labels */
 };
+
+#define TIC_PX 46      /* of a size's label */
+#define BAND_COLUMNS 7 /* more would be too small on a page; a further band takes them */
 
 static const char *const order[] = {"sender",	    "receiver", "both_sides", "noncontig",
 				    "cpu_overhead", "nload",	NULL};
 
+struct grid_column {
+	const char *benchmark;
+	enum heat_kind kind;
+	size_t band, place; /* in the band, from the left */
+	size_t axis_cnt;    /* columns of its band up to this one that have an axis of their own */
+};
+
 struct grid {
-	const char **column;  /* benchmarks; owned, not the strings */
-	enum heat_kind *kind; /* of each column; owned */
+	struct grid_column *column; /* owned */
 	const struct data_file **row;
-	size_t column_cnt, row_cnt;
-	struct heat *heat; /* [row × column]; without result where there is none */
-	bool scale[2];	   /* kinds of colour scales that are needed, by enum heat_kind */
+	size_t column_cnt, row_cnt, band_cnt;
+	struct grid_column most; /* place, axis_cnt: the largest */
+	struct heat *heat;	 /* [row × column]; without result where there is none */
+	bool scale[2];		 /* kinds of colour scales that are needed, by enum heat_kind */
 };
 
 static bool grid_takes(const struct data_result *r)
@@ -44,14 +56,17 @@ static bool grid_takes(const struct data_result *r)
 
 static void column_add(struct grid *g, const struct data_result *r)
 {
+	struct grid_column *c = &g->column[g->column_cnt];
 	size_t i;
 
 	for (i = 0; i < g->column_cnt; i++) {
-		if (!strcmp(g->column[i], r->benchmark))
+		if (!strcmp(g->column[i].benchmark, r->benchmark))
 			return;
 	}
-	g->kind[g->column_cnt] = heat_takes_delay(r) ? HEAT_DELAY : HEAT_RATIO;
-	g->column[g->column_cnt++] = r->benchmark;
+	c->benchmark = r->benchmark;
+	c->kind = heat_takes_delay(r) ? HEAT_DELAY : HEAT_RATIO;
+	g->scale[c->kind] = true;
+	g->column_cnt++;
 }
 
 static void row_add(struct grid *g, const struct data_file *file)
@@ -60,13 +75,33 @@ static void row_add(struct grid *g, const struct data_file *file)
 		g->row[g->row_cnt++] = file;
 }
 
-/* Rows are files in their order, columns benchmarks in the paper's; others follow, those of load last. */
+/* The paper's columns have a band for themselves if there are more than go into one. */
+static void place_columns(struct grid *g, size_t paper_cnt)
+{
+	size_t i;
+
+	for (i = 0; i < g->column_cnt; i++) {
+		struct grid_column *c = &g->column[i], *before = c - 1;
+		bool begins = !i || before->place + 1 == BAND_COLUMNS ||
+			      (i == paper_cnt && g->column_cnt > BAND_COLUMNS);
+
+		g->band_cnt += begins;
+		c->band = g->band_cnt - 1;
+		if (!begins) {
+			c->place = before->place + 1;
+			c->axis_cnt = before->axis_cnt + (c->kind != before->kind);
+		}
+		g->most.place = c->place > g->most.place ? c->place : g->most.place;
+		g->most.axis_cnt = c->axis_cnt > g->most.axis_cnt ? c->axis_cnt : g->most.axis_cnt;
+	}
+}
+
+/* Rows are files in their order, columns benchmarks in the paper's; others follow. */
 static void grid_init(struct grid *g, const struct plot *p)
 {
-	size_t i, k;
+	size_t i, k, paper_cnt;
 
-	*g = (struct grid){.column = xcalloc(p->cnt, sizeof(char *)),
-			   .kind = xcalloc(p->cnt, sizeof(enum heat_kind)),
+	*g = (struct grid){.column = xcalloc(p->cnt, sizeof(*g->column)),
 			   .row = xcalloc(p->cnt, sizeof(struct data_file *))};
 	for (i = 0; i < p->cnt; i++)
 		row_add(g, p->result[i]->file);
@@ -76,8 +111,10 @@ static void grid_init(struct grid *g, const struct plot *p)
 				column_add(g, p->result[i]);
 		}
 	}
+	paper_cnt = g->column_cnt;
 	for (i = 0; i < p->cnt; i++)
 		column_add(g, p->result[i]);
+	place_columns(g, paper_cnt);
 	g->heat = xcalloc(g->row_cnt * g->column_cnt, sizeof(*g->heat));
 }
 
@@ -91,7 +128,6 @@ static void grid_release(struct grid *g)
 	}
 	free(g->heat);
 	free(g->column);
-	free(g->kind);
 	free(g->row);
 }
 
@@ -106,7 +142,7 @@ static struct heat *place_of(const struct grid *g, const struct data_result *r)
 
 	while (g->row[row] != r->file)
 		row++;
-	while (strcmp(g->column[column], r->benchmark))
+	while (strcmp(g->column[column].benchmark, r->benchmark))
 		column++;
 	return heat_at(g, row, column);
 }
@@ -129,7 +165,6 @@ static int grid_fill(struct grid *g, const struct plot *p)
 			h->result = NULL;
 			return err;
 		}
-		g->scale[h->kind] = true;
 	}
 	return 0;
 }
@@ -156,14 +191,9 @@ static void unify(struct grid *g)
 	}
 }
 
-/* Columns up to this one that have an axis of their own. */
-static size_t axes_before(const struct grid *g, size_t column)
+static double scales_px(const struct grid *g)
 {
-	size_t i, cnt = 0;
-
-	for (i = 1; i <= column; i++)
-		cnt += g->kind[i] != g->kind[i - 1];
-	return cnt;
+	return SCALE * (g->scale[HEAT_RATIO] + g->scale[HEAT_DELAY]);
 }
 
 static void grid_size(const struct plot *p, uint64_t *width_px, uint64_t *height_px)
@@ -171,9 +201,10 @@ static void grid_size(const struct plot *p, uint64_t *width_px, uint64_t *height
 	struct grid g;
 
 	grid_init(&g, p);
-	*width_px = LEFT + g.column_cnt * (MAP_WIDTH + GAP) + 2 * SCALE +
-		    axes_before(&g, g.column_cnt - 1) * THREADS;
-	*height_px = TOP + g.row_cnt * (MAP_HEIGHT + ROW_HEAD) + BOTTOM;
+	*width_px = LEFT + (g.most.place + 1) * (MAP_WIDTH + GAP) + g.most.axis_cnt * THREADS +
+		    (uint64_t)scales_px(&g);
+	*height_px = TOP + BOTTOM +
+		     g.band_cnt * (BAND_HEAD + g.row_cnt * (MAP_HEIGHT + ROW_HEAD) + BAND_FOOT);
 	grid_release(&g);
 }
 
@@ -184,19 +215,22 @@ struct box {
 
 static struct box box_of(const struct grid *g, const struct plot *p, size_t row, size_t column)
 {
-	double axes_px = THREADS * (double)axes_before(g, g->column_cnt - 1);
-	double map_width =
-		((double)p->width_px - LEFT - axes_px - 2 * SCALE) / (double)g->column_cnt - GAP;
-	double row_height = ((double)p->height_px - TOP - BOTTOM) / (double)g->row_cnt;
-	double left = LEFT + (double)column * (map_width + GAP) +
-		      THREADS * (double)axes_before(g, column);
-	double top = (double)p->height_px - TOP - (double)row * row_height - ROW_HEAD;
+	const struct grid_column *c = &g->column[column];
+	double width = (double)p->width_px, height = (double)p->height_px;
+	double axes_px = THREADS * (double)g->most.axis_cnt;
+	double map_width = (width - LEFT - axes_px - scales_px(g)) / (double)(g->most.place + 1) -
+			   GAP;
+	double band_height = (height - TOP - BOTTOM) / (double)g->band_cnt;
+	double row_height = (band_height - BAND_HEAD - BAND_FOOT) / (double)g->row_cnt;
+	double left = LEFT + (double)c->place * (map_width + GAP) + THREADS * (double)c->axis_cnt;
+	double top = height - TOP - (double)c->band * band_height - BAND_HEAD -
+		     (double)row * row_height - ROW_HEAD;
 	struct box b = {left, left + map_width, top - row_height + ROW_HEAD, top};
 
-	b.left /= (double)p->width_px;
-	b.right /= (double)p->width_px;
-	b.bottom /= (double)p->height_px;
-	b.top /= (double)p->height_px;
+	b.left /= width;
+	b.right /= width;
+	b.bottom /= height;
+	b.top /= height;
 	return b;
 }
 
@@ -207,7 +241,24 @@ static void write_label(const char *text, const char *where, struct script *s)
 	script_line(s, " at screen %s", where);
 }
 
-/* Names of columns, on top, and of rows, each above its maps. */
+/* Above a band's first map, and the rows' names, each above its maps. */
+static void write_row_names(const struct grid *g, const struct plot *p, size_t column,
+			    struct script *s)
+{
+	char where[96], *name;
+	struct box b;
+	size_t i;
+
+	for (i = 0; i < g->row_cnt; i++) {
+		b = box_of(g, p, i, column);
+		name = data_origin(g->row[i]);
+		snprintf(where, sizeof(where), "%.5f,%.5f left font small", b.left,
+			 b.top + 13.0 / (double)p->height_px);
+		write_label(*name ? name : g->row[i]->path, where, s);
+		free(name);
+	}
+}
+
 static void write_names(const struct grid *g, const struct plot *p, struct script *s)
 {
 	char where[96], *name;
@@ -216,19 +267,13 @@ static void write_names(const struct grid *g, const struct plot *p, struct scrip
 
 	for (i = 0; i < g->column_cnt; i++) {
 		b = box_of(g, p, 0, i);
-		name = data_title(g->column[i]);
+		name = data_title(g->column[i].benchmark);
 		snprintf(where, sizeof(where), "%.5f,%.5f center font small",
-			 (b.left + b.right) / 2, b.top + 32.0 / (double)p->height_px);
+			 (b.left + b.right) / 2, b.top + 33.0 / (double)p->height_px);
 		write_label(name, where, s);
 		free(name);
-	}
-	for (i = 0; i < g->row_cnt; i++) {
-		b = box_of(g, p, i, 0);
-		name = data_origin(g->row[i]);
-		snprintf(where, sizeof(where), "%.5f,%.5f left font small", b.left,
-			 b.top + 10.0 / (double)p->height_px);
-		write_label(*name ? name : g->row[i]->path, where, s);
-		free(name);
+		if (!g->column[i].place)
+			write_row_names(g, p, i, s);
 	}
 }
 
@@ -236,22 +281,31 @@ static void write_names(const struct grid *g, const struct plot *p, struct scrip
 static void write_scale(const struct grid *g, const struct plot *p, const struct heat *h,
 			struct script *s)
 {
-	struct box b = box_of(g, p, 0, g->column_cnt - 1);
-	struct box low = box_of(g, p, g->row_cnt - 1, 0);
+	double top = box_of(g, p, 0, 0).top;
+	double bottom = box_of(g, p, g->row_cnt - 1, g->column_cnt - 1).bottom;
 	bool second = h->kind == HEAT_DELAY && g->scale[HEAT_RATIO];
-	double left = b.right + (20.0 + second * SCALE) / (double)p->width_px;
+	double width = (double)p->width_px;
+	double left = 1 - (scales_px(g) - 6 - second * SCALE) / width;
 
 	script_line(s, "set colorbox user origin screen %.5f,%.5f size screen %.5f,%.5f", left,
-		    low.bottom, 16.0 / (double)p->width_px, b.top - low.bottom);
-	heat_write_scale_name(h, left + 94.0 / (double)p->width_px, (low.bottom + b.top) / 2,
-			      "font small", s);
+		    bottom, 16.0 / width, top - bottom);
+	heat_write_scale_name(h, left + 102.0 / width, (bottom + top) / 2, "font small", s);
 }
 
 static void write_absent(struct script *s)
 {
 	script_line(s, "unset colorbox\nunset logscale\nset xrange [0:1]\nset yrange [0:1]\n"
 		       "set xtics ('' -1)\nset ytics ('' -1)");
-	script_line(s, "set label 'not measured' at graph 0.5,0.5 center\nplot -1 notitle");
+	script_line(s, "set label 'not measured' at graph 0.5,0.5 center boxed front\n"
+		       "set style textbox opaque noborder\nplot -1 notitle");
+}
+
+/* Maps beside each other share their labels if they are of one kind. */
+static bool has_axis(const struct grid *g, size_t column)
+{
+	const struct grid_column *c = &g->column[column];
+
+	return !c->place || c->kind != c[-1].kind;
 }
 
 static void write_map(const struct grid *g, const struct plot *p, size_t row, size_t column,
@@ -263,9 +317,9 @@ static void write_map(const struct grid *g, const struct plot *p, size_t row, si
 		.palette = p->palette,
 		.width_px = (b.right - b.left) * (double)p->width_px,
 		.height_px = (b.top - b.bottom) * (double)p->height_px,
-		.x_tics = 4,
+		.x_tics = (b.right - b.left) * (double)p->width_px / TIC_PX,
 		.x_labels = row + 1 == g->row_cnt,
-		.y_labels = !column || g->kind[column] != g->kind[column - 1],
+		.y_labels = has_axis(g, column),
 	};
 
 	script_line(s,
@@ -287,27 +341,36 @@ static void write_map(const struct grid *g, const struct plot *p, size_t row, si
 
 static void write_axis_names(const struct grid *g, const struct plot *p, struct script *s)
 {
-	const char *name[] = {
+	static const char *const name[] = {
 		[HEAT_RATIO] = "computation time", [HEAT_DELAY] = "computing threads"};
-	double offset_px[] = {[HEAT_RATIO] = 74, [HEAT_DELAY] = 44};
-	double bottom = box_of(g, p, g->row_cnt - 1, 0).bottom, top = box_of(g, p, 0, 0).top;
+	static const double offset_px[] = {[HEAT_RATIO] = 76, [HEAT_DELAY] = 44};
 	char where[64];
 	size_t i;
 
 	for (i = 0; i < g->column_cnt; i++) {
-		enum heat_kind kind = g->kind[i];
+		struct box top = box_of(g, p, 0, i), low = box_of(g, p, g->row_cnt - 1, i);
 
-		if (i && kind == g->kind[i - 1])
+		if (!has_axis(g, i))
 			continue;
 		snprintf(where, sizeof(where), "%.5f,%.5f center rotate by 90",
-			 box_of(g, p, 0, i).left - offset_px[kind] / (double)p->width_px,
-			 (bottom + top) / 2);
-		write_label(name[kind], where, s);
+			 top.left - offset_px[g->column[i].kind] / (double)p->width_px,
+			 (low.bottom + top.top) / 2);
+		write_label(name[g->column[i].kind], where, s);
 	}
 	snprintf(where, sizeof(where), "%.5f,%.5f center",
-		 (box_of(g, p, 0, 0).left + box_of(g, p, 0, g->column_cnt - 1).right) / 2,
-		 20.0 / (double)p->height_px);
+		 (1 + (LEFT - scales_px(g)) / (double)p->width_px) / 2,
+		 36.0 / (double)p->height_px);
 	write_label("message size", where, s);
+}
+
+static unsigned int marks_of_all(const struct grid *g)
+{
+	unsigned int marks = 0;
+	size_t i;
+
+	for (i = 0; i < g->row_cnt * g->column_cnt; i++)
+		marks |= g->heat[i].result ? heat_marks(&g->heat[i]) : HEAT_MARK_GAPS;
+	return marks;
 }
 
 static void write_grid(const struct grid *g, const struct plot *p, struct script *s)
@@ -315,9 +378,13 @@ static void write_grid(const struct grid *g, const struct plot *p, struct script
 	bool scale_drawn[2] = {false, false};
 	size_t row, column;
 
-	single_head(p, "Overlap of communication and computation", 0, 0, s);
+	single_head(p,
+		    g->scale[HEAT_RATIO] ? "Overlap of communication and computation" :
+					   "Delay of communication by computation",
+		    0, 0, s);
 	write_names(g, p, s);
 	write_axis_names(g, p, s);
+	heat_write_legend(marks_of_all(g), s);
 	script_line(s, "set tics out nomirror font small");
 	for (row = 0; row < g->row_cnt; row++) {
 		for (column = 0; column < g->column_cnt; column++) {

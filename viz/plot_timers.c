@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * What clocks say of the same work when ranks share a core (Nigay et al. 2020, table 1): the mean over the ranks of each
- * reading's median, over the number of ranks per core. A clock of the process stays level; one of the wall rises.
+ * reading's median, a group of bars for each number of ranks per core. A clock of the
+ * process stays level; one of the wall rises.
  */
 #include "chart.h"
 #include "picture.h"
@@ -35,17 +36,6 @@ static double mean_of(const struct data_result *r, const char *time, double rank
 	return cnt ? sum / (double)cnt : NAN;
 }
 
-static bool has_x(const struct chart_line *l, double x)
-{
-	size_t i;
-
-	for (i = 0; i < l->cnt; i++) {
-		if (l->point[i].x == x)
-			return true;
-	}
-	return false;
-}
-
 static void fill(struct chart *c, const struct data_result *r)
 {
 	const char *key;
@@ -59,7 +49,7 @@ static void fill(struct chart *c, const struct data_result *r)
 		{
 			struct chart_line *l = chart_line_get(c, xstrdup(key));
 
-			if (!has_x(l, ranks))
+			if (!chart_line_has_x(l, ranks))
 				chart_point_add(l, ranks, mean_of(r, key, ranks), NAN, NAN);
 		}
 	}
@@ -67,10 +57,13 @@ static void fill(struct chart *c, const struct data_result *r)
 
 static void write_axes(const struct range *x, const struct range *y, struct script *s)
 {
-	axis_time_linear(s, "y", y->high * 1.3);
-	script_line(s, "set xrange [%.9g:%.9g]\nset xtics 1", x->low - 0.3, x->high + 0.3);
+	/* Room for the key. */
+	struct range high = {0, y->high * 1.35};
+
+	axis_time_linear(s, "y", &high);
+	script_line(s, "set xrange [%.9g:%.9g]\nset xtics 1 scale 0", x->low - 0.6, x->high + 0.6);
 	script_line(s, "set xlabel 'ranks per core'\nset ylabel 'reading, mean over the ranks'");
-	script_line(s, "set tics nomirror\nset grid\nset key top left reverse Left");
+	script_line(s, "set tics nomirror\nset grid y\nset key top left reverse Left maxrows 3");
 }
 
 static int timers_draw(const struct plot *p, struct script *s)
@@ -94,7 +87,7 @@ static int timers_draw(const struct plot *p, struct script *s)
 	} else {
 		single_title(p, r->benchmark, s);
 		write_axes(&x, &y, s);
-		chart_write(&c, p->palette, CHART_MARKS, s);
+		chart_write(&c, p->palette, CHART_BARS, s);
 	}
 	chart_release(&c);
 	return err;

@@ -29,7 +29,7 @@ void series_release(struct series *s)
 	for (i = 0; i < s->param_cnt; i++)
 		free(s->param[i]);
 	free(s->param);
-	free(s->varies);
+	free(s->part);
 	free(s->point);
 	*s = (struct series){0};
 }
@@ -51,15 +51,14 @@ static bool is_axis(const struct series *s, const char *name)
 	return false;
 }
 
-static bool is_known(const struct series *s, const char *name)
+/* Its index; param_cnt if it is not there. */
+static size_t find_param(const struct series *s, const char *name)
 {
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; i < s->param_cnt; i++) {
-		if (!strcmp(s->param[i], name))
-			return true;
-	}
-	return false;
+	while (i < s->param_cnt && strcmp(s->param[i], name))
+		i++;
+	return i;
 }
 
 static bool does_vary(const struct series *s, const char *name)
@@ -86,14 +85,27 @@ void series_find_params(struct series *s)
 		json_object_foreach((json_t *)(uintptr_t)s->point[i], key, value)
 		{
 			if ((!json_is_number(value) && !json_is_string(value)) || is_axis(s, key) ||
-			    is_known(s, key))
+			    find_param(s, key) < s->param_cnt)
 				continue;
 			s->param = xrealloc(s->param, (s->param_cnt + 1) * sizeof(*s->param));
-			s->varies = xrealloc(s->varies, (s->param_cnt + 1) * sizeof(*s->varies));
-			s->varies[s->param_cnt] = does_vary(s, key);
+			s->part = xrealloc(s->part, (s->param_cnt + 1) * sizeof(*s->part));
+			s->part[s->param_cnt] = does_vary(s, key) ? SERIES_VARYING : SERIES_FIXED;
 			s->param[s->param_cnt++] = xstrdup(key);
 		}
 	}
+}
+
+bool series_varies(const struct series *s, const char *name)
+{
+	size_t i = find_param(s, name);
+
+	return i < s->param_cnt && s->part[i] != SERIES_FIXED;
+}
+
+void series_set_apart(struct series *s, const char *name)
+{
+	if (series_varies(s, name))
+		s->part[find_param(s, name)] = SERIES_APART;
 }
 
 static bool ends_in(const char *name, const char *end)
@@ -127,17 +139,17 @@ static char *describe(const json_t *point, const char *name)
 	return words;
 }
 
-char *series_name(const struct series *s, const json_t *point, bool varying)
+char *series_name(const struct series *s, const json_t *point, enum series_part part)
 {
-	char *name = xstrdup(""), *more, *part;
+	char *name = xstrdup(""), *more, *value;
 	size_t i;
 
 	for (i = 0; i < s->param_cnt; i++) {
-		if (s->varies[i] != varying || !json_object_get(point, s->param[i]))
+		if (s->part[i] != part || !json_object_get(point, s->param[i]))
 			continue;
-		part = describe(point, s->param[i]);
-		more = xasprintf("%s%s%s", name, *name ? ", " : "", part);
-		free(part);
+		value = describe(point, s->param[i]);
+		more = xasprintf("%s%s%s", name, *name ? ", " : "", value);
+		free(value);
 		free(name);
 		name = more;
 	}
@@ -170,15 +182,15 @@ static char *values_of(const struct series *s, const char *name)
 	return more;
 }
 
-int series_refuse(const struct series *s, const char *benchmark, size_t line_cnt)
+int series_refuse(const struct series *s, const char *benchmark, size_t cnt, const char *what)
 {
 	char *values;
 	size_t i;
 
-	log_error("%s: %zu lines are too many for one picture; choose with --where:", benchmark,
-		  line_cnt);
+	log_error("%s: %zu %s are too many for one picture; choose with --where:", benchmark, cnt,
+		  what);
 	for (i = 0; i < s->param_cnt; i++) {
-		if (!s->varies[i])
+		if (s->part[i] == SERIES_FIXED)
 			continue;
 		values = values_of(s, s->param[i]);
 		log_error("  --where %s=…   there are:%s", s->param[i], values);

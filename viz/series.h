@@ -9,12 +9,18 @@
 
 #include "data.h"
 
+enum series_part {
+	SERIES_FIXED,	/* the same in all points */
+	SERIES_VARYING, /* tells lines apart */
+	SERIES_APART,	/* tells panels apart */
+};
+
 struct series {
 	const json_t **point; /* owned; the points belong to the data */
 	size_t cnt;
 	const char *const *axes;
-	char **param; /* names of parameters that are no axis; owned */
-	bool *varies; /* of each */
+	char **param;		/* names of parameters that are no axis; owned */
+	enum series_part *part; /* of each; owned */
 	size_t param_cnt;
 };
 
@@ -25,10 +31,15 @@ void series_add(struct series *s, const json_t *point);
 /* To be called when all points are there. */
 void series_find_params(struct series *s);
 
-/* "V = 2, 64 KiB": a point's parameters that vary (or those that do not). Caller frees. */
-char *series_name(const struct series *s, const json_t *point, bool varying);
+/* True if the parameter varies. */
+bool series_varies(const struct series *s, const char *name);
+/* Panels are to be told apart by this one, if it varies. */
+void series_set_apart(struct series *s, const char *name);
 
-/* Prints that there are too many lines, and which conditions would leave fewer. Returns -EINVAL. */
-int series_refuse(const struct series *s, const char *benchmark, size_t line_cnt);
+/* "V = 2, 64 KiB": a point's parameters of that part. Caller frees. */
+char *series_name(const struct series *s, const json_t *point, enum series_part part);
+
+/* Prints that there are too many "lines" or "panels", and which conditions would leave fewer. Returns -EINVAL. */
+int series_refuse(const struct series *s, const char *benchmark, size_t cnt, const char *what);
 
 #endif

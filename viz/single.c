@@ -5,13 +5,17 @@
  */
 #include "single.h"
 
+#include "gnuplot.h"
 #include "heat.h"
 
 #include "base/log.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-#define TITLE_PX_PER_COLUMN 8
+#define TITLE_PX_PER_COLUMN 8.0
+#define SCALE_PX 175.0 /* beside the map: the colours, their labels and their name */
+#define TIC_PX 62.0    /* of a label such as 128 KiB */
 
 void single_size(const struct plot *p, uint64_t *width_px, uint64_t *height_px)
 {
@@ -34,7 +38,9 @@ static void write_head(const struct plot *p, const char *name, const char *befor
 		lines[1] = "";
 	}
 	fputs(before, s->out);
-	script_title(s, p->title ? p->title : name, lines, p->width_px / TITLE_PX_PER_COLUMN);
+	script_title(s, p->title ? p->title : name, lines,
+		     (size_t)((double)p->width_px /
+			      (TITLE_PX_PER_COLUMN * gnuplot_font_scale(p->width_px))));
 	free(origin);
 }
 
@@ -52,14 +58,23 @@ void single_head(const struct plot *p, const char *name, size_t rows, size_t col
 	free(before);
 }
 
+static void write_scale_place(double width_px, double scale, struct script *s)
+{
+	script_line(s, "set rmargin at screen %.5f", 1 - SCALE_PX * scale / width_px);
+	script_line(s, "set colorbox user origin screen %.5f,graph 0 size screen %.5f,graph 1",
+		    1 - (SCALE_PX - 15) * scale / width_px, 25 * scale / width_px);
+}
+
 int single_draw(const struct plot *p, const char *y_label, struct script *s)
 {
 	char *name = data_title(p->result[0]->benchmark);
+	double width_px = (double)p->width_px, scale = gnuplot_font_scale(p->width_px);
+	double map_px = fmax(width_px - (100 + SCALE_PX) * scale, 50);
 	struct heat_style style = {
 		.palette = p->palette,
-		.width_px = 0.7 * (double)p->width_px,
+		.width_px = map_px,
 		.height_px = 0.75 * (double)p->height_px,
-		.x_tics = 12,
+		.x_tics = map_px / (TIC_PX * scale),
 		.x_labels = true,
 		.y_labels = true,
 	};
@@ -69,12 +84,11 @@ int single_draw(const struct plot *p, const char *y_label, struct script *s)
 	if (!err) {
 		single_title(p, name, s);
 		script_line(s, "set xlabel 'message size'\nset ylabel '%s'", y_label);
-		script_line(s, "set tics out nomirror\nset rmargin at screen 0.80");
-		script_line(
-			s,
-			"set colorbox user origin screen 0.82,graph 0 size screen 0.035,graph 1");
+		script_line(s, "set tics out nomirror\nset bmargin 5");
+		write_scale_place(width_px, scale, s);
 		heat_write_colours(&heat, p->palette, s);
-		heat_write_scale_name(&heat, 0.975, 0.5, "", s);
+		heat_write_scale_name(&heat, 1 - 20 * scale / width_px, 0.5, "", s);
+		heat_write_legend(heat_marks(&heat), s);
 		heat_write(&heat, &style, s);
 		heat_release(&heat);
 	}
