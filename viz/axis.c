@@ -124,7 +124,7 @@ void axis_time(struct script *s, const char *name, const struct range *r, bool l
 	int low = (int)floor(log10(r->low) + 1e-9), high = (int)ceil(log10(r->high) - 1e-9);
 	/* Within few decades, 1 alone would leave an axis with hardly a label. */
 	static const int few[] = {1, 2, 5, 0}, many[] = {1, 0};
-	const int *digit = high - low > 2 ? many : few;
+	const int *digit = r->high / r->low < 100 ? few : many;
 	char text[AXIS_TEXT_BYTES];
 	bool first = true;
 	int at, i, k;

@@ -180,7 +180,9 @@ static void write_chart(const struct plot *p, const struct series *series, const
 	write_time_axis(c, s);
 	script_line(s, "set yrange [0:1]\nset ytics 0.1\nset tics nomirror\nset grid");
 	script_line(s, "set xlabel 'time'\nset ylabel 'fraction of the samples'");
-	script_line(s, "set key bottom right reverse Left");
+	/* Below, since lines with many steps leave no corner free. */
+	script_line(s, "set bmargin %.1f", 4 + 0.85 * (double)c->cnt);
+	script_line(s, "set key bmargin center vertical maxcols 1 reverse Left font small");
 	chart_write(c, p->palette, CHART_PLAIN, s);
 	free(name);
 	free(fixed);

@@ -81,7 +81,7 @@ static void write_panels(const struct panels *p, const struct plot *plot, struct
 	size_t i;
 
 	x = (struct range){x.low / 1.1, x.high * 1.1};
-	axis_bytes(s, "x", &x, 11, true);
+	axis_bytes(s, "x", &x, 9, true);
 	axis_time_linear(s, "y", &y);
 	script_line(s, "set tics nomirror\nset grid\nset ylabel 'median time'");
 	script_line(s, "set lmargin 12\nset key top left reverse Left");

@@ -8,6 +8,7 @@
 #include "base/log.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,15 +99,18 @@ static size_t line_bytes(const char *text, size_t columns)
 	return at ? at : strcspn(text, " ");
 }
 
-static void put_wrapped(struct script *s, const char *text, size_t columns)
+/* Each line of it behind a line break, unless it is the very first. */
+static void put_wrapped(struct script *s, const char *text, size_t columns, const char *font,
+			bool *first)
 {
 	size_t len;
 
 	while (*text) {
 		len = line_bytes(text, columns);
-		fputs(".\"\\n\".'{/*0.8 ", s->out);
+		fprintf(s->out, "%s'{%s ", *first ? "" : ".\"\\n\".", font);
 		put_escaped(s, text, len);
 		fputs("}'", s->out);
+		*first = false;
 		for (text += len; *text == ' '; text++)
 			;
 	}
@@ -114,10 +118,11 @@ static void put_wrapped(struct script *s, const char *text, size_t columns)
 
 void script_title(struct script *s, const char *name, const char *const *lines, size_t columns)
 {
-	fputs("'{/:Bold ", s->out);
-	put_escaped(s, name, strlen(name));
-	fputs("}'", s->out);
+	bool first = true;
+
+	/* Bold and large, it needs a quarter more of the width. */
+	put_wrapped(s, name, columns * 4 / 5, "/:Bold", &first);
 	for (; *lines; lines++)
-		put_wrapped(s, *lines, columns);
-	fputc('\n', s->out);
+		put_wrapped(s, *lines, columns, "/*0.8", &first);
+	fputs(first ? "''\n" : "\n", s->out);
 }

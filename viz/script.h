@@ -32,7 +32,7 @@ void script_path(struct script *s, const char *path);
 void script_block_begin(struct script *s);
 void script_block_end(struct script *s);
 
-/* A title's text: name in bold, then lines of text in a smaller font, wrapped at `columns`. */
+/* A title's text: name in bold, then lines of text in a smaller font, wrapped at about `columns`. */
 void script_title(struct script *s, const char *name, const char *const *lines, size_t columns);
 
 #endif

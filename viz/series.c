@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A parameter varies if two points differ in it, also if one of them does not have it. Sizes and times are recognised by
- * their names, which end in the unit.
+ * A parameter varies if two points differ in its words, also if one of them does not have it. Sizes and times are
+ * recognised by their names, which end in the unit.
  */
 #include "series.h"
 
@@ -61,17 +61,54 @@ static size_t find_param(const struct series *s, const char *name)
 	return i;
 }
 
+static bool ends_in(const char *name, const char *end)
+{
+	size_t len = strlen(name), end_len = strlen(end);
+
+	return len >= end_len && !strcmp(name + len - end_len, end);
+}
+
+/* "64 KiB", "V = 2", "binomial": with the name where the value alone says too little. */
+static char *describe(const json_t *point, const char *name)
+{
+	const char *text = data_param_text(point, name);
+	double number = data_param(point, name);
+	bool whole = number >= 0 && number < 0x1p63;
+	char buf[HUMAN_BYTES], *words, *c;
+
+	if (!strcmp(name, "ranks_per_core"))
+		return xasprintf("V = %.9g", number);
+	if (whole && ends_in(name, "bytes"))
+		return xstrdup(human_bytes(buf, sizeof(buf), (uint64_t)number));
+	if (text)
+		words = xstrdup(text);
+	else if (whole && ends_in(name, "_ns"))
+		words = xasprintf("%.*s %s", (int)strlen(name) - 3, name,
+				  axis_time_text(number, buf, sizeof(buf)));
+	else
+		words = xasprintf("%s %.9g", name, number);
+	for (c = words; *c; c++)
+		*c = *c == '_' ? ' ' : *c;
+	return words;
+}
+
+/* What reads alike is alike: calibrated times differ in digits that nobody is told. */
 static bool does_vary(const struct series *s, const char *name)
 {
-	const json_t *first = json_object_get(s->point[0], name), *other;
+	bool varies = false, there = json_object_get(s->point[0], name);
+	char *first = there ? describe(s->point[0], name) : NULL, *other;
 	size_t i;
 
-	for (i = 1; i < s->cnt; i++) {
-		other = json_object_get(s->point[i], name);
-		if (!first != !other || (first && !json_equal(first, other)))
-			return true;
+	for (i = 1; i < s->cnt && !varies; i++) {
+		varies = there != !!json_object_get(s->point[i], name);
+		if (!there || varies)
+			continue;
+		other = describe(s->point[i], name);
+		varies = strcmp(first, other);
+		free(other);
 	}
-	return false;
+	free(first);
+	return varies;
 }
 
 void series_find_params(struct series *s)
@@ -106,37 +143,6 @@ void series_set_apart(struct series *s, const char *name)
 {
 	if (series_varies(s, name))
 		s->part[find_param(s, name)] = SERIES_APART;
-}
-
-static bool ends_in(const char *name, const char *end)
-{
-	size_t len = strlen(name), end_len = strlen(end);
-
-	return len >= end_len && !strcmp(name + len - end_len, end);
-}
-
-/* "64 KiB", "V = 2", "binomial": with the name where the value alone says too little. */
-static char *describe(const json_t *point, const char *name)
-{
-	const char *text = data_param_text(point, name);
-	double number = data_param(point, name);
-	bool whole = number >= 0 && number < 0x1p63;
-	char buf[HUMAN_BYTES], *words, *c;
-
-	if (!strcmp(name, "ranks_per_core"))
-		return xasprintf("V = %.9g", number);
-	if (whole && ends_in(name, "bytes"))
-		return xstrdup(human_bytes(buf, sizeof(buf), (uint64_t)number));
-	if (text)
-		words = xstrdup(text);
-	else if (whole && ends_in(name, "_ns"))
-		words = xasprintf("%.*s %s", (int)strlen(name) - 3, name,
-				  axis_time_text(number, buf, sizeof(buf)));
-	else
-		words = xasprintf("%s %.9g", name, number);
-	for (c = words; *c; c++)
-		*c = *c == '_' ? ' ' : *c;
-	return words;
 }
 
 char *series_name(const struct series *s, const json_t *point, enum series_part part)
