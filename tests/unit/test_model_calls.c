@@ -206,6 +206,104 @@ static void test_sites(void **state)
 	mfix_release(&f);
 }
 
+static void put_image(struct mfix *f, uint64_t ts, uint32_t pid, uint64_t ino, uint64_t start)
+{
+	struct pov_image im = {.hdr = {sizeof(im), POV_KIND_IMAGE, 0, pid, ts},
+			       .tgid = pid,
+			       .dev = 8,
+			       .ino = ino,
+			       .start = start,
+			       .len = 0x1000};
+
+	assert_int_equal(trace_writer_add(f->writer, TRACE_STREAM_TASKS, &im.hdr), 0);
+}
+
+static void put_site(struct mfix *f, uint64_t ts, uint32_t pid, uint64_t site)
+{
+	struct pov_call c = {.hdr = {sizeof(c), POV_KIND_CALL, 0, pid, ts},
+			     .tgid = pid,
+			     .func = mfix_func("MPI_Send"),
+			     .site = site};
+
+	assert_int_equal(trace_writer_add(f->writer, 0, &c.hdr), 0);
+}
+
+/* As the kernel tells it: the new name, what exec maps, exec; what the program itself maps. */
+static void put_program(struct mfix *f, uint64_t ts, uint32_t pid, uint64_t ino, uint64_t start)
+{
+	put_rename(f, ts, pid, pid, "new");
+	put_image(f, ts + 1, pid, ino, start);
+	put_exec(f, ts + 2, pid, "new");
+	put_image(f, ts + 3, pid, 79, start + 0x1000);
+}
+
+static void begin_sites(struct mfix *f)
+{
+	begin(f);
+	mfix_meta(f, "{\"type\":\"image\",\"dev\":8,\"ino\":77,\"path\":\"/bin/app\"}");
+	mfix_meta(f, "{\"type\":\"image\",\"dev\":8,\"ino\":78,\"path\":\"/bin/new\"}");
+	mfix_meta(f, "{\"type\":\"image\",\"dev\":8,\"ino\":79,\"path\":\"/lib/so\"}");
+}
+
+/* Exec keeps what it has mapped itself, and nothing of the program before, however that came by its name. */
+static void test_sites_exec(void **state)
+{
+	struct mfix f;
+
+	(void)state;
+	begin_sites(&f);
+	put_image(&f, 1002, 100, 77, 0x1000);
+	put_rename(&f, 1003, 100, 100, "by itself");
+	put_image(&f, 1004, 100, 79, 0x2000);
+	put_site(&f, 1005, 100, 0x1001);
+	put_site(&f, 1006, 100, 0x2002);
+	put_program(&f, 1010, 100, 78, 0x5000);
+	put_site(&f, 1021, 100, 0x1001);
+	put_site(&f, 1022, 100, 0x2002);
+	put_site(&f, 1023, 100, 0x5003);
+	put_site(&f, 1024, 100, 0x6004);
+	/* The new name was lost. */
+	put_image(&f, 1030, 100, 77, 0x5000);
+	put_exec(&f, 1031, 100, "app");
+	put_site(&f, 1041, 100, 0x5005);
+	finish(&f, 1200);
+	TOLD(&f, "call MPI_Send 100 d0 1005..1005 R0 Q0 B0 U0 /bin/app+1",
+	     "call MPI_Send 100 d0 1006..1006 R0 Q0 B0 U0 /lib/so+2",
+	     "call MPI_Send 100 d0 1021..1021 R0 Q0 B0 U0",
+	     "call MPI_Send 100 d0 1022..1022 R0 Q0 B0 U0",
+	     "call MPI_Send 100 d0 1023..1023 R0 Q0 B0 U0 /bin/new+3",
+	     "call MPI_Send 100 d0 1024..1024 R0 Q0 B0 U0 /lib/so+4",
+	     "call MPI_Send 100 d0 1041..1041 R0 Q0 B0 U0 /bin/app+5");
+	mfix_release(&f);
+}
+
+/* A forked child has its parent's files until it becomes another program; the parent keeps them. */
+static void test_sites_fork_exec(void **state)
+{
+	struct mfix f;
+
+	(void)state;
+	begin_sites(&f);
+	put_image(&f, 1002, 100, 77, 0x1000);
+	put_fork(&f, 1003, 100, 101, 101, 100, "app");
+	put_site(&f, 1005, 101, 0x1001);
+	/* Another thread's name is no program's. */
+	put_fork(&f, 1006, 101, 102, 101, 101, "app");
+	put_program(&f, 1010, 101, 78, 0x5000);
+	put_rename(&f, 1015, 102, 101, "worker");
+	put_site(&f, 1021, 101, 0x1001);
+	put_site(&f, 1022, 101, 0x5002);
+	put_site(&f, 1023, 101, 0x6003);
+	put_site(&f, 1024, 100, 0x1004);
+	finish(&f, 1200);
+	TOLD(&f, "call MPI_Send 101 d0 1005..1005 R0 Q0 B0 U0 /bin/app+1",
+	     "call MPI_Send 101 d0 1021..1021 R0 Q0 B0 U0",
+	     "call MPI_Send 101 d0 1022..1022 R0 Q0 B0 U0 /bin/new+2",
+	     "call MPI_Send 101 d0 1023..1023 R0 Q0 B0 U0 /lib/so+3",
+	     "call MPI_Send 100 d0 1024..1024 R0 Q0 B0 U0 /bin/app+4");
+	mfix_release(&f);
+}
+
 /* A function the table does not list is a function all the same. */
 static void test_unknown_function(void **state)
 {
@@ -262,6 +360,8 @@ int main(void)
 		cmocka_unit_test(test_gap),
 		cmocka_unit_test(test_long_spin),
 		cmocka_unit_test(test_sites),
+		cmocka_unit_test(test_sites_exec),
+		cmocka_unit_test(test_sites_fork_exec),
 		cmocka_unit_test(test_unknown_function),
 		cmocka_unit_test(test_bytes_in_flight),
 	};

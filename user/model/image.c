@@ -2,6 +2,10 @@
 /*
  * Which file a call site lies in: the executable mappings of each target, as they are made. Paths come
  * from the trace's image blocks; nothing is looked up on this machine.
+ *
+ * A program's own file and its loader are mapped by exec before its record is written. What tells them from
+ * the mappings of the program before is the thread's new name, which the kernel sets in between, when the
+ * address space is the new one and still empty (begin_new_exec()).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +72,7 @@ void image_record(struct model *m, struct mprocess *p, const struct pov_image *r
 	im->start = rec->start;
 	im->end = rec->start + rec->len;
 	im->off = rec->off;
+	im->since_ns = m->now_ns;
 	im->path = path_find(m, rec->dev, rec->ino);
 	p->image_hit = p->nimages; /* a new mapping may hide the one hit last */
 }
@@ -83,10 +88,29 @@ void image_inherit(struct mprocess *child, const struct mprocess *parent)
 	child->image_hit = child->nimages;
 }
 
+void image_renamed(struct mprocess *p, uint64_t ts_ns)
+{
+	p->renamed_ns = ts_ns;
+}
+
+/* If that name was lost, stale mappings stay: newer ones hide them wherever both lie. */
+void image_exec(struct mprocess *p)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < p->nimages; i++) {
+		if (p->image[i].since_ns >= p->renamed_ns)
+			p->image[kept++] = p->image[i];
+	}
+	p->nimages = kept;
+	p->image_hit = kept;
+}
+
 void image_forget(struct mprocess *p)
 {
 	p->nimages = 0;
 	p->image_hit = 0;
+	p->renamed_ns = 0;
 }
 
 static bool image_holds(const struct image *im, uint64_t address)

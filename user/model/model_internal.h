@@ -22,6 +22,7 @@
 
 struct image {
 	uint64_t start, end, off;
+	uint64_t since_ns;
 	const char *path; /* of the image meta block, or NULL */
 };
 
@@ -39,6 +40,7 @@ struct mprocess {
 	/* the replay's */
 	struct image *image;
 	uint32_t nimages, images_cap, image_hit;
+	uint64_t renamed_ns; /* its first thread, last */
 	int64_t inflight_bytes;
 	uint32_t ninflight;
 };
@@ -276,6 +278,8 @@ void image_paths_read(struct model *m);
 void image_paths_release(struct model *m);
 void image_record(struct model *m, struct mprocess *p, const struct pov_image *rec);
 void image_inherit(struct mprocess *child, const struct mprocess *parent);
+void image_renamed(struct mprocess *p, uint64_t ts_ns); /* its first thread was */
+void image_exec(struct mprocess *p); /* forgets what the program before had mapped */
 void image_forget(struct mprocess *p);
 const char *image_find(struct mprocess *p, uint64_t address, uint64_t *offset);
 

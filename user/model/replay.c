@@ -223,6 +223,15 @@ static void rename_to(struct model *m, struct mthread *t, const char *comm)
 	TELL(m, thread, &t->pub, m->now_ns);
 }
 
+static void rename_record(struct model *m, const struct pov_task *rec)
+{
+	struct mthread *t = thread_at(m, rec->hdr.tid, 0, m->now_ns, false);
+
+	if (t->pub.tid == t->pub.proc->pid)
+		image_renamed(mprocess_of(t->pub.proc), m->now_ns);
+	rename_to(m, t, rec->comm);
+}
+
 static void task_record(struct model *m, const struct pov_task *rec)
 {
 	struct mthread *t = thread_at(m, rec->hdr.tid, rec->cpu, m->now_ns, false);
@@ -275,7 +284,7 @@ static void exec_record(struct model *m, const struct pov_task *rec)
 		if (other != t && other->born)
 			state_die(m, other, m->now_ns);
 	}
-	image_forget(p);
+	image_exec(p);
 	if (m->opt.counters)
 		requests_drop_process(m, p, m->now_ns);
 	rename_to(m, t, rec->comm);
@@ -300,7 +309,6 @@ static void exit_record(struct model *m, const struct pov_exit *rec)
 static void identity_record(struct model *m, const struct pov_hdr *rec)
 {
 	const struct pov_image *image = (const struct pov_image *)rec;
-	struct mthread *t;
 
 	if (!rec->tid && rec->kind != POV_KIND_FORK)
 		return;
@@ -318,8 +326,7 @@ static void identity_record(struct model *m, const struct pov_hdr *rec)
 		exit_record(m, (const struct pov_exit *)rec);
 		break;
 	case POV_KIND_RENAME:
-		t = thread_at(m, rec->tid, 0, m->now_ns, false);
-		rename_to(m, t, ((const struct pov_task *)rec)->comm);
+		rename_record(m, (const struct pov_task *)rec);
 		break;
 	case POV_KIND_IMAGE:
 		image_record(m, identity_process_at(m, image->tgid, m->now_ns), image);
