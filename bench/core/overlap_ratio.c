@@ -2,7 +2,8 @@
 /*
  * One measurement in everybody's numbers, so that a user of another suite can compare. Equation (1) is Denis & Trahay
  * 2016, III.B. The others are as coded there: OSU Micro-Benchmarks' non-blocking collectives, Intel MPI Benchmarks'
- * IMB-NBC and IMB-IO, mpiperf, and Sandia's SMB; those that clamp do so here too.
+ * IMB-NBC and IMB-IO, mpiperf, and Sandia's SMB; those that clamp do so here too,
+ * where they do: OSU below only.
  */
 #include "core/overlap_ratio.h"
 
@@ -24,7 +25,7 @@ void overlap_ratios(const struct overlap_times *t, struct overlap_ratios *out)
 		return;
 	}
 	out->ratio = (t->measured - longer) / shorter;
-	out->osu_pct = 100 * fmax(0, 1 - (t->measured - (t->comp - t->test)) / t->comm);
+	out->osu_pct = 100 * fmax(0, 1 - (t->measured - t->comp) / t->comm);
 	out->imb_pct = clamp_pct(saved / longer);
 	out->imb_io_pct = clamp_pct(saved / shorter);
 	out->mpiperf = 1 - (t->measured - t->comp) / t->comm;

@@ -5,15 +5,18 @@
 
 struct overlap_times {
 	double comm;	 /* T_comm, communication alone */
-	double comp;	 /* T_comp, computation alone */
+	double comp;	 /* T_comp, computation alone, without any MPI_Test */
 	double measured; /* T_measured, both */
-	double test;	 /* spent in MPI_Test calls within the computation; OSU takes it off */
 	double in_calls; /* spent in the post and wait calls; Sandia's overhead */
 };
 
 struct overlap_ratios {
-	double ratio;	   /* equation (1): 0 perfect, 1 serialized, NaN if T_comm or T_comp is 0 */
-	double osu_pct;	   /* OSU non-blocking collectives: overlap, 0 … 100 */
+	double ratio; /* equation (1): 0 perfect, 1 serialized, NaN if T_comm or T_comp is 0 */
+	/*
+	 * OSU non-blocking collectives: overlap, from 0; above 100 if T_measured is below T_comp, as it is clamped
+	 * below only. OSU's T_cpu contains the Tests, which its formula takes off: T_comp is what remains.
+	 */
+	double osu_pct;
 	double imb_pct;	   /* IMB-NBC as coded: overlap, 0 … 100 */
 	double imb_io_pct; /* IMB-IO: the same over the smaller one */
 	double mpiperf;	   /* 1 − (T − T_comp)/T_comm */

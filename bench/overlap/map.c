@@ -231,7 +231,6 @@ static void point_write(struct map *m, const struct samples *comp, const struct 
 	struct overlap_times t = {.comm = samples_median(&m->comm_ns),
 				  .comp = samples_median(comp),
 				  .measured = samples_median(measured),
-				  .test = samples_median(&m->test),
 				  .in_calls = samples_median(&m->in_calls)};
 	struct result_point *point = result_point_add(m->run->result);
 
@@ -244,7 +243,7 @@ static void point_write(struct map *m, const struct samples *comp, const struct 
 	result_time(point, "measured", measured);
 	result_time(point, "in_calls", &m->in_calls);
 	result_time(point, "wait", &m->wait);
-	if (t.test > 0)
+	if (samples_median(&m->test) > 0)
 		result_time(point, "test", &m->test);
 	if (m->blocking.cnt)
 		result_time(point, "blocking", &m->blocking);

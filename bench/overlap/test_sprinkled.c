@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * MPI_Test strewn over the computation, what a library without progress of its own asks of applications (Denis & Trahay
- * 2016, II.B): `sender`, with a Test after every TEST_INTERVAL_NS of it. The time spent in Tests is kept apart: OSU's
- * formula takes it off. T_comp is the same slices without Tests.
+ * 2016, II.B): `sender`, with a Test after every TEST_INTERVAL_NS of it. The time spent in Tests is kept apart; T_comp is the
+ * same slices without them: what OSU's formula makes of its T_cpu by taking the Tests off.
  */
 #include "overlap/map.h"
 

@@ -114,6 +114,12 @@ static void stealing_deadline(struct model_settings *m, struct bench_options *op
 	opt->compute.kind = COMPUTE_DEADLINE;
 }
 
+static void slow_test(struct model_settings *m, struct bench_options *opt)
+{
+	(void)opt;
+	m->test_ns = 2000;
+}
+
 static void shared_link(struct model_settings *m, struct bench_options *opt)
 {
 	(void)opt;
@@ -246,6 +252,24 @@ static void check_stolen(struct selftest *t)
 	}
 }
 
+/* What the Tests take is in T_measured, and in T_comp it is not: it must not be taken off once more. */
+static void check_osu(struct selftest *t)
+{
+	const struct result_point *p;
+	double comm, late;
+	size_t i;
+
+	for (i = 0; i < result_point_cnt(t->result); i++) {
+		p = result_point_at(t->result, i);
+		comm = result_number(p, "comm");
+		late = result_number(p, "measured") - result_number(p, "comp");
+		selftest_expect(t, result_number(p, "test") > 0, 1, 0, "that there were Tests");
+		selftest_expect(t, result_number(p, "osu_pct"), 100 * fmax(0, 1 - late / comm),
+				1e-6, "OSU's overlap at %.0f bytes, %.0f ns of computation",
+				result_number(p, "bytes"), result_number(p, "comp"));
+	}
+}
+
 #define MAP(bench, name, machine, ratio, sentence)               \
 	{                                                        \
 		bench, name, machine, check_map, ratio, sentence \
@@ -295,6 +319,7 @@ const struct selftest_case selftest_maps[] = {
 	MAP("test_sprinkled", "a perfect machine", machine_perfect, zero, PERFECT),
 	MAP("test_sprinkled", "one without overlap", machine_none, one, NONE),
 	MAP("test_sprinkled", "one whose CPU does the handshake", handshake_large, zero, PERFECT),
+	{"test_sprinkled", "one whose Tests take long", slow_test, check_osu, NULL, NULL},
 	MAP("ibcast", "a perfect machine", machine_perfect, zero, PERFECT),
 	MAP("ibcast", "one without overlap", machine_none, one, NONE),
 	MAP("iallreduce", "a perfect machine", machine_perfect, zero, PERFECT),
