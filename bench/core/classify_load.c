@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "core/nominal.h"
 
 #define LATE_NS 5e5 /* what is called milliseconds; as nload has it */
 #define LATE_PCT_LEAST 10.0
@@ -64,13 +65,15 @@ static char *load_text(const struct load *l, size_t cnt)
 		return xasprintf(
 			"delays of milliseconds from %.0f thread%s on: %.0f %% of the messages "
 			"late, by %.1f ms in the median",
-			l[from].threads, l[from].threads > 1 ? "s" : "", l[from].late_pct,
+			l[from].threads, nominal_plural(l[from].threads), l[from].late_pct,
 			l[from].late_ns / 1e6);
 	if (l[worst].ratio > SLOWER_LEAST)
-		return xasprintf("slower, by %.1f times the reference with %.0f threads, "
+		return xasprintf("slower, by %.1f times the reference with %.0f thread%s, "
 				 "but no delay of milliseconds",
-				 l[worst].ratio, l[worst].threads);
-	return xasprintf("no delay with up to %.0f threads", l[cnt - 1].threads);
+				 l[worst].ratio, l[worst].threads,
+				 nominal_plural(l[worst].threads));
+	return xasprintf("no delay with up to %.0f thread%s", l[cnt - 1].threads,
+			 nominal_plural(l[cnt - 1].threads));
 }
 
 char *classify_load(const struct result *r)

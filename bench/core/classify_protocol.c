@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "core/nominal.h"
 
 struct limit {
 	double eager; /* the largest size below the first one that was not; 0: none */
@@ -36,10 +37,13 @@ static struct limit limit_of(const struct result *r, const char *receiver)
 static char *limit_text(const struct limit *l)
 {
 	if (isinf(l->above))
-		return xasprintf("eager up to %.0f bytes at least", l->eager);
+		return xasprintf("eager up to %.0f byte%s at least", l->eager,
+				 nominal_plural(l->eager));
 	if (l->eager <= 0)
-		return xasprintf("rendezvous from %.0f bytes on", l->above);
-	return xasprintf("eager up to %.0f bytes, rendezvous from %.0f on", l->eager, l->above);
+		return xasprintf("rendezvous from %.0f byte%s on", l->above,
+				 nominal_plural(l->above));
+	return xasprintf("eager up to %.0f byte%s, rendezvous from %.0f on", l->eager,
+			 nominal_plural(l->eager), l->above);
 }
 
 char *classify_protocol(const struct result *r)
@@ -53,7 +57,9 @@ char *classify_protocol(const struct result *r)
 	if (computing.above >= in_mpi.above)
 		return text;
 	if (computing.eager <= 0)
-		return classify_joined(text, xstrdup("while the receiver computes none is sent"),
+		return classify_joined(text,
+				       xasprintf("while the receiver computes not even %.0f byte%s",
+						 computing.above, nominal_plural(computing.above)),
 				       "; ");
 	return classify_joined(
 		text, xasprintf("while the receiver computes only up to %.0f", computing.eager),

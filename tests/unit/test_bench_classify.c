@@ -209,11 +209,11 @@ static void test_load(void **state)
 	(void)state;
 	load_add(r, 0, 1000, 1000, 0, 0);
 	load_add(r, 1, 1000, 1400, 9, 4e6);
-	assert_sentence(r, "x: no delay with up to 1 threads");
+	assert_sentence(r, "x: no delay with up to 1 thread");
 	r = result_of(RESULT_LOAD);
 	load_add(r, 0, 1000, 1000, 0, 0);
 	load_add(r, 1, 1000, 3000, 0, 0);
-	assert_sentence(r, "x: slower, by 2.0 times the reference with 1 threads, but no delay of "
+	assert_sentence(r, "x: slower, by 2.0 times the reference with 1 thread, but no delay of "
 			   "milliseconds");
 	r = result_of(RESULT_LOAD);
 	load_add(r, 0, 1000, 1000, 0, 0);
@@ -236,7 +236,8 @@ static void test_load_large(void **state)
 	load_add(r, 0, 5e5, 5e5, 0, 0);
 	load_add(r, 1, 5e5, 2e6, 100, 1.5e6);
 	load_add(r, 1, 1000, 1000, 0, 0);
-	assert_sentence(r, "x: no delay with up to 1 threads");
+	load_add(r, 2, 1000, 1000, 0, 0);
+	assert_sentence(r, "x: no delay with up to 2 threads");
 }
 
 static void test_broadcast(void **state)
@@ -289,9 +290,25 @@ static void test_protocol(void **state)
 		       "receiver computes only up to 1");
 	protocol_add(r, "computing", 1, false);
 	assert_says(r, "x: eager up to 96 bytes, rendezvous from 97 on; while the "
-		       "receiver computes none is sent");
+		       "receiver computes not even 1 byte");
 	protocol_add(r, "in_mpi", 1, false);
-	assert_sentence(r, "x: rendezvous from 1 bytes on");
+	assert_sentence(r, "x: rendezvous from 1 byte on");
+	r = result_of(RESULT_PROTOCOL);
+	protocol_add(r, "in_mpi", 1, true);
+	assert_sentence(r, "x: eager up to 1 byte at least");
+}
+
+/* Of sizes that were not tried, nothing is said. */
+static void test_protocol_from(void **state)
+{
+	struct result *r = result_of(RESULT_PROTOCOL);
+
+	(void)state;
+	protocol_add(r, "in_mpi", 2048, true);
+	protocol_add(r, "in_mpi", 8192, true);
+	protocol_add(r, "computing", 2048, false);
+	assert_sentence(r, "x: eager up to 8192 bytes at least; while the receiver computes not "
+			   "even 2048 bytes");
 }
 
 static void stencil_add(struct result *r, uint64_t ranks_per_core, double comp, double overlap,
@@ -353,8 +370,8 @@ int main(void)
 		cmocka_unit_test(test_unjudged),   cmocka_unit_test(test_odd),
 		cmocka_unit_test(test_judged),	   cmocka_unit_test(test_load),
 		cmocka_unit_test(test_load_large), cmocka_unit_test(test_broadcast),
-		cmocka_unit_test(test_protocol),   cmocka_unit_test(test_others),
-		cmocka_unit_test(test_set),
+		cmocka_unit_test(test_protocol),   cmocka_unit_test(test_protocol_from),
+		cmocka_unit_test(test_others),	   cmocka_unit_test(test_set),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

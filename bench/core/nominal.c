@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* human_ns has three places always, so that columns of measured times are even; a name wants none of them. */
+#include "core/nominal.h"
+
+#include <string.h>
+
+char *nominal_ns(char *buf, size_t bytes, uint64_t ns)
+{
+	char *point = strchr(human_ns(buf, bytes, ns), '.'), *unit, *end;
+
+	if (!point)
+		return buf;
+	unit = strchr(point, ' ');
+	if (!unit)
+		return buf;
+	for (end = unit; end[-1] == '0'; end--)
+		;
+	if (end[-1] == '.')
+		end--;
+	memmove(end, unit, strlen(unit) + 1);
+	return buf;
+}
+
+const char *nominal_plural(double cnt)
+{
+	return cnt == 1 ? "" : "s";
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* What was set rather than measured, in words: digits behind the point that say nothing are left out. */
+#ifndef POVBENCH_NOMINAL_H
+#define POVBENCH_NOMINAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/human.h"
+
+/* "80 us", "1.28 ms", "1.5 s". buf has HUMAN_BYTES; it is returned. */
+char *nominal_ns(char *buf, size_t bytes, uint64_t ns);
+/* "s" behind everything but one. */
+const char *nominal_plural(double cnt);
+
+#endif
