@@ -6,6 +6,7 @@
  */
 #include "broadcast/rooted.h"
 #include "broadcast/algorithms.h"
+#include "base/human.h"
 #include "base/log.h"
 #include "core/place.h"
 #include "core/sweep.h"
@@ -89,10 +90,11 @@ static void check_data(const struct rooted_case *rc)
 static void run_case(struct sweep_state *st, const struct rooted_case *rc)
 {
 	struct comm *c = rc->comm;
-	char mark[64];
+	char size[HUMAN_BYTES], mark[64];
 
-	snprintf(mark, sizeof(mark), "%s %s %d tasks %zu B", rc->op->algorithm, rc->op->op, c->size,
-		 rc->bytes);
+	/* A mark has 32 characters: what can be spared comes last. */
+	snprintf(mark, sizeof(mark), "%s, %d tasks, %s, %s", rc->op->op, c->size,
+		 human_bytes(size, sizeof(size), rc->bytes), rc->op->algorithm);
 	c->ops->mark_begin(c, 1, mark);
 	if (st->run->opt->validate && !rc->op->blocks)
 		check_data(rc);
@@ -134,6 +136,7 @@ static void run_size(struct sweep_state *st, struct comm *c, const struct rooted
 /* The tasks of a case; the others sleep meanwhile, as waiting would take the cores from them. */
 static void run_tasks(struct sweep_state *st, struct comm *c, const struct rooted_op *ops)
 {
+	char size[HUMAN_BYTES];
 	size_t i, bytes;
 
 	for (i = 0; i < st->sizes.cnt; i++) {
@@ -144,9 +147,9 @@ static void run_tasks(struct sweep_state *st, struct comm *c, const struct roote
 		}
 		if (c->rank == 0)
 			log_warn(
-				"%zu bytes from each of %d tasks are left out: buffers of more than "
-				"%d MiB",
-				bytes, c->size, BUFFER_BYTES_MAX >> 20);
+				"%s from each of %d tasks are left out: buffers of more than %d MiB",
+				human_bytes(size, sizeof(size), bytes), c->size,
+				BUFFER_BYTES_MAX >> 20);
 		st->done += op_cnt(ops);
 	}
 }

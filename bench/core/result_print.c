@@ -5,8 +5,8 @@
  */
 #include "core/result_file.h"
 
-#include "base/human.h"
 #include "base/log.h"
+#include "core/nominal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static void param_text(const char *name, const json_t *j, char *cell, size_t byt
 	else if (ends_with(name, "bytes"))
 		human_bytes(cell, bytes, (uint64_t)json_integer_value(j));
 	else if (ends_with(name, "_ns"))
-		human_ns(cell, bytes, (uint64_t)json_integer_value(j));
+		nominal_ns(cell, bytes, (uint64_t)json_integer_value(j));
 	else
 		snprintf(cell, bytes, "%lld", (long long)json_integer_value(j));
 }
@@ -141,14 +141,15 @@ void result_print(const struct result *r, FILE *out)
 {
 	const json_t *json = result_json(r);
 	const char *sentence = json_string_value(json_object_get(json, "sentence"));
+	int ranks = (int)json_integer_value(json_object_get(json, "ranks"));
 	json_t *points = json_object_get(json, "points"), *p;
 	struct table t = {0};
 	char cell[CELL_BYTES];
 	size_t row, i;
 
 	find_columns(&t, points);
-	fprintf(out, "# %s, %d ranks: %s\n", json_string_value(json_object_get(json, "benchmark")),
-		(int)json_integer_value(json_object_get(json, "ranks")),
+	fprintf(out, "# %s, %d rank%s: %s\n", json_string_value(json_object_get(json, "benchmark")),
+		ranks, nominal_plural(ranks),
 		json_string_value(json_object_get(json, "brief")) ?: "");
 	print_head(&t, out);
 	json_array_foreach(points, row, p)

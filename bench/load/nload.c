@@ -9,8 +9,8 @@
  */
 #include "core/bench.h"
 
-#include "base/human.h"
 #include "base/log.h"
+#include "core/nominal.h"
 #include "core/sweep.h"
 #include "core/units.h"
 
@@ -131,8 +131,9 @@ static void nload_point(struct nload *n, size_t idx, uint64_t threads)
 	struct comm *c = n->run->comm;
 	struct samples measured;
 
-	snprintf(name, sizeof(name), "%s, %u threads",
-		 human_bytes(size, sizeof(size), n->sizes.value[idx]), (unsigned int)threads);
+	snprintf(name, sizeof(name), "%s, %u thread%s",
+		 human_bytes(size, sizeof(size), n->sizes.value[idx]), (unsigned int)threads,
+		 nominal_plural((double)threads));
 	c->ops->mark_begin(c, 1, name);
 	samples_init(&measured);
 	nload_measure(n, n->sizes.value[idx], &measured);

@@ -5,8 +5,8 @@
  */
 #include "overlap/map.h"
 
-#include "base/human.h"
 #include "base/log.h"
+#include "core/nominal.h"
 #include "core/overlap_ratio.h"
 #include "core/sweep.h"
 
@@ -169,12 +169,12 @@ static void measure_computation(struct map *m, struct map_axes *a)
 {
 	size_t i;
 
-	m->comm->ops->mark_begin(m->comm, 2, "computation");
+	m->comm->ops->mark_begin(m->comm, 1, "computation");
 	for (i = 0; i < a->compute.cnt; i++) {
 		m->compute_ns = a->compute.value[i];
 		measure(m->run, computation_sample, m, &a->comp[i]);
 	}
-	m->comm->ops->mark_end(m->comm, 2);
+	m->comm->ops->mark_end(m->comm, 1);
 }
 
 /*
@@ -194,7 +194,7 @@ static void measure_references(struct map *m)
 {
 	struct comm *c = m->comm;
 
-	c->ops->mark_begin(c, 2, "reference");
+	c->ops->mark_begin(c, 1, "reference");
 	if (m->pattern->ack_latency)
 		measure_latency(m);
 	samples_clear(&m->comm_ns);
@@ -203,7 +203,7 @@ static void measure_references(struct map *m)
 		m->pattern->reference(m, &m->comm_ns);
 	else
 		measure_pingpong(m->run, m->bytes, m->pattern->layout, &m->comm_ns);
-	c->ops->mark_end(c, 2);
+	c->ops->mark_end(c, 1);
 }
 
 static void point_values(const struct map *m, const struct overlap_times *t,
@@ -256,7 +256,7 @@ static void map_point(struct map *m, const struct samples *comp)
 	struct samples measured;
 
 	snprintf(name, sizeof(name), "%s, %s", human_bytes(size, sizeof(size), m->bytes),
-		 human_ns(time, sizeof(time), m->compute_ns));
+		 nominal_ns(time, sizeof(time), m->compute_ns));
 	m->comm->ops->mark_begin(m->comm, 1, name);
 	samples_init(&measured);
 	map_measure(m, &measured);

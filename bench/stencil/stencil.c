@@ -23,6 +23,7 @@
  * then the library must be told to yield (Open MPI: mpi_yield_when_idle, which mpirun sets when it knows that it
  * oversubscribes; MPICH: MPIR_CVAR_POLLS_BEFORE_YIELD, if it was built with yielding). Both are among a result's factors.
  */
+#include "base/human.h"
 #include "core/bench.h"
 #include "core/place.h"
 #include "core/sweep.h"
@@ -253,17 +254,22 @@ static void placement_measure(struct bench_run *run, struct place place, void *c
 	struct sweep_state *state = ctx;
 	struct stencil s = {.bytes = 0};
 	struct samples comp;
-	char name[64];
+	char size[HUMAN_BYTES], name[64];
+	int ratio = place.ranks / place.cores;
 	size_t i;
 
 	grid_init(&s, run->comm, place.cores);
 	s.compute_ns = (uint64_t)(core_compute_ns(run->opt) * place.cores / place.ranks);
 	samples_init(&s.waits);
 	samples_init(&comp);
+	snprintf(name, sizeof(name), "V=%d", ratio);
+	run->comm->ops->mark_begin(run->comm, 1, name);
 	phase_measure(run, &s, PHASE_COMP, "comp", &comp);
+	run->comm->ops->mark_end(run->comm, 1);
 	for (i = 0; i < state->bytes.cnt; i++) {
 		s.bytes = state->bytes.value[i];
-		snprintf(name, sizeof(name), "V=%d %zu B", place.ranks / place.cores, s.bytes);
+		snprintf(name, sizeof(name), "V=%d, %s", ratio,
+			 human_bytes(size, sizeof(size), s.bytes));
 		run->comm->ops->mark_begin(run->comm, 1, name);
 		size_measure(run, place, &s, &comp);
 		run->comm->ops->mark_end(run->comm, 1);

@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "bench_near.h"
+#include "core/nominal.h"
 #include "core/result_file.h"
 
 struct fixture {
@@ -237,6 +238,60 @@ static void test_foreign_file(void **state)
 	}
 }
 
+static void test_nominal(void **state)
+{
+	static const struct {
+		uint64_t ns;
+		const char *text;
+	} rows[] = {
+		{0, "0 ns"},
+		{20, "20 ns"},
+		{1000, "1 us"},
+		{20000, "20 us"},
+		{1280000, "1.28 ms"},
+		{100000000, "100 ms"},
+		{1500000000, "1.5 s"},
+		{30000000000, "30 s"},
+		{1414214, "1.414 ms"},
+		{70007000, "70.007 ms"},
+		{120000000000, "2 min 0 s"},
+	};
+	char text[HUMAN_BYTES];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_string_equal(nominal_ns(text, sizeof(text), rows[i].ns), rows[i].text);
+	assert_string_equal(nominal_plural(0), "s");
+	assert_string_equal(nominal_plural(1), "");
+	assert_string_equal(nominal_plural(2), "s");
+}
+
+/* What was set is written as it is typed; one rank is no ranks. */
+static void test_print_one(void **state)
+{
+	struct fixture *f = *state;
+	struct result_about about = f->about;
+	struct result_point *p;
+	struct result *r;
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	about.ranks = 1;
+	r = result_new(&about);
+	p = result_point_add(r);
+	result_param(p, "compute_ns", 80000);
+	result_param(p, "bytes", 65536);
+	result_print(r, out);
+	fclose(out);
+	assert_string_equal(text, "# sender, 1 rank: sender's side\n"
+				  "    compute        bytes\n"
+				  "      80 us       64 KiB\n\n");
+	free(text);
+	result_free(r);
+}
+
 static void test_print(void **state)
 {
 	struct fixture *f = *state;
@@ -267,6 +322,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_round_trip, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_machine, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_foreign_file, setup, teardown),
+		cmocka_unit_test(test_nominal),
+		cmocka_unit_test_setup_teardown(test_print_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_print, setup, teardown),
 	};
 
