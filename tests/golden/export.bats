@@ -322,15 +322,38 @@ run.pov" ]
 	export_to run.json
 	jq -r '.traceEvents[] | select(.cat == "phase") | [.ph, .name, .ts, .dur // "-", .args.level // "-"] | @tsv' run.json >got
 	diff -u - got <<-EOF
-	X	a name of thirty-two characters!	2	1	1
+	X	a name of thirty-one characters	2	1	1
 	X	w?p	3.3	0.7	2
 	X	B	3.1	0.9	1
 	B	sender	1	-	0
+	B	library scatter 16 tasks 1048576…	4.3	-	1
+	B	a name cut where its letter is …	4.7	-	3
 	EOF
-	[ "$(total phases)" = 4 ]
-	# what the words behind the level were is nobody's business
-	! grep -q '"mark' run.json
-	[ "$(grep -c '"phase":' run.json)" = 4 ]
+	[ "$(total phases)" = 6 ]
+}
+
+@test "export: calls that mark a phase say so in both formats, not which numbers they use for it" {
+	need jq protoc
+	"$make" "$data/export_phases.txt" run.pov
+	export_to run.json
+	jq -c '.traceEvents[] | select(.name == "MPI_Pcontrol") | .args | del(.cpu)' run.json >got
+	diff -u - got <<-EOF
+	{"mark":"begin","level":0,"phase":"sender"}
+	{"mark":"begin","level":1,"phase":"a name of thirty-one characters"}
+	{"mark":"begin","level":1,"phase":"B"}
+	{"mark":"begin","level":2,"phase":"w?p"}
+	{"mark":"end","level":1}
+	{"mark":"begin","level":1,"phase":"library scatter 16 tasks 1048576…"}
+	{"mark":"begin","level":3,"phase":"a name cut where its letter is …"}
+	{"level":2}
+	EOF
+	export_to run.pftrace
+	decode <run.pftrace >got
+	for mark in begin:6 end:1; do
+		iid=$(grep -B1 "str: \"${mark%:*}\"" got | sed -n 's/.* iid: //p')
+		[ "$(grep -c "string_value_iid: $iid\$" got)" = ${mark#*:} ]
+	done
+	! grep -E ' 13473766[0-9]+' got
 }
 
 @test "export: trace_processor finds marked phases healthy in both formats" {

@@ -92,6 +92,8 @@ struct call_request {
  * In an intercommunicator n is the size of the other group. What cannot be known (a derived type nobody
  * saw made, rank or size of a communicator) is BYTES_UNKNOWN.
  */
+#define MARK_TEXT_BYTES \
+	(POV_MARK_NAME_BYTES + 4) /* of a name (abi/mark.h), a cut one with its "…" */
 enum mark_event { MARK_NONE, MARK_BEGIN, MARK_END };
 struct call_roles {
 	int64_t send_bytes; /* handed over by this rank: count × size; BYTES_UNKNOWN; 0 if it sends nothing */
@@ -102,13 +104,13 @@ struct call_roles {
 	int32_t recv_peer; /* sendrecv's second leg */
 	int32_t tag, recv_tag;
 	int32_t root;
-	uint64_t comm;			     /* handle */
-	const char *comm_name;		     /* "MPI_COMM_WORLD", … or NULL */
-	int32_t error;			     /* the call's return value */
-	bool poll_found;		     /* for polls: it found something */
-	enum mark_event mark;		     /* a phase of the program begins or ends here */
-	uint8_t mark_level;		     /* < POV_MARK_LEVELS (abi/mark.h) */
-	const char *mark_name;		     /* BEGIN; valid as long as the view */
+	uint64_t comm;	       /* handle */
+	const char *comm_name; /* "MPI_COMM_WORLD", … or NULL */
+	int32_t error;	       /* the call's return value */
+	bool poll_found;       /* for polls: it found something */
+	enum mark_event mark;  /* a phase of the program begins or ends here */
+	uint8_t mark_level;    /* < POV_MARK_LEVELS (abi/mark.h) */
+	const char *mark_name; /* BEGIN; < MARK_TEXT_BYTES; valid as long as the view */
 	const struct call_request *requests; /* valid as long as the view */
 	uint32_t nrequests;
 };

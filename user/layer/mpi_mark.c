@@ -8,10 +8,22 @@
 #include "abi/mark.h"
 #include "layer/mpi_decode.h"
 
-/* The name's words as text: it is cut at what no terminal or viewer should be sent. */
+/* A name that fills its words has no end, and probably went on: the character that may be cut makes way for "…". */
+static void cut_show(char *text)
+{
+	size_t n = POV_MARK_NAME_BYTES;
+
+	while (n && ((unsigned char)text[n - 1] & 0xc0) == 0x80)
+		n--;
+	if (n && (unsigned char)text[n - 1] >= 0xc0)
+		n--;
+	strcpy(text + n, "…");
+}
+
+/* The name's words as text, without what no terminal or viewer should be sent. */
 static const char *name_text(const struct mpi_call *c, int first)
 {
-	char text[POV_MARK_NAME_BYTES + 1] = "";
+	char text[MARK_TEXT_BYTES] = "";
 	uint64_t word[POV_MARK_WORDS];
 
 	for (int i = 0; i < POV_MARK_WORDS; i++)
@@ -20,7 +32,26 @@ static const char *name_text(const struct mpi_call *c, int first)
 	for (char *p = text; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			*p = '?';
+	if (strlen(text) == POV_MARK_NAME_BYTES)
+		cut_show(text);
 	return arena_printf(c->arena, "%s", text);
+}
+
+/* What the level says takes the place of its number. */
+static void mark_show(const struct mpi_call *c, const char *what, struct call_view *out)
+{
+	const char *role = c->fn->sig.arg[0].role;
+	struct call_value *v = NULL;
+
+	for (uint32_t i = 0; i < out->nvalues && !v; i++)
+		if (out->values[i].name == role)
+			v = &out->values[i];
+	if (!v)
+		v = mpi_value_new(out, "mark", VALUE_TEXT);
+	*v = (struct call_value){.name = "mark", .kind = VALUE_TEXT, .text = what};
+	mpi_value_new(out, "level", VALUE_INT)->i = out->roles.mark_level;
+	if (out->roles.mark_name)
+		mpi_value_new(out, "phase", VALUE_TEXT)->text = out->roles.mark_name;
 }
 
 void mpi_mark(const struct mpi_call *c, struct call_view *out)
@@ -36,9 +67,10 @@ void mpi_mark(const struct mpi_call *c, struct call_view *out)
 		r->mark = MARK_BEGIN;
 		r->mark_level = level - POV_MARK_BEGIN;
 		r->mark_name = name_text(c, first);
-		mpi_value_new(out, "phase", VALUE_TEXT)->text = r->mark_name;
+		mark_show(c, "begin", out);
 	} else if (level - POV_MARK_END < POV_MARK_LEVELS) {
 		r->mark = MARK_END;
 		r->mark_level = level - POV_MARK_END;
+		mark_show(c, "end", out);
 	}
 }

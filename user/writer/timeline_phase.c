@@ -15,7 +15,7 @@ struct tl_phases {
 	struct {
 		struct track *track;
 		uint64_t begin_ns;
-		char name[POV_MARK_NAME_BYTES + 1];
+		char name[MARK_TEXT_BYTES];
 		bool open;
 	} level[POV_MARK_LEVELS];
 };
