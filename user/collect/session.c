@@ -14,166 +14,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "abi/event.h"
-#include "attach/guard.h"
-#include "attach/launch.h"
-#include "attach/library.h"
 #include "attach/proc.h"
-#include "base/human.h"
 #include "base/log.h"
-#include "collect/calibrate.h"
-#include "collect/drops.h"
-#include "collect/host.h"
-#include "collect/images.h"
-#include "collect/kernel.h"
 #include "collect/open_calls.h"
+#include "collect/session_priv.h"
 #include "layer/func_table.h"
 #include "layer/mpi_sig.h"
-#include "trace/trace_write.h"
-#include "version.h"
 
 #define POLL_MS 10
 #define SAMPLE_NS 10000000ull	   /* drops and rings are looked at this often */
 #define FLUSH_AGE_NS 1000000000ull /* blocks older than this go to the file */
 #define HOLD_MAX_NS 2000000000ull  /* no process stays stopped for longer */
 #define PROGRESS_NS 1000000000ull
-
-struct ring_ctx {
-	struct session *s;
-	unsigned int stream;
-};
-
-struct session {
-	const struct session_options *opt;
-	struct session_result *res;
-	struct kernel kernel;
-	struct pov_fn *fns;
-	bool *wanted;
-	struct library_set *libs;
-	struct images *images;
-	struct trace_writer *writer;
-	struct ring_buffer *rings;
-	struct ring_ctx ring_ctx[POV_RINGS_MAX + 1];
-	struct guard guard;
-	struct launch launch;
-	struct drops drops;
-	struct probe_cost cost;
-	uint64_t start_ns, sampled_ns, shown_ns;
-	uint64_t end_ns;  /* once set: records behind it do not belong to the recording */
-	bool discard;	  /* calibration's records */
-	uint64_t seen;	  /* records */
-	uint64_t refused; /* of these, by the writer: the disk or the size limit */
-	int err;	  /* sticky, from the writer */
-};
-
-/* ---- meta objects ---- */
-
-static void meta(struct session *s, json_t *o)
-{
-	char *text = json_dumps(o, JSON_COMPACT);
-	int err;
-
-	json_decref(o);
-	if (!text)
-		return;
-	err = trace_writer_meta(s->writer, text);
-	if (err && !s->err)
-		s->err = err;
-	free(text);
-}
-
-static json_t *strings_json(char *const *v, int n)
-{
-	json_t *a = json_array(), *t;
-
-	for (int i = 0; n < 0 ? v[i] != NULL : i < n; i++) {
-		t = json_string(v[i]);
-		json_array_append_new(a, t ? t : json_string("(not UTF-8)"));
-	}
-	return a;
-}
-
-static json_t *config_json(const struct session *s)
-{
-	static const char *const modes[] = {"off", "ranks", "all"};
-	const struct session_options *o = s->opt;
-
-	return json_pack("{s:s,s:b,s:I,s:i,s:I,s:i,s:s,s:b}", "sched", modes[o->sched], "irq",
-			 o->irq, "spin_gap_ns", (json_int_t)o->spin_gap_ns, "rings",
-			 (int)s->kernel.rings, "ring_bytes", (json_int_t)s->kernel.ring_bytes,
-			 "cpus_per_ring", (int)s->kernel.cpus_per_ring, "groups",
-			 o->groups ? o->groups : "default", "all", o->all);
-}
-
-static void meta_begin(struct session *s)
-{
-	json_t *o = json_pack("{s:s,s:s,s:i,s:I}", "type", "recording", "povtrace", POV_VERSION,
-			      "abi", 1, "start_ns", (json_int_t)s->start_ns);
-
-	json_object_set_new(o, "argv", strings_json(s->opt->argv, s->opt->argc));
-	json_object_set_new(o, "config", config_json(s));
-	meta(s, o);
-	meta(s, host_describe());
-	meta(s, host_clocks_describe());
-	meta(s, func_table_to_json());
-	if (s->cost.samples)
-		meta(s, json_pack("{s:s,s:f,s:f,s:f,s:i}", "type", "probe_cost", "call_ns",
-				  s->cost.call_ns, "spin_ns", s->cost.spin_ns, "stepped_ns",
-				  s->cost.stepped_ns, "samples", (int)s->cost.samples));
-}
-
-static uint64_t own_cpu_ns(void)
-{
-	struct rusage r;
-
-	getrusage(RUSAGE_SELF, &r);
-	return (r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000000000ull +
-	       (r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1000ull;
-}
-
-/* What is in the file by now; what is not yet written counts as if it were. */
-static void stored_count(struct session *s)
-{
-	struct trace_tally *t = &s->res->stored;
-	struct trace_writer_stats st;
-
-	trace_writer_get_stats(s->writer, &st);
-	t->records = st.accepted.records - st.lost.records;
-	t->calls = st.accepted.calls - st.lost.calls;
-	t->spins = st.accepted.spins - st.lost.spins;
-	t->polls = st.accepted.polls - st.lost.polls;
-	t->switches = st.accepted.switches - st.lost.switches;
-	s->res->unstored = s->refused + st.lost.records;
-}
-
-static void meta_end(struct session *s)
-{
-	struct session_result *r = s->res;
-	const struct trace_tally *t = &r->stored;
-	json_t *o;
-
-	stored_count(s);
-	meta(s, host_clocks_describe());
-	r->own_cpu_ns = own_cpu_ns();
-	o = json_pack("{s:s,s:I,s:s,s:I}", "type", "end", "ts_ns", (json_int_t)s->end_ns, "reason",
-		      r->reason, "own_cpu_ns", (json_int_t)r->own_cpu_ns);
-	json_object_set_new(o, "drops", drops_json(&s->drops, s->kernel.rings));
-	json_object_set_new(o, "misses", drops_misses_json(&s->drops));
-	json_object_set_new(o, "stats",
-			    json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "calls",
-				      (json_int_t)t->calls, "polls", (json_int_t)t->polls, "spins",
-				      (json_int_t)t->spins, "switches", (json_int_t)t->switches,
-				      "rescued",
-				      (json_int_t)drops_stat(&s->drops, POV_STAT_RESCUED), "folded",
-				      (json_int_t)drops_stat(&s->drops, POV_STAT_FOLDED), "holds",
-				      (json_int_t)drops_stat(&s->drops, POV_STAT_HOLDS)));
-	meta(s, o);
-}
 
 /* ---- records ---- */
 
@@ -243,23 +100,14 @@ static void on_open_call(void *ctx, const struct pov_hdr *rec)
 
 /* ---- targets ---- */
 
-static void target_describe(struct session *s, pid_t pid, json_t *cmdline)
-{
-	meta(s, json_pack("{s:s,s:I,s:i,s:o}", "type", "target", "ts_ns",
-			  (json_int_t)kernel_now_ns(), "pid", pid, "cmdline", cmdline));
-}
-
 static int target_add(struct session *s, pid_t pid)
 {
-	json_t *d;
 	int err;
 
 	err = kernel_add_target(&s->kernel, pid);
 	if (err)
 		return err;
-	d = proc_describe(pid);
-	target_describe(s, pid, json_incref(json_object_get(d, "cmdline")));
-	json_decref(d);
+	session_meta_target(s, pid);
 	err = images_scan(s->images, pid);
 	return err < 0 ? err : 0;
 }
@@ -318,7 +166,7 @@ static int targets_find(struct session *s)
 		err = kernel_add_target(&s->kernel, s->launch.pid);
 		if (err)
 			return err;
-		target_describe(s, s->launch.pid, strings_json(s->opt->command, -1));
+		session_meta_command(s);
 	}
 	return 0;
 }
@@ -427,7 +275,7 @@ static int session_start(struct session *s)
 	s->images = images_new(&s->kernel, s->libs, s->writer);
 	s->start_ns = kernel_now_ns();
 	drops_init(&s->drops, s->kernel.counters, s->start_ns);
-	meta_begin(s);
+	session_meta_begin(s);
 	err = kernel_attach(&s->kernel);
 	if (!err && s->opt->sched != POV_SCHED_OFF)
 		err = kernel_snapshot(&s->kernel, on_snapshot, s);
@@ -454,7 +302,7 @@ static void progress_show(struct session *s, uint64_t now, bool last)
 			" lost, %.1f MB, own CPU %.1f %%\033[K",
 			seconds, (uint64_t)images_rank_count(s->images), s->seen, s->drops.total,
 			st.file_bytes / 1e6,
-			100.0 * own_cpu_ns() / 1e9 / (seconds > 0 ? seconds : 1));
+			100.0 * session_own_cpu_ns() / 1e9 / (seconds > 0 ? seconds : 1));
 	fflush(stderr);
 }
 
@@ -538,7 +386,7 @@ static void session_end(struct session *s)
 	s->res->lost = s->drops.total;
 	s->res->ranks = images_rank_count(s->images);
 	s->res->child_pid = s->launch.pid;
-	meta_end(s);
+	session_meta_end(s);
 }
 
 static int session_finish(struct session *s)
@@ -547,7 +395,7 @@ static int session_finish(struct session *s)
 	struct stat st;
 
 	trace_writer_drain(s->writer);
-	stored_count(s);
+	session_stored_count(s);
 	e = trace_writer_finish(s->writer);
 	s->writer = NULL;
 	if (!stat(s->opt->path, &st))

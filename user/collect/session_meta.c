@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What the trace says of the recording itself: its configuration, machine and targets when it begins; when it ends, why,
+ * and what is missing. What is found in processes is images.c's to say.
+ */
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "attach/proc.h"
+#include "collect/host.h"
+#include "collect/session_priv.h"
+#include "layer/func_table.h"
+#include "version.h"
+
+static void meta(struct session *s, json_t *o)
+{
+	char *text = json_dumps(o, JSON_COMPACT);
+	int err;
+
+	json_decref(o);
+	if (!text)
+		return;
+	err = trace_writer_meta(s->writer, text);
+	if (err && !s->err)
+		s->err = err;
+	free(text);
+}
+
+static json_t *strings_json(char *const *v, int n)
+{
+	json_t *a = json_array(), *t;
+
+	for (int i = 0; n < 0 ? v[i] != NULL : i < n; i++) {
+		t = json_string(v[i]);
+		json_array_append_new(a, t ? t : json_string("(not UTF-8)"));
+	}
+	return a;
+}
+
+static json_t *config_json(const struct session *s)
+{
+	static const char *const modes[] = {"off", "ranks", "all"};
+	const struct session_options *o = s->opt;
+
+	return json_pack("{s:s,s:b,s:I,s:i,s:I,s:i,s:s,s:b}", "sched", modes[o->sched], "irq",
+			 o->irq, "spin_gap_ns", (json_int_t)o->spin_gap_ns, "rings",
+			 (int)s->kernel.rings, "ring_bytes", (json_int_t)s->kernel.ring_bytes,
+			 "cpus_per_ring", (int)s->kernel.cpus_per_ring, "groups",
+			 o->groups ? o->groups : "default", "all", o->all);
+}
+
+void session_meta_begin(struct session *s)
+{
+	json_t *o = json_pack("{s:s,s:s,s:i,s:I}", "type", "recording", "povtrace", POV_VERSION,
+			      "abi", 1, "start_ns", (json_int_t)s->start_ns);
+
+	json_object_set_new(o, "argv", strings_json(s->opt->argv, s->opt->argc));
+	json_object_set_new(o, "config", config_json(s));
+	meta(s, o);
+	meta(s, host_describe());
+	meta(s, host_clocks_describe());
+	meta(s, func_table_to_json());
+	if (s->cost.samples)
+		meta(s, json_pack("{s:s,s:f,s:f,s:f,s:i}", "type", "probe_cost", "call_ns",
+				  s->cost.call_ns, "spin_ns", s->cost.spin_ns, "stepped_ns",
+				  s->cost.stepped_ns, "samples", (int)s->cost.samples));
+}
+
+static void target_describe(struct session *s, pid_t pid, json_t *cmdline)
+{
+	meta(s, json_pack("{s:s,s:I,s:i,s:o}", "type", "target", "ts_ns",
+			  (json_int_t)kernel_now_ns(), "pid", pid, "cmdline", cmdline));
+}
+
+void session_meta_target(struct session *s, pid_t pid)
+{
+	json_t *d = proc_describe(pid);
+
+	target_describe(s, pid, json_incref(json_object_get(d, "cmdline")));
+	json_decref(d);
+}
+
+void session_meta_command(struct session *s)
+{
+	target_describe(s, s->launch.pid, strings_json(s->opt->command, -1));
+}
+
+uint64_t session_own_cpu_ns(void)
+{
+	struct rusage r;
+
+	getrusage(RUSAGE_SELF, &r);
+	return (r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000000000ull +
+	       (r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1000ull;
+}
+
+void session_stored_count(struct session *s)
+{
+	struct trace_tally *t = &s->res->stored;
+	struct trace_writer_stats st;
+
+	trace_writer_get_stats(s->writer, &st);
+	t->records = st.accepted.records - st.lost.records;
+	t->calls = st.accepted.calls - st.lost.calls;
+	t->spins = st.accepted.spins - st.lost.spins;
+	t->polls = st.accepted.polls - st.lost.polls;
+	t->switches = st.accepted.switches - st.lost.switches;
+	s->res->unstored = s->refused + st.lost.records;
+}
+
+void session_meta_end(struct session *s)
+{
+	struct session_result *r = s->res;
+	const struct trace_tally *t = &r->stored;
+	json_t *o;
+
+	session_stored_count(s);
+	meta(s, host_clocks_describe());
+	r->own_cpu_ns = session_own_cpu_ns();
+	o = json_pack("{s:s,s:I,s:s,s:I}", "type", "end", "ts_ns", (json_int_t)s->end_ns, "reason",
+		      r->reason, "own_cpu_ns", (json_int_t)r->own_cpu_ns);
+	json_object_set_new(o, "drops", drops_json(&s->drops, s->kernel.rings));
+	json_object_set_new(o, "misses", drops_misses_json(&s->drops));
+	json_object_set_new(o, "stats",
+			    json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "calls",
+				      (json_int_t)t->calls, "polls", (json_int_t)t->polls, "spins",
+				      (json_int_t)t->spins, "switches", (json_int_t)t->switches,
+				      "rescued",
+				      (json_int_t)drops_stat(&s->drops, POV_STAT_RESCUED), "folded",
+				      (json_int_t)drops_stat(&s->drops, POV_STAT_FOLDED), "holds",
+				      (json_int_t)drops_stat(&s->drops, POV_STAT_HOLDS)));
+	meta(s, o);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Shared by the session's parts: session.c (the order of a recording) and session_meta.c (what the trace says of the
+ * recording itself). Nobody else includes it.
+ */
+#ifndef POV_COLLECT_SESSION_PRIV_H
+#define POV_COLLECT_SESSION_PRIV_H
+
+#include "abi/event.h"
+#include "attach/guard.h"
+#include "attach/launch.h"
+#include "attach/library.h"
+#include "collect/calibrate.h"
+#include "collect/drops.h"
+#include "collect/images.h"
+#include "collect/kernel.h"
+#include "collect/session.h"
+
+struct ring_buffer;
+struct session;
+
+struct ring_ctx {
+	struct session *s;
+	unsigned int stream;
+};
+
+struct session {
+	const struct session_options *opt;
+	struct session_result *res;
+	struct kernel kernel;
+	struct pov_fn *fns;
+	bool *wanted;
+	struct library_set *libs;
+	struct images *images;
+	struct trace_writer *writer;
+	struct ring_buffer *rings;
+	struct ring_ctx ring_ctx[POV_RINGS_MAX + 1];
+	struct guard guard;
+	struct launch launch;
+	struct drops drops;
+	struct probe_cost cost;
+	uint64_t start_ns, sampled_ns, shown_ns;
+	uint64_t end_ns;  /* once set: records behind it do not belong to the recording */
+	bool discard;	  /* calibration's records */
+	uint64_t seen;	  /* records */
+	uint64_t refused; /* of these, by the writer: the disk or the size limit */
+	int err;	  /* sticky, from the writer */
+};
+
+/* ---- session_meta.c: failures to write stick in session.err ---- */
+
+/* What is recorded, where and how; before any record. */
+void session_meta_begin(struct session *s);
+/* A running process is being recorded from now on. */
+void session_meta_target(struct session *s, pid_t pid);
+/* The same of the command that was launched. */
+void session_meta_command(struct session *s);
+/* Why the recording ended and what is missing from it; fills the result's own_cpu_ns, stored and unstored. */
+void session_meta_end(struct session *s);
+
+/* Fills the result's stored and unstored: what is in the file by now, what is not yet written counting as if it were. */
+void session_stored_count(struct session *s);
+/* CPU time of this process. */
+uint64_t session_own_cpu_ns(void);
+
+#endif
