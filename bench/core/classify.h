@@ -16,8 +16,8 @@
  *
  * Load. Each number of threads is judged by the sizes whose T_comm is below 0.5 ms (larger ones take milliseconds anyhow):
  * by the mean share of messages that came late, 0.5 ms and more behind T_comm, the median of how late these came, and
- * the median ratio. "Delays of milliseconds" from the first number on from which on all have 10 % late; else "slower" if
- * one has a ratio above 0.5; else "no delay".
+ * the median ratio. "Delays of milliseconds" from the first number on from which on all have 10 % late; if that is none,
+ * others use the cores, and nothing is told; else "slower" if one has a ratio above 0.5; else "no delay".
  *
  * Broadcast. The latency at the largest number of tasks and the smallest size, for each method, algorithm and
  * operation, as far as these differ; of OL_i the largest, and its task.

@@ -61,6 +61,9 @@ static char *load_text(const struct load *l, size_t cnt)
 		from--;
 	for (i = 0; i < cnt; i++)
 		worst = l[i].ratio > l[worst].ratio ? i : worst;
+	if (from < cnt && !l[from].threads)
+		return xasprintf("not told: %.0f %% of the messages are late without any load",
+				 l[from].late_pct);
 	if (from < cnt)
 		return xasprintf(
 			"delays of milliseconds from %.0f thread%s on: %.0f %% of the messages "

@@ -145,9 +145,12 @@ static json_t *all_samples(const struct samples *s)
 
 void result_time(struct result_point *p, const char *name, const struct samples *s)
 {
-	json_t *t = json_object();
 	struct summary sum;
+	json_t *t;
 
+	if (!s->cnt)
+		return;
+	t = json_object();
 	stats_summarize(s, &sum);
 	put(t, "cnt", json_integer((json_int_t)sum.cnt));
 	put(t, "median", json_real(sum.median));
@@ -163,7 +166,7 @@ void result_time(struct result_point *p, const char *name, const struct samples 
 	put(t, "sd", json_real(sum.sd));
 	if (p->keep_samples)
 		put(t, "samples", all_samples(s));
-	else if (s->cnt)
+	else
 		put(t, "quantiles", distribution(s));
 	put(p->times, name, t);
 }

@@ -27,7 +27,7 @@ struct result_point;
 struct result_point *result_point_add(struct result *r);
 void result_param(struct result_point *p, const char *name, uint64_t value);
 void result_param_text(struct result_point *p, const char *name, const char *value);
-/* name: "measured", "comm" …; the samples are copied if they are to be kept. ns. */
+/* name: "measured", "comm" …; the samples are copied if they are to be kept. ns. Without samples nothing is written. */
 void result_time(struct result_point *p, const char *name, const struct samples *s);
 void result_value(struct result_point *p, const char *name, double value); /* NaN is left out */
 

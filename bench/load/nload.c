@@ -114,8 +114,7 @@ static void nload_write(struct nload *n, size_t idx, uint64_t threads,
 	result_time(point, "measured", measured);
 	samples_init(&late);
 	find_late(measured, comm.median, &late);
-	if (late.cnt)
-		result_time(point, "late", &late);
+	result_time(point, "late", &late);
 	if (measured->cnt)
 		result_value(point, "late_pct", 100 * (double)late.cnt / (double)measured->cnt);
 	samples_release(&late);

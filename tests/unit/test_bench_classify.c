@@ -227,6 +227,16 @@ static void test_load(void **state)
 		"the median");
 }
 
+static void test_load_of_others(void **state)
+{
+	struct result *r = result_of(RESULT_LOAD);
+
+	(void)state;
+	load_add(r, 0, 1000, 3e6, 30, 3e6);
+	load_add(r, 1, 1000, 4e6, 60, 4e6);
+	assert_sentence(r, "x: not told: 30 % of the messages are late without any load");
+}
+
 /* What takes milliseconds anyhow is not judged. */
 static void test_load_large(void **state)
 {
@@ -366,12 +376,19 @@ static void test_set(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_runs),	   cmocka_unit_test(test_eager),
-		cmocka_unit_test(test_unjudged),   cmocka_unit_test(test_odd),
-		cmocka_unit_test(test_judged),	   cmocka_unit_test(test_load),
-		cmocka_unit_test(test_load_large), cmocka_unit_test(test_broadcast),
-		cmocka_unit_test(test_protocol),   cmocka_unit_test(test_protocol_from),
-		cmocka_unit_test(test_others),	   cmocka_unit_test(test_set),
+		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_eager),
+		cmocka_unit_test(test_unjudged),
+		cmocka_unit_test(test_odd),
+		cmocka_unit_test(test_judged),
+		cmocka_unit_test(test_load),
+		cmocka_unit_test(test_load_of_others),
+		cmocka_unit_test(test_load_large),
+		cmocka_unit_test(test_broadcast),
+		cmocka_unit_test(test_protocol),
+		cmocka_unit_test(test_protocol_from),
+		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_set),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
