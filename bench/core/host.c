@@ -120,9 +120,10 @@ static json_t *environment_factors(void)
 					     "MV2_",  "PSM2_", NULL};
 	/* The launcher's own words to its processes; some differ from run to run. */
 	static const char *const launchers[] = {
-		"OMPI_MCA_orte",  "OMPI_MCA_ess",	   "OMPI_MCA_pmix",
-		"OMPI_MCA_shmem", "OMPI_MCA_initial_wdir", "OMPI_MCA_mpi_oversubscribe",
-		"OMPI_MCA_prte",  "PSM2_DEVICES",	   NULL};
+		"OMPI_MCA_orte",    "OMPI_MCA_ess",	     "OMPI_MCA_pmix",
+		"OMPI_MCA_shmem",   "OMPI_MCA_initial_wdir", "OMPI_MCA_mpi_oversubscribe",
+		"OMPI_MCA_prte",    "PSM2_DEVICES",	     "MPIR_CVAR_CH3_INTERFACE_HOSTNAME",
+		"I_MPI_HYDRA_UUID", "MV2_COMM_WORLD_",	     NULL};
 	json_t *list = json_object();
 	char *name;
 	int e;

@@ -268,17 +268,30 @@ static bool component_name(const char *path, char *name, size_t bytes)
 	return false;
 }
 
+/* In order, each once: libraries lie in memory as the loader likes. */
+static void component_add(json_t *list, const char *name)
+{
+	int order = -1;
+	size_t i;
+
+	for (i = 0; i < json_array_size(list); i++) {
+		order = strcmp(name, json_string_value(json_array_get(list, i)));
+		if (order <= 0)
+			break;
+	}
+	if (i == json_array_size(list) || order)
+		json_array_insert_new(list, i, json_string(name));
+}
+
 static json_t *component_factors(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
 	json_t *list = json_array();
-	char line[TEXT_BYTES], name[256], last[256] = "";
+	char line[TEXT_BYTES], name[256];
 
 	while (maps && fgets(line, sizeof(line), maps)) {
-		if (!component_name(line, name, sizeof(name)) || !strcmp(name, last))
-			continue;
-		json_array_append_new(list, json_string(name));
-		memcpy(last, name, sizeof(last));
+		if (component_name(line, name, sizeof(name)))
+			component_add(list, name);
 	}
 	if (maps)
 		fclose(maps);
