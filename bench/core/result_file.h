@@ -31,14 +31,19 @@ void result_print(const struct result *r, FILE *out);
 struct result_file;
 
 /*
- * The file at path, or a new one if there is none (written with the first result). Takes over factors. -EEXIST
- * after printing: it holds results of another machine or MPI. -EINVAL after printing: something else lies there.
+ * The file at path, or a new one if there is none (written with the first result). Takes over factors. After
+ * printing, -EEXIST: it holds results measured with other factors that matter (result_same.h); -EINVAL: something else
+ * lies there; another -errno: it cannot be written.
  */
 int result_file_open(const char *path, json_t *factors, struct result_file **out);
-void result_file_free(struct result_file *f); /* null is allowed */
+/* Says what could not be written. Null is allowed. */
+void result_file_free(struct result_file *f);
 /* Whether it holds a result of that benchmark with the same ranks and options. */
 bool result_file_has(const struct result_file *f, const struct result_about *about);
-/* Adds and writes: a new file takes the place of the old one. 0 or -errno after printing. */
+/*
+ * Adds and writes: a new file takes the place of the old one. What another run has added to it meanwhile is kept; if that
+ * run's factors are others, the results go to a file beside it, aloud. 0, or -errno after printing: the next one tries again.
+ */
 int result_file_add(struct result_file *f, const struct result *r);
 
 #endif
