@@ -18,7 +18,7 @@
 
 #define POV_MARK_LEVELS 4	  /* 0 … 3 */
 #define POV_MARK_WORDS 4	  /* of the name */
-#define POV_MARK_NAME_BYTES 32	  /* padded with zeros; longer ones are cut */
+#define POV_MARK_NAME_BYTES 32	  /* padded with zeros; a full one counts as cut */
 #define POV_MARK_BEGIN 0x504f5600 /* + level */
 #define POV_MARK_END 0x504f5610	  /* + level */
 
