@@ -45,6 +45,7 @@ const struct option_def args_options[] = {
 	 .type = OPTION_U64,
 	 .offset = AT(samples),
 	 .arg = "N",
+	 .min = 1,
 	 .max = 1000000,
 	 .help = "Samples of each point, at least. Full and quick: 50."},
 	{.name = "ci",
@@ -73,7 +74,8 @@ const struct option_def args_options[] = {
 	 .type = OPTION_SECONDS,
 	 .offset = AT(point_ns),
 	 .arg = "TIME",
-	 .help = "A point ends after this time even with fewer samples. Full: 3. Quick: 300ms."},
+	 .min = 1,
+	 .help = "A point ends after this time even with fewer samples. Full: 3s. Quick: 300ms."},
 	{.name = "compute-kind",
 	 .type = OPTION_CHOICE,
 	 .offset = AT(compute_kind),
@@ -124,6 +126,7 @@ const struct option_def args_options[] = {
 	 .offset = AT(repeat),
 	 .arg = "N",
 	 .help = "Broadcasts of one report, or other operations timed together. Full: 100. Quick: 20.",
+	 .min = 1,
 	 .max = 1000000},
 	{.name = "validate",
 	 .letter = 'c',
@@ -246,12 +249,15 @@ static int read_percent(const char *text, double *out)
 static int read_cpus(const char *text)
 {
 	struct units units;
-	int err = units_parse(&units, text);
+	int missing, err = units_parse(&units, text, &missing);
 
 	units_release(&units);
-	return err ? bad("load-cpus", text,
-			 "a list of processing units that this node has, such as 1,4-7") :
-		     0;
+	if (err == -ENOENT)
+		log_error("--load-cpus: \"%s\": this node has no processing unit %d", text,
+			  missing);
+	else if (err)
+		bad("load-cpus", text, "a list of processing units such as 1,4-7");
+	return err;
 }
 
 static int read_texts(const struct args *args, struct bench_options *out)
@@ -268,6 +274,8 @@ static int read_texts(const struct args *args, struct bench_options *out)
 		err = read_factor(args->step, &out->step);
 	if (!err && args->load_cpus)
 		err = read_cpus(args->load_cpus);
+	if (!err && args->output && !args->output[0])
+		err = bad("output", args->output, "a file's name");
 	if (!err && args->ci)
 		err = read_percent(args->ci, &out->ci_pct);
 	return err;

@@ -150,10 +150,14 @@ static bool in_suite(const struct bench *b, const struct option_list *only)
 	return !only->cnt;
 }
 
-static int check_only(const struct option_list *only)
+static int check_only(const struct bench *b, const struct option_list *only)
 {
 	size_t i, g;
 
+	if (b && only->cnt) {
+		log_error("--only is of the suite; \"%s\" is one benchmark", b->name);
+		return -EINVAL;
+	}
 	for (i = 0; i < only->cnt; i++) {
 		for (g = 0; groups[g] && strcmp(groups[g], only->item[i]); g++)
 			;
@@ -229,8 +233,8 @@ static int run_named(const struct bench *b, int argc, char **argv)
 	}
 	if (!status && args_read(&args, !b, &plan.opt))
 		status = -EINVAL;
-	if (!status && !b)
-		status = check_only(&args.only);
+	if (!status)
+		status = check_only(b, &args.only);
 	if (!status) {
 		plan.output = args.output;
 		plan.multiple = args.multiple;
@@ -245,6 +249,19 @@ static int run_named(const struct bench *b, int argc, char **argv)
 	}
 	option_list_release(&args.only);
 	return status;
+}
+
+static int run_selftest(int argc, char **argv)
+{
+	if (argc > 1) {
+		log_error("\"%s\": the self-test is of one benchmark or of all", argv[1]);
+		return STATUS_USAGE;
+	}
+	if (argc && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")))
+		return print_help("selftest");
+	if (argc && !bench_find(argv[0]))
+		return unknown_name(argv[0]);
+	return selftest_run(argc ? argv[0] : NULL, stdout);
 }
 
 static int dispatch(int argc, char **argv)
@@ -270,7 +287,7 @@ static int dispatch(int argc, char **argv)
 		return STATUS_OK;
 	}
 	if (!strcmp(word, "selftest"))
-		return selftest_run(argc > 1 ? argv[1] : NULL, stdout);
+		return run_selftest(argc - 1, argv + 1);
 	b = bench_find(word);
 	if (!b && strcmp(word, "suite"))
 		return unknown_name(word);

@@ -212,8 +212,6 @@ int selftest_run(const char *only, FILE *out)
 	}
 	if (!only)
 		check_cases(&y);
-	else if (!bench_known(only))
-		tally_add(&y, only, "any machine", "no such benchmark");
 	fprintf(out, "1..%d\n%d passed, %d failed\n", y.passed + y.failed, y.passed, y.failed);
 	return y.failed || !y.passed;
 }

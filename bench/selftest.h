@@ -10,7 +10,7 @@
 
 /*
  * One line for each case (TAP), then "N passed, N failed". Only the benchmark of that name, or all (null). 0 if all
- * passed; 1 if one failed, or a benchmark has no case, or there is none of that name.
+ * passed; 1 if one failed, or a benchmark has no case, or nothing was run.
  */
 int selftest_run(const char *only, FILE *out);
 

@@ -228,12 +228,12 @@ static int load_unit(const struct compute_engine *e, const struct units *of, int
 void compute_load_begin(struct compute_engine *e, const struct comm_load *how)
 {
 	struct load *load = &e->load;
-	int i, err, n = how->threads;
+	int i, err, missing, n = how->threads;
 	struct units listed = {0};
 
 	compute_load_end(e);
-	if (how->cpus && units_parse(&listed, how->cpus))
-		die("no processing unit of \"%s\" on this node", how->cpus);
+	if (how->cpus && units_parse(&listed, how->cpus, &missing))
+		die("\"%s\": this node has no such processing units", how->cpus);
 	atomic_store(&load->stop, false);
 	atomic_store(&load->running, 0);
 	load->thread = xcalloc((size_t)n, sizeof(*load->thread));

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <hwloc.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 static void units_add(struct units *u, unsigned int cpu, const cpu_set_t *mask)
@@ -72,25 +73,55 @@ void units_init(struct units *u, const cpu_set_t *mask)
 		fill_from_mask(u, mask);
 }
 
-int units_parse(struct units *u, const char *list)
+static bool units_have(const struct units *u, int cpu)
+{
+	int i;
+
+	for (i = 0; i < u->cnt; i++) {
+		if (u->cpu[i] == cpu)
+			return true;
+	}
+	return false;
+}
+
+/* The first one of the set that is not in u; -1: none. "4-" is all from 4 on, of which 4 must be there. */
+static int first_missing(hwloc_const_bitmap_t set, const struct units *u)
+{
+	int end = hwloc_bitmap_last(set), cpu;
+
+	if (end < 0)
+		end = hwloc_bitmap_last_unset(set) + 1;
+	for (cpu = hwloc_bitmap_first(set); cpu >= 0 && cpu <= end;
+	     cpu = hwloc_bitmap_next(set, cpu)) {
+		if (!units_have(u, cpu))
+			return cpu;
+	}
+	return -1;
+}
+
+int units_parse(struct units *u, const char *list, int *missing)
 {
 	hwloc_bitmap_t set = hwloc_bitmap_alloc();
 	struct units all;
-	int i;
+	int i, err = -EINVAL, first;
 
 	*u = (struct units){0};
 	if (!set)
 		die("out of memory (processing units)");
 	units_init(&all, NULL);
-	if (!hwloc_bitmap_list_sscanf(set, list)) {
-		for (i = 0; i < all.cnt; i++) {
+	if (!hwloc_bitmap_list_sscanf(set, list) && !hwloc_bitmap_iszero(set)) {
+		first = first_missing(set, &all);
+		err = first < 0 ? 0 : -ENOENT;
+		if (err)
+			*missing = first;
+		for (i = 0; !err && i < all.cnt; i++) {
 			if (hwloc_bitmap_isset(set, (unsigned int)all.cpu[i]))
 				units_add(u, (unsigned int)all.cpu[i], NULL);
 		}
 	}
 	units_release(&all);
 	hwloc_bitmap_free(set);
-	return u->cnt ? 0 : -EINVAL;
+	return err;
 }
 
 void units_release(struct units *u)

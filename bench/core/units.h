@@ -13,8 +13,11 @@ struct units {
 
 /* Those in mask; null: all that this container may use. */
 void units_init(struct units *u, const cpu_set_t *mask);
-/* Those of a list such as "0,4-7". -EINVAL: it is none, or none of them is here; u is empty then. */
-int units_parse(struct units *u, const char *list);
+/*
+ * Those of a list such as "0,4-7". -EINVAL: it is none; -ENOENT: `missing`, the first that is not here. u is empty
+ * then. Unsaid.
+ */
+int units_parse(struct units *u, const char *list, int *missing);
 void units_release(struct units *u);
 
 /* Binds the calling thread. 0 or -errno, unsaid. */

@@ -106,12 +106,22 @@ refused() {
 	for percent in x -1 101 nan ''; do
 		refused "--ci: \"$percent\" is not percent such as 2.5" sender --ci "$percent"
 	done
-	for cpus in x 9999 ''; do
-		refused "--load-cpus: \"$cpus\" is not a list of processing units that this node has, such as 1,4-7" \
+	for cpus in x '' 0,x; do
+		refused "--load-cpus: \"$cpus\" is not a list of processing units such as 1,4-7" \
 			nload --load-cpus "$cpus"
+	done
+	for cpus in 9999 0,9999 0-9999 0,9999- 9998,9999; do
+		unit=$(grep -o '999[89]' <<<"$cpus" | head -n 1)
+		[ "$cpus" != 0-9999 ] || unit=
+		refused "--load-cpus: \"$cpus\": this node has no processing unit $unit" nload --load-cpus "$cpus"
 	done
 	refused 'sender: --samples: "1.5" is not a whole number' sender -i 1.5
 	refused 'sender: --samples: "9999999" is too large; the most is 1000000' sender -i 9999999
+	for option in samples repeat; do
+		refused "sender: --$option: \"0\" is too small; the least is 1" sender "--$option" 0
+	done
+	refused 'sender: --point-time: "0" is too small; the least is 1 ns' sender --point-time 0
+	refused '--output: "" is not a file' sender -o ''
 	refused 'sender: --samples-max: "0" is too small; the least is 1' sender --samples-max 0
 	refused 'sender: --window: "0" is too small; the least is 1' sender -W 0
 	refused 'sender: --point-time: "x" is not a time such as 1.5 (seconds), 10ms or 2m' sender --point-time x
@@ -120,6 +130,15 @@ refused() {
 	refused 'sender: --output wants FILE' sender -o
 	refused 'sender: --bind takes no value' sender --bind=1
 	refused '--quick or --full, not both' sender --quick --full
+}
+
+@test "what is of the suite only is refused elsewhere" {
+	refused '--only is of the suite; "sender" is one benchmark' sender --only receiver
+	refused '--only is of the suite; "sender" is one benchmark' sender --only sender
+}
+
+@test "a time in the help has its unit" {
+	"$POVBENCH" help sender | tr -s ' \n' ' ' | grep -qF "Full: 3s. Quick: 300ms."
 }
 
 @test "only rank 0 complains" {
@@ -143,11 +162,11 @@ refused() {
 	[ "${lines[${#lines[@]} - 1]}" = "$cases passed, 0 failed" ]
 }
 
-@test "a self-test of nothing has failed" {
-	run "$POVBENCH" selftest nothing
-	[ "$status" = 1 ]
-	[[ $output == *"not ok 1 - nothing on any machine: no such benchmark"* ]]
-	[ "${lines[${#lines[@]} - 1]}" = "0 passed, 1 failed" ]
+@test "a self-test of nothing is refused" {
+	refused 'no benchmark "nothing"; "povbench list" names them' selftest nothing
+	refused 'no benchmark "sendr"; did you mean "sender"?' selftest sendr
+	refused '"receiver": the self-test is of one benchmark or of all' selftest sender receiver
+	"$POVBENCH" selftest --help | cmp - <("$POVBENCH" --help)
 }
 
 @test "a stdout that cannot be written is a failure" {
