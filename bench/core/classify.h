@@ -7,12 +7,14 @@
  * median ratio of the points with T_comm/2 ≤ T_comp ≤ 2 T_comm; if there is none, by the nearest point, if that is within
  * a factor of 8; else the size is not judged. A ratio below 0.25 is "overlap", below 0.75 "partial overlap", up to
  * 1.25 "no overlap", above that "worse than one after the other". Neighbouring sizes of one class are a run. A single
- * size between two sizes of one and the same other class counts as those: noise. "(eager)"
- * goes by the time in Wait where T_comm ≤ T_comp ≤ 8 T_comm, less what a Wait takes anyhow (the least of the map, 0.5 us at
- * most): a size whose Wait takes a tenth of T_comm or less was done before, one whose Wait takes a quarter or more was
- * not. If all sizes up to one of 1 MiB at most were done before and all others were not (but that the first of these
- * may be in between), and the step from one to the other is a factor of 4 at most, that looks like an eager threshold, and
- * the size said is the last one below: as the end of a run, or by itself where no run ends there.
+ * size between two sizes of one and the same other class counts as those: noise.
+ *
+ * "(eager)" marks a size as the last one below what looks like an eager threshold: at 1 MiB or below, the next one within
+ * a factor of 4. Where only sends are waited for it goes by the time in Wait with T_comm ≤ T_comp ≤ 8 T_comm, less what a Wait
+ * takes anyhow (the least of the map, 0.5 us at most): a size whose Wait takes a tenth of T_comm or less was done before,
+ * one whose Wait takes a quarter or more was not; all sizes up to the threshold were done before and all others were not, but
+ * that the first of these may be in between. It is said at the end of a run, or by itself where no run ends there. In
+ * other maps it is where the first of two runs ends, which overlaps, while the second does not (no, worse).
  *
  * Load. Each number of threads is judged by the sizes whose T_comm is below 0.5 ms (larger ones take milliseconds anyhow):
  * by the mean share of messages that came late, 0.5 ms and more behind T_comm, the median of how late these came, and

@@ -93,7 +93,7 @@ static double idle_wait(const struct result *r)
 	size_t i;
 
 	for (i = 0; i < result_point_cnt(r); i++)
-		least = fmin(least, result_number(result_point_at(r, i), "wait"));
+		least = fmin(least, result_number(result_point_at(r, i), "send_wait"));
 	return least;
 }
 
@@ -110,8 +110,8 @@ static enum done done_of(const struct result *r, double bytes, double idle_ns)
 		p = result_point_at(r, i);
 		/* Where it could have been done before the Wait. */
 		if (classify_is(r, i, "bytes", bytes) && comp_share(p) >= 1 &&
-		    comp_share(p) <= NEAREST && !isnan(result_number(p, "wait")))
-			samples_add(&share, (result_number(p, "wait") - idle_ns) /
+		    comp_share(p) <= NEAREST && !isnan(result_number(p, "send_wait")))
+			samples_add(&share, (result_number(p, "send_wait") - idle_ns) /
 						    result_number(p, "comm"));
 	}
 	median = stats_quantile(&share, 0.5);
@@ -123,24 +123,53 @@ static enum done done_of(const struct result *r, double bytes, double idle_ns)
 	return done;
 }
 
+static size_t run_end(const struct judged *j, size_t cnt, size_t begin)
+{
+	size_t end = begin + 1;
+
+	while (end < cnt && j[end].class == j[begin].class)
+		end++;
+	return end;
+}
+
 /*
- * The index behind the last size that looks eager; 0: there is no such change. One size between may be neither: the first
- * part of a rendezvous may be sent like an eager message.
+ * The index behind the last size that was done before its Wait; 0: there is no such change. One size between may be
+ * neither: the first part of a rendezvous may be sent like an eager message.
  */
-static size_t eager_end(const struct judged *j, size_t cnt)
+static size_t end_by_wait(const struct judged *j, size_t cnt)
 {
 	size_t end = 0, i;
 
 	while (end < cnt && j[end].done == DONE_AT_ONCE)
 		end++;
-	if (!end || end == cnt || j[end].bytes > EAGER_STEP * j[end - 1].bytes ||
-	    j[end - 1].bytes > EAGER_MAX_BYTES)
+	if (end == cnt)
 		return 0;
 	for (i = j[end].done == DONE_UNKNOWN ? end + 1 : end; i < cnt; i++) {
 		if (j[i].done != DONE_BY_WAITING)
 			return 0;
 	}
 	return j[cnt - 1].done == DONE_BY_WAITING ? end : 0;
+}
+
+/* The index behind the first run if it overlaps and the only other one does not; else 0. */
+static size_t end_by_overlap(const struct judged *j, size_t cnt)
+{
+	size_t end = cnt ? run_end(j, cnt, 0) : 0;
+
+	if (end == cnt || j[0].class != CLASSIFY_OVERLAP || j[end].class < CLASSIFY_NONE)
+		return 0;
+	return run_end(j, cnt, end) == cnt ? end : 0;
+}
+
+/* The index behind the last size that looks eager; 0: none does. */
+static size_t eager_end(const struct judged *j, size_t cnt, bool has_waits)
+{
+	size_t end = has_waits ? end_by_wait(j, cnt) : end_by_overlap(j, cnt);
+
+	if (!end || j[end].bytes > EAGER_STEP * j[end - 1].bytes ||
+	    j[end - 1].bytes > EAGER_MAX_BYTES)
+		return 0;
+	return end;
 }
 
 /* ---- the sentence ---- */
@@ -172,20 +201,11 @@ static void merge_odd(struct judged *j, size_t cnt)
 	}
 }
 
-static size_t run_end(const struct judged *j, size_t cnt, size_t begin)
-{
-	size_t end = begin + 1;
-
-	while (end < cnt && j[end].class == j[begin].class)
-		end++;
-	return end;
-}
-
 /* "overlap up to 4 KiB (eager), no overlap above" */
-static char *runs_text(const struct judged *j, size_t cnt)
+static char *runs_text(const struct judged *j, size_t cnt, bool has_waits)
 {
 	char size[HUMAN_BYTES], *text = NULL, *longer;
-	size_t begin, end, eager = eager_end(j, cnt);
+	size_t begin, end, eager = eager_end(j, cnt, has_waits);
 	bool said = !eager;
 
 	for (begin = 0; begin < cnt; begin = end) {
@@ -211,6 +231,17 @@ static char *runs_text(const struct judged *j, size_t cnt)
 	return text;
 }
 
+static bool has_waits(const struct result *r)
+{
+	size_t i;
+
+	for (i = 0; i < result_point_cnt(r); i++) {
+		if (!isnan(result_number(result_point_at(r, i), "send_wait")))
+			return true;
+	}
+	return false;
+}
+
 char *classify_map(const struct result *r)
 {
 	struct judged *j;
@@ -223,7 +254,7 @@ char *classify_map(const struct result *r)
 	j = xcalloc(sizes.cnt + 1, sizeof(*j));
 	cnt = judge(r, &sizes, j);
 	merge_odd(j, cnt);
-	text = runs_text(j, cnt);
+	text = runs_text(j, cnt, has_waits(r));
 	if (!text && sizes.cnt)
 		text = xstrdup("not judged, as no computation was of like length");
 	free(j);

@@ -27,6 +27,7 @@ static void reference(struct map *m, struct samples *out)
 }
 
 static const struct map_pattern pattern = {
+	.sends_only = true,
 	.receives = 1U << 1,
 	.sequence = sequence,
 	.reference = reference,

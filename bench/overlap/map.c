@@ -242,7 +242,8 @@ static void point_write(struct map *m, const struct samples *comp, const struct 
 	result_time(point, "comp", comp);
 	result_time(point, "measured", measured);
 	result_time(point, "in_calls", &m->in_calls);
-	result_time(point, "wait", &m->wait);
+	if (m->pattern->sends_only)
+		result_time(point, "send_wait", &m->wait);
 	if (samples_median(&m->test) > 0)
 		result_time(point, "test", &m->test);
 	if (m->blocking.cnt)

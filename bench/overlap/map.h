@@ -3,7 +3,7 @@
  * The 2-D space of Denis & Trahay 2016: message size × computation time. An overlap benchmark gives the sequence of
  * calls that it times, the rest is common: for each size the latency and T_comm, for each computation time T_comp
  * alone, for each pair T_measured; from these equation (1) and the peers' figures. A point has
- * the parameters bytes and compute_ns, the times comm, comp, measured, in_calls and, of these, wait (test, blocking where they exist),
+ * the parameters bytes and compute_ns, the times comm, comp, measured and in_calls (of these send_wait, where only sends are waited for; test, blocking where they exist),
  * and the values ratio, osu_pct, imb_pct, imb_io_pct, mpiperf, sandia.
  */
 #ifndef POVBENCH_OVERLAP_MAP_H
@@ -27,6 +27,7 @@ struct map_pattern {
 	uint64_t unit;	   /* sizes are multiples of it; 0 = 1 */
 	bool no_bytes;	   /* no data: one column, of 0 bytes */
 	uint32_t receives; /* bit r: rank r gets data from its only peer, to be validated */
+	bool sends_only;   /* what rank 0 waits for is sends */
 
 	/*
 	 * What is timed: every rank calls it, rank 0 returns the ns. It computes with map_compute, and
@@ -57,10 +58,10 @@ struct map {
 	double latency_ns;   /* to take off; rank 0 */
 	bool latency_known;
 	int message_cnt;
-	struct comm_msg *out, *in;	  /* message_cnt of each; owned */
-	struct comm_request *request;	  /* 2 × message_cnt; owned */
-	double in_calls_ns, wait_ns, test_ns;	  /* of the sample being taken */
-	struct samples in_calls, wait, test;	  /* of the point being taken */
+	struct comm_msg *out, *in;	      /* message_cnt of each; owned */
+	struct comm_request *request;	      /* 2 × message_cnt; owned */
+	double in_calls_ns, wait_ns, test_ns; /* of the sample being taken */
+	struct samples in_calls, wait, test;  /* of the point being taken */
 	struct samples comm_ns, blocking; /* of the size; blocking: T_comm by the blocking call */
 	void *state;			  /* the pattern's own */
 };

@@ -6,6 +6,7 @@
 #include "overlap/map.h"
 
 static const struct map_pattern pattern = {
+	.sends_only = true,
 	.layout = COMM_STRIDED,
 	.ack_latency = true,
 	.receives = 1U << 1,

@@ -41,6 +41,7 @@ static double sequence(struct map *m)
 }
 
 static const struct map_pattern pattern = {
+	.sends_only = true,
 	.ack_latency = true,
 	.receives = 1U << 1,
 	.sequence = sequence,

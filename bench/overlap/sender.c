@@ -6,6 +6,7 @@
 #include "overlap/map.h"
 
 static const struct map_pattern pattern = {
+	.sends_only = true,
 	.ack_latency = true,
 	.receives = 1U << 1,
 	.sequence = map_sequence_send_ack,

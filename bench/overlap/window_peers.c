@@ -47,6 +47,7 @@ static void params(struct map *m, struct result_point *point)
 }
 
 static const struct map_pattern pattern = {
+	.sends_only = true,
 	.ack_latency = true,
 	.sequence = sequence,
 	.reference = map_reference_sequence,

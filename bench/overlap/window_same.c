@@ -50,6 +50,7 @@ static void params(struct map *m, struct result_point *point)
 }
 
 static const struct map_pattern pattern = {
+	.sends_only = true,
 	.ack_latency = true,
 	.receives = 1U << 1,
 	.sequence = sequence,

@@ -170,7 +170,7 @@ const struct selftest_case selftest_references[] = {
 	{"eager_limit", "one with an odd limit", odd_limit, check_eager_limit, NULL,
 	 "eager up to 12345 bytes, rendezvous from 12346 on"},
 	{"eager_limit", "one without eager messages", never_eager, check_eager_limit, NULL,
-	 "rendezvous from 1 bytes on"},
+	 "rendezvous from 1 byte on"},
 	{"eager_limit", "one without a rendezvous", all_eager, check_eager_limit, NULL,
 	 "eager up to 1048576 bytes at least"},
 	{"nload", "one with free cores", roomy, check_load, NULL, "no delay with up to 4 threads"},

@@ -48,7 +48,7 @@ static void map_add_wait(struct result *r, uint64_t bytes, double comm, double c
 	result_param(p, "bytes", bytes);
 	time_add(p, "comm", comm);
 	time_add(p, "comp", comp);
-	time_add(p, "wait", wait);
+	time_add(p, "send_wait", wait);
 	result_value(p, "ratio", ratio);
 }
 
@@ -144,6 +144,21 @@ static void test_eager(void **state)
 			"x: overlap up to 2 KiB, no overlap above");
 }
 
+/* Without waits of sends: two runs that say so themselves. */
+static void test_eager_by_overlap(void **state)
+{
+	(void)state;
+	assert_sentence(MAP(1024, 2, 0, 0, 0, 1, 1),
+			"x: overlap up to 4 KiB (eager), no overlap above");
+	assert_sentence(MAP(1024, 4, 0, 2, 2),
+			"x: overlap up to 1 KiB (eager), worse than one after the other above");
+	assert_sentence(MAP(1024, 8, 0, 1, 1), "x: overlap up to 1 KiB, no overlap above");
+	assert_sentence(MAP(2 << 20, 2, 0, 1, 1), "x: overlap up to 2 MiB, no overlap above");
+	assert_sentence(MAP(1024, 2, 0, 0.5, 0.5), "x: overlap up to 1 KiB, partial overlap above");
+	assert_sentence(MAP(1024, 2, 0, 1, 1, 0, 0),
+			"x: overlap up to 1 KiB, no overlap up to 4 KiB, overlap above");
+}
+
 static void test_unjudged(void **state)
 {
 	struct result *r = result_of(RESULT_MAP);
@@ -156,7 +171,8 @@ static void test_unjudged(void **state)
 static void test_odd(void **state)
 {
 	(void)state;
-	assert_sentence(MAP(1024, 2, 0, 0, 3, 0, 1, 1), "x: overlap up to 8 KiB, no overlap above");
+	assert_sentence(MAP(1024, 2, 0, 0, 3, 0, 1, 1),
+			"x: overlap up to 8 KiB (eager), no overlap above");
 	/* Two are no accident, and the ends have no neighbours on both sides. */
 	assert_sentence(MAP(1024, 2, 0, 1, 1, 0),
 			"x: overlap up to 1 KiB, no overlap up to 4 KiB, overlap above");
@@ -378,6 +394,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_eager),
+		cmocka_unit_test(test_eager_by_overlap),
 		cmocka_unit_test(test_unjudged),
 		cmocka_unit_test(test_odd),
 		cmocka_unit_test(test_judged),
