@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "core/classify.h"
 #include "core/clock.h"
+#include "core/estimate.h"
 #include "core/host.h"
 #include "core/mpi_factors.h"
 #include "core/place.h"
@@ -33,8 +34,9 @@ struct progress {
 struct session {
 	struct comm *c;
 	const struct run_plan *plan;
-	struct result_file *file; /* rank 0, if there is one */
-	json_t *options;	  /* rank 0 */
+	struct result_file *file;	 /* rank 0, if there is one */
+	json_t *options;		 /* rank 0 */
+	struct estimate_machine machine; /* rank 0 */
 	struct progress progress;
 };
 
@@ -134,7 +136,7 @@ static bool needs_run(const struct session *s, const struct bench *b)
 static uint64_t estimate_ns(const struct session *s, const struct bench *b)
 {
 	struct comm few = *s->c;
-	struct bench_run run = {.comm = &few, .opt = &s->plan->opt};
+	struct bench_run run = {.comm = &few, .opt = &s->plan->opt, .machine = &s->machine};
 
 	few.size = ranks_of(s, b);
 	return b->estimate_ns ? b->estimate_ns(&run) : 0;
@@ -153,10 +155,16 @@ static void say_estimate(const struct session *s)
 		sum_ns += estimate_ns(s, *b);
 		cnt++;
 	}
-	if (cnt)
-		log_info("%zu benchmark%s on %d rank%s, about %s at most", cnt, cnt == 1 ? "" : "s",
-			 s->c->size, s->c->size == 1 ? "" : "s",
-			 human_ns(text, sizeof(text), sum_ns));
+	if (!cnt)
+		return;
+	if (estimate_crowded(&s->machine, s->c->size))
+		log_warn(
+			"%d ranks on %d core%s, and the library keeps its core when it waits: most times "
+			"will be the scheduler's; Open MPI has --mca mpi_yield_when_idle 1",
+			s->machine.node_ranks, s->machine.core_cnt,
+			s->machine.core_cnt == 1 ? "" : "s");
+	log_info("%zu benchmark%s on %d rank%s, about %s at most", cnt, cnt == 1 ? "" : "s",
+		 s->c->size, s->c->size == 1 ? "" : "s", human_ns(text, sizeof(text), sum_ns));
 }
 
 /* ---- running ---- */
@@ -218,6 +226,7 @@ static int run_all(struct session *s)
 	const struct bench **b;
 	int status = 0;
 
+	estimate_probe(s->c, &s->machine);
 	if (!s->c->rank)
 		say_estimate(s);
 	for (b = s->plan->bench; *b; b++) {
@@ -239,6 +248,18 @@ static int run_all(struct session *s)
 	return status;
 }
 
+/* How many ranks are on rank 0's node. */
+static int ranks_beside(const json_t *factors)
+{
+	json_t *ranks = json_object_get(factors, "ranks"), *r;
+	const json_t *first = json_object_get(json_array_get(ranks, 0), "host");
+	int cnt = 0;
+	size_t i;
+
+	json_array_foreach(ranks, i, r) cnt += json_equal(json_object_get(r, "host"), first);
+	return cnt;
+}
+
 static int session_begin(struct session *s)
 {
 	json_t *factors = s->c->rank ? NULL : json_object();
@@ -247,6 +268,7 @@ static int session_begin(struct session *s)
 	if (factors)
 		host_factors(factors);
 	mpi_factors(s->c, factors);
+	s->machine.node_ranks = ranks_beside(factors);
 	if (!s->c->rank) {
 		s->options = args_json(&s->plan->opt);
 		json_object_set_new(s->options, "multiple", json_boolean(s->plan->multiple));

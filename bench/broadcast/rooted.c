@@ -8,6 +8,7 @@
 #include "broadcast/algorithms.h"
 #include "base/human.h"
 #include "base/log.h"
+#include "core/estimate.h"
 #include "core/place.h"
 #include "core/sweep.h"
 
@@ -180,14 +181,19 @@ int rooted_sweep(struct bench_run *run, const struct rooted_op *ops,
 
 uint64_t rooted_estimate_ns(const struct bench_run *run, const struct rooted_op *ops, int cases)
 {
+	double points, report_ns, ns = 0;
 	struct sweep sizes;
-	uint64_t ns;
+	int n;
 
 	sizes_init(&sizes, run);
-	ns = tasks_cnt(run->comm->size) * sizes.cnt * op_cnt(ops) * (uint64_t)cases *
-	     run->opt->point_ns;
+	points = (double)sizes.cnt * (double)op_cnt(ops) * cases;
+	for (n = run->comm->size < 2 ? 0 : 2; n; n = tasks_next(n, run->comm->size)) {
+		/* One is taken to its end, however long it is. */
+		report_ns = (double)run->opt->repeat * n * estimate_wait_ns(run, n);
+		ns += points * ((double)run->opt->point_ns + report_ns);
+	}
 	sweep_release(&sizes);
-	return ns;
+	return (uint64_t)ns;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)

@@ -37,6 +37,7 @@ struct bench_run {
 	/* Tells of progress (rank 0): `done` of `all` points. */
 	void (*progress)(void *ctx, size_t done, size_t all);
 	void *progress_ctx;
+	const struct estimate_machine *machine; /* for estimates (estimate.h); null: nothing known */
 };
 
 struct bench {

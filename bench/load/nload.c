@@ -10,6 +10,7 @@
 #include "core/bench.h"
 
 #include "base/log.h"
+#include "core/estimate.h"
 #include "core/nominal.h"
 #include "core/sweep.h"
 #include "core/units.h"
@@ -180,18 +181,15 @@ static int nload_run(struct bench_run *run)
 static uint64_t nload_estimate_ns(const struct bench_run *run)
 {
 	const struct bench_options *opt = run->opt;
-	bool adaptive = opt->ci_pct > 0 && opt->samples_max > opt->samples;
-	double cnt = (double)((adaptive ? opt->samples_max : opt->samples) + opt->warmup);
-	double ns, all_ns = 0;
+	double all_ns = 0;
 	struct sweep sizes;
 	size_t i;
 
 	sweep_init(&sizes, opt->bytes_min, opt->bytes_max, opt->step, 1, 1);
-	for (i = 0; i < sizes.cnt; i++) {
-		ns = cnt * (PAUSE_NS / 2 + GUESS_LATENCY_NS +
-			    2 * (double)sizes.value[i] / GUESS_BYTES_PER_NS);
-		all_ns += opt->point_ns && ns > (double)opt->point_ns ? (double)opt->point_ns : ns;
-	}
+	for (i = 0; i < sizes.cnt; i++)
+		all_ns += estimate_point_ns(opt, PAUSE_NS / 2 + GUESS_LATENCY_NS +
+							 2 * (double)sizes.value[i] /
+								 GUESS_BYTES_PER_NS);
 	sweep_release(&sizes);
 	return (uint64_t)(all_ns * (double)(nload_threads_max(opt) + 2));
 }

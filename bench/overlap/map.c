@@ -6,6 +6,7 @@
 #include "overlap/map.h"
 
 #include "base/log.h"
+#include "core/estimate.h"
 #include "core/nominal.h"
 #include "core/overlap_ratio.h"
 #include "core/sweep.h"
@@ -365,31 +366,23 @@ int map_run(struct bench_run *run, const struct map_pattern *pattern)
 
 /* ---- before the run ---- */
 
-static double point_estimate_ns(const struct bench_options *opt, double sample_ns)
-{
-	uint64_t samples = opt->ci_pct > 0 && opt->samples_max > opt->samples ? opt->samples_max :
-										opt->samples;
-	double ns = (double)(samples + opt->warmup) * sample_ns;
-
-	return opt->point_ns && ns > (double)opt->point_ns ? (double)opt->point_ns : ns;
-}
-
 uint64_t map_estimate_ns(const struct bench_run *run, const struct map_pattern *pattern, int phases)
 {
 	int messages = pattern_messages(pattern, run);
+	double wait_ns = GUESS_LATENCY_NS + estimate_wait_ns(run, run->comm->size);
 	double ns = 0, comm_ns;
 	struct map_axes a;
 	size_t i, k;
 
 	axes_init(&a, run, pattern);
 	for (k = 0; k < a.compute.cnt; k++)
-		ns += point_estimate_ns(run->opt, (double)a.compute.value[k] + GUESS_LATENCY_NS);
+		ns += estimate_point_ns(run->opt, (double)a.compute.value[k] + wait_ns);
 	for (i = 0; i < a.bytes.cnt; i++) {
-		comm_ns = GUESS_LATENCY_NS * run->comm->size +
+		comm_ns = wait_ns * run->comm->size +
 			  (double)a.bytes.value[i] * messages * phases / GUESS_BYTES_PER_NS;
-		ns += 2 * point_estimate_ns(run->opt, 2 * comm_ns);
+		ns += 2 * estimate_point_ns(run->opt, 2 * comm_ns);
 		for (k = 0; k < a.compute.cnt; k++)
-			ns += point_estimate_ns(run->opt,
+			ns += estimate_point_ns(run->opt,
 						comm_ns + phases * (double)a.compute.value[k]);
 	}
 	axes_release(&a);

@@ -3,6 +3,7 @@
  * The sweep over message sizes that the references share. What is measured is the caller's.
  */
 #include "reference/curve.h"
+#include "core/estimate.h"
 
 #include "base/human.h"
 #include "core/sweep.h"
@@ -57,17 +58,14 @@ int curve_run(struct bench_run *run, curve_fn measure_size)
 uint64_t curve_estimate_ns(const struct bench_run *run)
 {
 	const struct bench_options *opt = run->opt;
-	bool adaptive = opt->ci_pct > 0 && opt->samples_max > opt->samples;
-	double cnt = (double)((adaptive ? opt->samples_max : opt->samples) + opt->warmup);
-	double ns, all_ns = 0;
+	double all_ns = 0;
 	struct sweep sizes;
 	size_t i;
 
 	curve_sweep(opt, &sizes);
-	for (i = 0; i < sizes.cnt; i++) {
-		ns = cnt * (GUESS_LATENCY_NS + 2 * (double)sizes.value[i] / GUESS_BYTES_PER_NS);
-		all_ns += opt->point_ns && ns > (double)opt->point_ns ? (double)opt->point_ns : ns;
-	}
+	for (i = 0; i < sizes.cnt; i++)
+		all_ns += estimate_point_ns(opt, GUESS_LATENCY_NS + 2 * (double)sizes.value[i] /
+									    GUESS_BYTES_PER_NS);
 	sweep_release(&sizes);
 	return (uint64_t)all_ns;
 }

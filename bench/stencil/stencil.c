@@ -25,6 +25,7 @@
  */
 #include "base/human.h"
 #include "core/bench.h"
+#include "core/estimate.h"
 #include "core/place.h"
 #include "core/sweep.h"
 
@@ -329,19 +330,21 @@ static int stencil_run(struct bench_run *run)
 /* Each size: communication alone, and both; a message takes 10 µs and ½ ns a byte, of four a rank, on one core. */
 static uint64_t stencil_estimate_ns(const struct bench_run *run)
 {
-	double samples = (double)(run->opt->samples + run->opt->warmup), total = 0, one, each;
-	double limit = 2 * (double)run->opt->point_ns; /* 0: none */
+	double total = 0, compute_ns = core_compute_ns(run->opt), wait_ns, one_ns;
 	struct sweep s;
 	size_t i;
 	int v;
 
 	sizes_init(run->opt, &s);
-	for (v = 1; v <= PLACE_RATIO_MAX && v <= run->comm->size; v++)
+	for (v = 1; v <= PLACE_RATIO_MAX && v <= run->comm->size; v++) {
+		wait_ns = estimate_shared_wait_ns(run, v);
+		total += estimate_point_ns(run->opt, ROUNDS * compute_ns + wait_ns);
 		for (i = 0; i < s.cnt; i++) {
-			one = v * NEIGHBOURS * (1e4 + 0.5 * (double)s.value[i]);
-			each = samples * ROUNDS * (2 * one + core_compute_ns(run->opt));
-			total += limit > 0 ? fmin(each, limit) : each;
+			one_ns = v * NEIGHBOURS * (1e4 + 0.5 * (double)s.value[i]) + wait_ns;
+			total += estimate_point_ns(run->opt, ROUNDS * one_ns);
+			total += estimate_point_ns(run->opt, ROUNDS * (one_ns + compute_ns));
 		}
+	}
 	sweep_release(&s);
 	return (uint64_t)total;
 }

@@ -13,6 +13,7 @@
  * "rank_cpu_ns" is the CPU time of the rank's main thread since it began, for comparing with a tracer.
  */
 #include "core/bench.h"
+#include "core/estimate.h"
 #include "core/place.h"
 #include "base/log.h"
 
@@ -22,6 +23,7 @@
 /* Many time slices, which are milliseconds. */
 #define WORK_LEAST_NS 50000000
 #define NS_PER_S 1e9
+#define WAITS 5 /* of a sample */
 
 enum reading { WTIME, CLOCK, CPU, WTIME_BARRIER, CPU_BARRIER, READING_CNT };
 
@@ -197,14 +199,13 @@ static int wtime_run(struct bench_run *run)
 
 static uint64_t wtime_estimate_ns(const struct bench_run *run)
 {
-	uint64_t samples = run->opt->samples + run->opt->warmup, total_ns = 0, one_ns, v;
-	uint64_t limit_ns = run->opt->point_ns; /* 0: none */
+	double work_ns = (double)work_ns_of(run->opt), total_ns = 0;
+	int v;
 
-	for (v = 1; v <= (uint64_t)ratio_max(run->comm); v++) {
-		one_ns = samples * v * work_ns_of(run->opt);
-		total_ns += limit_ns && limit_ns < one_ns ? limit_ns : one_ns;
-	}
-	return total_ns;
+	for (v = 1; v <= ratio_max(run->comm); v++)
+		total_ns += estimate_point_ns(
+			run->opt, v * work_ns + WAITS * estimate_shared_wait_ns(run, v));
+	return (uint64_t)total_ns;
 }
 
 const struct bench bench_wtime = {

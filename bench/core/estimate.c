@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A library that polls while it waits keeps its core from the rank that it waits for: a message then takes a time slice
+ * of the scheduler, and a run a thousand times as long as by its options. Whether it does is tried rather than asked.
+ */
+#include "core/estimate.h"
+
+#include "core/place.h"
+
+#include <math.h>
+
+#define PROBES 9
+#define SLICE_NS_LEAST 200000.0 /* what is called a time slice */
+#define SAMPLES_LEAST 2		/* as measure.c has it */
+
+static void probe(struct bench_run *run, struct place place, void *ctx)
+{
+	struct comm *c = run->comm;
+	double *mean_ns = ctx;
+	uint64_t begin_ns;
+	int i;
+
+	(void)place;
+	comm_sync(c, 0);
+	begin_ns = c->ops->now_ns(c);
+	for (i = 0; i < PROBES; i++)
+		comm_sync(c, 0);
+	*mean_ns = (double)(c->ops->now_ns(c) - begin_ns) / PROBES;
+}
+
+void estimate_probe(struct comm *c, struct estimate_machine *out)
+{
+	struct bench_run run = {.comm = c};
+
+	out->core_cnt = place_core_cnt(c);
+	out->shared_ns = 0;
+	if (c->size > 1)
+		place_run(&run, (struct place){.ranks = 2, .cores = 1}, probe, &out->shared_ns);
+}
+
+bool estimate_crowded(const struct estimate_machine *m, int ranks)
+{
+	int here = ranks < m->node_ranks ? ranks : m->node_ranks;
+
+	return here > m->core_cnt && m->shared_ns >= SLICE_NS_LEAST;
+}
+
+double estimate_point_ns(const struct bench_options *opt, double sample_ns)
+{
+	bool adaptive = opt->ci_pct > 0 && opt->samples_max > opt->samples;
+	double ns = (double)(adaptive ? opt->samples_max : opt->samples) * sample_ns;
+
+	if (opt->point_ns)
+		ns = fmin(ns, (double)opt->point_ns + sample_ns);
+	return (double)opt->warmup * sample_ns + fmax(ns, SAMPLES_LEAST * sample_ns);
+}
+
+double estimate_wait_ns(const struct bench_run *run, int ranks)
+{
+	const struct estimate_machine *m = run->machine;
+
+	return m && estimate_crowded(m, ranks) ? m->shared_ns : 0;
+}
+
+double estimate_shared_wait_ns(const struct bench_run *run, int ranks)
+{
+	return run->machine && ranks > 1 ? run->machine->shared_ns * (ranks - 1) : 0;
+}
