@@ -7,7 +7,6 @@
 
 #include "base/log.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -83,11 +82,11 @@ static MPI_Datatype strided_find(struct type_cache *t, size_t bytes)
 	return type;
 }
 
-void type_of(struct type_cache *t, const struct comm_msg *m, MPI_Datatype *type, int *cnt)
+void type_of_other(struct type_cache *t, const struct comm_msg *m, MPI_Datatype *type, int *cnt)
 {
 	if (m->bytes > INT_MAX)
 		die("a message of %zu bytes; MPI's counts end at %d", m->bytes, INT_MAX);
-	if (m->layout == COMM_STRIDED && m->bytes > BLOCK_BYTES) {
+	if (m->bytes > BLOCK_BYTES) {
 		*type = strided_find(t, m->bytes);
 		*cnt = 1;
 	} else {

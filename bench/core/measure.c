@@ -14,12 +14,11 @@ enum { TAG_PING = 1, TAG_PONG = 2 };
 
 #define SAMPLES_LEAST 2 /* also when the time is over */
 /*
- * Of a steady ping-pong's sample: some hundred readings of the clock, of 25 ns each, so that they add less than 1 %
- * (Hoefler & Belli 2015 allow 5 %), and so many round trips that the first one, still under the impression of the
- * synchronisation, matters little.
+ * Of a steady ping-pong's sample: so long that reading the clock twice, some 50 ns, and the first round trip, still under
+ * the impression of the synchronisation, add less than 1 % (Hoefler & Belli 2015 allow 5 %).
  */
-#define SAMPLE_NS_LEAST 10000.0
-#define ROUNDS_MAX 64.0
+#define SAMPLE_NS_LEAST 100000.0
+#define ROUNDS_MAX 1000.0
 #define PROBES 5
 
 /* How long to sample, as rank 0 sees it. */
