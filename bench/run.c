@@ -18,11 +18,13 @@
 #include "core/result_file.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#define LINE_NS 200000000ull	    /* between changes of the progress line on a terminal */
-#define LOG_NS 15000000000ull	    /* between lines of a log */
+#define CORE_WAIT_MANY 0.02   /* share of the time; what a quiet node has of its own is far below */
+#define LINE_NS 200000000ull  /* between changes of the progress line on a terminal */
+#define LOG_NS 15000000000ull /* between lines of a log */
 #define LEFT_AFTER_NS 2000000000ull /* before that, the time left is only guessed */
 
 struct progress {
@@ -177,11 +179,45 @@ static int keep_result(struct session *s, struct result *r)
 	return s->file ? result_file_add(s->file, r) : 0;
 }
 
+/* Of this rank, so far; all ones: unknown. */
+static uint64_t core_wait_now(const struct comm *c)
+{
+	uint64_t ns;
+
+	if (c->features & COMM_VIRTUAL_TIME || !host_core_wait_ns(&ns))
+		return UINT64_MAX;
+	return ns;
+}
+
+/* Of all ranks, since `before`; on rank 0; NaN: unknown. All of c call it. */
+static double core_wait_since(struct comm *c, uint64_t before)
+{
+	uint64_t now = core_wait_now(c);
+	bool known = before != UINT64_MAX && now != UINT64_MAX;
+	double unknown = place_sum(c, !known), sum = place_sum(c, known ? now - before : 0);
+
+	return unknown > 0 ? NAN : sum;
+}
+
+static void say_effort(const struct bench *b, const struct comm *c, struct result *r,
+		       double took_ns, double core_wait_ns)
+{
+	double share = core_wait_ns / took_ns / c->size;
+
+	result_effort(r, took_ns, core_wait_ns);
+	if (share > CORE_WAIT_MANY && !b->shares_cores)
+		log_warn("%s: its ranks waited for a core %.1f %% of the time: others use their "
+			 "cores, or they are more than cores, and the numbers are of that",
+			 b->name, 100 * share);
+}
+
 /* On the ranks that take part. */
 static int take_part(struct session *s, const struct bench *b, struct comm *c)
 {
 	struct result_about what = about(s, b);
 	struct bench_run run = {.comm = c, .opt = &s->plan->opt};
+	uint64_t began_ns = clock_now_ns(), core_wait = core_wait_now(c);
+	double core_wait_ns;
 	int err;
 
 	if (!c->rank) {
@@ -193,8 +229,10 @@ static int take_part(struct session *s, const struct bench *b, struct comm *c)
 	c->ops->mark_begin(c, 0, b->name);
 	err = b->run(&run);
 	c->ops->mark_end(c, 0);
+	core_wait_ns = core_wait_since(c, core_wait);
 	if (!c->rank) {
 		progress_end(&s->progress);
+		say_effort(b, c, run.result, (double)(clock_now_ns() - began_ns), core_wait_ns);
 		if (!err)
 			err = keep_result(s, run.result);
 		result_free(run.result);

@@ -48,6 +48,7 @@ struct bench {
 	enum result_kind kind;
 	int ranks_min, ranks_max; /* max 0 = any; ranks beyond it stay idle */
 	uint32_t needs;		  /* enum comm_feature; without them it is left out, aloud */
+	bool shares_cores;	  /* on purpose: that ranks wait for one says nothing */
 	/* All ranks call it. 0, or -errno after printing why. */
 	int (*run)(struct bench_run *run);
 	/* ns that a run takes at most by its options, on this communicator's size; for the estimate. */

@@ -204,6 +204,13 @@ double result_number(const struct result_point *p, const char *name)
 	return number_of(j);
 }
 
+void result_effort(struct result *r, double took_ns, double core_wait_ns)
+{
+	put(r->json, "took_ns", json_integer((json_int_t)took_ns));
+	if (!isnan(core_wait_ns))
+		put(r->json, "core_wait_ns", json_integer((json_int_t)core_wait_ns));
+}
+
 void result_sentence_set(struct result *r, const char *text)
 {
 	put(r->json, "sentence", json_string(text));

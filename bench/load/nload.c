@@ -203,6 +203,7 @@ const struct bench bench_nload = {
 	.ranks_min = 2,
 	.ranks_max = 2,
 	.needs = COMM_HAS_THREADS,
+	.shares_cores = true,
 	.run = nload_run,
 	.estimate_ns = nload_estimate_ns,
 };

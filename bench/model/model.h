@@ -55,6 +55,8 @@ struct model_settings {
 	int ranks_per_core;   /* until they pin themselves; only one of them runs at a time */
 	double slice_ns; /* a computing rank lets others of its core run after this; 0: never */
 	double clock_ns, test_ns; /* what reading the clock and MPI_Test take */
+	double clock_skew_ns;	  /* each rank's clock is so far ahead of that of the rank before */
+	double wtime_pace;	  /* of MPI_Wtime, by the clock */
 	uint32_t features;	  /* enum comm_feature */
 };
 

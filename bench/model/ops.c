@@ -30,7 +30,8 @@ static uint64_t op_now_ns(struct comm *c)
 	struct sim *sim = sim_of(c);
 
 	core_use(sim, sim->set.clock_ns);
-	return (uint64_t)llround(sim->now_ns);
+	return (uint64_t)llround(sim->now_ns +
+				 model_comm_of(c)->rank->idx * sim->set.clock_skew_ns);
 }
 
 static uint64_t op_cpu_ns(struct comm *c)
@@ -40,7 +41,7 @@ static uint64_t op_cpu_ns(struct comm *c)
 
 static double op_wtime(struct comm *c)
 {
-	return (double)op_now_ns(c) / 1e9;
+	return (double)op_now_ns(c) / 1e9 * sim_of(c)->set.wtime_pace;
 }
 
 static void op_compute(struct comm *c, const struct compute *how, uint64_t ns)

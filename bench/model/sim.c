@@ -372,6 +372,7 @@ void model_settings_init(struct model_settings *s)
 		.ranks_per_core = 1,
 		.clock_ns = 10,
 		.test_ns = 50,
+		.wtime_pace = 1,
 		.features = COMM_HAS_PARTITIONED | COMM_HAS_MULTIPLE | COMM_HAS_THREADS |
 			    COMM_HAS_OPENMP | COMM_HAS_STEAL | COMM_VIRTUAL_TIME,
 	};

@@ -147,6 +147,7 @@ const struct bench bench_multiple = {
 	.ranks_min = 2,
 	.ranks_max = 2,
 	.needs = COMM_HAS_MULTIPLE | COMM_HAS_THREADS,
+	.shares_cores = true,
 	.run = multiple_run,
 	.estimate_ns = multiple_estimate_ns,
 };

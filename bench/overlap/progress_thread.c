@@ -68,6 +68,7 @@ const struct bench bench_progress_thread = {
 	.ranks_min = 2,
 	.ranks_max = 2,
 	.needs = COMM_HAS_MULTIPLE | COMM_HAS_THREADS,
+	.shares_cores = true,
 	.run = progress_thread_run,
 	.estimate_ns = progress_thread_estimate_ns,
 };

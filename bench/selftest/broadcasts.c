@@ -331,6 +331,12 @@ static double window_ns(const struct pattern *p, const char *op)
 	return (p->tasks - 1) * message_ns; /* allgather, alltoall */
 }
 
+static void logp_skewed(struct model_settings *m, struct bench_options *opt)
+{
+	logp(m, opt);
+	m->clock_skew_ns = 1e6;
+}
+
 static void check_window(struct selftest *t)
 {
 	struct pattern p;
@@ -358,5 +364,7 @@ const struct selftest_case selftest_broadcasts[] = {
 	{"bcast_ack", "a grid of two sites", grid, check_upper, NULL, NULL},
 	{"rooted_oli", "a cluster", logp, check_rooted, NULL, NULL},
 	{"symmetric_window", "a cluster", logp, check_window, NULL, NULL},
+	{"symmetric_window", "a cluster whose clocks differ", logp_skewed, check_window, NULL,
+	 NULL},
 	{.bench = NULL},
 };

@@ -114,6 +114,21 @@ static void stealing_deadline(struct model_settings *m, struct bench_options *op
 	opt->compute.kind = COMPUTE_DEADLINE;
 }
 
+/* A blocking send costs more than a non-blocking one: that shows as less than nothing. */
+static void cheap_isend(struct model_settings *m, struct bench_options *opt)
+{
+	costly_isend(m, opt);
+	m->isend_ns = -m->send_ns;
+}
+
+/* So that an ACK's latency is much beside the shortest message and computation. */
+static void distant(struct model_settings *m, struct bench_options *opt)
+{
+	machine_none(m, opt);
+	m->latency_ns = 5000;
+	m->eager_bytes = sizeof(uint64_t); /* the synchronisation's */
+}
+
 static void slow_test(struct model_settings *m, struct bench_options *opt)
 {
 	(void)opt;
@@ -171,9 +186,19 @@ static double slowed(const struct model_settings *m, double bytes, double comm, 
 	return ratio_of(fmax(comp, m->slow * comm), comm, comp);
 }
 
+/* The announcement is on its way while rank 0 computes; the ACK's latency is taken off. */
+static double announced(const struct model_settings *m, double bytes, double comm, double comp)
+{
+	(void)bytes;
+	return ratio_of(comp + comm - fmin(comp, m->latency_ns), comm, comp);
+}
+
 static double packed(const struct model_settings *m, double bytes, double comm, double comp)
 {
-	return ratio_of(bytes * m->pack_byte_ns + fmax(comp, bytes * m->byte_ns), comm, comp);
+	double packing_ns = bytes * m->pack_byte_ns, moving_ns = bytes * m->byte_ns;
+
+	(void)comm; /* it must be this */
+	return ratio_of(packing_ns + fmax(comp, moving_ns), packing_ns + moving_ns, comp);
 }
 
 /* The call's time is all that there is, and none of it is hidden. */
@@ -184,6 +209,29 @@ static double twice(const struct model_settings *m, double bytes, double comm, d
 }
 
 /* ---- checks ---- */
+
+static double pct(double fraction)
+{
+	return 100 * fmin(1, fmax(0, fraction));
+}
+
+/* The other suites' figures are what their formulas make of the point's times. */
+static void check_peers(struct selftest *t, const struct result_point *p)
+{
+	double comm = result_number(p, "comm"), comp = result_number(p, "comp");
+	double measured = result_number(p, "measured"), blocking = result_number(p, "blocking");
+	double saved = comm + comp - measured;
+
+	selftest_expect(t, result_number(p, "osu_pct"), 100 * fmax(0, saved / comm), 1e-6, "osu");
+	selftest_expect(t, result_number(p, "imb_pct"), pct(saved / fmax(comm, comp)), 1e-6, "imb");
+	selftest_expect(t, result_number(p, "imb_io_pct"), pct(saved / fmin(comm, comp)), 1e-6,
+			"imb_io");
+	selftest_expect(t, result_number(p, "mpiperf"),
+			1 - (measured - comp) / (isnan(blocking) ? comm : blocking), 1e-9,
+			"mpiperf");
+	selftest_expect(t, result_number(p, "sandia"), 1 - result_number(p, "in_calls") / comm,
+			1e-9, "sandia");
+}
 
 static void check_map(struct selftest *t)
 {
@@ -199,6 +247,7 @@ static void check_map(struct selftest *t)
 		selftest_expect(t, result_number(p, "ratio"),
 				t->c->ratio(&t->model, bytes, comm, comp), TOLERANCE,
 				"the ratio at %.0f bytes, %.0f ns of computation", bytes, comp);
+		check_peers(t, p);
 	}
 }
 
@@ -287,6 +336,7 @@ const struct selftest_case selftest_maps[] = {
 	BOTH_ENDS("sender"),
 	MAP("sender", "one that overlaps on the receiver's side", receive_only, one, NONE),
 	MAP("sender", "one that overlaps on the sender's side", send_only, zero, PERFECT),
+	MAP("sender", "one that is far", distant, announced, NULL),
 	MAP("sender", "one with slow progress", slow, slowed, NULL),
 	MAP("sender", "one whose CPU does the handshake", handshake, one, NONE),
 	{"sender", "one whose CPU is stolen", stealing, check_stolen, one, NONE},
@@ -306,6 +356,7 @@ const struct selftest_case selftest_maps[] = {
 	MAP("cpu_overhead", "a perfect machine", machine_perfect, zero, PERFECT),
 	MAP("cpu_overhead", "one without overlap", machine_none, one, NONE),
 	MAP("cpu_overhead", "one whose Isend takes twice a Send's time", costly_isend, twice, NULL),
+	MAP("cpu_overhead", "one whose Isend takes nothing", cheap_isend, twice, NULL),
 	BOTH_ENDS("persistent"),
 	BOTH_ENDS("window_same"),
 	BOTH_ENDS("window_peers"),

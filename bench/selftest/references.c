@@ -10,6 +10,7 @@
 #define CLOCK_TOLERANCE_NS 4
 #define CORES 3
 #define DELAY_NS 5e6
+#define LATE_NS 5e5
 
 static void with_costs(struct model_settings *m, struct bench_options *opt)
 {
@@ -131,6 +132,19 @@ static void crowded(struct model_settings *m, struct bench_options *opt)
 	m->load_delay_ns = DELAY_NS;
 }
 
+/* What is late begins at half a millisecond. */
+static void barely_late(struct model_settings *m, struct bench_options *opt)
+{
+	crowded(m, opt);
+	m->load_delay_ns = LATE_NS + 1000;
+}
+
+static void not_late(struct model_settings *m, struct bench_options *opt)
+{
+	crowded(m, opt);
+	m->load_delay_ns = LATE_NS - 1000;
+}
+
 static void roomy(struct model_settings *m, struct bench_options *opt)
 {
 	crowded(m, opt);
@@ -152,7 +166,7 @@ static void check_load(struct selftest *t)
 		selftest_expect(t, result_number(p, "measured") - result_number(p, "comm"),
 				delay_ns, CLOCK_TOLERANCE_NS,
 				"ns of delay at %.0f bytes, %.0f threads", bytes, threads);
-		selftest_expect(t, result_number(p, "late_pct"), delay_ns > 0 ? 100 : 0, 0,
+		selftest_expect(t, result_number(p, "late_pct"), delay_ns >= LATE_NS ? 100 : 0, 0,
 				"percent late at %.0f bytes, %.0f threads", bytes, threads);
 		selftest_expect(t, result_number(p, "ratio"),
 				delay_ns / transfer_ns(&t->model, bytes), 0.02,
@@ -176,5 +190,8 @@ const struct selftest_case selftest_references[] = {
 	{"nload", "one with free cores", roomy, check_load, NULL, "no delay with up to 4 threads"},
 	{"nload", "one whose threads share the last core", crowded, check_load, NULL,
 	 "delays of milliseconds from 3 threads on: 100 % of the messages late, by 5.0 ms in the median"},
+	{"nload", "one whose threads delay by 0.5 ms and a little", barely_late, check_load, NULL,
+	 NULL},
+	{"nload", "one whose threads delay by a little less", not_late, check_load, NULL, NULL},
 	{.bench = NULL},
 };

@@ -175,6 +175,31 @@ static void check_wtime_slices(struct selftest *t)
 	}
 }
 
+/* A rank alone, so that only the clock can be what makes the difference. */
+static void other_pace(struct model_settings *m, struct bench_options *opt)
+{
+	(void)opt;
+	m->ranks = 1;
+	m->wtime_pace = 1.25;
+}
+
+static void check_wtime_pace(struct selftest *t)
+{
+	const struct result_point *p;
+	size_t i;
+
+	for (i = 0; i < result_point_cnt(t->result); i++) {
+		p = result_point_at(t->result, i);
+		selftest_expect(t, result_number(p, "wtime") / result_number(p, "clock"),
+				t->model.wtime_pace, TOLERANCE, "MPI_Wtime over the clock");
+		selftest_expect(t, result_number(p, "wtime_barrier") / result_number(p, "clock"),
+				t->model.wtime_pace, TOLERANCE,
+				"MPI_Wtime with barrier over the clock");
+		selftest_expect(t, result_number(p, "wtime_over_cpu"), t->model.wtime_pace,
+				TOLERANCE, "MPI_Wtime over CPU time");
+	}
+}
+
 /* By CPU time the speed is that of a rank alone, an operation a ns; by MPI_Wtime a V-th. */
 static void check_cg(struct selftest *t)
 {
@@ -202,6 +227,8 @@ const struct selftest_case selftest_stencils[] = {
 	{"wtime", "a core that its ranks share in slices", one_core_slices, check_wtime_slices,
 	 NULL, "with 4 ranks on a core MPI_Wtime says 4.00 times the CPU time"},
 	{"wtime", "a core that is stolen", one_core_stolen, check_wtime_cooperative, NULL, NULL},
+	{"wtime", "one whose MPI_Wtime runs fast", other_pace, check_wtime_pace, NULL,
+	 "with 1 rank on a core MPI_Wtime says 1.25 times the CPU time"},
 	{"cg", "a core that its ranks use in turn", one_core, check_cg, NULL, NULL},
 	{"cg", "a core that its ranks share in slices", one_core_slices, check_cg, NULL, NULL},
 	{.bench = NULL},

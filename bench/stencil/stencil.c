@@ -358,6 +358,7 @@ const struct bench bench_stencil = {
 	.ranks_min = 2,
 	.ranks_max = 0,
 	.needs = 0,
+	.shares_cores = true,
 	.run = stencil_run,
 	.estimate_ns = stencil_estimate_ns,
 };

@@ -350,6 +350,7 @@ const struct bench bench_cg = {
 	.ranks_min = 1,
 	.ranks_max = 0,
 	.needs = 0,
+	.shares_cores = true,
 	.run = cg_run,
 	.estimate_ns = cg_estimate_ns,
 };

@@ -217,6 +217,7 @@ const struct bench bench_wtime = {
 	.ranks_min = 1,
 	.ranks_max = 0,
 	.needs = 0,
+	.shares_cores = true,
 	.run = wtime_run,
 	.estimate_ns = wtime_estimate_ns,
 };
