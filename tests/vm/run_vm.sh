@@ -153,20 +153,25 @@ write_guest "$out/.guest" "$@"
 
 boot() {
 	rm -f "$out/output" "$out/.status" "$out/.began"
-	timeout -k 5 "$limit" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp "$cpus" -m "$mib" \
+	timeout -k 5 $((limit - SECONDS)) qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp "$cpus" -m "$mib" \
 		-nographic -vga none -nic none -no-reboot \
 		-kernel "$cache/$series/vmlinuz" -initrd "$cache/$series/initrd.gz" \
-		-append 'console=ttyS0 panic=-1 quiet mitigations=off rdinit=/init' \
+		-append 'console=ttyS0 panic=-1 softlockup_panic=1 watchdog_thresh=20 quiet mitigations=off rdinit=/init' \
 		-virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \
 		-virtfs "local,path=$out,mount_tag=out,security_model=none,multidevs=remap" \
 		</dev/null >"$out/console.log" 2>&1
 }
 
-# Now and then an emulated processor trips over code that another one patches while booting: once more then.
+# Now and then an emulated processor trips over code that another one patches, while booting or when tracing begins, and stands
+# still. The guest's watchdog tells that (40 s, then a panic): once more then.
+stood_still() {
+	[ ! -e "$out/.began" ] || { [ ! -s "$out/.status" ] && grep -q 'Kernel panic.*softlockup' "$out/console.log"; }
+}
+SECONDS=0
 for _ in 1 2 3; do
 	boot
 	qemu=$?
-	[ -e "$out/.began" ] || [ $qemu = 124 ] || [ $qemu = 137 ] || continue
+	[ $qemu = 124 ] || [ $qemu = 137 ] || ! stood_still || [ $SECONDS -ge $((limit - 60)) ] || continue
 	break
 done
 
