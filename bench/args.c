@@ -7,6 +7,7 @@
 
 #include "base/human.h"
 #include "base/log.h"
+#include "core/json_put.h"
 #include "core/units.h"
 
 #include <errno.h>
@@ -315,15 +316,9 @@ int args_read(const struct args *args, bool quick_by_default, struct bench_optio
 	return 0;
 }
 
-static void put(json_t *object, const char *key, json_t *value)
-{
-	if (json_object_set_new(object, key, value))
-		die("out of memory (options)");
-}
-
 static void put_count(json_t *object, const char *key, uint64_t value)
 {
-	put(object, key, json_integer((json_int_t)value));
+	json_put(object, key, json_integer((json_int_t)value));
 }
 
 json_t *args_json(const struct bench_options *opt)
@@ -335,21 +330,21 @@ json_t *args_json(const struct bench_options *opt)
 	put_count(j, "compute_min_ns", opt->compute_min_ns);
 	put_count(j, "compute_max_ns", opt->compute_max_ns);
 	/* As text: what is read back must equal what is compared with it. */
-	put(j, "step", json_sprintf("%.6g", opt->step));
+	json_put(j, "step", json_sprintf("%.6g", opt->step));
 	put_count(j, "samples", opt->samples);
 	put_count(j, "samples_max", opt->samples_max);
-	put(j, "ci_pct", json_sprintf("%.6g", opt->ci_pct));
+	json_put(j, "ci_pct", json_sprintf("%.6g", opt->ci_pct));
 	put_count(j, "warmup", opt->warmup);
 	put_count(j, "point_ns", opt->point_ns);
-	put(j, "compute_kind", json_string(kind_choices[opt->compute.kind]));
-	put(j, "compute_cores", json_string(cores_choices[opt->compute.cores]));
+	json_put(j, "compute_kind", json_string(kind_choices[opt->compute.kind]));
+	json_put(j, "compute_cores", json_string(cores_choices[opt->compute.cores]));
 	put_count(j, "threads_max", opt->threads_max);
 	put_count(j, "window", opt->window);
 	put_count(j, "repeat", opt->repeat);
-	put(j, "bind", json_boolean(opt->bind));
+	json_put(j, "bind", json_boolean(opt->bind));
 	if (opt->load_cpus)
-		put(j, "load_cpus", json_string(opt->load_cpus));
-	put(j, "validate", json_boolean(opt->validate));
-	put(j, "keep_samples", json_boolean(opt->keep_samples));
+		json_put(j, "load_cpus", json_string(opt->load_cpus));
+	json_put(j, "validate", json_boolean(opt->validate));
+	json_put(j, "keep_samples", json_boolean(opt->keep_samples));
 	return j;
 }

@@ -4,9 +4,11 @@
  * launcher; the rest runs on all ranks alike, each reading the same command line, and rank 0 talks.
  */
 #include "args.h"
+#include "base/flush.h"
 #include "base/log.h"
 #include "base/suggest.h"
 #include "core/bench.h"
+#include "core/nominal.h"
 #include "run.h"
 #include "selftest.h"
 #include "version.h"
@@ -48,17 +50,6 @@ static const struct command command_povbench = {
 	.options_bytes = sizeof(struct args),
 };
 
-static const struct bench *bench_find(const char *name)
-{
-	size_t i;
-
-	for (i = 0; benches[i]; i++) {
-		if (!strcmp(benches[i]->name, name))
-			return benches[i];
-	}
-	return NULL;
-}
-
 static int unknown_name(const char *name)
 {
 	static const char *const words[] = {"list", "suite", "selftest", "help", NULL};
@@ -92,7 +83,7 @@ static void print_list(void)
 			printf("  %-20s %s\n", b->name, b->brief);
 			printf("  %-20s %s; ", "", b->source);
 			if (b->ranks_min == b->ranks_max)
-				printf("%d rank%s\n", b->ranks_min, b->ranks_min == 1 ? "" : "s");
+				printf("%d rank%s\n", b->ranks_min, nominal_plural(b->ranks_min));
 			else
 				printf("%d ranks or more\n", b->ranks_min);
 		}
@@ -296,15 +287,8 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	int status;
-
 	setlocale(LC_CTYPE, "");
 	log_set_program("povbench");
 	mute_others();
-	status = dispatch(argc - 1, argv + 1);
-	if (fflush(stdout) || ferror(stdout)) {
-		log_error("stdout: could not be written");
-		return status ? status : STATUS_FAILURE;
-	}
-	return status;
+	return flush_stdout(dispatch(argc - 1, argv + 1));
 }

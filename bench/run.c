@@ -13,7 +13,9 @@
 #include "core/clock.h"
 #include "core/estimate.h"
 #include "core/host.h"
+#include "core/json_put.h"
 #include "core/mpi_factors.h"
+#include "core/nominal.h"
 #include "core/place.h"
 #include "core/result_file.h"
 
@@ -164,9 +166,9 @@ static void say_estimate(const struct session *s)
 			"%d ranks on %d core%s, and the library keeps its core when it waits: most times "
 			"will be the scheduler's; Open MPI has --mca mpi_yield_when_idle 1",
 			s->machine.node_ranks, s->machine.core_cnt,
-			s->machine.core_cnt == 1 ? "" : "s");
-	log_info("%zu benchmark%s on %d rank%s, about %s at most", cnt, cnt == 1 ? "" : "s",
-		 s->c->size, s->c->size == 1 ? "" : "s", human_ns(text, sizeof(text), sum_ns));
+			nominal_plural(s->machine.core_cnt));
+	log_info("%zu benchmark%s on %d rank%s, about %s at most", cnt, nominal_plural((double)cnt),
+		 s->c->size, nominal_plural(s->c->size), human_ns(text, sizeof(text), sum_ns));
 }
 
 /* ---- running ---- */
@@ -309,7 +311,7 @@ static int session_begin(struct session *s)
 	s->machine.node_ranks = ranks_beside(factors);
 	if (!s->c->rank) {
 		s->options = args_json(&s->plan->opt);
-		json_object_set_new(s->options, "multiple", json_boolean(s->plan->multiple));
+		json_put(s->options, "multiple", json_boolean(s->plan->multiple));
 		if (s->plan->output)
 			err = result_file_open(s->plan->output, factors, &s->file);
 		else

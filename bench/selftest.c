@@ -174,17 +174,6 @@ static int bench_test(const struct bench *bench, struct tally *y)
 	return cases;
 }
 
-static bool bench_known(const char *name)
-{
-	size_t i;
-
-	for (i = 0; benches[i]; i++) {
-		if (!strcmp(benches[i]->name, name))
-			return true;
-	}
-	return false;
-}
-
 /* A case whose benchmark was renamed would else be forgotten in silence. */
 static void check_cases(struct tally *y)
 {
@@ -193,7 +182,7 @@ static void check_cases(struct tally *y)
 
 	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		for (c = lists[i]; c->bench; c++) {
-			if (!bench_known(c->bench))
+			if (!bench_find(c->bench))
 				tally_add(y, c->bench, c->machine, "no such benchmark");
 		}
 	}

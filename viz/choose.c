@@ -38,7 +38,7 @@ static const struct picture *find(const char *name)
 	return NULL;
 }
 
-static const struct picture *find_named(const char *name)
+const struct picture *choose_named(const char *name)
 {
 	const struct picture *p = find(name);
 	const char *near = NULL;
@@ -178,7 +178,7 @@ int choose(const struct choice *c, const struct data *d, const struct picture **
 
 	if (choose_check(c, d))
 		return -ENODATA;
-	p = c->picture ? find_named(c->picture) : find_fitting(c, d);
+	p = c->picture ? choose_named(c->picture) : find_fitting(c, d);
 	if (!p && !c->picture && one_has_picture(c, d))
 		log_error("several kinds of results; choose with --benchmark or --picture "
 			  "(\"povplot list\" lists them)");

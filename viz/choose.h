@@ -17,6 +17,8 @@ struct choice {
 
 /* 0, or -ENODATA after printing that no result is wanted. */
 int choose_check(const struct choice *c, const struct data *d);
+/* NULL after printing that there is none of that name. */
+const struct picture *choose_named(const char *name);
 bool choose_takes(const char *picture, const struct data_result *r);
 /* The picture that a result has for itself; NULL if there is none. */
 const struct picture *choose_usual(const struct data_result *r);

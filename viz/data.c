@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,16 +78,24 @@ static int check_format(const char *path, const json_t *root)
 
 static json_t *load(const char *path)
 {
+	FILE *in = fopen(path, "r");
 	json_error_t error;
-	json_t *root = json_load_file(path, 0, &error);
+	json_t *root;
 
-	if (root)
-		return root;
-	if (error.line > 0)
+	if (!in) {
+		log_error("%s: %s", path, strerror(errno));
+		return NULL;
+	}
+	errno = 0;
+	root = json_loadf(in, 0, &error);
+	if (!root && ferror(in))
+		log_error("%s: %s", path, strerror(errno));
+	else if (!root && error.line > 0)
 		log_error("%s: line %d: %s", path, error.line, error.text);
-	else
+	else if (!root)
 		log_error("%s: %s", path, error.text);
-	return NULL;
+	fclose(in);
+	return root;
 }
 
 int data_read(struct data *d, const char *path)
@@ -185,17 +194,22 @@ static bool is_so(const json_t *point, const char *name, const char *wanted)
 	return number == (double)value;
 }
 
-int data_keep(struct data *d, const char *condition)
+int data_check_condition(const char *condition)
 {
 	const char *eq = strchr(condition, '=');
-	size_t i, k, kept;
-	char *name;
 
-	if (!eq || eq == condition || !eq[1]) {
-		log_error("--where: \"%s\" is no condition such as bytes=64K", condition);
-		return -EINVAL;
-	}
-	name = xasprintf("%.*s", (int)(eq - condition), condition);
+	if (eq && eq != condition && eq[1])
+		return 0;
+	log_error("--where: \"%s\" is no condition such as bytes=64K", condition);
+	return -EINVAL;
+}
+
+void data_keep(struct data *d, const char *condition)
+{
+	const char *eq = strchr(condition, '=');
+	char *name = xasprintf("%.*s", (int)(eq - condition), condition);
+	size_t i, k, kept;
+
 	for (i = 0; i < d->result_cnt; i++) {
 		struct data_result *r = &d->result[i];
 
@@ -207,5 +221,4 @@ int data_keep(struct data *d, const char *condition)
 		r->point_cnt = kept;
 	}
 	free(name);
-	return 0;
 }

@@ -36,8 +36,10 @@ struct data {
 int data_read(struct data *d, const char *path);
 void data_release(struct data *d);
 
-/* Keeps only points whose parameter is so: "bytes=64K", "algorithm=binomial". -EINVAL if that is no condition. */
-int data_keep(struct data *d, const char *condition);
+/* Keeps only points whose parameter is so: "bytes=64K", "algorithm=binomial". */
+void data_keep(struct data *d, const char *condition);
+/* 0, or -EINVAL after printing that it is none. */
+int data_check_condition(const char *condition);
 
 /* NaN, or NULL, if it is not there. */
 double data_param(const json_t *point, const char *name);

@@ -85,8 +85,27 @@ static int read_all(struct data *d, char **paths, int cnt, const struct option_l
 	for (i = 0; i < cnt && !err; i++)
 		err = data_read(d, paths[i]);
 	for (k = 0; k < where->cnt && !err; k++)
-		err = data_keep(d, where->item[k]);
+		data_keep(d, where->item[k]);
 	return err;
+}
+
+/* What can be told to be wrong before any file is read. */
+static int check_words(const struct povplot_options *opt, enum format *format)
+{
+	size_t i;
+
+	if (!opt->output && !opt->script && !opt->list && !opt->words &&
+	    (opt->choice.picture || opt->style.title)) {
+		log_error("where to draw this? -o FILE.svg, .png or .pdf");
+		return -EINVAL;
+	}
+	if (opt->output && gnuplot_format(opt->output, format))
+		return -EINVAL;
+	for (i = 0; i < opt->where.cnt; i++) {
+		if (data_check_condition(opt->where.item[i]))
+			return -EINVAL;
+	}
+	return opt->choice.picture && !choose_named(opt->choice.picture) ? -EINVAL : 0;
 }
 
 static int povplot_run(const void *opts, int argc, char **argv, int dashdash)
@@ -105,12 +124,7 @@ static int povplot_run(const void *opts, int argc, char **argv, int dashdash)
 		log_error("no file to read; try \"povplot --help\"");
 		return 2;
 	}
-	if (!opt.output && !opt.script && !opt.list && !opt.words &&
-	    (opt.choice.picture || opt.style.title)) {
-		log_error("where to draw this? -o FILE.svg, .png or .pdf");
-		return 2;
-	}
-	if (opt.output && gnuplot_format(opt.output, &format))
+	if (check_words(&opt, &format))
 		return 2;
 	err = read_all(&data, argv, argc, &opt.where);
 	if (!err && (opt.list || opt.words))

@@ -9,6 +9,7 @@
 
 #include "base/human.h"
 #include "base/log.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -61,13 +62,6 @@ static size_t find_param(const struct series *s, const char *name)
 	return i;
 }
 
-static bool ends_in(const char *name, const char *end)
-{
-	size_t len = strlen(name), end_len = strlen(end);
-
-	return len >= end_len && !strcmp(name + len - end_len, end);
-}
-
 /* "64 KiB", "V = 2", "binomial": with the name where the value alone says too little. */
 static char *describe(const json_t *point, const char *name)
 {
@@ -78,11 +72,11 @@ static char *describe(const json_t *point, const char *name)
 
 	if (!strcmp(name, "ranks_per_core"))
 		return xasprintf("V = %.9g", number);
-	if (whole && ends_in(name, "bytes"))
+	if (whole && text_ends_in(name, strlen(name), "bytes"))
 		return xstrdup(human_bytes(buf, sizeof(buf), (uint64_t)number));
 	if (text)
 		words = xstrdup(text);
-	else if (whole && ends_in(name, "_ns"))
+	else if (whole && text_ends_in(name, strlen(name), "_ns"))
 		words = xasprintf("%.*s %s", (int)strlen(name) - 3, name,
 				  axis_time_text(number, buf, sizeof(buf)));
 	else

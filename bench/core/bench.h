@@ -56,8 +56,12 @@ struct bench {
 };
 
 extern const struct bench *const benches[]; /* by name; ends with NULL */
+/* Null: there is none. */
+const struct bench *bench_find(const char *name);
 
 /* ---- taking samples (measure.c) ---- */
+
+#define MEASURE_SAMPLES_LEAST 2 /* of a point, also when its time is over */
 
 /*
  * Takes samples of body until opt says that there are enough: comm_sync, then body on every rank; what it returns on

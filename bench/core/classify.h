@@ -34,6 +34,9 @@
 
 #include "core/result.h"
 
+/* What is called milliseconds: a message so much behind T_comm came late. */
+#define LOAD_LATE_NS 5e5
+
 /* The sentence, to be freed; null if the result has nothing that a rule applies to. */
 char *classify_sentence(const struct result *r);
 /* Makes it the result's own (result_sentence_set). */

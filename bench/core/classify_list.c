@@ -60,26 +60,24 @@ char *classify_joined(char *text, char *more, const char *separator)
 	return both;
 }
 
-double classify_last(const struct result *r, const char *param)
+static double end_of(const struct result *r, const char *param, bool last)
 {
 	struct samples s;
 	double v;
 
 	samples_init(&s);
 	classify_values(r, param, &s);
-	v = s.cnt ? s.value[s.cnt - 1] : NAN;
+	v = s.cnt ? s.value[last ? s.cnt - 1 : 0] : NAN;
 	samples_release(&s);
 	return v;
 }
 
 double classify_first(const struct result *r, const char *param)
 {
-	struct samples s;
-	double v;
+	return end_of(r, param, false);
+}
 
-	samples_init(&s);
-	classify_values(r, param, &s);
-	v = s.cnt ? s.value[0] : NAN;
-	samples_release(&s);
-	return v;
+double classify_last(const struct result *r, const char *param)
+{
+	return end_of(r, param, true);
 }

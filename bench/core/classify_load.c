@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* The sentence of the load; the rule is in classify.h. */
+#include "core/classify.h"
 #include "core/classify_list.h"
 
 #include <math.h>
@@ -8,7 +9,6 @@
 #include "base/log.h"
 #include "core/nominal.h"
 
-#define LATE_NS 5e5 /* what is called milliseconds; as nload has it */
 #define LATE_PCT_LEAST 10.0
 #define SLOWER_LEAST 0.5
 
@@ -37,7 +37,8 @@ static struct load load_of(const struct result *r, double threads)
 	samples_init(&ratio);
 	for (i = 0; i < result_point_cnt(r); i++) {
 		p = result_point_at(r, i);
-		if (!classify_is(r, i, "threads", threads) || !(result_number(p, "comm") < LATE_NS))
+		if (!classify_is(r, i, "threads", threads) ||
+		    !(result_number(p, "comm") < LOAD_LATE_NS))
 			continue;
 		load_add(p, "late_pct", &pct);
 		load_add(p, "late", &late);

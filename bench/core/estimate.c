@@ -11,7 +11,6 @@
 
 #define PROBES 9
 #define SLICE_NS_LEAST 200000.0 /* what is called a time slice */
-#define SAMPLES_LEAST 2		/* as measure.c has it */
 
 static void probe(struct bench_run *run, struct place place, void *ctx)
 {
@@ -52,7 +51,7 @@ double estimate_point_ns(const struct bench_options *opt, double sample_ns)
 
 	if (opt->point_ns)
 		ns = fmin(ns, (double)opt->point_ns + sample_ns);
-	return (double)opt->warmup * sample_ns + fmax(ns, SAMPLES_LEAST * sample_ns);
+	return (double)opt->warmup * sample_ns + fmax(ns, MEASURE_SAMPLES_LEAST * sample_ns);
 }
 
 double estimate_wait_ns(const struct bench_run *run, int ranks)

@@ -5,6 +5,10 @@
 
 #include "core/bench.h"
 
+/* Of a message, as long as nothing has been measured. */
+#define ESTIMATE_LATENCY_NS 20000
+#define ESTIMATE_BYTES_PER_NS 1
+
 /* What waiting costs here. */
 struct estimate_machine {
 	int node_ranks, core_cnt; /* of rank 0's node */

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "core/clock.h"
+#include "core/json_put.h"
 #include "core/units.h"
 #include "version.h"
 
@@ -16,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 #define CLOCK_READS 10000
 
@@ -142,17 +142,6 @@ static json_t *environment_factors(void)
 	return list;
 }
 
-static json_t *date_now(void)
-{
-	char text[32];
-	time_t now = time(NULL);
-	struct tm tm;
-
-	gmtime_r(&now, &tm);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	return json_string(text);
-}
-
 void host_factors(json_t *into)
 {
 	struct utsname u;
@@ -162,7 +151,7 @@ void host_factors(json_t *into)
 		memset(&u, 0, sizeof(u));
 	snprintf(kernel, sizeof(kernel), "%s %s", u.sysname, u.release);
 	json_object_set_new(into, "povbench", json_string(POV_VERSION));
-	json_object_set_new(into, "date", date_now());
+	json_object_set_new(into, "date", json_date_now());
 	json_object_set_new(into, "host", json_string(u.nodename));
 	json_object_set_new(into, "kernel", json_string(kernel));
 	json_object_set_new(into, "cpu", cpu_factors(&u));

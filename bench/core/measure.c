@@ -12,7 +12,6 @@
 enum { WORD_END = 0, WORD_GO = 1 };
 enum { TAG_PING = 1, TAG_PONG = 2 };
 
-#define SAMPLES_LEAST 2 /* also when the time is over */
 /*
  * Of a steady ping-pong's sample: so long that reading the clock twice, some 50 ns, and the first round trip, still under
  * the impression of the synchronisation, add less than 1 % (Hoefler & Belli 2015 allow 5 %).
@@ -30,7 +29,7 @@ struct watch {
 
 static bool watch_wants_more(struct watch *w, const struct samples *s, uint64_t now_ns)
 {
-	if (s->cnt < SAMPLES_LEAST)
+	if (s->cnt < MEASURE_SAMPLES_LEAST)
 		return true;
 	if (w->end_ns && now_ns >= w->end_ns)
 		return false;

@@ -6,11 +6,11 @@
 #include "core/result_file.h"
 
 #include "base/log.h"
+#include "core/json_put.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define QUANTILES 20 /* parts that the distribution is cut into, where samples are not kept */
 
@@ -32,24 +32,6 @@ static const char *const kind_names[] = {
 	[RESULT_TIMERS] = "timers",
 };
 
-/* A document that cannot grow is out of memory, the only way that these calls fail. */
-static void put(json_t *object, const char *key, json_t *value)
-{
-	if (json_object_set_new(object, key, value))
-		die("out of memory (a result)");
-}
-
-static json_t *date_now(void)
-{
-	char text[32];
-	time_t now = time(NULL);
-	struct tm tm;
-
-	gmtime_r(&now, &tm);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	return json_string(text);
-}
-
 struct result *result_new(const struct result_about *about)
 {
 	struct result *r = xcalloc(1, sizeof(*r));
@@ -58,17 +40,18 @@ struct result *result_new(const struct result_about *about)
 	r->points = json_array();
 	/* Where the distribution is what is drawn, all of it is kept. */
 	r->keep_samples = about->keep_samples || about->kind == RESULT_STENCIL;
-	put(r->json, "benchmark", json_string(about->benchmark));
-	put(r->json, "group", json_string(about->group));
+	json_put(r->json, "benchmark", json_string(about->benchmark));
+	json_put(r->json, "group", json_string(about->group));
 	if (about->brief)
-		put(r->json, "brief", json_string(about->brief));
+		json_put(r->json, "brief", json_string(about->brief));
 	if (about->source)
-		put(r->json, "source", json_string(about->source));
-	put(r->json, "kind", json_string(kind_names[about->kind]));
-	put(r->json, "ranks", json_integer(about->ranks));
-	put(r->json, "date", date_now());
-	put(r->json, "options", about->options ? json_deep_copy(about->options) : json_object());
-	put(r->json, "points", r->points);
+		json_put(r->json, "source", json_string(about->source));
+	json_put(r->json, "kind", json_string(kind_names[about->kind]));
+	json_put(r->json, "ranks", json_integer(about->ranks));
+	json_put(r->json, "date", json_date_now());
+	json_put(r->json, "options",
+		 about->options ? json_deep_copy(about->options) : json_object());
+	json_put(r->json, "points", r->points);
 	return r;
 }
 
@@ -98,8 +81,8 @@ struct result_point *result_point_add(struct result *r)
 	p->times = json_object();
 	p->values = json_object();
 	p->keep_samples = r->keep_samples;
-	put(p->json, "times", p->times);
-	put(p->json, "values", p->values);
+	json_put(p->json, "times", p->times);
+	json_put(p->json, "values", p->values);
 	if (json_array_append_new(r->points, p->json))
 		die("out of memory (a result)");
 	r->point = xrealloc(r->point, (r->point_cnt + 1) * sizeof(struct result_point *));
@@ -109,18 +92,18 @@ struct result_point *result_point_add(struct result *r)
 
 void result_param(struct result_point *p, const char *name, uint64_t value)
 {
-	put(p->json, name, json_integer((json_int_t)value));
+	json_put(p->json, name, json_integer((json_int_t)value));
 }
 
 void result_param_text(struct result_point *p, const char *name, const char *value)
 {
-	put(p->json, name, json_string(value));
+	json_put(p->json, name, json_string(value));
 }
 
 void result_value(struct result_point *p, const char *name, double value)
 {
 	if (isfinite(value))
-		put(p->values, name, json_real(value));
+		json_put(p->values, name, json_real(value));
 }
 
 static json_t *distribution(const struct samples *s)
@@ -152,23 +135,23 @@ void result_time(struct result_point *p, const char *name, const struct samples 
 		return;
 	t = json_object();
 	stats_summarize(s, &sum);
-	put(t, "cnt", json_integer((json_int_t)sum.cnt));
-	put(t, "median", json_real(sum.median));
-	put(t, "ci_low", json_real(sum.ci_low));
-	put(t, "ci_high", json_real(sum.ci_high));
-	put(t, "min", json_real(sum.min));
-	put(t, "p25", json_real(sum.p25));
-	put(t, "p75", json_real(sum.p75));
-	put(t, "p90", json_real(sum.p90));
-	put(t, "p99", json_real(sum.p99));
-	put(t, "max", json_real(sum.max));
-	put(t, "mean", json_real(sum.mean));
-	put(t, "sd", json_real(sum.sd));
+	json_put(t, "cnt", json_integer((json_int_t)sum.cnt));
+	json_put(t, "median", json_real(sum.median));
+	json_put(t, "ci_low", json_real(sum.ci_low));
+	json_put(t, "ci_high", json_real(sum.ci_high));
+	json_put(t, "min", json_real(sum.min));
+	json_put(t, "p25", json_real(sum.p25));
+	json_put(t, "p75", json_real(sum.p75));
+	json_put(t, "p90", json_real(sum.p90));
+	json_put(t, "p99", json_real(sum.p99));
+	json_put(t, "max", json_real(sum.max));
+	json_put(t, "mean", json_real(sum.mean));
+	json_put(t, "sd", json_real(sum.sd));
 	if (p->keep_samples)
-		put(t, "samples", all_samples(s));
+		json_put(t, "samples", all_samples(s));
 	else
-		put(t, "quantiles", distribution(s));
-	put(p->times, name, t);
+		json_put(t, "quantiles", distribution(s));
+	json_put(p->times, name, t);
 }
 
 size_t result_point_cnt(const struct result *r)
@@ -206,12 +189,12 @@ double result_number(const struct result_point *p, const char *name)
 
 void result_effort(struct result *r, double took_ns, double core_wait_ns)
 {
-	put(r->json, "took_ns", json_integer((json_int_t)took_ns));
+	json_put(r->json, "took_ns", json_integer((json_int_t)took_ns));
 	if (!isnan(core_wait_ns))
-		put(r->json, "core_wait_ns", json_integer((json_int_t)core_wait_ns));
+		json_put(r->json, "core_wait_ns", json_integer((json_int_t)core_wait_ns));
 }
 
 void result_sentence_set(struct result *r, const char *text)
 {
-	put(r->json, "sentence", json_string(text));
+	json_put(r->json, "sentence", json_string(text));
 }

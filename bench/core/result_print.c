@@ -6,6 +6,7 @@
 #include "core/result_file.h"
 
 #include "base/log.h"
+#include "base/text.h"
 #include "core/nominal.h"
 
 #include <stdlib.h>
@@ -60,20 +61,18 @@ static void find_columns(struct table *t, json_t *points)
 	json_array_foreach(points, i, p) add_keys(t, json_object_get(p, "values"), COLUMN_VALUE);
 }
 
-static bool ends_with(const char *text, const char *end)
+static bool is_ns(const char *name)
 {
-	size_t len = strlen(text), end_len = strlen(end);
-
-	return len >= end_len && !strcmp(text + len - end_len, end);
+	return text_ends_in(name, strlen(name), "_ns");
 }
 
 static void param_text(const char *name, const json_t *j, char *cell, size_t bytes)
 {
 	if (json_is_string(j))
 		snprintf(cell, bytes, "%s", json_string_value(j));
-	else if (ends_with(name, "bytes"))
+	else if (text_ends_in(name, strlen(name), "bytes"))
 		human_bytes(cell, bytes, (uint64_t)json_integer_value(j));
-	else if (ends_with(name, "_ns"))
+	else if (is_ns(name))
 		nominal_ns(cell, bytes, (uint64_t)json_integer_value(j));
 	else
 		snprintf(cell, bytes, "%lld", (long long)json_integer_value(j));
@@ -107,7 +106,7 @@ static void cell_text(const json_t *point, const struct column *col, char *cell,
 /* Cells of parameters say their unit themselves. */
 static void head_text(const struct column *col, char *cell, size_t bytes)
 {
-	bool ns = col->kind == COLUMN_PARAM && ends_with(col->name, "_ns");
+	bool ns = col->kind == COLUMN_PARAM && is_ns(col->name);
 
 	snprintf(cell, bytes, "%.*s%s", (int)strlen(col->name) - (ns ? 3 : 0), col->name,
 		 col->kind == COLUMN_TIME ? "_us" : "");

@@ -10,6 +10,7 @@
 #include "core/bench.h"
 
 #include "base/log.h"
+#include "core/classify.h"
 #include "core/estimate.h"
 #include "core/nominal.h"
 #include "core/sweep.h"
@@ -18,9 +19,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What the estimate supposes of the machine: a time slice each way when threads are in the way. */
+/* What the estimate supposes: a time slice each way when threads are in the way. */
 #define GUESS_LATENCY_NS 8000000
-#define GUESS_BYTES_PER_NS 1
 
 /*
  * A ping-pong takes a microsecond, a time slice milliseconds. Samples one behind the other would all fall into the same
@@ -87,15 +87,13 @@ static void nload_reference(struct nload *n)
 	c->ops->mark_end(c, 1);
 }
 
-#define LATE_NS 5e5
-
 /* What came late, by how much. */
 static void find_late(const struct samples *measured, double comm_ns, struct samples *out)
 {
 	size_t i;
 
 	for (i = 0; i < measured->cnt; i++) {
-		if (measured->value[i] - comm_ns >= LATE_NS)
+		if (measured->value[i] - comm_ns >= LOAD_LATE_NS)
 			samples_add(out, measured->value[i] - comm_ns);
 	}
 }
@@ -189,7 +187,7 @@ static uint64_t nload_estimate_ns(const struct bench_run *run)
 	for (i = 0; i < sizes.cnt; i++)
 		all_ns += estimate_point_ns(opt, PAUSE_NS / 2 + GUESS_LATENCY_NS +
 							 2 * (double)sizes.value[i] /
-								 GUESS_BYTES_PER_NS);
+								 ESTIMATE_BYTES_PER_NS);
 	sweep_release(&sizes);
 	return (uint64_t)(all_ns * (double)(nload_threads_max(opt) + 2));
 }

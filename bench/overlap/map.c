@@ -16,9 +16,6 @@
 
 /* Of all messages of a rank in one direction: a machine's memory is shared by its ranks. */
 #define MAP_BYTES_MAX (256UL << 20)
-/* What the estimate supposes of the machine when nothing has been measured yet. */
-#define GUESS_LATENCY_NS 20000
-#define GUESS_BYTES_PER_NS 1
 
 static const uint64_t first_compute_ns = 1000;
 
@@ -369,7 +366,7 @@ int map_run(struct bench_run *run, const struct map_pattern *pattern)
 uint64_t map_estimate_ns(const struct bench_run *run, const struct map_pattern *pattern, int phases)
 {
 	int messages = pattern_messages(pattern, run);
-	double wait_ns = GUESS_LATENCY_NS + estimate_wait_ns(run, run->comm->size);
+	double wait_ns = ESTIMATE_LATENCY_NS + estimate_wait_ns(run, run->comm->size);
 	double ns = 0, comm_ns;
 	struct map_axes a;
 	size_t i, k;
@@ -379,7 +376,7 @@ uint64_t map_estimate_ns(const struct bench_run *run, const struct map_pattern *
 		ns += estimate_point_ns(run->opt, (double)a.compute.value[k] + wait_ns);
 	for (i = 0; i < a.bytes.cnt; i++) {
 		comm_ns = wait_ns * run->comm->size +
-			  (double)a.bytes.value[i] * messages * phases / GUESS_BYTES_PER_NS;
+			  (double)a.bytes.value[i] * messages * phases / ESTIMATE_BYTES_PER_NS;
 		ns += 2 * estimate_point_ns(run->opt, 2 * comm_ns);
 		for (k = 0; k < a.compute.cnt; k++)
 			ns += estimate_point_ns(run->opt,

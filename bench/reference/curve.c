@@ -8,10 +8,6 @@
 #include "base/human.h"
 #include "core/sweep.h"
 
-/* What the estimate supposes of the machine. */
-#define GUESS_LATENCY_NS 20000
-#define GUESS_BYTES_PER_NS 1
-
 static void curve_point(struct bench_run *run, size_t bytes, curve_fn measure_size)
 {
 	struct comm *c = run->comm;
@@ -64,8 +60,9 @@ uint64_t curve_estimate_ns(const struct bench_run *run)
 
 	curve_sweep(opt, &sizes);
 	for (i = 0; i < sizes.cnt; i++)
-		all_ns += estimate_point_ns(opt, GUESS_LATENCY_NS + 2 * (double)sizes.value[i] /
-									    GUESS_BYTES_PER_NS);
+		all_ns += estimate_point_ns(opt,
+					    ESTIMATE_LATENCY_NS + 2 * (double)sizes.value[i] /
+									  ESTIMATE_BYTES_PER_NS);
 	sweep_release(&sizes);
 	return (uint64_t)all_ns;
 }

@@ -301,21 +301,16 @@ static void check_stolen(struct selftest *t)
 	}
 }
 
-/* What the Tests take is in T_measured, and in T_comp it is not: it must not be taken off once more. */
-static void check_osu(struct selftest *t)
+/* What the Tests take is in T_measured, and in T_comp it is not: OSU's must not take it off once more. */
+static void check_tests(struct selftest *t)
 {
 	const struct result_point *p;
-	double comm, late;
 	size_t i;
 
 	for (i = 0; i < result_point_cnt(t->result); i++) {
 		p = result_point_at(t->result, i);
-		comm = result_number(p, "comm");
-		late = result_number(p, "measured") - result_number(p, "comp");
 		selftest_expect(t, result_number(p, "test") > 0, 1, 0, "that there were Tests");
-		selftest_expect(t, result_number(p, "osu_pct"), 100 * fmax(0, 1 - late / comm),
-				1e-6, "OSU's overlap at %.0f bytes, %.0f ns of computation",
-				result_number(p, "bytes"), result_number(p, "comp"));
+		check_peers(t, p);
 	}
 }
 
@@ -370,7 +365,7 @@ const struct selftest_case selftest_maps[] = {
 	MAP("test_sprinkled", "a perfect machine", machine_perfect, zero, PERFECT),
 	MAP("test_sprinkled", "one without overlap", machine_none, one, NONE),
 	MAP("test_sprinkled", "one whose CPU does the handshake", handshake_large, zero, PERFECT),
-	{"test_sprinkled", "one whose Tests take long", slow_test, check_osu, NULL, NULL},
+	{"test_sprinkled", "one whose Tests take long", slow_test, check_tests, NULL, NULL},
 	MAP("ibcast", "a perfect machine", machine_perfect, zero, PERFECT),
 	MAP("ibcast", "one without overlap", machine_none, one, NONE),
 	MAP("iallreduce", "a perfect machine", machine_perfect, zero, PERFECT),

@@ -31,7 +31,19 @@ static double transfer_ns(const struct model_settings *m, double bytes)
 	return m->send_ns + m->latency_ns + bytes * m->byte_ns + m->recv_ns;
 }
 
-static void check_pingpong(struct selftest *t)
+static double noncontig_ns(const struct model_settings *m, double bytes)
+{
+	return transfer_ns(m, bytes) + bytes * m->pack_byte_ns;
+}
+
+/* The receiver is ready: nothing but the message's own way. */
+static double send_ns(const struct model_settings *m, double bytes)
+{
+	return m->eager_bytes ? m->send_ns : transfer_ns(m, bytes) - m->recv_ns;
+}
+
+static void check_times(struct selftest *t,
+			double (*expected_ns)(const struct model_settings *m, double bytes))
 {
 	const struct result_point *p;
 	double bytes;
@@ -40,41 +52,24 @@ static void check_pingpong(struct selftest *t)
 	for (i = 0; i < result_point_cnt(t->result); i++) {
 		p = result_point_at(t->result, i);
 		bytes = result_number(p, "bytes");
-		selftest_expect(t, result_number(p, "measured"), transfer_ns(&t->model, bytes),
+		selftest_expect(t, result_number(p, "measured"), expected_ns(&t->model, bytes),
 				CLOCK_TOLERANCE_NS, "ns for %.0f bytes", bytes);
 	}
+}
+
+static void check_pingpong(struct selftest *t)
+{
+	check_times(t, transfer_ns);
 }
 
 static void check_noncontig(struct selftest *t)
 {
-	const struct result_point *p;
-	double bytes;
-	size_t i;
-
-	for (i = 0; i < result_point_cnt(t->result); i++) {
-		p = result_point_at(t->result, i);
-		bytes = result_number(p, "bytes");
-		selftest_expect(t, result_number(p, "measured"),
-				transfer_ns(&t->model, bytes) + bytes * t->model.pack_byte_ns,
-				CLOCK_TOLERANCE_NS, "ns for %.0f bytes", bytes);
-	}
+	check_times(t, noncontig_ns);
 }
 
 static void check_send_time(struct selftest *t)
 {
-	const struct model_settings *m = &t->model;
-	const struct result_point *p;
-	double bytes, ns;
-	size_t i;
-
-	for (i = 0; i < result_point_cnt(t->result); i++) {
-		p = result_point_at(t->result, i);
-		bytes = result_number(p, "bytes");
-		/* The receiver is ready: nothing but the message's own way. */
-		ns = m->eager_bytes ? m->send_ns : transfer_ns(m, bytes) - m->recv_ns;
-		selftest_expect(t, result_number(p, "measured"), ns, CLOCK_TOLERANCE_NS,
-				"ns of a send of %.0f bytes", bytes);
-	}
+	check_times(t, send_ns);
 }
 
 /* ---- protocol ---- */

@@ -174,7 +174,7 @@ refused() {
 	for words in --version list help --man "selftest send_time"; do
 		run bash -c '"$1" $2 >/dev/full' - "$POVBENCH" "$words"
 		[ "$status" = 1 ]
-		[[ $output == *"stdout: could not be written"* ]]
+		[[ $output == *"stdout: No space left on device"* ]]
 	done
 }
 

@@ -207,13 +207,15 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 @test "wrong usage" {
 	refused 2 'no file to read; try "povplot --help"'
 	refused 2 'no file to read' list
+	refused 2 'no picture "mpa"; did you mean "map"?' all.json -p mpa --script
+	refused 2 '--where: "bytes" is no condition such as bytes=64K' all.json -w bytes --script
 	refused 2 'map.gif: the name must end in .svg, .png or .pdf' all.json -o map.gif
 	refused 2 'svg: the name must end in' all.json -o svg
-	refused 2 'povplot: no option --hlep; did you mean --help?' --hlep
+	refused 2 'no option --hlep; did you mean --help?' --hlep
 	refused 2 'try "povplot --help"' --hlep
-	refused 2 'povplot: --palette: no "saf"; did you mean "safe"?' all.json --palette saf
-	refused 2 'povplot: --width: "100" is too small; the least is 200' all.json --width 100
-	refused 2 'povplot: --output wants FILE' all.json -o
+	refused 2 '--palette: no "saf"; did you mean "safe"?' all.json --palette saf
+	refused 2 '--width: "100" is too small; the least is 200' all.json --width 100
+	refused 2 '--output wants FILE' all.json -o
 }
 
 @test "wishes that cannot be met" {
@@ -228,24 +230,24 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 	grep -q -- '--where ranks_per_core=.* there are: 1 2 3 4$' err
 }
 
-# Whether these are wrong usage or a failure is not said here.
+# Wrong usage, like an option that is none.
 @test "pictures and conditions that are none" {
 	run plot all.json -p mapp --script
-	[ "$status" != 0 ]
+	[ "$status" = 2 ]
 	[[ $output == *'no picture "mapp"; did you mean "map"?'* ]]
 	run plot all.json -p zzzzzz --script
-	[ "$status" != 0 ]
+	[ "$status" = 2 ]
 	[[ $output == *'no picture "zzzzzz"; "povplot --help" names them'* ]]
 	for condition in bytes =64 bytes=; do
 		run plot all.json -b sender -w "$condition" --script
-		[ "$status" != 0 ]
+		[ "$status" = 2 ]
 		[[ $output == *"--where: \"$condition\" is no condition such as bytes=64K"* ]]
 	done
 }
 
 @test "files that are no results" {
-	refused 1 'none.json: ' none.json --words
-	grep -q 'No such file or directory' err
+	refused 1 'none.json: No such file or directory' none.json --words
+	refused 1 '.: Is a directory' . --words
 	printf '{"format":\n,' >broken.json
 	refused 1 'broken.json: line 2: ' broken.json --words
 	: >empty.json

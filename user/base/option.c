@@ -44,10 +44,18 @@ static const struct option_def *find_letter(const struct command *cmd, char lett
 	return NULL;
 }
 
+/* A program without subcommands is its own command, and named already in each message. */
+static bool is_program(const struct command *cmd)
+{
+	return !strcmp(cmd->name, log_get_program());
+}
+
+/* For "%s%s" at the begin of a message. */
+#define NAMED(cmd) is_program(cmd) ? "" : (cmd)->name, is_program(cmd) ? "" : ": "
+
 static void say_help_hint(const struct command *cmd)
 {
-	/* A program without subcommands is its own command. */
-	if (!strcmp(cmd->name, log_get_program()))
+	if (is_program(cmd))
 		log_error("try \"%s --help\"", cmd->name);
 	else
 		log_error("try \"%s help %s\"", log_get_program(), cmd->name);
@@ -66,7 +74,7 @@ void option_limit_text(const struct option_def *def, uint64_t value, char *buf, 
 static int bad_value(const struct command *cmd, const struct option_def *def, const char *text,
 		     const char *wanted)
 {
-	log_error("%s: --%s: \"%s\" is not %s", cmd->name, def->name, text, wanted);
+	log_error("%s%s--%s: \"%s\" is not %s", NAMED(cmd), def->name, text, wanted);
 	return -EINVAL;
 }
 
@@ -94,7 +102,7 @@ static int store_number(const struct command *cmd, const struct option_def *def,
 		bool low = value < def->min;
 
 		option_limit_text(def, low ? def->min : def->max, limit, sizeof(limit));
-		log_error("%s: --%s: \"%s\" is too %s; the %s is %s", cmd->name, def->name, text,
+		log_error("%s%s--%s: \"%s\" is too %s; the %s is %s", NAMED(cmd), def->name, text,
 			  low ? "small" : "large", low ? "least" : "most", limit);
 		return -EINVAL;
 	}
@@ -116,7 +124,7 @@ static int store_choice(const struct command *cmd, const struct option_def *def,
 		near = suggest_better(text, near, def->choices[i]);
 	}
 	if (near)
-		log_error("%s: --%s: no \"%s\"; did you mean \"%s\"?", cmd->name, def->name, text,
+		log_error("%s%s--%s: no \"%s\"; did you mean \"%s\"?", NAMED(cmd), def->name, text,
 			  near);
 	else
 		bad_value(cmd, def, text, "one of its choices");
@@ -157,7 +165,7 @@ static int take_value(struct parse *p, const struct option_def *def, const char 
 {
 	if (!attached) {
 		if (p->at >= p->argc) {
-			log_error("%s: --%s wants %s", p->cmd->name, def->name,
+			log_error("%s%s--%s wants %s", NAMED(p->cmd), def->name,
 				  def->arg ? def->arg : "a value");
 			return -EINVAL;
 		}
@@ -177,9 +185,9 @@ static int unknown_long(const struct parse *p, const char *name, size_t len)
 	for (def = p->cmd->options; def && def->name; def++)
 		near = suggest_better(typed, near, def->name);
 	if (near)
-		log_error("%s: no option --%s; did you mean --%s?", p->cmd->name, typed, near);
+		log_error("%s%sno option --%s; did you mean --%s?", NAMED(p->cmd), typed, near);
 	else
-		log_error("%s: no option --%s", p->cmd->name, typed);
+		log_error("%s%sno option --%s", NAMED(p->cmd), typed);
 	return -EINVAL;
 }
 
@@ -196,7 +204,7 @@ static int parse_long(struct parse *p, const char *word)
 	if (def->type != OPTION_FLAG)
 		return take_value(p, def, eq ? eq + 1 : NULL);
 	if (eq) {
-		log_error("%s: --%s takes no value", p->cmd->name, def->name);
+		log_error("%s%s--%s takes no value", NAMED(p->cmd), def->name);
 		return -EINVAL;
 	}
 	return store_value(p->cmd, def, NULL, p->opts);
@@ -213,7 +221,7 @@ static int parse_letters(struct parse *p, const char *word)
 		if (!def && *word == 'h')
 			return -ECANCELED;
 		if (!def) {
-			log_error("%s: no option -%c%s", p->cmd->name, *word,
+			log_error("%s%sno option -%c%s", NAMED(p->cmd), *word,
 				  strstr(p->cmd->usage, "--") ?
 					  " (a command to run goes behind --)" :
 					  "");

@@ -4,19 +4,14 @@
  */
 #include "writer/writer.h"
 
+#include "base/text.h"
+
 #include <string.h>
-
-static bool ends_with(const char *s, size_t len, const char *end)
-{
-	size_t n = strlen(end);
-
-	return len >= n && !memcmp(s + len - n, end, n);
-}
 
 const struct writer *writer_find(const char *path_or_name, bool *gzip)
 {
 	size_t len = strlen(path_or_name);
-	bool zip = ends_with(path_or_name, len, ".gz");
+	bool zip = text_ends_in(path_or_name, len, ".gz");
 
 	if (zip)
 		len -= 3;
@@ -25,7 +20,7 @@ const struct writer *writer_find(const char *path_or_name, bool *gzip)
 		bool hit = strlen(w->name) == len && !memcmp(path_or_name, w->name, len);
 
 		for (uint32_t j = 0; !hit && w->endings[j]; j++)
-			hit = ends_with(path_or_name, len, w->endings[j]);
+			hit = text_ends_in(path_or_name, len, w->endings[j]);
 		if (hit) {
 			*gzip = zip;
 			return w;
