@@ -2,6 +2,8 @@
 /* human_ns has three places always, so that columns of measured times are even; a name wants none of them. */
 #include "core/nominal.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 char *nominal_ns(char *buf, size_t bytes, uint64_t ns)
@@ -18,6 +20,18 @@ char *nominal_ns(char *buf, size_t bytes, uint64_t ns)
 	if (end[-1] == '.')
 		end--;
 	memmove(end, unit, strlen(unit) + 1);
+	return buf;
+}
+
+char *nominal_bytes(char *buf, size_t bytes, uint64_t value)
+{
+	uint64_t unit = 1;
+
+	while (value / unit >= 1024)
+		unit *= 1024;
+	if (value % unit == 0)
+		return human_bytes(buf, bytes, value);
+	snprintf(buf, bytes, "%" PRIu64 " B", value);
 	return buf;
 }
 

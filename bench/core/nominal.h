@@ -8,6 +8,8 @@
 
 #include "base/human.h"
 
+/* "64 KiB", and "8255 B" where a unit would hide bytes. buf has HUMAN_BYTES; it is returned. */
+char *nominal_bytes(char *buf, size_t bytes, uint64_t value);
 /* "80 us", "1.28 ms", "1.5 s". buf has HUMAN_BYTES; it is returned. */
 char *nominal_ns(char *buf, size_t bytes, uint64_t ns);
 /* "s" behind everything but one. */

@@ -71,7 +71,7 @@ static void param_text(const char *name, const json_t *j, char *cell, size_t byt
 	if (json_is_string(j))
 		snprintf(cell, bytes, "%s", json_string_value(j));
 	else if (text_ends_in(name, strlen(name), "bytes"))
-		human_bytes(cell, bytes, (uint64_t)json_integer_value(j));
+		nominal_bytes(cell, bytes, (uint64_t)json_integer_value(j));
 	else if (is_ns(name))
 		nominal_ns(cell, bytes, (uint64_t)json_integer_value(j));
 	else

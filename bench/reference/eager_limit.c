@@ -11,9 +11,10 @@
  */
 #include "core/bench.h"
 
-#include "base/log.h"
+#include "core/nominal.h"
 #include "overlap/map.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define SAMPLES 7 /* of a size: a verdict, not a measurement */
@@ -121,9 +122,13 @@ static bool size_is_eager(struct bench_run *run, size_t bytes, bool in_mpi)
 	struct bench_run few = *run;
 	struct eager e = {
 		.run = run, .msg = {.bytes = bytes, .layout = COMM_CONTIGUOUS}, .in_mpi = in_mpi};
+	char size[HUMAN_BYTES], name[HUMAN_BYTES + 16];
 	struct samples send;
 	bool eager;
 
+	snprintf(name, sizeof(name), "%s, %s", nominal_bytes(size, sizeof(size), bytes),
+		 in_mpi ? "in MPI" : "computing");
+	run->comm->ops->mark_begin(run->comm, 1, name);
 	opt.samples = SAMPLES;
 	opt.ci_pct = 0;
 	few.opt = &opt;
@@ -136,6 +141,7 @@ static bool size_is_eager(struct bench_run *run, size_t bytes, bool in_mpi)
 	eager = run->comm->rank == 0 && judge(&e, &send);
 	samples_release(&send);
 	free(e.msg.buf);
+	run->comm->ops->mark_end(run->comm, 1);
 	return comm_tell(run->comm, eager);
 }
 

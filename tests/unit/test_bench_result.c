@@ -91,6 +91,12 @@ static void test_nominal(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_string_equal(nominal_ns(text, sizeof(text), rows[i].ns), rows[i].text);
+	assert_string_equal(nominal_bytes(text, sizeof(text), 0), "0 B");
+	assert_string_equal(nominal_bytes(text, sizeof(text), 1023), "1023 B");
+	assert_string_equal(nominal_bytes(text, sizeof(text), 65536), "64 KiB");
+	assert_string_equal(nominal_bytes(text, sizeof(text), 65480), "65480 B");
+	assert_string_equal(nominal_bytes(text, sizeof(text), (1 << 20) + 1024), "1049600 B");
+	assert_string_equal(nominal_bytes(text, sizeof(text), 128 << 20), "128 MiB");
 	assert_string_equal(nominal_plural(0), "s");
 	assert_string_equal(nominal_plural(1), "");
 	assert_string_equal(nominal_plural(2), "s");
