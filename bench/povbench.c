@@ -4,7 +4,6 @@
  * launcher; the rest runs on all ranks alike, each reading the same command line, and rank 0 talks.
  */
 #include "args.h"
-#include "base/flush.h"
 #include "base/log.h"
 #include "base/suggest.h"
 #include "core/bench.h"
@@ -285,10 +284,19 @@ static int dispatch(int argc, char **argv)
 	return run_named(b, argc, argv);
 }
 
+/* flush_stdout closes it, which would be the other ranks' as well where a simulator has all in one process. */
+static int flush_own(int status)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	log_error("stdout: %s", errno ? strerror(errno) : "could not be written");
+	return status ? status : STATUS_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
 	setlocale(LC_CTYPE, "");
 	log_set_program("povbench");
 	mute_others();
-	return flush_stdout(dispatch(argc - 1, argv + 1));
+	return flush_own(dispatch(argc - 1, argv + 1));
 }
