@@ -303,6 +303,10 @@ int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return, u64 now);
 int comm_learn(struct pov_thread *t, u32 idx, u32 func);
 /* Its handle may be given out again: forgets what was learned of the one in frame idx. (comm.bpf.c) */
 int comm_forget(struct pov_thread *t, u32 idx);
+/* What becomes of a process's questions (image.bpf.c): a fork's loader is its parent's, an exec's is another. */
+int image_fork(u32 parent, u32 child);
+int image_exec(u32 tgid);
+int image_exit(u32 tgid);
 /* Length of an array by an enum pov_len that needs the communicator; -1 unknown, -2 not at this rank. */
 int comm_len(struct pov_thread *t, u32 idx, u32 comm_arg, u32 len, u32 root_arg);
 

@@ -10,7 +10,7 @@
 #include "event.h"
 
 #define POV_FUNCS_MAX 1024 /* rows of all function tables together */
-#define POV_LIBS_MAX 64	   /* traced libraries and executables in one recording */
+#define POV_LIBS_MAX 256   /* traced libraries and executables in one recording */
 #define POV_FETCH_MAX 8	   /* memory reads of one call */
 #define POV_RINGS_MAX 128  /* CPU-group rings, the last one being the rescue ring */
 
@@ -130,24 +130,25 @@ enum pov_sched_mode {
 struct pov_config {
 	pov_u64 spin_gap_ns; /* polls further apart than this are not one spin */
 	pov_u64 wake_bytes;  /* wake the collector when a ring holds this much */
-	pov_u32 self_tgid;   /* the tracer: never a target, never held */
+	pov_u64 wait_ns;     /* no thread waits longer than this for an answer of the collector */
+	pov_u32 self_tgid;   /* the tracer: never a target */
 	pov_u32 rings;	     /* CPU-group rings; the rescue ring is number `rings` */
 	pov_u32 cpus_per_ring;
 	pov_u8 sched_mode; /* enum pov_sched_mode */
 	pov_u8 all;	   /* every process is a target */
-	pov_u8 hold;	   /* stop targets that map unknown code until it has been looked at */
+	pov_u8 pad0;
 	pov_u8 perf_links; /* probes are perf events, which outlast the recording (calls_over) */
 	pov_u32 cpus;	   /* possible CPUs: bits of a CPU mask that mean something */
 	pov_u32 pad1;
 };
-POV_ABI_SIZE(pov_config, 40);
+POV_ABI_SIZE(pov_config, 48);
 
 /* Why something was not recorded although no ring was full. Index of the miss counters. */
 enum pov_miss {
 	POV_MISS_DEPTH = 0,    /* more than POV_CALL_DEPTH_MAX traced calls nested */
 	POV_MISS_THREADS = 1,  /* no room for another thread's state */
 	POV_MISS_NO_ENTRY = 2, /* a return without its entry (began before attaching) */
-	POV_MISS_SIGNAL = 3,   /* a target could not be stopped for attaching */
+	POV_MISS_WAIT = 3,     /* a file was not looked at before a target went on */
 	POV_MISS_CNT = 4,
 };
 
@@ -155,8 +156,9 @@ enum pov_miss {
 enum pov_stat {
 	POV_STAT_RESCUED = 0, /* records that went to the rescue ring */
 	POV_STAT_FOLDED = 1,  /* wrapper entries folded into their caller (MPI_X calling PMPI_X) */
-	POV_STAT_HOLDS = 2,   /* times a target was stopped for attaching */
-	POV_STAT_CNT = 3,
+	POV_STAT_QUESTIONS = 2, /* files that targets mapped or executed and nobody had looked at */
+	POV_STAT_WAIT_NS = 3, /* time that threads waited for such files, together */
+	POV_STAT_CNT = 4,
 };
 
 /* One array of counters: drops [ring][class], then misses, then stats. */
@@ -165,10 +167,16 @@ enum pov_stat {
 #define POV_COUNT_STAT(stat) (POV_COUNT_MISS(POV_MISS_CNT) + (stat))
 #define POV_COUNTERS POV_COUNT_STAT(POV_STAT_CNT)
 
-/* Files of executable code, by what the collector has found in them. */
+/*
+ * Files of executable code, by what the collector has found in them. The stamp changes with the contents, so that a
+ * file that is rebuilt, or gets the number of one that was deleted, is looked at again.
+ */
+#define POV_FILE_STAMP(ctime_sec, ctime_nsec, bytes) \
+	(((pov_u64)(ctime_sec)*1000000000u + (ctime_nsec)) * 31u + (pov_u64)(bytes))
 struct pov_file_key {
 	pov_u64 ino;
-	pov_u32 dev;
+	pov_u64 stamp;
+	pov_u32 dev; /* as the kernel has it: major << 20 | minor */
 	pov_u32 pad;
 };
 enum pov_file_state {

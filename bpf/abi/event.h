@@ -43,6 +43,7 @@ enum pov_kind {
 	POV_KIND_AFFINITY = 37, /* struct pov_affinity */
 	POV_KIND_IMAGE = 38,	/* struct pov_image: a target mapped executable code */
 	POV_KIND_CALLER = 39,	/* struct pov_caller: a thread makes its first traced call */
+	POV_KIND_PATH = 40,	/* struct pov_path: for the collector only, never in a file */
 	/* Written by the collector, never by the kernel half. */
 	POV_KIND_LOST = 64, /* struct pov_lost */
 };
@@ -248,7 +249,7 @@ struct pov_affinity {
 	pov_u64 mask[POV_CPUMASK_WORDS];
 };
 
-#define POV_IMAGE_HELD 0x01 /* the process was stopped so that nothing runs before attaching */
+#define POV_IMAGE_NEW 0x01 /* the collector had not looked at this file; its process waits for that */
 struct pov_image {
 	struct pov_hdr hdr;
 	pov_u32 tgid;
@@ -257,6 +258,16 @@ struct pov_image {
 	pov_u64 start; /* address of the mapping */
 	pov_u64 len;   /* bytes */
 	pov_u64 off;   /* file offset, bytes */
+	pov_u64 stamp; /* POV_FILE_STAMP; not in records before 0.2 */
+};
+
+/* A target is about to execute a file, and waits until it has been looked at. */
+#define POV_PATH_BYTES 1024
+struct pov_path {
+	struct pov_hdr hdr;
+	pov_u32 tgid;
+	pov_u32 pad;
+	char path[POV_PATH_BYTES]; /* as given to execve */
 };
 
 struct pov_caller {
@@ -294,7 +305,8 @@ POV_ABI_SIZE(pov_task, 56);
 POV_ABI_SIZE(pov_fork, 48);
 POV_ABI_SIZE(pov_exit, 24);
 POV_ABI_SIZE(pov_affinity, 152);
-POV_ABI_SIZE(pov_image, 56);
+POV_ABI_SIZE(pov_image, 64);
+POV_ABI_SIZE(pov_path, 24 + POV_PATH_BYTES);
 POV_ABI_SIZE(pov_caller, 24);
 POV_ABI_SIZE(pov_lost, 40);
 

@@ -62,6 +62,17 @@ static bool try_uprobe_multi(void)
 	return link < 0 && err == -EBADF;
 }
 
+/* Programs that may sleep are told by a flag, which uprobes take since 6.0 (commit 8c7dcb84e3b7). */
+static bool try_wait(void)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .prog_flags = BPF_F_SLEEPABLE);
+	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "pov_try", "GPL", return_zero, 2, &opts);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 static bool try_kprobe(void)
 {
 	return !access("/sys/bus/event_source/devices/kprobe/type", R_OK);
@@ -114,6 +125,7 @@ void features_probe(struct features *out)
 	out->uprobe_multi = try_uprobe_multi();
 	out->perf_uprobe = !access("/sys/bus/event_source/devices/uprobe/type", R_OK);
 	out->kprobe = try_kprobe();
+	out->wait = try_wait();
 	if (out->fentry)
 		out->image_way = IMAGE_FENTRY;
 	else if (out->kprobe)

@@ -21,6 +21,7 @@ struct features {
 	bool ringbuf;		  /* BPF ring buffer (5.8) */
 	bool cookie;		  /* attach cookies (5.15) */
 	bool ma_write;		  /* tracepoint in the tree that holds the mappings (6.1) */
+	bool wait;		  /* threads can wait in a uprobe for files to be looked at (6.1) */
 	bool switch_state;	  /* sched_switch tells prev_state (5.18) */
 	enum image_way image_way; /* how new code mappings of targets are seen */
 };

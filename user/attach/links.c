@@ -5,64 +5,76 @@
  */
 #include "attach/links.h"
 
-#include <bpf/libbpf.h>
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 
-static void links_add(struct links *links, struct bpf_link *link)
+static void probes_add(struct perf_probe **v, size_t *cnt, size_t *cap,
+		       const struct perf_probe *probe)
 {
-	if (links->cnt == links->cap) {
-		links->cap = links->cap ? 2 * links->cap : 16;
-		links->link = xrealloc(links->link, links->cap * sizeof(*links->link));
+	if (*cnt == *cap) {
+		*cap = *cap ? 2 * *cap : 16;
+		*v = xrealloc(*v, *cap * sizeof(**v));
 	}
-	links->link[links->cnt++] = link;
+	(*v)[(*cnt)++] = *probe;
 }
 
-static struct bpf_link *attach_multi(const struct bpf_program *prog, bool ret, const char *path,
-				     const struct link_site *sites, size_t cnt)
+void links_add(struct links *links, bool ret, const struct perf_probe *probe)
 {
-	LIBBPF_OPTS(bpf_uprobe_multi_opts, opts, .cnt = cnt, .retprobe = ret);
+	if (ret)
+		probes_add(&links->ret, &links->ret_cnt, &links->ret_cap, probe);
+	else
+		probes_add(&links->entry, &links->entry_cnt, &links->entry_cap, probe);
+}
+
+static int attach_multi(int prog_fd, bool ret, const char *path, const struct link_site *sites,
+			size_t cnt, struct perf_probe *out)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .uprobe_multi.path = path,
+		    .uprobe_multi.cnt = cnt,
+		    .uprobe_multi.flags = ret ? BPF_F_UPROBE_MULTI_RETURN : 0);
 	unsigned long *offsets = xcalloc(cnt, sizeof(*offsets));
 	__u64 *cookies = xcalloc(cnt, sizeof(*cookies));
-	struct bpf_link *link;
-	int err;
+	int fd;
 
 	for (size_t i = 0; i < cnt; i++) {
 		offsets[i] = sites[i].offset;
 		cookies[i] = sites[i].cookie;
 	}
-	opts.offsets = offsets;
-	opts.cookies = cookies;
-	link = bpf_program__attach_uprobe_multi(prog, -1, path, NULL, &opts);
-	err = errno;
+	opts.uprobe_multi.offsets = offsets;
+	opts.uprobe_multi.cookies = cookies;
+	fd = bpf_link_create(prog_fd, 0, BPF_TRACE_UPROBE_MULTI, &opts);
 	free(offsets);
 	free(cookies);
-	errno = err;
-	return link;
+	if (fd < 0)
+		return fd;
+	*out = (struct perf_probe){.event_fd = -1, .link_fd = fd};
+	return 0;
 }
 
-/* Entry and return links of cnt sites at once: both or none. */
+/* Return links of cnt sites, then entries, as one: both or none. */
 static int multi_attach(struct links *links, const struct link_programs *p, const char *path,
 			const struct link_site *sites, size_t cnt)
 {
-	struct bpf_link *entry, *ret;
+	struct perf_probe entry, ret = {-1, -1};
 	int err;
 
-	ret = attach_multi(p->ret, true, path, sites, cnt);
-	if (!ret)
-		return -errno;
-	entry = attach_multi(p->entry, false, path, sites, cnt);
-	if (!entry) {
-		err = -errno;
-		bpf_link__destroy(ret);
-		return err;
+	if (p->ret_fd >= 0) {
+		err = attach_multi(p->ret_fd, true, path, sites, cnt, &ret);
+		if (err)
+			return err;
 	}
-	links_add(links, ret);
-	links_add(links, entry);
-	return 0;
+	err = attach_multi(p->entry_fd, false, path, sites, cnt, &entry);
+	if (!err)
+		links_add(links, false, &entry);
+	if (p->ret_fd >= 0 && err)
+		perf_probe_close(&ret);
+	else if (p->ret_fd >= 0)
+		links_add(links, true, &ret);
+	return err;
 }
 
 static size_t multi_attach_all(struct links *links, const struct link_programs *programs,
@@ -85,16 +97,7 @@ static size_t multi_attach_all(struct links *links, const struct link_programs *
 	       multi_attach_all(links, programs, path, sites + half, cnt - half, err);
 }
 
-static void probes_add(struct links *links, const struct perf_probe *probe)
-{
-	if (links->probe_cnt == links->probe_cap) {
-		links->probe_cap = links->probe_cap ? 2 * links->probe_cap : 64;
-		links->probe = xrealloc(links->probe, links->probe_cap * sizeof(*links->probe));
-	}
-	links->probe[links->probe_cnt++] = *probe;
-}
-
-/* Entry and return probe of a site: both or none. */
+/* Return and entry probe of a site: both or none. */
 static int perf_attach(struct links *links, const struct link_programs *p,
 		       const struct perf_probe_kind *kind, const char *path,
 		       const struct link_site *site)
@@ -102,19 +105,20 @@ static int perf_attach(struct links *links, const struct link_programs *p,
 	struct perf_probe ret, entry;
 	int err;
 
-	err = perf_probe_attach(kind, bpf_program__fd(p->ret), true, path, site->offset,
-				site->cookie, &ret);
-	if (err)
-		return err;
-	err = perf_probe_attach(kind, bpf_program__fd(p->entry), false, path, site->offset,
-				site->cookie, &entry);
-	if (err) {
-		perf_probe_close(&ret);
-		return err;
+	if (p->ret_fd >= 0) {
+		err = perf_probe_attach(kind, p->ret_fd, true, path, site->offset, site->cookie,
+					&ret);
+		if (err)
+			return err;
 	}
-	probes_add(links, &ret);
-	probes_add(links, &entry);
-	return 0;
+	err = perf_probe_attach(kind, p->entry_fd, false, path, site->offset, site->cookie, &entry);
+	if (!err)
+		links_add(links, false, &entry);
+	if (p->ret_fd >= 0 && err)
+		perf_probe_close(&ret);
+	else if (p->ret_fd >= 0)
+		links_add(links, true, &ret);
+	return err;
 }
 
 static size_t perf_attach_all(struct links *links, const struct link_programs *programs,
@@ -143,20 +147,27 @@ size_t links_attach(struct links *links, const struct link_programs *programs, c
 		       perf_attach_all(links, programs, path, sites, cnt, err);
 }
 
-void links_release(struct links *links)
+static void probes_close(const struct perf_probe *v, size_t cnt, struct spent *spent)
 {
-	for (size_t i = 0; i < links->cnt; i++)
-		bpf_link__destroy(links->link[i]);
-	for (size_t i = 0; i < links->probe_cnt; i++)
-		perf_probe_close(&links->probe[i]);
-	free(links->link);
-	free(links->probe);
-	memset(links, 0, sizeof(*links));
+	for (size_t i = 0; i < cnt; i++) {
+		if (spent && v[i].event_fd >= 0)
+			spent_add(spent, &v[i], 1);
+		else
+			perf_probe_close(&v[i]);
+	}
 }
 
 void links_leave(struct links *links, struct spent *spent)
 {
-	spent_add(spent, links->probe, links->probe_cnt);
-	links->probe_cnt = 0;
-	links_release(links);
+	/* No entry may be seen whose return is not. */
+	probes_close(links->entry, links->entry_cnt, spent);
+	probes_close(links->ret, links->ret_cnt, spent);
+	free(links->entry);
+	free(links->ret);
+	memset(links, 0, sizeof(*links));
+}
+
+void links_release(struct links *links)
+{
+	links_leave(links, NULL);
 }

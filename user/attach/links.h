@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Attaches the entry and return programs to a set of sites of one file: by two uprobe_multi links, or by
- * two perf-event uprobes a site where the kernel has no such links. A site that cannot be had is told and
- * left out; the others are attached all the same.
+ * two perf-event uprobes a site where the kernel has no such links. A site that cannot be had is marked and
+ * left out; the others are attached all the same. What is attached is a set of descriptors, which may be made in one
+ * process and held by another.
  */
 #ifndef POV_ATTACH_LINKS_H
 #define POV_ATTACH_LINKS_H
@@ -14,9 +15,6 @@
 #include "attach/perf_probe.h"
 #include "attach/spent.h"
 
-struct bpf_link;
-struct bpf_program;
-
 enum link_api { LINK_MULTI, LINK_PERF };
 
 struct link_site {
@@ -26,14 +24,12 @@ struct link_site {
 };
 
 struct links {
-	struct bpf_link **link;
-	size_t cnt, cap;
-	struct perf_probe *probe;
-	size_t probe_cnt, probe_cap;
+	struct perf_probe *entry, *ret; /* event_fd -1: a uprobe_multi link, of many sites */
+	size_t entry_cnt, ret_cnt, entry_cap, ret_cap;
 };
 
 struct link_programs {
-	const struct bpf_program *entry, *ret;
+	int entry_fd, ret_fd; /* ret_fd -1: only at entry */
 	enum link_api api;
 };
 
@@ -43,7 +39,9 @@ struct link_programs {
  */
 size_t links_attach(struct links *links, const struct link_programs *programs, const char *path,
 		    struct link_site *sites, size_t cnt, int *err);
-/* Detaches and forgets all. Slow with many perf-event uprobes: the kernel waits for each. */
+/* Takes over descriptors of one link or one perf-event uprobe (event_fd -1: none). */
+void links_add(struct links *links, bool ret, const struct perf_probe *probe);
+/* Detaches and forgets all, entries first. Slow with many perf-event uprobes: the kernel waits for each. */
 void links_release(struct links *links);
 /* The same, but perf-event uprobes are not waited for: they are handed over to spent. */
 void links_leave(struct links *links, struct spent *spent);

@@ -70,5 +70,6 @@ int perf_probe_attach(const struct perf_probe_kind *kind, int prog_fd, bool ret,
 void perf_probe_close(const struct perf_probe *probe)
 {
 	close(probe->link_fd);
-	close(probe->event_fd);
+	if (probe->event_fd >= 0)
+		close(probe->event_fd);
 }

@@ -16,10 +16,10 @@
 
 #include "base/log.h"
 
-#define FILE_BYTES_MAX (4u << 20) /* environment and command line are cut there */
+#define TEXT_BYTES_MAX (4u << 20) /* environment and command line are cut there */
 
-/* Whole file as text with a terminating NUL; *len without it. The caller frees. NULL if unreadable. */
-static char *read_file(pid_t pid, const char *name, size_t *len)
+/* A file as text with a terminating NUL; *len without it, max at most. The caller frees. NULL if unreadable. */
+static char *read_file(pid_t pid, const char *name, size_t max, size_t *len)
 {
 	char path[64], *buf = NULL;
 	size_t cap = 0, n = 0;
@@ -36,7 +36,7 @@ static char *read_file(pid_t pid, const char *name, size_t *len)
 		got = read(fd, buf + n, cap - n - 1);
 		if (got > 0)
 			n += got;
-	} while (got > 0 && n < FILE_BYTES_MAX);
+	} while (got > 0 && n < max);
 	close(fd);
 	if (got < 0) {
 		free(buf);
@@ -74,7 +74,7 @@ int proc_maps_read(pid_t pid, struct proc_maps *out)
 	char *line, *rest, *text;
 	size_t len, cap = 0;
 
-	text = read_file(pid, "maps", &len);
+	text = read_file(pid, "maps", SIZE_MAX, &len);
 	if (!text)
 		return -errno;
 	memset(out, 0, sizeof(*out));
@@ -103,17 +103,6 @@ const struct proc_map *proc_maps_at(const struct proc_maps *maps, uint64_t addr)
 		if (addr >= maps->map[i].start && addr < maps->map[i].end)
 			return &maps->map[i];
 	return NULL;
-}
-
-int proc_map_open(pid_t pid, const struct proc_map *map)
-{
-	char path[96];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid,
-		 (unsigned long long)map->start, (unsigned long long)map->end);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
 }
 
 static const char *env_get(const char *env, size_t len, const char *name)
@@ -157,7 +146,7 @@ int proc_rank_read(pid_t pid, struct proc_rank *out)
 	size_t len;
 	char *env;
 
-	env = read_file(pid, "environ", &len);
+	env = read_file(pid, "environ", TEXT_BYTES_MAX, &len);
 	if (!env)
 		return -errno;
 	out->rank = out->size = -1;
@@ -188,13 +177,31 @@ int proc_rank_read(pid_t pid, struct proc_rank *out)
 	return 0;
 }
 
+int proc_auxv_get(pid_t pid, uint64_t type, uint64_t *value)
+{
+	uint64_t *v;
+	size_t len;
+	int err = -ENOENT;
+
+	v = (uint64_t *)read_file(pid, "auxv", TEXT_BYTES_MAX, &len);
+	if (!v)
+		return -errno;
+	for (size_t i = 0; (i + 2) * sizeof(*v) <= len && err; i += 2)
+		if (v[i] == type) {
+			*value = v[i + 1];
+			err = 0;
+		}
+	free(v);
+	return err;
+}
+
 pid_t proc_parent(pid_t pid)
 {
 	char *text, *p;
 	size_t len;
 	int parent = 0;
 
-	text = read_file(pid, "stat", &len);
+	text = read_file(pid, "stat", TEXT_BYTES_MAX, &len);
 	if (!text)
 		return 0;
 	p = strrchr(text, ')');
@@ -210,7 +217,7 @@ bool proc_alive(pid_t pid)
 	bool alive;
 	size_t len;
 
-	text = read_file(pid, "stat", &len);
+	text = read_file(pid, "stat", TEXT_BYTES_MAX, &len);
 	if (!text)
 		return false;
 	p = strrchr(text, ')');
@@ -240,7 +247,7 @@ json_t *proc_describe(pid_t pid)
 	json_object_set_new(o, "pid", json_integer(pid));
 	json_object_set_new(o, "ppid", json_integer(proc_parent(pid)));
 	json_object_set_new(o, "exe", text_json(exe));
-	cmd = read_file(pid, "cmdline", &len);
+	cmd = read_file(pid, "cmdline", TEXT_BYTES_MAX, &len);
 	for (char *p = cmd; cmd && p < cmd + len; p += strlen(p) + 1)
 		json_array_append_new(args, text_json(p));
 	free(cmd);

@@ -28,8 +28,8 @@ int proc_maps_read(pid_t pid, struct proc_maps *out);
 void proc_maps_release(struct proc_maps *maps);
 /* The mapping that holds an address, or NULL. */
 const struct proc_map *proc_maps_at(const struct proc_maps *maps, uint64_t addr);
-/* Opens the mapped file itself, even if it was deleted or lies in a container. fd or -errno. */
-int proc_map_open(pid_t pid, const struct proc_map *map);
+/* A value that the kernel gave a program on its way (AT_… of <elf.h>). 0 or -errno. */
+int proc_auxv_get(pid_t pid, uint64_t type, uint64_t *value);
 
 /* Place of a process in its MPI job, from the environment its launcher gave it. */
 struct proc_rank {

@@ -14,7 +14,7 @@ static const char *const miss_names[POV_MISS_CNT] = {
 	[POV_MISS_DEPTH] = "depth",
 	[POV_MISS_THREADS] = "threads",
 	[POV_MISS_NO_ENTRY] = "no_entry",
-	[POV_MISS_SIGNAL] = "signal",
+	[POV_MISS_WAIT] = "wait",
 };
 
 void drops_init(struct drops *d, const volatile uint64_t *counters, uint64_t now_ns)

@@ -1,34 +1,46 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What targets map, and who they are: acts on the kernel half's control events. A file not seen before is
- * looked at while its process is stopped; a process that maps an MPI library is described in the trace.
+ * What targets map and execute, and who they are: acts on the kernel half's control events. Files that nobody has
+ * looked at are given to the helper process, and whoever waits for them goes on when it has answered; a process that
+ * maps an MPI library is described in the trace.
  */
 #ifndef POV_COLLECT_IMAGES_H
 #define POV_COLLECT_IMAGES_H
 
+#include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct images;
 struct kernel;
-struct library_set;
 struct pov_hdr;
 struct trace_writer;
 
-/* Borrows all three. */
-struct images *images_new(struct kernel *k, struct library_set *libs, struct trace_writer *w);
+/* Borrows all three; starts the helper. wanted: by row of the function table. 0 or -errno (printed). */
+int images_new(struct kernel *k, const bool *wanted, struct trace_writer *w, struct images **out);
 void images_free(struct images *im);
 
 /* Acts on one record of the control ring; the record itself is the caller's to store. */
 void images_control(struct images *im, const struct pov_hdr *rec);
+/* Takes in what the helper has found; never waits. */
+void images_poll(struct images *im);
+int images_fd(const struct images *im); /* readable when there is something to take in */
+bool images_settled(const struct images *im); /* nothing asked that is not answered */
+
+/* Has everything looked at that a command will probably load. env: its environment. */
+void images_foresee(struct images *im, char *const *argv, char *const *env);
 /*
- * A process that runs already: looks at all it maps, describes it if it uses MPI, and writes IMAGE records for
- * its mappings. 1 if it uses MPI, 0 if not, -errno.
+ * A process that runs already: has all looked at that it maps, describes it if it uses MPI, and writes IMAGE records for
+ * its mappings. 1 if it uses MPI, 0 if not, -errno. Returns when that is done (bounded by the helper's time limits).
  */
 int images_scan(struct images *im, pid_t pid);
-/* Lets go whatever has been stopped since before a time; never needed, unless a signal was lost. */
-void images_release_old(struct images *im, uint64_t before_ns);
-/* Processes that use an MPI library so far. */
-uint32_t images_rank_count(const struct images *im);
+
+uint32_t images_rank_count(const struct images *im);  /* processes that use an MPI library so far */
+uint32_t images_late_count(const struct images *im);  /* of these: attached to after they had begun to run it */
+uint32_t images_library_count(const struct images *im);
+uint64_t images_probe_count(const struct images *im); /* attached in all libraries */
+/* Detaches all probes, or leaves them to the kernel's spent ones. */
+void images_detach(struct images *im);
 
 #endif

@@ -23,6 +23,7 @@
 #define WAKE_SHARE 8		   /* a ring wakes the collector when 1/8 full */
 #define RINGS_WANTED 32		   /* at most, unless told otherwise */
 #define RING_BYTES (16ull << 20)   /* of each … */
+#define WAIT_NS 3000000000ull	   /* for an answer; the helper has less */
 #define RINGS_BYTES (256ull << 20) /* … and of all together, at most */
 
 static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -146,7 +147,11 @@ static void programs_choose(struct kernel *k, const struct kernel_options *opt)
 	bpf_program__set_autoload(s->progs.image_fentry, k->features.image_way == IMAGE_FENTRY);
 	bpf_program__set_autoload(s->progs.image_kprobe, k->features.image_way == IMAGE_KPROBE);
 	bpf_program__set_autoload(s->progs.image_tree, k->features.image_way == IMAGE_TREE);
+	bpf_program__set_autoload(s->progs.loader_wait, k->features.wait);
+	bpf_program__set_autoload(s->progs.exec_wait, k->features.wait);
 	if (k->programs.api == LINK_MULTI) {
+		bpf_program__set_expected_attach_type(s->progs.loader_wait, BPF_TRACE_UPROBE_MULTI);
+		bpf_program__set_expected_attach_type(s->progs.exec_wait, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.call_entry, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.call_return, BPF_TRACE_UPROBE_MULTI);
 	}
@@ -165,7 +170,7 @@ static void constants_set(struct kernel *k, const struct kernel_options *opt)
 	c->sched_mode = opt->sched;
 	c->all = opt->all;
 	c->perf_links = k->programs.api == LINK_PERF;
-	c->hold = k->features.image_way != IMAGE_NONE;
+	c->wait_ns = WAIT_NS;
 	memcpy((void *)k->skel->rodata->fns, opt->fns, sizeof(*opt->fns) * POV_FUNCS_MAX);
 }
 
@@ -174,11 +179,14 @@ static void maps_take(struct kernel *k)
 	k->control_fd = bpf_map__fd(k->skel->maps.control);
 	k->targets_fd = bpf_map__fd(k->skel->maps.targets);
 	k->files_fd = bpf_map__fd(k->skel->maps.files);
-	k->held_fd = bpf_map__fd(k->skel->maps.held);
+	k->answered_fd = bpf_map__fd(k->skel->maps.answered);
+	k->waiting_fd = bpf_map__fd(k->skel->maps.waiting);
 	k->libs_fd = bpf_map__fd(k->skel->maps.libs);
 	k->counters = (const volatile uint64_t *)k->skel->bss->counters;
-	k->programs.entry = k->skel->progs.call_entry;
-	k->programs.ret = k->skel->progs.call_return;
+	k->programs.entry_fd = bpf_program__fd(k->skel->progs.call_entry);
+	k->programs.ret_fd = bpf_program__fd(k->skel->progs.call_return);
+	k->loader_fd = k->features.wait ? bpf_program__fd(k->skel->progs.loader_wait) : -1;
+	k->exec_fd = k->features.wait ? bpf_program__fd(k->skel->progs.exec_wait) : -1;
 }
 
 int kernel_load(const struct kernel_options *opt, struct kernel *k)
@@ -233,8 +241,8 @@ static int attach_one(struct kernel *k, struct bpf_program *prog)
 		log_error("cannot attach %s: %s", bpf_program__name(prog), strerror(-err));
 		return err;
 	}
-	k->links.link = xrealloc(k->links.link, (k->links.cnt + 1) * sizeof(link));
-	k->links.link[k->links.cnt++] = link;
+	k->link = xrealloc(k->link, (k->link_cnt + 1) * sizeof(link));
+	k->link[k->link_cnt++] = link;
 	return 0;
 }
 
@@ -274,7 +282,11 @@ void kernel_calls_end(struct kernel *k)
 
 void kernel_detach(struct kernel *k)
 {
-	links_release(&k->links);
+	for (size_t i = 0; i < k->link_cnt; i++)
+		bpf_link__destroy(k->link[i]);
+	free(k->link);
+	k->link = NULL;
+	k->link_cnt = 0;
 }
 
 void kernel_release(struct kernel *k)

@@ -14,6 +14,7 @@
 #include "attach/features.h"
 #include "attach/links.h"
 
+struct bpf_link;
 struct povtrace;
 
 struct kernel_options {
@@ -29,12 +30,14 @@ struct kernel_options {
 struct kernel {
 	struct povtrace *skel;
 	struct features features;
-	struct links links; /* all but the libraries' probes */
+	struct bpf_link **link; /* tasks, mappings, scheduler */
+	size_t link_cnt;
 	unsigned int rings; /* CPU-group rings; the rescue ring is number `rings` */
 	unsigned int cpus_per_ring;
 	uint64_t ring_bytes;
 	int ring_fd[POV_RINGS_MAX];
-	int control_fd, targets_fd, files_fd, held_fd, libs_fd;
+	int control_fd, targets_fd, files_fd, answered_fd, waiting_fd, libs_fd;
+	int loader_fd, exec_fd; /* programs by which threads wait; -1: not on this kernel */
 	const volatile uint64_t *counters; /* POV_COUNT_* */
 	struct link_programs programs;	   /* for library probes … */
 	struct spent spent; /* … and what they leave; kernel_release takes care of it */

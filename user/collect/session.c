@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The order matters: kernel half loaded → guard → calibration → child at its gate → trace file → identity
- * and scheduler live → existing tasks and targets → gate open → loop → probes gone → rings empty → open calls →
- * end. Nothing a target does between two steps can fall through.
+ * The order matters: kernel half loaded → calibration → child at its gate → trace file → helper, which looks at what the
+ * command will load → identity and scheduler live → existing tasks and targets → all looked at → gate open → loop →
+ * probes gone → rings empty → open calls → end. Nothing a target does between two steps can fall through.
  */
 #include "collect/session.h"
 
@@ -10,6 +10,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@
 #define POLL_MS 10
 #define SAMPLE_NS 10000000ull	   /* drops and rings are looked at this often */
 #define FLUSH_AGE_NS 1000000000ull /* blocks older than this go to the file */
-#define HOLD_MAX_NS 2000000000ull  /* no process stays stopped for longer */
+#define SETTLE_NS 10000000000ull   /* to look at all that a command will load */
 #define PROGRESS_NS 1000000000ull
 
 /* ---- records ---- */
@@ -64,7 +65,8 @@ static int on_control(void *ctx, void *data, size_t bytes)
 	(void)bytes;
 	if (s->discard)
 		return 0;
-	record_add(s, TRACE_STREAM_TASKS, data);
+	if (((const struct pov_hdr *)data)->kind != POV_KIND_PATH)
+		record_add(s, TRACE_STREAM_TASKS, data);
 	images_control(s->images, data);
 	return 0;
 }
@@ -207,22 +209,13 @@ static int session_load(struct session *s)
 		.cpus_per_ring = o->cpus_per_ring,
 		.fns = s->fns,
 	};
-	struct library_options lo = {
-		.programs = &s->kernel.programs,
-		.wanted = s->wanted,
-		.spent = &s->kernel.spent,
-	};
 	uint32_t pid;
 	int err;
 
 	err = kernel_load(&ko, &s->kernel);
 	if (err)
 		return err;
-	lo.libs_fd = s->kernel.libs_fd;
-	s->libs = library_set_new(&lo);
-	err = guard_start(s->kernel.held_fd, &s->guard);
-	if (!err)
-		err = rings_open(s);
+	err = rings_open(s);
 	if (err)
 		return err;
 	calibrate_run(&s->kernel, &s->cost, &pid);
@@ -233,34 +226,43 @@ static int session_load(struct session *s)
 	return 0;
 }
 
-static bool any_held(const struct session *s)
+/* Moves what is in the rings, and what the helper has found; waits up to POLL_MS for either. 0 or -errno. */
+static int rings_poll(struct session *s)
 {
-	uint32_t pid;
+	struct pollfd p[] = {{.fd = ring_buffer__epoll_fd(s->rings), .events = POLLIN},
+			     {.fd = images_fd(s->images), .events = POLLIN}};
+	int n = 0;
 
-	return !bpf_map_get_next_key(s->kernel.held_fd, NULL, &pid);
+	if (poll(p, 2, POLL_MS) > 0 && p[0].revents)
+		n = ring_buffer__poll(s->rings, 0);
+	images_poll(s->images);
+	return n < 0 && n != -EINTR ? n : 0;
 }
 
 /*
- * Says that processes that ran already are being recorded. Scripts wait for this line, so what was mapped or
- * stopped while probes were attached is dealt with first.
+ * Until all that has been asked is answered, or it takes too long: what is not looked at by then is looked at when it is
+ * mapped. The rings are emptied meanwhile.
  */
-static void say_live(struct session *s)
+static void session_settle(struct session *s, const volatile int *stop)
 {
-	uint64_t until_ns = kernel_now_ns() + HOLD_MAX_NS;
-	uint32_t n;
-	size_t libs;
+	uint64_t until_ns = kernel_now_ns() + SETTLE_NS;
 
-	do
-		ring_buffer__poll(s->rings, POLL_MS);
-	while (any_held(s) && kernel_now_ns() < until_ns);
-	n = images_rank_count(s->images);
-	libs = library_set_count(s->libs);
-	log_info("recording %u MPI process%s (%zu MPI librar%s, %zu probes); Ctrl-C ends", n,
-		 n == 1 ? "" : "es", libs, libs == 1 ? "y" : "ies",
-		 library_set_probe_count(s->libs));
+	do {
+		rings_poll(s);
+	} while (!images_settled(s->images) && !*stop && kernel_now_ns() < until_ns);
 }
 
-static int session_start(struct session *s)
+/* Says that processes that ran already are being recorded. Scripts wait for this line. */
+static void say_live(const struct session *s)
+{
+	uint32_t n = images_rank_count(s->images), libs = images_library_count(s->images);
+
+	log_info("recording %u MPI process%s (%u MPI librar%s, %" PRIu64 " probes); Ctrl-C ends", n,
+		 n == 1 ? "" : "es", libs, libs == 1 ? "y" : "ies",
+		 images_probe_count(s->images));
+}
+
+static int session_start(struct session *s, const volatile int *stop)
 {
 	struct trace_writer_options wo = {
 		.max_bytes = s->opt->max_bytes,
@@ -272,15 +274,20 @@ static int session_start(struct session *s)
 	err = trace_writer_open(s->opt->path, &wo, &s->writer);
 	if (err)
 		return err;
-	s->images = images_new(&s->kernel, s->libs, s->writer);
+	err = images_new(&s->kernel, s->wanted, s->writer, &s->images);
+	if (err)
+		return err;
 	s->start_ns = kernel_now_ns();
 	drops_init(&s->drops, s->kernel.counters, s->start_ns);
 	session_meta_begin(s);
+	images_foresee(s->images, s->opt->command, environ);
 	err = kernel_attach(&s->kernel);
 	if (!err && s->opt->sched != POV_SCHED_OFF)
 		err = kernel_snapshot(&s->kernel, on_snapshot, s);
 	if (!err)
 		err = targets_find(s);
+	if (!err)
+		session_settle(s, stop);
 	if (!err && (s->opt->pid_cnt || s->opt->all))
 		say_live(s);
 	if (!err && s->launch.pid)
@@ -338,7 +345,6 @@ static void session_sample(struct session *s, uint64_t now)
 	ring_buffer__consume(s->rings);
 	drops_sample(&s->drops, s->kernel.rings, s->writer, now);
 	trace_writer_flush(s->writer, now - FLUSH_AGE_NS);
-	images_release_old(s->images, now - HOLD_MAX_NS);
 }
 
 static int session_loop(struct session *s, const volatile int *stop)
@@ -347,8 +353,8 @@ static int session_loop(struct session *s, const volatile int *stop)
 	int n;
 
 	for (;;) {
-		n = ring_buffer__poll(s->rings, POLL_MS);
-		if (n < 0 && n != -EINTR) {
+		n = rings_poll(s);
+		if (n) {
 			log_error("rings: %s", strerror(-n));
 			s->res->reason = "ring error";
 			return n;
@@ -376,7 +382,7 @@ static void session_end(struct session *s)
 	if (s->opt->progress && s->shown_ns)
 		progress_show(s, kernel_now_ns(), true);
 	kernel_calls_end(&s->kernel);
-	library_set_detach(s->libs);
+	images_detach(s->images);
 	s->end_ns = kernel_now_ns();
 	kernel_detach(&s->kernel);
 	ring_buffer__consume(s->rings);
@@ -407,9 +413,7 @@ static void session_release(struct session *s)
 {
 	launch_cancel(&s->launch);
 	ring_buffer__free(s->rings);
-	guard_stop(&s->guard);
 	images_free(s->images);
-	library_set_free(s->libs);
 	kernel_release(&s->kernel);
 	free(s->fns);
 	free(s->wanted);
@@ -444,7 +448,7 @@ int session_run(const struct session_options *opt, const volatile int *stop,
 	if (!err && opt->command)
 		err = launch_start(opt->command, opt->user, &s->launch);
 	if (!err)
-		err = session_start(s);
+		err = session_start(s, stop);
 	if (!err)
 		err = session_loop(s, stop);
 	if (s->images)

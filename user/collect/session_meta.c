@@ -122,12 +122,15 @@ void session_meta_end(struct session *s)
 	json_object_set_new(o, "drops", drops_json(&s->drops, s->kernel.rings));
 	json_object_set_new(o, "misses", drops_misses_json(&s->drops));
 	json_object_set_new(o, "stats",
-			    json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "calls",
+			    json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "calls",
 				      (json_int_t)t->calls, "polls", (json_int_t)t->polls, "spins",
 				      (json_int_t)t->spins, "switches", (json_int_t)t->switches,
 				      "rescued",
 				      (json_int_t)drops_stat(&s->drops, POV_STAT_RESCUED), "folded",
-				      (json_int_t)drops_stat(&s->drops, POV_STAT_FOLDED), "holds",
-				      (json_int_t)drops_stat(&s->drops, POV_STAT_HOLDS)));
+				      (json_int_t)drops_stat(&s->drops, POV_STAT_FOLDED),
+				      "questions",
+				      (json_int_t)drops_stat(&s->drops, POV_STAT_QUESTIONS),
+				      "wait_ns",
+				      (json_int_t)drops_stat(&s->drops, POV_STAT_WAIT_NS)));
 	meta(s, o);
 }

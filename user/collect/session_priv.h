@@ -7,9 +7,7 @@
 #define POV_COLLECT_SESSION_PRIV_H
 
 #include "abi/event.h"
-#include "attach/guard.h"
 #include "attach/launch.h"
-#include "attach/library.h"
 #include "collect/calibrate.h"
 #include "collect/drops.h"
 #include "collect/images.h"
@@ -30,12 +28,10 @@ struct session {
 	struct kernel kernel;
 	struct pov_fn *fns;
 	bool *wanted;
-	struct library_set *libs;
 	struct images *images;
 	struct trace_writer *writer;
 	struct ring_buffer *rings;
 	struct ring_ctx ring_ctx[POV_RINGS_MAX + 1];
-	struct guard guard;
 	struct launch launch;
 	struct drops drops;
 	struct probe_cost cost;

@@ -249,17 +249,35 @@ static void dynamic_names(struct elf_file *f, const Elf64_Dyn *dyn, size_t cnt)
 {
 	f->needed = xcalloc(cnt + 1, sizeof(*f->needed));
 	for (size_t i = 0; i < cnt && dyn[i].d_tag != DT_NULL; i++) {
+		char **one = dyn[i].d_tag == DT_SONAME	? &f->soname :
+			     dyn[i].d_tag == DT_RUNPATH ? &f->runpath :
+			     dyn[i].d_tag == DT_RPATH	? &f->rpath :
+							  NULL;
 		char *s;
 
-		if (dyn[i].d_tag != DT_NEEDED && (dyn[i].d_tag != DT_SONAME || f->soname))
+		if (dyn[i].d_tag != DT_NEEDED && (!one || *one))
 			continue;
 		s = dynamic_string(f, dyn[i].d_un.d_val);
-		if (!s)
-			continue;
-		if (dyn[i].d_tag == DT_SONAME)
-			f->soname = s;
-		else
+		if (s && one)
+			*one = s;
+		else if (s)
 			f->needed[f->needed_cnt++] = s;
+	}
+}
+
+static void interpreter_read(struct elf_file *f, size_t phnum)
+{
+	char buf[ELF_NAME_BYTES_MAX];
+	GElf_Phdr p;
+
+	for (size_t i = 0; i < phnum; i++) {
+		if (!gelf_getphdr(f->elf, (int)i, &p) || p.p_type != PT_INTERP ||
+		    p.p_filesz > sizeof(buf))
+			continue;
+		if (elf_file_read_offset(f, p.p_offset, buf, p.p_filesz) == (long)p.p_filesz &&
+		    memchr(buf, 0, p.p_filesz))
+			f->interpreter = xstrdup(buf);
+		return;
 	}
 }
 
@@ -329,6 +347,7 @@ int elf_file_open_fd(int fd, struct elf_file **out)
 	segments_read(f, phnum);
 	notes_read(f, phnum);
 	dynamic_read(f, phnum);
+	interpreter_read(f, phnum);
 	f->has_symtab = symtab_present(f->elf);
 	*out = f;
 	return 0;
@@ -359,6 +378,9 @@ void elf_file_close(struct elf_file *f)
 		free(f->needed[i]);
 	free(f->needed);
 	free(f->soname);
+	free(f->runpath);
+	free(f->rpath);
+	free(f->interpreter);
 	free(f->seg);
 	elf_end(f->elf);
 	if (f->fd >= 0)
@@ -385,4 +407,28 @@ size_t elf_file_needed(const struct elf_file *f, const char *const **names)
 {
 	*names = (const char *const *)f->needed;
 	return f->needed_cnt;
+}
+
+const char *elf_file_runpath(const struct elf_file *f)
+{
+	return f->runpath ? f->runpath : f->rpath ? f->rpath : "";
+}
+
+const char *elf_file_interpreter(const struct elf_file *f)
+{
+	return f->interpreter ? f->interpreter : "";
+}
+
+bool elf_file_exec_segment(const struct elf_file *f, size_t i, uint64_t *offset, uint64_t *addr,
+			   uint64_t *bytes)
+{
+	for (size_t at = 0; at < f->seg_cnt; at++) {
+		if (!f->seg[at].exec || i--)
+			continue;
+		*offset = f->seg[at].offset;
+		*addr = f->seg[at].addr;
+		*bytes = f->seg[at].file_bytes;
+		return true;
+	}
+	return false;
 }

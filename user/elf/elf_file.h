@@ -34,6 +34,11 @@ bool elf_file_is_dynamic(const struct elf_file *f);			     /* has .dynsym */
 const char *elf_file_build_id(const struct elf_file *f);		     /* hex, "" if none */
 const char *elf_file_soname(const struct elf_file *f);			     /* "" if none */
 size_t elf_file_needed(const struct elf_file *f, const char *const **names); /* DT_NEEDED */
+const char *elf_file_runpath(const struct elf_file *f); /* DT_RUNPATH, else DT_RPATH; "" if none */
+const char *elf_file_interpreter(const struct elf_file *f); /* PT_INTERP; "" if none */
+/* The i-th executable PT_LOAD; false behind the last one. */
+bool elf_file_exec_segment(const struct elf_file *f, size_t i, uint64_t *offset, uint64_t *addr,
+			   uint64_t *bytes);
 
 /*
  * Defined symbols of .dynsym, and of .symtab where there is one (static executables), sorted by name.
@@ -50,6 +55,8 @@ const struct elf_symbol *elf_file_symbol_from(const struct elf_file *f, uint64_t
  * loaded. Only where the file has a .symtab besides (not stripped) may that have to be read too.
  */
 bool elf_file_defines(const struct elf_file *f, const char *name);
+/* The same of exported symbols only, so that it is quick on every file; false also if the hash tables do not tell. */
+bool elf_file_exports(const struct elf_file *f, const char *name);
 /*
  * The functions to probe for the C entry of an MPI function, given as "MPI_Send": MPI_Send and PMPI_Send
  * if they differ, else one of them; MPI_Send is left out where it is only a jump to PMPI_Send. Returns how many

@@ -45,7 +45,7 @@ struct elf_file {
 	uint64_t bytes;
 	struct elf_segment *seg;
 	size_t seg_cnt;
-	char *soname;
+	char *soname, *runpath, *rpath, *interpreter;
 	char build_id[129];
 	char **needed;
 	size_t needed_cnt;

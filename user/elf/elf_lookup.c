@@ -106,18 +106,32 @@ static int sysv_hash_look(const struct elf_file *f, const char *name)
 	return -1;
 }
 
-bool elf_file_defines(const struct elf_file *f, const char *name)
+/* 1 exported, 0 not, -1 the file's hash tables do not tell. */
+static int exported(const struct elf_file *f, const char *name)
 {
-	struct elf_index *ix = f->index;
 	int found = f->dynamic ? -1 : 0;
-	GElf_Shdr sh;
 
-	if (ix->symbols_loaded)
-		return elf_file_find(f, name);
 	if (f->dyn_symtab && f->dyn_strtab && f->dyn_gnu_hash)
 		found = gnu_hash_look(f, name);
 	if (found < 0 && f->dyn_symtab && f->dyn_strtab && f->dyn_hash)
 		found = sysv_hash_look(f, name);
+	return found;
+}
+
+bool elf_file_exports(const struct elf_file *f, const char *name)
+{
+	return exported(f, name) > 0;
+}
+
+bool elf_file_defines(const struct elf_file *f, const char *name)
+{
+	struct elf_index *ix = f->index;
+	GElf_Shdr sh;
+	int found;
+
+	if (ix->symbols_loaded)
+		return elf_file_find(f, name);
+	found = exported(f, name);
 	if (found > 0)
 		return true;
 	if (found == 0) {

@@ -95,7 +95,7 @@ const struct text_kind text_kinds[] = {
 	 MEMBERS(M(pov_image, tgid, "tgid", TEXT_DEC), M(pov_image, dev, "dev", TEXT_HEX),
 		 M(pov_image, ino, "ino", TEXT_DEC), M(pov_image, start, "start", TEXT_HEX),
 		 M(pov_image, len, "len", TEXT_HEX), M(pov_image, off, "off", TEXT_HEX)),
-	 FLAGS({"held", POV_IMAGE_HELD})},
+	 FLAGS({"new", POV_IMAGE_NEW})},
 	{POV_KIND_CALLER, "caller", sizeof(struct pov_caller),
 	 MEMBERS(M(pov_caller, tgid, "tgid", TEXT_DEC)), NO_FLAGS},
 	{POV_KIND_LOST, "lost", sizeof(struct pov_lost),
@@ -183,6 +183,8 @@ bool trace_record_ok(const struct pov_hdr *rec)
 		break;
 	case POV_KIND_LOST:
 		need = sizeof(struct pov_lost);
+		break;
+	case POV_KIND_PATH:
 		break;
 	}
 	return rec->size >= need;

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * What code the targets map, and how they wait for it to be looked at. No process is ever stopped: a thread that
+ * maps a file nobody has looked at goes on, and waits inside the kernel, in a probe of the dynamic loader, before the
+ * first instruction of what was mapped runs. Files about to be executed are waited for in libc's execve. What these
+ * probes do not see (static programs run by static programs, an unknown loader) is attached to late, and said so.
+ */
+#include "core.bpf.h"
+
+#define VM_EXEC 0x4
+#define PAGE_SHIFT 12
+#define WAIT_ROUNDS (1 << 23) /* more than fit into cfg.wait_ns; bpf_loop's own limit */
+
+/* Files that the collector has looked at: enum pov_file_state. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, FILES_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct pov_file_key);
+	__type(value, u32);
+} files SEC(".maps");
+
+/*
+ * Questions to the collector: process → time of its last one, and time of the last one that has been answered. A map
+ * each for the side that writes it, so that no answer can hide a question.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, PROCESSES_MAX);
+	__type(key, u32);
+	__type(value, u64);
+} asked SEC(".maps"), answered SEC(".maps");
+
+/* Processes whose loader runs our probe: what it maps is waited for. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, PROCESSES_MAX);
+	__type(key, u32);
+	__type(value, u32);
+} waiting SEC(".maps");
+
+/* A file's time of change under its names: before 6.6, from 6.6, and from 6.11 on (commits 13bc24457850, 3aa63a569c64). */
+struct inode___ctime {
+	struct timespec64 i_ctime;
+} __attribute__((preserve_access_index));
+struct inode___ctime_private {
+	struct timespec64 __i_ctime;
+} __attribute__((preserve_access_index));
+struct inode___ctime_parts {
+	time64_t i_ctime_sec;
+	u32 i_ctime_nsec;
+} __attribute__((preserve_access_index));
+
+#define CTIME_QUERIED (1u << 31) /* of i_ctime_nsec since 6.13 (commit 4e40eff0b573) */
+
+static __always_inline u64 file_stamp(struct inode *inode)
+{
+	struct inode___ctime_parts *parts = (void *)inode;
+	struct inode___ctime_private *private = (void *)inode;
+	struct inode___ctime *old = (void *)inode;
+	u64 sec, nsec;
+
+	if (bpf_core_field_exists(parts->i_ctime_sec)) {
+		sec = BPF_CORE_READ(parts, i_ctime_sec);
+		nsec = BPF_CORE_READ(parts, i_ctime_nsec) & ~CTIME_QUERIED;
+	} else if (bpf_core_field_exists(private->__i_ctime)) {
+		sec = BPF_CORE_READ(private, __i_ctime.tv_sec);
+		nsec = BPF_CORE_READ(private, __i_ctime.tv_nsec);
+	} else {
+		sec = BPF_CORE_READ(old, i_ctime.tv_sec);
+		nsec = BPF_CORE_READ(old, i_ctime.tv_nsec);
+	}
+	return POV_FILE_STAMP(sec, nsec, BPF_CORE_READ(inode, i_size));
+}
+
+/* ---- questions ---- */
+
+static __always_inline void ask(u32 tgid, u64 now)
+{
+	bpf_map_update_elem(&asked, &tgid, &now, BPF_ANY);
+	count(POV_COUNT_STAT(POV_STAT_QUESTIONS));
+}
+
+/* Nobody will hear of it. */
+static __always_inline void ask_in_vain(u32 tgid, u64 now)
+{
+	bpf_map_update_elem(&answered, &tgid, &now, BPF_ANY);
+	count(POV_COUNT_MISS(POV_MISS_WAIT));
+}
+
+static __always_inline bool is_answered(u32 tgid)
+{
+	u64 *a = bpf_map_lookup_elem(&answered, &tgid), *q = bpf_map_lookup_elem(&asked, &tgid);
+
+	return !q || (a && *a >= *q);
+}
+
+struct wait {
+	u64 until_ns, sp;
+	u32 tgid;
+	u32 over;
+};
+
+/*
+ * One look. Reading a byte of its own stack the long way lets other threads run where the kernel is not preempted by
+ * itself (__get_user_pages calls cond_resched), and fails when the thread has been killed.
+ */
+static long wait_round(u32 i, struct wait *w)
+{
+	char byte;
+
+	if (is_answered(w->tgid) || bpf_ktime_get_ns() > w->until_ns)
+		return 1;
+	return bpf_copy_from_user_task(&byte, 1, (void *)w->sp, bpf_get_current_task_btf(), 0) != 0;
+}
+
+static __always_inline void wait_for_answer(u32 tgid, u64 sp)
+{
+	u64 begin = bpf_ktime_get_ns();
+	struct wait w = {.until_ns = begin + cfg.wait_ns, .sp = sp, .tgid = tgid};
+
+	bpf_loop(WAIT_ROUNDS, wait_round, &w, 0);
+	if (!is_answered(tgid))
+		count(POV_COUNT_MISS(POV_MISS_WAIT));
+	__sync_fetch_and_add(&counters[POV_COUNT_STAT(POV_STAT_WAIT_NS)],
+			     bpf_ktime_get_ns() - begin);
+}
+
+/* _dl_debug_state of a dynamic loader: nothing of what it has mapped by now has run yet. */
+SEC("?uprobe.s")
+int loader_wait(struct pt_regs *ctx)
+{
+	u32 tgid = bpf_get_current_pid_tgid() >> 32, one = 1;
+
+	if (!is_target(tgid))
+		return 0;
+	if (!bpf_map_lookup_elem(&waiting, &tgid))
+		bpf_map_update_elem(&waiting, &tgid, &one, BPF_ANY);
+	if (!is_answered(tgid))
+		wait_for_answer(tgid, PT_REGS_SP(ctx));
+	return 0;
+}
+
+/* execve(path, …) of a C library. */
+SEC("?uprobe.s")
+int exec_wait(struct pt_regs *ctx)
+{
+	u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
+	const void *path = (const void *)PT_REGS_PARM1(ctx);
+	struct pov_path *r;
+	char byte;
+
+	if (!is_target(id >> 32) || bpf_copy_from_user(&byte, 1, path))
+		return 0;
+	r = bpf_ringbuf_reserve(&control, sizeof(*r), 0);
+	if (!r) {
+		count(POV_COUNT_MISS(POV_MISS_WAIT));
+		return 0;
+	}
+	hdr_init(&r->hdr, POV_KIND_PATH, sizeof(*r), id, now);
+	r->tgid = id >> 32;
+	r->pad = 0;
+	if (bpf_probe_read_user_str(r->path, sizeof(r->path), path) <= 0) {
+		bpf_ringbuf_discard(r, 0);
+		return 0;
+	}
+	ask(id >> 32, now);
+	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
+	wait_for_answer(id >> 32, PT_REGS_SP(ctx));
+	return 0;
+}
+
+/* ---- mappings ---- */
+
+static __always_inline int on_map(struct vm_area_struct *vma)
+{
+	u64 id = bpf_get_current_pid_tgid();
+	struct file *file = BPF_CORE_READ(vma, vm_file);
+	struct pov_file_key key = {};
+	struct pov_image r = {};
+	u32 tgid = id >> 32;
+	struct inode *inode;
+
+	if (!file || !(BPF_CORE_READ(vma, vm_flags) & VM_EXEC))
+		return 0;
+	inode = BPF_CORE_READ(file, f_inode);
+	key.ino = BPF_CORE_READ(inode, i_ino);
+	key.dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	key.stamp = file_stamp(inode);
+	hdr_init(&r.hdr, POV_KIND_IMAGE, sizeof(r), id, bpf_ktime_get_ns());
+	r.tgid = tgid;
+	r.dev = key.dev;
+	r.ino = key.ino;
+	r.stamp = key.stamp;
+	r.start = BPF_CORE_READ(vma, vm_start);
+	r.len = BPF_CORE_READ(vma, vm_end) - r.start;
+	r.off = BPF_CORE_READ(vma, vm_pgoff) << PAGE_SHIFT;
+	if (!bpf_map_lookup_elem(&files, &key)) {
+		r.hdr.flags |= POV_IMAGE_NEW;
+		ask(tgid, r.hdr.ts_ns);
+	}
+	if (emit_control(&r, sizeof(r)) && r.hdr.flags)
+		ask_in_vain(tgid, r.hdr.ts_ns);
+	return 0;
+}
+
+static __always_inline int on_any_map(struct vm_area_struct *vma)
+{
+	return is_target(bpf_get_current_pid_tgid() >> 32) ? on_map(vma) : 0;
+}
+
+/*
+ * Where code mappings are seen, by what the kernel allows: fentry or a kprobe on the function that every
+ * new mapping goes through, exec's included; else where the mapping is stored into its process's tree. (The
+ * exit of mmap would do as well, but return probes are system calls since 6.11: to trace those doubles
+ * their cost.)
+ */
+SEC("?fentry/perf_event_mmap")
+int BPF_PROG(image_fentry, struct vm_area_struct *vma)
+{
+	return on_any_map(vma);
+}
+
+SEC("?kprobe/perf_event_mmap")
+int BPF_KPROBE(image_kprobe, struct vm_area_struct *vma)
+{
+	return on_any_map(vma);
+}
+
+SEC("?tp_btf/ma_write")
+int BPF_PROG(image_tree, const char *fn, struct ma_state *mas, unsigned long piv, void *val)
+{
+	struct task_struct *self = (struct task_struct *)bpf_get_current_task();
+	struct mm_struct *mm;
+
+	if (!val || !is_target(bpf_get_current_pid_tgid() >> 32))
+		return 0;
+	mm = BPF_CORE_READ(self, mm);
+	if (!mm || BPF_CORE_READ(mas, tree) != &mm->mm_mt)
+		return 0;
+	return on_map(val);
+}
+
+/* ---- processes ---- */
+
+__noinline int image_fork(u32 parent, u32 child)
+{
+	u32 one = 1;
+
+	if (bpf_map_lookup_elem(&waiting, &parent))
+		bpf_map_update_elem(&waiting, &child, &one, BPF_ANY);
+	return 0;
+}
+
+__noinline int image_exec(u32 tgid)
+{
+	return bpf_map_delete_elem(&waiting, &tgid);
+}
+
+__noinline int image_exit(u32 tgid)
+{
+	bpf_map_delete_elem(&waiting, &tgid);
+	bpf_map_delete_elem(&asked, &tgid);
+	bpf_map_delete_elem(&answered, &tgid);
+	return 0;
+}
+
+char LICENSE[] __weak SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The code files that have been looked at, and the MPI libraries among them. A file is known by its device, number and
+ * stamp, as the kernel half sees them and as stat tells them; where these differ (btrfs, overlayfs), it is known by both.
+ */
+#ifndef POV_ATTACH_CODE_FILE_H
+#define POV_ATTACH_CODE_FILE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "attach/links.h"
+#include "base/map.h"
+
+struct code_id {
+	uint64_t dev; /* major << 20 | minor */
+	uint64_t ino, stamp;
+};
+
+struct library {
+	uint16_t id; /* in cookies and in the trace */
+	uid_t owner; /* of the file */
+	struct links links;
+	size_t attached;  /* probes */
+	json_t *copies;	  /* predefined objects that programs may hold instead of it: [[name, symbol]] */
+};
+
+struct code_file {
+	struct code_id id; /* by stat */
+	char *path;	   /* as the first process that used it saw it */
+	char *build_id;	   /* "" if none */
+	int error;	   /* 0, or why it could not be looked at (-errno) */
+	bool is_program;   /* a loader runs before it */
+	bool is_loader;	   /* our probe in it makes processes wait for what they map */
+	struct code_id described; /* the id under which the trace knows it; zero: not yet */
+	json_t *segments;  /* executable: [[offset, address, bytes]] */
+	struct library *lib; /* NULL: nothing to trace in it */
+};
+
+struct code_files {
+	struct map by_id; /* hash of a code_id → chain of keys */
+	struct map owned; /* pointer → file, each once */
+	size_t file_cnt;
+	struct library **lib; /* by id */
+	size_t lib_cnt;
+};
+
+/* What stat tells of a file. */
+struct code_id code_id_of(const struct stat *st);
+bool code_id_equal(const struct code_id *a, const struct code_id *b);
+
+struct code_file *code_files_find(const struct code_files *files, const struct code_id *id);
+/* Makes a file known by an id, too. The table owns it from its first name on. */
+void code_files_add(struct code_files *files, const struct code_id *id, struct code_file *file);
+/* Appends a library, whose id is then lib_cnt - 1. */
+void code_files_add_library(struct code_files *files, struct library *lib);
+/* Whether another library of that owner may be added: one user cannot use up the table. */
+bool code_files_have_room(const struct code_files *files, uid_t owner);
+void code_files_release(struct code_files *files);
+
+/* Run-time address − address in the file, given an executable mapping of it. 0 or -ENXIO. */
+int code_file_bias(const struct code_file *file, uint64_t start, uint64_t off, uint64_t *bias);
+
+#endif

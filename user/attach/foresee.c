@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Follows names as execvp, the shell and ld.so would, as far as can be told without running anything. */
+#include "attach/foresee.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "attach/inspect.h"
+#include "attach/ld_cache.h"
+#include "base/log.h"
+
+#define FILES_MAX 1024
+#define WORDS_MAX 400 /* of one script or command string */
+#define SCRIPT_BYTES 32768
+#define DEPTH_MAX 3 /* scripts that name scripts */
+
+/* Characters between the words of a shell's input, as far as a file name seldom has them. */
+static const char word_ends[] = " \t\r\n;|&()<>\"'`{}[]=:,";
+
+struct foresight {
+	void *ctx;
+	const char *path, *library_path, *cwd;
+	struct ld_cache cache;
+	unsigned int files;
+};
+
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+static void file_follow(struct foresight *f, const char *path, int depth);
+
+/* ---- libraries ---- */
+
+/* The first file of that name in a list of directories, visited; $ORIGIN is the directory of the file that needs it. */
+static bool needed_in(struct foresight *f, const char *dirs, const char *origin, const char *name)
+{
+	char path[PATH_MAX], *list = xstrdup(dirs ? dirs : ""), *rest = list, *dir;
+	bool found = false;
+
+	while (!found && (dir = strsep(&rest, ":"))) {
+		const char *tail = !strncmp(dir, "$ORIGIN", 7)	 ? dir + 7 :
+				   !strncmp(dir, "${ORIGIN}", 9) ? dir + 9 :
+								   NULL;
+
+		if (!*dir)
+			continue;
+		snprintf(path, sizeof(path), "%s%s/%s", tail ? origin : "", tail ? tail : dir, name);
+		found = is_file(path);
+	}
+	free(list);
+	if (found)
+		file_follow(f, path, DEPTH_MAX);
+	return found;
+}
+
+static void needed_follow(struct foresight *f, const struct inspected *in, const char *origin,
+			  const char *name)
+{
+	static const char standard[] = "/lib64:/usr/lib64:/lib:/usr/lib";
+	const char *path;
+
+	if (strchr(name, '/')) {
+		file_follow(f, name, DEPTH_MAX);
+		return;
+	}
+	if (needed_in(f, f->library_path, origin, name) || needed_in(f, in->runpath, origin, name))
+		return;
+	/* One name may stand for files of several machines; those that are not ours are plain. */
+	for (size_t i = 0; (path = ld_cache_find(&f->cache, name, i)); i++)
+		file_follow(f, path, DEPTH_MAX);
+	if (!ld_cache_find(&f->cache, name, 0))
+		needed_in(f, standard, origin, name);
+}
+
+static void libraries_follow(struct foresight *f, const struct inspected *in, const char *path)
+{
+	char real[PATH_MAX], *slash;
+	json_t *name;
+	size_t i;
+
+	if (!in->needed || !realpath(path, real))
+		return;
+	slash = strrchr(real, '/');
+	*slash = '\0';
+	json_array_foreach(in->needed, i, name)
+		needed_follow(f, in, real, json_string_value(name));
+}
+
+/* ---- words ---- */
+
+static void word_follow(struct foresight *f, const char *word, int depth)
+{
+	char path[PATH_MAX], *dirs, *rest, *dir;
+
+	if (!*word || *word == '-')
+		return;
+	snprintf(path, sizeof(path), "%s%s%s", *word == '/' ? "" : f->cwd, *word == '/' ? "" : "/",
+		 word);
+	if (is_file(path))
+		file_follow(f, path, depth);
+	if (strchr(word, '/'))
+		return;
+	dirs = rest = xstrdup(f->path);
+	while ((dir = strsep(&rest, ":"))) {
+		snprintf(path, sizeof(path), "%s/%s", *dir ? dir : f->cwd, word);
+		if (!access(path, X_OK) && is_file(path)) {
+			file_follow(f, path, depth);
+			break;
+		}
+	}
+	free(dirs);
+}
+
+/* All words of a text; changes it. */
+static void words_follow(struct foresight *f, char *text, int depth)
+{
+	unsigned int n = 0;
+	char *word, *rest;
+
+	for (word = strtok_r(text, word_ends, &rest); word && n < WORDS_MAX;
+	     word = strtok_r(NULL, word_ends, &rest), n++)
+		word_follow(f, word, depth);
+}
+
+static void script_follow(struct foresight *f, const char *path, int depth)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char *text;
+	ssize_t n;
+
+	if (fd < 0)
+		return;
+	text = xmalloc(SCRIPT_BYTES);
+	n = read(fd, text, SCRIPT_BYTES - 1);
+	close(fd);
+	if (n > 0 && !memchr(text, 0, (size_t)n)) {
+		text[n] = '\0';
+		words_follow(f, text, depth);
+	}
+	free(text);
+}
+
+static void file_follow(struct foresight *f, const char *path, int depth)
+{
+	struct inspected in;
+
+	if (f->files++ >= FILES_MAX)
+		return;
+	if (!foresee_visit(f->ctx, path, &in)) {
+		if (in.interpreter[0])
+			file_follow(f, in.interpreter, DEPTH_MAX);
+		if (in.is_script && depth < DEPTH_MAX)
+			script_follow(f, path, depth + 1);
+		libraries_follow(f, &in, path);
+	}
+	inspected_release(&in);
+}
+
+/* ---- */
+
+static const char *text_of(const json_t *o, const char *name, const char *otherwise)
+{
+	const char *s = json_string_value(json_object_get(o, name));
+
+	return s ? s : otherwise;
+}
+
+void foresee_command(const json_t *command, void *ctx)
+{
+	const json_t *env = json_object_get(command, "env");
+	struct foresight f = {
+		.ctx = ctx,
+		.path = text_of(env, "PATH", "/usr/local/bin:/usr/bin:/bin"),
+		.library_path = text_of(env, "LD_LIBRARY_PATH", ""),
+		.cwd = text_of(command, "cwd", "/"),
+	};
+	char *text;
+	json_t *word;
+	size_t i;
+
+	ld_cache_open("/etc/ld.so.cache", &f.cache);
+	json_array_foreach(json_object_get(command, "argv"), i, word) {
+		text = xstrdup(json_string_value(word) ?: "");
+		word_follow(&f, text, 0);
+		words_follow(&f, text, 0); /* --option=file, or what a shell is given */
+		free(text);
+	}
+	text = xstrdup(text_of(env, "LD_PRELOAD", ""));
+	words_follow(&f, text, 0);
+	free(text);
+	ld_cache_close(&f.cache);
+}

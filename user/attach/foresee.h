@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What a command will probably load: every file that its words name, directly or by PATH, what these need by the rules
+ * of the dynamic linker (ld.so(8)), and, of scripts and shell command strings, the same of the words in them. It only
+ * saves time: what is not foreseen is waited for when it is mapped (bpf/image.bpf.c), and a file looked at in vain costs
+ * some microseconds.
+ */
+#ifndef POV_ATTACH_FORESEE_H
+#define POV_ATTACH_FORESEE_H
+
+#include <jansson.h>
+
+struct inspected;
+
+/* command: {argv: [text], env: {PATH, LD_LIBRARY_PATH, LD_PRELOAD}, cwd}. ctx: for foresee_visit. */
+void foresee_command(const json_t *command, void *ctx);
+
+/*
+ * The caller's: looks at a file. 0 or -errno; fills *in, whose interpreter, search path and needed libraries are
+ * followed if it has not been looked at before. The caller of this function releases it.
+ */
+int foresee_visit(void *ctx, const char *path, struct inspected *in);
+
+#endif

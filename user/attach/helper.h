@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A process that looks at files, commands and processes on the collector's behalf. What it meets are other people's
+ * files: one on a file system that does not answer, or made to use up memory or time, must not keep the collector from
+ * emptying its rings. So every request has a time limit, behind which the helper is given up and another takes its
+ * place; and what has been attached is handed over at once, as descriptors.
+ */
+#ifndef POV_ATTACH_HELPER_H
+#define POV_ATTACH_HELPER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "attach/inspect.h"
+
+struct code_files;
+struct links;
+
+/*
+ * A reply to a request: {file: …} for each file looked at, then {done: true, …}; see helper.c. links: what was attached
+ * to the file; the callee takes over its descriptors, if there are any.
+ */
+typedef void helper_reply_fn(void *ctx, const json_t *request, const json_t *reply,
+			     struct links *links);
+
+struct helper;
+
+/*
+ * opt and files are borrowed. files: what is known to the collector; a helper that is started later knows it, too. reply
+ * gets what helper_poll has received. 0 or -errno (printed).
+ */
+int helper_start(const struct inspect_options *opt, const struct code_files *files,
+		 helper_reply_fn *reply, void *ctx, struct helper **out);
+/*
+ * Sends a request, or keeps it until those before have been answered. Takes over the object:
+ *   {do: "map", pid, start, end}	the file behind a mapping, given by its addresses
+ *   {do: "path", pid, path}		a file, and its interpreter if it is a script, as the process sees it
+ *   {do: "command", argv, env, cwd}	all that a command will probably load
+ *   {do: "process", pid, copies}	who it is; copies: of a library in it (code_file.h), or null
+ */
+void helper_ask(struct helper *h, json_t *request);
+/* Descriptor that becomes readable when replies are there; changes when the helper is replaced. */
+int helper_fd(const struct helper *h);
+/* Takes in replies, without waiting; gives up a helper that has taken too long. */
+void helper_poll(struct helper *h, uint64_t now_ns);
+bool helper_is_idle(const struct helper *h); /* nothing asked that is not answered */
+void helper_stop(struct helper *h);
+
+#endif

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The helper's side. Replies are objects, one a packet:
+ *   {fds: true, ret, pairs}		descriptors of what the next file's reply is about
+ *   {attaching: true}			the file has been read; attaching may take a while
+ *   {file: {dev, ino, stamp, path, build_id, error, loader, program, owner, segments, lib_id, copies, library}}
+ *   {done: true, …}			the request is answered; of "process": {process: {…}}; of "map" and "path":
+ *					{dev, ino, stamp} of the file, or {error}
+ */
+#include "attach/helper_main.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "abi/config.h"
+#include "attach/code_file.h"
+#include "attach/foresee.h"
+#include "attach/proc.h"
+#include "base/log.h"
+#include "base/map.h"
+
+struct service {
+	int sock;
+	const struct inspect_options *opt;
+	struct code_files *files; /* what this process and, when it was started, the collector know */
+	struct map copied;	  /* hash of program and library → list of copies, kept from rank to rank */
+};
+
+/* ---- messages ---- */
+
+int helper_message_send(int sock, const json_t *message, const int *fds, size_t fd_cnt)
+{
+	char *text = json_dumps(message, JSON_COMPACT);
+	char control[CMSG_SPACE(HELPER_FDS_MAX * sizeof(int))] = {0};
+	struct iovec io = {.iov_base = text, .iov_len = text ? strlen(text) : 0};
+	struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1};
+	struct cmsghdr *c;
+	ssize_t n;
+
+	if (!text)
+		return -EINVAL;
+	if (fd_cnt) {
+		m.msg_control = control;
+		m.msg_controllen = CMSG_SPACE(fd_cnt * sizeof(int));
+		c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(fd_cnt * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, fd_cnt * sizeof(int));
+	}
+	do
+		n = sendmsg(sock, &m, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	free(text);
+	return n < 0 ? -errno : 0;
+}
+
+json_t *helper_message_receive(int sock, int flags, int *fds, size_t *fd_cnt)
+{
+	char control[CMSG_SPACE(HELPER_FDS_MAX * sizeof(int))];
+	struct iovec io = {0};
+	struct msghdr m = {.msg_iov = &io,
+			   .msg_iovlen = 1,
+			   .msg_control = control,
+			   .msg_controllen = sizeof(control)};
+	struct cmsghdr *c;
+	json_t *message;
+	ssize_t n;
+
+	*fd_cnt = 0;
+	do
+		n = recv(sock, NULL, 0, flags | MSG_PEEK | MSG_TRUNC);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0) {
+		errno = n ? errno : 0;
+		return NULL;
+	}
+	io.iov_len = (size_t)n;
+	io.iov_base = xmalloc(io.iov_len);
+	n = recvmsg(sock, &m, flags | MSG_CMSG_CLOEXEC);
+	for (c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		*fd_cnt = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		memcpy(fds, CMSG_DATA(c), *fd_cnt * sizeof(int));
+	}
+	message = n > 0 ? json_loadb(io.iov_base, (size_t)n, 0, NULL) : NULL;
+	free(io.iov_base);
+	if (!message)
+		errno = EBADMSG;
+	return message;
+}
+
+static void say(struct service *s, json_t *message)
+{
+	int err = helper_message_send(s->sock, message, NULL, 0);
+
+	json_decref(message);
+	if (err)
+		_exit(1); /* the collector is gone */
+}
+
+/* ---- files ---- */
+
+static void probes_say(struct service *s, bool ret, const struct perf_probe *probe, size_t cnt)
+{
+	size_t batch = HELPER_FDS_MAX / 2, n, i;
+	int fds[HELPER_FDS_MAX];
+	json_t *message;
+	bool pairs;
+
+	for (size_t at = 0; at < cnt; at += n) {
+		pairs = probe[at].event_fd >= 0;
+		n = cnt - at < batch ? cnt - at : batch;
+		for (i = 0; i < n; i++) {
+			fds[pairs ? 2 * i : i] = probe[at + i].link_fd;
+			if (pairs)
+				fds[2 * i + 1] = probe[at + i].event_fd;
+		}
+		message = json_pack("{s:b,s:b,s:b}", "fds", 1, "ret", ret, "pairs", pairs);
+		if (helper_message_send(s->sock, message, fds, pairs ? 2 * n : n))
+			_exit(1);
+		json_decref(message);
+	}
+}
+
+static json_t *id_json(const struct code_id *id)
+{
+	return json_pack("{s:I,s:I,s:I}", "dev", (json_int_t)id->dev, "ino", (json_int_t)id->ino,
+			 "stamp", (json_int_t)id->stamp);
+}
+
+static void file_say(struct service *s, const struct code_id *id, const struct stat *st,
+		     const char *path, const struct inspected *in, int lib_id, int err)
+{
+	json_t *f = id_json(id), *p = json_string(path);
+
+	json_object_set_new(f, "path", p ? p : json_string("(not UTF-8)"));
+	json_object_set_new(f, "build_id", json_string(in->build_id));
+	json_object_set_new(f, "error", json_integer(err));
+	json_object_set_new(f, "loader", json_boolean(in->is_loader));
+	json_object_set_new(f, "program", json_boolean(in->interpreter[0] && !in->is_script));
+	json_object_set_new(f, "owner", json_integer(st->st_uid));
+	if (in->segments)
+		json_object_set(f, "segments", in->segments);
+	if (lib_id >= 0) {
+		json_object_set_new(f, "lib_id", json_integer(lib_id));
+		json_object_set(f, "copies", in->copies);
+		json_object_set(f, "library", in->library);
+	}
+	probes_say(s, false, in->links.entry, in->links.entry_cnt);
+	probes_say(s, true, in->links.ret, in->links.ret_cnt);
+	say(s, json_pack("{s:o}", "file", f));
+}
+
+/* Keeps what the next look needs to know: that it has been looked at, and which library numbers are taken. */
+static void file_keep(struct service *s, const struct code_id *id, uid_t owner, int lib_id)
+{
+	struct code_file *f = xcalloc(1, sizeof(*f));
+	struct library *lib;
+
+	f->id = *id;
+	code_files_add(s->files, id, f);
+	if (lib_id < 0)
+		return;
+	lib = xcalloc(1, sizeof(*lib));
+	lib->id = lib_id;
+	lib->owner = owner;
+	f->lib = lib;
+	code_files_add_library(s->files, lib);
+}
+
+/*
+ * Looks at an open file and replies, unless that has been done before. path: as its process sees it; open_path: by which
+ * it can be opened here. interpreter: PATH_MAX bytes, of a script; may be NULL. 0 or -errno.
+ */
+static int file_look(struct service *s, int fd, const char *path, const char *open_path,
+		     struct code_id *id, struct inspected *in)
+{
+	uint16_t next = s->files->lib_cnt;
+	struct stat st;
+	int err;
+
+	memset(in, 0, sizeof(*in));
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -ENOEXEC;
+	*id = code_id_of(&st);
+	if (code_files_find(s->files, id))
+		return 0;
+	if (!code_files_have_room(s->files, st.st_uid))
+		next = POV_LIBS_MAX; /* recognised, not attached */
+	err = inspect_file(s->opt, open_path, fd, next, in);
+	file_say(s, id, &st, path, in, in->library ? next : -1, err);
+	file_keep(s, id, st.st_uid, in->library ? next : -1);
+	return err;
+}
+
+static int path_open(const char *path)
+{
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+int foresee_visit(void *ctx, const char *path, struct inspected *in)
+{
+	int fd = path_open(path), err;
+	struct code_id id;
+
+	if (fd < 0) {
+		memset(in, 0, sizeof(*in));
+		return -errno;
+	}
+	err = file_look(ctx, fd, path, path, &id, in);
+	close(fd);
+	return err;
+}
+
+static void done_say(struct service *s, const struct code_id *id, int err)
+{
+	json_t *m = err ? json_pack("{s:i}", "error", err) : id_json(id);
+
+	json_object_set_new(m, "done", json_true());
+	say(s, m);
+}
+
+static void map_serve(struct service *s, const json_t *request)
+{
+	json_int_t pid = json_integer_value(json_object_get(request, "pid"));
+	json_int_t start = json_integer_value(json_object_get(request, "start"));
+	json_int_t end = json_integer_value(json_object_get(request, "end"));
+	char link[96], path[PATH_MAX];
+	struct inspected in = {};
+	struct code_id id = {};
+	int fd, err = 0;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%lld/map_files/%llx-%llx", pid, start, end);
+	fd = path_open(link);
+	if (fd < 0) {
+		done_say(s, &id, -errno);
+		return;
+	}
+	n = readlink(link, path, sizeof(path) - 1);
+	path[n < 0 ? 0 : n] = '\0';
+	err = file_look(s, fd, path, link, &id, &in);
+	/* A file that is no ELF is known now; only one that could not be read is not. */
+	done_say(s, &id, id.ino ? 0 : err);
+	inspected_release(&in);
+	close(fd);
+}
+
+/* As the process sees it: from its own root or working directory. */
+static int process_path_open(json_int_t pid, const char *path, char *open_path, size_t bytes)
+{
+	snprintf(open_path, bytes, "/proc/%lld/%s/%s", pid, *path == '/' ? "root" : "cwd", path);
+	return path_open(open_path);
+}
+
+static void path_serve(struct service *s, const json_t *request)
+{
+	json_int_t pid = json_integer_value(json_object_get(request, "pid"));
+	const char *path = json_string_value(json_object_get(request, "path"));
+	char open_path[PATH_MAX + 64], next[256];
+	struct inspected in = {};
+	struct code_id id = {};
+	int fd;
+
+	for (int depth = 0; depth < 4 && path; depth++) {
+		fd = process_path_open(pid, path, open_path, sizeof(open_path));
+		if (fd < 0)
+			break;
+		file_look(s, fd, path, open_path, &id, &in);
+		close(fd);
+		snprintf(next, sizeof(next), "%s", in.interpreter);
+		inspected_release(&in);
+		path = next[0] ? next : NULL;
+	}
+	done_say(s, &id, 0);
+}
+
+static void command_serve(struct service *s, const json_t *request)
+{
+	foresee_command(request, s);
+	say(s, json_pack("{s:b}", "done", 1));
+}
+
+/* ---- processes ---- */
+
+/* Where the program lies: what the kernel says is its entry − what its file says. */
+static int exe_bias(pid_t pid, int exe, uint64_t *bias)
+{
+	uint64_t entry, aux;
+	Elf64_Ehdr h;
+
+	if (pread(exe, &h, sizeof(h), 0) != sizeof(h) || proc_auxv_get(pid, AT_ENTRY, &aux))
+		return -ENOEXEC;
+	entry = h.e_entry;
+	*bias = aux - entry;
+	return 0;
+}
+
+/* [[name, address in the file]] of a program and a library; from rank to rank the same. */
+static const json_t *copies_of(struct service *s, int exe, const json_t *copies)
+{
+	struct code_id id;
+	struct stat st;
+	uint64_t key;
+	json_t *known;
+
+	if (fstat(exe, &st))
+		return NULL;
+	id = code_id_of(&st);
+	key = id.ino * 31 + id.stamp * 17 + id.dev + json_array_size(copies);
+	known = map_get(&s->copied, key);
+	if (!known) {
+		known = inspect_copies(exe, copies);
+		map_set(&s->copied, key, known);
+	}
+	return known;
+}
+
+static json_t *copied_json(struct service *s, pid_t pid, const json_t *copies)
+{
+	const json_t *known = NULL;
+	json_t *out = json_array(), *row;
+	char path[32], text[24];
+	uint64_t bias = 0;
+	size_t i;
+	int exe;
+
+	if (!json_array_size(copies))
+		return out;
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	exe = path_open(path);
+	if (exe < 0)
+		return out;
+	if (!exe_bias(pid, exe, &bias))
+		known = copies_of(s, exe, copies);
+	json_array_foreach((json_t *)known, i, row) {
+		uint64_t addr = strtoull(json_string_value(json_array_get(row, 1)), NULL, 16);
+
+		snprintf(text, sizeof(text), "0x%" PRIx64, addr + bias);
+		json_array_append_new(out, json_pack("[O,s]", json_array_get(row, 0), text));
+	}
+	close(exe);
+	return out;
+}
+
+static void process_serve(struct service *s, const json_t *request)
+{
+	pid_t pid = (pid_t)json_integer_value(json_object_get(request, "pid"));
+	struct proc_rank rank = {-1, -1, "", ""};
+	json_t *m = proc_describe(pid);
+
+	proc_rank_read(pid, &rank);
+	json_object_set_new(m, "rank", json_integer(rank.rank));
+	json_object_set_new(m, "size", json_integer(rank.size));
+	json_object_set_new(m, "job", json_string(rank.job));
+	json_object_set_new(m, "launcher", json_string(rank.launcher));
+	json_object_set_new(m, "copied",
+			    copied_json(s, pid, json_object_get(request, "copies")));
+	say(s, json_pack("{s:b,s:o}", "done", 1, "process", m));
+}
+
+static const struct {
+	const char *name;
+	void (*serve)(struct service *s, const json_t *request);
+} services[] = {
+	{"map", map_serve},
+	{"path", path_serve},
+	{"command", command_serve},
+	{"process", process_serve},
+};
+
+static void attaching_say(void *ctx)
+{
+	say(ctx, json_pack("{s:b}", "attaching", 1));
+}
+
+void helper_main(int sock, const struct inspect_options *opt, struct code_files *files)
+{
+	struct inspect_options own = *opt;
+	struct service s = {.sock = sock, .opt = &own, .files = files};
+	int fds[HELPER_FDS_MAX];
+	const char *what;
+	json_t *request;
+	size_t cnt;
+
+	own.attaching = attaching_say;
+	own.ctx = &s;
+	while ((request = helper_message_receive(sock, 0, fds, &cnt))) {
+		what = json_string_value(json_object_get(request, "do"));
+		for (size_t i = 0; what && i < sizeof(services) / sizeof(*services); i++)
+			if (!strcmp(services[i].name, what))
+				services[i].serve(&s, request);
+		json_decref(request);
+	}
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What is missing or refused is kept for the trace's "library" meta object, which the report's coverage is made of.
+ * Whether a file is to be traced is seen from what it defines, never from its name.
+ */
+#include "attach/inspect.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "elf/elf_file.h"
+#include "elf/mpi_library.h"
+#include "elf/probe_site.h"
+#include "layer/func_table.h"
+
+/* Sites chosen in one library, and the rows that have none. */
+struct site_list {
+	struct link_site *site;
+	size_t cnt;
+	json_t *missing, *stepped; /* names */
+	unsigned int emulated;
+};
+
+static bool site_known(const struct site_list *list, uint64_t offset)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->site[i].offset == offset)
+			return true;
+	return false;
+}
+
+static void sites_add(struct site_list *list, const struct elf_file *elf, uint16_t lib_id, size_t row)
+{
+	const struct elf_symbol *sym[2];
+	struct probe_site site;
+	unsigned int n;
+
+	n = elf_file_find_mpi(elf, func_table_get(row)->name, sym);
+	if (!n)
+		json_array_append_new(list->missing, json_string(func_table_get(row)->name));
+	for (unsigned int i = 0; i < n; i++) {
+		if (probe_site_choose(elf, sym[i], 6, &site)) {
+			json_array_append_new(list->missing, json_string(sym[i]->name));
+			continue;
+		}
+		if (site_known(list, site.offset))
+			continue;
+		if (site.cost == SITE_EMULATED)
+			list->emulated++;
+		else
+			json_array_append_new(list->stepped,
+					      json_string(func_table_get(row)->name));
+		list->site[list->cnt++] = (struct link_site){
+			.offset = site.offset,
+			.cookie = POV_COOKIE(row, lib_id),
+		};
+	}
+}
+
+static json_t *named_json(const struct mpi_library *mpi)
+{
+	json_t *a = json_array(), *row;
+	char value[24];
+
+	for (uint32_t i = 0; i < mpi->named_cnt; i++) {
+		snprintf(value, sizeof(value), "0x%" PRIx64, mpi->named[i].value);
+		row = json_pack("[s,s,I]", mpi->named[i].name, value,
+				(json_int_t)mpi->named[i].size);
+		json_array_append_new(a, row);
+	}
+	return a;
+}
+
+static json_t *layout_json(const struct pov_lib *l)
+{
+	return json_pack("{s:i,s:i,s:b,s:b,s:i,s:i,s:i}", "handle_bytes",
+			 l->elem_bytes[POV_ELEM_HANDLE], "status_bytes",
+			 l->elem_bytes[POV_ELEM_STATUS], "handle_is_pointer",
+			 (l->flags & POV_LIB_HANDLE_PTR) != 0, "type_in_handle",
+			 (l->flags & POV_LIB_TYPE_IN_HANDLE) != 0, "type_size_off",
+			 l->type_size_off, "undefined", l->undefined, "root", l->root);
+}
+
+static json_t *failed_json(const struct site_list *list)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->site[i].failed)
+			json_array_append_new(
+				a, json_string(func_table_get(POV_COOKIE_FUNC(list->site[i].cookie))
+						       ->name));
+	return a;
+}
+
+static json_t *library_json(const struct mpi_library *mpi, const struct elf_file *elf,
+			    const struct site_list *list, size_t attached, enum link_api api)
+{
+	json_t *m = json_object();
+
+	json_object_set_new(m, "type", json_string("library"));
+	json_object_set_new(m, "build_id", json_string(elf_file_build_id(elf)));
+	json_object_set_new(m, "flavour", json_string(mpi_flavour_name(mpi->flavour)));
+	json_object_set_new(m, "version", json_string(mpi->version));
+	json_object_set_new(m, "unsure", json_string(mpi->unsure));
+	json_object_set_new(m, "layout", layout_json(&mpi->layout));
+	json_object_set_new(m, "named", named_json(mpi));
+	json_object_set_new(m, "link",
+			    json_string(api == LINK_MULTI ? "uprobe_multi" : "perf_event"));
+	json_object_set_new(m, "attached", json_integer(attached));
+	json_object_set_new(m, "emulated", json_integer(list->emulated));
+	json_object_set_new(m, "stepped", json_integer(json_array_size(list->stepped)));
+	json_object_set(m, "stepped_names", list->stepped);
+	json_object_set(m, "missing", list->missing);
+	json_object_set_new(m, "failed", failed_json(list));
+	return m;
+}
+
+/* Predefined objects of a library whose handles are addresses, and the symbols that a program may have copied. */
+static json_t *copies_json(const struct elf_file *elf, const struct mpi_library *mpi)
+{
+	json_t *a = json_array();
+
+	for (uint32_t i = 0; i < mpi->named_cnt && (mpi->layout.flags & POV_LIB_HANDLE_PTR); i++) {
+		const struct elf_symbol *own = elf_file_symbol_from(elf, mpi->named[i].value);
+
+		if (own && own->addr == mpi->named[i].value)
+			json_array_append_new(a, json_pack("[s,s]", mpi->named[i].name, own->name));
+	}
+	return a;
+}
+
+/* Chooses sites and attaches. */
+static int library_attach(const struct inspect_options *opt, const char *path,
+			  const struct elf_file *elf, const struct mpi_library *mpi,
+			  uint16_t lib_id, struct inspected *out)
+{
+	struct site_list list = {
+		.site = xcalloc(2 * func_table_count(), sizeof(*list.site)),
+		.missing = json_array(),
+		.stepped = json_array(),
+	};
+	uint32_t id = lib_id;
+	size_t attached;
+	int err = 0;
+
+	if (lib_id >= POV_LIBS_MAX) {
+		err = -ENOSPC;
+		goto out;
+	}
+	for (size_t row = 0; row < func_table_count(); row++)
+		if (opt->wanted[row])
+			sites_add(&list, elf, lib_id, row);
+	if (bpf_map_update_elem(opt->libs_fd, &id, &mpi->layout, BPF_ANY)) {
+		err = -errno;
+		goto out;
+	}
+	opt->attaching(opt->ctx);
+	attached = links_attach(&out->links, &opt->calls, path, list.site, list.cnt, &err);
+	out->library = library_json(mpi, elf, &list, attached, opt->calls.api);
+	if (err)
+		json_object_set_new(out->library, "refused", json_string(strerror(err)));
+	err = attached ? 0 : -ENOENT;
+out:
+	json_decref(list.missing);
+	json_decref(list.stepped);
+	free(list.site);
+	return err;
+}
+
+/* A probe at the entry of one function. */
+static int function_attach(const struct link_programs *p, const char *path,
+			   const struct elf_file *elf, const char *name, struct links *links)
+{
+	const struct elf_symbol *sym = elf_file_find(elf, name);
+	struct link_site link_site = {.offset = 0};
+	struct probe_site site;
+	int err = 0;
+
+	if (p->entry_fd < 0 || !sym || !sym->has_offset)
+		return -ENOENT;
+	link_site.offset = probe_site_choose(elf, sym, 6, &site) ? sym->offset : site.offset;
+	return links_attach(links, p, path, &link_site, 1, &err) ? 0 : -err;
+}
+
+static json_t *segments_json(const struct elf_file *elf)
+{
+	json_t *a = json_array();
+	uint64_t offset, addr, bytes;
+
+	for (size_t i = 0; elf_file_exec_segment(elf, i, &offset, &addr, &bytes); i++)
+		json_array_append_new(a, json_pack("[I,I,I]", (json_int_t)offset,
+						   (json_int_t)addr, (json_int_t)bytes));
+	return a;
+}
+
+static json_t *needed_json(const struct elf_file *elf)
+{
+	json_t *a = json_array();
+	const char *const *name;
+	size_t cnt = elf_file_needed(elf, &name);
+
+	for (size_t i = 0; i < cnt; i++)
+		json_array_append_new(a, json_string(name[i]));
+	return a;
+}
+
+/* "#!/bin/sh -e\n" → "/bin/sh"; "" if it is no script. */
+static void shebang_read(int fd, char *buf, size_t bytes)
+{
+	char line[256];
+	ssize_t n = pread(fd, line, sizeof(line) - 1, 0);
+	char *p = line + 2;
+	size_t len;
+
+	*buf = '\0';
+	if (n < 4 || line[0] != '#' || line[1] != '!')
+		return;
+	line[n] = '\0';
+	p += strspn(p, " \t");
+	len = strcspn(p, " \t\r\n");
+	if (p[0] == '/' && len < bytes)
+		snprintf(buf, bytes, "%.*s", (int)len, p);
+}
+
+static int elf_inspect(const struct inspect_options *opt, const char *path,
+		       const struct elf_file *elf, uint16_t lib_id, struct inspected *out)
+{
+	struct mpi_library mpi;
+	int err = 0;
+
+	snprintf(out->build_id, sizeof(out->build_id), "%s", elf_file_build_id(elf));
+	snprintf(out->interpreter, sizeof(out->interpreter), "%s", elf_file_interpreter(elf));
+	out->runpath = xstrdup(elf_file_runpath(elf));
+	out->needed = needed_json(elf);
+	out->segments = segments_json(elf);
+	if (elf_file_exports(elf, "_dl_debug_state"))
+		out->is_loader =
+			!function_attach(&opt->loader, path, elf, "_dl_debug_state", &out->links);
+	if (elf_file_exports(elf, "execve") && elf_file_exports(elf, "fexecve"))
+		out->is_libc = !function_attach(&opt->exec, path, elf, "execve", &out->links);
+	out->is_mpi = mpi_library_probe(elf, &mpi) > 0;
+	if (!out->is_mpi)
+		return 0;
+	out->copies = copies_json(elf, &mpi);
+	err = library_attach(opt, path, elf, &mpi, lib_id, out);
+	mpi_library_release(&mpi);
+	return err;
+}
+
+int inspect_file(const struct inspect_options *opt, const char *path, int fd, uint16_t lib_id,
+		 struct inspected *out)
+{
+	struct elf_file *elf;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	shebang_read(fd, out->interpreter, sizeof(out->interpreter));
+	out->is_script = out->interpreter[0] != '\0';
+	if (out->is_script)
+		return 0;
+	err = elf_file_open_fd(fd, &elf);
+	if (err)
+		return err;
+	err = elf_inspect(opt, path, elf, lib_id, out);
+	elf_file_close(elf);
+	return err;
+}
+
+void inspected_release(struct inspected *in)
+{
+	links_release(&in->links);
+	free(in->runpath);
+	json_decref(in->needed);
+	json_decref(in->library);
+	json_decref(in->segments);
+	json_decref(in->copies);
+	memset(in, 0, sizeof(*in));
+}
+
+json_t *inspect_copies(int exe_fd, const json_t *copies)
+{
+	json_t *out = json_array(), *row;
+	const struct elf_symbol *copy;
+	struct elf_file *exe;
+	char text[24];
+	size_t i;
+
+	if (elf_file_open_fd(exe_fd, &exe))
+		return out;
+	if (elf_file_is_dynamic(exe) && !elf_file_defines(exe, "MPI_Init"))
+		json_array_foreach((json_t *)copies, i, row) {
+			const char *symbol = json_string_value(json_array_get(row, 1));
+
+			copy = symbol ? elf_file_find(exe, symbol) : NULL;
+			if (!copy || !copy->is_object)
+				continue;
+			snprintf(text, sizeof(text), "0x%" PRIx64, copy->addr);
+			json_array_append_new(out, json_pack("[O,s]", json_array_get(row, 0), text));
+		}
+	elf_file_close(exe);
+	return out;
+}
