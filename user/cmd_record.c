@@ -72,6 +72,7 @@ static const struct option_def options[] = {
 	 .type = OPTION_STRING,
 	 .offset = FIELD(mpi),
 	 .arg = "GROUPS",
+	 .words = func_table_groups_print,
 	 .help = "Groups of MPI functions, separated by commas; -GROUP takes one away. \"default\" is all but "
 		 "local queries, \"all\" is both. Conversion of handles has to be named (\"all,conv\"), for Open "
 		 "MPI's Fortran bindings convert each handle by a call that would look like the program's."},
@@ -399,11 +400,11 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 }
 
 static const char *const examples[] = {
-	"sudo povtrace record -o run.pov -- mpirun -np 4 ./app",
+	"sudo povtrace record -o run.pov -- mpirun -np 2 ./app",
 	"record a job from its first instruction",
 	"sudo povtrace record -d 10 -p $(pgrep mpirun)",
 	"ten seconds of a job that runs already",
-	"sudo povtrace record -o run.pftrace --mpi p2p,req -- mpirun -np 4 ./app",
+	"sudo povtrace record -o run.pftrace --mpi p2p,req -- mpirun -np 2 ./app",
 	"only point-to-point calls and completions, exported for ui.perfetto.dev",
 	"sudo povtrace record --all --sched ranks -d 60",
 	"every MPI process of the node for a minute",

@@ -81,8 +81,8 @@ static int directory_check(const struct person *as)
 	err = -errno;
 	cwd = getcwd(NULL, 0);
 	log_error(
-		"%s may not enter this directory%s%s%s: %s; go to another one, or run the command as somebody "
-		"else (--user)",
+		"%s may not enter this directory%s%s%s: %s; go to another one, or run the command as root "
+		"(--user root)",
 		as->name, cwd ? " (" : "", cwd ? cwd : "", cwd ? ")" : "", strerror(-err));
 	free(cwd);
 	return err;
