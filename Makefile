@@ -229,6 +229,12 @@ include viz/build.mk
 
 -include $(shell find $(BUILD)/obj $(BPFDIR) build/mpi -name '*.d' 2>/dev/null)
 
+# ---- under sudo ----
+
+# Who typed "sudo make". What was built belongs to that user afterwards, who would else be unable to go on.
+BEHIND := $(filter-out 0,$(SUDO_UID))
+GIVE := $(if $(BEHIND),chown -Rh $(BEHIND):$(SUDO_GID) build,true)
+
 # ---- tests ----
 
 # What these need may have to be installed first, and the makefile be read again after that.
@@ -248,7 +254,7 @@ STAGES ?= unit golden fuzz simgrid live
 check-programs: all tools asan-tests fuzz-tests live-programs simgrid-programs
 check: deps
 	$(Q)$(MAKE) check-programs
-	$(Q)tests/run $(STAGES)
+	$(Q)tests/run $(STAGES); status=$$?; $(GIVE); exit $$status
 check-unit check-golden: check-%: asan-tests
 	$(Q)tests/run $*
 check-golden: all tools
@@ -272,26 +278,31 @@ format:
 
 # ---- demo ----
 
+# As its own user under sudo, as povtrace itself does it with the command that it records.
+
 demo: deps
+	$(Q)$(MAKE) all
+	$(Q)mkdir -p $(DEMO); $(GIVE)
 	$(Q)$(MAKE) demo-run
 
 # Traced for the report and the timeline, then again without for the map: what tracing costs would show in it.
 DEMO := build/demo
 DEMO_MPI := $(firstword $(MPIS))
-DEMO_RUN := mpirun.$(DEMO_MPI) -np 2 $(if $(filter openmpi,$(DEMO_MPI)),--allow-run-as-root --oversubscribe) \
+DEMO_ROOT := $(if $(BEHIND),,$(if $(filter 0,$(shell id -u)),--allow-run-as-root))
+DEMO_RUN := mpirun.$(DEMO_MPI) -np 2 $(if $(filter openmpi,$(DEMO_MPI)),$(DEMO_ROOT) --oversubscribe) \
 	build/povbench/$(DEMO_MPI)/povbench sender
+DEMO_AS := $(if $(BEHIND),sudo -u '\#$(BEHIND)' --)
 DEMO_SVG = $(if $(shell command -v gnuplot),$(DEMO)/sender.svg)
 demo-run: all
 	@[ -n "$(DEMO_MPI)" ] || { echo "make: no MPI here (make deps installs one)" >&2; exit 1; }
 	@mkdir -p $(DEMO)
-	@rm -f $(DEMO)/sender.json
+	@rm -f $(DEMO)/*
 	build/povtrace record -o $(DEMO)/demo.pov -- $(DEMO_RUN) -m 64K:4M -d 80us:1280us --step 4 -i 20
 	build/povtrace report $(DEMO)/demo.pov
 	build/povtrace export $(DEMO)/demo.pov -o $(DEMO)/demo.json
 	build/povtrace export $(DEMO)/demo.pov -o $(DEMO)/demo.pftrace
-	$(DEMO_RUN) --quick -m 4K:4M -o $(DEMO)/sender.json
-	build/povplot --words $(DEMO)/sender.json $(DEMO_SVG:%=-o %)
-	@chown --reference=$(DEMO)/demo.pov $(DEMO)/*
+	$(DEMO_AS) $(DEMO_RUN) --quick -m 4K:4M -o $(DEMO)/sender.json
+	$(DEMO_AS) build/povplot --words $(DEMO)/sender.json $(DEMO_SVG:%=-o %)
 	@echo
 	@echo "In $(DEMO):"
 	@echo "  demo.pftrace  the timeline: open it at https://ui.perfetto.dev (nothing is uploaded); what"
@@ -315,7 +326,7 @@ $(BUILD)/man/povtrace.1: $(BUILD)/povtrace
 $(BUILD)/man/povtrace-%.1: $(BUILD)/povtrace
 	@mkdir -p $(@D)
 	$(Q)$< --man $* >$@
-$(BUILD)/povtrace.bash: $(BUILD)/povtrace
+$(BUILD)/%.bash: $(BUILD)/%
 	$(Q)$< --completion >$@
 
 MAN_PAGES := $(BUILD)/man/povtrace.1 $(COMMAND_NAMES:%=$(BUILD)/man/povtrace-%.1)
@@ -323,10 +334,13 @@ docs: $(MAN_PAGES) $(BUILD)/povtrace.bash
 
 install: all docs
 	install -D -m 755 $(BUILD)/povtrace $(DESTDIR)$(PREFIX)/bin/povtrace
-	install -d $(MANDIR) $(BASHDIR) $(DOCDIR)
+	install -d $(MANDIR) $(BASHDIR) $(DOCDIR)/kmod-docs $(DOCDIR)/LICENSES
 	install -m 644 $(MAN_PAGES) $(MANDIR)/
 	install -m 644 $(BUILD)/povtrace.bash $(BASHDIR)/povtrace
-	install -m 644 README.md CHANGELOG.md LICENSES/*.txt $(DOCDIR)/
+	install -m 644 README.md CHANGELOG.md CONTRIBUTING.md $(DOCDIR)/
+	install -m 644 kmod-docs/*.md $(DOCDIR)/kmod-docs/
+	install -m 644 LICENSES/*.txt $(DOCDIR)/LICENSES/
+	@$(GIVE)
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/povtrace $(BASHDIR)/povtrace

@@ -89,6 +89,25 @@ static void print_list(void)
 	}
 }
 
+/* Names of benchmarks, and what may stand in their place. */
+static void print_completion(void)
+{
+	static const char *const own[] = {"list", "suite", "selftest", "help", "--version"};
+	const size_t own_cnt = sizeof(own) / sizeof(*own);
+	const char **words;
+	size_t cnt = 0, i;
+
+	while (benches[cnt])
+		cnt++;
+	words = xcalloc(own_cnt + cnt + 1, sizeof(*words));
+	for (i = 0; i < own_cnt; i++)
+		words[i] = own[i];
+	for (i = 0; i < cnt; i++)
+		words[own_cnt + i] = benches[i]->name;
+	command_print_completion(NULL, words, &command_povbench, stdout);
+	free(words);
+}
+
 static struct command command_of(const struct bench *b)
 {
 	struct command cmd = command_povbench;
@@ -270,6 +289,10 @@ static int dispatch(int argc, char **argv)
 	/* For "make install" only. */
 	if (!strcmp(word, "--man")) {
 		command_print_man(&command_povbench, stdout);
+		return STATUS_OK;
+	}
+	if (!strcmp(word, "--completion")) {
+		print_completion();
 		return STATUS_OK;
 	}
 	if (!strcmp(word, "list")) {

@@ -9,6 +9,7 @@
 
 #include "base/json_out.h"
 #include "base/log.h"
+#include "base/person.h"
 #include "commands.h"
 #include "writer/export.h"
 
@@ -104,7 +105,8 @@ static int check_usage(const struct export_args *a, int argc, char **argv)
 static int run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct export_args *a = opts;
-	struct export_options opt = {.format = a->format, .own = true};
+	struct export_options opt = {.format = a->format};
+	struct person *behind;
 	struct writer_totals totals;
 	int32_t *ranks;
 	uint32_t nranks = 0;
@@ -126,7 +128,9 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 					    .nranks = nranks,
 					    .functions = a->functions.item,
 					    .nfunctions = (uint32_t)a->functions.cnt};
+	opt.as = behind = person_behind();
 	err = export_timeline(argv[0], a->output, &opt, &totals);
+	person_free(behind);
 	free(ranks);
 	if (err)
 		return err == -ENOTSUP ? 2 : 1;

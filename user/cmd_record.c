@@ -12,9 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "attach/launch.h"
 #include "base/human.h"
 #include "base/log.h"
 #include "base/option.h"
+#include "base/person.h"
 #include "collect/session.h"
 #include "commands.h"
 #include "layer/func_table.h"
@@ -41,7 +43,8 @@ static const struct option_def options[] = {
 	 .arg = "FILE",
 	 .dflt = "run.pov",
 	 .help = "Where to record to. If FILE ends in .json, .json.gz or .pftrace, the trace is exported to it "
-		 "after recording, and kept beside it as .pov."},
+		 "after recording, and kept beside it as .pov. A recording that is there already is kept as "
+		 "FILE.old."},
 	{.name = "pid",
 	 .letter = 'p',
 	 .type = OPTION_LIST,
@@ -69,6 +72,7 @@ static const struct option_def options[] = {
 	 .type = OPTION_STRING,
 	 .offset = FIELD(mpi),
 	 .arg = "GROUPS",
+	 .words = func_table_groups_print,
 	 .help = "Groups of MPI functions, separated by commas; -GROUP takes one away. \"default\" is all but "
 		 "local queries, \"all\" is both. Conversion of handles has to be named (\"all,conv\"), for Open "
 		 "MPI's Fortran bindings convert each handle by a call that would look like the program's."},
@@ -121,7 +125,8 @@ static const struct option_def options[] = {
 	 .type = OPTION_STRING,
 	 .offset = FIELD(user),
 	 .arg = "NAME",
-	 .help = "Run COMMAND as this user; povtrace itself stays root."},
+	 .help = "Run COMMAND as this user. If not given: as the user who ran sudo, in the environment of the "
+		 "shell where sudo was typed. With root, COMMAND runs as root, and the files are root's."},
 	{.name = "kernel-api",
 	 .type = OPTION_CHOICE,
 	 .offset = FIELD(kernel_api),
@@ -132,21 +137,28 @@ static const struct option_def options[] = {
 	{.name = NULL},
 };
 
-static volatile int stop;
+/* How long a command may take to end by the Ctrl-C that it got, too. */
+#define REAP_WAIT_MS 2000
 
-static void on_signal(int sig)
+static volatile int stop, interrupted;
+
+static void on_signal(int sig, siginfo_t *info, void *context)
 {
-	(void)sig;
+	(void)context;
 	stop = 1;
+	/* The terminal's goes to the command as well, one of kill does not. */
+	if (sig == SIGINT && info->si_code == SI_KERNEL)
+		interrupted = 1;
 }
 
 static void signals_catch(void)
 {
-	struct sigaction sa = {.sa_handler = on_signal};
+	struct sigaction sa = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO}, was;
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, &sa, NULL);
+	if (!sigaction(SIGHUP, NULL, &was) && was.sa_handler != SIG_IGN) /* nohup */
+		sigaction(SIGHUP, &sa, NULL);
 	signal(SIGPIPE, SIG_IGN);
 }
 
@@ -169,12 +181,33 @@ static int pids_parse(const struct option_list *list, pid_t **out)
 	return 0;
 }
 
-/* The user behind sudo owns the trace. */
-static int sudo_id(const char *name)
-{
-	const char *v = getenv(name);
+/* Who is who in a recording. NULL: whoever runs this. */
+struct people {
+	struct person *behind;		     /* ran sudo */
+	struct person *named;		     /* by --user */
+	const struct person *runner, *owner; /* of the command, of the files */
+};
 
-	return v && *v ? atoi(v) : -1;
+static int people_find(const char *user, struct people *out)
+{
+	*out = (struct people){.behind = person_behind()};
+	if (user && person_find(user, &out->named)) {
+		person_free(out->behind);
+		return -ENOENT;
+	}
+	out->runner = user ? out->named : out->behind;
+	out->owner = out->behind;
+	if (user && !out->named->uid)
+		out->owner = NULL;
+	if (user && out->named->uid == geteuid())
+		out->runner = NULL;
+	return 0;
+}
+
+static void people_free(struct people *p)
+{
+	person_free(p->behind);
+	person_free(p->named);
 }
 
 /* Where the recording itself goes: run.json → run.pov. The caller frees. */
@@ -209,7 +242,30 @@ static void totals_print(const char *path, const struct session_result *r)
 		human_ns(cpu, HUMAN_BYTES, r->own_cpu_ns), r->reason);
 }
 
-static void hints_print(const struct session_result *r, int err)
+/* Why there is nothing of MPI in it. */
+static void no_mpi_print(const struct session_result *r, const struct launch_plan *plan)
+{
+	static const char *const launchers[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun"};
+	const char *slash = plan ? strrchr(plan->program, '/') : NULL;
+	const char *name = plan ? (slash ? slash + 1 : plan->program) : "";
+	bool launcher = false;
+
+	for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers); i++)
+		launcher |= !strncmp(name, launchers[i], strlen(launchers[i]));
+	if (r->child_status == -1 || !r->child_status)
+		log_warn(
+			"no MPI process was seen; does the program use MPI, and is its library not stripped? "
+			"try `povtrace check --sites LIBRARY`");
+	else if (launcher && !plan->as && !geteuid())
+		log_warn(
+			"the command ended before any MPI process had started: see its own message above; it ran "
+			"as root, which some launchers refuse: --user NAME runs it as somebody else");
+	else
+		log_warn(
+			"the command ended before any MPI process had started: see its own message above");
+}
+
+static void hints_print(const struct session_result *r, const struct launch_plan *plan, int err)
 {
 	if (r->child_pid)
 		log_warn("the command goes on, as process %d", r->child_pid);
@@ -224,10 +280,8 @@ static void hints_print(const struct session_result *r, int err)
 			"place with more room, or record less (--max-size, --duration, --mpi, --sched ranks)",
 			(unsigned long long)r->stored.records,
 			(unsigned long long)(r->stored.records + r->unstored));
-	if (!r->ranks && r->stored.records)
-		log_warn(
-			"no MPI process was seen; does the program use MPI, and is its library not stripped? "
-			"try `povtrace check --sites LIBRARY`");
+	if (!r->ranks && (r->stored.records || (r->child_status != -1 && !err)))
+		no_mpi_print(r, plan);
 }
 
 static int status_of(const struct session_result *r)
@@ -252,8 +306,9 @@ static int options_check(const struct record_options *o, int argc, int dashdash)
 		problem = "a command to run goes behind --";
 	else if (!argc && !o->pids.cnt && !o->all)
 		problem = "nothing to record: give -- COMMAND, -p PID, or --all";
-	else if (o->user && !argc)
-		problem = "--user goes with a command";
+	else if (o->user && !argc && strcmp(o->user, "root"))
+		problem =
+			"--user goes with a command (without one, only --user root, for a file of root's)";
 	else if (!o->output[0] || !strcmp(o->output, "-"))
 		problem =
 			"a recording cannot go to standard output: give a file, then `povtrace export -o -`";
@@ -263,13 +318,12 @@ static int options_check(const struct record_options *o, int argc, int dashdash)
 	return -EINVAL;
 }
 
-static int record(const struct record_options *o, const char *path, char **command,
-		  const pid_t *pids, const bool *recorded)
+static int record(const struct record_options *o, const char *path, const struct launch_plan *plan,
+		  const struct person *owner, char **argv, const pid_t *pids, const bool *recorded)
 {
 	struct session_options so = {
 		.path = path,
-		.command = command,
-		.user = o->user,
+		.launch = plan,
 		.pids = pids,
 		.pid_cnt = o->pids.cnt,
 		.all = o->all,
@@ -283,32 +337,54 @@ static int record(const struct record_options *o, const char *path, char **comma
 		.cpus_per_ring = o->cpus_per_ring,
 		.duration_ns = o->duration_ns,
 		.max_bytes = o->max_bytes,
-		.uid = sudo_id("SUDO_UID"),
-		.gid = sudo_id("SUDO_GID"),
+		.owner = owner,
+		.argv = argv,
 		.progress = isatty(STDERR_FILENO) && log_get_level() >= LOG_WARN,
 	};
 	struct session_result res;
 	int err;
 
-	for (char **p = command; p && *p; p++)
+	for (char **p = argv; *p; p++)
 		so.argc++;
-	so.argv = command;
 	signals_catch();
 	err = session_run(&so, &stop, &res);
+	if (res.child_pid &&
+	    launch_reap(res.child_pid, interrupted ? REAP_WAIT_MS : 0, &res.child_status))
+		res.child_pid = 0;
 	if (res.stored.records || res.unstored || !err)
 		totals_print(path, &res);
-	hints_print(&res, err);
+	hints_print(&res, plan, err);
 	if (err)
 		return 1;
-	if (strcmp(path, o->output) && export_file(path, o->output))
+	if (strcmp(path, o->output) && export_file(path, o->output, owner))
 		return 1;
 	return status_of(&res);
+}
+
+/* What can fail, or ask servers that do not answer, is done before signals are caught. */
+static int prepare_and_record(const struct record_options *o, int argc, char **argv,
+			      const pid_t *pids, const bool *recorded)
+{
+	char *path = trace_path(o->output);
+	struct launch_plan plan = {0};
+	struct people people;
+	int rc = 1;
+
+	if (!people_find(o->user, &people)) {
+		if (!argc ||
+		    !launch_plan_make(argv, people.runner, people.runner == people.behind, &plan))
+			rc = record(o, path, argc ? &plan : NULL, people.owner, argv, pids,
+				    recorded);
+		launch_plan_release(&plan);
+		people_free(&people);
+	}
+	free(path);
+	return rc;
 }
 
 static int run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct record_options *o = opts;
-	char **command = NULL, *path;
 	pid_t *pids;
 	bool *recorded;
 	int rc = 2;
@@ -316,26 +392,19 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 	if (options_check(o, argc, dashdash) || pids_parse(&o->pids, &pids))
 		return 2;
 	recorded = xcalloc(func_table_count(), sizeof(*recorded));
-	path = trace_path(o->output);
-	if (argc) {
-		command = xcalloc(argc + 1, sizeof(*command));
-		memcpy(command, argv, argc * sizeof(*command));
-	}
 	if (!func_table_select(o->mpi, &o->functions, &o->no_functions, recorded))
-		rc = record(o, path, command, pids, recorded);
-	free(command);
+		rc = prepare_and_record(o, argc, argv, pids, recorded);
 	free(recorded);
-	free(path);
 	free(pids);
 	return rc;
 }
 
 static const char *const examples[] = {
-	"sudo povtrace record -o run.pov -- mpirun -np 4 ./app",
+	"sudo povtrace record -o run.pov -- mpirun -np 2 ./app",
 	"record a job from its first instruction",
 	"sudo povtrace record -d 10 -p $(pgrep mpirun)",
 	"ten seconds of a job that runs already",
-	"sudo povtrace record -o run.pftrace --mpi p2p,req -- mpirun -np 4 ./app",
+	"sudo povtrace record -o run.pftrace --mpi p2p,req -- mpirun -np 2 ./app",
 	"only point-to-point calls and completions, exported for ui.perfetto.dev",
 	"sudo povtrace record --all --sched ranks -d 60",
 	"every MPI process of the node for a minute",
@@ -352,8 +421,10 @@ const struct command cmd_record = {
 		"probes are live; its forks, execs and libraries loaded later are followed. With -p or --all a line that "
 		"begins \"povtrace: recording\" says when the probes are live.\n\n"
 		"Recording ends when the command or the processes end, after --duration, at --max-size, or with "
-		"Ctrl-C. The exit status is the command's, or 1 if recording failed. Under sudo the trace belongs to "
-		"the invoking user.",
+		"Ctrl-C. The exit status is the command's, or 1 if recording failed.\n\n"
+		"Under sudo the command runs as the user who typed it, with the PATH, LD_LIBRARY_PATH and all else "
+		"of that user's shell, and the files are written with that user's rights and belong to that user; "
+		"--user root runs and writes as root.",
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct record_options),

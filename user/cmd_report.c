@@ -79,7 +79,8 @@ static const struct option_def report_options_table[] = {
 	 .letter = 'j',
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(json),
-	 .help = "Write JSON; its members are described in kmod-docs/REPORT.md."},
+	 .help = "Write JSON; its members are described in kmod-docs/REPORT.md, among the sources and "
+		 "in share/doc/povtrace."},
 	{.name = "rank",
 	 .letter = 'r',
 	 .type = OPTION_LIST,

@@ -138,6 +138,7 @@ static int run_command(int argc, char **argv)
 
 static int dispatch(int argc, char **argv)
 {
+	static const char *const first_words[] = {"help", "--version", "--help", "-q", "-v", NULL};
 	const char *word = argc ? argv[0] : NULL;
 	const char *next = argc > 1 ? argv[1] : NULL;
 
@@ -155,7 +156,7 @@ static int dispatch(int argc, char **argv)
 	if (!strcmp(word, "--man"))
 		return print_about(next, print_man, command_print_man);
 	if (!strcmp(word, "--completion")) {
-		command_print_completion(commands, stdout);
+		command_print_completion(commands, first_words, NULL, stdout);
 		return STATUS_OK;
 	}
 	if (word[0] == '-') {

@@ -38,12 +38,13 @@ $(BUILD)/tests/fuzz/fuzz_plot: LIBS := $(LIB) $(LIBS)
 $(BUILD)/man/povplot.1: $(BUILD)/povplot
 	@mkdir -p $(@D)
 	$(Q)$< --man >$@
-docs: $(BUILD)/man/povplot.1
-install-povplot: $(BUILD)/povplot $(BUILD)/man/povplot.1
+docs: $(BUILD)/man/povplot.1 $(BUILD)/povplot.bash
+install-povplot: $(BUILD)/povplot $(BUILD)/man/povplot.1 $(BUILD)/povplot.bash
 	install -D -m 755 $(BUILD)/povplot $(DESTDIR)$(PREFIX)/bin/povplot
 	install -D -m 644 $(BUILD)/man/povplot.1 $(MANDIR)/povplot.1
+	install -D -m 644 $(BUILD)/povplot.bash $(BASHDIR)/povplot
 uninstall-povplot:
-	rm -f $(DESTDIR)$(PREFIX)/bin/povplot $(MANDIR)/povplot.1
+	rm -f $(DESTDIR)$(PREFIX)/bin/povplot $(MANDIR)/povplot.1 $(BASHDIR)/povplot
 install: install-povplot
 uninstall: uninstall-povplot
 

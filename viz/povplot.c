@@ -262,11 +262,16 @@ static const struct command povplot = {
 
 static int dispatch(int argc, char **argv)
 {
+	static const char *const words[] = {"list", "help", "--version", NULL};
 	struct povplot_options opts;
 	int nargs, dashdash, status;
 
 	if (argc > 1 && !strcmp(argv[1], "--version")) {
 		printf("povplot %s\n", POV_VERSION);
+		return 0;
+	}
+	if (argc > 1 && !strcmp(argv[1], "--completion")) {
+		command_print_completion(NULL, words, &povplot, stdout);
 		return 0;
 	}
 	if (argc > 1 && (!strcmp(argv[1], "--man") || !strcmp(argv[1], "help"))) {

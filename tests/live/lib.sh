@@ -7,6 +7,7 @@
 set -u
 shopt -s lastpipe # `… | not_ok` counts in this shell
 export LC_ALL=C
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND PKEXEC_UID DOAS_USER
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 pov=${POVTRACE:-$top/build/povtrace}
 programs=$top/build/mpi

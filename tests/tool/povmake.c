@@ -565,7 +565,7 @@ static void script_read(struct script *s, const char *path)
 
 int main(int argc, char **argv)
 {
-	struct trace_writer_options opt = {.uid = -1, .gid = -1};
+	struct trace_writer_options opt = {0};
 	struct maker m = {0};
 	struct stat st;
 

@@ -408,7 +408,7 @@ static void measure_add(struct bench *b, struct trace_writer *w)
 
 static void write_trace(struct bench *b, const char *path, uint64_t records)
 {
-	struct trace_writer_options opt = {.uid = -1, .gid = -1};
+	struct trace_writer_options opt = {0};
 	struct trace_writer_stats stats;
 	struct trace_writer *w;
 

@@ -122,7 +122,7 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from, uin
 
 void mfix_begin(struct mfix *f, const char *config)
 {
-	const struct trace_writer_options opt = {.uid = -1, .gid = -1};
+	const struct trace_writer_options opt = {0};
 	char *json;
 	int fd;
 

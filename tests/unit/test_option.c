@@ -262,13 +262,14 @@ static void test_man(void **state)
 static void test_completion(void **state)
 {
 	static const struct command *const cmds[] = {&cmd, NULL};
+	static const char *const words[] = {"help", NULL};
 	char *text;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
 	(void)state;
 	assert_non_null(f);
-	command_print_completion(cmds, f);
+	command_print_completion(cmds, words, NULL, f);
 	fclose(f);
 	assert_non_null(strstr(text, "--color) words='red green blue' ;;"));
 	assert_non_null(strstr(text, "--jobs|-j) words='' ;;"));

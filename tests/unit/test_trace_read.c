@@ -22,7 +22,7 @@
 
 #define STREAMS 5
 
-static const struct trace_writer_options plain = {.uid = -1, .gid = -1};
+static const struct trace_writer_options plain = {0};
 
 struct truth {
 	uint64_t ts;

@@ -24,7 +24,7 @@
 #include "trace/trace_format.h"
 #include "trace_help.h"
 
-static const struct trace_writer_options plain = {.uid = -1, .gid = -1};
+static const struct trace_writer_options plain = {0};
 
 /* A call whose time is its number: in order, and told apart. */
 static void numbered(uint64_t n, union any_record *rec)
@@ -134,7 +134,7 @@ static void test_limit(void **state)
 
 	(void)state;
 	for (uint64_t limit = 100; limit < 3000000; limit = limit * 5 / 3 + 17) {
-		struct trace_writer_options opt = {.uid = -1, .gid = -1, .max_bytes = limit};
+		struct trace_writer_options opt = {.max_bytes = limit};
 		struct trace_writer_stats stats;
 		struct trace_writer *w;
 		union any_record rec;

@@ -1,30 +1,59 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Two pipes: one the child blocks on, one that closes by itself when exec succeeds. */
+/*
+ * Two pipes: one the child blocks on, one that closes by itself when exec succeeds. Nothing here waits without a limit:
+ * the child may be stopped, or its program lie on a file system that does not answer.
+ */
 #include "attach/launch.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <pwd.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/person.h"
 
-static int become(const struct passwd *pw)
+#define REAP_WAIT_MS 1000
+
+bool launch_reap(pid_t pid, int timeout_ms, int *status)
 {
-	if (initgroups(pw->pw_name, pw->pw_gid) || setgid(pw->pw_gid) || setuid(pw->pw_uid))
-		return -errno;
-	setenv("HOME", pw->pw_dir, 1);
-	setenv("USER", pw->pw_name, 1);
-	setenv("LOGNAME", pw->pw_name, 1);
-	return 0;
+	const struct timespec nap = {.tv_nsec = 1000000};
+	pid_t got;
+
+	while (!(got = waitpid(pid, status, WNOHANG)) && timeout_ms-- > 0)
+		nanosleep(&nap, NULL);
+	return got == pid;
 }
 
-static void child_main(char *const *argv, const struct passwd *pw, int gate, int error)
+/* As execvp does, a file without a format that the kernel knows is a shell's. */
+static void shell_exec(const struct launch_plan *plan, size_t argc, char **argv)
+{
+	argv[0] = "/bin/sh";
+	argv[1] = plan->program;
+	for (size_t i = 1; i <= argc; i++)
+		argv[i + 1] = plan->argv[i];
+	execve(argv[0], argv, plan->envp);
+}
+
+static int program_exec(const struct launch_plan *plan)
+{
+	size_t argc = 0;
+
+	execve(plan->program, plan->argv, plan->envp);
+	if (errno != ENOEXEC)
+		return errno;
+	while (plan->argv[argc])
+		argc++;
+	shell_exec(plan, argc, alloca((argc + 2) * sizeof(char *)));
+	return errno;
+}
+
+static void child_main(const struct launch_plan *plan, int gate, int error)
 {
 	int err = 0;
 	ssize_t n;
@@ -35,30 +64,24 @@ static void child_main(char *const *argv, const struct passwd *pw, int gate, int
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(1); /* the tracer gave up, and has said why */
-	if (pw)
-		err = -become(pw);
+	if (plan->as)
+		err = -person_become(plan->as);
 	if (!err) {
 		signal(SIGINT, SIG_DFL);
 		signal(SIGTERM, SIG_DFL);
 		signal(SIGPIPE, SIG_DFL);
-		execvp(argv[0], argv);
-		err = errno;
+		err = program_exec(plan);
 	}
 	if (write(error, &err, sizeof(err)) < 0)
 		_exit(126);
 	_exit(127);
 }
 
-int launch_start(char *const *argv, const char *user, struct launch *out)
+int launch_start(const struct launch_plan *plan, struct launch *out)
 {
 	int gate[2], error[2], err;
-	struct passwd *pw = NULL;
 	pid_t pid;
 
-	if (user && !(pw = getpwnam(user))) {
-		log_error("no user \"%s\" on this machine", user);
-		return -ENOENT;
-	}
 	if (pipe2(gate, O_CLOEXEC))
 		goto fail;
 	if (pipe2(error, O_CLOEXEC))
@@ -69,7 +92,7 @@ int launch_start(char *const *argv, const char *user, struct launch *out)
 	if (!pid) {
 		close(gate[1]);
 		close(error[0]);
-		child_main(argv, pw, gate[0], error[1]);
+		child_main(plan, gate[0], error[1]);
 	}
 	close(gate[0]);
 	close(error[1]);
@@ -89,43 +112,66 @@ fail_gate:
 	errno = -err;
 fail:
 	err = -errno;
-	log_error("cannot start %s: %s", argv[0], strerror(-err));
+	log_error("cannot start %s: %s", plan->argv[0], strerror(-err));
 	return err;
 }
 
-int launch_open_gate(struct launch *l, const char *program)
+/* The child never ran its program, so it may be killed without asking. */
+static void child_remove(struct launch *l)
 {
-	int err = 0;
-	ssize_t n;
+	int status;
 
-	if (write(l->gate_fd, "", 1) != 1)
-		err = errno;
-	close(l->gate_fd);
-	l->gate_fd = -1;
-	if (!err) {
-		do
-			n = read(l->error_fd, &err, sizeof(err));
-		while (n < 0 && errno == EINTR);
-		if (n != sizeof(err))
-			err = 0;
-	}
-	close(l->error_fd);
-	l->error_fd = -1;
+	kill(l->pid, SIGKILL);
+	launch_reap(l->pid, REAP_WAIT_MS, &status);
+	l->pid = 0;
+}
+
+static void pipe_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+int launch_executed(struct launch *l, const struct launch_plan *plan, int timeout_ms)
+{
+	struct pollfd p = {.fd = l->error_fd, .events = POLLIN};
+	int err = 0;
+
+	if (l->pid <= 0 || l->error_fd < 0)
+		return 0;
+	if (poll(&p, 1, timeout_ms) <= 0)
+		return 1;
+	if (read(l->error_fd, &err, sizeof(err)) != sizeof(err))
+		err = 0;
+	pipe_close(&l->error_fd);
 	if (!err)
 		return 0;
-	log_error("cannot execute %s: %s", program, strerror(err));
-	waitpid(l->pid, NULL, 0);
-	l->pid = 0;
+	log_error("cannot execute %s: %s", plan->program, strerror(err));
+	child_remove(l);
 	return -err;
+}
+
+int launch_open_gate(struct launch *l, const struct launch_plan *plan)
+{
+	int err = write(l->gate_fd, "", 1) == 1 ? 0 : -errno;
+
+	pipe_close(&l->gate_fd);
+	if (!err)
+		return launch_executed(l, plan, 0);
+	log_error("cannot start %s: %s", plan->argv[0], strerror(-err));
+	return err;
 }
 
 void launch_cancel(struct launch *l)
 {
-	if (l->pid <= 0 || l->gate_fd < 0)
+	struct pollfd p = {.fd = l->error_fd, .events = POLLIN};
+
+	if (l->pid <= 0)
 		return;
-	close(l->gate_fd);
-	close(l->error_fd);
-	waitpid(l->pid, NULL, 0);
-	l->pid = 0;
-	l->gate_fd = l->error_fd = -1;
+	/* An end of file only, if it got as far in the meantime: then it is the user's. */
+	if (l->gate_fd >= 0 || (l->error_fd >= 0 && !poll(&p, 1, 0)))
+		child_remove(l);
+	pipe_close(&l->gate_fd);
+	pipe_close(&l->error_fd);
 }

@@ -35,7 +35,9 @@ struct option_def {
 	const char *dflt;	    /* default as the user would type it, or NULL */
 	uint64_t min, max;	    /* U64, BYTES, SECONDS; max 0 = no limit */
 	const char *const *choices; /* CHOICE: NULL-terminated */
-	const char *help;	    /* one or more sentences; says the unit */
+	/* STRING: prints words that the value is made of, after ", " each, for help and completion; or NULL. */
+	void (*words)(FILE *out);
+	const char *help; /* one or more sentences; says the unit */
 };
 
 struct command {
@@ -62,8 +64,13 @@ int option_parse(const struct command *cmd, int argc, char **argv, void *opts, i
 		 int *dashdash);
 
 void command_print_help(const struct command *cmd, FILE *out);
-void command_print_man(const struct command *cmd, FILE *out);		     /* roff, section 1 */
-void command_print_completion(const struct command *const *cmds, FILE *out); /* bash */
+void command_print_man(const struct command *cmd, FILE *out); /* roff, section 1 */
+/*
+ * For bash. cmds: the words that have options of their own, or NULL. words: others that may stand in front,
+ * NULL-terminated. general: the options in front of and behind all other words, or NULL.
+ */
+void command_print_completion(const struct command *const *cmds, const char *const *words,
+			      const struct command *general, FILE *out);
 /* A number option's min, max, or any value of it, with its unit. */
 void option_limit_text(const struct option_def *def, uint64_t value, char *buf, size_t bytes);
 void option_list_release(struct option_list *list);

@@ -85,7 +85,11 @@ static void describe(const struct option_def *def, char *buf, size_t bytes)
 	fputs(def->help, f);
 	for (i = 0; def->type == OPTION_CHOICE && def->choices[i]; i++)
 		fprintf(f, "%s%s", i ? ", " : " One of: ", def->choices[i]);
-	if (i)
+	if (def->words) {
+		fputs(" There are: ", f);
+		def->words(f);
+	}
+	if (i || def->words)
 		fputc('.', f);
 	if (def->dflt)
 		fprintf(f, " Default: %s.", def->dflt);
@@ -275,12 +279,29 @@ void command_print_man(const struct command *cmd, FILE *out)
 		fprintf(out, ".SH SEE ALSO\n\\fB%s\\fR(1)\n", log_get_program());
 }
 
-static void print_completion_case(const struct command *cmd, FILE *out)
+/* "a, b" as "a b" */
+static void print_words(const struct option_def *def, FILE *out)
+{
+	char text[512] = "";
+	FILE *f = fmemopen(text, sizeof(text), "w");
+
+	if (!f)
+		return;
+	def->words(f);
+	fclose(f);
+	for (const char *c = text; *c; c++)
+		if (*c != ',')
+			fputc(*c, out);
+}
+
+/* What fits behind the word before, and else the options; `first`: with these words where no option is begun. */
+static void print_completion_case(const char *pattern, const struct command *cmd,
+				  const char *const *first, FILE *out)
 {
 	const struct option_def *def;
 	int i;
 
-	fprintf(out, "\t%s)\n\t\tcase $prev in\n", cmd->name);
+	fprintf(out, "\t%s)\n\t\tcase $prev in\n", pattern);
 	for (def = cmd->options; def && def->name; def++) {
 		if (def->type == OPTION_FLAG)
 			continue;
@@ -290,21 +311,37 @@ static void print_completion_case(const struct command *cmd, FILE *out)
 		fputs(") words='", out);
 		for (i = 0; def->type == OPTION_CHOICE && def->choices[i]; i++)
 			fprintf(out, "%s%s", i ? " " : "", def->choices[i]);
+		if (def->words)
+			print_words(def, out);
 		fputs("' ;;\n", out);
 	}
-	fputs("\t\t*) [[ $cur == -* ]] && words='--help", out);
+	fputs("\t\t*)", out);
+	for (i = 0; first && first[i]; i++)
+		fprintf(out, "%s%s", i ? " " : " words='", first[i]);
+	fputs(first ? "'\n\t\t\t" : " ", out);
+	fputs("[[ $cur == -* ]] && words='--help", out);
 	for (def = cmd->options; def && def->name; def++)
 		fprintf(out, " --%s", def->name);
 	fputs("' ;;\n\t\tesac ;;\n", out);
 }
 
-void command_print_completion(const struct command *const *cmds, FILE *out)
+static void print_first_words(const struct command *const *cmds, const char *const *words,
+			      FILE *out)
 {
-	size_t i;
+	for (size_t i = 0; cmds && cmds[i]; i++)
+		fprintf(out, "%s ", cmds[i]->name);
+	for (size_t i = 0; words[i]; i++)
+		fprintf(out, "%s%s", i ? " " : "", words[i]);
+}
 
-	fputs("# bash completion for povtrace, made from its option tables\n"
-	      "_povtrace()\n{\n"
-	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words= cmd= i\n"
+void command_print_completion(const struct command *const *cmds, const char *const *words,
+			      const struct command *general, FILE *out)
+{
+	const char *name = log_get_program();
+
+	fprintf(out, "# bash completion for %s, made from its option tables\n_%s()\n{\n", name,
+		name);
+	fputs("\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words= cmd= i\n"
 	      "\tCOMPREPLY=()\n"
 	      "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 	      "\t\tcase ${COMP_WORDS[i]} in\n"
@@ -315,19 +352,26 @@ void command_print_completion(const struct command *const *cmds, FILE *out)
 	      "\t\t-*)\t;;\n"
 	      "\t\t*)\t[[ $cmd ]] || cmd=${COMP_WORDS[i]} ;;\n"
 	      "\t\tesac\n\tdone\n"
-	      "\tcase $cmd in\n\t'')\twords='",
+	      "\tcase $cmd in\n",
 	      out);
-	for (i = 0; cmds[i]; i++)
-		fprintf(out, "%s ", cmds[i]->name);
-	fputs("help --version --help -q -v' ;;\n\thelp)\twords='", out);
-	for (i = 0; cmds[i]; i++)
-		fprintf(out, "%s%s", i ? " " : "", cmds[i]->name);
+	if (general) {
+		print_completion_case("''", general, words, out);
+	} else {
+		fputs("\t'')\twords='", out);
+		print_first_words(cmds, words, out);
+		fputs("' ;;\n", out);
+	}
+	fputs("\thelp)\twords='", out);
+	print_first_words(cmds, words, out);
 	fputs("' ;;\n", out);
-	for (i = 0; cmds[i]; i++)
-		print_completion_case(cmds[i], out);
-	fputs("\tesac\n"
-	      "\t[[ $words ]] && COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-	      "}\n"
-	      "complete -o default -F _povtrace povtrace\n",
-	      out);
+	for (size_t i = 0; cmds && cmds[i]; i++)
+		print_completion_case(cmds[i]->name, cmds[i], NULL, out);
+	if (general)
+		print_completion_case("*", general, NULL, out);
+	fprintf(out,
+		"\tesac\n"
+		"\t[[ $words ]] && COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+		"}\n"
+		"complete -o default -F _%s %s\n",
+		name, name);
 }

@@ -17,6 +17,8 @@
 #include "abi/config.h"
 #include "attach/code_file.h"
 #include "attach/helper.h"
+#include "attach/launch.h"
+#include "attach/launch_env.h"
 #include "attach/proc.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -626,30 +628,24 @@ static void settle(struct images *im)
 	}
 }
 
-static const char *env_of(char *const *env, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (; env && *env; env++)
-		if (!strncmp(*env, name, n) && (*env)[n] == '=')
-			return *env + n + 1;
-	return "";
-}
-
-void images_foresee(struct images *im, char *const *argv, char *const *env)
+void images_foresee(struct images *im, const struct launch_plan *plan)
 {
 	static const char *const names[] = {"PATH", "LD_LIBRARY_PATH", "LD_PRELOAD"};
-	json_t *words = json_array(), *vars = json_object();
+	json_t *words = json_array(), *env = json_object();
 	char *cwd = getcwd(NULL, 0);
 
 	/* Our own loader and C library are mostly those of the programs to come. */
 	json_array_append_new(words, json_string("/proc/self/exe"));
-	for (; argv && *argv; argv++)
-		json_array_append_new(words, json_string(*argv));
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		json_object_set_new(vars, names[i], json_string(env_of(env, names[i])));
+	if (plan) {
+		json_array_append_new(words, json_string(plan->program));
+		for (char *const *arg = plan->argv + 1; *arg; arg++)
+			json_array_append_new(words, json_string(*arg));
+	}
+	for (size_t i = 0; plan && i < sizeof(names) / sizeof(*names); i++)
+		json_object_set_new(env, names[i],
+				    json_string(launch_env_get(plan->envp, names[i]) ?: ""));
 	helper_ask(im->helper, json_pack("{s:s,s:o,s:o,s:s}", "do", "command", "argv", words, "env",
-					 vars, "cwd", cwd ? cwd : "/"));
+					 env, "cwd", cwd ? cwd : "/"));
 	free(cwd);
 }
 

@@ -14,6 +14,7 @@
 
 struct images;
 struct kernel;
+struct launch_plan;
 struct pov_hdr;
 struct trace_writer;
 
@@ -28,8 +29,8 @@ void images_poll(struct images *im);
 int images_fd(const struct images *im); /* readable when there is something to take in */
 bool images_settled(const struct images *im); /* nothing asked that is not answered */
 
-/* Has everything looked at that a command will probably load. env: its environment. */
-void images_foresee(struct images *im, char *const *argv, char *const *env);
+/* Has everything looked at that a command will probably load; NULL: no command, only what all programs load. */
+void images_foresee(struct images *im, const struct launch_plan *plan);
 /*
  * A process that runs already: has all looked at that it maps, describes it if it uses MPI, and writes IMAGE records for
  * its mappings. 1 if it uses MPI, 0 if not, -errno. Returns when that is done (bounded by the helper's time limits).

@@ -266,8 +266,8 @@ static int session_start(struct session *s, const volatile int *stop)
 {
 	struct trace_writer_options wo = {
 		.max_bytes = s->opt->max_bytes,
-		.uid = s->opt->uid,
-		.gid = s->opt->gid,
+		.as = s->opt->owner,
+		.keep_old = true,
 	};
 	int err;
 
@@ -280,7 +280,7 @@ static int session_start(struct session *s, const volatile int *stop)
 	s->start_ns = kernel_now_ns();
 	drops_init(&s->drops, s->kernel.counters, s->start_ns);
 	session_meta_begin(s);
-	images_foresee(s->images, s->opt->command, environ);
+	images_foresee(s->images, s->opt->launch);
 	err = kernel_attach(&s->kernel);
 	if (!err && s->opt->sched != POV_SCHED_OFF)
 		err = kernel_snapshot(&s->kernel, on_snapshot, s);
@@ -291,14 +291,14 @@ static int session_start(struct session *s, const volatile int *stop)
 	if (!err && (s->opt->pid_cnt || s->opt->all))
 		say_live(s);
 	if (!err && s->launch.pid)
-		err = launch_open_gate(&s->launch, s->opt->command[0]);
-	return err;
+		err = launch_open_gate(&s->launch, s->opt->launch);
+	return err < 0 ? err : 0; /* what takes longer is looked after in the loop */
 }
 
 static void progress_show(struct session *s, uint64_t now, bool last)
 {
 	struct trace_writer_stats st;
-	double seconds = (now - s->start_ns) / 1e9;
+	double seconds = (now - s->start_ns) / 1e9, steady = (now - s->loop_ns) / 1e9;
 
 	trace_writer_get_stats(s->writer, &st);
 	if (last)
@@ -309,7 +309,7 @@ static void progress_show(struct session *s, uint64_t now, bool last)
 			" lost, %.1f MB, own CPU %.1f %%\033[K",
 			seconds, (uint64_t)images_rank_count(s->images), s->seen, s->drops.total,
 			st.file_bytes / 1e6,
-			100.0 * session_own_cpu_ns() / 1e9 / (seconds > 0 ? seconds : 1));
+			100.0 * (session_own_cpu_ns() - s->loop_cpu_ns) / 1e9 / steady);
 	fflush(stderr);
 }
 
@@ -326,6 +326,10 @@ static const char *over(struct session *s, const volatile int *stop, uint64_t no
 					   "write error";
 	if (s->opt->duration_ns && now - s->start_ns >= s->opt->duration_ns)
 		return "duration";
+	if (launch_executed(&s->launch, s->opt->launch, 0) < 0) {
+		s->useless = true;
+		return "command not executed";
+	}
 	if (s->launch.pid &&
 	    waitpid(s->launch.pid, &s->res->child_status, WNOHANG) == s->launch.pid) {
 		s->launch.pid = 0;
@@ -352,6 +356,8 @@ static int session_loop(struct session *s, const volatile int *stop)
 	uint64_t now;
 	int n;
 
+	s->loop_ns = s->shown_ns = kernel_now_ns();
+	s->loop_cpu_ns = session_own_cpu_ns();
 	for (;;) {
 		n = rings_poll(s);
 		if (n) {
@@ -402,6 +408,13 @@ static int session_finish(struct session *s)
 
 	trace_writer_drain(s->writer);
 	session_stored_count(s);
+	if (s->useless) {
+		trace_writer_undo(s->writer);
+		s->writer = NULL;
+		s->res->stored = (struct trace_tally){0};
+		s->res->unstored = 0;
+		return -ECANCELED;
+	}
 	e = trace_writer_finish(s->writer);
 	s->writer = NULL;
 	if (!stat(s->opt->path, &st))
@@ -445,10 +458,12 @@ int session_run(const struct session_options *opt, const volatile int *stop,
 	err = targets_check(opt);
 	if (!err)
 		err = session_load(s);
-	if (!err && opt->command)
-		err = launch_start(opt->command, opt->user, &s->launch);
-	if (!err)
+	if (!err && opt->launch)
+		err = launch_start(opt->launch, &s->launch);
+	if (!err) {
 		err = session_start(s, stop);
+		s->useless = err != 0;
+	}
 	if (!err)
 		err = session_loop(s, stop);
 	if (s->images)

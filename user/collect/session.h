@@ -14,11 +14,13 @@
 #include "abi/config.h"
 #include "trace/trace_write.h"
 
+struct launch_plan;
+struct person;
+
 struct session_options {
-	const char *path;     /* of the .pov file */
-	char *const *command; /* to launch, NULL-terminated; or NULL */
-	const char *user;     /* to launch it as, or NULL */
-	const pid_t *pids;    /* running processes to attach to */
+	const char *path;		  /* of the .pov file */
+	const struct launch_plan *launch; /* of the command, or NULL */
+	const pid_t *pids;		  /* running processes to attach to */
 	size_t pid_cnt;
 	bool all;	      /* every MPI process of the node */
 	const bool *recorded; /* by row of the function table */
@@ -29,10 +31,10 @@ struct session_options {
 	uint64_t spin_gap_ns;
 	uint64_t ring_bytes; /* 0 = chosen by the number of CPUs, like the next */
 	unsigned int cpus_per_ring;
-	uint64_t duration_ns; /* 0 = until the targets end or a signal comes */
-	uint64_t max_bytes;   /* of the file; 0 = no limit */
-	int uid, gid;	      /* owner of the file, -1 = caller */
-	int argc;	      /* povtrace's own command line, for the trace */
+	uint64_t duration_ns;	    /* 0 = until the targets end or a signal comes */
+	uint64_t max_bytes;	    /* of the file; 0 = no limit */
+	const struct person *owner; /* of the file, and who creates it; NULL: the caller */
+	int argc;		    /* povtrace's own command line, for the trace */
 	char *const *argv;
 	bool progress; /* a line on stderr, once a second */
 };

@@ -82,7 +82,7 @@ void session_meta_target(struct session *s, pid_t pid)
 
 void session_meta_command(struct session *s)
 {
-	target_describe(s, s->launch.pid, strings_json(s->opt->command, -1));
+	target_describe(s, s->launch.pid, strings_json(s->opt->launch->argv, -1));
 }
 
 uint64_t session_own_cpu_ns(void)

@@ -36,11 +36,13 @@ struct session {
 	struct drops drops;
 	struct probe_cost cost;
 	uint64_t start_ns, sampled_ns, shown_ns;
+	uint64_t loop_ns, loop_cpu_ns; /* when all was set up */
 	uint64_t end_ns;  /* once set: records behind it do not belong to the recording */
 	bool discard;	  /* calibration's records */
 	uint64_t seen;	  /* records */
 	uint64_t refused; /* of these, by the writer: the disk or the size limit */
 	int err;	  /* sticky, from the writer */
+	bool useless;	  /* nothing was recorded: the file is to go */
 };
 
 /* ---- session_meta.c: failures to write stick in session.err ---- */

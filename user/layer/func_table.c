@@ -68,21 +68,19 @@ static bool in_group(size_t i, const char *group, size_t len, bool add)
 	return strlen(rows[i].group) == len && !strncmp(rows[i].group, group, len);
 }
 
-/* "p2p req coll …" in the table's order. */
-static void groups_list(char *buf, size_t bytes)
+void func_table_groups_print(FILE *out)
 {
-	size_t used = 0;
-
-	buf[0] = '\0';
-	for (size_t i = 0; i < ROWS_CNT && used < bytes; i++)
+	for (size_t i = 0; i < ROWS_CNT; i++)
 		if (!i || strcmp(rows[i].group, rows[i - 1].group))
-			used += snprintf(buf + used, bytes - used, " %s", rows[i].group);
+			fprintf(out, "%s, ", rows[i].group);
+	fputs("default, local, all", out);
 }
 
 static int group_apply(const char *group, size_t len, bool add, bool *selected)
 {
-	char known[256];
+	char known[256] = "";
 	size_t hits = 0;
+	FILE *f;
 
 	for (size_t i = 0; i < ROWS_CNT; i++) {
 		if (!in_group(i, group, len, add))
@@ -92,9 +90,12 @@ static int group_apply(const char *group, size_t len, bool add, bool *selected)
 	}
 	if (hits)
 		return 0;
-	groups_list(known, sizeof(known));
-	log_error("--mpi: no group '%.*s'; there are:%s, and default, local, all", (int)len, group,
-		  known);
+	f = fmemopen(known, sizeof(known), "w");
+	if (f) {
+		func_table_groups_print(f);
+		fclose(f);
+	}
+	log_error("--mpi: no group '%.*s'; there are: %s", (int)len, group, known);
 	return -EINVAL;
 }
 

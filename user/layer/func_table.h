@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct option_list;
 
@@ -35,6 +36,9 @@ int func_table_find(const char *name);
  */
 int func_table_select(const char *groups, const struct option_list *functions,
 		      const struct option_list *no_functions, bool *selected);
+
+/* "p2p, req, …, default, local, all": what --mpi takes. */
+void func_table_groups_print(FILE *out);
 
 /* The trace's meta object "functions": all rows. The caller owns it. */
 json_t *func_table_to_json(void);

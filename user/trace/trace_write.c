@@ -12,15 +12,13 @@
 #include "trace/trace_write.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
+#include <time.h>
 
 #include "abi/event.h"
 #include "base/log.h"
+#include "trace/trace_create.h"
 #include "trace/trace_store.h"
 
 #define STREAM_CNT 65536
@@ -36,6 +34,7 @@ struct stream {
 };
 
 struct trace_writer {
+	struct trace_file file;
 	struct store *store;
 	struct stream **stream; /* by id; owned */
 	uint32_t *ids;		/* of the streams there are, owned */
@@ -55,48 +54,18 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static int file_create(const char *path, const struct trace_writer_options *opt, int *out)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
-	struct stat st;
-	int err;
-
-	if (fd < 0)
-		goto fail;
-	if (fstat(fd, &st))
-		goto fail;
-	if (!S_ISREG(st.st_mode)) {
-		log_error("trace: %s is not a regular file", path);
-		close(fd);
-		return -EINVAL;
-	}
-	if (ftruncate(fd, 0) || fchmod(fd, 0600))
-		goto fail;
-	if ((opt->uid >= 0 || opt->gid >= 0) && fchown(fd, (uid_t)opt->uid, (gid_t)opt->gid))
-		goto fail;
-	*out = fd;
-	return 0;
-fail:
-	err = errno;
-	log_error("trace: cannot create %s: %s", path, strerror(err));
-	if (fd >= 0)
-		close(fd);
-	return -err;
-}
-
 int trace_writer_open(const char *path, const struct trace_writer_options *opt,
 		      struct trace_writer **out)
 {
-	struct trace_writer *w;
+	struct trace_writer *w = xcalloc(1, sizeof(*w));
 	uint64_t reserve;
 	int fd = -1, err;
 
-	err = file_create(path, opt, &fd);
-	if (err)
-		return err;
-	w = xcalloc(1, sizeof(*w));
-	err = store_start(fd, path, opt, &w->store);
+	err = trace_file_create(path, opt, &w->file, &fd);
+	if (!err)
+		err = store_start(fd, path, opt, &w->store);
 	if (err) {
+		trace_file_release(&w->file);
 		free(w);
 		return err;
 	}
@@ -274,7 +243,7 @@ void trace_writer_get_stats(const struct trace_writer *w, struct trace_writer_st
 	store_get_stats(w->store, out);
 }
 
-int trace_writer_finish(struct trace_writer *w)
+static int writer_end(struct trace_writer *w, bool undo)
 {
 	int err;
 
@@ -282,10 +251,23 @@ int trace_writer_finish(struct trace_writer *w)
 		return 0;
 	hand_over_all(w);
 	err = store_finish(w->store);
+	if (undo)
+		trace_file_undo(&w->file);
+	trace_file_release(&w->file);
 	for (uint32_t i = 0; i < w->nstreams; i++)
 		free(w->stream[w->ids[i]]);
 	free(w->stream);
 	free(w->ids);
 	free(w);
 	return err;
+}
+
+int trace_writer_finish(struct trace_writer *w)
+{
+	return writer_end(w, false);
+}
+
+void trace_writer_undo(struct trace_writer *w)
+{
+	writer_end(w, true);
 }

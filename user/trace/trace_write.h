@@ -13,6 +13,7 @@
 
 struct trace_writer;
 struct pov_hdr;
+struct person;
 
 /*
  * Streams: one per ring (0 … rings, the last being the rescue ring), and one for identity records.
@@ -23,7 +24,8 @@ struct trace_writer_options {
 	uint64_t max_bytes; /* stop accepting events once the file would exceed this; 0 = no limit */
 	int level;	    /* zstd level, 0 = default (1) */
 	bool sync;	    /* fsync at finish */
-	int uid, gid;	    /* owner given to the file, -1 = leave */
+	const struct person *as; /* who creates the file, and owns it; NULL: the caller */
+	bool keep_old; /* a former file with something in it is renamed to FILE.old (said) */
 };
 
 /* Records, and of these what people ask for. */
@@ -39,7 +41,7 @@ struct trace_writer_stats {
 	uint64_t waits;		     /* times trace_writer_add had to wait for the writing thread */
 };
 
-/* Creates path (a regular file, mode 0600, truncated). 0 or -errno (printed). */
+/* Creates path (a regular file, mode 0600, empty). opt->as outlives the writer. 0 or -errno (printed). */
 int trace_writer_open(const char *path, const struct trace_writer_options *opt,
 		      struct trace_writer **out);
 
@@ -74,5 +76,8 @@ void trace_writer_get_stats(const struct trace_writer *w, struct trace_writer_st
  * Having stopped at max_bytes is no error here: that file is complete. Frees w.
  */
 int trace_writer_finish(struct trace_writer *w);
+
+/* There was nothing to record: removes the file, and a former one gets its name back. Frees w. */
+void trace_writer_undo(struct trace_writer *w);
 
 #endif

@@ -15,6 +15,7 @@
 
 #include "base/human.h"
 #include "base/log.h"
+#include "base/person.h"
 #include "model/model.h"
 #include "trace/trace_read.h"
 
@@ -24,12 +25,19 @@ struct output {
 	const char *path;
 	char *tmp;     /* the name it has until it is whole; NULL: none yet, or none needed */
 	bool nameless; /* O_TMPFILE */
+	const struct person *as;
 	FILE *file;
 };
 
-static int fail(const char *what, const char *path, int err)
+static int fail(const char *what, const struct output *o, int err)
 {
-	log_error("export: cannot %s %s: %s", what, path, strerror(err));
+	if (o->as && (err == EACCES || err == EPERM || err == EROFS))
+		log_error(
+			"export: cannot %s %s as %s: %s; name a place that %s may write to (-o), or run "
+			"povtrace without sudo's variables: sudo env -u SUDO_UID povtrace …",
+			what, o->path, o->as->name, strerror(err), o->as->name);
+	else
+		log_error("export: cannot %s %s: %s", what, o->path, strerror(err));
 	return -err;
 }
 
@@ -55,18 +63,18 @@ static int output_open_tmp(struct output *o)
 	return fd;
 }
 
-static int output_open(struct output *o, const char *path)
+static int output_open(struct output *o, const char *path, const struct person *as)
 {
 	int fd;
 
-	*o = (struct output){.path = path};
+	*o = (struct output){.path = path, .as = as};
 	if (!strcmp(path, "-")) {
 		o->file = stdout;
 		return 0;
 	}
 	fd = written_in_place(path) ? open(path, O_WRONLY | O_CLOEXEC) : output_open_tmp(o);
 	if (fd < 0) {
-		fd = fail("create", path, errno);
+		fd = fail("create", o, errno);
 		free(o->tmp);
 		return fd;
 	}
@@ -94,11 +102,11 @@ static int output_link(struct output *o)
 		if (errno != EEXIST)
 			break;
 	}
-	return fail("name", o->path, errno);
+	return fail("name", o, errno);
 }
 
 /* What may be read in the recording is in the output, too: the same people may read it. */
-static void output_own(struct output *o, const char *pov, const struct export_options *opt)
+static void output_own(struct output *o, const char *pov)
 {
 	struct stat st;
 
@@ -106,21 +114,24 @@ static void output_own(struct output *o, const char *pov, const struct export_op
 		return;
 	if (fchmod(fileno(o->file), st.st_mode & 0666))
 		log_warn("export: %s keeps its own mode: %s", o->path, strerror(errno));
-	if (!opt->own && fchown(fileno(o->file), st.st_uid, st.st_gid))
-		log_warn("export: %s keeps its own owner: %s", o->path, strerror(errno));
 }
 
 /* Gives the file its name if all went well, else removes it. Returns the first error. */
 static int output_close(struct output *o, int err)
 {
+	bool replaced;
+
 	if (o->file == stdout)
 		return err;
 	if (!err && o->nameless)
 		err = output_link(o);
 	if (fclose(o->file) && !err)
-		err = fail("write", o->path, errno);
+		err = fail("write", o, errno);
+	replaced = !err && o->tmp && !access(o->path, F_OK);
 	if (!err && o->tmp && rename(o->tmp, o->path))
-		err = fail("name", o->path, errno);
+		err = fail("name", o, errno);
+	else if (replaced)
+		log_info("%s existed and was replaced", o->path);
 	if (err && o->tmp && !o->nameless)
 		unlink(o->tmp);
 	free(o->tmp);
@@ -189,6 +200,32 @@ void export_report(const char *out, const struct writer_totals *t)
 			 human_count(n, sizeof(n), t->undecided));
 }
 
+/* The output's file is opened and named as the user that it is for, the recording is read as ourselves. */
+static int output_begin(struct output *o, const char *pov, const char *out, const struct person *as)
+{
+	struct person_act act;
+	int err;
+
+	err = person_act_begin(as, &act);
+	if (err)
+		return err;
+	err = output_open(o, out, as);
+	person_act_end(&act);
+	if (!err)
+		output_own(o, pov);
+	return err;
+}
+
+static int output_end(struct output *o, int err)
+{
+	struct person_act act;
+	int e = person_act_begin(o->as, &act);
+
+	err = output_close(o, err ? err : e);
+	person_act_end(&act);
+	return err;
+}
+
 int export_timeline(const char *pov, const char *out, const struct export_options *opt,
 		    struct writer_totals *totals)
 {
@@ -209,11 +246,10 @@ int export_timeline(const char *pov, const char *out, const struct export_option
 	err = trace_open(pov, &t);
 	if (err)
 		return err;
-	err = output_open(&o, out);
+	err = output_begin(&o, pov, out, opt->as);
 	if (!err) {
-		output_own(&o, pov, opt);
 		err = write_model(t, w, &opt->select, o.file, gzip, &written);
-		err = output_close(&o, err);
+		err = output_end(&o, err);
 	}
 	trace_close(t);
 	if (!err)
@@ -221,9 +257,9 @@ int export_timeline(const char *pov, const char *out, const struct export_option
 	return err;
 }
 
-int export_file(const char *pov, const char *out)
+int export_file(const char *pov, const char *out, const struct person *as)
 {
-	const struct export_options opt = {.format = NULL};
+	const struct export_options opt = {.as = as};
 	struct writer_totals totals;
 	int err = export_timeline(pov, out, &opt, &totals);
 

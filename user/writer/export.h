@@ -8,15 +8,17 @@
 
 #include "writer/writer.h"
 
+struct person;
+
 struct export_options {
 	const char *format; /* "json", "json.gz", "pftrace", …; NULL: by the output's ending */
 	struct writer_select select;
-	bool own; /* the output stays owned by whoever runs this; else it gets the recording's owner */
+	const struct person *as; /* who creates the output, and owns it; NULL: the caller */
 };
 
 /*
  * Exports the recording at pov to out ("-": stdout). A file appears under its name only when it is whole, with
- * the recording's mode; nothing is left behind otherwise. 0 or -errno (printed); -ENOTSUP for an output whose
+ * the recording's mode, and replaces another (said); nothing is left behind otherwise. 0 or -errno (printed); -ENOTSUP for an output whose
  * format is unknown. *totals only on success.
  */
 int export_timeline(const char *pov, const char *out, const struct export_options *opt,
@@ -25,8 +27,8 @@ int export_timeline(const char *pov, const char *out, const struct export_option
 /* One line to stderr: what went to out. Warnings about what could not be shown. */
 void export_report(const char *out, const struct writer_totals *totals);
 
-/* All of it, with the recording's owner, and the report. */
-int export_file(const char *pov, const char *out);
+/* All of it, as that user (NULL: the caller), and the report. */
+int export_file(const char *pov, const char *out, const struct person *as);
 
 /* Whether out is known by its ending as a timeline (and not a .pov). */
 bool export_wants(const char *out);

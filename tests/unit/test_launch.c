@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* The command's program and environment, its gate, and that nothing waits for a child that does not come. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "attach/launch.h"
+#include "attach/launch_env.h"
+#include "base/log.h"
+#include "base/person.h"
+#include "trace_help.h"
+
+static struct person theirs = {
+	.uid = 54321, .gid = 54322, .name = "ann", .home = "/home/ann", .shell = "/bin/zsh"};
+
+static void has(char **env, const char *name, const char *value)
+{
+	const char *got = launch_env_get(env, name);
+
+	if (!value)
+		assert_null(got);
+	else if (!got)
+		fail_msg("%s is not set", name);
+	else
+		assert_string_equal(got, value);
+}
+
+/* What sudo made of it is dropped, what was added since stays. */
+static void test_environment(void **state)
+{
+	static const char before[] = "PATH=/opt/mpi/bin:/usr/bin\0LD_LIBRARY_PATH=/opt/mpi/lib\0"
+				     "HOME=/home/ann\0USER=ann\0LOGNAME=ann\0SHELL=/bin/fish\0"
+				     "EDITOR=vi\0TERM=xterm\0nonsense\0EMPTY=";
+	char *const ours[] = {"PATH=/usr/sbin:/usr/bin",
+			      "HOME=/root",
+			      "USER=root",
+			      "LOGNAME=root",
+			      "SHELL=/bin/bash",
+			      "SUDO_UID=54321",
+			      "SUDO_COMMAND=x",
+			      "TERM=vt100",
+			      "ADDED=1",
+			      "EMPTY=no longer",
+			      "=odd",
+			      NULL};
+	char **env = launch_env_merge(before, sizeof(before), ours, &theirs);
+
+	(void)state;
+	has(env, "PATH", "/opt/mpi/bin:/usr/bin");
+	has(env, "LD_LIBRARY_PATH", "/opt/mpi/lib");
+	has(env, "HOME", "/home/ann");
+	has(env, "USER", "ann");
+	has(env, "SHELL", "/bin/fish");
+	has(env, "EDITOR", "vi");
+	has(env, "TERM", "vt100");
+	has(env, "ADDED", "1");
+	has(env, "EMPTY", "no longer");
+	has(env, "SUDO_UID", NULL);
+	has(env, "SUDO_COMMAND", NULL);
+	has(env, "nonsense", NULL);
+	launch_env_free(env);
+	env = launch_env_merge("A=1", 4, ours, &theirs);
+	has(env, "HOME", "/home/ann");
+	has(env, "LOGNAME", "ann");
+	has(env, "SHELL", "/bin/zsh");
+	launch_env_free(env);
+}
+
+/* Another user's, without a shell of that user above us: ours, but for who it is. */
+static void test_environment_of_another(void **state)
+{
+	char **env;
+
+	(void)state;
+	setenv("PATH", "/usr/bin:/bin", 1);
+	setenv("SUDO_UID", "1", 1);
+	setenv("KEPT", "yes", 1);
+	env = launch_env_make(&theirs, false);
+	has(env, "HOME", "/home/ann");
+	has(env, "USER", "ann");
+	has(env, "PATH", "/usr/bin:/bin");
+	has(env, "SUDO_UID", NULL);
+	has(env, "KEPT", "yes");
+	launch_env_free(env);
+	env = launch_env_make(NULL, false);
+	has(env, "SUDO_UID", "1");
+	has(env, "KEPT", "yes");
+	launch_env_free(env);
+	unsetenv("SUDO_UID");
+}
+
+static const char *script(const char *name, mode_t mode)
+{
+	static char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s", temp_path(name));
+	f = fopen(path, "w");
+	fputs("exit 7\n", f); /* no "#!": a shell's all the same */
+	fclose(f);
+	chmod(path, mode);
+	return path;
+}
+
+static int plan_of(const char *program, struct launch_plan *plan)
+{
+	static char *argv[2];
+
+	argv[0] = (char *)program;
+	return launch_plan_make(argv, NULL, false, plan);
+}
+
+static void test_program(void **state)
+{
+	struct launch_plan plan;
+	char path[600];
+
+	(void)state;
+	assert_int_equal(plan_of("/does/not/exist", &plan), -ENOENT);
+	assert_int_equal(plan_of("/", &plan), -EACCES);
+	assert_int_equal(plan_of(script("plain", 0644), &plan), -EACCES);
+	assert_int_equal(plan_of(script("runs", 0755), &plan), 0);
+	launch_plan_release(&plan);
+	snprintf(path, sizeof(path), "/does/not/exist:%s", temp_path(""));
+	setenv("PATH", path, 1);
+	assert_int_equal(plan_of("nosuch", &plan), -ENOENT);
+	assert_int_equal(plan_of("plain", &plan), -EACCES);
+	assert_int_equal(plan_of("runs", &plan), 0);
+	assert_int_equal(access(plan.program, X_OK), 0);
+	launch_plan_release(&plan);
+	setenv("PATH", "/usr/bin:/bin", 1);
+}
+
+static void test_runs(void **state)
+{
+	struct launch_plan plan;
+	struct launch l;
+	int status = -1;
+
+	(void)state;
+	assert_int_equal(plan_of(script("runs", 0755), &plan), 0);
+	assert_int_equal(launch_start(&plan, &l), 0);
+	assert_false(launch_reap(l.pid, 0, &status));
+	assert_true(launch_open_gate(&l, &plan) >= 0);
+	assert_int_equal(launch_executed(&l, &plan, 10000), 0);
+	assert_true(launch_reap(l.pid, 10000, &status));
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+	/* Gone since it was found. */
+	assert_int_equal(launch_start(&plan, &l), 0);
+	unlink(plan.program);
+	assert_int_equal(launch_open_gate(&l, &plan) ?: launch_executed(&l, &plan, 10000), -ENOENT);
+	assert_int_equal(l.pid, 0);
+	assert_int_equal(waitpid(-1, &status, WNOHANG), -1);
+	launch_plan_release(&plan);
+}
+
+/* As one that NSS modules or a dead file server hold up: neither the gate nor the end waits for it. */
+static void test_stopped(void **state)
+{
+	struct launch_plan plan;
+	struct launch l;
+	int status;
+
+	(void)state;
+	assert_int_equal(plan_of(script("runs", 0755), &plan), 0);
+	assert_int_equal(launch_start(&plan, &l), 0);
+	kill(l.pid, SIGSTOP);
+	assert_int_equal(waitpid(l.pid, &status, WUNTRACED), l.pid);
+	assert_int_equal(launch_open_gate(&l, &plan), 1);
+	assert_int_equal(launch_executed(&l, &plan, 0), 1);
+	kill(l.pid, SIGCONT);
+	assert_int_equal(launch_executed(&l, &plan, 10000), 0);
+	assert_true(launch_reap(l.pid, 10000, &status));
+	/* Given up before it began, and after. */
+	for (int open = 0; open < 2; open++) {
+		assert_int_equal(launch_start(&plan, &l), 0);
+		kill(l.pid, SIGSTOP);
+		assert_int_equal(waitpid(l.pid, &status, WUNTRACED), l.pid);
+		if (open)
+			assert_int_equal(launch_open_gate(&l, &plan), 1);
+		launch_cancel(&l);
+		assert_int_equal(l.pid, 0);
+		assert_int_equal(waitpid(-1, &status, WNOHANG), -1);
+	}
+	launch_plan_release(&plan);
+}
+
+/* A program that runs is left alone. */
+static void test_cancel_spares(void **state)
+{
+	static char *argv[] = {"sleep", "60", NULL};
+	struct launch_plan plan;
+	struct launch l;
+	int status;
+
+	(void)state;
+	assert_int_equal(launch_plan_make(argv, NULL, false, &plan), 0);
+	assert_int_equal(launch_start(&plan, &l), 0);
+	assert_true(launch_open_gate(&l, &plan) >= 0);
+	assert_int_equal(launch_executed(&l, &plan, 10000), 0);
+	launch_cancel(&l);
+	assert_true(l.pid > 0);
+	assert_int_equal(kill(l.pid, 0), 0);
+	assert_false(launch_reap(l.pid, 0, &status));
+	kill(l.pid, SIGKILL);
+	assert_true(launch_reap(l.pid, 10000, &status));
+	launch_plan_release(&plan);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_environment), cmocka_unit_test(test_environment_of_another),
+		cmocka_unit_test(test_program),	    cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_stopped),	    cmocka_unit_test(test_cancel_spares),
+	};
+
+	log_set_level(LOG_QUIET);
+	return cmocka_run_group_tests_name("launch", tests, NULL, NULL);
+}
