@@ -9,7 +9,8 @@
 
 #define VM_EXEC 0x4
 #define PAGE_SHIFT 12
-#define WAIT_ROUNDS (1 << 23) /* more than fit into cfg.wait_ns; bpf_loop's own limit */
+#define WAIT_ROUNDS (1 << 23) /* bpf_loop's own limit; about a second */
+#define WAIT_YIELD_NS 10000
 
 /* Files that the collector has looked at: enum pov_file_state. */
 struct {
@@ -96,21 +97,26 @@ static __always_inline bool is_answered(u32 tgid)
 }
 
 struct wait {
-	u64 until_ns, sp;
+	u64 until_ns, yield_ns, sp;
 	u32 tgid;
-	u32 over;
+	u32 pad;
 };
 
 /*
- * One look. Reading a byte of its own stack the long way lets other threads run where the kernel is not preempted by
- * itself (__get_user_pages calls cond_resched), and fails when the thread has been killed.
+ * One look. Now and then it reads a byte of its own stack the long way, which lets other threads run where the kernel
+ * is not preempted by itself (__get_user_pages calls cond_resched), and fails when the thread has been killed. Not more
+ * often, for that takes the lock of the memory map, which whoever puts probes into this process needs for writing.
  */
 static long wait_round(u32 i, struct wait *w)
 {
+	u64 now = bpf_ktime_get_ns();
 	char byte;
 
-	if (is_answered(w->tgid) || bpf_ktime_get_ns() > w->until_ns)
+	if (is_answered(w->tgid) || now > w->until_ns)
 		return 1;
+	if (now < w->yield_ns)
+		return 0;
+	w->yield_ns = now + WAIT_YIELD_NS;
 	return bpf_copy_from_user_task(&byte, 1, (void *)w->sp, bpf_get_current_task_btf(), 0) != 0;
 }
 

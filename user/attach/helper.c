@@ -6,7 +6,9 @@
 #include "attach/helper.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -60,6 +62,15 @@ static void memory_limit(void)
 	fclose(f);
 }
 
+/* Threads wait for it, spinning, perhaps on all CPUs: it goes before them. */
+static void priority_raise(void)
+{
+	const struct sched_param p = {.sched_priority = 1};
+
+	if (sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &p))
+		log_debug("helper: no real-time priority: %s", strerror(errno));
+}
+
 static int helper_fork(struct helper *h)
 {
 	int fds[2], err;
@@ -86,6 +97,7 @@ static int helper_fork(struct helper *h)
 		signal(SIGTERM, SIG_DFL);
 		signal(SIGHUP, SIG_IGN);
 		memory_limit();
+		priority_raise();
 		if (getppid() == parent)
 			helper_main(fds[1], h->opt, (struct code_files *)h->files);
 		_exit(0);
