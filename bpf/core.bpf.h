@@ -47,6 +47,8 @@ struct {
 __u64 counters[POV_COUNTERS] __weak = {};
 bool calls_over __weak = false; /* set by the collector: probes do nothing any more */
 
+__u64 collector_ns __weak = 0; /* when the collector last said that it lives; 0: it has ended */
+
 /* Counts freed datatypes of all processes: sizes kept from an older generation are not trusted. */
 __u64 type_generation __weak = 0;
 

@@ -9,7 +9,8 @@
 
 #define VM_EXEC 0x4
 #define PAGE_SHIFT 12
-#define WAIT_ROUNDS (1 << 23) /* bpf_loop's own limit; about a second */
+#define WAIT_ROUNDS (1 << 23) /* bpf_loop's own limit: half a second, */
+#define WAIT_LOOPS 16	      /* so several of them */
 #define WAIT_YIELD_NS 10000
 
 /* Files that the collector has looked at: enum pov_file_state. */
@@ -99,8 +100,14 @@ static __always_inline bool is_answered(u32 tgid)
 struct wait {
 	u64 until_ns, yield_ns, sp;
 	u32 tgid;
-	u32 pad;
+	u32 over;
 };
+
+/* It says so every few milliseconds; one that is killed or stopped must not keep anybody waiting. */
+static __always_inline bool collector_lives(u64 now)
+{
+	return now < collector_ns + POV_ALIVE_NS;
+}
 
 /*
  * One look. Now and then it reads a byte of its own stack the long way, which lets other threads run where the kernel
@@ -112,20 +119,24 @@ static long wait_round(u32 i, struct wait *w)
 	u64 now = bpf_ktime_get_ns();
 	char byte;
 
-	if (is_answered(w->tgid) || now > w->until_ns)
-		return 1;
-	if (now < w->yield_ns)
-		return 0;
+	if (is_answered(w->tgid) || now > w->until_ns || !collector_lives(now))
+		w->over = 1;
+	if (w->over || now < w->yield_ns)
+		return w->over;
 	w->yield_ns = now + WAIT_YIELD_NS;
-	return bpf_copy_from_user_task(&byte, 1, (void *)w->sp, bpf_get_current_task_btf(), 0) != 0;
+	if (bpf_copy_from_user_task(&byte, 1, (void *)w->sp, bpf_get_current_task_btf(), 0))
+		w->over = 1;
+	return w->over;
 }
 
 static __always_inline void wait_for_answer(u32 tgid, u64 sp)
 {
 	u64 begin = bpf_ktime_get_ns();
 	struct wait w = {.until_ns = begin + cfg.wait_ns, .sp = sp, .tgid = tgid};
+	u32 i;
 
-	bpf_loop(WAIT_ROUNDS, wait_round, &w, 0);
+	for (i = 0; i < WAIT_LOOPS && !w.over; i++)
+		bpf_loop(WAIT_ROUNDS, wait_round, &w, 0);
 	if (!is_answered(tgid))
 		count(POV_COUNT_MISS(POV_MISS_WAIT));
 	__sync_fetch_and_add(&counters[POV_COUNT_STAT(POV_STAT_WAIT_NS)],
@@ -156,7 +167,7 @@ int exec_wait(struct pt_regs *ctx)
 	struct pov_path *r;
 	char byte;
 
-	if (!is_target(id >> 32) || bpf_copy_from_user(&byte, 1, path))
+	if (!is_target(id >> 32) || !collector_lives(now) || bpf_copy_from_user(&byte, 1, path))
 		return 0;
 	r = bpf_ringbuf_reserve(&control, sizeof(*r), 0);
 	if (!r) {

@@ -127,6 +127,9 @@ enum pov_sched_mode {
 	POV_SCHED_ALL = 2,
 };
 
+/* A collector that has not said anything for this long is not waited for. */
+#define POV_ALIVE_NS 1000000000ull
+
 struct pov_config {
 	pov_u64 spin_gap_ns; /* polls further apart than this are not one spin */
 	pov_u64 wake_bytes;  /* wake the collector when a ring holds this much */

@@ -33,6 +33,7 @@ struct code_file {
 	char *path;	   /* as the first process that used it saw it */
 	char *build_id;	   /* "" if none */
 	int error;	   /* 0, or why it could not be looked at (-errno) */
+	bool is_main;	   /* mapped by exec, not by a loader */
 	bool is_program;   /* a loader runs before it */
 	bool is_loader;	   /* our probe in it makes processes wait for what they map */
 	struct code_id described; /* the id under which the trace knows it; zero: not yet */

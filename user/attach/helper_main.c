@@ -3,7 +3,7 @@
  * The helper's side. Replies are objects, one a packet:
  *   {fds: true, ret, pairs}		descriptors of what the next file's reply is about
  *   {attaching: true}			the file has been read; attaching may take a while
- *   {file: {dev, ino, stamp, path, build_id, error, loader, program, owner, segments, lib_id, copies, library}}
+ *   {file: {dev, ino, stamp, path, build_id, error, loader, main, program, owner, segments, lib_id, copies, library}}
  *   {done: true, …}			the request is answered; of "process": {process: {…}}; of "map" and "path":
  *					{dev, ino, stamp} of the file, or {error}
  */
@@ -147,6 +147,7 @@ static void file_say(struct service *s, const struct code_id *id, const struct s
 	json_object_set_new(f, "build_id", json_string(in->build_id));
 	json_object_set_new(f, "error", json_integer(err));
 	json_object_set_new(f, "loader", json_boolean(in->is_loader));
+	json_object_set_new(f, "main", json_boolean(in->is_main));
 	json_object_set_new(f, "program", json_boolean(in->interpreter[0] && !in->is_script));
 	json_object_set_new(f, "owner", json_integer(st->st_uid));
 	if (in->segments)

@@ -237,6 +237,7 @@ static int elf_inspect(const struct inspect_options *opt, const char *path,
 
 	snprintf(out->build_id, sizeof(out->build_id), "%s", elf_file_build_id(elf));
 	snprintf(out->interpreter, sizeof(out->interpreter), "%s", elf_file_interpreter(elf));
+	out->is_main = out->interpreter[0] || !elf_file_soname(elf)[0];
 	out->runpath = xstrdup(elf_file_runpath(elf));
 	out->needed = needed_json(elf);
 	out->segments = segments_json(elf);

@@ -27,7 +27,7 @@ struct inspect_options {
 struct inspected {
 	struct links links;
 	bool is_mpi, is_loader, is_libc;
-	bool is_script;
+	bool is_script, is_main; /* is_main: a program, rather than a shared library */
 	char build_id[129];
 	char interpreter[256]; /* of a script or a program; "" if none */
 	char *runpath;	       /* DT_RUNPATH or DT_RPATH; NULL: none; owned */

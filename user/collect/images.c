@@ -207,7 +207,10 @@ static struct process *process_of(struct images *im, pid_t pid)
 	return p;
 }
 
-/* Notes that a process maps a file; true if it is a library that was not known of it. */
+/*
+ * Notes that a process maps a file; true if it is a library that was not known of it, and the process can be described.
+ * While it is being executed it has no environment yet.
+ */
 static bool process_add_file(struct images *im, pid_t pid, const struct code_file *file,
 			     uint64_t start, uint64_t off, uint64_t since_ns)
 {
@@ -225,7 +228,7 @@ static bool process_add_file(struct images *im, pid_t pid, const struct code_fil
 	p->libs[p->nlibs].lib = file->lib;
 	p->libs[p->nlibs].bias = bias;
 	p->libs[p->nlibs++].since_ns = since_ns;
-	return true;
+	return !file->is_main;
 }
 
 static void process_forget(struct images *im, pid_t pid)
@@ -346,6 +349,7 @@ static void on_file(struct images *im, const json_t *o, struct links *links)
 	f->build_id = xstrdup(text_of(o, "build_id"));
 	f->error = (int)json_integer_value(json_object_get(o, "error"));
 	f->is_loader = json_is_true(json_object_get(o, "loader"));
+	f->is_main = json_is_true(json_object_get(o, "main"));
 	f->is_program = json_is_true(json_object_get(o, "program"));
 	f->segments = json_incref(json_object_get(o, "segments"));
 	if (json_object_get(o, "library"))
@@ -546,6 +550,8 @@ static void on_exec(struct images *im, pid_t pid)
 	p->nlibs = kept;
 	if (!kept)
 		process_forget(im, pid);
+	else if (!p->described)
+		process_describe(im, p);
 }
 
 static void on_rename(struct images *im, const struct pov_task *r)
@@ -622,6 +628,7 @@ static void settle(struct images *im)
 	struct pollfd p = {.events = POLLIN};
 
 	while (!helper_is_idle(im->helper)) {
+		kernel_say_alive(im->kernel, true);
 		p.fd = helper_fd(im->helper);
 		poll(&p, 1, 100);
 		images_poll(im);

@@ -280,6 +280,11 @@ void kernel_calls_end(struct kernel *k)
 		log_debug("membarrier: %s", strerror(errno));
 }
 
+void kernel_say_alive(struct kernel *k, bool alive)
+{
+	k->skel->bss->collector_ns = alive ? kernel_now_ns() : 0;
+}
+
 void kernel_detach(struct kernel *k)
 {
 	for (size_t i = 0; i < k->link_cnt; i++)

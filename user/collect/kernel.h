@@ -52,6 +52,8 @@ int kernel_attach(struct kernel *k);
  * nothing. Those that were at work have ended when this returns (a grace period).
  */
 void kernel_calls_end(struct kernel *k);
+/* The collector lives (to be said every few milliseconds), or nobody needs to wait for it any more. */
+void kernel_say_alive(struct kernel *k, bool alive);
 void kernel_detach(struct kernel *k);
 void kernel_release(struct kernel *k);
 

@@ -233,6 +233,7 @@ static int rings_poll(struct session *s)
 			     {.fd = images_fd(s->images), .events = POLLIN}};
 	int n = 0;
 
+	kernel_say_alive(&s->kernel, true);
 	if (poll(p, 2, POLL_MS) > 0 && p[0].revents)
 		n = ring_buffer__poll(s->rings, 0);
 	images_poll(s->images);
@@ -387,6 +388,7 @@ static void session_end(struct session *s)
 {
 	if (s->opt->progress && s->shown_ns)
 		progress_show(s, kernel_now_ns(), true);
+	kernel_say_alive(&s->kernel, false);
 	kernel_calls_end(&s->kernel);
 	images_detach(s->images);
 	s->end_ns = kernel_now_ns();
