@@ -120,13 +120,15 @@ static long wait_round(u32 i, struct wait *w)
 	char byte;
 
 	if (is_answered(w->tgid) || now > w->until_ns || !collector_lives(now))
-		w->over = 1;
-	if (w->over || now < w->yield_ns)
-		return w->over;
+		goto over;
+	if (now < w->yield_ns)
+		return 0;
 	w->yield_ns = now + WAIT_YIELD_NS;
-	if (bpf_copy_from_user_task(&byte, 1, (void *)w->sp, bpf_get_current_task_btf(), 0))
-		w->over = 1;
-	return w->over;
+	if (!bpf_copy_from_user_task(&byte, 1, (void *)w->sp, bpf_get_current_task_btf(), 0))
+		return 0;
+over:
+	w->over = 1;
+	return 1;
 }
 
 static __always_inline void wait_for_answer(u32 tgid, u64 sp)

@@ -26,17 +26,11 @@
 #define WAIT_NS 3000000000ull	   /* for an answer; the helper has less */
 #define RINGS_BYTES (256ull << 20) /* … and of all together, at most */
 
+/* As it is, for the verifier's log may have megabytes. */
 static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
-	char line[2048];
-	size_t n;
-
-	vsnprintf(line, sizeof(line), fmt, ap);
-	n = strlen(line);
-	if (n && line[n - 1] == '\n')
-		line[n - 1] = '\0';
-	if (level == LIBBPF_WARN)
-		log_debug("%s", line);
+	if (level == LIBBPF_WARN && log_get_level() >= LOG_DEBUG)
+		vfprintf(stderr, fmt, ap);
 	return 0;
 }
 
