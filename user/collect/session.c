@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The order matters: kernel half loaded → guard → calibration → child at its gate → trace file → identity
- * and scheduler live → existing tasks and targets → gate open → loop → probes gone → rings empty → open calls →
+ * The order matters: kernel half loaded → guard → calibration begun → child at its gate → trace file →
+ * calibration's records dropped → identity and scheduler live → existing tasks and targets → gate open → loop → probes gone → rings empty → open calls →
  * end. Nothing a target does between two steps can fall through.
  */
 #include "collect/session.h"
@@ -212,7 +212,6 @@ static int session_load(struct session *s)
 		.wanted = s->wanted,
 		.spent = &s->kernel.spent,
 	};
-	uint32_t pid;
 	int err;
 
 	err = kernel_load(&ko, &s->kernel);
@@ -221,16 +220,22 @@ static int session_load(struct session *s)
 	lo.libs_fd = s->kernel.libs_fd;
 	s->libs = library_set_new(&lo);
 	err = guard_start(s->kernel.held_fd, &s->guard);
+	if (!err && calibrate_start(&s->kernel, &s->calibration))
+		log_debug("calibration: %s", strerror(errno));
 	if (!err)
 		err = rings_open(s);
-	if (err)
-		return err;
-	calibrate_run(&s->kernel, &s->cost, &pid);
+	return err;
+}
+
+/* Waits for the calibration, and forgets its records. */
+static void session_calibrated(struct session *s)
+{
+	if (calibrate_wait(&s->kernel, &s->calibration, &s->cost))
+		log_debug("calibration: nothing measured");
 	s->discard = true;
 	ring_buffer__consume(s->rings);
 	s->discard = false;
 	kernel_reset_counters(&s->kernel);
-	return 0;
 }
 
 static bool any_held(const struct session *s)
@@ -272,6 +277,7 @@ static int session_start(struct session *s)
 	err = trace_writer_open(s->opt->path, &wo, &s->writer);
 	if (err)
 		return err;
+	session_calibrated(s);
 	s->images = images_new(&s->kernel, s->libs, s->writer);
 	s->start_ns = kernel_now_ns();
 	drops_init(&s->drops, s->kernel.counters, s->start_ns);
@@ -408,6 +414,7 @@ static void session_release(struct session *s)
 	launch_cancel(&s->launch);
 	ring_buffer__free(s->rings);
 	guard_stop(&s->guard);
+	calibrate_leave(&s->calibration);
 	images_free(s->images);
 	library_set_free(s->libs);
 	kernel_release(&s->kernel);

@@ -38,6 +38,7 @@ struct session {
 	struct guard guard;
 	struct launch launch;
 	struct drops drops;
+	struct calibration calibration;
 	struct probe_cost cost;
 	uint64_t start_ns, sampled_ns, shown_ns;
 	uint64_t end_ns;  /* once set: records behind it do not belong to the recording */
