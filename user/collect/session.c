@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The order matters: kernel half loaded → guard → calibration begun → child at its gate → trace file →
- * calibration's records dropped → identity and scheduler live → existing tasks and targets → gate open → loop → probes gone → rings empty → open calls →
- * end. Nothing a target does between two steps can fall through.
+ * The order matters: kernel half loaded → guard → calibration begun → child at its gate → trace file → calibration's
+ * records dropped → identity and scheduler live → existing tasks and targets → gate open → loop → probes gone → rings
+ * empty → open calls → end. Nothing a target does between two steps can fall through.
  */
 #include "collect/session.h"
 
@@ -352,6 +352,7 @@ static int session_loop(struct session *s, const volatile int *stop)
 	uint64_t now;
 	int n;
 
+	s->cpu_begun_ns = session_own_cpu_ns();
 	for (;;) {
 		n = ring_buffer__poll(s->rings, POLL_MS);
 		if (n < 0 && n != -EINTR) {
@@ -379,6 +380,7 @@ static int session_loop(struct session *s, const volatile int *stop)
  */
 static void session_end(struct session *s)
 {
+	s->cpu_over_ns = session_own_cpu_ns();
 	if (s->opt->progress && s->shown_ns)
 		progress_show(s, kernel_now_ns(), true);
 	kernel_calls_end(&s->kernel);

@@ -41,11 +41,13 @@ struct session {
 	struct calibration calibration;
 	struct probe_cost cost;
 	uint64_t start_ns, sampled_ns, shown_ns;
-	uint64_t end_ns;  /* once set: records behind it do not belong to the recording */
-	bool discard;	  /* calibration's records */
-	uint64_t seen;	  /* records */
-	uint64_t refused; /* of these, by the writer: the disk or the size limit */
-	int err;	  /* sticky, from the writer */
+	uint64_t end_ns;       /* once set: records behind it do not belong to the recording */
+	uint64_t cpu_begun_ns; /* own CPU time when the loop begins … */
+	uint64_t cpu_over_ns;  /* … and when it has ended */
+	bool discard;	       /* calibration's records */
+	uint64_t seen;	       /* records */
+	uint64_t refused;      /* of these, by the writer: the disk or the size limit */
+	int err;	       /* sticky, from the writer */
 };
 
 /* ---- session_meta.c: failures to write stick in session.err ---- */
