@@ -15,6 +15,7 @@
 #include "base/human.h"
 #include "base/log.h"
 #include "base/option.h"
+#include "collect/recorder.h"
 #include "collect/session.h"
 #include "commands.h"
 #include "layer/func_table.h"
@@ -287,14 +288,18 @@ static int record(const struct record_options *o, const char *path, char **comma
 		.gid = sudo_id("SUDO_GID"),
 		.progress = isatty(STDERR_FILENO) && log_get_level() >= LOG_WARN,
 	};
+	const struct recorder *recording;
 	struct session_result res;
 	int err;
 
+	recording = recorder_load("record");
+	if (!recording)
+		return 1;
 	for (char **p = command; p && *p; p++)
 		so.argc++;
 	so.argv = command;
 	signals_catch();
-	err = session_run(&so, &stop, &res);
+	err = recording->session_run(&so, &stop, &res);
 	if (res.stored.records || res.unstored || !err)
 		totals_print(path, &res);
 	hints_print(&res, err);
