@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +25,7 @@
 
 #define BATCHES 9
 #define BATCH_CALLS 64
+#define WAIT_MS 5000 /* for all of it, which takes 50 */
 
 enum part { PART_CALL, PART_SPIN, PART_STEPPED, PARTS };
 
@@ -215,15 +218,17 @@ int calibrate_start(struct kernel *k, struct calibration *out)
 
 int calibrate_wait(struct kernel *k, struct calibration *c, struct probe_cost *out)
 {
+	struct pollfd p = {.fd = c->answer_fd, .events = POLLIN};
 	double added[PARTS];
-	ssize_t n;
+	ssize_t n = -1;
 
 	if (c->pid <= 0)
 		return -ECHILD;
-	do
+	if (poll(&p, 1, WAIT_MS) > 0)
 		n = read(c->answer_fd, added, sizeof(added));
-	while (n < 0 && errno == EINTR);
 	close(c->answer_fd);
+	if (n != sizeof(added))
+		kill(c->pid, SIGKILL);
 	bpf_map_delete_elem(k->targets_fd, &c->pid);
 	if (n != sizeof(added))
 		return -EPIPE;
