@@ -110,7 +110,7 @@ static int rings_plan(struct kernel *k, const struct kernel_options *opt)
 	return 0;
 }
 
-/* All at once where the kernel can do that (5.15): it waits for a grace period after each change of such a map. */
+/* All at once: the kernel waits for a grace period after each change of such a map, since 6.8 once for them together. */
 static int rings_fill(const struct kernel *k, int outer)
 {
 	unsigned int key[POV_RINGS_MAX], cnt = k->rings + 1;
