@@ -40,7 +40,7 @@ endif
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-all: $(BUILD)/povtrace
+all: $(BUILD)/povtrace $(BUILD)/povtrace-record.so
 
 # ---- flags ----
 
@@ -54,7 +54,10 @@ CFLAGS_ALL := -std=gnu11 $(OPT) $(WARN) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-
 LDFLAGS_ALL := $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 MISSING := $(shell $(PKG_CONFIG) --print-errors --exists $(PKGS) 2>&1 | grep -o "'[a-z0-9-]*'" | sort -u; \
 	command -v $(PKG_CONFIG) >/dev/null || echo $(PKG_CONFIG))
-LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lZydis -lm -lpthread
+# Reading a trace needs few libraries, recording all: it is a file of its own, loaded when it is needed.
+READ_LIBS := $(shell $(PKG_CONFIG) --libs libzstd zlib jansson 2>/dev/null) -lm -lpthread -ldl
+RECORD_LIBS := $(shell $(PKG_CONFIG) --libs libbpf libelf hwloc 2>/dev/null) -lZydis
+LIBS := $(RECORD_LIBS) $(READ_LIBS)
 
 # ---- what there is ----
 
@@ -69,6 +72,9 @@ GEN_OBJ := $(GEN_SRC:$(GEN)/%.c=$(BUILD)/obj/gen/%.o)
 MAIN_OBJ := $(BUILD)/obj/main.o
 LIB := $(BUILD)/libpovtrace.a
 LIB_OBJ := $(filter-out $(MAIN_OBJ),$(USER_OBJ)) $(GEN_OBJ)
+RECORD_OBJ := $(patsubst user/%.c,$(BUILD)/obj/%.o,$(filter-out user/attach/launch%.c, \
+	$(wildcard user/elf/*.c user/attach/*.c user/collect/*.c)))
+READ_OBJ := $(filter-out $(RECORD_OBJ),$(USER_OBJ) $(GEN_OBJ))
 
 # Puts what a command printed to $@.$$$$ in the place of $@ only if that changes it, so that nothing is
 # rebuilt for nothing. The name is the shell's own: several makes of one tree may be at it at once.
@@ -132,7 +138,7 @@ $(GEN)/povtrace.skel.h: $(BPFDIR)/povtrace.linked.o
 $(BUILD)/flags: FORCE
 	@[ -z "$(MISSING)" ] || { echo "make: missing $(MISSING): run \"sudo make deps\"" >&2; exit 1; }
 	@mkdir -p $(@D)
-	@echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL)' >$@.$$$$; $(update)
+	@echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -fPIC: $(RECORD_OBJ)' >$@.$$$$; $(update)
 
 $(BUILD)/obj/%.o: user/%.c $(BUILD)/flags | $(GEN_HDR)
 	$(say) CC $<
@@ -144,6 +150,8 @@ $(BUILD)/obj/gen/%.o: $(GEN)/%.c $(BUILD)/flags | $(GEN_HDR)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
+$(RECORD_OBJ): private CFLAGS_ALL += -fPIC
+
 $(BUILD)/objects: FORCE
 	@mkdir -p $(@D)
 	@echo '$(LIB_OBJ)' >$@.$$$$; $(update)
@@ -152,9 +160,14 @@ $(LIB): $(LIB_OBJ) $(BUILD)/objects
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $(LIB_OBJ)
 
-$(BUILD)/povtrace: $(MAIN_OBJ) $(LIB)
+# All of it, and with its names: the recording half uses what reading does not.
+$(BUILD)/povtrace: $(READ_OBJ) $(BUILD)/objects
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(LDFLAGS_ALL) -rdynamic $(READ_OBJ) $(READ_LIBS) -o $@
+
+$(BUILD)/povtrace-record.so: $(RECORD_OBJ) $(BUILD)/objects
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS_ALL) -shared $(RECORD_OBJ) $(RECORD_LIBS) -o $@
 
 asan: gen
 	$(Q)$(MAKE) BUILD=build/asan SAN=address,undefined OPT="-O1 -g" all
@@ -315,6 +328,7 @@ demo-run: all
 
 # ---- installing ----
 
+RECORDDIR = $(DESTDIR)$(PREFIX)/lib/povtrace
 MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
 BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 DOCDIR = $(DESTDIR)$(PREFIX)/share/doc/povtrace
@@ -335,6 +349,7 @@ docs: $(MAN_PAGES) $(BUILD)/povtrace.bash
 install: all docs
 	install -D -m 755 $(BUILD)/povtrace $(DESTDIR)$(PREFIX)/bin/povtrace
 	install -d $(MANDIR) $(BASHDIR) $(DOCDIR)/kmod-docs $(DOCDIR)/LICENSES
+	install -D -m 644 $(BUILD)/povtrace-record.so $(RECORDDIR)/povtrace-record.so
 	install -m 644 $(MAN_PAGES) $(MANDIR)/
 	install -m 644 $(BUILD)/povtrace.bash $(BASHDIR)/povtrace
 	install -m 644 README.md CHANGELOG.md CONTRIBUTING.md $(DOCDIR)/
@@ -344,6 +359,7 @@ install: all docs
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/povtrace $(BASHDIR)/povtrace
+	rm -rf $(RECORDDIR)
 	rm -f $(addprefix $(MANDIR)/,$(notdir $(MAN_PAGES)))
 	rm -rf $(DOCDIR)
 

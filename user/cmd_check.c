@@ -15,9 +15,8 @@
 #include "attach/features.h"
 #include "base/log.h"
 #include "base/option.h"
+#include "collect/recorder.h"
 #include "commands.h"
-#include "elf/elf_file.h"
-#include "elf/sites_print.h"
 
 struct check_options {
 	const char *sites;
@@ -155,7 +154,7 @@ static int print_json(const struct findings *out, const struct utsname *u)
 	return err;
 }
 
-static int check_host(const struct check_options *o)
+static int check_host(const struct recorder *recording, const struct check_options *o)
 {
 	struct findings found;
 	struct features f;
@@ -163,7 +162,7 @@ static int check_host(const struct check_options *o)
 	int rc = 0;
 
 	uname(&u);
-	features_probe(&f);
+	recording->features_probe(&f);
 	findings_make(&f, &found);
 	if (o->json ? print_json(&found, &u) : print_text(&found, &u))
 		return 1;
@@ -175,32 +174,22 @@ static int check_host(const struct check_options *o)
 	return rc;
 }
 
-static int check_sites(const struct check_options *o)
-{
-	struct elf_file *elf;
-	int err;
-
-	err = elf_file_open(o->sites, &elf);
-	if (err) {
-		log_error("check: %s: %s", o->sites,
-			  err == -ENOEXEC ? "not an ELF file of this machine" : strerror(-err));
-		return 1;
-	}
-	err = sites_print(elf, o->sites, NULL, 0, o->json, stdout);
-	elf_file_close(elf);
-	return err ? 1 : 0;
-}
-
 static int run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct check_options *o = opts;
+	const struct recorder *recording;
 
 	(void)dashdash;
 	if (argc) {
 		log_error("check: takes no operand (\"%s\"); see `povtrace help check`", argv[0]);
 		return 2;
 	}
-	return o->sites ? check_sites(o) : check_host(o);
+	recording = recorder_load("check");
+	if (!recording)
+		return 1;
+	if (o->sites)
+		return recording->sites_print(o->sites, o->json, stdout) ? 1 : 0;
+	return check_host(recording, o);
 }
 
 static const char *const examples[] = {

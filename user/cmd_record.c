@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/option.h"
 #include "base/person.h"
+#include "collect/recorder.h"
 #include "collect/session.h"
 #include "commands.h"
 #include "layer/func_table.h"
@@ -341,13 +342,17 @@ static int record(const struct record_options *o, const char *path, const struct
 		.argv = argv,
 		.progress = isatty(STDERR_FILENO) && log_get_level() >= LOG_WARN,
 	};
+	const struct recorder *recording;
 	struct session_result res;
 	int err;
 
+	recording = recorder_load("record");
+	if (!recording)
+		return 1;
 	for (char **p = argv; *p; p++)
 		so.argc++;
 	signals_catch();
-	err = session_run(&so, &stop, &res);
+	err = recording->session_run(&so, &stop, &res);
 	if (res.child_pid &&
 	    launch_reap(res.child_pid, interrupted ? REAP_WAIT_MS : 0, &res.child_status))
 		res.child_pid = 0;

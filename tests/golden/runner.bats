@@ -36,6 +36,17 @@ count_is() {
 	[[ $output == *"skipped: live/mixed.test: four: no fourth"* ]]
 }
 
+@test "a missed aim is said and is no failure" {
+	fake aims <<-'E'
+		echo "1..2"
+		echo "ok 1 - one: 1 (aim: at most 2)"
+		echo "not ok 2 - two: 3 (aim: at most 2) # TODO"
+	E
+	count_is "1 passed, 0 failed, 0 skipped"
+	[ "$status" = 0 ]
+	[[ $output == *"aim missed: live/aims.test: two: 3 (aim: at most 2)"* ]]
+}
+
 @test "all well: status 0" {
 	fake good <<<'echo "ok 1 - one"; echo "1..1"'
 	count_is "1 passed, 0 failed, 0 skipped"

@@ -49,8 +49,8 @@ done <<<"$rules"
 
 reading=$(tree_files 'user/base/*' 'user/trace/*' 'user/layer/*' 'user/model/*' 'user/analysis/*' \
 	'user/report/*' 'user/writer/*' 'user/cmd_report.c' 'user/cmd_export.c' 'user/cmd_info.c' | grep '\.[ch]$')
-check "reading a trace needs neither libbpf nor the kernel half" \
-	"$(grep -nE '#[[:space:]]*include[[:space:]]*[<"](bpf/|linux/bpf|povtrace\.skel)' $reading /dev/null)"
+check "reading a trace needs neither libbpf nor the kernel half, nor what else only the recording half is linked with" \
+	"$(grep -nE '#[[:space:]]*include[[:space:]]*[<"](bpf/|linux/bpf|povtrace\.skel|hwloc|Zydis|gelf|libelf)' $reading /dev/null)"
 
 bad=$(includes $(tree_files 'user/cmd_record.c' 'user/cmd_check.c') |
 	grep -E ' (model|analysis|report|writer|layer)/' | grep -vE ' (layer/func_table|layer/mpi_sig|writer/export)\.h')

@@ -3,13 +3,16 @@
 #include "attach/features.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/btf.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "attach/kernel_types.h"
+
+#define TYPES_PATH "/sys/kernel/btf/vmlinux"
 #define MAP_FUNCTION "perf_event_mmap"
 
 static const struct bpf_insn return_zero[] = {
@@ -27,13 +30,30 @@ static int tiny_load(enum bpf_prog_type type, enum bpf_attach_type attach, int b
 	return fd < 0 ? -errno : fd;
 }
 
-static bool try_tracing(const char *function, enum bpf_attach_type attach)
+/* id: of the type by which the kernel knows the place to attach to */
+static int tracing_load(int id, enum bpf_attach_type attach)
 {
-	int id = libbpf_find_vmlinux_btf_id(function, attach), fd, link;
+	return id < 0 ? id : tiny_load(BPF_PROG_TYPE_TRACING, attach, id);
+}
 
-	if (id <= 0)
+/* A program that loads can be attached to a tracepoint; trying takes the kernel 10 ms. */
+static bool try_tracepoint(const struct kernel_types *types, const char *typedef_name)
+{
+	int fd = tracing_load(kernel_types_find(types, typedef_name, BTF_KIND_TYPEDEF),
+			      BPF_TRACE_RAW_TP);
+
+	if (fd < 0)
 		return false;
-	fd = tiny_load(BPF_PROG_TYPE_TRACING, attach, id);
+	close(fd);
+	return true;
+}
+
+/* Some machines' kernels load what they cannot attach. */
+static bool try_fentry(const struct kernel_types *types, const char *function)
+{
+	int fd = tracing_load(kernel_types_find(types, function, BTF_KIND_FUNC), BPF_TRACE_FENTRY);
+	int link;
+
 	if (fd < 0)
 		return false;
 	link = bpf_raw_tracepoint_open(NULL, fd);
@@ -78,19 +98,19 @@ static bool try_kprobe(void)
 	return !access("/sys/bus/event_source/devices/kprobe/type", R_OK);
 }
 
-/* Parameters of a raw tracepoint, its context included; -1 if there is none. */
-static int tracepoint_params(const struct btf *btf, const char *name)
+/* What can be told only from the kernel's types. */
+static void types_probe(struct features *out)
 {
-	const struct btf_type *t;
-	int id = btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF);
+	struct kernel_types types;
 
-	if (id < 0)
-		return -1;
-	t = btf__type_by_id(btf, btf__type_by_id(btf, id)->type);
-	if (!t || !btf_is_ptr(t))
-		return -1;
-	t = btf__type_by_id(btf, t->type);
-	return t && btf_is_func_proto(t) ? btf_vlen(t) : -1;
+	if (kernel_types_open(TYPES_PATH, &types))
+		return;
+	out->btf = true;
+	out->switch_state = kernel_types_params(&types, "btf_trace_sched_switch") >= 5;
+	out->tracing = try_tracepoint(&types, "btf_trace_sched_switch");
+	out->ma_write = try_tracepoint(&types, "btf_trace_ma_write");
+	out->fentry = try_fentry(&types, MAP_FUNCTION);
+	kernel_types_close(&types);
 }
 
 static int quiet_print(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -104,7 +124,6 @@ static int quiet_print(enum libbpf_print_level level, const char *fmt, va_list a
 void features_probe(struct features *out)
 {
 	libbpf_print_fn_t print = libbpf_set_print(quiet_print);
-	struct btf *btf = btf__load_vmlinux_btf();
 	int fd;
 
 	memset(out, 0, sizeof(*out));
@@ -112,16 +131,10 @@ void features_probe(struct features *out)
 	out->root = fd >= 0;
 	if (fd >= 0)
 		close(fd);
-	out->btf = btf != NULL;
-	if (btf)
-		out->switch_state = tracepoint_params(btf, "btf_trace_sched_switch") >= 5;
-	btf__free(btf);
+	types_probe(out);
 	out->ringbuf = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, NULL) == 1;
 	out->cookie = libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie,
 					      NULL) == 1;
-	out->ma_write = try_tracing("ma_write", BPF_TRACE_RAW_TP);
-	out->tracing = try_tracing("sched_switch", BPF_TRACE_RAW_TP);
-	out->fentry = try_tracing(MAP_FUNCTION, BPF_TRACE_FENTRY);
 	out->uprobe_multi = try_uprobe_multi();
 	out->perf_uprobe = !access("/sys/bus/event_source/devices/uprobe/type", R_OK);
 	out->kprobe = try_kprobe();

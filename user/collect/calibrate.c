@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Median of several short batches, probed and not, one after the other in one child. The function's six
- * arguments and an int * are what a typical MPI call has.
+ * Median of several short batches, without probes and with them. The functions' six arguments and an int * are what
+ * a typical MPI call has. All of it is the child's, its probes included: to take them away the kernel waits for
+ * several grace periods, 0.1 s, and nobody but the child waits for that, on its way out.
  */
 #include "collect/calibrate.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -16,47 +20,62 @@
 
 #include "abi/config.h"
 #include "attach/links.h"
-#include "attach/proc.h"
 #include "base/log.h"
 #include "collect/kernel.h"
 
 #define BATCHES 9
-#define BATCH_CALLS 200
+#define BATCH_CALLS 64
+#define WAIT_MS 5000 /* for all of it, which takes 50 */
+
+enum part { PART_CALL, PART_SPIN, PART_STEPPED, PARTS };
 
 /*
- * The functions that are probed: one begins with what the kernel emulates, as most compiled functions do,
- * the other with what it has to single-step.
+ * The functions that are probed: two begin with what the kernel emulates, as most compiled functions do,
+ * one with what it has to single-step.
  */
 typedef int target_fn(void *buf, int count, long type, int peer, int tag, long comm, int *flag);
 #if defined(__x86_64__)
-target_fn calibrate_emulated, calibrate_stepped;
-__asm__(".pushsection .text\n"
-	".type calibrate_emulated, @function\n"
-	"calibrate_emulated:\n"
-	"	push %rbx\n"
-	"	xor %eax, %eax\n"
-	"	pop %rbx\n"
-	"	ret\n"
-	".size calibrate_emulated, . - calibrate_emulated\n"
-	".type calibrate_stepped, @function\n"
-	"calibrate_stepped:\n"
-	"	xor %eax, %eax\n"
-	"	ret\n"
-	".size calibrate_stepped, . - calibrate_stepped\n"
-	".popsection\n");
+#define EMULATED(name)                             \
+	".type " #name ", @function\n" #name ":\n" \
+	"	push %rbx\n"                             \
+	"	xor %eax, %eax\n"                        \
+	"	pop %rbx\n"                              \
+	"	ret\n"                                   \
+	".size " #name ", . - " #name "\n"
+__attribute__((visibility("hidden"))) target_fn calibrate_call, calibrate_spin, calibrate_stepped;
+__asm__(".pushsection .text\n" EMULATED(calibrate_call)
+		EMULATED(calibrate_spin) ".type calibrate_stepped, @function\n"
+					 "calibrate_stepped:\n"
+					 "	xor %eax, %eax\n"
+					 "	ret\n"
+					 ".size calibrate_stepped, . - calibrate_stepped\n"
+					 ".popsection\n");
 #else
-__attribute__((noinline)) static int calibrate_stepped(void *buf, int count, long type, int peer,
-						       int tag, long comm, int *flag)
-{
-	__asm__ volatile(""
-			 :
-			 : "r"(buf), "r"(count), "r"(type), "r"(peer), "r"(tag), "r"(comm),
-			   "r"(flag)
-			 : "memory");
-	return 0;
-}
-#define calibrate_emulated calibrate_stepped
+/* The number keeps the compiler from making one function of them. */
+#define COMPILED(name, number)                                                               \
+	__attribute__((noinline)) static int name(void *buf, int count, long type, int peer, \
+						  int tag, long comm, int *flag)             \
+	{                                                                                    \
+		__asm__ volatile(""                                                          \
+				 :                                                           \
+				 : "i"(number), "r"(buf), "r"(count), "r"(type), "r"(peer),  \
+				   "r"(tag), "r"(comm), "r"(flag)                            \
+				 : "memory");                                                \
+		return 0;                                                                    \
+	}
+COMPILED(calibrate_call, 0)
+COMPILED(calibrate_spin, 1)
+COMPILED(calibrate_stepped, 2)
 #endif
+
+static const struct {
+	target_fn *target;
+	unsigned int row;
+} parts[PARTS] = {
+	[PART_CALL] = {calibrate_call, CALIBRATE_ROW_CALL},
+	[PART_SPIN] = {calibrate_spin, CALIBRATE_ROW_SPIN},
+	[PART_STEPPED] = {calibrate_stepped, CALIBRATE_ROW_CALL},
+};
 
 void calibrate_recipes(struct pov_fn *fns)
 {
@@ -99,120 +118,132 @@ static double measure(target_fn *target)
 	return batch[BATCHES / 2];
 }
 
-/* Child: measures each time it is asked to; the byte says which function. */
-static void child_main(int ask, int answer)
-{
-	double ns;
-	char c;
+/* The file that an address of our own code is from (valid as long as we are), and where in it. */
+struct place {
+	uint64_t addr, offset;
+	const char *path;
+};
 
-	while (read(ask, &c, 1) == 1) {
-		ns = measure(c ? calibrate_stepped : calibrate_emulated);
-		if (write(answer, &ns, sizeof(ns)) != sizeof(ns))
-			break;
+static int place_visit(struct dl_phdr_info *info, size_t bytes, void *ctx)
+{
+	struct place *p = ctx;
+
+	(void)bytes;
+	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type != PT_LOAD ||
+		    p->addr - info->dlpi_addr - ph->p_vaddr >= ph->p_filesz)
+			continue;
+		p->offset = p->addr - info->dlpi_addr - ph->p_vaddr + ph->p_offset;
+		p->path = *info->dlpi_name ? info->dlpi_name : "/proc/self/exe";
+		return 1;
 	}
-	_exit(0);
-}
-
-static int ask_child(int ask, int answer, bool stepped, double *ns)
-{
-	const char which = stepped;
-
-	if (write(ask, &which, 1) != 1 || read(answer, ns, sizeof(*ns)) != sizeof(*ns))
-		return -EPIPE;
 	return 0;
 }
 
-/* Offset of one of our functions in our own file. */
-static int own_offset(target_fn *target, uint64_t *offset)
+static int probes_attach(const struct kernel *k, struct links *links)
 {
-	uint64_t addr = (uint64_t)(uintptr_t)target;
-	const struct proc_map *m;
-	struct proc_maps maps;
+	struct link_site sites[PARTS];
+	struct place place = {};
 	int err;
 
-	err = proc_maps_read(getpid(), &maps);
-	if (err)
-		return err;
-	m = proc_maps_at(&maps, addr);
-	if (m)
-		*offset = addr - m->start + m->off;
-	proc_maps_release(&maps);
-	return m ? 0 : -ENOENT;
+	for (int i = 0; i < PARTS; i++) {
+		place.addr = (uint64_t)(uintptr_t)parts[i].target;
+		if (!dl_iterate_phdr(place_visit, &place))
+			return -ENOENT;
+		sites[i] = (struct link_site){.cookie = POV_COOKIE(parts[i].row, 0),
+					      .offset = place.offset};
+	}
+	return links_attach(links, &k->programs, place.path, sites, PARTS, &err) == PARTS ? 0 :
+											    -err;
 }
 
-struct pipes {
-	int ask, answer;
-};
-
-/* What the probes of a row add to a function, in ns. */
-static int measure_row(struct kernel *k, const struct pipes *p, unsigned int row, bool stepped,
-		       double *out)
+/* What probes add to each of the functions, in ns. */
+static int measure_all(struct kernel *k, double *added)
 {
-	struct link_site site = {.cookie = POV_COOKIE(row, 0)};
+	double bare[PARTS], probed;
 	struct links links = {};
-	double bare, probed;
 	int err;
 
-	err = own_offset(stepped ? calibrate_stepped : calibrate_emulated, &site.offset);
-	if (!err)
-		err = ask_child(p->ask, p->answer, stepped, &bare);
-	if (err)
-		return err;
-	if (!links_attach(&links, &k->programs, "/proc/self/exe", &site, 1, &err))
-		return -err;
-	err = ask_child(p->ask, p->answer, stepped, &probed);
-	links_release(&links);
-	if (!err)
-		*out = probed > bare ? probed - bare : 0;
+	for (int i = 0; i < PARTS; i++)
+		bare[i] = measure(parts[i].target);
+	err = probes_attach(k, &links);
+	for (int i = 0; i < PARTS && !err; i++) {
+		probed = measure(parts[i].target);
+		added[i] = probed > bare[i] ? probed - bare[i] : 0;
+	}
 	return err;
 }
 
-static int measure_all(struct kernel *k, const struct pipes *p, struct probe_cost *out)
+static _Noreturn void child_main(struct kernel *k, int answer)
 {
+	double added[PARTS];
 	int err;
 
-	err = measure_row(k, p, CALIBRATE_ROW_CALL, false, &out->call_ns);
+	err = kernel_add_target(k, getpid());
 	if (!err)
-		err = measure_row(k, p, CALIBRATE_ROW_SPIN, false, &out->spin_ns);
-	if (!err)
-		err = measure_row(k, p, CALIBRATE_ROW_CALL, true, &out->stepped_ns);
-	if (!err)
-		out->samples = BATCHES * BATCH_CALLS;
-	return err;
-}
-
-int calibrate_run(struct kernel *k, struct probe_cost *out, uint32_t *pid)
-{
-	int ask[2], answer[2], err;
-	pid_t child;
-
-	if (pipe(ask))
-		return -errno;
-	if (pipe(answer)) {
-		err = -errno;
-		close(ask[0]);
-		close(ask[1]);
-		return err;
-	}
-	child = fork();
-	if (!child) {
-		close(ask[1]);
-		close(answer[0]);
-		child_main(ask[0], answer[1]);
-	}
-	close(ask[0]);
-	close(answer[1]);
-	err = child < 0 ? -errno : kernel_add_target(k, child);
-	if (!err)
-		err = measure_all(k, &(struct pipes){ask[1], answer[0]}, out);
-	close(ask[1]);
-	close(answer[0]);
-	if (child > 0) {
-		waitpid(child, NULL, 0);
-		bpf_map_delete_elem(k->targets_fd, &child);
-	}
-	*pid = child > 0 ? child : 0;
+		err = measure_all(k, added);
 	if (err)
 		log_debug("calibration: %s", strerror(-err));
+	else if (write(answer, added, sizeof(added)) != sizeof(added))
+		err = -EPIPE;
+	/* whoever waits for the end of a pipe or a terminal is not to wait for the probes */
+	close_range(0, 2, 0);
+	close(answer);
+	_exit(err != 0);
+}
+
+int calibrate_start(struct kernel *k, struct calibration *out)
+{
+	int fds[2], err;
+
+	*out = (struct calibration){};
+	if (pipe2(fds, O_CLOEXEC))
+		return -errno;
+	out->pid = fork();
+	if (!out->pid) {
+		close(fds[0]);
+		child_main(k, fds[1]);
+	}
+	err = -errno;
+	close(fds[1]);
+	if (out->pid > 0) {
+		out->answer_fd = fds[0];
+		return 0;
+	}
+	close(fds[0]);
 	return err;
+}
+
+int calibrate_wait(struct kernel *k, struct calibration *c, struct probe_cost *out)
+{
+	struct pollfd p = {.fd = c->answer_fd, .events = POLLIN};
+	double added[PARTS];
+	ssize_t n = -1;
+
+	if (c->pid <= 0)
+		return -ECHILD;
+	if (poll(&p, 1, WAIT_MS) > 0)
+		n = read(c->answer_fd, added, sizeof(added));
+	close(c->answer_fd);
+	if (n != sizeof(added))
+		kill(c->pid, SIGKILL);
+	bpf_map_delete_elem(k->targets_fd, &c->pid);
+	if (n != sizeof(added))
+		return -EPIPE;
+	*out = (struct probe_cost){
+		.call_ns = added[PART_CALL],
+		.spin_ns = added[PART_SPIN],
+		.stepped_ns = added[PART_STEPPED],
+		.samples = BATCHES * BATCH_CALLS,
+	};
+	return 0;
+}
+
+void calibrate_leave(struct calibration *c)
+{
+	if (c->pid > 0)
+		waitpid(c->pid, NULL, WNOHANG);
+	c->pid = 0;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a probe hit costs here and now: times a function of our own with and without the recorder's own
- * programs on it, in a child process that is a target for that moment.
+ * What a probe hit costs here and now: times functions of our own with and without the recorder's own
+ * programs on them, in a child process that is a target for that moment.
  */
 #ifndef POV_COLLECT_CALIBRATE_H
 #define POV_COLLECT_CALIBRATE_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 struct kernel;
 
@@ -23,7 +24,17 @@ struct probe_cost {
 
 struct pov_fn;
 void calibrate_recipes(struct pov_fn *fns);
-/* The records it makes are in the rings afterwards, under *pid: drop them. 0 or -errno (said in debug). */
-int calibrate_run(struct kernel *k, struct probe_cost *out, uint32_t *pid);
+
+/* Under way between calibrate_start and calibrate_wait, in a process of its own; all 0: none. */
+struct calibration {
+	pid_t pid;
+	int answer_fd;
+};
+
+int calibrate_start(struct kernel *k, struct calibration *out);
+/* The records it made are in the rings afterwards: drop them. 0 or -errno; then nothing was measured. */
+int calibrate_wait(struct kernel *k, struct calibration *c, struct probe_cost *out);
+/* After calibrate_wait, as late as may be: the process may still be at taking its probes away. */
+void calibrate_leave(struct calibration *c);
 
 #endif

@@ -105,23 +105,38 @@ static int rings_plan(struct kernel *k, const struct kernel_options *opt)
 	return 0;
 }
 
+/* All at once: the kernel waits for a grace period after each change of such a map, since 6.8 once for them together. */
+static int rings_fill(const struct kernel *k, int outer)
+{
+	unsigned int key[POV_RINGS_MAX], cnt = k->rings + 1;
+	int err = 0;
+
+	for (unsigned int i = 0; i < cnt; i++)
+		key[i] = i;
+	if (!bpf_map_update_batch(outer, key, k->ring_fd, &cnt, NULL))
+		return 0;
+	for (unsigned int i = 0; i <= k->rings && !err; i++)
+		err = bpf_map_update_elem(outer, &i, &k->ring_fd[i], BPF_ANY);
+	return err;
+}
+
 /* Inner ring buffers of the outer map; the last is the rescue ring. */
 static int rings_create(struct kernel *k)
 {
-	int outer = bpf_map__fd(k->skel->maps.rings), err;
+	int err = 0;
 
-	for (unsigned int i = 0; i <= k->rings; i++) {
+	for (unsigned int i = 0; i <= k->rings && !err; i++) {
 		k->ring_fd[i] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "pov_ring", 0, 0,
 					       k->ring_bytes, NULL);
-		if (k->ring_fd[i] < 0 || bpf_map_update_elem(outer, &i, &k->ring_fd[i], BPF_ANY)) {
-			err = -errno;
-			log_error(
-				"cannot create ring %u of %llu bytes: %s; try a smaller --ring-size",
-				i, (unsigned long long)k->ring_bytes, strerror(-err));
-			return err;
-		}
+		err = k->ring_fd[i] < 0 ? -errno : 0;
 	}
-	return 0;
+	if (!err)
+		err = rings_fill(k, bpf_map__fd(k->skel->maps.rings));
+	if (err)
+		log_error(
+			"cannot create %u rings of %llu bytes each: %s; try a smaller --ring-size",
+			k->rings + 1, (unsigned long long)k->ring_bytes, strerror(-err));
+	return err;
 }
 
 static void programs_choose(struct kernel *k, const struct kernel_options *opt)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The order matters: kernel half loaded → calibration → child at its gate → trace file → helper, which looks at what the
- * command will load → identity and scheduler live → existing tasks and targets → all looked at → gate open → loop →
- * probes gone → rings empty → open calls → end. Nothing a target does between two steps can fall through.
+ * The order matters: kernel half loaded → calibration begun → child at its gate → trace file → helper, which looks at
+ * what the command will load → calibration's records dropped → identity and scheduler live → existing tasks and targets →
+ * all looked at → gate open → loop → probes gone → rings empty → open calls → end. Nothing a target does between two
+ * steps can fall through.
  */
 #include "collect/session.h"
 
@@ -209,21 +210,25 @@ static int session_load(struct session *s)
 		.cpus_per_ring = o->cpus_per_ring,
 		.fns = s->fns,
 	};
-	uint32_t pid;
 	int err;
 
 	err = kernel_load(&ko, &s->kernel);
 	if (err)
 		return err;
-	err = rings_open(s);
-	if (err)
-		return err;
-	calibrate_run(&s->kernel, &s->cost, &pid);
+	if (calibrate_start(&s->kernel, &s->calibration))
+		log_debug("calibration: %s", strerror(errno));
+	return rings_open(s);
+}
+
+/* Waits for the calibration, and forgets its records. */
+static void session_calibrated(struct session *s)
+{
+	if (calibrate_wait(&s->kernel, &s->calibration, &s->cost))
+		log_debug("calibration: nothing measured");
 	s->discard = true;
 	ring_buffer__consume(s->rings);
 	s->discard = false;
 	kernel_reset_counters(&s->kernel);
-	return 0;
 }
 
 /* Moves what is in the rings, and what the helper has found; waits up to POLL_MS for either. 0 or -errno. */
@@ -278,10 +283,11 @@ static int session_start(struct session *s, const volatile int *stop)
 	err = images_new(&s->kernel, s->wanted, s->writer, &s->images);
 	if (err)
 		return err;
+	images_foresee(s->images, s->opt->launch);
+	session_calibrated(s);
 	s->start_ns = kernel_now_ns();
 	drops_init(&s->drops, s->kernel.counters, s->start_ns);
 	session_meta_begin(s);
-	images_foresee(s->images, s->opt->launch);
 	err = kernel_attach(&s->kernel);
 	if (!err && s->opt->sched != POV_SCHED_OFF)
 		err = kernel_snapshot(&s->kernel, on_snapshot, s);
@@ -310,7 +316,7 @@ static void progress_show(struct session *s, uint64_t now, bool last)
 			" lost, %.1f MB, own CPU %.1f %%\033[K",
 			seconds, (uint64_t)images_rank_count(s->images), s->seen, s->drops.total,
 			st.file_bytes / 1e6,
-			100.0 * (session_own_cpu_ns() - s->loop_cpu_ns) / 1e9 / steady);
+			100.0 * (session_own_cpu_ns() - s->cpu_begun_ns) / 1e9 / steady);
 	fflush(stderr);
 }
 
@@ -358,7 +364,7 @@ static int session_loop(struct session *s, const volatile int *stop)
 	int n;
 
 	s->loop_ns = s->shown_ns = kernel_now_ns();
-	s->loop_cpu_ns = session_own_cpu_ns();
+	s->cpu_begun_ns = session_own_cpu_ns();
 	for (;;) {
 		n = rings_poll(s);
 		if (n) {
@@ -386,6 +392,7 @@ static int session_loop(struct session *s, const volatile int *stop)
  */
 static void session_end(struct session *s)
 {
+	s->cpu_over_ns = session_own_cpu_ns();
 	if (s->opt->progress && s->shown_ns)
 		progress_show(s, kernel_now_ns(), true);
 	kernel_say_alive(&s->kernel, false);
@@ -428,6 +435,7 @@ static void session_release(struct session *s)
 {
 	launch_cancel(&s->launch);
 	ring_buffer__free(s->rings);
+	calibrate_leave(&s->calibration);
 	images_free(s->images);
 	kernel_release(&s->kernel);
 	free(s->fns);

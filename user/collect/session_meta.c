@@ -108,6 +108,17 @@ void session_stored_count(struct session *s)
 	s->res->unstored = s->refused + st.lost.records;
 }
 
+/* The recorder's own CPU time, and of it what starting and stopping took. */
+static void own_cpu_add(struct session *s, json_t *end)
+{
+	uint64_t total = session_own_cpu_ns(), begun = s->cpu_begun_ns ?: s->cpu_over_ns;
+
+	s->res->own_cpu_ns = total;
+	json_object_set_new(end, "own_cpu_ns", json_integer(total));
+	json_object_set_new(end, "own_cpu_start_ns", json_integer(begun));
+	json_object_set_new(end, "own_cpu_stop_ns", json_integer(total - s->cpu_over_ns));
+}
+
 void session_meta_end(struct session *s)
 {
 	struct session_result *r = s->res;
@@ -116,9 +127,9 @@ void session_meta_end(struct session *s)
 
 	session_stored_count(s);
 	meta(s, host_clocks_describe());
-	r->own_cpu_ns = session_own_cpu_ns();
-	o = json_pack("{s:s,s:I,s:s,s:I}", "type", "end", "ts_ns", (json_int_t)s->end_ns, "reason",
-		      r->reason, "own_cpu_ns", (json_int_t)r->own_cpu_ns);
+	o = json_pack("{s:s,s:I,s:s}", "type", "end", "ts_ns", (json_int_t)s->end_ns, "reason",
+		      r->reason);
+	own_cpu_add(s, o);
 	json_object_set_new(o, "drops", drops_json(&s->drops, s->kernel.rings));
 	json_object_set_new(o, "misses", drops_misses_json(&s->drops));
 	json_object_set_new(o, "stats",

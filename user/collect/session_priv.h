@@ -34,15 +34,18 @@ struct session {
 	struct ring_ctx ring_ctx[POV_RINGS_MAX + 1];
 	struct launch launch;
 	struct drops drops;
+	struct calibration calibration;
 	struct probe_cost cost;
 	uint64_t start_ns, sampled_ns, shown_ns;
-	uint64_t loop_ns, loop_cpu_ns; /* when all was set up */
-	uint64_t end_ns;  /* once set: records behind it do not belong to the recording */
-	bool discard;	  /* calibration's records */
-	uint64_t seen;	  /* records */
-	uint64_t refused; /* of these, by the writer: the disk or the size limit */
-	int err;	  /* sticky, from the writer */
-	bool useless;	  /* nothing was recorded: the file is to go */
+	uint64_t loop_ns;      /* when all was set up */
+	uint64_t end_ns;       /* once set: records behind it do not belong to the recording */
+	uint64_t cpu_begun_ns; /* own CPU time when the loop begins … */
+	uint64_t cpu_over_ns;  /* … and when it has ended */
+	bool discard;	       /* calibration's records */
+	uint64_t seen;	       /* records */
+	uint64_t refused;      /* of these, by the writer: the disk or the size limit */
+	int err;	       /* sticky, from the writer */
+	bool useless;	       /* nothing was recorded: the file is to go */
 };
 
 /* ---- session_meta.c: failures to write stick in session.err ---- */
