@@ -260,7 +260,7 @@ static void say_live(struct session *s)
 		 library_set_probe_count(s->libs));
 }
 
-static int session_start(struct session *s)
+static int session_start(struct session *s, const volatile int *stop)
 {
 	struct trace_writer_options wo = {
 		.max_bytes = s->opt->max_bytes,
@@ -283,6 +283,10 @@ static int session_start(struct session *s)
 		err = targets_find(s);
 	if (!err && (s->opt->pid_cnt || s->opt->all))
 		say_live(s);
+	if (!err && s->launch.pid && *stop) {
+		log_error("ended by a signal before the command was started");
+		err = -EINTR;
+	}
 	if (!err && s->launch.pid)
 		err = launch_open_gate(&s->launch, s->opt->launch);
 	return err < 0 ? err : 0; /* what takes longer is looked after in the loop */
@@ -391,7 +395,7 @@ static void session_end(struct session *s)
 	s->res->wall_ns = s->end_ns - s->start_ns;
 	s->res->lost = s->drops.total;
 	s->res->ranks = images_rank_count(s->images);
-	s->res->child_pid = s->launch.pid;
+	s->res->child_pid = s->useless ? 0 : s->launch.pid;
 	session_meta_end(s);
 }
 
@@ -457,7 +461,7 @@ int session_run(const struct session_options *opt, const volatile int *stop,
 	if (!err && opt->launch)
 		err = launch_start(opt->launch, &s->launch);
 	if (!err) {
-		err = session_start(s);
+		err = session_start(s, stop);
 		s->useless = err != 0;
 	}
 	if (!err)
