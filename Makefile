@@ -304,7 +304,7 @@ DEMO_MPI := $(firstword $(MPIS))
 DEMO_ROOT := $(if $(BEHIND),,$(if $(filter 0,$(shell id -u)),--allow-run-as-root))
 DEMO_RUN := mpirun.$(DEMO_MPI) -np 2 $(if $(filter openmpi,$(DEMO_MPI)),$(DEMO_ROOT) --oversubscribe) \
 	build/povbench/$(DEMO_MPI)/povbench sender
-DEMO_AS := $(if $(BEHIND),sudo -u '\#$(BEHIND)' --)
+DEMO_AS := $(if $(BEHIND),sudo -u $(SUDO_USER) --)
 DEMO_SVG = $(if $(shell command -v gnuplot),$(DEMO)/sender.svg)
 demo-run: all
 	@[ -n "$(DEMO_MPI)" ] || { echo "make: no MPI here (make deps installs one)" >&2; exit 1; }

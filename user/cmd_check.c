@@ -36,8 +36,8 @@ static const struct option_def options[] = {
 	{.name = NULL},
 };
 
-enum verdict { VERDICT_OK, VERDICT_LESS, VERDICT_NO };
-static const char *const verdict_names[] = {"ok", "less", "NO"};
+enum verdict { VERDICT_OK, VERDICT_LESS, VERDICT_NO, VERDICT_UNKNOWN };
+static const char *const verdict_names[] = {"ok", "less", "NO", "?"};
 
 struct finding {
 	const char *what;
@@ -94,15 +94,17 @@ static void add_images(struct findings *out, const struct features *f)
 #define HAVE_DECODER false
 #endif
 
-static void findings_make(const struct features *f, struct findings *out)
+/* What is found out by loading a program, for which privileges are needed. */
+static void add_loaded(struct findings *out, const struct features *f)
 {
-	memset(out, 0, sizeof(*out));
-	add_if(out, "privilege", f->root, VERDICT_NO, "BPF programs can be loaded",
-	       "BPF programs cannot be loaded: run as root (CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN); the lines below "
-	       "mean little until then");
-	add_if(out, "kernel BTF", f->btf, VERDICT_NO,
-	       "the kernel half can be fitted to this kernel",
-	       "no /sys/kernel/btf/vmlinux: the kernel must be built with CONFIG_DEBUG_INFO_BTF=y; no recording");
+	static const char *const names[] = {"BPF ring buffer", "attach cookies",
+					    "typed tracepoints", "uprobes", "new code mappings"};
+
+	if (!f->root) {
+		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+			add(out, names[i], VERDICT_UNKNOWN, "cannot be tried without privileges");
+		return;
+	}
 	add_if(out, "BPF ring buffer", f->ringbuf, VERDICT_NO, "records reach the collector",
 	       "needs Linux 5.8; no recording");
 	add_if(out, "attach cookies", f->cookie, VERDICT_NO, "one program serves all functions",
@@ -121,8 +123,23 @@ static void findings_make(const struct features *f, struct findings *out)
 		add(out, "uprobes", VERDICT_NO,
 		    "none (CONFIG_UPROBE_EVENTS): no MPI call can be seen");
 	add_images(out, f);
-	add_if(out, "sched_switch state", f->switch_state, VERDICT_LESS, "as the scheduler saw it",
-	       "read from the task (before Linux 5.18): a wake-up at the same moment may hide that it slept");
+}
+
+static void findings_make(const struct features *f, struct findings *out)
+{
+	memset(out, 0, sizeof(*out));
+	add_if(out, "privilege", f->root, VERDICT_NO, "BPF programs can be loaded",
+	       "BPF programs cannot be loaded: run as root (CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN)");
+	add_if(out, "kernel BTF", f->btf, VERDICT_NO,
+	       "the kernel half can be fitted to this kernel",
+	       "no /sys/kernel/btf/vmlinux: the kernel must be built with CONFIG_DEBUG_INFO_BTF=y; no recording");
+	add_loaded(out, f);
+	if (!f->btf)
+		add(out, "sched_switch state", VERDICT_UNKNOWN, "is told by the kernel's BTF");
+	else
+		add_if(out, "sched_switch state", f->switch_state, VERDICT_LESS,
+		       "as the scheduler saw it",
+		       "read from the task (before Linux 5.18): a wake-up at the same moment may hide that it slept");
 	add_if(out, "instruction decoder", HAVE_DECODER, VERDICT_LESS,
 	       "probes are put where the kernel emulates the instruction",
 	       "none for this machine: all probes lie on the first instruction, which may be slow");
@@ -170,7 +187,10 @@ static int check_host(const struct recorder *recording, const struct check_optio
 		if (found.f[i].verdict == VERDICT_NO)
 			rc = 1;
 	if (!o->json)
-		puts(rc ? "Recording is not possible here." : "Recording is possible here.");
+		puts(!rc ? "Recording is possible here." :
+		     !f.root && geteuid() ?
+			   "Whether recording is possible here only root can tell: sudo povtrace check" :
+			   "Recording is not possible here.");
 	return rc;
 }
 
@@ -208,8 +228,8 @@ const struct command cmd_check = {
 	.usage = "[options]",
 	.details =
 		"Tries each kernel feature that a recording uses and tells what follows from the result: \"ok\", "
-		"\"less\" (recording works, something is lost), or \"NO\". Exit status 1 if no recording is "
-		"possible. Nothing is changed.",
+		"\"less\" (recording works, something is lost), \"NO\", or \"?\" (it takes root to try). Exit "
+		"status 1 if no recording is possible, for this user or at all. Nothing is changed.",
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct check_options),

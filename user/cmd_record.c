@@ -202,6 +202,8 @@ static int people_find(const char *user, struct people *out)
 		out->owner = NULL;
 	if (user && out->named->uid == geteuid())
 		out->runner = NULL;
+	else if (user && out->behind && out->named->uid == out->behind->uid)
+		out->runner = out->behind;
 	return 0;
 }
 

@@ -123,3 +123,79 @@ commands() {
 		done
 	done
 }
+
+@test "completion knows the groups of --mpi, and help lists them" {
+	"$POVTRACE" --completion >"$BATS_TEST_TMPDIR/completion"
+	run bash -uc '
+		. "$1"
+		COMP_WORDS=(povtrace record --mpi "") COMP_CWORD=3
+		_povtrace
+		echo "${COMPREPLY[*]}"' - "$BATS_TEST_TMPDIR/completion"
+	[ "$status" = 0 ]
+	groups="$(sed -n 's/^POV_MPI([A-Za-z_]*, \([a-z0-9_]*\),.*/\1/p' "$BATS_TEST_DIRNAME/../../bpf/mpi.def" |
+		sort -u) default local all"
+	"$POVTRACE" help record | tr -s '\n ' ' ' | grep -o 'There are: [^.]*' | tr -d , >"$BATS_TEST_TMPDIR/help"
+	for group in $groups; do
+		[[ " $output " == *" $group "* ]] || { echo "completion: no $group"; return 1; }
+		grep -qw -- "$group" "$BATS_TEST_TMPDIR/help" || { echo "help: no $group"; return 1; }
+	done
+}
+
+@test "every choice of every option is in the help" {
+	for c in $(commands); do
+		"$POVTRACE" --completion | sed -n "/^\t$c)/,/esac/p" | sed -n "s/.*--\([a-z-]*\).*) words='\(..*\)' ;;/\1 \2/p" \
+			>"$BATS_TEST_TMPDIR/choices"
+		[ "$c" != record ] || [ "$(wc -l <"$BATS_TEST_TMPDIR/choices")" -ge 3 ]
+		"$POVTRACE" help "$c" | tr -s '\n ' ' ' >"$BATS_TEST_TMPDIR/help"
+		while read -r option choices; do
+			for choice in $choices; do
+				grep -qE -- "--$option [A-Z].*(One of|There are):[^.]*\b$choice\b" "$BATS_TEST_TMPDIR/help" ||
+					{ echo "$c: --$option: $choice"; return 1; }
+			done
+		done <"$BATS_TEST_TMPDIR/choices"
+	done
+}
+
+@test "check without privileges says what it cannot try, and nothing false" {
+	run=("$POVTRACE")
+	if [ "$(id -u)" = 0 ]; then
+		command -v setpriv >/dev/null || skip "setpriv is not installed"
+		run=(setpriv --reuid 54321 --regid 54321 --clear-groups "$POVTRACE")
+		"${run[@]}" --version || skip "another user may not run $POVTRACE"
+	fi
+	run "${run[@]}" check
+	[ "$status" = 1 ]
+	[[ $output != *"needs Linux"* ]]
+	[[ $output != *"do not load"* ]]
+	[[ $output == *"  ?     BPF ring buffer"*"without privileges"* ]]
+	[ "$(grep -c '^  NO ' <<<"$output")" -le 2 ] # privilege; and BTF, where there is none
+	[[ ${lines[${#lines[@]} - 1]} == *"sudo povtrace check" ]]
+}
+
+@test "export under sudo writes as the user who typed it" {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	make=${BUILD:-build}/tests/povmake
+	[ "${make:0:1}" = / ] || make=$BATS_TEST_DIRNAME/../../$make
+	[ -x "$make" ] || skip "no $make; run make tools"
+	dir=$(mktemp -d)
+	chmod 755 "$dir"
+	mkdir "$dir/theirs"
+	chown 54321:54322 "$dir/theirs"
+	"$make" "$BATS_TEST_DIRNAME/../data/export_run.txt" "$dir/run.pov"
+	echo "root's" >"$dir/secret.json"
+	chmod 600 "$dir/secret.json"
+	ln -s "$dir/secret.json" "$dir/theirs/link.json"
+	under_sudo() { SUDO_UID=54321 SUDO_GID=54322 "$POVTRACE" export "$dir/run.pov" -o "$@"; }
+	under_sudo "$dir/theirs/run.json"
+	[ "$(stat -c %u:%g "$dir/theirs/run.json")" = 54321:54322 ]
+	run under_sudo "$dir/theirs/run.json"
+	[[ $output == *"run.json existed and was replaced"* ]]
+	under_sudo "$dir/theirs/link.json"
+	run under_sudo "$dir/secret.json"
+	[ "$status" = 1 ]
+	[[ $output == *"cannot create $dir/secret.json as uid 54321: Permission denied"* ]]
+	[ "$(cat "$dir/secret.json")" = "root's" ]
+	[ "$(stat -c %u:%a "$dir/secret.json")" = 0:600 ]
+	[ "$(ls "$dir")" = "$(printf '%s\n' run.pov secret.json theirs)" ]
+	rm -r "$dir"
+}

@@ -186,3 +186,26 @@ refused() {
 	[ -z "$output" ]
 	groff -Kutf8 -man -Tutf8 -P-c page.1 | grep -q "povbench - "
 }
+
+@test "completion knows benchmarks, options and choices" {
+	"$POVBENCH" --completion >completion
+	run bash -uc '
+		. ./completion
+		for words in "" "sender --" "suite --compute-kind "; do
+			COMP_WORDS=(povbench ${words:-""})
+			[[ $words != *" " ]] || COMP_WORDS+=("")
+			COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+			COMP_WORDS[COMP_CWORD]=${COMP_WORDS[COMP_CWORD]-}
+			_povbench
+			echo "${COMPREPLY[*]}"
+		done'
+	[ "$status" = 0 ]
+	for name in list suite selftest $(names); do
+		[[ " ${lines[0]} " == *" $name "* ]] || { echo "$name: ${lines[0]}"; return 1; }
+	done
+	for option in $("$POVBENCH" --help | sed '/^Examples:/,$d' | grep -oE '^ .*  --[a-z-]+|^  -., --[a-z-]+' |
+		grep -oE -- '--[a-z-]+'); do
+		[[ " ${lines[1]} " == *" $option "* ]] || { echo "$option: ${lines[1]}"; return 1; }
+	done
+	[ "${lines[2]}" = "deadline work" ]
+}

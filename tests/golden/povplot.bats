@@ -305,3 +305,28 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 	[ -z "$output" ]
 	groff -Kutf8 -man -Tutf8 -P-c page.1 | grep -q "povplot - "
 }
+
+@test "completion knows options and choices, and leaves files to bash" {
+	plot --completion >completion
+	run bash -uc '
+		. ./completion
+		complete_words() {
+			COMP_WORDS=(povplot "$@") COMP_CWORD=$#
+			_povplot
+			echo "[${COMPREPLY[*]-}]"
+		}
+		complete_words ""
+		complete_words all.json --
+		complete_words all.json --palette ""
+		complete_words all.json -o ""
+		complete_words al'
+	[ "$status" = 0 ]
+	[[ ${lines[0]} == *list* ]]
+	for option in $(plot --help | sed '/^Examples:/,$d' | grep -oE '^ .*  --[a-z-]+|^  -., --[a-z-]+' |
+		grep -oE -- '--[a-z-]+'); do
+		[[ ${lines[1]} == *"$option"* ]] || { echo "$option: ${lines[1]}"; return 1; }
+	done
+	[ "${lines[2]}" = "[paper safe]" ]
+	[ "${lines[3]}" = "[]" ]
+	[ "${lines[4]}" = "[]" ]
+}

@@ -30,27 +30,28 @@ bool launch_reap(pid_t pid, int timeout_ms, int *status)
 	return got == pid;
 }
 
-/* As execvp does, a file without a format that the kernel knows is a shell's. */
-static void shell_exec(const struct launch_plan *plan, size_t argc, char **argv)
+/* As execvp does, a file without a format that the kernel knows is given to a shell. */
+static int shell_exec(const struct launch_plan *plan)
 {
+	size_t argc = 0;
+
+	while (plan->argv[argc])
+		argc++;
+
+	char *argv[argc + 2];
+
 	argv[0] = "/bin/sh";
 	argv[1] = plan->program;
 	for (size_t i = 1; i <= argc; i++)
 		argv[i + 1] = plan->argv[i];
 	execve(argv[0], argv, plan->envp);
+	return errno;
 }
 
 static int program_exec(const struct launch_plan *plan)
 {
-	size_t argc = 0;
-
 	execve(plan->program, plan->argv, plan->envp);
-	if (errno != ENOEXEC)
-		return errno;
-	while (plan->argv[argc])
-		argc++;
-	shell_exec(plan, argc, alloca((argc + 2) * sizeof(char *)));
-	return errno;
+	return errno == ENOEXEC ? shell_exec(plan) : errno;
 }
 
 static void child_main(const struct launch_plan *plan, int gate, int error)

@@ -297,6 +297,10 @@ static int session_start(struct session *s, const volatile int *stop)
 		session_settle(s, stop);
 	if (!err && (s->opt->pid_cnt || s->opt->all))
 		say_live(s);
+	if (!err && s->launch.pid && *stop) {
+		log_error("ended by a signal before the command was started");
+		err = -EINTR;
+	}
 	if (!err && s->launch.pid)
 		err = launch_open_gate(&s->launch, s->opt->launch);
 	return err < 0 ? err : 0; /* what takes longer is looked after in the loop */
@@ -406,7 +410,7 @@ static void session_end(struct session *s)
 	s->res->wall_ns = s->end_ns - s->start_ns;
 	s->res->lost = s->drops.total;
 	s->res->ranks = images_rank_count(s->images);
-	s->res->child_pid = s->launch.pid;
+	s->res->child_pid = s->useless ? 0 : s->launch.pid;
 	session_meta_end(s);
 }
 
