@@ -270,7 +270,7 @@ void call_record(struct model *m, struct mthread *t, const struct pov_call *rec)
 	call.site_module = image_find(p, rec->site, &call.site_offset);
 	call_decode(m, &call, rec);
 	if (m->opt.counters && m->view.roles.nrequests)
-		requests_call(m, p, &m->view.roles, rec->hdr.ts_ns);
+		requests_call(m, p, &m->view.roles, call.begin_ns, rec->hdr.ts_ns);
 	tell_call(m, t, &call);
 }
 

@@ -269,7 +269,7 @@ void history_split_from(const struct mthread *t, const struct state_times *begin
 struct requests *requests_new(void);
 void requests_free(struct requests *r);
 void requests_call(struct model *m, struct mprocess *p, const struct call_roles *roles,
-		   uint64_t ts_ns);
+		   uint64_t begin_ns, uint64_t ts_ns);
 void requests_drop_process(struct model *m, struct mprocess *p, uint64_t ts_ns);
 
 /* ---- image.c ---- */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Requests between start and completion, to count the bytes a rank has in flight. A request is known by
- * its process and its handle; handles are reused, so a start on a handle replaces what was there.
+ * its process and its handle; handles are reused, so a start on a handle replaces what was there. The call
+ * that completes a request may return after another thread was given its handle again: what was started
+ * after a call began is not what the call means.
  * When there are too many, the oldest are forgotten, and counted.
  */
 #include <stdlib.h>
@@ -17,10 +19,11 @@
 struct request {
 	struct mprocess *proc;
 	uint64_t handle;
-	int64_t bytes;	 /* ≥ 0 */
-	bool active;	 /* started and not complete; else a persistent one at rest */
-	bool persistent; /* completing it leaves it at rest */
-	uint32_t next;	 /* in its bucket, or in the free list */
+	int64_t bytes;	   /* ≥ 0 */
+	uint64_t since_ns; /* the call that made or started it had returned */
+	bool active;	   /* started and not complete; else a persistent one at rest */
+	bool persistent;   /* completing it leaves it at rest */
+	uint32_t next;	   /* in its bucket, or in the free list */
 	uint32_t older, newer;
 };
 
@@ -168,7 +171,7 @@ static void request_activate(struct request *q, bool active)
 }
 
 static void request_start(struct model *m, struct mprocess *p, uint64_t handle, int64_t bytes,
-			  bool active)
+			  bool active, uint64_t ts_ns)
 {
 	struct request *q = request_find(m->requests, p, handle);
 
@@ -178,13 +181,15 @@ static void request_start(struct model *m, struct mprocess *p, uint64_t handle, 
 		q = request_add(m, p, handle);
 	q->bytes = bytes;
 	q->persistent = !active;
+	q->since_ns = ts_ns;
 	request_activate(q, active);
 }
 
 static void request_event(struct model *m, struct mprocess *p, const struct call_request *cr,
-			  int64_t bytes)
+			  int64_t bytes, uint64_t begin_ns, uint64_t ts_ns)
 {
 	struct request *q = request_find(m->requests, p, cr->handle);
+	bool meant = q && q->since_ns <= begin_ns;
 
 	if (cr->bytes >= 0 && (cr->event == REQUEST_START || cr->event == REQUEST_INIT))
 		bytes = cr->bytes;
@@ -192,25 +197,27 @@ static void request_event(struct model *m, struct mprocess *p, const struct call
 	case REQUEST_NONE:
 		break;
 	case REQUEST_START:
-		request_start(m, p, cr->handle, bytes, true);
+		request_start(m, p, cr->handle, bytes, true, ts_ns);
 		break;
 	case REQUEST_INIT:
-		request_start(m, p, cr->handle, bytes, false);
+		request_start(m, p, cr->handle, bytes, false, ts_ns);
 		break;
 	case REQUEST_RESTART:
-		if (q)
-			request_activate(q, true);
-		else
+		if (!q) {
 			m->stats.requests_unknown++;
+			break;
+		}
+		request_activate(q, true);
+		q->since_ns = ts_ns;
 		break;
 	case REQUEST_COMPLETE:
-		if (q && q->persistent)
+		if (meant && q->persistent)
 			request_activate(q, false);
-		else if (q)
+		else if (meant)
 			request_remove(m->requests, q);
 		break;
 	case REQUEST_FREE:
-		if (q)
+		if (meant)
 			request_remove(m->requests, q);
 		break;
 	}
@@ -230,7 +237,7 @@ static void inflight_tell(struct model *m, struct mprocess *p, int64_t before, u
 }
 
 void requests_call(struct model *m, struct mprocess *p, const struct call_roles *roles,
-		   uint64_t ts_ns)
+		   uint64_t begin_ns, uint64_t ts_ns)
 {
 	int64_t before = p->inflight_bytes, bytes = 0;
 	uint32_t i;
@@ -244,7 +251,7 @@ void requests_call(struct model *m, struct mprocess *p, const struct call_roles 
 		}
 	}
 	for (i = 0; i < roles->nrequests; i++)
-		request_event(m, p, &roles->requests[i], bytes);
+		request_event(m, p, &roles->requests[i], bytes, begin_ns, ts_ns);
 	inflight_tell(m, p, before, ts_ns);
 }
 
