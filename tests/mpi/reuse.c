@@ -12,7 +12,7 @@
 
 #define PROG "reuse"
 #define ROUNDS 23
-#define WAIT_NS 200000000
+#define WAIT_NS 50000000
 #define TAG_WAITER 1
 #define TAG_OTHER 2
 
