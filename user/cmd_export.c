@@ -183,8 +183,8 @@ static const char *const examples[] = {
 	"Write a timeline; open it at https://ui.perfetto.dev (it stays in your browser).",
 	"povtrace export run.pov -o part.json.gz --from 1.5 --to 2 --rank 0,1",
 	"Half a second of two ranks, as compressed JSON.",
-	"povtrace export run.pov -o - --format json --function 'MPI_*send' | jq '.traceEvents | length'",
-	"Give the sends to another program.",
+	"povtrace export run.pov -o - -f json --function 'MPI_*[Ss]end' | jq .traceEvents",
+	"Give the sends, beside what the scheduler did, to another program.",
 	NULL,
 };
 

@@ -154,3 +154,20 @@ setup() {
 	[ "$(stat -c %s small.pov)" -le 50000 ]
 	[ "$("$POVTRACE" info --json small.pov | jq '.complete, .bad_blocks' | paste -sd,)" = true,0 ]
 }
+
+@test "info: the help's examples do what they say" {
+	command -v jq >/dev/null || skip "no jq here"
+	"$make" "$BATS_TEST_DIRNAME/../data/export_run.txt" run.pov
+	povtrace() { "$POVTRACE" "$@"; }
+	povtrace help info | sed -n 's/^  *\(povtrace info .*\)/\1/p' >examples
+	[ "$(wc -l <examples)" -ge 3 ]
+	while read -r line; do
+		echo "$line"
+		eval "set -o pipefail; $line" >said
+		[ -s said ]
+		case $line in
+		*--first*) [ "$(grep -vc '^meta\|^#' said)" = 20 ] ;;
+		*.totals*) jq -e '.calls > 0 and .polls > 0 and .switches > 0' said ;;
+		esac
+	done <examples
+}
