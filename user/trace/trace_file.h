@@ -13,8 +13,9 @@
 struct block_ref {
 	uint64_t offset; /* of the header in the file */
 	struct trace_block_header h;
-	bool bad;     /* its payload was found damaged; counted */
-	bool checked; /* its malformed records are counted */
+	bool missing_before; /* blocks between the one before it and this one are missing */
+	bool bad;	     /* its payload was found damaged; counted */
+	bool checked;	     /* its malformed records are counted */
 };
 
 struct trace {

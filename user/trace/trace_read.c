@@ -132,13 +132,15 @@ static uint64_t find_block(const struct trace *t, uint64_t from, struct trace_bl
 	return found;
 }
 
-static void add_ref(struct trace *t, uint64_t offset, const struct trace_block_header *h)
+static void add_ref(struct trace *t, uint64_t offset, const struct trace_block_header *h,
+		    bool missing_before)
 {
 	struct trace_summary *s = &t->sum;
 
 	if (!(t->nrefs & (t->nrefs - 1)))
 		t->ref = xrealloc(t->ref, (t->nrefs ? 2 * t->nrefs : 1) * sizeof(*t->ref));
-	t->ref[t->nrefs++] = (struct block_ref){.offset = offset, .h = *h};
+	t->ref[t->nrefs++] =
+		(struct block_ref){.offset = offset, .h = *h, .missing_before = missing_before};
 	if (h->type == TRACE_BLOCK_META) {
 		s->meta_blocks++;
 		return;
@@ -170,6 +172,7 @@ static void scan(struct trace *t, uint64_t offset)
 {
 	struct trace_block_header h;
 	uint64_t next_seq = 0, next;
+	bool missing = false; /* since the last block of a known type */
 
 	while (offset < t->size) {
 		if (!header_at(t, offset, &h) || !payload_fits(t, offset, &h)) {
@@ -177,14 +180,20 @@ static void scan(struct trace *t, uint64_t offset)
 			if (next == t->size)
 				break;
 			note_damage(t, offset, next, h.seq > next_seq ? h.seq - next_seq : 1);
+			missing = true;
 			offset = next;
 		} else if (h.seq != next_seq) {
 			note_damage(t, offset, offset, 1);
+			missing = true;
 		}
 		next_seq = h.seq + 1;
 		t->sum.blocks++;
-		if (h.type == TRACE_BLOCK_META || h.type == TRACE_BLOCK_EVENTS)
-			add_ref(t, offset, &h);
+		if (h.type == TRACE_BLOCK_META || h.type == TRACE_BLOCK_EVENTS) {
+			add_ref(t, offset, &h, missing);
+			missing = false;
+		} else if (h.type != TRACE_BLOCK_END) {
+			t->sum.unknown_blocks++;
+		}
 		offset += sizeof(h) + h.stored_len;
 		if (h.type == TRACE_BLOCK_END) {
 			t->sum.complete = true;
