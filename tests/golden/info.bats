@@ -171,3 +171,22 @@ setup() {
 		esac
 	done <examples
 }
+
+@test "info: how the clocks went" {
+	command -v jq >/dev/null || skip "no jq here"
+	two() { # BOOTTIME REALTIME at the end, 1 s later
+		awk -v end="meta {\"type\":\"clocks\",\"monotonic_ns\":1000001000,\"boottime_ns\":$1,\"realtime_ns\":$2,\"raw_ns\":999001000}" '
+			{ print } /"type":"clocks"/ { print end }' run.txt |
+			sed 's/"realtime_ns":1700000000000001000}/"realtime_ns":1700000000000001000,"raw_ns":1000}/' >clocks.txt
+		"$make" clocks.txt clocks.pov
+	}
+	two 1000001000 1700000001000001000
+	! "$POVTRACE" info clocks.pov | grep '^clocks'
+	[ "$("$POVTRACE" info --json clocks.pov | jq -c .clocks)" = \
+		'{"realtime_moved_ns":0,"suspended_ns":0,"slewed_ns":1000000}' ]
+	two 6000001000 1700000000750001000
+	[ "$("$POVTRACE" info clocks.pov | grep '^clocks' | tr -s ' ')" = \
+		"clocks the time of day went 250.000 ms behind the recording's clock; the machine was suspended for 5.000 s" ]
+	"$make" run.txt one.pov
+	[ "$("$POVTRACE" info --json one.pov | jq .clocks)" = null ]
+}

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "model/model_internal.h"
 #include "trace/trace_read.h"
+#include "trace/trace_totals.h"
 
 static uint64_t json_u64(const json_t *object, const char *key)
 {
@@ -53,13 +54,14 @@ static void describe_config(struct model *m, const json_t *config)
 
 static void describe_clocks(struct model *m)
 {
-	const json_t *clocks = trace_meta_find(m->trace, "clocks");
-	uint64_t mono = json_u64(clocks, "monotonic_ns");
+	struct trace_clocks clocks;
 
-	if (!clocks)
+	if (trace_clocks(m->trace, &clocks))
 		return;
-	m->info.boottime_offset_ns = (int64_t)(json_u64(clocks, "boottime_ns") - mono);
-	m->info.realtime_offset_ns = (int64_t)(json_u64(clocks, "realtime_ns") - mono);
+	m->info.boottime_offset_ns = (int64_t)(clocks.begin.boottime_ns -
+					       clocks.begin.monotonic_ns);
+	m->info.realtime_offset_ns = (int64_t)(clocks.begin.realtime_ns -
+					       clocks.begin.monotonic_ns);
 }
 
 int describe_info(struct model *m)
