@@ -10,6 +10,7 @@
 #include "base/json_out.h"
 #include "base/log.h"
 #include "commands.h"
+#include "trace/trace_limit.h"
 #include "writer/export.h"
 
 #define RANKS_MAX 65536
@@ -126,6 +127,7 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 					    .nranks = nranks,
 					    .functions = a->functions.item,
 					    .nfunctions = (uint32_t)a->functions.cnt};
+	trace_limit_memory(argv[0]);
 	err = export_timeline(argv[0], a->output, &opt, &totals);
 	free(ranks);
 	if (err)

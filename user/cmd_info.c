@@ -15,6 +15,7 @@
 #include "base/human.h"
 #include "base/log.h"
 #include "base/option.h"
+#include "trace/trace_limit.h"
 #include "trace/trace_read.h"
 #include "trace/trace_text.h"
 #include "trace/trace_totals.h"
@@ -414,6 +415,7 @@ static int info_run(const void *opts, int argc, char **argv, int dashdash)
 		log_error("info: exactly one trace file is needed; see povtrace help info");
 		return 2;
 	}
+	trace_limit_memory(argv[0]);
 	if (trace_open(argv[0], &t))
 		return 1;
 	if (opt->dump) {

@@ -13,6 +13,9 @@
 #include "model/model_internal.h"
 
 #define REQUESTS_MAX (1u << 20)
+#define REQUESTS_MIN \
+	(1u << 16) /* that many however small the file is; then one for so many bytes of it */
+#define REQUEST_BYTES 4
 #define BUCKETS_FIRST 256
 #define NONE UINT32_MAX
 
@@ -29,17 +32,19 @@ struct request {
 
 struct requests {
 	struct request *pool;
-	uint32_t n, cap, free, cnt;
+	uint32_t n, cap, free, cnt, max;
 	uint32_t *bucket;
 	uint32_t nbuckets; /* a power of two */
 	uint32_t oldest, newest;
 };
 
-struct requests *requests_new(void)
+struct requests *requests_new(uint64_t file_bytes)
 {
 	struct requests *r = xcalloc(1, sizeof(*r));
+	uint64_t max = REQUESTS_MIN + file_bytes / REQUEST_BYTES;
 
 	r->free = r->oldest = r->newest = NONE;
+	r->max = max < REQUESTS_MAX ? (uint32_t)max : REQUESTS_MAX;
 	r->nbuckets = BUCKETS_FIRST;
 	r->bucket = xmalloc(r->nbuckets * sizeof(*r->bucket));
 	memset(r->bucket, 0xff, r->nbuckets * sizeof(*r->bucket));
@@ -115,7 +120,7 @@ static struct request *request_add(struct model *m, struct mprocess *proc, uint6
 	struct request *q;
 	uint32_t idx, *b;
 
-	if (r->cnt == REQUESTS_MAX) {
+	if (r->cnt == r->max) {
 		m->stats.requests_dropped++;
 		request_remove(r, &r->pool[r->oldest]);
 	}

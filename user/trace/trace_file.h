@@ -27,7 +27,7 @@ struct trace {
 	size_t nrefs;
 	json_t **meta; /* owned references */
 	size_t nmeta;
-	uint64_t meta_bytes;
+	uint64_t meta_bytes; /* what they take at most */
 	/* Scratch of block_load. */
 	ZSTD_DCtx *dctx;
 	uint8_t *stored, *raw;

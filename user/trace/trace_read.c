@@ -16,10 +16,9 @@
 
 #include "base/log.h"
 #include "trace/trace_file.h"
+#include "trace/trace_limit.h"
 
 #define SEARCH_BYTES 65536
-/* All meta objects together, as text: enough for any recording, and a bound for made-up files. */
-#define META_BYTES_MAX (256u << 20)
 
 int trace_read_at(const struct trace *t, uint64_t offset, void *buf, size_t len)
 {
@@ -212,15 +211,18 @@ static int load_meta(struct trace *t, struct block_ref *ref)
 {
 	const uint8_t *raw;
 	json_error_t why;
+	uint64_t bytes;
 	json_t *obj;
 	int err;
 
-	t->meta_bytes += ref->h.raw_len;
-	if (t->meta_bytes > META_BYTES_MAX)
-		return trace_block_reject(t, ref, "too much meta data");
 	err = trace_block_load(t, ref, &raw);
 	if (err)
 		return err;
+	bytes = trace_json_bytes((const char *)raw, ref->h.raw_len);
+	if (t->meta_bytes + bytes > trace_limit(TRACE_META_BASE, TRACE_META_RATIO, t->size))
+		return trace_block_reject(t, ref,
+					  "more meta data than a recording of its size has");
+	t->meta_bytes += bytes;
 	obj = json_loadb((const char *)raw, ref->h.raw_len, 0, &why);
 	if (!json_is_object(obj) || !json_is_string(json_object_get(obj, "type"))) {
 		json_decref(obj);
