@@ -186,6 +186,10 @@ static void test_sites(void **state)
 	mfix_meta(
 		&f,
 		"{\"type\":\"image\",\"dev\":8,\"ino\":78,\"path\":\"/bin/new\",\"build_id\":\"\"}");
+	/* of the same hash as the first */
+	mfix_meta(
+		&f,
+		"{\"type\":\"image\",\"dev\":5021809306146379810,\"ino\":79,\"path\":\"/bin/x\"}");
 	trace_writer_add(f.writer, TRACE_STREAM_TASKS, &im.hdr);
 	trace_writer_add(f.writer, 0, &call.hdr);
 	im.hdr.ts_ns = 1030;

@@ -114,7 +114,7 @@ struct model {
 	struct func_info **func_by_id;
 	uint32_t func_ids;
 	struct map strangers; /* id → struct func_info *, of functions the table does not list */
-	struct map image_paths; /* hash of dev, ino → json_t * */
+	struct map image_paths; /* hash of dev, ino → list of struct image_file */
 
 	struct gap *gap;
 	uint32_t ngaps, gaps_cap;
