@@ -19,7 +19,7 @@
 #define JSON_OBJECT_BYTES 288
 #define JSON_ARRAY_BYTES 160
 #define JSON_MEMBER_BYTES 192 /* a key: its pair and its share of the table */
-#define JSON_VALUE_BYTES 128   /* a number or string and its place in an array */
+#define JSON_VALUE_BYTES 128  /* a number or string and its place in an array */
 
 uint64_t trace_json_bytes(const char *text, size_t len)
 {
