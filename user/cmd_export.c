@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/person.h"
 #include "commands.h"
+#include "trace/trace_limit.h"
 #include "writer/export.h"
 
 #define RANKS_MAX 65536
@@ -128,6 +129,7 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 					    .nranks = nranks,
 					    .functions = a->functions.item,
 					    .nfunctions = (uint32_t)a->functions.cnt};
+	trace_limit_memory(argv[0]);
 	opt.as = behind = person_behind();
 	err = export_timeline(argv[0], a->output, &opt, &totals);
 	person_free(behind);
@@ -187,8 +189,8 @@ static const char *const examples[] = {
 	"Write a timeline; open it at https://ui.perfetto.dev (it stays in your browser).",
 	"povtrace export run.pov -o part.json.gz --from 1.5 --to 2 --rank 0,1",
 	"Half a second of two ranks, as compressed JSON.",
-	"povtrace export run.pov -o - --format json --function 'MPI_*send' | jq '.traceEvents | length'",
-	"Give the sends to another program.",
+	"povtrace export run.pov -o - -f json --function 'MPI_*[Ss]end' | jq .traceEvents",
+	"Give the sends, beside what the scheduler did, to another program.",
 	NULL,
 };
 

@@ -15,6 +15,7 @@
 #include "base/human.h"
 #include "base/log.h"
 #include "base/option.h"
+#include "trace/trace_limit.h"
 #include "trace/trace_read.h"
 #include "trace/trace_text.h"
 #include "trace/trace_totals.h"
@@ -135,6 +136,17 @@ static void set_meta(const struct trace *t, json_t *obj, const char *type)
 	json_object_set_new(obj, type, copy);
 }
 
+static json_t *clocks_json(const struct trace *t)
+{
+	struct trace_clocks c;
+
+	if (trace_clocks(t, &c) || !c.has_end)
+		return json_null();
+	return json_pack("{s:I,s:I,s:I}", "realtime_moved_ns", (json_int_t)c.realtime_moved_ns,
+			 "suspended_ns", (json_int_t)c.suspended_ns, "slewed_ns",
+			 (json_int_t)c.slewed_ns);
+}
+
 static json_t *totals_json(const struct trace_totals *s)
 {
 	json_t *obj = json_object();
@@ -164,6 +176,7 @@ static int print_json(const struct trace *t, const struct trace_totals *s,
 	set_int(root, "end_ns", end);
 	set_int(root, "duration_ns", end - start);
 	set_int(root, "start_realtime_ns", (uint64_t)trace_realtime(t, start));
+	json_object_set_new(root, "clocks", clocks_json(t));
 	set_meta(t, root, "recording");
 	set_meta(t, root, "host");
 	json_object_set_new(root, "processes", metas_of(t, "process"));
@@ -176,6 +189,7 @@ static int print_json(const struct trace *t, const struct trace_totals *s,
 	set_int(root, "blocks", sum->blocks);
 	set_int(root, "meta_blocks", sum->meta_blocks);
 	set_int(root, "event_blocks", sum->event_blocks);
+	set_int(root, "unknown_blocks", sum->unknown_blocks);
 	set_int(root, "bad_blocks", sum->bad_blocks);
 	set_int(root, "bad_records", sum->bad_records);
 	set_int(root, "lost_tail_bytes", sum->lost_tail_bytes);
@@ -245,6 +259,32 @@ static void print_origin(const struct trace *t)
 		print_safe(json_is_string(word) ? json_string_value(word) : "?");
 	}
 	fputc('\n', stdout);
+}
+
+#define MOVED_MIN_NS 10000 /* less is how exactly a clock can be read */
+
+/* Differences worth knowing when other logs of the machine are laid beside. */
+static void print_clocks(const struct trace *t)
+{
+	struct trace_clocks c;
+	char moved[HUMAN_BYTES], suspended[HUMAN_BYTES], *line;
+	uint64_t ns;
+
+	if (trace_clocks(t, &c) || !c.has_end ||
+	    (!c.suspended_ns && c.realtime_moved_ns < MOVED_MIN_NS &&
+	     c.realtime_moved_ns > -MOVED_MIN_NS))
+		return;
+	ns = c.realtime_moved_ns < 0 ? -(uint64_t)c.realtime_moved_ns :
+				       (uint64_t)c.realtime_moved_ns;
+	line = xasprintf("the time of day went %s %s the recording's clock%s%s",
+			 human_ns(moved, sizeof(moved), ns),
+			 c.realtime_moved_ns < 0 ? "behind" : "ahead of",
+			 c.suspended_ns > 0 ? "; the machine was suspended for " : "",
+			 c.suspended_ns > 0 ?
+				 human_ns(suspended, sizeof(suspended), (uint64_t)c.suspended_ns) :
+				 "");
+	print_line("clocks", line);
+	free(line);
 }
 
 static void print_process(const json_t *p)
@@ -333,6 +373,10 @@ static void print_file(const struct trace *t, const struct trace_totals *s)
 	       human_bytes(file, sizeof(file), sum->file_bytes), sum->blocks,
 	       human_bytes(raw, sizeof(raw), s->raw_bytes), bytes_per_record(sum, s));
 	print_line("complete", sum->complete ? "yes" : "no: the recording did not end in order");
+	if (sum->unknown_blocks)
+		printf("%-10s %" PRIu64
+		       " blocks of types unknown to this version, skipped: a newer one wrote them\n",
+		       "newer", sum->unknown_blocks);
 	if (sum->bad_blocks)
 		printf("%-10s %" PRIu64 " blocks are missing\n", "damaged", sum->bad_blocks);
 	if (sum->bad_records)
@@ -345,6 +389,7 @@ static void print_file(const struct trace *t, const struct trace_totals *s)
 static void print_text(const struct trace *t, const struct trace_totals *s)
 {
 	print_origin(t);
+	print_clocks(t);
 	for (size_t i = 0; i < trace_meta_count(t); i++)
 		if (is_type(trace_meta_get(t, i), "process"))
 			print_process(trace_meta_get(t, i));
@@ -370,6 +415,7 @@ static int info_run(const void *opts, int argc, char **argv, int dashdash)
 		log_error("info: exactly one trace file is needed; see povtrace help info");
 		return 2;
 	}
+	trace_limit_memory(argv[0]);
 	if (trace_open(argv[0], &t))
 		return 1;
 	if (opt->dump) {

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "commands.h"
 #include "report/report.h"
+#include "trace/trace_limit.h"
 
 #define FIELD(name) offsetof(struct report_args, name)
 
@@ -69,6 +70,7 @@ static int report_run(const void *opts, int argc, char **argv, int dashdash)
 		rank_list_release(&opt.ranks);
 		return 2;
 	}
+	trace_limit_memory(argv[0]);
 	err = report_print(argv[0], &opt, a->json);
 	rank_list_release(&opt.ranks);
 	return err ? 1 : 0;

@@ -144,7 +144,7 @@ enum pov_field_type {
 	POV_FIELD_OUT = 2, /* memory the argument points to, copied at return */
 	POV_FIELD_SUM = 3, /* one u64: sum over an integer array read at entry; cnt = its length */
 	POV_FIELD_TYPE_SIZE = 4, /* one u64: bytes of one element of the datatype argument */
-	POV_FIELD_COMM = 5,	 /* struct pov_field_comm */
+	POV_FIELD_COMM = 5,	 /* struct pov_field_comm; not written yet */
 };
 
 struct pov_field {

@@ -213,6 +213,11 @@ health() { # TIMELINE TOTALS: status as perfetto_health.sh's
 	bad 2 "later than" run.pov -o x.json --from 2 --to 1
 	bad 2 "both go to stdout" run.pov -o - -f json --totals
 	bad 1 "No such file" none.pov -o x.json
+	# what selects nothing, before the output is made
+	bad 1 "none of the ranks asked for is in run.pov; it has 2" run.pov -o x.json --rank 77
+	bad 1 "none of the ranks" run.pov -o - -f json --rank 5,7-9
+	bad 1 '"MPI_Nope" matches no function' run.pov -o x.json --function 'MPI_S*' --function MPI_Nope
+	bad 1 "behind the end of run.pov, which lasts 0.01 seconds" run.pov -o x.json --from 0.5
 	bad 1 "the recording itself" run.pov -o run.pov --format json
 	ln run.pov run.json
 	bad 1 "the recording itself" run.pov -o run.json
@@ -220,6 +225,27 @@ health() { # TIMELINE TOTALS: status as perfetto_health.sh's
 	[ ! -e x.json ]
 	[ "$(ls)" = "run.json
 run.pov" ]
+}
+
+@test "export: the help's examples do what they say" {
+	need jq
+	sed "s/^end ts=[0-9]*/end ts=1003000000000/" "$data/export_run.txt" >long.txt
+	"$make" long.txt run.pov
+	povtrace() { "$POVTRACE" "$@"; }
+	povtrace help export | sed -n 's/^  *\(povtrace export .*\)/\1/p' >examples
+	[ "$(wc -l <examples)" -ge 3 ]
+	while read -r line; do
+		echo "$line"
+		eval "set -o pipefail; $line" >said
+	done <examples
+	[ -s run.pftrace ] && gzip -t part.json.gz
+	# the sends, and nothing but sends
+	pattern=$(grep -o "'MPI_[^']*'" examples | tr -d "'")
+	for name in MPI_Send MPI_Isend MPI_Bsend MPI_Rsend; do [[ $name == $pattern ]]; done
+	[[ MPI_Sendrecv != $pattern && MPI_Recv != $pattern ]]
+	povtrace export run.pov -o sends.json --function "$pattern" 2>/dev/null
+	[ "$(jq -c '[.traceEvents[] | select(.ph == "X") | .name | select(startswith("MPI_"))] | unique' sends.json)" = \
+		'["MPI_Isend","MPI_Send"]' ]
 }
 
 @test "export: a full disk leaves nothing behind" {

@@ -154,3 +154,39 @@ setup() {
 	[ "$(stat -c %s small.pov)" -le 50000 ]
 	[ "$("$POVTRACE" info --json small.pov | jq '.complete, .bad_blocks' | paste -sd,)" = true,0 ]
 }
+
+@test "info: the help's examples do what they say" {
+	command -v jq >/dev/null || skip "no jq here"
+	"$make" "$BATS_TEST_DIRNAME/../data/export_run.txt" run.pov
+	povtrace() { "$POVTRACE" "$@"; }
+	povtrace help info | sed -n 's/^  *\(povtrace info .*\)/\1/p' >examples
+	[ "$(wc -l <examples)" -ge 3 ]
+	while read -r line; do
+		echo "$line"
+		eval "set -o pipefail; $line" >said
+		[ -s said ]
+		case $line in
+		*--first*) [ "$(grep -vc '^meta\|^#' said)" = 20 ] ;;
+		*.totals*) jq -e '.calls > 0 and .polls > 0 and .switches > 0' said ;;
+		esac
+	done <examples
+}
+
+@test "info: how the clocks went" {
+	command -v jq >/dev/null || skip "no jq here"
+	two() { # BOOTTIME REALTIME at the end, 1 s later
+		awk -v end="meta {\"type\":\"clocks\",\"monotonic_ns\":1000001000,\"boottime_ns\":$1,\"realtime_ns\":$2,\"raw_ns\":999001000}" '
+			{ print } /"type":"clocks"/ { print end }' run.txt |
+			sed 's/"realtime_ns":1700000000000001000}/"realtime_ns":1700000000000001000,"raw_ns":1000}/' >clocks.txt
+		"$make" clocks.txt clocks.pov
+	}
+	two 1000001000 1700000001000001000
+	! "$POVTRACE" info clocks.pov | grep '^clocks'
+	[ "$("$POVTRACE" info --json clocks.pov | jq -c .clocks)" = \
+		'{"realtime_moved_ns":0,"suspended_ns":0,"slewed_ns":1000000}' ]
+	two 6000001000 1700000000750001000
+	[ "$("$POVTRACE" info clocks.pov | grep '^clocks' | tr -s ' ')" = \
+		"clocks the time of day went 250.000 ms behind the recording's clock; the machine was suspended for 5.000 s" ]
+	"$make" run.txt one.pov
+	[ "$("$POVTRACE" info --json one.pov | jq .clocks)" = null ]
+}

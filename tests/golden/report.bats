@@ -89,6 +89,23 @@ many() {
 	run -1 report junk.pov
 }
 
+@test "report: the help's examples do what they say" {
+	command -v jq >/dev/null || skip "no jq here"
+	povtrace() { "$POVTRACE" "$@"; }
+	povtrace help report | sed -n 's/^  *\(povtrace report .*\)/\1/p' >examples
+	[ "$(wc -l <examples)" -ge 3 ]
+	while read -r line; do
+		echo "$line"
+		eval "set -o pipefail; $line" >said
+		[ -s said ]
+		case $line in
+		*--threads*) [ "$(section Ranks: <said | grep -c '^  *[0-9]  ')" = 1 ] ;;
+		*polling*) section Ranks: <said | sed -n 3p | grep -q '^  *1  run.py' ;;
+		*mpi_ns*) [ "$(grep -c '^[0-9][0-9]*$' said)" = 2 ] ;;
+		esac
+	done <examples
+}
+
 @test "report: no MPI process" {
 	grep -v '"process"\|^call\|^spin' "$data/report_run.txt" >none.txt
 	"$make" none.txt none.pov

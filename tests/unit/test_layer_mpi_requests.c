@@ -329,16 +329,148 @@ static void test_errors(void **state)
 	assert_int_equal(fx.view.roles.nrequests, 0);
 }
 
+/* ---- threads: a handle freed inside a Wait is somebody else's before that Wait returns ---- */
+
+static void at(uint64_t begin_ns, uint64_t end_ns)
+{
+	rec_call(&fx)->hdr.ts_ns = end_ns;
+	rec_call(&fx)->dur_ns = end_ns - begin_ns;
+}
+
+static void start_at(const char *func, uint64_t req, uint64_t begin_ns, uint64_t end_ns)
+{
+	rec_begin(&fx, func, 0, 7, 1ull, 10ull, OMPI_INT, 2ull, 5ull, OMPI_WORLD, 0x5000ull);
+	rec_u64(&fx, POV_FIELD_TYPE_SIZE, 2, 1, 4);
+	rec_u64(&fx, POV_FIELD_OUT, 6, 1, req);
+	at(begin_ns, end_ns);
+	rec_decode(&fx);
+}
+
+/* Waitall of n; their statuses say i + 1 bytes. Returns the calls's first request. */
+static const struct call_request *wait_at(const uint64_t *reqs, uint32_t n, uint64_t begin_ns,
+					  uint64_t end_ns)
+{
+	struct ompi_status st[8] = {{0}};
+
+	for (uint32_t i = 0; i < n; i++)
+		st[i] = (struct ompi_status){2, 5, 0, 0, i + 1};
+	rec_begin(&fx, "MPI_Waitall", 0, 3, (uint64_t)n, 0x5000ull, 0x6000ull);
+	rec_field(&fx, POV_FIELD_IN, 1, n, reqs, n * sizeof(*reqs));
+	rec_field(&fx, POV_FIELD_OUT, 2, n, st, n * sizeof(*st));
+	at(begin_ns, end_ns);
+	rec_decode(&fx);
+	assert_int_equal(fx.view.roles.nrequests, n);
+	return fx.view.roles.requests;
+}
+
+static void test_reused_in_wait(void **state)
+{
+	const uint64_t reqs[] = {0xa000, 0xb000};
+	const struct call_request *r;
+
+	(void)state;
+	start_at("MPI_Irecv", 0xa000, 1000, 1010);
+	start_at("MPI_Isend", 0xb000, 1020, 1030);
+	/* inside this thread's Waitall another one gets both handles, for the reverse, and is done with one */
+	start_at("MPI_Isend", 0xa000, 1050, 1100);
+	start_at("MPI_Irecv", 0xb000, 1110, 1120);
+	assert_false(wait_at(reqs, 1, 1130, 1140)->has_status);
+	r = wait_at(reqs, 2, 1040, 1200);
+	assert_true(r[0].has_status);
+	assert_int_equal(r[0].bytes, 1);
+	assert_false(r[1].has_status);
+	/* what the other thread has started is still there */
+	r = wait_at(&reqs[1], 1, 1150, 1250);
+	assert_true(r->has_status);
+	assert_int_equal(r->bytes, 1);
+	assert_false(wait_at(reqs, 2, 1300, 1310)[0].has_status);
+	assert_false(fx.view.roles.requests[1].has_status);
+}
+
+/* Request_free, too, means what was there when it began. */
+static void test_reused_in_free(void **state)
+{
+	const uint64_t req = 0xa000;
+
+	(void)state;
+	start_at("MPI_Recv_init", req, 1000, 1010);
+	start_at("MPI_Irecv", req, 1030, 1040);
+	rec_begin(&fx, "MPI_Request_free", 0, 1, 0x5000ull);
+	rec_u64(&fx, POV_FIELD_IN, 0, 1, req);
+	at(1020, 1050);
+	rec_decode(&fx);
+	assert_true(wait_at(&req, 1, 1060, 1070)->has_status);
+}
+
+#define RANDOM_THREADS 5
+#define RANDOM_HANDLES 3
+#define RANDOM_STEPS 20011
+
+struct sim_thread {
+	int handle; /* that it waits for, or -1 */
+	bool receives, freed;
+	uint64_t begin_ns;
+};
+
+/*
+ * Threads wait for one request at a time; it is freed at some moment inside the wait, and from then on anybody
+ * may be given its handle. Each wait must tell of the kind of request that its own thread started.
+ */
+static void test_reused_random(void **state)
+{
+	struct sim_thread thread[RANDOM_THREADS];
+	bool taken[RANDOM_HANDLES] = {0};
+	uint64_t now = 1000, handle;
+	uint32_t seed = 12345, waits = 0, reused = 0;
+
+	(void)state;
+	memset(thread, 0, sizeof(thread));
+	for (int i = 0; i < RANDOM_THREADS; i++)
+		thread[i].handle = -1;
+	for (int step = 0; step < RANDOM_STEPS; step++) {
+		struct sim_thread *t;
+
+		seed = seed * 1664525 + 1013904223;
+		t = &thread[(seed >> 16) % RANDOM_THREADS];
+		now += 10;
+		if (t->handle >= 0 && !t->freed) {
+			taken[t->handle] = false;
+			t->freed = true;
+		} else if (t->handle >= 0) {
+			handle = 0xa000 + 16 * (uint64_t)t->handle;
+			assert_int_equal(wait_at(&handle, 1, t->begin_ns, now)->has_status,
+					 t->receives);
+			waits++;
+			reused += taken[t->handle];
+			t->handle = -1;
+		} else {
+			int h = (int)(seed >> 24) % RANDOM_HANDLES;
+
+			if (taken[h])
+				continue;
+			taken[h] = true;
+			*t = (struct sim_thread){.handle = h, .receives = seed >> 13 & 1};
+			start_at(t->receives ? "MPI_Irecv" : "MPI_Isend", 0xa000 + 16 * (uint64_t)h,
+				 now - 5, now);
+			t->begin_ns = now + 1;
+		}
+	}
+	assert_true(waits > 1000 && reused > 100);
+}
+
 #define OPENMPI(t) cmocka_unit_test_setup_teardown(t, setup_openmpi, teardown)
 #define MPICH(t) cmocka_unit_test_setup_teardown(t, setup_mpich, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		OPENMPI(test_start_and_wait), OPENMPI(test_shared),	  MPICH(test_shared_mpich),
-		OPENMPI(test_persistent),     OPENMPI(test_waitall_more), OPENMPI(test_stale_more),
-		OPENMPI(test_testsome),	      OPENMPI(test_testany),	  OPENMPI(test_iprobe),
-		OPENMPI(test_errors),
+		OPENMPI(test_start_and_wait), OPENMPI(test_shared),
+		MPICH(test_shared_mpich),     OPENMPI(test_persistent),
+		OPENMPI(test_waitall_more),   OPENMPI(test_stale_more),
+		OPENMPI(test_testsome),	      OPENMPI(test_testany),
+		OPENMPI(test_iprobe),	      OPENMPI(test_errors),
+		OPENMPI(test_reused_in_wait), OPENMPI(test_reused_in_free),
+		OPENMPI(test_reused_random),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

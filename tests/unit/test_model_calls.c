@@ -186,6 +186,10 @@ static void test_sites(void **state)
 	mfix_meta(
 		&f,
 		"{\"type\":\"image\",\"dev\":8,\"ino\":78,\"path\":\"/bin/new\",\"build_id\":\"\"}");
+	/* of the same hash as the first */
+	mfix_meta(
+		&f,
+		"{\"type\":\"image\",\"dev\":5021809306146379810,\"ino\":79,\"path\":\"/bin/x\"}");
 	trace_writer_add(f.writer, TRACE_STREAM_TASKS, &im.hdr);
 	trace_writer_add(f.writer, 0, &call.hdr);
 	im.hdr.ts_ns = 1030;
@@ -322,32 +326,74 @@ static void test_unknown_function(void **state)
 	mfix_release(&f);
 }
 
-/* A rank sends 24 bytes (3 elements of 8) and waits: in flight until the wait returns. */
-static void test_bytes_in_flight(void **state)
+static void put_isend(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, uint64_t cnt)
 {
-	const uint64_t send[] = {0x7f0000000000, 3, 0x1000, 1, 5, 0x2000, 0x7ffc0000};
+	const uint64_t send[] = {0x7f0000000000, cnt, 0x1000, 1, 5, 0x2000, 0x7ffc0000};
+	struct {
+		struct pov_field size_head;
+		uint64_t size;
+		struct pov_field req_head;
+		uint64_t req;
+	} fields = {{POV_FIELD_TYPE_SIZE, 2, 8, 1}, 8, {POV_FIELD_OUT, 6, 8, 1}, 0xabc0};
+
+	put_call_args(f, begin, end, tid, 100, "MPI_Isend", send, 7, &fields, sizeof(fields));
+}
+
+static void put_wait(struct mfix *f, const char *func, uint64_t begin, uint64_t end, uint32_t tid)
+{
 	const uint64_t wait[] = {0x7ffc0000, 0};
 	struct {
 		struct pov_field head;
 		uint64_t value;
-	} size = {{POV_FIELD_TYPE_SIZE, 2, 8, 1}, 8}, req = {{POV_FIELD_OUT, 6, 8, 1}, 0xabc0},
-	  in = {{POV_FIELD_IN, 0, 8, 1}, 0xabc0};
-	char fields[sizeof(size) + sizeof(req)];
+	} in = {{POV_FIELD_IN, 0, 8, 1}, 0xabc0};
+
+	put_call_args(f, begin, end, tid, 100, func, wait, func[4] == 'W' ? 2 : 1, &in, sizeof(in));
+}
+
+static void put_openmpi(struct mfix *f)
+{
+	mfix_meta(
+		f,
+		"{\"type\":\"library\",\"id\":0,\"path\":\"/lib/libmpi.so\",\"flavour\":\"openmpi\","
+		"\"version\":\"4.1.4\",\"layout\":{\"handle_bytes\":8,\"status_bytes\":24},"
+		"\"named\":[],\"link\":\"uprobe_multi\",\"attached\":1,\"missing\":[],\"failed\":[]}");
+}
+
+/* A rank sends 24 bytes (3 elements of 8) and waits: in flight until the wait returns. */
+static void test_bytes_in_flight(void **state)
+{
 	struct mfix f;
 
 	(void)state;
 	begin(&f);
-	mfix_meta(
-		&f,
-		"{\"type\":\"library\",\"id\":0,\"path\":\"/lib/libmpi.so\",\"flavour\":\"openmpi\","
-		"\"version\":\"4.1.4\",\"layout\":{\"handle_bytes\":8,\"status_bytes\":24},"
-		"\"named\":[],\"link\":\"uprobe_multi\",\"attached\":1,\"missing\":[],\"failed\":[]}");
-	memcpy(fields, &size, sizeof(size));
-	memcpy(fields + sizeof(size), &req, sizeof(req));
-	put_call_args(&f, 1010, 1020, 100, 100, "MPI_Isend", send, 7, fields, sizeof(fields));
-	put_call_args(&f, 1030, 1040, 100, 100, "MPI_Wait", wait, 2, &in, sizeof(in));
+	put_openmpi(&f);
+	put_isend(&f, 1010, 1020, 100, 3);
+	put_wait(&f, "MPI_Wait", 1030, 1040, 100);
 	finish(&f, 1200);
 	TOLD(&f, "inflight 100 24 @1020", "inflight 100 0 @1040");
+	mfix_release(&f);
+}
+
+/* Inside a thread's wait another one is given the same handle: the wait does not complete that. */
+static void test_handle_reused(void **state)
+{
+	struct mfix f;
+
+	(void)state;
+	begin(&f);
+	put_openmpi(&f);
+	put_fork(&f, 1005, 100, 101, 100, 100, "prog");
+	put_isend(&f, 1010, 1020, 100, 3);
+	put_isend(&f, 1030, 1060, 101, 5);
+	put_wait(&f, "MPI_Wait", 1025, 1070, 100);
+	put_isend(&f, 1080, 1090, 100, 2);
+	put_wait(&f, "MPI_Request_free", 1065, 1095, 101);
+	put_wait(&f, "MPI_Wait", 1100, 1110, 100);
+	finish(&f, 1200);
+	TOLD(&f, "inflight 100 24 @1020", "inflight 100 40 @1060", "inflight 100 16 @1090",
+	     "inflight 100 0 @1110");
+	assert_not_told(&f, "@1070");
+	assert_not_told(&f, "@1095");
 	mfix_release(&f);
 }
 
@@ -364,6 +410,7 @@ int main(void)
 		cmocka_unit_test(test_sites_fork_exec),
 		cmocka_unit_test(test_unknown_function),
 		cmocka_unit_test(test_bytes_in_flight),
+		cmocka_unit_test(test_handle_reused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -316,6 +316,36 @@ static void test_ranks_sorted(void **state)
 	mfix_release(&f);
 }
 
+/* Two names of one hash (FNV-1a), as a launcher or whoever made the file may choose them, are two jobs. */
+static void test_jobs_by_name(void **state)
+{
+	static const char *const job[] = {"8yn0iYCKYHlIj4-BwPqk", "GReLUrM4wMqfg9yzV3KQ",
+					  "8yn0iYCKYHlIj4-BwPqk"};
+	const struct model_process *p;
+	struct mfix f;
+
+	(void)state;
+	mfix_begin(&f, ALL);
+	for (uint32_t i = 0; i < 3; i++) {
+		char json[256];
+
+		snprintf(json, sizeof(json),
+			 "{\"type\":\"process\",\"ts_ns\":1000,\"pid\":%u,\"exe\":\"/bin/a\","
+			 "\"rank\":%u,\"size\":2,\"job\":\"%s\"}",
+			 10 + i, i / 2, job[i]);
+		mfix_meta(&f, json);
+	}
+	mfix_end(&f, 1100);
+	mfix_open(&f, false);
+	assert_int_equal(model_get_info(f.model)->njobs, 2);
+	for (uint32_t i = 0; i < model_process_count(f.model); i++) {
+		p = model_process_get(f.model, i);
+		if (p->is_rank)
+			assert_int_equal(p->job_idx, p->pid == 11);
+	}
+	mfix_release(&f);
+}
+
 /* Runnable threads are counted where they wait, also when they move. */
 static void test_runnable_moves(void **state)
 {
@@ -378,6 +408,7 @@ int main(void)
 		cmocka_unit_test(test_ranks_mode),
 		cmocka_unit_test(test_sched_off),
 		cmocka_unit_test(test_ranks_sorted),
+		cmocka_unit_test(test_jobs_by_name),
 		cmocka_unit_test(test_runnable_moves),
 		cmocka_unit_test(test_nonsense),
 	};

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "trace/trace_damage.h"
 #include "trace/trace_format.h"
 #include "trace/trace_text.h"
 #include "trace_help.h"
@@ -311,6 +312,72 @@ static void test_holes(void **state)
 	free(whole);
 }
 
+/* The file at `from` with a block of an unknown type before each of its blocks, all numbered in order. */
+static uint64_t insert_unknown(const char *from, const char *to)
+{
+	static const uint8_t payload[] = "from the future";
+	struct trace_block_header h;
+	uint64_t seq = 0, unknown = 0;
+	uint8_t *data, *copy;
+	size_t len, at = sizeof(struct trace_file_header), n = at;
+
+	file_load(from, &data, &len);
+	copy = xmalloc(len + (len / sizeof(h) + 1) * (sizeof(h) + sizeof(payload)));
+	memcpy(copy, data, at);
+	while (at < len) {
+		h = (struct trace_block_header){.type = (uint8_t)(4 + unknown++ % 200),
+						.stream = 9,
+						.raw_len = sizeof(payload),
+						.stored_len = sizeof(payload),
+						.seq = seq++};
+		trace_block_header_seal(&h, payload);
+		memcpy(copy + n, &h, sizeof(h));
+		memcpy(copy + n + sizeof(h), payload, sizeof(payload));
+		n += sizeof(h) + sizeof(payload);
+		memcpy(&h, data + at, sizeof(h));
+		h.seq = seq++;
+		trace_block_header_seal(&h, data + at + sizeof(h));
+		memcpy(copy + n, &h, sizeof(h));
+		memcpy(copy + n + sizeof(h), data + at + sizeof(h), h.stored_len);
+		n += sizeof(h) + h.stored_len;
+		at += sizeof(h) + h.stored_len;
+	}
+	file_store(to, copy, n);
+	free(copy);
+	free(data);
+	return unknown;
+}
+
+/* What a later version adds is skipped, and harms nothing beside it. */
+static void test_unknown_blocks(void **state)
+{
+	char *known = xstrdup(temp_path("small.pov"));
+	const char *path = temp_path("newer.pov");
+	struct trace_damage *damage;
+	struct replay want, got;
+	uint64_t unknown;
+	struct trace *t;
+
+	(void)state;
+	make_small(known);
+	unknown = insert_unknown(known, path);
+	want = replay_all(known, NULL);
+	got = replay_all(path, NULL);
+	assert_int_equal(got.err, 0);
+	assert_int_equal(got.sum.unknown_blocks, unknown);
+	assert_int_equal(got.sum.bad_blocks, 0);
+	assert_true(got.sum.complete);
+	assert_int_equal(got.nwords, want.nwords);
+	assert_memory_equal(got.words, want.words, want.nwords * sizeof(*want.words));
+	assert_int_equal(trace_open(path, &t), 0);
+	assert_int_equal(trace_damage_list(t, &damage), 0);
+	free(damage);
+	trace_close(t);
+	free(want.words);
+	free(got.words);
+	free(known);
+}
+
 static void test_no_trace(void **state)
 {
 	const char *path = temp_path("none.pov");
@@ -457,11 +524,17 @@ static void test_cut_while_reading(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),	     cmocka_unit_test(test_backwards),
-		cmocka_unit_test(test_cut_anywhere), cmocka_unit_test(test_flip_anywhere),
-		cmocka_unit_test(test_holes),	     cmocka_unit_test(test_no_trace),
-		cmocka_unit_test(test_metas),	     cmocka_unit_test(test_malformed_records),
-		cmocka_unit_test(test_overlap),	     cmocka_unit_test(test_cut_while_reading),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_backwards),
+		cmocka_unit_test(test_cut_anywhere),
+		cmocka_unit_test(test_flip_anywhere),
+		cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_unknown_blocks),
+		cmocka_unit_test(test_no_trace),
+		cmocka_unit_test(test_metas),
+		cmocka_unit_test(test_malformed_records),
+		cmocka_unit_test(test_overlap),
+		cmocka_unit_test(test_cut_while_reading),
 	};
 
 	log_set_level(LOG_QUIET);

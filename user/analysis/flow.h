@@ -16,7 +16,8 @@ struct flow {
 };
 
 struct flows {
-	struct map persistent; /* process and request → owned struct flow */
+	struct map persistent; /* hash of process and request → owned list */
+	size_t cnt;
 };
 
 /* Tells each operation the call set off. Calls of one process must come in order. */

@@ -17,6 +17,7 @@
 #include "base/log.h"
 
 #define TEXT_BYTES_MAX (4u << 20) /* environment and command line are cut there */
+#define ANCESTORS_MAX 64		  /* between a rank and its launcher */
 
 /* A file as text with a terminating NUL; *len without it, max at most. The caller frees. NULL if unreadable. */
 static char *read_file(pid_t pid, const char *name, size_t max, size_t *len)
@@ -128,7 +129,7 @@ static int env_int(const char *env, size_t len, const char *name)
 	return *end || n > INT_MAX ? -1 : (int)n;
 }
 
-/* The first that is set decides. job NULL: the launcher tells none; its daemon's pid stands for it. */
+/* The first that is set decides. job NULL: the launcher tells none, and its daemon stands for it. */
 static const struct launcher {
 	const char *name, *rank, *size, *job;
 } launchers[] = {
@@ -139,9 +140,96 @@ static const struct launcher {
 	{"pmix", "PMIX_RANK", NULL, "PMIX_NAMESPACE"},
 };
 
+/* With its pid a name for a process that no other one gets while the machine is up. 0 if unknown. */
+static unsigned long long start_ticks(pid_t pid)
+{
+	unsigned long long ticks = 0;
+	char *text, *p;
+	size_t len;
+
+	text = read_file(pid, "stat", TEXT_BYTES_MAX, &len);
+	if (!text)
+		return 0;
+	p = strrchr(text, ')');
+	if (!p || sscanf(p + 1,
+			 " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+			 "%*d %*d %*d %llu",
+			 &ticks) != 1)
+		ticks = 0;
+	free(text);
+	return ticks;
+}
+
+static bool same_value(const char *a, size_t a_len, const char *b, size_t b_len, const char *name)
+{
+	const char *va = env_get(a, a_len, name), *vb = env_get(b, b_len, name);
+
+	return va == vb || (va && vb && !strcmp(va, vb));
+}
+
+/* A launcher that a rank has started has that rank's environment, too. */
+static bool is_launcher(pid_t pid)
+{
+	static const char *const names[] = {"hydra", "mpiexec", "mpirun",  "mpispawn",
+					    "orted", "prted",	"prterun", "slurmstepd"};
+	bool found = false;
+	char *comm;
+	size_t len;
+
+	comm = read_file(pid, "comm", TEXT_BYTES_MAX, &len);
+	for (size_t i = 0; comm && i < sizeof(names) / sizeof(*names); i++)
+		found = found || !strncmp(comm, names[i], strlen(names[i]));
+	free(comm);
+	return found;
+}
+
+/* True for a shell or wrapper between launcher and rank: it was given the rank's own place in the job. */
+static bool has_place_of(pid_t pid, const struct launcher *l, const char *env, size_t len)
+{
+	size_t own_len;
+	char *own;
+	bool same;
+
+	if (is_launcher(pid))
+		return false;
+	own = read_file(pid, "environ", TEXT_BYTES_MAX, &own_len);
+	if (!own)
+		return false;
+	same = env_get(own, own_len, l->rank) && same_value(own, own_len, env, len, l->rank) &&
+	       (!l->size || same_value(own, own_len, env, len, l->size)) &&
+	       same_value(own, own_len, env, len, "PMI_FD");
+	free(own);
+	return same;
+}
+
+/* What started all ranks of the job on this machine: the nearest ancestor that has no rank's place. */
+static pid_t launcher_of(pid_t pid, const struct launcher *l, const char *env, size_t len)
+{
+	pid_t up = proc_parent(pid);
+
+	for (int i = 0; up > 1 && i < ANCESTORS_MAX && has_place_of(up, l, env, len); i++)
+		up = proc_parent(up);
+	return up;
+}
+
+static void job_read(pid_t pid, const struct launcher *l, const char *env, size_t len,
+		     struct proc_rank *out)
+{
+	const char *job = l->job ? env_get(env, len, l->job) : NULL;
+	const char *step = !strcmp(l->name, "slurm") ? env_get(env, len, "SLURM_STEP_ID") : NULL;
+	pid_t up;
+
+	if (job) {
+		snprintf(out->job, sizeof(out->job), "%.100s%s%.20s", job, step ? "." : "",
+			 step ? step : "");
+		return;
+	}
+	up = launcher_of(pid, l, env, len);
+	snprintf(out->job, sizeof(out->job), "%s-%d-%llu", l->name, up, start_ticks(up));
+}
+
 int proc_rank_read(pid_t pid, struct proc_rank *out)
 {
-	const char *job, *step;
 	const struct launcher *l;
 	size_t len;
 	char *env;
@@ -159,20 +247,13 @@ int proc_rank_read(pid_t pid, struct proc_rank *out)
 		out->rank = 0;
 		out->size = 1;
 		out->launcher = "singleton";
-		snprintf(out->job, sizeof(out->job), "pid-%d", pid);
-		free(env);
-		return 0;
+		snprintf(out->job, sizeof(out->job), "pid-%d-%llu", pid, start_ticks(pid));
+	} else {
+		out->launcher = l->name;
+		if (l->size)
+			out->size = env_int(env, len, l->size);
+		job_read(pid, l, env, len, out);
 	}
-	out->launcher = l->name;
-	if (l->size)
-		out->size = env_int(env, len, l->size);
-	job = l->job ? env_get(env, len, l->job) : NULL;
-	step = !strcmp(l->name, "slurm") ? env_get(env, len, "SLURM_STEP_ID") : NULL;
-	if (job)
-		snprintf(out->job, sizeof(out->job), "%.100s%s%.20s", job, step ? "." : "",
-			 step ? step : "");
-	else
-		snprintf(out->job, sizeof(out->job), "%s-%d", l->name, proc_parent(pid));
 	free(env);
 	return 0;
 }

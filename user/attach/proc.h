@@ -35,7 +35,7 @@ int proc_auxv_get(pid_t pid, uint64_t type, uint64_t *value);
 struct proc_rank {
 	int rank, size;	      /* -1 = not known */
 	const char *launcher; /* "openmpi", "hydra", "slurm", "pmix", "mvapich2", "singleton" */
-	char job[128];
+	char job[128]; /* the launcher's own name for it, or the launcher's process and start */
 };
 int proc_rank_read(pid_t pid, struct proc_rank *out);
 

@@ -9,11 +9,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+
+/* Why there is none. A limit of this process's own is one for what it reads (trace/trace_limit.h). */
+static const char *why(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_DATA, &limit) || limit.rlim_cur == limit.rlim_max)
+		return "";
+	return ": the file wants more than recordings of its size do; it is damaged or made up. If it is "
+	       "neither, set a limit of your own (ulimit -d, in KiB)";
+}
 
 static void *checked(void *p, size_t bytes)
 {
 	if (!p)
-		die("out of memory (%zu bytes wanted)", bytes);
+		die("out of memory (%zu bytes wanted)%s", bytes, why());
 	return p;
 }
 
@@ -27,7 +39,7 @@ void *xcalloc(size_t n, size_t bytes)
 	void *p = calloc(n ? n : 1, bytes ? bytes : 1);
 
 	if (!p)
-		die("out of memory (%zu times %zu bytes wanted)", n, bytes);
+		die("out of memory (%zu times %zu bytes wanted)%s", n, bytes, why());
 	return p;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a call did to requests. Handles are those at entry, since completion overwrites them. Null requests,
+ * What a call did to requests. Handles are those at entry, since completion overwrites them, and mean what
+ * was started before the call began: another thread may have been given the same handle meanwhile. Null requests,
  * and those libraries share out for operations that are done at once, are no one's: left out. A status
  * means something only for receives and file accesses; for others, libraries leave in it whatever was
  * there, so it is neither shown nor handed on.
@@ -17,6 +18,11 @@ struct done {
 	uint32_t nstatus;
 	bool per_status; /* errors are in the statuses */
 };
+
+static uint64_t begin_ns(const struct mpi_call *c)
+{
+	return c->rec->dur_ns < c->rec->hdr.ts_ns ? c->rec->hdr.ts_ns - c->rec->dur_ns : 0;
+}
 
 static struct call_request *requests_room(struct mpi_call *c, struct call_view *out, uint32_t n)
 {
@@ -51,6 +57,7 @@ static void request_made(struct mpi_call *c, struct call_view *out)
 			    family == FAMILY_SENDRECV_REPLACE,
 		.moves_file = family == FAMILY_READ || family == FAMILY_WRITE,
 		.persistent = c->fn->request == REQUEST_INIT,
+		.since_ns = c->rec->hdr.ts_ns,
 	};
 	struct call_request *r;
 	int64_t handle;
@@ -61,7 +68,7 @@ static void request_made(struct mpi_call *c, struct call_view *out)
 	r = request_add(out, requests_room(c, out, 1), handle, c->fn->request);
 	if (out->roles.sends || out->roles.receives)
 		r->bytes = both_ways(&out->roles);
-	mpi_space_request_set(c->space, handle, known);
+	mpi_space_request_add(c->space, handle, known);
 }
 
 /* Start, Startall, Request_free */
@@ -81,7 +88,7 @@ static void requests_each(struct mpi_call *c, struct call_view *out)
 			continue;
 		request_add(out, reqs, handle, c->fn->request);
 		if (c->fn->request == REQUEST_FREE)
-			mpi_space_request_forget(c->space, handle);
+			mpi_space_request_forget(c->space, handle, begin_ns(c));
 	}
 }
 
@@ -106,7 +113,7 @@ static void request_complete(struct done *d, uint32_t i, uint32_t st)
 		return;
 	r = request_add(d->out, d->reqs, handle, REQUEST_COMPLETE);
 	r->error = d->per_status && has_status ? s.error : (int32_t)c->rec->ret;
-	known = mpi_space_request(c->space, handle);
+	known = mpi_space_request(c->space, handle, begin_ns(c));
 	if (has_status && known && (known->receives || known->moves_file) && !r->error) {
 		r->has_status = true;
 		r->source = PEER_NULL;
@@ -119,7 +126,7 @@ static void request_complete(struct done *d, uint32_t i, uint32_t st)
 		}
 	}
 	if (known && !known->persistent)
-		mpi_space_request_forget(c->space, handle);
+		mpi_space_request_forget(c->space, handle, begin_ns(c));
 }
 
 static void complete_some(struct done *d)

@@ -13,6 +13,8 @@
 
 /* Learned entries of one kind kept per space; a trace with losses could add to them for ever. */
 #define ENTRIES_MAX (1u << 18)
+/* Of one handle; each but the newest is being completed by another thread. */
+#define GENERATIONS_MAX 64
 
 static void map_free_values(struct map *m)
 {
@@ -40,6 +42,20 @@ static void types_free(struct map *m)
 	map_release(m);
 }
 
+static void requests_free(struct mpi_space *s)
+{
+	struct mpi_request *r, *older;
+
+	for (size_t at = 0; (r = map_next(&s->requests, &at, NULL));) {
+		for (; r; r = older) {
+			older = r->older;
+			free(r);
+		}
+	}
+	map_release(&s->requests);
+	s->nrequests = 0;
+}
+
 void mpi_space_init(struct mpi_space *s, const struct mpi_flavour_info *flavour)
 {
 	memset(s, 0, sizeof(*s));
@@ -59,7 +75,7 @@ void mpi_space_release(struct mpi_space *s)
 	map_free_values(&s->named);
 	types_free(&s->types);
 	map_free_values(&s->comms);
-	map_free_values(&s->requests);
+	requests_free(s);
 	type_free(s->doomed);
 	s->doomed = NULL;
 }
@@ -170,25 +186,58 @@ bool mpi_space_request_is_shared(const struct mpi_space *s, uint64_t handle)
 	       mpi_flavour_is_builtin(s->flavour, handle);
 }
 
-void mpi_space_request_set(struct mpi_space *s, uint64_t handle, struct mpi_request r)
+/* Completions that were lost leave generations behind. */
+static void generations_cut(struct mpi_space *s, struct mpi_request *r)
 {
-	struct mpi_request *known = map_get(&s->requests, handle);
+	struct mpi_request *older;
+	int n;
 
-	if (!known) {
-		if (s->requests.cnt >= ENTRIES_MAX)
-			map_free_values(&s->requests);
-		known = xmalloc(sizeof(*known));
-		map_set(&s->requests, handle, known);
+	for (n = 1; n < GENERATIONS_MAX && r; n++)
+		r = r->older;
+	while (r && (older = r->older)) {
+		r->older = older->older;
+		free(older);
+		s->nrequests--;
 	}
-	*known = r;
 }
 
-const struct mpi_request *mpi_space_request(const struct mpi_space *s, uint64_t handle)
+void mpi_space_request_add(struct mpi_space *s, uint64_t handle, struct mpi_request r)
 {
-	return map_get(&s->requests, handle);
+	struct mpi_request *added;
+
+	if (s->nrequests >= ENTRIES_MAX)
+		requests_free(s);
+	added = xmalloc(sizeof(*added));
+	*added = r;
+	added->older = map_set(&s->requests, handle, added);
+	s->nrequests++;
+	generations_cut(s, added);
 }
 
-void mpi_space_request_forget(struct mpi_space *s, uint64_t handle)
+const struct mpi_request *mpi_space_request(const struct mpi_space *s, uint64_t handle,
+					    uint64_t begin_ns)
 {
-	free(map_remove(&s->requests, handle));
+	const struct mpi_request *r = map_get(&s->requests, handle);
+
+	while (r && r->since_ns > begin_ns)
+		r = r->older;
+	return r;
+}
+
+void mpi_space_request_forget(struct mpi_space *s, uint64_t handle, uint64_t begin_ns)
+{
+	struct mpi_request *r = map_get(&s->requests, handle), *newer = NULL;
+
+	for (; r && r->since_ns > begin_ns; r = r->older)
+		newer = r;
+	if (!r)
+		return;
+	if (newer)
+		newer->older = r->older;
+	else if (r->older)
+		map_set(&s->requests, handle, r->older);
+	else
+		map_remove(&s->requests, handle);
+	free(r);
+	s->nrequests--;
 }

@@ -28,10 +28,17 @@ struct mpi_comm {	    /* -1 = not known */
 	bool inter;
 };
 
+/*
+ * What a call started on a handle. A completion tells of it when it returns; the library may have freed the
+ * handle long before, and given it to another thread. So what a later start replaced is kept until its own
+ * completion has returned, too: a call can only mean what was started before it began.
+ */
 struct mpi_request {
 	bool receives;	 /* its status tells source, tag and bytes */
 	bool moves_file; /* its status tells bytes */
 	bool persistent;
+	uint64_t since_ns; /* the call that made it had returned */
+	struct mpi_request *older;
 };
 
 struct mpi_space {
@@ -43,7 +50,8 @@ struct mpi_space {
 	struct map named;	 /* handle -> struct mpi_predefined */
 	struct map types;	 /* handle -> struct mpi_type */
 	struct map comms;	 /* handle -> struct mpi_comm */
-	struct map requests;	 /* handle -> struct mpi_request */
+	struct map requests;	 /* handle -> struct mpi_request, newest first */
+	size_t nrequests;	 /* those replaced included */
 	struct mpi_type *doomed; /* forgotten, but its text is still in the current view */
 };
 
@@ -75,14 +83,16 @@ struct mpi_comm *mpi_space_comm(struct mpi_space *s, uint64_t handle);
 struct mpi_comm *mpi_space_comm_renew(struct mpi_space *s, uint64_t handle);
 void mpi_space_comm_forget(struct mpi_space *s, uint64_t handle);
 
-void mpi_space_request_set(struct mpi_space *s, uint64_t handle, struct mpi_request r);
+/* Calls must come in the order in which they return. */
+void mpi_space_request_add(struct mpi_space *s, uint64_t handle, struct mpi_request r);
 /*
  * The handle is one that the library gives to everything that is done when the call returns: it is never
  * outstanding, and tells nothing of a particular operation.
  */
 bool mpi_space_request_is_shared(const struct mpi_space *s, uint64_t handle);
-/* NULL if it was not seen to start. */
-const struct mpi_request *mpi_space_request(const struct mpi_space *s, uint64_t handle);
-void mpi_space_request_forget(struct mpi_space *s, uint64_t handle);
+/* What a call that began at begin_ns means by the handle. NULL if that was not seen to start. */
+const struct mpi_request *mpi_space_request(const struct mpi_space *s, uint64_t handle,
+					    uint64_t begin_ns);
+void mpi_space_request_forget(struct mpi_space *s, uint64_t handle, uint64_t begin_ns);
 
 #endif

@@ -11,6 +11,7 @@
 #include "model/call_state.h"
 
 #define HELD_MAX 16384 /* over all threads */
+#define HELD_BYTES_MAX (16u << 20)
 
 static struct thread_calls *calls_of(struct mthread *t)
 {
@@ -64,13 +65,14 @@ static void pack_view(struct packer *p, struct call_view *to, const struct call_
 }
 
 /* One allocation: the view, and behind it what it points to. */
-static struct call_view *view_copy(const struct call_view *view)
+static struct call_view *view_copy(const struct call_view *view, size_t *bytes)
 {
 	struct packer measure = {0}, copy = {0};
 	struct call_view scratch = *view, *to;
 
 	pack_view(&measure, &scratch, view);
-	to = xmalloc(sizeof(*to) + measure.bytes);
+	*bytes = sizeof(*to) + measure.bytes;
+	to = xmalloc(*bytes);
 	*to = *view;
 	copy.at = (char *)(to + 1);
 	pack_view(&copy, to, view);
@@ -111,6 +113,7 @@ static void flush_until(struct model *m, struct mthread *t, uint64_t end_ns)
 		else
 			TELL(m, call, &h->call);
 		free(h->storage);
+		m->held_bytes -= h->bytes;
 	}
 	m->nheld -= calls->nheld - left;
 	calls->nheld = left;
@@ -147,7 +150,12 @@ static void tell_call(struct model *m, struct mthread *t, const struct model_cal
 		h->end_ns = call->end_ns;
 		h->depth = call->depth;
 		h->call = *call;
-		h->call.view = h->storage = view_copy(call->view);
+		h->call.view = h->storage = view_copy(call->view, &h->bytes);
+		m->held_bytes += h->bytes;
+		if (m->held_bytes >= HELD_BYTES_MAX) {
+			m->stats.held_spilled += t->pub.calls->nheld;
+			call_flush(m, t);
+		}
 		return;
 	}
 	flush_until(m, t, call->begin_ns); /* children of a call whose record was lost */
@@ -183,8 +191,10 @@ void call_release(struct model *m, struct mthread *t)
 
 	if (!calls)
 		return;
-	for (i = 0; i < calls->nheld; i++)
+	for (i = 0; i < calls->nheld; i++) {
 		free(calls->held[i].storage);
+		m->held_bytes -= calls->held[i].bytes;
+	}
 	m->nheld -= calls->nheld;
 	free(calls->held);
 	free(calls->history.entry);
@@ -270,7 +280,7 @@ void call_record(struct model *m, struct mthread *t, const struct pov_call *rec)
 	call.site_module = image_find(p, rec->site, &call.site_offset);
 	call_decode(m, &call, rec);
 	if (m->opt.counters && m->view.roles.nrequests)
-		requests_call(m, p, &m->view.roles, rec->hdr.ts_ns);
+		requests_call(m, p, &m->view.roles, call.begin_ns, rec->hdr.ts_ns);
 	tell_call(m, t, &call);
 }
 

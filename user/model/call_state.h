@@ -38,6 +38,7 @@ struct held {
 		struct model_spin spin;
 	};
 	void *storage; /* owned: what call.view points to, and the view */
+	size_t bytes;  /* of storage */
 };
 
 struct thread_calls {

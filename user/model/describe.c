@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "model/model_internal.h"
 #include "trace/trace_read.h"
+#include "trace/trace_totals.h"
 
 static uint64_t json_u64(const json_t *object, const char *key)
 {
@@ -53,13 +54,14 @@ static void describe_config(struct model *m, const json_t *config)
 
 static void describe_clocks(struct model *m)
 {
-	const json_t *clocks = trace_meta_find(m->trace, "clocks");
-	uint64_t mono = json_u64(clocks, "monotonic_ns");
+	struct trace_clocks clocks;
 
-	if (!clocks)
+	if (trace_clocks(m->trace, &clocks))
 		return;
-	m->info.boottime_offset_ns = (int64_t)(json_u64(clocks, "boottime_ns") - mono);
-	m->info.realtime_offset_ns = (int64_t)(json_u64(clocks, "realtime_ns") - mono);
+	m->info.boottime_offset_ns = (int64_t)(clocks.begin.boottime_ns -
+					       clocks.begin.monotonic_ns);
+	m->info.realtime_offset_ns = (int64_t)(clocks.begin.realtime_ns -
+					       clocks.begin.monotonic_ns);
 }
 
 int describe_info(struct model *m)
@@ -250,34 +252,41 @@ static void name_from_threads(struct model *m)
 	}
 }
 
-static uint64_t text_hash(const char *s)
+static int job_compare(const void *va, const void *vb)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+	const struct model_process *a = &(*(struct mprocess *const *)va)->pub;
+	const struct model_process *b = &(*(struct mprocess *const *)vb)->pub;
+	int order = strcmp(a->job, b->job);
 
-	while (*s)
-		h = (h ^ (unsigned char)*s++) * UINT64_C(0x100000001b3);
-	return h;
+	return order ? order : a->sort_order < b->sort_order ? -1 : 1;
 }
 
+/* Jobs are numbered as their first processes were met. */
 static void number_jobs(struct model *m)
 {
-	struct map jobs = {0}; /* hash of the name → number + 1 */
-	uintptr_t number;
-	uint32_t i;
+	struct mprocess **rank = xcalloc(m->nprocesses + 1, sizeof(struct mprocess *)),
+			*first = NULL;
+	uint32_t i, n = 0;
 
+	for (i = 0; i < m->nprocesses; i++) {
+		if (m->process[i]->pub.is_rank)
+			rank[n++] = m->process[i];
+	}
+	qsort(rank, n, sizeof(struct mprocess *), job_compare);
+	for (i = 0; i < n; i++) { /* for now, who of its job was first */
+		if (!first || strcmp(first->pub.job, rank[i]->pub.job))
+			first = rank[i];
+		rank[i]->pub.job_idx = first->pub.sort_order;
+	}
+	free(rank);
 	for (i = 0; i < m->nprocesses; i++) {
 		struct model_process *p = &m->process[i]->pub;
 
 		if (!p->is_rank)
 			continue;
-		number = (uintptr_t)map_get(&jobs, text_hash(p->job));
-		if (!number) {
-			number = ++m->info.njobs;
-			map_set(&jobs, text_hash(p->job), (void *)number);
-		}
-		p->job_idx = (int32_t)(number - 1);
+		p->job_idx = p->job_idx == (int32_t)i ? (int32_t)m->info.njobs++ :
+							m->process[p->job_idx]->pub.job_idx;
 	}
-	map_release(&jobs);
 }
 
 static int place(const struct model_process *p)

@@ -90,19 +90,15 @@ void func_table_read(struct model *m)
 
 static const struct func_info *stranger(struct model *m, uint16_t id)
 {
-	struct func_info *f;
-	uint32_t i;
+	struct func_info *f = map_get(&m->strangers, id);
 
-	for (i = 0; i < m->nstrangers; i++) {
-		if (m->stranger[i]->id == id)
-			return m->stranger[i];
-	}
+	if (f)
+		return f;
 	f = xcalloc(1, sizeof(*f));
 	f->id = id;
 	f->name = xasprintf("function %u", id);
 	f->group = "";
-	m->stranger = xrealloc(m->stranger, (m->nstrangers + 1) * sizeof(*m->stranger));
-	m->stranger[m->nstrangers++] = f;
+	map_set(&m->strangers, id, f);
 	return f;
 }
 
@@ -116,6 +112,8 @@ const struct func_info *func_find(struct model *m, uint16_t id)
 
 void func_table_release(struct model *m)
 {
+	struct func_info *f;
+	size_t at = 0;
 	uint32_t i;
 
 	for (i = 0; i < m->nfuncs; i++) {
@@ -124,9 +122,9 @@ void func_table_release(struct model *m)
 	}
 	free(m->func);
 	free(m->func_by_id);
-	for (i = 0; i < m->nstrangers; i++) {
-		free((char *)m->stranger[i]->name);
-		free(m->stranger[i]);
+	while ((f = map_next(&m->strangers, &at, NULL))) {
+		free((char *)f->name);
+		free(f);
 	}
-	free(m->stranger);
+	map_release(&m->strangers);
 }

@@ -6,11 +6,13 @@
  */
 #include "model/model_internal.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "trace/trace_limit.h"
 #include "trace/trace_read.h"
 
 #define NUMBERS_START 256
@@ -376,6 +378,19 @@ struct cpu_state *identity_cpu(struct model *m, uint16_t cpu)
 	return &m->cpu[cpu];
 }
 
+int identity_check(const struct model *m)
+{
+	uint64_t cnt = (uint64_t)m->nthreads + m->nprocesses;
+
+	if (cnt <= m->identities_max && m->tids.cnt <= m->identities_max)
+		return 0;
+	log_error(
+		"model: the file names more than %llu threads and processes, more than recordings of "
+		"its size do; it is damaged or made up",
+		(unsigned long long)m->identities_max);
+	return -E2BIG;
+}
+
 int identity_learn(struct model *m)
 {
 	const struct trace_merge_options opt = {.tasks_only = true};
@@ -384,6 +399,8 @@ int identity_learn(struct model *m)
 	uint32_t i;
 	int err;
 
+	m->identities_max = trace_get_summary(m->trace)->file_bytes / TRACE_IDENTITY_BYTES +
+			    TRACE_IDENTITIES_BASE;
 	m->next_fresh = PID_LIMIT + 1;
 	m->cpu = xcalloc(MODEL_CPUS_MAX, sizeof(*m->cpu));
 	m->idle_proc = process_new(m, 0, 0, m->info.start_ns);
@@ -393,8 +410,10 @@ int identity_learn(struct model *m)
 	err = trace_merge_open(m->trace, &opt, &merge);
 	if (err)
 		return err;
-	while ((err = trace_merge_next(merge, &rec)) == 1)
+	while (!err && (err = trace_merge_next(merge, &rec)) == 1) {
 		learn_record(m, rec);
+		err = identity_check(m);
+	}
 	trace_merge_close(merge);
 	if (err)
 		return err;

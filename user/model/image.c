@@ -16,9 +16,37 @@
 
 #define IMAGES_MAX 4096 /* of one process */
 
-static uint64_t file_key(uint64_t dev, uint64_t ino)
+static uint64_t file_hash(uint64_t dev, uint64_t ino)
 {
 	return ino * UINT64_C(0x9e3779b97f4a7c15) ^ dev;
+}
+
+struct image_file {
+	uint64_t dev, ino;
+	const char *path;	 /* of the meta object */
+	struct image_file *next; /* of the same hash */
+};
+
+static struct image_file *file_find(const struct model *m, uint64_t dev, uint64_t ino)
+{
+	struct image_file *f = map_get(&m->image_paths, file_hash(dev, ino));
+
+	while (f && (f->dev != dev || f->ino != ino))
+		f = f->next;
+	return f;
+}
+
+static void file_add(struct model *m, uint64_t dev, uint64_t ino, const char *path)
+{
+	struct image_file *f = file_find(m, dev, ino);
+
+	if (!f) {
+		f = xcalloc(1, sizeof(*f));
+		f->dev = dev;
+		f->ino = ino;
+		f->next = map_set(&m->image_paths, file_hash(dev, ino), f);
+	}
+	f->path = path;
 }
 
 void image_paths_read(struct model *m)
@@ -34,25 +62,30 @@ void image_paths_read(struct model *m)
 			continue;
 		if (!json_is_string(json_object_get(meta, "path")))
 			continue;
-		map_set(&m->image_paths,
-			file_key((uint64_t)json_integer_value(json_object_get(meta, "dev")),
-				 (uint64_t)json_integer_value(json_object_get(meta, "ino"))),
-			meta);
+		file_add(m, (uint64_t)json_integer_value(json_object_get(meta, "dev")),
+			 (uint64_t)json_integer_value(json_object_get(meta, "ino")),
+			 json_string_value(json_object_get(meta, "path")));
 	}
 }
 
 void image_paths_release(struct model *m)
 {
+	struct image_file *f, *next;
+
+	for (size_t at = 0; (f = map_next(&m->image_paths, &at, NULL));) {
+		for (; f; f = next) {
+			next = f->next;
+			free(f);
+		}
+	}
 	map_release(&m->image_paths);
 }
 
 static const char *path_find(const struct model *m, uint64_t dev, uint64_t ino)
 {
-	const json_t *meta = map_get(&m->image_paths, file_key(dev, ino));
+	const struct image_file *f = file_find(m, dev, ino);
 
-	if (!meta || (uint64_t)json_integer_value(json_object_get(meta, "ino")) != ino)
-		return NULL;
-	return json_string_value(json_object_get(meta, "path"));
+	return f ? f->path : NULL;
 }
 
 void image_record(struct model *m, struct mprocess *p, const struct pov_image *rec)

@@ -105,6 +105,7 @@ struct model {
 	struct mprocess **process; /* identity pass: as made; then in sort order */
 	uint32_t nprocesses, processes_cap;
 	struct mprocess *idle_proc;
+	uint64_t identities_max; /* more threads and processes than that are made up */
 	uint32_t next_fresh;
 	struct cpu_state *cpu; /* MODEL_CPUS_MAX of them */
 
@@ -112,9 +113,8 @@ struct model {
 	uint32_t nfuncs;
 	struct func_info **func_by_id;
 	uint32_t func_ids;
-	struct func_info **stranger; /* functions the table does not list */
-	uint32_t nstrangers;
-	struct map image_paths; /* hash of dev, ino → json_t * */
+	struct map strangers; /* id → struct func_info *, of functions the table does not list */
+	struct map image_paths; /* hash of dev, ino → list of struct image_file */
 
 	struct gap *gap;
 	uint32_t ngaps, gaps_cap;
@@ -135,6 +135,7 @@ struct model {
 	uint16_t dirty[4]; /* CPUs whose runnable count changed */
 	uint32_t ndirty;
 	uint32_t nheld; /* nested calls held, over all threads */
+	size_t held_bytes;
 	uint32_t nlayers;
 	struct layer_decoder *decoder[MODEL_LAYERS_MAX];
 	struct call_view view;
@@ -173,6 +174,8 @@ void identity_thread_rehome(struct model *m, struct mthread *t, uint32_t tgid, u
 /* The CPU's state, with its swapper; cpu < MODEL_CPUS_MAX. */
 struct cpu_state *identity_cpu(struct model *m, uint16_t cpu);
 void identity_release(struct model *m);
+/* 0; -E2BIG (printed) if there are more of them than a recording of this size can have. */
+int identity_check(const struct model *m);
 
 /* ---- describe.c: from meta blocks to names, ranks, jobs, order ---- */
 
@@ -266,10 +269,10 @@ void history_split_from(const struct mthread *t, const struct state_times *begin
 
 /* ---- request.c ---- */
 
-struct requests *requests_new(void);
+struct requests *requests_new(uint64_t file_bytes);
 void requests_free(struct requests *r);
 void requests_call(struct model *m, struct mprocess *p, const struct call_roles *roles,
-		   uint64_t ts_ns);
+		   uint64_t begin_ns, uint64_t ts_ns);
 void requests_drop_process(struct model *m, struct mprocess *p, uint64_t ts_ns);
 
 /* ---- image.c ---- */

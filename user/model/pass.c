@@ -3,6 +3,7 @@
  * One pass over all records in time order, and what happens between them: gaps begin and end, layers
  * learn of processes. A pass begins with nothing but the identities, so that it can be repeated.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,7 +227,7 @@ static void replay_prepare(struct model *m)
 	replay_reset(m);
 	for (m->nlayers = 0; layers[m->nlayers] && m->nlayers < MODEL_LAYERS_MAX; m->nlayers++)
 		m->decoder[m->nlayers] = layers[m->nlayers]->decoder_new();
-	m->requests = requests_new();
+	m->requests = requests_new(trace_get_summary(m->trace)->file_bytes);
 	timers_prepare(m);
 	TELL(m, start, m);
 	for (i = 0; i < m->nthreads; i++) {
@@ -311,6 +312,10 @@ int model_run(struct model *m, const struct model_sink *const *sinks, unsigned i
 		if (m->now_ns >= m->next_timer_ns)
 			timers_run(m, m->now_ns);
 		replay_record(m, rec);
+		if (identity_check(m)) {
+			err = -E2BIG;
+			break;
+		}
 		if (m->ndirty)
 			state_counters_tell(m, m->now_ns);
 	}

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Requests between start and completion, to count the bytes a rank has in flight. A request is known by
- * its process and its handle; handles are reused, so a start on a handle replaces what was there.
+ * its process and its handle; handles are reused, so a start on a handle replaces what was there. The call
+ * that completes a request may return after another thread was given its handle again: what was started
+ * after a call began is not what the call means.
  * When there are too many, the oldest are forgotten, and counted.
  */
 #include <stdlib.h>
@@ -11,32 +13,38 @@
 #include "model/model_internal.h"
 
 #define REQUESTS_MAX (1u << 20)
+#define REQUESTS_MIN \
+	(1u << 16) /* that many however small the file is; then one for so many bytes of it */
+#define REQUEST_BYTES 4
 #define BUCKETS_FIRST 256
 #define NONE UINT32_MAX
 
 struct request {
 	struct mprocess *proc;
 	uint64_t handle;
-	int64_t bytes;	 /* ≥ 0 */
-	bool active;	 /* started and not complete; else a persistent one at rest */
-	bool persistent; /* completing it leaves it at rest */
-	uint32_t next;	 /* in its bucket, or in the free list */
+	int64_t bytes;	   /* ≥ 0 */
+	uint64_t since_ns; /* the call that made or started it had returned */
+	bool active;	   /* started and not complete; else a persistent one at rest */
+	bool persistent;   /* completing it leaves it at rest */
+	uint32_t next;	   /* in its bucket, or in the free list */
 	uint32_t older, newer;
 };
 
 struct requests {
 	struct request *pool;
-	uint32_t n, cap, free, cnt;
+	uint32_t n, cap, free, cnt, max;
 	uint32_t *bucket;
 	uint32_t nbuckets; /* a power of two */
 	uint32_t oldest, newest;
 };
 
-struct requests *requests_new(void)
+struct requests *requests_new(uint64_t file_bytes)
 {
 	struct requests *r = xcalloc(1, sizeof(*r));
+	uint64_t max = REQUESTS_MIN + file_bytes / REQUEST_BYTES;
 
 	r->free = r->oldest = r->newest = NONE;
+	r->max = max < REQUESTS_MAX ? (uint32_t)max : REQUESTS_MAX;
 	r->nbuckets = BUCKETS_FIRST;
 	r->bucket = xmalloc(r->nbuckets * sizeof(*r->bucket));
 	memset(r->bucket, 0xff, r->nbuckets * sizeof(*r->bucket));
@@ -112,7 +120,7 @@ static struct request *request_add(struct model *m, struct mprocess *proc, uint6
 	struct request *q;
 	uint32_t idx, *b;
 
-	if (r->cnt == REQUESTS_MAX) {
+	if (r->cnt == r->max) {
 		m->stats.requests_dropped++;
 		request_remove(r, &r->pool[r->oldest]);
 	}
@@ -168,7 +176,7 @@ static void request_activate(struct request *q, bool active)
 }
 
 static void request_start(struct model *m, struct mprocess *p, uint64_t handle, int64_t bytes,
-			  bool active)
+			  bool active, uint64_t ts_ns)
 {
 	struct request *q = request_find(m->requests, p, handle);
 
@@ -178,13 +186,15 @@ static void request_start(struct model *m, struct mprocess *p, uint64_t handle, 
 		q = request_add(m, p, handle);
 	q->bytes = bytes;
 	q->persistent = !active;
+	q->since_ns = ts_ns;
 	request_activate(q, active);
 }
 
 static void request_event(struct model *m, struct mprocess *p, const struct call_request *cr,
-			  int64_t bytes)
+			  int64_t bytes, uint64_t begin_ns, uint64_t ts_ns)
 {
 	struct request *q = request_find(m->requests, p, cr->handle);
+	bool meant = q && q->since_ns <= begin_ns;
 
 	if (cr->bytes >= 0 && (cr->event == REQUEST_START || cr->event == REQUEST_INIT))
 		bytes = cr->bytes;
@@ -192,25 +202,27 @@ static void request_event(struct model *m, struct mprocess *p, const struct call
 	case REQUEST_NONE:
 		break;
 	case REQUEST_START:
-		request_start(m, p, cr->handle, bytes, true);
+		request_start(m, p, cr->handle, bytes, true, ts_ns);
 		break;
 	case REQUEST_INIT:
-		request_start(m, p, cr->handle, bytes, false);
+		request_start(m, p, cr->handle, bytes, false, ts_ns);
 		break;
 	case REQUEST_RESTART:
-		if (q)
-			request_activate(q, true);
-		else
+		if (!q) {
 			m->stats.requests_unknown++;
+			break;
+		}
+		request_activate(q, true);
+		q->since_ns = ts_ns;
 		break;
 	case REQUEST_COMPLETE:
-		if (q && q->persistent)
+		if (meant && q->persistent)
 			request_activate(q, false);
-		else if (q)
+		else if (meant)
 			request_remove(m->requests, q);
 		break;
 	case REQUEST_FREE:
-		if (q)
+		if (meant)
 			request_remove(m->requests, q);
 		break;
 	}
@@ -230,7 +242,7 @@ static void inflight_tell(struct model *m, struct mprocess *p, int64_t before, u
 }
 
 void requests_call(struct model *m, struct mprocess *p, const struct call_roles *roles,
-		   uint64_t ts_ns)
+		   uint64_t begin_ns, uint64_t ts_ns)
 {
 	int64_t before = p->inflight_bytes, bytes = 0;
 	uint32_t i;
@@ -244,7 +256,7 @@ void requests_call(struct model *m, struct mprocess *p, const struct call_roles 
 		}
 	}
 	for (i = 0; i < roles->nrequests; i++)
-		request_event(m, p, &roles->requests[i], bytes);
+		request_event(m, p, &roles->requests[i], bytes, begin_ns, ts_ns);
 	inflight_tell(m, p, before, ts_ns);
 }
 

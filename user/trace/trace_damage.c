@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Damaged blocks by the time of what they held: from their own header, or, where blocks are missing altogether
- * (a jump in the sequence), from the blocks around. The recorder writes a block out FLUSH_NS after its
+ * (the scan found a hole), from the blocks around. The recorder writes a block out FLUSH_NS after its
  * first record at the latest, so neighbours in the file are neighbours in time.
  */
 #include "trace/trace_damage.h"
@@ -50,15 +50,13 @@ static struct trace_damage missing_before(const struct trace *t, size_t i)
 size_t trace_damage_list(const struct trace *t, struct trace_damage **out)
 {
 	struct trace_damage *list = xcalloc(2 * t->nrefs + 1, sizeof(*list));
-	uint64_t seq = 0;
 	size_t i, n = 0;
 
 	for (i = 0; i < t->nrefs; i++) {
 		const struct trace_block_header *h = &t->ref[i].h;
 
-		if (h->seq != seq)
+		if (t->ref[i].missing_before)
 			list[n++] = missing_before(t, i);
-		seq = h->seq + 1;
 		if (!t->ref[i].bad || h->type != TRACE_BLOCK_EVENTS)
 			continue;
 		list[n++] = (struct trace_damage){

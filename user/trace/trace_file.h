@@ -13,8 +13,9 @@
 struct block_ref {
 	uint64_t offset; /* of the header in the file */
 	struct trace_block_header h;
-	bool bad;     /* its payload was found damaged; counted */
-	bool checked; /* its malformed records are counted */
+	bool missing_before; /* blocks between the one before it and this one are missing */
+	bool bad;	     /* its payload was found damaged; counted */
+	bool checked;	     /* its malformed records are counted */
 };
 
 struct trace {
@@ -26,7 +27,7 @@ struct trace {
 	size_t nrefs;
 	json_t **meta; /* owned references */
 	size_t nmeta;
-	uint64_t meta_bytes;
+	uint64_t meta_bytes; /* what they take at most */
 	/* Scratch of block_load. */
 	ZSTD_DCtx *dctx;
 	uint8_t *stored, *raw;

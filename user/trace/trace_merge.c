@@ -15,16 +15,10 @@
 #include "base/log.h"
 #include "trace/trace_codec.h"
 #include "trace/trace_file.h"
+#include "trace/trace_limit.h"
 #include "trace/trace_text.h"
 #include "trace/trace_write.h"
 
-/*
- * Decoded blocks at once, bytes: so many, and this many times the file's size. What a thread polled may be
- * written much later than it happened, so the blocks of many threads can overlap; but recordings shrink 10 to 50
- * times, so only a made-up file wants more.
- */
-#define OPEN_BYTES_BASE (512u << 20)
-#define OPEN_BYTES_RATIO 64
 /*
  * Disorder within a block is short; beyond this many moves a record, sorting properly is cheaper.
  */
@@ -181,7 +175,11 @@ static void block_close(struct trace_merge *m, struct open_block *b)
 /* 0 and *out; -EBADMSG if the block is damaged (told and counted); other -errno (printed). */
 static int block_open(struct trace_merge *m, struct block_ref *ref, struct open_block **out)
 {
-	uint64_t most = OPEN_BYTES_BASE + OPEN_BYTES_RATIO * (uint64_t)m->t->size;
+	/*
+	 * What a thread polled may be written much later than it happened, so the blocks of many threads can
+	 * overlap; but recordings shrink 10 to 50 times, so only a made-up file wants more.
+	 */
+	uint64_t most = trace_limit(TRACE_OPEN_BASE, TRACE_OPEN_RATIO, m->t->size);
 	struct open_block *b = m->pool;
 	const uint8_t *raw;
 	int err;

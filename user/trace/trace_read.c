@@ -16,10 +16,9 @@
 
 #include "base/log.h"
 #include "trace/trace_file.h"
+#include "trace/trace_limit.h"
 
 #define SEARCH_BYTES 65536
-/* All meta objects together, as text: enough for any recording, and a bound for made-up files. */
-#define META_BYTES_MAX (256u << 20)
 
 int trace_read_at(const struct trace *t, uint64_t offset, void *buf, size_t len)
 {
@@ -132,13 +131,15 @@ static uint64_t find_block(const struct trace *t, uint64_t from, struct trace_bl
 	return found;
 }
 
-static void add_ref(struct trace *t, uint64_t offset, const struct trace_block_header *h)
+static void add_ref(struct trace *t, uint64_t offset, const struct trace_block_header *h,
+		    bool missing_before)
 {
 	struct trace_summary *s = &t->sum;
 
 	if (!(t->nrefs & (t->nrefs - 1)))
 		t->ref = xrealloc(t->ref, (t->nrefs ? 2 * t->nrefs : 1) * sizeof(*t->ref));
-	t->ref[t->nrefs++] = (struct block_ref){.offset = offset, .h = *h};
+	t->ref[t->nrefs++] =
+		(struct block_ref){.offset = offset, .h = *h, .missing_before = missing_before};
 	if (h->type == TRACE_BLOCK_META) {
 		s->meta_blocks++;
 		return;
@@ -170,6 +171,7 @@ static void scan(struct trace *t, uint64_t offset)
 {
 	struct trace_block_header h;
 	uint64_t next_seq = 0, next;
+	bool missing = false; /* since the last block of a known type */
 
 	while (offset < t->size) {
 		if (!header_at(t, offset, &h) || !payload_fits(t, offset, &h)) {
@@ -177,14 +179,20 @@ static void scan(struct trace *t, uint64_t offset)
 			if (next == t->size)
 				break;
 			note_damage(t, offset, next, h.seq > next_seq ? h.seq - next_seq : 1);
+			missing = true;
 			offset = next;
 		} else if (h.seq != next_seq) {
 			note_damage(t, offset, offset, 1);
+			missing = true;
 		}
 		next_seq = h.seq + 1;
 		t->sum.blocks++;
-		if (h.type == TRACE_BLOCK_META || h.type == TRACE_BLOCK_EVENTS)
-			add_ref(t, offset, &h);
+		if (h.type == TRACE_BLOCK_META || h.type == TRACE_BLOCK_EVENTS) {
+			add_ref(t, offset, &h, missing);
+			missing = false;
+		} else if (h.type != TRACE_BLOCK_END) {
+			t->sum.unknown_blocks++;
+		}
 		offset += sizeof(h) + h.stored_len;
 		if (h.type == TRACE_BLOCK_END) {
 			t->sum.complete = true;
@@ -203,15 +211,18 @@ static int load_meta(struct trace *t, struct block_ref *ref)
 {
 	const uint8_t *raw;
 	json_error_t why;
+	uint64_t bytes;
 	json_t *obj;
 	int err;
 
-	t->meta_bytes += ref->h.raw_len;
-	if (t->meta_bytes > META_BYTES_MAX)
-		return trace_block_reject(t, ref, "too much meta data");
 	err = trace_block_load(t, ref, &raw);
 	if (err)
 		return err;
+	bytes = trace_json_bytes((const char *)raw, ref->h.raw_len);
+	if (t->meta_bytes + bytes > trace_limit(TRACE_META_BASE, TRACE_META_RATIO, t->size))
+		return trace_block_reject(t, ref,
+					  "more meta data than a recording of its size has");
+	t->meta_bytes += bytes;
 	obj = json_loadb((const char *)raw, ref->h.raw_len, 0, &why);
 	if (!json_is_object(obj) || !json_is_string(json_object_get(obj, "type"))) {
 		json_decref(obj);

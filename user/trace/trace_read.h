@@ -27,6 +27,7 @@ struct trace_summary {
 	uint64_t raw_bytes, file_bytes;
 	uint64_t first_ns, last_ns; /* over all event blocks */
 	bool complete;		    /* the end block is there */
+	uint64_t unknown_blocks;    /* whole, and of a type this version does not know: skipped */
 	uint64_t bad_blocks;	    /* left out: damaged; payloads are checked when merged */
 	uint64_t lost_tail_bytes;   /* after the last complete block */
 	uint64_t bad_records;	    /* left out of merges so far: size does not fit the kind */

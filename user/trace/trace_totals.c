@@ -4,10 +4,14 @@
  */
 #include "trace/trace_totals.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "trace/trace_read.h"
 #include "trace/trace_text.h"
+
+/* The clocks are not read in one instant; no machine is suspended for less. */
+#define SUSPEND_MIN_NS 1000000
 
 static void count_record(struct trace_totals *s, const struct pov_hdr *rec)
 {
@@ -97,14 +101,57 @@ void trace_times(const struct trace *t, uint64_t *start_ns, uint64_t *end_ns)
 		*end_ns = *start_ns;
 }
 
+/* Differences are taken modulo 2^64: what a damaged file says may be anything. */
+static int64_t moved(uint64_t begin, uint64_t end, uint64_t begin_mono, uint64_t end_mono)
+{
+	return (int64_t)((end - begin) - (end_mono - begin_mono));
+}
+
+int trace_clocks(const struct trace *t, struct trace_clocks *out)
+{
+	const json_t *first = NULL, *last = NULL;
+
+	memset(out, 0, sizeof(*out));
+	for (size_t i = 0; i < trace_meta_count(t); i++) {
+		const json_t *meta = trace_meta_get(t, i);
+
+		if (strcmp(json_string_value(json_object_get(meta, "type")), "clocks"))
+			continue;
+		last = meta;
+		if (!first)
+			first = meta;
+	}
+	if (!first)
+		return -ENOENT;
+	out->begin.monotonic_ns = (uint64_t)int_of(first, "monotonic_ns");
+	out->begin.boottime_ns = (uint64_t)int_of(first, "boottime_ns");
+	out->begin.realtime_ns = (uint64_t)int_of(first, "realtime_ns");
+	out->begin.raw_ns = (uint64_t)int_of(first, "raw_ns");
+	out->end.monotonic_ns = (uint64_t)int_of(last, "monotonic_ns");
+	out->end.boottime_ns = (uint64_t)int_of(last, "boottime_ns");
+	out->end.realtime_ns = (uint64_t)int_of(last, "realtime_ns");
+	out->end.raw_ns = (uint64_t)int_of(last, "raw_ns");
+	out->has_end = last != first && out->end.monotonic_ns > out->begin.monotonic_ns;
+	if (!out->has_end) {
+		out->end = out->begin;
+		return 0;
+	}
+	out->realtime_moved_ns = moved(out->begin.realtime_ns, out->end.realtime_ns,
+				       out->begin.monotonic_ns, out->end.monotonic_ns);
+	out->suspended_ns = moved(out->begin.boottime_ns, out->end.boottime_ns,
+				  out->begin.monotonic_ns, out->end.monotonic_ns);
+	if (out->suspended_ns < SUSPEND_MIN_NS)
+		out->suspended_ns = 0;
+	out->slewed_ns = moved(out->begin.monotonic_ns, out->end.monotonic_ns, out->begin.raw_ns,
+			       out->end.raw_ns);
+	return 0;
+}
+
 int64_t trace_realtime(const struct trace *t, uint64_t ts_ns)
 {
-	const json_t *clocks = trace_meta_find(t, "clocks");
-	uint64_t real, mono;
+	struct trace_clocks clocks;
 
-	if (!clocks)
+	if (trace_clocks(t, &clocks))
 		return 0;
-	real = (uint64_t)int_of(clocks, "realtime_ns");
-	mono = (uint64_t)int_of(clocks, "monotonic_ns");
-	return (int64_t)(real - mono + ts_ns);
+	return (int64_t)(clocks.begin.realtime_ns - clocks.begin.monotonic_ns + ts_ns);
 }

@@ -7,6 +7,7 @@
 #define POV_TRACE_TOTALS_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "abi/event.h"
@@ -33,6 +34,19 @@ json_t *trace_drops(const struct trace *t, const struct trace_totals *s);
 
 /* When the recording began and ended; by the records where the meta objects do not tell. */
 void trace_times(const struct trace *t, uint64_t *start_ns, uint64_t *end_ns);
+/* How the system's clocks stood to each other when the recording began and when it ended. */
+struct trace_clocks {
+	struct {
+		uint64_t monotonic_ns, boottime_ns, realtime_ns, raw_ns;
+	} begin, end;
+	bool has_end; /* only recordings that ended in order have it; else end equals begin */
+	/* From begin to end, against CLOCK_MONOTONIC: by how much realtime was set or drifted, how long the
+	 * machine was suspended, and by how much CLOCK_MONOTONIC itself was slewed. */
+	int64_t realtime_moved_ns, suspended_ns, slewed_ns;
+};
+
+/* 0; -ENOENT if the trace has no clock snapshot: then all are 0. */
+int trace_clocks(const struct trace *t, struct trace_clocks *out);
 /* CLOCK_REALTIME at a moment of the trace, ns; 0 if the trace has no clock snapshot. */
 int64_t trace_realtime(const struct trace *t, uint64_t ts_ns);
 

@@ -18,6 +18,7 @@
 #include "base/person.h"
 #include "model/model.h"
 #include "trace/trace_read.h"
+#include "writer/select.h"
 
 #define FILE_MODE 0600 /* until it gets the recording's */
 
@@ -160,20 +161,6 @@ static const struct writer *writer_choose(const char *out, const char *format, b
 	return w;
 }
 
-static int write_model(struct trace *t, const struct writer *w, const struct writer_select *sel,
-		       FILE *file, bool gzip, struct writer_totals *totals)
-{
-	const struct model_options mopt = {.counters = true};
-	struct model *m;
-	int err = model_open(t, &mopt, &m);
-
-	if (err)
-		return err;
-	err = w->write(m, sel, file, gzip, totals);
-	model_close(m);
-	return err;
-}
-
 void export_report(const char *out, const struct writer_totals *t)
 {
 	char slices[HUMAN_BYTES], arrows[HUMAN_BYTES], counters[HUMAN_BYTES], switches[HUMAN_BYTES];
@@ -230,7 +217,9 @@ int export_timeline(const char *pov, const char *out, const struct export_option
 		    struct writer_totals *totals)
 {
 	const struct writer *w;
+	const struct model_options mopt = {.counters = true};
 	struct writer_totals written = {0};
+	struct model *m = NULL;
 	struct output o;
 	struct trace *t;
 	bool gzip;
@@ -246,11 +235,16 @@ int export_timeline(const char *pov, const char *out, const struct export_option
 	err = trace_open(pov, &t);
 	if (err)
 		return err;
-	err = output_begin(&o, pov, out, opt->as);
+	err = model_open(t, &mopt, &m);
+	if (!err)
+		err = select_check(m, pov, &opt->select);
+	if (!err)
+		err = output_begin(&o, pov, out, opt->as);
 	if (!err) {
-		err = write_model(t, w, &opt->select, o.file, gzip, &written);
+		err = w->write(m, &opt->select, o.file, gzip, &written);
 		err = output_end(&o, err);
 	}
+	model_close(m);
 	trace_close(t);
 	if (!err)
 		*totals = written;

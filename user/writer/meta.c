@@ -11,6 +11,7 @@
 #include "abi/event.h"
 #include "base/log.h"
 #include "trace/trace_read.h"
+#include "trace/trace_totals.h"
 #include "version.h"
 #include "writer/writer.h"
 
@@ -77,6 +78,17 @@ static void drops_fill(struct writer_args *a, json_t *end)
 		args_add_uint(a, drop_name[class], cnt[class]);
 }
 
+static void clocks_fill(struct writer_args *a, const struct trace *t)
+{
+	struct trace_clocks clocks;
+
+	if (trace_clocks(t, &clocks) || !clocks.has_end)
+		return;
+	args_add_int(a, "realtime_moved_ns", clocks.realtime_moved_ns);
+	if (clocks.suspended_ns)
+		args_add_int(a, "suspended_ns", clocks.suspended_ns);
+}
+
 static void select_fill(struct writer_args *a, const struct writer_select *sel)
 {
 	if (!sel)
@@ -121,6 +133,7 @@ void meta_fill(struct writer_args *a, struct model *m, const struct writer_selec
 	if (end)
 		args_add_text(a, "ended_by", text_of(end, "reason"));
 	drops_fill(a, end);
+	clocks_fill(a, t);
 	select_fill(a, sel);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "trace/trace_totals.h"
 #include "writer/meta.h"
 #include "writer/pb_intern.h"
 #include "writer/perfetto_pb.h"
@@ -248,15 +249,31 @@ static void clock_add(struct pb_writer *w, enum clock clock, uint64_t ns)
 	pb_message(&w->event, 1, &w->item);
 }
 
-static void clocks_write(struct pb_writer *w, const struct model_info *info)
+static void clock_snapshot_write(struct pb_writer *w, uint64_t mono_ns, uint64_t real_ns)
 {
 	pb_packet_begin(w, 0, 0);
 	pb_reset(&w->event);
-	clock_add(w, CLOCK_BOOT, info->start_ns + (uint64_t)info->boottime_offset_ns);
-	clock_add(w, CLOCK_MONO, info->start_ns);
-	clock_add(w, CLOCK_REAL, info->start_ns + (uint64_t)info->realtime_offset_ns);
+	clock_add(w, CLOCK_BOOT, mono_ns + (uint64_t)w->boot_ns);
+	clock_add(w, CLOCK_MONO, mono_ns);
+	clock_add(w, CLOCK_REAL, real_ns);
 	pb_u64(&w->event, 2, CLOCK_BOOT);
 	pb_packet_end(w, 6, &w->event);
+}
+
+/*
+ * At the recording's start and end, so that a date in between can be told although the system's clock was set
+ * meanwhile. The timeline runs by CLOCK_MONOTONIC, on from the start's CLOCK_BOOTTIME: a suspension is not
+ * in it (meta.c tells its length).
+ */
+static void clocks_write(struct pb_writer *w, const struct model_info *info)
+{
+	struct trace_clocks clocks;
+
+	clock_snapshot_write(w, info->start_ns,
+			     info->start_ns + (uint64_t)info->realtime_offset_ns);
+	if (!trace_clocks(model_get_trace(w->model), &clocks) && clocks.has_end &&
+	    clocks.end.monotonic_ns > info->start_ns)
+		clock_snapshot_write(w, clocks.end.monotonic_ns, clocks.end.realtime_ns);
 }
 
 static void system_write(struct pb_writer *w, const struct model_info *info)

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* What JSON texts take as objects: never more than is reckoned with before they are parsed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <jansson.h>
+
+#include "base/log.h"
+#include "trace/trace_limit.h"
+
+#define HEADER 16 /* before each allocation: its size */
+
+static uint64_t used, most;
+
+/* As glibc's malloc takes it: a word of its own, 16 bytes at a time. */
+static size_t rounded(size_t bytes)
+{
+	return bytes < 24 ? 32 : (bytes + 8 + 15) & ~(size_t)15;
+}
+
+static void *counted_malloc(size_t bytes)
+{
+	char *p = xmalloc(bytes + HEADER);
+
+	memcpy(p, &bytes, sizeof(bytes));
+	used += rounded(bytes);
+	if (used > most)
+		most = used;
+	return p + HEADER;
+}
+
+static void counted_free(void *at)
+{
+	char *p = (char *)at - HEADER;
+	size_t bytes;
+
+	if (!at)
+		return;
+	memcpy(&bytes, p, sizeof(bytes));
+	used -= rounded(bytes);
+	free(p);
+}
+
+/* n times a part, in an array or object, as a recording's meta object. */
+static void check(const char *part, int n, bool keys)
+{
+	char *text = xmalloc(strlen(part) * (size_t)n + (size_t)n * 12 + 64), *p = text;
+	json_t *json;
+
+	p = stpcpy(p, keys ? "{\"a\":{" : "{\"a\":[");
+	for (int i = 0; i < n; i++) {
+		if (keys)
+			p += sprintf(p, "%s\"%x\":%s", i ? "," : "", i, part);
+		else
+			p += sprintf(p, "%s%s", i ? "," : "", part);
+	}
+	p = stpcpy(p, keys ? "}}" : "]}");
+	used = most = 0;
+	json = json_loadb(text, (size_t)(p - text), 0, NULL);
+	assert_non_null(json);
+	if (most > trace_json_bytes(text, (size_t)(p - text)))
+		fail_msg("%d times %s: %llu bytes, not %llu", n, part, (unsigned long long)most,
+			 (unsigned long long)trace_json_bytes(text, (size_t)(p - text)));
+	json_decref(json);
+	assert_int_equal(used, 0);
+	free(text);
+}
+
+static void test_json_bytes(void **state)
+{
+	static const char *const part[] = {"1",
+					   "{}",
+					   "[]",
+					   "\"\"",
+					   "1.5",
+					   "true",
+					   "[[1]]",
+					   "{\"a\":1}",
+					   "\"\\u00e4\"",
+					   "[1,2,3]",
+					   "\"text of some length\"",
+					   "[\"MPI_INT\",1140851653,4]",
+					   "{\"a\":{\"b\":{}}}"};
+	static const int n[] = {1, 101, 1000, 1025, 50000};
+
+	(void)state;
+	json_set_alloc_funcs(counted_malloc, counted_free);
+	for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++) {
+		for (size_t k = 0; k < sizeof(n) / sizeof(*n); k++) {
+			check(part[i], n[k], false);
+			check(part[i], n[k], true);
+		}
+	}
+	json_set_alloc_funcs(malloc, free);
+}
+
+static void test_limit(void **state)
+{
+	(void)state;
+	assert_int_equal(trace_limit(10, 3, 0), 10);
+	assert_int_equal(trace_limit(10, 3, 5), 25);
+	assert_true(trace_limit(10, 64, UINT64_MAX) >= UINT64_MAX / 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_json_bytes),
+		cmocka_unit_test(test_limit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The kernel counts what a process has allocated and refuses more (RLIMIT_DATA): so the bound holds for
+ * everything that reads a recording, whatever it keeps.
+ */
+#include "trace/trace_limit.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+/* jansson 2.14 on 64 bits, with malloc's own; measured and rounded up. */
+#define JSON_OBJECT_BYTES 288
+#define JSON_ARRAY_BYTES 160
+#define JSON_MEMBER_BYTES 192 /* a key: its pair and its share of the table */
+#define JSON_VALUE_BYTES 128  /* a number or string and its place in an array */
+
+uint64_t trace_json_bytes(const char *text, size_t len)
+{
+	uint64_t bytes = JSON_VALUE_BYTES;
+	bool in_string = false;
+
+	for (size_t i = 0; i < len; i++) {
+		if (in_string) {
+			bytes++;
+			if (text[i] == '\\')
+				i++;
+			else if (text[i] == '"')
+				in_string = false;
+			continue;
+		}
+		switch (text[i]) {
+		case '"':
+			in_string = true;
+			break;
+		case '{':
+			bytes += JSON_OBJECT_BYTES;
+			break;
+		case '[':
+			bytes += JSON_ARRAY_BYTES;
+			break;
+		case ':':
+			bytes += JSON_MEMBER_BYTES;
+			break;
+		case ',':
+			bytes += JSON_VALUE_BYTES;
+			break;
+		}
+	}
+	return bytes;
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1 /* its shadow is memory of this process, too */
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+/* Private writable memory of this process, as the kernel counts it, bytes; 0 if unknown. */
+static uint64_t data_bytes(void)
+{
+	unsigned long long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%*u %*u %*u %*u %*u %llu", &pages) != 1)
+		pages = 0;
+	fclose(f);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+void trace_limit_memory(const char *path)
+{
+	struct rlimit limit;
+	struct stat st;
+	uint64_t most;
+
+#ifdef SANITIZED
+	return;
+#endif
+	if (stat(path, &st) || !S_ISREG(st.st_mode) || getrlimit(RLIMIT_DATA, &limit) ||
+	    limit.rlim_cur != RLIM_INFINITY)
+		return;
+	most = data_bytes() +
+	       trace_limit(TRACE_MEMORY_BASE, TRACE_MEMORY_RATIO, (uint64_t)st.st_size);
+	json_set_alloc_funcs(xmalloc, free);
+	limit.rlim_cur = most;
+	if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max > most)
+		setrlimit(RLIMIT_DATA, &limit);
+}
