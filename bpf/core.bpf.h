@@ -45,12 +45,16 @@ struct {
 
 /* Drops, misses and stats (POV_COUNT_*); the collector maps and reads them. All are rare events. */
 __u64 counters[POV_COUNTERS] __weak = {};
-bool calls_over __weak = false; /* set by the collector: probes do nothing any more */
+/*
+ * When the recording ends, 0 = not known yet. Set by the collector a moment ahead, so that all CPUs know it in time:
+ * what begins later is not recorded, and what returns later is open.
+ */
+volatile __u64 calls_until __weak = 0;
 
 /* Counts freed datatypes of all processes: sizes kept from an older generation are not trusted. */
 __u64 type_generation __weak = 0;
 
-/* Processes to trace, by thread group id. */
+/* Processes to trace, by thread group id. 1, or 2 once the last thread is ending (task.bpf.c). */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, PROCESSES_MAX);
@@ -89,6 +93,13 @@ static __always_inline void count(u32 idx)
 {
 	if (idx < POV_COUNTERS)
 		__sync_fetch_and_add(&counters[idx], 1);
+}
+
+static __always_inline bool calls_over(u64 now)
+{
+	u64 until = calls_until;
+
+	return until && now >= until;
 }
 
 static __always_inline bool is_target(u32 tgid)

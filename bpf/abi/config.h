@@ -136,8 +136,8 @@ struct pov_config {
 	pov_u8 sched_mode; /* enum pov_sched_mode */
 	pov_u8 all;	   /* every process is a target */
 	pov_u8 hold;	   /* stop targets that map unknown code until it has been looked at */
-	pov_u8 perf_links; /* probes are perf events, which outlast the recording (calls_over) */
-	pov_u32 cpus;	   /* possible CPUs: bits of a CPU mask that mean something */
+	pov_u8 pad;
+	pov_u32 cpus; /* possible CPUs: bits of a CPU mask that mean something */
 	pov_u32 pad1;
 };
 POV_ABI_SIZE(pov_config, 40);

@@ -145,10 +145,11 @@ size_t links_attach(struct links *links, const struct link_programs *programs, c
 
 void links_release(struct links *links)
 {
-	for (size_t i = 0; i < links->cnt; i++)
-		bpf_link__destroy(links->link[i]);
-	for (size_t i = 0; i < links->probe_cnt; i++)
-		perf_probe_close(&links->probe[i]);
+	/* entries first: a return without its entry does no harm, an entry without its return stays open */
+	while (links->cnt)
+		bpf_link__destroy(links->link[--links->cnt]);
+	while (links->probe_cnt)
+		perf_probe_close(&links->probe[--links->probe_cnt]);
 	free(links->link);
 	free(links->probe);
 	memset(links, 0, sizeof(*links));

@@ -24,6 +24,7 @@
 #define RINGS_WANTED 32		   /* at most, unless told otherwise */
 #define RING_BYTES (16ull << 20)   /* of each … */
 #define RINGS_BYTES (256ull << 20) /* … and of all together, at most */
+#define END_AHEAD_NS 1000000ull	   /* the end is told to the programs this long before */
 
 static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
@@ -164,7 +165,6 @@ static void constants_set(struct kernel *k, const struct kernel_options *opt)
 	c->cpus = libbpf_num_possible_cpus();
 	c->sched_mode = opt->sched;
 	c->all = opt->all;
-	c->perf_links = k->programs.api == LINK_PERF;
 	c->hold = k->features.image_way != IMAGE_NONE;
 	memcpy((void *)k->skel->rodata->fns, opt->fns, sizeof(*opt->fns) * POV_FUNCS_MAX);
 }
@@ -244,13 +244,14 @@ int kernel_attach(struct kernel *k)
 	/* switches last: a wake-up must not be missing for a switch that is seen */
 	struct bpf_program *const progs[] = {
 		s->progs.process_fork,	     s->progs.process_exec,
-		s->progs.process_exit,	     s->progs.task_rename,
-		s->progs.image_fentry,	     s->progs.image_kprobe,
-		s->progs.image_tree,	     s->progs.irq_handler_exit,
-		s->progs.irq_handler_entry,  s->progs.softirq_exit,
-		s->progs.softirq_entry,	     s->progs.sched_waking,
-		s->progs.sched_wakeup_new,   s->progs.sched_migrate_task,
-		s->progs.sched_switch_state, s->progs.sched_switch_plain,
+		s->progs.process_exit,	     s->progs.process_free,
+		s->progs.task_rename,	     s->progs.image_fentry,
+		s->progs.image_kprobe,	     s->progs.image_tree,
+		s->progs.irq_handler_exit,   s->progs.irq_handler_entry,
+		s->progs.softirq_exit,	     s->progs.softirq_entry,
+		s->progs.sched_waking,	     s->progs.sched_wakeup_new,
+		s->progs.sched_migrate_task, s->progs.sched_switch_state,
+		s->progs.sched_switch_plain,
 	};
 	int err = 0;
 
@@ -263,13 +264,33 @@ int kernel_attach(struct kernel *k)
 	return err;
 }
 
-void kernel_calls_end(struct kernel *k)
+/*
+ * Waits until every program that runs now has ended. To put a ring into the outer map does so, too, but costs an
+ * allocation; membarrier is not to be had where CPUs run without a tick.
+ */
+static void grace_wait(struct kernel *k)
 {
-	if (k->programs.api != LINK_PERF)
-		return;
-	k->skel->bss->calls_over = true;
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
-		log_debug("membarrier: %s", strerror(errno));
+	unsigned int first = 0;
+
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) &&
+	    bpf_map_update_elem(bpf_map__fd(k->skel->maps.rings), &first, &k->ring_fd[0], BPF_ANY))
+		log_debug("cannot wait for the probes: %s", strerror(errno));
+}
+
+uint64_t kernel_calls_end(struct kernel *k)
+{
+	uint64_t end_ns = kernel_now_ns() + END_AHEAD_NS, now;
+	struct timespec ts;
+
+	k->skel->bss->calls_until = end_ns;
+	now = kernel_now_ns();
+	if (now > end_ns) /* the tracer was kept from running just now */
+		end_ns = now;
+	ts = (struct timespec){end_ns / 1000000000, end_ns % 1000000000};
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
+		continue;
+	grace_wait(k);
+	return end_ns;
 }
 
 void kernel_detach(struct kernel *k)

@@ -45,10 +45,11 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k);
 /* Attaches identity, images and scheduler. What is not to be had is said and left out. */
 int kernel_attach(struct kernel *k);
 /*
- * Where probes are perf events, which are not taken away before kernel_release: from now on their programs do
- * nothing. Those that were at work have ended when this returns (a grace period).
+ * Ends the recording of calls at one moment for all CPUs and returns it. What began before and has returned by then
+ * is in the rings, what has not is open; no program changes a thread's calls any more, but for the thread's own end.
+ * The probes may stay as long as they like.
  */
-void kernel_calls_end(struct kernel *k);
+uint64_t kernel_calls_end(struct kernel *k);
 void kernel_detach(struct kernel *k);
 void kernel_release(struct kernel *k);
 

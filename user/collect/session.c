@@ -375,13 +375,13 @@ static void session_end(struct session *s)
 {
 	if (s->opt->progress && s->shown_ns)
 		progress_show(s, kernel_now_ns(), true);
-	kernel_calls_end(&s->kernel);
-	library_set_detach(s->libs);
-	s->end_ns = kernel_now_ns();
-	kernel_detach(&s->kernel);
+	s->end_ns = kernel_calls_end(&s->kernel);
 	ring_buffer__consume(s->rings);
 	s->res->open_calls = open_calls_read(&s->kernel, s->end_ns, on_open_call, s);
 	drops_sample(&s->drops, s->kernel.rings, s->writer, s->end_ns);
+	library_set_detach(s->libs);
+	kernel_detach(&s->kernel);
+	ring_buffer__consume(s->rings);
 	s->res->wall_ns = s->end_ns - s->start_ns;
 	s->res->lost = s->drops.total;
 	s->res->ranks = images_rank_count(s->images);
