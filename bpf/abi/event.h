@@ -81,7 +81,8 @@ struct pov_switch {
 };
 
 /* hdr.tid = the thread that was current: the waker, or the one that the waking interrupt hit. */
-#define POV_WAKING_NEW 0x01 /* first wake-up of a new thread (sched_wakeup_new) */
+#define POV_WAKING_NEW 0x01	  /* first wake-up of a new thread (sched_wakeup_new) */
+#define POV_WAKING_INTERRUPT 0x02 /* by an interrupt or softirq, which hit the current thread */
 struct pov_waking {
 	struct pov_hdr hdr;
 	pov_u32 target_tid;
@@ -116,7 +117,8 @@ struct pov_irq {
 #define POV_CALL_UNWOUND 0x02 /* left without returning (longjmp, exception, exit) */
 #define POV_CALL_FAULT 0x04   /* some memory could not be read: a field is missing or short */
 #define POV_CALL_MORE 0x08    /* struct pov_more records with this call's key precede it */
-#define POV_CALL_PARTIAL 0x10 /* an array was longer than what is kept; counts are true */
+#define POV_CALL_PARTIAL \
+	0x10 /* an array was too long to be kept (or summed) whole; counts are true */
 /*
  * One call of a traced function, written when it returns. Begin = hdr.ts_ns - dur_ns.
  * After the fixed part: nargs argument words, then fields, each a struct pov_field with its data
