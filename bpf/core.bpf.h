@@ -45,6 +45,7 @@ struct {
 
 /* Drops, misses and stats (POV_COUNT_*); the collector maps and reads them. All are rare events. */
 __u64 counters[POV_COUNTERS] __weak = {};
+volatile __u64 drops[POV_DROPS] __weak = {};
 /*
  * When the recording ends, 0 = not known yet. Set by the collector a moment ahead, so that all CPUs know it in time:
  * what begins later is not recorded, and what returns later is open.
@@ -109,6 +110,25 @@ static __always_inline bool is_target(u32 tgid)
 	return cfg.all || bpf_map_lookup_elem(&targets, &tgid);
 }
 
+/* Counts a record that could not be written to a ring, with when what it tells began. (drop.bpf.c) */
+int drop_note(u32 ring, u32 class, u64 begin_ns);
+
+static __always_inline u64 record_begin(const void *rec, u32 class)
+{
+	const struct pov_hdr *h = rec;
+	const u64 *w = rec;
+
+	switch (class) {
+	case POV_CLASS_CALL:
+	case POV_CLASS_SPIN:
+	case POV_CLASS_IRQ:
+		return h->ts_ns - w[2]; /* dur_ns */
+	case POV_CLASS_MORE:
+		return w[2]; /* begin_ns */
+	}
+	return h->ts_ns;
+}
+
 /*
  * Writes a finished record to its CPU group's ring, else to the rescue ring, else counts it as dropped
  * under its class. The collector polls; it is woken only when a ring fills up, which is looked at if
@@ -135,7 +155,7 @@ static __always_inline int emit_look(const void *rec, u64 size, u32 class, bool 
 		count(POV_COUNT_STAT(POV_STAT_RESCUED));
 		return 0;
 	}
-	count(POV_COUNT_DROP(ring, class));
+	drop_note(ring, class, record_begin(rec, class));
 	return -1;
 }
 
@@ -149,7 +169,7 @@ static __always_inline int emit_control(const void *rec, u64 size)
 {
 	if (!bpf_ringbuf_output(&control, (void *)rec, size, BPF_RB_FORCE_WAKEUP))
 		return 0;
-	count(POV_COUNT_DROP(cfg.rings, POV_CLASS_TASK));
+	drop_note(cfg.rings, POV_CLASS_TASK, record_begin(rec, POV_CLASS_TASK));
 	return -1;
 }
 

@@ -269,7 +269,12 @@ struct pov_caller {
 
 /* ---- the collector's own ---- */
 
-/* cnt records of a class could not be written to a ring between since_ns and hdr.ts_ns. */
+/*
+ * cnt records of a class could not be written to a ring. All that they would have told lies within since_ns … hdr.ts_ns:
+ * a call, a spin or an interrupt from its begin to its end (a MORE from its call's begin), of others the time they bear.
+ * since_ns is at most 0.3 ms too early, or the recording's start where it is not known; hdr.ts_ns is when the loss was
+ * noticed, or the recording's end.
+ */
 struct pov_lost {
 	struct pov_hdr hdr;
 	pov_u64 since_ns;
@@ -280,6 +285,12 @@ struct pov_lost {
 };
 
 #define POV_ABI_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
+/* where the kernel half looks for the begin of what it could not write, whatever it is */
+_Static_assert(__builtin_offsetof(struct pov_call, dur_ns) == 16 &&
+		       __builtin_offsetof(struct pov_spin, dur_ns) == 16 &&
+		       __builtin_offsetof(struct pov_irq, dur_ns) == 16 &&
+		       __builtin_offsetof(struct pov_more, begin_ns) == 16,
+	       "third word");
 POV_ABI_SIZE(pov_hdr, 16);
 POV_ABI_SIZE(pov_switch, 32);
 POV_ABI_SIZE(pov_waking, 32);

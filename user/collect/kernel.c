@@ -177,6 +177,7 @@ static void maps_take(struct kernel *k)
 	k->held_fd = bpf_map__fd(k->skel->maps.held);
 	k->libs_fd = bpf_map__fd(k->skel->maps.libs);
 	k->counters = (const volatile uint64_t *)k->skel->bss->counters;
+	k->drops = (volatile uint64_t *)k->skel->bss->drops;
 	k->programs.entry = k->skel->progs.call_entry;
 	k->programs.ret = k->skel->progs.call_return;
 }
@@ -313,9 +314,35 @@ void kernel_release(struct kernel *k)
 	spent_release(&k->spent);
 }
 
+/* Times a program was not run because it, or another one, was at work on that CPU. */
+static uint64_t recursions_read(const struct kernel *k)
+{
+	struct bpf_program *prog;
+	uint64_t sum = 0;
+
+	bpf_object__for_each_program(prog, k->skel->obj)
+	{
+		struct bpf_prog_info info = {};
+		__u32 len = sizeof(info);
+
+		if (bpf_program__fd(prog) >= 0 &&
+		    !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
+			sum += info.recursion_misses;
+	}
+	return sum;
+}
+
+uint64_t kernel_recursions(const struct kernel *k)
+{
+	return recursions_read(k) - k->recursions;
+}
+
 void kernel_reset_counters(struct kernel *k)
 {
 	memset(k->skel->bss->counters, 0, sizeof(k->skel->bss->counters));
+	for (size_t i = 0; i < POV_DROPS; i++)
+		k->drops[i] = 0;
+	k->recursions = recursions_read(k);
 }
 
 int kernel_add_target(struct kernel *k, uint32_t tgid)

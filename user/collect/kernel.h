@@ -36,6 +36,8 @@ struct kernel {
 	int ring_fd[POV_RINGS_MAX];
 	int control_fd, targets_fd, files_fd, held_fd, libs_fd;
 	const volatile uint64_t *counters; /* POV_COUNT_* */
+	volatile uint64_t *drops;	   /* POV_DROPS words */
+	uint64_t recursions;		   /* before the recording */
 	struct link_programs programs;	   /* for library probes … */
 	struct spent spent; /* … and what they leave; kernel_release takes care of it */
 };
@@ -53,6 +55,8 @@ uint64_t kernel_calls_end(struct kernel *k);
 void kernel_detach(struct kernel *k);
 void kernel_release(struct kernel *k);
 
+/* Times a program was not run because one was at work on that CPU already: what it would have told is missing. */
+uint64_t kernel_recursions(const struct kernel *k);
 /* Forgets what has been counted so far. */
 void kernel_reset_counters(struct kernel *k);
 int kernel_add_target(struct kernel *k, uint32_t tgid);

@@ -274,7 +274,7 @@ static int session_start(struct session *s)
 		return err;
 	s->images = images_new(&s->kernel, s->libs, s->writer);
 	s->start_ns = kernel_now_ns();
-	drops_init(&s->drops, s->kernel.counters, s->start_ns);
+	drops_init(&s->drops, s->kernel.counters, s->kernel.drops, s->start_ns);
 	session_meta_begin(s);
 	err = kernel_attach(&s->kernel);
 	if (!err && s->opt->sched != POV_SCHED_OFF)
@@ -336,7 +336,8 @@ static void session_sample(struct session *s, uint64_t now)
 {
 	s->sampled_ns = now;
 	ring_buffer__consume(s->rings);
-	drops_sample(&s->drops, s->kernel.rings, s->writer, now);
+	drops_take(&s->drops, s->kernel.rings);
+	drops_write(&s->drops, s->kernel.rings, s->writer, kernel_now_ns());
 	trace_writer_flush(s->writer, now - FLUSH_AGE_NS);
 	images_release_old(s->images, now - HOLD_MAX_NS);
 }
@@ -378,7 +379,8 @@ static void session_end(struct session *s)
 	s->end_ns = kernel_calls_end(&s->kernel);
 	ring_buffer__consume(s->rings);
 	s->res->open_calls = open_calls_read(&s->kernel, s->end_ns, on_open_call, s);
-	drops_sample(&s->drops, s->kernel.rings, s->writer, s->end_ns);
+	drops_take(&s->drops, s->kernel.rings);
+	drops_write(&s->drops, s->kernel.rings, s->writer, s->end_ns);
 	library_set_detach(s->libs);
 	kernel_detach(&s->kernel);
 	ring_buffer__consume(s->rings);

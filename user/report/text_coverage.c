@@ -116,6 +116,7 @@ static void misses_print(const struct report *r, FILE *out)
 		{"no_entry", "calls that had begun before attaching, left out"},
 		{"signal",
 		 "processes that could not be stopped for attaching: first calls may be missing"},
+		{"recursion", "events not recorded because another was at work on the CPU"},
 	};
 	const json_t *misses = r->coverage.misses;
 	char cnt[HUMAN_BYTES];
