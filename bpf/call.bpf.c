@@ -48,6 +48,7 @@ static __always_inline struct pov_thread *thread_claim(struct task_struct *self,
 	if (t && !__sync_val_compare_and_swap(&t->tid, 0, tid)) {
 		t->depth = 0;
 		t->closed = POV_THREAD_LIVE;
+		t->spin_busy = 0;
 		((struct pov_spin *)t->spin)->nfuncs = 0;
 		for (i = 0; i < POV_TYPES_KEPT; i++)
 			t->type[i].handle = 0;

@@ -24,7 +24,7 @@ static __always_inline void calls_announce(struct task_struct *p, u32 tid, u64 n
 	if (!t)
 		return;
 	s = (struct pov_spin *)t->spin;
-	if (s->nfuncs && now - s->hdr.ts_ns > cfg.spin_gap_ns)
+	if (!t->spin_busy && s->nfuncs && now - s->hdr.ts_ns > cfg.spin_gap_ns)
 		spin_flush(t, 0);
 	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
 		if (i >= t->depth)
