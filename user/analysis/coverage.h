@@ -41,8 +41,8 @@ struct coverage {
 	uint32_t nprocess;		  /* allocated */
 	struct coverage_library *library; /* owned */
 	uint32_t nlibrary;
-	struct map stepped;				/* key of (library, function) → marker */
-	bool calibrated;				/* a probe_cost block is there */
+	struct map stepped;		     /* key of (library, function) → marker */
+	bool calibrated;		     /* a probe_cost block is there */
 	double call_ns, spin_ns, stepped_ns; /* 0 if not measured */
 	bool has_end;
 	const char *end_reason;
