@@ -161,8 +161,8 @@ __noinline int more_emit(struct pov_thread *t, u32 idx, u64 p, u64 what, u64 now
 	return first < n;
 }
 
-/* Copies an array into the frame, and what does not fit into continuation records. */
-__noinline int fetch_copy(struct pov_thread *t, u32 idx, u64 p, u64 what, u64 now)
+/* Copies as much of an array into the frame as fits; how many elements that are, or -1. */
+__noinline int fetch_copy(struct pov_thread *t, u32 idx, u64 p, u64 what)
 {
 	u32 n = what >> 32, width = (what >> 16) & 0xff, fits, room;
 	u8 type = (what >> 24) & 0xf, arg = (what >> 28) & 0xf;
@@ -195,9 +195,20 @@ __noinline int fetch_copy(struct pov_thread *t, u32 idx, u64 p, u64 what, u64 no
 		return -1;
 	}
 	field_end(f, bytes);
-	if (fits < n && more_emit(t, idx, p, what | fits, now))
-		c->hdr.flags |= POV_CALL_PARTIAL;
-	return 0;
+	return fits;
+}
+
+/*
+ * Copies an array into the frame, and what does not fit into continuation records; inlined, since the stacks of all
+ * calls together may have 512 bytes.
+ */
+static __always_inline void fetch_whole(struct pov_thread *t, u32 idx, u64 p, u64 what, u64 now)
+{
+	int fits = fetch_copy(t, idx, p, what);
+
+	if (fits >= 0 && (u32)fits < what >> 32 &&
+	    more_emit(t, idx, p, what | ((u32)fits & 0xffff), now))
+		frame_call(frame_at(t, idx))->hdr.flags |= POV_CALL_PARTIAL;
 }
 
 static __always_inline void fetch_sum(struct pov_frame *f, u8 arg, u64 p, u32 n, u32 width)
@@ -251,10 +262,10 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 	if (fe->op == POV_FETCH_SUM)
 		fetch_sum(f, fe->arg, p, n, width);
 	else if (n > 0)
-		fetch_copy(t, idx, p,
-			   (u64)n << 32 | (u64)(fe->arg & 0xf) << 28 | (u64)fe->op << 24 |
-				   (u64)width << 16,
-			   now);
+		fetch_whole(t, idx, p,
+			    (u64)n << 32 | (u64)(fe->arg & 0xf) << 28 | (u64)fe->op << 24 |
+				    (u64)width << 16,
+			    now);
 	return 0;
 }
 
