@@ -130,7 +130,9 @@ static __always_inline int on_waking(struct task_struct *p, u8 flags)
 	if (!wanted(p, self))
 		return 0;
 	hdr_init(&r.hdr, POV_KIND_WAKING, sizeof(r), BPF_CORE_READ(self, pid), bpf_ktime_get_ns());
-	r.hdr.flags = flags | (in_interrupt() ? POV_WAKING_INTERRUPT : 0);
+	r.hdr.flags = flags;
+	if (!r.hdr.tid || in_interrupt()) /* an idle CPU wakes nobody of its own accord */
+		r.hdr.flags |= POV_WAKING_INTERRUPT;
 	r.target_tid = BPF_CORE_READ(p, pid);
 	r.cpu = bpf_get_smp_processor_id();
 	r.target_cpu = task_cpu(p);

@@ -15,7 +15,7 @@
 #define WRITES 13
 
 static int fds[2];
-static volatile int reader_tid;
+static volatile int reader_tid, bytes_read;
 
 static int tell(const char *who)
 {
@@ -39,9 +39,11 @@ static void *reader(void *arg)
 	char c;
 
 	reader_tid = tell("reader");
-	for (int i = 0; i < WRITES; i++)
+	for (int i = 0; i < WRITES; i++) {
+		bytes_read = i;
 		if (read(fds[0], &c, 1) != 1)
 			abort();
+	}
 	return arg;
 }
 
@@ -70,7 +72,7 @@ int main(void)
 		return 1;
 	tell("writer");
 	for (int i = 0; i < WRITES; i++) {
-		while (!reader_tid || !asleep(reader_tid))
+		while (!reader_tid || bytes_read != i || !asleep(reader_tid))
 			sched_yield();
 		if (write(fds[1], "x", 1) != 1)
 			return 1;
