@@ -47,6 +47,8 @@ static __always_inline struct pov_thread *thread_claim(struct task_struct *self,
 
 	if (t && !__sync_val_compare_and_swap(&t->tid, 0, tid)) {
 		t->depth = 0;
+		t->closed = POV_THREAD_LIVE;
+		t->spin_busy = 0;
 		((struct pov_spin *)t->spin)->nfuncs = 0;
 		for (i = 0; i < POV_TYPES_KEPT; i++)
 			t->type[i].handle = 0;
@@ -176,7 +178,7 @@ int call_entry(struct pt_regs *ctx)
 	struct pov_frame *f;
 	struct pov_call *c;
 
-	if (func >= POV_FUNCS_MAX || (cfg.perf_links && calls_over))
+	if (func >= POV_FUNCS_MAX || (calls_until && calls_over(bpf_ktime_get_ns())))
 		return 0;
 	t = thread_find(self, self->pid);
 	if (!t) {
@@ -186,6 +188,8 @@ int call_entry(struct pt_regs *ctx)
 	}
 	fn = fn_at(func);
 	now = bpf_ktime_get_ns();
+	if (calls_over(now))
+		return 0;
 	d = t->depth;
 	if (d) {
 		frames_drop_stale(t, self, now);
@@ -272,7 +276,7 @@ int call_return(struct pt_regs *ctx)
 	struct pov_frame *f;
 	u64 now, ret;
 
-	if (cfg.perf_links && calls_over)
+	if (calls_until && calls_over(bpf_ktime_get_ns()))
 		return 0;
 	t = thread_find(self, self->pid);
 	if (!t)
@@ -304,6 +308,8 @@ int call_return(struct pt_regs *ctx)
 	fn = fn_at(func);
 	ret = PT_REGS_RC(ctx);
 	now = bpf_ktime_get_ns();
+	if (calls_over(now))
+		return 0;
 	for (i = 0; i < POV_CALL_DEPTH_MAX && top > d; i++) {
 		t->depth = top;
 		frame_emit(t, top, now, 0, POV_CALL_UNWOUND);

@@ -8,11 +8,15 @@
 
 #define COMMS_MAX 65536
 
-/* What learning functions told about communicators. */
+/*
+ * What learning functions told about communicators: of one program that a process executes. The next one, and the next
+ * process of that number, may give the same handle to another one: those of MPICH are constants.
+ */
 struct comm_key {
 	u64 handle;
+	u64 start_ns;
 	u32 tgid;
-	u32 pad;
+	u32 exec_id; /* counts the programs that the process has executed */
 };
 
 struct comm_info { /* -1 = not known */
@@ -34,6 +38,16 @@ struct {
 static __always_inline u64 handle_of(const struct pov_lib *lib, u64 word)
 {
 	return lib->flags & POV_LIB_HANDLE_PTR ? word : (u32)word;
+}
+
+static __always_inline void key_fill(struct comm_key *key, u64 handle)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+
+	key->handle = handle;
+	key->start_ns = self->group_leader->start_time;
+	key->tgid = self->tgid;
+	key->exec_id = self->self_exec_id;
 }
 
 /* Members of the group that collective arrays are indexed by; -1 unknown. */
@@ -89,8 +103,7 @@ __noinline int comm_len(struct pov_thread *t, u32 idx, u32 comm_arg, u32 len, u3
 	lib = bpf_map_lookup_elem(&libs, &lib_id);
 	if (!lib)
 		return -1;
-	key.handle = handle_of(lib, frame_arg(f, comm_arg));
-	key.tgid = frame_call(f)->tgid;
+	key_fill(&key, handle_of(lib, frame_arg(f, comm_arg)));
 	known = bpf_map_lookup_elem(&comms, &key);
 	switch (len) {
 	case POV_LEN_ROOT_SIZE:
@@ -122,6 +135,7 @@ __noinline int comm_learn(struct pov_thread *t, u32 idx, u32 func)
 	struct pov_lib *lib;
 	u32 lib_id, learn;
 	s32 v = 0, w = 0;
+	u64 handle;
 
 	if (!t || idx >= POV_CALL_DEPTH_MAX || func >= POV_FUNCS_MAX)
 		return -1;
@@ -132,12 +146,11 @@ __noinline int comm_learn(struct pov_thread *t, u32 idx, u32 func)
 	lib = bpf_map_lookup_elem(&libs, &lib_id);
 	if (!lib)
 		return -1;
-	key.tgid = frame_call(f)->tgid;
-	key.handle = frame_arg(f, 0);
+	handle = frame_arg(f, 0);
 	if (learn == POV_LEARN_CART || learn == POV_LEARN_DIST_ADJ) {
 		/* the new communicator is what the call wrote */
-		key.handle = 0;
-		if (bpf_probe_read_user(&key.handle, lib->flags & POV_LIB_HANDLE_PTR ? 8 : 4,
+		handle = 0;
+		if (bpf_probe_read_user(&handle, lib->flags & POV_LIB_HANDLE_PTR ? 8 : 4,
 					(void *)frame_arg(f, fn->learn_arg)))
 			return -1;
 		v = frame_arg(f, 1);
@@ -155,7 +168,7 @@ __noinline int comm_learn(struct pov_thread *t, u32 idx, u32 func)
 		    bpf_probe_read_user(&w, 4, (void *)frame_arg(f, 2)))
 			return -1;
 	}
-	key.handle = handle_of(lib, key.handle);
+	key_fill(&key, handle_of(lib, handle));
 	info = bpf_map_lookup_elem(&comms, &key);
 	if (!info) {
 		bpf_map_update_elem(&comms, &key, &none, BPF_NOEXIST);
@@ -185,6 +198,7 @@ __noinline int comm_forget(struct pov_thread *t, u32 idx)
 	struct comm_key key = {};
 	struct pov_frame *f;
 	struct pov_lib *lib;
+	u64 handle = 0;
 	u32 lib_id;
 
 	if (!t || idx >= POV_CALL_DEPTH_MAX)
@@ -194,10 +208,10 @@ __noinline int comm_forget(struct pov_thread *t, u32 idx)
 	lib = bpf_map_lookup_elem(&libs, &lib_id);
 	if (!lib)
 		return -1;
-	key.tgid = frame_call(f)->tgid;
-	if (bpf_probe_read_user(&key.handle, lib->flags & POV_LIB_HANDLE_PTR ? 8 : 4,
+	if (bpf_probe_read_user(&handle, lib->flags & POV_LIB_HANDLE_PTR ? 8 : 4,
 				(void *)frame_arg(f, 0)))
 		return -1;
+	key_fill(&key, handle);
 	return bpf_map_delete_elem(&comms, &key);
 }
 

@@ -45,14 +45,19 @@ struct {
 
 /* Drops, misses and stats (POV_COUNT_*); the collector maps and reads them. All are rare events. */
 __u64 counters[POV_COUNTERS] __weak = {};
-bool calls_over __weak = false; /* set by the collector: probes do nothing any more */
+volatile __u64 drops[POV_DROPS] __weak = {};
+/*
+ * When the recording ends, 0 = not known yet. Set by the collector a moment ahead, so that all CPUs know it in time:
+ * what begins later is not recorded, and what returns later is open.
+ */
+volatile __u64 calls_until __weak = 0;
 
 __u64 collector_ns __weak = 0; /* when the collector last said that it lives; 0: it has ended */
 
 /* Counts freed datatypes of all processes: sizes kept from an older generation are not trusted. */
 __u64 type_generation __weak = 0;
 
-/* Processes to trace, by thread group id. */
+/* Processes to trace, by thread group id. 1, or 2 once the last thread is ending (task.bpf.c). */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, PROCESSES_MAX);
@@ -93,11 +98,37 @@ static __always_inline void count(u32 idx)
 		__sync_fetch_and_add(&counters[idx], 1);
 }
 
+static __always_inline bool calls_over(u64 now)
+{
+	u64 until = calls_until;
+
+	return until && now >= until;
+}
+
 static __always_inline bool is_target(u32 tgid)
 {
 	if (tgid == cfg.self_tgid)
 		return false;
 	return cfg.all || bpf_map_lookup_elem(&targets, &tgid);
+}
+
+/* Counts a record that could not be written to a ring, with when what it tells began. (drop.bpf.c) */
+int drop_note(u32 ring, u32 class, u64 begin_ns);
+
+static __always_inline u64 record_begin(const void *rec, u32 class)
+{
+	const struct pov_hdr *h = rec;
+	const u64 *w = rec;
+
+	switch (class) {
+	case POV_CLASS_CALL:
+	case POV_CLASS_SPIN:
+	case POV_CLASS_IRQ:
+		return h->ts_ns - w[2]; /* dur_ns */
+	case POV_CLASS_MORE:
+		return w[2]; /* begin_ns */
+	}
+	return h->ts_ns;
 }
 
 /*
@@ -126,7 +157,7 @@ static __always_inline int emit_look(const void *rec, u64 size, u32 class, bool 
 		count(POV_COUNT_STAT(POV_STAT_RESCUED));
 		return 0;
 	}
-	count(POV_COUNT_DROP(ring, class));
+	drop_note(ring, class, record_begin(rec, class));
 	return -1;
 }
 
@@ -140,7 +171,7 @@ static __always_inline int emit_control(const void *rec, u64 size)
 {
 	if (!bpf_ringbuf_output(&control, (void *)rec, size, BPF_RB_FORCE_WAKEUP))
 		return 0;
-	count(POV_COUNT_DROP(cfg.rings, POV_CLASS_TASK));
+	drop_note(cfg.rings, POV_CLASS_TASK, record_begin(rec, POV_CLASS_TASK));
 	return -1;
 }
 

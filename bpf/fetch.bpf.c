@@ -8,7 +8,8 @@
 
 #define ARRAY_CHUNKS_MAX 64 /* continuation records of one array */
 #define SUM_CHUNK 16	    /* integers read at once when summing, onto the stack */
-#define SUM_MAX 16384	    /* longest array summed */
+#define SUM_PLAIN_MAX 16384 /* longest array summed without bpf_loop … */
+#define SUM_MAX (1 << 22)   /* … and with it: some milliseconds */
 
 __noinline int read_words(struct words *to, u64 from, u32 bytes)
 {
@@ -65,22 +66,48 @@ __noinline int sum_chunk(u64 p, u32 m, u32 width, u64 *out)
 	return 0;
 }
 
+struct sum {
+	u64 p;
+	u64 total;
+	u32 bytes; /* of a chunk */
+	s32 err;
+};
+
+static long sum_step(u32 i, struct sum *s)
+{
+	s->err = sum_chunk(s->p + (u64)i * s->bytes, SUM_CHUNK, s->bytes / SUM_CHUNK, &s->total);
+	return s->err != 0;
+}
+
+/* The same as sum_plain, for kernels that have bpf_loop (5.17, commit e6f2dd0f8067). */
+static __always_inline int sum_looped(u64 p, u32 n, u32 width, u64 *out)
+{
+	u32 chunks = n / SUM_CHUNK, rest = n % SUM_CHUNK;
+	struct sum s = {.p = p, .bytes = SUM_CHUNK * width};
+
+	bpf_loop(chunks, sum_step, &s, 0);
+	if (!s.err && rest)
+		s.err = sum_chunk(p + (u64)chunks * s.bytes, rest, width, &s.total);
+	*out = s.total;
+	return s.err;
+}
+
 /*
  * Sum over n integers of 4 or 8 bytes at p. Whole chunks first, so that a round has one way through: the
  * verifier of Linux 6.1 follows every combination of the branches of all rounds.
  */
-static __always_inline int sum_array(u64 p, u32 n, u32 width, u64 *out)
+static __always_inline int sum_plain(u64 p, u32 n, u32 width, u64 *out)
 {
 	u32 chunks = n / SUM_CHUNK, rest = n % SUM_CHUNK, i;
 
-	for (i = 0; i < SUM_MAX / SUM_CHUNK; i++) {
+	for (i = 0; i < SUM_PLAIN_MAX / SUM_CHUNK; i++) {
 		if (i >= chunks)
 			return rest ? sum_chunk(p + (u64)i * SUM_CHUNK * width, rest, width, out) :
 				      0;
 		if (sum_chunk(p + (u64)i * SUM_CHUNK * width, SUM_CHUNK, width, out))
 			return -1;
 	}
-	return n > SUM_MAX;
+	return 0;
 }
 
 /*
@@ -148,8 +175,8 @@ __noinline int more_emit(struct pov_thread *t, u32 idx, u64 p, u64 what, u64 now
 	return more->first < what >> 32;
 }
 
-/* Copies an array into the frame, and what does not fit into continuation records. */
-__noinline int fetch_copy(struct pov_thread *t, u32 idx, u64 p, u64 what, u64 now)
+/* Copies as much of an array into the frame as fits; how many elements that are, or -1. */
+__noinline int fetch_copy(struct pov_thread *t, u32 idx, u64 p, u64 what)
 {
 	u32 n = what >> 32, width = (what >> 16) & 0xff, fits, room;
 	u8 type = (what >> 24) & 0xf, arg = (what >> 28) & 0xf;
@@ -182,17 +209,35 @@ __noinline int fetch_copy(struct pov_thread *t, u32 idx, u64 p, u64 what, u64 no
 		return -1;
 	}
 	field_end(f, bytes);
-	if (fits < n && more_emit(t, idx, p, what | fits, now))
-		c->hdr.flags |= POV_CALL_PARTIAL;
-	return 0;
+	return fits;
+}
+
+/*
+ * Copies an array into the frame, and what does not fit into continuation records; inlined, since the stacks of all
+ * calls together may have 512 bytes.
+ */
+static __always_inline void fetch_whole(struct pov_thread *t, u32 idx, u64 p, u64 what, u64 now)
+{
+	int fits = fetch_copy(t, idx, p, what);
+
+	if (fits >= 0 && (u32)fits < what >> 32 &&
+	    more_emit(t, idx, p, what | ((u32)fits & 0xffff), now))
+		frame_call(frame_at(t, idx))->hdr.flags |= POV_CALL_PARTIAL;
 }
 
 static __always_inline void fetch_sum(struct pov_frame *f, u8 arg, u64 p, u32 n, u32 width)
 {
+	bool loops = bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop);
 	u64 sum = 0;
 	u8 *data;
+	int err;
 
-	if (sum_array(p, n, width, &sum)) {
+	if (n > (loops ? SUM_MAX : SUM_PLAIN_MAX)) {
+		frame_call(f)->hdr.flags |= POV_CALL_PARTIAL;
+		return;
+	}
+	err = loops ? sum_looped(p, n, width, &sum) : sum_plain(p, n, width, &sum);
+	if (err) {
 		frame_call(f)->hdr.flags |= POV_CALL_FAULT;
 		return;
 	}
@@ -231,10 +276,10 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 	if (fe->op == POV_FETCH_SUM)
 		fetch_sum(f, fe->arg, p, n, width);
 	else if (n > 0)
-		fetch_copy(t, idx, p,
-			   (u64)n << 32 | (u64)(fe->arg & 0xf) << 28 | (u64)fe->op << 24 |
-				   (u64)width << 16,
-			   now);
+		fetch_whole(t, idx, p,
+			    (u64)n << 32 | (u64)(fe->arg & 0xf) << 28 | (u64)fe->op << 24 |
+				    (u64)width << 16,
+			    now);
 	return 0;
 }
 

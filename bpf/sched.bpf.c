@@ -24,7 +24,7 @@ static __always_inline void calls_announce(struct task_struct *p, u32 tid, u64 n
 	if (!t)
 		return;
 	s = (struct pov_spin *)t->spin;
-	if (s->nfuncs && now - s->hdr.ts_ns > cfg.spin_gap_ns)
+	if (!t->spin_busy && s->nfuncs && now - s->hdr.ts_ns > cfg.spin_gap_ns)
 		spin_flush(t, 0);
 	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
 		if (i >= t->depth)
@@ -93,6 +93,35 @@ int BPF_PROG(sched_switch_plain, bool preempt, struct task_struct *prev, struct 
 	return on_switch(preempt, prev, next, BPF_CORE_READ(prev, __state));
 }
 
+/* x86-64 stays on the thread's stack if the thread was in its program, which then has no system call's number. */
+static __always_inline bool entered_by_trap(struct pt_regs *regs)
+{
+#ifdef __TARGET_ARCH_x86
+	return (long)regs->orig_ax == -1;
+#else
+	return false;
+#endif
+}
+
+/*
+ * Whether this runs in an interrupt, a softirq or an NMI rather than for the current thread: these have stacks of
+ * their own. (The CPU's preempt count would tell, too, but where it is depends on the kernel, and not all kernels tell.)
+ * A fault of the program counts as an interrupt: it rarely wakes anybody. A function of its own, for one with
+ * much on its stack is given one that is not the kernel's.
+ */
+static __noinline int in_interrupt(void)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+	u64 here, above_top, stack = (u64)BPF_CORE_READ(self, stack);
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(self);
+
+	/* the difference of two pointers is a number; a pointer is none */
+	asm volatile("%0 = r10; %0 -= %1" : "=&r"(here) : "r"(self));
+	asm volatile("%0 = r10; %0 -= %1" : "=&r"(above_top) : "r"(regs));
+	here += bpf_get_current_task();
+	return here < stack || (s64)above_top >= 0 || entered_by_trap(regs);
+}
+
 static __always_inline int on_waking(struct task_struct *p, u8 flags)
 {
 	struct task_struct *self = (struct task_struct *)bpf_get_current_task();
@@ -102,6 +131,8 @@ static __always_inline int on_waking(struct task_struct *p, u8 flags)
 		return 0;
 	hdr_init(&r.hdr, POV_KIND_WAKING, sizeof(r), BPF_CORE_READ(self, pid), bpf_ktime_get_ns());
 	r.hdr.flags = flags;
+	if (!r.hdr.tid || in_interrupt()) /* an idle CPU wakes nobody of its own accord */
+		r.hdr.flags |= POV_WAKING_INTERRUPT;
 	r.target_tid = BPF_CORE_READ(p, pid);
 	r.cpu = bpf_get_smp_processor_id();
 	r.target_cpu = task_cpu(p);

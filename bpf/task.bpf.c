@@ -5,6 +5,9 @@
  */
 #include "core.bpf.h"
 
+/* Values of targets. */
+enum target_state { TARGET_ALIVE = 1, TARGET_ENDING = 2 };
+
 static __always_inline bool identity_wanted(u32 tgid)
 {
 	return cfg.sched_mode == POV_SCHED_ALL || is_target(tgid);
@@ -23,12 +26,13 @@ static __always_inline void task_fill(struct pov_task *r, struct task_struct *p,
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child)
 {
-	u32 ptgid = BPF_CORE_READ(parent, tgid), ctgid = BPF_CORE_READ(child, tgid), one = 1;
+	u32 ptgid = BPF_CORE_READ(parent, tgid), ctgid = BPF_CORE_READ(child, tgid);
+	u32 alive = TARGET_ALIVE;
 	bool target = is_target(ptgid);
 	struct pov_fork r = {};
 
 	if (target && ctgid != ptgid && !cfg.all)
-		bpf_map_update_elem(&targets, &ctgid, &one, BPF_ANY);
+		bpf_map_update_elem(&targets, &ctgid, &alive, BPF_ANY);
 	if (target && ctgid != ptgid)
 		image_fork(ptgid, ctgid);
 	if (!target && cfg.sched_mode != POV_SCHED_ALL)
@@ -46,7 +50,7 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 
 /*
  * Ends what a thread has open, because it is about to vanish or to become another program. tid is the number
- * under which it made its calls.
+ * under which it made its calls. Behind the recording's end it was open there.
  */
 static __always_inline void thread_close(struct task_struct *p, u32 tid, u32 flag)
 {
@@ -54,8 +58,12 @@ static __always_inline void thread_close(struct task_struct *p, u32 tid, u32 fla
 	u64 now = bpf_ktime_get_ns();
 	u32 i, d;
 
-	if (!t)
+	if (!t || __sync_val_compare_and_swap(&t->closed, POV_THREAD_LIVE, POV_THREAD_ENDED))
 		return;
+	if (calls_over(now)) {
+		now = calls_until;
+		flag = POV_CALL_OPEN;
+	}
 	spin_flush(t, 0);
 	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
 		d = t->depth - 1;
@@ -90,7 +98,7 @@ int BPF_PROG(process_exec, struct task_struct *p, pid_t old_tid)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(process_exit, struct task_struct *p)
 {
-	u32 tid = BPF_CORE_READ(p, pid), tgid = BPF_CORE_READ(p, tgid);
+	u32 tid = BPF_CORE_READ(p, pid), tgid = BPF_CORE_READ(p, tgid), ending = TARGET_ENDING;
 	struct pov_exit r = {};
 
 	thread_close(p, tid, POV_CALL_OPEN);
@@ -101,9 +109,26 @@ int BPF_PROG(process_exit, struct task_struct *p)
 	r.code = BPF_CORE_READ(p, exit_code);
 	emit_control(&r, sizeof(r));
 	if (!BPF_CORE_READ(p, signal, live.counter)) {
-		bpf_map_delete_elem(&targets, &tgid);
+		bpf_map_update_elem(&targets, &tgid, &ending, BPF_EXIST);
 		image_exit(tgid);
 	}
+	return 0;
+}
+
+/*
+ * A process is a target until its threads have left their CPUs for the last time, which is after they have exited.
+ * Its first thread is freed last of all; its number may be another process's by then.
+ */
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(process_free, struct task_struct *p)
+{
+	u32 tgid = BPF_CORE_READ(p, tgid), *state;
+
+	if ((u32)BPF_CORE_READ(p, pid) != tgid)
+		return 0;
+	state = bpf_map_lookup_elem(&targets, &tgid);
+	if (state && *state == TARGET_ENDING)
+		bpf_map_delete_elem(&targets, &tgid);
 	return 0;
 }
 
@@ -137,7 +162,10 @@ int task_snapshot(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* State of every thread that has calls or a spin open, for the end of the recording. */
+/*
+ * State of every thread that has calls or a spin open, for the end of the recording. An item that did not fit
+ * into the buffer comes once more.
+ */
 SEC("iter/task")
 int thread_dump(struct bpf_iter__task *ctx)
 {
@@ -150,7 +178,10 @@ int thread_dump(struct bpf_iter__task *ctx)
 	if (!p)
 		return 0;
 	t = thread_find(p, BPF_CORE_READ(p, pid));
-	if (!t || (!t->depth && !((struct pov_spin *)t->spin)->nfuncs))
+	if (!t || __sync_val_compare_and_swap(&t->closed, POV_THREAD_LIVE, POV_THREAD_DUMPED) ==
+			  POV_THREAD_ENDED)
+		return 0;
+	if (!t->depth && !((struct pov_spin *)t->spin)->nfuncs)
 		return 0;
 	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
 		if (i >= t->depth)

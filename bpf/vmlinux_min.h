@@ -135,6 +135,7 @@ struct thread_info {
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
+	void *stack;
 	int on_cpu;
 	int prio;
 	int nr_cpus_allowed;
@@ -142,7 +143,8 @@ struct task_struct {
 	struct mm_struct *mm;
 	int exit_code;
 	pid_t pid, tgid;
-	struct task_struct *real_parent;
+	struct task_struct *real_parent, *group_leader;
+	u64 self_exec_id;
 	u64 start_time;
 	char comm[16];
 	struct signal_struct *signal;

@@ -139,9 +139,8 @@ struct pov_config {
 	pov_u32 cpus_per_ring;
 	pov_u8 sched_mode; /* enum pov_sched_mode */
 	pov_u8 all;	   /* every process is a target */
-	pov_u8 pad0;
-	pov_u8 perf_links; /* probes are perf events, which outlast the recording (calls_over) */
-	pov_u32 cpus;	   /* possible CPUs: bits of a CPU mask that mean something */
+	pov_u16 pad0;
+	pov_u32 cpus; /* possible CPUs: bits of a CPU mask that mean something */
 	pov_u32 pad1;
 };
 POV_ABI_SIZE(pov_config, 48);
@@ -164,7 +163,18 @@ enum pov_stat {
 	POV_STAT_CNT = 4,
 };
 
-/* One array of counters: drops [ring][class], then misses, then stats. */
+/*
+ * Drops by ring and class since the collector looked last, a word each: their number, and the time that the first of
+ * what they would have told began at, in units, rounded down. What does not fit (too many at once, or too many CPUs at
+ * it) is counted in the counters, without a time.
+ */
+#define POV_DROPS (POV_RINGS_MAX * POV_CLASS_CNT)
+#define POV_DROP_CNT_BITS 24
+#define POV_DROP_CNT_MASK ((1ull << POV_DROP_CNT_BITS) - 1)
+#define POV_DROP_UNIT_BITS 18 /* of nanoseconds */
+#define POV_DROP_UNIT_MASK ((1ull << (64 - POV_DROP_CNT_BITS)) - 1)
+
+/* One array of counters: drops [ring][class] without a time, then misses, then stats. */
 #define POV_COUNT_DROP(ring, class) ((ring)*POV_CLASS_CNT + (class))
 #define POV_COUNT_MISS(miss) (POV_RINGS_MAX * POV_CLASS_CNT + (miss))
 #define POV_COUNT_STAT(stat) (POV_COUNT_MISS(POV_MISS_CNT) + (stat))

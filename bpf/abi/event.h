@@ -82,7 +82,8 @@ struct pov_switch {
 };
 
 /* hdr.tid = the thread that was current: the waker, or the one that the waking interrupt hit. */
-#define POV_WAKING_NEW 0x01 /* first wake-up of a new thread (sched_wakeup_new) */
+#define POV_WAKING_NEW 0x01	  /* first wake-up of a new thread (sched_wakeup_new) */
+#define POV_WAKING_INTERRUPT 0x02 /* by an interrupt or softirq, which hit the current thread */
 struct pov_waking {
 	struct pov_hdr hdr;
 	pov_u32 target_tid;
@@ -117,7 +118,8 @@ struct pov_irq {
 #define POV_CALL_UNWOUND 0x02 /* left without returning (longjmp, exception, exit) */
 #define POV_CALL_FAULT 0x04   /* some memory could not be read: a field is missing or short */
 #define POV_CALL_MORE 0x08    /* struct pov_more records with this call's key precede it */
-#define POV_CALL_PARTIAL 0x10 /* an array was longer than what is kept; counts are true */
+#define POV_CALL_PARTIAL \
+	0x10 /* an array was too long to be kept (or summed) whole; counts are true */
 /*
  * One call of a traced function, written when it returns. Begin = hdr.ts_ns - dur_ns.
  * After the fixed part: nargs argument words, then fields, each a struct pov_field with its data
@@ -278,7 +280,12 @@ struct pov_caller {
 
 /* ---- the collector's own ---- */
 
-/* cnt records of a class could not be written to a ring between since_ns and hdr.ts_ns. */
+/*
+ * cnt records of a class could not be written to a ring. All that they would have told lies within since_ns … hdr.ts_ns:
+ * a call, a spin or an interrupt from its begin to its end (a MORE from its call's begin), of others the time they bear.
+ * since_ns is at most 0.3 ms too early, or the recording's start where it is not known; hdr.ts_ns is when the loss was
+ * noticed, or the recording's end.
+ */
 struct pov_lost {
 	struct pov_hdr hdr;
 	pov_u64 since_ns;
@@ -289,6 +296,12 @@ struct pov_lost {
 };
 
 #define POV_ABI_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
+/* where the kernel half looks for the begin of what it could not write, whatever it is */
+_Static_assert(__builtin_offsetof(struct pov_call, dur_ns) == 16 &&
+		       __builtin_offsetof(struct pov_spin, dur_ns) == 16 &&
+		       __builtin_offsetof(struct pov_irq, dur_ns) == 16 &&
+		       __builtin_offsetof(struct pov_more, begin_ns) == 16,
+	       "third word");
 POV_ABI_SIZE(pov_hdr, 16);
 POV_ABI_SIZE(pov_switch, 32);
 POV_ABI_SIZE(pov_waking, 32);

@@ -32,10 +32,19 @@ struct pov_type {
 	pov_u64 generation; /* of all datatypes when it was read; another one means stale */
 };
 
+/* Who tells what a thread has open: its own end, or the end of the recording, whichever comes first. */
+enum pov_thread_closed {
+	POV_THREAD_LIVE = 0,
+	POV_THREAD_ENDED = 1,
+	POV_THREAD_DUMPED = 2,
+};
+
 struct pov_thread {
 	pov_u32 tid, tgid; /* tid 0: not set up yet */
 	pov_u32 depth;	   /* frames in use */
 	pov_u32 emitted;   /* records written, to look at the ring's filling only now and then */
+	pov_u32 closed;	   /* enum pov_thread_closed */
+	pov_u32 spin_busy; /* spin is being changed: not to be touched by a switch in between */
 	struct pov_type type[POV_TYPES_KEPT];
 	/* struct pov_spin under way; hdr.ts_ns = last return; nfuncs == 0: none */
 	pov_u8 spin[POV_SPIN_BYTES] __attribute__((aligned(8)));

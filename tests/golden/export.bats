@@ -342,6 +342,29 @@ run.pov" ]
 	[ "$(total undecided)" = 0 ]
 }
 
+@test "export: an interrupt that wakes draws no arrow from the thread it hit" {
+	for flags in '' flags=irq; do
+		{
+			grep -E '^(meta|task)' "$data/export_run.txt"
+			cat <<-END
+			stream 0
+			switch ts=1000001000000 prev=101 next=0 cpu=0 state=1
+			waking ts=1000001001000 tid=102 target=101 cpu=1 target_cpu=0 $flags
+			switch ts=1000001003000 prev=0 next=101 cpu=0
+			call ts=1000001005000 dur=4800 tid=101 tgid=101 func=3 site=0x401300 lib=1 args=0,1,0x4c000405,0xfffffffe,0xffffffff,0x44000000,1
+			stream 1
+			call ts=1000001009000 dur=8500 tid=102 tgid=102 func=5 site=0x402000 cpu=1 lib=1 args=0x44000000
+			end ts=1000002000000
+			END
+		} >script
+		"$make" script run.pov
+		"$POVTRACE" info --dump run.pov | grep -c "^waking .*$flags" | grep -qx 1
+		"$POVTRACE" export run.pov -o run.pftrace --totals >totals.json
+		[ "$(total wakings)" = 1 ]
+		[ "$(total flows)" = "$([ -n "$flags" ] && echo 0 || echo 1)" ]
+	done
+}
+
 @test "export: phases that a program marks, by name" {
 	need jq
 	"$make" "$data/export_phases.txt" run.pov

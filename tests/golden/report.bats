@@ -181,3 +181,11 @@ many() {
 	run bash -c '"$POVTRACE" report --json run.pov >/dev/full'
 	[ "$status" = 1 ]
 }
+
+@test "report: programs that could not run are told" {
+	sed 's/"signal":0}/"signal":0,"recursion":5}/' "$data/report_run.txt" >script
+	"$make" script run.pov
+	report run.pov >out
+	grep -q '^  MISSED     events not recorded because another was at work on the CPU: 5$' out
+	report run.pov --json | grep -q '"recursion": 5'
+}

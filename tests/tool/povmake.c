@@ -17,7 +17,7 @@
  *
  * Records: the kind, then name=value in any order; what is missing is 0.
  *   switch ts prev next cpu state prev_prio next_prio flags=preempted
- *   waking ts tid target cpu target_cpu prio flags=new                (tid: the waker)
+ *   waking ts tid target cpu target_cpu prio flags=new|irq            (tid: the waker)
  *   migrate ts tid from to cpu
  *   irq ts tid dur cpu vec flags=soft
  *   call ts dur tid tgid func depth ret site cpu lib flags=open,unwound,fault,more,partial args=A,B,…

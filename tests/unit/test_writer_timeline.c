@@ -222,6 +222,18 @@ static void wake(uint16_t cpu, struct model_thread *waker, struct model_thread *
 	sink->waking(sink->ctx, &w);
 }
 
+static void interrupt(uint16_t cpu, struct model_thread *hit, struct model_thread *target,
+		      uint64_t ts)
+{
+	struct model_waking w = {.ts_ns = START + ts,
+				 .cpu = cpu,
+				 .waker = hit,
+				 .target = target,
+				 .by_interrupt = true};
+
+	sink->waking(sink->ctx, &w);
+}
+
 static void lost(uint64_t since, uint64_t ts, uint16_t ring, uint16_t class)
 {
 	struct model_lost l = {.since_ns = START + since,
@@ -473,6 +485,12 @@ static void no_arrow(void **state)
 	sw(1, &idle, &b, 50, 0);
 	call(&a, &send, 41, 49, 0);
 	call(&b, &recv, 60, 70, 0);
+	/* woken by an interrupt that hit a call */
+	sw(1, &b, &idle, 80, 1);
+	interrupt(0, &a, &b, 85);
+	sw(1, &idle, &b, 90, 0);
+	call(&a, &send, 81, 92, 0);
+	call(&b, &recv, 79, 95, 0);
 	/* preempted, not asleep */
 	sw(1, &b, &x, 100, 0);
 	wake(0, &a, &b, 105);

@@ -194,7 +194,6 @@ static void on_start(void *ctx, const struct model *m)
 		a->call_ns = json_number_value(json_object_get(meta, "call_ns"));
 		a->spin_ns = json_number_value(json_object_get(meta, "spin_ns"));
 		a->stepped_ns = json_number_value(json_object_get(meta, "stepped_ns"));
-		a->switch_ns = json_number_value(json_object_get(meta, "switch_ns"));
 	}
 	meta = trace_meta_find(t, "end");
 	if (meta)
@@ -224,8 +223,7 @@ static int on_finish(void *ctx, const struct model *m)
 		a->process = table_reserve(a->process, &a->nprocess, i, sizeof(*a->process));
 		a->process[i].cost_ns = cost(a->process[i].calls, a->call_ns) +
 					cost(a->process[i].polls, a->spin_ns) +
-					cost(a->process[i].stepped, coverage_step_ns(a)) +
-					cost(a->process[i].switches, a->switch_ns);
+					cost(a->process[i].stepped, coverage_step_ns(a));
 	}
 	return 0;
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Turns counters into LOST records; reads shared memory only, so it costs nothing to call often. */
+/* Turns the kernel half's words into LOST records; touches shared memory only, so it costs nothing to call often. */
 #include "collect/drops.h"
 
 #include <string.h>
 
 #include "abi/event.h"
 #include "trace/trace_write.h"
-
-#define DROP_DELAY_NS \
-	1000000 /* longest time between a record's time and its being counted as dropped */
 
 static const char *const miss_names[POV_MISS_CNT] = {
 	[POV_MISS_DEPTH] = "depth",
@@ -17,34 +14,51 @@ static const char *const miss_names[POV_MISS_CNT] = {
 	[POV_MISS_WAIT] = "wait",
 };
 
-void drops_init(struct drops *d, const volatile uint64_t *counters, uint64_t now_ns)
+void drops_init(struct drops *d, const volatile uint64_t *counters, volatile uint64_t *words,
+		uint64_t start_ns)
 {
 	memset(d, 0, sizeof(*d));
 	d->counters = counters;
-	d->last_ns = now_ns;
+	d->words = words;
+	d->start_ns = start_ns;
 }
 
-void drops_sample(struct drops *d, unsigned int rings, struct trace_writer *w, uint64_t now_ns)
+void drops_take(struct drops *d, unsigned int rings)
 {
-	struct pov_lost r = {
+	for (unsigned int i = 0; i < (rings + 1) * POV_CLASS_CNT; i++)
+		d->taken[i] = d->words[i] ? __atomic_exchange_n(&d->words[i], 0, __ATOMIC_SEQ_CST) :
+					    0;
+}
+
+static void lost_write(struct drops *d, unsigned int i, uint64_t cnt, uint64_t since_ns,
+		       struct trace_writer *w, uint64_t now_ns)
+{
+	const struct pov_lost r = {
 		.hdr = {.size = sizeof(r), .kind = POV_KIND_LOST, .ts_ns = now_ns},
-		/* what was dropped bears the time before it was dropped */
-		.since_ns = d->last_ns > DROP_DELAY_NS ? d->last_ns - DROP_DELAY_NS : 0,
+		.since_ns = since_ns,
+		.cnt = cnt,
+		.ring = i / POV_CLASS_CNT,
+		.class = i % POV_CLASS_CNT,
 	};
 
-	for (unsigned int i = 0; i < (rings + 1) * POV_CLASS_CNT; i++) {
-		uint64_t n = d->counters[i];
+	if (!cnt || since_ns > now_ns)
+		return;
+	d->cnt[i] += cnt;
+	d->total += cnt;
+	trace_writer_add(w, TRACE_STREAM_TASKS, &r.hdr);
+}
 
-		if (n == d->last[i])
-			continue;
-		r.cnt = n - d->last[i];
-		r.ring = i / POV_CLASS_CNT;
-		r.class = i % POV_CLASS_CNT;
-		d->last[i] = n;
-		d->total += r.cnt;
-		trace_writer_add(w, TRACE_STREAM_TASKS, &r.hdr);
+void drops_write(struct drops *d, unsigned int rings, struct trace_writer *w, uint64_t now_ns)
+{
+	for (unsigned int i = 0; i < (rings + 1) * POV_CLASS_CNT; i++) {
+		uint64_t word = d->taken[i], timeless = d->counters[i];
+
+		lost_write(d, i, word & POV_DROP_CNT_MASK,
+			   (word >> POV_DROP_CNT_BITS) << POV_DROP_UNIT_BITS, w, now_ns);
+		lost_write(d, i, timeless - d->timeless[i], d->start_ns, w, now_ns);
+		d->taken[i] = 0;
+		d->timeless[i] = timeless;
 	}
-	d->last_ns = now_ns;
 }
 
 json_t *drops_json(const struct drops *d, unsigned int rings)
@@ -52,11 +66,11 @@ json_t *drops_json(const struct drops *d, unsigned int rings)
 	json_t *a = json_array();
 
 	for (unsigned int i = 0; i < (rings + 1) * POV_CLASS_CNT; i++)
-		if (d->last[i])
+		if (d->cnt[i])
 			json_array_append_new(a, json_pack("{s:i,s:i,s:I}", "ring",
 							   (int)(i / POV_CLASS_CNT), "class",
 							   (int)(i % POV_CLASS_CNT), "cnt",
-							   (json_int_t)d->last[i]));
+							   (json_int_t)d->cnt[i]));
 	return a;
 }
 

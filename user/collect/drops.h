@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Losses: samples the kernel half's counters and writes a LOST record for each that grew, with the
- * interval it grew in, so that readers can refuse conclusions across the gap.
+ * Losses: takes the kernel half's words on them and writes a LOST record for each that is not zero, with bounds of
+ * what is missing, so that readers can refuse conclusions across the gap.
  */
 #ifndef POV_COLLECT_DROPS_H
 #define POV_COLLECT_DROPS_H
@@ -15,14 +15,20 @@ struct trace_writer;
 
 struct drops {
 	const volatile uint64_t *counters; /* the kernel half's */
-	uint64_t last[POV_COUNTERS];
-	uint64_t last_ns;
+	volatile uint64_t *words;	   /* the kernel half's, POV_DROPS of them */
+	uint64_t taken[POV_DROPS];	   /* the words as they were, not written yet */
+	uint64_t timeless[POV_DROPS];	   /* of the counters, written */
+	uint64_t cnt[POV_DROPS];	   /* all that is written */
+	uint64_t start_ns;
 	uint64_t total; /* records dropped so far */
 };
 
-void drops_init(struct drops *d, const volatile uint64_t *counters, uint64_t now_ns);
-/* Writes what was lost since the last call. rings: number of rings, the rescue ring not counted. */
-void drops_sample(struct drops *d, unsigned int rings, struct trace_writer *w, uint64_t now_ns);
+void drops_init(struct drops *d, const volatile uint64_t *counters, volatile uint64_t *words,
+		uint64_t start_ns);
+/* Takes what was lost since the last call. rings: number of rings, the rescue ring not counted. */
+void drops_take(struct drops *d, unsigned int rings);
+/* Writes what was taken. now_ns: read after it was taken, or the recording's end; what lies behind is left out. */
+void drops_write(struct drops *d, unsigned int rings, struct trace_writer *w, uint64_t now_ns);
 /* Sums for the "end" meta object: [{ring, class, cnt}], and {name: cnt}. The caller owns them. */
 json_t *drops_json(const struct drops *d, unsigned int rings);
 json_t *drops_misses_json(const struct drops *d);

@@ -25,6 +25,7 @@
 #define RING_BYTES (16ull << 20)   /* of each … */
 #define WAIT_NS 3000000000ull	   /* for an answer; the helper has less */
 #define RINGS_BYTES (256ull << 20) /* … and of all together, at most */
+#define END_AHEAD_NS 1000000ull	   /* the end is told to the programs this long before */
 
 /* As it is, for the verifier's log may have megabytes. */
 static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -178,7 +179,6 @@ static void constants_set(struct kernel *k, const struct kernel_options *opt)
 	c->cpus = libbpf_num_possible_cpus();
 	c->sched_mode = opt->sched;
 	c->all = opt->all;
-	c->perf_links = k->programs.api == LINK_PERF;
 	c->wait_ns = WAIT_NS;
 	memcpy((void *)k->skel->rodata->fns, opt->fns, sizeof(*opt->fns) * POV_FUNCS_MAX);
 }
@@ -192,6 +192,7 @@ static void maps_take(struct kernel *k)
 	k->waiting_fd = bpf_map__fd(k->skel->maps.waiting);
 	k->libs_fd = bpf_map__fd(k->skel->maps.libs);
 	k->counters = (const volatile uint64_t *)k->skel->bss->counters;
+	k->drops = (volatile uint64_t *)k->skel->bss->drops;
 	k->programs.entry_fd = bpf_program__fd(k->skel->progs.call_entry);
 	k->programs.ret_fd = bpf_program__fd(k->skel->progs.call_return);
 	k->loader_fd = k->features.wait ? bpf_program__fd(k->skel->progs.loader_wait) : -1;
@@ -261,13 +262,14 @@ int kernel_attach(struct kernel *k)
 	/* switches last: a wake-up must not be missing for a switch that is seen */
 	struct bpf_program *const progs[] = {
 		s->progs.process_fork,	     s->progs.process_exec,
-		s->progs.process_exit,	     s->progs.task_rename,
-		s->progs.image_fentry,	     s->progs.image_kprobe,
-		s->progs.image_tree,	     s->progs.irq_handler_exit,
-		s->progs.irq_handler_entry,  s->progs.softirq_exit,
-		s->progs.softirq_entry,	     s->progs.sched_waking,
-		s->progs.sched_wakeup_new,   s->progs.sched_migrate_task,
-		s->progs.sched_switch_state, s->progs.sched_switch_plain,
+		s->progs.process_exit,	     s->progs.process_free,
+		s->progs.task_rename,	     s->progs.image_fentry,
+		s->progs.image_kprobe,	     s->progs.image_tree,
+		s->progs.irq_handler_exit,   s->progs.irq_handler_entry,
+		s->progs.softirq_exit,	     s->progs.softirq_entry,
+		s->progs.sched_waking,	     s->progs.sched_wakeup_new,
+		s->progs.sched_migrate_task, s->progs.sched_switch_state,
+		s->progs.sched_switch_plain,
 	};
 	int err = 0;
 
@@ -280,13 +282,33 @@ int kernel_attach(struct kernel *k)
 	return err;
 }
 
-void kernel_calls_end(struct kernel *k)
+/*
+ * Waits until every program that runs now has ended. To put a ring into the outer map does so, too, but costs an
+ * allocation; membarrier is not to be had where CPUs run without a tick.
+ */
+static void grace_wait(struct kernel *k)
 {
-	if (k->programs.api != LINK_PERF)
-		return;
-	k->skel->bss->calls_over = true;
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
-		log_debug("membarrier: %s", strerror(errno));
+	unsigned int first = 0;
+
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) &&
+	    bpf_map_update_elem(bpf_map__fd(k->skel->maps.rings), &first, &k->ring_fd[0], BPF_ANY))
+		log_debug("cannot wait for the probes: %s", strerror(errno));
+}
+
+uint64_t kernel_calls_end(struct kernel *k)
+{
+	uint64_t end_ns = kernel_now_ns() + END_AHEAD_NS, now;
+	struct timespec ts;
+
+	k->skel->bss->calls_until = end_ns;
+	now = kernel_now_ns();
+	if (now > end_ns) /* the tracer was kept from running just now */
+		end_ns = now;
+	ts = (struct timespec){end_ns / 1000000000, end_ns % 1000000000};
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
+		continue;
+	grace_wait(k);
+	return end_ns;
 }
 
 void kernel_say_alive(struct kernel *k, bool alive)
@@ -318,9 +340,35 @@ void kernel_release(struct kernel *k)
 	spent_release(&k->spent);
 }
 
+/* Times a program was not run because it, or another one, was at work on that CPU. */
+static uint64_t recursions_read(const struct kernel *k)
+{
+	struct bpf_program *prog;
+	uint64_t sum = 0;
+
+	bpf_object__for_each_program(prog, k->skel->obj)
+	{
+		struct bpf_prog_info info = {};
+		__u32 len = sizeof(info);
+
+		if (bpf_program__fd(prog) >= 0 &&
+		    !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
+			sum += info.recursion_misses;
+	}
+	return sum;
+}
+
+uint64_t kernel_recursions(const struct kernel *k)
+{
+	return recursions_read(k) - k->recursions;
+}
+
 void kernel_reset_counters(struct kernel *k)
 {
 	memset(k->skel->bss->counters, 0, sizeof(k->skel->bss->counters));
+	for (size_t i = 0; i < POV_DROPS; i++)
+		k->drops[i] = 0;
+	k->recursions = recursions_read(k);
 }
 
 int kernel_add_target(struct kernel *k, uint32_t tgid)

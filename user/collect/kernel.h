@@ -39,6 +39,8 @@ struct kernel {
 	int control_fd, targets_fd, files_fd, answered_fd, waiting_fd, libs_fd;
 	int loader_fd, exec_fd; /* programs by which threads wait; -1: not on this kernel */
 	const volatile uint64_t *counters; /* POV_COUNT_* */
+	volatile uint64_t *drops;	   /* POV_DROPS words */
+	uint64_t recursions;		   /* before the recording */
 	struct link_programs programs;	   /* for library probes … */
 	struct spent spent; /* … and what they leave; kernel_release takes care of it */
 };
@@ -48,15 +50,18 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k);
 /* Attaches identity, images and scheduler. What is not to be had is said and left out. */
 int kernel_attach(struct kernel *k);
 /*
- * Where probes are perf events, which are not taken away before kernel_release: from now on their programs do
- * nothing. Those that were at work have ended when this returns (a grace period).
+ * Ends the recording of calls at one moment for all CPUs and returns it. What began before and has returned by then
+ * is in the rings, what has not is open; no program changes a thread's calls any more, but for the thread's own end.
+ * The probes may stay as long as they like.
  */
-void kernel_calls_end(struct kernel *k);
+uint64_t kernel_calls_end(struct kernel *k);
 /* The collector lives (to be said every few milliseconds), or nobody needs to wait for it any more. */
 void kernel_say_alive(struct kernel *k, bool alive);
 void kernel_detach(struct kernel *k);
 void kernel_release(struct kernel *k);
 
+/* Times a program was not run because one was at work on that CPU already: what it would have told is missing. */
+uint64_t kernel_recursions(const struct kernel *k);
 /* Forgets what has been counted so far. */
 void kernel_reset_counters(struct kernel *k);
 int kernel_add_target(struct kernel *k, uint32_t tgid);

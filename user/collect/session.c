@@ -286,7 +286,7 @@ static int session_start(struct session *s, const volatile int *stop)
 	images_foresee(s->images, s->opt->launch);
 	session_calibrated(s);
 	s->start_ns = kernel_now_ns();
-	drops_init(&s->drops, s->kernel.counters, s->start_ns);
+	drops_init(&s->drops, s->kernel.counters, s->kernel.drops, s->start_ns);
 	session_meta_begin(s);
 	err = kernel_attach(&s->kernel);
 	if (!err && s->opt->sched != POV_SCHED_OFF)
@@ -358,7 +358,8 @@ static void session_sample(struct session *s, uint64_t now)
 {
 	s->sampled_ns = now;
 	ring_buffer__consume(s->rings);
-	drops_sample(&s->drops, s->kernel.rings, s->writer, now);
+	drops_take(&s->drops, s->kernel.rings);
+	drops_write(&s->drops, s->kernel.rings, s->writer, kernel_now_ns());
 	trace_writer_flush(s->writer, now - FLUSH_AGE_NS);
 }
 
@@ -400,13 +401,14 @@ static void session_end(struct session *s)
 	if (s->opt->progress && s->shown_ns)
 		progress_show(s, kernel_now_ns(), true);
 	kernel_say_alive(&s->kernel, false);
-	kernel_calls_end(&s->kernel);
-	images_detach(s->images);
-	s->end_ns = kernel_now_ns();
-	kernel_detach(&s->kernel);
+	s->end_ns = kernel_calls_end(&s->kernel);
 	ring_buffer__consume(s->rings);
 	s->res->open_calls = open_calls_read(&s->kernel, s->end_ns, on_open_call, s);
-	drops_sample(&s->drops, s->kernel.rings, s->writer, s->end_ns);
+	drops_take(&s->drops, s->kernel.rings);
+	drops_write(&s->drops, s->kernel.rings, s->writer, s->end_ns);
+	images_detach(s->images);
+	kernel_detach(&s->kernel);
+	ring_buffer__consume(s->rings);
 	s->res->wall_ns = s->end_ns - s->start_ns;
 	s->res->lost = s->drops.total;
 	s->res->ranks = images_rank_count(s->images);

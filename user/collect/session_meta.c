@@ -123,7 +123,7 @@ void session_meta_end(struct session *s)
 {
 	struct session_result *r = s->res;
 	const struct trace_tally *t = &r->stored;
-	json_t *o;
+	json_t *o, *misses;
 
 	session_stored_count(s);
 	meta(s, host_clocks_describe());
@@ -131,7 +131,9 @@ void session_meta_end(struct session *s)
 		      r->reason);
 	own_cpu_add(s, o);
 	json_object_set_new(o, "drops", drops_json(&s->drops, s->kernel.rings));
-	json_object_set_new(o, "misses", drops_misses_json(&s->drops));
+	misses = drops_misses_json(&s->drops);
+	json_object_set_new(misses, "recursion", json_integer(kernel_recursions(&s->kernel)));
+	json_object_set_new(o, "misses", misses);
 	json_object_set_new(o, "stats",
 			    json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "calls",
 				      (json_int_t)t->calls, "polls", (json_int_t)t->polls, "spins",

@@ -79,7 +79,7 @@ struct model_waking {
 	uint16_t cpu, target_cpu, prio;
 	struct model_thread *waker; /* or the thread that the waking interrupt hit */
 	struct model_thread *target;
-	bool is_new;
+	bool is_new, by_interrupt;
 };
 
 struct model_migrate {

@@ -118,6 +118,7 @@ static void waking_record(struct model *m, const struct pov_waking *rec)
 		.target_cpu = rec->target_cpu,
 		.prio = rec->prio,
 		.is_new = rec->hdr.flags & POV_WAKING_NEW,
+		.by_interrupt = rec->hdr.flags & POV_WAKING_INTERRUPT,
 	};
 	struct mthread *waker = thread_at(m, rec->hdr.tid, rec->cpu, ts_ns, true), *target;
 

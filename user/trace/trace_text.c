@@ -45,7 +45,7 @@ const struct text_kind text_kinds[] = {
 	 MEMBERS(M(pov_waking, target_tid, "target", TEXT_DEC), M(pov_waking, cpu, "cpu", TEXT_DEC),
 		 M(pov_waking, target_cpu, "target_cpu", TEXT_DEC),
 		 M(pov_waking, prio, "prio", TEXT_DEC)),
-	 FLAGS({"new", POV_WAKING_NEW})},
+	 FLAGS({"new", POV_WAKING_NEW}, {"irq", POV_WAKING_INTERRUPT})},
 	{POV_KIND_MIGRATE, "migrate", sizeof(struct pov_migrate),
 	 MEMBERS(M(pov_migrate, orig_cpu, "from", TEXT_DEC),
 		 M(pov_migrate, dest_cpu, "to", TEXT_DEC), M(pov_migrate, cpu, "cpu", TEXT_DEC)),

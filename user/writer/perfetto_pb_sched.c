@@ -17,6 +17,8 @@
 #define COMM_SLOTS 256
 #define STATE_PREEMPTED 0x100
 
+#define FLAG_HARDIRQ 0x08 /* of an event's common flags */
+
 /* Field numbers in CompactSched. */
 enum {
 	SWITCH_TS = 1,
@@ -145,11 +147,13 @@ static uint32_t comm_index(struct cpu_bundle *b, const char *comm)
 
 /* An FtraceEvent whose own part lies in ps->body under that field number. */
 static void plain_add(struct pb_sched *ps, struct cpu_bundle *b, uint64_t ts_ns, uint32_t tid,
-		      uint32_t field)
+		      uint32_t flags, uint32_t field)
 {
 	pb_reset(&ps->event);
 	pb_u64(&ps->event, 1, ts_ns);
 	pb_u64(&ps->event, 2, tid);
+	if (flags)
+		pb_u64(&ps->event, 5, flags);
 	pb_message(&ps->event, field, &ps->body);
 	pb_message(&b->plain, 2, &ps->event);
 }
@@ -165,7 +169,7 @@ static void plain_switch(struct pb_sched *ps, struct cpu_bundle *b, const struct
 	pb_text(&ps->body, 5, s->next.comm);
 	pb_u64(&ps->body, 6, s->next.tid);
 	pb_u64(&ps->body, 7, s->next_prio);
-	plain_add(ps, b, ts_ns, s->prev.tid, 4);
+	plain_add(ps, b, ts_ns, s->prev.tid, 0, 4);
 }
 
 static void bundle_check(struct pb_sched *ps, uint32_t cpu)
@@ -206,6 +210,7 @@ void pb_sched_waking(struct pb_sched *ps, const struct sched_waking *w)
 {
 	struct cpu_bundle *b = bundle_of(ps, w->cpu);
 	uint64_t ts_ns = w->ts_ns + (uint64_t)ps->boot_ns;
+	uint32_t flags = w->by_interrupt ? FLAG_HARDIRQ : 0;
 
 	if (w->waker_current) {
 		pb_varint(&b->field[WAKING_TS], b->nwakings ? ts_ns - b->waking_ns : ts_ns);
@@ -213,7 +218,7 @@ void pb_sched_waking(struct pb_sched *ps, const struct sched_waking *w)
 		pb_varint(&b->field[WAKING_CPU], w->target_cpu);
 		pb_varint(&b->field[WAKING_PRIO], w->prio);
 		pb_varint(&b->field[WAKING_COMM], comm_index(b, w->target.comm));
-		pb_varint(&b->field[WAKING_FLAGS], 0);
+		pb_varint(&b->field[WAKING_FLAGS], flags);
 		b->waking_ns = ts_ns;
 		b->nwakings++;
 	} else {
@@ -223,7 +228,7 @@ void pb_sched_waking(struct pb_sched *ps, const struct sched_waking *w)
 		pb_u64(&ps->body, 3, w->prio);
 		pb_u64(&ps->body, 4, 1);
 		pb_u64(&ps->body, 5, w->target_cpu);
-		plain_add(ps, b, ts_ns, w->waker.tid, 20);
+		plain_add(ps, b, ts_ns, w->waker.tid, flags, 20);
 	}
 	bundle_check(ps, w->cpu);
 }

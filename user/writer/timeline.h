@@ -88,6 +88,7 @@ struct sched_waking {
 	uint16_t prio;
 	struct sched_task waker, target;
 	bool waker_current; /* the last switch of this CPU was to the waker */
+	bool by_interrupt;  /* which hit the waker */
 };
 
 struct timeline_ops {

@@ -206,8 +206,9 @@ void tl_on_switch(void *ctx, const struct model_switch *s)
 
 static bool wake_wanted(const struct model_waking *w)
 {
-	return !w->is_new && w->waker != w->target && !w->waker->idle && w->waker->proc &&
-	       w->waker->proc->is_target && w->target->proc && w->target->proc->is_target;
+	return !w->is_new && !w->by_interrupt && w->waker != w->target && !w->waker->idle &&
+	       w->waker->proc && w->waker->proc->is_target && w->target->proc &&
+	       w->target->proc->is_target;
 }
 
 void tl_on_waking(void *ctx, const struct model_waking *w)
@@ -226,6 +227,7 @@ void tl_on_waking(void *ctx, const struct model_waking *w)
 					   .cpu = w->cpu,
 					   .target_cpu = w->target_cpu,
 					   .prio = w->prio,
+					   .by_interrupt = w->by_interrupt,
 					   .waker = task_of(w->waker),
 					   .target = task_of(w->target)};
 
