@@ -71,6 +71,48 @@ static void test_histogram_edges(void **state)
 	assert_int_equal(histogram_quantile(&h, 50), 64);
 	assert_int_equal(histogram_quantile(&h, 100), UINT64_MAX);
 	histogram_release(&h);
+	histogram_add(&h, 10001); /* a bucket's middle is another value: the minimum is exact */
+	histogram_add(&h, 10001);
+	histogram_add(&h, 20000);
+	assert_int_equal(histogram_quantile(&h, 0), 10001);
+	histogram_release(&h);
+}
+
+/* ---- losses ---- */
+
+static void lose(struct losses *a, uint64_t from_ns, uint64_t to_ns, uint16_t class)
+{
+	a->sink.lost(a, &(struct model_lost){
+				.since_ns = from_ns, .ts_ns = to_ns, .cnt = 1, .class = class});
+}
+
+static void test_losses(void **state)
+{
+	struct losses a;
+	uint32_t i;
+
+	(void)state;
+	losses_init(&a);
+	assert_int_equal(losses_in(&a, 0, UINT64_MAX), 0);
+	lose(&a, 100, 200, POV_CLASS_CALL);
+	lose(&a, 150, 300, POV_CLASS_CALL); /* of another ring */
+	lose(&a, 500, 600, POV_CLASS_SPIN);
+	assert_int_equal(losses_in(&a, 0, 99), 0);
+	assert_int_equal(losses_in(&a, 0, 100), LOSS_CALL);
+	assert_int_equal(losses_in(&a, 300, 400), LOSS_CALL);
+	assert_int_equal(losses_in(&a, 301, 499), 0);
+	assert_int_equal(losses_in(&a, 250, 550), LOSS_CALL | LOSS_SPIN);
+	/* too many to be kept one by one: none is forgotten, and what was before stays known */
+	for (i = 0; i < 2 * LOSS_SPANS_MAX; i++)
+		lose(&a, 1000 + 10 * i, 1001 + 10 * i, POV_CLASS_CALL);
+	for (i = 0; i < 2 * LOSS_SPANS_MAX; i++)
+		assert_int_equal(losses_in(&a, 1001 + 10 * i, 1002 + 10 * i), LOSS_CALL);
+	assert_int_equal(losses_in(&a, 1002, 1009), 0);
+	assert_int_equal(losses_in(&a, 1001 + 10 * i, UINT64_MAX), 0);
+	lose(&a, 5, 5, POV_CLASS_CNT); /* of a class that is not known: anything, anywhere */
+	assert_int_equal(losses_in(&a, 0, 1), LOSS_MISSED);
+	assert_int_equal(losses_of_core(&a, 3), LOSS_MISSED);
+	losses_release(&a);
 }
 
 /* ---- lists of ranks ---- */
@@ -375,6 +417,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_histogram_quantiles),
 		cmocka_unit_test(test_histogram_edges),
+		cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_rank_list),
 		cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_analyses),

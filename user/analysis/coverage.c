@@ -56,6 +56,7 @@ static void on_call(void *ctx, const struct model_call *c)
 	hits->calls++;
 	hits->stepped += is_stepped(a, c->lib, c->func);
 	a->open_calls += c->open;
+	a->unwound_calls += c->unwound && !c->open;
 }
 
 static void on_spin(void *ctx, const struct model_spin *s)

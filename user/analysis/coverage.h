@@ -49,7 +49,7 @@ struct coverage {
 	uint64_t drops[POV_CLASS_CNT]; /* as the end block counts; else as LOST records do */
 	const json_t *misses, *stats;  /* objects of the end block, or NULL; borrowed */
 	uint64_t own_cpu_ns;
-	uint64_t open_calls;
+	uint64_t open_calls, unwound_calls;
 };
 
 #define COVERAGE_LOST_MAX 1000 /* stretches kept one by one */

@@ -30,6 +30,7 @@ static void on_call(void *ctx, const struct model_call *c)
 	}
 	r->calls++;
 	r->open_calls += c->open;
+	r->unwound_calls += c->unwound && !c->open;
 	r->call_ns += c->end_ns - c->begin_ns;
 	for (s = 0; s < THREAD_STATE_CNT; s++)
 		r->call_split.ns[s] += c->split.ns[s];
@@ -59,6 +60,7 @@ void time_row_add(struct time_row *to, const struct time_row *from)
 	to->threads += from->threads;
 	to->calls += from->calls;
 	to->open_calls += from->open_calls;
+	to->unwound_calls += from->unwound_calls;
 	to->nested_calls += from->nested_calls;
 	to->polls += from->polls;
 	to->spins += from->spins;

@@ -17,8 +17,9 @@ struct time_row {
 	uint64_t thread_ns; /* sum of the threads' lives; = sum of times */
 	uint32_t threads;
 	struct state_times times;
-	uint64_t calls;	     /* outermost ones, merged polls not among them */
-	uint64_t open_calls; /* of these, had not returned */
+	uint64_t calls;		/* outermost ones, merged polls not among them */
+	uint64_t open_calls;	/* of these, had not returned */
+	uint64_t unwound_calls; /* of these, were left without returning */
 	uint64_t nested_calls;
 	uint64_t polls; /* merged into spins: found nothing */
 	uint64_t spins;

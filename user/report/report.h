@@ -11,6 +11,7 @@
 #include "analysis/cores.h"
 #include "analysis/coverage.h"
 #include "analysis/functions.h"
+#include "analysis/loss.h"
 #include "analysis/messages.h"
 #include "analysis/switches.h"
 #include "analysis/time_split.h"
@@ -44,11 +45,15 @@ struct report {
 	struct messages messages;
 	struct switches switches;
 	struct coverage coverage;
+	struct losses losses;
 	uint32_t nranks; /* in the trace */
 	uint32_t *row; /* processes shown, by index, in order: chosen ranks; without any, the targets */
 	uint32_t nrows;
 	bool *chosen; /* by process index: shown */
 	uint32_t nprocesses;
+	uint32_t *lost; /* by process index: what is missing of its life, bits of analysis/loss.h */
+	uint32_t lost_shown; /* of any process shown */
+	bool lost_any;	     /* some figure is marked */
 };
 
 /* Opens and replays. 0 or -errno (printed). opt and path must outlive the report. */

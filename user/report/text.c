@@ -105,6 +105,11 @@ void cell_ns(struct columns *c, uint64_t ns)
 	columns_cell(c, "%.*f %s", v >= 99.995 ? 1 : v >= 9.9995 ? 2 : 3, v, units[i].name);
 }
 
+const char *text_mark(uint32_t lost, uint32_t low, uint32_t wrong)
+{
+	return lost & wrong ? "~" : lost & low ? "≥" : NULL;
+}
+
 const char *text_plural(char *buf, size_t bytes, uint64_t n, const char *one, const char *many)
 {
 	char cnt[HUMAN_BYTES];
@@ -229,6 +234,11 @@ static void print_head(const struct report *r, FILE *out)
 			"  %-10s %llu blocks of the file are damaged and left out: sums are too low, times "
 			"unknown there\n",
 			"DAMAGED", (unsigned long long)sum->bad_blocks);
+	if (r->lost_any)
+		fprintf(out,
+			"  %-10s records are missing (see Coverage): figures marked ≥ are at least that, those "
+			"marked ~\n             may be wrong in either direction\n",
+			"LOST");
 }
 
 static void print_no_rank(FILE *out)
