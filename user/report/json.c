@@ -169,6 +169,14 @@ static void time_print(struct json_out *j, const struct report *r, const struct 
 	json_out_key_uint(j, "ns", t->call_ns);
 	states_print(j, r, &t->call_split);
 	json_out_key_uint(j, "empty_polls_ns", t->spin_ns);
+	json_out_key_object(j, "empty_polls_split");
+	json_out_key_uint(j, "polls", t->poll.polls);
+	json_out_key_uint(j, "runs", t->poll.runs);
+	json_out_key_uint(j, "span_ns", t->poll.span_ns);
+	json_out_key_uint(j, "inside_ns", t->poll.inside_ns);
+	json_known_ns(j, "probes_ns", r->time.poll_ns > 0, t->poll.probes_ns);
+	json_known_ns(j, "between_ns", r->time.poll_ns > 0, t->poll.between_ns);
+	json_out_object_end(j);
 	json_out_object_end(j);
 }
 

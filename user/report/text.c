@@ -262,6 +262,7 @@ void report_text(const struct report *r, FILE *out)
 	text_ranks(r, out);
 	if (r->opt->threads)
 		text_threads(r, out);
+	text_polls(r, out);
 	text_functions(r, out);
 	text_rank_functions(r, out);
 	text_messages(r, out);

@@ -41,6 +41,7 @@ uint32_t text_rows_shown(const struct report *r, uint32_t n, uint32_t many);
 
 void text_ranks(const struct report *r, FILE *out);
 void text_threads(const struct report *r, FILE *out);
+void text_polls(const struct report *r, FILE *out);
 void text_switches(const struct report *r, FILE *out);
 void text_cores(const struct report *r, FILE *out);
 void text_matrix(const struct report *r, FILE *out);

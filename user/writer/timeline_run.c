@@ -2,6 +2,7 @@
 /*
  * Connects a timeline with a model: what the recording's own description says, and one pass.
  */
+#include "analysis/polls.h"
 #include "trace/trace_read.h"
 #include "writer/timeline.h"
 
@@ -27,6 +28,7 @@ void timeline_options_fill(struct timeline_options *opt, struct model *m,
 		.sched_all = info->sched_all,
 		.rings = config_u32(t, "rings"),
 		.cpus_per_ring = config_u32(t, "cpus_per_ring"),
+		.poll_ns = poll_cost_ns(t),
 		.nr_cpus = info->nr_cpus < 65536 ? info->nr_cpus : 0,
 	};
 }
