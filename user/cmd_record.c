@@ -244,6 +244,18 @@ static int status_of(const struct session_result *r)
 	return WEXITSTATUS(r->child_status);
 }
 
+/* Said last, where it is seen: what was recorded is not what the program does by itself. */
+static void distortion_print(const struct session_result *r)
+{
+	char *text;
+
+	if (!distortion_matters(&r->distortion))
+		return;
+	text = distortion_text(&r->distortion);
+	log_warn("%s", text);
+	free(text);
+}
+
 static int options_check(const struct record_options *o, int argc, int dashdash)
 {
 	const char *problem = NULL;
@@ -288,7 +300,7 @@ static int record(const struct record_options *o, const char *path, char **comma
 		.progress = isatty(STDERR_FILENO) && log_get_level() >= LOG_WARN,
 	};
 	struct session_result res;
-	int err;
+	int err, rc;
 
 	for (char **p = command; p && *p; p++)
 		so.argc++;
@@ -298,11 +310,9 @@ static int record(const struct record_options *o, const char *path, char **comma
 	if (res.stored.records || res.unstored || !err)
 		totals_print(path, &res);
 	hints_print(&res, err);
-	if (err)
-		return 1;
-	if (strcmp(path, o->output) && export_file(path, o->output))
-		return 1;
-	return status_of(&res);
+	rc = err || (strcmp(path, o->output) && export_file(path, o->output)) ? 1 : status_of(&res);
+	distortion_print(&res);
+	return rc;
 }
 
 static int run(const void *opts, int argc, char **argv, int dashdash)

@@ -199,6 +199,36 @@ health() { # TIMELINE TOTALS: status as perfetto_health.sh's
 	[ "$(grep -c 'double_value: 99.999$' got)" = 1 ]
 }
 
+@test "export: that tracing cost much stands above all, in the report's words" {
+	need jq
+	{
+		grep -E '^(meta|task)' "$data/export_run.txt"
+		echo 'meta {"type":"probe_cost","call_ns":1000,"spin_ns":500,"stepped_ns":2500,"samples":9}'
+		echo 'spin ts=1000005000000 dur=4000000 tid=102 tgid=102 funcs=8:1600:2000000'
+		echo 'end ts=1000010000000'
+	} >script
+	"$make" script run.pov
+	said=$("$POVTRACE" report --json run.pov | jq -r .distortion.text)
+	[[ $said == "tracing took 8.0 % of rank 1's wall time, mostly by MPI_Test: "* ]]
+	export_to run.json
+	[ "$(total markers)" = 2 ]
+	pid=$(jq --arg said "$said" '.traceEvents[] | select(.name == $said and .ts == 0 and .dur == 10000) | .pid' run.json)
+	[ "$(jq -c --argjson pid "$pid" '[.traceEvents[] | select(.pid == $pid and .ph == "M") |
+		.args.name // .args.sort_index] | .[:2]' run.json)" = '["povtrace: tracing distorts",-1]' ]
+	[ "$(jq -c '[.traceEvents[] | select(.name == "process_sort_index") | .args.sort_index] | min' run.json)" = -1 ]
+	need protoc
+	export_to run.pftrace
+	decode <run.pftrace >got
+	[ "$(grep -cF "name: \"${said//\'/\\\'}\"" got)" = 1 ]
+	grep -A9 'process_name: "povtrace: tracing distorts"' got | grep -q 'sibling_order_rank: -1'
+	# what costs less is not said
+	sed -i 's/:1600:/:1000:/' script
+	"$make" script run.pov
+	export_to run.json
+	[ "$(grep -c 'tracing took' run.json)" = 0 ]
+	[ "$(total markers)" = 1 ]
+}
+
 @test "export: without a calibration nobody says what the probes cost" {
 	need jq
 	[ "$("$POVTRACE" report --json run.pov | jq -c '.ranks[0].calls.empty_polls_split | [.probes_ns, .between_ns]')" = \

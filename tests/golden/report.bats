@@ -148,6 +148,45 @@ incomplete() {
 	[ "$(jq -c '[.cores[].incomplete | join(" ")]' got)" = "$5" ]
 }
 
+# 1 ms of one rank, or of $1, in which each calls MPI_Test $2 times and MPI_Send once; a call costs 10 us.
+distorted() {
+	local i k
+	many "$1" <<-END >costly.txt
+	meta {"type":"functions","layer":"mpi","rows":[{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},{"id":4,"name":"MPI_Test","group":"req","attrs":"POLL","sig":"<>req >flag >status"}]}
+	meta {"type":"probe_cost","call_ns":10000,"spin_ns":5000,"stepped_ns":0,"samples":9}
+	$(for ((i = 0; i < $1; i++)); do
+		echo "call ts=11000 dur=100 tid=$((1000 + i)) tgid=$((1000 + i)) func=2"
+		for ((k = 0; k < $2; k++)); do
+			echo "call ts=$((12000 + k * 200)) dur=100 tid=$((1000 + i)) tgid=$((1000 + i)) func=4"
+		done
+	done)
+	END
+	"$make" costly.txt costly.pov
+}
+
+@test "report: that tracing cost much is said first, with the way out" {
+	command -v jq >/dev/null || skip "no jq here"
+	distorted 1 4 # 50 us of 1 ms: no more than 5 %
+	[ "$(report costly.pov | head -1)" = '  trace      costly.pov' ]
+	[ "$(report --json costly.pov | jq -c '.distortion | [.distorted, .rank, .share, .ranks_above, .text]')" = \
+		'[false,0,0.05,0,null]' ]
+	distorted 3 19
+	report costly.pov >got
+	[ "$(sed -n '1p;2,3s/^  //p' got | tr '\n' ' ')" = "  DISTORTED tracing took 20 % of rank 0's wall time (3 ranks above 5 %), mostly by MPI_Test: leave these out with --no-functions MPI_Test, or whole groups with --mpi. " ]
+	report --json costly.pov >json
+	[ "$(jq -c '.distortion | [.distorted, .pid, .job, .rank, .share, .ranks_above, .functions]' json)" = \
+		'[true,1000,0,0,0.2,3,["MPI_Test"]]' ]
+	[ "$(jq -r '.distortion.text' json)" = "tracing took 20 % of rank 0's wall time (3 ranks above 5 %), mostly by MPI_Test: leave these out with --no-functions MPI_Test, or whole groups with --mpi" ]
+	# also where other ranks are asked for, and where calls are missing it is a lower bound
+	[ "$(report --rank 1 costly.pov | head -1)" = '  DISTORTED' ]
+	sed -i '/^end/i lost ts=900000 since=800000 cnt=1 ring=0 class=call' costly.txt
+	"$make" costly.txt costly.pov
+	report costly.pov | sed -n 2p | grep -q '^  tracing took at least 20 % of rank 0'
+	sed -i '/probe_cost/d' costly.txt
+	"$make" costly.txt costly.pov
+	[ "$(report --json costly.pov | jq -c '.distortion | [.distorted, .share, .functions]')" = '[null,null,[]]' ]
+}
+
 @test "report: what a loss touches is marked" {
 	command -v jq >/dev/null || skip "no jq here"
 	incomplete '' '["",""]' '[]' '[]' '["",""]'

@@ -39,6 +39,8 @@ struct coverage {
 	uint32_t nlost;
 	struct coverage_hits *process;	  /* by sort_order; owned */
 	uint32_t nprocess;		  /* allocated */
+	struct coverage_hits *func;	  /* by function id, over all processes; owned */
+	uint32_t nfunc;			  /* allocated */
 	struct coverage_library *library; /* owned */
 	uint32_t nlibrary;
 	struct map stepped;				/* key of (library, function) → marker */
@@ -57,6 +59,8 @@ extern const char *const coverage_class_names[POV_CLASS_CNT];
 
 /* What single-stepping adds to a hit, by the calibration; 0 if that is not known. */
 double coverage_step_ns(const struct coverage *a);
+/* ns that hits cost by the calibration; 0 if there is none. */
+double coverage_cost(const struct coverage *a, const struct coverage_hits *h);
 void coverage_init(struct coverage *a);
 void coverage_release(struct coverage *a);
 

@@ -39,6 +39,7 @@ struct images {
 	struct map processes; /* pid → struct process */
 	struct map described; /* key hash → marker: its "image" meta is written */
 	struct map ranks;     /* pid → marker: described as using MPI */
+	struct map rank_of;   /* pid → world rank + 1 */
 	uint32_t rank_cnt;    /* ever */
 };
 
@@ -63,7 +64,15 @@ void images_free(struct images *im)
 	map_release(&im->processes);
 	map_release(&im->described);
 	map_release(&im->ranks);
+	map_release(&im->rank_of);
 	free(im);
+}
+
+int images_rank_of(const struct images *im, pid_t pid)
+{
+	uintptr_t v = (uintptr_t)map_get(&im->rank_of, pid);
+
+	return v ? (int)v - 1 : -1;
 }
 
 uint32_t images_rank_count(const struct images *im)
@@ -129,6 +138,8 @@ static void process_describe(struct images *im, struct process *p, const struct 
 	json_object_set_new(m, "libs", libs);
 	json_object_set_new(m, "copied", copied);
 	meta_write(im, m);
+	if (rank.rank >= 0)
+		map_set(&im->rank_of, p->pid, (void *)((uintptr_t)rank.rank + 1));
 	if (!map_set(&im->ranks, p->pid, im))
 		im->rank_cnt++;
 }

@@ -30,5 +30,7 @@ int images_scan(struct images *im, pid_t pid);
 void images_release_old(struct images *im, uint64_t before_ns);
 /* Processes that use an MPI library so far. */
 uint32_t images_rank_count(const struct images *im);
+/* World rank of a process, also of one that has ended; -1 if unknown. */
+int images_rank_of(const struct images *im, pid_t pid);
 
 #endif

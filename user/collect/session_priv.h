@@ -15,6 +15,7 @@
 #include "collect/images.h"
 #include "collect/kernel.h"
 #include "collect/session.h"
+#include "collect/toll.h"
 
 struct ring_buffer;
 struct session;
@@ -39,6 +40,7 @@ struct session {
 	struct launch launch;
 	struct drops drops;
 	struct probe_cost cost;
+	struct toll toll;
 	uint64_t start_ns, sampled_ns, shown_ns;
 	uint64_t end_ns;  /* once set: records behind it do not belong to the recording */
 	bool discard;	  /* calibration's records */

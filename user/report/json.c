@@ -102,6 +102,37 @@ void json_incomplete(struct json_out *j, uint32_t lost)
 
 /* ---- pieces ---- */
 
+static void distortion_print(struct json_out *j, const struct report *r)
+{
+	const struct model_process *p = r->distorted;
+	bool matters = distortion_matters(&r->distortion);
+	char *text = matters ? distortion_text(&r->distortion) : NULL;
+	unsigned int i;
+
+	json_out_key_object(j, "distortion");
+	json_out_key(j, "distorted");
+	if (r->coverage.calibrated)
+		json_out_bool(j, matters);
+	else
+		json_out_null(j);
+	json_known_ns(j, "pid", p, p ? p->pid : 0);
+	json_known_ns(j, "job", p, p ? (uint64_t)p->job_idx : 0);
+	json_known_ns(j, "rank", p && p->rank >= 0, p ? (uint64_t)p->rank : 0);
+	json_out_key(j, "share");
+	if (p)
+		json_out_double(j, r->distortion.pct / 100);
+	else
+		json_out_null(j);
+	json_out_key_uint(j, "ranks_above", r->distortion.above);
+	json_out_key_array(j, "functions");
+	for (i = 0; i < distortion_func_cnt(&r->distortion); i++)
+		json_out_string(j, r->distortion.func[i].name);
+	json_out_array_end(j);
+	json_out_key_string(j, "text", text);
+	json_out_object_end(j);
+	free(text);
+}
+
 static void recording_print(struct json_out *j, const struct report *r)
 {
 	const struct model_info *info = model_get_info(r->model);
@@ -468,6 +499,7 @@ int report_json(const struct report *r, FILE *out)
 	json_out_key_int(j, "schema_version", SCHEMA_VERSION);
 	json_out_key_string(j, "povtrace", POV_VERSION);
 	json_out_key_string(j, "trace", r->path);
+	distortion_print(j, r);
 	recording_print(j, r);
 	jobs_print(j, r);
 	processes_print(j, r);

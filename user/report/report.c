@@ -22,8 +22,8 @@ static void analyses_init(struct report *r)
 	losses_init(&r->losses);
 }
 
-/* What is missing, of whom. */
-static void losses_spread(struct report *r)
+/* What is missing, of whom, and what tracing cost. */
+static void doubts_find(struct report *r)
 {
 	const struct model_process *p;
 	uint32_t i;
@@ -35,6 +35,7 @@ static void losses_spread(struct report *r)
 	}
 	for (i = 0; i < r->nrows; i++)
 		r->lost_shown |= r->lost[r->row[i]];
+	r->distorted = distorted_find(&r->coverage, r->model, &r->distortion);
 	r->lost_any = r->lost_shown & LOSS_OF_ANY;
 	for (i = 0; i < r->cores.ncore; i++)
 		r->lost_any |= r->cores.core[i].seen && losses_of_core(&r->losses, i);
@@ -123,7 +124,7 @@ int report_open(const char *path, const struct report_options *opt, struct repor
 	if (err)
 		report_close(r);
 	else
-		losses_spread(r);
+		doubts_find(r);
 	return err;
 }
 

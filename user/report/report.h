@@ -10,6 +10,7 @@
 
 #include "analysis/cores.h"
 #include "analysis/coverage.h"
+#include "analysis/distorted.h"
 #include "analysis/functions.h"
 #include "analysis/loss.h"
 #include "analysis/messages.h"
@@ -46,7 +47,9 @@ struct report {
 	struct switches switches;
 	struct coverage coverage;
 	struct losses losses;
-	uint32_t nranks; /* in the trace */
+	struct distortion distortion;
+	const struct model_process *distorted; /* the one that it cost most, or NULL */
+	uint32_t nranks;		       /* in the trace */
 	uint32_t *row; /* processes shown, by index, in order: chosen ranks; without any, the targets */
 	uint32_t nrows;
 	bool *chosen; /* by process index: shown */

@@ -210,6 +210,20 @@ static void print_scheduler(const struct report *r, FILE *out)
 			"and cores are not known");
 }
 
+/* Before all else: what follows is not what the program does by itself. */
+static void print_distortion(const struct report *r, FILE *out)
+{
+	char *text;
+
+	if (!distortion_matters(&r->distortion))
+		return;
+	text = distortion_text(&r->distortion);
+	fputs("  DISTORTED\n", out);
+	text_note(out, "%s.", text);
+	fputc('\n', out);
+	free(text);
+}
+
 static void print_head(const struct report *r, FILE *out)
 {
 	const struct model_info *info = model_get_info(r->model);
@@ -217,6 +231,7 @@ static void print_head(const struct report *r, FILE *out)
 	char *host = xasprintf("%s, Linux %s %s, %u CPUs", *info->host ? info->host : "?",
 			       info->kernel, info->machine, info->nr_cpus);
 
+	print_distortion(r, out);
 	print_line(out, "trace", r->path);
 	print_when(r, out);
 	print_line(out, "host", host);
