@@ -239,6 +239,16 @@ distorted() {
 	report none.pov | grep -q '^  MISSED     sunspots: 2$'
 }
 
+@test "report: the recorder's own CPU time by start, recording and stop" {
+	command -v jq >/dev/null || skip "no jq here"
+	own() { report --json "$1" | jq -c '.coverage | [.own_cpu_ns, .own_cpu_start_ns, .own_cpu_recording_ns, .own_cpu_stop_ns]'; }
+	[ "$(own run.pov)" = '[1500000,null,null,null]' ]
+	sed 's/"own_cpu_ns":1500000/&,"own_cpu_start_ns":1200000,"own_cpu_stop_ns":250000/' "$data/report_run.txt" >own.txt
+	"$make" own.txt own.pov
+	[ "$(own own.pov)" = '[1500000,1200000,50000,250000]' ]
+	report own.pov | grep -q '^  own CPU    the tracer itself: start 1.200 ms, recording 50.000 us (0.50 % of one CPU), stop 250.000 us$'
+}
+
 @test "report: calls that did not return have no duration" {
 	command -v jq >/dev/null || skip "no jq here"
 	many 1 <<-'END' >gone.txt

@@ -179,6 +179,10 @@ static void end_read(struct coverage *a, const json_t *end)
 	a->has_end = true;
 	a->end_reason = text_of(end, "reason");
 	a->own_cpu_ns = count_of(end, "own_cpu_ns");
+	a->own_cpu_split = json_object_get(end, "own_cpu_start_ns") &&
+			   json_object_get(end, "own_cpu_stop_ns");
+	a->own_cpu_start_ns = count_of(end, "own_cpu_start_ns");
+	a->own_cpu_stop_ns = count_of(end, "own_cpu_stop_ns");
 	a->misses = json_object_get(end, "misses");
 	a->stats = json_object_get(end, "stats");
 	for (i = 0; i < json_array_size(drops); i++) {
@@ -213,6 +217,13 @@ static void on_start(void *ctx, const struct model *m)
 	meta = trace_meta_find(t, "end");
 	if (meta)
 		end_read(a, meta);
+}
+
+uint64_t coverage_own_cpu_steady(const struct coverage *a)
+{
+	uint64_t apart_ns = a->own_cpu_start_ns + a->own_cpu_stop_ns;
+
+	return a->own_cpu_ns > apart_ns ? a->own_cpu_ns - apart_ns : 0;
 }
 
 double coverage_step_ns(const struct coverage *a)

@@ -89,5 +89,8 @@ void json_coverage(struct json_out *j, const struct report *r)
 		json_out_null(j);
 	}
 	json_known_ns(j, "own_cpu_ns", v->has_end, v->own_cpu_ns);
+	json_known_ns(j, "own_cpu_start_ns", v->own_cpu_split, v->own_cpu_start_ns);
+	json_known_ns(j, "own_cpu_recording_ns", v->own_cpu_split, coverage_own_cpu_steady(v));
+	json_known_ns(j, "own_cpu_stop_ns", v->own_cpu_split, v->own_cpu_stop_ns);
 	json_out_object_end(j);
 }

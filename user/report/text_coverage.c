@@ -247,10 +247,27 @@ static void overhead_print(const struct report *r, FILE *out)
 	worst_print(r, out);
 }
 
+static void own_cpu_print(const struct report *r, FILE *out)
+{
+	const struct coverage *v = &r->coverage;
+	char start[HUMAN_BYTES], steady[HUMAN_BYTES], stop[HUMAN_BYTES];
+	double pct = 100.0 * (double)coverage_own_cpu_steady(v) / (double)r->cores.wall_ns;
+
+	human_ns(steady, sizeof(steady), coverage_own_cpu_steady(v));
+	if (v->own_cpu_split)
+		fprintf(out,
+			"  own CPU    the tracer itself: start %s, recording %s (%.2f %% of one CPU), "
+			"stop %s\n",
+			human_ns(start, sizeof(start), v->own_cpu_start_ns), steady, pct,
+			human_ns(stop, sizeof(stop), v->own_cpu_stop_ns));
+	else
+		fprintf(out, "  own CPU    the tracer itself: %s, %.2f %% of one CPU\n", steady,
+			pct);
+}
+
 void text_coverage(const struct report *r, FILE *out)
 {
 	const struct coverage *v = &r->coverage;
-	char a[HUMAN_BYTES];
 	uint32_t i;
 
 	text_section(out, "Coverage: what was seen, and what it cost");
@@ -263,7 +280,5 @@ void text_coverage(const struct report *r, FILE *out)
 	doubts_print(r, out);
 	overhead_print(r, out);
 	if (v->has_end && r->cores.wall_ns)
-		fprintf(out, "  own CPU    the tracer itself: %s, %.2f %% of one CPU\n",
-			human_ns(a, sizeof(a), v->own_cpu_ns),
-			100.0 * (double)v->own_cpu_ns / (double)r->cores.wall_ns);
+		own_cpu_print(r, out);
 }
