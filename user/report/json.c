@@ -116,7 +116,11 @@ static void distortion_print(struct json_out *j, const struct report *r)
 	else
 		json_out_null(j);
 	json_known_ns(j, "pid", p, p ? p->pid : 0);
-	json_known_ns(j, "job", p, p ? (uint64_t)p->job_idx : 0);
+	json_out_key(j, "job");
+	if (p)
+		json_out_int(j, p->job_idx);
+	else
+		json_out_null(j);
 	json_known_ns(j, "rank", p && p->rank >= 0, p ? (uint64_t)p->rank : 0);
 	json_out_key(j, "share");
 	if (p)

@@ -246,7 +246,7 @@ void timeline_add_distortion(struct timeline *tl, const struct distortion *d)
 	char *text = distortion_text(d);
 
 	args_reset(&tl->args);
-	args_add_int(&tl->args, "percent_of_wall", (int64_t)(d->pct + 0.5));
+	args_add_int(&tl->args, "percent_of_wall", (int64_t)(d->pct < 1e9 ? d->pct + 0.5 : 1e9));
 	args_add_text(&tl->args, "of", d->who);
 	args_add_uint(&tl->args, "ranks_above_5_percent", d->above);
 	for (i = 0; i < n; i++)
