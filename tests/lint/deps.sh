@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
 # Dependencies point one way:
-#   abi <- base <- trace <- model <- analysis <- {report, writer} <- cmd
+#   abi <- base <- trace <- layer <- model <- analysis <- {report, writer} <- cmd
 #   abi <- elf <- attach <- collect <- cmd_record
 # Each directory may include from the directories (or single headers) named for it, and nothing else of
 # ours. The function table and the recipes made from it (text of bpf/mpi.def) are needed to attach as well

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/log.h"
+#include "collect/toll.h"
 #include "report/columns.h"
 #include "report/report.h"
 #include "unit/model_fixture.h"
@@ -412,6 +413,79 @@ static void test_chosen(void **state)
 	mfix_release(&f);
 }
 
+/* A damaged block may have held anything of anybody. */
+static void test_damage(void **state)
+{
+	const struct report_options opt = {.top = 15};
+	char *text = NULL;
+	struct report r;
+	size_t bytes;
+	struct mfix f;
+	FILE *out;
+
+	(void)state;
+	trace_write(&f);
+	f.spoil = 1;
+	log_set_level(LOG_QUIET);
+	mfix_open(&f, false);
+	mfix_run(&f);
+	assert_int_equal(report_open(f.path, &opt, &r), 0);
+	log_set_level(LOG_INFO);
+	assert_true(r.lost[r.row[0]] & LOSS_DAMAGED);
+	assert_true(losses_of_core(&r.losses, 0) & LOSS_DAMAGED);
+	out = open_memstream(&text, &bytes);
+	report_text(&r, out);
+	fclose(out);
+	assert_non_null(strstr(text, "  LOST       records are missing"));
+	assert_non_null(strstr(text, " ~0.200 ")); /* a wall time, in us */
+	free(text);
+	report_close(&r);
+	mfix_release(&f);
+}
+
+/* What the recorder counted as it stored records is what the report finds in the file. */
+static void test_toll(void **state)
+{
+	const struct probe_cost cost = {
+		.call_ns = 2.5, .spin_ns = 1, .stepped_ns = 4.5, .samples = 9};
+	const struct report_options opt = {.top = 15};
+	const struct trace_merge_options all = {0};
+	const struct pov_hdr *rec;
+	struct trace_merge *merge;
+	struct toll toll = {0};
+	struct distortion d;
+	struct report r;
+	struct mfix f;
+	uint32_t pid;
+	size_t i;
+
+	(void)state;
+	trace_write(&f);
+	mfix_open(&f, false);
+	mfix_run(&f);
+	assert_int_equal(report_open(f.path, &opt, &r), 0);
+	assert_int_equal(trace_merge_open(f.trace, &all, &merge), 0);
+	while (trace_merge_next(merge, &rec) == 1)
+		toll_record(&toll, rec);
+	trace_merge_close(merge);
+	for (i = 0; i < trace_meta_count(f.trace); i++)
+		toll_library(&toll, trace_meta_get(f.trace, i));
+	toll_find(&toll, &cost, 1000, 1200, &d, &pid);
+	assert_int_equal(pid, 200);
+	assert_int_equal(r.distorted->pid, 200);
+	/* 3 calls, 40 polls, 41 of these single-stepped, in 200 ns; the report cuts off a fraction of a ns */
+	assert_true(d.pct > 64.74 && d.pct < 64.76);
+	assert_true(r.distortion.pct > 64.49 && r.distortion.pct < 64.51);
+	assert_int_equal(d.above, r.distortion.above);
+	assert_string_equal(d.func[0].name, "MPI_Test");
+	assert_string_equal(r.distortion.func[0].name, "MPI_Test");
+	assert_string_equal(r.distortion.who, "rank 1");
+	assert_true(d.funcs_ns == r.distortion.funcs_ns);
+	toll_release(&toll);
+	report_close(&r);
+	mfix_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -422,6 +496,8 @@ int main(void)
 		cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_analyses),
 		cmocka_unit_test(test_chosen),
+		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_toll),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
