@@ -212,7 +212,6 @@ static void on_start(void *ctx, const struct model *m)
 		a->call_ns = json_number_value(json_object_get(meta, "call_ns"));
 		a->spin_ns = json_number_value(json_object_get(meta, "spin_ns"));
 		a->stepped_ns = json_number_value(json_object_get(meta, "stepped_ns"));
-		a->switch_ns = json_number_value(json_object_get(meta, "switch_ns"));
 	}
 	meta = trace_meta_find(t, "end");
 	if (meta)
@@ -241,7 +240,7 @@ static double cost(uint64_t hits, double each_ns)
 double coverage_cost(const struct coverage *a, const struct coverage_hits *h)
 {
 	return cost(h->calls, a->call_ns) + cost(h->polls, a->spin_ns) +
-	       cost(h->stepped, coverage_step_ns(a)) + cost(h->switches, a->switch_ns);
+	       cost(h->stepped, coverage_step_ns(a));
 }
 
 static int on_finish(void *ctx, const struct model *m)

@@ -43,9 +43,9 @@ struct coverage {
 	uint32_t nfunc;			  /* allocated */
 	struct coverage_library *library; /* owned */
 	uint32_t nlibrary;
-	struct map stepped;				/* key of (library, function) → marker */
-	bool calibrated;				/* a probe_cost block is there */
-	double call_ns, spin_ns, stepped_ns, switch_ns; /* 0 if not measured */
+	struct map stepped;		     /* key of (library, function) → marker */
+	bool calibrated;		     /* a probe_cost block is there */
+	double call_ns, spin_ns, stepped_ns; /* 0 if not measured */
 	bool has_end;
 	const char *end_reason;
 	uint64_t drops[POV_CLASS_CNT]; /* as the end block counts; else as LOST records do */

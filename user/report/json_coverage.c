@@ -83,7 +83,6 @@ void json_coverage(struct json_out *j, const struct report *r)
 		json_out_key_double(j, "call_ns", v->call_ns);
 		json_out_key_double(j, "poll_ns", v->spin_ns);
 		json_out_key_double(j, "stepped_ns", v->stepped_ns);
-		json_out_key_double(j, "switch_ns", v->switch_ns);
 		json_out_object_end(j);
 	} else {
 		json_out_null(j);

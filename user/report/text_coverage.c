@@ -211,7 +211,7 @@ static void worst_print(const struct report *r, FILE *out)
 
 static void overhead_print(const struct report *r, FILE *out)
 {
-	uint64_t calls = 0, polls = 0, stepped = 0, switches = 0, cost_ns = 0, thread_ns = 0;
+	uint64_t calls = 0, polls = 0, stepped = 0, cost_ns = 0, thread_ns = 0;
 	const struct coverage *v = &r->coverage;
 	char a[HUMAN_BYTES], b[HUMAN_BYTES];
 	uint32_t i;
@@ -226,7 +226,6 @@ static void overhead_print(const struct report *r, FILE *out)
 		calls += h->calls;
 		polls += h->polls;
 		stepped += h->stepped;
-		switches += h->switches;
 		cost_ns += h->cost_ns;
 		thread_ns += r->time.process[r->row[i]].thread_ns;
 	}
@@ -236,9 +235,6 @@ static void overhead_print(const struct report *r, FILE *out)
 	if (stepped && coverage_step_ns(v) > 0)
 		fprintf(out, "\n             + %s of these single-stepped x %.0f ns",
 			human_count(a, sizeof(a), stepped), coverage_step_ns(v));
-	if (v->switch_ns > 0)
-		fprintf(out, " + %s switches x %.0f ns", human_count(a, sizeof(a), switches),
-			v->switch_ns);
 	fprintf(out, " = %s", human_ns(a, sizeof(a), cost_ns));
 	if (thread_ns)
 		fprintf(out, ", %.2f %% of the threads' time",
