@@ -301,6 +301,18 @@ static int status_of(const struct session_result *r)
 	return WEXITSTATUS(r->child_status);
 }
 
+/* Said last, where it is seen: what was recorded is not what the program does by itself. */
+static void distortion_print(const struct session_result *r)
+{
+	char *text;
+
+	if (!distortion_matters(&r->distortion))
+		return;
+	text = distortion_text(&r->distortion);
+	log_warn("%s", text);
+	free(text);
+}
+
 static int options_check(const struct record_options *o, int argc, int dashdash)
 {
 	const char *problem = NULL;
@@ -346,7 +358,7 @@ static int record(const struct record_options *o, const char *path, const struct
 	};
 	const struct recorder *recording;
 	struct session_result res;
-	int err;
+	int err, rc;
 
 	recording = recorder_load("record");
 	if (!recording)
@@ -361,11 +373,11 @@ static int record(const struct record_options *o, const char *path, const struct
 	if (res.stored.records || res.unstored || !err)
 		totals_print(path, &res);
 	hints_print(&res, plan, err);
-	if (err)
-		return 1;
-	if (strcmp(path, o->output) && export_file(path, o->output, owner))
-		return 1;
-	return status_of(&res);
+	rc = err || (strcmp(path, o->output) && export_file(path, o->output, owner)) ?
+		     1 :
+		     status_of(&res);
+	distortion_print(&res);
+	return rc;
 }
 
 /* What can fail, or ask servers that do not answer, is done before signals are caught. */

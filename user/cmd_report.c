@@ -139,7 +139,10 @@ const struct command cmd_report = {
 		"wants a CPU and has none), blocked (it sleeps) or, where records are missing, unknown; "
 		"these add up to its life. MPI time is spent in outermost calls, polls that found nothing "
 		"by the sum of their durations. Polling is running inside a call that waits, or inside a "
-		"poll that found nothing. Needs no privilege and works on any machine.",
+		"poll that found nothing.\n\n"
+		"Where records are missing, figures are marked: ≥ (at least that) or ~ (may be wrong in "
+		"either direction). If tracing cost more than 5 % of any rank's wall time, that is said "
+		"first. Needs no privilege and works on any machine.",
 	.examples = report_examples,
 	.options = report_options_table,
 	.options_bytes = sizeof(struct report_args),

@@ -166,6 +166,78 @@ health() { # TIMELINE TOTALS: status as perfetto_health.sh's
 	health run.pftrace totals.json
 }
 
+@test "export: what polls are made of is the same in the report and both timelines" {
+	need jq
+	{
+		grep -E '^(meta|task)' "$data/export_run.txt"
+		echo 'meta {"type":"probe_cost","call_ns":1000,"spin_ns":500.5,"stepped_ns":2500,"samples":9}'
+		# probes 50.05 us of 400; probes more than there is room for; of no length; inside a call
+		echo 'spin ts=1000001000000 dur=1000000 tid=101 tgid=101 funcs=8:100:600000'
+		echo 'spin ts=1000002000000 dur=500000 tid=102 tgid=102 funcs=4:900:300000,8:100:100001'
+		echo 'spin ts=1000003000000 dur=0 tid=102 tgid=102 funcs=8:1:0'
+		echo 'spin ts=1000004000000 dur=10000 tid=102 tgid=102 depth=1 funcs=8:7:5000'
+		echo 'call ts=1000004100000 dur=200000 tid=102 tgid=102 func=5 lib=1 args=0x44000000'
+		echo 'end ts=1000010000000'
+	} >script
+	"$make" script run.pov
+	"$POVTRACE" report --json run.pov >report.json
+	[ "$(jq -c '[.ranks[].calls.empty_polls_split | [.[]]]' report.json)" = \
+		'[[100,1,1000000,600000,50050,349950],[1001,2,500000,400001,99999,0]]' ]
+	export_to run.json
+	# of each rank: those that the program made itself
+	[ "$(jq -c '[.traceEvents[] | select(.args.count != null and .dur != 10)] | group_by(.pid) |
+		map([(map(.args.count) | add), length, (map(.dur, .args.busy_us, .args.probes_us, .args.between_us) |
+			[_nwise(4)] | transpose[] | add * 1000 | round)])' run.json)" = \
+		"$(jq -c '[.ranks[].calls.empty_polls_split | [.[]]]' report.json)" ]
+	"$POVTRACE" report run.pov >text
+	grep -q '^ *0  .*  100  *1  *1000.0 .* 600.0 60.0  *50.0  5.0  *349.9 35.0$' text
+	need protoc
+	export_to run.pftrace
+	decode <run.pftrace >got
+	[ "$(grep -c 'double_value: 50.05$' got)" = 1 ]
+	[ "$(grep -c 'double_value: 349.95$' got)" = 1 ]
+	[ "$(grep -c 'double_value: 99.999$' got)" = 1 ]
+}
+
+@test "export: that tracing cost much stands above all, in the report's words" {
+	need jq
+	{
+		grep -E '^(meta|task)' "$data/export_run.txt"
+		echo 'meta {"type":"probe_cost","call_ns":1000,"spin_ns":500,"stepped_ns":2500,"samples":9}'
+		echo 'spin ts=1000005000000 dur=4000000 tid=102 tgid=102 funcs=8:1600:2000000'
+		echo 'end ts=1000010000000'
+	} >script
+	"$make" script run.pov
+	said=$("$POVTRACE" report --json run.pov | jq -r .distortion.text)
+	[[ $said == "tracing took 8.0 % of rank 1's wall time, mostly by MPI_Test: "* ]]
+	export_to run.json
+	[ "$(total markers)" = 2 ]
+	pid=$(jq --arg said "$said" '.traceEvents[] | select(.name == $said and .ts == 0 and .dur == 10000) | .pid' run.json)
+	[ "$(jq -c --argjson pid "$pid" '[.traceEvents[] | select(.pid == $pid and .ph == "M") |
+		.args.name // .args.sort_index] | .[:2]' run.json)" = '["povtrace: tracing distorts",-1]' ]
+	[ "$(jq -c '[.traceEvents[] | select(.name == "process_sort_index") | .args.sort_index] | min' run.json)" = -1 ]
+	need protoc
+	export_to run.pftrace
+	decode <run.pftrace >got
+	[ "$(grep -cF "name: \"${said//\'/\\\'}\"" got)" = 1 ]
+	grep -A9 'process_name: "povtrace: tracing distorts"' got | grep -q 'sibling_order_rank: -1'
+	# what costs less is not said
+	sed -i 's/:1600:/:1000:/' script
+	"$make" script run.pov
+	export_to run.json
+	[ "$(grep -c 'tracing took' run.json)" = 0 ]
+	[ "$(total markers)" = 1 ]
+}
+
+@test "export: without a calibration nobody says what the probes cost" {
+	need jq
+	[ "$("$POVTRACE" report --json run.pov | jq -c '.ranks[0].calls.empty_polls_split | [.probes_ns, .between_ns]')" = \
+		'[null,null]' ]
+	export_to run.json
+	[ "$(grep -c probes_us run.json)" = 0 ]
+	"$POVTRACE" report run.pov | tr -s '\n ' ' ' | grep -q 'the probes too, for their cost was not calibrated'
+}
+
 @test "export: stdout, by format" {
 	export_to run.json
 	"$POVTRACE" export run.pov -o - --format json 2>/dev/null | cmp - run.json

@@ -26,6 +26,9 @@ same_as() {
 # Lines of a section, by the beginning of its title.
 section() { awk -v t="$1" '/^[A-Z]/ { on = index($0, t) == 1 } on'; }
 
+# Nothing on stdin matches.
+no() { [ "$(grep -c "$1")" = 0 ]; }
+
 # A made-up job: ranks $1, recorded for 1 ms. More lines of the script on stdin.
 many() {
 	local i
@@ -61,7 +64,7 @@ many() {
 
 @test "report: no line is wider than 120 columns, none has control characters" {
 	report --threads run.pov >got
-	[ -z "$(awk 'length > 120' got)" ]
+	[ -z "$(sed 's/≥/>/g' got | awk 'length > 120')" ]
 	! grep -q "$(printf '\033')" got
 }
 
@@ -122,7 +125,7 @@ many() {
 	report off.pov >got
 	grep -q '^  scheduler  not recorded (--sched off)' got
 	! grep -q '^Cores\|^Context\|runnable ' got
-	section Ranks: <got | sed -n 3p | grep -q ' 3.320  37.3$'
+	section Ranks: <got | sed -n 3p | grep -q ' ≥3.320 ≥37.3$'
 	report --json off.pov | grep -q '"running_ns": null'
 }
 
@@ -146,6 +149,147 @@ many() {
 	command -v jq >/dev/null || skip "no jq here"
 	# Rank 1 ran on the CPU concerned. Behind the gap its next record proves that it had been there since.
 	[ "$(report --json lost.pov | jq '.ranks[1].unknown_ns')" = 500000 ]
+}
+
+# Each loss marks what it touches and nothing else. $1: LOST record, $2: what rank 0 and rank 1 lack, $3: all functions,
+# $4: message sizes, $5: cores 0 and 1.
+incomplete() {
+	grep -v '^lost' "$data/report_run.txt" | sed "/\"type\":\"end\"/{s/\"drops\":.*\"misses\":{[^}]*}/\"drops\":[],\"misses\":{}/
+		i $1
+	}" >loss.txt
+	"$make" loss.txt loss.pov
+	report --json loss.pov >got
+	[ "$(jq -c '[.ranks[].incomplete | join(" ")]' got)" = "$2" ]
+	[ "$(jq -c '[.functions[].incomplete[]] | unique' got)" = "$3" ]
+	[ "$(jq -c '[.message_sizes[].incomplete[]] | unique' got)" = "$4" ]
+	[ "$(jq -c '[.cores[].incomplete | join(" ")]' got)" = "$5" ]
+}
+
+# 1 ms of one rank, or of $1, in which each calls MPI_Test $2 times and MPI_Send once; a call costs 10 us.
+distorted() {
+	local i k
+	many "$1" <<-END >costly.txt
+	meta {"type":"functions","layer":"mpi","rows":[{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},{"id":4,"name":"MPI_Test","group":"req","attrs":"POLL","sig":"<>req >flag >status"}]}
+	meta {"type":"probe_cost","call_ns":10000,"spin_ns":5000,"stepped_ns":0,"samples":9}
+	$(for ((i = 0; i < $1; i++)); do
+		echo "call ts=11000 dur=100 tid=$((1000 + i)) tgid=$((1000 + i)) func=2"
+		for ((k = 0; k < $2; k++)); do
+			echo "call ts=$((12000 + k * 200)) dur=100 tid=$((1000 + i)) tgid=$((1000 + i)) func=4"
+		done
+	done)
+	END
+	"$make" costly.txt costly.pov
+}
+
+@test "report: that tracing cost much is said first, with the way out" {
+	command -v jq >/dev/null || skip "no jq here"
+	distorted 1 4 # 50 us of 1 ms: no more than 5 %
+	[ "$(report costly.pov | head -1)" = '  trace      costly.pov' ]
+	[ "$(report --json costly.pov | jq -c '.distortion | [.distorted, .rank, .share, .ranks_above, .text]')" = \
+		'[false,0,0.05,0,null]' ]
+	distorted 3 19
+	report costly.pov >got
+	[ "$(sed -n '1p;2,3s/^  //p' got | tr '\n' ' ')" = "  DISTORTED tracing took 20 % of rank 0's wall time (3 ranks above 5 %), mostly by MPI_Test: leave these out with --no-functions MPI_Test, or whole groups with --mpi. " ]
+	report --json costly.pov >json
+	[ "$(jq -c '.distortion | [.distorted, .pid, .job, .rank, .share, .ranks_above, .functions]' json)" = \
+		'[true,1000,0,0,0.2,3,["MPI_Test"]]' ]
+	[ "$(jq -r '.distortion.text' json)" = "tracing took 20 % of rank 0's wall time (3 ranks above 5 %), mostly by MPI_Test: leave these out with --no-functions MPI_Test, or whole groups with --mpi" ]
+	# also where other ranks are asked for, and where calls are missing it is a lower bound
+	[ "$(report --rank 1 costly.pov | head -1)" = '  DISTORTED' ]
+	sed -i '/^end/i lost ts=900000 since=800000 cnt=1 ring=0 class=call' costly.txt
+	"$make" costly.txt costly.pov
+	report costly.pov | sed -n 2p | grep -q '^  tracing took at least 20 % of rank 0'
+	sed -i '/probe_cost/d' costly.txt
+	"$make" costly.txt costly.pov
+	[ "$(report --json costly.pov | jq -c '.distortion | [.distorted, .share, .functions]')" = '[null,null,[]]' ]
+}
+
+@test "report: what a loss touches is marked" {
+	command -v jq >/dev/null || skip "no jq here"
+	incomplete '' '["",""]' '[]' '[]' '["",""]'
+	report loss.pov >text
+	no '≥\|~\|LOST' <text
+	incomplete 'lost ts=8000000 since=7900000 cnt=3 ring=0 class=call' '["call","call"]' '["call"]' '["call"]' '["",""]'
+	# rank 0 ended at 10000100
+	incomplete 'lost ts=10500000 since=10000200 cnt=3 ring=0 class=call' '["","call"]' '["call"]' '["call"]' '["",""]'
+	report loss.pov >text
+	grep -q '^  LOST       records are missing (see Coverage): figures marked ≥ are at least that' text
+	section Ranks: <text | grep -q '^ *0  app .* 3.320  37.3 '
+	section Ranks: <text | grep -q '^ *1  run.py .* ≥7.018 ≥71.0 '
+	section Ranks: <text | grep -q '^ *all .* ≥10.338 '
+	section 'Functions by' <text | grep -q '^ *MPI_Send *≥11 .* ≥120.0 us .* ~10.05 us .* ≥20.00 us  *~781 KiB'
+	section 'Functions of' <text | grep -q '^ *MPI_Send *11 '
+	section Message <text | grep -q ' ~10 '
+	section Context <text | no '≥\|~'
+	section Cores <text | no '≥\|~'
+	report --rank 0 loss.pov >text
+	no '≥\|~' <text
+	incomplete 'lost ts=8000000 since=7900000 cnt=3 ring=0 class=spin' '["spin","spin"]' '["spin"]' '[]' '["",""]'
+	[ "$(jq -r '[.functions[] | select(.incomplete != []) | .name] | join(" ")' got)" = MPI_Test ]
+	incomplete 'lost ts=8000000 since=7900000 cnt=3 ring=0 class=more' '["more","more"]' '["more"]' '["more"]' '["",""]'
+	report loss.pov >text
+	section 'Functions by' <text | grep -q '^ *MPI_Send *11 .* 20.00 us  *~781 KiB'
+	incomplete 'lost ts=8000000 since=7900000 cnt=3 ring=1 class=sched' '["sched","sched"]' '["sched"]' '[]' '["","sched"]'
+	report loss.pov >text
+	section Context <text | grep -q '^ *0  app  *100  *≥2  *≥0 '
+	section Cores <text | grep -q '^ *1 .*≥'
+	section Cores <text | grep '^ *0 ' | no '≥\|~'
+	section 'Ranks on' <text | grep -q '~'
+	incomplete 'lost ts=8000000 since=7900000 cnt=3 ring=1 class=task' '["task","task"]' '["task"]' '[]' '["task","task"]'
+	report loss.pov >text
+	section Ranks: <text | grep -q '^ *0  app  *~1  *~8.900 '
+	incomplete 'lost ts=8000000 since=7900000 cnt=3 ring=0 class=irq' '["",""]' '[]' '[]' '["",""]'
+}
+
+@test "report: a loss of unknown time, and calls that never made a record, touch all" {
+	command -v jq >/dev/null || skip "no jq here"
+	sed '/^lost/d' "$data/report_run.txt" >none.txt
+	"$make" none.txt none.pov
+	[ "$(report --json none.pov | jq -c '[.ranks[].incomplete]')" = '[["call"],["call"]]' ]
+	sed -i 's/"drops":[^]]*\]/"drops":[]/; s/"threads":0/"threads":2/' none.txt
+	"$make" none.txt none.pov
+	[ "$(report --json none.pov | jq -c '[.ranks[].incomplete]')" = '[["missed_calls"],["missed_calls"]]' ]
+	sed -i 's/"threads":2/"sunspots":2/' none.txt
+	"$make" none.txt none.pov
+	report --json none.pov >got
+	[ "$(jq -c '[.ranks[].incomplete, .cores[0].incomplete] | unique' got)" = '[["missed"]]' ]
+	report none.pov | grep -q '^  MISSED     sunspots: 2$'
+}
+
+@test "report: the recorder's own CPU time by start, recording and stop" {
+	command -v jq >/dev/null || skip "no jq here"
+	own() { report --json "$1" | jq -c '.coverage | [.own_cpu_ns, .own_cpu_start_ns, .own_cpu_recording_ns, .own_cpu_stop_ns]'; }
+	[ "$(own run.pov)" = '[1500000,null,null,null]' ]
+	sed 's/"own_cpu_ns":1500000/&,"own_cpu_start_ns":1200000,"own_cpu_stop_ns":250000/' "$data/report_run.txt" >own.txt
+	"$make" own.txt own.pov
+	[ "$(own own.pov)" = '[1500000,1200000,50000,250000]' ]
+	report own.pov | grep -q '^  own CPU    the tracer itself: start 1.200 ms, recording 50.000 us (0.50 % of one CPU), stop 250.000 us$'
+}
+
+@test "report: calls that did not return have no duration" {
+	command -v jq >/dev/null || skip "no jq here"
+	many 1 <<-'END' >gone.txt
+	meta {"type":"functions","layer":"mpi","rows":[{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},{"id":4,"name":"MPI_Test","group":"req","attrs":"POLL","sig":"<>req >flag >status"}]}
+	stream 0
+	call ts=11000 dur=1001 tid=1000 tgid=1000 func=2
+	call ts=13000 dur=1003 tid=1000 tgid=1000 func=2
+	call ts=19000 dur=5000 tid=1000 tgid=1000 func=2 flags=unwound
+	spin ts=21000 dur=1000 tid=1000 tgid=1000 funcs=4:3:600
+	call ts=30000 dur=2000 tid=1000 tgid=1000 func=4 flags=unwound
+	call ts=1001000 dur=900000 tid=1000 tgid=1000 func=2 flags=open
+	END
+	"$make" gone.txt gone.pov
+	report --json gone.pov >got
+	[ "$(jq -c '.functions[] | select(.name == "MPI_Send") |
+		[.calls, .open, .unwound, .timed, .total_ns, .unfinished_ns, .min_ns, .mean_ns, .p50_ns, .p99_ns, .max_ns]' got)" = \
+		'[4,1,1,2,907004,905000,1001,1002,1001,1003,1003]' ]
+	# of polls only: a mean, and no distribution
+	[ "$(jq -c '.functions[] | select(.name == "MPI_Test") | [.calls, .unwound, .timed, .mean_ns, .max_ns]' got)" = \
+		'[4,1,0,200,null]' ]
+	[ "$(jq -c '[.ranks[0].calls.unwound, .coverage.unwound_calls]' got)" = '[2,2]' ]
+	report gone.pov >text
+	grep -q '^  2 calls were left without returning (longjmp, exception, exit): in calls' text
+	grep -q '^  unwound    2 calls were left without returning' text
 }
 
 @test "report: 128 ranks are summed up, and all there on demand" {
@@ -183,7 +327,7 @@ many() {
 }
 
 @test "report: programs that could not run are told" {
-	sed 's/"signal":0}/"signal":0,"recursion":5}/' "$data/report_run.txt" >script
+	sed 's/"wait":0}/"wait":0,"recursion":5}/' "$data/report_run.txt" >script
 	"$make" script run.pov
 	report run.pov >out
 	grep -q '^  MISSED     events not recorded because another was at work on the CPU: 5$' out

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
 # Dependencies point one way:
-#   abi <- base <- trace <- model <- {analysis, report, writer} <- cmd
+#   abi <- base <- trace <- layer <- model <- analysis <- {report, writer} <- cmd
 #   abi <- elf <- attach <- collect <- cmd_record
 # Each directory may include from the directories (or single headers) named for it, and nothing else of
 # ours. The function table and the recipes made from it (text of bpf/mpi.def) are needed to attach as well
@@ -19,7 +19,7 @@ layer: abi base trace
 model: abi base trace layer
 analysis: abi base trace layer model
 report: abi base trace layer model analysis
-writer: abi base trace layer model
+writer: abi base trace layer model analysis
 attach: abi base elf trace layer/func_table.h
 collect: abi base elf trace attach layer/func_table.h layer/mpi_sig.h
 "

@@ -11,6 +11,7 @@
 
 #include "analysis/flow.h"
 #include "base/log.h"
+#include "collect/toll.h"
 #include "report/columns.h"
 #include "report/report.h"
 #include "unit/model_fixture.h"
@@ -72,6 +73,48 @@ static void test_histogram_edges(void **state)
 	assert_int_equal(histogram_quantile(&h, 50), 64);
 	assert_int_equal(histogram_quantile(&h, 100), UINT64_MAX);
 	histogram_release(&h);
+	histogram_add(&h, 10001); /* a bucket's middle is another value: the minimum is exact */
+	histogram_add(&h, 10001);
+	histogram_add(&h, 20000);
+	assert_int_equal(histogram_quantile(&h, 0), 10001);
+	histogram_release(&h);
+}
+
+/* ---- losses ---- */
+
+static void lose(struct losses *a, uint64_t from_ns, uint64_t to_ns, uint16_t class)
+{
+	a->sink.lost(a, &(struct model_lost){
+				.since_ns = from_ns, .ts_ns = to_ns, .cnt = 1, .class = class});
+}
+
+static void test_losses(void **state)
+{
+	struct losses a;
+	uint32_t i;
+
+	(void)state;
+	losses_init(&a);
+	assert_int_equal(losses_in(&a, 0, UINT64_MAX), 0);
+	lose(&a, 100, 200, POV_CLASS_CALL);
+	lose(&a, 150, 300, POV_CLASS_CALL); /* of another ring */
+	lose(&a, 500, 600, POV_CLASS_SPIN);
+	assert_int_equal(losses_in(&a, 0, 99), 0);
+	assert_int_equal(losses_in(&a, 0, 100), LOSS_CALL);
+	assert_int_equal(losses_in(&a, 300, 400), LOSS_CALL);
+	assert_int_equal(losses_in(&a, 301, 499), 0);
+	assert_int_equal(losses_in(&a, 250, 550), LOSS_CALL | LOSS_SPIN);
+	/* too many to be kept one by one: none is forgotten, and what was before stays known */
+	for (i = 0; i < 2 * LOSS_SPANS_MAX; i++)
+		lose(&a, 1000 + 10 * i, 1001 + 10 * i, POV_CLASS_CALL);
+	for (i = 0; i < 2 * LOSS_SPANS_MAX; i++)
+		assert_int_equal(losses_in(&a, 1001 + 10 * i, 1002 + 10 * i), LOSS_CALL);
+	assert_int_equal(losses_in(&a, 1002, 1009), 0);
+	assert_int_equal(losses_in(&a, 1001 + 10 * i, UINT64_MAX), 0);
+	lose(&a, 5, 5, POV_CLASS_CNT); /* of a class that is not known: anything, anywhere */
+	assert_int_equal(losses_in(&a, 0, 1), LOSS_MISSED);
+	assert_int_equal(losses_of_core(&a, 3), LOSS_MISSED);
+	losses_release(&a);
 }
 
 /* ---- lists of ranks ---- */
@@ -417,16 +460,92 @@ static void test_chosen(void **state)
 	mfix_release(&f);
 }
 
+/* A damaged block may have held anything of anybody. */
+static void test_damage(void **state)
+{
+	const struct report_options opt = {.top = 15};
+	char *text = NULL;
+	struct report r;
+	size_t bytes;
+	struct mfix f;
+	FILE *out;
+
+	(void)state;
+	trace_write(&f);
+	f.spoil = 1;
+	log_set_level(LOG_QUIET);
+	mfix_open(&f, false);
+	mfix_run(&f);
+	assert_int_equal(report_open(f.path, &opt, &r), 0);
+	log_set_level(LOG_INFO);
+	assert_true(r.lost[r.row[0]] & LOSS_DAMAGED);
+	assert_true(losses_of_core(&r.losses, 0) & LOSS_DAMAGED);
+	out = open_memstream(&text, &bytes);
+	report_text(&r, out);
+	fclose(out);
+	assert_non_null(strstr(text, "  LOST       records are missing"));
+	assert_non_null(strstr(text, " ~0.200 ")); /* a wall time, in us */
+	free(text);
+	report_close(&r);
+	mfix_release(&f);
+}
+
+/* What the recorder counted as it stored records is what the report finds in the file. */
+static void test_toll(void **state)
+{
+	const struct probe_cost cost = {
+		.call_ns = 2.5, .spin_ns = 1, .stepped_ns = 4.5, .samples = 9};
+	const struct report_options opt = {.top = 15};
+	const struct trace_merge_options all = {0};
+	const struct pov_hdr *rec;
+	struct trace_merge *merge;
+	struct toll toll = {0};
+	struct distortion d;
+	struct report r;
+	struct mfix f;
+	uint32_t pid;
+	size_t i;
+
+	(void)state;
+	trace_write(&f);
+	mfix_open(&f, false);
+	mfix_run(&f);
+	assert_int_equal(report_open(f.path, &opt, &r), 0);
+	assert_int_equal(trace_merge_open(f.trace, &all, &merge), 0);
+	while (trace_merge_next(merge, &rec) == 1)
+		toll_record(&toll, rec);
+	trace_merge_close(merge);
+	for (i = 0; i < trace_meta_count(f.trace); i++)
+		toll_library(&toll, trace_meta_get(f.trace, i));
+	toll_find(&toll, &cost, 1000, 1200, &d, &pid);
+	assert_int_equal(pid, 200);
+	assert_int_equal(r.distorted->pid, 200);
+	/* 3 calls, 40 polls, 41 of these single-stepped, in 200 ns; the report cuts off a fraction of a ns */
+	assert_true(d.pct > 64.74 && d.pct < 64.76);
+	assert_true(r.distortion.pct > 64.49 && r.distortion.pct < 64.51);
+	assert_int_equal(d.above, r.distortion.above);
+	assert_string_equal(d.func[0].name, "MPI_Test");
+	assert_string_equal(r.distortion.func[0].name, "MPI_Test");
+	assert_string_equal(r.distortion.who, "rank 1");
+	assert_true(d.funcs_ns == r.distortion.funcs_ns);
+	toll_release(&toll);
+	report_close(&r);
+	mfix_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_histogram_quantiles),
 		cmocka_unit_test(test_histogram_edges),
+		cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_rank_list),
 		cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_flow_reuse),
 		cmocka_unit_test(test_analyses),
 		cmocka_unit_test(test_chosen),
+		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_toll),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

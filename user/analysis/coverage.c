@@ -38,6 +38,12 @@ static struct coverage_hits *hits_of(struct coverage *a, const struct model_thre
 	return &a->process[idx];
 }
 
+static struct coverage_hits *func_hits_of(struct coverage *a, const struct func_info *f)
+{
+	a->func = table_reserve(a->func, &a->nfunc, f->id, sizeof(*a->func));
+	return &a->func[f->id];
+}
+
 static uint64_t site_key(uint16_t lib, uint16_t func)
 {
 	return (uint64_t)lib << 16 | func;
@@ -51,23 +57,31 @@ static bool is_stepped(const struct coverage *a, uint16_t lib, const struct func
 static void on_call(void *ctx, const struct model_call *c)
 {
 	struct coverage *a = ctx;
-	struct coverage_hits *hits = hits_of(a, c->thread);
+	struct coverage_hits *hits = hits_of(a, c->thread), *of_func = func_hits_of(a, c->func);
+	bool stepped = is_stepped(a, c->lib, c->func);
 
 	hits->calls++;
-	hits->stepped += is_stepped(a, c->lib, c->func);
+	of_func->calls++;
+	hits->stepped += stepped;
+	of_func->stepped += stepped;
 	a->open_calls += c->open;
+	a->unwound_calls += c->unwound && !c->open;
 }
 
 static void on_spin(void *ctx, const struct model_spin *s)
 {
 	struct coverage *a = ctx;
-	struct coverage_hits *hits = hits_of(a, s->thread);
+	struct coverage_hits *hits = hits_of(a, s->thread), *of_func;
 	uint32_t i;
 
 	hits->polls += s->cnt;
 	for (i = 0; i < s->nfuncs; i++) {
-		if (is_stepped(a, s->func[i].lib, s->func[i].func))
-			hits->stepped += s->func[i].cnt;
+		of_func = func_hits_of(a, s->func[i].func);
+		of_func->polls += s->func[i].cnt;
+		if (!is_stepped(a, s->func[i].lib, s->func[i].func))
+			continue;
+		hits->stepped += s->func[i].cnt;
+		of_func->stepped += s->func[i].cnt;
 	}
 }
 
@@ -165,6 +179,10 @@ static void end_read(struct coverage *a, const json_t *end)
 	a->has_end = true;
 	a->end_reason = text_of(end, "reason");
 	a->own_cpu_ns = count_of(end, "own_cpu_ns");
+	a->own_cpu_split = json_object_get(end, "own_cpu_start_ns") &&
+			   json_object_get(end, "own_cpu_stop_ns");
+	a->own_cpu_start_ns = count_of(end, "own_cpu_start_ns");
+	a->own_cpu_stop_ns = count_of(end, "own_cpu_stop_ns");
 	a->misses = json_object_get(end, "misses");
 	a->stats = json_object_get(end, "stats");
 	for (i = 0; i < json_array_size(drops); i++) {
@@ -200,16 +218,29 @@ static void on_start(void *ctx, const struct model *m)
 		end_read(a, meta);
 }
 
+uint64_t coverage_own_cpu_steady(const struct coverage *a)
+{
+	uint64_t apart_ns = a->own_cpu_start_ns + a->own_cpu_stop_ns;
+
+	return a->own_cpu_ns > apart_ns ? a->own_cpu_ns - apart_ns : 0;
+}
+
 double coverage_step_ns(const struct coverage *a)
 {
 	return a->stepped_ns > a->call_ns ? a->stepped_ns - a->call_ns : 0;
 }
 
-static uint64_t cost(uint64_t hits, double each_ns)
+static double cost(uint64_t hits, double each_ns)
 {
 	double ns = (double)hits * each_ns;
 
-	return ns > 0 && ns < 1e18 ? (uint64_t)ns : 0;
+	return ns > 0 && ns < 1e18 ? ns : 0;
+}
+
+double coverage_cost(const struct coverage *a, const struct coverage_hits *h)
+{
+	return cost(h->calls, a->call_ns) + cost(h->polls, a->spin_ns) +
+	       cost(h->stepped, coverage_step_ns(a));
 }
 
 static int on_finish(void *ctx, const struct model *m)
@@ -221,9 +252,7 @@ static int on_finish(void *ctx, const struct model *m)
 		a->drops[i] = a->loss[i].cnt;
 	for (i = 0; i < model_process_count(m); i++) {
 		a->process = table_reserve(a->process, &a->nprocess, i, sizeof(*a->process));
-		a->process[i].cost_ns = cost(a->process[i].calls, a->call_ns) +
-					cost(a->process[i].polls, a->spin_ns) +
-					cost(a->process[i].stepped, coverage_step_ns(a));
+		a->process[i].cost_ns = (uint64_t)coverage_cost(a, &a->process[i]);
 	}
 	return 0;
 }
@@ -246,5 +275,6 @@ void coverage_release(struct coverage *a)
 	map_release(&a->stepped);
 	free(a->lost);
 	free(a->process);
+	free(a->func);
 	free(a->library);
 }

@@ -39,6 +39,8 @@ struct coverage {
 	uint32_t nlost;
 	struct coverage_hits *process;	  /* by sort_order; owned */
 	uint32_t nprocess;		  /* allocated */
+	struct coverage_hits *func;	  /* by function id, over all processes; owned */
+	uint32_t nfunc;			  /* allocated */
 	struct coverage_library *library; /* owned */
 	uint32_t nlibrary;
 	struct map stepped;		     /* key of (library, function) → marker */
@@ -49,14 +51,21 @@ struct coverage {
 	uint64_t drops[POV_CLASS_CNT]; /* as the end block counts; else as LOST records do */
 	const json_t *misses, *stats;  /* objects of the end block, or NULL; borrowed */
 	uint64_t own_cpu_ns;
-	uint64_t open_calls;
+	bool own_cpu_split; /* of own_cpu_ns these are known: */
+	uint64_t own_cpu_start_ns,
+		own_cpu_stop_ns; /* before the recording ran, and from its end on */
+	uint64_t open_calls, unwound_calls;
 };
 
 #define COVERAGE_LOST_MAX 1000 /* stretches kept one by one */
 extern const char *const coverage_class_names[POV_CLASS_CNT];
 
+/* CPU time of the recorder while the recording ran; all of it if the parts are not known. */
+uint64_t coverage_own_cpu_steady(const struct coverage *a);
 /* What single-stepping adds to a hit, by the calibration; 0 if that is not known. */
 double coverage_step_ns(const struct coverage *a);
+/* ns that hits cost by the calibration; 0 if there is none. */
+double coverage_cost(const struct coverage *a, const struct coverage_hits *h);
 void coverage_init(struct coverage *a);
 void coverage_release(struct coverage *a);
 

@@ -60,10 +60,13 @@ static void on_call(void *ctx, const struct model_call *c)
 	r->total_ns += dur_ns;
 	for (s = 0; s < THREAD_STATE_CNT; s++)
 		r->split.ns[s] += c->split.ns[s];
-	if (c->open)
-		r->open++;
-	else
+	if (c->open || c->unwound) { /* when it was left is not known: its duration is none */
+		r->open += c->open;
+		r->unwound += !c->open;
+		r->unfinished_ns += dur_ns;
+	} else {
 		histogram_add(&r->durations, dur_ns);
+	}
 	flows_of_call(&a->flows, c, on_flow, a);
 	r->errors += !c->open && !c->unwound && c->view->roles.error;
 }
@@ -93,6 +96,8 @@ static void row_add(struct function_row *to, const struct function_row *from)
 	to->calls += from->calls;
 	to->polls += from->polls;
 	to->open += from->open;
+	to->unwound += from->unwound;
+	to->unfinished_ns += from->unfinished_ns;
 	to->total_ns += from->total_ns;
 	for (s = 0; s < THREAD_STATE_CNT; s++)
 		to->split.ns[s] += from->split.ns[s];
@@ -104,6 +109,21 @@ static void row_add(struct function_row *to, const struct function_row *from)
 	to->errors += from->errors;
 	to->nested_calls += from->nested_calls;
 	to->nested_ns += from->nested_ns;
+}
+
+bool function_row_mean(const struct function_row *f, double *out)
+{
+	uint64_t finished = f->calls - f->open - f->unwound;
+
+	if (!finished)
+		return false;
+	*out = (double)(f->total_ns - f->unfinished_ns) / (double)finished;
+	return true;
+}
+
+uint32_t function_row_lost(const struct function_row *f, uint32_t lost)
+{
+	return f->func->polls ? lost : lost & ~LOSS_SPIN;
 }
 
 static int row_compare(const void *va, const void *vb)

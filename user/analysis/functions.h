@@ -2,25 +2,30 @@
 /*
  * What each function cost, per process and over all ranks. Only calls the program itself made
  * (depth 0) are in the statistics; calls the library makes inside them are counted apart. Polls that found
- * nothing are merged when recorded: they are in calls, total and mean, and not in the distribution.
+ * nothing are merged when recorded: they are in calls, total and mean, and not in the distribution. Of calls that
+ * did not return (open, unwound) only the count is certain: they are in calls and total, not in mean and
+ * distribution.
  */
 #ifndef POV_ANALYSIS_FUNCTIONS_H
 #define POV_ANALYSIS_FUNCTIONS_H
 
 #include "analysis/flow.h"
 #include "analysis/histogram.h"
+#include "analysis/loss.h"
 #include "base/map.h"
 #include "model/model.h"
 
 struct function_row {
 	const struct func_info *func;
 	uint32_t process_idx;	    /* of its sort_order */
-	uint64_t calls;		    /* returned, open and empty polls */
+	uint64_t calls;		    /* returned, open, unwound and empty polls */
 	uint64_t polls;		    /* of these, empty polls merged into spins */
 	uint64_t open;		    /* of these, not returned */
+	uint64_t unwound;	    /* of these, left without returning; never open as well */
 	uint64_t total_ns;	    /* entry to return, added up */
+	uint64_t unfinished_ns;	    /* of this, open and unwound calls, as far as seen */
 	struct state_times split;   /* of total_ns without empty polls */
-	struct histogram durations; /* without open calls and empty polls */
+	struct histogram durations; /* without open and unwound calls and empty polls */
 	uint64_t send_bytes;	    /* handed over */
 	uint64_t recv_bytes;	    /* arrived if the status told, else the capacity posted */
 	uint64_t unknown_sends, unknown_recvs; /* operations whose size is not known */
@@ -45,6 +50,10 @@ void functions_release(struct functions *a);
  */
 struct function_row **functions_sum(const struct functions *a, const bool *wanted, uint32_t n,
 				    uint32_t *nrow);
+/* Mean duration of the calls that returned, empty polls among them; false if there are none. */
+bool function_row_mean(const struct function_row *f, double *out);
+/* Of what is missing (bits of analysis/loss.h), what touches this function. */
+uint32_t function_row_lost(const struct function_row *f, uint32_t lost);
 void functions_sum_free(struct function_row **row, uint32_t nrow);
 
 #endif

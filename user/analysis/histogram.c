@@ -74,8 +74,8 @@ uint64_t histogram_quantile(const struct histogram *h, double pct)
 	if (!h->cnt)
 		return 0;
 	rank = (uint64_t)ceil(pct / 100.0 * (double)h->cnt);
-	if (rank < 1)
-		rank = 1;
+	if (rank <= 1)
+		return h->min;
 	if (rank >= h->cnt)
 		return h->max;
 	for (page = 0; page < HISTOGRAM_PAGES; page++) {

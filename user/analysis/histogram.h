@@ -19,7 +19,10 @@ struct histogram {
 
 void histogram_add(struct histogram *h, uint64_t value);
 void histogram_merge(struct histogram *into, const struct histogram *from);
-/* The smallest value that pct percent of all values do not exceed; 0 if there is none. */
+/*
+ * The smallest value that pct percent of all values do not exceed; 0 if there is none. Exact where that is the
+ * minimum (pct 0) or the maximum (pct 100).
+ */
 uint64_t histogram_quantile(const struct histogram *h, double pct);
 void histogram_release(struct histogram *h);
 

@@ -30,6 +30,7 @@ static void on_call(void *ctx, const struct model_call *c)
 	}
 	r->calls++;
 	r->open_calls += c->open;
+	r->unwound_calls += c->unwound && !c->open;
 	r->call_ns += c->end_ns - c->begin_ns;
 	for (s = 0; s < THREAD_STATE_CNT; s++)
 		r->call_split.ns[s] += c->split.ns[s];
@@ -39,13 +40,25 @@ static void on_spin(void *ctx, const struct model_spin *s)
 {
 	struct time_row *r = thread_row(ctx, s->thread);
 	uint64_t running_ns = s->split.ns[THREAD_RUNNING];
+	const struct time_split *a = ctx;
+	struct poll_times times;
 
 	r->polls += s->cnt;
 	r->spins++;
 	if (s->begin_ns >= r->waits_until_ns)
 		r->polling_ns += s->busy_ns < running_ns ? s->busy_ns : running_ns;
-	if (!s->depth)
-		r->spin_ns += s->busy_ns;
+	if (s->depth)
+		return;
+	r->spin_ns += s->busy_ns;
+	times = poll_times_of(s, a->poll_ns);
+	poll_times_add(&r->poll, &times);
+}
+
+static void on_start(void *ctx, const struct model *m)
+{
+	struct time_split *a = ctx;
+
+	a->poll_ns = poll_cost_ns(model_get_trace(m));
 }
 
 void time_row_add(struct time_row *to, const struct time_row *from)
@@ -59,12 +72,14 @@ void time_row_add(struct time_row *to, const struct time_row *from)
 	to->threads += from->threads;
 	to->calls += from->calls;
 	to->open_calls += from->open_calls;
+	to->unwound_calls += from->unwound_calls;
 	to->nested_calls += from->nested_calls;
 	to->polls += from->polls;
 	to->spins += from->spins;
 	to->call_ns += from->call_ns;
 	to->spin_ns += from->spin_ns;
 	to->polling_ns += from->polling_ns;
+	poll_times_add(&to->poll, &from->poll);
 	for (s = 0; s < THREAD_STATE_CNT; s++) {
 		to->times.ns[s] += from->times.ns[s];
 		to->call_split.ns[s] += from->call_split.ns[s];
@@ -100,6 +115,7 @@ void time_split_init(struct time_split *a)
 {
 	memset(a, 0, sizeof(*a));
 	a->sink.ctx = a;
+	a->sink.start = on_start;
 	a->sink.call = on_call;
 	a->sink.spin = on_spin;
 	a->sink.finish = on_finish;

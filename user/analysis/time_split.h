@@ -9,6 +9,7 @@
 #ifndef POV_ANALYSIS_TIME_SPLIT_H
 #define POV_ANALYSIS_TIME_SPLIT_H
 
+#include "analysis/polls.h"
 #include "model/model.h"
 
 struct time_row {
@@ -17,14 +18,16 @@ struct time_row {
 	uint64_t thread_ns; /* sum of the threads' lives; = sum of times */
 	uint32_t threads;
 	struct state_times times;
-	uint64_t calls;	     /* outermost ones, merged polls not among them */
-	uint64_t open_calls; /* of these, had not returned */
+	uint64_t calls;		/* outermost ones, merged polls not among them */
+	uint64_t open_calls;	/* of these, had not returned */
+	uint64_t unwound_calls; /* of these, were left without returning */
 	uint64_t nested_calls;
 	uint64_t polls; /* merged into spins: found nothing */
 	uint64_t spins;
 	uint64_t call_ns, spin_ns;     /* MPI time = their sum */
 	struct state_times call_split; /* of call_ns */
 	uint64_t polling_ns;
+	struct poll_times poll;	 /* of the spins; inside_ns = spin_ns */
 	uint64_t waits_until_ns; /* inner: end of the waiting call under way */
 };
 
@@ -33,6 +36,7 @@ struct time_split {
 	struct time_row *process,
 		*thread;	    /* by sort_order, idx; owned; complete after the replay */
 	uint32_t nprocess, nthread; /* allocated */
+	double poll_ns;		    /* calibrated cost of an empty poll; 0: not known */
 };
 
 /* Adds all sums; wall_ns becomes the longest. */

@@ -83,6 +83,15 @@ json_t *drops_misses_json(const struct drops *d)
 	return o;
 }
 
+uint64_t drops_of(const struct drops *d, unsigned int rings, enum pov_class class)
+{
+	uint64_t cnt = 0;
+
+	for (unsigned int i = 0; i <= rings; i++)
+		cnt += d->cnt[i * POV_CLASS_CNT + class];
+	return cnt;
+}
+
 uint64_t drops_stat(const struct drops *d, enum pov_stat stat)
 {
 	return d->counters[POV_COUNT_STAT(stat)];

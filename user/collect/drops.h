@@ -32,6 +32,8 @@ void drops_write(struct drops *d, unsigned int rings, struct trace_writer *w, ui
 /* Sums for the "end" meta object: [{ring, class, cnt}], and {name: cnt}. The caller owns them. */
 json_t *drops_json(const struct drops *d, unsigned int rings);
 json_t *drops_misses_json(const struct drops *d);
+/* Records of a class that rings had no room for. */
+uint64_t drops_of(const struct drops *d, unsigned int rings, enum pov_class class);
 uint64_t drops_stat(const struct drops *d, enum pov_stat stat);
 
 #endif

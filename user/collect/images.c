@@ -55,6 +55,7 @@ struct images {
 	struct map scanned;   /* hash of device and number → file, for processes that ran before */
 	struct map processes; /* pid → struct process */
 	struct map askers;    /* pid → struct asker */
+	struct map rank_of;   /* pid → world rank + 1 */
 	uint32_t rank_cnt, late_cnt; /* ever */
 };
 
@@ -106,7 +107,15 @@ void images_free(struct images *im)
 	values_free(&im->processes);
 	values_free(&im->askers);
 	map_release(&im->scanned);
+	map_release(&im->rank_of);
 	free(im);
+}
+
+int images_rank_of(const struct images *im, pid_t pid)
+{
+	uintptr_t v = (uintptr_t)map_get(&im->rank_of, pid);
+
+	return v ? (int)v - 1 : -1;
 }
 
 uint32_t images_rank_count(const struct images *im)
@@ -186,12 +195,17 @@ static void process_describe(struct images *im, struct process *p)
 static void on_process(struct images *im, const json_t *request, const json_t *reply)
 {
 	json_t *m = json_object_get(reply, "process");
+	json_int_t rank;
 
 	if (!m)
 		return;
 	json_object_set_new(m, "type", json_string("process"));
 	json_object_set_new(m, "ts_ns", json_integer(kernel_now_ns()));
 	json_object_set(m, "libs", json_object_get(request, "libs"));
+	rank = json_integer_value(json_object_get(m, "rank"));
+	if (rank >= 0)
+		map_set(&im->rank_of, (uint64_t)json_integer_value(json_object_get(m, "pid")),
+			(void *)((uintptr_t)rank + 1));
 	meta_write(im, json_incref(m));
 }
 

@@ -38,6 +38,8 @@ void images_foresee(struct images *im, const struct launch_plan *plan);
 int images_scan(struct images *im, pid_t pid);
 
 uint32_t images_rank_count(const struct images *im);  /* processes that use an MPI library so far */
+/* World rank of a process, also of one that has ended; -1 if unknown. */
+int images_rank_of(const struct images *im, pid_t pid);
 uint32_t images_late_count(const struct images *im);  /* of these: attached to after they had begun to run it */
 uint32_t images_library_count(const struct images *im);
 uint64_t images_probe_count(const struct images *im); /* attached in all libraries */

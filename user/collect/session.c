@@ -47,6 +47,8 @@ static void record_add(struct session *s, unsigned int stream, const struct pov_
 	s->refused += err != 0;
 	if (err && !s->err)
 		s->err = err;
+	if (!err)
+		toll_record(&s->toll, rec);
 }
 
 static int on_ring(void *ctx, void *data, size_t bytes)
@@ -391,6 +393,23 @@ static int session_loop(struct session *s, const volatile int *stop)
 	}
 }
 
+static void toll_sum(struct session *s)
+{
+	struct distortion *d = &s->res->distortion;
+	const struct library *lib;
+	uint32_t pid;
+	int rank;
+
+	for (size_t i = 0; (lib = library_set_get(s->libs, i)); i++)
+		toll_library(&s->toll, lib->meta);
+	toll_find(&s->toll, &s->cost, s->start_ns, s->end_ns, d, &pid);
+	rank = images_rank_of(s->images, pid);
+	d->low = drops_of(&s->drops, s->kernel.rings, POV_CLASS_CALL) ||
+		 drops_of(&s->drops, s->kernel.rings, POV_CLASS_SPIN);
+	snprintf(d->who, sizeof(d->who), rank >= 0 ? "rank %d" : "process %d",
+		 rank >= 0 ? rank : (int)pid);
+}
+
 /*
  * The recording ends at a moment when all of the scheduler is still seen: while its programs are taken away
  * one by one, what they write no longer fits together.
@@ -412,6 +431,7 @@ static void session_end(struct session *s)
 	s->res->wall_ns = s->end_ns - s->start_ns;
 	s->res->lost = s->drops.total;
 	s->res->ranks = images_rank_count(s->images);
+	toll_sum(s);
 	s->res->child_pid = s->useless ? 0 : s->launch.pid;
 	session_meta_end(s);
 }
@@ -443,6 +463,7 @@ static void session_release(struct session *s)
 	ring_buffer__free(s->rings);
 	calibrate_leave(&s->calibration);
 	images_free(s->images);
+	toll_release(&s->toll);
 	kernel_release(&s->kernel);
 	free(s->fns);
 	free(s->wanted);

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "abi/config.h"
+#include "base/distortion.h"
 #include "trace/trace_write.h"
 
 struct launch_plan;
@@ -46,6 +47,7 @@ struct session_result {
 	uint64_t open_calls, file_bytes;
 	uint32_t ranks;
 	uint64_t wall_ns, own_cpu_ns;
+	struct distortion distortion; /* what tracing cost the rank that it cost most */
 	int child_status;   /* wait(2) status of the command; -1 if none or still running */
 	pid_t child_pid;    /* of the command if it still runs, else 0 */
 	const char *reason; /* why it ended */

@@ -13,6 +13,7 @@
 #include "collect/images.h"
 #include "collect/kernel.h"
 #include "collect/session.h"
+#include "collect/toll.h"
 
 struct ring_buffer;
 struct session;
@@ -36,6 +37,7 @@ struct session {
 	struct drops drops;
 	struct calibration calibration;
 	struct probe_cost cost;
+	struct toll toll;
 	uint64_t start_ns, sampled_ns, shown_ns;
 	uint64_t loop_ns;      /* when all was set up */
 	uint64_t end_ns;       /* once set: records behind it do not belong to the recording */

@@ -18,7 +18,8 @@ struct columns {
 	enum columns_align align[COLUMNS_MAX];
 	unsigned int width[COLUMNS_MAX];
 	unsigned int n;
-	char **cell; /* row by row; owned */
+	const char *mark; /* of the next cell; NULL: none */
+	char **cell;	  /* row by row; owned */
 	size_t ncells, cells_cap;
 	bool *rule; /* by row */
 	size_t rules_cap;
@@ -97,10 +98,28 @@ void columns_add(struct columns *c, const char *header, enum columns_align align
 	c->n++;
 }
 
+void columns_mark(struct columns *c, const char *mark)
+{
+	c->mark = mark;
+}
+
+static bool says_nothing(const char *text)
+{
+	return !*text || !strcmp(text, "-") || !strcmp(text, ".");
+}
+
 static void cell_add(struct columns *c, char *text)
 {
-	unsigned int width = text_width(text), *widest = &c->width[c->ncells % c->n];
+	unsigned int width, *widest = &c->width[c->ncells % c->n];
+	char *marked;
 
+	if (c->mark && !says_nothing(text)) {
+		marked = xasprintf("%s%s", c->mark, text);
+		free(text);
+		text = marked;
+	}
+	c->mark = NULL;
+	width = text_width(text);
 	if (c->ncells == c->cells_cap) {
 		c->cells_cap = c->cells_cap ? c->cells_cap * 2 : 256;
 		c->cell = xrealloc(c->cell, c->cells_cap * sizeof(*c->cell));

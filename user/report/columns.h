@@ -19,6 +19,8 @@ struct columns;
 
 struct columns *columns_new(void);
 void columns_add(struct columns *c, const char *header, enum columns_align align);
+/* Goes before the text of the next cell, unless that says nothing ("", "-", "."). NULL: none. */
+void columns_mark(struct columns *c, const char *mark);
 /* The next cell. */
 void columns_cell(struct columns *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A cell of foreign text, cut to max characters. */

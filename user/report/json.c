@@ -88,7 +88,54 @@ void json_key_value(struct json_out *j, const char *key, const json_t *v)
 	value_print(j, v && shallow(v, 4) ? v : NULL);
 }
 
+void json_incomplete(struct json_out *j, uint32_t lost)
+{
+	int bit;
+
+	json_out_key_array(j, "incomplete");
+	for (bit = 0; bit < LOSS_BITS; bit++) {
+		if (lost & LOSS_OF_ANY & 1u << bit)
+			json_out_string(j, loss_names[bit]);
+	}
+	json_out_array_end(j);
+}
+
 /* ---- pieces ---- */
+
+static void distortion_print(struct json_out *j, const struct report *r)
+{
+	const struct model_process *p = r->distorted;
+	bool matters = distortion_matters(&r->distortion);
+	char *text = matters ? distortion_text(&r->distortion) : NULL;
+	unsigned int i;
+
+	json_out_key_object(j, "distortion");
+	json_out_key(j, "distorted");
+	if (r->coverage.calibrated)
+		json_out_bool(j, matters);
+	else
+		json_out_null(j);
+	json_known_ns(j, "pid", p, p ? p->pid : 0);
+	json_out_key(j, "job");
+	if (p)
+		json_out_int(j, p->job_idx);
+	else
+		json_out_null(j);
+	json_known_ns(j, "rank", p && p->rank >= 0, p ? (uint64_t)p->rank : 0);
+	json_out_key(j, "share");
+	if (p)
+		json_out_double(j, r->distortion.pct / 100);
+	else
+		json_out_null(j);
+	json_out_key_uint(j, "ranks_above", r->distortion.above);
+	json_out_key_array(j, "functions");
+	for (i = 0; i < distortion_func_cnt(&r->distortion); i++)
+		json_out_string(j, r->distortion.func[i].name);
+	json_out_array_end(j);
+	json_out_key_string(j, "text", text);
+	json_out_object_end(j);
+	free(text);
+}
 
 static void recording_print(struct json_out *j, const struct report *r)
 {
@@ -150,12 +197,21 @@ static void time_print(struct json_out *j, const struct report *r, const struct 
 	json_out_key_object(j, "calls");
 	json_out_key_uint(j, "outermost", t->calls);
 	json_out_key_uint(j, "open", t->open_calls);
+	json_out_key_uint(j, "unwound", t->unwound_calls);
 	json_out_key_uint(j, "nested", t->nested_calls);
 	json_out_key_uint(j, "empty_polls", t->polls);
 	json_out_key_uint(j, "spins", t->spins);
 	json_out_key_uint(j, "ns", t->call_ns);
 	states_print(j, r, &t->call_split);
 	json_out_key_uint(j, "empty_polls_ns", t->spin_ns);
+	json_out_key_object(j, "empty_polls_split");
+	json_out_key_uint(j, "polls", t->poll.polls);
+	json_out_key_uint(j, "runs", t->poll.runs);
+	json_out_key_uint(j, "span_ns", t->poll.span_ns);
+	json_out_key_uint(j, "inside_ns", t->poll.inside_ns);
+	json_known_ns(j, "probes_ns", r->time.poll_ns > 0, t->poll.probes_ns);
+	json_known_ns(j, "between_ns", r->time.poll_ns > 0, t->poll.between_ns);
+	json_out_object_end(j);
 	json_out_object_end(j);
 }
 
@@ -183,23 +239,32 @@ static void quantile(struct json_out *j, const char *key, const struct histogram
 		json_out_null(j);
 }
 
-static void function_print(struct json_out *j, const struct report *r, const struct function_row *f)
+static void function_print(struct json_out *j, const struct report *r, const struct function_row *f,
+			   uint32_t lost)
 {
+	double mean_ns;
+
 	json_out_object_begin(j);
 	json_out_key_string(j, "name", f->func->name);
 	json_out_key_string(j, "group", f->func->group);
+	json_incomplete(j, function_row_lost(f, lost));
 	json_out_key_uint(j, "calls", f->calls);
 	json_out_key_uint(j, "empty_polls", f->polls);
 	json_out_key_uint(j, "open", f->open);
+	json_out_key_uint(j, "unwound", f->unwound);
 	json_out_key_uint(j, "errors", f->errors);
 	json_out_key_uint(j, "total_ns", f->total_ns);
+	json_out_key_uint(j, "unfinished_ns", f->unfinished_ns);
 	json_out_key_object(j, "split");
 	states_print(j, r, &f->split);
 	json_out_object_end(j);
 	json_out_key_uint(j, "timed", f->durations.cnt);
 	quantile(j, "min_ns", &f->durations, 0);
 	json_out_key(j, "mean_ns");
-	json_out_double(j, f->calls ? (double)f->total_ns / (double)f->calls : 0);
+	if (function_row_mean(f, &mean_ns))
+		json_out_double(j, mean_ns);
+	else
+		json_out_null(j);
 	quantile(j, "p50_ns", &f->durations, 50);
 	quantile(j, "p90_ns", &f->durations, 90);
 	quantile(j, "p99_ns", &f->durations, 99);
@@ -213,19 +278,20 @@ static void function_print(struct json_out *j, const struct report *r, const str
 	json_out_object_end(j);
 }
 
-static void functions_print(struct json_out *j, const struct report *r, const bool *wanted)
+static void functions_print(struct json_out *j, const struct report *r, const bool *wanted,
+			    uint32_t lost)
 {
 	uint32_t n, i;
 	struct function_row **row = functions_sum(&r->functions, wanted, r->nprocesses, &n);
 
 	json_out_key_array(j, "functions");
 	for (i = 0; i < n; i++)
-		function_print(j, r, row[i]);
+		function_print(j, r, row[i], lost);
 	json_out_array_end(j);
 	functions_sum_free(row, n);
 }
 
-static void messages_print(struct json_out *j, const struct message_row *m)
+static void messages_print(struct json_out *j, const struct message_row *m, uint32_t lost)
 {
 	int class, b;
 
@@ -240,6 +306,7 @@ static void messages_print(struct json_out *j, const struct message_row *m)
 			json_out_key_uint(j, "to_bytes", b ? (UINT64_C(1) << (b - 1)) * 2 - 1 : 0);
 			json_out_key_uint(j, "count", m->cnt[class][b]);
 			json_out_key_uint(j, "bytes", m->bytes[class][b]);
+			json_incomplete(j, lost & LOSS_OF_BYTES);
 			json_out_object_end(j);
 		}
 		if (!m->unknown[class])
@@ -253,6 +320,7 @@ static void messages_print(struct json_out *j, const struct message_row *m)
 		json_out_key_uint(j, "count", m->unknown[class]);
 		json_out_key(j, "bytes");
 		json_out_null(j);
+		json_incomplete(j, lost & LOSS_OF_BYTES);
 		json_out_object_end(j);
 	}
 	json_out_array_end(j);
@@ -303,6 +371,7 @@ static void threads_print(struct json_out *j, const struct report *r, const stru
 		json_out_key_uint(j, "tid", t->tid);
 		json_out_key_string(j, "name", t->comm);
 		json_out_key_uint(j, "start_ns", json_since_start(r, t->start_ns));
+		json_incomplete(j, r->lost[p->sort_order]);
 		time_print(j, r, &r->time.thread[i]);
 		switches_print(j, r, &r->switches.thread[i]);
 		json_out_object_end(j);
@@ -337,16 +406,19 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 		json_out_int(j, p->exit_code);
 	else
 		json_out_null(j);
+	json_incomplete(j, r->lost[idx]);
 	json_out_key_uint(j, "threads", r->time.process[idx].threads);
 	time_print(j, r, &r->time.process[idx]);
 	switches_print(j, r, &r->switches.process[idx]);
 	process_cores_print(j, r, idx);
 	one[idx] = true;
-	functions_print(j, r, one);
+	functions_print(j, r, one, r->lost[idx]);
 	one[idx] = false;
-	messages_print(j, idx < r->messages.nprocess && r->messages.process[idx] ?
-				  r->messages.process[idx] :
-				  &none);
+	messages_print(j,
+		       idx < r->messages.nprocess && r->messages.process[idx] ?
+			       r->messages.process[idx] :
+			       &none,
+		       r->lost[idx]);
 	overhead_print(j, r, idx);
 	if (r->opt->threads)
 		threads_print(j, r, p);
@@ -411,6 +483,7 @@ static void cores_print(struct json_out *j, const struct report *r)
 		json_out_key_uint(j, "idle_ns", c->idle_ns);
 		json_out_key_uint(j, "unknown_ns", c->unknown_ns);
 		json_out_key_uint(j, "switches", c->switches);
+		json_incomplete(j, losses_of_core(&r->losses, cpu));
 		json_out_object_end(j);
 	}
 	json_out_array_end(j);
@@ -430,11 +503,12 @@ int report_json(const struct report *r, FILE *out)
 	json_out_key_int(j, "schema_version", SCHEMA_VERSION);
 	json_out_key_string(j, "povtrace", POV_VERSION);
 	json_out_key_string(j, "trace", r->path);
+	distortion_print(j, r);
 	recording_print(j, r);
 	jobs_print(j, r);
 	processes_print(j, r);
-	functions_print(j, r, r->chosen);
-	messages_print(j, &all);
+	functions_print(j, r, r->chosen, r->lost_shown);
+	messages_print(j, &all, r->lost_shown);
 	cores_print(j, r);
 	json_coverage(j, r);
 	json_out_object_end(j);

@@ -56,6 +56,7 @@ static void doubts_print(struct json_out *j, const struct report *r)
 	const struct model_stats *s = model_get_stats(r->model);
 
 	json_out_key_uint(j, "open_calls", r->coverage.open_calls);
+	json_out_key_uint(j, "unwound_calls", r->coverage.unwound_calls);
 	json_out_key_uint(j, "sched_gaps", s->sched_gaps);
 	json_out_key_uint(j, "sched_gaps_ns", s->sched_gap_ns);
 	json_out_key_uint(j, "sched_gaps_unannounced", s->sched_gaps_late);
@@ -87,5 +88,8 @@ void json_coverage(struct json_out *j, const struct report *r)
 		json_out_null(j);
 	}
 	json_known_ns(j, "own_cpu_ns", v->has_end, v->own_cpu_ns);
+	json_known_ns(j, "own_cpu_start_ns", v->own_cpu_split, v->own_cpu_start_ns);
+	json_known_ns(j, "own_cpu_recording_ns", v->own_cpu_split, coverage_own_cpu_steady(v));
+	json_known_ns(j, "own_cpu_stop_ns", v->own_cpu_split, v->own_cpu_stop_ns);
 	json_out_object_end(j);
 }

@@ -15,6 +15,9 @@ void json_key_value(struct json_out *j, const char *key, const json_t *v);
 /* null if not known. */
 void json_known_ns(struct json_out *j, const char *key, bool known, uint64_t ns);
 
+/* "incomplete": what records are missing of an object's figures; bits of analysis/loss.h. */
+void json_incomplete(struct json_out *j, uint32_t lost);
+
 void json_coverage(struct json_out *j, const struct report *r);
 
 #endif

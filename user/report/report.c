@@ -19,6 +19,26 @@ static void analyses_init(struct report *r)
 	messages_init(&r->messages);
 	switches_init(&r->switches);
 	coverage_init(&r->coverage);
+	losses_init(&r->losses);
+}
+
+/* What is missing, of whom, and what tracing cost. */
+static void doubts_find(struct report *r)
+{
+	const struct model_process *p;
+	uint32_t i;
+
+	r->lost = xcalloc(r->nprocesses + 1, sizeof(*r->lost));
+	for (i = 0; i < r->nprocesses; i++) {
+		p = model_process_get(r->model, i);
+		r->lost[i] = losses_in(&r->losses, p->start_ns, p->end_ns);
+	}
+	for (i = 0; i < r->nrows; i++)
+		r->lost_shown |= r->lost[r->row[i]];
+	r->distorted = distorted_find(&r->coverage, r->model, &r->distortion);
+	r->lost_any = r->lost_shown & LOSS_OF_ANY;
+	for (i = 0; i < r->cores.ncore; i++)
+		r->lost_any |= r->cores.core[i].seen && losses_of_core(&r->losses, i);
 }
 
 static uint64_t sort_value(const struct report *r, uint32_t idx)
@@ -86,7 +106,8 @@ int report_open(const char *path, const struct report_options *opt, struct repor
 {
 	const struct model_sink *sinks[] = {&r->time.sink,	&r->cores.sink,
 					    &r->functions.sink, &r->messages.sink,
-					    &r->switches.sink,	&r->coverage.sink};
+					    &r->switches.sink,	&r->coverage.sink,
+					    &r->losses.sink};
 	int err;
 
 	memset(r, 0, sizeof(*r));
@@ -102,6 +123,8 @@ int report_open(const char *path, const struct report_options *opt, struct repor
 		err = rows_choose(r);
 	if (err)
 		report_close(r);
+	else
+		doubts_find(r);
 	return err;
 }
 
@@ -113,6 +136,8 @@ void report_close(struct report *r)
 	messages_release(&r->messages);
 	switches_release(&r->switches);
 	coverage_release(&r->coverage);
+	losses_release(&r->losses);
+	free(r->lost);
 	free(r->row);
 	free(r->chosen);
 	model_close(r->model);

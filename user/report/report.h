@@ -10,7 +10,9 @@
 
 #include "analysis/cores.h"
 #include "analysis/coverage.h"
+#include "analysis/distorted.h"
 #include "analysis/functions.h"
+#include "analysis/loss.h"
 #include "analysis/messages.h"
 #include "analysis/switches.h"
 #include "analysis/time_split.h"
@@ -44,11 +46,17 @@ struct report {
 	struct messages messages;
 	struct switches switches;
 	struct coverage coverage;
-	uint32_t nranks; /* in the trace */
+	struct losses losses;
+	struct distortion distortion;
+	const struct model_process *distorted; /* the one that it cost most, or NULL */
+	uint32_t nranks;		       /* in the trace */
 	uint32_t *row; /* processes shown, by index, in order: chosen ranks; without any, the targets */
 	uint32_t nrows;
 	bool *chosen; /* by process index: shown */
 	uint32_t nprocesses;
+	uint32_t *lost; /* by process index: what is missing of its life, bits of analysis/loss.h */
+	uint32_t lost_shown; /* of any process shown */
+	bool lost_any;	     /* some figure is marked */
 };
 
 /* Opens and replays. 0 or -errno (printed). opt and path must outlive the report. */

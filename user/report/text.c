@@ -105,6 +105,11 @@ void cell_ns(struct columns *c, uint64_t ns)
 	columns_cell(c, "%.*f %s", v >= 99.995 ? 1 : v >= 9.9995 ? 2 : 3, v, units[i].name);
 }
 
+const char *text_mark(uint32_t lost, uint32_t low, uint32_t wrong)
+{
+	return lost & wrong ? "~" : lost & low ? "≥" : NULL;
+}
+
 const char *text_plural(char *buf, size_t bytes, uint64_t n, const char *one, const char *many)
 {
 	char cnt[HUMAN_BYTES];
@@ -205,6 +210,20 @@ static void print_scheduler(const struct report *r, FILE *out)
 			"and cores are not known");
 }
 
+/* Before all else: what follows is not what the program does by itself. */
+static void print_distortion(const struct report *r, FILE *out)
+{
+	char *text;
+
+	if (!distortion_matters(&r->distortion))
+		return;
+	text = distortion_text(&r->distortion);
+	fputs("  DISTORTED\n", out);
+	text_note(out, "%s.", text);
+	fputc('\n', out);
+	free(text);
+}
+
 static void print_head(const struct report *r, FILE *out)
 {
 	const struct model_info *info = model_get_info(r->model);
@@ -212,6 +231,7 @@ static void print_head(const struct report *r, FILE *out)
 	char *host = xasprintf("%s, Linux %s %s, %u CPUs", *info->host ? info->host : "?",
 			       info->kernel, info->machine, info->nr_cpus);
 
+	print_distortion(r, out);
 	print_line(out, "trace", r->path);
 	print_when(r, out);
 	print_line(out, "host", host);
@@ -229,6 +249,11 @@ static void print_head(const struct report *r, FILE *out)
 			"  %-10s %llu blocks of the file are damaged and left out: sums are too low, times "
 			"unknown there\n",
 			"DAMAGED", (unsigned long long)sum->bad_blocks);
+	if (r->lost_any)
+		fprintf(out,
+			"  %-10s records are missing (see Coverage): figures marked ≥ are at least that, those "
+			"marked ~\n             may be wrong in either direction\n",
+			"LOST");
 }
 
 static void print_no_rank(FILE *out)
@@ -252,6 +277,7 @@ void report_text(const struct report *r, FILE *out)
 	text_ranks(r, out);
 	if (r->opt->threads)
 		text_threads(r, out);
+	text_polls(r, out);
 	text_functions(r, out);
 	text_rank_functions(r, out);
 	text_messages(r, out);

@@ -17,9 +17,12 @@ static bool ran_rank(const struct report *r, uint32_t cpu)
 	return r->cores.core[cpu].seen && r->cores.core[cpu].rank_ns;
 }
 
-static void share_cells(struct columns *c, uint64_t part, uint64_t whole, struct text_unit u)
+static void share_cells(struct columns *c, uint64_t part, uint64_t whole, const char *mark,
+			struct text_unit u)
 {
+	columns_mark(c, mark);
 	cell_time(c, part, u);
+	columns_mark(c, mark);
 	cell_pct(c, part, whole);
 }
 
@@ -59,14 +62,17 @@ static void core_columns(struct columns *c)
 	columns_add(c, "mostly rank", COLUMNS_LEFT);
 }
 
-static void core_cells(struct columns *c, const struct core_row *k, uint64_t wall_ns,
+static void core_cells(struct columns *c, const struct core_row *k, uint64_t wall_ns, uint32_t lost,
 		       struct text_unit u)
 {
-	share_cells(c, k->rank_ns, wall_ns, u);
-	share_cells(c, k->target_ns, wall_ns, u);
-	share_cells(c, k->other_ns, wall_ns, u);
-	share_cells(c, k->idle_ns, wall_ns, u);
-	share_cells(c, k->unknown_ns, wall_ns, u);
+	const char *mark = text_mark(lost, LOSS_OF_STATES, LOSS_OF_LIVES);
+
+	share_cells(c, k->rank_ns, wall_ns, mark, u);
+	share_cells(c, k->target_ns, wall_ns, mark, u);
+	share_cells(c, k->other_ns, wall_ns, mark, u);
+	share_cells(c, k->idle_ns, wall_ns, mark, u);
+	share_cells(c, k->unknown_ns, wall_ns, text_mark(lost, 0, LOSS_OF_LIVES), u);
+	columns_mark(c, text_mark(lost, LOSS_OF_STATES | LOSS_DAMAGED | LOSS_MISSED, 0));
 	cell_count(c, k->switches);
 }
 
@@ -81,10 +87,10 @@ static void core_add(struct core_row *to, const struct core_row *from)
 }
 
 static void sum_row(struct columns *c, const char *name, const struct core_row *sum,
-		    uint64_t wall_ns, struct text_unit u)
+		    uint64_t wall_ns, uint32_t lost, struct text_unit u)
 {
 	columns_cell(c, "%s", name);
-	core_cells(c, sum, wall_ns, u);
+	core_cells(c, sum, wall_ns, lost, u);
 	cell_empty(c);
 }
 
@@ -92,7 +98,7 @@ static void sum_row(struct columns *c, const char *name, const struct core_row *
 static void cores_table(const struct report *r, struct columns *c, struct text_unit u)
 {
 	struct core_row sum = {0}, rest = {0};
-	uint32_t cpu, n = 0, used = 0, shown = 0;
+	uint32_t cpu, n = 0, used = 0, shown = 0, lost, lost_all = 0;
 	bool all;
 	char name[32];
 
@@ -107,22 +113,25 @@ static void cores_table(const struct report *r, struct columns *c, struct text_u
 		if (!k->seen)
 			continue;
 		core_add(&sum, k);
+		lost = losses_of_core(&r->losses, cpu);
+		lost_all |= lost;
 		if (!all && (!ran_rank(r, cpu) || (used > CORES_MANY && shown >= r->opt->top))) {
 			core_add(&rest, k);
 			continue;
 		}
 		shown++;
 		columns_cell(c, "%u", cpu);
-		core_cells(c, k, r->cores.wall_ns, u);
+		core_cells(c, k, r->cores.wall_ns, lost, u);
+		columns_mark(c, text_mark(lost, 0, LOSS_OF_STATES | LOSS_OF_LIVES));
 		busiest_cell(r, c, cpu);
 	}
 	if (n > 1)
 		columns_rule(c);
 	snprintf(name, sizeof(name), "%u more", n - shown);
 	if (n > shown)
-		sum_row(c, name, &rest, r->cores.wall_ns * (n - shown), u);
+		sum_row(c, name, &rest, r->cores.wall_ns * (n - shown), lost_all, u);
 	if (n > 1)
-		sum_row(c, "all", &sum, r->cores.wall_ns * n, u);
+		sum_row(c, "all", &sum, r->cores.wall_ns * n, lost_all, u);
 }
 
 void text_cores(const struct report *r, FILE *out)
@@ -158,6 +167,7 @@ static uint64_t running_ns(const struct report *r, uint32_t idx)
 
 static void matrix_row(const struct report *r, struct columns *c, uint32_t idx)
 {
+	const char *mark = text_mark(r->lost[idx], 0, LOSS_OF_STATES | LOSS_OF_LIVES);
 	uint64_t whole = running_ns(r, idx), ns;
 	char label[REPORT_LABEL_BYTES];
 	uint32_t cpu;
@@ -167,6 +177,7 @@ static void matrix_row(const struct report *r, struct columns *c, uint32_t idx)
 		if (!ran_rank(r, cpu))
 			continue;
 		ns = cores_share_ns(&r->cores, idx, cpu);
+		columns_mark(c, mark);
 		if (ns)
 			cell_pct(c, ns, whole);
 		else
@@ -210,6 +221,7 @@ static void list_row(const struct report *r, struct columns *c, uint32_t idx)
 {
 	struct cpu_share *s = xcalloc(r->cores.ncore + 1, sizeof(*s));
 	char label[REPORT_LABEL_BYTES], text[(LIST_CPUS + 1) * 32], *p = text;
+	const char *mark = text_mark(r->lost[idx], 0, LOSS_OF_STATES | LOSS_OF_LIVES);
 	uint64_t whole = running_ns(r, idx);
 	uint32_t cpu, n = 0, i;
 
@@ -221,7 +233,7 @@ static void list_row(const struct report *r, struct columns *c, uint32_t idx)
 	qsort(s, n, sizeof(*s), share_compare);
 	*p = 0;
 	for (i = 0; i < n && i < LIST_CPUS; i++)
-		p += sprintf(p, "%scpu%u %.1f", i ? ", " : "", s[i].cpu,
+		p += sprintf(p, "%scpu%u %s%.1f", i ? ", " : "", s[i].cpu, mark ? mark : "",
 			     100.0 * (double)s[i].ns / (double)whole);
 	if (n > LIST_CPUS)
 		sprintf(p, ", %u more", n - LIST_CPUS);

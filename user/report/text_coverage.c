@@ -106,7 +106,8 @@ static void losses_print(const struct report *r, FILE *out)
 			v->has_end ? "" : ", as far as the file goes");
 }
 
-static void misses_print(const struct report *r, FILE *out)
+/* What a miss means; a name of a newer recorder is shown as it is. */
+static const char *miss_text(const char *name)
 {
 	static const struct {
 		const char *name, *text;
@@ -114,20 +115,34 @@ static void misses_print(const struct report *r, FILE *out)
 		{"depth", "calls nested too deeply, not recorded"},
 		{"threads", "calls not recorded because there was no room for another thread"},
 		{"no_entry", "calls that had begun before attaching, left out"},
-		{"signal",
-		 "processes that could not be stopped for attaching: first calls may be missing"},
-		{"recursion", "events not recorded because another was at work on the CPU"},
+		{"wait",
+		 "files that programs ran before they had been looked at: first calls may be missing"},
+		{"recursion",
+		 "events not recorded because the kernel was in a probe on that CPU already"},
 	};
-	const json_t *misses = r->coverage.misses;
-	char cnt[HUMAN_BYTES];
-	json_int_t n;
 	size_t i;
 
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		n = json_integer_value(json_object_get(misses, known[i].name));
-		if (n > 0)
-			fprintf(out, "  MISSED     %s: %s\n", known[i].text,
-				human_count(cnt, sizeof(cnt), (uint64_t)n));
+		if (!strcmp(name, known[i].name))
+			return known[i].text;
+	}
+	return name;
+}
+
+static void misses_print(const struct report *r, FILE *out)
+{
+	char cnt[HUMAN_BYTES], *text;
+	const char *name;
+	json_t *v;
+
+	json_object_foreach((json_t *)r->coverage.misses, name, v)
+	{
+		if (json_integer_value(v) <= 0)
+			continue;
+		text = columns_printable(miss_text(name), 80);
+		fprintf(out, "  MISSED     %s: %s\n", text,
+			human_count(cnt, sizeof(cnt), (uint64_t)json_integer_value(v)));
+		free(text);
 	}
 }
 
@@ -147,6 +162,9 @@ static void doubts_print(const struct report *r, FILE *out)
 
 	doubt(out, "open", r->coverage.open_calls, "call had not returned when it was read out",
 	      "calls had not returned when they were read out");
+	doubt(out, "unwound", r->coverage.unwound_calls,
+	      "call was left without returning (longjmp, exception, exit)",
+	      "calls were left without returning (longjmp, exception, exit)");
 	if (s->sched_gaps)
 		fprintf(out, "  gaps       scheduler records are missing during %s, in %s\n",
 			human_ns(a, sizeof(a), s->sched_gap_ns),
@@ -185,9 +203,9 @@ static void worst_print(const struct report *r, FILE *out)
 	}
 	if (!worst_ns || r->nrows < 2 || !r->time.process[worst].wall_ns)
 		return;
-	fprintf(out, "             most in rank %s: %s, %.2f %% of its wall time\n",
+	fprintf(out, "             most in rank %s: %s%s, %.2f %% of its wall time\n",
 		report_label(r, model_process_get(r->model, worst), label),
-		human_ns(a, sizeof(a), worst_ns),
+		r->lost[worst] & LOSS_OF_CALLS ? "≥" : "", human_ns(a, sizeof(a), worst_ns),
 		100.0 * (double)worst_ns / (double)r->time.process[worst].wall_ns);
 }
 
@@ -211,9 +229,9 @@ static void overhead_print(const struct report *r, FILE *out)
 		cost_ns += h->cost_ns;
 		thread_ns += r->time.process[r->row[i]].thread_ns;
 	}
-	fprintf(out, "  overhead   %s calls x %.0f ns + %s polls x %.0f ns",
-		human_count(a, sizeof(a), calls), v->call_ns, human_count(b, sizeof(b), polls),
-		v->spin_ns);
+	fprintf(out, "  overhead   %s%s calls x %.0f ns + %s polls x %.0f ns",
+		r->lost_shown & LOSS_OF_CALLS ? "≥" : "", human_count(a, sizeof(a), calls),
+		v->call_ns, human_count(b, sizeof(b), polls), v->spin_ns);
 	if (stepped && coverage_step_ns(v) > 0)
 		fprintf(out, "\n             + %s of these single-stepped x %.0f ns",
 			human_count(a, sizeof(a), stepped), coverage_step_ns(v));
@@ -225,10 +243,27 @@ static void overhead_print(const struct report *r, FILE *out)
 	worst_print(r, out);
 }
 
+static void own_cpu_print(const struct report *r, FILE *out)
+{
+	const struct coverage *v = &r->coverage;
+	char start[HUMAN_BYTES], steady[HUMAN_BYTES], stop[HUMAN_BYTES];
+	double pct = 100.0 * (double)coverage_own_cpu_steady(v) / (double)r->cores.wall_ns;
+
+	human_ns(steady, sizeof(steady), coverage_own_cpu_steady(v));
+	if (v->own_cpu_split)
+		fprintf(out,
+			"  own CPU    the tracer itself: start %s, recording %s (%.2f %% of one CPU), "
+			"stop %s\n",
+			human_ns(start, sizeof(start), v->own_cpu_start_ns), steady, pct,
+			human_ns(stop, sizeof(stop), v->own_cpu_stop_ns));
+	else
+		fprintf(out, "  own CPU    the tracer itself: %s, %.2f %% of one CPU\n", steady,
+			pct);
+}
+
 void text_coverage(const struct report *r, FILE *out)
 {
 	const struct coverage *v = &r->coverage;
-	char a[HUMAN_BYTES];
 	uint32_t i;
 
 	text_section(out, "Coverage: what was seen, and what it cost");
@@ -241,7 +276,5 @@ void text_coverage(const struct report *r, FILE *out)
 	doubts_print(r, out);
 	overhead_print(r, out);
 	if (v->has_end && r->cores.wall_ns)
-		fprintf(out, "  own CPU    the tracer itself: %s, %.2f %% of one CPU\n",
-			human_ns(a, sizeof(a), v->own_cpu_ns),
-			100.0 * (double)v->own_cpu_ns / (double)r->cores.wall_ns);
+		own_cpu_print(r, out);
 }

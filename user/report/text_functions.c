@@ -23,7 +23,18 @@ static void function_columns(struct columns *c)
 		columns_add(c, right[i], *right[i] == '%' ? COLUMNS_TIGHT : COLUMNS_RIGHT);
 }
 
-static void distribution_cells(struct columns *c, const struct histogram *h)
+/* Marks the next cell: a figure of a function of which records are missing. */
+static void low(struct columns *c, uint32_t lost)
+{
+	columns_mark(c, text_mark(lost, LOSS_OF_CALLS, 0));
+}
+
+static void wrong(struct columns *c, uint32_t lost)
+{
+	columns_mark(c, text_mark(lost, 0, LOSS_OF_CALLS));
+}
+
+static void distribution_cells(struct columns *c, const struct histogram *h, uint32_t lost)
 {
 	int i;
 
@@ -31,41 +42,61 @@ static void distribution_cells(struct columns *c, const struct histogram *h)
 		columns_cell(c, "-");
 	if (!h->cnt)
 		return;
+	wrong(c, lost);
 	cell_ns(c, histogram_quantile(h, 50));
+	wrong(c, lost);
 	cell_ns(c, histogram_quantile(h, 99));
+	low(c, lost);
 	cell_ns(c, h->max);
 }
 
-static void bytes_cell(struct columns *c, uint64_t bytes, uint64_t unknown)
+static void bytes_cell(struct columns *c, uint64_t bytes, uint64_t unknown, uint32_t lost)
 {
 	char buf[HUMAN_BYTES];
 
+	columns_mark(c, text_mark(lost, 0, LOSS_OF_BYTES));
 	if (!bytes)
 		columns_cell(c, unknown ? "?" : "-");
 	else
 		columns_cell(c, "%s%s", unknown ? ">" : "", human_bytes(buf, sizeof(buf), bytes));
 }
 
-static void function_cells(struct columns *c, const struct function_row *f, uint64_t wall_ns)
+/* lost: what is missing of the processes that it sums up. */
+static void function_cells(struct columns *c, const struct function_row *f, uint64_t wall_ns,
+			   uint32_t lost)
 {
+	double mean_ns;
+
+	lost = function_row_lost(f, lost);
 	columns_text(c, f->func->name, 28);
+	low(c, lost);
 	cell_count(c, f->calls);
+	low(c, lost);
 	if (f->polls)
 		cell_count(c, f->polls);
 	else
 		columns_cell(c, "-");
+	low(c, lost);
 	cell_ns(c, f->total_ns);
+	columns_mark(c, text_mark(lost, LOSS_OF_CALLS, LOSS_OF_LIVES));
 	cell_pct(c, f->total_ns, wall_ns);
-	cell_ns(c, f->total_ns / f->calls);
-	distribution_cells(c, &f->durations);
-	bytes_cell(c, f->send_bytes, f->unknown_sends);
-	bytes_cell(c, f->recv_bytes, f->unknown_recvs);
+	wrong(c, lost);
+	if (function_row_mean(f, &mean_ns))
+		cell_ns(c, (uint64_t)mean_ns);
+	else
+		columns_cell(c, "-");
+	distribution_cells(c, &f->durations, lost);
+	bytes_cell(c, f->send_bytes, f->unknown_sends, lost);
+	bytes_cell(c, f->recv_bytes, f->unknown_recvs, lost);
 }
 
-static void function_notes(FILE *out, const struct function_row *sum)
+static void function_notes(FILE *out, const struct function_row *sum, uint32_t lost)
 {
+	const char *mark = text_mark(lost, LOSS_OF_CALLS, 0);
 	char a[80];
 
+	if (!mark)
+		mark = "";
 	text_note(
 		out,
 		"%%wall: of the ranks' wall time added up. polls: of the calls, those that found nothing and were merged when "
@@ -79,14 +110,20 @@ static void function_notes(FILE *out, const struct function_row *sum)
 			" > and ?: more, whose size is not known." :
 			"");
 	if (sum->nested_calls)
-		text_note(out, "Not counted above: %s inside these.",
+		text_note(out, "Not counted above: %s%s inside these.", mark,
 			  text_plural(a, sizeof(a), sum->nested_calls, "call that the library made",
 				      "calls that the library made"));
 	if (sum->open)
-		text_note(out, "%s not returned: in calls, total and mean as far as seen.",
+		text_note(out, "%s%s not returned: in calls, and in total as far as seen.", mark,
 			  text_plural(a, sizeof(a), sum->open, "call had", "calls had"));
+	if (sum->unwound)
+		text_note(
+			out,
+			"%s%s left without returning (longjmp, exception, exit): in calls, and in total up to "
+			"when that was noticed.",
+			mark, text_plural(a, sizeof(a), sum->unwound, "call was", "calls were"));
 	if (sum->errors)
-		text_note(out, "%s an error.",
+		text_note(out, "%s%s an error.", mark,
 			  text_plural(a, sizeof(a), sum->errors, "call returned",
 				      "calls returned"));
 }
@@ -114,6 +151,7 @@ void text_functions(const struct report *r, FILE *out)
 	for (i = 0; i < n; i++) {
 		sum.nested_calls += row[i]->nested_calls;
 		sum.open += row[i]->open;
+		sum.unwound += row[i]->unwound;
 		sum.errors += row[i]->errors;
 		sum.unknown_sends += row[i]->unknown_sends;
 		sum.unknown_recvs += row[i]->unknown_recvs;
@@ -123,7 +161,7 @@ void text_functions(const struct report *r, FILE *out)
 		if (r->opt->top && shown >= r->opt->top)
 			continue;
 		shown++;
-		function_cells(c, row[i], wall_ns);
+		function_cells(c, row[i], wall_ns, r->lost_shown);
 	}
 	if (called) {
 		text_section(out, "Functions by total time%s",
@@ -132,7 +170,7 @@ void text_functions(const struct report *r, FILE *out)
 		if (shown < called)
 			text_note(out, "%u of %u shown; --top N shows more, --top 0 all.", shown,
 				  called);
-		function_notes(out, &sum);
+		function_notes(out, &sum, r->lost_shown);
 	} else if (r->nranks) {
 		text_section(out, "Functions: no MPI call was recorded");
 	}
@@ -173,7 +211,8 @@ void text_rank_functions(const struct report *r, FILE *out)
 				     shown ? "" :
 					     report_label(r, model_process_get(r->model, r->row[i]),
 							  label));
-			function_cells(c, row[k], r->time.process[r->row[i]].wall_ns);
+			function_cells(c, row[k], r->time.process[r->row[i]].wall_ns,
+				       r->lost[r->row[i]]);
 			any = true;
 			shown++;
 		}
@@ -213,7 +252,7 @@ static uint64_t bucket_cnt(const struct message_row *m, int b)
 }
 
 static void bucket_row(struct columns *c, const struct message_row *m, const bool *used, int b,
-		       uint64_t most)
+		       uint64_t most, const char *mark)
 {
 	uint64_t bytes = 0;
 	double share = (double)bucket_cnt(m, b) / (double)most;
@@ -224,11 +263,13 @@ static void bucket_row(struct columns *c, const struct message_row *m, const boo
 		bytes += m->bytes[class][b];
 		if (!used[class])
 			continue;
+		columns_mark(c, mark);
 		if (m->cnt[class][b])
 			cell_count(c, m->cnt[class][b]);
 		else
 			columns_cell(c, ".");
 	}
+	columns_mark(c, mark);
 	cell_bytes(c, bytes);
 	columns_cell(c, "%.*s", share > 0 ? 1 + (int)(share * (BAR_WIDTH - 1)) : 0,
 		     "########################");
@@ -247,7 +288,8 @@ static void gap_row(struct columns *c, const bool *used)
 	cell_empty(c);
 }
 
-static void messages_table(const struct message_row *m, const bool *used, FILE *out)
+static void messages_table(const struct message_row *m, const bool *used, const char *mark,
+			   FILE *out)
 {
 	int class, b, first = MESSAGE_BUCKETS, last = -1;
 	struct columns *c = columns_new();
@@ -269,7 +311,7 @@ static void messages_table(const struct message_row *m, const bool *used, FILE *
 	columns_add(c, "", COLUMNS_LEFT);
 	for (b = first; b <= last; b++) {
 		if (bucket_cnt(m, b))
-			bucket_row(c, m, used, b, most);
+			bucket_row(c, m, used, b, most, mark);
 		else if (bucket_cnt(m, b - 1)) /* one line for all empty ones in a row */
 			gap_row(c, used);
 	}
@@ -280,6 +322,7 @@ static void messages_table(const struct message_row *m, const bool *used, FILE *
 void text_messages(const struct report *r, FILE *out)
 {
 	bool used[MESSAGE_CLASS_CNT] = {false}, any = false;
+	const char *mark = text_mark(r->lost_shown, 0, LOSS_OF_BYTES);
 	struct message_row all = {0};
 	uint64_t unknown = 0;
 	char a[HUMAN_BYTES];
@@ -300,12 +343,12 @@ void text_messages(const struct report *r, FILE *out)
 		return;
 	text_section(out, "Message sizes: operations that send, by the bytes they hand over");
 	if (any)
-		messages_table(&all, used, out);
+		messages_table(&all, used, mark, out);
 	if (unknown)
 		text_note(
 			out,
-			"%s more, whose size is not known (their datatype or communicator was not seen).",
-			human_count(a, sizeof(a), unknown));
+			"%s%s more, whose size is not known (their datatype or communicator was not seen).",
+			mark ? mark : "", human_count(a, sizeof(a), unknown));
 	if (used[MESSAGE_COLL])
 		text_note(out,
 			  "coll: what one rank puts into a collective, counted once per rank.");

@@ -27,6 +27,12 @@ void cell_bytes(struct columns *c, uint64_t bytes);
 void cell_ns(struct columns *c, uint64_t ns); /* with its own unit, four digits */
 void cell_empty(struct columns *c);
 
+/*
+ * The mark of a figure from which records are missing, or NULL: bits of analysis/loss.h that are missing, those
+ * that make it too low, those after which it may be wrong in either direction.
+ */
+const char *text_mark(uint32_t lost, uint32_t low, uint32_t wrong);
+
 /* "1 call", "12,345 calls". */
 const char *text_plural(char *buf, size_t bytes, uint64_t n, const char *one, const char *many);
 
@@ -35,6 +41,7 @@ uint32_t text_rows_shown(const struct report *r, uint32_t n, uint32_t many);
 
 void text_ranks(const struct report *r, FILE *out);
 void text_threads(const struct report *r, FILE *out);
+void text_polls(const struct report *r, FILE *out);
 void text_switches(const struct report *r, FILE *out);
 void text_cores(const struct report *r, FILE *out);
 void text_matrix(const struct report *r, FILE *out);

@@ -16,7 +16,8 @@
 struct layout {
 	struct text_unit unit;
 	bool sched, unknown;
-	bool threads; /* rows are threads, not processes */
+	bool threads;	/* rows are threads, not processes */
+	uint32_t wrong; /* losses after which states may be wrong in either direction */
 };
 
 static struct layout layout_for(const struct report *r)
@@ -32,6 +33,8 @@ static struct layout layout_for(const struct report *r)
 		l.unknown |= t->times.ns[THREAD_UNKNOWN] != 0;
 	}
 	l.unit = text_unit_for(max_ns);
+	l.wrong = LOSS_OF_LIVES |
+		  (model_get_stats(r->model)->sched_gaps_late ? (uint32_t)LOSS_SCHED : 0);
 	return l;
 }
 
@@ -61,27 +64,49 @@ static void time_columns(struct columns *c, const struct layout *l)
 	}
 }
 
-static void share_cells(struct columns *c, uint64_t part, uint64_t whole, const struct layout *l)
+static void share_cells(struct columns *c, uint64_t part, uint64_t whole, const char *mark,
+			const struct layout *l)
 {
+	columns_mark(c, mark);
 	cell_time(c, part, l->unit);
+	columns_mark(c, mark);
 	cell_pct(c, part, whole);
 }
 
-static void time_cells(struct columns *c, const struct time_row *t, const struct layout *l)
+static void state_cells(struct columns *c, const struct time_row *t, uint32_t lost,
+			const struct layout *l)
 {
+	const char *mark = text_mark(lost, LOSS_OF_STATES, l->wrong);
+
+	share_cells(c, t->times.ns[THREAD_RUNNING], t->thread_ns, mark, l);
+	share_cells(c, t->times.ns[THREAD_RUNNABLE], t->thread_ns, mark, l);
+	share_cells(c, t->times.ns[THREAD_BLOCKED], t->thread_ns, mark, l);
+	columns_mark(c, text_mark(lost, 0, l->wrong));
+	if (l->unknown)
+		cell_pct(c, t->times.ns[THREAD_UNKNOWN], t->thread_ns);
+	columns_mark(c, NULL);
+}
+
+/* lost: what is missing of them. */
+static void time_cells(struct columns *c, const struct time_row *t, uint32_t lost,
+		       const struct layout *l)
+{
+	const char *life = text_mark(lost, 0, LOSS_OF_LIVES);
+
+	columns_mark(c, life);
 	cell_time(c, t->wall_ns, l->unit);
+	columns_mark(c, life);
 	if (!l->threads)
 		cell_time(c, t->thread_ns, l->unit);
-	if (l->sched) {
-		share_cells(c, t->times.ns[THREAD_RUNNING], t->thread_ns, l);
-		share_cells(c, t->times.ns[THREAD_RUNNABLE], t->thread_ns, l);
-		share_cells(c, t->times.ns[THREAD_BLOCKED], t->thread_ns, l);
-		if (l->unknown)
-			cell_pct(c, t->times.ns[THREAD_UNKNOWN], t->thread_ns);
-	}
-	share_cells(c, t->call_ns + t->spin_ns, t->walls_ns, l);
 	if (l->sched)
-		share_cells(c, t->polling_ns, t->walls_ns, l);
+		state_cells(c, t, lost, l);
+	columns_mark(c, text_mark(lost, LOSS_OF_CALLS, 0));
+	cell_time(c, t->call_ns + t->spin_ns, l->unit);
+	columns_mark(c, text_mark(lost, LOSS_OF_CALLS, LOSS_OF_LIVES));
+	cell_pct(c, t->call_ns + t->spin_ns, t->walls_ns);
+	if (l->sched)
+		share_cells(c, t->polling_ns, t->walls_ns,
+			    text_mark(lost, LOSS_OF_CALLS | LOSS_OF_STATES, l->wrong), l);
 }
 
 /* ---- all ranks, when there are many ---- */
@@ -135,7 +160,7 @@ static void across_row(const struct report *r, struct columns *c, const char *na
 	if (!r->nranks)
 		cell_empty(c);
 	cell_empty(c);
-	time_cells(c, &across, l);
+	time_cells(c, &across, r->lost_shown, l);
 }
 
 static void total_row(const struct report *r, struct columns *c, const struct layout *l)
@@ -149,8 +174,9 @@ static void total_row(const struct report *r, struct columns *c, const struct la
 	cell_empty(c);
 	if (!r->nranks)
 		cell_empty(c);
+	columns_mark(c, text_mark(r->lost_shown, 0, LOSS_OF_LIVES));
 	columns_cell(c, "%u", sum.threads);
-	time_cells(c, &sum, l);
+	time_cells(c, &sum, r->lost_shown, l);
 }
 
 /* ---- tables ---- */
@@ -230,8 +256,9 @@ void text_ranks(const struct report *r, FILE *out)
 	time_columns(c, &l);
 	for (i = 0; i < shown; i++) {
 		process_cells(r, c, r->row[i], !r->nranks);
+		columns_mark(c, text_mark(r->lost[r->row[i]], 0, LOSS_OF_LIVES));
 		columns_cell(c, "%u", r->time.process[r->row[i]].threads);
-		time_cells(c, &r->time.process[r->row[i]], &l);
+		time_cells(c, &r->time.process[r->row[i]], r->lost[r->row[i]], &l);
 	}
 	if (r->nrows > 1)
 		columns_rule(c);
@@ -252,13 +279,15 @@ static void thread_row(const struct report *r, struct columns *c, const struct m
 		       const struct layout *l)
 {
 	const struct time_row *row = &r->time.thread[t->idx];
+	uint32_t lost = r->lost[t->proc->sort_order];
 	char label[REPORT_LABEL_BYTES];
 
 	columns_cell(c, "%s", report_label(r, t->proc, label));
 	columns_text(c, t->comm, 15);
 	columns_cell(c, "%u", t->tid);
+	columns_mark(c, text_mark(lost, LOSS_OF_CALLS, 0));
 	cell_count(c, row->calls + row->polls);
-	time_cells(c, row, l);
+	time_cells(c, row, lost, l);
 }
 
 static int thread_compare(const void *va, const void *vb)
@@ -303,16 +332,24 @@ void text_threads(const struct report *r, FILE *out)
 
 /* ---- switches ---- */
 
-static void switch_cells(struct columns *c, const struct switch_row *s, uint64_t wall_ns)
+static void switch_cells(struct columns *c, const struct switch_row *s, uint64_t wall_ns,
+			 uint32_t lost)
 {
+	const char *mark = text_mark(lost, LOSS_OF_STATES | LOSS_DAMAGED | LOSS_MISSED, LOSS_TASK);
+
+	columns_mark(c, mark);
 	cell_count(c, s->voluntary);
+	columns_mark(c, mark);
 	cell_count(c, s->involuntary);
+	columns_mark(c, text_mark(lost, LOSS_OF_STATES, LOSS_OF_LIVES));
 	if (wall_ns)
 		columns_cell(c, "%.1f",
 			     (double)(s->voluntary + s->involuntary) * 1e9 / (double)wall_ns);
 	else
 		columns_cell(c, "-");
+	columns_mark(c, mark);
 	cell_count(c, s->migrations);
+	columns_mark(c, mark);
 	cell_count(c, s->wakeups);
 }
 
@@ -348,14 +385,14 @@ void text_switches(const struct report *r, FILE *out)
 		if (i >= shown)
 			continue;
 		process_cells(r, c, r->row[i], true);
-		switch_cells(c, &r->switches.process[r->row[i]], wall_ns);
+		switch_cells(c, &r->switches.process[r->row[i]], wall_ns, r->lost[r->row[i]]);
 	}
 	if (r->nrows > 1) {
 		columns_rule(c);
 		columns_cell(c, "all");
 		cell_empty(c);
 		cell_empty(c);
-		switch_cells(c, &sum, longest_ns);
+		switch_cells(c, &sum, longest_ns, r->lost_shown);
 	}
 	columns_print(c, out, "  ");
 	columns_free(c);

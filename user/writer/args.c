@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/polls.h"
 #include "writer/text.h"
 
 static struct writer_arg *args_new(struct writer_args *a, const char *name, enum arg_kind kind)
@@ -167,10 +168,16 @@ static uint32_t spin_funcs(const struct model_spin *s)
 }
 
 void args_from_spin(struct writer_args *a, const struct model_spin *s, uint64_t start_ns,
-		    bool sched)
+		    bool sched, double poll_ns)
 {
+	struct poll_times times = poll_times_of(s, poll_ns);
+
 	args_add_uint(a, "count", s->cnt);
 	args_add_us(a, "busy_us", s->busy_ns);
+	if (poll_ns > 0) {
+		args_add_us(a, "probes_us", times.probes_ns);
+		args_add_us(a, "between_us", times.between_ns);
+	}
 	args_add_us(a, "first_us", s->begin_ns > start_ns ? s->begin_ns - start_ns : 0);
 	args_add_us(a, "last_us", s->end_ns > start_ns ? s->end_ns - start_ns : 0);
 	for (uint32_t i = 0; i < spin_funcs(s); i++) {

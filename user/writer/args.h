@@ -58,10 +58,13 @@ void args_add_text(struct writer_args *a, const char *name, const char *text); /
 const char *args_keep(struct writer_args *a, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* start_ns: of the recording; sched: whether the split of a call into states means anything. */
+/*
+ * start_ns: of the recording; sched: whether the split of a call into states means anything; poll_ns: what an empty
+ * poll costs by the calibration, 0 if not known.
+ */
 void args_from_call(struct writer_args *a, const struct model_call *c, bool sched);
 void args_from_spin(struct writer_args *a, const struct model_spin *s, uint64_t start_ns,
-		    bool sched);
+		    bool sched, double poll_ns);
 /* "MPI_Iprobe ×1,234"; lies in the scratch. */
 const char *args_spin_name(struct writer_args *a, const struct model_spin *s);
 

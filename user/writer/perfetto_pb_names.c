@@ -82,7 +82,7 @@ void pb_track_tell(struct pb_writer *w, struct track *t)
 	if (t->uuid)
 		return;
 	t->uuid = w->uuid_next++;
-	if (t->kind == TRACK_IN_FLIGHT || t->kind == TRACK_PHASE)
+	if (t->kind == TRACK_IN_FLIGHT || t->kind == TRACK_PHASE || t->kind == TRACK_DISTORTION)
 		parent = UUID_PROCESS + t->pid;
 	else if (t->kind != TRACK_THREAD)
 		parent = track_group(w, t->kind);

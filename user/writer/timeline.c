@@ -134,7 +134,8 @@ static void tl_spin(void *ctx, const struct model_spin *sp)
 	if (shown) {
 		args_reset(&tl->args);
 		s.name = args_spin_name(&tl->args, sp);
-		args_from_spin(&tl->args, sp, tl->opt.start_ns, tl->opt.sched_recorded);
+		args_from_spin(&tl->args, sp, tl->opt.start_ns, tl->opt.sched_recorded,
+			       tl->opt.poll_ns);
 		shown = tl_track_add(tl, &th->track, &s, sp->depth, orphan);
 		tl->totals->spins++;
 	}
@@ -225,6 +226,40 @@ void timeline_add_recording(struct timeline *tl, const struct writer_args *args)
 	t = tl_track_new(tl, TRACK_RECORDING, TIMELINE_PID, 0, xstrdup("recording"));
 	tl_track_add(tl, t, &s, 0, false);
 	tl->totals->markers++;
+}
+
+void timeline_add_distortion(struct timeline *tl, const struct distortion *d)
+{
+	struct model_process p = {.pid = TIMELINE_DISTORTION_PID,
+				  .out_pid = TIMELINE_DISTORTION_PID,
+				  .rank = -1,
+				  .job_idx = -1,
+				  .job = "",
+				  .name = "povtrace: tracing distorts",
+				  .cmdline = ""};
+	struct slice s = {.begin_ns = tl->opt.start_ns,
+			  .end_ns = tl->opt.end_ns > tl->opt.start_ns ? tl->opt.end_ns :
+									tl->opt.start_ns,
+			  .category = "povtrace",
+			  .args = &tl->args};
+	unsigned int i, n = distortion_func_cnt(d);
+	char *text = distortion_text(d);
+
+	args_reset(&tl->args);
+	args_add_int(&tl->args, "percent_of_wall", (int64_t)(d->pct < 1e9 ? d->pct + 0.5 : 1e9));
+	args_add_text(&tl->args, "of", d->who);
+	args_add_uint(&tl->args, "ranks_above_5_percent", d->above);
+	for (i = 0; i < n; i++)
+		args_add_text(&tl->args, args_keep(&tl->args, "function_%u", i + 1),
+			      d->func[i].name);
+	s.name = text;
+	tl->ops->process(tl->ctx, &p, -1);
+	tl_track_add(tl,
+		     tl_track_new(tl, TRACK_DISTORTION, TIMELINE_DISTORTION_PID, 0,
+				  xstrdup("tracing distorts")),
+		     &s, 0, false);
+	tl->totals->markers++;
+	free(text);
 }
 
 static struct track *counter_track(struct timeline *tl, const struct model_counter *c)

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/distortion.h"
 #include "model/model.h"
 #include "writer/args.h"
 #include "writer/writer.h"
@@ -24,17 +25,19 @@
 /* Process and threads that stand for povtrace itself; beyond any pid the kernel gives out (2^22). */
 #define TIMELINE_PID 2000000000u
 #define TIMELINE_TRACK_TID 2000000001u	    /* + number of the track */
+#define TIMELINE_DISTORTION_PID 2003000000u /* stands above all if tracing cost much */
 #define TIMELINE_UNRECORDED_TID 2001000000u /* + CPU */
 #define TIMELINE_IDLE_TID 2002000000u /* + CPU; where a format has no idle thread of its own */
 
 enum track_kind {
-	TRACK_THREAD,	 /* slices of a thread */
-	TRACK_RECORDING, /* one slice: the recording */
-	TRACK_LOST,	 /* where records were lost: per ring and class */
-	TRACK_IRQ,	 /* interrupts of a CPU, hard or soft */
-	TRACK_IN_FLIGHT, /* counter: bytes of a process */
-	TRACK_RUNNABLE,	 /* counter: threads waiting for a CPU */
-	TRACK_PHASE,	 /* phases that a thread marks, of one level */
+	TRACK_THREAD,	  /* slices of a thread */
+	TRACK_RECORDING,  /* one slice: the recording */
+	TRACK_LOST,	  /* where records were lost: per ring and class */
+	TRACK_IRQ,	  /* interrupts of a CPU, hard or soft */
+	TRACK_IN_FLIGHT,  /* counter: bytes of a process */
+	TRACK_RUNNABLE,	  /* counter: threads waiting for a CPU */
+	TRACK_PHASE,	  /* phases that a thread marks, of one level */
+	TRACK_DISTORTION, /* one slice: what tracing cost */
 	TRACK_KIND_CNT,
 };
 
@@ -112,6 +115,7 @@ struct timeline_options {
 	bool sched_recorded, sched_all;
 	uint32_t rings, cpus_per_ring; /* 0: unknown */
 	uint32_t nr_cpus;
+	double poll_ns; /* calibrated cost of an empty poll; 0: not known */
 };
 
 struct timeline;
@@ -135,6 +139,8 @@ void timeline_add_stragglers(struct timeline *tl, struct model *m);
 const struct model_sink *timeline_get_sink(struct timeline *tl);
 /* The recording as one slice with these values. */
 void timeline_add_recording(struct timeline *tl, const struct writer_args *args);
+/* That tracing cost much: text over the whole time, above all else. Before timeline_finish(). */
+void timeline_add_distortion(struct timeline *tl, const struct distortion *d);
 /* Ends what is still to be ended. Once, after the replay. */
 void timeline_finish(struct timeline *tl);
 void timeline_free(struct timeline *tl);

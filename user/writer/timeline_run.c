@@ -2,6 +2,8 @@
 /*
  * Connects a timeline with a model: what the recording's own description says, and one pass.
  */
+#include "analysis/distorted.h"
+#include "analysis/polls.h"
 #include "trace/trace_read.h"
 #include "writer/timeline.h"
 
@@ -27,6 +29,7 @@ void timeline_options_fill(struct timeline_options *opt, struct model *m,
 		.sched_all = info->sched_all,
 		.rings = config_u32(t, "rings"),
 		.cpus_per_ring = config_u32(t, "cpus_per_ring"),
+		.poll_ns = poll_cost_ns(t),
 		.nr_cpus = info->nr_cpus < 65536 ? info->nr_cpus : 0,
 	};
 }
@@ -36,17 +39,23 @@ int timeline_run(struct model *m, const struct timeline_options *opt,
 		 struct writer_totals *totals)
 {
 	struct timeline *tl = timeline_new(opt, ops, ctx, totals);
-	const struct model_sink *sink = timeline_get_sink(tl);
+	struct coverage coverage;
+	const struct model_sink *sinks[] = {timeline_get_sink(tl), &coverage.sink};
+	struct distortion d;
 	int err;
 
 	timeline_add_model(tl, m);
 	if (recording)
 		timeline_add_recording(tl, recording);
-	err = model_run(m, &sink, 1);
+	coverage_init(&coverage);
+	err = model_run(m, sinks, opt->slices ? 2 : 1);
+	if (!err && opt->slices && distorted_find(&coverage, m, &d) && distortion_matters(&d))
+		timeline_add_distortion(tl, &d);
 	if (!err) {
 		timeline_add_stragglers(tl, m);
 		timeline_finish(tl);
 	}
+	coverage_release(&coverage);
 	timeline_free(tl);
 	return err;
 }

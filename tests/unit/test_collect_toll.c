@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* What tracing cost each process, counted from records, and the sentence made of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "collect/toll.h"
+#include "layer/func_table.h"
+
+static const struct probe_cost cost = {.call_ns = 10, .spin_ns = 5, .stepped_ns = 30, .samples = 1};
+
+static uint16_t func(const char *name)
+{
+	for (size_t i = 0; i < func_table_count(); i++) {
+		if (!strcmp(func_table_get(i)->name, name))
+			return (uint16_t)i;
+	}
+	fail_msg("no %s", name);
+	return 0;
+}
+
+static void calls(struct toll *t, uint32_t tgid, const char *name, uint16_t lib, int n)
+{
+	struct pov_call c = {.hdr = {.size = sizeof(c), .kind = POV_KIND_CALL, .tid = tgid + 1},
+			     .tgid = tgid,
+			     .func = func(name),
+			     .lib = lib};
+
+	while (n--)
+		toll_record(t, &c.hdr);
+}
+
+static void spin(struct toll *t, uint32_t tgid, const char *name, uint64_t cnt)
+{
+	struct {
+		struct pov_spin spin;
+		struct pov_spin_func func;
+	} s = {.spin = {.hdr = {.size = sizeof(s), .kind = POV_KIND_SPIN, .tid = tgid},
+			.tgid = tgid,
+			.nfuncs = 1},
+	       .func = {.func = func(name), .cnt = cnt}};
+
+	toll_record(t, &s.spin.hdr);
+}
+
+static void life(struct toll *t, uint32_t tgid, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct pov_fork f = {
+		.hdr = {.size = sizeof(f), .kind = POV_KIND_FORK, .ts_ns = begin_ns, .tid = 1},
+		.child_tid = tgid,
+		.child_tgid = tgid};
+	struct pov_exit e = {
+		.hdr = {.size = sizeof(e), .kind = POV_KIND_EXIT, .ts_ns = end_ns, .tid = tgid},
+		.tgid = tgid};
+
+	toll_record(t, &f.hdr);
+	toll_record(t, &e.hdr);
+	f.child_tid = e.hdr.tid = tgid + 1; /* a thread: no life of its own */
+	f.hdr.ts_ns = e.hdr.ts_ns = begin_ns + 1;
+	toll_record(t, &f.hdr);
+	toll_record(t, &e.hdr);
+}
+
+static void test_worst(void **state)
+{
+	struct toll t = {0};
+	struct distortion d;
+	uint32_t pid;
+
+	(void)state;
+	calls(&t, 100, "MPI_Send", 0, 10);
+	spin(&t, 100, "MPI_Test", 100);
+	calls(&t, 200, "MPI_Send", 1, 7);
+	toll_find(&t, &cost, 0, 10000, &d, &pid);
+	assert_int_equal(pid, 100);
+	assert_true(d.pct > 5.99 && d.pct < 6.01); /* 100 + 500 of 10000 */
+	assert_int_equal(d.above, 1);
+	assert_true(distortion_matters(&d));
+	assert_string_equal(d.func[0].name, "MPI_Test");
+	assert_int_equal(distortion_func_cnt(&d), 1);
+	/* the other one lived for a short time */
+	life(&t, 200, 5000, 5700);
+	toll_find(&t, &cost, 0, 10000, &d, &pid);
+	assert_int_equal(pid, 200);
+	assert_true(d.pct > 9.99 && d.pct < 10.01);
+	assert_int_equal(d.above, 2);
+	toll_release(&t);
+}
+
+static void test_stepped(void **state)
+{
+	json_t *lib = json_pack("{s:i,s:[s,s]}", "id", 1, "stepped_names", "MPI_Send", "MPI_Recv");
+	struct toll t = {0};
+	struct distortion d;
+	uint32_t pid;
+
+	(void)state;
+	calls(&t, 100, "MPI_Send", 0, 10);
+	calls(&t, 200, "MPI_Send", 1, 10);
+	calls(&t, 200, "MPI_Barrier", 1, 1);
+	toll_library(&t, lib);
+	toll_find(&t, &cost, 0, 1000, &d, &pid);
+	assert_int_equal(pid, 200);
+	assert_true(d.pct > 30.99 && d.pct < 31.01);		   /* 10 x 30 + 10 of 1000 */
+	toll_find(&t, &(struct probe_cost){0}, 0, 1000, &d, &pid); /* not calibrated */
+	assert_int_equal(pid, 0);
+	assert_false(distortion_matters(&d));
+	toll_release(&t);
+	json_decref(lib);
+}
+
+static void test_text(void **state)
+{
+	struct distortion d = {.pct = 58.4, .who = "rank 3", .above = 1};
+	char *text;
+
+	(void)state;
+	text = distortion_text(&d);
+	assert_string_equal(text, "tracing took 58 % of rank 3's wall time");
+	free(text);
+	distortion_add_func(&d, "MPI_Send", 10);
+	distortion_add_func(&d, "MPI_Test", 45);
+	distortion_add_func(&d, "MPI_Init", 1);
+	distortion_add_func(&d, "MPI_Iprobe", 44);
+	distortion_add_func(&d, "MPI_Wtime", 3);
+	d.above = 7;
+	d.pct = 6.04;
+	text = distortion_text(&d);
+	assert_string_equal(
+		text,
+		"tracing took 6.0 % of rank 3's wall time (7 ranks above 5 %), mostly by MPI_Test, "
+		"MPI_Iprobe: leave these out with --no-functions MPI_Test --no-functions MPI_Iprobe, or "
+		"whole groups with --mpi");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_worst),
+		cmocka_unit_test(test_stepped),
+		cmocka_unit_test(test_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

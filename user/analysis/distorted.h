@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Whether tracing distorted a recording: what its probes cost each rank, against the rank's wall time.
+ */
+#ifndef POV_ANALYSIS_DISTORTED_H
+#define POV_ANALYSIS_DISTORTED_H
+
+#include "analysis/coverage.h"
+#include "base/distortion.h"
+
+/* After the replay. Returns the process that it cost most, or NULL: none, or the cost is not known. */
+const struct model_process *distorted_find(const struct coverage *a, const struct model *m,
+					   struct distortion *out);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Keeps the times of the LOST records, and what the end block and the reader say is missing besides.
+ */
+#include "analysis/loss.h"
+
+#include <stdlib.h>
+
+#include "analysis/table.h"
+#include "trace/trace_read.h"
+
+const char *const loss_names[LOSS_BITS] = {
+	[POV_CLASS_CALL] = "call",
+	[POV_CLASS_SPIN] = "spin",
+	[POV_CLASS_MORE] = "more",
+	[POV_CLASS_SCHED] = "sched",
+	[POV_CLASS_IRQ] = "irq",
+	[POV_CLASS_TASK] = "task",
+	[6] = "damaged",
+	[7] = "missed_calls",
+	[8] = "missed",
+};
+
+static void span_add(struct losses *a, uint16_t class, uint64_t from_ns, uint64_t to_ns)
+{
+	struct loss_span *last;
+
+	if (!a->class[class].span)
+		a->class[class].span = xcalloc(LOSS_SPANS_MAX, sizeof(*a->class[class].span));
+	last = a->class[class].n ? &a->class[class].span[a->class[class].n - 1] : NULL;
+	if (last && (a->class[class].n == LOSS_SPANS_MAX || from_ns <= last->to_ns)) {
+		last->from_ns = from_ns < last->from_ns ? from_ns : last->from_ns;
+		last->to_ns = to_ns > last->to_ns ? to_ns : last->to_ns;
+		return;
+	}
+	a->class[class].span[a->class[class].n++] = (struct loss_span){from_ns, to_ns};
+}
+
+static void on_lost(void *ctx, const struct model_lost *l)
+{
+	struct losses *a = ctx;
+
+	if (l->class >= POV_CLASS_CNT) { /* of a newer recorder: it may be anything */
+		a->everywhere |= LOSS_MISSED;
+		return;
+	}
+	a->class[l->class].cnt += l->cnt;
+	span_add(a, l->class, l->since_ns < l->ts_ns ? l->since_ns : l->ts_ns, l->ts_ns);
+	if (l->class == POV_CLASS_SCHED) {
+		a->ring = table_reserve(a->ring, &a->nring, l->ring, sizeof(*a->ring));
+		a->ring[l->ring] = true;
+	}
+}
+
+static uint32_t config_u32(const json_t *recording, const char *key)
+{
+	json_int_t v = json_integer_value(
+		json_object_get(json_object_get(recording, "config"), key));
+
+	return v > 0 && v <= UINT32_MAX ? (uint32_t)v : 0;
+}
+
+/* Losses that the recorder counted, but no record tells the time of. */
+static void drops_read(struct losses *a, const json_t *end)
+{
+	const json_t *drops = json_object_get(end, "drops"), *class;
+	uint64_t cnt[POV_CLASS_CNT] = {0};
+	json_int_t n;
+	size_t i;
+	int k;
+
+	for (i = 0; i < json_array_size(drops); i++) {
+		class = json_object_get(json_array_get(drops, i), "class");
+		n = json_integer_value(json_object_get(json_array_get(drops, i), "cnt"));
+		for (k = 0; k < POV_CLASS_CNT; k++) {
+			if (n > 0 && (json_is_string(class) ?
+					      !strcmp(json_string_value(class), loss_names[k]) :
+					      json_integer_value(class) == k))
+				cnt[k] += (uint64_t)n;
+		}
+	}
+	for (k = 0; k < POV_CLASS_CNT; k++) {
+		if (cnt[k] > a->class[k].cnt)
+			a->everywhere |= 1u << k;
+	}
+}
+
+/* What never became a record. A name that is not known here may mean anything. */
+static void misses_read(struct losses *a, const json_t *end)
+{
+	static const struct {
+		const char *name;
+		uint32_t bits;
+	} known[] = {
+		{"depth", 0},	 /* nested calls only, which no sum has */
+		{"no_entry", 0}, /* had begun before the recording */
+		{"wait", LOSS_MISSED_CALLS},
+		{"threads", LOSS_MISSED_CALLS},
+	};
+	const char *name;
+	uint32_t bits;
+	json_t *v;
+	size_t i;
+
+	json_object_foreach(json_object_get(end, "misses"), name, v)
+	{
+		bits = LOSS_MISSED;
+		for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+			if (!strcmp(name, known[i].name))
+				bits = known[i].bits;
+		}
+		if (json_integer_value(v) > 0)
+			a->everywhere |= bits;
+	}
+}
+
+static int on_finish(void *ctx, const struct model *m)
+{
+	struct trace *t = model_get_trace(m);
+	const json_t *recording = trace_meta_find(t, "recording");
+	struct losses *a = ctx;
+
+	a->rings = config_u32(recording, "rings");
+	a->cpus_per_ring = config_u32(recording, "cpus_per_ring");
+	drops_read(a, trace_meta_find(t, "end"));
+	misses_read(a, trace_meta_find(t, "end"));
+	if (trace_get_summary(t)->bad_blocks)
+		a->everywhere |= LOSS_DAMAGED;
+	return 0;
+}
+
+uint32_t losses_in(const struct losses *a, uint64_t from_ns, uint64_t to_ns)
+{
+	uint32_t bits = a->everywhere, class, i;
+
+	for (class = 0; class < POV_CLASS_CNT; class ++) {
+		for (i = 0; i < a->class[class].n; i++) {
+			if (a->class[class].span[i].from_ns <= to_ns &&
+			    a->class[class].span[i].to_ns >= from_ns)
+				bits |= 1u << class;
+		}
+	}
+	return bits;
+}
+
+uint32_t losses_of_core(const struct losses *a, uint32_t cpu)
+{
+	uint32_t ring = a->cpus_per_ring ? cpu / a->cpus_per_ring : 0, i;
+	uint32_t bits = a->everywhere & (LOSS_OF_STATES | LOSS_OF_LIVES);
+
+	if (a->class[POV_CLASS_TASK].n)
+		bits |= LOSS_TASK;
+	for (i = 0; i < a->nring; i++) {
+		/* the rescue ring, the last one, has no CPU of its own */
+		if (a->ring[i] && (i == ring || !a->cpus_per_ring || i >= a->rings))
+			bits |= LOSS_SCHED;
+	}
+	return bits;
+}
+
+void losses_init(struct losses *a)
+{
+	memset(a, 0, sizeof(*a));
+	a->sink.ctx = a;
+	a->sink.lost = on_lost;
+	a->sink.finish = on_finish;
+}
+
+void losses_release(struct losses *a)
+{
+	int i;
+
+	for (i = 0; i < POV_CLASS_CNT; i++)
+		free(a->class[i].span);
+	free(a->ring);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Counts as analysis/coverage.c does, from the records alone.
+ */
+#include "collect/toll.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/config.h"
+#include "base/log.h"
+#include "layer/func_table.h"
+
+struct toll_hits {
+	uint64_t calls, polls;
+	bool stepped;
+};
+
+static uint64_t key_of(uint32_t tgid, uint16_t lib, uint16_t func)
+{
+	return (uint64_t)tgid << 32 | (uint64_t)lib << 16 | func;
+}
+
+static struct toll_hits *hits_of(struct toll *t, uint64_t key)
+{
+	if (t->last && t->last_key == key)
+		return t->last;
+	t->last = map_get(&t->hits, key);
+	t->last_key = key;
+	if (!t->last) {
+		t->last = xcalloc(1, sizeof(*t->last));
+		map_set(&t->hits, key, t->last);
+	}
+	return t->last;
+}
+
+static void life_note(struct map *m, uint32_t tgid, uint64_t ts_ns)
+{
+	map_set(m, tgid, (void *)(uintptr_t)(ts_ns + 1));
+}
+
+static void spin_count(struct toll *t, const struct pov_spin *s)
+{
+	for (unsigned int i = 0; i < s->nfuncs && i < POV_SPIN_FUNCS_MAX; i++)
+		hits_of(t, key_of(s->tgid, s->func[i].lib, s->func[i].func))->polls +=
+			s->func[i].cnt;
+}
+
+void toll_record(struct toll *t, const struct pov_hdr *rec)
+{
+	const struct pov_call *call = (const struct pov_call *)rec;
+	const struct pov_fork *fork = (const struct pov_fork *)rec;
+	const struct pov_exit *exit = (const struct pov_exit *)rec;
+
+	switch (rec->kind) {
+	case POV_KIND_CALL:
+		hits_of(t, key_of(call->tgid, call->lib, call->func))->calls++;
+		break;
+	case POV_KIND_SPIN:
+		spin_count(t, (const struct pov_spin *)rec);
+		break;
+	case POV_KIND_FORK:
+		if (fork->child_tid == fork->child_tgid)
+			life_note(&t->begin, fork->child_tid, rec->ts_ns);
+		break;
+	case POV_KIND_EXIT:
+		if (rec->tid == exit->tgid)
+			life_note(&t->end, rec->tid, rec->ts_ns);
+		break;
+	default:
+		break;
+	}
+}
+
+static const char *name_of(uint64_t key)
+{
+	uint16_t func = (uint16_t)key;
+
+	return func < func_table_count() ? func_table_get(func)->name : "?";
+}
+
+static bool names_have(const json_t *names, const char *name)
+{
+	const char *s;
+
+	for (size_t i = 0; i < json_array_size(names); i++) {
+		s = json_string_value(json_array_get(names, i));
+		if (s && !strcmp(s, name))
+			return true;
+	}
+	return false;
+}
+
+void toll_library(struct toll *t, const json_t *meta)
+{
+	const json_t *names = json_object_get(meta, "stepped_names");
+	json_int_t id = json_integer_value(json_object_get(meta, "id"));
+	struct toll_hits *h;
+	uint64_t key;
+
+	for (size_t at = 0; (h = map_next(&t->hits, &at, &key));)
+		h->stepped |= (uint16_t)(key >> 16) == id && names_have(names, name_of(key));
+}
+
+static double cost_of(const struct toll_hits *h, const struct probe_cost *cost)
+{
+	double ns = (double)h->calls * cost->call_ns + (double)h->polls * cost->spin_ns;
+
+	if (h->stepped && cost->stepped_ns > cost->call_ns)
+		ns += (double)(h->calls + h->polls) * (cost->stepped_ns - cost->call_ns);
+	return ns;
+}
+
+struct sums {
+	struct map process; /* → owned double */
+	double *func;
+	uint32_t nfunc;
+};
+
+static void sums_make(const struct toll *t, const struct probe_cost *cost, struct sums *s)
+{
+	const struct toll_hits *h;
+	double *sum, ns;
+	uint64_t key;
+
+	s->nfunc = func_table_count();
+	s->func = xcalloc(s->nfunc + 1, sizeof(*s->func));
+	for (size_t at = 0; (h = map_next(&t->hits, &at, &key));) {
+		ns = cost_of(h, cost);
+		sum = map_get(&s->process, key >> 32);
+		if (!sum) {
+			sum = xcalloc(1, sizeof(*sum));
+			map_set(&s->process, key >> 32, sum);
+		}
+		*sum += ns;
+		if ((uint16_t)key < s->nfunc)
+			s->func[(uint16_t)key] += ns;
+	}
+}
+
+static uint64_t life_ns(const struct toll *t, uint64_t tgid, uint64_t start_ns, uint64_t end_ns)
+{
+	uint64_t begin = (uint64_t)(uintptr_t)map_get(&t->begin, tgid);
+	uint64_t end = (uint64_t)(uintptr_t)map_get(&t->end, tgid);
+
+	begin = begin && begin - 1 > start_ns ? begin - 1 : start_ns;
+	end = end && end - 1 < end_ns ? end - 1 : end_ns;
+	return end > begin ? end - begin : 0;
+}
+
+void toll_find(const struct toll *t, const struct probe_cost *cost, uint64_t start_ns,
+	       uint64_t end_ns, struct distortion *out, uint32_t *pid)
+{
+	struct sums s = {0};
+	uint64_t tgid, ns;
+	double *sum, pct;
+
+	*out = (struct distortion){0};
+	*pid = 0;
+	if (!cost->samples)
+		return;
+	sums_make(t, cost, &s);
+	for (uint32_t i = 0; i < s.nfunc; i++)
+		distortion_add_func(out, func_table_get(i)->name, s.func[i]);
+	for (size_t at = 0; (sum = map_next(&s.process, &at, &tgid));) {
+		ns = life_ns(t, tgid, start_ns, end_ns);
+		pct = ns ? 100 * *sum / (double)ns : 0;
+		out->above += pct > DISTORTION_PCT;
+		if (pct > out->pct) {
+			out->pct = pct;
+			*pid = (uint32_t)tgid;
+		}
+		free(sum);
+	}
+	map_release(&s.process);
+	free(s.func);
+}
+
+void toll_release(struct toll *t)
+{
+	struct toll_hits *h;
+
+	for (size_t at = 0; (h = map_next(&t->hits, &at, NULL));)
+		free(h);
+	map_release(&t->hits);
+	map_release(&t->begin);
+	map_release(&t->end);
+	memset(t, 0, sizeof(*t));
+}
