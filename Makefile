@@ -245,7 +245,9 @@ fuzz-tests: gen
 		$(MAKE) BUILD=build/fuzz CC=$(CLANG) SAN=address,undefined,fuzzer-no-link OPT="-O1 -g" fuzzers; fi
 
 STAGES ?= unit golden fuzz simgrid live
-check-programs: all tools asan-tests fuzz-tests live-programs simgrid-programs
+check-programs: all tools $(if $(filter unit golden,$(STAGES)),asan-tests) \
+	$(if $(filter fuzz,$(STAGES)),fuzz-tests) $(if $(filter live vm,$(STAGES)),live-programs) \
+	$(if $(filter simgrid,$(STAGES)),simgrid-programs)
 check: deps
 	$(Q)$(MAKE) check-programs
 	$(Q)tests/run $(STAGES)
@@ -262,6 +264,9 @@ check-vm:
 	$(Q).ci/deps.sh vm
 	$(Q)$(MAKE) all live-programs
 	$(Q)tests/run vm
+check-debian12 check-debian13: check-debian%:
+	$(Q).ci/deps.sh distro
+	$(Q)tests/run -k debian_$* distro
 bench: deps
 	$(Q)$(MAKE) all tools live-programs
 	$(Q)tests/run bench
@@ -338,5 +343,6 @@ clean:
 
 FORCE:
 .PHONY: FORCE all gen asan unit tools fuzzers mpi-programs live-programs deps asan-tests fuzz-tests \
-	check-programs check check-unit check-golden check-fuzz check-simgrid check-live check-vm bench lint \
+	check-programs check check-unit check-golden check-fuzz check-simgrid check-live check-vm check-debian12 \
+	check-debian13 bench lint \
 	format demo demo-run docs install uninstall clean
