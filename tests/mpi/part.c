@@ -8,7 +8,12 @@
 
 #define PROG "part"
 #define PARTS 7
+/* With Open MPI 5.0.7 a receiver waits for ever as soon as two requests exist at once. */
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION == 5
+#define HALVES 1
+#else
 #define HALVES 2
+#endif
 
 #ifdef HAS_MPI_Psend_init
 static int buf[PARTS * 13], rank, size;
