@@ -274,7 +274,7 @@ check-vm:
 	$(Q)tests/run vm
 check-debian12 check-debian13: check-debian%:
 	$(Q).ci/deps.sh distro
-	$(Q)tests/run -k debian_$* distro
+	$(Q)POV_DISTROS=$* tests/run distro
 bench: deps
 	$(Q)$(MAKE) all tools live-programs
 	$(Q)tests/run bench

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
 # Installs what povtrace needs to be built and tested, if something is missing: on Debian 12 (libbpf and
-# its relatives from backports), Debian 13 and Ubuntu 24.04. Elsewhere it prints the list.
+# its relatives from backports), Debian 13 and Ubuntu 24.04 (untested). Elsewhere it prints the list.
 #
 #   .ci/deps.sh          build, tests, benchmarks
 #   .ci/deps.sh vm       and what the tests in virtual machines need

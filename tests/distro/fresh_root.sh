@@ -18,7 +18,8 @@ name=debian_$1 suite=$2
 cache=${POV_DISTRO_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/povtrace/distro}/$suite
 stages=${POV_DISTRO_STAGES:-unit golden fuzz simgrid live}
 kept=$top/build/check/distro/$name # the inner run's logs
-root='' inner=''
+jobs=$(nproc) root='' inner=''
+[ "$jobs" -le 4 ] || jobs=4
 
 skip_all() {
 	echo "1..0 # SKIP $*"
@@ -135,7 +136,7 @@ copy_root() {
 # ---- inside ----
 
 # Runs in the namespace and does not come back.
-enter() { # ROOT
+enter() { # ROOT JOBS COMMAND
 	local n
 	cd "$1" || exit
 	mount --bind . . && cd "$1" || exit # tests make their own namespaces: that wants a mount point for a root
@@ -150,15 +151,15 @@ enter() { # ROOT
 	done
 	ln -s /proc/self/fd dev/fd
 	for n in 0:stdin 1:stdout 2:stderr; do ln -s "/proc/self/fd/${n%:*}" "dev/${n#*:}"; done
-	exec chroot . /usr/bin/env -i PATH="$PATH" HOME=/root TERM=dumb POV_DISTRO_RUN="$1" MAKEFLAGS="${MAKEFLAGS-}" \
+	exec chroot . /usr/bin/env -i PATH="$PATH" HOME=/root TERM=dumb POV_DISTRO_RUN="$1" MAKEFLAGS="-j$2" \
 		${http_proxy+http_proxy="$http_proxy"} ${https_proxy+https_proxy="$https_proxy"} \
-		/bin/bash -c "cd /povtrace && $2"
+		/bin/bash -c "cd /povtrace && $3"
 }
 
 # In the background, so that signals are heeded at once; which bash lets ignore SIGINT.
 inside() { # COMMAND
-	env --default-signal=INT,QUIT unshare -m --propagation private \
-		bash -c "$(declare -f enter); enter \"\$@\"" enter "$root" "$1" </dev/null 3>&- 8>&- 9>&- &
+	env --default-signal=INT,QUIT POV_DISTRO_RUN="$root" unshare -m --propagation private \
+		bash -c "$(declare -f enter); enter \"\$@\"" enter "$root" $jobs "$1" </dev/null 3>&- 8>&- 9>&- &
 	inner=$!
 	wait $inner
 }
