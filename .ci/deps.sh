@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
 # Installs what povtrace needs to be built and tested, if something is missing: on Debian 12 (libbpf and
-# its relatives from backports), Debian 13 and Ubuntu 24.04. Elsewhere it prints the list.
+# its relatives from backports), Debian 13 and Ubuntu 24.04 (untested). Elsewhere it prints the list.
 #
 #   .ci/deps.sh          build, tests, benchmarks
 #   .ci/deps.sh vm       and what the tests in virtual machines need
+#   .ci/deps.sh distro   and what the tests in fresh Debian roots need
 #   .ci/deps.sh list     print the packages only
 #
 # Does nothing, quickly, when all is there. Exit status: 0 all there, 1 something is missing.
@@ -43,13 +44,19 @@ esac
 listed() { sed 's/#.*//' "$@" 2>/dev/null; }
 extra=$(listed tests/live/packages.txt tests/golden/packages.txt tests/simgrid/packages.txt)
 vm=$(listed tests/vm/packages.txt)
+distro=$(listed tests/distro/packages.txt)
 
 wanted="$build $tests $extra"
-[ "${1-}" = vm ] && wanted+=" $vm"
+for more; do
+	case $more in
+	vm) wanted+=" $vm" ;;
+	distro) wanted+=" $distro" ;;
+	esac
+done
 wanted=$(printf '%s\n' $wanted | awk '!seen[$0]++')
 
 if [ "${1-}" = list ]; then
-	printf '%s\n' $wanted $vm | sort -u
+	printf '%s\n' $wanted $vm $distro | sort -u
 	exit 0
 fi
 

@@ -91,3 +91,36 @@ count_is() {
 	run "$T/tests/run" nonsense
 	[ "$status" = 2 ]
 }
+
+@test "POV_TAP: every result as a line of TAP, numbered through, files that skip included" {
+	fake mixed <<-'E'
+		echo "1..3"
+		echo "ok 1 - one"
+		echo "not ok 2 - two"
+		echo "ok 3 - three # SKIP no third"
+		exit 1
+	E
+	fake nothing <<<'echo "needs a moon"; exit 77'
+	POV_TAP=$T/all.tap count_is "1 passed, 1 failed, 2 skipped"
+	diff -u - "$T/all.tap" <<-'E'
+		ok 1 - live/mixed.test: one
+		not ok 2 - live/mixed.test: two
+		ok 3 - live/mixed.test: three # SKIP no third
+		ok 4 - live/nothing.test # SKIP needs a moon
+	E
+}
+
+@test "fresh roots: those of the releases named, which say meanwhile what they are at" {
+	mkdir "$T/tests/distro"
+	for release in 7 8; do
+		printf '#!/bin/bash\necho "debian %s: at it" >&3\necho "ok 1 - one"\necho 1..1\n' $release \
+			>"$T/tests/distro/debian_$release.test"
+		chmod +x "$T/tests/distro/debian_$release.test"
+	done
+	POV_DISTROS=8 run "$T/tests/run" distro
+	echo "$output"
+	[ "$status" = 0 ]
+	[[ $output == *"debian 8: at it"* ]]
+	[[ $output != *"debian 7"* ]]
+	[[ $output == *"1 passed, 0 failed, 0 skipped" ]]
+}

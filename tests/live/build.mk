@@ -14,7 +14,7 @@ $(PLAIN_BIN): build/mpi/plain/%: tests/mpi/plain/%.c
 
 # p2p_static has everything inside; p2p_inside has MPI inside and the rest in shared libraries. UCX
 # registers its parts in constructors, which a linker drops from an archive unless told otherwise.
-MPICH_A := $(firstword $(wildcard /usr/lib/*/libmpich.a))
+MPICH_A := $(firstword $(wildcard /usr/lib/*/libmpich.a /usr/lib/*/mpich/lib/libmpich.a))
 STATIC_BIN := $(if $(MPICH_A),build/mpi/mpich/p2p_static build/mpi/mpich/p2p_inside)
 MPICH_INC = $(filter -I%,$(shell mpicc.mpich -show))
 

@@ -11,8 +11,12 @@ unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND PKEXEC_UID DOAS_USER
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 pov=${POVTRACE:-$top/build/povtrace}
 programs=$top/build/mpi
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_hwloc_base_binding_policy=none
+# More ranks than cores, bound to none, in the words of Open MPI 4 and of PRRTE, the launcher of 5. Jobs that meet may have
+# only TCP between them, and need no other network than the loopback for that.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+export OMPI_MCA_hwloc_base_binding_policy=none PRTE_MCA_hwloc_default_binding_policy=none
+export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_btl_tcp_if_include=lo
 
 T=$(mktemp -d)
 started=() # processes of ours that may still be alive at the end

@@ -41,14 +41,27 @@ static void *exit_soon(void *arg)
 	_exit(*(int *)arg);
 }
 
+/*
+ * MPICH 4.2 returns and leaves the rest to its launcher, which may kill us at any moment: both books are ready
+ * before the call.
+ */
 static void by_abort(void)
 {
+	char path[512], returned[600];
+
 	if (rank == 0)
 		wait_for_ever();
 	usleep(300000);
-	CUT(MPI_Abort, NO_PEER, 0, 0);
+	expect_path(path, PROG, rank);
+	snprintf(returned, sizeof(returned), "%s.returned", path);
+	expect_add("MPI_Abort", NO_PEER, 1, 0, 0, 0);
+	expect_write(PROG, rank);
+	MUST(!path[0] || !rename(path, returned));
+	expect_add_cut("MPI_Abort", NO_PEER);
 	expect_write(PROG, rank);
 	MPI_Abort(MPI_COMM_WORLD, 3);
+	if (path[0])
+		rename(returned, path);
 }
 
 static void by_kill(void)

@@ -5,6 +5,7 @@
  * total, nothing for the buffer that is not significant here.
  */
 #include "expect.h"
+#include "exports.h"
 
 #define PROG "coll"
 #define RANKS_MAX 16
@@ -171,7 +172,7 @@ static void neighbours_graph(void)
 	DO(MPI_Comm_free, &graph);
 }
 
-#if MPI_VERSION >= 4
+#ifdef HAS_MPI_Bcast_c
 static void large_counts(void)
 {
 	MPI_Count n[RANKS_MAX];
@@ -203,7 +204,7 @@ int main(int argc, char **argv)
 	nonblocking();
 	neighbours_cart();
 	neighbours_graph();
-#if MPI_VERSION >= 4
+#ifdef HAS_MPI_Bcast_c
 	large_counts();
 #endif
 	expect_finish(PROG, rank);

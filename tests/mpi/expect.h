@@ -107,15 +107,24 @@ static inline void expect_add_cut(const char *fn, int peer)
 		}                                                                          \
 	} while (0)
 
-static inline FILE *expect_open(const char *prog, int rank)
+/* The file of this rank's books, or "" if they go to stdout. */
+static inline void expect_path(char path[512], const char *prog, int rank)
 {
 	const char *dir = getenv("POV_EXPECT");
+
+	path[0] = '\0';
+	if (dir && *dir)
+		snprintf(path, 512, "%s/%s.%d.%d.jsonl", dir, prog, rank, (int)getpid());
+}
+
+static inline FILE *expect_open(const char *prog, int rank)
+{
 	char path[512];
 	FILE *f;
 
-	if (!dir || !*dir)
+	expect_path(path, prog, rank);
+	if (!path[0])
 		return stdout;
-	snprintf(path, sizeof(path), "%s/%s.%d.%d.jsonl", dir, prog, rank, (int)getpid());
 	f = fopen(path, "w");
 	if (!f) {
 		perror(path);

@@ -4,12 +4,18 @@
  * one, in ranges and in lists; polled for one by one, or waited for as a whole. Needs MPI 4.
  */
 #include "expect.h"
+#include "exports.h"
 
 #define PROG "part"
 #define PARTS 7
+/* With Open MPI 5.0.7 a receiver waits for ever as soon as two requests exist at once. */
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION == 5
+#define HALVES 1
+#else
 #define HALVES 2
+#endif
 
-#if MPI_VERSION >= 4
+#ifdef HAS_MPI_Psend_init
 static int buf[PARTS * 13], rank, size;
 static char text[HALVES][5 * 101];
 
@@ -90,7 +96,7 @@ int main(int argc, char **argv)
 #else
 int main(void)
 {
-	fprintf(stderr, "part: this is MPI %d\n", MPI_VERSION);
+	fprintf(stderr, "part: the library has no MPI_Psend_init\n");
 	return 77;
 }
 #endif

@@ -246,6 +246,10 @@ static void test_errors_mpich(void **state)
 	rec_decode(&fx);
 	assert_int_equal(fx.view.roles.error, 0);
 	assert_int_equal(fx.view.nvalues, 0);
+	/* nor is a yes */
+	rec_begin(&fx, "MPIX_Query_rocm_support", 1, 0);
+	rec_decode(&fx);
+	assert_int_equal(fx.view.roles.error, 0);
 }
 
 static void test_open_call(void **state)

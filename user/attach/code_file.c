@@ -78,6 +78,7 @@ bool code_files_have_room(const struct code_files *files, uid_t owner)
 static void library_free(struct library *lib)
 {
 	links_release(&lib->links);
+	json_decref(lib->meta);
 	json_decref(lib->copies);
 	free(lib);
 }

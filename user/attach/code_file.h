@@ -25,6 +25,7 @@ struct library {
 	uid_t owner; /* of the file */
 	struct links links;
 	size_t attached;  /* probes */
+	json_t *meta;	  /* its meta object "library" */
 	json_t *copies;	  /* predefined objects that programs may hold instead of it: [[name, symbol]] */
 };
 

@@ -133,6 +133,11 @@ uint32_t images_library_count(const struct images *im)
 	return (uint32_t)im->files.lib_cnt;
 }
 
+const json_t *images_library_meta(const struct images *im, uint32_t i)
+{
+	return im->files.lib[i]->meta;
+}
+
 uint64_t images_probe_count(const struct images *im)
 {
 	uint64_t n = 0;
@@ -330,6 +335,7 @@ static void library_new(struct images *im, struct code_file *f, const json_t *o,
 	json_object_set_new(meta, "dev", json_integer((json_int_t)f->id.dev));
 	json_object_set_new(meta, "ino", json_integer((json_int_t)f->id.ino));
 	library_say(f, meta);
+	lib->meta = json_incref(meta);
 	meta_write(im, json_incref(meta));
 }
 

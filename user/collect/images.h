@@ -42,6 +42,8 @@ uint32_t images_rank_count(const struct images *im);  /* processes that use an M
 int images_rank_of(const struct images *im, pid_t pid);
 uint32_t images_late_count(const struct images *im);  /* of these: attached to after they had begun to run it */
 uint32_t images_library_count(const struct images *im);
+/* Its meta object "library"; i < images_library_count. Owned by images. */
+const json_t *images_library_meta(const struct images *im, uint32_t i);
 uint64_t images_probe_count(const struct images *im); /* attached in all libraries */
 /* Detaches all probes, or leaves them to the kernel's spent ones. */
 void images_detach(struct images *im);

@@ -396,12 +396,11 @@ static int session_loop(struct session *s, const volatile int *stop)
 static void toll_sum(struct session *s)
 {
 	struct distortion *d = &s->res->distortion;
-	const struct library *lib;
 	uint32_t pid;
 	int rank;
 
-	for (size_t i = 0; (lib = library_set_get(s->libs, i)); i++)
-		toll_library(&s->toll, lib->meta);
+	for (uint32_t i = 0; i < images_library_count(s->images); i++)
+		toll_library(&s->toll, images_library_meta(s->images, i));
 	toll_find(&s->toll, &s->cost, s->start_ns, s->end_ns, d, &pid);
 	rank = images_rank_of(s->images, pid);
 	d->low = drops_of(&s->drops, s->kernel.rings, POV_CLASS_CALL) ||

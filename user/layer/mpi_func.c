@@ -130,6 +130,7 @@ static const char *const no_error_code[] = {
 	"MPI_Aint_diff",
 	"MPIX_Query_cuda_support",
 	"MPIX_Query_hip_support",
+	"MPIX_Query_rocm_support",
 	"MPIX_Query_ze_support",
 	"MPIX_Request_is_complete",
 	"MPIX_Async_get_state",
