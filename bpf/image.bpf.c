@@ -10,7 +10,7 @@
 #define VM_EXEC 0x4
 #define PAGE_SHIFT 12
 #define WAIT_ROUNDS (1 << 23) /* bpf_loop's own limit: half a second, */
-#define WAIT_LOOPS 16	      /* so several of them */
+#define WAIT_LOOPS 64	      /* so several of them */
 #define WAIT_YIELD_NS 10000
 
 /* Files that the collector has looked at: enum pov_file_state. */

@@ -128,7 +128,7 @@ enum pov_sched_mode {
 };
 
 /* A collector that has not said anything for this long is not waited for. */
-#define POV_ALIVE_NS 1000000000ull
+#define POV_ALIVE_NS 2000000000ull
 
 struct pov_config {
 	pov_u64 spin_gap_ns; /* polls further apart than this are not one spin */

@@ -142,7 +142,7 @@ watch() {
 	"$pov" record -o "$T/$name.pov" "$@" >"$T/$name.out" 2>"$T/$name.err" </dev/null &
 	tracer=$!
 	started+=("$tracer")
-	wait_until 20 grep -q '^povtrace: recording ' "$T/$name.err"
+	wait_until 60 grep -q "^povtrace: recording " "$T/$name.err"
 }
 
 # serve NAME MPI: starts a job of two ranks that runs until it is told to stop (tests/mpi/service.c). Its pids are

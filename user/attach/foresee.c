@@ -24,6 +24,7 @@
 static const char word_ends[] = " \t\r\n;|&()<>\"'`{}[]=:,";
 
 struct foresight {
+	foresee_visit_fn *visit;
 	void *ctx;
 	const char *path, *library_path, *cwd;
 	struct ld_cache cache;
@@ -54,7 +55,8 @@ static bool needed_in(struct foresight *f, const char *dirs, const char *origin,
 
 		if (!*dir)
 			continue;
-		snprintf(path, sizeof(path), "%s%s/%s", tail ? origin : "", tail ? tail : dir, name);
+		snprintf(path, sizeof(path), "%s%s/%s", tail ? origin : "", tail ? tail : dir,
+			 name);
 		found = is_file(path);
 	}
 	free(list);
@@ -92,8 +94,7 @@ static void libraries_follow(struct foresight *f, const struct inspected *in, co
 		return;
 	slash = strrchr(real, '/');
 	*slash = '\0';
-	json_array_foreach(in->needed, i, name)
-		needed_follow(f, in, real, json_string_value(name));
+	json_array_foreach(in->needed, i, name) needed_follow(f, in, real, json_string_value(name));
 }
 
 /* ---- words ---- */
@@ -156,7 +157,7 @@ static void file_follow(struct foresight *f, const char *path, int depth)
 
 	if (f->files++ >= FILES_MAX)
 		return;
-	if (!foresee_visit(f->ctx, path, &in)) {
+	if (!f->visit(f->ctx, path, &in)) {
 		if (in.interpreter[0])
 			file_follow(f, in.interpreter, DEPTH_MAX);
 		if (in.is_script && depth < DEPTH_MAX)
@@ -175,10 +176,12 @@ static const char *text_of(const json_t *o, const char *name, const char *otherw
 	return s ? s : otherwise;
 }
 
-void foresee_command(const json_t *command, void *ctx)
+void foresee_command(const json_t *command, const char *ld_cache, foresee_visit_fn *visit,
+		     void *ctx)
 {
 	const json_t *env = json_object_get(command, "env");
 	struct foresight f = {
+		.visit = visit,
 		.ctx = ctx,
 		.path = text_of(env, "PATH", "/usr/local/bin:/usr/bin:/bin"),
 		.library_path = text_of(env, "LD_LIBRARY_PATH", ""),
@@ -188,8 +191,9 @@ void foresee_command(const json_t *command, void *ctx)
 	json_t *word;
 	size_t i;
 
-	ld_cache_open("/etc/ld.so.cache", &f.cache);
-	json_array_foreach(json_object_get(command, "argv"), i, word) {
+	ld_cache_open(ld_cache, &f.cache);
+	json_array_foreach(json_object_get(command, "argv"), i, word)
+	{
 		text = xstrdup(json_string_value(word) ?: "");
 		word_follow(&f, text, 0);
 		words_follow(&f, text, 0); /* --option=file, or what a shell is given */

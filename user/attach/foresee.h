@@ -12,13 +12,14 @@
 
 struct inspected;
 
-/* command: {argv: [text], env: {PATH, LD_LIBRARY_PATH, LD_PRELOAD}, cwd}. ctx: for foresee_visit. */
-void foresee_command(const json_t *command, void *ctx);
-
 /*
- * The caller's: looks at a file. 0 or -errno; fills *in, whose interpreter, search path and needed libraries are
- * followed if it has not been looked at before. The caller of this function releases it.
+ * Looks at a file. 0 or -errno; fills *in, whose interpreter, search path and needed libraries are followed; of a file
+ * that has been looked at before it may be empty. foresee_command releases it.
  */
-int foresee_visit(void *ctx, const char *path, struct inspected *in);
+typedef int foresee_visit_fn(void *ctx, const char *path, struct inspected *in);
+
+/* command: {argv: [text], env: {PATH, LD_LIBRARY_PATH, LD_PRELOAD}, cwd}. ld_cache: as /etc/ld.so.cache. */
+void foresee_command(const json_t *command, const char *ld_cache, foresee_visit_fn *visit,
+		     void *ctx);
 
 #endif

@@ -23,7 +23,7 @@
 #define WAKE_SHARE 8		   /* a ring wakes the collector when 1/8 full */
 #define RINGS_WANTED 32		   /* at most, unless told otherwise */
 #define RING_BYTES (16ull << 20)   /* of each … */
-#define WAIT_NS 3000000000ull	   /* for an answer; the helper has less */
+#define WAIT_NS 10000000000ull	   /* for an answer; the helper has less */
 #define RINGS_BYTES (256ull << 20) /* … and of all together, at most */
 #define END_AHEAD_NS 1000000ull	   /* the end is told to the programs this long before */
 
