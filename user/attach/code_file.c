@@ -116,7 +116,8 @@ int code_file_bias(const struct code_file *file, uint64_t start, uint64_t off, u
 	json_t *row;
 	size_t i;
 
-	json_array_foreach(file->segments, i, row) {
+	json_array_foreach(file->segments, i, row)
+	{
 		uint64_t offset = json_integer_value(json_array_get(row, 0));
 		uint64_t addr = json_integer_value(json_array_get(row, 1));
 		uint64_t bytes = json_integer_value(json_array_get(row, 2));

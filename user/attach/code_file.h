@@ -24,22 +24,22 @@ struct library {
 	uint16_t id; /* in cookies and in the trace */
 	uid_t owner; /* of the file */
 	struct links links;
-	size_t attached;  /* probes */
-	json_t *meta;	  /* its meta object "library" */
-	json_t *copies;	  /* predefined objects that programs may hold instead of it: [[name, symbol]] */
+	size_t attached; /* probes */
+	json_t *meta;	 /* its meta object "library" */
+	json_t *copies; /* predefined objects that programs may hold instead of it: [[name, symbol]] */
 };
 
 struct code_file {
-	struct code_id id; /* by stat */
-	char *path;	   /* as the first process that used it saw it */
-	char *build_id;	   /* "" if none */
-	int error;	   /* 0, or why it could not be looked at (-errno) */
-	bool is_main;	   /* mapped by exec, not by a loader */
-	bool is_program;   /* a loader runs before it */
-	bool is_loader;	   /* our probe in it makes processes wait for what they map */
+	struct code_id id;	  /* by stat */
+	char *path;		  /* as the first process that used it saw it */
+	char *build_id;		  /* "" if none */
+	int error;		  /* 0, or why it could not be looked at (-errno) */
+	bool is_main;		  /* mapped by exec, not by a loader */
+	bool is_program;	  /* a loader runs before it */
+	bool is_loader;		  /* our probe in it makes processes wait for what they map */
 	struct code_id described; /* the id under which the trace knows it; zero: not yet */
-	json_t *segments;  /* executable: [[offset, address, bytes]] */
-	struct library *lib; /* NULL: nothing to trace in it */
+	json_t *segments;	  /* executable: [[offset, address, bytes]] */
+	struct library *lib;	  /* NULL: nothing to trace in it */
 };
 
 struct code_files {

@@ -54,7 +54,8 @@ static bool needed_in(struct foresight *f, const char *dirs, const char *origin,
 
 		if (!*dir)
 			continue;
-		snprintf(path, sizeof(path), "%s%s/%s", tail ? origin : "", tail ? tail : dir, name);
+		snprintf(path, sizeof(path), "%s%s/%s", tail ? origin : "", tail ? tail : dir,
+			 name);
 		found = is_file(path);
 	}
 	free(list);
@@ -92,8 +93,7 @@ static void libraries_follow(struct foresight *f, const struct inspected *in, co
 		return;
 	slash = strrchr(real, '/');
 	*slash = '\0';
-	json_array_foreach(in->needed, i, name)
-		needed_follow(f, in, real, json_string_value(name));
+	json_array_foreach(in->needed, i, name) needed_follow(f, in, real, json_string_value(name));
 }
 
 /* ---- words ---- */
@@ -189,7 +189,8 @@ void foresee_command(const json_t *command, void *ctx)
 	size_t i;
 
 	ld_cache_open("/etc/ld.so.cache", &f.cache);
-	json_array_foreach(json_object_get(command, "argv"), i, word) {
+	json_array_foreach(json_object_get(command, "argv"), i, word)
+	{
 		text = xstrdup(json_string_value(word) ?: "");
 		word_follow(&f, text, 0);
 		words_follow(&f, text, 0); /* --option=file, or what a shell is given */

@@ -22,8 +22,9 @@
 #include "attach/links.h"
 #include "base/log.h"
 
-#define LOOK_NS 2000000000ull	 /* to look at a file; not at files that answer */
-#define ATTACH_NS 60000000000ull /* to attach to one that has been read: slow where each probe is an event */
+#define LOOK_NS 2000000000ull /* to look at a file; not at files that answer */
+#define ATTACH_NS \
+	60000000000ull /* to attach to one that has been read: slow where each probe is an event */
 #define MEMORY_BYTES (1ull << 30) /* that a helper may use beyond what it inherits */
 
 struct request {

@@ -31,7 +31,7 @@ struct service {
 	int sock;
 	const struct inspect_options *opt;
 	struct code_files *files; /* what this process and, when it was started, the collector know */
-	struct map copied;	  /* hash of program and library → list of copies, kept from rank to rank */
+	struct map copied; /* hash of program and library → list of copies, kept from rank to rank */
 };
 
 /* ---- messages ---- */
@@ -346,7 +346,8 @@ static json_t *copied_json(struct service *s, pid_t pid, const json_t *copies)
 		return out;
 	if (!exe_bias(pid, exe, &bias))
 		known = copies_of(s, exe, copies);
-	json_array_foreach((json_t *)known, i, row) {
+	json_array_foreach((json_t *)known, i, row)
+	{
 		uint64_t addr = strtoull(json_string_value(json_array_get(row, 1)), NULL, 16);
 
 		snprintf(text, sizeof(text), "0x%" PRIx64, addr + bias);
@@ -367,8 +368,7 @@ static void process_serve(struct service *s, const json_t *request)
 	json_object_set_new(m, "size", json_integer(rank.size));
 	json_object_set_new(m, "job", json_string(rank.job));
 	json_object_set_new(m, "launcher", json_string(rank.launcher));
-	json_object_set_new(m, "copied",
-			    copied_json(s, pid, json_object_get(request, "copies")));
+	json_object_set_new(m, "copied", copied_json(s, pid, json_object_get(request, "copies")));
 	say(s, json_pack("{s:b,s:o}", "done", 1, "process", m));
 }
 

@@ -35,7 +35,8 @@ static bool site_known(const struct site_list *list, uint64_t offset)
 	return false;
 }
 
-static void sites_add(struct site_list *list, const struct elf_file *elf, uint16_t lib_id, size_t row)
+static void sites_add(struct site_list *list, const struct elf_file *elf, uint16_t lib_id,
+		      size_t row)
 {
 	const struct elf_symbol *sym[2];
 	struct probe_site site;
@@ -195,8 +196,8 @@ static json_t *segments_json(const struct elf_file *elf)
 	uint64_t offset, addr, bytes;
 
 	for (size_t i = 0; elf_file_exec_segment(elf, i, &offset, &addr, &bytes); i++)
-		json_array_append_new(a, json_pack("[I,I,I]", (json_int_t)offset,
-						   (json_int_t)addr, (json_int_t)bytes));
+		json_array_append_new(a, json_pack("[I,I,I]", (json_int_t)offset, (json_int_t)addr,
+						   (json_int_t)bytes));
 	return a;
 }
 
@@ -242,8 +243,8 @@ static int elf_inspect(const struct inspect_options *opt, const char *path,
 	out->needed = needed_json(elf);
 	out->segments = segments_json(elf);
 	if (elf_file_exports(elf, "_dl_debug_state"))
-		out->is_loader =
-			!function_attach(&opt->loader, path, elf, "_dl_debug_state", &out->links);
+		out->is_loader = !function_attach(&opt->loader, path, elf, "_dl_debug_state",
+						  &out->links);
 	if (elf_file_exports(elf, "execve") && elf_file_exports(elf, "fexecve"))
 		out->is_libc = !function_attach(&opt->exec, path, elf, "execve", &out->links);
 	out->is_mpi = mpi_library_probe(elf, &mpi) > 0;
@@ -296,14 +297,16 @@ json_t *inspect_copies(int exe_fd, const json_t *copies)
 	if (elf_file_open_fd(exe_fd, &exe))
 		return out;
 	if (elf_file_is_dynamic(exe) && !elf_file_defines(exe, "MPI_Init"))
-		json_array_foreach((json_t *)copies, i, row) {
+		json_array_foreach((json_t *)copies, i, row)
+		{
 			const char *symbol = json_string_value(json_array_get(row, 1));
 
 			copy = symbol ? elf_file_find(exe, symbol) : NULL;
 			if (!copy || !copy->is_object)
 				continue;
 			snprintf(text, sizeof(text), "0x%" PRIx64, copy->addr);
-			json_array_append_new(out, json_pack("[O,s]", json_array_get(row, 0), text));
+			json_array_append_new(out,
+					      json_pack("[O,s]", json_array_get(row, 0), text));
 		}
 	elf_file_close(exe);
 	return out;

@@ -16,11 +16,12 @@
 
 /* What to attach, and how. */
 struct inspect_options {
-	struct link_programs calls; /* entry and return of MPI functions */
+	struct link_programs calls;	   /* entry and return of MPI functions */
 	struct link_programs loader, exec; /* entry_fd -1: this kernel cannot make threads wait */
-	const bool *wanted; /* by row of the function table */
-	int libs_fd;	    /* map of struct pov_lib by library id */
-	void (*attaching)(void *ctx); /* called when a library has been read and only attaching is left */
+	const bool *wanted;		   /* by row of the function table */
+	int libs_fd;			   /* map of struct pov_lib by library id */
+	void (*attaching)(
+		void *ctx); /* called when a library has been read and only attaching is left */
 	void *ctx;
 };
 

@@ -33,8 +33,7 @@ void links_add(struct links *links, bool ret, const struct perf_probe *probe)
 static int attach_multi(int prog_fd, bool ret, const char *path, const struct link_site *sites,
 			size_t cnt, struct perf_probe *out)
 {
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .uprobe_multi.path = path,
-		    .uprobe_multi.cnt = cnt,
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .uprobe_multi.path = path, .uprobe_multi.cnt = cnt,
 		    .uprobe_multi.flags = ret ? BPF_F_UPROBE_MULTI_RETURN : 0);
 	unsigned long *offsets = xcalloc(cnt, sizeof(*offsets));
 	__u64 *cookies = xcalloc(cnt, sizeof(*cookies));

@@ -17,7 +17,7 @@
 #include "base/log.h"
 
 #define TEXT_BYTES_MAX (4u << 20) /* environment and command line are cut there */
-#define ANCESTORS_MAX 64		  /* between a rank and its launcher */
+#define ANCESTORS_MAX 64	  /* between a rank and its launcher */
 
 /* A file as text with a terminating NUL; *len without it, max at most. The caller frees. NULL if unreadable. */
 static char *read_file(pid_t pid, const char *name, size_t max, size_t *len)

@@ -52,10 +52,10 @@ struct images {
 	struct helper *helper;
 	struct links waits; /* probes in loaders and C libraries */
 	struct code_files files;
-	struct map scanned;   /* hash of device and number → file, for processes that ran before */
-	struct map processes; /* pid → struct process */
-	struct map askers;    /* pid → struct asker */
-	struct map rank_of;   /* pid → world rank + 1 */
+	struct map scanned; /* hash of device and number → file, for processes that ran before */
+	struct map processes;	     /* pid → struct process */
+	struct map askers;	     /* pid → struct asker */
+	struct map rank_of;	     /* pid → world rank + 1 */
 	uint32_t rank_cnt, late_cnt; /* ever */
 };
 
@@ -192,9 +192,8 @@ static void process_describe(struct images *im, struct process *p)
 	if (!p->described)
 		im->rank_cnt++;
 	p->described = true;
-	helper_ask(im->helper,
-		   json_pack("{s:s,s:i,s:o,s:O?}", "do", "process", "pid", p->pid, "libs",
-			     process_libs_json(p), "copies", copies));
+	helper_ask(im->helper, json_pack("{s:s,s:i,s:o,s:O?}", "do", "process", "pid", p->pid,
+					 "libs", process_libs_json(p), "copies", copies));
 }
 
 static void on_process(struct images *im, const json_t *request, const json_t *reply)
@@ -263,9 +262,9 @@ static void image_describe(struct images *im, const struct code_id *id, struct c
 	if (code_id_equal(&f->described, id))
 		return;
 	f->described = *id;
-	meta_write(im, json_pack("{s:s,s:I,s:I,s:s,s:s}", "type", "image", "dev",
-				 (json_int_t)id->dev, "ino", (json_int_t)id->ino, "path", f->path,
-				 "build_id", f->build_id));
+	meta_write(im,
+		   json_pack("{s:s,s:I,s:I,s:s,s:s}", "type", "image", "dev", (json_int_t)id->dev,
+			     "ino", (json_int_t)id->ino, "path", f->path, "build_id", f->build_id));
 }
 
 /* Tells the kernel half that a file has been looked at. */
@@ -353,8 +352,9 @@ static void file_error_say(const struct code_file *f)
 	if (f->error == -ENOEXEC || !f->error)
 		return;
 	if (f->error == -ENOSPC)
-		log_warn("%s: an MPI library too many (%d in all, fewer of one owner): its calls are not recorded",
-			 f->path, POV_LIBS_MAX);
+		log_warn(
+			"%s: an MPI library too many (%d in all, fewer of one owner): its calls are not recorded",
+			f->path, POV_LIBS_MAX);
 	else if (f->error != -ENOENT)
 		log_warn("%s: cannot be looked at (%s); MPI calls in it would not be seen", f->path,
 			 strerror(-f->error));
@@ -421,8 +421,8 @@ static void late_check(struct images *im, pid_t pid, const struct code_file *f, 
 		 " ms before probes were in it: MPI calls that it made until then are not recorded",
 		 pid, f->path, late_ns / 1000000);
 	meta_write(im, json_pack("{s:s,s:I,s:i,s:i,s:I}", "type", "late", "ts_ns",
-				 (json_int_t)mapped_ns, "pid", pid, "library", f->lib->id, "late_ns",
-				 (json_int_t)late_ns));
+				 (json_int_t)mapped_ns, "pid", pid, "library", f->lib->id,
+				 "late_ns", (json_int_t)late_ns));
 }
 
 /* A file that the helper could not tell anything about, under the name that the kernel has for it. */
@@ -513,8 +513,8 @@ static void on_image(struct images *im, const struct pov_image *r)
 				     "pid", r->tgid, "start", (json_int_t)r->start, "end",
 				     (json_int_t)(r->start + r->len), "off", (json_int_t)r->off,
 				     "dev", (json_int_t)r->dev, "ino", (json_int_t)r->ino, "stamp",
-				     (json_int_t)r->stamp, "ts", (json_int_t)r->hdr.ts_ns, "live", 1,
-				     "new", (r->hdr.flags & POV_IMAGE_NEW) != 0));
+				     (json_int_t)r->stamp, "ts", (json_int_t)r->hdr.ts_ns, "live",
+				     1, "new", (r->hdr.flags & POV_IMAGE_NEW) != 0));
 		return;
 	}
 	image_describe(im, &id, f);
@@ -533,8 +533,8 @@ static void on_path(struct images *im, const struct pov_path *r)
 
 	question_open(im, r->tgid, r->hdr.ts_ns);
 	if (path)
-		helper_ask(im->helper, json_pack("{s:s,s:i,s:o}", "do", "path", "pid", r->tgid,
-						 "path", path));
+		helper_ask(im->helper,
+			   json_pack("{s:s,s:i,s:o}", "do", "path", "pid", r->tgid, "path", path));
 	else
 		question_close(im, r->tgid);
 }
@@ -702,11 +702,10 @@ static void map_scan(struct images *im, pid_t pid, const struct proc_map *map)
 		process_add_file(im, pid, f, map->start, map->off, kernel_now_ns());
 		return;
 	}
-	helper_ask(im->helper,
-		   json_pack("{s:s,s:i,s:I,s:I,s:I,s:I,s:I}", "do", "map", "pid", pid, "start",
-			     (json_int_t)map->start, "end", (json_int_t)map->end, "off",
-			     (json_int_t)map->off, "dev", (json_int_t)map->dev, "ino",
-			     (json_int_t)map->ino));
+	helper_ask(im->helper, json_pack("{s:s,s:i,s:I,s:I,s:I,s:I,s:I}", "do", "map", "pid", pid,
+					 "start", (json_int_t)map->start, "end",
+					 (json_int_t)map->end, "off", (json_int_t)map->off, "dev",
+					 (json_int_t)map->dev, "ino", (json_int_t)map->ino));
 	settle(im);
 }
 

@@ -26,7 +26,7 @@ void images_free(struct images *im);
 void images_control(struct images *im, const struct pov_hdr *rec);
 /* Takes in what the helper has found; never waits. */
 void images_poll(struct images *im);
-int images_fd(const struct images *im); /* readable when there is something to take in */
+int images_fd(const struct images *im);	      /* readable when there is something to take in */
 bool images_settled(const struct images *im); /* nothing asked that is not answered */
 
 /* Has everything looked at that a command will probably load; NULL: no command, only what all programs load. */
@@ -37,10 +37,11 @@ void images_foresee(struct images *im, const struct launch_plan *plan);
  */
 int images_scan(struct images *im, pid_t pid);
 
-uint32_t images_rank_count(const struct images *im);  /* processes that use an MPI library so far */
+uint32_t images_rank_count(const struct images *im); /* processes that use an MPI library so far */
 /* World rank of a process, also of one that has ended; -1 if unknown. */
 int images_rank_of(const struct images *im, pid_t pid);
-uint32_t images_late_count(const struct images *im);  /* of these: attached to after they had begun to run it */
+uint32_t images_late_count(
+	const struct images *im); /* of these: attached to after they had begun to run it */
 uint32_t images_library_count(const struct images *im);
 /* Its meta object "library"; i < images_library_count. Owned by images. */
 const json_t *images_library_meta(const struct images *im, uint32_t i);

@@ -266,8 +266,7 @@ static void say_live(const struct session *s)
 	uint32_t n = images_rank_count(s->images), libs = images_library_count(s->images);
 
 	log_info("recording %u MPI process%s (%u MPI librar%s, %" PRIu64 " probes); Ctrl-C ends", n,
-		 n == 1 ? "" : "es", libs, libs == 1 ? "y" : "ies",
-		 images_probe_count(s->images));
+		 n == 1 ? "" : "es", libs, libs == 1 ? "y" : "ies", images_probe_count(s->images));
 }
 
 static int session_start(struct session *s, const volatile int *stop)

@@ -134,16 +134,14 @@ void session_meta_end(struct session *s)
 	misses = drops_misses_json(&s->drops);
 	json_object_set_new(misses, "recursion", json_integer(kernel_recursions(&s->kernel)));
 	json_object_set_new(o, "misses", misses);
-	json_object_set_new(o, "stats",
-			    json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "calls",
-				      (json_int_t)t->calls, "polls", (json_int_t)t->polls, "spins",
-				      (json_int_t)t->spins, "switches", (json_int_t)t->switches,
-				      "rescued",
-				      (json_int_t)drops_stat(&s->drops, POV_STAT_RESCUED), "folded",
-				      (json_int_t)drops_stat(&s->drops, POV_STAT_FOLDED),
-				      "questions",
-				      (json_int_t)drops_stat(&s->drops, POV_STAT_QUESTIONS),
-				      "wait_ns",
-				      (json_int_t)drops_stat(&s->drops, POV_STAT_WAIT_NS)));
+	json_object_set_new(
+		o, "stats",
+		json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "calls", (json_int_t)t->calls,
+			  "polls", (json_int_t)t->polls, "spins", (json_int_t)t->spins, "switches",
+			  (json_int_t)t->switches, "rescued",
+			  (json_int_t)drops_stat(&s->drops, POV_STAT_RESCUED), "folded",
+			  (json_int_t)drops_stat(&s->drops, POV_STAT_FOLDED), "questions",
+			  (json_int_t)drops_stat(&s->drops, POV_STAT_QUESTIONS), "wait_ns",
+			  (json_int_t)drops_stat(&s->drops, POV_STAT_WAIT_NS)));
 	meta(s, o);
 }
