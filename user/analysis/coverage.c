@@ -206,7 +206,7 @@ static void end_read(struct coverage *a, const json_t *end)
 	a->own_cpu_stop_ns = count_of(end, "own_cpu_stop_ns");
 	a->misses = json_object_get(end, "misses");
 	a->stats = json_object_get(end, "stats");
-	a->new_files = count_of(a->stats, "questions");
+	a->questions = count_of(a->stats, "questions");
 	a->wait_ns = count_of(a->stats, "wait_ns");
 	for (i = 0; i < json_array_size(drops); i++) {
 		class = class_index(json_object_get(json_array_get(drops, i), "class"));

@@ -179,11 +179,10 @@ static void waits_print(const struct coverage *v, FILE *out)
 {
 	char cnt[HUMAN_BYTES], ns[HUMAN_BYTES];
 
-	if (v->new_files)
+	if (v->questions)
 		fprintf(out,
-			"  waits      programs mapped or executed new files %s time%s; threads waited %s in all\n"
-			"             for them to be looked at\n",
-			human_count(cnt, sizeof(cnt), v->new_files), v->new_files == 1 ? "" : "s",
+			"  waits      threads asked %s time%s for files to be looked at, and waited %s in all\n",
+			human_count(cnt, sizeof(cnt), v->questions), v->questions == 1 ? "" : "s",
 			human_ns(ns, sizeof(ns), v->wait_ns));
 }
 
