@@ -22,6 +22,8 @@ typedef __u64 u64;
 typedef __s64 s64;
 typedef int pid_t;
 typedef __u32 dev_t;
+typedef __s64 time64_t;
+typedef long long loff_t;
 
 #ifdef __TARGET_ARCH_arm64
 #include <asm/ptrace.h>
@@ -49,25 +51,18 @@ struct super_block {
 	dev_t s_dev;
 };
 
+struct timespec64 {
+	time64_t tv_sec;
+	long tv_nsec;
+};
+
 struct inode {
 	unsigned long i_ino;
+	loff_t i_size;
 	struct super_block *i_sb;
 };
 
-struct qstr {
-	const unsigned char *name;
-};
-
-struct dentry {
-	struct qstr d_name;
-};
-
-struct path {
-	struct dentry *dentry;
-};
-
 struct file {
-	struct path f_path;
 	struct inode *f_inode;
 };
 
@@ -104,20 +99,6 @@ struct signal_struct {
 	atomic_t live;
 };
 
-typedef void (*__sighandler_t)(int);
-
-struct sigaction {
-	__sighandler_t sa_handler;
-};
-
-struct k_sigaction {
-	struct sigaction sa;
-};
-
-struct sighand_struct {
-	struct k_sigaction action[64];
-};
-
 struct return_instance {
 	unsigned long stack;
 	unsigned long orig_ret_vaddr;
@@ -148,7 +129,6 @@ struct task_struct {
 	u64 start_time;
 	char comm[16];
 	struct signal_struct *signal;
-	struct sighand_struct *sighand;
 	struct uprobe_task *utask;
 };
 

@@ -75,14 +75,10 @@ static void add_images(struct findings *out, const struct features *f)
 	} ways[] = {
 		[IMAGE_NONE] = {VERDICT_LESS,
 				"libraries that a target maps after the start are not traced"},
-		[IMAGE_FENTRY] = {VERDICT_OK,
-				  "fentry: libraries mapped later are traced from their first call"},
-		[IMAGE_KPROBE] = {VERDICT_OK,
-				  "kprobe: libraries mapped later are traced from their first call"},
-		[IMAGE_TREE] =
-			{VERDICT_OK,
-			 "tracepoint ma_write: libraries mapped later are traced from their first "
-			 "call"},
+		[IMAGE_FENTRY] = {VERDICT_OK, "fentry: libraries mapped later are seen at once"},
+		[IMAGE_KPROBE] = {VERDICT_OK, "kprobe: libraries mapped later are seen at once"},
+		[IMAGE_TREE] = {VERDICT_OK,
+				"tracepoint ma_write: libraries mapped later are seen at once"},
 	};
 
 	add(out, "new code mappings", ways[f->image_way].verdict, ways[f->image_way].text);
@@ -97,8 +93,9 @@ static void add_images(struct findings *out, const struct features *f)
 /* What is found out by loading a program, for which privileges are needed. */
 static void add_loaded(struct findings *out, const struct features *f)
 {
-	static const char *const names[] = {"BPF ring buffer", "attach cookies",
-					    "typed tracepoints", "uprobes", "new code mappings"};
+	static const char *const names[] = {"BPF ring buffer",	 "attach cookies",
+					    "typed tracepoints", "uprobes",
+					    "new code mappings", "waiting uprobes"};
 
 	if (!f->root) {
 		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -123,6 +120,10 @@ static void add_loaded(struct findings *out, const struct features *f)
 		add(out, "uprobes", VERDICT_NO,
 		    "none (CONFIG_UPROBE_EVENTS): no MPI call can be seen");
 	add_images(out, f);
+	add_if(out, "waiting uprobes", f->wait, VERDICT_LESS,
+	       "a thread that maps a new library waits in the kernel until its probes are in",
+	       "no (before Linux 6.1): the first calls of libraries that could not be foreseen may be missing, "
+	       "and the trace says so");
 }
 
 static void findings_make(const struct features *f, struct findings *out)

@@ -436,9 +436,12 @@ const struct command cmd_record = {
 	.usage = "[options] -- COMMAND [ARG ...] | -p PID ... | --all",
 	.details =
 		"Runs COMMAND, or attaches to running processes, and records every MPI call of every rank "
-		"together with what the scheduler did. The programs need no change. A command waits until the "
-		"probes are live; its forks, execs and libraries loaded later are followed. With -p or --all a line that "
-		"begins \"povtrace: recording\" says when the probes are live.\n\n"
+		"together with what the scheduler did. The programs need no change. A command is started when what "
+		"it will load has been looked at and the probes are live; its forks, execs and libraries loaded "
+		"later are followed: a thread that maps a library nobody has looked at waits in the kernel, at most "
+		"3 s, until its probes are in (before Linux 6.1 it does not wait, and late probes are reported). No "
+		"process is stopped or signalled. With -p or --all a line that begins \"povtrace: recording\" says "
+		"when the probes are live.\n\n"
 		"Recording ends when the command or the processes end, after --duration, at --max-size, or with "
 		"Ctrl-C. The exit status is the command's, or 1 if recording failed.\n\n"
 		"Under sudo the command runs as the user who typed it, with the PATH, LD_LIBRARY_PATH and all else "

@@ -17,7 +17,7 @@ setup() {
 	task ts=1000 tid=10 tgid=10 comm="a b"
 	fork ts=1001 tid=10 child=12 tgid=10 comm=a
 	affinity ts=1002 tid=10 tgid=10 cpus=0-2,900
-	image ts=1002 tid=10 tgid=10 dev=0x801 ino=77 start=0x7f0000000000 len=0x1000 flags=held
+	image ts=1002 tid=10 tgid=10 dev=0x801 ino=77 start=0x7f0000000000 len=0x1000 stamp=0x5 flags=new
 	more ts=1500 tid=10 begin=1400 first=4 type=out arg=2 data=i7,i8,i9
 	call ts=1500 tid=10 tgid=10 dur=100 func=5 flags=more,partial args=1,0x7ffd0000,3 in=1/2:0x10,0x20 tsize=2:8 comm=0:9,i0,i2 sum=1:44
 	callbegin ts=1600 tid=11 tgid=11 begin=1550 func=5

@@ -330,6 +330,30 @@ distorted() {
 	sed 's/"wait":0}/"wait":0,"recursion":5}/' "$data/report_run.txt" >script
 	"$make" script run.pov
 	report run.pov >out
-	grep -q '^  MISSED     events not recorded because another was at work on the CPU: 5$' out
+	grep -q '^  MISSED     events not recorded because the kernel was in a probe on that CPU already: 5$' out
 	report run.pov --json | grep -q '"recursion": 5'
+}
+
+@test "report: libraries that were probed late are told, and their processes' calls are not whole" {
+	sed '/^lost/d; s/"drops":[^]]*\]/"drops":[]/; s/"polls":1009/&,"questions":3,"wait_ns":1250000/' \
+		"$data/report_run.txt" >late.txt
+	echo 'meta {"type":"late","ts_ns":1300000,"pid":200,"library":0,"late_ns":31000000}' >>late.txt
+	"$make" late.txt late.pov
+	report late.pov >out
+	grep -A1 '^  LATE       process 200: libmpi.so.40 was probed 31.000 ms after it was mapped;$' out |
+		grep -q '^ *calls until then are not recorded$'
+	grep -q '^  waits      threads asked 3 times for files to be looked at, and waited 1.250 ms in all$' out
+	command -v jq >/dev/null || skip "no jq here"
+	report --json late.pov >got
+	[ "$(jq -c .coverage.late got)" = \
+		'[{"pid":200,"path":"/usr/lib/libmpi.so.40","mapped_ns":300000,"late_ns":31000000}]' ]
+	[ "$(jq -c '[.ranks[].incomplete]' got)" = '[[],["missed_calls"]]' ]
+	[ "$(jq -c '.coverage.stats | [.questions, .wait_ns]' got)" = '[3,1250000]' ]
+}
+
+@test "report: why probes were refused is told" {
+	sed 's/"failed":\["MPI_Z"\]/&,"refused":"Invalid argument"/' "$data/report_run.txt" >refused.txt
+	"$make" refused.txt refused.pov
+	report refused.pov | grep -q '^ *refused by the kernel: Invalid argument$'
+	report --json refused.pov | grep -q '"refused": "Invalid argument"'
 }

@@ -30,7 +30,7 @@
  *   exit ts tid tgid code
  *   caller ts tid tgid
  *   affinity ts tid tgid cpus=0-3,7
- *   image ts tid tgid dev ino start len off flags=held
+ *   image ts tid tgid dev ino start len off stamp flags=new
  *   lost ts since cnt ring class=call|spin|more|sched|irq|task
  *   raw ts tid kind flags=N data=DATA                                 any kind
  *

@@ -142,6 +142,7 @@ static void library_read(struct coverage *a, const json_t *meta)
 
 	a->library = xrealloc(a->library, (a->nlibrary + 1) * sizeof(*a->library));
 	l = &a->library[a->nlibrary++];
+	l->id = count_of(meta, "id");
 	l->path = text_of(meta, "path");
 	l->build_id = text_of(meta, "build_id");
 	l->flavour = text_of(meta, "flavour");
@@ -152,8 +153,28 @@ static void library_read(struct coverage *a, const json_t *meta)
 	l->failed = count_of(meta, "failed");
 	l->emulated = count_of(meta, "emulated");
 	l->stepped = count_of(meta, "stepped");
+	l->refused = text_of(meta, "refused");
 	l->missing_names = json_object_get(meta, "missing");
 	l->failed_names = json_object_get(meta, "failed");
+}
+
+/* Libraries are told before who was late for them. */
+static void late_read(struct coverage *a, const json_t *meta)
+{
+	uint64_t id = count_of(meta, "library");
+	struct coverage_late *l;
+	uint32_t i;
+
+	a->late = xrealloc(a->late, (a->nlate + 1) * sizeof(*a->late));
+	l = &a->late[a->nlate++];
+	l->ts_ns = count_of(meta, "ts_ns");
+	l->late_ns = count_of(meta, "late_ns");
+	l->pid = (uint32_t)count_of(meta, "pid");
+	l->path = "";
+	for (i = 0; i < a->nlibrary; i++) {
+		if (a->library[i].id == id)
+			l->path = a->library[i].path;
+	}
 }
 
 static int class_index(const json_t *v)
@@ -185,6 +206,8 @@ static void end_read(struct coverage *a, const json_t *end)
 	a->own_cpu_stop_ns = count_of(end, "own_cpu_stop_ns");
 	a->misses = json_object_get(end, "misses");
 	a->stats = json_object_get(end, "stats");
+	a->questions = count_of(a->stats, "questions");
+	a->wait_ns = count_of(a->stats, "wait_ns");
 	for (i = 0; i < json_array_size(drops); i++) {
 		class = class_index(json_object_get(json_array_get(drops, i), "class"));
 		if (class >= 0)
@@ -201,6 +224,8 @@ static void on_start(void *ctx, const struct model *m)
 
 	for (i = 0; i < trace_meta_count(t); i++) {
 		meta = trace_meta_get(t, i);
+		if (!strcmp(text_of(meta, "type"), "late"))
+			late_read(a, meta);
 		if (strcmp(text_of(meta, "type"), "library"))
 			continue;
 		library_read(a, meta);
@@ -228,6 +253,16 @@ uint64_t coverage_own_cpu_steady(const struct coverage *a)
 double coverage_step_ns(const struct coverage *a)
 {
 	return a->stepped_ns > a->call_ns ? a->stepped_ns - a->call_ns : 0;
+}
+
+bool coverage_was_late(const struct coverage *a, const struct model_process *p)
+{
+	for (uint32_t i = 0; i < a->nlate; i++) {
+		if (a->late[i].pid == (uint32_t)p->pid && a->late[i].ts_ns >= p->start_ns &&
+		    a->late[i].ts_ns <= p->end_ns)
+			return true;
+	}
+	return false;
 }
 
 static double cost(uint64_t hits, double each_ns)
@@ -277,4 +312,5 @@ void coverage_release(struct coverage *a)
 	free(a->process);
 	free(a->func);
 	free(a->library);
+	free(a->late);
 }

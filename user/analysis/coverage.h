@@ -29,7 +29,16 @@ struct coverage_hits {
 struct coverage_library {
 	const char *path, *build_id, *flavour, *version, *link; /* "" if not told */
 	uint64_t attached, missing, failed, emulated, stepped;
+	uint64_t id;
+	const char *refused;			    /* why probes failed, "" if none did */
 	const json_t *missing_names, *failed_names; /* arrays or NULL; borrowed */
+};
+
+/* A process had begun to run a library before probes were in it. */
+struct coverage_late {
+	uint64_t ts_ns, late_ns; /* when it mapped it, and for how long it was unseen */
+	uint32_t pid;
+	const char *path; /* "" if the library is not told */
 };
 
 struct coverage {
@@ -43,6 +52,8 @@ struct coverage {
 	uint32_t nfunc;			  /* allocated */
 	struct coverage_library *library; /* owned */
 	uint32_t nlibrary;
+	struct coverage_late *late; /* owned */
+	uint32_t nlate;
 	struct map stepped;		     /* key of (library, function) → marker */
 	bool calibrated;		     /* a probe_cost block is there */
 	double call_ns, spin_ns, stepped_ns; /* 0 if not measured */
@@ -50,6 +61,7 @@ struct coverage {
 	const char *end_reason;
 	uint64_t drops[POV_CLASS_CNT]; /* as the end block counts; else as LOST records do */
 	const json_t *misses, *stats;  /* objects of the end block, or NULL; borrowed */
+	uint64_t questions, wait_ns; /* of threads about files; their wait for answers */
 	uint64_t own_cpu_ns;
 	bool own_cpu_split; /* of own_cpu_ns these are known: */
 	uint64_t own_cpu_start_ns,
@@ -64,6 +76,8 @@ extern const char *const coverage_class_names[POV_CLASS_CNT];
 uint64_t coverage_own_cpu_steady(const struct coverage *a);
 /* What single-stepping adds to a hit, by the calibration; 0 if that is not known. */
 double coverage_step_ns(const struct coverage *a);
+/* Whether probes came late for a library of this process. */
+bool coverage_was_late(const struct coverage *a, const struct model_process *p);
 /* ns that hits cost by the calibration; 0 if there is none. */
 double coverage_cost(const struct coverage *a, const struct coverage_hits *h);
 void coverage_init(struct coverage *a);

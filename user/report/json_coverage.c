@@ -23,6 +23,7 @@ static void libraries_print(struct json_out *j, const struct coverage *v)
 		json_out_key_uint(j, "sites_single_stepped", l->stepped);
 		json_key_value(j, "missing", l->missing_names);
 		json_key_value(j, "failed", l->failed_names);
+		json_out_key_string(j, "refused", l->refused);
 		json_out_object_end(j);
 	}
 	json_out_array_end(j);
@@ -46,6 +47,23 @@ static void losses_print(struct json_out *j, const struct report *r)
 		json_out_key_uint(j, "from_ns", json_since_start(r, v->lost[i].since_ns));
 		json_out_key_uint(j, "to_ns", json_since_start(r, v->lost[i].ts_ns));
 		json_out_key_uint(j, "count", v->lost[i].cnt);
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
+}
+
+static void late_print(struct json_out *j, const struct report *r)
+{
+	const struct coverage *v = &r->coverage;
+	uint32_t i;
+
+	json_out_key_array(j, "late");
+	for (i = 0; i < v->nlate; i++) {
+		json_out_object_begin(j);
+		json_out_key_uint(j, "pid", v->late[i].pid);
+		json_out_key_string(j, "path", v->late[i].path);
+		json_out_key_uint(j, "mapped_ns", json_since_start(r, v->late[i].ts_ns));
+		json_out_key_uint(j, "late_ns", v->late[i].late_ns);
 		json_out_object_end(j);
 	}
 	json_out_array_end(j);
@@ -75,6 +93,7 @@ void json_coverage(struct json_out *j, const struct report *r)
 	libraries_print(j, v);
 	losses_print(j, r);
 	json_key_value(j, "misses", v->misses);
+	late_print(j, r);
 	json_key_value(j, "stats", v->stats);
 	doubts_print(j, r);
 	json_out_key(j, "probe_cost");

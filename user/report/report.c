@@ -32,6 +32,8 @@ static void doubts_find(struct report *r)
 	for (i = 0; i < r->nprocesses; i++) {
 		p = model_process_get(r->model, i);
 		r->lost[i] = losses_in(&r->losses, p->start_ns, p->end_ns);
+		if (coverage_was_late(&r->coverage, p))
+			r->lost[i] |= LOSS_MISSED_CALLS;
 	}
 	for (i = 0; i < r->nrows; i++)
 		r->lost_shown |= r->lost[r->row[i]];

@@ -11,6 +11,7 @@
 #include "trace/trace_read.h"
 
 #define NAMES_SHOWN 6
+#define LATE_SHOWN 10
 
 static void names_print(FILE *out, const char *what, const json_t *names)
 {
@@ -37,7 +38,7 @@ static void library_print(const struct coverage_library *l, FILE *out)
 	char *path = columns_printable(l->path, 70);
 	char *what = columns_printable(l->flavour, 16),
 	     *version = columns_printable(l->version, 16);
-	char *link = columns_printable(l->link, 16);
+	char *link = columns_printable(l->link, 16), *refused = columns_printable(l->refused, 80);
 
 	fprintf(out, "  library    %s%s%s%s%s%s\n", path, *what ? " (" : "", what,
 		*version ? " " : "", version, *what ? ")" : "");
@@ -47,6 +48,9 @@ static void library_print(const struct coverage_library *l, FILE *out)
 		l->attached, *link ? " by " : "", link, l->missing, l->failed, l->emulated,
 		l->stepped);
 	names_print(out, "FAILED", l->failed_names);
+	if (*refused)
+		fprintf(out, "             refused by the kernel: %s\n", refused);
+	free(refused);
 	free(path);
 	free(what);
 	free(version);
@@ -144,6 +148,42 @@ static void misses_print(const struct report *r, FILE *out)
 			human_count(cnt, sizeof(cnt), (uint64_t)json_integer_value(v)));
 		free(text);
 	}
+}
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : *path ? path : "a library";
+}
+
+static void late_print(const struct report *r, FILE *out)
+{
+	const struct coverage *v = &r->coverage;
+	char took[HUMAN_BYTES], *name;
+	uint32_t i;
+
+	for (i = 0; i < v->nlate && i < LATE_SHOWN; i++) {
+		name = columns_printable(file_name(v->late[i].path), 40);
+		fprintf(out,
+			"  LATE       process %" PRIu32 ": %s was probed %s after it was mapped;\n"
+			"             calls until then are not recorded\n",
+			v->late[i].pid, name, human_ns(took, sizeof(took), v->late[i].late_ns));
+		free(name);
+	}
+	if (v->nlate > LATE_SHOWN)
+		fprintf(out, "             and %" PRIu32 " more\n", v->nlate - LATE_SHOWN);
+}
+
+static void waits_print(const struct coverage *v, FILE *out)
+{
+	char cnt[HUMAN_BYTES], ns[HUMAN_BYTES];
+
+	if (v->questions)
+		fprintf(out,
+			"  waits      threads asked %s time%s for files to be looked at, and waited %s in all\n",
+			human_count(cnt, sizeof(cnt), v->questions), v->questions == 1 ? "" : "s",
+			human_ns(ns, sizeof(ns), v->wait_ns));
 }
 
 static void doubt(FILE *out, const char *label, uint64_t n, const char *one, const char *many)
@@ -273,6 +313,8 @@ void text_coverage(const struct report *r, FILE *out)
 		library_print(&v->library[i], out);
 	losses_print(r, out);
 	misses_print(r, out);
+	late_print(r, out);
+	waits_print(v, out);
 	doubts_print(r, out);
 	overhead_print(r, out);
 	if (v->has_end && r->cores.wall_ns)

@@ -94,7 +94,8 @@ const struct text_kind text_kinds[] = {
 	{POV_KIND_IMAGE, "image", sizeof(struct pov_image),
 	 MEMBERS(M(pov_image, tgid, "tgid", TEXT_DEC), M(pov_image, dev, "dev", TEXT_HEX),
 		 M(pov_image, ino, "ino", TEXT_DEC), M(pov_image, start, "start", TEXT_HEX),
-		 M(pov_image, len, "len", TEXT_HEX), M(pov_image, off, "off", TEXT_HEX)),
+		 M(pov_image, len, "len", TEXT_HEX), M(pov_image, off, "off", TEXT_HEX),
+		 M(pov_image, stamp, "stamp", TEXT_HEX)),
 	 FLAGS({"new", POV_IMAGE_NEW})},
 	{POV_KIND_CALLER, "caller", sizeof(struct pov_caller),
 	 MEMBERS(M(pov_caller, tgid, "tgid", TEXT_DEC)), NO_FLAGS},
@@ -351,7 +352,9 @@ void trace_record_print(const struct pov_hdr *rec, FILE *out)
 	fprintf(out, "%s ts=%" PRIu64 " %s=%u", k->name, (uint64_t)rec->ts_ns,
 		rec->kind == POV_KIND_SWITCH ? "prev" : "tid", rec->tid);
 	for (const struct text_member *m = k->member; m->name; m++)
-		print_member(rec, m, out);
+		if (m->offset + m->bytes <=
+		    rec->size) /* appended members are not in older records */
+			print_member(rec, m, out);
 	if (rec->flags)
 		print_flags(rec, k, out);
 	if (rec->kind == POV_KIND_CALL)
