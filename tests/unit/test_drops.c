@@ -17,7 +17,7 @@
 #define START 5000000000ull
 #define UNIT (1ull << POV_DROP_UNIT_BITS)
 
-static const struct trace_writer_options plain = {.uid = -1, .gid = -1};
+static const struct trace_writer_options plain = {0};
 
 static uint64_t counters[POV_COUNTERS], words[POV_DROPS];
 static struct drops d;
