@@ -261,7 +261,7 @@ struct pov_image {
 	pov_u64 start; /* address of the mapping */
 	pov_u64 len;   /* bytes */
 	pov_u64 off;   /* file offset, bytes */
-	pov_u64 stamp; /* POV_FILE_STAMP; missing in older recordings */
+	pov_u64 stamp; /* POV_FILE_STAMP */
 };
 
 /* A target is about to execute a file, and waits until it has been looked at. */

@@ -98,14 +98,6 @@ void proc_maps_release(struct proc_maps *maps)
 	memset(maps, 0, sizeof(*maps));
 }
 
-const struct proc_map *proc_maps_at(const struct proc_maps *maps, uint64_t addr)
-{
-	for (size_t i = 0; i < maps->cnt; i++)
-		if (addr >= maps->map[i].start && addr < maps->map[i].end)
-			return &maps->map[i];
-	return NULL;
-}
-
 static const char *env_get(const char *env, size_t len, const char *name)
 {
 	size_t n = strlen(name);

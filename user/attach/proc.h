@@ -26,8 +26,6 @@ struct proc_maps {
 
 int proc_maps_read(pid_t pid, struct proc_maps *out);
 void proc_maps_release(struct proc_maps *maps);
-/* The mapping that holds an address, or NULL. */
-const struct proc_map *proc_maps_at(const struct proc_maps *maps, uint64_t addr);
 /* A value that the kernel gave a program on its way (AT_… of <elf.h>). 0 or -errno. */
 int proc_auxv_get(pid_t pid, uint64_t type, uint64_t *value);
 

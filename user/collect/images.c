@@ -53,10 +53,10 @@ struct images {
 	struct links waits; /* probes in loaders and C libraries */
 	struct code_files files;
 	struct map scanned; /* hash of device and number → file, for processes that ran before */
-	struct map processes;	     /* pid → struct process */
-	struct map askers;	     /* pid → struct asker */
-	struct map rank_of;	     /* pid → world rank + 1 */
-	uint32_t rank_cnt, late_cnt; /* ever */
+	struct map processes; /* pid → struct process */
+	struct map askers;    /* pid → struct asker */
+	struct map rank_of;   /* pid → world rank + 1 */
+	uint32_t rank_cnt;    /* ever */
 };
 
 static helper_reply_fn on_reply;
@@ -121,11 +121,6 @@ int images_rank_of(const struct images *im, pid_t pid)
 uint32_t images_rank_count(const struct images *im)
 {
 	return im->rank_cnt;
-}
-
-uint32_t images_late_count(const struct images *im)
-{
-	return im->late_cnt;
 }
 
 uint32_t images_library_count(const struct images *im)
@@ -416,7 +411,6 @@ static void late_check(struct images *im, pid_t pid, const struct code_file *f, 
 	/* A program's own code runs after its loader, which waits. */
 	if (f->is_program || !bpf_map_lookup_elem(im->kernel->waiting_fd, &key, &value))
 		return;
-	im->late_cnt++;
 	log_warn("process %d mapped %s %" PRIu64
 		 " ms before probes were in it: MPI calls that it made until then are not recorded",
 		 pid, f->path, late_ns / 1000000);

@@ -40,8 +40,6 @@ int images_scan(struct images *im, pid_t pid);
 uint32_t images_rank_count(const struct images *im); /* processes that use an MPI library so far */
 /* World rank of a process, also of one that has ended; -1 if unknown. */
 int images_rank_of(const struct images *im, pid_t pid);
-uint32_t images_late_count(
-	const struct images *im); /* of these: attached to after they had begun to run it */
 uint32_t images_library_count(const struct images *im);
 /* Its meta object "library"; i < images_library_count. Owned by images. */
 const json_t *images_library_meta(const struct images *im, uint32_t i);

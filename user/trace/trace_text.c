@@ -91,7 +91,7 @@ const struct text_kind text_kinds[] = {
 	{POV_KIND_AFFINITY, "affinity", sizeof(struct pov_affinity),
 	 MEMBERS(M(pov_affinity, tgid, "tgid", TEXT_DEC), M(pov_affinity, nr_cpus, "nr", TEXT_DEC)),
 	 NO_FLAGS},
-	{POV_KIND_IMAGE, "image", offsetof(struct pov_image, stamp),
+	{POV_KIND_IMAGE, "image", sizeof(struct pov_image),
 	 MEMBERS(M(pov_image, tgid, "tgid", TEXT_DEC), M(pov_image, dev, "dev", TEXT_HEX),
 		 M(pov_image, ino, "ino", TEXT_DEC), M(pov_image, start, "start", TEXT_HEX),
 		 M(pov_image, len, "len", TEXT_HEX), M(pov_image, off, "off", TEXT_HEX),
