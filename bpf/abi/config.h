@@ -158,8 +158,9 @@ enum pov_miss {
 enum pov_stat {
 	POV_STAT_RESCUED = 0, /* records that went to the rescue ring */
 	POV_STAT_FOLDED = 1,  /* wrapper entries folded into their caller (MPI_X calling PMPI_X) */
-	POV_STAT_QUESTIONS = 2, /* files mapped that nobody had looked at, and files about to be executed */
-	POV_STAT_WAIT_NS = 3,	/* time that threads waited for such files, together */
+	POV_STAT_QUESTIONS =
+		2, /* files mapped that nobody had looked at, and files about to be executed */
+	POV_STAT_WAIT_NS = 3, /* time that threads waited for such files, together */
 	POV_STAT_CNT = 4,
 };
 

@@ -28,7 +28,7 @@ setup() {
 		"$root/usr/local/bin/povtrace" help $command
 	done | tr -s '\n ' ' ' | grep -o 'kmod-docs/[A-Z_]*\.md' >"$BATS_TEST_TMPDIR/named"
 	grep -q REPORT "$BATS_TEST_TMPDIR/named"
-	grep -oE '\]\([^):]*\)' "$doc/README.md" | tr -d ']()' >>"$BATS_TEST_TMPDIR/named"
+	grep -oE '\]\([^):]*\)' "$doc/README.md" | tr -d ']()' | sed 's/#.*//' >>"$BATS_TEST_TMPDIR/named"
 	while read -r name; do
 		[ -e "$doc/$name" ] || { echo "$name is not installed"; return 1; }
 	done <"$BATS_TEST_TMPDIR/named"
