@@ -77,7 +77,7 @@ static __noinline struct pov_thread *thread_new(struct task_struct *self)
 	t->tgid = id >> 32;
 	hdr_init(&r.hdr, POV_KIND_CALLER, sizeof(r), id, bpf_ktime_get_ns());
 	r.tgid = t->tgid;
-	emit_control(&r, sizeof(r));
+	emit_control(&r, sizeof(r), true);
 	return t;
 }
 

@@ -37,7 +37,7 @@ struct {
 	__array(values, struct ring_inner);
 } rings __weak SEC(".maps");
 
-/* Identity and images: rare, and the collector must act on them at once. */
+/* Identity and images: rare, in one order. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, CONTROL_RING_BYTES);
@@ -166,10 +166,17 @@ static __always_inline int emit(const void *rec, u64 size, u32 class)
 	return emit_look(rec, size, class, true);
 }
 
-/* Identity records: same contract, on the control ring. Its drops count under the rescue ring's number. */
-static __always_inline int emit_control(const void *rec, u64 size)
+/*
+ * Identity records: same contract, on the control ring. The collector is woken for what somebody waits for, or what is
+ * soon gone; the rest it takes when it polls. Drops count under the rescue ring's number.
+ */
+static __always_inline int emit_control(const void *rec, u64 size, bool urgent)
 {
-	if (!bpf_ringbuf_output(&control, (void *)rec, size, BPF_RB_FORCE_WAKEUP))
+	u64 wake = BPF_RB_NO_WAKEUP;
+
+	if (urgent || bpf_ringbuf_query(&control, BPF_RB_AVAIL_DATA) > CONTROL_RING_BYTES / 8)
+		wake = BPF_RB_FORCE_WAKEUP;
+	if (!bpf_ringbuf_output(&control, (void *)rec, size, wake))
 		return 0;
 	drop_note(cfg.rings, POV_CLASS_TASK, record_begin(rec, POV_CLASS_TASK));
 	return -1;
@@ -275,7 +282,7 @@ static __always_inline void mask_check(struct task_struct *p)
 	hdr_init(&r.hdr, POV_KIND_AFFINITY, sizeof(r), BPF_CORE_READ(p, pid), bpf_ktime_get_ns());
 	r.tgid = BPF_CORE_READ(p, tgid);
 	r.nr_cpus = BPF_CORE_READ(p, nr_cpus_allowed);
-	emit_control(&r, sizeof(r));
+	emit_control(&r, sizeof(r), false);
 }
 
 static __always_inline struct pov_call *frame_call(struct pov_frame *f)

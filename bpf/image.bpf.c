@@ -100,7 +100,7 @@ static __always_inline bool is_answered(u32 tgid)
 struct wait {
 	u64 until_ns, yield_ns, sp;
 	u32 tgid;
-	u32 over;
+	u16 over, killed;
 };
 
 /* It says so every few milliseconds; one that is killed or stopped must not keep anybody waiting. */
@@ -119,13 +119,14 @@ static long wait_round(u32 i, struct wait *w)
 	u64 now = bpf_ktime_get_ns();
 	char byte;
 
-	if (is_answered(w->tgid) || now > w->until_ns || !collector_lives(now))
+	if (is_answered(w->tgid) || now > w->until_ns || !collector_lives(now) || calls_over(now))
 		goto over;
 	if (now < w->yield_ns)
 		return 0;
 	w->yield_ns = now + WAIT_YIELD_NS;
 	if (!bpf_copy_from_user_task(&byte, 1, (void *)w->sp, bpf_get_current_task_btf(), 0))
 		return 0;
+	w->killed = 1;
 over:
 	w->over = 1;
 	return 1;
@@ -139,7 +140,8 @@ static __always_inline void wait_for_answer(u32 tgid, u64 sp)
 
 	for (i = 0; i < WAIT_LOOPS && !w.over; i++)
 		bpf_loop(WAIT_ROUNDS, wait_round, &w, 0);
-	if (!is_answered(tgid))
+	/* One that is killed, or that the recording's end found here, misses nothing. */
+	if (!is_answered(tgid) && !w.killed && !calls_over(bpf_ktime_get_ns()))
 		count(POV_COUNT_MISS(POV_MISS_WAIT));
 	__sync_fetch_and_add(&counters[POV_COUNT_STAT(POV_STAT_WAIT_NS)],
 			     bpf_ktime_get_ns() - begin);
@@ -169,7 +171,8 @@ int exec_wait(struct pt_regs *ctx)
 	struct pov_path *r;
 	char byte;
 
-	if (!is_target(id >> 32) || !collector_lives(now) || bpf_copy_from_user(&byte, 1, path))
+	if (!is_target(id >> 32) || !collector_lives(now) || calls_over(now) ||
+	    bpf_copy_from_user(&byte, 1, path))
 		return 0;
 	r = bpf_ringbuf_reserve(&control, sizeof(*r), 0);
 	if (!r) {
@@ -218,7 +221,7 @@ static __always_inline int on_map(struct vm_area_struct *vma)
 		r.hdr.flags |= POV_IMAGE_NEW;
 		ask(tgid, r.hdr.ts_ns);
 	}
-	if (emit_control(&r, sizeof(r)) && r.hdr.flags)
+	if (emit_control(&r, sizeof(r), r.hdr.flags) && r.hdr.flags)
 		ask_in_vain(tgid, r.hdr.ts_ns);
 	return 0;
 }

@@ -42,7 +42,7 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 	r.child_tgid = ctgid;
 	r.parent_tgid = ptgid;
 	BPF_CORE_READ_STR_INTO(&r.comm, child, comm);
-	emit_control(&r, sizeof(r));
+	emit_control(&r, sizeof(r), false);
 	if (target)
 		mask_check(child);
 	return 0;
@@ -87,7 +87,7 @@ int BPF_PROG(process_exec, struct task_struct *p, pid_t old_tid)
 	if (!identity_wanted(BPF_CORE_READ(p, tgid)))
 		return 0;
 	task_fill(&r, p, POV_KIND_EXEC);
-	emit_control(&r, sizeof(r));
+	emit_control(&r, sizeof(r), false);
 	if (is_target(r.tgid)) {
 		image_exec(r.tgid);
 		mask_check(p);
@@ -107,7 +107,7 @@ int BPF_PROG(process_exit, struct task_struct *p)
 	hdr_init(&r.hdr, POV_KIND_EXIT, sizeof(r), tid, bpf_ktime_get_ns());
 	r.tgid = tgid;
 	r.code = BPF_CORE_READ(p, exit_code);
-	emit_control(&r, sizeof(r));
+	emit_control(&r, sizeof(r), false);
 	if (!BPF_CORE_READ(p, signal, live.counter)) {
 		bpf_map_update_elem(&targets, &tgid, &ending, BPF_EXIST);
 		image_exit(tgid);
@@ -141,7 +141,7 @@ int BPF_PROG(task_rename, struct task_struct *p, const char *name)
 		return 0;
 	task_fill(&r, p, POV_KIND_RENAME);
 	bpf_probe_read_kernel_str(&r.comm, sizeof(r.comm), name);
-	emit_control(&r, sizeof(r));
+	emit_control(&r, sizeof(r), false);
 	return 0;
 }
 

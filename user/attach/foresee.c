@@ -2,6 +2,7 @@
 /* Follows names as execvp, the shell and ld.so would, as far as can be told without running anything. */
 #include "attach/foresee.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -18,7 +19,8 @@
 #define FILES_MAX 1024
 #define WORDS_MAX 400 /* of one script or command string */
 #define SCRIPT_BYTES 32768
-#define DEPTH_MAX 3 /* scripts that name scripts */
+#define DEPTH_MAX 3	      /* scripts that name scripts */
+#define DIRECTORY_DEPTH_MAX 2 /* of plug-ins */
 
 /* Characters between the words of a shell's input, as far as a file name seldom has them. */
 static const char word_ends[] = " \t\r\n;|&()<>\"'`{}[]=:,";
@@ -84,6 +86,51 @@ static void needed_follow(struct foresight *f, const struct inspected *in, const
 		needed_in(f, standard, origin, name);
 }
 
+/* ---- plug-ins ---- */
+
+/* Libraries that load all that lies in a directory beside them. */
+static const struct {
+	const char *library, *directory;
+} plug_ins[] = {
+	{"libopen-pal.so", "openmpi"},	 {"libopen-pal.so", "pmix"},	{"libpmix.so", "pmix"},
+	{"libpmix.so", "pmix2"},	 {"libhwloc.so", "hwloc"},	{"libucs.so", "ucx"},
+	{"libibverbs.so", "libibverbs"}, {"libfabric.so", "libfabric"},
+};
+
+static void directory_follow(struct foresight *f, const char *path, int depth)
+{
+	DIR *d = opendir(path);
+	struct dirent *e;
+	char *name;
+
+	while (d && (e = readdir(d))) {
+		if (e->d_name[0] == '.')
+			continue;
+		name = xasprintf("%s/%s", path, e->d_name);
+		if (e->d_type == DT_DIR && depth < DIRECTORY_DEPTH_MAX)
+			directory_follow(f, name, depth + 1);
+		else if (e->d_type == DT_REG && strstr(e->d_name, ".so"))
+			file_follow(f, name, DEPTH_MAX);
+		free(name);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* real: a library's directory. */
+static void plug_ins_follow(struct foresight *f, const char *real, const char *name)
+{
+	char *path;
+
+	for (size_t i = 0; i < sizeof(plug_ins) / sizeof(*plug_ins); i++) {
+		if (strncmp(name, plug_ins[i].library, strlen(plug_ins[i].library)))
+			continue;
+		path = xasprintf("%s/%s", real, plug_ins[i].directory);
+		directory_follow(f, path, 0);
+		free(path);
+	}
+}
+
 static void libraries_follow(struct foresight *f, const struct inspected *in, const char *path)
 {
 	char real[PATH_MAX], *slash;
@@ -95,6 +142,7 @@ static void libraries_follow(struct foresight *f, const struct inspected *in, co
 	slash = strrchr(real, '/');
 	*slash = '\0';
 	json_array_foreach(in->needed, i, name) needed_follow(f, in, real, json_string_value(name));
+	plug_ins_follow(f, real, slash + 1);
 }
 
 /* ---- words ---- */

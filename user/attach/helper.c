@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "attach/code_file.h"
@@ -36,6 +37,7 @@ struct helper {
 	const struct inspect_options *opt;
 	const struct code_files *files;
 	helper_reply_fn *reply;
+	helper_known_fn *known;
 	void *ctx;
 	pid_t pid;
 	int sock;
@@ -43,6 +45,7 @@ struct helper {
 	bool busy;
 	uint64_t limit_ns;    /* until when it must have said something; 0 = not yet set */
 	uint64_t allowed_ns;  /* how long each next step may take */
+	uint64_t cpu_ns;      /* of those that were replaced */
 	struct links pending; /* descriptors of the file whose reply follows */
 };
 
@@ -110,7 +113,7 @@ static int helper_fork(struct helper *h)
 }
 
 int helper_start(const struct inspect_options *opt, const struct code_files *files,
-		 helper_reply_fn *reply, void *ctx, struct helper **out)
+		 helper_reply_fn *reply, helper_known_fn *known, void *ctx, struct helper **out)
 {
 	struct helper *h = xcalloc(1, sizeof(*h));
 	int err;
@@ -118,6 +121,7 @@ int helper_start(const struct inspect_options *opt, const struct code_files *fil
 	h->opt = opt;
 	h->files = files;
 	h->reply = reply;
+	h->known = known;
 	h->ctx = ctx;
 	h->last = &h->first;
 	err = helper_fork(h);
@@ -145,15 +149,30 @@ static void request_fail(struct helper *h, const char *why)
 {
 	json_t *reply = json_pack("{s:b,s:s}", "done", 1, "failed", why);
 
+	h->busy = true; /* what is asked meanwhile waits */
 	h->reply(h->ctx, h->first->what, reply, &h->pending);
 	json_decref(reply);
 	links_release(&h->pending);
 	request_drop(h);
 }
 
+static bool request_is_needless(struct helper *h)
+{
+	bool needless;
+
+	h->busy = true; /* what is asked meanwhile waits */
+	needless = h->known(h->ctx, h->first->what);
+	h->busy = false;
+	return needless;
+}
+
 static void request_send(struct helper *h)
 {
 	while (h->first && !h->busy) {
+		if (request_is_needless(h)) {
+			request_drop(h);
+			continue;
+		}
 		if (h->sock >= 0 && !helper_message_send(h->sock, h->first->what, NULL, 0)) {
 			h->busy = true;
 			h->limit_ns = 0;
@@ -184,8 +203,24 @@ bool helper_is_idle(const struct helper *h)
 	return !h->first;
 }
 
+static uint64_t process_cpu_ns(pid_t pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (pid <= 0 || clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t helper_cpu_ns(const struct helper *h)
+{
+	return h->cpu_ns + process_cpu_ns(h->pid);
+}
+
 static void helper_replace(struct helper *h, const char *why)
 {
+	h->cpu_ns += process_cpu_ns(h->pid);
 	/* Stuck inside the kernel it may stay for as long as its file system wants; nobody waits for it. */
 	kill(h->pid, SIGKILL);
 	waitpid(h->pid, NULL, WNOHANG);

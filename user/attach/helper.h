@@ -25,6 +25,12 @@ struct links;
 typedef void helper_reply_fn(void *ctx, const json_t *request, const json_t *reply,
 			     struct links *links);
 
+/*
+ * Asked before a request that had to wait is sent: true if its answer has become known meanwhile, and has been acted on.
+ * Many processes that start together ask about the same files.
+ */
+typedef bool helper_known_fn(void *ctx, const json_t *request);
+
 struct helper;
 
 /*
@@ -32,7 +38,7 @@ struct helper;
  * gets what helper_poll has received. 0 or -errno (printed).
  */
 int helper_start(const struct inspect_options *opt, const struct code_files *files,
-		 helper_reply_fn *reply, void *ctx, struct helper **out);
+		 helper_reply_fn *reply, helper_known_fn *known, void *ctx, struct helper **out);
 /*
  * Sends a request, or keeps it until those before have been answered. Takes over the object:
  *   {do: "map", pid, start, end}	the file behind a mapping, given by its addresses
@@ -46,6 +52,8 @@ int helper_fd(const struct helper *h);
 /* Takes in replies, without waiting; gives up a helper that has taken too long. */
 void helper_poll(struct helper *h, uint64_t now_ns);
 bool helper_is_idle(const struct helper *h); /* nothing asked that is not answered */
+/* CPU time of all helpers so far. */
+uint64_t helper_cpu_ns(const struct helper *h);
 void helper_stop(struct helper *h);
 
 #endif

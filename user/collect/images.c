@@ -60,6 +60,7 @@ struct images {
 };
 
 static helper_reply_fn on_reply;
+static helper_known_fn map_known;
 
 static struct link_programs entry_only(int prog_fd, enum link_api api)
 {
@@ -80,7 +81,7 @@ int images_new(struct kernel *k, const bool *wanted, struct trace_writer *w, str
 		.wanted = wanted,
 		.libs_fd = k->libs_fd,
 	};
-	err = helper_start(&im->inspect, &im->files, on_reply, im, &im->helper);
+	err = helper_start(&im->inspect, &im->files, on_reply, map_known, im, &im->helper);
 	if (err)
 		free(im);
 	else
@@ -473,6 +474,18 @@ static void on_map(struct images *im, const json_t *request, const json_t *reply
 		question_close(im, pid);
 }
 
+/* Another process has asked about the same file, and been answered. */
+static bool map_known(void *ctx, const json_t *request)
+{
+	struct code_id id = id_of(request);
+	struct images *im = ctx;
+
+	if (!json_is_true(json_object_get(request, "live")) || !code_files_find(&im->files, &id))
+		return false;
+	on_map(im, request, request);
+	return true;
+}
+
 static void on_reply(void *ctx, const json_t *request, const json_t *reply, struct links *links)
 {
 	const json_t *file = json_object_get(reply, "file");
@@ -628,6 +641,11 @@ void images_poll(struct images *im)
 int images_fd(const struct images *im)
 {
 	return helper_fd(im->helper);
+}
+
+uint64_t images_helper_cpu_ns(const struct images *im)
+{
+	return helper_cpu_ns(im->helper);
 }
 
 bool images_settled(const struct images *im)

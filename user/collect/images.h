@@ -27,6 +27,8 @@ void images_control(struct images *im, const struct pov_hdr *rec);
 /* Takes in what the helper has found; never waits. */
 void images_poll(struct images *im);
 int images_fd(const struct images *im);	      /* readable when there is something to take in */
+/* CPU time of the helper processes so far. */
+uint64_t images_helper_cpu_ns(const struct images *im);
 bool images_settled(const struct images *im); /* nothing asked that is not answered */
 
 /* Has everything looked at that a command will probably load; NULL: no command, only what all programs load. */

@@ -16,7 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -233,18 +235,22 @@ static void session_calibrated(struct session *s)
 	kernel_reset_counters(&s->kernel);
 }
 
-/* Moves what is in the rings, and what the helper has found; waits up to POLL_MS for either. 0 or -errno. */
+/*
+ * Moves what is in the rings, and what the helper has found; waits up to POLL_MS for either, or for the command's end,
+ * 1 if that has come. 0 or -errno.
+ */
 static int rings_poll(struct session *s)
 {
 	struct pollfd p[] = {{.fd = ring_buffer__epoll_fd(s->rings), .events = POLLIN},
-			     {.fd = images_fd(s->images), .events = POLLIN}};
+			     {.fd = images_fd(s->images), .events = POLLIN},
+			     {.fd = s->launch_fd, .events = POLLIN}};
 	int n = 0;
 
 	kernel_say_alive(&s->kernel, true);
-	if (poll(p, 2, POLL_MS) > 0 && p[0].revents)
+	if (poll(p, 3, POLL_MS) > 0 && p[0].revents)
 		n = ring_buffer__poll(s->rings, 0);
 	images_poll(s->images);
-	return n < 0 && n != -EINTR ? n : 0;
+	return n < 0 && n != -EINTR ? n : p[2].revents != 0;
 }
 
 /*
@@ -281,6 +287,9 @@ static int session_start(struct session *s, const volatile int *stop)
 	err = trace_writer_open(s->opt->path, &wo, &s->writer);
 	if (err)
 		return err;
+	/* Threads wait for its answers, spinning. This thread's only: those that compress and write stay what they are. */
+	if (setpriority(PRIO_PROCESS, (id_t)gettid(), -20))
+		log_debug("priority: %s", strerror(errno));
 	err = images_new(&s->kernel, s->wanted, s->writer, &s->images);
 	if (err)
 		return err;
@@ -302,6 +311,8 @@ static int session_start(struct session *s, const volatile int *stop)
 		log_error("ended by a signal before the command was started");
 		err = -EINTR;
 	}
+	if (s->launch.pid)
+		s->launch_fd = (int)syscall(SYS_pidfd_open, s->launch.pid, 0);
 	if (!err && s->launch.pid)
 		err = launch_open_gate(&s->launch, s->opt->launch);
 	return err < 0 ? err : 0; /* what takes longer is looked after in the loop */
@@ -321,7 +332,7 @@ static void progress_show(struct session *s, uint64_t now, bool last)
 			" lost, %.1f MB, own CPU %.1f %%\033[K",
 			seconds, (uint64_t)images_rank_count(s->images), s->seen, s->drops.total,
 			st.file_bytes / 1e6,
-			100.0 * (session_own_cpu_ns() - s->cpu_begun_ns) / 1e9 / steady);
+			100.0 * (session_own_cpu_ns(s) - s->cpu_begun_ns) / 1e9 / steady);
 	fflush(stderr);
 }
 
@@ -370,16 +381,16 @@ static int session_loop(struct session *s, const volatile int *stop)
 	int n;
 
 	s->loop_ns = s->shown_ns = kernel_now_ns();
-	s->cpu_begun_ns = session_own_cpu_ns();
+	s->cpu_begun_ns = session_own_cpu_ns(s);
 	for (;;) {
 		n = rings_poll(s);
-		if (n) {
+		if (n < 0) {
 			log_error("rings: %s", strerror(-n));
 			s->res->reason = "ring error";
 			return n;
 		}
 		now = kernel_now_ns();
-		if (now - s->sampled_ns < SAMPLE_NS)
+		if (!n && now - s->sampled_ns < SAMPLE_NS)
 			continue;
 		session_sample(s, now);
 		if (s->opt->progress && now - s->shown_ns >= PROGRESS_NS) {
@@ -414,11 +425,11 @@ static void toll_sum(struct session *s)
  */
 static void session_end(struct session *s)
 {
-	s->cpu_over_ns = session_own_cpu_ns();
+	s->cpu_over_ns = session_own_cpu_ns(s);
 	if (s->opt->progress && s->shown_ns)
 		progress_show(s, kernel_now_ns(), true);
-	kernel_say_alive(&s->kernel, false);
 	s->end_ns = kernel_calls_end(&s->kernel);
+	kernel_say_alive(&s->kernel, false);
 	ring_buffer__consume(s->rings);
 	s->res->open_calls = open_calls_read(&s->kernel, s->end_ns, on_open_call, s);
 	drops_take(&s->drops, s->kernel.rings);
@@ -458,6 +469,8 @@ static int session_finish(struct session *s)
 static void session_release(struct session *s)
 {
 	launch_cancel(&s->launch);
+	if (s->launch_fd >= 0)
+		close(s->launch_fd);
 	ring_buffer__free(s->rings);
 	calibrate_leave(&s->calibration);
 	images_free(s->images);
@@ -487,6 +500,7 @@ int session_run(const struct session_options *opt, const volatile int *stop,
 	memset(out, 0, sizeof(*out));
 	out->child_status = -1;
 	out->reason = "error";
+	s->launch_fd = -1;
 	s->opt = opt;
 	s->res = out;
 	recipes_make(s);

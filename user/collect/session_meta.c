@@ -85,13 +85,14 @@ void session_meta_command(struct session *s)
 	target_describe(s, s->launch.pid, strings_json(s->opt->launch->argv, -1));
 }
 
-uint64_t session_own_cpu_ns(void)
+uint64_t session_own_cpu_ns(const struct session *s)
 {
 	struct rusage r;
 
 	getrusage(RUSAGE_SELF, &r);
 	return (r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000000000ull +
-	       (r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1000ull;
+	       (r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1000ull +
+	       (s->images ? images_helper_cpu_ns(s->images) : 0);
 }
 
 void session_stored_count(struct session *s)
@@ -111,7 +112,7 @@ void session_stored_count(struct session *s)
 /* The recorder's own CPU time, and of it what starting and stopping took. */
 static void own_cpu_add(struct session *s, json_t *end)
 {
-	uint64_t total = session_own_cpu_ns(), begun = s->cpu_begun_ns ?: s->cpu_over_ns;
+	uint64_t total = session_own_cpu_ns(s), begun = s->cpu_begun_ns ?: s->cpu_over_ns;
 
 	s->res->own_cpu_ns = total;
 	json_object_set_new(end, "own_cpu_ns", json_integer(total));

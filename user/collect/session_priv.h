@@ -34,6 +34,7 @@ struct session {
 	struct ring_buffer *rings;
 	struct ring_ctx ring_ctx[POV_RINGS_MAX + 1];
 	struct launch launch;
+	int launch_fd; /* pidfd of the command, -1 if none: readable when it has ended */
 	struct drops drops;
 	struct calibration calibration;
 	struct probe_cost cost;
@@ -63,7 +64,7 @@ void session_meta_end(struct session *s);
 
 /* Fills the result's stored and unstored: what is in the file by now, what is not yet written counting as if it were. */
 void session_stored_count(struct session *s);
-/* CPU time of this process. */
-uint64_t session_own_cpu_ns(void);
+/* CPU time of this process and its helper. */
+uint64_t session_own_cpu_ns(const struct session *s);
 
 #endif
