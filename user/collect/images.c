@@ -221,10 +221,7 @@ static struct process *process_of(struct images *im, pid_t pid)
 	return p;
 }
 
-/*
- * Notes that a process maps a file; true if it is a library that was not known of it, and the process can be described.
- * While it is being executed it has no environment yet.
- */
+/* Notes that a process maps a file; true if it is a traced one that was not known of it. */
 static bool process_add_file(struct images *im, pid_t pid, const struct code_file *file,
 			     uint64_t start, uint64_t off, uint64_t since_ns)
 {
@@ -242,7 +239,14 @@ static bool process_add_file(struct images *im, pid_t pid, const struct code_fil
 	p->libs[p->nlibs].lib = file->lib;
 	p->libs[p->nlibs].bias = bias;
 	p->libs[p->nlibs++].since_ns = since_ns;
-	return !file->is_main;
+	return true;
+}
+
+/* While a program is being executed, its process has no environment yet: it is described after that (on_exec). */
+static void process_mapped(struct images *im, pid_t pid, const struct code_file *file)
+{
+	if (!file->is_main)
+		process_describe(im, map_get(&im->processes, pid));
 }
 
 static void process_forget(struct images *im, pid_t pid)
@@ -410,7 +414,8 @@ static void late_check(struct images *im, pid_t pid, const struct code_file *f, 
 	uint32_t key = pid, value;
 
 	/* A program's own code runs after its loader, which waits. */
-	if (f->is_program || !bpf_map_lookup_elem(im->kernel->waiting_fd, &key, &value))
+	if ((f->is_program && im->kernel->features.wait) ||
+	    !bpf_map_lookup_elem(im->kernel->waiting_fd, &key, &value))
 		return;
 	log_warn("process %d mapped %s %" PRIu64
 		 " ms before probes were in it: MPI calls that it made until then are not recorded",
@@ -467,7 +472,7 @@ static void on_map(struct images *im, const json_t *request, const json_t *reply
 		if (process_add_file(im, pid, f, start, off, ts) && live) {
 			if (json_is_true(json_object_get(request, "new")))
 				late_check(im, pid, f, ts);
-			process_describe(im, map_get(&im->processes, pid));
+			process_mapped(im, pid, f);
 		}
 	}
 	if (live)
@@ -526,7 +531,7 @@ static void on_image(struct images *im, const struct pov_image *r)
 	}
 	image_describe(im, &id, f);
 	if (process_add_file(im, r->tgid, f, r->start, r->off, r->hdr.ts_ns))
-		process_describe(im, map_get(&im->processes, r->tgid));
+		process_mapped(im, r->tgid, f);
 	if (r->hdr.flags & POV_IMAGE_NEW) { /* known since, to us */
 		file_state_set(im, &id, f);
 		question_open(im, r->tgid, r->hdr.ts_ns);
