@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "abi/config.h"
@@ -26,6 +27,7 @@
 #include "trace/trace_write.h"
 
 #define PROCESS_LIBS_MAX 8
+#define NICE (-20)
 
 /* A process that maps MPI libraries. */
 struct process {
@@ -57,6 +59,7 @@ struct images {
 	struct map askers;    /* pid → struct asker */
 	struct map rank_of;   /* pid → world rank + 1 */
 	uint32_t rank_cnt, late_cnt; /* ever */
+	int nice;		     /* of this process before */
 };
 
 static helper_reply_fn on_reply;
@@ -80,6 +83,10 @@ int images_new(struct kernel *k, const bool *wanted, struct trace_writer *w, str
 		.wanted = wanted,
 		.libs_fd = k->libs_fd,
 	};
+	/* Threads wait for an answer, and spin: by dozens they must not keep us from giving it. */
+	im->nice = getpriority(PRIO_PROCESS, 0);
+	if (setpriority(PRIO_PROCESS, 0, NICE))
+		log_debug("setpriority: %s", strerror(errno));
 	err = helper_start(&im->inspect, &im->files, on_reply, im, &im->helper);
 	if (err)
 		free(im);
@@ -103,6 +110,7 @@ void images_free(struct images *im)
 		return;
 	helper_stop(im->helper);
 	images_detach(im);
+	setpriority(PRIO_PROCESS, 0, im->nice);
 	code_files_release(&im->files);
 	values_free(&im->processes);
 	values_free(&im->askers);
