@@ -138,11 +138,11 @@ record() {
 watch() {
 	local name=$1
 	shift
-	rm -f "$T/$name".{pov,info.json}
+	rm -f "$T/$name".{pov,info.json,err} # the last one's says that it is live, too
 	"$pov" record -o "$T/$name.pov" "$@" >"$T/$name.out" 2>"$T/$name.err" </dev/null &
 	tracer=$!
 	started+=("$tracer")
-	wait_until 20 grep -q '^povtrace: recording ' "$T/$name.err"
+	wait_until 60 grep -q '^povtrace: recording ' "$T/$name.err"
 }
 
 # serve NAME MPI: starts a job of two ranks that runs until it is told to stop (tests/mpi/service.c). Its pids are
