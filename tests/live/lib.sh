@@ -138,7 +138,7 @@ record() {
 watch() {
 	local name=$1
 	shift
-	rm -f "$T/$name".{pov,info.json}
+	rm -f "$T/$name".{pov,info.json,err} # the last one's says that it is live, too
 	"$pov" record -o "$T/$name.pov" "$@" >"$T/$name.out" 2>"$T/$name.err" </dev/null &
 	tracer=$!
 	started+=("$tracer")

@@ -21,6 +21,7 @@
 #include "attach/code_file.h"
 #include "attach/helper_main.h"
 #include "attach/links.h"
+#include "base/fd.h"
 #include "base/log.h"
 
 #define LOOK_NS 2000000000ull /* to look at a file; not at files that answer */
@@ -75,6 +76,21 @@ static void priority_raise(void)
 		log_debug("helper: no real-time priority: %s", strerror(errno));
 }
 
+/*
+ * A helper that takes another's place would inherit the links that the collector holds by now, and keep all of it
+ * attached for as long as it lives, which may be longer than the recording when it is stuck.
+ */
+static void others_close(const struct inspect_options *opt, int sock)
+{
+	const int keep[] = {
+		STDIN_FILENO,	     STDOUT_FILENO,	STDERR_FILENO,	      sock,
+		opt->calls.entry_fd, opt->calls.ret_fd, opt->loader.entry_fd, opt->exec.entry_fd,
+		opt->libs_fd,
+	};
+
+	fd_close_others(keep, sizeof(keep) / sizeof(*keep));
+}
+
 static int helper_fork(struct helper *h)
 {
 	int fds[2], err;
@@ -94,7 +110,7 @@ static int helper_fork(struct helper *h)
 		return err;
 	}
 	if (!h->pid) {
-		close(fds[0]);
+		others_close(h->opt, fds[1]);
 		prctl(PR_SET_NAME, "povtrace-helper");
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		signal(SIGINT, SIG_IGN); /* the terminal's is for the collector */

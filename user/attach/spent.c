@@ -10,20 +10,24 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/log.h"
 
 /* Between two closes others get at those mutexes, so that the next recording attaches some dozens meanwhile. */
 #define PAUSE_NS 20000000L
+
+#define TURN_FILE "/run/povtrace-close.lock"
+#define TURN_PAUSE_NS 100000000L
+#define TURN_NS 300000000000L /* twice what all functions take */
 
 void spent_add(struct spent *spent, const struct perf_probe *probe, size_t cnt)
 {
@@ -39,22 +43,16 @@ void spent_add(struct spent *spent, const struct perf_probe *probe, size_t cnt)
 /* All descriptors but ours: whoever waits for the end of a pipe or a terminal is not kept waiting. */
 static void others_close(const struct spent *spent)
 {
-	int max = spent->rings ? spent->rings_fd : 0;
-	bool *ours;
+	int *ours = xcalloc(2 * spent->cnt + 1, sizeof(*ours));
+	size_t n = 0;
 
 	for (size_t i = 0; i < spent->cnt; i++) {
-		max = spent->probe[i].link_fd > max ? spent->probe[i].link_fd : max;
-		max = spent->probe[i].event_fd > max ? spent->probe[i].event_fd : max;
+		ours[n++] = spent->probe[i].link_fd;
+		ours[n++] = spent->probe[i].event_fd;
 	}
-	ours = xcalloc(max + 1, sizeof(*ours));
-	for (size_t i = 0; i < spent->cnt; i++)
-		ours[spent->probe[i].link_fd] = ours[spent->probe[i].event_fd] = true;
 	if (spent->rings)
-		ours[spent->rings_fd] = true;
-	for (int fd = 0; fd <= max; fd++)
-		if (!ours[fd])
-			close(fd);
-	close_range(max + 1, UINT_MAX, 0);
+		ours[n++] = spent->rings_fd;
+	fd_close_others(ours, n);
 	free(ours);
 }
 
@@ -66,13 +64,22 @@ static void slow_close(int fd)
 	close(fd);
 }
 
-/* One such process works at a time, or the next recording's turn would come too seldom. */
+/*
+ * One such process works at a time, or the next recording's turn would come too seldom. By a lock on a file that only
+ * root can open, for whoever can open a file can lock it; without one, or when it takes too long, without turns.
+ */
 static void turn_await(void)
 {
-	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	const struct timespec pause = {.tv_nsec = TURN_PAUSE_NS};
+	int fd = open(TURN_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+	struct stat st;
 
-	if (fd < 0 || flock(fd, LOCK_EX))
-		log_debug("cannot take turns: %s", strerror(errno));
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid || st.st_mode & 0077) {
+		log_debug("%s: not to be used; no turns are taken", TURN_FILE);
+		return;
+	}
+	for (long i = 0; i < TURN_NS / TURN_PAUSE_NS && flock(fd, LOCK_EX | LOCK_NB); i++)
+		nanosleep(&pause, NULL);
 }
 
 /* May be killed at any time: the kernel then closes the rest. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #include "base/log.h"
 #include "povtrace.skel.h"
 
+#define PID_NAMESPACE_FIRST 0xEFFFFFFCu /* PROC_PID_INIT_INO */
 #define WAKE_SHARE 8		   /* a ring wakes the collector when 1/8 full */
 #define RINGS_WANTED 32		   /* at most, unless told otherwise */
 #define RING_BYTES (16ull << 20)   /* of each … */
@@ -55,11 +57,25 @@ static void raise_open_files(void)
 		log_debug("cannot raise the limit of open files: %s", strerror(errno));
 }
 
+/* The kernel half knows processes by the numbers that they have in the first pid namespace, /proc by ours. */
+static bool first_pid_namespace(void)
+{
+	struct stat st;
+
+	return !stat("/proc/self/ns/pid", &st) && st.st_ino == PID_NAMESPACE_FIRST;
+}
+
 static int features_check(const struct features *f)
 {
 	if (geteuid() || !f->root) {
 		log_error("record needs root: BPF programs cannot be loaded; run it with sudo");
 		return -EPERM;
+	}
+	if (!first_pid_namespace()) {
+		log_error("record does not work in a pid namespace of its own (a container's): process "
+			  "numbers are not the kernel's there; run it on the host, where -p and --all see "
+			  "the container's processes, too");
+		return -EOPNOTSUPP;
 	}
 	if (!f->btf) {
 		log_error("this kernel has no BTF (/sys/kernel/btf/vmlinux): it must be built with "

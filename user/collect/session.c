@@ -34,6 +34,7 @@
 #define SAMPLE_NS 10000000ull	   /* drops and rings are looked at this often */
 #define FLUSH_AGE_NS 1000000000ull /* blocks older than this go to the file */
 #define SETTLE_NS 10000000000ull   /* to look at all that a command will load */
+#define NICE (-20)
 #define PROGRESS_NS 1000000000ull
 
 /* ---- records ---- */
@@ -288,7 +289,8 @@ static int session_start(struct session *s, const volatile int *stop)
 	if (err)
 		return err;
 	/* Threads wait for its answers, spinning. This thread's only: those that compress and write stay what they are. */
-	if (setpriority(PRIO_PROCESS, (id_t)gettid(), -20))
+	s->nice = getpriority(PRIO_PROCESS, (id_t)gettid());
+	if (setpriority(PRIO_PROCESS, (id_t)gettid(), NICE))
 		log_debug("priority: %s", strerror(errno));
 	err = images_new(&s->kernel, s->wanted, s->writer, &s->images);
 	if (err)
@@ -476,6 +478,7 @@ static void session_release(struct session *s)
 	images_free(s->images);
 	toll_release(&s->toll);
 	kernel_release(&s->kernel);
+	setpriority(PRIO_PROCESS, (id_t)gettid(), s->nice);
 	free(s->fns);
 	free(s->wanted);
 }

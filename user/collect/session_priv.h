@@ -48,6 +48,7 @@ struct session {
 	uint64_t seen;	       /* records */
 	uint64_t refused;      /* of these, by the writer: the disk or the size limit */
 	int err;	       /* sticky, from the writer */
+	int nice;	       /* priority before */
 	bool useless;	       /* nothing was recorded: the file is to go */
 };
 
