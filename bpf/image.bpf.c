@@ -12,6 +12,9 @@
 #define WAIT_ROUNDS (1 << 23) /* bpf_loop's own limit: half a second, */
 #define WAIT_LOOPS 64	      /* so several of them */
 #define WAIT_YIELD_NS 10000
+#define WAIT_PROBE_NS 1000000
+#define YIELDS_LATE_MANY 8
+#define SIGNAL_GROUP_EXIT 0x4
 
 /* Files that the collector has looked at: enum pov_file_state. */
 struct {
@@ -97,8 +100,11 @@ static __always_inline bool is_answered(u32 tgid)
 	return !q || (a && *a >= *q);
 }
 
+/* Times that the scheduler was called with the lock held although it had been called just before. */
+__u64 yields_late = 0;
+
 struct wait {
-	u64 until_ns, yield_ns, sp;
+	u64 until_ns, yield_ns, probe_ns, sp;
 	u32 tgid;
 	u16 over, killed;
 };
@@ -110,26 +116,43 @@ static __always_inline bool collector_lives(u64 now)
 }
 
 /*
- * One look. Now and then it reads a byte of its own stack the long way, which lets other threads run where the kernel
- * is not preempted by itself (__get_user_pages calls cond_resched), and fails when the thread has been killed. Not more
- * often, for that takes the lock of the memory map, which whoever puts probes into this process needs for writing.
+ * Lets other threads run where the kernel is not preempted by itself, by reading memory the long way, for that calls the
+ * scheduler: before it takes the lock of the memory map (might_sleep, enough where the kernel has voluntary preemption),
+ * and with the lock held (cond_resched in __get_user_pages, also where it has none). The second way is bad: whoever puts
+ * probes into this process wants that lock, and does not get it until this thread runs again. So it is tried seldom, and
+ * taken often only once it has shown that the first one does not do.
  */
+static __always_inline void wait_yield(struct wait *w, u64 now)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+	u64 switches;
+	char byte;
+
+	w->yield_ns = now + WAIT_YIELD_NS;
+	if (yields_late < YIELDS_LATE_MANY) {
+		bpf_copy_from_user_task(&byte, 1, (void *)8, self, 0);
+		if (now < w->probe_ns)
+			return;
+		w->probe_ns = now + WAIT_PROBE_NS;
+	}
+	switches = self->nivcsw;
+	bpf_copy_from_user_task(&byte, 1, (void *)w->sp, self, 0);
+	if (self->nivcsw != switches && yields_late < YIELDS_LATE_MANY)
+		__sync_fetch_and_add(&yields_late, 1);
+}
+
 static long wait_round(u32 i, struct wait *w)
 {
 	u64 now = bpf_ktime_get_ns();
-	char byte;
 
-	if (is_answered(w->tgid) || now > w->until_ns || !collector_lives(now) || calls_over(now))
-		goto over;
-	if (now < w->yield_ns)
-		return 0;
-	w->yield_ns = now + WAIT_YIELD_NS;
-	if (!bpf_copy_from_user_task(&byte, 1, (void *)w->sp, bpf_get_current_task_btf(), 0))
-		return 0;
-	w->killed = 1;
-over:
-	w->over = 1;
-	return 1;
+	w->killed = bpf_get_current_task_btf()->signal->flags & SIGNAL_GROUP_EXIT;
+	w->over = w->killed || is_answered(w->tgid) || now > w->until_ns || !collector_lives(now) ||
+		  calls_over(now);
+	if (w->over)
+		return 1;
+	if (now >= w->yield_ns)
+		wait_yield(w, now);
+	return 0;
 }
 
 static __always_inline void wait_for_answer(u32 tgid, u64 sp)

@@ -3,6 +3,7 @@
 #include "attach/foresee.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -202,10 +203,14 @@ static void script_follow(struct foresight *f, const char *path, int depth)
 static void file_follow(struct foresight *f, const char *path, int depth)
 {
 	struct inspected in;
+	int err;
 
 	if (f->files++ >= FILES_MAX)
 		return;
-	if (!f->visit(f->ctx, path, &in)) {
+	err = f->visit(f->ctx, path, &in);
+	if (err == -ENOEXEC && depth < DEPTH_MAX) /* sh script: perhaps */
+		script_follow(f, path, depth + 1);
+	if (!err) {
 		if (in.interpreter[0])
 			file_follow(f, in.interpreter, DEPTH_MAX);
 		if (in.is_script && depth < DEPTH_MAX)

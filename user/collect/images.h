@@ -26,7 +26,7 @@ void images_free(struct images *im);
 void images_control(struct images *im, const struct pov_hdr *rec);
 /* Takes in what the helper has found; never waits. */
 void images_poll(struct images *im);
-int images_fd(const struct images *im);	      /* readable when there is something to take in */
+int images_fd(const struct images *im); /* readable when there is something to take in */
 /* CPU time of the helper processes so far. */
 uint64_t images_helper_cpu_ns(const struct images *im);
 bool images_settled(const struct images *im); /* nothing asked that is not answered */

@@ -22,12 +22,12 @@
 #include "povtrace.skel.h"
 
 #define PID_NAMESPACE_FIRST 0xEFFFFFFCu /* PROC_PID_INIT_INO */
-#define WAKE_SHARE 8		   /* a ring wakes the collector when 1/8 full */
-#define RINGS_WANTED 32		   /* at most, unless told otherwise */
-#define RING_BYTES (16ull << 20)   /* of each … */
-#define WAIT_NS 10000000000ull	   /* for an answer; the helper has less */
-#define RINGS_BYTES (256ull << 20) /* … and of all together, at most */
-#define END_AHEAD_NS 1000000ull	   /* the end is told to the programs this long before */
+#define WAKE_SHARE 8			/* a ring wakes the collector when 1/8 full */
+#define RINGS_WANTED 32			/* at most, unless told otherwise */
+#define RING_BYTES (16ull << 20)	/* of each … */
+#define WAIT_NS 10000000000ull		/* for an answer; the helper has less */
+#define RINGS_BYTES (256ull << 20)	/* … and of all together, at most */
+#define END_AHEAD_NS 1000000ull		/* the end is told to the programs this long before */
 
 /* As it is, for the verifier's log may have megabytes. */
 static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -72,9 +72,10 @@ static int features_check(const struct features *f)
 		return -EPERM;
 	}
 	if (!first_pid_namespace()) {
-		log_error("record does not work in a pid namespace of its own (a container's): process "
-			  "numbers are not the kernel's there; run it on the host, where -p and --all see "
-			  "the container's processes, too");
+		log_error(
+			"record does not work in a pid namespace of its own (a container's): process "
+			"numbers are not the kernel's there; run it on the host, where -p and --all see "
+			"the container's processes, too");
 		return -EOPNOTSUPP;
 	}
 	if (!f->btf) {
