@@ -22,9 +22,9 @@ T=$(mktemp -d)
 started=() # processes of ours that may still be alive at the end
 
 at_exit() {
-	local pid
+	local pid dir
 	for pid in ${started[@]+"${started[@]}"}; do kill -9 "$pid" 2>/dev/null; done
-	mountpoint -q "$T/small" && umount "$T/small"
+	for dir in "$T/small" "$T/stuck"; do mountpoint -q "$dir" && umount -l "$dir"; done
 	[ -n "${POV_KEEP-}" ] && echo "# kept: $T" || rm -rf "$T"
 }
 trap at_exit EXIT
