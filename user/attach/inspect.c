@@ -176,8 +176,9 @@ out:
 }
 
 /* A probe at the entry of one function. */
-static int function_attach(const struct link_programs *p, const char *path,
-			   const struct elf_file *elf, const char *name, struct links *links)
+static int function_attach(const struct inspect_options *opt, const struct link_programs *p,
+			   const char *path, const struct elf_file *elf, const char *name,
+			   struct links *links)
 {
 	const struct elf_symbol *sym = elf_file_find(elf, name);
 	struct link_site link_site = {.offset = 0};
@@ -187,6 +188,7 @@ static int function_attach(const struct link_programs *p, const char *path,
 	if (p->entry_fd < 0 || !sym || !sym->has_offset)
 		return -ENOENT;
 	link_site.offset = probe_site_choose(elf, sym, 6, &site) ? sym->offset : site.offset;
+	opt->attaching(opt->ctx);
 	return links_attach(links, p, path, &link_site, 1, &err) ? 0 : -err;
 }
 
@@ -243,10 +245,10 @@ static int elf_inspect(const struct inspect_options *opt, const char *path,
 	out->needed = needed_json(elf);
 	out->segments = segments_json(elf);
 	if (elf_file_exports(elf, "_dl_debug_state"))
-		out->is_loader = !function_attach(&opt->loader, path, elf, "_dl_debug_state",
+		out->is_loader = !function_attach(opt, &opt->loader, path, elf, "_dl_debug_state",
 						  &out->links);
 	if (elf_file_exports(elf, "execve") && elf_file_exports(elf, "fexecve"))
-		out->is_libc = !function_attach(&opt->exec, path, elf, "execve", &out->links);
+		out->is_libc = !function_attach(opt, &opt->exec, path, elf, "execve", &out->links);
 	out->is_mpi = mpi_library_probe(elf, &mpi) > 0;
 	if (!out->is_mpi)
 		return 0;

@@ -21,7 +21,7 @@ struct inspect_options {
 	const bool *wanted;		   /* by row of the function table */
 	int libs_fd;			   /* map of struct pov_lib by library id */
 	void (*attaching)(
-		void *ctx); /* called when a library has been read and only attaching is left */
+		void *ctx); /* called when a file has been read and only attaching is left */
 	void *ctx;
 };
 
