@@ -97,6 +97,7 @@ struct vm_area_struct {
 
 struct signal_struct {
 	atomic_t live;
+	unsigned int flags;
 };
 
 struct return_instance {
@@ -125,6 +126,7 @@ struct task_struct {
 	int exit_code;
 	pid_t pid, tgid;
 	struct task_struct *real_parent, *group_leader;
+	unsigned long nivcsw;
 	u64 self_exec_id;
 	u64 start_time;
 	char comm[16];

@@ -439,7 +439,7 @@ const struct command cmd_record = {
 		"together with what the scheduler did. The programs need no change. A command is started when what "
 		"it will load has been looked at and the probes are live; its forks, execs and libraries loaded "
 		"later are followed: a thread that maps a library nobody has looked at waits in the kernel, at most "
-		"3 s, until its probes are in (before Linux 6.1 it does not wait, and late probes are reported). No "
+		"10 s, until its probes are in (before Linux 6.1 it does not wait, and late probes are reported). No "
 		"process is stopped or signalled. With -p or --all a line that begins \"povtrace: recording\" says "
 		"when the probes are live.\n\n"
 		"Recording ends when the command or the processes end, after --duration, at --max-size, or with "
