@@ -37,15 +37,14 @@ static void calls(struct toll *t, uint32_t tgid, const char *name, uint16_t lib,
 
 static void spin(struct toll *t, uint32_t tgid, const char *name, uint64_t cnt)
 {
-	struct {
-		struct pov_spin spin;
-		struct pov_spin_func func;
-	} s = {.spin = {.hdr = {.size = sizeof(s), .kind = POV_KIND_SPIN, .tid = tgid},
-			.tgid = tgid,
-			.nfuncs = 1},
-	       .func = {.func = func(name), .cnt = cnt}};
+	uint64_t words[(sizeof(struct pov_spin) + sizeof(struct pov_spin_func)) / 8] = {0};
+	struct pov_spin *s = (struct pov_spin *)words;
 
-	toll_record(t, &s.spin.hdr);
+	s->hdr = (struct pov_hdr){.size = sizeof(words), .kind = POV_KIND_SPIN, .tid = tgid};
+	s->tgid = tgid;
+	s->nfuncs = 1;
+	s->func[0] = (struct pov_spin_func){.func = func(name), .cnt = cnt};
+	toll_record(t, &s->hdr);
 }
 
 static void life(struct toll *t, uint32_t tgid, uint64_t begin_ns, uint64_t end_ns)
