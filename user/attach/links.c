@@ -30,6 +30,18 @@ void links_add(struct links *links, bool ret, const struct perf_probe *probe)
 		probes_add(&links->entry, &links->entry_cnt, &links->entry_cap, probe);
 }
 
+/* Keeps an entry with its return, or closes the return of an entry that could not be had. */
+static void pair_add(struct links *links, const struct perf_probe *entry,
+		     const struct perf_probe *ret, bool has_ret, int err)
+{
+	if (!err)
+		links_add(links, false, entry);
+	if (has_ret && err)
+		perf_probe_close(ret);
+	else if (has_ret)
+		links_add(links, true, ret);
+}
+
 static int attach_multi(int prog_fd, bool ret, const char *path, const struct link_site *sites,
 			size_t cnt, struct perf_probe *out)
 {
@@ -58,7 +70,7 @@ static int attach_multi(int prog_fd, bool ret, const char *path, const struct li
 static int multi_attach(struct links *links, const struct link_programs *p, const char *path,
 			const struct link_site *sites, size_t cnt)
 {
-	struct perf_probe entry, ret = {-1, -1};
+	struct perf_probe entry = {-1, -1}, ret = {-1, -1};
 	int err;
 
 	if (p->ret_fd >= 0) {
@@ -67,12 +79,7 @@ static int multi_attach(struct links *links, const struct link_programs *p, cons
 			return err;
 	}
 	err = attach_multi(p->entry_fd, false, path, sites, cnt, &entry);
-	if (!err)
-		links_add(links, false, &entry);
-	if (p->ret_fd >= 0 && err)
-		perf_probe_close(&ret);
-	else if (p->ret_fd >= 0)
-		links_add(links, true, &ret);
+	pair_add(links, &entry, &ret, p->ret_fd >= 0, err);
 	return err;
 }
 
@@ -101,7 +108,7 @@ static int perf_attach(struct links *links, const struct link_programs *p,
 		       const struct perf_probe_kind *kind, const char *path,
 		       const struct link_site *site)
 {
-	struct perf_probe ret, entry;
+	struct perf_probe entry = {-1, -1}, ret = {-1, -1};
 	int err;
 
 	if (p->ret_fd >= 0) {
@@ -111,12 +118,7 @@ static int perf_attach(struct links *links, const struct link_programs *p,
 			return err;
 	}
 	err = perf_probe_attach(kind, p->entry_fd, false, path, site->offset, site->cookie, &entry);
-	if (!err)
-		links_add(links, false, &entry);
-	if (p->ret_fd >= 0 && err)
-		perf_probe_close(&ret);
-	else if (p->ret_fd >= 0)
-		links_add(links, true, &ret);
+	pair_add(links, &entry, &ret, p->ret_fd >= 0, err);
 	return err;
 }
 
