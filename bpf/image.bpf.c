@@ -135,9 +135,9 @@ static __always_inline void wait_yield(struct wait *w, u64 now)
 			return;
 		w->probe_ns = now + WAIT_PROBE_NS;
 	}
-	switches = self->nivcsw;
+	switches = BPF_CORE_READ(self, nivcsw);
 	bpf_copy_from_user_task(&byte, 1, (void *)w->sp, self, 0);
-	if (self->nivcsw != switches && yields_late < YIELDS_LATE_MANY)
+	if (BPF_CORE_READ(self, nivcsw) != switches && yields_late < YIELDS_LATE_MANY)
 		__sync_fetch_and_add(&yields_late, 1);
 }
 
@@ -145,7 +145,7 @@ static long wait_round(u32 i, struct wait *w)
 {
 	u64 now = bpf_ktime_get_ns();
 
-	w->killed = bpf_get_current_task_btf()->signal->flags & SIGNAL_GROUP_EXIT;
+	w->killed = BPF_CORE_READ(bpf_get_current_task_btf(), signal, flags) & SIGNAL_GROUP_EXIT;
 	w->over = w->killed || is_answered(w->tgid) || now > w->until_ns || !collector_lives(now) ||
 		  calls_over(now);
 	if (w->over)
