@@ -178,6 +178,7 @@ int call_entry(struct pt_regs *ctx)
 	struct pov_frame *f;
 	struct pov_call *c;
 
+	stay_on_own_stack(ctx);
 	if (func >= POV_FUNCS_MAX || (calls_until && calls_over(bpf_ktime_get_ns())))
 		return 0;
 	t = thread_find(self, self->pid);
@@ -276,6 +277,7 @@ int call_return(struct pt_regs *ctx)
 	struct pov_frame *f;
 	u64 now, ret;
 
+	stay_on_own_stack(ctx);
 	if (calls_until && calls_over(bpf_ktime_get_ns()))
 		return 0;
 	t = thread_find(self, self->pid);

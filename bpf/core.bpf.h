@@ -105,6 +105,18 @@ static __always_inline bool calls_over(u64 now)
 	return until && now >= until;
 }
 
+/*
+ * Keeps a uprobe's program on its thread's own stack. Since 6.13 programs of this type that need 64 bytes or more get a
+ * stack that belongs to the CPU (private stacks, bpf_enable_priv_stack), which is only right where a program cannot meet
+ * itself there. These can: a thread may be preempted in them, or sleep, and the next one runs the same program. A program
+ * with a tail call gets none. This one is never made: the verifier drops it, as the collector's number is never 0.
+ */
+static __always_inline void stay_on_own_stack(void *ctx)
+{
+	if (!cfg.self_tgid)
+		bpf_tail_call(ctx, NULL, 0);
+}
+
 static __always_inline bool is_target(u32 tgid)
 {
 	if (tgid == cfg.self_tgid)

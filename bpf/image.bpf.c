@@ -155,19 +155,24 @@ static long wait_round(u32 i, struct wait *w)
 	return 0;
 }
 
-static __always_inline void wait_for_answer(u32 tgid, u64 sp)
+static long wait_rounds(u32 i, struct wait *w)
+{
+	bpf_loop(WAIT_ROUNDS, wait_round, w, 0);
+	return w->over != 0;
+}
+
+static __noinline int wait_for_answer(u32 tgid, u64 sp)
 {
 	u64 begin = bpf_ktime_get_ns();
 	struct wait w = {.until_ns = begin + cfg.wait_ns, .sp = sp, .tgid = tgid};
-	u32 i;
 
-	for (i = 0; i < WAIT_LOOPS && !w.over; i++)
-		bpf_loop(WAIT_ROUNDS, wait_round, &w, 0);
+	bpf_loop(WAIT_LOOPS, wait_rounds, &w, 0);
 	/* One that is killed, or that the recording's end found here, misses nothing. */
 	if (!is_answered(tgid) && !w.killed && !calls_over(bpf_ktime_get_ns()))
 		count(POV_COUNT_MISS(POV_MISS_WAIT));
 	__sync_fetch_and_add(&counters[POV_COUNT_STAT(POV_STAT_WAIT_NS)],
 			     bpf_ktime_get_ns() - begin);
+	return 0;
 }
 
 /* _dl_debug_state of a dynamic loader: nothing of what it has mapped by now has run yet. */
@@ -176,11 +181,13 @@ int loader_wait(struct pt_regs *ctx)
 {
 	u32 tgid = bpf_get_current_pid_tgid() >> 32, one = 1;
 
+	stay_on_own_stack(ctx);
 	if (!is_target(tgid))
 		return 0;
 	if (!bpf_map_lookup_elem(&waiting, &tgid))
 		bpf_map_update_elem(&waiting, &tgid, &one, BPF_ANY);
-	if (!is_answered(tgid))
+	/* Before the collector's first sign of life nothing is recorded: it will find the process among those that run. */
+	if (collector_ns && !is_answered(tgid))
 		wait_for_answer(tgid, PT_REGS_SP(ctx));
 	return 0;
 }
@@ -194,6 +201,7 @@ int exec_wait(struct pt_regs *ctx)
 	struct pov_path *r;
 	char byte;
 
+	stay_on_own_stack(ctx);
 	if (!is_target(id >> 32) || !collector_lives(now) || calls_over(now) ||
 	    bpf_copy_from_user(&byte, 1, path))
 		return 0;
