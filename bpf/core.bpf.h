@@ -18,6 +18,7 @@
 
 #define PROCESSES_MAX 65536
 #define FILES_MAX 65536
+#define PATHS_MAX 16384
 #define CONTROL_RING_BYTES (4u << 20)
 #define THREAD_SLOTS 1024 /* a power of two */
 

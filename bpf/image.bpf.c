@@ -26,6 +26,18 @@ struct {
 } files SEC(".maps");
 
 /*
+ * Names that were executed, and what is there looked at: they are not waited for again. Should another program lie there
+ * later, its loader waits; a static one is probed late, and said to be. The collector adds to it.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PATHS_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(key_size, POV_PATH_KEY_BYTES);
+	__uint(value_size, 4);
+} paths SEC(".maps");
+
+/*
  * Questions to the collector: process → time of its last one, and time of the last one that has been answered. A map
  * each for the side that writes it, so that no answer can hide a question.
  */
@@ -200,6 +212,7 @@ int exec_wait(struct pt_regs *ctx)
 	const void *path = (const void *)PT_REGS_PARM1(ctx);
 	struct pov_path *r;
 	char byte;
+	long len;
 
 	stay_on_own_stack(ctx);
 	if (!is_target(id >> 32) || !collector_lives(now) || calls_over(now) ||
@@ -212,9 +225,12 @@ int exec_wait(struct pt_regs *ctx)
 	}
 	hdr_init(&r->hdr, POV_KIND_PATH, sizeof(*r), id, now);
 	r->tgid = id >> 32;
-	r->pad = 0;
-	if (bpf_probe_read_user_str(r->path, sizeof(r->path), path) <= 0) {
-		bpf_ringbuf_discard(r, 0);
+	r->mnt_ns = BPF_CORE_READ(bpf_get_current_task_btf(), nsproxy, mnt_ns, ns.inum);
+	__builtin_memset(r->path, 0, POV_PATH_KEY_BYTES);
+	len = bpf_probe_read_user_str(r->path, sizeof(r->path), path);
+	if (len <= 0 || (len <= POV_PATH_KEY_BYTES - 4 && r->path[0] == '/' &&
+			 bpf_map_lookup_elem(&paths, &r->mnt_ns))) {
+		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
 		return 0;
 	}
 	ask(id >> 32, now);

@@ -266,11 +266,12 @@ struct pov_image {
 
 /* A target is about to execute a file, and waits until it has been looked at. */
 #define POV_PATH_BYTES 1024
+#define POV_PATH_KEY_BYTES 256 /* from mnt_ns on: a program by its name; shorter paths only */
 struct pov_path {
 	struct pov_hdr hdr;
 	pov_u32 tgid;
-	pov_u32 pad;
-	char path[POV_PATH_BYTES]; /* as given to execve */
+	pov_u32 mnt_ns; /* number of the process's mount namespace */
+	char path[POV_PATH_BYTES]; /* as given to execve; zeros up to POV_PATH_KEY_BYTES */
 };
 
 struct pov_caller {

@@ -491,6 +491,28 @@ static bool map_known(void *ctx, const json_t *request)
 	return true;
 }
 
+/* The next one that executes this name need not wait. A relative name is another file elsewhere. */
+static void path_known(struct images *im, const json_t *request)
+{
+	const char *path = text_of(request, "path");
+	struct pov_path key = {};
+	uint32_t one = 1;
+
+	if (path[0] != '/' || strlen(path) >= POV_PATH_KEY_BYTES - sizeof(key.mnt_ns))
+		return;
+	key.mnt_ns = (uint32_t)json_integer_value(json_object_get(request, "mnt_ns"));
+	memcpy(key.path, path, strlen(path));
+	if (bpf_map_update_elem(im->kernel->paths_fd, &key.mnt_ns, &one, BPF_ANY))
+		log_debug("paths: %s", strerror(errno));
+}
+
+static void on_path_reply(struct images *im, const json_t *request, const json_t *reply)
+{
+	if (!text_of(reply, "failed")[0])
+		path_known(im, request);
+	question_close(im, (pid_t)json_integer_value(json_object_get(request, "pid")));
+}
+
 static void on_reply(void *ctx, const json_t *request, const json_t *reply, struct links *links)
 {
 	const json_t *file = json_object_get(reply, "file");
@@ -502,7 +524,7 @@ static void on_reply(void *ctx, const json_t *request, const json_t *reply, stru
 	else if (!strcmp(what, "map"))
 		on_map(im, request, reply);
 	else if (!strcmp(what, "path"))
-		question_close(im, (pid_t)json_integer_value(json_object_get(request, "pid")));
+		on_path_reply(im, request, reply);
 	else if (!strcmp(what, "process"))
 		on_process(im, request, reply);
 	else if (text_of(reply, "failed")[0])
@@ -546,7 +568,8 @@ static void on_path(struct images *im, const struct pov_path *r)
 	question_open(im, r->tgid, r->hdr.ts_ns);
 	if (path)
 		helper_ask(im->helper,
-			   json_pack("{s:s,s:i,s:o}", "do", "path", "pid", r->tgid, "path", path));
+			   json_pack("{s:s,s:i,s:I,s:o}", "do", "path", "pid", r->tgid, "mnt_ns",
+				     (json_int_t)r->mnt_ns, "path", path));
 	else
 		question_close(im, r->tgid);
 }

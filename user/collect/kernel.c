@@ -205,6 +205,7 @@ static void maps_take(struct kernel *k)
 	k->control_fd = bpf_map__fd(k->skel->maps.control);
 	k->targets_fd = bpf_map__fd(k->skel->maps.targets);
 	k->files_fd = bpf_map__fd(k->skel->maps.files);
+	k->paths_fd = bpf_map__fd(k->skel->maps.paths);
 	k->answered_fd = bpf_map__fd(k->skel->maps.answered);
 	k->waiting_fd = bpf_map__fd(k->skel->maps.waiting);
 	k->libs_fd = bpf_map__fd(k->skel->maps.libs);
