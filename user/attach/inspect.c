@@ -14,10 +14,13 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "elf/call_sites.h"
 #include "elf/elf_file.h"
 #include "elf/mpi_library.h"
 #include "elf/probe_site.h"
 #include "layer/func_table.h"
+
+#define CALLERS_MAX 64 /* of a loader's function: glibc has about a dozen */
 
 /* Sites chosen in one library, and the rows that have none. */
 struct site_list {
@@ -175,21 +178,43 @@ out:
 	return err;
 }
 
-/* A probe at the entry of one function. */
+/* Where a probe meets those who call a function: at its own file's calls if asked for and known, else at its entry. */
+static size_t function_sites(const struct elf_file *elf, const struct elf_symbol *sym,
+			     bool at_calls, struct link_site *sites)
+{
+	uint64_t offsets[CALLERS_MAX];
+	struct probe_site site;
+	size_t cnt = 0;
+
+	if (at_calls)
+		cnt = call_sites_find(elf, sym, offsets, CALLERS_MAX);
+	for (size_t i = 0; i < cnt; i++)
+		sites[i] = (struct link_site){.offset = offsets[i]};
+	if (cnt || !sym->has_offset)
+		return cnt;
+	sites[0] = (struct link_site){
+		.offset = probe_site_choose(elf, sym, 6, &site) ? sym->offset : site.offset,
+	};
+	return 1;
+}
+
+/* Probes that run whenever a function is called. */
 static int function_attach(const struct inspect_options *opt, const struct link_programs *p,
 			   const char *path, const struct elf_file *elf, const char *name,
-			   struct links *links)
+			   bool at_calls, struct links *links)
 {
 	const struct elf_symbol *sym = elf_file_find(elf, name);
-	struct link_site link_site = {.offset = 0};
-	struct probe_site site;
+	struct link_site sites[CALLERS_MAX];
+	size_t cnt;
 	int err = 0;
 
-	if (p->entry_fd < 0 || !sym || !sym->has_offset)
+	if (p->entry_fd < 0 || !sym)
 		return -ENOENT;
-	link_site.offset = probe_site_choose(elf, sym, 6, &site) ? sym->offset : site.offset;
+	cnt = function_sites(elf, sym, at_calls, sites);
+	if (!cnt)
+		return -ENOENT;
 	opt->attaching(opt->ctx);
-	return links_attach(links, p, path, &link_site, 1, &err) ? 0 : -err;
+	return links_attach(links, p, path, sites, cnt, &err) ? 0 : -err;
 }
 
 static json_t *segments_json(const struct elf_file *elf)
@@ -244,11 +269,14 @@ static int elf_inspect(const struct inspect_options *opt, const char *path,
 	out->runpath = xstrdup(elf_file_runpath(elf));
 	out->needed = needed_json(elf);
 	out->segments = segments_json(elf);
+	/* Only the loader itself calls it, four times for each library. Each perf event takes 0.1 s to be removed. */
 	if (elf_file_exports(elf, "_dl_debug_state"))
-		out->is_loader = !function_attach(opt, &opt->loader, path, elf, "_dl_debug_state",
-						  &out->links);
+		out->is_loader =
+			!function_attach(opt, &opt->loader, path, elf, "_dl_debug_state",
+					 opt->loader.api == LINK_MULTI, &out->links);
 	if (elf_file_exports(elf, "execve") && elf_file_exports(elf, "fexecve"))
-		out->is_libc = !function_attach(opt, &opt->exec, path, elf, "execve", &out->links);
+		out->is_libc = !function_attach(opt, &opt->exec, path, elf, "execve", false,
+						&out->links);
 	out->is_mpi = mpi_library_probe(elf, &mpi) > 0;
 	if (!out->is_mpi)
 		return 0;
