@@ -7,10 +7,14 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+
+#define CLOSING_THREADS 16 /* each only waits for the kernel */
 
 static void probes_add(struct perf_probe **v, size_t *cnt, size_t *cap,
 		       const struct perf_probe *probe)
@@ -148,27 +152,71 @@ size_t links_attach(struct links *links, const struct link_programs *programs, c
 		       perf_attach_all(links, programs, path, sites, cnt, err);
 }
 
-static void probes_close(const struct perf_probe *v, size_t cnt, struct spent *spent)
+static void links_forget(struct links *links)
 {
-	for (size_t i = 0; i < cnt; i++) {
-		if (spent && v[i].event_fd >= 0)
-			spent_add(spent, &v[i], 1);
-		else
-			perf_probe_close(&v[i]);
-	}
-}
-
-void links_leave(struct links *links, struct spent *spent)
-{
-	/* No entry may be seen whose return is not. */
-	probes_close(links->entry, links->entry_cnt, spent);
-	probes_close(links->ret, links->ret_cnt, spent);
 	free(links->entry);
 	free(links->ret);
 	memset(links, 0, sizeof(*links));
 }
 
+static void probes_close(const struct perf_probe *v, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		perf_probe_close(&v[i]);
+}
+
 void links_release(struct links *links)
 {
-	links_leave(links, NULL);
+	/* No entry may be seen whose return is not. */
+	probes_close(links->entry, links->entry_cnt);
+	probes_close(links->ret, links->ret_cnt);
+	links_forget(links);
+}
+
+/* uprobe_multi links that nobody needs any more. */
+struct closing {
+	struct perf_probe *link;
+	size_t cnt, cap;
+	atomic_size_t next;
+};
+
+static void *closing_work(void *arg)
+{
+	struct closing *c = arg;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&c->next, 1)) < c->cnt)
+		perf_probe_close(&c->link[i]);
+	return NULL;
+}
+
+static void closing_add(struct closing *c, const struct perf_probe *v, size_t cnt,
+			struct spent *spent)
+{
+	for (size_t i = 0; i < cnt; i++) {
+		if (v[i].event_fd >= 0)
+			spent_add(spent, &v[i], 1);
+		else
+			probes_add(&c->link, &c->cnt, &c->cap, &v[i]);
+	}
+}
+
+void links_leave(struct links *const *links, size_t cnt, struct spent *spent)
+{
+	pthread_t thread[CLOSING_THREADS];
+	struct closing c = {};
+	size_t threads = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		closing_add(&c, links[i]->entry, links[i]->entry_cnt, spent);
+		closing_add(&c, links[i]->ret, links[i]->ret_cnt, spent);
+		links_forget(links[i]);
+	}
+	while (threads < CLOSING_THREADS && threads + 1 < c.cnt &&
+	       !pthread_create(&thread[threads], NULL, closing_work, &c))
+		threads++;
+	closing_work(&c);
+	while (threads)
+		pthread_join(thread[--threads], NULL);
+	free(c.link);
 }

@@ -43,7 +43,10 @@ size_t links_attach(struct links *links, const struct link_programs *programs, c
 void links_add(struct links *links, bool ret, const struct perf_probe *probe);
 /* Detaches and forgets all, entries first. Slow with many perf-event uprobes: the kernel waits for each. */
 void links_release(struct links *links);
-/* The same, but perf-event uprobes are not waited for: they are handed over to spent. */
-void links_leave(struct links *links, struct spent *spent);
+/*
+ * The same of several at once and in any order, for programs that do nothing any more: the kernel waits for RCU with each
+ * uprobe_multi link, so they are closed side by side. Perf-event uprobes are not waited for, but handed over to spent.
+ */
+void links_leave(struct links *const *links, size_t cnt, struct spent *spent);
 
 #endif

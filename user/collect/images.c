@@ -145,9 +145,14 @@ uint64_t images_probe_count(const struct images *im)
 
 void images_detach(struct images *im)
 {
-	for (size_t i = 0; i < im->files.lib_cnt; i++)
-		links_leave(&im->files.lib[i]->links, &im->kernel->spent);
-	links_leave(&im->waits, &im->kernel->spent);
+	size_t cnt = im->files.lib_cnt;
+	struct links **all = xcalloc(cnt + 1, sizeof(struct links *));
+
+	for (size_t i = 0; i < cnt; i++)
+		all[i] = &im->files.lib[i]->links;
+	all[cnt] = &im->waits;
+	links_leave(all, cnt + 1, &im->kernel->spent);
+	free(all);
 }
 
 /* Writes and releases a meta object. */
