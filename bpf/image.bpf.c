@@ -33,8 +33,8 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, PATHS_MAX);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(key_size, POV_PATH_KEY_BYTES);
-	__uint(value_size, 4);
+	__type(key, struct pov_path_key);
+	__type(value, u32);
 } paths SEC(".maps");
 
 /*
@@ -204,6 +204,16 @@ int loader_wait(struct pt_regs *ctx)
 	return 0;
 }
 
+static __always_inline bool path_is_known(const struct pov_path *r, u32 bytes)
+{
+	struct pov_path_key key = {.mnt_ns = r->mnt_ns, .bytes = bytes};
+
+	if (bytes > POV_PATH_KEY_BYTES || r->path[0] != '/')
+		return false;
+	key.hash = pov_path_hash(r->path);
+	return bpf_map_lookup_elem(&paths, &key);
+}
+
 /* execve(path, …) of a C library. */
 SEC("?uprobe.s")
 int exec_wait(struct pt_regs *ctx)
@@ -228,8 +238,7 @@ int exec_wait(struct pt_regs *ctx)
 	r->mnt_ns = BPF_CORE_READ(bpf_get_current_task_btf(), nsproxy, mnt_ns, ns.inum);
 	__builtin_memset(r->path, 0, POV_PATH_KEY_BYTES);
 	len = bpf_probe_read_user_str(r->path, sizeof(r->path), path);
-	if (len <= 0 || (len <= POV_PATH_KEY_BYTES - 4 && r->path[0] == '/' &&
-			 bpf_map_lookup_elem(&paths, &r->mnt_ns))) {
+	if (len <= 0 || path_is_known(r, len)) {
 		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
 		return 0;
 	}

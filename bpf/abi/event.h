@@ -266,13 +266,33 @@ struct pov_image {
 
 /* A target is about to execute a file, and waits until it has been looked at. */
 #define POV_PATH_BYTES 1024
-#define POV_PATH_KEY_BYTES 256 /* from mnt_ns on: a program by its name; shorter paths only */
+#define POV_PATH_KEY_BYTES 256 /* of a path that can be known by pov_path_key, its final 0 included */
 struct pov_path {
 	struct pov_hdr hdr;
 	pov_u32 tgid;
 	pov_u32 mnt_ns; /* number of the process's mount namespace */
-	char path[POV_PATH_BYTES]; /* as given to execve; zeros up to POV_PATH_KEY_BYTES */
+	char path[POV_PATH_BYTES]; /* as given to execve; zeros behind it up to POV_PATH_KEY_BYTES */
 };
+
+/* A program by its name. */
+struct pov_path_key {
+	pov_u64 hash; /* pov_path_hash */
+	pov_u32 mnt_ns;
+	pov_u32 bytes; /* final 0 included */
+};
+
+/* path: POV_PATH_KEY_BYTES, zeros behind its end; aligned to 8. Two names of one length rarely have the same. */
+static inline pov_u64 pov_path_hash(const char *path)
+{
+	pov_u64 h = 0xcbf29ce484222325ull, word;
+
+	for (int i = 0; i < POV_PATH_KEY_BYTES; i += 8) {
+		__builtin_memcpy(&word, path + i, 8);
+		h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+		h ^= h >> 29;
+	}
+	return h;
+}
 
 struct pov_caller {
 	struct pov_hdr hdr;

@@ -314,3 +314,19 @@ void helper_stop(struct helper *h)
 	waitpid(h->pid, NULL, WNOHANG);
 	free(h);
 }
+
+const char *helper_message_text(const json_t *message, const char *name)
+{
+	const char *s = json_string_value(json_object_get(message, name));
+
+	return s ? s : "";
+}
+
+struct code_id helper_message_id(const json_t *message)
+{
+	return (struct code_id){
+		.dev = (uint64_t)json_integer_value(json_object_get(message, "dev")),
+		.ino = (uint64_t)json_integer_value(json_object_get(message, "ino")),
+		.stamp = (uint64_t)json_integer_value(json_object_get(message, "stamp")),
+	};
+}

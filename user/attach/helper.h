@@ -13,10 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "attach/code_file.h"
 #include "attach/inspect.h"
-
-struct code_files;
-struct links;
 
 /*
  * A reply to a request: {file: …} for each file looked at, then {done: true, …}; see helper.c. links: what was attached
@@ -55,5 +53,9 @@ bool helper_is_idle(const struct helper *h); /* nothing asked that is not answer
 /* CPU time of all helpers so far. */
 uint64_t helper_cpu_ns(const struct helper *h);
 void helper_stop(struct helper *h);
+
+/* Fields of requests and replies: a text, "" if there is none; dev, ino and stamp, 0 if there are none. */
+const char *helper_message_text(const json_t *message, const char *name);
+struct code_id helper_message_id(const json_t *message);
 
 #endif

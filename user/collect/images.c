@@ -23,21 +23,10 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "collect/kernel.h"
+#include "collect/known_files.h"
+#include "collect/meta.h"
+#include "collect/mpi_users.h"
 #include "trace/trace_write.h"
-
-#define PROCESS_LIBS_MAX 8
-
-/* A process that maps MPI libraries. */
-struct process {
-	pid_t pid;
-	bool described;
-	uint64_t renamed_ns; /* when it last got a name: exec does that before it maps anything */
-	unsigned int nlibs;
-	struct {
-		const struct library *lib;
-		uint64_t bias, since_ns;
-	} libs[PROCESS_LIBS_MAX];
-};
 
 /* A process with open questions. */
 struct asker {
@@ -50,13 +39,10 @@ struct images {
 	struct trace_writer *writer;
 	struct inspect_options inspect;
 	struct helper *helper;
-	struct links waits; /* probes in loaders and C libraries */
-	struct code_files files;
+	struct known_files known;
+	struct mpi_users users;
 	struct map scanned; /* hash of device and number → file, for processes that ran before */
-	struct map processes; /* pid → struct process */
-	struct map askers;    /* pid → struct asker */
-	struct map rank_of;   /* pid → world rank + 1 */
-	uint32_t rank_cnt;    /* ever */
+	struct map askers;  /* pid → struct asker */
 };
 
 static helper_reply_fn on_reply;
@@ -81,308 +67,62 @@ int images_new(struct kernel *k, const bool *wanted, struct trace_writer *w, str
 		.wanted = wanted,
 		.libs_fd = k->libs_fd,
 	};
-	err = helper_start(&im->inspect, &im->files, on_reply, map_known, im, &im->helper);
-	if (err)
+	im->known = (struct known_files){.writer = w, .files_fd = k->files_fd};
+	err = helper_start(&im->inspect, &im->known.files, on_reply, map_known, im, &im->helper);
+	if (err) {
 		free(im);
-	else
-		*out = im;
-	return err;
-}
-
-static void values_free(struct map *m)
-{
-	void *v;
-
-	for (size_t at = 0; (v = map_next(m, &at, NULL));)
-		free(v);
-	map_release(m);
+		return err;
+	}
+	im->users = (struct mpi_users){.writer = w, .helper = im->helper};
+	*out = im;
+	return 0;
 }
 
 void images_free(struct images *im)
 {
+	void *asker;
+
 	if (!im)
 		return;
 	helper_stop(im->helper);
 	images_detach(im);
-	code_files_release(&im->files);
-	values_free(&im->processes);
-	values_free(&im->askers);
+	code_files_release(&im->known.files);
+	mpi_users_release(&im->users);
+	for (size_t at = 0; (asker = map_next(&im->askers, &at, NULL));)
+		free(asker);
+	map_release(&im->askers);
 	map_release(&im->scanned);
-	map_release(&im->rank_of);
 	free(im);
 }
 
 int images_rank_of(const struct images *im, pid_t pid)
 {
-	uintptr_t v = (uintptr_t)map_get(&im->rank_of, pid);
-
-	return v ? (int)v - 1 : -1;
+	return mpi_users_rank(&im->users, pid);
 }
 
 uint32_t images_rank_count(const struct images *im)
 {
-	return im->rank_cnt;
+	return im->users.rank_cnt;
 }
 
 uint32_t images_library_count(const struct images *im)
 {
-	return (uint32_t)im->files.lib_cnt;
+	return (uint32_t)im->known.files.lib_cnt;
 }
 
 const json_t *images_library_meta(const struct images *im, uint32_t i)
 {
-	return im->files.lib[i]->meta;
+	return im->known.files.lib[i]->meta;
 }
 
 uint64_t images_probe_count(const struct images *im)
 {
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < im->files.lib_cnt; i++)
-		n += im->files.lib[i]->attached;
-	return n;
+	return known_files_probes(&im->known);
 }
 
 void images_detach(struct images *im)
 {
-	size_t cnt = im->files.lib_cnt;
-	struct links **all = xcalloc(cnt + 1, sizeof(struct links *));
-
-	for (size_t i = 0; i < cnt; i++)
-		all[i] = &im->files.lib[i]->links;
-	all[cnt] = &im->waits;
-	links_leave(all, cnt + 1, &im->kernel->spent);
-	free(all);
-}
-
-/* Writes and releases a meta object. */
-static void meta_write(struct images *im, json_t *meta)
-{
-	char *text = json_dumps(meta, JSON_COMPACT);
-
-	json_decref(meta);
-	if (!text)
-		return;
-	trace_writer_meta(im->writer, text);
-	free(text);
-}
-
-/* ---- processes that use MPI ---- */
-
-static json_t *process_libs_json(const struct process *p)
-{
-	json_t *libs = json_array();
-	char bias[24];
-
-	for (unsigned int i = 0; i < p->nlibs; i++) {
-		snprintf(bias, sizeof(bias), "0x%" PRIx64, p->libs[i].bias);
-		json_array_append_new(libs, json_pack("{s:i,s:s}", "id", p->libs[i].lib->id, "bias",
-						      bias));
-	}
-	return libs;
-}
-
-/* Has a "process" meta object written. What it maps is said here and now, the rest when the helper has read it. */
-static void process_describe(struct images *im, struct process *p)
-{
-	json_t *copies = NULL;
-
-	for (unsigned int i = 0; i < p->nlibs && !copies; i++)
-		if (json_array_size(p->libs[i].lib->copies))
-			copies = p->libs[i].lib->copies;
-	if (!p->described)
-		im->rank_cnt++;
-	p->described = true;
-	helper_ask(im->helper, json_pack("{s:s,s:i,s:o,s:O?}", "do", "process", "pid", p->pid,
-					 "libs", process_libs_json(p), "copies", copies));
-}
-
-static void on_process(struct images *im, const json_t *request, const json_t *reply)
-{
-	json_t *m = json_object_get(reply, "process");
-	json_int_t rank;
-
-	if (!m)
-		return;
-	json_object_set_new(m, "type", json_string("process"));
-	json_object_set_new(m, "ts_ns", json_integer(kernel_now_ns()));
-	json_object_set(m, "libs", json_object_get(request, "libs"));
-	rank = json_integer_value(json_object_get(m, "rank"));
-	if (rank >= 0)
-		map_set(&im->rank_of, (uint64_t)json_integer_value(json_object_get(m, "pid")),
-			(void *)((uintptr_t)rank + 1));
-	meta_write(im, json_incref(m));
-}
-
-static struct process *process_of(struct images *im, pid_t pid)
-{
-	struct process *p = map_get(&im->processes, pid);
-
-	if (p)
-		return p;
-	p = xcalloc(1, sizeof(*p));
-	p->pid = pid;
-	map_set(&im->processes, pid, p);
-	return p;
-}
-
-/* Notes that a process maps a file; true if it is a traced one that was not known of it. */
-static bool process_add_file(struct images *im, pid_t pid, const struct code_file *file,
-			     uint64_t start, uint64_t off, uint64_t since_ns)
-{
-	struct process *p;
-	uint64_t bias;
-
-	if (!file->lib || code_file_bias(file, start, off, &bias))
-		return false;
-	p = process_of(im, pid);
-	for (unsigned int i = 0; i < p->nlibs; i++)
-		if (p->libs[i].lib == file->lib && p->libs[i].bias == bias)
-			return false;
-	if (p->nlibs == PROCESS_LIBS_MAX)
-		return false;
-	p->libs[p->nlibs].lib = file->lib;
-	p->libs[p->nlibs].bias = bias;
-	p->libs[p->nlibs++].since_ns = since_ns;
-	return true;
-}
-
-/* While a program is being executed, its process has no environment yet: it is described after that (on_exec). */
-static void process_mapped(struct images *im, pid_t pid, const struct code_file *file)
-{
-	if (!file->is_main)
-		process_describe(im, map_get(&im->processes, pid));
-}
-
-static void process_forget(struct images *im, pid_t pid)
-{
-	free(map_remove(&im->processes, pid));
-}
-
-/* ---- files ---- */
-
-/* "image": which file a key of the kernel half stands for. */
-static void image_describe(struct images *im, const struct code_id *id, struct code_file *f)
-{
-	if (code_id_equal(&f->described, id))
-		return;
-	f->described = *id;
-	meta_write(im,
-		   json_pack("{s:s,s:I,s:I,s:s,s:s}", "type", "image", "dev", (json_int_t)id->dev,
-			     "ino", (json_int_t)id->ino, "path", f->path, "build_id", f->build_id));
-}
-
-/* Tells the kernel half that a file has been looked at. */
-static void file_state_set(struct images *im, const struct code_id *id, const struct code_file *f)
-{
-	struct pov_file_key key = {.ino = id->ino, .stamp = id->stamp, .dev = (uint32_t)id->dev};
-	uint32_t state = f->lib ? POV_FILE_TRACED : POV_FILE_PLAIN;
-
-	if (bpf_map_update_elem(im->kernel->files_fd, &key, &state, BPF_ANY))
-		log_debug("files: %s", strerror(errno));
-}
-
-static void file_name(struct images *im, const struct code_id *id, struct code_file *f)
-{
-	code_files_add(&im->files, id, f);
-	file_state_set(im, id, f);
-}
-
-static struct code_id id_of(const json_t *o)
-{
-	return (struct code_id){
-		.dev = (uint64_t)json_integer_value(json_object_get(o, "dev")),
-		.ino = (uint64_t)json_integer_value(json_object_get(o, "ino")),
-		.stamp = (uint64_t)json_integer_value(json_object_get(o, "stamp")),
-	};
-}
-
-static const char *text_of(const json_t *o, const char *name)
-{
-	const char *s = json_string_value(json_object_get(o, name));
-
-	return s ? s : "";
-}
-
-static void library_say(const struct code_file *f, const json_t *meta)
-{
-	const char *refused = text_of(meta, "refused"), *unsure = text_of(meta, "unsure");
-	size_t failed = json_array_size(json_object_get(meta, "failed"));
-
-	if (refused[0])
-		log_warn("attach: %s: %zu of %zu probes refused: %s; `povtrace report` names them",
-			 f->path, failed, failed + f->lib->attached, refused);
-	if (!f->lib->attached)
-		log_error("attach: %s: no probe could be attached; is it stripped?", f->path);
-	if (unsure[0])
-		log_warn("attach: %s: %s", f->path, unsure);
-	log_info("%s: %s %s, %zu probes", f->path, text_of(meta, "flavour"),
-		 text_of(meta, "version"), f->lib->attached);
-}
-
-static void library_new(struct images *im, struct code_file *f, const json_t *o,
-			struct links *links)
-{
-	json_t *meta = json_object_get(o, "library");
-	struct library *lib = xcalloc(1, sizeof(*lib));
-
-	lib->id = (uint16_t)json_integer_value(json_object_get(o, "lib_id"));
-	lib->owner = (uid_t)json_integer_value(json_object_get(o, "owner"));
-	lib->attached = (size_t)json_integer_value(json_object_get(meta, "attached"));
-	lib->copies = json_incref(json_object_get(o, "copies"));
-	lib->links = *links;
-	memset(links, 0, sizeof(*links));
-	f->lib = lib;
-	code_files_add_library(&im->files, lib);
-	json_object_set_new(meta, "id", json_integer(lib->id));
-	json_object_set_new(meta, "path", json_string(f->path));
-	json_object_set_new(meta, "dev", json_integer((json_int_t)f->id.dev));
-	json_object_set_new(meta, "ino", json_integer((json_int_t)f->id.ino));
-	library_say(f, meta);
-	lib->meta = json_incref(meta);
-	meta_write(im, json_incref(meta));
-}
-
-/* Probes by which processes wait: kept until the end. */
-static void wait_links_take(struct images *im, struct links *links)
-{
-	for (size_t i = 0; i < links->entry_cnt; i++)
-		links_add(&im->waits, false, &links->entry[i]);
-	links->entry_cnt = 0;
-}
-
-static void file_error_say(const struct code_file *f)
-{
-	/* Most of what is not ELF for this machine is data, or programs of other machines. */
-	if (f->error == -ENOEXEC || !f->error)
-		return;
-	if (f->error == -ENOSPC)
-		log_warn(
-			"%s: an MPI library too many (%d in all, fewer of one owner): its calls are not recorded",
-			f->path, POV_LIBS_MAX);
-	else if (f->error != -ENOENT)
-		log_warn("%s: cannot be looked at (%s); MPI calls in it would not be seen", f->path,
-			 strerror(-f->error));
-}
-
-static void on_file(struct images *im, const json_t *o, struct links *links)
-{
-	struct code_file *f = xcalloc(1, sizeof(*f));
-
-	f->id = id_of(o);
-	f->path = xstrdup(text_of(o, "path"));
-	f->build_id = xstrdup(text_of(o, "build_id"));
-	f->error = (int)json_integer_value(json_object_get(o, "error"));
-	f->is_loader = json_is_true(json_object_get(o, "loader"));
-	f->is_main = json_is_true(json_object_get(o, "main"));
-	f->is_program = json_is_true(json_object_get(o, "program"));
-	f->segments = json_incref(json_object_get(o, "segments"));
-	if (json_object_get(o, "library"))
-		library_new(im, f, o, links);
-	else
-		wait_links_take(im, links);
-	file_error_say(f);
-	file_name(im, &f->id, f);
+	known_files_leave(&im->known, &im->kernel->spent);
 }
 
 /* ---- questions ---- */
@@ -425,29 +165,21 @@ static void late_check(struct images *im, pid_t pid, const struct code_file *f, 
 	log_warn("process %d mapped %s %" PRIu64
 		 " ms before probes were in it: MPI calls that it made until then are not recorded",
 		 pid, f->path, late_ns / 1000000);
-	meta_write(im, json_pack("{s:s,s:I,s:i,s:i,s:I}", "type", "late", "ts_ns",
+	meta_write(im->writer, json_pack("{s:s,s:I,s:i,s:i,s:I}", "type", "late", "ts_ns",
 				 (json_int_t)mapped_ns, "pid", pid, "library", f->lib->id,
 				 "late_ns", (json_int_t)late_ns));
-}
-
-/* A file that the helper could not tell anything about, under the name that the kernel has for it. */
-static struct code_file *file_unknown(struct images *im, const struct code_id *id, const char *why)
-{
-	struct code_file *f = xcalloc(1, sizeof(*f));
-
-	f->id = *id;
-	f->path = xasprintf("(file %" PRIu64 " on device %" PRIu64 ":%" PRIu64 ")", id->ino,
-			    id->dev >> 20, id->dev & 0xfffff);
-	f->build_id = xstrdup("");
-	f->error = -EIO;
-	log_warn("%s: cannot be looked at (%s); MPI calls in it would not be seen", f->path, why);
-	file_name(im, id, f);
-	return f;
 }
 
 static uint64_t scan_key(uint64_t dev, uint64_t ino)
 {
 	return ino * 0x9e3779b97f4a7c15u ^ dev;
+}
+
+/* While a program is being executed, its process has no environment yet: it is described after that (mpi_users_exec). */
+static void process_mapped(struct images *im, pid_t pid, const struct code_file *file)
+{
+	if (!file->is_main)
+		mpi_users_describe(&im->users, pid);
 }
 
 /* What became of a mapping: its file is known now by the kernel's id, too. */
@@ -458,23 +190,25 @@ static void on_map(struct images *im, const json_t *request, const json_t *reply
 	uint64_t start = (uint64_t)json_integer_value(json_object_get(request, "start"));
 	uint64_t off = (uint64_t)json_integer_value(json_object_get(request, "off"));
 	bool live = json_is_true(json_object_get(request, "live"));
-	struct code_id id = id_of(request), said = id_of(reply);
-	const char *failed = text_of(reply, "failed");
-	struct code_file *f = said.ino ? code_files_find(&im->files, &said) : NULL;
+	struct code_id id = helper_message_id(request), said = helper_message_id(reply);
+	const char *failed = helper_message_text(reply, "failed");
+	struct code_file *f = said.ino ? code_files_find(&im->known.files, &said) : NULL;
 	int error = (int)json_integer_value(json_object_get(reply, "error"));
 
 	if (!live)
 		id.stamp = said.stamp;
 	if (!f && failed[0])
-		f = file_unknown(im, &id, failed);
+		f = known_files_failed(&im->known, &id, failed);
 	else if (!f && error && error != -ENOENT && error != -ESRCH)
-		f = file_unknown(im, &id, strerror(-error));
+		f = known_files_failed(&im->known, &id, strerror(-error));
+	else if (!f && error)
+		log_info("process %d: a file that it mapped was gone before it could be looked at", pid);
 	if (f) {
-		file_name(im, &id, f);
-		image_describe(im, &id, f);
+		known_files_name(&im->known, &id, f);
+		known_files_describe(&im->known, &id, f);
 		if (!live)
 			map_set(&im->scanned, scan_key(id.dev, id.ino), f);
-		if (process_add_file(im, pid, f, start, off, ts) && live) {
+		if (mpi_users_map(&im->users, pid, f, start, off, ts) && live) {
 			if (json_is_true(json_object_get(request, "new")))
 				late_check(im, pid, f, ts);
 			process_mapped(im, pid, f);
@@ -487,10 +221,10 @@ static void on_map(struct images *im, const json_t *request, const json_t *reply
 /* Another process has asked about the same file, and been answered. */
 static bool map_known(void *ctx, const json_t *request)
 {
-	struct code_id id = id_of(request);
+	struct code_id id = helper_message_id(request);
 	struct images *im = ctx;
 
-	if (!json_is_true(json_object_get(request, "live")) || !code_files_find(&im->files, &id))
+	if (!json_is_true(json_object_get(request, "live")) || !code_files_find(&im->known.files, &id))
 		return false;
 	on_map(im, request, request);
 	return true;
@@ -499,21 +233,27 @@ static bool map_known(void *ctx, const json_t *request)
 /* The next one that executes this name need not wait. A relative name is another file elsewhere. */
 static void path_known(struct images *im, const json_t *request)
 {
-	const char *path = text_of(request, "path");
-	struct pov_path key = {};
+	const char *path = helper_message_text(request, "path");
+	_Alignas(8) char padded[POV_PATH_KEY_BYTES] = "";
+	size_t bytes = strlen(path) + 1;
+	struct pov_path_key key;
 	uint32_t one = 1;
 
-	if (path[0] != '/' || strlen(path) >= POV_PATH_KEY_BYTES - sizeof(key.mnt_ns))
+	if (path[0] != '/' || bytes > sizeof(padded))
 		return;
-	key.mnt_ns = (uint32_t)json_integer_value(json_object_get(request, "mnt_ns"));
-	memcpy(key.path, path, strlen(path));
-	if (bpf_map_update_elem(im->kernel->paths_fd, &key.mnt_ns, &one, BPF_ANY))
+	memcpy(padded, path, bytes);
+	key = (struct pov_path_key){
+		.hash = pov_path_hash(padded),
+		.mnt_ns = (uint32_t)json_integer_value(json_object_get(request, "mnt_ns")),
+		.bytes = (uint32_t)bytes,
+	};
+	if (bpf_map_update_elem(im->kernel->paths_fd, &key, &one, BPF_ANY))
 		log_debug("paths: %s", strerror(errno));
 }
 
 static void on_path_reply(struct images *im, const json_t *request, const json_t *reply)
 {
-	if (!text_of(reply, "failed")[0])
+	if (!helper_message_text(reply, "failed")[0])
 		path_known(im, request);
 	question_close(im, (pid_t)json_integer_value(json_object_get(request, "pid")));
 }
@@ -521,20 +261,20 @@ static void on_path_reply(struct images *im, const json_t *request, const json_t
 static void on_reply(void *ctx, const json_t *request, const json_t *reply, struct links *links)
 {
 	const json_t *file = json_object_get(reply, "file");
-	const char *what = text_of(request, "do");
+	const char *what = helper_message_text(request, "do");
 	struct images *im = ctx;
 
 	if (file)
-		on_file(im, file, links);
+		known_files_reply(&im->known, file, links);
 	else if (!strcmp(what, "map"))
 		on_map(im, request, reply);
 	else if (!strcmp(what, "path"))
 		on_path_reply(im, request, reply);
 	else if (!strcmp(what, "process"))
-		on_process(im, request, reply);
-	else if (text_of(reply, "failed")[0])
+		mpi_users_reply(&im->users, request, reply);
+	else if (helper_message_text(reply, "failed")[0])
 		log_warn("what the command will load could not be looked at beforehand: %s",
-			 text_of(reply, "failed"));
+			 helper_message_text(reply, "failed"));
 }
 
 /* ---- events ---- */
@@ -543,7 +283,7 @@ static void on_reply(void *ctx, const json_t *request, const json_t *reply, stru
 static void on_image(struct images *im, const struct pov_image *r)
 {
 	struct code_id id = {.dev = r->dev, .ino = r->ino, .stamp = r->stamp};
-	struct code_file *f = code_files_find(&im->files, &id);
+	struct code_file *f = code_files_find(&im->known.files, &id);
 
 	if (!f) {
 		question_open(im, r->tgid, r->hdr.ts_ns);
@@ -556,11 +296,14 @@ static void on_image(struct images *im, const struct pov_image *r)
 				     1, "new", (r->hdr.flags & POV_IMAGE_NEW) != 0));
 		return;
 	}
-	image_describe(im, &id, f);
-	if (process_add_file(im, r->tgid, f, r->start, r->off, r->hdr.ts_ns))
+	known_files_describe(&im->known, &id, f);
+	if (mpi_users_map(&im->users, r->tgid, f, r->start, r->off, r->hdr.ts_ns)) {
+		if (r->hdr.flags & POV_IMAGE_NEW)
+			late_check(im, r->tgid, f, r->hdr.ts_ns);
 		process_mapped(im, r->tgid, f);
+	}
 	if (r->hdr.flags & POV_IMAGE_NEW) { /* known since, to us */
-		file_state_set(im, &id, f);
+		known_files_state(&im->known, &id, f);
 		question_open(im, r->tgid, r->hdr.ts_ns);
 		question_close(im, r->tgid);
 	}
@@ -579,66 +322,6 @@ static void on_path(struct images *im, const struct pov_path *r)
 		question_close(im, r->tgid);
 }
 
-/* A fork maps what its parent does; it is described if it ever calls MPI. */
-static void on_fork(struct images *im, const struct pov_fork *r)
-{
-	const struct process *parent = map_get(&im->processes, r->parent_tgid);
-	struct process *child;
-
-	if (r->child_tgid == r->parent_tgid)
-		return;
-	process_forget(im, (pid_t)r->child_tgid); /* of the one that had this number before */
-	if (!parent)
-		return;
-	child = process_of(im, (pid_t)r->child_tgid);
-	*child = *parent;
-	child->pid = (pid_t)r->child_tgid;
-	child->described = false;
-}
-
-/* Another program now: what it mapped before is gone. */
-static void on_exec(struct images *im, pid_t pid)
-{
-	struct process *p = map_get(&im->processes, pid);
-	unsigned int kept = 0;
-
-	if (!p)
-		return;
-	for (unsigned int i = 0; i < p->nlibs; i++)
-		if (p->libs[i].since_ns >= p->renamed_ns)
-			p->libs[kept++] = p->libs[i];
-	p->nlibs = kept;
-	if (!kept)
-		process_forget(im, pid);
-	else if (!p->described)
-		process_describe(im, p);
-}
-
-static void on_rename(struct images *im, const struct pov_task *r)
-{
-	struct process *p = map_get(&im->processes, r->tgid);
-
-	if (p && r->hdr.tid == r->tgid)
-		p->renamed_ns = r->hdr.ts_ns;
-}
-
-/* A thread makes its first traced call. */
-static void on_caller(struct images *im, pid_t pid)
-{
-	struct process *p = map_get(&im->processes, pid);
-
-	if (!p)
-		images_scan(im, pid);
-	else if (!p->described)
-		process_describe(im, p);
-}
-
-static void on_exit_of(struct images *im, const struct pov_exit *r)
-{
-	if (r->hdr.tid == r->tgid)
-		process_forget(im, r->tgid);
-}
-
 void images_control(struct images *im, const struct pov_hdr *rec)
 {
 	switch (rec->kind) {
@@ -649,19 +332,20 @@ void images_control(struct images *im, const struct pov_hdr *rec)
 		on_path(im, (const struct pov_path *)rec);
 		break;
 	case POV_KIND_FORK:
-		on_fork(im, (const struct pov_fork *)rec);
+		mpi_users_fork(&im->users, (const struct pov_fork *)rec);
 		break;
 	case POV_KIND_EXEC:
-		on_exec(im, ((const struct pov_task *)rec)->tgid);
+		mpi_users_exec(&im->users, ((const struct pov_task *)rec)->tgid);
 		break;
 	case POV_KIND_RENAME:
-		on_rename(im, (const struct pov_task *)rec);
+		mpi_users_rename(&im->users, (const struct pov_task *)rec);
 		break;
 	case POV_KIND_EXIT:
-		on_exit_of(im, (const struct pov_exit *)rec);
+		mpi_users_exit(&im->users, (const struct pov_exit *)rec);
 		break;
 	case POV_KIND_CALLER:
-		on_caller(im, ((const struct pov_caller *)rec)->tgid);
+		if (!mpi_users_call(&im->users, ((const struct pov_caller *)rec)->tgid))
+			images_scan(im, ((const struct pov_caller *)rec)->tgid);
 		break;
 	}
 }
@@ -744,7 +428,7 @@ static void map_scan(struct images *im, pid_t pid, const struct proc_map *map)
 	struct code_file *f = map_get(&im->scanned, scan_key(map->dev, map->ino));
 
 	if (f && f->described.dev == map->dev && f->described.ino == map->ino) {
-		process_add_file(im, pid, f, map->start, map->off, kernel_now_ns());
+		mpi_users_map(&im->users, pid, f, map->start, map->off, kernel_now_ns());
 		return;
 	}
 	helper_ask(im->helper, json_pack("{s:s,s:i,s:I,s:I,s:I,s:I,s:I}", "do", "map", "pid", pid,
@@ -757,7 +441,7 @@ static void map_scan(struct images *im, pid_t pid, const struct proc_map *map)
 int images_scan(struct images *im, pid_t pid)
 {
 	struct proc_maps maps;
-	struct process *p;
+	bool uses_mpi;
 	int err;
 
 	err = proc_maps_read(pid, &maps);
@@ -765,13 +449,13 @@ int images_scan(struct images *im, pid_t pid)
 		return err;
 	for (size_t i = 0; i < maps.cnt; i++)
 		map_scan(im, pid, &maps.map[i]);
-	p = map_get(&im->processes, pid);
-	if (p) {
+	uses_mpi = mpi_users_have(&im->users, pid);
+	if (uses_mpi) {
 		for (size_t i = 0; i < maps.cnt; i++)
 			image_record_write(im, pid, &maps.map[i]);
-		process_describe(im, p);
+		mpi_users_describe(&im->users, pid);
 		settle(im);
 	}
 	proc_maps_release(&maps);
-	return p != NULL;
+	return uses_mpi;
 }

@@ -8,22 +8,17 @@
 
 #include "attach/proc.h"
 #include "collect/host.h"
+#include "collect/meta.h"
 #include "collect/session_priv.h"
 #include "layer/func_table.h"
 #include "version.h"
 
 static void meta(struct session *s, json_t *o)
 {
-	char *text = json_dumps(o, JSON_COMPACT);
-	int err;
+	int err = meta_write(s->writer, o);
 
-	json_decref(o);
-	if (!text)
-		return;
-	err = trace_writer_meta(s->writer, text);
 	if (err && !s->err)
 		s->err = err;
-	free(text);
 }
 
 static json_t *strings_json(char *const *v, int n)

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+#include "collect/known_files.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/config.h"
+#include "abi/event.h"
+#include "attach/helper.h"
+#include "base/log.h"
+#include "collect/meta.h"
+
+void known_files_describe(struct known_files *k, const struct code_id *id, struct code_file *f)
+{
+	if (code_id_equal(&f->described, id))
+		return;
+	f->described = *id;
+	meta_write(k->writer,
+		   json_pack("{s:s,s:I,s:I,s:s,s:s}", "type", "image", "dev", (json_int_t)id->dev,
+			     "ino", (json_int_t)id->ino, "path", f->path, "build_id", f->build_id));
+}
+
+void known_files_state(struct known_files *k, const struct code_id *id, const struct code_file *f)
+{
+	struct pov_file_key key = {.ino = id->ino, .stamp = id->stamp, .dev = (uint32_t)id->dev};
+	uint32_t state = f->lib ? POV_FILE_TRACED : POV_FILE_PLAIN;
+
+	if (bpf_map_update_elem(k->files_fd, &key, &state, BPF_ANY))
+		log_debug("files: %s", strerror(errno));
+}
+
+void known_files_name(struct known_files *k, const struct code_id *id, struct code_file *f)
+{
+	code_files_add(&k->files, id, f);
+	known_files_state(k, id, f);
+}
+
+static void library_say(const struct code_file *f, const json_t *meta)
+{
+	const char *refused = helper_message_text(meta, "refused"), *unsure = helper_message_text(meta, "unsure");
+	size_t failed = json_array_size(json_object_get(meta, "failed"));
+
+	if (refused[0])
+		log_warn("attach: %s: %zu of %zu probes refused: %s; `povtrace report` names them",
+			 f->path, failed, failed + f->lib->attached, refused);
+	if (!f->lib->attached)
+		log_error("attach: %s: no probe could be attached; is it stripped?", f->path);
+	if (unsure[0])
+		log_warn("attach: %s: %s", f->path, unsure);
+	log_info("%s: %s %s, %zu probes", f->path, helper_message_text(meta, "flavour"),
+		 helper_message_text(meta, "version"), f->lib->attached);
+}
+
+static void library_new(struct known_files *k, struct code_file *f, const json_t *o,
+			struct links *links)
+{
+	json_t *meta = json_object_get(o, "library");
+	struct library *lib = xcalloc(1, sizeof(*lib));
+
+	lib->id = (uint16_t)json_integer_value(json_object_get(o, "lib_id"));
+	lib->owner = (uid_t)json_integer_value(json_object_get(o, "owner"));
+	lib->attached = (size_t)json_integer_value(json_object_get(meta, "attached"));
+	lib->copies = json_incref(json_object_get(o, "copies"));
+	lib->links = *links;
+	memset(links, 0, sizeof(*links));
+	f->lib = lib;
+	code_files_add_library(&k->files, lib);
+	json_object_set_new(meta, "id", json_integer(lib->id));
+	json_object_set_new(meta, "path", json_string(f->path));
+	json_object_set_new(meta, "dev", json_integer((json_int_t)f->id.dev));
+	json_object_set_new(meta, "ino", json_integer((json_int_t)f->id.ino));
+	library_say(f, meta);
+	lib->meta = json_incref(meta);
+	meta_write(k->writer, json_incref(meta));
+}
+
+/* Probes by which processes wait: kept until the end. */
+static void wait_links_take(struct known_files *k, struct links *links)
+{
+	for (size_t i = 0; i < links->entry_cnt; i++)
+		links_add(&k->waits, false, &links->entry[i]);
+	links->entry_cnt = 0;
+}
+
+static void file_error_say(const struct code_file *f)
+{
+	/* Most of what is not ELF for this machine is data, or programs of other machines. */
+	if (f->error == -ENOEXEC || !f->error)
+		return;
+	if (f->error == -ENOSPC)
+		log_warn(
+			"%s: an MPI library too many (%d in all, fewer of one owner): its calls are not recorded",
+			f->path, POV_LIBS_MAX);
+	else if (f->error != -ENOENT)
+		log_warn("%s: cannot be looked at (%s); MPI calls in it would not be seen", f->path,
+			 strerror(-f->error));
+}
+
+void known_files_reply(struct known_files *k, const json_t *o, struct links *links)
+{
+	struct code_file *f = xcalloc(1, sizeof(*f));
+
+	f->id = helper_message_id(o);
+	f->path = xstrdup(helper_message_text(o, "path"));
+	f->build_id = xstrdup(helper_message_text(o, "build_id"));
+	f->error = (int)json_integer_value(json_object_get(o, "error"));
+	f->is_loader = json_is_true(json_object_get(o, "loader"));
+	f->is_main = json_is_true(json_object_get(o, "main"));
+	f->is_program = json_is_true(json_object_get(o, "program"));
+	f->segments = json_incref(json_object_get(o, "segments"));
+	if (json_object_get(o, "library"))
+		library_new(k, f, o, links);
+	else
+		wait_links_take(k, links);
+	file_error_say(f);
+	known_files_name(k, &f->id, f);
+}
+
+struct code_file *known_files_failed(struct known_files *k, const struct code_id *id,
+				     const char *why)
+{
+	struct code_file *f = xcalloc(1, sizeof(*f));
+
+	f->id = *id;
+	f->path = xasprintf("(file %" PRIu64 " on device %" PRIu64 ":%" PRIu64 ")", id->ino,
+			    id->dev >> 20, id->dev & 0xfffff);
+	f->build_id = xstrdup("");
+	f->error = -EIO;
+	log_warn("%s: cannot be looked at (%s); MPI calls in it would not be seen", f->path, why);
+	known_files_name(k, id, f);
+	return f;
+}
+
+void known_files_leave(struct known_files *k, struct spent *spent)
+{
+	size_t cnt = k->files.lib_cnt;
+	struct links **all = xcalloc(cnt + 1, sizeof(struct links *));
+
+	for (size_t i = 0; i < cnt; i++)
+		all[i] = &k->files.lib[i]->links;
+	all[cnt] = &k->waits;
+	links_leave(all, cnt + 1, spent);
+	free(all);
+}
+
+uint64_t known_files_probes(const struct known_files *k)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < k->files.lib_cnt; i++)
+		n += k->files.lib[i]->attached;
+	return n;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What the helper process has found in code files: the trace's meta objects "library" and "image", what the kernel half
+ * needs to know, the probes, and what is said of them.
+ */
+#ifndef POV_COLLECT_KNOWN_FILES_H
+#define POV_COLLECT_KNOWN_FILES_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "attach/code_file.h"
+#include "attach/links.h"
+
+struct spent;
+struct trace_writer;
+
+struct known_files {
+	struct trace_writer *writer; /* borrowed */
+	int files_fd;		     /* map of the kernel half: code_id → enum pov_file_state; borrowed */
+	struct code_files files;
+	struct links waits; /* probes in loaders and C libraries */
+};
+
+/* A "file" reply of the helper (attach/helper.h); takes over links. */
+void known_files_reply(struct known_files *k, const json_t *file, struct links *links);
+/* Makes a file known by an id, too, here and in the kernel half, which no longer has processes wait for it. */
+void known_files_name(struct known_files *k, const struct code_id *id, struct code_file *f);
+/* The kernel half's part of that. */
+void known_files_state(struct known_files *k, const struct code_id *id, const struct code_file *f);
+/* A file that the helper could not tell anything about: warns, and makes it known under its number. */
+struct code_file *known_files_failed(struct known_files *k, const struct code_id *id,
+				     const char *why);
+/* Writes which file an id of the kernel half's stands for, once. */
+void known_files_describe(struct known_files *k, const struct code_id *id, struct code_file *f);
+
+uint64_t known_files_probes(const struct known_files *k); /* attached in all libraries */
+/* Detaches all probes (links_leave). */
+void known_files_leave(struct known_files *k, struct spent *spent);
+
+#endif

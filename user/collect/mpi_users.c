@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+#include "collect/mpi_users.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "abi/event.h"
+#include "attach/code_file.h"
+#include "attach/helper.h"
+#include "base/log.h"
+#include "collect/kernel.h"
+#include "collect/meta.h"
+
+#define PROCESS_LIBS_MAX 8
+
+struct process {
+	pid_t pid;
+	bool described;
+	uint64_t renamed_ns; /* when it last got a name: exec does that before it maps anything */
+	unsigned int nlibs;
+	struct {
+		const struct library *lib;
+		uint64_t bias, since_ns;
+	} libs[PROCESS_LIBS_MAX];
+};
+
+static json_t *process_libs_json(const struct process *p)
+{
+	json_t *libs = json_array();
+	char bias[24];
+
+	for (unsigned int i = 0; i < p->nlibs; i++) {
+		snprintf(bias, sizeof(bias), "0x%" PRIx64, p->libs[i].bias);
+		json_array_append_new(libs, json_pack("{s:i,s:s}", "id", p->libs[i].lib->id, "bias",
+						      bias));
+	}
+	return libs;
+}
+
+/* Has a "process" meta object written. What it maps is said here and now, the rest when the helper has read it. */
+static void process_describe(struct mpi_users *u, struct process *p)
+{
+	json_t *copies = NULL;
+
+	for (unsigned int i = 0; i < p->nlibs && !copies; i++)
+		if (json_array_size(p->libs[i].lib->copies))
+			copies = p->libs[i].lib->copies;
+	if (!p->described)
+		u->rank_cnt++;
+	p->described = true;
+	helper_ask(u->helper, json_pack("{s:s,s:i,s:o,s:O?}", "do", "process", "pid", p->pid,
+					 "libs", process_libs_json(p), "copies", copies));
+}
+
+void mpi_users_reply(struct mpi_users *u, const json_t *request, const json_t *reply)
+{
+	json_t *m = json_object_get(reply, "process");
+	json_int_t rank;
+
+	if (!m)
+		return;
+	json_object_set_new(m, "type", json_string("process"));
+	json_object_set_new(m, "ts_ns", json_integer(kernel_now_ns()));
+	json_object_set(m, "libs", json_object_get(request, "libs"));
+	rank = json_integer_value(json_object_get(m, "rank"));
+	if (rank >= 0)
+		map_set(&u->rank_of, (uint64_t)json_integer_value(json_object_get(m, "pid")),
+			(void *)((uintptr_t)rank + 1));
+	meta_write(u->writer, json_incref(m));
+}
+
+static struct process *process_of(struct mpi_users *u, pid_t pid)
+{
+	struct process *p = map_get(&u->processes, pid);
+
+	if (p)
+		return p;
+	p = xcalloc(1, sizeof(*p));
+	p->pid = pid;
+	map_set(&u->processes, pid, p);
+	return p;
+}
+
+bool mpi_users_map(struct mpi_users *u, pid_t pid, const struct code_file *file, uint64_t start,
+		   uint64_t off, uint64_t since_ns)
+{
+	struct process *p;
+	uint64_t bias;
+
+	if (!file->lib || code_file_bias(file, start, off, &bias))
+		return false;
+	p = process_of(u, pid);
+	for (unsigned int i = 0; i < p->nlibs; i++)
+		if (p->libs[i].lib == file->lib && p->libs[i].bias == bias)
+			return false;
+	if (p->nlibs == PROCESS_LIBS_MAX)
+		return false;
+	p->libs[p->nlibs].lib = file->lib;
+	p->libs[p->nlibs].bias = bias;
+	p->libs[p->nlibs++].since_ns = since_ns;
+	return true;
+}
+
+void mpi_users_describe(struct mpi_users *u, pid_t pid)
+{
+	struct process *p = map_get(&u->processes, pid);
+
+	if (p)
+		process_describe(u, p);
+}
+
+static void process_forget(struct mpi_users *u, pid_t pid)
+{
+	free(map_remove(&u->processes, pid));
+}
+
+void mpi_users_fork(struct mpi_users *u, const struct pov_fork *r)
+{
+	const struct process *parent = map_get(&u->processes, r->parent_tgid);
+	struct process *child;
+
+	if (r->child_tgid == r->parent_tgid)
+		return;
+	process_forget(u, (pid_t)r->child_tgid); /* of the one that had this number before */
+	if (!parent)
+		return;
+	child = process_of(u, (pid_t)r->child_tgid);
+	*child = *parent;
+	child->pid = (pid_t)r->child_tgid;
+	child->described = false;
+}
+
+void mpi_users_exec(struct mpi_users *u, pid_t pid)
+{
+	struct process *p = map_get(&u->processes, pid);
+	unsigned int kept = 0;
+
+	if (!p)
+		return;
+	for (unsigned int i = 0; i < p->nlibs; i++)
+		if (p->libs[i].since_ns >= p->renamed_ns)
+			p->libs[kept++] = p->libs[i];
+	p->nlibs = kept;
+	if (!kept)
+		process_forget(u, pid);
+	else if (!p->described)
+		process_describe(u, p);
+}
+
+void mpi_users_rename(struct mpi_users *u, const struct pov_task *r)
+{
+	struct process *p = map_get(&u->processes, r->tgid);
+
+	if (p && r->hdr.tid == r->tgid)
+		p->renamed_ns = r->hdr.ts_ns;
+}
+
+bool mpi_users_call(struct mpi_users *u, pid_t pid)
+{
+	struct process *p = map_get(&u->processes, pid);
+
+	if (p && !p->described)
+		process_describe(u, p);
+	return p != NULL;
+}
+
+void mpi_users_exit(struct mpi_users *u, const struct pov_exit *r)
+{
+	if (r->hdr.tid == r->tgid)
+		process_forget(u, (pid_t)r->tgid);
+}
+
+bool mpi_users_have(const struct mpi_users *u, pid_t pid)
+{
+	return map_get(&u->processes, pid) != NULL;
+}
+
+int mpi_users_rank(const struct mpi_users *u, pid_t pid)
+{
+	uintptr_t v = (uintptr_t)map_get(&u->rank_of, pid);
+
+	return v ? (int)v - 1 : -1;
+}
+
+void mpi_users_release(struct mpi_users *u)
+{
+	void *p;
+
+	for (size_t at = 0; (p = map_next(&u->processes, &at, NULL));)
+		free(p);
+	map_release(&u->processes);
+	map_release(&u->rank_of);
+}
