@@ -7,7 +7,6 @@
 #include "attach/launch_env.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +14,10 @@
 
 #include "base/log.h"
 #include "base/person.h"
+#include "base/proc_file.h"
 
 #define ENVIRON_BYTES_MAX (4u << 20)
+#define STATUS_BYTES_MAX 65536
 #define ANCESTORS_MAX 64
 #define PATH_LAST "/usr/local/bin:/usr/bin:/bin"
 
@@ -153,38 +154,10 @@ static char **env_of_ours(const struct person *as)
 	return e.v;
 }
 
-/* A file of /proc, ended with a zero byte. The caller frees. NULL: it cannot be read whole. */
-static char *proc_read(pid_t pid, const char *name, size_t *bytes)
-{
-	char path[64], *buf = NULL;
-	size_t cap = 0, n = 0;
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	do {
-		if (n + 1 >= cap)
-			buf = xrealloc(buf, cap = cap ? 2 * cap : 4096);
-		got = read(fd, buf + n, cap - n - 1);
-		n += got > 0 ? got : 0;
-	} while (got > 0 && n < ENVIRON_BYTES_MAX);
-	close(fd);
-	if (got) {
-		free(buf);
-		return NULL;
-	}
-	buf[n] = '\0';
-	*bytes = n;
-	return buf;
-}
-
 static bool status_read(pid_t pid, pid_t *parent, uid_t *uid)
 {
 	size_t bytes;
-	char *text = proc_read(pid, "status", &bytes), *p, *u;
+	char *text = proc_file_read(pid, "status", STATUS_BYTES_MAX, &bytes), *p, *u;
 	bool ok;
 
 	p = text ? strstr(text, "\nPPid:") : NULL;
@@ -221,8 +194,8 @@ char **launch_env_make(const struct person *as, bool behind)
 	size_t bytes;
 	char *theirs;
 
-	theirs = pid ? proc_read(pid, "environ", &bytes) : NULL;
-	if (theirs && bytes)
+	theirs = pid ? proc_file_read(pid, "environ", ENVIRON_BYTES_MAX, &bytes) : NULL;
+	if (theirs && bytes && bytes < ENVIRON_BYTES_MAX)
 		e.v = launch_env_merge(theirs, bytes, environ, as);
 	free(theirs);
 	if (!e.v)

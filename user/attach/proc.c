@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,38 +14,10 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/proc_file.h"
 
 #define TEXT_BYTES_MAX (4u << 20) /* environment and command line are cut there */
 #define ANCESTORS_MAX 64	  /* between a rank and its launcher */
-
-/* A file as text with a terminating NUL; *len without it, max at most. The caller frees. NULL if unreadable. */
-static char *read_file(pid_t pid, const char *name, size_t max, size_t *len)
-{
-	char path[64], *buf = NULL;
-	size_t cap = 0, n = 0;
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	do {
-		if (cap - n < 4096)
-			buf = xrealloc(buf, cap = cap ? 2 * cap : 16384);
-		got = read(fd, buf + n, cap - n - 1);
-		if (got > 0)
-			n += got;
-	} while (got > 0 && n < max);
-	close(fd);
-	if (got < 0) {
-		free(buf);
-		return NULL;
-	}
-	buf[n] = '\0';
-	*len = n;
-	return buf;
-}
 
 /* One line of maps; true if it is an executable mapping of a file. */
 static bool parse_map(char *line, struct proc_map *out)
@@ -75,7 +46,7 @@ int proc_maps_read(pid_t pid, struct proc_maps *out)
 	char *line, *rest, *text;
 	size_t len, cap = 0;
 
-	text = read_file(pid, "maps", SIZE_MAX, &len);
+	text = proc_file_read(pid, "maps", SIZE_MAX, &len);
 	if (!text)
 		return -errno;
 	memset(out, 0, sizeof(*out));
@@ -139,7 +110,7 @@ static unsigned long long start_ticks(pid_t pid)
 	char *text, *p;
 	size_t len;
 
-	text = read_file(pid, "stat", TEXT_BYTES_MAX, &len);
+	text = proc_file_read(pid, "stat", TEXT_BYTES_MAX, &len);
 	if (!text)
 		return 0;
 	p = strrchr(text, ')');
@@ -168,7 +139,7 @@ static bool is_launcher(pid_t pid)
 	char *comm;
 	size_t len;
 
-	comm = read_file(pid, "comm", TEXT_BYTES_MAX, &len);
+	comm = proc_file_read(pid, "comm", TEXT_BYTES_MAX, &len);
 	for (size_t i = 0; comm && i < sizeof(names) / sizeof(*names); i++)
 		found = found || !strncmp(comm, names[i], strlen(names[i]));
 	free(comm);
@@ -184,7 +155,7 @@ static bool has_place_of(pid_t pid, const struct launcher *l, const char *env, s
 
 	if (is_launcher(pid))
 		return false;
-	own = read_file(pid, "environ", TEXT_BYTES_MAX, &own_len);
+	own = proc_file_read(pid, "environ", TEXT_BYTES_MAX, &own_len);
 	if (!own)
 		return false;
 	same = env_get(own, own_len, l->rank) && same_value(own, own_len, env, len, l->rank) &&
@@ -226,7 +197,7 @@ int proc_rank_read(pid_t pid, struct proc_rank *out)
 	size_t len;
 	char *env;
 
-	env = read_file(pid, "environ", TEXT_BYTES_MAX, &len);
+	env = proc_file_read(pid, "environ", TEXT_BYTES_MAX, &len);
 	if (!env)
 		return -errno;
 	out->rank = out->size = -1;
@@ -256,7 +227,7 @@ int proc_auxv_get(pid_t pid, uint64_t type, uint64_t *value)
 	size_t len;
 	int err = -ENOENT;
 
-	v = (uint64_t *)read_file(pid, "auxv", TEXT_BYTES_MAX, &len);
+	v = (uint64_t *)proc_file_read(pid, "auxv", TEXT_BYTES_MAX, &len);
 	if (!v)
 		return -errno;
 	for (size_t i = 0; (i + 2) * sizeof(*v) <= len && err; i += 2)
@@ -274,7 +245,7 @@ pid_t proc_parent(pid_t pid)
 	size_t len;
 	int parent = 0;
 
-	text = read_file(pid, "stat", TEXT_BYTES_MAX, &len);
+	text = proc_file_read(pid, "stat", TEXT_BYTES_MAX, &len);
 	if (!text)
 		return 0;
 	p = strrchr(text, ')');
@@ -290,7 +261,7 @@ bool proc_alive(pid_t pid)
 	bool alive;
 	size_t len;
 
-	text = read_file(pid, "stat", TEXT_BYTES_MAX, &len);
+	text = proc_file_read(pid, "stat", TEXT_BYTES_MAX, &len);
 	if (!text)
 		return false;
 	p = strrchr(text, ')');
@@ -320,7 +291,7 @@ json_t *proc_describe(pid_t pid)
 	json_object_set_new(o, "pid", json_integer(pid));
 	json_object_set_new(o, "ppid", json_integer(proc_parent(pid)));
 	json_object_set_new(o, "exe", text_json(exe));
-	cmd = read_file(pid, "cmdline", TEXT_BYTES_MAX, &len);
+	cmd = proc_file_read(pid, "cmdline", TEXT_BYTES_MAX, &len);
 	for (char *p = cmd; cmd && p < cmd + len; p += strlen(p) + 1)
 		json_array_append_new(args, text_json(p));
 	free(cmd);
