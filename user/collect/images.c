@@ -28,6 +28,8 @@
 #include "collect/mpi_users.h"
 #include "trace/trace_write.h"
 
+#define LATE_SAID_MAX 4
+
 /* A process with open questions. */
 struct asker {
 	unsigned int open;
@@ -43,6 +45,7 @@ struct images {
 	struct mpi_users users;
 	struct map scanned; /* hash of device and number → file, for processes that ran before */
 	struct map askers;  /* pid → struct asker */
+	uint32_t late_cnt;  /* processes whose probes were late */
 };
 
 static helper_reply_fn on_reply;
@@ -152,6 +155,17 @@ static void question_close(struct images *im, pid_t pid)
 	free(map_remove(&im->askers, pid));
 }
 
+/* Each of many ranks may be late by the same. */
+static void late_say(struct images *im, pid_t pid, const struct code_file *f, uint64_t late_ns)
+{
+	if (im->late_cnt++ < LATE_SAID_MAX)
+		log_warn("process %d mapped %s %" PRIu64
+			 " ms before probes were in it: MPI calls that it made until then are not recorded",
+			 pid, f->path, late_ns / 1000000);
+	else if (im->late_cnt == LATE_SAID_MAX + 1)
+		log_warn("more processes were probed late: the report counts them (Coverage)");
+}
+
 /* It had begun to run what was mapped before probes were in it. */
 static void late_check(struct images *im, pid_t pid, const struct code_file *f, uint64_t mapped_ns)
 {
@@ -162,9 +176,7 @@ static void late_check(struct images *im, pid_t pid, const struct code_file *f, 
 	if ((f->is_program && im->kernel->features.wait) ||
 	    !bpf_map_lookup_elem(im->kernel->waiting_fd, &key, &value))
 		return;
-	log_warn("process %d mapped %s %" PRIu64
-		 " ms before probes were in it: MPI calls that it made until then are not recorded",
-		 pid, f->path, late_ns / 1000000);
+	late_say(im, pid, f, late_ns);
 	meta_write(im->writer, json_pack("{s:s,s:I,s:i,s:i,s:I}", "type", "late", "ts_ns",
 				 (json_int_t)mapped_ns, "pid", pid, "library", f->lib->id,
 				 "late_ns", (json_int_t)late_ns));
