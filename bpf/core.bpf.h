@@ -22,8 +22,9 @@
 #define CONTROL_RING_BYTES (4u << 20)
 #define THREAD_SLOTS 1024 /* a power of two */
 
-const volatile struct pov_config cfg __weak = {};
-const volatile struct pov_fn fns[POV_FUNCS_MAX] __weak = {};
+/* Variables are defined in variables.bpf.c: of weak ones the linker would keep a copy for each file. */
+extern const volatile struct pov_config cfg;
+extern const volatile struct pov_fn fns[POV_FUNCS_MAX];
 
 struct ring_inner {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -45,18 +46,18 @@ struct {
 } control __weak SEC(".maps");
 
 /* Drops, misses and stats (POV_COUNT_*); the collector maps and reads them. All are rare events. */
-__u64 counters[POV_COUNTERS] __weak = {};
-volatile __u64 drops[POV_DROPS] __weak = {};
+extern __u64 counters[POV_COUNTERS];
+extern volatile __u64 drops[POV_DROPS];
 /*
  * When the recording ends, 0 = not known yet. Set by the collector a moment ahead, so that all CPUs know it in time:
  * what begins later is not recorded, and what returns later is open.
  */
-volatile __u64 calls_until __weak = 0;
+extern volatile __u64 calls_until;
 
-__u64 collector_ns __weak = 0; /* when the collector last said that it lives; 0: it has ended */
+extern __u64 collector_ns; /* when the collector last said that it lives; 0: it has ended */
 
 /* Counts freed datatypes of all processes: sizes kept from an older generation are not trusted. */
-__u64 type_generation __weak = 0;
+extern __u64 type_generation;
 
 /* Processes to trace, by thread group id. 1, or 2 once the last thread is ending (task.bpf.c). */
 struct {

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* The variables that all files share, with each other and with the collector (core.bpf.h says what they are). */
+#include "core.bpf.h"
+
+const volatile struct pov_config cfg = {};
+const volatile struct pov_fn fns[POV_FUNCS_MAX] = {};
+
+__u64 counters[POV_COUNTERS] = {};
+volatile __u64 drops[POV_DROPS] = {};
+volatile __u64 calls_until = 0;
+__u64 collector_ns = 0;
+__u64 type_generation = 0;
+
+char LICENSE[] __weak SEC("license") = "Dual BSD/GPL";
