@@ -12,6 +12,7 @@
 #define WAIT_ROUNDS (1 << 23) /* bpf_loop's own limit: half a second, */
 #define WAIT_LOOPS 64	      /* so several of them */
 #define WAIT_YIELD_NS 10000
+#define PATH_KNOWN_NS 5000000
 #define WAIT_PROBE_NS 1000000
 #define YIELDS_LATE_MANY 8
 #define SIGNAL_GROUP_EXIT 0x4
@@ -26,15 +27,16 @@ struct {
 } files SEC(".maps");
 
 /*
- * Names that were executed, and what is there looked at: they are not waited for again. Should another program lie there
- * later, its loader waits; a static one is probed late, and said to be. The collector adds to it.
+ * Names that are being executed → when the collector last looked at what is there. The ranks of a job execute the same
+ * name at almost the same time; for so short a time nobody else need ask (PATH_KNOWN_NS), which is less than it takes to
+ * run a program, to put another in its place, and to run that. The collector writes it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, PATHS_MAX);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct pov_path_key);
-	__type(value, u32);
+	__type(value, u64);
 } paths SEC(".maps");
 
 /*
@@ -206,12 +208,14 @@ int loader_wait(struct pt_regs *ctx)
 
 static __always_inline bool path_is_known(const struct pov_path *r, u32 bytes)
 {
+	u64 *looked_ns;
 	struct pov_path_key key = {.mnt_ns = r->mnt_ns, .bytes = bytes};
 
 	if (bytes > POV_PATH_KEY_BYTES || r->path[0] != '/')
 		return false;
 	key.hash = pov_path_hash(r->path);
-	return bpf_map_lookup_elem(&paths, &key);
+	looked_ns = bpf_map_lookup_elem(&paths, &key);
+	return looked_ns && r->hdr.ts_ns < *looked_ns + PATH_KNOWN_NS;
 }
 
 /* execve(path, …) of a C library. */

@@ -242,14 +242,14 @@ static bool map_known(void *ctx, const json_t *request)
 	return true;
 }
 
-/* The next one that executes this name need not wait. A relative name is another file elsewhere. */
+/* For a moment others that execute this name need not wait. A relative name is another file elsewhere. */
 static void path_known(struct images *im, const json_t *request)
 {
 	const char *path = helper_message_text(request, "path");
 	_Alignas(8) char padded[POV_PATH_KEY_BYTES] = "";
 	size_t bytes = strlen(path) + 1;
+	uint64_t now = kernel_now_ns();
 	struct pov_path_key key;
-	uint32_t one = 1;
 
 	if (path[0] != '/' || bytes > sizeof(padded))
 		return;
@@ -259,7 +259,7 @@ static void path_known(struct images *im, const json_t *request)
 		.mnt_ns = (uint32_t)json_integer_value(json_object_get(request, "mnt_ns")),
 		.bytes = (uint32_t)bytes,
 	};
-	if (bpf_map_update_elem(im->kernel->paths_fd, &key, &one, BPF_ANY))
+	if (bpf_map_update_elem(im->kernel->paths_fd, &key, &now, BPF_ANY))
 		log_debug("paths: %s", strerror(errno));
 }
 
