@@ -114,6 +114,18 @@ struct thread_info {
 	u32 cpu;
 };
 
+struct ns_common {
+	unsigned int inum;
+};
+
+struct mnt_namespace {
+	struct ns_common ns;
+};
+
+struct nsproxy {
+	struct mnt_namespace *mnt_ns;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -130,6 +142,7 @@ struct task_struct {
 	u64 self_exec_id;
 	u64 start_time;
 	char comm[16];
+	struct nsproxy *nsproxy;
 	struct signal_struct *signal;
 	struct uprobe_task *utask;
 };

@@ -266,11 +266,12 @@ struct pov_image {
 
 /* A target is about to execute a file, and waits until it has been looked at. */
 #define POV_PATH_BYTES 1024
-#define POV_PATH_KEY_BYTES 256 /* of a path that can be known by pov_path_key, its final 0 included */
+#define POV_PATH_KEY_BYTES \
+	256 /* of a path that can be known by pov_path_key, its final 0 included */
 struct pov_path {
 	struct pov_hdr hdr;
 	pov_u32 tgid;
-	pov_u32 mnt_ns; /* number of the process's mount namespace */
+	pov_u32 mnt_ns;		   /* number of the process's mount namespace */
 	char path[POV_PATH_BYTES]; /* as given to execve; zeros behind it up to POV_PATH_KEY_BYTES */
 };
 

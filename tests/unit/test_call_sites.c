@@ -31,7 +31,7 @@ static size_t find(const char *code, const char *name, size_t max, int64_t *at)
 	return n;
 }
 
-#define HEAD                                                                                       \
+#define HEAD \
 	".section .note.GNU-stack,\"\"\n.text\n.globl f\n.type f,@function\nf: ret\n.size f,.-f\n"
 
 static void test_calls(void **state)
@@ -49,7 +49,8 @@ static void test_calls(void **state)
 			      "f", 8, at),
 			 1);
 	assert_int_equal(at[0], 1);
-	assert_int_equal(find(HEAD "1: call f\nnop\n.byte 0xe9\n.long f-.-4\nret\n", "f", 8, at), 2);
+	assert_int_equal(find(HEAD "1: call f\nnop\n.byte 0xe9\n.long f-.-4\nret\n", "f", 8, at),
+			 2);
 	assert_int_equal(at[0], 1);
 	assert_int_equal(at[1], 7);
 }

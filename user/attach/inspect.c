@@ -271,9 +271,8 @@ static int elf_inspect(const struct inspect_options *opt, const char *path,
 	out->segments = segments_json(elf);
 	/* Only the loader itself calls it, four times for each library. Each perf event takes 0.1 s to be removed. */
 	if (elf_file_exports(elf, "_dl_debug_state"))
-		out->is_loader =
-			!function_attach(opt, &opt->loader, path, elf, "_dl_debug_state",
-					 opt->loader.api == LINK_MULTI, &out->links);
+		out->is_loader = !function_attach(opt, &opt->loader, path, elf, "_dl_debug_state",
+						  opt->loader.api == LINK_MULTI, &out->links);
 	if (elf_file_exports(elf, "execve") && elf_file_exports(elf, "fexecve"))
 		out->is_libc = !function_attach(opt, &opt->exec, path, elf, "execve", false,
 						&out->links);

@@ -159,9 +159,10 @@ static void question_close(struct images *im, pid_t pid)
 static void late_say(struct images *im, pid_t pid, const struct code_file *f, uint64_t late_ns)
 {
 	if (im->late_cnt++ < LATE_SAID_MAX)
-		log_warn("process %d mapped %s %" PRIu64
-			 " ms before probes were in it: MPI calls that it made until then are not recorded",
-			 pid, f->path, late_ns / 1000000);
+		log_warn(
+			"process %d mapped %s %" PRIu64
+			" ms before probes were in it: MPI calls that it made until then are not recorded",
+			pid, f->path, late_ns / 1000000);
 	else if (im->late_cnt == LATE_SAID_MAX + 1)
 		log_warn("more processes were probed late: the report counts them (Coverage)");
 }
@@ -178,8 +179,8 @@ static void late_check(struct images *im, pid_t pid, const struct code_file *f, 
 		return;
 	late_say(im, pid, f, late_ns);
 	meta_write(im->writer, json_pack("{s:s,s:I,s:i,s:i,s:I}", "type", "late", "ts_ns",
-				 (json_int_t)mapped_ns, "pid", pid, "library", f->lib->id,
-				 "late_ns", (json_int_t)late_ns));
+					 (json_int_t)mapped_ns, "pid", pid, "library", f->lib->id,
+					 "late_ns", (json_int_t)late_ns));
 }
 
 static uint64_t scan_key(uint64_t dev, uint64_t ino)
@@ -214,7 +215,8 @@ static void on_map(struct images *im, const json_t *request, const json_t *reply
 	else if (!f && error && error != -ENOENT && error != -ESRCH)
 		f = known_files_failed(&im->known, &id, strerror(-error));
 	else if (!f && error)
-		log_info("process %d: a file that it mapped was gone before it could be looked at", pid);
+		log_info("process %d: a file that it mapped was gone before it could be looked at",
+			 pid);
 	if (f) {
 		known_files_name(&im->known, &id, f);
 		known_files_describe(&im->known, &id, f);
@@ -236,7 +238,8 @@ static bool map_known(void *ctx, const json_t *request)
 	struct code_id id = helper_message_id(request);
 	struct images *im = ctx;
 
-	if (!json_is_true(json_object_get(request, "live")) || !code_files_find(&im->known.files, &id))
+	if (!json_is_true(json_object_get(request, "live")) ||
+	    !code_files_find(&im->known.files, &id))
 		return false;
 	on_map(im, request, request);
 	return true;
@@ -327,9 +330,8 @@ static void on_path(struct images *im, const struct pov_path *r)
 
 	question_open(im, r->tgid, r->hdr.ts_ns);
 	if (path)
-		helper_ask(im->helper,
-			   json_pack("{s:s,s:i,s:I,s:o}", "do", "path", "pid", r->tgid, "mnt_ns",
-				     (json_int_t)r->mnt_ns, "path", path));
+		helper_ask(im->helper, json_pack("{s:s,s:i,s:I,s:o}", "do", "path", "pid", r->tgid,
+						 "mnt_ns", (json_int_t)r->mnt_ns, "path", path));
 	else
 		question_close(im, r->tgid);
 }

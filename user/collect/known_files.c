@@ -40,7 +40,8 @@ void known_files_name(struct known_files *k, const struct code_id *id, struct co
 
 static void library_say(const struct code_file *f, const json_t *meta)
 {
-	const char *refused = helper_message_text(meta, "refused"), *unsure = helper_message_text(meta, "unsure");
+	const char *refused = helper_message_text(meta, "refused"),
+		   *unsure = helper_message_text(meta, "unsure");
 	size_t failed = json_array_size(json_object_get(meta, "failed"));
 
 	if (refused[0])

@@ -17,7 +17,7 @@ struct trace_writer;
 
 struct known_files {
 	struct trace_writer *writer; /* borrowed */
-	int files_fd;		     /* map of the kernel half: code_id → enum pov_file_state; borrowed */
+	int files_fd; /* map of the kernel half: code_id → enum pov_file_state; borrowed */
 	struct code_files files;
 	struct links waits; /* probes in loaders and C libraries */
 };

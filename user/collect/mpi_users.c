@@ -50,7 +50,7 @@ static void process_describe(struct mpi_users *u, struct process *p)
 		u->rank_cnt++;
 	p->described = true;
 	helper_ask(u->helper, json_pack("{s:s,s:i,s:o,s:O?}", "do", "process", "pid", p->pid,
-					 "libs", process_libs_json(p), "copies", copies));
+					"libs", process_libs_json(p), "copies", copies));
 }
 
 void mpi_users_reply(struct mpi_users *u, const json_t *request, const json_t *reply)
