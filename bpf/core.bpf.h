@@ -54,7 +54,8 @@ extern volatile __u64 drops[POV_DROPS];
  */
 extern volatile __u64 calls_until;
 
-extern __u64 collector_ns; /* when the collector last said that it lives; 0: it has ended */
+/* When the collector last said that it lives; 0: it has not begun yet, or has ended. */
+extern __u64 collector_ns;
 
 /* Counts freed datatypes of all processes: sizes kept from an older generation are not trusted. */
 extern __u64 type_generation;

@@ -12,10 +12,10 @@
 #define WAIT_ROUNDS (1 << 23) /* bpf_loop's own limit: half a second, */
 #define WAIT_LOOPS 64	      /* so several of them */
 #define WAIT_YIELD_NS 10000
-#define PATH_KNOWN_NS 5000000
 #define WAIT_PROBE_NS 1000000
 #define YIELDS_LATE_MANY 8
 #define SIGNAL_GROUP_EXIT 0x4
+#define PATH_KNOWN_NS 5000000
 
 /* Files that the collector has looked at: enum pov_file_state. */
 struct {
@@ -189,7 +189,7 @@ static __noinline int wait_for_answer(u32 tgid, u64 sp)
 	return 0;
 }
 
-/* _dl_debug_state of a dynamic loader: nothing of what it has mapped by now has run yet. */
+/* Where a dynamic loader calls _dl_debug_state: nothing of what it has mapped by now has run yet. */
 SEC("?uprobe.s")
 int loader_wait(struct pt_regs *ctx)
 {
@@ -208,8 +208,8 @@ int loader_wait(struct pt_regs *ctx)
 
 static __always_inline bool path_is_known(const struct pov_path *r, u32 bytes)
 {
-	u64 *looked_ns;
 	struct pov_path_key key = {.mnt_ns = r->mnt_ns, .bytes = bytes};
+	u64 *looked_ns;
 
 	if (bytes > POV_PATH_KEY_BYTES || r->path[0] != '/')
 		return false;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Read until there is no more, for the kernel makes them up while they are read. */
 #include "base/proc_file.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* A reply becomes a code_file, its probes, what the trace and the user are told, and what the kernel half knows. */
 #include "collect/known_files.h"
 
 #include <bpf/bpf.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* The writer takes text. */
 #include "collect/meta.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* A process is known from the first traced library that it maps until it ends or executes a program without one. */
 #include "collect/mpi_users.h"
 
 #include <inttypes.h>
