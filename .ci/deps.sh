@@ -85,8 +85,10 @@ have_apt() { command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; 
 
 missing_packages() {
 	# One query for all: this is what runs when nothing is to be done.
+	# Of packages that it has only heard of, or that were removed, dpkg tells a state, too.
 	local have
-	have=" $(dpkg-query -W -f '${db:Status-Abbrev}${Package} ' $wanted 2>/dev/null | sed 's/ii *//g') "
+	have=" $(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' $wanted 2>/dev/null |
+		awk '$1 == "ii" { printf "%s ", $2 }') "
 	for p in $wanted; do
 		case $have in
 		*" $p "*) ;;
