@@ -65,7 +65,7 @@ BPF_SRC := $(wildcard bpf/*.bpf.c)
 BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=$(BPFDIR)/%.bpf.o)
 SKEL := $(if $(BPF_SRC),$(GEN)/povtrace.skel.h)
 USER_SRC := $(sort $(wildcard user/*.c user/*/*.c))
-GEN_SRC := $(GEN)/commands.c $(GEN)/layers.c $(GEN)/writers.c
+GEN_SRC := $(GEN)/commands.c $(GEN)/layers.c $(GEN)/library_kinds.c $(GEN)/writers.c
 GEN_HDR := $(GEN)/version.h $(SKEL)
 USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/obj/%.o)
 GEN_OBJ := $(GEN_SRC:$(GEN)/%.c=$(BUILD)/obj/gen/%.o)
@@ -73,7 +73,7 @@ MAIN_OBJ := $(BUILD)/obj/main.o
 LIB := $(BUILD)/libpovtrace.a
 LIB_OBJ := $(filter-out $(MAIN_OBJ),$(USER_OBJ)) $(GEN_OBJ)
 RECORD_OBJ := $(patsubst user/%.c,$(BUILD)/obj/%.o,$(filter-out user/attach/launch%.c, \
-	$(wildcard user/elf/*.c user/attach/*.c user/collect/*.c)))
+	$(wildcard user/elf/*.c user/attach/*.c user/collect/*.c))) $(BUILD)/obj/gen/library_kinds.o
 READ_OBJ := $(filter-out $(RECORD_OBJ),$(USER_OBJ) $(GEN_OBJ))
 
 # Puts what a command printed to $@.$$$$ in the place of $@ only if that changes it, so that nothing is
@@ -95,6 +95,8 @@ $(GEN)/commands.c: FORCE
 	$(call registry,command,commands,commands.h,cmd,$(wildcard user/cmd_*.c))
 $(GEN)/layers.c: FORCE
 	$(call registry,layer,layers,layer/layer.h,layer,$(wildcard user/layer/*.c))
+$(GEN)/library_kinds.c: FORCE
+	$(call registry,library_kind,library_kinds,attach/library_kind.h,library_kind,$(wildcard user/attach/library_*.c))
 $(GEN)/writers.c: FORCE
 	$(call registry,writer,writers,writer/writer.h,writer,$(wildcard user/writer/*.c))
 $(GEN)/version.h: Makefile

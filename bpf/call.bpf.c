@@ -2,7 +2,7 @@
 /*
  * Entry and return of every traced function, whatever the layer. A call's record grows in its thread's
  * frame from entry on, by the function's recipe (struct pov_fn), and leaves in one piece at return. Polls
- * that found nothing never leave alone: they are merged into the thread's spin. Nothing is decoded here.
+ * that found nothing never leave alone: they are merged into the spin of their depth. Nothing is decoded here.
  */
 #include "core.bpf.h"
 #include "fetch.bpf.h"
@@ -19,6 +19,8 @@ static __always_inline int frame_write(struct pov_thread *t, u32 idx, u64 end_ns
 
 	if (!t || idx >= POV_CALL_DEPTH_MAX)
 		return -1;
+	if (t->spinning >> (idx + 1))
+		spin_flush(t, idx + 1, ALL_TIMES);
 	f = frame_at(t, idx);
 	c = frame_call(f);
 	size = f->used;
@@ -48,8 +50,9 @@ static __always_inline struct pov_thread *thread_claim(struct task_struct *self,
 	if (t && !__sync_val_compare_and_swap(&t->tid, 0, tid)) {
 		t->depth = 0;
 		t->closed = POV_THREAD_LIVE;
-		t->spin_busy = 0;
-		((struct pov_spin *)t->spin)->nfuncs = 0;
+		t->spin_busy = t->spinning = 0;
+		for (i = 0; i < POV_CALL_DEPTH_MAX; i++)
+			((struct pov_spin *)t->spin[i].rec)->nfuncs = 0;
 		for (i = 0; i < POV_TYPES_KEPT; i++)
 			t->type[i].handle = 0;
 		return t;
@@ -87,7 +90,8 @@ static __noinline struct pov_thread *thread_new(struct task_struct *self)
  */
 static __always_inline bool frame_alive(struct task_struct *self, u64 sp)
 {
-	u64 trampoline = BPF_CORE_READ(self, mm, uprobes_state.xol_area, vaddr), ret = 0;
+	struct xol_area *area = self->mm->uprobes_state.xol_area;
+	u64 trampoline = area->vaddr, ret = 0;
 
 	return trampoline && !bpf_probe_read_user(&ret, 8, (void *)sp) && ret == trampoline;
 }
@@ -148,10 +152,9 @@ static __always_inline void frame_fill(struct pov_frame *f, struct pt_regs *ctx,
 }
 
 /* The memory reads of a call at its entry or return: the short way if there is but a single element. */
-static __always_inline void frame_fetch(struct pov_thread *t, u32 idx, u32 func, u32 at_return,
-					u64 now)
+static __always_inline void frame_fetch(struct pov_thread *t, u32 idx, u32 func,
+					const struct pov_fn *fn, u32 at_return, u64 now)
 {
-	const volatile struct pov_fn *fn = fn_at(func);
 	u32 one = at_return ? fn->return_one : fn->entry_one, lib_id;
 	struct pov_frame *f = frame_at(t, idx);
 	struct pov_lib *lib;
@@ -173,13 +176,14 @@ int call_entry(struct pt_regs *ctx)
 	u64 cookie = bpf_get_attach_cookie(ctx);
 	u32 func = POV_COOKIE_FUNC(cookie), d, nargs;
 	u64 sp = PT_REGS_SP(ctx), now;
-	const volatile struct pov_fn *fn;
+	const struct pov_fn *fn;
 	struct pov_thread *t;
 	struct pov_frame *f;
 	struct pov_call *c;
 
 	stay_on_own_stack(ctx);
-	if (func >= POV_FUNCS_MAX || (calls_until && calls_over(bpf_ktime_get_ns())))
+	fn = fn_find(func);
+	if (!fn || (calls_until && calls_over(bpf_ktime_get_ns())))
 		return 0;
 	t = thread_find(self, self->pid);
 	if (!t) {
@@ -187,7 +191,6 @@ int call_entry(struct pt_regs *ctx)
 		if (!t)
 			return 0;
 	}
-	fn = fn_at(func);
 	now = bpf_ktime_get_ns();
 	if (calls_over(now))
 		return 0;
@@ -199,7 +202,8 @@ int call_entry(struct pt_regs *ctx)
 	if (d && d <= POV_CALL_DEPTH_MAX) {
 		f = frame_at(t, d - 1);
 		c = frame_call(f);
-		if (c->func == func && frame_arg(f, 0) == PT_REGS_PARM1(ctx)) {
+		if (c->func == func && fn->flags & POV_FN_WRAPPED &&
+		    frame_arg(f, 0) == PT_REGS_PARM1(ctx)) {
 			f->folded++;
 			count(POV_COUNT_STAT(POV_STAT_FOLDED));
 			return 0;
@@ -209,8 +213,8 @@ int call_entry(struct pt_regs *ctx)
 		count(POV_COUNT_MISS(POV_MISS_DEPTH));
 		return 0;
 	}
-	if (((struct pov_spin *)t->spin)->nfuncs && !(fn->flags & (POV_FN_POLL | POV_FN_SILENT)))
-		spin_flush(t, 0);
+	if (t->spinning >> d && !(fn->flags & (POV_FN_POLL | POV_FN_SILENT)))
+		spin_flush(t, d, ALL_TIMES);
 	f = frame_at(t, d);
 	c = frame_call(f);
 	nargs = fn->nargs;
@@ -230,7 +234,7 @@ int call_entry(struct pt_regs *ctx)
 	frame_fill(f, ctx, nargs);
 	f->used = sizeof(*c) + 8 * nargs;
 	if (fn->flags & POV_FN_FETCH_ENTRY)
-		frame_fetch(t, d, func, 0, now);
+		frame_fetch(t, d, func, fn, 0, now);
 	if (fn->learn == POV_LEARN_COMM_FREE)
 		comm_forget(t, d);
 	else if (fn->learn == POV_LEARN_TYPE_FREE)
@@ -255,11 +259,14 @@ static __always_inline u32 frame_match(struct pov_thread *t, u64 sp)
 	return POV_CALL_DEPTH_MAX;
 }
 
-static __always_inline bool poll_found(struct pov_frame *f, const volatile struct pov_fn *fn,
-				       u64 ret)
+static __always_inline bool poll_found(struct pov_frame *f, const struct pov_fn *fn, u64 ret)
 {
 	s32 v = 1;
 
+	if (fn->flags & POV_FN_BY_RETURN)
+		return (fn->poll_bytes == 1 ? (u8)ret :
+			fn->poll_bytes == 4 ? (u32)ret :
+					      ret) != fn->poll_arg;
 	if ((u32)ret)
 		return true;
 	if (bpf_probe_read_user(&v, 4, (void *)frame_arg(f, fn->poll_arg)))
@@ -272,7 +279,7 @@ int call_return(struct pt_regs *ctx)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
 	u32 func, d, top, i;
-	const volatile struct pov_fn *fn;
+	const struct pov_fn *fn;
 	struct pov_thread *t;
 	struct pov_frame *f;
 	u64 now, ret;
@@ -307,7 +314,9 @@ int call_return(struct pt_regs *ctx)
 		return 0;
 	}
 	func = frame_call(f)->func;
-	fn = fn_at(func);
+	fn = fn_find(func);
+	if (!fn)
+		return 0;
 	ret = PT_REGS_RC(ctx);
 	now = bpf_ktime_get_ns();
 	if (calls_over(now))
@@ -331,9 +340,9 @@ int call_return(struct pt_regs *ctx)
 		return 0;
 	}
 	if (fn->flags & POV_FN_POLL)
-		spin_flush(t, 0);
+		spin_flush(t, d, ALL_TIMES);
 	if (fn->flags & POV_FN_FETCH_RETURN)
-		frame_fetch(t, d, func, 1, now);
+		frame_fetch(t, d, func, fn, 1, now);
 	t->depth = d;
 	frame_write(t, d, now, ret, 0);
 	return 0;

@@ -129,7 +129,7 @@ __noinline int comm_len(struct pov_thread *t, u32 idx, u32 comm_arg, u32 len, u3
 __noinline int comm_learn(struct pov_thread *t, u32 idx, u32 func)
 {
 	struct comm_info none = {-1, -1, -1, -1, -1}, *info;
-	const volatile struct pov_fn *fn;
+	const struct pov_fn *fn;
 	struct comm_key key = {};
 	struct pov_frame *f;
 	struct pov_lib *lib;
@@ -137,9 +137,9 @@ __noinline int comm_learn(struct pov_thread *t, u32 idx, u32 func)
 	s32 v = 0, w = 0;
 	u64 handle;
 
-	if (!t || idx >= POV_CALL_DEPTH_MAX || func >= POV_FUNCS_MAX)
+	fn = fn_find(func);
+	if (!t || !fn || idx >= POV_CALL_DEPTH_MAX)
 		return -1;
-	fn = fn_at(func);
 	f = frame_at(t, idx);
 	learn = fn->learn;
 	lib_id = frame_call(f)->lib;

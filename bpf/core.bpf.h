@@ -24,7 +24,6 @@
 
 /* Variables are defined in variables.bpf.c: of weak ones the linker would keep a copy for each file. */
 extern const volatile struct pov_config cfg;
-extern const volatile struct pov_fn fns[POV_FUNCS_MAX];
 
 struct ring_inner {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -86,6 +85,14 @@ struct {
 	__type(key, int);
 	__type(value, struct pov_thread);
 } threads __weak SEC(".maps");
+
+/* Recipes of the functions, by row of the function table. Made as large as that and filled by the collector. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct pov_fn);
+} fns __weak SEC(".maps");
 
 /* Layouts of the libraries found, by library id. Filled by the collector before it attaches. */
 struct {
@@ -248,9 +255,9 @@ static __always_inline struct pov_frame *frame_at(struct pov_thread *t, u32 idx)
 	return &t->frame[index_mask(idx, POV_CALL_DEPTH_MAX)];
 }
 
-static __always_inline const volatile struct pov_fn *fn_at(u32 func)
+static __always_inline const struct pov_fn *fn_find(u32 func)
 {
-	return &fns[index_mask(func, POV_FUNCS_MAX)];
+	return bpf_map_lookup_elem(&fns, &func);
 }
 
 static __always_inline void hdr_init(struct pov_hdr *h, u8 kind, u16 size, u32 tid, u64 ts_ns)
@@ -300,6 +307,8 @@ static __always_inline void mask_check(struct task_struct *p)
 	emit_control(&r, sizeof(r), false);
 }
 
+#define ALL_TIMES (~0ull)
+
 static __always_inline struct pov_call *frame_call(struct pov_frame *f)
 {
 	return (struct pov_call *)f->rec;
@@ -338,9 +347,11 @@ static __always_inline u64 frame_site(struct task_struct *p, u64 sp)
  * flags, and leaves the frame alone. (call.bpf.c)
  */
 int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u32 flags);
-/* Writes the spin under way, if any, and ends it. (spin.bpf.c) */
-int spin_flush(struct pov_thread *t, u32 flags);
-/* Adds the poll in frame idx, which found nothing, to the thread's spin. (spin.bpf.c) */
+/* Writes the spins at this depth and deeper that began before a time, and ends them; inner ones first. (spin.bpf.c) */
+int spin_flush(struct pov_thread *t, u32 depth, u64 before_ns);
+/* The same of those that nothing was added to for so long that the next poll is another spin's. (spin.bpf.c) */
+int spin_flush_idle(struct pov_thread *t, u64 now);
+/* Adds the poll in frame idx, which found nothing, to the spin at its depth. (spin.bpf.c) */
 int spin_add(struct pov_thread *t, u32 idx, u64 end_ns, u64 arg);
 /*
  * Reads a few words of the target's memory; what lies behind `bytes` becomes 0. By way of this function's own

@@ -22,9 +22,8 @@ __noinline int read_words(struct words *to, u64 from, u32 bytes)
 }
 
 /* Elements a fetch covers: ≥ 0, -1 not known, -2 does not apply here. */
-static __always_inline s64 fetch_len(struct pov_thread *t, u32 idx,
-				     const volatile struct pov_fn *fn,
-				     const volatile struct pov_fetch *fe)
+static __always_inline s64 fetch_len(struct pov_thread *t, u32 idx, const struct pov_fn *fn,
+				     const struct pov_fetch *fe)
 {
 	u64 word = frame_arg(frame_at(t, idx), fe->len_arg);
 	s32 n = 0;
@@ -251,18 +250,18 @@ static __always_inline void fetch_sum(struct pov_frame *f, u8 arg, u64 p, u32 n,
 /* Fetch k of function func where it is not a single element: an array is copied or summed. */
 __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 now)
 {
-	const volatile struct pov_fetch *fe;
-	const volatile struct pov_fn *fn;
+	const struct pov_fetch *fe;
+	const struct pov_fn *fn;
 	struct pov_frame *f;
 	struct pov_lib *lib;
 	u32 lib_id, width;
 	s64 n;
 	u64 p;
 
-	if (!t || idx >= POV_CALL_DEPTH_MAX || func >= POV_FUNCS_MAX || k >= POV_FETCH_MAX)
+	fn = fn_find(func);
+	if (!t || !fn || idx >= POV_CALL_DEPTH_MAX || k >= POV_FETCH_MAX)
 		return -1;
 	f = frame_at(t, idx);
-	fn = fn_at(func);
 	fe = &fn->fetch[index_mask(k, POV_FETCH_MAX)];
 	lib_id = frame_call(f)->lib;
 	lib = bpf_map_lookup_elem(&libs, &lib_id);
@@ -285,16 +284,16 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 
 __noinline int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return, u64 now)
 {
-	const volatile struct pov_fetch *fe;
-	const volatile struct pov_fn *fn;
+	const struct pov_fetch *fe;
+	const struct pov_fn *fn;
 	struct pov_frame *f;
 	struct pov_lib *lib;
 	u32 lib_id, k;
 
-	if (!t || idx >= POV_CALL_DEPTH_MAX || func >= POV_FUNCS_MAX)
+	fn = fn_find(func);
+	if (!t || !fn || idx >= POV_CALL_DEPTH_MAX)
 		return -1;
 	f = frame_at(t, idx);
-	fn = fn_at(func);
 	lib_id = frame_call(f)->lib;
 	lib = bpf_map_lookup_elem(&libs, &lib_id);
 	if (!lib)

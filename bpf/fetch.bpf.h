@@ -74,12 +74,12 @@ static __always_inline void fetch_type_size(struct pov_thread *t, struct pov_fra
 }
 
 /* Whether a fetch is of one element, which fetch_one reads, or of an array. */
-static __always_inline bool fetch_is_one(const volatile struct pov_fetch *fe)
+static __always_inline bool fetch_is_one(const struct pov_fetch *fe)
 {
 	return fe->op == POV_FETCH_TYPE_SIZE || (fe->op != POV_FETCH_SUM && fe->len == POV_LEN_ONE);
 }
 
-static __always_inline void fetch_value(struct pov_frame *f, const volatile struct pov_fetch *fe,
+static __always_inline void fetch_value(struct pov_frame *f, const struct pov_fetch *fe,
 					const struct pov_lib *lib)
 {
 	u32 bytes = lib->elem_bytes[index_mask(fe->elem, POV_ELEM_CNT)];
@@ -99,8 +99,7 @@ static __always_inline void fetch_value(struct pov_frame *f, const volatile stru
 }
 
 static __always_inline void fetch_one(struct pov_thread *t, struct pov_frame *f,
-				      const volatile struct pov_fetch *fe,
-				      const struct pov_lib *lib)
+				      const struct pov_fetch *fe, const struct pov_lib *lib)
 {
 	if (fe->op == POV_FETCH_TYPE_SIZE)
 		fetch_type_size(t, f, fe->arg, lib);

@@ -18,14 +18,12 @@ static __always_inline void calls_announce(struct task_struct *p, u32 tid, u64 n
 	struct pov_call_begin b = {};
 	struct pov_frame *f;
 	struct pov_call *c;
-	struct pov_spin *s;
 	u32 i;
 
 	if (!t)
 		return;
-	s = (struct pov_spin *)t->spin;
-	if (!t->spin_busy && s->nfuncs && now - s->hdr.ts_ns > cfg.spin_gap_ns)
-		spin_flush(t, 0);
+	if (t->spinning)
+		spin_flush_idle(t, now);
 	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
 		if (i >= t->depth)
 			break;

@@ -1,76 +1,214 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Spins: polls that found nothing, merged per thread into one record with count, first and last time. Up to
+ * Spins: polls that found nothing, merged per thread and depth into one record with count, first and last time. Up to
  * POV_SPIN_FUNCS_MAX different polling functions that take turns are one spin. Only the thread itself changes its
- * spin, but probes may be preempted: the switch then looks at it (sched.bpf.c), unless it is marked as busy.
+ * spins, but probes may be preempted: the switch then looks at them (sched.bpf.c), unless they are marked as busy.
  */
 #include "core.bpf.h"
 
-static __always_inline int flush(struct pov_thread *t, u32 flags)
+static __always_inline struct pov_spin_open *spin_at(struct pov_thread *t, u32 depth)
 {
-	struct pov_spin *s;
-	u64 n, size;
+	return &t->spin[index_mask(depth, POV_CALL_DEPTH_MAX)];
+}
 
-	s = (struct pov_spin *)t->spin;
-	n = s->nfuncs;
-	if (!n)
+static __always_inline u64 spin_begin(const struct pov_spin *s)
+{
+	return s->hdr.ts_ns - s->dur_ns;
+}
+
+/* When the call began that the polls at this depth are made within; 0: they are made within none. */
+static __always_inline u64 enclosing_begin(struct pov_thread *t, u32 depth)
+{
+	if (!depth || depth > POV_CALL_DEPTH_MAX || t->depth < depth)
 		return 0;
+	return frame_call(frame_at(t, depth - 1))->hdr.ts_ns;
+}
+
+static __always_inline void rec_write(struct pov_spin_open *o)
+{
+	struct pov_spin *s = (struct pov_spin *)o->rec;
+	u64 n = s->nfuncs, size;
+
 	if (n > POV_SPIN_FUNCS_MAX)
 		n = POV_SPIN_FUNCS_MAX;
 	size = sizeof(*s) + n * sizeof(struct pov_spin_func);
 	barrier_var(size);
-	if (size > sizeof(t->spin))
-		return -1;
+	if (size > sizeof(o->rec))
+		return;
 	s->hdr.size = size;
-	s->hdr.flags = flags;
-	emit(t->spin, size, POV_CLASS_SPIN);
-	s->nfuncs = 0;
+	s->hdr.flags = 0;
+	emit(o->rec, size, POV_CLASS_SPIN);
+}
+
+/*
+ * Writes what a spin had gathered before the enclosing call began, and leaves the rest. As a function of its own the
+ * verifier goes through it once.
+ */
+__noinline int spin_split(struct pov_thread *t, u32 depth)
+{
+	u64 cnt[POV_SPIN_FUNCS_MAX], busy_ns[POV_SPIN_FUNCS_MAX], end_ns;
+	struct pov_spin_func *sf, *to;
+	struct pov_spin_open *o;
+	struct pov_spin *s;
+	u32 i, n = 0;
+
+	if (!t || depth >= POV_CALL_DEPTH_MAX)
+		return -1;
+	o = spin_at(t, depth);
+	s = (struct pov_spin *)o->rec;
+	sf = (struct pov_spin_func *)(o->rec + sizeof(*s));
+	end_ns = s->hdr.ts_ns;
+#pragma unroll
+	for (i = 0; i < POV_SPIN_FUNCS_MAX; i++) {
+		bool used = i < s->nfuncs;
+
+		cnt[i] = used ? sf[i].cnt - o->mark.cnt[i] : 0;
+		busy_ns[i] = used ? sf[i].busy_ns - o->mark.busy_ns[i] : 0;
+		sf[i].cnt = o->mark.cnt[i];
+		sf[i].busy_ns = o->mark.busy_ns[i];
+		n += used && o->mark.cnt[i];
+	}
+	s->nfuncs =
+		n; /* functions come in the order of their first poll: those that had none yet are the last */
+	s->dur_ns = o->mark.end_ns - spin_begin(s);
+	s->hdr.ts_ns = o->mark.end_ns;
+	rec_write(o);
+	n = 0;
+#pragma unroll
+	for (i = 0; i < POV_SPIN_FUNCS_MAX; i++) {
+		if (!cnt[i])
+			continue;
+		to = &sf[index_mask(n, POV_SPIN_FUNCS_MAX)];
+		to->arg = sf[i].arg;
+		to->func = sf[i].func;
+		to->lib = sf[i].lib;
+		to->cnt = cnt[i];
+		to->busy_ns = busy_ns[i];
+		n++;
+	}
+	s->nfuncs = n;
+	s->dur_ns = end_ns - o->mark.begin_ns;
+	s->hdr.ts_ns = end_ns;
+	o->mark.begin_ns = 0;
 	return 0;
 }
 
-__noinline int spin_flush(struct pov_thread *t, u32 flags)
+/* Writes the spin at a depth and ends it. */
+__noinline int spin_write(struct pov_thread *t, u32 depth)
 {
-	int err;
+	struct pov_spin_open *o;
+	struct pov_spin *s;
+
+	if (!t || depth >= POV_CALL_DEPTH_MAX)
+		return -1;
+	o = spin_at(t, depth);
+	s = (struct pov_spin *)o->rec;
+	if (!s->nfuncs)
+		return 0;
+	if (o->mark.begin_ns && o->mark.begin_ns >= enclosing_begin(t, depth))
+		spin_split(t, depth);
+	rec_write(o);
+	s->nfuncs = 0;
+	o->mark.begin_ns = 0;
+	t->spinning &= ~(1u << depth);
+	return 0;
+}
+
+__noinline int spin_flush(struct pov_thread *t, u32 depth, u64 before_ns)
+{
+	u16 busy;
+	u32 i, d;
 
 	if (!t)
 		return -1;
+	busy = t->spin_busy;
 	t->spin_busy = 1;
 	barrier();
-	err = flush(t, flags);
+	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
+		d = POV_CALL_DEPTH_MAX - 1 - i;
+		if (d < depth)
+			break;
+		if (t->spinning >> d & 1 &&
+		    spin_begin((struct pov_spin *)spin_at(t, d)->rec) < before_ns)
+			spin_write(t, d);
+	}
 	barrier();
-	t->spin_busy = 0;
-	return err;
+	t->spin_busy = busy;
+	return 0;
+}
+
+__noinline int spin_flush_idle(struct pov_thread *t, u64 now)
+{
+	struct pov_spin *s;
+	u32 i, d;
+
+	if (!t || t->spin_busy)
+		return 0;
+	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
+		d = POV_CALL_DEPTH_MAX - 1 - i;
+		if (!(t->spinning >> d & 1))
+			continue;
+		s = (struct pov_spin *)spin_at(t, d)->rec;
+		if (now - s->hdr.ts_ns <= cfg.spin_gap_ns)
+			break;
+		spin_write(t, d);
+	}
+	return 0;
+}
+
+/* A call began since the last poll of this depth, and this is the first one in it. */
+static __always_inline void mark_set(struct pov_spin_open *o, u64 begin_ns)
+{
+	struct pov_spin *s = (struct pov_spin *)o->rec;
+	struct pov_spin_func *sf = (struct pov_spin_func *)(o->rec + sizeof(*s));
+	u32 i;
+
+	o->mark.begin_ns = begin_ns;
+	o->mark.end_ns = s->hdr.ts_ns;
+#pragma unroll
+	for (i = 0; i < POV_SPIN_FUNCS_MAX; i++) {
+		o->mark.cnt[i] = i < s->nfuncs ? sf[i].cnt : 0;
+		o->mark.busy_ns[i] = i < s->nfuncs ? sf[i].busy_ns : 0;
+	}
+}
+
+static __always_inline void spin_begin_new(struct pov_thread *t, struct pov_spin_open *o,
+					   const struct pov_call *c, u32 depth)
+{
+	struct pov_spin *s = (struct pov_spin *)o->rec;
+
+	hdr_init(&s->hdr, POV_KIND_SPIN, 0, c->hdr.tid, c->hdr.ts_ns);
+	s->dur_ns = 0;
+	s->site = c->site;
+	s->tgid = c->tgid;
+	s->depth = depth;
+	o->mark.begin_ns = 0;
+	t->spinning |= 1u << depth;
 }
 
 static __always_inline int add(struct pov_thread *t, u32 idx, u64 end_ns, u64 arg)
 {
-	struct pov_spin_func *sf;
-	struct pov_spin *s;
-	struct pov_call *c;
-	u64 begin_ns;
+	struct pov_spin_open *o = spin_at(t, idx);
+	struct pov_spin_func *sf = (struct pov_spin_func *)(o->rec + sizeof(struct pov_spin));
+	struct pov_spin *s = (struct pov_spin *)o->rec;
+	struct pov_call *c = frame_call(frame_at(t, idx));
+	u64 begin_ns = c->hdr.ts_ns;
 	u32 i;
 
-	c = frame_call(frame_at(t, idx));
-	s = (struct pov_spin *)t->spin;
-	sf = (struct pov_spin_func *)(t->spin + sizeof(*s));
-	begin_ns = c->hdr.ts_ns;
-	if (s->nfuncs && (s->depth != c->depth || begin_ns - s->hdr.ts_ns > cfg.spin_gap_ns))
-		flush(t, 0);
+	if (s->nfuncs && begin_ns - s->hdr.ts_ns > cfg.spin_gap_ns)
+		spin_flush(t, idx, begin_ns);
 	for (i = 0; i < POV_SPIN_FUNCS_MAX; i++) {
 		if (i >= s->nfuncs || (sf[i].func == c->func && sf[i].lib == c->lib))
 			break;
 	}
 	if (i >= POV_SPIN_FUNCS_MAX) {
-		flush(t, 0);
+		spin_flush(t, idx, begin_ns);
 		i = 0;
 	}
-	if (!s->nfuncs) {
-		hdr_init(&s->hdr, POV_KIND_SPIN, 0, c->hdr.tid, begin_ns);
-		s->dur_ns = 0;
-		s->site = c->site;
-		s->tgid = c->tgid;
-		s->depth = c->depth;
-	}
+	if (!s->nfuncs)
+		spin_begin_new(t, o, c, idx);
+	else if (idx && s->hdr.ts_ns < enclosing_begin(t, idx))
+		mark_set(o, begin_ns);
 	sf += index_mask(i,
 			 POV_SPIN_FUNCS_MAX); /* what the verifier of 6.1 cannot see in the loop */
 	if (i >= s->nfuncs) {

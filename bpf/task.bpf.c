@@ -64,7 +64,6 @@ static __always_inline void thread_close(struct task_struct *p, u32 tid, u32 fla
 		now = calls_until;
 		flag = POV_CALL_OPEN;
 	}
-	spin_flush(t, 0);
 	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
 		d = t->depth - 1;
 		if (d >= POV_CALL_DEPTH_MAX)
@@ -72,6 +71,7 @@ static __always_inline void thread_close(struct task_struct *p, u32 tid, u32 fla
 		t->depth = d;
 		frame_emit(t, d, now, 0, flag);
 	}
+	spin_flush(t, 0, ALL_TIMES);
 	if (t == thread_slot(tid))
 		t->tid = 0;
 	else
@@ -181,7 +181,7 @@ int thread_dump(struct bpf_iter__task *ctx)
 	if (!t || __sync_val_compare_and_swap(&t->closed, POV_THREAD_LIVE, POV_THREAD_DUMPED) ==
 			  POV_THREAD_ENDED)
 		return 0;
-	if (!t->depth && !((struct pov_spin *)t->spin)->nfuncs)
+	if (!t->depth && !t->spinning)
 		return 0;
 	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
 		if (i >= t->depth)

@@ -3,7 +3,6 @@
 #include "core.bpf.h"
 
 const volatile struct pov_config cfg = {};
-const volatile struct pov_fn fns[POV_FUNCS_MAX] = {};
 
 __u64 counters[POV_COUNTERS] = {};
 volatile __u64 drops[POV_DROPS] = {};

@@ -24,7 +24,7 @@
 #include "writer/export.h"
 
 struct record_options {
-	const char *output, *user, *mpi;
+	const char *output, *user, *mpi, *layers;
 	struct option_list pids, functions, no_functions;
 	bool all, irq;
 	int sched, kernel_api;
@@ -77,12 +77,20 @@ static const struct option_def options[] = {
 	 .help = "Groups of MPI functions, separated by commas; -GROUP takes one away. \"default\" is all but "
 		 "local queries, \"all\" is both. Conversion of handles has to be named (\"all,conv\"), for Open "
 		 "MPI's Fortran bindings convert each handle by a call that would look like the program's."},
+	{.name = "layers",
+	 .type = OPTION_STRING,
+	 .offset = FIELD(layers),
+	 .arg = "LAYERS",
+	 .words = func_table_layers_print,
+	 .help = "What to record besides MPI, separated by commas: the calls that MPI libraries (and programs) make to "
+		 "UCX's upper layer (ucp). They are shown inside the MPI calls that make them; ranks' times and messages "
+		 "stay those of MPI."},
 	{.name = "functions",
 	 .letter = 'f',
 	 .type = OPTION_LIST,
 	 .offset = FIELD(functions),
 	 .arg = "GLOB",
-	 .help = "Functions to record by name (shell pattern), added to --mpi's; alone: only these. May be given "
+	 .help = "Functions to record by name (shell pattern), added to --mpi's and --layers'; alone: only these. May be given "
 		 "several times."},
 	{.name = "no-functions",
 	 .type = OPTION_LIST,
@@ -344,6 +352,7 @@ static int record(const struct record_options *o, const char *path, const struct
 		.all = o->all,
 		.recorded = recorded,
 		.groups = o->mpi,
+		.layers = o->layers,
 		.sched = o->sched,
 		.irq = o->irq,
 		.perf_links = o->kernel_api == API_PERF,
@@ -405,13 +414,19 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct record_options *o = opts;
 	pid_t *pids;
+	const struct func_choice choice = {
+		.groups = o->mpi,
+		.layers = o->layers,
+		.functions = &o->functions,
+		.no_functions = &o->no_functions,
+	};
 	bool *recorded;
 	int rc = 2;
 
 	if (options_check(o, argc, dashdash) || pids_parse(&o->pids, &pids))
 		return 2;
 	recorded = xcalloc(func_table_count(), sizeof(*recorded));
-	if (!func_table_select(o->mpi, &o->functions, &o->no_functions, recorded))
+	if (!func_table_select(&choice, recorded))
 		rc = prepare_and_record(o, argc, argv, pids, recorded);
 	free(recorded);
 	free(pids);

@@ -9,10 +9,10 @@
 
 #include "event.h"
 
-#define POV_FUNCS_MAX 1024 /* rows of all function tables together */
-#define POV_LIBS_MAX 256   /* traced libraries and executables in one recording */
-#define POV_FETCH_MAX 8	   /* memory reads of one call */
-#define POV_RINGS_MAX 128  /* CPU-group rings, the last one being the rescue ring */
+#define POV_FUNCS_MAX 16384 /* rows of all function tables together */
+#define POV_LIBS_MAX 256    /* traced libraries and executables in one recording */
+#define POV_FETCH_MAX 8	    /* memory reads of one call */
+#define POV_RINGS_MAX 128   /* CPU-group rings, the last one being the rescue ring */
 
 /* Attach cookie of a probe: function, library. */
 #define POV_COOKIE(func, lib) ((pov_u64)(func) | (pov_u64)(lib) << 16)
@@ -25,8 +25,11 @@ enum pov_elem {
 	POV_ELEM_WIDE = 1,   /* MPI_Aint, MPI_Count, MPI_Offset, size_t, pointers: 8 bytes */
 	POV_ELEM_HANDLE = 2, /* an MPI handle */
 	POV_ELEM_STATUS = 3, /* MPI_Status */
-	POV_ELEM_CNT = 4,
+	POV_ELEM_BLOCK = 4,  /* a struct of which the first POV_BLOCK_BYTES are kept */
+	POV_ELEM_CNT = 8,    /* a power of two */
 };
+
+#define POV_BLOCK_BYTES 32
 
 /* Where the number of elements of a fetch comes from. */
 enum pov_len {
@@ -76,13 +79,16 @@ enum pov_learn {
 #define POV_FN_BY_COUNT 0x04	 /* a poll that found nothing is *poll_arg == 0 or MPI_UNDEFINED */
 #define POV_FN_FETCH_ENTRY 0x08	 /* has fetches for entry, … */
 #define POV_FN_FETCH_RETURN 0x10 /* … for return */
+#define POV_FN_BY_RETURN 0x20	 /* a poll that found nothing returns poll_arg */
+#define POV_FN_WRAPPED \
+	0x40 /* called with the same first argument from within itself, it is one call (MPI_X, PMPI_X) */
 
 #define POV_ARG_NONE 0xff
 
 struct pov_fn {
-	pov_u8 nargs;	 /* argument words to keep, ≤ POV_CALL_ARGS_MAX */
-	pov_u8 flags;	 /* POV_FN_* */
-	pov_u8 poll_arg; /* int *flag or *outcount that tells whether a poll found something */
+	pov_u8 nargs; /* argument words to keep, ≤ POV_CALL_ARGS_MAX */
+	pov_u8 flags; /* POV_FN_* */
+	pov_u8 poll_arg; /* int *flag or *outcount that tells whether a poll found something; BY_RETURN: a value */
 	pov_u8 comm_arg; /* the communicator by value, or POV_ARG_NONE */
 	pov_u8 learn;	 /* enum pov_learn */
 	pov_u8 learn_arg;
@@ -90,7 +96,8 @@ struct pov_fn {
 	pov_u8 spin_arg; /* argument kept in pov_spin_func.arg, or POV_ARG_NONE */
 	pov_u8 entry_one; /* index of the only fetch at entry if it is of one element, else POV_FETCH_MAX */
 	pov_u8 return_one; /* the same at return */
-	pov_u8 pad[6];
+	pov_u8 poll_bytes; /* BY_RETURN: width of what it returns, 1, 4 or 8 */
+	pov_u8 pad[5];
 	struct pov_fetch fetch[POV_FETCH_MAX];
 };
 POV_ABI_SIZE(pov_fn, 16 + 8 * POV_FETCH_MAX);
@@ -114,12 +121,23 @@ struct pov_lib {
 	pov_u16 comm_group_off;	 /* local group pointer */
 	pov_u16 comm_remote_off; /* remote group pointer */
 	pov_u16 group_count_off; /* in a group: int size */
-	pov_u32 pad1;
-	pov_u64 skip[4];   /* pointer arguments that are not memory */
-	pov_s32 undefined; /* MPI_UNDEFINED */
-	pov_s32 root;	   /* MPI_ROOT */
+	pov_u64 skip[4];	 /* pointer arguments that are not memory */
+	pov_s32 undefined;	 /* MPI_UNDEFINED */
+	pov_s32 root;		 /* MPI_ROOT */
 };
 POV_ABI_SIZE(pov_lib, 64);
+
+/* Of a library of which nothing is known. No rank can be that root. */
+#define POV_LIB_UNKNOWN                                                           \
+	{                                                                         \
+		.elem_bytes = {[POV_ELEM_INT] = sizeof(int),                      \
+			       [POV_ELEM_WIDE] = sizeof(void *),                  \
+			       [POV_ELEM_BLOCK] = POV_BLOCK_BYTES},               \
+		.type_size_off = POV_OFF_NONE, .comm_context_off = POV_OFF_NONE,  \
+		.comm_rank_off = POV_OFF_NONE, .comm_group_off = POV_OFF_NONE,    \
+		.comm_remote_off = POV_OFF_NONE, .group_count_off = POV_OFF_NONE, \
+		.undefined = -32766, .root = -2147483647 - 1,                     \
+	}
 
 enum pov_sched_mode {
 	POV_SCHED_OFF = 0,

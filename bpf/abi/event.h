@@ -20,7 +20,7 @@ typedef __INT64_TYPE__ pov_s64;
 #define POV_COMM_LEN 16
 #define POV_CPUMASK_WORDS 16	 /* affinity masks cover CPUs 0..1023 */
 #define POV_CALL_ARGS_MAX 16	 /* argument words kept of one call */
-#define POV_CALL_DEPTH_MAX 4	 /* nested traced calls followed per thread */
+#define POV_CALL_DEPTH_MAX 8	 /* nested traced calls followed per thread */
 #define POV_CALL_FIELD_BYTES 256 /* fields that fit in the call's own record */
 #define POV_MORE_BYTES 512	 /* payload of one continuation record */
 #define POV_SPIN_FUNCS_MAX 4	 /* different polling functions merged into one spin */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * State the kernel half keeps per thread that calls traced functions: calls in flight and the spin under
+ * State the kernel half keeps per thread that calls traced functions: calls in flight and the spins under
  * way. In the ABI because the collector reads it at the end, so that open calls are not lost.
  */
 #ifndef POV_ABI_THREAD_H
@@ -8,9 +8,8 @@
 
 #include "event.h"
 
-/* Fixed part, all arguments, all fields, and room for the last field's copy to run over. */
+/* Fixed part, all arguments, all fields. */
 #define POV_FRAME_FULL (56 + 8 * POV_CALL_ARGS_MAX + POV_CALL_FIELD_BYTES)
-#define POV_FRAME_BYTES (POV_FRAME_FULL + POV_CALL_FIELD_BYTES + 8)
 
 /* A call in flight; rec holds its struct pov_call as far as it is known, hdr.ts_ns = its begin. */
 struct pov_frame {
@@ -19,10 +18,26 @@ struct pov_frame {
 	pov_u16 folded;	  /* wrapper entries of the same call within it, not yet returned */
 	pov_u8 announced; /* its pov_call_begin has been written */
 	pov_u8 pad;
-	pov_u8 rec[POV_FRAME_BYTES] __attribute__((aligned(8)));
+	pov_u8 rec[POV_FRAME_FULL] __attribute__((aligned(8)));
+};
+
+/*
+ * The spin under way at one depth. While the polls of an inner layer are merged, those of the outer one that make them
+ * are, too; should an outer one find something, what was polled within it is a spin of its own. So it is kept how far the
+ * spin had come when the enclosing call began.
+ */
+struct pov_spin_mark {
+	pov_u64 begin_ns; /* of the first poll within the enclosing call; 0: the spin began in it, or has none there */
+	pov_u64 end_ns; /* of the last poll before that */
+	pov_u64 cnt[POV_SPIN_FUNCS_MAX], busy_ns[POV_SPIN_FUNCS_MAX]; /* up to there */
 };
 
 #define POV_SPIN_BYTES (40 + 32 * POV_SPIN_FUNCS_MAX)
+struct pov_spin_open {
+	/* struct pov_spin; hdr.ts_ns = last return; nfuncs == 0: none */
+	pov_u8 rec[POV_SPIN_BYTES] __attribute__((aligned(8)));
+	struct pov_spin_mark mark;
+};
 
 /* Sizes of the datatypes the thread used last, so that not every call reads the library's object. */
 #define POV_TYPES_KEPT 4
@@ -44,14 +59,16 @@ struct pov_thread {
 	pov_u32 depth;	   /* frames in use */
 	pov_u32 emitted;   /* records written, to look at the ring's filling only now and then */
 	pov_u32 closed;	   /* enum pov_thread_closed */
-	pov_u32 spin_busy; /* spin is being changed: not to be touched by a switch in between */
+	pov_u16 spin_busy; /* a spin is being changed: not to be touched by a switch in between */
+	pov_u16 spinning;  /* bit d: there is a spin at depth d */
 	struct pov_type type[POV_TYPES_KEPT];
-	/* struct pov_spin under way; hdr.ts_ns = last return; nfuncs == 0: none */
-	pov_u8 spin[POV_SPIN_BYTES] __attribute__((aligned(8)));
+	struct pov_spin_open spin[POV_CALL_DEPTH_MAX];
 	/* scratch for a struct pov_more */
 	pov_u8 more[32 + POV_MORE_BYTES] __attribute__((aligned(8)));
 	struct pov_frame frame[POV_CALL_DEPTH_MAX];
+	/* A copy into the last field of the innermost call may run over its frame: what lies behind is not in use. */
+	pov_u8 behind[POV_CALL_FIELD_BYTES + 8];
 };
-_Static_assert(sizeof(struct pov_thread) < 4096, "fits the kernel's small allocator");
+_Static_assert(sizeof(struct pov_thread) < 8000, "one piece of the kernel's allocator");
 
 #endif

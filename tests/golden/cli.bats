@@ -132,7 +132,7 @@ commands() {
 		_povtrace
 		echo "${COMPREPLY[*]}"' - "$BATS_TEST_TMPDIR/completion"
 	[ "$status" = 0 ]
-	groups="$(sed -n 's/^POV_MPI([A-Za-z_]*, \([a-z0-9_]*\),.*/\1/p' "$BATS_TEST_DIRNAME/../../bpf/mpi.def" |
+	groups="$(sed -n 's/^POV_FUNC([A-Za-z_]*, \([a-z0-9_]*\),.*/\1/p' "$BATS_TEST_DIRNAME/../../bpf/mpi.def" |
 		sort -u) default local all"
 	"$POVTRACE" help record | tr -s '\n ' ' ' | grep -o 'There are: [^.]*' | tr -d , >"$BATS_TEST_TMPDIR/help"
 	for group in $groups; do

@@ -21,7 +21,7 @@ analysis: abi base trace layer model
 report: abi base trace layer model analysis
 writer: abi base trace layer model analysis
 attach: abi base elf trace layer/func_table.h
-collect: abi base elf trace attach layer/func_table.h layer/mpi_sig.h
+collect: abi base elf trace attach layer/func_table.h layer/signature.h
 "
 
 # "<file> <included path>" of all our own includes in these files.

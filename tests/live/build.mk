@@ -38,5 +38,11 @@ build/mpi/plain/count_calls.so: tests/live/count_calls.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN_CFLAGS) -fPIC -shared -MMD -MP -MF $@.d $< -o $@ -ldl
 
-live-programs: mpi-programs $(PLAIN_BIN) $(STATIC_BIN) build/mpi/plain/count_calls.so
+build/mpi/plain/count_ucp.so: tests/live/count_calls.c
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN_CFLAGS) -DCOUNT_UCP -fPIC -shared -MMD -MP -MF $@.d $< -o $@ -ldl
+
+live-programs: mpi-programs $(PLAIN_BIN) $(STATIC_BIN) build/mpi/plain/count_calls.so \
+	build/mpi/plain/count_ucp.so
 .PHONY: live-programs

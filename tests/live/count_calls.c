@@ -3,7 +3,8 @@
  * A second witness: counts the MPI calls of a program that keeps no books itself. Loaded by LD_PRELOAD, it
  * stands before the library's functions; each of its own adds one and jumps on to the real one, without a
  * look at the arguments, so that one piece of code does for all (x86-64). Which functions there are comes
- * from bpf/mpi.def. What the library calls inside itself does not come by here.
+ * from bpf/mpi.def, or with -DCOUNT_UCP from bpf/ucp.def. What the library calls inside itself mostly does not come by
+ * here.
  *
  * At the end of a process that made calls, it writes the books of expect.h to $POV_EXPECT. What a poll
  * found it does not know.
@@ -13,17 +14,27 @@
 
 #include <dlfcn.h>
 
+#ifdef COUNT_UCP
+#define TABLE "../../bpf/ucp.def"
+#define LIBRARIES "libucp.so.0"
+#define BOOKS "count_ucp"
+#else
+#define TABLE "../../bpf/mpi.def"
+#define LIBRARIES "libmpi.so.40", "libmpich.so.12"
+#define BOOKS "count_calls"
+#endif
+
 enum {
-#define POV_MPI(name, ...) FUNC_##name,
-#include "../../bpf/mpi.def"
-#undef POV_MPI
+#define POV_FUNC(name, ...) ROW_##name,
+#include TABLE
+#undef POV_FUNC
 	FUNCS
 };
 
 static const char *const names[] = {
-#define POV_MPI(name, ...) #name,
-#include "../../bpf/mpi.def"
-#undef POV_MPI
+#define POV_FUNC(name, ...) #name,
+#include TABLE
+#undef POV_FUNC
 };
 
 /* used by the code below */
@@ -34,10 +45,10 @@ __attribute__((visibility("hidden"), used)) void *count_find(unsigned long func)
 /* The library may be loaded late and for some module only (Python): then it is no "next". */
 void *count_find(unsigned long func)
 {
-	static const char *const libraries[] = {"libmpi.so.40", "libmpich.so.12"};
+	static const char *const libraries[] = {LIBRARIES};
 	void *real = dlsym(RTLD_NEXT, names[func]), *lib;
 
-	for (int i = 0; !real && i < 2; i++) {
+	for (size_t i = 0; !real && i < sizeof(libraries) / sizeof(*libraries); i++) {
 		lib = dlopen(libraries[i], RTLD_NOLOAD | RTLD_LAZY);
 		if (lib)
 			real = dlsym(lib, names[func]);
@@ -51,7 +62,7 @@ void *count_find(unsigned long func)
 }
 
 /* Count; jump to the real one; the first time, find it, with the arguments kept. */
-#define POV_MPI(name, ...)                                                          \
+#define POV_FUNC(name, ...)                                                         \
 	__asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n" \
 		"	lock incq count_calls+8*%c0(%%rip)\n"                             \
 		"	mov count_real+8*%c0(%%rip), %%r11\n"                             \
@@ -59,12 +70,12 @@ void *count_find(unsigned long func)
 		"	jz 1f\n"                                                          \
 		"	jmp *%%r11\n"                                                     \
 		"1:	mov $%c0, %%r11\n"                                              \
-		"	jmp count_first\n.size " #name ", .-" #name ::"i"(FUNC_##name));
+		"	jmp count_first\n.size " #name ", .-" #name ::"i"(ROW_##name));
 __attribute__((used)) static void functions(void)
 {
-#include "../../bpf/mpi.def"
+#include TABLE
 }
-#undef POV_MPI
+#undef POV_FUNC
 
 __asm__(".text\ncount_first:\n"
 	"	push %rdi\n	push %rsi\n	push %rdx\n	push %rcx\n	push %r8\n	push %r9\n"
@@ -84,6 +95,8 @@ __attribute__((destructor)) static void books_write(void)
 			expect_add(names[i], NO_PEER, count_calls[i], 0, 0, 0);
 	if (!rank)
 		rank = getenv("PMI_RANK");
+	if (!rank)
+		rank = getenv("COUNT_RANK");
 	if (rank && expect_row_cnt)
-		expect_write("count_calls", atoi(rank));
+		expect_write(BOOKS, atoi(rank));
 }

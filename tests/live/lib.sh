@@ -97,7 +97,7 @@ need() { # TOOL…
 find_mpis() {
 	local m
 	mpis=
-	for m in ${POV_MPIS:-openmpi mpich}; do
+	for m in ${POV_FUNCS:-openmpi mpich}; do
 		if command -v "mpirun.$m" >/dev/null && [ -x "$programs/$m/p2p" ]; then
 			mpis="$mpis $m"
 		else
@@ -267,7 +267,7 @@ library_of() { readlink -f "$(soname_of "$1")"; }
 soname_of() { ldd "$1" | awk '$1 ~ /^libmpi(ch)?\.so/ { print $3; exit }'; }
 
 # jq condition on the books' lines: functions that are recorded unless asked otherwise.
-default_functions="(.fn | IN($(sed -n 's/^POV_MPI(\([A-Za-z_]*\), [a-z_]*, [A-Z_| ]*LOCAL.*/"\1"/p' \
+default_functions="(.fn | IN($(sed -n 's/^POV_FUNC(\([A-Za-z_]*\), [a-z_]*, [A-Z_| ]*LOCAL.*/"\1"/p' \
 	"$top/bpf/mpi.def" | paste -sd,))) | not"
 
 # ---- bytes and peers, as decoded ----

@@ -20,25 +20,34 @@ static void meta(struct fixture *f, const char *text)
 	json_decref(m); /* the decoder keeps what it needs */
 }
 
-void fixture_init(struct fixture *f, const char *library, const char *process)
+void fixture_init_layer(struct fixture *f, const struct layer *layer)
 {
-	json_t *table = func_table_to_json(), *row;
-	size_t i;
+	json_t *table = func_table_to_json(layer), *row;
+	struct func_info *info;
+	size_t i, id;
 
 	memset(f, 0, sizeof(*f));
+	f->layer = layer;
 	f->now = 1000000;
-	f->cnt = func_table_count();
-	f->funcs = xcalloc(f->cnt, sizeof(*f->funcs));
+	f->funcs = xcalloc(func_table_count(), sizeof(*f->funcs));
 	json_array_foreach(json_object_get(table, "rows"), i, row)
 	{
-		f->funcs[i].id = i;
-		f->funcs[i].name = func_table_get(i)->name;
-		f->funcs[i].group = func_table_get(i)->group;
-		f->funcs[i].layer = &layer_mpi;
-		assert_int_equal(layer_mpi.func_parse(row, &f->funcs[i]), 0);
+		id = json_integer_value(json_object_get(row, "id"));
+		info = &f->funcs[id];
+		info->id = id;
+		info->name = func_table_get(id)->name;
+		info->group = func_table_get(id)->group;
+		info->layer = layer;
+		assert_int_equal(layer->func_parse(row, info), 0);
+		f->cnt = id + 1;
 	}
 	json_decref(table);
-	f->d = layer_mpi.decoder_new();
+	f->d = layer->decoder_new();
+}
+
+void fixture_init(struct fixture *f, const char *library, const char *process)
+{
+	fixture_init_layer(f, &layer_mpi);
 	if (library)
 		meta(f, library);
 	if (process)
@@ -75,9 +84,10 @@ void fixture_init_mpich(struct fixture *f)
 
 void fixture_release(struct fixture *f)
 {
-	layer_mpi.decoder_free(f->d);
+	f->layer->decoder_free(f->d);
 	for (size_t i = 0; i < f->cnt; i++)
-		layer_mpi.func_release(&f->funcs[i]);
+		if (f->funcs[i].layer)
+			f->layer->func_release(&f->funcs[i]);
 	free(f->funcs);
 }
 
@@ -153,7 +163,7 @@ void rec_decode(struct fixture *f)
 	const struct pov_call *c = rec_call(f);
 
 	memset(&f->view, 0xa5, sizeof(f->view)); /* decoding must not rely on what was there */
-	layer_mpi.decode(f->d, &f->funcs[c->func], c, &f->view);
+	f->layer->decode(f->d, &f->funcs[c->func], c, &f->view);
 }
 
 const struct call_value *value_find(const struct fixture *f, const char *name)

@@ -12,11 +12,12 @@
 #include "abi/event.h"
 #include "layer/layer.h"
 
-extern const struct layer layer_mpi;
+extern const struct layer layer_mpi, layer_ucp;
 
 struct fixture {
+	const struct layer *layer;
 	struct layer_decoder *d;
-	struct func_info *funcs;
+	struct func_info *funcs; /* by id; of other layers: empty */
 	size_t cnt;
 	uint64_t now;
 	struct call_view view;
@@ -27,6 +28,8 @@ struct fixture {
 #define FIXTURE_LIB 3
 #define OMPI_BIAS 0x7f0000000000ull /* where the fixture's Open MPI is loaded */
 
+void fixture_init_layer(struct fixture *f, const struct layer *layer);
+/* MPI's, with a library and a process. */
 void fixture_init(struct fixture *f, const char *library, const char *process);
 void fixture_init_openmpi(struct fixture *f); /* rank 1 of 4 */
 void fixture_init_mpich(struct fixture *f);   /* the same */

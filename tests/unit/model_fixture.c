@@ -148,12 +148,14 @@ void mfix_meta(struct mfix *f, const char *json)
 
 void mfix_functions(struct mfix *f)
 {
-	json_t *table = func_table_to_json();
-	char *text = json_dumps(table, JSON_COMPACT);
+	for (size_t i = 0; layers[i]; i++) {
+		json_t *table = func_table_to_json(layers[i]);
+		char *text = json_dumps(table, JSON_COMPACT);
 
-	mfix_meta(f, text);
-	free(text);
-	json_decref(table);
+		mfix_meta(f, text);
+		free(text);
+		json_decref(table);
+	}
 }
 
 void mfix_rank(struct mfix *f, uint64_t ts_ns, uint32_t pid, int rank, const char *name)

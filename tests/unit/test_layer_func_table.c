@@ -14,9 +14,12 @@
 #include "base/option.h"
 #include "layer/func_table.h"
 
-#define ROWS_MAX 1024
+#define ROWS_MAX 2048
+
+extern const struct layer layer_mpi, layer_ucp;
 
 static bool selected[ROWS_MAX];
+static const char *layers_wanted;
 
 static bool has(const char *name)
 {
@@ -41,7 +44,11 @@ static int choose(const char *groups, const char *function, const char *no_funct
 
 	assert_true(func_table_count() <= ROWS_MAX);
 	memset(selected, 0, sizeof(selected));
-	return func_table_select(groups, function ? &f : NULL, no_function ? &no : NULL, selected);
+	return func_table_select(&(struct func_choice){.groups = groups,
+						       .layers = layers_wanted,
+						       .functions = function ? &f : NULL,
+						       .no_functions = no_function ? &no : NULL},
+				 selected);
 }
 
 static void test_default(void **state)
@@ -64,9 +71,9 @@ static void test_default(void **state)
 	assert_int_equal(cnt(), dflt + local);
 	assert_false(has("MPI_Comm_f2c"));
 	assert_int_equal(choose("all,conv", NULL, NULL), 0);
-	assert_int_equal(cnt(), func_table_count());
+	assert_int_equal(cnt(), layer_mpi.row_cnt);
 	assert_int_equal(choose("conv", NULL, NULL), 0);
-	assert_int_equal(cnt(), func_table_count() - dflt - local);
+	assert_int_equal(cnt(), layer_mpi.row_cnt - dflt - local);
 	assert_int_equal(choose("all", "Comm_f2c", NULL), 0);
 	assert_true(has("MPI_Comm_f2c"));
 }
@@ -103,6 +110,47 @@ static void test_globs(void **state)
 	assert_false(has("MPI_Send"));
 }
 
+static size_t cnt_of(const struct layer *layer)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < func_table_count(); i++)
+		n += selected[i] && func_table_layer(i) == layer;
+	return n;
+}
+
+/* Other layers are added to MPI's choice, whatever that is. */
+static void test_layers(void **state)
+{
+	size_t mpi, ucp;
+
+	(void)state;
+	assert_int_equal(choose(NULL, NULL, NULL), 0);
+	mpi = cnt();
+	assert_int_equal(cnt_of(&layer_ucp), 0);
+	layers_wanted = "ucp";
+	assert_int_equal(choose(NULL, NULL, NULL), 0);
+	ucp = cnt_of(&layer_ucp);
+	assert_int_equal(cnt_of(&layer_mpi), mpi);
+	assert_true(ucp > 50 && ucp < layer_ucp.row_cnt);
+	assert_true(has("ucp_tag_send_nbx") && has("ucp_worker_progress"));
+	assert_false(has("ucp_request_free"));
+	layers_wanted = " mpi, ucp";
+	assert_int_equal(choose("p2p", NULL, "ucp_worker_progress"), 0);
+	assert_int_equal(cnt_of(&layer_ucp), ucp - 1);
+	assert_false(has("MPI_Bcast") || has("ucp_worker_progress"));
+	layers_wanted = NULL;
+	assert_int_equal(choose(NULL, "ucp_tag_*", NULL), 0);
+	assert_int_equal(cnt_of(&layer_mpi), 0);
+	assert_true(has("ucp_tag_recv_nb"));
+	log_set_level(LOG_QUIET);
+	layers_wanted = "ucp,uct";
+	assert_int_equal(choose(NULL, NULL, NULL), -EINVAL);
+	layers_wanted = NULL;
+	assert_int_equal(choose("tag", NULL, NULL), -EINVAL); /* no group of MPI's */
+	log_set_level(LOG_WARN);
+}
+
 static void test_refused(void **state)
 {
 	(void)state;
@@ -122,12 +170,13 @@ static void test_refused(void **state)
 
 static void test_json(void **state)
 {
-	json_t *table = func_table_to_json(), *rows = json_object_get(table, "rows"), *row;
+	json_t *table = func_table_to_json(&layer_mpi), *rows = json_object_get(table, "rows"),
+	       *row;
 	int i = func_table_find("MPI_Send");
 
 	(void)state;
 	assert_string_equal(json_string_value(json_object_get(table, "type")), "functions");
-	assert_int_equal(json_array_size(rows), func_table_count());
+	assert_int_equal(json_array_size(rows), layer_mpi.row_cnt);
 	row = json_array_get(rows, i);
 	assert_int_equal(json_integer_value(json_object_get(row, "id")), i);
 	assert_string_equal(json_string_value(json_object_get(row, "name")), "MPI_Send");
@@ -142,8 +191,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_default), cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_globs),	cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_globs),	cmocka_unit_test(test_layers),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,40 +11,45 @@
 #include <cmocka.h>
 
 #include "layer/func_table.h"
-#include "layer/mpi_sig.h"
+#include "layer/signature.h"
+
+extern const struct layer layer_mpi;
 
 #define CNT(a) (sizeof(a) / sizeof((a)[0]))
 
-static void row_load(const char *name, struct mpi_sig *sig, struct mpi_attrs *attrs)
+static void row_load(const char *name, struct signature *sig, struct func_attrs *attrs)
 {
 	int i = func_table_find(name);
 	const char *why;
 
 	assert_true(i >= 0);
-	assert_int_equal(mpi_sig_parse(func_table_get(i)->sig, sig, &why), 0);
-	assert_int_equal(mpi_attrs_parse(func_table_get(i)->attrs, attrs), 0);
+	assert_int_equal(
+		signature_parse(func_table_get(i)->sig, func_table_layer(i)->roles, sig, &why), 0);
+	assert_int_equal(
+		func_attrs_parse(func_table_get(i)->attrs, func_table_layer(i)->words, attrs), 0);
 }
 
 static void test_all_rows(void **state)
 {
-	struct mpi_attrs attrs;
-	struct mpi_sig sig;
+	struct func_attrs attrs;
+	struct signature sig;
 	struct pov_fn fn;
 	const char *why;
 
 	(void)state;
 	assert_true(func_table_count() > 700);
 	for (size_t i = 0; i < func_table_count(); i++) {
+		const struct layer *layer = func_table_layer(i);
 		const struct func_row *row = func_table_get(i);
 
-		if (mpi_sig_parse(row->sig, &sig, &why))
+		if (signature_parse(row->sig, layer->roles, &sig, &why))
 			fail_msg("%s: %s", row->name, why);
 		for (uint32_t k = 0; k < sig.nargs; k++)
 			if (sig.arg[k].type == SIG_UNKNOWN)
 				fail_msg("%s: unknown role %s", row->name, sig.arg[k].role);
-		if (mpi_attrs_parse(row->attrs, &attrs))
+		if (func_attrs_parse(row->attrs, layer->words, &attrs))
 			fail_msg("%s: attributes '%s'", row->name, row->attrs);
-		if (mpi_sig_compile(&sig, &attrs, &fn))
+		if (layer->recipe(&sig, &attrs, &fn))
 			fail_msg("%s: does not compile", row->name);
 		assert_int_equal(fn.nargs, sig.nargs);
 		assert_int_equal(func_table_find(row->name), i);
@@ -55,23 +60,25 @@ static void test_all_rows(void **state)
 static const char *fn_text(const char *name)
 {
 	static const char *const ops[] = {"-", "in", "out", "sum", "size"};
-	static const char *const elems[] = {"int", "wide", "handle", "status"};
+	static const char *const elems[] = {"int", "wide", "handle", "status", "block"};
 	static const char *const lens[] = {"1", "arg", "comm", "root", "indeg", "outdeg", "outarg"};
 	static char buf[1024];
-	struct mpi_attrs attrs;
-	struct mpi_sig sig;
+	struct func_attrs attrs;
+	struct signature sig;
 	struct pov_fn fn;
 	size_t used;
 
 	row_load(name, &sig, &attrs);
-	assert_int_equal(mpi_sig_compile(&sig, &attrs, &fn), 0);
+	assert_int_equal(func_table_layer(func_table_find(name))->recipe(&sig, &attrs, &fn), 0);
 	used = sprintf(buf, "%u", fn.nargs);
 	if (fn.comm_arg != POV_ARG_NONE)
 		used += sprintf(buf + used, " comm=%u", fn.comm_arg);
 	if (fn.flags & POV_FN_POLL)
 		used += sprintf(buf + used, " %s=%u spin=%d",
-				fn.flags & POV_FN_BY_COUNT ? "pollcount" : "poll", fn.poll_arg,
-				(int8_t)fn.spin_arg);
+				fn.flags & POV_FN_BY_COUNT  ? "pollcount" :
+				fn.flags & POV_FN_BY_RETURN ? "pollreturn" :
+							      "poll",
+				fn.poll_arg, (int8_t)fn.spin_arg);
 	if (fn.learn)
 		used += sprintf(buf + used, " learn=%u/%u", fn.learn, fn.learn_arg);
 	for (uint32_t i = 0; i < fn.nfetch; i++) {
@@ -103,14 +110,14 @@ static void test_only_fetch(void **state)
 		{"MPI_Alltoallv", POV_FETCH_MAX, POV_FETCH_MAX},
 		{"MPI_Barrier", POV_FETCH_MAX, POV_FETCH_MAX},
 	};
-	struct mpi_attrs attrs;
-	struct mpi_sig sig;
+	struct func_attrs attrs;
+	struct signature sig;
 	struct pov_fn fn;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		row_load(rows[i].name, &sig, &attrs);
-		assert_int_equal(mpi_sig_compile(&sig, &attrs, &fn), 0);
+		assert_int_equal(layer_mpi.recipe(&sig, &attrs, &fn), 0);
 		assert_int_equal(fn.entry_one, rows[i].entry);
 		assert_int_equal(fn.return_one, rows[i].ret);
 	}
@@ -150,6 +157,10 @@ static void test_recipes(void **state)
 		{"MPI_File_write_at_all", "6 size4 out5:status*1"},
 		{"MPI_Barrier", "1 comm=0"},
 		{"MPI_Finalize", "0"},
+		{"ucp_tag_send_nbx", "5 in4:block*1"},
+		{"ucp_tag_recv_nb", "7"},
+		{"ucp_worker_progress", "1 pollreturn=0 spin=0"},
+		{"ucp_request_check_status", "1 pollreturn=1 spin=0"},
 	};
 
 	(void)state;
@@ -173,31 +184,31 @@ static void test_polls(void **state)
 		"MPI_Parrived",
 		"MPI_Win_test",
 	};
-	struct mpi_attrs attrs;
-	struct mpi_sig sig;
+	struct func_attrs attrs;
+	struct signature sig;
 	size_t cnt = 0;
 
 	(void)state;
 	for (size_t i = 0; i < CNT(polls); i++) {
 		row_load(polls[i], &sig, &attrs);
-		assert_true(attrs.flags & MPI_ATTR_POLL);
+		assert_true(attrs.flags & FUNC_POLL);
 	}
-	for (size_t i = 0; i < func_table_count(); i++) {
-		mpi_attrs_parse(func_table_get(i)->attrs, &attrs);
-		cnt += !!(attrs.flags & MPI_ATTR_POLL);
+	for (size_t i = 0; i < layer_mpi.row_cnt; i++) {
+		func_attrs_parse(layer_mpi.rows[i].attrs, layer_mpi.words, &attrs);
+		cnt += !!(attrs.flags & FUNC_POLL);
 	}
 	assert_int_equal(cnt, CNT(polls));
 }
 
 static void test_parsed(void **state)
 {
-	struct mpi_sig sig;
+	struct signature sig;
 	const char *why;
 
 	(void)state;
-	assert_int_equal(mpi_sig_parse("n <>req[n] >outcount >indices[>outcount]:wide future "
-				       "later:int",
-				       &sig, &why),
+	assert_int_equal(signature_parse("n <>req[n] >outcount >indices[>outcount]:wide future "
+					 "later:int",
+					 layer_mpi.roles, &sig, &why),
 			 0);
 	assert_int_equal(sig.nargs, 6);
 	assert_int_equal(sig.arg[1].dir, SIG_INOUT);
@@ -210,9 +221,9 @@ static void test_parsed(void **state)
 	assert_int_equal(sig.arg[4].type, SIG_UNKNOWN); /* a role of a later version */
 	assert_int_equal(sig.arg[5].type, SIG_INT);
 	assert_string_equal(sig.arg[5].role, "later");
-	assert_int_equal(mpi_sig_find(&sig, "outcount"), 2);
-	assert_int_equal(mpi_sig_find(&sig, "buf"), -1);
-	assert_int_equal(mpi_sig_parse("", &sig, &why), 0);
+	assert_int_equal(signature_find(&sig, "outcount"), 2);
+	assert_int_equal(signature_find(&sig, "buf"), -1);
+	assert_int_equal(signature_parse("", layer_mpi.roles, &sig, &why), 0);
 	assert_int_equal(sig.nargs, 0);
 }
 
@@ -238,51 +249,51 @@ static void test_refused(void **state)
 		"a b c d e f g h i j k l m n o p q",
 	};
 	char longer[SIG_TEXT_MAX + 8];
-	struct mpi_sig sig;
+	struct signature sig;
 	const char *why;
 
 	(void)state;
 	for (size_t i = 0; i < CNT(bad); i++) {
-		if (mpi_sig_parse(bad[i], &sig, &why) != -EINVAL)
+		if (signature_parse(bad[i], layer_mpi.roles, &sig, &why) != -EINVAL)
 			fail_msg("'%s' was taken", bad[i]);
 		assert_non_null(why);
 	}
 	memset(longer, 'a', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
-	assert_int_equal(mpi_sig_parse(longer, &sig, &why), -EINVAL);
+	assert_int_equal(signature_parse(longer, layer_mpi.roles, &sig, &why), -EINVAL);
 }
 
 static void test_not_compiled(void **state)
 {
-	struct mpi_attrs none = {0}, poll = {.flags = MPI_ATTR_POLL};
+	struct func_attrs none = {0}, poll = {.flags = FUNC_POLL};
 	struct pov_fn fn = {.nargs = 77};
-	struct mpi_sig sig;
+	struct signature sig;
 	const char *why;
 
 	(void)state;
-	assert_int_equal(mpi_sig_parse("<future", &sig, &why), 0);
-	assert_int_equal(mpi_sig_compile(&sig, &none, &fn), -EINVAL);
-	assert_int_equal(mpi_sig_parse("req", &sig, &why), 0);
-	assert_int_equal(mpi_sig_compile(&sig, &poll, &fn), -EINVAL);
-	assert_int_equal(mpi_sig_parse(">flag >index >count >size >rank >tag >source >dest >root",
-				       &sig, &why),
+	assert_int_equal(signature_parse("<future", layer_mpi.roles, &sig, &why), 0);
+	assert_int_equal(layer_mpi.recipe(&sig, &none, &fn), -EINVAL);
+	assert_int_equal(signature_parse("req", layer_mpi.roles, &sig, &why), 0);
+	assert_int_equal(layer_mpi.recipe(&sig, &poll, &fn), -EINVAL);
+	assert_int_equal(signature_parse(">flag >index >count >size >rank >tag >source >dest >root",
+					 layer_mpi.roles, &sig, &why),
 			 0);
-	assert_int_equal(mpi_sig_compile(&sig, &none, &fn), -E2BIG);
+	assert_int_equal(layer_mpi.recipe(&sig, &none, &fn), -E2BIG);
 	assert_int_equal(fn.nargs, 77); /* written on success only */
 }
 
 static void test_attrs(void **state)
 {
-	struct mpi_attrs a;
+	struct func_attrs a;
 
 	(void)state;
-	assert_int_equal(mpi_attrs_parse("WAIT | COMM_FREE", &a), 0);
-	assert_int_equal(a.flags, MPI_ATTR_WAIT);
+	assert_int_equal(func_attrs_parse("WAIT | COMM_FREE", layer_mpi.words, &a), 0);
+	assert_int_equal(a.flags, FUNC_WAIT);
 	assert_int_equal(a.learn, POV_LEARN_COMM_FREE);
-	assert_int_equal(mpi_attrs_parse("NONE", &a), 0);
+	assert_int_equal(func_attrs_parse("NONE", layer_mpi.words, &a), 0);
 	assert_int_equal(a.flags, 0);
-	assert_int_equal(mpi_attrs_parse("POLL|FUTURE|LOCAL", &a), -EINVAL);
-	assert_int_equal(a.flags, MPI_ATTR_POLL | MPI_ATTR_LOCAL);
+	assert_int_equal(func_attrs_parse("POLL|FUTURE|LOCAL", layer_mpi.words, &a), -EINVAL);
+	assert_int_equal(a.flags, FUNC_POLL | FUNC_LOCAL);
 }
 
 int main(void)

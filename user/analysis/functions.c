@@ -51,7 +51,7 @@ static void on_call(void *ctx, const struct model_call *c)
 	uint64_t dur_ns = c->end_ns - c->begin_ns;
 	int s;
 
-	if (c->depth) {
+	if (c->nested) {
 		r->nested_calls++;
 		r->nested_ns += dur_ns;
 		return;
@@ -78,7 +78,7 @@ static void on_spin(void *ctx, const struct model_spin *s)
 
 	for (i = 0; i < s->nfuncs; i++) {
 		r = row_get(ctx, s->thread, s->func[i].func);
-		if (s->depth) {
+		if (s->nested) {
 			r->nested_calls += s->func[i].cnt;
 			r->nested_ns += s->func[i].busy_ns;
 			continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What each function cost, per process and over all ranks. Only calls the program itself made
- * (depth 0) are in the statistics; calls the library makes inside them are counted apart. Polls that found
+ * What each function cost, per process and over all ranks. Calls that a library makes to its own layer inside one of
+ * its calls are not in the statistics, but counted apart. Polls that found
  * nothing are merged when recorded: they are in calls, total and mean, and not in the distribution. Of calls that
  * did not return (open, unwound) only the count is certain: they are in calls and total, not in mean and
  * distribution.
@@ -30,7 +30,7 @@ struct function_row {
 	uint64_t recv_bytes;	    /* arrived if the status told, else the capacity posted */
 	uint64_t unknown_sends, unknown_recvs; /* operations whose size is not known */
 	uint64_t errors;		       /* calls that returned an error */
-	uint64_t nested_calls; /* made inside other traced calls: not in the above */
+	uint64_t nested_calls; /* made inside calls of the same layer: not in the above */
 	uint64_t nested_ns;
 };
 

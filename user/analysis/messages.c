@@ -60,7 +60,7 @@ static void on_call(void *ctx, const struct model_call *c)
 {
 	struct messages *a = ctx;
 
-	if (!c->depth)
+	if (!c->nested && func_is_top(c->func))
 		flows_of_call(&a->flows, c, on_flow, a);
 }
 

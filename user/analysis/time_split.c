@@ -19,12 +19,14 @@ static void on_call(void *ctx, const struct model_call *c)
 	struct time_row *r = thread_row(ctx, c->thread);
 	int s;
 
+	if (!func_is_top(c->func))
+		return;
 	/* Parents come first, so a nested call that waits inside one that does is not counted twice. */
 	if (c->func->waits && c->begin_ns >= r->waits_until_ns) {
 		r->polling_ns += c->split.ns[THREAD_RUNNING];
 		r->waits_until_ns = c->end_ns;
 	}
-	if (c->depth) {
+	if (c->nested) {
 		r->nested_calls++;
 		return;
 	}
@@ -43,11 +45,13 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	const struct time_split *a = ctx;
 	struct poll_times times;
 
+	if (!func_is_top(s->func[0].func))
+		return;
 	r->polls += s->cnt;
 	r->spins++;
 	if (s->begin_ns >= r->waits_until_ns)
 		r->polling_ns += s->busy_ns < running_ns ? s->busy_ns : running_ns;
-	if (s->depth)
+	if (s->nested)
 		return;
 	r->spin_ns += s->busy_ns;
 	times = poll_times_of(s, a->poll_ns);

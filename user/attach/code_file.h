@@ -23,6 +23,7 @@ struct code_id {
 struct library {
 	uint16_t id; /* in cookies and in the trace */
 	uid_t owner; /* of the file */
+	bool is_mpi; /* a process that maps it is a rank */
 	struct links links;
 	size_t attached; /* probes */
 	json_t *meta;	 /* its meta object "library" */

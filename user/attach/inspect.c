@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attach/library_kind.h"
 #include "base/log.h"
 #include "elf/call_sites.h"
 #include "elf/elf_file.h"
-#include "elf/mpi_library.h"
 #include "elf/probe_site.h"
 #include "layer/func_table.h"
 
@@ -38,14 +38,14 @@ static bool site_known(const struct site_list *list, uint64_t offset)
 	return false;
 }
 
-static void sites_add(struct site_list *list, const struct elf_file *elf, uint16_t lib_id,
-		      size_t row)
+static void sites_add(struct site_list *list, const struct library_kind *kind,
+		      const struct elf_file *elf, uint16_t lib_id, size_t row)
 {
 	const struct elf_symbol *sym[2];
 	struct probe_site site;
 	unsigned int n;
 
-	n = elf_file_find_mpi(elf, func_table_get(row)->name, sym);
+	n = kind->find(elf, func_table_get(row)->name, sym);
 	if (!n)
 		json_array_append_new(list->missing, json_string(func_table_get(row)->name));
 	for (unsigned int i = 0; i < n; i++) {
@@ -67,30 +67,6 @@ static void sites_add(struct site_list *list, const struct elf_file *elf, uint16
 	}
 }
 
-static json_t *named_json(const struct mpi_library *mpi)
-{
-	json_t *a = json_array(), *row;
-	char value[24];
-
-	for (uint32_t i = 0; i < mpi->named_cnt; i++) {
-		snprintf(value, sizeof(value), "0x%" PRIx64, mpi->named[i].value);
-		row = json_pack("[s,s,I]", mpi->named[i].name, value,
-				(json_int_t)mpi->named[i].size);
-		json_array_append_new(a, row);
-	}
-	return a;
-}
-
-static json_t *layout_json(const struct pov_lib *l)
-{
-	return json_pack("{s:i,s:i,s:b,s:b,s:i,s:i,s:i}", "handle_bytes",
-			 l->elem_bytes[POV_ELEM_HANDLE], "status_bytes",
-			 l->elem_bytes[POV_ELEM_STATUS], "handle_is_pointer",
-			 (l->flags & POV_LIB_HANDLE_PTR) != 0, "type_in_handle",
-			 (l->flags & POV_LIB_TYPE_IN_HANDLE) != 0, "type_size_off",
-			 l->type_size_off, "undefined", l->undefined, "root", l->root);
-}
-
 static json_t *failed_json(const struct site_list *list)
 {
 	json_t *a = json_array();
@@ -103,18 +79,16 @@ static json_t *failed_json(const struct site_list *list)
 	return a;
 }
 
-static json_t *library_json(const struct mpi_library *mpi, const struct elf_file *elf,
+/* All that the trace says of a library; facts of its layers, the first one's before the next one's. */
+static json_t *library_json(const json_t *facts, const json_t *names, const struct elf_file *elf,
 			    const struct site_list *list, size_t attached, enum link_api api)
 {
 	json_t *m = json_object();
 
 	json_object_set_new(m, "type", json_string("library"));
 	json_object_set_new(m, "build_id", json_string(elf_file_build_id(elf)));
-	json_object_set_new(m, "flavour", json_string(mpi_flavour_name(mpi->flavour)));
-	json_object_set_new(m, "version", json_string(mpi->version));
-	json_object_set_new(m, "unsure", json_string(mpi->unsure));
-	json_object_set_new(m, "layout", layout_json(&mpi->layout));
-	json_object_set_new(m, "named", named_json(mpi));
+	json_object_set(m, "layers", (json_t *)names);
+	json_object_update(m, (json_t *)facts);
 	json_object_set_new(m, "link",
 			    json_string(api == LINK_MULTI ? "uprobe_multi" : "perf_event"));
 	json_object_set_new(m, "attached", json_integer(attached));
@@ -126,55 +100,94 @@ static json_t *library_json(const struct mpi_library *mpi, const struct elf_file
 	return m;
 }
 
-/* Predefined objects of a library whose handles are addresses, and the symbols that a program may have copied. */
-static json_t *copies_json(const struct elf_file *elf, const struct mpi_library *mpi)
+static const struct library_kind *kind_of(const struct layer *layer)
 {
-	json_t *a = json_array();
-
-	for (uint32_t i = 0; i < mpi->named_cnt && (mpi->layout.flags & POV_LIB_HANDLE_PTR); i++) {
-		const struct elf_symbol *own = elf_file_symbol_from(elf, mpi->named[i].value);
-
-		if (own && own->addr == mpi->named[i].value)
-			json_array_append_new(a, json_pack("[s,s]", mpi->named[i].name, own->name));
-	}
-	return a;
+	for (size_t i = 0; library_kinds[i]; i++)
+		if (!strcmp(library_kinds[i]->layer, layer->name))
+			return library_kinds[i];
+	return NULL;
 }
 
-/* Chooses sites and attaches. */
-static int library_attach(const struct inspect_options *opt, const char *path,
-			  const struct elf_file *elf, const struct mpi_library *mpi,
-			  uint16_t lib_id, struct inspected *out)
+static bool layer_is_wanted(const struct inspect_options *opt, const struct layer *layer)
 {
-	struct site_list list = {
-		.site = xcalloc(2 * func_table_count(), sizeof(*list.site)),
-		.missing = json_array(),
-		.stepped = json_array(),
+	for (size_t row = 0; row < func_table_count(); row++)
+		if (opt->wanted[row] && func_table_layer(row) == layer)
+			return true;
+	return false;
+}
+
+/* A library of one layer or of several. */
+struct found {
+	struct pov_lib layout;
+	json_t *facts, *layers, *copies; /* layers empty: it is none */
+	struct site_list sites;
+};
+
+static void layer_look(const struct inspect_options *opt, const struct elf_file *elf,
+		       const struct layer *layer, uint16_t lib_id, struct found *out)
+{
+	const struct library_kind *kind = kind_of(layer);
+	struct library_facts facts;
+
+	if (!kind || !layer_is_wanted(opt, layer) || !kind->describe(elf, &facts))
+		return;
+	if (!json_array_size(out->layers)) {
+		out->layout = facts.layout;
+		out->copies = json_incref(facts.copies);
+	}
+	json_object_update_missing(out->facts, facts.meta);
+	json_array_append_new(out->layers, json_string(layer->name));
+	json_decref(facts.meta);
+	json_decref(facts.copies);
+	for (size_t row = 0; row < func_table_count(); row++)
+		if (opt->wanted[row] && func_table_layer(row) == layer)
+			sites_add(&out->sites, kind, elf, lib_id, row);
+}
+
+/* Chooses sites and attaches. 0 also if there is nothing to trace. */
+static int library_attach(const struct inspect_options *opt, const char *path,
+			  const struct elf_file *elf, uint16_t lib_id, struct inspected *out)
+{
+	struct found found = {
+		.facts = json_object(),
+		.layers = json_array(),
+		.sites = {.site = xcalloc(2 * func_table_count(), sizeof(struct link_site)),
+			  .missing = json_array(),
+			  .stepped = json_array()},
 	};
 	uint32_t id = lib_id;
 	size_t attached;
 	int err = 0;
 
+	for (size_t i = 0; layers[i]; i++)
+		layer_look(opt, elf, layers[i], lib_id, &found);
+	out->is_library = json_array_size(found.layers) > 0;
+	if (!out->is_library)
+		goto out;
+	out->copies = json_incref(found.copies);
 	if (lib_id >= POV_LIBS_MAX) {
 		err = -ENOSPC;
 		goto out;
 	}
-	for (size_t row = 0; row < func_table_count(); row++)
-		if (opt->wanted[row])
-			sites_add(&list, elf, lib_id, row);
-	if (bpf_map_update_elem(opt->libs_fd, &id, &mpi->layout, BPF_ANY)) {
+	if (bpf_map_update_elem(opt->libs_fd, &id, &found.layout, BPF_ANY)) {
 		err = -errno;
 		goto out;
 	}
 	opt->attaching(opt->ctx);
-	attached = links_attach(&out->links, &opt->calls, path, list.site, list.cnt, &err);
-	out->library = library_json(mpi, elf, &list, attached, opt->calls.api);
+	attached = links_attach(&out->links, &opt->calls, path, found.sites.site, found.sites.cnt,
+				&err);
+	out->library = library_json(found.facts, found.layers, elf, &found.sites, attached,
+				    opt->calls.api);
 	if (err)
 		json_object_set_new(out->library, "refused", json_string(strerror(err)));
 	err = attached ? 0 : -ENOENT;
 out:
-	json_decref(list.missing);
-	json_decref(list.stepped);
-	free(list.site);
+	json_decref(found.facts);
+	json_decref(found.layers);
+	json_decref(found.copies);
+	json_decref(found.sites.missing);
+	json_decref(found.sites.stepped);
+	free(found.sites.site);
 	return err;
 }
 
@@ -260,9 +273,6 @@ static void shebang_read(int fd, char *buf, size_t bytes)
 static int elf_inspect(const struct inspect_options *opt, const char *path,
 		       const struct elf_file *elf, uint16_t lib_id, struct inspected *out)
 {
-	struct mpi_library mpi;
-	int err = 0;
-
 	snprintf(out->build_id, sizeof(out->build_id), "%s", elf_file_build_id(elf));
 	snprintf(out->interpreter, sizeof(out->interpreter), "%s", elf_file_interpreter(elf));
 	out->is_main = out->interpreter[0] || !elf_file_soname(elf)[0];
@@ -276,13 +286,7 @@ static int elf_inspect(const struct inspect_options *opt, const char *path,
 	if (elf_file_exports(elf, "execve") && elf_file_exports(elf, "fexecve"))
 		out->is_libc = !function_attach(opt, &opt->exec, path, elf, "execve", false,
 						&out->links);
-	out->is_mpi = mpi_library_probe(elf, &mpi) > 0;
-	if (!out->is_mpi)
-		return 0;
-	out->copies = copies_json(elf, &mpi);
-	err = library_attach(opt, path, elf, &mpi, lib_id, out);
-	mpi_library_release(&mpi);
-	return err;
+	return library_attach(opt, path, elf, lib_id, out);
 }
 
 int inspect_file(const struct inspect_options *opt, const char *path, int fd, uint16_t lib_id,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Looks at one code file and puts probes into it: into an MPI library (or a program that MPI is linked into) those of
- * the wanted functions; into a dynamic loader and a C library those by which processes wait until other files have
+ * Looks at one code file and puts probes into it: into a library of a traced layer (or a program that one is linked into)
+ * those of the wanted functions; into a dynamic loader and a C library those by which processes wait until other files have
  * been looked at. Runs in the helper process (attach/helper.h), for files are what their owners made them.
  */
 #ifndef POV_ATTACH_INSPECT_H
@@ -16,7 +16,7 @@
 
 /* What to attach, and how. */
 struct inspect_options {
-	struct link_programs calls;	   /* entry and return of MPI functions */
+	struct link_programs calls;	   /* entry and return of the wanted functions */
 	struct link_programs loader, exec; /* entry_fd -1: this kernel cannot make threads wait */
 	const bool *wanted;		   /* by row of the function table */
 	int libs_fd;			   /* map of struct pov_lib by library id */
@@ -27,19 +27,20 @@ struct inspect_options {
 
 struct inspected {
 	struct links links;
-	bool is_mpi, is_loader, is_libc;
+	bool is_library; /* of a layer of which functions are wanted */
+	bool is_loader, is_libc;
 	bool is_script, is_main; /* is_main: a program, rather than a shared library */
 	char build_id[129];
 	char interpreter[256]; /* of a script or a program; "" if none */
 	char *runpath;	       /* DT_RUNPATH or DT_RPATH; NULL: none; owned */
 	json_t *needed;	       /* DT_NEEDED: [name]; owned */
-	json_t *library;       /* is_mpi: its meta object "library" without id; owned */
+	json_t *library;       /* is_library: its meta object "library" without id; owned */
 	json_t *segments;      /* executable ones: [[offset, address, bytes]]; owned */
-	json_t *copies; /* is_mpi: predefined objects a program may hold instead: [[name, symbol]]; owned */
+	json_t *copies; /* is_library: predefined objects a program may hold instead: [[name, symbol]]; owned */
 };
 
 /*
- * path: for as long as the call takes. lib_id: to be used if it is an MPI library; POV_LIBS_MAX: no more room. 0 (also if there is nothing to
+ * path: for as long as the call takes. lib_id: to be used if it is a library to trace; POV_LIBS_MAX: no more room. 0 (also if there is nothing to
  * trace in it), or -errno: not a readable ELF file (a script: 0), or probes could not be attached (printed).
  * inspected_release in any case.
  */

@@ -28,6 +28,7 @@
 #define WAIT_MS 5000 /* for all of it, which takes 50 */
 
 enum part { PART_CALL, PART_SPIN, PART_STEPPED, PARTS };
+enum row { ROW_CALL, ROW_SPIN };
 
 /*
  * The functions that are probed: two begin with what the kernel emulates, as most compiled functions do,
@@ -70,22 +71,22 @@ COMPILED(calibrate_stepped, 2)
 
 static const struct {
 	target_fn *target;
-	unsigned int row;
+	enum row row;
 } parts[PARTS] = {
-	[PART_CALL] = {calibrate_call, CALIBRATE_ROW_CALL},
-	[PART_SPIN] = {calibrate_spin, CALIBRATE_ROW_SPIN},
-	[PART_STEPPED] = {calibrate_stepped, CALIBRATE_ROW_CALL},
+	[PART_CALL] = {calibrate_call, ROW_CALL},
+	[PART_SPIN] = {calibrate_spin, ROW_SPIN},
+	[PART_STEPPED] = {calibrate_stepped, ROW_CALL},
 };
 
 void calibrate_recipes(struct pov_fn *fns)
 {
-	fns[CALIBRATE_ROW_CALL] = (struct pov_fn){
+	fns[ROW_CALL] = (struct pov_fn){
 		.nargs = 7,
 		.poll_arg = POV_ARG_NONE,
 		.comm_arg = POV_ARG_NONE,
 		.spin_arg = POV_ARG_NONE,
 	};
-	fns[CALIBRATE_ROW_SPIN] = (struct pov_fn){
+	fns[ROW_SPIN] = (struct pov_fn){
 		.nargs = 7,
 		.flags = POV_FN_POLL,
 		.poll_arg = 6,
@@ -142,7 +143,7 @@ static int place_visit(struct dl_phdr_info *info, size_t bytes, void *ctx)
 	return 0;
 }
 
-static int probes_attach(const struct kernel *k, struct links *links)
+static int probes_attach(const struct kernel *k, uint32_t first_row, struct links *links)
 {
 	struct link_site sites[PARTS];
 	struct place place = {};
@@ -152,7 +153,7 @@ static int probes_attach(const struct kernel *k, struct links *links)
 		place.addr = (uint64_t)(uintptr_t)parts[i].target;
 		if (!dl_iterate_phdr(place_visit, &place))
 			return -ENOENT;
-		sites[i] = (struct link_site){.cookie = POV_COOKIE(parts[i].row, 0),
+		sites[i] = (struct link_site){.cookie = POV_COOKIE(first_row + parts[i].row, 0),
 					      .offset = place.offset};
 	}
 	return links_attach(links, &k->programs, place.path, sites, PARTS, &err) == PARTS ? 0 :
@@ -160,7 +161,7 @@ static int probes_attach(const struct kernel *k, struct links *links)
 }
 
 /* What probes add to each of the functions, in ns. */
-static int measure_all(struct kernel *k, double *added)
+static int measure_all(struct kernel *k, uint32_t first_row, double *added)
 {
 	double bare[PARTS], probed;
 	struct links links = {};
@@ -168,7 +169,7 @@ static int measure_all(struct kernel *k, double *added)
 
 	for (int i = 0; i < PARTS; i++)
 		bare[i] = measure(parts[i].target);
-	err = probes_attach(k, &links);
+	err = probes_attach(k, first_row, &links);
 	for (int i = 0; i < PARTS && !err; i++) {
 		probed = measure(parts[i].target);
 		added[i] = probed > bare[i] ? probed - bare[i] : 0;
@@ -176,14 +177,14 @@ static int measure_all(struct kernel *k, double *added)
 	return err;
 }
 
-static _Noreturn void child_main(struct kernel *k, int answer)
+static _Noreturn void child_main(struct kernel *k, uint32_t first_row, int answer)
 {
 	double added[PARTS];
 	int err;
 
 	err = kernel_add_target(k, getpid());
 	if (!err)
-		err = measure_all(k, added);
+		err = measure_all(k, first_row, added);
 	if (err)
 		log_debug("calibration: %s", strerror(-err));
 	else if (write(answer, added, sizeof(added)) != sizeof(added))
@@ -194,7 +195,7 @@ static _Noreturn void child_main(struct kernel *k, int answer)
 	_exit(err != 0);
 }
 
-int calibrate_start(struct kernel *k, struct calibration *out)
+int calibrate_start(struct kernel *k, uint32_t first_row, struct calibration *out)
 {
 	int fds[2], err;
 
@@ -204,7 +205,7 @@ int calibrate_start(struct kernel *k, struct calibration *out)
 	out->pid = fork();
 	if (!out->pid) {
 		close(fds[0]);
-		child_main(k, fds[1]);
+		child_main(k, first_row, fds[1]);
 	}
 	err = -errno;
 	close(fds[1]);

@@ -18,10 +18,8 @@ struct probe_cost {
 	uint32_t samples;
 };
 
-/* Rows of the function table used for it; their recipes are set by calibrate_recipes. */
-#define CALIBRATE_ROW_CALL (POV_FUNCS_MAX - 1)
-#define CALIBRATE_ROW_SPIN (POV_FUNCS_MAX - 2)
-
+/* Recipes of the functions that are used for it, to be put behind those of the function table. */
+#define CALIBRATE_ROWS 2
 struct pov_fn;
 void calibrate_recipes(struct pov_fn *fns);
 
@@ -31,7 +29,8 @@ struct calibration {
 	int answer_fd;
 };
 
-int calibrate_start(struct kernel *k, struct calibration *out);
+/* first_row: of the recipes. 0 or -errno. */
+int calibrate_start(struct kernel *k, uint32_t first_row, struct calibration *out);
 /* The records it made are in the rings afterwards: drop them. 0 or -errno; then nothing was measured. */
 int calibrate_wait(struct kernel *k, struct calibration *c, struct probe_cost *out);
 /* After calibrate_wait, as late as may be: the process may still be at taking its probes away. */

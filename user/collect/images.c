@@ -24,7 +24,7 @@
 #include "collect/kernel.h"
 #include "collect/known_files.h"
 #include "collect/meta.h"
-#include "collect/mpi_users.h"
+#include "collect/library_users.h"
 #include "trace/trace_write.h"
 
 #define LATE_SAID_MAX 4
@@ -41,7 +41,7 @@ struct images {
 	struct inspect_options inspect;
 	struct helper *helper;
 	struct known_files known;
-	struct mpi_users users;
+	struct library_users users;
 	struct map scanned; /* hash of device and number → file, for processes that ran before */
 	struct map askers;  /* pid → struct asker */
 	uint32_t late_cnt;  /* processes whose probes were late */
@@ -75,7 +75,7 @@ int images_new(struct kernel *k, const bool *wanted, struct trace_writer *w, str
 		free(im);
 		return err;
 	}
-	im->users = (struct mpi_users){.writer = w, .helper = im->helper};
+	im->users = (struct library_users){.writer = w, .helper = im->helper};
 	*out = im;
 	return 0;
 }
@@ -89,7 +89,7 @@ void images_free(struct images *im)
 	helper_stop(im->helper);
 	images_detach(im);
 	code_files_release(&im->known.files);
-	mpi_users_release(&im->users);
+	library_users_release(&im->users);
 	for (size_t at = 0; (asker = map_next(&im->askers, &at, NULL));)
 		free(asker);
 	map_release(&im->askers);
@@ -99,7 +99,7 @@ void images_free(struct images *im)
 
 int images_rank_of(const struct images *im, pid_t pid)
 {
-	return mpi_users_rank(&im->users, pid);
+	return library_users_rank(&im->users, pid);
 }
 
 uint32_t images_rank_count(const struct images *im)
@@ -187,11 +187,11 @@ static uint64_t scan_key(uint64_t dev, uint64_t ino)
 	return ino * 0x9e3779b97f4a7c15u ^ dev;
 }
 
-/* While a program is being executed, its process has no environment yet: it is described after that (mpi_users_exec). */
+/* While a program is being executed, its process has no environment yet: it is described after that (library_users_exec). */
 static void process_mapped(struct images *im, pid_t pid, const struct code_file *file)
 {
 	if (!file->is_main)
-		mpi_users_describe(&im->users, pid);
+		library_users_describe(&im->users, pid);
 }
 
 /* What became of a mapping: its file is known now by the kernel's id, too. */
@@ -221,7 +221,7 @@ static void on_map(struct images *im, const json_t *request, const json_t *reply
 		known_files_describe(&im->known, &id, f);
 		if (!live)
 			map_set(&im->scanned, scan_key(id.dev, id.ino), f);
-		if (mpi_users_map(&im->users, pid, f, start, off, ts) && live) {
+		if (library_users_map(&im->users, pid, f, start, off, ts) && live) {
 			if (json_is_true(json_object_get(request, "new")))
 				late_check(im, pid, f, ts);
 			process_mapped(im, pid, f);
@@ -285,7 +285,7 @@ static void on_reply(void *ctx, const json_t *request, const json_t *reply, stru
 	else if (!strcmp(what, "path"))
 		on_path_reply(im, request, reply);
 	else if (!strcmp(what, "process"))
-		mpi_users_reply(&im->users, request, reply);
+		library_users_reply(&im->users, request, reply);
 	else if (helper_message_text(reply, "failed")[0])
 		log_warn("what the command will load could not be looked at beforehand: %s",
 			 helper_message_text(reply, "failed"));
@@ -311,7 +311,7 @@ static void on_image(struct images *im, const struct pov_image *r)
 		return;
 	}
 	known_files_describe(&im->known, &id, f);
-	if (mpi_users_map(&im->users, r->tgid, f, r->start, r->off, r->hdr.ts_ns)) {
+	if (library_users_map(&im->users, r->tgid, f, r->start, r->off, r->hdr.ts_ns)) {
 		if (r->hdr.flags & POV_IMAGE_NEW)
 			late_check(im, r->tgid, f, r->hdr.ts_ns);
 		process_mapped(im, r->tgid, f);
@@ -345,19 +345,19 @@ void images_control(struct images *im, const struct pov_hdr *rec)
 		on_path(im, (const struct pov_path *)rec);
 		break;
 	case POV_KIND_FORK:
-		mpi_users_fork(&im->users, (const struct pov_fork *)rec);
+		library_users_fork(&im->users, (const struct pov_fork *)rec);
 		break;
 	case POV_KIND_EXEC:
-		mpi_users_exec(&im->users, ((const struct pov_task *)rec)->tgid);
+		library_users_exec(&im->users, ((const struct pov_task *)rec)->tgid);
 		break;
 	case POV_KIND_RENAME:
-		mpi_users_rename(&im->users, (const struct pov_task *)rec);
+		library_users_rename(&im->users, (const struct pov_task *)rec);
 		break;
 	case POV_KIND_EXIT:
-		mpi_users_exit(&im->users, (const struct pov_exit *)rec);
+		library_users_exit(&im->users, (const struct pov_exit *)rec);
 		break;
 	case POV_KIND_CALLER:
-		if (!mpi_users_call(&im->users, ((const struct pov_caller *)rec)->tgid))
+		if (!library_users_call(&im->users, ((const struct pov_caller *)rec)->tgid))
 			images_scan(im, ((const struct pov_caller *)rec)->tgid);
 		break;
 	}
@@ -441,7 +441,7 @@ static void map_scan(struct images *im, pid_t pid, const struct proc_map *map)
 	struct code_file *f = map_get(&im->scanned, scan_key(map->dev, map->ino));
 
 	if (f && f->described.dev == map->dev && f->described.ino == map->ino) {
-		mpi_users_map(&im->users, pid, f, map->start, map->off, kernel_now_ns());
+		library_users_map(&im->users, pid, f, map->start, map->off, kernel_now_ns());
 		return;
 	}
 	helper_ask(im->helper, json_pack("{s:s,s:i,s:I,s:I,s:I,s:I,s:I}", "do", "map", "pid", pid,
@@ -462,11 +462,11 @@ int images_scan(struct images *im, pid_t pid)
 		return err;
 	for (size_t i = 0; i < maps.cnt; i++)
 		map_scan(im, pid, &maps.map[i]);
-	uses_mpi = mpi_users_have(&im->users, pid);
+	uses_mpi = library_users_have(&im->users, pid);
 	if (uses_mpi) {
 		for (size_t i = 0; i < maps.cnt; i++)
 			image_record_write(im, pid, &maps.map[i]);
-		mpi_users_describe(&im->users, pid);
+		library_users_describe(&im->users, pid);
 		settle(im);
 	}
 	proc_maps_release(&maps);

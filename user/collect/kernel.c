@@ -197,7 +197,17 @@ static void constants_set(struct kernel *k, const struct kernel_options *opt)
 	c->sched_mode = opt->sched;
 	c->all = opt->all;
 	c->wait_ns = WAIT_NS;
-	memcpy((void *)k->skel->rodata->fns, opt->fns, sizeof(*opt->fns) * POV_FUNCS_MAX);
+}
+
+static int recipes_set(struct kernel *k, const struct kernel_options *opt)
+{
+	int fd = bpf_map__fd(k->skel->maps.fns), err = 0;
+
+	for (uint32_t i = 0; i < opt->fn_cnt && !err; i++)
+		err = bpf_map_update_elem(fd, &i, &opt->fns[i], BPF_ANY);
+	if (err)
+		log_error("cannot tell the kernel half what to read of calls: %s", strerror(-err));
+	return err;
 }
 
 static void maps_take(struct kernel *k)
@@ -244,6 +254,7 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k)
 	}
 	programs_choose(k, opt);
 	constants_set(k, opt);
+	bpf_map__set_max_entries(k->skel->maps.fns, opt->fn_cnt);
 	err = povtrace__load(k->skel);
 	if (err) {
 		log_error(
@@ -253,7 +264,8 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k)
 		return err;
 	}
 	maps_take(k);
-	return rings_create(k);
+	err = recipes_set(k, opt);
+	return err ? err : rings_create(k);
 }
 
 static int attach_one(struct kernel *k, struct bpf_program *prog)

@@ -24,7 +24,8 @@ struct kernel_options {
 	uint64_t spin_gap_ns;
 	uint64_t ring_bytes; /* of one ring, rounded up to a power of two of pages; 0 = chosen here */
 	unsigned int cpus_per_ring; /* 0 = chosen here */
-	const struct pov_fn *fns;   /* POV_FUNCS_MAX recipes by row */
+	const struct pov_fn *fns;   /* recipes by row of the function table */
+	uint32_t fn_cnt;
 };
 
 struct kernel {

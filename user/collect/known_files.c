@@ -56,6 +56,19 @@ static void library_say(const struct code_file *f, const json_t *meta)
 		 helper_message_text(meta, "version"), f->lib->attached);
 }
 
+static bool has_layer(const json_t *library, const char *name)
+{
+	const json_t *layers = json_object_get(library, "layers");
+	const char *s;
+
+	for (size_t i = 0; i < json_array_size(layers); i++) {
+		s = json_string_value(json_array_get(layers, i));
+		if (s && !strcmp(s, name))
+			return true;
+	}
+	return false;
+}
+
 static void library_new(struct known_files *k, struct code_file *f, const json_t *o,
 			struct links *links)
 {
@@ -64,6 +77,7 @@ static void library_new(struct known_files *k, struct code_file *f, const json_t
 
 	lib->id = (uint16_t)json_integer_value(json_object_get(o, "lib_id"));
 	lib->owner = (uid_t)json_integer_value(json_object_get(o, "owner"));
+	lib->is_mpi = has_layer(meta, "mpi");
 	lib->attached = (size_t)json_integer_value(json_object_get(meta, "attached"));
 	lib->copies = json_incref(json_object_get(o, "copies"));
 	lib->links = *links;
@@ -94,7 +108,7 @@ static void file_error_say(const struct code_file *f)
 		return;
 	if (f->error == -ENOSPC)
 		log_warn(
-			"%s: an MPI library too many (%d in all, fewer of one owner): its calls are not recorded",
+			"%s: a library too many (%d in all, fewer of one owner): its calls are not recorded",
 			f->path, POV_LIBS_MAX);
 	else if (f->error != -ENOENT)
 		log_warn("%s: cannot be looked at (%s); MPI calls in it would not be seen", f->path,

@@ -12,36 +12,83 @@ struct reading {
 	void *ctx;
 };
 
-static void spin_read(struct reading *r, struct pov_spin *s)
+static void spin_give(struct reading *r, struct pov_spin *s)
 {
-	if (!s->nfuncs || s->nfuncs > POV_SPIN_FUNCS_MAX)
-		return;
 	s->hdr.size = sizeof(*s) + s->nfuncs * sizeof(struct pov_spin_func);
 	s->hdr.flags = POV_SPIN_OPEN;
 	r->fn(r->ctx, &s->hdr);
 }
 
+/* What was polled before the enclosing call began, and what since (spin_split of the kernel half). */
+static void spin_split(struct reading *r, struct pov_spin *s, const struct pov_spin_mark *mark)
+{
+	uint64_t end_ns = s->hdr.ts_ns, begin_ns = end_ns - s->dur_ns;
+	struct pov_spin_open rest;
+	struct pov_spin *later = (struct pov_spin *)rest.rec;
+	unsigned int n = s->nfuncs;
+
+	*later = *s;
+	s->nfuncs = later->nfuncs = 0;
+	for (unsigned int i = 0; i < n; i++) {
+		struct pov_spin_func f = s->func[i];
+
+		f.cnt -= mark->cnt[i];
+		f.busy_ns -= mark->busy_ns[i];
+		if (f.cnt)
+			later->func[later->nfuncs++] = f;
+		s->func[i].cnt = mark->cnt[i];
+		s->func[i].busy_ns = mark->busy_ns[i];
+		s->nfuncs += mark->cnt[i] != 0;
+	}
+	s->hdr.ts_ns = mark->end_ns;
+	s->dur_ns = mark->end_ns - begin_ns;
+	later->dur_ns = end_ns - mark->begin_ns;
+	spin_give(r, s);
+	if (later->nfuncs)
+		spin_give(r, later);
+}
+
+static void spin_read(struct reading *r, struct pov_thread *t, uint32_t depth)
+{
+	const struct pov_spin_mark *mark = &t->spin[depth].mark;
+	struct pov_spin *s = (struct pov_spin *)t->spin[depth].rec;
+
+	if (!s->nfuncs || s->nfuncs > POV_SPIN_FUNCS_MAX)
+		return;
+	if (depth && t->depth >= depth && mark->begin_ns &&
+	    mark->begin_ns >= ((struct pov_call *)t->frame[depth - 1].rec)->hdr.ts_ns)
+		spin_split(r, s, mark);
+	else
+		spin_give(r, s);
+}
+
+static void call_read(struct reading *r, struct pov_frame *f)
+{
+	struct pov_call *c = (struct pov_call *)f->rec;
+
+	if (f->used < sizeof(*c) || f->used > POV_FRAME_FULL)
+		return;
+	c->hdr.size = f->used;
+	c->hdr.flags |= POV_CALL_OPEN;
+	c->dur_ns = r->end_ns - c->hdr.ts_ns;
+	c->hdr.ts_ns = r->end_ns;
+	c->ret = 0;
+	r->fn(r->ctx, &c->hdr);
+	r->calls++;
+}
+
+/* Inner ones first, as they would have ended. */
 static void on_thread(void *ctx, const void *item)
 {
 	struct pov_thread t = *(const struct pov_thread *)item;
-	struct reading *r = ctx;
 
-	spin_read(r, (struct pov_spin *)t.spin);
 	if (t.depth > POV_CALL_DEPTH_MAX)
-		return;
-	for (uint32_t d = t.depth; d-- > 0;) { /* inner calls first, as they would have returned */
-		struct pov_frame *f = &t.frame[d];
-		struct pov_call *c = (struct pov_call *)f->rec;
-
-		if (f->used < sizeof(*c) || f->used > POV_FRAME_FULL)
-			continue;
-		c->hdr.size = f->used;
-		c->hdr.flags |= POV_CALL_OPEN;
-		c->dur_ns = r->end_ns - c->hdr.ts_ns;
-		c->hdr.ts_ns = r->end_ns;
-		c->ret = 0;
-		r->fn(r->ctx, &c->hdr);
-		r->calls++;
+		t.depth = 0;
+	for (uint32_t d = POV_CALL_DEPTH_MAX; d-- > 0;) {
+		if (t.spinning >> d & 1)
+			spin_read(ctx, &t, d);
+		if (d < t.depth)
+			call_read(ctx, &t.frame[d]);
 	}
 }
 

@@ -28,7 +28,6 @@
 #include "collect/open_calls.h"
 #include "collect/session_priv.h"
 #include "layer/func_table.h"
-#include "layer/mpi_sig.h"
 
 #define POLL_MS 10
 #define SAMPLE_NS 10000000ull	   /* drops and rings are looked at this often */
@@ -181,25 +180,20 @@ static int targets_find(struct session *s)
 
 /* ---- start, loop, end ---- */
 
+/* Of all functions, and behind them the calibration's. */
 static void recipes_make(struct session *s)
 {
-	struct mpi_attrs attrs;
-	struct mpi_sig sig;
-	const char *why;
+	size_t cnt = func_table_count();
 
-	s->fns = xcalloc(POV_FUNCS_MAX, sizeof(*s->fns));
-	s->wanted = xcalloc(func_table_count(), sizeof(*s->wanted));
-	for (size_t i = 0; i < func_table_count(); i++) {
-		const struct func_row *row = func_table_get(i);
-
-		if (mpi_sig_parse(row->sig, &sig, &why) || mpi_attrs_parse(row->attrs, &attrs) ||
-		    mpi_sig_compile(&sig, &attrs, &s->fns[i]))
-			die("function table: %s: \"%s\"", row->name, row->sig);
+	s->fns = xcalloc(cnt + CALIBRATE_ROWS, sizeof(*s->fns));
+	s->wanted = xcalloc(cnt, sizeof(*s->wanted));
+	for (size_t i = 0; i < cnt; i++) {
+		func_table_recipe(i, &s->fns[i]);
 		s->wanted[i] = s->opt->recorded[i] || s->fns[i].learn;
 		if (!s->opt->recorded[i])
 			s->fns[i].flags |= POV_FN_SILENT;
 	}
-	calibrate_recipes(s->fns);
+	calibrate_recipes(&s->fns[cnt]);
 }
 
 static int session_load(struct session *s)
@@ -214,13 +208,14 @@ static int session_load(struct session *s)
 		.ring_bytes = o->ring_bytes,
 		.cpus_per_ring = o->cpus_per_ring,
 		.fns = s->fns,
+		.fn_cnt = func_table_count() + CALIBRATE_ROWS,
 	};
 	int err;
 
 	err = kernel_load(&ko, &s->kernel);
 	if (err)
 		return err;
-	if (calibrate_start(&s->kernel, &s->calibration))
+	if (calibrate_start(&s->kernel, func_table_count(), &s->calibration))
 		log_debug("calibration: %s", strerror(errno));
 	return rings_open(s);
 }
@@ -272,7 +267,7 @@ static void say_live(const struct session *s)
 {
 	uint32_t n = images_rank_count(s->images), libs = images_library_count(s->images);
 
-	log_info("recording %u MPI process%s (%u MPI librar%s, %" PRIu64 " probes); Ctrl-C ends", n,
+	log_info("recording %u MPI process%s (%u librar%s, %" PRIu64 " probes); Ctrl-C ends", n,
 		 n == 1 ? "" : "es", libs, libs == 1 ? "y" : "ies", images_probe_count(s->images));
 }
 

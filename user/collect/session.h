@@ -23,9 +23,9 @@ struct session_options {
 	const struct launch_plan *launch; /* of the command, or NULL */
 	const pid_t *pids;		  /* running processes to attach to */
 	size_t pid_cnt;
-	bool all;	      /* every MPI process of the node */
-	const bool *recorded; /* by row of the function table */
-	const char *groups;   /* as asked for, for the trace's configuration; or NULL */
+	bool all;		     /* every MPI process of the node */
+	const bool *recorded;	     /* by row of the function table */
+	const char *groups, *layers; /* as asked for, for the trace's configuration; or NULL */
 	enum pov_sched_mode sched;
 	bool irq;
 	bool perf_links;

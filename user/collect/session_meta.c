@@ -37,11 +37,20 @@ static json_t *config_json(const struct session *s)
 	static const char *const modes[] = {"off", "ranks", "all"};
 	const struct session_options *o = s->opt;
 
-	return json_pack("{s:s,s:b,s:I,s:i,s:I,s:i,s:s,s:b}", "sched", modes[o->sched], "irq",
+	return json_pack("{s:s,s:b,s:I,s:i,s:I,s:i,s:s,s:s,s:b}", "sched", modes[o->sched], "irq",
 			 o->irq, "spin_gap_ns", (json_int_t)o->spin_gap_ns, "rings",
 			 (int)s->kernel.rings, "ring_bytes", (json_int_t)s->kernel.ring_bytes,
 			 "cpus_per_ring", (int)s->kernel.cpus_per_ring, "groups",
-			 o->groups ? o->groups : "default", "all", o->all);
+			 o->groups ? o->groups : "default", "layers", o->layers ? o->layers : "",
+			 "all", o->all);
+}
+
+static bool layer_is_recorded(const struct session *s, const struct layer *layer)
+{
+	for (size_t i = 0; i < func_table_count(); i++)
+		if (s->opt->recorded[i] && func_table_layer(i) == layer)
+			return true;
+	return false;
 }
 
 void session_meta_begin(struct session *s)
@@ -54,7 +63,9 @@ void session_meta_begin(struct session *s)
 	meta(s, o);
 	meta(s, host_describe());
 	meta(s, host_clocks_describe());
-	meta(s, func_table_to_json());
+	for (size_t i = 0; layers[i]; i++)
+		if (layer_is_recorded(s, layers[i]))
+			meta(s, func_table_to_json(layers[i]));
 	if (s->cost.samples)
 		meta(s, json_pack("{s:s,s:f,s:f,s:f,s:i}", "type", "probe_cost", "call_ns",
 				  s->cost.call_ns, "spin_ns", s->cost.spin_ns, "stepped_ns",

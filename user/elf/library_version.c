@@ -3,7 +3,7 @@
  * Looks for a version where libraries keep one: in a variable of a known name; among the strings that
  * PMPI_Get_library_version (or what it calls) refers to; as a sentence in .rodata.
  */
-#include "elf/mpi_version.h"
+#include "elf/library_version.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -92,9 +92,9 @@ static bool version_in_code(const struct elf_file *f, uint64_t addr, uint64_t by
 	return false;
 }
 
-static bool by_code(const struct elf_file *f, char *version, size_t bytes)
+static bool by_code(const struct elf_file *f, const char *function, char *version, size_t bytes)
 {
-	const struct elf_symbol *s = elf_file_find(f, "PMPI_Get_library_version");
+	const struct elf_symbol *s = elf_file_find(f, function);
 	uint64_t callee[CALLEES_MAX];
 	unsigned int cnt = 0;
 
@@ -112,9 +112,10 @@ static bool by_code(const struct elf_file *f, char *version, size_t bytes)
 
 #else
 
-static bool by_code(const struct elf_file *f, char *version, size_t bytes)
+static bool by_code(const struct elf_file *f, const char *function, char *version, size_t bytes)
 {
 	(void)f;
+	(void)function;
 	(void)version;
 	(void)bytes;
 	return false;
@@ -185,9 +186,17 @@ static bool by_sentence(const struct elf_file *f, char *version, size_t bytes)
 	return found;
 }
 
-void mpi_version_find(const struct elf_file *f, char *version, size_t bytes)
+void library_version_mpi(const struct elf_file *f, char *version, size_t bytes)
 {
 	version[0] = 0;
-	if (!by_symbol(f, version, bytes) && !by_code(f, version, bytes))
+	if (!by_symbol(f, version, bytes) &&
+	    !by_code(f, "PMPI_Get_library_version", version, bytes))
 		by_sentence(f, version, bytes);
+}
+
+void library_version_by_function(const struct elf_file *f, const char *function, char *version,
+				 size_t bytes)
+{
+	version[0] = 0;
+	by_code(f, function, version, bytes);
 }

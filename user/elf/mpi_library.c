@@ -6,15 +6,14 @@
  */
 #include "elf/mpi_library.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "elf/elf_file.h"
+#include "elf/library_version.h"
 #include "elf/mpi_named.h"
 #include "elf/mpi_openmpi.h"
-#include "elf/mpi_version.h"
 
 static bool is_implementation(const struct elf_file *f)
 {
@@ -49,21 +48,6 @@ static enum mpi_flavour flavour_find(const struct elf_file *f)
 		if (elf_file_find(f, mpich[i]))
 			return MPI_MPICH;
 	return soname_is_mpich(elf_file_soname(f)) ? MPI_MPICH : MPI_UNKNOWN;
-}
-
-static void layout_init(struct pov_lib *l)
-{
-	*l = (struct pov_lib){
-		.elem_bytes = {[POV_ELEM_INT] = sizeof(int), [POV_ELEM_WIDE] = sizeof(void *)},
-		.type_size_off = POV_OFF_NONE,
-		.comm_context_off = POV_OFF_NONE,
-		.comm_rank_off = POV_OFF_NONE,
-		.comm_group_off = POV_OFF_NONE,
-		.comm_remote_off = POV_OFF_NONE,
-		.group_count_off = POV_OFF_NONE,
-		.undefined = -32766,
-		.root = INT_MIN, /* no rank can be it */
-	};
 }
 
 static void openmpi_fill(const struct elf_file *f, struct mpi_library *lib)
@@ -110,11 +94,10 @@ static void abi_fill(struct mpi_library *lib)
 
 int mpi_library_probe(const struct elf_file *f, struct mpi_library *out)
 {
-	struct mpi_library lib = {0};
+	struct mpi_library lib = {.layout = POV_LIB_UNKNOWN};
 
 	if (!is_implementation(f))
 		return 0;
-	layout_init(&lib.layout);
 	lib.flavour = flavour_find(f);
 	switch (lib.flavour) {
 	case MPI_OPENMPI:
@@ -131,7 +114,7 @@ int mpi_library_probe(const struct elf_file *f, struct mpi_library *out)
 			 "an MPI of no known family: requests, datatypes and statuses stay unread");
 		break;
 	}
-	mpi_version_find(f, lib.version, sizeof(lib.version));
+	library_version_mpi(f, lib.version, sizeof(lib.version));
 	*out = lib;
 	return 1;
 }

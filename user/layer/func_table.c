@@ -1,51 +1,78 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The function table as data, and the --mpi, --functions and --no-functions options' meaning.
- * What a row says is read by mpi_sig.c.
+ * The tables of all layers, one behind the other, and the meaning of the options that choose from them.
  */
 #include "layer/func_table.h"
 
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/option.h"
-#include "layer/mpi_sig.h"
-
-static const struct func_row rows[] = {
-#define POV_MPI(name, group, attrs, sig) {#name, #group, #attrs, sig},
-#include "mpi.def"
-};
-
-#define ROWS_CNT (sizeof(rows) / sizeof(rows[0]))
-_Static_assert(ROWS_CNT <= POV_FUNCS_MAX, "the kernel half has room for every row");
+#include "layer/signature.h"
 
 size_t func_table_count(void)
 {
-	return ROWS_CNT;
+	size_t n = 0;
+
+	for (size_t l = 0; layers[l]; l++)
+		n += layers[l]->row_cnt;
+	return n;
+}
+
+/* The layer of a row, and which one it is there. */
+static const struct layer *row_layer(size_t i, size_t *at)
+{
+	size_t l = 0;
+
+	for (; i >= layers[l]->row_cnt; l++)
+		i -= layers[l]->row_cnt;
+	*at = i;
+	return layers[l];
 }
 
 const struct func_row *func_table_get(size_t i)
 {
-	return &rows[i];
+	const struct layer *layer = row_layer(i, &i);
+
+	return &layer->rows[i];
+}
+
+const struct layer *func_table_layer(size_t i)
+{
+	return row_layer(i, &i);
 }
 
 int func_table_find(const char *name)
 {
-	for (size_t i = 0; i < ROWS_CNT; i++)
-		if (!strcmp(rows[i].name, name))
+	for (size_t i = 0; i < func_table_count(); i++)
+		if (!strcmp(func_table_get(i)->name, name))
 			return i;
 	return -1;
 }
 
+void func_table_recipe(size_t i, struct pov_fn *out)
+{
+	const struct layer *layer = func_table_layer(i);
+	const struct func_row *row = func_table_get(i);
+	struct func_attrs attrs;
+	struct signature sig;
+	const char *why;
+
+	if (signature_parse(row->sig, layer->roles, &sig, &why) ||
+	    func_attrs_parse(row->attrs, layer->words, &attrs) || layer->recipe(&sig, &attrs, out))
+		die("function table: %s: \"%s\"", row->name, row->sig);
+}
+
 static bool row_is_local(size_t i)
 {
-	struct mpi_attrs a;
+	struct func_attrs a;
 
-	mpi_attrs_parse(rows[i].attrs, &a);
-	return a.flags & MPI_ATTR_LOCAL;
+	func_attrs_parse(func_table_get(i)->attrs, func_table_layer(i)->words, &a);
+	return a.flags & FUNC_LOCAL;
 }
 
 /*
@@ -54,26 +81,47 @@ static bool row_is_local(size_t i)
  */
 static bool row_is_apart(size_t i)
 {
-	return !strcmp(rows[i].group, "conv");
+	return !strcmp(func_table_get(i)->group, "conv");
 }
 
+/* Groups are those of the layer that a rank's time is told by. */
 static bool in_group(size_t i, const char *group, size_t len, bool add)
 {
+	const char *own = func_table_get(i)->group;
+
+	if (!func_table_layer(i)->is_top)
+		return false;
 	if (len == 3 && !strncmp(group, "all", len))
 		return !add || !row_is_apart(i);
 	if (len == 5 && !strncmp(group, "local", len))
 		return row_is_local(i) && (!add || !row_is_apart(i));
 	if (len == 7 && !strncmp(group, "default", len))
 		return !row_is_local(i);
-	return strlen(rows[i].group) == len && !strncmp(rows[i].group, group, len);
+	return strlen(own) == len && !strncmp(own, group, len);
 }
 
 void func_table_groups_print(FILE *out)
 {
-	for (size_t i = 0; i < ROWS_CNT; i++)
-		if (!i || strcmp(rows[i].group, rows[i - 1].group))
-			fprintf(out, "%s, ", rows[i].group);
+	for (size_t i = 0; i < func_table_count(); i++) {
+		const char *group = func_table_get(i)->group;
+
+		if (func_table_layer(i)->is_top &&
+		    (!i || strcmp(group, func_table_get(i - 1)->group)))
+			fprintf(out, "%s, ", group);
+	}
 	fputs("default, local, all", out);
+}
+
+void func_table_layers_print(FILE *out)
+{
+	const char *sep = "";
+
+	for (size_t l = 0; layers[l]; l++) {
+		if (layers[l]->is_top)
+			continue;
+		fprintf(out, "%s%s", sep, layers[l]->name);
+		sep = ", ";
+	}
 }
 
 static int group_apply(const char *group, size_t len, bool add, bool *selected)
@@ -82,7 +130,7 @@ static int group_apply(const char *group, size_t len, bool add, bool *selected)
 	size_t hits = 0;
 	FILE *f;
 
-	for (size_t i = 0; i < ROWS_CNT; i++) {
+	for (size_t i = 0; i < func_table_count(); i++) {
 		if (!in_group(i, group, len, add))
 			continue;
 		selected[i] = add;
@@ -123,7 +171,7 @@ static int groups_select(const char *groups, bool *selected)
 
 static bool glob_matches(const char *glob, const char *name)
 {
-	const char *bare = strchr(name, '_') + 1;
+	const char *bare = strncmp(name, "MPI_", 4) ? name : name + 4;
 
 	return !fnmatch(glob, name, FNM_CASEFOLD) || !fnmatch(glob, bare, FNM_CASEFOLD);
 }
@@ -134,14 +182,14 @@ static int globs_apply(const char *option, const struct option_list *globs, bool
 	for (size_t g = 0; globs && g < globs->cnt; g++) {
 		size_t hits = 0;
 
-		for (size_t i = 0; i < ROWS_CNT; i++) {
-			if (!glob_matches(globs->item[g], rows[i].name))
+		for (size_t i = 0; i < func_table_count(); i++) {
+			if (!glob_matches(globs->item[g], func_table_get(i)->name))
 				continue;
 			selected[i] = add;
 			hits++;
 		}
 		if (!hits) {
-			log_error("%s: no MPI function is called '%s'; patterns are like "
+			log_error("%s: no function is called '%s'; patterns are like "
 				  "'MPI_I*' or '*_c'",
 				  option, globs->item[g]);
 			return -EINVAL;
@@ -150,43 +198,88 @@ static int globs_apply(const char *option, const struct option_list *globs, bool
 	return 0;
 }
 
-int func_table_select(const char *groups, const struct option_list *functions,
-		      const struct option_list *no_functions, bool *selected)
+static int layer_select(const char *name, size_t len, bool *selected)
 {
-	bool chosen[ROWS_CNT] = {false};
-	size_t cnt = 0;
-	int err = 0;
+	char known[256] = "";
+	size_t hits = 0;
+	FILE *f;
 
-	if (groups)
-		err = groups_select(groups, chosen);
-	else if (!functions || !functions->cnt)
-		err = groups_select("default", chosen);
-	if (!err)
-		err = globs_apply("--functions", functions, true, chosen);
-	if (!err)
-		err = globs_apply("--no-functions", no_functions, false, chosen);
-	if (err)
-		return err;
-	for (size_t i = 0; i < ROWS_CNT; i++)
-		cnt += chosen[i];
-	if (!cnt) {
-		log_error("no MPI function is left to record; see --mpi, --functions, "
-			  "--no-functions");
-		return -EINVAL;
+	for (size_t i = 0; i < func_table_count(); i++) {
+		const struct layer *layer = func_table_layer(i);
+
+		if (strlen(layer->name) != len || strncmp(layer->name, name, len))
+			continue;
+		hits++;
+		if (!layer->is_top) /* that one's functions are chosen by their groups */
+			selected[i] |= !row_is_local(i);
 	}
-	memcpy(selected, chosen, sizeof(chosen));
-	return 0;
+	if (hits)
+		return 0;
+	f = fmemopen(known, sizeof(known), "w");
+	if (f) {
+		func_table_layers_print(f);
+		fclose(f);
+	}
+	log_error("--layers: no layer '%.*s'; there are: %s", (int)len, name, known);
+	return -EINVAL;
 }
 
-json_t *func_table_to_json(void)
+static int layers_select(const char *list, bool *selected)
+{
+	int err = 0;
+
+	while (!err && list && *(list += strspn(list, ", "))) {
+		size_t len = strcspn(list, ", ");
+
+		err = layer_select(list, len, selected);
+		list += len;
+	}
+	return err;
+}
+
+int func_table_select(const struct func_choice *choice, bool *selected)
+{
+	size_t all = func_table_count(), cnt = 0;
+	bool *chosen = xcalloc(all, sizeof(*chosen));
+	int err = 0;
+
+	if (choice->groups)
+		err = groups_select(choice->groups, chosen);
+	else if (!choice->functions || !choice->functions->cnt)
+		err = groups_select("default", chosen);
+	if (!err)
+		err = layers_select(choice->layers, chosen);
+	if (!err)
+		err = globs_apply("--functions", choice->functions, true, chosen);
+	if (!err)
+		err = globs_apply("--no-functions", choice->no_functions, false, chosen);
+	for (size_t i = 0; i < all; i++)
+		cnt += chosen[i];
+	if (!err && !cnt) {
+		log_error("no function is left to record; see --mpi, --layers, --functions, "
+			  "--no-functions");
+		err = -EINVAL;
+	}
+	if (!err)
+		memcpy(selected, chosen, all * sizeof(*chosen));
+	free(chosen);
+	return err;
+}
+
+json_t *func_table_to_json(const struct layer *layer)
 {
 	json_t *list = json_array(), *row;
 
-	for (size_t i = 0; i < ROWS_CNT; i++) {
-		row = json_pack("{s:i, s:s, s:s, s:s, s:s}", "id", (int)i, "name", rows[i].name,
-				"group", rows[i].group, "attrs", rows[i].attrs, "sig", rows[i].sig);
+	for (size_t i = 0; i < func_table_count(); i++) {
+		const struct func_row *r = func_table_get(i);
+
+		if (func_table_layer(i) != layer)
+			continue;
+		row = json_pack("{s:i, s:s, s:s, s:s, s:s}", "id", (int)i, "name", r->name, "group",
+				r->group, "attrs", r->attrs, "sig", r->sig);
 		if (!row || json_array_append_new(list, row))
 			die("out of memory");
 	}
-	return json_pack("{s:s, s:s, s:o}", "type", "functions", "layer", "mpi", "rows", list);
+	return json_pack("{s:s, s:s, s:o}", "type", "functions", "layer", layer->name, "rows",
+			 list);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A layer (MPI now; verbs, UCX, libfabric, sockets next) turns the raw words of its call records into
- * named values for people and into roles for the model. One file a layer, ending in one const
- * struct layer; the registry is generated from the file names. Works from the trace's own function table,
- * so that traces of other versions stay readable.
+ * A layer (MPI, UCP; verbs, libfabric, sockets next) has a table of functions that can be recorded, and turns the raw words of
+ * its call records into named values for people and into roles for the model. One file a layer, ending in one const
+ * struct layer; the registry is generated from the file names. Decoding works from the trace's own function table,
+ * so that traces of other versions stay readable. How a layer's libraries are recognised: attach/library_kind.h.
  */
 #ifndef POV_LAYER_LAYER_H
 #define POV_LAYER_LAYER_H
@@ -12,9 +12,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct func_attrs;
+struct func_word;
 struct pov_call;
+struct pov_fn;
 struct pov_more;
 struct pov_spin;
+struct sig_role;
+struct signature;
+
+/* One row of a layer's table (bpf/<layer>.def), as text. */
+struct func_row {
+	const char *name, *group, *attrs, *sig;
+};
 
 /* One row of the trace's function table. */
 struct func_info {
@@ -131,7 +141,23 @@ struct call_view {
 struct layer_decoder;
 
 struct layer {
-	const char *name; /* "mpi" */
+	const char *name; /* "mpi", … as --layers has it */
+
+	/* ---- for recording ---- */
+	const struct func_row *rows;
+	size_t row_cnt;
+	const struct sig_role *roles;  /* what the rows' signatures … */
+	const struct func_word *words; /* … and attributes are made of, besides the common words */
+	/* The kernel half's recipe of a function. 0, -EINVAL, -E2BIG (signature.h). */
+	int (*recipe)(const struct signature *sig, const struct func_attrs *attrs,
+		      struct pov_fn *out);
+
+	/* ---- for reading ---- */
+	/*
+	 * A rank's time and messages are told by the calls of this layer: MPI's. Of other layers only the calls themselves
+	 * are: what they move has been counted above them.
+	 */
+	bool is_top;
 	/* Parses one row of the function table (meta block "function"). 0 or -EINVAL. */
 	int (*func_parse)(const json_t *row, struct func_info *out);
 	void (*func_release)(struct func_info *f);
@@ -139,7 +165,7 @@ struct layer {
 	struct layer_decoder *(*decoder_new)(void);
 	void (*decoder_free)(struct layer_decoder *d);
 	void (*decoder_meta)(struct layer_decoder *d, const json_t *meta);
-	/* Keeps continuation data for the call that follows on the same thread. */
+	/* Keeps continuation data for the call that follows on the same thread; may be NULL. */
 	void (*decoder_more)(struct layer_decoder *d, const struct pov_more *more);
 	/* Decodes one call, learns from it. Never fails: what is unknown is absent. */
 	void (*decode)(struct layer_decoder *d, const struct func_info *f,
@@ -149,5 +175,11 @@ struct layer {
 };
 
 extern const struct layer *const layers[]; /* generated; ends with NULL */
+
+/* Whether a rank's time and messages are told by calls of this function (struct layer); so it is assumed of unknown ones. */
+static inline bool func_is_top(const struct func_info *f)
+{
+	return !f->layer || f->layer->is_top;
+}
 
 #endif

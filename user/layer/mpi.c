@@ -24,8 +24,8 @@ static int func_parse(const json_t *row, struct func_info *out)
 
 	if (err)
 		return err;
-	out->waits = f->attrs.flags & MPI_ATTR_WAIT;
-	out->polls = f->attrs.flags & MPI_ATTR_POLL;
+	out->waits = f->attrs.flags & FUNC_WAIT;
+	out->polls = f->attrs.flags & FUNC_POLL;
 	out->priv = f;
 	return 0;
 }
@@ -88,7 +88,7 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 static const char *spin_arg_name(const struct func_info *f)
 {
 	const struct mpi_func *fn = f->priv;
-	int arg = mpi_sig_spin_arg(&fn->sig);
+	int arg = mpi_spin_arg(&fn->sig);
 
 	if (arg < 0)
 		return NULL;
@@ -99,6 +99,12 @@ static const char *spin_arg_name(const struct func_info *f)
 
 const struct layer layer_mpi = {
 	.name = "mpi",
+	.rows = mpi_rows,
+	.row_cnt = MPI_ROW_CNT,
+	.roles = mpi_sig_roles,
+	.words = mpi_words,
+	.recipe = mpi_recipe,
+	.is_top = true,
 	.func_parse = func_parse,
 	.func_release = func_release,
 	.decoder_new = decoder_new,

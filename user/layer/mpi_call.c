@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static bool field_fits(const struct mpi_sig_arg *a, uint8_t type)
+static bool field_fits(const struct sig_arg *a, uint8_t type)
 {
 	switch (type) {
 	case POV_FIELD_OUT:

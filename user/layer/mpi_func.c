@@ -270,14 +270,15 @@ int mpi_func_parse(const json_t *row, struct mpi_func **out)
 		return -EINVAL;
 	}
 	f = xcalloc(1, sizeof(*f));
-	if (mpi_sig_parse(sig, &f->sig, &why)) {
+	if (signature_parse(sig, mpi_sig_roles, &f->sig, &why)) {
 		log_error("mpi: signature of %s: %s: '%s'", name, why, sig);
 		free(f);
 		return -EINVAL;
 	}
-	mpi_attrs_parse(attrs, &f->attrs); /* words of later versions mean nothing here */
+	func_attrs_parse(attrs, mpi_words,
+			 &f->attrs); /* words of later versions mean nothing here */
 	for (size_t i = 0; i < ROLE_CNT; i++)
-		f->at[i] = mpi_sig_find(&f->sig, role_names[i]);
+		f->at[i] = signature_find(&f->sig, role_names[i]);
 	base_name(name, f->base, sizeof(f->base), &init);
 	f->family = family_find(f);
 	f->request = request_find(f, init);

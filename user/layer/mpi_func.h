@@ -10,7 +10,8 @@
 #include <jansson.h>
 
 #include "layer/layer.h"
-#include "layer/mpi_sig.h"
+#include "layer/mpi_table.h"
+#include "layer/signature.h"
 
 /* Arguments that decoding asks for. */
 enum mpi_role {
@@ -113,8 +114,8 @@ enum mpi_lesson {
 };
 
 struct mpi_func {
-	struct mpi_sig sig;
-	struct mpi_attrs attrs;
+	struct signature sig;
+	struct func_attrs attrs;
 	char base[64];	     /* "Alltoallv" of MPI_Ialltoallv_c */
 	uint8_t family;	     /* enum mpi_family */
 	uint8_t request;     /* enum request_event of its request argument */

@@ -82,7 +82,7 @@ static void numbers_append(const struct mpi_call *c, struct arena *a, char **tex
 	const char *sep = "(";
 
 	for (uint32_t i = 0; i < c->nargs; i++) {
-		const struct mpi_sig_arg *arg = &c->fn->sig.arg[i];
+		const struct sig_arg *arg = &c->fn->sig.arg[i];
 
 		if (arg->dir != SIG_VALUE || arg->kind != SIG_KIND_NUM ||
 		    !strcmp(arg->role, "order"))

@@ -371,7 +371,7 @@ static void status_apply(const struct mpi_call *c, struct call_view *out, struct
 
 	if (!c->ok || !mpi_call_status(c, 0, &st) || st.cancelled)
 		return;
-	if (family == FAMILY_PROBE && (c->fn->attrs.flags & MPI_ATTR_POLL) && !r->poll_found)
+	if (family == FAMILY_PROBE && (c->fn->attrs.flags & FUNC_POLL) && !r->poll_found)
 		return;
 	if (family == FAMILY_READ || family == FAMILY_WRITE) {
 		int64_t *bytes = family == FAMILY_READ ? &f->recv : &f->send;
@@ -397,7 +397,7 @@ static bool poll_found(const struct mpi_call *c)
 {
 	int64_t v;
 
-	if (!c->ok || !(c->fn->attrs.flags & MPI_ATTR_POLL))
+	if (!c->ok || !(c->fn->attrs.flags & FUNC_POLL))
 		return false;
 	if (mpi_call_first(c, ROLE_FLAG, &v))
 		return v;

@@ -37,7 +37,7 @@ static const char *null_name(const struct mpi_space *s, uint8_t kind, uint64_t v
 }
 
 /* The name of a special value, or NULL. */
-static const char *name_of(const struct mpi_call *c, const struct mpi_sig_arg *a, int64_t v)
+static const char *name_of(const struct mpi_call *c, const struct sig_arg *a, int64_t v)
 {
 	const struct mpi_flavour_info *fl = c->space->flavour;
 	const char *name;
@@ -69,7 +69,7 @@ static const char *name_of(const struct mpi_call *c, const struct mpi_sig_arg *a
 	}
 }
 
-static void scalar_show(const struct mpi_call *c, const struct mpi_sig_arg *a, int64_t v,
+static void scalar_show(const struct mpi_call *c, const struct sig_arg *a, int64_t v,
 			struct call_view *out)
 {
 	const char *name = name_of(c, a, v);
@@ -104,7 +104,7 @@ static void types_show(const struct mpi_call *c, uint32_t arg, struct call_view 
 
 static void array_show(const struct mpi_call *c, uint32_t arg, struct call_view *out)
 {
-	const struct mpi_sig_arg *a = &c->fn->sig.arg[arg];
+	const struct sig_arg *a = &c->fn->sig.arg[arg];
 	bool number = a->type == SIG_INT || a->type == SIG_WIDE;
 	uint32_t n = mpi_call_kept(c, arg);
 	struct call_value *v;
@@ -125,7 +125,7 @@ static void array_show(const struct mpi_call *c, uint32_t arg, struct call_view 
 
 static void pointed_show(const struct mpi_call *c, uint32_t arg, struct call_view *out)
 {
-	const struct mpi_sig_arg *a = &c->fn->sig.arg[arg];
+	const struct sig_arg *a = &c->fn->sig.arg[arg];
 
 	if (!c->field[arg].type || a->type == SIG_STATUS || !mpi_call_width(c, arg))
 		return;
@@ -137,7 +137,7 @@ static void pointed_show(const struct mpi_call *c, uint32_t arg, struct call_vie
 
 static void arg_show(const struct mpi_call *c, uint32_t arg, struct call_view *out)
 {
-	const struct mpi_sig_arg *a = &c->fn->sig.arg[arg];
+	const struct sig_arg *a = &c->fn->sig.arg[arg];
 	struct call_value *v;
 
 	switch (a->dir) {
@@ -159,8 +159,8 @@ static void arg_show(const struct mpi_call *c, uint32_t arg, struct call_view *o
 void mpi_status_show(const struct mpi_call *c, const struct mpi_status *st, bool message,
 		     struct call_view *out)
 {
-	static const struct mpi_sig_arg source = {.role = "status_source", .kind = SIG_KIND_RANK};
-	static const struct mpi_sig_arg tag = {.role = "status_tag", .kind = SIG_KIND_TAG};
+	static const struct sig_arg source = {.role = "status_source", .kind = SIG_KIND_RANK};
+	static const struct sig_arg tag = {.role = "status_tag", .kind = SIG_KIND_TAG};
 
 	if (message) {
 		scalar_show(c, &source, st->source, out);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Signatures of MPI functions as bpf/mpi.def writes them: parsed for both halves of the tool, and
- * compiled into the kernel half's recipe for recording. The grammar is explained in mpi.def.
+ * Rows of the function tables (bpf/<layer>.def), whose grammar is explained in mpi.def: what a function's arguments are
+ * and what the function is, parsed for both halves of the tool, and the parts of the kernel half's recipe that follow
+ * from it in every layer. What roles and attributes there are is the layer's.
  */
-#ifndef POV_LAYER_MPI_SIG_H
-#define POV_LAYER_MPI_SIG_H
+#ifndef POV_LAYER_SIGNATURE_H
+#define POV_LAYER_SIGNATURE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,6 +19,7 @@ enum sig_type {
 	SIG_STATUS,
 	SIG_PTR,
 	SIG_STRING,
+	SIG_BLOCK,   /* a struct of which POV_BLOCK_BYTES are kept */
 	SIG_UNKNOWN, /* a role this version does not know */
 };
 
@@ -37,6 +39,9 @@ enum sig_kind {
 	SIG_KIND_STATUS,
 	SIG_KIND_ADDR,
 	SIG_KIND_MARK, /* a word of a mark: not shown by itself */
+	SIG_KIND_HEX,
+	SIG_KIND_PARAM,	   /* ucp_request_param_t */
+	SIG_KIND_UCP_TYPE, /* ucp_datatype_t */
 };
 
 enum sig_dir {
@@ -49,7 +54,7 @@ enum sig_dir {
 
 #define SIG_TEXT_MAX 320
 
-struct mpi_sig_arg {
+struct sig_arg {
 	const char *role; /* within the signature's own storage */
 	uint8_t type;	  /* enum sig_type */
 	uint8_t kind;	  /* enum sig_kind */
@@ -59,38 +64,55 @@ struct mpi_sig_arg {
 	uint8_t root_arg; /* POV_LEN_ROOT_SIZE */
 };
 
-struct mpi_sig {
+struct signature {
 	uint32_t nargs;
-	struct mpi_sig_arg arg[POV_CALL_ARGS_MAX];
+	struct sig_arg arg[POV_CALL_ARGS_MAX];
 	char text[SIG_TEXT_MAX]; /* taken apart; the roles point into it: do not copy the struct */
+};
+
+/* A role that arguments of a layer's functions may have. Lists end with a NULL name. */
+struct sig_role {
+	const char *name;
+	uint8_t type, kind;
 };
 
 /*
  * Parses a signature. 0, or -EINVAL with *why naming what is wrong (a static text). A role that is not in
- * mpi.def is no error: its type is SIG_UNKNOWN unless the token tells one.
+ * the list is no error: its type is SIG_UNKNOWN unless the token tells one.
  */
-int mpi_sig_parse(const char *text, struct mpi_sig *out, const char **why);
+int signature_parse(const char *text, const struct sig_role *roles, struct signature *out,
+		    const char **why);
 
 /* Index of the argument with a role, or -1. */
-int mpi_sig_find(const struct mpi_sig *sig, const char *role);
+int signature_find(const struct signature *sig, const char *role);
+/* The same, and it is passed by value. */
+int signature_find_value(const struct signature *sig, const char *role);
 
-/* Attributes of a row. */
-#define MPI_ATTR_WAIT 0x01
-#define MPI_ATTR_POLL 0x02
-#define MPI_ATTR_LOCAL 0x04
-#define MPI_ATTR_INIT 0x08
-#define MPI_ATTR_FINAL 0x10
-struct mpi_attrs {
-	uint32_t flags; /* MPI_ATTR_* */
+/* Attributes of a row: those that every layer has, and from FUNC_OWN on each layer's own. */
+#define FUNC_WAIT 0x01
+#define FUNC_POLL 0x02
+#define FUNC_LOCAL 0x04
+#define FUNC_OWN 0x100
+struct func_attrs {
+	uint32_t flags; /* FUNC_* */
 	uint8_t learn;	/* enum pov_learn */
 };
+struct func_word { /* lists end with a NULL word */
+	const char *word;
+	uint32_t flag;
+	uint8_t learn;
+};
 /* "WAIT | COMM_FREE" -> *out. -EINVAL if a word is unknown; the known ones are in *out then, too. */
-int mpi_attrs_parse(const char *text, struct mpi_attrs *out);
+int func_attrs_parse(const char *text, const struct func_word *own, struct func_attrs *out);
 
-/* Argument that names what a poll asks about (request, communicator, window), or -1. */
-int mpi_sig_spin_arg(const struct mpi_sig *sig);
-
-/* Writes the kernel half's recipe. 0, -EINVAL for an unknown role, -E2BIG for too many fetches. */
-int mpi_sig_compile(const struct mpi_sig *sig, const struct mpi_attrs *attrs, struct pov_fn *out);
+/* The recipe of a function that reads no memory. */
+void recipe_init(const struct signature *sig, struct pov_fn *fn);
+/*
+ * Adds what the signature says is to be read; of arguments for which wants_size (may be NULL) is true, the size of the
+ * datatype. 0, -EINVAL for an unknown role, -E2BIG for too many fetches.
+ */
+int recipe_add_fetches(const struct signature *sig,
+		       bool (*wants_size)(const struct signature *sig, const struct sig_arg *a),
+		       struct pov_fn *fn);
 
 #endif

@@ -92,14 +92,50 @@ static int held_compare(const void *va, const void *vb)
 	return (int)a->depth - (int)b->depth;
 }
 
-/* Tells those held that ended until then, in order of begin; the others stay. */
-static void flush_until(struct model *m, struct mthread *t, uint64_t end_ns)
+/* The layers of the calls around one: by depth. */
+struct enclosing {
+	const struct layer *layer[POV_CALL_DEPTH_MAX];
+	bool unknown; /* the outermost one is not known */
+};
+
+/* Whether what is told now, at this depth, is within a call of its own layer; it encloses what comes next. */
+static bool enclose(struct enclosing *e, const struct layer *layer, uint8_t depth)
 {
+	bool nested = depth && e->unknown;
+
+	if (depth >= POV_CALL_DEPTH_MAX)
+		return true;
+	for (uint8_t d = 0; d < depth; d++)
+		nested |= e->layer[d] == layer;
+	e->layer[depth] = layer;
+	for (uint8_t d = depth + 1; d < POV_CALL_DEPTH_MAX; d++)
+		e->layer[d] = NULL;
+	return nested;
+}
+
+static void held_tell(struct model *m, struct held *h, struct enclosing *e)
+{
+	if (h->is_spin) {
+		h->spin.nested = enclose(e, h->spin.func[0].func->layer, h->depth);
+		TELL(m, spin, &h->spin);
+	} else {
+		h->call.nested = enclose(e, h->call.func->layer, h->depth);
+		TELL(m, call, &h->call);
+	}
+}
+
+/* Tells those held that ended until then, in order of begin; the others stay. outermost: NULL if it is not known. */
+static void flush_until(struct model *m, struct mthread *t, uint64_t end_ns,
+			const struct func_info *outermost)
+{
+	struct enclosing e = {.unknown = !outermost};
 	struct thread_calls *calls = t->pub.calls;
 	uint32_t i, left = 0;
 
 	if (!calls || !calls->nheld)
 		return;
+	if (outermost)
+		e.layer[0] = outermost->layer;
 	qsort(calls->held, calls->nheld, sizeof(*calls->held), held_compare);
 	for (i = 0; i < calls->nheld; i++) {
 		struct held *h = &calls->held[i];
@@ -108,10 +144,7 @@ static void flush_until(struct model *m, struct mthread *t, uint64_t end_ns)
 			calls->held[left++] = *h;
 			continue;
 		}
-		if (h->is_spin)
-			TELL(m, spin, &h->spin);
-		else
-			TELL(m, call, &h->call);
+		held_tell(m, h, &e);
 		free(h->storage);
 		m->held_bytes -= h->bytes;
 	}
@@ -121,7 +154,7 @@ static void flush_until(struct model *m, struct mthread *t, uint64_t end_ns)
 
 void call_flush(struct model *m, struct mthread *t)
 {
-	flush_until(m, t, UINT64_MAX);
+	flush_until(m, t, UINT64_MAX, NULL);
 }
 
 static struct held *hold(struct model *m, struct mthread *t)
@@ -158,9 +191,9 @@ static void tell_call(struct model *m, struct mthread *t, const struct model_cal
 		}
 		return;
 	}
-	flush_until(m, t, call->begin_ns); /* children of a call whose record was lost */
+	flush_until(m, t, call->begin_ns, NULL); /* children of a call whose record was lost */
 	TELL(m, call, call);
-	call_flush(m, t);
+	flush_until(m, t, UINT64_MAX, call->func);
 	memset(t->pub.calls->announced, 0, sizeof(t->pub.calls->announced));
 	history_restart(t, call->end_ns);
 }
@@ -178,9 +211,9 @@ static void tell_spin(struct model *m, struct mthread *t, const struct model_spi
 		h->spin = *spin;
 		return;
 	}
-	flush_until(m, t, spin->begin_ns);
+	flush_until(m, t, spin->begin_ns, NULL);
 	TELL(m, spin, spin);
-	call_flush(m, t);
+	flush_until(m, t, UINT64_MAX, spin->nfuncs ? spin->func[0].func : NULL);
 	history_restart(t, spin->end_ns);
 }
 

@@ -210,6 +210,8 @@ static void process_meta(struct model *m, const json_t *meta)
 		return;
 	}
 	process_name(p, meta);
+	if (json_is_false(json_object_get(meta, "mpi"))) /* it uses a library of another layer */
+		return;
 	p->pub.is_rank = true;
 	rank = json_object_get(meta, "rank");
 	if (json_is_integer(rank) && json_integer_value(rank) >= 0 &&

@@ -92,7 +92,8 @@ struct model_call {
 	const struct func_info *func;
 	struct model_thread *thread;
 	uint64_t begin_ns, end_ns;
-	uint8_t depth;
+	uint8_t depth; /* within how many traced calls, of whatever layers */
+	bool nested;   /* within one of the same layer */
 	bool open, unwound, partial, fault;
 	uint16_t cpu;
 	uint16_t lib;		 /* id of its library's meta object */
@@ -113,7 +114,8 @@ struct model_spin_func {
 struct model_spin {
 	struct model_thread *thread;
 	uint64_t begin_ns, end_ns;
-	uint8_t depth;
+	uint8_t depth; /* as of calls */
+	bool nested;
 	bool open;
 	uint16_t cpu;
 	uint32_t nfuncs;

@@ -90,13 +90,8 @@ static void function_cells(struct columns *c, const struct function_row *f, uint
 	bytes_cell(c, f->recv_bytes, f->unknown_recvs, lost);
 }
 
-static void function_notes(FILE *out, const struct function_row *sum, uint32_t lost)
+static void columns_explain(FILE *out, const struct function_row *sum)
 {
-	const char *mark = text_mark(lost, LOSS_OF_CALLS, 0);
-	char a[80];
-
-	if (!mark)
-		mark = "";
 	text_note(
 		out,
 		"%%wall: of the ranks' wall time added up. polls: of the calls, those that found nothing and were merged when "
@@ -109,6 +104,23 @@ static void function_notes(FILE *out, const struct function_row *sum, uint32_t l
 		sum->unknown_sends + sum->unknown_recvs ?
 			" > and ?: more, whose size is not known." :
 			"");
+}
+
+/* layer: as of functions_table. */
+static void function_notes(FILE *out, const struct layer *layer, const struct function_row *sum,
+			   uint32_t lost)
+{
+	const char *mark = text_mark(lost, LOSS_OF_CALLS, 0);
+	char a[80];
+
+	if (!mark)
+		mark = "";
+	if (layer)
+		text_note(
+			out,
+			"Most of these calls are made inside MPI calls, whose times include theirs.");
+	else
+		columns_explain(out, sum);
 	if (sum->nested_calls)
 		text_note(out, "Not counted above: %s%s inside these.", mark,
 			  text_plural(a, sizeof(a), sum->nested_calls, "call that the library made",
@@ -138,23 +150,35 @@ static uint64_t wall_time(const struct report *r)
 	return sum;
 }
 
-void text_functions(const struct report *r, FILE *out)
+static bool in_table(const struct function_row *f, const struct layer *layer)
 {
-	struct function_row sum = {0}, **row;
-	uint32_t n, i, shown = 0, called = 0;
-	uint64_t wall_ns = wall_time(r);
-	struct columns *c;
+	return layer ? f->func->layer == layer : func_is_top(f->func);
+}
 
-	row = functions_sum(&r->functions, r->chosen, r->nprocesses, &n);
-	c = columns_new();
+static void function_add(struct function_row *sum, const struct function_row *f)
+{
+	sum->nested_calls += f->nested_calls;
+	sum->open += f->open;
+	sum->unwound += f->unwound;
+	sum->errors += f->errors;
+	sum->unknown_sends += f->unknown_sends;
+	sum->unknown_recvs += f->unknown_recvs;
+}
+
+/* The functions of a layer below MPI, or of MPI (NULL). False if none was called. */
+static bool functions_table(const struct report *r, struct function_row *const *row, uint32_t n,
+			    const struct layer *layer, FILE *out)
+{
+	uint32_t i, shown = 0, called = 0;
+	struct columns *c = columns_new();
+	struct function_row sum = {0};
+	uint64_t wall_ns = wall_time(r);
+
 	function_columns(c);
 	for (i = 0; i < n; i++) {
-		sum.nested_calls += row[i]->nested_calls;
-		sum.open += row[i]->open;
-		sum.unwound += row[i]->unwound;
-		sum.errors += row[i]->errors;
-		sum.unknown_sends += row[i]->unknown_sends;
-		sum.unknown_recvs += row[i]->unknown_recvs;
+		if (!in_table(row[i], layer))
+			continue;
+		function_add(&sum, row[i]);
 		if (!row[i]->calls)
 			continue;
 		called++;
@@ -164,17 +188,30 @@ void text_functions(const struct report *r, FILE *out)
 		function_cells(c, row[i], wall_ns, r->lost_shown);
 	}
 	if (called) {
-		text_section(out, "Functions by total time%s",
+		text_section(out, "Functions%s%s by total time%s", layer ? " of layer " : "",
+			     layer ? layer->name : "",
 			     r->nrows > 1 ? ", over the ranks above" : "");
 		columns_print(c, out, "  ");
 		if (shown < called)
 			text_note(out, "%u of %u shown; --top N shows more, --top 0 all.", shown,
 				  called);
-		function_notes(out, &sum, r->lost_shown);
-	} else if (r->nranks) {
-		text_section(out, "Functions: no MPI call was recorded");
+		function_notes(out, layer, &sum, r->lost_shown);
 	}
 	columns_free(c);
+	return called;
+}
+
+void text_functions(const struct report *r, FILE *out)
+{
+	struct function_row **row;
+	uint32_t n;
+
+	row = functions_sum(&r->functions, r->chosen, r->nprocesses, &n);
+	if (!functions_table(r, row, n, NULL, out) && r->nranks)
+		text_section(out, "Functions: no MPI call was recorded");
+	for (size_t i = 0; layers[i]; i++)
+		if (!layers[i]->is_top)
+			functions_table(r, row, n, layers[i], out);
 	functions_sum_free(row, n);
 }
 
@@ -205,7 +242,7 @@ void text_rank_functions(const struct report *r, FILE *out)
 		if (any && n)
 			columns_rule(c);
 		for (k = 0, shown = 0; k < n && shown < top; k++) {
-			if (!row[k]->calls)
+			if (!row[k]->calls || !func_is_top(row[k]->func))
 				continue;
 			columns_cell(c, "%s",
 				     shown ? "" :

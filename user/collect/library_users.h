@@ -3,8 +3,8 @@
  * The processes that map traced libraries: which of them, where, and who they are. A process is described in the trace
  * by a meta object "process" when it maps its first one, and again when it maps another.
  */
-#ifndef POV_COLLECT_MPI_USERS_H
-#define POV_COLLECT_MPI_USERS_H
+#ifndef POV_COLLECT_LIBRARY_USERS_H
+#define POV_COLLECT_LIBRARY_USERS_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -20,33 +20,33 @@ struct pov_fork;
 struct pov_task;
 struct trace_writer;
 
-struct mpi_users {
+struct library_users {
 	struct helper *helper; /* both borrowed */
 	struct trace_writer *writer;
 	struct map processes; /* pid → struct process */
 	struct map rank_of;   /* pid → world rank + 1, also of processes that have ended */
-	uint32_t rank_cnt;    /* processes described so far */
+	uint32_t rank_cnt;    /* processes described so far that use MPI */
 };
 
-void mpi_users_release(struct mpi_users *u);
-bool mpi_users_have(const struct mpi_users *u, pid_t pid);
+void library_users_release(struct library_users *u);
+bool library_users_have(const struct library_users *u, pid_t pid);
 /* World rank of a process, also of one that has ended; -1 if unknown. */
-int mpi_users_rank(const struct mpi_users *u, pid_t pid);
+int library_users_rank(const struct library_users *u, pid_t pid);
 
 /* Notes that a process maps a file, since a time in ns; true if that is a traced one that was not known of it. */
-bool mpi_users_map(struct mpi_users *u, pid_t pid, const struct code_file *file, uint64_t start,
-		   uint64_t off, uint64_t since_ns);
-/* Has the helper read who it is (request "process"), whose answer mpi_users_reply writes. No-op for others' pids. */
-void mpi_users_describe(struct mpi_users *u, pid_t pid);
-void mpi_users_reply(struct mpi_users *u, const json_t *request, const json_t *reply);
+bool library_users_map(struct library_users *u, pid_t pid, const struct code_file *file,
+		       uint64_t start, uint64_t off, uint64_t since_ns);
+/* Has the helper read who it is (request "process"), whose answer library_users_reply writes. No-op for others' pids. */
+void library_users_describe(struct library_users *u, pid_t pid);
+void library_users_reply(struct library_users *u, const json_t *request, const json_t *reply);
 
 /* Events of the kernel half. A fork maps what its parent does, and is described if it ever calls MPI. */
-void mpi_users_fork(struct mpi_users *u, const struct pov_fork *r);
+void library_users_fork(struct library_users *u, const struct pov_fork *r);
 /* Another program now: what it mapped before is gone. */
-void mpi_users_exec(struct mpi_users *u, pid_t pid);
-void mpi_users_rename(struct mpi_users *u, const struct pov_task *r);
+void library_users_exec(struct library_users *u, pid_t pid);
+void library_users_rename(struct library_users *u, const struct pov_task *r);
 /* A thread of it makes its first traced call; false if nothing is known of the process. */
-bool mpi_users_call(struct mpi_users *u, pid_t pid);
-void mpi_users_exit(struct mpi_users *u, const struct pov_exit *r);
+bool library_users_call(struct library_users *u, pid_t pid);
+void library_users_exit(struct library_users *u, const struct pov_exit *r);
 
 #endif

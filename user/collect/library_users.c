@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* A process is known from the first traced library that it maps until it ends or executes a program without one. */
-#include "collect/mpi_users.h"
+#include "collect/library_users.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,6 +18,7 @@
 struct process {
 	pid_t pid;
 	bool described;
+	bool counted;	     /* as a rank */
 	uint64_t renamed_ns; /* when it last got a name: exec does that before it maps anything */
 	unsigned int nlibs;
 	struct {
@@ -39,22 +40,34 @@ static json_t *process_libs_json(const struct process *p)
 	return libs;
 }
 
+/* A rank is who uses MPI. */
+static bool process_is_rank(const struct process *p)
+{
+	for (unsigned int i = 0; i < p->nlibs; i++)
+		if (p->libs[i].lib->is_mpi)
+			return true;
+	return false;
+}
+
 /* Has a "process" meta object written. What it maps is said here and now, the rest when the helper has read it. */
-static void process_describe(struct mpi_users *u, struct process *p)
+static void process_describe(struct library_users *u, struct process *p)
 {
 	json_t *copies = NULL;
 
 	for (unsigned int i = 0; i < p->nlibs && !copies; i++)
 		if (json_array_size(p->libs[i].lib->copies))
 			copies = p->libs[i].lib->copies;
-	if (!p->described)
+	if (process_is_rank(p) && !p->counted) {
 		u->rank_cnt++;
+		p->counted = true;
+	}
 	p->described = true;
-	helper_ask(u->helper, json_pack("{s:s,s:i,s:o,s:O?}", "do", "process", "pid", p->pid,
-					"libs", process_libs_json(p), "copies", copies));
+	helper_ask(u->helper,
+		   json_pack("{s:s,s:i,s:o,s:b,s:O?}", "do", "process", "pid", p->pid, "libs",
+			     process_libs_json(p), "mpi", process_is_rank(p), "copies", copies));
 }
 
-void mpi_users_reply(struct mpi_users *u, const json_t *request, const json_t *reply)
+void library_users_reply(struct library_users *u, const json_t *request, const json_t *reply)
 {
 	json_t *m = json_object_get(reply, "process");
 	json_int_t rank;
@@ -64,6 +77,7 @@ void mpi_users_reply(struct mpi_users *u, const json_t *request, const json_t *r
 	json_object_set_new(m, "type", json_string("process"));
 	json_object_set_new(m, "ts_ns", json_integer(kernel_now_ns()));
 	json_object_set(m, "libs", json_object_get(request, "libs"));
+	json_object_set(m, "mpi", json_object_get(request, "mpi"));
 	rank = json_integer_value(json_object_get(m, "rank"));
 	if (rank >= 0)
 		map_set(&u->rank_of, (uint64_t)json_integer_value(json_object_get(m, "pid")),
@@ -71,7 +85,7 @@ void mpi_users_reply(struct mpi_users *u, const json_t *request, const json_t *r
 	meta_write(u->writer, json_incref(m));
 }
 
-static struct process *process_of(struct mpi_users *u, pid_t pid)
+static struct process *process_of(struct library_users *u, pid_t pid)
 {
 	struct process *p = map_get(&u->processes, pid);
 
@@ -83,8 +97,8 @@ static struct process *process_of(struct mpi_users *u, pid_t pid)
 	return p;
 }
 
-bool mpi_users_map(struct mpi_users *u, pid_t pid, const struct code_file *file, uint64_t start,
-		   uint64_t off, uint64_t since_ns)
+bool library_users_map(struct library_users *u, pid_t pid, const struct code_file *file,
+		       uint64_t start, uint64_t off, uint64_t since_ns)
 {
 	struct process *p;
 	uint64_t bias;
@@ -103,7 +117,7 @@ bool mpi_users_map(struct mpi_users *u, pid_t pid, const struct code_file *file,
 	return true;
 }
 
-void mpi_users_describe(struct mpi_users *u, pid_t pid)
+void library_users_describe(struct library_users *u, pid_t pid)
 {
 	struct process *p = map_get(&u->processes, pid);
 
@@ -111,12 +125,12 @@ void mpi_users_describe(struct mpi_users *u, pid_t pid)
 		process_describe(u, p);
 }
 
-static void process_forget(struct mpi_users *u, pid_t pid)
+static void process_forget(struct library_users *u, pid_t pid)
 {
 	free(map_remove(&u->processes, pid));
 }
 
-void mpi_users_fork(struct mpi_users *u, const struct pov_fork *r)
+void library_users_fork(struct library_users *u, const struct pov_fork *r)
 {
 	const struct process *parent = map_get(&u->processes, r->parent_tgid);
 	struct process *child;
@@ -129,10 +143,10 @@ void mpi_users_fork(struct mpi_users *u, const struct pov_fork *r)
 	child = process_of(u, (pid_t)r->child_tgid);
 	*child = *parent;
 	child->pid = (pid_t)r->child_tgid;
-	child->described = false;
+	child->described = child->counted = false;
 }
 
-void mpi_users_exec(struct mpi_users *u, pid_t pid)
+void library_users_exec(struct library_users *u, pid_t pid)
 {
 	struct process *p = map_get(&u->processes, pid);
 	unsigned int kept = 0;
@@ -149,7 +163,7 @@ void mpi_users_exec(struct mpi_users *u, pid_t pid)
 		process_describe(u, p);
 }
 
-void mpi_users_rename(struct mpi_users *u, const struct pov_task *r)
+void library_users_rename(struct library_users *u, const struct pov_task *r)
 {
 	struct process *p = map_get(&u->processes, r->tgid);
 
@@ -157,7 +171,7 @@ void mpi_users_rename(struct mpi_users *u, const struct pov_task *r)
 		p->renamed_ns = r->hdr.ts_ns;
 }
 
-bool mpi_users_call(struct mpi_users *u, pid_t pid)
+bool library_users_call(struct library_users *u, pid_t pid)
 {
 	struct process *p = map_get(&u->processes, pid);
 
@@ -166,25 +180,25 @@ bool mpi_users_call(struct mpi_users *u, pid_t pid)
 	return p != NULL;
 }
 
-void mpi_users_exit(struct mpi_users *u, const struct pov_exit *r)
+void library_users_exit(struct library_users *u, const struct pov_exit *r)
 {
 	if (r->hdr.tid == r->tgid)
 		process_forget(u, (pid_t)r->tgid);
 }
 
-bool mpi_users_have(const struct mpi_users *u, pid_t pid)
+bool library_users_have(const struct library_users *u, pid_t pid)
 {
 	return map_get(&u->processes, pid) != NULL;
 }
 
-int mpi_users_rank(const struct mpi_users *u, pid_t pid)
+int library_users_rank(const struct library_users *u, pid_t pid)
 {
 	uintptr_t v = (uintptr_t)map_get(&u->rank_of, pid);
 
 	return v ? (int)v - 1 : -1;
 }
 
-void mpi_users_release(struct mpi_users *u)
+void library_users_release(struct library_users *u)
 {
 	void *p;
 

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The UCP layer: records put together as the kernel half writes them are decoded to the right numbers, damaged ones to
+ * none, and the table has what the installed library's headers declare.
+ */
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/log.h"
+#include "elf/elf_file.h"
+#include "layer/func_table.h"
+#include "layer_fixture.h"
+
+/* The beginning of ucp_request_param_t. */
+struct param {
+	uint32_t op_attr_mask, flags;
+	uint64_t request, callback, datatype;
+};
+#define HAS_DATATYPE 0x08
+#define CONTIG(bytes) ((uint64_t)(bytes) << 3)
+#define IOV 2
+
+static struct fixture f;
+
+static int setup(void **state)
+{
+	(void)state;
+	fixture_init_layer(&f, &layer_ucp);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fixture_release(&f);
+	return 0;
+}
+
+static void returned(uint64_t ret)
+{
+	rec_call(&f)->ret = ret;
+}
+
+static void test_send(void **state)
+{
+	struct param p = {.op_attr_mask = HAS_DATATYPE, .datatype = CONTIG(8)};
+
+	(void)state;
+	rec_begin(&f, "ucp_tag_send_nbx", 0, 5, 0xe0ull, 0xb0ull, 100ull, 0xabcdull, 0x7000ull);
+	rec_field(&f, POV_FIELD_IN, 4, 1, &p, sizeof(p));
+	returned(0);
+	rec_decode(&f);
+	assert_int_equal(value_hex(&f, "ep"), 0xe0);
+	assert_int_equal(value_int(&f, "count"), 100);
+	assert_int_equal(value_hex(&f, "tag"), 0xabcd);
+	assert_string_equal(value_text(&f, "datatype"), "contig(8)");
+	assert_string_equal(value_text(&f, "status"), "UCS_OK");
+	assert_true(f.view.roles.sends && !f.view.roles.receives);
+	assert_int_equal(f.view.roles.send_bytes, 800);
+	assert_int_equal(f.view.roles.error, 0);
+
+	p.op_attr_mask = 0; /* without the bit the member means nothing: bytes */
+	rec_begin(&f, "ucp_tag_send_nbx", 0, 5, 0xe0ull, 0xb0ull, 100ull, 0xabcdull, 0x7000ull);
+	rec_field(&f, POV_FIELD_IN, 4, 1, &p, sizeof(p));
+	returned(0x7fff12345680);
+	rec_decode(&f);
+	assert_null(value_find(&f, "datatype"));
+	assert_int_equal(value_hex(&f, "request"), 0x7fff12345680);
+	assert_int_equal(f.view.roles.send_bytes, 100);
+}
+
+static void test_sizes(void **state)
+{
+	struct param p = {.op_attr_mask = HAS_DATATYPE, .datatype = IOV};
+
+	(void)state;
+	rec_begin(&f, "ucp_tag_recv_nb", 0, 7, 1ull, 2ull, 3ull, CONTIG(1024), 4ull, ~0ull, 5ull);
+	returned(0x1000);
+	rec_decode(&f);
+	assert_true(f.view.roles.receives && !f.view.roles.sends);
+	assert_int_equal(f.view.roles.recv_bytes, 3072);
+
+	rec_begin(&f, "ucp_put_nbi", 0, 5, 1ull, 2ull, 4096ull, 3ull, 4ull);
+	rec_decode(&f);
+	assert_int_equal(f.view.roles.send_bytes, 4096);
+
+	rec_begin(&f, "ucp_am_send_nbx", 0, 7, 1ull, 9ull, 2ull, 16ull, 3ull, 2ull, 0x7000ull);
+	rec_decode(&f); /* what param said was not recorded */
+	assert_int_equal(f.view.roles.send_bytes, BYTES_UNKNOWN);
+	p.datatype = CONTIG(4);
+	rec_field(&f, POV_FIELD_IN, 6, 1, &p, sizeof(p));
+	rec_decode(&f);
+	assert_int_equal(f.view.roles.send_bytes, 16 + 8);
+	assert_int_equal(value_int(&f, "id"), 9);
+
+	p.datatype = IOV;
+	rec_begin(&f, "ucp_stream_send_nbx", 0, 4, 1ull, 2ull, 3ull, 0x7000ull);
+	rec_field(&f, POV_FIELD_IN, 3, 1, &p, sizeof(p));
+	rec_decode(&f);
+	assert_string_equal(value_text(&f, "datatype"), "iov");
+	assert_int_equal(f.view.roles.send_bytes, BYTES_UNKNOWN);
+
+	p.datatype = CONTIG(UINT64_MAX >> 3);
+	rec_begin(&f, "ucp_stream_send_nbx", 0, 4, 1ull, 2ull, 1ull << 40, 0x7000ull);
+	rec_field(&f, POV_FIELD_IN, 3, 1, &p, sizeof(p));
+	rec_decode(&f);
+	assert_int_equal(f.view.roles.send_bytes, BYTES_UNKNOWN);
+}
+
+/* A status is one byte, whatever lies above it in the register; a request that is an error is an address near the end. */
+static void test_results(void **state)
+{
+	(void)state;
+	rec_begin(&f, "ucp_request_check_status", 0, 1, 0x1000ull);
+	returned(0xdead0001);
+	rec_decode(&f);
+	assert_string_equal(value_text(&f, "status"), "UCS_INPROGRESS");
+	assert_int_equal(f.view.roles.error, 0);
+	returned(0xdead00f0);
+	rec_decode(&f);
+	assert_string_equal(value_text(&f, "status"), "UCS_ERR_CANCELED");
+	assert_int_equal(f.view.roles.error, -16);
+
+	rec_begin(&f, "ucp_ep_close_nb", 0, 2, 0x1000ull, 0ull);
+	returned((uint64_t)-25);
+	rec_decode(&f);
+	assert_string_equal(value_text(&f, "status"), "UCS_ERR_CONNECTION_RESET");
+	assert_int_equal(f.view.roles.error, -25);
+	assert_null(value_find(&f, "request"));
+	returned((uint64_t)-99);
+	rec_decode(&f);
+	assert_string_equal(value_text(&f, "status"), "status -99");
+	returned((uint64_t)-101);
+	rec_decode(&f);
+	assert_int_equal(value_hex(&f, "request"), (uint64_t)-101);
+
+	rec_begin(&f, "ucp_worker_progress", 0, 1, 0x1000ull);
+	returned(3);
+	rec_decode(&f);
+	assert_int_equal(value_int(&f, "result"), 3);
+	assert_true(f.view.roles.poll_found);
+	rec_call(&f)->hdr.flags |= POV_CALL_OPEN;
+	rec_decode(&f);
+	assert_null(value_find(&f, "result"));
+}
+
+/* Records cut at every length: nothing is read behind them. */
+static void test_damaged(void **state)
+{
+	struct param p = {.op_attr_mask = HAS_DATATYPE, .datatype = CONTIG(8)};
+	uint16_t full;
+
+	(void)state;
+	rec_begin(&f, "ucp_tag_send_nbx", 0, 5, 0xe0ull, 0xb0ull, 100ull, 0xabcdull, 0x7000ull);
+	rec_field(&f, POV_FIELD_IN, 4, 1, &p, sizeof(p));
+	full = rec_call(&f)->hdr.size;
+	for (uint16_t size = 0; size < full; size++) {
+		uint8_t *exact = xmalloc(size ? size : 1);
+		struct pov_call *c = (struct pov_call *)exact;
+
+		memcpy(exact, f.rec, size);
+		if (size < sizeof(*c)) {
+			free(exact);
+			continue;
+		}
+		c->hdr.size = size;
+		f.layer->decode(f.d, &f.funcs[rec_call(&f)->func], c, &f.view);
+		assert_true(f.view.roles.send_bytes == BYTES_UNKNOWN || !f.view.roles.sends);
+		free(exact);
+	}
+}
+
+/* ---- the table against the installed library ---- */
+
+#define LIBRARY "/usr/lib/x86_64-linux-gnu/libucp.so.0"
+
+static size_t declared_missing(const char *header, const struct elf_file *lib, size_t *functions)
+{
+	FILE *in = fopen(header, "re");
+	size_t missing = 0, len, cap = 0;
+	char *line = NULL, *at;
+
+	if (!in)
+		return 0;
+	while (getline(&line, &cap, in) > 0) {
+		for (at = line; (at = strstr(at, "ucp_")); at += len) {
+			for (len = 0; isalnum((unsigned char)at[len]) || at[len] == '_';)
+				len++;
+			if (at[len] != '(' || (at > line && (isalnum((unsigned char)at[-1]) ||
+							     at[-1] == '_')))
+				continue;
+			at[len] = '\0';
+			if (elf_file_exports(lib, at)) {
+				++*functions;
+				if (func_table_find(at) < 0) {
+					print_message("%s declares %s, which bpf/ucp.def lacks\n",
+						      header, at);
+					missing++;
+				}
+			}
+			len++;
+		}
+	}
+	free(line);
+	fclose(in);
+	return missing;
+}
+
+static void test_declared(void **state)
+{
+	size_t functions = 0, missing;
+	struct elf_file *lib;
+
+	(void)state;
+	if (elf_file_open(LIBRARY, &lib)) {
+		print_message("SKIP: no " LIBRARY "\n");
+		skip();
+	}
+	missing = declared_missing("/usr/include/ucp/api/ucp.h", lib, &functions) +
+		  declared_missing("/usr/include/ucp/api/ucp_compat.h", lib, &functions);
+	elf_file_close(lib);
+	if (!functions) {
+		print_message("SKIP: no headers of UCX\n");
+		skip();
+	}
+	assert_true(functions > 80);
+	assert_int_equal(missing, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_send, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sizes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_results, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
+		cmocka_unit_test(test_declared),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* UCX's upper layer: whatever defines ucp_init_version, which ucp_init is a macro for. */
+#include <stddef.h>
+
+#include "attach/library_kind.h"
+#include "elf/elf_file.h"
+#include "elf/library_version.h"
+
+static bool describe(const struct elf_file *f, struct library_facts *out)
+{
+	char version[64] = "";
+
+	if (!elf_file_defines(f, "ucp_init_version"))
+		return false;
+	library_version_by_function(f, "ucp_get_version_string", version, sizeof(version));
+	out->layout = (struct pov_lib)POV_LIB_UNKNOWN;
+	out->meta = json_pack("{s:s,s:s,s:s}", "flavour", "ucx", "version", version, "unsure", "");
+	out->copies = NULL;
+	return true;
+}
+
+static unsigned int find(const struct elf_file *f, const char *name,
+			 const struct elf_symbol *syms[2])
+{
+	syms[0] = elf_file_find(f, name);
+	return syms[0] && syms[0]->is_func && syms[0]->has_offset;
+}
+
+const struct library_kind library_kind_ucp = {
+	.layer = "ucp",
+	.describe = describe,
+	.find = find,
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What of a recipe is MPI's own: sizes of datatypes, polls that say by an argument whether they found something, and
+ * what the kernel half learns of communicators.
+ */
+#include "layer/mpi_table.h"
+
+#include <errno.h>
+#include <string.h>
+
+const struct func_row mpi_rows[MPI_ROW_CNT] = {
+#define POV_FUNC(name, group, attrs, sig) {#name, #group, #attrs, sig},
+#include "mpi.def"
+};
+
+const struct sig_role mpi_sig_roles[] = {
+#define POV_ROLE(role, type, kind) {#role, SIG_##type, SIG_KIND_##kind},
+#include "mpi.def"
+	{NULL, 0, 0},
+};
+
+const struct func_word mpi_words[] = {
+	{"INIT", 0, 0},
+	{"FINAL", 0, 0},
+	{"COMM_SIZE", 0, POV_LEARN_COMM_SIZE},
+	{"COMM_RANK", 0, POV_LEARN_COMM_RANK},
+	{"REMOTE_SIZE", 0, POV_LEARN_REMOTE_SIZE},
+	{"CART", 0, POV_LEARN_CART},
+	{"DIST_ADJ", 0, POV_LEARN_DIST_ADJ},
+	{"DEGREES", 0, POV_LEARN_DEGREES},
+	{"GRAPH_DEGREE", 0, POV_LEARN_GRAPH_DEGREE},
+	{"COMM_FREE", 0, POV_LEARN_COMM_FREE},
+	{"TYPE_FREE", 0, POV_LEARN_TYPE_FREE},
+	{NULL, 0, 0},
+};
+
+int mpi_spin_arg(const struct signature *sig)
+{
+	static const char *const names[] = {"req", "comm", "win"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		int arg = signature_find(sig, names[i]);
+
+		if (arg >= 0)
+			return arg;
+	}
+	return -1;
+}
+
+/* A datatype's size is of use where a buffer of it is moved; the target's is not needed then. */
+static bool wants_size(const struct signature *sig, const struct sig_arg *a)
+{
+	static const char *const buffers[] = {"buf", "sendbuf", "inbuf", "origin"};
+
+	if (a->kind != SIG_KIND_DTYPE || a->dir != SIG_VALUE || !strcmp(a->role, "tdtype"))
+		return false;
+	for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++)
+		if (signature_find_value(sig, buffers[i]) >= 0)
+			return true;
+	return false;
+}
+
+static int poll_set(const struct signature *sig, struct pov_fn *fn)
+{
+	int flag = signature_find(sig, "flag"), cnt = signature_find(sig, "outcount");
+	int spin = mpi_spin_arg(sig);
+
+	if (flag < 0 && cnt < 0)
+		return -EINVAL;
+	fn->flags |= flag >= 0 ? POV_FN_POLL : POV_FN_POLL | POV_FN_BY_COUNT;
+	fn->poll_arg = flag >= 0 ? flag : cnt;
+	fn->spin_arg = spin >= 0 ? spin : POV_ARG_NONE;
+	return 0;
+}
+
+int mpi_recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *out)
+{
+	int comm = signature_find_value(sig, "comm"), newcomm = signature_find(sig, "newcomm");
+	struct pov_fn fn;
+	int err = 0;
+
+	recipe_init(sig, &fn);
+	fn.flags = POV_FN_WRAPPED;
+	if (comm >= 0)
+		fn.comm_arg = comm;
+	fn.learn = attrs->learn;
+	if (newcomm >= 0)
+		fn.learn_arg = newcomm;
+	if (attrs->flags & FUNC_POLL)
+		err = poll_set(sig, &fn);
+	if (!err)
+		err = recipe_add_fetches(sig, wants_size, &fn);
+	if (!err)
+		*out = fn;
+	return err;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The UCP layer: the functions of UCX that an MPI library (or a program) sends, receives and makes progress by. All that a
+ * call tells is in its own record: nothing is learned from one for another. What the numbers mean (status codes, datatypes,
+ * bits of ucp_request_param_t) is part of UCX's ABI since 1.8: ucp/api/ucp.h, ucs/type/status.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/event.h"
+#include "base/log.h"
+#include "layer/arena.h"
+#include "layer/layer.h"
+#include "layer/signature.h"
+
+/* What a function returns; FUNC_OWN and up. */
+#define RETURNS_VOID 0x100
+#define RETURNS_STATUS 0x200
+#define RETURNS_REQUEST 0x400
+#define RETURNS_NUMBER 0x800
+#define RETURNS_POINTER 0x1000
+#define SENDS 0x2000
+#define RECEIVES 0x4000
+
+#define STATUS_IN_PROGRESS 1
+#define STATUS_LAST (-100) /* no error is lower: as an address, none of a request is higher */
+#define PARAM_HAS_DATATYPE 0x08
+#define TYPE_CLASS_BITS 3
+#define TYPE_IOV 2
+
+static const struct func_row rows[] = {
+#define POV_FUNC(name, group, attrs, sig) {#name, #group, #attrs, sig},
+#include "ucp.def"
+};
+
+static const struct sig_role roles[] = {
+#define POV_ROLE(role, type, kind) {#role, SIG_##type, SIG_KIND_##kind},
+#include "ucp.def"
+	{NULL, 0, 0},
+};
+
+static const struct func_word words[] = {
+	{"VOID", RETURNS_VOID, 0},
+	{"STATUS", RETURNS_STATUS, 0},
+	{"REQUEST", RETURNS_REQUEST, 0},
+	{"NUMBER", RETURNS_NUMBER, 0},
+	{"POINTER", RETURNS_POINTER, 0},
+	{"SENDS", SENDS, 0},
+	{"RECEIVES", RECEIVES, 0},
+	{NULL, 0, 0},
+};
+
+/* ---- recipes ---- */
+
+static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *out)
+{
+	struct pov_fn fn;
+	int err;
+
+	recipe_init(sig, &fn);
+	if (attrs->flags & FUNC_POLL) {
+		fn.flags |= POV_FN_POLL | POV_FN_BY_RETURN;
+		fn.poll_arg = attrs->flags & RETURNS_STATUS ? STATUS_IN_PROGRESS : 0;
+		fn.poll_bytes = attrs->flags & RETURNS_STATUS ? 1 :
+				attrs->flags & RETURNS_NUMBER ? 4 :
+								8;
+		fn.spin_arg = 0; /* the worker, endpoint or request */
+	}
+	err = recipe_add_fetches(sig, NULL, &fn);
+	if (!err)
+		*out = fn;
+	return err;
+}
+
+/* ---- the trace's table ---- */
+
+struct ucp_func {
+	struct signature sig;
+	struct func_attrs attrs;
+};
+
+static int func_parse(const json_t *row, struct func_info *out)
+{
+	const char *attrs = json_string_value(json_object_get(row, "attrs"));
+	const char *sig = json_string_value(json_object_get(row, "sig")), *why;
+	struct ucp_func *f;
+
+	if (!attrs || !sig) {
+		log_error("ucp: a row of the function table lacks attrs or sig");
+		return -EINVAL;
+	}
+	f = xcalloc(1, sizeof(*f));
+	if (signature_parse(sig, roles, &f->sig, &why)) {
+		log_error("ucp: signature of %s: %s: '%s'", out->name, why, sig);
+		free(f);
+		return -EINVAL;
+	}
+	func_attrs_parse(attrs, words, &f->attrs); /* words of later versions mean nothing here */
+	out->waits = f->attrs.flags & FUNC_WAIT;
+	out->polls = f->attrs.flags & FUNC_POLL;
+	out->priv = f;
+	return 0;
+}
+
+static void func_release(struct func_info *f)
+{
+	free((void *)f->priv);
+	f->priv = NULL;
+}
+
+/* ---- decoding ---- */
+
+struct layer_decoder {
+	struct arena arena; /* what the current view points to */
+};
+
+/* A call while it is decoded. */
+struct ucp_call {
+	const struct ucp_func *fn;
+	const struct pov_call *rec;
+	struct arena *arena;
+	uint32_t nargs; /* arguments the record holds, of those the signature names */
+	bool returned;
+	bool has_param;
+	struct {
+		uint32_t op_attr_mask, flags;
+		uint64_t request, callback, datatype;
+	} param; /* the beginning of ucp_request_param_t */
+};
+_Static_assert(sizeof(((struct ucp_call *)0)->param) == POV_BLOCK_BYTES, "as it is recorded");
+
+static struct layer_decoder *decoder_new(void)
+{
+	return xcalloc(1, sizeof(struct layer_decoder));
+}
+
+static void decoder_free(struct layer_decoder *d)
+{
+	if (!d)
+		return;
+	arena_release(&d->arena);
+	free(d);
+}
+
+static void decoder_meta(struct layer_decoder *d, const json_t *meta)
+{
+	(void)d;
+	(void)meta;
+}
+
+static uint64_t word(const struct ucp_call *c, uint32_t arg)
+{
+	uint64_t w;
+
+	memcpy(&w, (const uint8_t *)c->rec + sizeof(*c->rec) + 8 * (size_t)arg, sizeof(w));
+	return w;
+}
+
+static bool value_of(const struct ucp_call *c, const char *role, uint64_t *out)
+{
+	int arg = signature_find_value(&c->fn->sig, role);
+
+	if (arg < 0 || (uint32_t)arg >= c->nargs)
+		return false;
+	*out = word(c, arg);
+	return true;
+}
+
+static void param_take(struct ucp_call *c, const uint8_t *at, const uint8_t *end)
+{
+	struct pov_field head;
+
+	while ((size_t)(end - at) >= sizeof(head)) {
+		size_t room = end - at - sizeof(head), padded;
+
+		memcpy(&head, at, sizeof(head));
+		padded = ((size_t)head.size + 7) & ~(size_t)7;
+		if (padded > room)
+			return;
+		if (head.type == POV_FIELD_IN && head.arg < c->nargs &&
+		    c->fn->sig.arg[head.arg].kind == SIG_KIND_PARAM &&
+		    head.size == sizeof(c->param)) {
+			memcpy(&c->param, at + sizeof(head), sizeof(c->param));
+			c->has_param = true;
+		}
+		at += sizeof(head) + padded;
+	}
+}
+
+/* Takes a record apart; it may come from a damaged file. */
+static bool call_open(struct ucp_call *c, const struct func_info *info, const struct pov_call *rec,
+		      struct arena *arena)
+{
+	*c = (struct ucp_call){.fn = info->priv, .rec = rec, .arena = arena};
+	if (rec->hdr.size < sizeof(*rec) || (size_t)rec->nargs * 8 > rec->hdr.size - sizeof(*rec))
+		return false;
+	c->nargs = rec->nargs < c->fn->sig.nargs ? rec->nargs : c->fn->sig.nargs;
+	c->returned = !(rec->hdr.flags & (POV_CALL_OPEN | POV_CALL_UNWOUND));
+	param_take(c, (const uint8_t *)rec + sizeof(*rec) + 8 * (size_t)rec->nargs,
+		   (const uint8_t *)rec + rec->hdr.size);
+	return true;
+}
+
+static struct call_value *value_new(struct call_view *out, const char *name, enum value_kind kind)
+{
+	struct call_value *v =
+		&out->values[out->nvalues < CALL_VALUES_MAX ? out->nvalues++ : CALL_VALUES_MAX - 1];
+
+	*v = (struct call_value){.name = name, .kind = kind};
+	return v;
+}
+
+static const char *type_text(const struct ucp_call *c, uint64_t type)
+{
+	static const char *const classes[1 << TYPE_CLASS_BITS] = {
+		[1] = "strided", [TYPE_IOV] = "iov", [7] = "generic"};
+	const char *class = classes[type & ((1 << TYPE_CLASS_BITS) - 1)];
+
+	if (!(type & ((1 << TYPE_CLASS_BITS) - 1)))
+		return arena_printf(c->arena, "contig(%llu)",
+				    (unsigned long long)(type >> TYPE_CLASS_BITS));
+	return class ? class : arena_printf(c->arena, "0x%llx", (unsigned long long)type);
+}
+
+static void arg_show(const struct ucp_call *c, uint32_t arg, struct call_view *out)
+{
+	const struct sig_arg *a = &c->fn->sig.arg[arg];
+	uint64_t w = word(c, arg);
+
+	if (a->type == SIG_STRING)
+		return;
+	switch (a->kind) {
+	case SIG_KIND_PARAM:
+		if (c->has_param && c->param.op_attr_mask & PARAM_HAS_DATATYPE)
+			value_new(out, "datatype", VALUE_TEXT)->text =
+				type_text(c, c->param.datatype);
+		break;
+	case SIG_KIND_UCP_TYPE:
+		value_new(out, a->role, VALUE_TEXT)->text = type_text(c, w);
+		break;
+	case SIG_KIND_NUM:
+		value_new(out, a->role, VALUE_INT)->i = a->type == SIG_INT ? (int32_t)w : (int64_t)w;
+		break;
+	default:
+		value_new(out, a->role, VALUE_HEX)->u = a->type == SIG_INT ? (uint32_t)w : w;
+	}
+}
+
+static const char *status_text(const struct ucp_call *c, int status)
+{
+	static const char *const names[] = {
+		[0] = "UCS_OK",
+		[1] = "UCS_ERR_NO_MESSAGE",
+		[2] = "UCS_ERR_NO_RESOURCE",
+		[3] = "UCS_ERR_IO_ERROR",
+		[4] = "UCS_ERR_NO_MEMORY",
+		[5] = "UCS_ERR_INVALID_PARAM",
+		[6] = "UCS_ERR_UNREACHABLE",
+		[7] = "UCS_ERR_INVALID_ADDR",
+		[8] = "UCS_ERR_NOT_IMPLEMENTED",
+		[9] = "UCS_ERR_MESSAGE_TRUNCATED",
+		[10] = "UCS_ERR_NO_PROGRESS",
+		[11] = "UCS_ERR_BUFFER_TOO_SMALL",
+		[12] = "UCS_ERR_NO_ELEM",
+		[13] = "UCS_ERR_SOME_CONNECTS_FAILED",
+		[14] = "UCS_ERR_NO_DEVICE",
+		[15] = "UCS_ERR_BUSY",
+		[16] = "UCS_ERR_CANCELED",
+		[17] = "UCS_ERR_SHMEM_SEGMENT",
+		[18] = "UCS_ERR_ALREADY_EXISTS",
+		[19] = "UCS_ERR_OUT_OF_RANGE",
+		[20] = "UCS_ERR_TIMED_OUT",
+		[21] = "UCS_ERR_EXCEEDS_LIMIT",
+		[22] = "UCS_ERR_UNSUPPORTED",
+		[23] = "UCS_ERR_REJECTED",
+		[24] = "UCS_ERR_NOT_CONNECTED",
+		[25] = "UCS_ERR_CONNECTION_RESET",
+		[80] = "UCS_ERR_ENDPOINT_TIMEOUT",
+	};
+	size_t n = (size_t)-(int64_t)status;
+
+	if (status == STATUS_IN_PROGRESS)
+		return "UCS_INPROGRESS";
+	return n < sizeof(names) / sizeof(names[0]) && names[n] ?
+		       names[n] :
+		       arena_printf(c->arena, "status %d", status);
+}
+
+/* What it returned, and whether that is an error. */
+static void result_show(const struct ucp_call *c, struct call_view *out)
+{
+	uint32_t flags = c->fn->attrs.flags;
+	uint64_t ret = c->rec->ret;
+	int status;
+
+	if (!c->returned)
+		return;
+	if (flags & RETURNS_REQUEST && ret && ret < (uint64_t)STATUS_LAST) {
+		value_new(out, flags & FUNC_POLL ? "result" : "request", VALUE_HEX)->u = ret;
+		return;
+	}
+	if (flags & (RETURNS_STATUS | RETURNS_REQUEST)) {
+		status = flags & RETURNS_STATUS ? (int8_t)ret : (int)(int64_t)ret;
+		value_new(out, "status", VALUE_TEXT)->text = status_text(c, status);
+		out->roles.error = status < 0 ? status : 0;
+	} else if (flags & RETURNS_NUMBER) {
+		value_new(out, "result", VALUE_INT)->i = (int32_t)ret;
+	} else if (flags & RETURNS_POINTER) {
+		value_new(out, "result", VALUE_HEX)->u = ret;
+	}
+}
+
+/* Bytes in buffer and header, or BYTES_UNKNOWN. */
+static int64_t bytes_of(const struct ucp_call *c)
+{
+	uint64_t count, type = 1 << TYPE_CLASS_BITS, header = 0, bytes;
+
+	value_of(c, "header_length", &header);
+	if (value_of(c, "length", &bytes))
+		goto out;
+	if (!value_of(c, "count", &count))
+		return BYTES_UNKNOWN;
+	if (!value_of(c, "datatype", &type) && signature_find(&c->fn->sig, "param") >= 0) {
+		if (!c->has_param)
+			return BYTES_UNKNOWN;
+		if (c->param.op_attr_mask & PARAM_HAS_DATATYPE)
+			type = c->param.datatype;
+	}
+	if (type & ((1 << TYPE_CLASS_BITS) - 1) ||
+	    __builtin_mul_overflow(count, type >> TYPE_CLASS_BITS, &bytes))
+		return BYTES_UNKNOWN;
+out:
+	if (__builtin_add_overflow(bytes, header, &bytes) || bytes > INT64_MAX)
+		return BYTES_UNKNOWN;
+	return (int64_t)bytes;
+}
+
+static void data_show(const struct ucp_call *c, struct call_view *out)
+{
+	struct call_roles *r = &out->roles;
+
+	r->sends = c->fn->attrs.flags & SENDS;
+	r->receives = c->fn->attrs.flags & RECEIVES;
+	if (!r->sends && !r->receives)
+		return;
+	if (r->sends)
+		r->send_bytes = bytes_of(c);
+	else
+		r->recv_bytes = bytes_of(c);
+}
+
+static void decode(struct layer_decoder *d, const struct func_info *f, const struct pov_call *call,
+		   struct call_view *out)
+{
+	struct ucp_call c;
+
+	arena_reset(&d->arena);
+	out->nvalues = 0;
+	memset(&out->roles, 0, sizeof(out->roles));
+	if (!call_open(&c, f, call, &d->arena))
+		return;
+	for (uint32_t i = 0; i < c.nargs; i++)
+		arg_show(&c, i, out);
+	result_show(&c, out);
+	data_show(&c, out);
+	out->roles.poll_found = c.returned && f->polls;
+}
+
+static const char *spin_arg_name(const struct func_info *f)
+{
+	const struct ucp_func *fn = f->priv;
+
+	return fn->sig.nargs ? fn->sig.arg[0].role : NULL;
+}
+
+const struct layer layer_ucp = {
+	.name = "ucp",
+	.rows = rows,
+	.row_cnt = sizeof(rows) / sizeof(rows[0]),
+	.roles = roles,
+	.words = words,
+	.recipe = recipe,
+	.func_parse = func_parse,
+	.func_release = func_release,
+	.decoder_new = decoder_new,
+	.decoder_free = decoder_free,
+	.decoder_meta = decoder_meta,
+	.decode = decode,
+	.spin_arg_name = spin_arg_name,
+};
