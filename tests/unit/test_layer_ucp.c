@@ -192,8 +192,8 @@ static size_t declared_missing(const char *header, const struct elf_file *lib, s
 		for (at = line; (at = strstr(at, "ucp_")); at += len) {
 			for (len = 0; isalnum((unsigned char)at[len]) || at[len] == '_';)
 				len++;
-			if (at[len] != '(' || (at > line && (isalnum((unsigned char)at[-1]) ||
-							     at[-1] == '_')))
+			if (at[len] != '(' ||
+			    (at > line && (isalnum((unsigned char)at[-1]) || at[-1] == '_')))
 				continue;
 			at[len] = '\0';
 			if (elf_file_exports(lib, at)) {

@@ -17,7 +17,7 @@ struct elf_symbol;
 
 struct library_facts {
 	struct pov_lib layout; /* for the kernel half */
-	json_t *meta;	/* members of the trace's meta object "library": flavour, version, unsure at least; owned */
+	json_t *meta; /* members of the trace's meta object "library": flavour, version, unsure at least; owned */
 	json_t *copies; /* objects that a program may hold instead: [[name, symbol]], or NULL; owned */
 };
 

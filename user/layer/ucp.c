@@ -41,14 +41,10 @@ static const struct sig_role roles[] = {
 };
 
 static const struct func_word words[] = {
-	{"VOID", RETURNS_VOID, 0},
-	{"STATUS", RETURNS_STATUS, 0},
-	{"REQUEST", RETURNS_REQUEST, 0},
-	{"NUMBER", RETURNS_NUMBER, 0},
-	{"POINTER", RETURNS_POINTER, 0},
-	{"SENDS", SENDS, 0},
-	{"RECEIVES", RECEIVES, 0},
-	{NULL, 0, 0},
+	{"VOID", RETURNS_VOID, 0},	 {"STATUS", RETURNS_STATUS, 0},
+	{"REQUEST", RETURNS_REQUEST, 0}, {"NUMBER", RETURNS_NUMBER, 0},
+	{"POINTER", RETURNS_POINTER, 0}, {"SENDS", SENDS, 0},
+	{"RECEIVES", RECEIVES, 0},	 {NULL, 0, 0},
 };
 
 /* ---- recipes ---- */
@@ -233,14 +229,15 @@ static void arg_show(const struct ucp_call *c, uint32_t arg, struct call_view *o
 	switch (a->kind) {
 	case SIG_KIND_PARAM:
 		if (c->has_param && c->param.op_attr_mask & PARAM_HAS_DATATYPE)
-			value_new(out, "datatype", VALUE_TEXT)->text =
-				type_text(c, c->param.datatype);
+			value_new(out, "datatype", VALUE_TEXT)->text = type_text(c,
+										 c->param.datatype);
 		break;
 	case SIG_KIND_UCP_TYPE:
 		value_new(out, a->role, VALUE_TEXT)->text = type_text(c, w);
 		break;
 	case SIG_KIND_NUM:
-		value_new(out, a->role, VALUE_INT)->i = a->type == SIG_INT ? (int32_t)w : (int64_t)w;
+		value_new(out, a->role, VALUE_INT)->i = a->type == SIG_INT ? (int32_t)w :
+									     (int64_t)w;
 		break;
 	default:
 		value_new(out, a->role, VALUE_HEX)->u = a->type == SIG_INT ? (uint32_t)w : w;
@@ -278,7 +275,7 @@ static const char *status_text(const struct ucp_call *c, int status)
 		[25] = "UCS_ERR_CONNECTION_RESET",
 		[80] = "UCS_ERR_ENDPOINT_TIMEOUT",
 	};
-	size_t n = (size_t)-(int64_t)status;
+	size_t n = (size_t) - (int64_t)status;
 
 	if (status == STATUS_IN_PROGRESS)
 		return "UCS_INPROGRESS";
