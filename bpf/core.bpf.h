@@ -277,8 +277,11 @@ struct {
 	__type(value, u64);
 } masks __weak SEC(".maps");
 
-/* Writes the CPU mask of a target's thread if it is not what was told last. */
-static __always_inline void mask_check(struct task_struct *p)
+/*
+ * Writes the CPU mask of a target's thread if it is not what was told last. Not inlined: its stack would add to that of
+ * all that its caller calls.
+ */
+static __noinline __attribute__((unused)) int mask_check(struct task_struct *p)
 {
 	u64 *last = bpf_task_storage_get(&masks, p, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	u32 bytes = bpf_core_field_size(p->cpus_mask), i;
@@ -286,7 +289,7 @@ static __always_inline void mask_check(struct task_struct *p)
 	u64 sum = 1;
 
 	if (!last)
-		return;
+		return 0;
 	if (bytes > sizeof(r.mask))
 		bytes = sizeof(r.mask);
 	bpf_core_read(&r.mask, bytes, &p->cpus_mask);
@@ -299,12 +302,12 @@ static __always_inline void mask_check(struct task_struct *p)
 		sum = sum * 31 + r.mask[i];
 	}
 	if (*last == sum)
-		return;
+		return 0;
 	*last = sum;
 	hdr_init(&r.hdr, POV_KIND_AFFINITY, sizeof(r), BPF_CORE_READ(p, pid), bpf_ktime_get_ns());
 	r.tgid = BPF_CORE_READ(p, tgid);
 	r.nr_cpus = BPF_CORE_READ(p, nr_cpus_allowed);
-	emit_control(&r, sizeof(r), false);
+	return emit_control(&r, sizeof(r), false);
 }
 
 #define ALL_TIMES (~0ull)

@@ -41,15 +41,15 @@ static __always_inline void rec_write(struct pov_spin_open *o)
 }
 
 /*
- * Writes what a spin had gathered before the enclosing call began, and leaves the rest. As a function of its own the
- * verifier goes through it once.
+ * Writes what a spin had gathered before the enclosing call began, and leaves the rest, which is kept in the mark meanwhile:
+ * stacks are short. As a function of its own the verifier goes through it once.
  */
 __noinline int spin_split(struct pov_thread *t, u32 depth)
 {
-	u64 cnt[POV_SPIN_FUNCS_MAX], busy_ns[POV_SPIN_FUNCS_MAX], end_ns;
 	struct pov_spin_func *sf, *to;
 	struct pov_spin_open *o;
 	struct pov_spin *s;
+	u64 end_ns, rest;
 	u32 i, n = 0;
 
 	if (!t || depth >= POV_CALL_DEPTH_MAX)
@@ -62,11 +62,13 @@ __noinline int spin_split(struct pov_thread *t, u32 depth)
 	for (i = 0; i < POV_SPIN_FUNCS_MAX; i++) {
 		bool used = i < s->nfuncs;
 
-		cnt[i] = used ? sf[i].cnt - o->mark.cnt[i] : 0;
-		busy_ns[i] = used ? sf[i].busy_ns - o->mark.busy_ns[i] : 0;
+		rest = used ? sf[i].cnt - o->mark.cnt[i] : 0;
 		sf[i].cnt = o->mark.cnt[i];
+		n += used && sf[i].cnt;
+		o->mark.cnt[i] = rest;
+		rest = sf[i].busy_ns - o->mark.busy_ns[i];
 		sf[i].busy_ns = o->mark.busy_ns[i];
-		n += used && o->mark.cnt[i];
+		o->mark.busy_ns[i] = rest;
 	}
 	s->nfuncs =
 		n; /* functions come in the order of their first poll: those that had none yet are the last */
@@ -76,14 +78,14 @@ __noinline int spin_split(struct pov_thread *t, u32 depth)
 	n = 0;
 #pragma unroll
 	for (i = 0; i < POV_SPIN_FUNCS_MAX; i++) {
-		if (!cnt[i])
+		if (!o->mark.cnt[i])
 			continue;
 		to = &sf[index_mask(n, POV_SPIN_FUNCS_MAX)];
 		to->arg = sf[i].arg;
 		to->func = sf[i].func;
 		to->lib = sf[i].lib;
-		to->cnt = cnt[i];
-		to->busy_ns = busy_ns[i];
+		to->cnt = o->mark.cnt[i];
+		to->busy_ns = o->mark.busy_ns[i];
 		n++;
 	}
 	s->nfuncs = n;
