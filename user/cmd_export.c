@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/person.h"
 #include "commands.h"
+#include "sources.h"
 #include "trace/trace_limit.h"
 #include "writer/export.h"
 
@@ -19,7 +20,7 @@
 struct export_args {
 	const char *output, *format;
 	uint64_t from_ns, to_ns;
-	struct option_list ranks, functions;
+	struct option_list ranks, functions, offsets;
 	bool totals;
 };
 
@@ -86,11 +87,10 @@ static int print_totals(const struct writer_totals *t)
 	return json_out_finish(j);
 }
 
-static int check_usage(const struct export_args *a, int argc, char **argv)
+static int check_usage(const struct export_args *a, int argc)
 {
-	if (argc != 1)
-		log_error("export: %s; see \"povtrace help export\"",
-			  argc ? "one recording at a time" : "which recording?");
+	if (argc < 1)
+		log_error("export: which recording? See \"povtrace help export\"");
 	else if (!a->output)
 		log_error("export: -o is missing: where to? (\"-o -\" is stdout)");
 	else if (a->totals && !strcmp(a->output, "-"))
@@ -99,7 +99,6 @@ static int check_usage(const struct export_args *a, int argc, char **argv)
 		log_error("export: --to must be later than --from");
 	else
 		return 0;
-	(void)argv;
 	return -EINVAL;
 }
 
@@ -107,6 +106,7 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct export_args *a = opts;
 	struct export_options opt = {.format = a->format};
+	struct trace_source *source;
 	struct person *behind;
 	struct writer_totals totals;
 	int32_t *ranks;
@@ -114,11 +114,15 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 	int err;
 
 	(void)dashdash;
-	if (check_usage(a, argc, argv))
+	if (check_usage(a, argc))
+		return 2;
+	source = sources_parse(argv, argc, &a->offsets);
+	if (!source)
 		return 2;
 	ranks = xmalloc(RANKS_MAX * sizeof(*ranks));
 	for (size_t i = 0; i < a->ranks.cnt; i++) {
 		if (parse_ranks(a->ranks.item[i], ranks, &nranks)) {
+			free(source);
 			free(ranks);
 			return 2;
 		}
@@ -129,10 +133,11 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 					    .nranks = nranks,
 					    .functions = a->functions.item,
 					    .nfunctions = (uint32_t)a->functions.cnt};
-	trace_limit_memory(argv[0]);
+	trace_limit_memory(argv, argc);
 	opt.as = behind = person_behind();
-	err = export_timeline(argv[0], a->output, &opt, &totals);
+	err = export_timeline(source, (size_t)argc, a->output, &opt, &totals);
 	person_free(behind);
+	free(source);
 	free(ranks);
 	if (err)
 		return err == -ENOTSUP ? 2 : 1;
@@ -177,6 +182,11 @@ static const struct option_def options[] = {
 	 .offset = AT(functions),
 	 .arg = "GLOB",
 	 .help = "Show calls of matching functions only, e.g. 'MPI_I*'. Repeatable."},
+	{.name = "offset",
+	 .type = OPTION_LIST,
+	 .offset = AT(offsets),
+	 .arg = SOURCES_OFFSET_ARG,
+	 .help = SOURCES_OFFSET_HELP},
 	{.name = "totals",
 	 .type = OPTION_FLAG,
 	 .offset = AT(totals),
@@ -191,18 +201,22 @@ static const char *const examples[] = {
 	"Half a second of two ranks, as compressed JSON.",
 	"povtrace export run.pov -o - -f json --function 'MPI_*[Ss]end' | jq .traceEvents",
 	"Give the sends, beside what the scheduler did, to another program.",
+	"povtrace export node1.pov node2.pov -o job.pftrace",
+	"One timeline of a job on two nodes, recorded on each of them.",
 	NULL,
 };
 
 const struct command cmd_export = {
 	.name = "export",
 	.brief = "Write a recording as a timeline for Perfetto.",
-	.usage = "[options] FILE.pov -o OUTPUT",
+	.usage = "[options] FILE.pov ... -o OUTPUT",
 	.details =
 		"Each rank is a process with its threads; MPI calls are slices with their arguments, on top of "
 		"what the scheduler did with each thread and CPU. Where events were lost, a marker says so. "
 		"Needs no privilege and little memory, however long the recording. The output appears under "
-		"its name only when it is complete.",
+		"its name only when it is complete.\n\n"
+		"Several files are recordings of one job on several hosts: they become one timeline, whose processes and "
+		"CPUs are named with their hosts, by the time of day that each host had when it began and ended to record.",
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct export_args),

@@ -415,7 +415,7 @@ static int info_run(const void *opts, int argc, char **argv, int dashdash)
 		log_error("info: exactly one trace file is needed; see povtrace help info");
 		return 2;
 	}
-	trace_limit_memory(argv[0]);
+	trace_limit_memory(argv, 1);
 	if (trace_open(argv[0], &t))
 		return 1;
 	if (opt->dump) {

@@ -4,18 +4,20 @@
  * numbers come from analysis/, their form from report/.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "commands.h"
 #include "report/report.h"
+#include "sources.h"
 #include "trace/trace_limit.h"
 
 #define FIELD(name) offsetof(struct report_args, name)
 
 struct report_args {
 	bool json, threads;
-	struct option_list ranks;
+	struct option_list ranks, offsets;
 	uint64_t top;
 	int sort;
 };
@@ -30,12 +32,13 @@ static const char *const sort_keys[] = {
 	NULL,
 };
 
-static int report_print(const char *path, const struct report_options *opt, bool json)
+static int report_print(const struct trace_source *source, size_t cnt,
+			const struct report_options *opt, bool json)
 {
 	struct report r;
 	int err;
 
-	err = report_open(path, opt, &r);
+	err = report_open(source, cnt, opt, &r);
 	if (err)
 		return err;
 	if (json)
@@ -56,22 +59,25 @@ static int report_run(const void *opts, int argc, char **argv, int dashdash)
 		.top = (uint32_t)a->top,
 		.sort = (enum report_sort)a->sort,
 	};
+	struct trace_source *source;
 	size_t i;
 	int err = 0;
 
 	(void)dashdash;
-	if (argc != 1) {
-		log_error("report: needs one trace file; see \"povtrace report --help\"");
+	if (argc < 1) {
+		log_error("report: needs a trace file; see \"povtrace report --help\"");
 		return 2;
 	}
 	for (i = 0; i < a->ranks.cnt && !err; i++)
 		err = rank_list_parse(a->ranks.item[i], &opt.ranks);
-	if (err) {
+	source = err ? NULL : sources_parse(argv, argc, &a->offsets);
+	if (!source) {
 		rank_list_release(&opt.ranks);
 		return 2;
 	}
-	trace_limit_memory(argv[0]);
-	err = report_print(argv[0], &opt, a->json);
+	trace_limit_memory(argv, argc);
+	err = report_print(source, (size_t)argc, &opt, a->json);
+	free(source);
 	rank_list_release(&opt.ranks);
 	return err ? 1 : 0;
 }
@@ -111,6 +117,11 @@ static const struct option_def report_options_table[] = {
 	 .dflt = "rank",
 	 .choices = sort_keys,
 	 .help = "Order of the ranks: by number, or most of a time first."},
+	{.name = "offset",
+	 .type = OPTION_LIST,
+	 .offset = FIELD(offsets),
+	 .arg = SOURCES_OFFSET_ARG,
+	 .help = SOURCES_OFFSET_HELP},
 	{0},
 };
 
@@ -123,13 +134,15 @@ static const char *const report_examples[] = {
 	"The ranks that poll most, first.",
 	"povtrace report --json run.pov | jq '.ranks[].mpi_ns'",
 	"For programs.",
+	"povtrace report node1.pov node2.pov",
+	"A job on two nodes, recorded on each of them.",
 	NULL,
 };
 
 const struct command cmd_report = {
 	.name = "report",
 	.brief = "Print where each rank's and each core's time went.",
-	.usage = "[options] FILE",
+	.usage = "[options] FILE ...",
 	.details =
 		"Reads a recording once and prints, per rank, how long its threads ran, were runnable, slept, "
 		"were in MPI and polled there; the functions called with the distribution of their durations; "
@@ -142,7 +155,9 @@ const struct command cmd_report = {
 		"poll that found nothing.\n\n"
 		"Where records are missing, figures are marked: ≥ (at least that) or ~ (may be wrong in "
 		"either direction). If tracing cost more than 5 % of any rank's wall time, that is said "
-		"first. Needs no privilege and works on any machine.",
+		"first. Needs no privilege and works on any machine.\n\n"
+		"Several files are recordings of one job on several hosts: they are read together, their times "
+		"related by the time of day that each host had when it began and ended to record.",
 	.examples = report_examples,
 	.options = report_options_table,
 	.options_bytes = sizeof(struct report_args),

@@ -418,7 +418,7 @@ static void test_analyses(void **state)
 	trace_write(&f);
 	mfix_open(&f, false);
 	mfix_run(&f);
-	assert_int_equal(report_open(f.path, &opt, &r), 0);
+	assert_int_equal(report_open(&(struct trace_source){.path = f.path}, 1, &opt, &r), 0);
 	assert_int_equal(r.nranks, 2);
 	assert_int_equal(r.nrows, 2);
 	check_times(&r);
@@ -439,22 +439,22 @@ static void test_chosen(void **state)
 	trace_write(&f);
 	mfix_open(&f, false);
 	mfix_run(&f);
-	assert_int_equal(report_open(f.path, &opt, &r), 0);
+	assert_int_equal(report_open(&(struct trace_source){.path = f.path}, 1, &opt, &r), 0);
 	assert_int_equal(model_process_get(r.model, r.row[0])->rank, 0);
 	report_close(&r);
 	opt.sort = REPORT_SORT_RUNNING;
-	assert_int_equal(report_open(f.path, &opt, &r), 0);
+	assert_int_equal(report_open(&(struct trace_source){.path = f.path}, 1, &opt, &r), 0);
 	assert_int_equal(model_process_get(r.model, r.row[0])->rank, 1);
 	report_close(&r);
 	assert_int_equal(rank_list_parse("1", &opt.ranks), 0);
-	assert_int_equal(report_open(f.path, &opt, &r), 0);
+	assert_int_equal(report_open(&(struct trace_source){.path = f.path}, 1, &opt, &r), 0);
 	assert_int_equal(r.nrows, 1);
 	assert_int_equal(r.nranks, 2);
 	report_close(&r);
 	rank_list_release(&opt.ranks);
 	assert_int_equal(rank_list_parse("7", &opt.ranks), 0);
 	log_set_level(LOG_QUIET);
-	assert_true(report_open(f.path, &opt, &r) < 0);
+	assert_true(report_open(&(struct trace_source){.path = f.path}, 1, &opt, &r) < 0);
 	log_set_level(LOG_INFO);
 	rank_list_release(&opt.ranks);
 	mfix_release(&f);
@@ -476,7 +476,7 @@ static void test_damage(void **state)
 	log_set_level(LOG_QUIET);
 	mfix_open(&f, false);
 	mfix_run(&f);
-	assert_int_equal(report_open(f.path, &opt, &r), 0);
+	assert_int_equal(report_open(&(struct trace_source){.path = f.path}, 1, &opt, &r), 0);
 	log_set_level(LOG_INFO);
 	assert_true(r.lost[r.row[0]] & LOSS_DAMAGED);
 	assert_true(losses_of_core(&r.losses, 0) & LOSS_DAMAGED);
@@ -510,7 +510,7 @@ static void test_toll(void **state)
 	trace_write(&f);
 	mfix_open(&f, false);
 	mfix_run(&f);
-	assert_int_equal(report_open(f.path, &opt, &r), 0);
+	assert_int_equal(report_open(&(struct trace_source){.path = f.path}, 1, &opt, &r), 0);
 	assert_int_equal(trace_merge_open(f.trace, &all, &merge), 0);
 	while (trace_merge_next(merge, &rec) == 1)
 		toll_record(&toll, rec);

@@ -175,7 +175,7 @@ static void noise_test(uint64_t seed, const char *config, bool ranks)
 		mfix_end(&f, n.now + 100);
 	mfix_open(&f, true);
 	mfix_run(&f);
-	assert_int_equal(report_open(f.path, &opt, &r), 0);
+	assert_int_equal(report_open(&(struct trace_source){.path = f.path}, 1, &opt, &r), 0);
 	check_report(&r);
 	check_forms(&r);
 	report_close(&r);

@@ -10,7 +10,7 @@ static void name_process(const struct model *m, const struct model_process *p, c
 			 size_t bytes)
 {
 	if (p->rank < 0)
-		snprintf(buf, bytes, "process %u", p->pid);
+		snprintf(buf, bytes, "process %u", p->host_pid);
 	else if (model_get_info(m)->njobs > 1)
 		snprintf(buf, bytes, "rank %d:%d", p->job_idx, p->rank);
 	else

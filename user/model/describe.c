@@ -42,8 +42,8 @@ static void describe_config(struct model *m, const json_t *config)
 			!strcmp(sched, "ranks") ? POV_SCHED_RANKS :
 						  POV_SCHED_ALL;
 	m->rings = (uint32_t)json_u64(config, "rings");
-	if (m->rings > POV_RINGS_MAX)
-		m->rings = POV_RINGS_MAX;
+	if (m->rings > MODEL_CPUS_MAX)
+		m->rings = MODEL_CPUS_MAX;
 	m->cpus_per_ring = (uint32_t)json_u64(config, "cpus_per_ring");
 	if (!m->cpus_per_ring)
 		m->cpus_per_ring = MODEL_CPUS_MAX;
@@ -64,11 +64,59 @@ static void describe_clocks(struct model *m)
 					       clocks.begin.monotonic_ns);
 }
 
+static void host_describe(struct model_host *h, const json_t *meta)
+{
+	h->name = json_text(meta, "hostname");
+	h->kernel = json_text(meta, "kernel");
+	h->machine = json_text(meta, "machine");
+	h->nr_cpus = (uint32_t)json_u64(meta, "cpus");
+	h->cpu_base = (uint32_t)json_u64(meta, "cpu_base");
+	h->offset_ns = json_integer_value(json_object_get(meta, "offset_ns"));
+	h->drift_ppb = json_integer_value(json_object_get(meta, "drift_ppb"));
+}
+
+static void hosts_label(struct model *m)
+{
+	for (uint32_t i = 0; i < m->info.nhosts; i++) {
+		uint32_t same = 0, before = 0;
+
+		for (uint32_t k = 0; k < m->info.nhosts; k++) {
+			same += !strcmp(m->host[k].name, m->host[i].name);
+			before += k < i && !strcmp(m->host[k].name, m->host[i].name);
+		}
+		m->host[i].label = same > 1 ? xasprintf("%s#%u", m->host[i].name, before + 1) :
+					      xstrdup(m->host[i].name);
+	}
+}
+
+/* Of several recordings "hosts" has a row each, of a single one "host" tells. */
+static void describe_hosts(struct model *m)
+{
+	const json_t *rows = json_object_get(trace_meta_find(m->trace, "hosts"), "rows");
+	const json_t *host = trace_meta_find(m->trace, "host");
+	size_t n = json_array_size(rows);
+
+	m->info.nhosts = n > 0 && n <= TRACE_HOSTS_MAX ? (uint32_t)n : 1;
+	m->host = xcalloc(m->info.nhosts, sizeof(*m->host));
+	for (uint32_t i = 0; i < m->info.nhosts; i++)
+		host_describe(&m->host[i], m->info.nhosts > 1 ? json_array_get(rows, i) : host);
+	hosts_label(m);
+	m->info.nr_cpus = (uint32_t)json_u64(host, "cpus");
+	if (m->info.nr_cpus > MODEL_CPUS_MAX)
+		m->info.nr_cpus = MODEL_CPUS_MAX;
+}
+
+void describe_hosts_free(struct model *m)
+{
+	for (uint32_t i = 0; m->host && i < m->info.nhosts; i++)
+		free((char *)m->host[i].label);
+	free(m->host);
+}
+
 int describe_info(struct model *m)
 {
 	const struct trace_summary *sum = trace_get_summary(m->trace);
 	const json_t *recording = trace_meta_find(m->trace, "recording");
-	const json_t *host = trace_meta_find(m->trace, "host");
 	const json_t *end = trace_meta_find(m->trace, "end");
 	struct model_info *info = &m->info;
 	bool events = sum->records && sum->last_ns >= sum->first_ns;
@@ -81,12 +129,7 @@ int describe_info(struct model *m)
 		info->end_ns = sum->last_ns;
 	if (info->end_ns < info->start_ns)
 		info->end_ns = info->start_ns;
-	info->host = json_text(host, "hostname");
-	info->kernel = json_text(host, "kernel");
-	info->machine = json_text(host, "machine");
-	info->nr_cpus = (uint32_t)json_u64(host, "cpus");
-	if (info->nr_cpus > MODEL_CPUS_MAX)
-		info->nr_cpus = MODEL_CPUS_MAX;
+	describe_hosts(m);
 	info->complete = sum->complete && end;
 	describe_config(m, json_object_get(recording, "config"));
 	describe_clocks(m);
@@ -305,6 +348,8 @@ static int process_compare(const void *va, const void *vb)
 		return place(a) < place(b) ? -1 : 1;
 	if (a->job_idx != b->job_idx)
 		return a->job_idx < b->job_idx ? -1 : 1;
+	if (a->host_idx != b->host_idx)
+		return a->host_idx < b->host_idx ? -1 : 1;
 	if (a->rank != b->rank) /* as unsigned, unknown ranks come last */
 		return (uint32_t)a->rank < (uint32_t)b->rank ? -1 : 1;
 	if (a->start_ns != b->start_ns)

@@ -56,9 +56,12 @@ static struct mprocess *process_new(struct model *m, uint32_t pid, uint32_t ppid
 	struct tid_slot *slot = map_get(&m->tids, pid);
 
 	p->pub.pid = pid;
+	p->pub.host_pid = trace_host_id(pid);
+	p->pub.host_idx = trace_host_of(pid) < m->info.nhosts ? trace_host_of(pid) : 0;
 	p->pub.out_pid = pid;
-	if (pid && (last || (slot && slot->head) || pid > PID_LIMIT))
+	if (pid && (last || (slot && slot->head) || pid >= PID_LIMIT(m)))
 		p->pub.out_pid = fresh_number(m);
+	p->pub.host = m->info.nhosts > 1 && pid ? m->host[p->pub.host_idx].label : "";
 	p->pub.ppid = ppid;
 	p->pub.start_ns = start_ns < m->info.start_ns ? m->info.start_ns : start_ns;
 	p->pub.end_ns = m->info.end_ns;
@@ -98,7 +101,7 @@ static uint32_t thread_out_tid(struct model *m, struct tid_slot *slot, uint32_t 
 		return 0;
 	if (tid == proc->pub.pid && !proc->has_leader)
 		return proc->pub.out_pid;
-	if (slot->head || tid > PID_LIMIT || map_get(&m->pids, tid))
+	if (slot->head || tid >= PID_LIMIT(m) || map_get(&m->pids, tid))
 		return fresh_number(m);
 	return tid;
 }
@@ -153,7 +156,8 @@ struct mthread *identity_stranger_new(struct model *m, struct tid_slot *slot, st
 	if (proc->has_leader && !proc->alive && proc->pub.end_ns < ts_ns && !proc->next_inc)
 		proc = process_new(m, tid, 0, ts_ns);
 	t = thread_new(m, slot, tid, proc, ts_ns);
-	snprintf(t->first_comm, sizeof(t->first_comm), "tid %u", tid);
+	snprintf(t->first_comm, sizeof(t->first_comm), "tid %u",
+		 tid < PID_LIMIT(m) ? trace_host_id(tid) : tid);
 	memcpy(t->pub.comm, t->first_comm, sizeof(t->pub.comm));
 	if (!proc->name && !*proc->pub.name) {
 		proc->name = xstrdup(t->first_comm);
@@ -361,6 +365,7 @@ static void learn_record(struct model *m, const struct pov_hdr *rec)
 struct cpu_state *identity_cpu(struct model *m, uint16_t cpu)
 {
 	struct mthread *t;
+	uint32_t local;
 
 	if (!m->cpu[cpu].idle) {
 		struct tid_slot none = {0};
@@ -370,7 +375,8 @@ struct cpu_state *identity_cpu(struct model *m, uint16_t cpu)
 		t->pub.cpu = cpu;
 		t->announced = t->born = true;
 		t->pub.since_ns = t->pub.start_ns;
-		snprintf(t->first_comm, sizeof(t->first_comm), "swapper/%u", cpu);
+		model_host_of_cpu(m, cpu, &local);
+		snprintf(t->first_comm, sizeof(t->first_comm), "swapper/%u", local);
 		memcpy(t->pub.comm, t->first_comm, sizeof(t->pub.comm));
 		thread_track(m, t);
 		m->cpu[cpu].idle = t;
@@ -401,7 +407,7 @@ int identity_learn(struct model *m)
 
 	m->identities_max = trace_get_summary(m->trace)->file_bytes / TRACE_IDENTITY_BYTES +
 			    TRACE_IDENTITIES_BASE;
-	m->next_fresh = PID_LIMIT + 1;
+	m->next_fresh = PID_LIMIT(m) + 1;
 	m->cpu = xcalloc(MODEL_CPUS_MAX, sizeof(*m->cpu));
 	m->idle_proc = process_new(m, 0, 0, m->info.start_ns);
 	m->idle_proc->pub.name = "idle";

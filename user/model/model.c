@@ -38,6 +38,7 @@ void model_close(struct model *m)
 	identity_release(m);
 	func_table_release(m);
 	image_paths_release(m);
+	describe_hosts_free(m);
 	free(m->gap);
 	free(m->timer);
 	map_release(&m->damage);
@@ -47,6 +48,21 @@ void model_close(struct model *m)
 const struct model_info *model_get_info(const struct model *m)
 {
 	return &m->info;
+}
+
+const struct model_host *model_host_get(const struct model *m, uint32_t i)
+{
+	return &m->host[i];
+}
+
+const struct model_host *model_host_of_cpu(const struct model *m, uint32_t cpu, uint32_t *local)
+{
+	uint32_t i = 0;
+
+	while (i + 1 < m->info.nhosts && cpu >= m->host[i + 1].cpu_base)
+		i++;
+	*local = cpu - m->host[i].cpu_base;
+	return &m->host[i];
 }
 
 const struct model_stats *model_get_stats(const struct model *m)

@@ -31,9 +31,22 @@ struct state_times {
 	uint64_t ns[THREAD_STATE_CNT];
 };
 
+/* A machine of which the trace has a recording. */
+struct model_host {
+	const char *name, *kernel, *machine; /* uname */
+	const char *label; /* unique in the trace: the name, with a number if several have it */
+	uint32_t cpu_base,
+		nr_cpus; /* its CPUs, in the trace's numbers: cpu_base on, nr_cpus of them */
+	int64_t offset_ns,
+		drift_ppb; /* added to its times, so that they are those of the first host's clock */
+};
+
 struct model_process {
-	uint32_t pid;	  /* as in the system */
-	uint32_t out_pid; /* unique in the trace (differs when a pid was reused) */
+	uint32_t pid;	   /* in the trace's numbers */
+	uint32_t host_pid; /* as its host has it */
+	uint32_t host_idx; /* of model_host_get() */
+	const char *host;  /* its label, or "" if there is but one */
+	uint32_t out_pid;  /* unique in the trace (differs when a pid was reused) */
 	uint32_t ppid;
 	uint64_t start_ns, end_ns; /* clipped to the recording */
 	bool exited;
@@ -45,7 +58,7 @@ struct model_process {
 	const char *job;     /* the launcher's name of the job, or "" */
 	const char *name;    /* short program name */
 	const char *cmdline; /* or "" */
-	int32_t sort_order;  /* its index: ranks first, by job then rank; then the rest */
+	int32_t sort_order;  /* its index: ranks first, by job, host and rank; then the rest */
 	void *user;	     /* not used by the model */
 };
 
@@ -195,14 +208,17 @@ struct model_info {
 	uint64_t start_ns, end_ns;  /* of the recording (CLOCK_MONOTONIC) */
 	int64_t boottime_offset_ns; /* BOOTTIME = MONOTONIC + this */
 	int64_t realtime_offset_ns;
-	const char *host, *kernel, *machine; /* uname */
-	uint32_t nr_cpus;
+	uint32_t nhosts;  /* 1, unless several recordings are read together (trace/trace_join.h) */
+	uint32_t nr_cpus; /* of all hosts */
 	uint32_t njobs;
 	bool sched_recorded; /* any scheduler record expected */
 	bool sched_all;	     /* all tasks, so core shares are complete */
 	bool complete;	     /* the recording ended in order */
 };
 const struct model_info *model_get_info(const struct model *m);
+const struct model_host *model_host_get(const struct model *m, uint32_t i); /* i < nhosts */
+/* The host that has a CPU, and how it numbers that; the last one's for CPUs that none has. */
+const struct model_host *model_host_of_cpu(const struct model *m, uint32_t cpu, uint32_t *local);
 
 /* What the last replay could not use, or had to bound. Zeros are normal. */
 struct model_stats {

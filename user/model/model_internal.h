@@ -13,12 +13,14 @@
 #include "base/map.h"
 #include "model/model.h"
 #include "trace/trace_damage.h"
+#include "trace/trace_join.h"
 
 #define MODEL_CPUS_MAX 8192 /* a record of a higher CPU is malformed */
 #define MODEL_LAYERS_MAX 16
 #define TIME_NEVER UINT64_MAX
 #define STATE_DEAD_BITS 0xb0 /* task state: EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
-#define PID_LIMIT (1u << 22) /* the kernel's: no real thread id is higher */
+/* The kernel's, with the host's number above it: no real thread id is higher. */
+#define PID_LIMIT(m) ((m)->info.nhosts << TRACE_HOST_SHIFT)
 
 struct image {
 	uint64_t start, end, off;
@@ -92,6 +94,7 @@ struct model {
 	struct trace *trace;
 	struct model_options opt;
 	struct model_info info;
+	struct model_host *host; /* info.nhosts of them; owned, with their labels */
 	struct model_stats stats;
 	enum pov_sched_mode sched_mode;
 	uint32_t rings, cpus_per_ring;
@@ -131,7 +134,7 @@ struct model {
 	struct map damage;	 /* noticed so far: id + 1 → this model */
 	uint64_t sched_since_ns; /* of the first switch; TIME_NEVER before it */
 	uint32_t gaps_open, gaps_open_all;
-	uint32_t gaps_open_ring[POV_RINGS_MAX + 1];
+	uint32_t gaps_open_ring[MODEL_CPUS_MAX + 1];
 	uint16_t dirty[4]; /* CPUs whose runnable count changed */
 	uint32_t ndirty;
 	uint32_t nheld; /* nested calls held, over all threads */
@@ -180,6 +183,7 @@ int identity_check(const struct model *m);
 /* ---- describe.c: from meta blocks to names, ranks, jobs, order ---- */
 
 void describe_processes(struct model *m);
+void describe_hosts_free(struct model *m);
 void describe_process_free(struct mprocess *p);
 int describe_info(struct model *m);
 /* "prog.py" of "/usr/bin/python3 prog.py"; caller frees. exe may be NULL. */

@@ -137,9 +137,37 @@ static void distortion_print(struct json_out *j, const struct report *r)
 	free(text);
 }
 
+/* Of a joined trace: its recordings. */
+static void hosts_print(struct json_out *j, const struct report *r)
+{
+	const struct model_info *info = model_get_info(r->model);
+
+	if (info->nhosts < 2)
+		return;
+	json_out_key_array(j, "hosts");
+	for (uint32_t i = 0; i < info->nhosts; i++) {
+		const struct model_host *h = model_host_get(r->model, i);
+
+		json_out_object_begin(j);
+		json_out_key_string(j, "trace", r->source[i].path);
+		json_out_key_string(j, "host", h->label);
+		json_out_key_string(j, "kernel", h->kernel);
+		json_out_key_string(j, "machine", h->machine);
+		json_out_key_uint(j, "first_cpu", h->cpu_base);
+		json_out_key_uint(j, "cpus", h->nr_cpus);
+		json_out_key(j, "clock_offset_ns");
+		json_out_int(j, h->offset_ns);
+		json_out_key(j, "clock_drift_ppb");
+		json_out_int(j, h->drift_ppb);
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
+}
+
 static void recording_print(struct json_out *j, const struct report *r)
 {
 	const struct model_info *info = model_get_info(r->model);
+	const struct model_host *host = model_host_get(r->model, 0);
 	const struct trace_summary *sum = trace_get_summary(r->trace);
 	const json_t *recording = trace_meta_find(r->trace, "recording");
 
@@ -156,9 +184,9 @@ static void recording_print(struct json_out *j, const struct report *r)
 	json_out_key_string(j, "end_reason", r->coverage.has_end ? r->coverage.end_reason : NULL);
 	json_out_key_uint(j, "damaged_blocks", sum->bad_blocks);
 	json_out_key_uint(j, "cut_off_bytes", sum->lost_tail_bytes);
-	json_out_key_string(j, "host", info->host);
-	json_out_key_string(j, "kernel", info->kernel);
-	json_out_key_string(j, "machine", info->machine);
+	json_out_key_string(j, "host", host->name);
+	json_out_key_string(j, "kernel", host->kernel);
+	json_out_key_string(j, "machine", host->machine);
 	json_out_key_uint(j, "cpus", info->nr_cpus);
 	json_key_value(j, "command", json_object_get(recording, "argv"));
 	json_out_key_string(j, "sched",
@@ -398,8 +426,10 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 		json_out_null(j);
 	json_out_key_string(j, "process", p->name);
 	json_out_key_string(j, "cmdline", p->cmdline);
-	json_out_key_uint(j, "pid", p->pid);
-	json_out_key_uint(j, "ppid", p->ppid);
+	if (model_get_info(r->model)->nhosts > 1)
+		json_out_key_string(j, "host", model_host_get(r->model, p->host_idx)->label);
+	json_out_key_uint(j, "pid", p->host_pid);
+	json_out_key_uint(j, "ppid", trace_host_id(p->ppid));
 	json_out_key_uint(j, "start_ns", json_since_start(r, p->start_ns));
 	json_out_key_bool(j, "exited", p->exited);
 	json_out_key(j, "exit_status");
@@ -503,7 +533,8 @@ int report_json(const struct report *r, FILE *out)
 	json_out_object_begin(j);
 	json_out_key_int(j, "schema_version", SCHEMA_VERSION);
 	json_out_key_string(j, "povtrace", POV_VERSION);
-	json_out_key_string(j, "trace", r->path);
+	json_out_key_string(j, "trace", r->source->path);
+	hosts_print(j, r);
 	distortion_print(j, r);
 	recording_print(j, r);
 	jobs_print(j, r);

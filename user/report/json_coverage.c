@@ -60,7 +60,7 @@ static void late_print(struct json_out *j, const struct report *r)
 	json_out_key_array(j, "late");
 	for (i = 0; i < v->nlate; i++) {
 		json_out_object_begin(j);
-		json_out_key_uint(j, "pid", v->late[i].pid);
+		json_out_key_uint(j, "pid", trace_host_id(v->late[i].pid));
 		json_out_key_string(j, "path", v->late[i].path);
 		json_out_key_uint(j, "mapped_ns", json_since_start(r, v->late[i].ts_ns));
 		json_out_key_uint(j, "late_ns", v->late[i].late_ns);

@@ -96,7 +96,7 @@ static int rows_choose(struct report *r)
 		log_error(
 			"report: none of the ranks asked for is in %s; it has %u: run without --rank "
 			"to see them",
-			r->path, r->nranks);
+			r->source->path, r->nranks);
 		return -ENOENT;
 	}
 	if (r->nrows)
@@ -104,7 +104,8 @@ static int rows_choose(struct report *r)
 	return 0;
 }
 
-int report_open(const char *path, const struct report_options *opt, struct report *r)
+int report_open(const struct trace_source *source, size_t nsources,
+		const struct report_options *opt, struct report *r)
 {
 	const struct model_sink *sinks[] = {&r->time.sink,	&r->cores.sink,
 					    &r->functions.sink, &r->messages.sink,
@@ -113,10 +114,11 @@ int report_open(const char *path, const struct report_options *opt, struct repor
 	int err;
 
 	memset(r, 0, sizeof(*r));
-	r->path = path;
+	r->source = source;
+	r->nsources = nsources;
 	r->opt = opt;
 	analyses_init(r);
-	err = trace_open(path, &r->trace);
+	err = trace_join_open(source, nsources, &r->trace);
 	if (!err)
 		err = model_open(r->trace, NULL, &r->model);
 	if (!err)
@@ -157,5 +159,19 @@ const char *report_label(const struct report *r, const struct model_process *p, 
 		snprintf(buf, REPORT_LABEL_BYTES, "%d:%d", p->job_idx, p->rank);
 	else
 		snprintf(buf, REPORT_LABEL_BYTES, "%d", p->rank);
+	return buf;
+}
+
+const char *report_cpu_label(const struct report *r, uint32_t cpu, char *buf)
+{
+	const struct model_host *h;
+	uint32_t local;
+
+	if (model_get_info(r->model)->nhosts < 2) {
+		snprintf(buf, REPORT_CPU_BYTES, "%u", cpu);
+		return buf;
+	}
+	h = model_host_of_cpu(r->model, cpu, &local);
+	snprintf(buf, REPORT_CPU_BYTES, "%.32s:%u", h->label, local);
 	return buf;
 }

@@ -18,6 +18,7 @@
 #include "analysis/time_split.h"
 #include "model/model.h"
 #include "report/rank_list.h"
+#include "trace/trace_join.h"
 
 enum report_sort {
 	REPORT_SORT_RANK,
@@ -36,7 +37,8 @@ struct report_options {
 };
 
 struct report {
-	const char *path;
+	const struct trace_source *source; /* recordings that are read together, nsources of them */
+	size_t nsources;
 	const struct report_options *opt;
 	struct trace *trace;
 	struct model *model;
@@ -59,8 +61,9 @@ struct report {
 	bool lost_any;	     /* some figure is marked */
 };
 
-/* Opens and replays. 0 or -errno (printed). opt and path must outlive the report. */
-int report_open(const char *path, const struct report_options *opt, struct report *r);
+/* Opens and replays. 0 or -errno (printed). source and opt must outlive the report. */
+int report_open(const struct trace_source *source, size_t nsources,
+		const struct report_options *opt, struct report *r);
 void report_close(struct report *r);
 
 void report_text(const struct report *r, FILE *out);
@@ -69,5 +72,8 @@ int report_json(const struct report *r, FILE *out); /* 0 or -errno */
 /* "3", "1:3" if there are several jobs, "?" if unknown, "-" if it is no rank. */
 #define REPORT_LABEL_BYTES 32
 const char *report_label(const struct report *r, const struct model_process *p, char *buf);
+/* "3", "node1:3" if there are several hosts. */
+#define REPORT_CPU_BYTES 48
+const char *report_cpu_label(const struct report *r, uint32_t cpu, char *buf);
 
 #endif

@@ -224,18 +224,36 @@ static void print_distortion(const struct report *r, FILE *out)
 	free(text);
 }
 
+/* Of several: how the times of the others were brought to the first one's clock. */
+static void print_hosts(const struct report *r, FILE *out)
+{
+	const struct model_info *info = model_get_info(r->model);
+	char *line;
+
+	for (uint32_t i = 0; i < info->nhosts; i++) {
+		const struct model_host *h = model_host_get(r->model, i);
+
+		line = xasprintf("%s, Linux %s %s, %u CPUs", *h->label ? h->label : "?", h->kernel,
+				 h->machine, h->nr_cpus);
+		print_line(out, i ? "" : "host", line);
+		free(line);
+		if (!i)
+			continue;
+		fprintf(out, "  %-10s   its times are moved by %+.9f s and %+.1f ppm\n", "",
+			(double)h->offset_ns / 1e9, (double)h->drift_ppb / 1000);
+	}
+}
+
 static void print_head(const struct report *r, FILE *out)
 {
 	const struct model_info *info = model_get_info(r->model);
 	const struct trace_summary *sum = trace_get_summary(r->trace);
-	char *host = xasprintf("%s, Linux %s %s, %u CPUs", *info->host ? info->host : "?",
-			       info->kernel, info->machine, info->nr_cpus);
 
 	print_distortion(r, out);
-	print_line(out, "trace", r->path);
+	for (size_t i = 0; i < r->nsources; i++)
+		print_line(out, i ? "" : "trace", r->source[i].path);
 	print_when(r, out);
-	print_line(out, "host", host);
-	free(host);
+	print_hosts(r, out);
 	print_command(r, out);
 	print_ranks(r, out);
 	print_scheduler(r, out);

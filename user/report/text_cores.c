@@ -99,8 +99,8 @@ static void cores_table(const struct report *r, struct columns *c, struct text_u
 {
 	struct core_row sum = {0}, rest = {0};
 	uint32_t cpu, n = 0, used = 0, shown = 0, lost, lost_all = 0;
+	char name[32], label[REPORT_CPU_BYTES];
 	bool all;
-	char name[32];
 
 	for (cpu = 0; cpu < r->cores.ncore; cpu++) {
 		n += r->cores.core[cpu].seen;
@@ -120,7 +120,7 @@ static void cores_table(const struct report *r, struct columns *c, struct text_u
 			continue;
 		}
 		shown++;
-		columns_cell(c, "%u", cpu);
+		columns_cell(c, "%s", report_cpu_label(r, cpu, label));
 		core_cells(c, k, r->cores.wall_ns, lost, u);
 		columns_mark(c, text_mark(lost, 0, LOSS_OF_STATES | LOSS_OF_LIVES));
 		busiest_cell(r, c, cpu);
@@ -188,12 +188,12 @@ static void matrix_row(const struct report *r, struct columns *c, uint32_t idx)
 static void matrix_print(const struct report *r, FILE *out)
 {
 	struct columns *c = columns_new();
+	char name[REPORT_CPU_BYTES + 4], label[REPORT_CPU_BYTES];
 	uint32_t cpu, i;
-	char name[16];
 
 	columns_add(c, "rank", COLUMNS_RIGHT);
 	for (cpu = 0; cpu < r->cores.ncore; cpu++) {
-		snprintf(name, sizeof(name), "cpu%u", cpu);
+		snprintf(name, sizeof(name), "cpu%s", report_cpu_label(r, cpu, label));
 		if (ran_rank(r, cpu))
 			columns_add(c, name, COLUMNS_RIGHT);
 	}
@@ -220,7 +220,8 @@ static int share_compare(const void *va, const void *vb)
 static void list_row(const struct report *r, struct columns *c, uint32_t idx)
 {
 	struct cpu_share *s = xcalloc(r->cores.ncore + 1, sizeof(*s));
-	char label[REPORT_LABEL_BYTES], text[(LIST_CPUS + 1) * 32], *p = text;
+	char label[REPORT_LABEL_BYTES], cpu_label[REPORT_CPU_BYTES];
+	char text[(LIST_CPUS + 1) * (REPORT_CPU_BYTES + 32)], *p = text;
 	const char *mark = text_mark(r->lost[idx], 0, LOSS_OF_STATES | LOSS_OF_LIVES);
 	uint64_t whole = running_ns(r, idx);
 	uint32_t cpu, n = 0, i;
@@ -233,7 +234,8 @@ static void list_row(const struct report *r, struct columns *c, uint32_t idx)
 	qsort(s, n, sizeof(*s), share_compare);
 	*p = 0;
 	for (i = 0; i < n && i < LIST_CPUS; i++)
-		p += sprintf(p, "%scpu%u %s%.1f", i ? ", " : "", s[i].cpu, mark ? mark : "",
+		p += sprintf(p, "%scpu%s %s%.1f", i ? ", " : "",
+			     report_cpu_label(r, s[i].cpu, cpu_label), mark ? mark : "",
 			     100.0 * (double)s[i].ns / (double)whole);
 	if (n > LIST_CPUS)
 		sprintf(p, ", %u more", n - LIST_CPUS);

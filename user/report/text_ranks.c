@@ -181,9 +181,11 @@ static void total_row(const struct report *r, struct columns *c, const struct la
 
 /* ---- tables ---- */
 
-static void process_columns(struct columns *c, bool pid)
+static void process_columns(const struct report *r, struct columns *c, bool pid)
 {
 	columns_add(c, "rank", COLUMNS_RIGHT);
+	if (model_get_info(r->model)->nhosts > 1)
+		columns_add(c, "host", COLUMNS_LEFT);
 	columns_add(c, "process", COLUMNS_LEFT);
 	if (pid)
 		columns_add(c, "pid", COLUMNS_RIGHT);
@@ -195,9 +197,11 @@ static void process_cells(const struct report *r, struct columns *c, uint32_t id
 	char label[REPORT_LABEL_BYTES];
 
 	columns_cell(c, "%s", report_label(r, p, label));
+	if (model_get_info(r->model)->nhosts > 1)
+		columns_text(c, model_host_get(r->model, p->host_idx)->label, 16);
 	columns_text(c, p->name, 14);
 	if (pid)
-		columns_cell(c, "%u", p->pid);
+		columns_cell(c, "%u", p->host_pid);
 }
 
 static void rank_notes(const struct report *r, FILE *out, const struct layout *l)
@@ -251,7 +255,7 @@ void text_ranks(const struct report *r, FILE *out)
 	text_section(out, "%s: where the threads' time went (%s)",
 		     r->nranks ? "Ranks" : "Recorded processes", l.unit.name);
 	c = columns_new();
-	process_columns(c, !r->nranks); /* a rank's pid is told with its switches */
+	process_columns(r, c, !r->nranks); /* a rank's pid is told with its switches */
 	columns_add(c, "thr", COLUMNS_RIGHT);
 	time_columns(c, &l);
 	for (i = 0; i < shown; i++) {
@@ -374,7 +378,7 @@ void text_switches(const struct report *r, FILE *out)
 		return;
 	text_section(out, "Context switches");
 	c = columns_new();
-	process_columns(c, true);
+	process_columns(r, c, true);
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		columns_add(c, names[i], COLUMNS_RIGHT);
 	for (i = 0; i < r->nrows; i++) {

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "trace/trace_file.h"
+#include "trace/trace_joined.h"
 
 #define FLUSH_NS UINT64_C(2000000000)
 
@@ -49,8 +50,12 @@ static struct trace_damage missing_before(const struct trace *t, size_t i)
 
 size_t trace_damage_list(const struct trace *t, struct trace_damage **out)
 {
-	struct trace_damage *list = xcalloc(2 * t->nrefs + 1, sizeof(*list));
+	struct trace_damage *list;
 	size_t i, n = 0;
+
+	if (t->joined)
+		return joined_damage(t->joined, out);
+	list = xcalloc(2 * t->nrefs + 1, sizeof(*list));
 
 	for (i = 0; i < t->nrefs; i++) {
 		const struct trace_block_header *h = &t->ref[i].h;

@@ -18,7 +18,10 @@ struct block_ref {
 	bool checked;	     /* its malformed records are counted */
 };
 
+struct trace_joined;
+
 struct trace {
+	struct trace_joined *joined; /* several traces as one, and no file; or NULL. Owned */
 	int fd;
 	char *path;
 	uint64_t size; /* of the file when opened, bytes */

@@ -78,20 +78,23 @@ static uint64_t data_bytes(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-void trace_limit_memory(const char *path)
+void trace_limit_memory(char *const *path, int cnt)
 {
 	struct rlimit limit;
+	uint64_t bytes = 0, most;
 	struct stat st;
-	uint64_t most;
 
 #ifdef SANITIZED
 	return;
 #endif
-	if (stat(path, &st) || !S_ISREG(st.st_mode) || getrlimit(RLIMIT_DATA, &limit) ||
-	    limit.rlim_cur != RLIM_INFINITY)
+	if (getrlimit(RLIMIT_DATA, &limit) || limit.rlim_cur != RLIM_INFINITY)
 		return;
-	most = data_bytes() +
-	       trace_limit(TRACE_MEMORY_BASE, TRACE_MEMORY_RATIO, (uint64_t)st.st_size);
+	for (int i = 0; i < cnt; i++) {
+		if (stat(path[i], &st) || !S_ISREG(st.st_mode))
+			return;
+		bytes += trace_limit(TRACE_MEMORY_BASE, TRACE_MEMORY_RATIO, (uint64_t)st.st_size);
+	}
+	most = data_bytes() + bytes;
 	json_set_alloc_funcs(xmalloc, free);
 	limit.rlim_cur = most;
 	if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max > most)

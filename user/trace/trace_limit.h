@@ -30,10 +30,9 @@ static inline uint64_t trace_limit(uint64_t base, uint64_t ratio, uint64_t file_
 uint64_t trace_json_bytes(const char *text, size_t len);
 
 /*
- * For a command that only reads the recording at path: from here on this process gets no more memory than a
- * recording of that size may cost; what wants more ends it with a message. A limit that was set already
- * (ulimit -d) stays.
+ * For a command that only reads recordings: from here on this process gets no more memory than recordings of their size may
+ * cost; what wants more ends it with a message. A limit that was set already (ulimit -d) stays.
  */
-void trace_limit_memory(const char *path);
+void trace_limit_memory(char *const *path, int cnt);
 
 #endif

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "trace/trace_codec.h"
 #include "trace/trace_file.h"
+#include "trace/trace_joined.h"
 #include "trace/trace_limit.h"
 #include "trace/trace_text.h"
 #include "trace/trace_write.h"
@@ -48,6 +49,7 @@ struct heap_entry {
 };
 
 struct trace_merge {
+	struct join_merge *joined; /* of several traces: all of it; or NULL */
 	struct trace *t;
 	struct trace_merge_options opt;
 	struct block_ref **wait; /* blocks not yet opened, by min_ts; owned array of borrowed */
@@ -288,10 +290,19 @@ int trace_merge_open(struct trace *t, const struct trace_merge_options *opt,
 		     struct trace_merge **out)
 {
 	struct trace_merge *m = xcalloc(1, sizeof(*m));
+	int err;
 
 	m->t = t;
 	if (opt)
 		m->opt = *opt;
+	if (t->joined) {
+		err = join_merge_open(t->joined, opt, &m->joined);
+		if (err)
+			free(m);
+		else
+			*out = m;
+		return err;
+	}
 	m->wait = xcalloc(t->nrefs + 1, sizeof(struct block_ref *));
 	for (size_t i = 0; i < t->nrefs; i++)
 		if (wanted(m, &t->ref[i]))
@@ -337,6 +348,8 @@ int trace_merge_next(struct trace_merge *m, const struct pov_hdr **rec)
 {
 	int err;
 
+	if (m->joined)
+		return join_merge_next(m->joined, rec);
 	if (m->advance)
 		advance(m);
 	m->advance = false;
@@ -359,6 +372,7 @@ void trace_merge_close(struct trace_merge *m)
 
 	if (!m)
 		return;
+	join_merge_close(m->joined);
 	while (m->nheap)
 		heap_pop(m);
 	while ((b = m->pool)) {

@@ -16,6 +16,7 @@
 
 #include "base/log.h"
 #include "trace/trace_file.h"
+#include "trace/trace_joined.h"
 #include "trace/trace_limit.h"
 
 #define SEARCH_BYTES 65536
@@ -335,13 +336,14 @@ void trace_close(struct trace *t)
 	ZSTD_freeDCtx(t->dctx);
 	if (t->fd >= 0)
 		close(t->fd);
+	joined_close(t->joined);
 	free(t->path);
 	free(t);
 }
 
 const struct trace_summary *trace_get_summary(const struct trace *t)
 {
-	return &t->sum;
+	return t->joined ? joined_summary(t->joined) : &t->sum;
 }
 
 size_t trace_meta_count(const struct trace *t)

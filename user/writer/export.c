@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/person.h"
 #include "model/model.h"
+#include "trace/trace_join.h"
 #include "trace/trace_read.h"
 #include "writer/select.h"
 
@@ -213,8 +214,8 @@ static int output_end(struct output *o, int err)
 	return err;
 }
 
-int export_timeline(const char *pov, const char *out, const struct export_options *opt,
-		    struct writer_totals *totals)
+int export_timeline(const struct trace_source *source, size_t cnt, const char *out,
+		    const struct export_options *opt, struct writer_totals *totals)
 {
 	const struct writer *w;
 	const struct model_options mopt = {.counters = true};
@@ -228,18 +229,19 @@ int export_timeline(const char *pov, const char *out, const struct export_option
 	w = writer_choose(out, opt->format, &gzip);
 	if (!w)
 		return -ENOTSUP;
-	if (strcmp(out, "-") && same_file(pov, out)) {
-		log_error("export: %s is the recording itself; name another output", out);
-		return -EINVAL;
-	}
-	err = trace_open(pov, &t);
+	for (size_t i = 0; i < cnt; i++)
+		if (strcmp(out, "-") && same_file(source[i].path, out)) {
+			log_error("export: %s is the recording itself; name another output", out);
+			return -EINVAL;
+		}
+	err = trace_join_open(source, cnt, &t);
 	if (err)
 		return err;
 	err = model_open(t, &mopt, &m);
 	if (!err)
-		err = select_check(m, pov, &opt->select);
+		err = select_check(m, source->path, &opt->select);
 	if (!err)
-		err = output_begin(&o, pov, out, opt->as);
+		err = output_begin(&o, source->path, out, opt->as);
 	if (!err) {
 		err = w->write(m, &opt->select, o.file, gzip, &written);
 		err = output_end(&o, err);
@@ -255,7 +257,8 @@ int export_file(const char *pov, const char *out, const struct person *as)
 {
 	const struct export_options opt = {.as = as};
 	struct writer_totals totals;
-	int err = export_timeline(pov, out, &opt, &totals);
+	const struct trace_source source = {.path = pov};
+	int err = export_timeline(&source, 1, out, &opt, &totals);
 
 	if (!err)
 		export_report(out, &totals);

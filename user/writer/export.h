@@ -9,6 +9,7 @@
 #include "writer/writer.h"
 
 struct person;
+struct trace_source;
 
 struct export_options {
 	const char *format; /* "json", "json.gz", "pftrace", …; NULL: by the output's ending */
@@ -17,12 +18,12 @@ struct export_options {
 };
 
 /*
- * Exports the recording at pov to out ("-": stdout). A file appears under its name only when it is whole, with
- * the recording's mode, and replaces another (said); nothing is left behind otherwise. 0 or -errno (printed); -ENOTSUP for an output whose
+ * Exports recordings, that are read together (trace/trace_join.h), to out ("-": stdout). A file appears under its name only when it is whole, with
+ * the first recording's mode, and replaces another (said); nothing is left behind otherwise. 0 or -errno (printed); -ENOTSUP for an output whose
  * format is unknown. *totals only on success.
  */
-int export_timeline(const char *pov, const char *out, const struct export_options *opt,
-		    struct writer_totals *totals);
+int export_timeline(const struct trace_source *source, size_t cnt, const char *out,
+		    const struct export_options *opt, struct writer_totals *totals);
 
 /* One line to stderr: what went to out. Warnings about what could not be shown. */
 void export_report(const char *out, const struct writer_totals *totals);

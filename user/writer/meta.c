@@ -107,14 +107,17 @@ static void select_fill(struct writer_args *a, const struct writer_select *sel)
 void meta_fill(struct writer_args *a, struct model *m, const struct writer_select *sel)
 {
 	const struct model_info *info = model_get_info(m);
+	const struct model_host *host = model_host_get(m, 0);
 	struct trace *t = model_get_trace(m);
 	json_t *rec = trace_meta_find(t, "recording"), *end = trace_meta_find(t, "end");
 	const char *utc;
 
 	args_reset(a);
-	args_add_text(a, "host", info->host ? info->host : "");
-	args_add_text(a, "kernel", info->kernel ? info->kernel : "");
-	args_add_text(a, "machine", info->machine ? info->machine : "");
+	args_add_text(a, "host", host->name);
+	args_add_text(a, "kernel", host->kernel);
+	args_add_text(a, "machine", host->machine);
+	for (uint32_t i = 1; i < info->nhosts; i++)
+		args_add_text(a, args_keep(a, "host_%u", i + 1), model_host_get(m, i)->label);
 	args_add_uint(a, "cpus", info->nr_cpus);
 	args_add_text(a, "command", command_line(a, json_object_get(rec, "argv")));
 	args_add_text(a, "recorded_by", args_keep(a, "povtrace %s", text_of(rec, "povtrace")));
@@ -141,17 +144,18 @@ char *meta_process_name(const struct model_process *p, uint32_t njobs)
 {
 	const char *name = p->name && *p->name ? p->name : "?";
 	char rank[16] = "?";
+	const char *host = p->host ? p->host : "", *sep = *host ? " \xc2\xb7 " : "";
 	char job[160] = "";
 
 	if (!p->is_rank)
-		return xstrdup(name);
+		return xasprintf("%s%s%s", name, sep, host);
 	if (p->rank >= 0)
 		snprintf(rank, sizeof(rank), "%d", p->rank);
 	if (njobs > 1 && p->job && *p->job)
 		snprintf(job, sizeof(job), "job %.128s \xc2\xb7 ", p->job);
 	else if (njobs > 1)
 		snprintf(job, sizeof(job), "job %d \xc2\xb7 ", p->job_idx);
-	return xasprintf("%srank %s \xc2\xb7 %s", job, rank, name);
+	return xasprintf("%srank %s \xc2\xb7 %s%s%s", job, rank, name, sep, host);
 }
 
 const char *meta_kernel_version(struct model *m)

@@ -278,13 +278,13 @@ static void clocks_write(struct pb_writer *w, const struct model_info *info)
 
 static void system_write(struct pb_writer *w, const struct model_info *info)
 {
+	const struct model_host *host = model_host_get(w->model, 0);
+
 	pb_reset(&w->item);
 	pb_text(&w->item, 1, "Linux");
 	pb_text(&w->item, 2, meta_kernel_version(w->model));
-	if (info->kernel)
-		pb_text(&w->item, 3, info->kernel);
-	if (info->machine)
-		pb_text(&w->item, 4, info->machine);
+	pb_text(&w->item, 3, host->kernel);
+	pb_text(&w->item, 4, host->machine);
 	pb_reset(&w->event);
 	pb_message(&w->event, 1, &w->item);
 	pb_u64(&w->event, 8, info->nr_cpus);
@@ -341,7 +341,7 @@ static int pb_write(struct model *m, const struct writer_select *sel, FILE *file
 	timeline_options_fill(&opt, m, sel);
 	opt.slices = opt.sched = true;
 	w.out = out_new(file, gzip);
-	w.sched = pb_sched_new(w.out, w.boot_ns, info->kernel && *info->kernel);
+	w.sched = pb_sched_new(w.out, w.boot_ns, *model_host_get(m, 0)->kernel);
 	w.intern = intern_new(INTERN_ENTRIES, INTERN_BYTES);
 	w.func = xcalloc(FUNC_IDS, sizeof(*w.func));
 	sequence_clear(&w);

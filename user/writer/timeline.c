@@ -156,7 +156,7 @@ static void tl_irq(void *ctx, const struct model_irq *q)
 		tl_self_tell(tl);
 		cpu->irq[q->soft] =
 			tl_track_new(tl, TRACK_IRQ, TIMELINE_PID, 2u * q->cpu + q->soft,
-				     xasprintf("CPU %u %s", q->cpu, q->soft ? "softirq" : "irq"));
+				     tl_cpu_name(tl, q->cpu, q->soft ? "softirq" : "irq"));
 	}
 	args_reset(&tl->args);
 	if (q->soft && q->vec < nsoft)
@@ -272,7 +272,7 @@ static struct track *counter_track(struct timeline *tl, const struct model_count
 		if (!cpu->runnable) {
 			tl_self_tell(tl);
 			cpu->runnable = tl_track_new(tl, TRACK_RUNNABLE, TIMELINE_PID, c->cpu,
-						     xasprintf("CPU %u runnable", c->cpu));
+						     tl_cpu_name(tl, c->cpu, "runnable"));
 		}
 		return cpu->runnable;
 	}

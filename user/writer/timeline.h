@@ -115,7 +115,8 @@ struct timeline_options {
 	bool sched_recorded, sched_all;
 	uint32_t rings, cpus_per_ring; /* 0: unknown */
 	uint32_t nr_cpus;
-	double poll_ns; /* calibrated cost of an empty poll; 0: not known */
+	const struct model *model; /* to name CPUs by; may be NULL */
+	double poll_ns;		   /* calibrated cost of an empty poll; 0: not known */
 };
 
 struct timeline;

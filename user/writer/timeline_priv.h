@@ -76,6 +76,7 @@ static inline bool tl_in_window(const struct timeline *tl, uint64_t ts_ns)
 }
 
 /* Of timeline_track.c: writes a slice, or the instant that stands for it if it has no place: then false. */
+char *tl_cpu_name(const struct timeline *tl, uint32_t cpu, const char *what); /* caller frees */
 bool tl_track_add(struct timeline *tl, struct track *t, struct slice *s, uint8_t depth,
 		  bool orphan);
 void tl_track_close(struct timeline *tl, struct track *t); /* ends all slices on it */

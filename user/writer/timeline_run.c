@@ -31,6 +31,7 @@ void timeline_options_fill(struct timeline_options *opt, struct model *m,
 		.cpus_per_ring = config_u32(t, "cpus_per_ring"),
 		.poll_ns = poll_cost_ns(t),
 		.nr_cpus = info->nr_cpus < 65536 ? info->nr_cpus : 0,
+		.model = m,
 	};
 }
 

@@ -1,0 +1,155 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+#
+# Several recordings read together: what one recorder saw of a job, told by two of which each had half of the ranks, one of
+# them with another clock (tests/tool/split_trace), gives the same report and one timeline.
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	export LC_ALL=C
+	data=$BATS_TEST_DIRNAME/../data
+	tool=$BATS_TEST_DIRNAME/../tool
+	make=${BUILD:-build}/tests/povmake
+	[ "${make:0:1}" = / ] || make=$BATS_TEST_DIRNAME/../../$make
+	[ -x "$make" ] || skip "no $make; run make tools"
+	command -v python3 >/dev/null || skip "python3 is not installed"
+	"$make" "$data/report_run.txt" all.pov
+	"$POVTRACE" info --dump all.pov >all.txt
+}
+
+# part NAME RANKS [HOST SHIFT_NS DRIFT_PPM]
+part() {
+	"$tool/split_trace" "${@:2}" <all.txt >"$1.txt"
+	"$make" "$1.txt" "$1.pov"
+}
+
+# What the report says of each rank, as text that can be compared; times with a member are rounded to that many ns.
+ranks_of() { # ROUND FILE...
+	local round=$1
+	shift
+	"$POVTRACE" report --json "$@" | jq -S --argjson r "$round" '[.ranks[] | {rank, process, threads, calls, functions,
+		message_sizes, switches, wall_ns, running_ns, runnable_ns, blocked_ns, unknown_ns, mpi_ns, polling_ns}] |
+		sort_by(.rank) | (.. | numbers) |= ((. + $r / 2) / $r | floor)'
+}
+
+@test "join: two recorders of one clock: rank by rank the report of one" {
+	part a 0
+	part b 1 node8
+	ranks_of 1 all.pov >want
+	ranks_of 1 a.pov b.pov >got
+	diff want got
+	[ "$(jq length got)" = 2 ]
+}
+
+@test "join: the order of the files is that of the hosts, not of the ranks" {
+	part a 0
+	part b 1 node8
+	"$POVTRACE" report --json b.pov a.pov >r.json
+	[ "$(jq -c '[.ranks[] | [.rank, .host]]' r.json)" = '[[1,"node8"],[0,"node7"]]' ]
+	[ "$(jq -c '[.hosts[] | [.host, .first_cpu, .cpus]]' r.json)" = '[["node8",0,2],["node7",2,2]]' ]
+}
+
+@test "join: another host's clock is shifted and drifts" {
+	# The end tells the drift: without clocks there only the shift is known.
+	grep -v '"type":"end"' all.txt >t
+	echo 'meta {"type":"clocks","monotonic_ns":11000000,"boottime_ns":11000000,"realtime_ns":1700000000011000000}' >>t
+	grep '"type":"end"' all.txt >>t
+	mv t all.txt
+	part a 0
+	part b 1 node8 -900000 300
+	"$POVTRACE" report --json a.pov b.pov >r.json
+	[ "$(jq '.hosts[1].clock_offset_ns' r.json)" = 900000 ]
+	jq -e '.hosts[1].clock_drift_ppb | . > -300200 and . < -299700' r.json
+	# to within 10 ns: what is rounded are single times
+	ranks_of 10 all.pov >want
+	ranks_of 10 a.pov b.pov >got
+	[ "$(diff want got | grep -c '^[<>]')" -le 8 ]
+	ranks_of 1000 all.pov >want
+	ranks_of 1000 a.pov b.pov >got
+	diff want got
+}
+
+@test "join: --offset moves one of the files" {
+	part a 0
+	part b 1 node8 5000 0
+	# realtime says 5000 ns, and the user that the time of day was wrong by 700
+	"$POVTRACE" report --json --offset b.pov=700 a.pov b.pov >r.json
+	[ "$(jq '.hosts[1].clock_offset_ns' r.json)" = -4300 ]
+	"$POVTRACE" report --json a.pov b.pov >r0.json
+	[ $(($(jq '.ranks[1].start_ns' r.json) - $(jq '.ranks[1].start_ns' r0.json))) = 700 ]
+	run "$POVTRACE" report --offset c.pov=700 a.pov b.pov
+	[ "$status" = 2 ]
+	[[ $output = *'"c.pov=700" is not one of the files'* ]]
+	run "$POVTRACE" export --offset b.pov=1ms a.pov b.pov -o x.json
+	[ "$status" = 2 ]
+	[ ! -e x.json ]
+}
+
+@test "join: one timeline, named by hosts, in both formats" {
+	part a 0
+	part b 1 node8 123456789 0
+	"$POVTRACE" export all.pov -o all.json
+	"$POVTRACE" export a.pov b.pov -o job.json --totals >totals.json
+	"$tool/json_check" job.json
+	names='[.traceEvents[] | select(.name == "process_name") | .args.name]'
+	jq -e "$names | contains([\"rank 0 · app · node7\"]) and contains([\"rank 1 · run.py · node8\"])" job.json
+	# the calls of each rank at the same times and as long as in the one recording
+	slices() {
+		jq -c '([.traceEvents[] | select(.name == "process_name") | {key: .pid | tostring, value: .args.name}] |
+			from_entries) as $n | .traceEvents[] | select(.ph == "X" and (.name | startswith("MPI_"))) |
+			[($n[.pid | tostring] | split(" · ")[0]), .name, .ts, .dur, .args.count, .args.bytes]' "$1" | sort
+	}
+	slices all.json >want
+	slices job.json >got
+	[ -s want ]
+	diff want got
+	"$POVTRACE" export a.pov b.pov -o job.pftrace
+	[ -s job.pftrace ]
+}
+
+@test "join: CPUs, losses and text tell the host" {
+	part a 0
+	echo "lost ts=1500000 since=1400000 cnt=3 ring=1 class=sched" >>all.txt
+	part b 1 node8
+	"$POVTRACE" report a.pov b.pov >text
+	grep -q 'node8:1' text
+	grep -q 'its times are moved by +0.000000000 s and +0.0 ppm' text
+	"$POVTRACE" report --json a.pov b.pov >r.json
+	# of node8's CPU 1 only: the whole's CPU 3
+	[ "$(jq -c '[.cores[] | select(.incomplete != []) | .cpu]' r.json)" = '[3]' ]
+}
+
+@test "join: what does not fit together is refused" {
+	part a 0
+	sed 's/"sched":"all"/"sched":"ranks"/' all.txt >t && mv t all.txt
+	part b 1 node8
+	run "$POVTRACE" report a.pov b.pov
+	[ "$status" = 1 ]
+	[[ $output = *'recorded with different --sched'* ]]
+	grep -v '"type":"clocks"' all.txt >t && mv t all.txt
+	part c 1 node8
+	run "$POVTRACE" report a.pov c.pov
+	[ "$status" = 1 ]
+	[[ $output = *'c.pov has no clocks'* ]]
+	run "$POVTRACE" report a.pov missing.pov
+	[ "$status" = 1 ]
+	[[ $output = *'missing.pov'* ]]
+	run "$POVTRACE" export a.pov b.pov -f json -o b.pov
+	[ "$status" = 1 ]
+	[[ $output = *"b.pov is the recording itself"* ]]
+}
+
+@test "join: a host that was cut off, or is damaged, is said to be" {
+	part a 0
+	part b 1 node8
+	head -c -64 b.pov >cut.pov
+	"$POVTRACE" report a.pov cut.pov >text 2>err
+	grep -q INCOMPLETE text
+	[ "$("$POVTRACE" report --json a.pov cut.pov 2>/dev/null | jq .recording.complete)" = false ]
+}
+
+@test "join: of two hosts of one name each gets a number" {
+	part a 0
+	part b 1
+	[ "$("$POVTRACE" report --json a.pov b.pov | jq -c '[.hosts[].host]')" = '["node7#1","node7#2"]' ]
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* "run.pov=-1500" belongs to the argument "run.pov". */
+#include "sources.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+static int offset_apply(struct trace_source *source, int cnt, const char *text)
+{
+	const char *value = strrchr(text, '=');
+	char *end;
+	long long ns;
+
+	for (int i = 0; value && i < cnt; i++) {
+		if (strlen(source[i].path) != (size_t)(value - text) ||
+		    strncmp(source[i].path, text, (size_t)(value - text)))
+			continue;
+		errno = 0;
+		ns = strtoll(value + 1, &end, 10);
+		if (errno || end == value + 1 || *end)
+			break;
+		source[i].offset_ns += ns;
+		return 0;
+	}
+	log_error("--offset: \"%s\" is not one of the files, = and a number of nanoseconds", text);
+	return -EINVAL;
+}
+
+struct trace_source *sources_parse(char *const *path, int cnt, const struct option_list *offsets)
+{
+	struct trace_source *source = xcalloc((size_t)cnt, sizeof(*source));
+
+	for (int i = 0; i < cnt; i++)
+		source[i].path = path[i];
+	for (size_t i = 0; i < offsets->cnt; i++) {
+		if (offset_apply(source, cnt, offsets->item[i])) {
+			free(source);
+			return NULL;
+		}
+	}
+	return source;
+}

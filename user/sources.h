@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* The recordings that a command is to read together: its arguments, and what --offset says of them. */
+#ifndef POV_SOURCES_H
+#define POV_SOURCES_H
+
+#include "base/option.h"
+#include "trace/trace_join.h"
+
+#define SOURCES_OFFSET_ARG "FILE=NS"
+#define SOURCES_OFFSET_HELP                                                                     \
+	"With several recordings: add NS nanoseconds (or less than 0) to the times of FILE, after " \
+	"the hosts' clocks have been related by the time of day. May be given several times."
+
+/* cnt of them, to be freed; NULL (printed) if an offset is no "FILE=NS" of one of the files. */
+struct trace_source *sources_parse(char *const *path, int cnt, const struct option_list *offsets);
+
+#endif

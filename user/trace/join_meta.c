@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What the recordings say of themselves, as one: what is said once of a recording ("recording", "probe_cost", "end") is
+ * put together, tables of functions become one, all else is copied with the whole's numbers.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/config.h"
+#include "base/log.h"
+#include "trace/trace_join.h"
+#include "trace/trace_joined.h"
+#include "trace/trace_totals.h"
+
+#define FUNC_NONE 0xfffe /* of a function that no table lists */
+
+struct list {
+	json_t **meta;
+	size_t cnt, room;
+};
+
+static void list_add(struct list *l, json_t *meta)
+{
+	if (l->cnt == l->room) {
+		l->room = l->room ? 2 * l->room : 64;
+		l->meta = xrealloc(l->meta, l->room * sizeof(*l->meta));
+	}
+	l->meta[l->cnt++] = meta;
+}
+
+static const char *text_of(const json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return s ? s : "";
+}
+
+static json_int_t int_of(const json_t *o, const char *key)
+{
+	return json_integer_value(json_object_get(o, key));
+}
+
+static bool is_type(const json_t *meta, const char *type)
+{
+	return !strcmp(text_of(meta, "type"), type);
+}
+
+/* ---- one after the other ---- */
+
+static void time_set(const struct join_part *p, json_t *o, const char *key)
+{
+	if (json_is_integer(json_object_get(o, key)))
+		json_object_set_new(o, key,
+				    json_integer((json_int_t)join_time(p, (uint64_t)int_of(o, key))));
+}
+
+static void id_set(const struct join_part *p, json_t *o, const char *key)
+{
+	uint32_t id = (uint32_t)int_of(o, key);
+
+	if (id)
+		json_object_set_new(
+			o, key, json_integer(p->host << TRACE_HOST_SHIFT | trace_host_id(id)));
+}
+
+static void lib_set(const struct join_part *p, json_t *o, const char *key)
+{
+	if (json_is_integer(json_object_get(o, key)))
+		json_object_set_new(o, key, json_integer(p->lib_base + int_of(o, key)));
+}
+
+static void file_set(const struct join_part *p, json_t *o)
+{
+	uint64_t ino = (uint64_t)int_of(o, "ino") ^ (uint64_t)p->host << 48;
+
+	json_object_set_new(o, "ino", json_integer((json_int_t)ino));
+}
+
+static json_t *meta_copy(const struct join_part *p, const json_t *meta)
+{
+	json_t *o = json_deep_copy(meta), *lib;
+	size_t i;
+
+	time_set(p, o, "ts_ns");
+	if (is_type(o, "process") || is_type(o, "target") || is_type(o, "late"))
+		id_set(p, o, "pid");
+	if (is_type(o, "process")) {
+		id_set(p, o, "ppid");
+		json_array_foreach(json_object_get(o, "libs"), i, lib)
+			lib_set(p, lib, "id");
+	}
+	if (is_type(o, "late"))
+		lib_set(p, o, "library");
+	if (is_type(o, "library"))
+		lib_set(p, o, "id");
+	if (is_type(o, "library") || is_type(o, "image"))
+		file_set(p, o);
+	return o;
+}
+
+/* ---- tables of functions ---- */
+
+/* The whole's table of a layer: rows of equal text are one function. */
+struct tables {
+	struct list layer; /* meta objects "functions", one a layer */
+	json_t *known;	   /* layer and row as text → number */
+	uint32_t next;	   /* number of the next row */
+};
+
+static json_t *table_of(struct tables *t, const char *layer)
+{
+	json_t *o;
+
+	for (size_t i = 0; i < t->layer.cnt; i++)
+		if (!strcmp(text_of(t->layer.meta[i], "layer"), layer))
+			return json_object_get(t->layer.meta[i], "rows");
+	o = json_pack("{s:s,s:s,s:[]}", "type", "functions", "layer", layer, "rows");
+	list_add(&t->layer, o);
+	return json_object_get(o, "rows");
+}
+
+static void row_take(struct tables *t, struct join_part *p, const char *layer, const json_t *row)
+{
+	json_int_t own = int_of(row, "id"), id;
+	json_t *copy;
+	char *key;
+
+	if (own < 0 || own >= JOIN_FUNCS || t->next >= FUNC_NONE)
+		return;
+	key = xasprintf("%s %s %s %s %s", layer, text_of(row, "name"), text_of(row, "group"),
+			text_of(row, "attrs"), text_of(row, "sig"));
+	if (json_object_get(t->known, key)) {
+		id = int_of(t->known, key);
+	} else {
+		id = t->next++;
+		json_object_set_new(t->known, key, json_integer(id));
+		copy = json_deep_copy(row);
+		json_object_set_new(copy, "id", json_integer(id));
+		json_array_append_new(table_of(t, layer), copy);
+	}
+	p->func[own] = (uint16_t)id;
+	free(key);
+}
+
+static void functions_take(struct tables *t, struct join_part *p)
+{
+	const json_t *meta, *row;
+	size_t k;
+
+	p->func = xmalloc(JOIN_FUNCS * sizeof(*p->func));
+	for (uint32_t i = 0; i < JOIN_FUNCS; i++)
+		p->func[i] = FUNC_NONE;
+	for (size_t i = 0; i < trace_meta_count(p->trace); i++) {
+		meta = trace_meta_get(p->trace, i);
+		if (is_type(meta, "functions"))
+			json_array_foreach(json_object_get(meta, "rows"), k, row)
+				row_take(t, p, text_of(meta, "layer"), row);
+	}
+}
+
+/* ---- what is said once ---- */
+
+static const json_t *config_of(const struct join_part *p)
+{
+	return json_object_get(trace_meta_find(p->trace, "recording"), "config");
+}
+
+/* The first one's, begun with the earliest; each CPU has a ring of its own (join_record.c). */
+static json_t *recording_join(const struct trace_joined *j)
+{
+	json_t *o = json_deep_copy(trace_meta_find(j->part[0].trace, "recording")), *config;
+	uint64_t first_ns = UINT64_MAX, ns;
+	bool all = true;
+
+	for (size_t i = 0; i < j->cnt; i++) {
+		const struct join_part *p = &j->part[i];
+
+		ns = (uint64_t)int_of(trace_meta_find(p->trace, "recording"), "start_ns");
+		ns = join_time(p, ns);
+		if (ns < first_ns)
+			first_ns = ns;
+		all &= json_is_true(json_object_get(config_of(p), "all"));
+	}
+	json_object_set_new(o, "start_ns", json_integer((json_int_t)first_ns));
+	config = json_object_get(o, "config");
+	json_object_set_new(config, "rings", json_integer(j->cpus));
+	json_object_set_new(config, "cpus_per_ring", json_integer(1));
+	json_object_set_new(config, "all", json_boolean(all));
+	return o;
+}
+
+/* Numbers of the same name added up, in objects as deep as they are. */
+static void numbers_add(json_t *to, const json_t *from)
+{
+	const char *key;
+	json_t *v, *sum;
+
+	json_object_foreach((json_t *)from, key, v)
+	{
+		sum = json_object_get(to, key);
+		if (json_is_object(v) && json_is_object(sum))
+			numbers_add(sum, v);
+		else if (json_is_integer(v) && json_is_integer(sum))
+			json_object_set_new(to, key,
+					    json_integer(json_integer_value(sum) +
+							 json_integer_value(v)));
+		else if (!sum)
+			json_object_set_new(to, key, json_deep_copy(v));
+	}
+}
+
+/* Only if all ended in order: else something is missing, and nobody knows what. */
+static json_t *end_join(const struct trace_joined *j)
+{
+	json_t *o = json_object(), *drops = json_array(), *end;
+	const char *reason = NULL;
+	uint64_t last_ns = 0, ns;
+
+	for (size_t i = 0; i < j->cnt; i++) {
+		end = trace_meta_find(j->part[i].trace, "end");
+		if (!end) {
+			json_decref(o);
+			json_decref(drops);
+			return NULL;
+		}
+		ns = join_time(&j->part[i], (uint64_t)int_of(end, "ts_ns"));
+		if (ns > last_ns)
+			last_ns = ns;
+		reason = !reason || !strcmp(reason, text_of(end, "reason")) ? text_of(end, "reason") :
+									      "several reasons";
+		json_array_extend(drops, json_object_get(end, "drops"));
+		numbers_add(o, end);
+	}
+	json_object_set_new(o, "type", json_string("end"));
+	json_object_set_new(o, "ts_ns", json_integer((json_int_t)last_ns));
+	json_object_set_new(o, "reason", json_string(reason));
+	json_object_set_new(o, "drops", drops);
+	return o;
+}
+
+/* What a probe costs on the hosts' average. */
+static json_t *cost_join(const struct trace_joined *j)
+{
+	static const char *const keys[] = {"call_ns", "spin_ns", "stepped_ns"};
+	double sum[3] = {0};
+	json_t *cost, *o;
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->cnt; i++) {
+		cost = trace_meta_find(j->part[i].trace, "probe_cost");
+		for (int k = 0; k < 3; k++)
+			sum[k] += json_number_value(json_object_get(cost, keys[k]));
+		n += cost != NULL;
+	}
+	if (!n)
+		return NULL;
+	o = json_deep_copy(trace_meta_find(j->part[0].trace, "probe_cost")) ?: json_object();
+	json_object_set_new(o, "type", json_string("probe_cost"));
+	for (int k = 0; k < 3; k++)
+		json_object_set_new(o, keys[k], json_real(sum[k] / (double)n));
+	return o;
+}
+
+static json_t *hosts_join(const struct trace_joined *j)
+{
+	json_t *rows = json_array();
+
+	for (size_t i = 0; i < j->cnt; i++) {
+		const struct join_part *p = &j->part[i];
+		const json_t *host = trace_meta_find(p->trace, "host");
+
+		json_array_append_new(
+			rows,
+			json_pack("{s:s,s:s,s:s,s:s,s:i,s:i,s:I,s:I}", "path", p->path, "hostname",
+				  text_of(host, "hostname"), "kernel", text_of(host, "kernel"),
+				  "machine", text_of(host, "machine"), "cpus", (int)p->cpus,
+				  "cpu_base", (int)p->cpu_base, "offset_ns",
+				  (json_int_t)(p->clock.to_ns - p->clock.from_ns), "drift_ppb",
+				  (json_int_t)(p->clock.drift * 1e9)));
+	}
+	return json_pack("{s:s,s:o}", "type", "hosts", "rows", rows);
+}
+
+/* The first one's, with the CPUs of all. */
+static json_t *host_join(const struct trace_joined *j)
+{
+	json_t *o = json_deep_copy(trace_meta_find(j->part[0].trace, "host"));
+
+	json_object_set_new(o, "cpus", json_integer(j->cpus));
+	json_object_del(o, "topology");
+	return o;
+}
+
+/* ---- numbers ---- */
+
+static uint32_t clip(json_int_t v, uint32_t least, uint32_t most)
+{
+	return v < (json_int_t)least ? least : v > (json_int_t)most ? most : (uint32_t)v;
+}
+
+static void parts_number(struct trace_joined *j)
+{
+	uint32_t libs = 0;
+
+	for (size_t i = 0; i < j->cnt; i++) {
+		struct join_part *p = &j->part[i];
+
+		p->cpus = clip(int_of(trace_meta_find(p->trace, "host"), "cpus"), 1, UINT16_MAX);
+		p->cpu_base = j->cpus;
+		j->cpus += p->cpus;
+		p->rings = clip(int_of(config_of(p), "rings"), 1, POV_RINGS_MAX);
+		p->cpus_per_ring = clip(int_of(config_of(p), "cpus_per_ring"), 1, UINT16_MAX);
+		p->lib_base = libs;
+		libs += POV_LIBS_MAX;
+	}
+}
+
+static int parts_check(const struct trace_joined *j)
+{
+	for (size_t i = 0; i < j->cnt; i++) {
+		const struct join_part *p = &j->part[i];
+
+		if (!config_of(p) || !trace_meta_find(p->trace, "host")) {
+			log_error("trace: %s does not say how and where it was recorded; it cannot be "
+				  "read together with others",
+				  p->path);
+			return -EINVAL;
+		}
+		if (strcmp(text_of(config_of(p), "sched"), text_of(config_of(&j->part[0]), "sched"))) {
+			log_error("trace: %s and %s were recorded with different --sched; record "
+				  "them alike, or read them one by one",
+				  j->part[0].path, p->path);
+			return -EINVAL;
+		}
+	}
+	if (j->cpus > UINT16_MAX / 8) {
+		log_error("trace: %u CPUs in all are too many", j->cpus);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static bool is_joined(const json_t *meta)
+{
+	static const char *const once[] = {"recording", "host",	      "functions",
+					   "end",	"probe_cost", "clocks"};
+
+	for (size_t i = 0; i < sizeof(once) / sizeof(once[0]); i++)
+		if (is_type(meta, once[i]))
+			return true;
+	return false;
+}
+
+int join_metas(struct trace_joined *j, json_t ***out, size_t *cnt)
+{
+	struct tables tables = {.known = json_object()};
+	struct list all = {0};
+	json_t *o;
+	int err;
+
+	parts_number(j);
+	err = parts_check(j);
+	if (err)
+		goto out;
+	list_add(&all, recording_join(j));
+	list_add(&all, host_join(j));
+	list_add(&all, hosts_join(j));
+	for (size_t i = 0; i < j->cnt; i++)
+		functions_take(&tables, &j->part[i]);
+	for (size_t i = 0; i < tables.layer.cnt; i++)
+		list_add(&all, json_incref(tables.layer.meta[i]));
+	o = cost_join(j);
+	if (o)
+		list_add(&all, o);
+	for (size_t i = 0; i < j->cnt; i++)
+		for (size_t k = 0; k < trace_meta_count(j->part[i].trace); k++) {
+			const json_t *meta = trace_meta_get(j->part[i].trace, k);
+
+			if (!is_joined(meta))
+				list_add(&all, meta_copy(&j->part[i], meta));
+			else if (!i && is_type(meta, "clocks"))
+				list_add(&all, json_deep_copy(meta));
+		}
+	o = end_join(j);
+	if (o)
+		list_add(&all, o);
+	*out = all.meta;
+	*cnt = all.cnt;
+out:
+	for (size_t i = 0; i < tables.layer.cnt; i++)
+		json_decref(tables.layer.meta[i]);
+	free(tables.layer.meta);
+	json_decref(tables.known);
+	return err;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Shared by trace_join.c (opening), join_meta.c (what the recordings say of themselves), join_record.c (records), and the
+ * readers of single files, which hand over to them. Private to user/trace.
+ */
+#ifndef POV_TRACE_JOINED_H
+#define POV_TRACE_JOINED_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/trace_damage.h"
+#include "trace/trace_read.h"
+
+/* From one recording's CLOCK_MONOTONIC to the first one's. */
+struct join_clock {
+	uint64_t from_ns, to_ns; /* one moment in both */
+	double drift;		 /* what the first one's gains in a nanosecond of this one */
+};
+
+struct join_part {
+	struct trace *trace; /* owned */
+	const char *path;
+	uint32_t host; /* its number */
+	struct join_clock clock;
+	uint32_t cpu_base, cpus;
+	uint32_t rings, cpus_per_ring; /* as it was recorded */
+	uint32_t lib_base;
+	uint16_t *func; /* by its own number, JOIN_FUNCS of them; owned */
+};
+#define JOIN_FUNCS 65536
+
+struct trace_joined {
+	struct join_part *part; /* owned */
+	size_t cnt;
+	struct trace_summary sum;
+	uint32_t cpus; /* of all */
+};
+
+uint64_t join_time(const struct join_part *p, uint64_t ns);
+
+/* ---- trace_join.c: what trace_read.h and trace_damage.h say, of several traces ---- */
+
+const struct trace_summary *joined_summary(struct trace_joined *j);
+size_t joined_damage(const struct trace_joined *j, struct trace_damage **out);
+void joined_close(struct trace_joined *j);
+
+/* ---- join_meta.c ---- */
+
+/*
+ * Numbers the parts' CPUs, libraries and functions, and makes the meta objects of the whole: owned references in *out.
+ * 0 or -EINVAL (printed).
+ */
+int join_metas(struct trace_joined *j, json_t ***out, size_t *cnt);
+
+/* ---- join_record.c ---- */
+
+struct join_merge;
+int join_merge_open(struct trace_joined *j, const struct trace_merge_options *opt,
+		    struct join_merge **out);
+int join_merge_next(struct join_merge *m, const struct pov_hdr **rec);
+void join_merge_close(struct join_merge *m);
+
+#endif
