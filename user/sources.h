@@ -7,7 +7,7 @@
 #include "trace/trace_join.h"
 
 #define SOURCES_OFFSET_ARG "FILE=NS"
-#define SOURCES_OFFSET_HELP                                                                     \
+#define SOURCES_OFFSET_HELP                                                                         \
 	"With several recordings: add NS nanoseconds (or less than 0) to the times of FILE, after " \
 	"the hosts' clocks have been related by the time of day. May be given several times."
 

@@ -148,6 +148,20 @@ ranks_of() { # ROUND FILE...
 	[ "$("$POVTRACE" report --json a.pov cut.pov 2>/dev/null | jq .recording.complete)" = false ]
 }
 
+@test "join: whatever the files hold, it is read or refused" {
+	for seed in 1 2 3 4 5 6; do
+		"$tool/random_trace" $seed >r.txt
+		"$make" r.txt r$seed.pov
+	done
+	for pair in "1 2" "3 4" "5 6" "2 2"; do
+		set -- $pair
+		run "$POVTRACE" report r"$1".pov all.pov r"$2".pov
+		[ "$status" -le 1 ]
+		run "$POVTRACE" export r"$1".pov r"$2".pov -o x.json
+		[ "$status" -le 1 ]
+	done
+}
+
 @test "join: of two hosts of one name each gets a number" {
 	part a 0
 	part b 1

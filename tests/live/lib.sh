@@ -145,18 +145,18 @@ watch() {
 	wait_until 60 grep -q "^povtrace: recording " "$T/$name.err"
 }
 
-# serve NAME MPI: starts a job of two ranks that runs until it is told to stop (tests/mpi/service.c). Its pids are
-# in $T/NAME.pids, its launcher in ${jobs_of[NAME]}, its books in $T/NAME.books.
+# serve NAME MPI [RANKS]: starts a job of two ranks that runs until it is told to stop (tests/mpi/service.c). Its pids are,
+# by rank, in $T/NAME.pids, its launcher in ${jobs_of[NAME]}, its books in $T/NAME.books.
 declare -A jobs_of
 serve() {
 	rm -rf "$T/$1".{books,said,pids}
 	mkdir -p "$T/$1.books"
 	touch "$T/$1.said"
-	POV_EXPECT=$T/$1.books $(launcher "$2" 2) "$programs/$2/service" >>"$T/$1.said" 2>&1 </dev/null &
+	POV_EXPECT=$T/$1.books $(launcher "$2" "${3-2}") "$programs/$2/service" >>"$T/$1.said" 2>&1 </dev/null &
 	jobs_of[$1]=$!
 	started+=($!)
-	wait_until 20 awk '/^service/ { n++ } END { exit n != 2 }' "$T/$1.said"
-	awk '/^service/ { print $3 }' "$T/$1.said" >"$T/$1.pids"
+	wait_until 20 awk -v ranks="${3-2}" '/^service/ { n++ } END { exit n != ranks }' "$T/$1.said"
+	awk '/^service/' "$T/$1.said" | sort -k2n | awk '{ print $3 }' >"$T/$1.pids"
 	mapfile -t -O ${#started[@]} started <"$T/$1.pids"
 }
 

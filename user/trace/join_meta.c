@@ -51,8 +51,8 @@ static bool is_type(const json_t *meta, const char *type)
 static void time_set(const struct join_part *p, json_t *o, const char *key)
 {
 	if (json_is_integer(json_object_get(o, key)))
-		json_object_set_new(o, key,
-				    json_integer((json_int_t)join_time(p, (uint64_t)int_of(o, key))));
+		json_object_set_new(
+			o, key, json_integer((json_int_t)join_time(p, (uint64_t)int_of(o, key))));
 }
 
 static void id_set(const struct join_part *p, json_t *o, const char *key)
@@ -60,8 +60,8 @@ static void id_set(const struct join_part *p, json_t *o, const char *key)
 	uint32_t id = (uint32_t)int_of(o, key);
 
 	if (id)
-		json_object_set_new(
-			o, key, json_integer(p->host << TRACE_HOST_SHIFT | trace_host_id(id)));
+		json_object_set_new(o, key,
+				    json_integer(p->host << TRACE_HOST_SHIFT | trace_host_id(id)));
 }
 
 static void lib_set(const struct join_part *p, json_t *o, const char *key)
@@ -87,8 +87,7 @@ static json_t *meta_copy(const struct join_part *p, const json_t *meta)
 		id_set(p, o, "pid");
 	if (is_type(o, "process")) {
 		id_set(p, o, "ppid");
-		json_array_foreach(json_object_get(o, "libs"), i, lib)
-			lib_set(p, lib, "id");
+		json_array_foreach(json_object_get(o, "libs"), i, lib) lib_set(p, lib, "id");
 	}
 	if (is_type(o, "late"))
 		lib_set(p, o, "library");
@@ -202,9 +201,9 @@ static void numbers_add(json_t *to, const json_t *from)
 		if (json_is_object(v) && json_is_object(sum))
 			numbers_add(sum, v);
 		else if (json_is_integer(v) && json_is_integer(sum))
-			json_object_set_new(to, key,
-					    json_integer(json_integer_value(sum) +
-							 json_integer_value(v)));
+			json_object_set_new(
+				to, key,
+				json_integer(json_integer_value(sum) + json_integer_value(v)));
 		else if (!sum)
 			json_object_set_new(to, key, json_deep_copy(v));
 	}
@@ -227,8 +226,9 @@ static json_t *end_join(const struct trace_joined *j)
 		ns = join_time(&j->part[i], (uint64_t)int_of(end, "ts_ns"));
 		if (ns > last_ns)
 			last_ns = ns;
-		reason = !reason || !strcmp(reason, text_of(end, "reason")) ? text_of(end, "reason") :
-									      "several reasons";
+		reason = !reason || !strcmp(reason, text_of(end, "reason")) ?
+				 text_of(end, "reason") :
+				 "several reasons";
 		json_array_extend(drops, json_object_get(end, "drops"));
 		numbers_add(o, end);
 	}
@@ -270,14 +270,14 @@ static json_t *hosts_join(const struct trace_joined *j)
 		const struct join_part *p = &j->part[i];
 		const json_t *host = trace_meta_find(p->trace, "host");
 
-		json_array_append_new(
-			rows,
-			json_pack("{s:s,s:s,s:s,s:s,s:i,s:i,s:I,s:I}", "path", p->path, "hostname",
-				  text_of(host, "hostname"), "kernel", text_of(host, "kernel"),
-				  "machine", text_of(host, "machine"), "cpus", (int)p->cpus,
-				  "cpu_base", (int)p->cpu_base, "offset_ns",
-				  (json_int_t)(p->clock.to_ns - p->clock.from_ns), "drift_ppb",
-				  (json_int_t)(p->clock.drift * 1e9)));
+		json_array_append_new(rows,
+				      json_pack("{s:s,s:s,s:s,s:s,s:i,s:i,s:I,s:I}", "path",
+						p->path, "hostname", text_of(host, "hostname"),
+						"kernel", text_of(host, "kernel"), "machine",
+						text_of(host, "machine"), "cpus", (int)p->cpus,
+						"cpu_base", (int)p->cpu_base, "offset_ns",
+						(json_int_t)(p->clock.to_ns - p->clock.from_ns),
+						"drift_ppb", (json_int_t)(p->clock.drift * 1e9)));
 	}
 	return json_pack("{s:s,s:o}", "type", "hosts", "rows", rows);
 }
@@ -322,12 +322,14 @@ static int parts_check(const struct trace_joined *j)
 		const struct join_part *p = &j->part[i];
 
 		if (!config_of(p) || !trace_meta_find(p->trace, "host")) {
-			log_error("trace: %s does not say how and where it was recorded; it cannot be "
-				  "read together with others",
-				  p->path);
+			log_error(
+				"trace: %s does not say how and where it was recorded; it cannot be "
+				"read together with others",
+				p->path);
 			return -EINVAL;
 		}
-		if (strcmp(text_of(config_of(p), "sched"), text_of(config_of(&j->part[0]), "sched"))) {
+		if (strcmp(text_of(config_of(p), "sched"),
+			   text_of(config_of(&j->part[0]), "sched"))) {
 			log_error("trace: %s and %s were recorded with different --sched; record "
 				  "them alike, or read them one by one",
 				  j->part[0].path, p->path);

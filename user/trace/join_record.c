@@ -16,7 +16,7 @@
 struct join_source {
 	const struct join_part *part;
 	struct trace_merge *merge;
-	uint64_t *rec;	/* the next one, renumbered; owned */
+	uint64_t *rec; /* the next one, renumbered; owned */
 	uint32_t again; /* a loss on a ring of several CPUs: of how many more of them it is to be told */
 	bool ended;
 };

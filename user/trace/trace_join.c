@@ -26,10 +26,19 @@ static double drift_of(const struct trace_clocks *c, const char *path)
 	drift = (double)c->realtime_moved_ns / span_ns;
 	if (fabs(drift) <= DRIFT_MAX)
 		return drift;
-	log_warn("trace: %s: the time of day was set while it was recorded (by %.3f s): its times are "
-		 "related to the others' as it was before",
-		 path, (double)c->realtime_moved_ns / 1e9);
+	log_warn(
+		"trace: %s: the time of day was set while it was recorded (by %.3f s): its times are "
+		"related to the others' as it was before",
+		path, (double)c->realtime_moved_ns / 1e9);
 	return 0;
+}
+
+/* b - a of two times of day, however far a broken clock had them apart. */
+static int64_t apart(uint64_t a, uint64_t b)
+{
+	int64_t ns = (int64_t)(b - a);
+
+	return ns > INT64_MAX / 2 ? INT64_MAX / 2 : ns < -(INT64_MAX / 2) ? -(INT64_MAX / 2) : ns;
 }
 
 static int clock_relate(struct join_part *p, const struct join_part *first, int64_t offset_ns)
@@ -49,9 +58,9 @@ static int clock_relate(struct join_part *p, const struct join_part *first, int6
 	drift = drift_of(&own, p->path);
 	first_drift = drift_of(&others, first->path);
 	p->clock.drift = (1 + drift) / (1 + first_drift) - 1;
-	p->clock.to_ns += (uint64_t)(int64_t)((double)(int64_t)(own.begin.realtime_ns -
-								others.begin.realtime_ns) /
-					      (1 + first_drift));
+	p->clock.to_ns +=
+		(uint64_t)(int64_t)((double)apart(others.begin.realtime_ns, own.begin.realtime_ns) /
+				    (1 + first_drift));
 	return 0;
 }
 
