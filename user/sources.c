@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/log.h"
 
@@ -29,10 +30,27 @@ static int offset_apply(struct trace_source *source, int cnt, const char *text)
 	return -EINVAL;
 }
 
+/* A file that is named twice would count twice. */
+static int twice_check(char *const *path, int cnt)
+{
+	struct stat a, b;
+
+	for (int i = 0; i < cnt; i++)
+		for (int k = 0; k < i && !stat(path[i], &a); k++)
+			if (!stat(path[k], &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino) {
+				log_error("%s and %s are one file", path[k], path[i]);
+				return -EINVAL;
+			}
+	return 0;
+}
+
 struct trace_source *sources_parse(char *const *path, int cnt, const struct option_list *offsets)
 {
-	struct trace_source *source = xcalloc((size_t)cnt, sizeof(*source));
+	struct trace_source *source;
 
+	if (twice_check(path, cnt))
+		return NULL;
+	source = xcalloc((size_t)cnt, sizeof(*source));
 	for (int i = 0; i < cnt; i++)
 		source[i].path = path[i];
 	for (size_t i = 0; i < offsets->cnt; i++) {

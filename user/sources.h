@@ -11,7 +11,7 @@
 	"With several recordings: add NS nanoseconds (or less than 0) to the times of FILE, after " \
 	"the hosts' clocks have been related by the time of day. May be given several times."
 
-/* cnt of them, to be freed; NULL (printed) if an offset is no "FILE=NS" of one of the files. */
+/* cnt of them, to be freed; NULL (printed) if a file is there twice, or an offset is no "FILE=NS" of one of them. */
 struct trace_source *sources_parse(char *const *path, int cnt, const struct option_list *offsets);
 
 #endif

@@ -304,6 +304,7 @@ run.pov" ]
 	sed "s/^end ts=[0-9]*/end ts=1003000000000/" "$data/export_run.txt" >long.txt
 	"$make" long.txt run.pov
 	povtrace() { "$POVTRACE" "$@"; }
+	cp run.pov node1.pov && cp run.pov node2.pov
 	povtrace help export | sed -n 's/^  *\(povtrace export .*\)/\1/p' >examples
 	[ "$(wc -l <examples)" -ge 3 ]
 	while read -r line; do

@@ -95,6 +95,7 @@ many() {
 @test "report: the help's examples do what they say" {
 	command -v jq >/dev/null || skip "no jq here"
 	povtrace() { "$POVTRACE" "$@"; }
+	cp run.pov node1.pov && cp run.pov node2.pov
 	povtrace help report | sed -n 's/^  *\(povtrace report .*\)/\1/p' >examples
 	[ "$(wc -l <examples)" -ge 3 ]
 	while read -r line; do
