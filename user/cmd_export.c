@@ -15,51 +15,12 @@
 #include "trace/trace_limit.h"
 #include "writer/export.h"
 
-#define RANKS_MAX 65536
-
 struct export_args {
 	const char *output, *format;
 	uint64_t from_ns, to_ns;
 	struct option_list ranks, functions, offsets;
 	bool totals;
 };
-
-static bool parse_rank(const char **p, long *rank)
-{
-	char *end;
-
-	errno = 0;
-	*rank = strtol(*p, &end, 10);
-	if (end == *p || errno || *rank < 0 || *rank > INT32_MAX)
-		return false;
-	*p = end;
-	return true;
-}
-
-/* "0,3-5" appended to ranks[]. */
-static int parse_ranks(const char *text, int32_t *ranks, uint32_t *n)
-{
-	const char *p = text;
-	long from, to;
-
-	for (;;) {
-		if (!parse_rank(&p, &from))
-			break;
-		to = from;
-		if (*p == '-' && (p++, !parse_rank(&p, &to)))
-			break;
-		if (to < from || to - from >= RANKS_MAX || *n + (uint32_t)(to - from) >= RANKS_MAX)
-			break;
-		for (; from <= to; from++)
-			ranks[(*n)++] = (int32_t)from;
-		if (!*p)
-			return 0;
-		if (*p++ != ',')
-			break;
-	}
-	log_error("export: --rank: \"%s\" is no list of ranks; write e.g. 0,3-5", text);
-	return -EINVAL;
-}
 
 static int print_totals(const struct writer_totals *t)
 {
@@ -102,47 +63,51 @@ static int check_usage(const struct export_args *a, int argc)
 	return -EINVAL;
 }
 
-static int run(const void *opts, int argc, char **argv, int dashdash)
+static int export_selected(const struct export_args *a, const struct trace_source *source, int cnt,
+			   const struct rank_list *ranks)
 {
-	const struct export_args *a = opts;
-	struct export_options opt = {.format = a->format};
-	struct trace_source *source;
-	struct person *behind;
+	struct export_options opt = {
+		.format = a->format,
+		.select = {.from_ns = a->from_ns,
+			   .to_ns = a->to_ns,
+			   .ranks = *ranks,
+			   .functions = a->functions.item,
+			   .nfunctions = (uint32_t)a->functions.cnt},
+	};
+	struct person *behind = person_behind();
 	struct writer_totals totals;
-	int32_t *ranks;
-	uint32_t nranks = 0;
 	int err;
 
-	(void)dashdash;
-	if (check_usage(a, argc))
-		return 2;
-	source = sources_parse(argv, argc, &a->offsets);
-	if (!source)
-		return 2;
-	ranks = xmalloc(RANKS_MAX * sizeof(*ranks));
-	for (size_t i = 0; i < a->ranks.cnt; i++) {
-		if (parse_ranks(a->ranks.item[i], ranks, &nranks)) {
-			free(source);
-			free(ranks);
-			return 2;
-		}
-	}
-	opt.select = (struct writer_select){.from_ns = a->from_ns,
-					    .to_ns = a->to_ns,
-					    .ranks = ranks,
-					    .nranks = nranks,
-					    .functions = a->functions.item,
-					    .nfunctions = (uint32_t)a->functions.cnt};
-	trace_limit_memory(argv, argc);
-	opt.as = behind = person_behind();
-	err = export_timeline(source, (size_t)argc, a->output, &opt, &totals);
+	opt.as = behind;
+	err = export_timeline(source, (size_t)cnt, a->output, &opt, &totals);
 	person_free(behind);
-	free(source);
-	free(ranks);
 	if (err)
 		return err == -ENOTSUP ? 2 : 1;
 	export_report(a->output, &totals);
 	return a->totals && print_totals(&totals) ? 1 : 0;
+}
+
+static int run(const void *opts, int argc, char **argv, int dashdash)
+{
+	const struct export_args *a = opts;
+	struct rank_list ranks = {0};
+	struct trace_source *source;
+	int rc = 2, err;
+
+	(void)dashdash;
+	if (check_usage(a, argc))
+		return 2;
+	err = 0;
+	for (size_t i = 0; i < a->ranks.cnt && !err; i++)
+		err = rank_list_parse(a->ranks.item[i], &ranks);
+	source = err ? NULL : sources_parse(argv, argc, &a->offsets);
+	if (source) {
+		trace_limit_memory(argv, argc);
+		rc = export_selected(a, source, argc, &ranks);
+	}
+	free(source);
+	rank_list_release(&ranks);
+	return rc;
 }
 
 #define AT(member) offsetof(struct export_args, member)
@@ -176,7 +141,8 @@ static const struct option_def options[] = {
 	 .type = OPTION_LIST,
 	 .offset = AT(ranks),
 	 .arg = "LIST",
-	 .help = "Show calls and counters of these ranks only, e.g. 0,3-5. CPUs stay complete. Repeatable."},
+	 .help = "Show calls and counters of these ranks only: 0,3-5; with several jobs also 1:3 (job 1, rank 3). CPUs "
+		 "stay complete. Repeatable."},
 	{.name = "function",
 	 .type = OPTION_LIST,
 	 .offset = AT(functions),

@@ -281,13 +281,15 @@ health() { # TIMELINE TOTALS: status as perfetto_health.sh's
 	bad 2 "--format" run.pov -o -
 	bad 2 "list of ranks" run.pov -o x.json --rank 3-1
 	bad 2 "list of ranks" run.pov -o x.json --rank 1,
-	bad 2 "list of ranks" run.pov -o x.json --rank 0-99999999
+	bad 2 "list of ranks" run.pov -o x.json --rank 0-99999999999
+	bad 2 "list of ranks" run.pov -o x.json --rank a
 	bad 2 "later than" run.pov -o x.json --from 2 --to 1
 	bad 2 "both go to stdout" run.pov -o - -f json --totals
 	bad 1 "No such file" none.pov -o x.json
 	# what selects nothing, before the output is made
 	bad 1 "none of the ranks asked for is in run.pov; it has 2" run.pov -o x.json --rank 77
 	bad 1 "none of the ranks" run.pov -o - -f json --rank 5,7-9
+	bad 1 "none of the ranks" run.pov -o x.json --rank 4:0
 	bad 1 '"MPI_Nope" matches no function' run.pov -o x.json --function 'MPI_S*' --function MPI_Nope
 	bad 1 "behind the end of run.pov, which lasts 0.01 seconds" run.pov -o x.json --from 0.5
 	bad 1 "the recording itself" run.pov -o run.pov --format json

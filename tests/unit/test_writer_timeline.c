@@ -329,7 +329,7 @@ static void late_parent(void **state)
 static void selection(void **state)
 {
 	const char *const globs[] = {"re*"};
-	const int32_t ranks[] = {3};
+	struct rank_range third = {.job = -1, .first = 3, .last = 3};
 	struct writer_select sel = {.from_ns = 100, .to_ns = 200};
 	struct timeline_options opt = defaults();
 
@@ -350,7 +350,7 @@ static void selection(void **state)
 	call(&a, &recv, 12, 14, 1);
 	end();
 	expect("11 B recv@12\n11 E@14\n");
-	sel = (struct writer_select){.ranks = ranks, .nranks = 1};
+	sel = (struct writer_select){.ranks = {&third, 1}};
 	begin_with(&opt);
 	call(&a, &send, 10, 20, 0);
 	proc.rank = 3;

@@ -17,7 +17,7 @@
 #include "analysis/switches.h"
 #include "analysis/time_split.h"
 #include "model/model.h"
-#include "report/rank_list.h"
+#include "base/rank_list.h"
 #include "trace/trace_join.h"
 
 enum report_sort {

@@ -13,6 +13,7 @@
 #include "trace/trace_read.h"
 #include "trace/trace_totals.h"
 #include "version.h"
+#include "writer/select.h"
 #include "writer/writer.h"
 
 static const char *const drop_name[POV_CLASS_CNT] = {
@@ -89,8 +90,11 @@ static void clocks_fill(struct writer_args *a, const struct trace *t)
 		args_add_int(a, "suspended_ns", clocks.suspended_ns);
 }
 
-static void select_fill(struct writer_args *a, const struct writer_select *sel)
+static void select_fill(struct writer_args *a, const struct model *m,
+			const struct writer_select *sel)
 {
+	uint32_t nranks;
+
 	if (!sel)
 		return;
 	if (sel->from_ns || sel->to_ns) {
@@ -98,8 +102,8 @@ static void select_fill(struct writer_args *a, const struct writer_select *sel)
 		if (sel->to_ns)
 			args_add_us(a, "selected_to_us", sel->to_ns);
 	}
-	if (sel->nranks)
-		args_add_uint(a, "selected_ranks", sel->nranks);
+	if (sel->ranks.n)
+		args_add_uint(a, "selected_ranks", select_ranks(m, sel, &nranks));
 	if (sel->nfunctions)
 		args_add_uint(a, "selected_function_patterns", sel->nfunctions);
 }
@@ -137,7 +141,7 @@ void meta_fill(struct writer_args *a, struct model *m, const struct writer_selec
 		args_add_text(a, "ended_by", text_of(end, "reason"));
 	drops_fill(a, end);
 	clocks_fill(a, t);
-	select_fill(a, sel);
+	select_fill(a, m, sel);
 }
 
 char *meta_process_name(const struct model_process *p, uint32_t njobs)

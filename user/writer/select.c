@@ -11,8 +11,7 @@
 #include "base/log.h"
 #include "model/model.h"
 
-static uint32_t ranks_chosen(const struct model *m, const struct writer_select *sel,
-			     uint32_t *nranks)
+uint32_t select_ranks(const struct model *m, const struct writer_select *sel, uint32_t *nranks)
 {
 	uint32_t chosen = 0;
 
@@ -23,8 +22,7 @@ static uint32_t ranks_chosen(const struct model *m, const struct writer_select *
 		if (!p->is_rank)
 			continue;
 		(*nranks)++;
-		for (uint32_t k = 0; k < sel->nranks; k++)
-			chosen += sel->ranks[k] == p->rank;
+		chosen += rank_list_has(&sel->ranks, p->job_idx, p->rank);
 	}
 	return chosen;
 }
@@ -54,7 +52,7 @@ int select_check(const struct model *m, const char *path, const struct writer_se
 {
 	uint32_t nranks;
 
-	if (sel->nranks && !ranks_chosen(m, sel, &nranks)) {
+	if (sel->ranks.n && !select_ranks(m, sel, &nranks)) {
 		log_error(
 			"export: none of the ranks asked for is in %s; it has %u: \"povtrace info\" "
 			"lists them",

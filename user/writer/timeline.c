@@ -32,13 +32,9 @@ static bool process_shown(const struct timeline *tl, const struct model_process 
 {
 	const struct writer_select *sel = tl->opt.select;
 
-	if (!sel || !sel->nranks)
+	if (!sel || !sel->ranks.n)
 		return true;
-	for (uint32_t i = 0; p && p->is_rank && i < sel->nranks; i++) {
-		if (sel->ranks[i] == p->rank)
-			return true;
-	}
-	return false;
+	return p && p->is_rank && rank_list_has(&sel->ranks, p->job_idx, p->rank);
 }
 
 static bool func_shown(struct timeline *tl, const struct func_info *f)

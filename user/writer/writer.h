@@ -10,13 +10,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/rank_list.h"
+
 struct model;
 
 /* What is left out. Empty lists select all. Times relative to the recording's start. */
 struct writer_select {
-	uint64_t from_ns, to_ns; /* to 0 = end */
-	const int32_t *ranks;
-	uint32_t nranks;
+	uint64_t from_ns, to_ns;      /* to 0 = end */
+	struct rank_list ranks;	      /* empty: all */
 	const char *const *functions; /* globs, e.g. "MPI_I*" */
 	uint32_t nfunctions;
 };

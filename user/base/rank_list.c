@@ -2,7 +2,7 @@
 /*
  * Reads lists of ranks.
  */
-#include "report/rank_list.h"
+#include "base/rank_list.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -55,10 +55,9 @@ int rank_list_parse(const char *text, struct rank_list *out)
 
 	for (;;) {
 		if (!range_parse(&p, &r) || (*p && *p != ',')) {
-			log_error(
-				"report: --rank \"%s\": not a list of ranks; try 0,2,5-8 or, with "
-				"several jobs, 1:3",
-				text);
+			log_error("--rank \"%s\": not a list of ranks; try 0,2,5-8 or, with "
+				  "several jobs, 1:3",
+				  text);
 			return -EINVAL;
 		}
 		out->range = xrealloc(out->range, (out->n + 1) * sizeof(*out->range));
