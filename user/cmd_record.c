@@ -234,19 +234,18 @@ static char *trace_path(const char *output)
 
 static void totals_print(const char *path, const struct session_result *r)
 {
-	char wall[HUMAN_BYTES], cpu[HUMAN_BYTES], size[HUMAN_BYTES], calls[HUMAN_BYTES],
-		polls[HUMAN_BYTES];
-	char switches[HUMAN_BYTES], lost[HUMAN_BYTES], unstored[HUMAN_BYTES];
+	char wall[HUMAN_BYTES], cpu[HUMAN_BYTES], size[HUMAN_BYTES];
+	char lost[HUMAN_BYTES], unstored[HUMAN_BYTES];
+	char ranks[64], calls[64], polls[64], switches[64];
 
 	if (log_get_level() < LOG_WARN)
 		return;
-	fprintf(stderr,
-		"povtrace: %s: %s: %u MPI processes, %s calls, %s empty polls, %s switches, %s lost, "
-		"%s%s%s, own CPU %s (%s)\n",
-		path, human_ns(wall, HUMAN_BYTES, r->wall_ns), r->ranks,
-		human_count(calls, HUMAN_BYTES, r->stored.calls),
-		human_count(polls, HUMAN_BYTES, r->stored.polls),
-		human_count(switches, HUMAN_BYTES, r->stored.switches),
+	fprintf(stderr, "povtrace: %s: %s: %s, %s, %s, %s, %s lost, %s%s%s, own CPU %s (%s)\n",
+		path, human_ns(wall, HUMAN_BYTES, r->wall_ns),
+		human_plural(ranks, sizeof(ranks), r->ranks, "MPI process", "MPI processes"),
+		human_plural(calls, sizeof(calls), r->stored.calls, "call", "calls"),
+		human_plural(polls, sizeof(polls), r->stored.polls, "empty poll", "empty polls"),
+		human_plural(switches, sizeof(switches), r->stored.switches, "switch", "switches"),
 		human_count(lost, HUMAN_BYTES, r->lost),
 		r->unstored ? human_count(unstored, HUMAN_BYTES, r->unstored) : "",
 		r->unstored ? " not stored, " : "", human_bytes(size, HUMAN_BYTES, r->file_bytes),

@@ -212,3 +212,11 @@ int human_parse_ns(const char *text, uint64_t *out)
 	}
 	return -EINVAL;
 }
+
+char *human_plural(char *buf, size_t bytes, uint64_t n, const char *one, const char *many)
+{
+	char count[HUMAN_BYTES];
+
+	snprintf(buf, bytes, "%s %s", human_count(count, sizeof(count), n), n == 1 ? one : many);
+	return buf;
+}

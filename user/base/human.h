@@ -20,6 +20,8 @@ char *human_signed_ns(char *buf, size_t bytes, int64_t ns);
 char *human_bytes(char *buf, size_t bytes, uint64_t value);
 /* "1,234,567" */
 char *human_count(char *buf, size_t bytes, uint64_t value);
+/* "1 call", "1,234 calls"; buf: HUMAN_BYTES and the longer word. */
+char *human_plural(char *buf, size_t bytes, uint64_t n, const char *one, const char *many);
 
 int human_parse_u64(const char *text, uint64_t *out);	/* decimal digits only */
 int human_parse_bytes(const char *text, uint64_t *out); /* 4096, 64K, 64KiB, 1.5M, 2G, 1T */

@@ -110,14 +110,6 @@ const char *text_mark(uint32_t lost, uint32_t low, uint32_t wrong)
 	return lost & wrong ? "~" : lost & low ? "≥" : NULL;
 }
 
-const char *text_plural(char *buf, size_t bytes, uint64_t n, const char *one, const char *many)
-{
-	char cnt[HUMAN_BYTES];
-
-	snprintf(buf, bytes, "%s %s", human_count(cnt, sizeof(cnt), n), n == 1 ? one : many);
-	return buf;
-}
-
 void cell_empty(struct columns *c)
 {
 	columns_cell(c, "%s", "");

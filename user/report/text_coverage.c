@@ -191,7 +191,7 @@ static void doubt(FILE *out, const char *label, uint64_t n, const char *one, con
 	char text[160];
 
 	if (n)
-		fprintf(out, "  %-10s %s\n", label, text_plural(text, sizeof(text), n, one, many));
+		fprintf(out, "  %-10s %s\n", label, human_plural(text, sizeof(text), n, one, many));
 }
 
 static void doubts_print(const struct report *r, FILE *out)
@@ -208,7 +208,7 @@ static void doubts_print(const struct report *r, FILE *out)
 	if (s->sched_gaps)
 		fprintf(out, "  gaps       scheduler records are missing during %s, in %s\n",
 			human_ns(a, sizeof(a), s->sched_gap_ns),
-			text_plural(b, sizeof(b), s->sched_gaps, "stretch", "stretches"));
+			human_plural(b, sizeof(b), s->sched_gaps, "stretch", "stretches"));
 	doubt(out, "gaps", s->sched_gaps_late,
 	      "loss of scheduler records came unannounced: states before may be wrong",
 	      "losses of scheduler records came unannounced: states before them may be wrong");

@@ -123,21 +123,22 @@ static void function_notes(FILE *out, const struct layer *layer, const struct fu
 		columns_explain(out, sum);
 	if (sum->nested_calls)
 		text_note(out, "Not counted above: %s%s inside these.", mark,
-			  text_plural(a, sizeof(a), sum->nested_calls, "call that the library made",
-				      "calls that the library made"));
+			  human_plural(a, sizeof(a), sum->nested_calls,
+				       "call that the library made",
+				       "calls that the library made"));
 	if (sum->open)
 		text_note(out, "%s%s not returned: in calls, and in total as far as seen.", mark,
-			  text_plural(a, sizeof(a), sum->open, "call had", "calls had"));
+			  human_plural(a, sizeof(a), sum->open, "call had", "calls had"));
 	if (sum->unwound)
 		text_note(
 			out,
 			"%s%s left without returning (longjmp, exception, exit): in calls, and in total up to "
 			"when that was noticed.",
-			mark, text_plural(a, sizeof(a), sum->unwound, "call was", "calls were"));
+			mark, human_plural(a, sizeof(a), sum->unwound, "call was", "calls were"));
 	if (sum->errors)
 		text_note(out, "%s%s an error.", mark,
-			  text_plural(a, sizeof(a), sum->errors, "call returned",
-				      "calls returned"));
+			  human_plural(a, sizeof(a), sum->errors, "call returned",
+				       "calls returned"));
 }
 
 static uint64_t wall_time(const struct report *r)

@@ -33,9 +33,6 @@ void cell_empty(struct columns *c);
  */
 const char *text_mark(uint32_t lost, uint32_t low, uint32_t wrong);
 
-/* "1 call", "12,345 calls". */
-const char *text_plural(char *buf, size_t bytes, uint64_t n, const char *one, const char *many);
-
 /* Rows a long table shows: all, or opt->top of more than `many`. */
 uint32_t text_rows_shown(const struct report *r, uint32_t n, uint32_t many);
 

@@ -164,16 +164,16 @@ static const struct writer *writer_choose(const char *out, const char *format, b
 
 void export_report(const char *out, const struct writer_totals *t)
 {
-	char slices[HUMAN_BYTES], arrows[HUMAN_BYTES], counters[HUMAN_BYTES], switches[HUMAN_BYTES];
-	char wakings[HUMAN_BYTES], bytes[HUMAN_BYTES], n[HUMAN_BYTES];
+	char slices[64], arrows[64], counters[64], switches[64], wakings[64];
+	char bytes[HUMAN_BYTES], n[HUMAN_BYTES];
 
-	log_info("wrote %s: %s slices, %s arrows, %s counter values, %s switches, %s wake-ups, %s",
-		 strcmp(out, "-") ? out : "to stdout",
-		 human_count(slices, sizeof(slices), t->slices),
-		 human_count(arrows, sizeof(arrows), t->flows),
-		 human_count(counters, sizeof(counters), t->counters),
-		 human_count(switches, sizeof(switches), t->switches),
-		 human_count(wakings, sizeof(wakings), t->wakings),
+	log_info("wrote %s: %s, %s, %s, %s, %s, %s", strcmp(out, "-") ? out : "to stdout",
+		 human_plural(slices, sizeof(slices), t->slices, "slice", "slices"),
+		 human_plural(arrows, sizeof(arrows), t->flows, "arrow", "arrows"),
+		 human_plural(counters, sizeof(counters), t->counters, "counter value",
+			      "counter values"),
+		 human_plural(switches, sizeof(switches), t->switches, "switch", "switches"),
+		 human_plural(wakings, sizeof(wakings), t->wakings, "wake-up", "wake-ups"),
 		 human_bytes(bytes, sizeof(bytes), t->bytes));
 	if (t->misplaced)
 		log_warn("%s slices would overlap others on their track and became instants "
