@@ -3,18 +3,54 @@
 #include "collect/recorder.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "attach/features.h"
+#include "attach/library_kind.h"
 #include "base/log.h"
 #include "collect/session.h"
 #include "elf/elf_file.h"
 #include "elf/sites_print.h"
+#include "layer/func_table.h"
 #include "version.h"
+
+/* Whether a file is a library of a layer below MPI. */
+static bool is_of(const struct layer *layer, const struct elf_file *elf)
+{
+	struct library_facts facts;
+
+	for (size_t i = 0; library_kinds[i] && !layer->is_top; i++) {
+		if (strcmp(library_kinds[i]->layer, layer->name) ||
+		    !library_kinds[i]->describe(elf, &facts))
+			continue;
+		json_decref(facts.meta);
+		json_decref(facts.copies);
+		return true;
+	}
+	return false;
+}
+
+/* The functions of such layers that a file is a library of; 0: it is none. *out is to be freed. */
+static size_t lower_functions(const struct elf_file *elf, struct site_function **out)
+{
+	size_t cnt = 0;
+
+	*out = xcalloc(func_table_count(), sizeof(**out));
+	for (size_t l = 0; layers[l]; l++) {
+		if (!is_of(layers[l], elf))
+			continue;
+		for (size_t i = 0; i < layers[l]->row_cnt; i++)
+			(*out)[cnt++] = (struct site_function){layers[l]->rows[i].name, 6};
+	}
+	return cnt;
+}
 
 static int file_sites_print(const char *path, bool json, FILE *out)
 {
+	struct site_function *lower;
 	struct elf_file *elf;
+	size_t cnt;
 	int err;
 
 	err = elf_file_open(path, &elf);
@@ -23,7 +59,9 @@ static int file_sites_print(const char *path, bool json, FILE *out)
 			  err == -ENOEXEC ? "not an ELF file of this machine" : strerror(-err));
 		return err;
 	}
-	err = sites_print(elf, path, NULL, 0, json, out);
+	cnt = lower_functions(elf, &lower);
+	err = sites_print(elf, path, cnt ? lower : NULL, cnt, json, out);
+	free(lower);
 	elf_file_close(elf);
 	return err;
 }

@@ -109,8 +109,11 @@ static void list_add_all(struct site_list *l, const struct elf_file *f)
 static void text_print(const struct site_list *l, const char *path, const struct mpi_library *mpi,
 		       FILE *out)
 {
-	fprintf(out, "%s: %s%s%s\n", path, mpi_flavour_name(mpi->flavour), *mpi->version ? " " : "",
-		mpi->version);
+	if (mpi->flavour)
+		fprintf(out, "%s: %s%s%s\n", path, mpi_flavour_name(mpi->flavour),
+			*mpi->version ? " " : "", mpi->version);
+	else
+		fprintf(out, "%s\n", path);
 	if (*mpi->unsure)
 		fprintf(out, "note: %s\n", mpi->unsure);
 	fprintf(out, "%-34s %-30s %5s  %-8s  %s\n", "FUNCTION", "FIRST INSTRUCTION", "SITE", "COST",
@@ -193,8 +196,8 @@ int sites_print(const struct elf_file *f, const char *path, const struct site_fu
 		list_add_all(&list, f);
 	if (list.cnt == 0) {
 		log_error(
-			"%s: no MPI function is defined in it; name the library itself (libmpi.so) or a "
-			"statically linked program",
+			"%s: no function that can be traced is defined in it; name the library itself "
+			"(libmpi.so) or a statically linked program",
 			path);
 		return -ENOENT;
 	}
