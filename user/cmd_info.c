@@ -13,6 +13,7 @@
 
 #include "abi/event.h"
 #include "base/human.h"
+#include "base/json_get.h"
 #include "base/log.h"
 #include "base/option.h"
 #include "trace/trace_limit.h"
@@ -62,23 +63,6 @@ static int dump(struct trace *t, uint64_t first)
 
 /* ---- meta objects ---- */
 
-static const char *text_of(const json_t *obj, const char *key)
-{
-	const char *s = json_string_value(json_object_get(obj, key));
-
-	return s ? s : "";
-}
-
-static json_int_t int_of(const json_t *obj, const char *key)
-{
-	return json_integer_value(json_object_get(obj, key));
-}
-
-static bool is_type(const json_t *meta, const char *type)
-{
-	return !strcmp(text_of(meta, "type"), type);
-}
-
 /* ---- JSON ---- */
 
 /* All meta objects of a type, without members that only programs want. */
@@ -90,7 +74,7 @@ static json_t *metas_of(const struct trace *t, const char *type)
 	for (size_t i = 0; i < trace_meta_count(t); i++) {
 		json_t *copy;
 
-		if (!is_type(trace_meta_get(t, i), type))
+		if (!json_is_type(trace_meta_get(t, i), type))
 			continue;
 		copy = json_copy(trace_meta_get(t, i));
 		for (size_t k = 0; k < sizeof(left_out) / sizeof(left_out[0]); k++)
@@ -241,9 +225,9 @@ static void print_origin(const struct trace *t)
 	if (seconds && localtime_r(&seconds, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S %z", &tm);
 	if (host) {
-		line = xasprintf("%s, Linux %s, %s, %lld CPUs", text_of(host, "hostname"),
-				 text_of(host, "kernel"), text_of(host, "machine"),
-				 (long long)int_of(host, "cpus"));
+		line = xasprintf("%s, Linux %s, %s, %lld CPUs", json_get_text(host, "hostname"),
+				 json_get_text(host, "kernel"), json_get_text(host, "machine"),
+				 (long long)json_get_int(host, "cpus"));
 		print_line("host", line);
 		free(line);
 	}
@@ -291,13 +275,15 @@ static void print_process(const json_t *p)
 {
 	char *line;
 
-	if (int_of(p, "rank") >= 0)
-		line = xasprintf("%lld of %lld: pid %lld, %s, job %s", (long long)int_of(p, "rank"),
-				 (long long)int_of(p, "size"), (long long)int_of(p, "pid"),
-				 text_of(p, "exe"), text_of(p, "job"));
+	if (json_get_int(p, "rank") >= 0)
+		line = xasprintf("%lld of %lld: pid %lld, %s, job %s",
+				 (long long)json_get_int(p, "rank"),
+				 (long long)json_get_int(p, "size"),
+				 (long long)json_get_int(p, "pid"), json_get_text(p, "exe"),
+				 json_get_text(p, "job"));
 	else
-		line = xasprintf("unknown: pid %lld, %s", (long long)int_of(p, "pid"),
-				 text_of(p, "exe"));
+		line = xasprintf("unknown: pid %lld, %s", (long long)json_get_int(p, "pid"),
+				 json_get_text(p, "exe"));
 	print_line("rank", line);
 	free(line);
 }
@@ -307,9 +293,9 @@ static void print_library(const json_t *l)
 	size_t missing = json_array_size(json_object_get(l, "missing"));
 	size_t failed = json_array_size(json_object_get(l, "failed"));
 	char *line = xasprintf("%s (%s %s), %lld functions by %s, %zu not in it, %zu failed",
-			       text_of(l, "path"), text_of(l, "flavour"), text_of(l, "version"),
-			       (long long)int_of(l, "attached"), text_of(l, "link"), missing,
-			       failed);
+			       json_get_text(l, "path"), json_get_text(l, "flavour"),
+			       json_get_text(l, "version"), (long long)json_get_int(l, "attached"),
+			       json_get_text(l, "link"), missing, failed);
 
 	print_line("library", line);
 	free(line);
@@ -354,9 +340,10 @@ static void print_drops(const struct trace *t, const struct trace_totals *s)
 		print_line("dropped", "nothing");
 	json_array_foreach(drops, i, drop)
 	{
-		char *line = xasprintf("%s records of class %s, ring %lld",
-				       human_count(buf, sizeof(buf), (uint64_t)int_of(drop, "cnt")),
-				       text_of(drop, "class"), (long long)int_of(drop, "ring"));
+		char *line = xasprintf(
+			"%s records of class %s, ring %lld",
+			human_count(buf, sizeof(buf), (uint64_t)json_get_int(drop, "cnt")),
+			json_get_text(drop, "class"), (long long)json_get_int(drop, "ring"));
 
 		print_line("dropped", line);
 		free(line);
@@ -391,10 +378,10 @@ static void print_text(const struct trace *t, const struct trace_totals *s)
 	print_origin(t);
 	print_clocks(t);
 	for (size_t i = 0; i < trace_meta_count(t); i++)
-		if (is_type(trace_meta_get(t, i), "process"))
+		if (json_is_type(trace_meta_get(t, i), "process"))
 			print_process(trace_meta_get(t, i));
 	for (size_t i = 0; i < trace_meta_count(t); i++)
-		if (is_type(trace_meta_get(t, i), "library"))
+		if (json_is_type(trace_meta_get(t, i), "library"))
 			print_library(trace_meta_get(t, i));
 	print_records(s);
 	print_drops(t, s);

@@ -57,7 +57,7 @@ other_half() {
 }
 
 @test "the recording half is found beside the program, and where it is installed" {
-	why="no MPI function is defined"
+	why="no function that can be traced is defined"
 	cp "$half" .
 	refused check --sites povtrace
 	mkdir -p there/bin there/lib/povtrace

@@ -7,19 +7,13 @@
 #include <stdlib.h>
 
 #include "analysis/table.h"
+#include "base/json_get.h"
 #include "trace/trace_read.h"
 
 const char *const coverage_class_names[POV_CLASS_CNT] = {
 	[POV_CLASS_CALL] = "call",   [POV_CLASS_SPIN] = "spin", [POV_CLASS_MORE] = "more",
 	[POV_CLASS_SCHED] = "sched", [POV_CLASS_IRQ] = "irq",	[POV_CLASS_TASK] = "task",
 };
-
-static const char *text_of(const json_t *o, const char *key)
-{
-	const char *s = json_string_value(json_object_get(o, key));
-
-	return s ? s : "";
-}
 
 static uint64_t count_of(const json_t *o, const char *key)
 {
@@ -143,17 +137,17 @@ static void library_read(struct coverage *a, const json_t *meta)
 	a->library = xrealloc(a->library, (a->nlibrary + 1) * sizeof(*a->library));
 	l = &a->library[a->nlibrary++];
 	l->id = count_of(meta, "id");
-	l->path = text_of(meta, "path");
-	l->build_id = text_of(meta, "build_id");
-	l->flavour = text_of(meta, "flavour");
-	l->version = text_of(meta, "version");
-	l->link = text_of(meta, "link");
+	l->path = json_get_text(meta, "path");
+	l->build_id = json_get_text(meta, "build_id");
+	l->flavour = json_get_text(meta, "flavour");
+	l->version = json_get_text(meta, "version");
+	l->link = json_get_text(meta, "link");
 	l->attached = count_of(meta, "attached");
 	l->missing = count_of(meta, "missing");
 	l->failed = count_of(meta, "failed");
 	l->emulated = count_of(meta, "emulated");
 	l->stepped = count_of(meta, "stepped");
-	l->refused = text_of(meta, "refused");
+	l->refused = json_get_text(meta, "refused");
 	l->missing_names = json_object_get(meta, "missing");
 	l->failed_names = json_object_get(meta, "failed");
 }
@@ -198,7 +192,7 @@ static void end_read(struct coverage *a, const json_t *end)
 	int class;
 
 	a->has_end = true;
-	a->end_reason = text_of(end, "reason");
+	a->end_reason = json_get_text(end, "reason");
 	a->own_cpu_ns = count_of(end, "own_cpu_ns");
 	a->own_cpu_split = json_object_get(end, "own_cpu_start_ns") &&
 			   json_object_get(end, "own_cpu_stop_ns");
@@ -224,9 +218,9 @@ static void on_start(void *ctx, const struct model *m)
 
 	for (i = 0; i < trace_meta_count(t); i++) {
 		meta = trace_meta_get(t, i);
-		if (!strcmp(text_of(meta, "type"), "late"))
+		if (!strcmp(json_get_text(meta, "type"), "late"))
 			late_read(a, meta);
-		if (strcmp(text_of(meta, "type"), "library"))
+		if (strcmp(json_get_text(meta, "type"), "library"))
 			continue;
 		library_read(a, meta);
 		stepped_read(a, m, meta);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analysis/table.h"
+#include "base/json_get.h"
 #include "trace/trace_read.h"
 
 const char *const loss_names[LOSS_BITS] = {
@@ -52,14 +53,6 @@ static void on_lost(void *ctx, const struct model_lost *l)
 	}
 }
 
-static uint32_t config_u32(const json_t *recording, const char *key)
-{
-	json_int_t v = json_integer_value(
-		json_object_get(json_object_get(recording, "config"), key));
-
-	return v > 0 && v <= UINT32_MAX ? (uint32_t)v : 0;
-}
-
 /* Losses that the recorder counted, but no record tells the time of. */
 static void drops_read(struct losses *a, const json_t *end)
 {
@@ -71,7 +64,7 @@ static void drops_read(struct losses *a, const json_t *end)
 
 	for (i = 0; i < json_array_size(drops); i++) {
 		class = json_object_get(json_array_get(drops, i), "class");
-		n = json_integer_value(json_object_get(json_array_get(drops, i), "cnt"));
+		n = json_get_int(json_array_get(drops, i), "cnt");
 		for (k = 0; k < POV_CLASS_CNT; k++) {
 			if (n > 0 && (json_is_string(class) ?
 					      !strcmp(json_string_value(class), loss_names[k]) :
@@ -117,11 +110,11 @@ static void misses_read(struct losses *a, const json_t *end)
 static int on_finish(void *ctx, const struct model *m)
 {
 	struct trace *t = model_get_trace(m);
-	const json_t *recording = trace_meta_find(t, "recording");
+	const json_t *config = json_object_get(trace_meta_find(t, "recording"), "config");
 	struct losses *a = ctx;
 
-	a->rings = config_u32(recording, "rings");
-	a->cpus_per_ring = config_u32(recording, "cpus_per_ring");
+	a->rings = json_get_u32(config, "rings");
+	a->cpus_per_ring = json_get_u32(config, "cpus_per_ring");
 	drops_read(a, trace_meta_find(t, "end"));
 	misses_read(a, trace_meta_find(t, "end"));
 	if (trace_get_summary(t)->bad_blocks)

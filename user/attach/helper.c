@@ -22,6 +22,7 @@
 #include "attach/helper_main.h"
 #include "attach/links.h"
 #include "base/fd.h"
+#include "base/json_get.h"
 #include "base/log.h"
 
 #define LOOK_NS 2000000000ull /* to look at a file; not at files that answer */
@@ -315,18 +316,11 @@ void helper_stop(struct helper *h)
 	free(h);
 }
 
-const char *helper_message_text(const json_t *message, const char *name)
-{
-	const char *s = json_string_value(json_object_get(message, name));
-
-	return s ? s : "";
-}
-
 struct code_id helper_message_id(const json_t *message)
 {
 	return (struct code_id){
-		.dev = (uint64_t)json_integer_value(json_object_get(message, "dev")),
-		.ino = (uint64_t)json_integer_value(json_object_get(message, "ino")),
-		.stamp = (uint64_t)json_integer_value(json_object_get(message, "stamp")),
+		.dev = (uint64_t)json_get_int(message, "dev"),
+		.ino = (uint64_t)json_get_int(message, "ino"),
+		.stamp = (uint64_t)json_get_int(message, "stamp"),
 	};
 }

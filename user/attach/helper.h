@@ -54,8 +54,7 @@ bool helper_is_idle(const struct helper *h); /* nothing asked that is not answer
 uint64_t helper_cpu_ns(const struct helper *h);
 void helper_stop(struct helper *h);
 
-/* Fields of requests and replies: a text, "" if there is none; dev, ino and stamp, 0 if there are none. */
-const char *helper_message_text(const json_t *message, const char *name);
+/* Members dev, ino and stamp of requests and replies, 0 if there are none. */
 struct code_id helper_message_id(const json_t *message);
 
 #endif

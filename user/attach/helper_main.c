@@ -24,6 +24,7 @@
 #include "attach/code_file.h"
 #include "attach/foresee.h"
 #include "attach/proc.h"
+#include "base/json_get.h"
 #include "base/log.h"
 #include "base/map.h"
 
@@ -235,9 +236,9 @@ static void done_say(struct service *s, const struct code_id *id, int err)
 
 static void map_serve(struct service *s, const json_t *request)
 {
-	json_int_t pid = json_integer_value(json_object_get(request, "pid"));
-	json_int_t start = json_integer_value(json_object_get(request, "start"));
-	json_int_t end = json_integer_value(json_object_get(request, "end"));
+	json_int_t pid = json_get_int(request, "pid");
+	json_int_t start = json_get_int(request, "start");
+	json_int_t end = json_get_int(request, "end");
 	char link[96], path[PATH_MAX];
 	struct inspected in = {};
 	struct code_id id = {};
@@ -268,7 +269,7 @@ static int process_path_open(json_int_t pid, const char *path, char *open_path, 
 
 static void path_serve(struct service *s, const json_t *request)
 {
-	json_int_t pid = json_integer_value(json_object_get(request, "pid"));
+	json_int_t pid = json_get_int(request, "pid");
 	const char *path = json_string_value(json_object_get(request, "path"));
 	char open_path[PATH_MAX + 64], next[256];
 	struct inspected in = {};
@@ -359,7 +360,7 @@ static json_t *copied_json(struct service *s, pid_t pid, const json_t *copies)
 
 static void process_serve(struct service *s, const json_t *request)
 {
-	pid_t pid = (pid_t)json_integer_value(json_object_get(request, "pid"));
+	pid_t pid = (pid_t)json_get_int(request, "pid");
 	struct proc_rank rank = {-1, -1, "", ""};
 	json_t *m = proc_describe(pid);
 

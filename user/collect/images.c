@@ -19,6 +19,7 @@
 #include "attach/launch.h"
 #include "attach/launch_env.h"
 #include "attach/proc.h"
+#include "base/json_get.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "collect/kernel.h"
@@ -197,15 +198,15 @@ static void process_mapped(struct images *im, pid_t pid, const struct code_file 
 /* What became of a mapping: its file is known now by the kernel's id, too. */
 static void on_map(struct images *im, const json_t *request, const json_t *reply)
 {
-	pid_t pid = (pid_t)json_integer_value(json_object_get(request, "pid"));
-	uint64_t ts = (uint64_t)json_integer_value(json_object_get(request, "ts"));
-	uint64_t start = (uint64_t)json_integer_value(json_object_get(request, "start"));
-	uint64_t off = (uint64_t)json_integer_value(json_object_get(request, "off"));
+	pid_t pid = (pid_t)json_get_int(request, "pid");
+	uint64_t ts = (uint64_t)json_get_int(request, "ts");
+	uint64_t start = (uint64_t)json_get_int(request, "start");
+	uint64_t off = (uint64_t)json_get_int(request, "off");
 	bool live = json_is_true(json_object_get(request, "live"));
 	struct code_id id = helper_message_id(request), said = helper_message_id(reply);
-	const char *failed = helper_message_text(reply, "failed");
+	const char *failed = json_get_text(reply, "failed");
 	struct code_file *f = said.ino ? code_files_find(&im->known.files, &said) : NULL;
-	int error = (int)json_integer_value(json_object_get(reply, "error"));
+	int error = (int)json_get_int(reply, "error");
 
 	if (!live)
 		id.stamp = said.stamp;
@@ -247,7 +248,7 @@ static bool map_known(void *ctx, const json_t *request)
 /* For a moment others that execute this name need not wait. A relative name is another file elsewhere. */
 static void path_known(struct images *im, const json_t *request)
 {
-	const char *path = helper_message_text(request, "path");
+	const char *path = json_get_text(request, "path");
 	_Alignas(8) char padded[POV_PATH_KEY_BYTES] = "";
 	size_t bytes = strlen(path) + 1;
 	uint64_t now = kernel_now_ns();
@@ -258,7 +259,7 @@ static void path_known(struct images *im, const json_t *request)
 	memcpy(padded, path, bytes);
 	key = (struct pov_path_key){
 		.hash = pov_path_hash(padded),
-		.mnt_ns = (uint32_t)json_integer_value(json_object_get(request, "mnt_ns")),
+		.mnt_ns = (uint32_t)json_get_int(request, "mnt_ns"),
 		.bytes = (uint32_t)bytes,
 	};
 	if (bpf_map_update_elem(im->kernel->paths_fd, &key, &now, BPF_ANY))
@@ -267,15 +268,15 @@ static void path_known(struct images *im, const json_t *request)
 
 static void on_path_reply(struct images *im, const json_t *request, const json_t *reply)
 {
-	if (!helper_message_text(reply, "failed")[0])
+	if (!json_get_text(reply, "failed")[0])
 		path_known(im, request);
-	question_close(im, (pid_t)json_integer_value(json_object_get(request, "pid")));
+	question_close(im, (pid_t)json_get_int(request, "pid"));
 }
 
 static void on_reply(void *ctx, const json_t *request, const json_t *reply, struct links *links)
 {
 	const json_t *file = json_object_get(reply, "file");
-	const char *what = helper_message_text(request, "do");
+	const char *what = json_get_text(request, "do");
 	struct images *im = ctx;
 
 	if (file)
@@ -286,9 +287,9 @@ static void on_reply(void *ctx, const json_t *request, const json_t *reply, stru
 		on_path_reply(im, request, reply);
 	else if (!strcmp(what, "process"))
 		library_users_reply(&im->users, request, reply);
-	else if (helper_message_text(reply, "failed")[0])
+	else if (json_get_text(reply, "failed")[0])
 		log_warn("what the command will load could not be looked at beforehand: %s",
-			 helper_message_text(reply, "failed"));
+			 json_get_text(reply, "failed"));
 }
 
 /* ---- events ---- */

@@ -11,6 +11,7 @@
 #include "abi/config.h"
 #include "abi/event.h"
 #include "attach/helper.h"
+#include "base/json_get.h"
 #include "base/log.h"
 #include "collect/meta.h"
 
@@ -41,8 +42,8 @@ void known_files_name(struct known_files *k, const struct code_id *id, struct co
 
 static void library_say(const struct code_file *f, const json_t *meta)
 {
-	const char *refused = helper_message_text(meta, "refused"),
-		   *unsure = helper_message_text(meta, "unsure");
+	const char *refused = json_get_text(meta, "refused"),
+		   *unsure = json_get_text(meta, "unsure");
 	size_t failed = json_array_size(json_object_get(meta, "failed"));
 
 	if (refused[0])
@@ -52,8 +53,8 @@ static void library_say(const struct code_file *f, const json_t *meta)
 		log_error("attach: %s: no probe could be attached; is it stripped?", f->path);
 	if (unsure[0])
 		log_warn("attach: %s: %s", f->path, unsure);
-	log_info("%s: %s %s, %zu probes", f->path, helper_message_text(meta, "flavour"),
-		 helper_message_text(meta, "version"), f->lib->attached);
+	log_info("%s: %s %s, %zu probes", f->path, json_get_text(meta, "flavour"),
+		 json_get_text(meta, "version"), f->lib->attached);
 }
 
 static bool has_layer(const json_t *library, const char *name)
@@ -75,10 +76,10 @@ static void library_new(struct known_files *k, struct code_file *f, const json_t
 	json_t *meta = json_object_get(o, "library");
 	struct library *lib = xcalloc(1, sizeof(*lib));
 
-	lib->id = (uint16_t)json_integer_value(json_object_get(o, "lib_id"));
-	lib->owner = (uid_t)json_integer_value(json_object_get(o, "owner"));
+	lib->id = (uint16_t)json_get_int(o, "lib_id");
+	lib->owner = (uid_t)json_get_int(o, "owner");
 	lib->is_mpi = has_layer(meta, "mpi");
-	lib->attached = (size_t)json_integer_value(json_object_get(meta, "attached"));
+	lib->attached = (size_t)json_get_int(meta, "attached");
 	lib->copies = json_incref(json_object_get(o, "copies"));
 	lib->links = *links;
 	memset(links, 0, sizeof(*links));
@@ -120,9 +121,9 @@ void known_files_reply(struct known_files *k, const json_t *o, struct links *lin
 	struct code_file *f = xcalloc(1, sizeof(*f));
 
 	f->id = helper_message_id(o);
-	f->path = xstrdup(helper_message_text(o, "path"));
-	f->build_id = xstrdup(helper_message_text(o, "build_id"));
-	f->error = (int)json_integer_value(json_object_get(o, "error"));
+	f->path = xstrdup(json_get_text(o, "path"));
+	f->build_id = xstrdup(json_get_text(o, "build_id"));
+	f->error = (int)json_get_int(o, "error");
 	f->is_loader = json_is_true(json_object_get(o, "loader"));
 	f->is_main = json_is_true(json_object_get(o, "main"));
 	f->is_program = json_is_true(json_object_get(o, "program"));

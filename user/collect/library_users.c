@@ -9,6 +9,7 @@
 #include "abi/event.h"
 #include "attach/code_file.h"
 #include "attach/helper.h"
+#include "base/json_get.h"
 #include "base/log.h"
 #include "collect/kernel.h"
 #include "collect/meta.h"
@@ -78,9 +79,9 @@ void library_users_reply(struct library_users *u, const json_t *request, const j
 	json_object_set_new(m, "ts_ns", json_integer(kernel_now_ns()));
 	json_object_set(m, "libs", json_object_get(request, "libs"));
 	json_object_set(m, "mpi", json_object_get(request, "mpi"));
-	rank = json_integer_value(json_object_get(m, "rank"));
+	rank = json_get_int(m, "rank");
 	if (rank >= 0)
-		map_set(&u->rank_of, (uint64_t)json_integer_value(json_object_get(m, "pid")),
+		map_set(&u->rank_of, (uint64_t)json_get_int(m, "pid"),
 			(void *)((uintptr_t)rank + 1));
 	meta_write(u->writer, json_incref(m));
 }

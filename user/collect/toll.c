@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "abi/config.h"
+#include "base/json_get.h"
 #include "base/log.h"
 #include "layer/func_table.h"
 
@@ -94,7 +95,7 @@ static bool names_have(const json_t *names, const char *name)
 void toll_library(struct toll *t, const json_t *meta)
 {
 	const json_t *names = json_object_get(meta, "stepped_names");
-	json_int_t id = json_integer_value(json_object_get(meta, "id"));
+	json_int_t id = json_get_int(meta, "id");
 	struct toll_hits *h;
 	uint64_t key;
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_get.h"
 #include "base/log.h"
 #include "layer/layer.h"
 #include "layer/mpi_space_priv.h"
@@ -119,7 +120,6 @@ static int64_t json_int(const json_t *obj, const char *key, int64_t dflt)
 
 static void meta_library(struct mpi_spaces *s, const json_t *meta)
 {
-	const char *flavour = json_string_value(json_object_get(meta, "flavour"));
 	const json_t *layout = json_object_get(meta, "layout");
 	int64_t id = json_int(meta, "id", -1), bytes;
 	struct library *l;
@@ -128,7 +128,7 @@ static void meta_library(struct mpi_spaces *s, const json_t *meta)
 		return;
 	l = xcalloc(1, sizeof(*l));
 	l->meta = json_incref((json_t *)meta);
-	l->flavour = mpi_flavour_find(flavour ? flavour : "");
+	l->flavour = mpi_flavour_find(json_get_text(meta, "flavour"));
 	l->handle_bytes = l->flavour->handle_bytes;
 	l->status_bytes = l->flavour->status_bytes;
 	bytes = json_int(layout, "handle_bytes", 0);
@@ -164,14 +164,10 @@ static void meta_process(struct mpi_spaces *s, const json_t *meta)
 
 void mpi_spaces_meta(struct mpi_spaces *s, const json_t *meta)
 {
-	const char *type = json_string_value(json_object_get(meta, "type"));
-
-	if (!type)
-		return;
 	s->last = NULL;
-	if (!strcmp(type, "library"))
+	if (json_is_type(meta, "library"))
 		meta_library(s, meta);
-	else if (!strcmp(type, "process"))
+	else if (json_is_type(meta, "process"))
 		meta_process(s, meta);
 }
 

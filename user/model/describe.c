@@ -8,43 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_get.h"
 #include "base/log.h"
 #include "model/model_internal.h"
 #include "trace/trace_read.h"
 #include "trace/trace_totals.h"
 
-static uint64_t json_u64(const json_t *object, const char *key)
-{
-	json_int_t v = json_integer_value(json_object_get(object, key));
-
-	return v < 0 ? 0 : (uint64_t)v;
-}
-
-static const char *json_text(const json_t *object, const char *key)
-{
-	const char *s = json_string_value(json_object_get(object, key));
-
-	return s ? s : "";
-}
-
-static bool meta_is(const json_t *meta, const char *type)
-{
-	return !strcmp(json_text(meta, "type"), type);
-}
-
 /* ---- the recording ---- */
 
 static void describe_config(struct model *m, const json_t *config)
 {
-	const char *sched = json_text(config, "sched");
+	const char *sched = json_get_text(config, "sched");
 
 	m->sched_mode = !strcmp(sched, "off")	? POV_SCHED_OFF :
 			!strcmp(sched, "ranks") ? POV_SCHED_RANKS :
 						  POV_SCHED_ALL;
-	m->rings = (uint32_t)json_u64(config, "rings");
+	m->rings = (uint32_t)json_get_u64(config, "rings");
 	if (m->rings > MODEL_CPUS_MAX)
 		m->rings = MODEL_CPUS_MAX;
-	m->cpus_per_ring = (uint32_t)json_u64(config, "cpus_per_ring");
+	m->cpus_per_ring = (uint32_t)json_get_u64(config, "cpus_per_ring");
 	if (!m->cpus_per_ring)
 		m->cpus_per_ring = MODEL_CPUS_MAX;
 	m->all_targets = json_is_true(json_object_get(config, "all"));
@@ -66,13 +48,13 @@ static void describe_clocks(struct model *m)
 
 static void host_describe(struct model_host *h, const json_t *meta)
 {
-	h->name = json_text(meta, "hostname");
-	h->kernel = json_text(meta, "kernel");
-	h->machine = json_text(meta, "machine");
-	h->nr_cpus = (uint32_t)json_u64(meta, "cpus");
-	h->cpu_base = (uint32_t)json_u64(meta, "cpu_base");
-	h->offset_ns = json_integer_value(json_object_get(meta, "offset_ns"));
-	h->drift_ppb = json_integer_value(json_object_get(meta, "drift_ppb"));
+	h->name = json_get_text(meta, "hostname");
+	h->kernel = json_get_text(meta, "kernel");
+	h->machine = json_get_text(meta, "machine");
+	h->nr_cpus = (uint32_t)json_get_u64(meta, "cpus");
+	h->cpu_base = (uint32_t)json_get_u64(meta, "cpu_base");
+	h->offset_ns = json_get_int(meta, "offset_ns");
+	h->drift_ppb = json_get_int(meta, "drift_ppb");
 }
 
 static void hosts_label(struct model *m)
@@ -101,7 +83,7 @@ static void describe_hosts(struct model *m)
 	for (uint32_t i = 0; i < m->info.nhosts; i++)
 		host_describe(&m->host[i], m->info.nhosts > 1 ? json_array_get(rows, i) : host);
 	hosts_label(m);
-	m->info.nr_cpus = (uint32_t)json_u64(host, "cpus");
+	m->info.nr_cpus = (uint32_t)json_get_u64(host, "cpus");
 	if (m->info.nr_cpus > MODEL_CPUS_MAX)
 		m->info.nr_cpus = MODEL_CPUS_MAX;
 }
@@ -121,10 +103,10 @@ int describe_info(struct model *m)
 	struct model_info *info = &m->info;
 	bool events = sum->records && sum->last_ns >= sum->first_ns;
 
-	info->start_ns = json_u64(recording, "start_ns");
+	info->start_ns = json_get_u64(recording, "start_ns");
 	if (events && (!info->start_ns || sum->first_ns < info->start_ns))
 		info->start_ns = sum->first_ns;
-	info->end_ns = json_u64(end, "ts_ns");
+	info->end_ns = json_get_u64(end, "ts_ns");
 	if (events && sum->last_ns > info->end_ns)
 		info->end_ns = sum->last_ns;
 	if (info->end_ns < info->start_ns)
@@ -227,7 +209,7 @@ static void process_name(struct mprocess *p, const json_t *meta)
 
 	free(p->name);
 	free(p->cmdline);
-	p->name = describe_program_name(json_text(meta, "exe"), cmdline);
+	p->name = describe_program_name(json_get_text(meta, "exe"), cmdline);
 	p->cmdline = join_words(cmdline);
 	p->pub.name = p->name;
 	p->pub.cmdline = p->cmdline;
@@ -235,19 +217,19 @@ static void process_name(struct mprocess *p, const json_t *meta)
 
 static void process_meta(struct model *m, const json_t *meta)
 {
-	uint64_t ts_ns = json_u64(meta, "ts_ns");
+	uint64_t ts_ns = json_get_u64(meta, "ts_ns");
 	struct mprocess *p;
 	json_t *rank;
 
-	p = identity_process_at(m, (uint32_t)json_u64(meta, "pid"), ts_ns);
+	p = identity_process_at(m, (uint32_t)json_get_u64(meta, "pid"), ts_ns);
 	if (!p->pub.pid)
 		return;
 	p->pub.is_target = true;
 	if (ts_ns < p->target_since_ns)
 		p->target_since_ns = ts_ns;
 	if (!p->pub.ppid)
-		p->pub.ppid = (uint32_t)json_u64(meta, "ppid");
-	if (meta_is(meta, "target")) {
+		p->pub.ppid = (uint32_t)json_get_u64(meta, "ppid");
+	if (json_is_type(meta, "target")) {
 		if (!p->pub.is_rank)
 			process_name(p, meta);
 		return;
@@ -260,9 +242,9 @@ static void process_meta(struct model *m, const json_t *meta)
 	if (json_is_integer(rank) && json_integer_value(rank) >= 0 &&
 	    json_integer_value(rank) <= INT32_MAX) {
 		p->pub.rank = (int32_t)json_integer_value(rank);
-		p->pub.job = json_text(meta, "job");
-	} else if (*json_text(meta, "job")) {
-		p->pub.job = json_text(meta, "job");
+		p->pub.job = json_get_text(meta, "job");
+	} else if (*json_get_text(meta, "job")) {
+		p->pub.job = json_get_text(meta, "job");
 	}
 }
 
@@ -364,7 +346,7 @@ void describe_processes(struct model *m)
 	for (i = 0; i < trace_meta_count(m->trace); i++) {
 		const json_t *meta = trace_meta_get(m->trace, i);
 
-		if (meta_is(meta, "process") || meta_is(meta, "target"))
+		if (json_is_type(meta, "process") || json_is_type(meta, "target"))
 			process_meta(m, meta);
 	}
 	targets_inherit(m);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_get.h"
 #include "base/log.h"
 #include "model/model_internal.h"
 #include "trace/trace_read.h"
@@ -13,7 +14,7 @@ static const struct layer *layer_find(const char *name)
 {
 	size_t i;
 
-	for (i = 0; name && layers[i]; i++) {
+	for (i = 0; layers[i]; i++) {
 		if (!strcmp(layers[i]->name, name))
 			return layers[i];
 	}
@@ -22,17 +23,16 @@ static const struct layer *layer_find(const char *name)
 
 static void func_generic(struct func_info *f, const json_t *row)
 {
-	const char *name = json_string_value(json_object_get(row, "name"));
-	const char *group = json_string_value(json_object_get(row, "group"));
-
 	memset(f, 0, sizeof(*f));
-	f->name = name ? name : "?";
-	f->group = group ? group : "";
+	f->name = json_get_text(row, "name");
+	f->group = json_get_text(row, "group");
+	if (!*f->name)
+		f->name = "?";
 }
 
 static void func_read(struct model *m, const struct layer *layer, const json_t *row)
 {
-	json_int_t id = json_integer_value(json_object_get(row, "id"));
+	json_int_t id = json_get_int(row, "id");
 	struct func_info *f = &m->func[m->nfuncs];
 
 	if (!json_is_integer(json_object_get(row, "id")) || id < 0 || id > UINT16_MAX)
@@ -72,17 +72,17 @@ void func_table_read(struct model *m)
 
 	for (i = 0; i < trace_meta_count(m->trace); i++) {
 		meta = trace_meta_get(m->trace, i);
-		if (!strcmp(json_string_value(json_object_get(meta, "type")) ?: "", "functions"))
+		if (json_is_type(meta, "functions"))
 			total += json_array_size(json_object_get(meta, "rows"));
 	}
 	m->func = xcalloc(total ? total : 1, sizeof(*m->func));
 	for (i = 0; i < trace_meta_count(m->trace); i++) {
 		meta = trace_meta_get(m->trace, i);
-		if (strcmp(json_string_value(json_object_get(meta, "type")) ?: "", "functions"))
+		if (!json_is_type(meta, "functions"))
 			continue;
 		rows = json_object_get(meta, "rows");
 		for (k = 0; k < json_array_size(rows); k++)
-			func_read(m, layer_find(json_string_value(json_object_get(meta, "layer"))),
+			func_read(m, layer_find(json_get_text(meta, "layer")),
 				  json_array_get(rows, k));
 	}
 	index_by_id(m);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_get.h"
 #include "base/log.h"
 #include "model/model_internal.h"
 #include "trace/trace_read.h"
@@ -94,9 +95,8 @@ static uint64_t drops_of_sched(const json_t *end)
 		drop = json_array_get(drops, i);
 		class = json_string_value(json_object_get(drop, "class"));
 		if ((class && !strcmp(class, "sched")) ||
-		    (!class &&
-		     json_integer_value(json_object_get(drop, "class")) == POV_CLASS_SCHED))
-			cnt += (uint64_t)json_integer_value(json_object_get(drop, "cnt"));
+		    (!class && json_get_int(drop, "class") == POV_CLASS_SCHED))
+			cnt += (uint64_t)json_get_int(drop, "cnt");
 	}
 	return cnt;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_get.h"
 #include "base/log.h"
 #include "model/model_internal.h"
 #include "trace/trace_read.h"
@@ -52,18 +53,16 @@ static void file_add(struct model *m, uint64_t dev, uint64_t ino, const char *pa
 void image_paths_read(struct model *m)
 {
 	json_t *meta;
-	const char *type;
 	size_t i;
 
 	for (i = 0; i < trace_meta_count(m->trace); i++) {
 		meta = trace_meta_get(m->trace, i);
-		type = json_string_value(json_object_get(meta, "type"));
-		if (!type || (strcmp(type, "image") && strcmp(type, "library")))
+		if (!json_is_type(meta, "image") && !json_is_type(meta, "library"))
 			continue;
 		if (!json_is_string(json_object_get(meta, "path")))
 			continue;
-		file_add(m, (uint64_t)json_integer_value(json_object_get(meta, "dev")),
-			 (uint64_t)json_integer_value(json_object_get(meta, "ino")),
+		file_add(m, (uint64_t)json_get_int(meta, "dev"),
+			 (uint64_t)json_get_int(meta, "ino"),
 			 json_string_value(json_object_get(meta, "path")));
 	}
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_get.h"
 #include "base/log.h"
 #include "model/model_internal.h"
 #include "trace/trace_read.h"
@@ -42,25 +43,20 @@ static int timer_compare(const void *va, const void *vb)
 static void timers_from_metas(struct model *m)
 {
 	struct map seen = {0};
-	const char *type;
 	uint64_t at_ns;
 	json_t *meta;
 	size_t i;
 
 	for (i = 0; i < trace_meta_count(m->trace); i++) {
 		meta = trace_meta_get(m->trace, i);
-		type = json_string_value(json_object_get(meta, "type"));
-		if (!type)
-			continue;
 		at_ns = 0;
-		if (!strcmp(type, "process")) {
-			uint64_t ts_ns = (uint64_t)json_integer_value(
-				json_object_get(meta, "ts_ns"));
-			uint32_t pid = (uint32_t)json_integer_value(json_object_get(meta, "pid"));
+		if (json_is_type(meta, "process")) {
+			uint64_t ts_ns = (uint64_t)json_get_int(meta, "ts_ns");
+			uint32_t pid = (uint32_t)json_get_int(meta, "pid");
 			struct mprocess *p = identity_process_at(m, pid, ts_ns);
 
 			at_ns = map_set(&seen, (uintptr_t)p, p) ? ts_ns : p->pub.start_ns;
-		} else if (strcmp(type, "library")) {
+		} else if (!json_is_type(meta, "library")) {
 			continue;
 		}
 		timer_add(m, at_ns, TIMER_META, 0, meta);

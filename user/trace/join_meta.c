@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "abi/config.h"
+#include "base/json_get.h"
 #include "base/log.h"
 #include "trace/trace_join.h"
 #include "trace/trace_joined.h"
@@ -29,35 +30,19 @@ static void list_add(struct list *l, json_t *meta)
 	l->meta[l->cnt++] = meta;
 }
 
-static const char *text_of(const json_t *o, const char *key)
-{
-	const char *s = json_string_value(json_object_get(o, key));
-
-	return s ? s : "";
-}
-
-static json_int_t int_of(const json_t *o, const char *key)
-{
-	return json_integer_value(json_object_get(o, key));
-}
-
-static bool is_type(const json_t *meta, const char *type)
-{
-	return !strcmp(text_of(meta, "type"), type);
-}
-
 /* ---- one after the other ---- */
 
 static void time_set(const struct join_part *p, json_t *o, const char *key)
 {
 	if (json_is_integer(json_object_get(o, key)))
 		json_object_set_new(
-			o, key, json_integer((json_int_t)join_time(p, (uint64_t)int_of(o, key))));
+			o, key,
+			json_integer((json_int_t)join_time(p, (uint64_t)json_get_int(o, key))));
 }
 
 static void id_set(const struct join_part *p, json_t *o, const char *key)
 {
-	uint32_t id = (uint32_t)int_of(o, key);
+	uint32_t id = (uint32_t)json_get_int(o, key);
 
 	if (id)
 		json_object_set_new(o, key,
@@ -67,12 +52,12 @@ static void id_set(const struct join_part *p, json_t *o, const char *key)
 static void lib_set(const struct join_part *p, json_t *o, const char *key)
 {
 	if (json_is_integer(json_object_get(o, key)))
-		json_object_set_new(o, key, json_integer(p->lib_base + int_of(o, key)));
+		json_object_set_new(o, key, json_integer(p->lib_base + json_get_int(o, key)));
 }
 
 static void file_set(const struct join_part *p, json_t *o)
 {
-	uint64_t ino = (uint64_t)int_of(o, "ino") ^ (uint64_t)p->host << 48;
+	uint64_t ino = (uint64_t)json_get_int(o, "ino") ^ (uint64_t)p->host << 48;
 
 	json_object_set_new(o, "ino", json_integer((json_int_t)ino));
 }
@@ -83,17 +68,17 @@ static json_t *meta_copy(const struct join_part *p, const json_t *meta)
 	size_t i;
 
 	time_set(p, o, "ts_ns");
-	if (is_type(o, "process") || is_type(o, "target") || is_type(o, "late"))
+	if (json_is_type(o, "process") || json_is_type(o, "target") || json_is_type(o, "late"))
 		id_set(p, o, "pid");
-	if (is_type(o, "process")) {
+	if (json_is_type(o, "process")) {
 		id_set(p, o, "ppid");
 		json_array_foreach(json_object_get(o, "libs"), i, lib) lib_set(p, lib, "id");
 	}
-	if (is_type(o, "late"))
+	if (json_is_type(o, "late"))
 		lib_set(p, o, "library");
-	if (is_type(o, "library"))
+	if (json_is_type(o, "library"))
 		lib_set(p, o, "id");
-	if (is_type(o, "library") || is_type(o, "image"))
+	if (json_is_type(o, "library") || json_is_type(o, "image"))
 		file_set(p, o);
 	return o;
 }
@@ -112,7 +97,7 @@ static json_t *table_of(struct tables *t, const char *layer)
 	json_t *o;
 
 	for (size_t i = 0; i < t->layer.cnt; i++)
-		if (!strcmp(text_of(t->layer.meta[i], "layer"), layer))
+		if (!strcmp(json_get_text(t->layer.meta[i], "layer"), layer))
 			return json_object_get(t->layer.meta[i], "rows");
 	o = json_pack("{s:s,s:s,s:[]}", "type", "functions", "layer", layer, "rows");
 	list_add(&t->layer, o);
@@ -121,16 +106,17 @@ static json_t *table_of(struct tables *t, const char *layer)
 
 static void row_take(struct tables *t, struct join_part *p, const char *layer, const json_t *row)
 {
-	json_int_t own = int_of(row, "id"), id;
+	json_int_t own = json_get_int(row, "id"), id;
 	json_t *copy;
 	char *key;
 
 	if (own < 0 || own >= JOIN_FUNCS || t->next >= FUNC_NONE)
 		return;
-	key = xasprintf("%s %s %s %s %s", layer, text_of(row, "name"), text_of(row, "group"),
-			text_of(row, "attrs"), text_of(row, "sig"));
+	key = xasprintf("%s %s %s %s %s", layer, json_get_text(row, "name"),
+			json_get_text(row, "group"), json_get_text(row, "attrs"),
+			json_get_text(row, "sig"));
 	if (json_object_get(t->known, key)) {
-		id = int_of(t->known, key);
+		id = json_get_int(t->known, key);
 	} else {
 		id = t->next++;
 		json_object_set_new(t->known, key, json_integer(id));
@@ -152,9 +138,9 @@ static void functions_take(struct tables *t, struct join_part *p)
 		p->func[i] = FUNC_NONE;
 	for (size_t i = 0; i < trace_meta_count(p->trace); i++) {
 		meta = trace_meta_get(p->trace, i);
-		if (is_type(meta, "functions"))
+		if (json_is_type(meta, "functions"))
 			json_array_foreach(json_object_get(meta, "rows"), k, row)
-				row_take(t, p, text_of(meta, "layer"), row);
+				row_take(t, p, json_get_text(meta, "layer"), row);
 	}
 }
 
@@ -175,7 +161,7 @@ static json_t *recording_join(const struct trace_joined *j)
 	for (size_t i = 0; i < j->cnt; i++) {
 		const struct join_part *p = &j->part[i];
 
-		ns = (uint64_t)int_of(trace_meta_find(p->trace, "recording"), "start_ns");
+		ns = (uint64_t)json_get_int(trace_meta_find(p->trace, "recording"), "start_ns");
 		ns = join_time(p, ns);
 		if (ns < first_ns)
 			first_ns = ns;
@@ -223,11 +209,11 @@ static json_t *end_join(const struct trace_joined *j)
 			json_decref(drops);
 			return NULL;
 		}
-		ns = join_time(&j->part[i], (uint64_t)int_of(end, "ts_ns"));
+		ns = join_time(&j->part[i], (uint64_t)json_get_int(end, "ts_ns"));
 		if (ns > last_ns)
 			last_ns = ns;
-		reason = !reason || !strcmp(reason, text_of(end, "reason")) ?
-				 text_of(end, "reason") :
+		reason = !reason || !strcmp(reason, json_get_text(end, "reason")) ?
+				 json_get_text(end, "reason") :
 				 "several reasons";
 		json_array_extend(drops, json_object_get(end, "drops"));
 		numbers_add(o, end);
@@ -270,14 +256,14 @@ static json_t *hosts_join(const struct trace_joined *j)
 		const struct join_part *p = &j->part[i];
 		const json_t *host = trace_meta_find(p->trace, "host");
 
-		json_array_append_new(rows,
-				      json_pack("{s:s,s:s,s:s,s:s,s:i,s:i,s:I,s:I}", "path",
-						p->path, "hostname", text_of(host, "hostname"),
-						"kernel", text_of(host, "kernel"), "machine",
-						text_of(host, "machine"), "cpus", (int)p->cpus,
-						"cpu_base", (int)p->cpu_base, "offset_ns",
-						(json_int_t)(p->clock.to_ns - p->clock.from_ns),
-						"drift_ppb", (json_int_t)(p->clock.drift * 1e9)));
+		json_array_append_new(
+			rows, json_pack("{s:s,s:s,s:s,s:s,s:i,s:i,s:I,s:I}", "path", p->path,
+					"hostname", json_get_text(host, "hostname"), "kernel",
+					json_get_text(host, "kernel"), "machine",
+					json_get_text(host, "machine"), "cpus", (int)p->cpus,
+					"cpu_base", (int)p->cpu_base, "offset_ns",
+					(json_int_t)(p->clock.to_ns - p->clock.from_ns),
+					"drift_ppb", (json_int_t)(p->clock.drift * 1e9)));
 	}
 	return json_pack("{s:s,s:o}", "type", "hosts", "rows", rows);
 }
@@ -306,11 +292,12 @@ static void parts_number(struct trace_joined *j)
 	for (size_t i = 0; i < j->cnt; i++) {
 		struct join_part *p = &j->part[i];
 
-		p->cpus = clip(int_of(trace_meta_find(p->trace, "host"), "cpus"), 1, UINT16_MAX);
+		p->cpus = clip(json_get_int(trace_meta_find(p->trace, "host"), "cpus"), 1,
+			       UINT16_MAX);
 		p->cpu_base = j->cpus;
 		j->cpus += p->cpus;
-		p->rings = clip(int_of(config_of(p), "rings"), 1, POV_RINGS_MAX);
-		p->cpus_per_ring = clip(int_of(config_of(p), "cpus_per_ring"), 1, UINT16_MAX);
+		p->rings = clip(json_get_int(config_of(p), "rings"), 1, POV_RINGS_MAX);
+		p->cpus_per_ring = clip(json_get_int(config_of(p), "cpus_per_ring"), 1, UINT16_MAX);
 		p->lib_base = libs;
 		libs += POV_LIBS_MAX;
 	}
@@ -328,8 +315,8 @@ static int parts_check(const struct trace_joined *j)
 				p->path);
 			return -EINVAL;
 		}
-		if (strcmp(text_of(config_of(p), "sched"),
-			   text_of(config_of(&j->part[0]), "sched"))) {
+		if (strcmp(json_get_text(config_of(p), "sched"),
+			   json_get_text(config_of(&j->part[0]), "sched"))) {
 			log_error("trace: %s and %s were recorded with different --sched; record "
 				  "them alike, or read them one by one",
 				  j->part[0].path, p->path);
@@ -349,7 +336,7 @@ static bool is_joined(const json_t *meta)
 					   "end",	"probe_cost", "clocks"};
 
 	for (size_t i = 0; i < sizeof(once) / sizeof(once[0]); i++)
-		if (is_type(meta, once[i]))
+		if (json_is_type(meta, once[i]))
 			return true;
 	return false;
 }
@@ -381,7 +368,7 @@ int join_metas(struct trace_joined *j, json_t ***out, size_t *cnt)
 
 			if (!is_joined(meta))
 				list_add(&all, meta_copy(&j->part[i], meta));
-			else if (!i && is_type(meta, "clocks"))
+			else if (!i && json_is_type(meta, "clocks"))
 				list_add(&all, json_deep_copy(meta));
 		}
 	o = end_join(j);

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json_get.h"
 #include "base/log.h"
 #include "trace/trace_file.h"
 #include "trace/trace_joined.h"
@@ -359,7 +360,7 @@ json_t *trace_meta_get(const struct trace *t, size_t i)
 json_t *trace_meta_find(const struct trace *t, const char *type)
 {
 	for (size_t i = 0; i < t->nmeta; i++)
-		if (!strcmp(json_string_value(json_object_get(t->meta[i], "type")), type))
+		if (json_is_type(t->meta[i], type))
 			return t->meta[i];
 	return NULL;
 }

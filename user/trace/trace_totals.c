@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/json_get.h"
 #include "trace/trace_read.h"
 #include "trace/trace_text.h"
 
@@ -53,11 +54,6 @@ int trace_totals_count(struct trace *t, struct trace_totals *out)
 	return err;
 }
 
-static json_int_t int_of(const json_t *obj, const char *key)
-{
-	return json_integer_value(json_object_get(obj, key));
-}
-
 /* The end object gives the class's number. Borrowed from drop, or static. */
 static const char *class_name(const json_t *drop)
 {
@@ -77,8 +73,9 @@ json_t *trace_drops(const struct trace *t, const struct trace_totals *s)
 
 	if (end) {
 		json_array_foreach(json_object_get(end, "drops"), i, drop) json_array_append_new(
-			drops, json_pack("{s:I,s:s,s:I}", "ring", int_of(drop, "ring"), "class",
-					 class_name(drop), "cnt", int_of(drop, "cnt")));
+			drops,
+			json_pack("{s:I,s:s,s:I}", "ring", json_get_int(drop, "ring"), "class",
+				  class_name(drop), "cnt", json_get_int(drop, "cnt")));
 		return drops;
 	}
 	for (i = 0; i < POV_CLASS_CNT; i++)
@@ -95,8 +92,8 @@ void trace_times(const struct trace *t, uint64_t *start_ns, uint64_t *end_ns)
 	const json_t *recording = trace_meta_find(t, "recording");
 	const struct trace_summary *sum = trace_get_summary(t);
 
-	*start_ns = recording ? (uint64_t)int_of(recording, "start_ns") : sum->first_ns;
-	*end_ns = end ? (uint64_t)int_of(end, "ts_ns") : sum->last_ns;
+	*start_ns = recording ? (uint64_t)json_get_int(recording, "start_ns") : sum->first_ns;
+	*end_ns = end ? (uint64_t)json_get_int(end, "ts_ns") : sum->last_ns;
 	if (*end_ns < *start_ns)
 		*end_ns = *start_ns;
 }
@@ -115,7 +112,7 @@ int trace_clocks(const struct trace *t, struct trace_clocks *out)
 	for (size_t i = 0; i < trace_meta_count(t); i++) {
 		const json_t *meta = trace_meta_get(t, i);
 
-		if (strcmp(json_string_value(json_object_get(meta, "type")), "clocks"))
+		if (!json_is_type(meta, "clocks"))
 			continue;
 		last = meta;
 		if (!first)
@@ -123,14 +120,14 @@ int trace_clocks(const struct trace *t, struct trace_clocks *out)
 	}
 	if (!first)
 		return -ENOENT;
-	out->begin.monotonic_ns = (uint64_t)int_of(first, "monotonic_ns");
-	out->begin.boottime_ns = (uint64_t)int_of(first, "boottime_ns");
-	out->begin.realtime_ns = (uint64_t)int_of(first, "realtime_ns");
-	out->begin.raw_ns = (uint64_t)int_of(first, "raw_ns");
-	out->end.monotonic_ns = (uint64_t)int_of(last, "monotonic_ns");
-	out->end.boottime_ns = (uint64_t)int_of(last, "boottime_ns");
-	out->end.realtime_ns = (uint64_t)int_of(last, "realtime_ns");
-	out->end.raw_ns = (uint64_t)int_of(last, "raw_ns");
+	out->begin.monotonic_ns = (uint64_t)json_get_int(first, "monotonic_ns");
+	out->begin.boottime_ns = (uint64_t)json_get_int(first, "boottime_ns");
+	out->begin.realtime_ns = (uint64_t)json_get_int(first, "realtime_ns");
+	out->begin.raw_ns = (uint64_t)json_get_int(first, "raw_ns");
+	out->end.monotonic_ns = (uint64_t)json_get_int(last, "monotonic_ns");
+	out->end.boottime_ns = (uint64_t)json_get_int(last, "boottime_ns");
+	out->end.realtime_ns = (uint64_t)json_get_int(last, "realtime_ns");
+	out->end.raw_ns = (uint64_t)json_get_int(last, "raw_ns");
 	out->has_end = last != first && out->end.monotonic_ns > out->begin.monotonic_ns;
 	if (!out->has_end) {
 		out->end = out->begin;

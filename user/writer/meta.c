@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "abi/event.h"
+#include "base/json_get.h"
 #include "base/log.h"
 #include "trace/trace_read.h"
 #include "trace/trace_totals.h"
@@ -19,13 +20,6 @@
 static const char *const drop_name[POV_CLASS_CNT] = {
 	"lost_calls", "lost_spins", "lost_call_details", "lost_sched", "lost_irqs", "lost_tasks",
 };
-
-static const char *text_of(json_t *object, const char *key)
-{
-	const char *s = json_string_value(json_object_get(object, key));
-
-	return s ? s : "";
-}
 
 /* The words of a command as one line; words with blanks are quoted. */
 static const char *command_line(struct writer_args *a, json_t *argv)
@@ -69,8 +63,8 @@ static void drops_fill(struct writer_args *a, json_t *end)
 
 	json_array_foreach(json_object_get(end, "drops"), i, drop)
 	{
-		json_int_t class = json_integer_value(json_object_get(drop, "class"));
-		json_int_t n = json_integer_value(json_object_get(drop, "cnt"));
+		json_int_t class = json_get_int(drop, "class");
+		json_int_t n = json_get_int(drop, "cnt");
 
 		if (class >= 0 && class < POV_CLASS_CNT && n > 0)
 			cnt[class] += (uint64_t)n;
@@ -124,7 +118,8 @@ void meta_fill(struct writer_args *a, struct model *m, const struct writer_selec
 		args_add_text(a, args_keep(a, "host_%u", i + 1), model_host_get(m, i)->label);
 	args_add_uint(a, "cpus", info->nr_cpus);
 	args_add_text(a, "command", command_line(a, json_object_get(rec, "argv")));
-	args_add_text(a, "recorded_by", args_keep(a, "povtrace %s", text_of(rec, "povtrace")));
+	args_add_text(a, "recorded_by",
+		      args_keep(a, "povtrace %s", json_get_text(rec, "povtrace")));
 	args_add_text(a, "exported_by", "povtrace " POV_VERSION);
 	args_add_text(a, "scheduler",
 		      !info->sched_recorded ? "off" :
@@ -138,7 +133,7 @@ void meta_fill(struct writer_args *a, struct model *m, const struct writer_selec
 		args_add_text(a, "started", utc);
 	args_add_bool(a, "complete", info->complete);
 	if (end)
-		args_add_text(a, "ended_by", text_of(end, "reason"));
+		args_add_text(a, "ended_by", json_get_text(end, "reason"));
 	drops_fill(a, end);
 	clocks_fill(a, t);
 	select_fill(a, m, sel);
@@ -164,5 +159,5 @@ char *meta_process_name(const struct model_process *p, uint32_t njobs)
 
 const char *meta_kernel_version(struct model *m)
 {
-	return text_of(trace_meta_find(model_get_trace(m), "host"), "version");
+	return json_get_text(trace_meta_find(model_get_trace(m), "host"), "version");
 }

@@ -4,22 +4,16 @@
  */
 #include "analysis/distorted.h"
 #include "analysis/polls.h"
+#include "base/json_get.h"
 #include "trace/trace_read.h"
 #include "writer/timeline.h"
-
-static uint32_t config_u32(struct trace *t, const char *key)
-{
-	json_t *rec = t ? trace_meta_find(t, "recording") : NULL;
-	json_int_t v = json_integer_value(json_object_get(json_object_get(rec, "config"), key));
-
-	return v > 0 && v <= UINT32_MAX ? (uint32_t)v : 0;
-}
 
 void timeline_options_fill(struct timeline_options *opt, struct model *m,
 			   const struct writer_select *sel)
 {
 	const struct model_info *info = model_get_info(m);
 	struct trace *t = model_get_trace(m);
+	const json_t *config = json_object_get(trace_meta_find(t, "recording"), "config");
 
 	*opt = (struct timeline_options){
 		.select = sel,
@@ -27,8 +21,8 @@ void timeline_options_fill(struct timeline_options *opt, struct model *m,
 		.end_ns = info->end_ns,
 		.sched_recorded = info->sched_recorded,
 		.sched_all = info->sched_all,
-		.rings = config_u32(t, "rings"),
-		.cpus_per_ring = config_u32(t, "cpus_per_ring"),
+		.rings = json_get_u32(config, "rings"),
+		.cpus_per_ring = json_get_u32(config, "cpus_per_ring"),
 		.poll_ns = poll_cost_ns(t),
 		.nr_cpus = info->nr_cpus < 65536 ? info->nr_cpus : 0,
 		.model = m,
