@@ -30,7 +30,6 @@
 
 #define DYNAMIC_MAX 4096
 #define NOTE_BYTES_MAX 65536
-#define SECTION_NAMES_MAX (1u << 20)
 
 long elf_file_read_offset(const struct elf_file *f, uint64_t offset, void *buf, size_t bytes)
 {
@@ -54,19 +53,35 @@ long elf_file_read_offset(const struct elf_file *f, uint64_t offset, void *buf, 
 	return (long)done;
 }
 
+/* The PT_LOAD that holds an address. */
+static const struct elf_segment *segment_at(const struct elf_file *f, uint64_t addr)
+{
+	for (size_t i = 0; i < f->seg_cnt; i++)
+		if (addr >= f->seg[i].addr && addr - f->seg[i].addr < f->seg[i].mem_bytes)
+			return &f->seg[i];
+	return NULL;
+}
+
+bool elf_file_addr_to_offset(const struct elf_file *f, uint64_t addr, uint64_t *offset)
+{
+	const struct elf_segment *s = segment_at(f, addr);
+
+	if (!s || addr - s->addr >= s->file_bytes)
+		return false;
+	*offset = s->offset + (addr - s->addr);
+	return true;
+}
+
 long elf_file_read_addr(const struct elf_file *f, uint64_t addr, void *buf, size_t bytes)
 {
-	for (size_t i = 0; i < f->seg_cnt; i++) {
-		const struct elf_segment *s = &f->seg[i];
-		uint64_t at = addr - s->addr;
+	const struct elf_segment *s = segment_at(f, addr);
+	uint64_t offset;
 
-		if (addr < s->addr || at >= s->file_bytes)
-			continue;
-		if (bytes > s->file_bytes - at)
-			bytes = s->file_bytes - at;
-		return elf_file_read_offset(f, s->offset + at, buf, bytes);
-	}
-	return -ENXIO;
+	if (!elf_file_addr_to_offset(f, addr, &offset))
+		return -ENXIO;
+	if (bytes > s->file_bytes - (addr - s->addr))
+		bytes = s->file_bytes - (addr - s->addr);
+	return elf_file_read_offset(f, offset, buf, bytes);
 }
 
 int elf_file_offset_to_addr(const struct elf_file *f, uint64_t offset, uint64_t *addr)
@@ -84,38 +99,9 @@ int elf_file_offset_to_addr(const struct elf_file *f, uint64_t offset, uint64_t 
 
 bool elf_file_maps(const struct elf_file *f, uint64_t addr, uint64_t bytes)
 {
-	for (size_t i = 0; i < f->seg_cnt; i++) {
-		const struct elf_segment *s = &f->seg[i];
+	const struct elf_segment *s = segment_at(f, addr);
 
-		if (addr >= s->addr && addr - s->addr < s->mem_bytes &&
-		    bytes <= s->mem_bytes - (addr - s->addr))
-			return true;
-	}
-	return false;
-}
-
-bool elf_file_section(const struct elf_file *f, const char *name, uint64_t *offset, uint64_t *bytes)
-{
-	char *names = NULL;
-	bool found = false;
-	Elf_Scn *scn = NULL;
-	size_t idx, len;
-	GElf_Shdr sh;
-
-	if (elf_getshdrstrndx(f->elf, &idx) || !gelf_getshdr(elf_getscn(f->elf, idx), &sh) ||
-	    sh.sh_size > SECTION_NAMES_MAX)
-		return false;
-	names = elf_section_read(f, &sh, &len);
-	while (names && !found && (scn = elf_nextscn(f->elf, scn))) {
-		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS || sh.sh_name >= len ||
-		    strcmp(names + sh.sh_name, name))
-			continue;
-		*offset = sh.sh_offset;
-		*bytes = sh.sh_size;
-		found = true;
-	}
-	free(names);
-	return found;
+	return s && bytes <= s->mem_bytes - (addr - s->addr);
 }
 
 bool elf_file_read_string(const struct elf_file *f, uint64_t addr, char *buf, size_t bytes)
@@ -238,9 +224,6 @@ static void dynamic_addresses(struct elf_file *f, const Elf64_Dyn *dyn, size_t c
 		case DT_GNU_HASH:
 			f->dyn_gnu_hash = dyn[i].d_un.d_ptr;
 			break;
-		case DT_HASH:
-			f->dyn_hash = dyn[i].d_un.d_ptr;
-			break;
 		}
 	}
 }
@@ -305,17 +288,6 @@ static void dynamic_read(struct elf_file *f, size_t phnum)
 	free(dyn);
 }
 
-static bool symtab_present(Elf *elf)
-{
-	Elf_Scn *scn = NULL;
-	GElf_Shdr sh;
-
-	while ((scn = elf_nextscn(elf, scn)))
-		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_SYMTAB)
-			return true;
-	return false;
-}
-
 int elf_file_open_fd(int fd, struct elf_file **out)
 {
 	struct elf_file *f;
@@ -331,7 +303,6 @@ int elf_file_open_fd(int fd, struct elf_file **out)
 	if (err)
 		return err;
 	f = xcalloc(1, sizeof(*f));
-	f->index = xcalloc(1, sizeof(*f->index));
 	f->bytes = (uint64_t)st.st_size;
 	f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (f->fd < 0) {
@@ -344,11 +315,11 @@ int elf_file_open_fd(int fd, struct elf_file **out)
 		err = -ENOEXEC;
 		goto free_file;
 	}
+	f->index = elf_index_new(f->elf);
 	segments_read(f, phnum);
 	notes_read(f, phnum);
 	dynamic_read(f, phnum);
 	interpreter_read(f, phnum);
-	f->has_symtab = symtab_present(f->elf);
 	*out = f;
 	return 0;
 

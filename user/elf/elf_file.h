@@ -19,6 +19,7 @@ struct elf_symbol {
 	uint64_t offset;  /* in the file; valid if has_offset (lies in a PT_LOAD's file image) */
 	bool has_offset;
 	bool is_func, is_object;
+	uint8_t rank; /* of several of one name the lowest is meant: 0 and 1 exported, 2 global, 3 local */
 };
 
 /*
@@ -51,11 +52,11 @@ const struct elf_symbol *elf_file_find(const struct elf_file *f, const char *nam
 /* A symbol with the lowest address >= addr; NULL if there is none. */
 const struct elf_symbol *elf_file_symbol_from(const struct elf_file *f, uint64_t addr);
 /*
- * Whether a symbol of this name is defined, through the file's own hash table: some microseconds, nothing
- * loaded. Only where the file has a .symtab besides (not stripped) may that have to be read too.
+ * Whether a symbol of this name is defined, mostly by the file's GNU hash table alone: some microseconds, nothing
+ * loaded. Where the file has a .symtab besides (not stripped) or no such table, names have to be read too.
  */
 bool elf_file_defines(const struct elf_file *f, const char *name);
-/* The same of exported symbols only, so that it is quick on every file; false also if the hash tables do not tell. */
+/* The same of exported symbols only, so that it is quick on nearly every file. */
 bool elf_file_exports(const struct elf_file *f, const char *name);
 /*
  * The functions to probe for the C entry of an MPI function, given as "MPI_Send": MPI_Send and PMPI_Send

@@ -1,27 +1,59 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The symbols of an ELF file, as one table that is built when first asked for and sorted by name and by
- * address. All counts and links are bounded by the file's size. Single questions that need no table: elf_lookup.c.
+ * The names in an ELF file. Whether one is exported is asked of the dynamic linker's hash table: a few reads, so that a
+ * hundred plug-ins can be looked at in no time. All else is asked of one table of symbols, sorted by name and by address,
+ * which is built when first needed. Sections are read by libelf, which keeps them within the file; how large they may be,
+ * and how long a name or a chain of the hash table, is bounded here.
  */
 #include "elf/elf_internal.h"
 
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 
+/* A larger section is not read: no linked program comes near, a sparse file might. */
+#define STRINGS_BYTES_MAX (256u << 20)
+#define TABLE_BYTES_MAX (96u << 20)
+#define NAME_BYTES_MAX 4096
+#define CHAIN_STEPS_MAX 4096
 #define VERSION_HIDDEN 0x8000
 
-struct ranked_symbol {
-	struct elf_symbol s;
-	uint8_t rank; /* of several with one name, the lowest wins */
+enum { RANK_EXPORTED, RANK_EXPORTED_OLD, RANK_GLOBAL, RANK_LOCAL };
+
+struct elf_place {
+	uint64_t addr;
+	const void *what; /* the symbol there; of a slot, the name of the symbol it is filled with */
 };
 
-struct symbol_list {
-	struct ranked_symbol *v;
-	size_t cnt, room;
+struct elf_index {
+	Elf_Scn *dynsym, *symtab, *versym; /* NULL if absent */
+	/* The rest is filled when first used. */
+	bool symbols_loaded, slots_loaded;
+	struct elf_symbol *sym; /* sorted by name, best first */
+	size_t sym_cnt;
+	struct elf_place *by_addr, *slot; /* sorted by address */
+	size_t slot_cnt;
 };
+
+struct elf_index *elf_index_new(Elf *elf)
+{
+	struct elf_index *ix = xcalloc(1, sizeof(*ix));
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, &sh))
+			continue;
+		if (sh.sh_type == SHT_DYNSYM)
+			ix->dynsym = scn;
+		else if (sh.sh_type == SHT_SYMTAB)
+			ix->symtab = scn;
+		else if (sh.sh_type == SHT_GNU_versym)
+			ix->versym = scn;
+	}
+	return ix;
+}
 
 void elf_index_free(struct elf_index *index)
 {
@@ -30,223 +62,189 @@ void elf_index_free(struct elf_index *index)
 	free(index->sym);
 	free(index->by_addr);
 	free(index->slot);
-	free(index->names[0]);
-	free(index->names[1]);
 	free(index);
 }
 
-static bool section_by_type(Elf *elf, uint32_t type, GElf_Shdr *sh)
-{
-	Elf_Scn *scn = NULL;
+/* ---- sections ---- */
 
-	while ((scn = elf_nextscn(elf, scn)))
-		if (gelf_getshdr(scn, sh) && sh->sh_type == type)
-			return true;
+/* A section's bytes, which libelf keeps; NULL if it is of another type, empty, too large or not all in the file. */
+static Elf_Data *section_data(Elf_Scn *scn, uint32_t type, uint64_t bytes_max)
+{
+	GElf_Shdr sh;
+
+	if (!gelf_getshdr(scn, &sh) || sh.sh_type != type || !sh.sh_size || sh.sh_size > bytes_max)
+		return NULL;
+	return elf_getdata(scn, NULL);
+}
+
+/* A string table; its last byte is a NUL, so that none of its strings leads out of it. */
+static Elf_Data *strings_load(const struct elf_file *f, size_t section_idx)
+{
+	Elf_Data *d = section_data(elf_getscn(f->elf, section_idx), SHT_STRTAB, STRINGS_BYTES_MAX);
+
+	return d && !((const char *)d->d_buf)[d->d_size - 1] ? d : NULL;
+}
+
+/* The names of the symbols in a section. */
+static Elf_Data *names_load(const struct elf_file *f, Elf_Scn *symbols)
+{
+	GElf_Shdr sh;
+
+	return gelf_getshdr(symbols, &sh) ? strings_load(f, sh.sh_link) : NULL;
+}
+
+static char *name_at(const Elf_Data *names, uint32_t off)
+{
+	char *name = (char *)names->d_buf + off;
+
+	if (off >= names->d_size || !*name || strnlen(name, NAME_BYTES_MAX) == NAME_BYTES_MAX)
+		return NULL;
+	return name;
+}
+
+bool elf_file_section(const struct elf_file *f, const char *name, uint64_t *offset, uint64_t *bytes)
+{
+	const Elf_Data *names;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+	size_t idx;
+
+	names = elf_getshdrstrndx(f->elf, &idx) ? NULL : strings_load(f, idx);
+	while (names && (scn = elf_nextscn(f->elf, scn))) {
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS ||
+		    sh.sh_name >= names->d_size ||
+		    strcmp((const char *)names->d_buf + sh.sh_name, name))
+			continue;
+		*offset = sh.sh_offset;
+		*bytes = sh.sh_size;
+		return true;
+	}
 	return false;
 }
 
-/* The bytes of a section, with a NUL behind; NULL if it does not lie in the file or is absurdly large. */
-char *elf_section_read(const struct elf_file *f, const GElf_Shdr *sh, size_t *bytes)
+/* ---- the table ---- */
+
+static bool symbol_take(const struct elf_file *f, const Elf_Data *names, const GElf_Sym *in,
+			struct elf_symbol *out)
 {
-	char *buf;
-	long n;
+	unsigned int type = GELF_ST_TYPE(in->st_info);
+	char *name = name_at(names, in->st_name), *version;
 
-	if (sh->sh_type == SHT_NOBITS || sh->sh_size > ELF_PART_BYTES_MAX ||
-	    sh->sh_offset >= f->bytes || sh->sh_size > f->bytes - sh->sh_offset)
-		return NULL;
-	buf = xmalloc(sh->sh_size + 1);
-	n = elf_file_read_offset(f, sh->sh_offset, buf, sh->sh_size);
-	if (n < 0) {
-		free(buf);
-		return NULL;
-	}
-	buf[n] = 0;
-	*bytes = (size_t)n;
-	return buf;
-}
-
-/* "name@@VERSION" in .symtab is the same name; a leading '@' is somebody's own business. */
-static void versions_cut(char *names, size_t bytes)
-{
-	char *at = names;
-
-	while ((at = memchr(at, '@', bytes - (size_t)(at - names)))) {
-		if (at > names && at[-1])
-			*at = 0;
-		at++;
-	}
-}
-
-/* Loads the names of a symbol table, whose header it returns. */
-bool elf_names_load(const struct elf_file *f, enum elf_table table, GElf_Shdr *sh)
-{
-	struct elf_index *ix = f->index;
-	GElf_Shdr str;
-
-	if (!section_by_type(f->elf, table == ELF_DYNSYM ? SHT_DYNSYM : SHT_SYMTAB, sh))
-		return false;
-	if (!ix->names_loaded[table]) {
-		ix->names_loaded[table] = true;
-		if (gelf_getshdr(elf_getscn(f->elf, sh->sh_link), &str) &&
-		    str.sh_type == SHT_STRTAB)
-			ix->names[table] = elf_section_read(f, &str, &ix->name_bytes[table]);
-		if (ix->names[table])
-			versions_cut(ix->names[table], ix->name_bytes[table]);
-	}
-	return ix->names[table];
-}
-
-static void symbol_place(const struct elf_file *f, struct elf_symbol *s)
-{
-	for (size_t i = 0; i < f->seg_cnt; i++) {
-		const struct elf_segment *seg = &f->seg[i];
-
-		if (s->addr < seg->addr || s->addr - seg->addr >= seg->file_bytes)
-			continue;
-		s->offset = seg->offset + (s->addr - seg->addr);
-		s->has_offset = true;
-		return;
-	}
-}
-
-static bool symbol_take(const struct elf_file *f, enum elf_table table, const Elf64_Sym *in,
-			struct elf_symbol *s)
-{
-	unsigned int type = ELF64_ST_TYPE(in->st_info);
-	const struct elf_index *ix = f->index;
-	size_t len;
-
-	if (in->st_shndx == SHN_UNDEF || in->st_shndx == SHN_ABS ||
-	    in->st_name >= ix->name_bytes[table])
+	if (in->st_shndx == SHN_UNDEF || in->st_shndx == SHN_ABS || !name)
 		return false;
 	if (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE && type != STT_COMMON &&
 	    type != STT_GNU_IFUNC)
 		return false;
-	len = strnlen(ix->names[table] + in->st_name, ELF_NAME_BYTES_MAX);
-	if (len == 0 || len == ELF_NAME_BYTES_MAX)
-		return false;
-	*s = (struct elf_symbol){
-		.name = ix->names[table] + in->st_name,
+	/* "name@@VERSION" in .symtab is the same name; a leading '@' is somebody's own business. */
+	version = strchr(name + 1, '@');
+	if (version)
+		*version = '\0';
+	*out = (struct elf_symbol){
+		.name = name,
 		.addr = in->st_value,
 		.size = in->st_size,
 		.is_func = type == STT_FUNC,
 		.is_object = type == STT_OBJECT || type == STT_COMMON,
 	};
-	symbol_place(f, s);
+	out->has_offset = elf_file_addr_to_offset(f, out->addr, &out->offset);
 	return true;
 }
 
-/* .gnu.version tells which of two versions of a name the others link to; NULL if there is none. */
-static uint16_t *versions_read(const struct elf_file *f, size_t *cnt)
+static void symbols_add(const struct elf_file *f, uint32_t type)
 {
-	size_t bytes;
-	GElf_Shdr sh;
-	char *v;
+	struct elf_index *ix = f->index;
+	Elf_Scn *scn = type == SHT_DYNSYM ? ix->dynsym : ix->symtab;
+	Elf_Data *symbols = section_data(scn, type, TABLE_BYTES_MAX);
+	const Elf_Data *names = names_load(f, scn);
+	/* Tells which of two versions of a name the others link to. */
+	Elf_Data *versions = section_data(ix->versym, SHT_GNU_versym, TABLE_BYTES_MAX);
+	GElf_Versym version;
+	GElf_Sym sym;
 
-	if (!section_by_type(f->elf, SHT_GNU_versym, &sh))
-		return NULL;
-	v = elf_section_read(f, &sh, &bytes);
-	*cnt = v ? bytes / sizeof(uint16_t) : 0;
-	return (uint16_t *)v;
-}
-
-static void table_load(const struct elf_file *f, enum elf_table table, struct symbol_list *list)
-{
-	size_t bytes, cnt, version_cnt = 0;
-	uint16_t *version = NULL;
-	Elf64_Sym *sym;
-	GElf_Shdr sh;
-
-	if (!elf_names_load(f, table, &sh) || sh.sh_entsize != sizeof(*sym) ||
-	    sh.sh_size > ELF_SYMTAB_BYTES_MAX)
+	if (!symbols || !names)
 		return;
-	sym = (Elf64_Sym *)elf_section_read(f, &sh, &bytes);
-	if (!sym)
-		return;
-	cnt = bytes / sizeof(*sym);
-	if (table == ELF_DYNSYM)
-		version = versions_read(f, &version_cnt);
-	if (list->cnt + cnt > list->room) {
-		list->room = list->cnt + cnt;
-		list->v = xrealloc(list->v, list->room * sizeof(*list->v));
-	}
-	for (size_t i = 1; i < cnt; i++) {
-		struct ranked_symbol *r = &list->v[list->cnt];
+	ix->sym = xrealloc(ix->sym, (ix->sym_cnt + symbols->d_size / sizeof(Elf64_Sym) + 1) *
+					    sizeof(*ix->sym));
+	for (int i = 1; gelf_getsym(symbols, i, &sym); i++) {
+		struct elf_symbol *s = &ix->sym[ix->sym_cnt];
 
-		if (!symbol_take(f, table, &sym[i], &r->s))
+		if (!symbol_take(f, names, &sym, s))
 			continue;
-		if (table == ELF_DYNSYM)
-			r->rank = i < version_cnt && (version[i] & VERSION_HIDDEN) ? 1 : 0;
-		else
-			r->rank = ELF64_ST_BIND(sym[i].st_info) == STB_LOCAL ? 3 : 2;
-		list->cnt++;
+		if (type == SHT_SYMTAB)
+			s->rank = GELF_ST_BIND(sym.st_info) == STB_LOCAL ? RANK_LOCAL : RANK_GLOBAL;
+		else if (gelf_getversym(versions, i, &version) && version & VERSION_HIDDEN)
+			s->rank = RANK_EXPORTED_OLD;
+		ix->sym_cnt++;
 	}
-	free(version);
-	free(sym);
 }
 
-static int ranked_compare(const void *pa, const void *pb)
+static int symbol_compare(const void *pa, const void *pb)
 {
-	const struct ranked_symbol *a = pa, *b = pb;
-	int c = strcmp(a->s.name, b->s.name);
+	const struct elf_symbol *a = pa, *b = pb;
+	int c = strcmp(a->name, b->name);
 
 	if (c)
 		return c;
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? -1 : 1;
-	return a->s.addr < b->s.addr ? -1 : a->s.addr > b->s.addr;
+	return a->addr < b->addr ? -1 : a->addr > b->addr;
 }
 
-static int addr_compare(const void *pa, const void *pb, void *arg)
+static int place_compare(const void *pa, const void *pb)
 {
-	const struct elf_symbol *sym = arg;
-	const struct elf_symbol *a = &sym[*(const uint32_t *)pa], *b = &sym[*(const uint32_t *)pb];
+	const struct elf_place *a = pa, *b = pb;
 
 	if (a->addr != b->addr)
 		return a->addr < b->addr ? -1 : 1;
-	return a < b ? -1 : a > b;
+	return a->what < b->what ? -1 : a->what > b->what;
 }
 
-/* A symbol that stands in both tables is kept once. */
-static void index_fill(struct elf_index *ix, const struct symbol_list *list)
+static const struct elf_index *symbols_load(const struct elf_file *f)
 {
-	ix->sym = xcalloc(list->cnt + 1, sizeof(*ix->sym));
-	ix->by_addr = xcalloc(list->cnt + 1, sizeof(*ix->by_addr));
-	for (size_t i = 0; i < list->cnt; i++) {
-		const struct elf_symbol *s = &list->v[i].s;
-		bool twin = false;
-
-		for (size_t k = ix->sym_cnt; k > 0 && !strcmp(ix->sym[k - 1].name, s->name); k--)
-			if ((twin = ix->sym[k - 1].addr == s->addr) || ix->sym_cnt - k > 8)
-				break;
-		if (!twin)
-			ix->sym[ix->sym_cnt++] = *s;
-	}
-	for (uint32_t i = 0; i < ix->sym_cnt; i++)
-		ix->by_addr[i] = i;
-	qsort_r(ix->by_addr, ix->sym_cnt, sizeof(*ix->by_addr), addr_compare, ix->sym);
-}
-
-struct elf_index *elf_index_load(const struct elf_file *f)
-{
-	struct symbol_list list = {0};
 	struct elf_index *ix = f->index;
 
 	if (ix->symbols_loaded)
 		return ix;
 	ix->symbols_loaded = true;
-	table_load(f, ELF_DYNSYM, &list);
-	table_load(f, ELF_SYMTAB, &list);
-	if (list.cnt)
-		qsort(list.v, list.cnt, sizeof(*list.v), ranked_compare);
-	index_fill(ix, &list);
-	free(list.v);
+	symbols_add(f, SHT_DYNSYM);
+	symbols_add(f, SHT_SYMTAB);
+	if (ix->sym_cnt)
+		qsort(ix->sym, ix->sym_cnt, sizeof(*ix->sym), symbol_compare);
+	ix->by_addr = xcalloc(ix->sym_cnt + 1, sizeof(*ix->by_addr));
+	for (size_t i = 0; i < ix->sym_cnt; i++)
+		ix->by_addr[i] = (struct elf_place){ix->sym[i].addr, &ix->sym[i]};
+	qsort(ix->by_addr, ix->sym_cnt, sizeof(*ix->by_addr), place_compare);
 	return ix;
+}
+
+/* The index of the first of cnt items that is not less than key. */
+static size_t lower_bound(const void *key, const void *items, size_t cnt, size_t bytes,
+			  int (*compare)(const void *, const void *))
+{
+	size_t lo = 0, hi = cnt;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (compare((const char *)items + mid * bytes, key) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static const struct elf_place *place_from(const struct elf_place *place, size_t cnt, uint64_t addr)
+{
+	const struct elf_place key = {.addr = addr};
+	size_t i = lower_bound(&key, place, cnt, sizeof(key), place_compare);
+
+	return i < cnt ? &place[i] : NULL;
 }
 
 size_t elf_file_symbols(const struct elf_file *f, const struct elf_symbol **syms)
 {
-	const struct elf_index *ix = elf_index_load(f);
+	const struct elf_index *ix = symbols_load(f);
 
 	*syms = ix->sym;
 	return ix->sym_cnt;
@@ -254,32 +252,139 @@ size_t elf_file_symbols(const struct elf_file *f, const struct elf_symbol **syms
 
 const struct elf_symbol *elf_file_find(const struct elf_file *f, const char *name)
 {
-	const struct elf_index *ix = elf_index_load(f);
-	size_t lo = 0, hi = ix->sym_cnt;
+	const struct elf_index *ix = symbols_load(f);
+	const struct elf_symbol key = {.name = name};
+	size_t i = lower_bound(&key, ix->sym, ix->sym_cnt, sizeof(key), symbol_compare);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (strcmp(ix->sym[mid].name, name) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < ix->sym_cnt && !strcmp(ix->sym[lo].name, name) ? &ix->sym[lo] : NULL;
+	return i < ix->sym_cnt && !strcmp(ix->sym[i].name, name) ? &ix->sym[i] : NULL;
 }
 
 const struct elf_symbol *elf_file_symbol_from(const struct elf_file *f, uint64_t addr)
 {
-	const struct elf_index *ix = elf_index_load(f);
-	size_t lo = 0, hi = ix->sym_cnt;
+	const struct elf_index *ix = symbols_load(f);
+	const struct elf_place *p = place_from(ix->by_addr, ix->sym_cnt, addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
+	return p ? p->what : NULL;
+}
 
-		if (ix->sym[ix->by_addr[mid]].addr < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
+/* ---- single names ---- */
+
+static bool read_all(const struct elf_file *f, uint64_t addr, void *buf, size_t bytes)
+{
+	return elf_file_read_addr(f, addr, buf, bytes) == (long)bytes;
+}
+
+static bool dynsym_is(const struct elf_file *f, uint32_t idx, const char *name)
+{
+	size_t bytes = strlen(name) + 1;
+	char buf[NAME_BYTES_MAX];
+	Elf64_Sym sym;
+
+	return bytes <= sizeof(buf) &&
+	       read_all(f, f->dyn_symtab + (uint64_t)idx * sizeof(sym), &sym, sizeof(sym)) &&
+	       sym.st_shndx != SHN_UNDEF && read_all(f, f->dyn_strtab + sym.st_name, buf, bytes) &&
+	       !memcmp(buf, name, bytes);
+}
+
+/* 1 exported, 0 not, -1 the table does not tell. */
+static int gnu_hash_look(const struct elf_file *f, const char *name)
+{
+	struct {
+		uint32_t buckets, first, bloom_words, bloom_shift;
+	} h;
+	uint64_t bloom, at = f->dyn_gnu_hash + sizeof(h);
+	uint32_t hash = 5381, idx, entry;
+
+	for (const char *c = name; *c; c++)
+		hash = hash * 33 + (unsigned char)*c;
+	if (!read_all(f, f->dyn_gnu_hash, &h, sizeof(h)) || !h.buckets || !h.bloom_words ||
+	    h.bloom_shift > 31 ||
+	    !read_all(f, at + 8ull * (hash / 64 % h.bloom_words), &bloom, sizeof(bloom)))
+		return -1;
+	if (!(bloom >> (hash % 64) & bloom >> ((hash >> h.bloom_shift) % 64) & 1))
+		return 0;
+	at += 8ull * h.bloom_words;
+	if (!read_all(f, at + 4ull * (hash % h.buckets), &idx, sizeof(idx)))
+		return -1;
+	if (idx < h.first)
+		return 0;
+	at += 4ull * h.buckets;
+	for (uint32_t step = 0; step < CHAIN_STEPS_MAX; step++, idx++) {
+		if (!read_all(f, at + 4ull * (idx - h.first), &entry, sizeof(entry)))
+			return -1;
+		if (((entry ^ hash) >> 1) == 0 && dynsym_is(f, idx, name))
+			return 1;
+		if (entry & 1)
+			return 0;
 	}
-	return lo < ix->sym_cnt ? &ix->sym[ix->by_addr[lo]] : NULL;
+	return -1;
+}
+
+/* Whether the name is among those of a table's symbols: mostly not, and then the table need not be built. */
+static bool is_mentioned(const struct elf_file *f, Elf_Scn *symbols, const char *name)
+{
+	const Elf_Data *names = names_load(f, symbols);
+
+	return names && memmem(names->d_buf, names->d_size, name, strlen(name));
+}
+
+bool elf_file_exports(const struct elf_file *f, const char *name)
+{
+	int found = f->dyn_gnu_hash ? gnu_hash_look(f, name) : -1;
+	const struct elf_symbol *s;
+
+	if (found >= 0)
+		return found;
+	s = is_mentioned(f, f->index->dynsym, name) ? elf_file_find(f, name) : NULL;
+	return s && s->rank <= RANK_EXPORTED_OLD;
+}
+
+bool elf_file_defines(const struct elf_file *f, const char *name)
+{
+	return elf_file_exports(f, name) ||
+	       (is_mentioned(f, f->index->symtab, name) && elf_file_find(f, name));
+}
+
+/* ---- slots ---- */
+
+static void slots_load(const struct elf_file *f)
+{
+	struct elf_index *ix = f->index;
+	Elf_Data *symbols = section_data(ix->dynsym, SHT_DYNSYM, TABLE_BYTES_MAX), *relocs;
+	const Elf_Data *names = names_load(f, ix->dynsym);
+	uint64_t left = TABLE_BYTES_MAX;
+	Elf_Scn *scn = NULL;
+	GElf_Rela r;
+	GElf_Sym sym;
+
+	ix->slots_loaded = true;
+	while (symbols && names && (scn = elf_nextscn(f->elf, scn))) {
+		relocs = section_data(scn, SHT_RELA, left);
+		if (!relocs)
+			continue;
+		left -= relocs->d_size;
+		ix->slot = xrealloc(ix->slot, (ix->slot_cnt + relocs->d_size / sizeof(Elf64_Rela)) *
+						      sizeof(*ix->slot));
+		for (int i = 0; gelf_getrela(relocs, i, &r); i++) {
+			uint32_t type = GELF_R_TYPE(r.r_info);
+
+			if ((type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) &&
+			    gelf_getsym(symbols, (int)GELF_R_SYM(r.r_info), &sym))
+				ix->slot[ix->slot_cnt++] =
+					(struct elf_place){r.r_offset, name_at(names, sym.st_name)};
+		}
+	}
+	if (ix->slot_cnt)
+		qsort(ix->slot, ix->slot_cnt, sizeof(*ix->slot), place_compare);
+}
+
+const char *elf_file_slot_symbol(const struct elf_file *f, uint64_t slot_addr)
+{
+	const struct elf_index *ix = f->index;
+	const struct elf_place *p;
+
+	if (!ix->slots_loaded)
+		slots_load(f);
+	p = place_from(ix->slot, ix->slot_cnt, slot_addr);
+	return p && p->addr == slot_addr ? p->what : NULL;
 }
