@@ -14,21 +14,21 @@
 /* A sum over all that was told, so that no byte of it may be uninitialised or out of bounds. */
 static inline unsigned long elf_exercise(const struct elf_file *f)
 {
-	const char *const *needed;
+	const struct elf_headers *h = elf_file_headers(f);
 	const struct elf_symbol *sym, *two[2];
 	struct mpi_library lib;
-	unsigned long sum = elf_file_is_dynamic(f);
+	unsigned long sum = h->dynamic;
 	size_t cnt;
 	uint64_t addr, bytes;
 	char byte;
 
 	sum += elf_file_defines(f, "PMPI_Init") + elf_file_defines(f, "main");
-	sum += strlen(elf_file_build_id(f)) + strlen(elf_file_soname(f));
+	sum += strlen(h->build_id) + strlen(h->soname) + strlen(h->runpath) +
+	       strlen(h->interpreter);
 	if (elf_file_section(f, ".rodata", &addr, &bytes))
 		sum += addr + bytes;
-	cnt = elf_file_needed(f, &needed);
-	for (size_t i = 0; i < cnt; i++)
-		sum += strlen(needed[i]);
+	for (size_t i = 0; i < h->needed_cnt; i++)
+		sum += strlen(h->needed[i]);
 	cnt = elf_file_symbols(f, &sym);
 	for (size_t i = 0; i < cnt && i < EXERCISE_SYMBOLS_MAX; i++) {
 		struct probe_site site;

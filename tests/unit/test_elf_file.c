@@ -32,7 +32,7 @@ static const char lib_source[] =
 static void test_library(void **state)
 {
 	const struct elf_symbol *s;
-	const char *const *needed;
+	const struct elf_headers *h;
 	struct elf_file *f;
 	uint64_t addr, bytes;
 	int v = 0;
@@ -40,10 +40,11 @@ static void test_library(void **state)
 	(void)state;
 	fixture_need_compiler();
 	f = fixture_open("lib.c", lib_source, LIB_FLAGS);
-	assert_true(elf_file_is_dynamic(f));
-	assert_string_equal(elf_file_soname(f), "libfix.so.7");
-	assert_string_equal(elf_file_build_id(f), "c0ffee11");
-	assert_int_equal(elf_file_needed(f, &needed), 0);
+	h = elf_file_headers(f);
+	assert_true(h->dynamic);
+	assert_string_equal(h->soname, "libfix.so.7");
+	assert_string_equal(h->build_id, "c0ffee11");
+	assert_int_equal(h->needed_cnt, 0);
 
 	assert_true(elf_file_defines(f, "first"));
 	assert_true(elf_file_defines(f, "hidden"));
@@ -87,7 +88,7 @@ static void test_library(void **state)
 
 static void test_other_hash_and_needed(void **state)
 {
-	const char *const *needed;
+	const struct elf_headers *h;
 	struct elf_file *f;
 
 	(void)state;
@@ -100,9 +101,10 @@ static void test_other_hash_and_needed(void **state)
 	assert_false(elf_file_defines(f, "hidden"));
 	assert_false(elf_file_defines(f, "absent"));
 	assert_null(elf_file_find(f, "hidden"));
-	assert_string_equal(elf_file_soname(f), "");
-	assert_true(elf_file_needed(f, &needed) >= 2);
-	assert_string_equal(needed[0], "libm.so.6");
+	h = elf_file_headers(f);
+	assert_string_equal(h->soname, "");
+	assert_true(h->needed_cnt >= 2);
+	assert_string_equal(h->needed[0], "libm.so.6");
 	elf_file_close(f);
 }
 
@@ -163,7 +165,7 @@ static void test_static_program(void **state)
 	(void)state;
 	fixture_need_compiler();
 	f = fixture_open("static.c", source, "-static -nostdlib -O0 -no-pie");
-	assert_false(elf_file_is_dynamic(f));
+	assert_false(elf_file_headers(f)->dynamic);
 	assert_true(elf_file_defines(f, "PMPI_Init"));
 	/* The tail of another name, as linkers store it, is not that name. */
 	assert_false(elf_file_defines(f, "MPI_Init"));

@@ -86,7 +86,7 @@ static json_t *library_json(const json_t *facts, const json_t *names, const stru
 	json_t *m = json_object();
 
 	json_object_set_new(m, "type", json_string("library"));
-	json_object_set_new(m, "build_id", json_string(elf_file_build_id(elf)));
+	json_object_set_new(m, "build_id", json_string(elf_file_headers(elf)->build_id));
 	json_object_set(m, "layers", (json_t *)names);
 	json_object_update(m, (json_t *)facts);
 	json_object_set_new(m, "link",
@@ -244,11 +244,10 @@ static json_t *segments_json(const struct elf_file *elf)
 static json_t *needed_json(const struct elf_file *elf)
 {
 	json_t *a = json_array();
-	const char *const *name;
-	size_t cnt = elf_file_needed(elf, &name);
+	const struct elf_headers *h = elf_file_headers(elf);
 
-	for (size_t i = 0; i < cnt; i++)
-		json_array_append_new(a, json_string(name[i]));
+	for (size_t i = 0; i < h->needed_cnt; i++)
+		json_array_append_new(a, json_string(h->needed[i]));
 	return a;
 }
 
@@ -273,10 +272,12 @@ static void shebang_read(int fd, char *buf, size_t bytes)
 static int elf_inspect(const struct inspect_options *opt, const char *path,
 		       const struct elf_file *elf, uint16_t lib_id, struct inspected *out)
 {
-	snprintf(out->build_id, sizeof(out->build_id), "%s", elf_file_build_id(elf));
-	snprintf(out->interpreter, sizeof(out->interpreter), "%s", elf_file_interpreter(elf));
-	out->is_main = out->interpreter[0] || !elf_file_soname(elf)[0];
-	out->runpath = xstrdup(elf_file_runpath(elf));
+	const struct elf_headers *h = elf_file_headers(elf);
+
+	snprintf(out->build_id, sizeof(out->build_id), "%s", h->build_id);
+	snprintf(out->interpreter, sizeof(out->interpreter), "%s", h->interpreter);
+	out->is_main = out->interpreter[0] || !h->soname[0];
+	out->runpath = xstrdup(h->runpath);
 	out->needed = needed_json(elf);
 	out->segments = segments_json(elf);
 	/* Only the loader itself calls it, four times for each library. Each perf event takes 0.1 s to be removed. */
@@ -329,7 +330,7 @@ json_t *inspect_copies(int exe_fd, const json_t *copies)
 
 	if (elf_file_open_fd(exe_fd, &exe))
 		return out;
-	if (elf_file_is_dynamic(exe) && !elf_file_defines(exe, "MPI_Init"))
+	if (elf_file_headers(exe)->dynamic && !elf_file_defines(exe, "MPI_Init"))
 		json_array_foreach((json_t *)copies, i, row)
 		{
 			const char *symbol = json_string_value(json_array_get(row, 1));

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,8 +27,10 @@
 #define ELF_MACHINE EM_NONE
 #endif
 
-#define DYNAMIC_MAX 4096
+#define DYNAMIC_BYTES_MAX 65536
+/* libelf keeps what it has read of them. */
 #define NOTE_BYTES_MAX 65536
+#define NOTES_MAX 16
 
 long elf_file_read_offset(const struct elf_file *f, uint64_t offset, void *buf, size_t bytes)
 {
@@ -104,13 +105,6 @@ bool elf_file_maps(const struct elf_file *f, uint64_t addr, uint64_t bytes)
 	return s && bytes <= s->mem_bytes - (addr - s->addr);
 }
 
-bool elf_file_read_string(const struct elf_file *f, uint64_t addr, char *buf, size_t bytes)
-{
-	long n = elf_file_read_addr(f, addr, buf, bytes);
-
-	return n > 0 && memchr(buf, 0, (size_t)n);
-}
-
 /* Refuses early what libelf would take: foreign files, and section counts beyond the plain header field. */
 static int header_check(int fd)
 {
@@ -133,159 +127,110 @@ static int header_check(int fd)
 	return 0;
 }
 
-static void segments_read(struct elf_file *f, size_t phnum)
+static void segment_add(struct elf_file *f, const GElf_Phdr *p)
 {
-	f->seg = xcalloc(phnum ? phnum : 1, sizeof(*f->seg));
-	for (size_t i = 0; i < phnum; i++) {
-		struct elf_segment *s = &f->seg[f->seg_cnt];
-		GElf_Phdr p;
+	uint64_t file_bytes = p->p_filesz;
 
-		if (!gelf_getphdr(f->elf, (int)i, &p) || p.p_type != PT_LOAD)
-			continue;
-		if (p.p_offset >= f->bytes && p.p_filesz)
-			continue;
-		*s = (struct elf_segment){
-			.addr = p.p_vaddr,
-			.offset = p.p_offset,
-			.file_bytes = p.p_filesz,
-			.mem_bytes = p.p_memsz,
-			.exec = p.p_flags & PF_X,
-		};
-		if (s->file_bytes && s->file_bytes > f->bytes - s->offset)
-			s->file_bytes = f->bytes - s->offset;
-		f->seg_cnt++;
-	}
+	if (file_bytes && p->p_offset >= f->bytes)
+		return;
+	if (file_bytes && file_bytes > f->bytes - p->p_offset)
+		file_bytes = f->bytes - p->p_offset;
+	f->seg[f->seg_cnt++] = (struct elf_segment){
+		.addr = p->p_vaddr,
+		.offset = p->p_offset,
+		.file_bytes = file_bytes,
+		.mem_bytes = p->p_memsz,
+		.exec = p->p_flags & PF_X,
+	};
 }
 
-static void build_id_take(struct elf_file *f, const unsigned char *notes, size_t bytes)
+static void build_id_take(const struct elf_file *f, const GElf_Phdr *p, char *out, size_t bytes)
 {
-	size_t at = 0, name_off, desc_off;
+	size_t at = 0, name, desc;
+	Elf_Data *notes = NULL;
 	GElf_Nhdr n;
 
-	while (at + sizeof(n) <= bytes) {
-		memcpy(&n, notes + at, sizeof(n));
-		name_off = at + sizeof(n);
-		if (n.n_namesz > bytes - name_off)
-			return;
-		desc_off = name_off + ((n.n_namesz + 3u) & ~3u);
-		if (desc_off > bytes || n.n_descsz > bytes - desc_off)
-			return;
-		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
-		    !memcmp(notes + name_off, "GNU", 4) && n.n_descsz * 2 < sizeof(f->build_id)) {
-			for (size_t i = 0; i < n.n_descsz; i++) {
-				f->build_id[2 * i] = "0123456789abcdef"[notes[desc_off + i] >> 4];
-				f->build_id[2 * i + 1] =
-					"0123456789abcdef"[notes[desc_off + i] & 15];
-			}
-			return;
-		}
-		at = desc_off + ((n.n_descsz + 3u) & ~3u);
-	}
-}
+	if (p->p_filesz <= NOTE_BYTES_MAX)
+		notes = elf_getdata_rawchunk(f->elf, (int64_t)p->p_offset, p->p_filesz, ELF_T_NHDR);
+	while (!*out && (at = gelf_getnote(notes, at, &n, &name, &desc))) {
+		const uint8_t *buf = notes->d_buf;
 
-static void notes_read(struct elf_file *f, size_t phnum)
-{
-	for (size_t i = 0; i < phnum && !f->build_id[0]; i++) {
-		unsigned char *buf;
-		GElf_Phdr p;
-		long n;
-
-		if (!gelf_getphdr(f->elf, (int)i, &p) || p.p_type != PT_NOTE ||
-		    p.p_filesz > NOTE_BYTES_MAX)
+		if (n.n_type != NT_GNU_BUILD_ID || n.n_namesz != 4 ||
+		    memcmp(buf + name, "GNU", 4) || n.n_descsz * 2ull >= bytes)
 			continue;
-		buf = xmalloc(p.p_filesz + 1);
-		n = elf_file_read_offset(f, p.p_offset, buf, p.p_filesz);
-		if (n > 0)
-			build_id_take(f, buf, (size_t)n);
-		free(buf);
+		for (size_t i = 0; i < n.n_descsz * 2ull; i++)
+			out[i] = "0123456789abcdef"[buf[desc + i / 2] >> (i % 2 ? 0 : 4) & 15];
 	}
 }
 
-static char *dynamic_string(const struct elf_file *f, uint64_t off)
+/* What was read to buf, if that is a string, or "". */
+static const char *string_or_empty(char *buf, long n)
 {
-	char buf[ELF_NAME_BYTES_MAX];
-
-	if (!f->dyn_strtab || !elf_file_read_string(f, f->dyn_strtab + off, buf, sizeof(buf)) ||
-	    !buf[0])
-		return NULL;
-	return xstrdup(buf);
+	if (n <= 0 || !memchr(buf, 0, (size_t)n))
+		*buf = '\0';
+	return buf;
 }
 
-static void dynamic_addresses(struct elf_file *f, const Elf64_Dyn *dyn, size_t cnt)
+static const char *dynamic_string(const struct elf_file *f, uint64_t off, char *buf)
 {
-	for (size_t i = 0; i < cnt && dyn[i].d_tag != DT_NULL; i++) {
-		switch (dyn[i].d_tag) {
-		case DT_SYMTAB:
-			f->dyn_symtab = dyn[i].d_un.d_ptr;
-			break;
-		case DT_STRTAB:
-			f->dyn_strtab = dyn[i].d_un.d_ptr;
-			break;
-		case DT_GNU_HASH:
-			f->dyn_gnu_hash = dyn[i].d_un.d_ptr;
-			break;
-		}
-	}
+	long n = -ENOENT;
+
+	if (f->dyn_strtab)
+		n = elf_file_read_addr(f, f->dyn_strtab + off, buf, ELF_NAME_BYTES_MAX);
+	return string_or_empty(buf, n);
 }
 
-static void dynamic_names(struct elf_file *f, const Elf64_Dyn *dyn, size_t cnt)
+static void dynamic_read(struct elf_file *f, const GElf_Phdr *p)
 {
-	f->needed = xcalloc(cnt + 1, sizeof(*f->needed));
-	for (size_t i = 0; i < cnt && dyn[i].d_tag != DT_NULL; i++) {
-		char **one = dyn[i].d_tag == DT_SONAME	? &f->soname :
-			     dyn[i].d_tag == DT_RUNPATH ? &f->runpath :
-			     dyn[i].d_tag == DT_RPATH	? &f->rpath :
-							  NULL;
-		char *s;
+	struct elf_headers *h = &f->headers;
+	uint64_t value[DT_NUM] = {0};
+	char name[ELF_NAME_BYTES_MAX];
+	Elf_Data *d;
+	GElf_Dyn dyn;
+	int cnt;
 
-		if (dyn[i].d_tag != DT_NEEDED && (!one || *one))
-			continue;
-		s = dynamic_string(f, dyn[i].d_un.d_val);
-		if (s && one)
-			*one = s;
-		else if (s)
-			f->needed[f->needed_cnt++] = s;
+	d = elf_getdata_rawchunk(f->elf, (int64_t)p->p_offset,
+				 p->p_filesz < DYNAMIC_BYTES_MAX ? p->p_filesz : DYNAMIC_BYTES_MAX,
+				 ELF_T_DYN);
+	h->dynamic = d != NULL;
+	for (cnt = 0; gelf_getdyn(d, cnt, &dyn) && dyn.d_tag != DT_NULL; cnt++) {
+		if ((uint64_t)dyn.d_tag < DT_NUM)
+			value[dyn.d_tag] = dyn.d_un.d_val;
+		else if (dyn.d_tag == DT_GNU_HASH)
+			f->dyn_gnu_hash = dyn.d_un.d_ptr;
 	}
+	f->dyn_symtab = value[DT_SYMTAB];
+	f->dyn_strtab = value[DT_STRTAB];
+	dynamic_string(f, value[DT_SONAME], h->soname);
+	dynamic_string(f, value[DT_RUNPATH] ? value[DT_RUNPATH] : value[DT_RPATH], h->runpath);
+	h->needed = xcalloc((size_t)cnt + 1, sizeof(*h->needed));
+	for (int i = 0; i < cnt && gelf_getdyn(d, i, &dyn); i++)
+		if (dyn.d_tag == DT_NEEDED && *dynamic_string(f, dyn.d_un.d_val, name))
+			h->needed[h->needed_cnt++] = xstrdup(name);
 }
 
-static void interpreter_read(struct elf_file *f, size_t phnum)
+static void headers_read(struct elf_file *f, size_t phnum)
 {
-	char buf[ELF_NAME_BYTES_MAX];
-	GElf_Phdr p;
+	struct elf_headers *h = &f->headers;
+	GElf_Phdr p, dynamic = {0};
+	unsigned int notes = 0;
 
-	for (size_t i = 0; i < phnum; i++) {
-		if (!gelf_getphdr(f->elf, (int)i, &p) || p.p_type != PT_INTERP ||
-		    p.p_filesz > sizeof(buf))
-			continue;
-		if (elf_file_read_offset(f, p.p_offset, buf, p.p_filesz) == (long)p.p_filesz &&
-		    memchr(buf, 0, p.p_filesz))
-			f->interpreter = xstrdup(buf);
-		return;
+	f->seg = xcalloc(phnum + 1, sizeof(*f->seg));
+	for (size_t i = 0; i < phnum && gelf_getphdr(f->elf, (int)i, &p); i++) {
+		if (p.p_type == PT_LOAD)
+			segment_add(f, &p);
+		else if (p.p_type == PT_NOTE && notes++ < NOTES_MAX)
+			build_id_take(f, &p, h->build_id, sizeof(h->build_id));
+		else if (p.p_type == PT_INTERP && p.p_filesz <= sizeof(h->interpreter))
+			string_or_empty(h->interpreter,
+					elf_file_read_offset(f, p.p_offset, h->interpreter,
+							     p.p_filesz));
+		else if (p.p_type == PT_DYNAMIC)
+			dynamic = p;
 	}
-}
-
-static void dynamic_read(struct elf_file *f, size_t phnum)
-{
-	Elf64_Dyn *dyn;
-	GElf_Phdr p;
-	size_t i;
-	long n;
-
-	for (i = 0; i < phnum; i++)
-		if (gelf_getphdr(f->elf, (int)i, &p) && p.p_type == PT_DYNAMIC)
-			break;
-	if (i == phnum)
-		return;
-	dyn = xcalloc(DYNAMIC_MAX, sizeof(*dyn));
-	n = elf_file_read_offset(
-		f, p.p_offset, dyn,
-		p.p_filesz < DYNAMIC_MAX * sizeof(*dyn) ? p.p_filesz : DYNAMIC_MAX * sizeof(*dyn));
-	if (n > 0) {
-		f->dynamic = true;
-		dynamic_addresses(f, dyn, (size_t)n / sizeof(*dyn));
-		dynamic_names(f, dyn, (size_t)n / sizeof(*dyn));
-	}
-	free(dyn);
+	/* Its strings are at addresses, which all segments are needed for. */
+	if (dynamic.p_type == PT_DYNAMIC)
+		dynamic_read(f, &dynamic);
 }
 
 int elf_file_open_fd(int fd, struct elf_file **out)
@@ -316,10 +261,7 @@ int elf_file_open_fd(int fd, struct elf_file **out)
 		goto free_file;
 	}
 	f->index = elf_index_new(f->elf);
-	segments_read(f, phnum);
-	notes_read(f, phnum);
-	dynamic_read(f, phnum);
-	interpreter_read(f, phnum);
+	headers_read(f, phnum);
 	*out = f;
 	return 0;
 
@@ -345,13 +287,9 @@ void elf_file_close(struct elf_file *f)
 	if (!f)
 		return;
 	elf_index_free(f->index);
-	for (size_t i = 0; i < f->needed_cnt; i++)
-		free(f->needed[i]);
-	free(f->needed);
-	free(f->soname);
-	free(f->runpath);
-	free(f->rpath);
-	free(f->interpreter);
+	for (size_t i = 0; i < f->headers.needed_cnt; i++)
+		free(f->headers.needed[i]);
+	free(f->headers.needed);
 	free(f->seg);
 	elf_end(f->elf);
 	if (f->fd >= 0)
@@ -359,35 +297,9 @@ void elf_file_close(struct elf_file *f)
 	free(f);
 }
 
-bool elf_file_is_dynamic(const struct elf_file *f)
+const struct elf_headers *elf_file_headers(const struct elf_file *f)
 {
-	return f->dynamic;
-}
-
-const char *elf_file_build_id(const struct elf_file *f)
-{
-	return f->build_id;
-}
-
-const char *elf_file_soname(const struct elf_file *f)
-{
-	return f->soname ? f->soname : "";
-}
-
-size_t elf_file_needed(const struct elf_file *f, const char *const **names)
-{
-	*names = (const char *const *)f->needed;
-	return f->needed_cnt;
-}
-
-const char *elf_file_runpath(const struct elf_file *f)
-{
-	return f->runpath ? f->runpath : f->rpath ? f->rpath : "";
-}
-
-const char *elf_file_interpreter(const struct elf_file *f)
-{
-	return f->interpreter ? f->interpreter : "";
+	return &f->headers;
 }
 
 bool elf_file_exec_segment(const struct elf_file *f, size_t i, uint64_t *offset, uint64_t *addr,

@@ -10,7 +10,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define ELF_NAME_BYTES_MAX 4096
+
 struct elf_file;
+
+struct elf_headers {	       /* what a file tells of itself; strings are "" if it does not */
+	bool dynamic;	       /* has a PT_DYNAMIC */
+	char build_id[129];    /* hex */
+	char interpreter[256]; /* PT_INTERP */
+	char soname[ELF_NAME_BYTES_MAX];
+	char runpath[ELF_NAME_BYTES_MAX]; /* DT_RUNPATH, else DT_RPATH */
+	char **needed;			  /* DT_NEEDED */
+	size_t needed_cnt;
+};
 
 struct elf_symbol {
 	const char *name; /* owned by the file; version suffix removed */
@@ -31,12 +43,7 @@ int elf_file_open(const char *path, struct elf_file **out);
 int elf_file_open_fd(int fd, struct elf_file **out); /* fd stays the caller's, and may be closed */
 void elf_file_close(struct elf_file *f);
 
-bool elf_file_is_dynamic(const struct elf_file *f);			     /* has .dynsym */
-const char *elf_file_build_id(const struct elf_file *f);		     /* hex, "" if none */
-const char *elf_file_soname(const struct elf_file *f);			     /* "" if none */
-size_t elf_file_needed(const struct elf_file *f, const char *const **names); /* DT_NEEDED */
-const char *elf_file_runpath(const struct elf_file *f); /* DT_RUNPATH, else DT_RPATH; "" if none */
-const char *elf_file_interpreter(const struct elf_file *f); /* PT_INTERP; "" if none */
+const struct elf_headers *elf_file_headers(const struct elf_file *f);
 /* The i-th executable PT_LOAD; false behind the last one. */
 bool elf_file_exec_segment(const struct elf_file *f, size_t i, uint64_t *offset, uint64_t *addr,
 			   uint64_t *bytes);

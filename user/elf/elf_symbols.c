@@ -15,7 +15,6 @@
 /* A larger section is not read: no linked program comes near, a sparse file might. */
 #define STRINGS_BYTES_MAX (256u << 20)
 #define TABLE_BYTES_MAX (96u << 20)
-#define NAME_BYTES_MAX 4096
 #define CHAIN_STEPS_MAX 4096
 #define VERSION_HIDDEN 0x8000
 
@@ -97,7 +96,8 @@ static char *name_at(const Elf_Data *names, uint32_t off)
 {
 	char *name = (char *)names->d_buf + off;
 
-	if (off >= names->d_size || !*name || strnlen(name, NAME_BYTES_MAX) == NAME_BYTES_MAX)
+	if (off >= names->d_size || !*name ||
+	    strnlen(name, ELF_NAME_BYTES_MAX) == ELF_NAME_BYTES_MAX)
 		return NULL;
 	return name;
 }
@@ -277,7 +277,7 @@ static bool read_all(const struct elf_file *f, uint64_t addr, void *buf, size_t 
 static bool dynsym_is(const struct elf_file *f, uint32_t idx, const char *name)
 {
 	size_t bytes = strlen(name) + 1;
-	char buf[NAME_BYTES_MAX];
+	char buf[ELF_NAME_BYTES_MAX];
 	Elf64_Sym sym;
 
 	return bytes <= sizeof(buf) &&

@@ -39,15 +39,16 @@ static enum mpi_flavour flavour_find(const struct elf_file *f)
 	static const char *const mpich[] = {"MPII_Version_string", "MPIR_Version_string",
 					    "MPIR_Process", "MPIR_Err_create_code"};
 	const struct elf_symbol *world = elf_file_find(f, "ompi_mpi_comm_world");
+	const char *soname = elf_file_headers(f)->soname;
 
-	if (!strncmp(elf_file_soname(f), "libmpi_abi.so", 13))
+	if (!strncmp(soname, "libmpi_abi.so", 13))
 		return MPI_ABI5;
 	if (world && world->is_object)
 		return MPI_OPENMPI;
 	for (size_t i = 0; i < sizeof(mpich) / sizeof(mpich[0]); i++)
 		if (elf_file_find(f, mpich[i]))
 			return MPI_MPICH;
-	return soname_is_mpich(elf_file_soname(f)) ? MPI_MPICH : MPI_UNKNOWN;
+	return soname_is_mpich(soname) ? MPI_MPICH : MPI_UNKNOWN;
 }
 
 static void openmpi_fill(const struct elf_file *f, struct mpi_library *lib)

@@ -166,7 +166,7 @@ static int json_print(const struct site_list *l, const struct elf_file *f, const
 
 	json_out_object_begin(j);
 	json_out_key_string(j, "path", path);
-	json_out_key_string(j, "build_id", elf_file_build_id(f));
+	json_out_key_string(j, "build_id", elf_file_headers(f)->build_id);
 	json_out_key_string(j, "flavour", mpi_flavour_name(mpi->flavour));
 	json_out_key_string(j, "version", mpi->version);
 	json_out_key_string(j, "unsure", mpi->unsure);
