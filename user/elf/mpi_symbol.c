@@ -14,41 +14,31 @@
 
 #if defined(__x86_64__)
 
-/* Follows jumps (through the PLT, if need be) that are all there is; where they lead, as address or as name. */
-static void jump_follow(const struct elf_file *f, uint64_t at, uint64_t *to, const char **name)
+/* Follows jumps (through the PLT, if need be) that are all there is. */
+static bool is_jump_to(const struct elf_file *f, const struct elf_symbol *from,
+		       const struct elf_symbol *to)
 {
+	uint64_t at = from->addr, slot;
 	struct x86_reader reader;
 	struct x86_insn insn;
-	uint64_t slot;
+	const char *name;
 
 	x86_reader_init(&reader, f);
-	*to = at;
-	*name = NULL;
-	for (int step = 0; step < 4; step++) {
-		if (!x86_decode(&reader, at, &insn))
-			return;
+	for (int step = 0; step < 4 && x86_decode(&reader, at, &insn); step++) {
 		if (insn.z.mnemonic == ZYDIS_MNEMONIC_ENDBR64 ||
 		    insn.z.mnemonic == ZYDIS_MNEMONIC_NOP) {
 			at += insn.z.length;
 		} else if (x86_is_slot_jump(&insn, &slot)) {
-			*name = elf_file_slot_symbol(f, slot);
-			return;
-		} else if (insn.z.mnemonic == ZYDIS_MNEMONIC_JMP && x86_branch_target(&insn, &at)) {
-			*to = at;
-		} else {
-			return;
+			name = elf_file_slot_symbol(f, slot);
+			return name && !strcmp(name, to->name);
+		} else if (insn.z.mnemonic != ZYDIS_MNEMONIC_JMP ||
+			   !x86_branch_target(&insn, &at)) {
+			return false;
+		} else if (at == to->addr) {
+			return true;
 		}
 	}
-}
-
-static bool is_jump_to(const struct elf_file *f, const struct elf_symbol *from,
-		       const struct elf_symbol *to)
-{
-	const char *name;
-	uint64_t at;
-
-	jump_follow(f, from->addr, &at, &name);
-	return at == to->addr || (name && !strcmp(name, to->name));
+	return false;
 }
 
 #else
