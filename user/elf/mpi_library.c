@@ -63,7 +63,6 @@ static void openmpi_fill(const struct elf_file *f, struct mpi_library *lib)
 	l->skip[2] = 3; /* MPI_WEIGHTS_EMPTY */
 	l->root = -4;
 	mpi_openmpi_layout(f, l, lib->unsure, sizeof(lib->unsure));
-	lib->named_cnt = mpi_named_objects(f, l->type_size_off, &lib->named);
 }
 
 static void mpich_fill(struct mpi_library *lib)
@@ -76,7 +75,6 @@ static void mpich_fill(struct mpi_library *lib)
 	l->skip[0] = 1;		  /* MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE */
 	l->skip[1] = (pov_u64)-1; /* MPI_IN_PLACE */
 	l->root = -3;
-	lib->named_cnt = mpi_named_mpich(&lib->named);
 }
 
 static void abi_fill(struct mpi_library *lib)
@@ -90,7 +88,6 @@ static void abi_fill(struct mpi_library *lib)
 	l->skip[2] = 10; /* MPI_UNWEIGHTED */
 	l->skip[3] = 11; /* MPI_WEIGHTS_EMPTY */
 	l->root = -4;
-	lib->named_cnt = mpi_named_abi(&lib->named);
 }
 
 int mpi_library_probe(const struct elf_file *f, struct mpi_library *out)
@@ -115,6 +112,7 @@ int mpi_library_probe(const struct elf_file *f, struct mpi_library *out)
 			 "an MPI of no known family: requests, datatypes and statuses stay unread");
 		break;
 	}
+	mpi_named_fill(f, &lib);
 	library_version_mpi(f, lib.version, sizeof(lib.version));
 	*out = lib;
 	return 1;

@@ -3,16 +3,11 @@
 #ifndef POV_ELF_MPI_NAMED_H
 #define POV_ELF_MPI_NAMED_H
 
-#include <stdint.h>
-
 #include "elf/mpi_library.h"
 
-/* Each returns how many it put into *out, which the caller frees (NULL if 0). */
+struct elf_file;
 
-/* Open MPI: those of its objects that the file defines; sizes are read from the file. */
-uint32_t mpi_named_objects(const struct elf_file *f, uint16_t type_size_off,
-			   struct mpi_named **out);
-uint32_t mpi_named_mpich(struct mpi_named **out);
-uint32_t mpi_named_abi(struct mpi_named **out);
+/* Fills lib->named by lib->flavour; of Open MPI with those that the file defines, their sizes read by lib->layout. */
+void mpi_named_fill(const struct elf_file *f, struct mpi_library *lib);
 
 #endif
