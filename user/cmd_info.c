@@ -273,6 +273,7 @@ static void print_clocks(const struct trace *t)
 
 static void print_process(const json_t *p)
 {
+	bool no_mpi = json_is_false(json_object_get(p, "mpi"));
 	char *line;
 
 	if (json_get_int(p, "rank") >= 0)
@@ -282,9 +283,10 @@ static void print_process(const json_t *p)
 				 (long long)json_get_int(p, "pid"), json_get_text(p, "exe"),
 				 json_get_text(p, "job"));
 	else
-		line = xasprintf("unknown: pid %lld, %s", (long long)json_get_int(p, "pid"),
+		line = xasprintf("%spid %lld, %s",
+				 no_mpi ? "" : "unknown: ", (long long)json_get_int(p, "pid"),
 				 json_get_text(p, "exe"));
-	print_line("rank", line);
+	print_line(no_mpi ? "process" : "rank", line);
 	free(line);
 }
 
@@ -292,10 +294,11 @@ static void print_library(const json_t *l)
 {
 	size_t missing = json_array_size(json_object_get(l, "missing"));
 	size_t failed = json_array_size(json_object_get(l, "failed"));
-	char *line = xasprintf("%s (%s %s), %lld functions by %s, %zu not in it, %zu failed",
+	char *line = xasprintf("%s (%s%s%s), %lld functions by %s, %zu not in it, %zu failed",
 			       json_get_text(l, "path"), json_get_text(l, "flavour"),
-			       json_get_text(l, "version"), (long long)json_get_int(l, "attached"),
-			       json_get_text(l, "link"), missing, failed);
+			       *json_get_text(l, "version") ? " " : "", json_get_text(l, "version"),
+			       (long long)json_get_int(l, "attached"), json_get_text(l, "link"),
+			       missing, failed);
 
 	print_line("library", line);
 	free(line);

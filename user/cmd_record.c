@@ -90,7 +90,7 @@ static const struct option_def options[] = {
 	 .type = OPTION_LIST,
 	 .offset = FIELD(functions),
 	 .arg = "GLOB",
-	 .help = "Functions to record by name (shell pattern), added to --mpi's and --layers'; alone: only these. May be given "
+	 .help = "Functions of any layer to record by name (shell pattern), added to --mpi's and --layers'; alone: only these. May be given "
 		 "several times."},
 	{.name = "no-functions",
 	 .type = OPTION_LIST,
@@ -290,7 +290,8 @@ static void hints_print(const struct session_result *r, const struct launch_plan
 			"place with more room, or record less (--max-size, --duration, --mpi, --sched ranks)",
 			(unsigned long long)r->stored.records,
 			(unsigned long long)(r->stored.records + r->unstored));
-	if (!r->ranks && (r->stored.records || (r->child_status != -1 && !err)))
+	if (!r->ranks && !r->stored.calls && !r->stored.polls &&
+	    (r->stored.records || (r->child_status != -1 && !err)))
 		no_mpi_print(r, plan);
 }
 

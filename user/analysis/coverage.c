@@ -32,8 +32,12 @@ static struct coverage_hits *hits_of(struct coverage *a, const struct model_thre
 	return &a->process[idx];
 }
 
-static struct coverage_hits *func_hits_of(struct coverage *a, const struct func_info *f)
+/* Of a rank's: those of other processes are not what ranks are distorted by. */
+static struct coverage_hits *func_hits_of(struct coverage *a, const struct model_thread *t,
+					  const struct func_info *f)
 {
+	if (!t->proc->is_rank)
+		return &a->others;
 	a->func = table_reserve(a->func, &a->nfunc, f->id, sizeof(*a->func));
 	return &a->func[f->id];
 }
@@ -51,7 +55,8 @@ static bool is_stepped(const struct coverage *a, uint16_t lib, const struct func
 static void on_call(void *ctx, const struct model_call *c)
 {
 	struct coverage *a = ctx;
-	struct coverage_hits *hits = hits_of(a, c->thread), *of_func = func_hits_of(a, c->func);
+	struct coverage_hits *hits = hits_of(a, c->thread),
+			     *of_func = func_hits_of(a, c->thread, c->func);
 	bool stepped = is_stepped(a, c->lib, c->func);
 
 	hits->calls++;
@@ -70,7 +75,7 @@ static void on_spin(void *ctx, const struct model_spin *s)
 
 	hits->polls += s->cnt;
 	for (i = 0; i < s->nfuncs; i++) {
-		of_func = func_hits_of(a, s->func[i].func);
+		of_func = func_hits_of(a, s->thread, s->func[i].func);
 		of_func->polls += s->func[i].cnt;
 		if (!is_stepped(a, s->func[i].lib, s->func[i].func))
 			continue;

@@ -48,7 +48,8 @@ struct coverage {
 	uint32_t nlost;
 	struct coverage_hits *process;	  /* by sort_order; owned */
 	uint32_t nprocess;		  /* allocated */
-	struct coverage_hits *func;	  /* by function id, over all processes; owned */
+	struct coverage_hits *func;	  /* by function id, over all ranks; owned */
+	struct coverage_hits others;	  /* of all functions, over all other processes */
 	uint32_t nfunc;			  /* allocated */
 	struct coverage_library *library; /* owned */
 	uint32_t nlibrary;

@@ -57,6 +57,7 @@ static void on_call(void *ctx, const struct model_call *c)
 		return;
 	}
 	r->calls++;
+	r->inner += c->depth > 0;
 	r->total_ns += dur_ns;
 	for (s = 0; s < THREAD_STATE_CNT; s++)
 		r->split.ns[s] += c->split.ns[s];
@@ -84,6 +85,7 @@ static void on_spin(void *ctx, const struct model_spin *s)
 			continue;
 		}
 		r->calls += s->func[i].cnt;
+		r->inner += s->depth ? s->func[i].cnt : 0;
 		r->polls += s->func[i].cnt;
 		r->total_ns += s->func[i].busy_ns;
 	}
@@ -95,6 +97,7 @@ static void row_add(struct function_row *to, const struct function_row *from)
 
 	to->calls += from->calls;
 	to->polls += from->polls;
+	to->inner += from->inner;
 	to->open += from->open;
 	to->unwound += from->unwound;
 	to->unfinished_ns += from->unfinished_ns;

@@ -20,6 +20,7 @@ struct function_row {
 	uint32_t process_idx;	    /* of its sort_order */
 	uint64_t calls;		    /* returned, open, unwound and empty polls */
 	uint64_t polls;		    /* of these, empty polls merged into spins */
+	uint64_t inner;		    /* of these, made inside calls of another layer */
 	uint64_t open;		    /* of these, not returned */
 	uint64_t unwound;	    /* of these, left without returning; never open as well */
 	uint64_t total_ns;	    /* entry to return, added up */

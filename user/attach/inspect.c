@@ -79,7 +79,7 @@ static json_t *failed_json(const struct site_list *list)
 	return a;
 }
 
-/* All that the trace says of a library; facts of its layers, the first one's before the next one's. */
+/* All that the trace says of a library. */
 static json_t *library_json(const json_t *facts, const json_t *names, const struct elf_file *elf,
 			    const struct site_list *list, size_t attached, enum link_api api)
 {
@@ -116,7 +116,7 @@ static bool layer_is_wanted(const struct inspect_options *opt, const struct laye
 	return false;
 }
 
-/* A library of one layer or of several. */
+/* A library of one layer or of several: what is said of it, and how its objects lie, is the top layer's if it is one of them. */
 struct found {
 	struct pov_lib layout;
 	json_t *facts, *layers, *copies; /* layers empty: it is none */
@@ -131,11 +131,12 @@ static void layer_look(const struct inspect_options *opt, const struct elf_file 
 
 	if (!kind || !layer_is_wanted(opt, layer) || !kind->describe(elf, &facts))
 		return;
-	if (!json_array_size(out->layers)) {
+	if (!json_array_size(out->layers) || layer->is_top) {
 		out->layout = facts.layout;
+		json_decref(out->copies);
 		out->copies = json_incref(facts.copies);
+		json_object_update(out->facts, facts.meta);
 	}
-	json_object_update_missing(out->facts, facts.meta);
 	json_array_append_new(out->layers, json_string(layer->name));
 	json_decref(facts.meta);
 	json_decref(facts.copies);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* UCX's upper layer: whatever defines ucp_init_version, which ucp_init is a macro for. */
+/*
+ * UCX's upper layer: what defines ucp_init_version, which ucp_init is a macro for, and besides something of its inside. A file
+ * that has only the interface is a tool wrapped around it.
+ */
 #include <stddef.h>
 
 #include "attach/library_kind.h"
@@ -10,7 +13,7 @@ static bool describe(const struct elf_file *f, struct library_facts *out)
 {
 	char version[64] = "";
 
-	if (!elf_file_defines(f, "ucp_init_version"))
+	if (!elf_file_defines(f, "ucp_init_version") || !elf_file_defines(f, "ucp_address_unpack"))
 		return false;
 	library_version_by_function(f, "ucp_get_version_string", version, sizeof(version));
 	out->layout = (struct pov_lib)POV_LIB_UNKNOWN;

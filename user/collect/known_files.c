@@ -53,8 +53,9 @@ static void library_say(const struct code_file *f, const json_t *meta)
 		log_error("attach: %s: no probe could be attached; is it stripped?", f->path);
 	if (unsure[0])
 		log_warn("attach: %s: %s", f->path, unsure);
-	log_info("%s: %s %s, %zu probes", f->path, json_get_text(meta, "flavour"),
-		 json_get_text(meta, "version"), f->lib->attached);
+	log_info("%s: %s%s%s, %zu probes", f->path, json_get_text(meta, "flavour"),
+		 *json_get_text(meta, "version") ? " " : "", json_get_text(meta, "version"),
+		 f->lib->attached);
 }
 
 static bool has_layer(const json_t *library, const char *name)

@@ -79,6 +79,12 @@ void library_users_reply(struct library_users *u, const json_t *request, const j
 	json_object_set_new(m, "ts_ns", json_integer(kernel_now_ns()));
 	json_object_set(m, "libs", json_object_get(request, "libs"));
 	json_object_set(m, "mpi", json_object_get(request, "mpi"));
+	if (!json_is_true(
+		    json_object_get(request, "mpi"))) { /* what a launcher says is not said of it */
+		json_object_set_new(m, "rank", json_integer(-1));
+		json_object_set_new(m, "size", json_integer(-1));
+		json_object_set_new(m, "job", json_string(""));
+	}
 	rank = json_get_int(m, "rank");
 	if (rank >= 0)
 		map_set(&u->rank_of, (uint64_t)json_get_int(m, "pid"),

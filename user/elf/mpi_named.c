@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * The predefined objects of each MPI family: what a handle's value is called. Where one value has two names
- * (MPI_LONG_LONG and MPI_LONG_LONG_INT, MPICH's null request and null message) the first here is the one to show.
+ * (MPICH's null request and null message) the first here is the one to show.
  */
 #include "elf/mpi_named.h"
 

@@ -106,7 +106,8 @@ void func_table_groups_print(FILE *out)
 		const char *group = func_table_get(i)->group;
 
 		if (func_table_layer(i)->is_top &&
-		    (!i || strcmp(group, func_table_get(i - 1)->group)))
+		    (!i || func_table_layer(i - 1) != func_table_layer(i) ||
+		     strcmp(group, func_table_get(i - 1)->group)))
 			fprintf(out, "%s, ", group);
 	}
 	fputs("default, local, all", out);

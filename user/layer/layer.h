@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 struct func_attrs;
 struct func_word;
@@ -29,12 +30,13 @@ struct func_row {
 /* One row of the trace's function table. */
 struct func_info {
 	uint16_t id;
-	const char *name;  /* "MPI_Send" */
-	const char *group; /* "p2p", "coll", … (bpf/mpi.def) */
-	bool waits;	   /* running inside it is polling */
-	bool polls;	   /* may find nothing and return at once; merged into spins */
-	const struct layer *layer;
-	const void *priv; /* the layer's parsed signature */
+	const char *name;	   /* "MPI_Send" */
+	const char *group;	   /* "p2p", "coll", … (bpf/mpi.def) */
+	bool waits;		   /* running inside it is polling */
+	bool polls;		   /* may find nothing and return at once; merged into spins */
+	const char *layer_name;	   /* as the trace has it; "" if no table lists the function */
+	const struct layer *layer; /* NULL if it is not known here */
+	const void *priv;	   /* the layer's parsed signature */
 };
 
 enum value_kind {
@@ -164,13 +166,13 @@ struct layer {
 	/* libs/processes: meta objects "library" and "process" are fed in as they come. */
 	struct layer_decoder *(*decoder_new)(void);
 	void (*decoder_free)(struct layer_decoder *d);
-	void (*decoder_meta)(struct layer_decoder *d, const json_t *meta);
+	void (*decoder_meta)(struct layer_decoder *d, const json_t *meta); /* may be NULL */
 	/* Keeps continuation data for the call that follows on the same thread; may be NULL. */
 	void (*decoder_more)(struct layer_decoder *d, const struct pov_more *more);
 	/* Decodes one call, learns from it. Never fails: what is unknown is absent. */
 	void (*decode)(struct layer_decoder *d, const struct func_info *f,
 		       const struct pov_call *call, struct call_view *out);
-	/* Names the handle in a spin's arg: "req", "comm" …; NULL if none. */
+	/* Names the handle in a spin's arg: "req", "comm" …; NULL if none. May be NULL. */
 	const char *(*spin_arg_name)(const struct func_info *f);
 };
 
@@ -179,7 +181,7 @@ extern const struct layer *const layers[]; /* generated; ends with NULL */
 /* Whether a rank's time and messages are told by calls of this function (struct layer); so it is assumed of unknown ones. */
 static inline bool func_is_top(const struct func_info *f)
 {
-	return !f->layer || f->layer->is_top;
+	return f->layer ? f->layer->is_top : !*f->layer_name || !strcmp(f->layer_name, "mpi");
 }
 
 #endif

@@ -139,12 +139,6 @@ static void decoder_free(struct layer_decoder *d)
 	free(d);
 }
 
-static void decoder_meta(struct layer_decoder *d, const json_t *meta)
-{
-	(void)d;
-	(void)meta;
-}
-
 static uint64_t word(const struct ucp_call *c, uint32_t arg)
 {
 	uint64_t w;
@@ -382,7 +376,6 @@ const struct layer layer_ucp = {
 	.func_release = func_release,
 	.decoder_new = decoder_new,
 	.decoder_free = decoder_free,
-	.decoder_meta = decoder_meta,
 	.decode = decode,
 	.spin_arg_name = spin_arg_name,
 };

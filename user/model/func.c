@@ -21,23 +21,25 @@ static const struct layer *layer_find(const char *name)
 	return NULL;
 }
 
-static void func_generic(struct func_info *f, const json_t *row)
+static void func_generic(struct func_info *f, const json_t *row, const char *layer_name)
 {
 	memset(f, 0, sizeof(*f));
 	f->name = json_get_text(row, "name");
 	f->group = json_get_text(row, "group");
+	f->layer_name = layer_name;
 	if (!*f->name)
 		f->name = "?";
 }
 
-static void func_read(struct model *m, const struct layer *layer, const json_t *row)
+static void func_read(struct model *m, const char *layer_name, const json_t *row)
 {
+	const struct layer *layer = layer_find(layer_name);
 	json_int_t id = json_get_int(row, "id");
 	struct func_info *f = &m->func[m->nfuncs];
 
 	if (!json_is_integer(json_object_get(row, "id")) || id < 0 || id > UINT16_MAX)
 		return;
-	func_generic(f, row);
+	func_generic(f, row, layer_name);
 	if (layer && layer->func_parse(row, f)) {
 		log_warn(
 			"model: function %lld of the trace's table is not understood; its arguments "
@@ -46,7 +48,7 @@ static void func_read(struct model *m, const struct layer *layer, const json_t *
 		layer = NULL;
 	}
 	if (!layer)
-		func_generic(f, row);
+		func_generic(f, row, layer_name);
 	f->id = (uint16_t)id;
 	f->layer = layer;
 	m->nfuncs++;
@@ -82,8 +84,7 @@ void func_table_read(struct model *m)
 			continue;
 		rows = json_object_get(meta, "rows");
 		for (k = 0; k < json_array_size(rows); k++)
-			func_read(m, layer_find(json_get_text(meta, "layer")),
-				  json_array_get(rows, k));
+			func_read(m, json_get_text(meta, "layer"), json_array_get(rows, k));
 	}
 	index_by_id(m);
 }
@@ -97,7 +98,7 @@ static const struct func_info *stranger(struct model *m, uint16_t id)
 	f = xcalloc(1, sizeof(*f));
 	f->id = id;
 	f->name = xasprintf("function %u", id);
-	f->group = "";
+	f->group = f->layer_name = "";
 	map_set(&m->strangers, id, f);
 	return f;
 }

@@ -127,7 +127,7 @@ static void timers_run(struct model *m, uint64_t ts_ns)
 			break;
 		case TIMER_META:
 			for (i = 0; i < m->nlayers; i++) {
-				if (m->decoder[i])
+				if (m->decoder[i] && layers[i]->decoder_meta)
 					layers[i]->decoder_meta(m->decoder[i], t->meta);
 			}
 			break;

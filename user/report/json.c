@@ -275,7 +275,7 @@ static void function_print(struct json_out *j, const struct report *r, const str
 	json_out_object_begin(j);
 	json_out_key_string(j, "name", f->func->name);
 	json_out_key_string(j, "group", f->func->group);
-	json_out_key_string(j, "layer", f->func->layer ? f->func->layer->name : "");
+	json_out_key_string(j, "layer", f->func->layer_name);
 	json_incomplete(j, function_row_lost(f, lost));
 	json_out_key_uint(j, "calls", f->calls);
 	json_out_key_uint(j, "empty_polls", f->polls);

@@ -115,12 +115,13 @@ static void function_notes(FILE *out, const struct layer *layer, const struct fu
 
 	if (!mark)
 		mark = "";
-	if (layer)
-		text_note(
-			out,
-			"Most of these calls are made inside MPI calls, whose times include theirs.");
-	else
+	if (!layer)
 		columns_explain(out, sum);
+	if (sum->inner)
+		text_note(out, "%s%s inside calls of another layer, whose times include theirs.",
+			  mark,
+			  human_plural(a, sizeof(a), sum->inner, "of these calls was made",
+				       "of these calls were made"));
 	if (sum->nested_calls)
 		text_note(out, "Not counted above: %s%s inside these.", mark,
 			  human_plural(a, sizeof(a), sum->nested_calls,
@@ -159,6 +160,7 @@ static bool in_table(const struct function_row *f, const struct layer *layer)
 static void function_add(struct function_row *sum, const struct function_row *f)
 {
 	sum->nested_calls += f->nested_calls;
+	sum->inner += f->inner;
 	sum->open += f->open;
 	sum->unwound += f->unwound;
 	sum->errors += f->errors;
@@ -202,6 +204,20 @@ static bool functions_table(const struct report *r, struct function_row *const *
 	return called;
 }
 
+/* Where there are ranks, the tables are theirs. */
+static void others_note(const struct report *r, FILE *out)
+{
+	uint64_t calls = 0;
+	char a[80];
+
+	for (uint32_t i = 0; i < r->functions.nrow && r->nranks; i++)
+		if (r->functions.row[i]->process_idx >= r->nranks)
+			calls += r->functions.row[i]->calls;
+	if (calls)
+		text_note(out, "Processes that are no rank made %s more (--json: other_processes).",
+			  human_plural(a, sizeof(a), calls, "call", "calls"));
+}
+
 void text_functions(const struct report *r, FILE *out)
 {
 	struct function_row **row;
@@ -213,6 +229,7 @@ void text_functions(const struct report *r, FILE *out)
 	for (size_t i = 0; layers[i]; i++)
 		if (!layers[i]->is_top)
 			functions_table(r, row, n, layers[i], out);
+	others_note(r, out);
 	functions_sum_free(row, n);
 }
 
