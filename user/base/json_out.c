@@ -6,6 +6,7 @@
 #include "base/json_out.h"
 
 #include "base/log.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -122,34 +123,6 @@ static void close_level(struct json_out *j, bool object)
 	put_char(j, object ? '}' : ']');
 }
 
-/* Bytes of the well-formed UTF-8 sequence at s, or 0 (Unicode standard, table 3-7). */
-static size_t utf8_length(const unsigned char *s, size_t left)
-{
-	unsigned char low = 0x80, high = 0xbf;
-	size_t len, i;
-
-	if (s[0] < 0xc2 || s[0] > 0xf4)
-		return 0;
-	len = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-	if (left < len)
-		return 0;
-	if (s[0] == 0xe0)
-		low = 0xa0;
-	else if (s[0] == 0xed)
-		high = 0x9f;
-	else if (s[0] == 0xf0)
-		low = 0x90;
-	else if (s[0] == 0xf4)
-		high = 0x8f;
-	if (s[1] < low || s[1] > high)
-		return 0;
-	for (i = 2; i < len; i++) {
-		if (s[i] < 0x80 || s[i] > 0xbf)
-			return 0;
-	}
-	return len;
-}
-
 /* Writes what cannot stand in a JSON string as it is; returns the bytes of s that took. */
 static size_t put_special(struct json_out *j, const unsigned char *s, size_t left)
 {
@@ -158,7 +131,7 @@ static size_t put_special(struct json_out *j, const unsigned char *s, size_t lef
 	char *to;
 
 	if (s[0] >= 0x80) {
-		len = utf8_length(s, left);
+		len = text_utf8_bytes((const char *)s, left);
 		if (len)
 			put(j, (const char *)s, len);
 		else

@@ -32,7 +32,7 @@ static void field_take(struct mpi_call *c, const struct pov_field *head, const u
 		c->has_comm = true;
 		return;
 	}
-	if (head->arg >= c->nargs || !field_fits(&c->fn->sig.arg[head->arg], head->type))
+	if (head->arg >= c->parts.nargs || !field_fits(&c->fn->sig.arg[head->arg], head->type))
 		return;
 	if ((head->type == POV_FIELD_SUM || head->type == POV_FIELD_TYPE_SIZE) && head->size < 8)
 		return;
@@ -43,29 +43,13 @@ static void field_take(struct mpi_call *c, const struct pov_field *head, const u
 	f->type = head->type;
 }
 
-static void fields_take(struct mpi_call *c, const uint8_t *at, const uint8_t *end)
-{
-	struct pov_field head;
-
-	while ((size_t)(end - at) >= sizeof(head)) {
-		size_t room = end - at - sizeof(head), padded;
-
-		memcpy(&head, at, sizeof(head));
-		padded = ((size_t)head.size + 7) & ~(size_t)7;
-		if (padded > room)
-			return;
-		field_take(c, &head, at + sizeof(head));
-		at += sizeof(head) + padded;
-	}
-}
-
 static void fields_join(struct mpi_call *c, const struct mpi_more *more, uint64_t begin_ns)
 {
-	for (uint32_t i = 0; i < c->nargs; i++) {
+	for (uint32_t i = 0; i < c->parts.nargs; i++) {
 		struct mpi_field *f = &c->field[i];
 
 		if (f->type == POV_FIELD_IN || f->type == POV_FIELD_OUT)
-			mpi_more_join(more, c->rec->hdr.tid, begin_ns, f->type, i,
+			mpi_more_join(more, c->parts.rec->hdr.tid, begin_ns, f->type, i,
 				      mpi_call_width(c, i), c->arena, &f->data, &f->bytes);
 	}
 }
@@ -73,40 +57,30 @@ static void fields_join(struct mpi_call *c, const struct mpi_more *more, uint64_
 bool mpi_call_open(struct mpi_call *c, const struct func_info *info, const struct pov_call *rec,
 		   struct mpi_space *space, struct mpi_more *more, struct arena *arena)
 {
-	const uint8_t *raw = (const uint8_t *)rec;
+	struct pov_field head;
+	const uint8_t *data;
+	size_t at = 0;
 
 	memset(c, 0, sizeof(*c));
 	c->fn = info->priv;
 	c->info = info;
-	c->rec = rec;
 	c->space = space;
 	c->arena = arena;
-	if (rec->hdr.size < sizeof(*rec) || (size_t)rec->nargs * 8 > rec->hdr.size - sizeof(*rec))
+	if (!call_parts_open(&c->parts, rec, c->fn->sig.nargs))
 		return false;
-	c->nargs = rec->nargs < c->fn->sig.nargs ? rec->nargs : c->fn->sig.nargs;
-	c->returned = !(rec->hdr.flags & (POV_CALL_OPEN | POV_CALL_UNWOUND));
-	c->ok = c->returned && (!c->fn->returns_error || !(uint32_t)rec->ret);
-	fields_take(c, raw + sizeof(*rec) + 8 * (size_t)rec->nargs, raw + rec->hdr.size);
+	c->ok = c->parts.returned && (!c->fn->returns_error || !(uint32_t)rec->ret);
+	while (call_parts_field(&c->parts, &at, &head, &data))
+		field_take(c, &head, data);
 	if (rec->hdr.flags & POV_CALL_MORE)
 		fields_join(c, more, rec->hdr.ts_ns - rec->dur_ns);
 	return true;
 }
 
-uint64_t mpi_call_word(const struct mpi_call *c, uint32_t arg)
-{
-	uint64_t word;
-
-	if (arg >= c->nargs)
-		return 0;
-	memcpy(&word, (const uint8_t *)c->rec + sizeof(*c->rec) + 8 * arg, sizeof(word));
-	return word;
-}
-
 int64_t mpi_call_typed(const struct mpi_call *c, uint32_t arg)
 {
-	uint64_t word = mpi_call_word(c, arg);
+	uint64_t word = call_parts_word(&c->parts, arg);
 
-	if (arg >= c->nargs)
+	if (arg >= c->parts.nargs)
 		return 0;
 	switch (c->fn->sig.arg[arg].type) {
 	case SIG_INT:
@@ -140,7 +114,7 @@ uint32_t mpi_call_kept(const struct mpi_call *c, uint32_t arg)
 	const struct mpi_field *f = &c->field[arg];
 	uint32_t width, kept;
 
-	if (arg >= c->nargs || (f->type != POV_FIELD_IN && f->type != POV_FIELD_OUT))
+	if (arg >= c->parts.nargs || (f->type != POV_FIELD_IN && f->type != POV_FIELD_OUT))
 		return 0;
 	width = mpi_call_width(c, arg);
 	if (!width)
@@ -153,7 +127,7 @@ bool mpi_call_whole(const struct mpi_call *c, uint32_t arg)
 {
 	const struct mpi_field *f = &c->field[arg];
 
-	return arg < c->nargs && (f->type == POV_FIELD_IN || f->type == POV_FIELD_OUT) &&
+	return arg < c->parts.nargs && (f->type == POV_FIELD_IN || f->type == POV_FIELD_OUT) &&
 	       mpi_call_kept(c, arg) == f->cnt;
 }
 
@@ -188,7 +162,7 @@ bool mpi_call_value(const struct mpi_call *c, enum mpi_role role, int64_t *out)
 {
 	int arg = c->fn->at[role];
 
-	if (arg < 0 || (uint32_t)arg >= c->nargs || c->fn->sig.arg[arg].dir != SIG_VALUE)
+	if (arg < 0 || (uint32_t)arg >= c->parts.nargs || c->fn->sig.arg[arg].dir != SIG_VALUE)
 		return false;
 	*out = mpi_call_typed(c, arg);
 	return true;
@@ -208,7 +182,7 @@ bool mpi_call_sum(const struct mpi_call *c, enum mpi_role role, int64_t *out)
 {
 	int arg = c->fn->at[role];
 
-	if (arg < 0 || (uint32_t)arg >= c->nargs || c->field[arg].type != POV_FIELD_SUM)
+	if (arg < 0 || (uint32_t)arg >= c->parts.nargs || c->field[arg].type != POV_FIELD_SUM)
 		return false;
 	memcpy(out, c->field[arg].data, sizeof(*out));
 	return true;

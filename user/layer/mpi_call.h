@@ -8,6 +8,7 @@
 
 #include "abi/event.h"
 #include "layer/arena.h"
+#include "layer/call_parts.h"
 #include "layer/layer.h"
 #include "layer/mpi_func.h"
 #include "layer/mpi_more.h"
@@ -23,12 +24,10 @@ struct mpi_field {
 struct mpi_call {
 	const struct mpi_func *fn;
 	const struct func_info *info;
-	const struct pov_call *rec;
+	struct call_parts parts;
 	struct mpi_space *space;
 	struct arena *arena;
-	uint32_t nargs; /* arguments the record holds, of those the signature names */
-	bool returned;	/* there is a return value */
-	bool ok;	/* it returned, and no error */
+	bool ok; /* it returned, and no error */
 	struct mpi_field field[POV_CALL_ARGS_MAX];
 	struct pov_field_comm comm;
 	bool has_comm;
@@ -38,8 +37,6 @@ struct mpi_call {
 bool mpi_call_open(struct mpi_call *c, const struct func_info *info, const struct pov_call *rec,
 		   struct mpi_space *space, struct mpi_more *more, struct arena *arena);
 
-/* The raw word of an argument, 0 if the record lacks it. */
-uint64_t mpi_call_word(const struct mpi_call *c, uint32_t arg);
 /* A word as its type has it: int truncated and sign-extended, handle cut to its width. */
 int64_t mpi_call_typed(const struct mpi_call *c, uint32_t arg);
 

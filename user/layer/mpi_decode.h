@@ -48,7 +48,4 @@ static inline int64_t plus(int64_t a, int64_t b)
 void mpi_status_show(const struct mpi_call *c, const struct mpi_status *st, bool message,
 		     struct call_view *out);
 
-/* Adds a value to the view; if it is full, to one that nobody sees. */
-struct call_value *mpi_value_new(struct call_view *out, const char *name, enum value_kind kind);
-
 #endif

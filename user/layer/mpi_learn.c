@@ -81,7 +81,7 @@ static void numbers_append(const struct mpi_call *c, struct arena *a, char **tex
 {
 	const char *sep = "(";
 
-	for (uint32_t i = 0; i < c->nargs; i++) {
+	for (uint32_t i = 0; i < c->parts.nargs; i++) {
 		const struct sig_arg *arg = &c->fn->sig.arg[i];
 
 		if (arg->dir != SIG_VALUE || arg->kind != SIG_KIND_NUM ||
@@ -192,7 +192,7 @@ static void learn_from_fields(struct mpi_call *c)
 		comm->rank = c->comm.rank;
 	if (c->has_comm && c->comm.size >= 0)
 		peers_learn(comm, c->comm.size);
-	for (uint32_t i = 0; i < c->nargs; i++) {
+	for (uint32_t i = 0; i < c->parts.nargs; i++) {
 		const struct mpi_field *f = &c->field[i];
 
 		if (!f->type || f->cnt > INT32_MAX)

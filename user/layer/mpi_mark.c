@@ -27,7 +27,7 @@ static const char *name_text(const struct mpi_call *c, int first)
 	uint64_t word[POV_MARK_WORDS];
 
 	for (int i = 0; i < POV_MARK_WORDS; i++)
-		word[i] = mpi_call_word(c, first + i);
+		word[i] = call_parts_word(&c->parts, first + i);
 	memcpy(text, word, POV_MARK_NAME_BYTES);
 	for (char *p = text; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
@@ -47,11 +47,11 @@ static void mark_show(const struct mpi_call *c, const char *what, struct call_vi
 		if (out->values[i].name == role)
 			v = &out->values[i];
 	if (!v)
-		v = mpi_value_new(out, "mark", VALUE_TEXT);
+		v = call_view_add(out, "mark", VALUE_TEXT);
 	*v = (struct call_value){.name = "mark", .kind = VALUE_TEXT, .text = what};
-	mpi_value_new(out, "level", VALUE_INT)->i = out->roles.mark_level;
+	call_view_add(out, "level", VALUE_INT)->i = out->roles.mark_level;
 	if (out->roles.mark_name)
-		mpi_value_new(out, "phase", VALUE_TEXT)->text = out->roles.mark_name;
+		call_view_add(out, "phase", VALUE_TEXT)->text = out->roles.mark_name;
 }
 
 void mpi_mark(const struct mpi_call *c, struct call_view *out)
@@ -60,9 +60,9 @@ void mpi_mark(const struct mpi_call *c, struct call_view *out)
 	struct call_roles *r = &out->roles;
 	uint32_t level;
 
-	if (first < 1 || c->nargs < (uint32_t)first + POV_MARK_WORDS)
+	if (first < 1 || c->parts.nargs < (uint32_t)first + POV_MARK_WORDS)
 		return;
-	level = mpi_call_word(c, 0);
+	level = call_parts_word(&c->parts, 0);
 	if (level - POV_MARK_BEGIN < POV_MARK_LEVELS) {
 		r->mark = MARK_BEGIN;
 		r->mark_level = level - POV_MARK_BEGIN;

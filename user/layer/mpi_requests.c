@@ -21,7 +21,9 @@ struct done {
 
 static uint64_t begin_ns(const struct mpi_call *c)
 {
-	return c->rec->dur_ns < c->rec->hdr.ts_ns ? c->rec->hdr.ts_ns - c->rec->dur_ns : 0;
+	return c->parts.rec->dur_ns < c->parts.rec->hdr.ts_ns ?
+		       c->parts.rec->hdr.ts_ns - c->parts.rec->dur_ns :
+		       0;
 }
 
 static struct call_request *requests_room(struct mpi_call *c, struct call_view *out, uint32_t n)
@@ -57,7 +59,7 @@ static void request_made(struct mpi_call *c, struct call_view *out)
 			    family == FAMILY_SENDRECV_REPLACE,
 		.moves_file = family == FAMILY_READ || family == FAMILY_WRITE,
 		.persistent = c->fn->request == REQUEST_INIT,
-		.since_ns = c->rec->hdr.ts_ns,
+		.since_ns = c->parts.rec->hdr.ts_ns,
 	};
 	struct call_request *r;
 	int64_t handle;
@@ -112,7 +114,7 @@ static void request_complete(struct done *d, uint32_t i, uint32_t st)
 	if (d->per_status && has_status && s.error == c->space->flavour->err_pending)
 		return;
 	r = request_add(d->out, d->reqs, handle, REQUEST_COMPLETE);
-	r->error = d->per_status && has_status ? s.error : (int32_t)c->rec->ret;
+	r->error = d->per_status && has_status ? s.error : (int32_t)c->parts.rec->ret;
 	known = mpi_space_request(c->space, handle, begin_ns(c));
 	if (has_status && known && (known->receives || known->moves_file) && !r->error) {
 		r->has_status = true;
@@ -180,7 +182,7 @@ static void statuses_show(struct done *d)
 			ncol = 3; /* the flavour does not tell */
 	}
 	for (uint32_t k = 0; k < ncol; k++) {
-		struct call_value *v = mpi_value_new(d->out, names[k], VALUE_INTS);
+		struct call_value *v = call_view_add(d->out, names[k], VALUE_INTS);
 
 		v->n = v->cnt = d->nstatus;
 		v->ints = column[k];
@@ -208,14 +210,15 @@ static void requests_complete(struct mpi_call *c, struct call_view *out)
 	struct done d = {.c = c, .out = out};
 	int64_t flag;
 
-	if (!c->returned || !n)
+	if (!c->parts.returned || !n)
 		return;
 	if (c->fn->at[ROLE_FLAG] >= 0 && (!mpi_call_first(c, ROLE_FLAG, &flag) || !flag))
 		return;
-	d.per_status = (uint32_t)c->rec->ret &&
-		       ((uint32_t)c->rec->ret & fl->error_mask) == (uint32_t)fl->err_in_status;
+	d.per_status = (uint32_t)c->parts.rec->ret &&
+		       ((uint32_t)c->parts.rec->ret & fl->error_mask) ==
+			       (uint32_t)fl->err_in_status;
 	/* an error of the call itself, not of one request: nobody knows what completed */
-	if ((uint32_t)c->rec->ret && !d.per_status && c->fn->at[ROLE_INDEX] < 0 &&
+	if ((uint32_t)c->parts.rec->ret && !d.per_status && c->fn->at[ROLE_INDEX] < 0 &&
 	    c->fn->sig.arg[c->fn->at[ROLE_REQ]].len != POV_LEN_ONE)
 		return;
 	d.reqs = requests_room(c, out, n);

@@ -411,7 +411,7 @@ static bool poll_found(const struct mpi_call *c)
 static void value_bytes(struct call_view *out, const char *name, int64_t bytes)
 {
 	if (bytes >= 0)
-		mpi_value_new(out, name, VALUE_INT)->i = bytes;
+		call_view_add(out, name, VALUE_INT)->i = bytes;
 }
 
 static bool has_two_buffers(enum mpi_family family)
@@ -459,8 +459,8 @@ void mpi_roles(struct mpi_call *c, struct call_view *out)
 	struct flow f = {-1, -1, false, false};
 	int64_t comm;
 
-	if (c->returned && c->fn->returns_error)
-		r->error = (int32_t)c->rec->ret;
+	if (c->parts.returned && c->fn->returns_error)
+		r->error = (int32_t)c->parts.rec->ret;
 	r->poll_found = poll_found(c);
 	if (mpi_call_value(c, ROLE_COMM, &comm)) {
 		r->has_comm = true;

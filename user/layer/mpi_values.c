@@ -9,15 +9,6 @@
 
 #define NAMES_MAX 16 /* datatypes of an array shown by name */
 
-struct call_value *mpi_value_new(struct call_view *out, const char *name, enum value_kind kind)
-{
-	struct call_value *v =
-		&out->values[out->nvalues < CALL_VALUES_MAX ? out->nvalues++ : CALL_VALUES_MAX - 1];
-
-	*v = (struct call_value){.name = name, .kind = kind};
-	return v;
-}
-
 static const char *rank_name(const struct mpi_flavour_info *fl, int64_t v)
 {
 	if (v == fl->any_source)
@@ -75,11 +66,11 @@ static void scalar_show(const struct mpi_call *c, const struct sig_arg *a, int64
 	const char *name = name_of(c, a, v);
 
 	if (name)
-		mpi_value_new(out, a->role, VALUE_TEXT)->text = name;
+		call_view_add(out, a->role, VALUE_TEXT)->text = name;
 	else if (a->type == SIG_INT || a->type == SIG_WIDE)
-		mpi_value_new(out, a->role, VALUE_INT)->i = v;
+		call_view_add(out, a->role, VALUE_INT)->i = v;
 	else
-		mpi_value_new(out, a->role, VALUE_HEX)->u = v;
+		call_view_add(out, a->role, VALUE_HEX)->u = v;
 }
 
 /* "MPI_INT, MPI_DOUBLE, …" */
@@ -99,7 +90,7 @@ static void types_show(const struct mpi_call *c, uint32_t arg, struct call_view 
 	}
 	if (n < c->field[arg].cnt)
 		text = arena_printf(c->arena, "%s%s... (%u)", text, sep, c->field[arg].cnt);
-	mpi_value_new(out, c->fn->sig.arg[arg].role, VALUE_TEXT)->text = text;
+	call_view_add(out, c->fn->sig.arg[arg].role, VALUE_TEXT)->text = text;
 }
 
 static void array_show(const struct mpi_call *c, uint32_t arg, struct call_view *out)
@@ -117,7 +108,7 @@ static void array_show(const struct mpi_call *c, uint32_t arg, struct call_view 
 	ints = arena_alloc(c->arena, (n ? n : 1) * sizeof(*ints));
 	for (uint32_t i = 0; i < n; i++)
 		ints[i] = mpi_call_elem(c, arg, i);
-	v = mpi_value_new(out, a->role, number ? VALUE_INTS : VALUE_HEXES);
+	v = call_view_add(out, a->role, number ? VALUE_INTS : VALUE_HEXES);
 	v->n = n;
 	v->cnt = c->field[arg].cnt;
 	v->ints = ints;
@@ -148,7 +139,7 @@ static void arg_show(const struct mpi_call *c, uint32_t arg, struct call_view *o
 	case SIG_SUM:
 		if (c->field[arg].type != POV_FIELD_SUM)
 			break;
-		v = mpi_value_new(out, arena_printf(c->arena, "%s_sum", a->role), VALUE_INT);
+		v = call_view_add(out, arena_printf(c->arena, "%s_sum", a->role), VALUE_INT);
 		memcpy(&v->i, c->field[arg].data, sizeof(v->i));
 		break;
 	default:
@@ -167,18 +158,18 @@ void mpi_status_show(const struct mpi_call *c, const struct mpi_status *st, bool
 		scalar_show(c, &tag, st->tag, out);
 	}
 	if (st->bytes >= 0)
-		mpi_value_new(out, "status_bytes", VALUE_INT)->i = st->bytes;
+		call_view_add(out, "status_bytes", VALUE_INT)->i = st->bytes;
 }
 
 void mpi_values(struct mpi_call *c, struct call_view *out)
 {
 	const char *error;
 
-	for (uint32_t i = 0; i < c->nargs; i++)
+	for (uint32_t i = 0; i < c->parts.nargs; i++)
 		arg_show(c, i, out);
-	if (!c->returned || !c->fn->returns_error || !(uint32_t)c->rec->ret)
+	if (!c->parts.returned || !c->fn->returns_error || !(uint32_t)c->parts.rec->ret)
 		return;
-	error = mpi_flavour_error_name(c->space->flavour, (int32_t)c->rec->ret);
+	error = mpi_flavour_error_name(c->space->flavour, (int32_t)c->parts.rec->ret);
 	if (error)
-		mpi_value_new(out, "error_class", VALUE_TEXT)->text = error;
+		call_view_add(out, "error_class", VALUE_TEXT)->text = error;
 }

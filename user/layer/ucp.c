@@ -11,6 +11,7 @@
 #include "abi/event.h"
 #include "base/log.h"
 #include "layer/arena.h"
+#include "layer/call_parts.h"
 #include "layer/layer.h"
 #include "layer/signature.h"
 
@@ -114,10 +115,8 @@ struct layer_decoder {
 /* A call while it is decoded. */
 struct ucp_call {
 	const struct ucp_func *fn;
-	const struct pov_call *rec;
+	struct call_parts parts;
 	struct arena *arena;
-	uint32_t nargs; /* arguments the record holds, of those the signature names */
-	bool returned;
 	bool has_param;
 	struct {
 		uint32_t op_attr_mask, flags;
@@ -139,66 +138,35 @@ static void decoder_free(struct layer_decoder *d)
 	free(d);
 }
 
-static uint64_t word(const struct ucp_call *c, uint32_t arg)
-{
-	uint64_t w;
-
-	memcpy(&w, (const uint8_t *)c->rec + sizeof(*c->rec) + 8 * (size_t)arg, sizeof(w));
-	return w;
-}
-
 static bool value_of(const struct ucp_call *c, const char *role, uint64_t *out)
 {
 	int arg = signature_find_value(&c->fn->sig, role);
 
-	if (arg < 0 || (uint32_t)arg >= c->nargs)
+	if (arg < 0 || (uint32_t)arg >= c->parts.nargs)
 		return false;
-	*out = word(c, arg);
+	*out = call_parts_word(&c->parts, arg);
 	return true;
 }
 
-static void param_take(struct ucp_call *c, const uint8_t *at, const uint8_t *end)
-{
-	struct pov_field head;
-
-	while ((size_t)(end - at) >= sizeof(head)) {
-		size_t room = end - at - sizeof(head), padded;
-
-		memcpy(&head, at, sizeof(head));
-		padded = ((size_t)head.size + 7) & ~(size_t)7;
-		if (padded > room)
-			return;
-		if (head.type == POV_FIELD_IN && head.arg < c->nargs &&
-		    c->fn->sig.arg[head.arg].kind == SIG_KIND_PARAM &&
-		    head.size == sizeof(c->param)) {
-			memcpy(&c->param, at + sizeof(head), sizeof(c->param));
-			c->has_param = true;
-		}
-		at += sizeof(head) + padded;
-	}
-}
-
-/* Takes a record apart; it may come from a damaged file. */
 static bool call_open(struct ucp_call *c, const struct func_info *info, const struct pov_call *rec,
 		      struct arena *arena)
 {
-	*c = (struct ucp_call){.fn = info->priv, .rec = rec, .arena = arena};
-	if (rec->hdr.size < sizeof(*rec) || (size_t)rec->nargs * 8 > rec->hdr.size - sizeof(*rec))
+	struct pov_field head;
+	const uint8_t *data;
+	size_t at = 0;
+
+	*c = (struct ucp_call){.fn = info->priv, .arena = arena};
+	if (!call_parts_open(&c->parts, rec, c->fn->sig.nargs))
 		return false;
-	c->nargs = rec->nargs < c->fn->sig.nargs ? rec->nargs : c->fn->sig.nargs;
-	c->returned = !(rec->hdr.flags & (POV_CALL_OPEN | POV_CALL_UNWOUND));
-	param_take(c, (const uint8_t *)rec + sizeof(*rec) + 8 * (size_t)rec->nargs,
-		   (const uint8_t *)rec + rec->hdr.size);
+	while (call_parts_field(&c->parts, &at, &head, &data)) {
+		if (head.type != POV_FIELD_IN || head.arg >= c->parts.nargs ||
+		    c->fn->sig.arg[head.arg].kind != SIG_KIND_PARAM ||
+		    head.size != sizeof(c->param))
+			continue;
+		memcpy(&c->param, data, sizeof(c->param));
+		c->has_param = true;
+	}
 	return true;
-}
-
-static struct call_value *value_new(struct call_view *out, const char *name, enum value_kind kind)
-{
-	struct call_value *v =
-		&out->values[out->nvalues < CALL_VALUES_MAX ? out->nvalues++ : CALL_VALUES_MAX - 1];
-
-	*v = (struct call_value){.name = name, .kind = kind};
-	return v;
 }
 
 static const char *type_text(const struct ucp_call *c, uint64_t type)
@@ -216,25 +184,25 @@ static const char *type_text(const struct ucp_call *c, uint64_t type)
 static void arg_show(const struct ucp_call *c, uint32_t arg, struct call_view *out)
 {
 	const struct sig_arg *a = &c->fn->sig.arg[arg];
-	uint64_t w = word(c, arg);
+	uint64_t w = call_parts_word(&c->parts, arg);
 
 	if (a->type == SIG_STRING)
 		return;
 	switch (a->kind) {
 	case SIG_KIND_PARAM:
 		if (c->has_param && c->param.op_attr_mask & PARAM_HAS_DATATYPE)
-			value_new(out, "datatype", VALUE_TEXT)->text = type_text(c,
-										 c->param.datatype);
+			call_view_add(out, "datatype", VALUE_TEXT)->text =
+				type_text(c, c->param.datatype);
 		break;
 	case SIG_KIND_UCP_TYPE:
-		value_new(out, a->role, VALUE_TEXT)->text = type_text(c, w);
+		call_view_add(out, a->role, VALUE_TEXT)->text = type_text(c, w);
 		break;
 	case SIG_KIND_NUM:
-		value_new(out, a->role, VALUE_INT)->i = a->type == SIG_INT ? (int32_t)w :
-									     (int64_t)w;
+		call_view_add(out, a->role, VALUE_INT)->i = a->type == SIG_INT ? (int32_t)w :
+										 (int64_t)w;
 		break;
 	default:
-		value_new(out, a->role, VALUE_HEX)->u = a->type == SIG_INT ? (uint32_t)w : w;
+		call_view_add(out, a->role, VALUE_HEX)->u = a->type == SIG_INT ? (uint32_t)w : w;
 	}
 }
 
@@ -282,23 +250,23 @@ static const char *status_text(const struct ucp_call *c, int status)
 static void result_show(const struct ucp_call *c, struct call_view *out)
 {
 	uint32_t flags = c->fn->attrs.flags;
-	uint64_t ret = c->rec->ret;
+	uint64_t ret = c->parts.rec->ret;
 	int status;
 
-	if (!c->returned)
+	if (!c->parts.returned)
 		return;
 	if (flags & RETURNS_REQUEST && ret && ret < (uint64_t)STATUS_LAST) {
-		value_new(out, flags & FUNC_POLL ? "result" : "request", VALUE_HEX)->u = ret;
+		call_view_add(out, flags & FUNC_POLL ? "result" : "request", VALUE_HEX)->u = ret;
 		return;
 	}
 	if (flags & (RETURNS_STATUS | RETURNS_REQUEST)) {
 		status = flags & RETURNS_STATUS ? (int8_t)ret : (int)(int64_t)ret;
-		value_new(out, "status", VALUE_TEXT)->text = status_text(c, status);
+		call_view_add(out, "status", VALUE_TEXT)->text = status_text(c, status);
 		out->roles.error = status < 0 ? status : 0;
 	} else if (flags & RETURNS_NUMBER) {
-		value_new(out, "result", VALUE_INT)->i = (int32_t)ret;
+		call_view_add(out, "result", VALUE_INT)->i = (int32_t)ret;
 	} else if (flags & RETURNS_POINTER) {
-		value_new(out, "result", VALUE_HEX)->u = ret;
+		call_view_add(out, "result", VALUE_HEX)->u = ret;
 	}
 }
 
@@ -330,15 +298,19 @@ out:
 static void data_show(const struct ucp_call *c, struct call_view *out)
 {
 	struct call_roles *r = &out->roles;
+	int64_t bytes;
 
 	r->sends = c->fn->attrs.flags & SENDS;
 	r->receives = c->fn->attrs.flags & RECEIVES;
 	if (!r->sends && !r->receives)
 		return;
+	bytes = bytes_of(c);
 	if (r->sends)
-		r->send_bytes = bytes_of(c);
+		r->send_bytes = bytes;
 	else
-		r->recv_bytes = bytes_of(c);
+		r->recv_bytes = bytes;
+	if (bytes != BYTES_UNKNOWN)
+		call_view_add(out, "bytes", VALUE_INT)->i = bytes;
 }
 
 static void decode(struct layer_decoder *d, const struct func_info *f, const struct pov_call *call,
@@ -351,11 +323,11 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 	memset(&out->roles, 0, sizeof(out->roles));
 	if (!call_open(&c, f, call, &d->arena))
 		return;
-	for (uint32_t i = 0; i < c.nargs; i++)
+	for (uint32_t i = 0; i < c.parts.nargs; i++)
 		arg_show(&c, i, out);
 	result_show(&c, out);
 	data_show(&c, out);
-	out->roles.poll_found = c.returned && f->polls;
+	out->roles.poll_found = c.parts.returned && f->polls;
 }
 
 static const char *spin_arg_name(const struct func_info *f)

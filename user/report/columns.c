@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/text.h"
 
 #define COLUMNS_MAX 80
 
@@ -26,27 +27,14 @@ struct columns {
 };
 
 /* Bytes of the UTF-8 character at s, 0 if it is none or not printable. */
-static size_t char_bytes(const unsigned char *s)
+static size_t char_bytes(const char *text)
 {
-	size_t n = s[0] < 0x80		       ? 1 :
-		   s[0] >= 0xc2 && s[0] < 0xe0 ? 2 :
-		   s[0] >= 0xe0 && s[0] < 0xf0 ? 3 :
-		   s[0] >= 0xf0 && s[0] < 0xf5 ? 4 :
-						 0;
-	size_t i;
+	const unsigned char *s = (const unsigned char *)text;
+	size_t n = text_utf8_bytes(text, strnlen(text, 4));
 
-	if (n == 1)
-		return s[0] >= 0x20 && s[0] != 0x7f;
-	for (i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	/* C1 controls, surrogates, overlong forms, beyond Unicode */
-	if ((n == 2 && s[0] == 0xc2 && s[1] < 0xa0) || (n == 3 && s[0] == 0xe0 && s[1] < 0xa0) ||
-	    (n == 3 && s[0] == 0xed && s[1] >= 0xa0) || (n == 4 && s[0] == 0xf0 && s[1] < 0x90) ||
-	    (n == 4 && s[0] == 0xf4 && s[1] >= 0x90))
+	if (n == 1 && (s[0] < 0x20 || s[0] == 0x7f))
 		return 0;
-	return n;
+	return n == 2 && s[0] == 0xc2 && s[1] < 0xa0 ? 0 : n; /* C1 controls */
 }
 
 char *columns_printable(const char *text, unsigned int max)
@@ -56,7 +44,7 @@ char *columns_printable(const char *text, unsigned int max)
 	size_t n;
 
 	while (*text && chars < max) {
-		n = char_bytes((const unsigned char *)text);
+		n = char_bytes(text);
 		if (chars == max - 1)
 			cut = p;
 		if (n) {

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 static const char digit_pairs[] = "0001020304050607080910111213141516171819"
 				  "2021222324252627282930313233343536373839"
 				  "4041424344454647484950515253545556575859"
@@ -89,32 +91,12 @@ size_t text_plain_len(const char *s, size_t n)
 	return i;
 }
 
-/* Bytes of the UTF-8 character at s, or 0 if there is none. */
-static size_t utf8_char_len(const unsigned char *s, size_t n)
-{
-	size_t len;
-
-	if (s[0] < 0x80)
-		return 1;
-	len = s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
-	if (!len || len > n)
-		return 0;
-	for (size_t i = 1; i < len; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return len;
-}
-
 bool text_utf8_valid(const char *s, size_t n)
 {
 	size_t i = text_plain_len(s, n);
 
 	while (i < n) {
-		size_t len = utf8_char_len((const unsigned char *)s + i, n - i);
+		size_t len = text_utf8_bytes(s + i, n - i);
 
 		if (!len)
 			return false;
@@ -126,7 +108,7 @@ bool text_utf8_valid(const char *s, size_t n)
 char *text_utf8(char *p, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n;) {
-		size_t len = utf8_char_len((const unsigned char *)s + i, n - i);
+		size_t len = text_utf8_bytes(s + i, n - i);
 
 		if (len) {
 			memcpy(p, s + i, len);
@@ -180,7 +162,7 @@ char *text_json(char *p, const char *s, size_t n)
 			p = json_escape(p, c);
 			i++;
 		} else {
-			size_t len = utf8_char_len((const unsigned char *)s + i, n - i);
+			size_t len = text_utf8_bytes(s + i, n - i);
 
 			p = text_utf8(p, s + i, len ? len : 1);
 			i += len ? len : 1;
