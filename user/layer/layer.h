@@ -43,11 +43,14 @@ enum value_kind {
 	VALUE_INT,   /* i */
 	VALUE_UINT,  /* u */
 	VALUE_HEX,   /* u, shown as 0x… (handles, pointers) */
+	VALUE_BOOL,  /* u */
+	VALUE_US,    /* u: ns, shown as microseconds with three decimals */
 	VALUE_TEXT,  /* text */
 	VALUE_INTS,  /* ints[0..n-1], cnt of them truly (cnt > n: cut) */
 	VALUE_HEXES, /* the same, shown as hex */
 };
 
+/* A named value of a call or, in a timeline, of anything that is shown. */
 struct call_value {
 	const char *name;
 	enum value_kind kind;

@@ -12,44 +12,43 @@
 #include "analysis/polls.h"
 #include "writer/text.h"
 
-static struct writer_arg *args_new(struct writer_args *a, const char *name, enum arg_kind kind)
+static struct call_value *args_new(struct writer_args *a, const char *name, enum value_kind kind)
 {
-	struct writer_arg *arg = &a->arg[a->n < ARGS_MAX ? a->n++ : ARGS_MAX];
+	struct call_value *arg = &a->arg[a->n < ARGS_MAX ? a->n++ : ARGS_MAX];
 
 	arg->name = name;
 	arg->kind = kind;
-	arg->n = 1;
 	return arg;
 }
 
 void args_add_int(struct writer_args *a, const char *name, int64_t v)
 {
-	args_new(a, name, ARG_INT)->i = v;
+	args_new(a, name, VALUE_INT)->i = v;
 }
 
 void args_add_uint(struct writer_args *a, const char *name, uint64_t v)
 {
-	args_new(a, name, ARG_UINT)->u = v;
+	args_new(a, name, VALUE_UINT)->u = v;
 }
 
 void args_add_hex(struct writer_args *a, const char *name, uint64_t v)
 {
-	args_new(a, name, ARG_HEX)->u = v;
+	args_new(a, name, VALUE_HEX)->u = v;
 }
 
 void args_add_bool(struct writer_args *a, const char *name, bool v)
 {
-	args_new(a, name, ARG_BOOL)->u = v;
+	args_new(a, name, VALUE_BOOL)->u = v;
 }
 
 void args_add_us(struct writer_args *a, const char *name, uint64_t ns)
 {
-	args_new(a, name, ARG_US)->u = ns;
+	args_new(a, name, VALUE_US)->u = ns;
 }
 
 void args_add_text(struct writer_args *a, const char *name, const char *text)
 {
-	args_new(a, name, ARG_TEXT)->text = text;
+	args_new(a, name, VALUE_TEXT)->text = text;
 }
 
 const char *args_keep(struct writer_args *a, const char *fmt, ...)
@@ -71,39 +70,14 @@ const char *args_keep(struct writer_args *a, const char *fmt, ...)
 }
 
 /* An array cut short, or empty, shows its true length beside it. */
-static void args_add_array(struct writer_args *a, const struct call_value *v)
-{
-	if (v->n) {
-		struct writer_arg *arg = args_new(a, v->name,
-						  v->kind == VALUE_INTS ? ARG_INTS : ARG_HEXES);
-
-		arg->n = v->n;
-		arg->ints = v->ints;
-	}
-	if (!v->n || v->cnt > v->n)
-		args_add_uint(a, args_keep(a, "%s_cnt", v->name), v->cnt);
-}
-
 static void args_add_value(struct writer_args *a, const struct call_value *v)
 {
-	switch (v->kind) {
-	case VALUE_INT:
-		args_add_int(a, v->name, v->i);
-		break;
-	case VALUE_UINT:
-		args_add_uint(a, v->name, v->u);
-		break;
-	case VALUE_HEX:
-		args_add_hex(a, v->name, v->u);
-		break;
-	case VALUE_TEXT:
-		args_add_text(a, v->name, v->text);
-		break;
-	case VALUE_INTS:
-	case VALUE_HEXES:
-		args_add_array(a, v);
-		break;
-	}
+	bool array = v->kind == VALUE_INTS || v->kind == VALUE_HEXES;
+
+	if (!array || v->n)
+		*args_new(a, v->name, v->kind) = *v;
+	if (array && (!v->n || v->cnt > v->n))
+		args_add_uint(a, args_keep(a, "%s_cnt", v->name), v->cnt);
 }
 
 /* "libapp.so+0x1f", or the address if the file is not known. Too frequent for printf(). */

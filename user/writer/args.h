@@ -11,35 +11,12 @@
 
 #include "model/model.h"
 
-enum arg_kind {
-	ARG_INT,   /* i */
-	ARG_UINT,  /* u */
-	ARG_HEX,   /* u: handle, address */
-	ARG_BOOL,  /* u */
-	ARG_US,	   /* u: ns, shown as microseconds with three decimals */
-	ARG_TEXT,  /* text */
-	ARG_INTS,  /* ints[0..n-1], n > 0 */
-	ARG_HEXES, /* the same as handles */
-};
-
-struct writer_arg {
-	const char *name;
-	enum arg_kind kind;
-	uint32_t n;
-	union {
-		int64_t i;
-		uint64_t u;
-		const char *text;
-		const int64_t *ints;
-	};
-};
-
 #define ARGS_MAX (2 * CALL_VALUES_MAX + 32)
 #define ARGS_SCRATCH_BYTES 4096
 
 struct writer_args {
 	uint32_t n, used;		     /* used: of scratch */
-	struct writer_arg arg[ARGS_MAX + 1]; /* the last one takes what is too many */
+	struct call_value arg[ARGS_MAX + 1]; /* the last one takes what is too many */
 	char scratch[ARGS_SCRATCH_BYTES];
 };
 

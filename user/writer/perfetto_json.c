@@ -62,14 +62,14 @@ static char *put_hex(char *p, uint64_t v)
 	return p;
 }
 
-static char *put_array(struct json_writer *w, char *p, const struct writer_arg *a)
+static char *put_array(struct json_writer *w, char *p, const struct call_value *a)
 {
 	*p++ = '[';
 	for (uint32_t i = 0; i < a->n; i++) {
 		if (i)
 			*p++ = ',';
-		p = a->kind == ARG_HEXES ? put_hex(p, (uint64_t)a->ints[i]) :
-					   text_i64(p, a->ints[i]);
+		p = a->kind == VALUE_HEXES ? put_hex(p, (uint64_t)a->ints[i]) :
+					     text_i64(p, a->ints[i]);
 		if (i % 64 == 63) {
 			out_advance(w->out, p);
 			p = out_room(w->out);
@@ -79,23 +79,23 @@ static char *put_array(struct json_writer *w, char *p, const struct writer_arg *
 	return p;
 }
 
-static char *put_value(struct json_writer *w, char *p, const struct writer_arg *a)
+static char *put_value(struct json_writer *w, char *p, const struct call_value *a)
 {
 	switch (a->kind) {
-	case ARG_INT:
+	case VALUE_INT:
 		return text_i64(p, a->i);
-	case ARG_UINT:
+	case VALUE_UINT:
 		return put_u64(p, a->u);
-	case ARG_HEX:
+	case VALUE_HEX:
 		return put_hex(p, a->u);
-	case ARG_BOOL:
+	case VALUE_BOOL:
 		return json_put(p, a->u ? "true" : "false");
-	case ARG_US:
+	case VALUE_US:
 		return text_us(p, a->u);
-	case ARG_TEXT:
+	case VALUE_TEXT:
 		return put_json(w, p, a->text ? a->text : "");
-	case ARG_INTS:
-	case ARG_HEXES:
+	case VALUE_INTS:
+	case VALUE_HEXES:
 		return put_array(w, p, a);
 	}
 	return json_put(p, "null");

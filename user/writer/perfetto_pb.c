@@ -93,12 +93,12 @@ static void event_end(struct pb_writer *w)
 
 /* ---- events ---- */
 
-static void arg_array(struct pb *b, const struct writer_arg *a)
+static void arg_array(struct pb *b, const struct call_value *a)
 {
 	for (uint32_t i = 0; i < a->n; i++) {
 		size_t at = pb_open(b, 12);
 
-		if (a->kind == ARG_HEXES)
+		if (a->kind == VALUE_HEXES)
 			pb_u64(b, 7, (uint64_t)a->ints[i]);
 		else
 			pb_i64(b, 4, a->ints[i]);
@@ -114,33 +114,33 @@ static void arg_text(struct pb_writer *w, const char *text)
 		pb_text(&w->packet, 6, text);
 }
 
-static void arg_write(struct pb_writer *w, const struct writer_arg *a)
+static void arg_write(struct pb_writer *w, const struct call_value *a)
 {
 	struct pb *b = &w->packet;
 	size_t at = pb_open(b, 4);
 
 	pb_u64(b, 1, intern_add(w->intern, INTERN_ARG_NAME, a->name, &w->fresh));
 	switch (a->kind) {
-	case ARG_INT:
+	case VALUE_INT:
 		pb_i64(b, 4, a->i);
 		break;
-	case ARG_UINT:
+	case VALUE_UINT:
 		pb_u64(b, 3, a->u);
 		break;
-	case ARG_HEX:
+	case VALUE_HEX:
 		pb_u64(b, 7, a->u);
 		break;
-	case ARG_BOOL:
+	case VALUE_BOOL:
 		pb_u64(b, 2, a->u);
 		break;
-	case ARG_US:
+	case VALUE_US:
 		pb_double(b, 5, (double)a->u / 1000.0);
 		break;
-	case ARG_TEXT:
+	case VALUE_TEXT:
 		arg_text(w, a->text ? a->text : "");
 		break;
-	case ARG_INTS:
-	case ARG_HEXES:
+	case VALUE_INTS:
+	case VALUE_HEXES:
 		arg_array(b, a);
 		break;
 	}
@@ -297,13 +297,13 @@ static void attributes_write(struct pb_writer *w, const struct writer_args *meta
 {
 	pb_reset(&w->event);
 	for (uint32_t i = 0; i < meta->n; i++) {
-		const struct writer_arg *a = &meta->arg[i];
+		const struct call_value *a = &meta->arg[i];
 
 		pb_reset(&w->item);
 		pb_text(&w->item, 1, a->name);
-		if (a->kind == ARG_TEXT)
+		if (a->kind == VALUE_TEXT)
 			pb_text(&w->item, 3, a->text);
-		else if (a->kind == ARG_US)
+		else if (a->kind == VALUE_US)
 			pb_i64(&w->item, 2, (int64_t)(a->u / 1000));
 		else
 			pb_i64(&w->item, 2, a->i);
