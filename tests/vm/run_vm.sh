@@ -5,10 +5,12 @@
 # The host's root is seen read-only through 9p, with a layer of memory above it, so that whatever the
 # command does is gone afterwards; only the directory given by -o is written through, as /mnt/out.
 #
-#   run_vm.sh [-k SERIES] [-c CPUS] [-m MIB] [-t SECONDS] [-o DIR] -- COMMAND [ARGUMENT...]
+#   run_vm.sh [-k SERIES] [-c CPUS] [-m MIB] [-t SECONDS] [-o DIR] [-n N -l DIR] -- COMMAND [ARGUMENT...]
 #
 #   -k SERIES   6.1 (default) or 6.12: the newest linux-image-SERIES.* that apt knows
 #   -o DIR      kept afterwards; DIR/console.log holds what the kernel said
+#   -n N        1 or 2: the machine is called nodeN, and a cable (two sockets in the directory of -l) joins it to
+#               the other node
 #
 # Stdout is the command's, its stderr included; status is the command's, or 124 (too slow), 125 (the
 # machine died), 126 (this host lacks something; said on stderr). The kernel and its first files are
@@ -16,7 +18,7 @@
 set -u
 export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
-series=6.1 cpus=2 mib=3072 limit=300 out=
+series=6.1 cpus=2 mib=3072 limit=300 out='' node='' cable=''
 cache=${POV_VM_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/povtrace/vm}
 
 give_up() {
@@ -24,19 +26,25 @@ give_up() {
 	exit 126
 }
 
-while getopts k:c:m:t:o: opt; do
+while getopts k:c:m:t:o:n:l: opt; do
 	case $opt in
 	k) series=$OPTARG ;;
 	c) cpus=$OPTARG ;;
 	m) mib=$OPTARG ;;
 	t) limit=$OPTARG ;;
 	o) out=$OPTARG ;;
+	n) node=$OPTARG ;;
+	l) cable=$OPTARG ;;
 	*) exit 2 ;;
 	esac
 done
 shift $((OPTIND - 1))
 [ $# -gt 0 ] || give_up "no command given"
 [ "$(uname -m)" = x86_64 ] || give_up "only x86_64 hosts are supported"
+case $node/$cable in
+/ | [12]/?*) ;;
+*) give_up "-n takes 1 or 2, and needs -l" ;;
+esac
 for tool in qemu-system-x86_64 busybox cpio depmod modprobe xz apt-get dpkg-deb; do
 	command -v "$tool" >/dev/null || give_up "no $tool; see tests/vm/packages.txt"
 done
@@ -50,7 +58,7 @@ newest_kernel() {
 # Modules with all they depend on, in loading order, unpacked: busybox knows no compression here.
 pick_modules() { # ROOT VERSION DEST
 	local module file
-	for module in virtio_pci 9p 9pnet_virtio overlay; do
+	for module in virtio_pci 9p 9pnet_virtio overlay virtio_net; do
 		modprobe -d "$1" -S "$2" --show-depends "$module" || return 1
 	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' >"$3/list" || return 1
 	while read -r file; do
@@ -99,7 +107,7 @@ prepare() {
 	local package version dir=$cache/$series
 	package=$(newest_kernel)
 	[ -n "$package" ] || give_up "apt knows no linux-image-$series.* package"
-	[ -s "$dir/ready" ] && [ "$(cat "$dir/ready")" = "$package 2" ] && return
+	[ -s "$dir/ready" ] && [ "$(cat "$dir/ready")" = "$package 3" ] && return
 	rm -rf "$dir"
 	mkdir -p "$dir/x" "$dir/initrd/bin" "$dir/initrd/modules" && cd "$dir" || give_up "cannot write $dir"
 	apt-get -o APT::Sandbox::User=root -qq download "$package" >&2 || give_up "cannot download $package"
@@ -113,7 +121,7 @@ prepare() {
 	write_init initrd/init
 	(cd initrd && find . | cpio -o -H newc --quiet | gzip -1) >initrd.gz || give_up "cpio"
 	rm -rf x initrd ./*.deb
-	echo "$package 2" >ready
+	echo "$package 3" >ready
 }
 
 write_guest() { # FILE COMMAND...
@@ -121,14 +129,21 @@ write_guest() { # FILE COMMAND...
 	shift
 	{
 		echo "cd $(printf %q "$PWD") || exit 125"
+		echo "node=$node"
 		echo "export PATH=$PATH HOME=/root LC_ALL=C.UTF-8 TMPDIR=/run POV_IN_VM=1"
 		env | sed -n 's/^\(POV_[A-Z_]*\)=.*/\1/p' | while read -r v; do
 			echo "export $v=$(printf %q "${!v}")"
 		done
 		cat <<'GUEST'
-hostname guest
-grep -q '[[:space:]]guest$' /etc/hosts || echo '127.0.0.1 guest' >>/etc/hosts
-ip link set lo up 2>/dev/null || ifconfig lo up
+busybox ifconfig lo up
+if [ -n "$node" ]; then
+	hostname "node$node"
+	printf '10.9.0.%s node%s\n' 1 1 2 2 >>/etc/hosts
+	busybox ifconfig eth0 "10.9.0.$node" netmask 255.255.255.0 up
+else
+	hostname guest
+	grep -q '[[:space:]]guest$' /etc/hosts || echo '127.0.0.1 guest' >>/etc/hosts
+fi
 ln -sfn /proc/self/fd /dev/fd
 for i in 0:stdin 1:stdout 2:stderr; do ln -sf /proc/self/fd/${i%:*} /dev/${i#*:}; done
 mount -t tracefs none /sys/kernel/tracing
@@ -151,10 +166,16 @@ keep=1
 mkdir -p "$out" && out=$(cd "$out" && pwd) || give_up "cannot write $out"
 write_guest "$out/.guest" "$@"
 
+network=(-nic none)
+[ -z "$node" ] || network=(
+	-netdev "dgram,id=cable,local.type=unix,local.path=$cable/cable$node,remote.type=unix,remote.path=$cable/cable$((3 - node))"
+	-device "virtio-net-pci,netdev=cable,mac=52:54:00:00:00:0$node,romfile="
+)
+
 boot() {
 	rm -f "$out/output" "$out/.status" "$out/.began"
 	timeout -k 5 $((limit - SECONDS)) qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp "$cpus" -m "$mib" \
-		-nographic -vga none -nic none -no-reboot \
+		-nographic -vga none "${network[@]}" -no-reboot \
 		-kernel "$cache/$series/vmlinuz" -initrd "$cache/$series/initrd.gz" \
 		-append 'console=ttyS0 panic=-1 softlockup_panic=1 watchdog_thresh=20 quiet mitigations=off rdinit=/init' \
 		-virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \
