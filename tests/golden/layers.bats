@@ -65,6 +65,10 @@ report() { "$POVTRACE" report "$@"; }
 	[ "$(jq -c '[.ranks[] | [.rank, .calls.outermost, .calls.empty_polls, .mpi_ns]]' r.json)" = '[[0,1,100,50000]]' ]
 	[ "$(jq -c '[.functions[] | select(.layer == "later") | [.name, .calls]] | sort' r.json)" = \
 		'[["ucp_tag_send_nbx",1],["ucp_worker_progress",100]]' ]
+	report run.pov >text
+	grep -q '^Functions of layer later' text
+	grep -q '101 of these calls were made inside calls of another layer' text
+	[ "$(sed -n '/^Functions of layer later/,$p' text | grep -c '^  ucp_')" = 2 ]
 }
 
 @test "layers: in the timeline they lie inside MPI's calls, with what they were given" {

@@ -30,11 +30,12 @@ struct func_row {
 /* One row of the trace's function table. */
 struct func_info {
 	uint16_t id;
-	const char *name;	   /* "MPI_Send" */
-	const char *group;	   /* "p2p", "coll", … (bpf/mpi.def) */
-	bool waits;		   /* running inside it is polling */
-	bool polls;		   /* may find nothing and return at once; merged into spins */
-	const char *layer_name;	   /* as the trace has it; "" if no table lists the function */
+	const char *name;  /* "MPI_Send" */
+	const char *group; /* "p2p", "coll", … (bpf/mpi.def) */
+	bool waits;	   /* running inside it is polling */
+	bool polls;	   /* may find nothing and return at once; merged into spins */
+	/* as the trace has it, one text for all functions of a layer; "" if no table lists the function */
+	const char *layer_name;
 	const struct layer *layer; /* NULL if it is not known here */
 	const void *priv;	   /* the layer's parsed signature */
 };

@@ -92,14 +92,14 @@ static int held_compare(const void *va, const void *vb)
 	return (int)a->depth - (int)b->depth;
 }
 
-/* The layers of the calls around one: by depth. */
+/* The layers of the calls around one, by name: by depth. */
 struct enclosing {
-	const struct layer *layer[POV_CALL_DEPTH_MAX];
+	const char *layer[POV_CALL_DEPTH_MAX];
 	bool unknown; /* the outermost one is not known */
 };
 
 /* Whether what is told now, at this depth, is within a call of its own layer; it encloses what comes next. */
-static bool enclose(struct enclosing *e, const struct layer *layer, uint8_t depth)
+static bool enclose(struct enclosing *e, const char *layer, uint8_t depth)
 {
 	bool nested = depth && e->unknown;
 
@@ -116,10 +116,10 @@ static bool enclose(struct enclosing *e, const struct layer *layer, uint8_t dept
 static void held_tell(struct model *m, struct held *h, struct enclosing *e)
 {
 	if (h->is_spin) {
-		h->spin.nested = enclose(e, h->spin.func[0].func->layer, h->depth);
+		h->spin.nested = enclose(e, h->spin.func[0].func->layer_name, h->depth);
 		TELL(m, spin, &h->spin);
 	} else {
-		h->call.nested = enclose(e, h->call.func->layer, h->depth);
+		h->call.nested = enclose(e, h->call.func->layer_name, h->depth);
 		TELL(m, call, &h->call);
 	}
 }
@@ -135,7 +135,7 @@ static void flush_until(struct model *m, struct mthread *t, uint64_t end_ns,
 	if (!calls || !calls->nheld)
 		return;
 	if (outermost)
-		e.layer[0] = outermost->layer;
+		e.layer[0] = outermost->layer_name;
 	qsort(calls->held, calls->nheld, sizeof(*calls->held), held_compare);
 	for (i = 0; i < calls->nheld; i++) {
 		struct held *h = &calls->held[i];

@@ -31,6 +31,17 @@ static void func_generic(struct func_info *f, const json_t *row, const char *lay
 		f->name = "?";
 }
 
+/* Functions of one layer have one text for its name. */
+static const char *layer_name_of(const struct model *m, const struct layer *layer, const char *name)
+{
+	if (layer)
+		return layer->name;
+	for (uint32_t i = 0; i < m->nfuncs; i++)
+		if (!strcmp(m->func[i].layer_name, name))
+			return m->func[i].layer_name;
+	return name;
+}
+
 static void func_read(struct model *m, const char *layer_name, const json_t *row)
 {
 	const struct layer *layer = layer_find(layer_name);
@@ -39,6 +50,7 @@ static void func_read(struct model *m, const char *layer_name, const json_t *row
 
 	if (!json_is_integer(json_object_get(row, "id")) || id < 0 || id > UINT16_MAX)
 		return;
+	layer_name = layer_name_of(m, layer, layer_name);
 	func_generic(f, row, layer_name);
 	if (layer && layer->func_parse(row, f)) {
 		log_warn(

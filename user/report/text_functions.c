@@ -107,7 +107,7 @@ static void columns_explain(FILE *out, const struct function_row *sum)
 }
 
 /* layer: as of functions_table. */
-static void function_notes(FILE *out, const struct layer *layer, const struct function_row *sum,
+static void function_notes(FILE *out, const char *layer, const struct function_row *sum,
 			   uint32_t lost)
 {
 	const char *mark = text_mark(lost, LOSS_OF_CALLS, 0);
@@ -152,9 +152,9 @@ static uint64_t wall_time(const struct report *r)
 	return sum;
 }
 
-static bool in_table(const struct function_row *f, const struct layer *layer)
+static bool in_table(const struct function_row *f, const char *layer)
 {
-	return layer ? f->func->layer == layer : func_is_top(f->func);
+	return func_is_top(f->func) ? !layer : layer && !strcmp(f->func->layer_name, layer);
 }
 
 static void function_add(struct function_row *sum, const struct function_row *f)
@@ -168,9 +168,9 @@ static void function_add(struct function_row *sum, const struct function_row *f)
 	sum->unknown_recvs += f->unknown_recvs;
 }
 
-/* The functions of a layer below MPI, or of MPI (NULL). False if none was called. */
+/* The functions of a layer below MPI, by its name, or of MPI (NULL). False if none was called. */
 static bool functions_table(const struct report *r, struct function_row *const *row, uint32_t n,
-			    const struct layer *layer, FILE *out)
+			    const char *layer, FILE *out)
 {
 	uint32_t i, shown = 0, called = 0;
 	struct columns *c = columns_new();
@@ -192,8 +192,7 @@ static bool functions_table(const struct report *r, struct function_row *const *
 	}
 	if (called) {
 		text_section(out, "Functions%s%s by total time%s", layer ? " of layer " : "",
-			     layer ? layer->name : "",
-			     r->nrows > 1 ? ", over the ranks above" : "");
+			     layer ? layer : "", r->nrows > 1 ? ", over the ranks above" : "");
 		columns_print(c, out, "  ");
 		if (shown < called)
 			text_note(out, "%u of %u shown; --top N shows more, --top 0 all.", shown,
@@ -218,6 +217,17 @@ static void others_note(const struct report *r, FILE *out)
 			  human_plural(a, sizeof(a), calls, "call", "calls"));
 }
 
+/* Whether a row is the first one of its layer, which is not MPI. */
+static bool is_first_of_layer(struct function_row *const *row, uint32_t at)
+{
+	if (func_is_top(row[at]->func))
+		return false;
+	for (uint32_t i = 0; i < at; i++)
+		if (in_table(row[i], row[at]->func->layer_name))
+			return false;
+	return true;
+}
+
 void text_functions(const struct report *r, FILE *out)
 {
 	struct function_row **row;
@@ -226,9 +236,9 @@ void text_functions(const struct report *r, FILE *out)
 	row = functions_sum(&r->functions, r->chosen, r->nprocesses, &n);
 	if (!functions_table(r, row, n, NULL, out) && r->nranks)
 		text_section(out, "Functions: no MPI call was recorded");
-	for (size_t i = 0; layers[i]; i++)
-		if (!layers[i]->is_top)
-			functions_table(r, row, n, layers[i], out);
+	for (uint32_t i = 0; i < n; i++)
+		if (is_first_of_layer(row, i))
+			functions_table(r, row, n, row[i]->func->layer_name, out);
 	others_note(r, out);
 	functions_sum_free(row, n);
 }
