@@ -100,14 +100,6 @@ static json_t *library_json(const json_t *facts, const json_t *names, const stru
 	return m;
 }
 
-static const struct library_kind *kind_of(const struct layer *layer)
-{
-	for (size_t i = 0; library_kinds[i]; i++)
-		if (!strcmp(library_kinds[i]->layer, layer->name))
-			return library_kinds[i];
-	return NULL;
-}
-
 static bool layer_is_wanted(const struct inspect_options *opt, const struct layer *layer)
 {
 	for (size_t row = 0; row < func_table_count(); row++)
@@ -126,7 +118,7 @@ struct found {
 static void layer_look(const struct inspect_options *opt, const struct elf_file *elf,
 		       const struct layer *layer, uint16_t lib_id, struct found *out)
 {
-	const struct library_kind *kind = kind_of(layer);
+	const struct library_kind *kind = library_kind_of(layer);
 	struct library_facts facts;
 
 	if (!kind || !layer_is_wanted(opt, layer) || !kind->describe(elf, &facts))

@@ -14,6 +14,7 @@
 
 struct elf_file;
 struct elf_symbol;
+struct layer;
 
 struct library_facts {
 	struct pov_lib layout; /* for the kernel half */
@@ -31,5 +32,6 @@ struct library_kind {
 };
 
 extern const struct library_kind *const library_kinds[]; /* generated; ends with NULL */
+const struct library_kind *library_kind_of(const struct layer *layer); /* NULL if it has none */
 
 #endif

@@ -16,19 +16,16 @@
 #include "version.h"
 
 /* Whether a file is a library of a layer below MPI. */
-static bool is_of(const struct layer *layer, const struct elf_file *elf)
+static bool is_lower(const struct layer *layer, const struct elf_file *elf)
 {
+	const struct library_kind *kind = library_kind_of(layer);
 	struct library_facts facts;
 
-	for (size_t i = 0; library_kinds[i] && !layer->is_top; i++) {
-		if (strcmp(library_kinds[i]->layer, layer->name) ||
-		    !library_kinds[i]->describe(elf, &facts))
-			continue;
-		json_decref(facts.meta);
-		json_decref(facts.copies);
-		return true;
-	}
-	return false;
+	if (layer->is_top || !kind || !kind->describe(elf, &facts))
+		return false;
+	json_decref(facts.meta);
+	json_decref(facts.copies);
+	return true;
 }
 
 /* The functions of such layers that a file is a library of; 0: it is none. *out is to be freed. */
@@ -38,7 +35,7 @@ static size_t lower_functions(const struct elf_file *elf, struct site_function *
 
 	*out = xcalloc(func_table_count(), sizeof(**out));
 	for (size_t l = 0; layers[l]; l++) {
-		if (!is_of(layers[l], elf))
+		if (!is_lower(layers[l], elf))
 			continue;
 		for (size_t i = 0; i < layers[l]->row_cnt; i++)
 			(*out)[cnt++] = (struct site_function){layers[l]->rows[i].name, 6};

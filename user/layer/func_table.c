@@ -125,11 +125,22 @@ void func_table_layers_print(FILE *out)
 	}
 }
 
-static int group_apply(const char *group, size_t len, bool add, bool *selected)
+static int none_such(const char *what, const char *name, size_t len, void (*print)(FILE *out))
 {
 	char known[256] = "";
+	FILE *f = fmemopen(known, sizeof(known), "w");
+
+	if (f) {
+		print(f);
+		fclose(f);
+	}
+	log_error("%s '%.*s'; there are: %s", what, (int)len, name, known);
+	return -EINVAL;
+}
+
+static int group_apply(const char *group, size_t len, bool add, bool *selected)
+{
 	size_t hits = 0;
-	FILE *f;
 
 	for (size_t i = 0; i < func_table_count(); i++) {
 		if (!in_group(i, group, len, add))
@@ -137,15 +148,7 @@ static int group_apply(const char *group, size_t len, bool add, bool *selected)
 		selected[i] = add;
 		hits++;
 	}
-	if (hits)
-		return 0;
-	f = fmemopen(known, sizeof(known), "w");
-	if (f) {
-		func_table_groups_print(f);
-		fclose(f);
-	}
-	log_error("--mpi: no group '%.*s'; there are: %s", (int)len, group, known);
-	return -EINVAL;
+	return hits ? 0 : none_such("--mpi: no group", group, len, func_table_groups_print);
 }
 
 static int groups_select(const char *groups, bool *selected)
@@ -201,9 +204,7 @@ static int globs_apply(const char *option, const struct option_list *globs, bool
 
 static int layer_select(const char *name, size_t len, bool *selected)
 {
-	char known[256] = "";
 	size_t hits = 0;
-	FILE *f;
 
 	for (size_t i = 0; i < func_table_count(); i++) {
 		const struct layer *layer = func_table_layer(i);
@@ -214,15 +215,7 @@ static int layer_select(const char *name, size_t len, bool *selected)
 		if (!layer->is_top) /* that one's functions are chosen by their groups */
 			selected[i] |= !row_is_local(i);
 	}
-	if (hits)
-		return 0;
-	f = fmemopen(known, sizeof(known), "w");
-	if (f) {
-		func_table_layers_print(f);
-		fclose(f);
-	}
-	log_error("--layers: no layer '%.*s'; there are: %s", (int)len, name, known);
-	return -EINVAL;
+	return hits ? 0 : none_such("--layers: no layer", name, len, func_table_layers_print);
 }
 
 static int layers_select(const char *list, bool *selected)

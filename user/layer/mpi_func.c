@@ -260,23 +260,18 @@ int mpi_func_parse(const json_t *row, struct mpi_func **out)
 {
 	const char *name = json_string_value(json_object_get(row, "name"));
 	const char *group = json_string_value(json_object_get(row, "group"));
-	const char *attrs = json_string_value(json_object_get(row, "attrs"));
-	const char *sig = json_string_value(json_object_get(row, "sig")), *why;
 	struct mpi_func *f;
 	bool init;
 
-	if (!name || !group || !attrs || !sig) {
-		log_error("mpi: a row of the function table lacks name, group, attrs or sig");
+	if (!name || !group) {
+		log_error("mpi: a row of the function table lacks name or group");
 		return -EINVAL;
 	}
 	f = xcalloc(1, sizeof(*f));
-	if (signature_parse(sig, mpi_sig_roles, &f->sig, &why)) {
-		log_error("mpi: signature of %s: %s: '%s'", name, why, sig);
+	if (func_row_parse(row, "mpi", mpi_sig_roles, mpi_words, &f->sig, &f->attrs)) {
 		free(f);
 		return -EINVAL;
 	}
-	func_attrs_parse(attrs, mpi_words,
-			 &f->attrs); /* words of later versions mean nothing here */
 	for (size_t i = 0; i < ROLE_CNT; i++)
 		f->at[i] = signature_find(&f->sig, role_names[i]);
 	base_name(name, f->base, sizeof(f->base), &init);

@@ -9,6 +9,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/json_get.h"
+#include "base/log.h"
+
 static const struct {
 	const char *name;
 	uint8_t type;
@@ -229,6 +232,25 @@ int func_attrs_parse(const char *text, const struct func_word *own, struct func_
 		text += len;
 	}
 	return err;
+}
+
+int func_row_parse(const json_t *row, const char *layer, const struct sig_role *roles,
+		   const struct func_word *own, struct signature *sig, struct func_attrs *attrs)
+{
+	const char *words = json_string_value(json_object_get(row, "attrs"));
+	const char *text = json_string_value(json_object_get(row, "sig")), *why;
+
+	if (!words || !text) {
+		log_error("%s: a row of the function table lacks attrs or sig", layer);
+		return -EINVAL;
+	}
+	if (signature_parse(text, roles, sig, &why)) {
+		log_error("%s: signature of %s: %s: '%s'", layer, json_get_text(row, "name"), why,
+			  text);
+		return -EINVAL;
+	}
+	func_attrs_parse(words, own, attrs);
+	return 0;
 }
 
 void recipe_init(const struct signature *sig, struct pov_fn *fn)

@@ -7,6 +7,7 @@
 #ifndef POV_LAYER_SIGNATURE_H
 #define POV_LAYER_SIGNATURE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -104,6 +105,13 @@ struct func_word { /* lists end with a NULL word */
 };
 /* "WAIT | COMM_FREE" -> *out. -EINVAL if a word is unknown; the known ones are in *out then, too. */
 int func_attrs_parse(const char *text, const struct func_word *own, struct func_attrs *out);
+
+/*
+ * What a row {name, attrs, sig} of a trace's table says, with the layer's roles and words; those of later versions mean
+ * nothing. 0, or -EINVAL (printed).
+ */
+int func_row_parse(const json_t *row, const char *layer, const struct sig_role *roles,
+		   const struct func_word *own, struct signature *sig, struct func_attrs *attrs);
 
 /* The recipe of a function that reads no memory. */
 void recipe_init(const struct signature *sig, struct pov_fn *fn);

@@ -79,21 +79,13 @@ struct ucp_func {
 
 static int func_parse(const json_t *row, struct func_info *out)
 {
-	const char *attrs = json_string_value(json_object_get(row, "attrs"));
-	const char *sig = json_string_value(json_object_get(row, "sig")), *why;
-	struct ucp_func *f;
+	struct ucp_func *f = xcalloc(1, sizeof(*f));
+	int err = func_row_parse(row, "ucp", roles, words, &f->sig, &f->attrs);
 
-	if (!attrs || !sig) {
-		log_error("ucp: a row of the function table lacks attrs or sig");
-		return -EINVAL;
-	}
-	f = xcalloc(1, sizeof(*f));
-	if (signature_parse(sig, roles, &f->sig, &why)) {
-		log_error("ucp: signature of %s: %s: '%s'", out->name, why, sig);
+	if (err) {
 		free(f);
-		return -EINVAL;
+		return err;
 	}
-	func_attrs_parse(attrs, words, &f->attrs); /* words of later versions mean nothing here */
 	out->waits = f->attrs.flags & FUNC_WAIT;
 	out->polls = f->attrs.flags & FUNC_POLL;
 	out->priv = f;
