@@ -70,8 +70,8 @@ __noinline int spin_split(struct pov_thread *t, u32 depth)
 		sf[i].busy_ns = o->mark.busy_ns[i];
 		o->mark.busy_ns[i] = rest;
 	}
-	s->nfuncs =
-		n; /* functions come in the order of their first poll: those that had none yet are the last */
+	/* Functions come in the order of their first poll: those that had none yet are the last. */
+	s->nfuncs = n;
 	s->dur_ns = o->mark.end_ns - spin_begin(s);
 	s->hdr.ts_ns = o->mark.end_ns;
 	rec_write(o);

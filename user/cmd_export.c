@@ -92,12 +92,11 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 	const struct export_args *a = opts;
 	struct rank_list ranks = {0};
 	struct trace_source *source;
-	int rc = 2, err;
+	int rc = 2, err = 0;
 
 	(void)dashdash;
 	if (check_usage(a, argc))
 		return 2;
-	err = 0;
 	for (size_t i = 0; i < a->ranks.cnt && !err; i++)
 		err = rank_list_parse(a->ranks.item[i], &ranks);
 	source = err ? NULL : sources_parse(argv, argc, &a->offsets);

@@ -61,8 +61,6 @@ static int dump(struct trace *t, uint64_t first)
 	return err < 0 ? err : 0;
 }
 
-/* ---- meta objects ---- */
-
 /* ---- JSON ---- */
 
 /* All meta objects of a type, without members that only programs want. */

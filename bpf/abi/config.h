@@ -80,15 +80,16 @@ enum pov_learn {
 #define POV_FN_FETCH_ENTRY 0x08	 /* has fetches for entry, … */
 #define POV_FN_FETCH_RETURN 0x10 /* … for return */
 #define POV_FN_BY_RETURN 0x20	 /* a poll that found nothing returns poll_arg */
-#define POV_FN_WRAPPED \
-	0x40 /* called with the same first argument from within itself, it is one call (MPI_X, PMPI_X) */
+/* Called with the same first argument from within itself, it is one call (MPI_X, PMPI_X). */
+#define POV_FN_WRAPPED 0x40
 
 #define POV_ARG_NONE 0xff
 
 struct pov_fn {
 	pov_u8 nargs; /* argument words to keep, ≤ POV_CALL_ARGS_MAX */
 	pov_u8 flags; /* POV_FN_* */
-	pov_u8 poll_arg; /* int *flag or *outcount that tells whether a poll found something; BY_RETURN: a value */
+	/* int *flag or *outcount that tells whether a poll found something; BY_RETURN: a value */
+	pov_u8 poll_arg;
 	pov_u8 comm_arg; /* the communicator by value, or POV_ARG_NONE */
 	pov_u8 learn;	 /* enum pov_learn */
 	pov_u8 learn_arg;

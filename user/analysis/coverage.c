@@ -223,9 +223,9 @@ static void on_start(void *ctx, const struct model *m)
 
 	for (i = 0; i < trace_meta_count(t); i++) {
 		meta = trace_meta_get(t, i);
-		if (!strcmp(json_get_text(meta, "type"), "late"))
+		if (json_is_type(meta, "late"))
 			late_read(a, meta);
-		if (strcmp(json_get_text(meta, "type"), "library"))
+		if (!json_is_type(meta, "library"))
 			continue;
 		library_read(a, meta);
 		stepped_read(a, m, meta);

@@ -113,7 +113,7 @@ static void file_error_say(const struct code_file *f)
 			"%s: a library too many (%d in all, fewer of one owner): its calls are not recorded",
 			f->path, POV_LIBS_MAX);
 	else if (f->error != -ENOENT)
-		log_warn("%s: cannot be looked at (%s); MPI calls in it would not be seen", f->path,
+		log_warn("%s: cannot be looked at (%s); calls in it would not be seen", f->path,
 			 strerror(-f->error));
 }
 
@@ -147,7 +147,7 @@ struct code_file *known_files_failed(struct known_files *k, const struct code_id
 			    id->dev >> 20, id->dev & 0xfffff);
 	f->build_id = xstrdup("");
 	f->error = -EIO;
-	log_warn("%s: cannot be looked at (%s); MPI calls in it would not be seen", f->path, why);
+	log_warn("%s: cannot be looked at (%s); calls in it would not be seen", f->path, why);
 	known_files_name(k, id, f);
 	return f;
 }

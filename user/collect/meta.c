@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The writer takes text. */
 #include "collect/meta.h"
 
 #include <errno.h>

@@ -24,6 +24,7 @@
 
 #include "abi/event.h"
 #include "attach/proc.h"
+#include "base/human.h"
 #include "base/log.h"
 #include "collect/open_calls.h"
 #include "collect/session_priv.h"
@@ -265,10 +266,14 @@ static void session_settle(struct session *s, const volatile int *stop)
 /* Says that processes that ran already are being recorded. Scripts wait for this line. */
 static void say_live(const struct session *s)
 {
-	uint32_t n = images_rank_count(s->images), libs = images_library_count(s->images);
+	char n[80], libs[80];
 
-	log_info("recording %u MPI process%s (%u librar%s, %" PRIu64 " probes); Ctrl-C ends", n,
-		 n == 1 ? "" : "es", libs, libs == 1 ? "y" : "ies", images_probe_count(s->images));
+	log_info("recording %s (%s, %" PRIu64 " probes); Ctrl-C ends",
+		 human_plural(n, sizeof(n), images_rank_count(s->images), "MPI process",
+			      "MPI processes"),
+		 human_plural(libs, sizeof(libs), images_library_count(s->images), "library",
+			      "libraries"),
+		 images_probe_count(s->images));
 }
 
 static int session_start(struct session *s, const volatile int *stop)

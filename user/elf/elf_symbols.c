@@ -94,12 +94,12 @@ static Elf_Data *names_load(const struct elf_file *f, Elf_Scn *symbols)
 
 static char *name_at(const Elf_Data *names, uint32_t off)
 {
-	char *name = (char *)names->d_buf + off;
+	char *name;
 
-	if (off >= names->d_size || !*name ||
-	    strnlen(name, ELF_NAME_BYTES_MAX) == ELF_NAME_BYTES_MAX)
+	if (off >= names->d_size)
 		return NULL;
-	return name;
+	name = (char *)names->d_buf + off;
+	return *name && strnlen(name, ELF_NAME_BYTES_MAX) < ELF_NAME_BYTES_MAX ? name : NULL;
 }
 
 bool elf_file_section(const struct elf_file *f, const char *name, uint64_t *offset, uint64_t *bytes)

@@ -42,11 +42,10 @@ static void time_set(const struct join_part *p, json_t *o, const char *key)
 
 static void id_set(const struct join_part *p, json_t *o, const char *key)
 {
-	uint32_t id = (uint32_t)json_get_int(o, key);
+	uint32_t id = join_id(p, (uint32_t)json_get_int(o, key));
 
 	if (id)
-		json_object_set_new(o, key,
-				    json_integer(p->host << TRACE_HOST_SHIFT | trace_host_id(id)));
+		json_object_set_new(o, key, json_integer(id));
 }
 
 static void lib_set(const struct join_part *p, json_t *o, const char *key)
@@ -57,7 +56,7 @@ static void lib_set(const struct join_part *p, json_t *o, const char *key)
 
 static void file_set(const struct join_part *p, json_t *o)
 {
-	uint64_t ino = (uint64_t)json_get_int(o, "ino") ^ (uint64_t)p->host << 48;
+	uint64_t ino = join_ino(p, (uint64_t)json_get_int(o, "ino"));
 
 	json_object_set_new(o, "ino", json_integer((json_int_t)ino));
 }

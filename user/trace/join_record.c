@@ -39,11 +39,6 @@ uint64_t join_time(const struct join_part *p, uint64_t ns)
 	return at > 0 ? (uint64_t)at : 1; /* before the first host was booted */
 }
 
-static uint32_t id_of(const struct join_part *p, uint32_t id)
-{
-	return id ? p->host << TRACE_HOST_SHIFT | trace_host_id(id) : 0;
-}
-
 /* A CPU that its host does not have stays one that nobody has. */
 static uint16_t cpu_of(const struct join_part *p, uint16_t cpu)
 {
@@ -58,7 +53,7 @@ static uint64_t dur_of(const struct join_part *p, uint64_t end_ns, uint64_t dur_
 static void call_map(const struct join_part *p, struct pov_call *c)
 {
 	c->dur_ns = dur_of(p, c->hdr.ts_ns, c->dur_ns);
-	c->tgid = id_of(p, c->tgid);
+	c->tgid = join_id(p, c->tgid);
 	c->func = p->func[c->func];
 	c->cpu = cpu_of(p, c->cpu);
 	c->lib = (uint16_t)(p->lib_base + c->lib);
@@ -67,7 +62,7 @@ static void call_map(const struct join_part *p, struct pov_call *c)
 static void spin_map(const struct join_part *p, struct pov_spin *s)
 {
 	s->dur_ns = dur_of(p, s->hdr.ts_ns, s->dur_ns);
-	s->tgid = id_of(p, s->tgid);
+	s->tgid = join_id(p, s->tgid);
 	s->cpu = cpu_of(p, s->cpu);
 	for (unsigned int i = 0; i < s->nfuncs; i++) {
 		s->func[i].func = p->func[s->func[i].func];
@@ -79,17 +74,17 @@ static void spin_map(const struct join_part *p, struct pov_spin *s)
 
 static void task_map(const struct join_part *p, struct pov_task *t)
 {
-	t->tgid = id_of(p, t->tgid);
-	t->ppid = id_of(p, t->ppid);
+	t->tgid = join_id(p, t->tgid);
+	t->ppid = join_id(p, t->ppid);
 	t->cpu = cpu_of(p, t->cpu);
 	t->start_ns = join_time(p, t->start_ns);
 }
 
 static void fork_map(const struct join_part *p, struct pov_fork *f)
 {
-	f->child_tid = id_of(p, f->child_tid);
-	f->child_tgid = id_of(p, f->child_tgid);
-	f->parent_tgid = id_of(p, f->parent_tgid);
+	f->child_tid = join_id(p, f->child_tid);
+	f->child_tgid = join_id(p, f->child_tgid);
+	f->parent_tgid = join_id(p, f->parent_tgid);
 }
 
 /* In the whole each CPU has a ring of its own, so that it need not matter how each host had them. */
@@ -117,11 +112,11 @@ static void sched_map(const struct join_part *p, struct pov_hdr *h)
 
 	switch (h->kind) {
 	case POV_KIND_SWITCH:
-		s->next_tid = id_of(p, s->next_tid);
+		s->next_tid = join_id(p, s->next_tid);
 		s->cpu = cpu_of(p, s->cpu);
 		break;
 	case POV_KIND_WAKING:
-		w->target_tid = id_of(p, w->target_tid);
+		w->target_tid = join_id(p, w->target_tid);
 		w->cpu = cpu_of(p, w->cpu);
 		w->target_cpu = cpu_of(p, w->target_cpu);
 		break;
@@ -160,7 +155,7 @@ static uint32_t record_map(const struct join_part *p, uint32_t cpus, struct pov_
 		break;
 	case POV_KIND_CALL_BEGIN:
 		begin->begin_ns = join_time(p, begin->begin_ns);
-		begin->tgid = id_of(p, begin->tgid);
+		begin->tgid = join_id(p, begin->tgid);
 		begin->func = p->func[begin->func];
 		break;
 	case POV_KIND_MORE:
@@ -175,12 +170,12 @@ static uint32_t record_map(const struct join_part *p, uint32_t cpus, struct pov_
 		fork_map(p, (struct pov_fork *)h);
 		break;
 	case POV_KIND_IMAGE:
-		image->ino ^= (uint64_t)p->host << 48;
+		image->ino = join_ino(p, image->ino);
 		/* fall through */
 	case POV_KIND_EXIT:
 	case POV_KIND_AFFINITY:
 	case POV_KIND_CALLER:
-		((struct of_process *)h)->tgid = id_of(p, ((struct of_process *)h)->tgid);
+		((struct of_process *)h)->tgid = join_id(p, ((struct of_process *)h)->tgid);
 		break;
 	case POV_KIND_LOST:
 		again = lost_map(p, cpus, (struct pov_lost *)h);
@@ -188,7 +183,7 @@ static uint32_t record_map(const struct join_part *p, uint32_t cpus, struct pov_
 	default:
 		sched_map(p, h);
 	}
-	h->tid = id_of(p, h->tid);
+	h->tid = join_id(p, h->tid);
 	h->ts_ns = join_time(p, h->ts_ns);
 	return again;
 }

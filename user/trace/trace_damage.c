@@ -56,7 +56,6 @@ size_t trace_damage_list(const struct trace *t, struct trace_damage **out)
 	if (t->joined)
 		return joined_damage(t->joined, out);
 	list = xcalloc(2 * t->nrefs + 1, sizeof(*list));
-
 	for (i = 0; i < t->nrefs; i++) {
 		const struct trace_block_header *h = &t->ref[i].h;
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "trace/trace_damage.h"
+#include "trace/trace_join.h"
 #include "trace/trace_read.h"
 
 /* From one recording's CLOCK_MONOTONIC to the first one's. */
@@ -39,6 +40,18 @@ struct trace_joined {
 };
 
 uint64_t join_time(const struct join_part *p, uint64_t ns);
+
+/* The whole's number of a process or thread, 0 being none, … */
+static inline uint32_t join_id(const struct join_part *p, uint32_t id)
+{
+	return id ? p->host << TRACE_HOST_SHIFT | trace_host_id(id) : 0;
+}
+
+/* … and of a file. */
+static inline uint64_t join_ino(const struct join_part *p, uint64_t ino)
+{
+	return ino ^ (uint64_t)p->host << 48;
+}
 
 /* ---- trace_join.c: what trace_read.h and trace_damage.h say, of several traces ---- */
 

@@ -76,13 +76,13 @@ static inline bool tl_in_window(const struct timeline *tl, uint64_t ts_ns)
 }
 
 /* Of timeline_track.c: writes a slice, or the instant that stands for it if it has no place: then false. */
-char *tl_cpu_name(const struct timeline *tl, uint32_t cpu, const char *what); /* caller frees */
 bool tl_track_add(struct timeline *tl, struct track *t, struct slice *s, uint8_t depth,
 		  bool orphan);
 void tl_track_close(struct timeline *tl, struct track *t); /* ends all slices on it */
 void tl_track_release(struct track *t);
 
 /* Of timeline_names.c */
+char *tl_cpu_name(const struct timeline *tl, uint32_t cpu, const char *what); /* caller frees */
 struct tl_thread *tl_thread_of(struct timeline *tl, struct model_thread *t);
 struct tl_cpu *tl_cpu_of(struct timeline *tl, uint32_t cpu);
 struct track *tl_track_new(struct timeline *tl, enum track_kind kind, uint32_t pid, uint32_t order,
