@@ -41,6 +41,34 @@ __noinline int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u3
 	return frame_write(t, idx, end_ns, ret, flags);
 }
 
+/* Also tells of a call as it begins. */
+__noinline int frame_announce(struct pov_thread *t, u32 idx)
+{
+	struct pov_frame *f;
+	struct pov_call *c;
+	u64 size;
+	int err;
+
+	if (!t || idx >= POV_CALL_DEPTH_MAX)
+		return -1;
+	f = frame_at(t, idx);
+	c = frame_call(f);
+	size = f->used;
+	barrier_var(size);
+	if (size < sizeof(*c) || size > POV_FRAME_FULL)
+		return -1;
+	c->hdr.kind = POV_KIND_UNSHOWN;
+	c->hdr.flags |= POV_CALL_OPEN;
+	c->hdr.size = size;
+	c->dur_ns = 0;
+	c->ret = 0;
+	c->cpu = bpf_get_smp_processor_id();
+	err = emit(f->rec, size, POV_CLASS_CALL);
+	c->hdr.kind = POV_KIND_CALL;
+	c->hdr.flags &= ~POV_CALL_OPEN;
+	return err;
+}
+
 /* Room for a thread's state. Two threads may want the same slot at once: one gets it. */
 static __always_inline struct pov_thread *thread_claim(struct task_struct *self, u32 tid)
 {
@@ -239,6 +267,8 @@ int call_entry(struct pt_regs *ctx)
 		comm_forget(t, d);
 	else if (fn->learn == POV_LEARN_TYPE_FREE)
 		__sync_fetch_and_add(&type_generation, 1);
+	if (fn->flags & POV_FN_MAKES_COMM)
+		frame_announce(t, d);
 	barrier();
 	t->depth = d + 1;
 	return 0;
@@ -279,6 +309,7 @@ int call_return(struct pt_regs *ctx)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
 	u32 func, d, top, i;
+	bool learned = false;
 	const struct pov_fn *fn;
 	struct pov_thread *t;
 	struct pov_frame *f;
@@ -328,10 +359,13 @@ int call_return(struct pt_regs *ctx)
 	}
 	frame_call(f)->site = PT_REGS_IP(ctx); /* where the kernel is about to return to */
 	if (fn->learn && fn->learn < POV_LEARN_COMM_FREE && !(u32)ret)
-		comm_learn(t, d, func);
+		learned = comm_learn(t, d, func) == 1;
 	if (fn->flags & POV_FN_SILENT) {
-		t->depth = d;
-		return 0;
+		if (!learned && !POV_LEARN_RECORDED(fn->learn)) {
+			t->depth = d;
+			return 0;
+		}
+		frame_call(f)->hdr.kind = POV_KIND_UNSHOWN;
 	}
 	if ((fn->flags & POV_FN_POLL) && !poll_found(f, fn, ret)) {
 		spin_add(t, d, now,
@@ -343,6 +377,8 @@ int call_return(struct pt_regs *ctx)
 		spin_flush(t, d, ALL_TIMES);
 	if (fn->flags & POV_FN_FETCH_RETURN)
 		frame_fetch(t, d, func, fn, 1, now);
+	if (fn->flags & POV_FN_MAKES_COMM && !(u32)ret)
+		comm_describe(t, d, func);
 	t->depth = d;
 	frame_write(t, d, now, ret, 0);
 	return 0;

@@ -5,6 +5,7 @@
  * MPI_Comm_size that the program makes anyway. What is not known stays unknown.
  */
 #include "core.bpf.h"
+#include "fetch.bpf.h"
 
 #define COMMS_MAX 65536
 
@@ -122,8 +123,43 @@ __noinline int comm_len(struct pov_thread *t, u32 idx, u32 comm_arg, u32 len, u3
 		return known ? known->indegree : -1;
 	case POV_LEN_OUT_DEGREE:
 		return known ? known->outdegree : -1;
+	case POV_LEN_DIMS: /* two neighbours in each; -1 stays -1 */
+		return known ? known->indegree >> 1 : -1;
 	}
 	return -1;
+}
+
+__noinline int comm_describe(struct pov_thread *t, u32 idx, u32 func)
+{
+	struct pov_field_comm *field;
+	const struct pov_fn *fn;
+	struct pov_frame *f;
+	struct pov_lib *lib;
+	u64 comm = 0, context = ~0ull;
+	u32 lib_id;
+
+	fn = fn_find(func);
+	if (!t || !fn || idx >= POV_CALL_DEPTH_MAX)
+		return -1;
+	f = frame_at(t, idx);
+	lib_id = frame_call(f)->lib;
+	lib = bpf_map_lookup_elem(&libs, &lib_id);
+	if (!lib || !(lib->flags & POV_LIB_HANDLE_PTR) ||
+	    bpf_probe_read_user(&comm, 8, (void *)frame_arg(f, fn->learn_arg)) || !comm)
+		return -1;
+	if (lib->comm_context_off != POV_OFF_NONE && lib->comm_context_bytes == 4) {
+		context = 0;
+		bpf_probe_read_user(&context, 4, (void *)(comm + lib->comm_context_off));
+	}
+	field = (struct pov_field_comm *)field_begin(f, POV_FIELD_COMM, fn->learn_arg, 1,
+						     sizeof(*field));
+	if (!field)
+		return -1;
+	field->context_id = context;
+	field->rank = comm_rank(lib, NULL, comm);
+	field->size = comm_size(lib, NULL, comm);
+	field_end(f, sizeof(*field));
+	return 0;
 }
 
 __noinline int comm_learn(struct pov_thread *t, u32 idx, u32 func)
@@ -135,6 +171,7 @@ __noinline int comm_learn(struct pov_thread *t, u32 idx, u32 func)
 	struct pov_lib *lib;
 	u32 lib_id, learn;
 	s32 v = 0, w = 0;
+	bool known;
 	u64 handle;
 
 	fn = fn_find(func);
@@ -178,19 +215,23 @@ __noinline int comm_learn(struct pov_thread *t, u32 idx, u32 func)
 	}
 	switch (learn) {
 	case POV_LEARN_COMM_SIZE:
+		known = info->size == v;
 		info->size = v;
 		break;
 	case POV_LEARN_REMOTE_SIZE:
+		known = info->remote_size == v;
 		info->remote_size = v;
 		break;
 	case POV_LEARN_COMM_RANK:
+		known = info->rank == v;
 		info->rank = v;
 		break;
 	default:
+		known = info->indegree == v && info->outdegree == w;
 		info->indegree = v;
 		info->outdegree = w;
 	}
-	return 0;
+	return !known;
 }
 
 __noinline int comm_forget(struct pov_thread *t, u32 idx)

@@ -368,8 +368,10 @@ struct words {
 int read_words(struct words *to, u64 from, u32 bytes);
 /* Carries out the memory reads of function func at entry (0) or return (1) for the frame at idx. (fetch.bpf.c) */
 int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return, u64 now);
-/* What the return of the call in frame idx teaches about communicators. (comm.bpf.c) */
+/* What the return of the call in frame idx teaches about communicators: 1 if it was not known. (comm.bpf.c) */
 int comm_learn(struct pov_thread *t, u32 idx, u32 func);
+/* Adds to the record in frame idx what the library says of the communicator that the call made. (comm.bpf.c) */
+int comm_describe(struct pov_thread *t, u32 idx, u32 func);
 /* Its handle may be given out again: forgets what was learned of the one in frame idx. (comm.bpf.c) */
 int comm_forget(struct pov_thread *t, u32 idx);
 /* What becomes of a process's questions (image.bpf.c): a fork's loader is its parent's, an exec's is another. */

@@ -26,6 +26,7 @@ enum pov_elem {
 	POV_ELEM_HANDLE = 2, /* an MPI handle */
 	POV_ELEM_STATUS = 3, /* MPI_Status */
 	POV_ELEM_BLOCK = 4,  /* a struct of which the first POV_BLOCK_BYTES are kept */
+	POV_ELEM_RANGE = 5,  /* three ints: of MPI_Group_range_incl */
 	POV_ELEM_CNT = 8,    /* a power of two */
 };
 
@@ -40,6 +41,7 @@ enum pov_len {
 	POV_LEN_IN_DEGREE = 4, /* neighbours of the call's communicator */
 	POV_LEN_OUT_DEGREE = 5,
 	POV_LEN_OUT_ARG = 6, /* *(int *)argument len_arg, read at return (outcount) */
+	POV_LEN_DIMS = 7,    /* dimensions of the call's Cartesian communicator */
 };
 
 enum pov_fetch_op {
@@ -72,16 +74,24 @@ enum pov_learn {
 	POV_LEARN_GRAPH_DEGREE = 7, /* MPI_Graph_neighbors_count(comm, rank, int *n) */
 	POV_LEARN_COMM_FREE = 8,    /* (comm *): forget it */
 	POV_LEARN_TYPE_FREE = 9,    /* (type *): sizes read before may be stale */
+	/* Nothing for itself, but the reader must know: of communicators, groups, windows and their members. */
+	POV_LEARN_MEMBERS = 10,
 };
+/* Functions of which a record is written even if they were not chosen (POV_KIND_UNSHOWN). */
+#define POV_LEARN_RECORDED(learn)                                          \
+	((learn) == POV_LEARN_MEMBERS || (learn) == POV_LEARN_COMM_FREE || \
+	 (learn) == POV_LEARN_CART || (learn) == POV_LEARN_DIST_ADJ)
 
-#define POV_FN_POLL 0x01	 /* may find nothing; then it is merged into a spin */
-#define POV_FN_SILENT 0x02	 /* write no record: the probe is there for learn only */
-#define POV_FN_BY_COUNT 0x04	 /* a poll that found nothing is *poll_arg == 0 or MPI_UNDEFINED */
+#define POV_FN_POLL 0x01     /* may find nothing; then it is merged into a spin */
+#define POV_FN_SILENT 0x02   /* not chosen: the probe is there for what is learned from it only */
+#define POV_FN_BY_COUNT 0x04 /* a poll that found nothing is *poll_arg == 0 or MPI_UNDEFINED */
 #define POV_FN_FETCH_ENTRY 0x08	 /* has fetches for entry, … */
 #define POV_FN_FETCH_RETURN 0x10 /* … for return */
 #define POV_FN_BY_RETURN 0x20	 /* a poll that found nothing returns poll_arg */
 /* Called with the same first argument from within itself, it is one call (MPI_X, PMPI_X). */
 #define POV_FN_WRAPPED 0x40
+/* Makes a communicator: also recorded at entry, and at return with what the library's object says of it (argument learn_arg). */
+#define POV_FN_MAKES_COMM 0x80
 
 #define POV_ARG_NONE 0xff
 
@@ -133,7 +143,8 @@ POV_ABI_SIZE(pov_lib, 64);
 	{                                                                         \
 		.elem_bytes = {[POV_ELEM_INT] = sizeof(int),                      \
 			       [POV_ELEM_WIDE] = sizeof(void *),                  \
-			       [POV_ELEM_BLOCK] = POV_BLOCK_BYTES},               \
+			       [POV_ELEM_BLOCK] = POV_BLOCK_BYTES,                \
+			       [POV_ELEM_RANGE] = 3 * sizeof(int)},               \
 		.type_size_off = POV_OFF_NONE, .comm_context_off = POV_OFF_NONE,  \
 		.comm_rank_off = POV_OFF_NONE, .comm_group_off = POV_OFF_NONE,    \
 		.comm_remote_off = POV_OFF_NONE, .group_count_off = POV_OFF_NONE, \

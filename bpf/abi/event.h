@@ -34,6 +34,8 @@ enum pov_kind {
 	POV_KIND_CALL_BEGIN = 17, /* struct pov_call_begin */
 	POV_KIND_SPIN = 18,	  /* struct pov_spin */
 	POV_KIND_MORE = 19,	  /* struct pov_more */
+	POV_KIND_UNSHOWN =
+		20, /* struct pov_call, for what it says of communicators and their members */
 	/* Identity: who is who. These travel on the control ring and lie in the task stream. */
 	POV_KIND_TASK = 32,	/* struct pov_task: a thread that existed when recording began */
 	POV_KIND_FORK = 33,	/* struct pov_fork */
@@ -125,6 +127,11 @@ struct pov_irq {
  * After the fixed part: nargs argument words, then fields, each a struct pov_field with its data
  * padded to 8 bytes, until hdr.size.
  */
+/*
+ * POV_KIND_UNSHOWN is the same of a function that was not chosen; and, with POV_CALL_OPEN, of one that makes communicators, as
+ * it begins: no member of a communicator returns from such a call before all have called, so whoever reads these records
+ * knows all that they say before the communicator is used.
+ */
 struct pov_call {
 	struct pov_hdr hdr;
 	pov_u64 dur_ns;
@@ -140,13 +147,19 @@ struct pov_call {
 	pov_u64 args[]; /* raw words in ABI order */
 };
 
+/* It is a struct pov_call. */
+static inline int pov_is_call(const struct pov_hdr *rec)
+{
+	return rec->kind == POV_KIND_CALL || rec->kind == POV_KIND_UNSHOWN;
+}
+
 /* What a field holds. Element widths (handles, statuses) are the library ABI's. */
 enum pov_field_type {
 	POV_FIELD_IN = 1,  /* memory the argument points to, copied at entry */
 	POV_FIELD_OUT = 2, /* memory the argument points to, copied at return */
 	POV_FIELD_SUM = 3, /* one u64: sum over an integer array read at entry; cnt = its length */
 	POV_FIELD_TYPE_SIZE = 4, /* one u64: bytes of one element of the datatype argument */
-	POV_FIELD_COMM = 5,	 /* struct pov_field_comm; not written yet */
+	POV_FIELD_COMM = 5, /* struct pov_field_comm: what the library has of the communicator */
 };
 
 struct pov_field {

@@ -296,7 +296,7 @@ static bool set_tail(struct maker *m, const char *name, const char *value)
 {
 	uint8_t kind = m->rec.hdr.kind;
 
-	if (kind == POV_KIND_CALL) {
+	if (pov_is_call(&m->rec.hdr)) {
 		if (!strcmp(name, "args")) {
 			set_args(m, value);
 			return true;

@@ -120,6 +120,14 @@ struct call_roles {
 	int32_t recv_peer; /* sendrecv's second leg */
 	int32_t tag, recv_tag;
 	int32_t root;
+	/*
+	 * The same as ranks in MPI_COMM_WORLD, and of which job of the trace (a number). A peer that is a wildcard or
+	 * MPI_PROC_NULL, and one that is not known, is -1; of the latter *_why says the reason.
+	 */
+	int32_t peer_world, recv_peer_world, root_world;
+	int32_t peer_job, recv_peer_job;
+	uint8_t peer_why, recv_peer_why, root_why; /* enum peer_unknown */
+	uint32_t comm_id;      /* the same for all its members, unique in the trace; 0: not known */
 	uint64_t comm;	       /* handle */
 	const char *comm_name; /* "MPI_COMM_WORLD", … or NULL */
 	int32_t error;	       /* the call's return value */
@@ -129,6 +137,17 @@ struct call_roles {
 	const char *mark_name; /* BEGIN; < MARK_TEXT_BYTES; valid as long as the view */
 	const struct call_request *requests; /* valid as long as the view */
 	uint32_t nrequests;
+};
+/* Why the world rank of a peer is not known. */
+enum peer_unknown {
+	PEER_KNOWN = 0,
+	PEER_UNKNOWN_COMM,     /* how its communicator was made was not recorded */
+	PEER_UNKNOWN_MEMBERS,  /* not all ranks that made it together are in the trace */
+	PEER_UNKNOWN_ORDER,    /* the library was free to reorder, and did not tell */
+	PEER_UNKNOWN_OTHER,    /* of another program: spawned or connected */
+	PEER_UNKNOWN_WORLD,    /* a process's own rank in MPI_COMM_WORLD is not known */
+	PEER_UNKNOWN_CONFLICT, /* what was recorded contradicts itself */
+	PEER_UNKNOWN_CNT,
 };
 #define PEER_ANY (-1)
 #define PEER_NULL (-2)
@@ -167,7 +186,7 @@ struct layer {
 	/* Parses one row of the function table (meta block "function"). 0 or -EINVAL. */
 	int (*func_parse)(const json_t *row, struct func_info *out);
 	void (*func_release)(struct func_info *f);
-	/* libs/processes: meta objects "library" and "process" are fed in as they come. */
+	/* Meta objects "library", "process" and "hosts" are fed in as they come. */
 	struct layer_decoder *(*decoder_new)(void);
 	void (*decoder_free)(struct layer_decoder *d);
 	void (*decoder_meta)(struct layer_decoder *d, const json_t *meta); /* may be NULL */

@@ -75,6 +75,11 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 	memset(&out->roles, 0, sizeof(out->roles));
 	if (!mpi_call_open(&c, f, call, space, &d->more, &d->arena))
 		return;
+	mpi_space_trim(space);
+	if (call->hdr.kind == POV_KIND_UNSHOWN && call->hdr.flags & POV_CALL_OPEN) {
+		mpi_announce(&c);
+		return;
+	}
 	mpi_learn(&c);
 	mpi_values(&c, out);
 	mpi_roles(&c, out);

@@ -29,7 +29,7 @@ static void field_take(struct mpi_call *c, const struct pov_field *head, const u
 
 	if (head->type == POV_FIELD_COMM && head->size >= sizeof(c->comm)) {
 		memcpy(&c->comm, data, sizeof(c->comm));
-		c->has_comm = true;
+		c->comm_arg = head->arg;
 		return;
 	}
 	if (head->arg >= c->parts.nargs || !field_fits(&c->fn->sig.arg[head->arg], head->type))
@@ -62,6 +62,7 @@ bool mpi_call_open(struct mpi_call *c, const struct func_info *info, const struc
 	size_t at = 0;
 
 	memset(c, 0, sizeof(*c));
+	c->comm_arg = -1;
 	c->fn = info->priv;
 	c->info = info;
 	c->space = space;
@@ -104,6 +105,8 @@ uint32_t mpi_call_width(const struct mpi_call *c, uint32_t arg)
 		return c->space->handle_bytes;
 	case SIG_STATUS:
 		return c->space->status_bytes;
+	case SIG_RANGE:
+		return 3 * sizeof(int32_t);
 	default:
 		return 0;
 	}
@@ -144,6 +147,14 @@ int64_t mpi_call_elem(const struct mpi_call *c, uint32_t arg, uint32_t i)
 	}
 	memcpy(&wide, at, width < sizeof(wide) ? width : sizeof(wide));
 	return wide;
+}
+
+int32_t mpi_call_range(const struct mpi_call *c, uint32_t arg, uint32_t i)
+{
+	int32_t v;
+
+	memcpy(&v, c->field[arg].data + i * sizeof(v), sizeof(v));
+	return v;
 }
 
 bool mpi_call_status(const struct mpi_call *c, uint32_t i, struct mpi_status *out)

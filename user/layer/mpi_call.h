@@ -29,8 +29,8 @@ struct mpi_call {
 	struct arena *arena;
 	bool ok; /* it returned, and no error */
 	struct mpi_field field[POV_CALL_ARGS_MAX];
-	struct pov_field_comm comm;
-	bool has_comm;
+	struct pov_field_comm comm; /* of the communicator in argument comm_arg; -1: there is none */
+	int comm_arg;
 };
 
 /* Takes the record apart, joining continuation records. False if it is no call at all. */
@@ -47,6 +47,8 @@ uint32_t mpi_call_kept(const struct mpi_call *c, uint32_t arg);
 /* All of them are. */
 bool mpi_call_whole(const struct mpi_call *c, uint32_t arg);
 int64_t mpi_call_elem(const struct mpi_call *c, uint32_t arg, uint32_t i); /* i < kept */
+/* Of an array of ranges the i-th integer, three to a range; i < 3 × kept. */
+int32_t mpi_call_range(const struct mpi_call *c, uint32_t arg, uint32_t i);
 bool mpi_call_status(const struct mpi_call *c, uint32_t i, struct mpi_status *out);
 
 /* By role. False: no such argument, or its value is not in the record. */

@@ -9,6 +9,9 @@
 #include "layer/mpi_call.h"
 
 void mpi_learn(struct mpi_call *c);
+/* Of them: of communicators (mpi_learn_comm.c), also from calls that failed or have not returned; of groups and windows. */
+void mpi_learn_comm(struct mpi_call *c);
+void mpi_learn_group(struct mpi_call *c);
 void mpi_values(struct mpi_call *c, struct call_view *out);
 void mpi_roles(struct mpi_call *c, struct call_view *out);
 void mpi_requests(struct mpi_call *c, struct call_view *out);
@@ -18,6 +21,10 @@ void mpi_mark(const struct mpi_call *c, struct call_view *out);
 
 /* The call's communicator and what is known of it, or NULL. */
 struct mpi_comm *mpi_call_comm(struct mpi_call *c);
+/* What a member that a call begins to make communicators with says by that: before any of them has returned. */
+void mpi_announce(struct mpi_call *c);
+/* Own rank in a communicator, or -1. */
+int32_t mpi_comm_rank(const struct mpi_call *c, struct mpi_comm *comm);
 /* Members that arrays are indexed by: the remote ones of an intercommunicator; -1 unknown. */
 int32_t mpi_comm_peers(const struct mpi_comm *comm);
 

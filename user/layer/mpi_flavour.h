@@ -20,7 +20,7 @@ struct mpi_flavour_info {
 	const char *name; /* as in the library's meta object */
 	uint32_t handle_bytes, status_bytes;
 	bool handles_are_addresses; /* of objects in the library's image */
-	int32_t any_source, any_tag, proc_null, root, undefined;
+	int32_t any_source, any_tag, proc_null, root, undefined, comm_type_shared;
 	uint64_t in_place, request_null, type_null, comm_null;
 	int32_t level_step;  /* MPI_THREAD_FUNNELED; 0: not known */
 	uint32_t error_mask; /* bits of a return value that are its class */

@@ -73,7 +73,7 @@ static bool in_place(const struct mpi_call *c, enum mpi_role buf)
 	return mpi_call_value(c, buf, &p) && (uint64_t)p == c->space->flavour->in_place;
 }
 
-static struct root root_find(struct mpi_call *c, const struct mpi_comm *comm)
+static struct root root_find(struct mpi_call *c, struct mpi_comm *comm)
 {
 	const struct mpi_flavour_info *fl = c->space->flavour;
 	struct root r = {ROOT_UNKNOWN, comm && comm->inter};
@@ -85,7 +85,7 @@ static struct root root_find(struct mpi_call *c, const struct mpi_comm *comm)
 		return (struct root){root == fl->root ? ROOT_ME : ROOT_NOBODY, true};
 	if (r.inter)
 		r.state = ROOT_NOT_ME; /* it is in the other group */
-	else if (comm && comm->rank >= 0)
+	else if (comm && mpi_comm_rank(c, comm) >= 0)
 		r.state = comm->rank == root ? ROOT_ME : ROOT_NOT_ME;
 	else if (in_place(c, ROLE_SENDBUF) || in_place(c, ROLE_RECVBUF))
 		r.state = ROOT_ME; /* only the root may pass it in a rooted collective */
@@ -135,7 +135,7 @@ static void reduce(struct mpi_call *c, struct root r, struct flow *f)
 		f->recv = bytes;
 }
 
-static void rooted(struct mpi_call *c, const struct mpi_comm *comm, struct flow *f)
+static void rooted(struct mpi_call *c, struct mpi_comm *comm, struct flow *f)
 {
 	struct root r = root_find(c, comm);
 	int32_t n = mpi_comm_peers(comm);
@@ -251,7 +251,7 @@ static void file_access(struct mpi_call *c, struct flow *f)
 
 static void flow_find(struct mpi_call *c, struct flow *f)
 {
-	const struct mpi_comm *comm = mpi_call_comm(c);
+	struct mpi_comm *comm = mpi_call_comm(c);
 
 	switch (c->fn->family) {
 	case FAMILY_SEND:
@@ -453,6 +453,65 @@ static void bytes_show(struct mpi_call *c, const struct flow *asked, struct call
 	}
 }
 
+/* The communicator that the call's ranks are of, as a whole, or NULL. */
+static struct mpi_communicator *whole_comm(struct mpi_call *c)
+{
+	struct mpi_comm *comm = mpi_call_comm(c);
+	int64_t handle;
+
+	if (comm)
+		return comm->whole;
+	if (mpi_call_value(c, ROLE_WIN, &handle) || mpi_call_first(c, ROLE_MESSAGE, &handle))
+		return mpi_space_origin(c->space, handle);
+	return NULL;
+}
+
+static void world_rank(struct mpi_communicator *comm, int32_t rank, int32_t *world, int32_t *job,
+		       uint8_t *why)
+{
+	struct mpi_member who;
+
+	*world = -1;
+	*job = -1;
+	*why = PEER_KNOWN;
+	if (rank < 0)
+		return;
+	*why = mpi_communicator_peer(comm, rank, &who);
+	if (*why == PEER_KNOWN) {
+		*world = who.rank;
+		*job = who.job;
+	}
+}
+
+static void world_ranks(struct mpi_call *c, struct call_roles *r)
+{
+	struct mpi_communicator *comm = whole_comm(c);
+	int32_t root_job;
+
+	r->comm_id = comm ? mpi_communicator_id(comm) : 0;
+	world_rank(comm, r->has_peer ? r->peer : PEER_NULL, &r->peer_world, &r->peer_job,
+		   &r->peer_why);
+	world_rank(comm, r->recv_peer, &r->recv_peer_world, &r->recv_peer_job, &r->recv_peer_why);
+	world_rank(comm, r->has_root ? r->root : PEER_NULL, &r->root_world, &root_job,
+		   &r->root_why);
+}
+
+/* Where they are not the ranks that the arguments say. */
+static void world_ranks_show(const struct mpi_call *c, struct call_view *out)
+{
+	bool gets = c->fn->family == FAMILY_RECV || c->fn->family == FAMILY_PROBE;
+	const struct call_roles *r = &out->roles;
+
+	if (r->comm_name && !strcmp(r->comm_name, "MPI_COMM_WORLD"))
+		return;
+	if (r->peer_world >= 0 && !gets)
+		call_view_add(out, "dest_world", VALUE_INT)->i = r->peer_world;
+	if (r->recv_peer_world >= 0)
+		call_view_add(out, "source_world", VALUE_INT)->i = r->recv_peer_world;
+	if (r->root_world >= 0)
+		call_view_add(out, "root_world", VALUE_INT)->i = r->root_world;
+}
+
 void mpi_roles(struct mpi_call *c, struct call_view *out)
 {
 	struct call_roles *r = &out->roles;
@@ -472,6 +531,8 @@ void mpi_roles(struct mpi_call *c, struct call_view *out)
 	null_peers_apply(c, &f);
 	bytes_show(c, &f, out);
 	status_apply(c, out, &f);
+	world_ranks(c, r);
+	world_ranks_show(c, out);
 	r->sends = f.sends;
 	r->receives = f.receives;
 	r->send_bytes = !f.sends ? 0 : f.send >= 0 ? f.send : BYTES_UNKNOWN;

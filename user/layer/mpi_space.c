@@ -42,6 +42,42 @@ static void types_free(struct map *m)
 	map_release(m);
 }
 
+static void comm_release(struct mpi_comm *c)
+{
+	mpi_communicator_unref(c->whole);
+	mpi_making_unref(c->announced);
+	free(c->dims);
+}
+
+static void comms_free(struct map *m)
+{
+	struct mpi_comm *c;
+
+	for (size_t at = 0; (c = map_next(m, &at, NULL));) {
+		comm_release(c);
+		free(c);
+	}
+	map_release(m);
+}
+
+static void groups_free(struct map *m)
+{
+	struct mpi_group *g;
+
+	for (size_t at = 0; (g = map_next(m, &at, NULL));)
+		mpi_group_unref(g);
+	map_release(m);
+}
+
+static void origins_free(struct map *m)
+{
+	struct mpi_communicator *c;
+
+	for (size_t at = 0; (c = map_next(m, &at, NULL));)
+		mpi_communicator_unref(c);
+	map_release(m);
+}
+
 static void requests_free(struct mpi_space *s)
 {
 	struct mpi_request *r, *older;
@@ -74,7 +110,9 @@ void mpi_space_release(struct mpi_space *s)
 {
 	map_free_values(&s->named);
 	types_free(&s->types);
-	map_free_values(&s->comms);
+	comms_free(&s->comms);
+	groups_free(&s->groups);
+	origins_free(&s->origins);
 	requests_free(s);
 	type_free(s->doomed);
 	s->doomed = NULL;
@@ -136,20 +174,42 @@ void mpi_space_type_set(struct mpi_space *s, uint64_t handle, int64_t bytes, cha
 	map_set(&s->types, handle, t);
 }
 
+struct mpi_member mpi_space_self(const struct mpi_space *s)
+{
+	return (struct mpi_member){s->job, s->world_rank};
+}
+
+static struct mpi_communicator *self_new(const struct mpi_space *s)
+{
+	struct mpi_member *self = xmalloc(sizeof(*self));
+	struct mpi_communicator *c;
+	struct mpi_group *group;
+
+	*self = mpi_space_self(s);
+	group = mpi_group_new(self, 1);
+	c = mpi_communicator_new(s->trace_comms, group, NULL);
+	mpi_group_unref(group);
+	return c;
+}
+
 /* The world's and the process's own communicator are known without learning. */
 static void comm_init(const struct mpi_space *s, uint64_t handle, struct mpi_comm *c)
 {
 	const char *name = mpi_space_name(s, handle);
 
-	*c = (struct mpi_comm){-1, -1, -1, -1, -1, false};
+	*c = (struct mpi_comm){.rank = -1, .size = -1, .remote = -1, .indeg = -1, .outdeg = -1};
 	if (!name)
 		return;
 	if (!strcmp(name, "MPI_COMM_WORLD")) {
 		c->rank = s->world_rank;
 		c->size = s->world_size;
+		if (s->trace_comms)
+			c->whole = mpi_comms_world(s->trace_comms, s->job, s->world_size);
 	} else if (!strcmp(name, "MPI_COMM_SELF")) {
 		c->rank = 0;
 		c->size = 1;
+		if (s->trace_comms)
+			c->whole = self_new(s);
 	}
 }
 
@@ -159,8 +219,6 @@ struct mpi_comm *mpi_space_comm(struct mpi_space *s, uint64_t handle)
 
 	if (c)
 		return c;
-	if (s->comms.cnt >= ENTRIES_MAX)
-		map_free_values(&s->comms);
 	c = xmalloc(sizeof(*c));
 	comm_init(s, handle, c);
 	map_set(&s->comms, handle, c);
@@ -171,13 +229,70 @@ struct mpi_comm *mpi_space_comm_renew(struct mpi_space *s, uint64_t handle)
 {
 	struct mpi_comm *c = mpi_space_comm(s, handle);
 
+	comm_release(c);
 	comm_init(s, handle, c);
 	return c;
 }
 
 void mpi_space_comm_forget(struct mpi_space *s, uint64_t handle)
 {
-	free(map_remove(&s->comms, handle));
+	struct mpi_comm *c = map_remove(&s->comms, handle);
+
+	if (c)
+		comm_release(c);
+	free(c);
+}
+
+void mpi_space_world_set(struct mpi_space *s, int32_t rank, int32_t size)
+{
+	struct mpi_predefined *p;
+	uint64_t handle;
+
+	if (rank == s->world_rank && size == s->world_size)
+		return;
+	s->world_rank = rank;
+	s->world_size = size;
+	for (size_t at = 0; (p = map_next(&s->named, &at, &handle));)
+		if (!strcmp(p->name, "MPI_COMM_WORLD") || !strcmp(p->name, "MPI_COMM_SELF"))
+			mpi_space_comm_forget(s, handle);
+}
+
+struct mpi_group *mpi_space_group(struct mpi_space *s, uint64_t handle)
+{
+	struct mpi_group *g = map_get(&s->groups, handle);
+	const char *name = g ? NULL : mpi_space_name(s, handle);
+
+	if (name && !strcmp(name, "MPI_GROUP_EMPTY")) {
+		g = mpi_group_new(NULL, 0);
+		map_set(&s->groups, handle, g);
+	}
+	return g;
+}
+
+void mpi_space_group_set(struct mpi_space *s, uint64_t handle, struct mpi_group *g)
+{
+	mpi_group_unref(g ? map_set(&s->groups, handle, g) : map_remove(&s->groups, handle));
+}
+
+struct mpi_communicator *mpi_space_origin(struct mpi_space *s, uint64_t handle)
+{
+	return map_get(&s->origins, handle);
+}
+
+void mpi_space_origin_set(struct mpi_space *s, uint64_t handle, struct mpi_communicator *c)
+{
+	mpi_communicator_unref(c ? map_set(&s->origins, handle, c) :
+				   map_remove(&s->origins, handle));
+}
+
+void mpi_space_trim(struct mpi_space *s)
+{
+	if (s->comms.cnt >= ENTRIES_MAX)
+		comms_free(&s->comms);
+	if (s->groups.cnt >= ENTRIES_MAX)
+		groups_free(&s->groups);
+	if (s->origins.cnt >= ENTRIES_MAX)
+		origins_free(&s->origins);
 }
 
 bool mpi_space_request_is_shared(const struct mpi_space *s, uint64_t handle)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
+#include "layer/mpi_comm.h"
 #include "layer/mpi_flavour.h"
 
 struct mpi_spaces; /* all of a trace */
@@ -21,11 +22,17 @@ struct mpi_type {
 	char *text;    /* "vector(4, 2, 8) of MPI_INT", or NULL */
 };
 
+/* What the process knows of a communicator. */
 struct mpi_comm {	    /* -1 = not known */
 	int32_t rank, size; /* of this process; members of the local group */
 	int32_t remote;	    /* members of the remote group, if inter */
 	int32_t indeg, outdeg;
 	bool inter;
+	struct mpi_communicator *whole; /* a reference; NULL: how it was made is not known */
+	uint32_t joined;		/* calls on it that make communicators */
+	struct mpi_making *announced;	/* of the one under way; a reference, or NULL */
+	int32_t *dims;			/* of a Cartesian topology: ndims of them */
+	uint32_t ndims;
 };
 
 /*
@@ -43,13 +50,21 @@ struct mpi_request {
 
 struct mpi_space {
 	const struct mpi_flavour_info *flavour;
+	struct mpi_comms *trace_comms; /* of all processes; not owned */
+	int32_t job;		       /* of the trace's */
+	uint32_t host;
+	bool one_clock;	     /* times of all ranks can be compared */
+	bool contexts_agree; /* all members of a communicator have the same context id for it */
 	uint32_t handle_bytes, status_bytes;
 	int32_t world_rank, world_size; /* -1 unknown */
 	uint64_t request_null, type_null, comm_null;
-	uint64_t request_empty;	 /* Open MPI: what operations that are done at once return */
-	struct map named;	 /* handle -> struct mpi_predefined */
-	struct map types;	 /* handle -> struct mpi_type */
-	struct map comms;	 /* handle -> struct mpi_comm */
+	uint64_t request_empty; /* Open MPI: what operations that are done at once return */
+	struct map named;	/* handle -> struct mpi_predefined */
+	struct map types;	/* handle -> struct mpi_type */
+	struct map comms;	/* handle -> struct mpi_comm */
+	struct map groups;	/* handle -> struct mpi_group, references */
+	/* of windows and of messages that a probe has matched: handle -> struct mpi_communicator, references */
+	struct map origins;
 	struct map requests;	 /* handle -> struct mpi_request, newest first */
 	size_t nrequests;	 /* those replaced included */
 	struct mpi_type *doomed; /* forgotten, but its text is still in the current view */
@@ -62,7 +77,7 @@ struct mpi_predefined {
 
 struct mpi_spaces *mpi_spaces_new(void);
 void mpi_spaces_free(struct mpi_spaces *s);
-/* Takes a meta object in; of other types than "library" and "process" it takes no notice. */
+/* Takes a meta object in; of other types than "library", "process" and "hosts" it takes no notice. */
 void mpi_spaces_meta(struct mpi_spaces *s, const json_t *meta);
 /* Never NULL: of an unknown library or process, a space that knows nothing. Valid until the next call. */
 struct mpi_space *mpi_spaces_get(struct mpi_spaces *s, uint32_t pid, uint16_t lib, uint64_t ts_ns);
@@ -77,11 +92,25 @@ const char *mpi_space_type_text(const struct mpi_space *s, uint64_t handle);
 void mpi_space_type_set(struct mpi_space *s, uint64_t handle, int64_t bytes, char *text);
 void mpi_space_type_forget(struct mpi_space *s, uint64_t handle);
 
+/* The process itself. */
+struct mpi_member mpi_space_self(const struct mpi_space *s);
 /* What is known of a communicator; made if need be. */
 struct mpi_comm *mpi_space_comm(struct mpi_space *s, uint64_t handle);
 /* Forgets, and knows nothing of it. */
 struct mpi_comm *mpi_space_comm_renew(struct mpi_space *s, uint64_t handle);
 void mpi_space_comm_forget(struct mpi_space *s, uint64_t handle);
+/* The process's rank and number of processes have become known. */
+void mpi_space_world_set(struct mpi_space *s, int32_t rank, int32_t size);
+
+/* NULL if it is not known; not a reference. */
+struct mpi_group *mpi_space_group(struct mpi_space *s, uint64_t handle);
+/* Takes over the reference; NULL forgets. */
+void mpi_space_group_set(struct mpi_space *s, uint64_t handle, struct mpi_group *g);
+/* The communicator that a window was made of, or a matched message came by; the same rules. */
+struct mpi_communicator *mpi_space_origin(struct mpi_space *s, uint64_t handle);
+void mpi_space_origin_set(struct mpi_space *s, uint64_t handle, struct mpi_communicator *c);
+/* Forgets, if too much is known: pointers got from it are void. */
+void mpi_space_trim(struct mpi_space *s);
 
 /* Calls must come in the order in which they return. */
 void mpi_space_request_add(struct mpi_space *s, uint64_t handle, struct mpi_request r);

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "layer/layer.h"
 #include "layer/mpi_space_priv.h"
+#include "trace/trace_join.h"
 
 #define HANDLE_BYTES_MAX 8
 #define STATUS_BYTES_MAX 128
@@ -42,13 +43,19 @@ struct mpi_spaces {
 	struct map libraries; /* id -> struct library */
 	struct map processes; /* pid -> struct process */
 	struct map entries;   /* pid, library id -> struct entry */
+	struct mpi_comms *comms;
+	bool one_clock; /* no meta object of several hosts has come */
 	uint64_t last_key;
 	struct entry *last; /* the entry asked for last */
 };
 
 struct mpi_spaces *mpi_spaces_new(void)
 {
-	return xcalloc(1, sizeof(struct mpi_spaces));
+	struct mpi_spaces *s = xcalloc(1, sizeof(*s));
+
+	s->comms = mpi_comms_new();
+	s->one_clock = true;
+	return s;
 }
 
 static void library_free(struct library *l)
@@ -91,6 +98,7 @@ void mpi_spaces_free(struct mpi_spaces *s)
 	map_release(&s->entries);
 	map_release(&s->processes);
 	map_release(&s->libraries);
+	mpi_comms_free(s->comms);
 	free(s);
 }
 
@@ -169,6 +177,8 @@ void mpi_spaces_meta(struct mpi_spaces *s, const json_t *meta)
 		meta_library(s, meta);
 	else if (json_is_type(meta, "process"))
 		meta_process(s, meta);
+	else if (json_is_type(meta, "hosts"))
+		s->one_clock = json_array_size(json_object_get(meta, "rows")) < 2;
 }
 
 /* Moves on to the block in force at a time. Calls come in time order, almost. */
@@ -269,7 +279,17 @@ static void names_fill(struct mpi_space *s, const struct library *l, uint16_t li
 	}
 }
 
-static struct entry *entry_new(struct mpi_spaces *s, uint16_t lib, const json_t *block)
+/* Open MPI 5 has local ids beside those that all agree on. */
+static bool contexts_agree(const json_t *library)
+{
+	const char *version = json_get_text(library, "version");
+
+	return !strcmp(json_get_text(library, "flavour"), "openmpi") && *version >= '1' &&
+	       *version <= '4' && version[1] == '.';
+}
+
+static struct entry *entry_new(struct mpi_spaces *s, uint32_t pid, uint16_t lib,
+			       const json_t *block)
 {
 	struct library *l = map_get(&s->libraries, lib);
 	struct entry *e = xcalloc(1, sizeof(*e));
@@ -278,8 +298,13 @@ static struct entry *entry_new(struct mpi_spaces *s, uint16_t lib, const json_t 
 	e->block = block;
 	e->space.world_rank = json_int(block, "rank", -1);
 	e->space.world_size = json_int(block, "size", -1);
+	e->space.trace_comms = s->comms;
+	e->space.job = mpi_comms_job(s->comms, json_get_text(block, "job"), pid);
+	e->space.host = trace_host_of(pid);
+	e->space.one_clock = s->one_clock;
 	if (!l)
 		return e;
+	e->space.contexts_agree = contexts_agree(l->meta);
 	e->space.handle_bytes = l->handle_bytes;
 	e->space.status_bytes = l->status_bytes;
 	names_fill(&e->space, l, lib, block);
@@ -289,15 +314,9 @@ static struct entry *entry_new(struct mpi_spaces *s, uint16_t lib, const json_t 
 /* Goes on with what was learned; rank and size may be known only now. */
 static void entry_continue(struct entry *e, const json_t *block)
 {
-	struct mpi_predefined *p;
-	uint64_t handle;
-
 	e->block = block;
-	e->space.world_rank = json_int(block, "rank", e->space.world_rank);
-	e->space.world_size = json_int(block, "size", e->space.world_size);
-	for (size_t at = 0; (p = map_next(&e->space.named, &at, &handle));)
-		if (!strcmp(p->name, "MPI_COMM_WORLD"))
-			mpi_space_comm_forget(&e->space, handle);
+	mpi_space_world_set(&e->space, json_int(block, "rank", e->space.world_rank),
+			    json_int(block, "size", e->space.world_size));
 }
 
 struct mpi_space *mpi_spaces_get(struct mpi_spaces *s, uint32_t pid, uint16_t lib, uint64_t ts_ns)
@@ -314,7 +333,7 @@ struct mpi_space *mpi_spaces_get(struct mpi_spaces *s, uint32_t pid, uint16_t li
 	if (!e || e->block != block) {
 		if (e)
 			entry_free(e);
-		e = entry_new(s, lib, block);
+		e = entry_new(s, pid, lib, block);
 		map_set(&s->entries, key, e);
 	}
 	s->last = e;

@@ -31,6 +31,7 @@ const struct func_word mpi_words[] = {
 	{"GRAPH_DEGREE", 0, POV_LEARN_GRAPH_DEGREE},
 	{"COMM_FREE", 0, POV_LEARN_COMM_FREE},
 	{"TYPE_FREE", 0, POV_LEARN_TYPE_FREE},
+	{"MEMBERS", 0, POV_LEARN_MEMBERS},
 	{NULL, 0, 0},
 };
 
@@ -84,8 +85,11 @@ int mpi_recipe(const struct signature *sig, const struct func_attrs *attrs, stru
 	if (comm >= 0)
 		fn.comm_arg = comm;
 	fn.learn = attrs->learn;
-	if (newcomm >= 0)
+	if (newcomm >= 0) {
 		fn.learn_arg = newcomm;
+		if (POV_LEARN_RECORDED(fn.learn))
+			fn.flags |= POV_FN_MAKES_COMM;
+	}
 	if (attrs->flags & FUNC_POLL)
 		err = poll_set(sig, &fn);
 	if (!err)

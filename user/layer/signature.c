@@ -17,7 +17,7 @@ static const struct {
 	uint8_t type;
 } types[] = {
 	{"int", SIG_INT}, {"wide", SIG_WIDE},	  {"handle", SIG_HANDLE}, {"status", SIG_STATUS},
-	{"ptr", SIG_PTR}, {"string", SIG_STRING}, {"block", SIG_BLOCK},
+	{"ptr", SIG_PTR}, {"string", SIG_STRING}, {"block", SIG_BLOCK},	  {"range", SIG_RANGE},
 };
 
 static const struct func_word common_words[] = {
@@ -140,6 +140,10 @@ static const char *len_resolve(const struct signature *sig, struct sig_arg *a, c
 	}
 	if (!strcmp(len, "indeg") || !strcmp(len, "outdeg")) {
 		a->len = *len == 'i' ? POV_LEN_IN_DEGREE : POV_LEN_OUT_DEGREE;
+		return NULL;
+	}
+	if (!strcmp(len, "dims")) {
+		a->len = POV_LEN_DIMS;
 		return NULL;
 	}
 	i = signature_find(sig, len + out);
@@ -276,6 +280,8 @@ static uint8_t elem_of(uint8_t type)
 		return POV_ELEM_STATUS;
 	case SIG_BLOCK:
 		return POV_ELEM_BLOCK;
+	case SIG_RANGE:
+		return POV_ELEM_RANGE;
 	default:
 		return POV_ELEM_WIDE;
 	}

@@ -21,6 +21,7 @@ enum sig_type {
 	SIG_PTR,
 	SIG_STRING,
 	SIG_BLOCK,   /* a struct of which POV_BLOCK_BYTES are kept */
+	SIG_RANGE,   /* three ints */
 	SIG_UNKNOWN, /* a role this version does not know */
 };
 

@@ -276,18 +276,17 @@ static void call_split(struct mthread *t, const struct pov_call *rec, struct mod
 	history_split(t, call->begin_ns, call->end_ns, &call->split);
 }
 
-static void call_decode(struct model *m, struct model_call *call, const struct pov_call *rec)
+static void call_decode(struct model *m, const struct func_info *func, const struct pov_call *rec)
 {
-	const struct layer *layer = call->func->layer;
+	const struct layer *layer = func->layer;
 	uint32_t i;
 
 	m->view.nvalues = 0;
 	memset(&m->view.roles, 0, sizeof(m->view.roles));
 	for (i = 0; layer && i < m->nlayers; i++) {
 		if (layers[i] == layer)
-			layer->decode(m->decoder[i], call->func, rec, &m->view);
+			layer->decode(m->decoder[i], func, rec, &m->view);
 	}
-	call->view = &m->view;
 }
 
 void call_record(struct model *m, struct mthread *t, const struct pov_call *rec)
@@ -311,10 +310,25 @@ void call_record(struct model *m, struct mthread *t, const struct pov_call *rec)
 	clip(t, rec->hdr.ts_ns, rec->dur_ns, &call.begin_ns, &call.end_ns);
 	call_split(t, rec, &call);
 	call.site_module = image_find(p, rec->site, &call.site_offset);
-	call_decode(m, &call, rec);
+	call_decode(m, call.func, rec);
+	call.view = &m->view;
 	if (m->opt.counters && m->view.roles.nrequests)
 		requests_call(m, p, &m->view.roles, call.begin_ns, rec->hdr.ts_ns);
 	tell_call(m, t, &call);
+}
+
+/* Its layer learns from it; what was called within it is told alone. */
+void call_unshown_record(struct model *m, struct mthread *t, const struct pov_call *rec)
+{
+	const struct func_info *func = func_find(m, rec->func);
+	uint64_t begin_ns, end_ns;
+
+	call_decode(m, func, rec);
+	if (rec->depth || rec->hdr.flags & POV_CALL_OPEN)
+		return;
+	clip(t, rec->hdr.ts_ns, rec->dur_ns, &begin_ns, &end_ns);
+	flush_until(m, t, begin_ns, NULL);
+	flush_until(m, t, UINT64_MAX, func);
 }
 
 void spin_record(struct model *m, struct mthread *t, const struct pov_spin *rec)

@@ -251,6 +251,8 @@ void state_finish(struct model *m);
 
 /* ---- call.c ---- */
 
+void call_unshown_record(struct model *m, struct mthread *t, const struct pov_call *rec);
+void call_unshown_record(struct model *m, struct mthread *t, const struct pov_call *rec);
 void call_record(struct model *m, struct mthread *t, const struct pov_call *rec);
 void call_begin_record(struct mthread *t, const struct pov_call_begin *rec);
 void spin_record(struct model *m, struct mthread *t, const struct pov_spin *rec);

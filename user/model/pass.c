@@ -56,7 +56,7 @@ static void timers_from_metas(struct model *m)
 			struct mprocess *p = identity_process_at(m, pid, ts_ns);
 
 			at_ns = map_set(&seen, (uintptr_t)p, p) ? ts_ns : p->pub.start_ns;
-		} else if (!json_is_type(meta, "library")) {
+		} else if (!json_is_type(meta, "library") && !json_is_type(meta, "hosts")) {
 			continue;
 		}
 		timer_add(m, at_ns, TIMER_META, 0, meta);

@@ -200,11 +200,14 @@ static void calls_record(struct model *m, const struct pov_hdr *rec)
 	const struct pov_spin *spin = (const struct pov_spin *)rec;
 	struct mthread *t;
 
-	if (rec->kind == POV_KIND_CALL) {
+	if (pov_is_call(rec)) {
 		t = caller(m, rec, call->tgid, call->cpu);
 		if (!(rec->flags & (POV_CALL_OPEN | POV_CALL_UNWOUND)))
 			state_running_at(m, t, m->now_ns, call->cpu);
-		call_record(m, t, call);
+		if (rec->kind == POV_KIND_CALL)
+			call_record(m, t, call);
+		else
+			call_unshown_record(m, t, call);
 	} else if (rec->kind == POV_KIND_CALL_BEGIN) {
 		call_begin_record(caller(m, rec, begin->tgid, 0), begin);
 	} else {
@@ -351,6 +354,7 @@ bool replay_record_ok(const struct pov_hdr *rec)
 	case POV_KIND_IRQ:
 		return ((const struct pov_irq *)rec)->cpu < MODEL_CPUS_MAX;
 	case POV_KIND_CALL:
+	case POV_KIND_UNSHOWN:
 		return rec->tid && ((const struct pov_call *)rec)->cpu < MODEL_CPUS_MAX;
 	case POV_KIND_SPIN:
 		return rec->tid && ((const struct pov_spin *)rec)->cpu < MODEL_CPUS_MAX &&
@@ -394,6 +398,7 @@ void replay_record(struct model *m, const struct pov_hdr *rec)
 		irq_record(m, (const struct pov_irq *)rec);
 		break;
 	case POV_KIND_CALL:
+	case POV_KIND_UNSHOWN:
 	case POV_KIND_CALL_BEGIN:
 	case POV_KIND_SPIN:
 		calls_record(m, rec);

@@ -148,6 +148,7 @@ static uint32_t record_map(const struct join_part *p, uint32_t cpus, struct pov_
 
 	switch (h->kind) {
 	case POV_KIND_CALL:
+	case POV_KIND_UNSHOWN:
 		call_map(p, (struct pov_call *)h);
 		break;
 	case POV_KIND_SPIN:

@@ -92,6 +92,7 @@ static inline uint64_t record_key(const struct pov_hdr *rec, const uint64_t *w)
 {
 	switch (rec->kind) {
 	case POV_KIND_CALL:
+	case POV_KIND_UNSHOWN:
 	case POV_KIND_CALL_BEGIN:
 	case POV_KIND_IRQ:
 		return rec->size >= 32 ? w[3] : 0; /* process and function; CPU and vector */

@@ -27,6 +27,14 @@ const char *const text_field_names[TEXT_FIELD_NAMES_CNT] = {
 	[POV_FIELD_TYPE_SIZE] = "tsize", [POV_FIELD_COMM] = "comm",
 };
 
+#define CALL_MEMBERS                                                                        \
+	MEMBERS(M(pov_call, dur_ns, "dur", TEXT_DEC), M(pov_call, tgid, "tgid", TEXT_DEC),  \
+		M(pov_call, func, "func", TEXT_DEC), M(pov_call, depth, "depth", TEXT_DEC), \
+		M(pov_call, ret, "ret", TEXT_HEX), M(pov_call, site, "site", TEXT_HEX),     \
+		M(pov_call, cpu, "cpu", TEXT_DEC), M(pov_call, lib, "lib", TEXT_DEC))
+#define CALL_FLAGS                                                                               \
+	FLAGS({"open", POV_CALL_OPEN}, {"unwound", POV_CALL_UNWOUND}, {"fault", POV_CALL_FAULT}, \
+	      {"more", POV_CALL_MORE}, {"partial", POV_CALL_PARTIAL})
 #define TASK_MEMBERS                                                                             \
 	MEMBERS(M(pov_task, tgid, "tgid", TEXT_DEC), M(pov_task, ppid, "ppid", TEXT_DEC),        \
 		M(pov_task, state, "state", TEXT_DEC), M(pov_task, cpu, "cpu", TEXT_DEC),        \
@@ -54,13 +62,8 @@ const struct text_kind text_kinds[] = {
 	 MEMBERS(M(pov_irq, dur_ns, "dur", TEXT_DEC), M(pov_irq, cpu, "cpu", TEXT_DEC),
 		 M(pov_irq, vec, "vec", TEXT_DEC)),
 	 FLAGS({"soft", POV_IRQ_SOFT})},
-	{POV_KIND_CALL, "call", sizeof(struct pov_call),
-	 MEMBERS(M(pov_call, dur_ns, "dur", TEXT_DEC), M(pov_call, tgid, "tgid", TEXT_DEC),
-		 M(pov_call, func, "func", TEXT_DEC), M(pov_call, depth, "depth", TEXT_DEC),
-		 M(pov_call, ret, "ret", TEXT_HEX), M(pov_call, site, "site", TEXT_HEX),
-		 M(pov_call, cpu, "cpu", TEXT_DEC), M(pov_call, lib, "lib", TEXT_DEC)),
-	 FLAGS({"open", POV_CALL_OPEN}, {"unwound", POV_CALL_UNWOUND}, {"fault", POV_CALL_FAULT},
-	       {"more", POV_CALL_MORE}, {"partial", POV_CALL_PARTIAL})},
+	{POV_KIND_CALL, "call", sizeof(struct pov_call), CALL_MEMBERS, CALL_FLAGS},
+	{POV_KIND_UNSHOWN, "unshown", sizeof(struct pov_call), CALL_MEMBERS, CALL_FLAGS},
 	{POV_KIND_CALL_BEGIN, "callbegin", sizeof(struct pov_call_begin),
 	 MEMBERS(M(pov_call_begin, begin_ns, "begin", TEXT_DEC),
 		 M(pov_call_begin, tgid, "tgid", TEXT_DEC),
@@ -158,6 +161,7 @@ bool trace_record_ok(const struct pov_hdr *rec)
 		need = sizeof(struct pov_migrate);
 		break;
 	case POV_KIND_CALL:
+	case POV_KIND_UNSHOWN:
 		return rec->size >= sizeof(struct pov_call) &&
 		       call_ok((const struct pov_call *)rec);
 	case POV_KIND_SPIN:
@@ -357,7 +361,7 @@ void trace_record_print(const struct pov_hdr *rec, FILE *out)
 			print_member(rec, m, out);
 	if (rec->flags)
 		print_flags(rec, k, out);
-	if (rec->kind == POV_KIND_CALL)
+	if (pov_is_call(rec))
 		print_call_tail((const struct pov_call *)rec, out);
 	else if (rec->kind == POV_KIND_SPIN)
 		print_spin_tail((const struct pov_spin *)rec, out);

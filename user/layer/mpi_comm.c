@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A making waits on its parent's list until all members have called and returned. Calls that were lost with their records
+ * shift nothing: a making that somebody had returned from before a call began is not the one that this call belongs to, since
+ * no member returns before all have called.
+ */
+#include "layer/mpi_comm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/map.h"
+
+#define MAKINGS_MAX 64	/* of one parent, waiting for members */
+#define LEADERS_MAX 256 /* makings of intercommunicators whose other side has not called */
+#define REPORTS_MAX (1 << 22)
+
+struct mpi_comms {
+	struct map jobs;   /* hash of the name → job + 1 */
+	struct map worlds; /* job → struct mpi_communicator */
+	int32_t njobs;
+	uint32_t next_id;
+	struct leader *leaders; /* newest first */
+	uint32_t leader_cnt;
+	uint32_t refs;
+};
+
+struct mpi_communicator {
+	uint32_t refs, id;
+	struct mpi_comms *all;
+	struct mpi_group *group, *remote;
+	struct mpi_group *either[2]; /* not decided yet */
+	struct mpi_making *makings;  /* by number */
+	uint32_t next_number;
+	bool conflict, checked;	     /* checked: the reports, against the group */
+	struct mpi_member *reported; /* by rank: report_size of them, job -1 where nobody has */
+	int32_t report_size;
+	bool has_context;
+	uint64_t context;
+};
+
+struct made {
+	int64_t key;
+	struct mpi_communicator *comm;
+};
+
+struct mpi_making {
+	uint32_t refs, number;
+	const char *call;
+	struct mpi_comms *all;
+	struct mpi_group *parent_group;
+	struct mpi_part *part;
+	uint32_t part_cnt, part_room, returned;
+	uint64_t first_return_ns;
+	bool closed, sorted;
+	struct made *made; /* given up when it is closed */
+	uint32_t made_cnt;
+	struct mpi_group *remote; /* once the other side's leader has called */
+	struct mpi_making *next;
+};
+
+/* The leader of a side that waits for the other one. */
+struct leader {
+	struct mpi_member own, remote;
+	int32_t tag;
+	struct mpi_making *making; /* a reference */
+	struct leader *next;
+};
+
+/* ---- all ---- */
+
+struct mpi_comms *mpi_comms_new(void)
+{
+	struct mpi_comms *all = xcalloc(1, sizeof(*all));
+
+	all->refs = 1;
+	return all;
+}
+
+static void comms_unref(struct mpi_comms *all)
+{
+	if (!--all->refs)
+		free(all);
+}
+
+static void leader_free(struct leader *l)
+{
+	mpi_making_unref(l->making);
+	free(l);
+}
+
+void mpi_comms_free(struct mpi_comms *all)
+{
+	struct mpi_communicator *c;
+	struct leader *l;
+
+	if (!all)
+		return;
+	for (size_t at = 0; (c = map_next(&all->worlds, &at, NULL));)
+		mpi_communicator_unref(c);
+	map_release(&all->worlds);
+	map_release(&all->jobs);
+	while ((l = all->leaders)) {
+		all->leaders = l->next;
+		leader_free(l);
+	}
+	comms_unref(all);
+}
+
+int32_t mpi_comms_job(struct mpi_comms *all, const char *name, uint32_t pid)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uintptr_t known;
+
+	for (const char *p = name; *p; p++)
+		hash = (hash ^ (uint8_t)*p) * UINT64_C(0x100000001b3);
+	if (!*name)
+		hash ^= (uint64_t)pid << 32 | 1;
+	known = (uintptr_t)map_get(&all->jobs, hash);
+	if (known)
+		return (int32_t)known - 1;
+	map_set(&all->jobs, hash, (void *)(uintptr_t)(all->njobs + 1));
+	return all->njobs++;
+}
+
+/* ---- one ---- */
+
+static struct mpi_communicator *communicator_new(struct mpi_comms *all, struct mpi_group *group,
+						 struct mpi_group *remote)
+{
+	struct mpi_communicator *c = xcalloc(1, sizeof(*c));
+
+	c->refs = 1;
+	c->id = ++all->next_id;
+	c->all = all;
+	all->refs++;
+	c->group = group;
+	c->remote = remote;
+	c->report_size = -1;
+	return c;
+}
+
+struct mpi_communicator *mpi_communicator_new(struct mpi_comms *all, struct mpi_group *group,
+					      struct mpi_group *remote)
+{
+	return communicator_new(all, mpi_group_ref(group), mpi_group_ref(remote));
+}
+
+struct mpi_communicator *mpi_comms_world(struct mpi_comms *all, int32_t job, int32_t size)
+{
+	struct mpi_communicator *c = map_get(&all->worlds, (uint64_t)(uint32_t)job);
+
+	if (!c || (mpi_group_size(c->group) < 0 && size >= 0)) { /* its size turned out later */
+		mpi_communicator_unref(c);
+		c = communicator_new(all, mpi_group_world(job, size), NULL);
+		map_set(&all->worlds, (uint64_t)(uint32_t)job, c);
+	}
+	return mpi_communicator_ref(c);
+}
+
+struct mpi_communicator *mpi_communicator_ref(struct mpi_communicator *c)
+{
+	if (c)
+		c->refs++;
+	return c;
+}
+
+/* No more calls are waited for; who made it and what it made refer to each other no longer. */
+static void making_close(struct mpi_making *m)
+{
+	m->closed = true;
+	for (uint32_t i = 0; i < m->made_cnt; i++)
+		mpi_communicator_unref(m->made[i].comm);
+	free(m->made);
+	m->made = NULL;
+	m->made_cnt = 0;
+	mpi_making_unref(m);
+}
+
+void mpi_communicator_unref(struct mpi_communicator *c)
+{
+	struct mpi_making *m;
+
+	if (!c || --c->refs)
+		return;
+	while ((m = c->makings)) {
+		c->makings = m->next;
+		making_close(m);
+	}
+	mpi_group_unref(c->group);
+	mpi_group_unref(c->remote);
+	mpi_group_unref(c->either[0]);
+	mpi_group_unref(c->either[1]);
+	free(c->reported);
+	comms_unref(c->all);
+	free(c);
+}
+
+uint32_t mpi_communicator_id(const struct mpi_communicator *c)
+{
+	return c->id;
+}
+
+struct mpi_group *mpi_communicator_group(struct mpi_communicator *c, bool remote)
+{
+	return !c ? NULL : remote ? c->remote : c->group;
+}
+
+/* ---- who is who in it ---- */
+
+static bool same(struct mpi_member a, struct mpi_member b)
+{
+	return a.job == b.job && a.rank == b.rank;
+}
+
+/* What members said of themselves must be what their calls together say. */
+static void reports_check(struct mpi_communicator *c)
+{
+	struct mpi_member by_group;
+	int32_t size;
+
+	if (c->checked || c->report_size < 0)
+		return;
+	size = mpi_group_size(c->group);
+	if (size < 0)
+		return;
+	c->checked = true;
+	c->conflict |= size != c->report_size;
+	for (int32_t i = 0; i < c->report_size && !c->conflict; i++)
+		if (c->reported[i].job >= 0 &&
+		    mpi_group_member(c->group, i, &by_group) == PEER_KNOWN &&
+		    !same(by_group, c->reported[i]))
+			c->conflict = true;
+}
+
+enum peer_unknown mpi_communicator_peer(struct mpi_communicator *c, int32_t rank,
+					struct mpi_member *out)
+{
+	enum peer_unknown why;
+
+	if (!c)
+		return PEER_UNKNOWN_COMM;
+	if (c->remote)
+		return mpi_group_member(c->remote, rank, out);
+	reports_check(c);
+	if (c->conflict)
+		return PEER_UNKNOWN_CONFLICT;
+	why = mpi_group_member(c->group, rank, out);
+	if (why == PEER_KNOWN || rank < 0 || rank >= c->report_size || c->reported[rank].job < 0)
+		return why;
+	*out = c->reported[rank];
+	return PEER_KNOWN;
+}
+
+void mpi_communicator_either(struct mpi_communicator *c, struct mpi_group *a, struct mpi_group *b)
+{
+	if (c->either[0] || mpi_group_size(c->group) >= 0)
+		return;
+	c->either[0] = mpi_group_ref(a);
+	c->either[1] = mpi_group_ref(b);
+}
+
+static void either_decide(struct mpi_communicator *c, struct mpi_member who, int32_t rank)
+{
+	bool first, second;
+
+	if (!c->either[0])
+		return;
+	first = mpi_group_rank(c->either[0], who) == rank;
+	second = mpi_group_rank(c->either[1], who) == rank;
+	if (first == second)
+		return;
+	mpi_group_unref(c->group);
+	c->group = c->either[first ? 0 : 1];
+	mpi_group_unref(c->either[first ? 1 : 0]);
+	c->either[0] = c->either[1] = NULL;
+}
+
+void mpi_communicator_report(struct mpi_communicator *c, struct mpi_member who, int32_t rank,
+			     int32_t size)
+{
+	if (!c || c->remote)
+		return;
+	if (size >= 0 && size <= REPORTS_MAX && c->report_size < 0) {
+		c->report_size = size;
+		c->reported = xmalloc(((size_t)size + 1) * sizeof(*c->reported));
+		for (int32_t i = 0; i < size; i++)
+			c->reported[i].job = -1;
+	}
+	c->conflict |= size >= 0 && size != c->report_size;
+	if (rank < 0 || who.rank < 0)
+		return;
+	either_decide(c, who, rank);
+	if (c->report_size >= 0) {
+		c->conflict |= rank >= c->report_size ||
+			       (c->reported[rank].job >= 0 && !same(c->reported[rank], who));
+		if (rank < c->report_size)
+			c->reported[rank] = who;
+	}
+	c->checked = false;
+}
+
+void mpi_communicator_context(struct mpi_communicator *c, uint64_t context)
+{
+	if (!c)
+		return;
+	c->conflict |= c->has_context && c->context != context;
+	c->has_context = true;
+	c->context = context;
+}
+
+/* ---- making ---- */
+
+void mpi_making_unref(struct mpi_making *m)
+{
+	if (!m || --m->refs)
+		return;
+	mpi_group_unref(m->parent_group);
+	mpi_group_unref(m->remote);
+	free(m->part);
+	free(m);
+}
+
+static bool all_called(const struct mpi_making *m)
+{
+	int32_t size = mpi_group_size(m->parent_group);
+
+	return size >= 0 && m->part_cnt >= (uint32_t)size;
+}
+
+/* Not one that another function makes, nor one that was over before the call began. */
+static bool may_join(const struct mpi_making *m, const char *call, uint64_t begin_ns,
+		     bool one_clock)
+{
+	return !strcmp(m->call, call) && !all_called(m) &&
+	       !(one_clock && m->first_return_ns && m->first_return_ns < begin_ns);
+}
+
+static struct mpi_making *making_append(struct mpi_communicator *parent, const char *call,
+					struct mpi_making **link, uint32_t waiting)
+{
+	struct mpi_making *m = xcalloc(1, sizeof(*m)), *oldest = parent->makings;
+
+	m->refs = 1; /* the list's */
+	m->number = parent->next_number++;
+	m->call = call;
+	m->all = parent->all;
+	m->parent_group = mpi_group_ref(parent->group);
+	*link = m;
+	if (waiting >= MAKINGS_MAX) {
+		parent->makings = oldest->next;
+		making_close(oldest);
+	}
+	return m;
+}
+
+/* Makings from which all have returned are at the list's head. */
+static void finished_close(struct mpi_communicator *parent)
+{
+	struct mpi_making *m;
+
+	while ((m = parent->makings) && all_called(m) && m->returned >= m->part_cnt) {
+		parent->makings = m->next;
+		making_close(m);
+	}
+}
+
+struct mpi_making *mpi_making_join(struct mpi_communicator *parent, uint32_t *joined,
+				   const char *call, const struct mpi_part *part, uint64_t begin_ns,
+				   bool one_clock)
+{
+	struct mpi_making **link, *m;
+	uint32_t waiting = 0;
+
+	finished_close(parent);
+	for (link = &parent->makings; (m = *link); link = &m->next) {
+		if (m->number >= *joined && may_join(m, call, begin_ns, one_clock))
+			break;
+		waiting++;
+	}
+	if (!m)
+		m = making_append(parent, call, link, waiting);
+	*joined = m->number + 1;
+	if (m->part_cnt == m->part_room) {
+		m->part_room = m->part_room ? 2 * m->part_room : 4;
+		m->part = xrealloc(m->part, m->part_room * sizeof(*m->part));
+	}
+	m->part[m->part_cnt++] = *part;
+	m->sorted = false;
+	m->refs++;
+	return m;
+}
+
+void mpi_making_returned(struct mpi_making *m, uint64_t ts_ns)
+{
+	m->returned++;
+	if (!m->first_return_ns || ts_ns < m->first_return_ns)
+		m->first_return_ns = ts_ns;
+}
+
+static int part_compare(const void *va, const void *vb)
+{
+	const struct mpi_part *a = va, *b = vb;
+
+	if (a->color != b->color)
+		return a->color < b->color ? -1 : 1;
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return a->parent_rank < b->parent_rank ? -1 : a->parent_rank > b->parent_rank;
+}
+
+/* Those who gave a colour, in order of their keys, and of their ranks in the parent where these are equal. */
+static struct mpi_member *split_members(void *ctx, int64_t color, int32_t *size,
+					enum peer_unknown *why)
+{
+	struct mpi_making *m = ctx;
+	struct mpi_member *list;
+	int32_t n = 0;
+
+	if (!all_called(m)) {
+		*why = m->closed ? PEER_UNKNOWN_MEMBERS : PEER_KNOWN;
+		return NULL;
+	}
+	if (!m->sorted)
+		qsort(m->part, m->part_cnt, sizeof(*m->part), part_compare);
+	m->sorted = true;
+	list = xcalloc(m->part_cnt + 1, sizeof(*list));
+	for (uint32_t i = 0; i < m->part_cnt; i++)
+		if (m->part[i].takes_part && m->part[i].color == color)
+			list[n++] = m->part[i].who;
+	*size = n;
+	return list;
+}
+
+static struct mpi_member *remote_members(void *ctx, int64_t key, int32_t *size,
+					 enum peer_unknown *why)
+{
+	struct mpi_making *m = ctx;
+	struct mpi_member *list;
+	int32_t n = mpi_group_size(m->remote);
+
+	(void)key;
+	if (n < 0) {
+		*why = m->closed && !m->remote ? PEER_UNKNOWN_MEMBERS : PEER_KNOWN;
+		return NULL;
+	}
+	list = xcalloc((size_t)n + 1, sizeof(*list));
+	for (int32_t i = 0; i < n; i++)
+		if (mpi_group_member(m->remote, i, &list[i]) != PEER_KNOWN)
+			list[i].rank = -1;
+	*size = n;
+	return list;
+}
+
+static void making_unref_of(void *ctx)
+{
+	mpi_making_unref(ctx);
+}
+
+static struct mpi_group *group_from(struct mpi_making *m,
+				    struct mpi_member *(*members)(void *, int64_t, int32_t *,
+								  enum peer_unknown *),
+				    int64_t key)
+{
+	m->refs++;
+	return mpi_group_from((struct mpi_group_source){m, making_unref_of, members}, key);
+}
+
+static struct mpi_communicator *made_add(struct mpi_making *m, int64_t key,
+					 struct mpi_communicator *c)
+{
+	if (!m->closed) {
+		m->made = xrealloc(m->made, (m->made_cnt + 1) * sizeof(*m->made));
+		m->made[m->made_cnt++] = (struct made){key, mpi_communicator_ref(c)};
+	}
+	return c;
+}
+
+struct mpi_communicator *mpi_making_get(struct mpi_making *m, int64_t key, struct mpi_group *group,
+					struct mpi_group *remote)
+{
+	for (uint32_t i = 0; i < m->made_cnt; i++)
+		if (m->made[i].key == key)
+			return mpi_communicator_ref(m->made[i].comm);
+	group = group ? mpi_group_ref(group) : group_from(m, split_members, key);
+	return made_add(m, key, communicator_new(m->all, group, mpi_group_ref(remote)));
+}
+
+struct mpi_communicator *mpi_making_get_group(struct mpi_making *m, struct mpi_group *group)
+{
+	for (uint32_t i = 0; i < m->made_cnt; i++)
+		if (mpi_group_equal(m->made[i].comm->group, group))
+			return mpi_communicator_ref(m->made[i].comm);
+	return made_add(m, m->made_cnt, mpi_communicator_new(m->all, group, NULL));
+}
+
+/* ---- intercommunicators ---- */
+
+struct mpi_group *mpi_making_remote(struct mpi_making *m)
+{
+	return group_from(m, remote_members, 0);
+}
+
+void mpi_making_lead(struct mpi_making *m, struct mpi_member leader, struct mpi_member remote,
+		     int32_t tag)
+{
+	struct leader **link, *l;
+
+	for (link = &m->all->leaders; (l = *link); link = &l->next) {
+		if (l->tag != tag || !same(l->own, remote) || !same(l->remote, leader))
+			continue;
+		m->remote = mpi_group_ref(l->making->parent_group);
+		l->making->remote = mpi_group_ref(m->parent_group);
+		*link = l->next;
+		m->all->leader_cnt--;
+		leader_free(l);
+		return;
+	}
+	if (m->all->leader_cnt == LEADERS_MAX)
+		return;
+	l = xcalloc(1, sizeof(*l));
+	*l = (struct leader){leader, remote, tag, m, m->all->leaders};
+	m->refs++;
+	m->all->leaders = l;
+	m->all->leader_cnt++;
+}

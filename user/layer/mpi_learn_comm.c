@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What calls teach about communicators: own rank and size, neighbours, and by the calls that make them, who their members
+ * are (mpi_comm.h).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "layer/mpi_decode.h"
+
+struct mpi_comm *mpi_call_comm(struct mpi_call *c)
+{
+	int64_t handle;
+
+	if (!mpi_call_value(c, ROLE_COMM, &handle) || (uint64_t)handle == c->space->comm_null)
+		return NULL;
+	return mpi_space_comm(c->space, handle);
+}
+
+int32_t mpi_comm_rank(const struct mpi_call *c, struct mpi_comm *comm)
+{
+	if (comm->rank < 0 && comm->whole)
+		comm->rank = mpi_group_rank(mpi_communicator_group(comm->whole, false),
+					    mpi_space_self(c->space));
+	return comm->rank;
+}
+
+int32_t mpi_comm_peers(const struct mpi_comm *comm)
+{
+	return !comm ? -1 : comm->inter ? comm->remote : comm->size;
+}
+
+/* ---- what arrays and questions tell ---- */
+
+static void peers_learn(struct mpi_comm *comm, uint32_t cnt)
+{
+	if (!comm->inter && !comm->whole && comm->size >= 0 && (uint32_t)comm->size != cnt)
+		comm->inter = true; /* arrays are as long as the other side is large */
+	if (comm->inter)
+		comm->remote = cnt;
+	else
+		comm->size = cnt;
+}
+
+/* The lengths the kernel half found for arrays. */
+static void learn_from_fields(struct mpi_call *c)
+{
+	struct mpi_comm *comm = mpi_call_comm(c);
+	int64_t root;
+
+	if (!comm)
+		return;
+	for (uint32_t i = 0; i < c->parts.nargs; i++) {
+		const struct mpi_field *f = &c->field[i];
+
+		if (!f->type || f->cnt > INT32_MAX)
+			continue;
+		switch (c->fn->sig.arg[i].len) {
+		case POV_LEN_ROOT_SIZE:
+			if (f->type == POV_FIELD_TYPE_SIZE)
+				break;
+			peers_learn(comm, f->cnt);
+			if (mpi_call_value(c, ROLE_ROOT, &root) && root >= 0 && !comm->inter)
+				comm->rank = root; /* only the root has such a field */
+			break;
+		case POV_LEN_COMM_SIZE:
+			peers_learn(comm, f->cnt);
+			break;
+		case POV_LEN_IN_DEGREE:
+			comm->indeg = f->cnt;
+			break;
+		case POV_LEN_OUT_DEGREE:
+			comm->outdeg = f->cnt;
+			break;
+		}
+	}
+}
+
+static void report(struct mpi_call *c, struct mpi_comm *comm)
+{
+	mpi_communicator_report(comm->whole, mpi_space_self(c->space), comm->rank, comm->size);
+}
+
+/* What the library's own object said of a communicator: of the call's, or of the one it made. */
+static void learn_from_object(struct mpi_call *c, struct mpi_comm *comm, enum mpi_role role)
+{
+	if (!comm || c->comm_arg < 0 || c->comm_arg != c->fn->at[role])
+		return;
+	if (c->comm.rank >= 0)
+		comm->rank = c->comm.rank;
+	if (c->comm.size >= 0)
+		peers_learn(comm, c->comm.size);
+	if (comm->inter)
+		return;
+	report(c, comm);
+	if (c->space->contexts_agree && c->comm.context_id != UINT64_MAX)
+		mpi_communicator_context(comm->whole, c->comm.context_id);
+}
+
+static void learn_comm_query(struct mpi_call *c)
+{
+	struct mpi_comm *comm = mpi_call_comm(c);
+	int64_t v;
+
+	if (!comm)
+		return;
+	if (c->fn->lesson == LESSON_COMM_SIZE && mpi_call_first(c, ROLE_SIZE, &v) && v >= 0)
+		comm->size = v;
+	if (c->fn->lesson == LESSON_COMM_RANK && mpi_call_first(c, ROLE_RANK, &v) && v >= 0)
+		comm->rank = v;
+	if (c->fn->lesson == LESSON_COMM_SIZE || c->fn->lesson == LESSON_COMM_RANK)
+		report(c, comm);
+	if (c->fn->lesson == LESSON_REMOTE_SIZE && mpi_call_first(c, ROLE_SIZE, &v) && v >= 0) {
+		comm->inter = true;
+		comm->remote = v;
+	}
+	if (c->fn->lesson == LESSON_DEGREES && mpi_call_first(c, ROLE_INDEG, &v) && v >= 0)
+		comm->indeg = v;
+	if (c->fn->lesson == LESSON_DEGREES && mpi_call_first(c, ROLE_OUTDEG, &v) && v >= 0)
+		comm->outdeg = v;
+}
+
+/* ---- calling together ---- */
+
+/* The communicator whose members make a new one by this call, or NULL. */
+static struct mpi_comm *parent_of(struct mpi_call *c)
+{
+	int64_t handle;
+
+	switch (c->fn->lesson) {
+	case LESSON_COMM_NEW:
+	case LESSON_COMM_DUP:
+	case LESSON_COMM_SPLIT:
+	case LESSON_COMM_CREATE:
+	case LESSON_INTERCOMM_MERGE:
+	case LESSON_CART:
+	case LESSON_CART_SUB:
+	case LESSON_GRAPH:
+	case LESSON_DIST_GRAPH:
+		return mpi_call_comm(c);
+	case LESSON_INTERCOMM_NEW:
+		return mpi_call_value(c, ROLE_LOCAL_COMM, &handle) ?
+			       mpi_space_comm(c->space, handle) :
+			       NULL;
+	default:
+		return NULL;
+	}
+}
+
+static void split_part(const struct mpi_call *c, struct mpi_part *part)
+{
+	const struct mpi_flavour_info *fl = c->space->flavour;
+	int64_t v;
+
+	if (mpi_call_value(c, ROLE_COLOR, &v))
+		part->color = v;
+	else if (mpi_call_value(c, ROLE_SPLIT_TYPE, &v))
+		part->color = v == fl->comm_type_shared ? (int64_t)c->space->host : -1;
+	part->takes_part = v != fl->undefined;
+	if (mpi_call_value(c, ROLE_KEY, &v))
+		part->key = (int32_t)v;
+}
+
+/* What the leader of one side says of the other one's; the other ranks' arguments mean nothing. */
+static void leader_tell(const struct mpi_call *c, struct mpi_making *m, struct mpi_comm *local)
+{
+	struct mpi_member remote;
+	int64_t leader, peers, rank, tag;
+
+	if (!mpi_call_value(c, ROLE_LOCAL_LEADER, &leader) || leader != mpi_comm_rank(c, local) ||
+	    !mpi_call_value(c, ROLE_PEER_COMM, &peers) ||
+	    !mpi_call_value(c, ROLE_REMOTE_LEADER, &rank) || !mpi_call_value(c, ROLE_TAG, &tag))
+		return;
+	if (mpi_communicator_peer(mpi_space_comm(c->space, peers)->whole, (int32_t)rank, &remote) ==
+	    PEER_KNOWN)
+		mpi_making_lead(m, mpi_space_self(c->space), remote, (int32_t)tag);
+}
+
+static struct mpi_making *join(const struct mpi_call *c, struct mpi_comm *parent)
+{
+	const struct pov_call *rec = c->parts.rec;
+	struct mpi_part part = {
+		.who = mpi_space_self(c->space),
+		.parent_rank = mpi_comm_rank(c, parent),
+		.takes_part = true,
+	};
+	struct mpi_making *m;
+
+	if (c->fn->lesson == LESSON_COMM_SPLIT)
+		split_part(c, &part);
+	m = mpi_making_join(parent->whole, &parent->joined, c->fn->base, &part,
+			    rec->dur_ns < rec->hdr.ts_ns ? rec->hdr.ts_ns - rec->dur_ns : 0,
+			    c->space->one_clock);
+	if (c->fn->lesson == LESSON_INTERCOMM_NEW)
+		leader_tell(c, m, parent);
+	return m;
+}
+
+void mpi_announce(struct mpi_call *c)
+{
+	struct mpi_comm *parent = parent_of(c);
+
+	if (!parent || !parent->whole)
+		return;
+	mpi_making_unref(parent->announced); /* that one never returned */
+	parent->announced = join(c, parent);
+}
+
+/* What the call has been part of; a reference, or NULL. */
+static struct mpi_making *making_of(struct mpi_call *c)
+{
+	struct mpi_comm *parent = parent_of(c);
+	struct mpi_making *m;
+
+	if (!parent || !parent->whole)
+		return NULL;
+	m = parent->announced;
+	parent->announced = NULL;
+	return m ? m : join(c, parent);
+}
+
+/* ---- what is made ---- */
+
+static struct mpi_group *group_arg(struct mpi_call *c, enum mpi_role role)
+{
+	int64_t handle;
+
+	return mpi_call_value(c, role, &handle) ? mpi_space_group(c->space, handle) : NULL;
+}
+
+/* Of the given groups, to which it takes over the references. */
+static struct mpi_communicator *made_of(struct mpi_call *c, struct mpi_making *m, int64_t key,
+					struct mpi_group *group, struct mpi_group *remote)
+{
+	struct mpi_communicator *made = m ? mpi_making_get(m, key, group, remote) :
+					    mpi_communicator_new(c->space->trace_comms, group,
+								 remote);
+
+	mpi_group_unref(group);
+	mpi_group_unref(remote);
+	return made;
+}
+
+static struct mpi_communicator *made_by_split(struct mpi_call *c, struct mpi_making *m,
+					      const struct mpi_comm *parent)
+{
+	struct mpi_part part = {0};
+
+	split_part(c, &part);
+	if (part.color < 0 && c->fn->at[ROLE_SPLIT_TYPE] >= 0) /* sockets, caches … : by hardware */
+		return made_of(c, NULL, 0, mpi_group_unknown(PEER_UNKNOWN_ORDER), NULL);
+	return made_of(c, m, part.color, NULL,
+		       parent->inter ? mpi_group_unknown(PEER_UNKNOWN_COMM) : NULL);
+}
+
+/* By the two groups' order, which ranks in it will tell. */
+static struct mpi_communicator *made_by_merge(struct mpi_call *c, struct mpi_making *m,
+					      struct mpi_group *local, struct mpi_group *remote)
+{
+	struct mpi_communicator *made = made_of(c, m, 0, mpi_group_unknown(PEER_UNKNOWN_ORDER),
+						NULL);
+	struct mpi_group *a = mpi_group_concat(local, remote);
+	struct mpi_group *b = mpi_group_concat(remote, local);
+
+	mpi_communicator_either(made, a, b);
+	mpi_group_unref(a);
+	mpi_group_unref(b);
+	return made;
+}
+
+static int32_t dims_product(const struct mpi_call *c)
+{
+	int dims = c->fn->at[ROLE_DIMS];
+	int64_t n = 1;
+
+	if (dims < 0 || !mpi_call_whole(c, dims))
+		return -1;
+	for (uint32_t i = 0; i < c->field[dims].cnt; i++)
+		n = times(n, mpi_call_elem(c, dims, i));
+	return n <= INT32_MAX ? n : -1;
+}
+
+/* The first ranks of the parent, in its order unless the library may reorder them. */
+static struct mpi_group *topology_group(struct mpi_call *c, struct mpi_group *parent, int32_t n)
+{
+	int64_t reorder = 1;
+
+	if (mpi_call_value(c, ROLE_REORDER, &reorder) && reorder)
+		return mpi_group_unknown(PEER_UNKNOWN_ORDER);
+	return n == INT32_MAX ? mpi_group_ref(parent) : mpi_group_first(parent, n);
+}
+
+/* The ranks that differ from this one only in coordinates that remain, the last one varying fastest; *key: the first. */
+static struct mpi_group *cart_sub_group(struct mpi_call *c, struct mpi_comm *parent, int64_t *key)
+{
+	int arg = c->fn->at[ROLE_REMAIN_DIMS];
+	int32_t rank = mpi_comm_rank(c, parent), *ranks;
+	int64_t first = rank, n = 1, stride = 1;
+	struct mpi_group *g;
+
+	if (rank < 0 || arg < 0 || !parent->ndims || mpi_call_kept(c, arg) != parent->ndims)
+		return mpi_group_unknown(PEER_UNKNOWN_COMM);
+	for (uint32_t d = parent->ndims; d-- > 0; stride *= parent->dims[d])
+		if (mpi_call_elem(c, arg, d)) {
+			first -= rank / stride % parent->dims[d] * stride;
+			n *= parent->dims[d];
+		}
+	if (n > mpi_group_size(mpi_communicator_group(parent->whole, false)))
+		return mpi_group_unknown(PEER_UNKNOWN_MEMBERS);
+	ranks = xcalloc((size_t)n, sizeof(*ranks));
+	ranks[0] = (int32_t)first;
+	n = stride = 1;
+	for (uint32_t d = parent->ndims; d-- > 0; stride *= parent->dims[d]) {
+		if (!mpi_call_elem(c, arg, d))
+			continue;
+		for (int64_t i = n; i < n * parent->dims[d]; i++)
+			ranks[i] = ranks[i - n] + (int32_t)stride;
+		n *= parent->dims[d];
+	}
+	g = mpi_group_incl(mpi_communicator_group(parent->whole, false), ranks, (uint32_t)n);
+	free(ranks);
+	*key = first;
+	return g;
+}
+
+static struct mpi_communicator *made_by_call(struct mpi_call *c, struct mpi_making *m,
+					     struct mpi_comm *parent)
+{
+	struct mpi_group *group = mpi_communicator_group(parent ? parent->whole : NULL, false);
+	struct mpi_group *remote = mpi_communicator_group(parent ? parent->whole : NULL, true);
+	int64_t n, key = 0;
+
+	if (!m && c->fn->lesson != LESSON_COMM_OF_GROUP && c->fn->lesson != LESSON_CONNECT &&
+	    c->fn->lesson != LESSON_INTERCOMM_OF_GROUPS)
+		return NULL; /* nothing is known of its parent */
+	switch (c->fn->lesson) {
+	case LESSON_COMM_DUP:
+		return made_of(c, m, 0, mpi_group_ref(group), mpi_group_ref(remote));
+	case LESSON_COMM_SPLIT:
+		return made_by_split(c, m, parent);
+	case LESSON_COMM_CREATE:
+		group = group_arg(c, ROLE_GROUP);
+		return group && !remote ? mpi_making_get_group(m, group) : NULL;
+	case LESSON_COMM_OF_GROUP:
+		return made_of(c, NULL, 0, mpi_group_ref(group_arg(c, ROLE_GROUP)), NULL);
+	case LESSON_INTERCOMM_NEW:
+		return made_of(c, m, 0, mpi_group_ref(group), mpi_making_remote(m));
+	case LESSON_INTERCOMM_OF_GROUPS:
+		return made_of(c, NULL, 0, mpi_group_ref(group_arg(c, ROLE_LOCAL_GROUP)),
+			       mpi_group_ref(group_arg(c, ROLE_REMOTE_GROUP)));
+	case LESSON_INTERCOMM_MERGE:
+		return made_by_merge(c, m, group, remote);
+	case LESSON_CONNECT:
+		parent = mpi_call_comm(c);
+		return made_of(
+			c, NULL, 0,
+			mpi_group_ref(mpi_communicator_group(parent ? parent->whole : NULL, false)),
+			mpi_group_unknown(PEER_UNKNOWN_OTHER));
+	case LESSON_CART:
+		return made_of(c, m, 0, topology_group(c, group, dims_product(c)), NULL);
+	case LESSON_CART_SUB:
+		group = cart_sub_group(c, parent, &key);
+		return made_of(c, m, key, group, NULL);
+	case LESSON_GRAPH:
+		n = -1;
+		mpi_call_value(c, ROLE_NNODES, &n);
+		return made_of(c, m, 0, topology_group(c, group, (int32_t)n), NULL);
+	case LESSON_DIST_GRAPH:
+		return made_of(c, m, 0, topology_group(c, group, INT32_MAX), NULL);
+	default:
+		return NULL;
+	}
+}
+
+static void learn_neighbours(struct mpi_call *c, struct mpi_comm *new)
+{
+	int dims = c->fn->at[ROLE_DIMS];
+	int64_t n;
+
+	if (c->fn->lesson == LESSON_CART && dims >= 0) {
+		new->indeg = new->outdeg = 2 * c->field[dims].cnt;
+		if (dims_product(c) <= 0)
+			return;
+		new->ndims = mpi_call_kept(c, dims);
+		new->dims = xcalloc(new->ndims + 1, sizeof(*new->dims));
+		for (uint32_t i = 0; i < new->ndims; i++)
+			new->dims[i] = (int32_t)mpi_call_elem(c, dims, i);
+	}
+	if (c->fn->lesson == LESSON_DIST_GRAPH && mpi_call_value(c, ROLE_INDEG, &n) && n >= 0)
+		new->indeg = n;
+	if (c->fn->lesson == LESSON_DIST_GRAPH && mpi_call_value(c, ROLE_OUTDEG, &n) && n >= 0)
+		new->outdeg = n;
+}
+
+/* What of its parent holds for the new one, too; the rest follows from its members. */
+static void learn_shape(struct mpi_call *c, const struct mpi_comm *old, struct mpi_comm *new)
+{
+	int64_t reorder = 1, n;
+
+	switch (c->fn->lesson) {
+	case LESSON_COMM_DUP:
+		new->rank = old->rank;
+		new->size = old->size;
+		new->remote = old->remote;
+		new->inter = old->inter;
+		new->indeg = old->indeg;
+		new->outdeg = old->outdeg;
+		break;
+	case LESSON_INTERCOMM_NEW:
+	case LESSON_INTERCOMM_OF_GROUPS:
+	case LESSON_CONNECT:
+		new->inter = true;
+		new->rank = old->rank;
+		new->size = old->size;
+		break;
+	case LESSON_CART:
+	case LESSON_GRAPH:
+	case LESSON_DIST_GRAPH:
+		mpi_call_value(c, ROLE_REORDER, &reorder);
+		new->rank = reorder ? -1 : old->rank;
+		new->size = c->fn->lesson == LESSON_CART		 ? dims_product(c) :
+			    c->fn->lesson == LESSON_DIST_GRAPH		 ? old->size :
+			    mpi_call_value(c, ROLE_NNODES, &n) && n >= 0 ? (int32_t)n :
+									   -1;
+		learn_neighbours(c, new);
+	}
+}
+
+static void learn_newcomm(struct mpi_call *c, struct mpi_making *m)
+{
+	enum mpi_role role = c->fn->at[ROLE_NEWCOMM] >= 0 ? ROLE_NEWCOMM : ROLE_PARENT;
+	struct mpi_comm unknown = {.rank = -1, .size = -1, .remote = -1, .indeg = -1, .outdeg = -1};
+	struct mpi_comm *parent = parent_of(c), *new;
+	struct mpi_communicator *made;
+	int64_t handle;
+	int32_t size;
+
+	if (!mpi_call_first(c, role, &handle) || (uint64_t)handle == c->space->comm_null ||
+	    (parent && parent == mpi_space_comm(c->space, handle)))
+		return;
+	made = made_by_call(c, m, parent && parent->whole ? parent : NULL);
+	new = mpi_space_comm_renew(c->space, handle);
+	mpi_communicator_unref(new->whole);
+	new->whole = made;
+	parent = parent ?: mpi_call_comm(c);
+	learn_shape(c, parent ? parent : &unknown, new);
+	size = mpi_group_size(mpi_communicator_group(made, false));
+	if (new->size < 0)
+		new->size = size;
+	size = mpi_group_size(mpi_communicator_group(made, true));
+	if (new->inter &&new->remote < 0)
+		new->remote = size;
+	mpi_comm_rank(c, new);
+	if (strncmp(c->fn->base, "Comm_idup", 9)) /* that object is not complete yet */
+		learn_from_object(c, new, role);
+}
+
+void mpi_learn_comm(struct mpi_call *c)
+{
+	struct mpi_making *m;
+
+	learn_from_fields(c);
+	learn_from_object(c, mpi_call_comm(c), ROLE_COMM);
+	switch (c->fn->lesson) {
+	case LESSON_COMM_SIZE:
+	case LESSON_COMM_RANK:
+	case LESSON_REMOTE_SIZE:
+	case LESSON_DEGREES:
+		if (c->ok)
+			learn_comm_query(c);
+		break;
+	case LESSON_COMM_NEW:
+	case LESSON_COMM_DUP:
+	case LESSON_COMM_SPLIT:
+	case LESSON_COMM_CREATE:
+	case LESSON_COMM_OF_GROUP:
+	case LESSON_INTERCOMM_NEW:
+	case LESSON_INTERCOMM_OF_GROUPS:
+	case LESSON_INTERCOMM_MERGE:
+	case LESSON_CONNECT:
+	case LESSON_CART:
+	case LESSON_CART_SUB:
+	case LESSON_GRAPH:
+	case LESSON_DIST_GRAPH:
+		m = making_of(c);
+		if (c->ok)
+			learn_newcomm(c, m);
+		if (m)
+			mpi_making_returned(m, c->parts.rec->hdr.ts_ns);
+		mpi_making_unref(m);
+		break;
+	}
+}
