@@ -132,6 +132,37 @@ static void test_shared_mpich(void **state)
 	assert_int_equal(fx.view.roles.nrequests, 1);
 }
 
+/* One thread frees a request; before that returns another one is given its handle: later starts mean the new one. */
+static void test_persistent_reused(void **state)
+{
+	uint64_t freed_ns;
+
+	(void)state;
+	start_openmpi("MPI_Send_init", 0xa000);
+	freed_ns = fx.now; /* the free begins here */
+	start_openmpi("MPI_Recv_init", 0xa000);
+	rec_begin(&fx, "MPI_Request_free", 0, 1, 0x5000ull);
+	rec_call(&fx)->dur_ns = fx.now - freed_ns;
+	rec_u64(&fx, POV_FIELD_IN, 0, 1, 0xa000);
+	rec_decode(&fx);
+	assert_string_equal(fx.view.roles.requests[0].op->func->name, "MPI_Send_init");
+	rec_begin(&fx, "MPI_Start", 0, 1, 0x5000ull);
+	rec_u64(&fx, POV_FIELD_IN, 0, 1, 0xa000);
+	rec_decode(&fx);
+	assert_string_equal(fx.view.roles.requests[0].op->func->name, "MPI_Recv_init");
+	assert_int_equal(fx.view.roles.requests[0].op->roles.recv_bytes, 40);
+	assert_int_equal(fx.view.roles.requests[0].in_flight_bytes, 40);
+	rec_begin(&fx, "MPI_Start", 0, 1, 0x5000ull); /* the completion between was lost */
+	rec_u64(&fx, POV_FIELD_IN, 0, 1, 0xa000);
+	rec_decode(&fx);
+	assert_int_equal(fx.view.roles.requests[0].in_flight_bytes, 0);
+	rec_begin(&fx, "MPI_Wait", 0, 2, 0x5000ull, 0ull);
+	rec_u64(&fx, POV_FIELD_IN, 0, 1, 0xa000);
+	rec_decode(&fx);
+	assert_int_equal(fx.view.roles.requests[0].in_flight_bytes, -40);
+	assert_int_equal(fx.view.roles.requests[0].op->roles.peer, 2);
+}
+
 static void test_persistent(void **state)
 {
 	uint64_t reqs[] = {0xa000, 0xb000};
@@ -464,12 +495,19 @@ static void test_reused_random(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		OPENMPI(test_start_and_wait), OPENMPI(test_shared),
-		MPICH(test_shared_mpich),     OPENMPI(test_persistent),
-		OPENMPI(test_waitall_more),   OPENMPI(test_stale_more),
-		OPENMPI(test_testsome),	      OPENMPI(test_testany),
-		OPENMPI(test_iprobe),	      OPENMPI(test_errors),
-		OPENMPI(test_reused_in_wait), OPENMPI(test_reused_in_free),
+		OPENMPI(test_start_and_wait),
+		OPENMPI(test_shared),
+		MPICH(test_shared_mpich),
+		OPENMPI(test_persistent),
+		OPENMPI(test_persistent_reused),
+		OPENMPI(test_waitall_more),
+		OPENMPI(test_stale_more),
+		OPENMPI(test_testsome),
+		OPENMPI(test_testany),
+		OPENMPI(test_iprobe),
+		OPENMPI(test_errors),
+		OPENMPI(test_reused_in_wait),
+		OPENMPI(test_reused_in_free),
 		OPENMPI(test_reused_random),
 	};
 

@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "analysis/flow.h"
 #include "base/log.h"
 #include "collect/toll.h"
 #include "report/columns.h"
@@ -215,52 +214,6 @@ static void put_persistent(struct mfix *f, uint64_t ts, uint32_t tid)
 	field(fields, POV_FIELD_IN, 0, 0xabc0);
 	put_call_args(f, ts + 2, ts + 3, tid, tid, "MPI_Start", req, 1, fields, FIELD_BYTES);
 	put_call_args(f, ts + 4, ts + 5, tid, tid, "MPI_Start", req, 1, fields, FIELD_BYTES);
-}
-
-/* ---- persistent requests whose handle another thread gets while it is freed ---- */
-
-static struct model_call request_call(struct model_thread *t, const struct call_view *view,
-				      uint64_t begin_ns, uint64_t end_ns)
-{
-	return (struct model_call){
-		.thread = t, .view = view, .begin_ns = begin_ns, .end_ns = end_ns};
-}
-
-static void flow_sum(void *ctx, const struct model_call *c, const struct flow *flow)
-{
-	(void)c;
-	*(int64_t *)ctx += flow->send_bytes;
-}
-
-static void test_flow_reuse(void **state)
-{
-	struct call_request req = {.handle = 0xabc0, .event = REQUEST_INIT};
-	struct call_view view = {.roles = {.requests = &req, .nrequests = 1, .sends = true}};
-	struct model_process proc = {.pid = 7}, twin = {.pid = 8};
-	struct model_thread t = {.proc = &proc}, u = {.proc = &twin};
-	struct flows flows = {0};
-	struct model_call c;
-	int64_t sum = 0;
-
-	(void)state;
-	view.roles.send_bytes = 3;
-	c = request_call(&t, &view, 10, 11);
-	flows_of_call(&flows, &c, flow_sum, &sum);
-	view.roles.send_bytes = 5; /* given out again while the other is being freed */
-	c = request_call(&t, &view, 21, 22);
-	flows_of_call(&flows, &c, flow_sum, &sum);
-	view.roles.sends = false;
-	req.event = REQUEST_FREE;
-	c = request_call(&t, &view, 20, 23);
-	flows_of_call(&flows, &c, flow_sum, &sum);
-	req.event = REQUEST_RESTART;
-	c = request_call(&t, &view, 24, 25);
-	flows_of_call(&flows, &c, flow_sum, &sum);
-	assert_int_equal(sum, 5);
-	c = request_call(&u, &view, 24, 25); /* another process, and the same hash */
-	flows_of_call(&flows, &c, flow_sum, &sum);
-	assert_int_equal(sum, 5);
-	flows_release(&flows);
 }
 
 static void trace_write(struct mfix *f)
@@ -541,7 +494,6 @@ int main(void)
 		cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_rank_list),
 		cmocka_unit_test(test_columns),
-		cmocka_unit_test(test_flow_reuse),
 		cmocka_unit_test(test_analyses),
 		cmocka_unit_test(test_chosen),
 		cmocka_unit_test(test_damage),

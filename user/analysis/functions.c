@@ -30,18 +30,20 @@ static struct function_row *row_get(struct functions *a, const struct model_thre
 	return r;
 }
 
-static void on_flow(void *ctx, const struct model_call *c, const struct flow *flow)
+static void on_operation(void *ctx, const struct model_call *c, const struct func_info *func,
+			 const struct call_roles *roles)
 {
 	struct function_row *r = row_get(ctx, c->thread, c->func);
 
-	if (flow->sends && flow->send_bytes >= 0)
-		r->send_bytes += (uint64_t)flow->send_bytes;
+	(void)func; /* it counts for the call that set it off */
+	if (roles->sends && roles->send_bytes >= 0)
+		r->send_bytes += (uint64_t)roles->send_bytes;
 	else
-		r->unknown_sends += flow->sends;
-	if (flow->receives && flow->recv_bytes >= 0)
-		r->recv_bytes += (uint64_t)flow->recv_bytes;
+		r->unknown_sends += roles->sends;
+	if (roles->receives && roles->recv_bytes >= 0)
+		r->recv_bytes += (uint64_t)roles->recv_bytes;
 	else
-		r->unknown_recvs += flow->receives;
+		r->unknown_recvs += roles->receives;
 }
 
 static void on_call(void *ctx, const struct model_call *c)
@@ -68,7 +70,7 @@ static void on_call(void *ctx, const struct model_call *c)
 	} else {
 		histogram_add(&r->durations, dur_ns);
 	}
-	flows_of_call(&a->flows, c, on_flow, a);
+	model_call_operations(c, on_operation, a);
 	r->errors += !c->open && !c->unwound && c->view->roles.error;
 }
 
@@ -202,5 +204,4 @@ void functions_release(struct functions *a)
 {
 	functions_sum_free(a->row, a->nrow);
 	map_release(&a->by_key);
-	flows_release(&a->flows);
 }

@@ -9,7 +9,6 @@
 #ifndef POV_ANALYSIS_FUNCTIONS_H
 #define POV_ANALYSIS_FUNCTIONS_H
 
-#include "analysis/flow.h"
 #include "analysis/histogram.h"
 #include "analysis/loss.h"
 #include "base/map.h"
@@ -37,7 +36,6 @@ struct function_row {
 
 struct functions {
 	struct model_sink sink;
-	struct flows flows;
 	struct map by_key;
 	struct function_row **row; /* owned; after the replay: most total time first */
 	uint32_t nrow, rows_cap;

@@ -32,28 +32,30 @@ static enum message_class class_of(const struct func_info *f)
 	return MESSAGE_OTHER;
 }
 
-static void on_flow(void *ctx, const struct model_call *c, const struct flow *flow)
+static void on_operation(void *ctx, const struct model_call *c, const struct func_info *func,
+			 const struct call_roles *roles)
 {
 	uint32_t idx = (uint32_t)c->thread->proc->sort_order;
-	enum message_class class = class_of(flow->func);
+	enum message_class class = class_of(func);
 	struct messages *a = ctx;
 	struct message_row *r;
 	unsigned int bucket;
 
-	if (!flow->sends)
+	if (!roles->sends)
 		return;
 	a->process = table_reserve(a->process, &a->nprocess, idx, sizeof(*a->process));
 	if (!a->process[idx])
 		a->process[idx] = xcalloc(1, sizeof(**a->process));
 	r = a->process[idx];
-	if (flow->send_bytes < 0) {
+	if (roles->send_bytes < 0) {
 		r->unknown[class]++;
 		return;
 	}
-	bucket = flow->send_bytes ? 64 - (unsigned int)__builtin_clzll((uint64_t)flow->send_bytes) :
-				    0;
+	bucket = roles->send_bytes ?
+			 64 - (unsigned int)__builtin_clzll((uint64_t)roles->send_bytes) :
+			 0;
 	r->cnt[class][bucket]++;
-	r->bytes[class][bucket] += (uint64_t)flow->send_bytes;
+	r->bytes[class][bucket] += (uint64_t)roles->send_bytes;
 }
 
 static void on_call(void *ctx, const struct model_call *c)
@@ -61,7 +63,7 @@ static void on_call(void *ctx, const struct model_call *c)
 	struct messages *a = ctx;
 
 	if (!c->nested && func_is_top(c->func))
-		flows_of_call(&a->flows, c, on_flow, a);
+		model_call_operations(c, on_operation, a);
 }
 
 void message_row_add(struct message_row *to, const struct message_row *from)
@@ -91,5 +93,4 @@ void messages_release(struct messages *a)
 	for (i = 0; i < a->nprocess; i++)
 		free(a->process[i]);
 	free(a->process);
-	flows_release(&a->flows);
 }

@@ -6,7 +6,6 @@
 #ifndef POV_ANALYSIS_MESSAGES_H
 #define POV_ANALYSIS_MESSAGES_H
 
-#include "analysis/flow.h"
 #include "model/model.h"
 
 enum message_class {
@@ -29,7 +28,6 @@ struct message_row {
 
 struct messages {
 	struct model_sink sink;
-	struct flows flows;
 	struct message_row **process; /* by sort_order, NULL: none; owned */
 	uint32_t nprocess;
 };

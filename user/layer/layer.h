@@ -79,12 +79,19 @@ enum request_event {
 	REQUEST_COMPLETE, /* a persistent one stays, and may be started again */
 	REQUEST_FREE,
 };
+struct call_operation;
 struct call_request {
 	uint64_t handle; /* as the process sees it, before the call changed it */
 	enum request_event event;
+	/* RESTART, COMPLETE, FREE: what was started on it (valid as long as the view), or NULL if that was not seen */
+	const struct call_operation *op;
+	/* by how much it changes the bytes that the process has in flight; what is not known counts 0 */
+	int64_t in_flight_bytes;
 	bool has_status;     /* it tells something: a receive's, or (bytes only) a file access's */
-	int32_t source, tag; /* from the status, if has_status; mapped as in call_roles */
-	int32_t error;	     /* COMPLETE: 0, or an error code */
+	int32_t source, tag; /* from the status, if has_status; mapped as in call_roles … */
+	int32_t source_world, source_job;
+	uint8_t source_why; /* … as are these */
+	int32_t error;	    /* COMPLETE: 0, or an error code */
 	/* START, INIT: what it is to move, both ways; COMPLETE: what arrived. BYTES_UNKNOWN if not known */
 	int64_t bytes;
 };
@@ -137,6 +144,14 @@ struct call_roles {
 	const char *mark_name; /* BEGIN; < MARK_TEXT_BYTES; valid as long as the view */
 	const struct call_request *requests; /* valid as long as the view */
 	uint32_t nrequests;
+	bool requests_forgotten; /* there were too many: nothing is in flight any more, for all that is known */
+};
+/* What a call set off that goes on after it, as that call described it; of persistent requests, the call that made them. */
+struct call_operation {
+	const struct func_info *func;
+	uint64_t begin_ns,
+		posted_ns;	 /* of the call that set it off: persistent, that started it last */
+	struct call_roles roles; /* without requests, mark and comm_name */
 };
 /* Why the world rank of a peer is not known. */
 enum peer_unknown {
@@ -146,6 +161,7 @@ enum peer_unknown {
 	PEER_UNKNOWN_ORDER,    /* the library was free to reorder, and did not tell */
 	PEER_UNKNOWN_OTHER,    /* of another program: spawned or connected */
 	PEER_UNKNOWN_WORLD,    /* a process's own rank in MPI_COMM_WORLD is not known */
+	PEER_UNKNOWN_ANY,      /* any source would do, and the program did not ask which it was */
 	PEER_UNKNOWN_CONFLICT, /* what was recorded contradicts itself */
 	PEER_UNKNOWN_CNT,
 };

@@ -75,7 +75,7 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 	memset(&out->roles, 0, sizeof(out->roles));
 	if (!mpi_call_open(&c, f, call, space, &d->more, &d->arena))
 		return;
-	mpi_space_trim(space);
+	out->roles.requests_forgotten = mpi_space_trim(space);
 	if (call->hdr.kind == POV_KIND_UNSHOWN && call->hdr.flags & POV_CALL_OPEN) {
 		mpi_announce(&c);
 		return;

@@ -25,6 +25,11 @@ struct mpi_comm *mpi_call_comm(struct mpi_call *c);
 void mpi_announce(struct mpi_call *c);
 /* Own rank in a communicator, or -1. */
 int32_t mpi_comm_rank(const struct mpi_call *c, struct mpi_comm *comm);
+/* The communicator that the call's ranks are of, be it by a window or a matched message; or NULL. */
+struct mpi_communicator *mpi_call_ranks(struct mpi_call *c);
+/* A rank's own in the world, or -1 and why not (enum peer_unknown); PEER_* have none, which is no unknown. */
+void mpi_world_rank(struct mpi_communicator *comm, int32_t rank, int32_t *world, int32_t *job,
+		    uint8_t *why);
 /* Members that arrays are indexed by: the remote ones of an intercommunicator; -1 unknown. */
 int32_t mpi_comm_peers(const struct mpi_comm *comm);
 

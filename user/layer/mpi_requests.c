@@ -40,7 +40,11 @@ static struct call_request *request_add(struct call_view *out, struct call_reque
 {
 	struct call_request *r = &reqs[out->roles.nrequests++];
 
-	*r = (struct call_request){.handle = handle, .event = event, .bytes = BYTES_UNKNOWN};
+	*r = (struct call_request){.handle = handle,
+				   .event = event,
+				   .bytes = BYTES_UNKNOWN,
+				   .source_world = -1,
+				   .source_job = -1};
 	return r;
 }
 
@@ -51,14 +55,28 @@ static int64_t both_ways(const struct call_roles *roles)
 	return bytes >= 0 ? bytes : BYTES_UNKNOWN;
 }
 
+/* A copy of what was started, as long as the view. */
+static const struct call_operation *operation(const struct mpi_call *c, const struct mpi_request *r)
+{
+	struct call_operation *op = arena_alloc(c->arena, sizeof(*op));
+
+	*op = r->op;
+	return op;
+}
+
 static void request_made(struct mpi_call *c, struct call_view *out)
 {
 	uint8_t family = c->fn->family;
 	struct mpi_request known = {
+		.op = {.func = c->info,
+		       .begin_ns = begin_ns(c),
+		       .posted_ns = c->parts.rec->hdr.ts_ns,
+		       .roles = out->roles},
 		.receives = family == FAMILY_RECV || family == FAMILY_SENDRECV ||
 			    family == FAMILY_SENDRECV_REPLACE,
 		.moves_file = family == FAMILY_READ || family == FAMILY_WRITE,
 		.persistent = c->fn->request == REQUEST_INIT,
+		.active = c->fn->request == REQUEST_START,
 		.since_ns = c->parts.rec->hdr.ts_ns,
 	};
 	struct call_request *r;
@@ -67,10 +85,41 @@ static void request_made(struct mpi_call *c, struct call_view *out)
 	if (!c->ok || !mpi_call_first(c, ROLE_REQ, &handle) ||
 	    mpi_space_request_is_shared(c->space, handle))
 		return;
+	known.op.roles.comm_name = NULL;
+	known.comm = mpi_communicator_ref(mpi_call_ranks(c));
 	r = request_add(out, requests_room(c, out, 1), handle, c->fn->request);
 	if (out->roles.sends || out->roles.receives)
 		r->bytes = both_ways(&out->roles);
-	mpi_space_request_add(c->space, handle, known);
+	r->in_flight_bytes = mpi_request_in_flight(&known);
+	r->in_flight_bytes -= mpi_space_request_add(c->space, handle, known);
+}
+
+/* A persistent request is started; its operation begins with this call. */
+static void request_restart(const struct mpi_call *c, struct call_request *r)
+{
+	struct mpi_request *known = mpi_space_request(c->space, r->handle, begin_ns(c));
+
+	if (!known)
+		return;
+	known->op.begin_ns = begin_ns(c);
+	known->op.posted_ns = known->since_ns = c->parts.rec->hdr.ts_ns;
+	r->in_flight_bytes = -mpi_request_in_flight(known);
+	known->active = true;
+	r->in_flight_bytes += mpi_request_in_flight(known);
+	r->op = operation(c, known);
+}
+
+static void request_end(const struct mpi_call *c, struct call_request *r, bool forget)
+{
+	struct mpi_request *known = mpi_space_request(c->space, r->handle, begin_ns(c));
+
+	if (!known)
+		return;
+	r->in_flight_bytes = -mpi_request_in_flight(known);
+	r->op = operation(c, known);
+	known->active = false;
+	if (forget)
+		mpi_space_request_forget(c->space, r->handle, begin_ns(c));
 }
 
 /* Start, Startall, Request_free */
@@ -78,7 +127,7 @@ static void requests_each(struct mpi_call *c, struct call_view *out)
 {
 	int arg = c->fn->at[ROLE_REQ];
 	uint32_t n = mpi_call_kept(c, arg);
-	struct call_request *reqs;
+	struct call_request *reqs, *r;
 
 	if (!c->ok || !n)
 		return;
@@ -88,9 +137,11 @@ static void requests_each(struct mpi_call *c, struct call_view *out)
 
 		if (mpi_space_request_is_shared(c->space, handle))
 			continue;
-		request_add(out, reqs, handle, c->fn->request);
+		r = request_add(out, reqs, handle, c->fn->request);
 		if (c->fn->request == REQUEST_FREE)
-			mpi_space_request_forget(c->space, handle, begin_ns(c));
+			request_end(c, r, true);
+		else
+			request_restart(c, r);
 	}
 }
 
@@ -124,11 +175,12 @@ static void request_complete(struct done *d, uint32_t i, uint32_t st)
 		if (known->receives && !s.cancelled) {
 			mpi_peer_map(c->space->flavour, s.source, &r->source);
 			mpi_tag_map(c->space->flavour, s.tag, &r->tag);
+			mpi_world_rank(known->comm, r->source, &r->source_world, &r->source_job,
+				       &r->source_why);
 			d->status_at[d->nstatus++] = (int64_t)i << 32 | st;
 		}
 	}
-	if (known && !known->persistent)
-		mpi_space_request_forget(c->space, handle, begin_ns(c));
+	request_end(c, r, known && !known->persistent);
 }
 
 static void complete_some(struct done *d)

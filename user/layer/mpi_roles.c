@@ -332,6 +332,8 @@ static void peers_find(const struct mpi_call *c, struct call_roles *r)
 	}
 	if (mpi_call_value(c, ROLE_DEST, &v) || mpi_call_value(c, ROLE_TARGET, &v))
 		r->has_peer = mpi_peer_map(fl, v, &r->peer);
+	if (family == FAMILY_GET || family == FAMILY_GET_PUT)
+		r->recv_peer = r->peer;
 	if (mpi_call_value(c, ROLE_TAG, &v) || mpi_call_value(c, ROLE_STAG, &v))
 		r->has_tag = mpi_tag_map(fl, v, &r->tag);
 	if (mpi_call_value(c, ROLE_RTAG, &v))
@@ -453,8 +455,7 @@ static void bytes_show(struct mpi_call *c, const struct flow *asked, struct call
 	}
 }
 
-/* The communicator that the call's ranks are of, as a whole, or NULL. */
-static struct mpi_communicator *whole_comm(struct mpi_call *c)
+struct mpi_communicator *mpi_call_ranks(struct mpi_call *c)
 {
 	struct mpi_comm *comm = mpi_call_comm(c);
 	int64_t handle;
@@ -466,8 +467,8 @@ static struct mpi_communicator *whole_comm(struct mpi_call *c)
 	return NULL;
 }
 
-static void world_rank(struct mpi_communicator *comm, int32_t rank, int32_t *world, int32_t *job,
-		       uint8_t *why)
+void mpi_world_rank(struct mpi_communicator *comm, int32_t rank, int32_t *world, int32_t *job,
+		    uint8_t *why)
 {
 	struct mpi_member who;
 
@@ -485,15 +486,16 @@ static void world_rank(struct mpi_communicator *comm, int32_t rank, int32_t *wor
 
 static void world_ranks(struct mpi_call *c, struct call_roles *r)
 {
-	struct mpi_communicator *comm = whole_comm(c);
+	struct mpi_communicator *comm = mpi_call_ranks(c);
 	int32_t root_job;
 
 	r->comm_id = comm ? mpi_communicator_id(comm) : 0;
-	world_rank(comm, r->has_peer ? r->peer : PEER_NULL, &r->peer_world, &r->peer_job,
-		   &r->peer_why);
-	world_rank(comm, r->recv_peer, &r->recv_peer_world, &r->recv_peer_job, &r->recv_peer_why);
-	world_rank(comm, r->has_root ? r->root : PEER_NULL, &r->root_world, &root_job,
-		   &r->root_why);
+	mpi_world_rank(comm, r->has_peer ? r->peer : PEER_NULL, &r->peer_world, &r->peer_job,
+		       &r->peer_why);
+	mpi_world_rank(comm, r->recv_peer, &r->recv_peer_world, &r->recv_peer_job,
+		       &r->recv_peer_why);
+	mpi_world_rank(comm, r->has_root ? r->root : PEER_NULL, &r->root_world, &root_job,
+		       &r->root_why);
 }
 
 /* Where they are not the ranks that the arguments say. */

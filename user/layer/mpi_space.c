@@ -78,6 +78,12 @@ static void origins_free(struct map *m)
 	map_release(m);
 }
 
+static void request_free(struct mpi_request *r)
+{
+	mpi_communicator_unref(r->comm);
+	free(r);
+}
+
 static void requests_free(struct mpi_space *s)
 {
 	struct mpi_request *r, *older;
@@ -85,7 +91,7 @@ static void requests_free(struct mpi_space *s)
 	for (size_t at = 0; (r = map_next(&s->requests, &at, NULL));) {
 		for (; r; r = older) {
 			older = r->older;
-			free(r);
+			request_free(r);
 		}
 	}
 	map_release(&s->requests);
@@ -285,7 +291,7 @@ void mpi_space_origin_set(struct mpi_space *s, uint64_t handle, struct mpi_commu
 				   map_remove(&s->origins, handle));
 }
 
-void mpi_space_trim(struct mpi_space *s)
+bool mpi_space_trim(struct mpi_space *s)
 {
 	if (s->comms.cnt >= ENTRIES_MAX)
 		comms_free(&s->comms);
@@ -293,6 +299,10 @@ void mpi_space_trim(struct mpi_space *s)
 		groups_free(&s->groups);
 	if (s->origins.cnt >= ENTRIES_MAX)
 		origins_free(&s->origins);
+	if (s->nrequests < ENTRIES_MAX)
+		return false;
+	requests_free(s);
+	return true;
 }
 
 bool mpi_space_request_is_shared(const struct mpi_space *s, uint64_t handle)
@@ -311,28 +321,39 @@ static void generations_cut(struct mpi_space *s, struct mpi_request *r)
 		r = r->older;
 	while (r && (older = r->older)) {
 		r->older = older->older;
-		free(older);
+		request_free(older);
 		s->nrequests--;
 	}
 }
 
-void mpi_space_request_add(struct mpi_space *s, uint64_t handle, struct mpi_request r)
+int64_t mpi_request_in_flight(const struct mpi_request *r)
 {
-	struct mpi_request *added;
+	const struct call_roles *roles = &r->op.roles;
+	int64_t send = roles->sends && roles->send_bytes > 0 ? roles->send_bytes : 0;
+	int64_t recv = roles->receives && roles->recv_bytes > 0 ? roles->recv_bytes : 0;
 
-	if (s->nrequests >= ENTRIES_MAX)
-		requests_free(s);
-	added = xmalloc(sizeof(*added));
-	*added = r;
-	added->older = map_set(&s->requests, handle, added);
-	s->nrequests++;
-	generations_cut(s, added);
+	return !r->active ? 0 : send > INT64_MAX / 4 || recv > INT64_MAX / 4 ? 0 : send + recv;
 }
 
-const struct mpi_request *mpi_space_request(const struct mpi_space *s, uint64_t handle,
-					    uint64_t begin_ns)
+int64_t mpi_space_request_add(struct mpi_space *s, uint64_t handle, struct mpi_request r)
 {
-	const struct mpi_request *r = map_get(&s->requests, handle);
+	struct mpi_request *added = xmalloc(sizeof(*added));
+	int64_t ended_bytes = 0;
+
+	*added = r;
+	added->older = map_set(&s->requests, handle, added);
+	if (added->older) {
+		ended_bytes = mpi_request_in_flight(added->older);
+		added->older->active = false;
+	}
+	s->nrequests++;
+	generations_cut(s, added);
+	return ended_bytes;
+}
+
+struct mpi_request *mpi_space_request(const struct mpi_space *s, uint64_t handle, uint64_t begin_ns)
+{
+	struct mpi_request *r = map_get(&s->requests, handle);
 
 	while (r && r->since_ns > begin_ns)
 		r = r->older;
@@ -353,6 +374,6 @@ void mpi_space_request_forget(struct mpi_space *s, uint64_t handle, uint64_t beg
 		map_set(&s->requests, handle, r->older);
 	else
 		map_remove(&s->requests, handle);
-	free(r);
+	request_free(r);
 	s->nrequests--;
 }

@@ -41,10 +41,12 @@ struct mpi_comm {	    /* -1 = not known */
  * completion has returned, too: a call can only mean what was started before it began.
  */
 struct mpi_request {
-	bool receives;	 /* its status tells source, tag and bytes */
-	bool moves_file; /* its status tells bytes */
-	bool persistent;
-	uint64_t since_ns; /* the call that made it had returned */
+	struct call_operation op;
+	struct mpi_communicator *comm; /* that its ranks are of: a reference, or NULL */
+	bool receives;		       /* its status tells source, tag and bytes */
+	bool moves_file;	       /* its status tells bytes */
+	bool persistent, active;
+	uint64_t since_ns; /* the call that made or started it had returned */
 	struct mpi_request *older;
 };
 
@@ -109,19 +111,24 @@ void mpi_space_group_set(struct mpi_space *s, uint64_t handle, struct mpi_group 
 /* The communicator that a window was made of, or a matched message came by; the same rules. */
 struct mpi_communicator *mpi_space_origin(struct mpi_space *s, uint64_t handle);
 void mpi_space_origin_set(struct mpi_space *s, uint64_t handle, struct mpi_communicator *c);
-/* Forgets, if too much is known: pointers got from it are void. */
-void mpi_space_trim(struct mpi_space *s);
+/* Forgets, if too much is known: pointers got from it are void. Whether requests are among what it forgot. */
+bool mpi_space_trim(struct mpi_space *s);
 
-/* Calls must come in the order in which they return. */
-void mpi_space_request_add(struct mpi_space *s, uint64_t handle, struct mpi_request r);
+/*
+ * Takes over the reference to r.comm. Calls must come in the order in which they return. What was active on the handle goes on
+ * no longer: how many bytes of it were in flight is returned.
+ */
+int64_t mpi_space_request_add(struct mpi_space *s, uint64_t handle, struct mpi_request r);
+/* Bytes of it that are on their way, both ways, as far as they are known. */
+int64_t mpi_request_in_flight(const struct mpi_request *r);
 /*
  * The handle is one that the library gives to everything that is done when the call returns: it is never
  * outstanding, and tells nothing of a particular operation.
  */
 bool mpi_space_request_is_shared(const struct mpi_space *s, uint64_t handle);
 /* What a call that began at begin_ns means by the handle. NULL if that was not seen to start. */
-const struct mpi_request *mpi_space_request(const struct mpi_space *s, uint64_t handle,
-					    uint64_t begin_ns);
+struct mpi_request *mpi_space_request(const struct mpi_space *s, uint64_t handle,
+				      uint64_t begin_ns);
 void mpi_space_request_forget(struct mpi_space *s, uint64_t handle, uint64_t begin_ns);
 
 #endif

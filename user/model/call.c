@@ -45,6 +45,21 @@ static char *pack_text(struct packer *p, const char *s)
 	return pack(p, s, s ? strlen(s) + 1 : 0);
 }
 
+static void pack_requests(struct packer *p, struct call_roles *to, const struct call_roles *from)
+{
+	struct call_request *copy = pack(p, from->requests,
+					 from->nrequests * sizeof(*from->requests));
+
+	for (uint32_t i = 0; i < from->nrequests; i++) {
+		const struct call_operation *op = from->requests[i].op;
+		const struct call_operation *packed = pack(p, op, sizeof(*op));
+
+		if (copy)
+			copy[i].op = packed;
+	}
+	to->requests = copy;
+}
+
 /* Copies what the view points to; `to` already is a flat copy of it. */
 static void pack_view(struct packer *p, struct call_view *to, const struct call_view *from)
 {
@@ -60,8 +75,7 @@ static void pack_view(struct packer *p, struct call_view *to, const struct call_
 			to->values[i].ints = pack(p, v->ints, v->n * sizeof(*v->ints));
 	}
 	to->roles.comm_name = pack_text(p, from->roles.comm_name);
-	to->roles.requests = pack(p, from->roles.requests,
-				  from->roles.nrequests * sizeof(*from->roles.requests));
+	pack_requests(p, &to->roles, &from->roles);
 }
 
 /* One allocation: the view, and behind it what it points to. */
@@ -113,6 +127,13 @@ static bool enclose(struct enclosing *e, const char *layer, uint8_t depth)
 	return nested;
 }
 
+static void call_tell(struct model *m, const struct model_call *call)
+{
+	TELL(m, call, call);
+	if (!call->nested)
+		operations_tell(m, call);
+}
+
 static void held_tell(struct model *m, struct held *h, struct enclosing *e)
 {
 	if (h->is_spin) {
@@ -120,7 +141,7 @@ static void held_tell(struct model *m, struct held *h, struct enclosing *e)
 		TELL(m, spin, &h->spin);
 	} else {
 		h->call.nested = enclose(e, h->call.func->layer_name, h->depth);
-		TELL(m, call, &h->call);
+		call_tell(m, &h->call);
 	}
 }
 
@@ -192,7 +213,7 @@ static void tell_call(struct model *m, struct mthread *t, const struct model_cal
 		return;
 	}
 	flush_until(m, t, call->begin_ns, NULL); /* children of a call whose record was lost */
-	TELL(m, call, call);
+	call_tell(m, call);
 	flush_until(m, t, UINT64_MAX, call->func);
 	memset(t->pub.calls->announced, 0, sizeof(t->pub.calls->announced));
 	history_restart(t, call->end_ns);
@@ -312,8 +333,8 @@ void call_record(struct model *m, struct mthread *t, const struct pov_call *rec)
 	call.site_module = image_find(p, rec->site, &call.site_offset);
 	call_decode(m, call.func, rec);
 	call.view = &m->view;
-	if (m->opt.counters && m->view.roles.nrequests)
-		requests_call(m, p, &m->view.roles, call.begin_ns, rec->hdr.ts_ns);
+	if (m->opt.counters && (m->view.roles.nrequests || m->view.roles.requests_forgotten))
+		in_flight_call(m, p, &m->view.roles, rec->hdr.ts_ns);
 	tell_call(m, t, &call);
 }
 

@@ -154,6 +154,32 @@ struct model_lost {
 	uint16_t class; /* enum pov_class */
 };
 
+/*
+ * What a call set moving, when it is over: a message sent or received, a collective, an access to a file or to another rank's
+ * memory. By a call that blocks, or by a request between the call that started it and the one that completed it.
+ */
+struct model_operation {
+	const struct model_thread *thread; /* that completed it */
+	const struct func_info *func;	   /* that described it: MPI_Send_init, not MPI_Start */
+	const struct call_roles *roles;	   /* as it was described */
+	uint64_t begin_ns, posted_ns;	   /* of the call that started it */
+	uint64_t completing_ns, end_ns; /* of the call that completed it: the same if it blocks */
+	const struct call_request *completion; /* NULL if it blocks */
+};
+
+/* One rank's part in a message, or in an access to another rank's memory: told with its operation, behind it. */
+struct model_message {
+	const struct model_operation *operation;
+	bool sends; /* or receives */
+	int32_t peer,
+		tag; /* in the communicator; of a receive, as the status has them where it was asked for */
+	int32_t peer_world; /* rank in MPI_COMM_WORLD, or -1 */
+	int32_t peer_job;
+	enum peer_unknown why; /* it is -1 */
+	uint32_t comm_id;      /* of call_roles */
+	int64_t bytes;	       /* handed over; arrived, or the room for it. BYTES_UNKNOWN */
+};
+
 enum model_counter_id { COUNTER_BYTES_IN_FLIGHT /* per rank */, COUNTER_RUNNABLE /* per CPU */ };
 struct model_counter {
 	enum model_counter_id id;
@@ -181,6 +207,9 @@ struct model_sink {
 	void (*migrate)(void *ctx, const struct model_migrate *g);
 	void (*call)(void *ctx, const struct model_call *c);
 	void (*spin)(void *ctx, const struct model_spin *s);
+	/* of outermost calls of a layer; in order of end_ns but for nested ones */
+	void (*operation)(void *ctx, const struct model_operation *o);
+	void (*message)(void *ctx, const struct model_message *msg);
 	void (*irq)(void *ctx, const struct model_irq *i);
 	void (*lost)(void *ctx, const struct model_lost *l);
 	void (*counter)(void *ctx, const struct model_counter *c);
@@ -193,6 +222,13 @@ struct model_sink {
 struct model_options {
 	bool counters; /* compute COUNTER_* */
 };
+
+/* Each operation that a call sets off: its own, or those of the persistent requests that it starts. */
+void model_call_operations(const struct model_call *c,
+			   void (*tell)(void *ctx, const struct model_call *c,
+					const struct func_info *func,
+					const struct call_roles *roles),
+			   void *ctx);
 
 /* Learns identities from meta objects and the task stream. The trace must outlive the model. */
 int model_open(struct trace *t, const struct model_options *opt, struct model **out);
@@ -228,12 +264,10 @@ struct model_stats {
 	uint64_t unknown_functions;   /* calls of functions the trace's table does not list */
 	uint64_t unannounced_threads; /* threads met without an identity record */
 	uint64_t contradictions; /* scheduler records that do not fit together; the time became UNKNOWN */
-	uint64_t held_spilled;	   /* nested calls told before their outermost call */
-	uint64_t requests_unknown; /* started with an unknown number of bytes (counted as 0) */
-	uint64_t requests_dropped; /* pending ones forgotten, because there were too many */
-	uint64_t sched_gaps;	   /* stretches over which scheduler records were lost */
-	uint64_t sched_gap_ns;	   /* their total length, overlaps counted once */
-	uint64_t sched_gaps_late;  /* losses met unprepared: states before them may be wrong */
+	uint64_t held_spilled;	  /* nested calls told before their outermost call */
+	uint64_t sched_gaps;	  /* stretches over which scheduler records were lost */
+	uint64_t sched_gap_ns;	  /* their total length, overlaps counted once */
+	uint64_t sched_gaps_late; /* losses met unprepared: states before them may be wrong */
 };
 const struct model_stats *model_get_stats(const struct model *m);
 struct trace *model_get_trace(const struct model *m);

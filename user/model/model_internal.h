@@ -43,8 +43,7 @@ struct mprocess {
 	struct image *image;
 	uint32_t nimages, images_cap, image_hit;
 	uint64_t renamed_ns; /* its first thread, last */
-	int64_t inflight_bytes;
-	uint32_t ninflight;
+	int64_t in_flight_bytes;
 };
 
 struct mthread {
@@ -87,8 +86,6 @@ struct timer {
 	json_t *meta;
 	uint32_t seq;
 };
-
-struct requests;
 
 struct model {
 	struct trace *trace;
@@ -142,7 +139,6 @@ struct model {
 	uint32_t nlayers;
 	struct layer_decoder *decoder[MODEL_LAYERS_MAX];
 	struct call_view view;
-	struct requests *requests;
 };
 
 #define TELL(m, callback, ...)                                                  \
@@ -273,13 +269,14 @@ void history_at(const struct mthread *t, uint64_t ts_ns, struct state_times *out
 void history_split_from(const struct mthread *t, const struct state_times *begin, uint64_t begin_ns,
 			uint64_t end_ns, struct state_times *out);
 
-/* ---- request.c ---- */
+/* ---- operation.c ---- */
 
-struct requests *requests_new(uint64_t file_bytes);
-void requests_free(struct requests *r);
-void requests_call(struct model *m, struct mprocess *p, const struct call_roles *roles,
-		   uint64_t begin_ns, uint64_t ts_ns);
-void requests_drop_process(struct model *m, struct mprocess *p, uint64_t ts_ns);
+/* What is over when an outermost call of its layer has ended. */
+void operations_tell(struct model *m, const struct model_call *c);
+void in_flight_call(struct model *m, struct mprocess *p, const struct call_roles *roles,
+		    uint64_t ts_ns);
+/* A process's program has ended: whatever it had in flight is not any more. */
+void in_flight_end(struct model *m, struct mprocess *p, uint64_t ts_ns);
 
 /* ---- image.c ---- */
 

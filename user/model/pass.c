@@ -188,8 +188,7 @@ static void replay_reset(struct model *m)
 		slot->cur = NULL;
 	for (i = 0; i < m->nprocesses; i++) {
 		image_forget(m->process[i]);
-		m->process[i]->inflight_bytes = 0;
-		m->process[i]->ninflight = 0;
+		m->process[i]->in_flight_bytes = 0;
 	}
 	for (i = 0; i < MODEL_CPUS_MAX; i++) {
 		struct mthread *idle = m->cpu[i].idle;
@@ -212,8 +211,6 @@ static void decoders_release(struct model *m)
 			layers[i]->decoder_free(m->decoder[i]);
 		m->decoder[i] = NULL;
 	}
-	requests_free(m->requests);
-	m->requests = NULL;
 }
 
 static void replay_prepare(struct model *m)
@@ -223,7 +220,6 @@ static void replay_prepare(struct model *m)
 	replay_reset(m);
 	for (m->nlayers = 0; layers[m->nlayers] && m->nlayers < MODEL_LAYERS_MAX; m->nlayers++)
 		m->decoder[m->nlayers] = layers[m->nlayers]->decoder_new();
-	m->requests = requests_new(trace_get_summary(m->trace)->file_bytes);
 	timers_prepare(m);
 	TELL(m, start, m);
 	for (i = 0; i < m->nthreads; i++) {

@@ -290,7 +290,7 @@ static void exec_record(struct model *m, const struct pov_task *rec)
 	}
 	image_exec(p);
 	if (m->opt.counters)
-		requests_drop_process(m, p, m->now_ns);
+		in_flight_end(m, p, m->now_ns);
 	rename_to(m, t, rec->comm);
 }
 
@@ -306,8 +306,8 @@ static void exit_record(struct model *m, const struct pov_exit *rec)
 		t->exiting = true;
 	else
 		state_die(m, t, m->now_ns);
-	if (m->opt.counters && p->ninflight && rec->hdr.tid == p->pub.pid)
-		requests_drop_process(m, p, m->now_ns);
+	if (m->opt.counters && rec->hdr.tid == p->pub.pid)
+		in_flight_end(m, p, m->now_ns);
 }
 
 static void identity_record(struct model *m, const struct pov_hdr *rec)

@@ -355,6 +355,23 @@ static void messages_print(struct json_out *j, const struct message_row *m, uint
 	json_out_array_end(j);
 }
 
+static void peers_print(struct json_out *j, const struct peers_row *row, uint32_t lost)
+{
+	uint64_t known = row->messages;
+
+	for (int why = PEER_KNOWN + 1; why < PEER_UNKNOWN_CNT; why++)
+		known -= row->unknown[why];
+	json_out_key_object(j, "peers");
+	json_out_key_uint(j, "messages", row->messages);
+	json_out_key_uint(j, "known", known);
+	json_out_key_object(j, "unknown");
+	for (int why = PEER_KNOWN + 1; why < PEER_UNKNOWN_CNT; why++)
+		json_out_key_uint(j, peer_unknown_key[why], row->unknown[why]);
+	json_out_object_end(j);
+	json_incomplete(j, lost & LOSS_OF_CALLS);
+	json_out_object_end(j);
+}
+
 /* ---- processes ---- */
 
 static void process_cores_print(struct json_out *j, const struct report *r, uint32_t idx)
@@ -411,6 +428,7 @@ static void threads_print(struct json_out *j, const struct report *r, const stru
 static void process_print(struct json_out *j, const struct report *r, uint32_t idx, bool *one)
 {
 	const struct model_process *p = model_process_get(r->model, idx);
+	struct peers_row peers = peers_of(&r->peers, idx);
 	static const struct message_row none;
 
 	json_out_object_begin(j);
@@ -450,6 +468,7 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 			       r->messages.process[idx] :
 			       &none,
 		       r->lost[idx]);
+	peers_print(j, &peers, r->lost[idx]);
 	overhead_print(j, r, idx);
 	if (r->opt->threads)
 		threads_print(j, r, p);
@@ -523,10 +542,13 @@ static void cores_print(struct json_out *j, const struct report *r)
 int report_json(const struct report *r, FILE *out)
 {
 	struct json_out *j = json_out_new(out, JSON_OUT_PRETTY);
+	struct peers_row peers = {0}, one;
 	struct message_row all = {0};
 	uint32_t i;
 
 	for (i = 0; i < r->nrows; i++) {
+		one = peers_of(&r->peers, r->row[i]);
+		peers_row_add(&peers, &one);
 		if (r->row[i] < r->messages.nprocess && r->messages.process[r->row[i]])
 			message_row_add(&all, r->messages.process[r->row[i]]);
 	}
@@ -541,6 +563,7 @@ int report_json(const struct report *r, FILE *out)
 	processes_print(j, r);
 	functions_print(j, r, r->chosen, r->lost_shown);
 	messages_print(j, &all, r->lost_shown);
+	peers_print(j, &peers, r->lost_shown);
 	cores_print(j, r);
 	json_coverage(j, r);
 	json_out_object_end(j);

@@ -17,6 +17,7 @@ static void analyses_init(struct report *r)
 	cores_init(&r->cores);
 	functions_init(&r->functions);
 	messages_init(&r->messages);
+	peers_init(&r->peers);
 	switches_init(&r->switches);
 	coverage_init(&r->coverage);
 	losses_init(&r->losses);
@@ -110,7 +111,7 @@ int report_open(const struct trace_source *source, size_t nsources,
 	const struct model_sink *sinks[] = {&r->time.sink,	&r->cores.sink,
 					    &r->functions.sink, &r->messages.sink,
 					    &r->switches.sink,	&r->coverage.sink,
-					    &r->losses.sink};
+					    &r->losses.sink,	&r->peers.sink};
 	int err;
 
 	memset(r, 0, sizeof(*r));
@@ -138,6 +139,7 @@ void report_close(struct report *r)
 	cores_release(&r->cores);
 	functions_release(&r->functions);
 	messages_release(&r->messages);
+	peers_release(&r->peers);
 	switches_release(&r->switches);
 	coverage_release(&r->coverage);
 	losses_release(&r->losses);

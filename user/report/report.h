@@ -14,6 +14,7 @@
 #include "analysis/functions.h"
 #include "analysis/loss.h"
 #include "analysis/messages.h"
+#include "analysis/peers.h"
 #include "analysis/switches.h"
 #include "analysis/time_split.h"
 #include "model/model.h"
@@ -46,6 +47,7 @@ struct report {
 	struct cores cores;
 	struct functions functions;
 	struct messages messages;
+	struct peers peers;
 	struct switches switches;
 	struct coverage coverage;
 	struct losses losses;

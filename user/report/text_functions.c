@@ -384,6 +384,30 @@ static void messages_table(const struct message_row *m, const bool *used, const 
 	columns_free(c);
 }
 
+static void peers_note(const struct report *r, FILE *out)
+{
+	struct peers_row all = {0}, one;
+	char cnt[HUMAN_BYTES], of[80];
+	uint64_t unknown = 0;
+
+	for (uint32_t i = 0; i < r->nrows; i++) {
+		one = peers_of(&r->peers, r->row[i]);
+		peers_row_add(&all, &one);
+	}
+	for (int why = PEER_KNOWN + 1; why < PEER_UNKNOWN_CNT; why++)
+		unknown += all.unknown[why];
+	if (!unknown)
+		return;
+	text_note(out,
+		  "Whom %s of %s went to or came from is not known as a rank in MPI_COMM_WORLD:",
+		  human_count(cnt, sizeof(cnt), unknown),
+		  human_plural(of, sizeof(of), all.messages, "message", "messages"));
+	for (int why = PEER_KNOWN + 1; why < PEER_UNKNOWN_CNT; why++)
+		if (all.unknown[why])
+			text_note(out, "  %s: %s", human_count(cnt, sizeof(cnt), all.unknown[why]),
+				  peer_unknown_text[why]);
+}
+
 void text_messages(const struct report *r, FILE *out)
 {
 	bool used[MESSAGE_CLASS_CNT] = {false}, any = false;
@@ -417,4 +441,5 @@ void text_messages(const struct report *r, FILE *out)
 	if (used[MESSAGE_COLL])
 		text_note(out,
 			  "coll: what one rank puts into a collective, counted once per rank.");
+	peers_note(r, out);
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Whether it is known who the ranks are that a process exchanges messages with: of each message, sent or received, its peer's rank
+ * in MPI_COMM_WORLD, or why that is not known.
+ */
+#ifndef POV_ANALYSIS_PEERS_H
+#define POV_ANALYSIS_PEERS_H
+
+#include "model/model.h"
+
+struct peers_row {
+	uint64_t messages; /* = those known + Σ unknown */
+	uint64_t unknown[PEER_UNKNOWN_CNT];
+};
+
+struct peers {
+	struct model_sink sink;
+	struct peers_row *process; /* by sort_order; owned */
+	uint32_t nprocess;
+};
+
+/* Why, in words, and as the JSON's member; of PEER_KNOWN there are none. */
+extern const char *const peer_unknown_text[PEER_UNKNOWN_CNT];
+extern const char *const peer_unknown_key[PEER_UNKNOWN_CNT];
+
+void peers_init(struct peers *a);
+void peers_release(struct peers *a);
+/* Those of a process; zeros if it exchanged none. */
+struct peers_row peers_of(const struct peers *a, uint32_t idx);
+void peers_row_add(struct peers_row *to, const struct peers_row *from);
+
+#endif
