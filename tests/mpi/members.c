@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Communicators made in every way that MPI knows, and in each a ring of messages. Every rank prints a line for each call that
- * has peers: its own world rank, the tag (its number), and the world ranks of the destination and the source, which it
- * has found out by asking. Needs 4 ranks or more.
+ * Communicators made in every way that MPI knows, and in each a ring of messages. Every rank writes a line for each call that
+ * has peers to $POV_EXPECT/members.<rank>: its own world rank, the function, the tag (its number), the world ranks of destination
+ * and source (-1: it has none), which it has found out by asking, and how the communicator was made. Needs 4 ranks or more.
  */
 #include "expect.h"
 
@@ -10,10 +10,11 @@ static int rank, size, tag;
 static char said[1 << 16];
 static size_t said_bytes;
 
-static void say(const char *how, int dest, int source)
+static void say(const char *fn, int dest, int source, const char *how)
 {
 	said_bytes += (size_t)snprintf(said + said_bytes, sizeof(said) - said_bytes,
-				       "%d %d %d %d %s\n", rank, tag, dest, source, how);
+				       "%d\t%s\t%d\t%d\t%d\t%s\n", rank, fn, tag, dest, source,
+				       how);
 }
 
 static int world_of(MPI_Group group, int member)
@@ -44,12 +45,13 @@ static void ring(MPI_Comm comm, const char *how)
 	MPI_Group_size(group, &n);
 	MPI_Sendrecv(&out, 1, MPI_INT, (me + 1) % n, tag, &in, 1, MPI_INT, MPI_ANY_SOURCE, tag,
 		     comm, &status);
-	say(how, world_of(group, (me + 1) % n), world_of(group, status.MPI_SOURCE));
+	say("MPI_Sendrecv", world_of(group, (me + 1) % n), world_of(group, status.MPI_SOURCE), how);
 	tag++;
 	MPI_Irecv(&in, 1, MPI_INT, (me + n - 1) % n, tag, comm, &req);
 	MPI_Send(&out, 1, MPI_INT, (me + 1) % n, tag, comm);
 	MPI_Wait(&req, MPI_STATUS_IGNORE);
-	say(how, world_of(group, (me + 1) % n), world_of(group, (me + n - 1) % n));
+	say("MPI_Irecv", -1, world_of(group, (me + n - 1) % n), how);
+	say("MPI_Send", world_of(group, (me + 1) % n), -1, how);
 	MPI_Group_free(&group);
 }
 
@@ -183,7 +185,8 @@ static void across(void)
 	if (me < m && me < n) {
 		MPI_Sendrecv(&out, 1, MPI_INT, me, tag, &in, 1, MPI_INT, me, tag, inter,
 			     MPI_STATUS_IGNORE);
-		say("intercommunicator", world_of(remote, me), world_of(remote, me));
+		say("MPI_Sendrecv", world_of(remote, me), world_of(remote, me),
+		    "intercommunicator");
 	}
 	MPI_Intercomm_merge(inter, half, &both);
 	MPI_Comm_rank(both, &me);
@@ -191,6 +194,16 @@ static void across(void)
 	MPI_Group_free(&remote);
 	MPI_Comm_free(&inter);
 	MPI_Comm_free(&side);
+}
+
+static int said_write(void)
+{
+	char path[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/members.%d", getenv("POV_EXPECT"), rank);
+	f = fopen(path, "w");
+	return !f || fwrite(said, 1, said_bytes, f) != said_bytes || fclose(f);
 }
 
 int main(int argc, char **argv)
@@ -208,6 +221,5 @@ int main(int argc, char **argv)
 	across();
 	ring(MPI_COMM_SELF, "self");
 	MPI_Finalize();
-	fputs(said, stdout);
-	return 0;
+	return said_write();
 }
