@@ -77,22 +77,6 @@ bool mpi_call_open(struct mpi_call *c, const struct func_info *info, const struc
 	return true;
 }
 
-int64_t mpi_call_typed(const struct mpi_call *c, uint32_t arg)
-{
-	uint64_t word = call_parts_word(&c->parts, arg);
-
-	if (arg >= c->parts.nargs)
-		return 0;
-	switch (c->fn->sig.arg[arg].type) {
-	case SIG_INT:
-		return (int32_t)word;
-	case SIG_HANDLE:
-		return c->space->handle_bytes == 4 ? (uint32_t)word : word;
-	default:
-		return word;
-	}
-}
-
 uint32_t mpi_call_width(const struct mpi_call *c, uint32_t arg)
 {
 	switch (c->fn->sig.arg[arg].type) {
@@ -166,16 +150,6 @@ bool mpi_call_status(const struct mpi_call *c, uint32_t i, struct mpi_status *ou
 		return false;
 	c->space->flavour->status_decode(c->field[arg].data + (size_t)i * mpi_call_width(c, arg),
 					 out);
-	return true;
-}
-
-bool mpi_call_value(const struct mpi_call *c, enum mpi_role role, int64_t *out)
-{
-	int arg = c->fn->at[role];
-
-	if (arg < 0 || (uint32_t)arg >= c->parts.nargs || c->fn->sig.arg[arg].dir != SIG_VALUE)
-		return false;
-	*out = mpi_call_typed(c, arg);
 	return true;
 }
 

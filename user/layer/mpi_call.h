@@ -26,6 +26,7 @@ struct mpi_call {
 	const struct func_info *info;
 	struct call_parts parts;
 	struct mpi_space *space;
+	struct mpi_comm *comm_known; /* of mpi_call_comm, once that has been asked */
 	struct arena *arena;
 	bool ok; /* it returned, and no error */
 	struct mpi_field field[POV_CALL_ARGS_MAX];
@@ -38,7 +39,21 @@ bool mpi_call_open(struct mpi_call *c, const struct func_info *info, const struc
 		   struct mpi_space *space, struct mpi_more *more, struct arena *arena);
 
 /* A word as its type has it: int truncated and sign-extended, handle cut to its width. */
-int64_t mpi_call_typed(const struct mpi_call *c, uint32_t arg);
+static inline int64_t mpi_call_typed(const struct mpi_call *c, uint32_t arg)
+{
+	uint64_t word = call_parts_word(&c->parts, arg);
+
+	if (arg >= c->parts.nargs)
+		return 0;
+	switch (c->fn->sig.arg[arg].type) {
+	case SIG_INT:
+		return (int32_t)word;
+	case SIG_HANDLE:
+		return c->space->handle_bytes == 4 ? (uint32_t)word : word;
+	default:
+		return word;
+	}
+}
 
 /* Bytes of one element of what an argument points to; 0 if not known. */
 uint32_t mpi_call_width(const struct mpi_call *c, uint32_t arg);
@@ -51,10 +66,17 @@ int64_t mpi_call_elem(const struct mpi_call *c, uint32_t arg, uint32_t i); /* i 
 int32_t mpi_call_range(const struct mpi_call *c, uint32_t arg, uint32_t i);
 bool mpi_call_status(const struct mpi_call *c, uint32_t i, struct mpi_status *out);
 
-/* By role. False: no such argument, or its value is not in the record. */
-bool mpi_call_value(const struct mpi_call *c, enum mpi_role role,
-		    int64_t *out); /* passed by value */
-bool mpi_call_first(const struct mpi_call *c, enum mpi_role role, int64_t *out); /* pointed to */
+/* By role: passed by value, pointed to, as a sum. False: no such argument, or its value is not in the record. */
+static inline bool mpi_call_value(const struct mpi_call *c, enum mpi_role role, int64_t *out)
+{
+	int arg = c->fn->at[role];
+
+	if (arg < 0 || (uint32_t)arg >= c->parts.nargs || c->fn->sig.arg[arg].dir != SIG_VALUE)
+		return false;
+	*out = mpi_call_typed(c, arg);
+	return true;
+}
+bool mpi_call_first(const struct mpi_call *c, enum mpi_role role, int64_t *out);
 bool mpi_call_sum(const struct mpi_call *c, enum mpi_role role, int64_t *out);
 
 #endif

@@ -13,9 +13,10 @@ struct mpi_comm *mpi_call_comm(struct mpi_call *c)
 {
 	int64_t handle;
 
-	if (!mpi_call_value(c, ROLE_COMM, &handle) || (uint64_t)handle == c->space->comm_null)
-		return NULL;
-	return mpi_space_comm(c->space, handle);
+	if (!c->comm_known && mpi_call_value(c, ROLE_COMM, &handle) &&
+	    (uint64_t)handle != c->space->comm_null)
+		c->comm_known = mpi_space_comm(c->space, handle);
+	return c->comm_known;
 }
 
 int32_t mpi_comm_rank(const struct mpi_call *c, struct mpi_comm *comm)
@@ -151,7 +152,7 @@ static struct mpi_comm *parent_of(struct mpi_call *c)
 static void split_part(const struct mpi_call *c, struct mpi_part *part)
 {
 	const struct mpi_flavour_info *fl = c->space->flavour;
-	int64_t v;
+	int64_t v = fl->undefined;
 
 	if (mpi_call_value(c, ROLE_COLOR, &v))
 		part->color = v;

@@ -55,15 +55,6 @@ static int64_t both_ways(const struct call_roles *roles)
 	return bytes >= 0 ? bytes : BYTES_UNKNOWN;
 }
 
-/* A copy of what was started, as long as the view. */
-static const struct call_operation *operation(const struct mpi_call *c, const struct mpi_request *r)
-{
-	struct call_operation *op = arena_alloc(c->arena, sizeof(*op));
-
-	*op = r->op;
-	return op;
-}
-
 static void request_made(struct mpi_call *c, struct call_view *out)
 {
 	uint8_t family = c->fn->family;
@@ -106,7 +97,7 @@ static void request_restart(const struct mpi_call *c, struct call_request *r)
 	r->in_flight_bytes = -mpi_request_in_flight(known);
 	known->active = true;
 	r->in_flight_bytes += mpi_request_in_flight(known);
-	r->op = operation(c, known);
+	r->op = &known->op;
 }
 
 static void request_end(const struct mpi_call *c, struct call_request *r, bool forget)
@@ -116,7 +107,7 @@ static void request_end(const struct mpi_call *c, struct call_request *r, bool f
 	if (!known)
 		return;
 	r->in_flight_bytes = -mpi_request_in_flight(known);
-	r->op = operation(c, known);
+	r->op = &known->op;
 	known->active = false;
 	if (forget)
 		mpi_space_request_forget(c->space, r->handle, begin_ns(c));

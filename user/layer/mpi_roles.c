@@ -486,25 +486,34 @@ void mpi_world_rank(struct mpi_communicator *comm, int32_t rank, int32_t *world,
 
 static void world_ranks(struct mpi_call *c, struct call_roles *r)
 {
-	struct mpi_communicator *comm = mpi_call_ranks(c);
+	struct mpi_communicator *comm = NULL;
 	int32_t root_job;
 
+	if (r->has_peer || r->has_root || r->has_comm)
+		comm = mpi_call_ranks(c);
 	r->comm_id = comm ? mpi_communicator_id(comm) : 0;
 	mpi_world_rank(comm, r->has_peer ? r->peer : PEER_NULL, &r->peer_world, &r->peer_job,
 		       &r->peer_why);
-	mpi_world_rank(comm, r->recv_peer, &r->recv_peer_world, &r->recv_peer_job,
-		       &r->recv_peer_why);
+	if (r->has_peer && r->recv_peer == r->peer) {
+		r->recv_peer_world = r->peer_world;
+		r->recv_peer_job = r->peer_job;
+		r->recv_peer_why = r->peer_why;
+	} else {
+		mpi_world_rank(comm, r->recv_peer, &r->recv_peer_world, &r->recv_peer_job,
+			       &r->recv_peer_why);
+	}
 	mpi_world_rank(comm, r->has_root ? r->root : PEER_NULL, &r->root_world, &root_job,
 		       &r->root_why);
 }
 
 /* Where they are not the ranks that the arguments say. */
-static void world_ranks_show(const struct mpi_call *c, struct call_view *out)
+static void world_ranks_show(struct mpi_call *c, struct call_view *out)
 {
 	bool gets = c->fn->family == FAMILY_RECV || c->fn->family == FAMILY_PROBE;
+	const struct mpi_comm *comm = mpi_call_comm(c);
 	const struct call_roles *r = &out->roles;
 
-	if (r->comm_name && !strcmp(r->comm_name, "MPI_COMM_WORLD"))
+	if (comm && comm->is_world)
 		return;
 	if (r->peer_world >= 0 && !gets)
 		call_view_add(out, "dest_world", VALUE_INT)->i = r->peer_world;

@@ -98,6 +98,16 @@ static void requests_free(struct mpi_space *s)
 	s->nrequests = 0;
 }
 
+static void over_free(struct mpi_space *s)
+{
+	struct mpi_request *r;
+
+	while ((r = s->over)) {
+		s->over = r->older;
+		request_free(r);
+	}
+}
+
 void mpi_space_init(struct mpi_space *s, const struct mpi_flavour_info *flavour)
 {
 	memset(s, 0, sizeof(*s));
@@ -120,6 +130,7 @@ void mpi_space_release(struct mpi_space *s)
 	groups_free(&s->groups);
 	origins_free(&s->origins);
 	requests_free(s);
+	over_free(s);
 	type_free(s->doomed);
 	s->doomed = NULL;
 }
@@ -209,6 +220,7 @@ static void comm_init(const struct mpi_space *s, uint64_t handle, struct mpi_com
 	if (!strcmp(name, "MPI_COMM_WORLD")) {
 		c->rank = s->world_rank;
 		c->size = s->world_size;
+		c->is_world = true;
 		if (s->trace_comms)
 			c->whole = mpi_comms_world(s->trace_comms, s->job, s->world_size);
 	} else if (!strcmp(name, "MPI_COMM_SELF")) {
@@ -293,6 +305,7 @@ void mpi_space_origin_set(struct mpi_space *s, uint64_t handle, struct mpi_commu
 
 bool mpi_space_trim(struct mpi_space *s)
 {
+	over_free(s);
 	if (s->comms.cnt >= ENTRIES_MAX)
 		comms_free(&s->comms);
 	if (s->groups.cnt >= ENTRIES_MAX)
@@ -374,6 +387,7 @@ void mpi_space_request_forget(struct mpi_space *s, uint64_t handle, uint64_t beg
 		map_set(&s->requests, handle, r->older);
 	else
 		map_remove(&s->requests, handle);
-	request_free(r);
 	s->nrequests--;
+	r->older = s->over;
+	s->over = r;
 }

@@ -27,7 +27,7 @@ struct mpi_comm {	    /* -1 = not known */
 	int32_t rank, size; /* of this process; members of the local group */
 	int32_t remote;	    /* members of the remote group, if inter */
 	int32_t indeg, outdeg;
-	bool inter;
+	bool inter, is_world;
 	struct mpi_communicator *whole; /* a reference; NULL: how it was made is not known */
 	uint32_t joined;		/* calls on it that make communicators */
 	struct mpi_making *announced;	/* of the one under way; a reference, or NULL */
@@ -67,9 +67,10 @@ struct mpi_space {
 	struct map groups;	/* handle -> struct mpi_group, references */
 	/* of windows and of messages that a probe has matched: handle -> struct mpi_communicator, references */
 	struct map origins;
-	struct map requests;	 /* handle -> struct mpi_request, newest first */
-	size_t nrequests;	 /* those replaced included */
-	struct mpi_type *doomed; /* forgotten, but its text is still in the current view */
+	struct map requests;	  /* handle -> struct mpi_request, newest first */
+	size_t nrequests;	  /* those replaced included */
+	struct mpi_request *over; /* forgotten, but still in the current view */
+	struct mpi_type *doomed;  /* forgotten, but its text is still in the current view */
 };
 
 struct mpi_predefined {
@@ -111,7 +112,7 @@ void mpi_space_group_set(struct mpi_space *s, uint64_t handle, struct mpi_group 
 /* The communicator that a window was made of, or a matched message came by; the same rules. */
 struct mpi_communicator *mpi_space_origin(struct mpi_space *s, uint64_t handle);
 void mpi_space_origin_set(struct mpi_space *s, uint64_t handle, struct mpi_communicator *c);
-/* Forgets, if too much is known: pointers got from it are void. Whether requests are among what it forgot. */
+/* Before a call is decoded: forgets what has been forgotten, and more if too much is known. Whether requests are among that. */
 bool mpi_space_trim(struct mpi_space *s);
 
 /*

@@ -37,16 +37,19 @@ struct process {
 struct entry {
 	struct mpi_space space;
 	const json_t *block; /* the process's, when the space was made; NULL if there was none */
+	struct process *process; /* NULL if no object tells of it */
+	uint64_t key;
 };
+
+#define RECENT_CNT 64 /* a power of two */
 
 struct mpi_spaces {
 	struct map libraries; /* id -> struct library */
 	struct map processes; /* pid -> struct process */
 	struct map entries;   /* pid, library id -> struct entry */
 	struct mpi_comms *comms;
-	bool one_clock; /* no meta object of several hosts has come */
-	uint64_t last_key;
-	struct entry *last; /* the entry asked for last */
+	bool one_clock;			  /* no meta object of several hosts has come */
+	struct entry *recent[RECENT_CNT]; /* asked for lately, by process */
 };
 
 struct mpi_spaces *mpi_spaces_new(void)
@@ -172,7 +175,7 @@ static void meta_process(struct mpi_spaces *s, const json_t *meta)
 
 void mpi_spaces_meta(struct mpi_spaces *s, const json_t *meta)
 {
-	s->last = NULL;
+	memset(s->recent, 0, sizeof(s->recent));
 	if (json_is_type(meta, "library"))
 		meta_library(s, meta);
 	else if (json_is_type(meta, "process"))
@@ -319,15 +322,14 @@ static void entry_continue(struct entry *e, const json_t *block)
 			    json_int(block, "size", e->space.world_size));
 }
 
-struct mpi_space *mpi_spaces_get(struct mpi_spaces *s, uint32_t pid, uint16_t lib, uint64_t ts_ns)
+/* The entry of a process and library, made or made anew if need be. */
+static struct entry *entry_find(struct mpi_spaces *s, uint32_t pid, uint16_t lib, uint64_t key,
+				uint64_t ts_ns)
 {
-	const json_t *block = process_block(map_get(&s->processes, pid), ts_ns);
-	uint64_t key = (uint64_t)pid << 16 | lib;
-	struct entry *e;
+	struct process *process = map_get(&s->processes, pid);
+	const json_t *block = process_block(process, ts_ns);
+	struct entry *e = map_get(&s->entries, key);
 
-	if (s->last && s->last_key == key && s->last->block == block)
-		return &s->last->space;
-	e = map_get(&s->entries, key);
 	if (e && e->block != block && same_image(e->block, block, lib))
 		entry_continue(e, block);
 	if (!e || e->block != block) {
@@ -336,7 +338,18 @@ struct mpi_space *mpi_spaces_get(struct mpi_spaces *s, uint32_t pid, uint16_t li
 		e = entry_new(s, pid, lib, block);
 		map_set(&s->entries, key, e);
 	}
-	s->last = e;
-	s->last_key = key;
-	return &e->space;
+	e->key = key;
+	e->process = process;
+	return e;
+}
+
+struct mpi_space *mpi_spaces_get(struct mpi_spaces *s, uint32_t pid, uint16_t lib, uint64_t ts_ns)
+{
+	uint64_t key = (uint64_t)pid << 16 | lib;
+	struct entry **recent = &s->recent[pid % RECENT_CNT];
+
+	if (!*recent || (*recent)->key != key ||
+	    (*recent)->block != process_block((*recent)->process, ts_ns))
+		*recent = entry_find(s, pid, lib, key, ts_ns);
+	return &(*recent)->space;
 }

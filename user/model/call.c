@@ -130,7 +130,7 @@ static bool enclose(struct enclosing *e, const char *layer, uint8_t depth)
 static void call_tell(struct model *m, const struct model_call *call)
 {
 	TELL(m, call, call);
-	if (!call->nested)
+	if (!call->nested && m->to.operation.cnt + m->to.message.cnt)
 		operations_tell(m, call);
 }
 

@@ -87,6 +87,19 @@ struct timer {
 	uint32_t seq;
 };
 
+#define MODEL_CALLBACKS(X) \
+	X(start)           \
+	X(thread)          \
+	X(thread_exit)     \
+	X(on_switch)       \
+	X(waking)          \
+	X(migrate) X(call) X(spin) X(operation) X(message) X(irq) X(lost) X(counter) X(state)
+#define MODEL_SINKS_MAX 16
+struct sinks_of {
+	const struct model_sink *sink[MODEL_SINKS_MAX];
+	unsigned int cnt;
+};
+
 struct model {
 	struct trace *trace;
 	struct model_options opt;
@@ -123,6 +136,11 @@ struct model {
 	/* the replay's */
 	const struct model_sink *const *sinks;
 	unsigned int nsinks;
+	struct {
+#define TO_SINKS(callback) struct sinks_of callback;
+		MODEL_CALLBACKS(TO_SINKS)
+#undef TO_SINKS
+	} to; /* those that a callback of each name is for */
 	struct timer *timer;
 	uint32_t ntimers, timers_cap, timer_next;
 	uint64_t next_timer_ns;
@@ -141,13 +159,12 @@ struct model {
 	struct call_view view;
 };
 
-#define TELL(m, callback, ...)                                                  \
-	do {                                                                    \
-		for (unsigned int tell_i = 0; tell_i < (m)->nsinks; tell_i++) { \
-			const struct model_sink *tell_s = (m)->sinks[tell_i];   \
-			if (tell_s->callback)                                   \
-				tell_s->callback(tell_s->ctx, __VA_ARGS__);     \
-		}                                                               \
+#define TELL(m, callback, ...)                                                           \
+	do {                                                                             \
+		for (unsigned int tell_i = 0; tell_i < (m)->to.callback.cnt; tell_i++) { \
+			const struct model_sink *tell_s = (m)->to.callback.sink[tell_i]; \
+			tell_s->callback(tell_s->ctx, __VA_ARGS__);                      \
+		}                                                                        \
 	} while (0)
 
 static inline struct mthread *mthread_of(struct model_thread *t)

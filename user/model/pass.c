@@ -281,6 +281,20 @@ static int replay_end(struct model *m)
 	return err;
 }
 
+static void sinks_sort(struct model *m)
+{
+	if (m->nsinks > MODEL_SINKS_MAX)
+		die("model: more than %d sinks", MODEL_SINKS_MAX);
+	memset(&m->to, 0, sizeof(m->to));
+	for (unsigned int i = 0; i < m->nsinks; i++) {
+#define ADD(callback)              \
+	if (m->sinks[i]->callback) \
+		m->to.callback.sink[m->to.callback.cnt++] = m->sinks[i];
+		MODEL_CALLBACKS(ADD)
+#undef ADD
+	}
+}
+
 int model_run(struct model *m, const struct model_sink *const *sinks, unsigned int nsinks)
 {
 	const struct trace_merge_options opt = {0};
@@ -291,6 +305,7 @@ int model_run(struct model *m, const struct model_sink *const *sinks, unsigned i
 
 	m->sinks = sinks;
 	m->nsinks = nsinks;
+	sinks_sort(m);
 	err = trace_merge_open(m->trace, &opt, &merge);
 	if (err)
 		return err;
