@@ -4,7 +4,9 @@
  *  - nothing lost: the model's times of every thread, call and spin equal the truth;
  *  - records lost: they never exceed the truth in any known state (nothing is invented);
  *  - always: the times of each thread add up to its life, the shares of each CPU to the wall time, the split
- *    of each call to its duration, and the begin times of one thread's calls never go back.
+ *    of each call to its duration, and the begin times of one thread's calls never go back;
+ *  - whoever asks what a thread did while a call was under way gets what the call's split says; and calls told in order of
+ *    their begin are that, and all.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,7 +75,9 @@ struct machine {
 	bool damaged;			      /* because a block of the file is */
 	uint64_t gap_begin[CPUS], lost[CPUS]; /* gap_begin 0: none open */
 	uint64_t total_lost, lost_announcements;
-	uint64_t known_running; /* told by the model, over all threads but idle */
+	uint64_t known_running;		/* told by the model, over all threads but idle */
+	uint64_t ordered, last_ordered; /* told in order of begin; begin of the last */
+	uint64_t asked;			/* splits compared with segments */
 };
 
 static uint32_t rnd(struct machine *s, uint32_t n)
@@ -392,8 +396,50 @@ static void check_order(struct machine *s, const struct model_thread *t, uint64_
 	l->last_begin = begin;
 }
 
+#define SEGMENTS 4096
+
+/* What the thread is said to have done meanwhile: in order, without overlap, and what the split has. */
+static void check_segments(struct machine *s, const struct model_thread *t, uint64_t begin,
+			   uint64_t end, const struct state_times *split)
+{
+	static struct model_segment seg[SEGMENTS];
+	size_t n = model_segments(s->f.model, t, begin, end, seg, SEGMENTS);
+	struct state_times sum = {0};
+	uint64_t at = begin;
+
+	assert_true(n < SEGMENTS && begin >= model_segments_since(s->f.model));
+	for (size_t i = 0; i < n; i++) {
+		assert_true(seg[i].from_ns >= at && seg[i].to_ns > seg[i].from_ns);
+		assert_true(seg[i].to_ns <= end && seg[i].cpu < CPUS);
+		sum.ns[seg[i].state] += seg[i].to_ns - seg[i].from_ns;
+		at = seg[i].to_ns;
+	}
+	for (int i = RUN; i <= SLEEP && !s->lossy; i++)
+		assert_int_equal(sum.ns[i], split->ns[i]);
+	s->asked++;
+}
+
+static void ordered(struct machine *s, uint64_t begin)
+{
+	assert_true(s->lossy || begin >= s->last_ordered);
+	s->last_ordered = begin;
+	s->ordered++;
+}
+
+static void ordered_call(void *ctx, const struct model_call *c)
+{
+	assert_non_null(c->view);
+	ordered(ctx, c->begin_ns);
+}
+
+static void ordered_spin(void *ctx, const struct model_spin *c)
+{
+	ordered(ctx, c->begin_ns);
+}
+
 static void told_call(void *ctx, const struct model_call *c)
 {
+	check_segments(ctx, c->thread, c->begin_ns, c->end_ns, &c->split);
 	check_order(ctx, c->thread, c->begin_ns);
 	check_split(ctx, c->thread, false, c->begin_ns, c->end_ns, &c->split);
 }
@@ -474,8 +520,12 @@ static void check_cores(struct machine *s, const struct cores *cores)
 
 static void check_once(struct machine *s, const char *what)
 {
-	const struct model_sink own = {
-		.ctx = s, .call = told_call, .spin = told_spin, .state = told_state};
+	const struct model_sink own = {.ctx = s,
+				       .call = told_call,
+				       .spin = told_spin,
+				       .call_by_begin = ordered_call,
+				       .spin_by_begin = ordered_spin,
+				       .state = told_state};
 	struct time_split split;
 	struct cores cores;
 	const struct model_sink *sinks[3] = {&own, &split.sink, &cores.sink};
@@ -484,7 +534,7 @@ static void check_once(struct machine *s, const char *what)
 	(void)what;
 	time_split_init(&split);
 	cores_init(&cores);
-	s->known_running = 0;
+	s->known_running = s->ordered = s->last_ordered = s->asked = 0;
 	for (i = 0; i < s->nevents; i++)
 		s->event[i].told = false;
 	for (i = 0; i < s->nlives; i++)
@@ -492,6 +542,9 @@ static void check_once(struct machine *s, const char *what)
 	assert_int_equal(model_run(s->f.model, sinks, 3), 0);
 	for (i = 0; i < s->nevents && !s->damaged; i++)
 		assert_true(s->event[i].told);
+	assert_true(s->damaged || s->ordered == s->nevents);
+	assert_int_equal(model_get_stats(s->f.model)->late_by_begin != 0 && !s->lossy, 0);
+	assert_true(s->asked > s->nevents / 4 || s->nevents < 100 || s->damaged);
 	check_threads(s);
 	check_cores(s, &cores);
 	time_split_release(&split);

@@ -78,8 +78,7 @@ static void pack_view(struct packer *p, struct call_view *to, const struct call_
 	pack_requests(p, &to->roles, &from->roles);
 }
 
-/* One allocation: the view, and behind it what it points to. */
-static struct call_view *view_copy(const struct call_view *view, size_t *bytes)
+struct call_view *view_copy(const struct call_view *view, size_t *bytes)
 {
 	struct packer measure = {0}, copy = {0};
 	struct call_view scratch = *view, *to;
@@ -95,7 +94,7 @@ static struct call_view *view_copy(const struct call_view *view, size_t *bytes)
 
 /* ---- holding and telling ---- */
 
-static int held_compare(const void *va, const void *vb)
+int held_compare(const void *va, const void *vb)
 {
 	const struct held *a = va, *b = vb;
 
@@ -130,15 +129,22 @@ static bool enclose(struct enclosing *e, const char *layer, uint8_t depth)
 static void call_tell(struct model *m, const struct model_call *call)
 {
 	TELL(m, call, call);
+	past_call(m, call);
 	if (!call->nested && m->to.operation.cnt + m->to.message.cnt)
 		operations_tell(m, call);
+}
+
+static void spin_tell(struct model *m, const struct model_spin *spin)
+{
+	TELL(m, spin, spin);
+	past_spin(m, spin);
 }
 
 static void held_tell(struct model *m, struct held *h, struct enclosing *e)
 {
 	if (h->is_spin) {
 		h->spin.nested = enclose(e, h->spin.func[0].func->layer_name, h->depth);
-		TELL(m, spin, &h->spin);
+		spin_tell(m, &h->spin);
 	} else {
 		h->call.nested = enclose(e, h->call.func->layer_name, h->depth);
 		call_tell(m, &h->call);
@@ -233,7 +239,7 @@ static void tell_spin(struct model *m, struct mthread *t, const struct model_spi
 		return;
 	}
 	flush_until(m, t, spin->begin_ns, NULL);
-	TELL(m, spin, spin);
+	spin_tell(m, spin);
 	flush_until(m, t, UINT64_MAX, spin->nfuncs ? spin->func[0].func : NULL);
 	history_restart(t, spin->end_ns);
 }

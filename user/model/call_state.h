@@ -48,4 +48,9 @@ struct thread_calls {
 	uint32_t nheld, held_cap;
 };
 
+/* In order of begin, the outer one first. */
+int held_compare(const void *a, const void *b);
+/* One allocation: the view, and behind it what it points to. */
+struct call_view *view_copy(const struct call_view *view, size_t *bytes);
+
 #endif

@@ -447,6 +447,7 @@ void identity_release(struct model *m)
 		free(slot);
 	map_release(&m->tids);
 	map_release(&m->pids);
+	past_reset(m);
 	for (i = 0; i < m->nthreads; i++) {
 		call_release(m, m->thread[i]);
 		free(m->thread[i]);

@@ -78,6 +78,13 @@ struct model_thread {
 	void *user;
 };
 
+/* A stretch of a thread's life in one state. */
+struct model_segment {
+	uint64_t from_ns, to_ns;
+	enum thread_state state;
+	uint16_t cpu; /* where it ran, waits to run, or ran last */
+};
+
 struct model_switch {
 	uint64_t ts_ns;
 	uint16_t cpu;
@@ -213,6 +220,12 @@ struct model_sink {
 	void (*irq)(void *ctx, const struct model_irq *i);
 	void (*lost)(void *ctx, const struct model_lost *l);
 	void (*counter)(void *ctx, const struct model_counter *c);
+	/*
+	 * The same calls and spins in order of their begin, whosever they are: each when no call that may still be under way can
+	 * have begun before it. At most 65,536 wait; those that come too late for their place (model_stats) are told all the same.
+	 */
+	void (*call_by_begin)(void *ctx, const struct model_call *c);
+	void (*spin_by_begin)(void *ctx, const struct model_spin *s);
 	/* thread ran/waited from..to in one state (closed interval of the state machine) */
 	void (*state)(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
 		      enum thread_state s, uint16_t cpu);
@@ -221,6 +234,7 @@ struct model_sink {
 
 struct model_options {
 	bool counters; /* compute COUNTER_* */
+	bool past;     /* keep what model_segments tells */
 };
 
 /* Each operation that a call sets off: its own, or those of the persistent requests that it starts. */
@@ -265,11 +279,22 @@ struct model_stats {
 	uint64_t unannounced_threads; /* threads met without an identity record */
 	uint64_t contradictions; /* scheduler records that do not fit together; the time became UNKNOWN */
 	uint64_t held_spilled;	  /* nested calls told before their outermost call */
+	uint64_t late_by_begin;	  /* calls and spins told out of order of begin */
 	uint64_t sched_gaps;	  /* stretches over which scheduler records were lost */
 	uint64_t sched_gap_ns;	  /* their total length, overlaps counted once */
 	uint64_t sched_gaps_late; /* losses met unprepared: states before them may be wrong */
 };
 const struct model_stats *model_get_stats(const struct model *m);
+/*
+ * During a replay with model_options.past: what a thread did from a time to another, as far as it is known by now, in order of time
+ * and clipped to that; what is under way is the last one, and may yet be refuted. Stretches before
+ * model_segments_since have been forgotten: what any call that may be under way now has seen is kept, but for calls so long that
+ * more than a million changes of state lie within them; to look further back, replay once more. Returns how many there
+ * are; room of them are in out.
+ */
+size_t model_segments(const struct model *m, const struct model_thread *t, uint64_t from_ns,
+		      uint64_t to_ns, struct model_segment *out, size_t room);
+uint64_t model_segments_since(const struct model *m);
 struct trace *model_get_trace(const struct model *m);
 uint32_t model_process_count(const struct model *m);
 struct model_process *model_process_get(const struct model *m, uint32_t i); /* in sort order */

@@ -46,8 +46,25 @@ struct mprocess {
 	int64_t in_flight_bytes;
 };
 
+/* Of a thread, in order of time; what is under way is not among them. */
+struct past_segments {
+	struct model_segment *segment; /* owned */
+	uint32_t cnt, room;
+};
+
+struct held;
+/* What is kept of the past (past.c). */
+struct past {
+	uint64_t since_ns;    /* all segments that end later are there */
+	uint64_t cnt;	      /* segments of all threads */
+	struct held *waiting; /* a heap: the first one has begun first */
+	uint32_t waiting_cnt, waiting_room;
+	uint64_t added, told_ns; /* begin of the last one told */
+};
+
 struct mthread {
 	struct model_thread pub;
+	struct past_segments past;
 	struct mthread *next_inc; /* the next thread of the same tid */
 	struct mthread *older;	  /* the thread of its process made before it */
 	char first_comm[16];
@@ -87,13 +104,17 @@ struct timer {
 	uint32_t seq;
 };
 
-#define MODEL_CALLBACKS(X) \
-	X(start)           \
-	X(thread)          \
-	X(thread_exit)     \
-	X(on_switch)       \
-	X(waking)          \
-	X(migrate) X(call) X(spin) X(operation) X(message) X(irq) X(lost) X(counter) X(state)
+#define MODEL_CALLBACKS(X)                                                          \
+	X(start)                                                                    \
+	X(thread)                                                                   \
+	X(thread_exit)                                                              \
+	X(on_switch)                                                                \
+	X(waking)                                                                   \
+	X(migrate)                                                                  \
+	X(call)                                                                     \
+	X(spin)                                                                     \
+	X(operation) X(message) X(irq) X(lost) X(counter) X(state) X(call_by_begin) \
+		X(spin_by_begin)
 #define MODEL_SINKS_MAX 16
 struct sinks_of {
 	const struct model_sink *sink[MODEL_SINKS_MAX];
@@ -157,6 +178,7 @@ struct model {
 	uint32_t nlayers;
 	struct layer_decoder *decoder[MODEL_LAYERS_MAX];
 	struct call_view view;
+	struct past past;
 };
 
 #define TELL(m, callback, ...)                                                           \
@@ -285,6 +307,15 @@ void history_split(const struct mthread *t, uint64_t begin_ns, uint64_t end_ns,
 void history_at(const struct mthread *t, uint64_t ts_ns, struct state_times *out);
 void history_split_from(const struct mthread *t, const struct state_times *begin, uint64_t begin_ns,
 			uint64_t end_ns, struct state_times *out);
+
+/* ---- past.c ---- */
+
+void past_add(struct model *m, struct mthread *t, uint64_t from_ns, uint64_t to_ns,
+	      enum thread_state state);
+void past_call(struct model *m, const struct model_call *call);
+void past_spin(struct model *m, const struct model_spin *spin);
+void past_finish(struct model *m);
+void past_reset(struct model *m);
 
 /* ---- operation.c ---- */
 

@@ -182,6 +182,7 @@ static void replay_reset(struct model *m)
 	uint32_t i;
 
 	memset(&m->stats, 0, sizeof(m->stats));
+	past_reset(m);
 	for (i = 0; i < m->nthreads; i++)
 		thread_reset(m, m->thread[i]);
 	while ((slot = map_next(&m->tids, &at, NULL)))
@@ -271,6 +272,7 @@ static int replay_end(struct model *m)
 	for (i = 0; i < m->nthreads; i++)
 		call_flush(m, m->thread[i]);
 	state_finish(m);
+	past_finish(m);
 	gaps_measure(m);
 	for (i = 0; i < m->nsinks; i++) {
 		if (!m->sinks[i]->finish)

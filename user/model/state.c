@@ -59,6 +59,7 @@ static void interval_close(struct model *m, struct mthread *t, uint64_t ts_ns, e
 	t->pub.times.ns[as] += ts_ns - since_ns;
 	t->pub.since_ns = ts_ns;
 	history_note(t, since_ns, ts_ns, as);
+	past_add(m, t, since_ns, ts_ns, as);
 	TELL(m, state, &t->pub, since_ns, ts_ns, as, t->pub.cpu);
 }
 

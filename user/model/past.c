@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What has been and may still be asked for: the states of all threads, and calls that wait to be told in order of their begin.
+ * Both go back to the earliest begin of any call that may still be under way. Of a call that nobody has heard of yet
+ * this is known: its thread has run without a break since its last call ended, or the call was announced when the thread
+ * left the CPU.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "model/call_state.h"
+
+#define SEGMENTS_MAX (1u << 20) /* kept of all threads; 24 bytes each */
+#define WAITING_MAX (1u << 16)	/* calls and spins */
+#define LOOK_EVERY 1024		/* calls between looks at what is still under way */
+
+/* ---- how far back ---- */
+
+/* The earliest begin of a call of the thread that may be under way. */
+static uint64_t may_begin_ns(const struct model *m, const struct mthread *t)
+{
+	const struct thread_calls *calls = t->pub.calls;
+	uint64_t first_ns = TIME_NEVER, ns;
+
+	if (!t->born || t->pub.state == THREAD_DEAD || t->pub.idle || !t->pub.proc->is_target)
+		return TIME_NEVER;
+	for (int i = 0; calls && i < POV_CALL_DEPTH_MAX; i++)
+		if (calls->announced[i].known && calls->announced[i].begin_ns < first_ns)
+			first_ns = calls->announced[i].begin_ns;
+	if (first_ns != TIME_NEVER)
+		return first_ns;
+	if (t->pub.state == THREAD_BLOCKED || t->pub.state == THREAD_RUNNABLE)
+		return TIME_NEVER; /* it left the CPU in no call */
+	ns = calls ? calls->history.from_ns : m->info.start_ns;
+	return t->pub.state == THREAD_RUNNING && t->pub.since_ns > ns ? t->pub.since_ns : ns;
+}
+
+static uint64_t horizon_ns(const struct model *m)
+{
+	uint64_t first_ns = m->now_ns, ns;
+
+	for (uint32_t i = 0; i < m->nthreads; i++) {
+		ns = may_begin_ns(m, m->thread[i]);
+		first_ns = ns < first_ns ? ns : first_ns;
+	}
+	return first_ns;
+}
+
+/* ---- states ---- */
+
+static void segments_drop(struct model *m, uint64_t until_ns)
+{
+	m->past.cnt = 0;
+	for (uint32_t i = 0; i < m->nthreads; i++) {
+		struct past_segments *p = &m->thread[i]->past;
+		uint32_t old = 0;
+
+		while (old < p->cnt && p->segment[old].to_ns <= until_ns)
+			old++;
+		p->cnt -= old;
+		memmove(p->segment, p->segment + old, p->cnt * sizeof(*p->segment));
+		m->past.cnt += p->cnt;
+	}
+	if (m->past.since_ns < until_ns)
+		m->past.since_ns = until_ns;
+}
+
+void past_add(struct model *m, struct mthread *t, uint64_t from_ns, uint64_t to_ns,
+	      enum thread_state state)
+{
+	struct past_segments *p = &t->past;
+
+	if (!m->opt.past)
+		return;
+	if (m->past.cnt >= SEGMENTS_MAX) {
+		segments_drop(m, horizon_ns(m));
+		if (m->past.cnt >= SEGMENTS_MAX / 2) /* somebody's call takes very long */
+			segments_drop(m, m->past.since_ns + (m->now_ns - m->past.since_ns) / 2);
+	}
+	if (p->cnt == p->room) {
+		p->room = p->room ? 2 * p->room : 8;
+		p->segment = xrealloc(p->segment, p->room * sizeof(*p->segment));
+	}
+	p->segment[p->cnt++] = (struct model_segment){from_ns, to_ns, state, t->pub.cpu};
+	m->past.cnt++;
+}
+
+uint64_t model_segments_since(const struct model *m)
+{
+	return m->past.since_ns;
+}
+
+/* The part of a segment within from … to, behind those there are. */
+static void clipped_add(struct model_segment s, uint64_t from_ns, uint64_t to_ns,
+			struct model_segment *out, size_t room, size_t *cnt)
+{
+	if (s.from_ns < from_ns)
+		s.from_ns = from_ns;
+	if (s.to_ns > to_ns)
+		s.to_ns = to_ns;
+	if (s.from_ns >= s.to_ns)
+		return;
+	if (*cnt < room)
+		out[*cnt] = s;
+	(*cnt)++;
+}
+
+size_t model_segments(const struct model *m, const struct model_thread *t, uint64_t from_ns,
+		      uint64_t to_ns, struct model_segment *out, size_t room)
+{
+	const struct past_segments *p = &((const struct mthread *)t)->past;
+	uint32_t lo = 0, hi = p->cnt, mid;
+	uint64_t until_ns = m->now_ns < t->end_ns ? m->now_ns : t->end_ns;
+	size_t cnt = 0;
+
+	while (lo < hi) { /* the first one that ends later */
+		mid = lo + (hi - lo) / 2;
+		if (p->segment[mid].to_ns <= from_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < p->cnt && p->segment[lo].from_ns < to_ns; lo++)
+		clipped_add(p->segment[lo], from_ns, to_ns, out, room, &cnt);
+	if (t->state != THREAD_DEAD)
+		clipped_add((struct model_segment){t->since_ns, until_ns, t->state, t->cpu},
+			    from_ns, to_ns, out, room, &cnt);
+	return cnt;
+}
+
+/* ---- calls in order of their begin ---- */
+
+static bool is_later(const struct held *a, const struct held *b)
+{
+	return held_compare(a, b) > 0;
+}
+
+static void waiting_push(struct past *p, const struct held *h)
+{
+	uint32_t i = p->waiting_cnt++, up;
+
+	if (i == p->waiting_room) {
+		p->waiting_room = i ? 2 * i : 64;
+		p->waiting = xrealloc(p->waiting, p->waiting_room * sizeof(*p->waiting));
+	}
+	for (; i && is_later(&p->waiting[up = (i - 1) / 2], h); i = up)
+		p->waiting[i] = p->waiting[up];
+	p->waiting[i] = *h;
+}
+
+static struct held waiting_pop(struct past *p)
+{
+	struct held first = p->waiting[0], last = p->waiting[--p->waiting_cnt];
+	uint32_t i = 0, down;
+
+	while ((down = 2 * i + 1) < p->waiting_cnt) {
+		if (down + 1 < p->waiting_cnt && is_later(&p->waiting[down], &p->waiting[down + 1]))
+			down++;
+		if (!is_later(&last, &p->waiting[down]))
+			break;
+		p->waiting[i] = p->waiting[down];
+		i = down;
+	}
+	if (p->waiting_cnt)
+		p->waiting[i] = last;
+	return first;
+}
+
+static void waiting_tell(struct model *m, uint64_t until_ns, uint32_t leave)
+{
+	struct held h;
+
+	while (m->past.waiting_cnt > leave && m->past.waiting[0].begin_ns < until_ns) {
+		h = waiting_pop(&m->past);
+		if (h.is_spin)
+			TELL(m, spin_by_begin, &h.spin);
+		else
+			TELL(m, call_by_begin, &h.call);
+		m->stats.late_by_begin += h.begin_ns < m->past.told_ns;
+		if (h.begin_ns > m->past.told_ns)
+			m->past.told_ns = h.begin_ns;
+		free(h.storage);
+	}
+}
+
+static void waiting_add(struct model *m, const struct held *h)
+{
+	waiting_push(&m->past, h);
+	if (++m->past.added % LOOK_EVERY && m->past.waiting_cnt < WAITING_MAX)
+		return;
+	waiting_tell(m, horizon_ns(m), 0);
+	if (m->past.waiting_cnt >= WAITING_MAX)
+		waiting_tell(m, TIME_NEVER, WAITING_MAX / 2);
+}
+
+void past_call(struct model *m, const struct model_call *call)
+{
+	struct held h = {.begin_ns = call->begin_ns,
+			 .end_ns = call->end_ns,
+			 .depth = call->depth,
+			 .call = *call};
+
+	if (!m->to.call_by_begin.cnt)
+		return;
+	h.call.view = h.storage = view_copy(call->view, &h.bytes);
+	waiting_add(m, &h);
+}
+
+void past_spin(struct model *m, const struct model_spin *spin)
+{
+	struct held h = {.begin_ns = spin->begin_ns,
+			 .end_ns = spin->end_ns,
+			 .depth = spin->depth,
+			 .is_spin = true,
+			 .spin = *spin};
+
+	if (m->to.spin_by_begin.cnt)
+		waiting_add(m, &h);
+}
+
+void past_finish(struct model *m)
+{
+	waiting_tell(m, TIME_NEVER, 0);
+}
+
+void past_reset(struct model *m)
+{
+	while (m->past.waiting_cnt)
+		free(m->past.waiting[--m->past.waiting_cnt].storage);
+	free(m->past.waiting);
+	for (uint32_t i = 0; i < m->nthreads; i++) {
+		free(m->thread[i]->past.segment);
+		m->thread[i]->past = (struct past_segments){0};
+	}
+	m->past = (struct past){.since_ns = m->info.start_ns};
+}
