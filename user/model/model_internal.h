@@ -104,17 +104,16 @@ struct timer {
 	uint32_t seq;
 };
 
-#define MODEL_CALLBACKS(X)                                                          \
-	X(start)                                                                    \
-	X(thread)                                                                   \
-	X(thread_exit)                                                              \
-	X(on_switch)                                                                \
-	X(waking)                                                                   \
-	X(migrate)                                                                  \
-	X(call)                                                                     \
-	X(spin)                                                                     \
-	X(operation) X(message) X(irq) X(lost) X(counter) X(state) X(call_by_begin) \
-		X(spin_by_begin)
+#define MODEL_CALLBACKS(X) \
+	X(start)           \
+	X(thread)          \
+	X(thread_exit)     \
+	X(on_switch)       \
+	X(waking)          \
+	X(migrate)         \
+	X(call)            \
+	X(spin)            \
+	X(operation) X(message) X(irq) X(lost) X(counter) X(state) X(call_by_begin) X(spin_by_begin)
 #define MODEL_SINKS_MAX 16
 struct sinks_of {
 	const struct model_sink *sink[MODEL_SINKS_MAX];

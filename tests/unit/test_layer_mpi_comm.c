@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Groups, and communicators made by calls that arrive in any order, some of them never. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/log.h"
+#include "layer/mpi_comm.h"
+
+#define RANKS 6
+#define JOB 0
+
+static struct mpi_comms *all;
+static struct mpi_communicator *world;
+static uint32_t joined[RANKS];
+
+static int setup(void **state)
+{
+	(void)state;
+	all = mpi_comms_new();
+	world = mpi_comms_world(all, mpi_comms_job(all, "job", 1), RANKS);
+	for (int i = 0; i < RANKS; i++)
+		joined[i] = 0;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	mpi_communicator_unref(world);
+	mpi_comms_free(all);
+	return 0;
+}
+
+static struct mpi_member member(int rank)
+{
+	return (struct mpi_member){JOB, rank};
+}
+
+static struct mpi_making *split_call(int rank, int color, int key, uint64_t begin_ns)
+{
+	const struct mpi_part part = {.who = member(rank),
+				      .parent_rank = rank,
+				      .takes_part = color >= 0,
+				      .color = color,
+				      .key = key};
+
+	return mpi_making_join(world, &joined[rank], "Comm_split", &part, begin_ns, true);
+}
+
+static void assert_group(struct mpi_group *g, int n, ...)
+{
+	struct mpi_member m;
+	va_list ap;
+
+	assert_int_equal(mpi_group_size(g), n);
+	va_start(ap, n);
+	for (int i = 0; i < n; i++) {
+		assert_int_equal(mpi_group_member(g, i, &m), PEER_KNOWN);
+		assert_int_equal(m.rank, va_arg(ap, int));
+	}
+	va_end(ap);
+	mpi_group_unref(g);
+}
+
+static void test_groups(void **state)
+{
+	static const int32_t some[] = {3, 0, 2}, ranges[] = {4, 0, -2, 5, 5, 1}, bad[] = {6};
+	struct mpi_group *w = mpi_communicator_group(world, false), *a, *b;
+	struct mpi_member m;
+
+	(void)state;
+	a = mpi_group_incl(w, some, 3);
+	b = mpi_group_range(w, ranges, 2, false);
+	assert_int_equal(mpi_group_rank(a, member(2)), 2);
+	assert_int_equal(mpi_group_rank(a, member(1)), -1);
+	assert_int_equal(mpi_group_rank(a, (struct mpi_member){JOB + 1, 2}), -1);
+	assert_group(mpi_group_ref(b), 4, 4, 2, 0, 5);
+	assert_group(mpi_group_excl(w, some, 3), 3, 1, 4, 5);
+	assert_group(mpi_group_range(w, ranges, 2, true), 2, 1, 3);
+	assert_group(mpi_group_union(a, b), 5, 3, 0, 2, 4, 5);
+	assert_group(mpi_group_intersection(b, a), 2, 2, 0);
+	assert_group(mpi_group_difference(b, a), 2, 4, 5);
+	assert_group(mpi_group_concat(a, b), 7, 3, 0, 2, 4, 2, 0, 5);
+	assert_group(mpi_group_first(w, 2), 2, 0, 1);
+	assert_group(mpi_group_incl(w, NULL, 0), 0);
+	mpi_group_unref(a);
+	a = mpi_group_incl(w, bad, 1);
+	assert_int_equal(mpi_group_member(a, 0, &m), PEER_UNKNOWN_CONFLICT);
+	mpi_group_unref(a);
+	a = mpi_group_union(b, NULL);
+	assert_int_equal(mpi_group_member(a, 0, &m), PEER_UNKNOWN_COMM);
+	mpi_group_unref(a);
+	mpi_group_unref(b);
+}
+
+/* What is made of a split that not all have called yet is known as soon as they have. */
+static void test_split_late(void **state)
+{
+	static const int32_t last[] = {1};
+	struct mpi_making *m[RANKS];
+	struct mpi_communicator *odd, *same;
+	struct mpi_group *second;
+	struct mpi_member who;
+
+	(void)state;
+	for (int i = 0; i < RANKS - 1; i++)
+		m[i] = split_call(i, i % 2, -i, 10);
+	odd = mpi_making_get(m[1], 1, NULL, NULL);
+	second = mpi_group_incl(mpi_communicator_group(odd, false), last, 1);
+	assert_int_equal(mpi_communicator_peer(odd, 0, &who), PEER_UNKNOWN_MEMBERS);
+	assert_int_equal(mpi_group_size(second), -1);
+	m[RANKS - 1] = split_call(RANKS - 1, 1, -(RANKS - 1), 11);
+	assert_int_equal(mpi_communicator_peer(odd, 0, &who), PEER_KNOWN);
+	assert_int_equal(who.rank, 5);
+	assert_group(second, 1, 3);
+	same = mpi_making_get(m[3], 1, NULL, NULL);
+	assert_ptr_equal(same, odd);
+	assert_group(mpi_group_ref(mpi_communicator_group(odd, false)), 3, 5, 3, 1);
+	mpi_communicator_unref(same);
+	mpi_communicator_unref(odd);
+	for (int i = 0; i < RANKS; i++) {
+		mpi_making_returned(m[i], 20);
+		mpi_making_unref(m[i]);
+	}
+}
+
+/* Ranks make communicators one after the other, in random order, and some calls are lost: nobody is taken for another. */
+static void test_random(void **state)
+{
+	uint64_t random = 1, ns = 0;
+
+	(void)state;
+	for (int round = 0; round < 400; round++) {
+		struct mpi_communicator *made[RANKS] = {NULL};
+		int color[RANKS], lost = -1, first;
+		struct mpi_making *m[RANKS] = {NULL};
+
+		random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+		first = (int)(random >> 33) % RANKS;
+		if (round % 7 == 3)
+			lost = (int)(random >> 40) % RANKS;
+		for (int i = 0; i < RANKS; i++) {
+			color[i] = random >> (20 + i) & 1;
+			ns++;
+		}
+		for (int k = 0; k < RANKS; k++) {
+			int i = (first + k) % RANKS;
+
+			if (i != lost)
+				m[i] = split_call(i, color[i], i, ns + (uint64_t)k);
+		}
+		ns += RANKS;
+		for (int i = 0; i < RANKS; i++) {
+			if (!m[i])
+				continue;
+			made[i] = mpi_making_get(m[i], color[i], NULL, NULL);
+			mpi_making_returned(m[i], ns++);
+			mpi_making_unref(m[i]);
+		}
+		for (int i = 0; i < RANKS; i++) {
+			int32_t at = 0;
+
+			for (int k = 0; made[i] && k < RANKS; k++) {
+				struct mpi_member who;
+				enum peer_unknown why;
+
+				if (color[k] != color[i])
+					continue;
+				why = mpi_communicator_peer(made[i], at++, &who);
+				assert_int_equal(why, lost < 0 ? PEER_KNOWN : PEER_UNKNOWN_MEMBERS);
+				if (!why)
+					assert_int_equal(who.rank, k);
+			}
+			mpi_communicator_unref(made[i]);
+		}
+	}
+}
+
+/* What members say of themselves fills in what the calls do not tell, and must fit what they do. */
+static void test_reports(void **state)
+{
+	struct mpi_group *unknown = mpi_group_unknown(PEER_UNKNOWN_ORDER);
+	struct mpi_communicator *c = mpi_communicator_new(all, unknown, NULL);
+	struct mpi_member who;
+
+	(void)state;
+	mpi_group_unref(unknown);
+	mpi_communicator_report(c, member(4), 0, 2);
+	assert_int_equal(mpi_communicator_peer(c, 0, &who), PEER_KNOWN);
+	assert_int_equal(who.rank, 4);
+	assert_int_equal(mpi_communicator_peer(c, 1, &who), PEER_UNKNOWN_ORDER);
+	mpi_communicator_report(c, member(1), 1, 2);
+	assert_int_equal(mpi_communicator_peer(c, 1, &who), PEER_KNOWN);
+	mpi_communicator_report(c, member(2), 1, 2);
+	assert_int_equal(mpi_communicator_peer(c, 1, &who), PEER_UNKNOWN_CONFLICT);
+	mpi_communicator_unref(c);
+	mpi_communicator_report(world, member(3), 3, RANKS);
+	assert_int_equal(mpi_communicator_peer(world, 3, &who), PEER_KNOWN);
+	mpi_communicator_context(world, 7);
+	mpi_communicator_context(world, 7);
+	assert_int_equal(mpi_communicator_peer(world, 3, &who), PEER_KNOWN);
+	mpi_communicator_report(world, member(2), 3, RANKS);
+	assert_int_equal(mpi_communicator_peer(world, 3, &who), PEER_UNKNOWN_CONFLICT);
+}
+
+static void test_merge(void **state)
+{
+	static const int32_t low[] = {0, 1}, high[] = {2, 3, 4};
+	struct mpi_group *w = mpi_communicator_group(world, false);
+	struct mpi_group *a = mpi_group_incl(w, low, 2), *b = mpi_group_incl(w, high, 3);
+	struct mpi_group *ab = mpi_group_concat(a, b), *ba = mpi_group_concat(b, a);
+	struct mpi_group *unknown = mpi_group_unknown(PEER_UNKNOWN_ORDER);
+	struct mpi_communicator *c = mpi_communicator_new(all, unknown, NULL);
+	struct mpi_member who;
+
+	(void)state;
+	mpi_communicator_either(c, ab, ba);
+	assert_int_equal(mpi_communicator_peer(c, 4, &who), PEER_UNKNOWN_ORDER);
+	mpi_communicator_report(c, member(1), 4, -1);
+	assert_int_equal(mpi_communicator_peer(c, 0, &who), PEER_KNOWN);
+	assert_int_equal(who.rank, 2);
+	mpi_communicator_unref(c);
+	mpi_group_unref(a);
+	mpi_group_unref(b);
+	mpi_group_unref(ab);
+	mpi_group_unref(ba);
+	mpi_group_unref(unknown);
+}
+
+/* Makings that wait for ever are given up, and what they have made goes with them. */
+static void test_given_up(void **state)
+{
+	struct mpi_communicator *first = NULL, *c;
+	struct mpi_making *m;
+	struct mpi_member who;
+
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		m = split_call(0, 0, 0, 10);
+		c = mpi_making_get(m, 0, NULL, NULL);
+		if (i)
+			mpi_communicator_unref(c);
+		else
+			first = c;
+		mpi_making_returned(m, 20);
+		mpi_making_unref(m);
+	}
+	assert_int_equal(mpi_communicator_peer(first, 0, &who), PEER_UNKNOWN_MEMBERS);
+	mpi_communicator_unref(first);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_groups),  TEST(test_split_late), TEST(test_random),
+		TEST(test_reports), TEST(test_merge),	   TEST(test_given_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
