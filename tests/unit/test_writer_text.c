@@ -16,7 +16,7 @@
 #include <jansson.h>
 
 #include "writer/out.h"
-#include "writer/text.h"
+#include "base/text.h"
 
 static const char *ended(char *buf, char *end)
 {

@@ -15,7 +15,8 @@
 #include <string.h>
 
 #define JSON_BUFFER_BYTES (64 * 1024)
-#define JSON_NUMBER_BYTES 40 /* more than any one number, escape or indentation step */
+#define JSON_PIECE_BYTES 1024 /* of a string, taken at once */
+#define JSON_NUMBER_BYTES 40  /* more than any one number, escape or indentation step */
 
 struct json_out {
 	FILE *out;
@@ -123,50 +124,26 @@ static void close_level(struct json_out *j, bool object)
 	put_char(j, object ? '}' : ']');
 }
 
-/* Writes what cannot stand in a JSON string as it is; returns the bytes of s that took. */
-static size_t put_special(struct json_out *j, const unsigned char *s, size_t left)
+/* A character that the piece would cut in two is left for the next one. */
+static size_t piece_bytes(const char *text, size_t len)
 {
-	static const char shorts[] = "\"\"\\\\\bb\ff\nn\rr\tt";
-	size_t len, i;
-	char *to;
+	size_t n = len < JSON_PIECE_BYTES ? len : JSON_PIECE_BYTES;
 
-	if (s[0] >= 0x80) {
-		len = text_utf8_bytes((const char *)s, left);
-		if (len)
-			put(j, (const char *)s, len);
-		else
-			put(j, "\xef\xbf\xbd", 3);
-		return len ? len : 1;
-	}
-	to = room(j);
-	for (i = 0; i + 1 < sizeof(shorts); i += 2) {
-		if ((unsigned char)shorts[i] == s[0]) {
-			to[0] = '\\';
-			to[1] = shorts[i + 1];
-			j->used += 2;
-			return 1;
-		}
-	}
-	j->used += (size_t)sprintf(to, "\\u%04x", s[0]);
-	return 1;
+	for (int back = 0; n < len && back < 3 && ((unsigned char)text[n] & 0xc0) == 0x80; back++)
+		n--;
+	return n;
 }
 
 static void put_string(struct json_out *j, const char *text, size_t len)
 {
-	const unsigned char *s = (const unsigned char *)text;
-	size_t i = 0, plain;
+	size_t n;
 
 	put_char(j, '"');
-	while (i < len) {
-		for (plain = i; plain < len; plain++) {
-			if (s[plain] < 0x20 || s[plain] >= 0x7f || s[plain] == '"' ||
-			    s[plain] == '\\')
-				break;
-		}
-		put(j, text + i, plain - i);
-		i = plain;
-		if (i < len)
-			i += put_special(j, s + i, len - i);
+	for (; len; text += n, len -= n) {
+		n = piece_bytes(text, len);
+		if (j->used + TEXT_JSON_BYTES(n) > JSON_BUFFER_BYTES)
+			drain(j);
+		j->used = (size_t)(text_json_part(j->buf + j->used, text, n) - j->buf);
 	}
 	put_char(j, '"');
 }
@@ -243,56 +220,37 @@ void json_out_string(struct json_out *j, const char *s)
 		json_out_null(j);
 }
 
-/* Decimal digits of value, at least `least` of them. */
-static void put_digits(struct json_out *j, uint64_t value, unsigned int least)
+static void put_until(struct json_out *j, const char *end)
 {
-	char digits[20], *to = room(j);
-	unsigned int n = 0, i;
-
-	do {
-		digits[n++] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value || n < least);
-	for (i = 0; i < n; i++)
-		to[i] = digits[n - 1 - i];
-	j->used += n;
-}
-
-static uint64_t put_sign(struct json_out *j, int64_t value)
-{
-	if (value >= 0)
-		return (uint64_t)value;
-	put_char(j, '-');
-	return -(uint64_t)value;
+	j->used = (size_t)(end - j->buf);
 }
 
 void json_out_int(struct json_out *j, int64_t value)
 {
 	begin_value(j);
-	put_digits(j, put_sign(j, value), 1);
+	put_until(j, text_i64(room(j), value));
 }
 
 void json_out_uint(struct json_out *j, uint64_t value)
 {
 	begin_value(j);
-	put_digits(j, value, 1);
+	put_until(j, text_u64(room(j), value));
 }
 
 void json_out_us(struct json_out *j, int64_t ns)
 {
-	uint64_t magnitude;
-
 	begin_value(j);
-	magnitude = put_sign(j, ns);
-	put_digits(j, magnitude / 1000, 1);
-	put_char(j, '.');
-	put_digits(j, magnitude % 1000, 3);
+	if (ns < 0)
+		put_char(j, '-');
+	put_until(j, text_us(room(j), ns < 0 ? -(uint64_t)ns : (uint64_t)ns));
 }
 
 void json_out_hex(struct json_out *j, uint64_t value)
 {
 	begin_value(j);
-	j->used += (size_t)sprintf(room(j), "\"0x%" PRIx64 "\"", value);
+	put_char(j, '"');
+	put_until(j, text_hex(room(j), value));
+	put_char(j, '"');
 }
 
 void json_out_double(struct json_out *j, double value)

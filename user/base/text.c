@@ -29,3 +29,197 @@ size_t text_utf8_bytes(const char *text, size_t left)
 		return 0;
 	return len;
 }
+
+/* ---- appending: printf() would be most of the cost of writing JSON ---- */
+
+static const char digit_pairs[] = "0001020304050607080910111213141516171819"
+				  "2021222324252627282930313233343536373839"
+				  "4041424344454647484950515253545556575859"
+				  "6061626364656667686970717273747576777879"
+				  "8081828384858687888990919293949596979899";
+static const char hex_digits[] = "0123456789abcdef";
+
+char *text_u64(char *p, uint64_t v)
+{
+	char tmp[20], *t = tmp + sizeof(tmp);
+
+	while (v >= 100) {
+		t -= 2;
+		memcpy(t, &digit_pairs[2 * (v % 100)], 2);
+		v /= 100;
+	}
+	if (v >= 10) {
+		t -= 2;
+		memcpy(t, &digit_pairs[2 * v], 2);
+	} else {
+		*--t = (char)('0' + v);
+	}
+	memcpy(p, t, (size_t)(tmp + sizeof(tmp) - t));
+	return p + (tmp + sizeof(tmp) - t);
+}
+
+char *text_i64(char *p, int64_t v)
+{
+	if (v >= 0)
+		return text_u64(p, (uint64_t)v);
+	*p++ = '-';
+	return text_u64(p, 0 - (uint64_t)v);
+}
+
+char *text_hex(char *p, uint64_t v)
+{
+	int shift = v ? (63 - __builtin_clzll(v)) / 4 * 4 : 0;
+
+	*p++ = '0';
+	*p++ = 'x';
+	for (; shift >= 0; shift -= 4)
+		*p++ = hex_digits[v >> shift & 15];
+	return p;
+}
+
+char *text_us(char *p, uint64_t ns)
+{
+	unsigned int frac = (unsigned int)(ns % 1000);
+
+	p = text_u64(p, ns / 1000);
+	*p++ = '.';
+	*p++ = (char)('0' + frac / 100);
+	memcpy(p, &digit_pairs[2 * (frac % 100)], 2);
+	return p + 2;
+}
+
+char *text_count(char *p, uint64_t v)
+{
+	char tmp[20];
+	size_t n = (size_t)(text_u64(tmp, v) - tmp);
+
+	for (size_t i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			*p++ = ',';
+		*p++ = tmp[i];
+	}
+	return p;
+}
+
+size_t text_plain_len(const char *s, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\')
+			break;
+		i++;
+	}
+	return i;
+}
+
+bool text_utf8_valid(const char *s, size_t n)
+{
+	size_t i = text_plain_len(s, n);
+
+	while (i < n) {
+		size_t len = text_utf8_bytes(s + i, n - i);
+
+		if (!len)
+			return false;
+		i += len;
+	}
+	return true;
+}
+
+char *text_utf8(char *p, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n;) {
+		size_t len = text_utf8_bytes(s + i, n - i);
+
+		if (len) {
+			memcpy(p, s + i, len);
+			p += len;
+			i += len;
+		} else {
+			memcpy(p, "\xef\xbf\xbd", 3);
+			p += 3;
+			i++;
+		}
+	}
+	return p;
+}
+
+static char *json_escape(char *p, unsigned char c)
+{
+	*p++ = '\\';
+	switch (c) {
+	case '"':
+	case '\\':
+		*p++ = (char)c;
+		return p;
+	case '\n':
+		*p++ = 'n';
+		return p;
+	case '\t':
+		*p++ = 't';
+		return p;
+	case '\b':
+		*p++ = 'b';
+		return p;
+	case '\f':
+		*p++ = 'f';
+		return p;
+	case '\r':
+		*p++ = 'r';
+		return p;
+	default:
+		memcpy(p, "u00", 3);
+		p[3] = hex_digits[c >> 4];
+		p[4] = hex_digits[c & 15];
+		return p + 5;
+	}
+}
+
+char *text_json_part(char *p, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n;) {
+		size_t plain = text_plain_len(s + i, n - i);
+		unsigned char c;
+
+		memcpy(p, s + i, plain);
+		p += plain;
+		i += plain;
+		if (i == n)
+			break;
+		c = (unsigned char)s[i];
+		if (c < 0x80) {
+			p = json_escape(p, c);
+			i++;
+		} else {
+			size_t len = text_utf8_bytes(s + i, n - i);
+
+			p = text_utf8(p, s + i, len ? len : 1);
+			i += len ? len : 1;
+		}
+	}
+	return p;
+}
+
+char *text_json(char *p, const char *s, size_t n)
+{
+	*p++ = '"';
+	p = text_json_part(p, s, n);
+	*p++ = '"';
+	return p;
+}
+
+char *text_ftrace_comm(char *p, const char *s, size_t n)
+{
+	if (!n)
+		*p++ = '?';
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+		bool plain = c > 0x20 && c < 0x7f && c != '=' && c != '"' && c != '\\';
+
+		*p++ = plain ? (char)c : '_';
+	}
+	return p;
+}

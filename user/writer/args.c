@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "analysis/polls.h"
-#include "writer/text.h"
+#include "base/text.h"
 
 static struct call_value *args_new(struct writer_args *a, const char *name, enum value_kind kind)
 {

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "writer/text.h"
+#include "base/text.h"
 
 #define CACHE_ENTRIES 1024 /* power of 2 */
 

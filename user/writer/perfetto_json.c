@@ -12,7 +12,7 @@
 #include "trace/trace_read.h"
 #include "writer/meta.h"
 #include "writer/perfetto_json.h"
-#include "writer/text.h"
+#include "base/text.h"
 
 /* ---- pieces; p: a place with room, returns the end ---- */
 

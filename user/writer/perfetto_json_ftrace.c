@@ -3,8 +3,8 @@
  * The scheduler's events as the kernel's ftrace would print them, one line each, within a JSON string:
  * from these Perfetto makes CPU tracks and thread states with wakers, which JSON events cannot give it.
  */
+#include "base/text.h"
 #include "writer/perfetto_json.h"
-#include "writer/text.h"
 
 #define STATE_PREEMPTED 0x100
 

@@ -13,7 +13,7 @@
 #include "writer/meta.h"
 #include "writer/pb_intern.h"
 #include "writer/perfetto_pb.h"
-#include "writer/text.h"
+#include "base/text.h"
 
 #define INTERN_ENTRIES 32768
 #define INTERN_BYTES (4u << 20)
