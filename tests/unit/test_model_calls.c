@@ -84,7 +84,7 @@ static void test_nested_in_order(void **state)
 	     "call MPI_Send 100 d1 1080..1085 R5 Q0 B0 U0",
 	     "call MPI_Barrier 100 d0 1090..1095 R5 Q0 B0 U0",
 	     "call MPI_Recv 100 d1 1100..1105 R5 Q0 B0 U0");
-	assert_int_equal(model_get_stats(f.model)->held_spilled, 0);
+	assert_int_equal(model_get_stats(f.model)->pending_spilled, 0);
 	mfix_release(&f);
 }
 

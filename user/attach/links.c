@@ -191,25 +191,25 @@ static void *closing_work(void *arg)
 }
 
 static void closing_add(struct closing *c, const struct perf_probe *v, size_t cnt,
-			struct spent *spent)
+			struct leftover_probes *leftover)
 {
 	for (size_t i = 0; i < cnt; i++) {
 		if (v[i].event_fd >= 0)
-			spent_add(spent, &v[i], 1);
+			leftover_probes_add(leftover, &v[i], 1);
 		else
 			probes_add(&c->link, &c->cnt, &c->cap, &v[i]);
 	}
 }
 
-void links_leave(struct links *const *links, size_t cnt, struct spent *spent)
+void links_leave(struct links *const *links, size_t cnt, struct leftover_probes *leftover)
 {
 	pthread_t thread[CLOSING_THREADS];
 	struct closing c = {};
 	size_t threads = 0;
 
 	for (size_t i = 0; i < cnt; i++) {
-		closing_add(&c, links[i]->entry, links[i]->entry_cnt, spent);
-		closing_add(&c, links[i]->ret, links[i]->ret_cnt, spent);
+		closing_add(&c, links[i]->entry, links[i]->entry_cnt, leftover);
+		closing_add(&c, links[i]->ret, links[i]->ret_cnt, leftover);
 		links_forget(links[i]);
 	}
 	while (threads < CLOSING_THREADS && threads + 1 < c.cnt &&

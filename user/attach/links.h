@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "attach/perf_probe.h"
-#include "attach/spent.h"
+#include "attach/leftover_probes.h"
 
 enum link_api { LINK_MULTI, LINK_PERF };
 
@@ -45,8 +45,8 @@ void links_add(struct links *links, bool ret, const struct perf_probe *probe);
 void links_release(struct links *links);
 /*
  * The same of several at once and in any order, for programs that do nothing any more: the kernel waits for RCU with each
- * uprobe_multi link, so they are closed side by side. Perf-event uprobes are not waited for, but handed over to spent.
+ * uprobe_multi link, so they are closed side by side. Perf-event uprobes are not waited for, but handed over to be closed later.
  */
-void links_leave(struct links *const *links, size_t cnt, struct spent *spent);
+void links_leave(struct links *const *links, size_t cnt, struct leftover_probes *leftover);
 
 #endif

@@ -125,7 +125,7 @@ uint64_t images_probe_count(const struct images *im)
 
 void images_detach(struct images *im)
 {
-	known_files_leave(&im->known, &im->kernel->spent);
+	known_files_leave(&im->known, &im->kernel->leftover);
 }
 
 /* ---- questions ---- */

@@ -46,7 +46,7 @@ uint32_t images_library_count(const struct images *im);
 /* Its meta object "library"; i < images_library_count. Owned by images. */
 const json_t *images_library_meta(const struct images *im, uint32_t i);
 uint64_t images_probe_count(const struct images *im); /* attached in all libraries */
-/* Detaches all probes, or leaves them to the kernel's spent ones. */
+/* Detaches all probes, or hands them over to be closed later. */
 void images_detach(struct images *im);
 
 #endif

@@ -361,13 +361,13 @@ void kernel_release(struct kernel *k)
 	for (unsigned int i = 0; k->skel && i <= k->rings; i++)
 		if (k->ring_fd[i] > 0)
 			close(k->ring_fd[i]);
-	if (k->spent.cnt) {
-		k->spent.rings_fd = fcntl(bpf_map__fd(k->skel->maps.rings), F_DUPFD_CLOEXEC, 0);
-		k->spent.rings = k->spent.rings_fd < 0 ? 0 : k->rings + 1;
+	if (k->leftover.cnt) {
+		k->leftover.rings_fd = fcntl(bpf_map__fd(k->skel->maps.rings), F_DUPFD_CLOEXEC, 0);
+		k->leftover.rings = k->leftover.rings_fd < 0 ? 0 : k->rings + 1;
 	}
 	povtrace__destroy(k->skel);
 	k->skel = NULL;
-	spent_release(&k->spent);
+	leftover_probes_close(&k->leftover);
 }
 
 /* Times a program was not run because it, or another one, was at work on that CPU. */

@@ -43,7 +43,7 @@ struct kernel {
 	volatile uint64_t *drops;	   /* POV_DROPS words */
 	uint64_t recursions;		   /* before the recording */
 	struct link_programs programs;	   /* for library probes … */
-	struct spent spent; /* … and what they leave; kernel_release takes care of it */
+	struct leftover_probes leftover; /* … and what they leave; kernel_release takes care of it */
 };
 
 /* Loads; attaches nothing. 0 or -errno (printed). kernel_release in any case. */

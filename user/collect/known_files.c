@@ -152,7 +152,7 @@ struct code_file *known_files_failed(struct known_files *k, const struct code_id
 	return f;
 }
 
-void known_files_leave(struct known_files *k, struct spent *spent)
+void known_files_leave(struct known_files *k, struct leftover_probes *leftover)
 {
 	size_t cnt = k->files.lib_cnt;
 	struct links **all = xcalloc(cnt + 1, sizeof(struct links *));
@@ -160,7 +160,7 @@ void known_files_leave(struct known_files *k, struct spent *spent)
 	for (size_t i = 0; i < cnt; i++)
 		all[i] = &k->files.lib[i]->links;
 	all[cnt] = &k->waits;
-	links_leave(all, cnt + 1, spent);
+	links_leave(all, cnt + 1, leftover);
 	free(all);
 }
 

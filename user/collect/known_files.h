@@ -12,7 +12,7 @@
 #include "attach/code_file.h"
 #include "attach/links.h"
 
-struct spent;
+struct leftover_probes;
 struct trace_writer;
 
 struct known_files {
@@ -36,6 +36,6 @@ void known_files_describe(struct known_files *k, const struct code_id *id, struc
 
 uint64_t known_files_probes(const struct known_files *k); /* attached in all libraries */
 /* Detaches all probes (links_leave). */
-void known_files_leave(struct known_files *k, struct spent *spent);
+void known_files_leave(struct known_files *k, struct leftover_probes *leftover);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * The MPI layer: decodes the calls of a trace by the trace's own function table (bpf/mpi.def tells the
  * rows), for Open MPI, MPICH and its relatives, and the MPI standard's ABI. The steps of decoding are in
- * mpi_decode.h; what is learned from one call for later ones, in mpi_space.h.
+ * mpi_decode.h; what is learned from one call for later ones, in mpi_process.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include "layer/mpi_decode.h"
 
 struct layer_decoder {
-	struct mpi_spaces *spaces;
-	struct mpi_more more;
+	struct mpi_processes *processes;
+	struct mpi_continuations more;
 	struct arena arena; /* what the current view points to */
 };
 
@@ -40,7 +40,7 @@ static struct layer_decoder *decoder_new(void)
 {
 	struct layer_decoder *d = xcalloc(1, sizeof(*d));
 
-	d->spaces = mpi_spaces_new();
+	d->processes = mpi_processes_new();
 	return d;
 }
 
@@ -48,34 +48,35 @@ static void decoder_free(struct layer_decoder *d)
 {
 	if (!d)
 		return;
-	mpi_spaces_free(d->spaces);
-	mpi_more_release(&d->more);
+	mpi_processes_free(d->processes);
+	mpi_continuations_release(&d->more);
 	arena_release(&d->arena);
 	free(d);
 }
 
 static void decoder_meta(struct layer_decoder *d, const json_t *meta)
 {
-	mpi_spaces_meta(d->spaces, meta);
+	mpi_processes_meta(d->processes, meta);
 }
 
 static void decoder_more(struct layer_decoder *d, const struct pov_more *more)
 {
-	mpi_more_add(&d->more, more);
+	mpi_continuations_add(&d->more, more);
 }
 
 static void decode(struct layer_decoder *d, const struct func_info *f, const struct pov_call *call,
 		   struct call_view *out)
 {
-	struct mpi_space *space = mpi_spaces_get(d->spaces, call->tgid, call->lib, call->hdr.ts_ns);
+	struct mpi_process *process = mpi_processes_get(d->processes, call->tgid, call->lib,
+							call->hdr.ts_ns);
 	struct mpi_call c;
 
 	arena_reset(&d->arena);
 	out->nvalues = 0;
 	memset(&out->roles, 0, sizeof(out->roles));
-	if (!mpi_call_open(&c, f, call, space, &d->more, &d->arena))
+	if (!mpi_call_open(&c, f, call, process, &d->more, &d->arena))
 		return;
-	out->roles.requests_forgotten = mpi_space_trim(space);
+	out->roles.requests_forgotten = mpi_process_trim(process);
 	if (call->hdr.kind == POV_KIND_UNSHOWN && call->hdr.flags & POV_CALL_OPEN) {
 		mpi_announce(&c);
 		return;
@@ -86,7 +87,8 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 	mpi_requests(&c, out);
 	mpi_mark(&c, out);
 	mpi_forget(&c);
-	mpi_more_done(&d->more, call->hdr.tid, call->hdr.ts_ns - call->dur_ns, call->depth);
+	mpi_continuations_done(&d->more, call->hdr.tid, call->hdr.ts_ns - call->dur_ns,
+			       call->depth);
 }
 
 /* A poll's first argument of interest; where it points to a request, the word kept is its address. */

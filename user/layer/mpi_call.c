@@ -43,19 +43,19 @@ static void field_take(struct mpi_call *c, const struct pov_field *head, const u
 	f->type = head->type;
 }
 
-static void fields_join(struct mpi_call *c, const struct mpi_more *more, uint64_t begin_ns)
+static void fields_join(struct mpi_call *c, const struct mpi_continuations *more, uint64_t begin_ns)
 {
 	for (uint32_t i = 0; i < c->parts.nargs; i++) {
 		struct mpi_field *f = &c->field[i];
 
 		if (f->type == POV_FIELD_IN || f->type == POV_FIELD_OUT)
-			mpi_more_join(more, c->parts.rec->hdr.tid, begin_ns, f->type, i,
-				      mpi_call_width(c, i), c->arena, &f->data, &f->bytes);
+			mpi_continuations_join(more, c->parts.rec->hdr.tid, begin_ns, f->type, i,
+					       mpi_call_width(c, i), c->arena, &f->data, &f->bytes);
 	}
 }
 
 bool mpi_call_open(struct mpi_call *c, const struct func_info *info, const struct pov_call *rec,
-		   struct mpi_space *space, struct mpi_more *more, struct arena *arena)
+		   struct mpi_process *process, struct mpi_continuations *more, struct arena *arena)
 {
 	struct pov_field head;
 	const uint8_t *data;
@@ -65,7 +65,7 @@ bool mpi_call_open(struct mpi_call *c, const struct func_info *info, const struc
 	c->comm_arg = -1;
 	c->fn = info->priv;
 	c->info = info;
-	c->space = space;
+	c->process = process;
 	c->arena = arena;
 	if (!call_parts_open(&c->parts, rec, c->fn->sig.nargs))
 		return false;
@@ -86,9 +86,9 @@ uint32_t mpi_call_width(const struct mpi_call *c, uint32_t arg)
 	case SIG_PTR:
 		return 8;
 	case SIG_HANDLE:
-		return c->space->handle_bytes;
+		return c->process->handle_bytes;
 	case SIG_STATUS:
-		return c->space->status_bytes;
+		return c->process->status_bytes;
 	case SIG_RANGE:
 		return 3 * sizeof(int32_t);
 	default:
@@ -146,10 +146,10 @@ bool mpi_call_status(const struct mpi_call *c, uint32_t i, struct mpi_status *ou
 	int arg = c->fn->at[ROLE_STATUS];
 
 	if (arg < 0 || c->fn->sig.arg[arg].type != SIG_STATUS || i >= mpi_call_kept(c, arg) ||
-	    !c->space->flavour->status_decode)
+	    !c->process->flavour->status_decode)
 		return false;
-	c->space->flavour->status_decode(c->field[arg].data + (size_t)i * mpi_call_width(c, arg),
-					 out);
+	c->process->flavour->status_decode(c->field[arg].data + (size_t)i * mpi_call_width(c, arg),
+					   out);
 	return true;
 }
 

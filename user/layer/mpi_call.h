@@ -11,8 +11,8 @@
 #include "layer/call_parts.h"
 #include "layer/layer.h"
 #include "layer/mpi_func.h"
-#include "layer/mpi_more.h"
-#include "layer/mpi_space.h"
+#include "layer/mpi_continuation.h"
+#include "layer/mpi_process.h"
 
 struct mpi_field {
 	const uint8_t *data; /* not aligned */
@@ -25,7 +25,7 @@ struct mpi_call {
 	const struct mpi_func *fn;
 	const struct func_info *info;
 	struct call_parts parts;
-	struct mpi_space *space;
+	struct mpi_process *process;
 	struct mpi_comm *comm_known; /* of mpi_call_comm, once that has been asked */
 	struct arena *arena;
 	bool ok; /* it returned, and no error */
@@ -36,7 +36,8 @@ struct mpi_call {
 
 /* Takes the record apart, joining continuation records. False if it is no call at all. */
 bool mpi_call_open(struct mpi_call *c, const struct func_info *info, const struct pov_call *rec,
-		   struct mpi_space *space, struct mpi_more *more, struct arena *arena);
+		   struct mpi_process *process, struct mpi_continuations *more,
+		   struct arena *arena);
 
 /* A word as its type has it: int truncated and sign-extended, handle cut to its width. */
 static inline int64_t mpi_call_typed(const struct mpi_call *c, uint32_t arg)
@@ -49,7 +50,7 @@ static inline int64_t mpi_call_typed(const struct mpi_call *c, uint32_t arg)
 	case SIG_INT:
 		return (int32_t)word;
 	case SIG_HANDLE:
-		return c->space->handle_bytes == 4 ? (uint32_t)word : word;
+		return c->process->handle_bytes == 4 ? (uint32_t)word : word;
 	default:
 		return word;
 	}

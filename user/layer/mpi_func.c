@@ -113,61 +113,61 @@ static const struct {
 
 static const struct {
 	const char *base;
-	uint8_t lesson;
-} lessons[] = {
-	{"Type_size", LESSON_TYPE_SIZE},
-	{"Type_size_x", LESSON_TYPE_SIZE},
-	{"Type_free", LESSON_TYPE_FREE},
-	{"Comm_size", LESSON_COMM_SIZE},
-	{"Comm_rank", LESSON_COMM_RANK},
-	{"Comm_remote_size", LESSON_REMOTE_SIZE},
-	{"Comm_split", LESSON_COMM_SPLIT},
-	{"Comm_split_type", LESSON_COMM_SPLIT},
-	{"Comm_create", LESSON_COMM_CREATE},
-	{"Comm_create_group", LESSON_COMM_OF_GROUP},
-	{"Comm_create_from_group", LESSON_COMM_OF_GROUP},
-	{"Comm_dup", LESSON_COMM_DUP},
-	{"Comm_dup_with_info", LESSON_COMM_DUP},
-	{"Comm_idup", LESSON_COMM_DUP},
-	{"Comm_idup_with_info", LESSON_COMM_DUP},
-	{"Stream_comm_create", LESSON_COMM_DUP},
-	{"Stream_comm_create_multiplex", LESSON_COMM_DUP},
-	{"Intercomm_create", LESSON_INTERCOMM_NEW},
-	{"Intercomm_create_from_groups", LESSON_INTERCOMM_OF_GROUPS},
-	{"Intercomm_merge", LESSON_INTERCOMM_MERGE},
-	{"Comm_accept", LESSON_CONNECT},
-	{"Comm_connect", LESSON_CONNECT},
-	{"Comm_join", LESSON_CONNECT},
-	{"Comm_spawn", LESSON_CONNECT},
-	{"Comm_spawn_multiple", LESSON_CONNECT},
-	{"Comm_get_parent", LESSON_CONNECT},
-	{"Cart_create", LESSON_CART},
-	{"Cart_sub", LESSON_CART_SUB},
-	{"Graph_create", LESSON_GRAPH},
-	{"Dist_graph_create", LESSON_DIST_GRAPH},
-	{"Dist_graph_create_adjacent", LESSON_DIST_GRAPH},
-	{"Dist_graph_neighbors_count", LESSON_DEGREES},
-	{"Comm_free", LESSON_COMM_FREE},
-	{"Comm_disconnect", LESSON_COMM_FREE},
-	{"Comm_group", LESSON_COMM_GROUP},
-	{"Comm_remote_group", LESSON_REMOTE_GROUP},
-	{"Group_incl", LESSON_GROUP_INCL},
-	{"Group_excl", LESSON_GROUP_EXCL},
-	{"Group_range_incl", LESSON_GROUP_RANGE_INCL},
-	{"Group_range_excl", LESSON_GROUP_RANGE_EXCL},
-	{"Group_union", LESSON_GROUP_UNION},
-	{"Group_intersection", LESSON_GROUP_INTERSECTION},
-	{"Group_difference", LESSON_GROUP_DIFFERENCE},
-	{"Group_from_session_pset", LESSON_GROUP_OTHER},
-	{"File_get_group", LESSON_GROUP_OTHER},
-	{"Win_allocate", LESSON_WIN_NEW},
-	{"Win_allocate_shared", LESSON_WIN_NEW},
-	{"Win_create", LESSON_WIN_NEW},
-	{"Win_create_dynamic", LESSON_WIN_NEW},
-	{"Win_free", LESSON_WIN_FREE},
-	{"Win_get_group", LESSON_WIN_GROUP},
-	{"Mprobe", LESSON_MATCHED},
-	{"Improbe", LESSON_MATCHED},
+	uint8_t effect;
+} effects[] = {
+	{"Type_size", EFFECT_TYPE_SIZE},
+	{"Type_size_x", EFFECT_TYPE_SIZE},
+	{"Type_free", EFFECT_TYPE_FREE},
+	{"Comm_size", EFFECT_COMM_SIZE},
+	{"Comm_rank", EFFECT_COMM_RANK},
+	{"Comm_remote_size", EFFECT_REMOTE_SIZE},
+	{"Comm_split", EFFECT_COMM_SPLIT},
+	{"Comm_split_type", EFFECT_COMM_SPLIT},
+	{"Comm_create", EFFECT_COMM_CREATE},
+	{"Comm_create_group", EFFECT_COMM_OF_GROUP},
+	{"Comm_create_from_group", EFFECT_COMM_OF_GROUP},
+	{"Comm_dup", EFFECT_COMM_DUP},
+	{"Comm_dup_with_info", EFFECT_COMM_DUP},
+	{"Comm_idup", EFFECT_COMM_DUP},
+	{"Comm_idup_with_info", EFFECT_COMM_DUP},
+	{"Stream_comm_create", EFFECT_COMM_DUP},
+	{"Stream_comm_create_multiplex", EFFECT_COMM_DUP},
+	{"Intercomm_create", EFFECT_INTERCOMM_NEW},
+	{"Intercomm_create_from_groups", EFFECT_INTERCOMM_OF_GROUPS},
+	{"Intercomm_merge", EFFECT_INTERCOMM_MERGE},
+	{"Comm_accept", EFFECT_CONNECT},
+	{"Comm_connect", EFFECT_CONNECT},
+	{"Comm_join", EFFECT_CONNECT},
+	{"Comm_spawn", EFFECT_CONNECT},
+	{"Comm_spawn_multiple", EFFECT_CONNECT},
+	{"Comm_get_parent", EFFECT_CONNECT},
+	{"Cart_create", EFFECT_CART},
+	{"Cart_sub", EFFECT_CART_SUB},
+	{"Graph_create", EFFECT_GRAPH},
+	{"Dist_graph_create", EFFECT_DIST_GRAPH},
+	{"Dist_graph_create_adjacent", EFFECT_DIST_GRAPH},
+	{"Dist_graph_neighbors_count", EFFECT_DEGREES},
+	{"Comm_free", EFFECT_COMM_FREE},
+	{"Comm_disconnect", EFFECT_COMM_FREE},
+	{"Comm_group", EFFECT_COMM_GROUP},
+	{"Comm_remote_group", EFFECT_REMOTE_GROUP},
+	{"Group_incl", EFFECT_GROUP_INCL},
+	{"Group_excl", EFFECT_GROUP_EXCL},
+	{"Group_range_incl", EFFECT_GROUP_RANGE_INCL},
+	{"Group_range_excl", EFFECT_GROUP_RANGE_EXCL},
+	{"Group_union", EFFECT_GROUP_UNION},
+	{"Group_intersection", EFFECT_GROUP_INTERSECTION},
+	{"Group_difference", EFFECT_GROUP_DIFFERENCE},
+	{"Group_from_session_pset", EFFECT_GROUP_OTHER},
+	{"File_get_group", EFFECT_GROUP_OTHER},
+	{"Win_allocate", EFFECT_WIN_NEW},
+	{"Win_allocate_shared", EFFECT_WIN_NEW},
+	{"Win_create", EFFECT_WIN_NEW},
+	{"Win_create_dynamic", EFFECT_WIN_NEW},
+	{"Win_free", EFFECT_WIN_FREE},
+	{"Win_get_group", EFFECT_WIN_GROUP},
+	{"Mprobe", EFFECT_MATCHED},
+	{"Improbe", EFFECT_MATCHED},
 };
 
 static const char *const no_error_code[] = {
@@ -283,14 +283,14 @@ static uint8_t request_find(const struct mpi_func *f, bool init)
 	}
 }
 
-static uint8_t lesson_find(const struct mpi_func *f)
+static uint8_t effect_find(const struct mpi_func *f)
 {
-	for (size_t i = 0; i < ARRAY_CNT(lessons); i++)
-		if (!strcmp(lessons[i].base, f->base))
-			return lessons[i].lesson;
+	for (size_t i = 0; i < ARRAY_CNT(effects); i++)
+		if (!strcmp(effects[i].base, f->base))
+			return effects[i].effect;
 	if (has(f, ROLE_NEWTYPE))
-		return LESSON_TYPE_NEW;
-	return has(f, ROLE_NEWCOMM) ? LESSON_COMM_NEW : LESSON_NONE;
+		return EFFECT_TYPE_NEW;
+	return has(f, ROLE_NEWCOMM) ? EFFECT_COMM_NEW : EFFECT_NONE;
 }
 
 static bool returns_error(const char *name, const char *group)
@@ -324,7 +324,7 @@ int mpi_func_parse(const json_t *row, struct mpi_func **out)
 	base_name(name, f->base, sizeof(f->base), &init);
 	f->family = family_find(f);
 	f->request = request_find(f, init);
-	f->lesson = lesson_find(f);
+	f->effect = effect_find(f);
 	f->returns_error = returns_error(name, group);
 	*out = f;
 	return 0;

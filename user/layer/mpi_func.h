@@ -113,43 +113,43 @@ enum mpi_family {
 };
 
 /* What a call teaches the reader. */
-enum mpi_lesson {
-	LESSON_NONE,
-	LESSON_TYPE_NEW,  /* by `count`, `blocklen`, … of oldtype */
-	LESSON_TYPE_SIZE, /* size of dtype told */
-	LESSON_TYPE_FREE,
-	LESSON_COMM_SIZE,
-	LESSON_COMM_RANK,
-	LESSON_REMOTE_SIZE,
-	LESSON_COMM_NEW,   /* nothing known of it but that it is new */
-	LESSON_COMM_DUP,   /* the same members */
-	LESSON_COMM_SPLIT, /* by colour or kind of machine */
-	LESSON_COMM_CREATE,
-	LESSON_COMM_OF_GROUP, /* only the group's members call */
-	LESSON_INTERCOMM_NEW,
-	LESSON_INTERCOMM_OF_GROUPS,
-	LESSON_INTERCOMM_MERGE,
-	LESSON_CONNECT, /* the other side is another program */
-	LESSON_CART,
-	LESSON_CART_SUB,
-	LESSON_GRAPH,
-	LESSON_DIST_GRAPH, /* adjacent or not: degrees if told */
-	LESSON_DEGREES,
-	LESSON_COMM_FREE,
-	LESSON_COMM_GROUP,
-	LESSON_REMOTE_GROUP,
-	LESSON_GROUP_INCL,
-	LESSON_GROUP_EXCL,
-	LESSON_GROUP_RANGE_INCL,
-	LESSON_GROUP_RANGE_EXCL,
-	LESSON_GROUP_UNION,
-	LESSON_GROUP_INTERSECTION,
-	LESSON_GROUP_DIFFERENCE,
-	LESSON_GROUP_OTHER,
-	LESSON_WIN_NEW,
-	LESSON_WIN_FREE,
-	LESSON_WIN_GROUP,
-	LESSON_MATCHED, /* a probe that takes the message */
+enum mpi_effect {
+	EFFECT_NONE,
+	EFFECT_TYPE_NEW,  /* by `count`, `blocklen`, … of oldtype */
+	EFFECT_TYPE_SIZE, /* size of dtype told */
+	EFFECT_TYPE_FREE,
+	EFFECT_COMM_SIZE,
+	EFFECT_COMM_RANK,
+	EFFECT_REMOTE_SIZE,
+	EFFECT_COMM_NEW,   /* nothing known of it but that it is new */
+	EFFECT_COMM_DUP,   /* the same members */
+	EFFECT_COMM_SPLIT, /* by colour or kind of machine */
+	EFFECT_COMM_CREATE,
+	EFFECT_COMM_OF_GROUP, /* only the group's members call */
+	EFFECT_INTERCOMM_NEW,
+	EFFECT_INTERCOMM_OF_GROUPS,
+	EFFECT_INTERCOMM_MERGE,
+	EFFECT_CONNECT, /* the other side is another program */
+	EFFECT_CART,
+	EFFECT_CART_SUB,
+	EFFECT_GRAPH,
+	EFFECT_DIST_GRAPH, /* adjacent or not: degrees if told */
+	EFFECT_DEGREES,
+	EFFECT_COMM_FREE,
+	EFFECT_COMM_GROUP,
+	EFFECT_REMOTE_GROUP,
+	EFFECT_GROUP_INCL,
+	EFFECT_GROUP_EXCL,
+	EFFECT_GROUP_RANGE_INCL,
+	EFFECT_GROUP_RANGE_EXCL,
+	EFFECT_GROUP_UNION,
+	EFFECT_GROUP_INTERSECTION,
+	EFFECT_GROUP_DIFFERENCE,
+	EFFECT_GROUP_OTHER,
+	EFFECT_WIN_NEW,
+	EFFECT_WIN_FREE,
+	EFFECT_WIN_GROUP,
+	EFFECT_MATCHED, /* a probe that takes the message */
 };
 
 struct mpi_func {
@@ -158,7 +158,7 @@ struct mpi_func {
 	char base[64];	     /* "Alltoallv" of MPI_Ialltoallv_c */
 	uint8_t family;	     /* enum mpi_family */
 	uint8_t request;     /* enum request_event of its request argument */
-	uint8_t lesson;	     /* enum mpi_lesson */
+	uint8_t effect;	     /* enum mpi_effect */
 	bool returns_error;  /* int error code; else a value */
 	int8_t at[ROLE_CNT]; /* argument of a role, or -1 */
 };

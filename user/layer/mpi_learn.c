@@ -25,7 +25,7 @@ static int64_t struct_bytes(const struct mpi_call *c)
 	    c->field[lens].cnt != c->field[types].cnt)
 		return -1;
 	for (uint32_t i = 0; i < c->field[lens].cnt; i++) {
-		int64_t one = mpi_space_type_bytes(c->space, mpi_call_elem(c, types, i));
+		int64_t one = mpi_process_type_bytes(c->process, mpi_call_elem(c, types, i));
 		int64_t len = mpi_call_elem(c, lens, i);
 
 		total = plus(total, len ? times(len, one) : 0);
@@ -68,7 +68,7 @@ static int64_t newtype_bytes(const struct mpi_call *c)
 	if (c->fn->at[ROLE_TYPES] >= 0)
 		return struct_bytes(c);
 	if (mpi_call_value(c, ROLE_OLDTYPE, &old))
-		return times(oldtype_elems(c), mpi_space_type_bytes(c->space, old));
+		return times(oldtype_elems(c), mpi_process_type_bytes(c->process, old));
 	if (!strcmp(c->fn->base, "Type_match_size") && mpi_call_value(c, ROLE_SIZE, &bytes))
 		return bytes;
 	return -1;
@@ -106,7 +106,7 @@ static char *newtype_text(const struct mpi_call *c)
 	text = arena_printf(c->arena, "%s", base);
 	numbers_append(c, c->arena, &text);
 	if (mpi_call_value(c, ROLE_OLDTYPE, &old)) {
-		old_text = mpi_space_type_text(c->space, old);
+		old_text = mpi_process_type_text(c->process, old);
 		text = old_text ?
 			       arena_printf(c->arena, "%s of %.*s", text, OLDTYPE_MAX, old_text) :
 			       arena_printf(c->arena, "%s of 0x%llx", text,
@@ -119,9 +119,9 @@ static void learn_newtype(struct mpi_call *c)
 {
 	int64_t handle;
 
-	if (!mpi_call_first(c, ROLE_NEWTYPE, &handle) || mpi_space_name(c->space, handle))
+	if (!mpi_call_first(c, ROLE_NEWTYPE, &handle) || mpi_process_name(c->process, handle))
 		return;
-	mpi_space_type_set(c->space, handle, newtype_bytes(c), newtype_text(c));
+	mpi_process_type_set(c->process, handle, newtype_bytes(c), newtype_text(c));
 }
 
 /* MPI_Type_size told: keep the text, if there is one. */
@@ -131,11 +131,11 @@ static void learn_type_size(struct mpi_call *c)
 	int64_t handle, bytes;
 
 	if (!mpi_call_value(c, ROLE_DTYPE, &handle) || !mpi_call_first(c, ROLE_SIZE, &bytes) ||
-	    bytes < 0 || mpi_space_type_bytes(c->space, handle) == bytes ||
-	    mpi_space_name(c->space, handle))
+	    bytes < 0 || mpi_process_type_bytes(c->process, handle) == bytes ||
+	    mpi_process_name(c->process, handle))
 		return;
-	text = mpi_space_type_text(c->space, handle);
-	mpi_space_type_set(c->space, handle, bytes, text ? xstrdup(text) : NULL);
+	text = mpi_process_type_text(c->process, handle);
+	mpi_process_type_set(c->process, handle, bytes, text ? xstrdup(text) : NULL);
 }
 
 int64_t mpi_call_type_bytes(const struct mpi_call *c, enum mpi_role role)
@@ -143,13 +143,13 @@ int64_t mpi_call_type_bytes(const struct mpi_call *c, enum mpi_role role)
 	int arg = c->fn->at[role];
 	int64_t handle, bytes;
 
-	if (!mpi_call_value(c, role, &handle) || (uint64_t)handle == c->space->type_null)
+	if (!mpi_call_value(c, role, &handle) || (uint64_t)handle == c->process->type_null)
 		return -1;
 	if (c->field[arg].type == POV_FIELD_TYPE_SIZE) {
 		memcpy(&bytes, c->field[arg].data, sizeof(bytes));
 		return bytes >= 0 ? bytes : -1;
 	}
-	return mpi_space_type_bytes(c->space, handle);
+	return mpi_process_type_bytes(c->process, handle);
 }
 
 void mpi_learn(struct mpi_call *c)
@@ -158,9 +158,9 @@ void mpi_learn(struct mpi_call *c)
 	if (!c->ok)
 		return;
 	mpi_learn_group(c);
-	if (c->fn->lesson == LESSON_TYPE_NEW)
+	if (c->fn->effect == EFFECT_TYPE_NEW)
 		learn_newtype(c);
-	else if (c->fn->lesson == LESSON_TYPE_SIZE)
+	else if (c->fn->effect == EFFECT_TYPE_SIZE)
 		learn_type_size(c);
 }
 
@@ -170,10 +170,10 @@ void mpi_forget(struct mpi_call *c)
 
 	if (!c->ok)
 		return;
-	if (c->fn->lesson == LESSON_TYPE_FREE && mpi_call_first(c, ROLE_DTYPE, &handle))
-		mpi_space_type_forget(c->space, handle);
-	if (c->fn->lesson == LESSON_COMM_FREE && mpi_call_first(c, ROLE_COMM, &handle))
-		mpi_space_comm_forget(c->space, handle);
-	if (c->fn->lesson == LESSON_WIN_FREE && mpi_call_first(c, ROLE_WIN, &handle))
-		mpi_space_origin_set(c->space, handle, NULL);
+	if (c->fn->effect == EFFECT_TYPE_FREE && mpi_call_first(c, ROLE_DTYPE, &handle))
+		mpi_process_type_forget(c->process, handle);
+	if (c->fn->effect == EFFECT_COMM_FREE && mpi_call_first(c, ROLE_COMM, &handle))
+		mpi_process_comm_forget(c->process, handle);
+	if (c->fn->effect == EFFECT_WIN_FREE && mpi_call_first(c, ROLE_WIN, &handle))
+		mpi_process_origin_set(c->process, handle, NULL);
 }

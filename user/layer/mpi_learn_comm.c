@@ -14,8 +14,8 @@ struct mpi_comm *mpi_call_comm(struct mpi_call *c)
 	int64_t handle;
 
 	if (!c->comm_known && mpi_call_value(c, ROLE_COMM, &handle) &&
-	    (uint64_t)handle != c->space->comm_null)
-		c->comm_known = mpi_space_comm(c->space, handle);
+	    (uint64_t)handle != c->process->comm_null)
+		c->comm_known = mpi_process_comm(c->process, handle);
 	return c->comm_known;
 }
 
@@ -23,7 +23,7 @@ int32_t mpi_comm_rank(const struct mpi_call *c, struct mpi_comm *comm)
 {
 	if (comm->rank < 0 && comm->whole)
 		comm->rank = mpi_group_rank(mpi_communicator_group(comm->whole, false),
-					    mpi_space_self(c->space));
+					    mpi_process_self(c->process));
 	return comm->rank;
 }
 
@@ -80,7 +80,7 @@ static void learn_from_fields(struct mpi_call *c)
 
 static void report(struct mpi_call *c, struct mpi_comm *comm)
 {
-	mpi_communicator_report(comm->whole, mpi_space_self(c->space), comm->rank, comm->size);
+	mpi_communicator_report(comm->whole, mpi_process_self(c->process), comm->rank, comm->size);
 }
 
 /* What the library's own object said of a communicator: of the call's, or of the one it made. */
@@ -95,7 +95,7 @@ static void learn_from_object(struct mpi_call *c, struct mpi_comm *comm, enum mp
 	if (comm->inter)
 		return;
 	report(c, comm);
-	if (c->space->contexts_agree && c->comm.context_id != UINT64_MAX)
+	if (c->process->contexts_agree && c->comm.context_id != UINT64_MAX)
 		mpi_communicator_context(comm->whole, c->comm.context_id);
 }
 
@@ -106,19 +106,19 @@ static void learn_comm_query(struct mpi_call *c)
 
 	if (!comm)
 		return;
-	if (c->fn->lesson == LESSON_COMM_SIZE && mpi_call_first(c, ROLE_SIZE, &v) && v >= 0)
+	if (c->fn->effect == EFFECT_COMM_SIZE && mpi_call_first(c, ROLE_SIZE, &v) && v >= 0)
 		comm->size = v;
-	if (c->fn->lesson == LESSON_COMM_RANK && mpi_call_first(c, ROLE_RANK, &v) && v >= 0)
+	if (c->fn->effect == EFFECT_COMM_RANK && mpi_call_first(c, ROLE_RANK, &v) && v >= 0)
 		comm->rank = v;
-	if (c->fn->lesson == LESSON_COMM_SIZE || c->fn->lesson == LESSON_COMM_RANK)
+	if (c->fn->effect == EFFECT_COMM_SIZE || c->fn->effect == EFFECT_COMM_RANK)
 		report(c, comm);
-	if (c->fn->lesson == LESSON_REMOTE_SIZE && mpi_call_first(c, ROLE_SIZE, &v) && v >= 0) {
+	if (c->fn->effect == EFFECT_REMOTE_SIZE && mpi_call_first(c, ROLE_SIZE, &v) && v >= 0) {
 		comm->inter = true;
 		comm->remote = v;
 	}
-	if (c->fn->lesson == LESSON_DEGREES && mpi_call_first(c, ROLE_INDEG, &v) && v >= 0)
+	if (c->fn->effect == EFFECT_DEGREES && mpi_call_first(c, ROLE_INDEG, &v) && v >= 0)
 		comm->indeg = v;
-	if (c->fn->lesson == LESSON_DEGREES && mpi_call_first(c, ROLE_OUTDEG, &v) && v >= 0)
+	if (c->fn->effect == EFFECT_DEGREES && mpi_call_first(c, ROLE_OUTDEG, &v) && v >= 0)
 		comm->outdeg = v;
 }
 
@@ -129,20 +129,20 @@ static struct mpi_comm *parent_of(struct mpi_call *c)
 {
 	int64_t handle;
 
-	switch (c->fn->lesson) {
-	case LESSON_COMM_NEW:
-	case LESSON_COMM_DUP:
-	case LESSON_COMM_SPLIT:
-	case LESSON_COMM_CREATE:
-	case LESSON_INTERCOMM_MERGE:
-	case LESSON_CART:
-	case LESSON_CART_SUB:
-	case LESSON_GRAPH:
-	case LESSON_DIST_GRAPH:
+	switch (c->fn->effect) {
+	case EFFECT_COMM_NEW:
+	case EFFECT_COMM_DUP:
+	case EFFECT_COMM_SPLIT:
+	case EFFECT_COMM_CREATE:
+	case EFFECT_INTERCOMM_MERGE:
+	case EFFECT_CART:
+	case EFFECT_CART_SUB:
+	case EFFECT_GRAPH:
+	case EFFECT_DIST_GRAPH:
 		return mpi_call_comm(c);
-	case LESSON_INTERCOMM_NEW:
+	case EFFECT_INTERCOMM_NEW:
 		return mpi_call_value(c, ROLE_LOCAL_COMM, &handle) ?
-			       mpi_space_comm(c->space, handle) :
+			       mpi_process_comm(c->process, handle) :
 			       NULL;
 	default:
 		return NULL;
@@ -151,13 +151,13 @@ static struct mpi_comm *parent_of(struct mpi_call *c)
 
 static void split_part(const struct mpi_call *c, struct mpi_part *part)
 {
-	const struct mpi_flavour_info *fl = c->space->flavour;
+	const struct mpi_flavour_info *fl = c->process->flavour;
 	int64_t v = fl->undefined;
 
 	if (mpi_call_value(c, ROLE_COLOR, &v))
 		part->color = v;
 	else if (mpi_call_value(c, ROLE_SPLIT_TYPE, &v))
-		part->color = v == fl->comm_type_shared ? (int64_t)c->space->host : -1;
+		part->color = v == fl->comm_type_shared ? (int64_t)c->process->host : -1;
 	part->takes_part = v != fl->undefined;
 	if (mpi_call_value(c, ROLE_KEY, &v))
 		part->key = (int32_t)v;
@@ -173,27 +173,27 @@ static void leader_tell(const struct mpi_call *c, struct mpi_making *m, struct m
 	    !mpi_call_value(c, ROLE_PEER_COMM, &peers) ||
 	    !mpi_call_value(c, ROLE_REMOTE_LEADER, &rank) || !mpi_call_value(c, ROLE_TAG, &tag))
 		return;
-	if (mpi_communicator_peer(mpi_space_comm(c->space, peers)->whole, (int32_t)rank, &remote) ==
-	    PEER_KNOWN)
-		mpi_making_lead(m, mpi_space_self(c->space), remote, (int32_t)tag);
+	if (mpi_communicator_peer(mpi_process_comm(c->process, peers)->whole, (int32_t)rank,
+				  &remote) == PEER_KNOWN)
+		mpi_making_lead(m, mpi_process_self(c->process), remote, (int32_t)tag);
 }
 
 static struct mpi_making *join(const struct mpi_call *c, struct mpi_comm *parent)
 {
 	const struct pov_call *rec = c->parts.rec;
 	struct mpi_part part = {
-		.who = mpi_space_self(c->space),
+		.who = mpi_process_self(c->process),
 		.parent_rank = mpi_comm_rank(c, parent),
 		.takes_part = true,
 	};
 	struct mpi_making *m;
 
-	if (c->fn->lesson == LESSON_COMM_SPLIT)
+	if (c->fn->effect == EFFECT_COMM_SPLIT)
 		split_part(c, &part);
 	m = mpi_making_join(parent->whole, &parent->joined, c->fn->base, &part,
 			    rec->dur_ns < rec->hdr.ts_ns ? rec->hdr.ts_ns - rec->dur_ns : 0,
-			    c->space->one_clock);
-	if (c->fn->lesson == LESSON_INTERCOMM_NEW)
+			    c->process->one_clock);
+	if (c->fn->effect == EFFECT_INTERCOMM_NEW)
 		leader_tell(c, m, parent);
 	return m;
 }
@@ -227,7 +227,7 @@ static struct mpi_group *group_arg(struct mpi_call *c, enum mpi_role role)
 {
 	int64_t handle;
 
-	return mpi_call_value(c, role, &handle) ? mpi_space_group(c->space, handle) : NULL;
+	return mpi_call_value(c, role, &handle) ? mpi_process_group(c->process, handle) : NULL;
 }
 
 /* Of the given groups, to which it takes over the references. */
@@ -235,7 +235,7 @@ static struct mpi_communicator *made_of(struct mpi_call *c, struct mpi_making *m
 					struct mpi_group *group, struct mpi_group *remote)
 {
 	struct mpi_communicator *made = m ? mpi_making_get(m, key, group, remote) :
-					    mpi_communicator_new(c->space->trace_comms, group,
+					    mpi_communicator_new(c->process->trace_comms, group,
 								 remote);
 
 	mpi_group_unref(group);
@@ -332,42 +332,42 @@ static struct mpi_communicator *made_by_call(struct mpi_call *c, struct mpi_maki
 	struct mpi_group *remote = mpi_communicator_group(parent ? parent->whole : NULL, true);
 	int64_t n, key = 0;
 
-	if (!m && c->fn->lesson != LESSON_COMM_OF_GROUP && c->fn->lesson != LESSON_CONNECT &&
-	    c->fn->lesson != LESSON_INTERCOMM_OF_GROUPS)
+	if (!m && c->fn->effect != EFFECT_COMM_OF_GROUP && c->fn->effect != EFFECT_CONNECT &&
+	    c->fn->effect != EFFECT_INTERCOMM_OF_GROUPS)
 		return NULL; /* nothing is known of its parent */
-	switch (c->fn->lesson) {
-	case LESSON_COMM_DUP:
+	switch (c->fn->effect) {
+	case EFFECT_COMM_DUP:
 		return made_of(c, m, 0, mpi_group_ref(group), mpi_group_ref(remote));
-	case LESSON_COMM_SPLIT:
+	case EFFECT_COMM_SPLIT:
 		return made_by_split(c, m, parent);
-	case LESSON_COMM_CREATE:
+	case EFFECT_COMM_CREATE:
 		group = group_arg(c, ROLE_GROUP);
 		return group && !remote ? mpi_making_get_group(m, group) : NULL;
-	case LESSON_COMM_OF_GROUP:
+	case EFFECT_COMM_OF_GROUP:
 		return made_of(c, NULL, 0, mpi_group_ref(group_arg(c, ROLE_GROUP)), NULL);
-	case LESSON_INTERCOMM_NEW:
+	case EFFECT_INTERCOMM_NEW:
 		return made_of(c, m, 0, mpi_group_ref(group), mpi_making_remote(m));
-	case LESSON_INTERCOMM_OF_GROUPS:
+	case EFFECT_INTERCOMM_OF_GROUPS:
 		return made_of(c, NULL, 0, mpi_group_ref(group_arg(c, ROLE_LOCAL_GROUP)),
 			       mpi_group_ref(group_arg(c, ROLE_REMOTE_GROUP)));
-	case LESSON_INTERCOMM_MERGE:
+	case EFFECT_INTERCOMM_MERGE:
 		return made_by_merge(c, m, group, remote);
-	case LESSON_CONNECT:
+	case EFFECT_CONNECT:
 		parent = mpi_call_comm(c);
 		return made_of(
 			c, NULL, 0,
 			mpi_group_ref(mpi_communicator_group(parent ? parent->whole : NULL, false)),
 			mpi_group_unknown(PEER_UNKNOWN_OTHER));
-	case LESSON_CART:
+	case EFFECT_CART:
 		return made_of(c, m, 0, topology_group(c, group, dims_product(c)), NULL);
-	case LESSON_CART_SUB:
+	case EFFECT_CART_SUB:
 		group = cart_sub_group(c, parent, &key);
 		return made_of(c, m, key, group, NULL);
-	case LESSON_GRAPH:
+	case EFFECT_GRAPH:
 		n = -1;
 		mpi_call_value(c, ROLE_NNODES, &n);
 		return made_of(c, m, 0, topology_group(c, group, (int32_t)n), NULL);
-	case LESSON_DIST_GRAPH:
+	case EFFECT_DIST_GRAPH:
 		return made_of(c, m, 0, topology_group(c, group, INT32_MAX), NULL);
 	default:
 		return NULL;
@@ -379,7 +379,7 @@ static void learn_neighbours(struct mpi_call *c, struct mpi_comm *new)
 	int dims = c->fn->at[ROLE_DIMS];
 	int64_t n;
 
-	if (c->fn->lesson == LESSON_CART && dims >= 0) {
+	if (c->fn->effect == EFFECT_CART && dims >= 0) {
 		new->indeg = new->outdeg = 2 * c->field[dims].cnt;
 		if (dims_product(c) <= 0)
 			return;
@@ -388,9 +388,9 @@ static void learn_neighbours(struct mpi_call *c, struct mpi_comm *new)
 		for (uint32_t i = 0; i < new->ndims; i++)
 			new->dims[i] = (int32_t)mpi_call_elem(c, dims, i);
 	}
-	if (c->fn->lesson == LESSON_DIST_GRAPH && mpi_call_value(c, ROLE_INDEG, &n) && n >= 0)
+	if (c->fn->effect == EFFECT_DIST_GRAPH && mpi_call_value(c, ROLE_INDEG, &n) && n >= 0)
 		new->indeg = n;
-	if (c->fn->lesson == LESSON_DIST_GRAPH && mpi_call_value(c, ROLE_OUTDEG, &n) && n >= 0)
+	if (c->fn->effect == EFFECT_DIST_GRAPH && mpi_call_value(c, ROLE_OUTDEG, &n) && n >= 0)
 		new->outdeg = n;
 }
 
@@ -399,8 +399,8 @@ static void learn_shape(struct mpi_call *c, const struct mpi_comm *old, struct m
 {
 	int64_t reorder = 1, n;
 
-	switch (c->fn->lesson) {
-	case LESSON_COMM_DUP:
+	switch (c->fn->effect) {
+	case EFFECT_COMM_DUP:
 		new->rank = old->rank;
 		new->size = old->size;
 		new->remote = old->remote;
@@ -408,20 +408,20 @@ static void learn_shape(struct mpi_call *c, const struct mpi_comm *old, struct m
 		new->indeg = old->indeg;
 		new->outdeg = old->outdeg;
 		break;
-	case LESSON_INTERCOMM_NEW:
-	case LESSON_INTERCOMM_OF_GROUPS:
-	case LESSON_CONNECT:
+	case EFFECT_INTERCOMM_NEW:
+	case EFFECT_INTERCOMM_OF_GROUPS:
+	case EFFECT_CONNECT:
 		new->inter = true;
 		new->rank = old->rank;
 		new->size = old->size;
 		break;
-	case LESSON_CART:
-	case LESSON_GRAPH:
-	case LESSON_DIST_GRAPH:
+	case EFFECT_CART:
+	case EFFECT_GRAPH:
+	case EFFECT_DIST_GRAPH:
 		mpi_call_value(c, ROLE_REORDER, &reorder);
 		new->rank = reorder ? -1 : old->rank;
-		new->size = c->fn->lesson == LESSON_CART		 ? dims_product(c) :
-			    c->fn->lesson == LESSON_DIST_GRAPH		 ? old->size :
+		new->size = c->fn->effect == EFFECT_CART		 ? dims_product(c) :
+			    c->fn->effect == EFFECT_DIST_GRAPH		 ? old->size :
 			    mpi_call_value(c, ROLE_NNODES, &n) && n >= 0 ? (int32_t)n :
 									   -1;
 		learn_neighbours(c, new);
@@ -437,11 +437,11 @@ static void learn_newcomm(struct mpi_call *c, struct mpi_making *m)
 	int64_t handle;
 	int32_t size;
 
-	if (!mpi_call_first(c, role, &handle) || (uint64_t)handle == c->space->comm_null ||
-	    (parent && parent == mpi_space_comm(c->space, handle)))
+	if (!mpi_call_first(c, role, &handle) || (uint64_t)handle == c->process->comm_null ||
+	    (parent && parent == mpi_process_comm(c->process, handle)))
 		return;
 	made = made_by_call(c, m, parent && parent->whole ? parent : NULL);
-	new = mpi_space_comm_renew(c->space, handle);
+	new = mpi_process_comm_renew(c->process, handle);
 	mpi_communicator_unref(new->whole);
 	new->whole = made;
 	parent = parent ?: mpi_call_comm(c);
@@ -463,27 +463,27 @@ void mpi_learn_comm(struct mpi_call *c)
 
 	learn_from_fields(c);
 	learn_from_object(c, mpi_call_comm(c), ROLE_COMM);
-	switch (c->fn->lesson) {
-	case LESSON_COMM_SIZE:
-	case LESSON_COMM_RANK:
-	case LESSON_REMOTE_SIZE:
-	case LESSON_DEGREES:
+	switch (c->fn->effect) {
+	case EFFECT_COMM_SIZE:
+	case EFFECT_COMM_RANK:
+	case EFFECT_REMOTE_SIZE:
+	case EFFECT_DEGREES:
 		if (c->ok)
 			learn_comm_query(c);
 		break;
-	case LESSON_COMM_NEW:
-	case LESSON_COMM_DUP:
-	case LESSON_COMM_SPLIT:
-	case LESSON_COMM_CREATE:
-	case LESSON_COMM_OF_GROUP:
-	case LESSON_INTERCOMM_NEW:
-	case LESSON_INTERCOMM_OF_GROUPS:
-	case LESSON_INTERCOMM_MERGE:
-	case LESSON_CONNECT:
-	case LESSON_CART:
-	case LESSON_CART_SUB:
-	case LESSON_GRAPH:
-	case LESSON_DIST_GRAPH:
+	case EFFECT_COMM_NEW:
+	case EFFECT_COMM_DUP:
+	case EFFECT_COMM_SPLIT:
+	case EFFECT_COMM_CREATE:
+	case EFFECT_COMM_OF_GROUP:
+	case EFFECT_INTERCOMM_NEW:
+	case EFFECT_INTERCOMM_OF_GROUPS:
+	case EFFECT_INTERCOMM_MERGE:
+	case EFFECT_CONNECT:
+	case EFFECT_CART:
+	case EFFECT_CART_SUB:
+	case EFFECT_GRAPH:
+	case EFFECT_DIST_GRAPH:
 		m = making_of(c);
 		if (c->ok)
 			learn_newcomm(c, m);

@@ -8,7 +8,7 @@ static struct mpi_group *arg(struct mpi_call *c, enum mpi_role role)
 {
 	int64_t handle;
 
-	return mpi_call_value(c, role, &handle) ? mpi_space_group(c->space, handle) : NULL;
+	return mpi_call_value(c, role, &handle) ? mpi_process_group(c->process, handle) : NULL;
 }
 
 static struct mpi_group *of_comm(struct mpi_call *c, bool remote)
@@ -24,7 +24,7 @@ static struct mpi_group *of_window(struct mpi_call *c)
 
 	if (!mpi_call_value(c, ROLE_WIN, &win))
 		return NULL;
-	return mpi_group_ref(mpi_communicator_group(mpi_space_origin(c->space, win), false));
+	return mpi_group_ref(mpi_communicator_group(mpi_process_origin(c->process, win), false));
 }
 
 static struct mpi_group *of_ranks(struct mpi_call *c, bool exclude)
@@ -59,24 +59,24 @@ static struct mpi_group *of_ranges(struct mpi_call *c, bool exclude)
 /* The group that the call made: a reference, or NULL if that is not known. */
 static struct mpi_group *made_by_call(struct mpi_call *c)
 {
-	switch (c->fn->lesson) {
-	case LESSON_COMM_GROUP:
+	switch (c->fn->effect) {
+	case EFFECT_COMM_GROUP:
 		return of_comm(c, false);
-	case LESSON_REMOTE_GROUP:
+	case EFFECT_REMOTE_GROUP:
 		return of_comm(c, true);
-	case LESSON_WIN_GROUP:
+	case EFFECT_WIN_GROUP:
 		return of_window(c);
-	case LESSON_GROUP_INCL:
-	case LESSON_GROUP_EXCL:
-		return of_ranks(c, c->fn->lesson == LESSON_GROUP_EXCL);
-	case LESSON_GROUP_RANGE_INCL:
-	case LESSON_GROUP_RANGE_EXCL:
-		return of_ranges(c, c->fn->lesson == LESSON_GROUP_RANGE_EXCL);
-	case LESSON_GROUP_UNION:
+	case EFFECT_GROUP_INCL:
+	case EFFECT_GROUP_EXCL:
+		return of_ranks(c, c->fn->effect == EFFECT_GROUP_EXCL);
+	case EFFECT_GROUP_RANGE_INCL:
+	case EFFECT_GROUP_RANGE_EXCL:
+		return of_ranges(c, c->fn->effect == EFFECT_GROUP_RANGE_EXCL);
+	case EFFECT_GROUP_UNION:
 		return mpi_group_union(arg(c, ROLE_GROUP1), arg(c, ROLE_GROUP2));
-	case LESSON_GROUP_INTERSECTION:
+	case EFFECT_GROUP_INTERSECTION:
 		return mpi_group_intersection(arg(c, ROLE_GROUP1), arg(c, ROLE_GROUP2));
-	case LESSON_GROUP_DIFFERENCE:
+	case EFFECT_GROUP_DIFFERENCE:
 		return mpi_group_difference(arg(c, ROLE_GROUP1), arg(c, ROLE_GROUP2));
 	default:
 		return NULL;
@@ -90,8 +90,8 @@ static void learn_origin(struct mpi_call *c, enum mpi_role role)
 	int64_t handle;
 
 	if (mpi_call_first(c, role, &handle))
-		mpi_space_origin_set(c->space, handle,
-				     mpi_communicator_ref(comm ? comm->whole : NULL));
+		mpi_process_origin_set(c->process, handle,
+				       mpi_communicator_ref(comm ? comm->whole : NULL));
 }
 
 /*
@@ -103,25 +103,25 @@ void mpi_learn_group(struct mpi_call *c)
 	enum mpi_role role = c->fn->at[ROLE_NEWGROUP] >= 0 ? ROLE_NEWGROUP : ROLE_GROUP;
 	int64_t handle;
 
-	switch (c->fn->lesson) {
-	case LESSON_COMM_GROUP:
-	case LESSON_REMOTE_GROUP:
-	case LESSON_WIN_GROUP:
-	case LESSON_GROUP_INCL:
-	case LESSON_GROUP_EXCL:
-	case LESSON_GROUP_RANGE_INCL:
-	case LESSON_GROUP_RANGE_EXCL:
-	case LESSON_GROUP_UNION:
-	case LESSON_GROUP_INTERSECTION:
-	case LESSON_GROUP_DIFFERENCE:
-	case LESSON_GROUP_OTHER:
+	switch (c->fn->effect) {
+	case EFFECT_COMM_GROUP:
+	case EFFECT_REMOTE_GROUP:
+	case EFFECT_WIN_GROUP:
+	case EFFECT_GROUP_INCL:
+	case EFFECT_GROUP_EXCL:
+	case EFFECT_GROUP_RANGE_INCL:
+	case EFFECT_GROUP_RANGE_EXCL:
+	case EFFECT_GROUP_UNION:
+	case EFFECT_GROUP_INTERSECTION:
+	case EFFECT_GROUP_DIFFERENCE:
+	case EFFECT_GROUP_OTHER:
 		if (mpi_call_first(c, role, &handle))
-			mpi_space_group_set(c->space, handle, made_by_call(c));
+			mpi_process_group_set(c->process, handle, made_by_call(c));
 		break;
-	case LESSON_WIN_NEW:
+	case EFFECT_WIN_NEW:
 		learn_origin(c, ROLE_WIN);
 		break;
-	case LESSON_MATCHED:
+	case EFFECT_MATCHED:
 		learn_origin(c, ROLE_MESSAGE);
 		break;
 	}

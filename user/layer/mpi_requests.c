@@ -74,7 +74,7 @@ static void request_made(struct mpi_call *c, struct call_view *out)
 	int64_t handle;
 
 	if (!c->ok || !mpi_call_first(c, ROLE_REQ, &handle) ||
-	    mpi_space_request_is_shared(c->space, handle))
+	    mpi_process_request_is_shared(c->process, handle))
 		return;
 	known.op.roles.comm_name = NULL;
 	known.comm = mpi_communicator_ref(mpi_call_ranks(c));
@@ -82,13 +82,13 @@ static void request_made(struct mpi_call *c, struct call_view *out)
 	if (out->roles.sends || out->roles.receives)
 		r->bytes = both_ways(&out->roles);
 	r->in_flight_bytes = mpi_request_in_flight(&known);
-	r->in_flight_bytes -= mpi_space_request_add(c->space, handle, known);
+	r->in_flight_bytes -= mpi_process_request_add(c->process, handle, known);
 }
 
 /* A persistent request is started; its operation begins with this call. */
 static void request_restart(const struct mpi_call *c, struct call_request *r)
 {
-	struct mpi_request *known = mpi_space_request(c->space, r->handle, begin_ns(c));
+	struct mpi_request *known = mpi_process_request(c->process, r->handle, begin_ns(c));
 
 	if (!known)
 		return;
@@ -102,7 +102,7 @@ static void request_restart(const struct mpi_call *c, struct call_request *r)
 
 static void request_end(const struct mpi_call *c, struct call_request *r, bool forget)
 {
-	struct mpi_request *known = mpi_space_request(c->space, r->handle, begin_ns(c));
+	struct mpi_request *known = mpi_process_request(c->process, r->handle, begin_ns(c));
 
 	if (!known)
 		return;
@@ -110,7 +110,7 @@ static void request_end(const struct mpi_call *c, struct call_request *r, bool f
 	r->op = &known->op;
 	known->active = false;
 	if (forget)
-		mpi_space_request_forget(c->space, r->handle, begin_ns(c));
+		mpi_process_request_forget(c->process, r->handle, begin_ns(c));
 }
 
 /* Start, Startall, Request_free */
@@ -126,7 +126,7 @@ static void requests_each(struct mpi_call *c, struct call_view *out)
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t handle = mpi_call_elem(c, arg, i);
 
-		if (mpi_space_request_is_shared(c->space, handle))
+		if (mpi_process_request_is_shared(c->process, handle))
 			continue;
 		r = request_add(out, reqs, handle, c->fn->request);
 		if (c->fn->request == REQUEST_FREE)
@@ -150,22 +150,22 @@ static void request_complete(struct done *d, uint32_t i, uint32_t st)
 	if (i >= mpi_call_kept(c, arg))
 		return;
 	handle = mpi_call_elem(c, arg, i);
-	if (mpi_space_request_is_shared(c->space, handle))
+	if (mpi_process_request_is_shared(c->process, handle))
 		return;
 	has_status = mpi_call_status(c, st, &s);
-	if (d->per_status && has_status && s.error == c->space->flavour->err_pending)
+	if (d->per_status && has_status && s.error == c->process->flavour->err_pending)
 		return;
 	r = request_add(d->out, d->reqs, handle, REQUEST_COMPLETE);
 	r->error = d->per_status && has_status ? s.error : (int32_t)c->parts.rec->ret;
-	known = mpi_space_request(c->space, handle, begin_ns(c));
+	known = mpi_process_request(c->process, handle, begin_ns(c));
 	if (has_status && known && (known->receives || known->moves_file) && !r->error) {
 		r->has_status = true;
 		r->source = PEER_NULL;
 		r->tag = TAG_ANY;
 		r->bytes = s.bytes >= 0 && !s.cancelled ? s.bytes : BYTES_UNKNOWN;
 		if (known->receives && !s.cancelled) {
-			mpi_peer_map(c->space->flavour, s.source, &r->source);
-			mpi_tag_map(c->space->flavour, s.tag, &r->tag);
+			mpi_peer_map(c->process->flavour, s.source, &r->source);
+			mpi_tag_map(c->process->flavour, s.tag, &r->tag);
 			mpi_world_rank(known->comm, r->source, &r->source_world, &r->source_job,
 				       &r->source_why);
 			d->status_at[d->nstatus++] = (int64_t)i << 32 | st;
@@ -248,7 +248,7 @@ static void status_values(struct done *d)
 
 static void requests_complete(struct mpi_call *c, struct call_view *out)
 {
-	const struct mpi_flavour_info *fl = c->space->flavour;
+	const struct mpi_flavour_info *fl = c->process->flavour;
 	uint32_t n = mpi_call_kept(c, c->fn->at[ROLE_REQ]);
 	struct done d = {.c = c, .out = out};
 	int64_t flag;

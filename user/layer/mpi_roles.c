@@ -36,9 +36,9 @@ static int64_t pairs_bytes(const struct mpi_call *c, uint32_t counts, uint32_t t
 	    c->field[counts].cnt != c->field[types].cnt)
 		return -1;
 	for (uint32_t i = 0; i < c->field[counts].cnt; i++)
-		total = plus(total,
-			     scaled(mpi_call_elem(c, counts, i),
-				    mpi_space_type_bytes(c->space, mpi_call_elem(c, types, i))));
+		total = plus(total, scaled(mpi_call_elem(c, counts, i),
+					   mpi_process_type_bytes(c->process,
+								  mpi_call_elem(c, types, i))));
 	return total;
 }
 
@@ -70,12 +70,12 @@ static bool in_place(const struct mpi_call *c, enum mpi_role buf)
 {
 	int64_t p;
 
-	return mpi_call_value(c, buf, &p) && (uint64_t)p == c->space->flavour->in_place;
+	return mpi_call_value(c, buf, &p) && (uint64_t)p == c->process->flavour->in_place;
 }
 
 static struct root root_find(struct mpi_call *c, struct mpi_comm *comm)
 {
-	const struct mpi_flavour_info *fl = c->space->flavour;
+	const struct mpi_flavour_info *fl = c->process->flavour;
 	struct root r = {ROOT_UNKNOWN, comm && comm->inter};
 	int64_t root;
 
@@ -319,7 +319,7 @@ bool mpi_tag_map(const struct mpi_flavour_info *fl, int64_t v, int32_t *out)
 
 static void peers_find(const struct mpi_call *c, struct call_roles *r)
 {
-	const struct mpi_flavour_info *fl = c->space->flavour;
+	const struct mpi_flavour_info *fl = c->process->flavour;
 	enum mpi_family family = c->fn->family;
 	bool gets = family == FAMILY_RECV || family == FAMILY_PROBE;
 	int64_t v;
@@ -348,7 +348,7 @@ static bool is_null_peer(const struct mpi_call *c, enum mpi_role role)
 {
 	int64_t v;
 
-	return mpi_call_value(c, role, &v) && v == c->space->flavour->proc_null;
+	return mpi_call_value(c, role, &v) && v == c->process->flavour->proc_null;
 }
 
 /* Nothing goes to or comes from MPI_PROC_NULL. */
@@ -366,7 +366,7 @@ static void null_peers_apply(const struct mpi_call *c, struct flow *f)
 static void status_apply(const struct mpi_call *c, struct call_view *out, struct flow *f)
 {
 	struct call_roles *r = &out->roles;
-	const struct mpi_flavour_info *fl = c->space->flavour;
+	const struct mpi_flavour_info *fl = c->process->flavour;
 	enum mpi_family family = c->fn->family;
 	bool leg = family == FAMILY_SENDRECV || family == FAMILY_SENDRECV_REPLACE;
 	struct mpi_status st;
@@ -463,7 +463,7 @@ struct mpi_communicator *mpi_call_ranks(struct mpi_call *c)
 	if (comm)
 		return comm->whole;
 	if (mpi_call_value(c, ROLE_WIN, &handle) || mpi_call_first(c, ROLE_MESSAGE, &handle))
-		return mpi_space_origin(c->space, handle);
+		return mpi_process_origin(c->process, handle);
 	return NULL;
 }
 
@@ -535,7 +535,7 @@ void mpi_roles(struct mpi_call *c, struct call_view *out)
 	if (mpi_call_value(c, ROLE_COMM, &comm)) {
 		r->has_comm = true;
 		r->comm = comm;
-		r->comm_name = mpi_space_name(c->space, comm);
+		r->comm_name = mpi_process_name(c->process, comm);
 	}
 	peers_find(c, r);
 	flow_find(c, &f);

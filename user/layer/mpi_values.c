@@ -18,7 +18,7 @@ static const char *rank_name(const struct mpi_flavour_info *fl, int64_t v)
 	return v == fl->root ? "MPI_ROOT" : NULL;
 }
 
-static const char *null_name(const struct mpi_space *s, uint8_t kind, uint64_t v)
+static const char *null_name(const struct mpi_process *s, uint8_t kind, uint64_t v)
 {
 	if (kind == SIG_KIND_REQ && v == s->request_null)
 		return "MPI_REQUEST_NULL";
@@ -30,7 +30,7 @@ static const char *null_name(const struct mpi_space *s, uint8_t kind, uint64_t v
 /* The name of a special value, or NULL. */
 static const char *name_of(const struct mpi_call *c, const struct sig_arg *a, int64_t v)
 {
-	const struct mpi_flavour_info *fl = c->space->flavour;
+	const struct mpi_flavour_info *fl = c->process->flavour;
 	const char *name;
 
 	switch (a->kind) {
@@ -47,9 +47,9 @@ static const char *name_of(const struct mpi_call *c, const struct sig_arg *a, in
 	case SIG_KIND_HANDLE:
 	case SIG_KIND_REQ:
 	case SIG_KIND_DTYPE:
-		name = a->kind == SIG_KIND_DTYPE ? mpi_space_type_text(c->space, v) :
-						   mpi_space_name(c->space, v);
-		return name ? name : null_name(c->space, a->kind, v);
+		name = a->kind == SIG_KIND_DTYPE ? mpi_process_type_text(c->process, v) :
+						   mpi_process_name(c->process, v);
+		return name ? name : null_name(c->process, a->kind, v);
 	case SIG_KIND_ADDR:
 		return (uint64_t)v == fl->in_place && (!strcmp(a->role, "sendbuf") ||
 						       !strcmp(a->role, "recvbuf")) ?
@@ -81,7 +81,7 @@ static void types_show(const struct mpi_call *c, uint32_t arg, struct call_view 
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t handle = mpi_call_elem(c, arg, i);
-		const char *name = mpi_space_type_text(c->space, handle);
+		const char *name = mpi_process_type_text(c->process, handle);
 
 		text = name ? arena_printf(c->arena, "%s%s%s", text, sep, name) :
 			      arena_printf(c->arena, "%s%s0x%llx", text, sep,
@@ -169,7 +169,7 @@ void mpi_values(struct mpi_call *c, struct call_view *out)
 		arg_show(c, i, out);
 	if (!c->parts.returned || !c->fn->returns_error || !(uint32_t)c->parts.rec->ret)
 		return;
-	error = mpi_flavour_error_name(c->space->flavour, (int32_t)c->parts.rec->ret);
+	error = mpi_flavour_error_name(c->process->flavour, (int32_t)c->parts.rec->ret);
 	if (error)
 		call_view_add(out, "error_class", VALUE_TEXT)->text = error;
 }

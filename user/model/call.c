@@ -2,7 +2,7 @@
 /*
  * Calls and spins: split by what the thread did meanwhile, decoded by their layer, and told when their
  * outermost call has ended, parents first. A record arrives when its call ends, children before
- * parents, so nested ones are copied and held until then.
+ * parents, so nested ones are copied and wait until then.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "base/log.h"
 #include "model/call_state.h"
 
-#define HELD_MAX 16384 /* over all threads */
-#define HELD_BYTES_MAX (16u << 20)
+#define PENDING_MAX 16384 /* over all threads */
+#define PENDING_BYTES_MAX (16u << 20)
 
 static struct thread_calls *calls_of(struct mthread *t)
 {
@@ -94,9 +94,9 @@ struct call_view *view_copy(const struct call_view *view, size_t *bytes)
 
 /* ---- holding and telling ---- */
 
-int held_compare(const void *va, const void *vb)
+int pending_compare(const void *va, const void *vb)
 {
-	const struct held *a = va, *b = vb;
+	const struct pending_call *a = va, *b = vb;
 
 	if (a->begin_ns != b->begin_ns)
 		return a->begin_ns < b->begin_ns ? -1 : 1;
@@ -140,7 +140,7 @@ static void spin_tell(struct model *m, const struct model_spin *spin)
 	past_spin(m, spin);
 }
 
-static void held_tell(struct model *m, struct held *h, struct enclosing *e)
+static void pending_tell(struct model *m, struct pending_call *h, struct enclosing *e)
 {
 	if (h->is_spin) {
 		h->spin.nested = enclose(e, h->spin.func[0].func->layer_name, h->depth);
@@ -151,7 +151,7 @@ static void held_tell(struct model *m, struct held *h, struct enclosing *e)
 	}
 }
 
-/* Tells those held that ended until then, in order of begin; the others stay. outermost: NULL if it is not known. */
+/* Tells those pending that ended until then, in order of begin; the others stay. outermost: NULL if it is not known. */
 static void flush_until(struct model *m, struct mthread *t, uint64_t end_ns,
 			const struct func_info *outermost)
 {
@@ -159,24 +159,24 @@ static void flush_until(struct model *m, struct mthread *t, uint64_t end_ns,
 	struct thread_calls *calls = t->pub.calls;
 	uint32_t i, left = 0;
 
-	if (!calls || !calls->nheld)
+	if (!calls || !calls->npending)
 		return;
 	if (outermost)
 		e.layer[0] = outermost->layer_name;
-	qsort(calls->held, calls->nheld, sizeof(*calls->held), held_compare);
-	for (i = 0; i < calls->nheld; i++) {
-		struct held *h = &calls->held[i];
+	qsort(calls->pending, calls->npending, sizeof(*calls->pending), pending_compare);
+	for (i = 0; i < calls->npending; i++) {
+		struct pending_call *h = &calls->pending[i];
 
 		if (h->end_ns > end_ns) {
-			calls->held[left++] = *h;
+			calls->pending[left++] = *h;
 			continue;
 		}
-		held_tell(m, h, &e);
+		pending_tell(m, h, &e);
 		free(h->storage);
-		m->held_bytes -= h->bytes;
+		m->pending_bytes -= h->bytes;
 	}
-	m->nheld -= calls->nheld - left;
-	calls->nheld = left;
+	m->npending -= calls->npending - left;
+	calls->npending = left;
 }
 
 void call_flush(struct model *m, struct mthread *t)
@@ -184,36 +184,37 @@ void call_flush(struct model *m, struct mthread *t)
 	flush_until(m, t, UINT64_MAX, NULL);
 }
 
-static struct held *hold(struct model *m, struct mthread *t)
+static struct pending_call *pending_add(struct model *m, struct mthread *t)
 {
 	struct thread_calls *calls = t->pub.calls;
 
-	if (m->nheld >= HELD_MAX && calls->nheld) {
-		m->stats.held_spilled += calls->nheld;
+	if (m->npending >= PENDING_MAX && calls->npending) {
+		m->stats.pending_spilled += calls->npending;
 		call_flush(m, t);
 	}
-	if (calls->nheld == calls->held_cap) {
-		calls->held_cap = calls->held_cap ? calls->held_cap * 2 : 8;
-		calls->held = xrealloc(calls->held, calls->held_cap * sizeof(*calls->held));
+	if (calls->npending == calls->pending_cap) {
+		calls->pending_cap = calls->pending_cap ? calls->pending_cap * 2 : 8;
+		calls->pending = xrealloc(calls->pending,
+					  calls->pending_cap * sizeof(*calls->pending));
 	}
-	m->nheld++;
-	return memset(&calls->held[calls->nheld++], 0, sizeof(*calls->held));
+	m->npending++;
+	return memset(&calls->pending[calls->npending++], 0, sizeof(*calls->pending));
 }
 
 static void tell_call(struct model *m, struct mthread *t, const struct model_call *call)
 {
-	struct held *h;
+	struct pending_call *h;
 
 	if (call->depth) {
-		h = hold(m, t);
+		h = pending_add(m, t);
 		h->begin_ns = call->begin_ns;
 		h->end_ns = call->end_ns;
 		h->depth = call->depth;
 		h->call = *call;
 		h->call.view = h->storage = view_copy(call->view, &h->bytes);
-		m->held_bytes += h->bytes;
-		if (m->held_bytes >= HELD_BYTES_MAX) {
-			m->stats.held_spilled += t->pub.calls->nheld;
+		m->pending_bytes += h->bytes;
+		if (m->pending_bytes >= PENDING_BYTES_MAX) {
+			m->stats.pending_spilled += t->pub.calls->npending;
 			call_flush(m, t);
 		}
 		return;
@@ -227,10 +228,10 @@ static void tell_call(struct model *m, struct mthread *t, const struct model_cal
 
 static void tell_spin(struct model *m, struct mthread *t, const struct model_spin *spin)
 {
-	struct held *h;
+	struct pending_call *h;
 
 	if (spin->depth) {
-		h = hold(m, t);
+		h = pending_add(m, t);
 		h->begin_ns = spin->begin_ns;
 		h->end_ns = spin->end_ns;
 		h->depth = spin->depth;
@@ -251,12 +252,12 @@ void call_release(struct model *m, struct mthread *t)
 
 	if (!calls)
 		return;
-	for (i = 0; i < calls->nheld; i++) {
-		free(calls->held[i].storage);
-		m->held_bytes -= calls->held[i].bytes;
+	for (i = 0; i < calls->npending; i++) {
+		free(calls->pending[i].storage);
+		m->pending_bytes -= calls->pending[i].bytes;
 	}
-	m->nheld -= calls->nheld;
-	free(calls->held);
+	m->npending -= calls->npending;
+	free(calls->pending);
 	free(calls->history.entry);
 	free(calls);
 	t->pub.calls = NULL;

@@ -29,7 +29,7 @@ struct announced_call {
 };
 
 /* A nested call or spin that waits for its outermost call to end. */
-struct held {
+struct pending_call {
 	uint64_t begin_ns, end_ns;
 	uint8_t depth;
 	bool is_spin;
@@ -44,12 +44,12 @@ struct held {
 struct thread_calls {
 	struct history history;
 	struct announced_call announced[POV_CALL_DEPTH_MAX];
-	struct held *held; /* owned */
-	uint32_t nheld, held_cap;
+	struct pending_call *pending; /* owned */
+	uint32_t npending, pending_cap;
 };
 
 /* In order of begin, the outer one first. */
-int held_compare(const void *a, const void *b);
+int pending_compare(const void *a, const void *b);
 /* One allocation: the view, and behind it what it points to. */
 struct call_view *view_copy(const struct call_view *view, size_t *bytes);
 

@@ -200,7 +200,7 @@ struct model_counter {
  * Called in time order of switch/waking/lost/counter times. A call is told when it has ended, and only
  * when its outermost call has ended: parents before their children, so that begin times of one thread never
  * go back. (Two exceptions keep memory bounded and lose nothing: when a call contains more nested ones than
- * can be held, these are told before it; when the record of an outermost call was lost, its children are told
+ * can be kept, these are told before it; when the record of an outermost call was lost, its children are told
  * alone.) Any callback may be NULL.
  */
 struct model_sink {
@@ -278,7 +278,7 @@ struct model_stats {
 	uint64_t unknown_functions;   /* calls of functions the trace's table does not list */
 	uint64_t unannounced_threads; /* threads met without an identity record */
 	uint64_t contradictions; /* scheduler records that do not fit together; the time became UNKNOWN */
-	uint64_t held_spilled;	  /* nested calls told before their outermost call */
+	uint64_t pending_spilled; /* nested calls told before their outermost call */
 	uint64_t late_by_begin;	  /* calls and spins told out of order of begin */
 	uint64_t sched_gaps;	  /* stretches over which scheduler records were lost */
 	uint64_t sched_gap_ns;	  /* their total length, overlaps counted once */

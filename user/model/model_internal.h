@@ -52,12 +52,12 @@ struct past_segments {
 	uint32_t cnt, room;
 };
 
-struct held;
+struct pending_call;
 /* What is kept of the past (past.c). */
 struct past {
-	uint64_t since_ns;    /* all segments that end later are there */
-	uint64_t cnt;	      /* segments of all threads */
-	struct held *waiting; /* a heap: the first one has begun first */
+	uint64_t since_ns;	      /* all segments that end later are there */
+	uint64_t cnt;		      /* segments of all threads */
+	struct pending_call *waiting; /* a heap: the first one has begun first */
 	uint32_t waiting_cnt, waiting_room;
 	uint64_t added, told_ns; /* begin of the last one told */
 };
@@ -172,8 +172,8 @@ struct model {
 	uint32_t gaps_open_ring[MODEL_CPUS_MAX + 1];
 	uint16_t dirty[4]; /* CPUs whose runnable count changed */
 	uint32_t ndirty;
-	uint32_t nheld; /* nested calls held, over all threads */
-	size_t held_bytes;
+	uint32_t npending; /* pending calls, over all threads */
+	size_t pending_bytes;
 	uint32_t nlayers;
 	struct layer_decoder *decoder[MODEL_LAYERS_MAX];
 	struct call_view view;

@@ -131,12 +131,12 @@ size_t model_segments(const struct model *m, const struct model_thread *t, uint6
 
 /* ---- calls in order of their begin ---- */
 
-static bool is_later(const struct held *a, const struct held *b)
+static bool is_later(const struct pending_call *a, const struct pending_call *b)
 {
-	return held_compare(a, b) > 0;
+	return pending_compare(a, b) > 0;
 }
 
-static void waiting_push(struct past *p, const struct held *h)
+static void waiting_push(struct past *p, const struct pending_call *h)
 {
 	uint32_t i = p->waiting_cnt++, up;
 
@@ -149,9 +149,9 @@ static void waiting_push(struct past *p, const struct held *h)
 	p->waiting[i] = *h;
 }
 
-static struct held waiting_pop(struct past *p)
+static struct pending_call waiting_pop(struct past *p)
 {
-	struct held first = p->waiting[0], last = p->waiting[--p->waiting_cnt];
+	struct pending_call first = p->waiting[0], last = p->waiting[--p->waiting_cnt];
 	uint32_t i = 0, down;
 
 	while ((down = 2 * i + 1) < p->waiting_cnt) {
@@ -169,7 +169,7 @@ static struct held waiting_pop(struct past *p)
 
 static void waiting_tell(struct model *m, uint64_t until_ns, uint32_t leave)
 {
-	struct held h;
+	struct pending_call h;
 
 	while (m->past.waiting_cnt > leave && m->past.waiting[0].begin_ns < until_ns) {
 		h = waiting_pop(&m->past);
@@ -184,7 +184,7 @@ static void waiting_tell(struct model *m, uint64_t until_ns, uint32_t leave)
 	}
 }
 
-static void waiting_add(struct model *m, const struct held *h)
+static void waiting_add(struct model *m, const struct pending_call *h)
 {
 	waiting_push(&m->past, h);
 	if (++m->past.added % LOOK_EVERY && m->past.waiting_cnt < WAITING_MAX)
@@ -196,10 +196,10 @@ static void waiting_add(struct model *m, const struct held *h)
 
 void past_call(struct model *m, const struct model_call *call)
 {
-	struct held h = {.begin_ns = call->begin_ns,
-			 .end_ns = call->end_ns,
-			 .depth = call->depth,
-			 .call = *call};
+	struct pending_call h = {.begin_ns = call->begin_ns,
+				 .end_ns = call->end_ns,
+				 .depth = call->depth,
+				 .call = *call};
 
 	if (!m->to.call_by_begin.cnt)
 		return;
@@ -209,11 +209,11 @@ void past_call(struct model *m, const struct model_call *call)
 
 void past_spin(struct model *m, const struct model_spin *spin)
 {
-	struct held h = {.begin_ns = spin->begin_ns,
-			 .end_ns = spin->end_ns,
-			 .depth = spin->depth,
-			 .is_spin = true,
-			 .spin = *spin};
+	struct pending_call h = {.begin_ns = spin->begin_ns,
+				 .end_ns = spin->end_ns,
+				 .depth = spin->depth,
+				 .is_spin = true,
+				 .spin = *spin};
 
 	if (m->to.spin_by_begin.cnt)
 		waiting_add(m, &h);

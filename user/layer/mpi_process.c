@@ -3,15 +3,15 @@
  * What was learned about a process's handles. Nothing is guessed: what no call and no meta object
  * told is -1 or NULL.
  */
-#include "layer/mpi_space.h"
+#include "layer/mpi_process.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "layer/mpi_space_priv.h"
+#include "layer/mpi_process_priv.h"
 
-/* Learned entries of one kind kept per space; a trace with losses could add to them for ever. */
+/* Learned entries of one kind kept per process; a trace with losses could add to them for ever. */
 #define ENTRIES_MAX (1u << 18)
 /* Of one handle; each but the newest is being completed by another thread. */
 #define GENERATIONS_MAX 64
@@ -84,7 +84,7 @@ static void request_free(struct mpi_request *r)
 	free(r);
 }
 
-static void requests_free(struct mpi_space *s)
+static void requests_free(struct mpi_process *s)
 {
 	struct mpi_request *r, *older;
 
@@ -98,7 +98,7 @@ static void requests_free(struct mpi_space *s)
 	s->nrequests = 0;
 }
 
-static void over_free(struct mpi_space *s)
+static void over_free(struct mpi_process *s)
 {
 	struct mpi_request *r;
 
@@ -108,7 +108,7 @@ static void over_free(struct mpi_space *s)
 	}
 }
 
-void mpi_space_init(struct mpi_space *s, const struct mpi_flavour_info *flavour)
+void mpi_process_init(struct mpi_process *s, const struct mpi_flavour_info *flavour)
 {
 	memset(s, 0, sizeof(*s));
 	s->flavour = flavour;
@@ -122,7 +122,7 @@ void mpi_space_init(struct mpi_space *s, const struct mpi_flavour_info *flavour)
 	s->comm_null = flavour->comm_null;
 }
 
-void mpi_space_release(struct mpi_space *s)
+void mpi_process_release(struct mpi_process *s)
 {
 	map_free_values(&s->named);
 	types_free(&s->types);
@@ -135,19 +135,19 @@ void mpi_space_release(struct mpi_space *s)
 	s->doomed = NULL;
 }
 
-static const struct mpi_predefined *predefined(const struct mpi_space *s, uint64_t handle)
+static const struct mpi_predefined *predefined(const struct mpi_process *s, uint64_t handle)
 {
 	return map_get(&s->named, handle);
 }
 
-const char *mpi_space_name(const struct mpi_space *s, uint64_t handle)
+const char *mpi_process_name(const struct mpi_process *s, uint64_t handle)
 {
 	const struct mpi_predefined *p = predefined(s, handle);
 
 	return p ? p->name : NULL;
 }
 
-int64_t mpi_space_type_bytes(const struct mpi_space *s, uint64_t handle)
+int64_t mpi_process_type_bytes(const struct mpi_process *s, uint64_t handle)
 {
 	const struct mpi_predefined *p = predefined(s, handle);
 	const struct mpi_type *t;
@@ -160,15 +160,15 @@ int64_t mpi_space_type_bytes(const struct mpi_space *s, uint64_t handle)
 	return t ? t->bytes : mpi_flavour_type_bytes(s->flavour, handle);
 }
 
-const char *mpi_space_type_text(const struct mpi_space *s, uint64_t handle)
+const char *mpi_process_type_text(const struct mpi_process *s, uint64_t handle)
 {
-	const char *name = mpi_space_name(s, handle);
+	const char *name = mpi_process_name(s, handle);
 	const struct mpi_type *t = name ? NULL : map_get(&s->types, handle);
 
 	return t ? t->text : name;
 }
 
-void mpi_space_type_forget(struct mpi_space *s, uint64_t handle)
+void mpi_process_type_forget(struct mpi_process *s, uint64_t handle)
 {
 	struct mpi_type *t = map_remove(&s->types, handle);
 
@@ -178,11 +178,11 @@ void mpi_space_type_forget(struct mpi_space *s, uint64_t handle)
 	s->doomed = t;
 }
 
-void mpi_space_type_set(struct mpi_space *s, uint64_t handle, int64_t bytes, char *text)
+void mpi_process_type_set(struct mpi_process *s, uint64_t handle, int64_t bytes, char *text)
 {
 	struct mpi_type *t;
 
-	mpi_space_type_forget(s, handle);
+	mpi_process_type_forget(s, handle);
 	if (s->types.cnt >= ENTRIES_MAX)
 		types_free(&s->types);
 	t = xmalloc(sizeof(*t));
@@ -191,18 +191,18 @@ void mpi_space_type_set(struct mpi_space *s, uint64_t handle, int64_t bytes, cha
 	map_set(&s->types, handle, t);
 }
 
-struct mpi_member mpi_space_self(const struct mpi_space *s)
+struct mpi_member mpi_process_self(const struct mpi_process *s)
 {
 	return (struct mpi_member){s->job, s->world_rank};
 }
 
-static struct mpi_communicator *self_new(const struct mpi_space *s)
+static struct mpi_communicator *self_new(const struct mpi_process *s)
 {
 	struct mpi_member *self = xmalloc(sizeof(*self));
 	struct mpi_communicator *c;
 	struct mpi_group *group;
 
-	*self = mpi_space_self(s);
+	*self = mpi_process_self(s);
 	group = mpi_group_new(self, 1);
 	c = mpi_communicator_new(s->trace_comms, group, NULL);
 	mpi_group_unref(group);
@@ -210,9 +210,9 @@ static struct mpi_communicator *self_new(const struct mpi_space *s)
 }
 
 /* The world's and the process's own communicator are known without learning. */
-static void comm_init(const struct mpi_space *s, uint64_t handle, struct mpi_comm *c)
+static void comm_init(const struct mpi_process *s, uint64_t handle, struct mpi_comm *c)
 {
-	const char *name = mpi_space_name(s, handle);
+	const char *name = mpi_process_name(s, handle);
 
 	*c = (struct mpi_comm){.rank = -1, .size = -1, .remote = -1, .indeg = -1, .outdeg = -1};
 	if (!name)
@@ -231,7 +231,7 @@ static void comm_init(const struct mpi_space *s, uint64_t handle, struct mpi_com
 	}
 }
 
-struct mpi_comm *mpi_space_comm(struct mpi_space *s, uint64_t handle)
+struct mpi_comm *mpi_process_comm(struct mpi_process *s, uint64_t handle)
 {
 	struct mpi_comm *c = map_get(&s->comms, handle);
 
@@ -243,16 +243,16 @@ struct mpi_comm *mpi_space_comm(struct mpi_space *s, uint64_t handle)
 	return c;
 }
 
-struct mpi_comm *mpi_space_comm_renew(struct mpi_space *s, uint64_t handle)
+struct mpi_comm *mpi_process_comm_renew(struct mpi_process *s, uint64_t handle)
 {
-	struct mpi_comm *c = mpi_space_comm(s, handle);
+	struct mpi_comm *c = mpi_process_comm(s, handle);
 
 	comm_release(c);
 	comm_init(s, handle, c);
 	return c;
 }
 
-void mpi_space_comm_forget(struct mpi_space *s, uint64_t handle)
+void mpi_process_comm_forget(struct mpi_process *s, uint64_t handle)
 {
 	struct mpi_comm *c = map_remove(&s->comms, handle);
 
@@ -261,7 +261,7 @@ void mpi_space_comm_forget(struct mpi_space *s, uint64_t handle)
 	free(c);
 }
 
-void mpi_space_world_set(struct mpi_space *s, int32_t rank, int32_t size)
+void mpi_process_world_set(struct mpi_process *s, int32_t rank, int32_t size)
 {
 	struct mpi_predefined *p;
 	uint64_t handle;
@@ -272,13 +272,13 @@ void mpi_space_world_set(struct mpi_space *s, int32_t rank, int32_t size)
 	s->world_size = size;
 	for (size_t at = 0; (p = map_next(&s->named, &at, &handle));)
 		if (!strcmp(p->name, "MPI_COMM_WORLD") || !strcmp(p->name, "MPI_COMM_SELF"))
-			mpi_space_comm_forget(s, handle);
+			mpi_process_comm_forget(s, handle);
 }
 
-struct mpi_group *mpi_space_group(struct mpi_space *s, uint64_t handle)
+struct mpi_group *mpi_process_group(struct mpi_process *s, uint64_t handle)
 {
 	struct mpi_group *g = map_get(&s->groups, handle);
-	const char *name = g ? NULL : mpi_space_name(s, handle);
+	const char *name = g ? NULL : mpi_process_name(s, handle);
 
 	if (name && !strcmp(name, "MPI_GROUP_EMPTY")) {
 		g = mpi_group_new(NULL, 0);
@@ -287,23 +287,23 @@ struct mpi_group *mpi_space_group(struct mpi_space *s, uint64_t handle)
 	return g;
 }
 
-void mpi_space_group_set(struct mpi_space *s, uint64_t handle, struct mpi_group *g)
+void mpi_process_group_set(struct mpi_process *s, uint64_t handle, struct mpi_group *g)
 {
 	mpi_group_unref(g ? map_set(&s->groups, handle, g) : map_remove(&s->groups, handle));
 }
 
-struct mpi_communicator *mpi_space_origin(struct mpi_space *s, uint64_t handle)
+struct mpi_communicator *mpi_process_origin(struct mpi_process *s, uint64_t handle)
 {
 	return map_get(&s->origins, handle);
 }
 
-void mpi_space_origin_set(struct mpi_space *s, uint64_t handle, struct mpi_communicator *c)
+void mpi_process_origin_set(struct mpi_process *s, uint64_t handle, struct mpi_communicator *c)
 {
 	mpi_communicator_unref(c ? map_set(&s->origins, handle, c) :
 				   map_remove(&s->origins, handle));
 }
 
-bool mpi_space_trim(struct mpi_space *s)
+bool mpi_process_trim(struct mpi_process *s)
 {
 	over_free(s);
 	if (s->comms.cnt >= ENTRIES_MAX)
@@ -318,14 +318,14 @@ bool mpi_space_trim(struct mpi_space *s)
 	return true;
 }
 
-bool mpi_space_request_is_shared(const struct mpi_space *s, uint64_t handle)
+bool mpi_process_request_is_shared(const struct mpi_process *s, uint64_t handle)
 {
 	return handle == s->request_null || handle == s->request_empty ||
 	       mpi_flavour_is_builtin(s->flavour, handle);
 }
 
 /* Completions that were lost leave generations behind. */
-static void generations_cut(struct mpi_space *s, struct mpi_request *r)
+static void generations_cut(struct mpi_process *s, struct mpi_request *r)
 {
 	struct mpi_request *older;
 	int n;
@@ -348,7 +348,7 @@ int64_t mpi_request_in_flight(const struct mpi_request *r)
 	return !r->active ? 0 : send > INT64_MAX / 4 || recv > INT64_MAX / 4 ? 0 : send + recv;
 }
 
-int64_t mpi_space_request_add(struct mpi_space *s, uint64_t handle, struct mpi_request r)
+int64_t mpi_process_request_add(struct mpi_process *s, uint64_t handle, struct mpi_request r)
 {
 	struct mpi_request *added = xmalloc(sizeof(*added));
 	int64_t ended_bytes = 0;
@@ -364,7 +364,8 @@ int64_t mpi_space_request_add(struct mpi_space *s, uint64_t handle, struct mpi_r
 	return ended_bytes;
 }
 
-struct mpi_request *mpi_space_request(const struct mpi_space *s, uint64_t handle, uint64_t begin_ns)
+struct mpi_request *mpi_process_request(const struct mpi_process *s, uint64_t handle,
+					uint64_t begin_ns)
 {
 	struct mpi_request *r = map_get(&s->requests, handle);
 
@@ -373,7 +374,7 @@ struct mpi_request *mpi_space_request(const struct mpi_space *s, uint64_t handle
 	return r;
 }
 
-void mpi_space_request_forget(struct mpi_space *s, uint64_t handle, uint64_t begin_ns)
+void mpi_process_request_forget(struct mpi_process *s, uint64_t handle, uint64_t begin_ns)
 {
 	struct mpi_request *r = map_get(&s->requests, handle), *newer = NULL;
 

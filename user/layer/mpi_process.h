@@ -2,10 +2,10 @@
 /*
  * One process's use of one MPI library: what its handles mean. Predefined handles come from the meta
  * objects "library" and "process"; datatypes, communicators and requests are learned from calls. When
- * the process executes another image, its space starts anew.
+ * the process executes another image, all that is forgotten.
  */
-#ifndef POV_LAYER_MPI_SPACE_H
-#define POV_LAYER_MPI_SPACE_H
+#ifndef POV_LAYER_MPI_PROCESS_H
+#define POV_LAYER_MPI_PROCESS_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 #include "layer/mpi_comm.h"
 #include "layer/mpi_flavour.h"
 
-struct mpi_spaces; /* all of a trace */
+struct mpi_processes; /* all of a trace */
 
 struct mpi_type {
 	int64_t bytes; /* of one element, -1 unknown */
@@ -50,7 +50,7 @@ struct mpi_request {
 	struct mpi_request *older;
 };
 
-struct mpi_space {
+struct mpi_process {
 	const struct mpi_flavour_info *flavour;
 	struct mpi_comms *trace_comms; /* of all processes; not owned */
 	int32_t job;		       /* of the trace's */
@@ -78,58 +78,60 @@ struct mpi_predefined {
 	int64_t bytes;	  /* datatypes, else -1 */
 };
 
-struct mpi_spaces *mpi_spaces_new(void);
-void mpi_spaces_free(struct mpi_spaces *s);
+struct mpi_processes *mpi_processes_new(void);
+void mpi_processes_free(struct mpi_processes *s);
 /* Takes a meta object in; of other types than "library", "process" and "hosts" it takes no notice. */
-void mpi_spaces_meta(struct mpi_spaces *s, const json_t *meta);
-/* Never NULL: of an unknown library or process, a space that knows nothing. Valid until the next call. */
-struct mpi_space *mpi_spaces_get(struct mpi_spaces *s, uint32_t pid, uint16_t lib, uint64_t ts_ns);
+void mpi_processes_meta(struct mpi_processes *s, const json_t *meta);
+/* Never NULL: of an unknown library or process, one of which nothing is known. Valid until the next call. */
+struct mpi_process *mpi_processes_get(struct mpi_processes *s, uint32_t pid, uint16_t lib,
+				      uint64_t ts_ns);
 
-const char *mpi_space_name(const struct mpi_space *s, uint64_t handle); /* predefined, or NULL */
+const char *mpi_process_name(const struct mpi_process *s,
+			     uint64_t handle); /* predefined, or NULL */
 
 /* Bytes of one element, or -1. */
-int64_t mpi_space_type_bytes(const struct mpi_space *s, uint64_t handle);
+int64_t mpi_process_type_bytes(const struct mpi_process *s, uint64_t handle);
 /* A predefined name or what was learned, or NULL. */
-const char *mpi_space_type_text(const struct mpi_space *s, uint64_t handle);
-/* Learns a type (text: owned by the space from here on, may be NULL), replacing what was known. */
-void mpi_space_type_set(struct mpi_space *s, uint64_t handle, int64_t bytes, char *text);
-void mpi_space_type_forget(struct mpi_space *s, uint64_t handle);
+const char *mpi_process_type_text(const struct mpi_process *s, uint64_t handle);
+/* Learns a type (text: owned by the process from here on, may be NULL), replacing what was known. */
+void mpi_process_type_set(struct mpi_process *s, uint64_t handle, int64_t bytes, char *text);
+void mpi_process_type_forget(struct mpi_process *s, uint64_t handle);
 
 /* The process itself. */
-struct mpi_member mpi_space_self(const struct mpi_space *s);
+struct mpi_member mpi_process_self(const struct mpi_process *s);
 /* What is known of a communicator; made if need be. */
-struct mpi_comm *mpi_space_comm(struct mpi_space *s, uint64_t handle);
+struct mpi_comm *mpi_process_comm(struct mpi_process *s, uint64_t handle);
 /* Forgets, and knows nothing of it. */
-struct mpi_comm *mpi_space_comm_renew(struct mpi_space *s, uint64_t handle);
-void mpi_space_comm_forget(struct mpi_space *s, uint64_t handle);
+struct mpi_comm *mpi_process_comm_renew(struct mpi_process *s, uint64_t handle);
+void mpi_process_comm_forget(struct mpi_process *s, uint64_t handle);
 /* The process's rank and number of processes have become known. */
-void mpi_space_world_set(struct mpi_space *s, int32_t rank, int32_t size);
+void mpi_process_world_set(struct mpi_process *s, int32_t rank, int32_t size);
 
 /* NULL if it is not known; not a reference. */
-struct mpi_group *mpi_space_group(struct mpi_space *s, uint64_t handle);
+struct mpi_group *mpi_process_group(struct mpi_process *s, uint64_t handle);
 /* Takes over the reference; NULL forgets. */
-void mpi_space_group_set(struct mpi_space *s, uint64_t handle, struct mpi_group *g);
+void mpi_process_group_set(struct mpi_process *s, uint64_t handle, struct mpi_group *g);
 /* The communicator that a window was made of, or a matched message came by; the same rules. */
-struct mpi_communicator *mpi_space_origin(struct mpi_space *s, uint64_t handle);
-void mpi_space_origin_set(struct mpi_space *s, uint64_t handle, struct mpi_communicator *c);
+struct mpi_communicator *mpi_process_origin(struct mpi_process *s, uint64_t handle);
+void mpi_process_origin_set(struct mpi_process *s, uint64_t handle, struct mpi_communicator *c);
 /* Before a call is decoded: forgets what has been forgotten, and more if too much is known. Whether requests are among that. */
-bool mpi_space_trim(struct mpi_space *s);
+bool mpi_process_trim(struct mpi_process *s);
 
 /*
  * Takes over the reference to r.comm. Calls must come in the order in which they return. What was active on the handle goes on
  * no longer: how many bytes of it were in flight is returned.
  */
-int64_t mpi_space_request_add(struct mpi_space *s, uint64_t handle, struct mpi_request r);
+int64_t mpi_process_request_add(struct mpi_process *s, uint64_t handle, struct mpi_request r);
 /* Bytes of it that are on their way, both ways, as far as they are known. */
 int64_t mpi_request_in_flight(const struct mpi_request *r);
 /*
  * The handle is one that the library gives to everything that is done when the call returns: it is never
  * outstanding, and tells nothing of a particular operation.
  */
-bool mpi_space_request_is_shared(const struct mpi_space *s, uint64_t handle);
+bool mpi_process_request_is_shared(const struct mpi_process *s, uint64_t handle);
 /* What a call that began at begin_ns means by the handle. NULL if that was not seen to start. */
-struct mpi_request *mpi_space_request(const struct mpi_space *s, uint64_t handle,
-				      uint64_t begin_ns);
-void mpi_space_request_forget(struct mpi_space *s, uint64_t handle, uint64_t begin_ns);
+struct mpi_request *mpi_process_request(const struct mpi_process *s, uint64_t handle,
+					uint64_t begin_ns);
+void mpi_process_request_forget(struct mpi_process *s, uint64_t handle, uint64_t begin_ns);
 
 #endif

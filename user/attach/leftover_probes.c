@@ -5,7 +5,7 @@
  * (perf_uprobe_destroy). So neither would several threads be quicker, for nothing overlaps, nor is it enough to
  * exit, for whoever waits for the process waits until its files are closed.
  */
-#include "attach/spent.h"
+#include "attach/leftover_probes.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -29,29 +29,31 @@
 #define TURN_PAUSE_NS 100000000L
 #define TURN_NS 300000000000L /* twice what all functions take */
 
-void spent_add(struct spent *spent, const struct perf_probe *probe, size_t cnt)
+void leftover_probes_add(struct leftover_probes *leftover, const struct perf_probe *probe,
+			 size_t cnt)
 {
-	if (spent->cnt + cnt > spent->cap) {
-		spent->cap = 2 * (spent->cnt + cnt);
-		spent->probe = xrealloc(spent->probe, spent->cap * sizeof(*spent->probe));
+	if (leftover->cnt + cnt > leftover->cap) {
+		leftover->cap = 2 * (leftover->cnt + cnt);
+		leftover->probe = xrealloc(leftover->probe,
+					   leftover->cap * sizeof(*leftover->probe));
 	}
 	if (cnt)
-		memcpy(spent->probe + spent->cnt, probe, cnt * sizeof(*probe));
-	spent->cnt += cnt;
+		memcpy(leftover->probe + leftover->cnt, probe, cnt * sizeof(*probe));
+	leftover->cnt += cnt;
 }
 
 /* All descriptors but ours: whoever waits for the end of a pipe or a terminal is not kept waiting. */
-static void others_close(const struct spent *spent)
+static void others_close(const struct leftover_probes *leftover)
 {
-	int *ours = xcalloc(2 * spent->cnt + 1, sizeof(*ours));
+	int *ours = xcalloc(2 * leftover->cnt + 1, sizeof(*ours));
 	size_t n = 0;
 
-	for (size_t i = 0; i < spent->cnt; i++) {
-		ours[n++] = spent->probe[i].link_fd;
-		ours[n++] = spent->probe[i].event_fd;
+	for (size_t i = 0; i < leftover->cnt; i++) {
+		ours[n++] = leftover->probe[i].link_fd;
+		ours[n++] = leftover->probe[i].event_fd;
 	}
-	if (spent->rings)
-		ours[n++] = spent->rings_fd;
+	if (leftover->rings)
+		ours[n++] = leftover->rings_fd;
 	fd_close_others(ours, n);
 	free(ours);
 }
@@ -83,9 +85,9 @@ static void turn_await(void)
 }
 
 /* May be killed at any time: the kernel then closes the rest. */
-static _Noreturn void spent_main(const struct spent *spent)
+static _Noreturn void closing_main(const struct leftover_probes *leftover)
 {
-	others_close(spent);
+	others_close(leftover);
 	setsid();
 	prctl(PR_SET_NAME, "povtrace-close");
 	signal(SIGINT, SIG_DFL);
@@ -93,37 +95,37 @@ static _Noreturn void spent_main(const struct spent *spent)
 	signal(SIGHUP, SIG_DFL);
 	if (chdir("/"))
 		_exit(1);
-	for (unsigned int i = 0; i < spent->rings; i++)
-		bpf_map_delete_elem(spent->rings_fd, &i);
-	if (spent->rings)
-		close(spent->rings_fd);
+	for (unsigned int i = 0; i < leftover->rings; i++)
+		bpf_map_delete_elem(leftover->rings_fd, &i);
+	if (leftover->rings)
+		close(leftover->rings_fd);
 	turn_await();
-	for (size_t i = 0; i < spent->cnt; i++)
-		slow_close(spent->probe[i].link_fd);
-	for (size_t i = 0; i < spent->cnt; i++)
-		slow_close(spent->probe[i].event_fd);
+	for (size_t i = 0; i < leftover->cnt; i++)
+		slow_close(leftover->probe[i].link_fd);
+	for (size_t i = 0; i < leftover->cnt; i++)
+		slow_close(leftover->probe[i].event_fd);
 	_exit(0);
 }
 
-void spent_release(struct spent *spent)
+void leftover_probes_close(struct leftover_probes *leftover)
 {
 	pid_t pid;
 
-	if (spent->cnt) {
+	if (leftover->cnt) {
 		pid = fork();
 		if (!pid)
-			spent_main(spent);
+			closing_main(leftover);
 		if (pid > 0)
 			log_info("process %d takes %zu probes back in the background", pid,
-				 spent->cnt);
+				 leftover->cnt);
 		else
 			log_warn("fork: %s; waiting for the kernel to take %zu probes back",
-				 strerror(errno), spent->cnt);
+				 strerror(errno), leftover->cnt);
 	}
-	for (size_t i = 0; i < spent->cnt; i++)
-		perf_probe_close(&spent->probe[i]);
-	if (spent->rings)
-		close(spent->rings_fd);
-	free(spent->probe);
-	memset(spent, 0, sizeof(*spent));
+	for (size_t i = 0; i < leftover->cnt; i++)
+		perf_probe_close(&leftover->probe[i]);
+	if (leftover->rings)
+		close(leftover->rings_fd);
+	free(leftover->probe);
+	memset(leftover, 0, sizeof(*leftover));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Meta objects in, spaces out. A process's blocks are kept in time order; a space is made when its
- * first call is decoded, from the block that is in force then.
+ * Makes a struct mpi_process of what the trace's meta objects say. A process's "process" objects are kept in time order; the
+ * struct is made when the first call of a library is decoded, from the one that is in force then.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "base/json_get.h"
 #include "base/log.h"
 #include "layer/layer.h"
-#include "layer/mpi_space_priv.h"
+#include "layer/mpi_process_priv.h"
 #include "trace/trace_join.h"
 
 #define HANDLE_BYTES_MAX 8
@@ -23,38 +23,38 @@ struct library {
 	struct library *older; /* of the same id, replaced: names in use point into it */
 };
 
-/* One "process" object. */
+/* A "process" object. */
 struct block {
 	uint64_t ts_ns;
 	json_t *meta;
 };
 
-struct process {
+struct process_blocks {
 	struct block *blocks; /* by ts_ns */
 	size_t cnt, at;	      /* at: the one in force */
 };
 
 struct entry {
-	struct mpi_space space;
-	const json_t *block; /* the process's, when the space was made; NULL if there was none */
-	struct process *process; /* NULL if no object tells of it */
+	struct mpi_process process;
+	const json_t *block;	       /* that it was made from; NULL if there was none */
+	struct process_blocks *blocks; /* NULL if no object tells of it */
 	uint64_t key;
 };
 
 #define RECENT_CNT 64 /* a power of two */
 
-struct mpi_spaces {
+struct mpi_processes {
 	struct map libraries; /* id -> struct library */
-	struct map processes; /* pid -> struct process */
+	struct map processes; /* pid -> struct process_blocks */
 	struct map entries;   /* pid, library id -> struct entry */
 	struct mpi_comms *comms;
 	bool one_clock;			  /* no meta object of several hosts has come */
 	struct entry *recent[RECENT_CNT]; /* asked for lately, by process */
 };
 
-struct mpi_spaces *mpi_spaces_new(void)
+struct mpi_processes *mpi_processes_new(void)
 {
-	struct mpi_spaces *s = xcalloc(1, sizeof(*s));
+	struct mpi_processes *s = xcalloc(1, sizeof(*s));
 
 	s->comms = mpi_comms_new();
 	s->one_clock = true;
@@ -72,7 +72,7 @@ static void library_free(struct library *l)
 	}
 }
 
-static void process_free(struct process *p)
+static void blocks_free(struct process_blocks *p)
 {
 	for (size_t i = 0; i < p->cnt; i++)
 		json_decref(p->blocks[i].meta);
@@ -82,11 +82,11 @@ static void process_free(struct process *p)
 
 static void entry_free(struct entry *e)
 {
-	mpi_space_release(&e->space);
+	mpi_process_release(&e->process);
 	free(e);
 }
 
-void mpi_spaces_free(struct mpi_spaces *s)
+void mpi_processes_free(struct mpi_processes *s)
 {
 	void *v;
 
@@ -95,7 +95,7 @@ void mpi_spaces_free(struct mpi_spaces *s)
 	for (size_t at = 0; (v = map_next(&s->entries, &at, NULL));)
 		entry_free(v);
 	for (size_t at = 0; (v = map_next(&s->processes, &at, NULL));)
-		process_free(v);
+		blocks_free(v);
 	for (size_t at = 0; (v = map_next(&s->libraries, &at, NULL));)
 		library_free(v);
 	map_release(&s->entries);
@@ -129,7 +129,7 @@ static int64_t json_int(const json_t *obj, const char *key, int64_t dflt)
 	return json_is_integer(v) ? json_integer_value(v) : dflt;
 }
 
-static void meta_library(struct mpi_spaces *s, const json_t *meta)
+static void meta_library(struct mpi_processes *s, const json_t *meta)
 {
 	const json_t *layout = json_object_get(meta, "layout");
 	int64_t id = json_int(meta, "id", -1), bytes;
@@ -151,10 +151,10 @@ static void meta_library(struct mpi_spaces *s, const json_t *meta)
 	l->older = map_set(&s->libraries, id, l);
 }
 
-static void meta_process(struct mpi_spaces *s, const json_t *meta)
+static void meta_process(struct mpi_processes *s, const json_t *meta)
 {
 	int64_t pid = json_int(meta, "pid", -1);
-	struct process *p;
+	struct process_blocks *p;
 	uint64_t ts = 0;
 	size_t i;
 
@@ -173,7 +173,7 @@ static void meta_process(struct mpi_spaces *s, const json_t *meta)
 	p->cnt++;
 }
 
-void mpi_spaces_meta(struct mpi_spaces *s, const json_t *meta)
+void mpi_processes_meta(struct mpi_processes *s, const json_t *meta)
 {
 	memset(s->recent, 0, sizeof(s->recent));
 	if (json_is_type(meta, "library"))
@@ -185,7 +185,7 @@ void mpi_spaces_meta(struct mpi_spaces *s, const json_t *meta)
 }
 
 /* Moves on to the block in force at a time. Calls come in time order, almost. */
-static const json_t *process_block(struct process *p, uint64_t ts_ns)
+static const json_t *process_block(struct process_blocks *p, uint64_t ts_ns)
 {
 	if (!p)
 		return NULL;
@@ -223,7 +223,7 @@ static bool same_image(const json_t *a, const json_t *b, uint16_t lib)
 	       bias_a == bias_b && same_member(a, b, "exe") && same_member(a, b, "cmdline");
 }
 
-static void name_add(struct mpi_space *s, const char *name, uint64_t value, int64_t bytes)
+static void name_add(struct mpi_process *s, const char *name, uint64_t value, int64_t bytes)
 {
 	struct mpi_predefined *p;
 
@@ -259,7 +259,7 @@ static bool copied_to(const json_t *block, const char *name, uint64_t *address)
 	return false;
 }
 
-static void names_fill(struct mpi_space *s, const struct library *l, uint16_t lib,
+static void names_fill(struct mpi_process *s, const struct library *l, uint16_t lib,
 		       const json_t *block)
 {
 	bool moved = l->flavour->handles_are_addresses;
@@ -291,26 +291,26 @@ static bool contexts_agree(const json_t *library)
 	       *version <= '4' && version[1] == '.';
 }
 
-static struct entry *entry_new(struct mpi_spaces *s, uint32_t pid, uint16_t lib,
+static struct entry *entry_new(struct mpi_processes *s, uint32_t pid, uint16_t lib,
 			       const json_t *block)
 {
 	struct library *l = map_get(&s->libraries, lib);
 	struct entry *e = xcalloc(1, sizeof(*e));
 
-	mpi_space_init(&e->space, l ? l->flavour : mpi_flavour_find(""));
+	mpi_process_init(&e->process, l ? l->flavour : mpi_flavour_find(""));
 	e->block = block;
-	e->space.world_rank = json_int(block, "rank", -1);
-	e->space.world_size = json_int(block, "size", -1);
-	e->space.trace_comms = s->comms;
-	e->space.job = mpi_comms_job(s->comms, json_get_text(block, "job"), pid);
-	e->space.host = trace_host_of(pid);
-	e->space.one_clock = s->one_clock;
+	e->process.world_rank = json_int(block, "rank", -1);
+	e->process.world_size = json_int(block, "size", -1);
+	e->process.trace_comms = s->comms;
+	e->process.job = mpi_comms_job(s->comms, json_get_text(block, "job"), pid);
+	e->process.host = trace_host_of(pid);
+	e->process.one_clock = s->one_clock;
 	if (!l)
 		return e;
-	e->space.contexts_agree = contexts_agree(l->meta);
-	e->space.handle_bytes = l->handle_bytes;
-	e->space.status_bytes = l->status_bytes;
-	names_fill(&e->space, l, lib, block);
+	e->process.contexts_agree = contexts_agree(l->meta);
+	e->process.handle_bytes = l->handle_bytes;
+	e->process.status_bytes = l->status_bytes;
+	names_fill(&e->process, l, lib, block);
 	return e;
 }
 
@@ -318,16 +318,16 @@ static struct entry *entry_new(struct mpi_spaces *s, uint32_t pid, uint16_t lib,
 static void entry_continue(struct entry *e, const json_t *block)
 {
 	e->block = block;
-	mpi_space_world_set(&e->space, json_int(block, "rank", e->space.world_rank),
-			    json_int(block, "size", e->space.world_size));
+	mpi_process_world_set(&e->process, json_int(block, "rank", e->process.world_rank),
+			      json_int(block, "size", e->process.world_size));
 }
 
 /* The entry of a process and library, made or made anew if need be. */
-static struct entry *entry_find(struct mpi_spaces *s, uint32_t pid, uint16_t lib, uint64_t key,
+static struct entry *entry_find(struct mpi_processes *s, uint32_t pid, uint16_t lib, uint64_t key,
 				uint64_t ts_ns)
 {
-	struct process *process = map_get(&s->processes, pid);
-	const json_t *block = process_block(process, ts_ns);
+	struct process_blocks *blocks = map_get(&s->processes, pid);
+	const json_t *block = process_block(blocks, ts_ns);
 	struct entry *e = map_get(&s->entries, key);
 
 	if (e && e->block != block && same_image(e->block, block, lib))
@@ -339,17 +339,18 @@ static struct entry *entry_find(struct mpi_spaces *s, uint32_t pid, uint16_t lib
 		map_set(&s->entries, key, e);
 	}
 	e->key = key;
-	e->process = process;
+	e->blocks = blocks;
 	return e;
 }
 
-struct mpi_space *mpi_spaces_get(struct mpi_spaces *s, uint32_t pid, uint16_t lib, uint64_t ts_ns)
+struct mpi_process *mpi_processes_get(struct mpi_processes *s, uint32_t pid, uint16_t lib,
+				      uint64_t ts_ns)
 {
 	uint64_t key = (uint64_t)pid << 16 | lib;
 	struct entry **recent = &s->recent[pid % RECENT_CNT];
 
 	if (!*recent || (*recent)->key != key ||
-	    (*recent)->block != process_block((*recent)->process, ts_ns))
+	    (*recent)->block != process_block((*recent)->blocks, ts_ns))
 		*recent = entry_find(s, pid, lib, key, ts_ns);
-	return &(*recent)->space;
+	return &(*recent)->process;
 }

@@ -4,25 +4,26 @@
  * costs the traced processes little more than the trap. The kernel takes about 0.1 s to take each away, and
  * nobody should have to wait for that.
  */
-#ifndef POV_ATTACH_SPENT_H
-#define POV_ATTACH_SPENT_H
+#ifndef POV_ATTACH_LEFTOVER_PROBES_H
+#define POV_ATTACH_LEFTOVER_PROBES_H
 
 #include <stddef.h>
 
 #include "attach/perf_probe.h"
 
-struct spent {
+struct leftover_probes {
 	struct perf_probe *probe;
 	size_t cnt, cap;
 	int rings_fd; /* array of maps to be emptied first, so that its memory does not stay as long … */
 	unsigned int rings; /* … as the programs do, and how many; 0 = none */
 };
 
-void spent_add(struct spent *spent, const struct perf_probe *probe, size_t cnt);
+void leftover_probes_add(struct leftover_probes *leftover, const struct perf_probe *probe,
+			 size_t cnt);
 /*
  * Closes them all in a process left behind, which holds nothing else, and forgets them. To be called when the
  * other resources of the recording are gone, for the process is a copy of this one.
  */
-void spent_release(struct spent *spent);
+void leftover_probes_close(struct leftover_probes *leftover);
 
 #endif
