@@ -47,6 +47,25 @@ while IFS=: read -r dir allowed; do
 	check "user/$dir includes only:$allowed" "$bad"
 done <<<"$rules"
 
+# The model goes one way, too: who there is <- when they were in which state <- what was called <- records in.
+model_steps="
+who: record identity describe func image
+when: state gap
+what: history call operation past
+replay: replay pass model
+"
+bad=$(while IFS=: read -r step files; do
+	for f in $files; do
+		[ "$(includes "user/model/$f.c" | awk '{ print $2 }' | grep -xE 'model/(who|when|what|replay)\.h')" = "model/$step.h" ] ||
+			echo "user/model/$f.c: not by model/$step.h alone"
+	done
+done <<<"$model_steps"
+for f in $(tree_files 'user/model/*.c'); do
+	f=${f##*/}
+	grep -qw "${f%.c}" <<<"$model_steps" || echo "user/model/$f: of no step"
+done)
+check "each file of the model knows only the steps before its own" "$bad"
+
 reading=$(tree_files 'user/base/*' 'user/trace/*' 'user/layer/*' 'user/model/*' 'user/analysis/*' \
 	'user/report/*' 'user/writer/*' 'user/cmd_report.c' 'user/cmd_export.c' 'user/cmd_info.c' | grep '\.[ch]$')
 check "reading a trace needs neither libbpf nor the kernel half, nor what else only the recording half is linked with" \

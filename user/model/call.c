@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "model/call_state.h"
+#include "model/what.h"
 
 #define PENDING_MAX 16384 /* over all threads */
 #define PENDING_BYTES_MAX (16u << 20)

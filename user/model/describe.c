@@ -10,7 +10,7 @@
 
 #include "base/json_get.h"
 #include "base/log.h"
-#include "model/model_internal.h"
+#include "model/who.h"
 #include "trace/trace_read.h"
 #include "trace/trace_totals.h"
 

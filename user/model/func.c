@@ -7,7 +7,7 @@
 
 #include "base/json_get.h"
 #include "base/log.h"
-#include "model/model_internal.h"
+#include "model/who.h"
 #include "trace/trace_read.h"
 
 static const struct layer *layer_find(const char *name)

@@ -11,7 +11,7 @@
 
 #include "base/json_get.h"
 #include "base/log.h"
-#include "model/model_internal.h"
+#include "model/when.h"
 #include "trace/trace_read.h"
 #include "trace/trace_write.h"
 

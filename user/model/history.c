@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "model/call_state.h"
+#include "model/what.h"
 
 #define HISTORY_FIRST 16
 #define HISTORY_MAX 1024 /* entries */

@@ -4,7 +4,7 @@
  * The system reuses numbers, so a tid stands for a chain of threads in order of time; each but the first
  * gets a number of its own for output, above all that the kernel hands out.
  */
-#include "model/model_internal.h"
+#include "model/who.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -336,9 +336,10 @@ static void learn_exit(struct model *m, const struct pov_exit *rec)
 	p->pub.exited = p->leader_exited && !p->alive;
 }
 
-static void learn_record(struct model *m, const struct pov_hdr *rec)
+static void learn_record(struct model *m, const struct pov_hdr *rec,
+			 void (*lost)(struct model *m, const struct pov_lost *rec))
 {
-	if (!replay_record_ok(rec))
+	if (!record_ok(rec))
 		return;
 	switch (rec->kind) {
 	case POV_KIND_TASK:
@@ -355,7 +356,7 @@ static void learn_record(struct model *m, const struct pov_hdr *rec)
 		learn_exit(m, (const struct pov_exit *)rec);
 		break;
 	case POV_KIND_LOST:
-		gap_add(m, (const struct pov_lost *)rec);
+		lost(m, (const struct pov_lost *)rec);
 		break;
 	}
 }
@@ -397,7 +398,7 @@ int identity_check(const struct model *m)
 	return -E2BIG;
 }
 
-int identity_learn(struct model *m)
+int identity_learn(struct model *m, void (*lost)(struct model *m, const struct pov_lost *rec))
 {
 	const struct trace_merge_options opt = {.tasks_only = true};
 	struct trace_merge *merge;
@@ -417,7 +418,7 @@ int identity_learn(struct model *m)
 	if (err)
 		return err;
 	while (!err && (err = trace_merge_next(merge, &rec)) == 1) {
-		learn_record(m, rec);
+		learn_record(m, rec, lost);
 		err = identity_check(m);
 	}
 	trace_merge_close(merge);
@@ -447,11 +448,8 @@ void identity_release(struct model *m)
 		free(slot);
 	map_release(&m->tids);
 	map_release(&m->pids);
-	past_reset(m);
-	for (i = 0; i < m->nthreads; i++) {
-		call_release(m, m->thread[i]);
+	for (i = 0; i < m->nthreads; i++)
 		free(m->thread[i]);
-	}
 	free(m->thread);
 	for (i = 0; i < m->nprocesses; i++)
 		process_free(m->process[i]);

@@ -12,7 +12,7 @@
 
 #include "base/json_get.h"
 #include "base/log.h"
-#include "model/model_internal.h"
+#include "model/who.h"
 #include "trace/trace_read.h"
 
 #define IMAGES_MAX 4096 /* of one process */

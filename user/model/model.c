@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "model/model_internal.h"
+#include "model/replay.h"
 
 int model_open(struct trace *t, const struct model_options *opt, struct model **out)
 {
@@ -17,7 +17,7 @@ int model_open(struct trace *t, const struct model_options *opt, struct model **
 		m->opt = *opt;
 	err = describe_info(m);
 	if (!err)
-		err = identity_learn(m);
+		err = identity_learn(m, gap_add);
 	if (!err)
 		err = gap_complete(m);
 	if (err) {
@@ -35,6 +35,9 @@ void model_close(struct model *m)
 {
 	if (!m)
 		return;
+	past_reset(m);
+	for (uint32_t i = 0; i < m->nthreads; i++)
+		call_release(m, m->thread[i]);
 	identity_release(m);
 	func_table_release(m);
 	image_paths_release(m);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What the files of the model share. identity.c learns who is who and describe.c what they are called;
- * pass.c goes through the trace, replay.c reads its records into state.c (thread states), gap.c (lost
- * stretches), call.c and history.c (calls and spins, their times), request.c (bytes in flight) and
- * image.c (call sites).
+ * The model's data, which all its files share. What they do is in four steps, each knowing only those before it: who.h (processes
+ * and threads, their names, functions, files), when.h (states of threads, stretches of which records are missing), what.h
+ * (calls, operations, messages), replay.h (records in, one pass).
  */
 #ifndef POV_MODEL_INTERNAL_H
 #define POV_MODEL_INTERNAL_H
@@ -154,6 +153,9 @@ struct model {
 	uint32_t nlost_gaps; /* the first ones are by LOST records, the rest by damage met in this pass */
 
 	/* the replay's */
+	void (*interval_ended)(struct model *m, struct mthread *t, uint64_t from_ns, uint64_t to_ns,
+			       enum thread_state state);
+	void (*thread_ended)(struct model *m, struct mthread *t);
 	const struct model_sink *const *sinks;
 	unsigned int nsinks;
 	struct {
@@ -197,143 +199,5 @@ static inline struct mprocess *mprocess_of(struct model_process *p)
 {
 	return (struct mprocess *)p;
 }
-
-/* ---- identity.c ---- */
-
-int identity_learn(struct model *m);
-/* The process of a pid at a time, made if there is none. */
-struct mprocess *identity_process_at(struct model *m, uint32_t pid, uint64_t ts_ns);
-/* A thread no identity record introduced; put behind `after` in its slot (NULL: first). */
-struct mthread *identity_stranger_new(struct model *m, struct tid_slot *slot, struct mthread *after,
-				      uint32_t tid, uint64_t ts_ns);
-struct tid_slot *identity_slot(struct model *m, uint32_t tid); /* made if there is none */
-void identity_thread_rehome(struct model *m, struct mthread *t, uint32_t tgid, uint64_t ts_ns);
-/* The CPU's state, with its swapper; cpu < MODEL_CPUS_MAX. */
-struct cpu_state *identity_cpu(struct model *m, uint16_t cpu);
-void identity_release(struct model *m);
-/* 0; -E2BIG (printed) if there are more of them than a recording of this size can have. */
-int identity_check(const struct model *m);
-
-/* ---- describe.c: from meta blocks to names, ranks, jobs, order ---- */
-
-void describe_processes(struct model *m);
-void describe_hosts_free(struct model *m);
-void describe_process_free(struct mprocess *p);
-int describe_info(struct model *m);
-/* "prog.py" of "/usr/bin/python3 prog.py"; caller frees. exe may be NULL. */
-char *describe_program_name(const char *exe, const json_t *cmdline);
-
-/* ---- func.c ---- */
-
-void func_table_read(struct model *m);
-void func_table_release(struct model *m);
-const struct func_info *func_find(struct model *m, uint16_t id); /* never NULL */
-
-/* ---- gap.c ---- */
-
-void gap_add(struct model *m, const struct pov_lost *lost);
-void gap_add_damage(struct model *m, const struct trace_damage *d);
-/* Reads the whole trace for them if the identity stream cannot have held them all. 0 or -errno. */
-int gap_complete(struct model *m);
-void gap_sort(struct model *m); /* and merge */
-bool gap_known(const struct model *m, const struct pov_lost *lost);
-void gap_late(struct model *m, uint64_t ts_ns);
-void gap_begin(struct model *m, const struct gap *g);
-void gap_end(struct model *m, const struct gap *g);
-
-/* The ring a CPU's records go to, as the kernel half chooses it. */
-static inline uint32_t gap_ring(const struct model *m, uint16_t cpu)
-{
-	uint32_t ring = cpu / m->cpus_per_ring;
-
-	return ring < m->rings ? ring : 0;
-}
-
-/* True while switches on this CPU may be missing. */
-static inline bool gap_blinds(const struct model *m, uint16_t cpu)
-{
-	return m->gaps_open && (m->gaps_open_all || m->gaps_open_ring[gap_ring(m, cpu)]);
-}
-
-/* ---- replay.c ---- */
-
-void replay_record(struct model *m, const struct pov_hdr *rec);
-/* The CPUs a record names index tables; calls have a caller, spins a function. */
-bool replay_record_ok(const struct pov_hdr *rec);
-/* Brings the slot to the thread that has the number at ts; NULL if none has yet. */
-struct mthread *replay_slot_advance(struct model *m, struct tid_slot *slot, uint64_t ts_ns);
-
-/* ---- state.c ---- */
-
-void state_set(struct model *m, struct mthread *t, uint64_t ts_ns, enum thread_state s,
-	       uint16_t cpu);
-/* The thread did something on this CPU: it runs there, and has since the last switch on that CPU. */
-void state_running_at(struct model *m, struct mthread *t, uint64_t ts_ns, uint16_t cpu);
-/* Its state up to ts was right, and is not known from there on. */
-void state_forget(struct model *m, struct mthread *t, uint64_t ts_ns);
-/* Its state is not known since its last event. */
-void state_withdraw(struct model *m, struct mthread *t, uint64_t ts_ns);
-/* The same, because another record excludes it; counted. */
-void state_refute(struct model *m, struct mthread *t, uint64_t ts_ns);
-void state_enter(struct model *m, struct mthread *t, uint64_t ts_ns, uint16_t cpu);
-/* state_die = state_set to DEAD, then state_bury, which tells of it. */
-void state_bury(struct model *m, struct mthread *t, uint64_t ts_ns);
-void state_die(struct model *m, struct mthread *t, uint64_t ts_ns);
-void state_move(struct model *m, struct mthread *t, uint16_t cpu);
-void state_counters_tell(struct model *m, uint64_t ts_ns);
-void state_finish(struct model *m);
-
-/* ---- call.c ---- */
-
-void call_unshown_record(struct model *m, struct mthread *t, const struct pov_call *rec);
-void call_unshown_record(struct model *m, struct mthread *t, const struct pov_call *rec);
-void call_record(struct model *m, struct mthread *t, const struct pov_call *rec);
-void call_begin_record(struct mthread *t, const struct pov_call_begin *rec);
-void spin_record(struct model *m, struct mthread *t, const struct pov_spin *rec);
-void call_flush(struct model *m, struct mthread *t);
-void call_release(struct model *m, struct mthread *t);
-
-/* ---- history.c: what a thread did lately, to split a call's time ---- */
-
-/* A segment of one state has ended. */
-void history_note(struct mthread *t, uint64_t from_ns, uint64_t ts_ns, enum thread_state was);
-/* No later call begins before ts. */
-void history_restart(struct mthread *t, uint64_t ts_ns);
-/* Times in each state from begin to end; they add up to end - begin. */
-void history_split(const struct mthread *t, uint64_t begin_ns, uint64_t end_ns,
-		   struct state_times *out);
-/* The same in two steps, the first one while begin is recent. */
-void history_at(const struct mthread *t, uint64_t ts_ns, struct state_times *out);
-void history_split_from(const struct mthread *t, const struct state_times *begin, uint64_t begin_ns,
-			uint64_t end_ns, struct state_times *out);
-
-/* ---- past.c ---- */
-
-void past_add(struct model *m, struct mthread *t, uint64_t from_ns, uint64_t to_ns,
-	      enum thread_state state);
-void past_call(struct model *m, const struct model_call *call);
-void past_spin(struct model *m, const struct model_spin *spin);
-void past_finish(struct model *m);
-void past_reset(struct model *m);
-
-/* ---- operation.c ---- */
-
-/* What is over when an outermost call of its layer has ended. */
-void operations_tell(struct model *m, const struct model_call *c);
-void in_flight_call(struct model *m, struct mprocess *p, const struct call_roles *roles,
-		    uint64_t ts_ns);
-/* A process's program has ended: whatever it had in flight is not any more. */
-void in_flight_end(struct model *m, struct mprocess *p, uint64_t ts_ns);
-
-/* ---- image.c ---- */
-
-void image_paths_read(struct model *m);
-void image_paths_release(struct model *m);
-void image_record(struct model *m, struct mprocess *p, const struct pov_image *rec);
-void image_inherit(struct mprocess *child, const struct mprocess *parent);
-void image_renamed(struct mprocess *p, uint64_t ts_ns); /* its first thread was */
-void image_exec(struct mprocess *p); /* forgets what the program before had mapped */
-void image_forget(struct mprocess *p);
-const char *image_find(struct mprocess *p, uint64_t address, uint64_t *offset);
 
 #endif

@@ -3,7 +3,7 @@
  * Operations and messages, from what the layers say of each call and its requests; and how many bytes a process has in flight.
  * What is outstanding is kept by the layers alone, which need it to decode.
  */
-#include "model/model_internal.h"
+#include "model/what.h"
 
 /* ---- what a call sets off ---- */
 

@@ -9,7 +9,7 @@
 
 #include "base/json_get.h"
 #include "base/log.h"
-#include "model/model_internal.h"
+#include "model/replay.h"
 #include "trace/trace_read.h"
 
 /* ---- what happens between records ---- */
@@ -175,6 +175,19 @@ static void thread_reset(struct model *m, struct mthread *t)
 	t->woken_running_ns = 0;
 }
 
+static void interval_ended(struct model *m, struct mthread *t, uint64_t from_ns, uint64_t to_ns,
+			   enum thread_state state)
+{
+	history_note(t, from_ns, to_ns, state);
+	past_add(m, t, from_ns, to_ns, state);
+}
+
+static void thread_ended(struct model *m, struct mthread *t)
+{
+	call_flush(m, t);
+	call_release(m, t);
+}
+
 static void replay_reset(struct model *m)
 {
 	struct tid_slot *slot;
@@ -183,6 +196,8 @@ static void replay_reset(struct model *m)
 
 	memset(&m->stats, 0, sizeof(m->stats));
 	past_reset(m);
+	m->interval_ended = interval_ended;
+	m->thread_ended = thread_ended;
 	for (i = 0; i < m->nthreads; i++)
 		thread_reset(m, m->thread[i]);
 	while ((slot = map_next(&m->tids, &at, NULL)))

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "model/call_state.h"
+#include "model/what.h"
 
 #define SEGMENTS_MAX (1u << 20) /* kept of all threads; 24 bytes each */
 #define WAITING_MAX (1u << 16)	/* calls and spins */

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "model/model_internal.h"
+#include "model/replay.h"
 
 /* ---- which thread a number means now ---- */
 
@@ -340,34 +340,6 @@ static void identity_record(struct model *m, const struct pov_hdr *rec)
 
 /* ---- dispatch ---- */
 
-bool replay_record_ok(const struct pov_hdr *rec)
-{
-	switch (rec->kind) {
-	case POV_KIND_SWITCH:
-		return ((const struct pov_switch *)rec)->cpu < MODEL_CPUS_MAX;
-	case POV_KIND_WAKING:
-		return ((const struct pov_waking *)rec)->cpu < MODEL_CPUS_MAX &&
-		       ((const struct pov_waking *)rec)->target_cpu < MODEL_CPUS_MAX;
-	case POV_KIND_MIGRATE:
-		return ((const struct pov_migrate *)rec)->orig_cpu < MODEL_CPUS_MAX &&
-		       ((const struct pov_migrate *)rec)->dest_cpu < MODEL_CPUS_MAX;
-	case POV_KIND_IRQ:
-		return ((const struct pov_irq *)rec)->cpu < MODEL_CPUS_MAX;
-	case POV_KIND_CALL:
-	case POV_KIND_UNSHOWN:
-		return rec->tid && ((const struct pov_call *)rec)->cpu < MODEL_CPUS_MAX;
-	case POV_KIND_SPIN:
-		return rec->tid && ((const struct pov_spin *)rec)->cpu < MODEL_CPUS_MAX &&
-		       ((const struct pov_spin *)rec)->nfuncs;
-	case POV_KIND_CALL_BEGIN:
-		return rec->tid;
-	case POV_KIND_TASK:
-	case POV_KIND_EXEC:
-		return ((const struct pov_task *)rec)->cpu < MODEL_CPUS_MAX;
-	}
-	return true;
-}
-
 static void more_record(struct model *m, const struct pov_more *rec)
 {
 	uint32_t i;
@@ -380,7 +352,7 @@ static void more_record(struct model *m, const struct pov_more *rec)
 
 void replay_record(struct model *m, const struct pov_hdr *rec)
 {
-	if (!replay_record_ok(rec)) {
+	if (!record_ok(rec)) {
 		m->stats.bad_records++;
 		return;
 	}

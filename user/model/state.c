@@ -8,7 +8,7 @@
  *  - a state that a later record excludes was not known: UNKNOWN.
  * The times of a thread always add up to its life.
  */
-#include "model/model_internal.h"
+#include "model/when.h"
 
 /*
  * A wake-up that long before the switch was for an earlier sleep. Nanoseconds on a machine of its own, but the waker
@@ -58,8 +58,7 @@ static void interval_close(struct model *m, struct mthread *t, uint64_t ts_ns, e
 		return;
 	t->pub.times.ns[as] += ts_ns - since_ns;
 	t->pub.since_ns = ts_ns;
-	history_note(t, since_ns, ts_ns, as);
-	past_add(m, t, since_ns, ts_ns, as);
+	m->interval_ended(m, t, since_ns, ts_ns, as);
 	TELL(m, state, &t->pub, since_ns, ts_ns, as, t->pub.cpu);
 }
 
@@ -196,8 +195,7 @@ void state_bury(struct model *m, struct mthread *t, uint64_t ts_ns)
 	t->pub.end_ns = t->pub.since_ns = ts_ns;
 	if (p->pub.end_ns < ts_ns)
 		p->pub.end_ns = ts_ns;
-	call_flush(m, t);
-	call_release(m, t);
+	m->thread_ended(m, t);
 	TELL(m, thread_exit, &t->pub, ts_ns);
 }
 

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* What was called, and what came of it. */
+#ifndef POV_MODEL_WHAT_H
+#define POV_MODEL_WHAT_H
+
+#include "model/when.h"
+
+struct history_entry {
+	uint64_t seq;		       /* number of the change of state */
+	uint64_t ts_ns;		       /* end of the segment */
+	enum thread_state was;	       /* in it; UNKNOWN if it was several */
+	uint64_t ns[THREAD_STATE_CNT]; /* the thread's times at ts_ns */
+};
+
+struct history {
+	struct history_entry *entry; /* owned */
+	uint32_t n, cap;
+	uint64_t seq;
+	uint64_t from_ns; /* where the first segment began */
+};
+
+/* A call announced when its thread left the CPU in it. */
+struct announced_call {
+	bool known;
+	uint64_t begin_ns;
+	struct state_times at_begin;
+};
+
+/* A nested call or spin that waits for its outermost call to end. */
+struct pending_call {
+	uint64_t begin_ns, end_ns;
+	uint8_t depth;
+	bool is_spin;
+	union {
+		struct model_call call;
+		struct model_spin spin;
+	};
+	void *storage; /* owned: what call.view points to, and the view */
+	size_t bytes;  /* of storage */
+};
+
+struct thread_calls {
+	struct history history;
+	struct announced_call announced[POV_CALL_DEPTH_MAX];
+	struct pending_call *pending; /* owned */
+	uint32_t npending, pending_cap;
+};
+
+/* In order of begin, the outer one first. */
+int pending_compare(const void *a, const void *b);
+/* One allocation: the view, and behind it what it points to. */
+struct call_view *view_copy(const struct call_view *view, size_t *bytes);
+
+/* ---- call.c ---- */
+
+void call_unshown_record(struct model *m, struct mthread *t, const struct pov_call *rec);
+void call_record(struct model *m, struct mthread *t, const struct pov_call *rec);
+void call_begin_record(struct mthread *t, const struct pov_call_begin *rec);
+void spin_record(struct model *m, struct mthread *t, const struct pov_spin *rec);
+void call_flush(struct model *m, struct mthread *t);
+void call_release(struct model *m, struct mthread *t);
+
+/* ---- history.c: what a thread did lately, to split a call's time ---- */
+
+/* A segment of one state has ended. */
+void history_note(struct mthread *t, uint64_t from_ns, uint64_t ts_ns, enum thread_state was);
+/* No later call begins before ts. */
+void history_restart(struct mthread *t, uint64_t ts_ns);
+/* Times in each state from begin to end; they add up to end - begin. */
+void history_split(const struct mthread *t, uint64_t begin_ns, uint64_t end_ns,
+		   struct state_times *out);
+/* The same in two steps, the first one while begin is recent. */
+void history_at(const struct mthread *t, uint64_t ts_ns, struct state_times *out);
+void history_split_from(const struct mthread *t, const struct state_times *begin, uint64_t begin_ns,
+			uint64_t end_ns, struct state_times *out);
+
+/* ---- past.c ---- */
+
+void past_add(struct model *m, struct mthread *t, uint64_t from_ns, uint64_t to_ns,
+	      enum thread_state state);
+void past_call(struct model *m, const struct model_call *call);
+void past_spin(struct model *m, const struct model_spin *spin);
+void past_finish(struct model *m);
+void past_reset(struct model *m);
+
+/* ---- operation.c ---- */
+
+/* What is over when an outermost call of its layer has ended. */
+void operations_tell(struct model *m, const struct model_call *c);
+void in_flight_call(struct model *m, struct mprocess *p, const struct call_roles *roles,
+		    uint64_t ts_ns);
+/* A process's program has ended: whatever it had in flight is not any more. */
+void in_flight_end(struct model *m, struct mprocess *p, uint64_t ts_ns);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Who there is: processes and threads, what they are called, what they can call and where from. */
+#ifndef POV_MODEL_WHO_H
+#define POV_MODEL_WHO_H
+
+#include "model/model_internal.h"
+
+/* ---- record.c ---- */
+
+/* The CPUs a record names index tables; calls have a caller, spins a function. */
+bool record_ok(const struct pov_hdr *rec);
+
+/* ---- identity.c ---- */
+
+/* From the identity stream; losses that lie in it are handed on. 0 or -errno. */
+int identity_learn(struct model *m, void (*lost)(struct model *m, const struct pov_lost *rec));
+/* The process of a pid at a time, made if there is none. */
+struct mprocess *identity_process_at(struct model *m, uint32_t pid, uint64_t ts_ns);
+/* A thread no identity record introduced; put behind `after` in its slot (NULL: first). */
+struct mthread *identity_stranger_new(struct model *m, struct tid_slot *slot, struct mthread *after,
+				      uint32_t tid, uint64_t ts_ns);
+struct tid_slot *identity_slot(struct model *m, uint32_t tid); /* made if there is none */
+void identity_thread_rehome(struct model *m, struct mthread *t, uint32_t tgid, uint64_t ts_ns);
+/* The CPU's state, with its swapper; cpu < MODEL_CPUS_MAX. */
+struct cpu_state *identity_cpu(struct model *m, uint16_t cpu);
+void identity_release(struct model *m);
+/* 0; -E2BIG (printed) if there are more of them than a recording of this size can have. */
+int identity_check(const struct model *m);
+
+/* ---- describe.c: from meta blocks to names, ranks, jobs, order ---- */
+
+void describe_processes(struct model *m);
+void describe_hosts_free(struct model *m);
+void describe_process_free(struct mprocess *p);
+int describe_info(struct model *m);
+/* "prog.py" of "/usr/bin/python3 prog.py"; caller frees. exe may be NULL. */
+char *describe_program_name(const char *exe, const json_t *cmdline);
+
+/* ---- func.c ---- */
+
+void func_table_read(struct model *m);
+void func_table_release(struct model *m);
+const struct func_info *func_find(struct model *m, uint16_t id); /* never NULL */
+
+/* ---- image.c ---- */
+
+void image_paths_read(struct model *m);
+void image_paths_release(struct model *m);
+void image_record(struct model *m, struct mprocess *p, const struct pov_image *rec);
+void image_inherit(struct mprocess *child, const struct mprocess *parent);
+void image_renamed(struct mprocess *p, uint64_t ts_ns); /* its first thread was */
+void image_exec(struct mprocess *p); /* forgets what the program before had mapped */
+void image_forget(struct mprocess *p);
+const char *image_find(struct mprocess *p, uint64_t address, uint64_t *offset);
+
+#endif
