@@ -360,6 +360,8 @@ int call_return(struct pt_regs *ctx)
 	frame_call(f)->site = PT_REGS_IP(ctx); /* where the kernel is about to return to */
 	if (fn->learn && fn->learn < POV_LEARN_COMM_FREE && !(u32)ret)
 		learned = comm_learn(t, d, func) == 1;
+	else if (fn->learn == POV_LEARN_COPY && !(u32)ret)
+		comm_copy(t, d, func);
 	if (fn->flags & POV_FN_SILENT) {
 		if (!learned && !POV_LEARN_RECORDED(fn->learn)) {
 			t->depth = d;

@@ -234,6 +234,34 @@ __noinline int comm_learn(struct pov_thread *t, u32 idx, u32 func)
 	return !known;
 }
 
+__noinline int comm_copy(struct pov_thread *t, u32 idx, u32 func)
+{
+	struct comm_info *known, copy;
+	struct comm_key key = {};
+	const struct pov_fn *fn;
+	struct pov_frame *f;
+	struct pov_lib *lib;
+	u64 handle = 0;
+	u32 lib_id;
+
+	fn = fn_find(func);
+	if (!t || !fn || idx >= POV_CALL_DEPTH_MAX)
+		return -1;
+	f = frame_at(t, idx);
+	lib_id = frame_call(f)->lib;
+	lib = bpf_map_lookup_elem(&libs, &lib_id);
+	if (!lib)
+		return -1;
+	key_fill(&key, handle_of(lib, frame_arg(f, 0)));
+	known = bpf_map_lookup_elem(&comms, &key);
+	if (!known || bpf_probe_read_user(&handle, lib->flags & POV_LIB_HANDLE_PTR ? 8 : 4,
+					  (void *)frame_arg(f, fn->learn_arg)))
+		return -1;
+	copy = *known;
+	key_fill(&key, handle);
+	return bpf_map_update_elem(&comms, &key, &copy, BPF_ANY);
+}
+
 __noinline int comm_forget(struct pov_thread *t, u32 idx)
 {
 	struct comm_key key = {};

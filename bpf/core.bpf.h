@@ -370,6 +370,8 @@ int read_words(struct words *to, u64 from, u32 bytes);
 int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return, u64 now);
 /* What the return of the call in frame idx teaches about communicators: 1 if it was not known. (comm.bpf.c) */
 int comm_learn(struct pov_thread *t, u32 idx, u32 func);
+/* What is known of the communicator that the call in frame idx has copied holds for the copy. (comm.bpf.c) */
+int comm_copy(struct pov_thread *t, u32 idx, u32 func);
 /* Adds to the record in frame idx what the library says of the communicator that the call made. (comm.bpf.c) */
 int comm_describe(struct pov_thread *t, u32 idx, u32 func);
 /* Its handle may be given out again: forgets what was learned of the one in frame idx. (comm.bpf.c) */

@@ -146,9 +146,13 @@ static void topologies(void)
 		remain[1] = 0;
 		MPI_Cart_sub(cart, remain, &sub);
 		ring_and_free(sub, "cart_sub of columns");
+		MPI_Comm_dup(cart, &graph);
+		MPI_Cart_sub(graph, remain, &sub);
+		ring_and_free(sub, "cart_sub of a copy");
+		MPI_Comm_free(&graph);
 		MPI_Comm_free(&cart);
 	} else {
-		tag += 4;
+		tag += 6;
 	}
 	MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 1, &cart);
 	if (cart != MPI_COMM_NULL)

@@ -374,6 +374,15 @@ static struct mpi_communicator *made_by_call(struct mpi_call *c, struct mpi_maki
 	}
 }
 
+static void dims_copy(const struct mpi_comm *old, struct mpi_comm *new)
+{
+	if (!old->ndims)
+		return;
+	new->ndims = old->ndims;
+	new->dims = xcalloc(old->ndims, sizeof(*new->dims));
+	memcpy(new->dims, old->dims, old->ndims * sizeof(*new->dims));
+}
+
 static void learn_neighbours(struct mpi_call *c, struct mpi_comm *new)
 {
 	int dims = c->fn->at[ROLE_DIMS];
@@ -407,6 +416,7 @@ static void learn_shape(struct mpi_call *c, const struct mpi_comm *old, struct m
 		new->inter = old->inter;
 		new->indeg = old->indeg;
 		new->outdeg = old->outdeg;
+		dims_copy(old, new);
 		break;
 	case EFFECT_INTERCOMM_NEW:
 	case EFFECT_INTERCOMM_OF_GROUPS:

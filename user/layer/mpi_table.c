@@ -32,6 +32,7 @@ const struct func_word mpi_words[] = {
 	{"COMM_FREE", 0, POV_LEARN_COMM_FREE},
 	{"TYPE_FREE", 0, POV_LEARN_TYPE_FREE},
 	{"MEMBERS", 0, POV_LEARN_MEMBERS},
+	{"COPY", 0, POV_LEARN_COPY},
 	{NULL, 0, 0},
 };
 
