@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/log.h"
+#include "layer/func_table.h"
 #include "layer_fixture.h"
 
 #define ROUNDS 60000
@@ -103,10 +104,50 @@ static void view_check(const struct call_view *v)
 		for (uint32_t k = 0; k < x->n; k++)
 			sink += x->ints[k] & 1;
 	}
-	for (uint32_t i = 0; i < v->roles.nrequests; i++)
+	for (uint32_t i = 0; i < v->roles.nrequests; i++) {
 		sink += v->roles.requests[i].handle & 1;
+		if (v->roles.requests[i].op)
+			sink += v->roles.requests[i].op->roles.peer & 1;
+	}
+	assert_true(v->roles.peer_world >= -1 && v->roles.recv_peer_world >= -1);
+	assert_true(v->roles.peer_why < PEER_UNKNOWN_CNT && v->roles.root_why < PEER_UNKNOWN_CNT);
 	assert_true(v->roles.send_bytes >= 0 || v->roles.send_bytes == BYTES_UNKNOWN);
 	assert_true(v->roles.recv_bytes >= 0 || v->roles.recv_bytes == BYTES_UNKNOWN);
+}
+
+/* The other ranks of the fixture's job. */
+static void ranks_add(struct fixture *f)
+{
+	for (int i = 0; i < 4; i++) {
+		json_t *m = json_pack("{s:s,s:i,s:i,s:i,s:i,s:s,s:[{s:i,s:I}]}", "type", "process",
+				      "ts_ns", 500, "pid", FIXTURE_PID + i, "rank", i, "size", 4,
+				      "job", "j", "libs", "id", FIXTURE_LIB, "bias",
+				      (json_int_t)OMPI_BIAS);
+
+		layer_mpi.decoder_meta(f->d, m);
+		json_decref(m);
+	}
+}
+
+/* Functions that make communicators, groups and windows, more often than others. */
+static uint32_t func_random(const struct fixture *f)
+{
+	static const char *const names[] = {
+		"MPI_Comm_split",	  "MPI_Comm_dup",
+		"MPI_Comm_create",	  "MPI_Comm_create_group",
+		"MPI_Cart_create",	  "MPI_Cart_sub",
+		"MPI_Comm_group",	  "MPI_Group_incl",
+		"MPI_Group_range_excl",	  "MPI_Group_union",
+		"MPI_Group_difference",	  "MPI_Intercomm_create",
+		"MPI_Intercomm_merge",	  "MPI_Comm_free",
+		"MPI_Win_create_dynamic", "MPI_Mprobe",
+		"MPI_Comm_rank",	  "MPI_Comm_split_type",
+	};
+	uint64_t r = rnd();
+
+	return r % 2 ? (uint32_t)func_table_find(
+			       names[r / 2 % (sizeof(names) / sizeof(names[0]))]) :
+		       (uint32_t)(r / 2 % f->cnt);
 }
 
 static void round_one(struct fixture *f)
@@ -118,11 +159,13 @@ static void round_one(struct fixture *f)
 		  rnd_word(), rnd_word(), rnd_word(), rnd_word(), rnd_word(), rnd_word(),
 		  rnd_word(), rnd_word());
 	c = rec_call(f);
-	c->func = rnd() % f->cnt;
+	c->func = (uint16_t)func_random(f);
+	if (rnd() % 4 == 0)
+		c->hdr.kind = POV_KIND_UNSHOWN;
 	c->depth = rnd() % 3;
 	c->hdr.tid = 100 + rnd() % 3;
 	c->lib = rnd() % 16 ? FIXTURE_LIB : rnd() % 5;
-	c->tgid = rnd() % 16 ? FIXTURE_PID : rnd() % 200;
+	c->tgid = rnd() % 16 ? FIXTURE_PID + rnd() % 4 : rnd() % 200;
 	c->hdr.flags = rnd() % 4 ? 0 : rnd();
 	if (rnd() % 8 == 0)
 		c->dur_ns = rnd();
@@ -152,10 +195,12 @@ static void test_records(void **state)
 {
 	(void)state;
 	fixture_init_mpich(&fx);
+	ranks_add(&fx);
 	for (uint32_t i = 0; i < ROUNDS; i++)
 		round_one(&fx);
 	fixture_release(&fx);
 	fixture_init_openmpi(&fx);
+	ranks_add(&fx);
 	for (uint32_t i = 0; i < ROUNDS; i++)
 		round_one(&fx);
 	fixture_release(&fx);
