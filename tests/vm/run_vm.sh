@@ -177,18 +177,18 @@ boot() {
 	timeout -k 5 $((limit - SECONDS)) qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp "$cpus" -m "$mib" \
 		-nographic -vga none "${network[@]}" -no-reboot \
 		-kernel "$cache/$series/vmlinuz" -initrd "$cache/$series/initrd.gz" \
-		-append 'console=ttyS0 panic=-1 softlockup_panic=1 watchdog_thresh=20 quiet mitigations=off rdinit=/init' \
+		-append 'console=ttyS0 panic=-1 softlockup_panic=1 watchdog_thresh=20 rcupdate.rcu_cpu_stall_timeout=40 sysctl.kernel.panic_on_rcu_stall=1 quiet mitigations=off rdinit=/init' \
 		-virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \
 		-virtfs "local,path=$out,mount_tag=out,security_model=none,multidevs=remap" \
 		</dev/null >"$out/console.log" 2>&1
 }
 
 # Now and then an emulated processor trips over code that another one patches, while booting or when tracing begins, and stands
-# still, which the guest's watchdog tells (40 s, then a panic), or dies of the breakpoint that was there for a moment, which
+# still, which the guest's watchdog or its RCU tells (40 s, then a panic), or dies of the breakpoint that was there for a moment, which
 # the kernel no longer knows of: once more then.
 tripped() {
 	[ ! -e "$out/.began" ] ||
-		{ [ ! -s "$out/.status" ] && grep -qE 'Kernel panic.*softlockup|int3: 0000' "$out/console.log"; }
+		{ [ ! -s "$out/.status" ] && grep -qE 'Kernel panic.*(softlockup|RCU Stall)|int3: 0000' "$out/console.log"; }
 }
 SECONDS=0
 for _ in 1 2 3; do
