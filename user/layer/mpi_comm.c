@@ -289,7 +289,7 @@ void mpi_communicator_report(struct mpi_communicator *c, struct mpi_member who, 
 			c->reported[i].job = -1;
 	}
 	c->conflict |= size >= 0 && size != c->report_size;
-	if (rank < 0 || who.rank < 0)
+	if (rank < 0 || who.rank < 0 || (rank < c->report_size && same(c->reported[rank], who)))
 		return;
 	either_decide(c, who, rank);
 	if (c->report_size >= 0) {

@@ -398,8 +398,7 @@ static void peers_note(const struct report *r, FILE *out)
 		unknown += all.unknown[why];
 	if (!unknown)
 		return;
-	text_note(out,
-		  "Whom %s of %s went to or came from is not known as a rank in MPI_COMM_WORLD:",
+	text_note(out, "The other end of %s of %s is not known as a rank in MPI_COMM_WORLD:",
 		  human_count(cnt, sizeof(cnt), unknown),
 		  human_plural(of, sizeof(of), all.messages, "message", "messages"));
 	for (int why = PEER_KNOWN + 1; why < PEER_UNKNOWN_CNT; why++)
