@@ -76,8 +76,8 @@ enum pov_learn {
 	POV_LEARN_TYPE_FREE = 9,    /* (type *): sizes read before may be stale */
 	/* Nothing for itself, but the reader must know: of communicators, groups, windows and their members. */
 	POV_LEARN_MEMBERS = 10,
-	POV_LEARN_COPY =
-		11, /* (comm, …, newcomm = learn_arg): the same; and what is known of one holds for the other */
+	/* (comm, …, newcomm = learn_arg): the same, and what is known of one holds for the other. */
+	POV_LEARN_COPY = 11,
 };
 /* Functions of which a record is written even if they were not chosen (POV_KIND_UNSHOWN). */
 #define POV_LEARN_RECORDED(learn)                                          \

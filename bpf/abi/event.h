@@ -34,8 +34,7 @@ enum pov_kind {
 	POV_KIND_CALL_BEGIN = 17, /* struct pov_call_begin */
 	POV_KIND_SPIN = 18,	  /* struct pov_spin */
 	POV_KIND_MORE = 19,	  /* struct pov_more */
-	POV_KIND_UNSHOWN =
-		20, /* struct pov_call, for what it says of communicators and their members */
+	POV_KIND_UNSHOWN = 20,	  /* struct pov_call, for what it says of communicators */
 	/* Identity: who is who. These travel on the control ring and lie in the task stream. */
 	POV_KIND_TASK = 32,	/* struct pov_task: a thread that existed when recording began */
 	POV_KIND_FORK = 33,	/* struct pov_fork */
@@ -126,8 +125,7 @@ struct pov_irq {
  * One call of a traced function, written when it returns. Begin = hdr.ts_ns - dur_ns.
  * After the fixed part: nargs argument words, then fields, each a struct pov_field with its data
  * padded to 8 bytes, until hdr.size.
- */
-/*
+ *
  * POV_KIND_UNSHOWN is the same of a function that was not chosen; and, with POV_CALL_OPEN, of one that makes communicators, as
  * it begins: no member of a communicator returns from such a call before all have called, so whoever reads these records
  * knows all that they say before the communicator is used.

@@ -273,6 +273,25 @@ static void test_open_call(void **state)
 #define OPENMPI(t) cmocka_unit_test_setup_teardown(t, setup_openmpi, teardown)
 #define MPICH(t) cmocka_unit_test_setup_teardown(t, setup_mpich, teardown)
 
+/* Ranges are triples; of a damaged field no more is shown than there is. */
+static void test_ranges(void **state)
+{
+	const int32_t ranges[] = {4, 0, -2, 5, 5, 1};
+	const struct call_value *v;
+
+	(void)state;
+	rec_begin(&fx, "MPI_Group_range_incl", 0, 4, 0x10ull, 2ull, 0x20ull, 0x30ull);
+	rec_field(&fx, POV_FIELD_IN, 2, 2, ranges, sizeof(ranges));
+	rec_decode(&fx);
+	v = value_find(&fx, "ranges");
+	assert_non_null(v);
+	assert_int_equal(v->kind, VALUE_INTS);
+	assert_int_equal(v->n, 6);
+	assert_int_equal(v->cnt, 6);
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(v->ints[i], ranges[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,7 +300,7 @@ int main(void)
 		OPENMPI(test_proc_null),    MPICH(test_recv_mpich),
 		MPICH(test_types_mpich),    MPICH(test_large_counts),
 		MPICH(test_sendrecv),	    MPICH(test_errors_mpich),
-		OPENMPI(test_open_call),
+		OPENMPI(test_open_call),    MPICH(test_ranges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -254,12 +254,82 @@ static void test_given_up(void **state)
 	mpi_communicator_unref(first);
 }
 
+/* Copies of copies and parts of parts of which one member alone is in the trace: as many as a program likes to make. */
+static void test_long_chain(void **state)
+{
+	const struct mpi_part part = {.who = {JOB, 0}, .takes_part = true};
+
+	(void)state;
+	for (int split = 0; split < 2; split++) {
+		struct mpi_communicator *c = mpi_communicator_ref(world), *made;
+		struct mpi_member who;
+
+		for (int i = 0; i < 100000; i++) {
+			uint32_t before = 0;
+			struct mpi_making *m = mpi_making_join(
+				c, &before, split ? "Comm_split" : "Comm_dup", &part, 10, true);
+
+			made = mpi_making_get(m, 0, split ? NULL : mpi_communicator_group(c, false),
+					      NULL);
+			mpi_making_returned(m, 20);
+			mpi_making_unref(m);
+			mpi_communicator_unref(c);
+			c = made;
+		}
+		assert_int_equal(mpi_communicator_peer(c, 0, &who),
+				 split ? PEER_UNKNOWN_MEMBERS : PEER_KNOWN);
+		mpi_communicator_unref(c);
+	}
+}
+
+/* Two sides that name each other's leaders; one side may be made of the other's members, which must not go round. */
+static void test_leaders(void **state)
+{
+	static const int32_t low[] = {0, 1}, high[] = {2, 3};
+	struct mpi_group *w = mpi_communicator_group(world, false), *remote;
+	struct mpi_group *a = mpi_group_incl(w, low, 2), *b = mpi_group_incl(w, high, 2);
+	struct mpi_communicator *side[2] = {mpi_communicator_new(all, a, NULL),
+					    mpi_communicator_new(all, b, NULL)},
+				*round;
+	struct mpi_part part = {.takes_part = true};
+	struct mpi_making *m[2], *loop[2];
+	uint32_t before[3] = {0};
+	struct mpi_member who;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		part.who = member(2 * i);
+		m[i] = mpi_making_join(side[i], &before[i], "Intercomm_create", &part, 10, true);
+	}
+	remote = mpi_making_remote(m[0]);
+	assert_int_equal(mpi_group_member(remote, 0, &who), PEER_UNKNOWN_MEMBERS);
+	round = mpi_communicator_new(all, remote, NULL); /* not known yet, and made of m[0] */
+	loop[0] = mpi_making_join(round, &before[2], "Intercomm_create", &part, 10, true);
+	loop[1] = m[0];
+	mpi_making_lead(loop[0], member(5), member(0), 7);
+	mpi_making_lead(loop[1], member(0), member(5), 7);
+	assert_int_equal(mpi_group_member(remote, 0, &who), PEER_UNKNOWN_MEMBERS);
+	mpi_making_lead(m[0], member(0), member(2), 11);
+	mpi_making_lead(m[1], member(2), member(0), 11);
+	assert_int_equal(mpi_group_member(remote, 1, &who), PEER_KNOWN);
+	assert_int_equal(who.rank, 3);
+	mpi_group_unref(remote);
+	mpi_making_unref(loop[0]);
+	mpi_communicator_unref(round);
+	for (int i = 0; i < 2; i++) {
+		mpi_making_unref(m[i]);
+		mpi_communicator_unref(side[i]);
+	}
+	mpi_group_unref(a);
+	mpi_group_unref(b);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_groups),  TEST(test_split_late), TEST(test_random),
-		TEST(test_reports), TEST(test_merge),	   TEST(test_given_up),
+		TEST(test_groups), TEST(test_split_late), TEST(test_random),	 TEST(test_reports),
+		TEST(test_merge),  TEST(test_given_up),	  TEST(test_long_chain), TEST(test_leaders),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

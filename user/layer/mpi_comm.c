@@ -24,6 +24,8 @@ struct mpi_comms {
 	struct leader *leaders; /* newest first */
 	uint32_t leader_cnt;
 	uint32_t refs;
+	struct mpi_communicator *unused; /* to be freed */
+	bool freeing;
 };
 
 struct mpi_communicator {
@@ -38,6 +40,7 @@ struct mpi_communicator {
 	int32_t report_size;
 	bool has_context;
 	uint64_t context;
+	struct mpi_communicator *next_unused;
 };
 
 struct made {
@@ -178,12 +181,10 @@ static void making_close(struct mpi_making *m)
 	mpi_making_unref(m);
 }
 
-void mpi_communicator_unref(struct mpi_communicator *c)
+static void communicator_free(struct mpi_communicator *c)
 {
 	struct mpi_making *m;
 
-	if (!c || --c->refs)
-		return;
 	while ((m = c->makings)) {
 		c->makings = m->next;
 		making_close(m);
@@ -193,8 +194,30 @@ void mpi_communicator_unref(struct mpi_communicator *c)
 	mpi_group_unref(c->either[0]);
 	mpi_group_unref(c->either[1]);
 	free(c->reported);
-	comms_unref(c->all);
 	free(c);
+}
+
+/* One after the other, however long a chain of communicators made of each other is. */
+void mpi_communicator_unref(struct mpi_communicator *c)
+{
+	struct mpi_comms *all;
+
+	if (!c || --c->refs)
+		return;
+	all = c->all;
+	c->next_unused = all->unused;
+	all->unused = c;
+	if (all->freeing)
+		return;
+	all->freeing = true;
+	all->refs++;
+	while ((c = all->unused)) {
+		all->unused = c->next_unused;
+		communicator_free(c);
+		all->refs--;
+	}
+	all->freeing = false;
+	comms_unref(all);
 }
 
 uint32_t mpi_communicator_id(const struct mpi_communicator *c)
@@ -464,7 +487,8 @@ static struct mpi_group *group_from(struct mpi_making *m,
 				    int64_t key)
 {
 	m->refs++;
-	return mpi_group_from((struct mpi_group_source){m, making_unref_of, members}, key);
+	return mpi_group_from((struct mpi_group_source){m, making_unref_of, members}, key,
+			      m->parent_group);
 }
 
 static struct mpi_communicator *made_add(struct mpi_making *m, int64_t key,
@@ -502,6 +526,13 @@ struct mpi_group *mpi_making_remote(struct mpi_making *m)
 	return group_from(m, remote_members, 0);
 }
 
+/* Only one that is known by now, so that groups do not come to depend on each other. */
+static void remote_set(struct mpi_making *m, struct mpi_group *remote)
+{
+	if (!m->remote && mpi_group_size(remote) >= 0)
+		m->remote = mpi_group_ref(remote);
+}
+
 void mpi_making_lead(struct mpi_making *m, struct mpi_member leader, struct mpi_member remote,
 		     int32_t tag)
 {
@@ -510,8 +541,8 @@ void mpi_making_lead(struct mpi_making *m, struct mpi_member leader, struct mpi_
 	for (link = &m->all->leaders; (l = *link); link = &l->next) {
 		if (l->tag != tag || !same(l->own, remote) || !same(l->remote, leader))
 			continue;
-		m->remote = mpi_group_ref(l->making->parent_group);
-		l->making->remote = mpi_group_ref(m->parent_group);
+		remote_set(m, l->making->parent_group);
+		remote_set(l->making, m->parent_group);
 		*link = l->next;
 		m->all->leader_cnt--;
 		leader_free(l);

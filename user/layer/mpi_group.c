@@ -10,7 +10,8 @@
 
 #include "base/log.h"
 
-#define DEPTH_MAX 64 /* of expressions of expressions that are not worked out yet */
+#define DEPTH_MAX \
+	64 /* of groups made of groups that are not worked out yet: working out and freeing go down as far */
 #define SIZE_MAX_OF_GROUP (1 << 22)
 #define STEPS_MAX (1 << 28) /* of comparing two groups */
 
@@ -369,12 +370,23 @@ struct mpi_group *mpi_group_difference(struct mpi_group *a, struct mpi_group *b)
 	return of_two(FORM_DIFFERENCE, a, b);
 }
 
-struct mpi_group *mpi_group_from(struct mpi_group_source source, int64_t key)
+struct mpi_group *mpi_group_from(struct mpi_group_source source, int64_t key,
+				 struct mpi_group *parent)
 {
 	struct mpi_group *g = group_new(FORM_SOURCE);
 
 	g->source = source;
 	g->key = key;
+	if (parent)
+		work_out(parent);
+	if (!parent)
+		become_unknown(g, PEER_UNKNOWN_COMM);
+	else if (parent->form == FORM_UNKNOWN)
+		become_unknown(g, parent->why);
+	else if (!is_list(parent) && parent->depth + 1 >= DEPTH_MAX)
+		become_unknown(g, PEER_UNKNOWN_MEMBERS);
+	else
+		g->depth = is_list(parent) ? 0 : parent->depth + 1;
 	return g;
 }
 

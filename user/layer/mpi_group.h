@@ -54,7 +54,9 @@ struct mpi_group_source {
 	struct mpi_member *(*members)(void *ctx, int64_t key, int32_t *size,
 				      enum peer_unknown *why);
 };
-struct mpi_group *mpi_group_from(struct mpi_group_source source, int64_t key);
+/* parent: the group that must be known before the source can tell, or NULL; the source holds it. */
+struct mpi_group *mpi_group_from(struct mpi_group_source source, int64_t key,
+				 struct mpi_group *parent);
 
 /* -1: not known (yet). g may be NULL. */
 int32_t mpi_group_size(struct mpi_group *g);

@@ -96,8 +96,9 @@ static void types_show(const struct mpi_call *c, uint32_t arg, struct call_view 
 static void array_show(const struct mpi_call *c, uint32_t arg, struct call_view *out)
 {
 	const struct sig_arg *a = &c->fn->sig.arg[arg];
-	bool number = a->type == SIG_INT || a->type == SIG_WIDE;
-	uint32_t n = mpi_call_kept(c, arg);
+	bool range = a->type == SIG_RANGE;
+	bool number = range || a->type == SIG_INT || a->type == SIG_WIDE;
+	uint32_t each = range ? 3 : 1, n = mpi_call_kept(c, arg) * each;
 	struct call_value *v;
 	int64_t *ints;
 
@@ -107,10 +108,10 @@ static void array_show(const struct mpi_call *c, uint32_t arg, struct call_view 
 	}
 	ints = arena_alloc(c->arena, (n ? n : 1) * sizeof(*ints));
 	for (uint32_t i = 0; i < n; i++)
-		ints[i] = mpi_call_elem(c, arg, i);
+		ints[i] = range ? mpi_call_range(c, arg, i) : mpi_call_elem(c, arg, i);
 	v = call_view_add(out, a->role, number ? VALUE_INTS : VALUE_HEXES);
 	v->n = n;
-	v->cnt = c->field[arg].cnt;
+	v->cnt = c->field[arg].cnt > UINT32_MAX / each ? UINT32_MAX : c->field[arg].cnt * each;
 	v->ints = ints;
 }
 

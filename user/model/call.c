@@ -352,6 +352,8 @@ void call_unshown_record(struct model *m, struct mthread *t, const struct pov_ca
 	uint64_t begin_ns, end_ns;
 
 	call_decode(m, func, rec);
+	if (m->opt.counters && m->view.roles.requests_forgotten)
+		in_flight_call(m, mprocess_of(t->pub.proc), &m->view.roles, rec->hdr.ts_ns);
 	if (rec->depth || rec->hdr.flags & POV_CALL_OPEN)
 		return;
 	clip(t, rec->hdr.ts_ns, rec->dur_ns, &begin_ns, &end_ns);
