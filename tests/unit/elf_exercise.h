@@ -31,11 +31,14 @@ static inline unsigned long elf_exercise(const struct elf_file *f)
 		sum += strlen(h->needed[i]);
 	cnt = elf_file_symbols(f, &sym);
 	for (size_t i = 0; i < cnt && i < EXERCISE_SYMBOLS_MAX; i++) {
+		struct elf_symbol found;
 		struct probe_site site;
 		const char *slot;
 
 		sum += strlen(sym[i].name) + (elf_file_find(f, sym[i].name) != NULL);
 		sum += elf_file_symbol_from(f, sym[i].addr) != NULL;
+		if (elf_file_function_at(f, sym[i].addr + i % 2, &found))
+			sum += found.size + strlen(found.name);
 		if (elf_file_read_addr(f, sym[i].addr, &byte, 1) == 1)
 			sum += (unsigned char)byte;
 		if (sym[i].has_offset && !elf_file_offset_to_addr(f, sym[i].offset, &addr))

@@ -29,6 +29,37 @@ static const char lib_source[] =
 	"int absent(int);\n"
 	"int caller(int a) { return absent(a) + later[a]; }\n";
 
+/* Where a function begins is known of stripped files, too, and of nothing else in them. */
+static void test_function_at(void **state)
+{
+	static const char *const flags[] = {LIB_FLAGS " -fasynchronous-unwind-tables",
+					    LIB_FLAGS " -fasynchronous-unwind-tables -s"};
+	struct elf_symbol whole = {0}, stripped;
+	struct elf_file *f;
+
+	(void)state;
+	fixture_need_compiler();
+	f = fixture_open("lib.c", lib_source, flags[0]);
+	assert_non_null(elf_file_find(f, "hidden"));
+	assert_true(elf_file_function_at(f, elf_file_find(f, "hidden")->addr, &whole));
+	assert_string_equal(whole.name, "hidden");
+	elf_file_close(f);
+	whole.name = NULL;
+	f = fixture_open("lib.c", lib_source, flags[1]);
+	assert_null(elf_file_find(f, "hidden"));
+	assert_true(elf_file_function_at(f, whole.addr, &stripped));
+	assert_string_equal(stripped.name, "");
+	assert_true(stripped.is_func && stripped.has_offset);
+	assert_int_equal(stripped.offset, whole.offset);
+	assert_int_equal(stripped.size, whole.size);
+	for (uint64_t at = 1; at < whole.size; at++)
+		assert_false(elf_file_function_at(f, whole.addr + at, &stripped));
+	assert_false(elf_file_function_at(f, 0, &stripped));
+	assert_false(elf_file_function_at(f, UINT64_MAX, &stripped));
+	assert_false(elf_file_function_at(f, elf_file_find(f, "value")->addr, &stripped));
+	elf_file_close(f);
+}
+
 static void test_library(void **state)
 {
 	const struct elf_symbol *s;
@@ -345,11 +376,17 @@ static void test_sparse(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_library),	       cmocka_unit_test(test_other_hash_and_needed),
-		cmocka_unit_test(test_versions),       cmocka_unit_test(test_ifunc),
-		cmocka_unit_test(test_static_program), cmocka_unit_test(test_by_descriptor),
-		cmocka_unit_test(test_refused),	       cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_flipped),	       cmocka_unit_test(test_sparse),
+		cmocka_unit_test(test_function_at),
+		cmocka_unit_test(test_library),
+		cmocka_unit_test(test_other_hash_and_needed),
+		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_ifunc),
+		cmocka_unit_test(test_static_program),
+		cmocka_unit_test(test_by_descriptor),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_flipped),
+		cmocka_unit_test(test_sparse),
 	};
 
 	return cmocka_run_group_tests_name("elf_file", tests, NULL, fixture_remove_all);

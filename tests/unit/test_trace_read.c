@@ -430,6 +430,43 @@ static void test_metas(void **state)
 	trace_close(t);
 }
 
+/* What was put into a library later is part of what is said of it; what is said of no library harms none. */
+static void test_probes(void **state)
+{
+	const char *path = temp_path("probes.pov");
+	const json_t *lib;
+	struct trace_writer *w;
+	struct trace *t;
+	json_t *wanted;
+
+	(void)state;
+	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
+	trace_writer_meta(w, "{\"type\":\"probes\",\"library\":1,\"attached\":100}");
+	trace_writer_meta(w, "{\"type\":\"library\",\"id\":0,\"attached\":5,\"missing\":[\"a\"]}");
+	trace_writer_meta(
+		w, "{\"type\":\"library\",\"id\":1,\"attached\":7,\"emulated\":6,\"stepped\":1,"
+		   "\"stepped_names\":[\"s\"],\"missing\":[\"a\",\"b\",\"c\"],\"failed\":[]}");
+	trace_writer_meta(w, "{\"type\":\"probes\",\"library\":1,\"attached\":1,\"emulated\":1,"
+			     "\"functions\":[\"b\"],\"missing\":[\"a\",\"d\"]}");
+	trace_writer_meta(
+		w, "{\"type\":\"probes\",\"library\":1,\"attached\":1,\"emulated\":0,\"stepped\":2,"
+		   "\"stepped_names\":[\"c\",\"e\"],\"functions\":[\"c\",\"e\"],"
+		   "\"missing\":[\"d\"],\"failed\":[\"e\"],\"refused\":\"why\"}");
+	trace_writer_meta(w, "{\"type\":\"probes\",\"library\":9,\"attached\":-1,\"missing\":5}");
+	trace_writer_meta(w, "{\"type\":\"probes\"}");
+	assert_int_equal(trace_writer_finish(w), 0);
+	assert_int_equal(trace_open(path, &t), 0);
+	lib = trace_meta_get(t, 2);
+	wanted = json_pack("{s:s,s:i,s:i,s:i,s:i,s:[sss],s:[ss],s:[s],s:s}", "type", "library",
+			   "id", 1, "attached", 9, "emulated", 7, "stepped", 3, "stepped_names",
+			   "s", "c", "e", "missing", "a", "d", "failed", "e", "refused", "why");
+	assert_true(json_equal(lib, wanted));
+	json_decref(wanted);
+	/* An object without a number is about library 0, and says nothing. */
+	assert_int_equal(json_integer_value(json_object_get(trace_meta_get(t, 1), "attached")), 5);
+	trace_close(t);
+}
+
 /* Records whose size does not fit their kind never reach a caller. */
 static void test_malformed_records(void **state)
 {
@@ -524,17 +561,12 @@ static void test_cut_while_reading(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_backwards),
-		cmocka_unit_test(test_cut_anywhere),
-		cmocka_unit_test(test_flip_anywhere),
-		cmocka_unit_test(test_holes),
-		cmocka_unit_test(test_unknown_blocks),
-		cmocka_unit_test(test_no_trace),
-		cmocka_unit_test(test_metas),
-		cmocka_unit_test(test_malformed_records),
-		cmocka_unit_test(test_overlap),
-		cmocka_unit_test(test_cut_while_reading),
+		cmocka_unit_test(test_order),	     cmocka_unit_test(test_backwards),
+		cmocka_unit_test(test_cut_anywhere), cmocka_unit_test(test_flip_anywhere),
+		cmocka_unit_test(test_holes),	     cmocka_unit_test(test_unknown_blocks),
+		cmocka_unit_test(test_no_trace),     cmocka_unit_test(test_metas),
+		cmocka_unit_test(test_probes),	     cmocka_unit_test(test_malformed_records),
+		cmocka_unit_test(test_overlap),	     cmocka_unit_test(test_cut_while_reading),
 	};
 
 	log_set_level(LOG_QUIET);

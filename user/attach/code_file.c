@@ -75,9 +75,23 @@ bool code_files_have_room(const struct code_files *files, uid_t owner)
 	return files->lib_cnt < POV_LIBS_MAX && (!owner || of_owner < OWNER_LIBS_MAX);
 }
 
+bool library_has_layer(const struct library *lib, const char *name)
+{
+	const json_t *layers = json_object_get(lib->meta, "layers");
+	const char *s;
+
+	for (size_t i = 0; i < json_array_size(layers); i++) {
+		s = json_string_value(json_array_get(layers, i));
+		if (s && !strcmp(s, name))
+			return true;
+	}
+	return false;
+}
+
 static void library_free(struct library *lib)
 {
 	links_release(&lib->links);
+	json_decref(lib->offsets);
 	json_decref(lib->meta);
 	json_decref(lib->copies);
 	free(lib);

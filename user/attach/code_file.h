@@ -26,6 +26,7 @@ struct library {
 	bool is_mpi; /* a process that maps it is a rank */
 	struct links links;
 	size_t attached; /* probes */
+	json_t *offsets; /* of functions where they are, or were refused: [file offset] */
 	json_t *meta;	 /* its meta object "library" */
 	json_t *copies; /* predefined objects that programs may hold instead of it: [[name, symbol]] */
 };
@@ -50,6 +51,8 @@ struct code_files {
 	struct library **lib; /* by id */
 	size_t lib_cnt;
 };
+
+bool library_has_layer(const struct library *lib, const char *name);
 
 /* What stat tells of a file. */
 struct code_id code_id_of(const struct stat *st);

@@ -3,9 +3,10 @@
  * The helper's side. Replies are objects, one a packet:
  *   {fds: true, ret, pairs}		descriptors of what the next file's reply is about
  *   {attaching: true}			the file has been read; attaching may take a while
- *   {file: {dev, ino, stamp, path, build_id, error, loader, main, program, owner, segments, lib_id, copies, library}}
+ *   {file: {dev, ino, stamp, path, build_id, error, loader, main, program, owner, segments, lib_id, copies, offsets, library}}
+ *   {added: {lib_id, offsets, probes}}	to "functions": one a library
  *   {done: true, …}			the request is answered; of "process": {process: {…}}; of "map" and "path":
- *					{dev, ino, stamp} of the file, or {error}
+ *					{dev, ino, stamp} of the file, or {error}; of "functions": {elsewhere: how many}
  */
 #include "attach/helper_main.h"
 
@@ -23,6 +24,7 @@
 #include "abi/config.h"
 #include "attach/code_file.h"
 #include "attach/foresee.h"
+#include "attach/inspect_library.h"
 #include "attach/proc.h"
 #include "base/json_get.h"
 #include "base/log.h"
@@ -139,6 +141,12 @@ static json_t *id_json(const struct code_id *id)
 			 "stamp", (json_int_t)id->stamp);
 }
 
+static void links_say(struct service *s, const struct links *links)
+{
+	probes_say(s, false, links->entry, links->entry_cnt);
+	probes_say(s, true, links->ret, links->ret_cnt);
+}
+
 static void file_say(struct service *s, const struct code_id *id, const struct stat *st,
 		     const char *path, const struct inspected *in, int lib_id, int err)
 {
@@ -156,15 +164,16 @@ static void file_say(struct service *s, const struct code_id *id, const struct s
 	if (lib_id >= 0) {
 		json_object_set_new(f, "lib_id", json_integer(lib_id));
 		json_object_set(f, "copies", in->copies);
+		json_object_set(f, "offsets", in->offsets);
 		json_object_set(f, "library", in->library);
 	}
-	probes_say(s, false, in->links.entry, in->links.entry_cnt);
-	probes_say(s, true, in->links.ret, in->links.ret_cnt);
+	links_say(s, &in->links);
 	say(s, json_pack("{s:o}", "file", f));
 }
 
 /* Keeps what the next look needs to know: that it has been looked at, and which library numbers are taken. */
-static void file_keep(struct service *s, const struct code_id *id, uid_t owner, int lib_id)
+static void file_keep(struct service *s, const struct code_id *id, uid_t owner,
+		      const struct inspected *in, int lib_id)
 {
 	struct code_file *f = xcalloc(1, sizeof(*f));
 	struct library *lib;
@@ -176,6 +185,8 @@ static void file_keep(struct service *s, const struct code_id *id, uid_t owner, 
 	lib = xcalloc(1, sizeof(*lib));
 	lib->id = lib_id;
 	lib->owner = owner;
+	lib->meta = json_incref(in->library);
+	lib->offsets = json_incref(in->offsets);
 	f->lib = lib;
 	code_files_add_library(s->files, lib);
 }
@@ -203,7 +214,7 @@ static int file_look(struct service *s, int fd, const char *path, const char *op
 		next = POV_LIBS_MAX; /* recognised, not attached */
 	err = inspect_file(s->opt, open_path, fd, next, in);
 	file_say(s, id, &st, path, in, in->library ? next : -1, err);
-	file_keep(s, id, st.st_uid, in->library ? next : -1);
+	file_keep(s, id, st.st_uid, in, in->library ? next : -1);
 	return err;
 }
 
@@ -234,30 +245,44 @@ static void done_say(struct service *s, const struct code_id *id, int err)
 	say(s, m);
 }
 
-static void map_serve(struct service *s, const json_t *request)
+#define MAP_LINK_BYTES 96
+
+/* Looks at the file behind a mapping and replies. Its descriptor, and link: by which it can be opened here; or -errno. */
+static int map_look(struct service *s, json_int_t pid, uint64_t start, uint64_t end,
+		    char link[MAP_LINK_BYTES], struct code_id *id)
 {
-	json_int_t pid = json_get_int(request, "pid");
-	json_int_t start = json_get_int(request, "start");
-	json_int_t end = json_get_int(request, "end");
-	char link[96], path[PATH_MAX];
-	struct inspected in = {};
-	struct code_id id = {};
-	int fd, err = 0;
+	char path[PATH_MAX];
+	struct inspected in;
+	int fd, err;
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/%lld/map_files/%llx-%llx", pid, start, end);
+	snprintf(link, MAP_LINK_BYTES, "/proc/%lld/map_files/%" PRIx64 "-%" PRIx64, pid, start,
+		 end);
 	fd = path_open(link);
-	if (fd < 0) {
-		done_say(s, &id, -errno);
-		return;
-	}
+	if (fd < 0)
+		return -errno;
 	n = readlink(link, path, sizeof(path) - 1);
 	path[n < 0 ? 0 : n] = '\0';
-	err = file_look(s, fd, path, link, &id, &in);
-	/* A file that is no ELF is known now; only one that could not be read is not. */
-	done_say(s, &id, id.ino ? 0 : err);
+	err = file_look(s, fd, path, link, id, &in);
 	inspected_release(&in);
+	/* A file that is no ELF is known now; only one that could not be read is not. */
+	if (id->ino)
+		return fd;
 	close(fd);
+	return err;
+}
+
+static void map_serve(struct service *s, const json_t *request)
+{
+	char link[MAP_LINK_BYTES];
+	struct code_id id = {};
+	int fd;
+
+	fd = map_look(s, json_get_int(request, "pid"), (uint64_t)json_get_int(request, "start"),
+		      (uint64_t)json_get_int(request, "end"), link, &id);
+	done_say(s, &id, fd < 0 ? fd : 0);
+	if (fd >= 0)
+		close(fd);
 }
 
 /* As the process sees it: from its own root or working directory. */
@@ -293,6 +318,75 @@ static void command_serve(struct service *s, const json_t *request)
 {
 	foresee_command(request, "/etc/ld.so.cache", path_visit, s);
 	say(s, json_pack("{s:b}", "done", 1));
+}
+
+/* ---- functions met at run time ---- */
+
+/* Those of [[row, address]] that lie in a mapping, as [[row, file offset]]. */
+static json_t *places_in(const struct proc_map *map, const json_t *places)
+{
+	json_t *in = json_array(), *place;
+	size_t i;
+
+	json_array_foreach((json_t *)places, i, place)
+	{
+		uint64_t addr = (uint64_t)json_integer_value(json_array_get(place, 1));
+
+		if (addr >= map->start && addr < map->end)
+			json_array_append_new(
+				in, json_pack("[O,I]", json_array_get(place, 0),
+					      (json_int_t)(addr - map->start + map->off)));
+	}
+	return in;
+}
+
+/* How many of the places lie in a traced library, which they are probed in. */
+static size_t places_serve(struct service *s, json_int_t pid, const struct proc_map *map,
+			   const json_t *places)
+{
+	char link[MAP_LINK_BYTES];
+	struct code_id id = {};
+	struct inspected more;
+	struct code_file *f;
+	int fd;
+
+	fd = map_look(s, pid, map->start, map->end, link, &id);
+	if (fd < 0)
+		return 0;
+	f = code_files_find(s->files, &id);
+	if (!f || !f->lib) {
+		close(fd);
+		return 0;
+	}
+	if (!inspect_more(s->opt, link, fd, f->lib, places, &more) && more.library) {
+		json_array_extend(f->lib->offsets, more.offsets);
+		links_say(s, &more.links);
+		say(s, json_pack("{s:{s:i,s:O,s:O}}", "added", "lib_id", f->lib->id, "offsets",
+				 more.offsets, "probes", more.library));
+	}
+	inspected_release(&more);
+	close(fd);
+	return json_array_size(places);
+}
+
+static void functions_serve(struct service *s, const json_t *request)
+{
+	const json_t *places = json_object_get(request, "places");
+	json_int_t pid = json_get_int(request, "pid");
+	size_t left = json_array_size(places);
+	struct proc_maps maps;
+	json_t *in;
+
+	if (!proc_maps_read((pid_t)pid, &maps)) {
+		for (size_t i = 0; i < maps.cnt; i++) {
+			in = places_in(&maps.map[i], places);
+			if (json_array_size(in))
+				left -= places_serve(s, pid, &maps.map[i], in);
+			json_decref(in);
+		}
+		proc_maps_release(&maps);
+	}
+	say(s, json_pack("{s:b,s:I}", "done", 1, "elsewhere", (json_int_t)left));
 }
 
 /* ---- processes ---- */
@@ -377,9 +471,8 @@ static const struct {
 	const char *name;
 	void (*serve)(struct service *s, const json_t *request);
 } services[] = {
-	{"map", map_serve},
-	{"path", path_serve},
-	{"command", command_serve},
+	{"map", map_serve},	    {"path", path_serve},
+	{"command", command_serve}, {"functions", functions_serve},
 	{"process", process_serve},
 };
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What is missing or refused is kept for the trace's "library" meta object, which the report's coverage is made of.
- * Whether a file is to be traced is seen from what it defines, never from its name.
+ * What a file tells of itself, and the probes by which processes wait. The functions of a traced layer in it are
+ * inspect_library.c's.
  */
 #include "attach/inspect.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,176 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "attach/library_kind.h"
+#include "attach/inspect_library.h"
 #include "base/log.h"
 #include "elf/call_sites.h"
 #include "elf/elf_file.h"
 #include "elf/probe_site.h"
-#include "layer/func_table.h"
 
 #define CALLERS_MAX 64 /* of a loader's function: glibc has about a dozen */
-
-/* Sites chosen in one library, and the rows that have none. */
-struct site_list {
-	struct link_site *site;
-	size_t cnt;
-	json_t *missing, *stepped; /* names */
-	unsigned int emulated;
-};
-
-static bool site_known(const struct site_list *list, uint64_t offset)
-{
-	for (size_t i = 0; i < list->cnt; i++)
-		if (list->site[i].offset == offset)
-			return true;
-	return false;
-}
-
-static void sites_add(struct site_list *list, const struct library_kind *kind,
-		      const struct elf_file *elf, uint16_t lib_id, size_t row)
-{
-	const struct elf_symbol *sym[2];
-	struct probe_site site;
-	unsigned int n;
-
-	n = kind->find(elf, func_table_get(row)->name, sym);
-	if (!n)
-		json_array_append_new(list->missing, json_string(func_table_get(row)->name));
-	for (unsigned int i = 0; i < n; i++) {
-		if (probe_site_choose(elf, sym[i], 6, &site)) {
-			json_array_append_new(list->missing, json_string(sym[i]->name));
-			continue;
-		}
-		if (site_known(list, site.offset))
-			continue;
-		if (site.cost == SITE_EMULATED)
-			list->emulated++;
-		else
-			json_array_append_new(list->stepped,
-					      json_string(func_table_get(row)->name));
-		list->site[list->cnt++] = (struct link_site){
-			.offset = site.offset,
-			.cookie = POV_COOKIE(row, lib_id),
-		};
-	}
-}
-
-static json_t *failed_json(const struct site_list *list)
-{
-	json_t *a = json_array();
-
-	for (size_t i = 0; i < list->cnt; i++)
-		if (list->site[i].failed)
-			json_array_append_new(
-				a, json_string(func_table_get(POV_COOKIE_FUNC(list->site[i].cookie))
-						       ->name));
-	return a;
-}
-
-/* All that the trace says of a library. */
-static json_t *library_json(const json_t *facts, const json_t *names, const struct elf_file *elf,
-			    const struct site_list *list, size_t attached, enum link_api api)
-{
-	json_t *m = json_object();
-
-	json_object_set_new(m, "type", json_string("library"));
-	json_object_set_new(m, "build_id", json_string(elf_file_headers(elf)->build_id));
-	json_object_set(m, "layers", (json_t *)names);
-	json_object_update(m, (json_t *)facts);
-	json_object_set_new(m, "link",
-			    json_string(api == LINK_MULTI ? "uprobe_multi" : "perf_event"));
-	json_object_set_new(m, "attached", json_integer(attached));
-	json_object_set_new(m, "emulated", json_integer(list->emulated));
-	json_object_set_new(m, "stepped", json_integer(json_array_size(list->stepped)));
-	json_object_set(m, "stepped_names", list->stepped);
-	json_object_set(m, "missing", list->missing);
-	json_object_set_new(m, "failed", failed_json(list));
-	return m;
-}
-
-static bool layer_is_wanted(const struct inspect_options *opt, const struct layer *layer)
-{
-	for (size_t row = 0; row < func_table_count(); row++)
-		if (opt->wanted[row] && func_table_layer(row) == layer)
-			return true;
-	return false;
-}
-
-/* A library of one layer or of several: what is said of it, and how its objects lie, is the top layer's if it is one of them. */
-struct found {
-	struct pov_lib layout;
-	json_t *facts, *layers, *copies; /* layers empty: it is none */
-	struct site_list sites;
-};
-
-static void layer_look(const struct inspect_options *opt, const struct elf_file *elf,
-		       const struct layer *layer, uint16_t lib_id, struct found *out)
-{
-	const struct library_kind *kind = library_kind_of(layer);
-	struct library_facts facts;
-
-	if (!kind || !layer_is_wanted(opt, layer) || !kind->describe(elf, &facts))
-		return;
-	if (!json_array_size(out->layers) || layer->is_top) {
-		out->layout = facts.layout;
-		json_decref(out->copies);
-		out->copies = json_incref(facts.copies);
-		json_object_update(out->facts, facts.meta);
-	}
-	json_array_append_new(out->layers, json_string(layer->name));
-	json_decref(facts.meta);
-	json_decref(facts.copies);
-	for (size_t row = 0; row < func_table_count(); row++)
-		if (opt->wanted[row] && func_table_layer(row) == layer)
-			sites_add(&out->sites, kind, elf, lib_id, row);
-}
-
-/* Chooses sites and attaches. 0 also if there is nothing to trace. */
-static int library_attach(const struct inspect_options *opt, const char *path,
-			  const struct elf_file *elf, uint16_t lib_id, struct inspected *out)
-{
-	struct found found = {
-		.facts = json_object(),
-		.layers = json_array(),
-		.sites = {.site = xcalloc(2 * func_table_count(), sizeof(struct link_site)),
-			  .missing = json_array(),
-			  .stepped = json_array()},
-	};
-	uint32_t id = lib_id;
-	size_t attached;
-	int err = 0;
-
-	for (size_t i = 0; layers[i]; i++)
-		layer_look(opt, elf, layers[i], lib_id, &found);
-	out->is_library = json_array_size(found.layers) > 0;
-	if (!out->is_library)
-		goto out;
-	out->copies = json_incref(found.copies);
-	if (lib_id >= POV_LIBS_MAX) {
-		err = -ENOSPC;
-		goto out;
-	}
-	if (bpf_map_update_elem(opt->libs_fd, &id, &found.layout, BPF_ANY)) {
-		err = -errno;
-		goto out;
-	}
-	opt->attaching(opt->ctx);
-	attached = links_attach(&out->links, &opt->calls, path, found.sites.site, found.sites.cnt,
-				&err);
-	out->library = library_json(found.facts, found.layers, elf, &found.sites, attached,
-				    opt->calls.api);
-	if (err)
-		json_object_set_new(out->library, "refused", json_string(strerror(err)));
-	err = attached ? 0 : -ENOENT;
-out:
-	json_decref(found.facts);
-	json_decref(found.layers);
-	json_decref(found.copies);
-	json_decref(found.sites.missing);
-	json_decref(found.sites.stepped);
-	free(found.sites.site);
-	return err;
-}
 
 /* Where a probe meets those who call a function: at its own file's calls if asked for and known, else at its entry. */
 static size_t function_sites(const struct elf_file *elf, const struct elf_symbol *sym,
@@ -280,7 +116,7 @@ static int elf_inspect(const struct inspect_options *opt, const char *path,
 	if (elf_file_exports(elf, "execve") && elf_file_exports(elf, "fexecve"))
 		out->is_libc = !function_attach(opt, &opt->exec, path, elf, "execve", false,
 						&out->links);
-	return library_attach(opt, path, elf, lib_id, out);
+	return inspect_library(opt, path, elf, lib_id, out);
 }
 
 int inspect_file(const struct inspect_options *opt, const char *path, int fd, uint16_t lib_id,
@@ -308,6 +144,7 @@ void inspected_release(struct inspected *in)
 	free(in->runpath);
 	json_decref(in->needed);
 	json_decref(in->library);
+	json_decref(in->offsets);
 	json_decref(in->segments);
 	json_decref(in->copies);
 	memset(in, 0, sizeof(*in));

@@ -35,7 +35,8 @@ struct inspected {
 	char *runpath;	       /* DT_RUNPATH or DT_RPATH; NULL: none; owned */
 	json_t *needed;	       /* DT_NEEDED: [name]; owned */
 	json_t *library;       /* is_library: its meta object "library" without id; owned */
-	json_t *segments;      /* executable ones: [[offset, address, bytes]]; owned */
+	json_t *offsets; /* is_library: where probes were put, or refused by the kernel: [file offset]; owned */
+	json_t *segments; /* executable ones: [[offset, address, bytes]]; owned */
 	json_t *copies; /* is_library: predefined objects a program may hold instead: [[name, symbol]]; owned */
 };
 

@@ -19,6 +19,7 @@
 #include "attach/launch.h"
 #include "attach/launch_env.h"
 #include "attach/proc.h"
+#include "base/human.h"
 #include "base/json_get.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -273,6 +274,21 @@ static void on_path_reply(struct images *im, const json_t *request, const json_t
 	question_close(im, (pid_t)json_get_int(request, "pid"));
 }
 
+static void on_functions_reply(const json_t *request, const json_t *reply)
+{
+	const char *failed = json_get_text(reply, "failed");
+	char cnt[64];
+
+	if (failed[0])
+		log_warn("functions that process %lld has as pointers could not be looked at: %s",
+			 (long long)json_get_int(request, "pid"), failed);
+	else if (json_get_int(reply, "elsewhere"))
+		log_info("process %lld: %s in no library of a recorded layer",
+			 (long long)json_get_int(request, "pid"),
+			 human_plural(cnt, sizeof(cnt), json_get_u64(reply, "elsewhere"),
+				      "function lies", "functions lie"));
+}
+
 static void on_reply(void *ctx, const json_t *request, const json_t *reply, struct links *links)
 {
 	const json_t *file = json_object_get(reply, "file");
@@ -281,15 +297,30 @@ static void on_reply(void *ctx, const json_t *request, const json_t *reply, stru
 
 	if (file)
 		known_files_reply(&im->known, file, links);
+	else if (json_object_get(reply, "added"))
+		known_files_more(&im->known, json_object_get(reply, "added"), links);
 	else if (!strcmp(what, "map"))
 		on_map(im, request, reply);
 	else if (!strcmp(what, "path"))
 		on_path_reply(im, request, reply);
 	else if (!strcmp(what, "process"))
 		library_users_reply(&im->users, request, reply);
+	else if (!strcmp(what, "functions"))
+		on_functions_reply(request, reply);
 	else if (json_get_text(reply, "failed")[0])
 		log_warn("what the command will load could not be looked at beforehand: %s",
 			 json_get_text(reply, "failed"));
+}
+
+void images_add_functions(struct images *im, pid_t pid, const struct code_place *place, size_t cnt)
+{
+	json_t *places = json_array();
+
+	for (size_t i = 0; i < cnt; i++)
+		json_array_append_new(places, json_pack("[I,I]", (json_int_t)place[i].row,
+							(json_int_t)place[i].addr));
+	helper_ask(im->helper,
+		   json_pack("{s:s,s:i,s:o}", "do", "functions", "pid", pid, "places", places));
 }
 
 /* ---- events ---- */

@@ -39,6 +39,17 @@ void images_foresee(struct images *im, const struct launch_plan *plan);
  */
 int images_scan(struct images *im, pid_t pid);
 
+/* A function of a process that was met as a pointer: its row of the function table, and where it begins. */
+struct code_place {
+	size_t row;
+	uint64_t addr;
+};
+/*
+ * Has probes put into functions that no symbol names, in libraries of their layer; those that have one already, or are not wanted, are
+ * left alone. What is said of the code is checked against its file. Returns at once; images_settled.
+ */
+void images_add_functions(struct images *im, pid_t pid, const struct code_place *place, size_t cnt);
+
 uint32_t images_rank_count(const struct images *im); /* processes that use an MPI library so far */
 /* World rank of a process, also of one that has ended; -1 if unknown. */
 int images_rank_of(const struct images *im, pid_t pid);

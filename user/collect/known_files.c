@@ -11,9 +11,12 @@
 #include "abi/config.h"
 #include "abi/event.h"
 #include "attach/helper.h"
+#include "base/human.h"
 #include "base/json_get.h"
 #include "base/log.h"
+#include "collect/kernel.h"
 #include "collect/meta.h"
+#include "trace/trace_probes.h"
 
 void known_files_describe(struct known_files *k, const struct code_id *id, struct code_file *f)
 {
@@ -58,19 +61,6 @@ static void library_say(const struct code_file *f, const json_t *meta)
 		 f->lib->attached);
 }
 
-static bool has_layer(const json_t *library, const char *name)
-{
-	const json_t *layers = json_object_get(library, "layers");
-	const char *s;
-
-	for (size_t i = 0; i < json_array_size(layers); i++) {
-		s = json_string_value(json_array_get(layers, i));
-		if (s && !strcmp(s, name))
-			return true;
-	}
-	return false;
-}
-
 static void library_new(struct known_files *k, struct code_file *f, const json_t *o,
 			struct links *links)
 {
@@ -79,9 +69,11 @@ static void library_new(struct known_files *k, struct code_file *f, const json_t
 
 	lib->id = (uint16_t)json_get_int(o, "lib_id");
 	lib->owner = (uid_t)json_get_int(o, "owner");
-	lib->is_mpi = has_layer(meta, "mpi");
+	lib->meta = json_incref(meta);
+	lib->is_mpi = library_has_layer(lib, "mpi");
 	lib->attached = (size_t)json_get_int(meta, "attached");
 	lib->copies = json_incref(json_object_get(o, "copies"));
+	lib->offsets = json_incref(json_object_get(o, "offsets"));
 	lib->links = *links;
 	memset(links, 0, sizeof(*links));
 	f->lib = lib;
@@ -91,7 +83,58 @@ static void library_new(struct known_files *k, struct code_file *f, const json_t
 	json_object_set_new(meta, "dev", json_integer((json_int_t)f->id.dev));
 	json_object_set_new(meta, "ino", json_integer((json_int_t)f->id.ino));
 	library_say(f, meta);
-	lib->meta = json_incref(meta);
+	meta_write(k->writer, json_incref(meta));
+}
+
+static bool names_within(const json_t *names, const json_t *of)
+{
+	const json_t *name;
+	size_t i;
+
+	for (i = 0; (name = json_array_get(names, i)); i++) {
+		size_t k = 0;
+
+		while (k < json_array_size(of) && !json_equal(name, json_array_get(of, k)))
+			k++;
+		if (k == json_array_size(of))
+			return false;
+	}
+	return true;
+}
+
+static void links_move(struct links *to, struct links *from)
+{
+	for (size_t i = 0; i < from->entry_cnt; i++)
+		links_add(to, false, &from->entry[i]);
+	for (size_t i = 0; i < from->ret_cnt; i++)
+		links_add(to, true, &from->ret[i]);
+	from->entry_cnt = from->ret_cnt = 0;
+}
+
+void known_files_more(struct known_files *k, const json_t *o, struct links *links)
+{
+	json_int_t id = json_get_int(o, "lib_id");
+	json_t *meta = json_object_get(o, "probes");
+	struct library *lib;
+	char more[64];
+
+	if (id < 0 || (size_t)id >= k->files.lib_cnt)
+		return;
+	lib = k->files.lib[id];
+	links_move(&lib->links, links);
+	lib->attached += (size_t)json_get_int(meta, "attached");
+	json_array_extend(lib->offsets, json_object_get(o, "offsets"));
+	if (!json_array_size(json_object_get(meta, "functions")) &&
+	    names_within(json_object_get(meta, "missing"), json_object_get(lib->meta, "missing")))
+		return; /* the same was said before */
+	json_object_set_new(meta, "library", json_integer(id));
+	json_object_set_new(meta, "ts_ns", json_integer((json_int_t)kernel_now_ns()));
+	trace_probes_fold(lib->meta, meta);
+	log_info("%s: %s, %zu refused", json_get_text(lib->meta, "path"),
+		 human_plural(more, sizeof(more), json_get_u64(meta, "attached"), "more probe",
+			      "more probes"),
+		 json_array_size(json_object_get(meta, "failed")) +
+			 json_array_size(json_object_get(meta, "missing")));
 	meta_write(k->writer, json_incref(meta));
 }
 

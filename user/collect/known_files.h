@@ -24,6 +24,8 @@ struct known_files {
 
 /* A "file" reply of the helper (attach/helper.h); takes over links. */
 void known_files_reply(struct known_files *k, const json_t *file, struct links *links);
+/* An "added" reply: more probes of a library that is known already; takes over links. */
+void known_files_more(struct known_files *k, const json_t *added, struct links *links);
 /* Makes a file known by an id, too, here and in the kernel half, which no longer has processes wait for it. */
 void known_files_name(struct known_files *k, const struct code_id *id, struct code_file *f);
 /* The kernel half's part of that. */

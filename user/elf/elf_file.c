@@ -227,6 +227,10 @@ static void headers_read(struct elf_file *f, size_t phnum)
 							     p.p_filesz));
 		else if (p.p_type == PT_DYNAMIC)
 			dynamic = p;
+		else if (p.p_type == PT_GNU_EH_FRAME) {
+			f->frames_addr = p.p_vaddr;
+			f->frames_bytes = p.p_filesz;
+		}
 	}
 	/* Its strings are at addresses, which all segments are needed for. */
 	if (dynamic.p_type == PT_DYNAMIC)

@@ -56,6 +56,11 @@ bool elf_file_exec_segment(const struct elf_file *f, size_t i, uint64_t *offset,
 size_t elf_file_symbols(const struct elf_file *f, const struct elf_symbol **syms);
 /* By exact name, an exported one before a local one; NULL if not defined here. */
 const struct elf_symbol *elf_file_find(const struct elf_file *f, const char *name);
+/*
+ * The function that begins at an address, by a symbol, or by the table through which exceptions find their frames (.eh_frame_hdr),
+ * which stripped files have, too: then its name is "". False if neither knows one.
+ */
+bool elf_file_function_at(const struct elf_file *f, uint64_t addr, struct elf_symbol *out);
 /* A symbol with the lowest address >= addr; NULL if there is none. */
 const struct elf_symbol *elf_file_symbol_from(const struct elf_file *f, uint64_t addr);
 /*

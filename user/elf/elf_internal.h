@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What elf_file.c (what is loaded) and elf_symbols.c (names) share; nobody else includes it. */
+/* What elf_file.c (what is loaded), elf_symbols.c (names) and elf_function.c share; nobody else includes it. */
 #ifndef POV_ELF_ELF_INTERNAL_H
 #define POV_ELF_ELF_INTERNAL_H
 
@@ -24,6 +24,7 @@ struct elf_file {
 	size_t seg_cnt;
 	struct elf_headers headers;
 	uint64_t dyn_symtab, dyn_strtab, dyn_gnu_hash; /* addresses, 0 if absent */
+	uint64_t frames_addr, frames_bytes;	       /* PT_GNU_EH_FRAME */
 	struct elf_index *index;
 };
 

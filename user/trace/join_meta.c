@@ -73,7 +73,7 @@ static json_t *meta_copy(const struct join_part *p, const json_t *meta)
 		id_set(p, o, "ppid");
 		json_array_foreach(json_object_get(o, "libs"), i, lib) lib_set(p, lib, "id");
 	}
-	if (json_is_type(o, "late"))
+	if (json_is_type(o, "late") || json_is_type(o, "probes"))
 		lib_set(p, o, "library");
 	if (json_is_type(o, "library"))
 		lib_set(p, o, "id");

@@ -19,6 +19,7 @@
 #include "trace/trace_file.h"
 #include "trace/trace_joined.h"
 #include "trace/trace_limit.h"
+#include "trace/trace_probes.h"
 
 #define SEARCH_BYTES 65536
 
@@ -246,6 +247,7 @@ static int load_metas(struct trace *t)
 		if (err && err != -EBADMSG)
 			return err;
 	}
+	trace_probes_fold_all(t->meta, t->nmeta);
 	return 0;
 }
 

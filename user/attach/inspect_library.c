@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What is missing or refused is kept for the trace's meta objects "library" and "probes", which the report's coverage is made of.
+ * Whether a file is to be traced is seen from what it defines, never from its name.
+ */
+#include "attach/inspect_library.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/code_file.h"
+#include "attach/library_kind.h"
+#include "base/json_get.h"
+#include "base/log.h"
+#include "elf/elf_file.h"
+#include "elf/probe_site.h"
+#include "layer/func_table.h"
+
+/* Sites chosen in one library, and the rows that have none. */
+struct site_list {
+	const json_t *tried; /* offsets of earlier ones in the same library, or NULL */
+	struct link_site *site;
+	size_t cnt;
+	json_t *missing, *stepped; /* names */
+	unsigned int emulated;
+};
+
+static struct site_list sites_new(size_t cnt)
+{
+	return (struct site_list){
+		.site = xcalloc(cnt + 1, sizeof(struct link_site)),
+		.missing = json_array(),
+		.stepped = json_array(),
+	};
+}
+
+static void sites_release(struct site_list *list)
+{
+	free(list->site);
+	json_decref(list->missing);
+	json_decref(list->stepped);
+}
+
+static bool site_known(const struct site_list *list, uint64_t offset)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->site[i].offset == offset)
+			return true;
+	for (size_t i = 0; i < json_array_size(list->tried); i++)
+		if ((uint64_t)json_integer_value(json_array_get(list->tried, i)) == offset)
+			return true;
+	return false;
+}
+
+/* The function of a row, which begins at sym. */
+static void site_add(struct site_list *list, const struct elf_file *elf,
+		     const struct elf_symbol *sym, uint16_t lib_id, size_t row)
+{
+	const char *name = func_table_get(row)->name;
+	struct probe_site site;
+
+	if (probe_site_choose(elf, sym, 6, &site)) {
+		json_array_append_new(list->missing, json_string(*sym->name ? sym->name : name));
+		return;
+	}
+	if (site_known(list, site.offset))
+		return;
+	if (site.cost == SITE_EMULATED)
+		list->emulated++;
+	else
+		json_array_append_new(list->stepped, json_string(name));
+	list->site[list->cnt++] = (struct link_site){
+		.offset = site.offset,
+		.cookie = POV_COOKIE(row, lib_id),
+	};
+}
+
+static void sites_add(struct site_list *list, const struct library_kind *kind,
+		      const struct elf_file *elf, uint16_t lib_id, size_t row)
+{
+	const struct elf_symbol *sym[2];
+	unsigned int n = kind->find(elf, func_table_get(row)->name, sym);
+
+	if (!n)
+		json_array_append_new(list->missing, json_string(func_table_get(row)->name));
+	for (unsigned int i = 0; i < n; i++)
+		site_add(list, elf, sym[i], lib_id, row);
+}
+
+static json_t *failed_json(const struct site_list *list)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->site[i].failed)
+			json_array_append_new(
+				a, json_string(func_table_get(POV_COOKIE_FUNC(list->site[i].cookie))
+						       ->name));
+	return a;
+}
+
+static json_t *offsets_json(const struct site_list *list)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < list->cnt; i++)
+		json_array_append_new(a, json_integer((json_int_t)list->site[i].offset));
+	return a;
+}
+
+/* Attaches, and says how that went: in out->links, out->offsets and members of out->library. How many. */
+static size_t sites_attach(const struct inspect_options *opt, const char *path,
+			   struct site_list *list, struct inspected *out)
+{
+	json_t *m = out->library;
+	size_t attached;
+	int err = 0;
+
+	opt->attaching(opt->ctx);
+	attached = links_attach(&out->links, &opt->calls, path, list->site, list->cnt, &err);
+	out->offsets = offsets_json(list);
+	json_object_set_new(m, "attached", json_integer((json_int_t)attached));
+	json_object_set_new(m, "emulated", json_integer(list->emulated));
+	json_object_set_new(m, "stepped", json_integer((json_int_t)json_array_size(list->stepped)));
+	json_object_set(m, "stepped_names", list->stepped);
+	json_object_set(m, "missing", list->missing);
+	json_object_set_new(m, "failed", failed_json(list));
+	if (err)
+		json_object_set_new(m, "refused", json_string(strerror(err)));
+	return attached;
+}
+
+/* What the trace says of a library before its probes are spoken of. */
+static json_t *library_json(const json_t *facts, const json_t *names, const struct elf_file *elf,
+			    enum link_api api)
+{
+	json_t *m = json_object();
+
+	json_object_set_new(m, "type", json_string("library"));
+	json_object_set_new(m, "build_id", json_string(elf_file_headers(elf)->build_id));
+	json_object_set(m, "layers", (json_t *)names);
+	json_object_update(m, (json_t *)facts);
+	json_object_set_new(m, "link",
+			    json_string(api == LINK_MULTI ? "uprobe_multi" : "perf_event"));
+	return m;
+}
+
+static bool layer_is_wanted(const struct inspect_options *opt, const struct layer *layer)
+{
+	for (size_t row = 0; row < func_table_count(); row++)
+		if (opt->wanted[row] && func_table_layer(row) == layer)
+			return true;
+	return false;
+}
+
+/* A library of one layer or of several: what is said of it, and how its objects lie, is the top layer's if it is one of them. */
+struct found {
+	struct pov_lib layout;
+	json_t *facts, *layers, *copies; /* layers empty: it is none */
+	struct site_list sites;
+};
+
+static void layer_look(const struct inspect_options *opt, const struct elf_file *elf,
+		       const struct layer *layer, uint16_t lib_id, struct found *out)
+{
+	const struct library_kind *kind = library_kind_of(layer);
+	struct library_facts facts;
+
+	if (!kind || !layer_is_wanted(opt, layer) || !kind->describe(elf, &facts))
+		return;
+	if (!json_array_size(out->layers) || layer->is_top) {
+		out->layout = facts.layout;
+		json_decref(out->copies);
+		out->copies = json_incref(facts.copies);
+		json_object_update(out->facts, facts.meta);
+	}
+	json_array_append_new(out->layers, json_string(layer->name));
+	json_decref(facts.meta);
+	json_decref(facts.copies);
+	for (size_t row = 0; row < func_table_count(); row++)
+		if (opt->wanted[row] && func_table_layer(row) == layer)
+			sites_add(&out->sites, kind, elf, lib_id, row);
+}
+
+int inspect_library(const struct inspect_options *opt, const char *path, const struct elf_file *elf,
+		    uint16_t lib_id, struct inspected *out)
+{
+	struct found found = {
+		.facts = json_object(),
+		.layers = json_array(),
+		.sites = sites_new(2 * func_table_count()),
+	};
+	uint32_t id = lib_id;
+	int err = 0;
+
+	for (size_t i = 0; layers[i]; i++)
+		layer_look(opt, elf, layers[i], lib_id, &found);
+	out->is_library = json_array_size(found.layers) > 0;
+	if (!out->is_library)
+		goto out;
+	out->copies = json_incref(found.copies);
+	if (lib_id >= POV_LIBS_MAX) {
+		err = -ENOSPC;
+		goto out;
+	}
+	if (bpf_map_update_elem(opt->libs_fd, &id, &found.layout, BPF_ANY)) {
+		err = -errno;
+		goto out;
+	}
+	out->library = library_json(found.facts, found.layers, elf, opt->calls.api);
+	err = sites_attach(opt, path, &found.sites, out) ? 0 : -ENOENT;
+out:
+	json_decref(found.facts);
+	json_decref(found.layers);
+	json_decref(found.copies);
+	sites_release(&found.sites);
+	return err;
+}
+
+/* ---- more of a known library ---- */
+
+/* The row of a place if it is to be probed in this library; func_table_count() if not. */
+static size_t row_of(const struct inspect_options *opt, const struct library *lib,
+		     const json_t *place)
+{
+	uint64_t row = (uint64_t)json_integer_value(json_array_get(place, 0));
+
+	if (row < func_table_count() && opt->wanted[row] &&
+	    library_has_layer(lib, func_table_layer(row)->name))
+		return row;
+	return func_table_count();
+}
+
+static void place_add(const struct inspect_options *opt, const struct elf_file *elf,
+		      const struct library *lib, const json_t *place, struct site_list *list)
+{
+	uint64_t offset = (uint64_t)json_integer_value(json_array_get(place, 1)), addr;
+	size_t row = row_of(opt, lib, place);
+	struct elf_symbol sym;
+
+	if (row == func_table_count())
+		return;
+	if (elf_file_offset_to_addr(elf, offset, &addr) || !elf_file_function_at(elf, addr, &sym)) {
+		json_array_append_new(list->missing, json_string(func_table_get(row)->name));
+		return;
+	}
+	site_add(list, elf, &sym, lib->id, row);
+}
+
+static json_t *names_json(const struct site_list *list)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < list->cnt; i++)
+		json_array_append_new(
+			a,
+			json_string(func_table_get(POV_COOKIE_FUNC(list->site[i].cookie))->name));
+	return a;
+}
+
+int inspect_more(const struct inspect_options *opt, const char *path, int fd,
+		 const struct library *lib, const json_t *places, struct inspected *out)
+{
+	struct site_list list;
+	struct elf_file *elf;
+	json_t *place;
+	size_t i;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	err = elf_file_open_fd(fd, &elf);
+	if (err)
+		return err;
+	list = sites_new(json_array_size(places));
+	list.tried = lib->offsets;
+	json_array_foreach((json_t *)places, i, place) place_add(opt, elf, lib, place, &list);
+	if (list.cnt || json_array_size(list.missing)) {
+		out->library = json_pack("{s:s,s:o}", "type", "probes", "functions",
+					 names_json(&list));
+		sites_attach(opt, path, &list, out);
+	}
+	sites_release(&list);
+	elf_file_close(elf);
+	return 0;
+}

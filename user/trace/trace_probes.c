@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+#include "trace/trace_probes.h"
+
+#include <stdlib.h>
+
+#include "base/json_get.h"
+#include "base/log.h"
+#include "base/map.h"
+
+static void number_add(json_t *to, const json_t *from, const char *key)
+{
+	int64_t sum;
+
+	if (!__builtin_add_overflow(json_get_int(to, key), json_get_int(from, key), &sum))
+		json_object_set_new(to, key, json_integer(sum));
+}
+
+static void list_add(json_t *to, const json_t *from, const char *key)
+{
+	const json_t *more = json_object_get(from, key);
+
+	if (!json_is_array(more))
+		return;
+	if (!json_is_array(json_object_get(to, key)))
+		json_object_set_new(to, key, json_array());
+	json_array_extend(json_object_get(to, key), (json_t *)more);
+}
+
+static void names_add(json_t *set, const json_t *names)
+{
+	const char *name;
+
+	for (size_t i = 0; i < json_array_size(names); i++) {
+		name = json_string_value(json_array_get(names, i));
+		if (name)
+			json_object_set_new(set, name, json_true());
+	}
+}
+
+static void probes_add(json_t *library, const json_t *probes, json_t *found)
+{
+	number_add(library, probes, "attached");
+	number_add(library, probes, "emulated");
+	number_add(library, probes, "stepped");
+	list_add(library, probes, "stepped_names");
+	list_add(library, probes, "missing");
+	list_add(library, probes, "failed");
+	if (json_object_get(probes, "refused"))
+		json_object_set(library, "refused", json_object_get(probes, "refused"));
+	names_add(found, json_object_get(probes, "functions"));
+}
+
+/* What no symbol named may have been found by its address; and what is missing may have been said more than once. */
+static void missing_settle(json_t *library, json_t *found)
+{
+	const json_t *names = json_object_get(library, "missing");
+	json_t *left = json_array();
+	const char *name;
+
+	for (size_t i = 0; i < json_array_size(names); i++) {
+		name = json_string_value(json_array_get(names, i));
+		if (!name || json_object_get(found, name))
+			continue;
+		json_object_set_new(found, name, json_true());
+		json_array_append(left, json_array_get(names, i));
+	}
+	json_object_set_new(library, "missing", left);
+}
+
+void trace_probes_fold(json_t *library, const json_t *probes)
+{
+	json_t *found = json_object();
+
+	probes_add(library, probes, found);
+	missing_settle(library, found);
+	json_decref(found);
+}
+
+/* A library with objects "probes". */
+struct probed {
+	json_t *library, *found;
+};
+
+static void probes_take(struct map *probed, json_t *library, const json_t *probes)
+{
+	struct probed *p = map_get(probed, (uintptr_t)library);
+
+	if (!p) {
+		p = xcalloc(1, sizeof(*p));
+		*p = (struct probed){library, json_object()};
+		map_set(probed, (uintptr_t)library, p);
+	}
+	probes_add(library, probes, p->found);
+}
+
+void trace_probes_fold_all(json_t *const *meta, size_t cnt)
+{
+	struct map library = {0}, probed = {0};
+	struct probed *p;
+	json_t *to;
+
+	for (size_t i = 0; i < cnt; i++) {
+		if (json_is_type(meta[i], "library"))
+			map_set(&library, json_get_u64(meta[i], "id"), meta[i]);
+		if (!json_is_type(meta[i], "probes"))
+			continue;
+		to = map_get(&library, json_get_u64(meta[i], "library"));
+		if (to)
+			probes_take(&probed, to, meta[i]);
+	}
+	for (size_t at = 0; (p = map_next(&probed, &at, NULL));) {
+		missing_settle(p->library, p->found);
+		json_decref(p->found);
+		free(p);
+	}
+	map_release(&probed);
+	map_release(&library);
+}
