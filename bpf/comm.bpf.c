@@ -41,6 +41,30 @@ static __always_inline u64 handle_of(const struct pov_lib *lib, u64 word)
 	return lib->flags & POV_LIB_HANDLE_PTR ? word : (u32)word;
 }
 
+/* The frame of a call and its library's layout; NULL if there is none. */
+static __always_inline struct pov_frame *frame_of(struct pov_thread *t, u32 idx,
+						  struct pov_lib **lib)
+{
+	struct pov_frame *f;
+	u32 lib_id;
+
+	if (!t || idx >= POV_CALL_DEPTH_MAX)
+		return NULL;
+	f = frame_at(t, idx);
+	lib_id = frame_call(f)->lib;
+	*lib = bpf_map_lookup_elem(&libs, &lib_id);
+	return *lib ? f : NULL;
+}
+
+/* The handle that an argument points to, as the library has it in memory. */
+static __always_inline long handle_read(const struct pov_lib *lib, struct pov_frame *f, u32 arg,
+					u64 *handle)
+{
+	*handle = 0;
+	return bpf_probe_read_user(handle, lib->flags & POV_LIB_HANDLE_PTR ? 8 : 4,
+				   (void *)frame_arg(f, arg));
+}
+
 static __always_inline void key_fill(struct comm_key *key, u64 handle)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
@@ -94,15 +118,10 @@ __noinline int comm_len(struct pov_thread *t, u32 idx, u32 comm_arg, u32 len, u3
 	struct comm_info *known;
 	struct pov_frame *f;
 	struct pov_lib *lib;
-	u32 lib_id;
 	s32 rank, root;
 
-	if (!t || idx >= POV_CALL_DEPTH_MAX)
-		return -1;
-	f = frame_at(t, idx);
-	lib_id = frame_call(f)->lib;
-	lib = bpf_map_lookup_elem(&libs, &lib_id);
-	if (!lib)
+	f = frame_of(t, idx, &lib);
+	if (!f)
 		return -1;
 	key_fill(&key, handle_of(lib, frame_arg(f, comm_arg)));
 	known = bpf_map_lookup_elem(&comms, &key);
@@ -135,17 +154,12 @@ __noinline int comm_describe(struct pov_thread *t, u32 idx, u32 func)
 	const struct pov_fn *fn;
 	struct pov_frame *f;
 	struct pov_lib *lib;
-	u64 comm = 0, context = ~0ull;
-	u32 lib_id;
+	u64 comm, context = ~0ull;
 
 	fn = fn_find(func);
-	if (!t || !fn || idx >= POV_CALL_DEPTH_MAX)
-		return -1;
-	f = frame_at(t, idx);
-	lib_id = frame_call(f)->lib;
-	lib = bpf_map_lookup_elem(&libs, &lib_id);
-	if (!lib || !(lib->flags & POV_LIB_HANDLE_PTR) ||
-	    bpf_probe_read_user(&comm, 8, (void *)frame_arg(f, fn->learn_arg)) || !comm)
+	f = frame_of(t, idx, &lib);
+	if (!fn || !f || !(lib->flags & POV_LIB_HANDLE_PTR) ||
+	    handle_read(lib, f, fn->learn_arg, &comm) || !comm)
 		return -1;
 	if (lib->comm_context_off != POV_OFF_NONE && lib->comm_context_bytes == 4) {
 		context = 0;
@@ -169,26 +183,20 @@ __noinline int comm_learn(struct pov_thread *t, u32 idx, u32 func)
 	struct comm_key key = {};
 	struct pov_frame *f;
 	struct pov_lib *lib;
-	u32 lib_id, learn;
 	s32 v = 0, w = 0;
 	bool known;
 	u64 handle;
+	u32 learn;
 
 	fn = fn_find(func);
-	if (!t || !fn || idx >= POV_CALL_DEPTH_MAX)
+	f = frame_of(t, idx, &lib);
+	if (!fn || !f)
 		return -1;
-	f = frame_at(t, idx);
 	learn = fn->learn;
-	lib_id = frame_call(f)->lib;
-	lib = bpf_map_lookup_elem(&libs, &lib_id);
-	if (!lib)
-		return -1;
 	handle = frame_arg(f, 0);
 	if (learn == POV_LEARN_CART || learn == POV_LEARN_DIST_ADJ) {
 		/* the new communicator is what the call wrote */
-		handle = 0;
-		if (bpf_probe_read_user(&handle, lib->flags & POV_LIB_HANDLE_PTR ? 8 : 4,
-					(void *)frame_arg(f, fn->learn_arg)))
+		if (handle_read(lib, f, fn->learn_arg, &handle))
 			return -1;
 		v = frame_arg(f, 1);
 		w = frame_arg(f, 4);
@@ -241,21 +249,15 @@ __noinline int comm_copy(struct pov_thread *t, u32 idx, u32 func)
 	const struct pov_fn *fn;
 	struct pov_frame *f;
 	struct pov_lib *lib;
-	u64 handle = 0;
-	u32 lib_id;
+	u64 handle;
 
 	fn = fn_find(func);
-	if (!t || !fn || idx >= POV_CALL_DEPTH_MAX)
-		return -1;
-	f = frame_at(t, idx);
-	lib_id = frame_call(f)->lib;
-	lib = bpf_map_lookup_elem(&libs, &lib_id);
-	if (!lib)
+	f = frame_of(t, idx, &lib);
+	if (!fn || !f)
 		return -1;
 	key_fill(&key, handle_of(lib, frame_arg(f, 0)));
 	known = bpf_map_lookup_elem(&comms, &key);
-	if (!known || bpf_probe_read_user(&handle, lib->flags & POV_LIB_HANDLE_PTR ? 8 : 4,
-					  (void *)frame_arg(f, fn->learn_arg)))
+	if (!known || handle_read(lib, f, fn->learn_arg, &handle))
 		return -1;
 	copy = *known;
 	key_fill(&key, handle);
@@ -267,18 +269,10 @@ __noinline int comm_forget(struct pov_thread *t, u32 idx)
 	struct comm_key key = {};
 	struct pov_frame *f;
 	struct pov_lib *lib;
-	u64 handle = 0;
-	u32 lib_id;
+	u64 handle;
 
-	if (!t || idx >= POV_CALL_DEPTH_MAX)
-		return -1;
-	f = frame_at(t, idx);
-	lib_id = frame_call(f)->lib;
-	lib = bpf_map_lookup_elem(&libs, &lib_id);
-	if (!lib)
-		return -1;
-	if (bpf_probe_read_user(&handle, lib->flags & POV_LIB_HANDLE_PTR ? 8 : 4,
-				(void *)frame_arg(f, 0)))
+	f = frame_of(t, idx, &lib);
+	if (!f || handle_read(lib, f, 0, &handle))
 		return -1;
 	key_fill(&key, handle);
 	return bpf_map_delete_elem(&comms, &key);

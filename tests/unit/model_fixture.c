@@ -359,9 +359,9 @@ void put_call(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32
 	put(f, cpu, &r, sizeof(r), POV_KIND_CALL, tid, end);
 }
 
-void put_call_args(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, uint32_t tgid,
-		   const char *func, const uint64_t *args, uint8_t nargs, const void *fields,
-		   size_t field_bytes)
+static void put_call_kind(struct mfix *f, uint8_t kind, uint64_t begin, uint64_t end, uint32_t tid,
+			  uint32_t tgid, const char *func, const uint64_t *args, uint8_t nargs,
+			  const void *fields, size_t field_bytes)
 {
 	size_t bytes = sizeof(struct pov_call) + nargs * 8u + field_bytes;
 	struct pov_call *r = xcalloc(1, bytes);
@@ -373,8 +373,22 @@ void put_call_args(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, u
 	memcpy(r->args, args, nargs * 8u);
 	if (field_bytes)
 		memcpy(r->args + nargs, fields, field_bytes);
-	put(f, 0, r, bytes, POV_KIND_CALL, tid, end);
+	put(f, 0, r, bytes, kind, tid, end);
 	free(r);
+}
+
+void put_call_args(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, uint32_t tgid,
+		   const char *func, const uint64_t *args, uint8_t nargs, const void *fields,
+		   size_t field_bytes)
+{
+	put_call_kind(f, POV_KIND_CALL, begin, end, tid, tgid, func, args, nargs, fields,
+		      field_bytes);
+}
+
+void put_unshown(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, const char *func,
+		 const uint64_t *args, uint8_t nargs)
+{
+	put_call_kind(f, POV_KIND_UNSHOWN, begin, end, tid, tid, func, args, nargs, NULL, 0);
 }
 
 void put_spin(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid,

@@ -326,7 +326,8 @@ static void test_unknown_function(void **state)
 	mfix_release(&f);
 }
 
-static void put_isend(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, uint64_t cnt)
+static void put_isend_as(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, uint64_t cnt,
+			 uint64_t request)
 {
 	const uint64_t send[] = {0x7f0000000000, cnt, 0x1000, 1, 5, 0x2000, 0x7ffc0000};
 	struct {
@@ -334,9 +335,14 @@ static void put_isend(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid
 		uint64_t size;
 		struct pov_field req_head;
 		uint64_t req;
-	} fields = {{POV_FIELD_TYPE_SIZE, 2, 8, 1}, 8, {POV_FIELD_OUT, 6, 8, 1}, 0xabc0};
+	} fields = {{POV_FIELD_TYPE_SIZE, 2, 8, 1}, 8, {POV_FIELD_OUT, 6, 8, 1}, request};
 
 	put_call_args(f, begin, end, tid, 100, "MPI_Isend", send, 7, &fields, sizeof(fields));
+}
+
+static void put_isend(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, uint64_t cnt)
+{
+	put_isend_as(f, begin, end, tid, cnt, 0xabc0);
 }
 
 static void put_wait(struct mfix *f, const char *func, uint64_t begin, uint64_t end, uint32_t tid)
@@ -397,6 +403,31 @@ static void test_handle_reused(void **state)
 	mfix_release(&f);
 }
 
+/*
+ * Requests that never end are forgotten when there are too many, by whatever call comes next, also one that is not shown: nothing
+ * is in flight then.
+ */
+static void test_too_many_in_flight(void **state)
+{
+	const uint64_t cnt = 1 << 18, end = 2000 + cnt;
+	const uint64_t dup[] = {0x2000, 0x7ffc0000};
+	char last[64], none[64];
+	struct mfix f;
+
+	(void)state;
+	begin(&f);
+	put_openmpi(&f);
+	for (uint64_t i = 0; i < cnt; i++)
+		put_isend_as(&f, 1010 + i, 1011 + i, 100, 3, 0x10000 + i * 16);
+	put_unshown(&f, end, end + 5, 100, "MPI_Comm_dup", dup, 2);
+	finish(&f, end + 100);
+	snprintf(last, sizeof(last), "inflight 100 %llu @%llu", 24ull * cnt, 1010ull + cnt);
+	snprintf(none, sizeof(none), "inflight 100 0 @%llu", end + 5ull);
+	TOLD(&f, "inflight 100 24 @1011", last, none);
+	assert_not_told(&f, "call MPI_Comm_dup");
+	mfix_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -410,6 +441,7 @@ int main(void)
 		cmocka_unit_test(test_sites_fork_exec),
 		cmocka_unit_test(test_unknown_function),
 		cmocka_unit_test(test_bytes_in_flight),
+		cmocka_unit_test(test_too_many_in_flight),
 		cmocka_unit_test(test_handle_reused),
 	};
 
