@@ -9,7 +9,8 @@
 #include "model/model.h"
 
 struct core_row {
-	bool seen;	    /* named by the host's description or by a record */
+	bool seen; /* named by the host's description or by a record */
+	/* Sums from here on: */
 	uint64_t rank_ns;   /* any rank of any job */
 	uint64_t target_ns; /* other recorded processes: launchers, helpers */
 	uint64_t other_ns;  /* tasks that were not recorded on purpose */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/table.h"
 #include "base/log.h"
 
 static struct function_row *row_get(struct functions *a, const struct model_thread *t,
@@ -93,29 +94,6 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	}
 }
 
-static void row_add(struct function_row *to, const struct function_row *from)
-{
-	int s;
-
-	to->calls += from->calls;
-	to->polls += from->polls;
-	to->inner += from->inner;
-	to->open += from->open;
-	to->unwound += from->unwound;
-	to->unfinished_ns += from->unfinished_ns;
-	to->total_ns += from->total_ns;
-	for (s = 0; s < THREAD_STATE_CNT; s++)
-		to->split.ns[s] += from->split.ns[s];
-	histogram_merge(&to->durations, &from->durations);
-	to->send_bytes += from->send_bytes;
-	to->recv_bytes += from->recv_bytes;
-	to->unknown_sends += from->unknown_sends;
-	to->unknown_recvs += from->unknown_recvs;
-	to->errors += from->errors;
-	to->nested_calls += from->nested_calls;
-	to->nested_ns += from->nested_ns;
-}
-
 bool function_row_mean(const struct function_row *f, double *out)
 {
 	uint64_t finished = f->calls - f->open - f->unwound;
@@ -171,7 +149,8 @@ struct function_row **functions_sum(const struct functions *a, const bool *wante
 			sum->func = r->func;
 			map_set(&by_func, r->func->id, sum);
 		}
-		row_add(sum, r);
+		histogram_merge(&sum->durations, &r->durations);
+		table_row_add(sum, r, calls);
 	}
 	map_release(&by_func);
 	if (nall)

@@ -17,17 +17,18 @@
 struct function_row {
 	const struct func_info *func;
 	uint32_t process_idx;	    /* of its sort_order */
-	uint64_t calls;		    /* returned, open, unwound and empty polls */
-	uint64_t polls;		    /* of these, empty polls merged into spins */
-	uint64_t inner;		    /* of these, made inside calls of another layer */
-	uint64_t open;		    /* of these, not returned */
-	uint64_t unwound;	    /* of these, left without returning; never open as well */
-	uint64_t total_ns;	    /* entry to return, added up */
-	uint64_t unfinished_ns;	    /* of this, open and unwound calls, as far as seen */
-	struct state_times split;   /* of total_ns without empty polls */
 	struct histogram durations; /* without open and unwound calls and empty polls */
-	uint64_t send_bytes;	    /* handed over */
-	uint64_t recv_bytes;	    /* arrived if the status told, else the capacity posted */
+	/* Sums from here on: */
+	uint64_t calls;		  /* returned, open, unwound and empty polls */
+	uint64_t polls;		  /* of these, empty polls merged into spins */
+	uint64_t inner;		  /* of these, made inside calls of another layer */
+	uint64_t open;		  /* of these, not returned */
+	uint64_t unwound;	  /* of these, left without returning; never open as well */
+	uint64_t total_ns;	  /* entry to return, added up */
+	uint64_t unfinished_ns;	  /* of this, open and unwound calls, as far as seen */
+	struct state_times split; /* of total_ns without empty polls */
+	uint64_t send_bytes;	  /* handed over */
+	uint64_t recv_bytes;	  /* arrived if the status told, else the capacity posted */
 	uint64_t unknown_sends, unknown_recvs; /* operations whose size is not known */
 	uint64_t errors;		       /* calls that returned an error */
 	uint64_t nested_calls; /* made inside calls of the same layer: not in the above */

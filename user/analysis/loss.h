@@ -23,6 +23,9 @@ extern const char *const loss_names[LOSS_BITS]; /* by bit */
 #define LOSS_SCHED (1u << POV_CLASS_SCHED)
 #define LOSS_TASK (1u << POV_CLASS_TASK)
 
+/* With LOSS_SCHED: some of it came unannounced, so that states before it may be wrong. */
+#define LOSS_UNANNOUNCED (1u << LOSS_BITS)
+
 /* By what it touches. Calls: their number and time. */
 #define LOSS_OF_CALLS (LOSS_CALL | LOSS_SPIN | LOSS_DAMAGED | LOSS_MISSED_CALLS | LOSS_MISSED)
 /* Which bytes were moved: a persistent request may be taken for another one, a status be missing. */

@@ -66,17 +66,11 @@ static void on_call(void *ctx, const struct model_call *c)
 		model_call_operations(c, on_operation, a);
 }
 
-void message_row_add(struct message_row *to, const struct message_row *from)
+const struct message_row *messages_of(const struct messages *a, uint32_t idx)
 {
-	int class, b;
+	static const struct message_row none;
 
-	for (class = 0; class < MESSAGE_CLASS_CNT; class ++) {
-		to->unknown[class] += from->unknown[class];
-		for (b = 0; b < MESSAGE_BUCKETS; b++) {
-			to->cnt[class][b] += from->cnt[class][b];
-			to->bytes[class][b] += from->bytes[class][b];
-		}
-	}
+	return idx < a->nprocess && a->process[idx] ? a->process[idx] : &none;
 }
 
 void messages_init(struct messages *a)

@@ -34,6 +34,7 @@ struct messages {
 
 void messages_init(struct messages *a);
 void messages_release(struct messages *a);
-void message_row_add(struct message_row *to, const struct message_row *from);
+/* Those of a process; zeros if it sent none. */
+const struct message_row *messages_of(const struct messages *a, uint32_t idx);
 
 #endif

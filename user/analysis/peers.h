@@ -19,14 +19,9 @@ struct peers {
 	uint32_t nprocess;
 };
 
-/* Why, in words, and as the JSON's member; of PEER_KNOWN there are none. */
-extern const char *const peer_unknown_text[PEER_UNKNOWN_CNT];
-extern const char *const peer_unknown_key[PEER_UNKNOWN_CNT];
-
 void peers_init(struct peers *a);
 void peers_release(struct peers *a);
 /* Those of a process; zeros if it exchanged none. */
 struct peers_row peers_of(const struct peers *a, uint32_t idx);
-void peers_row_add(struct peers_row *to, const struct peers_row *from);
 
 #endif

@@ -26,13 +26,3 @@ struct poll_times poll_times_of(const struct model_spin *s, double poll_ns)
 	t.between_ns = rest_ns - t.probes_ns;
 	return t;
 }
-
-void poll_times_add(struct poll_times *to, const struct poll_times *from)
-{
-	to->polls += from->polls;
-	to->runs += from->runs;
-	to->span_ns += from->span_ns;
-	to->inside_ns += from->inside_ns;
-	to->probes_ns += from->probes_ns;
-	to->between_ns += from->between_ns;
-}

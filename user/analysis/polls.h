@@ -20,6 +20,5 @@ struct poll_times {
 /* Calibrated cost of an empty poll; 0 if the trace has none. */
 double poll_cost_ns(const struct trace *t);
 struct poll_times poll_times_of(const struct model_spin *s, double poll_ns);
-void poll_times_add(struct poll_times *to, const struct poll_times *from);
 
 #endif

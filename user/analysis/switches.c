@@ -18,10 +18,9 @@ static void on_switch(void *ctx, const struct model_switch *s)
 {
 	struct switch_row *r = thread_row(ctx, s->prev);
 
-	if (s->preempted)
-		r->involuntary++;
-	else
-		r->voluntary++;
+	r->switches++;
+	r->involuntary += s->preempted;
+	r->voluntary += !s->preempted;
 }
 
 static void on_migrate(void *ctx, const struct model_migrate *g)
@@ -44,10 +43,7 @@ static int on_finish(void *ctx, const struct model *m)
 
 		idx = (uint32_t)model_thread_get(m, i)->proc->sort_order;
 		a->process = table_reserve(a->process, &a->nprocess, idx, sizeof(*a->process));
-		a->process[idx].voluntary += r->voluntary;
-		a->process[idx].involuntary += r->involuntary;
-		a->process[idx].migrations += r->migrations;
-		a->process[idx].wakeups += r->wakeups;
+		table_row_add(&a->process[idx], r, switches);
 	}
 	for (i = 0; i < model_process_count(m); i++)
 		a->process = table_reserve(a->process, &a->nprocess, i, sizeof(*a->process));

@@ -9,6 +9,7 @@
 #include "model/model.h"
 
 struct switch_row {
+	uint64_t switches; /* = voluntary + involuntary */
 	uint64_t voluntary, involuntary;
 	uint64_t migrations;
 	uint64_t wakeups; /* of its threads */

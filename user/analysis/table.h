@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Rows by index of process or thread, which may grow in number while the model replays.
+ * Rows by index of process or thread, which may grow in number while the model replays, and their sums.
  */
 #ifndef POV_ANALYSIS_TABLE_H
 #define POV_ANALYSIS_TABLE_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -23,5 +24,15 @@ static inline void *table_reserve(void *array, uint32_t *n, uint32_t idx, size_t
 	*n = want;
 	return array;
 }
+
+static inline void table_sums_add(void *to, const void *from, size_t at, size_t end)
+{
+	for (; at < end; at += sizeof(uint64_t))
+		*(uint64_t *)((char *)to + at) += *(const uint64_t *)((const char *)from + at);
+}
+
+/* Adds one row to another: the members from `first` to the last one, all of which are uint64_t. */
+#define table_row_add(to, from, first) \
+	table_sums_add((to), (from), offsetof(__typeof__(*(to)), first), sizeof(*(to)))
 
 #endif

@@ -34,6 +34,7 @@ static void on_call(void *ctx, const struct model_call *c)
 	r->open_calls += c->open;
 	r->unwound_calls += c->unwound && !c->open;
 	r->call_ns += c->end_ns - c->begin_ns;
+	r->mpi_ns += c->end_ns - c->begin_ns;
 	for (s = 0; s < THREAD_STATE_CNT; s++)
 		r->call_split.ns[s] += c->split.ns[s];
 }
@@ -54,8 +55,9 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	if (s->nested)
 		return;
 	r->spin_ns += s->busy_ns;
+	r->mpi_ns += s->busy_ns;
 	times = poll_times_of(s, a->poll_ns);
-	poll_times_add(&r->poll, &times);
+	table_row_add(&r->poll, &times, polls);
 }
 
 static void on_start(void *ctx, const struct model *m)
@@ -67,27 +69,9 @@ static void on_start(void *ctx, const struct model *m)
 
 void time_row_add(struct time_row *to, const struct time_row *from)
 {
-	int s;
-
 	if (to->wall_ns < from->wall_ns)
 		to->wall_ns = from->wall_ns;
-	to->walls_ns += from->walls_ns;
-	to->thread_ns += from->thread_ns;
-	to->threads += from->threads;
-	to->calls += from->calls;
-	to->open_calls += from->open_calls;
-	to->unwound_calls += from->unwound_calls;
-	to->nested_calls += from->nested_calls;
-	to->polls += from->polls;
-	to->spins += from->spins;
-	to->call_ns += from->call_ns;
-	to->spin_ns += from->spin_ns;
-	to->polling_ns += from->polling_ns;
-	poll_times_add(&to->poll, &from->poll);
-	for (s = 0; s < THREAD_STATE_CNT; s++) {
-		to->times.ns[s] += from->times.ns[s];
-		to->call_split.ns[s] += from->call_split.ns[s];
-	}
+	table_row_add(to, from, walls_ns);
 }
 
 static int on_finish(void *ctx, const struct model *m)

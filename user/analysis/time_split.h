@@ -13,10 +13,11 @@
 #include "model/model.h"
 
 struct time_row {
-	uint64_t wall_ns;   /* life */
-	uint64_t walls_ns;  /* the same, but added up where rows are */
-	uint64_t thread_ns; /* sum of the threads' lives; = sum of times */
-	uint32_t threads;
+	uint64_t wall_ns;	 /* life */
+	uint64_t waits_until_ns; /* inner: end of the waiting call under way */
+	uint64_t walls_ns;	 /* wall_ns, but added up where rows are, as all that follow */
+	uint64_t thread_ns;	 /* sum of the threads' lives; = sum of times */
+	uint64_t threads;
 	struct state_times times;
 	uint64_t calls;		/* outermost ones, merged polls not among them */
 	uint64_t open_calls;	/* of these, had not returned */
@@ -24,11 +25,11 @@ struct time_row {
 	uint64_t nested_calls;
 	uint64_t polls; /* merged into spins: found nothing */
 	uint64_t spins;
-	uint64_t call_ns, spin_ns;     /* MPI time = their sum */
+	uint64_t call_ns, spin_ns;
+	uint64_t mpi_ns;	       /* their sum */
 	struct state_times call_split; /* of call_ns */
 	uint64_t polling_ns;
-	struct poll_times poll;	 /* of the spins; inside_ns = spin_ns */
-	uint64_t waits_until_ns; /* inner: end of the waiting call under way */
+	struct poll_times poll; /* of the spins; inside_ns = spin_ns */
 };
 
 struct time_split {

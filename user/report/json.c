@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "report/json_priv.h"
+#include "report/section.h"
 #include "trace/trace_read.h"
 #include "version.h"
 
@@ -100,6 +100,24 @@ void json_incomplete(struct json_out *j, uint32_t lost)
 	json_out_array_end(j);
 }
 
+void json_known_uint(struct json_out *j, const char *key, bool known, uint64_t value)
+{
+	json_out_key(j, key);
+	if (known)
+		json_out_uint(j, value);
+	else
+		json_out_null(j);
+}
+
+void json_known_int(struct json_out *j, const char *key, bool known, int64_t value)
+{
+	json_out_key(j, key);
+	if (known)
+		json_out_int(j, value);
+	else
+		json_out_null(j);
+}
+
 /* ---- pieces ---- */
 
 static void distortion_print(struct json_out *j, const struct report *r)
@@ -115,13 +133,9 @@ static void distortion_print(struct json_out *j, const struct report *r)
 		json_out_bool(j, matters);
 	else
 		json_out_null(j);
-	json_known_ns(j, "pid", p, p ? p->pid : 0);
-	json_out_key(j, "job");
-	if (p)
-		json_out_int(j, p->job_idx);
-	else
-		json_out_null(j);
-	json_known_ns(j, "rank", p && p->rank >= 0, p ? (uint64_t)p->rank : 0);
+	json_known_uint(j, "pid", p, p ? p->pid : 0);
+	json_known_int(j, "job", p, p ? p->job_idx : 0);
+	json_known_int(j, "rank", p && p->rank >= 0, p ? p->rank : 0);
 	json_out_key(j, "share");
 	if (p)
 		json_out_double(j, r->distortion.pct / 100);
@@ -155,10 +169,8 @@ static void hosts_print(struct json_out *j, const struct report *r)
 		json_out_key_string(j, "machine", h->machine);
 		json_out_key_uint(j, "first_cpu", h->cpu_base);
 		json_out_key_uint(j, "cpus", h->nr_cpus);
-		json_out_key(j, "clock_offset_ns");
-		json_out_int(j, h->offset_ns);
-		json_out_key(j, "clock_drift_ppb");
-		json_out_int(j, h->drift_ppb);
+		json_out_key_int(j, "clock_offset_ns", h->offset_ns);
+		json_out_key_int(j, "clock_drift_ppb", h->drift_ppb);
 		json_out_object_end(j);
 	}
 	json_out_array_end(j);
@@ -175,11 +187,8 @@ static void recording_print(struct json_out *j, const struct report *r)
 	json_out_key_uint(j, "start_ns", info->start_ns);
 	json_out_key_uint(j, "end_ns", info->end_ns);
 	json_out_key_uint(j, "wall_ns", info->end_ns - info->start_ns);
-	json_out_key(j, "realtime_start_ns");
-	if (info->realtime_offset_ns)
-		json_out_int(j, (int64_t)(info->start_ns + (uint64_t)info->realtime_offset_ns));
-	else
-		json_out_null(j);
+	json_known_int(j, "realtime_start_ns", info->realtime_offset_ns,
+		       (int64_t)(info->start_ns + (uint64_t)info->realtime_offset_ns));
 	json_out_key_bool(j, "complete", info->complete);
 	json_out_key_string(j, "end_reason", r->coverage.has_end ? r->coverage.end_reason : NULL);
 	json_out_key_uint(j, "damaged_blocks", sum->bad_blocks);
@@ -196,211 +205,21 @@ static void recording_print(struct json_out *j, const struct report *r)
 	json_out_object_end(j);
 }
 
-void json_known_ns(struct json_out *j, const char *key, bool known, uint64_t ns)
-{
-	json_out_key(j, key);
-	if (known)
-		json_out_uint(j, ns);
-	else
-		json_out_null(j);
-}
-
-static void states_print(struct json_out *j, const struct report *r, const struct state_times *t)
-{
-	bool known = model_get_info(r->model)->sched_recorded;
-
-	json_known_ns(j, "running_ns", known, t->ns[THREAD_RUNNING]);
-	json_known_ns(j, "runnable_ns", known, t->ns[THREAD_RUNNABLE]);
-	json_known_ns(j, "blocked_ns", known, t->ns[THREAD_BLOCKED]);
-	json_out_key_uint(j, "unknown_ns", t->ns[THREAD_UNKNOWN]);
-}
-
-static void time_print(struct json_out *j, const struct report *r, const struct time_row *t)
-{
-	json_out_key_uint(j, "wall_ns", t->wall_ns);
-	json_out_key_uint(j, "thread_ns", t->thread_ns);
-	states_print(j, r, &t->times);
-	json_out_key_uint(j, "mpi_ns", t->call_ns + t->spin_ns);
-	json_known_ns(j, "polling_ns", model_get_info(r->model)->sched_recorded, t->polling_ns);
-	json_out_key_object(j, "calls");
-	json_out_key_uint(j, "outermost", t->calls);
-	json_out_key_uint(j, "open", t->open_calls);
-	json_out_key_uint(j, "unwound", t->unwound_calls);
-	json_out_key_uint(j, "nested", t->nested_calls);
-	json_out_key_uint(j, "empty_polls", t->polls);
-	json_out_key_uint(j, "spins", t->spins);
-	json_out_key_uint(j, "ns", t->call_ns);
-	states_print(j, r, &t->call_split);
-	json_out_key_uint(j, "empty_polls_ns", t->spin_ns);
-	json_out_key_object(j, "empty_polls_split");
-	json_out_key_uint(j, "polls", t->poll.polls);
-	json_out_key_uint(j, "runs", t->poll.runs);
-	json_out_key_uint(j, "span_ns", t->poll.span_ns);
-	json_out_key_uint(j, "inside_ns", t->poll.inside_ns);
-	json_known_ns(j, "probes_ns", r->time.poll_ns > 0, t->poll.probes_ns);
-	json_known_ns(j, "between_ns", r->time.poll_ns > 0, t->poll.between_ns);
-	json_out_object_end(j);
-	json_out_object_end(j);
-}
-
-static void switches_print(struct json_out *j, const struct report *r, const struct switch_row *s)
-{
-	if (!model_get_info(r->model)->sched_recorded) {
-		json_out_key(j, "switches");
-		json_out_null(j);
-		return;
-	}
-	json_out_key_object(j, "switches");
-	json_out_key_uint(j, "voluntary", s->voluntary);
-	json_out_key_uint(j, "involuntary", s->involuntary);
-	json_out_key_uint(j, "migrations", s->migrations);
-	json_out_key_uint(j, "wakeups", s->wakeups);
-	json_out_object_end(j);
-}
-
-static void quantile(struct json_out *j, const char *key, const struct histogram *h, double pct)
-{
-	json_out_key(j, key);
-	if (h->cnt)
-		json_out_uint(j, histogram_quantile(h, pct));
-	else
-		json_out_null(j);
-}
-
-static void function_print(struct json_out *j, const struct report *r, const struct function_row *f,
-			   uint32_t lost)
-{
-	double mean_ns;
-
-	json_out_object_begin(j);
-	json_out_key_string(j, "name", f->func->name);
-	json_out_key_string(j, "group", f->func->group);
-	json_out_key_string(j, "layer", f->func->layer_name);
-	json_incomplete(j, function_row_lost(f, lost));
-	json_out_key_uint(j, "calls", f->calls);
-	json_out_key_uint(j, "empty_polls", f->polls);
-	json_out_key_uint(j, "open", f->open);
-	json_out_key_uint(j, "unwound", f->unwound);
-	json_out_key_uint(j, "errors", f->errors);
-	json_out_key_uint(j, "total_ns", f->total_ns);
-	json_out_key_uint(j, "unfinished_ns", f->unfinished_ns);
-	json_out_key_object(j, "split");
-	states_print(j, r, &f->split);
-	json_out_object_end(j);
-	json_out_key_uint(j, "timed", f->durations.cnt);
-	quantile(j, "min_ns", &f->durations, 0);
-	json_out_key(j, "mean_ns");
-	if (function_row_mean(f, &mean_ns))
-		json_out_double(j, mean_ns);
-	else
-		json_out_null(j);
-	quantile(j, "p50_ns", &f->durations, 50);
-	quantile(j, "p90_ns", &f->durations, 90);
-	quantile(j, "p99_ns", &f->durations, 99);
-	quantile(j, "max_ns", &f->durations, 100);
-	json_out_key_uint(j, "sent_bytes", f->send_bytes);
-	json_out_key_uint(j, "received_bytes", f->recv_bytes);
-	json_out_key_uint(j, "sends_of_unknown_size", f->unknown_sends);
-	json_out_key_uint(j, "receives_of_unknown_size", f->unknown_recvs);
-	json_out_key_uint(j, "nested_calls", f->nested_calls);
-	json_out_key_uint(j, "nested_ns", f->nested_ns);
-	json_out_object_end(j);
-}
-
-static void functions_print(struct json_out *j, const struct report *r, const bool *wanted,
-			    uint32_t lost)
-{
-	uint32_t n, i;
-	struct function_row **row = functions_sum(&r->functions, wanted, r->nprocesses, &n);
-
-	json_out_key_array(j, "functions");
-	for (i = 0; i < n; i++)
-		function_print(j, r, row[i], lost);
-	json_out_array_end(j);
-	functions_sum_free(row, n);
-}
-
-static void messages_print(struct json_out *j, const struct message_row *m, uint32_t lost)
-{
-	int class, b;
-
-	json_out_key_array(j, "message_sizes");
-	for (class = 0; class < MESSAGE_CLASS_CNT; class ++) {
-		for (b = 0; b < MESSAGE_BUCKETS; b++) {
-			if (!m->cnt[class][b])
-				continue;
-			json_out_object_begin(j);
-			json_out_key_string(j, "class", message_class_names[class]);
-			json_out_key_uint(j, "from_bytes", b ? UINT64_C(1) << (b - 1) : 0);
-			json_out_key_uint(j, "to_bytes", b ? (UINT64_C(1) << (b - 1)) * 2 - 1 : 0);
-			json_out_key_uint(j, "count", m->cnt[class][b]);
-			json_out_key_uint(j, "bytes", m->bytes[class][b]);
-			json_incomplete(j, lost & LOSS_OF_BYTES);
-			json_out_object_end(j);
-		}
-		if (!m->unknown[class])
-			continue;
-		json_out_object_begin(j);
-		json_out_key_string(j, "class", message_class_names[class]);
-		json_out_key(j, "from_bytes");
-		json_out_null(j);
-		json_out_key(j, "to_bytes");
-		json_out_null(j);
-		json_out_key_uint(j, "count", m->unknown[class]);
-		json_out_key(j, "bytes");
-		json_out_null(j);
-		json_incomplete(j, lost & LOSS_OF_BYTES);
-		json_out_object_end(j);
-	}
-	json_out_array_end(j);
-}
-
-static void peers_print(struct json_out *j, const struct peers_row *row, uint32_t lost)
-{
-	uint64_t known = row->messages;
-
-	for (int why = PEER_KNOWN + 1; why < PEER_UNKNOWN_CNT; why++)
-		known -= row->unknown[why];
-	json_out_key_object(j, "peers");
-	json_out_key_uint(j, "messages", row->messages);
-	json_out_key_uint(j, "known", known);
-	json_out_key_object(j, "unknown");
-	for (int why = PEER_KNOWN + 1; why < PEER_UNKNOWN_CNT; why++)
-		json_out_key_uint(j, peer_unknown_key[why], row->unknown[why]);
-	json_out_object_end(j);
-	json_incomplete(j, lost & LOSS_OF_CALLS);
-	json_out_object_end(j);
-}
-
 /* ---- processes ---- */
 
-static void process_cores_print(struct json_out *j, const struct report *r, uint32_t idx)
+/* Of a process or a thread. */
+static void time_print(struct json_out *j, const struct report *r, const struct time_row *t,
+		       const struct switch_row *s)
 {
-	uint32_t cpu;
-
-	json_out_key_array(j, "cores");
-	for (cpu = 0; cpu < r->cores.ncore; cpu++) {
-		if (!cores_share_ns(&r->cores, idx, cpu))
-			continue;
-		json_out_object_begin(j);
-		json_out_key_uint(j, "cpu", cpu);
-		json_out_key_uint(j, "running_ns", cores_share_ns(&r->cores, idx, cpu));
+	figures_json(j, time_figures, t, r->facts);
+	if (r->facts & FACT_SCHED) {
+		json_out_key_object(j, "switches");
+		figures_json(j, switch_figures, s, r->facts);
 		json_out_object_end(j);
+	} else {
+		json_out_key(j, "switches");
+		json_out_null(j);
 	}
-	json_out_array_end(j);
-}
-
-static void overhead_print(struct json_out *j, const struct report *r, uint32_t idx)
-{
-	const struct coverage_hits *h = &r->coverage.process[idx];
-
-	json_out_key_object(j, "overhead");
-	json_out_key_uint(j, "call_hits", h->calls);
-	json_out_key_uint(j, "poll_hits", h->polls);
-	json_out_key_uint(j, "stepped_hits", h->stepped);
-	json_out_key_uint(j, "switch_hits", h->switches);
-	json_known_ns(j, "cost_ns", r->coverage.calibrated, h->cost_ns);
-	json_out_object_end(j);
 }
 
 static void threads_print(struct json_out *j, const struct report *r, const struct model_process *p)
@@ -418,8 +237,7 @@ static void threads_print(struct json_out *j, const struct report *r, const stru
 		json_out_key_string(j, "name", t->comm);
 		json_out_key_uint(j, "start_ns", json_since_start(r, t->start_ns));
 		json_incomplete(j, r->lost[p->sort_order]);
-		time_print(j, r, &r->time.thread[i]);
-		switches_print(j, r, &r->switches.thread[i]);
+		time_print(j, r, &r->time.thread[i], &r->switches.thread[i]);
 		json_out_object_end(j);
 	}
 	json_out_array_end(j);
@@ -429,19 +247,10 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 {
 	const struct model_process *p = model_process_get(r->model, idx);
 	struct peers_row peers = peers_of(&r->peers, idx);
-	static const struct message_row none;
 
 	json_out_object_begin(j);
-	json_out_key(j, "rank");
-	if (p->is_rank && p->rank >= 0)
-		json_out_int(j, p->rank);
-	else
-		json_out_null(j);
-	json_out_key(j, "job");
-	if (p->is_rank)
-		json_out_int(j, p->job_idx);
-	else
-		json_out_null(j);
+	json_known_int(j, "rank", p->is_rank && p->rank >= 0, p->rank);
+	json_known_int(j, "job", p->is_rank, p->job_idx);
 	json_out_key_string(j, "process", p->name);
 	json_out_key_string(j, "cmdline", p->cmdline);
 	if (model_get_info(r->model)->nhosts > 1)
@@ -450,26 +259,19 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 	json_out_key_uint(j, "ppid", trace_host_id(p->ppid));
 	json_out_key_uint(j, "start_ns", json_since_start(r, p->start_ns));
 	json_out_key_bool(j, "exited", p->exited);
-	json_out_key(j, "exit_status");
-	if (p->exited)
-		json_out_int(j, p->exit_code);
-	else
-		json_out_null(j);
+	json_known_int(j, "exit_status", p->exited, p->exit_code);
 	json_incomplete(j, r->lost[idx]);
 	json_out_key_uint(j, "threads", r->time.process[idx].threads);
-	time_print(j, r, &r->time.process[idx]);
-	switches_print(j, r, &r->switches.process[idx]);
-	process_cores_print(j, r, idx);
+	time_print(j, r, &r->time.process[idx], &r->switches.process[idx]);
+	json_process_cores(j, r, idx);
 	one[idx] = true;
-	functions_print(j, r, one, r->lost[idx]);
+	json_functions(j, r, one, r->lost[idx]);
 	one[idx] = false;
-	messages_print(j,
-		       idx < r->messages.nprocess && r->messages.process[idx] ?
-			       r->messages.process[idx] :
-			       &none,
-		       r->lost[idx]);
-	peers_print(j, &peers, r->lost[idx]);
-	overhead_print(j, r, idx);
+	json_messages(j, messages_of(&r->messages, idx), r->lost[idx]);
+	json_peers(j, &peers, r->lost[idx]);
+	json_out_key_object(j, "overhead");
+	figures_json(j, hit_figures, &r->coverage.process[idx], r->facts);
+	json_out_object_end(j);
 	if (r->opt->threads)
 		threads_print(j, r, p);
 	json_out_object_end(j);
@@ -514,44 +316,10 @@ static void jobs_print(struct json_out *j, const struct report *r)
 	json_out_array_end(j);
 }
 
-static void cores_print(struct json_out *j, const struct report *r)
-{
-	uint32_t cpu;
-
-	json_out_key_array(j, "cores");
-	for (cpu = 0; cpu < r->cores.ncore && model_get_info(r->model)->sched_recorded; cpu++) {
-		const struct core_row *c = &r->cores.core[cpu];
-
-		if (!c->seen)
-			continue;
-		json_out_object_begin(j);
-		json_out_key_uint(j, "cpu", cpu);
-		json_out_key_uint(j, "wall_ns", r->cores.wall_ns);
-		json_out_key_uint(j, "ranks_ns", c->rank_ns);
-		json_out_key_uint(j, "other_targets_ns", c->target_ns);
-		json_out_key_uint(j, "other_tasks_ns", c->other_ns);
-		json_out_key_uint(j, "idle_ns", c->idle_ns);
-		json_out_key_uint(j, "unknown_ns", c->unknown_ns);
-		json_out_key_uint(j, "switches", c->switches);
-		json_incomplete(j, losses_of_core(&r->losses, cpu));
-		json_out_object_end(j);
-	}
-	json_out_array_end(j);
-}
-
 int report_json(const struct report *r, FILE *out)
 {
 	struct json_out *j = json_out_new(out, JSON_OUT_PRETTY);
-	struct peers_row peers = {0}, one;
-	struct message_row all = {0};
-	uint32_t i;
 
-	for (i = 0; i < r->nrows; i++) {
-		one = peers_of(&r->peers, r->row[i]);
-		peers_row_add(&peers, &one);
-		if (r->row[i] < r->messages.nprocess && r->messages.process[r->row[i]])
-			message_row_add(&all, r->messages.process[r->row[i]]);
-	}
 	json_out_object_begin(j);
 	json_out_key_int(j, "schema_version", SCHEMA_VERSION);
 	json_out_key_string(j, "povtrace", POV_VERSION);
@@ -561,10 +329,10 @@ int report_json(const struct report *r, FILE *out)
 	recording_print(j, r);
 	jobs_print(j, r);
 	processes_print(j, r);
-	functions_print(j, r, r->chosen, r->lost_shown);
-	messages_print(j, &all, r->lost_shown);
-	peers_print(j, &peers, r->lost_shown);
-	cores_print(j, r);
+	json_functions(j, r, r->chosen, r->lost_shown);
+	json_messages(j, &r->sum.messages, r->lost_shown);
+	json_peers(j, &r->sum.peers, r->lost_shown);
+	json_cores(j, r);
 	json_coverage(j, r);
 	json_out_object_end(j);
 	return json_out_finish(j);

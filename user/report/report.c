@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/table.h"
 #include "base/log.h"
+#include "report/figure.h"
 #include "trace/trace_read.h"
 
 static void analyses_init(struct report *r)
@@ -23,18 +25,50 @@ static void analyses_init(struct report *r)
 	losses_init(&r->losses);
 }
 
+static void facts_find(struct report *r)
+{
+	r->facts = FACT_PROCESSES;
+	if (model_get_info(r->model)->sched_recorded)
+		r->facts |= FACT_SCHED;
+	if (r->sum.time.times.ns[THREAD_UNKNOWN])
+		r->facts |= FACT_UNKNOWN;
+	if (r->time.poll_ns > 0)
+		r->facts |= FACT_POLL_COST;
+	if (r->coverage.calibrated)
+		r->facts |= FACT_CALIBRATED;
+}
+
+static void sums_make(struct report *r)
+{
+	struct peers_row peers;
+	uint32_t i, idx;
+
+	for (i = 0; i < r->nrows; i++) {
+		idx = r->row[i];
+		peers = peers_of(&r->peers, idx);
+		time_row_add(&r->sum.time, &r->time.process[idx]);
+		table_row_add(&r->sum.switches, &r->switches.process[idx], switches);
+		table_row_add(&r->sum.messages, messages_of(&r->messages, idx), cnt);
+		table_row_add(&r->sum.peers, &peers, messages);
+		table_row_add(&r->sum.hits, &r->coverage.process[idx], calls);
+	}
+}
+
 /* What is missing, of whom, and what tracing cost. */
 static void doubts_find(struct report *r)
 {
 	const struct model_process *p;
-	uint32_t i;
+	uint32_t i, unannounced;
 
+	unannounced = model_get_stats(r->model)->sched_gaps_late ? LOSS_UNANNOUNCED : 0;
 	r->lost = xcalloc(r->nprocesses + 1, sizeof(*r->lost));
 	for (i = 0; i < r->nprocesses; i++) {
 		p = model_process_get(r->model, i);
 		r->lost[i] = losses_in(&r->losses, p->start_ns, p->end_ns);
 		if (coverage_was_late(&r->coverage, p))
 			r->lost[i] |= LOSS_MISSED_CALLS;
+		if (r->lost[i] & LOSS_SCHED)
+			r->lost[i] |= unannounced;
 	}
 	for (i = 0; i < r->nrows; i++)
 		r->lost_shown |= r->lost[r->row[i]];
@@ -56,7 +90,7 @@ static uint64_t sort_value(const struct report *r, uint32_t idx)
 	case REPORT_SORT_BLOCKED:
 		return t->times.ns[THREAD_BLOCKED];
 	case REPORT_SORT_MPI:
-		return t->call_ns + t->spin_ns;
+		return t->mpi_ns;
 	case REPORT_SORT_POLLING:
 		return t->polling_ns;
 	case REPORT_SORT_RANK:
@@ -126,11 +160,14 @@ int report_open(const struct trace_source *source, size_t nsources,
 		err = model_run(r->model, sinks, sizeof(sinks) / sizeof(sinks[0]));
 	if (!err)
 		err = rows_choose(r);
-	if (err)
+	if (err) {
 		report_close(r);
-	else
-		doubts_find(r);
-	return err;
+		return err;
+	}
+	sums_make(r);
+	facts_find(r);
+	doubts_find(r);
+	return 0;
 }
 
 void report_close(struct report *r)

@@ -53,12 +53,21 @@ struct report {
 	struct losses losses;
 	struct distortion distortion;
 	const struct model_process *distorted; /* the one that it cost most, or NULL */
+	uint32_t facts;			       /* that hold: bits of report/figure.h */
 	uint32_t nranks;		       /* in the trace */
 	uint32_t *row; /* processes shown, by index, in order: chosen ranks; without any, the targets */
 	uint32_t nrows;
 	bool *chosen; /* by process index: shown */
 	uint32_t nprocesses;
-	uint32_t *lost; /* by process index: what is missing of its life, bits of analysis/loss.h */
+	struct { /* of the processes shown */
+		struct time_row time;
+		struct switch_row switches;
+		struct message_row messages;
+		struct peers_row peers;
+		struct coverage_hits hits;
+	} sum;
+	/* By process index: what is missing of its life, bits of analysis/loss.h, and LOSS_UNANNOUNCED. */
+	uint32_t *lost;
 	uint32_t lost_shown; /* of any process shown */
 	bool lost_any;	     /* some figure is marked */
 };

@@ -9,24 +9,12 @@
 
 #include "base/human.h"
 #include "base/log.h"
-#include "report/text_priv.h"
+#include "report/section.h"
 #include "trace/trace_read.h"
 
 #define NOTE_WIDTH 108
 
 /* ---- pieces ---- */
-
-struct text_unit text_unit_for(uint64_t max_ns)
-{
-	struct text_unit u = {"us", 1e3, 3};
-
-	if (max_ns >= UINT64_C(2000000000))
-		u = (struct text_unit){"s", 1e9, 3};
-	else if (max_ns >= 2000000)
-		u = (struct text_unit){"ms", 1e6, 3};
-	u.digits = (double)max_ns >= 100 * u.ns ? 1 : (double)max_ns >= 10 * u.ns ? 2 : 3;
-	return u;
-}
 
 void text_section(FILE *out, const char *fmt, ...)
 {
@@ -61,63 +49,58 @@ void text_note(FILE *out, const char *fmt, ...)
 	free(text);
 }
 
-void cell_time(struct columns *c, uint64_t ns, struct text_unit u)
-{
-	columns_cell(c, "%.*f", u.digits, (double)ns / u.ns);
-}
-
-void cell_pct(struct columns *c, uint64_t part, uint64_t whole)
-{
-	if (whole)
-		columns_cell(c, "%.*f", part < whole - whole / 2000 ? 1 : 0,
-			     100.0 * (double)part / (double)whole);
-	else
-		columns_cell(c, "-");
-}
-
-void cell_count(struct columns *c, uint64_t n)
-{
-	char buf[HUMAN_BYTES];
-
-	columns_cell(c, "%s", human_count(buf, sizeof(buf), n));
-}
-
-void cell_bytes(struct columns *c, uint64_t bytes)
-{
-	char buf[HUMAN_BYTES];
-
-	columns_cell(c, "%s", human_bytes(buf, sizeof(buf), bytes));
-}
-
-void cell_ns(struct columns *c, uint64_t ns)
-{
-	static const struct text_unit units[] = {{"us", 1e3, 0}, {"ms", 1e6, 0}, {"s", 1e9, 0}};
-	size_t i = 0;
-	double v;
-
-	if (ns < 1000) {
-		columns_cell(c, "%u ns", (unsigned int)ns);
-		return;
-	}
-	while (i < 2 && (double)ns / units[i].ns >= 999.95)
-		i++;
-	v = (double)ns / units[i].ns;
-	columns_cell(c, "%.*f %s", v >= 99.995 ? 1 : v >= 9.9995 ? 2 : 3, v, units[i].name);
-}
-
-const char *text_mark(uint32_t lost, uint32_t low, uint32_t wrong)
-{
-	return lost & wrong ? "~" : lost & low ? "≥" : NULL;
-}
-
-void cell_empty(struct columns *c)
-{
-	columns_cell(c, "%s", "");
-}
-
 uint32_t text_rows_shown(const struct report *r, uint32_t n, uint32_t many)
 {
 	return n <= many || !r->opt->top || r->opt->top >= n ? n : r->opt->top;
+}
+
+void text_shown_note(FILE *out, uint32_t shown, uint32_t n)
+{
+	if (shown < n)
+		text_note(out, "%u of %u shown; --rank LIST chooses, --top 0 shows all.", shown, n);
+}
+
+void text_rank_cell(const struct report *r, struct columns *c, const struct model_process *p)
+{
+	char label[REPORT_LABEL_BYTES];
+
+	columns_cell(c, "%s", report_label(r, p, label));
+}
+
+void text_process_columns(const struct report *r, struct columns *c, bool pid)
+{
+	columns_add(c, "rank", COLUMNS_RIGHT);
+	if (model_get_info(r->model)->nhosts > 1)
+		columns_add(c, "host", COLUMNS_LEFT);
+	columns_add(c, "process", COLUMNS_LEFT);
+	if (pid)
+		columns_add(c, "pid", COLUMNS_RIGHT);
+}
+
+void text_process_cells(const struct report *r, struct columns *c, uint32_t idx, bool pid)
+{
+	const struct model_process *p = model_process_get(r->model, idx);
+
+	text_rank_cell(r, c, p);
+	if (model_get_info(r->model)->nhosts > 1)
+		columns_text(c, model_host_get(r->model, p->host_idx)->label, 16);
+	columns_text(c, p->name, 14);
+	if (pid)
+		columns_cell(c, "%u", p->host_pid);
+}
+
+void text_processes_note(const struct report *r, FILE *out, uint32_t shown)
+{
+	static const char *const by[] = {
+		"the first by rank",  "those running most",   "those runnable most",
+		"those blocked most", "those longest in MPI", "those polling most",
+	};
+
+	if (shown < r->nrows)
+		text_note(
+			out,
+			"%u of %u shown, %s; --rank LIST chooses, --sort orders, --top 0 shows all.",
+			shown, r->nrows, by[r->opt->sort]);
 }
 
 /* ---- head ---- */
@@ -279,8 +262,6 @@ static void print_no_rank(FILE *out)
 
 void report_text(const struct report *r, FILE *out)
 {
-	const struct model_info *info = model_get_info(r->model);
-
 	print_head(r, out);
 	if (!r->nranks)
 		print_no_rank(out);
@@ -291,7 +272,7 @@ void report_text(const struct report *r, FILE *out)
 	text_functions(r, out);
 	text_rank_functions(r, out);
 	text_messages(r, out);
-	if (info->sched_recorded) {
+	if (r->facts & FACT_SCHED) {
 		text_switches(r, out);
 		text_cores(r, out);
 		text_matrix(r, out);

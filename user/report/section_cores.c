@@ -4,26 +4,71 @@
  */
 #include <stdlib.h>
 
+#include "analysis/table.h"
 #include "base/log.h"
-#include "report/text_priv.h"
+#include "report/section.h"
 
 #define CORES_MANY 64
 #define MATRIX_CPUS 14 /* more columns do not fit */
 #define MATRIX_RANKS 32
 #define LIST_CPUS 8 /* CPUs named for one rank */
 
+#define ROW struct core_row
+#define PART "%", FIGURE_WHOLE, .low = LOSS_OF_STATES, .wrong = LOSS_OF_LIVES
+
+static const struct figure core_figures[] = {
+	{FIGURE_TIME, "ranks_ns", "ranks", AT(rank_ns), PART},
+	{FIGURE_TIME, "other_targets_ns", "targets", AT(target_ns), PART},
+	{FIGURE_TIME, "other_tasks_ns", "others", AT(other_ns), PART},
+	{FIGURE_TIME, "idle_ns", "idle", AT(idle_ns), PART},
+	{FIGURE_TIME, "unknown_ns", "unknown", AT(unknown_ns), "%", FIGURE_WHOLE,
+	 .wrong = LOSS_OF_LIVES},
+	{FIGURE_COUNT, "switches", "switches", AT(switches),
+	 .low = LOSS_OF_STATES | LOSS_DAMAGED | LOSS_MISSED},
+	{0},
+};
+
+/* ---- JSON ---- */
+
+void json_process_cores(struct json_out *j, const struct report *r, uint32_t idx)
+{
+	uint32_t cpu;
+
+	json_out_key_array(j, "cores");
+	for (cpu = 0; cpu < r->cores.ncore; cpu++) {
+		if (!cores_share_ns(&r->cores, idx, cpu))
+			continue;
+		json_out_object_begin(j);
+		json_out_key_uint(j, "cpu", cpu);
+		json_out_key_uint(j, "running_ns", cores_share_ns(&r->cores, idx, cpu));
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
+}
+
+void json_cores(struct json_out *j, const struct report *r)
+{
+	uint32_t cpu;
+
+	json_out_key_array(j, "cores");
+	for (cpu = 0; cpu < r->cores.ncore && r->facts & FACT_SCHED; cpu++) {
+		if (!r->cores.core[cpu].seen)
+			continue;
+		json_out_object_begin(j);
+		json_out_key_uint(j, "cpu", cpu);
+		json_out_key_uint(j, "wall_ns", r->cores.wall_ns);
+		figures_json(j, core_figures, &r->cores.core[cpu], r->facts);
+		json_incomplete(j, losses_of_core(&r->losses, cpu));
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
+}
+
+/* ---- what each core ran ---- */
+
 static bool ran_rank(const struct report *r, uint32_t cpu)
 {
 	return r->cores.core[cpu].seen && r->cores.core[cpu].rank_ns;
-}
-
-static void share_cells(struct columns *c, uint64_t part, uint64_t whole, const char *mark,
-			struct text_unit u)
-{
-	columns_mark(c, mark);
-	cell_time(c, part, u);
-	columns_mark(c, mark);
-	cell_pct(c, part, whole);
 }
 
 /* The rank that ran longest on a CPU. */
@@ -48,54 +93,16 @@ static void busiest_cell(const struct report *r, struct columns *c, uint32_t cpu
 		columns_cell(c, "-");
 }
 
-static void core_columns(struct columns *c)
+static void sum_row(const struct report *r, const struct figure_table *t, const char *name,
+		    const struct core_row *sum, uint32_t n, uint32_t lost)
 {
-	static const char *const parts[] = {"ranks", "targets", "others", "idle", "unknown"};
-	size_t i;
-
-	columns_add(c, "cpu", COLUMNS_RIGHT);
-	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		columns_add(c, parts[i], COLUMNS_RIGHT);
-		columns_add(c, "%", COLUMNS_TIGHT);
-	}
-	columns_add(c, "switches", COLUMNS_RIGHT);
-	columns_add(c, "mostly rank", COLUMNS_LEFT);
-}
-
-static void core_cells(struct columns *c, const struct core_row *k, uint64_t wall_ns, uint32_t lost,
-		       struct text_unit u)
-{
-	const char *mark = text_mark(lost, LOSS_OF_STATES, LOSS_OF_LIVES);
-
-	share_cells(c, k->rank_ns, wall_ns, mark, u);
-	share_cells(c, k->target_ns, wall_ns, mark, u);
-	share_cells(c, k->other_ns, wall_ns, mark, u);
-	share_cells(c, k->idle_ns, wall_ns, mark, u);
-	share_cells(c, k->unknown_ns, wall_ns, text_mark(lost, 0, LOSS_OF_LIVES), u);
-	columns_mark(c, text_mark(lost, LOSS_OF_STATES | LOSS_DAMAGED | LOSS_MISSED, 0));
-	cell_count(c, k->switches);
-}
-
-static void core_add(struct core_row *to, const struct core_row *from)
-{
-	to->rank_ns += from->rank_ns;
-	to->target_ns += from->target_ns;
-	to->other_ns += from->other_ns;
-	to->idle_ns += from->idle_ns;
-	to->unknown_ns += from->unknown_ns;
-	to->switches += from->switches;
-}
-
-static void sum_row(struct columns *c, const char *name, const struct core_row *sum,
-		    uint64_t wall_ns, uint32_t lost, struct text_unit u)
-{
-	columns_cell(c, "%s", name);
-	core_cells(c, sum, wall_ns, lost, u);
-	cell_empty(c);
+	columns_cell(t->c, "%s", name);
+	figures_cells(t, sum, r->cores.wall_ns * n, lost);
+	cell_empty(t->c);
 }
 
 /* All CPUs, or of many those that ran a rank, and of many of these the first ones. */
-static void cores_table(const struct report *r, struct columns *c, struct text_unit u)
+static void core_rows(const struct report *r, const struct figure_table *t)
 {
 	struct core_row sum = {0}, rest = {0};
 	uint32_t cpu, n = 0, used = 0, shown = 0, lost, lost_all = 0;
@@ -112,38 +119,41 @@ static void cores_table(const struct report *r, struct columns *c, struct text_u
 
 		if (!k->seen)
 			continue;
-		core_add(&sum, k);
+		table_row_add(&sum, k, rank_ns);
 		lost = losses_of_core(&r->losses, cpu);
 		lost_all |= lost;
 		if (!all && (!ran_rank(r, cpu) || (used > CORES_MANY && shown >= r->opt->top))) {
-			core_add(&rest, k);
+			table_row_add(&rest, k, rank_ns);
 			continue;
 		}
 		shown++;
-		columns_cell(c, "%s", report_cpu_label(r, cpu, label));
-		core_cells(c, k, r->cores.wall_ns, lost, u);
-		columns_mark(c, text_mark(lost, 0, LOSS_OF_STATES | LOSS_OF_LIVES));
-		busiest_cell(r, c, cpu);
+		columns_cell(t->c, "%s", report_cpu_label(r, cpu, label));
+		figures_cells(t, k, r->cores.wall_ns, lost);
+		columns_mark(t->c, text_mark(lost, 0, LOSS_OF_STATES | LOSS_OF_LIVES));
+		busiest_cell(r, t->c, cpu);
 	}
 	if (n > 1)
-		columns_rule(c);
+		columns_rule(t->c);
 	snprintf(name, sizeof(name), "%u more", n - shown);
 	if (n > shown)
-		sum_row(c, name, &rest, r->cores.wall_ns * (n - shown), lost_all, u);
+		sum_row(r, t, name, &rest, n - shown, lost_all);
 	if (n > 1)
-		sum_row(c, "all", &sum, r->cores.wall_ns * n, lost_all, u);
+		sum_row(r, t, "all", &sum, n, lost_all);
 }
 
 void text_cores(const struct report *r, FILE *out)
 {
-	struct text_unit u = text_unit_for(r->cores.wall_ns);
-	struct columns *c = columns_new();
+	struct figure_table t = {core_figures, columns_new(), text_unit_for(r->cores.wall_ns),
+				 r->facts};
 
-	text_section(out, "Cores: what they ran (%s, %% of the recording's wall time)", u.name);
-	core_columns(c);
-	cores_table(r, c, u);
-	columns_print(c, out, "  ");
-	columns_free(c);
+	text_section(out, "Cores: what they ran (%s, %% of the recording's wall time)",
+		     t.unit.name);
+	columns_add(t.c, "cpu", COLUMNS_RIGHT);
+	figures_columns(&t);
+	columns_add(t.c, "mostly rank", COLUMNS_LEFT);
+	core_rows(r, &t);
+	columns_print(t.c, out, "  ");
+	columns_free(t.c);
 	text_note(
 		out,
 		"targets: recorded processes that are no rank (launchers, helpers). others: all other tasks. "
@@ -169,10 +179,9 @@ static void matrix_row(const struct report *r, struct columns *c, uint32_t idx)
 {
 	const char *mark = text_mark(r->lost[idx], 0, LOSS_OF_STATES | LOSS_OF_LIVES);
 	uint64_t whole = running_ns(r, idx), ns;
-	char label[REPORT_LABEL_BYTES];
 	uint32_t cpu;
 
-	columns_cell(c, "%s", report_label(r, model_process_get(r->model, idx), label));
+	text_rank_cell(r, c, model_process_get(r->model, idx));
 	for (cpu = 0; cpu < r->cores.ncore; cpu++) {
 		if (!ran_rank(r, cpu))
 			continue;
@@ -220,7 +229,7 @@ static int share_compare(const void *va, const void *vb)
 static void list_row(const struct report *r, struct columns *c, uint32_t idx)
 {
 	struct cpu_share *s = xcalloc(r->cores.ncore + 1, sizeof(*s));
-	char label[REPORT_LABEL_BYTES], cpu_label[REPORT_CPU_BYTES];
+	char label[REPORT_CPU_BYTES];
 	char text[(LIST_CPUS + 1) * (REPORT_CPU_BYTES + 32)], *p = text;
 	const char *mark = text_mark(r->lost[idx], 0, LOSS_OF_STATES | LOSS_OF_LIVES);
 	uint64_t whole = running_ns(r, idx);
@@ -235,11 +244,11 @@ static void list_row(const struct report *r, struct columns *c, uint32_t idx)
 	*p = 0;
 	for (i = 0; i < n && i < LIST_CPUS; i++)
 		p += sprintf(p, "%scpu%s %s%.1f", i ? ", " : "",
-			     report_cpu_label(r, s[i].cpu, cpu_label), mark ? mark : "",
+			     report_cpu_label(r, s[i].cpu, label), mark ? mark : "",
 			     100.0 * (double)s[i].ns / (double)whole);
 	if (n > LIST_CPUS)
 		sprintf(p, ", %u more", n - LIST_CPUS);
-	columns_cell(c, "%s", report_label(r, model_process_get(r->model, idx), label));
+	text_rank_cell(r, c, model_process_get(r->model, idx));
 	columns_cell(c, "%u", n);
 	columns_cell(c, "%s", text);
 	free(s);
@@ -257,9 +266,7 @@ static void list_print(const struct report *r, FILE *out)
 		list_row(r, c, r->row[i]);
 	columns_print(c, out, "  ");
 	columns_free(c);
-	if (shown < r->nrows)
-		text_note(out, "%u of %u shown; --rank LIST chooses, --top 0 shows all.", shown,
-			  r->nrows);
+	text_shown_note(out, shown, r->nrows);
 }
 
 void text_matrix(const struct report *r, FILE *out)

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Walks the tables of figures, and knows how each kind looks in either form.
+ */
+#include "report/figure.h"
+
+#include "analysis/functions.h"
+#include "base/human.h"
+
+static uint64_t member(const void *row, size_t at)
+{
+	return *(const uint64_t *)((const char *)row + at);
+}
+
+/* False: there is none. */
+static bool value_get(const struct figure *f, const void *row, uint64_t *out)
+{
+	const struct histogram *h = (const struct histogram *)((const char *)row + f->at);
+	double mean_ns = 0;
+	bool any = true;
+
+	if (f->kind == FIGURE_QUANTILE) {
+		any = h->cnt;
+		*out = histogram_quantile(h, (double)f->of);
+	} else if (f->kind == FIGURE_MEAN) {
+		any = function_row_mean(row, &mean_ns);
+		*out = (uint64_t)mean_ns;
+	} else {
+		*out = member(row, f->at);
+	}
+	return any;
+}
+
+/* ---- JSON ---- */
+
+static void value_print(struct json_out *j, const struct figure *f, const void *row, uint32_t facts)
+{
+	double mean_ns;
+	uint64_t v;
+
+	if (f->known & ~facts || !value_get(f, row, &v))
+		json_out_null(j);
+	else if (f->kind == FIGURE_MEAN && function_row_mean(row, &mean_ns))
+		json_out_double(j, mean_ns);
+	else
+		json_out_uint(j, v);
+}
+
+void figures_json(struct json_out *j, const struct figure *f, const void *row, uint32_t facts)
+{
+	for (; f->kind; f++) {
+		if (f->key && f->sub)
+			json_out_key_object(j, f->key);
+		else if (f->key)
+			json_out_key(j, f->key);
+		if (f->sub)
+			figures_json(j, f->sub, (const char *)row + f->at, facts);
+		else if (f->key)
+			value_print(j, f, row, facts);
+		if (f->key && f->sub)
+			json_out_object_end(j);
+	}
+}
+
+/* ---- text ---- */
+
+struct text_unit text_unit_for(uint64_t max_ns)
+{
+	struct text_unit u = {"us", 1e3, 3};
+
+	if (max_ns >= UINT64_C(2000000000))
+		u = (struct text_unit){"s", 1e9, 3};
+	else if (max_ns >= 2000000)
+		u = (struct text_unit){"ms", 1e6, 3};
+	u.digits = (double)max_ns >= 100 * u.ns ? 1 : (double)max_ns >= 10 * u.ns ? 2 : 3;
+	return u;
+}
+
+const char *text_mark(uint32_t lost, uint32_t low, uint32_t wrong)
+{
+	return lost & wrong ? "~" : lost & low ? "≥" : NULL;
+}
+
+void cell_time(struct columns *c, uint64_t ns, struct text_unit u)
+{
+	columns_cell(c, "%.*f", u.digits, (double)ns / u.ns);
+}
+
+void cell_pct(struct columns *c, uint64_t part, uint64_t whole)
+{
+	if (whole)
+		columns_cell(c, "%.*f", part < whole - whole / 2000 ? 1 : 0,
+			     100.0 * (double)part / (double)whole);
+	else
+		columns_cell(c, "-");
+}
+
+void cell_count(struct columns *c, uint64_t n)
+{
+	char buf[HUMAN_BYTES];
+
+	columns_cell(c, "%s", human_count(buf, sizeof(buf), n));
+}
+
+void cell_bytes(struct columns *c, uint64_t bytes)
+{
+	char buf[HUMAN_BYTES];
+
+	columns_cell(c, "%s", human_bytes(buf, sizeof(buf), bytes));
+}
+
+void cell_empty(struct columns *c)
+{
+	columns_cell(c, "%s", "");
+}
+
+/* With its own unit, four digits. */
+static void cell_ns(struct columns *c, uint64_t ns)
+{
+	static const struct text_unit units[] = {{"us", 1e3, 0}, {"ms", 1e6, 0}, {"s", 1e9, 0}};
+	size_t i = 0;
+	double v;
+
+	if (ns < 1000) {
+		columns_cell(c, "%u ns", (unsigned int)ns);
+		return;
+	}
+	while (i < 2 && (double)ns / units[i].ns >= 999.95)
+		i++;
+	v = (double)ns / units[i].ns;
+	columns_cell(c, "%.*f %s", v >= 99.995 ? 1 : v >= 9.9995 ? 2 : 3, v, units[i].name);
+}
+
+static void cell_sizes(struct columns *c, uint64_t bytes, uint64_t unknown)
+{
+	char buf[HUMAN_BYTES];
+
+	if (!bytes)
+		columns_cell(c, unknown ? "?" : "-");
+	else
+		columns_cell(c, "%s%s", unknown ? ">" : "", human_bytes(buf, sizeof(buf), bytes));
+}
+
+static void figure_cell(const struct figure_table *t, const struct figure *f, const void *row,
+			uint64_t whole)
+{
+	uint64_t v;
+
+	if (!value_get(f, row, &v) || (f->no_zero && !v) || (f->kind == FIGURE_RATE && !whole))
+		columns_cell(t->c, "-");
+	else if (f->kind == FIGURE_COUNT)
+		cell_count(t->c, v);
+	else if (f->kind == FIGURE_TIME)
+		cell_time(t->c, v, t->unit);
+	else if (f->kind == FIGURE_BYTES)
+		cell_sizes(t->c, v, member(row, f->of));
+	else if (f->kind == FIGURE_RATE)
+		columns_cell(t->c, "%.1f", (double)v * 1e9 / (double)whole);
+	else
+		cell_ns(t->c, v);
+}
+
+void figures_columns(const struct figure_table *t)
+{
+	const struct figure *f;
+
+	for (f = t->figures; f->kind; f++) {
+		if (f->shown & ~t->facts)
+			continue;
+		if (f->header)
+			columns_add(t->c, f->header, COLUMNS_RIGHT);
+		if (f->share)
+			columns_add(t->c, f->share, f->header ? COLUMNS_TIGHT : COLUMNS_RIGHT);
+	}
+}
+
+void figures_cells(const struct figure_table *t, const void *row, uint64_t whole, uint32_t lost)
+{
+	const struct figure *f;
+
+	for (f = t->figures; f->kind; f++) {
+		if (f->shown & ~t->facts)
+			continue;
+		columns_mark(t->c, text_mark(lost, f->low, f->wrong));
+		if (f->header)
+			figure_cell(t, f, row, whole);
+		columns_mark(t->c, text_mark(lost, f->low, f->wrong | f->share_wrong));
+		if (f->share)
+			cell_pct(t->c, member(row, f->at),
+				 f->of == FIGURE_WHOLE ? whole : member(row, f->of));
+	}
+	columns_mark(t->c, NULL);
+}

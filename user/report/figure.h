@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A figure is one number of a row: a time, a count, bytes. Each section of the report has a table of its
+ * figures; the JSON's members and the text's columns, cells and marks all follow from it, in its order. Sums need
+ * no table: table_row_add (analysis/table.h) adds whatever members a row has.
+ *
+ *	#define ROW struct switch_row
+ *	const struct figure switch_figures[] = {
+ *		{FIGURE_COUNT, "voluntary", "voluntary", AT(voluntary), .low = LOSS_OF_STATES},
+ *		{0}};
+ */
+#ifndef POV_REPORT_FIGURE_H
+#define POV_REPORT_FIGURE_H
+
+#include <stddef.h>
+
+#include "base/json_out.h"
+#include "report/columns.h"
+
+enum figure_kind {
+	FIGURE_END, /* of a table */
+	FIGURE_COUNT,
+	FIGURE_TIME,	 /* in the unit of the text's table */
+	FIGURE_NS,	 /* in a unit of its own */
+	FIGURE_MEAN,	 /* the row is a struct function_row: mean duration of its calls */
+	FIGURE_QUANTILE, /* at: struct histogram; of: percent */
+	FIGURE_BYTES,	 /* of: member that counts those of unknown size */
+	FIGURE_RATE,	 /* per second of the whole */
+	FIGURE_TABLE, /* JSON only: the figures of table sub, of the struct at: an object; without a key, members */
+};
+
+#define FIGURE_WHOLE SIZE_MAX
+
+/* What must hold for a figure to be known or shown: struct report's facts. */
+#define FACT_SCHED (1u << 0)	  /* the scheduler was recorded */
+#define FACT_UNKNOWN (1u << 1)	  /* but not all states are known */
+#define FACT_POLL_COST (1u << 2)  /* what a poll's probes cost is calibrated */
+#define FACT_CALIBRATED (1u << 3) /* there is a calibration */
+#define FACT_PROCESSES (1u << 4)  /* rows are processes, not threads */
+
+struct figure {
+	enum figure_kind kind;
+	const char *key;    /* JSON member; NULL: text only */
+	const char *header; /* column; NULL: JSON only, or the share alone */
+	size_t at;	    /* offset in the row, of a uint64_t or what the kind says */
+	const char *share;  /* header of one more column, "at" in percent, or NULL */
+	size_t of;	/* of what: an offset, or FIGURE_WHOLE: what is handed to figures_cells */
+	uint32_t low;	/* losses (analysis/loss.h) that make it too low, */
+	uint32_t wrong; /* after which it may be wrong in either direction, */
+	uint32_t share_wrong; /* and its share, too */
+	uint32_t known;	      /* facts without which it is null */
+	uint32_t shown;	      /* facts without which the text has no such column */
+	bool no_zero;	      /* text: "-" */
+	const struct figure *sub;
+};
+
+/* For tables of figures of struct ROW, a macro of theirs. */
+#define AT(member) .at = offsetof(ROW, member)
+#define OF(member) .of = offsetof(ROW, member)
+
+/* One unit, and one precision, for all times of a table. */
+struct text_unit {
+	const char *name;
+	double ns;
+	int digits;
+};
+struct text_unit text_unit_for(uint64_t max_ns);
+
+/* The members of a row, into an object that is open. */
+void figures_json(struct json_out *j, const struct figure *f, const void *row, uint32_t facts);
+
+/* A table of the text that has columns for figures. */
+struct figure_table {
+	const struct figure *figures;
+	struct columns *c;
+	struct text_unit unit;
+	uint32_t facts;
+};
+void figures_columns(const struct figure_table *t);
+/* whole: see FIGURE_WHOLE; lost: what is missing of the row. */
+void figures_cells(const struct figure_table *t, const void *row, uint64_t whole, uint32_t lost);
+
+void cell_time(struct columns *c, uint64_t ns, struct text_unit u);
+void cell_pct(struct columns *c, uint64_t part, uint64_t whole); /* "-" of nothing */
+void cell_count(struct columns *c, uint64_t n);
+void cell_bytes(struct columns *c, uint64_t bytes);
+void cell_empty(struct columns *c);
+
+/*
+ * The mark of a figure from which records are missing, or NULL: bits of analysis/loss.h that are missing, those
+ * that make it too low, those after which it may be wrong in either direction.
+ */
+const char *text_mark(uint32_t lost, uint32_t low, uint32_t wrong);
+
+#endif

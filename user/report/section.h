@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The report's sections: section_<name>.c holds a section's table of figures and its two forms. Here is what each
+ * gives out, and what all of them use (text.c, json.c).
+ */
+#ifndef POV_REPORT_SECTION_H
+#define POV_REPORT_SECTION_H
+
+#include "report/figure.h"
+#include "report/report.h"
+
+extern const struct figure split_figures[];  /* of a struct state_times */
+extern const struct figure time_figures[];   /* of a struct time_row */
+extern const struct figure switch_figures[]; /* of a struct switch_row */
+extern const struct figure hit_figures[];    /* of a struct coverage_hits */
+
+void text_ranks(const struct report *r, FILE *out);
+void text_threads(const struct report *r, FILE *out);
+void text_polls(const struct report *r, FILE *out);
+void text_switches(const struct report *r, FILE *out);
+void text_cores(const struct report *r, FILE *out);
+void text_matrix(const struct report *r, FILE *out);
+void text_functions(const struct report *r, FILE *out);
+void text_rank_functions(const struct report *r, FILE *out);
+void text_messages(const struct report *r, FILE *out);
+void text_coverage(const struct report *r, FILE *out);
+
+/* Members of an object that is open; lost: what is missing of whom they are. */
+void json_functions(struct json_out *j, const struct report *r, const bool *wanted, uint32_t lost);
+void json_messages(struct json_out *j, const struct message_row *m, uint32_t lost);
+void json_peers(struct json_out *j, const struct peers_row *row, uint32_t lost);
+void json_process_cores(struct json_out *j, const struct report *r, uint32_t idx);
+void json_cores(struct json_out *j, const struct report *r);
+void json_coverage(struct json_out *j, const struct report *r);
+
+/* ---- text ---- */
+
+void text_section(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A footnote: indented, wrapped. */
+void text_note(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Rows a long table shows: all, or opt->top of more than `many`. */
+uint32_t text_rows_shown(const struct report *r, uint32_t n, uint32_t many);
+/* Says so if these are not all. */
+void text_shown_note(FILE *out, uint32_t shown, uint32_t n);
+void text_rank_cell(const struct report *r, struct columns *c, const struct model_process *p);
+
+/* Tables with a row for each process shown; of more, PROCESSES_MANY are summed up, and the most telling shown. */
+#define PROCESSES_MANY 32
+void text_process_columns(const struct report *r, struct columns *c, bool pid);
+void text_process_cells(const struct report *r, struct columns *c, uint32_t idx, bool pid);
+void text_processes_note(const struct report *r, FILE *out, uint32_t shown);
+
+/* ---- JSON ---- */
+
+/* Of a moment: ns since the recording's start. */
+uint64_t json_since_start(const struct report *r, uint64_t ts_ns);
+/* A member whose value is the trace's own, handed through. */
+void json_key_value(struct json_out *j, const char *key, const json_t *v);
+/* null if not known. */
+void json_known_uint(struct json_out *j, const char *key, bool known, uint64_t value);
+void json_known_int(struct json_out *j, const char *key, bool known, int64_t value);
+/* "incomplete": what records are missing of an object's figures; bits of analysis/loss.h. */
+void json_incomplete(struct json_out *j, uint32_t lost);
+
+#endif

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What was seen, what could not be seen, and what seeing cost.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/human.h"
+#include "report/section.h"
+#include "trace/trace_read.h"
+
+#define NAMES_SHOWN 6
+#define LATE_SHOWN 10
+
+#define ROW struct coverage_hits
+const struct figure hit_figures[] = {
+	{FIGURE_COUNT, "call_hits", AT(calls)},
+	{FIGURE_COUNT, "poll_hits", AT(polls)},
+	{FIGURE_COUNT, "stepped_hits", AT(stepped)},
+	{FIGURE_COUNT, "switch_hits", AT(switches)},
+	{FIGURE_NS, "cost_ns", AT(cost_ns), .known = FACT_CALIBRATED},
+	{0},
+};
+#undef ROW
+
+/* ---- doubts ---- */
+
+/* What makes figures doubtful, how often: a member of the JSON, and a line of the text unless it is zero. */
+struct doubt {
+	const char *key;
+	size_t at;
+	const char *label, *one, *many; /* label NULL: JSON only */
+	size_t of;			/* time that these took in all, or 0 */
+};
+
+#define ROW struct coverage
+static const struct doubt call_doubts[] = {
+	{"open_calls", AT(open_calls), "open", "call had not returned when it was read out",
+	 "calls had not returned when they were read out"},
+	{"unwound_calls", AT(unwound_calls), "unwound",
+	 "call was left without returning (longjmp, exception, exit)",
+	 "calls were left without returning (longjmp, exception, exit)"},
+	{0},
+};
+#undef ROW
+
+#define ROW struct model_stats
+static const struct doubt record_doubts[] = {
+	{"sched_gaps", AT(sched_gaps), "gaps", "stretch", "stretches", OF(sched_gap_ns)},
+	{"sched_gaps_ns", AT(sched_gap_ns)},
+	{"sched_gaps_unannounced", AT(sched_gaps_late), "gaps",
+	 "loss of scheduler records came unannounced: states before may be wrong",
+	 "losses of scheduler records came unannounced: states before them may be wrong"},
+	{"unannounced_threads", AT(unannounced_threads), "unnamed",
+	 "thread was seen without a record of its birth",
+	 "threads were seen without a record of their birth"},
+	{"contradictions", AT(contradictions), "conflicts",
+	 "time, the kernel told nothing of a switch or wake-up in between: the state counts as unknown",
+	 "times, the kernel told nothing of a switch or wake-up in between: the states count as unknown"},
+	{"bad_records", AT(bad_records), "left out", "record is malformed",
+	 "records are malformed"},
+	{"unknown_records", AT(unknown_records), "left out",
+	 "record is of a kind this version does not know",
+	 "records are of kinds this version does not know"},
+	{"unknown_functions", AT(unknown_functions), "unknown",
+	 "call is of a function that the trace does not name",
+	 "calls are of functions that the trace does not name"},
+	{0},
+};
+#undef ROW
+
+static uint64_t member(const void *row, size_t at)
+{
+	return *(const uint64_t *)((const char *)row + at);
+}
+
+static void json_doubts(struct json_out *j, const struct doubt *d, const void *row)
+{
+	for (; d->key; d++)
+		json_out_key_uint(j, d->key, member(row, d->at));
+}
+
+static void doubts_print(FILE *out, const struct doubt *d, const void *row)
+{
+	char text[160], length[HUMAN_BYTES];
+
+	for (; d->key; d++) {
+		if (!d->label || !member(row, d->at))
+			continue;
+		fprintf(out, "  %-10s ", d->label);
+		if (d->of)
+			fprintf(out, "scheduler records are missing during %s, in ",
+				human_ns(length, sizeof(length), member(row, d->of)));
+		human_plural(text, sizeof(text), member(row, d->at), d->one, d->many);
+		fprintf(out, "%s\n", text);
+	}
+}
+
+static uint64_t lost_cnt(const struct coverage *v, uint32_t class)
+{
+	return v->drops[class] > v->loss[class].cnt ? v->drops[class] : v->loss[class].cnt;
+}
+
+/* ---- JSON ---- */
+
+static void json_libraries(struct json_out *j, const struct coverage *v)
+{
+	uint32_t i;
+
+	json_out_key_array(j, "libraries");
+	for (i = 0; i < v->nlibrary; i++) {
+		const struct coverage_library *l = &v->library[i];
+
+		json_out_object_begin(j);
+		json_out_key_string(j, "path", l->path);
+		json_out_key_string(j, "build_id", l->build_id);
+		json_out_key_string(j, "flavour", l->flavour);
+		json_out_key_string(j, "version", l->version);
+		json_out_key_string(j, "link", l->link);
+		json_out_key_uint(j, "attached", l->attached);
+		json_out_key_uint(j, "sites_emulated", l->emulated);
+		json_out_key_uint(j, "sites_single_stepped", l->stepped);
+		json_key_value(j, "missing", l->missing_names);
+		json_key_value(j, "failed", l->failed_names);
+		json_out_key_string(j, "refused", l->refused);
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
+}
+
+static void json_losses(struct json_out *j, const struct report *r)
+{
+	const struct coverage *v = &r->coverage;
+	uint32_t i;
+
+	json_out_key_object(j, "lost");
+	for (i = 0; i < POV_CLASS_CNT; i++)
+		json_out_key_uint(j, coverage_class_names[i], lost_cnt(v, i));
+	json_out_object_end(j);
+	json_out_key_array(j, "lost_stretches");
+	for (i = 0; i < v->nlost; i++) {
+		json_out_object_begin(j);
+		json_out_key_string(j, "class", coverage_class_names[v->lost[i].class]);
+		json_out_key_uint(j, "ring", v->lost[i].ring);
+		json_out_key_uint(j, "from_ns", json_since_start(r, v->lost[i].since_ns));
+		json_out_key_uint(j, "to_ns", json_since_start(r, v->lost[i].ts_ns));
+		json_out_key_uint(j, "count", v->lost[i].cnt);
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
+}
+
+static void json_late(struct json_out *j, const struct report *r)
+{
+	const struct coverage *v = &r->coverage;
+	uint32_t i;
+
+	json_out_key_array(j, "late");
+	for (i = 0; i < v->nlate; i++) {
+		json_out_object_begin(j);
+		json_out_key_uint(j, "pid", trace_host_id(v->late[i].pid));
+		json_out_key_string(j, "path", v->late[i].path);
+		json_out_key_uint(j, "mapped_ns", json_since_start(r, v->late[i].ts_ns));
+		json_out_key_uint(j, "late_ns", v->late[i].late_ns);
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
+}
+
+void json_coverage(struct json_out *j, const struct report *r)
+{
+	const struct coverage *v = &r->coverage;
+
+	json_out_key_object(j, "coverage");
+	json_libraries(j, v);
+	json_losses(j, r);
+	json_key_value(j, "misses", v->misses);
+	json_late(j, r);
+	json_key_value(j, "stats", v->stats);
+	json_doubts(j, call_doubts, v);
+	json_doubts(j, record_doubts, model_get_stats(r->model));
+	json_out_key(j, "probe_cost");
+	if (v->calibrated) {
+		json_out_object_begin(j);
+		json_out_key_double(j, "call_ns", v->call_ns);
+		json_out_key_double(j, "poll_ns", v->spin_ns);
+		json_out_key_double(j, "stepped_ns", v->stepped_ns);
+		json_out_object_end(j);
+	} else {
+		json_out_null(j);
+	}
+	json_known_uint(j, "own_cpu_ns", v->has_end, v->own_cpu_ns);
+	json_known_uint(j, "own_cpu_start_ns", v->own_cpu_split, v->own_cpu_start_ns);
+	json_known_uint(j, "own_cpu_recording_ns", v->own_cpu_split, coverage_own_cpu_steady(v));
+	json_known_uint(j, "own_cpu_stop_ns", v->own_cpu_split, v->own_cpu_stop_ns);
+	json_out_object_end(j);
+}
+
+/* ---- text ---- */
+
+static void names_print(FILE *out, const char *what, const json_t *names)
+{
+	size_t i, n = json_array_size(names);
+	const char *s;
+	char *name;
+
+	if (!n)
+		return;
+	fprintf(out, "             %s:", what);
+	for (i = 0; i < n && i < NAMES_SHOWN; i++) {
+		s = json_string_value(json_array_get(names, i));
+		name = columns_printable(s ? s : "?", 40);
+		fprintf(out, "%s %s", i ? "," : "", name);
+		free(name);
+	}
+	if (n > NAMES_SHOWN)
+		fprintf(out, " and %zu more", n - NAMES_SHOWN);
+	fputc('\n', out);
+}
+
+static void library_print(const struct coverage_library *l, FILE *out)
+{
+	char *path = columns_printable(l->path, 70);
+	char *what = columns_printable(l->flavour, 16),
+	     *version = columns_printable(l->version, 16);
+	char *link = columns_printable(l->link, 16), *refused = columns_printable(l->refused, 80);
+
+	fprintf(out, "  library    %s%s%s%s%s%s\n", path, *what ? " (" : "", what,
+		*version ? " " : "", version, *what ? ")" : "");
+	fprintf(out,
+		"             %" PRIu64 " functions attached%s%s; %" PRIu64 " not in it, %" PRIu64
+		" failed; sites: %" PRIu64 " emulated, %" PRIu64 " single-stepped\n",
+		l->attached, *link ? " by " : "", link, l->missing, l->failed, l->emulated,
+		l->stepped);
+	names_print(out, "FAILED", l->failed_names);
+	if (*refused)
+		fprintf(out, "             refused by the kernel: %s\n", refused);
+	free(refused);
+	free(path);
+	free(what);
+	free(version);
+	free(link);
+}
+
+static const char *const consequence[POV_CLASS_CNT] = {
+	[POV_CLASS_CALL] = "calls are missing there: counts, MPI time and bytes are too low",
+	[POV_CLASS_SPIN] = "polls are missing there: counts and polling are too low",
+	[POV_CLASS_MORE] = "long argument arrays are cut there: bytes may be unknown",
+	[POV_CLASS_SCHED] = "states of threads and shares of cores are unknown there",
+	[POV_CLASS_IRQ] = "interrupts are missing there",
+	[POV_CLASS_TASK] = "threads may be unnamed there, and their processes unknown",
+};
+
+static void loss_print(const struct report *r, const struct coverage_loss *l, uint64_t n,
+		       uint32_t class, FILE *out)
+{
+	char cnt[HUMAN_BYTES], from[HUMAN_BYTES], to[HUMAN_BYTES];
+
+	fprintf(out, "  LOST       %s %s record%s", human_count(cnt, sizeof(cnt), n),
+		coverage_class_names[class], n == 1 ? "" : "s");
+	if (l->stretches) {
+		human_ns(from, sizeof(from), json_since_start(r, l->first_ns));
+		human_ns(to, sizeof(to), json_since_start(r, l->last_ns));
+		fprintf(out, " between %s and %s of the recording", from, to);
+	}
+	if (l->stretches > 1)
+		fprintf(out, ", in %" PRIu64 " stretches", l->stretches);
+	fprintf(out, ":\n             %s\n", consequence[class]);
+}
+
+static void losses_print(const struct report *r, FILE *out)
+{
+	const struct coverage *v = &r->coverage;
+	bool any = false;
+	uint32_t i;
+
+	for (i = 0; i < POV_CLASS_CNT; i++) {
+		any |= lost_cnt(v, i) != 0;
+		if (lost_cnt(v, i))
+			loss_print(r, &v->loss[i], lost_cnt(v, i), i, out);
+	}
+	if (any)
+		fputs("             larger rings (record --ring-size) lose less\n", out);
+	else
+		fprintf(out, "  lost       nothing%s\n",
+			v->has_end ? "" : ", as far as the file goes");
+}
+
+/* What a miss means; a name of a newer recorder is shown as it is. */
+static const char *miss_text(const char *name)
+{
+	static const struct {
+		const char *name, *text;
+	} known[] = {
+		{"depth", "calls nested too deeply, not recorded"},
+		{"threads", "calls not recorded because there was no room for another thread"},
+		{"no_entry", "calls that had begun before attaching, left out"},
+		{"wait",
+		 "files that programs ran before they had been looked at: first calls may be missing"},
+		{"recursion",
+		 "events not recorded because the kernel was in a probe on that CPU already"},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (!strcmp(name, known[i].name))
+			return known[i].text;
+	}
+	return name;
+}
+
+static void misses_print(const struct report *r, FILE *out)
+{
+	char cnt[HUMAN_BYTES], *text;
+	const char *name;
+	json_t *v;
+
+	json_object_foreach((json_t *)r->coverage.misses, name, v)
+	{
+		if (json_integer_value(v) <= 0)
+			continue;
+		text = columns_printable(miss_text(name), 80);
+		fprintf(out, "  MISSED     %s: %s\n", text,
+			human_count(cnt, sizeof(cnt), (uint64_t)json_integer_value(v)));
+		free(text);
+	}
+}
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : *path ? path : "a library";
+}
+
+static void late_print(const struct report *r, FILE *out)
+{
+	const struct coverage *v = &r->coverage;
+	char took[HUMAN_BYTES], *name;
+	uint32_t i;
+
+	for (i = 0; i < v->nlate && i < LATE_SHOWN; i++) {
+		name = columns_printable(file_name(v->late[i].path), 40);
+		fprintf(out,
+			"  LATE       process %" PRIu32 ": %s was probed %s after it was mapped;\n"
+			"             calls until then are not recorded\n",
+			v->late[i].pid, name, human_ns(took, sizeof(took), v->late[i].late_ns));
+		free(name);
+	}
+	if (v->nlate > LATE_SHOWN)
+		fprintf(out, "             and %" PRIu32 " more\n", v->nlate - LATE_SHOWN);
+}
+
+static void waits_print(const struct coverage *v, FILE *out)
+{
+	char cnt[HUMAN_BYTES], ns[HUMAN_BYTES];
+
+	if (v->questions)
+		fprintf(out,
+			"  waits      threads asked %s time%s for files to be looked at, and waited %s in all\n",
+			human_count(cnt, sizeof(cnt), v->questions), v->questions == 1 ? "" : "s",
+			human_ns(ns, sizeof(ns), v->wait_ns));
+}
+
+static void worst_print(const struct report *r, FILE *out)
+{
+	char a[HUMAN_BYTES], label[REPORT_LABEL_BYTES];
+	uint64_t worst_ns = 0;
+	uint32_t i, worst = 0;
+
+	for (i = 0; i < r->nrows; i++) {
+		if (r->coverage.process[r->row[i]].cost_ns > worst_ns) {
+			worst = r->row[i];
+			worst_ns = r->coverage.process[worst].cost_ns;
+		}
+	}
+	if (!worst_ns || r->nrows < 2 || !r->time.process[worst].wall_ns)
+		return;
+	fprintf(out, "             most in rank %s: %s%s, %.2f %% of its wall time\n",
+		report_label(r, model_process_get(r->model, worst), label),
+		r->lost[worst] & LOSS_OF_CALLS ? "≥" : "", human_ns(a, sizeof(a), worst_ns),
+		100.0 * (double)worst_ns / (double)r->time.process[worst].wall_ns);
+}
+
+static void overhead_print(const struct report *r, FILE *out)
+{
+	const struct coverage_hits *h = &r->sum.hits;
+	const struct coverage *v = &r->coverage;
+	char a[HUMAN_BYTES], b[HUMAN_BYTES];
+
+	if (!v->calibrated) {
+		fprintf(out, "  overhead   not known: the trace holds no calibrated probe cost\n");
+		return;
+	}
+	fprintf(out, "  overhead   %s%s calls x %.0f ns + %s polls x %.0f ns",
+		r->lost_shown & LOSS_OF_CALLS ? "≥" : "", human_count(a, sizeof(a), h->calls),
+		v->call_ns, human_count(b, sizeof(b), h->polls), v->spin_ns);
+	if (h->stepped && coverage_step_ns(v) > 0)
+		fprintf(out, "\n             + %s of these single-stepped x %.0f ns",
+			human_count(a, sizeof(a), h->stepped), coverage_step_ns(v));
+	fprintf(out, " = %s", human_ns(a, sizeof(a), h->cost_ns));
+	if (r->sum.time.thread_ns)
+		fprintf(out, ", %.2f %% of the threads' time",
+			100.0 * (double)h->cost_ns / (double)r->sum.time.thread_ns);
+	fputc('\n', out);
+	worst_print(r, out);
+}
+
+static void own_cpu_print(const struct report *r, FILE *out)
+{
+	const struct coverage *v = &r->coverage;
+	char start[HUMAN_BYTES], steady[HUMAN_BYTES], stop[HUMAN_BYTES];
+	double pct = 100.0 * (double)coverage_own_cpu_steady(v) / (double)r->cores.wall_ns;
+
+	human_ns(steady, sizeof(steady), coverage_own_cpu_steady(v));
+	if (v->own_cpu_split)
+		fprintf(out,
+			"  own CPU    the tracer itself: start %s, recording %s (%.2f %% of one CPU), "
+			"stop %s\n",
+			human_ns(start, sizeof(start), v->own_cpu_start_ns), steady, pct,
+			human_ns(stop, sizeof(stop), v->own_cpu_stop_ns));
+	else
+		fprintf(out, "  own CPU    the tracer itself: %s, %.2f %% of one CPU\n", steady,
+			pct);
+}
+
+void text_coverage(const struct report *r, FILE *out)
+{
+	uint64_t tail_bytes = trace_get_summary(r->trace)->lost_tail_bytes;
+	const struct coverage *v = &r->coverage;
+	char tail[HUMAN_BYTES];
+	uint32_t i;
+
+	text_section(out, "Coverage: what was seen, and what it cost");
+	if (!v->nlibrary)
+		fprintf(out, "  library    none was attached to\n");
+	for (i = 0; i < v->nlibrary; i++)
+		library_print(&v->library[i], out);
+	losses_print(r, out);
+	misses_print(r, out);
+	late_print(r, out);
+	waits_print(v, out);
+	doubts_print(out, call_doubts, v);
+	doubts_print(out, record_doubts, model_get_stats(r->model));
+	if (tail_bytes)
+		fprintf(out, "  cut off    %s behind the last complete block\n",
+			human_bytes(tail, sizeof(tail), tail_bytes));
+	overhead_print(r, out);
+	if (v->has_end && r->cores.wall_ns)
+		own_cpu_print(r, out);
+}

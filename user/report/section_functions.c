@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What was called, and how long it took.
+ */
+#include <stdlib.h>
+
+#include "analysis/table.h"
+#include "base/human.h"
+#include "base/log.h"
+#include "report/section.h"
+
+#define ROW struct function_row
+#define CALLS .low = LOSS_OF_CALLS
+#define MEANS .wrong = LOSS_OF_CALLS
+#define SIZES .wrong = LOSS_OF_BYTES
+
+static const struct figure function_figures[] = {
+	{FIGURE_COUNT, "calls", "calls", AT(calls), CALLS},
+	{FIGURE_COUNT, "empty_polls", "polls", AT(polls), CALLS, .no_zero = true},
+	{FIGURE_COUNT, "open", AT(open)},
+	{FIGURE_COUNT, "unwound", AT(unwound)},
+	{FIGURE_COUNT, "errors", AT(errors)},
+	{FIGURE_NS, "total_ns", "total", AT(total_ns), "%wall", FIGURE_WHOLE, CALLS,
+	 .share_wrong = LOSS_OF_LIVES},
+	{FIGURE_NS, "unfinished_ns", AT(unfinished_ns)},
+	{FIGURE_TABLE, "split", AT(split), .sub = split_figures},
+	{FIGURE_COUNT, "timed", AT(durations.cnt)},
+	{FIGURE_QUANTILE, "min_ns", AT(durations), .of = 0},
+	{FIGURE_MEAN, "mean_ns", "mean", 0, MEANS},
+	{FIGURE_QUANTILE, "p50_ns", "p50", AT(durations), .of = 50, MEANS},
+	{FIGURE_QUANTILE, "p90_ns", AT(durations), .of = 90},
+	{FIGURE_QUANTILE, "p99_ns", "p99", AT(durations), .of = 99, MEANS},
+	{FIGURE_QUANTILE, "max_ns", "max", AT(durations), .of = 100, CALLS},
+	{FIGURE_BYTES, "sent_bytes", "sent", AT(send_bytes), OF(unknown_sends), SIZES},
+	{FIGURE_BYTES, "received_bytes", "received", AT(recv_bytes), OF(unknown_recvs), SIZES},
+	{FIGURE_COUNT, "sends_of_unknown_size", AT(unknown_sends)},
+	{FIGURE_COUNT, "receives_of_unknown_size", AT(unknown_recvs)},
+	{FIGURE_COUNT, "nested_calls", AT(nested_calls)},
+	{FIGURE_NS, "nested_ns", AT(nested_ns)},
+	{0},
+};
+
+/* ---- JSON ---- */
+
+static void function_print(struct json_out *j, const struct report *r, const struct function_row *f,
+			   uint32_t lost)
+{
+	json_out_object_begin(j);
+	json_out_key_string(j, "name", f->func->name);
+	json_out_key_string(j, "group", f->func->group);
+	json_out_key_string(j, "layer", f->func->layer_name);
+	json_incomplete(j, function_row_lost(f, lost));
+	figures_json(j, function_figures, f, r->facts);
+	json_out_object_end(j);
+}
+
+void json_functions(struct json_out *j, const struct report *r, const bool *wanted, uint32_t lost)
+{
+	uint32_t n, i;
+	struct function_row **row = functions_sum(&r->functions, wanted, r->nprocesses, &n);
+
+	json_out_key_array(j, "functions");
+	for (i = 0; i < n; i++)
+		function_print(j, r, row[i], lost);
+	json_out_array_end(j);
+	functions_sum_free(row, n);
+}
+
+/* ---- text ---- */
+
+/* lost: what is missing of the processes that it sums up. */
+static void function_cells(const struct figure_table *t, const struct function_row *f,
+			   uint64_t wall_ns, uint32_t lost)
+{
+	columns_text(t->c, f->func->name, 28);
+	figures_cells(t, f, wall_ns, function_row_lost(f, lost));
+}
+
+static void columns_explain(FILE *out, const struct function_row *sum)
+{
+	text_note(
+		out,
+		"%%wall: of the ranks' wall time added up. polls: of the calls, those that found nothing and were merged when "
+		"recorded; they are in calls, total and mean, not in p50, p99 and max. p50 and p99 are "
+		"within 0.8 %%.");
+	text_note(
+		out,
+		"sent: bytes handed over. received: bytes that arrived where the call's status tells, else the "
+		"capacity posted. A persistent operation counts each time it is started.%s",
+		sum->unknown_sends + sum->unknown_recvs ?
+			" > and ?: more, whose size is not known." :
+			"");
+}
+
+/* layer: as of functions_table. */
+static void function_notes(FILE *out, const char *layer, const struct function_row *sum,
+			   uint32_t lost)
+{
+	const char *mark = text_mark(lost, LOSS_OF_CALLS, 0);
+	char a[80];
+
+	if (!mark)
+		mark = "";
+	if (!layer)
+		columns_explain(out, sum);
+	if (sum->inner)
+		text_note(out, "%s%s inside calls of another layer, whose times include theirs.",
+			  mark,
+			  human_plural(a, sizeof(a), sum->inner, "of these calls was made",
+				       "of these calls were made"));
+	if (sum->nested_calls)
+		text_note(out, "Not counted above: %s%s inside these.", mark,
+			  human_plural(a, sizeof(a), sum->nested_calls,
+				       "call that the library made",
+				       "calls that the library made"));
+	if (sum->open)
+		text_note(out, "%s%s not returned: in calls, and in total as far as seen.", mark,
+			  human_plural(a, sizeof(a), sum->open, "call had", "calls had"));
+	if (sum->unwound)
+		text_note(
+			out,
+			"%s%s left without returning (longjmp, exception, exit): in calls, and in total up to "
+			"when that was noticed.",
+			mark, human_plural(a, sizeof(a), sum->unwound, "call was", "calls were"));
+	if (sum->errors)
+		text_note(out, "%s%s an error.", mark,
+			  human_plural(a, sizeof(a), sum->errors, "call returned",
+				       "calls returned"));
+}
+
+static bool in_table(const struct function_row *f, const char *layer)
+{
+	return func_is_top(f->func) ? !layer : layer && !strcmp(f->func->layer_name, layer);
+}
+
+/* The functions of a layer below MPI, by its name, or of MPI (NULL). False if none was called. */
+static bool functions_table(const struct report *r, struct function_row *const *row, uint32_t n,
+			    const char *layer, FILE *out)
+{
+	uint32_t i, shown = 0, called = 0;
+	struct figure_table t = {function_figures, columns_new(), .facts = r->facts};
+	struct function_row sum = {0};
+
+	columns_add(t.c, "function", COLUMNS_LEFT);
+	figures_columns(&t);
+	for (i = 0; i < n; i++) {
+		if (!in_table(row[i], layer))
+			continue;
+		table_row_add(&sum, row[i], calls);
+		if (!row[i]->calls)
+			continue;
+		called++;
+		if (r->opt->top && shown >= r->opt->top)
+			continue;
+		shown++;
+		function_cells(&t, row[i], r->sum.time.walls_ns, r->lost_shown);
+	}
+	if (called) {
+		text_section(out, "Functions%s%s by total time%s", layer ? " of layer " : "",
+			     layer ? layer : "", r->nrows > 1 ? ", over the ranks above" : "");
+		columns_print(t.c, out, "  ");
+		if (shown < called)
+			text_note(out, "%u of %u shown; --top N shows more, --top 0 all.", shown,
+				  called);
+		function_notes(out, layer, &sum, r->lost_shown);
+	}
+	columns_free(t.c);
+	return called;
+}
+
+/* Where there are ranks, the tables are theirs. */
+static void others_note(const struct report *r, FILE *out)
+{
+	uint64_t calls = 0;
+	char a[80];
+
+	for (uint32_t i = 0; i < r->functions.nrow && r->nranks; i++)
+		if (r->functions.row[i]->process_idx >= r->nranks)
+			calls += r->functions.row[i]->calls;
+	if (calls)
+		text_note(out, "Processes that are no rank made %s more (--json: other_processes).",
+			  human_plural(a, sizeof(a), calls, "call", "calls"));
+}
+
+/* Whether a row is the first one of its layer, which is not MPI. */
+static bool is_first_of_layer(struct function_row *const *row, uint32_t at)
+{
+	if (func_is_top(row[at]->func))
+		return false;
+	for (uint32_t i = 0; i < at; i++)
+		if (in_table(row[i], row[at]->func->layer_name))
+			return false;
+	return true;
+}
+
+void text_functions(const struct report *r, FILE *out)
+{
+	struct function_row **row;
+	uint32_t n;
+
+	row = functions_sum(&r->functions, r->chosen, r->nprocesses, &n);
+	if (!functions_table(r, row, n, NULL, out) && r->nranks)
+		text_section(out, "Functions: no MPI call was recorded");
+	for (uint32_t i = 0; i < n; i++)
+		if (is_first_of_layer(row, i))
+			functions_table(r, row, n, row[i]->func->layer_name, out);
+	others_note(r, out);
+	functions_sum_free(row, n);
+}
+
+/* How many functions of each rank are shown. */
+static uint32_t per_rank_top(const struct report *r)
+{
+	return r->nrows < 2 ? 0 : r->nrows <= 8 ? 5 : r->nrows <= 32 ? 3 : 0;
+}
+
+/* False if the rank called none. */
+static bool rank_rows(const struct report *r, const struct figure_table *t, uint32_t idx,
+		      struct function_row *const *row, uint32_t n)
+{
+	uint32_t i, shown = 0;
+
+	for (i = 0; i < n && shown < per_rank_top(r); i++) {
+		if (!row[i]->calls || !func_is_top(row[i]->func))
+			continue;
+		if (shown)
+			cell_empty(t->c);
+		else
+			text_rank_cell(r, t->c, model_process_get(r->model, idx));
+		function_cells(t, row[i], r->time.process[idx].wall_ns, r->lost[idx]);
+		shown++;
+	}
+	return shown;
+}
+
+void text_rank_functions(const struct report *r, FILE *out)
+{
+	struct figure_table t = {function_figures, .facts = r->facts};
+	struct function_row **row;
+	bool any = false, *one;
+	uint32_t i, n;
+
+	if (!per_rank_top(r))
+		return;
+	one = xcalloc(r->nprocesses, sizeof(*one));
+	t.c = columns_new();
+	columns_add(t.c, "rank", COLUMNS_RIGHT);
+	columns_add(t.c, "function", COLUMNS_LEFT);
+	figures_columns(&t);
+	for (i = 0; i < r->nrows; i++) {
+		one[r->row[i]] = true;
+		row = functions_sum(&r->functions, one, r->nprocesses, &n);
+		one[r->row[i]] = false;
+		if (any && n)
+			columns_rule(t.c);
+		any |= rank_rows(r, &t, r->row[i], row, n);
+		functions_sum_free(row, n);
+	}
+	if (any) {
+		text_section(out, "Functions of each rank: the %u longest", per_rank_top(r));
+		columns_print(t.c, out, "  ");
+	}
+	columns_free(t.c);
+	free(one);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * How large the messages were, and whether it is known who exchanged them.
+ */
+#include <stdlib.h>
+
+#include "base/human.h"
+#include "report/section.h"
+
+#define BAR_WIDTH 24
+
+/* Why a peer is not known: the JSON's member, and in words. */
+static const struct {
+	const char *key, *text;
+} unknown_peer[PEER_UNKNOWN_CNT] = {
+	[PEER_UNKNOWN_COMM] = {"communicator_not_recorded",
+			       "how their communicator was made was not recorded"},
+	[PEER_UNKNOWN_MEMBERS] = {"members_not_recorded",
+				  "not all who made their communicator had been recorded"},
+	[PEER_UNKNOWN_ORDER] = {"reordered",
+				"the library was free to order the ranks, and had not told"},
+	[PEER_UNKNOWN_OTHER] = {"other_program", "of a spawned or connected program"},
+	[PEER_UNKNOWN_WORLD] = {"no_world_rank", "their own rank in MPI_COMM_WORLD is not known"},
+	[PEER_UNKNOWN_ANY] = {"any_source", "received from any source, without a status"},
+	[PEER_UNKNOWN_CONFLICT] = {"contradiction",
+				   "what was recorded of their communicator contradicts itself"},
+};
+
+static uint64_t unknown_peers(const struct peers_row *row)
+{
+	uint64_t sum = 0;
+
+	for (int why = PEER_KNOWN + 1; why < PEER_UNKNOWN_CNT; why++)
+		sum += row->unknown[why];
+	return sum;
+}
+
+/* ---- JSON ---- */
+
+/* b: a bucket, or -1: of unknown size. */
+static void size_print(struct json_out *j, const struct message_row *m, int class, int b,
+		       uint32_t lost)
+{
+	uint64_t from_bytes = b > 0 ? UINT64_C(1) << (b - 1) : 0;
+	bool known = b >= 0;
+	uint64_t cnt = known ? m->cnt[class][b] : m->unknown[class];
+
+	if (!cnt)
+		return;
+	json_out_object_begin(j);
+	json_out_key_string(j, "class", message_class_names[class]);
+	json_known_uint(j, "from_bytes", known, from_bytes);
+	json_known_uint(j, "to_bytes", known, b > 0 ? from_bytes * 2 - 1 : 0);
+	json_out_key_uint(j, "count", cnt);
+	json_known_uint(j, "bytes", known, known ? m->bytes[class][b] : 0);
+	json_incomplete(j, lost & LOSS_OF_BYTES);
+	json_out_object_end(j);
+}
+
+void json_messages(struct json_out *j, const struct message_row *m, uint32_t lost)
+{
+	int class, b;
+
+	json_out_key_array(j, "message_sizes");
+	for (class = 0; class < MESSAGE_CLASS_CNT; class ++) {
+		for (b = 0; b < MESSAGE_BUCKETS; b++)
+			size_print(j, m, class, b, lost);
+		size_print(j, m, class, -1, lost);
+	}
+	json_out_array_end(j);
+}
+
+void json_peers(struct json_out *j, const struct peers_row *row, uint32_t lost)
+{
+	json_out_key_object(j, "peers");
+	json_out_key_uint(j, "messages", row->messages);
+	json_out_key_uint(j, "known", row->messages - unknown_peers(row));
+	json_out_key_object(j, "unknown");
+	for (int why = PEER_KNOWN + 1; why < PEER_UNKNOWN_CNT; why++)
+		json_out_key_uint(j, unknown_peer[why].key, row->unknown[why]);
+	json_out_object_end(j);
+	json_incomplete(j, lost & LOSS_OF_CALLS);
+	json_out_object_end(j);
+}
+
+/* ---- text ---- */
+
+static void bucket_name(struct columns *c, int b)
+{
+	char from[HUMAN_BYTES], to[HUMAN_BYTES];
+
+	if (b <= 1) {
+		columns_cell(c, "%d B", b);
+		return;
+	}
+	human_bytes(from, sizeof(from), UINT64_C(1) << (b - 1));
+	human_bytes(to, sizeof(to), b < 64 ? UINT64_C(1) << b : UINT64_MAX);
+	columns_cell(c, "%s - <%s", from, to);
+}
+
+static uint64_t bucket_cnt(const struct message_row *m, int b)
+{
+	uint64_t cnt = 0;
+	int class;
+
+	for (class = 0; class < MESSAGE_CLASS_CNT; class ++)
+		cnt += m->cnt[class][b];
+	return cnt;
+}
+
+static void bucket_row(struct columns *c, const struct message_row *m, const bool *used, int b,
+		       uint64_t most, const char *mark)
+{
+	uint64_t bytes = 0;
+	double share = (double)bucket_cnt(m, b) / (double)most;
+	int class;
+
+	bucket_name(c, b);
+	for (class = 0; class < MESSAGE_CLASS_CNT; class ++) {
+		bytes += m->bytes[class][b];
+		if (!used[class])
+			continue;
+		columns_mark(c, mark);
+		if (m->cnt[class][b])
+			cell_count(c, m->cnt[class][b]);
+		else
+			columns_cell(c, ".");
+	}
+	columns_mark(c, mark);
+	cell_bytes(c, bytes);
+	columns_cell(c, "%.*s", share > 0 ? 1 + (int)(share * (BAR_WIDTH - 1)) : 0,
+		     "########################");
+}
+
+static void gap_row(struct columns *c, const bool *used)
+{
+	int class;
+
+	columns_cell(c, "...");
+	for (class = 0; class < MESSAGE_CLASS_CNT; class ++) {
+		if (used[class])
+			columns_cell(c, ".");
+	}
+	cell_empty(c);
+	cell_empty(c);
+}
+
+static void messages_table(const struct message_row *m, const bool *used, const char *mark,
+			   FILE *out)
+{
+	int class, b, first = MESSAGE_BUCKETS, last = -1;
+	struct columns *c = columns_new();
+	uint64_t most = 1;
+
+	for (b = 0; b < MESSAGE_BUCKETS; b++) {
+		if (!bucket_cnt(m, b))
+			continue;
+		first = b < first ? b : first;
+		last = b;
+		most = bucket_cnt(m, b) > most ? bucket_cnt(m, b) : most;
+	}
+	columns_add(c, "bytes each", COLUMNS_RIGHT);
+	for (class = 0; class < MESSAGE_CLASS_CNT; class ++) {
+		if (used[class])
+			columns_add(c, message_class_names[class], COLUMNS_RIGHT);
+	}
+	columns_add(c, "total", COLUMNS_RIGHT);
+	columns_add(c, "", COLUMNS_LEFT);
+	for (b = first; b <= last; b++) {
+		if (bucket_cnt(m, b))
+			bucket_row(c, m, used, b, most, mark);
+		else if (bucket_cnt(m, b - 1)) /* one line for all empty ones in a row */
+			gap_row(c, used);
+	}
+	columns_print(c, out, "  ");
+	columns_free(c);
+}
+
+static void peers_note(const struct peers_row *all, FILE *out)
+{
+	char cnt[HUMAN_BYTES], of[80];
+	uint64_t unknown = unknown_peers(all);
+
+	if (!unknown)
+		return;
+	text_note(out, "The other end of %s of %s is not known as a rank in MPI_COMM_WORLD:",
+		  human_count(cnt, sizeof(cnt), unknown),
+		  human_plural(of, sizeof(of), all->messages, "message", "messages"));
+	for (int why = PEER_KNOWN + 1; why < PEER_UNKNOWN_CNT; why++)
+		if (all->unknown[why])
+			text_note(out, "  %s: %s", human_count(cnt, sizeof(cnt), all->unknown[why]),
+				  unknown_peer[why].text);
+}
+
+void text_messages(const struct report *r, FILE *out)
+{
+	const char *mark = text_mark(r->lost_shown, 0, LOSS_OF_BYTES);
+	const struct message_row *all = &r->sum.messages;
+	bool used[MESSAGE_CLASS_CNT] = {false}, any = false;
+	uint64_t unknown = 0;
+	char a[HUMAN_BYTES];
+	int class, b;
+
+	for (class = 0; class < MESSAGE_CLASS_CNT; class ++) {
+		unknown += all->unknown[class];
+		for (b = 0; b < MESSAGE_BUCKETS; b++)
+			used[class] |= all->cnt[class][b] != 0;
+		any |= used[class];
+	}
+	if (!any && !unknown)
+		return;
+	text_section(out, "Message sizes: operations that send, by the bytes they hand over");
+	if (any)
+		messages_table(all, used, mark, out);
+	if (unknown)
+		text_note(
+			out,
+			"%s%s more, whose size is not known (their datatype or communicator was not seen).",
+			mark ? mark : "", human_count(a, sizeof(a), unknown));
+	if (used[MESSAGE_COLL])
+		text_note(out,
+			  "coll: what one rank puts into a collective, counted once per rank.");
+	peers_note(&r->sum.peers, out);
+}

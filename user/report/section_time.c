@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The rank's point of view: where its threads' time went. Of merged polls, the time from the first to the last of
+ * each run, which the timeline shows as one slice, and what it is made of.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "report/section.h"
+
+#define THREADS_MANY 200
+
+/* ---- figures ---- */
+
+#define STATES .low = LOSS_OF_STATES, .wrong = LOSS_OF_LIVES | LOSS_UNANNOUNCED
+#define SCHED .known = FACT_SCHED, .shown = FACT_SCHED
+
+#define ROW struct state_times
+const struct figure split_figures[] = {
+	{FIGURE_NS, "running_ns", AT(ns[THREAD_RUNNING]), SCHED},
+	{FIGURE_NS, "runnable_ns", AT(ns[THREAD_RUNNABLE]), SCHED},
+	{FIGURE_NS, "blocked_ns", AT(ns[THREAD_BLOCKED]), SCHED},
+	{FIGURE_NS, "unknown_ns", AT(ns[THREAD_UNKNOWN])},
+	{0},
+};
+#undef ROW
+
+#define ROW struct time_row
+#define CALLS .low = LOSS_OF_CALLS
+#define POLLS CALLS, .share_wrong = LOSS_OF_CALLS
+#define PROBES .known = FACT_POLL_COST
+
+static const struct figure poll_figures[] = {
+	{FIGURE_COUNT, "polls", "polls", AT(poll.polls), CALLS},
+	{FIGURE_COUNT, "runs", "runs", AT(poll.runs), CALLS},
+	{FIGURE_TIME, "span_ns", "span", AT(poll.span_ns), "%wall", OF(walls_ns), CALLS,
+	 .share_wrong = LOSS_OF_LIVES},
+	{FIGURE_TIME, "inside_ns", "inside", AT(poll.inside_ns), "%", OF(poll.span_ns), POLLS},
+	{FIGURE_TIME, "probes_ns", "probes", AT(poll.probes_ns), "%", OF(poll.span_ns), POLLS,
+	 PROBES, .shown = FACT_POLL_COST},
+	{FIGURE_TIME, "between_ns", "between", AT(poll.between_ns), "%", OF(poll.span_ns), POLLS,
+	 PROBES},
+	{0},
+};
+
+static const struct figure call_figures[] = {
+	{FIGURE_COUNT, "outermost", AT(calls)},
+	{FIGURE_COUNT, "open", AT(open_calls)},
+	{FIGURE_COUNT, "unwound", AT(unwound_calls)},
+	{FIGURE_COUNT, "nested", AT(nested_calls)},
+	{FIGURE_COUNT, "empty_polls", AT(polls)},
+	{FIGURE_COUNT, "spins", AT(spins)},
+	{FIGURE_TIME, "ns", AT(call_ns)},
+	{FIGURE_TABLE, NULL, AT(call_split), .sub = split_figures},
+	{FIGURE_TIME, "empty_polls_ns", AT(spin_ns)},
+	{FIGURE_TABLE, "empty_polls_split", .sub = poll_figures},
+	{0},
+};
+
+const struct figure time_figures[] = {
+	{FIGURE_TIME, "wall_ns", "wall", AT(wall_ns), .wrong = LOSS_OF_LIVES},
+	{FIGURE_TIME, "thread_ns", "thr time", AT(thread_ns), .wrong = LOSS_OF_LIVES,
+	 .shown = FACT_PROCESSES},
+	{FIGURE_TIME, "running_ns", "running", AT(times.ns[THREAD_RUNNING]), "%", OF(thread_ns),
+	 STATES, SCHED},
+	{FIGURE_TIME, "runnable_ns", "runnable", AT(times.ns[THREAD_RUNNABLE]), "%", OF(thread_ns),
+	 STATES, SCHED},
+	{FIGURE_TIME, "blocked_ns", "blocked", AT(times.ns[THREAD_BLOCKED]), "%", OF(thread_ns),
+	 STATES, SCHED},
+	{FIGURE_TIME, "unknown_ns", AT(times.ns[THREAD_UNKNOWN]), "unkn%", OF(thread_ns),
+	 .wrong = LOSS_OF_LIVES | LOSS_UNANNOUNCED, .shown = FACT_SCHED | FACT_UNKNOWN},
+	{FIGURE_TIME, "mpi_ns", "MPI", AT(mpi_ns), "%wall", OF(walls_ns), CALLS,
+	 .share_wrong = LOSS_OF_LIVES},
+	{FIGURE_TIME, "polling_ns", "polling", AT(polling_ns), "%wall", OF(walls_ns),
+	 .low = LOSS_OF_CALLS | LOSS_OF_STATES, .wrong = LOSS_OF_LIVES | LOSS_UNANNOUNCED, SCHED},
+	{FIGURE_TABLE, "calls", .sub = call_figures},
+	{0},
+};
+
+/* ---- all ranks, when there are many ---- */
+
+static int u64_compare(const void *va, const void *vb)
+{
+	uint64_t a = *(const uint64_t *)va, b = *(const uint64_t *)vb;
+
+	return a < b ? -1 : a > b;
+}
+
+/* For each member by itself the value that pct percent of the ranks do not exceed: the row is no rank's. */
+static struct time_row across(const struct report *r, unsigned int pct)
+{
+	uint64_t *v = xcalloc(r->nrows, sizeof(*v));
+	struct time_row out;
+	uint32_t i;
+	size_t k;
+
+	for (k = 0; k < sizeof(out) / sizeof(*v); k++) {
+		for (i = 0; i < r->nrows; i++)
+			v[i] = ((const uint64_t *)&r->time.process[r->row[i]])[k];
+		qsort(v, r->nrows, sizeof(*v), u64_compare);
+		((uint64_t *)&out)[k] = v[(uint64_t)(r->nrows - 1) * pct / 100];
+	}
+	free(v);
+	return out;
+}
+
+static void sum_cells(const struct report *r, const struct figure_table *t, const char *name,
+		      const struct time_row *row, bool threads)
+{
+	columns_cell(t->c, "%s", name);
+	cell_empty(t->c);
+	if (!r->nranks)
+		cell_empty(t->c);
+	columns_mark(t->c, text_mark(r->lost_shown, 0, LOSS_OF_LIVES));
+	if (threads)
+		columns_cell(t->c, "%" PRIu64, row->threads);
+	else
+		cell_empty(t->c);
+	figures_cells(t, row, 0, r->lost_shown);
+}
+
+/* ---- ranks ---- */
+
+static void rank_notes(const struct report *r, FILE *out)
+{
+	bool sched = r->facts & FACT_SCHED;
+
+	text_note(
+		out,
+		"wall: the process's life within the recording. thr time: its threads' lives added up%s.",
+		sched ? ", which the next columns split; % is of that" : "");
+	if (sched)
+		text_note(
+			out,
+			"running: on a CPU. runnable: wanted one (woken or preempted) and had none. "
+			"blocked: slept.%s",
+			r->facts & FACT_UNKNOWN ?
+				" unkn: not known, before a thread's first record, and where scheduler "
+				"records are missing." :
+				"");
+	text_note(
+		out,
+		"MPI: in outermost MPI calls, merged polls by their own durations.%s %%wall: above 100 if "
+		"several threads were in MPI at once.",
+		sched ? " polling: running inside a call that waits, or inside a poll that found nothing." :
+			"");
+	if (r->nrows > PROCESSES_MANY)
+		text_note(out, "min, med, max: of each column by itself.");
+}
+
+static struct figure_table time_table(const struct report *r)
+{
+	return (struct figure_table){time_figures, columns_new(),
+				     text_unit_for(r->sum.time.wall_ns), r->facts};
+}
+
+static void rank_rows(const struct report *r, const struct figure_table *t, uint32_t shown)
+{
+	struct time_row row;
+	uint32_t i, pct;
+
+	for (i = 0; i < shown; i++) {
+		text_process_cells(r, t->c, r->row[i], !r->nranks);
+		columns_mark(t->c, text_mark(r->lost[r->row[i]], 0, LOSS_OF_LIVES));
+		columns_cell(t->c, "%" PRIu64, r->time.process[r->row[i]].threads);
+		figures_cells(t, &r->time.process[r->row[i]], 0, r->lost[r->row[i]]);
+	}
+	if (r->nrows < 2)
+		return;
+	columns_rule(t->c);
+	for (pct = 0; pct <= 100 && r->nrows > PROCESSES_MANY; pct += 50) {
+		row = across(r, pct);
+		sum_cells(r, t, pct == 0 ? "min" : pct == 50 ? "med" : "max", &row, false);
+	}
+	sum_cells(r, t, "all", &r->sum.time, true);
+}
+
+void text_ranks(const struct report *r, FILE *out)
+{
+	uint32_t shown = text_rows_shown(r, r->nrows, PROCESSES_MANY);
+	struct figure_table t;
+
+	if (!r->nrows)
+		return;
+	t = time_table(r);
+	text_section(out, "%s: where the threads' time went (%s)",
+		     r->nranks ? "Ranks" : "Recorded processes", t.unit.name);
+	text_process_columns(r, t.c, !r->nranks); /* a rank's pid is told with its switches */
+	columns_add(t.c, "thr", COLUMNS_RIGHT);
+	figures_columns(&t);
+	rank_rows(r, &t, shown);
+	columns_print(t.c, out, "  ");
+	columns_free(t.c);
+	text_processes_note(r, out, shown);
+	rank_notes(r, out);
+}
+
+/* ---- threads ---- */
+
+static void thread_row(const struct report *r, const struct figure_table *t,
+		       const struct model_thread *thread)
+{
+	const struct time_row *row = &r->time.thread[thread->idx];
+	uint32_t lost = r->lost[thread->proc->sort_order];
+
+	text_rank_cell(r, t->c, thread->proc);
+	columns_text(t->c, thread->comm, 15);
+	columns_cell(t->c, "%u", thread->tid);
+	columns_mark(t->c, text_mark(lost, LOSS_OF_CALLS, 0));
+	cell_count(t->c, row->calls + row->polls);
+	figures_cells(t, row, 0, lost);
+}
+
+static int thread_compare(const void *va, const void *vb)
+{
+	const struct model_thread *a = *(const struct model_thread *const *)va;
+	const struct model_thread *b = *(const struct model_thread *const *)vb;
+
+	if (a->proc != b->proc)
+		return a->proc->sort_order < b->proc->sort_order ? -1 : 1;
+	return a->idx < b->idx ? -1 : 1;
+}
+
+void text_threads(const struct report *r, FILE *out)
+{
+	uint32_t i, n = 0, total = model_thread_count(r->model), shown;
+	const struct model_thread **list = xcalloc(total + 1, sizeof(const struct model_thread *));
+	struct figure_table t = time_table(r);
+
+	for (i = 0; i < total; i++) {
+		list[n] = model_thread_get(r->model, i);
+		n += r->chosen[list[n]->proc->sort_order];
+	}
+	qsort(list, n, sizeof(const struct model_thread *), thread_compare);
+	shown = r->opt->top && n > THREADS_MANY ? THREADS_MANY : n;
+	t.facts &= ~FACT_PROCESSES;
+	text_section(out, "Threads (%s)", t.unit.name);
+	columns_add(t.c, "rank", COLUMNS_RIGHT);
+	columns_add(t.c, "thread", COLUMNS_LEFT);
+	columns_add(t.c, "tid", COLUMNS_RIGHT);
+	columns_add(t.c, "calls", COLUMNS_RIGHT);
+	figures_columns(&t);
+	for (i = 0; i < shown; i++)
+		thread_row(r, &t, list[i]);
+	columns_print(t.c, out, "  ");
+	columns_free(t.c);
+	free(list);
+	text_shown_note(out, shown, n);
+	text_note(out, "calls: outermost ones, merged polls included.");
+}
+
+/* ---- merged polls ---- */
+
+static void poll_rows(const struct report *r, const struct figure_table *t)
+{
+	uint32_t shown = text_rows_shown(r, r->nrows, PROCESSES_MANY), i, done = 0;
+
+	for (i = 0; i < r->nrows && done < shown; i++) {
+		const struct model_process *p = model_process_get(r->model, r->row[i]);
+		const struct time_row *row = &r->time.process[r->row[i]];
+
+		if (!row->poll.runs)
+			continue;
+		done++;
+		text_rank_cell(r, t->c, p);
+		columns_text(t->c, p->name, 14);
+		figures_cells(t, row, 0, r->lost[r->row[i]]);
+	}
+	if (r->nrows < 2)
+		return;
+	columns_rule(t->c);
+	columns_cell(t->c, "all");
+	cell_empty(t->c);
+	figures_cells(t, &r->sum.time, 0, r->lost_shown);
+}
+
+void text_polls(const struct report *r, FILE *out)
+{
+	struct figure_table t = {poll_figures, .facts = r->facts};
+	bool cost = r->facts & FACT_POLL_COST;
+	uint64_t max_ns = 0, ns;
+	uint32_t i;
+
+	for (i = 0; i < r->nrows; i++) {
+		ns = r->time.process[r->row[i]].poll.span_ns;
+		max_ns = ns > max_ns ? ns : max_ns;
+	}
+	if (!max_ns)
+		return;
+	t.unit = text_unit_for(max_ns);
+	t.c = columns_new();
+	text_section(out, "Polls that found nothing: from the first to the last of each run (%s)",
+		     t.unit.name);
+	columns_add(t.c, "rank", COLUMNS_RIGHT);
+	columns_add(t.c, "process", COLUMNS_LEFT);
+	figures_columns(&t);
+	poll_rows(r, &t);
+	columns_print(t.c, out, "  ");
+	columns_free(t.c);
+	text_note(
+		out,
+		"span: what the timeline shows as one slice (MPI_Test ×N). inside: the polls' own durations, "
+		"which MPI and polling above count. %sbetween: the program's own code, and time off the CPU%s.",
+		cost ? "probes: polls x calibrated cost, as far as it lies between the polls: without "
+		       "tracing it would not be. " :
+		       "",
+		cost ? "" : "; the probes too, for their cost was not calibrated");
+}
