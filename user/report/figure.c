@@ -33,12 +33,12 @@ static bool value_get(const struct figure *f, const void *row, uint64_t *out)
 
 /* ---- JSON ---- */
 
-static void value_print(struct json_out *j, const struct figure *f, const void *row, uint32_t facts)
+static void value_print(struct json_out *j, const struct figure *f, const void *row)
 {
 	double mean_ns;
 	uint64_t v;
 
-	if (f->known & ~facts || !value_get(f, row, &v))
+	if (!value_get(f, row, &v))
 		json_out_null(j);
 	else if (f->kind == FIGURE_MEAN && function_row_mean(row, &mean_ns))
 		json_out_double(j, mean_ns);
@@ -49,16 +49,19 @@ static void value_print(struct json_out *j, const struct figure *f, const void *
 void figures_json(struct json_out *j, const struct figure *f, const void *row, uint32_t facts)
 {
 	for (; f->kind; f++) {
-		if (f->key && f->sub)
-			json_out_key_object(j, f->key);
-		else if (f->key)
+		if (f->key)
 			json_out_key(j, f->key);
-		if (f->sub)
+		if (f->key && f->known & ~facts) {
+			json_out_null(j);
+		} else if (f->key && f->sub) {
+			json_out_object_begin(j);
 			figures_json(j, f->sub, (const char *)row + f->at, facts);
-		else if (f->key)
-			value_print(j, f, row, facts);
-		if (f->key && f->sub)
 			json_out_object_end(j);
+		} else if (f->sub) {
+			figures_json(j, f->sub, (const char *)row + f->at, facts);
+		} else if (f->key) {
+			value_print(j, f, row);
+		}
 	}
 }
 
@@ -190,4 +193,16 @@ void figures_cells(const struct figure_table *t, const void *row, uint64_t whole
 				 f->of == FIGURE_WHOLE ? whole : member(row, f->of));
 	}
 	columns_mark(t->c, NULL);
+}
+
+void figures_lines(const struct figure *f, const void *row, FILE *out)
+{
+	char text[160];
+
+	for (; f->kind; f++) {
+		if (f->one && member(row, f->at))
+			fprintf(out, "  %-10s %s\n", f->header,
+				human_plural(text, sizeof(text), member(row, f->at), f->one,
+					     f->many));
+	}
 }

@@ -32,11 +32,10 @@ enum figure_kind {
 #define FIGURE_WHOLE SIZE_MAX
 
 /* What must hold for a figure to be known or shown: struct report's facts. */
-#define FACT_SCHED (1u << 0)	  /* the scheduler was recorded */
-#define FACT_UNKNOWN (1u << 1)	  /* but not all states are known */
-#define FACT_POLL_COST (1u << 2)  /* what a poll's probes cost is calibrated */
-#define FACT_CALIBRATED (1u << 3) /* there is a calibration */
-#define FACT_PROCESSES (1u << 4)  /* rows are processes, not threads */
+#define FACT_SCHED (1u << 0)	 /* the scheduler was recorded */
+#define FACT_UNKNOWN (1u << 1)	 /* but not all states are known */
+#define FACT_POLL_COST (1u << 2) /* what a poll's probes cost is calibrated */
+#define FACT_PROCESSES (1u << 3) /* rows are processes, not threads */
 
 struct figure {
 	enum figure_kind kind;
@@ -47,10 +46,11 @@ struct figure {
 	size_t of;	/* of what: an offset, or FIGURE_WHOLE: what is handed to figures_cells */
 	uint32_t low;	/* losses (analysis/loss.h) that make it too low, */
 	uint32_t wrong; /* after which it may be wrong in either direction, */
-	uint32_t share_wrong; /* and its share, too */
-	uint32_t known;	      /* facts without which it is null */
-	uint32_t shown;	      /* facts without which the text has no such column */
-	bool no_zero;	      /* text: "-" */
+	uint32_t share_wrong;	/* and its share, too */
+	uint32_t known;		/* facts without which it is null */
+	uint32_t shown;		/* facts without which the text has no such column */
+	bool no_zero;		/* text: "-" */
+	const char *one, *many; /* text: no column, but a line that says "1 <one>" or "3 <many>" */
 	const struct figure *sub;
 };
 
@@ -79,6 +79,8 @@ struct figure_table {
 void figures_columns(const struct figure_table *t);
 /* whole: see FIGURE_WHOLE; lost: what is missing of the row. */
 void figures_cells(const struct figure_table *t, const void *row, uint64_t whole, uint32_t lost);
+/* A line for each of them that is not zero. */
+void figures_lines(const struct figure *f, const void *row, FILE *out);
 
 void cell_time(struct columns *c, uint64_t ns, struct text_unit u);
 void cell_pct(struct columns *c, uint64_t part, uint64_t whole); /* "-" of nothing */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The report as JSON. Its members are described in kmod-docs/REPORT.md, which changes with this file;
- * members may be added under the same schema_version, never change their meaning.
+ * The report as JSON: what is no section's own. Its members are described in kmod-docs/REPORT.md, which changes
+ * with them; members may be added under the same schema_version, never change their meaning.
  */
 #include <stdlib.h>
 
@@ -207,21 +207,6 @@ static void recording_print(struct json_out *j, const struct report *r)
 
 /* ---- processes ---- */
 
-/* Of a process or a thread. */
-static void time_print(struct json_out *j, const struct report *r, const struct time_row *t,
-		       const struct switch_row *s)
-{
-	figures_json(j, time_figures, t, r->facts);
-	if (r->facts & FACT_SCHED) {
-		json_out_key_object(j, "switches");
-		figures_json(j, switch_figures, s, r->facts);
-		json_out_object_end(j);
-	} else {
-		json_out_key(j, "switches");
-		json_out_null(j);
-	}
-}
-
 static void threads_print(struct json_out *j, const struct report *r, const struct model_process *p)
 {
 	uint32_t i;
@@ -237,10 +222,23 @@ static void threads_print(struct json_out *j, const struct report *r, const stru
 		json_out_key_string(j, "name", t->comm);
 		json_out_key_uint(j, "start_ns", json_since_start(r, t->start_ns));
 		json_incomplete(j, r->lost[p->sort_order]);
-		time_print(j, r, &r->time.thread[i], &r->switches.thread[i]);
+		figures_json(j, time_figures, &r->time.thread[i], r->facts);
+		figures_json(j, switches_object, &r->switches.thread[i], r->facts);
 		json_out_object_end(j);
 	}
 	json_out_array_end(j);
+}
+
+static void overhead_print(struct json_out *j, const struct report *r,
+			   const struct coverage_hits *h)
+{
+	json_out_key_object(j, "overhead");
+	json_out_key_uint(j, "call_hits", h->calls);
+	json_out_key_uint(j, "poll_hits", h->polls);
+	json_out_key_uint(j, "stepped_hits", h->stepped);
+	json_out_key_uint(j, "switch_hits", h->switches);
+	json_known_uint(j, "cost_ns", r->coverage.calibrated, h->cost_ns);
+	json_out_object_end(j);
 }
 
 static void process_print(struct json_out *j, const struct report *r, uint32_t idx, bool *one)
@@ -262,16 +260,15 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 	json_known_int(j, "exit_status", p->exited, p->exit_code);
 	json_incomplete(j, r->lost[idx]);
 	json_out_key_uint(j, "threads", r->time.process[idx].threads);
-	time_print(j, r, &r->time.process[idx], &r->switches.process[idx]);
+	figures_json(j, time_figures, &r->time.process[idx], r->facts);
+	figures_json(j, switches_object, &r->switches.process[idx], r->facts);
 	json_process_cores(j, r, idx);
 	one[idx] = true;
 	json_functions(j, r, one, r->lost[idx]);
 	one[idx] = false;
 	json_messages(j, messages_of(&r->messages, idx), r->lost[idx]);
 	json_peers(j, &peers, r->lost[idx]);
-	json_out_key_object(j, "overhead");
-	figures_json(j, hit_figures, &r->coverage.process[idx], r->facts);
-	json_out_object_end(j);
+	overhead_print(j, r, &r->coverage.process[idx]);
 	if (r->opt->threads)
 		threads_print(j, r, p);
 	json_out_object_end(j);

@@ -34,8 +34,6 @@ static void facts_find(struct report *r)
 		r->facts |= FACT_UNKNOWN;
 	if (r->time.poll_ns > 0)
 		r->facts |= FACT_POLL_COST;
-	if (r->coverage.calibrated)
-		r->facts |= FACT_CALIBRATED;
 }
 
 static void sums_make(struct report *r)
@@ -80,23 +78,16 @@ static void doubts_find(struct report *r)
 
 static uint64_t sort_value(const struct report *r, uint32_t idx)
 {
-	const struct time_row *t = &r->time.process[idx];
+	static const size_t by[] = {
+		[REPORT_SORT_RUNNING] = offsetof(struct time_row, times.ns[THREAD_RUNNING]),
+		[REPORT_SORT_RUNNABLE] = offsetof(struct time_row, times.ns[THREAD_RUNNABLE]),
+		[REPORT_SORT_BLOCKED] = offsetof(struct time_row, times.ns[THREAD_BLOCKED]),
+		[REPORT_SORT_MPI] = offsetof(struct time_row, mpi_ns),
+		[REPORT_SORT_POLLING] = offsetof(struct time_row, polling_ns),
+	};
+	const char *row = (const char *)&r->time.process[idx];
 
-	switch (r->opt->sort) {
-	case REPORT_SORT_RUNNING:
-		return t->times.ns[THREAD_RUNNING];
-	case REPORT_SORT_RUNNABLE:
-		return t->times.ns[THREAD_RUNNABLE];
-	case REPORT_SORT_BLOCKED:
-		return t->times.ns[THREAD_BLOCKED];
-	case REPORT_SORT_MPI:
-		return t->mpi_ns;
-	case REPORT_SORT_POLLING:
-		return t->polling_ns;
-	case REPORT_SORT_RANK:
-		break;
-	}
-	return 0;
+	return r->opt->sort == REPORT_SORT_RANK ? 0 : *(const uint64_t *)(row + by[r->opt->sort]);
 }
 
 static int row_compare(const void *va, const void *vb, void *ctx)

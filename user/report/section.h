@@ -9,10 +9,9 @@
 #include "report/figure.h"
 #include "report/report.h"
 
-extern const struct figure split_figures[];  /* of a struct state_times */
-extern const struct figure time_figures[];   /* of a struct time_row */
-extern const struct figure switch_figures[]; /* of a struct switch_row */
-extern const struct figure hit_figures[];    /* of a struct coverage_hits */
+extern const struct figure split_figures[];   /* of a struct state_times */
+extern const struct figure time_figures[];    /* of a struct time_row */
+extern const struct figure switches_object[]; /* of a struct switch_row */
 
 void text_ranks(const struct report *r, FILE *out);
 void text_threads(const struct report *r, FILE *out);
@@ -36,6 +35,8 @@ void json_coverage(struct json_out *j, const struct report *r);
 /* ---- text ---- */
 
 void text_section(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A finished table, which it frees. */
+void text_columns(struct columns *c, FILE *out);
 /* A footnote: indented, wrapped. */
 void text_note(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Rows a long table shows: all, or opt->top of more than `many`. */
@@ -48,6 +49,8 @@ void text_rank_cell(const struct report *r, struct columns *c, const struct mode
 #define PROCESSES_MANY 32
 void text_process_columns(const struct report *r, struct columns *c, bool pid);
 void text_process_cells(const struct report *r, struct columns *c, uint32_t idx, bool pid);
+void text_process_sum(struct columns *c, const char *name,
+		      bool pid); /* the same of a row for all */
 void text_processes_note(const struct report *r, FILE *out, uint32_t shown);
 
 /* ---- JSON ---- */

@@ -152,8 +152,7 @@ void text_cores(const struct report *r, FILE *out)
 	figures_columns(&t);
 	columns_add(t.c, "mostly rank", COLUMNS_LEFT);
 	core_rows(r, &t);
-	columns_print(t.c, out, "  ");
-	columns_free(t.c);
+	text_columns(t.c, out);
 	text_note(
 		out,
 		"targets: recorded processes that are no rank (launchers, helpers). others: all other tasks. "
@@ -208,8 +207,7 @@ static void matrix_print(const struct report *r, FILE *out)
 	}
 	for (i = 0; i < r->nrows; i++)
 		matrix_row(r, c, r->row[i]);
-	columns_print(c, out, "  ");
-	columns_free(c);
+	text_columns(c, out);
 }
 
 struct cpu_share {
@@ -264,8 +262,7 @@ static void list_print(const struct report *r, FILE *out)
 	columns_add(c, "where, % of its running time", COLUMNS_LEFT);
 	for (i = 0; i < shown; i++)
 		list_row(r, c, r->row[i]);
-	columns_print(c, out, "  ");
-	columns_free(c);
+	text_columns(c, out);
 	text_shown_note(out, shown, r->nrows);
 }
 

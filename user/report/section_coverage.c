@@ -13,89 +13,43 @@
 #define NAMES_SHOWN 6
 #define LATE_SHOWN 10
 
-#define ROW struct coverage_hits
-const struct figure hit_figures[] = {
-	{FIGURE_COUNT, "call_hits", AT(calls)},
-	{FIGURE_COUNT, "poll_hits", AT(polls)},
-	{FIGURE_COUNT, "stepped_hits", AT(stepped)},
-	{FIGURE_COUNT, "switch_hits", AT(switches)},
-	{FIGURE_NS, "cost_ns", AT(cost_ns), .known = FACT_CALIBRATED},
-	{0},
-};
-#undef ROW
-
-/* ---- doubts ---- */
-
-/* What makes figures doubtful, how often: a member of the JSON, and a line of the text unless it is zero. */
-struct doubt {
-	const char *key;
-	size_t at;
-	const char *label, *one, *many; /* label NULL: JSON only */
-	size_t of;			/* time that these took in all, or 0 */
-};
-
+/* What makes figures doubtful, and how often. */
 #define ROW struct coverage
-static const struct doubt call_doubts[] = {
-	{"open_calls", AT(open_calls), "open", "call had not returned when it was read out",
-	 "calls had not returned when they were read out"},
-	{"unwound_calls", AT(unwound_calls), "unwound",
-	 "call was left without returning (longjmp, exception, exit)",
-	 "calls were left without returning (longjmp, exception, exit)"},
+static const struct figure call_doubts[] = {
+	{FIGURE_COUNT, "open_calls", "open", AT(open_calls),
+	 .one = "call had not returned when it was read out",
+	 .many = "calls had not returned when they were read out"},
+	{FIGURE_COUNT, "unwound_calls", "unwound", AT(unwound_calls),
+	 .one = "call was left without returning (longjmp, exception, exit)",
+	 .many = "calls were left without returning (longjmp, exception, exit)"},
 	{0},
 };
 #undef ROW
 
 #define ROW struct model_stats
-static const struct doubt record_doubts[] = {
-	{"sched_gaps", AT(sched_gaps), "gaps", "stretch", "stretches", OF(sched_gap_ns)},
-	{"sched_gaps_ns", AT(sched_gap_ns)},
-	{"sched_gaps_unannounced", AT(sched_gaps_late), "gaps",
-	 "loss of scheduler records came unannounced: states before may be wrong",
-	 "losses of scheduler records came unannounced: states before them may be wrong"},
-	{"unannounced_threads", AT(unannounced_threads), "unnamed",
-	 "thread was seen without a record of its birth",
-	 "threads were seen without a record of their birth"},
-	{"contradictions", AT(contradictions), "conflicts",
-	 "time, the kernel told nothing of a switch or wake-up in between: the state counts as unknown",
-	 "times, the kernel told nothing of a switch or wake-up in between: the states count as unknown"},
-	{"bad_records", AT(bad_records), "left out", "record is malformed",
-	 "records are malformed"},
-	{"unknown_records", AT(unknown_records), "left out",
-	 "record is of a kind this version does not know",
-	 "records are of kinds this version does not know"},
-	{"unknown_functions", AT(unknown_functions), "unknown",
-	 "call is of a function that the trace does not name",
-	 "calls are of functions that the trace does not name"},
+static const struct figure record_doubts[] = {
+	{FIGURE_COUNT, "sched_gaps", AT(sched_gaps)},
+	{FIGURE_NS, "sched_gaps_ns", AT(sched_gap_ns)},
+	{FIGURE_COUNT, "sched_gaps_unannounced", "gaps", AT(sched_gaps_late),
+	 .one = "loss of scheduler records came unannounced: states before may be wrong",
+	 .many = "losses of scheduler records came unannounced: states before them may be wrong"},
+	{FIGURE_COUNT, "unannounced_threads", "unnamed", AT(unannounced_threads),
+	 .one = "thread was seen without a record of its birth",
+	 .many = "threads were seen without a record of their birth"},
+	{FIGURE_COUNT, "contradictions", "conflicts", AT(contradictions),
+	 .one = "time, the kernel told nothing of a switch or wake-up in between: the state counts as unknown",
+	 .many = "times, the kernel told nothing of a switch or wake-up in between: the states count as unknown"},
+	{FIGURE_COUNT, "bad_records", "left out", AT(bad_records), .one = "record is malformed",
+	 .many = "records are malformed"},
+	{FIGURE_COUNT, "unknown_records", "left out", AT(unknown_records),
+	 .one = "record is of a kind this version does not know",
+	 .many = "records are of kinds this version does not know"},
+	{FIGURE_COUNT, "unknown_functions", "unknown", AT(unknown_functions),
+	 .one = "call is of a function that the trace does not name",
+	 .many = "calls are of functions that the trace does not name"},
 	{0},
 };
 #undef ROW
-
-static uint64_t member(const void *row, size_t at)
-{
-	return *(const uint64_t *)((const char *)row + at);
-}
-
-static void json_doubts(struct json_out *j, const struct doubt *d, const void *row)
-{
-	for (; d->key; d++)
-		json_out_key_uint(j, d->key, member(row, d->at));
-}
-
-static void doubts_print(FILE *out, const struct doubt *d, const void *row)
-{
-	char text[160], length[HUMAN_BYTES];
-
-	for (; d->key; d++) {
-		if (!d->label || !member(row, d->at))
-			continue;
-		fprintf(out, "  %-10s ", d->label);
-		if (d->of)
-			fprintf(out, "scheduler records are missing during %s, in ",
-				human_ns(length, sizeof(length), member(row, d->of)));
-		human_plural(text, sizeof(text), member(row, d->at), d->one, d->many);
-		fprintf(out, "%s\n", text);
-	}
-}
 
 static uint64_t lost_cnt(const struct coverage *v, uint32_t class)
 {
@@ -178,8 +132,8 @@ void json_coverage(struct json_out *j, const struct report *r)
 	json_key_value(j, "misses", v->misses);
 	json_late(j, r);
 	json_key_value(j, "stats", v->stats);
-	json_doubts(j, call_doubts, v);
-	json_doubts(j, record_doubts, model_get_stats(r->model));
+	figures_json(j, call_doubts, v, r->facts);
+	figures_json(j, record_doubts, model_get_stats(r->model), r->facts);
 	json_out_key(j, "probe_cost");
 	if (v->calibrated) {
 		json_out_object_begin(j);
@@ -363,6 +317,23 @@ static void waits_print(const struct coverage *v, FILE *out)
 			human_ns(ns, sizeof(ns), v->wait_ns));
 }
 
+static void doubts_print(const struct report *r, FILE *out)
+{
+	const struct model_stats *s = model_get_stats(r->model);
+	uint64_t tail_bytes = trace_get_summary(r->trace)->lost_tail_bytes;
+	char a[HUMAN_BYTES], b[64];
+
+	figures_lines(call_doubts, &r->coverage, out);
+	if (s->sched_gaps)
+		fprintf(out, "  gaps       scheduler records are missing during %s, in %s\n",
+			human_ns(a, sizeof(a), s->sched_gap_ns),
+			human_plural(b, sizeof(b), s->sched_gaps, "stretch", "stretches"));
+	figures_lines(record_doubts, s, out);
+	if (tail_bytes)
+		fprintf(out, "  cut off    %s behind the last complete block\n",
+			human_bytes(a, sizeof(a), tail_bytes));
+}
+
 static void worst_print(const struct report *r, FILE *out)
 {
 	char a[HUMAN_BYTES], label[REPORT_LABEL_BYTES];
@@ -427,9 +398,7 @@ static void own_cpu_print(const struct report *r, FILE *out)
 
 void text_coverage(const struct report *r, FILE *out)
 {
-	uint64_t tail_bytes = trace_get_summary(r->trace)->lost_tail_bytes;
 	const struct coverage *v = &r->coverage;
-	char tail[HUMAN_BYTES];
 	uint32_t i;
 
 	text_section(out, "Coverage: what was seen, and what it cost");
@@ -441,11 +410,7 @@ void text_coverage(const struct report *r, FILE *out)
 	misses_print(r, out);
 	late_print(r, out);
 	waits_print(v, out);
-	doubts_print(out, call_doubts, v);
-	doubts_print(out, record_doubts, model_get_stats(r->model));
-	if (tail_bytes)
-		fprintf(out, "  cut off    %s behind the last complete block\n",
-			human_bytes(tail, sizeof(tail), tail_bytes));
+	doubts_print(r, out);
 	overhead_print(r, out);
 	if (v->has_end && r->cores.wall_ns)
 		own_cpu_print(r, out);

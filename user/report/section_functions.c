@@ -92,40 +92,39 @@ static void columns_explain(FILE *out, const struct function_row *sum)
 			"");
 }
 
+static const struct {
+	size_t at;
+	const char *before, *one, *many, *after;
+} notes[] = {
+	{offsetof(ROW, inner), "", "of these calls was made", "of these calls were made",
+	 "inside calls of another layer, whose times include theirs."},
+	{offsetof(ROW, nested_calls), "Not counted above: ", "call that the library made",
+	 "calls that the library made", "inside these."},
+	{offsetof(ROW, open), "", "call had", "calls had",
+	 "not returned: in calls, and in total as far as seen."},
+	{offsetof(ROW, unwound), "", "call was", "calls were",
+	 "left without returning (longjmp, exception, exit): in calls, and in total up to when that was noticed."},
+	{offsetof(ROW, errors), "", "call returned", "calls returned", "an error."},
+};
+
 /* layer: as of functions_table. */
 static void function_notes(FILE *out, const char *layer, const struct function_row *sum,
 			   uint32_t lost)
 {
 	const char *mark = text_mark(lost, LOSS_OF_CALLS, 0);
 	char a[80];
+	uint64_t n;
+	size_t i;
 
-	if (!mark)
-		mark = "";
 	if (!layer)
 		columns_explain(out, sum);
-	if (sum->inner)
-		text_note(out, "%s%s inside calls of another layer, whose times include theirs.",
-			  mark,
-			  human_plural(a, sizeof(a), sum->inner, "of these calls was made",
-				       "of these calls were made"));
-	if (sum->nested_calls)
-		text_note(out, "Not counted above: %s%s inside these.", mark,
-			  human_plural(a, sizeof(a), sum->nested_calls,
-				       "call that the library made",
-				       "calls that the library made"));
-	if (sum->open)
-		text_note(out, "%s%s not returned: in calls, and in total as far as seen.", mark,
-			  human_plural(a, sizeof(a), sum->open, "call had", "calls had"));
-	if (sum->unwound)
-		text_note(
-			out,
-			"%s%s left without returning (longjmp, exception, exit): in calls, and in total up to "
-			"when that was noticed.",
-			mark, human_plural(a, sizeof(a), sum->unwound, "call was", "calls were"));
-	if (sum->errors)
-		text_note(out, "%s%s an error.", mark,
-			  human_plural(a, sizeof(a), sum->errors, "call returned",
-				       "calls returned"));
+	for (i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
+		n = *(const uint64_t *)((const char *)sum + notes[i].at);
+		if (n)
+			text_note(out, "%s%s%s %s", notes[i].before, mark ? mark : "",
+				  human_plural(a, sizeof(a), n, notes[i].one, notes[i].many),
+				  notes[i].after);
+	}
 }
 
 static bool in_table(const struct function_row *f, const char *layer)

@@ -172,8 +172,7 @@ static void messages_table(const struct message_row *m, const bool *used, const 
 		else if (bucket_cnt(m, b - 1)) /* one line for all empty ones in a row */
 			gap_row(c, used);
 	}
-	columns_print(c, out, "  ");
-	columns_free(c);
+	text_columns(c, out);
 }
 
 static void peers_note(const struct peers_row *all, FILE *out)

@@ -7,12 +7,17 @@
 #define ROW struct switch_row
 #define EVENTS .low = LOSS_OF_STATES | LOSS_DAMAGED | LOSS_MISSED, .wrong = LOSS_TASK
 
-const struct figure switch_figures[] = {
+static const struct figure switch_figures[] = {
 	{FIGURE_COUNT, "voluntary", "voluntary", AT(voluntary), EVENTS},
 	{FIGURE_COUNT, "involuntary", "involuntary", AT(involuntary), EVENTS},
 	{FIGURE_RATE, NULL, "per s", AT(switches), .low = LOSS_OF_STATES, .wrong = LOSS_OF_LIVES},
 	{FIGURE_COUNT, "migrations", "migrations", AT(migrations), EVENTS},
 	{FIGURE_COUNT, "wakeups", "wake-ups", AT(wakeups), EVENTS},
+	{0},
+};
+
+const struct figure switches_object[] = {
+	{FIGURE_TABLE, "switches", .sub = switch_figures, .known = FACT_SCHED},
 	{0},
 };
 
@@ -35,13 +40,10 @@ void text_switches(const struct report *r, FILE *out)
 	}
 	if (r->nrows > 1) {
 		columns_rule(t.c);
-		columns_cell(t.c, "all");
-		cell_empty(t.c);
-		cell_empty(t.c);
+		text_process_sum(t.c, "all", true);
 		figures_cells(&t, &r->sum.switches, r->sum.time.wall_ns, r->lost_shown);
 	}
-	columns_print(t.c, out, "  ");
-	columns_free(t.c);
+	text_columns(t.c, out);
 	text_processes_note(r, out, shown);
 	text_note(
 		out,

@@ -91,7 +91,7 @@ static int u64_compare(const void *va, const void *vb)
 static struct time_row across(const struct report *r, unsigned int pct)
 {
 	uint64_t *v = xcalloc(r->nrows, sizeof(*v));
-	struct time_row out;
+	struct time_row out = {0};
 	uint32_t i;
 	size_t k;
 
@@ -103,21 +103,6 @@ static struct time_row across(const struct report *r, unsigned int pct)
 	}
 	free(v);
 	return out;
-}
-
-static void sum_cells(const struct report *r, const struct figure_table *t, const char *name,
-		      const struct time_row *row, bool threads)
-{
-	columns_cell(t->c, "%s", name);
-	cell_empty(t->c);
-	if (!r->nranks)
-		cell_empty(t->c);
-	columns_mark(t->c, text_mark(r->lost_shown, 0, LOSS_OF_LIVES));
-	if (threads)
-		columns_cell(t->c, "%" PRIu64, row->threads);
-	else
-		cell_empty(t->c);
-	figures_cells(t, row, 0, r->lost_shown);
 }
 
 /* ---- ranks ---- */
@@ -155,6 +140,13 @@ static struct figure_table time_table(const struct report *r)
 				     text_unit_for(r->sum.time.wall_ns), r->facts};
 }
 
+static void process_cells(const struct figure_table *t, const struct time_row *row, uint32_t lost)
+{
+	columns_mark(t->c, text_mark(lost, 0, LOSS_OF_LIVES));
+	columns_cell(t->c, "%" PRIu64, row->threads);
+	figures_cells(t, row, 0, lost);
+}
+
 static void rank_rows(const struct report *r, const struct figure_table *t, uint32_t shown)
 {
 	struct time_row row;
@@ -162,18 +154,19 @@ static void rank_rows(const struct report *r, const struct figure_table *t, uint
 
 	for (i = 0; i < shown; i++) {
 		text_process_cells(r, t->c, r->row[i], !r->nranks);
-		columns_mark(t->c, text_mark(r->lost[r->row[i]], 0, LOSS_OF_LIVES));
-		columns_cell(t->c, "%" PRIu64, r->time.process[r->row[i]].threads);
-		figures_cells(t, &r->time.process[r->row[i]], 0, r->lost[r->row[i]]);
+		process_cells(t, &r->time.process[r->row[i]], r->lost[r->row[i]]);
 	}
 	if (r->nrows < 2)
 		return;
 	columns_rule(t->c);
 	for (pct = 0; pct <= 100 && r->nrows > PROCESSES_MANY; pct += 50) {
 		row = across(r, pct);
-		sum_cells(r, t, pct == 0 ? "min" : pct == 50 ? "med" : "max", &row, false);
+		text_process_sum(t->c, pct == 0 ? "min" : pct == 50 ? "med" : "max", !r->nranks);
+		cell_empty(t->c);
+		figures_cells(t, &row, 0, r->lost_shown);
 	}
-	sum_cells(r, t, "all", &r->sum.time, true);
+	text_process_sum(t->c, "all", !r->nranks);
+	process_cells(t, &r->sum.time, r->lost_shown);
 }
 
 void text_ranks(const struct report *r, FILE *out)
@@ -190,8 +183,7 @@ void text_ranks(const struct report *r, FILE *out)
 	columns_add(t.c, "thr", COLUMNS_RIGHT);
 	figures_columns(&t);
 	rank_rows(r, &t, shown);
-	columns_print(t.c, out, "  ");
-	columns_free(t.c);
+	text_columns(t.c, out);
 	text_processes_note(r, out, shown);
 	rank_notes(r, out);
 }
@@ -212,28 +204,31 @@ static void thread_row(const struct report *r, const struct figure_table *t,
 	figures_cells(t, row, 0, lost);
 }
 
-static int thread_compare(const void *va, const void *vb)
+/* In the order of their processes. */
+static uint32_t thread_rows(const struct report *r, const struct figure_table *t, uint32_t most)
 {
-	const struct model_thread *a = *(const struct model_thread *const *)va;
-	const struct model_thread *b = *(const struct model_thread *const *)vb;
+	uint32_t i, k, shown = 0;
 
-	if (a->proc != b->proc)
-		return a->proc->sort_order < b->proc->sort_order ? -1 : 1;
-	return a->idx < b->idx ? -1 : 1;
+	for (i = 0; i < r->nprocesses && shown < most; i++) {
+		for (k = 0; k < model_thread_count(r->model) && shown < most && r->chosen[i]; k++) {
+			const struct model_thread *thread = model_thread_get(r->model, k);
+
+			if ((uint32_t)thread->proc->sort_order != i)
+				continue;
+			thread_row(r, t, thread);
+			shown++;
+		}
+	}
+	return shown;
 }
 
 void text_threads(const struct report *r, FILE *out)
 {
-	uint32_t i, n = 0, total = model_thread_count(r->model), shown;
-	const struct model_thread **list = xcalloc(total + 1, sizeof(const struct model_thread *));
 	struct figure_table t = time_table(r);
+	uint32_t i, n = 0, shown;
 
-	for (i = 0; i < total; i++) {
-		list[n] = model_thread_get(r->model, i);
-		n += r->chosen[list[n]->proc->sort_order];
-	}
-	qsort(list, n, sizeof(const struct model_thread *), thread_compare);
-	shown = r->opt->top && n > THREADS_MANY ? THREADS_MANY : n;
+	for (i = 0; i < model_thread_count(r->model); i++)
+		n += r->chosen[model_thread_get(r->model, i)->proc->sort_order];
 	t.facts &= ~FACT_PROCESSES;
 	text_section(out, "Threads (%s)", t.unit.name);
 	columns_add(t.c, "rank", COLUMNS_RIGHT);
@@ -241,11 +236,8 @@ void text_threads(const struct report *r, FILE *out)
 	columns_add(t.c, "tid", COLUMNS_RIGHT);
 	columns_add(t.c, "calls", COLUMNS_RIGHT);
 	figures_columns(&t);
-	for (i = 0; i < shown; i++)
-		thread_row(r, &t, list[i]);
-	columns_print(t.c, out, "  ");
-	columns_free(t.c);
-	free(list);
+	shown = thread_rows(r, &t, r->opt->top && n > THREADS_MANY ? THREADS_MANY : n);
+	text_columns(t.c, out);
 	text_shown_note(out, shown, n);
 	text_note(out, "calls: outermost ones, merged polls included.");
 }
@@ -296,8 +288,7 @@ void text_polls(const struct report *r, FILE *out)
 	columns_add(t.c, "process", COLUMNS_LEFT);
 	figures_columns(&t);
 	poll_rows(r, &t);
-	columns_print(t.c, out, "  ");
-	columns_free(t.c);
+	text_columns(t.c, out);
 	text_note(
 		out,
 		"span: what the timeline shows as one slice (MPI_Test ×N). inside: the polls' own durations, "

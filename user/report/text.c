@@ -27,6 +27,12 @@ void text_section(FILE *out, const char *fmt, ...)
 	fputc('\n', out);
 }
 
+void text_columns(struct columns *c, FILE *out)
+{
+	columns_print(c, out, "  ");
+	columns_free(c);
+}
+
 void text_note(FILE *out, const char *fmt, ...)
 {
 	char *text, *word, *save = NULL;
@@ -87,6 +93,14 @@ void text_process_cells(const struct report *r, struct columns *c, uint32_t idx,
 	columns_text(c, p->name, 14);
 	if (pid)
 		columns_cell(c, "%u", p->host_pid);
+}
+
+void text_process_sum(struct columns *c, const char *name, bool pid)
+{
+	columns_cell(c, "%s", name);
+	cell_empty(c);
+	if (pid)
+		cell_empty(c);
 }
 
 void text_processes_note(const struct report *r, FILE *out, uint32_t shown)
