@@ -10,9 +10,10 @@
 
 static struct core_row *core_row(struct cores *a, uint32_t cpu)
 {
-	a->core = table_reserve(a->core, &a->ncore, cpu, sizeof(*a->core));
-	a->core[cpu].seen = true;
-	return &a->core[cpu];
+	struct core_row *c = table_row(a->core, a->ncore, cpu);
+
+	c->seen = true;
+	return c;
 }
 
 static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
@@ -28,10 +29,8 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 		core_row(a, cpu)->idle_ns += to_ns - from_ns;
 		return;
 	}
-	a->process = table_reserve(a->process, &a->nprocess, idx, sizeof(*a->process));
-	share = &a->process[idx];
-	share->ns = table_reserve(share->ns, &share->n, cpu, sizeof(*share->ns));
-	share->ns[cpu] += to_ns - from_ns;
+	share = table_row(a->process, a->nprocess, idx);
+	*table_row(share->ns, share->n, cpu) += to_ns - from_ns;
 }
 
 static void on_switch(void *ctx, const struct model_switch *s)

@@ -6,14 +6,10 @@
 
 #include <stdlib.h>
 
+#include "analysis/loss.h"
 #include "analysis/table.h"
 #include "base/json_get.h"
 #include "trace/trace_read.h"
-
-const char *const coverage_class_names[POV_CLASS_CNT] = {
-	[POV_CLASS_CALL] = "call",   [POV_CLASS_SPIN] = "spin", [POV_CLASS_MORE] = "more",
-	[POV_CLASS_SCHED] = "sched", [POV_CLASS_IRQ] = "irq",	[POV_CLASS_TASK] = "task",
-};
 
 static uint64_t count_of(const json_t *o, const char *key)
 {
@@ -26,10 +22,7 @@ static uint64_t count_of(const json_t *o, const char *key)
 
 static struct coverage_hits *hits_of(struct coverage *a, const struct model_thread *t)
 {
-	uint32_t idx = (uint32_t)t->proc->sort_order;
-
-	a->process = table_reserve(a->process, &a->nprocess, idx, sizeof(*a->process));
-	return &a->process[idx];
+	return table_row(a->process, a->nprocess, (uint32_t)t->proc->sort_order);
 }
 
 /* Of a rank's: those of other processes are not what ranks are distorted by. */
@@ -38,8 +31,7 @@ static struct coverage_hits *func_hits_of(struct coverage *a, const struct model
 {
 	if (!t->proc->is_rank)
 		return &a->others;
-	a->func = table_reserve(a->func, &a->nfunc, f->id, sizeof(*a->func));
-	return &a->func[f->id];
+	return table_row(a->func, a->nfunc, f->id);
 }
 
 static uint64_t site_key(uint16_t lib, uint16_t func)
@@ -101,8 +93,6 @@ static void on_lost(void *ctx, const struct model_lost *l)
 		loss->first_ns = l->since_ns;
 	if (l->ts_ns > loss->last_ns)
 		loss->last_ns = l->ts_ns;
-	if (l->ts_ns > l->since_ns && l->ts_ns - l->since_ns > loss->longest_ns)
-		loss->longest_ns = l->ts_ns - l->since_ns;
 	loss->stretches++;
 	loss->cnt += l->cnt;
 	if (a->nlost == COVERAGE_LOST_MAX)
@@ -184,7 +174,7 @@ static int class_index(const json_t *v)
 	    json_integer_value(v) < POV_CLASS_CNT)
 		return (int)json_integer_value(v);
 	for (i = 0; json_is_string(v) && i < POV_CLASS_CNT; i++) {
-		if (!strcmp(json_string_value(v), coverage_class_names[i]))
+		if (!strcmp(json_string_value(v), loss_names[i]))
 			return i;
 	}
 	return -1;
@@ -280,13 +270,14 @@ double coverage_cost(const struct coverage *a, const struct coverage_hits *h)
 static int on_finish(void *ctx, const struct model *m)
 {
 	struct coverage *a = ctx;
+	struct coverage_hits *hits;
 	uint32_t i;
 
 	for (i = 0; i < POV_CLASS_CNT && !a->has_end; i++)
 		a->drops[i] = a->loss[i].cnt;
 	for (i = 0; i < model_process_count(m); i++) {
-		a->process = table_reserve(a->process, &a->nprocess, i, sizeof(*a->process));
-		a->process[i].cost_ns = (uint64_t)coverage_cost(a, &a->process[i]);
+		hits = table_row(a->process, a->nprocess, i);
+		hits->cost_ns = (uint64_t)coverage_cost(a, hits);
 	}
 	return 0;
 }

@@ -15,7 +15,6 @@ struct coverage_loss {
 	uint64_t cnt;
 	uint64_t stretches;	    /* LOST records */
 	uint64_t first_ns, last_ns; /* of all stretches */
-	uint64_t longest_ns;
 };
 
 struct coverage_hits {
@@ -71,7 +70,6 @@ struct coverage {
 };
 
 #define COVERAGE_LOST_MAX 1000 /* stretches kept one by one */
-extern const char *const coverage_class_names[POV_CLASS_CNT];
 
 /* CPU time of the recorder while the recording ran; all of it if the parts are not known. */
 uint64_t coverage_own_cpu_steady(const struct coverage *a);

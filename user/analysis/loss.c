@@ -47,10 +47,8 @@ static void on_lost(void *ctx, const struct model_lost *l)
 	}
 	a->class[l->class].cnt += l->cnt;
 	span_add(a, l->class, l->since_ns < l->ts_ns ? l->since_ns : l->ts_ns, l->ts_ns);
-	if (l->class == POV_CLASS_SCHED) {
-		a->ring = table_reserve(a->ring, &a->nring, l->ring, sizeof(*a->ring));
-		a->ring[l->ring] = true;
-	}
+	if (l->class == POV_CLASS_SCHED)
+		*table_row(a->ring, a->nring, l->ring) = true;
 }
 
 /* Losses that the recorder counted, but no record tells the time of. */

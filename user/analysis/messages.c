@@ -38,15 +38,15 @@ static void on_operation(void *ctx, const struct model_call *c, const struct fun
 	uint32_t idx = (uint32_t)c->thread->proc->sort_order;
 	enum message_class class = class_of(func);
 	struct messages *a = ctx;
-	struct message_row *r;
+	struct message_row **at, *r;
 	unsigned int bucket;
 
 	if (!roles->sends)
 		return;
-	a->process = table_reserve(a->process, &a->nprocess, idx, sizeof(*a->process));
-	if (!a->process[idx])
-		a->process[idx] = xcalloc(1, sizeof(**a->process));
-	r = a->process[idx];
+	at = table_row(a->process, a->nprocess, idx);
+	if (!*at)
+		*at = xcalloc(1, sizeof(**at));
+	r = *at;
 	if (roles->send_bytes < 0) {
 		r->unknown[class]++;
 		return;

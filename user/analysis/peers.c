@@ -11,11 +11,10 @@ static void on_message(void *ctx, const struct model_message *msg)
 {
 	uint32_t idx = (uint32_t)msg->operation->thread->proc->sort_order;
 	struct peers *a = ctx;
+	struct peers_row *r = table_row(a->process, a->nprocess, idx);
 
-	a->process = table_reserve(a->process, &a->nprocess, idx, sizeof(*a->process));
-	a->process[idx].messages++;
-	if (msg->why != PEER_KNOWN)
-		a->process[idx].unknown[msg->why]++;
+	r->messages++;
+	r->unknown[msg->why] += msg->why != PEER_KNOWN;
 }
 
 void peers_init(struct peers *a)
@@ -30,7 +29,9 @@ void peers_release(struct peers *a)
 	free(a->process);
 }
 
-struct peers_row peers_of(const struct peers *a, uint32_t idx)
+const struct peers_row *peers_of(const struct peers *a, uint32_t idx)
 {
-	return idx < a->nprocess ? a->process[idx] : (struct peers_row){0};
+	static const struct peers_row none;
+
+	return idx < a->nprocess ? &a->process[idx] : &none;
 }

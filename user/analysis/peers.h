@@ -22,6 +22,6 @@ struct peers {
 void peers_init(struct peers *a);
 void peers_release(struct peers *a);
 /* Those of a process; zeros if it exchanged none. */
-struct peers_row peers_of(const struct peers *a, uint32_t idx);
+const struct peers_row *peers_of(const struct peers *a, uint32_t idx);
 
 #endif

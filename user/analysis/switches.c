@@ -10,8 +10,7 @@
 
 static struct switch_row *thread_row(struct switches *a, const struct model_thread *t)
 {
-	a->thread = table_reserve(a->thread, &a->nthread, t->idx, sizeof(*a->thread));
-	return &a->thread[t->idx];
+	return table_row(a->thread, a->nthread, t->idx);
 }
 
 static void on_switch(void *ctx, const struct model_switch *s)
@@ -42,11 +41,10 @@ static int on_finish(void *ctx, const struct model *m)
 		const struct switch_row *r = thread_row(a, model_thread_get(m, i));
 
 		idx = (uint32_t)model_thread_get(m, i)->proc->sort_order;
-		a->process = table_reserve(a->process, &a->nprocess, idx, sizeof(*a->process));
-		table_row_add(&a->process[idx], r, switches);
+		table_row_add(table_row(a->process, a->nprocess, idx), r, switches);
 	}
-	for (i = 0; i < model_process_count(m); i++)
-		a->process = table_reserve(a->process, &a->nprocess, i, sizeof(*a->process));
+	(void)table_row(a->process, a->nprocess,
+			model_process_count(m)); /* all up to it are valid */
 	return 0;
 }
 

@@ -25,6 +25,10 @@ static inline void *table_reserve(void *array, uint32_t *n, uint32_t idx, size_t
 	return array;
 }
 
+/* The row idx, which it makes valid. */
+#define table_row(array, n, idx) \
+	(&((array) = table_reserve((array), &(n), (idx), sizeof(*(array))))[idx])
+
 static inline void table_sums_add(void *to, const void *from, size_t at, size_t end)
 {
 	for (; at < end; at += sizeof(uint64_t))

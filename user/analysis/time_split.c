@@ -10,8 +10,7 @@
 
 static struct time_row *thread_row(struct time_split *a, const struct model_thread *t)
 {
-	a->thread = table_reserve(a->thread, &a->nthread, t->idx, sizeof(*a->thread));
-	return &a->thread[t->idx];
+	return table_row(a->thread, a->nthread, t->idx);
 }
 
 static void on_call(void *ctx, const struct model_call *c)
@@ -86,15 +85,13 @@ static int on_finish(void *ctx, const struct model *m)
 		r->threads = 1;
 		r->wall_ns = r->walls_ns = r->thread_ns = t->end_ns - t->start_ns;
 		r->times = t->times;
-		a->process = table_reserve(a->process, &a->nprocess, (uint32_t)t->proc->sort_order,
-					   sizeof(*a->process));
-		time_row_add(&a->process[t->proc->sort_order], r);
+		time_row_add(table_row(a->process, a->nprocess, (uint32_t)t->proc->sort_order), r);
 	}
 	for (i = 0; i < model_process_count(m); i++) {
 		const struct model_process *p = model_process_get(m, i);
+		struct time_row *r = table_row(a->process, a->nprocess, i);
 
-		a->process = table_reserve(a->process, &a->nprocess, i, sizeof(*a->process));
-		a->process[i].wall_ns = a->process[i].walls_ns = p->end_ns - p->start_ns;
+		r->wall_ns = r->walls_ns = p->end_ns - p->start_ns;
 	}
 	return 0;
 }

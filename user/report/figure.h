@@ -29,7 +29,7 @@ enum figure_kind {
 	FIGURE_TABLE, /* JSON only: the figures of table sub, of the struct at: an object; without a key, members */
 };
 
-#define FIGURE_WHOLE SIZE_MAX
+#define FIGURE_WHOLE SIZE_MAX /* of what is handed to figures_cells, and no member */
 
 /* What must hold for a figure to be known or shown: struct report's facts. */
 #define FACT_SCHED (1u << 0)	 /* the scheduler was recorded */
@@ -43,15 +43,16 @@ struct figure {
 	const char *header; /* column; NULL: JSON only, or the share alone */
 	size_t at;	    /* offset in the row, of a uint64_t or what the kind says */
 	const char *share;  /* header of one more column, "at" in percent, or NULL */
-	size_t of;	/* of what: an offset, or FIGURE_WHOLE: what is handed to figures_cells */
-	uint32_t low;	/* losses (analysis/loss.h) that make it too low, */
-	uint32_t wrong; /* after which it may be wrong in either direction, */
-	uint32_t share_wrong;	/* and its share, too */
-	uint32_t known;		/* facts without which it is null */
-	uint32_t shown;		/* facts without which the text has no such column */
+	size_t of;	    /* of what: an offset, or FIGURE_WHOLE */
+
+	/* Losses (analysis/loss.h): too low; wrong in either direction; after which the share is wrong, too. */
+	uint32_t low, wrong, share_wrong;
+	/* Facts without which it is null, and without which the text has no such column. */
+	uint32_t known, shown;
+
 	bool no_zero;		/* text: "-" */
 	const char *one, *many; /* text: no column, but a line that says "1 <one>" or "3 <many>" */
-	const struct figure *sub;
+	const struct figure *sub; /* of FIGURE_TABLE */
 };
 
 /* For tables of figures of struct ROW, a macro of theirs. */

@@ -3,6 +3,7 @@
  * The report as JSON: what is no section's own. Its members are described in kmod-docs/REPORT.md, which changes
  * with them; members may be added under the same schema_version, never change their meaning.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -136,11 +137,7 @@ static void distortion_print(struct json_out *j, const struct report *r)
 	json_known_uint(j, "pid", p, p ? p->pid : 0);
 	json_known_int(j, "job", p, p ? p->job_idx : 0);
 	json_known_int(j, "rank", p && p->rank >= 0, p ? p->rank : 0);
-	json_out_key(j, "share");
-	if (p)
-		json_out_double(j, r->distortion.pct / 100);
-	else
-		json_out_null(j);
+	json_out_key_double(j, "share", p ? r->distortion.pct / 100 : NAN); /* NaN: null */
 	json_out_key_uint(j, "ranks_above", r->distortion.above);
 	json_out_key_array(j, "functions");
 	for (i = 0; i < distortion_func_cnt(&r->distortion); i++)
@@ -244,7 +241,6 @@ static void overhead_print(struct json_out *j, const struct report *r,
 static void process_print(struct json_out *j, const struct report *r, uint32_t idx, bool *one)
 {
 	const struct model_process *p = model_process_get(r->model, idx);
-	struct peers_row peers = peers_of(&r->peers, idx);
 
 	json_out_object_begin(j);
 	json_known_int(j, "rank", p->is_rank && p->rank >= 0, p->rank);
@@ -267,7 +263,7 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 	json_functions(j, r, one, r->lost[idx]);
 	one[idx] = false;
 	json_messages(j, messages_of(&r->messages, idx), r->lost[idx]);
-	json_peers(j, &peers, r->lost[idx]);
+	json_peers(j, peers_of(&r->peers, idx), r->lost[idx]);
 	overhead_print(j, r, &r->coverage.process[idx]);
 	if (r->opt->threads)
 		threads_print(j, r, p);

@@ -38,16 +38,14 @@ static void facts_find(struct report *r)
 
 static void sums_make(struct report *r)
 {
-	struct peers_row peers;
 	uint32_t i, idx;
 
 	for (i = 0; i < r->nrows; i++) {
 		idx = r->row[i];
-		peers = peers_of(&r->peers, idx);
 		time_row_add(&r->sum.time, &r->time.process[idx]);
 		table_row_add(&r->sum.switches, &r->switches.process[idx], switches);
 		table_row_add(&r->sum.messages, messages_of(&r->messages, idx), cnt);
-		table_row_add(&r->sum.peers, &peers, messages);
+		table_row_add(&r->sum.peers, peers_of(&r->peers, idx), messages);
 		table_row_add(&r->sum.hits, &r->coverage.process[idx], calls);
 	}
 }

@@ -90,12 +90,12 @@ static void json_losses(struct json_out *j, const struct report *r)
 
 	json_out_key_object(j, "lost");
 	for (i = 0; i < POV_CLASS_CNT; i++)
-		json_out_key_uint(j, coverage_class_names[i], lost_cnt(v, i));
+		json_out_key_uint(j, loss_names[i], lost_cnt(v, i));
 	json_out_object_end(j);
 	json_out_key_array(j, "lost_stretches");
 	for (i = 0; i < v->nlost; i++) {
 		json_out_object_begin(j);
-		json_out_key_string(j, "class", coverage_class_names[v->lost[i].class]);
+		json_out_key_string(j, "class", loss_names[v->lost[i].class]);
 		json_out_key_uint(j, "ring", v->lost[i].ring);
 		json_out_key_uint(j, "from_ns", json_since_start(r, v->lost[i].since_ns));
 		json_out_key_uint(j, "to_ns", json_since_start(r, v->lost[i].ts_ns));
@@ -212,7 +212,7 @@ static void loss_print(const struct report *r, const struct coverage_loss *l, ui
 	char cnt[HUMAN_BYTES], from[HUMAN_BYTES], to[HUMAN_BYTES];
 
 	fprintf(out, "  LOST       %s %s record%s", human_count(cnt, sizeof(cnt), n),
-		coverage_class_names[class], n == 1 ? "" : "s");
+		loss_names[class], n == 1 ? "" : "s");
 	if (l->stretches) {
 		human_ns(from, sizeof(from), json_since_start(r, l->first_ns));
 		human_ns(to, sizeof(to), json_since_start(r, l->last_ns));
