@@ -117,6 +117,11 @@ ranks_of() { # ROUND FILE...
 	"$POVTRACE" report a.pov b.pov >text
 	grep -q 'node8:1' text
 	grep -q 'its times are moved by +0.000000000 s and +0.0 ppm' text
+	# the sums stand under their columns: those of one recording, but for what one loss marks
+	sums() { sed -n "/^Context switches/,/^\$/p" "$1" | awk '$1 == "all" { $1 = $1; gsub(/[≥~]/, ""); print }'; }
+	"$POVTRACE" report all.pov >whole
+	[ -n "$(sums whole)" ]
+	[ "$(sums text)" = "$(sums whole)" ]
 	"$POVTRACE" report --json a.pov b.pov >r.json
 	# of node8's CPU 1 only: the whole's CPU 3
 	[ "$(jq -c '[.cores[] | select(.incomplete != []) | .cpu]' r.json)" = '[3]' ]

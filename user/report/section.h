@@ -49,8 +49,8 @@ void text_rank_cell(const struct report *r, struct columns *c, const struct mode
 #define PROCESSES_MANY 32
 void text_process_columns(const struct report *r, struct columns *c, bool pid);
 void text_process_cells(const struct report *r, struct columns *c, uint32_t idx, bool pid);
-void text_process_sum(struct columns *c, const char *name,
-		      bool pid); /* the same of a row for all */
+/* The same of a row that sums up several. */
+void text_process_sum(const struct report *r, struct columns *c, const char *name, bool pid);
 void text_processes_note(const struct report *r, FILE *out, uint32_t shown);
 
 /* ---- JSON ---- */

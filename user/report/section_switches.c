@@ -40,7 +40,7 @@ void text_switches(const struct report *r, FILE *out)
 	}
 	if (r->nrows > 1) {
 		columns_rule(t.c);
-		text_process_sum(t.c, "all", true);
+		text_process_sum(r, t.c, "all", true);
 		figures_cells(&t, &r->sum.switches, r->sum.time.wall_ns, r->lost_shown);
 	}
 	text_columns(t.c, out);

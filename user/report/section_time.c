@@ -161,11 +161,11 @@ static void rank_rows(const struct report *r, const struct figure_table *t, uint
 	columns_rule(t->c);
 	for (pct = 0; pct <= 100 && r->nrows > PROCESSES_MANY; pct += 50) {
 		row = across(r, pct);
-		text_process_sum(t->c, pct == 0 ? "min" : pct == 50 ? "med" : "max", !r->nranks);
+		text_process_sum(r, t->c, pct == 0 ? "min" : pct == 50 ? "med" : "max", !r->nranks);
 		cell_empty(t->c);
 		figures_cells(t, &row, 0, r->lost_shown);
 	}
-	text_process_sum(t->c, "all", !r->nranks);
+	text_process_sum(r, t->c, "all", !r->nranks);
 	process_cells(t, &r->sum.time, r->lost_shown);
 }
 

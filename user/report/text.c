@@ -95,9 +95,11 @@ void text_process_cells(const struct report *r, struct columns *c, uint32_t idx,
 		columns_cell(c, "%u", p->host_pid);
 }
 
-void text_process_sum(struct columns *c, const char *name, bool pid)
+void text_process_sum(const struct report *r, struct columns *c, const char *name, bool pid)
 {
 	columns_cell(c, "%s", name);
+	if (model_get_info(r->model)->nhosts > 1)
+		cell_empty(c);
 	cell_empty(c);
 	if (pid)
 		cell_empty(c);
