@@ -106,6 +106,9 @@ ranks_of() { # ROUND FILE...
 	slices job.json >got
 	[ -s want ]
 	diff want got
+	# a CPU goes by its number on its own host
+	cpus='[.traceEvents[] | select(.ph == "C" and (.name | contains("CPU"))) | .name] | unique'
+	[ "$(jq -c "$cpus" job.json)" = '["node7 CPU 0","node7 CPU 1","node8 CPU 0","node8 CPU 1"]' ]
 	"$POVTRACE" export a.pov b.pov -o job.pftrace
 	[ -s job.pftrace ]
 }

@@ -47,11 +47,13 @@ struct tl_cpu *tl_cpu_of(struct timeline *tl, uint32_t cpu)
 char *tl_cpu_name(const struct timeline *tl, uint32_t cpu, const char *what)
 {
 	const struct model *m = tl->opt.model;
+	const struct model_host *host;
 	uint32_t local;
 
 	if (!m || model_get_info(m)->nhosts < 2)
 		return xasprintf("CPU %u %s", cpu, what);
-	return xasprintf("%s CPU %u %s", model_host_of_cpu(m, cpu, &local)->label, local, what);
+	host = model_host_of_cpu(m, cpu, &local);
+	return xasprintf("%s CPU %u %s", host->label, local, what);
 }
 
 struct track *tl_track_new(struct timeline *tl, enum track_kind kind, uint32_t pid, uint32_t order,
