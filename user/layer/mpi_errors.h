@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Names of error classes by number; NULL where a number has none. */
+/* Names of error classes by number. */
 #ifndef POV_LAYER_MPI_ERRORS_H
 #define POV_LAYER_MPI_ERRORS_H
 
-#define MPI_ERRORS_OPENMPI 84
-#define MPI_ERRORS_MPICH 81
-#define MPI_ERRORS_ABI 63
+#include <stdint.h>
 
-extern const char *const mpi_errors_openmpi[MPI_ERRORS_OPENMPI];
-extern const char *const mpi_errors_mpich[MPI_ERRORS_MPICH];
-extern const char *const mpi_errors_abi[MPI_ERRORS_ABI];
+enum mpi_errors { MPI_ERRORS_OPENMPI, MPI_ERRORS_MPICH, MPI_ERRORS_ABI, MPI_ERRORS_CNT };
+
+/* "MPI_ERR_TRUNCATE", or NULL where a number has none; 0 is no error. */
+const char *mpi_error_name(enum mpi_errors of, uint32_t class);
 
 #endif

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "layer/layer.h"
-#include "layer/mpi_errors.h"
 
 static int32_t int_at(const uint8_t *raw, size_t idx)
 {
@@ -72,12 +71,11 @@ static const struct mpi_flavour_info flavours[] = {
 		.request_null = NO_HANDLE, /* an object: known by its name */
 		.type_null = NO_HANDLE,
 		.comm_null = NO_HANDLE,
-		.level_step = 1,
+		.levels = {0, 1, 2, 3},
 		.error_mask = UINT32_MAX,
 		.err_in_status = 18,
 		.err_pending = 19,
-		.errors = mpi_errors_openmpi,
-		.errors_cnt = MPI_ERRORS_OPENMPI,
+		.errors = MPI_ERRORS_OPENMPI,
 		.status_decode = openmpi_status,
 	},
 	{
@@ -94,18 +92,18 @@ static const struct mpi_flavour_info flavours[] = {
 		.request_null = 0x2c000000,
 		.type_null = 0x0c000000,
 		.comm_null = 0x04000000,
-		.level_step = 1,
+		.levels = {0, 1, 2, 3},
 		.error_mask = 0x7f,
 		.err_in_status = 17,
 		.err_pending = 18,
-		.errors = mpi_errors_mpich,
-		.errors_cnt = MPI_ERRORS_MPICH,
+		.errors = MPI_ERRORS_MPICH,
 		.status_decode = mpich_status,
 	},
 	{
 		.name = "mpi-abi",
 		.handle_bytes = 8,
 		.status_bytes = 32,
+		.handles_are_standard = true,
 		.any_source = -1,
 		.any_tag = -2,
 		.proc_null = -3,
@@ -116,12 +114,11 @@ static const struct mpi_flavour_info flavours[] = {
 		.request_null = 0x180,
 		.type_null = 0x200,
 		.comm_null = 0x100,
-		.level_step = 1024,
+		.levels = {0, 1024, 2048, 4096},
 		.error_mask = UINT32_MAX,
 		.err_in_status = 19,
 		.err_pending = 18,
-		.errors = mpi_errors_abi,
-		.errors_cnt = MPI_ERRORS_ABI,
+		.errors = MPI_ERRORS_ABI,
 		.status_decode = abi_status,
 	},
 	{
@@ -137,6 +134,7 @@ static const struct mpi_flavour_info flavours[] = {
 		.request_null = NO_HANDLE,
 		.type_null = NO_HANDLE,
 		.comm_null = NO_HANDLE,
+		.levels = {NO_VALUE, NO_VALUE, NO_VALUE, NO_VALUE},
 		.err_in_status = NO_VALUE,
 		.err_pending = NO_VALUE,
 	},
@@ -161,22 +159,18 @@ const char *mpi_flavour_error_name(const struct mpi_flavour_info *f, int32_t cod
 	/* MPICH: classes a program added have this bit; their numbers are its own */
 	if (f->error_mask != UINT32_MAX && code & 0x40000000)
 		return NULL;
-	return class < f->errors_cnt ? f->errors[class] : NULL;
+	return mpi_error_name(f->errors, class);
 }
 
 const char *mpi_flavour_level_name(const struct mpi_flavour_info *f, int32_t level)
 {
-	static const char *const names[] = {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED",
-					    "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"};
+	static const char *const names[MPI_LEVELS] = {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED",
+						      "MPI_THREAD_SERIALIZED",
+						      "MPI_THREAD_MULTIPLE"};
 
-	if (f->level_step == 1)
-		return level >= 0 && level < 4 ? names[level] : NULL;
-	if (f->level_step == 1024)
-		return level == 0    ? names[0] :
-		       level == 1024 ? names[1] :
-		       level == 2048 ? names[2] :
-		       level == 4096 ? names[3] :
-				       NULL;
+	for (int i = 0; i < MPI_LEVELS; i++)
+		if (level == f->levels[i])
+			return names[i];
 	return NULL;
 }
 
@@ -186,7 +180,7 @@ int64_t mpi_flavour_type_bytes(const struct mpi_flavour_info *f, uint64_t handle
 	if (f->handle_bytes == 4 && (handle & 0xfc000000) == 0x4c000000)
 		return handle >> 8 & 0xff;
 	/* the standard's ABI: types of fixed size */
-	if (f->level_step == 1024 &&
+	if (f->handles_are_standard &&
 	    ((handle >= 0x240 && handle <= 0x25f) || (handle >= 0x2c0 && handle <= 0x2ff)))
 		return 1 << (handle >> 3 & 7);
 	return -1;
@@ -196,5 +190,5 @@ bool mpi_flavour_is_builtin(const struct mpi_flavour_info *f, uint64_t handle)
 {
 	if (f->handle_bytes == 4)
 		return handle >> 30 == 1;
-	return f->level_step == 1024 && handle < 0x1000;
+	return f->handles_are_standard && handle < 0x1000;
 }

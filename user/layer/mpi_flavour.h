@@ -10,6 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "layer/mpi_errors.h"
+
+#define MPI_LEVELS 4 /* of support for threads */
+
 struct mpi_status {
 	int32_t source, tag, error;
 	int64_t bytes;	/* BYTES_UNKNOWN if the layout does not tell */
@@ -20,13 +24,13 @@ struct mpi_flavour_info {
 	const char *name; /* as in the library's meta object */
 	uint32_t handle_bytes, status_bytes;
 	bool handles_are_addresses; /* of objects in the library's image */
+	bool handles_are_standard;  /* predefined ones: numbers that the standard's ABI says */
 	int32_t any_source, any_tag, proc_null, root, undefined, comm_type_shared;
 	uint64_t in_place, request_null, type_null, comm_null;
-	int32_t level_step;  /* MPI_THREAD_FUNNELED; 0: not known */
-	uint32_t error_mask; /* bits of a return value that are its class */
+	int32_t levels[MPI_LEVELS]; /* MPI_THREAD_SINGLE … */
+	uint32_t error_mask;	    /* bits of a return value that are its class; 0: not known */
 	int32_t err_in_status, err_pending;
-	const char *const *errors; /* names by class, NULL where there is none */
-	size_t errors_cnt;
+	enum mpi_errors errors; /* whose numbers */
 	void (*status_decode)(const uint8_t *raw, struct mpi_status *out);
 };
 
