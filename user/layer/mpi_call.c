@@ -143,7 +143,7 @@ int32_t mpi_call_range(const struct mpi_call *c, uint32_t arg, uint32_t i)
 
 bool mpi_call_status(const struct mpi_call *c, uint32_t i, struct mpi_status *out)
 {
-	int arg = c->fn->at[ROLE_STATUS];
+	int arg = c->fn->at[ROLE_status];
 
 	if (arg < 0 || c->fn->sig.arg[arg].type != SIG_STATUS || i >= mpi_call_kept(c, arg) ||
 	    !c->process->flavour->status_decode)

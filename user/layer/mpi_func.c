@@ -14,75 +14,6 @@
 
 #define ARRAY_CNT(a) (sizeof(a) / sizeof((a)[0]))
 
-static const char *const role_names[ROLE_CNT] = {
-	[ROLE_BUF] = "buf",
-	[ROLE_SENDBUF] = "sendbuf",
-	[ROLE_RECVBUF] = "recvbuf",
-	[ROLE_COUNT] = "count",
-	[ROLE_SCOUNT] = "scount",
-	[ROLE_RCOUNT] = "rcount",
-	[ROLE_DTYPE] = "dtype",
-	[ROLE_SDTYPE] = "sdtype",
-	[ROLE_RDTYPE] = "rdtype",
-	[ROLE_DEST] = "dest",
-	[ROLE_SOURCE] = "source",
-	[ROLE_TAG] = "tag",
-	[ROLE_STAG] = "stag",
-	[ROLE_RTAG] = "rtag",
-	[ROLE_ROOT] = "root",
-	[ROLE_COMM] = "comm",
-	[ROLE_LOCAL_COMM] = "local_comm",
-	[ROLE_NEWCOMM] = "newcomm",
-	[ROLE_REQ] = "req",
-	[ROLE_STATUS] = "status",
-	[ROLE_FLAG] = "flag",
-	[ROLE_INDEX] = "index",
-	[ROLE_OUTCOUNT] = "outcount",
-	[ROLE_INDICES] = "indices",
-	[ROLE_MESSAGE] = "message",
-	[ROLE_PARTITIONS] = "partitions",
-	[ROLE_ORIGIN] = "origin",
-	[ROLE_OCOUNT] = "ocount",
-	[ROLE_ODTYPE] = "odtype",
-	[ROLE_RESULT_BUF] = "result_buf",
-	[ROLE_RESULT_COUNT] = "result_count",
-	[ROLE_RESULT_DTYPE] = "result_dtype",
-	[ROLE_TARGET] = "target",
-	[ROLE_OP] = "op",
-	[ROLE_FILE] = "file",
-	[ROLE_NEWTYPE] = "newtype",
-	[ROLE_OLDTYPE] = "oldtype",
-	[ROLE_TYPES] = "types",
-	[ROLE_BLOCKLEN] = "blocklen",
-	[ROLE_SUBSIZES] = "subsizes",
-	[ROLE_SIZE] = "size",
-	[ROLE_DIMS] = "dims",
-	[ROLE_REORDER] = "reorder",
-	[ROLE_INDEG] = "indeg",
-	[ROLE_OUTDEG] = "outdeg",
-	[ROLE_NNODES] = "nnodes",
-	[ROLE_RANK] = "rank",
-	[ROLE_MARK] = "mark",
-	[ROLE_N] = "n",
-	[ROLE_WIN] = "win",
-	[ROLE_GROUP] = "group",
-	[ROLE_GROUP1] = "group1",
-	[ROLE_GROUP2] = "group2",
-	[ROLE_LOCAL_GROUP] = "local_group",
-	[ROLE_REMOTE_GROUP] = "remote_group",
-	[ROLE_NEWGROUP] = "newgroup",
-	[ROLE_RANKS] = "ranks",
-	[ROLE_RANGES] = "ranges",
-	[ROLE_COLOR] = "color",
-	[ROLE_KEY] = "key",
-	[ROLE_SPLIT_TYPE] = "split_type",
-	[ROLE_LOCAL_LEADER] = "local_leader",
-	[ROLE_REMOTE_LEADER] = "remote_leader",
-	[ROLE_PEER_COMM] = "peer_comm",
-	[ROLE_PARENT] = "parent",
-	[ROLE_REMAIN_DIMS] = "remain_dims",
-};
-
 static const struct {
 	const char *base;
 	uint8_t family;
@@ -237,41 +168,41 @@ static bool passes(const struct mpi_func *f, enum mpi_role role)
 
 static uint8_t family_one_sided(const struct mpi_func *f)
 {
-	if (has(f, ROLE_RESULT_BUF))
+	if (has(f, ROLE_result_buf))
 		return FAMILY_GET_PUT;
-	return !has(f, ROLE_OP) && strcasestr(f->base, "get") ? FAMILY_GET : FAMILY_PUT;
+	return !has(f, ROLE_op) && strcasestr(f->base, "get") ? FAMILY_GET : FAMILY_PUT;
 }
 
 static uint8_t family_find(struct mpi_func *f)
 {
-	bool buf = passes(f, ROLE_BUF), dest = passes(f, ROLE_DEST),
-	     source = passes(f, ROLE_SOURCE);
+	bool buf = passes(f, ROLE_buf), dest = passes(f, ROLE_dest),
+	     source = passes(f, ROLE_source);
 	uint8_t family = collective_find(f->base);
 
 	if (family != FAMILY_OTHER)
 		return family;
-	if (passes(f, ROLE_SENDBUF) && dest && source)
+	if (passes(f, ROLE_sendbuf) && dest && source)
 		return FAMILY_SENDRECV;
 	if (buf && dest && source)
 		return FAMILY_SENDRECV_REPLACE;
 	if (buf && dest)
 		return FAMILY_SEND;
-	if (buf && (source || has(f, ROLE_MESSAGE)))
+	if (buf && (source || has(f, ROLE_message)))
 		return FAMILY_RECV;
-	if (source && passes(f, ROLE_TAG))
+	if (source && passes(f, ROLE_tag))
 		return FAMILY_PROBE;
-	if (has(f, ROLE_ORIGIN) && has(f, ROLE_TARGET))
+	if (has(f, ROLE_origin) && has(f, ROLE_target))
 		return family_one_sided(f);
-	if (has(f, ROLE_FILE) && buf)
+	if (has(f, ROLE_file) && buf)
 		return strstr(f->base, "write") ? FAMILY_WRITE : FAMILY_READ;
 	return FAMILY_OTHER;
 }
 
 static uint8_t request_find(const struct mpi_func *f, bool init)
 {
-	if (!has(f, ROLE_REQ))
+	if (!has(f, ROLE_req))
 		return REQUEST_NONE;
-	switch (f->sig.arg[f->at[ROLE_REQ]].dir) {
+	switch (f->sig.arg[f->at[ROLE_req]].dir) {
 	case SIG_OUT:
 		return init ? REQUEST_INIT : REQUEST_START;
 	case SIG_INOUT:
@@ -288,9 +219,9 @@ static uint8_t effect_find(const struct mpi_func *f)
 	for (size_t i = 0; i < ARRAY_CNT(effects); i++)
 		if (!strcmp(effects[i].base, f->base))
 			return effects[i].effect;
-	if (has(f, ROLE_NEWTYPE))
+	if (has(f, ROLE_newtype))
 		return EFFECT_TYPE_NEW;
-	return has(f, ROLE_NEWCOMM) ? EFFECT_COMM_NEW : EFFECT_NONE;
+	return has(f, ROLE_newcomm) ? EFFECT_COMM_NEW : EFFECT_NONE;
 }
 
 static bool returns_error(const char *name, const char *group)
@@ -319,8 +250,10 @@ int mpi_func_parse(const json_t *row, struct mpi_func **out)
 		free(f);
 		return -EINVAL;
 	}
-	for (size_t i = 0; i < ROLE_CNT; i++)
-		f->at[i] = signature_find(&f->sig, role_names[i]);
+	memset(f->at, -1, sizeof(f->at));
+	for (uint32_t i = 0; i < f->sig.nargs; i++)
+		if (f->sig.arg[i].role_idx >= 0)
+			f->at[f->sig.arg[i].role_idx] = i;
 	base_name(name, f->base, sizeof(f->base), &init);
 	f->family = family_find(f);
 	f->request = request_find(f, init);

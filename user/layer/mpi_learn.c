@@ -16,10 +16,10 @@
 /* Σ blocklen[i] × size of types[i] */
 static int64_t struct_bytes(const struct mpi_call *c)
 {
-	int lens = c->fn->at[ROLE_BLOCKLEN], types = c->fn->at[ROLE_TYPES];
+	int lens = c->fn->at[ROLE_blocklen], types = c->fn->at[ROLE_types];
 	int64_t count, total = 0;
 
-	if (mpi_call_value(c, ROLE_COUNT, &count) && !count)
+	if (mpi_call_value(c, ROLE_count, &count) && !count)
 		return 0;
 	if (lens < 0 || types < 0 || !mpi_call_whole(c, lens) || !mpi_call_whole(c, types) ||
 	    c->field[lens].cnt != c->field[types].cnt)
@@ -35,7 +35,7 @@ static int64_t struct_bytes(const struct mpi_call *c)
 
 static int64_t subarray_elems(const struct mpi_call *c)
 {
-	int sub = c->fn->at[ROLE_SUBSIZES];
+	int sub = c->fn->at[ROLE_subsizes];
 	int64_t elems = 1;
 
 	if (!mpi_call_whole(c, sub))
@@ -50,26 +50,26 @@ static int64_t oldtype_elems(const struct mpi_call *c)
 {
 	int64_t count, len;
 
-	if (c->fn->at[ROLE_SUBSIZES] >= 0)
+	if (c->fn->at[ROLE_subsizes] >= 0)
 		return subarray_elems(c);
-	if (mpi_call_sum(c, ROLE_BLOCKLEN, &len))
+	if (mpi_call_sum(c, ROLE_blocklen, &len))
 		return len;
-	if (!mpi_call_value(c, ROLE_COUNT, &count))
+	if (!mpi_call_value(c, ROLE_count, &count))
 		return strstr(c->fn->base, "darray") ? -1 : 1; /* dup, resized */
-	if (c->fn->at[ROLE_BLOCKLEN] < 0)
+	if (c->fn->at[ROLE_blocklen] < 0)
 		return count; /* contiguous */
-	return mpi_call_value(c, ROLE_BLOCKLEN, &len) ? times(count, len) : -1;
+	return mpi_call_value(c, ROLE_blocklen, &len) ? times(count, len) : -1;
 }
 
 static int64_t newtype_bytes(const struct mpi_call *c)
 {
 	int64_t old, bytes;
 
-	if (c->fn->at[ROLE_TYPES] >= 0)
+	if (c->fn->at[ROLE_types] >= 0)
 		return struct_bytes(c);
-	if (mpi_call_value(c, ROLE_OLDTYPE, &old))
+	if (mpi_call_value(c, ROLE_oldtype, &old))
 		return times(oldtype_elems(c), mpi_process_type_bytes(c->process, old));
-	if (!strcmp(c->fn->base, "Type_match_size") && mpi_call_value(c, ROLE_SIZE, &bytes))
+	if (!strcmp(c->fn->base, "Type_match_size") && mpi_call_value(c, ROLE_size, &bytes))
 		return bytes;
 	return -1;
 }
@@ -105,7 +105,7 @@ static char *newtype_text(const struct mpi_call *c)
 		base += 7;
 	text = arena_printf(c->arena, "%s", base);
 	numbers_append(c, c->arena, &text);
-	if (mpi_call_value(c, ROLE_OLDTYPE, &old)) {
+	if (mpi_call_value(c, ROLE_oldtype, &old)) {
 		old_text = mpi_process_type_text(c->process, old);
 		text = old_text ?
 			       arena_printf(c->arena, "%s of %.*s", text, OLDTYPE_MAX, old_text) :
@@ -119,7 +119,7 @@ static void learn_newtype(struct mpi_call *c)
 {
 	int64_t handle;
 
-	if (!mpi_call_first(c, ROLE_NEWTYPE, &handle) || mpi_process_name(c->process, handle))
+	if (!mpi_call_first(c, ROLE_newtype, &handle) || mpi_process_name(c->process, handle))
 		return;
 	mpi_process_type_set(c->process, handle, newtype_bytes(c), newtype_text(c));
 }
@@ -130,7 +130,7 @@ static void learn_type_size(struct mpi_call *c)
 	const char *text;
 	int64_t handle, bytes;
 
-	if (!mpi_call_value(c, ROLE_DTYPE, &handle) || !mpi_call_first(c, ROLE_SIZE, &bytes) ||
+	if (!mpi_call_value(c, ROLE_dtype, &handle) || !mpi_call_first(c, ROLE_size, &bytes) ||
 	    bytes < 0 || mpi_process_type_bytes(c->process, handle) == bytes ||
 	    mpi_process_name(c->process, handle))
 		return;
@@ -170,10 +170,10 @@ void mpi_forget(struct mpi_call *c)
 
 	if (!c->ok)
 		return;
-	if (c->fn->effect == EFFECT_TYPE_FREE && mpi_call_first(c, ROLE_DTYPE, &handle))
+	if (c->fn->effect == EFFECT_TYPE_FREE && mpi_call_first(c, ROLE_dtype, &handle))
 		mpi_process_type_forget(c->process, handle);
-	if (c->fn->effect == EFFECT_COMM_FREE && mpi_call_first(c, ROLE_COMM, &handle))
+	if (c->fn->effect == EFFECT_COMM_FREE && mpi_call_first(c, ROLE_comm, &handle))
 		mpi_process_comm_forget(c->process, handle);
-	if (c->fn->effect == EFFECT_WIN_FREE && mpi_call_first(c, ROLE_WIN, &handle))
+	if (c->fn->effect == EFFECT_WIN_FREE && mpi_call_first(c, ROLE_win, &handle))
 		mpi_process_origin_set(c->process, handle, NULL);
 }

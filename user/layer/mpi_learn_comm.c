@@ -13,7 +13,7 @@ struct mpi_comm *mpi_call_comm(struct mpi_call *c)
 {
 	int64_t handle;
 
-	if (!c->comm_known && mpi_call_value(c, ROLE_COMM, &handle) &&
+	if (!c->comm_known && mpi_call_value(c, ROLE_comm, &handle) &&
 	    (uint64_t)handle != c->process->comm_null)
 		c->comm_known = mpi_process_comm(c->process, handle);
 	return c->comm_known;
@@ -62,7 +62,7 @@ static void learn_from_fields(struct mpi_call *c)
 			if (f->type == POV_FIELD_TYPE_SIZE)
 				break;
 			peers_learn(comm, f->cnt);
-			if (mpi_call_value(c, ROLE_ROOT, &root) && root >= 0 && !comm->inter)
+			if (mpi_call_value(c, ROLE_root, &root) && root >= 0 && !comm->inter)
 				comm->rank = root; /* only the root has such a field */
 			break;
 		case POV_LEN_COMM_SIZE:
@@ -106,19 +106,19 @@ static void learn_comm_query(struct mpi_call *c)
 
 	if (!comm)
 		return;
-	if (c->fn->effect == EFFECT_COMM_SIZE && mpi_call_first(c, ROLE_SIZE, &v) && v >= 0)
+	if (c->fn->effect == EFFECT_COMM_SIZE && mpi_call_first(c, ROLE_size, &v) && v >= 0)
 		comm->size = v;
-	if (c->fn->effect == EFFECT_COMM_RANK && mpi_call_first(c, ROLE_RANK, &v) && v >= 0)
+	if (c->fn->effect == EFFECT_COMM_RANK && mpi_call_first(c, ROLE_rank, &v) && v >= 0)
 		comm->rank = v;
 	if (c->fn->effect == EFFECT_COMM_SIZE || c->fn->effect == EFFECT_COMM_RANK)
 		report(c, comm);
-	if (c->fn->effect == EFFECT_REMOTE_SIZE && mpi_call_first(c, ROLE_SIZE, &v) && v >= 0) {
+	if (c->fn->effect == EFFECT_REMOTE_SIZE && mpi_call_first(c, ROLE_size, &v) && v >= 0) {
 		comm->inter = true;
 		comm->remote = v;
 	}
-	if (c->fn->effect == EFFECT_DEGREES && mpi_call_first(c, ROLE_INDEG, &v) && v >= 0)
+	if (c->fn->effect == EFFECT_DEGREES && mpi_call_first(c, ROLE_indeg, &v) && v >= 0)
 		comm->indeg = v;
-	if (c->fn->effect == EFFECT_DEGREES && mpi_call_first(c, ROLE_OUTDEG, &v) && v >= 0)
+	if (c->fn->effect == EFFECT_DEGREES && mpi_call_first(c, ROLE_outdeg, &v) && v >= 0)
 		comm->outdeg = v;
 }
 
@@ -141,7 +141,7 @@ static struct mpi_comm *parent_of(struct mpi_call *c)
 	case EFFECT_DIST_GRAPH:
 		return mpi_call_comm(c);
 	case EFFECT_INTERCOMM_NEW:
-		return mpi_call_value(c, ROLE_LOCAL_COMM, &handle) ?
+		return mpi_call_value(c, ROLE_local_comm, &handle) ?
 			       mpi_process_comm(c->process, handle) :
 			       NULL;
 	default:
@@ -154,12 +154,12 @@ static void split_part(const struct mpi_call *c, struct mpi_part *part)
 	const struct mpi_flavour_info *fl = c->process->flavour;
 	int64_t v = fl->undefined;
 
-	if (mpi_call_value(c, ROLE_COLOR, &v))
+	if (mpi_call_value(c, ROLE_color, &v))
 		part->color = v;
-	else if (mpi_call_value(c, ROLE_SPLIT_TYPE, &v))
+	else if (mpi_call_value(c, ROLE_split_type, &v))
 		part->color = v == fl->comm_type_shared ? (int64_t)c->process->host : -1;
 	part->takes_part = v != fl->undefined;
-	if (mpi_call_value(c, ROLE_KEY, &v))
+	if (mpi_call_value(c, ROLE_key, &v))
 		part->key = (int32_t)v;
 }
 
@@ -169,9 +169,9 @@ static void leader_tell(const struct mpi_call *c, struct mpi_making *m, struct m
 	struct mpi_member remote;
 	int64_t leader, peers, rank, tag;
 
-	if (!mpi_call_value(c, ROLE_LOCAL_LEADER, &leader) || leader != mpi_comm_rank(c, local) ||
-	    !mpi_call_value(c, ROLE_PEER_COMM, &peers) ||
-	    !mpi_call_value(c, ROLE_REMOTE_LEADER, &rank) || !mpi_call_value(c, ROLE_TAG, &tag))
+	if (!mpi_call_value(c, ROLE_local_leader, &leader) || leader != mpi_comm_rank(c, local) ||
+	    !mpi_call_value(c, ROLE_peer_comm, &peers) ||
+	    !mpi_call_value(c, ROLE_remote_leader, &rank) || !mpi_call_value(c, ROLE_tag, &tag))
 		return;
 	if (mpi_communicator_peer(mpi_process_comm(c->process, peers)->whole, (int32_t)rank,
 				  &remote) == PEER_KNOWN)
@@ -249,7 +249,7 @@ static struct mpi_communicator *made_by_split(struct mpi_call *c, struct mpi_mak
 	struct mpi_part part = {0};
 
 	split_part(c, &part);
-	if (part.color < 0 && c->fn->at[ROLE_SPLIT_TYPE] >= 0) /* sockets, caches … : by hardware */
+	if (part.color < 0 && c->fn->at[ROLE_split_type] >= 0) /* sockets, caches … : by hardware */
 		return made_of(c, NULL, 0, mpi_group_unknown(PEER_UNKNOWN_ORDER), NULL);
 	return made_of(c, m, part.color, NULL,
 		       parent->inter ? mpi_group_unknown(PEER_UNKNOWN_COMM) : NULL);
@@ -272,7 +272,7 @@ static struct mpi_communicator *made_by_merge(struct mpi_call *c, struct mpi_mak
 
 static int32_t dims_product(const struct mpi_call *c)
 {
-	int dims = c->fn->at[ROLE_DIMS];
+	int dims = c->fn->at[ROLE_dims];
 	int64_t n = 1;
 
 	if (dims < 0 || !mpi_call_whole(c, dims))
@@ -287,7 +287,7 @@ static struct mpi_group *topology_group(struct mpi_call *c, struct mpi_group *pa
 {
 	int64_t reorder = 1;
 
-	if (mpi_call_value(c, ROLE_REORDER, &reorder) && reorder)
+	if (mpi_call_value(c, ROLE_reorder, &reorder) && reorder)
 		return mpi_group_unknown(PEER_UNKNOWN_ORDER);
 	return n == INT32_MAX ? mpi_group_ref(parent) : mpi_group_first(parent, n);
 }
@@ -295,7 +295,7 @@ static struct mpi_group *topology_group(struct mpi_call *c, struct mpi_group *pa
 /* The ranks that differ from this one only in coordinates that remain, the last one varying fastest; *key: the first. */
 static struct mpi_group *cart_sub_group(struct mpi_call *c, struct mpi_comm *parent, int64_t *key)
 {
-	int arg = c->fn->at[ROLE_REMAIN_DIMS];
+	int arg = c->fn->at[ROLE_remain_dims];
 	int32_t rank = mpi_comm_rank(c, parent), *ranks;
 	int64_t first = rank, n = 1, stride = 1;
 	struct mpi_group *g;
@@ -341,15 +341,15 @@ static struct mpi_communicator *made_by_call(struct mpi_call *c, struct mpi_maki
 	case EFFECT_COMM_SPLIT:
 		return made_by_split(c, m, parent);
 	case EFFECT_COMM_CREATE:
-		group = group_arg(c, ROLE_GROUP);
+		group = group_arg(c, ROLE_group);
 		return group && !remote ? mpi_making_get_group(m, group) : NULL;
 	case EFFECT_COMM_OF_GROUP:
-		return made_of(c, NULL, 0, mpi_group_ref(group_arg(c, ROLE_GROUP)), NULL);
+		return made_of(c, NULL, 0, mpi_group_ref(group_arg(c, ROLE_group)), NULL);
 	case EFFECT_INTERCOMM_NEW:
 		return made_of(c, m, 0, mpi_group_ref(group), mpi_making_remote(m));
 	case EFFECT_INTERCOMM_OF_GROUPS:
-		return made_of(c, NULL, 0, mpi_group_ref(group_arg(c, ROLE_LOCAL_GROUP)),
-			       mpi_group_ref(group_arg(c, ROLE_REMOTE_GROUP)));
+		return made_of(c, NULL, 0, mpi_group_ref(group_arg(c, ROLE_local_group)),
+			       mpi_group_ref(group_arg(c, ROLE_remote_group)));
 	case EFFECT_INTERCOMM_MERGE:
 		return made_by_merge(c, m, group, remote);
 	case EFFECT_CONNECT:
@@ -365,7 +365,7 @@ static struct mpi_communicator *made_by_call(struct mpi_call *c, struct mpi_maki
 		return made_of(c, m, key, group, NULL);
 	case EFFECT_GRAPH:
 		n = -1;
-		mpi_call_value(c, ROLE_NNODES, &n);
+		mpi_call_value(c, ROLE_nnodes, &n);
 		return made_of(c, m, 0, topology_group(c, group, (int32_t)n), NULL);
 	case EFFECT_DIST_GRAPH:
 		return made_of(c, m, 0, topology_group(c, group, INT32_MAX), NULL);
@@ -385,7 +385,7 @@ static void dims_copy(const struct mpi_comm *old, struct mpi_comm *new)
 
 static void learn_neighbours(struct mpi_call *c, struct mpi_comm *new)
 {
-	int dims = c->fn->at[ROLE_DIMS];
+	int dims = c->fn->at[ROLE_dims];
 	int64_t n;
 
 	if (c->fn->effect == EFFECT_CART && dims >= 0) {
@@ -397,9 +397,9 @@ static void learn_neighbours(struct mpi_call *c, struct mpi_comm *new)
 		for (uint32_t i = 0; i < new->ndims; i++)
 			new->dims[i] = (int32_t)mpi_call_elem(c, dims, i);
 	}
-	if (c->fn->effect == EFFECT_DIST_GRAPH && mpi_call_value(c, ROLE_INDEG, &n) && n >= 0)
+	if (c->fn->effect == EFFECT_DIST_GRAPH && mpi_call_value(c, ROLE_indeg, &n) && n >= 0)
 		new->indeg = n;
-	if (c->fn->effect == EFFECT_DIST_GRAPH && mpi_call_value(c, ROLE_OUTDEG, &n) && n >= 0)
+	if (c->fn->effect == EFFECT_DIST_GRAPH && mpi_call_value(c, ROLE_outdeg, &n) && n >= 0)
 		new->outdeg = n;
 }
 
@@ -428,11 +428,11 @@ static void learn_shape(struct mpi_call *c, const struct mpi_comm *old, struct m
 	case EFFECT_CART:
 	case EFFECT_GRAPH:
 	case EFFECT_DIST_GRAPH:
-		mpi_call_value(c, ROLE_REORDER, &reorder);
+		mpi_call_value(c, ROLE_reorder, &reorder);
 		new->rank = reorder ? -1 : old->rank;
 		new->size = c->fn->effect == EFFECT_CART		 ? dims_product(c) :
 			    c->fn->effect == EFFECT_DIST_GRAPH		 ? old->size :
-			    mpi_call_value(c, ROLE_NNODES, &n) && n >= 0 ? (int32_t)n :
+			    mpi_call_value(c, ROLE_nnodes, &n) && n >= 0 ? (int32_t)n :
 									   -1;
 		learn_neighbours(c, new);
 	}
@@ -440,7 +440,7 @@ static void learn_shape(struct mpi_call *c, const struct mpi_comm *old, struct m
 
 static void learn_newcomm(struct mpi_call *c, struct mpi_making *m)
 {
-	enum mpi_role role = c->fn->at[ROLE_NEWCOMM] >= 0 ? ROLE_NEWCOMM : ROLE_PARENT;
+	enum mpi_role role = c->fn->at[ROLE_newcomm] >= 0 ? ROLE_newcomm : ROLE_parent;
 	struct mpi_comm unknown = {.rank = -1, .size = -1, .remote = -1, .indeg = -1, .outdeg = -1};
 	struct mpi_comm *parent = parent_of(c), *new;
 	struct mpi_communicator *made;
@@ -472,7 +472,7 @@ void mpi_learn_comm(struct mpi_call *c)
 	struct mpi_making *m;
 
 	learn_from_fields(c);
-	learn_from_object(c, mpi_call_comm(c), ROLE_COMM);
+	learn_from_object(c, mpi_call_comm(c), ROLE_comm);
 	switch (c->fn->effect) {
 	case EFFECT_COMM_SIZE:
 	case EFFECT_COMM_RANK:

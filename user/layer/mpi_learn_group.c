@@ -22,38 +22,38 @@ static struct mpi_group *of_window(struct mpi_call *c)
 {
 	int64_t win;
 
-	if (!mpi_call_value(c, ROLE_WIN, &win))
+	if (!mpi_call_value(c, ROLE_win, &win))
 		return NULL;
 	return mpi_group_ref(mpi_communicator_group(mpi_process_origin(c->process, win), false));
 }
 
 static struct mpi_group *of_ranks(struct mpi_call *c, bool exclude)
 {
-	int ranks = c->fn->at[ROLE_RANKS];
+	int ranks = c->fn->at[ROLE_ranks];
 	uint32_t n = ranks >= 0 ? mpi_call_kept(c, ranks) : 0;
 	int32_t *list = arena_alloc(c->arena, (n + 1) * sizeof(*list));
 	int64_t asked;
 
-	if (ranks < 0 || !mpi_call_value(c, ROLE_N, &asked) || asked != n)
+	if (ranks < 0 || !mpi_call_value(c, ROLE_n, &asked) || asked != n)
 		return NULL;
 	for (uint32_t i = 0; i < n; i++)
 		list[i] = (int32_t)mpi_call_elem(c, ranks, i);
-	return exclude ? mpi_group_excl(arg(c, ROLE_GROUP), list, n) :
-			 mpi_group_incl(arg(c, ROLE_GROUP), list, n);
+	return exclude ? mpi_group_excl(arg(c, ROLE_group), list, n) :
+			 mpi_group_incl(arg(c, ROLE_group), list, n);
 }
 
 static struct mpi_group *of_ranges(struct mpi_call *c, bool exclude)
 {
-	int ranges = c->fn->at[ROLE_RANGES];
+	int ranges = c->fn->at[ROLE_ranges];
 	uint32_t n = ranges >= 0 ? mpi_call_kept(c, ranges) : 0;
 	int32_t *list = arena_alloc(c->arena, (3 * n + 1) * sizeof(*list));
 	int64_t asked;
 
-	if (ranges < 0 || !mpi_call_value(c, ROLE_N, &asked) || asked != n)
+	if (ranges < 0 || !mpi_call_value(c, ROLE_n, &asked) || asked != n)
 		return NULL;
 	for (uint32_t i = 0; i < 3 * n; i++)
 		list[i] = mpi_call_range(c, ranges, i);
-	return mpi_group_range(arg(c, ROLE_GROUP), list, n, exclude);
+	return mpi_group_range(arg(c, ROLE_group), list, n, exclude);
 }
 
 /* The group that the call made: a reference, or NULL if that is not known. */
@@ -73,11 +73,11 @@ static struct mpi_group *made_by_call(struct mpi_call *c)
 	case EFFECT_GROUP_RANGE_EXCL:
 		return of_ranges(c, c->fn->effect == EFFECT_GROUP_RANGE_EXCL);
 	case EFFECT_GROUP_UNION:
-		return mpi_group_union(arg(c, ROLE_GROUP1), arg(c, ROLE_GROUP2));
+		return mpi_group_union(arg(c, ROLE_group1), arg(c, ROLE_group2));
 	case EFFECT_GROUP_INTERSECTION:
-		return mpi_group_intersection(arg(c, ROLE_GROUP1), arg(c, ROLE_GROUP2));
+		return mpi_group_intersection(arg(c, ROLE_group1), arg(c, ROLE_group2));
 	case EFFECT_GROUP_DIFFERENCE:
-		return mpi_group_difference(arg(c, ROLE_GROUP1), arg(c, ROLE_GROUP2));
+		return mpi_group_difference(arg(c, ROLE_group1), arg(c, ROLE_group2));
 	default:
 		return NULL;
 	}
@@ -100,7 +100,7 @@ static void learn_origin(struct mpi_call *c, enum mpi_role role)
  */
 void mpi_learn_group(struct mpi_call *c)
 {
-	enum mpi_role role = c->fn->at[ROLE_NEWGROUP] >= 0 ? ROLE_NEWGROUP : ROLE_GROUP;
+	enum mpi_role role = c->fn->at[ROLE_newgroup] >= 0 ? ROLE_newgroup : ROLE_group;
 	int64_t handle;
 
 	switch (c->fn->effect) {
@@ -119,10 +119,10 @@ void mpi_learn_group(struct mpi_call *c)
 			mpi_process_group_set(c->process, handle, made_by_call(c));
 		break;
 	case EFFECT_WIN_NEW:
-		learn_origin(c, ROLE_WIN);
+		learn_origin(c, ROLE_win);
 		break;
 	case EFFECT_MATCHED:
-		learn_origin(c, ROLE_MESSAGE);
+		learn_origin(c, ROLE_message);
 		break;
 	}
 }

@@ -56,7 +56,7 @@ static void mark_show(const struct mpi_call *c, const char *what, struct call_vi
 
 void mpi_mark(const struct mpi_call *c, struct call_view *out)
 {
-	int first = c->fn->at[ROLE_MARK];
+	int first = c->fn->at[ROLE_mark];
 	struct call_roles *r = &out->roles;
 	uint32_t level;
 

@@ -73,7 +73,7 @@ static void request_made(struct mpi_call *c, struct call_view *out)
 	struct call_request *r;
 	int64_t handle;
 
-	if (!c->ok || !mpi_call_first(c, ROLE_REQ, &handle) ||
+	if (!c->ok || !mpi_call_first(c, ROLE_req, &handle) ||
 	    mpi_process_request_is_shared(c->process, handle))
 		return;
 	known.op.roles.comm_name = NULL;
@@ -116,7 +116,7 @@ static void request_end(const struct mpi_call *c, struct call_request *r, bool f
 /* Start, Startall, Request_free */
 static void requests_each(struct mpi_call *c, struct call_view *out)
 {
-	int arg = c->fn->at[ROLE_REQ];
+	int arg = c->fn->at[ROLE_req];
 	uint32_t n = mpi_call_kept(c, arg);
 	struct call_request *reqs, *r;
 
@@ -145,7 +145,7 @@ static void request_complete(struct done *d, uint32_t i, uint32_t st)
 	struct mpi_status s;
 	uint64_t handle;
 	bool has_status;
-	int arg = c->fn->at[ROLE_REQ];
+	int arg = c->fn->at[ROLE_req];
 
 	if (i >= mpi_call_kept(c, arg))
 		return;
@@ -176,11 +176,11 @@ static void request_complete(struct done *d, uint32_t i, uint32_t st)
 
 static void complete_some(struct done *d)
 {
-	int arg = d->c->fn->at[ROLE_INDICES];
+	int arg = d->c->fn->at[ROLE_indices];
 	uint32_t n = arg < 0 ? 0 : mpi_call_kept(d->c, arg);
 
 	for (uint32_t i = 0;
-	     i < n && d->out->roles.nrequests < mpi_call_kept(d->c, d->c->fn->at[ROLE_REQ]); i++) {
+	     i < n && d->out->roles.nrequests < mpi_call_kept(d->c, d->c->fn->at[ROLE_req]); i++) {
 		int64_t idx = mpi_call_elem(d->c, arg, i);
 
 		if (idx >= 0 && idx <= UINT32_MAX)
@@ -192,13 +192,13 @@ static void complete_any(struct done *d)
 {
 	int64_t idx;
 
-	if (mpi_call_first(d->c, ROLE_INDEX, &idx) && idx >= 0 && idx <= UINT32_MAX)
+	if (mpi_call_first(d->c, ROLE_index, &idx) && idx >= 0 && idx <= UINT32_MAX)
 		request_complete(d, idx, 0);
 }
 
 static void complete_all(struct done *d)
 {
-	uint32_t n = mpi_call_kept(d->c, d->c->fn->at[ROLE_REQ]);
+	uint32_t n = mpi_call_kept(d->c, d->c->fn->at[ROLE_req]);
 
 	for (uint32_t i = 0; i < n; i++)
 		request_complete(d, i, i);
@@ -234,12 +234,12 @@ static void statuses_show(struct done *d)
 
 static void status_values(struct done *d)
 {
-	int arg = d->c->fn->at[ROLE_REQ];
+	int arg = d->c->fn->at[ROLE_req];
 	struct mpi_status s;
 
 	if (!d->nstatus)
 		return;
-	if (d->c->fn->sig.arg[arg].len != POV_LEN_ONE && d->c->fn->at[ROLE_INDEX] < 0) {
+	if (d->c->fn->sig.arg[arg].len != POV_LEN_ONE && d->c->fn->at[ROLE_index] < 0) {
 		statuses_show(d);
 	} else if (mpi_call_status(d->c, 0, &s)) {
 		mpi_status_show(d->c, &s, true, d->out);
@@ -249,26 +249,26 @@ static void status_values(struct done *d)
 static void requests_complete(struct mpi_call *c, struct call_view *out)
 {
 	const struct mpi_flavour_info *fl = c->process->flavour;
-	uint32_t n = mpi_call_kept(c, c->fn->at[ROLE_REQ]);
+	uint32_t n = mpi_call_kept(c, c->fn->at[ROLE_req]);
 	struct done d = {.c = c, .out = out};
 	int64_t flag;
 
 	if (!c->parts.returned || !n)
 		return;
-	if (c->fn->at[ROLE_FLAG] >= 0 && (!mpi_call_first(c, ROLE_FLAG, &flag) || !flag))
+	if (c->fn->at[ROLE_flag] >= 0 && (!mpi_call_first(c, ROLE_flag, &flag) || !flag))
 		return;
 	d.per_status = (uint32_t)c->parts.rec->ret &&
 		       ((uint32_t)c->parts.rec->ret & fl->error_mask) ==
 			       (uint32_t)fl->err_in_status;
 	/* an error of the call itself, not of one request: nobody knows what completed */
-	if ((uint32_t)c->parts.rec->ret && !d.per_status && c->fn->at[ROLE_INDEX] < 0 &&
-	    c->fn->sig.arg[c->fn->at[ROLE_REQ]].len != POV_LEN_ONE)
+	if ((uint32_t)c->parts.rec->ret && !d.per_status && c->fn->at[ROLE_index] < 0 &&
+	    c->fn->sig.arg[c->fn->at[ROLE_req]].len != POV_LEN_ONE)
 		return;
 	d.reqs = requests_room(c, out, n);
 	d.status_at = arena_alloc(c->arena, n * sizeof(*d.status_at));
-	if (c->fn->at[ROLE_INDICES] >= 0)
+	if (c->fn->at[ROLE_indices] >= 0)
 		complete_some(&d);
-	else if (c->fn->at[ROLE_INDEX] >= 0)
+	else if (c->fn->at[ROLE_index] >= 0)
 		complete_any(&d);
 	else
 		complete_all(&d);

@@ -79,7 +79,7 @@ static struct root root_find(struct mpi_call *c, struct mpi_comm *comm)
 	struct root r = {ROOT_UNKNOWN, comm && comm->inter};
 	int64_t root;
 
-	if (!mpi_call_value(c, ROLE_ROOT, &root))
+	if (!mpi_call_value(c, ROLE_root, &root))
 		return r;
 	if (root == fl->root || root == fl->proc_null)
 		return (struct root){root == fl->root ? ROOT_ME : ROOT_NOBODY, true};
@@ -87,7 +87,7 @@ static struct root root_find(struct mpi_call *c, struct mpi_comm *comm)
 		r.state = ROOT_NOT_ME; /* it is in the other group */
 	else if (comm && mpi_comm_rank(c, comm) >= 0)
 		r.state = comm->rank == root ? ROOT_ME : ROOT_NOT_ME;
-	else if (in_place(c, ROLE_SENDBUF) || in_place(c, ROLE_RECVBUF))
+	else if (in_place(c, ROLE_sendbuf) || in_place(c, ROLE_recvbuf))
 		r.state = ROOT_ME; /* only the root may pass it in a rooted collective */
 	return r;
 }
@@ -95,7 +95,7 @@ static struct root root_find(struct mpi_call *c, struct mpi_comm *comm)
 /* The root sends count × size, the others receive it. */
 static void bcast(struct mpi_call *c, struct root r, struct flow *f)
 {
-	int64_t bytes = buffer_bytes(c, ROLE_COUNT, ROLE_DTYPE, 1);
+	int64_t bytes = buffer_bytes(c, ROLE_count, ROLE_dtype, 1);
 
 	f->sends = r.state == ROOT_ME || r.state == ROOT_UNKNOWN;
 	f->receives = r.state == ROOT_NOT_ME || r.state == ROOT_UNKNOWN;
@@ -108,9 +108,9 @@ static void gather(struct mpi_call *c, struct root r, int32_t n, struct flow *f)
 {
 	f->sends = r.state != ROOT_NOBODY && !(r.state == ROOT_ME && r.inter);
 	f->receives = r.state == ROOT_ME || r.state == ROOT_UNKNOWN;
-	f->send = in_place(c, ROLE_SENDBUF) ? 0 : buffer_bytes(c, ROLE_SCOUNT, ROLE_SDTYPE, 1);
+	f->send = in_place(c, ROLE_sendbuf) ? 0 : buffer_bytes(c, ROLE_scount, ROLE_sdtype, 1);
 	if (r.state == ROOT_ME)
-		f->recv = buffer_bytes(c, ROLE_RCOUNT, ROLE_RDTYPE, n);
+		f->recv = buffer_bytes(c, ROLE_rcount, ROLE_rdtype, n);
 }
 
 /* The mirror image. */
@@ -118,15 +118,15 @@ static void scatter(struct mpi_call *c, struct root r, int32_t n, struct flow *f
 {
 	f->receives = r.state != ROOT_NOBODY && !(r.state == ROOT_ME && r.inter);
 	f->sends = r.state == ROOT_ME || r.state == ROOT_UNKNOWN;
-	f->recv = in_place(c, ROLE_RECVBUF) ? 0 : buffer_bytes(c, ROLE_RCOUNT, ROLE_RDTYPE, 1);
+	f->recv = in_place(c, ROLE_recvbuf) ? 0 : buffer_bytes(c, ROLE_rcount, ROLE_rdtype, 1);
 	if (r.state == ROOT_ME)
-		f->send = buffer_bytes(c, ROLE_SCOUNT, ROLE_SDTYPE, n);
+		f->send = buffer_bytes(c, ROLE_scount, ROLE_sdtype, n);
 }
 
 /* All send count × size, the root receives a result of that size. */
 static void reduce(struct mpi_call *c, struct root r, struct flow *f)
 {
-	int64_t bytes = buffer_bytes(c, ROLE_COUNT, ROLE_DTYPE, 1);
+	int64_t bytes = buffer_bytes(c, ROLE_count, ROLE_dtype, 1);
 
 	f->sends = r.state != ROOT_NOBODY && !(r.state == ROOT_ME && r.inter);
 	f->receives = r.state == ROOT_ME || r.state == ROOT_UNKNOWN;
@@ -161,19 +161,19 @@ static void rooted(struct mpi_call *c, struct mpi_comm *comm, struct flow *f)
  */
 static void all_to_all(struct mpi_call *c, const struct mpi_comm *comm, struct flow *f)
 {
-	bool gathers = c->fn->family == FAMILY_ALLGATHER, place = in_place(c, ROLE_SENDBUF);
+	bool gathers = c->fn->family == FAMILY_ALLGATHER, place = in_place(c, ROLE_sendbuf);
 	int32_t n = mpi_comm_peers(comm);
-	int counts = c->fn->at[ROLE_RCOUNT];
+	int counts = c->fn->at[ROLE_rcount];
 	bool vector = counts >= 0 && c->fn->sig.arg[counts].dir != SIG_VALUE;
 
 	f->sends = f->receives = true;
-	f->recv = buffer_bytes(c, ROLE_RCOUNT, ROLE_RDTYPE, n);
+	f->recv = buffer_bytes(c, ROLE_rcount, ROLE_rdtype, n);
 	if (!place)
-		f->send = buffer_bytes(c, ROLE_SCOUNT, ROLE_SDTYPE, gathers ? 1 : n);
+		f->send = buffer_bytes(c, ROLE_scount, ROLE_sdtype, gathers ? 1 : n);
 	else if (!gathers)
 		f->send = f->recv;
 	else if (!vector)
-		f->send = buffer_bytes(c, ROLE_RCOUNT, ROLE_RDTYPE, 1);
+		f->send = buffer_bytes(c, ROLE_rcount, ROLE_rdtype, 1);
 }
 
 /* The same among neighbours; a missing neighbour (MPI_PROC_NULL) counts with its place in the buffer. */
@@ -182,8 +182,8 @@ static void neighbors(struct mpi_call *c, const struct mpi_comm *comm, struct fl
 	bool gathers = c->fn->family == FAMILY_NEIGHBOR_ALLGATHER;
 
 	f->sends = f->receives = true;
-	f->send = buffer_bytes(c, ROLE_SCOUNT, ROLE_SDTYPE, gathers ? 1 : comm ? comm->outdeg : -1);
-	f->recv = buffer_bytes(c, ROLE_RCOUNT, ROLE_RDTYPE, comm ? comm->indeg : -1);
+	f->send = buffer_bytes(c, ROLE_scount, ROLE_sdtype, gathers ? 1 : comm ? comm->outdeg : -1);
+	f->recv = buffer_bytes(c, ROLE_rcount, ROLE_rdtype, comm ? comm->indeg : -1);
 }
 
 /* All hand over a whole vector; what comes back depends on the operation. */
@@ -194,20 +194,20 @@ static void reductions(struct mpi_call *c, const struct mpi_comm *comm, struct f
 	f->sends = f->receives = true;
 	switch (c->fn->family) {
 	case FAMILY_REDUCE_SCATTER: /* Σ counts × size; which count is this rank's is not told */
-		f->send = buffer_bytes(c, ROLE_RCOUNT, ROLE_DTYPE, 1);
+		f->send = buffer_bytes(c, ROLE_rcount, ROLE_dtype, 1);
 		break;
 	case FAMILY_REDUCE_SCATTER_BLOCK:
-		f->send = buffer_bytes(c, ROLE_RCOUNT, ROLE_DTYPE, n);
-		f->recv = buffer_bytes(c, ROLE_RCOUNT, ROLE_DTYPE, 1);
+		f->send = buffer_bytes(c, ROLE_rcount, ROLE_dtype, n);
+		f->recv = buffer_bytes(c, ROLE_rcount, ROLE_dtype, 1);
 		break;
 	case FAMILY_EXSCAN: /* rank 0 gets nothing back */
-		f->send = buffer_bytes(c, ROLE_COUNT, ROLE_DTYPE, 1);
+		f->send = buffer_bytes(c, ROLE_count, ROLE_dtype, 1);
 		f->receives = !comm || comm->rank != 0;
 		if (comm && comm->rank > 0)
 			f->recv = f->send;
 		break;
 	default:
-		f->send = f->recv = buffer_bytes(c, ROLE_COUNT, ROLE_DTYPE, 1);
+		f->send = f->recv = buffer_bytes(c, ROLE_count, ROLE_dtype, 1);
 	}
 }
 
@@ -216,37 +216,37 @@ static void point_to_point(struct mpi_call *c, struct flow *f)
 	bool two = c->fn->family == FAMILY_SENDRECV;
 	int64_t parts = 1;
 
-	mpi_call_value(c, ROLE_PARTITIONS, &parts);
+	mpi_call_value(c, ROLE_partitions, &parts);
 	f->sends = c->fn->family != FAMILY_RECV;
 	f->receives = c->fn->family != FAMILY_SEND;
 	if (f->sends)
-		f->send = two ? buffer_bytes(c, ROLE_SCOUNT, ROLE_SDTYPE, 1) :
-				buffer_bytes(c, ROLE_COUNT, ROLE_DTYPE, parts);
+		f->send = two ? buffer_bytes(c, ROLE_scount, ROLE_sdtype, 1) :
+				buffer_bytes(c, ROLE_count, ROLE_dtype, parts);
 	if (f->receives)
-		f->recv = two ? buffer_bytes(c, ROLE_RCOUNT, ROLE_RDTYPE, 1) :
-				buffer_bytes(c, ROLE_COUNT, ROLE_DTYPE, parts);
+		f->recv = two ? buffer_bytes(c, ROLE_rcount, ROLE_rdtype, 1) :
+				buffer_bytes(c, ROLE_count, ROLE_dtype, parts);
 }
 
 /* Put and accumulate send the origin's buffer, get receives it; the fetching ones do both. */
 static void one_sided(struct mpi_call *c, struct flow *f)
 {
-	bool single = c->fn->at[ROLE_OCOUNT] < 0; /* fetch_and_op, compare_and_swap: one element */
-	int64_t origin = single ? mpi_call_type_bytes(c, ROLE_DTYPE) :
-				  buffer_bytes(c, ROLE_OCOUNT, ROLE_ODTYPE, 1);
+	bool single = c->fn->at[ROLE_ocount] < 0; /* fetch_and_op, compare_and_swap: one element */
+	int64_t origin = single ? mpi_call_type_bytes(c, ROLE_dtype) :
+				  buffer_bytes(c, ROLE_ocount, ROLE_odtype, 1);
 
 	f->sends = c->fn->family != FAMILY_GET;
 	f->receives = c->fn->family != FAMILY_PUT;
 	f->send = origin;
 	f->recv = c->fn->family == FAMILY_GET || single ?
 			  origin :
-			  buffer_bytes(c, ROLE_RESULT_COUNT, ROLE_RESULT_DTYPE, 1);
+			  buffer_bytes(c, ROLE_result_count, ROLE_result_dtype, 1);
 }
 
 static void file_access(struct mpi_call *c, struct flow *f)
 {
 	f->sends = c->fn->family == FAMILY_WRITE;
 	f->receives = !f->sends;
-	f->send = f->recv = buffer_bytes(c, ROLE_COUNT, ROLE_DTYPE, 1);
+	f->send = f->recv = buffer_bytes(c, ROLE_count, ROLE_dtype, 1);
 }
 
 static void flow_find(struct mpi_call *c, struct flow *f)
@@ -326,21 +326,21 @@ static void peers_find(const struct mpi_call *c, struct call_roles *r)
 
 	r->peer = r->recv_peer = PEER_NULL;
 	r->tag = r->recv_tag = TAG_ANY;
-	if (mpi_call_value(c, ROLE_SOURCE, &v) && mpi_peer_map(fl, v, &r->recv_peer) && gets) {
+	if (mpi_call_value(c, ROLE_source, &v) && mpi_peer_map(fl, v, &r->recv_peer) && gets) {
 		r->peer = r->recv_peer;
 		r->has_peer = true;
 	}
-	if (mpi_call_value(c, ROLE_DEST, &v) || mpi_call_value(c, ROLE_TARGET, &v))
+	if (mpi_call_value(c, ROLE_dest, &v) || mpi_call_value(c, ROLE_target, &v))
 		r->has_peer = mpi_peer_map(fl, v, &r->peer);
 	if (family == FAMILY_GET || family == FAMILY_GET_PUT)
 		r->recv_peer = r->peer;
-	if (mpi_call_value(c, ROLE_TAG, &v) || mpi_call_value(c, ROLE_STAG, &v))
+	if (mpi_call_value(c, ROLE_tag, &v) || mpi_call_value(c, ROLE_stag, &v))
 		r->has_tag = mpi_tag_map(fl, v, &r->tag);
-	if (mpi_call_value(c, ROLE_RTAG, &v))
+	if (mpi_call_value(c, ROLE_rtag, &v))
 		mpi_tag_map(fl, v, &r->recv_tag);
 	else if (gets)
 		r->recv_tag = r->tag;
-	if (mpi_call_value(c, ROLE_ROOT, &v))
+	if (mpi_call_value(c, ROLE_root, &v))
 		r->has_root = mpi_peer_map(fl, v, &r->root);
 }
 
@@ -354,11 +354,11 @@ static bool is_null_peer(const struct mpi_call *c, enum mpi_role role)
 /* Nothing goes to or comes from MPI_PROC_NULL. */
 static void null_peers_apply(const struct mpi_call *c, struct flow *f)
 {
-	bool target = is_null_peer(c, ROLE_TARGET);
+	bool target = is_null_peer(c, ROLE_target);
 
-	if (target || is_null_peer(c, ROLE_DEST))
+	if (target || is_null_peer(c, ROLE_dest))
 		f->send = 0;
-	if (target || is_null_peer(c, ROLE_SOURCE))
+	if (target || is_null_peer(c, ROLE_source))
 		f->recv = 0;
 }
 
@@ -401,9 +401,9 @@ static bool poll_found(const struct mpi_call *c)
 
 	if (!c->ok || !(c->fn->attrs.flags & FUNC_POLL))
 		return false;
-	if (mpi_call_first(c, ROLE_FLAG, &v))
+	if (mpi_call_first(c, ROLE_flag, &v))
 		return v;
-	if (mpi_call_first(c, ROLE_OUTCOUNT, &v))
+	if (mpi_call_first(c, ROLE_outcount, &v))
 		return v > 0;
 	return true; /* what found nothing has no record of its own */
 }
@@ -450,7 +450,7 @@ static void bytes_show(struct mpi_call *c, const struct flow *asked, struct call
 		int64_t bytes = asked->sends ? asked->send : asked->recv;
 
 		if (c->fn->family == FAMILY_BCAST) /* the same either way */
-			bytes = buffer_bytes(c, ROLE_COUNT, ROLE_DTYPE, 1);
+			bytes = buffer_bytes(c, ROLE_count, ROLE_dtype, 1);
 		value_bytes(out, "bytes", bytes);
 	}
 }
@@ -462,7 +462,7 @@ struct mpi_communicator *mpi_call_ranks(struct mpi_call *c)
 
 	if (comm)
 		return comm->whole;
-	if (mpi_call_value(c, ROLE_WIN, &handle) || mpi_call_first(c, ROLE_MESSAGE, &handle))
+	if (mpi_call_value(c, ROLE_win, &handle) || mpi_call_first(c, ROLE_message, &handle))
 		return mpi_process_origin(c->process, handle);
 	return NULL;
 }
@@ -532,7 +532,7 @@ void mpi_roles(struct mpi_call *c, struct call_view *out)
 	if (c->parts.returned && c->fn->returns_error)
 		r->error = (int32_t)c->parts.rec->ret;
 	r->poll_found = poll_found(c);
-	if (mpi_call_value(c, ROLE_COMM, &comm)) {
+	if (mpi_call_value(c, ROLE_comm, &comm)) {
 		r->has_comm = true;
 		r->comm = comm;
 		r->comm_name = mpi_process_name(c->process, comm);

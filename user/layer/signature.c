@@ -67,12 +67,14 @@ static const char *role_resolve(struct sig_arg *a, const char *type, const struc
 	a->kind = a->type == SIG_PTR || a->type == SIG_STRING ? SIG_KIND_ADDR :
 		  a->type == SIG_STATUS			      ? SIG_KIND_STATUS :
 								SIG_KIND_NUM;
-	for (; roles->name; roles++) {
-		if (strcmp(roles->name, a->role))
+	a->role_idx = -1;
+	for (int16_t i = 0; roles[i].name; i++) {
+		if (strcmp(roles[i].name, a->role))
 			continue;
 		if (!type)
-			a->type = roles->type;
-		a->kind = kind_retyped(roles->kind, roles->type, a->type);
+			a->type = roles[i].type;
+		a->kind = kind_retyped(roles[i].kind, roles[i].type, a->type);
+		a->role_idx = i;
 		break;
 	}
 	return NULL;

@@ -58,6 +58,7 @@ enum sig_dir {
 
 struct sig_arg {
 	const char *role; /* within the signature's own storage */
+	int16_t role_idx; /* in the layer's list; -1: not in it */
 	uint8_t type;	  /* enum sig_type */
 	uint8_t kind;	  /* enum sig_kind */
 	uint8_t dir;	  /* enum sig_dir */
