@@ -328,7 +328,7 @@ struct timeline *timeline_new(const struct timeline_options *opt, const struct t
 	tl->ctx = ctx;
 	tl->totals = totals;
 	tl->func_shown = xcalloc(FUNC_IDS, 1);
-	tl->wakes = tl_wake_pool_new();
+	TAILQ_INIT(&tl->wakes);
 	tl->to_ns = UINT64_MAX;
 	if (sel && sel->from_ns)
 		tl->from_ns = opt->start_ns + sel->from_ns;
@@ -359,6 +359,7 @@ void timeline_free(struct timeline *tl)
 {
 	if (!tl)
 		return;
+	tl_wakes_free(tl);
 	for (uint32_t i = 0; i < tl->nthreads; i++) {
 		struct model_thread *t = tl->thread[i]->model;
 
@@ -375,7 +376,6 @@ void timeline_free(struct timeline *tl)
 		tl_track_release(tl->track[i]);
 		free(tl->track[i]);
 	}
-	tl_wake_pool_free(tl->wakes);
 	free(tl->thread);
 	free(tl->track);
 	free(tl->cpu);

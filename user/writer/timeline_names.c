@@ -18,6 +18,8 @@ struct tl_thread *tl_thread_of(struct timeline *tl, struct model_thread *t)
 	th = xcalloc(1, sizeof(*th));
 	th->model = t;
 	th->run_cpu = -1;
+	STAILQ_INIT(&th->wakes[WAKE_OUT]);
+	STAILQ_INIT(&th->wakes[WAKE_IN]);
 	th->track.kind = TRACK_THREAD;
 	th->track.pid = t->proc ? t->proc->out_pid : t->out_tid;
 	th->track.tid = t->out_tid;

@@ -6,13 +6,17 @@
 #ifndef POV_WRITER_TIMELINE_PRIV_H
 #define POV_WRITER_TIMELINE_PRIV_H
 
+#include <sys/queue.h>
+
 #include "writer/timeline.h"
 
 #define TL_IN_FLIGHT_CACHE 256
 
-struct wake;
-struct wake_pool;
 struct tl_phases;
+
+/* Wakes by a thread, by time; and those of it that brought it on a CPU, by that time. */
+enum wake_end_kind { WAKE_OUT, WAKE_IN, WAKE_ENDS };
+STAILQ_HEAD(wake_queue, wake);
 
 /* Hangs on model_thread.user. */
 struct tl_thread {
@@ -26,11 +30,10 @@ struct tl_thread {
 	bool blocked;		    /* its last switch put it to sleep */
 	bool has_slices;
 	bool outer_seen;
-	uint64_t outer_end_ns;		  /* of the last call or spin that is not within another */
-	struct wake *pending_run;	  /* woken from sleep, not yet on a CPU */
-	struct wake *out_head, *out_tail; /* wakes by it, by time */
-	struct wake *in_head, *in_tail;	  /* wakes of it that brought it on a CPU, by that time */
-	uint64_t forgotten;		  /* wakes by it given up undecided */
+	uint64_t outer_end_ns;	  /* of the last call or spin that is not within another */
+	struct wake *pending_run; /* woken from sleep, not yet on a CPU */
+	struct wake_queue wakes[WAKE_ENDS];
+	uint64_t forgotten; /* wakes by it given up undecided */
 };
 
 struct tl_cpu {
@@ -65,7 +68,8 @@ struct timeline {
 
 	int8_t *func_shown; /* by function id: 0 unknown, 1 shown, -1 hidden */
 	struct writer_args args;
-	struct wake_pool *wakes;
+	TAILQ_HEAD(, wake) wakes; /* oldest first */
+	uint32_t nwakes;
 	uint64_t flow_id;
 	struct writer_args wake_args;
 };
@@ -104,11 +108,9 @@ void tl_on_waking(void *ctx, const struct model_waking *w);
 void tl_sched_lost(struct timeline *tl, const struct model_lost *l);
 
 /* Of timeline_wake.c */
-struct wake_pool *tl_wake_pool_new(void);
-void tl_wake_pool_free(struct wake_pool *pool);
 void tl_wake_add(struct timeline *tl, struct tl_thread *waker, struct tl_thread *target,
 		 uint64_t ts_ns, uint32_t cpu);
-void tl_wake_run(struct timeline *tl, struct tl_thread *target, uint64_t ts_ns, uint32_t cpu);
+void tl_wake_run(struct tl_thread *target, uint64_t ts_ns, uint32_t cpu);
 /* A slice of this thread began and ended there. */
 struct wake_slice {
 	uint64_t begin_ns, end_ns;
@@ -117,5 +119,6 @@ struct wake_slice {
 };
 void tl_wake_slice(struct timeline *tl, struct tl_thread *t, const struct wake_slice *s);
 void tl_wake_finish(struct timeline *tl);
+void tl_wakes_free(struct timeline *tl);
 
 #endif

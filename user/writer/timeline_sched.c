@@ -187,7 +187,7 @@ static void wake_follow(struct timeline *tl, const struct model_switch *m)
 	if (!m->next->idle && m->next->proc && m->next->proc->is_target) {
 		struct tl_thread *next = tl_thread_of(tl, m->next);
 
-		tl_wake_run(tl, next, m->ts_ns, m->cpu);
+		tl_wake_run(next, m->ts_ns, m->cpu);
 		next->blocked = false;
 	}
 }
