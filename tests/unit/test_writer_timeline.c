@@ -57,24 +57,18 @@ static void on_thread(void *ctx, const struct sched_task *t, int32_t order, uint
 static void on_slice(void *ctx, struct track *t, const struct slice *s)
 {
 	(void)ctx;
-	note("%u B %s@%u\n", t->tid, s->name, rel(s->begin_ns));
+	note("%u %c %s@%u", t->tid, s->instant ? 'I' : 'B', s->name, rel(s->begin_ns));
+	if (s->flow_out)
+		note(" out %u", (unsigned int)s->flow_out);
+	if (s->flow_in)
+		note(" in %u", (unsigned int)s->flow_in);
+	note("\n");
 }
 
 static void on_slice_end(void *ctx, struct track *t, uint64_t ts_ns)
 {
 	(void)ctx;
 	note("%u E@%u\n", t->tid, rel(ts_ns));
-}
-
-static void on_instant(void *ctx, struct track *t, const struct slice *s)
-{
-	(void)ctx;
-	note("%u I %s@%u", t->tid, s->name, rel(s->begin_ns));
-	if (s->flow_out)
-		note(" out %u", (unsigned int)s->flow_out);
-	if (s->flow_in)
-		note(" in %u", (unsigned int)s->flow_in);
-	note("\n");
 }
 
 static void on_counter(void *ctx, struct track *t, uint64_t ts_ns, int64_t value)
@@ -120,7 +114,6 @@ static const struct timeline_ops ops = {
 	.thread = on_thread,
 	.slice = on_slice,
 	.slice_end = on_slice_end,
-	.instant = on_instant,
 	.counter = on_counter,
 	.sched_switch = on_sched_switch,
 	.sched_waking = on_sched_waking,

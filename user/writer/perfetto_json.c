@@ -196,9 +196,10 @@ static void slice_end_write(struct json_writer *w, struct track *t, const struct
 	event_end(w, text_us(json_put(p, ",\"ts\":"), json_time(w, end_ns)));
 }
 
-static void slice_write(struct json_writer *w, struct track *t, const struct slice *s, bool instant)
+static void json_slice(void *ctx, struct track *t, const struct slice *s)
 {
-	uint64_t end_ns = instant ? s->begin_ns : s->end_ns;
+	struct json_writer *w = ctx;
+	uint64_t end_ns = s->instant ? s->begin_ns : s->end_ns;
 	uint64_t begin = json_time(w, s->begin_ns);
 	char *p;
 
@@ -206,7 +207,7 @@ static void slice_write(struct json_writer *w, struct track *t, const struct sli
 	 * Of events of one time the reader takes the longest X first, and B after them: what begins with an
 	 * open one must not be an X.
 	 */
-	bool complete = instant || !(s->open || (s->with_open && end_ns > s->begin_ns));
+	bool complete = s->instant || !(s->open || (s->with_open && end_ns > s->begin_ns));
 
 	track_tell(w, t);
 	p = event_begin(w, complete ? "X" : "B");
@@ -226,23 +227,6 @@ static void slice_write(struct json_writer *w, struct track *t, const struct sli
 		slice_end_write(w, t, s, end_ns);
 	if (s->begin_ns < w->base_ns)
 		w->totals->early++;
-}
-
-static void json_slice(void *ctx, struct track *t, const struct slice *s)
-{
-	slice_write(ctx, t, s, false);
-}
-
-static void json_instant(void *ctx, struct track *t, const struct slice *s)
-{
-	slice_write(ctx, t, s, true);
-}
-
-static void json_slice_end(void *ctx, struct track *t, uint64_t ts_ns)
-{
-	(void)ctx;
-	(void)t;
-	(void)ts_ns; /* the slice said how long it is */
 }
 
 /* Counters belong to processes; the reader joins the name and the value's key with a blank. */
@@ -270,8 +254,6 @@ static const struct timeline_ops json_event_ops = {
 	.process = json_process,
 	.thread = json_thread,
 	.slice = json_slice,
-	.slice_end = json_slice_end,
-	.instant = json_instant,
 	.counter = json_counter,
 };
 

@@ -109,14 +109,6 @@ static void json_waking(void *ctx, const struct sched_waking *s)
 	out_advance(w->out, json_put(text_u64(p, s->target_cpu), "\\n"));
 }
 
-/* What the first pass has told, or this format has no words for. */
-static void skip_process(void *ctx, const struct model_process *p, int32_t order)
-{
-	(void)ctx;
-	(void)p;
-	(void)order;
-}
-
 static void json_sched_thread(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns)
 {
 	(void)order;
@@ -124,16 +116,8 @@ static void json_sched_thread(void *ctx, const struct sched_task *t, int32_t ord
 		thread_line(ctx, t, 0, ts_ns);
 }
 
-static void skip_lost(void *ctx, uint32_t cpu)
-{
-	(void)ctx;
-	(void)cpu;
-}
-
 const struct timeline_ops json_ftrace_ops = {
-	.process = skip_process,
 	.thread = json_sched_thread,
 	.sched_switch = json_switch,
 	.sched_waking = json_waking,
-	.sched_lost = skip_lost,
 };

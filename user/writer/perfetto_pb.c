@@ -169,11 +169,12 @@ static void slice_name(struct pb_writer *w, const struct slice *s)
 	}
 }
 
-static void slice_write(struct pb_writer *w, enum event_type type, struct track *t,
-			const struct slice *s)
+static void pb_slice(void *ctx, struct track *t, const struct slice *s)
 {
+	struct pb_writer *w = ctx;
+
 	pb_track_tell(w, t);
-	event_begin(w, type, t, s->begin_ns);
+	event_begin(w, s->instant ? EVENT_INSTANT : EVENT_BEGIN, t, s->begin_ns);
 	slice_name(w, s);
 	for (uint32_t i = 0; i < s->args->n; i++)
 		arg_write(w, &s->args->arg[i]);
@@ -182,16 +183,6 @@ static void slice_write(struct pb_writer *w, enum event_type type, struct track 
 	if (s->flow_in)
 		pb_fixed64(&w->packet, 48, s->flow_in);
 	event_end(w);
-}
-
-static void pb_slice(void *ctx, struct track *t, const struct slice *s)
-{
-	slice_write(ctx, EVENT_BEGIN, t, s);
-}
-
-static void pb_instant(void *ctx, struct track *t, const struct slice *s)
-{
-	slice_write(ctx, EVENT_INSTANT, t, s);
 }
 
 static void pb_slice_end(void *ctx, struct track *t, uint64_t ts_ns)
@@ -212,31 +203,15 @@ static void pb_counter(void *ctx, struct track *t, uint64_t ts_ns, int64_t value
 	event_end(w);
 }
 
-static void pb_switch(void *ctx, const struct sched_switch *s)
-{
-	pb_sched_switch(((struct pb_writer *)ctx)->sched, s);
-}
-
-static void pb_waking(void *ctx, const struct sched_waking *s)
-{
-	pb_sched_waking(((struct pb_writer *)ctx)->sched, s);
-}
-
-static void pb_lost(void *ctx, uint32_t cpu)
-{
-	pb_sched_lost(((struct pb_writer *)ctx)->sched, cpu);
-}
-
 static const struct timeline_ops pb_ops = {
 	.process = pb_process,
 	.thread = pb_thread,
 	.slice = pb_slice,
 	.slice_end = pb_slice_end,
-	.instant = pb_instant,
 	.counter = pb_counter,
-	.sched_switch = pb_switch,
-	.sched_waking = pb_waking,
-	.sched_lost = pb_lost,
+	.sched_switch = pb_sched_switch,
+	.sched_waking = pb_sched_waking,
+	.sched_lost = pb_sched_lost,
 };
 
 /* ---- the whole ---- */

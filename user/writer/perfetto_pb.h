@@ -40,9 +40,9 @@ struct pb_writer {
 
 /* boot_ns: what turns the model's times into BOOTTIME. preempt: the reader will know the state R+. */
 struct pb_sched *pb_sched_new(struct out *out, int64_t boot_ns, bool preempt);
-void pb_sched_switch(struct pb_sched *ps, const struct sched_switch *s);
-void pb_sched_waking(struct pb_sched *ps, const struct sched_waking *w);
-void pb_sched_lost(struct pb_sched *ps, uint32_t cpu);
+void pb_sched_switch(void *ctx, const struct sched_switch *s); /* timeline_ops */
+void pb_sched_waking(void *ctx, const struct sched_waking *w);
+void pb_sched_lost(void *ctx, uint32_t cpu);
 /* Writes what is pending and frees. */
 void pb_sched_finish(struct pb_sched *ps);
 

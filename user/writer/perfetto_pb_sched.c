@@ -181,8 +181,9 @@ static void bundle_check(struct pb_sched *ps, uint32_t cpu)
 		bundle_flush(ps, cpu);
 }
 
-void pb_sched_switch(struct pb_sched *ps, const struct sched_switch *s)
+void pb_sched_switch(void *ctx, const struct sched_switch *s)
 {
+	struct pb_sched *ps = ((struct pb_writer *)ctx)->sched;
 	struct cpu_bundle *b = bundle_of(ps, s->cpu);
 	uint64_t ts_ns = s->ts_ns + (uint64_t)ps->boot_ns;
 	uint32_t state = s->prev_state == STATE_PREEMPTED && !ps->preempt ? 0 : s->prev_state;
@@ -206,8 +207,9 @@ void pb_sched_switch(struct pb_sched *ps, const struct sched_switch *s)
 	bundle_check(ps, s->cpu);
 }
 
-void pb_sched_waking(struct pb_sched *ps, const struct sched_waking *w)
+void pb_sched_waking(void *ctx, const struct sched_waking *w)
 {
+	struct pb_sched *ps = ((struct pb_writer *)ctx)->sched;
 	struct cpu_bundle *b = bundle_of(ps, w->cpu);
 	uint64_t ts_ns = w->ts_ns + (uint64_t)ps->boot_ns;
 	uint32_t flags = w->by_interrupt ? FLAG_HARDIRQ : 0;
@@ -233,8 +235,10 @@ void pb_sched_waking(struct pb_sched *ps, const struct sched_waking *w)
 	bundle_check(ps, w->cpu);
 }
 
-void pb_sched_lost(struct pb_sched *ps, uint32_t cpu)
+void pb_sched_lost(void *ctx, uint32_t cpu)
 {
+	struct pb_sched *ps = ((struct pb_writer *)ctx)->sched;
+
 	bundle_of(ps, cpu)->lost = true;
 	bundle_flush(ps, cpu);
 }

@@ -226,13 +226,6 @@ void timeline_add_recording(struct timeline *tl, const struct writer_args *args)
 
 void timeline_add_distortion(struct timeline *tl, const struct distortion *d)
 {
-	struct model_process p = {.pid = TIMELINE_DISTORTION_PID,
-				  .out_pid = TIMELINE_DISTORTION_PID,
-				  .rank = -1,
-				  .job_idx = -1,
-				  .job = "",
-				  .name = "povtrace: tracing distorts",
-				  .cmdline = ""};
 	struct slice s = {.begin_ns = tl->opt.start_ns,
 			  .end_ns = tl->opt.end_ns > tl->opt.start_ns ? tl->opt.end_ns :
 									tl->opt.start_ns,
@@ -249,7 +242,7 @@ void timeline_add_distortion(struct timeline *tl, const struct distortion *d)
 		args_add_text(&tl->args, args_keep(&tl->args, "function_%u", i + 1),
 			      d->func[i].name);
 	s.name = text;
-	tl->ops->process(tl->ctx, &p, -1);
+	tl_own_process_tell(tl, TIMELINE_DISTORTION_PID, "povtrace: tracing distorts", -1);
 	tl_track_add(tl,
 		     tl_track_new(tl, TRACK_DISTORTION, TIMELINE_DISTORTION_PID, 0,
 				  xstrdup("tracing distorts")),

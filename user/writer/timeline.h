@@ -61,9 +61,10 @@ struct track {
 };
 
 struct slice {
-	uint64_t begin_ns, end_ns; /* equal for an instant */
-	bool open;		   /* no end is known; end_ns = last time it was seen open */
-	bool with_open;		   /* begins together with an open one that it lies in */
+	uint64_t begin_ns, end_ns;
+	bool open;	/* no end is known; end_ns = last time it was seen open */
+	bool instant;	/* shown as such, at begin_ns */
+	bool with_open; /* begins together with an open one that it lies in */
 	const char *name, *category;
 	const struct func_info *func; /* name and category are its own; else NULL */
 	uint64_t flow_out, flow_in;   /* id of the arrow that leaves or arrives; 0 none */
@@ -94,13 +95,13 @@ struct sched_waking {
 	bool by_interrupt;  /* which hit the waker */
 };
 
+/* What a format does with what it is told; NULL: nothing. */
 struct timeline_ops {
 	/* Tells the format of a process or thread; again when its name has changed. Late ones are untold. */
 	void (*process)(void *ctx, const struct model_process *p, int32_t order);
 	void (*thread)(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns);
 	void (*slice)(void *ctx, struct track *t, const struct slice *s);
 	void (*slice_end)(void *ctx, struct track *t, uint64_t ts_ns);
-	void (*instant)(void *ctx, struct track *t, const struct slice *s);
 	void (*counter)(void *ctx, struct track *t, uint64_t ts_ns, int64_t value);
 	void (*sched_switch)(void *ctx, const struct sched_switch *s);
 	void (*sched_waking)(void *ctx, const struct sched_waking *w);

@@ -76,21 +76,31 @@ struct track *tl_track_new(struct timeline *tl, enum track_kind kind, uint32_t p
 	return t;
 }
 
-/* The process that povtrace's own tracks and stretches belong to is told only if there are any. */
-void tl_self_tell(struct timeline *tl)
+static void process_tell(struct timeline *tl, const struct model_process *p, int32_t order)
 {
-	struct model_process p = {.pid = TIMELINE_PID,
-				  .out_pid = TIMELINE_PID,
+	if (tl->ops->process)
+		tl->ops->process(tl->ctx, p, order);
+}
+
+void tl_own_process_tell(struct timeline *tl, uint32_t pid, const char *name, int32_t order)
+{
+	struct model_process p = {.pid = pid,
+				  .out_pid = pid,
 				  .rank = -1,
 				  .job_idx = -1,
 				  .job = "",
-				  .name = "povtrace",
+				  .name = name,
 				  .cmdline = ""};
 
+	process_tell(tl, &p, order);
+}
+
+void tl_self_tell(struct timeline *tl)
+{
 	if (tl->self_told)
 		return;
 	tl->self_told = true;
-	tl->ops->process(tl->ctx, &p, (int32_t)tl->nprocesses++);
+	tl_own_process_tell(tl, TIMELINE_PID, "povtrace", (int32_t)tl->nprocesses++);
 }
 
 struct track *tl_track_find(const struct timeline *tl, enum track_kind kind, uint32_t pid,
@@ -108,7 +118,7 @@ struct track *tl_track_find(const struct timeline *tl, enum track_kind kind, uin
 void timeline_add_process(struct timeline *tl, struct model_process *p)
 {
 	p->user = tl;
-	tl->ops->process(tl->ctx, p, (int32_t)tl->nprocesses++);
+	process_tell(tl, p, (int32_t)tl->nprocesses++);
 }
 
 static void thread_tell(struct timeline *tl, struct tl_thread *th, uint64_t ts_ns, bool late)

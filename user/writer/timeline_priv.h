@@ -93,6 +93,8 @@ struct track *tl_track_new(struct timeline *tl, enum track_kind kind, uint32_t p
 			   char *name);
 struct track *tl_track_find(const struct timeline *tl, enum track_kind kind, uint32_t pid,
 			    uint32_t order);
+/* Processes that stand for povtrace; the one that its tracks and stretches belong to: only if there are any. */
+void tl_own_process_tell(struct timeline *tl, uint32_t pid, const char *name, int32_t order);
 void tl_self_tell(struct timeline *tl);
 void tl_thread_event(void *ctx, const struct model_thread *t, uint64_t ts_ns);
 void tl_identities_complete(struct timeline *tl);

@@ -253,6 +253,7 @@ void tl_sched_lost(struct timeline *tl, const struct model_lost *l)
 		return;
 	for (uint32_t cpu = first; cpu < last && cpu < n; cpu++) {
 		chain_break(tl, cpu, since_ns);
-		tl->ops->sched_lost(tl->ctx, cpu);
+		if (tl->ops->sched_lost)
+			tl->ops->sched_lost(tl->ctx, cpu);
 	}
 }

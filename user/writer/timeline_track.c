@@ -25,7 +25,7 @@ static void track_pop(struct timeline *tl, struct track *t)
 {
 	const struct track_slice *top = &t->stack[--t->depth];
 
-	if (top->end_ns != UINT64_MAX)
+	if (top->end_ns != UINT64_MAX && tl->ops->slice_end)
 		tl->ops->slice_end(tl->ctx, t, top->end_ns);
 }
 
@@ -136,7 +136,8 @@ bool tl_track_add(struct timeline *tl, struct track *t, struct slice *s, uint8_t
 	args_add_bool(&tl->args, "misplaced", true);
 	if (sane)
 		args_add_us(&tl->args, "duration_us", s->end_ns - s->begin_ns);
-	tl->ops->instant(tl->ctx, t, s);
+	s->instant = true;
+	tl->ops->slice(tl->ctx, t, s);
 	tl->totals->instants++;
 	tl->totals->misplaced++;
 	return false;

@@ -62,7 +62,7 @@ static void queue_pop(struct tl_thread *t, enum wake_end_kind kind)
 static void end_write(struct timeline *tl, const struct wake_end *end, struct slice *s)
 {
 	s->begin_ns = s->end_ns = end->ts_ns;
-	tl->ops->instant(tl->ctx, &end->thread->track, s);
+	tl->ops->slice(tl->ctx, &end->thread->track, s);
 	tl->totals->instants++;
 }
 
@@ -70,8 +70,8 @@ static void wake_write(struct timeline *tl, const struct wake *w)
 {
 	const struct wake_end *waker = &w->end[WAKE_OUT], *target = &w->end[WAKE_IN];
 	struct writer_args *a = &tl->wake_args;
-	struct slice wakes = {.name = "wakes", .category = "wakeup", .args = a};
-	struct slice woken = {.name = "woken", .category = "wakeup", .args = a};
+	struct slice wakes = {.instant = true, .name = "wakes", .category = "wakeup", .args = a};
+	struct slice woken = {.instant = true, .name = "woken", .category = "wakeup", .args = a};
 
 	wakes.flow_out = woken.flow_in = ++tl->flow_id;
 	args_reset(a);
