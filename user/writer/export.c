@@ -19,7 +19,10 @@
 #include "model/model.h"
 #include "trace/trace_join.h"
 #include "trace/trace_read.h"
+#include "writer/meta.h"
+#include "writer/out.h"
 #include "writer/select.h"
+#include "writer/timeline.h"
 
 #define FILE_MODE 0600 /* until it gets the recording's */
 
@@ -214,6 +217,24 @@ static int output_end(struct output *o, int err)
 	return err;
 }
 
+static int model_write(struct model *m, const struct writer *w, const struct writer_select *sel,
+		       FILE *file, bool gzip, struct writer_totals *totals)
+{
+	struct writer_args *recording = xmalloc(sizeof(*recording));
+	struct out *out = out_new(file, gzip);
+	struct timeline_options opt;
+	int err, write_err;
+
+	meta_fill(recording, m, sel);
+	timeline_options_fill(&opt, m, sel, recording);
+	err = w->write(m, out, &opt, totals);
+	write_err = out_finish(out, &totals->bytes);
+	if (write_err)
+		log_error("export: cannot write: %s", strerror(-write_err));
+	free(recording);
+	return err ? err : write_err;
+}
+
 int export_timeline(const struct trace_source *source, size_t cnt, const char *out,
 		    const struct export_options *opt, struct writer_totals *totals)
 {
@@ -243,7 +264,7 @@ int export_timeline(const struct trace_source *source, size_t cnt, const char *o
 	if (!err)
 		err = output_begin(&o, source->path, out, opt->as);
 	if (!err) {
-		err = w->write(m, &opt->select, o.file, gzip, &written);
+		err = model_write(m, w, &opt->select, o.file, gzip, &written);
 		err = output_end(&o, err);
 	}
 	model_close(m);

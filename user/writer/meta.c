@@ -89,8 +89,6 @@ static void select_fill(struct writer_args *a, const struct model *m,
 {
 	uint32_t nranks;
 
-	if (!sel)
-		return;
 	if (sel->from_ns || sel->to_ns) {
 		args_add_us(a, "selected_from_us", sel->from_ns);
 		if (sel->to_ns)

@@ -7,7 +7,7 @@
  * which protoc decodes everything in the tests.
  *
  * A field is appended by number; messages within messages in place (pb_open, pb_close) or from a buffer of
- * their own (pb_message). Strings must be UTF-8 already (writer/text.h).
+ * their own (pb_message).
  */
 #ifndef POV_WRITER_PB_H
 #define POV_WRITER_PB_H
@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/text.h"
 
 #define PB_VARINT_BYTES 10
 #define PB_TAG_BYTES 5
@@ -140,6 +141,23 @@ static inline void pb_bytes(struct pb *b, uint32_t field, const void *data, size
 	if (bytes)
 		memcpy(b->pos, data, bytes);
 	b->pos += bytes;
+}
+
+/* A string of any bytes: whatever is no UTF-8 is replaced. */
+static inline void pb_text(struct pb *b, uint32_t field, const char *s)
+{
+	size_t n = strlen(s);
+	char small[3 * 64], *clean = small;
+
+	if (text_utf8_valid(s, n)) {
+		pb_bytes(b, field, s, n);
+		return;
+	}
+	if (TEXT_UTF8_BYTES(n) > sizeof(small))
+		clean = xmalloc(TEXT_UTF8_BYTES(n));
+	pb_bytes(b, field, clean, (size_t)(text_utf8(clean, s, n) - clean));
+	if (clean != small)
+		free(clean);
 }
 
 static inline void pb_message(struct pb *b, uint32_t field, const struct pb *message)

@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#include "base/text.h"
-
 #define CACHE_ENTRIES 1024 /* power of 2 */
 
 struct intern_entry {
@@ -98,20 +96,9 @@ static uint32_t intern_arena_add(struct intern *in, const char *s, size_t len)
 
 static void intern_send(struct intern *in, const struct intern_entry *e, struct pb *fresh)
 {
-	const char *s = in->arena + e->at;
-	uint32_t text_field = 2; /* name, or str of an interned string */
-
 	pb_reset(&in->entry);
 	pb_u64(&in->entry, 1, e->iid);
-	if (text_utf8_valid(s, e->len)) {
-		pb_bytes(&in->entry, text_field, s, e->len);
-	} else {
-		char *clean = xmalloc(TEXT_UTF8_BYTES(e->len) + 1);
-
-		pb_bytes(&in->entry, text_field, clean,
-			 (size_t)(text_utf8(clean, s, e->len) - clean));
-		free(clean);
-	}
+	pb_text(&in->entry, 2, in->arena + e->at);
 	pb_message(fresh, e->kind, &in->entry);
 }
 

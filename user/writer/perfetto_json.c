@@ -259,20 +259,19 @@ static const struct timeline_ops json_event_ops = {
 
 /* ---- the whole ---- */
 
-static int json_events_run(struct json_writer *w, struct model *m, struct timeline_options *opt,
-			   const struct writer_args *meta)
+static int json_events_run(struct json_writer *w, struct model *m, struct timeline_options *opt)
 {
 	struct model_process idle = {.out_pid = TIMELINE_IDLE_TID, .name = "idle"};
 	int err;
 
 	out_text(w->out, "{\"metadata\":");
-	out_advance(w->out, put_args(w, out_room(w->out), meta));
+	out_advance(w->out, put_args(w, out_room(w->out), opt->recording));
 	out_text(w->out, ",\n\"traceEvents\":[");
 	if (opt->sched_recorded)
 		json_process(w, &idle, INT32_MAX);
 	opt->slices = true;
 	opt->sched = false;
-	err = timeline_run(m, opt, &json_event_ops, w, meta, w->totals);
+	err = timeline_run(m, opt, &json_event_ops, w, w->totals);
 	out_text(w->out, "\n]");
 	return err;
 }
@@ -286,37 +285,28 @@ static int json_sched_run(struct json_writer *w, struct model *m, struct timelin
 	out_text(w->out, ",\n\"systemTraceEvents\":\"# tracer: nop\\n");
 	opt->slices = false;
 	opt->sched = true;
-	err = timeline_run(m, opt, &json_ftrace_ops, w, NULL, w->totals);
+	err = timeline_run(m, opt, &json_ftrace_ops, w, w->totals);
 	out_text(w->out, "\"");
 	return err;
 }
 
-static int json_write(struct model *m, const struct writer_select *sel, FILE *file, bool gzip,
+static int json_write(struct model *m, struct out *out, struct timeline_options *opt,
 		      struct writer_totals *totals)
 {
 	const struct model_info *info = model_get_info(m);
 	const struct trace_summary *sum = trace_get_summary(model_get_trace(m));
-	struct json_writer w = {.njobs = info->njobs, .totals = totals, .base_ns = info->start_ns};
-	struct writer_args *meta = xmalloc(sizeof(*meta));
-	struct timeline_options opt;
-	int err, write_err;
+	struct json_writer w = {
+		.out = out, .njobs = info->njobs, .totals = totals, .base_ns = info->start_ns};
+	int err;
 
-	memset(totals, 0, sizeof(*totals));
 	if (sum && sum->records && sum->first_ns < w.base_ns)
 		w.base_ns = sum->first_ns;
-	w.out = out_new(file, gzip);
-	meta_fill(meta, m, sel);
-	timeline_options_fill(&opt, m, sel);
-	opt.floor_ns = w.base_ns;
-	err = json_events_run(&w, m, &opt, meta);
-	if (!err && !out_error(w.out))
-		err = json_sched_run(&w, m, &opt);
-	out_text(w.out, "}\n");
-	write_err = out_finish(w.out, &totals->bytes);
-	if (write_err)
-		log_error("export: cannot write: %s", strerror(-write_err));
-	free(meta);
-	return err ? err : write_err;
+	opt->floor_ns = w.base_ns;
+	err = json_events_run(&w, m, opt);
+	if (!err && !out_error(out))
+		err = json_sched_run(&w, m, opt);
+	out_text(out, "}\n");
+	return err;
 }
 
 static const char *const json_endings[] = {".json", NULL};

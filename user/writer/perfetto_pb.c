@@ -4,7 +4,6 @@
  * BOOTTIME. Packets need not be in order of time: the reader sorts, and keeps the order of the file
  * where times are equal. Who is who: perfetto_pb_names.c. Scheduler events: perfetto_pb_sched.c.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,25 +26,9 @@
 enum event_type { EVENT_BEGIN = 1, EVENT_END = 2, EVENT_INSTANT = 3, EVENT_COUNTER = 4 };
 enum clock { CLOCK_REAL = 1, CLOCK_MONO = 3, CLOCK_BOOT = 6 };
 
-void pb_text(struct pb *b, uint32_t field, const char *s)
-{
-	size_t n = strlen(s);
-	char small[3 * 64], *clean = small;
-
-	if (text_utf8_valid(s, n)) {
-		pb_bytes(b, field, s, n);
-		return;
-	}
-	if (TEXT_UTF8_BYTES(n) > sizeof(small))
-		clean = xmalloc(TEXT_UTF8_BYTES(n));
-	pb_bytes(b, field, clean, (size_t)(text_utf8(clean, s, n) - clean));
-	if (clean != small)
-		free(clean);
-}
-
 /* ---- packets ---- */
 
-void pb_packet_begin(struct pb_writer *w, uint64_t ts_ns, uint32_t flags)
+static void packet_begin(struct pb_writer *w, uint64_t ts_ns, uint32_t flags)
 {
 	pb_reset(&w->packet);
 	if (ts_ns)
@@ -55,10 +38,10 @@ void pb_packet_begin(struct pb_writer *w, uint64_t ts_ns, uint32_t flags)
 		pb_u64(&w->packet, 13, flags);
 }
 
-/* For what is not frequent; events are built in place. */
-void pb_packet_end(struct pb_writer *w, uint32_t field, const struct pb *body)
+void pb_packet_of(struct pb_writer *w, uint64_t ts_ns, uint32_t field)
 {
-	pb_message(&w->packet, field, body);
+	packet_begin(w, ts_ns, 0);
+	pb_message(&w->packet, field, &w->body);
 	pb_packet_write(w->out, &w->packet);
 }
 
@@ -67,7 +50,7 @@ static void sequence_clear(struct pb_writer *w)
 {
 	intern_reset(w->intern);
 	w->gen++;
-	pb_packet_begin(w, 0, SEQ_CLEARED);
+	packet_begin(w, 0, SEQ_CLEARED);
 	pb_packet_write(w->out, &w->packet);
 }
 
@@ -77,7 +60,7 @@ static void event_begin(struct pb_writer *w, enum event_type type, const struct 
 	if (intern_full(w->intern))
 		sequence_clear(w);
 	pb_reset(&w->fresh);
-	pb_packet_begin(w, ts_ns, SEQ_NEEDED);
+	packet_begin(w, ts_ns, SEQ_NEEDED);
 	w->event_at = pb_open(&w->packet, 11);
 	pb_u64(&w->packet, 9, type);
 	pb_u64(&w->packet, 11, t->uuid);
@@ -221,18 +204,17 @@ static void clock_add(struct pb_writer *w, enum clock clock, uint64_t ns)
 	pb_reset(&w->item);
 	pb_u64(&w->item, 1, clock);
 	pb_u64(&w->item, 2, ns);
-	pb_message(&w->event, 1, &w->item);
+	pb_message(&w->body, 1, &w->item);
 }
 
 static void clock_snapshot_write(struct pb_writer *w, uint64_t mono_ns, uint64_t real_ns)
 {
-	pb_packet_begin(w, 0, 0);
-	pb_reset(&w->event);
+	pb_reset(&w->body);
 	clock_add(w, CLOCK_BOOT, mono_ns + (uint64_t)w->boot_ns);
 	clock_add(w, CLOCK_MONO, mono_ns);
 	clock_add(w, CLOCK_REAL, real_ns);
-	pb_u64(&w->event, 2, CLOCK_BOOT);
-	pb_packet_end(w, 6, &w->event);
+	pb_u64(&w->body, 2, CLOCK_BOOT);
+	pb_packet_of(w, 0, 6);
 }
 
 /*
@@ -260,17 +242,16 @@ static void system_write(struct pb_writer *w, const struct model_info *info)
 	pb_text(&w->item, 2, meta_kernel_version(w->model));
 	pb_text(&w->item, 3, host->kernel);
 	pb_text(&w->item, 4, host->machine);
-	pb_reset(&w->event);
-	pb_message(&w->event, 1, &w->item);
-	pb_u64(&w->event, 8, info->nr_cpus);
-	pb_packet_begin(w, 0, 0);
-	pb_packet_end(w, 45, &w->event);
+	pb_reset(&w->body);
+	pb_message(&w->body, 1, &w->item);
+	pb_u64(&w->body, 8, info->nr_cpus);
+	pb_packet_of(w, 0, 45);
 }
 
 /* The same values as on the recording's slice, where the reader shows facts about a whole trace. */
 static void attributes_write(struct pb_writer *w, const struct writer_args *meta)
 {
-	pb_reset(&w->event);
+	pb_reset(&w->body);
 	for (uint32_t i = 0; i < meta->n; i++) {
 		const struct call_value *a = &meta->arg[i];
 
@@ -282,10 +263,9 @@ static void attributes_write(struct pb_writer *w, const struct writer_args *meta
 			pb_i64(&w->item, 2, (int64_t)(a->u / 1000));
 		else
 			pb_i64(&w->item, 2, a->i);
-		pb_message(&w->event, 1, &w->item);
+		pb_message(&w->body, 1, &w->item);
 	}
-	pb_packet_begin(w, 0, 0);
-	pb_packet_end(w, 126, &w->event);
+	pb_packet_of(w, 0, 126);
 }
 
 static void writer_release(struct pb_writer *w)
@@ -294,45 +274,36 @@ static void writer_release(struct pb_writer *w)
 	free(w->func);
 	free(w->parent);
 	pb_release(&w->packet);
-	pb_release(&w->event);
+	pb_release(&w->body);
 	pb_release(&w->item);
 	pb_release(&w->fresh);
 }
 
-static int pb_write(struct model *m, const struct writer_select *sel, FILE *file, bool gzip,
+static int pb_write(struct model *m, struct out *out, struct timeline_options *opt,
 		    struct writer_totals *totals)
 {
 	const struct model_info *info = model_get_info(m);
-	struct pb_writer w = {.model = m,
+	struct pb_writer w = {.out = out,
+			      .model = m,
 			      .boot_ns = info->boottime_offset_ns,
 			      .start_ns = info->start_ns,
 			      .njobs = info->njobs,
 			      .uuid_next = PB_UUID_FIRST};
-	struct writer_args *meta = xmalloc(sizeof(*meta));
-	struct timeline_options opt;
-	int err, write_err;
+	int err;
 
-	memset(totals, 0, sizeof(*totals));
-	timeline_options_fill(&opt, m, sel);
-	opt.slices = opt.sched = true;
-	w.out = out_new(file, gzip);
-	w.sched = pb_sched_new(w.out, w.boot_ns, *model_host_get(m, 0)->kernel);
+	w.sched = pb_sched_new(out, w.boot_ns, *model_host_get(m, 0)->kernel);
 	w.intern = intern_new(INTERN_ENTRIES, INTERN_BYTES);
 	w.func = xcalloc(FUNC_IDS, sizeof(*w.func));
 	sequence_clear(&w);
 	clocks_write(&w, info);
 	system_write(&w, info);
-	meta_fill(meta, m, sel);
-	attributes_write(&w, meta);
+	attributes_write(&w, opt->recording);
 	pb_track_root_write(&w);
-	err = timeline_run(m, &opt, &pb_ops, &w, meta, totals);
+	opt->slices = opt->sched = true;
+	err = timeline_run(m, opt, &pb_ops, &w, totals);
 	pb_sched_finish(w.sched);
-	write_err = out_finish(w.out, &totals->bytes);
-	if (write_err)
-		log_error("export: cannot write: %s", strerror(-write_err));
 	writer_release(&w);
-	free(meta);
-	return err ? err : write_err;
+	return err;
 }
 
 static const char *const pb_endings[] = {".pftrace", ".perfetto-trace", NULL};

@@ -34,8 +34,10 @@ struct pb_writer {
 	struct model *model;
 	const struct model_process **parent; /* all processes by pid; NULL until needed */
 	uint32_t nparents;
-	struct pb packet, event, item, fresh;
-	size_t event_at; /* of the TrackEvent in packet */
+	struct pb packet;
+	size_t event_at;      /* of the TrackEvent in packet */
+	struct pb body, item; /* what other packets are of, and a message in it */
+	struct pb fresh;      /* InternedData of the event */
 };
 
 /* boot_ns: what turns the model's times into BOOTTIME. preempt: the reader will know the state R+. */
@@ -58,17 +60,13 @@ static inline void pb_packet_write(struct out *out, const struct pb *packet)
 	out_write(out, packet->base, pb_len(packet));
 }
 
-/* Begins w->packet; ts_ns 0: none. pb_packet_end() puts body into it and writes it. */
-void pb_packet_begin(struct pb_writer *w, uint64_t ts_ns, uint32_t flags);
-void pb_packet_end(struct pb_writer *w, uint32_t field, const struct pb *body);
+/* Writes a packet whose field is w->body; ts_ns 0: without a time. For what is not frequent; events are built in place. */
+void pb_packet_of(struct pb_writer *w, uint64_t ts_ns, uint32_t field);
 
 /* Of perfetto_pb_names.c */
 void pb_track_root_write(struct pb_writer *w);
 void pb_track_tell(struct pb_writer *w, struct track *t); /* once; gives it its uuid */
 void pb_process(void *ctx, const struct model_process *p, int32_t order); /* timeline_ops */
 void pb_thread(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns);
-
-/* A string field of any bytes. */
-void pb_text(struct pb *b, uint32_t field, const char *s);
 
 #endif

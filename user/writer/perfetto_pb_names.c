@@ -20,12 +20,11 @@
 
 void pb_track_root_write(struct pb_writer *w)
 {
-	pb_packet_begin(w, w->start_ns, 0);
-	pb_reset(&w->event);
-	pb_u64(&w->event, 1, 0);
-	pb_u64(&w->event, 19, 1); /* processes and threads in the order of their ranks */
-	pb_u64(&w->event, 20, 1);
-	pb_packet_end(w, 60, &w->event);
+	pb_reset(&w->body);
+	pb_u64(&w->body, 1, 0);
+	pb_u64(&w->body, 19, 1); /* processes and threads in the order of their ranks */
+	pb_u64(&w->body, 20, 1);
+	pb_packet_of(w, w->start_ns, 60);
 }
 
 /* The track that holds all tracks of a kind. */
@@ -42,18 +41,17 @@ static uint64_t track_group(struct pb_writer *w, enum track_kind kind)
 	if (w->group_told[kind])
 		return uuid;
 	w->group_told[kind] = true;
-	pb_packet_begin(w, w->start_ns, 0);
-	pb_reset(&w->event);
-	pb_u64(&w->event, 1, uuid);
-	pb_text(&w->event, 2, name[kind]);
-	pb_u64(&w->event, 11, CHILDREN_EXPLICIT);
-	pb_packet_end(w, 60, &w->event);
+	pb_reset(&w->body);
+	pb_u64(&w->body, 1, uuid);
+	pb_text(&w->body, 2, name[kind]);
+	pb_u64(&w->body, 11, CHILDREN_EXPLICIT);
+	pb_packet_of(w, w->start_ns, 60);
 	return uuid;
 }
 
 static void track_fill(struct pb_writer *w, const struct track *t, uint64_t parent)
 {
-	struct pb *d = &w->event;
+	struct pb *d = &w->body;
 
 	pb_reset(d);
 	pb_u64(d, 1, t->uuid);
@@ -86,9 +84,8 @@ void pb_track_tell(struct pb_writer *w, struct track *t)
 		parent = UUID_PROCESS + t->pid;
 	else if (t->kind != TRACK_THREAD)
 		parent = track_group(w, t->kind);
-	pb_packet_begin(w, w->start_ns, 0);
 	track_fill(w, t, parent);
-	pb_packet_end(w, 60, &w->event);
+	pb_packet_of(w, w->start_ns, 60);
 }
 
 static int parent_compare(const void *a, const void *b)
@@ -139,10 +136,9 @@ static void process_tree_write(struct pb_writer *w, const struct model_process *
 	/* The reader calls a process by the first word; alone, it would be cut at a blank. */
 	pb_text(&w->item, 3, name);
 	pb_text(&w->item, 3, p->cmdline ? p->cmdline : "");
-	pb_reset(&w->event);
-	pb_message(&w->event, 1, &w->item);
-	pb_packet_begin(w, p->start_ns ? p->start_ns : w->start_ns, 0);
-	pb_packet_end(w, 2, &w->event);
+	pb_reset(&w->body);
+	pb_message(&w->body, 1, &w->item);
+	pb_packet_of(w, p->start_ns ? p->start_ns : w->start_ns, 2);
 }
 
 void pb_process(void *ctx, const struct model_process *p, int32_t order)
@@ -154,12 +150,11 @@ void pb_process(void *ctx, const struct model_process *p, int32_t order)
 	pb_reset(&w->item);
 	pb_u64(&w->item, 1, p->out_pid);
 	pb_text(&w->item, 6, name);
-	pb_reset(&w->event);
-	pb_u64(&w->event, 1, UUID_PROCESS + p->out_pid);
-	pb_message(&w->event, 3, &w->item);
-	pb_i64(&w->event, 12, order);
-	pb_packet_begin(w, w->start_ns, 0);
-	pb_packet_end(w, 60, &w->event);
+	pb_reset(&w->body);
+	pb_u64(&w->body, 1, UUID_PROCESS + p->out_pid);
+	pb_message(&w->body, 3, &w->item);
+	pb_i64(&w->body, 12, order);
+	pb_packet_of(w, w->start_ns, 60);
 	free(name);
 }
 
@@ -172,8 +167,7 @@ void pb_thread(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts
 	pb_u64(&w->item, 1, t->tid);
 	pb_text(&w->item, 2, t->comm);
 	pb_u64(&w->item, 3, t->tgid);
-	pb_reset(&w->event);
-	pb_message(&w->event, 2, &w->item);
-	pb_packet_begin(w, ts_ns ? ts_ns : w->start_ns, 0);
-	pb_packet_end(w, 2, &w->event);
+	pb_reset(&w->body);
+	pb_message(&w->body, 2, &w->item);
+	pb_packet_of(w, ts_ns ? ts_ns : w->start_ns, 2);
 }

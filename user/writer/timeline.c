@@ -208,14 +208,14 @@ static void tl_lost(void *ctx, const struct model_lost *l)
 		tl_sched_lost(tl, l);
 }
 
-void timeline_add_recording(struct timeline *tl, const struct writer_args *args)
+void timeline_add_recording(struct timeline *tl)
 {
 	struct slice s = {.begin_ns = tl->opt.start_ns,
 			  .end_ns = tl->opt.end_ns > tl->opt.start_ns ? tl->opt.end_ns :
 									tl->opt.start_ns,
 			  .name = "recording",
 			  .category = "povtrace",
-			  .args = args};
+			  .args = tl->opt.recording};
 	struct track *t;
 
 	tl_self_tell(tl);

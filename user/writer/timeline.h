@@ -110,9 +110,10 @@ struct timeline_ops {
 
 struct timeline_options {
 	const struct writer_select *select;
-	uint64_t start_ns, end_ns; /* of the recording */
-	uint64_t floor_ns;	   /* what begins earlier is shown as beginning then */
-	bool slices, sched;	   /* what this pass tells */
+	const struct writer_args *recording; /* what is to be said of it */
+	uint64_t start_ns, end_ns;	     /* of the recording */
+	uint64_t floor_ns;		     /* what begins earlier is shown as beginning then */
+	bool slices, sched;		     /* what this pass tells */
 	bool sched_recorded, sched_all;
 	uint32_t rings, cpus_per_ring; /* 0: unknown */
 	uint32_t nr_cpus;
@@ -124,7 +125,7 @@ struct timeline;
 
 /* From the model's own facts. */
 void timeline_options_fill(struct timeline_options *opt, struct model *m,
-			   const struct writer_select *sel);
+			   const struct writer_select *sel, const struct writer_args *recording);
 
 /* opt, ops and ctx are borrowed until timeline_free(). */
 struct timeline *timeline_new(const struct timeline_options *opt, const struct timeline_ops *ops,
@@ -139,8 +140,8 @@ void timeline_add_model(struct timeline *tl, struct model *m);
 /* After the replay: those that turned up in it without doing anything that is shown. */
 void timeline_add_stragglers(struct timeline *tl, struct model *m);
 const struct model_sink *timeline_get_sink(struct timeline *tl);
-/* The recording as one slice with these values. */
-void timeline_add_recording(struct timeline *tl, const struct writer_args *args);
+/* The recording as one slice. */
+void timeline_add_recording(struct timeline *tl);
 /* That tracing cost much: text over the whole time, above all else. Before timeline_finish(). */
 void timeline_add_distortion(struct timeline *tl, const struct distortion *d);
 /* Ends what is still to be ended. Once, after the replay. */
@@ -149,7 +150,6 @@ void timeline_free(struct timeline *tl);
 
 /* Identities, replay, finish: one pass of the model through ops. 0 or -errno. */
 int timeline_run(struct model *m, const struct timeline_options *opt,
-		 const struct timeline_ops *ops, void *ctx, const struct writer_args *recording,
-		 struct writer_totals *totals);
+		 const struct timeline_ops *ops, void *ctx, struct writer_totals *totals);
 
 #endif

@@ -9,7 +9,7 @@
 #include "writer/timeline.h"
 
 void timeline_options_fill(struct timeline_options *opt, struct model *m,
-			   const struct writer_select *sel)
+			   const struct writer_select *sel, const struct writer_args *recording)
 {
 	const struct model_info *info = model_get_info(m);
 	struct trace *t = model_get_trace(m);
@@ -17,6 +17,7 @@ void timeline_options_fill(struct timeline_options *opt, struct model *m,
 
 	*opt = (struct timeline_options){
 		.select = sel,
+		.recording = recording,
 		.start_ns = info->start_ns,
 		.end_ns = info->end_ns,
 		.sched_recorded = info->sched_recorded,
@@ -30,8 +31,7 @@ void timeline_options_fill(struct timeline_options *opt, struct model *m,
 }
 
 int timeline_run(struct model *m, const struct timeline_options *opt,
-		 const struct timeline_ops *ops, void *ctx, const struct writer_args *recording,
-		 struct writer_totals *totals)
+		 const struct timeline_ops *ops, void *ctx, struct writer_totals *totals)
 {
 	struct timeline *tl = timeline_new(opt, ops, ctx, totals);
 	struct coverage coverage;
@@ -40,8 +40,8 @@ int timeline_run(struct model *m, const struct timeline_options *opt,
 	int err;
 
 	timeline_add_model(tl, m);
-	if (recording)
-		timeline_add_recording(tl, recording);
+	if (opt->slices)
+		timeline_add_recording(tl);
 	coverage_init(&coverage);
 	err = model_run(m, sinks, opt->slices ? 2 : 1);
 	if (!err && opt->slices && distorted_find(&coverage, m, &d) && distortion_matters(&d))

@@ -7,12 +7,14 @@
 #define POV_WRITER_WRITER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/rank_list.h"
 
 struct model;
+struct out;
+struct timeline_options;
 
 /* What is left out. Empty lists select all. Times relative to the recording's start. */
 struct writer_select {
@@ -37,8 +39,8 @@ struct writer_totals {
 struct writer {
 	const char *name;	    /* "json", "pftrace": as --format takes it */
 	const char *const *endings; /* ".json"; NULL-terminated; each also with ".gz" */
-	/* Replays the model into out. 0 or -errno (printed). Does not close out; checks its flush. */
-	int (*write)(struct model *m, const struct writer_select *sel, FILE *out, bool gzip,
+	/* Replays the model into out. opt: to be completed by what the format shows. 0 or -errno (printed). */
+	int (*write)(struct model *m, struct out *out, struct timeline_options *opt,
 		     struct writer_totals *totals);
 };
 
