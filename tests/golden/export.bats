@@ -71,6 +71,17 @@ health() { # TIMELINE TOTALS: status as perfetto_health.sh's
 	[ "$(protoc -I "$data" --encode=Trace perfetto_subset.proto <got | wc -c)" = "$(wc -c <run.pftrace)" ]
 }
 
+@test "export: the source calls the protobuf's fields by the schema's names" {
+	cd "$here/../.."
+	grep -ho 'FIELD([a-z0-9_]*, [0-9]*)' user/writer/*.[ch] | sort -u >"$BATS_TEST_TMPDIR/fields"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/fields")" -gt 50 ]
+	sed 's/FIELD(\(.*\), \(.*\))/ \1 = \2[; ]/' "$BATS_TEST_TMPDIR/fields" | while read -r field; do
+		grep -q " $field" "$data/perfetto_subset.proto" || { echo "$field"; return 1; }
+	done
+	run grep -n 'pb_[a-z0-9]*([^()]*, [0-9]*[,)]' user/writer/perfetto_pb*.c user/writer/pb_intern.c
+	[ "$status" = 1 ]
+}
+
 @test "export: totals are those povtrace info gives" {
 	need jq
 	"$POVTRACE" info --json run.pov >info.json

@@ -20,6 +20,9 @@
 #include "base/log.h"
 #include "base/text.h"
 
+/* A field's number, and for the reader its name in tests/data/perfetto_subset.proto, which a test compares. */
+#define FIELD(name, number) (number)
+
 #define PB_VARINT_BYTES 10
 #define PB_TAG_BYTES 5
 

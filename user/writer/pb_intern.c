@@ -97,8 +97,8 @@ static uint32_t intern_arena_add(struct intern *in, const char *s, size_t len)
 static void intern_send(struct intern *in, const struct intern_entry *e, struct pb *fresh)
 {
 	pb_reset(&in->entry);
-	pb_u64(&in->entry, 1, e->iid);
-	pb_text(&in->entry, 2, in->arena + e->at);
+	pb_u64(&in->entry, FIELD(iid, 1), e->iid);
+	pb_text(&in->entry, FIELD(name, 2), in->arena + e->at);
 	pb_message(fresh, e->kind, &in->entry);
 }
 

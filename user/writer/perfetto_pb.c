@@ -32,10 +32,10 @@ static void packet_begin(struct pb_writer *w, uint64_t ts_ns, uint32_t flags)
 {
 	pb_reset(&w->packet);
 	if (ts_ns)
-		pb_u64(&w->packet, 8, ts_ns + (uint64_t)w->boot_ns);
-	pb_u64(&w->packet, 10, PB_SEQUENCE_ID);
+		pb_u64(&w->packet, FIELD(timestamp, 8), ts_ns + (uint64_t)w->boot_ns);
+	pb_u64(&w->packet, FIELD(trusted_packet_sequence_id, 10), PB_SEQUENCE_ID);
 	if (flags)
-		pb_u64(&w->packet, 13, flags);
+		pb_u64(&w->packet, FIELD(sequence_flags, 13), flags);
 }
 
 void pb_packet_of(struct pb_writer *w, uint64_t ts_ns, uint32_t field)
@@ -61,16 +61,16 @@ static void event_begin(struct pb_writer *w, enum event_type type, const struct 
 		sequence_clear(w);
 	pb_reset(&w->fresh);
 	packet_begin(w, ts_ns, SEQ_NEEDED);
-	w->event_at = pb_open(&w->packet, 11);
-	pb_u64(&w->packet, 9, type);
-	pb_u64(&w->packet, 11, t->uuid);
+	w->event_at = pb_open(&w->packet, FIELD(track_event, 11));
+	pb_u64(&w->packet, FIELD(type, 9), type);
+	pb_u64(&w->packet, FIELD(track_uuid, 11), t->uuid);
 }
 
 static void event_end(struct pb_writer *w)
 {
 	pb_close(&w->packet, w->event_at);
 	if (pb_len(&w->fresh))
-		pb_message(&w->packet, 12, &w->fresh);
+		pb_message(&w->packet, FIELD(interned_data, 12), &w->fresh);
 	pb_packet_write(w->out, &w->packet);
 }
 
@@ -79,12 +79,12 @@ static void event_end(struct pb_writer *w)
 static void arg_array(struct pb *b, const struct call_value *a)
 {
 	for (uint32_t i = 0; i < a->n; i++) {
-		size_t at = pb_open(b, 12);
+		size_t at = pb_open(b, FIELD(array_values, 12));
 
 		if (a->kind == VALUE_HEXES)
-			pb_u64(b, 7, (uint64_t)a->ints[i]);
+			pb_u64(b, FIELD(pointer_value, 7), (uint64_t)a->ints[i]);
 		else
-			pb_i64(b, 4, a->ints[i]);
+			pb_i64(b, FIELD(int_value, 4), a->ints[i]);
 		pb_close(b, at);
 	}
 }
@@ -92,32 +92,33 @@ static void arg_array(struct pb *b, const struct call_value *a)
 static void arg_text(struct pb_writer *w, const char *text)
 {
 	if (strlen(text) <= INTERN_TEXT_BYTES)
-		pb_u64(&w->packet, 17, intern_add(w->intern, INTERN_TEXT, text, &w->fresh));
+		pb_u64(&w->packet, FIELD(string_value_iid, 17),
+		       intern_add(w->intern, INTERN_TEXT, text, &w->fresh));
 	else
-		pb_text(&w->packet, 6, text);
+		pb_text(&w->packet, FIELD(string_value, 6), text);
 }
 
 static void arg_write(struct pb_writer *w, const struct call_value *a)
 {
 	struct pb *b = &w->packet;
-	size_t at = pb_open(b, 4);
+	size_t at = pb_open(b, FIELD(debug_annotations, 4));
 
-	pb_u64(b, 1, intern_add(w->intern, INTERN_ARG_NAME, a->name, &w->fresh));
+	pb_u64(b, FIELD(name_iid, 1), intern_add(w->intern, INTERN_ARG_NAME, a->name, &w->fresh));
 	switch (a->kind) {
 	case VALUE_INT:
-		pb_i64(b, 4, a->i);
+		pb_i64(b, FIELD(int_value, 4), a->i);
 		break;
 	case VALUE_UINT:
-		pb_u64(b, 3, a->u);
+		pb_u64(b, FIELD(uint_value, 3), a->u);
 		break;
 	case VALUE_HEX:
-		pb_u64(b, 7, a->u);
+		pb_u64(b, FIELD(pointer_value, 7), a->u);
 		break;
 	case VALUE_BOOL:
-		pb_u64(b, 2, a->u);
+		pb_u64(b, FIELD(bool_value, 2), a->u);
 		break;
 	case VALUE_US:
-		pb_double(b, 5, (double)a->u / 1000.0);
+		pb_double(b, FIELD(double_value, 5), (double)a->u / 1000.0);
 		break;
 	case VALUE_TEXT:
 		arg_text(w, a->text ? a->text : "");
@@ -143,12 +144,13 @@ static void slice_name(struct pb_writer *w, const struct slice *s)
 		f->gen = w->gen;
 	}
 	if (f) {
-		pb_u64(b, 3, f->group_iid);
-		pb_u64(b, 10, f->name_iid);
+		pb_u64(b, FIELD(category_iids, 3), f->group_iid);
+		pb_u64(b, FIELD(name_iid, 10), f->name_iid);
 	} else {
 		/* Counts are part of these names: few are seen twice. */
-		pb_u64(b, 3, intern_add(w->intern, INTERN_CATEGORY, s->category, &w->fresh));
-		pb_text(b, 23, s->name);
+		pb_u64(b, FIELD(category_iids, 3),
+		       intern_add(w->intern, INTERN_CATEGORY, s->category, &w->fresh));
+		pb_text(b, FIELD(name, 23), s->name);
 	}
 }
 
@@ -162,9 +164,9 @@ static void pb_slice(void *ctx, struct track *t, const struct slice *s)
 	for (uint32_t i = 0; i < s->args->n; i++)
 		arg_write(w, &s->args->arg[i]);
 	if (s->flow_out)
-		pb_fixed64(&w->packet, 47, s->flow_out);
+		pb_fixed64(&w->packet, FIELD(flow_ids, 47), s->flow_out);
 	if (s->flow_in)
-		pb_fixed64(&w->packet, 48, s->flow_in);
+		pb_fixed64(&w->packet, FIELD(terminating_flow_ids, 48), s->flow_in);
 	event_end(w);
 }
 
@@ -182,7 +184,7 @@ static void pb_counter(void *ctx, struct track *t, uint64_t ts_ns, int64_t value
 
 	pb_track_tell(w, t);
 	event_begin(w, EVENT_COUNTER, t, ts_ns);
-	pb_i64(&w->packet, 30, value);
+	pb_i64(&w->packet, FIELD(counter_value, 30), value);
 	event_end(w);
 }
 
@@ -202,9 +204,9 @@ static const struct timeline_ops pb_ops = {
 static void clock_add(struct pb_writer *w, enum clock clock, uint64_t ns)
 {
 	pb_reset(&w->item);
-	pb_u64(&w->item, 1, clock);
-	pb_u64(&w->item, 2, ns);
-	pb_message(&w->body, 1, &w->item);
+	pb_u64(&w->item, FIELD(clock_id, 1), clock);
+	pb_u64(&w->item, FIELD(timestamp, 2), ns);
+	pb_message(&w->body, FIELD(clocks, 1), &w->item);
 }
 
 static void clock_snapshot_write(struct pb_writer *w, uint64_t mono_ns, uint64_t real_ns)
@@ -213,8 +215,8 @@ static void clock_snapshot_write(struct pb_writer *w, uint64_t mono_ns, uint64_t
 	clock_add(w, CLOCK_BOOT, mono_ns + (uint64_t)w->boot_ns);
 	clock_add(w, CLOCK_MONO, mono_ns);
 	clock_add(w, CLOCK_REAL, real_ns);
-	pb_u64(&w->body, 2, CLOCK_BOOT);
-	pb_packet_of(w, 0, 6);
+	pb_u64(&w->body, FIELD(primary_trace_clock, 2), CLOCK_BOOT);
+	pb_packet_of(w, 0, FIELD(clock_snapshot, 6));
 }
 
 /*
@@ -238,14 +240,14 @@ static void system_write(struct pb_writer *w, const struct model_info *info)
 	const struct model_host *host = model_host_get(w->model, 0);
 
 	pb_reset(&w->item);
-	pb_text(&w->item, 1, "Linux");
-	pb_text(&w->item, 2, meta_kernel_version(w->model));
-	pb_text(&w->item, 3, host->kernel);
-	pb_text(&w->item, 4, host->machine);
+	pb_text(&w->item, FIELD(sysname, 1), "Linux");
+	pb_text(&w->item, FIELD(version, 2), meta_kernel_version(w->model));
+	pb_text(&w->item, FIELD(release, 3), host->kernel);
+	pb_text(&w->item, FIELD(machine, 4), host->machine);
 	pb_reset(&w->body);
-	pb_message(&w->body, 1, &w->item);
-	pb_u64(&w->body, 8, info->nr_cpus);
-	pb_packet_of(w, 0, 45);
+	pb_message(&w->body, FIELD(utsname, 1), &w->item);
+	pb_u64(&w->body, FIELD(num_cpus, 8), info->nr_cpus);
+	pb_packet_of(w, 0, FIELD(system_info, 45));
 }
 
 /* The same values as on the recording's slice, where the reader shows facts about a whole trace. */
@@ -256,16 +258,16 @@ static void attributes_write(struct pb_writer *w, const struct writer_args *meta
 		const struct call_value *a = &meta->arg[i];
 
 		pb_reset(&w->item);
-		pb_text(&w->item, 1, a->name);
+		pb_text(&w->item, FIELD(key, 1), a->name);
 		if (a->kind == VALUE_TEXT)
-			pb_text(&w->item, 3, a->text);
+			pb_text(&w->item, FIELD(string_value, 3), a->text);
 		else if (a->kind == VALUE_US)
-			pb_i64(&w->item, 2, (int64_t)(a->u / 1000));
+			pb_i64(&w->item, FIELD(long_value, 2), (int64_t)(a->u / 1000));
 		else
-			pb_i64(&w->item, 2, a->i);
-		pb_message(&w->body, 1, &w->item);
+			pb_i64(&w->item, FIELD(long_value, 2), a->i);
+		pb_message(&w->body, FIELD(attribute, 1), &w->item);
 	}
-	pb_packet_of(w, 0, 126);
+	pb_packet_of(w, 0, FIELD(trace_attributes, 126));
 }
 
 static void writer_release(struct pb_writer *w)

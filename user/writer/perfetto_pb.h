@@ -54,7 +54,7 @@ static inline void pb_packet_write(struct out *out, const struct pb *packet)
 	uint8_t head[1 + PB_VARINT_BYTES];
 	uint8_t *end;
 
-	head[0] = 1 << 3 | PB_BYTES;
+	head[0] = FIELD(packet, 1) << 3 | PB_BYTES;
 	end = pb_put_varint(head + 1, pb_len(packet));
 	out_write(out, head, (size_t)(end - head));
 	out_write(out, packet->base, pb_len(packet));

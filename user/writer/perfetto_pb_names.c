@@ -21,10 +21,11 @@
 void pb_track_root_write(struct pb_writer *w)
 {
 	pb_reset(&w->body);
-	pb_u64(&w->body, 1, 0);
-	pb_u64(&w->body, 19, 1); /* processes and threads in the order of their ranks */
-	pb_u64(&w->body, 20, 1);
-	pb_packet_of(w, w->start_ns, 60);
+	pb_u64(&w->body, FIELD(uuid, 1), 0);
+	pb_u64(&w->body, FIELD(process_ordering, 19),
+	       1); /* processes and threads in the order of their ranks */
+	pb_u64(&w->body, FIELD(thread_ordering, 20), 1);
+	pb_packet_of(w, w->start_ns, FIELD(track_descriptor, 60));
 }
 
 /* The track that holds all tracks of a kind. */
@@ -42,10 +43,10 @@ static uint64_t track_group(struct pb_writer *w, enum track_kind kind)
 		return uuid;
 	w->group_told[kind] = true;
 	pb_reset(&w->body);
-	pb_u64(&w->body, 1, uuid);
-	pb_text(&w->body, 2, name[kind]);
-	pb_u64(&w->body, 11, CHILDREN_EXPLICIT);
-	pb_packet_of(w, w->start_ns, 60);
+	pb_u64(&w->body, FIELD(uuid, 1), uuid);
+	pb_text(&w->body, FIELD(name, 2), name[kind]);
+	pb_u64(&w->body, FIELD(child_ordering, 11), CHILDREN_EXPLICIT);
+	pb_packet_of(w, w->start_ns, FIELD(track_descriptor, 60));
 	return uuid;
 }
 
@@ -54,23 +55,24 @@ static void track_fill(struct pb_writer *w, const struct track *t, uint64_t pare
 	struct pb *d = &w->body;
 
 	pb_reset(d);
-	pb_u64(d, 1, t->uuid);
+	pb_u64(d, FIELD(uuid, 1), t->uuid);
 	pb_reset(&w->item);
 	if (t->kind == TRACK_THREAD) {
-		pb_u64(&w->item, 1, t->pid);
-		pb_u64(&w->item, 2, t->tid);
-		pb_message(d, 4, &w->item);
-		pb_u64(d, 12, t->order);
+		pb_u64(&w->item, FIELD(pid, 1), t->pid);
+		pb_u64(&w->item, FIELD(tid, 2), t->tid);
+		pb_message(d, FIELD(thread, 4), &w->item);
+		pb_u64(d, FIELD(sibling_order_rank, 12), t->order);
 		return;
 	}
-	pb_text(d, 2, t->name);
-	pb_u64(d, 5, parent);
+	pb_text(d, FIELD(name, 2), t->name);
+	pb_u64(d, FIELD(parent_uuid, 5), parent);
 	if (t->kind == TRACK_IN_FLIGHT || t->kind == TRACK_RUNNABLE) {
-		pb_u64(&w->item, 3, t->kind == TRACK_RUNNABLE ? UNIT_COUNT : UNIT_BYTES);
-		pb_message(d, 8, &w->item);
+		pb_u64(&w->item, FIELD(unit, 3),
+		       t->kind == TRACK_RUNNABLE ? UNIT_COUNT : UNIT_BYTES);
+		pb_message(d, FIELD(counter, 8), &w->item);
 	}
-	pb_u64(d, 12, t->order);
-	pb_u64(d, 15, MERGE_NONE);
+	pb_u64(d, FIELD(sibling_order_rank, 12), t->order);
+	pb_u64(d, FIELD(sibling_merge_behavior, 15), MERGE_NONE);
 }
 
 void pb_track_tell(struct pb_writer *w, struct track *t)
@@ -85,7 +87,7 @@ void pb_track_tell(struct pb_writer *w, struct track *t)
 	else if (t->kind != TRACK_THREAD)
 		parent = track_group(w, t->kind);
 	track_fill(w, t, parent);
-	pb_packet_of(w, w->start_ns, 60);
+	pb_packet_of(w, w->start_ns, FIELD(track_descriptor, 60));
 }
 
 static int parent_compare(const void *a, const void *b)
@@ -131,14 +133,14 @@ static uint32_t parent_pid(struct pb_writer *w, const struct model_process *p)
 static void process_tree_write(struct pb_writer *w, const struct model_process *p, const char *name)
 {
 	pb_reset(&w->item);
-	pb_u64(&w->item, 1, p->out_pid);
-	pb_u64(&w->item, 2, parent_pid(w, p));
+	pb_u64(&w->item, FIELD(pid, 1), p->out_pid);
+	pb_u64(&w->item, FIELD(ppid, 2), parent_pid(w, p));
 	/* The reader calls a process by the first word; alone, it would be cut at a blank. */
-	pb_text(&w->item, 3, name);
-	pb_text(&w->item, 3, p->cmdline ? p->cmdline : "");
+	pb_text(&w->item, FIELD(cmdline, 3), name);
+	pb_text(&w->item, FIELD(cmdline, 3), p->cmdline ? p->cmdline : "");
 	pb_reset(&w->body);
-	pb_message(&w->body, 1, &w->item);
-	pb_packet_of(w, p->start_ns ? p->start_ns : w->start_ns, 2);
+	pb_message(&w->body, FIELD(processes, 1), &w->item);
+	pb_packet_of(w, p->start_ns ? p->start_ns : w->start_ns, FIELD(process_tree, 2));
 }
 
 void pb_process(void *ctx, const struct model_process *p, int32_t order)
@@ -148,13 +150,13 @@ void pb_process(void *ctx, const struct model_process *p, int32_t order)
 
 	process_tree_write(w, p, name);
 	pb_reset(&w->item);
-	pb_u64(&w->item, 1, p->out_pid);
-	pb_text(&w->item, 6, name);
+	pb_u64(&w->item, FIELD(pid, 1), p->out_pid);
+	pb_text(&w->item, FIELD(process_name, 6), name);
 	pb_reset(&w->body);
-	pb_u64(&w->body, 1, UUID_PROCESS + p->out_pid);
-	pb_message(&w->body, 3, &w->item);
-	pb_i64(&w->body, 12, order);
-	pb_packet_of(w, w->start_ns, 60);
+	pb_u64(&w->body, FIELD(uuid, 1), UUID_PROCESS + p->out_pid);
+	pb_message(&w->body, FIELD(process, 3), &w->item);
+	pb_i64(&w->body, FIELD(sibling_order_rank, 12), order);
+	pb_packet_of(w, w->start_ns, FIELD(track_descriptor, 60));
 	free(name);
 }
 
@@ -164,10 +166,10 @@ void pb_thread(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts
 
 	(void)order;
 	pb_reset(&w->item);
-	pb_u64(&w->item, 1, t->tid);
-	pb_text(&w->item, 2, t->comm);
-	pb_u64(&w->item, 3, t->tgid);
+	pb_u64(&w->item, FIELD(tid, 1), t->tid);
+	pb_text(&w->item, FIELD(name, 2), t->comm);
+	pb_u64(&w->item, FIELD(tgid, 3), t->tgid);
 	pb_reset(&w->body);
-	pb_message(&w->body, 2, &w->item);
-	pb_packet_of(w, ts_ns ? ts_ns : w->start_ns, 2);
+	pb_message(&w->body, FIELD(threads, 2), &w->item);
+	pb_packet_of(w, ts_ns ? ts_ns : w->start_ns, FIELD(process_tree, 2));
 }

@@ -103,20 +103,20 @@ static void bundle_flush(struct pb_sched *ps, uint32_t cpu)
 	if (!b->nswitches && !b->nwakings && !pb_len(&b->plain) && !b->lost)
 		return;
 	pb_reset(&ps->bundle);
-	pb_u64(&ps->bundle, 1, cpu);
+	pb_u64(&ps->bundle, FIELD(cpu, 1), cpu);
 	pb_reserve(&ps->bundle, pb_len(&b->plain));
 	if (pb_len(&b->plain))
 		memcpy(ps->bundle.pos, b->plain.base, pb_len(&b->plain));
 	ps->bundle.pos += pb_len(&b->plain);
 	if (b->lost)
-		pb_u64(&ps->bundle, 3, 1);
+		pb_u64(&ps->bundle, FIELD(lost_events, 3), 1);
 	if (b->nswitches || b->nwakings) {
 		compact_fill(ps, b);
-		pb_message(&ps->bundle, 4, &ps->compact);
+		pb_message(&ps->bundle, FIELD(compact_sched, 4), &ps->compact);
 	}
 	pb_reset(&ps->packet);
-	pb_message(&ps->packet, 1, &ps->bundle);
-	pb_u64(&ps->packet, 10, PB_SEQUENCE_ID);
+	pb_message(&ps->packet, FIELD(ftrace_events, 1), &ps->bundle);
+	pb_u64(&ps->packet, FIELD(trusted_packet_sequence_id, 10), PB_SEQUENCE_ID);
 	pb_packet_write(ps->out, &ps->packet);
 	pb_reset(&b->plain);
 	b->nswitches = b->nwakings = b->ncomms = 0;
@@ -150,26 +150,26 @@ static void plain_add(struct pb_sched *ps, struct cpu_bundle *b, uint64_t ts_ns,
 		      uint32_t flags, uint32_t field)
 {
 	pb_reset(&ps->event);
-	pb_u64(&ps->event, 1, ts_ns);
-	pb_u64(&ps->event, 2, tid);
+	pb_u64(&ps->event, FIELD(timestamp, 1), ts_ns);
+	pb_u64(&ps->event, FIELD(pid, 2), tid);
 	if (flags)
-		pb_u64(&ps->event, 5, flags);
+		pb_u64(&ps->event, FIELD(common_flags, 5), flags);
 	pb_message(&ps->event, field, &ps->body);
-	pb_message(&b->plain, 2, &ps->event);
+	pb_message(&b->plain, FIELD(event, 2), &ps->event);
 }
 
 static void plain_switch(struct pb_sched *ps, struct cpu_bundle *b, const struct sched_switch *s,
 			 uint64_t ts_ns, uint32_t state)
 {
 	pb_reset(&ps->body);
-	pb_text(&ps->body, 1, s->prev.comm);
-	pb_u64(&ps->body, 2, s->prev.tid);
-	pb_u64(&ps->body, 3, s->prev_prio);
-	pb_u64(&ps->body, 4, state);
-	pb_text(&ps->body, 5, s->next.comm);
-	pb_u64(&ps->body, 6, s->next.tid);
-	pb_u64(&ps->body, 7, s->next_prio);
-	plain_add(ps, b, ts_ns, s->prev.tid, 0, 4);
+	pb_text(&ps->body, FIELD(prev_comm, 1), s->prev.comm);
+	pb_u64(&ps->body, FIELD(prev_pid, 2), s->prev.tid);
+	pb_u64(&ps->body, FIELD(prev_prio, 3), s->prev_prio);
+	pb_u64(&ps->body, FIELD(prev_state, 4), state);
+	pb_text(&ps->body, FIELD(next_comm, 5), s->next.comm);
+	pb_u64(&ps->body, FIELD(next_pid, 6), s->next.tid);
+	pb_u64(&ps->body, FIELD(next_prio, 7), s->next_prio);
+	plain_add(ps, b, ts_ns, s->prev.tid, 0, FIELD(sched_switch, 4));
 }
 
 static void bundle_check(struct pb_sched *ps, uint32_t cpu)
@@ -225,12 +225,12 @@ void pb_sched_waking(void *ctx, const struct sched_waking *w)
 		b->nwakings++;
 	} else {
 		pb_reset(&ps->body);
-		pb_text(&ps->body, 1, w->target.comm);
-		pb_u64(&ps->body, 2, w->target.tid);
-		pb_u64(&ps->body, 3, w->prio);
-		pb_u64(&ps->body, 4, 1);
-		pb_u64(&ps->body, 5, w->target_cpu);
-		plain_add(ps, b, ts_ns, w->waker.tid, flags, 20);
+		pb_text(&ps->body, FIELD(comm, 1), w->target.comm);
+		pb_u64(&ps->body, FIELD(pid, 2), w->target.tid);
+		pb_u64(&ps->body, FIELD(prio, 3), w->prio);
+		pb_u64(&ps->body, FIELD(success, 4), 1);
+		pb_u64(&ps->body, FIELD(target_cpu, 5), w->target_cpu);
+		plain_add(ps, b, ts_ns, w->waker.tid, flags, FIELD(sched_waking, 20));
 	}
 	bundle_check(ps, w->cpu);
 }
