@@ -16,30 +16,22 @@
 /* Of one handle; each but the newest is being completed by another thread. */
 #define GENERATIONS_MAX 64
 
-static void map_free_values(struct map *m)
+void mpi_map_free(struct map *m, void (*value_free)(void *value))
 {
 	void *value;
 
 	for (size_t at = 0; (value = map_next(m, &at, NULL));)
-		free(value);
+		value_free(value);
 	map_release(m);
 }
 
-static void type_free(struct mpi_type *t)
+static void type_free(void *value)
 {
-	if (!t)
-		return;
-	free(t->text);
+	struct mpi_type *t = value;
+
+	if (t)
+		free(t->text);
 	free(t);
-}
-
-static void types_free(struct map *m)
-{
-	void *value;
-
-	for (size_t at = 0; (value = map_next(m, &at, NULL));)
-		type_free(value);
-	map_release(m);
 }
 
 static void comm_release(struct mpi_comm *c)
@@ -49,33 +41,21 @@ static void comm_release(struct mpi_comm *c)
 	free(c->dims);
 }
 
-static void comms_free(struct map *m)
+static void comm_free(void *value)
 {
-	struct mpi_comm *c;
-
-	for (size_t at = 0; (c = map_next(m, &at, NULL));) {
-		comm_release(c);
-		free(c);
-	}
-	map_release(m);
+	if (value)
+		comm_release(value);
+	free(value);
 }
 
-static void groups_free(struct map *m)
+static void group_free(void *value)
 {
-	struct mpi_group *g;
-
-	for (size_t at = 0; (g = map_next(m, &at, NULL));)
-		mpi_group_unref(g);
-	map_release(m);
+	mpi_group_unref(value);
 }
 
-static void origins_free(struct map *m)
+static void origin_free(void *value)
 {
-	struct mpi_communicator *c;
-
-	for (size_t at = 0; (c = map_next(m, &at, NULL));)
-		mpi_communicator_unref(c);
-	map_release(m);
+	mpi_communicator_unref(value);
 }
 
 static void request_free(struct mpi_request *r)
@@ -84,28 +64,24 @@ static void request_free(struct mpi_request *r)
 	free(r);
 }
 
-static void requests_free(struct mpi_process *s)
+/* And all older ones. */
+static void generations_free(void *value)
 {
 	struct mpi_request *r, *older;
 
-	for (size_t at = 0; (r = map_next(&s->requests, &at, NULL));) {
-		for (; r; r = older) {
-			older = r->older;
-			request_free(r);
-		}
-	}
-	map_release(&s->requests);
-	s->nrequests = 0;
-}
-
-static void over_free(struct mpi_process *s)
-{
-	struct mpi_request *r;
-
-	while ((r = s->over)) {
-		s->over = r->older;
+	for (r = value; r; r = older) {
+		older = r->older;
 		request_free(r);
 	}
+}
+
+/* Of the current view. */
+static void view_release(struct mpi_process *s)
+{
+	generations_free(s->over);
+	s->over = NULL;
+	type_free(s->doomed);
+	s->doomed = NULL;
 }
 
 void mpi_process_init(struct mpi_process *s, const struct mpi_flavour_info *flavour)
@@ -124,15 +100,13 @@ void mpi_process_init(struct mpi_process *s, const struct mpi_flavour_info *flav
 
 void mpi_process_release(struct mpi_process *s)
 {
-	map_free_values(&s->named);
-	types_free(&s->types);
-	comms_free(&s->comms);
-	groups_free(&s->groups);
-	origins_free(&s->origins);
-	requests_free(s);
-	over_free(s);
-	type_free(s->doomed);
-	s->doomed = NULL;
+	mpi_map_free(&s->named, free);
+	mpi_map_free(&s->types, type_free);
+	mpi_map_free(&s->comms, comm_free);
+	mpi_map_free(&s->groups, group_free);
+	mpi_map_free(&s->origins, origin_free);
+	mpi_map_free(&s->requests, generations_free);
+	view_release(s);
 }
 
 static const struct mpi_predefined *predefined(const struct mpi_process *s, uint64_t handle)
@@ -184,7 +158,7 @@ void mpi_process_type_set(struct mpi_process *s, uint64_t handle, int64_t bytes,
 
 	mpi_process_type_forget(s, handle);
 	if (s->types.cnt >= ENTRIES_MAX)
-		types_free(&s->types);
+		mpi_map_free(&s->types, type_free);
 	t = xmalloc(sizeof(*t));
 	t->bytes = bytes;
 	t->text = text;
@@ -254,11 +228,7 @@ struct mpi_comm *mpi_process_comm_renew(struct mpi_process *s, uint64_t handle)
 
 void mpi_process_comm_forget(struct mpi_process *s, uint64_t handle)
 {
-	struct mpi_comm *c = map_remove(&s->comms, handle);
-
-	if (c)
-		comm_release(c);
-	free(c);
+	comm_free(map_remove(&s->comms, handle));
 }
 
 void mpi_process_world_set(struct mpi_process *s, int32_t rank, int32_t size)
@@ -305,16 +275,17 @@ void mpi_process_origin_set(struct mpi_process *s, uint64_t handle, struct mpi_c
 
 bool mpi_process_trim(struct mpi_process *s)
 {
-	over_free(s);
+	view_release(s);
 	if (s->comms.cnt >= ENTRIES_MAX)
-		comms_free(&s->comms);
+		mpi_map_free(&s->comms, comm_free);
 	if (s->groups.cnt >= ENTRIES_MAX)
-		groups_free(&s->groups);
+		mpi_map_free(&s->groups, group_free);
 	if (s->origins.cnt >= ENTRIES_MAX)
-		origins_free(&s->origins);
+		mpi_map_free(&s->origins, origin_free);
 	if (s->nrequests < ENTRIES_MAX)
 		return false;
-	requests_free(s);
+	mpi_map_free(&s->requests, generations_free);
+	s->nrequests = 0;
 	return true;
 }
 

@@ -7,5 +7,7 @@
 
 void mpi_process_init(struct mpi_process *s, const struct mpi_flavour_info *flavour);
 void mpi_process_release(struct mpi_process *s);
+/* Frees the values, and leaves an empty map. */
+void mpi_map_free(struct map *m, void (*value_free)(void *value));
 
 #endif

@@ -61,46 +61,43 @@ struct mpi_processes *mpi_processes_new(void)
 	return s;
 }
 
-static void library_free(struct library *l)
+static void library_free(void *value)
 {
-	struct library *older;
+	struct library *l, *older;
 
-	for (; l; l = older) {
+	for (l = value; l; l = older) {
 		older = l->older;
 		json_decref(l->meta);
 		free(l);
 	}
 }
 
-static void blocks_free(struct process_blocks *p)
+static void blocks_free(void *value)
 {
+	struct process_blocks *p = value;
+
 	for (size_t i = 0; i < p->cnt; i++)
 		json_decref(p->blocks[i].meta);
 	free(p->blocks);
 	free(p);
 }
 
-static void entry_free(struct entry *e)
+static void entry_free(void *value)
 {
-	mpi_process_release(&e->process);
+	struct entry *e = value;
+
+	if (e)
+		mpi_process_release(&e->process);
 	free(e);
 }
 
 void mpi_processes_free(struct mpi_processes *s)
 {
-	void *v;
-
 	if (!s)
 		return;
-	for (size_t at = 0; (v = map_next(&s->entries, &at, NULL));)
-		entry_free(v);
-	for (size_t at = 0; (v = map_next(&s->processes, &at, NULL));)
-		blocks_free(v);
-	for (size_t at = 0; (v = map_next(&s->libraries, &at, NULL));)
-		library_free(v);
-	map_release(&s->entries);
-	map_release(&s->processes);
-	map_release(&s->libraries);
+	mpi_map_free(&s->entries, entry_free);
+	mpi_map_free(&s->processes, blocks_free);
+	mpi_map_free(&s->libraries, library_free);
 	mpi_comms_free(s->comms);
 	free(s);
 }
@@ -333,8 +330,7 @@ static struct entry *entry_find(struct mpi_processes *s, uint32_t pid, uint16_t 
 	if (e && e->block != block && same_image(e->block, block, lib))
 		entry_continue(e, block);
 	if (!e || e->block != block) {
-		if (e)
-			entry_free(e);
+		entry_free(e);
 		e = entry_new(s, pid, lib, block);
 		map_set(&s->entries, key, e);
 	}
