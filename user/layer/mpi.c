@@ -87,8 +87,7 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 	mpi_requests(&c, out);
 	mpi_mark(&c, out);
 	mpi_forget(&c);
-	mpi_continuations_done(&d->more, call->hdr.tid, call->hdr.ts_ns - call->dur_ns,
-			       call->depth);
+	mpi_continuations_done(&d->more, call->hdr.tid, c.begin_ns, call->depth);
 }
 
 /* A poll's first argument of interest; where it points to a request, the word kept is its address. */

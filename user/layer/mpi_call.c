@@ -43,13 +43,13 @@ static void field_take(struct mpi_call *c, const struct pov_field *head, const u
 	f->type = head->type;
 }
 
-static void fields_join(struct mpi_call *c, const struct mpi_continuations *more, uint64_t begin_ns)
+static void fields_join(struct mpi_call *c, const struct mpi_continuations *more)
 {
 	for (uint32_t i = 0; i < c->parts.nargs; i++) {
 		struct mpi_field *f = &c->field[i];
 
 		if (f->type == POV_FIELD_IN || f->type == POV_FIELD_OUT)
-			mpi_continuations_join(more, c->parts.rec->hdr.tid, begin_ns, f->type, i,
+			mpi_continuations_join(more, c->parts.rec->hdr.tid, c->begin_ns, f->type, i,
 					       mpi_call_width(c, i), c->arena, &f->data, &f->bytes);
 	}
 }
@@ -61,19 +61,16 @@ bool mpi_call_open(struct mpi_call *c, const struct func_info *info, const struc
 	const uint8_t *data;
 	size_t at = 0;
 
-	memset(c, 0, sizeof(*c));
-	c->comm_arg = -1;
-	c->fn = info->priv;
-	c->info = info;
-	c->process = process;
-	c->arena = arena;
+	*c = (struct mpi_call){
+		.fn = info->priv, .info = info, .process = process, .arena = arena, .comm_arg = -1};
 	if (!call_parts_open(&c->parts, rec, c->fn->sig.nargs))
 		return false;
+	c->begin_ns = rec->dur_ns < rec->hdr.ts_ns ? rec->hdr.ts_ns - rec->dur_ns : 0;
 	c->ok = c->parts.returned && (!c->fn->returns_error || !(uint32_t)rec->ret);
 	while (call_parts_field(&c->parts, &at, &head, &data))
 		field_take(c, &head, data);
 	if (rec->hdr.flags & POV_CALL_MORE)
-		fields_join(c, more, rec->hdr.ts_ns - rec->dur_ns);
+		fields_join(c, more);
 	return true;
 }
 

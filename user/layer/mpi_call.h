@@ -28,6 +28,7 @@ struct mpi_call {
 	struct mpi_process *process;
 	struct mpi_comm *comm_known; /* of mpi_call_comm, once that has been asked */
 	struct arena *arena;
+	uint64_t begin_ns;
 	bool ok; /* it returned, and no error */
 	struct mpi_field field[POV_CALL_ARGS_MAX];
 	struct pov_field_comm comm; /* of the communicator in argument comm_arg; -1: there is none */

@@ -232,11 +232,6 @@ struct mpi_group *mpi_communicator_group(struct mpi_communicator *c, bool remote
 
 /* ---- who is who in it ---- */
 
-static bool same(struct mpi_member a, struct mpi_member b)
-{
-	return a.job == b.job && a.rank == b.rank;
-}
-
 /* What members said of themselves must be what their calls together say. */
 static void reports_check(struct mpi_communicator *c)
 {
@@ -253,7 +248,7 @@ static void reports_check(struct mpi_communicator *c)
 	for (int32_t i = 0; i < c->report_size && !c->conflict; i++)
 		if (c->reported[i].job >= 0 &&
 		    mpi_group_member(c->group, i, &by_group) == PEER_KNOWN &&
-		    !same(by_group, c->reported[i]))
+		    !mpi_member_same(by_group, c->reported[i]))
 			c->conflict = true;
 }
 
@@ -312,12 +307,13 @@ void mpi_communicator_report(struct mpi_communicator *c, struct mpi_member who, 
 			c->reported[i].job = -1;
 	}
 	c->conflict |= size >= 0 && size != c->report_size;
-	if (rank < 0 || who.rank < 0 || (rank < c->report_size && same(c->reported[rank], who)))
+	if (rank < 0 || who.rank < 0 ||
+	    (rank < c->report_size && mpi_member_same(c->reported[rank], who)))
 		return;
 	either_decide(c, who, rank);
 	if (c->report_size >= 0) {
-		c->conflict |= rank >= c->report_size ||
-			       (c->reported[rank].job >= 0 && !same(c->reported[rank], who));
+		c->conflict |= rank >= c->report_size || (c->reported[rank].job >= 0 &&
+							  !mpi_member_same(c->reported[rank], who));
 		if (rank < c->report_size)
 			c->reported[rank] = who;
 	}
@@ -539,7 +535,8 @@ void mpi_making_lead(struct mpi_making *m, struct mpi_member leader, struct mpi_
 	struct leader **link, *l;
 
 	for (link = &m->all->leaders; (l = *link); link = &l->next) {
-		if (l->tag != tag || !same(l->own, remote) || !same(l->remote, leader))
+		if (l->tag != tag || !mpi_member_same(l->own, remote) ||
+		    !mpi_member_same(l->remote, leader))
 			continue;
 		remote_set(m, l->making->parent_group);
 		remote_set(l->making, m->parent_group);

@@ -74,6 +74,7 @@ enum mpi_effect {
 	EFFECT_COMM_FREE,
 	EFFECT_COMM_GROUP,
 	EFFECT_REMOTE_GROUP,
+	EFFECT_WIN_GROUP,
 	EFFECT_GROUP_INCL,
 	EFFECT_GROUP_EXCL,
 	EFFECT_GROUP_RANGE_INCL,
@@ -84,9 +85,18 @@ enum mpi_effect {
 	EFFECT_GROUP_OTHER,
 	EFFECT_WIN_NEW,
 	EFFECT_WIN_FREE,
-	EFFECT_WIN_GROUP,
 	EFFECT_MATCHED, /* a probe that takes the message */
 };
+
+static inline bool mpi_effect_makes_comm(enum mpi_effect e)
+{
+	return e >= EFFECT_COMM_NEW && e <= EFFECT_DIST_GRAPH;
+}
+
+static inline bool mpi_effect_makes_group(enum mpi_effect e)
+{
+	return e >= EFFECT_COMM_GROUP && e <= EFFECT_GROUP_OTHER;
+}
 
 struct mpi_func {
 	struct signature sig;

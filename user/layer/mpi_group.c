@@ -133,18 +133,13 @@ static struct mpi_member member_at(const struct mpi_group *g, int32_t rank)
 	return g->form == FORM_WORLD ? (struct mpi_member){g->job, rank} : g->member[rank];
 }
 
-static bool same(struct mpi_member a, struct mpi_member b)
-{
-	return a.job == b.job && a.rank == b.rank;
-}
-
 /* Both are worked out. */
 static int32_t rank_in(const struct mpi_group *g, struct mpi_member who)
 {
 	if (g->form == FORM_WORLD)
 		return who.job == g->job && who.rank >= 0 && who.rank < g->size ? who.rank : -1;
 	for (int32_t i = 0; i < g->size; i++)
-		if (same(g->member[i], who))
+		if (mpi_member_same(g->member[i], who))
 			return i;
 	return -1;
 }
@@ -432,7 +427,7 @@ bool mpi_group_equal(struct mpi_group *a, struct mpi_group *b)
 	if (size < 0 || size != mpi_group_size(b))
 		return false;
 	for (int32_t i = 0; i < size; i++)
-		if (!same(member_at(a, i), member_at(b, i)))
+		if (!mpi_member_same(member_at(a, i), member_at(b, i)))
 			return false;
 	return true;
 }

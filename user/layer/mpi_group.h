@@ -18,6 +18,11 @@ struct mpi_member {
 	int32_t rank;
 };
 
+static inline bool mpi_member_same(struct mpi_member a, struct mpi_member b)
+{
+	return a.job == b.job && a.rank == b.rank;
+}
+
 struct mpi_group;
 
 struct mpi_group *mpi_group_ref(struct mpi_group *g); /* NULL stays NULL */

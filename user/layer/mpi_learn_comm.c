@@ -45,13 +45,10 @@ static void peers_learn(struct mpi_comm *comm, uint32_t cnt)
 }
 
 /* The lengths the kernel half found for arrays. */
-static void learn_from_fields(struct mpi_call *c)
+static void learn_from_fields(struct mpi_call *c, struct mpi_comm *comm)
 {
-	struct mpi_comm *comm = mpi_call_comm(c);
 	int64_t root;
 
-	if (!comm)
-		return;
 	for (uint32_t i = 0; i < c->parts.nargs; i++) {
 		const struct mpi_field *f = &c->field[i];
 
@@ -86,7 +83,7 @@ static void report(struct mpi_call *c, struct mpi_comm *comm)
 /* What the library's own object said of a communicator: of the call's, or of the one it made. */
 static void learn_from_object(struct mpi_call *c, struct mpi_comm *comm, enum mpi_role role)
 {
-	if (!comm || c->comm_arg < 0 || c->comm_arg != c->fn->at[role])
+	if (c->comm_arg < 0 || c->comm_arg != c->fn->at[role])
 		return;
 	if (c->comm.rank >= 0)
 		comm->rank = c->comm.rank;
@@ -99,27 +96,34 @@ static void learn_from_object(struct mpi_call *c, struct mpi_comm *comm, enum mp
 		mpi_communicator_context(comm->whole, c->comm.context_id);
 }
 
-static void learn_comm_query(struct mpi_call *c)
+static void count_learn(const struct mpi_call *c, enum mpi_role role, int32_t *out)
 {
-	struct mpi_comm *comm = mpi_call_comm(c);
 	int64_t v;
 
-	if (!comm)
-		return;
-	if (c->fn->effect == EFFECT_COMM_SIZE && mpi_call_first(c, ROLE_size, &v) && v >= 0)
-		comm->size = v;
-	if (c->fn->effect == EFFECT_COMM_RANK && mpi_call_first(c, ROLE_rank, &v) && v >= 0)
-		comm->rank = v;
-	if (c->fn->effect == EFFECT_COMM_SIZE || c->fn->effect == EFFECT_COMM_RANK)
+	if (mpi_call_first(c, role, &v) && v >= 0)
+		*out = v;
+}
+
+static void learn_from_question(struct mpi_call *c, struct mpi_comm *comm)
+{
+	switch (c->fn->effect) {
+	case EFFECT_COMM_SIZE:
+		count_learn(c, ROLE_size, &comm->size);
 		report(c, comm);
-	if (c->fn->effect == EFFECT_REMOTE_SIZE && mpi_call_first(c, ROLE_size, &v) && v >= 0) {
-		comm->inter = true;
-		comm->remote = v;
+		break;
+	case EFFECT_COMM_RANK:
+		count_learn(c, ROLE_rank, &comm->rank);
+		report(c, comm);
+		break;
+	case EFFECT_REMOTE_SIZE:
+		count_learn(c, ROLE_size, &comm->remote);
+		comm->inter |= comm->remote >= 0;
+		break;
+	case EFFECT_DEGREES:
+		count_learn(c, ROLE_indeg, &comm->indeg);
+		count_learn(c, ROLE_outdeg, &comm->outdeg);
+		break;
 	}
-	if (c->fn->effect == EFFECT_DEGREES && mpi_call_first(c, ROLE_indeg, &v) && v >= 0)
-		comm->indeg = v;
-	if (c->fn->effect == EFFECT_DEGREES && mpi_call_first(c, ROLE_outdeg, &v) && v >= 0)
-		comm->outdeg = v;
 }
 
 /* ---- calling together ---- */
@@ -180,7 +184,6 @@ static void leader_tell(const struct mpi_call *c, struct mpi_making *m, struct m
 
 static struct mpi_making *join(const struct mpi_call *c, struct mpi_comm *parent)
 {
-	const struct pov_call *rec = c->parts.rec;
 	struct mpi_part part = {
 		.who = mpi_process_self(c->process),
 		.parent_rank = mpi_comm_rank(c, parent),
@@ -190,8 +193,7 @@ static struct mpi_making *join(const struct mpi_call *c, struct mpi_comm *parent
 
 	if (c->fn->effect == EFFECT_COMM_SPLIT)
 		split_part(c, &part);
-	m = mpi_making_join(parent->whole, &parent->joined, c->fn->base, &part,
-			    rec->dur_ns < rec->hdr.ts_ns ? rec->hdr.ts_ns - rec->dur_ns : 0,
+	m = mpi_making_join(parent->whole, &parent->joined, c->fn->base, &part, c->begin_ns,
 			    c->process->one_clock);
 	if (c->fn->effect == EFFECT_INTERCOMM_NEW)
 		leader_tell(c, m, parent);
@@ -222,13 +224,6 @@ static struct mpi_making *making_of(struct mpi_call *c)
 }
 
 /* ---- what is made ---- */
-
-static struct mpi_group *group_arg(struct mpi_call *c, enum mpi_role role)
-{
-	int64_t handle;
-
-	return mpi_call_value(c, role, &handle) ? mpi_process_group(c->process, handle) : NULL;
-}
 
 /* Of the given groups, to which it takes over the references. */
 static struct mpi_communicator *made_of(struct mpi_call *c, struct mpi_making *m, int64_t key,
@@ -341,15 +336,15 @@ static struct mpi_communicator *made_by_call(struct mpi_call *c, struct mpi_maki
 	case EFFECT_COMM_SPLIT:
 		return made_by_split(c, m, parent);
 	case EFFECT_COMM_CREATE:
-		group = group_arg(c, ROLE_group);
+		group = mpi_call_group(c, ROLE_group);
 		return group && !remote ? mpi_making_get_group(m, group) : NULL;
 	case EFFECT_COMM_OF_GROUP:
-		return made_of(c, NULL, 0, mpi_group_ref(group_arg(c, ROLE_group)), NULL);
+		return made_of(c, NULL, 0, mpi_group_ref(mpi_call_group(c, ROLE_group)), NULL);
 	case EFFECT_INTERCOMM_NEW:
 		return made_of(c, m, 0, mpi_group_ref(group), mpi_making_remote(m));
 	case EFFECT_INTERCOMM_OF_GROUPS:
-		return made_of(c, NULL, 0, mpi_group_ref(group_arg(c, ROLE_local_group)),
-			       mpi_group_ref(group_arg(c, ROLE_remote_group)));
+		return made_of(c, NULL, 0, mpi_group_ref(mpi_call_group(c, ROLE_local_group)),
+			       mpi_group_ref(mpi_call_group(c, ROLE_remote_group)));
 	case EFFECT_INTERCOMM_MERGE:
 		return made_by_merge(c, m, group, remote);
 	case EFFECT_CONNECT:
@@ -469,37 +464,21 @@ static void learn_newcomm(struct mpi_call *c, struct mpi_making *m)
 
 void mpi_learn_comm(struct mpi_call *c)
 {
+	struct mpi_comm *comm = mpi_call_comm(c);
 	struct mpi_making *m;
 
-	learn_from_fields(c);
-	learn_from_object(c, mpi_call_comm(c), ROLE_comm);
-	switch (c->fn->effect) {
-	case EFFECT_COMM_SIZE:
-	case EFFECT_COMM_RANK:
-	case EFFECT_REMOTE_SIZE:
-	case EFFECT_DEGREES:
+	if (comm) {
+		learn_from_fields(c, comm);
+		learn_from_object(c, comm, ROLE_comm);
 		if (c->ok)
-			learn_comm_query(c);
-		break;
-	case EFFECT_COMM_NEW:
-	case EFFECT_COMM_DUP:
-	case EFFECT_COMM_SPLIT:
-	case EFFECT_COMM_CREATE:
-	case EFFECT_COMM_OF_GROUP:
-	case EFFECT_INTERCOMM_NEW:
-	case EFFECT_INTERCOMM_OF_GROUPS:
-	case EFFECT_INTERCOMM_MERGE:
-	case EFFECT_CONNECT:
-	case EFFECT_CART:
-	case EFFECT_CART_SUB:
-	case EFFECT_GRAPH:
-	case EFFECT_DIST_GRAPH:
-		m = making_of(c);
-		if (c->ok)
-			learn_newcomm(c, m);
-		if (m)
-			mpi_making_returned(m, c->parts.rec->hdr.ts_ns);
-		mpi_making_unref(m);
-		break;
+			learn_from_question(c, comm);
 	}
+	if (!mpi_effect_makes_comm(c->fn->effect))
+		return;
+	m = making_of(c);
+	if (c->ok)
+		learn_newcomm(c, m);
+	if (m)
+		mpi_making_returned(m, c->parts.rec->hdr.ts_ns);
+	mpi_making_unref(m);
 }

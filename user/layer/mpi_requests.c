@@ -19,13 +19,6 @@ struct done {
 	bool per_status; /* errors are in the statuses */
 };
 
-static uint64_t begin_ns(const struct mpi_call *c)
-{
-	return c->parts.rec->dur_ns < c->parts.rec->hdr.ts_ns ?
-		       c->parts.rec->hdr.ts_ns - c->parts.rec->dur_ns :
-		       0;
-}
-
 static struct call_request *requests_room(struct mpi_call *c, struct call_view *out, uint32_t n)
 {
 	struct call_request *r = arena_alloc(c->arena, (n ? n : 1) * sizeof(*r));
@@ -60,7 +53,7 @@ static void request_made(struct mpi_call *c, struct call_view *out)
 	uint8_t family = c->fn->family;
 	struct mpi_request known = {
 		.op = {.func = c->info,
-		       .begin_ns = begin_ns(c),
+		       .begin_ns = c->begin_ns,
 		       .posted_ns = c->parts.rec->hdr.ts_ns,
 		       .roles = out->roles},
 		.receives = family == FAMILY_RECV || family == FAMILY_SENDRECV ||
@@ -88,11 +81,11 @@ static void request_made(struct mpi_call *c, struct call_view *out)
 /* A persistent request is started; its operation begins with this call. */
 static void request_restart(const struct mpi_call *c, struct call_request *r)
 {
-	struct mpi_request *known = mpi_process_request(c->process, r->handle, begin_ns(c));
+	struct mpi_request *known = mpi_process_request(c->process, r->handle, c->begin_ns);
 
 	if (!known)
 		return;
-	known->op.begin_ns = begin_ns(c);
+	known->op.begin_ns = c->begin_ns;
 	known->op.posted_ns = known->since_ns = c->parts.rec->hdr.ts_ns;
 	r->in_flight_bytes = -mpi_request_in_flight(known);
 	known->active = true;
@@ -102,7 +95,7 @@ static void request_restart(const struct mpi_call *c, struct call_request *r)
 
 static void request_end(const struct mpi_call *c, struct call_request *r, bool forget)
 {
-	struct mpi_request *known = mpi_process_request(c->process, r->handle, begin_ns(c));
+	struct mpi_request *known = mpi_process_request(c->process, r->handle, c->begin_ns);
 
 	if (!known)
 		return;
@@ -110,7 +103,7 @@ static void request_end(const struct mpi_call *c, struct call_request *r, bool f
 	r->op = &known->op;
 	known->active = false;
 	if (forget)
-		mpi_process_request_forget(c->process, r->handle, begin_ns(c));
+		mpi_process_request_forget(c->process, r->handle, c->begin_ns);
 }
 
 /* Start, Startall, Request_free */
@@ -157,7 +150,7 @@ static void request_complete(struct done *d, uint32_t i, uint32_t st)
 		return;
 	r = request_add(d->out, d->reqs, handle, REQUEST_COMPLETE);
 	r->error = d->per_status && has_status ? s.error : (int32_t)c->parts.rec->ret;
-	known = mpi_process_request(c->process, handle, begin_ns(c));
+	known = mpi_process_request(c->process, handle, c->begin_ns);
 	if (has_status && known && (known->receives || known->moves_file) && !r->error) {
 		r->has_status = true;
 		r->source = PEER_NULL;
