@@ -186,14 +186,13 @@ static void track_tell(struct json_writer *w, struct track *t)
 
 /* ---- events ---- */
 
-static void slice_end_write(struct json_writer *w, struct track *t, const struct slice *s,
-			    uint64_t end_ns)
+static char *slice_put(struct json_writer *w, const char *phase, const struct track *t,
+		       const struct slice *s, uint64_t ts_ns)
 {
-	char *p = put_json(w, event_begin(w, "E"), s->name);
+	char *p = put_json(w, event_begin(w, phase), s->name);
 
 	p = put_json(w, json_put(p, ",\"cat\":"), s->category);
-	p = put_ids(p, t->pid, t->tid);
-	event_end(w, text_us(json_put(p, ",\"ts\":"), json_time(w, end_ns)));
+	return text_us(json_put(put_ids(p, t->pid, t->tid), ",\"ts\":"), ts_ns);
 }
 
 static void json_slice(void *ctx, struct track *t, const struct slice *s)
@@ -210,11 +209,7 @@ static void json_slice(void *ctx, struct track *t, const struct slice *s)
 	bool complete = s->instant || !(s->open || (s->with_open && end_ns > s->begin_ns));
 
 	track_tell(w, t);
-	p = event_begin(w, complete ? "X" : "B");
-	p = put_json(w, p, s->name);
-	p = put_json(w, json_put(p, ",\"cat\":"), s->category);
-	p = put_ids(p, t->pid, t->tid);
-	p = text_us(json_put(p, ",\"ts\":"), begin);
+	p = slice_put(w, complete ? "X" : "B", t, s, begin);
 	if (complete)
 		p = text_us(json_put(p, ",\"dur\":"), json_time(w, end_ns) - begin);
 	if (s->flow_out || s->flow_in) {
@@ -224,7 +219,7 @@ static void json_slice(void *ctx, struct track *t, const struct slice *s)
 	p = json_put(p, ",\"args\":");
 	event_end(w, put_args(w, p, s->args));
 	if (!complete && !s->open)
-		slice_end_write(w, t, s, end_ns);
+		event_end(w, slice_put(w, "E", t, s, json_time(w, end_ns)));
 	if (s->begin_ns < w->base_ns)
 		w->totals->early++;
 }

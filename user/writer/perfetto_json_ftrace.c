@@ -6,13 +6,11 @@
 #include "base/text.h"
 #include "writer/perfetto_json.h"
 
-#define STATE_PREEMPTED 0x100
-
 static const char *state_text(uint32_t state)
 {
 	static const char *const bit[] = {"S", "D", "T", "t", "X", "Z", "P", "I"};
 
-	if (state == STATE_PREEMPTED)
+	if (state == SCHED_PREEMPTED)
 		return "R+";
 	return state && state <= 0x80 ? bit[__builtin_ctz(state)] : "R";
 }
@@ -28,6 +26,11 @@ static char *put_comm(char *p, const struct sched_task *t, uint32_t cpu)
 static char *put_tid(char *p, const struct sched_task *t, uint32_t cpu)
 {
 	return text_u64(p, t->tid ? t->tid : TIMELINE_IDLE_TID + cpu);
+}
+
+static char *put_cpu(char *p, uint32_t cpu)
+{
+	return text_u64(json_put(p, cpu < 10 ? "00" : cpu < 100 ? "0" : ""), cpu);
 }
 
 /*
@@ -49,8 +52,7 @@ static char *put_ftrace_head(struct json_writer *w, char *p, const struct sched_
 	else
 		p = json_put(p, " (-----");
 	p = json_put(p, ") [");
-	p = json_put(p, cpu < 10 ? "00" : cpu < 100 ? "0" : "");
-	p = json_put(text_u64(p, cpu), "] ..... ");
+	p = json_put(put_cpu(p, cpu), "] ..... ");
 	p = json_put(text_u64(p, ns / 1000000000), ".");
 	text_u64(frac, 1000000000 + ns % 1000000000);
 	memcpy(p, frac + 1, 9);
@@ -103,10 +105,8 @@ static void json_waking(void *ctx, const struct sched_waking *s)
 	p = text_ftrace_comm(p, s->target.comm, strlen(s->target.comm));
 	p = text_u64(json_put(p, " pid="), s->target.tid);
 	p = text_u64(json_put(p, " prio="), s->prio);
-	p = json_put(p, s->target_cpu < 10  ? " target_cpu=00" :
-			s->target_cpu < 100 ? " target_cpu=0" :
-					      " target_cpu=");
-	out_advance(w->out, json_put(text_u64(p, s->target_cpu), "\\n"));
+	p = put_cpu(json_put(p, " target_cpu="), s->target_cpu);
+	out_advance(w->out, json_put(p, "\\n"));
 }
 
 static void json_sched_thread(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns)

@@ -17,7 +17,6 @@
 #define INTERN_ENTRIES 32768
 #define INTERN_BYTES (4u << 20)
 #define INTERN_TEXT_BYTES 96 /* longer texts are seldom seen twice */
-#define FUNC_IDS 65536
 
 /* What is known of a packet sequence so far: TracePacket.sequence_flags. */
 #define SEQ_CLEARED 1

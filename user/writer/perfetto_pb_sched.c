@@ -15,7 +15,6 @@
 #define BUNDLE_EVENTS 2048
 #define BUNDLE_COMMS 120 /* one byte each as an index */
 #define COMM_SLOTS 256
-#define STATE_PREEMPTED 0x100
 
 #define FLAG_HARDIRQ 0x08 /* of an event's common flags */
 
@@ -186,7 +185,7 @@ void pb_sched_switch(void *ctx, const struct sched_switch *s)
 	struct pb_sched *ps = ((struct pb_writer *)ctx)->sched;
 	struct cpu_bundle *b = bundle_of(ps, s->cpu);
 	uint64_t ts_ns = s->ts_ns + (uint64_t)ps->boot_ns;
-	uint32_t state = s->prev_state == STATE_PREEMPTED && !ps->preempt ? 0 : s->prev_state;
+	uint32_t state = s->prev_state == SCHED_PREEMPTED && !ps->preempt ? 0 : s->prev_state;
 
 	if (s->first) {
 		plain_switch(ps, b, s, ts_ns, state);

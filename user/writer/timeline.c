@@ -14,7 +14,6 @@
 #include "base/log.h"
 #include "writer/timeline_priv.h"
 
-#define FUNC_IDS 65536
 #define LOST_CLASSES 16 /* tracks of lost records: ring × LOST_CLASSES + class */
 
 static const char *const class_name[POV_CLASS_CNT] = {
@@ -148,12 +147,10 @@ static void tl_irq(void *ctx, const struct model_irq *q)
 
 	if (!interval_shown(tl, q->begin_ns, q->end_ns))
 		return;
-	if (!cpu->irq[q->soft]) {
-		tl_self_tell(tl);
+	if (!cpu->irq[q->soft])
 		cpu->irq[q->soft] =
 			tl_track_new(tl, TRACK_IRQ, TIMELINE_PID, 2u * q->cpu + q->soft,
 				     tl_cpu_name(tl, q->cpu, q->soft ? "softirq" : "irq"));
-	}
 	args_reset(&tl->args);
 	if (q->soft && q->vec < nsoft)
 		s.name = softirq_name[q->vec];
@@ -183,11 +180,9 @@ static void lost_marker(struct timeline *tl, const struct model_lost *l)
 
 	if (!interval_shown(tl, s.begin_ns, s.end_ns))
 		return;
-	if (!t) {
-		tl_self_tell(tl);
+	if (!t)
 		t = tl_track_new(tl, TRACK_LOST, TIMELINE_PID, order,
 				 xasprintf("lost %s, ring %u", class, l->ring));
-	}
 	args_reset(&tl->args);
 	human_count(cnt, sizeof(cnt), l->cnt);
 	s.name = args_keep(&tl->args, "lost %s %s", cnt, class);
@@ -208,29 +203,28 @@ static void tl_lost(void *ctx, const struct model_lost *l)
 		tl_sched_lost(tl, l);
 }
 
+/* A slice as long as the recording, alone on its track. */
+static void whole_add(struct timeline *tl, enum track_kind kind, uint32_t pid, const char *track,
+		      const char *name, const struct writer_args *args)
+{
+	uint64_t begin_ns = tl->opt.start_ns, end_ns = tl->opt.end_ns;
+	struct slice s = {.begin_ns = begin_ns,
+			  .end_ns = end_ns > begin_ns ? end_ns : begin_ns,
+			  .name = name,
+			  .category = "povtrace",
+			  .args = args};
+
+	tl_track_add(tl, tl_track_new(tl, kind, pid, 0, xstrdup(track)), &s, 0, false);
+	tl->totals->markers++;
+}
+
 void timeline_add_recording(struct timeline *tl)
 {
-	struct slice s = {.begin_ns = tl->opt.start_ns,
-			  .end_ns = tl->opt.end_ns > tl->opt.start_ns ? tl->opt.end_ns :
-									tl->opt.start_ns,
-			  .name = "recording",
-			  .category = "povtrace",
-			  .args = tl->opt.recording};
-	struct track *t;
-
-	tl_self_tell(tl);
-	t = tl_track_new(tl, TRACK_RECORDING, TIMELINE_PID, 0, xstrdup("recording"));
-	tl_track_add(tl, t, &s, 0, false);
-	tl->totals->markers++;
+	whole_add(tl, TRACK_RECORDING, TIMELINE_PID, "recording", "recording", tl->opt.recording);
 }
 
 void timeline_add_distortion(struct timeline *tl, const struct distortion *d)
 {
-	struct slice s = {.begin_ns = tl->opt.start_ns,
-			  .end_ns = tl->opt.end_ns > tl->opt.start_ns ? tl->opt.end_ns :
-									tl->opt.start_ns,
-			  .category = "povtrace",
-			  .args = &tl->args};
 	unsigned int i, n = distortion_func_cnt(d);
 	char *text = distortion_text(d);
 
@@ -241,50 +235,35 @@ void timeline_add_distortion(struct timeline *tl, const struct distortion *d)
 	for (i = 0; i < n; i++)
 		args_add_text(&tl->args, args_keep(&tl->args, "function_%u", i + 1),
 			      d->func[i].name);
-	s.name = text;
 	tl_own_process_tell(tl, TIMELINE_DISTORTION_PID, "povtrace: tracing distorts", -1);
-	tl_track_add(tl,
-		     tl_track_new(tl, TRACK_DISTORTION, TIMELINE_DISTORTION_PID, 0,
-				  xstrdup("tracing distorts")),
-		     &s, 0, false);
-	tl->totals->markers++;
+	whole_add(tl, TRACK_DISTORTION, TIMELINE_DISTORTION_PID, "tracing distorts", text,
+		  &tl->args);
 	free(text);
 }
 
 static struct track *counter_track(struct timeline *tl, const struct model_counter *c)
 {
 	struct tl_cpu *cpu;
-	struct track *t;
 
 	if (c->id == COUNTER_RUNNABLE) {
 		cpu = tl_cpu_of(tl, c->cpu);
-		if (!cpu->runnable) {
-			tl_self_tell(tl);
+		if (!cpu->runnable)
 			cpu->runnable = tl_track_new(tl, TRACK_RUNNABLE, TIMELINE_PID, c->cpu,
 						     tl_cpu_name(tl, c->cpu, "runnable"));
-		}
 		return cpu->runnable;
 	}
-	t = tl->in_flight[c->proc->out_pid % TL_IN_FLIGHT_CACHE];
-	if (t && t->pid == c->proc->out_pid)
-		return t;
-	t = tl_track_find(tl, TRACK_IN_FLIGHT, c->proc->out_pid, 0);
-	if (!t)
-		t = tl_track_new(tl, TRACK_IN_FLIGHT, c->proc->out_pid, 0,
-				 xstrdup("bytes in flight"));
-	tl->in_flight[c->proc->out_pid % TL_IN_FLIGHT_CACHE] = t;
-	return t;
+	return tl_track_find(tl, TRACK_IN_FLIGHT, c->proc->out_pid, 0) ?:
+		       tl_track_new(tl, TRACK_IN_FLIGHT, c->proc->out_pid, 0,
+				    xstrdup("bytes in flight"));
 }
 
 static void tl_counter(void *ctx, const struct model_counter *c)
 {
 	struct timeline *tl = ctx;
+	bool shown = c->id == COUNTER_RUNNABLE ||
+		     (c->id == COUNTER_BYTES_IN_FLIGHT && c->proc && process_shown(tl, c->proc));
 
-	if (!tl_in_window(tl, c->ts_ns) || (c->id == COUNTER_BYTES_IN_FLIGHT && !c->proc))
-		return;
-	if (c->id == COUNTER_BYTES_IN_FLIGHT && !process_shown(tl, c->proc))
-		return;
-	if (c->id != COUNTER_BYTES_IN_FLIGHT && c->id != COUNTER_RUNNABLE)
+	if (!shown || !tl_in_window(tl, c->ts_ns))
 		return;
 	tl->ops->counter(tl->ctx, counter_track(tl, c), c->ts_ns, c->value);
 	tl->totals->counters++;
@@ -352,6 +331,8 @@ void timeline_free(struct timeline *tl)
 {
 	if (!tl)
 		return;
+	for (int kind = 0; kind < TRACK_KIND_CNT; kind++)
+		map_release(&tl->track_of[kind]);
 	tl_wakes_free(tl);
 	for (uint32_t i = 0; i < tl->nthreads; i++) {
 		struct model_thread *t = tl->thread[i]->model;

@@ -21,6 +21,7 @@
 #include "writer/args.h"
 #include "writer/writer.h"
 
+#define FUNC_IDS 65536		  /* of struct func_info: fewer */
 #define TIMELINE_WAKES_MAX 131072 /* wake-ups kept until both threads' calls are known */
 /* Process and threads that stand for povtrace itself; beyond any pid the kernel gives out (2^22). */
 #define TIMELINE_PID 2000000000u
@@ -77,12 +78,13 @@ struct sched_task {
 	bool untold; /* the format has not been told of it: it turned up by surprise */
 };
 
+#define SCHED_PREEMPTED 0x100
 struct sched_switch {
 	uint64_t ts_ns;
 	uint32_t cpu;
 	bool first; /* of this CPU */
 	struct sched_task prev, next;
-	uint32_t prev_state; /* as sched_switch reports it since 4.14: one bit; 0x100 preempted */
+	uint32_t prev_state; /* as sched_switch reports it since 4.14: one bit, or SCHED_PREEMPTED */
 	uint16_t prev_prio, next_prio;
 };
 

@@ -58,24 +58,6 @@ char *tl_cpu_name(const struct timeline *tl, uint32_t cpu, const char *what)
 	return xasprintf("%s CPU %u %s", host->label, local, what);
 }
 
-struct track *tl_track_new(struct timeline *tl, enum track_kind kind, uint32_t pid, uint32_t order,
-			   char *name)
-{
-	struct track *t = xcalloc(1, sizeof(*t));
-
-	t->kind = kind;
-	t->pid = pid;
-	t->tid = TIMELINE_TRACK_TID + tl->ntracks;
-	t->order = order;
-	t->name = name;
-	if (tl->ntracks == tl->track_room) {
-		tl->track_room = tl->track_room ? 2 * tl->track_room : 16;
-		tl->track = xrealloc(tl->track, tl->track_room * sizeof(struct track *));
-	}
-	tl->track[tl->ntracks++] = t;
-	return t;
-}
-
 static void process_tell(struct timeline *tl, const struct model_process *p, int32_t order)
 {
 	if (tl->ops->process)
@@ -103,16 +85,31 @@ void tl_self_tell(struct timeline *tl)
 	tl_own_process_tell(tl, TIMELINE_PID, "povtrace", (int32_t)tl->nprocesses++);
 }
 
+struct track *tl_track_new(struct timeline *tl, enum track_kind kind, uint32_t pid, uint32_t order,
+			   char *name)
+{
+	struct track *t = xcalloc(1, sizeof(*t));
+
+	if (pid == TIMELINE_PID)
+		tl_self_tell(tl);
+	t->kind = kind;
+	t->pid = pid;
+	t->tid = TIMELINE_TRACK_TID + tl->ntracks;
+	t->order = order;
+	t->name = name;
+	if (tl->ntracks == tl->track_room) {
+		tl->track_room = tl->track_room ? 2 * tl->track_room : 16;
+		tl->track = xrealloc(tl->track, tl->track_room * sizeof(struct track *));
+	}
+	tl->track[tl->ntracks++] = t;
+	map_set(&tl->track_of[kind], (uint64_t)pid << 32 | order, t);
+	return t;
+}
+
 struct track *tl_track_find(const struct timeline *tl, enum track_kind kind, uint32_t pid,
 			    uint32_t order)
 {
-	for (uint32_t i = 0; i < tl->ntracks; i++) {
-		struct track *t = tl->track[i];
-
-		if (t->kind == kind && t->pid == pid && t->order == order)
-			return t;
-	}
-	return NULL;
+	return map_get(&tl->track_of[kind], (uint64_t)pid << 32 | order);
 }
 
 void timeline_add_process(struct timeline *tl, struct model_process *p)

@@ -8,9 +8,8 @@
 
 #include <sys/queue.h>
 
+#include "base/map.h"
 #include "writer/timeline.h"
-
-#define TL_IN_FLIGHT_CACHE 256
 
 struct tl_phases;
 
@@ -63,8 +62,8 @@ struct timeline {
 	uint32_t ncpus;
 	struct track **track; /* those that are no thread's */
 	uint32_t ntracks, track_room;
-	struct track *in_flight[TL_IN_FLIGHT_CACHE];
-	bool self_told; /* the process that stands for povtrace */
+	struct map track_of[TRACK_KIND_CNT]; /* the same by pid << 32 | order; of several the last */
+	bool self_told;			     /* the process that stands for povtrace */
 
 	int8_t *func_shown; /* by function id: 0 unknown, 1 shown, -1 hidden */
 	struct writer_args args;
@@ -89,6 +88,7 @@ void tl_track_release(struct track *t);
 char *tl_cpu_name(const struct timeline *tl, uint32_t cpu, const char *what); /* caller frees */
 struct tl_thread *tl_thread_of(struct timeline *tl, struct model_thread *t);
 struct tl_cpu *tl_cpu_of(struct timeline *tl, uint32_t cpu);
+/* Of povtrace's own process: tells of that, too. name: owned from here on. */
 struct track *tl_track_new(struct timeline *tl, enum track_kind kind, uint32_t pid, uint32_t order,
 			   char *name);
 struct track *tl_track_find(const struct timeline *tl, enum track_kind kind, uint32_t pid,

@@ -23,7 +23,6 @@
 #define STATE_DEAD 0x10
 #define STATE_PARKED 0x40
 #define STATE_IDLE 0x80
-#define STATE_PREEMPTED 0x100
 #define STATE_PLAIN_BITS 0x7f /* shown as they are */
 
 static const char unrecorded_comm[] = "(not recorded)";
@@ -36,7 +35,7 @@ static uint32_t state_report(const struct model_switch *s)
 	if (s->prev->idle)
 		return 0;
 	if (s->preempted)
-		return STATE_PREEMPTED;
+		return SCHED_PREEMPTED;
 	if (raw & TASK_DEAD)
 		return STATE_DEAD;
 	if ((raw & (TASK_UNINTERRUPTIBLE | TASK_NOLOAD)) == (TASK_UNINTERRUPTIBLE | TASK_NOLOAD))
