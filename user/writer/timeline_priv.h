@@ -16,6 +16,7 @@ struct tl_phases;
 /* Wakes by a thread, by time; and those of it that brought it on a CPU, by that time. */
 enum wake_end_kind { WAKE_OUT, WAKE_IN, WAKE_ENDS };
 STAILQ_HEAD(wake_queue, wake);
+TAILQ_HEAD(wake_list, wake);
 
 /* Hangs on model_thread.user. */
 struct tl_thread {
@@ -67,7 +68,7 @@ struct timeline {
 
 	int8_t *func_shown; /* by function id: 0 unknown, 1 shown, -1 hidden */
 	struct writer_args args;
-	TAILQ_HEAD(, wake) wakes; /* oldest first */
+	struct wake_list wakes; /* oldest first */
 	uint32_t nwakes;
 	uint64_t flow_id;
 	struct writer_args wake_args;
