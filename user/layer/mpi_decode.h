@@ -41,6 +41,10 @@ bool mpi_tag_map(const struct mpi_flavour_info *fl, int64_t v, int32_t *out);
 
 /* Bytes of one element of a datatype passed by value, or -1. */
 int64_t mpi_call_type_bytes(const struct mpi_call *c, enum mpi_role role);
+/* Σ counts[i] × size of types[i], of two arguments that are arrays, or -1. */
+int64_t mpi_call_pairs_bytes(const struct mpi_call *c, int counts, int types);
+/* Its name, how it was made, or its number. */
+const char *mpi_call_type_text(const struct mpi_call *c, uint64_t handle);
 
 /* a × b, or -1 if either is negative or the product does not fit. */
 static inline int64_t times(int64_t a, int64_t b)
@@ -48,6 +52,11 @@ static inline int64_t times(int64_t a, int64_t b)
 	int64_t r;
 
 	return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &r) ? -1 : r;
+}
+
+static inline int64_t scaled(int64_t count, int64_t bytes)
+{
+	return count ? times(count, bytes) : 0;
 }
 
 /* a + b with the same rule. */

@@ -13,24 +13,27 @@
 #define TEXT_MAX 160
 #define OLDTYPE_MAX 90
 
-/* Σ blocklen[i] × size of types[i] */
+int64_t mpi_call_pairs_bytes(const struct mpi_call *c, int counts, int types)
+{
+	int64_t total = 0;
+
+	if (counts < 0 || types < 0 || !mpi_call_whole(c, counts) || !mpi_call_whole(c, types) ||
+	    c->field[counts].cnt != c->field[types].cnt)
+		return -1;
+	for (uint32_t i = 0; i < c->field[counts].cnt; i++)
+		total = plus(total, scaled(mpi_call_elem(c, counts, i),
+					   mpi_process_type_bytes(c->process,
+								  mpi_call_elem(c, types, i))));
+	return total;
+}
+
 static int64_t struct_bytes(const struct mpi_call *c)
 {
-	int lens = c->fn->at[ROLE_blocklen], types = c->fn->at[ROLE_types];
-	int64_t count, total = 0;
+	int64_t count;
 
 	if (mpi_call_value(c, ROLE_count, &count) && !count)
 		return 0;
-	if (lens < 0 || types < 0 || !mpi_call_whole(c, lens) || !mpi_call_whole(c, types) ||
-	    c->field[lens].cnt != c->field[types].cnt)
-		return -1;
-	for (uint32_t i = 0; i < c->field[lens].cnt; i++) {
-		int64_t one = mpi_process_type_bytes(c->process, mpi_call_elem(c, types, i));
-		int64_t len = mpi_call_elem(c, lens, i);
-
-		total = plus(total, len ? times(len, one) : 0);
-	}
-	return total;
+	return mpi_call_pairs_bytes(c, c->fn->at[ROLE_blocklen], c->fn->at[ROLE_types]);
 }
 
 static int64_t subarray_elems(const struct mpi_call *c)
@@ -74,8 +77,8 @@ static int64_t newtype_bytes(const struct mpi_call *c)
 	return -1;
 }
 
-/* The numbers in a constructor's arguments, as "(4, 2, 8)". */
-static void numbers_append(const struct mpi_call *c, struct arena *a, char **text)
+/* The numbers in a constructor's arguments, as "(4, 2, 8)", behind its name. */
+static const char *numbers_append(const struct mpi_call *c, const char *text)
 {
 	const char *sep = "(";
 
@@ -85,33 +88,33 @@ static void numbers_append(const struct mpi_call *c, struct arena *a, char **tex
 		if (arg->dir != SIG_VALUE || arg->kind != SIG_KIND_NUM ||
 		    !strcmp(arg->role, "order"))
 			continue;
-		*text = arena_printf(a, "%s%s%lld", *text, sep, (long long)mpi_call_typed(c, i));
+		text = arena_printf(c->arena, "%s%s%lld", text, sep,
+				    (long long)mpi_call_typed(c, i));
 		sep = ", ";
 	}
-	if (*sep == ',')
-		*text = arena_printf(a, "%s)", *text);
+	return *sep == ',' ? arena_printf(c->arena, "%s)", text) : text;
+}
+
+const char *mpi_call_type_text(const struct mpi_call *c, uint64_t handle)
+{
+	return mpi_process_type_text(c->process, handle) ?:
+		       arena_printf(c->arena, "0x%llx", (unsigned long long)handle);
 }
 
 /* "vector(4, 2, 8) of MPI_INT" */
 static char *newtype_text(const struct mpi_call *c)
 {
-	const char *base = c->fn->base, *old_text;
-	char *text;
+	const char *base = c->fn->base, *text;
 	int64_t old;
 
 	if (!strncmp(base, "Type_", 5))
 		base += 5;
 	if (!strncmp(base, "create_", 7))
 		base += 7;
-	text = arena_printf(c->arena, "%s", base);
-	numbers_append(c, c->arena, &text);
-	if (mpi_call_value(c, ROLE_oldtype, &old)) {
-		old_text = mpi_process_type_text(c->process, old);
-		text = old_text ?
-			       arena_printf(c->arena, "%s of %.*s", text, OLDTYPE_MAX, old_text) :
-			       arena_printf(c->arena, "%s of 0x%llx", text,
-					    (unsigned long long)old);
-	}
+	text = numbers_append(c, base);
+	if (mpi_call_value(c, ROLE_oldtype, &old))
+		text = arena_printf(c->arena, "%s of %.*s", text, OLDTYPE_MAX,
+				    mpi_call_type_text(c, old));
 	return xasprintf("%.*s", TEXT_MAX, text);
 }
 

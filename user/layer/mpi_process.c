@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "layer/mpi_process_priv.h"
 
 /* Learned entries of one kind kept per process; a trace with losses could add to them for ever. */
 #define ENTRIES_MAX (1u << 18)

@@ -10,7 +10,7 @@
 #include "base/json_get.h"
 #include "base/log.h"
 #include "layer/layer.h"
-#include "layer/mpi_process_priv.h"
+#include "layer/mpi_process.h"
 #include "trace/trace_join.h"
 
 #define HANDLE_BYTES_MAX 8

@@ -12,6 +12,7 @@
 struct flow {
 	int64_t send, recv; /* bytes, -1 unknown */
 	bool sends, receives;
+	bool two_buffers; /* that have sizes of their own */
 };
 
 enum root_state { ROOT_UNKNOWN, ROOT_NOT_ME, ROOT_ME, ROOT_NOBODY };
@@ -21,26 +22,6 @@ struct root {
 	enum root_state state;
 	bool inter;
 };
-
-static int64_t scaled(int64_t count, int64_t bytes)
-{
-	return count ? times(count, bytes) : 0;
-}
-
-/* Σ count[i] × size of type[i]: what ends in w */
-static int64_t pairs_bytes(const struct mpi_call *c, uint32_t counts, uint32_t types)
-{
-	int64_t total = 0;
-
-	if (!mpi_call_whole(c, counts) || !mpi_call_whole(c, types) ||
-	    c->field[counts].cnt != c->field[types].cnt)
-		return -1;
-	for (uint32_t i = 0; i < c->field[counts].cnt; i++)
-		total = plus(total, scaled(mpi_call_elem(c, counts, i),
-					   mpi_process_type_bytes(c->process,
-								  mpi_call_elem(c, types, i))));
-	return total;
-}
 
 /* A buffer's bytes: n × count × size, or Σ counts × size where there is an array of counts. */
 static int64_t buffer_bytes(const struct mpi_call *c, enum mpi_role count, enum mpi_role dtype,
@@ -60,7 +41,7 @@ static int64_t buffer_bytes(const struct mpi_call *c, enum mpi_role count, enum 
 	case SIG_SUM:
 		return mpi_call_sum(c, count, &v) ? scaled(v, mpi_call_type_bytes(c, dtype)) : -1;
 	case SIG_IN:
-		return pairs_bytes(c, arg, c->fn->at[dtype]);
+		return mpi_call_pairs_bytes(c, arg, c->fn->at[dtype]);
 	default:
 		return -1;
 	}
@@ -145,9 +126,11 @@ static void rooted(struct mpi_call *c, struct mpi_comm *comm, struct flow *f)
 		bcast(c, r, f);
 		break;
 	case FAMILY_GATHER:
+		f->two_buffers = true;
 		gather(c, r, n, f);
 		break;
 	case FAMILY_SCATTER:
+		f->two_buffers = true;
 		scatter(c, r, n, f);
 		break;
 	default:
@@ -166,7 +149,7 @@ static void all_to_all(struct mpi_call *c, const struct mpi_comm *comm, struct f
 	int counts = c->fn->at[ROLE_rcount];
 	bool vector = counts >= 0 && c->fn->sig.arg[counts].dir != SIG_VALUE;
 
-	f->sends = f->receives = true;
+	f->sends = f->receives = f->two_buffers = true;
 	f->recv = buffer_bytes(c, ROLE_rcount, ROLE_rdtype, n);
 	if (!place)
 		f->send = buffer_bytes(c, ROLE_scount, ROLE_sdtype, gathers ? 1 : n);
@@ -181,7 +164,7 @@ static void neighbors(struct mpi_call *c, const struct mpi_comm *comm, struct fl
 {
 	bool gathers = c->fn->family == FAMILY_NEIGHBOR_ALLGATHER;
 
-	f->sends = f->receives = true;
+	f->sends = f->receives = f->two_buffers = true;
 	f->send = buffer_bytes(c, ROLE_scount, ROLE_sdtype, gathers ? 1 : comm ? comm->outdeg : -1);
 	f->recv = buffer_bytes(c, ROLE_rcount, ROLE_rdtype, comm ? comm->indeg : -1);
 }
@@ -194,9 +177,11 @@ static void reductions(struct mpi_call *c, const struct mpi_comm *comm, struct f
 	f->sends = f->receives = true;
 	switch (c->fn->family) {
 	case FAMILY_REDUCE_SCATTER: /* Σ counts × size; which count is this rank's is not told */
+		f->two_buffers = true;
 		f->send = buffer_bytes(c, ROLE_rcount, ROLE_dtype, 1);
 		break;
 	case FAMILY_REDUCE_SCATTER_BLOCK:
+		f->two_buffers = true;
 		f->send = buffer_bytes(c, ROLE_rcount, ROLE_dtype, n);
 		f->recv = buffer_bytes(c, ROLE_rcount, ROLE_dtype, 1);
 		break;
@@ -219,6 +204,7 @@ static void point_to_point(struct mpi_call *c, struct flow *f)
 	mpi_call_value(c, ROLE_partitions, &parts);
 	f->sends = c->fn->family != FAMILY_RECV;
 	f->receives = c->fn->family != FAMILY_SEND;
+	f->two_buffers = f->sends && f->receives;
 	if (f->sends)
 		f->send = two ? buffer_bytes(c, ROLE_scount, ROLE_sdtype, 1) :
 				buffer_bytes(c, ROLE_count, ROLE_dtype, parts);
@@ -236,6 +222,7 @@ static void one_sided(struct mpi_call *c, struct flow *f)
 
 	f->sends = c->fn->family != FAMILY_GET;
 	f->receives = c->fn->family != FAMILY_PUT;
+	f->two_buffers = f->sends && f->receives;
 	f->send = origin;
 	f->recv = c->fn->family == FAMILY_GET || single ?
 			  origin :
@@ -416,30 +403,10 @@ static void value_bytes(struct call_view *out, const char *name, int64_t bytes)
 		call_view_add(out, name, VALUE_INT)->i = bytes;
 }
 
-static bool has_two_buffers(enum mpi_family family)
-{
-	switch (family) {
-	case FAMILY_SENDRECV:
-	case FAMILY_SENDRECV_REPLACE:
-	case FAMILY_GET_PUT:
-	case FAMILY_GATHER:
-	case FAMILY_SCATTER:
-	case FAMILY_ALLGATHER:
-	case FAMILY_ALLTOALL:
-	case FAMILY_REDUCE_SCATTER:
-	case FAMILY_REDUCE_SCATTER_BLOCK:
-	case FAMILY_NEIGHBOR_ALLGATHER:
-	case FAMILY_NEIGHBOR_ALLTOALL:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* asked: as the arguments say. One buffer: its count × size. Two: what goes out, else what comes in. */
 static void bytes_show(struct mpi_call *c, const struct flow *asked, struct call_view *out)
 {
-	if (has_two_buffers(c->fn->family)) {
+	if (asked->two_buffers) {
 		if (asked->sends)
 			value_bytes(out, "send_bytes", asked->send);
 		if (asked->receives)
@@ -526,7 +493,7 @@ static void world_ranks_show(struct mpi_call *c, struct call_view *out)
 void mpi_roles(struct mpi_call *c, struct call_view *out)
 {
 	struct call_roles *r = &out->roles;
-	struct flow f = {-1, -1, false, false};
+	struct flow f = {.send = -1, .recv = -1};
 	int64_t comm;
 
 	if (c->parts.returned && c->fn->returns_error)

@@ -80,12 +80,8 @@ static void types_show(const struct mpi_call *c, uint32_t arg, struct call_view 
 	const char *text = "", *sep = "";
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t handle = mpi_call_elem(c, arg, i);
-		const char *name = mpi_process_type_text(c->process, handle);
-
-		text = name ? arena_printf(c->arena, "%s%s%s", text, sep, name) :
-			      arena_printf(c->arena, "%s%s0x%llx", text, sep,
-					   (unsigned long long)handle);
+		text = arena_printf(c->arena, "%s%s%s", text, sep,
+				    mpi_call_type_text(c, mpi_call_elem(c, arg, i)));
 		sep = ", ";
 	}
 	if (n < c->field[arg].cnt)

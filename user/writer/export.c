@@ -217,8 +217,8 @@ static int output_end(struct output *o, int err)
 	return err;
 }
 
-static int model_write(struct model *m, const struct writer *w, const struct writer_select *sel,
-		       FILE *file, bool gzip, struct writer_totals *totals)
+static int timeline_write(struct model *m, const struct writer *w, const struct writer_select *sel,
+			  FILE *file, bool gzip, struct writer_totals *totals)
 {
 	struct writer_args *recording = xmalloc(sizeof(*recording));
 	struct out *out = out_new(file, gzip);
@@ -264,7 +264,7 @@ int export_timeline(const struct trace_source *source, size_t cnt, const char *o
 	if (!err)
 		err = output_begin(&o, source->path, out, opt->as);
 	if (!err) {
-		err = model_write(m, w, &opt->select, o.file, gzip, &written);
+		err = timeline_write(m, w, &opt->select, o.file, gzip, &written);
 		err = output_end(&o, err);
 	}
 	model_close(m);

@@ -98,7 +98,7 @@ static void intern_send(struct intern *in, const struct intern_entry *e, struct 
 {
 	pb_reset(&in->entry);
 	pb_u64(&in->entry, FIELD(iid, 1), e->iid);
-	pb_text(&in->entry, FIELD(name, 2), in->arena + e->at);
+	pb_text(&in->entry, FIELD(name, 2), in->arena + e->at); /* str of a text */
 	pb_message(fresh, e->kind, &in->entry);
 }
 

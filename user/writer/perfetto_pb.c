@@ -37,7 +37,7 @@ static void packet_begin(struct pb_writer *w, uint64_t ts_ns, uint32_t flags)
 		pb_u64(&w->packet, FIELD(sequence_flags, 13), flags);
 }
 
-void pb_packet_of(struct pb_writer *w, uint64_t ts_ns, uint32_t field)
+void pb_packet_send(struct pb_writer *w, uint64_t ts_ns, uint32_t field)
 {
 	packet_begin(w, ts_ns, 0);
 	pb_message(&w->packet, field, &w->body);
@@ -215,7 +215,7 @@ static void clock_snapshot_write(struct pb_writer *w, uint64_t mono_ns, uint64_t
 	clock_add(w, CLOCK_MONO, mono_ns);
 	clock_add(w, CLOCK_REAL, real_ns);
 	pb_u64(&w->body, FIELD(primary_trace_clock, 2), CLOCK_BOOT);
-	pb_packet_of(w, 0, FIELD(clock_snapshot, 6));
+	pb_packet_send(w, 0, FIELD(clock_snapshot, 6));
 }
 
 /*
@@ -246,7 +246,7 @@ static void system_write(struct pb_writer *w, const struct model_info *info)
 	pb_reset(&w->body);
 	pb_message(&w->body, FIELD(utsname, 1), &w->item);
 	pb_u64(&w->body, FIELD(num_cpus, 8), info->nr_cpus);
-	pb_packet_of(w, 0, FIELD(system_info, 45));
+	pb_packet_send(w, 0, FIELD(system_info, 45));
 }
 
 /* The same values as on the recording's slice, where the reader shows facts about a whole trace. */
@@ -266,7 +266,7 @@ static void attributes_write(struct pb_writer *w, const struct writer_args *meta
 			pb_i64(&w->item, FIELD(long_value, 2), a->i);
 		pb_message(&w->body, FIELD(attribute, 1), &w->item);
 	}
-	pb_packet_of(w, 0, FIELD(trace_attributes, 126));
+	pb_packet_send(w, 0, FIELD(trace_attributes, 126));
 }
 
 static void writer_release(struct pb_writer *w)

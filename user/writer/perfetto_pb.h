@@ -61,7 +61,7 @@ static inline void pb_packet_write(struct out *out, const struct pb *packet)
 }
 
 /* Writes a packet whose field is w->body; ts_ns 0: without a time. For what is not frequent; events are built in place. */
-void pb_packet_of(struct pb_writer *w, uint64_t ts_ns, uint32_t field);
+void pb_packet_send(struct pb_writer *w, uint64_t ts_ns, uint32_t field);
 
 /* Of perfetto_pb_names.c */
 void pb_track_root_write(struct pb_writer *w);

@@ -25,7 +25,7 @@ void pb_track_root_write(struct pb_writer *w)
 	pb_u64(&w->body, FIELD(process_ordering, 19),
 	       1); /* processes and threads in the order of their ranks */
 	pb_u64(&w->body, FIELD(thread_ordering, 20), 1);
-	pb_packet_of(w, w->start_ns, FIELD(track_descriptor, 60));
+	pb_packet_send(w, w->start_ns, FIELD(track_descriptor, 60));
 }
 
 /* The track that holds all tracks of a kind. */
@@ -46,7 +46,7 @@ static uint64_t track_group(struct pb_writer *w, enum track_kind kind)
 	pb_u64(&w->body, FIELD(uuid, 1), uuid);
 	pb_text(&w->body, FIELD(name, 2), name[kind]);
 	pb_u64(&w->body, FIELD(child_ordering, 11), CHILDREN_EXPLICIT);
-	pb_packet_of(w, w->start_ns, FIELD(track_descriptor, 60));
+	pb_packet_send(w, w->start_ns, FIELD(track_descriptor, 60));
 	return uuid;
 }
 
@@ -87,7 +87,7 @@ void pb_track_tell(struct pb_writer *w, struct track *t)
 	else if (t->kind != TRACK_THREAD)
 		parent = track_group(w, t->kind);
 	track_fill(w, t, parent);
-	pb_packet_of(w, w->start_ns, FIELD(track_descriptor, 60));
+	pb_packet_send(w, w->start_ns, FIELD(track_descriptor, 60));
 }
 
 static int parent_compare(const void *a, const void *b)
@@ -140,7 +140,7 @@ static void process_tree_write(struct pb_writer *w, const struct model_process *
 	pb_text(&w->item, FIELD(cmdline, 3), p->cmdline ? p->cmdline : "");
 	pb_reset(&w->body);
 	pb_message(&w->body, FIELD(processes, 1), &w->item);
-	pb_packet_of(w, p->start_ns ? p->start_ns : w->start_ns, FIELD(process_tree, 2));
+	pb_packet_send(w, p->start_ns ? p->start_ns : w->start_ns, FIELD(process_tree, 2));
 }
 
 void pb_process(void *ctx, const struct model_process *p, int32_t order)
@@ -156,7 +156,7 @@ void pb_process(void *ctx, const struct model_process *p, int32_t order)
 	pb_u64(&w->body, FIELD(uuid, 1), UUID_PROCESS + p->out_pid);
 	pb_message(&w->body, FIELD(process, 3), &w->item);
 	pb_i64(&w->body, FIELD(sibling_order_rank, 12), order);
-	pb_packet_of(w, w->start_ns, FIELD(track_descriptor, 60));
+	pb_packet_send(w, w->start_ns, FIELD(track_descriptor, 60));
 	free(name);
 }
 
@@ -171,5 +171,5 @@ void pb_thread(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts
 	pb_u64(&w->item, FIELD(tgid, 3), t->tgid);
 	pb_reset(&w->body);
 	pb_message(&w->body, FIELD(threads, 2), &w->item);
-	pb_packet_of(w, ts_ns ? ts_ns : w->start_ns, FIELD(process_tree, 2));
+	pb_packet_send(w, ts_ns ? ts_ns : w->start_ns, FIELD(process_tree, 2));
 }
