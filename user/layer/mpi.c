@@ -4,7 +4,6 @@
  * rows), for Open MPI, MPICH and its relatives, and the MPI standard's ABI. The steps of decoding are in
  * mpi_decode.h; what is learned from one call for later ones, in mpi_process.h.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,25 +15,6 @@ struct layer_decoder {
 	struct mpi_continuations more;
 	struct arena arena; /* what the current view points to */
 };
-
-static int func_parse(const json_t *row, struct func_info *out)
-{
-	struct mpi_func *f;
-	int err = mpi_func_parse(row, &f);
-
-	if (err)
-		return err;
-	out->waits = f->attrs.flags & FUNC_WAIT;
-	out->polls = f->attrs.flags & FUNC_POLL;
-	out->priv = f;
-	return 0;
-}
-
-static void func_release(struct func_info *f)
-{
-	free((void *)f->priv);
-	f->priv = NULL;
-}
 
 static struct layer_decoder *decoder_new(void)
 {
@@ -111,8 +91,8 @@ const struct layer layer_mpi = {
 	.words = mpi_words,
 	.recipe = mpi_recipe,
 	.is_top = true,
-	.func_parse = func_parse,
-	.func_release = func_release,
+	.func_parse = mpi_func_parse,
+	.func_release = func_priv_free,
 	.decoder_new = decoder_new,
 	.decoder_free = decoder_free,
 	.decoder_meta = decoder_meta,

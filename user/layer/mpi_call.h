@@ -26,7 +26,7 @@ struct mpi_call {
 	const struct func_info *info;
 	struct call_parts parts;
 	struct mpi_process *process;
-	struct mpi_comm *comm_known; /* of mpi_call_comm, once that has been asked */
+	struct mpi_known_comm *comm_known; /* of mpi_call_comm, once that has been asked */
 	struct arena *arena;
 	uint64_t begin_ns;
 	bool ok; /* it returned, and no error */

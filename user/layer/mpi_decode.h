@@ -20,20 +20,20 @@ void mpi_forget(struct mpi_call *c);
 void mpi_mark(const struct mpi_call *c, struct call_view *out);
 
 /* The call's communicator and what is known of it, or NULL. */
-struct mpi_comm *mpi_call_comm(struct mpi_call *c);
+struct mpi_known_comm *mpi_call_comm(struct mpi_call *c);
 /* Of an argument; NULL if it is not known; not a reference. */
 struct mpi_group *mpi_call_group(const struct mpi_call *c, enum mpi_role role);
 /* What a member that a call begins to make communicators with says by that: before any of them has returned. */
 void mpi_announce(struct mpi_call *c);
 /* Own rank in a communicator, or -1. */
-int32_t mpi_comm_rank(const struct mpi_call *c, struct mpi_comm *comm);
+int32_t mpi_comm_rank(const struct mpi_call *c, struct mpi_known_comm *comm);
 /* The communicator that the call's ranks are of, be it by a window or a matched message; or NULL. */
 struct mpi_communicator *mpi_call_ranks(struct mpi_call *c);
 /* A rank's own in the world, or -1 and why not (enum peer_unknown); PEER_* have none, which is no unknown. */
 void mpi_world_rank(struct mpi_communicator *comm, int32_t rank, int32_t *world, int32_t *job,
 		    uint8_t *why);
 /* Members that arrays are indexed by: the remote ones of an intercommunicator; -1 unknown. */
-int32_t mpi_comm_peers(const struct mpi_comm *comm);
+int32_t mpi_comm_peers(const struct mpi_known_comm *comm);
 
 /* A rank or tag, wildcards as PEER_*, TAG_ANY. False, and *out untouched, if it is none. */
 bool mpi_peer_map(const struct mpi_flavour_info *fl, int64_t v, int32_t *out);

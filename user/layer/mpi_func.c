@@ -234,7 +234,7 @@ static bool returns_error(const char *name, const char *group)
 	return true;
 }
 
-int mpi_func_parse(const json_t *row, struct mpi_func **out)
+int mpi_func_parse(const json_t *row, struct func_info *out)
 {
 	const char *name = json_string_value(json_object_get(row, "name"));
 	const char *group = json_string_value(json_object_get(row, "group"));
@@ -246,7 +246,7 @@ int mpi_func_parse(const json_t *row, struct mpi_func **out)
 		return -EINVAL;
 	}
 	f = xcalloc(1, sizeof(*f));
-	if (func_row_parse(row, "mpi", mpi_sig_roles, mpi_words, &f->sig, &f->attrs)) {
+	if (func_row_parse(row, "mpi", mpi_sig_roles, mpi_words, &f->sig, &f->attrs, out)) {
 		free(f);
 		return -EINVAL;
 	}
@@ -259,6 +259,6 @@ int mpi_func_parse(const json_t *row, struct mpi_func **out)
 	f->request = request_find(f, init);
 	f->effect = effect_find(f);
 	f->returns_error = returns_error(name, group);
-	*out = f;
+	out->priv = f;
 	return 0;
 }

@@ -109,7 +109,7 @@ struct mpi_func {
 	int8_t at[ROLE_CNT]; /* argument of a role, or -1 */
 };
 
-/* Parses a row {name, group, attrs, sig}. 0, or -EINVAL (printed). *out: free(). */
-int mpi_func_parse(const json_t *row, struct mpi_func **out);
+/* Parses a row {name, group, attrs, sig}; out->priv: struct mpi_func. 0, or -EINVAL (printed). */
+int mpi_func_parse(const json_t *row, struct func_info *out);
 
 #endif

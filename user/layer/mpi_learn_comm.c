@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "layer/mpi_decode.h"
 
-struct mpi_comm *mpi_call_comm(struct mpi_call *c)
+struct mpi_known_comm *mpi_call_comm(struct mpi_call *c)
 {
 	int64_t handle;
 
@@ -19,7 +19,7 @@ struct mpi_comm *mpi_call_comm(struct mpi_call *c)
 	return c->comm_known;
 }
 
-int32_t mpi_comm_rank(const struct mpi_call *c, struct mpi_comm *comm)
+int32_t mpi_comm_rank(const struct mpi_call *c, struct mpi_known_comm *comm)
 {
 	if (comm->rank < 0 && comm->whole)
 		comm->rank = mpi_group_rank(mpi_communicator_group(comm->whole, false),
@@ -27,14 +27,14 @@ int32_t mpi_comm_rank(const struct mpi_call *c, struct mpi_comm *comm)
 	return comm->rank;
 }
 
-int32_t mpi_comm_peers(const struct mpi_comm *comm)
+int32_t mpi_comm_peers(const struct mpi_known_comm *comm)
 {
 	return !comm ? -1 : comm->inter ? comm->remote : comm->size;
 }
 
 /* ---- what arrays and questions tell ---- */
 
-static void peers_learn(struct mpi_comm *comm, uint32_t cnt)
+static void peers_learn(struct mpi_known_comm *comm, uint32_t cnt)
 {
 	if (!comm->inter && !comm->whole && comm->size >= 0 && (uint32_t)comm->size != cnt)
 		comm->inter = true; /* arrays are as long as the other side is large */
@@ -45,7 +45,7 @@ static void peers_learn(struct mpi_comm *comm, uint32_t cnt)
 }
 
 /* The lengths the kernel half found for arrays. */
-static void learn_from_fields(struct mpi_call *c, struct mpi_comm *comm)
+static void learn_from_fields(struct mpi_call *c, struct mpi_known_comm *comm)
 {
 	int64_t root;
 
@@ -75,13 +75,13 @@ static void learn_from_fields(struct mpi_call *c, struct mpi_comm *comm)
 	}
 }
 
-static void report(struct mpi_call *c, struct mpi_comm *comm)
+static void report(struct mpi_call *c, struct mpi_known_comm *comm)
 {
 	mpi_communicator_report(comm->whole, mpi_process_self(c->process), comm->rank, comm->size);
 }
 
 /* What the library's own object said of a communicator: of the call's, or of the one it made. */
-static void learn_from_object(struct mpi_call *c, struct mpi_comm *comm, enum mpi_role role)
+static void learn_from_object(struct mpi_call *c, struct mpi_known_comm *comm, enum mpi_role role)
 {
 	if (c->comm_arg < 0 || c->comm_arg != c->fn->at[role])
 		return;
@@ -104,7 +104,7 @@ static void count_learn(const struct mpi_call *c, enum mpi_role role, int32_t *o
 		*out = v;
 }
 
-static void learn_from_question(struct mpi_call *c, struct mpi_comm *comm)
+static void learn_from_question(struct mpi_call *c, struct mpi_known_comm *comm)
 {
 	switch (c->fn->effect) {
 	case EFFECT_COMM_SIZE:
@@ -129,7 +129,7 @@ static void learn_from_question(struct mpi_call *c, struct mpi_comm *comm)
 /* ---- calling together ---- */
 
 /* The communicator whose members make a new one by this call, or NULL. */
-static struct mpi_comm *parent_of(struct mpi_call *c)
+static struct mpi_known_comm *parent_of(struct mpi_call *c)
 {
 	int64_t handle;
 
@@ -168,7 +168,8 @@ static void split_part(const struct mpi_call *c, struct mpi_part *part)
 }
 
 /* What the leader of one side says of the other one's; the other ranks' arguments mean nothing. */
-static void leader_tell(const struct mpi_call *c, struct mpi_making *m, struct mpi_comm *local)
+static void leader_tell(const struct mpi_call *c, struct mpi_making *m,
+			struct mpi_known_comm *local)
 {
 	struct mpi_member remote;
 	int64_t leader, peers, rank, tag;
@@ -182,7 +183,7 @@ static void leader_tell(const struct mpi_call *c, struct mpi_making *m, struct m
 		mpi_making_lead(m, mpi_process_self(c->process), remote, (int32_t)tag);
 }
 
-static struct mpi_making *join(const struct mpi_call *c, struct mpi_comm *parent)
+static struct mpi_making *join(const struct mpi_call *c, struct mpi_known_comm *parent)
 {
 	struct mpi_part part = {
 		.who = mpi_process_self(c->process),
@@ -202,7 +203,7 @@ static struct mpi_making *join(const struct mpi_call *c, struct mpi_comm *parent
 
 void mpi_announce(struct mpi_call *c)
 {
-	struct mpi_comm *parent = parent_of(c);
+	struct mpi_known_comm *parent = parent_of(c);
 
 	if (!parent || !parent->whole)
 		return;
@@ -213,7 +214,7 @@ void mpi_announce(struct mpi_call *c)
 /* What the call has been part of; a reference, or NULL. */
 static struct mpi_making *making_of(struct mpi_call *c)
 {
-	struct mpi_comm *parent = parent_of(c);
+	struct mpi_known_comm *parent = parent_of(c);
 	struct mpi_making *m;
 
 	if (!parent || !parent->whole)
@@ -239,7 +240,7 @@ static struct mpi_communicator *made_of(struct mpi_call *c, struct mpi_making *m
 }
 
 static struct mpi_communicator *made_by_split(struct mpi_call *c, struct mpi_making *m,
-					      const struct mpi_comm *parent)
+					      const struct mpi_known_comm *parent)
 {
 	struct mpi_part part = {0};
 
@@ -288,7 +289,8 @@ static struct mpi_group *topology_group(struct mpi_call *c, struct mpi_group *pa
 }
 
 /* The ranks that differ from this one only in coordinates that remain, the last one varying fastest; *key: the first. */
-static struct mpi_group *cart_sub_group(struct mpi_call *c, struct mpi_comm *parent, int64_t *key)
+static struct mpi_group *cart_sub_group(struct mpi_call *c, struct mpi_known_comm *parent,
+					int64_t *key)
 {
 	int arg = c->fn->at[ROLE_remain_dims];
 	int32_t rank = mpi_comm_rank(c, parent), *ranks;
@@ -321,7 +323,7 @@ static struct mpi_group *cart_sub_group(struct mpi_call *c, struct mpi_comm *par
 }
 
 static struct mpi_communicator *made_by_call(struct mpi_call *c, struct mpi_making *m,
-					     struct mpi_comm *parent)
+					     struct mpi_known_comm *parent)
 {
 	struct mpi_group *group = mpi_communicator_group(parent ? parent->whole : NULL, false);
 	struct mpi_group *remote = mpi_communicator_group(parent ? parent->whole : NULL, true);
@@ -369,7 +371,7 @@ static struct mpi_communicator *made_by_call(struct mpi_call *c, struct mpi_maki
 	}
 }
 
-static void dims_copy(const struct mpi_comm *old, struct mpi_comm *new)
+static void dims_copy(const struct mpi_known_comm *old, struct mpi_known_comm *new)
 {
 	if (!old->ndims)
 		return;
@@ -378,7 +380,7 @@ static void dims_copy(const struct mpi_comm *old, struct mpi_comm *new)
 	memcpy(new->dims, old->dims, old->ndims * sizeof(*new->dims));
 }
 
-static void learn_neighbours(struct mpi_call *c, struct mpi_comm *new)
+static void learn_neighbours(struct mpi_call *c, struct mpi_known_comm *new)
 {
 	int dims = c->fn->at[ROLE_dims];
 	int64_t n;
@@ -399,7 +401,8 @@ static void learn_neighbours(struct mpi_call *c, struct mpi_comm *new)
 }
 
 /* What of its parent holds for the new one, too; the rest follows from its members. */
-static void learn_shape(struct mpi_call *c, const struct mpi_comm *old, struct mpi_comm *new)
+static void learn_shape(struct mpi_call *c, const struct mpi_known_comm *old,
+			struct mpi_known_comm *new)
 {
 	int64_t reorder = 1, n;
 
@@ -436,8 +439,9 @@ static void learn_shape(struct mpi_call *c, const struct mpi_comm *old, struct m
 static void learn_newcomm(struct mpi_call *c, struct mpi_making *m)
 {
 	enum mpi_role role = c->fn->at[ROLE_newcomm] >= 0 ? ROLE_newcomm : ROLE_parent;
-	struct mpi_comm unknown = {.rank = -1, .size = -1, .remote = -1, .indeg = -1, .outdeg = -1};
-	struct mpi_comm *parent = parent_of(c), *new;
+	struct mpi_known_comm unknown = {
+		.rank = -1, .size = -1, .remote = -1, .indeg = -1, .outdeg = -1};
+	struct mpi_known_comm *parent = parent_of(c), *new;
 	struct mpi_communicator *made;
 	int64_t handle;
 	int32_t size;
@@ -464,7 +468,7 @@ static void learn_newcomm(struct mpi_call *c, struct mpi_making *m)
 
 void mpi_learn_comm(struct mpi_call *c)
 {
-	struct mpi_comm *comm = mpi_call_comm(c);
+	struct mpi_known_comm *comm = mpi_call_comm(c);
 	struct mpi_making *m;
 
 	if (comm) {

@@ -68,7 +68,7 @@ static struct mpi_group *made_by_call(struct mpi_call *c)
 /* A window of a communicator, or a message that a probe has taken off it. */
 static void learn_origin(struct mpi_call *c, enum mpi_role role)
 {
-	struct mpi_comm *comm = mpi_call_comm(c);
+	struct mpi_known_comm *comm = mpi_call_comm(c);
 	int64_t handle;
 
 	if (mpi_call_first(c, role, &handle))

@@ -33,7 +33,7 @@ static void type_free(void *value)
 	free(t);
 }
 
-static void comm_release(struct mpi_comm *c)
+static void comm_release(struct mpi_known_comm *c)
 {
 	mpi_communicator_unref(c->whole);
 	mpi_making_unref(c->announced);
@@ -183,11 +183,12 @@ static struct mpi_communicator *self_new(const struct mpi_process *s)
 }
 
 /* The world's and the process's own communicator are known without learning. */
-static void comm_init(const struct mpi_process *s, uint64_t handle, struct mpi_comm *c)
+static void comm_init(const struct mpi_process *s, uint64_t handle, struct mpi_known_comm *c)
 {
 	const char *name = mpi_process_name(s, handle);
 
-	*c = (struct mpi_comm){.rank = -1, .size = -1, .remote = -1, .indeg = -1, .outdeg = -1};
+	*c = (struct mpi_known_comm){
+		.rank = -1, .size = -1, .remote = -1, .indeg = -1, .outdeg = -1};
 	if (!name)
 		return;
 	if (!strcmp(name, "MPI_COMM_WORLD")) {
@@ -204,9 +205,9 @@ static void comm_init(const struct mpi_process *s, uint64_t handle, struct mpi_c
 	}
 }
 
-struct mpi_comm *mpi_process_comm(struct mpi_process *s, uint64_t handle)
+struct mpi_known_comm *mpi_process_comm(struct mpi_process *s, uint64_t handle)
 {
-	struct mpi_comm *c = map_get(&s->comms, handle);
+	struct mpi_known_comm *c = map_get(&s->comms, handle);
 
 	if (c)
 		return c;
@@ -216,9 +217,9 @@ struct mpi_comm *mpi_process_comm(struct mpi_process *s, uint64_t handle)
 	return c;
 }
 
-struct mpi_comm *mpi_process_comm_renew(struct mpi_process *s, uint64_t handle)
+struct mpi_known_comm *mpi_process_comm_renew(struct mpi_process *s, uint64_t handle)
 {
-	struct mpi_comm *c = mpi_process_comm(s, handle);
+	struct mpi_known_comm *c = mpi_process_comm(s, handle);
 
 	comm_release(c);
 	comm_init(s, handle, c);

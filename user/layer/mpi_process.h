@@ -23,7 +23,7 @@ struct mpi_type {
 };
 
 /* What the process knows of a communicator. */
-struct mpi_comm {	    /* -1 = not known */
+struct mpi_known_comm {	    /* -1 = not known */
 	int32_t rank, size; /* of this process; members of the local group */
 	int32_t remote;	    /* members of the remote group, if inter */
 	int32_t indeg, outdeg;
@@ -63,7 +63,7 @@ struct mpi_process {
 	uint64_t request_empty; /* Open MPI: what operations that are done at once return */
 	struct map named;	/* handle -> struct mpi_predefined */
 	struct map types;	/* handle -> struct mpi_type */
-	struct map comms;	/* handle -> struct mpi_comm */
+	struct map comms;	/* handle -> struct mpi_known_comm */
 	struct map groups;	/* handle -> struct mpi_group, references */
 	/* of windows and of messages that a probe has matched: handle -> struct mpi_communicator, references */
 	struct map origins;
@@ -106,9 +106,9 @@ void mpi_process_type_forget(struct mpi_process *s, uint64_t handle);
 /* The process itself. */
 struct mpi_member mpi_process_self(const struct mpi_process *s);
 /* What is known of a communicator; made if need be. */
-struct mpi_comm *mpi_process_comm(struct mpi_process *s, uint64_t handle);
+struct mpi_known_comm *mpi_process_comm(struct mpi_process *s, uint64_t handle);
 /* Forgets, and knows nothing of it. */
-struct mpi_comm *mpi_process_comm_renew(struct mpi_process *s, uint64_t handle);
+struct mpi_known_comm *mpi_process_comm_renew(struct mpi_process *s, uint64_t handle);
 void mpi_process_comm_forget(struct mpi_process *s, uint64_t handle);
 /* The process's rank and number of processes have become known. */
 void mpi_process_world_set(struct mpi_process *s, int32_t rank, int32_t size);

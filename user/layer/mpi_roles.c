@@ -54,7 +54,7 @@ static bool in_place(const struct mpi_call *c, enum mpi_role buf)
 	return mpi_call_value(c, buf, &p) && (uint64_t)p == c->process->flavour->in_place;
 }
 
-static struct root root_find(struct mpi_call *c, struct mpi_comm *comm)
+static struct root root_find(struct mpi_call *c, struct mpi_known_comm *comm)
 {
 	const struct mpi_flavour_info *fl = c->process->flavour;
 	struct root r = {ROOT_UNKNOWN, comm && comm->inter};
@@ -116,7 +116,7 @@ static void reduce(struct mpi_call *c, struct root r, struct flow *f)
 		f->recv = bytes;
 }
 
-static void rooted(struct mpi_call *c, struct mpi_comm *comm, struct flow *f)
+static void rooted(struct mpi_call *c, struct mpi_known_comm *comm, struct flow *f)
 {
 	struct root r = root_find(c, comm);
 	int32_t n = mpi_comm_peers(comm);
@@ -142,7 +142,7 @@ static void rooted(struct mpi_call *c, struct mpi_comm *comm, struct flow *f)
  * Allgather: sends its buffer once, receives everyone's. Alltoall: one piece for and from everyone. In
  * place, the receive buffer's count tells what is sent; of an array of counts, which one is not told.
  */
-static void all_to_all(struct mpi_call *c, const struct mpi_comm *comm, struct flow *f)
+static void all_to_all(struct mpi_call *c, const struct mpi_known_comm *comm, struct flow *f)
 {
 	bool gathers = c->fn->family == FAMILY_ALLGATHER, place = in_place(c, ROLE_sendbuf);
 	int32_t n = mpi_comm_peers(comm);
@@ -160,7 +160,7 @@ static void all_to_all(struct mpi_call *c, const struct mpi_comm *comm, struct f
 }
 
 /* The same among neighbours; a missing neighbour (MPI_PROC_NULL) counts with its place in the buffer. */
-static void neighbors(struct mpi_call *c, const struct mpi_comm *comm, struct flow *f)
+static void neighbors(struct mpi_call *c, const struct mpi_known_comm *comm, struct flow *f)
 {
 	bool gathers = c->fn->family == FAMILY_NEIGHBOR_ALLGATHER;
 
@@ -170,7 +170,7 @@ static void neighbors(struct mpi_call *c, const struct mpi_comm *comm, struct fl
 }
 
 /* All hand over a whole vector; what comes back depends on the operation. */
-static void reductions(struct mpi_call *c, const struct mpi_comm *comm, struct flow *f)
+static void reductions(struct mpi_call *c, const struct mpi_known_comm *comm, struct flow *f)
 {
 	int32_t n = mpi_comm_peers(comm);
 
@@ -238,7 +238,7 @@ static void file_access(struct mpi_call *c, struct flow *f)
 
 static void flow_find(struct mpi_call *c, struct flow *f)
 {
-	struct mpi_comm *comm = mpi_call_comm(c);
+	struct mpi_known_comm *comm = mpi_call_comm(c);
 
 	switch (c->fn->family) {
 	case FAMILY_SEND:
@@ -424,7 +424,7 @@ static void bytes_show(struct mpi_call *c, const struct flow *asked, struct call
 
 struct mpi_communicator *mpi_call_ranks(struct mpi_call *c)
 {
-	struct mpi_comm *comm = mpi_call_comm(c);
+	struct mpi_known_comm *comm = mpi_call_comm(c);
 	int64_t handle;
 
 	if (comm)
@@ -477,7 +477,7 @@ static void world_ranks(struct mpi_call *c, struct call_roles *r)
 static void world_ranks_show(struct mpi_call *c, struct call_view *out)
 {
 	bool gets = c->fn->family == FAMILY_RECV || c->fn->family == FAMILY_PROBE;
-	const struct mpi_comm *comm = mpi_call_comm(c);
+	const struct mpi_known_comm *comm = mpi_call_comm(c);
 	const struct call_roles *r = &out->roles;
 
 	if (comm && comm->is_world)

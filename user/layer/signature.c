@@ -7,10 +7,12 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_get.h"
 #include "base/log.h"
+#include "layer/layer.h"
 
 static const struct {
 	const char *name;
@@ -241,7 +243,8 @@ int func_attrs_parse(const char *text, const struct func_word *own, struct func_
 }
 
 int func_row_parse(const json_t *row, const char *layer, const struct sig_role *roles,
-		   const struct func_word *own, struct signature *sig, struct func_attrs *attrs)
+		   const struct func_word *own, struct signature *sig, struct func_attrs *attrs,
+		   struct func_info *out)
 {
 	const char *words = json_string_value(json_object_get(row, "attrs"));
 	const char *text = json_string_value(json_object_get(row, "sig")), *why;
@@ -256,7 +259,15 @@ int func_row_parse(const json_t *row, const char *layer, const struct sig_role *
 		return -EINVAL;
 	}
 	func_attrs_parse(words, own, attrs);
+	out->waits = attrs->flags & FUNC_WAIT;
+	out->polls = attrs->flags & FUNC_POLL;
 	return 0;
+}
+
+void func_priv_free(struct func_info *f)
+{
+	free((void *)f->priv);
+	f->priv = NULL;
 }
 
 void recipe_init(const struct signature *sig, struct pov_fn *fn)

@@ -13,6 +13,8 @@
 
 #include "abi/config.h"
 
+struct func_info;
+
 enum sig_type {
 	SIG_INT,
 	SIG_WIDE,
@@ -110,10 +112,13 @@ int func_attrs_parse(const char *text, const struct func_word *own, struct func_
 
 /*
  * What a row {name, attrs, sig} of a trace's table says, with the layer's roles and words; those of later versions mean
- * nothing. 0, or -EINVAL (printed).
+ * nothing. Also sets how the function waits. 0, or -EINVAL (printed).
  */
 int func_row_parse(const json_t *row, const char *layer, const struct sig_role *roles,
-		   const struct func_word *own, struct signature *sig, struct func_attrs *attrs);
+		   const struct func_word *own, struct signature *sig, struct func_attrs *attrs,
+		   struct func_info *out);
+/* Of a function whose private part is one block of memory. */
+void func_priv_free(struct func_info *f);
 
 /* The recipe of a function that reads no memory. */
 void recipe_init(const struct signature *sig, struct pov_fn *fn);

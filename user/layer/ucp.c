@@ -80,22 +80,14 @@ struct ucp_func {
 static int func_parse(const json_t *row, struct func_info *out)
 {
 	struct ucp_func *f = xcalloc(1, sizeof(*f));
-	int err = func_row_parse(row, "ucp", roles, words, &f->sig, &f->attrs);
+	int err = func_row_parse(row, "ucp", roles, words, &f->sig, &f->attrs, out);
 
 	if (err) {
 		free(f);
 		return err;
 	}
-	out->waits = f->attrs.flags & FUNC_WAIT;
-	out->polls = f->attrs.flags & FUNC_POLL;
 	out->priv = f;
 	return 0;
-}
-
-static void func_release(struct func_info *f)
-{
-	free((void *)f->priv);
-	f->priv = NULL;
 }
 
 /* ---- decoding ---- */
@@ -337,7 +329,7 @@ const struct layer layer_ucp = {
 	.words = words,
 	.recipe = recipe,
 	.func_parse = func_parse,
-	.func_release = func_release,
+	.func_release = func_priv_free,
 	.decoder_new = decoder_new,
 	.decoder_free = decoder_free,
 	.decode = decode,

@@ -71,7 +71,6 @@ struct timeline {
 	struct wake_list wakes; /* oldest first */
 	uint32_t nwakes;
 	uint64_t flow_id;
-	struct writer_args wake_args;
 };
 
 static inline bool tl_in_window(const struct timeline *tl, uint64_t ts_ns)

@@ -69,7 +69,7 @@ static void end_write(struct timeline *tl, const struct wake_end *end, struct sl
 static void wake_write(struct timeline *tl, const struct wake *w)
 {
 	const struct wake_end *waker = &w->end[WAKE_OUT], *target = &w->end[WAKE_IN];
-	struct writer_args *a = &tl->wake_args;
+	struct writer_args *a = &tl->args;
 	struct slice wakes = {.instant = true, .name = "wakes", .category = "wakeup", .args = a};
 	struct slice woken = {.instant = true, .name = "woken", .category = "wakeup", .args = a};
 
