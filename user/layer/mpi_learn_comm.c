@@ -19,6 +19,18 @@ struct mpi_known_comm *mpi_call_comm(struct mpi_call *c)
 	return c->comm_known;
 }
 
+struct mpi_communicator *mpi_call_ranks(struct mpi_call *c)
+{
+	struct mpi_known_comm *comm = mpi_call_comm(c);
+	int64_t handle;
+
+	if (comm)
+		return comm->whole;
+	if (mpi_call_value(c, ROLE_win, &handle) || mpi_call_first(c, ROLE_message, &handle))
+		return mpi_process_origin(c->process, handle);
+	return NULL;
+}
+
 int32_t mpi_comm_rank(const struct mpi_call *c, struct mpi_known_comm *comm)
 {
 	if (comm->rank < 0 && comm->whole)

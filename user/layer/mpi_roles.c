@@ -406,32 +406,17 @@ static void value_bytes(struct call_view *out, const char *name, int64_t bytes)
 /* asked: as the arguments say. One buffer: its count × size. Two: what goes out, else what comes in. */
 static void bytes_show(struct mpi_call *c, const struct flow *asked, struct call_view *out)
 {
-	if (asked->two_buffers) {
-		if (asked->sends)
-			value_bytes(out, "send_bytes", asked->send);
-		if (asked->receives)
-			value_bytes(out, "recv_bytes", asked->recv);
-		if (asked->sends || asked->receives)
-			value_bytes(out, "bytes", asked->sends ? asked->send : asked->recv);
-	} else if (asked->sends || asked->receives) {
-		int64_t bytes = asked->sends ? asked->send : asked->recv;
+	int64_t bytes = asked->sends ? asked->send : asked->recv;
 
-		if (c->fn->family == FAMILY_BCAST) /* the same either way */
-			bytes = buffer_bytes(c, ROLE_count, ROLE_dtype, 1);
-		value_bytes(out, "bytes", bytes);
-	}
-}
-
-struct mpi_communicator *mpi_call_ranks(struct mpi_call *c)
-{
-	struct mpi_known_comm *comm = mpi_call_comm(c);
-	int64_t handle;
-
-	if (comm)
-		return comm->whole;
-	if (mpi_call_value(c, ROLE_win, &handle) || mpi_call_first(c, ROLE_message, &handle))
-		return mpi_process_origin(c->process, handle);
-	return NULL;
+	if (!asked->sends && !asked->receives)
+		return;
+	if (asked->two_buffers && asked->sends)
+		value_bytes(out, "send_bytes", asked->send);
+	if (asked->two_buffers && asked->receives)
+		value_bytes(out, "recv_bytes", asked->recv);
+	if (c->fn->family == FAMILY_BCAST) /* the same either way */
+		bytes = buffer_bytes(c, ROLE_count, ROLE_dtype, 1);
+	value_bytes(out, "bytes", bytes);
 }
 
 void mpi_world_rank(struct mpi_communicator *comm, int32_t rank, int32_t *world, int32_t *job,
@@ -461,14 +446,8 @@ static void world_ranks(struct mpi_call *c, struct call_roles *r)
 	r->comm_id = comm ? mpi_communicator_id(comm) : 0;
 	mpi_world_rank(comm, r->has_peer ? r->peer : PEER_NULL, &r->peer_world, &r->peer_job,
 		       &r->peer_why);
-	if (r->has_peer && r->recv_peer == r->peer) {
-		r->recv_peer_world = r->peer_world;
-		r->recv_peer_job = r->peer_job;
-		r->recv_peer_why = r->peer_why;
-	} else {
-		mpi_world_rank(comm, r->recv_peer, &r->recv_peer_world, &r->recv_peer_job,
-			       &r->recv_peer_why);
-	}
+	mpi_world_rank(comm, r->recv_peer, &r->recv_peer_world, &r->recv_peer_job,
+		       &r->recv_peer_why);
 	mpi_world_rank(comm, r->has_root ? r->root : PEER_NULL, &r->root_world, &root_job,
 		       &r->root_why);
 }
