@@ -117,25 +117,18 @@ bool mpi_call_whole(const struct mpi_call *c, uint32_t arg)
 
 int64_t mpi_call_elem(const struct mpi_call *c, uint32_t arg, uint32_t i)
 {
+	const uint8_t *data = c->field[arg].data;
+	uint8_t type = c->fn->sig.arg[arg].type;
 	uint32_t width = mpi_call_width(c, arg);
-	const uint8_t *at = c->field[arg].data + (size_t)i * width;
 	uint64_t wide = 0;
 	int32_t narrow;
 
-	if (c->fn->sig.arg[arg].type == SIG_INT) {
-		memcpy(&narrow, at, sizeof(narrow));
+	if (type == SIG_INT || type == SIG_RANGE) {
+		memcpy(&narrow, data + (size_t)i * sizeof(narrow), sizeof(narrow));
 		return narrow;
 	}
-	memcpy(&wide, at, width < sizeof(wide) ? width : sizeof(wide));
+	memcpy(&wide, data + (size_t)i * width, width < sizeof(wide) ? width : sizeof(wide));
 	return wide;
-}
-
-int32_t mpi_call_range(const struct mpi_call *c, uint32_t arg, uint32_t i)
-{
-	int32_t v;
-
-	memcpy(&v, c->field[arg].data + i * sizeof(v), sizeof(v));
-	return v;
 }
 
 bool mpi_call_status(const struct mpi_call *c, uint32_t i, struct mpi_status *out)

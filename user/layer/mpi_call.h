@@ -63,9 +63,8 @@ uint32_t mpi_call_width(const struct mpi_call *c, uint32_t arg);
 uint32_t mpi_call_kept(const struct mpi_call *c, uint32_t arg);
 /* All of them are. */
 bool mpi_call_whole(const struct mpi_call *c, uint32_t arg);
-int64_t mpi_call_elem(const struct mpi_call *c, uint32_t arg, uint32_t i); /* i < kept */
-/* Of an array of ranges the i-th integer, three to a range; i < 3 × kept. */
-int32_t mpi_call_range(const struct mpi_call *c, uint32_t arg, uint32_t i);
+/* i < kept; of an array of ranges the i-th integer, three to a range: i < 3 × kept. */
+int64_t mpi_call_elem(const struct mpi_call *c, uint32_t arg, uint32_t i);
 bool mpi_call_status(const struct mpi_call *c, uint32_t i, struct mpi_status *out);
 
 /* By role: passed by value, pointed to, as a sum. False: no such argument, or its value is not in the record. */

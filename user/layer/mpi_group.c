@@ -154,12 +154,14 @@ static void incl_work_out(struct mpi_group *g)
 	struct mpi_member *list = xcalloc(g->rank_cnt + 1, sizeof(*list));
 
 	for (uint32_t i = 0; i < g->rank_cnt; i++) {
-		if (g->rank[i] < 0 || g->rank[i] >= g->a->size) {
+		int32_t rank = g->form == FORM_INCL ? g->rank[i] : (int32_t)i;
+
+		if (rank < 0 || rank >= g->a->size) {
 			free(list);
 			become_unknown(g, PEER_UNKNOWN_CONFLICT);
 			return;
 		}
-		list[i] = member_at(g->a, g->rank[i]);
+		list[i] = member_at(g->a, rank);
 	}
 	become_list(g, list, (int32_t)g->rank_cnt);
 }
@@ -239,9 +241,6 @@ static void work_out(struct mpi_group *g)
 		break;
 	case FORM_FIRST:
 		g->rank_cnt = g->size < g->a->size ? (uint32_t)g->size : (uint32_t)g->a->size;
-		g->rank = xcalloc(g->rank_cnt + 1, sizeof(*g->rank));
-		for (uint32_t i = 0; i < g->rank_cnt; i++)
-			g->rank[i] = (int32_t)i;
 		incl_work_out(g);
 		break;
 	case FORM_SOURCE:

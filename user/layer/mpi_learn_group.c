@@ -30,7 +30,7 @@ static struct mpi_group *of_some(struct mpi_call *c, enum mpi_role role, bool ex
 	if (arg < 0 || !mpi_call_value(c, ROLE_n, &asked) || asked != n)
 		return NULL;
 	for (uint32_t i = 0; i < cnt; i++)
-		list[i] = ranges ? mpi_call_range(c, arg, i) : (int32_t)mpi_call_elem(c, arg, i);
+		list[i] = (int32_t)mpi_call_elem(c, arg, i);
 	if (ranges)
 		return mpi_group_range(group, list, n, exclude);
 	return exclude ? mpi_group_excl(group, list, n) : mpi_group_incl(group, list, n);

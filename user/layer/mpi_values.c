@@ -104,7 +104,7 @@ static void array_show(const struct mpi_call *c, uint32_t arg, struct call_view 
 	}
 	ints = arena_alloc(c->arena, (n ? n : 1) * sizeof(*ints));
 	for (uint32_t i = 0; i < n; i++)
-		ints[i] = range ? mpi_call_range(c, arg, i) : mpi_call_elem(c, arg, i);
+		ints[i] = mpi_call_elem(c, arg, i);
 	v = call_view_add(out, a->role, number ? VALUE_INTS : VALUE_HEXES);
 	v->n = n;
 	v->cnt = c->field[arg].cnt > UINT32_MAX / each ? UINT32_MAX : c->field[arg].cnt * each;
