@@ -191,6 +191,32 @@ static void round_one(struct fixture *f)
 	view_check(&f->view);
 }
 
+/* A trace's own table may say that ranges are single numbers: nothing behind the record is read. */
+static void test_ranges(void **state)
+{
+	json_t *row = json_pack("{s:s,s:s,s:s,s:s}", "name", "MPI_Group_range_incl", "group",
+				"group", "attrs", "LOCAL", "sig",
+				"group n <ranges[n]:int >newgroup");
+	struct func_info info = {.name = "MPI_Group_range_incl", .layer = &layer_mpi};
+	static const int32_t ranks[] = {0, 1, 2, 3};
+	struct pov_call *copy;
+
+	(void)state;
+	fixture_init_mpich(&fx);
+	assert_int_equal(layer_mpi.func_parse(row, &info), 0);
+	rec_begin(&fx, "MPI_Group_range_incl", 0, 4, 0x88000001ull, 4ull, 0ull, 0ull);
+	rec_u64(&fx, POV_FIELD_OUT, 3, 1, 0x88000002);
+	rec_field(&fx, POV_FIELD_IN, 2, 4, ranks, sizeof(ranks));
+	copy = xmalloc(rec_call(&fx)->hdr.size);
+	memcpy(copy, fx.rec, rec_call(&fx)->hdr.size);
+	layer_mpi.decode(fx.d, &info, copy, &fx.view);
+	view_check(&fx.view);
+	free(copy);
+	layer_mpi.func_release(&info);
+	json_decref(row);
+	fixture_release(&fx);
+}
+
 static void test_records(void **state)
 {
 	(void)state;
@@ -269,6 +295,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_records),
+		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_more),
 		cmocka_unit_test(test_meta),
 	};

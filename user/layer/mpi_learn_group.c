@@ -21,8 +21,8 @@ static struct mpi_group *of_ranks(struct mpi_call *c, bool remote)
 static struct mpi_group *of_some(struct mpi_call *c, enum mpi_role role, bool exclude)
 {
 	struct mpi_group *group = mpi_call_group(c, ROLE_group);
-	bool ranges = role == ROLE_ranges;
 	int arg = c->fn->at[role];
+	bool ranges = arg >= 0 && c->fn->sig.arg[arg].type == SIG_RANGE;
 	uint32_t n = arg >= 0 ? mpi_call_kept(c, arg) : 0, cnt = ranges ? 3 * n : n;
 	int32_t *list = arena_alloc(c->arena, (cnt + 1) * sizeof(*list));
 	int64_t asked;
