@@ -140,29 +140,24 @@ static void learn_from_question(struct mpi_call *c, struct mpi_known_comm *comm)
 
 /* ---- calling together ---- */
 
+/* Members of a communicator make the new one together; else only those who will be in it. */
+static bool has_parent(enum mpi_effect e)
+{
+	return mpi_effect_makes_comm(e) && e != EFFECT_COMM_OF_GROUP &&
+	       e != EFFECT_INTERCOMM_OF_GROUPS && e != EFFECT_CONNECT;
+}
+
 /* The communicator whose members make a new one by this call, or NULL. */
 static struct mpi_known_comm *parent_of(struct mpi_call *c)
 {
 	int64_t handle;
 
-	switch (c->fn->effect) {
-	case EFFECT_COMM_NEW:
-	case EFFECT_COMM_DUP:
-	case EFFECT_COMM_SPLIT:
-	case EFFECT_COMM_CREATE:
-	case EFFECT_INTERCOMM_MERGE:
-	case EFFECT_CART:
-	case EFFECT_CART_SUB:
-	case EFFECT_GRAPH:
-	case EFFECT_DIST_GRAPH:
-		return mpi_call_comm(c);
-	case EFFECT_INTERCOMM_NEW:
-		return mpi_call_value(c, ROLE_local_comm, &handle) ?
-			       mpi_process_comm(c->process, handle) :
-			       NULL;
-	default:
+	if (!has_parent(c->fn->effect))
 		return NULL;
-	}
+	if (c->fn->effect != EFFECT_INTERCOMM_NEW)
+		return mpi_call_comm(c);
+	return mpi_call_value(c, ROLE_local_comm, &handle) ? mpi_process_comm(c->process, handle) :
+							     NULL;
 }
 
 static void split_part(const struct mpi_call *c, struct mpi_part *part)
@@ -290,9 +285,22 @@ static int32_t dims_product(const struct mpi_call *c)
 	return n <= INT32_MAX ? n : -1;
 }
 
-/* The first ranks of the parent, in its order unless the library may reorder them. */
-static struct mpi_group *topology_group(struct mpi_call *c, struct mpi_group *parent, int32_t n)
+/* How many ranks a topology has if its parent has all; -1 if that is not known. */
+static int32_t topology_size(const struct mpi_call *c, int32_t all)
 {
+	int64_t n;
+
+	if (c->fn->effect == EFFECT_CART)
+		return dims_product(c);
+	if (c->fn->effect == EFFECT_DIST_GRAPH)
+		return all;
+	return mpi_call_value(c, ROLE_nnodes, &n) && n >= 0 ? (int32_t)n : -1;
+}
+
+/* The first ranks of the parent, in its order unless the library may reorder them. */
+static struct mpi_group *topology_group(struct mpi_call *c, struct mpi_group *parent)
+{
+	int32_t n = topology_size(c, INT32_MAX);
 	int64_t reorder = 1;
 
 	if (mpi_call_value(c, ROLE_reorder, &reorder) && reorder)
@@ -339,10 +347,9 @@ static struct mpi_communicator *made_by_call(struct mpi_call *c, struct mpi_maki
 {
 	struct mpi_group *group = mpi_communicator_group(parent ? parent->whole : NULL, false);
 	struct mpi_group *remote = mpi_communicator_group(parent ? parent->whole : NULL, true);
-	int64_t n, key = 0;
+	int64_t key = 0;
 
-	if (!m && c->fn->effect != EFFECT_COMM_OF_GROUP && c->fn->effect != EFFECT_CONNECT &&
-	    c->fn->effect != EFFECT_INTERCOMM_OF_GROUPS)
+	if (!m && has_parent(c->fn->effect))
 		return NULL; /* nothing is known of its parent */
 	switch (c->fn->effect) {
 	case EFFECT_COMM_DUP:
@@ -362,22 +369,16 @@ static struct mpi_communicator *made_by_call(struct mpi_call *c, struct mpi_maki
 	case EFFECT_INTERCOMM_MERGE:
 		return made_by_merge(c, m, group, remote);
 	case EFFECT_CONNECT:
-		parent = mpi_call_comm(c);
-		return made_of(
-			c, NULL, 0,
-			mpi_group_ref(mpi_communicator_group(parent ? parent->whole : NULL, false)),
-			mpi_group_unknown(PEER_UNKNOWN_OTHER));
-	case EFFECT_CART:
-		return made_of(c, m, 0, topology_group(c, group, dims_product(c)), NULL);
+		group = mpi_communicator_group(mpi_call_ranks(c), false);
+		return made_of(c, NULL, 0, mpi_group_ref(group),
+			       mpi_group_unknown(PEER_UNKNOWN_OTHER));
 	case EFFECT_CART_SUB:
 		group = cart_sub_group(c, parent, &key);
 		return made_of(c, m, key, group, NULL);
+	case EFFECT_CART:
 	case EFFECT_GRAPH:
-		n = -1;
-		mpi_call_value(c, ROLE_nnodes, &n);
-		return made_of(c, m, 0, topology_group(c, group, (int32_t)n), NULL);
 	case EFFECT_DIST_GRAPH:
-		return made_of(c, m, 0, topology_group(c, group, INT32_MAX), NULL);
+		return made_of(c, m, 0, topology_group(c, group), NULL);
 	default:
 		return NULL;
 	}
@@ -416,7 +417,7 @@ static void learn_neighbours(struct mpi_call *c, struct mpi_known_comm *new)
 static void learn_shape(struct mpi_call *c, const struct mpi_known_comm *old,
 			struct mpi_known_comm *new)
 {
-	int64_t reorder = 1, n;
+	int64_t reorder = 1;
 
 	switch (c->fn->effect) {
 	case EFFECT_COMM_DUP:
@@ -440,10 +441,7 @@ static void learn_shape(struct mpi_call *c, const struct mpi_known_comm *old,
 	case EFFECT_DIST_GRAPH:
 		mpi_call_value(c, ROLE_reorder, &reorder);
 		new->rank = reorder ? -1 : old->rank;
-		new->size = c->fn->effect == EFFECT_CART		 ? dims_product(c) :
-			    c->fn->effect == EFFECT_DIST_GRAPH		 ? old->size :
-			    mpi_call_value(c, ROLE_nnodes, &n) && n >= 0 ? (int32_t)n :
-									   -1;
+		new->size = topology_size(c, old->size);
 		learn_neighbours(c, new);
 	}
 }
