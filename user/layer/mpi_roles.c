@@ -446,8 +446,14 @@ static void world_ranks(struct mpi_call *c, struct call_roles *r)
 	r->comm_id = comm ? mpi_communicator_id(comm) : 0;
 	mpi_world_rank(comm, r->has_peer ? r->peer : PEER_NULL, &r->peer_world, &r->peer_job,
 		       &r->peer_why);
-	mpi_world_rank(comm, r->recv_peer, &r->recv_peer_world, &r->recv_peer_job,
-		       &r->recv_peer_why);
+	if (r->has_peer && r->recv_peer == r->peer) {
+		r->recv_peer_world = r->peer_world;
+		r->recv_peer_job = r->peer_job;
+		r->recv_peer_why = r->peer_why;
+	} else {
+		mpi_world_rank(comm, r->recv_peer, &r->recv_peer_world, &r->recv_peer_job,
+			       &r->recv_peer_why);
+	}
 	mpi_world_rank(comm, r->has_root ? r->root : PEER_NULL, &r->root_world, &root_job,
 		       &r->root_why);
 }

@@ -156,22 +156,28 @@ static enum wake_place place_of(uint64_t ts_ns, const struct wake_slice *s)
 	return s->shown && ts_ns < s->end_ns ? PLACE_IN_CALL : PLACE_OPEN;
 }
 
-void tl_wake_slice(struct timeline *tl, struct tl_thread *t, const struct wake_slice *s)
+/* Those of a queue for which the slice tells it. */
+static inline void queue_settle(struct timeline *tl, struct tl_thread *t, enum wake_end_kind kind,
+				const struct wake_slice *s)
 {
 	enum wake_place place;
 	struct wake *w;
 
-	t->has_slices |= s->shown;
-	for (int kind = 0; kind < WAKE_ENDS; kind++) {
-		while ((w = STAILQ_FIRST(&t->wakes[kind]))) {
-			place = place_of(w->end[kind].ts_ns, s);
-			if (place == PLACE_OPEN)
-				break;
-			w->end[kind].place = place;
-			queue_pop(t, kind);
-			wake_settle(tl, w);
-		}
+	while ((w = STAILQ_FIRST(&t->wakes[kind]))) {
+		place = place_of(w->end[kind].ts_ns, s);
+		if (place == PLACE_OPEN)
+			break;
+		w->end[kind].place = place;
+		queue_pop(t, kind);
+		wake_settle(tl, w);
 	}
+}
+
+void tl_wake_slice(struct timeline *tl, struct tl_thread *t, const struct wake_slice *s)
+{
+	t->has_slices |= s->shown;
+	queue_settle(tl, t, WAKE_OUT, s);
+	queue_settle(tl, t, WAKE_IN, s);
 }
 
 void tl_wake_finish(struct timeline *tl)
