@@ -3,8 +3,6 @@
  * What calls teach about datatypes: sizes of derived ones from their constructors. A size that cannot be computed exactly is
  * not learned.
  */
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"

@@ -6,8 +6,6 @@
  * means something only for receives and file accesses; for others, libraries leave in it whatever was
  * there, so it is neither shown nor handed on.
  */
-#include <string.h>
-
 #include "layer/mpi_decode.h"
 
 struct done {

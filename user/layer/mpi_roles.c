@@ -4,9 +4,6 @@
  * itself included; the convention for each family is told beside its computation. Unknown stays
  * unknown: a size that no one told, a communicator whose size or rank was not seen.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "layer/mpi_decode.h"
 
 struct flow {

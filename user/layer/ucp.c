@@ -4,7 +4,6 @@
  * call tells is in its own record: nothing is learned from one for another. What the numbers mean (status codes, datatypes,
  * bits of ucp_request_param_t) is part of UCX's ABI since 1.8: ucp/api/ucp.h, ucs/type/status.h.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

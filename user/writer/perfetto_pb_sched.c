@@ -10,7 +10,6 @@
 
 #include "base/log.h"
 #include "writer/perfetto_pb.h"
-#include "base/text.h"
 
 #define BUNDLE_EVENTS 2048
 #define BUNDLE_COMMS 120 /* one byte each as an index */

@@ -7,7 +7,6 @@
 
 #include <fnmatch.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "abi/event.h"
 #include "base/human.h"

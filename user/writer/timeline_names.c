@@ -3,7 +3,6 @@
  * Who is who on the timeline: processes, threads and the tracks that are no thread's, and when the format is
  * told of them. Most are known before the replay; stragglers, whose identity was lost, only after it.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"

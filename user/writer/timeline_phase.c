@@ -4,7 +4,6 @@
  * need not nest with calls, nor be told before what happened in them.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "abi/mark.h"
 #include "base/log.h"
