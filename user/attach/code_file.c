@@ -97,31 +97,34 @@ static void library_free(struct library *lib)
 	free(lib);
 }
 
-static void file_free(struct code_file *file)
+static void file_free(void *p)
 {
+	struct code_file *file = p;
+
 	json_decref(file->segments);
 	free(file->path);
 	free(file->build_id);
 	free(file);
 }
 
+/* All of one hash. */
+static void named_free(void *p)
+{
+	struct named *next;
+
+	for (struct named *n = p; n; n = next) {
+		next = n->next;
+		free(n);
+	}
+}
+
 void code_files_release(struct code_files *files)
 {
-	struct code_file *file;
-	struct named *n, *next;
-
-	for (size_t at = 0; (n = map_next(&files->by_id, &at, NULL));)
-		for (; n; n = next) {
-			next = n->next;
-			free(n);
-		}
-	for (size_t at = 0; (file = map_next(&files->owned, &at, NULL));)
-		file_free(file);
+	map_free(&files->by_id, named_free);
+	map_free(&files->owned, file_free);
 	for (size_t i = 0; i < files->lib_cnt; i++)
 		library_free(files->lib[i]);
 	free(files->lib);
-	map_release(&files->by_id);
-	map_release(&files->owned);
 	memset(files, 0, sizeof(*files));
 }
 

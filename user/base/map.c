@@ -109,3 +109,12 @@ void map_release(struct map *m)
 	free(m->slots);
 	*m = (struct map){0};
 }
+
+void map_free(struct map *m, void (*value_free)(void *value))
+{
+	void *value;
+
+	for (size_t at = 0; (value = map_next(m, &at, NULL));)
+		value_free(value);
+	map_release(m);
+}

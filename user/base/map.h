@@ -38,5 +38,6 @@ void *map_remove(struct map *m, uint64_t key);
  */
 void *map_next(const struct map *m, size_t *at, uint64_t *key);
 void map_release(struct map *m); /* leaves an empty map; the values are not freed */
+void map_free(struct map *m, void (*value_free)(void *value)); /* the same, freeing them */
 
 #endif

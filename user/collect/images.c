@@ -84,17 +84,13 @@ int images_new(struct kernel *k, const bool *wanted, struct trace_writer *w, str
 
 void images_free(struct images *im)
 {
-	void *asker;
-
 	if (!im)
 		return;
 	helper_stop(im->helper);
 	images_detach(im);
 	code_files_release(&im->known.files);
 	library_users_release(&im->users);
-	for (size_t at = 0; (asker = map_next(&im->askers, &at, NULL));)
-		free(asker);
-	map_release(&im->askers);
+	map_free(&im->askers, free);
 	map_release(&im->scanned);
 	free(im);
 }

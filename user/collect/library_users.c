@@ -207,10 +207,6 @@ int library_users_rank(const struct library_users *u, pid_t pid)
 
 void library_users_release(struct library_users *u)
 {
-	void *p;
-
-	for (size_t at = 0; (p = map_next(&u->processes, &at, NULL));)
-		free(p);
-	map_release(&u->processes);
+	map_free(&u->processes, free);
 	map_release(&u->rank_of);
 }

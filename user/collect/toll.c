@@ -179,11 +179,7 @@ void toll_find(const struct toll *t, const struct probe_cost *cost, uint64_t sta
 
 void toll_release(struct toll *t)
 {
-	struct toll_hits *h;
-
-	for (size_t at = 0; (h = map_next(&t->hits, &at, NULL));)
-		free(h);
-	map_release(&t->hits);
+	map_free(&t->hits, free);
 	map_release(&t->begin);
 	map_release(&t->end);
 	memset(t, 0, sizeof(*t));

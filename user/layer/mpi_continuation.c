@@ -126,14 +126,16 @@ void mpi_continuations_done(struct mpi_continuations *m, uint32_t tid, uint64_t 
 	t->tail = at;
 }
 
+static void thread_free(void *thread)
+{
+	struct more_thread *t = thread;
+
+	while (t->head)
+		chunk_pop(t);
+	free(t);
+}
+
 void mpi_continuations_release(struct mpi_continuations *m)
 {
-	struct more_thread *t;
-
-	for (size_t at = 0; (t = map_next(&m->threads, &at, NULL));) {
-		while (t->head)
-			chunk_pop(t);
-		free(t);
-	}
-	map_release(&m->threads);
+	map_free(&m->threads, thread_free);
 }

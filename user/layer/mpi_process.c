@@ -15,15 +15,6 @@
 /* Of one handle; each but the newest is being completed by another thread. */
 #define GENERATIONS_MAX 64
 
-void mpi_map_free(struct map *m, void (*value_free)(void *value))
-{
-	void *value;
-
-	for (size_t at = 0; (value = map_next(m, &at, NULL));)
-		value_free(value);
-	map_release(m);
-}
-
 static void type_free(void *value)
 {
 	struct mpi_type *t = value;
@@ -99,12 +90,12 @@ void mpi_process_init(struct mpi_process *s, const struct mpi_flavour_info *flav
 
 void mpi_process_release(struct mpi_process *s)
 {
-	mpi_map_free(&s->named, free);
-	mpi_map_free(&s->types, type_free);
-	mpi_map_free(&s->comms, comm_free);
-	mpi_map_free(&s->groups, group_free);
-	mpi_map_free(&s->origins, origin_free);
-	mpi_map_free(&s->requests, generations_free);
+	map_free(&s->named, free);
+	map_free(&s->types, type_free);
+	map_free(&s->comms, comm_free);
+	map_free(&s->groups, group_free);
+	map_free(&s->origins, origin_free);
+	map_free(&s->requests, generations_free);
 	view_release(s);
 }
 
@@ -157,7 +148,7 @@ void mpi_process_type_set(struct mpi_process *s, uint64_t handle, int64_t bytes,
 
 	mpi_process_type_forget(s, handle);
 	if (s->types.cnt >= ENTRIES_MAX)
-		mpi_map_free(&s->types, type_free);
+		map_free(&s->types, type_free);
 	t = xmalloc(sizeof(*t));
 	t->bytes = bytes;
 	t->text = text;
@@ -277,14 +268,14 @@ bool mpi_process_trim(struct mpi_process *s)
 {
 	view_release(s);
 	if (s->comms.cnt >= ENTRIES_MAX)
-		mpi_map_free(&s->comms, comm_free);
+		map_free(&s->comms, comm_free);
 	if (s->groups.cnt >= ENTRIES_MAX)
-		mpi_map_free(&s->groups, group_free);
+		map_free(&s->groups, group_free);
 	if (s->origins.cnt >= ENTRIES_MAX)
-		mpi_map_free(&s->origins, origin_free);
+		map_free(&s->origins, origin_free);
 	if (s->nrequests < ENTRIES_MAX)
 		return false;
-	mpi_map_free(&s->requests, generations_free);
+	map_free(&s->requests, generations_free);
 	s->nrequests = 0;
 	return true;
 }

@@ -81,8 +81,6 @@ struct mpi_predefined {
 /* For mpi_processes.c, which keeps them. */
 void mpi_process_init(struct mpi_process *s, const struct mpi_flavour_info *flavour);
 void mpi_process_release(struct mpi_process *s);
-/* Frees the values, and leaves an empty map. */
-void mpi_map_free(struct map *m, void (*value_free)(void *value));
 
 struct mpi_processes *mpi_processes_new(void);
 void mpi_processes_free(struct mpi_processes *s);

@@ -95,9 +95,9 @@ void mpi_processes_free(struct mpi_processes *s)
 {
 	if (!s)
 		return;
-	mpi_map_free(&s->entries, entry_free);
-	mpi_map_free(&s->processes, blocks_free);
-	mpi_map_free(&s->libraries, library_free);
+	map_free(&s->entries, entry_free);
+	map_free(&s->processes, blocks_free);
+	map_free(&s->libraries, library_free);
 	mpi_comms_free(s->comms);
 	free(s);
 }

@@ -440,13 +440,9 @@ static void process_free(struct mprocess *p)
 
 void identity_release(struct model *m)
 {
-	struct tid_slot *slot;
-	size_t at = 0;
 	uint32_t i;
 
-	while ((slot = map_next(&m->tids, &at, NULL)))
-		free(slot);
-	map_release(&m->tids);
+	map_free(&m->tids, free);
 	map_release(&m->pids);
 	for (i = 0; i < m->nthreads; i++)
 		free(m->thread[i]);
