@@ -25,14 +25,10 @@ struct check_options {
 
 #define FIELD(name) offsetof(struct check_options, name)
 static const struct option_def options[] = {
-	{.name = "sites",
-	 .letter = 's',
-	 .type = OPTION_STRING,
-	 .offset = FIELD(sites),
-	 .arg = "LIB",
+	{"sites", 's', OPTION_STRING, FIELD(sites), "LIB",
 	 .help = "List each MPI function of a library or program: its first instruction, the probe site chosen, "
 		 "and why."},
-	{.name = "json", .type = OPTION_FLAG, .offset = FIELD(json), .help = "Print JSON."},
+	{"json", 0, OPTION_FLAG, FIELD(json), .help = "Print JSON."},
 	{.name = NULL},
 };
 

@@ -425,29 +425,14 @@ static int info_run(const void *opts, int argc, char **argv, int dashdash)
 #define OFF(member) offsetof(struct info_options, member)
 
 static const struct option_def info_option_defs[] = {
-	{.name = "json",
-	 .letter = 'j',
-	 .type = OPTION_FLAG,
-	 .offset = OFF(json),
-	 .help = "Print one JSON object."},
-	{.name = "meta",
-	 .letter = 'm',
-	 .type = OPTION_FLAG,
-	 .offset = OFF(meta),
+	{"json", 'j', OPTION_FLAG, OFF(json), .help = "Print one JSON object."},
+	{"meta", 'm', OPTION_FLAG, OFF(meta),
 	 .help = "Print the meta objects, one JSON object a line; with --json, add them as member "
 		 "\"meta\"."},
-	{.name = "dump",
-	 .letter = 'd',
-	 .type = OPTION_FLAG,
-	 .offset = OFF(dump),
+	{"dump", 'd', OPTION_FLAG, OFF(dump),
 	 .help = "Print meta objects and all records in time order, one a line. Times are nanoseconds "
 		 "of CLOCK_MONOTONIC."},
-	{.name = "first",
-	 .letter = 'n',
-	 .type = OPTION_U64,
-	 .offset = OFF(first),
-	 .arg = "N",
-	 .min = 1,
+	{"first", 'n', OPTION_U64, OFF(first), "N", .min = 1,
 	 .help = "Stop the dump after N records."},
 	{.name = NULL},
 };

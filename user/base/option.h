@@ -26,6 +26,7 @@ struct option_list {
 	size_t cnt;
 };
 
+/* A row gives what each option has in this order, and names the rest: {"jobs", 'j', OPTION_U64, AT(jobs), "N", .help = …}. */
 struct option_def {
 	const char *name; /* long name without dashes */
 	char letter;	  /* short name or 0 */
