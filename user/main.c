@@ -113,9 +113,8 @@ static int print_about(const char *name, void (*general)(FILE *),
 static int run_command(int argc, char **argv)
 {
 	const struct command *cmd = command_find(argv[0]);
-	const struct option_def *def;
 	int nargs, dashdash, status;
-	char *opts;
+	void *opts;
 
 	if (!cmd)
 		return unknown_command(argv[0]);
@@ -127,10 +126,7 @@ static int run_command(int argc, char **argv)
 		status = STATUS_USAGE;
 	} else {
 		status = cmd->run(opts, nargs, argv, dashdash);
-		for (def = cmd->options; def && def->name; def++) {
-			if (def->type == OPTION_LIST)
-				option_list_release((void *)(opts + def->offset));
-		}
+		option_release(cmd, opts);
 	}
 	free(opts);
 	return status;

@@ -22,25 +22,16 @@ struct parse {
 	char **argv;
 };
 
-static const struct option_def *find_long(const struct command *cmd, const char *name, size_t len)
+/* By its letter, or by the first len characters of name. */
+static const struct option_def *find(const struct command *cmd, char letter, const char *name,
+				     size_t len)
 {
 	const struct option_def *def;
 
-	for (def = cmd->options; def && def->name; def++) {
-		if (strlen(def->name) == len && !memcmp(def->name, name, len))
+	for (def = cmd->options; def && def->name; def++)
+		if (letter ? def->letter == letter :
+			     strlen(def->name) == len && !memcmp(def->name, name, len))
 			return def;
-	}
-	return NULL;
-}
-
-static const struct option_def *find_letter(const struct command *cmd, char letter)
-{
-	const struct option_def *def;
-
-	for (def = cmd->options; def && def->name; def++) {
-		if (def->letter && def->letter == letter)
-			return def;
-	}
 	return NULL;
 }
 
@@ -195,7 +186,7 @@ static int parse_long(struct parse *p, const char *word)
 {
 	const char *eq = strchr(word, '=');
 	size_t len = eq ? (size_t)(eq - word) : strlen(word);
-	const struct option_def *def = find_long(p->cmd, word, len);
+	const struct option_def *def = find(p->cmd, 0, word, len);
 
 	if (!def && len == 4 && !memcmp(word, "help", 4))
 		return -ECANCELED;
@@ -216,7 +207,7 @@ static int parse_letters(struct parse *p, const char *word)
 	int err;
 
 	for (; *word; word++) {
-		const struct option_def *def = find_letter(p->cmd, *word);
+		const struct option_def *def = find(p->cmd, *word, NULL, 0);
 
 		if (!def && *word == 'h')
 			return -ECANCELED;
@@ -248,14 +239,13 @@ static void set_defaults(const struct command *cmd, void *opts)
 	}
 }
 
-static void drop_lists(const struct command *cmd, void *opts)
+void option_release(const struct command *cmd, void *opts)
 {
 	const struct option_def *def;
 
-	for (def = cmd->options; def && def->name; def++) {
+	for (def = cmd->options; def && def->name; def++)
 		if (def->type == OPTION_LIST)
 			option_list_release((void *)((char *)opts + def->offset));
-	}
 }
 
 int option_parse(const struct command *cmd, int argc, char **argv, void *opts, int *nargs,
@@ -278,7 +268,7 @@ int option_parse(const struct command *cmd, int argc, char **argv, void *opts, i
 			err = parse_letters(&p, word + 1);
 	}
 	if (err) {
-		drop_lists(cmd, opts);
+		option_release(cmd, opts);
 		if (err == -ECANCELED)
 			command_print_help(cmd, stdout);
 		else
@@ -293,9 +283,6 @@ int option_parse(const struct command *cmd, int argc, char **argv, void *opts, i
 
 void option_list_release(struct option_list *list)
 {
-	if (!list)
-		return;
 	free(list->item);
-	list->item = NULL;
-	list->cnt = 0;
+	*list = (struct option_list){0};
 }

@@ -75,5 +75,6 @@ void command_print_completion(const struct command *const *cmds, const char *con
 /* A number option's min, max, or any value of it, with its unit. */
 void option_limit_text(const struct option_def *def, uint64_t value, char *buf, size_t bytes);
 void option_list_release(struct option_list *list);
+void option_release(const struct command *cmd, void *opts); /* the lists in opts */
 
 #endif

@@ -15,53 +15,33 @@
 #define HELP_COLUMNS 80
 #define HELP_TEXT_COLUMN 28
 
-/* Text flowing into lines. Indentation is put before a word, so no line ends in blanks. */
-struct flow {
-	FILE *out;
-	int indent;
-	int at;	    /* column; 0 = a new line */
-	bool glued; /* something other than words stands before: no break, no blank */
-};
-
-static void flow_word(struct flow *f, const char *word, int len)
+/* Puts a word into a line that ends at column *at; 0: none is begun. Up to the indentation no blank parts it from what is there. */
+static void print_word(FILE *out, const char *word, int len, int *at, int indent)
 {
-	if (f->at && !f->glued && f->at + 1 + len > HELP_COLUMNS) {
-		fputc('\n', f->out);
-		f->at = 0;
+	if (*at > indent && *at + 1 + len > HELP_COLUMNS) {
+		fputc('\n', out);
+		*at = 0;
 	}
-	if (!f->at)
-		f->at = fprintf(f->out, "%*s", f->indent, "");
-	else if (!f->glued)
-		f->at += fprintf(f->out, " ");
-	f->at += fprintf(f->out, "%.*s", len, word);
-	f->glued = false;
-}
-
-static void flow_end_line(struct flow *f)
-{
-	if (f->at)
-		fputc('\n', f->out);
-	f->at = 0;
+	*at += fprintf(out, "%*s%.*s", *at > indent ? 1 : indent - *at, "", len, word);
 }
 
 /*
- * Prints text with words wrapped at HELP_COLUMNS, from column `at` on, later lines at column `indent`.
+ * Prints text with words wrapped at HELP_COLUMNS, from column `at` on, at column `indent` and right of it.
  * Empty lines part paragraphs; a line that begins with a blank is printed as it is.
  */
 static void print_wrapped(FILE *out, const char *text, int at, int indent)
 {
-	struct flow f = {.out = out, .indent = indent, .at = at, .glued = at > 0};
-
 	while (*text) {
 		int len = (int)strcspn(text, "\n"), word;
 
 		if (!len || text[0] == ' ') {
-			flow_end_line(&f);
-			fprintf(out, "%*s%.*s\n", len ? indent : 0, "", len, text);
+			fprintf(out, "%s%*s%.*s\n", at ? "\n" : "", len ? indent : 0, "", len,
+				text);
+			at = 0;
 		}
 		while (len && text[0] != ' ') {
 			word = (int)strcspn(text, " \n");
-			flow_word(&f, text, word);
+			print_word(out, text, word, &at, indent);
 			text += word;
 			len -= word;
 			for (; len && *text == ' '; len--)
@@ -69,7 +49,8 @@ static void print_wrapped(FILE *out, const char *text, int at, int indent)
 		}
 		text += len + (text[len] == '\n');
 	}
-	flow_end_line(&f);
+	if (at)
+		fputc('\n', out);
 }
 
 /* "Text. One of: a, b. Default: b. From 1 to 10." into buf. */
@@ -127,9 +108,8 @@ static void print_option(const struct option_def *def, FILE *out)
 		fputc('\n', out);
 		at = 0;
 	}
-	fprintf(out, "%*s", HELP_TEXT_COLUMN - at, "");
 	describe(def, text, sizeof(text));
-	print_wrapped(out, text, HELP_TEXT_COLUMN, HELP_TEXT_COLUMN);
+	print_wrapped(out, text, at, HELP_TEXT_COLUMN);
 }
 
 static const struct option_def help_option = {
