@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "attach/features.h"
+#include "base/json_get.h"
 #include "base/log.h"
 #include "base/option.h"
 #include "collect/recorder.h"
@@ -32,52 +33,35 @@ static const struct option_def options[] = {
 	{.name = NULL},
 };
 
-enum verdict { VERDICT_OK, VERDICT_LESS, VERDICT_NO, VERDICT_UNKNOWN };
-static const char *const verdict_names[] = {"ok", "less", "NO", "?"};
+/* Verdicts; TRY: it takes privileges to find out. */
+#define OK "ok"
+#define LESS "less"
+#define NO "NO"
+#define TRY "?"
 
-struct finding {
-	const char *what;
-	enum verdict verdict;
-	char consequence[200];
-};
-
-#define FINDINGS_MAX 16
-struct findings {
-	struct finding f[FINDINGS_MAX];
-	size_t cnt;
-};
-
-static void add(struct findings *out, const char *what, enum verdict v, const char *consequence)
+static void add(json_t *findings, const char *what, const char *verdict, const char *consequence)
 {
-	struct finding *f = &out->f[out->cnt++];
-
-	f->what = what;
-	f->verdict = v;
-	snprintf(f->consequence, sizeof(f->consequence), "%s", consequence);
+	json_array_append_new(findings, json_pack("{s:s,s:s,s:s}", "what", what, "verdict", verdict,
+						  "consequence", consequence));
 }
 
 /* A line that is either fine or not: good and bad tell what follows. */
-static void add_if(struct findings *out, const char *what, bool have, enum verdict otherwise,
+static void add_if(json_t *findings, const char *what, bool have, const char *otherwise,
 		   const char *good, const char *bad)
 {
-	add(out, what, have ? VERDICT_OK : otherwise, have ? good : bad);
+	add(findings, what, have ? OK : otherwise, have ? good : bad);
 }
 
-static void add_images(struct findings *out, const struct features *f)
+static void add_images(json_t *out, const struct features *f)
 {
-	static const struct {
-		enum verdict verdict;
-		const char *text;
-	} ways[] = {
-		[IMAGE_NONE] = {VERDICT_LESS,
-				"libraries that a target maps after the start are not traced"},
-		[IMAGE_FENTRY] = {VERDICT_OK, "fentry: libraries mapped later are seen at once"},
-		[IMAGE_KPROBE] = {VERDICT_OK, "kprobe: libraries mapped later are seen at once"},
-		[IMAGE_TREE] = {VERDICT_OK,
-				"tracepoint ma_write: libraries mapped later are seen at once"},
+	static const char *const ways[] = {
+		[IMAGE_NONE] = "libraries that a target maps after the start are not traced",
+		[IMAGE_FENTRY] = "fentry: libraries mapped later are seen at once",
+		[IMAGE_KPROBE] = "kprobe: libraries mapped later are seen at once",
+		[IMAGE_TREE] = "tracepoint ma_write: libraries mapped later are seen at once",
 	};
 
-	add(out, "new code mappings", ways[f->image_way].verdict, ways[f->image_way].text);
+	add(out, "new code mappings", f->image_way == IMAGE_NONE ? LESS : OK, ways[f->image_way]);
 }
 
 #if defined(__x86_64__)
@@ -87,7 +71,7 @@ static void add_images(struct findings *out, const struct features *f)
 #endif
 
 /* What is found out by loading a program, for which privileges are needed. */
-static void add_loaded(struct findings *out, const struct features *f)
+static void add_loaded(json_t *out, const struct features *f)
 {
 	static const char *const names[] = {"BPF ring buffer",	 "attach cookies",
 					    "typed tracepoints", "uprobes",
@@ -95,99 +79,99 @@ static void add_loaded(struct findings *out, const struct features *f)
 
 	if (!f->root) {
 		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-			add(out, names[i], VERDICT_UNKNOWN, "cannot be tried without privileges");
+			add(out, names[i], TRY, "cannot be tried without privileges");
 		return;
 	}
-	add_if(out, "BPF ring buffer", f->ringbuf, VERDICT_NO, "records reach the collector",
+	add_if(out, "BPF ring buffer", f->ringbuf, NO, "records reach the collector",
 	       "needs Linux 5.8; no recording");
-	add_if(out, "attach cookies", f->cookie, VERDICT_NO, "one program serves all functions",
+	add_if(out, "attach cookies", f->cookie, NO, "one program serves all functions",
 	       "needs Linux 5.15; no recording");
-	add_if(out, "typed tracepoints", f->tracing, VERDICT_NO,
-	       "tasks and the scheduler can be followed",
+	add_if(out, "typed tracepoints", f->tracing, NO, "tasks and the scheduler can be followed",
 	       "tp_btf programs do not load; no recording");
 	if (f->uprobe_multi)
-		add(out, "uprobes", VERDICT_OK,
-		    "uprobe_multi: hundreds of functions by one link, at once");
+		add(out, "uprobes", OK, "uprobe_multi: hundreds of functions by one link, at once");
 	else if (f->perf_uprobe)
-		add(out, "uprobes", VERDICT_LESS,
+		add(out, "uprobes", LESS,
 		    "a perf event for each function (no uprobe_multi before "
 		    "Linux 6.6): they are taken away in the background after a recording");
 	else
-		add(out, "uprobes", VERDICT_NO,
-		    "none (CONFIG_UPROBE_EVENTS): no MPI call can be seen");
+		add(out, "uprobes", NO, "none (CONFIG_UPROBE_EVENTS): no MPI call can be seen");
 	add_images(out, f);
-	add_if(out, "waiting uprobes", f->wait, VERDICT_LESS,
+	add_if(out, "waiting uprobes", f->wait, LESS,
 	       "a thread that maps a new library waits in the kernel until its probes are in",
 	       "no (before Linux 6.1): the first calls of libraries that could not be foreseen may be missing, "
 	       "and the trace says so");
 }
 
-static void findings_make(const struct features *f, struct findings *out)
+static void findings_make(const struct features *f, json_t *out)
 {
-	memset(out, 0, sizeof(*out));
-	add_if(out, "privilege", f->root, VERDICT_NO, "BPF programs can be loaded",
+	add_if(out, "privilege", f->root, NO, "BPF programs can be loaded",
 	       "BPF programs cannot be loaded: run as root (CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN)");
-	add_if(out, "kernel BTF", f->btf, VERDICT_NO,
-	       "the kernel half can be fitted to this kernel",
+	add_if(out, "kernel BTF", f->btf, NO, "the kernel half can be fitted to this kernel",
 	       "no /sys/kernel/btf/vmlinux: the kernel must be built with CONFIG_DEBUG_INFO_BTF=y; no recording");
 	add_loaded(out, f);
 	if (!f->btf)
-		add(out, "sched_switch state", VERDICT_UNKNOWN, "is told by the kernel's BTF");
+		add(out, "sched_switch state", TRY, "is told by the kernel's BTF");
 	else
-		add_if(out, "sched_switch state", f->switch_state, VERDICT_LESS,
-		       "as the scheduler saw it",
+		add_if(out, "sched_switch state", f->switch_state, LESS, "as the scheduler saw it",
 		       "read from the task (before Linux 5.18): a wake-up at the same moment may hide that it slept");
-	add_if(out, "instruction decoder", HAVE_DECODER, VERDICT_LESS,
+	add_if(out, "instruction decoder", HAVE_DECODER, LESS,
 	       "probes are put where the kernel emulates the instruction",
 	       "none for this machine: all probes lie on the first instruction, which may be slow");
 }
 
-static int print_text(const struct findings *out, const struct utsname *u)
+static int print_json(json_t *findings, const struct utsname *u)
 {
-	printf("Linux %s, %s\n", u->release, u->machine);
-	for (size_t i = 0; i < out->cnt; i++)
-		printf("  %-4s  %-20s %s\n", verdict_names[out->f[i].verdict], out->f[i].what,
-		       out->f[i].consequence);
-	return 0;
-}
+	json_t *o = json_pack("{s:i,s:s,s:s,s:O}", "schema_version", 1, "kernel", u->release,
+			      "machine", u->machine, "findings", findings);
+	int err = json_dumpf(o, stdout, JSON_INDENT(2)) || putchar('\n') < 0 ? -EIO : 0;
 
-static int print_json(const struct findings *out, const struct utsname *u)
-{
-	json_t *o = json_pack("{s:i,s:s,s:s}", "schema_version", 1, "kernel", u->release, "machine",
-			      u->machine);
-	json_t *a = json_array();
-	int err;
-
-	for (size_t i = 0; i < out->cnt; i++)
-		json_array_append_new(a, json_pack("{s:s,s:s,s:s}", "what", out->f[i].what,
-						   "verdict", verdict_names[out->f[i].verdict],
-						   "consequence", out->f[i].consequence));
-	json_object_set_new(o, "findings", a);
-	err = json_dumpf(o, stdout, JSON_INDENT(2)) || putchar('\n') < 0 ? -EIO : 0;
 	json_decref(o);
 	return err;
 }
 
+static void print_text(const json_t *findings, const struct utsname *u)
+{
+	const json_t *f;
+	size_t i;
+
+	printf("Linux %s, %s\n", u->release, u->machine);
+	json_array_foreach(findings, i, f)
+		printf("  %-4s  %-20s %s\n", json_get_text(f, "verdict"), json_get_text(f, "what"),
+		       json_get_text(f, "consequence"));
+}
+
+/* 1 if anything forbids a recording. */
+static int findings_status(const json_t *findings)
+{
+	const json_t *f;
+	size_t i;
+
+	json_array_foreach(findings, i, f) if (!strcmp(json_get_text(f, "verdict"), NO)) return 1;
+	return 0;
+}
+
 static int check_host(const struct recorder *recording, const struct check_options *o)
 {
-	struct findings found;
+	json_t *found = json_array();
 	struct features f;
 	struct utsname u;
-	int rc = 0;
+	int rc;
 
 	uname(&u);
 	recording->features_probe(&f);
-	findings_make(&f, &found);
-	if (o->json ? print_json(&found, &u) : print_text(&found, &u))
-		return 1;
-	for (size_t i = 0; i < found.cnt; i++)
-		if (found.f[i].verdict == VERDICT_NO)
-			rc = 1;
-	if (!o->json)
+	findings_make(&f, found);
+	rc = findings_status(found);
+	if (o->json) {
+		rc = print_json(found, &u) ? 1 : rc;
+	} else {
+		print_text(found, &u);
 		puts(!rc ? "Recording is possible here." :
 		     !f.root && geteuid() ?
 			   "Whether recording is possible here only root can tell: sudo povtrace check" :
 			   "Recording is not possible here.");
+	}
+	json_decref(found);
 	return rc;
 }
 
