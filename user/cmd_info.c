@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -30,17 +32,13 @@ struct info_options {
 
 /* ---- dumping ---- */
 
-static void print_meta(const json_t *obj, const char *before)
-{
-	fputs(before, stdout);
-	json_dumpf(obj, stdout, JSON_COMPACT);
-	fputc('\n', stdout);
-}
-
 static void print_metas(const struct trace *t, const char *before)
 {
-	for (size_t i = 0; i < trace_meta_count(t); i++)
-		print_meta(trace_meta_get(t, i), before);
+	for (size_t i = 0; i < trace_meta_count(t); i++) {
+		fputs(before, stdout);
+		json_dumpf(trace_meta_get(t, i), stdout, JSON_COMPACT);
+		fputc('\n', stdout);
+	}
 }
 
 static int dump(struct trace *t, uint64_t first)
@@ -200,18 +198,26 @@ static void print_safe(const char *s)
 		fputc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, stdout);
 }
 
-static void print_line(const char *name, const char *value)
+__attribute__((format(printf, 2, 3))) static void print_line(const char *name, const char *fmt, ...)
 {
+	va_list ap;
+	char *value;
+
+	va_start(ap, fmt);
+	if (vasprintf(&value, fmt, ap) < 0)
+		die("out of memory (formatting a message)");
+	va_end(ap);
 	printf("%-10s ", name);
 	print_safe(value);
 	fputc('\n', stdout);
+	free(value);
 }
 
 static void print_origin(const struct trace *t)
 {
 	const json_t *host = trace_meta_find(t, "host");
 	const json_t *recording = trace_meta_find(t, "recording");
-	char dur[HUMAN_BYTES], when[64] = "at an unknown time", *line;
+	char dur[HUMAN_BYTES], when[64] = "at an unknown time";
 	uint64_t start, end;
 	const json_t *word;
 	time_t seconds;
@@ -222,16 +228,11 @@ static void print_origin(const struct trace *t)
 	seconds = (time_t)(trace_realtime(t, start) / NS_PER_S);
 	if (seconds && localtime_r(&seconds, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S %z", &tm);
-	if (host) {
-		line = xasprintf("%s, Linux %s, %s, %lld CPUs", json_get_text(host, "hostname"),
-				 json_get_text(host, "kernel"), json_get_text(host, "machine"),
-				 (long long)json_get_int(host, "cpus"));
-		print_line("host", line);
-		free(line);
-	}
-	line = xasprintf("%s, for %s", when, human_ns(dur, sizeof(dur), end - start));
-	print_line("recorded", line);
-	free(line);
+	if (host)
+		print_line("host", "%s, Linux %s, %s, %" PRId64 " CPUs",
+			   json_get_text(host, "hostname"), json_get_text(host, "kernel"),
+			   json_get_text(host, "machine"), json_get_int(host, "cpus"));
+	print_line("recorded", "%s, for %s", when, human_ns(dur, sizeof(dur), end - start));
 	if (!json_array_size(json_object_get(recording, "argv")))
 		return;
 	printf("%-10s", "command");
@@ -248,58 +249,48 @@ static void print_origin(const struct trace *t)
 /* Differences worth knowing when other logs of the machine are laid beside. */
 static void print_clocks(const struct trace *t)
 {
+	char moved[HUMAN_BYTES], suspended[HUMAN_BYTES];
 	struct trace_clocks c;
-	char moved[HUMAN_BYTES], suspended[HUMAN_BYTES], *line;
-	uint64_t ns;
+	uint64_t moved_ns;
+	bool behind;
 
-	if (trace_clocks(t, &c) || !c.has_end ||
-	    (!c.suspended_ns && c.realtime_moved_ns < MOVED_MIN_NS &&
-	     c.realtime_moved_ns > -MOVED_MIN_NS))
+	if (trace_clocks(t, &c) || !c.has_end)
 		return;
-	ns = c.realtime_moved_ns < 0 ? -(uint64_t)c.realtime_moved_ns :
-				       (uint64_t)c.realtime_moved_ns;
-	line = xasprintf("the time of day went %s %s the recording's clock%s%s",
-			 human_ns(moved, sizeof(moved), ns),
-			 c.realtime_moved_ns < 0 ? "behind" : "ahead of",
-			 c.suspended_ns > 0 ? "; the machine was suspended for " : "",
-			 c.suspended_ns > 0 ?
-				 human_ns(suspended, sizeof(suspended), (uint64_t)c.suspended_ns) :
-				 "");
-	print_line("clocks", line);
-	free(line);
+	behind = c.realtime_moved_ns < 0;
+	moved_ns = behind ? -(uint64_t)c.realtime_moved_ns : (uint64_t)c.realtime_moved_ns;
+	if (!c.suspended_ns && moved_ns < MOVED_MIN_NS)
+		return;
+	human_ns(suspended, sizeof(suspended), (uint64_t)c.suspended_ns);
+	print_line("clocks", "the time of day went %s %s the recording's clock%s%s",
+		   human_ns(moved, sizeof(moved), moved_ns), behind ? "behind" : "ahead of",
+		   c.suspended_ns > 0 ? "; the machine was suspended for " : "",
+		   c.suspended_ns > 0 ? suspended : "");
 }
 
 static void print_process(const json_t *p)
 {
 	bool no_mpi = json_is_false(json_object_get(p, "mpi"));
-	char *line;
 
 	if (json_get_int(p, "rank") >= 0)
-		line = xasprintf("%lld of %lld: pid %lld, %s, job %s",
-				 (long long)json_get_int(p, "rank"),
-				 (long long)json_get_int(p, "size"),
-				 (long long)json_get_int(p, "pid"), json_get_text(p, "exe"),
-				 json_get_text(p, "job"));
+		print_line(no_mpi ? "process" : "rank",
+			   "%" PRId64 " of %" PRId64 ": pid %" PRId64 ", %s, job %s",
+			   json_get_int(p, "rank"), json_get_int(p, "size"), json_get_int(p, "pid"),
+			   json_get_text(p, "exe"), json_get_text(p, "job"));
 	else
-		line = xasprintf("%spid %lld, %s",
-				 no_mpi ? "" : "unknown: ", (long long)json_get_int(p, "pid"),
-				 json_get_text(p, "exe"));
-	print_line(no_mpi ? "process" : "rank", line);
-	free(line);
+		print_line(no_mpi ? "process" : "rank", "%spid %" PRId64 ", %s",
+			   no_mpi ? "" : "unknown: ", json_get_int(p, "pid"),
+			   json_get_text(p, "exe"));
 }
 
 static void print_library(const json_t *l)
 {
-	size_t missing = json_array_size(json_object_get(l, "missing"));
-	size_t failed = json_array_size(json_object_get(l, "failed"));
-	char *line = xasprintf("%s (%s%s%s), %lld functions by %s, %zu not in it, %zu failed",
-			       json_get_text(l, "path"), json_get_text(l, "flavour"),
-			       *json_get_text(l, "version") ? " " : "", json_get_text(l, "version"),
-			       (long long)json_get_int(l, "attached"), json_get_text(l, "link"),
-			       missing, failed);
+	const char *version = json_get_text(l, "version");
 
-	print_line("library", line);
-	free(line);
+	print_line("library", "%s (%s%s%s), %" PRId64 " functions by %s, %zu not in it, %zu failed",
+		   json_get_text(l, "path"), json_get_text(l, "flavour"), *version ? " " : "",
+		   version, json_get_int(l, "attached"), json_get_text(l, "link"),
+		   json_array_size(json_object_get(l, "missing")),
+		   json_array_size(json_object_get(l, "failed")));
 }
 
 static void print_kind(const struct trace_totals *s, const struct text_kind *k)
@@ -322,7 +313,7 @@ static void print_records(const struct trace_totals *s)
 {
 	char buf[HUMAN_BYTES];
 
-	print_line("records", human_count(buf, sizeof(buf), s->records));
+	print_line("records", "%s", human_count(buf, sizeof(buf), s->records));
 	for (const struct text_kind *k = text_kinds; k->name; k++)
 		print_kind(s, k);
 	for (unsigned int i = 0; i < 256; i++)
@@ -340,15 +331,9 @@ static void print_drops(const struct trace *t, const struct trace_totals *s)
 	if (!json_array_size(drops))
 		print_line("dropped", "nothing");
 	json_array_foreach(drops, i, drop)
-	{
-		char *line = xasprintf(
-			"%s records of class %s, ring %lld",
-			human_count(buf, sizeof(buf), (uint64_t)json_get_int(drop, "cnt")),
-			json_get_text(drop, "class"), (long long)json_get_int(drop, "ring"));
-
-		print_line("dropped", line);
-		free(line);
-	}
+		print_line("dropped", "%s records of class %s, ring %" PRId64,
+			   human_count(buf, sizeof(buf), (uint64_t)json_get_int(drop, "cnt")),
+			   json_get_text(drop, "class"), json_get_int(drop, "ring"));
 	json_decref(drops);
 }
 
@@ -357,21 +342,23 @@ static void print_file(const struct trace *t, const struct trace_totals *s)
 	const struct trace_summary *sum = trace_get_summary(t);
 	char raw[HUMAN_BYTES], file[HUMAN_BYTES];
 
-	printf("%-10s %s in %" PRIu64 " blocks, for %s of records: %.1f bytes a record\n", "file",
-	       human_bytes(file, sizeof(file), sum->file_bytes), sum->blocks,
-	       human_bytes(raw, sizeof(raw), s->raw_bytes), bytes_per_record(sum, s));
+	print_line("file", "%s in %" PRIu64 " blocks, for %s of records: %.1f bytes a record",
+		   human_bytes(file, sizeof(file), sum->file_bytes), sum->blocks,
+		   human_bytes(raw, sizeof(raw), s->raw_bytes), bytes_per_record(sum, s));
 	print_line("complete", sum->complete ? "yes" : "no: the recording did not end in order");
 	if (sum->unknown_blocks)
-		printf("%-10s %" PRIu64
-		       " blocks of types unknown to this version, skipped: a newer one wrote them\n",
-		       "newer", sum->unknown_blocks);
+		print_line(
+			"newer",
+			"%" PRIu64
+			" blocks of types unknown to this version, skipped: a newer one wrote them",
+			sum->unknown_blocks);
 	if (sum->bad_blocks)
-		printf("%-10s %" PRIu64 " blocks are missing\n", "damaged", sum->bad_blocks);
+		print_line("damaged", "%" PRIu64 " blocks are missing", sum->bad_blocks);
 	if (sum->bad_records)
-		printf("%-10s %" PRIu64 " records make no sense\n", "damaged", sum->bad_records);
+		print_line("damaged", "%" PRIu64 " records make no sense", sum->bad_records);
 	if (sum->lost_tail_bytes)
-		printf("%-10s the last %" PRIu64 " bytes are no whole block\n", "damaged",
-		       sum->lost_tail_bytes);
+		print_line("damaged", "the last %" PRIu64 " bytes are no whole block",
+			   sum->lost_tail_bytes);
 }
 
 static void print_text(const struct trace *t, const struct trace_totals *s)

@@ -104,6 +104,14 @@ static int64_t moved(uint64_t begin, uint64_t end, uint64_t begin_mono, uint64_t
 	return (int64_t)((end - begin) - (end_mono - begin_mono));
 }
 
+static void clock_read(const json_t *meta, struct trace_clock *out)
+{
+	out->monotonic_ns = (uint64_t)json_get_int(meta, "monotonic_ns");
+	out->boottime_ns = (uint64_t)json_get_int(meta, "boottime_ns");
+	out->realtime_ns = (uint64_t)json_get_int(meta, "realtime_ns");
+	out->raw_ns = (uint64_t)json_get_int(meta, "raw_ns");
+}
+
 int trace_clocks(const struct trace *t, struct trace_clocks *out)
 {
 	const json_t *first = NULL, *last = NULL;
@@ -120,14 +128,8 @@ int trace_clocks(const struct trace *t, struct trace_clocks *out)
 	}
 	if (!first)
 		return -ENOENT;
-	out->begin.monotonic_ns = (uint64_t)json_get_int(first, "monotonic_ns");
-	out->begin.boottime_ns = (uint64_t)json_get_int(first, "boottime_ns");
-	out->begin.realtime_ns = (uint64_t)json_get_int(first, "realtime_ns");
-	out->begin.raw_ns = (uint64_t)json_get_int(first, "raw_ns");
-	out->end.monotonic_ns = (uint64_t)json_get_int(last, "monotonic_ns");
-	out->end.boottime_ns = (uint64_t)json_get_int(last, "boottime_ns");
-	out->end.realtime_ns = (uint64_t)json_get_int(last, "realtime_ns");
-	out->end.raw_ns = (uint64_t)json_get_int(last, "raw_ns");
+	clock_read(first, &out->begin);
+	clock_read(last, &out->end);
 	out->has_end = last != first && out->end.monotonic_ns > out->begin.monotonic_ns;
 	if (!out->has_end) {
 		out->end = out->begin;

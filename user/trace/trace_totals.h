@@ -36,7 +36,7 @@ json_t *trace_drops(const struct trace *t, const struct trace_totals *s);
 void trace_times(const struct trace *t, uint64_t *start_ns, uint64_t *end_ns);
 /* How the system's clocks stood to each other when the recording began and when it ended. */
 struct trace_clocks {
-	struct {
+	struct trace_clock {
 		uint64_t monotonic_ns, boottime_ns, realtime_ns, raw_ns;
 	} begin, end;
 	bool has_end; /* only recordings that ended in order have it; else end equals begin */
