@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define NS_PER_US UINT64_C(1000)
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_S UINT64_C(1000000000)
@@ -92,15 +94,10 @@ char *human_bytes(char *buf, size_t bytes, uint64_t value)
 
 char *human_count(char *buf, size_t bytes, uint64_t value)
 {
-	char digits[24];
-	size_t n = (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, value), i, at = 0;
+	char digits[TEXT_NUMBER_BYTES];
 
-	for (i = 0; i < n && at + 2 < bytes; i++) {
-		if (i && (n - i) % 3 == 0)
-			buf[at++] = ',';
-		buf[at++] = digits[i];
-	}
-	buf[at] = '\0';
+	*text_count(digits, value) = '\0';
+	snprintf(buf, bytes, "%s", digits);
 	return buf;
 }
 
@@ -155,10 +152,8 @@ int human_parse_u64(const char *text, uint64_t *out)
 	if (strchr(text, '.'))
 		return -EINVAL;
 	err = read_decimal(&text, &value, &places);
-	if (err)
-		return err;
-	if (*text)
-		return -EINVAL;
+	if (err || *text)
+		return err ? err : -EINVAL;
 	*out = value;
 	return 0;
 }

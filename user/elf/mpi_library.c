@@ -51,43 +51,33 @@ static enum mpi_flavour flavour_find(const struct elf_file *f)
 	return soname_is_mpich(soname) ? MPI_MPICH : MPI_UNKNOWN;
 }
 
-static void openmpi_fill(const struct elf_file *f, struct mpi_library *lib)
+/* Constants of a family's ABI. */
+struct family {
+	const char *name;
+	uint8_t handle_bytes, status_bytes;
+	uint16_t flags;
+	pov_u64 skip[4]; /* of struct pov_lib */
+	int32_t root;	 /* MPI_ROOT */
+};
+
+static const struct family families[] = {
+	[MPI_NONE] = {.name = "none"},
+	/* skipped: MPI_IN_PLACE, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY */
+	[MPI_OPENMPI] = {"openmpi", 8, 24, POV_LIB_HANDLE_PTR, {1, 2, 3}, -4},
+	/* MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE, MPI_IN_PLACE */
+	[MPI_MPICH] = {"mpich", 4, 20, POV_LIB_TYPE_IN_HANDLE, {1, (pov_u64)-1}, -3},
+	/* MPI_IN_PLACE, MPI_BUFFER_AUTOMATIC, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY */
+	[MPI_ABI5] = {"mpi-abi", sizeof(void *), 32, 0, {1, 2, 10, 11}, -4},
+	[MPI_UNKNOWN] = {.name = "unknown"},
+};
+
+static void layout_fill(const struct family *family, struct pov_lib *l)
 {
-	struct pov_lib *l = &lib->layout;
-
-	l->elem_bytes[POV_ELEM_HANDLE] = 8;
-	l->elem_bytes[POV_ELEM_STATUS] = 24;
-	l->flags = POV_LIB_HANDLE_PTR;
-	l->skip[0] = 1; /* MPI_IN_PLACE */
-	l->skip[1] = 2; /* MPI_UNWEIGHTED */
-	l->skip[2] = 3; /* MPI_WEIGHTS_EMPTY */
-	l->root = -4;
-	mpi_openmpi_layout(f, l, lib->unsure, sizeof(lib->unsure));
-}
-
-static void mpich_fill(struct mpi_library *lib)
-{
-	struct pov_lib *l = &lib->layout;
-
-	l->elem_bytes[POV_ELEM_HANDLE] = 4;
-	l->elem_bytes[POV_ELEM_STATUS] = 20;
-	l->flags = POV_LIB_TYPE_IN_HANDLE;
-	l->skip[0] = 1;		  /* MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE */
-	l->skip[1] = (pov_u64)-1; /* MPI_IN_PLACE */
-	l->root = -3;
-}
-
-static void abi_fill(struct mpi_library *lib)
-{
-	struct pov_lib *l = &lib->layout;
-
-	l->elem_bytes[POV_ELEM_HANDLE] = sizeof(void *);
-	l->elem_bytes[POV_ELEM_STATUS] = 32;
-	l->skip[0] = 1;	 /* MPI_IN_PLACE */
-	l->skip[1] = 2;	 /* MPI_BUFFER_AUTOMATIC */
-	l->skip[2] = 10; /* MPI_UNWEIGHTED */
-	l->skip[3] = 11; /* MPI_WEIGHTS_EMPTY */
-	l->root = -4;
+	l->elem_bytes[POV_ELEM_HANDLE] = family->handle_bytes;
+	l->elem_bytes[POV_ELEM_STATUS] = family->status_bytes;
+	l->flags = family->flags;
+	memcpy(l->skip, family->skip, sizeof(l->skip));
+	l->root = family->root;
 }
 
 int mpi_library_probe(const struct elf_file *f, struct mpi_library *out)
@@ -97,21 +87,13 @@ int mpi_library_probe(const struct elf_file *f, struct mpi_library *out)
 	if (!is_implementation(f))
 		return 0;
 	lib.flavour = flavour_find(f);
-	switch (lib.flavour) {
-	case MPI_OPENMPI:
-		openmpi_fill(f, &lib);
-		break;
-	case MPI_MPICH:
-		mpich_fill(&lib);
-		break;
-	case MPI_ABI5:
-		abi_fill(&lib);
-		break;
-	default:
+	if (lib.flavour == MPI_UNKNOWN)
 		snprintf(lib.unsure, sizeof(lib.unsure),
 			 "an MPI of no known family: requests, datatypes and statuses stay unread");
-		break;
-	}
+	else
+		layout_fill(&families[lib.flavour], &lib.layout);
+	if (lib.flavour == MPI_OPENMPI)
+		mpi_openmpi_layout(f, &lib.layout, lib.unsure, sizeof(lib.unsure));
 	mpi_named_fill(f, &lib);
 	library_version_mpi(f, lib.version, sizeof(lib.version));
 	*out = lib;
@@ -120,8 +102,6 @@ int mpi_library_probe(const struct elf_file *f, struct mpi_library *out)
 
 void mpi_library_release(struct mpi_library *lib)
 {
-	if (!lib)
-		return;
 	free(lib->named);
 	lib->named = NULL;
 	lib->named_cnt = 0;
@@ -129,17 +109,5 @@ void mpi_library_release(struct mpi_library *lib)
 
 const char *mpi_flavour_name(enum mpi_flavour f)
 {
-	switch (f) {
-	case MPI_NONE:
-		return "none";
-	case MPI_OPENMPI:
-		return "openmpi";
-	case MPI_MPICH:
-		return "mpich";
-	case MPI_ABI5:
-		return "mpi-abi";
-	case MPI_UNKNOWN:
-		break;
-	}
-	return "unknown";
+	return families[f].name;
 }

@@ -43,6 +43,13 @@ static const char *row_why(const struct site_row *r)
 	}
 }
 
+static const char *row_cost(const struct site_row *r)
+{
+	if (r->err)
+		return "none";
+	return r->site.cost == SITE_EMULATED ? "emulated" : "stepped";
+}
+
 static void list_add(struct site_list *l, const struct elf_file *f, const char *name,
 		     const struct elf_symbol *sym, unsigned int nargs_regs)
 {
@@ -125,11 +132,7 @@ static void text_print(const struct site_list *l, const char *path, const struct
 		if (!r->err)
 			snprintf(site, sizeof(site), "+%u", r->site.skipped);
 		fprintf(out, "%-34s %-30s %5s  %-8s  %s\n", r->name, r->err ? "" : r->site.insn,
-			site,
-			r->err			      ? "none" :
-			r->site.cost == SITE_EMULATED ? "emulated" :
-							"stepped",
-			row_why(r));
+			site, row_cost(r), row_why(r));
 	}
 	fprintf(out,
 		"%zu functions: %zu emulated (%zu of them behind the start), %zu single-stepped",
@@ -151,10 +154,7 @@ static void json_row(struct json_out *j, const struct site_row *r)
 		json_out_hex(j, r->site.offset);
 		json_out_key_uint(j, "skipped", r->site.skipped);
 	}
-	json_out_key_string(j, "cost",
-			    r->err			  ? "none" :
-			    r->site.cost == SITE_EMULATED ? "emulated" :
-							    "stepped");
+	json_out_key_string(j, "cost", row_cost(r));
 	json_out_key_string(j, "why", row_why(r));
 	json_out_object_end(j);
 }

@@ -62,15 +62,9 @@ void x86_format(const struct x86_insn *insn, char *text, size_t bytes)
 
 bool x86_branch_target(const struct x86_insn *insn, uint64_t *target)
 {
-	ZyanU64 to;
-
-	if (insn->z.operand_count_visible == 0 ||
-	    insn->op[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE || !insn->op[0].imm.is_relative)
-		return false;
-	if (!ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&insn->z, &insn->op[0], insn->addr, &to)))
-		return false;
-	*target = to;
-	return true;
+	return insn->z.operand_count_visible > 0 &&
+	       insn->op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && insn->op[0].imm.is_relative &&
+	       ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&insn->z, &insn->op[0], insn->addr, target));
 }
 
 bool x86_is_call(const struct x86_insn *insn)
@@ -80,22 +74,10 @@ bool x86_is_call(const struct x86_insn *insn)
 
 bool x86_ends_block(const struct x86_insn *insn)
 {
-	switch (insn->z.meta.category) {
-	case ZYDIS_CATEGORY_UNCOND_BR:
-	case ZYDIS_CATEGORY_RET:
-		return true;
-	default:
-		break;
-	}
-	switch (insn->z.mnemonic) {
-	case ZYDIS_MNEMONIC_UD0:
-	case ZYDIS_MNEMONIC_UD1:
-	case ZYDIS_MNEMONIC_UD2:
-	case ZYDIS_MNEMONIC_HLT:
-		return true;
-	default:
-		return false;
-	}
+	return insn->z.meta.category == ZYDIS_CATEGORY_UNCOND_BR ||
+	       insn->z.meta.category == ZYDIS_CATEGORY_RET ||
+	       insn->z.mnemonic == ZYDIS_MNEMONIC_UD0 || insn->z.mnemonic == ZYDIS_MNEMONIC_UD1 ||
+	       insn->z.mnemonic == ZYDIS_MNEMONIC_UD2 || insn->z.mnemonic == ZYDIS_MNEMONIC_HLT;
 }
 
 bool x86_is_indirect_jump(const struct x86_insn *insn)
@@ -114,16 +96,10 @@ bool x86_is_slot_jump(const struct x86_insn *insn, uint64_t *slot_addr)
 
 bool x86_rip_operand(const struct x86_insn *insn, const ZydisDecodedOperand *op, uint64_t *addr)
 {
-	ZyanU64 to;
-
-	if (op->type != ZYDIS_OPERAND_TYPE_MEMORY || op->mem.base != ZYDIS_REGISTER_RIP ||
-	    op->mem.index != ZYDIS_REGISTER_NONE || op->mem.segment == ZYDIS_REGISTER_FS ||
-	    op->mem.segment == ZYDIS_REGISTER_GS)
-		return false;
-	if (!ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&insn->z, op, insn->addr, &to)))
-		return false;
-	*addr = to;
-	return true;
+	return op->type == ZYDIS_OPERAND_TYPE_MEMORY && op->mem.base == ZYDIS_REGISTER_RIP &&
+	       op->mem.index == ZYDIS_REGISTER_NONE && op->mem.segment != ZYDIS_REGISTER_FS &&
+	       op->mem.segment != ZYDIS_REGISTER_GS &&
+	       ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&insn->z, op, insn->addr, addr));
 }
 
 ZydisRegister x86_whole_register(ZydisRegister reg)
