@@ -48,7 +48,7 @@ static void write_sample(struct json_out *j)
 	json_out_array_begin(j);
 	json_out_array_end(j);
 	json_out_array_end(j);
-	json_out_key_us(j, "t", 1234);
+	json_out_key_double(j, "t", 1.234);
 	json_out_object_end(j);
 }
 
@@ -80,9 +80,6 @@ static void test_numbers(void **state)
 	json_out_int(j, INT64_MIN);
 	json_out_int(j, INT64_MAX);
 	json_out_uint(j, UINT64_MAX);
-	json_out_us(j, 0);
-	json_out_us(j, -5);
-	json_out_us(j, INT64_MIN);
 	json_out_hex(j, UINT64_MAX);
 	json_out_double(j, 0.1);
 	json_out_double(j, 1.0 / 3);
@@ -94,7 +91,7 @@ static void test_numbers(void **state)
 	json_out_array_end(j);
 	assert_string_equal(doc_end(&d),
 			    "[-9223372036854775808,9223372036854775807,18446744073709551615,"
-			    "0.000,-0.005,-9223372036854775.808,\"0xffffffffffffffff\",0.1,"
+			    "\"0xffffffffffffffff\",0.1,"
 			    "0.33333333333333331,null,null,true,false,null]\n");
 	free(d.text);
 }
@@ -145,7 +142,7 @@ static void test_large(void **state)
 		for (k = 0; k < i % sizeof(bytes); k++)
 			bytes[k] = (char)(i * 31 + k * 7 + (k >> 3));
 		json_out_string_n(j, bytes, k);
-		json_out_us(j, (int64_t)i * 1000003);
+		json_out_int(j, (int64_t)i * 1000003);
 	}
 	json_out_array_end(j);
 	doc_end(&d);

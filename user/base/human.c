@@ -49,17 +49,6 @@ char *human_ns(char *buf, size_t bytes, uint64_t ns)
 	return buf;
 }
 
-char *human_signed_ns(char *buf, size_t bytes, int64_t ns)
-{
-	if (ns >= 0)
-		return human_ns(buf, bytes, (uint64_t)ns);
-	if (bytes < 2)
-		return buf;
-	buf[0] = '-';
-	human_ns(buf + 1, bytes - 1, -(uint64_t)ns);
-	return buf;
-}
-
 char *human_bytes(char *buf, size_t bytes, uint64_t value)
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

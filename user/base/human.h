@@ -14,8 +14,6 @@
 
 /* "0 ns", "999 ns", "1.234 us", "12.346 ms", "1.500 s", "2 min 3 s", "3 h 20 min". */
 char *human_ns(char *buf, size_t bytes, uint64_t ns);
-/* The same with a sign. */
-char *human_signed_ns(char *buf, size_t bytes, int64_t ns);
 /* "0 B", "1023 B", "1.5 KiB", "64 KiB", "3.2 GiB": three significant digits at most behind KiB. */
 char *human_bytes(char *buf, size_t bytes, uint64_t value);
 /* "1,234,567" */

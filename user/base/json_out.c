@@ -9,7 +9,6 @@
 #include "base/text.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -237,14 +236,6 @@ void json_out_uint(struct json_out *j, uint64_t value)
 	put_until(j, text_u64(room(j), value));
 }
 
-void json_out_us(struct json_out *j, int64_t ns)
-{
-	begin_value(j);
-	if (ns < 0)
-		put_char(j, '-');
-	put_until(j, text_us(room(j), ns < 0 ? -(uint64_t)ns : (uint64_t)ns));
-}
-
 void json_out_hex(struct json_out *j, uint64_t value)
 {
 	begin_value(j);
@@ -283,41 +274,19 @@ void json_out_null(struct json_out *j)
 	put(j, "null", 4);
 }
 
-void json_out_key_string(struct json_out *j, const char *key, const char *value)
-{
-	json_out_key(j, key);
-	json_out_string(j, value);
-}
+/* A value of each type with its key before it. */
+#define KEY_AND_VALUE(name, type)                                                 \
+	void json_out_key_##name(struct json_out *j, const char *key, type value) \
+	{                                                                         \
+		json_out_key(j, key);                                             \
+		json_out_##name(j, value);                                        \
+	}
 
-void json_out_key_int(struct json_out *j, const char *key, int64_t value)
-{
-	json_out_key(j, key);
-	json_out_int(j, value);
-}
-
-void json_out_key_uint(struct json_out *j, const char *key, uint64_t value)
-{
-	json_out_key(j, key);
-	json_out_uint(j, value);
-}
-
-void json_out_key_double(struct json_out *j, const char *key, double value)
-{
-	json_out_key(j, key);
-	json_out_double(j, value);
-}
-
-void json_out_key_us(struct json_out *j, const char *key, int64_t ns)
-{
-	json_out_key(j, key);
-	json_out_us(j, ns);
-}
-
-void json_out_key_bool(struct json_out *j, const char *key, bool value)
-{
-	json_out_key(j, key);
-	json_out_bool(j, value);
-}
+KEY_AND_VALUE(string, const char *)
+KEY_AND_VALUE(int, int64_t)
+KEY_AND_VALUE(uint, uint64_t)
+KEY_AND_VALUE(double, double)
+KEY_AND_VALUE(bool, bool)
 
 void json_out_key_object(struct json_out *j, const char *key)
 {

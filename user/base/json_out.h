@@ -7,8 +7,8 @@
  *
  *	json_out_object_begin(j);
  *	json_out_key_string(j, "function", "MPI_Send");	    // a member in one call,
- *	json_out_key(j, "p50_us");			    // or its key and then its value
- *	json_out_us(j, 1234);				    // nanoseconds, written as 1.234
+ *	json_out_key(j, "address");			    // or its key and then its value
+ *	json_out_hex(j, 1234);				    // written as "0x4d2"
  *	json_out_key(j, "peers");
  *	json_out_array_begin(j);
  *	json_out_uint(j, 3);
@@ -64,7 +64,6 @@ void json_out_int(struct json_out *j, int64_t value);
 void json_out_uint(struct json_out *j, uint64_t value);
 void json_out_hex(struct json_out *j, uint64_t value);	/* the string "0x1f" */
 void json_out_double(struct json_out *j, double value); /* reads back as the same; NaN, inf: null */
-void json_out_us(struct json_out *j, int64_t ns); /* microseconds with three decimals, exact */
 void json_out_bool(struct json_out *j, bool value);
 void json_out_null(struct json_out *j);
 
@@ -72,7 +71,6 @@ void json_out_key_string(struct json_out *j, const char *key, const char *value)
 void json_out_key_int(struct json_out *j, const char *key, int64_t value);
 void json_out_key_uint(struct json_out *j, const char *key, uint64_t value);
 void json_out_key_double(struct json_out *j, const char *key, double value);
-void json_out_key_us(struct json_out *j, const char *key, int64_t ns);
 void json_out_key_bool(struct json_out *j, const char *key, bool value);
 /* The key, and the beginning of its object or array. */
 void json_out_key_object(struct json_out *j, const char *key);

@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "version.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define HELP_COLUMNS 80

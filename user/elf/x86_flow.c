@@ -9,7 +9,6 @@
 
 #if defined(__x86_64__)
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -37,9 +37,6 @@ struct trace {
 	size_t stored_room, raw_room;
 };
 
-/* Reads exactly len bytes. 0, -ENODATA at the file's end, or -errno. */
-int trace_read_at(const struct trace *t, uint64_t offset, void *buf, size_t len);
-
 /*
  * Loads a block's payload, checked and decompressed: h.raw_len bytes at *raw, valid until the next
  * load. A damaged block is told on stderr and counted once; then -EBADMSG. -errno (printed) if

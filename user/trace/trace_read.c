@@ -23,7 +23,8 @@
 
 #define SEARCH_BYTES 65536
 
-int trace_read_at(const struct trace *t, uint64_t offset, void *buf, size_t len)
+/* Reads exactly len bytes. 0, -ENODATA at the file's end, or -errno. */
+static int read_at(const struct trace *t, uint64_t offset, void *buf, size_t len)
 {
 	uint8_t *p = buf;
 	ssize_t n;
@@ -73,7 +74,7 @@ int trace_block_load(struct trace *t, struct block_ref *ref, const uint8_t **raw
 	if (ref->bad)
 		return -EBADMSG;
 	scratch_reserve(&t->stored, &t->stored_room, h->stored_len + 1u);
-	err = trace_read_at(t, ref->offset + sizeof(*h), t->stored, h->stored_len);
+	err = read_at(t, ref->offset + sizeof(*h), t->stored, h->stored_len);
 	if (err == -ENODATA)
 		return trace_block_reject(t, ref, "the file has become shorter");
 	if (err) {
@@ -97,7 +98,7 @@ int trace_block_load(struct trace *t, struct block_ref *ref, const uint8_t **raw
 
 static bool header_at(const struct trace *t, uint64_t offset, struct trace_block_header *h)
 {
-	return t->size - offset >= sizeof(*h) && !trace_read_at(t, offset, h, sizeof(*h)) &&
+	return t->size - offset >= sizeof(*h) && !read_at(t, offset, h, sizeof(*h)) &&
 	       trace_block_header_ok(h);
 }
 
@@ -118,7 +119,7 @@ static uint64_t find_block(const struct trace *t, uint64_t from, struct trace_bl
 							     SEARCH_BYTES;
 		const uint8_t *p = buf;
 
-		if (trace_read_at(t, from, buf, len))
+		if (read_at(t, from, buf, len))
 			break;
 		while ((p = memmem(p, len - (size_t)(p - buf), &magic, sizeof(magic)))) {
 			uint64_t at = from + (uint64_t)(p++ - buf);
@@ -256,7 +257,7 @@ static int load_metas(struct trace *t)
 static int check_file_header(struct trace *t, uint64_t *first)
 {
 	struct trace_file_header h, good;
-	int err = trace_read_at(t, 0, &h, sizeof(h));
+	int err = read_at(t, 0, &h, sizeof(h));
 
 	if (err == -ENODATA || (!err && memcmp(h.magic, TRACE_MAGIC, sizeof(h.magic)))) {
 		log_error("trace: %s is not a povtrace file", t->path);
