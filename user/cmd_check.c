@@ -146,7 +146,11 @@ static int findings_status(const json_t *findings)
 	const json_t *f;
 	size_t i;
 
-	json_array_foreach(findings, i, f) if (!strcmp(json_get_text(f, "verdict"), NO)) return 1;
+	json_array_foreach(findings, i, f)
+	{
+		if (!strcmp(json_get_text(f, "verdict"), NO))
+			return 1;
+	}
 	return 0;
 }
 

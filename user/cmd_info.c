@@ -87,12 +87,11 @@ static json_t *kinds_json(const struct trace_totals *s)
 
 	for (const struct text_kind *k = text_kinds; k->name; k++)
 		if (s->kind[k->kind])
-			json_object_set_new(kinds, k->name,
-					    json_integer((json_int_t)s->kind[k->kind]));
+			json_set_int(kinds, k->name, s->kind[k->kind]);
 	for (unsigned int i = 0; i < 256; i++) {
 		snprintf(name, sizeof(name), "kind%u", i);
 		if (s->kind[i] && !text_kind_find((uint8_t)i))
-			json_object_set_new(kinds, name, json_integer((json_int_t)s->kind[i]));
+			json_set_int(kinds, name, s->kind[i]);
 	}
 	return kinds;
 }
@@ -100,11 +99,6 @@ static json_t *kinds_json(const struct trace_totals *s)
 static double bytes_per_record(const struct trace_summary *sum, const struct trace_totals *s)
 {
 	return s->records ? (double)sum->file_bytes / (double)s->records : 0;
-}
-
-static void set_int(json_t *obj, const char *key, uint64_t value)
-{
-	json_object_set_new(obj, key, json_integer((json_int_t)value));
 }
 
 static void set_meta(const struct trace *t, json_t *obj, const char *type)
@@ -131,14 +125,14 @@ static json_t *totals_json(const struct trace_totals *s)
 {
 	json_t *obj = json_object();
 
-	set_int(obj, "calls", s->kind[POV_KIND_CALL]);
-	set_int(obj, "open_calls", s->open_calls);
-	set_int(obj, "nested_calls", s->nested_calls);
-	set_int(obj, "spins", s->kind[POV_KIND_SPIN]);
-	set_int(obj, "polls", s->polls);
-	set_int(obj, "switches", s->kind[POV_KIND_SWITCH]);
-	set_int(obj, "preemptions", s->preempted);
-	set_int(obj, "wakings", s->kind[POV_KIND_WAKING]);
+	json_set_int(obj, "calls", s->kind[POV_KIND_CALL]);
+	json_set_int(obj, "open_calls", s->open_calls);
+	json_set_int(obj, "nested_calls", s->nested_calls);
+	json_set_int(obj, "spins", s->kind[POV_KIND_SPIN]);
+	json_set_int(obj, "polls", s->polls);
+	json_set_int(obj, "switches", s->kind[POV_KIND_SWITCH]);
+	json_set_int(obj, "preemptions", s->preempted);
+	json_set_int(obj, "wakings", s->kind[POV_KIND_WAKING]);
 	return obj;
 }
 
@@ -152,29 +146,29 @@ static int print_json(const struct trace *t, const struct trace_totals *s,
 
 	trace_times(t, &start, &end);
 	json_object_set_new(root, "complete", json_boolean(sum->complete));
-	set_int(root, "start_ns", start);
-	set_int(root, "end_ns", end);
-	set_int(root, "duration_ns", end - start);
-	set_int(root, "start_realtime_ns", (uint64_t)trace_realtime(t, start));
+	json_set_int(root, "start_ns", start);
+	json_set_int(root, "end_ns", end);
+	json_set_int(root, "duration_ns", end - start);
+	json_set_int(root, "start_realtime_ns", (uint64_t)trace_realtime(t, start));
 	json_object_set_new(root, "clocks", clocks_json(t));
 	set_meta(t, root, "recording");
 	set_meta(t, root, "host");
 	json_object_set_new(root, "processes", metas_of(t, "process"));
 	json_object_set_new(root, "libraries", metas_of(t, "library"));
-	set_int(root, "records", s->records);
+	json_set_int(root, "records", s->records);
 	json_object_set_new(root, "kinds", kinds_json(s));
 	json_object_set_new(root, "totals", totals_json(s));
 	json_object_set_new(root, "drops", trace_drops(t, s));
 	set_meta(t, root, "end");
-	set_int(root, "blocks", sum->blocks);
-	set_int(root, "meta_blocks", sum->meta_blocks);
-	set_int(root, "event_blocks", sum->event_blocks);
-	set_int(root, "unknown_blocks", sum->unknown_blocks);
-	set_int(root, "bad_blocks", sum->bad_blocks);
-	set_int(root, "bad_records", sum->bad_records);
-	set_int(root, "lost_tail_bytes", sum->lost_tail_bytes);
-	set_int(root, "raw_bytes", s->raw_bytes);
-	set_int(root, "file_bytes", sum->file_bytes);
+	json_set_int(root, "blocks", sum->blocks);
+	json_set_int(root, "meta_blocks", sum->meta_blocks);
+	json_set_int(root, "event_blocks", sum->event_blocks);
+	json_set_int(root, "unknown_blocks", sum->unknown_blocks);
+	json_set_int(root, "bad_blocks", sum->bad_blocks);
+	json_set_int(root, "bad_records", sum->bad_records);
+	json_set_int(root, "lost_tail_bytes", sum->lost_tail_bytes);
+	json_set_int(root, "raw_bytes", s->raw_bytes);
+	json_set_int(root, "file_bytes", sum->file_bytes);
 	json_object_set_new(root, "bytes_per_record", json_real(bytes_per_record(sum, s)));
 	if (opt->meta) {
 		json_t *list = json_array();

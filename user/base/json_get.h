@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Members of JSON objects that may lack them, or have something else there: what is not as it should be counts as nothing.
- * The object may be NULL.
+ * The object that is asked may be NULL.
  */
 #ifndef POV_BASE_JSON_GET_H
 #define POV_BASE_JSON_GET_H
@@ -39,6 +39,11 @@ static inline uint32_t json_get_u32(const json_t *object, const char *key)
 	uint64_t v = json_get_u64(object, key);
 
 	return v <= UINT32_MAX ? (uint32_t)v : 0;
+}
+
+static inline void json_set_int(json_t *object, const char *key, uint64_t value)
+{
+	json_object_set_new(object, key, json_integer((json_int_t)value));
 }
 
 /* Whether a meta object of a trace is of a type. */

@@ -4,6 +4,7 @@
  */
 #include "base/rank_list.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -11,17 +12,12 @@
 
 static bool number(const char **p, int32_t *out)
 {
-	int64_t v = 0;
-	const char *s = *p;
+	char *end;
+	long v = strtol(*p, &end, 10);
 
-	if (*s < '0' || *s > '9')
+	if (!isdigit((unsigned char)**p) || v > INT32_MAX)
 		return false;
-	for (; *s >= '0' && *s <= '9'; s++) {
-		v = v * 10 + (*s - '0');
-		if (v > INT32_MAX)
-			return false;
-	}
-	*p = s;
+	*p = end;
 	*out = (int32_t)v;
 	return true;
 }

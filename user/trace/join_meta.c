@@ -35,9 +35,7 @@ static void list_add(struct list *l, json_t *meta)
 static void time_set(const struct join_part *p, json_t *o, const char *key)
 {
 	if (json_is_integer(json_object_get(o, key)))
-		json_object_set_new(
-			o, key,
-			json_integer((json_int_t)join_time(p, (uint64_t)json_get_int(o, key))));
+		json_set_int(o, key, join_time(p, (uint64_t)json_get_int(o, key)));
 }
 
 static void id_set(const struct join_part *p, json_t *o, const char *key)
@@ -45,20 +43,13 @@ static void id_set(const struct join_part *p, json_t *o, const char *key)
 	uint32_t id = join_id(p, (uint32_t)json_get_int(o, key));
 
 	if (id)
-		json_object_set_new(o, key, json_integer(id));
+		json_set_int(o, key, id);
 }
 
 static void lib_set(const struct join_part *p, json_t *o, const char *key)
 {
 	if (json_is_integer(json_object_get(o, key)))
-		json_object_set_new(o, key, json_integer(p->lib_base + json_get_int(o, key)));
-}
-
-static void file_set(const struct join_part *p, json_t *o)
-{
-	uint64_t ino = join_ino(p, (uint64_t)json_get_int(o, "ino"));
-
-	json_object_set_new(o, "ino", json_integer((json_int_t)ino));
+		json_set_int(o, key, p->lib_base + (uint64_t)json_get_int(o, key));
 }
 
 static json_t *meta_copy(const struct join_part *p, const json_t *meta)
@@ -78,7 +69,7 @@ static json_t *meta_copy(const struct join_part *p, const json_t *meta)
 	if (json_is_type(o, "library"))
 		lib_set(p, o, "id");
 	if (json_is_type(o, "library") || json_is_type(o, "image"))
-		file_set(p, o);
+		json_set_int(o, "ino", join_ino(p, (uint64_t)json_get_int(o, "ino")));
 	return o;
 }
 
@@ -86,20 +77,23 @@ static json_t *meta_copy(const struct join_part *p, const json_t *meta)
 
 /* The whole's table of a layer: rows of equal text are one function. */
 struct tables {
-	struct list layer; /* meta objects "functions", one a layer */
-	json_t *known;	   /* layer and row as text → number */
-	uint32_t next;	   /* number of the next row */
+	json_t *layers; /* meta objects "functions", one a layer */
+	json_t *known;	/* layer and row as text → number */
+	uint32_t next;	/* number of the next row */
 };
 
 static json_t *table_of(struct tables *t, const char *layer)
 {
 	json_t *o;
+	size_t i;
 
-	for (size_t i = 0; i < t->layer.cnt; i++)
-		if (!strcmp(json_get_text(t->layer.meta[i], "layer"), layer))
-			return json_object_get(t->layer.meta[i], "rows");
+	json_array_foreach(t->layers, i, o)
+	{
+		if (!strcmp(json_get_text(o, "layer"), layer))
+			return json_object_get(o, "rows");
+	}
 	o = json_pack("{s:s,s:s,s:[]}", "type", "functions", "layer", layer, "rows");
-	list_add(&t->layer, o);
+	json_array_append_new(t->layers, o);
 	return json_object_get(o, "rows");
 }
 
@@ -118,9 +112,9 @@ static void row_take(struct tables *t, struct join_part *p, const char *layer, c
 		id = json_get_int(t->known, key);
 	} else {
 		id = t->next++;
-		json_object_set_new(t->known, key, json_integer(id));
+		json_set_int(t->known, key, (uint64_t)id);
 		copy = json_deep_copy(row);
-		json_object_set_new(copy, "id", json_integer(id));
+		json_set_int(copy, "id", (uint64_t)id);
 		json_array_append_new(table_of(t, layer), copy);
 	}
 	p->func[own] = (uint16_t)id;
@@ -166,10 +160,10 @@ static json_t *recording_join(const struct trace_joined *j)
 			first_ns = ns;
 		all &= json_is_true(json_object_get(config_of(p), "all"));
 	}
-	json_object_set_new(o, "start_ns", json_integer((json_int_t)first_ns));
+	json_set_int(o, "start_ns", first_ns);
 	config = json_object_get(o, "config");
-	json_object_set_new(config, "rings", json_integer(j->cpus));
-	json_object_set_new(config, "cpus_per_ring", json_integer(1));
+	json_set_int(config, "rings", j->cpus);
+	json_set_int(config, "cpus_per_ring", 1);
 	json_object_set_new(config, "all", json_boolean(all));
 	return o;
 }
@@ -186,9 +180,9 @@ static void numbers_add(json_t *to, const json_t *from)
 		if (json_is_object(v) && json_is_object(sum))
 			numbers_add(sum, v);
 		else if (json_is_integer(v) && json_is_integer(sum))
-			json_object_set_new(
-				to, key,
-				json_integer(json_integer_value(sum) + json_integer_value(v)));
+			json_set_int(to, key,
+				     (uint64_t)json_integer_value(sum) +
+					     (uint64_t)json_integer_value(v));
 		else if (!sum)
 			json_object_set_new(to, key, json_deep_copy(v));
 	}
@@ -218,7 +212,7 @@ static json_t *end_join(const struct trace_joined *j)
 		numbers_add(o, end);
 	}
 	json_object_set_new(o, "type", json_string("end"));
-	json_object_set_new(o, "ts_ns", json_integer((json_int_t)last_ns));
+	json_set_int(o, "ts_ns", last_ns);
 	json_object_set_new(o, "reason", json_string(reason));
 	json_object_set_new(o, "drops", drops);
 	return o;
@@ -272,7 +266,7 @@ static json_t *host_join(const struct trace_joined *j)
 {
 	json_t *o = json_deep_copy(trace_meta_find(j->part[0].trace, "host"));
 
-	json_object_set_new(o, "cpus", json_integer(j->cpus));
+	json_set_int(o, "cpus", j->cpus);
 	json_object_del(o, "topology");
 	return o;
 }
@@ -342,9 +336,10 @@ static bool is_joined(const json_t *meta)
 
 int join_metas(struct trace_joined *j, json_t ***out, size_t *cnt)
 {
-	struct tables tables = {.known = json_object()};
+	struct tables tables = {.layers = json_array(), .known = json_object()};
 	struct list all = {0};
 	json_t *o;
+	size_t i;
 	int err;
 
 	parts_number(j);
@@ -354,14 +349,13 @@ int join_metas(struct trace_joined *j, json_t ***out, size_t *cnt)
 	list_add(&all, recording_join(j));
 	list_add(&all, host_join(j));
 	list_add(&all, hosts_join(j));
-	for (size_t i = 0; i < j->cnt; i++)
+	for (i = 0; i < j->cnt; i++)
 		functions_take(&tables, &j->part[i]);
-	for (size_t i = 0; i < tables.layer.cnt; i++)
-		list_add(&all, json_incref(tables.layer.meta[i]));
+	json_array_foreach(tables.layers, i, o) list_add(&all, json_incref(o));
 	o = cost_join(j);
 	if (o)
 		list_add(&all, o);
-	for (size_t i = 0; i < j->cnt; i++)
+	for (i = 0; i < j->cnt; i++)
 		for (size_t k = 0; k < trace_meta_count(j->part[i].trace); k++) {
 			const json_t *meta = trace_meta_get(j->part[i].trace, k);
 
@@ -376,9 +370,7 @@ int join_metas(struct trace_joined *j, json_t ***out, size_t *cnt)
 	*out = all.meta;
 	*cnt = all.cnt;
 out:
-	for (size_t i = 0; i < tables.layer.cnt; i++)
-		json_decref(tables.layer.meta[i]);
-	free(tables.layer.meta);
+	json_decref(tables.layers);
 	json_decref(tables.known);
 	return err;
 }

@@ -20,14 +20,12 @@
 
 #define POOL_BASE \
 	64 /* buffers beyond two per stream: half a second of a slow disk; touched only then */
-#define LEVEL_DEFAULT 1
+#define ZSTD_LEVEL 1
 
 struct store {
 	int fd;
 	char *path;
 	uint64_t max_bytes; /* UINT64_MAX = no limit */
-	int level;
-	bool sync;
 
 	/* The writing thread's own. */
 	ZSTD_CCtx *cctx;
@@ -348,8 +346,6 @@ int store_start(int fd, const char *path, const struct trace_writer_options *opt
 	s->fd = fd;
 	s->path = xstrdup(path);
 	s->max_bytes = opt->max_bytes ? opt->max_bytes : UINT64_MAX;
-	s->level = opt->level ? opt->level : LEVEL_DEFAULT;
-	s->sync = opt->sync;
 	s->tail = &s->head;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->work, NULL);
@@ -358,7 +354,7 @@ int store_start(int fd, const char *path, const struct trace_writer_options *opt
 	s->cctx = ZSTD_createCCtx();
 	if (!s->cctx)
 		die("out of memory");
-	ZSTD_CCtx_setParameter(s->cctx, ZSTD_c_compressionLevel, s->level);
+	ZSTD_CCtx_setParameter(s->cctx, ZSTD_c_compressionLevel, ZSTD_LEVEL);
 	for (int i = 0; i < POOL_BASE; i++)
 		pool_add(s);
 	err = file_begin(s);
@@ -457,8 +453,6 @@ int store_finish(struct store *s)
 	pthread_cond_signal(&s->work);
 	pthread_mutex_unlock(&s->lock);
 	pthread_join(s->thread, NULL);
-	if (s->sync && !atomic_load(&s->err) && fsync(s->fd))
-		set_error(s, errno, "cannot sync");
 	if (close(s->fd) && !atomic_load(&s->err))
 		set_error(s, errno, "cannot close");
 	err = atomic_load(&s->err);

@@ -65,24 +65,26 @@ static const char *class_name(const json_t *drop)
 	return i >= 0 && i < POV_CLASS_CNT ? text_class_names[i] : "unknown";
 }
 
+static void drop_add(json_t *drops, json_int_t ring, const char *class, json_int_t cnt)
+{
+	json_array_append_new(drops,
+			      json_pack("{s:I,s:s,s:I}", "ring", ring, "class", class, "cnt", cnt));
+}
+
 json_t *trace_drops(const struct trace *t, const struct trace_totals *s)
 {
 	json_t *drops = json_array(), *drop;
 	const json_t *end = trace_meta_find(t, "end");
 	size_t i;
 
-	if (end) {
-		json_array_foreach(json_object_get(end, "drops"), i, drop) json_array_append_new(
-			drops,
-			json_pack("{s:I,s:s,s:I}", "ring", json_get_int(drop, "ring"), "class",
-				  class_name(drop), "cnt", json_get_int(drop, "cnt")));
-		return drops;
+	json_array_foreach(json_object_get(end, "drops"), i, drop)
+	{
+		drop_add(drops, json_get_int(drop, "ring"), class_name(drop),
+			 json_get_int(drop, "cnt"));
 	}
-	for (i = 0; i < POV_CLASS_CNT; i++)
+	for (i = 0; i < POV_CLASS_CNT && !end; i++)
 		if (s->lost[i])
-			json_array_append_new(drops, json_pack("{s:i,s:s,s:I}", "ring", -1, "class",
-							       text_class_names[i], "cnt",
-							       (json_int_t)s->lost[i]));
+			drop_add(drops, -1, text_class_names[i], (json_int_t)s->lost[i]);
 	return drops;
 }
 

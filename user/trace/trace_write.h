@@ -22,8 +22,6 @@ struct person;
 
 struct trace_writer_options {
 	uint64_t max_bytes; /* stop accepting events once the file would exceed this; 0 = no limit */
-	int level;	    /* zstd level, 0 = default (1) */
-	bool sync;	    /* fsync at finish */
 	const struct person *as; /* who creates the file, and owns it; NULL: the caller */
 	bool keep_old; /* a former file with something in it is renamed to FILE.old (said) */
 };
