@@ -21,10 +21,9 @@ static const struct command *command_find(const char *name)
 {
 	size_t i;
 
-	for (i = 0; commands[i]; i++) {
+	for (i = 0; commands[i]; i++)
 		if (!strcmp(commands[i]->name, name))
 			return commands[i];
-	}
 	return NULL;
 }
 
@@ -167,13 +166,12 @@ int main(int argc, char **argv)
 	int at = 1;
 
 	setlocale(LC_CTYPE, "");
-	for (; at < argc; at++) {
+	for (; at < argc; at++)
 		if (!strcmp(argv[at], "-q") || !strcmp(argv[at], "--quiet"))
 			log_set_level(LOG_ERROR);
 		else if (!strcmp(argv[at], "-v") || !strcmp(argv[at], "--verbose"))
 			log_set_level(LOG_DEBUG);
 		else
 			break;
-	}
 	return flush_stdout(dispatch(argc - at, argv + at));
 }

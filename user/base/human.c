@@ -39,10 +39,9 @@ char *human_ns(char *buf, size_t bytes, uint64_t ns)
 		return buf;
 	}
 	/* Rounded to a thousandth; what rounds up to 1000 of a unit is 1 of the next. */
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < 2; i++)
 		if (ns + units[i].unit_ns / 2000000 >= units[i].unit_ns)
 			break;
-	}
 	ns += units[i].unit_ns / 2000;
 	snprintf(buf, bytes, "%" PRIu64 ".%03" PRIu64 " %s", ns / units[i].unit_ns,
 		 ns % units[i].unit_ns / (units[i].unit_ns / 1000), units[i].name);
@@ -190,10 +189,9 @@ int human_parse_ns(const char *text, uint64_t *out)
 	err = read_decimal(&text, &value, &places);
 	if (err)
 		return err;
-	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (!strcmp(text, units[i].name))
 			return scale_up(value, places, units[i].ns, out);
-	}
 	return -EINVAL;
 }
 

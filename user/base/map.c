@@ -34,10 +34,9 @@ static void grow(struct map *m)
 	size_t i;
 
 	bigger.slots = xcalloc(bigger.size, sizeof(*bigger.slots));
-	for (i = 0; i < m->size; i++) {
+	for (i = 0; i < m->size; i++)
 		if (m->slots[i].value)
 			*lookup(&bigger, m->slots[i].key) = m->slots[i];
-	}
 	free(m->slots);
 	*m = bigger;
 }

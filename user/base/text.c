@@ -149,33 +149,20 @@ char *text_utf8(char *p, const char *s, size_t n)
 
 static char *json_escape(char *p, unsigned char c)
 {
+	static const char letters[128] = {
+		['"'] = '"',  ['\\'] = '\\', ['\n'] = 'n', ['\t'] = 't',
+		['\b'] = 'b', ['\f'] = 'f',  ['\r'] = 'r',
+	};
+
 	*p++ = '\\';
-	switch (c) {
-	case '"':
-	case '\\':
-		*p++ = (char)c;
+	if (letters[c]) {
+		*p++ = letters[c];
 		return p;
-	case '\n':
-		*p++ = 'n';
-		return p;
-	case '\t':
-		*p++ = 't';
-		return p;
-	case '\b':
-		*p++ = 'b';
-		return p;
-	case '\f':
-		*p++ = 'f';
-		return p;
-	case '\r':
-		*p++ = 'r';
-		return p;
-	default:
-		memcpy(p, "u00", 3);
-		p[3] = hex_digits[c >> 4];
-		p[4] = hex_digits[c & 15];
-		return p + 5;
 	}
+	memcpy(p, "u00", 3);
+	p[3] = hex_digits[c >> 4];
+	p[4] = hex_digits[c & 15];
+	return p + 5;
 }
 
 char *text_json_part(char *p, const char *s, size_t n)

@@ -74,12 +74,13 @@ static bool member_find(const struct elf_file *f, const char *function, value_fn
 	return s && s->is_func && find(f, s, out) == 0;
 }
 
-/* An int behind one load. */
-static uint16_t direct_off(const struct elf_file *f, const char *function, value_fn find)
+/* A number of so many bytes behind one load. */
+static uint16_t direct_off(const struct elf_file *f, const char *function, value_fn find,
+			   uint8_t bytes)
 {
 	struct x86_loads l;
 
-	if (!member_find(f, function, find, &l) || l.loads != 1 || l.bytes != 4)
+	if (!member_find(f, function, find, &l) || l.loads != 1 || l.bytes != bytes)
 		return POV_OFF_NONE;
 	return (uint16_t)l.off[0];
 }
@@ -97,29 +98,25 @@ static uint16_t pointer_off(const struct elf_file *f, const char *function, uint
 
 static uint16_t type_size_off_by_code(const struct elf_file *f)
 {
-	struct x86_loads l;
-
-	if (!member_find(f, "PMPI_Type_size", x86_value_stored, &l) || l.loads != 1 || l.bytes != 8)
-		return POV_OFF_NONE;
-	return (uint16_t)l.off[0];
+	return direct_off(f, "PMPI_Type_size", x86_value_stored, 8);
 }
 
 static void comm_layout(const struct elf_file *f, struct pov_lib *layout)
 {
 	uint16_t count = POV_OFF_NONE, remote_count = POV_OFF_NONE;
-	uint16_t direct = direct_off(f, "PMPI_Group_size", x86_value_stored);
+	uint16_t direct = direct_off(f, "PMPI_Group_size", x86_value_stored, 4);
 
-	layout->comm_rank_off = direct_off(f, "PMPI_Comm_rank", x86_value_stored);
+	layout->comm_rank_off = direct_off(f, "PMPI_Comm_rank", x86_value_stored, 4);
 	layout->comm_group_off = pointer_off(f, "PMPI_Comm_size", &count);
 	layout->comm_remote_off = pointer_off(f, "PMPI_Comm_remote_size", &remote_count);
 	if (layout->comm_remote_off != POV_OFF_NONE && remote_count != count)
 		layout->comm_remote_off = POV_OFF_NONE;
 	/* Two functions must agree on the group's count. */
 	layout->group_count_off = count == direct ? count : POV_OFF_NONE;
-	if (elf_file_find(f, "ompi_comm_print_cid"))
-		layout->comm_context_off = direct_off(f, "ompi_comm_print_cid", x86_value_passed);
-	else
-		layout->comm_context_off = direct_off(f, "ompi_comm_dump", x86_value_passed);
+	layout->comm_context_off = direct_off(
+		f,
+		elf_file_find(f, "ompi_comm_print_cid") ? "ompi_comm_print_cid" : "ompi_comm_dump",
+		x86_value_passed, 4);
 	layout->comm_context_bytes = 4;
 }
 

@@ -13,6 +13,8 @@
 	{                                                               \
 		name, offsetof(struct type, m), BYTES_OF(type, m), form \
 	}
+#define DEC(type, m, name) M(type, m, name, TEXT_DEC)
+#define HEX(type, m, name) M(type, m, name, TEXT_HEX)
 #define MEMBERS(...) ((const struct text_member[]){__VA_ARGS__, {NULL, 0, 0, 0}})
 #define FLAGS(...) ((const struct text_flag[]){__VA_ARGS__, {NULL, 0}})
 #define NO_FLAGS ((const struct text_flag[]){{NULL, 0}})
@@ -27,84 +29,74 @@ const char *const text_field_names[TEXT_FIELD_NAMES_CNT] = {
 	[POV_FIELD_TYPE_SIZE] = "tsize", [POV_FIELD_COMM] = "comm",
 };
 
-#define CALL_MEMBERS                                                                        \
-	MEMBERS(M(pov_call, dur_ns, "dur", TEXT_DEC), M(pov_call, tgid, "tgid", TEXT_DEC),  \
-		M(pov_call, func, "func", TEXT_DEC), M(pov_call, depth, "depth", TEXT_DEC), \
-		M(pov_call, ret, "ret", TEXT_HEX), M(pov_call, site, "site", TEXT_HEX),     \
-		M(pov_call, cpu, "cpu", TEXT_DEC), M(pov_call, lib, "lib", TEXT_DEC))
+#define CALL_MEMBERS                                                                               \
+	MEMBERS(DEC(pov_call, dur_ns, "dur"), DEC(pov_call, tgid, "tgid"),                         \
+		DEC(pov_call, func, "func"), DEC(pov_call, depth, "depth"),                        \
+		HEX(pov_call, ret, "ret"), HEX(pov_call, site, "site"), DEC(pov_call, cpu, "cpu"), \
+		DEC(pov_call, lib, "lib"))
 #define CALL_FLAGS                                                                               \
 	FLAGS({"open", POV_CALL_OPEN}, {"unwound", POV_CALL_UNWOUND}, {"fault", POV_CALL_FAULT}, \
 	      {"more", POV_CALL_MORE}, {"partial", POV_CALL_PARTIAL})
-#define TASK_MEMBERS                                                                             \
-	MEMBERS(M(pov_task, tgid, "tgid", TEXT_DEC), M(pov_task, ppid, "ppid", TEXT_DEC),        \
-		M(pov_task, state, "state", TEXT_DEC), M(pov_task, cpu, "cpu", TEXT_DEC),        \
-		M(pov_task, on_cpu, "on_cpu", TEXT_DEC),                                         \
-		M(pov_task, kthread, "kthread", TEXT_DEC), M(pov_task, comm, "comm", TEXT_COMM), \
-		M(pov_task, start_ns, "start", TEXT_DEC))
+#define TASK_MEMBERS                                                                \
+	MEMBERS(DEC(pov_task, tgid, "tgid"), DEC(pov_task, ppid, "ppid"),           \
+		DEC(pov_task, state, "state"), DEC(pov_task, cpu, "cpu"),           \
+		DEC(pov_task, on_cpu, "on_cpu"), DEC(pov_task, kthread, "kthread"), \
+		M(pov_task, comm, "comm", TEXT_COMM), DEC(pov_task, start_ns, "start"))
 
 const struct text_kind text_kinds[] = {
 	{POV_KIND_SWITCH, "switch", sizeof(struct pov_switch),
-	 MEMBERS(M(pov_switch, cpu, "cpu", TEXT_DEC), M(pov_switch, next_tid, "next", TEXT_DEC),
-		 M(pov_switch, prev_state, "state", TEXT_DEC),
-		 M(pov_switch, prev_prio, "prev_prio", TEXT_DEC),
-		 M(pov_switch, next_prio, "next_prio", TEXT_DEC)),
+	 MEMBERS(DEC(pov_switch, cpu, "cpu"), DEC(pov_switch, next_tid, "next"),
+		 DEC(pov_switch, prev_state, "state"), DEC(pov_switch, prev_prio, "prev_prio"),
+		 DEC(pov_switch, next_prio, "next_prio")),
 	 FLAGS({"preempted", POV_SWITCH_PREEMPTED})},
 	{POV_KIND_WAKING, "waking", sizeof(struct pov_waking),
-	 MEMBERS(M(pov_waking, target_tid, "target", TEXT_DEC), M(pov_waking, cpu, "cpu", TEXT_DEC),
-		 M(pov_waking, target_cpu, "target_cpu", TEXT_DEC),
-		 M(pov_waking, prio, "prio", TEXT_DEC)),
+	 MEMBERS(DEC(pov_waking, target_tid, "target"), DEC(pov_waking, cpu, "cpu"),
+		 DEC(pov_waking, target_cpu, "target_cpu"), DEC(pov_waking, prio, "prio")),
 	 FLAGS({"new", POV_WAKING_NEW}, {"irq", POV_WAKING_INTERRUPT})},
 	{POV_KIND_MIGRATE, "migrate", sizeof(struct pov_migrate),
-	 MEMBERS(M(pov_migrate, orig_cpu, "from", TEXT_DEC),
-		 M(pov_migrate, dest_cpu, "to", TEXT_DEC), M(pov_migrate, cpu, "cpu", TEXT_DEC)),
+	 MEMBERS(DEC(pov_migrate, orig_cpu, "from"), DEC(pov_migrate, dest_cpu, "to"),
+		 DEC(pov_migrate, cpu, "cpu")),
 	 NO_FLAGS},
 	{POV_KIND_IRQ, "irq", sizeof(struct pov_irq),
-	 MEMBERS(M(pov_irq, dur_ns, "dur", TEXT_DEC), M(pov_irq, cpu, "cpu", TEXT_DEC),
-		 M(pov_irq, vec, "vec", TEXT_DEC)),
+	 MEMBERS(DEC(pov_irq, dur_ns, "dur"), DEC(pov_irq, cpu, "cpu"), DEC(pov_irq, vec, "vec")),
 	 FLAGS({"soft", POV_IRQ_SOFT})},
 	{POV_KIND_CALL, "call", sizeof(struct pov_call), CALL_MEMBERS, CALL_FLAGS},
 	{POV_KIND_UNSHOWN, "unshown", sizeof(struct pov_call), CALL_MEMBERS, CALL_FLAGS},
 	{POV_KIND_CALL_BEGIN, "callbegin", sizeof(struct pov_call_begin),
-	 MEMBERS(M(pov_call_begin, begin_ns, "begin", TEXT_DEC),
-		 M(pov_call_begin, tgid, "tgid", TEXT_DEC),
-		 M(pov_call_begin, func, "func", TEXT_DEC),
-		 M(pov_call_begin, depth, "depth", TEXT_DEC)),
+	 MEMBERS(DEC(pov_call_begin, begin_ns, "begin"), DEC(pov_call_begin, tgid, "tgid"),
+		 DEC(pov_call_begin, func, "func"), DEC(pov_call_begin, depth, "depth")),
 	 NO_FLAGS},
 	{POV_KIND_SPIN, "spin", sizeof(struct pov_spin),
-	 MEMBERS(M(pov_spin, dur_ns, "dur", TEXT_DEC), M(pov_spin, site, "site", TEXT_HEX),
-		 M(pov_spin, tgid, "tgid", TEXT_DEC), M(pov_spin, depth, "depth", TEXT_DEC),
-		 M(pov_spin, cpu, "cpu", TEXT_DEC)),
+	 MEMBERS(DEC(pov_spin, dur_ns, "dur"), HEX(pov_spin, site, "site"),
+		 DEC(pov_spin, tgid, "tgid"), DEC(pov_spin, depth, "depth"),
+		 DEC(pov_spin, cpu, "cpu")),
 	 FLAGS({"open", POV_SPIN_OPEN})},
 	{POV_KIND_MORE, "more", sizeof(struct pov_more),
-	 MEMBERS(M(pov_more, begin_ns, "begin", TEXT_DEC), M(pov_more, first, "first", TEXT_DEC),
-		 M(pov_more, type, "type", TEXT_TYPE), M(pov_more, arg, "arg", TEXT_DEC)),
+	 MEMBERS(DEC(pov_more, begin_ns, "begin"), DEC(pov_more, first, "first"),
+		 M(pov_more, type, "type", TEXT_TYPE), DEC(pov_more, arg, "arg")),
 	 NO_FLAGS},
 	{POV_KIND_TASK, "task", sizeof(struct pov_task), TASK_MEMBERS, NO_FLAGS},
 	{POV_KIND_FORK, "fork", sizeof(struct pov_fork),
-	 MEMBERS(M(pov_fork, child_tid, "child", TEXT_DEC),
-		 M(pov_fork, child_tgid, "tgid", TEXT_DEC),
-		 M(pov_fork, parent_tgid, "parent_tgid", TEXT_DEC),
-		 M(pov_fork, comm, "comm", TEXT_COMM)),
+	 MEMBERS(DEC(pov_fork, child_tid, "child"), DEC(pov_fork, child_tgid, "tgid"),
+		 DEC(pov_fork, parent_tgid, "parent_tgid"), M(pov_fork, comm, "comm", TEXT_COMM)),
 	 NO_FLAGS},
 	{POV_KIND_EXEC, "exec", sizeof(struct pov_task), TASK_MEMBERS, NO_FLAGS},
 	{POV_KIND_EXIT, "exit", sizeof(struct pov_exit),
-	 MEMBERS(M(pov_exit, tgid, "tgid", TEXT_DEC), M(pov_exit, code, "code", TEXT_SIGNED)),
-	 NO_FLAGS},
+	 MEMBERS(DEC(pov_exit, tgid, "tgid"), M(pov_exit, code, "code", TEXT_SIGNED)), NO_FLAGS},
 	{POV_KIND_RENAME, "rename", sizeof(struct pov_task), TASK_MEMBERS, NO_FLAGS},
 	{POV_KIND_AFFINITY, "affinity", sizeof(struct pov_affinity),
-	 MEMBERS(M(pov_affinity, tgid, "tgid", TEXT_DEC), M(pov_affinity, nr_cpus, "nr", TEXT_DEC)),
-	 NO_FLAGS},
+	 MEMBERS(DEC(pov_affinity, tgid, "tgid"), DEC(pov_affinity, nr_cpus, "nr")), NO_FLAGS},
 	{POV_KIND_IMAGE, "image", sizeof(struct pov_image),
-	 MEMBERS(M(pov_image, tgid, "tgid", TEXT_DEC), M(pov_image, dev, "dev", TEXT_HEX),
-		 M(pov_image, ino, "ino", TEXT_DEC), M(pov_image, start, "start", TEXT_HEX),
-		 M(pov_image, len, "len", TEXT_HEX), M(pov_image, off, "off", TEXT_HEX),
-		 M(pov_image, stamp, "stamp", TEXT_HEX)),
+	 MEMBERS(DEC(pov_image, tgid, "tgid"), HEX(pov_image, dev, "dev"),
+		 DEC(pov_image, ino, "ino"), HEX(pov_image, start, "start"),
+		 HEX(pov_image, len, "len"), HEX(pov_image, off, "off"),
+		 HEX(pov_image, stamp, "stamp")),
 	 FLAGS({"new", POV_IMAGE_NEW})},
 	{POV_KIND_CALLER, "caller", sizeof(struct pov_caller),
-	 MEMBERS(M(pov_caller, tgid, "tgid", TEXT_DEC)), NO_FLAGS},
+	 MEMBERS(DEC(pov_caller, tgid, "tgid")), NO_FLAGS},
 	{POV_KIND_LOST, "lost", sizeof(struct pov_lost),
-	 MEMBERS(M(pov_lost, since_ns, "since", TEXT_DEC), M(pov_lost, cnt, "cnt", TEXT_DEC),
-		 M(pov_lost, ring, "ring", TEXT_DEC), M(pov_lost, class, "class", TEXT_CLASS)),
+	 MEMBERS(DEC(pov_lost, since_ns, "since"), DEC(pov_lost, cnt, "cnt"),
+		 DEC(pov_lost, ring, "ring"), M(pov_lost, class, "class", TEXT_CLASS)),
 	 NO_FLAGS},
 	{0, NULL, 0, NULL, NULL},
 };
@@ -219,36 +211,31 @@ static uint64_t load(const void *p, size_t bytes)
 	return v;
 }
 
+/* Of a class or type of field; NULL if it has none. */
+static const char *value_name(uint8_t form, uint64_t v)
+{
+	if (form == TEXT_CLASS)
+		return v < POV_CLASS_CNT ? text_class_names[v] : NULL;
+	return form == TEXT_TYPE && v < TEXT_FIELD_NAMES_CNT ? text_field_names[v] : NULL;
+}
+
 static void print_member(const struct pov_hdr *rec, const struct text_member *m, FILE *out)
 {
-	const char *p = (const char *)rec + m->offset;
+	const char *p = (const char *)rec + m->offset, *name;
 	uint64_t v = m->form == TEXT_COMM ? 0 : load(p, m->bytes);
 
+	name = value_name(m->form, v);
 	fprintf(out, " %s=", m->name);
-	switch (m->form) {
-	case TEXT_COMM:
+	if (m->form == TEXT_COMM)
 		print_comm(p, out);
-		return;
-	case TEXT_HEX:
+	else if (name)
+		fputs(name, out);
+	else if (m->form == TEXT_HEX)
 		fprintf(out, "0x%" PRIx64, v);
-		return;
-	case TEXT_SIGNED:
+	else if (m->form == TEXT_SIGNED)
 		fprintf(out, "%" PRId64, m->bytes == 4 ? (int32_t)v : (int64_t)v);
-		return;
-	case TEXT_CLASS:
-		if (v < POV_CLASS_CNT) {
-			fputs(text_class_names[v], out);
-			return;
-		}
-		break;
-	case TEXT_TYPE:
-		if (v && v < TEXT_FIELD_NAMES_CNT) {
-			fputs(text_field_names[v], out);
-			return;
-		}
-		break;
-	}
-	fprintf(out, "%" PRIu64, v);
+	else
+		fprintf(out, "%" PRIu64, v);
 }
 
 /* Whole words as 0x…, what is left as i (4 bytes) and b (bytes). */
