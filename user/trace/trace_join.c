@@ -82,7 +82,6 @@ static void summary_join(struct trace_joined *j)
 		sum->meta_blocks += s->meta_blocks;
 		sum->event_blocks += s->event_blocks;
 		sum->records += s->records;
-		sum->raw_bytes += s->raw_bytes;
 		sum->file_bytes += s->file_bytes;
 		sum->complete &= s->complete;
 		sum->unknown_blocks += s->unknown_blocks;

@@ -153,7 +153,6 @@ static void add_ref(struct trace *t, uint64_t offset, const struct trace_block_h
 	if (h->max_ts > s->last_ns)
 		s->last_ns = h->max_ts;
 	s->records += h->nrecords;
-	s->raw_bytes += h->record_bytes;
 }
 
 /* A gap in the file before the block at `offset`: how many blocks are missing. */

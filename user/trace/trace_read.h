@@ -24,7 +24,7 @@ struct pov_hdr;
 struct trace_summary {
 	uint64_t blocks, meta_blocks, event_blocks;
 	uint64_t records; /* as the block headers say */
-	uint64_t raw_bytes, file_bytes;
+	uint64_t file_bytes;
 	uint64_t first_ns, last_ns; /* over all event blocks */
 	bool complete;		    /* the end block is there */
 	uint64_t unknown_blocks;    /* whole, and of a type this version does not know: skipped */

@@ -53,19 +53,18 @@ static size_t align64(size_t n)
 
 static struct store_job *job_new(void)
 {
-	size_t bytes = align64(sizeof(struct store_job));
+	size_t at[CODEC_COL_CNT], bytes = align64(sizeof(struct store_job));
 	struct store_job *job;
 
-	for (int c = 0; c < CODEC_COL_CNT; c++)
+	for (int c = 0; c < CODEC_COL_CNT; c++) {
+		at[c] = bytes;
 		bytes += align64(codec_col_bytes(c));
+	}
 	job = xmalloc(bytes);
 	memset(job, 0, sizeof(*job));
 	job->type = TRACE_BLOCK_EVENTS;
-	bytes = align64(sizeof(struct store_job));
-	for (int c = 0; c < CODEC_COL_CNT; c++) {
-		job->block.col[c] = (uint8_t *)job + bytes;
-		bytes += align64(codec_col_bytes(c));
-	}
+	for (int c = 0; c < CODEC_COL_CNT; c++)
+		job->block.col[c] = (uint8_t *)job + at[c];
 	return job;
 }
 

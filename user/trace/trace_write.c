@@ -40,7 +40,6 @@ struct trace_writer {
 	uint32_t *ids;		/* of the streams there are, owned */
 	uint32_t nstreams;
 	struct trace_tally accepted;
-	uint64_t raw_bytes;
 	uint64_t event_limit; /* file size at which events stop; UINT64_MAX = never */
 	uint64_t room;	      /* bytes that can be encoded before the limit has to be looked at */
 	bool full;	      /* event_limit reached */
@@ -198,7 +197,6 @@ int trace_writer_add(struct trace_writer *w, unsigned int id, const struct pov_h
 		w->room -= need;
 	tally_add(&w->accepted, rec);
 	tally_add(&s->open->tally, rec);
-	w->raw_bytes += rec->size;
 	return 0;
 }
 
@@ -239,7 +237,6 @@ void trace_writer_get_stats(const struct trace_writer *w, struct trace_writer_st
 {
 	memset(out, 0, sizeof(*out));
 	out->accepted = w->accepted;
-	out->raw_bytes = w->raw_bytes;
 	store_get_stats(w->store, out);
 }
 

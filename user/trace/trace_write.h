@@ -34,7 +34,6 @@ struct trace_tally {
 struct trace_writer_stats {
 	struct trace_tally accepted; /* by trace_writer_add */
 	struct trace_tally lost;     /* accepted, but their block could not be written */
-	uint64_t raw_bytes;	     /* size of the accepted ones as records */
 	uint64_t file_bytes;	     /* written so far, all blocks */
 	uint64_t waits;		     /* times trace_writer_add had to wait for the writing thread */
 };
