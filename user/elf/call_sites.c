@@ -51,7 +51,7 @@ size_t call_sites_find(const struct elf_file *f, const struct elf_symbol *sym, u
 		       size_t max)
 {
 	uint64_t offset, addr, bytes, at;
-	struct x86_reader reader;
+	struct x86_reader reader = {.f = f};
 	struct x86_insn insn;
 	size_t cnt = 0;
 
@@ -59,7 +59,6 @@ size_t call_sites_find(const struct elf_file *f, const struct elf_symbol *sym, u
 	    elf_file_offset_to_addr(f, offset, &addr) ||
 	    !has_candidates(f, offset, addr, bytes, sym->addr))
 		return 0;
-	x86_reader_init(&reader, f);
 	for (at = 0; at < bytes; at += insn.z.length) {
 		if (!x86_decode(&reader, addr + at, &insn))
 			return 0;

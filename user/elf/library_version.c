@@ -74,10 +74,9 @@ static bool version_in_code(const struct elf_file *f, uint64_t addr, uint64_t by
 			    size_t version_bytes)
 {
 	uint64_t end = addr + bytes, to;
-	struct x86_reader reader;
+	struct x86_reader reader = {.f = f};
 	struct x86_insn insn;
 
-	x86_reader_init(&reader, f);
 	for (; addr < end && x86_decode(&reader, addr, &insn); addr += insn.z.length) {
 		if (insn.z.mnemonic == ZYDIS_MNEMONIC_LEA &&
 		    x86_rip_operand(&insn, &insn.op[1], &to) &&

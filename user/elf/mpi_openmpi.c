@@ -63,24 +63,21 @@ static bool type_size_holds(const struct elf_file *f)
 
 #if defined(__x86_64__)
 
-typedef int (*value_fn)(const struct elf_file *f, const struct elf_symbol *sym,
-			struct x86_loads *out);
-
-static bool member_find(const struct elf_file *f, const char *function, value_fn find,
+static bool member_find(const struct elf_file *f, const char *function, enum x86_value_want want,
 			struct x86_loads *out)
 {
 	const struct elf_symbol *s = elf_file_find(f, function);
 
-	return s && s->is_func && find(f, s, out) == 0;
+	return s && s->is_func && !x86_value_find(f, s, want, out);
 }
 
 /* A number of so many bytes behind one load. */
-static uint16_t direct_off(const struct elf_file *f, const char *function, value_fn find,
+static uint16_t direct_off(const struct elf_file *f, const char *function, enum x86_value_want want,
 			   uint8_t bytes)
 {
 	struct x86_loads l;
 
-	if (!member_find(f, function, find, &l) || l.loads != 1 || l.bytes != bytes)
+	if (!member_find(f, function, want, &l) || l.loads != 1 || l.bytes != bytes)
 		return POV_OFF_NONE;
 	return (uint16_t)l.off[0];
 }
@@ -90,7 +87,7 @@ static uint16_t pointer_off(const struct elf_file *f, const char *function, uint
 {
 	struct x86_loads l;
 
-	if (!member_find(f, function, x86_value_stored, &l) || l.loads != 2 || l.bytes != 4)
+	if (!member_find(f, function, X86_STORED, &l) || l.loads != 2 || l.bytes != 4)
 		return POV_OFF_NONE;
 	*count = (uint16_t)l.off[1];
 	return (uint16_t)l.off[0];
@@ -98,15 +95,15 @@ static uint16_t pointer_off(const struct elf_file *f, const char *function, uint
 
 static uint16_t type_size_off_by_code(const struct elf_file *f)
 {
-	return direct_off(f, "PMPI_Type_size", x86_value_stored, 8);
+	return direct_off(f, "PMPI_Type_size", X86_STORED, 8);
 }
 
 static void comm_layout(const struct elf_file *f, struct pov_lib *layout)
 {
 	uint16_t count = POV_OFF_NONE, remote_count = POV_OFF_NONE;
-	uint16_t direct = direct_off(f, "PMPI_Group_size", x86_value_stored, 4);
+	uint16_t direct = direct_off(f, "PMPI_Group_size", X86_STORED, 4);
 
-	layout->comm_rank_off = direct_off(f, "PMPI_Comm_rank", x86_value_stored, 4);
+	layout->comm_rank_off = direct_off(f, "PMPI_Comm_rank", X86_STORED, 4);
 	layout->comm_group_off = pointer_off(f, "PMPI_Comm_size", &count);
 	layout->comm_remote_off = pointer_off(f, "PMPI_Comm_remote_size", &remote_count);
 	if (layout->comm_remote_off != POV_OFF_NONE && remote_count != count)
@@ -116,7 +113,7 @@ static void comm_layout(const struct elf_file *f, struct pov_lib *layout)
 	layout->comm_context_off = direct_off(
 		f,
 		elf_file_find(f, "ompi_comm_print_cid") ? "ompi_comm_print_cid" : "ompi_comm_dump",
-		x86_value_passed, 4);
+		X86_PASSED, 4);
 	layout->comm_context_bytes = 4;
 }
 

@@ -19,11 +19,10 @@ static bool is_jump_to(const struct elf_file *f, const struct elf_symbol *from,
 		       const struct elf_symbol *to)
 {
 	uint64_t at = from->addr, slot;
-	struct x86_reader reader;
+	struct x86_reader reader = {.f = f};
 	struct x86_insn insn;
 	const char *name;
 
-	x86_reader_init(&reader, f);
 	for (int step = 0; step < 4 && x86_decode(&reader, at, &insn); step++) {
 		if (insn.z.mnemonic == ZYDIS_MNEMONIC_ENDBR64 ||
 		    insn.z.mnemonic == ZYDIS_MNEMONIC_NOP) {

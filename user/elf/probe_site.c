@@ -216,27 +216,29 @@ struct candidate {
 
 /*
  * Walks the straight line from the start to the first emulated instruction, or else the first the
- * kernel accepts. Says in why what ended the walk.
+ * kernel accepts: *c; *start is the very first. Says in why what ended the walk.
  */
 static int candidate_find(const struct elf_file *f, const struct elf_symbol *sym,
-			  unsigned int nargs_regs, struct candidate *c, struct probe_site *out)
+			  unsigned int nargs_regs, struct candidate *start, struct candidate *c,
+			  struct probe_site *out)
 {
 	const char *objection = NULL;
-	struct x86_reader reader;
+	struct x86_reader reader = {.f = f};
 	struct x86_insn insn;
 	uint64_t at = 0;
 
 	*c = (struct candidate){.does = KERNEL_REFUSES};
-	x86_reader_init(&reader, f);
 	snprintf(out->why, sizeof(out->why), "nothing emulated within reach");
 	while (at <= PROBE_SITE_SKIP_MAX && (!sym->size || at < sym->size)) {
 		enum kernel_does does;
 
 		if (!x86_decode(&reader, sym->addr + at, &insn))
 			return at ? 0 : -EINVAL;
-		if (at == 0)
-			x86_format(&insn, out->insn, sizeof(out->insn));
 		does = kernel_does(&insn);
+		if (at == 0) {
+			x86_format(&insn, out->insn, sizeof(out->insn));
+			*start = (struct candidate){at, does, insn.z.mnemonic};
+		}
 		if (does < c->does)
 			*c = (struct candidate){at, does, insn.z.mnemonic};
 		if (does == KERNEL_EMULATES)
@@ -253,26 +255,14 @@ static int candidate_find(const struct elf_file *f, const struct elf_symbol *sym
 	return 0;
 }
 
-static int site_start(const struct elf_file *f, const struct elf_symbol *sym, struct candidate *c)
-{
-	struct x86_reader reader;
-	struct x86_insn insn;
-
-	x86_reader_init(&reader, f);
-	if (!x86_decode(&reader, sym->addr, &insn))
-		return -EINVAL;
-	*c = (struct candidate){0, kernel_does(&insn), insn.z.mnemonic};
-	return c->does == KERNEL_REFUSES ? -ENOTSUP : 0;
-}
-
 static int site_choose(const struct elf_file *f, const struct elf_symbol *sym,
 		       unsigned int nargs_regs, struct probe_site *out)
 {
 	const char *objection = NULL;
-	struct candidate c;
+	struct candidate start, c;
 	int err;
 
-	err = candidate_find(f, sym, nargs_regs, &c, out);
+	err = candidate_find(f, sym, nargs_regs, &start, &c, out);
 	if (err)
 		return err;
 	if (c.does == KERNEL_REFUSES)
@@ -282,9 +272,9 @@ static int site_choose(const struct elf_file *f, const struct elf_symbol *sym,
 	if (objection) {
 		snprintf(out->why, sizeof(out->why), "%s at +%u, but %s",
 			 ZydisMnemonicGetString(c.mnemonic), (unsigned int)c.skip, objection);
-		err = site_start(f, sym, &c);
-		if (err)
-			return err;
+		if (start.does == KERNEL_REFUSES)
+			return -ENOTSUP;
+		c = start;
 	} else if (c.does == KERNEL_EMULATES) {
 		snprintf(out->why, sizeof(out->why),
 			 c.skip ? "%s is emulated; nothing before it matters" : "%s is emulated",

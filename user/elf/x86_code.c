@@ -9,14 +9,6 @@
 
 #include "elf/elf_file.h"
 
-void x86_reader_init(struct x86_reader *r, const struct elf_file *f)
-{
-	r->f = f;
-	r->addr = 0;
-	r->bytes = 0;
-	ZydisDecoderInit(&r->decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-}
-
 bool x86_decode(struct x86_reader *r, uint64_t addr, struct x86_insn *out)
 {
 	uint64_t at = addr - r->addr;
@@ -28,6 +20,7 @@ bool x86_decode(struct x86_reader *r, uint64_t addr, struct x86_insn *out)
 			r->bytes = 0;
 			return false;
 		}
+		ZydisDecoderInit(&r->decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 		r->addr = addr;
 		r->bytes = (size_t)n;
 		at = 0;

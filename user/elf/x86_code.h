@@ -16,7 +16,7 @@ struct elf_file;
 
 #define X86_WINDOW_BYTES 4096
 
-struct x86_reader {
+struct x86_reader { /* zeroed but for f */
 	const struct elf_file *f;
 	ZydisDecoder decoder;
 	uint64_t addr; /* of buf[0] */
@@ -31,7 +31,6 @@ struct x86_insn {
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 };
 
-void x86_reader_init(struct x86_reader *r, const struct elf_file *f);
 /* false where there are no file bytes or no instruction. */
 bool x86_decode(struct x86_reader *r, uint64_t addr, struct x86_insn *out);
 /* AT&T syntax, cut to fit. */

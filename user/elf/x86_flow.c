@@ -139,7 +139,7 @@ const char *x86_flow_objection(const struct elf_file *f, const struct elf_symbol
 	w->budget = FLOW_PART_INSNS_MAX;
 	w->boundary = xcalloc(1, sym->size / 8 + 1);
 	w->target = xcalloc(1, sym->size / 8 + 1);
-	x86_reader_init(&w->reader, f);
+	w->reader.f = f;
 	objection = flow_walk(w);
 	free(w->boundary);
 	free(w->target);

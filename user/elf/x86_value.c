@@ -35,12 +35,10 @@ struct path {
 	struct value reg[VALUE_REGS];
 };
 
-enum value_want { WANT_STORED, WANT_PASSED };
-
 struct run {
 	const struct elf_file *f;
 	uint64_t start, end;
-	enum value_want want;
+	enum x86_value_want want;
 	struct x86_reader reader;
 	struct path todo[VALUE_PATHS_MAX];
 	unsigned int todo_cnt;
@@ -89,7 +87,7 @@ static void step_store(struct run *r, const struct path *p, const struct x86_ins
 	const ZydisDecodedOperand *to = &insn->op[0], *from = &insn->op[1];
 	int base, src;
 
-	if (r->want != WANT_STORED || to->mem.disp.value || to->mem.index != ZYDIS_REGISTER_NONE ||
+	if (r->want != X86_STORED || to->mem.disp.value || to->mem.index != ZYDIS_REGISTER_NONE ||
 	    from->type != ZYDIS_OPERAND_TYPE_REGISTER)
 		return;
 	base = register_index(to->mem.base);
@@ -104,7 +102,7 @@ static void step_call(struct run *r, struct path *p)
 	static const uint8_t args[] = {7, 6, 2, 1, 8, 9};	     /* rdi rsi rdx rcx r8 r9 */
 	static const uint8_t lost[] = {0, 1, 2, 6, 7, 8, 9, 10, 11}; /* not kept by a callee */
 
-	for (unsigned int i = 0; i < sizeof(args) && r->want == WANT_PASSED; i++) {
+	for (unsigned int i = 0; i < sizeof(args) && r->want == X86_PASSED; i++) {
 		const struct value *v = &p->reg[args[i]];
 
 		if (v->root == ROOT_FIRST && v->l.loads == 1 && v->l.bytes == 4)
@@ -163,7 +161,7 @@ static bool step(struct run *r, struct path *p)
 		return false;
 	if (x86_is_call(&insn)) {
 		step_call(r, p);
-		if (r->want == WANT_PASSED && r->any)
+		if (r->want == X86_PASSED && r->any)
 			return false;
 	} else if (x86_branch_target(&insn, &to)) {
 		if (x86_ends_block(&insn)) {
@@ -198,8 +196,8 @@ static void run_paths(struct run *r)
 	}
 }
 
-static int value_find(const struct elf_file *f, const struct elf_symbol *sym, enum value_want want,
-		      struct x86_loads *out)
+int x86_value_find(const struct elf_file *f, const struct elf_symbol *sym, enum x86_value_want want,
+		   struct x86_loads *out)
 {
 	struct run *r;
 	int err = 0;
@@ -213,7 +211,7 @@ static int value_find(const struct elf_file *f, const struct elf_symbol *sym, en
 	r->end = sym->addr + sym->size;
 	r->want = want;
 	r->visits = xcalloc(1, sym->size);
-	x86_reader_init(&r->reader, f);
+	r->reader.f = f;
 	run_paths(r);
 	if (!r->any)
 		err = -ENOENT;
@@ -224,16 +222,6 @@ static int value_find(const struct elf_file *f, const struct elf_symbol *sym, en
 	free(r->visits);
 	free(r);
 	return err;
-}
-
-int x86_value_stored(const struct elf_file *f, const struct elf_symbol *sym, struct x86_loads *out)
-{
-	return value_find(f, sym, WANT_STORED, out);
-}
-
-int x86_value_passed(const struct elf_file *f, const struct elf_symbol *sym, struct x86_loads *out)
-{
-	return value_find(f, sym, WANT_PASSED, out);
 }
 
 #endif

@@ -20,16 +20,21 @@ struct x86_loads { /* loads == 2: *(*(first argument + off[0]) + off[1]) */
 	int32_t off[X86_LOADS_MAX];
 };
 
+enum x86_value_want {
+	/* What the function stores where its second argument points. */
+	X86_STORED,
+	/*
+	 * What the function hands as an argument to the first call to which it hands any 4-byte member of the
+	 * object its first argument points to.
+	 */
+	X86_PASSED,
+};
+
 /*
- * What the function stores where its second argument points. 0, -ENOENT if it is nothing loaded through the
- * first argument, -ENOTUNIQ if different loads are stored.
+ * 0, -ENOENT if it is nothing loaded through the first argument, -ENOTUNIQ if there are different loads.
  */
-int x86_value_stored(const struct elf_file *f, const struct elf_symbol *sym, struct x86_loads *out);
-/*
- * What the function hands as an argument to the first call to which it hands any 4-byte member of the object
- * its first argument points to. Errors as above.
- */
-int x86_value_passed(const struct elf_file *f, const struct elf_symbol *sym, struct x86_loads *out);
+int x86_value_find(const struct elf_file *f, const struct elf_symbol *sym, enum x86_value_want want,
+		   struct x86_loads *out);
 
 #endif
 #endif
