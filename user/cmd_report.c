@@ -60,7 +60,6 @@ static int report_run(const void *opts, int argc, char **argv, int dashdash)
 		.sort = (enum report_sort)a->sort,
 	};
 	struct trace_source *source;
-	size_t i;
 	int err = 0;
 
 	(void)dashdash;
@@ -68,7 +67,7 @@ static int report_run(const void *opts, int argc, char **argv, int dashdash)
 		log_error("report: needs a trace file; see \"povtrace report --help\"");
 		return 2;
 	}
-	for (i = 0; i < a->ranks.cnt && !err; i++)
+	for (size_t i = 0; i < a->ranks.cnt && !err; i++)
 		err = rank_list_parse(a->ranks.item[i], &opt.ranks);
 	source = err ? NULL : sources_parse(argv, argc, &a->offsets);
 	if (!source) {

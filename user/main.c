@@ -19,9 +19,7 @@ enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2 };
 
 static const struct command *command_find(const char *name)
 {
-	size_t i;
-
-	for (i = 0; commands[i]; i++)
+	for (size_t i = 0; commands[i]; i++)
 		if (!strcmp(commands[i]->name, name))
 			return commands[i];
 	return NULL;
@@ -30,9 +28,8 @@ static const struct command *command_find(const char *name)
 static int unknown_command(const char *name)
 {
 	const char *near = suggest_better(name, NULL, "help");
-	size_t i;
 
-	for (i = 0; commands[i]; i++)
+	for (size_t i = 0; commands[i]; i++)
 		near = suggest_better(name, near, commands[i]->name);
 	if (near)
 		log_error("no command \"%s\"; did you mean \"%s\"?", name, near);
@@ -43,15 +40,13 @@ static int unknown_command(const char *name)
 
 static void print_help(FILE *out)
 {
-	size_t i;
-
 	fputs("Usage: povtrace [-q|-v] COMMAND [options]\n\n"
 	      "Shows an MPI node from the rank's and from the core's point of view: records MPI\n"
 	      "calls and scheduling of unmodified programs with eBPF, and turns the recording\n"
 	      "into timelines and reports.\n\n"
 	      "Commands:\n",
 	      out);
-	for (i = 0; commands[i]; i++)
+	for (size_t i = 0; commands[i]; i++)
 		fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->brief);
 	fputs("  help       Print this, or the help of a command.\n\n"
 	      "Options:\n"
@@ -71,8 +66,6 @@ static void print_help(FILE *out)
 
 static void print_man(FILE *out)
 {
-	size_t i;
-
 	fprintf(out,
 		".TH POVTRACE 1 \"\" \"povtrace %s\" \"User Commands\"\n"
 		".SH NAME\npovtrace \\- trace MPI programs from two points of view\n"
@@ -82,7 +75,7 @@ static void print_man(FILE *out)
 		"and scheduling of unmodified programs with eBPF, and turns the recording into timelines "
 		"and reports.\n.SH COMMANDS\n",
 		POV_VERSION);
-	for (i = 0; commands[i]; i++)
+	for (size_t i = 0; commands[i]; i++)
 		fprintf(out, ".TP\n\\fBpovtrace\\-%s\\fR(1)\n%s\n", commands[i]->name,
 			commands[i]->brief);
 	fputs(".SH OPTIONS\n"

@@ -183,13 +183,12 @@ int human_parse_ns(const char *text, uint64_t *out)
 	};
 	uint64_t value;
 	unsigned int places;
-	size_t i;
 	int err;
 
 	err = read_decimal(&text, &value, &places);
 	if (err)
 		return err;
-	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (!strcmp(text, units[i].name))
 			return scale_up(value, places, units[i].ns, out);
 	return -EINVAL;

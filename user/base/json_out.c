@@ -69,10 +69,8 @@ static void put(struct json_out *j, const char *s, size_t len)
 
 static void break_line(struct json_out *j)
 {
-	unsigned int i;
-
 	put_char(j, '\n');
-	for (i = 0; j->style == JSON_OUT_PRETTY && i < j->depth; i++)
+	for (unsigned int i = 0; j->style == JSON_OUT_PRETTY && i < j->depth; i++)
 		put(j, "  ", 2);
 }
 

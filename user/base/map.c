@@ -31,10 +31,9 @@ static struct map_slot *lookup(const struct map *m, uint64_t key)
 static void grow(struct map *m)
 {
 	struct map bigger = {.size = m->size ? m->size * 2 : MAP_SIZE_MIN, .cnt = m->cnt};
-	size_t i;
 
 	bigger.slots = xcalloc(bigger.size, sizeof(*bigger.slots));
-	for (i = 0; i < m->size; i++)
+	for (size_t i = 0; i < m->size; i++)
 		if (m->slots[i].value)
 			*lookup(&bigger, m->slots[i].key) = m->slots[i];
 	free(m->slots);

@@ -26,9 +26,7 @@ struct parse {
 static const struct option_def *find(const struct command *cmd, char letter, const char *name,
 				     size_t len)
 {
-	const struct option_def *def;
-
-	for (def = cmd->options; def && def->name; def++)
+	for (const struct option_def *def = cmd->options; def && def->name; def++)
 		if (letter ? def->letter == letter :
 			     strlen(def->name) == len && !memcmp(def->name, name, len))
 			return def;
@@ -105,9 +103,8 @@ static int store_choice(const struct command *cmd, const struct option_def *def,
 			void *to)
 {
 	const char *near = NULL;
-	int i;
 
-	for (i = 0; def->choices[i]; i++) {
+	for (int i = 0; def->choices[i]; i++) {
 		if (!strcmp(def->choices[i], text)) {
 			*(int *)to = i;
 			return 0;
@@ -167,13 +164,12 @@ static int take_value(struct parse *p, const struct option_def *def, const char 
 
 static int unknown_long(const struct parse *p, const char *name, size_t len)
 {
-	const struct option_def *def;
 	char typed[64];
 	const char *near = NULL;
 
 	snprintf(typed, sizeof(typed), "%.*s", (int)(len < 63 ? len : 63), name);
 	near = suggest_better(typed, near, "help");
-	for (def = p->cmd->options; def && def->name; def++)
+	for (const struct option_def *def = p->cmd->options; def && def->name; def++)
 		near = suggest_better(typed, near, def->name);
 	if (near)
 		log_error("%s%sno option --%s; did you mean --%s?", NAMED(p->cmd), typed, near);
@@ -207,7 +203,7 @@ static int parse_letters(struct parse *p, const char *word)
 	int err;
 
 	for (; *word; word++) {
-		const struct option_def *def = find(p->cmd, *word, NULL, 0);
+		const struct option_def *def = find(p->cmd, *word, "", 0);
 
 		if (!def && *word == 'h')
 			return -ECANCELED;
@@ -229,10 +225,8 @@ static int parse_letters(struct parse *p, const char *word)
 
 static void set_defaults(const struct command *cmd, void *opts)
 {
-	const struct option_def *def;
-
 	memset(opts, 0, cmd->options_bytes);
-	for (def = cmd->options; def && def->name; def++) {
+	for (const struct option_def *def = cmd->options; def && def->name; def++) {
 		if (def->dflt && def->type != OPTION_FLAG && store_value(cmd, def, def->dflt, opts))
 			die("%s: --%s has an impossible default; please report this", cmd->name,
 			    def->name);
@@ -241,9 +235,7 @@ static void set_defaults(const struct command *cmd, void *opts)
 
 void option_release(const struct command *cmd, void *opts)
 {
-	const struct option_def *def;
-
-	for (def = cmd->options; def && def->name; def++)
+	for (const struct option_def *def = cmd->options; def && def->name; def++)
 		if (def->type == OPTION_LIST)
 			option_list_release((void *)((char *)opts + def->offset));
 }

@@ -128,7 +128,6 @@ static void print_name(const struct command *cmd, const char *between, FILE *out
 
 void command_print_help(const struct command *cmd, FILE *out)
 {
-	const struct option_def *def;
 	const char *const *example;
 
 	fputs("Usage: ", out);
@@ -140,7 +139,7 @@ void command_print_help(const struct command *cmd, FILE *out)
 		print_wrapped(out, cmd->details, 0, 0);
 	}
 	fputs("\nOptions:\n", out);
-	for (def = cmd->options; def && def->name; def++)
+	for (const struct option_def *def = cmd->options; def && def->name; def++)
 		print_option(def, out);
 	print_option(&help_option, out);
 	if (cmd->examples)
@@ -224,7 +223,6 @@ static void print_man_head(const struct command *cmd, FILE *out)
 
 void command_print_man(const struct command *cmd, FILE *out)
 {
-	const struct option_def *def;
 	const char *const *example;
 
 	print_man_head(cmd, out);
@@ -242,7 +240,7 @@ void command_print_man(const struct command *cmd, FILE *out)
 		print_roff_paragraphs(out, cmd->details);
 	}
 	fputs(".SH OPTIONS\n", out);
-	for (def = cmd->options; def && def->name; def++)
+	for (const struct option_def *def = cmd->options; def && def->name; def++)
 		print_man_option(def, out);
 	print_man_option(&help_option, out);
 	fputs(".SH EXIT STATUS\n0 on success, 1 on failure, 2 on wrong usage.\n", out);
@@ -277,29 +275,26 @@ static void print_words(const struct option_def *def, FILE *out)
 static void print_completion_case(const char *pattern, const struct command *cmd,
 				  const char *const *first, FILE *out)
 {
-	const struct option_def *def;
-	int i;
-
 	fprintf(out, "\t%s)\n\t\tcase $prev in\n", pattern);
-	for (def = cmd->options; def && def->name; def++) {
+	for (const struct option_def *def = cmd->options; def && def->name; def++) {
 		if (def->type == OPTION_FLAG)
 			continue;
 		fprintf(out, "\t\t--%s", def->name);
 		if (def->letter)
 			fprintf(out, "|-%c", def->letter);
 		fputs(") words='", out);
-		for (i = 0; def->type == OPTION_CHOICE && def->choices[i]; i++)
+		for (int i = 0; def->type == OPTION_CHOICE && def->choices[i]; i++)
 			fprintf(out, "%s%s", i ? " " : "", def->choices[i]);
 		if (def->words)
 			print_words(def, out);
 		fputs("' ;;\n", out);
 	}
 	fputs("\t\t*)", out);
-	for (i = 0; first && first[i]; i++)
+	for (int i = 0; first && first[i]; i++)
 		fprintf(out, "%s%s", i ? " " : " words='", first[i]);
 	fputs(first ? "'\n\t\t\t" : " ", out);
 	fputs("[[ $cur == -* ]] && words='--help", out);
-	for (def = cmd->options; def && def->name; def++)
+	for (const struct option_def *def = cmd->options; def && def->name; def++)
 		fprintf(out, " --%s", def->name);
 	fputs("' ;;\n\t\tesac ;;\n", out);
 }

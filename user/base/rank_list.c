@@ -65,9 +65,7 @@ int rank_list_parse(const char *text, struct rank_list *out)
 
 bool rank_list_has(const struct rank_list *l, int32_t job, int32_t rank)
 {
-	uint32_t i;
-
-	for (i = 0; i < l->n; i++)
+	for (uint32_t i = 0; i < l->n; i++)
 		if ((l->range[i].job < 0 || l->range[i].job == job) && rank >= l->range[i].first &&
 		    rank <= l->range[i].last)
 			return true;
