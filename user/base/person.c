@@ -28,39 +28,36 @@ static bool id_read(const char *text, unsigned int *id)
 	return true;
 }
 
-static void groups_find(struct person *p, const char *login)
+static struct person *person_new(uid_t uid, gid_t gid, const char *home, const char *shell)
 {
-	int cnt = GROUPS_FIRST;
+	struct person *p = xcalloc(1, sizeof(*p));
 
-	p->groups = xcalloc(cnt, sizeof(*p->groups));
-	while (getgrouplist(login, p->gid, p->groups, &cnt) < 0)
-		p->groups = xrealloc(p->groups, cnt * sizeof(*p->groups));
-	p->group_cnt = cnt;
+	p->uid = uid;
+	p->gid = gid;
+	p->home = xstrdup(home && *home ? home : "/");
+	p->shell = xstrdup(shell && *shell ? shell : "/bin/sh");
+	return p;
 }
 
 static struct person *person_of(const struct passwd *pw)
 {
-	struct person *p = xcalloc(1, sizeof(*p));
+	struct person *p = person_new(pw->pw_uid, pw->pw_gid, pw->pw_dir, pw->pw_shell);
+	int cnt = GROUPS_FIRST;
 
-	p->uid = pw->pw_uid;
-	p->gid = pw->pw_gid;
 	p->name = xstrdup(pw->pw_name);
-	p->home = xstrdup(pw->pw_dir && *pw->pw_dir ? pw->pw_dir : "/");
-	p->shell = xstrdup(pw->pw_shell && *pw->pw_shell ? pw->pw_shell : "/bin/sh");
-	groups_find(p, p->name);
+	p->groups = xcalloc(cnt, sizeof(*p->groups));
+	while (getgrouplist(p->name, p->gid, p->groups, &cnt) < 0)
+		p->groups = xrealloc(p->groups, cnt * sizeof(*p->groups));
+	p->group_cnt = cnt;
 	return p;
 }
 
 /* Nothing but the number is known, as in a container. */
 static struct person *person_of_number(uid_t uid, gid_t gid)
 {
-	struct person *p = xcalloc(1, sizeof(*p));
+	struct person *p = person_new(uid, gid, NULL, NULL);
 
-	p->uid = uid;
-	p->gid = gid;
 	p->name = xasprintf("uid %u", uid);
-	p->home = xstrdup("/");
-	p->shell = xstrdup("/bin/sh");
 	p->groups = xcalloc(1, sizeof(*p->groups));
 	p->groups[0] = gid;
 	p->group_cnt = 1;

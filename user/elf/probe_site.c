@@ -60,26 +60,26 @@ static void prefixes_read(const uint8_t *raw, unsigned int len, struct prefixes 
 	}
 }
 
+static bool is_one_of(ZydisMnemonic m, const ZydisMnemonic *list, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		if (list[i] == m)
+			return true;
+	return false;
+}
+
 /* What traps by itself, and what is coded with EVEX. */
 static bool kernel_refuses(const struct x86_insn *insn)
 {
-	switch (insn->z.mnemonic) {
-	case ZYDIS_MNEMONIC_INT1:
-	case ZYDIS_MNEMONIC_INT3:
-	case ZYDIS_MNEMONIC_INT:
-	case ZYDIS_MNEMONIC_SYSCALL:
-	case ZYDIS_MNEMONIC_SYSENTER:
-	case ZYDIS_MNEMONIC_UD0:
-	case ZYDIS_MNEMONIC_UD1:
-	case ZYDIS_MNEMONIC_UD2:
-	case ZYDIS_MNEMONIC_HLT:
-	case ZYDIS_MNEMONIC_CLI:
-	case ZYDIS_MNEMONIC_STI:
-		return true;
-	default:
-		break;
-	}
-	return insn->z.meta.category == ZYDIS_CATEGORY_IO ||
+	static const ZydisMnemonic traps[] = {ZYDIS_MNEMONIC_INT1,     ZYDIS_MNEMONIC_INT3,
+					      ZYDIS_MNEMONIC_INT,      ZYDIS_MNEMONIC_SYSCALL,
+					      ZYDIS_MNEMONIC_SYSENTER, ZYDIS_MNEMONIC_UD0,
+					      ZYDIS_MNEMONIC_UD1,      ZYDIS_MNEMONIC_UD2,
+					      ZYDIS_MNEMONIC_HLT,      ZYDIS_MNEMONIC_CLI,
+					      ZYDIS_MNEMONIC_STI};
+
+	return is_one_of(insn->z.mnemonic, traps, sizeof(traps) / sizeof(traps[0])) ||
+	       insn->z.meta.category == ZYDIS_CATEGORY_IO ||
 	       insn->z.meta.category == ZYDIS_CATEGORY_IOSTRINGOP ||
 	       insn->z.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX ||
 	       insn->z.encoding == ZYDIS_INSTRUCTION_ENCODING_MVEX;
@@ -113,39 +113,19 @@ static enum kernel_does kernel_does(const struct x86_insn *insn)
 /* Computes from registers and constants, and does nothing else. */
 static bool mnemonic_is_plain(ZydisMnemonic m)
 {
-	switch (m) {
-	case ZYDIS_MNEMONIC_ENDBR64:
-	case ZYDIS_MNEMONIC_NOP:
-	case ZYDIS_MNEMONIC_MOV:
-	case ZYDIS_MNEMONIC_MOVZX:
-	case ZYDIS_MNEMONIC_MOVSX:
-	case ZYDIS_MNEMONIC_MOVSXD:
-	case ZYDIS_MNEMONIC_LEA:
-	case ZYDIS_MNEMONIC_XOR:
-	case ZYDIS_MNEMONIC_AND:
-	case ZYDIS_MNEMONIC_OR:
-	case ZYDIS_MNEMONIC_ADD:
-	case ZYDIS_MNEMONIC_SUB:
-	case ZYDIS_MNEMONIC_ADC:
-	case ZYDIS_MNEMONIC_SBB:
-	case ZYDIS_MNEMONIC_INC:
-	case ZYDIS_MNEMONIC_DEC:
-	case ZYDIS_MNEMONIC_NEG:
-	case ZYDIS_MNEMONIC_NOT:
-	case ZYDIS_MNEMONIC_CMP:
-	case ZYDIS_MNEMONIC_TEST:
-	case ZYDIS_MNEMONIC_SHL:
-	case ZYDIS_MNEMONIC_SHR:
-	case ZYDIS_MNEMONIC_SAR:
-	case ZYDIS_MNEMONIC_CDQ:
-	case ZYDIS_MNEMONIC_CQO:
-	case ZYDIS_MNEMONIC_CDQE:
-	case ZYDIS_MNEMONIC_PXOR:
-	case ZYDIS_MNEMONIC_XORPS:
-		return true;
-	default:
-		return false;
-	}
+	static const ZydisMnemonic plain[] = {
+		ZYDIS_MNEMONIC_ENDBR64, ZYDIS_MNEMONIC_NOP,   ZYDIS_MNEMONIC_MOV,
+		ZYDIS_MNEMONIC_MOVZX,	ZYDIS_MNEMONIC_MOVSX, ZYDIS_MNEMONIC_MOVSXD,
+		ZYDIS_MNEMONIC_LEA,	ZYDIS_MNEMONIC_XOR,   ZYDIS_MNEMONIC_AND,
+		ZYDIS_MNEMONIC_OR,	ZYDIS_MNEMONIC_ADD,   ZYDIS_MNEMONIC_SUB,
+		ZYDIS_MNEMONIC_ADC,	ZYDIS_MNEMONIC_SBB,   ZYDIS_MNEMONIC_INC,
+		ZYDIS_MNEMONIC_DEC,	ZYDIS_MNEMONIC_NEG,   ZYDIS_MNEMONIC_NOT,
+		ZYDIS_MNEMONIC_CMP,	ZYDIS_MNEMONIC_TEST,  ZYDIS_MNEMONIC_SHL,
+		ZYDIS_MNEMONIC_SHR,	ZYDIS_MNEMONIC_SAR,   ZYDIS_MNEMONIC_CDQ,
+		ZYDIS_MNEMONIC_CQO,	ZYDIS_MNEMONIC_CDQE,  ZYDIS_MNEMONIC_PXOR,
+		ZYDIS_MNEMONIC_XORPS};
+
+	return is_one_of(m, plain, sizeof(plain) / sizeof(plain[0]));
 }
 
 static bool register_is_live(ZydisRegister reg, unsigned int nargs_regs)

@@ -23,35 +23,26 @@
 
 uint64_t trace_json_bytes(const char *text, size_t len)
 {
+	static const uint16_t cost[256] = {
+		['{'] = JSON_OBJECT_BYTES,
+		['['] = JSON_ARRAY_BYTES,
+		[':'] = JSON_MEMBER_BYTES,
+		[','] = JSON_VALUE_BYTES,
+	};
 	uint64_t bytes = JSON_VALUE_BYTES;
 	bool in_string = false;
 
 	for (size_t i = 0; i < len; i++) {
-		if (in_string) {
-			bytes++;
-			if (text[i] == '\\')
-				i++;
-			else if (text[i] == '"')
-				in_string = false;
+		if (!in_string) {
+			bytes += cost[(unsigned char)text[i]];
+			in_string = text[i] == '"';
 			continue;
 		}
-		switch (text[i]) {
-		case '"':
-			in_string = true;
-			break;
-		case '{':
-			bytes += JSON_OBJECT_BYTES;
-			break;
-		case '[':
-			bytes += JSON_ARRAY_BYTES;
-			break;
-		case ':':
-			bytes += JSON_MEMBER_BYTES;
-			break;
-		case ',':
-			bytes += JSON_VALUE_BYTES;
-			break;
-		}
+		bytes++;
+		if (text[i] == '\\')
+			i++;
+		else if (text[i] == '"')
+			in_string = false;
 	}
 	return bytes;
 }
