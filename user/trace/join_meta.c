@@ -16,20 +16,6 @@
 
 #define FUNC_NONE 0xfffe /* of a function that no table lists */
 
-struct list {
-	json_t **meta;
-	size_t cnt, room;
-};
-
-static void list_add(struct list *l, json_t *meta)
-{
-	if (l->cnt == l->room) {
-		l->room = l->room ? 2 * l->room : 64;
-		l->meta = xrealloc(l->meta, l->room * sizeof(*l->meta));
-	}
-	l->meta[l->cnt++] = meta;
-}
-
 /* ---- one after the other ---- */
 
 static void time_set(const struct join_part *p, json_t *o, const char *key)
@@ -334,42 +320,46 @@ static bool is_joined(const json_t *meta)
 	return false;
 }
 
+/* What is neither put together nor a table; of all clocks the first one's, whose times are the whole's. */
+static void others_add(json_t *all, const struct join_part *p, bool is_first)
+{
+	for (size_t i = 0; i < trace_meta_count(p->trace); i++) {
+		const json_t *meta = trace_meta_get(p->trace, i);
+
+		if (!is_joined(meta))
+			json_array_append_new(all, meta_copy(p, meta));
+		else if (is_first && json_is_type(meta, "clocks"))
+			json_array_append_new(all, json_deep_copy(meta));
+	}
+}
+
 int join_metas(struct trace_joined *j, json_t ***out, size_t *cnt)
 {
 	struct tables tables = {.layers = json_array(), .known = json_object()};
-	struct list all = {0};
-	json_t *o;
-	size_t i;
+	json_t *all = json_array();
 	int err;
 
 	parts_number(j);
 	err = parts_check(j);
 	if (err)
 		goto out;
-	list_add(&all, recording_join(j));
-	list_add(&all, host_join(j));
-	list_add(&all, hosts_join(j));
-	for (i = 0; i < j->cnt; i++)
+	json_array_append_new(all, recording_join(j));
+	json_array_append_new(all, host_join(j));
+	json_array_append_new(all, hosts_join(j));
+	for (size_t i = 0; i < j->cnt; i++)
 		functions_take(&tables, &j->part[i]);
-	json_array_foreach(tables.layers, i, o) list_add(&all, json_incref(o));
-	o = cost_join(j);
-	if (o)
-		list_add(&all, o);
-	for (i = 0; i < j->cnt; i++)
-		for (size_t k = 0; k < trace_meta_count(j->part[i].trace); k++) {
-			const json_t *meta = trace_meta_get(j->part[i].trace, k);
-
-			if (!is_joined(meta))
-				list_add(&all, meta_copy(&j->part[i], meta));
-			else if (!i && json_is_type(meta, "clocks"))
-				list_add(&all, json_deep_copy(meta));
-		}
-	o = end_join(j);
-	if (o)
-		list_add(&all, o);
-	*out = all.meta;
-	*cnt = all.cnt;
+	json_array_extend(all, tables.layers);
+	/* What there is none of is not appended. */
+	json_array_append_new(all, cost_join(j));
+	for (size_t i = 0; i < j->cnt; i++)
+		others_add(all, &j->part[i], !i);
+	json_array_append_new(all, end_join(j));
+	*cnt = json_array_size(all);
+	*out = xcalloc(*cnt, sizeof(**out));
+	for (size_t i = 0; i < *cnt; i++)
+		(*out)[i] = json_incref(json_array_get(all, i));
 out:
+	json_decref(all);
 	json_decref(tables.layers);
 	json_decref(tables.known);
 	return err;
