@@ -36,13 +36,12 @@ static bool has_candidates(const struct elf_file *f, uint64_t offset, uint64_t a
 			   uint64_t target)
 {
 	uint8_t *text = xmalloc(bytes);
-	bool found = elf_file_read_offset(f, offset, text, bytes) == (long)bytes;
-	uint64_t i = 0;
+	bool found = false;
 
-	if (found)
-		while (i + CALL_BYTES <= bytes && !looks_like_call(text + i, addr + i, target))
-			i++;
-	found = found && i + CALL_BYTES <= bytes;
+	if (elf_file_read_offset(f, offset, text, bytes) != (long)bytes)
+		bytes = 0;
+	for (uint64_t i = 0; i + CALL_BYTES <= bytes && !found; i++)
+		found = looks_like_call(text + i, addr + i, target);
 	free(text);
 	return found;
 }

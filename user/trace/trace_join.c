@@ -63,7 +63,7 @@ static int clock_relate(struct join_part *p, const struct join_part *first, int6
 	return 0;
 }
 
-static void summary_join(struct trace_joined *j)
+const struct trace_summary *joined_summary(struct trace_joined *j)
 {
 	struct trace_summary *sum = &j->sum;
 
@@ -89,12 +89,7 @@ static void summary_join(struct trace_joined *j)
 		sum->lost_tail_bytes += s->lost_tail_bytes;
 		sum->bad_records += s->bad_records;
 	}
-}
-
-const struct trace_summary *joined_summary(struct trace_joined *j)
-{
-	summary_join(j);
-	return &j->sum;
+	return sum;
 }
 
 /* Times of the whole; its rings are CPUs. */
