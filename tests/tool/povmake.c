@@ -501,6 +501,14 @@ static bool is_word(const char *s, size_t len, const char *word)
 	return strlen(word) == len && !strncmp(s, word, len);
 }
 
+static const struct text_kind *kind_find(const char *name, size_t len)
+{
+	for (const struct text_kind *k = text_kinds; k->name; k++)
+		if (is_word(name, len, k->name))
+			return k;
+	return NULL;
+}
+
 static void do_line(struct maker *m, char *line)
 {
 	static const struct text_flag no_flag = {NULL, 0};
@@ -514,7 +522,7 @@ static void do_line(struct maker *m, char *line)
 
 	if (!len || *word == '#')
 		return;
-	k = is_word(word, len, "raw") ? &raw : text_kind_by_name(word, len);
+	k = is_word(word, len, "raw") ? &raw : kind_find(word, len);
 	if (k)
 		do_record(m, k, args);
 	else if (is_word(word, len, "meta")) {

@@ -47,10 +47,8 @@ static void test_sizes(void **state)
 			assert_false(trace_record_ok(&rec.hdr));
 		assert_true(trace_record_ok(&rec.hdr));
 		assert_ptr_equal(text_kind_find(k->kind), k);
-		assert_ptr_equal(text_kind_by_name(k->name, strlen(k->name)), k);
 	}
 	assert_null(text_kind_find(99));
-	assert_null(text_kind_by_name("switch", 5));
 }
 
 static struct pov_field *add_field(struct pov_call *c, uint8_t type, uint16_t size)

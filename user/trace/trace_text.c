@@ -109,14 +109,6 @@ const struct text_kind *text_kind_find(uint8_t kind)
 	return NULL;
 }
 
-const struct text_kind *text_kind_by_name(const char *name, size_t len)
-{
-	for (const struct text_kind *k = text_kinds; k->name; k++)
-		if (strlen(k->name) == len && !strncmp(k->name, name, len))
-			return k;
-	return NULL;
-}
-
 /* ---- well-formed or not ---- */
 
 static bool call_ok(const struct pov_call *c)

@@ -48,7 +48,6 @@ extern const char *const text_field_names[]; /* by enum pov_field_type; 0 is NUL
 #define TEXT_FIELD_NAMES_CNT 6
 
 const struct text_kind *text_kind_find(uint8_t kind); /* NULL if unknown */
-const struct text_kind *text_kind_by_name(const char *name, size_t len);
 
 /*
  * True if the record's size fits its kind and all counts in it lie within it, so that its struct
