@@ -216,7 +216,7 @@ static void headers_read(struct elf_file *f, size_t phnum)
 	unsigned int notes = 0;
 
 	f->seg = xcalloc(phnum + 1, sizeof(*f->seg));
-	for (size_t i = 0; i < phnum && gelf_getphdr(f->elf, (int)i, &p); i++)
+	for (size_t i = 0; i < phnum && gelf_getphdr(f->elf, (int)i, &p); i++) {
 		if (p.p_type == PT_LOAD)
 			segment_add(f, &p);
 		else if (p.p_type == PT_NOTE && notes++ < NOTES_MAX)
@@ -231,6 +231,7 @@ static void headers_read(struct elf_file *f, size_t phnum)
 			f->frames_addr = p.p_vaddr;
 			f->frames_bytes = p.p_filesz;
 		}
+	}
 	/* Its strings are at addresses, which all segments are needed for. */
 	if (dynamic.p_type == PT_DYNAMIC)
 		dynamic_read(f, &dynamic);
