@@ -47,6 +47,9 @@ enum pov_kind {
 	POV_KIND_PATH = 40,	/* struct pov_path: for the collector only, never in a file */
 	/* Written by the collector, never by the kernel half. */
 	POV_KIND_LOST = 64, /* struct pov_lost */
+	/* Put in by whoever reads a file (trace/trace_read.h), never in one. */
+	POV_KIND_LOSS_BEGIN = 65, /* struct pov_lost */
+	POV_KIND_LOSS_END = 66,	  /* struct pov_lost */
 };
 
 /* What a record that could not be written belonged to; index of the drop counters. */

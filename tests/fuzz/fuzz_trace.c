@@ -47,6 +47,11 @@ static void put_right(uint8_t *data, size_t len)
 	}
 }
 
+static bool loss(const struct pov_hdr *rec)
+{
+	return rec->kind == POV_KIND_LOSS_BEGIN || rec->kind == POV_KIND_LOSS_END;
+}
+
 static void print_all(struct trace *t)
 {
 	const struct pov_hdr *rec;
@@ -54,14 +59,15 @@ static void print_all(struct trace *t)
 
 	for (size_t i = 0; i < trace_meta_count(t); i++)
 		json_dumpf(trace_meta_get(t, i), nowhere, 0);
-	for (int pass = 0; pass < 2; pass++) {
-		struct trace_merge_options opt = {.tasks_only = pass};
+	for (int pass = 0; pass < 3; pass++) {
+		struct trace_merge_options opt = {.tasks_only = pass == 1, .losses = pass == 2};
 		uint64_t last = 0;
 
 		if (trace_merge_open(t, &opt, &m))
 			return;
 		while (trace_merge_next(m, &rec) > 0) {
-			if (rec->ts_ns < last || !trace_record_ok(rec))
+			if (rec->ts_ns < last ||
+			    !(trace_record_ok(rec) || (pass == 2 && loss(rec))))
 				abort();
 			last = rec->ts_ns;
 			trace_record_print(rec, nowhere);

@@ -179,6 +179,8 @@ static uint32_t record_map(const struct join_part *p, uint32_t cpus, struct pov_
 		((struct of_process *)h)->tgid = join_id(p, ((struct of_process *)h)->tgid);
 		break;
 	case POV_KIND_LOST:
+	case POV_KIND_LOSS_BEGIN:
+	case POV_KIND_LOSS_END:
 		again = lost_map(p, cpus, (struct pov_lost *)h);
 		break;
 	default:
@@ -223,7 +225,8 @@ static int source_advance(struct join_merge *m, struct join_source *s)
 int join_merge_open(struct trace_joined *j, const struct trace_merge_options *opt,
 		    struct join_merge **out)
 {
-	const struct trace_merge_options part_opt = {.tasks_only = opt && opt->tasks_only};
+	const struct trace_merge_options part_opt = {.tasks_only = opt && opt->tasks_only,
+						     .losses = opt && opt->losses};
 	struct join_merge *m = xcalloc(1, sizeof(*m));
 	int err = 0;
 

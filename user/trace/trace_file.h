@@ -15,7 +15,8 @@ struct block_ref {
 	struct trace_block_header h;
 	bool missing_before; /* blocks between the one before it and this one are missing */
 	bool bad;	     /* its payload was found damaged; counted */
-	bool checked;	     /* its malformed records are counted */
+	bool checked;	     /* read to its end: its malformed records are counted, and … */
+	bool tells;	     /* … it is known whether there may be records of losses in it */
 };
 
 struct trace_joined;

@@ -88,6 +88,7 @@ const struct trace_summary *joined_summary(struct trace_joined *j)
 		sum->bad_blocks += s->bad_blocks;
 		sum->lost_tail_bytes += s->lost_tail_bytes;
 		sum->bad_records += s->bad_records;
+		sum->holes |= s->holes;
 	}
 	return sum;
 }

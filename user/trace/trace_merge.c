@@ -17,6 +17,7 @@
 #include "trace/trace_file.h"
 #include "trace/trace_joined.h"
 #include "trace/trace_limit.h"
+#include "trace/trace_loss.h"
 #include "trace/trace_text.h"
 #include "trace/trace_write.h"
 
@@ -43,10 +44,18 @@ struct open_block {
 };
 
 struct heap_entry {
-	uint64_t ts;   /* of the block's next record */
-	uint64_t rank; /* breaks ties: stream, then place in the file */
-	struct open_block *b;
+	uint64_t ts;	      /* of the block's next record, or of the loss's begin or end */
+	uint64_t rank;	      /* breaks ties */
+	struct open_block *b; /* NULL: a loss */
 };
+
+/* Records of one time: begins of losses, then by stream and place in the file, then ends of losses. */
+#define RANK_BITS 47
+#define RANK_LOSS_BEGIN 0
+#define RANK_STREAM 1
+#define RANK_LOSS_END 0x10001
+#define RANK(first, idx) ((uint64_t)(first) << RANK_BITS | (uint64_t)(idx))
+#define RANK_IDX(rank) ((rank) & (RANK(1, 0) - 1))
 
 struct trace_merge {
 	struct join_merge *joined; /* of several traces: all of it; or NULL */
@@ -58,13 +67,11 @@ struct trace_merge {
 	size_t nheap, heap_room;
 	struct open_block *pool;
 	uint64_t open_bytes;
-	bool advance; /* the top's record was handed out */
+	bool advance;		    /* the top's record was handed out */
+	struct trace_losses losses; /* known so far */
+	size_t nloss;		    /* of them in the heap, or told */
+	struct pov_lost loss;	    /* the one last handed out */
 };
-
-static uint64_t ref_rank(const struct trace_merge *m, const struct block_ref *ref)
-{
-	return (uint64_t)ref->h.stream << 48 | (uint64_t)(ref - m->t->ref);
-}
 
 /* ---- blocks ---- */
 
@@ -101,7 +108,7 @@ static void order_sort(struct order *o, uint32_t n)
 static bool block_check(struct open_block *b)
 {
 	const struct block_ref *ref = b->ref;
-	uint64_t prev = 0, ts, min = UINT64_MAX, max = 0;
+	uint64_t prev = 0, ts, min = UINT64_MAX, max = 0, bits = 0;
 
 	b->sorted = true;
 	for (uint32_t w = 0; w < b->nwords; w += (uint32_t)(b->words[w] & 0xffff) / 8) {
@@ -113,7 +120,9 @@ static bool block_check(struct open_block *b)
 		if (ts > max)
 			max = ts;
 		prev = ts;
+		bits |= b->words[w];
 	}
+	b->ref->tells = bits & POV_KIND_LOST << 16; /* a bit that hardly any other kind has */
 	return min == ref->h.min_ts && max == ref->h.max_ts;
 }
 
@@ -174,26 +183,33 @@ static void block_close(struct trace_merge *m, struct open_block *b)
 	m->pool = b;
 }
 
+/*
+ * Whether there is room for more open blocks and losses. What a thread polled may be written much later than it happened, so
+ * the blocks of many threads can overlap; but recordings shrink 10 to 50 times, so only a made-up file wants more.
+ */
+static int room_check(const struct trace_merge *m, uint64_t more_bytes)
+{
+	uint64_t most = trace_limit(TRACE_OPEN_BASE, TRACE_OPEN_RATIO, m->t->size);
+
+	more_bytes += m->losses.cnt * (sizeof(*m->losses.loss) + sizeof(*m->heap));
+	if (m->open_bytes + more_bytes <= most)
+		return 0;
+	log_error("trace: %s: more than %" PRIu64 " MiB of records overlap in time, more than "
+		  "a recording of its size holds; the file is damaged or made up",
+		  m->t->path, most >> 20);
+	return -E2BIG;
+}
+
 /* 0 and *out; -EBADMSG if the block is damaged (told and counted); other -errno (printed). */
 static int block_open(struct trace_merge *m, struct block_ref *ref, struct open_block **out)
 {
-	/*
-	 * What a thread polled may be written much later than it happened, so the blocks of many threads can
-	 * overlap; but recordings shrink 10 to 50 times, so only a made-up file wants more.
-	 */
-	uint64_t most = trace_limit(TRACE_OPEN_BASE, TRACE_OPEN_RATIO, m->t->size);
 	struct open_block *b = m->pool;
 	const uint8_t *raw;
 	int err;
 
-	if (m->open_bytes + ref->h.record_bytes > most) {
-		log_error("trace: %s: more than %" PRIu64
-			  " MiB of records overlap in time, more than "
-			  "a recording of its size holds; the file is damaged or made up",
-			  m->t->path, most >> 20);
-		return -E2BIG;
-	}
-	err = trace_block_load(m->t, ref, &raw);
+	err = room_check(m, ref->h.record_bytes);
+	if (!err)
+		err = trace_block_load(m->t, ref, &raw);
 	if (err)
 		return err;
 	if (b)
@@ -258,10 +274,88 @@ static void heap_push(struct trace_merge *m, struct heap_entry x)
 
 static void heap_pop(struct trace_merge *m)
 {
-	block_close(m, m->heap[0].b);
+	if (m->heap[0].b)
+		block_close(m, m->heap[0].b);
 	m->heap[0] = m->heap[--m->nheap];
 	if (m->nheap)
 		heap_sift_down(m);
+}
+
+/* ---- losses ---- */
+
+/* Those that were found since the last time get their place; what lies before from_ns has been handed out. */
+static void losses_take(struct trace_merge *m, uint64_t from_ns)
+{
+	for (; m->nloss < m->losses.cnt; m->nloss++) {
+		uint64_t since_ns = m->losses.loss[m->nloss].since_ns;
+
+		heap_push(m, (struct heap_entry){since_ns > from_ns ? since_ns : from_ns,
+						 RANK(RANK_LOSS_BEGIN, m->nloss), NULL});
+	}
+}
+
+/* Those of the file's holes, and those of which the identity stream tells: all before the first record. */
+static int losses_foresee(struct trace_merge *m)
+{
+	struct block_ref *ref = m->t->ref, *end = ref + m->t->nrefs;
+	struct open_block *b;
+	int err = 0;
+
+	trace_losses_of_holes(&m->losses, m->t);
+	for (; ref < end && !err; ref++) {
+		if (ref->h.type != TRACE_BLOCK_EVENTS || ref->h.stream != TRACE_STREAM_TASKS ||
+		    (ref->checked && !ref->tells))
+			continue;
+		err = block_open(m, ref, &b);
+		if (!err) {
+			trace_losses_of_records(&m->losses, b->words, b->nwords);
+			block_close(m, b);
+			err = room_check(m, 0);
+		} else if (err == -EBADMSG) {
+			err = 0;
+		}
+	}
+	losses_take(m, 0);
+	return err;
+}
+
+/* A block's records are due; it is open as b, or damaged (NULL). */
+static int losses_notice(struct trace_merge *m, const struct block_ref *ref,
+			 const struct open_block *b)
+{
+	if (!m->opt.losses || ref->h.stream == TRACE_STREAM_TASKS || (b && !ref->tells))
+		return 0;
+	if (!b)
+		trace_losses_add(&m->losses, ref->h.min_ts, ref->h.max_ts, ref->h.stream);
+	else
+		trace_losses_of_records(&m->losses, b->words, b->nwords);
+	losses_take(m, ref->h.min_ts);
+	return room_check(m, 0);
+}
+
+static const struct pov_hdr *loss_record(struct trace_merge *m)
+{
+	const struct heap_entry *top = &m->heap[0];
+	const struct trace_loss *l = &m->losses.loss[RANK_IDX(top->rank)];
+	bool begins = top->rank < RANK(RANK_STREAM, 0);
+
+	m->loss = trace_loss_record(l, begins ? POV_KIND_LOSS_BEGIN : POV_KIND_LOSS_END, top->ts);
+	return &m->loss.hdr;
+}
+
+/* From its begin to its end, if it has one. */
+static void loss_advance(struct trace_merge *m)
+{
+	struct heap_entry *top = &m->heap[0];
+	uint64_t idx = RANK_IDX(top->rank), until_ns = m->losses.loss[idx].until_ns;
+
+	if (top->rank >= RANK(RANK_STREAM, 0) || until_ns == UINT64_MAX) {
+		heap_pop(m);
+		return;
+	}
+	top->ts = until_ns;
+	top->rank = RANK(RANK_LOSS_END, idx);
+	heap_sift_down(m);
 }
 
 /* ---- merging ---- */
@@ -278,7 +372,7 @@ static int wait_compare(const void *a, const void *b)
 
 static bool wanted(const struct trace_merge *m, const struct block_ref *ref)
 {
-	if (ref->h.type != TRACE_BLOCK_EVENTS || ref->bad)
+	if (ref->h.type != TRACE_BLOCK_EVENTS || (ref->bad && !m->opt.losses))
 		return false;
 	if (m->opt.tasks_only && ref->h.stream != TRACE_STREAM_TASKS)
 		return false;
@@ -308,8 +402,12 @@ int trace_merge_open(struct trace *t, const struct trace_merge_options *opt,
 		if (wanted(m, &t->ref[i]))
 			m->wait[m->nwait++] = &t->ref[i];
 	qsort(m->wait, m->nwait, sizeof(*m->wait), wait_compare);
-	*out = m;
-	return 0;
+	err = m->opt.losses ? losses_foresee(m) : 0;
+	if (err)
+		trace_merge_close(m);
+	else
+		*out = m;
+	return err;
 }
 
 /* Opens the next waiting block. 0 also if it turned out damaged or empty. */
@@ -319,15 +417,17 @@ static int open_next(struct trace_merge *m)
 	struct open_block *b = NULL;
 	int err = block_open(m, ref, &b);
 
-	if (err == -EBADMSG)
-		return 0;
-	if (err)
+	if (err && err != -EBADMSG)
 		return err;
-	if (!block_settle(m, b)) {
+	err = losses_notice(m, ref, b);
+	if (!b)
+		return err;
+	if (err || !block_settle(m, b)) {
 		block_close(m, b);
-		return 0;
+		return err;
 	}
-	heap_push(m, (struct heap_entry){block_record(b)->ts_ns, ref_rank(m, ref), b});
+	heap_push(m, (struct heap_entry){block_record(b)->ts_ns,
+					 RANK(RANK_STREAM + ref->h.stream, ref - m->t->ref), b});
 	return 0;
 }
 
@@ -335,6 +435,10 @@ static void advance(struct trace_merge *m)
 {
 	struct open_block *b = m->heap[0].b;
 
+	if (!b) {
+		loss_advance(m);
+		return;
+	}
 	b->at += b->sorted ? block_record(b)->size / 8u : 1;
 	if (!block_settle(m, b)) {
 		heap_pop(m);
@@ -346,6 +450,7 @@ static void advance(struct trace_merge *m)
 
 int trace_merge_next(struct trace_merge *m, const struct pov_hdr **rec)
 {
+	const struct open_block *b;
 	int err;
 
 	if (m->joined)
@@ -361,7 +466,8 @@ int trace_merge_next(struct trace_merge *m, const struct pov_hdr **rec)
 	}
 	if (!m->nheap)
 		return 0;
-	*rec = block_record(m->heap[0].b);
+	b = m->heap[0].b;
+	*rec = b ? block_record(b) : loss_record(m);
 	m->advance = true;
 	return 1;
 }
@@ -381,6 +487,7 @@ void trace_merge_close(struct trace_merge *m)
 		free(b->order);
 		free(b);
 	}
+	trace_losses_release(&m->losses);
 	free(m->heap);
 	free(m->wait);
 	free(m);

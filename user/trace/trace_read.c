@@ -144,6 +144,7 @@ static void add_ref(struct trace *t, uint64_t offset, const struct trace_block_h
 		t->ref = xrealloc(t->ref, (t->nrefs ? 2 * t->nrefs : 1) * sizeof(*t->ref));
 	t->ref[t->nrefs++] =
 		(struct block_ref){.offset = offset, .h = *h, .missing_before = missing_before};
+	s->holes |= missing_before;
 	if (h->type == TRACE_BLOCK_META) {
 		s->meta_blocks++;
 		return;

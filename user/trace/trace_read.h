@@ -30,7 +30,8 @@ struct trace_summary {
 	uint64_t unknown_blocks;    /* whole, and of a type this version does not know: skipped */
 	uint64_t bad_blocks;	    /* left out: damaged; payloads are checked when merged */
 	uint64_t lost_tail_bytes;   /* after the last complete block */
-	uint64_t bad_records;	    /* left out of merges so far: size does not fit the kind */
+	uint64_t bad_records; /* left out of merges so far: size does not fit the kind, or no file has it */
+	bool holes;	      /* blocks are missing of which not even the header is left */
 };
 
 /*
@@ -52,6 +53,13 @@ json_t *trace_meta_find(const struct trace *t, const char *type);
 struct trace_merge_options {
 	uint64_t from_ns, to_ns; /* records outside are left out; 0,0 = all */
 	bool tasks_only;	 /* only the identity stream (cheap: used to learn who is who) */
+	/*
+	 * Also where scheduler records are missing, because they were lost or lay in damaged blocks: POV_KIND_LOSS_BEGIN before
+	 * the first record that is not earlier than the loss, POV_KIND_LOSS_END behind the last that is not later. They bear the
+	 * ring (one that does not exist: any) and since_ns, which is before the begin's own time if the loss was noticed too
+	 * late. Losses may overlap; one without an end lasts. Another merge of the trace is told the same.
+	 */
+	bool losses;
 };
 
 int trace_merge_open(struct trace *t, const struct trace_merge_options *opt,

@@ -175,6 +175,9 @@ bool trace_record_ok(const struct pov_hdr *rec)
 		break;
 	case POV_KIND_PATH:
 		break;
+	case POV_KIND_LOSS_BEGIN:
+	case POV_KIND_LOSS_END:
+		return false;
 	}
 	return rec->size >= need;
 }

@@ -51,7 +51,7 @@ const struct text_kind *text_kind_find(uint8_t kind); /* NULL if unknown */
 
 /*
  * True if the record's size fits its kind and all counts in it lie within it, so that its struct
- * can be read without further checks. Unknown kinds pass.
+ * can be read without further checks. Unknown kinds pass; those that no file has do not.
  */
 bool trace_record_ok(const struct pov_hdr *rec);
 

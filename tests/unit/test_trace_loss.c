@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Where the reader says that scheduler records are missing: all that a small file holds is written as one line,
+ * "[1@40" a loss of ring 1 that begins at 40, "1@90]" its end, "(30)" after a begin that was noticed late: since when; the other
+ * records by their times, those that tell of losses with a "?".
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "base/log.h"
+#include "trace/trace_format.h"
+#include "trace/trace_join.h"
+#include "trace_help.h"
+
+#define S UINT64_C(1000000000)
+
+static const struct trace_merge_options losses = {.losses = true};
+
+/* ---- making files ---- */
+
+static struct trace_writer *begin(const char *path)
+{
+	static const struct trace_writer_options plain = {0};
+	struct trace_writer *w;
+
+	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
+	return w;
+}
+
+static void put(struct trace_writer *w, unsigned int stream, uint64_t ts_ns)
+{
+	const struct pov_exit rec = {.hdr = {sizeof(rec), POV_KIND_EXIT, 0, 5, ts_ns}};
+
+	assert_int_equal(trace_writer_add(w, stream, &rec.hdr), 0);
+}
+
+static void put_lost(struct trace_writer *w, unsigned int stream, uint64_t since_ns, uint64_t ts_ns,
+		     uint16_t ring, uint16_t class)
+{
+	const struct pov_lost rec = {
+		.hdr = {sizeof(rec), POV_KIND_LOST, 0, 0, ts_ns},
+		.since_ns = since_ns,
+		.cnt = 1,
+		.ring = ring,
+		.class = class,
+	};
+
+	assert_int_equal(trace_writer_add(w, stream, &rec.hdr), 0);
+}
+
+static void flush(struct trace_writer *w)
+{
+	trace_writer_flush(w, UINT64_MAX);
+}
+
+static void end(struct trace_writer *w)
+{
+	assert_int_equal(trace_writer_finish(w), 0);
+}
+
+/* Spoils (or with cut, takes out) the nth block. */
+static void damage(const char *path, int n, bool cut)
+{
+	size_t len, at = sizeof(struct trace_file_header);
+	struct trace_block_header h;
+	uint8_t *data;
+
+	file_load(path, &data, &len);
+	for (;; at += sizeof(h) + h.stored_len) {
+		memcpy(&h, data + at, sizeof(h));
+		if (!n--)
+			break;
+	}
+	data[at + sizeof(h)] ^= 1;
+	if (cut) {
+		memmove(data + at, data + at + sizeof(h) + h.stored_len,
+			len - at - sizeof(h) - h.stored_len);
+		len -= sizeof(h) + h.stored_len;
+	}
+	file_store(path, data, len);
+	free(data);
+}
+
+/* ---- what the reader makes of them ---- */
+
+static void print(FILE *out, const struct pov_hdr *rec)
+{
+	const struct pov_lost *l = (const struct pov_lost *)rec;
+	unsigned long long ts = rec->ts_ns;
+
+	if (rec->kind == POV_KIND_LOSS_END) {
+		fprintf(out, "%u@%llu] ", l->ring, ts);
+	} else if (rec->kind == POV_KIND_LOSS_BEGIN) {
+		fprintf(out, "[%u@%llu ", l->ring, ts);
+		if (l->since_ns != rec->ts_ns)
+			fprintf(out, "(%llu) ", (unsigned long long)l->since_ns);
+	} else {
+		fprintf(out, "%llu%s ", ts, rec->kind == POV_KIND_LOST ? "?" : "");
+	}
+}
+
+static void assert_merged(struct trace *t, const struct trace_merge_options *opt, const char *want)
+{
+	const struct pov_hdr *rec;
+	struct trace_merge *m;
+	uint64_t last = 0;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	assert_int_equal(trace_merge_open(t, opt, &m), 0);
+	while (trace_merge_next(m, &rec) == 1) {
+		assert_true(rec->ts_ns >= last);
+		last = rec->ts_ns;
+		print(out, rec);
+	}
+	trace_merge_close(m);
+	fclose(out);
+	if (len)
+		text[len - 1] = 0;
+	assert_string_equal(text, want);
+	free(text);
+}
+
+/* Twice: another pass must be told the same. */
+static void assert_read(const char *path, const char *want)
+{
+	struct trace *t;
+
+	assert_int_equal(trace_open(path, &t), 0);
+	assert_merged(t, &losses, want);
+	assert_merged(t, &losses, want);
+	trace_close(t);
+}
+
+/* ---- the tests ---- */
+
+/* Before all records of its first moment, behind all of its last, whatever their stream. */
+static void test_order(void **state)
+{
+	const char *path = temp_path("order.pov");
+	struct trace_writer *w = begin(path);
+	struct trace *t;
+
+	(void)state;
+	put(w, 0, 39);
+	put(w, 0, 40);
+	put(w, 3, 40);
+	put(w, 3, 90);
+	put(w, 3, 91);
+	put_lost(w, TRACE_STREAM_TASKS, 40, 90, 1, POV_CLASS_SCHED);
+	put_lost(w, TRACE_STREAM_TASKS, 41, 90, 1, POV_CLASS_CALL);
+	put_lost(w, TRACE_STREAM_TASKS, 93, 92, 1, POV_CLASS_SCHED);
+	end(w);
+	assert_read(path, "39 [1@40 40 40 90 90? 90? 1@90] 91 92?");
+	assert_int_equal(trace_open(path, &t), 0);
+	assert_merged(t, NULL, "39 40 40 90 90? 90? 91 92?");
+	trace_close(t);
+}
+
+/* They overlap as they did: of one ring, and of several; a ring may be one that is not there. */
+static void test_overlap(void **state)
+{
+	const char *path = temp_path("overlap.pov");
+	struct trace_writer *w = begin(path);
+
+	(void)state;
+	put(w, 0, 1);
+	put_lost(w, TRACE_STREAM_TASKS, 40, 90, 1, POV_CLASS_SCHED);
+	put_lost(w, TRACE_STREAM_TASKS, 50, 95, 2, POV_CLASS_SCHED);
+	put_lost(w, TRACE_STREAM_TASKS, 90, 99, 1, POV_CLASS_SCHED);
+	flush(w);
+	put_lost(w, TRACE_STREAM_TASKS, 45, 200, 77, POV_CLASS_SCHED);
+	end(w);
+	assert_read(path, "1 [1@40 [77@45 [2@50 [1@90 90? 1@90] 95? 2@95] 99? 1@99] 200? 77@200]");
+}
+
+/* A loss of which another stream tells is noticed when the block is due that tells. */
+static void test_unannounced(void **state)
+{
+	const char *path = temp_path("unannounced.pov");
+	struct trace_writer *w = begin(path);
+
+	(void)state;
+	put(w, 0, 10);
+	put(w, 0, 50);
+	put(w, 0, 99);
+	put(w, 1, 20);
+	flush(w);
+	put(w, 1, 60);
+	put_lost(w, 1, 30, 70, 1, POV_CLASS_SCHED);
+	put_lost(w, 1, 61, 71, 2, POV_CLASS_SCHED);
+	end(w);
+	assert_read(path, "10 20 50 [1@60 (30) 60 [2@61 70? 1@70] 71? 2@71] 99");
+}
+
+/* Nobody knows of the damage before the block's records are due; in later passes it is known, and tells the same. */
+static void test_damaged_block(void **state)
+{
+	const char *path = temp_path("damaged.pov");
+	struct trace_writer *w = begin(path);
+	struct trace *t;
+
+	(void)state;
+	put(w, 1, 10);
+	flush(w);
+	put(w, 1, 20);
+	put(w, 1, 30);
+	flush(w);
+	put(w, 0, 15);
+	put(w, 0, 20);
+	put(w, 0, 30);
+	put(w, 0, 31);
+	flush(w);
+	put(w, TRACE_STREAM_TASKS, 25);
+	end(w);
+	damage(path, 1, false);
+	assert_read(path, "10 15 [1@20 20 25 30 1@30] 31");
+	assert_int_equal(trace_open(path, &t), 0);
+	assert_merged(t, NULL, "10 15 20 25 30 31");
+	assert_merged(t, &losses, "10 15 [1@20 20 25 30 1@30] 31");
+	assert_merged(t, NULL, "10 15 20 25 30 31");
+	trace_close(t);
+	damage(path, 3, false); /* nothing but identities */
+	assert_read(path, "10 15 [1@20 20 30 1@30] 31");
+}
+
+/* The last records of a file; a loss is told although no record follows. */
+static void test_damaged_end(void **state)
+{
+	const char *path = temp_path("damaged_end.pov");
+	struct trace_writer *w = begin(path);
+
+	(void)state;
+	put(w, 1, 10);
+	flush(w);
+	put(w, 1, 20);
+	put(w, 1, 30);
+	end(w);
+	damage(path, 1, false);
+	assert_read(path, "10 [1@20 1@30]");
+}
+
+/* Of blocks that are gone, times are guessed from their neighbours'; at the file's end the loss has none. */
+static void test_hole(void **state)
+{
+	const char *path = temp_path("hole.pov");
+	struct trace_writer *w = begin(path);
+	struct trace *t;
+
+	(void)state;
+	for (uint64_t i = 1; i <= 4; i++) {
+		put(w, 1, 10 * i * S);
+		flush(w);
+	}
+	end(w);
+	damage(path, 1, true);
+	assert_int_equal(trace_open(path, &t), 0);
+	assert_true(trace_get_summary(t)->holes);
+	trace_close(t);
+	assert_read(path,
+		    "[65535@8000000000 10000000000 30000000000 65535@32000000000] 40000000000");
+	damage(path, 0, true); /* nothing is before the hole any more */
+	assert_read(path, "[65535@0 30000000000 65535@32000000000] 40000000000");
+
+	w = begin(path);
+	put(w, 1, 10 * S);
+	flush(w);
+	put(w, 1, 20 * S);
+	flush(w);
+	trace_writer_meta(w, "{\"type\":\"end\"}");
+	end(w);
+	damage(path, 1, true);
+	assert_read(path, "[65535@8000000000 10000000000");
+}
+
+/* A few KB that tell of more losses than can be kept. */
+static void test_too_many(void **state)
+{
+	const char *path = temp_path("many.pov");
+	struct trace_writer *w = begin(path);
+	struct trace_merge *m;
+	struct trace *t;
+
+	(void)state;
+	for (uint64_t i = 1; i <= 700000; i++)
+		put_lost(w, TRACE_STREAM_TASKS, 10 * i, 10 * i, 1, POV_CLASS_SCHED);
+	end(w);
+	assert_int_equal(trace_open(path, &t), 0);
+	assert_true(trace_get_summary(t)->file_bytes < 100000);
+	assert_int_equal(trace_merge_open(t, &losses, &m), -E2BIG);
+	trace_close(t);
+}
+
+/* ---- of several recordings ---- */
+
+static struct trace_writer *begin_host(const char *path, uint64_t boot_s)
+{
+	struct trace_writer *w = begin(path);
+	char json[256];
+
+	trace_writer_meta(w, "{\"type\":\"recording\",\"config\":{\"sched\":\"all\",\"rings\":2,"
+			     "\"cpus_per_ring\":2}}");
+	trace_writer_meta(w, "{\"type\":\"host\",\"hostname\":\"h\",\"cpus\":4}");
+	snprintf(json, sizeof(json),
+		 "{\"type\":\"clocks\",\"monotonic_ns\":1000,\"realtime_ns\":%llu}",
+		 (unsigned long long)(1000 + boot_s * S));
+	trace_writer_meta(w, json);
+	return w;
+}
+
+/* In the whole each CPU has a ring, and times are those of the first. */
+static void test_joined(void **state)
+{
+	char *a = xstrdup(temp_path("a.pov")), *b = xstrdup(temp_path("b.pov"));
+	const struct trace_source source[] = {{a, 0}, {b, 0}};
+	struct trace_writer *w = begin_host(a, 50);
+	struct trace *t;
+
+	(void)state;
+	put(w, 0, 3 * S + 35);
+	put(w, 0, 3 * S + 90);
+	end(w);
+	w = begin_host(b, 53); /* its clock began 3 s later */
+	put_lost(w, TRACE_STREAM_TASKS, 30, 80, 1, POV_CLASS_SCHED);
+	flush(w);
+	put(w, 0, 40);
+	put(w, 0, 50);
+	flush(w);
+	put(w, 1, 95);
+	end(w);
+	damage(b, 4, false); /* the block of 40 and 50 */
+	assert_int_equal(trace_join_open(source, 2, &t), 0);
+	for (int pass = 0; pass < 2; pass++)
+		assert_merged(t, &losses,
+			      "[6@3000000030 [7@3000000030 3000000035 "
+			      "[4@3000000040 [5@3000000040 4@3000000050] 5@3000000050] "
+			      "3000000080? 3000000080? 6@3000000080] 7@3000000080] "
+			      "3000000090 3000000095");
+	trace_close(t);
+	damage(b, 4,
+	       true); /* now even its header is gone: any CPU, and 2 s around, but not before b was booted */
+	assert_int_equal(trace_join_open(source, 2, &t), 0);
+	assert_true(trace_get_summary(t)->holes);
+	assert_merged(t, &losses,
+		      "[8@3000000000 [6@3000000030 [7@3000000030 3000000035 "
+		      "3000000080? 3000000080? 6@3000000080] 7@3000000080] "
+		      "3000000090 3000000095 8@5000000095]");
+	trace_close(t);
+	free(a);
+	free(b);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),	    cmocka_unit_test(test_overlap),
+		cmocka_unit_test(test_unannounced), cmocka_unit_test(test_damaged_block),
+		cmocka_unit_test(test_damaged_end), cmocka_unit_test(test_hole),
+		cmocka_unit_test(test_too_many),    cmocka_unit_test(test_joined),
+	};
+
+	log_set_level(LOG_QUIET);
+	return cmocka_run_group_tests_name("losses among the records", tests, NULL, NULL);
+}
