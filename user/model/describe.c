@@ -113,6 +113,7 @@ int describe_info(struct model *m)
 		info->end_ns = info->start_ns;
 	describe_hosts(m);
 	info->complete = sum->complete && end;
+	m->damaged = sum->holes;
 	describe_config(m, json_object_get(recording, "config"));
 	describe_clocks(m);
 	return 0;

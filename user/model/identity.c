@@ -336,8 +336,7 @@ static void learn_exit(struct model *m, const struct pov_exit *rec)
 	p->pub.exited = p->leader_exited && !p->alive;
 }
 
-static void learn_record(struct model *m, const struct pov_hdr *rec,
-			 void (*lost)(struct model *m, const struct pov_lost *rec))
+static void learn_record(struct model *m, const struct pov_hdr *rec)
 {
 	if (!record_ok(rec))
 		return;
@@ -354,9 +353,6 @@ static void learn_record(struct model *m, const struct pov_hdr *rec,
 		break;
 	case POV_KIND_EXIT:
 		learn_exit(m, (const struct pov_exit *)rec);
-		break;
-	case POV_KIND_LOST:
-		lost(m, (const struct pov_lost *)rec);
 		break;
 	}
 }
@@ -398,7 +394,7 @@ int identity_check(const struct model *m)
 	return -E2BIG;
 }
 
-int identity_learn(struct model *m, void (*lost)(struct model *m, const struct pov_lost *rec))
+int identity_learn(struct model *m)
 {
 	const struct trace_merge_options opt = {.tasks_only = true};
 	struct trace_merge *merge;
@@ -418,7 +414,7 @@ int identity_learn(struct model *m, void (*lost)(struct model *m, const struct p
 	if (err)
 		return err;
 	while (!err && (err = trace_merge_next(merge, &rec)) == 1) {
-		learn_record(m, rec, lost);
+		learn_record(m, rec);
 		err = identity_check(m);
 	}
 	trace_merge_close(merge);

@@ -17,14 +17,11 @@ int model_open(struct trace *t, const struct model_options *opt, struct model **
 		m->opt = *opt;
 	err = describe_info(m);
 	if (!err)
-		err = identity_learn(m, gap_add);
-	if (!err)
-		err = gap_complete(m);
+		err = identity_learn(m);
 	if (err) {
 		model_close(m);
 		return err;
 	}
-	gap_sort(m);
 	func_table_read(m);
 	image_paths_read(m);
 	*out = m;
@@ -42,9 +39,7 @@ void model_close(struct model *m)
 	func_table_release(m);
 	image_paths_release(m);
 	describe_hosts_free(m);
-	free(m->gap);
-	free(m->timer);
-	map_release(&m->damage);
+	free(m->due);
 	free(m);
 }
 

@@ -272,7 +272,6 @@ const struct model_host *model_host_of_cpu(const struct model *m, uint32_t cpu, 
 
 /* What the last replay could not use, or had to bound. Zeros are normal. */
 struct model_stats {
-	uint64_t records;
 	uint64_t bad_records;	      /* of a known kind, but malformed: left out */
 	uint64_t unknown_records;     /* of a kind this version does not know */
 	uint64_t unknown_functions;   /* calls of functions the trace's table does not list */
@@ -280,7 +279,7 @@ struct model_stats {
 	uint64_t contradictions; /* scheduler records that do not fit together; the time became UNKNOWN */
 	uint64_t pending_spilled; /* nested calls told before their outermost call */
 	uint64_t late_by_begin;	  /* calls and spins told out of order of begin */
-	uint64_t sched_gaps;	  /* stretches over which scheduler records were lost */
+	uint64_t sched_gaps;	  /* stretches over which scheduler records of a ring are missing */
 	uint64_t sched_gap_ns;	  /* their total length, overlaps counted once */
 	uint64_t sched_gaps_late; /* losses met unprepared: states before them may be wrong */
 };

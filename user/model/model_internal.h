@@ -11,7 +11,6 @@
 #include "abi/event.h"
 #include "base/map.h"
 #include "model/model.h"
-#include "trace/trace_damage.h"
 #include "trace/trace_join.h"
 
 #define MODEL_CPUS_MAX 8192 /* a record of a higher CPU is malformed */
@@ -87,19 +86,10 @@ struct cpu_state {
 	bool dirty;
 };
 
-/* A stretch over which scheduler records of a ring were lost. */
-#define GAP_ALL_CPUS UINT32_MAX
-struct gap {
-	uint64_t since_ns, until_ns;
-	uint32_t ring; /* or GAP_ALL_CPUS */
-};
-
-enum timer_kind { TIMER_GAP_END, TIMER_GAP_BEGIN, TIMER_META };
-struct timer {
-	uint64_t at_ns; /* fires before the first record that is not earlier */
-	enum timer_kind kind;
-	uint32_t gap;
-	json_t *meta;
+/* When the layers learn what a meta object says: before the first record that is not earlier. */
+struct due_meta {
+	uint64_t at_ns;
+	const json_t *meta;
 	uint32_t seq;
 };
 
@@ -148,10 +138,6 @@ struct model {
 	struct map strangers; /* id → struct func_info *, of functions the table does not list */
 	struct map image_paths; /* hash of dev, ino → list of struct image_file */
 
-	struct gap *gap;
-	uint32_t ngaps, gaps_cap;
-	uint32_t nlost_gaps; /* the first ones are by LOST records, the rest by damage met in this pass */
-
 	/* the replay's */
 	void (*interval_ended)(struct model *m, struct mthread *t, uint64_t from_ns, uint64_t to_ns,
 			       enum thread_state state);
@@ -162,14 +148,13 @@ struct model {
 #define TO_SINKS(callback) struct sinks_of callback;
 		MODEL_CALLBACKS(TO_SINKS)
 #undef TO_SINKS
-	} to; /* those that a callback of each name is for */
-	struct timer *timer;
-	uint32_t ntimers, timers_cap, timer_next;
-	uint64_t next_timer_ns;
+	} to;		      /* those that a callback of each name is for */
+	struct due_meta *due; /* in order; owned */
+	uint32_t ndue, due_next;
+	uint64_t due_ns; /* of the next one; or TIME_NEVER */
 	uint64_t now_ns;
-	uint64_t bad_blocks;	 /* noticed so far */
-	struct map damage;	 /* noticed so far: id + 1 → this model */
 	uint64_t sched_since_ns; /* of the first switch; TIME_NEVER before it */
+	uint64_t gap_since_ns;	 /* of the first of those that are open */
 	uint32_t gaps_open, gaps_open_all;
 	uint32_t gaps_open_ring[MODEL_CPUS_MAX + 1];
 	uint16_t dirty[4]; /* CPUs whose runnable count changed */

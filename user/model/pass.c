@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One pass over all records in time order, and what happens between them: gaps begin and end, layers
- * learn of processes. A pass begins with nothing but the identities, so that it can be repeated.
+ * One pass over all records in time order; between them, layers learn of processes. A pass begins with nothing but the identities, so that it can be repeated.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,27 +11,14 @@
 #include "model/replay.h"
 #include "trace/trace_read.h"
 
-/* ---- what happens between records ---- */
+/* ---- what the layers learn between records ---- */
 
-static void timer_add(struct model *m, uint64_t at_ns, enum timer_kind kind, uint32_t gap,
-		      json_t *meta)
+static int due_compare(const void *va, const void *vb)
 {
-	if (m->ntimers == m->timers_cap) {
-		m->timers_cap = m->timers_cap ? m->timers_cap * 2 : 64;
-		m->timer = xrealloc(m->timer, m->timers_cap * sizeof(*m->timer));
-	}
-	m->timer[m->ntimers] = (struct timer){at_ns, kind, gap, meta, m->ntimers};
-	m->ntimers++;
-}
-
-static int timer_compare(const void *va, const void *vb)
-{
-	const struct timer *a = va, *b = vb;
+	const struct due_meta *a = va, *b = vb;
 
 	if (a->at_ns != b->at_ns)
 		return a->at_ns < b->at_ns ? -1 : 1;
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
 	return a->seq < b->seq ? -1 : 1;
 }
 
@@ -40,14 +26,16 @@ static int timer_compare(const void *va, const void *vb)
  * The layers learn of a process no later than its first record, whenever the block about it was written;
  * what replaces it (after exec) holds from its own time on.
  */
-static void timers_from_metas(struct model *m)
+static void metas_prepare(struct model *m)
 {
+	size_t cnt = trace_meta_count(m->trace), i;
 	struct map seen = {0};
 	uint64_t at_ns;
 	json_t *meta;
-	size_t i;
 
-	for (i = 0; i < trace_meta_count(m->trace); i++) {
+	m->due = xrealloc(m->due, (cnt + 1) * sizeof(*m->due));
+	m->ndue = m->due_next = 0;
+	for (i = 0; i < cnt; i++) {
 		meta = trace_meta_get(m->trace, i);
 		at_ns = 0;
 		if (json_is_type(meta, "process")) {
@@ -59,103 +47,25 @@ static void timers_from_metas(struct model *m)
 		} else if (!json_is_type(meta, "library") && !json_is_type(meta, "hosts")) {
 			continue;
 		}
-		timer_add(m, at_ns, TIMER_META, 0, meta);
+		m->due[m->ndue] = (struct due_meta){at_ns, meta, m->ndue};
+		m->ndue++;
 	}
 	map_release(&seen);
+	qsort(m->due, m->ndue, sizeof(*m->due), due_compare);
+	m->due_ns = m->ndue ? m->due[0].at_ns : TIME_NEVER;
 }
 
-static void timers_from_gap(struct model *m, uint32_t gap)
-{
-	timer_add(m, m->gap[gap].since_ns, TIMER_GAP_BEGIN, gap, NULL);
-	if (m->gap[gap].until_ns < UINT64_MAX)
-		timer_add(m, m->gap[gap].until_ns + 1, TIMER_GAP_END, gap, NULL);
-}
-
-static void timers_sort(struct model *m)
-{
-	uint32_t left = m->ntimers - m->timer_next;
-
-	if (left)
-		qsort(m->timer + m->timer_next, left, sizeof(*m->timer), timer_compare);
-	m->next_timer_ns = left ? m->timer[m->timer_next].at_ns : TIME_NEVER;
-}
-
-/* Turns damage not noticed before into gaps, from behind the ones there are. */
-static void damage_take(struct model *m)
-{
-	struct trace_damage *list;
-	size_t i, n = trace_damage_list(m->trace, &list);
-
-	m->bad_blocks = trace_get_summary(m->trace)->bad_blocks;
-	for (i = 0; i < n; i++) {
-		if (map_set(&m->damage, list[i].id, m))
-			continue;
-		m->damaged |= list[i].guessed;
-		gap_add_damage(m, &list[i]);
-	}
-	free(list);
-}
-
-static void timers_prepare(struct model *m)
+static void metas_tell(struct model *m, uint64_t ts_ns)
 {
 	uint32_t i;
 
-	m->ntimers = m->timer_next = 0;
-	m->ngaps = m->nlost_gaps;
-	map_release(&m->damage);
-	m->damaged = false;
-	damage_take(m);
-	timers_from_metas(m);
-	for (i = 0; i < m->ngaps; i++)
-		timers_from_gap(m, i);
-	timers_sort(m);
-}
-
-static void timers_run(struct model *m, uint64_t ts_ns)
-{
-	struct timer *t;
-	uint32_t i;
-
-	while (m->timer_next < m->ntimers && m->timer[m->timer_next].at_ns <= ts_ns) {
-		t = &m->timer[m->timer_next++];
-		switch (t->kind) {
-		case TIMER_GAP_BEGIN:
-			gap_begin(m, &m->gap[t->gap]);
-			break;
-		case TIMER_GAP_END:
-			gap_end(m, &m->gap[t->gap]);
-			break;
-		case TIMER_META:
-			for (i = 0; i < m->nlayers; i++) {
-				if (m->decoder[i] && layers[i]->decoder_meta)
-					layers[i]->decoder_meta(m->decoder[i], t->meta);
-			}
-			break;
+	for (; m->due_next < m->ndue && m->due[m->due_next].at_ns <= ts_ns; m->due_next++) {
+		for (i = 0; i < m->nlayers; i++) {
+			if (m->decoder[i] && layers[i]->decoder_meta)
+				layers[i]->decoder_meta(m->decoder[i], m->due[m->due_next].meta);
 		}
-		if (m->ndirty)
-			state_counters_tell(m, m->now_ns);
 	}
-	m->next_timer_ns = m->timer_next < m->ntimers ? m->timer[m->timer_next].at_ns : TIME_NEVER;
-}
-
-/*
- * A damaged block is noticed when its records are due: what was told so far is right, and a gap begins
- * here.
- */
-static void notice_damage(struct model *m)
-{
-	uint32_t i = m->ngaps;
-
-	damage_take(m);
-	for (; i < m->ngaps; i++) {
-		struct gap *g = &m->gap[i];
-
-		if (g->since_ns < m->now_ns)
-			g->since_ns = m->now_ns;
-		if (g->until_ns >= m->now_ns)
-			timers_from_gap(m, i);
-	}
-	timers_sort(m);
+	m->due_ns = m->due_next < m->ndue ? m->due[m->due_next].at_ns : TIME_NEVER;
 }
 
 /* ---- the pass ---- */
@@ -236,7 +146,7 @@ static void replay_prepare(struct model *m)
 	replay_reset(m);
 	for (m->nlayers = 0; layers[m->nlayers] && m->nlayers < MODEL_LAYERS_MAX; m->nlayers++)
 		m->decoder[m->nlayers] = layers[m->nlayers]->decoder_new();
-	timers_prepare(m);
+	metas_prepare(m);
 	TELL(m, start, m);
 	for (i = 0; i < m->nthreads; i++) {
 		struct mthread *t = m->thread[i];
@@ -248,47 +158,16 @@ static void replay_prepare(struct model *m)
 	}
 }
 
-static int gap_compare(const void *va, const void *vb)
-{
-	const struct gap *a = va, *b = vb;
-
-	return a->since_ns < b->since_ns ? -1 : a->since_ns > b->since_ns;
-}
-
-static void gaps_measure(struct model *m)
-{
-	struct gap *list = xcalloc(m->ngaps + 1, sizeof(*list));
-	uint64_t told_ns = m->info.start_ns, until_ns;
-	uint32_t i;
-
-	for (i = 0; i < m->ngaps; i++)
-		list[i] = m->gap[i];
-	qsort(list, m->ngaps, sizeof(*list), gap_compare);
-	m->stats.sched_gaps = m->ngaps;
-	for (i = 0; i < m->ngaps; i++) {
-		until_ns = list[i].until_ns < m->info.end_ns ? list[i].until_ns : m->info.end_ns;
-		if (until_ns <= told_ns)
-			continue;
-		m->stats.sched_gap_ns += until_ns -
-					 (list[i].since_ns > told_ns ? list[i].since_ns : told_ns);
-		told_ns = until_ns;
-	}
-	free(list);
-}
-
 static int replay_end(struct model *m)
 {
 	unsigned int i;
 	int err = 0, e;
 
-	if (trace_get_summary(m->trace)->bad_blocks != m->bad_blocks)
-		notice_damage(m); /* the last block */
-	timers_run(m, m->info.end_ns);
 	for (i = 0; i < m->nthreads; i++)
 		call_flush(m, m->thread[i]);
 	state_finish(m);
 	past_finish(m);
-	gaps_measure(m);
+	gap_finish(m);
 	for (i = 0; i < m->nsinks; i++) {
 		if (!m->sinks[i]->finish)
 			continue;
@@ -314,8 +193,7 @@ static void sinks_sort(struct model *m)
 
 int model_run(struct model *m, const struct model_sink *const *sinks, unsigned int nsinks)
 {
-	const struct trace_merge_options opt = {0};
-	const struct trace_summary *sum = trace_get_summary(m->trace);
+	const struct trace_merge_options opt = {.losses = m->sched_mode != POV_SCHED_OFF};
 	const struct pov_hdr *rec;
 	struct trace_merge *merge;
 	int err;
@@ -328,13 +206,10 @@ int model_run(struct model *m, const struct model_sink *const *sinks, unsigned i
 		return err;
 	replay_prepare(m);
 	while ((err = trace_merge_next(merge, &rec)) == 1) {
-		m->stats.records++;
-		if (sum->bad_blocks != m->bad_blocks)
-			notice_damage(m); /* before the time moves on */
 		if (rec->ts_ns > m->now_ns)
 			m->now_ns = rec->ts_ns;
-		if (m->now_ns >= m->next_timer_ns)
-			timers_run(m, m->now_ns);
+		if (m->now_ns >= m->due_ns)
+			metas_tell(m, m->now_ns);
 		replay_record(m, rec);
 		if (identity_check(m)) {
 			err = -E2BIG;

@@ -176,8 +176,6 @@ static void lost_record(struct model *m, const struct pov_lost *rec)
 		.class = rec->class,
 	};
 
-	if (rec->class == POV_CLASS_SCHED && m->sched_mode != POV_SCHED_OFF && !gap_known(m, rec))
-		gap_late(m, m->now_ns);
 	TELL(m, lost, &l);
 }
 
@@ -390,6 +388,12 @@ void replay_record(struct model *m, const struct pov_hdr *rec)
 		break;
 	case POV_KIND_LOST:
 		lost_record(m, (const struct pov_lost *)rec);
+		break;
+	case POV_KIND_LOSS_BEGIN:
+		gap_begin(m, (const struct pov_lost *)rec);
+		break;
+	case POV_KIND_LOSS_END:
+		gap_end(m, (const struct pov_lost *)rec);
 		break;
 	default:
 		m->stats.unknown_records++;

@@ -30,15 +30,9 @@ void state_finish(struct model *m);
 
 /* ---- gap.c ---- */
 
-void gap_add(struct model *m, const struct pov_lost *lost);
-void gap_add_damage(struct model *m, const struct trace_damage *d);
-/* Reads the whole trace for them if the identity stream cannot have held them all. 0 or -errno. */
-int gap_complete(struct model *m);
-void gap_sort(struct model *m); /* and merge */
-bool gap_known(const struct model *m, const struct pov_lost *lost);
-void gap_late(struct model *m, uint64_t ts_ns);
-void gap_begin(struct model *m, const struct gap *g);
-void gap_end(struct model *m, const struct gap *g);
+void gap_begin(struct model *m, const struct pov_lost *rec);
+void gap_end(struct model *m, const struct pov_lost *rec);
+void gap_finish(struct model *m);
 
 /* The ring a CPU's records go to, as the kernel half chooses it. */
 static inline uint32_t gap_ring(const struct model *m, uint16_t cpu)

@@ -12,8 +12,8 @@ bool record_ok(const struct pov_hdr *rec);
 
 /* ---- identity.c ---- */
 
-/* From the identity stream; losses that lie in it are handed on. 0 or -errno. */
-int identity_learn(struct model *m, void (*lost)(struct model *m, const struct pov_lost *rec));
+/* From the identity stream. 0 or -errno. */
+int identity_learn(struct model *m);
 /* The process of a pid at a time, made if there is none. */
 struct mprocess *identity_process_at(struct model *m, uint32_t pid, uint64_t ts_ns);
 /* A thread no identity record introduced; put behind `after` in its slot (NULL: first). */

@@ -93,32 +93,6 @@ const struct trace_summary *joined_summary(struct trace_joined *j)
 	return sum;
 }
 
-/* Times of the whole; its rings are CPUs. */
-size_t joined_damage(const struct trace_joined *j, struct trace_damage **out)
-{
-	struct trace_damage *all = NULL, *list;
-	size_t cnt = 0;
-
-	for (size_t i = 0; i < j->cnt; i++) {
-		const struct join_part *p = &j->part[i];
-		size_t n = trace_damage_list(p->trace, &list);
-
-		all = xrealloc(all, (cnt + n + 1) * sizeof(*all));
-		for (size_t k = 0; k < n; k++) {
-			struct trace_damage d = list[k];
-
-			d.id = d.id << 10 | p->host;
-			d.from_ns = d.from_ns ? join_time(p, d.from_ns) : 0;
-			d.to_ns = d.to_ns == UINT64_MAX ? UINT64_MAX : join_time(p, d.to_ns);
-			d.stream = TRACE_DAMAGE_ANY;
-			all[cnt++] = d;
-		}
-		free(list);
-	}
-	*out = all ? all : xcalloc(1, sizeof(*all));
-	return cnt;
-}
-
 void joined_close(struct trace_joined *j)
 {
 	if (!j)

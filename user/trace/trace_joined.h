@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/trace_damage.h"
 #include "trace/trace_join.h"
 #include "trace/trace_read.h"
 
@@ -53,10 +52,9 @@ static inline uint64_t join_ino(const struct join_part *p, uint64_t ino)
 	return ino ^ (uint64_t)p->host << 48;
 }
 
-/* ---- trace_join.c: what trace_read.h and trace_damage.h say, of several traces ---- */
+/* ---- trace_join.c: what trace_read.h says, of several traces ---- */
 
 const struct trace_summary *joined_summary(struct trace_joined *j);
-size_t joined_damage(const struct trace_joined *j, struct trace_damage **out);
 void joined_close(struct trace_joined *j);
 
 /* ---- join_meta.c ---- */
