@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One pass over all records in time order; between them, layers learn of processes. A pass begins with nothing but the identities, so that it can be repeated.
+ * One pass over all records in time order; between them, layers learn of processes. A pass begins with nothing but
+ * the identities, so that it can be repeated.
  */
 #include <errno.h>
 #include <stdlib.h>
