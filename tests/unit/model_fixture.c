@@ -13,6 +13,7 @@
 #include "layer/func_table.h"
 #include "trace/trace_format.h"
 #include "unit/model_fixture.h"
+#include "unit/trace_help.h"
 
 static const char state_letter[] = "URQBD";
 
@@ -211,6 +212,8 @@ void mfix_open(struct mfix *f, bool counters)
 	f->writer = NULL;
 	if (f->spoil)
 		spoil(f->path, f->spoil);
+	if (f->cut)
+		file_damage(f->path, f->cut - 1, true);
 	assert_int_equal(trace_open(f->path, &f->trace), 0);
 	assert_int_equal(model_open(f->trace, &opt, &f->model), 0);
 	f->sink = (struct model_sink){

@@ -17,6 +17,7 @@
 struct mfix {
 	char path[64];
 	uint64_t spoil; /* not 0: a byte of an event block is changed before the file is opened */
+	int cut;	/* not 0: the event block before this one is taken out of it */
 	struct trace_writer *writer;
 	struct trace *trace;
 	struct model *model;

@@ -90,6 +90,34 @@ static void test_wakeup_in_flight_long(void **state)
 	}
 }
 
+/* Nor if blocks of the file are gone: that wake-up may have been in them, for when they were is guessed. */
+static void test_wakeup_in_flight_hole(void **state)
+{
+	const uint64_t s = 1000000000;
+	struct mfix f;
+
+	(void)state;
+	for (int cut = 0; cut < 2; cut++) {
+		mfix_begin(&f, ALL);
+		put_task(&f, 1000, 100, 100, 0, 1, 0, "a");
+		trace_writer_flush(f.writer, UINT64_MAX);
+		put_switch(&f, 1 * s, 1, 0, 0, 101);
+		trace_writer_flush(f.writer, UINT64_MAX);
+		put_switch(&f, 10 * s, 1, 101, SLEEPS, 102);
+		trace_writer_flush(f.writer, UINT64_MAX);
+		put_switch(&f, 19 * s, 0, 50, SLEEPS, 100);
+		put_waking(&f, 20 * s - 1000, 1, 102, 100, 0);
+		put_switch(&f, 20 * s, 0, 100, SLEEPS, 60);
+		put_switch(&f, 20 * s + 10, 0, 60, SLEEPS, 100);
+		mfix_end(&f, 20 * s + 20);
+		f.cut = cut ? 2 : 0;
+		mfix_open(&f, false);
+		mfix_run(&f);
+		assert_times(&f, 100, s + 10, cut ? 0 : 10, 0, 19 * s - 1000 + (cut ? 10 : 0));
+		mfix_release(&f);
+	}
+}
+
 /* It runs on after its exit record until it leaves the CPU for good; then the number is used again. */
 static void test_exit_and_reuse(void **state)
 {
@@ -460,6 +488,7 @@ int main(void)
 		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_wakeup_in_flight),
 		cmocka_unit_test(test_wakeup_in_flight_long),
+		cmocka_unit_test(test_wakeup_in_flight_hole),
 		cmocka_unit_test(test_exit_and_reuse),
 		cmocka_unit_test(test_stranger),
 		cmocka_unit_test(test_exec_in_thread),

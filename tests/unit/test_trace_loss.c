@@ -17,7 +17,6 @@
 #include <errno.h>
 
 #include "base/log.h"
-#include "trace/trace_format.h"
 #include "trace/trace_join.h"
 #include "trace_help.h"
 
@@ -65,29 +64,6 @@ static void flush(struct trace_writer *w)
 static void end(struct trace_writer *w)
 {
 	assert_int_equal(trace_writer_finish(w), 0);
-}
-
-/* Spoils (or with cut, takes out) the nth block. */
-static void damage(const char *path, int n, bool cut)
-{
-	size_t len, at = sizeof(struct trace_file_header);
-	struct trace_block_header h;
-	uint8_t *data;
-
-	file_load(path, &data, &len);
-	for (;; at += sizeof(h) + h.stored_len) {
-		memcpy(&h, data + at, sizeof(h));
-		if (!n--)
-			break;
-	}
-	data[at + sizeof(h)] ^= 1;
-	if (cut) {
-		memmove(data + at, data + at + sizeof(h) + h.stored_len,
-			len - at - sizeof(h) - h.stored_len);
-		len -= sizeof(h) + h.stored_len;
-	}
-	file_store(path, data, len);
-	free(data);
 }
 
 /* ---- what the reader makes of them ---- */
@@ -224,14 +200,14 @@ static void test_damaged_block(void **state)
 	flush(w);
 	put(w, TRACE_STREAM_TASKS, 25);
 	end(w);
-	damage(path, 1, false);
+	file_damage(path, 1, false);
 	assert_read(path, "10 15 [1@20 20 25 30 1@30] 31");
 	assert_int_equal(trace_open(path, &t), 0);
 	assert_merged(t, NULL, "10 15 20 25 30 31");
 	assert_merged(t, &losses, "10 15 [1@20 20 25 30 1@30] 31");
 	assert_merged(t, NULL, "10 15 20 25 30 31");
 	trace_close(t);
-	damage(path, 3, false); /* nothing but identities */
+	file_damage(path, 3, false); /* nothing but identities */
 	assert_read(path, "10 15 [1@20 20 30 1@30] 31");
 }
 
@@ -247,7 +223,7 @@ static void test_damaged_end(void **state)
 	put(w, 1, 20);
 	put(w, 1, 30);
 	end(w);
-	damage(path, 1, false);
+	file_damage(path, 1, false);
 	assert_read(path, "10 [1@20 1@30]");
 }
 
@@ -264,13 +240,13 @@ static void test_hole(void **state)
 		flush(w);
 	}
 	end(w);
-	damage(path, 1, true);
+	file_damage(path, 1, true);
 	assert_int_equal(trace_open(path, &t), 0);
 	assert_true(trace_get_summary(t)->holes);
 	trace_close(t);
 	assert_read(path,
 		    "[65535@8000000000 10000000000 30000000000 65535@32000000000] 40000000000");
-	damage(path, 0, true); /* nothing is before the hole any more */
+	file_damage(path, 0, true); /* nothing is before the hole any more */
 	assert_read(path, "[65535@0 30000000000 65535@32000000000] 40000000000");
 
 	w = begin(path);
@@ -280,7 +256,7 @@ static void test_hole(void **state)
 	flush(w);
 	trace_writer_meta(w, "{\"type\":\"end\"}");
 	end(w);
-	damage(path, 1, true);
+	file_damage(path, 1, true);
 	assert_read(path, "[65535@8000000000 10000000000");
 }
 
@@ -339,7 +315,7 @@ static void test_joined(void **state)
 	flush(w);
 	put(w, 1, 95);
 	end(w);
-	damage(b, 4, false); /* the block of 40 and 50 */
+	file_damage(b, 1, false); /* the block of 40 and 50 */
 	assert_int_equal(trace_join_open(source, 2, &t), 0);
 	for (int pass = 0; pass < 2; pass++)
 		assert_merged(t, &losses,
@@ -348,8 +324,7 @@ static void test_joined(void **state)
 			      "3000000080? 3000000080? 6@3000000080] 7@3000000080] "
 			      "3000000090 3000000095");
 	trace_close(t);
-	damage(b, 4,
-	       true); /* now even its header is gone: any CPU, and 2 s around, but not before b was booted */
+	file_damage(b, 1, true); /* any CPU's, 2 s around, but not before b was booted */
 	assert_int_equal(trace_join_open(source, 2, &t), 0);
 	assert_true(trace_get_summary(t)->holes);
 	assert_merged(t, &losses,

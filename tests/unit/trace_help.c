@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "trace/trace_format.h"
 
 uint64_t random_next(uint64_t *state)
 {
@@ -104,6 +105,27 @@ void file_store(const char *path, const void *data, size_t len)
 
 	if (!out || fwrite(data, 1, len, out) != len || fclose(out))
 		die("cannot write %s", path);
+}
+
+void file_damage(const char *path, int n, bool cut)
+{
+	size_t len, at = sizeof(struct trace_file_header), gone;
+	struct trace_block_header h;
+	uint8_t *data;
+
+	file_load(path, &data, &len);
+	for (;; at += sizeof(h) + h.stored_len) {
+		if (at + sizeof(h) >= len)
+			die("%s has no event block %d", path, n);
+		memcpy(&h, data + at, sizeof(h));
+		if (h.type == TRACE_BLOCK_EVENTS && !n--)
+			break;
+	}
+	gone = cut ? sizeof(h) + h.stored_len : 0;
+	data[at + sizeof(h)] ^= 1;
+	memmove(data + at, data + at + gone, len - at - gone);
+	file_store(path, data, len - gone);
+	free(data);
 }
 
 static void replay_add(struct replay *r, const struct pov_hdr *rec, uint64_t *last)

@@ -31,6 +31,8 @@ void random_record(uint64_t *state, uint64_t *now_ns, union any_record *out);
 const char *temp_path(const char *name);
 void file_load(const char *path, uint8_t **data, size_t *len);
 void file_store(const char *path, const void *data, size_t len);
+/* Spoils the nth event block of a recording or, with cut, takes it out. */
+void file_damage(const char *path, int n, bool cut);
 
 /* Records in the order the merge gave them, one after another. Free data. */
 struct replay {

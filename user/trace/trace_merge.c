@@ -184,15 +184,15 @@ static void block_close(struct trace_merge *m, struct open_block *b)
 }
 
 /*
- * Whether there is room for more open blocks and losses. What a thread polled may be written much later than it happened, so
+ * Whether there is room for one more open block, beside those and the losses. What a thread polled may be written much later than it happened, so
  * the blocks of many threads can overlap; but recordings shrink 10 to 50 times, so only a made-up file wants more.
  */
-static int room_check(const struct trace_merge *m, uint64_t more_bytes)
+static int room_check(const struct trace_merge *m, const struct block_ref *more)
 {
 	uint64_t most = trace_limit(TRACE_OPEN_BASE, TRACE_OPEN_RATIO, m->t->size);
+	uint64_t loss_bytes = m->losses.cnt * (sizeof(*m->losses.loss) + sizeof(*m->heap));
 
-	more_bytes += m->losses.cnt * (sizeof(*m->losses.loss) + sizeof(*m->heap));
-	if (m->open_bytes + more_bytes <= most)
+	if (m->open_bytes + loss_bytes + more->h.record_bytes <= most)
 		return 0;
 	log_error("trace: %s: more than %" PRIu64 " MiB of records overlap in time, more than "
 		  "a recording of its size holds; the file is damaged or made up",
@@ -207,7 +207,7 @@ static int block_open(struct trace_merge *m, struct block_ref *ref, struct open_
 	const uint8_t *raw;
 	int err;
 
-	err = room_check(m, ref->h.record_bytes);
+	err = room_check(m, ref);
 	if (!err)
 		err = trace_block_load(m->t, ref, &raw);
 	if (err)
@@ -310,7 +310,6 @@ static int losses_foresee(struct trace_merge *m)
 		if (!err) {
 			trace_losses_of_records(&m->losses, b->words, b->nwords);
 			block_close(m, b);
-			err = room_check(m, 0);
 		} else if (err == -EBADMSG) {
 			err = 0;
 		}
@@ -320,17 +319,16 @@ static int losses_foresee(struct trace_merge *m)
 }
 
 /* A block's records are due; it is open as b, or damaged (NULL). */
-static int losses_notice(struct trace_merge *m, const struct block_ref *ref,
-			 const struct open_block *b)
+static void losses_notice(struct trace_merge *m, const struct block_ref *ref,
+			  const struct open_block *b)
 {
 	if (!m->opt.losses || ref->h.stream == TRACE_STREAM_TASKS || (b && !ref->tells))
-		return 0;
+		return;
 	if (!b)
 		trace_losses_add(&m->losses, ref->h.min_ts, ref->h.max_ts, ref->h.stream);
 	else
 		trace_losses_of_records(&m->losses, b->words, b->nwords);
 	losses_take(m, ref->h.min_ts);
-	return room_check(m, 0);
 }
 
 static const struct pov_hdr *loss_record(struct trace_merge *m)
@@ -419,12 +417,12 @@ static int open_next(struct trace_merge *m)
 
 	if (err && err != -EBADMSG)
 		return err;
-	err = losses_notice(m, ref, b);
+	losses_notice(m, ref, b);
 	if (!b)
-		return err;
-	if (err || !block_settle(m, b)) {
+		return 0;
+	if (!block_settle(m, b)) {
 		block_close(m, b);
-		return err;
+		return 0;
 	}
 	heap_push(m, (struct heap_entry){block_record(b)->ts_ns,
 					 RANK(RANK_STREAM + ref->h.stream, ref - m->t->ref), b});
