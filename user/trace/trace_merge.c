@@ -297,14 +297,14 @@ static void losses_take(struct trace_merge *m, uint64_t from_ns)
 /* Those of the file's holes, and those of which the identity stream tells: all before the first record. */
 static int losses_foresee(struct trace_merge *m)
 {
-	struct block_ref *ref = m->t->ref, *end = ref + m->t->nrefs;
+	struct block_ref *ref;
 	struct open_block *b;
 	int err = 0;
 
 	trace_losses_of_holes(&m->losses, m->t);
-	for (; ref < end && !err; ref++) {
-		if (ref->h.type != TRACE_BLOCK_EVENTS || ref->h.stream != TRACE_STREAM_TASKS ||
-		    (ref->checked && !ref->tells))
+	for (size_t i = 0; i < m->nwait && !err; i++) {
+		ref = m->wait[i];
+		if (ref->h.stream != TRACE_STREAM_TASKS || (ref->checked && !ref->tells))
 			continue;
 		err = block_open(m, ref, &b);
 		if (!err) {
