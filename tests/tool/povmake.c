@@ -397,7 +397,7 @@ static void set_pair(struct maker *m, const struct text_kind *k, const char *nam
 
 static void do_record(struct maker *m, const struct text_kind *k, char *args)
 {
-	bool identity = k->kind >= POV_KIND_TASK && k->kind < POV_KIND_LOST;
+	bool identity = k->kind >= POV_KIND_TASK && k->kind <= POV_KIND_LOST;
 	char *name, *value;
 	int err;
 

@@ -23,7 +23,6 @@ struct join_source {
 
 struct join_merge {
 	const struct trace_joined *joined;
-	struct trace_merge_options opt;
 	struct join_source *source;
 	size_t cnt;
 	struct join_source *top; /* handed out last */
@@ -191,12 +190,6 @@ static uint32_t record_map(const struct join_part *p, uint32_t cpus, struct pov_
 	return again;
 }
 
-static bool in_range(const struct join_merge *m, uint64_t ts_ns)
-{
-	return (!m->opt.from_ns && !m->opt.to_ns) ||
-	       (ts_ns >= m->opt.from_ns && ts_ns <= m->opt.to_ns);
-}
-
 /* Has the next record of a part ready. 0 or -errno (printed). */
 static int source_advance(struct join_merge *m, struct join_source *s)
 {
@@ -210,36 +203,30 @@ static int source_advance(struct join_merge *m, struct join_source *s)
 		((struct pov_lost *)h)->cnt = 0; /* counted with the first */
 		return 0;
 	}
-	do {
-		got = trace_merge_next(s->merge, &rec);
-		if (got != 1) {
-			s->ended = true;
-			return got;
-		}
-		memcpy(h, rec, rec->size);
-		s->again = record_map(s->part, m->joined->cpus, h);
-	} while (!in_range(m, h->ts_ns));
+	got = trace_merge_next(s->merge, &rec);
+	if (got != 1) {
+		s->ended = true;
+		return got;
+	}
+	memcpy(h, rec, rec->size);
+	s->again = record_map(s->part, m->joined->cpus, h);
 	return 0;
 }
 
 int join_merge_open(struct trace_joined *j, const struct trace_merge_options *opt,
 		    struct join_merge **out)
 {
-	const struct trace_merge_options part_opt = {.tasks_only = opt && opt->tasks_only,
-						     .losses = opt && opt->losses};
 	struct join_merge *m = xcalloc(1, sizeof(*m));
 	int err = 0;
 
 	m->joined = j;
-	if (opt)
-		m->opt = *opt;
 	m->source = xcalloc(j->cnt, sizeof(*m->source));
 	for (; m->cnt < j->cnt && !err; m->cnt++) {
 		struct join_source *s = &m->source[m->cnt];
 
 		s->part = &j->part[m->cnt];
 		s->rec = xcalloc(RECORD_WORDS, sizeof(*s->rec));
-		err = trace_merge_open(s->part->trace, &part_opt, &s->merge);
+		err = trace_merge_open(s->part->trace, opt, &s->merge);
 		if (!err)
 			err = source_advance(m, s);
 	}

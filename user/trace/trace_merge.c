@@ -152,11 +152,6 @@ static bool block_at_end(const struct open_block *b)
 	return b->sorted ? b->at >= b->nwords : b->at >= b->ref->h.nrecords;
 }
 
-static bool in_range(const struct trace_merge *m, uint64_t ts)
-{
-	return (!m->opt.from_ns && !m->opt.to_ns) || (ts >= m->opt.from_ns && ts <= m->opt.to_ns);
-}
-
 /* Moves on to the next record to be handed out; false at the block's end. */
 static bool block_settle(struct trace_merge *m, struct open_block *b)
 {
@@ -164,13 +159,10 @@ static bool block_settle(struct trace_merge *m, struct open_block *b)
 
 	for (; !block_at_end(b); b->at += b->sorted ? rec->size / 8u : 1) {
 		rec = block_record(b);
-		if (!trace_record_ok(rec)) {
-			if (!b->ref->checked)
-				m->t->sum.bad_records++;
-			continue;
-		}
-		if (in_range(m, rec->ts_ns))
+		if (trace_record_ok(rec))
 			return true;
+		if (!b->ref->checked)
+			m->t->sum.bad_records++;
 	}
 	b->ref->checked = true;
 	return false;
@@ -372,10 +364,7 @@ static bool wanted(const struct trace_merge *m, const struct block_ref *ref)
 {
 	if (ref->h.type != TRACE_BLOCK_EVENTS || (ref->bad && !m->opt.losses))
 		return false;
-	if (m->opt.tasks_only && ref->h.stream != TRACE_STREAM_TASKS)
-		return false;
-	return (!m->opt.from_ns && !m->opt.to_ns) ||
-	       (ref->h.max_ts >= m->opt.from_ns && ref->h.min_ts <= m->opt.to_ns);
+	return !m->opt.tasks_only || ref->h.stream == TRACE_STREAM_TASKS;
 }
 
 int trace_merge_open(struct trace *t, const struct trace_merge_options *opt,

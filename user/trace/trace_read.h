@@ -51,8 +51,7 @@ json_t *trace_meta_get(const struct trace *t, size_t i);
 json_t *trace_meta_find(const struct trace *t, const char *type);
 
 struct trace_merge_options {
-	uint64_t from_ns, to_ns; /* records outside are left out; 0,0 = all */
-	bool tasks_only;	 /* only the identity stream (cheap: used to learn who is who) */
+	bool tasks_only; /* only the identity stream (cheap: used to learn who is who) */
 	/*
 	 * Also where scheduler records are missing, because they were lost or lay in damaged blocks: POV_KIND_LOSS_BEGIN before
 	 * the first record that is not earlier than the loss, POV_KIND_LOSS_END behind the last that is not later. They bear the
