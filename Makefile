@@ -285,13 +285,13 @@ check-unit check-golden: check-%: asan-tests
 check-golden: all tools
 check-fuzz: fuzz-tests tools
 	$(Q)tests/run fuzz
-check-live: all live-programs
+check-live: all tools live-programs
 	$(Q)tests/run live
 check-simgrid: simgrid-programs
 	$(Q)tests/run simgrid
 check-vm:
 	$(Q).ci/deps.sh vm
-	$(Q)$(MAKE) all live-programs
+	$(Q)$(MAKE) all tools live-programs
 	$(Q)tests/run vm
 # The test says what it misses, if that cannot be installed.
 check-debian12 check-debian13: check-debian%:
@@ -303,7 +303,7 @@ bench: deps
 lint:
 	$(Q)tests/run lint
 format:
-	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
+	$(Q)clang-format -i $$(git ls-files --cached --others --exclude-standard '*.c' '*.h')
 
 # ---- demo ----
 

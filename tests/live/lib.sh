@@ -107,12 +107,22 @@ find_mpis() {
 	[ -n "$mpis" ] || skip_all "no MPI"
 }
 
-need_live() {
+# What recording needs …
+need_tracer() {
 	need_root
 	need jq awk
 	[ -x "$pov" ] || skip_all "no $pov; run make first"
 	[ -r /sys/kernel/btf/vmlinux ] || skip_all "this kernel has no BTF"
+}
+
+# … and MPI: $mpis.
+need_live() {
+	need_tracer
 	find_mpis
+}
+
+need_program() { # PATH, of a program that make live-programs builds
+	[ -x "$1" ] || skip_all "no $1; run make live-programs"
 }
 
 # ---- launching ----

@@ -18,7 +18,11 @@ struct layer;
 
 struct library_facts {
 	struct pov_lib layout; /* for the kernel half */
-	json_t *meta; /* members of the trace's meta object "library": flavour, version, unsure at least; owned */
+	/*
+	 * Members of the trace's meta object "library", at least flavour: a short name for which one it is; version: "" if that is
+	 * not known; unsure: what of it failed its self-check, "" if nothing. Owned.
+	 */
+	json_t *meta;
 	json_t *copies; /* objects that a program may hold instead: [[name, symbol]], or NULL; owned */
 };
 
