@@ -61,7 +61,8 @@ static const char *fn_text(const char *name)
 {
 	static const char *const ops[] = {"-", "in", "out", "sum", "size"};
 	static const char *const elems[] = {"int", "wide", "handle", "status", "block", "range"};
-	static const char *const lens[] = {"1", "arg", "comm", "root", "indeg", "outdeg", "outarg", "dims"};
+	static const char *const lens[] = {"1",	    "arg",    "comm",	"root",
+					   "indeg", "outdeg", "outarg", "dims"};
 	static char buf[1024];
 	struct func_attrs attrs;
 	struct signature sig;
