@@ -257,9 +257,9 @@ static void fds_take(struct helper *h, const json_t *message, const int *fds, si
 	size_t step = json_is_true(json_object_get(message, "pairs")) ? 2 : 1;
 
 	for (size_t i = 0; i + step <= cnt; i += step)
-		links_add(&h->pending, ret,
-			  &(struct perf_probe){.link_fd = fds[i],
-					       .event_fd = step == 2 ? fds[i + 1] : -1});
+		perf_probes_add(ret ? &h->pending.ret : &h->pending.entry,
+				&(struct perf_probe){.link_fd = fds[i],
+						     .event_fd = step == 2 ? fds[i + 1] : -1});
 }
 
 static void message_handle(struct helper *h, const json_t *message, const int *fds, size_t cnt)

@@ -113,20 +113,20 @@ static void say(struct service *s, json_t *message)
 
 /* ---- files ---- */
 
-static void probes_say(struct service *s, bool ret, const struct perf_probe *probe, size_t cnt)
+static void probes_say(struct service *s, bool ret, const struct perf_probes *probes)
 {
 	size_t batch = HELPER_FDS_MAX / 2, n, i;
 	int fds[HELPER_FDS_MAX];
 	json_t *message;
 	bool pairs;
 
-	for (size_t at = 0; at < cnt; at += n) {
-		pairs = probe[at].event_fd >= 0;
-		n = cnt - at < batch ? cnt - at : batch;
+	for (size_t at = 0; at < probes->cnt; at += n) {
+		pairs = probes->v[at].event_fd >= 0;
+		n = probes->cnt - at < batch ? probes->cnt - at : batch;
 		for (i = 0; i < n; i++) {
-			fds[pairs ? 2 * i : i] = probe[at + i].link_fd;
+			fds[pairs ? 2 * i : i] = probes->v[at + i].link_fd;
 			if (pairs)
-				fds[2 * i + 1] = probe[at + i].event_fd;
+				fds[2 * i + 1] = probes->v[at + i].event_fd;
 		}
 		message = json_pack("{s:b,s:b,s:b}", "fds", 1, "ret", ret, "pairs", pairs);
 		if (helper_message_send(s->sock, message, fds, pairs ? 2 * n : n))
@@ -143,8 +143,8 @@ static json_t *id_json(const struct code_id *id)
 
 static void links_say(struct service *s, const struct links *links)
 {
-	probes_say(s, false, links->entry, links->entry_cnt);
-	probes_say(s, true, links->ret, links->ret_cnt);
+	probes_say(s, false, &links->entry);
+	probes_say(s, true, &links->ret);
 }
 
 static void file_say(struct service *s, const struct code_id *id, const struct stat *st,

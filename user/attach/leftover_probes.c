@@ -29,28 +29,15 @@
 #define TURN_PAUSE_NS 100000000L
 #define TURN_NS 300000000000L /* twice what all functions take */
 
-void leftover_probes_add(struct leftover_probes *leftover, const struct perf_probe *probe,
-			 size_t cnt)
-{
-	if (leftover->cnt + cnt > leftover->cap) {
-		leftover->cap = 2 * (leftover->cnt + cnt);
-		leftover->probe = xrealloc(leftover->probe,
-					   leftover->cap * sizeof(*leftover->probe));
-	}
-	if (cnt)
-		memcpy(leftover->probe + leftover->cnt, probe, cnt * sizeof(*probe));
-	leftover->cnt += cnt;
-}
-
 /* All descriptors but ours: whoever waits for the end of a pipe or a terminal is not kept waiting. */
 static void others_close(const struct leftover_probes *leftover)
 {
-	int *ours = xcalloc(2 * leftover->cnt + 1, sizeof(*ours));
+	int *ours = xcalloc(2 * leftover->probes.cnt + 1, sizeof(*ours));
 	size_t n = 0;
 
-	for (size_t i = 0; i < leftover->cnt; i++) {
-		ours[n++] = leftover->probe[i].link_fd;
-		ours[n++] = leftover->probe[i].event_fd;
+	for (size_t i = 0; i < leftover->probes.cnt; i++) {
+		ours[n++] = leftover->probes.v[i].link_fd;
+		ours[n++] = leftover->probes.v[i].event_fd;
 	}
 	if (leftover->rings)
 		ours[n++] = leftover->rings_fd;
@@ -100,10 +87,10 @@ static _Noreturn void closing_main(const struct leftover_probes *leftover)
 	if (leftover->rings)
 		close(leftover->rings_fd);
 	turn_await();
-	for (size_t i = 0; i < leftover->cnt; i++)
-		slow_close(leftover->probe[i].link_fd);
-	for (size_t i = 0; i < leftover->cnt; i++)
-		slow_close(leftover->probe[i].event_fd);
+	for (size_t i = 0; i < leftover->probes.cnt; i++)
+		slow_close(leftover->probes.v[i].link_fd);
+	for (size_t i = 0; i < leftover->probes.cnt; i++)
+		slow_close(leftover->probes.v[i].event_fd);
 	_exit(0);
 }
 
@@ -111,21 +98,21 @@ void leftover_probes_close(struct leftover_probes *leftover)
 {
 	pid_t pid;
 
-	if (leftover->cnt) {
+	if (leftover->probes.cnt) {
 		pid = fork();
 		if (!pid)
 			closing_main(leftover);
 		if (pid > 0)
 			log_info("process %d takes %zu probes back in the background", pid,
-				 leftover->cnt);
+				 leftover->probes.cnt);
 		else
 			log_warn("fork: %s; waiting for the kernel to take %zu probes back",
-				 strerror(errno), leftover->cnt);
+				 strerror(errno), leftover->probes.cnt);
 	}
-	for (size_t i = 0; i < leftover->cnt; i++)
-		perf_probe_close(&leftover->probe[i]);
+	for (size_t i = 0; i < leftover->probes.cnt; i++)
+		perf_probe_close(&leftover->probes.v[i]);
 	if (leftover->rings)
 		close(leftover->rings_fd);
-	free(leftover->probe);
+	free(leftover->probes.v);
 	memset(leftover, 0, sizeof(*leftover));
 }

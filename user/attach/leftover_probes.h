@@ -7,19 +7,14 @@
 #ifndef POV_ATTACH_LEFTOVER_PROBES_H
 #define POV_ATTACH_LEFTOVER_PROBES_H
 
-#include <stddef.h>
-
 #include "attach/perf_probe.h"
 
 struct leftover_probes {
-	struct perf_probe *probe;
-	size_t cnt, cap;
+	struct perf_probes probes;
 	int rings_fd; /* array of maps to be emptied first, so that its memory does not stay as long … */
 	unsigned int rings; /* … as the programs do, and how many; 0 = none */
 };
 
-void leftover_probes_add(struct leftover_probes *leftover, const struct perf_probe *probe,
-			 size_t cnt);
 /*
  * Closes them all in a process left behind, which holds nothing else, and forgets them. To be called when the
  * other resources of the recording are gone, for the process is a copy of this one.

@@ -16,36 +16,6 @@
 
 #define CLOSING_THREADS 16 /* each only waits for the kernel */
 
-static void probes_add(struct perf_probe **v, size_t *cnt, size_t *cap,
-		       const struct perf_probe *probe)
-{
-	if (*cnt == *cap) {
-		*cap = *cap ? 2 * *cap : 16;
-		*v = xrealloc(*v, *cap * sizeof(**v));
-	}
-	(*v)[(*cnt)++] = *probe;
-}
-
-void links_add(struct links *links, bool ret, const struct perf_probe *probe)
-{
-	if (ret)
-		probes_add(&links->ret, &links->ret_cnt, &links->ret_cap, probe);
-	else
-		probes_add(&links->entry, &links->entry_cnt, &links->entry_cap, probe);
-}
-
-/* Keeps an entry with its return, or closes the return of an entry that could not be had. */
-static void pair_add(struct links *links, const struct perf_probe *entry,
-		     const struct perf_probe *ret, bool has_ret, int err)
-{
-	if (!err)
-		links_add(links, false, entry);
-	if (has_ret && err)
-		perf_probe_close(ret);
-	else if (has_ret)
-		links_add(links, true, ret);
-}
-
 static int attach_multi(int prog_fd, bool ret, const char *path, const struct link_site *sites,
 			size_t cnt, struct perf_probe *out)
 {
@@ -70,20 +40,36 @@ static int attach_multi(int prog_fd, bool ret, const char *path, const struct li
 	return 0;
 }
 
-/* Return links of cnt sites, then entries, as one: both or none. */
-static int multi_attach(struct links *links, const struct link_programs *p, const char *path,
-			const struct link_site *sites, size_t cnt)
+/* One link for cnt sites, or a perf-event uprobe for one of them. */
+static int probe_attach(const struct link_programs *p, const struct perf_probe_kind *kind, bool ret,
+			const char *path, const struct link_site *sites, size_t cnt,
+			struct perf_probe *out)
 {
-	struct perf_probe entry = {-1, -1}, ret = {-1, -1};
-	int err;
+	int prog_fd = ret ? p->ret_fd : p->entry_fd;
 
-	if (p->ret_fd >= 0) {
-		err = attach_multi(p->ret_fd, true, path, sites, cnt, &ret);
-		if (err)
-			return err;
-	}
-	err = attach_multi(p->entry_fd, false, path, sites, cnt, &entry);
-	pair_add(links, &entry, &ret, p->ret_fd >= 0, err);
+	return p->api == LINK_MULTI ? attach_multi(prog_fd, ret, path, sites, cnt, out) :
+				      perf_probe_attach(kind, prog_fd, ret, path, sites->offset,
+							sites->cookie, out);
+}
+
+/* At return, then at entry: both or none. */
+static int pair_attach(struct links *links, const struct link_programs *p,
+		       const struct perf_probe_kind *kind, const char *path,
+		       const struct link_site *sites, size_t cnt)
+{
+	bool has_ret = p->ret_fd >= 0;
+	struct perf_probe entry, ret;
+	int err = has_ret ? probe_attach(p, kind, true, path, sites, cnt, &ret) : 0;
+
+	if (err)
+		return err;
+	err = probe_attach(p, kind, false, path, sites, cnt, &entry);
+	if (!err)
+		perf_probes_add(&links->entry, &entry);
+	if (has_ret && err)
+		perf_probe_close(&ret);
+	else if (has_ret)
+		perf_probes_add(&links->ret, &ret);
 	return err;
 }
 
@@ -95,7 +81,7 @@ static size_t multi_attach_all(struct links *links, const struct link_programs *
 
 	if (!cnt)
 		return 0;
-	e = multi_attach(links, programs, path, sites, cnt);
+	e = pair_attach(links, programs, NULL, path, sites, cnt);
 	if (!e)
 		return cnt;
 	*err = -e;
@@ -107,25 +93,6 @@ static size_t multi_attach_all(struct links *links, const struct link_programs *
 	       multi_attach_all(links, programs, path, sites + half, cnt - half, err);
 }
 
-/* Return and entry probe of a site: both or none. */
-static int perf_attach(struct links *links, const struct link_programs *p,
-		       const struct perf_probe_kind *kind, const char *path,
-		       const struct link_site *site)
-{
-	struct perf_probe entry = {-1, -1}, ret = {-1, -1};
-	int err;
-
-	if (p->ret_fd >= 0) {
-		err = perf_probe_attach(kind, p->ret_fd, true, path, site->offset, site->cookie,
-					&ret);
-		if (err)
-			return err;
-	}
-	err = perf_probe_attach(kind, p->entry_fd, false, path, site->offset, site->cookie, &entry);
-	pair_add(links, &entry, &ret, p->ret_fd >= 0, err);
-	return err;
-}
-
 static size_t perf_attach_all(struct links *links, const struct link_programs *programs,
 			      const char *path, struct link_site *sites, size_t cnt, int *err)
 {
@@ -135,7 +102,7 @@ static size_t perf_attach_all(struct links *links, const struct link_programs *p
 
 	no_kind = perf_probe_kind_read(&kind);
 	for (size_t i = 0; i < cnt; i++) {
-		e = no_kind ?: perf_attach(links, programs, &kind, path, &sites[i]);
+		e = no_kind ?: pair_attach(links, programs, &kind, path, &sites[i], 1);
 		sites[i].failed = e != 0;
 		attached += !e;
 		if (e)
@@ -154,29 +121,37 @@ size_t links_attach(struct links *links, const struct link_programs *programs, c
 
 static void links_forget(struct links *links)
 {
-	free(links->entry);
-	free(links->ret);
+	free(links->entry.v);
+	free(links->ret.v);
 	memset(links, 0, sizeof(*links));
 }
 
-static void probes_close(const struct perf_probe *v, size_t cnt)
+void links_move(struct links *to, struct links *from)
 {
-	for (size_t i = 0; i < cnt; i++)
-		perf_probe_close(&v[i]);
+	for (size_t i = 0; i < from->entry.cnt; i++)
+		perf_probes_add(&to->entry, &from->entry.v[i]);
+	for (size_t i = 0; i < from->ret.cnt; i++)
+		perf_probes_add(&to->ret, &from->ret.v[i]);
+	links_forget(from);
+}
+
+static void probes_close(const struct perf_probes *probes)
+{
+	for (size_t i = 0; i < probes->cnt; i++)
+		perf_probe_close(&probes->v[i]);
 }
 
 void links_release(struct links *links)
 {
 	/* No entry may be seen whose return is not. */
-	probes_close(links->entry, links->entry_cnt);
-	probes_close(links->ret, links->ret_cnt);
+	probes_close(&links->entry);
+	probes_close(&links->ret);
 	links_forget(links);
 }
 
 /* uprobe_multi links that nobody needs any more. */
 struct closing {
-	struct perf_probe *link;
-	size_t cnt, cap;
+	struct perf_probes links;
 	atomic_size_t next;
 };
 
@@ -185,20 +160,17 @@ static void *closing_work(void *arg)
 	struct closing *c = arg;
 	size_t i;
 
-	while ((i = atomic_fetch_add(&c->next, 1)) < c->cnt)
-		perf_probe_close(&c->link[i]);
+	while ((i = atomic_fetch_add(&c->next, 1)) < c->links.cnt)
+		perf_probe_close(&c->links.v[i]);
 	return NULL;
 }
 
-static void closing_add(struct closing *c, const struct perf_probe *v, size_t cnt,
+static void closing_add(struct closing *c, const struct perf_probes *probes,
 			struct leftover_probes *leftover)
 {
-	for (size_t i = 0; i < cnt; i++) {
-		if (v[i].event_fd >= 0)
-			leftover_probes_add(leftover, &v[i], 1);
-		else
-			probes_add(&c->link, &c->cnt, &c->cap, &v[i]);
-	}
+	for (size_t i = 0; i < probes->cnt; i++)
+		perf_probes_add(probes->v[i].event_fd >= 0 ? &leftover->probes : &c->links,
+				&probes->v[i]);
 }
 
 void links_leave(struct links *const *links, size_t cnt, struct leftover_probes *leftover)
@@ -208,15 +180,15 @@ void links_leave(struct links *const *links, size_t cnt, struct leftover_probes 
 	size_t threads = 0;
 
 	for (size_t i = 0; i < cnt; i++) {
-		closing_add(&c, links[i]->entry, links[i]->entry_cnt, leftover);
-		closing_add(&c, links[i]->ret, links[i]->ret_cnt, leftover);
+		closing_add(&c, &links[i]->entry, leftover);
+		closing_add(&c, &links[i]->ret, leftover);
 		links_forget(links[i]);
 	}
-	while (threads < CLOSING_THREADS && threads + 1 < c.cnt &&
+	while (threads < CLOSING_THREADS && threads + 1 < c.links.cnt &&
 	       !pthread_create(&thread[threads], NULL, closing_work, &c))
 		threads++;
 	closing_work(&c);
 	while (threads)
 		pthread_join(thread[--threads], NULL);
-	free(c.link);
+	free(c.links.v);
 }

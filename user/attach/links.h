@@ -24,8 +24,7 @@ struct link_site {
 };
 
 struct links {
-	struct perf_probe *entry, *ret; /* event_fd -1: a uprobe_multi link, of many sites */
-	size_t entry_cnt, ret_cnt, entry_cap, ret_cap;
+	struct perf_probes entry, ret; /* event_fd -1: a uprobe_multi link, of many sites */
 };
 
 struct link_programs {
@@ -39,8 +38,8 @@ struct link_programs {
  */
 size_t links_attach(struct links *links, const struct link_programs *programs, const char *path,
 		    struct link_site *sites, size_t cnt, int *err);
-/* Takes over descriptors of one link or one perf-event uprobe (event_fd -1: none). */
-void links_add(struct links *links, bool ret, const struct perf_probe *probe);
+/* Takes over all that another set holds. */
+void links_move(struct links *to, struct links *from);
 /* Detaches and forgets all, entries first. Slow with many perf-event uprobes: the kernel waits for each. */
 void links_release(struct links *links);
 /*

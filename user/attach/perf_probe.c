@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/log.h"
+
 #define UPROBE_DIR "/sys/bus/event_source/devices/uprobe/"
 
 static int number_read(const char *path, const char *format, unsigned int *out)
@@ -72,4 +74,13 @@ void perf_probe_close(const struct perf_probe *probe)
 	close(probe->link_fd);
 	if (probe->event_fd >= 0)
 		close(probe->event_fd);
+}
+
+void perf_probes_add(struct perf_probes *probes, const struct perf_probe *probe)
+{
+	if (probes->cnt == probes->cap) {
+		probes->cap = probes->cap ? 2 * probes->cap : 16;
+		probes->v = xrealloc(probes->v, probes->cap * sizeof(*probes->v));
+	}
+	probes->v[probes->cnt++] = *probe;
 }

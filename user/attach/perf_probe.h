@@ -7,10 +7,17 @@
 #define POV_ATTACH_PERF_PROBE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct perf_probe {
 	int event_fd, link_fd;
+};
+
+/* A zeroed struct is empty. */
+struct perf_probes {
+	struct perf_probe *v; /* owned; the descriptors are not closed with it */
+	size_t cnt, cap;
 };
 
 /* How the kernel calls its uprobes. */
@@ -26,5 +33,6 @@ int perf_probe_attach(const struct perf_probe_kind *kind, int prog_fd, bool ret,
 		      uint64_t offset, uint64_t cookie, struct perf_probe *out);
 /* The last to hold it waits for grace periods: about 0.1 s. */
 void perf_probe_close(const struct perf_probe *probe);
+void perf_probes_add(struct perf_probes *probes, const struct perf_probe *probe);
 
 #endif

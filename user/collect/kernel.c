@@ -361,7 +361,7 @@ void kernel_release(struct kernel *k)
 	for (unsigned int i = 0; k->skel && i <= k->rings; i++)
 		if (k->ring_fd[i] > 0)
 			close(k->ring_fd[i]);
-	if (k->leftover.cnt) {
+	if (k->leftover.probes.cnt) {
 		k->leftover.rings_fd = fcntl(bpf_map__fd(k->skel->maps.rings), F_DUPFD_CLOEXEC, 0);
 		k->leftover.rings = k->leftover.rings_fd < 0 ? 0 : k->rings + 1;
 	}

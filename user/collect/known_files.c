@@ -102,15 +102,6 @@ static bool names_within(const json_t *names, const json_t *of)
 	return true;
 }
 
-static void links_move(struct links *to, struct links *from)
-{
-	for (size_t i = 0; i < from->entry_cnt; i++)
-		links_add(to, false, &from->entry[i]);
-	for (size_t i = 0; i < from->ret_cnt; i++)
-		links_add(to, true, &from->ret[i]);
-	from->entry_cnt = from->ret_cnt = 0;
-}
-
 void known_files_more(struct known_files *k, const json_t *o, struct links *links)
 {
 	json_int_t id = json_get_int(o, "lib_id");
@@ -136,14 +127,6 @@ void known_files_more(struct known_files *k, const json_t *o, struct links *link
 		 json_array_size(json_object_get(meta, "failed")) +
 			 json_array_size(json_object_get(meta, "missing")));
 	meta_write(k->writer, json_incref(meta));
-}
-
-/* Probes by which processes wait: kept until the end. */
-static void wait_links_take(struct known_files *k, struct links *links)
-{
-	for (size_t i = 0; i < links->entry_cnt; i++)
-		links_add(&k->waits, false, &links->entry[i]);
-	links->entry_cnt = 0;
 }
 
 static void file_error_say(const struct code_file *f)
@@ -175,7 +158,8 @@ void known_files_reply(struct known_files *k, const json_t *o, struct links *lin
 	if (json_object_get(o, "library"))
 		library_new(k, f, o, links);
 	else
-		wait_links_take(k, links);
+		links_move(&k->waits,
+			   links); /* probes by which processes wait: kept until the end */
 	file_error_say(f);
 	known_files_name(k, &f->id, f);
 }
