@@ -30,6 +30,14 @@ static int tiny_load(enum bpf_prog_type type, enum bpf_attach_type attach, int b
 	return fd < 0 ? -errno : fd;
 }
 
+/* Whether a descriptor was to be had, which is all that is wanted of it. */
+static bool had(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 /* id: of the type by which the kernel knows the place to attach to */
 static int tracing_load(int id, enum bpf_attach_type attach)
 {
@@ -39,29 +47,17 @@ static int tracing_load(int id, enum bpf_attach_type attach)
 /* A program that loads can be attached to a tracepoint; trying takes the kernel 10 ms. */
 static bool try_tracepoint(const struct kernel_types *types, const char *typedef_name)
 {
-	int fd = tracing_load(kernel_types_find(types, typedef_name, BTF_KIND_TYPEDEF),
-			      BPF_TRACE_RAW_TP);
-
-	if (fd < 0)
-		return false;
-	close(fd);
-	return true;
+	return had(tracing_load(kernel_types_find(types, typedef_name, BTF_KIND_TYPEDEF),
+				BPF_TRACE_RAW_TP));
 }
 
 /* Some machines' kernels load what they cannot attach. */
 static bool try_fentry(const struct kernel_types *types, const char *function)
 {
 	int fd = tracing_load(kernel_types_find(types, function, BTF_KIND_FUNC), BPF_TRACE_FENTRY);
-	int link;
+	bool attached = fd >= 0 && had(bpf_raw_tracepoint_open(NULL, fd));
 
-	if (fd < 0)
-		return false;
-	link = bpf_raw_tracepoint_open(NULL, fd);
-	close(fd);
-	if (link < 0)
-		return false;
-	close(link);
-	return true;
+	return had(fd) && attached;
 }
 
 /* The kernel that knows the link type objects to the path, the other to the type. */
@@ -103,14 +99,7 @@ static bool try_wait(void)
 	fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "pov_try", "GPL", insns,
 			   sizeof(insns) / sizeof(*insns), &opts);
 	close(map);
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
-static bool try_kprobe(void)
-{
-	return !access("/sys/bus/event_source/devices/kprobe/type", R_OK);
+	return had(fd);
 }
 
 /* What can be told only from the kernel's types. */
@@ -139,20 +128,16 @@ static int quiet_print(enum libbpf_print_level level, const char *fmt, va_list a
 void features_probe(struct features *out)
 {
 	libbpf_print_fn_t print = libbpf_set_print(quiet_print);
-	int fd;
 
 	memset(out, 0, sizeof(*out));
-	fd = tiny_load(BPF_PROG_TYPE_KPROBE, 0, 0);
-	out->root = fd >= 0;
-	if (fd >= 0)
-		close(fd);
+	out->root = had(tiny_load(BPF_PROG_TYPE_KPROBE, 0, 0));
 	types_probe(out);
 	out->ringbuf = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, NULL) == 1;
 	out->cookie = libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie,
 					      NULL) == 1;
 	out->uprobe_multi = try_uprobe_multi();
 	out->perf_uprobe = !access("/sys/bus/event_source/devices/uprobe/type", R_OK);
-	out->kprobe = try_kprobe();
+	out->kprobe = !access("/sys/bus/event_source/devices/kprobe/type", R_OK);
 	out->wait = try_wait();
 	if (out->fentry)
 		out->image_way = IMAGE_FENTRY;

@@ -161,21 +161,23 @@ int kernel_types_find(const struct kernel_types *t, const char *name, unsigned i
 	return find(t, name, kind, &id) ? (int)id : -ENOENT;
 }
 
+/* The type that another refers to if it is of this kind; NULL passes through. */
+static const struct btf_type *referred(const struct kernel_types *t, const struct btf_type *from,
+				       unsigned int kind)
+{
+	uint32_t id = from ? from->type : 0;
+	const struct btf_type *type = scan(t, 0, 0, &id);
+
+	return type && BTF_INFO_KIND(type->info) == kind ? type : NULL;
+}
+
 int kernel_types_params(const struct kernel_types *t, const char *name)
 {
 	const struct btf_type *type;
 	uint32_t id;
 
 	type = find(t, name, BTF_KIND_TYPEDEF, &id);
-	if (!type)
-		return -ENOENT;
-	id = type->type;
-	type = scan(t, 0, 0, &id);
-	if (!type || BTF_INFO_KIND(type->info) != BTF_KIND_PTR)
-		return -ENOENT;
-	id = type->type;
-	type = scan(t, 0, 0, &id);
-	if (!type || BTF_INFO_KIND(type->info) != BTF_KIND_FUNC_PROTO)
-		return -ENOENT;
-	return BTF_INFO_VLEN(type->info);
+	type = referred(t, type, BTF_KIND_PTR);
+	type = referred(t, type, BTF_KIND_FUNC_PROTO);
+	return type ? (int)BTF_INFO_VLEN(type->info) : -ENOENT;
 }

@@ -78,41 +78,35 @@ static void child_main(const struct launch_plan *plan, int gate, int error)
 	_exit(127);
 }
 
+static void pipe_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
 int launch_start(const struct launch_plan *plan, struct launch *out)
 {
-	int gate[2], error[2], err;
-	pid_t pid;
+	int gate[2] = {-1, -1}, error[2] = {-1, -1}, err = 0;
+	pid_t pid = -1;
 
-	if (pipe2(gate, O_CLOEXEC))
-		goto fail;
-	if (pipe2(error, O_CLOEXEC))
-		goto fail_gate;
-	pid = fork();
+	if (!pipe2(gate, O_CLOEXEC) && !pipe2(error, O_CLOEXEC))
+		pid = fork();
 	if (pid < 0)
-		goto fail_error;
+		err = -errno;
 	if (!pid) {
 		close(gate[1]);
 		close(error[0]);
 		child_main(plan, gate[0], error[1]);
 	}
-	close(gate[0]);
-	close(error[1]);
-	out->pid = pid;
-	out->gate_fd = gate[1];
-	out->error_fd = error[0];
-	return 0;
-fail_error:
-	err = -errno;
-	close(error[0]);
-	close(error[1]);
-	errno = -err;
-fail_gate:
-	err = -errno;
-	close(gate[0]);
-	close(gate[1]);
-	errno = -err;
-fail:
-	err = -errno;
+	pipe_close(&gate[0]);
+	pipe_close(&error[1]);
+	if (!err) {
+		*out = (struct launch){.pid = pid, .gate_fd = gate[1], .error_fd = error[0]};
+		return 0;
+	}
+	pipe_close(&gate[1]);
+	pipe_close(&error[0]);
 	log_error("cannot start %s: %s", plan->argv[0], strerror(-err));
 	return err;
 }
@@ -125,13 +119,6 @@ static void child_remove(struct launch *l)
 	kill(l->pid, SIGKILL);
 	launch_reap(l->pid, REAP_WAIT_MS, &status);
 	l->pid = 0;
-}
-
-static void pipe_close(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
 }
 
 int launch_executed(struct launch *l, const struct launch_plan *plan, int timeout_ms)

@@ -103,24 +103,28 @@ static const struct launcher {
 	{"pmix", "PMIX_RANK", NULL, "PMIX_NAMESPACE"},
 };
 
-/* With its pid a name for a process that no other one gets while the machine is up. 0 if unknown. */
-static unsigned long long start_ticks(pid_t pid)
-{
-	unsigned long long ticks = 0;
-	char *text, *p;
-	size_t len;
+/* What stat tells of a process; all 0 if it cannot be read. */
+struct proc_stat {
+	char state;
+	pid_t parent;
+	/* With its pid a name that no other one gets while the machine is up. */
+	unsigned long long start_ticks;
+};
 
-	text = proc_file_read(pid, "stat", TEXT_BYTES_MAX, &len);
-	if (!text)
-		return 0;
-	p = strrchr(text, ')');
-	if (!p || sscanf(p + 1,
-			 " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
-			 "%*d %*d %*d %llu",
-			 &ticks) != 1)
-		ticks = 0;
+static struct proc_stat stat_read(pid_t pid)
+{
+	struct proc_stat st = {0};
+	size_t len;
+	char *text = proc_file_read(pid, "stat", TEXT_BYTES_MAX, &len);
+	char *p = text ? strrchr(text, ')') : NULL;
+
+	if (p)
+		sscanf(p + 1,
+		       " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+		       "%llu",
+		       &st.state, &st.parent, &st.start_ticks);
 	free(text);
-	return ticks;
+	return st;
 }
 
 static bool same_value(const char *a, size_t a_len, const char *b, size_t b_len, const char *name)
@@ -188,7 +192,7 @@ static void job_read(pid_t pid, const struct launcher *l, const char *env, size_
 		return;
 	}
 	up = launcher_of(pid, l, env, len);
-	snprintf(out->job, sizeof(out->job), "%s-%d-%llu", l->name, up, start_ticks(up));
+	snprintf(out->job, sizeof(out->job), "%s-%d-%llu", l->name, up, stat_read(up).start_ticks);
 }
 
 int proc_rank_read(pid_t pid, struct proc_rank *out)
@@ -210,7 +214,8 @@ int proc_rank_read(pid_t pid, struct proc_rank *out)
 		out->rank = 0;
 		out->size = 1;
 		out->launcher = "singleton";
-		snprintf(out->job, sizeof(out->job), "pid-%d-%llu", pid, start_ticks(pid));
+		snprintf(out->job, sizeof(out->job), "pid-%d-%llu", pid,
+			 stat_read(pid).start_ticks);
 	} else {
 		out->launcher = l->name;
 		if (l->size)
@@ -241,33 +246,14 @@ int proc_auxv_get(pid_t pid, uint64_t type, uint64_t *value)
 
 pid_t proc_parent(pid_t pid)
 {
-	char *text, *p;
-	size_t len;
-	int parent = 0;
-
-	text = proc_file_read(pid, "stat", TEXT_BYTES_MAX, &len);
-	if (!text)
-		return 0;
-	p = strrchr(text, ')');
-	if (!p || sscanf(p + 1, " %*c %d", &parent) != 1)
-		parent = 0;
-	free(text);
-	return parent;
+	return stat_read(pid).parent;
 }
 
 bool proc_alive(pid_t pid)
 {
-	char *text, *p;
-	bool alive;
-	size_t len;
+	char state = stat_read(pid).state;
 
-	text = proc_file_read(pid, "stat", TEXT_BYTES_MAX, &len);
-	if (!text)
-		return false;
-	p = strrchr(text, ')');
-	alive = p && p[1] == ' ' && p[2] != 'Z' && p[2] != 'X';
-	free(text);
-	return alive;
+	return state && state != 'Z' && state != 'X';
 }
 
 static json_t *text_json(const char *s)
