@@ -35,7 +35,7 @@ static void test_ids(void **state)
 	code_files_add(&files, &alias, f);
 	code_files_add(&files, &alias, f);
 	assert_ptr_equal(code_files_find(&files, &alias), f);
-	assert_int_equal(files.file_cnt, 1);
+	assert_int_equal(files.owned.cnt, 1);
 	code_files_release(&files);
 }
 

@@ -8,6 +8,7 @@
 #include <sys/sysmacros.h>
 
 #include "abi/config.h"
+#include "base/json_get.h"
 #include "base/log.h"
 
 #define OWNER_LIBS_MAX 32 /* of one user other than root */
@@ -56,8 +57,7 @@ void code_files_add(struct code_files *files, const struct code_id *id, struct c
 	n->file = file;
 	n->next = map_get(&files->by_id, id_hash(id));
 	map_set(&files->by_id, id_hash(id), n);
-	if (!map_set(&files->owned, (uintptr_t)file, file))
-		files->file_cnt++;
+	map_set(&files->owned, (uintptr_t)file, file);
 }
 
 void code_files_add_library(struct code_files *files, struct library *lib)
@@ -77,15 +77,7 @@ bool code_files_have_room(const struct code_files *files, uid_t owner)
 
 bool library_has_layer(const struct library *lib, const char *name)
 {
-	const json_t *layers = json_object_get(lib->meta, "layers");
-	const char *s;
-
-	for (size_t i = 0; i < json_array_size(layers); i++) {
-		s = json_string_value(json_array_get(layers, i));
-		if (s && !strcmp(s, name))
-			return true;
-	}
-	return false;
+	return json_has_text(json_object_get(lib->meta, "layers"), name);
 }
 
 static void library_free(struct library *lib)

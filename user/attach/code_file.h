@@ -38,16 +38,14 @@ struct code_file {
 	int error;		  /* 0, or why it could not be looked at (-errno) */
 	bool is_main;		  /* mapped by exec, not by a loader */
 	bool is_program;	  /* a loader runs before it */
-	bool is_loader;		  /* our probe in it makes processes wait for what they map */
 	struct code_id described; /* the id under which the trace knows it; zero: not yet */
 	json_t *segments;	  /* executable: [[offset, address, bytes]] */
 	struct library *lib;	  /* NULL: nothing to trace in it */
 };
 
 struct code_files {
-	struct map by_id; /* hash of a code_id → chain of keys */
-	struct map owned; /* pointer → file, each once */
-	size_t file_cnt;
+	struct map by_id;     /* hash of a code_id → chain of keys */
+	struct map owned;     /* pointer → file, each once */
 	struct library **lib; /* by id */
 	size_t lib_cnt;
 };

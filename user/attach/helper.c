@@ -253,8 +253,8 @@ static void helper_replace(struct helper *h, const char *why)
 /* Descriptors come before the reply that they belong to: of links, or pairs of link and event. */
 static void fds_take(struct helper *h, const json_t *message, const int *fds, size_t cnt)
 {
-	bool ret = json_is_true(json_object_get(message, "ret"));
-	size_t step = json_is_true(json_object_get(message, "pairs")) ? 2 : 1;
+	bool ret = json_get_bool(message, "ret");
+	size_t step = json_get_bool(message, "pairs") ? 2 : 1;
 
 	for (size_t i = 0; i + step <= cnt; i += step)
 		perf_probes_add(ret ? &h->pending.ret : &h->pending.entry,
@@ -275,7 +275,7 @@ static void message_handle(struct helper *h, const json_t *message, const int *f
 	h->allowed_ns = LOOK_NS;
 	h->reply(h->ctx, h->first->what, message, &h->pending);
 	links_release(&h->pending);
-	if (json_is_true(json_object_get(message, "done")))
+	if (json_get_bool(message, "done"))
 		request_drop(h);
 }
 

@@ -3,7 +3,7 @@
  * The helper's side. Replies are objects, one a packet:
  *   {fds: true, ret, pairs}		descriptors of what the next file's reply is about
  *   {attaching: true}			the file has been read; attaching may take a while
- *   {file: {dev, ino, stamp, path, build_id, error, loader, main, program, owner, segments, lib_id, copies, offsets, library}}
+ *   {file: {dev, ino, stamp, path, build_id, error, main, program, owner, segments, lib_id, copies, offsets, library}}
  *   {added: {lib_id, offsets, probes}}	to "functions": one a library
  *   {done: true, …}			the request is answered; of "process": {process: {…}}; of "map" and "path":
  *					{dev, ino, stamp} of the file, or {error}; of "functions": {elsewhere: how many}
@@ -150,19 +150,18 @@ static void links_say(struct service *s, const struct links *links)
 static void file_say(struct service *s, const struct code_id *id, const struct stat *st,
 		     const char *path, const struct inspected *in, int lib_id, int err)
 {
-	json_t *f = id_json(id), *p = json_string(path);
+	json_t *f = id_json(id);
 
-	json_object_set_new(f, "path", p ? p : json_string("(not UTF-8)"));
+	json_object_set_new(f, "path", json_text(path));
 	json_object_set_new(f, "build_id", json_string(in->build_id));
 	json_object_set_new(f, "error", json_integer(err));
-	json_object_set_new(f, "loader", json_boolean(in->is_loader));
 	json_object_set_new(f, "main", json_boolean(in->is_main));
 	json_object_set_new(f, "program", json_boolean(in->interpreter[0] && !in->is_script));
-	json_object_set_new(f, "owner", json_integer(st->st_uid));
+	json_set_int(f, "owner", st->st_uid);
 	if (in->segments)
 		json_object_set(f, "segments", in->segments);
 	if (lib_id >= 0) {
-		json_object_set_new(f, "lib_id", json_integer(lib_id));
+		json_set_int(f, "lib_id", lib_id);
 		json_object_set(f, "copies", in->copies);
 		json_object_set(f, "offsets", in->offsets);
 		json_object_set(f, "library", in->library);
@@ -394,13 +393,12 @@ static void functions_serve(struct service *s, const json_t *request)
 /* Where the program lies: what the kernel says is its entry − what its file says. */
 static int exe_bias(pid_t pid, int exe, uint64_t *bias)
 {
-	uint64_t entry, aux;
+	uint64_t entry;
 	Elf64_Ehdr h;
 
-	if (pread(exe, &h, sizeof(h), 0) != sizeof(h) || proc_auxv_get(pid, AT_ENTRY, &aux))
+	if (pread(exe, &h, sizeof(h), 0) != sizeof(h) || proc_auxv_get(pid, AT_ENTRY, &entry))
 		return -ENOEXEC;
-	entry = h.e_entry;
-	*bias = aux - entry;
+	*bias = entry - h.e_entry;
 	return 0;
 }
 

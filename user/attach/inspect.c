@@ -40,10 +40,10 @@ static size_t function_sites(const struct elf_file *elf, const struct elf_symbol
 	return 1;
 }
 
-/* Probes that run whenever a function is called. */
-static int function_attach(const struct inspect_options *opt, const struct link_programs *p,
-			   const char *path, const struct elf_file *elf, const char *name,
-			   bool at_calls, struct links *links)
+/* Probes that run whenever a function is called, if it is there and the kernel can make threads wait. */
+static void function_attach(const struct inspect_options *opt, const struct link_programs *p,
+			    const char *path, const struct elf_file *elf, const char *name,
+			    bool at_calls, struct links *links)
 {
 	const struct elf_symbol *sym = elf_file_find(elf, name);
 	struct link_site sites[CALLERS_MAX];
@@ -51,12 +51,12 @@ static int function_attach(const struct inspect_options *opt, const struct link_
 	int err = 0;
 
 	if (p->entry_fd < 0 || !sym)
-		return -ENOENT;
+		return;
 	cnt = function_sites(elf, sym, at_calls, sites);
 	if (!cnt)
-		return -ENOENT;
+		return;
 	opt->attaching(opt->ctx);
-	return links_attach(links, p, path, sites, cnt, &err) ? 0 : -err;
+	links_attach(links, p, path, sites, cnt, &err);
 }
 
 static json_t *segments_json(const struct elf_file *elf)
@@ -111,11 +111,10 @@ static int elf_inspect(const struct inspect_options *opt, const char *path,
 	out->segments = segments_json(elf);
 	/* Only the loader itself calls it, four times for each library. Each perf event takes 0.1 s to be removed. */
 	if (elf_file_exports(elf, "_dl_debug_state"))
-		out->is_loader = !function_attach(opt, &opt->loader, path, elf, "_dl_debug_state",
-						  opt->loader.api == LINK_MULTI, &out->links);
+		function_attach(opt, &opt->loader, path, elf, "_dl_debug_state",
+				opt->loader.api == LINK_MULTI, &out->links);
 	if (elf_file_exports(elf, "execve") && elf_file_exports(elf, "fexecve"))
-		out->is_libc = !function_attach(opt, &opt->exec, path, elf, "execve", false,
-						&out->links);
+		function_attach(opt, &opt->exec, path, elf, "execve", false, &out->links);
 	return inspect_library(opt, path, elf, lib_id, out);
 }
 

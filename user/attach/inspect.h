@@ -27,17 +27,16 @@ struct inspect_options {
 
 struct inspected {
 	struct links links;
-	bool is_library; /* of a layer of which functions are wanted */
-	bool is_loader, is_libc;
-	bool is_script, is_main; /* is_main: a program, rather than a shared library */
+	bool is_script;
+	bool is_main; /* a program, rather than a shared library */
 	char build_id[129];
 	char interpreter[256]; /* of a script or a program; "" if none */
 	char *runpath;	       /* DT_RUNPATH or DT_RPATH; NULL: none; owned */
 	json_t *needed;	       /* DT_NEEDED: [name]; owned */
-	json_t *library;       /* is_library: its meta object "library" without id; owned */
-	json_t *offsets; /* is_library: where probes were put, or refused by the kernel: [file offset]; owned */
-	json_t *segments; /* executable ones: [[offset, address, bytes]]; owned */
-	json_t *copies; /* is_library: predefined objects a program may hold instead: [[name, symbol]]; owned */
+	json_t *library; /* one of a traced layer: its meta object "library" without id; owned, as is what follows */
+	json_t *offsets; /* of a library: where probes were put, or refused by the kernel: [file offset] */
+	json_t *segments; /* executable ones: [[offset, address, bytes]] */
+	json_t *copies; /* of a library: predefined objects a program may hold instead: [[name, symbol]] */
 };
 
 /*

@@ -89,15 +89,17 @@ static void sites_add(struct site_list *list, const struct library_kind *kind,
 		site_add(list, elf, sym[i], lib_id, row);
 }
 
-static json_t *failed_json(const struct site_list *list)
+/* Of the functions, or of those among them that were refused. */
+static json_t *names_json(const struct site_list *list, bool failed_only)
 {
 	json_t *a = json_array();
+	const char *name;
 
-	for (size_t i = 0; i < list->cnt; i++)
-		if (list->site[i].failed)
-			json_array_append_new(
-				a, json_string(func_table_get(POV_COOKIE_FUNC(list->site[i].cookie))
-						       ->name));
+	for (size_t i = 0; i < list->cnt; i++) {
+		name = func_table_get(POV_COOKIE_FUNC(list->site[i].cookie))->name;
+		if (!failed_only || list->site[i].failed)
+			json_array_append_new(a, json_string(name));
+	}
 	return a;
 }
 
@@ -121,12 +123,12 @@ static size_t sites_attach(const struct inspect_options *opt, const char *path,
 	opt->attaching(opt->ctx);
 	attached = links_attach(&out->links, &opt->calls, path, list->site, list->cnt, &err);
 	out->offsets = offsets_json(list);
-	json_object_set_new(m, "attached", json_integer((json_int_t)attached));
-	json_object_set_new(m, "emulated", json_integer(list->emulated));
-	json_object_set_new(m, "stepped", json_integer((json_int_t)json_array_size(list->stepped)));
+	json_set_int(m, "attached", attached);
+	json_set_int(m, "emulated", list->emulated);
+	json_set_int(m, "stepped", json_array_size(list->stepped));
 	json_object_set(m, "stepped_names", list->stepped);
 	json_object_set(m, "missing", list->missing);
-	json_object_set_new(m, "failed", failed_json(list));
+	json_object_set_new(m, "failed", names_json(list, true));
 	if (err)
 		json_object_set_new(m, "refused", json_string(strerror(err)));
 	return attached;
@@ -197,8 +199,7 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 
 	for (size_t i = 0; layers[i]; i++)
 		layer_look(opt, elf, layers[i], lib_id, &found);
-	out->is_library = json_array_size(found.layers) > 0;
-	if (!out->is_library)
+	if (!json_array_size(found.layers))
 		goto out;
 	out->copies = json_incref(found.copies);
 	if (lib_id >= POV_LIBS_MAX) {
@@ -249,17 +250,6 @@ static void place_add(const struct inspect_options *opt, const struct elf_file *
 	site_add(list, elf, &sym, lib->id, row);
 }
 
-static json_t *names_json(const struct site_list *list)
-{
-	json_t *a = json_array();
-
-	for (size_t i = 0; i < list->cnt; i++)
-		json_array_append_new(
-			a,
-			json_string(func_table_get(POV_COOKIE_FUNC(list->site[i].cookie))->name));
-	return a;
-}
-
 int inspect_more(const struct inspect_options *opt, const char *path, int fd,
 		 const struct library *lib, const json_t *places, struct inspected *out)
 {
@@ -278,7 +268,7 @@ int inspect_more(const struct inspect_options *opt, const char *path, int fd,
 	json_array_foreach((json_t *)places, i, place) place_add(opt, elf, lib, place, &list);
 	if (list.cnt || json_array_size(list.missing)) {
 		out->library = json_pack("{s:s,s:o}", "type", "probes", "functions",
-					 names_json(&list));
+					 names_json(&list, false));
 		sites_attach(opt, path, &list, out);
 	}
 	sites_release(&list);

@@ -15,8 +15,8 @@ struct elf_file;
 struct library;
 
 /*
- * Chooses sites and attaches; fills out->is_library, and if it is one, library, offsets and copies. 0 also if there is nothing
- * to trace, or -errno.
+ * Chooses sites and attaches; fills, if it is a library of a wanted layer, out->library, offsets and copies. 0 also if there
+ * is nothing to trace, or -errno.
  */
 int inspect_library(const struct inspect_options *opt, const char *path, const struct elf_file *elf,
 		    uint16_t lib_id, struct inspected *out);

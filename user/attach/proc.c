@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json_get.h"
 #include "base/log.h"
 #include "base/proc_file.h"
 
@@ -256,13 +257,6 @@ bool proc_alive(pid_t pid)
 	return state && state != 'Z' && state != 'X';
 }
 
-static json_t *text_json(const char *s)
-{
-	json_t *j = json_string(s);
-
-	return j ? j : json_string("(not UTF-8)");
-}
-
 json_t *proc_describe(pid_t pid)
 {
 	json_t *o = json_object(), *args = json_array();
@@ -274,12 +268,12 @@ json_t *proc_describe(pid_t pid)
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	n = readlink(link, exe, sizeof(exe) - 1);
 	exe[n < 0 ? 0 : n] = '\0';
-	json_object_set_new(o, "pid", json_integer(pid));
-	json_object_set_new(o, "ppid", json_integer(proc_parent(pid)));
-	json_object_set_new(o, "exe", text_json(exe));
+	json_set_int(o, "pid", pid);
+	json_set_int(o, "ppid", proc_parent(pid));
+	json_object_set_new(o, "exe", json_text(exe));
 	cmd = proc_file_read(pid, "cmdline", TEXT_BYTES_MAX, &len);
 	for (char *p = cmd; cmd && p < cmd + len; p += strlen(p) + 1)
-		json_array_append_new(args, text_json(p));
+		json_array_append_new(args, json_text(p));
 	free(cmd);
 	json_object_set_new(o, "cmdline", args);
 	snprintf(link, sizeof(link), "/proc/%d", pid);

@@ -41,6 +41,32 @@ static inline uint32_t json_get_u32(const json_t *object, const char *key)
 	return v <= UINT32_MAX ? (uint32_t)v : 0;
 }
 
+static inline bool json_get_bool(const json_t *object, const char *key)
+{
+	return json_is_true(json_object_get(object, key));
+}
+
+/* Whether an array has that text; none has NULL. */
+static inline bool json_has_text(const json_t *array, const char *text)
+{
+	const char *item;
+
+	for (size_t i = 0; text && i < json_array_size(array); i++) {
+		item = json_string_value(json_array_get(array, i));
+		if (item && !strcmp(item, text))
+			return true;
+	}
+	return false;
+}
+
+/* Text of other people's making, which need not be UTF-8. */
+static inline json_t *json_text(const char *text)
+{
+	json_t *s = json_string(text);
+
+	return s ? s : json_string("(not UTF-8)");
+}
+
 static inline void json_set_int(json_t *object, const char *key, uint64_t value)
 {
 	json_object_set_new(object, key, json_integer((json_int_t)value));

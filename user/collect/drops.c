@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "abi/event.h"
+#include "base/json_get.h"
 #include "trace/trace_write.h"
 
 static const char *const miss_names[POV_MISS_CNT] = {
@@ -79,7 +80,7 @@ json_t *drops_misses_json(const struct drops *d)
 	json_t *o = json_object();
 
 	for (unsigned int i = 0; i < POV_MISS_CNT; i++)
-		json_object_set_new(o, miss_names[i], json_integer(d->counters[POV_COUNT_MISS(i)]));
+		json_set_int(o, miss_names[i], d->counters[POV_COUNT_MISS(i)]);
 	return o;
 }
 

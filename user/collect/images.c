@@ -199,7 +199,7 @@ static void on_map(struct images *im, const json_t *request, const json_t *reply
 	uint64_t ts = (uint64_t)json_get_int(request, "ts");
 	uint64_t start = (uint64_t)json_get_int(request, "start");
 	uint64_t off = (uint64_t)json_get_int(request, "off");
-	bool live = json_is_true(json_object_get(request, "live"));
+	bool live = json_get_bool(request, "live");
 	struct code_id id = helper_message_id(request), said = helper_message_id(reply);
 	const char *failed = json_get_text(reply, "failed");
 	struct code_file *f = said.ino ? code_files_find(&im->known.files, &said) : NULL;
@@ -220,7 +220,7 @@ static void on_map(struct images *im, const json_t *request, const json_t *reply
 		if (!live)
 			map_set(&im->scanned, scan_key(id.dev, id.ino), f);
 		if (library_users_map(&im->users, pid, f, start, off, ts) && live) {
-			if (json_is_true(json_object_get(request, "new")))
+			if (json_get_bool(request, "new"))
 				late_check(im, pid, f, ts);
 			process_mapped(im, pid, f);
 		}
@@ -235,8 +235,7 @@ static bool map_known(void *ctx, const json_t *request)
 	struct code_id id = helper_message_id(request);
 	struct images *im = ctx;
 
-	if (!json_is_true(json_object_get(request, "live")) ||
-	    !code_files_find(&im->known.files, &id))
+	if (!json_get_bool(request, "live") || !code_files_find(&im->known.files, &id))
 		return false;
 	on_map(im, request, request);
 	return true;

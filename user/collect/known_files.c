@@ -78,10 +78,10 @@ static void library_new(struct known_files *k, struct code_file *f, const json_t
 	memset(links, 0, sizeof(*links));
 	f->lib = lib;
 	code_files_add_library(&k->files, lib);
-	json_object_set_new(meta, "id", json_integer(lib->id));
+	json_set_int(meta, "id", lib->id);
 	json_object_set_new(meta, "path", json_string(f->path));
-	json_object_set_new(meta, "dev", json_integer((json_int_t)f->id.dev));
-	json_object_set_new(meta, "ino", json_integer((json_int_t)f->id.ino));
+	json_set_int(meta, "dev", f->id.dev);
+	json_set_int(meta, "ino", f->id.ino);
 	library_say(f, meta);
 	meta_write(k->writer, json_incref(meta));
 }
@@ -89,16 +89,10 @@ static void library_new(struct known_files *k, struct code_file *f, const json_t
 static bool names_within(const json_t *names, const json_t *of)
 {
 	const json_t *name;
-	size_t i;
 
-	for (i = 0; (name = json_array_get(names, i)); i++) {
-		size_t k = 0;
-
-		while (k < json_array_size(of) && !json_equal(name, json_array_get(of, k)))
-			k++;
-		if (k == json_array_size(of))
+	for (size_t i = 0; (name = json_array_get(names, i)); i++)
+		if (!json_has_text(of, json_string_value(name)))
 			return false;
-	}
 	return true;
 }
 
@@ -118,8 +112,8 @@ void known_files_more(struct known_files *k, const json_t *o, struct links *link
 	if (!json_array_size(json_object_get(meta, "functions")) &&
 	    names_within(json_object_get(meta, "missing"), json_object_get(lib->meta, "missing")))
 		return; /* the same was said before */
-	json_object_set_new(meta, "library", json_integer(id));
-	json_object_set_new(meta, "ts_ns", json_integer((json_int_t)kernel_now_ns()));
+	json_set_int(meta, "library", id);
+	json_set_int(meta, "ts_ns", kernel_now_ns());
 	trace_probes_fold(lib->meta, meta);
 	log_info("%s: %s, %zu refused", json_get_text(lib->meta, "path"),
 		 human_plural(more, sizeof(more), json_get_u64(meta, "attached"), "more probe",
@@ -151,9 +145,8 @@ void known_files_reply(struct known_files *k, const json_t *o, struct links *lin
 	f->path = xstrdup(json_get_text(o, "path"));
 	f->build_id = xstrdup(json_get_text(o, "build_id"));
 	f->error = (int)json_get_int(o, "error");
-	f->is_loader = json_is_true(json_object_get(o, "loader"));
-	f->is_main = json_is_true(json_object_get(o, "main"));
-	f->is_program = json_is_true(json_object_get(o, "program"));
+	f->is_main = json_get_bool(o, "main");
+	f->is_program = json_get_bool(o, "program");
 	f->segments = json_incref(json_object_get(o, "segments"));
 	if (json_object_get(o, "library"))
 		library_new(k, f, o, links);

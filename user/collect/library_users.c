@@ -76,11 +76,10 @@ void library_users_reply(struct library_users *u, const json_t *request, const j
 	if (!m)
 		return;
 	json_object_set_new(m, "type", json_string("process"));
-	json_object_set_new(m, "ts_ns", json_integer(kernel_now_ns()));
+	json_set_int(m, "ts_ns", kernel_now_ns());
 	json_object_set(m, "libs", json_object_get(request, "libs"));
 	json_object_set(m, "mpi", json_object_get(request, "mpi"));
-	if (!json_is_true(
-		    json_object_get(request, "mpi"))) { /* what a launcher says is not said of it */
+	if (!json_get_bool(request, "mpi")) { /* what a launcher says is not said of it */
 		json_object_set_new(m, "rank", json_integer(-1));
 		json_object_set_new(m, "size", json_integer(-1));
 		json_object_set_new(m, "job", json_string(""));

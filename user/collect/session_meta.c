@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "attach/proc.h"
+#include "base/json_get.h"
 #include "collect/host.h"
 #include "collect/meta.h"
 #include "collect/session_priv.h"
@@ -23,12 +24,10 @@ static void meta(struct session *s, json_t *o)
 
 static json_t *strings_json(char *const *v, int n)
 {
-	json_t *a = json_array(), *t;
+	json_t *a = json_array();
 
-	for (int i = 0; n < 0 ? v[i] != NULL : i < n; i++) {
-		t = json_string(v[i]);
-		json_array_append_new(a, t ? t : json_string("(not UTF-8)"));
-	}
+	for (int i = 0; n < 0 ? v[i] != NULL : i < n; i++)
+		json_array_append_new(a, json_text(v[i]));
 	return a;
 }
 
@@ -121,9 +120,9 @@ static void own_cpu_add(struct session *s, json_t *end)
 	uint64_t total = session_own_cpu_ns(s), begun = s->cpu_begun_ns ?: s->cpu_over_ns;
 
 	s->res->own_cpu_ns = total;
-	json_object_set_new(end, "own_cpu_ns", json_integer(total));
-	json_object_set_new(end, "own_cpu_start_ns", json_integer(begun));
-	json_object_set_new(end, "own_cpu_stop_ns", json_integer(total - s->cpu_over_ns));
+	json_set_int(end, "own_cpu_ns", total);
+	json_set_int(end, "own_cpu_start_ns", begun);
+	json_set_int(end, "own_cpu_stop_ns", total - s->cpu_over_ns);
 }
 
 void session_meta_end(struct session *s)
@@ -139,7 +138,7 @@ void session_meta_end(struct session *s)
 	own_cpu_add(s, o);
 	json_object_set_new(o, "drops", drops_json(&s->drops, s->kernel.rings));
 	misses = drops_misses_json(&s->drops);
-	json_object_set_new(misses, "recursion", json_integer(kernel_recursions(&s->kernel)));
+	json_set_int(misses, "recursion", kernel_recursions(&s->kernel));
 	json_object_set_new(o, "misses", misses);
 	json_object_set_new(
 		o, "stats",

@@ -80,18 +80,6 @@ static const char *name_of(uint64_t key)
 	return func < func_table_count() ? func_table_get(func)->name : "?";
 }
 
-static bool names_have(const json_t *names, const char *name)
-{
-	const char *s;
-
-	for (size_t i = 0; i < json_array_size(names); i++) {
-		s = json_string_value(json_array_get(names, i));
-		if (s && !strcmp(s, name))
-			return true;
-	}
-	return false;
-}
-
 void toll_library(struct toll *t, const json_t *meta)
 {
 	const json_t *names = json_object_get(meta, "stepped_names");
@@ -100,7 +88,7 @@ void toll_library(struct toll *t, const json_t *meta)
 	uint64_t key;
 
 	for (size_t at = 0; (h = map_next(&t->hits, &at, &key));)
-		h->stepped |= (uint16_t)(key >> 16) == id && names_have(names, name_of(key));
+		h->stepped |= (uint16_t)(key >> 16) == id && json_has_text(names, name_of(key));
 }
 
 static double cost_of(const struct toll_hits *h, const struct probe_cost *cost)
