@@ -29,7 +29,7 @@ static int begin(void **state)
 	(void)state;
 	for (int i = 0; i < POV_COUNTERS; i++)
 		counters[i] = 0;
-	drops_init(&d, counters, words, START);
+	drops_init(&d, counters, words, RINGS, START);
 	return trace_writer_open(temp_path("drops.pov"), &plain, &writer);
 }
 
@@ -42,8 +42,8 @@ static void note(unsigned int ring, unsigned int class, uint64_t cnt, uint64_t b
 
 static void sample(uint64_t now_ns)
 {
-	drops_take(&d, RINGS);
-	drops_write(&d, RINGS, writer, now_ns);
+	drops_take(&d);
+	drops_write(&d, writer, now_ns);
 }
 
 static void finish(void)

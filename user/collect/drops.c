@@ -16,17 +16,18 @@ static const char *const miss_names[POV_MISS_CNT] = {
 };
 
 void drops_init(struct drops *d, const volatile uint64_t *counters, volatile uint64_t *words,
-		uint64_t start_ns)
+		unsigned int rings, uint64_t start_ns)
 {
 	memset(d, 0, sizeof(*d));
 	d->counters = counters;
 	d->words = words;
+	d->rings = rings;
 	d->start_ns = start_ns;
 }
 
-void drops_take(struct drops *d, unsigned int rings)
+void drops_take(struct drops *d)
 {
-	for (unsigned int i = 0; i < (rings + 1) * POV_CLASS_CNT; i++)
+	for (unsigned int i = 0; i < (d->rings + 1) * POV_CLASS_CNT; i++)
 		d->taken[i] = d->words[i] ? __atomic_exchange_n(&d->words[i], 0, __ATOMIC_SEQ_CST) :
 					    0;
 }
@@ -49,9 +50,9 @@ static void lost_write(struct drops *d, unsigned int i, uint64_t cnt, uint64_t s
 	trace_writer_add(w, TRACE_STREAM_TASKS, &r.hdr);
 }
 
-void drops_write(struct drops *d, unsigned int rings, struct trace_writer *w, uint64_t now_ns)
+void drops_write(struct drops *d, struct trace_writer *w, uint64_t now_ns)
 {
-	for (unsigned int i = 0; i < (rings + 1) * POV_CLASS_CNT; i++) {
+	for (unsigned int i = 0; i < (d->rings + 1) * POV_CLASS_CNT; i++) {
 		uint64_t word = d->taken[i], timeless = d->counters[i];
 
 		lost_write(d, i, word & POV_DROP_CNT_MASK,
@@ -62,11 +63,11 @@ void drops_write(struct drops *d, unsigned int rings, struct trace_writer *w, ui
 	}
 }
 
-json_t *drops_json(const struct drops *d, unsigned int rings)
+json_t *drops_json(const struct drops *d)
 {
 	json_t *a = json_array();
 
-	for (unsigned int i = 0; i < (rings + 1) * POV_CLASS_CNT; i++)
+	for (unsigned int i = 0; i < (d->rings + 1) * POV_CLASS_CNT; i++)
 		if (d->cnt[i])
 			json_array_append_new(a, json_pack("{s:i,s:i,s:I}", "ring",
 							   (int)(i / POV_CLASS_CNT), "class",
@@ -84,11 +85,11 @@ json_t *drops_misses_json(const struct drops *d)
 	return o;
 }
 
-uint64_t drops_of(const struct drops *d, unsigned int rings, enum pov_class class)
+uint64_t drops_of(const struct drops *d, enum pov_class class)
 {
 	uint64_t cnt = 0;
 
-	for (unsigned int i = 0; i <= rings; i++)
+	for (unsigned int i = 0; i <= d->rings; i++)
 		cnt += d->cnt[i * POV_CLASS_CNT + class];
 	return cnt;
 }

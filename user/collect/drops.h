@@ -19,21 +19,23 @@ struct drops {
 	uint64_t taken[POV_DROPS];	   /* the words as they were, not written yet */
 	uint64_t timeless[POV_DROPS];	   /* of the counters, written */
 	uint64_t cnt[POV_DROPS];	   /* all that is written */
+	unsigned int rings;
 	uint64_t start_ns;
 	uint64_t total; /* records dropped so far */
 };
 
+/* rings: how many, the rescue ring not counted. */
 void drops_init(struct drops *d, const volatile uint64_t *counters, volatile uint64_t *words,
-		uint64_t start_ns);
-/* Takes what was lost since the last call. rings: number of rings, the rescue ring not counted. */
-void drops_take(struct drops *d, unsigned int rings);
+		unsigned int rings, uint64_t start_ns);
+/* Takes what was lost since the last call. */
+void drops_take(struct drops *d);
 /* Writes what was taken. now_ns: read after it was taken, or the recording's end; what lies behind is left out. */
-void drops_write(struct drops *d, unsigned int rings, struct trace_writer *w, uint64_t now_ns);
+void drops_write(struct drops *d, struct trace_writer *w, uint64_t now_ns);
 /* Sums for the "end" meta object: [{ring, class, cnt}], and {name: cnt}. The caller owns them. */
-json_t *drops_json(const struct drops *d, unsigned int rings);
+json_t *drops_json(const struct drops *d);
 json_t *drops_misses_json(const struct drops *d);
 /* Records of a class that rings had no room for. */
-uint64_t drops_of(const struct drops *d, unsigned int rings, enum pov_class class);
+uint64_t drops_of(const struct drops *d, enum pov_class class);
 uint64_t drops_stat(const struct drops *d, enum pov_stat stat);
 
 #endif

@@ -298,7 +298,7 @@ static int session_start(struct session *s, const volatile int *stop)
 	images_foresee(s->images, s->opt->launch);
 	session_calibrated(s);
 	s->start_ns = kernel_now_ns();
-	drops_init(&s->drops, s->kernel.counters, s->kernel.drops, s->start_ns);
+	drops_init(&s->drops, s->kernel.counters, s->kernel.drops, s->kernel.rings, s->start_ns);
 	session_meta_begin(s);
 	err = kernel_attach(&s->kernel);
 	if (!err && s->opt->sched != POV_SCHED_OFF)
@@ -372,8 +372,8 @@ static void session_sample(struct session *s, uint64_t now)
 {
 	s->sampled_ns = now;
 	ring_buffer__consume(s->rings);
-	drops_take(&s->drops, s->kernel.rings);
-	drops_write(&s->drops, s->kernel.rings, s->writer, kernel_now_ns());
+	drops_take(&s->drops);
+	drops_write(&s->drops, s->writer, kernel_now_ns());
 	trace_writer_flush(s->writer, now - FLUSH_AGE_NS);
 }
 
@@ -415,8 +415,7 @@ static void toll_sum(struct session *s)
 		toll_library(&s->toll, images_library_meta(s->images, i));
 	toll_find(&s->toll, &s->cost, s->start_ns, s->end_ns, d, &pid);
 	rank = images_rank_of(s->images, pid);
-	d->low = drops_of(&s->drops, s->kernel.rings, POV_CLASS_CALL) ||
-		 drops_of(&s->drops, s->kernel.rings, POV_CLASS_SPIN);
+	d->low = drops_of(&s->drops, POV_CLASS_CALL) || drops_of(&s->drops, POV_CLASS_SPIN);
 	snprintf(d->who, sizeof(d->who), rank >= 0 ? "rank %d" : "process %d",
 		 rank >= 0 ? rank : (int)pid);
 }
@@ -434,8 +433,8 @@ static void session_end(struct session *s)
 	kernel_say_alive(&s->kernel, false);
 	ring_buffer__consume(s->rings);
 	s->res->open_calls = open_calls_read(&s->kernel, s->end_ns, on_open_call, s);
-	drops_take(&s->drops, s->kernel.rings);
-	drops_write(&s->drops, s->kernel.rings, s->writer, s->end_ns);
+	drops_take(&s->drops);
+	drops_write(&s->drops, s->writer, s->end_ns);
 	images_detach(s->images);
 	kernel_detach(&s->kernel);
 	ring_buffer__consume(s->rings);

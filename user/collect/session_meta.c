@@ -136,7 +136,7 @@ void session_meta_end(struct session *s)
 	o = json_pack("{s:s,s:I,s:s}", "type", "end", "ts_ns", (json_int_t)s->end_ns, "reason",
 		      r->reason);
 	own_cpu_add(s, o);
-	json_object_set_new(o, "drops", drops_json(&s->drops, s->kernel.rings));
+	json_object_set_new(o, "drops", drops_json(&s->drops));
 	misses = drops_misses_json(&s->drops);
 	json_set_int(misses, "recursion", kernel_recursions(&s->kernel));
 	json_object_set_new(o, "misses", misses);
