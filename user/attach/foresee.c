@@ -171,15 +171,16 @@ static void word_follow(struct foresight *f, const char *word, int depth)
 	free(dirs);
 }
 
-/* All words of a text; changes it. */
-static void words_follow(struct foresight *f, char *text, int depth)
+/* All words of a text. */
+static void words_follow(struct foresight *f, const char *text, int depth)
 {
+	char *copy = xstrdup(text), *word, *rest;
 	unsigned int n = 0;
-	char *word, *rest;
 
-	for (word = strtok_r(text, word_ends, &rest); word && n < WORDS_MAX;
+	for (word = strtok_r(copy, word_ends, &rest); word && n < WORDS_MAX;
 	     word = strtok_r(NULL, word_ends, &rest), n++)
 		word_follow(f, word, depth);
+	free(copy);
 }
 
 static void script_follow(struct foresight *f, const char *path, int depth)
@@ -240,20 +241,17 @@ void foresee_command(const json_t *command, const char *ld_cache, foresee_visit_
 		.library_path = text_of(env, "LD_LIBRARY_PATH", ""),
 		.cwd = text_of(command, "cwd", "/"),
 	};
-	char *text;
+	const char *text;
 	json_t *word;
 	size_t i;
 
 	ld_cache_open(ld_cache, &f.cache);
 	json_array_foreach(json_object_get(command, "argv"), i, word)
 	{
-		text = xstrdup(json_string_value(word) ?: "");
+		text = json_string_value(word) ?: "";
 		word_follow(&f, text, 0);
 		words_follow(&f, text, 0); /* --option=file, or what a shell is given */
-		free(text);
 	}
-	text = xstrdup(text_of(env, "LD_PRELOAD", ""));
-	words_follow(&f, text, 0);
-	free(text);
+	words_follow(&f, text_of(env, "LD_PRELOAD", ""), 0);
 	ld_cache_close(&f.cache);
 }
