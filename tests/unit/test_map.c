@@ -40,6 +40,19 @@ static void test_replace(void **state)
 	assert_int_equal(m.cnt, 0);
 }
 
+static void test_make(void **state)
+{
+	struct map m = {0};
+	int *a = map_make(&m, 7, sizeof(*a));
+
+	(void)state;
+	assert_int_equal(*a, 0);
+	assert_ptr_equal(map_make(&m, 7, sizeof(*a)), a);
+	assert_ptr_not_equal(map_make(&m, 8, sizeof(*a)), a);
+	map_free(&m, free);
+	assert_int_equal(m.cnt, 0);
+}
+
 #define KEYS 1009
 #define STEPS 200000
 
@@ -85,6 +98,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_replace),
+		cmocka_unit_test(test_make),
 		cmocka_unit_test(test_against_array),
 	};
 

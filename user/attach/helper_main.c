@@ -426,7 +426,7 @@ static json_t *copied_json(struct service *s, pid_t pid, const json_t *copies)
 {
 	const json_t *known = NULL;
 	json_t *out = json_array(), *row;
-	char path[32], text[24];
+	char path[32];
 	uint64_t bias = 0;
 	size_t i;
 	int exe;
@@ -443,8 +443,8 @@ static json_t *copied_json(struct service *s, pid_t pid, const json_t *copies)
 	{
 		uint64_t addr = strtoull(json_string_value(json_array_get(row, 1)), NULL, 16);
 
-		snprintf(text, sizeof(text), "0x%" PRIx64, addr + bias);
-		json_array_append_new(out, json_pack("[O,s]", json_array_get(row, 0), text));
+		json_array_append_new(out, json_pack("[O,o]", json_array_get(row, 0),
+						     json_hex(addr + bias)));
 	}
 	close(exe);
 	return out;

@@ -6,13 +6,13 @@
 #include "attach/inspect.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "attach/inspect_library.h"
+#include "base/json_get.h"
 #include "base/log.h"
 #include "elf/call_sites.h"
 #include "elf/elf_file.h"
@@ -154,7 +154,6 @@ json_t *inspect_copies(int exe_fd, const json_t *copies)
 	json_t *out = json_array(), *row;
 	const struct elf_symbol *copy;
 	struct elf_file *exe;
-	char text[24];
 	size_t i;
 
 	if (elf_file_open_fd(exe_fd, &exe))
@@ -167,9 +166,8 @@ json_t *inspect_copies(int exe_fd, const json_t *copies)
 			copy = symbol ? elf_file_find(exe, symbol) : NULL;
 			if (!copy || !copy->is_object)
 				continue;
-			snprintf(text, sizeof(text), "0x%" PRIx64, copy->addr);
-			json_array_append_new(out,
-					      json_pack("[O,s]", json_array_get(row, 0), text));
+			json_array_append_new(out, json_pack("[O,o]", json_array_get(row, 0),
+							     json_hex(copy->addr)));
 		}
 	elf_file_close(exe);
 	return out;

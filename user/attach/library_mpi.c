@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* MPI libraries: what elf/mpi_library.h finds in a file, as the trace and the kernel half have it. */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "attach/library_kind.h"
+#include "base/json_get.h"
 #include "elf/elf_file.h"
 #include "elf/mpi_library.h"
 
 static json_t *named_json(const struct mpi_library *mpi)
 {
 	json_t *a = json_array(), *row;
-	char value[24];
 
 	for (uint32_t i = 0; i < mpi->named_cnt; i++) {
-		snprintf(value, sizeof(value), "0x%" PRIx64, mpi->named[i].value);
-		row = json_pack("[s,s,I]", mpi->named[i].name, value,
+		row = json_pack("[s,o,I]", mpi->named[i].name, json_hex(mpi->named[i].value),
 				(json_int_t)mpi->named[i].size);
 		json_array_append_new(a, row);
 	}

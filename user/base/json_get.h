@@ -6,9 +6,9 @@
 #ifndef POV_BASE_JSON_GET_H
 #define POV_BASE_JSON_GET_H
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 /* "" if it is no text. Borrowed. */
@@ -65,6 +65,12 @@ static inline json_t *json_text(const char *text)
 	json_t *s = json_string(text);
 
 	return s ? s : json_string("(not UTF-8)");
+}
+
+/* "0x1f": what need not fit into JSON's numbers. */
+static inline json_t *json_hex(uint64_t value)
+{
+	return json_sprintf("0x%" PRIx64, value);
 }
 
 static inline void json_set_int(json_t *object, const char *key, uint64_t value)

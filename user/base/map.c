@@ -60,6 +60,17 @@ void *map_set(struct map *m, uint64_t key, void *value)
 	return old;
 }
 
+void *map_make(struct map *m, uint64_t key, size_t bytes)
+{
+	void *value = map_get(m, key);
+
+	if (!value) {
+		value = xcalloc(1, bytes);
+		map_set(m, key, value);
+	}
+	return value;
+}
+
 void *map_remove(struct map *m, uint64_t key)
 {
 	struct map_slot *slot;

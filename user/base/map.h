@@ -30,6 +30,8 @@ struct map {
 void *map_get(const struct map *m, uint64_t key); /* NULL if there is none */
 /* Stores value (not NULL) and returns the one it replaces, or NULL. */
 void *map_set(struct map *m, uint64_t key, void *value);
+/* The value; if there is none, so many zero bytes, to be freed with free(). */
+void *map_make(struct map *m, uint64_t key, size_t bytes);
 /* Takes the value out and returns it, or NULL. */
 void *map_remove(struct map *m, uint64_t key);
 /*

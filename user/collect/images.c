@@ -129,12 +129,8 @@ void images_detach(struct images *im)
 
 static void question_open(struct images *im, pid_t pid, uint64_t ts_ns)
 {
-	struct asker *a = map_get(&im->askers, pid);
+	struct asker *a = map_make(&im->askers, pid, sizeof(*a));
 
-	if (!a) {
-		a = xcalloc(1, sizeof(*a));
-		map_set(&im->askers, pid, a);
-	}
 	a->open++;
 	if (ts_ns > a->last_ns)
 		a->last_ns = ts_ns;

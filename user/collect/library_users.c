@@ -2,15 +2,12 @@
 /* A process is known from the first traced library that it maps until it ends or executes a program without one. */
 #include "collect/library_users.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "abi/event.h"
 #include "attach/code_file.h"
 #include "attach/helper.h"
 #include "base/json_get.h"
-#include "base/log.h"
 #include "collect/kernel.h"
 #include "collect/meta.h"
 
@@ -31,13 +28,10 @@ struct process {
 static json_t *process_libs_json(const struct process *p)
 {
 	json_t *libs = json_array();
-	char bias[24];
 
-	for (unsigned int i = 0; i < p->nlibs; i++) {
-		snprintf(bias, sizeof(bias), "0x%" PRIx64, p->libs[i].bias);
-		json_array_append_new(libs, json_pack("{s:i,s:s}", "id", p->libs[i].lib->id, "bias",
-						      bias));
-	}
+	for (unsigned int i = 0; i < p->nlibs; i++)
+		json_array_append_new(libs, json_pack("{s:i,s:o}", "id", p->libs[i].lib->id, "bias",
+						      json_hex(p->libs[i].bias)));
 	return libs;
 }
 
@@ -93,13 +87,9 @@ void library_users_reply(struct library_users *u, const json_t *request, const j
 
 static struct process *process_of(struct library_users *u, pid_t pid)
 {
-	struct process *p = map_get(&u->processes, pid);
+	struct process *p = map_make(&u->processes, pid, sizeof(*p));
 
-	if (p)
-		return p;
-	p = xcalloc(1, sizeof(*p));
 	p->pid = pid;
-	map_set(&u->processes, pid, p);
 	return p;
 }
 

@@ -26,12 +26,8 @@ static struct toll_hits *hits_of(struct toll *t, uint64_t key)
 {
 	if (t->last && t->last_key == key)
 		return t->last;
-	t->last = map_get(&t->hits, key);
+	t->last = map_make(&t->hits, key, sizeof(*t->last));
 	t->last_key = key;
-	if (!t->last) {
-		t->last = xcalloc(1, sizeof(*t->last));
-		map_set(&t->hits, key, t->last);
-	}
 	return t->last;
 }
 
@@ -116,11 +112,7 @@ static void sums_make(const struct toll *t, const struct probe_cost *cost, struc
 	s->func = xcalloc(s->nfunc + 1, sizeof(*s->func));
 	for (size_t at = 0; (h = map_next(&t->hits, &at, &key));) {
 		ns = cost_of(h, cost);
-		sum = map_get(&s->process, key >> 32);
-		if (!sum) {
-			sum = xcalloc(1, sizeof(*sum));
-			map_set(&s->process, key >> 32, sum);
-		}
+		sum = map_make(&s->process, key >> 32, sizeof(*sum));
 		*sum += ns;
 		if ((uint16_t)key < s->nfunc)
 			s->func[(uint16_t)key] += ns;
