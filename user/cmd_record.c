@@ -310,8 +310,6 @@ static int record(const struct record_options *o, const char *path, const struct
 	recording = recorder_load("record");
 	if (!recording)
 		return 1;
-	for (char **p = argv; *p; p++)
-		so.argc++;
 	signals_catch();
 	err = recording->session_run(&so, &stop, &res);
 	if (res.child_pid &&

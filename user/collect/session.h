@@ -35,9 +35,8 @@ struct session_options {
 	uint64_t duration_ns;	    /* 0 = until the targets end or a signal comes */
 	uint64_t max_bytes;	    /* of the file; 0 = no limit */
 	const struct person *owner; /* of the file, and who creates it; NULL: the caller */
-	int argc;		    /* povtrace's own command line, for the trace */
-	char *const *argv;
-	bool progress; /* a line on stderr, once a second */
+	char *const *argv;	    /* of the command, for the trace; ends with NULL */
+	bool progress;		    /* a line on stderr, once a second */
 };
 
 struct session_result {

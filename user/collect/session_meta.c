@@ -22,12 +22,12 @@ static void meta(struct session *s, json_t *o)
 		s->err = err;
 }
 
-static json_t *strings_json(char *const *v, int n)
+static json_t *strings_json(char *const *v)
 {
 	json_t *a = json_array();
 
-	for (int i = 0; n < 0 ? v[i] != NULL : i < n; i++)
-		json_array_append_new(a, json_text(v[i]));
+	for (; *v; v++)
+		json_array_append_new(a, json_text(*v));
 	return a;
 }
 
@@ -57,7 +57,7 @@ void session_meta_begin(struct session *s)
 	json_t *o = json_pack("{s:s,s:s,s:i,s:I}", "type", "recording", "povtrace", POV_VERSION,
 			      "abi", 1, "start_ns", (json_int_t)s->start_ns);
 
-	json_object_set_new(o, "argv", strings_json(s->opt->argv, s->opt->argc));
+	json_object_set_new(o, "argv", strings_json(s->opt->argv));
 	json_object_set_new(o, "config", config_json(s));
 	meta(s, o);
 	meta(s, host_describe());
@@ -87,7 +87,7 @@ void session_meta_target(struct session *s, pid_t pid)
 
 void session_meta_command(struct session *s)
 {
-	target_describe(s, s->launch.pid, strings_json(s->opt->launch->argv, -1));
+	target_describe(s, s->launch.pid, strings_json(s->opt->launch->argv));
 }
 
 uint64_t session_own_cpu_ns(const struct session *s)
