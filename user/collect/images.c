@@ -434,8 +434,9 @@ void images_foresee(struct images *im, const struct launch_plan *plan)
 			json_array_append_new(words, json_string(*arg));
 	}
 	for (size_t i = 0; plan && i < sizeof(names) / sizeof(*names); i++)
-		json_object_set_new(env, names[i],
-				    json_string(launch_env_get(plan->envp, names[i]) ?: ""));
+		if (launch_env_get(plan->envp, names[i]))
+			json_object_set_new(env, names[i],
+					    json_string(launch_env_get(plan->envp, names[i])));
 	helper_ask(im->helper, json_pack("{s:s,s:o,s:o,s:s}", "do", "command", "argv", words, "env",
 					 env, "cwd", cwd ? cwd : "/"));
 	free(cwd);

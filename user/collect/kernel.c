@@ -404,11 +404,11 @@ void kernel_reset_counters(struct kernel *k)
 int kernel_add_target(struct kernel *k, uint32_t tgid)
 {
 	unsigned int one = 1;
+	int err = bpf_map_update_elem(k->targets_fd, &tgid, &one, BPF_ANY);
 
-	if (!bpf_map_update_elem(k->targets_fd, &tgid, &one, BPF_ANY))
-		return 0;
-	log_error("cannot make process %u a target: %s", tgid, strerror(errno));
-	return -errno;
+	if (err)
+		log_error("cannot make process %u a target: %s", tgid, strerror(-err));
+	return err;
 }
 
 /* Runs an iterator program and hands each item of a fixed size to fn. */
