@@ -349,7 +349,7 @@ static void check_rest(const struct report *r)
 	assert_int_equal(r->cores.core[1].other_ns, 20);
 	assert_int_equal(r->cores.core[1].idle_ns, 60);
 	assert_int_equal(r->cores.core[1].unknown_ns, 0);
-	assert_int_equal(v->drops[POV_CLASS_CALL], 3);
+	assert_int_equal(v->lost_cnt[POV_CLASS_CALL], 3);
 	assert_int_equal(v->loss[POV_CLASS_CALL].first_ns, 1150);
 	assert_int_equal(v->open_calls, 1);
 	assert_int_equal(v->process[r->row[1]].calls, 3);

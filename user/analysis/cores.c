@@ -88,11 +88,9 @@ uint64_t cores_share_ns(const struct cores *a, uint32_t process_idx, uint32_t cp
 
 void cores_init(struct cores *a)
 {
-	memset(a, 0, sizeof(*a));
-	a->sink.ctx = a;
-	a->sink.state = on_state;
-	a->sink.on_switch = on_switch;
-	a->sink.finish = on_finish;
+	*a = (struct cores){
+		.sink = {.ctx = a, .state = on_state, .on_switch = on_switch, .finish = on_finish},
+	};
 }
 
 void cores_release(struct cores *a)

@@ -39,41 +39,32 @@ static uint64_t site_key(uint16_t lib, uint16_t func)
 	return (uint64_t)lib << 16 | func;
 }
 
-static bool is_stepped(const struct coverage *a, uint16_t lib, const struct func_info *f)
+static void hits_add(struct coverage *a, const struct model_thread *t, const struct func_info *f,
+		     uint16_t lib, uint64_t calls, uint64_t polls)
 {
-	return map_get(&a->stepped, site_key(lib, f->id));
+	struct coverage_hits *to[] = {hits_of(a, t), func_hits_of(a, t, f)};
+	bool stepped = map_get(&a->stepped, site_key(lib, f->id));
+
+	for (int i = 0; i < 2; i++) {
+		to[i]->calls += calls;
+		to[i]->polls += polls;
+		to[i]->stepped += stepped ? calls + polls : 0;
+	}
 }
 
 static void on_call(void *ctx, const struct model_call *c)
 {
 	struct coverage *a = ctx;
-	struct coverage_hits *hits = hits_of(a, c->thread),
-			     *of_func = func_hits_of(a, c->thread, c->func);
-	bool stepped = is_stepped(a, c->lib, c->func);
 
-	hits->calls++;
-	of_func->calls++;
-	hits->stepped += stepped;
-	of_func->stepped += stepped;
+	hits_add(a, c->thread, c->func, c->lib, 1, 0);
 	a->open_calls += c->open;
 	a->unwound_calls += c->unwound && !c->open;
 }
 
 static void on_spin(void *ctx, const struct model_spin *s)
 {
-	struct coverage *a = ctx;
-	struct coverage_hits *hits = hits_of(a, s->thread), *of_func;
-	uint32_t i;
-
-	hits->polls += s->cnt;
-	for (i = 0; i < s->nfuncs; i++) {
-		of_func = func_hits_of(a, s->thread, s->func[i].func);
-		of_func->polls += s->func[i].cnt;
-		if (!is_stepped(a, s->func[i].lib, s->func[i].func))
-			continue;
-		hits->stepped += s->func[i].cnt;
-		of_func->stepped += s->func[i].cnt;
-	}
+	for (uint32_t i = 0; i < s->nfuncs; i++)
+		hits_add(ctx, s->thread, s->func[i].func, s->func[i].lib, 0, s->func[i].cnt);
 }
 
 static void on_switch(void *ctx, const struct model_switch *s)
@@ -166,26 +157,8 @@ static void late_read(struct coverage *a, const json_t *meta)
 	}
 }
 
-static int class_index(const json_t *v)
-{
-	int i;
-
-	if (json_is_integer(v) && json_integer_value(v) >= 0 &&
-	    json_integer_value(v) < POV_CLASS_CNT)
-		return (int)json_integer_value(v);
-	for (i = 0; json_is_string(v) && i < POV_CLASS_CNT; i++) {
-		if (!strcmp(json_string_value(v), loss_names[i]))
-			return i;
-	}
-	return -1;
-}
-
 static void end_read(struct coverage *a, const json_t *end)
 {
-	const json_t *drops = json_object_get(end, "drops");
-	size_t i;
-	int class;
-
 	a->has_end = true;
 	a->end_reason = json_get_text(end, "reason");
 	a->own_cpu_ns = count_of(end, "own_cpu_ns");
@@ -197,11 +170,7 @@ static void end_read(struct coverage *a, const json_t *end)
 	a->stats = json_object_get(end, "stats");
 	a->questions = count_of(a->stats, "questions");
 	a->wait_ns = count_of(a->stats, "wait_ns");
-	for (i = 0; i < json_array_size(drops); i++) {
-		class = class_index(json_object_get(json_array_get(drops, i), "class"));
-		if (class >= 0)
-			a->drops[class] += count_of(json_array_get(drops, i), "cnt");
-	}
+	losses_counted(end, a->lost_cnt);
 }
 
 static void on_start(void *ctx, const struct model *m)
@@ -273,8 +242,10 @@ static int on_finish(void *ctx, const struct model *m)
 	struct coverage_hits *hits;
 	uint32_t i;
 
-	for (i = 0; i < POV_CLASS_CNT && !a->has_end; i++)
-		a->drops[i] = a->loss[i].cnt;
+	for (i = 0; i < POV_CLASS_CNT; i++) {
+		if (a->lost_cnt[i] < a->loss[i].cnt)
+			a->lost_cnt[i] = a->loss[i].cnt;
+	}
 	for (i = 0; i < model_process_count(m); i++) {
 		hits = table_row(a->process, a->nprocess, i);
 		hits->cost_ns = (uint64_t)coverage_cost(a, hits);
@@ -284,15 +255,16 @@ static int on_finish(void *ctx, const struct model *m)
 
 void coverage_init(struct coverage *a)
 {
-	memset(a, 0, sizeof(*a));
-	a->end_reason = "";
-	a->sink.ctx = a;
-	a->sink.start = on_start;
-	a->sink.call = on_call;
-	a->sink.spin = on_spin;
-	a->sink.on_switch = on_switch;
-	a->sink.lost = on_lost;
-	a->sink.finish = on_finish;
+	*a = (struct coverage){
+		.sink = {.ctx = a,
+			 .start = on_start,
+			 .call = on_call,
+			 .spin = on_spin,
+			 .on_switch = on_switch,
+			 .lost = on_lost,
+			 .finish = on_finish},
+		.end_reason = "",
+	};
 }
 
 void coverage_release(struct coverage *a)

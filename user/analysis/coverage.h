@@ -59,9 +59,9 @@ struct coverage {
 	double call_ns, spin_ns, stepped_ns; /* 0 if not measured */
 	bool has_end;
 	const char *end_reason;
-	uint64_t drops[POV_CLASS_CNT]; /* as the end block counts; else as LOST records do */
-	const json_t *misses, *stats;  /* objects of the end block, or NULL; borrowed */
-	uint64_t questions, wait_ns;   /* of threads about files; their wait for answers */
+	uint64_t lost_cnt[POV_CLASS_CNT]; /* as the end block counts, or LOST records if more */
+	const json_t *misses, *stats;	  /* objects of the end block, or NULL; borrowed */
+	uint64_t questions, wait_ns;	  /* of threads about files; their wait for answers */
 	uint64_t own_cpu_ns;
 	bool own_cpu_split; /* of own_cpu_ns these are known: */
 	uint64_t own_cpu_start_ns,

@@ -38,8 +38,7 @@ const struct model_process *distorted_find(const struct coverage *a, const struc
 	}
 	if (!worst)
 		return NULL;
-	out->low = a->drops[POV_CLASS_CALL] || a->drops[POV_CLASS_SPIN] ||
-		   a->loss[POV_CLASS_CALL].cnt || a->loss[POV_CLASS_SPIN].cnt;
+	out->low = a->lost_cnt[POV_CLASS_CALL] || a->lost_cnt[POV_CLASS_SPIN];
 	name_process(m, worst, out->who, sizeof(out->who));
 	for (i = 0; i < model_func_count(m); i++) {
 		const struct func_info *f = model_func_get(m, i);

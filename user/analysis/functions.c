@@ -4,6 +4,7 @@
  */
 #include "analysis/functions.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,11 +24,8 @@ static struct function_row *row_get(struct functions *a, const struct model_thre
 	r->func = f;
 	r->process_idx = idx;
 	map_set(&a->by_key, key, r);
-	if (a->nrow == a->rows_cap) {
-		a->rows_cap = a->rows_cap ? a->rows_cap * 2 : 64;
-		a->row = xrealloc(a->row, a->rows_cap * sizeof(*a->row));
-	}
-	a->row[a->nrow++] = r;
+	*table_row(a->row, a->rows_cap, a->nrow) = r;
+	a->nrow++;
 	return r;
 }
 
@@ -52,7 +50,6 @@ static void on_call(void *ctx, const struct model_call *c)
 	struct functions *a = ctx;
 	struct function_row *r = row_get(a, c->thread, c->func);
 	uint64_t dur_ns = c->end_ns - c->begin_ns;
-	int s;
 
 	if (c->nested) {
 		r->nested_calls++;
@@ -62,8 +59,7 @@ static void on_call(void *ctx, const struct model_call *c)
 	r->calls++;
 	r->inner += c->depth > 0;
 	r->total_ns += dur_ns;
-	for (s = 0; s < THREAD_STATE_CNT; s++)
-		r->split.ns[s] += c->split.ns[s];
+	table_row_add(&r->split, &c->split, ns);
 	if (c->open || c->unwound) { /* when it was left is not known: its duration is none */
 		r->open += c->open;
 		r->unwound += !c->open;
@@ -94,14 +90,11 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	}
 }
 
-bool function_row_mean(const struct function_row *f, double *out)
+double function_row_mean(const struct function_row *f)
 {
 	uint64_t finished = f->calls - f->open - f->unwound;
 
-	if (!finished)
-		return false;
-	*out = (double)(f->total_ns - f->unfinished_ns) / (double)finished;
-	return true;
+	return finished ? (double)(f->total_ns - f->unfinished_ns) / (double)finished : NAN;
 }
 
 uint32_t function_row_lost(const struct function_row *f, uint32_t lost)
@@ -161,11 +154,9 @@ struct function_row **functions_sum(const struct functions *a, const bool *wante
 
 void functions_init(struct functions *a)
 {
-	memset(a, 0, sizeof(*a));
-	a->sink.ctx = a;
-	a->sink.call = on_call;
-	a->sink.spin = on_spin;
-	a->sink.finish = on_finish;
+	*a = (struct functions){
+		.sink = {.ctx = a, .call = on_call, .spin = on_spin, .finish = on_finish},
+	};
 }
 
 void functions_sum_free(struct function_row **row, uint32_t nrow)

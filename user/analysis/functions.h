@@ -50,8 +50,8 @@ void functions_release(struct functions *a);
  */
 struct function_row **functions_sum(const struct functions *a, const bool *wanted, uint32_t n,
 				    uint32_t *nrow);
-/* Mean duration of the calls that returned, empty polls among them; false if there are none. */
-bool function_row_mean(const struct function_row *f, double *out);
+/* Mean duration of the calls that returned, empty polls among them; NaN if there are none. */
+double function_row_mean(const struct function_row *f);
 /* Of what is missing (bits of analysis/loss.h), what touches this function. */
 uint32_t function_row_lost(const struct function_row *f, uint32_t lost);
 void functions_sum_free(struct function_row **row, uint32_t nrow);

@@ -51,26 +51,41 @@ static void on_lost(void *ctx, const struct model_lost *l)
 		*table_row(a->ring, a->nring, l->ring) = true;
 }
 
-/* Losses that the recorder counted, but no record tells the time of. */
-static void drops_read(struct losses *a, const json_t *end)
+/* By number or by name; -1: of a newer recorder. */
+static int class_index(const json_t *v)
 {
-	const json_t *drops = json_object_get(end, "drops"), *class;
-	uint64_t cnt[POV_CLASS_CNT] = {0};
-	json_int_t n;
-	size_t i;
-	int k;
+	int i;
 
-	for (i = 0; i < json_array_size(drops); i++) {
-		class = json_object_get(json_array_get(drops, i), "class");
-		n = json_get_int(json_array_get(drops, i), "cnt");
-		for (k = 0; k < POV_CLASS_CNT; k++) {
-			if (n > 0 && (json_is_string(class) ?
-					      !strcmp(json_string_value(class), loss_names[k]) :
-					      json_integer_value(class) == k))
-				cnt[k] += (uint64_t)n;
-		}
+	if (json_is_integer(v) && json_integer_value(v) >= 0 &&
+	    json_integer_value(v) < POV_CLASS_CNT)
+		return (int)json_integer_value(v);
+	for (i = 0; json_is_string(v) && i < POV_CLASS_CNT; i++) {
+		if (!strcmp(json_string_value(v), loss_names[i]))
+			return i;
 	}
-	for (k = 0; k < POV_CLASS_CNT; k++) {
+	return -1;
+}
+
+void losses_counted(const json_t *end, uint64_t cnt[POV_CLASS_CNT])
+{
+	const json_t *drops = json_object_get(end, "drops");
+	int class;
+
+	memset(cnt, 0, POV_CLASS_CNT * sizeof(*cnt));
+	for (size_t i = 0; i < json_array_size(drops); i++) {
+		class = class_index(json_object_get(json_array_get(drops, i), "class"));
+		if (class >= 0)
+			cnt[class] += json_get_u64(json_array_get(drops, i), "cnt");
+	}
+}
+
+/* Losses that the recorder counted, but no record tells the time of. */
+static void counted_read(struct losses *a, const json_t *end)
+{
+	uint64_t cnt[POV_CLASS_CNT];
+
+	losses_counted(end, cnt);
+	for (int k = 0; k < POV_CLASS_CNT; k++) {
 		if (cnt[k] > a->class[k].cnt)
 			a->everywhere |= 1u << k;
 	}
@@ -113,7 +128,7 @@ static int on_finish(void *ctx, const struct model *m)
 
 	a->rings = json_get_u32(config, "rings");
 	a->cpus_per_ring = json_get_u32(config, "cpus_per_ring");
-	drops_read(a, trace_meta_find(t, "end"));
+	counted_read(a, trace_meta_find(t, "end"));
 	misses_read(a, trace_meta_find(t, "end"));
 	if (trace_get_summary(t)->bad_blocks)
 		a->everywhere |= LOSS_DAMAGED;
@@ -151,10 +166,7 @@ uint32_t losses_of_core(const struct losses *a, uint32_t cpu)
 
 void losses_init(struct losses *a)
 {
-	memset(a, 0, sizeof(*a));
-	a->sink.ctx = a;
-	a->sink.lost = on_lost;
-	a->sink.finish = on_finish;
+	*a = (struct losses){.sink = {.ctx = a, .lost = on_lost, .finish = on_finish}};
 }
 
 void losses_release(struct losses *a)

@@ -55,6 +55,8 @@ struct losses {
 
 #define LOSS_SPANS_MAX 4096 /* kept one by one, by class; more are taken for one */
 
+/* By class, how many records the recorder has counted as lost: the trace's end block has it. */
+void losses_counted(const json_t *end, uint64_t cnt[POV_CLASS_CNT]);
 void losses_init(struct losses *a);
 void losses_release(struct losses *a);
 /* After the replay: what is missing of a span of time, */

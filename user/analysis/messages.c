@@ -75,9 +75,7 @@ const struct message_row *messages_of(const struct messages *a, uint32_t idx)
 
 void messages_init(struct messages *a)
 {
-	memset(a, 0, sizeof(*a));
-	a->sink.ctx = a;
-	a->sink.call = on_call;
+	*a = (struct messages){.sink = {.ctx = a, .call = on_call}};
 }
 
 void messages_release(struct messages *a)

@@ -3,7 +3,6 @@
 #include "analysis/peers.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/table.h"
 
@@ -14,14 +13,12 @@ static void on_message(void *ctx, const struct model_message *msg)
 	struct peers_row *r = table_row(a->process, a->nprocess, idx);
 
 	r->messages++;
-	r->unknown[msg->why] += msg->why != PEER_KNOWN;
+	r->by[msg->why]++;
 }
 
 void peers_init(struct peers *a)
 {
-	memset(a, 0, sizeof(*a));
-	a->sink.ctx = a;
-	a->sink.message = on_message;
+	*a = (struct peers){.sink = {.ctx = a, .message = on_message}};
 }
 
 void peers_release(struct peers *a)

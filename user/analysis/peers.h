@@ -9,8 +9,8 @@
 #include "model/model.h"
 
 struct peers_row {
-	uint64_t messages; /* = those known + Σ unknown */
-	uint64_t unknown[PEER_UNKNOWN_CNT];
+	uint64_t messages;	       /* = Σ by */
+	uint64_t by[PEER_UNKNOWN_CNT]; /* why it is not known, or PEER_KNOWN */
 };
 
 struct peers {

@@ -50,12 +50,13 @@ static int on_finish(void *ctx, const struct model *m)
 
 void switches_init(struct switches *a)
 {
-	memset(a, 0, sizeof(*a));
-	a->sink.ctx = a;
-	a->sink.on_switch = on_switch;
-	a->sink.migrate = on_migrate;
-	a->sink.waking = on_waking;
-	a->sink.finish = on_finish;
+	*a = (struct switches){
+		.sink = {.ctx = a,
+			 .on_switch = on_switch,
+			 .migrate = on_migrate,
+			 .waking = on_waking,
+			 .finish = on_finish},
+	};
 }
 
 void switches_release(struct switches *a)

@@ -16,7 +16,6 @@ static struct time_row *thread_row(struct time_split *a, const struct model_thre
 static void on_call(void *ctx, const struct model_call *c)
 {
 	struct time_row *r = thread_row(ctx, c->thread);
-	int s;
 
 	if (!func_is_top(c->func))
 		return;
@@ -34,8 +33,7 @@ static void on_call(void *ctx, const struct model_call *c)
 	r->unwound_calls += c->unwound && !c->open;
 	r->call_ns += c->end_ns - c->begin_ns;
 	r->mpi_ns += c->end_ns - c->begin_ns;
-	for (s = 0; s < THREAD_STATE_CNT; s++)
-		r->call_split.ns[s] += c->split.ns[s];
+	table_row_add(&r->call_split, &c->split, ns);
 }
 
 static void on_spin(void *ctx, const struct model_spin *s)
@@ -98,12 +96,13 @@ static int on_finish(void *ctx, const struct model *m)
 
 void time_split_init(struct time_split *a)
 {
-	memset(a, 0, sizeof(*a));
-	a->sink.ctx = a;
-	a->sink.start = on_start;
-	a->sink.call = on_call;
-	a->sink.spin = on_spin;
-	a->sink.finish = on_finish;
+	*a = (struct time_split){
+		.sink = {.ctx = a,
+			 .start = on_start,
+			 .call = on_call,
+			 .spin = on_spin,
+			 .finish = on_finish},
+	};
 }
 
 void time_split_release(struct time_split *a)

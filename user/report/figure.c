@@ -4,6 +4,8 @@
  */
 #include "report/figure.h"
 
+#include <math.h>
+
 #include "analysis/functions.h"
 #include "base/human.h"
 
@@ -16,32 +18,31 @@ static uint64_t member(const void *row, size_t at)
 static bool value_get(const struct figure *f, const void *row, uint64_t *out)
 {
 	const struct histogram *h = (const struct histogram *)((const char *)row + f->at);
-	double mean_ns = 0;
-	bool any = true;
+	double mean_ns;
 
 	if (f->kind == FIGURE_QUANTILE) {
-		any = h->cnt;
 		*out = histogram_quantile(h, (double)f->of);
-	} else if (f->kind == FIGURE_MEAN) {
-		any = function_row_mean(row, &mean_ns);
-		*out = (uint64_t)mean_ns;
-	} else {
-		*out = member(row, f->at);
+		return h->cnt;
 	}
-	return any;
+	if (f->kind == FIGURE_MEAN) {
+		mean_ns = function_row_mean(row);
+		*out = isnan(mean_ns) ? 0 : (uint64_t)mean_ns;
+		return !isnan(mean_ns);
+	}
+	*out = member(row, f->at);
+	return true;
 }
 
 /* ---- JSON ---- */
 
 static void value_print(struct json_out *j, const struct figure *f, const void *row)
 {
-	double mean_ns;
 	uint64_t v;
 
-	if (!value_get(f, row, &v))
+	if (f->kind == FIGURE_MEAN)
+		json_out_double(j, function_row_mean(row)); /* NaN: null */
+	else if (!value_get(f, row, &v))
 		json_out_null(j);
-	else if (f->kind == FIGURE_MEAN && function_row_mean(row, &mean_ns))
-		json_out_double(j, mean_ns);
 	else
 		json_out_uint(j, v);
 }

@@ -51,11 +51,6 @@ static const struct figure record_doubts[] = {
 };
 #undef ROW
 
-static uint64_t lost_cnt(const struct coverage *v, uint32_t class)
-{
-	return v->drops[class] > v->loss[class].cnt ? v->drops[class] : v->loss[class].cnt;
-}
-
 /* ---- JSON ---- */
 
 static void json_libraries(struct json_out *j, const struct coverage *v)
@@ -90,7 +85,7 @@ static void json_losses(struct json_out *j, const struct report *r)
 
 	json_out_key_object(j, "lost");
 	for (i = 0; i < POV_CLASS_CNT; i++)
-		json_out_key_uint(j, loss_names[i], lost_cnt(v, i));
+		json_out_key_uint(j, loss_names[i], v->lost_cnt[i]);
 	json_out_object_end(j);
 	json_out_key_array(j, "lost_stretches");
 	for (i = 0; i < v->nlost; i++) {
@@ -230,9 +225,9 @@ static void losses_print(const struct report *r, FILE *out)
 	uint32_t i;
 
 	for (i = 0; i < POV_CLASS_CNT; i++) {
-		any |= lost_cnt(v, i) != 0;
-		if (lost_cnt(v, i))
-			loss_print(r, &v->loss[i], lost_cnt(v, i), i, out);
+		any |= v->lost_cnt[i] != 0;
+		if (v->lost_cnt[i])
+			loss_print(r, &v->loss[i], v->lost_cnt[i], i, out);
 	}
 	if (any)
 		fputs("             larger rings (record --ring-size) lose less\n", out);

@@ -26,15 +26,6 @@ static const struct {
 				   "what was recorded of their communicator contradicts itself"},
 };
 
-static uint64_t unknown_peers(const struct peers_row *row)
-{
-	uint64_t sum = 0;
-
-	for (int why = PEER_KNOWN + 1; why < PEER_UNKNOWN_CNT; why++)
-		sum += row->unknown[why];
-	return sum;
-}
-
 /* ---- JSON ---- */
 
 /* b: a bucket, or -1: of unknown size. */
@@ -74,10 +65,10 @@ void json_peers(struct json_out *j, const struct peers_row *row, uint32_t lost)
 {
 	json_out_key_object(j, "peers");
 	json_out_key_uint(j, "messages", row->messages);
-	json_out_key_uint(j, "known", row->messages - unknown_peers(row));
+	json_out_key_uint(j, "known", row->by[PEER_KNOWN]);
 	json_out_key_object(j, "unknown");
 	for (int why = PEER_KNOWN + 1; why < PEER_UNKNOWN_CNT; why++)
-		json_out_key_uint(j, unknown_peer[why].key, row->unknown[why]);
+		json_out_key_uint(j, unknown_peer[why].key, row->by[why]);
 	json_out_object_end(j);
 	json_incomplete(j, lost & LOSS_OF_CALLS);
 	json_out_object_end(j);
@@ -178,7 +169,7 @@ static void messages_table(const struct message_row *m, const bool *used, const 
 static void peers_note(const struct peers_row *all, FILE *out)
 {
 	char cnt[HUMAN_BYTES], of[80];
-	uint64_t unknown = unknown_peers(all);
+	uint64_t unknown = all->messages - all->by[PEER_KNOWN];
 
 	if (!unknown)
 		return;
@@ -186,8 +177,8 @@ static void peers_note(const struct peers_row *all, FILE *out)
 		  human_count(cnt, sizeof(cnt), unknown),
 		  human_plural(of, sizeof(of), all->messages, "message", "messages"));
 	for (int why = PEER_KNOWN + 1; why < PEER_UNKNOWN_CNT; why++)
-		if (all->unknown[why])
-			text_note(out, "  %s: %s", human_count(cnt, sizeof(cnt), all->unknown[why]),
+		if (all->by[why])
+			text_note(out, "  %s: %s", human_count(cnt, sizeof(cnt), all->by[why]),
 				  unknown_peer[why].text);
 }
 
