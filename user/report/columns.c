@@ -13,6 +13,7 @@
 #include "base/text.h"
 
 #define COLUMNS_MAX 80
+#define INDENT "  "
 
 struct columns {
 	char *header[COLUMNS_MAX];
@@ -151,13 +152,13 @@ static unsigned int gap_before(const struct columns *c, unsigned int i)
 	return !i ? 0 : c->align[i] == COLUMNS_TIGHT ? 1 : 2;
 }
 
-static void row_print(const struct columns *c, char *const *cell, FILE *out, const char *indent)
+static void row_print(const struct columns *c, char *const *cell, FILE *out)
 {
 	unsigned int i, pad, last = c->n;
 
 	while (last && !*cell[last - 1])
 		last--;
-	fputs(indent, out);
+	fputs(INDENT, out);
 	for (i = 0; i < last; i++) {
 		pad = c->width[i] - text_width(cell[i]);
 		fprintf(out, "%*s", (int)gap_before(c, i), "");
@@ -169,27 +170,27 @@ static void row_print(const struct columns *c, char *const *cell, FILE *out, con
 	fputc('\n', out);
 }
 
-static void rule_print(const struct columns *c, FILE *out, const char *indent)
+static void rule_print(const struct columns *c, FILE *out)
 {
 	unsigned int i, width = 0;
 
 	for (i = 0; i < c->n; i++)
 		width += c->width[i] + gap_before(c, i);
-	fputs(indent, out);
+	fputs(INDENT, out);
 	while (width--)
 		fputc('-', out);
 	fputc('\n', out);
 }
 
-void columns_print(const struct columns *c, FILE *out, const char *indent)
+void columns_print(const struct columns *c, FILE *out)
 {
 	size_t row;
 
-	row_print(c, c->header, out, indent);
+	row_print(c, c->header, out);
 	for (row = 0; row < c->ncells / c->n; row++) {
 		if (row < c->rules_cap && c->rule[row])
-			rule_print(c, out, indent);
-		row_print(c, c->cell + row * c->n, out, indent);
+			rule_print(c, out);
+		row_print(c, c->cell + row * c->n, out);
 	}
 }
 

@@ -27,7 +27,7 @@ void columns_cell(struct columns *c, const char *fmt, ...) __attribute__((format
 void columns_text(struct columns *c, const char *text, unsigned int max);
 /* A line before the next row. */
 void columns_rule(struct columns *c);
-void columns_print(const struct columns *c, FILE *out, const char *indent);
+void columns_print(const struct columns *c, FILE *out);
 void columns_free(struct columns *c);
 
 /* Foreign text with what is not printable UTF-8 as '?', at most max characters ("…" marks a cut). Caller frees. */

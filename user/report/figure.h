@@ -36,6 +36,7 @@ enum figure_kind {
 #define FACT_UNKNOWN (1u << 1)	 /* but not all states are known */
 #define FACT_POLL_COST (1u << 2) /* what a poll's probes cost is calibrated */
 #define FACT_PROCESSES (1u << 3) /* rows are processes, not threads */
+#define FACT_HIT_COST (1u << 4)	 /* what a probe's hit costs is calibrated */
 
 struct figure {
 	enum figure_kind kind;

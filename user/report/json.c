@@ -226,18 +226,6 @@ static void threads_print(struct json_out *j, const struct report *r, const stru
 	json_out_array_end(j);
 }
 
-static void overhead_print(struct json_out *j, const struct report *r,
-			   const struct coverage_hits *h)
-{
-	json_out_key_object(j, "overhead");
-	json_out_key_uint(j, "call_hits", h->calls);
-	json_out_key_uint(j, "poll_hits", h->polls);
-	json_out_key_uint(j, "stepped_hits", h->stepped);
-	json_out_key_uint(j, "switch_hits", h->switches);
-	json_known_uint(j, "cost_ns", r->coverage.calibrated, h->cost_ns);
-	json_out_object_end(j);
-}
-
 static void process_print(struct json_out *j, const struct report *r, uint32_t idx, bool *one)
 {
 	const struct model_process *p = model_process_get(r->model, idx);
@@ -264,7 +252,7 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 	one[idx] = false;
 	json_messages(j, messages_of(&r->messages, idx), r->lost[idx]);
 	json_peers(j, peers_of(&r->peers, idx), r->lost[idx]);
-	overhead_print(j, r, &r->coverage.process[idx]);
+	figures_json(j, overhead_object, &r->coverage.process[idx], r->facts);
 	if (r->opt->threads)
 		threads_print(j, r, p);
 	json_out_object_end(j);

@@ -34,6 +34,8 @@ static void facts_find(struct report *r)
 		r->facts |= FACT_UNKNOWN;
 	if (r->time.poll_ns > 0)
 		r->facts |= FACT_POLL_COST;
+	if (r->coverage.calibrated)
+		r->facts |= FACT_HIT_COST;
 }
 
 static void sums_make(struct report *r)

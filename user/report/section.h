@@ -12,6 +12,7 @@
 extern const struct figure split_figures[];   /* of a struct state_times */
 extern const struct figure time_figures[];    /* of a struct time_row */
 extern const struct figure switches_object[]; /* of a struct switch_row */
+extern const struct figure overhead_object[]; /* of a struct coverage_hits */
 
 void text_ranks(const struct report *r, FILE *out);
 void text_threads(const struct report *r, FILE *out);
@@ -37,6 +38,8 @@ void json_coverage(struct json_out *j, const struct report *r);
 void text_section(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A finished table, which it frees. */
 void text_columns(struct columns *c, FILE *out);
+/* Foreign text, made printable and cut to max characters; before: goes before it, unless it is empty. */
+void text_foreign(FILE *out, const char *before, const char *text, unsigned int max);
 /* A footnote: indented, wrapped. */
 void text_note(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Rows a long table shows: all, or opt->top of more than `many`. */

@@ -3,7 +3,6 @@
  * What was seen, what could not be seen, and what seeing cost.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/human.h"
@@ -12,6 +11,22 @@
 
 #define NAMES_SHOWN 6
 #define LATE_SHOWN 10
+
+#define ROW struct coverage_hits
+static const struct figure overhead_figures[] = {
+	{FIGURE_COUNT, "call_hits", AT(calls)},
+	{FIGURE_COUNT, "poll_hits", AT(polls)},
+	{FIGURE_COUNT, "stepped_hits", AT(stepped)},
+	{FIGURE_COUNT, "switch_hits", AT(switches)},
+	{FIGURE_NS, "cost_ns", AT(cost_ns), .known = FACT_HIT_COST},
+	{0},
+};
+#undef ROW
+
+const struct figure overhead_object[] = {
+	{FIGURE_TABLE, "overhead", .sub = overhead_figures},
+	{0},
+};
 
 /* What makes figures doubtful, and how often. */
 #define ROW struct coverage
@@ -152,16 +167,14 @@ static void names_print(FILE *out, const char *what, const json_t *names)
 {
 	size_t i, n = json_array_size(names);
 	const char *s;
-	char *name;
 
 	if (!n)
 		return;
 	fprintf(out, "             %s:", what);
 	for (i = 0; i < n && i < NAMES_SHOWN; i++) {
 		s = json_string_value(json_array_get(names, i));
-		name = columns_printable(s ? s : "?", 40);
-		fprintf(out, "%s %s", i ? "," : "", name);
-		free(name);
+		fputs(i ? ", " : " ", out);
+		text_foreign(out, "", s ? s : "?", 40);
 	}
 	if (n > NAMES_SHOWN)
 		fprintf(out, " and %zu more", n - NAMES_SHOWN);
@@ -170,26 +183,20 @@ static void names_print(FILE *out, const char *what, const json_t *names)
 
 static void library_print(const struct coverage_library *l, FILE *out)
 {
-	char *path = columns_printable(l->path, 70);
-	char *what = columns_printable(l->flavour, 16),
-	     *version = columns_printable(l->version, 16);
-	char *link = columns_printable(l->link, 16), *refused = columns_printable(l->refused, 80);
-
-	fprintf(out, "  library    %s%s%s%s%s%s\n", path, *what ? " (" : "", what,
-		*version ? " " : "", version, *what ? ")" : "");
+	fputs("  library    ", out);
+	text_foreign(out, "", l->path, 70);
+	text_foreign(out, " (", l->flavour, 16);
+	text_foreign(out, " ", l->version, 16);
+	fputs(*l->flavour ? ")\n" : "\n", out);
+	fprintf(out, "             %" PRIu64 " functions attached", l->attached);
+	text_foreign(out, " by ", l->link, 16);
 	fprintf(out,
-		"             %" PRIu64 " functions attached%s%s; %" PRIu64 " not in it, %" PRIu64
-		" failed; sites: %" PRIu64 " emulated, %" PRIu64 " single-stepped\n",
-		l->attached, *link ? " by " : "", link, l->missing, l->failed, l->emulated,
-		l->stepped);
+		"; %" PRIu64 " not in it, %" PRIu64 " failed; sites: %" PRIu64 " emulated, %" PRIu64
+		" single-stepped\n",
+		l->missing, l->failed, l->emulated, l->stepped);
 	names_print(out, "FAILED", l->failed_names);
-	if (*refused)
-		fprintf(out, "             refused by the kernel: %s\n", refused);
-	free(refused);
-	free(path);
-	free(what);
-	free(version);
-	free(link);
+	text_foreign(out, "             refused by the kernel: ", l->refused, 80);
+	fputs(*l->refused ? "\n" : "", out);
 }
 
 static const char *const consequence[POV_CLASS_CNT] = {
@@ -261,7 +268,7 @@ static const char *miss_text(const char *name)
 
 static void misses_print(const struct report *r, FILE *out)
 {
-	char cnt[HUMAN_BYTES], *text;
+	char cnt[HUMAN_BYTES];
 	const char *name;
 	json_t *v;
 
@@ -269,10 +276,10 @@ static void misses_print(const struct report *r, FILE *out)
 	{
 		if (json_integer_value(v) <= 0)
 			continue;
-		text = columns_printable(miss_text(name), 80);
-		fprintf(out, "  MISSED     %s: %s\n", text,
+		fputs("  MISSED     ", out);
+		text_foreign(out, "", miss_text(name), 80);
+		fprintf(out, ": %s\n",
 			human_count(cnt, sizeof(cnt), (uint64_t)json_integer_value(v)));
-		free(text);
 	}
 }
 
@@ -286,16 +293,16 @@ static const char *file_name(const char *path)
 static void late_print(const struct report *r, FILE *out)
 {
 	const struct coverage *v = &r->coverage;
-	char took[HUMAN_BYTES], *name;
+	char took[HUMAN_BYTES];
 	uint32_t i;
 
 	for (i = 0; i < v->nlate && i < LATE_SHOWN; i++) {
-		name = columns_printable(file_name(v->late[i].path), 40);
+		fprintf(out, "  LATE       process %" PRIu32 ": ", v->late[i].pid);
+		text_foreign(out, "", file_name(v->late[i].path), 40);
 		fprintf(out,
-			"  LATE       process %" PRIu32 ": %s was probed %s after it was mapped;\n"
+			" was probed %s after it was mapped;\n"
 			"             calls until then are not recorded\n",
-			v->late[i].pid, name, human_ns(took, sizeof(took), v->late[i].late_ns));
-		free(name);
+			human_ns(took, sizeof(took), v->late[i].late_ns));
 	}
 	if (v->nlate > LATE_SHOWN)
 		fprintf(out, "             and %" PRIu32 " more\n", v->nlate - LATE_SHOWN);

@@ -157,7 +157,7 @@ static bool functions_table(const struct report *r, struct function_row *const *
 	if (called) {
 		text_section(out, "Functions%s%s by total time%s", layer ? " of layer " : "",
 			     layer ? layer : "", r->nrows > 1 ? ", over the ranks above" : "");
-		columns_print(t.c, out, "  ");
+		columns_print(t.c, out);
 		if (shown < called)
 			text_note(out, "%u of %u shown; --top N shows more, --top 0 all.", shown,
 				  called);
@@ -257,7 +257,7 @@ void text_rank_functions(const struct report *r, FILE *out)
 	}
 	if (any) {
 		text_section(out, "Functions of each rank: the %u longest", per_rank_top(r));
-		columns_print(t.c, out, "  ");
+		columns_print(t.c, out);
 	}
 	columns_free(t.c);
 	free(one);

@@ -29,8 +29,16 @@ void text_section(FILE *out, const char *fmt, ...)
 
 void text_columns(struct columns *c, FILE *out)
 {
-	columns_print(c, out, "  ");
+	columns_print(c, out);
 	columns_free(c);
+}
+
+void text_foreign(FILE *out, const char *before, const char *text, unsigned int max)
+{
+	char *clean = columns_printable(text, max);
+
+	fprintf(out, "%s%s", *clean ? before : "", clean);
+	free(clean);
 }
 
 void text_note(FILE *out, const char *fmt, ...)
@@ -125,25 +133,23 @@ static void print_when(const struct report *r, FILE *out)
 {
 	const struct model_info *info = model_get_info(r->model);
 	int64_t real_ns = (int64_t)info->start_ns + info->realtime_offset_ns;
-	char wall[HUMAN_BYTES], when[64] = "", *reason;
+	char wall[HUMAN_BYTES], when[64] = "";
 	time_t seconds = real_ns / 1000000000;
 	struct tm tm;
 
 	if (info->realtime_offset_ns && gmtime_r(&seconds, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC, ", &tm);
-	reason = columns_printable(r->coverage.end_reason, 40);
-	fprintf(out, "  %-10s %s%s%s%s\n", "recorded", when,
-		human_ns(wall, sizeof(wall), info->end_ns - info->start_ns),
-		*reason ? ", ended by: " : "", reason);
-	free(reason);
+	fprintf(out, "  %-10s %s%s", "recorded", when,
+		human_ns(wall, sizeof(wall), info->end_ns - info->start_ns));
+	text_foreign(out, ", ended by: ", r->coverage.end_reason, 40);
+	fputc('\n', out);
 }
 
 static void print_line(FILE *out, const char *label, const char *text)
 {
-	char *clean = columns_printable(text, 98);
-
-	fprintf(out, "  %-10s %s\n", label, clean);
-	free(clean);
+	fprintf(out, "  %-10s ", label);
+	text_foreign(out, "", text, 98);
+	fputc('\n', out);
 }
 
 static void print_command(const struct report *r, FILE *out)
@@ -178,13 +184,12 @@ static void print_ranks(const struct report *r, FILE *out)
 	fputc('\n', out);
 	for (i = 0; i < r->nranks && info->njobs > 1 && job < 16; i++) {
 		const struct model_process *p = model_process_get(r->model, i);
-		char *name;
 
 		if (p->job_idx != (int32_t)job)
 			continue;
-		name = columns_printable(p->job, 60);
-		fprintf(out, "  %-10s job %u is %s\n", "", job++, *name ? name : "(not named)");
-		free(name);
+		fprintf(out, "  %-10s job %u", "", job++);
+		text_foreign(out, " is ", *p->job ? p->job : "(not named)", 60);
+		fputc('\n', out);
 	}
 }
 
