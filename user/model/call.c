@@ -78,7 +78,8 @@ static void pack_view(struct packer *p, struct call_view *to, const struct call_
 	pack_requests(p, &to->roles, &from->roles);
 }
 
-struct call_view *view_copy(const struct call_view *view, size_t *bytes)
+/* One allocation: the view, and behind it what it points to. */
+static struct call_view *view_copy(const struct call_view *view, size_t *bytes)
 {
 	struct packer measure = {0}, copy = {0};
 	struct call_view scratch = *view, *to;
@@ -92,11 +93,18 @@ struct call_view *view_copy(const struct call_view *view, size_t *bytes)
 	return to;
 }
 
+void call_or_spin_copy(struct call_or_spin *to, const struct call_or_spin *from)
+{
+	*to = *from;
+	if (!to->is_spin)
+		to->call.view = to->storage = view_copy(from->call.view, &to->bytes);
+}
+
 /* ---- holding and telling ---- */
 
-int pending_compare(const void *va, const void *vb)
+int call_or_spin_compare(const void *va, const void *vb)
 {
-	const struct pending_call *a = va, *b = vb;
+	const struct call_or_spin *a = va, *b = vb;
 
 	if (a->begin_ns != b->begin_ns)
 		return a->begin_ns < b->begin_ns ? -1 : 1;
@@ -126,29 +134,20 @@ static bool enclose(struct enclosing *e, const char *layer, uint8_t depth)
 	return nested;
 }
 
-static void call_tell(struct model *m, const struct model_call *call)
+static const struct func_info *func_of(const struct call_or_spin *c)
 {
-	TELL(m, call, call);
-	past_call(m, call);
-	if (!call->nested && m->to.operation.cnt + m->to.message.cnt)
-		operations_tell(m, call);
+	return c->is_spin ? c->spin.func[0].func : c->call.func;
 }
 
-static void spin_tell(struct model *m, const struct model_spin *spin)
+static void tell(struct model *m, const struct call_or_spin *c)
 {
-	TELL(m, spin, spin);
-	past_spin(m, spin);
-}
-
-static void pending_tell(struct model *m, struct pending_call *h, struct enclosing *e)
-{
-	if (h->is_spin) {
-		h->spin.nested = enclose(e, h->spin.func[0].func->layer_name, h->depth);
-		spin_tell(m, &h->spin);
-	} else {
-		h->call.nested = enclose(e, h->call.func->layer_name, h->depth);
-		call_tell(m, &h->call);
-	}
+	if (c->is_spin)
+		TELL(m, spin, &c->spin);
+	else
+		TELL(m, call, &c->call);
+	past_told(m, c);
+	if (!c->is_spin && !c->call.nested && m->to.operation.cnt + m->to.message.cnt)
+		operations_tell(m, &c->call);
 }
 
 /* Tells those pending that ended until then, in order of begin; the others stay. outermost: NULL if it is not known. */
@@ -158,22 +157,28 @@ static void flush_until(struct model *m, struct mthread *t, uint64_t end_ns,
 	struct enclosing e = {.unknown = !outermost};
 	struct thread_calls *calls = t->pub.calls;
 	uint32_t i, left = 0;
+	bool nested;
 
 	if (!calls || !calls->npending)
 		return;
 	if (outermost)
 		e.layer[0] = outermost->layer_name;
-	qsort(calls->pending, calls->npending, sizeof(*calls->pending), pending_compare);
+	qsort(calls->pending, calls->npending, sizeof(*calls->pending), call_or_spin_compare);
 	for (i = 0; i < calls->npending; i++) {
-		struct pending_call *h = &calls->pending[i];
+		struct call_or_spin *c = &calls->pending[i];
 
-		if (h->end_ns > end_ns) {
-			calls->pending[left++] = *h;
+		if (c->end_ns > end_ns) {
+			calls->pending[left++] = *c;
 			continue;
 		}
-		pending_tell(m, h, &e);
-		free(h->storage);
-		m->pending_bytes -= h->bytes;
+		nested = enclose(&e, func_of(c)->layer_name, c->depth);
+		if (c->is_spin)
+			c->spin.nested = nested;
+		else
+			c->call.nested = nested;
+		tell(m, c);
+		free(c->storage);
+		m->pending_bytes -= c->bytes;
 	}
 	m->npending -= calls->npending - left;
 	calls->npending = left;
@@ -184,65 +189,42 @@ void call_flush(struct model *m, struct mthread *t)
 	flush_until(m, t, UINT64_MAX, NULL);
 }
 
-static struct pending_call *pending_add(struct model *m, struct mthread *t)
+/* Early, for there are too many. */
+static void spill(struct model *m, struct mthread *t)
+{
+	m->stats.pending_spilled += t->pub.calls->npending;
+	call_flush(m, t);
+}
+
+static void pending_add(struct model *m, struct mthread *t, const struct call_or_spin *c)
 {
 	struct thread_calls *calls = t->pub.calls;
+	struct call_or_spin *copy;
 
-	if (m->npending >= PENDING_MAX && calls->npending) {
-		m->stats.pending_spilled += calls->npending;
-		call_flush(m, t);
-	}
-	if (calls->npending == calls->pending_cap) {
-		calls->pending_cap = calls->pending_cap ? calls->pending_cap * 2 : 8;
-		calls->pending = xrealloc(calls->pending,
-					  calls->pending_cap * sizeof(*calls->pending));
-	}
+	if (m->npending >= PENDING_MAX)
+		spill(m, t);
+	calls->pending = array_grow(calls->pending, calls->npending, &calls->pending_cap,
+				    sizeof(*calls->pending));
+	copy = &calls->pending[calls->npending++];
+	call_or_spin_copy(copy, c);
 	m->npending++;
-	return memset(&calls->pending[calls->npending++], 0, sizeof(*calls->pending));
+	m->pending_bytes += copy->bytes;
+	if (m->pending_bytes >= PENDING_BYTES_MAX)
+		spill(m, t);
 }
 
-static void tell_call(struct model *m, struct mthread *t, const struct model_call *call)
+static void ended(struct model *m, struct mthread *t, const struct call_or_spin *c)
 {
-	struct pending_call *h;
-
-	if (call->depth) {
-		h = pending_add(m, t);
-		h->begin_ns = call->begin_ns;
-		h->end_ns = call->end_ns;
-		h->depth = call->depth;
-		h->call = *call;
-		h->call.view = h->storage = view_copy(call->view, &h->bytes);
-		m->pending_bytes += h->bytes;
-		if (m->pending_bytes >= PENDING_BYTES_MAX) {
-			m->stats.pending_spilled += t->pub.calls->npending;
-			call_flush(m, t);
-		}
+	if (c->depth) {
+		pending_add(m, t, c);
 		return;
 	}
-	flush_until(m, t, call->begin_ns, NULL); /* children of a call whose record was lost */
-	call_tell(m, call);
-	flush_until(m, t, UINT64_MAX, call->func);
-	memset(t->pub.calls->announced, 0, sizeof(t->pub.calls->announced));
-	history_restart(t, call->end_ns);
-}
-
-static void tell_spin(struct model *m, struct mthread *t, const struct model_spin *spin)
-{
-	struct pending_call *h;
-
-	if (spin->depth) {
-		h = pending_add(m, t);
-		h->begin_ns = spin->begin_ns;
-		h->end_ns = spin->end_ns;
-		h->depth = spin->depth;
-		h->is_spin = true;
-		h->spin = *spin;
-		return;
-	}
-	flush_until(m, t, spin->begin_ns, NULL);
-	spin_tell(m, spin);
-	flush_until(m, t, UINT64_MAX, spin->nfuncs ? spin->func[0].func : NULL);
-	history_restart(t, spin->end_ns);
+	flush_until(m, t, c->begin_ns, NULL); /* children of a call whose record was lost */
+	tell(m, c);
+	flush_until(m, t, UINT64_MAX, func_of(c));
+	if (!c->is_spin)
+		memset(t->pub.calls->announced, 0, sizeof(t->pub.calls->announced));
+	history_restart(t, c->end_ns);
 }
 
 void call_release(struct model *m, struct mthread *t)
@@ -320,29 +302,36 @@ static void call_decode(struct model *m, const struct func_info *func, const str
 void call_record(struct model *m, struct mthread *t, const struct pov_call *rec)
 {
 	struct mprocess *p = mprocess_of(t->pub.proc);
-	struct model_call call = {
-		.func = func_find(m, rec->func),
-		.thread = &t->pub,
+	struct call_or_spin c = {
 		.depth = rec->depth,
-		.open = rec->hdr.flags & POV_CALL_OPEN,
-		.unwound = rec->hdr.flags & POV_CALL_UNWOUND,
-		.partial = rec->hdr.flags & POV_CALL_PARTIAL,
-		.fault = rec->hdr.flags & POV_CALL_FAULT,
-		.cpu = rec->cpu,
-		.lib = rec->lib,
-		.site = rec->site,
-		.ret = rec->ret,
+		.call =
+			{
+				.func = func_find(m, rec->func),
+				.thread = &t->pub,
+				.depth = rec->depth,
+				.open = rec->hdr.flags & POV_CALL_OPEN,
+				.unwound = rec->hdr.flags & POV_CALL_UNWOUND,
+				.partial = rec->hdr.flags & POV_CALL_PARTIAL,
+				.fault = rec->hdr.flags & POV_CALL_FAULT,
+				.cpu = rec->cpu,
+				.lib = rec->lib,
+				.site = rec->site,
+				.ret = rec->ret,
+				.view = &m->view,
+			},
 	};
+	struct model_call *call = &c.call;
 
 	calls_of(t);
-	clip(t, rec->hdr.ts_ns, rec->dur_ns, &call.begin_ns, &call.end_ns);
-	call_split(t, rec, &call);
-	call.site_module = image_find(p, rec->site, &call.site_offset);
-	call_decode(m, call.func, rec);
-	call.view = &m->view;
+	clip(t, rec->hdr.ts_ns, rec->dur_ns, &c.begin_ns, &c.end_ns);
+	call->begin_ns = c.begin_ns;
+	call->end_ns = c.end_ns;
+	call_split(t, rec, call);
+	call->site_module = image_find(p, rec->site, &call->site_offset);
+	call_decode(m, call->func, rec);
 	if (m->opt.counters && (m->view.roles.nrequests || m->view.roles.requests_forgotten))
 		in_flight_call(m, p, &m->view.roles, rec->hdr.ts_ns);
-	tell_call(m, t, &call);
+	ended(m, t, &c);
 }
 
 /* Its layer learns from it; what was called within it is told alone. */
@@ -363,28 +352,36 @@ void call_unshown_record(struct model *m, struct mthread *t, const struct pov_ca
 
 void spin_record(struct model *m, struct mthread *t, const struct pov_spin *rec)
 {
-	struct model_spin spin = {
-		.thread = &t->pub,
+	struct call_or_spin c = {
 		.depth = rec->depth,
-		.open = rec->hdr.flags & POV_SPIN_OPEN,
-		.cpu = rec->cpu,
-		.site = rec->site,
+		.is_spin = true,
+		.spin =
+			{
+				.thread = &t->pub,
+				.depth = rec->depth,
+				.open = rec->hdr.flags & POV_SPIN_OPEN,
+				.cpu = rec->cpu,
+				.site = rec->site,
+			},
 	};
+	struct model_spin *spin = &c.spin;
 	uint32_t i;
 
 	calls_of(t);
-	clip(t, rec->hdr.ts_ns, rec->dur_ns, &spin.begin_ns, &spin.end_ns);
-	history_split(t, spin.begin_ns, spin.end_ns, &spin.split);
-	spin.site_module = image_find(mprocess_of(t->pub.proc), rec->site, &spin.site_offset);
+	clip(t, rec->hdr.ts_ns, rec->dur_ns, &c.begin_ns, &c.end_ns);
+	spin->begin_ns = c.begin_ns;
+	spin->end_ns = c.end_ns;
+	history_split(t, c.begin_ns, c.end_ns, &spin->split);
+	spin->site_module = image_find(mprocess_of(t->pub.proc), rec->site, &spin->site_offset);
 	for (i = 0; i < rec->nfuncs && i < POV_SPIN_FUNCS_MAX; i++) {
-		spin.func[i].func = func_find(m, rec->func[i].func);
-		spin.func[i].lib = rec->func[i].lib;
-		spin.func[i].cnt = rec->func[i].cnt;
-		spin.func[i].busy_ns = rec->func[i].busy_ns;
-		spin.func[i].arg = rec->func[i].arg;
-		spin.cnt += rec->func[i].cnt;
-		spin.busy_ns += rec->func[i].busy_ns;
+		spin->func[i].func = func_find(m, rec->func[i].func);
+		spin->func[i].lib = rec->func[i].lib;
+		spin->func[i].cnt = rec->func[i].cnt;
+		spin->func[i].busy_ns = rec->func[i].busy_ns;
+		spin->func[i].arg = rec->func[i].arg;
+		spin->cnt += rec->func[i].cnt;
+		spin->busy_ns += rec->func[i].busy_ns;
 	}
-	spin.nfuncs = i;
-	tell_spin(m, t, &spin);
+	spin->nfuncs = i;
+	ended(m, t, &c);
 }

@@ -11,8 +11,7 @@
 #include "base/log.h"
 #include "model/what.h"
 
-#define HISTORY_FIRST 16
-#define HISTORY_MAX 1024 /* entries */
+#define HISTORY_MAX 1024 /* entries; a size that array_grow makes */
 #define HISTORY_FINENESS \
 	64 /* a joined segment is at most this part of its age, in changes of state */
 
@@ -40,8 +39,7 @@ static void room_make(struct history *h)
 	if (h->n < h->cap)
 		return;
 	if (h->cap < HISTORY_MAX) {
-		h->cap = h->cap ? h->cap * 2 : HISTORY_FIRST;
-		h->entry = xrealloc(h->entry, h->cap * sizeof(*h->entry));
+		h->entry = array_grow(h->entry, h->n, &h->cap, sizeof(*h->entry));
 		return;
 	}
 	do {

@@ -15,21 +15,6 @@
 #include "trace/trace_limit.h"
 #include "trace/trace_read.h"
 
-#define NUMBERS_START 256
-
-static void *array_grow(void *array, uint32_t used, uint32_t *cap, size_t bytes)
-{
-	if (used < *cap)
-		return array;
-	*cap = *cap ? *cap * 2 : NUMBERS_START;
-	return xrealloc(array, *cap * bytes);
-}
-
-static uint32_t fresh_number(struct model *m)
-{
-	return m->next_fresh++;
-}
-
 struct tid_slot *identity_slot(struct model *m, uint32_t tid)
 {
 	struct tid_slot *slot = map_get(&m->tids, tid);
@@ -60,7 +45,7 @@ static struct mprocess *process_new(struct model *m, uint32_t pid, uint32_t ppid
 	p->pub.host_idx = trace_host_of(pid) < m->info.nhosts ? trace_host_of(pid) : 0;
 	p->pub.out_pid = pid;
 	if (pid && (last || (slot && slot->head) || pid >= PID_LIMIT(m)))
-		p->pub.out_pid = fresh_number(m);
+		p->pub.out_pid = m->next_fresh++;
 	p->pub.host = m->info.nhosts > 1 && pid ? m->host[p->pub.host_idx].label : "";
 	p->pub.ppid = ppid;
 	p->pub.start_ns = start_ns < m->info.start_ns ? m->info.start_ns : start_ns;
@@ -102,7 +87,7 @@ static uint32_t thread_out_tid(struct model *m, struct tid_slot *slot, uint32_t 
 	if (tid == proc->pub.pid && !proc->has_leader)
 		return proc->pub.out_pid;
 	if (slot->head || tid >= PID_LIMIT(m) || map_get(&m->pids, tid))
-		return fresh_number(m);
+		return m->next_fresh++;
 	return tid;
 }
 
@@ -116,6 +101,7 @@ static void thread_track(struct model *m, struct mthread *t)
 		t->track_since_ns = TIME_NEVER;
 }
 
+/* slot: of its tid; NULL if that is 0. */
 static struct mthread *thread_new(struct model *m, struct tid_slot *slot, uint32_t tid,
 				  struct mprocess *proc, uint64_t start_ns)
 {
@@ -126,6 +112,7 @@ static struct mthread *thread_new(struct model *m, struct tid_slot *slot, uint32
 	t->pub.idx = m->nthreads;
 	t->pub.proc = &proc->pub;
 	t->pub.start_ns = start_ns < m->info.start_ns ? m->info.start_ns : start_ns;
+	t->pub.since_ns = t->pub.start_ns;
 	t->pub.end_ns = m->info.end_ns;
 	t->exit_ns = TIME_NEVER;
 	t->older = proc->newest;
@@ -138,13 +125,15 @@ static struct mthread *thread_new(struct model *m, struct tid_slot *slot, uint32
 	return t;
 }
 
-static void slot_append(struct tid_slot *slot, struct mthread *t)
+/* Behind `after`; NULL: as the first one. */
+static void slot_insert(struct tid_slot *slot, struct mthread *after, struct mthread *t)
 {
-	if (slot->tail)
-		slot->tail->next_inc = t;
-	else
-		slot->head = t;
-	slot->tail = t;
+	struct mthread **link = after ? &after->next_inc : &slot->head;
+
+	t->next_inc = *link;
+	*link = t;
+	if (!t->next_inc)
+		slot->tail = t;
 }
 
 struct mthread *identity_stranger_new(struct model *m, struct tid_slot *slot, struct mthread *after,
@@ -164,13 +153,7 @@ struct mthread *identity_stranger_new(struct model *m, struct tid_slot *slot, st
 		proc->pub.name = proc->name;
 	}
 	thread_track(m, t);
-	t->next_inc = after ? after->next_inc : slot->head;
-	if (after)
-		after->next_inc = t;
-	else
-		slot->head = t;
-	if (!t->next_inc)
-		slot->tail = t;
+	slot_insert(slot, after, t);
 	return t;
 }
 
@@ -229,7 +212,7 @@ static struct mthread *learn_thread(struct model *m, uint32_t tid, struct mproce
 	struct mthread *t = thread_new(m, slot, tid, proc, start_ns);
 
 	t->announced = true;
-	slot_append(slot, t);
+	slot_insert(slot, slot->tail, t);
 	return t;
 }
 
@@ -365,13 +348,10 @@ struct cpu_state *identity_cpu(struct model *m, uint16_t cpu)
 	uint32_t local;
 
 	if (!m->cpu[cpu].idle) {
-		struct tid_slot none = {0};
-
-		t = thread_new(m, &none, 0, m->idle_proc, m->info.start_ns);
+		t = thread_new(m, NULL, 0, m->idle_proc, m->info.start_ns);
 		t->pub.idle = t->pub.kthread = true;
 		t->pub.cpu = cpu;
 		t->announced = t->born = true;
-		t->pub.since_ns = t->pub.start_ns;
 		model_host_of_cpu(m, cpu, &local);
 		snprintf(t->first_comm, sizeof(t->first_comm), "swapper/%u", local);
 		memcpy(t->pub.comm, t->first_comm, sizeof(t->pub.comm));

@@ -80,15 +80,9 @@ void image_paths_release(struct model *m)
 	map_release(&m->image_paths);
 }
 
-static const char *path_find(const struct model *m, uint64_t dev, uint64_t ino)
-{
-	const struct image_file *f = file_find(m, dev, ino);
-
-	return f ? f->path : NULL;
-}
-
 void image_record(struct model *m, struct mprocess *p, const struct pov_image *rec)
 {
+	const struct image_file *f = file_find(m, rec->dev, rec->ino);
 	struct image *im;
 
 	if (p->nimages == IMAGES_MAX) { /* the oldest are the likeliest to be gone */
@@ -96,16 +90,13 @@ void image_record(struct model *m, struct mprocess *p, const struct pov_image *r
 		p->nimages /= 2;
 		p->image_hit = 0;
 	}
-	if (p->nimages == p->images_cap) {
-		p->images_cap = p->images_cap ? p->images_cap * 2 : 16;
-		p->image = xrealloc(p->image, p->images_cap * sizeof(*p->image));
-	}
+	p->image = array_grow(p->image, p->nimages, &p->images_cap, sizeof(*p->image));
 	im = &p->image[p->nimages++];
 	im->start = rec->start;
 	im->end = rec->start + rec->len;
 	im->off = rec->off;
 	im->since_ns = m->now_ns;
-	im->path = path_find(m, rec->dev, rec->ino);
+	im->path = f ? f->path : NULL;
 	p->image_hit = p->nimages; /* a new mapping may hide the one hit last */
 }
 

@@ -9,6 +9,7 @@
 
 #include "abi/config.h"
 #include "abi/event.h"
+#include "base/log.h"
 #include "base/map.h"
 #include "model/model.h"
 #include "trace/trace_join.h"
@@ -50,12 +51,12 @@ struct past_segments {
 	uint32_t cnt, room;
 };
 
-struct pending_call;
+struct call_or_spin;
 /* What is kept of the past (past.c). */
 struct past {
 	uint64_t since_ns;	      /* all segments that end later are there */
 	uint64_t cnt;		      /* segments of all threads */
-	struct pending_call *waiting; /* a heap: the first one has begun first */
+	struct call_or_spin *waiting; /* a heap: the first one has begun first */
 	uint32_t waiting_cnt, waiting_room;
 	uint64_t added, told_ns; /* begin of the last one told */
 };
@@ -175,14 +176,18 @@ struct model {
 		}                                                                        \
 	} while (0)
 
-static inline struct mthread *mthread_of(struct model_thread *t)
+/* The array, with room for one more behind those used. */
+static inline void *array_grow(void *array, uint32_t used, uint32_t *cap, size_t bytes)
 {
-	return (struct mthread *)t; /* its first member */
+	if (used < *cap)
+		return array;
+	*cap = *cap ? *cap * 2 : 16;
+	return xrealloc(array, *cap * bytes);
 }
 
 static inline struct mprocess *mprocess_of(struct model_process *p)
 {
-	return (struct mprocess *)p;
+	return (struct mprocess *)p; /* its first member */
 }
 
 #endif

@@ -78,10 +78,7 @@ void past_add(struct model *m, struct mthread *t, uint64_t from_ns, uint64_t to_
 		if (m->past.cnt >= SEGMENTS_MAX / 2) /* somebody's call takes very long */
 			segments_drop(m, m->past.since_ns + (m->now_ns - m->past.since_ns) / 2);
 	}
-	if (p->cnt == p->room) {
-		p->room = p->room ? 2 * p->room : 8;
-		p->segment = xrealloc(p->segment, p->room * sizeof(*p->segment));
-	}
+	p->segment = array_grow(p->segment, p->cnt, &p->room, sizeof(*p->segment));
 	p->segment[p->cnt++] = (struct model_segment){from_ns, to_ns, state, t->pub.cpu};
 	m->past.cnt++;
 }
@@ -131,27 +128,24 @@ size_t model_segments(const struct model *m, const struct model_thread *t, uint6
 
 /* ---- calls in order of their begin ---- */
 
-static bool is_later(const struct pending_call *a, const struct pending_call *b)
+static bool is_later(const struct call_or_spin *a, const struct call_or_spin *b)
 {
-	return pending_compare(a, b) > 0;
+	return call_or_spin_compare(a, b) > 0;
 }
 
-static void waiting_push(struct past *p, const struct pending_call *h)
+static void waiting_push(struct past *p, const struct call_or_spin *h)
 {
 	uint32_t i = p->waiting_cnt++, up;
 
-	if (i == p->waiting_room) {
-		p->waiting_room = i ? 2 * i : 64;
-		p->waiting = xrealloc(p->waiting, p->waiting_room * sizeof(*p->waiting));
-	}
+	p->waiting = array_grow(p->waiting, i, &p->waiting_room, sizeof(*p->waiting));
 	for (; i && is_later(&p->waiting[up = (i - 1) / 2], h); i = up)
 		p->waiting[i] = p->waiting[up];
 	p->waiting[i] = *h;
 }
 
-static struct pending_call waiting_pop(struct past *p)
+static struct call_or_spin waiting_pop(struct past *p)
 {
-	struct pending_call first = p->waiting[0], last = p->waiting[--p->waiting_cnt];
+	struct call_or_spin first = p->waiting[0], last = p->waiting[--p->waiting_cnt];
 	uint32_t i = 0, down;
 
 	while ((down = 2 * i + 1) < p->waiting_cnt) {
@@ -169,7 +163,7 @@ static struct pending_call waiting_pop(struct past *p)
 
 static void waiting_tell(struct model *m, uint64_t until_ns, uint32_t leave)
 {
-	struct pending_call h;
+	struct call_or_spin h;
 
 	while (m->past.waiting_cnt > leave && m->past.waiting[0].begin_ns < until_ns) {
 		h = waiting_pop(&m->past);
@@ -184,39 +178,19 @@ static void waiting_tell(struct model *m, uint64_t until_ns, uint32_t leave)
 	}
 }
 
-static void waiting_add(struct model *m, const struct pending_call *h)
+void past_told(struct model *m, const struct call_or_spin *c)
 {
-	waiting_push(&m->past, h);
+	struct call_or_spin copy;
+
+	if (!(c->is_spin ? m->to.spin_by_begin.cnt : m->to.call_by_begin.cnt))
+		return;
+	call_or_spin_copy(&copy, c);
+	waiting_push(&m->past, &copy);
 	if (++m->past.added % LOOK_EVERY && m->past.waiting_cnt < WAITING_MAX)
 		return;
 	waiting_tell(m, horizon_ns(m), 0);
 	if (m->past.waiting_cnt >= WAITING_MAX)
 		waiting_tell(m, TIME_NEVER, WAITING_MAX / 2);
-}
-
-void past_call(struct model *m, const struct model_call *call)
-{
-	struct pending_call h = {.begin_ns = call->begin_ns,
-				 .end_ns = call->end_ns,
-				 .depth = call->depth,
-				 .call = *call};
-
-	if (!m->to.call_by_begin.cnt)
-		return;
-	h.call.view = h.storage = view_copy(call->view, &h.bytes);
-	waiting_add(m, &h);
-}
-
-void past_spin(struct model *m, const struct model_spin *spin)
-{
-	struct pending_call h = {.begin_ns = spin->begin_ns,
-				 .end_ns = spin->end_ns,
-				 .depth = spin->depth,
-				 .is_spin = true,
-				 .spin = *spin};
-
-	if (m->to.spin_by_begin.cnt)
-		waiting_add(m, &h);
 }
 
 void past_finish(struct model *m)

@@ -11,8 +11,6 @@
 static void thread_born(struct model *m, struct mthread *t, uint64_t ts_ns)
 {
 	t->born = true;
-	t->pub.state = THREAD_UNKNOWN;
-	t->pub.since_ns = t->pub.start_ns;
 	TELL(m, thread, &t->pub, ts_ns);
 }
 

@@ -26,8 +26,8 @@ struct announced_call {
 	struct state_times at_begin;
 };
 
-/* A nested call or spin that waits for its outermost call to end. */
-struct pending_call {
+/* A call, or polls that were merged; copied where it has to wait. */
+struct call_or_spin {
 	uint64_t begin_ns, end_ns;
 	uint8_t depth;
 	bool is_spin;
@@ -35,21 +35,21 @@ struct pending_call {
 		struct model_call call;
 		struct model_spin spin;
 	};
-	void *storage; /* owned: what call.view points to, and the view */
+	void *storage; /* of a copy, owned: what call.view points to, and the view */
 	size_t bytes;  /* of storage */
 };
 
 struct thread_calls {
 	struct history history;
 	struct announced_call announced[POV_CALL_DEPTH_MAX];
-	struct pending_call *pending; /* owned */
+	struct call_or_spin *pending; /* nested, until their outermost call has ended; owned */
 	uint32_t npending, pending_cap;
 };
 
 /* In order of begin, the outer one first. */
-int pending_compare(const void *a, const void *b);
-/* One allocation: the view, and behind it what it points to. */
-struct call_view *view_copy(const struct call_view *view, size_t *bytes);
+int call_or_spin_compare(const void *a, const void *b);
+/* That outlives the record. */
+void call_or_spin_copy(struct call_or_spin *to, const struct call_or_spin *from);
 
 /* ---- call.c ---- */
 
@@ -78,8 +78,7 @@ void history_split_from(const struct mthread *t, const struct state_times *begin
 
 void past_add(struct model *m, struct mthread *t, uint64_t from_ns, uint64_t to_ns,
 	      enum thread_state state);
-void past_call(struct model *m, const struct model_call *call);
-void past_spin(struct model *m, const struct model_spin *spin);
+void past_told(struct model *m, const struct call_or_spin *c);
 void past_finish(struct model *m);
 void past_reset(struct model *m);
 
