@@ -95,7 +95,7 @@ void describe_hosts_free(struct model *m)
 	free(m->host);
 }
 
-int describe_info(struct model *m)
+void describe_info(struct model *m)
 {
 	const struct trace_summary *sum = trace_get_summary(m->trace);
 	const json_t *recording = trace_meta_find(m->trace, "recording");
@@ -116,7 +116,6 @@ int describe_info(struct model *m)
 	m->damaged = sum->holes;
 	describe_config(m, json_object_get(recording, "config"));
 	describe_clocks(m);
-	return 0;
 }
 
 /* ---- names ---- */
@@ -216,6 +215,13 @@ static void process_name(struct mprocess *p, const json_t *meta)
 	p->pub.cmdline = p->cmdline;
 }
 
+static void target_since(struct mprocess *p, uint64_t ts_ns)
+{
+	p->pub.is_target = true;
+	if (ts_ns < p->target_since_ns)
+		p->target_since_ns = ts_ns;
+}
+
 static void process_meta(struct model *m, const json_t *meta)
 {
 	uint64_t ts_ns = json_get_u64(meta, "ts_ns");
@@ -225,9 +231,7 @@ static void process_meta(struct model *m, const json_t *meta)
 	p = identity_process_at(m, (uint32_t)json_get_u64(meta, "pid"), ts_ns);
 	if (!p->pub.pid)
 		return;
-	p->pub.is_target = true;
-	if (ts_ns < p->target_since_ns)
-		p->target_since_ns = ts_ns;
+	target_since(p, ts_ns);
 	if (!p->pub.ppid)
 		p->pub.ppid = (uint32_t)json_get_u64(meta, "ppid");
 	if (json_is_type(meta, "target")) {
@@ -259,9 +263,7 @@ static void targets_inherit(struct model *m)
 		p = m->process[i];
 		if (!p->parent || p->parent->target_since_ns > p->pub.start_ns)
 			continue;
-		p->pub.is_target = true;
-		if (p->pub.start_ns < p->target_since_ns)
-			p->target_since_ns = p->pub.start_ns;
+		target_since(p, p->pub.start_ns);
 	}
 }
 

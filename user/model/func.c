@@ -123,21 +123,19 @@ const struct func_info *func_find(struct model *m, uint16_t id)
 	return stranger(m, id);
 }
 
+static void stranger_free(void *stranger)
+{
+	free((char *)((struct func_info *)stranger)->name);
+	free(stranger);
+}
+
 void func_table_release(struct model *m)
 {
-	struct func_info *f;
-	size_t at = 0;
-	uint32_t i;
-
-	for (i = 0; i < m->nfuncs; i++) {
+	for (uint32_t i = 0; i < m->nfuncs; i++) {
 		if (m->func[i].layer && m->func[i].layer->func_release)
 			m->func[i].layer->func_release(&m->func[i]);
 	}
 	free(m->func);
 	free(m->func_by_id);
-	while ((f = map_next(&m->strangers, &at, NULL))) {
-		free((char *)f->name);
-		free(f);
-	}
-	map_release(&m->strangers);
+	map_free(&m->strangers, stranger_free);
 }

@@ -15,9 +15,8 @@ int model_open(struct trace *t, const struct model_options *opt, struct model **
 	m->trace = t;
 	if (opt)
 		m->opt = *opt;
-	err = describe_info(m);
-	if (!err)
-		err = identity_learn(m);
+	describe_info(m);
+	err = identity_learn(m);
 	if (err) {
 		model_close(m);
 		return err;

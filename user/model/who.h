@@ -32,7 +32,7 @@ int identity_check(const struct model *m);
 void describe_processes(struct model *m);
 void describe_hosts_free(struct model *m);
 void describe_process_free(struct mprocess *p);
-int describe_info(struct model *m);
+void describe_info(struct model *m);
 /* "prog.py" of "/usr/bin/python3 prog.py"; caller frees. exe may be NULL. */
 char *describe_program_name(const char *exe, const json_t *cmdline);
 
