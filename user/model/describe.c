@@ -163,11 +163,12 @@ static const char *script_name(const json_t *cmdline)
 	return module;
 }
 
-char *describe_program_name(const char *exe, const json_t *cmdline)
+/* "prog.py" of "/usr/bin/python3 prog.py"; caller frees. */
+static char *program_name(const char *exe, const json_t *cmdline)
 {
 	const char *argv0 = json_string_value(json_array_get(cmdline, 0)), *name, *script;
 
-	if (!exe || !*exe)
+	if (!*exe)
 		exe = argv0 ? argv0 : "";
 	name = base_name(exe);
 	if (is_interpreter(name) || (argv0 && is_interpreter(base_name(argv0)))) {
@@ -209,7 +210,7 @@ static void process_name(struct mprocess *p, const json_t *meta)
 
 	free(p->name);
 	free(p->cmdline);
-	p->name = describe_program_name(json_get_text(meta, "exe"), cmdline);
+	p->name = program_name(json_get_text(meta, "exe"), cmdline);
 	p->cmdline = join_words(cmdline);
 	p->pub.name = p->name;
 	p->pub.cmdline = p->cmdline;

@@ -111,11 +111,6 @@ void image_inherit(struct mprocess *child, const struct mprocess *parent)
 	child->image_hit = child->nimages;
 }
 
-void image_renamed(struct mprocess *p, uint64_t ts_ns)
-{
-	p->renamed_ns = ts_ns;
-}
-
 /* If that name was lost, stale mappings stay: newer ones hide them wherever both lie. */
 void image_exec(struct mprocess *p)
 {

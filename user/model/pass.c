@@ -62,7 +62,7 @@ static void metas_tell(struct model *m, uint64_t ts_ns)
 
 	for (; m->due_next < m->ndue && m->due[m->due_next].at_ns <= ts_ns; m->due_next++) {
 		for (i = 0; i < m->nlayers; i++) {
-			if (m->decoder[i] && layers[i]->decoder_meta)
+			if (layers[i]->decoder_meta)
 				layers[i]->decoder_meta(m->decoder[i], m->due[m->due_next].meta);
 		}
 	}
@@ -133,11 +133,8 @@ static void decoders_release(struct model *m)
 {
 	uint32_t i;
 
-	for (i = 0; i < m->nlayers; i++) {
-		if (m->decoder[i])
-			layers[i]->decoder_free(m->decoder[i]);
-		m->decoder[i] = NULL;
-	}
+	for (i = 0; i < m->nlayers; i++)
+		layers[i]->decoder_free(m->decoder[i]);
 }
 
 static void replay_prepare(struct model *m)

@@ -228,7 +228,7 @@ static void rename_record(struct model *m, const struct pov_task *rec)
 	struct mthread *t = thread_at(m, rec->hdr.tid, 0, m->now_ns, false);
 
 	if (t->pub.tid == t->pub.proc->pid)
-		image_renamed(mprocess_of(t->pub.proc), m->now_ns);
+		mprocess_of(t->pub.proc)->renamed_ns = m->now_ns;
 	rename_to(m, t, rec->comm);
 }
 
@@ -341,7 +341,7 @@ static void more_record(struct model *m, const struct pov_more *rec)
 	uint32_t i;
 
 	for (i = 0; i < m->nlayers; i++) {
-		if (m->decoder[i] && layers[i]->decoder_more)
+		if (layers[i]->decoder_more)
 			layers[i]->decoder_more(m->decoder[i], rec);
 	}
 }

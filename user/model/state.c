@@ -102,19 +102,14 @@ void state_forget(struct model *m, struct mthread *t, uint64_t ts_ns)
 	state_set(m, t, ts_ns, THREAD_UNKNOWN, t->pub.cpu);
 }
 
-void state_withdraw(struct model *m, struct mthread *t, uint64_t ts_ns)
+/* Another record excludes its state, which is not known since its last event. */
+static void state_refute(struct model *m, struct mthread *t, uint64_t ts_ns)
 {
 	if (t->pub.state == THREAD_UNKNOWN || t->pub.state == THREAD_DEAD)
 		return;
+	m->stats.contradictions++;
 	interval_close(m, t, ts_ns, THREAD_UNKNOWN);
 	state_change(m, t, THREAD_UNKNOWN, t->pub.cpu);
-}
-
-void state_refute(struct model *m, struct mthread *t, uint64_t ts_ns)
-{
-	if (t->pub.state != THREAD_UNKNOWN && t->pub.state != THREAD_DEAD)
-		m->stats.contradictions++;
-	state_withdraw(m, t, ts_ns);
 }
 
 /* Whom the records so far had on this CPU, if it is another one, cannot be there. */

@@ -33,8 +33,6 @@ void describe_processes(struct model *m);
 void describe_hosts_free(struct model *m);
 void describe_process_free(struct mprocess *p);
 void describe_info(struct model *m);
-/* "prog.py" of "/usr/bin/python3 prog.py"; caller frees. exe may be NULL. */
-char *describe_program_name(const char *exe, const json_t *cmdline);
 
 /* ---- func.c ---- */
 
@@ -48,7 +46,6 @@ void image_paths_read(struct model *m);
 void image_paths_release(struct model *m);
 void image_record(struct model *m, struct mprocess *p, const struct pov_image *rec);
 void image_inherit(struct mprocess *child, const struct mprocess *parent);
-void image_renamed(struct mprocess *p, uint64_t ts_ns); /* its first thread was */
 void image_exec(struct mprocess *p); /* forgets what the program before had mapped */
 void image_forget(struct mprocess *p);
 const char *image_find(struct mprocess *p, uint64_t address, uint64_t *offset);
