@@ -25,15 +25,6 @@ static struct coverage_hits *hits_of(struct coverage *a, const struct model_thre
 	return table_row(a->process, a->nprocess, (uint32_t)t->proc->sort_order);
 }
 
-/* Of a rank's: those of other processes are not what ranks are distorted by. */
-static struct coverage_hits *func_hits_of(struct coverage *a, const struct model_thread *t,
-					  const struct func_info *f)
-{
-	if (!t->proc->is_rank)
-		return &a->others;
-	return table_row(a->func, a->nfunc, f->id);
-}
-
 static uint64_t site_key(uint16_t lib, uint16_t func)
 {
 	return (uint64_t)lib << 16 | func;
@@ -42,10 +33,12 @@ static uint64_t site_key(uint16_t lib, uint16_t func)
 static void hits_add(struct coverage *a, const struct model_thread *t, const struct func_info *f,
 		     uint16_t lib, uint64_t calls, uint64_t polls)
 {
-	struct coverage_hits *to[] = {hits_of(a, t), func_hits_of(a, t, f)};
+	struct coverage_hits *to[2] = {hits_of(a, t)};
 	bool stepped = map_get(&a->stepped, site_key(lib, f->id));
 
-	for (int i = 0; i < 2; i++) {
+	if (t->proc->is_rank) /* others are not what ranks are distorted by */
+		to[1] = table_row(a->func, a->nfunc, f->id);
+	for (int i = 0; i < 2 && to[i]; i++) {
 		to[i]->calls += calls;
 		to[i]->polls += polls;
 		to[i]->stepped += stepped ? calls + polls : 0;

@@ -48,7 +48,6 @@ struct coverage {
 	struct coverage_hits *process;	  /* by sort_order; owned */
 	uint32_t nprocess;		  /* allocated */
 	struct coverage_hits *func;	  /* by function id, over all ranks; owned */
-	struct coverage_hits others;	  /* of all functions, over all other processes */
 	uint32_t nfunc;			  /* allocated */
 	struct coverage_library *library; /* owned */
 	uint32_t nlibrary;

@@ -85,7 +85,7 @@ const char *text_mark(uint32_t lost, uint32_t low, uint32_t wrong)
 	return lost & wrong ? "~" : lost & low ? "≥" : NULL;
 }
 
-void cell_time(struct columns *c, uint64_t ns, struct text_unit u)
+static void cell_time(struct columns *c, uint64_t ns, struct text_unit u)
 {
 	columns_cell(c, "%.*f", u.digits, (double)ns / u.ns);
 }

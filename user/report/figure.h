@@ -84,7 +84,6 @@ void figures_cells(const struct figure_table *t, const void *row, uint64_t whole
 /* A line for each of them that is not zero. */
 void figures_lines(const struct figure *f, const void *row, FILE *out);
 
-void cell_time(struct columns *c, uint64_t ns, struct text_unit u);
 void cell_pct(struct columns *c, uint64_t part, uint64_t whole); /* "-" of nothing */
 void cell_count(struct columns *c, uint64_t n);
 void cell_bytes(struct columns *c, uint64_t bytes);

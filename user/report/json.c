@@ -110,7 +110,7 @@ void json_known_uint(struct json_out *j, const char *key, bool known, uint64_t v
 		json_out_null(j);
 }
 
-void json_known_int(struct json_out *j, const char *key, bool known, int64_t value)
+static void json_known_int(struct json_out *j, const char *key, bool known, int64_t value)
 {
 	json_out_key(j, key);
 	if (known)

@@ -64,7 +64,6 @@ uint64_t json_since_start(const struct report *r, uint64_t ts_ns);
 void json_key_value(struct json_out *j, const char *key, const json_t *v);
 /* null if not known. */
 void json_known_uint(struct json_out *j, const char *key, bool known, uint64_t value);
-void json_known_int(struct json_out *j, const char *key, bool known, int64_t value);
 /* "incomplete": what records are missing of an object's figures; bits of analysis/loss.h. */
 void json_incomplete(struct json_out *j, uint32_t lost);
 
