@@ -391,7 +391,7 @@ static void test_ranks_sorted(void **state)
 	assert_int_equal(p->pid, 30);
 	assert_int_equal(p->rank, 1);
 	assert_string_equal(p->name, "run.py");
-	assert_int_equal(p->sort_order, 1);
+	assert_int_equal(p->idx, 1);
 	p = model_process_get(f.model, 2);
 	assert_int_equal(p->pid, 10);
 	assert_string_equal(p->name, "mpirun");

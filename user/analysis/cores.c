@@ -19,7 +19,6 @@ static struct core_row *core_row(struct cores *a, uint32_t cpu)
 static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
 		     enum thread_state s, uint16_t cpu)
 {
-	uint32_t idx = (uint32_t)t->proc->sort_order;
 	struct cores *a = ctx;
 	struct core_share *share;
 
@@ -29,7 +28,7 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 		core_row(a, cpu)->idle_ns += to_ns - from_ns;
 		return;
 	}
-	share = table_row(a->process, a->nprocess, idx);
+	share = table_row(a->process, a->nprocess, t->proc->idx);
 	*table_row(share->ns, share->n, cpu) += to_ns - from_ns;
 }
 

@@ -28,7 +28,7 @@ struct cores {
 	struct model_sink sink;
 	struct core_row *core;	    /* by CPU; owned; complete after the replay */
 	uint32_t ncore;		    /* allocated; rows with seen are real */
-	struct core_share *process; /* running time by process's sort_order; owned */
+	struct core_share *process; /* running time by process's idx; owned */
 	uint32_t nprocess;	    /* allocated */
 	uint64_t wall_ns;
 };

@@ -22,7 +22,7 @@ static uint64_t count_of(const json_t *o, const char *key)
 
 static struct coverage_hits *hits_of(struct coverage *a, const struct model_thread *t)
 {
-	return table_row(a->process, a->nprocess, (uint32_t)t->proc->sort_order);
+	return table_row(a->process, a->nprocess, t->proc->idx);
 }
 
 static uint64_t site_key(uint16_t lib, uint16_t func)

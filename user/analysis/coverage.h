@@ -45,7 +45,7 @@ struct coverage {
 	struct coverage_loss loss[POV_CLASS_CNT]; /* by the LOST records */
 	struct model_lost *lost;		  /* the first ones; owned */
 	uint32_t nlost;
-	struct coverage_hits *process;	  /* by sort_order; owned */
+	struct coverage_hits *process;	  /* by idx; owned */
 	uint32_t nprocess;		  /* allocated */
 	struct coverage_hits *func;	  /* by function id, over all ranks; owned */
 	uint32_t nfunc;			  /* allocated */

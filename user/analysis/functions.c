@@ -14,7 +14,7 @@
 static struct function_row *row_get(struct functions *a, const struct model_thread *t,
 				    const struct func_info *f)
 {
-	uint32_t idx = (uint32_t)t->proc->sort_order;
+	uint32_t idx = t->proc->idx;
 	uint64_t key = (uint64_t)idx << 16 | f->id;
 	struct function_row *r = map_get(&a->by_key, key);
 

@@ -16,7 +16,7 @@
 
 struct function_row {
 	const struct func_info *func;
-	uint32_t process_idx;	    /* of its sort_order */
+	uint32_t process_idx;
 	struct histogram durations; /* without open and unwound calls and empty polls */
 	/* Sums from here on: */
 	uint64_t calls;		  /* returned, open, unwound and empty polls */
@@ -45,7 +45,7 @@ struct functions {
 void functions_init(struct functions *a);
 void functions_release(struct functions *a);
 /*
- * One row per function over the processes wanted (by sort_order, n of them), most total time first. After the
+ * One row per function over the processes wanted (by their idx, n of them), most total time first. After the
  * replay. The list is the caller's: functions_sum_free.
  */
 struct function_row **functions_sum(const struct functions *a, const bool *wanted, uint32_t n,

@@ -35,7 +35,6 @@ static enum message_class class_of(const struct func_info *f)
 static void on_operation(void *ctx, const struct model_call *c, const struct func_info *func,
 			 const struct call_roles *roles)
 {
-	uint32_t idx = (uint32_t)c->thread->proc->sort_order;
 	enum message_class class = class_of(func);
 	struct messages *a = ctx;
 	struct message_row **at, *r;
@@ -43,7 +42,7 @@ static void on_operation(void *ctx, const struct model_call *c, const struct fun
 
 	if (!roles->sends)
 		return;
-	at = table_row(a->process, a->nprocess, idx);
+	at = table_row(a->process, a->nprocess, c->thread->proc->idx);
 	if (!*at)
 		*at = xcalloc(1, sizeof(**at));
 	r = *at;

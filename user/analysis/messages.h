@@ -28,7 +28,7 @@ struct message_row {
 
 struct messages {
 	struct model_sink sink;
-	struct message_row **process; /* by sort_order, NULL: none; owned */
+	struct message_row **process; /* by idx, NULL: none; owned */
 	uint32_t nprocess;
 };
 

@@ -8,7 +8,7 @@
 
 static void on_message(void *ctx, const struct model_message *msg)
 {
-	uint32_t idx = (uint32_t)msg->operation->thread->proc->sort_order;
+	uint32_t idx = msg->operation->thread->proc->idx;
 	struct peers *a = ctx;
 	struct peers_row *r = table_row(a->process, a->nprocess, idx);
 

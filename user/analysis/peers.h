@@ -15,7 +15,7 @@ struct peers_row {
 
 struct peers {
 	struct model_sink sink;
-	struct peers_row *process; /* by sort_order; owned */
+	struct peers_row *process; /* by idx; owned */
 	uint32_t nprocess;
 };
 

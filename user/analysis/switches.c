@@ -35,13 +35,13 @@ static void on_waking(void *ctx, const struct model_waking *w)
 static int on_finish(void *ctx, const struct model *m)
 {
 	struct switches *a = ctx;
-	uint32_t i, idx;
+	uint32_t i;
 
 	for (i = 0; i < model_thread_count(m); i++) {
-		const struct switch_row *r = thread_row(a, model_thread_get(m, i));
+		const struct model_thread *t = model_thread_get(m, i);
 
-		idx = (uint32_t)model_thread_get(m, i)->proc->sort_order;
-		table_row_add(table_row(a->process, a->nprocess, idx), r, switches);
+		table_row_add(table_row(a->process, a->nprocess, t->proc->idx), thread_row(a, t),
+			      switches);
 	}
 	(void)table_row(a->process, a->nprocess,
 			model_process_count(m)); /* all up to it are valid */

@@ -17,9 +17,8 @@ struct switch_row {
 
 struct switches {
 	struct model_sink sink;
-	struct switch_row *process,
-		*thread;	    /* by sort_order, idx; owned; complete after the replay */
-	uint32_t nprocess, nthread; /* allocated */
+	struct switch_row *process, *thread; /* by idx; owned; complete after the replay */
+	uint32_t nprocess, nthread;	     /* allocated */
 };
 
 void switches_init(struct switches *a);

@@ -83,7 +83,7 @@ static int on_finish(void *ctx, const struct model *m)
 		r->threads = 1;
 		r->wall_ns = r->walls_ns = r->thread_ns = t->end_ns - t->start_ns;
 		r->times = t->times;
-		time_row_add(table_row(a->process, a->nprocess, (uint32_t)t->proc->sort_order), r);
+		time_row_add(table_row(a->process, a->nprocess, t->proc->idx), r);
 	}
 	for (i = 0; i < model_process_count(m); i++) {
 		const struct model_process *p = model_process_get(m, i);

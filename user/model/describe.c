@@ -289,7 +289,7 @@ static int job_compare(const void *va, const void *vb)
 	const struct model_process *b = &(*(struct mprocess *const *)vb)->pub;
 	int order = strcmp(a->job, b->job);
 
-	return order ? order : a->sort_order < b->sort_order ? -1 : 1;
+	return order ? order : a->idx < b->idx ? -1 : 1;
 }
 
 /* Jobs are numbered as their first processes were met. */
@@ -307,7 +307,7 @@ static void number_jobs(struct model *m)
 	for (i = 0; i < n; i++) { /* for now, who of its job was first */
 		if (!first || strcmp(first->pub.job, rank[i]->pub.job))
 			first = rank[i];
-		rank[i]->pub.job_idx = first->pub.sort_order;
+		rank[i]->pub.job_idx = (int32_t)first->pub.idx;
 	}
 	free(rank);
 	for (i = 0; i < m->nprocesses; i++) {
@@ -340,7 +340,7 @@ static int process_compare(const void *va, const void *vb)
 		return (uint32_t)a->rank < (uint32_t)b->rank ? -1 : 1;
 	if (a->start_ns != b->start_ns)
 		return a->start_ns < b->start_ns ? -1 : 1;
-	return a->sort_order < b->sort_order ? -1 : 1;
+	return a->idx < b->idx ? -1 : 1;
 }
 
 void describe_processes(struct model *m)
@@ -358,7 +358,7 @@ void describe_processes(struct model *m)
 	number_jobs(m);
 	qsort(m->process, m->nprocesses, sizeof(*m->process), process_compare);
 	for (i = 0; i < m->nprocesses; i++)
-		m->process[i]->pub.sort_order = (int32_t)i;
+		m->process[i]->pub.idx = i;
 }
 
 void describe_process_free(struct mprocess *p)

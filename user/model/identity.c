@@ -55,7 +55,7 @@ static struct mprocess *process_new(struct model *m, uint32_t pid, uint32_t ppid
 	p->pub.job = p->pub.name = p->pub.cmdline = "";
 	p->target_since_ns = m->all_targets && pid ? 0 : TIME_NEVER;
 	p->pub.is_target = m->all_targets && pid;
-	p->pub.sort_order = (int32_t)m->nprocesses;
+	p->pub.idx = m->nprocesses;
 	if (last)
 		last->next_inc = p;
 	else

@@ -58,8 +58,8 @@ struct model_process {
 	const char *job;     /* the launcher's name of the job, or "" */
 	const char *name;    /* short program name */
 	const char *cmdline; /* or "" */
-	int32_t sort_order;  /* its index: ranks first, by job, host and rank; then the rest */
-	void *user;	     /* not used by the model */
+	uint32_t idx; /* of model_process_get(): ranks first, by job, host and rank; then the rest */
+	void *user;   /* not used by the model */
 };
 
 struct model_thread {

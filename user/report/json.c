@@ -218,7 +218,7 @@ static void threads_print(struct json_out *j, const struct report *r, const stru
 		json_out_key_uint(j, "tid", t->tid);
 		json_out_key_string(j, "name", t->comm);
 		json_out_key_uint(j, "start_ns", json_since_start(r, t->start_ns));
-		json_incomplete(j, r->lost[p->sort_order]);
+		json_incomplete(j, r->lost[p->idx]);
 		figures_json(j, time_figures, &r->time.thread[i], r->facts);
 		figures_json(j, switches_object, &r->switches.thread[i], r->facts);
 		json_out_object_end(j);

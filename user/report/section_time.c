@@ -194,7 +194,7 @@ static void thread_row(const struct report *r, const struct figure_table *t,
 		       const struct model_thread *thread)
 {
 	const struct time_row *row = &r->time.thread[thread->idx];
-	uint32_t lost = r->lost[thread->proc->sort_order];
+	uint32_t lost = r->lost[thread->proc->idx];
 
 	text_rank_cell(r, t->c, thread->proc);
 	columns_text(t->c, thread->comm, 15);
@@ -213,7 +213,7 @@ static uint32_t thread_rows(const struct report *r, const struct figure_table *t
 		for (k = 0; k < model_thread_count(r->model) && shown < most && r->chosen[i]; k++) {
 			const struct model_thread *thread = model_thread_get(r->model, k);
 
-			if ((uint32_t)thread->proc->sort_order != i)
+			if (thread->proc->idx != i)
 				continue;
 			thread_row(r, t, thread);
 			shown++;
@@ -228,7 +228,7 @@ void text_threads(const struct report *r, FILE *out)
 	uint32_t i, n = 0, shown;
 
 	for (i = 0; i < model_thread_count(r->model); i++)
-		n += r->chosen[model_thread_get(r->model, i)->proc->sort_order];
+		n += r->chosen[model_thread_get(r->model, i)->proc->idx];
 	t.facts &= ~FACT_PROCESSES;
 	text_section(out, "Threads (%s)", t.unit.name);
 	columns_add(t.c, "rank", COLUMNS_RIGHT);
