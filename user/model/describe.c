@@ -360,9 +360,3 @@ void describe_processes(struct model *m)
 	for (i = 0; i < m->nprocesses; i++)
 		m->process[i]->pub.idx = i;
 }
-
-void describe_process_free(struct mprocess *p)
-{
-	free(p->name);
-	free(p->cmdline);
-}

@@ -46,11 +46,13 @@ static void func_read(struct model *m, const char *layer_name, const json_t *row
 {
 	const struct layer *layer = layer_find(layer_name);
 	json_int_t id = json_get_int(row, "id");
-	struct func_info *f = &m->func[m->nfuncs];
+	struct func_info *f;
 
 	if (!json_is_integer(json_object_get(row, "id")) || id < 0 || id > UINT16_MAX)
 		return;
 	layer_name = layer_name_of(m, layer, layer_name);
+	m->func = array_grow(m->func, m->nfuncs, &m->funcs_cap, sizeof(*m->func));
+	f = &m->func[m->nfuncs];
 	func_generic(f, row, layer_name);
 	if (layer && layer->func_parse(row, f)) {
 		log_warn(
@@ -82,14 +84,8 @@ static void index_by_id(struct model *m)
 void func_table_read(struct model *m)
 {
 	const json_t *meta, *rows;
-	size_t i, k, total = 0;
+	size_t i, k;
 
-	for (i = 0; i < trace_meta_count(m->trace); i++) {
-		meta = trace_meta_get(m->trace, i);
-		if (json_is_type(meta, "functions"))
-			total += json_array_size(json_object_get(meta, "rows"));
-	}
-	m->func = xcalloc(total ? total : 1, sizeof(*m->func));
 	for (i = 0; i < trace_meta_count(m->trace); i++) {
 		meta = trace_meta_get(m->trace, i);
 		if (!json_is_type(meta, "functions"))

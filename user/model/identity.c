@@ -408,9 +408,9 @@ int identity_learn(struct model *m)
 
 static void process_free(struct mprocess *p)
 {
-	image_forget(p);
 	free(p->image);
-	describe_process_free(p);
+	free(p->name);
+	free(p->cmdline);
 	free(p);
 }
 

@@ -133,7 +133,7 @@ struct model {
 	struct cpu_state *cpu; /* MODEL_CPUS_MAX of them */
 
 	struct func_info *func;
-	uint32_t nfuncs;
+	uint32_t nfuncs, funcs_cap;
 	struct func_info **func_by_id;
 	uint32_t func_ids;
 	struct map strangers; /* id → struct func_info *, of functions the table does not list */

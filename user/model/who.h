@@ -31,7 +31,6 @@ int identity_check(const struct model *m);
 
 void describe_processes(struct model *m);
 void describe_hosts_free(struct model *m);
-void describe_process_free(struct mprocess *p);
 void describe_info(struct model *m);
 
 /* ---- func.c ---- */
