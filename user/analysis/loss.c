@@ -22,19 +22,19 @@ const char *const loss_names[LOSS_BITS] = {
 	[8] = "missed",
 };
 
-static void span_add(struct losses *a, uint16_t class, uint64_t from_ns, uint64_t to_ns)
+static void span_add(struct loss_class *c, uint64_t from_ns, uint64_t to_ns)
 {
 	struct loss_span *last;
 
-	if (!a->class[class].span)
-		a->class[class].span = xcalloc(LOSS_SPANS_MAX, sizeof(*a->class[class].span));
-	last = a->class[class].n ? &a->class[class].span[a->class[class].n - 1] : NULL;
-	if (last && (a->class[class].n == LOSS_SPANS_MAX || from_ns <= last->to_ns)) {
+	if (!c->span)
+		c->span = xcalloc(LOSS_SPANS_MAX, sizeof(*c->span));
+	last = c->n ? &c->span[c->n - 1] : NULL;
+	if (last && (c->n == LOSS_SPANS_MAX || from_ns <= last->to_ns)) {
 		last->from_ns = from_ns < last->from_ns ? from_ns : last->from_ns;
 		last->to_ns = to_ns > last->to_ns ? to_ns : last->to_ns;
 		return;
 	}
-	a->class[class].span[a->class[class].n++] = (struct loss_span){from_ns, to_ns};
+	c->span[c->n++] = (struct loss_span){from_ns, to_ns};
 }
 
 static void on_lost(void *ctx, const struct model_lost *l)
@@ -46,7 +46,8 @@ static void on_lost(void *ctx, const struct model_lost *l)
 		return;
 	}
 	a->class[l->class].cnt += l->cnt;
-	span_add(a, l->class, l->since_ns < l->ts_ns ? l->since_ns : l->ts_ns, l->ts_ns);
+	span_add(&a->class[l->class], l -> since_ns < l -> ts_ns ? l -> since_ns : l -> ts_ns,
+		 l -> ts_ns);
 	if (l->class == POV_CLASS_SCHED)
 		*table_row(a->ring, a->nring, l->ring) = true;
 }

@@ -40,13 +40,15 @@ struct loss_span {
 	uint64_t from_ns, to_ns;
 };
 
+struct loss_class {
+	struct loss_span *span; /* by time; owned */
+	uint32_t n;
+	uint64_t cnt;
+};
+
 struct losses {
 	struct model_sink sink;
-	struct {
-		struct loss_span *span; /* by time; owned */
-		uint32_t n;
-		uint64_t cnt;
-	} class[POV_CLASS_CNT];
+	struct loss_class class[POV_CLASS_CNT];
 	uint32_t everywhere; /* bits that are missing at times unknown */
 	bool *ring;	     /* lost scheduler records; owned */
 	uint32_t nring;	     /* allocated */
