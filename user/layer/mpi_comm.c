@@ -21,9 +21,7 @@ struct mpi_comms {
 	struct map worlds; /* job → struct mpi_communicator */
 	int32_t njobs;
 	uint32_t next_id;
-	struct leader *leaders; /* newest first */
-	uint32_t leader_cnt;
-	uint32_t refs;
+	struct leader *leaders;		 /* newest first */
 	struct mpi_communicator *unused; /* to be freed */
 	bool freeing;
 };
@@ -54,7 +52,7 @@ struct mpi_making {
 	struct mpi_comms *all;
 	struct mpi_group *parent_group;
 	struct mpi_part *part;
-	uint32_t part_cnt, part_room, returned;
+	uint32_t part_cnt, returned;
 	uint64_t first_return_ns;
 	bool closed, sorted;
 	struct made *made; /* given up when it is closed */
@@ -75,16 +73,7 @@ struct leader {
 
 struct mpi_comms *mpi_comms_new(void)
 {
-	struct mpi_comms *all = xcalloc(1, sizeof(*all));
-
-	all->refs = 1;
-	return all;
-}
-
-static void comms_unref(struct mpi_comms *all)
-{
-	if (!--all->refs)
-		free(all);
+	return xcalloc(1, sizeof(struct mpi_comms));
 }
 
 static void leader_free(struct leader *l)
@@ -108,7 +97,7 @@ void mpi_comms_free(struct mpi_comms *all)
 		all->leaders = l->next;
 		leader_free(l);
 	}
-	comms_unref(all);
+	free(all);
 }
 
 int32_t mpi_comms_job(struct mpi_comms *all, const char *name, uint32_t pid)
@@ -129,25 +118,18 @@ int32_t mpi_comms_job(struct mpi_comms *all, const char *name, uint32_t pid)
 
 /* ---- one ---- */
 
-static struct mpi_communicator *communicator_new(struct mpi_comms *all, struct mpi_group *group,
-						 struct mpi_group *remote)
+struct mpi_communicator *mpi_communicator_new(struct mpi_comms *all, struct mpi_group *group,
+					      struct mpi_group *remote)
 {
 	struct mpi_communicator *c = xcalloc(1, sizeof(*c));
 
 	c->refs = 1;
 	c->id = ++all->next_id;
 	c->all = all;
-	all->refs++;
 	c->group = group;
 	c->remote = remote;
 	c->report_size = -1;
 	return c;
-}
-
-struct mpi_communicator *mpi_communicator_new(struct mpi_comms *all, struct mpi_group *group,
-					      struct mpi_group *remote)
-{
-	return communicator_new(all, mpi_group_ref(group), mpi_group_ref(remote));
 }
 
 struct mpi_communicator *mpi_comms_world(struct mpi_comms *all, int32_t job, int32_t size)
@@ -156,7 +138,7 @@ struct mpi_communicator *mpi_comms_world(struct mpi_comms *all, int32_t job, int
 
 	if (!c || (mpi_group_size(c->group) < 0 && size >= 0)) { /* its size turned out later */
 		mpi_communicator_unref(c);
-		c = communicator_new(all, mpi_group_world(job, size), NULL);
+		c = mpi_communicator_new(all, mpi_group_world(job, size), NULL);
 		map_set(&all->worlds, (uint64_t)(uint32_t)job, c);
 	}
 	return mpi_communicator_ref(c);
@@ -170,8 +152,11 @@ struct mpi_communicator *mpi_communicator_ref(struct mpi_communicator *c)
 }
 
 /* No more calls are waited for; who made it and what it made refer to each other no longer. */
-static void making_close(struct mpi_making *m)
+static void oldest_close(struct mpi_communicator *parent)
 {
+	struct mpi_making *m = parent->makings;
+
+	parent->makings = m->next;
 	m->closed = true;
 	for (uint32_t i = 0; i < m->made_cnt; i++)
 		mpi_communicator_unref(m->made[i].comm);
@@ -183,12 +168,8 @@ static void making_close(struct mpi_making *m)
 
 static void communicator_free(struct mpi_communicator *c)
 {
-	struct mpi_making *m;
-
-	while ((m = c->makings)) {
-		c->makings = m->next;
-		making_close(m);
-	}
+	while (c->makings)
+		oldest_close(c);
 	mpi_group_unref(c->group);
 	mpi_group_unref(c->remote);
 	mpi_group_unref(c->either[0]);
@@ -210,14 +191,11 @@ void mpi_communicator_unref(struct mpi_communicator *c)
 	if (all->freeing)
 		return;
 	all->freeing = true;
-	all->refs++;
 	while ((c = all->unused)) {
 		all->unused = c->next_unused;
 		communicator_free(c);
-		all->refs--;
 	}
 	all->freeing = false;
-	comms_unref(all);
 }
 
 uint32_t mpi_communicator_id(const struct mpi_communicator *c)
@@ -271,12 +249,12 @@ enum peer_unknown mpi_communicator_peer(struct mpi_communicator *c, int32_t rank
 	return PEER_KNOWN;
 }
 
-void mpi_communicator_either(struct mpi_communicator *c, struct mpi_group *a, struct mpi_group *b)
+void mpi_communicator_merged(struct mpi_communicator *c, struct mpi_group *a, struct mpi_group *b)
 {
 	if (c->either[0] || mpi_group_size(c->group) >= 0)
 		return;
-	c->either[0] = mpi_group_ref(a);
-	c->either[1] = mpi_group_ref(b);
+	c->either[0] = mpi_group_of_two(MPI_GROUP_CONCAT, a, b);
+	c->either[1] = mpi_group_of_two(MPI_GROUP_CONCAT, b, a);
 }
 
 static void either_decide(struct mpi_communicator *c, struct mpi_member who, int32_t rank)
@@ -359,7 +337,7 @@ static bool may_join(const struct mpi_making *m, const char *call, uint64_t begi
 static struct mpi_making *making_append(struct mpi_communicator *parent, const char *call,
 					struct mpi_making **link, uint32_t waiting)
 {
-	struct mpi_making *m = xcalloc(1, sizeof(*m)), *oldest = parent->makings;
+	struct mpi_making *m = xcalloc(1, sizeof(*m));
 
 	m->refs = 1; /* the list's */
 	m->number = parent->next_number++;
@@ -367,10 +345,8 @@ static struct mpi_making *making_append(struct mpi_communicator *parent, const c
 	m->all = parent->all;
 	m->parent_group = mpi_group_ref(parent->group);
 	*link = m;
-	if (waiting >= MAKINGS_MAX) {
-		parent->makings = oldest->next;
-		making_close(oldest);
-	}
+	if (waiting >= MAKINGS_MAX)
+		oldest_close(parent);
 	return m;
 }
 
@@ -379,10 +355,8 @@ static void finished_close(struct mpi_communicator *parent)
 {
 	struct mpi_making *m;
 
-	while ((m = parent->makings) && all_called(m) && m->returned >= m->part_cnt) {
-		parent->makings = m->next;
-		making_close(m);
-	}
+	while ((m = parent->makings) && all_called(m) && m->returned >= m->part_cnt)
+		oldest_close(parent);
 }
 
 struct mpi_making *mpi_making_join(struct mpi_communicator *parent, uint32_t *joined,
@@ -401,10 +375,8 @@ struct mpi_making *mpi_making_join(struct mpi_communicator *parent, uint32_t *jo
 	if (!m)
 		m = making_append(parent, call, link, waiting);
 	*joined = m->number + 1;
-	if (m->part_cnt == m->part_room) {
-		m->part_room = m->part_room ? 2 * m->part_room : 4;
-		m->part = xrealloc(m->part, m->part_room * sizeof(*m->part));
-	}
+	if (!(m->part_cnt & (m->part_cnt - 1)))
+		m->part = xrealloc(m->part, (2 * m->part_cnt ?: 1) * sizeof(*m->part));
 	m->part[m->part_cnt++] = *part;
 	m->sorted = false;
 	m->refs++;
@@ -430,10 +402,9 @@ static int part_compare(const void *va, const void *vb)
 }
 
 /* Those who gave a colour, in order of their keys, and of their ranks in the parent where these are equal. */
-static struct mpi_member *split_members(void *ctx, int64_t color, int32_t *size,
+static struct mpi_member *split_members(struct mpi_making *m, int64_t color, int32_t *size,
 					enum peer_unknown *why)
 {
-	struct mpi_making *m = ctx;
 	struct mpi_member *list;
 	int32_t n = 0;
 
@@ -452,10 +423,9 @@ static struct mpi_member *split_members(void *ctx, int64_t color, int32_t *size,
 	return list;
 }
 
-static struct mpi_member *remote_members(void *ctx, int64_t key, int32_t *size,
+static struct mpi_member *remote_members(struct mpi_making *m, int64_t key, int32_t *size,
 					 enum peer_unknown *why)
 {
-	struct mpi_making *m = ctx;
 	struct mpi_member *list;
 	int32_t n = mpi_group_size(m->remote);
 
@@ -472,18 +442,10 @@ static struct mpi_member *remote_members(void *ctx, int64_t key, int32_t *size,
 	return list;
 }
 
-static void making_unref_of(void *ctx)
-{
-	mpi_making_unref(ctx);
-}
-
-static struct mpi_group *group_from(struct mpi_making *m,
-				    struct mpi_member *(*members)(void *, int64_t, int32_t *,
-								  enum peer_unknown *),
-				    int64_t key)
+static struct mpi_group *group_from(struct mpi_making *m, mpi_members_fn *members, int64_t key)
 {
 	m->refs++;
-	return mpi_group_from((struct mpi_group_source){m, making_unref_of, members}, key,
+	return mpi_group_from((struct mpi_group_source){m, mpi_making_unref, members, key},
 			      m->parent_group);
 }
 
@@ -500,11 +462,15 @@ static struct mpi_communicator *made_add(struct mpi_making *m, int64_t key,
 struct mpi_communicator *mpi_making_get(struct mpi_making *m, int64_t key, struct mpi_group *group,
 					struct mpi_group *remote)
 {
-	for (uint32_t i = 0; i < m->made_cnt; i++)
-		if (m->made[i].key == key)
-			return mpi_communicator_ref(m->made[i].comm);
-	group = group ? mpi_group_ref(group) : group_from(m, split_members, key);
-	return made_add(m, key, communicator_new(m->all, group, mpi_group_ref(remote)));
+	for (uint32_t i = 0; i < m->made_cnt; i++) {
+		if (m->made[i].key != key)
+			continue;
+		mpi_group_unref(group);
+		mpi_group_unref(remote);
+		return mpi_communicator_ref(m->made[i].comm);
+	}
+	group = group ?: group_from(m, split_members, key);
+	return made_add(m, key, mpi_communicator_new(m->all, group, remote));
 }
 
 struct mpi_communicator *mpi_making_get_group(struct mpi_making *m, struct mpi_group *group)
@@ -512,7 +478,7 @@ struct mpi_communicator *mpi_making_get_group(struct mpi_making *m, struct mpi_g
 	for (uint32_t i = 0; i < m->made_cnt; i++)
 		if (mpi_group_equal(m->made[i].comm->group, group))
 			return mpi_communicator_ref(m->made[i].comm);
-	return made_add(m, m->made_cnt, mpi_communicator_new(m->all, group, NULL));
+	return made_add(m, m->made_cnt, mpi_communicator_new(m->all, mpi_group_ref(group), NULL));
 }
 
 /* ---- intercommunicators ---- */
@@ -533,23 +499,22 @@ void mpi_making_lead(struct mpi_making *m, struct mpi_member leader, struct mpi_
 		     int32_t tag)
 {
 	struct leader **link, *l;
+	uint32_t waiting = 0;
 
-	for (link = &m->all->leaders; (l = *link); link = &l->next) {
+	for (link = &m->all->leaders; (l = *link); link = &l->next, waiting++) {
 		if (l->tag != tag || !mpi_member_same(l->own, remote) ||
 		    !mpi_member_same(l->remote, leader))
 			continue;
 		remote_set(m, l->making->parent_group);
 		remote_set(l->making, m->parent_group);
 		*link = l->next;
-		m->all->leader_cnt--;
 		leader_free(l);
 		return;
 	}
-	if (m->all->leader_cnt == LEADERS_MAX)
+	if (waiting >= LEADERS_MAX)
 		return;
 	l = xcalloc(1, sizeof(*l));
 	*l = (struct leader){leader, remote, tag, m, m->all->leaders};
 	m->refs++;
 	m->all->leaders = l;
-	m->all->leader_cnt++;
 }

@@ -17,6 +17,7 @@ struct mpi_communicator;
 struct mpi_making; /* calls that together make communicators */
 
 struct mpi_comms *mpi_comms_new(void);
+/* When nobody has a reference to one of its communicators any more. */
 void mpi_comms_free(struct mpi_comms *all);
 /* The number of a job by its launcher's name. Processes that no launcher named are jobs of their own. */
 int32_t mpi_comms_job(struct mpi_comms *all, const char *name, uint32_t pid);
@@ -25,7 +26,10 @@ struct mpi_communicator *mpi_communicator_ref(struct mpi_communicator *c);
 void mpi_communicator_unref(struct mpi_communicator *c);
 /* A reference to a job's MPI_COMM_WORLD. */
 struct mpi_communicator *mpi_comms_world(struct mpi_comms *all, int32_t job, int32_t size);
-/* Made by a process alone, or by others that are not known: takes references. remote: NULL if it is no intercommunicator. */
+/*
+ * Made by a process alone, or by others that are not known. References to the groups are taken over. remote: NULL if it is no
+ * intercommunicator.
+ */
 struct mpi_communicator *mpi_communicator_new(struct mpi_comms *all, struct mpi_group *group,
 					      struct mpi_group *remote);
 
@@ -40,8 +44,8 @@ enum peer_unknown mpi_communicator_peer(struct mpi_communicator *c, int32_t rank
  */
 void mpi_communicator_report(struct mpi_communicator *c, struct mpi_member who, int32_t rank,
 			     int32_t size);
-/* Its group is one of these two, which a report will tell. References are taken. */
-void mpi_communicator_either(struct mpi_communicator *c, struct mpi_group *a, struct mpi_group *b);
+/* Its group is one of these two behind the other one; a report will tell which. */
+void mpi_communicator_merged(struct mpi_communicator *c, struct mpi_group *a, struct mpi_group *b);
 /* The context id that a member's library has for it, where it is the same for all of them. */
 void mpi_communicator_context(struct mpi_communicator *c, uint64_t context);
 
@@ -69,7 +73,8 @@ void mpi_making_unref(struct mpi_making *m);
 void mpi_making_returned(struct mpi_making *m, uint64_t ts_ns);
 /*
  * The communicator with that key (of a split: the colour) that these calls make, as a reference: the one another member
- * got, or a new one of these groups. group NULL: the members are those who gave the key for their colour.
+ * got, or a new one of these groups, to which the references are taken over. group NULL: the members are those who gave the
+ * key for their colour.
  */
 struct mpi_communicator *mpi_making_get(struct mpi_making *m, int64_t key, struct mpi_group *group,
 					struct mpi_group *remote);

@@ -22,7 +22,7 @@ enum form {
 	FORM_INCL,
 	FORM_EXCL,
 	FORM_FIRST,
-	FORM_CONCAT,
+	FORM_CONCAT, /* this and the next as enum mpi_group_op has them */
 	FORM_UNION,
 	FORM_INTERSECTION,
 	FORM_DIFFERENCE,
@@ -41,7 +41,6 @@ struct mpi_group {
 	int32_t *rank; /* INCL, EXCL: rank_cnt of them */
 	uint32_t rank_cnt;
 	struct mpi_group_source source;
-	int64_t key;
 };
 
 struct mpi_group *mpi_group_ref(struct mpi_group *g)
@@ -58,7 +57,7 @@ static void operands_release(struct mpi_group *g)
 	mpi_group_unref(g->b);
 	free(g->rank);
 	if (g->source.unref)
-		g->source.unref(g->source.ctx);
+		g->source.unref(g->source.making);
 	g->a = g->b = NULL;
 	g->rank = NULL;
 	g->source = (struct mpi_group_source){0};
@@ -210,7 +209,7 @@ static void source_work_out(struct mpi_group *g)
 	struct mpi_member *list;
 	int32_t size;
 
-	list = g->source.members(g->source.ctx, g->key, &size, &why);
+	list = g->source.members(g->source.making, g->source.key, &size, &why);
 	if (list)
 		become_list(g, list, size);
 	else if (why != PEER_KNOWN)
@@ -271,10 +270,10 @@ static struct mpi_group *group_of(enum form form, struct mpi_group *a, struct mp
 	return g;
 }
 
-static struct mpi_group *of_ranks(enum form form, struct mpi_group *a, const int32_t *rank,
-				  uint32_t cnt)
+struct mpi_group *mpi_group_of_ranks(struct mpi_group *a, const int32_t *rank, uint32_t cnt,
+				     bool exclude)
 {
-	struct mpi_group *g = group_of(form, a, NULL);
+	struct mpi_group *g = group_of(exclude ? FORM_EXCL : FORM_INCL, a, NULL);
 
 	if (g->form == FORM_UNKNOWN)
 		return g;
@@ -286,22 +285,12 @@ static struct mpi_group *of_ranks(enum form form, struct mpi_group *a, const int
 	return g;
 }
 
-struct mpi_group *mpi_group_incl(struct mpi_group *g, const int32_t *rank, uint32_t cnt)
+struct mpi_group *mpi_group_of_ranges(struct mpi_group *g, const int32_t *range, uint32_t cnt,
+				      bool exclude)
 {
-	return of_ranks(FORM_INCL, g, rank, cnt);
-}
-
-struct mpi_group *mpi_group_excl(struct mpi_group *g, const int32_t *rank, uint32_t cnt)
-{
-	return of_ranks(FORM_EXCL, g, rank, cnt);
-}
-
-struct mpi_group *mpi_group_range(struct mpi_group *g, const int32_t *range, uint32_t cnt,
-				  bool exclude)
-{
-	uint32_t n = 0, room = 0;
 	struct mpi_group *made;
 	int32_t *rank = NULL;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < cnt; i++) {
 		int64_t first = range[3 * i], last = range[3 * i + 1], stride = range[3 * i + 2];
@@ -312,14 +301,12 @@ struct mpi_group *mpi_group_range(struct mpi_group *g, const int32_t *range, uin
 				free(rank);
 				return mpi_group_unknown(PEER_UNKNOWN_CONFLICT);
 			}
-			if (n == room) {
-				room = room ? 2 * room : 64;
-				rank = xrealloc(rank, room * sizeof(*rank));
-			}
+			if (!(n & (n - 1)))
+				rank = xrealloc(rank, (2 * n ?: 1) * sizeof(*rank));
 			rank[n++] = (int32_t)r;
 		}
 	}
-	made = of_ranks(exclude ? FORM_EXCL : FORM_INCL, g, rank, n);
+	made = mpi_group_of_ranks(g, rank, n, exclude);
 	free(rank);
 	return made;
 }
@@ -336,41 +323,19 @@ struct mpi_group *mpi_group_first(struct mpi_group *a, int32_t cnt)
 	return g;
 }
 
-static struct mpi_group *of_two(enum form form, struct mpi_group *a, struct mpi_group *b)
+struct mpi_group *mpi_group_of_two(enum mpi_group_op op, struct mpi_group *a, struct mpi_group *b)
 {
-	struct mpi_group *g = group_of(form, a, b);
+	struct mpi_group *g = group_of(FORM_CONCAT + op, a, b);
 
 	work_out(g);
 	return g;
 }
 
-struct mpi_group *mpi_group_concat(struct mpi_group *a, struct mpi_group *b)
-{
-	return of_two(FORM_CONCAT, a, b);
-}
-
-struct mpi_group *mpi_group_union(struct mpi_group *a, struct mpi_group *b)
-{
-	return of_two(FORM_UNION, a, b);
-}
-
-struct mpi_group *mpi_group_intersection(struct mpi_group *a, struct mpi_group *b)
-{
-	return of_two(FORM_INTERSECTION, a, b);
-}
-
-struct mpi_group *mpi_group_difference(struct mpi_group *a, struct mpi_group *b)
-{
-	return of_two(FORM_DIFFERENCE, a, b);
-}
-
-struct mpi_group *mpi_group_from(struct mpi_group_source source, int64_t key,
-				 struct mpi_group *parent)
+struct mpi_group *mpi_group_from(struct mpi_group_source source, struct mpi_group *parent)
 {
 	struct mpi_group *g = group_new(FORM_SOURCE);
 
 	g->source = source;
-	g->key = key;
 	if (parent)
 		work_out(parent);
 	if (!parent)

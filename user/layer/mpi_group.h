@@ -36,32 +36,35 @@ struct mpi_group *mpi_group_world(int32_t job, int32_t size);
 struct mpi_group *mpi_group_unknown(enum peer_unknown why);
 
 /*
- * Made of others, to which they take references (NULL: a group that is not known). Ranks are copied; ranges are triples first,
- * last, stride (MPI_Group_range_incl).
+ * Made of others, to which they take references (NULL: a group that is not known). Those with some ranks, or all but those:
+ * ranks are copied; ranges are triples first, last, stride (MPI_Group_range_incl).
  */
-struct mpi_group *mpi_group_incl(struct mpi_group *g, const int32_t *rank, uint32_t cnt);
-struct mpi_group *mpi_group_excl(struct mpi_group *g, const int32_t *rank, uint32_t cnt);
-struct mpi_group *mpi_group_range(struct mpi_group *g, const int32_t *range, uint32_t cnt,
-				  bool exclude);
+struct mpi_group *mpi_group_of_ranks(struct mpi_group *g, const int32_t *rank, uint32_t cnt,
+				     bool exclude);
+struct mpi_group *mpi_group_of_ranges(struct mpi_group *g, const int32_t *range, uint32_t cnt,
+				      bool exclude);
 struct mpi_group *mpi_group_first(struct mpi_group *g, int32_t cnt); /* its first members */
-struct mpi_group *mpi_group_concat(struct mpi_group *a, struct mpi_group *b);
-struct mpi_group *mpi_group_union(struct mpi_group *a, struct mpi_group *b);
-struct mpi_group *mpi_group_intersection(struct mpi_group *a, struct mpi_group *b);
-struct mpi_group *mpi_group_difference(struct mpi_group *a, struct mpi_group *b);
+enum mpi_group_op {
+	MPI_GROUP_CONCAT,
+	MPI_GROUP_UNION,
+	MPI_GROUP_INTERSECTION,
+	MPI_GROUP_DIFFERENCE,
+};
+struct mpi_group *mpi_group_of_two(enum mpi_group_op op, struct mpi_group *a, struct mpi_group *b);
 
+struct mpi_making;
+/* The members with this key, to be freed by the caller, and how many. NULL and why not, or NULL and PEER_KNOWN: not yet. */
+typedef struct mpi_member *mpi_members_fn(struct mpi_making *making, int64_t key, int32_t *size,
+					  enum peer_unknown *why);
 /* Who comes together when all members of a communicator have called. */
 struct mpi_group_source {
-	void *ctx; /* ref and unref count the group's reference to it */
-	void (*unref)(void *ctx);
-	/*
-	 * The members with this key, to be freed by the caller, and how many. NULL and why not, or NULL and PEER_KNOWN: not yet.
-	 */
-	struct mpi_member *(*members)(void *ctx, int64_t key, int32_t *size,
-				      enum peer_unknown *why);
+	struct mpi_making *making; /* the group's reference to it */
+	void (*unref)(struct mpi_making *making);
+	mpi_members_fn *members;
+	int64_t key;
 };
 /* parent: the group that must be known before the source can tell, or NULL; the source holds it. */
-struct mpi_group *mpi_group_from(struct mpi_group_source source, int64_t key,
-				 struct mpi_group *parent);
+struct mpi_group *mpi_group_from(struct mpi_group_source source, struct mpi_group *parent);
 
 /* -1: not known (yet). g may be NULL. */
 int32_t mpi_group_size(struct mpi_group *g);

@@ -237,13 +237,8 @@ static struct mpi_making *making_of(struct mpi_call *c)
 static struct mpi_communicator *made_of(struct mpi_call *c, struct mpi_making *m, int64_t key,
 					struct mpi_group *group, struct mpi_group *remote)
 {
-	struct mpi_communicator *made = m ? mpi_making_get(m, key, group, remote) :
-					    mpi_communicator_new(c->process->trace_comms, group,
-								 remote);
-
-	mpi_group_unref(group);
-	mpi_group_unref(remote);
-	return made;
+	return m ? mpi_making_get(m, key, group, remote) :
+		   mpi_communicator_new(c->process->trace_comms, group, remote);
 }
 
 static struct mpi_communicator *made_by_split(struct mpi_call *c, struct mpi_making *m,
@@ -264,12 +259,8 @@ static struct mpi_communicator *made_by_merge(struct mpi_call *c, struct mpi_mak
 {
 	struct mpi_communicator *made = made_of(c, m, 0, mpi_group_unknown(PEER_UNKNOWN_ORDER),
 						NULL);
-	struct mpi_group *a = mpi_group_concat(local, remote);
-	struct mpi_group *b = mpi_group_concat(remote, local);
 
-	mpi_communicator_either(made, a, b);
-	mpi_group_unref(a);
-	mpi_group_unref(b);
+	mpi_communicator_merged(made, local, remote);
 	return made;
 }
 
@@ -336,7 +327,8 @@ static struct mpi_group *cart_sub_group(struct mpi_call *c, struct mpi_known_com
 			ranks[i] = ranks[i - n] + (int32_t)stride;
 		n *= parent->dims[d];
 	}
-	g = mpi_group_incl(mpi_communicator_group(parent->whole, false), ranks, (uint32_t)n);
+	g = mpi_group_of_ranks(mpi_communicator_group(parent->whole, false), ranks, (uint32_t)n,
+			       false);
 	free(ranks);
 	*key = first;
 	return g;
@@ -454,7 +446,6 @@ static void learn_newcomm(struct mpi_call *c, struct mpi_making *m)
 	struct mpi_known_comm *parent = parent_of(c), *new;
 	struct mpi_communicator *made;
 	int64_t handle;
-	int32_t size;
 
 	if (!mpi_call_first(c, role, &handle) || (uint64_t)handle == c->process->comm_null ||
 	    (parent && parent == mpi_process_comm(c->process, handle)))
@@ -465,12 +456,10 @@ static void learn_newcomm(struct mpi_call *c, struct mpi_making *m)
 	new->whole = made;
 	parent = parent ?: mpi_call_comm(c);
 	learn_shape(c, parent ? parent : &unknown, new);
-	size = mpi_group_size(mpi_communicator_group(made, false));
 	if (new->size < 0)
-		new->size = size;
-	size = mpi_group_size(mpi_communicator_group(made, true));
+		new->size = mpi_group_size(mpi_communicator_group(made, false));
 	if (new->inter &&new->remote < 0)
-		new->remote = size;
+		new->remote = mpi_group_size(mpi_communicator_group(made, true));
 	mpi_comm_rank(c, new);
 	if (strncmp(c->fn->base, "Comm_idup", 9)) /* that object is not complete yet */
 		learn_from_object(c, new, role);

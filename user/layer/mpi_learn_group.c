@@ -32,8 +32,8 @@ static struct mpi_group *of_some(struct mpi_call *c, enum mpi_role role, bool ex
 	for (uint32_t i = 0; i < cnt; i++)
 		list[i] = (int32_t)mpi_call_elem(c, arg, i);
 	if (ranges)
-		return mpi_group_range(group, list, n, exclude);
-	return exclude ? mpi_group_excl(group, list, n) : mpi_group_incl(group, list, n);
+		return mpi_group_of_ranges(group, list, n, exclude);
+	return mpi_group_of_ranks(group, list, n, exclude);
 }
 
 /* The group that the call made: a reference, or NULL if that is not known. */
@@ -55,11 +55,11 @@ static struct mpi_group *made_by_call(struct mpi_call *c)
 	case EFFECT_GROUP_RANGE_EXCL:
 		return of_some(c, ROLE_ranges, c->fn->effect == EFFECT_GROUP_RANGE_EXCL);
 	case EFFECT_GROUP_UNION:
-		return mpi_group_union(first, second);
+		return mpi_group_of_two(MPI_GROUP_UNION, first, second);
 	case EFFECT_GROUP_INTERSECTION:
-		return mpi_group_intersection(first, second);
+		return mpi_group_of_two(MPI_GROUP_INTERSECTION, first, second);
 	case EFFECT_GROUP_DIFFERENCE:
-		return mpi_group_difference(first, second);
+		return mpi_group_of_two(MPI_GROUP_DIFFERENCE, first, second);
 	default:
 		return NULL;
 	}

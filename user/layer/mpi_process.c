@@ -65,6 +65,13 @@ static void generations_free(void *value)
 	}
 }
 
+/* Too much of one kind is known. */
+static void map_trim(struct map *m, void (*value_free)(void *value))
+{
+	if (m->cnt >= ENTRIES_MAX)
+		map_free(m, value_free);
+}
+
 /* Of the current view. */
 static void view_release(struct mpi_process *s)
 {
@@ -99,21 +106,16 @@ void mpi_process_release(struct mpi_process *s)
 	view_release(s);
 }
 
-static const struct mpi_predefined *predefined(const struct mpi_process *s, uint64_t handle)
-{
-	return map_get(&s->named, handle);
-}
-
 const char *mpi_process_name(const struct mpi_process *s, uint64_t handle)
 {
-	const struct mpi_predefined *p = predefined(s, handle);
+	const struct mpi_predefined *p = map_get(&s->named, handle);
 
 	return p ? p->name : NULL;
 }
 
 int64_t mpi_process_type_bytes(const struct mpi_process *s, uint64_t handle)
 {
-	const struct mpi_predefined *p = predefined(s, handle);
+	const struct mpi_predefined *p = map_get(&s->named, handle);
 	const struct mpi_type *t;
 
 	if (handle == s->type_null)
@@ -147,8 +149,7 @@ void mpi_process_type_set(struct mpi_process *s, uint64_t handle, int64_t bytes,
 	struct mpi_type *t;
 
 	mpi_process_type_forget(s, handle);
-	if (s->types.cnt >= ENTRIES_MAX)
-		map_free(&s->types, type_free);
+	map_trim(&s->types, type_free);
 	t = xmalloc(sizeof(*t));
 	t->bytes = bytes;
 	t->text = text;
@@ -163,14 +164,9 @@ struct mpi_member mpi_process_self(const struct mpi_process *s)
 static struct mpi_communicator *self_new(const struct mpi_process *s)
 {
 	struct mpi_member *self = xmalloc(sizeof(*self));
-	struct mpi_communicator *c;
-	struct mpi_group *group;
 
 	*self = mpi_process_self(s);
-	group = mpi_group_new(self, 1);
-	c = mpi_communicator_new(s->trace_comms, group, NULL);
-	mpi_group_unref(group);
-	return c;
+	return mpi_communicator_new(s->trace_comms, mpi_group_new(self, 1), NULL);
 }
 
 /* The world's and the process's own communicator are known without learning. */
@@ -267,12 +263,9 @@ void mpi_process_origin_set(struct mpi_process *s, uint64_t handle, struct mpi_c
 bool mpi_process_trim(struct mpi_process *s)
 {
 	view_release(s);
-	if (s->comms.cnt >= ENTRIES_MAX)
-		map_free(&s->comms, comm_free);
-	if (s->groups.cnt >= ENTRIES_MAX)
-		map_free(&s->groups, group_free);
-	if (s->origins.cnt >= ENTRIES_MAX)
-		map_free(&s->origins, origin_free);
+	map_trim(&s->comms, comm_free);
+	map_trim(&s->groups, group_free);
+	map_trim(&s->origins, origin_free);
 	if (s->nrequests < ENTRIES_MAX)
 		return false;
 	map_free(&s->requests, generations_free);
