@@ -46,6 +46,7 @@ enum mpi_family {
 	FAMILY_REDUCE_SCATTER_BLOCK,
 	FAMILY_NEIGHBOR_ALLGATHER,
 	FAMILY_NEIGHBOR_ALLTOALL,
+	FAMILY_CNT
 };
 
 /* What a call teaches the reader. */

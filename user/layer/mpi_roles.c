@@ -7,7 +7,8 @@
 #include "layer/mpi_decode.h"
 
 struct flow {
-	int64_t send, recv; /* bytes, -1 unknown */
+	struct mpi_known_comm *comm; /* the call's, or NULL */
+	int64_t send, recv;	     /* bytes, -1 unknown */
 	bool sends, receives;
 	bool two_buffers; /* that have sizes of their own */
 };
@@ -71,8 +72,9 @@ static struct root root_find(struct mpi_call *c, struct mpi_known_comm *comm)
 }
 
 /* The root sends count × size, the others receive it. */
-static void bcast(struct mpi_call *c, struct root r, struct flow *f)
+static void bcast(struct mpi_call *c, struct flow *f)
 {
+	struct root r = root_find(c, f->comm);
 	int64_t bytes = buffer_bytes(c, ROLE_count, ROLE_dtype, 1);
 
 	f->sends = r.state == ROOT_ME || r.state == ROOT_UNKNOWN;
@@ -81,68 +83,64 @@ static void bcast(struct mpi_call *c, struct root r, struct flow *f)
 		f->send = f->recv = bytes;
 }
 
-/* All send their buffer (the root not if in place); the root receives everyone's. */
-static void gather(struct mpi_call *c, struct root r, int32_t n, struct flow *f)
+/* Of what all members and the root have a part in: whether this rank is of all, … */
+static bool is_member(struct root r)
 {
-	f->sends = r.state != ROOT_NOBODY && !(r.state == ROOT_ME && r.inter);
-	f->receives = r.state == ROOT_ME || r.state == ROOT_UNKNOWN;
+	return r.state != ROOT_NOBODY && !(r.state == ROOT_ME && r.inter);
+}
+
+/* … and whether it may be the root. */
+static bool maybe_root(struct root r)
+{
+	return r.state == ROOT_ME || r.state == ROOT_UNKNOWN;
+}
+
+/* All send their buffer (the root not if in place); the root receives everyone's. */
+static void gather(struct mpi_call *c, struct flow *f)
+{
+	struct root r = root_find(c, f->comm);
+
+	f->two_buffers = true;
+	f->sends = is_member(r);
+	f->receives = maybe_root(r);
 	f->send = in_place(c, ROLE_sendbuf) ? 0 : buffer_bytes(c, ROLE_scount, ROLE_sdtype, 1);
 	if (r.state == ROOT_ME)
-		f->recv = buffer_bytes(c, ROLE_rcount, ROLE_rdtype, n);
+		f->recv = buffer_bytes(c, ROLE_rcount, ROLE_rdtype, mpi_comm_peers(f->comm));
 }
 
 /* The mirror image. */
-static void scatter(struct mpi_call *c, struct root r, int32_t n, struct flow *f)
+static void scatter(struct mpi_call *c, struct flow *f)
 {
-	f->receives = r.state != ROOT_NOBODY && !(r.state == ROOT_ME && r.inter);
-	f->sends = r.state == ROOT_ME || r.state == ROOT_UNKNOWN;
+	struct root r = root_find(c, f->comm);
+
+	f->two_buffers = true;
+	f->receives = is_member(r);
+	f->sends = maybe_root(r);
 	f->recv = in_place(c, ROLE_recvbuf) ? 0 : buffer_bytes(c, ROLE_rcount, ROLE_rdtype, 1);
 	if (r.state == ROOT_ME)
-		f->send = buffer_bytes(c, ROLE_scount, ROLE_sdtype, n);
+		f->send = buffer_bytes(c, ROLE_scount, ROLE_sdtype, mpi_comm_peers(f->comm));
 }
 
 /* All send count × size, the root receives a result of that size. */
-static void reduce(struct mpi_call *c, struct root r, struct flow *f)
+static void reduce(struct mpi_call *c, struct flow *f)
 {
-	int64_t bytes = buffer_bytes(c, ROLE_count, ROLE_dtype, 1);
+	struct root r = root_find(c, f->comm);
 
-	f->sends = r.state != ROOT_NOBODY && !(r.state == ROOT_ME && r.inter);
-	f->receives = r.state == ROOT_ME || r.state == ROOT_UNKNOWN;
-	f->send = bytes;
+	f->sends = is_member(r);
+	f->receives = maybe_root(r);
+	f->send = buffer_bytes(c, ROLE_count, ROLE_dtype, 1);
 	if (r.state != ROOT_UNKNOWN)
-		f->recv = bytes;
-}
-
-static void rooted(struct mpi_call *c, struct mpi_known_comm *comm, struct flow *f)
-{
-	struct root r = root_find(c, comm);
-	int32_t n = mpi_comm_peers(comm);
-
-	switch (c->fn->family) {
-	case FAMILY_BCAST:
-		bcast(c, r, f);
-		break;
-	case FAMILY_GATHER:
-		f->two_buffers = true;
-		gather(c, r, n, f);
-		break;
-	case FAMILY_SCATTER:
-		f->two_buffers = true;
-		scatter(c, r, n, f);
-		break;
-	default:
-		reduce(c, r, f);
-	}
+		f->recv = f->send;
 }
 
 /*
  * Allgather: sends its buffer once, receives everyone's. Alltoall: one piece for and from everyone. In
  * place, the receive buffer's count tells what is sent; of an array of counts, which one is not told.
  */
-static void all_to_all(struct mpi_call *c, const struct mpi_known_comm *comm, struct flow *f)
+static void all_to_all(struct mpi_call *c, struct flow *f)
 {
 	bool gathers = c->fn->family == FAMILY_ALLGATHER, place = in_place(c, ROLE_sendbuf);
-	int32_t n = mpi_comm_peers(comm);
+	int32_t n = mpi_comm_peers(f->comm);
 	int counts = c->fn->at[ROLE_rcount];
 	bool vector = counts >= 0 && c->fn->sig.arg[counts].dir != SIG_VALUE;
 
@@ -157,40 +155,42 @@ static void all_to_all(struct mpi_call *c, const struct mpi_known_comm *comm, st
 }
 
 /* The same among neighbours; a missing neighbour (MPI_PROC_NULL) counts with its place in the buffer. */
-static void neighbors(struct mpi_call *c, const struct mpi_known_comm *comm, struct flow *f)
+static void neighbors(struct mpi_call *c, struct flow *f)
 {
 	bool gathers = c->fn->family == FAMILY_NEIGHBOR_ALLGATHER;
+	int32_t out = f->comm ? f->comm->outdeg : -1, in = f->comm ? f->comm->indeg : -1;
 
 	f->sends = f->receives = f->two_buffers = true;
-	f->send = buffer_bytes(c, ROLE_scount, ROLE_sdtype, gathers ? 1 : comm ? comm->outdeg : -1);
-	f->recv = buffer_bytes(c, ROLE_rcount, ROLE_rdtype, comm ? comm->indeg : -1);
+	f->send = buffer_bytes(c, ROLE_scount, ROLE_sdtype, gathers ? 1 : out);
+	f->recv = buffer_bytes(c, ROLE_rcount, ROLE_rdtype, in);
 }
 
 /* All hand over a whole vector; what comes back depends on the operation. */
-static void reductions(struct mpi_call *c, const struct mpi_known_comm *comm, struct flow *f)
+static void allreduce(struct mpi_call *c, struct flow *f)
 {
-	int32_t n = mpi_comm_peers(comm);
-
 	f->sends = f->receives = true;
-	switch (c->fn->family) {
-	case FAMILY_REDUCE_SCATTER: /* Σ counts × size; which count is this rank's is not told */
-		f->two_buffers = true;
-		f->send = buffer_bytes(c, ROLE_rcount, ROLE_dtype, 1);
-		break;
-	case FAMILY_REDUCE_SCATTER_BLOCK:
-		f->two_buffers = true;
-		f->send = buffer_bytes(c, ROLE_rcount, ROLE_dtype, n);
+	f->send = f->recv = buffer_bytes(c, ROLE_count, ROLE_dtype, 1);
+}
+
+/* Rank 0 gets nothing back. */
+static void exscan(struct mpi_call *c, struct flow *f)
+{
+	f->sends = true;
+	f->receives = !f->comm || f->comm->rank != 0;
+	f->send = buffer_bytes(c, ROLE_count, ROLE_dtype, 1);
+	if (f->comm && f->comm->rank > 0)
+		f->recv = f->send;
+}
+
+/* Σ counts × size; which count is this rank's is not told but for blocks, which are all alike. */
+static void reduce_scatter(struct mpi_call *c, struct flow *f)
+{
+	bool block = c->fn->family == FAMILY_REDUCE_SCATTER_BLOCK;
+
+	f->sends = f->receives = f->two_buffers = true;
+	f->send = buffer_bytes(c, ROLE_rcount, ROLE_dtype, block ? mpi_comm_peers(f->comm) : 1);
+	if (block)
 		f->recv = buffer_bytes(c, ROLE_rcount, ROLE_dtype, 1);
-		break;
-	case FAMILY_EXSCAN: /* rank 0 gets nothing back */
-		f->send = buffer_bytes(c, ROLE_count, ROLE_dtype, 1);
-		f->receives = !comm || comm->rank != 0;
-		if (comm && comm->rank > 0)
-			f->recv = f->send;
-		break;
-	default:
-		f->send = f->recv = buffer_bytes(c, ROLE_count, ROLE_dtype, 1);
-	}
 }
 
 static void point_to_point(struct mpi_call *c, struct flow *f)
@@ -233,48 +233,30 @@ static void file_access(struct mpi_call *c, struct flow *f)
 	f->send = f->recv = buffer_bytes(c, ROLE_count, ROLE_dtype, 1);
 }
 
-static void flow_find(struct mpi_call *c, struct flow *f)
-{
-	struct mpi_known_comm *comm = mpi_call_comm(c);
-
-	switch (c->fn->family) {
-	case FAMILY_SEND:
-	case FAMILY_RECV:
-	case FAMILY_SENDRECV:
-	case FAMILY_SENDRECV_REPLACE:
-		point_to_point(c, f);
-		break;
-	case FAMILY_PUT:
-	case FAMILY_GET:
-	case FAMILY_GET_PUT:
-		one_sided(c, f);
-		break;
-	case FAMILY_READ:
-	case FAMILY_WRITE:
-		file_access(c, f);
-		break;
-	case FAMILY_BCAST:
-	case FAMILY_GATHER:
-	case FAMILY_SCATTER:
-	case FAMILY_REDUCE:
-		rooted(c, comm, f);
-		break;
-	case FAMILY_ALLGATHER:
-	case FAMILY_ALLTOALL:
-		all_to_all(c, comm, f);
-		break;
-	case FAMILY_NEIGHBOR_ALLGATHER:
-	case FAMILY_NEIGHBOR_ALLTOALL:
-		neighbors(c, comm, f);
-		break;
-	case FAMILY_ALLREDUCE:
-	case FAMILY_EXSCAN:
-	case FAMILY_REDUCE_SCATTER:
-	case FAMILY_REDUCE_SCATTER_BLOCK:
-		reductions(c, comm, f);
-		break;
-	}
-}
+static void (*const flows[])(struct mpi_call *c, struct flow *f) = {
+	[FAMILY_SEND] = point_to_point,
+	[FAMILY_RECV] = point_to_point,
+	[FAMILY_SENDRECV] = point_to_point,
+	[FAMILY_SENDRECV_REPLACE] = point_to_point,
+	[FAMILY_PUT] = one_sided,
+	[FAMILY_GET] = one_sided,
+	[FAMILY_GET_PUT] = one_sided,
+	[FAMILY_READ] = file_access,
+	[FAMILY_WRITE] = file_access,
+	[FAMILY_BCAST] = bcast,
+	[FAMILY_GATHER] = gather,
+	[FAMILY_SCATTER] = scatter,
+	[FAMILY_REDUCE] = reduce,
+	[FAMILY_ALLGATHER] = all_to_all,
+	[FAMILY_ALLTOALL] = all_to_all,
+	[FAMILY_NEIGHBOR_ALLGATHER] = neighbors,
+	[FAMILY_NEIGHBOR_ALLTOALL] = neighbors,
+	[FAMILY_ALLREDUCE] = allreduce,
+	[FAMILY_EXSCAN] = exscan,
+	[FAMILY_REDUCE_SCATTER] = reduce_scatter,
+	[FAMILY_REDUCE_SCATTER_BLOCK] = reduce_scatter,
+	[FAMILY_CNT] = NULL,
+};
 
 /* ---- with whom ---- */
 
@@ -475,7 +457,7 @@ static void world_ranks_show(struct mpi_call *c, struct call_view *out)
 void mpi_roles(struct mpi_call *c, struct call_view *out)
 {
 	struct call_roles *r = &out->roles;
-	struct flow f = {.send = -1, .recv = -1};
+	struct flow f = {.comm = mpi_call_comm(c), .send = -1, .recv = -1};
 	int64_t comm;
 
 	if (c->parts.returned && c->fn->returns_error)
@@ -487,7 +469,8 @@ void mpi_roles(struct mpi_call *c, struct call_view *out)
 		r->comm_name = mpi_process_name(c->process, comm);
 	}
 	peers_find(c, r);
-	flow_find(c, &f);
+	if (flows[c->fn->family])
+		flows[c->fn->family](c, &f);
 	null_peers_apply(c, &f);
 	bytes_show(c, &f, out);
 	status_apply(c, out, &f);
