@@ -259,17 +259,14 @@ void mpi_communicator_merged(struct mpi_communicator *c, struct mpi_group *a, st
 
 static void either_decide(struct mpi_communicator *c, struct mpi_member who, int32_t rank)
 {
-	bool first, second;
+	bool first = mpi_group_rank(c->either[0], who) == rank;
+	bool second = mpi_group_rank(c->either[1], who) == rank;
 
-	if (!c->either[0])
-		return;
-	first = mpi_group_rank(c->either[0], who) == rank;
-	second = mpi_group_rank(c->either[1], who) == rank;
 	if (first == second)
 		return;
 	mpi_group_unref(c->group);
-	c->group = c->either[first ? 0 : 1];
-	mpi_group_unref(c->either[first ? 1 : 0]);
+	c->group = c->either[second];
+	mpi_group_unref(c->either[first]);
 	c->either[0] = c->either[1] = NULL;
 }
 
@@ -289,12 +286,10 @@ void mpi_communicator_report(struct mpi_communicator *c, struct mpi_member who, 
 	    (rank < c->report_size && mpi_member_same(c->reported[rank], who)))
 		return;
 	either_decide(c, who, rank);
-	if (c->report_size >= 0) {
-		c->conflict |= rank >= c->report_size || (c->reported[rank].job >= 0 &&
-							  !mpi_member_same(c->reported[rank], who));
-		if (rank < c->report_size)
-			c->reported[rank] = who;
-	}
+	c->conflict |= c->report_size >= 0 &&
+		       (rank >= c->report_size || c->reported[rank].job >= 0);
+	if (rank < c->report_size)
+		c->reported[rank] = who;
 	c->checked = false;
 }
 
@@ -350,15 +345,6 @@ static struct mpi_making *making_append(struct mpi_communicator *parent, const c
 	return m;
 }
 
-/* Makings from which all have returned are at the list's head. */
-static void finished_close(struct mpi_communicator *parent)
-{
-	struct mpi_making *m;
-
-	while ((m = parent->makings) && all_called(m) && m->returned >= m->part_cnt)
-		oldest_close(parent);
-}
-
 struct mpi_making *mpi_making_join(struct mpi_communicator *parent, uint32_t *joined,
 				   const char *call, const struct mpi_part *part, uint64_t begin_ns,
 				   bool one_clock)
@@ -366,7 +352,9 @@ struct mpi_making *mpi_making_join(struct mpi_communicator *parent, uint32_t *jo
 	struct mpi_making **link, *m;
 	uint32_t waiting = 0;
 
-	finished_close(parent);
+	/* those from which all have returned are at the list's head */
+	while ((m = parent->makings) && all_called(m) && m->returned >= m->part_cnt)
+		oldest_close(parent);
 	for (link = &parent->makings; (m = *link); link = &m->next) {
 		if (m->number >= *joined && may_join(m, call, begin_ns, one_clock))
 			break;
