@@ -16,18 +16,18 @@
 
 static const struct {
 	const char *name;
-	uint8_t type;
-} types[] = {
-	{"int", SIG_INT}, {"wide", SIG_WIDE},	  {"handle", SIG_HANDLE}, {"status", SIG_STATUS},
-	{"ptr", SIG_PTR}, {"string", SIG_STRING}, {"block", SIG_BLOCK},	  {"range", SIG_RANGE},
+	uint8_t elem; /* enum pov_elem: what one is that an argument points to */
+} types[SIG_UNKNOWN] = {
+	[SIG_INT] = {"int", POV_ELEM_INT},	    [SIG_WIDE] = {"wide", POV_ELEM_WIDE},
+	[SIG_HANDLE] = {"handle", POV_ELEM_HANDLE}, [SIG_STATUS] = {"status", POV_ELEM_STATUS},
+	[SIG_PTR] = {"ptr", POV_ELEM_WIDE},	    [SIG_STRING] = {"string", POV_ELEM_WIDE},
+	[SIG_BLOCK] = {"block", POV_ELEM_BLOCK},    [SIG_RANGE] = {"range", POV_ELEM_RANGE},
 };
 
 static const struct func_word common_words[] = {
 	{"NONE", 0, 0},		  {"WAIT", FUNC_WAIT, 0}, {"POLL", FUNC_POLL, 0},
 	{"LOCAL", FUNC_LOCAL, 0}, {NULL, 0, 0},
 };
-
-#define ARRAY_CNT(a) (sizeof(a) / sizeof((a)[0]))
 
 static bool is_word(const char *s)
 {
@@ -41,44 +41,38 @@ static bool is_word(const char *s)
 
 static int type_find(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_CNT(types); i++)
+	for (int i = 0; i < SIG_UNKNOWN; i++)
 		if (!strcmp(types[i].name, name))
-			return types[i].type;
+			return i;
 	return -1;
 }
 
-/* The kind of an argument whose width is not its role's ("info:ptr" is no handle). */
-static uint8_t kind_retyped(uint8_t kind, uint8_t role_type, uint8_t type)
+/* Its role's, unless its width is another one ("info:ptr" is no handle). role: NULL if it is not in the list. */
+static uint8_t kind_of(uint8_t type, const struct sig_role *role)
 {
-	if (type == role_type)
-		return kind;
+	if (role && type == role->type)
+		return role->kind;
 	if (type == SIG_PTR || type == SIG_STRING)
 		return SIG_KIND_ADDR;
 	if (type == SIG_STATUS)
 		return SIG_KIND_STATUS;
-	return kind == SIG_KIND_UNDEF ? kind : SIG_KIND_NUM;
+	return role && role->kind == SIG_KIND_UNDEF ? SIG_KIND_UNDEF : SIG_KIND_NUM;
 }
 
 static const char *role_resolve(struct sig_arg *a, const char *type, const struct sig_role *roles)
 {
 	int explicit_type = type ? type_find(type) : -1;
+	const struct sig_role *role = roles;
 
 	if (type && explicit_type < 0)
 		return "unknown type";
-	a->type = explicit_type < 0 ? SIG_UNKNOWN : explicit_type;
-	a->kind = a->type == SIG_PTR || a->type == SIG_STRING ? SIG_KIND_ADDR :
-		  a->type == SIG_STATUS			      ? SIG_KIND_STATUS :
-								SIG_KIND_NUM;
-	a->role_idx = -1;
-	for (int16_t i = 0; roles[i].name; i++) {
-		if (strcmp(roles[i].name, a->role))
-			continue;
-		if (!type)
-			a->type = roles[i].type;
-		a->kind = kind_retyped(roles[i].kind, roles[i].type, a->type);
-		a->role_idx = i;
-		break;
-	}
+	while (role->name && strcmp(role->name, a->role))
+		role++;
+	if (!role->name)
+		role = NULL;
+	a->type = type ? explicit_type : role ? role->type : SIG_UNKNOWN;
+	a->kind = kind_of(a->type, role);
+	a->role_idx = role ? role - roles : -1;
 	return NULL;
 }
 
@@ -282,38 +276,19 @@ void recipe_init(const struct signature *sig, struct pov_fn *fn)
 	};
 }
 
-static uint8_t elem_of(uint8_t type)
-{
-	switch (type) {
-	case SIG_INT:
-		return POV_ELEM_INT;
-	case SIG_HANDLE:
-		return POV_ELEM_HANDLE;
-	case SIG_STATUS:
-		return POV_ELEM_STATUS;
-	case SIG_BLOCK:
-		return POV_ELEM_BLOCK;
-	case SIG_RANGE:
-		return POV_ELEM_RANGE;
-	default:
-		return POV_ELEM_WIDE;
-	}
-}
-
 static int fetch_add(struct pov_fn *fn, uint8_t op, uint32_t arg, const struct sig_arg *a)
 {
-	struct pov_fetch *f;
-
 	if (fn->nfetch == POV_FETCH_MAX)
 		return -E2BIG;
 	fn->flags |= op == POV_FETCH_OUT ? POV_FN_FETCH_RETURN : POV_FN_FETCH_ENTRY;
-	f = &fn->fetch[fn->nfetch++];
-	f->op = op;
-	f->arg = arg;
-	f->elem = elem_of(a->type);
-	f->len = a->len;
-	f->len_arg = a->len_arg;
-	f->root_arg = a->root_arg;
+	fn->fetch[fn->nfetch++] = (struct pov_fetch){
+		.op = op,
+		.arg = arg,
+		.elem = types[a->type].elem,
+		.len = a->len,
+		.len_arg = a->len_arg,
+		.root_arg = a->root_arg,
+	};
 	return 0;
 }
 
@@ -347,12 +322,14 @@ int recipe_add_fetches(const struct signature *sig,
 	for (uint32_t i = 0; i < sig->nargs; i++) {
 		const struct sig_arg *a = &sig->arg[i];
 
-		if (wants_size && wants_size(sig, a))
-			err = fetch_add(fn, POV_FETCH_TYPE_SIZE, i, a);
-		else if (a->dir == SIG_VALUE)
+		bool sized = wants_size && wants_size(sig, a);
+
+		if (a->dir == SIG_VALUE && !sized)
 			continue;
-		else if (a->type == SIG_UNKNOWN)
+		if (a->type == SIG_UNKNOWN)
 			err = -EINVAL;
+		else if (sized)
+			err = fetch_add(fn, POV_FETCH_TYPE_SIZE, i, a);
 		else
 			err = fetch_add(fn, ops[a->dir], i, a);
 		if (err)
