@@ -77,12 +77,9 @@ static void request_made(struct mpi_call *c, struct call_view *out)
 }
 
 /* A persistent request is started; its operation begins with this call. */
-static void request_restart(const struct mpi_call *c, struct call_request *r)
+static void request_restart(const struct mpi_call *c, struct call_request *r,
+			    struct mpi_request *known)
 {
-	struct mpi_request *known = mpi_process_request(c->process, r->handle, c->begin_ns);
-
-	if (!known)
-		return;
 	known->op.begin_ns = c->begin_ns;
 	known->op.posted_ns = known->since_ns = c->parts.rec->hdr.ts_ns;
 	r->in_flight_bytes = -mpi_request_in_flight(known);
@@ -91,12 +88,9 @@ static void request_restart(const struct mpi_call *c, struct call_request *r)
 	r->op = &known->op;
 }
 
-static void request_end(const struct mpi_call *c, struct call_request *r, bool forget)
+static void request_end(const struct mpi_call *c, struct call_request *r, struct mpi_request *known,
+			bool forget)
 {
-	struct mpi_request *known = mpi_process_request(c->process, r->handle, c->begin_ns);
-
-	if (!known)
-		return;
 	r->in_flight_bytes = -mpi_request_in_flight(known);
 	r->op = &known->op;
 	known->active = false;
@@ -110,6 +104,7 @@ static void requests_each(struct mpi_call *c, struct call_view *out)
 	int arg = c->fn->at[ROLE_req];
 	uint32_t n = mpi_call_kept(c, arg);
 	struct call_request *reqs, *r;
+	struct mpi_request *known;
 
 	if (!c->ok || !n)
 		return;
@@ -120,25 +115,26 @@ static void requests_each(struct mpi_call *c, struct call_view *out)
 		if (mpi_process_request_is_shared(c->process, handle))
 			continue;
 		r = request_add(out, reqs, handle, c->fn->request);
-		if (c->fn->request == REQUEST_FREE)
-			request_end(c, r, true);
-		else
-			request_restart(c, r);
+		known = mpi_process_request(c->process, handle, c->begin_ns);
+		if (known && c->fn->request == REQUEST_FREE)
+			request_end(c, r, known, true);
+		else if (known)
+			request_restart(c, r, known);
 	}
 }
 
-/* Request number i of the array has completed; its status is number st, if they are kept. */
-static void request_complete(struct done *d, uint32_t i, uint32_t st)
+/* Request number i of the array, if there is one, has completed; its status is number st, if they are kept. */
+static void request_complete(struct done *d, int64_t i, uint32_t st)
 {
 	struct mpi_call *c = d->c;
-	const struct mpi_request *known;
+	struct mpi_request *known;
 	struct call_request *r;
 	struct mpi_status s;
 	uint64_t handle;
 	bool has_status;
 	int arg = c->fn->at[ROLE_req];
 
-	if (i >= mpi_call_kept(c, arg))
+	if (i < 0 || i >= mpi_call_kept(c, arg))
 		return;
 	handle = mpi_call_elem(c, arg, i);
 	if (mpi_process_request_is_shared(c->process, handle))
@@ -159,10 +155,11 @@ static void request_complete(struct done *d, uint32_t i, uint32_t st)
 			mpi_tag_map(c->process->flavour, s.tag, &r->tag);
 			mpi_world_rank(known->comm, r->source, &r->source_world, &r->source_job,
 				       &r->source_why);
-			d->status_at[d->nstatus++] = (int64_t)i << 32 | st;
+			d->status_at[d->nstatus++] = i << 32 | st;
 		}
 	}
-	request_end(c, r, known && !known->persistent);
+	if (known)
+		request_end(c, r, known, !known->persistent);
 }
 
 static void complete_some(struct done *d)
@@ -171,19 +168,15 @@ static void complete_some(struct done *d)
 	uint32_t n = arg < 0 ? 0 : mpi_call_kept(d->c, arg);
 
 	for (uint32_t i = 0;
-	     i < n && d->out->roles.nrequests < mpi_call_kept(d->c, d->c->fn->at[ROLE_req]); i++) {
-		int64_t idx = mpi_call_elem(d->c, arg, i);
-
-		if (idx >= 0 && idx <= UINT32_MAX)
-			request_complete(d, idx, i);
-	}
+	     i < n && d->out->roles.nrequests < mpi_call_kept(d->c, d->c->fn->at[ROLE_req]); i++)
+		request_complete(d, mpi_call_elem(d->c, arg, i), i);
 }
 
 static void complete_any(struct done *d)
 {
 	int64_t idx;
 
-	if (mpi_call_first(d->c, ROLE_index, &idx) && idx >= 0 && idx <= UINT32_MAX)
+	if (mpi_call_first(d->c, ROLE_index, &idx))
 		request_complete(d, idx, 0);
 }
 
