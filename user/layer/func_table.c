@@ -154,23 +154,16 @@ static int group_apply(const char *group, size_t len, bool add, bool *selected)
 static int groups_select(const char *groups, bool *selected)
 {
 	const char *p = groups + strspn(groups, ", ");
-	int err;
+	int err = *p == '-' ? group_apply("default", 7, true, selected) : 0;
 
-	if (*p == '-') {
-		err = group_apply("default", 7, true, selected);
-		if (err)
-			return err;
-	}
-	while (*(p += strspn(p, ", "))) {
+	while (!err && *(p += strspn(p, ", "))) {
 		bool add = *p != '-';
 		size_t len = strcspn(p += !add, ", ");
 
 		err = group_apply(p, len, add, selected);
-		if (err)
-			return err;
 		p += len;
 	}
-	return 0;
+	return err;
 }
 
 static bool glob_matches(const char *glob, const char *name)
