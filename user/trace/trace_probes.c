@@ -76,43 +76,40 @@ void trace_probes_fold(json_t *library, const json_t *probes)
 	json_decref(found);
 }
 
-/* A library with objects "probes". */
 struct probed {
-	json_t *library, *found;
+	json_t *library; /* the latest of its number */
+	json_t *found;	 /* by objects "probes"; NULL: there are none */
 };
 
-static void probes_take(struct map *probed, json_t *library, const json_t *probes)
+/* No more objects tell of it. */
+static void probed_free(void *value)
 {
-	struct probed *p = map_get(probed, (uintptr_t)library);
+	struct probed *p = value;
 
-	if (!p) {
-		p = xcalloc(1, sizeof(*p));
-		*p = (struct probed){library, json_object()};
-		map_set(probed, (uintptr_t)library, p);
-	}
-	probes_add(library, probes, p->found);
+	if (p && p->found)
+		missing_settle(p->library, p->found);
+	if (p)
+		json_decref(p->found);
+	free(p);
 }
 
 void trace_probes_fold_all(json_t *const *meta, size_t cnt)
 {
-	struct map library = {0}, probed = {0};
+	struct map by_id = {0};
 	struct probed *p;
-	json_t *to;
 
 	for (size_t i = 0; i < cnt; i++) {
-		if (json_is_type(meta[i], "library"))
-			map_set(&library, json_get_u64(meta[i], "id"), meta[i]);
-		if (!json_is_type(meta[i], "probes"))
-			continue;
-		to = map_get(&library, json_get_u64(meta[i], "library"));
-		if (to)
-			probes_take(&probed, to, meta[i]);
+		if (json_is_type(meta[i], "library")) {
+			p = xcalloc(1, sizeof(*p));
+			p->library = meta[i];
+			probed_free(map_set(&by_id, json_get_u64(meta[i], "id"), p));
+		} else if (json_is_type(meta[i], "probes")) {
+			p = map_get(&by_id, json_get_u64(meta[i], "library"));
+			if (!p)
+				continue;
+			p->found = p->found ?: json_object();
+			probes_add(p->library, meta[i], p->found);
+		}
 	}
-	for (size_t at = 0; (p = map_next(&probed, &at, NULL));) {
-		missing_settle(p->library, p->found);
-		json_decref(p->found);
-		free(p);
-	}
-	map_release(&probed);
-	map_release(&library);
+	map_free(&by_id, probed_free);
 }
