@@ -38,6 +38,8 @@ struct trace {
 	size_t stored_room, raw_room;
 };
 
+/* Memory for `need` bytes, *room of it being there; what was in it is gone if it was too little. */
+void *trace_scratch(void *buf, size_t *room, size_t need);
 /*
  * Loads a block's payload, checked and decompressed: h.raw_len bytes at *raw, valid until the next
  * load. A damaged block is told on stderr and counted once; then -EBADMSG. -errno (printed) if

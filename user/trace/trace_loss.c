@@ -18,10 +18,8 @@ void trace_losses_add(struct trace_losses *l, uint64_t since_ns, uint64_t until_
 {
 	if (since_ns > until_ns)
 		return;
-	if (l->cnt == l->room) {
-		l->room = l->room ? 2 * l->room : 16;
-		l->loss = xrealloc(l->loss, l->room * sizeof(*l->loss));
-	}
+	if (!(l->cnt & (l->cnt - 1)))
+		l->loss = xrealloc(l->loss, (2 * l->cnt ?: 1) * sizeof(*l->loss));
 	l->loss[l->cnt++] = (struct trace_loss){since_ns, until_ns, ring};
 }
 

@@ -22,7 +22,7 @@ struct trace_loss {
 
 struct trace_losses {
 	struct trace_loss *loss; /* owned, in no order */
-	size_t cnt, room;
+	size_t cnt;
 };
 
 void trace_losses_add(struct trace_losses *l, uint64_t since_ns, uint64_t until_ns, uint16_t ring);

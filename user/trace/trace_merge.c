@@ -36,7 +36,7 @@ struct open_block {
 	struct open_block *next_free;
 	struct block_ref *ref;
 	uint64_t *words;
-	size_t words_room, order_room;
+	size_t words_room, order_room; /* bytes */
 	uint32_t nwords;
 	uint32_t at;	     /* next word if in order, else next entry of order[] */
 	struct order *order; /* nrecords long */
@@ -130,11 +130,7 @@ static void block_sort(struct open_block *b)
 {
 	uint32_t n = 0;
 
-	if (b->order_room < b->ref->h.nrecords) {
-		free(b->order);
-		b->order_room = b->ref->h.nrecords;
-		b->order = xmalloc(b->order_room * sizeof(*b->order));
-	}
+	b->order = trace_scratch(b->order, &b->order_room, b->ref->h.nrecords * sizeof(*b->order));
 	for (uint32_t w = 0; w < b->nwords; w += (uint32_t)(b->words[w] & 0xffff) / 8)
 		b->order[n++] = (struct order){b->words[w + 1], w};
 	order_sort(b->order, n);
@@ -208,11 +204,7 @@ static int block_open(struct trace_merge *m, struct block_ref *ref, struct open_
 		m->pool = b->next_free;
 	else
 		b = xcalloc(1, sizeof(*b));
-	if (b->words_room < ref->h.record_bytes) {
-		free(b->words);
-		b->words_room = ref->h.record_bytes;
-		b->words = xmalloc(b->words_room);
-	}
+	b->words = trace_scratch(b->words, &b->words_room, ref->h.record_bytes);
 	b->ref = ref;
 	b->nwords = ref->h.record_bytes / 8;
 	b->at = 0;

@@ -56,13 +56,13 @@ int trace_block_reject(struct trace *t, struct block_ref *ref, const char *why)
 	return -EBADMSG;
 }
 
-static void scratch_reserve(uint8_t **buf, size_t *room, size_t need)
+void *trace_scratch(void *buf, size_t *room, size_t need)
 {
 	if (need <= *room)
-		return;
-	free(*buf);
-	*buf = xmalloc(need);
+		return buf;
+	free(buf);
 	*room = need;
+	return xmalloc(need);
 }
 
 int trace_block_load(struct trace *t, struct block_ref *ref, const uint8_t **raw)
@@ -73,7 +73,7 @@ int trace_block_load(struct trace *t, struct block_ref *ref, const uint8_t **raw
 
 	if (ref->bad)
 		return -EBADMSG;
-	scratch_reserve(&t->stored, &t->stored_room, h->stored_len + 1u);
+	t->stored = trace_scratch(t->stored, &t->stored_room, h->stored_len + 1u);
 	err = read_at(t, ref->offset + sizeof(*h), t->stored, h->stored_len);
 	if (err == -ENODATA)
 		return trace_block_reject(t, ref, "the file has become shorter");
@@ -85,7 +85,7 @@ int trace_block_load(struct trace *t, struct block_ref *ref, const uint8_t **raw
 		return trace_block_reject(t, ref, "wrong checksum");
 	*raw = t->stored;
 	if (h->flags & TRACE_FLAG_ZSTD) {
-		scratch_reserve(&t->raw, &t->raw_room, h->raw_len + 1u);
+		t->raw = trace_scratch(t->raw, &t->raw_room, h->raw_len + 1u);
 		n = ZSTD_decompressDCtx(t->dctx, t->raw, h->raw_len, t->stored, h->stored_len);
 		if (ZSTD_isError(n) || n != h->raw_len)
 			return trace_block_reject(t, ref, "cannot be decompressed");
@@ -141,7 +141,7 @@ static void add_ref(struct trace *t, uint64_t offset, const struct trace_block_h
 	struct trace_summary *s = &t->sum;
 
 	if (!(t->nrefs & (t->nrefs - 1)))
-		t->ref = xrealloc(t->ref, (t->nrefs ? 2 * t->nrefs : 1) * sizeof(*t->ref));
+		t->ref = xrealloc(t->ref, (2 * t->nrefs ?: 1) * sizeof(*t->ref));
 	t->ref[t->nrefs++] =
 		(struct block_ref){.offset = offset, .h = *h, .missing_before = missing_before};
 	s->holes |= missing_before;
