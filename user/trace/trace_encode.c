@@ -111,17 +111,16 @@ static inline uint32_t key_hash(uint64_t w0, uint64_t key)
 	return (uint32_t)(h >> 32) ^ (uint32_t)h;
 }
 
-static uint32_t slot_find(struct codec_encoder *e, uint32_t tag, uint32_t nwords, bool *is_new)
+/* The slot of a record's like; a new one if there is none. */
+static uint32_t slot_find(struct codec_encoder *e, uint32_t tag, uint32_t nwords)
 {
 	uint32_t i = tag & (CODEC_HASH_SIZE - 1);
 	struct codec_slot *s;
 
 	for (; e->hash[i]; i = (i + 1) & (CODEC_HASH_SIZE - 1)) {
 		s = &e->slot[e->hash[i] - 1];
-		if (s->tag == tag && s->nwords == nwords) {
-			*is_new = false;
+		if (s->tag == tag && s->nwords == nwords)
 			return e->hash[i] - 1u;
-		}
 	}
 	s = &e->slot[e->nslots++];
 	s->tag = tag;
@@ -129,7 +128,6 @@ static uint32_t slot_find(struct codec_encoder *e, uint32_t tag, uint32_t nwords
 	s->first = e->arena_used;
 	e->arena_used += nwords;
 	e->hash[i] = (uint16_t)e->nslots;
-	*is_new = true;
 	return e->nslots - 1;
 }
 
@@ -198,15 +196,14 @@ static inline void put_changes(struct ends *to, const uint64_t *w, uint64_t *las
 void codec_encode(struct codec_encoder *e, struct codec_block *b, const struct pov_hdr *rec)
 {
 	const uint64_t *w = (const uint64_t *)rec;
-	uint32_t nwords = rec->size / 8u, slot;
+	uint32_t nwords = rec->size / 8u, nslots = e->nslots, slot;
 	struct ends to;
 	uint64_t *last;
-	bool is_new;
 
 	for (int c = 0; c < CODEC_COL_CNT; c++)
 		to.col[c] = b->col[c] + b->len[c];
-	slot = slot_find(e, key_hash(w[0], record_key(rec, w)), nwords, &is_new);
-	if (is_new)
+	slot = slot_find(e, key_hash(w[0], record_key(rec, w)), nwords);
+	if (slot == nslots)
 		to.col[CODEC_COL_OP] = new_slot(e, to.col[CODEC_COL_OP], slot);
 	else
 		to.col[CODEC_COL_OP] = put_varint(to.col[CODEC_COL_OP], slot + 1);
