@@ -18,8 +18,9 @@ static struct mpi_group *of_ranks(struct mpi_call *c, bool remote)
 }
 
 /* Some of another one: by ranks or by ranges of them, those or all but those. */
-static struct mpi_group *of_some(struct mpi_call *c, enum mpi_role role, bool exclude)
+static struct mpi_group *of_some(struct mpi_call *c, bool exclude)
 {
+	enum mpi_role role = c->fn->at[ROLE_ranges] >= 0 ? ROLE_ranges : ROLE_ranks;
 	struct mpi_group *group = mpi_call_group(c, ROLE_group);
 	int arg = c->fn->at[role];
 	bool ranges = arg >= 0 && c->fn->sig.arg[arg].type == SIG_RANGE;
@@ -44,16 +45,12 @@ static struct mpi_group *made_by_call(struct mpi_call *c)
 
 	switch (c->fn->effect) {
 	case EFFECT_COMM_GROUP:
-	case EFFECT_WIN_GROUP:
 		return of_ranks(c, false);
 	case EFFECT_REMOTE_GROUP:
 		return of_ranks(c, true);
 	case EFFECT_GROUP_INCL:
 	case EFFECT_GROUP_EXCL:
-		return of_some(c, ROLE_ranks, c->fn->effect == EFFECT_GROUP_EXCL);
-	case EFFECT_GROUP_RANGE_INCL:
-	case EFFECT_GROUP_RANGE_EXCL:
-		return of_some(c, ROLE_ranges, c->fn->effect == EFFECT_GROUP_RANGE_EXCL);
+		return of_some(c, c->fn->effect == EFFECT_GROUP_EXCL);
 	case EFFECT_GROUP_UNION:
 		return mpi_group_of_two(MPI_GROUP_UNION, first, second);
 	case EFFECT_GROUP_INTERSECTION:
