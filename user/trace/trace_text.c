@@ -127,59 +127,44 @@ static bool call_ok(const struct pov_call *c)
 	return c->nargs <= POV_CALL_ARGS_MAX && off == c->hdr.size;
 }
 
+/* A record's struct as it was at first. Not of kinds that no file has. */
+static const uint16_t least_bytes[] = {
+	[POV_KIND_SWITCH] = sizeof(struct pov_switch),
+	[POV_KIND_WAKING] = sizeof(struct pov_waking),
+	[POV_KIND_MIGRATE] = sizeof(struct pov_migrate),
+	[POV_KIND_IRQ] = sizeof(struct pov_irq),
+	[POV_KIND_CALL] = sizeof(struct pov_call),
+	[POV_KIND_CALL_BEGIN] = sizeof(struct pov_call_begin),
+	[POV_KIND_SPIN] = sizeof(struct pov_spin),
+	[POV_KIND_MORE] = sizeof(struct pov_more),
+	[POV_KIND_UNSHOWN] = sizeof(struct pov_call),
+	[POV_KIND_TASK] = sizeof(struct pov_task),
+	[POV_KIND_FORK] = sizeof(struct pov_fork),
+	[POV_KIND_EXEC] = sizeof(struct pov_task),
+	[POV_KIND_EXIT] = sizeof(struct pov_exit),
+	[POV_KIND_RENAME] = sizeof(struct pov_task),
+	[POV_KIND_AFFINITY] = sizeof(struct pov_affinity),
+	[POV_KIND_IMAGE] = offsetof(struct pov_image, stamp),
+	[POV_KIND_CALLER] = sizeof(struct pov_caller),
+	[POV_KIND_LOST] = sizeof(struct pov_lost),
+};
+
 bool trace_record_ok(const struct pov_hdr *rec)
 {
-	uint16_t need = sizeof(*rec);
+	const struct pov_spin *spin = (const struct pov_spin *)rec;
+	const struct pov_more *more = (const struct pov_more *)rec;
 
-	/* No default: the compiler tells when a kind is added and not checked here. */
-	switch ((enum pov_kind)rec->kind) {
-	case POV_KIND_SWITCH:
-	case POV_KIND_WAKING:
-	case POV_KIND_IRQ:
-	case POV_KIND_CALL_BEGIN:
-		need = sizeof(struct pov_switch);
-		break;
-	case POV_KIND_MIGRATE:
-	case POV_KIND_EXIT:
-	case POV_KIND_CALLER:
-		need = sizeof(struct pov_migrate);
-		break;
-	case POV_KIND_CALL:
-	case POV_KIND_UNSHOWN:
-		return rec->size >= sizeof(struct pov_call) &&
-		       call_ok((const struct pov_call *)rec);
-	case POV_KIND_SPIN:
-		if (rec->size < sizeof(struct pov_spin))
-			return false;
-		need = (uint16_t)(sizeof(struct pov_spin) +
-				  sizeof(struct pov_spin_func) *
-					  ((const struct pov_spin *)rec)->nfuncs);
-		break;
-	case POV_KIND_MORE:
-		return rec->size >= sizeof(struct pov_more) &&
-		       rec->size - sizeof(struct pov_more) >= ((const struct pov_more *)rec)->size;
-	case POV_KIND_TASK:
-	case POV_KIND_EXEC:
-	case POV_KIND_RENAME:
-	case POV_KIND_IMAGE:
-		need = sizeof(struct pov_task);
-		break;
-	case POV_KIND_FORK:
-		need = sizeof(struct pov_fork);
-		break;
-	case POV_KIND_AFFINITY:
-		need = sizeof(struct pov_affinity);
-		break;
-	case POV_KIND_LOST:
-		need = sizeof(struct pov_lost);
-		break;
-	case POV_KIND_PATH:
-		break;
-	case POV_KIND_LOSS_BEGIN:
-	case POV_KIND_LOSS_END:
+	if (rec->size < sizeof(*rec) || rec->kind == POV_KIND_LOSS_BEGIN ||
+	    rec->kind == POV_KIND_LOSS_END)
 		return false;
-	}
-	return rec->size >= need;
+	if (rec->kind < sizeof(least_bytes) / sizeof(least_bytes[0]) &&
+	    rec->size < least_bytes[rec->kind])
+		return false;
+	if (pov_is_call(rec))
+		return call_ok((const struct pov_call *)rec);
+	if (rec->kind == POV_KIND_SPIN)
+		return rec->size >= sizeof(*spin) + sizeof(*spin->func) * spin->nfuncs;
+	return rec->kind != POV_KIND_MORE || rec->size >= sizeof(*more) + more->size;
 }
 
 /* ---- text ---- */
