@@ -86,13 +86,6 @@ static void stream_hand_over(struct trace_writer *w, struct stream *s)
 	s->open = NULL;
 }
 
-static void hand_over_all(struct trace_writer *w)
-{
-	for (uint32_t i = 0; i < w->nstreams; i++)
-		if (w->stream[w->ids[i]]->open)
-			stream_hand_over(w, w->stream[w->ids[i]]);
-}
-
 /* Worst size of the file if all that was accepted is written uncompressed. */
 static uint64_t worst_bytes(const struct trace_writer *w)
 {
@@ -113,8 +106,7 @@ static int limit_make_room(struct trace_writer *w, uint64_t need)
 	uint64_t worst = worst_bytes(w);
 
 	if (worst + need > w->event_limit) {
-		hand_over_all(w);
-		store_drain(w->store);
+		trace_writer_drain(w);
 		worst = store_worst_bytes(w->store);
 		need += LIMIT_GAIN_MIN;
 	}
@@ -229,7 +221,7 @@ void trace_writer_flush(struct trace_writer *w, uint64_t begun_until_ns)
 
 void trace_writer_drain(struct trace_writer *w)
 {
-	hand_over_all(w);
+	trace_writer_flush(w, UINT64_MAX);
 	store_drain(w->store);
 }
 
@@ -246,7 +238,7 @@ static int writer_end(struct trace_writer *w, bool undo)
 
 	if (!w)
 		return 0;
-	hand_over_all(w);
+	trace_writer_flush(w, UINT64_MAX);
 	err = store_finish(w->store);
 	if (undo)
 		trace_file_undo(&w->file);
