@@ -214,11 +214,8 @@ struct mpi_group *mpi_communicator_group(struct mpi_communicator *c, bool remote
 static void reports_check(struct mpi_communicator *c)
 {
 	struct mpi_member by_group;
-	int32_t size;
+	int32_t size = c->checked || c->report_size < 0 ? -1 : mpi_group_size(c->group);
 
-	if (c->checked || c->report_size < 0)
-		return;
-	size = mpi_group_size(c->group);
 	if (size < 0)
 		return;
 	c->checked = true;

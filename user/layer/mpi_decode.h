@@ -41,6 +41,8 @@ bool mpi_tag_map(const struct mpi_flavour_info *fl, int64_t v, int32_t *out);
 
 /* Bytes of one element of a datatype passed by value, or -1. */
 int64_t mpi_call_type_bytes(const struct mpi_call *c, enum mpi_role role);
+/* Of all elements of an array, or -1. */
+int64_t mpi_call_product(const struct mpi_call *c, enum mpi_role role);
 /* Σ counts[i] × size of types[i], of two arguments that are arrays, or -1. */
 int64_t mpi_call_pairs_bytes(const struct mpi_call *c, int counts, int types);
 /* Its name, how it was made, or its number. */

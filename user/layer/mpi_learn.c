@@ -34,16 +34,16 @@ static int64_t struct_bytes(const struct mpi_call *c)
 	return mpi_call_pairs_bytes(c, c->fn->at[ROLE_blocklen], c->fn->at[ROLE_types]);
 }
 
-static int64_t subarray_elems(const struct mpi_call *c)
+int64_t mpi_call_product(const struct mpi_call *c, enum mpi_role role)
 {
-	int sub = c->fn->at[ROLE_subsizes];
-	int64_t elems = 1;
+	int arg = c->fn->at[role];
+	int64_t n = 1;
 
-	if (!mpi_call_whole(c, sub))
+	if (arg < 0 || !mpi_call_whole(c, arg))
 		return -1;
-	for (uint32_t i = 0; i < c->field[sub].cnt; i++)
-		elems = times(elems, mpi_call_elem(c, sub, i));
-	return elems;
+	for (uint32_t i = 0; i < c->field[arg].cnt; i++)
+		n = times(n, mpi_call_elem(c, arg, i));
+	return n;
 }
 
 /* How many elements of oldtype the new type has, or -1. */
@@ -52,7 +52,7 @@ static int64_t oldtype_elems(const struct mpi_call *c)
 	int64_t count, len;
 
 	if (c->fn->at[ROLE_subsizes] >= 0)
-		return subarray_elems(c);
+		return mpi_call_product(c, ROLE_subsizes);
 	if (mpi_call_sum(c, ROLE_blocklen, &len))
 		return len;
 	if (!mpi_call_value(c, ROLE_count, &count))

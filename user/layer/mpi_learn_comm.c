@@ -112,7 +112,7 @@ static void count_learn(const struct mpi_call *c, enum mpi_role role, int32_t *o
 {
 	int64_t v;
 
-	if (mpi_call_first(c, role, &v) && v >= 0)
+	if ((mpi_call_first(c, role, &v) || mpi_call_value(c, role, &v)) && v >= 0)
 		*out = v;
 }
 
@@ -266,13 +266,8 @@ static struct mpi_communicator *made_by_merge(struct mpi_call *c, struct mpi_mak
 
 static int32_t dims_product(const struct mpi_call *c)
 {
-	int dims = c->fn->at[ROLE_dims];
-	int64_t n = 1;
+	int64_t n = mpi_call_product(c, ROLE_dims);
 
-	if (dims < 0 || !mpi_call_whole(c, dims))
-		return -1;
-	for (uint32_t i = 0; i < c->field[dims].cnt; i++)
-		n = times(n, mpi_call_elem(c, dims, i));
 	return n <= INT32_MAX ? n : -1;
 }
 
@@ -388,7 +383,6 @@ static void dims_copy(const struct mpi_known_comm *old, struct mpi_known_comm *n
 static void learn_neighbours(struct mpi_call *c, struct mpi_known_comm *new)
 {
 	int dims = c->fn->at[ROLE_dims];
-	int64_t n;
 
 	if (c->fn->effect == EFFECT_CART && dims >= 0) {
 		new->indeg = new->outdeg = 2 * c->field[dims].cnt;
@@ -399,10 +393,10 @@ static void learn_neighbours(struct mpi_call *c, struct mpi_known_comm *new)
 		for (uint32_t i = 0; i < new->ndims; i++)
 			new->dims[i] = (int32_t)mpi_call_elem(c, dims, i);
 	}
-	if (c->fn->effect == EFFECT_DIST_GRAPH && mpi_call_value(c, ROLE_indeg, &n) && n >= 0)
-		new->indeg = n;
-	if (c->fn->effect == EFFECT_DIST_GRAPH && mpi_call_value(c, ROLE_outdeg, &n) && n >= 0)
-		new->outdeg = n;
+	if (c->fn->effect == EFFECT_DIST_GRAPH) {
+		count_learn(c, ROLE_indeg, &new->indeg);
+		count_learn(c, ROLE_outdeg, &new->outdeg);
+	}
 }
 
 /* What of its parent holds for the new one, too; the rest follows from its members. */
