@@ -127,8 +127,8 @@ static bool call_ok(const struct pov_call *c)
 	return c->nargs <= POV_CALL_ARGS_MAX && off == c->hdr.size;
 }
 
-/* A record's struct as it was at first. Not of kinds that no file has. */
-static const uint16_t least_bytes[] = {
+/* A record's struct as it was at first; kinds that are not known have none. */
+static const uint16_t least_bytes[256] = {
 	[POV_KIND_SWITCH] = sizeof(struct pov_switch),
 	[POV_KIND_WAKING] = sizeof(struct pov_waking),
 	[POV_KIND_MIGRATE] = sizeof(struct pov_migrate),
@@ -147,6 +147,8 @@ static const uint16_t least_bytes[] = {
 	[POV_KIND_IMAGE] = offsetof(struct pov_image, stamp),
 	[POV_KIND_CALLER] = sizeof(struct pov_caller),
 	[POV_KIND_LOST] = sizeof(struct pov_lost),
+	[POV_KIND_LOSS_BEGIN] = UINT16_MAX, /* no file has these */
+	[POV_KIND_LOSS_END] = UINT16_MAX,
 };
 
 bool trace_record_ok(const struct pov_hdr *rec)
@@ -154,11 +156,7 @@ bool trace_record_ok(const struct pov_hdr *rec)
 	const struct pov_spin *spin = (const struct pov_spin *)rec;
 	const struct pov_more *more = (const struct pov_more *)rec;
 
-	if (rec->size < sizeof(*rec) || rec->kind == POV_KIND_LOSS_BEGIN ||
-	    rec->kind == POV_KIND_LOSS_END)
-		return false;
-	if (rec->kind < sizeof(least_bytes) / sizeof(least_bytes[0]) &&
-	    rec->size < least_bytes[rec->kind])
+	if (rec->size < sizeof(*rec) || rec->size < least_bytes[rec->kind])
 		return false;
 	if (pov_is_call(rec))
 		return call_ok((const struct pov_call *)rec);
