@@ -120,6 +120,24 @@ many() {
 	report --json none.pov | grep -q '"ranks": \[\]'
 }
 
+@test "report: of many processes without ranks, those that ran come first" {
+	grep -v '"process"\|^call\|^spin' "$data/report_run.txt" | sed 's/"all":false/"all":true/' >many.txt
+	for tid in $(seq 300 340); do echo "task ts=1000000 tid=$tid tgid=$tid state=1 cpu=0 comm=idle"; done >>many.txt
+	"$make" many.txt many.pov
+	report many.pov >got
+	section Recorded <got | sed -n 3p | grep -q ' run.py  *200 \| python3  *200 \| app  *100 '
+	section Recorded <got | grep -q '15 of 4[0-9] shown, those running most'
+}
+
+@test "report: calls of another layer without MPI" {
+	sed '/"process"/d; s/"layer":"mpi"/"layer":"other"/; s/"id":0,"path"/"layers":["other"],&/' "$data/report_run.txt" >other.txt
+	"$make" other.txt other.pov
+	report other.pov >got
+	grep -q 'No recorded process made MPI calls; calls of other layers are below.' got
+	grep -q '^Functions of layer other' got
+	! grep -q 'Check that the command' got
+}
+
 @test "report: scheduler not recorded" {
 	sed 's/"sched":"all"/"sched":"off"/; /^switch\|^waking/d' "$data/report_run.txt" >off.txt
 	"$make" off.txt off.pov

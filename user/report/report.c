@@ -87,7 +87,7 @@ static uint64_t sort_value(const struct report *r, uint32_t idx)
 	};
 	const char *row = (const char *)&r->time.process[idx];
 
-	return r->opt->sort == REPORT_SORT_RANK ? 0 : *(const uint64_t *)(row + by[r->opt->sort]);
+	return r->sort == REPORT_SORT_RANK ? 0 : *(const uint64_t *)(row + by[r->sort]);
 }
 
 static int row_compare(const void *va, const void *vb, void *ctx)
@@ -125,6 +125,10 @@ static int rows_choose(struct report *r)
 			r->source->path, r->nranks);
 		return -ENOENT;
 	}
+	/* Of many processes without ranks, kernel threads would come first. */
+	r->sort = r->opt->sort;
+	if (!r->nranks && r->nrows > PROCESSES_MANY && r->sort == REPORT_SORT_RANK)
+		r->sort = REPORT_SORT_RUNNING;
 	if (r->nrows)
 		qsort_r(r->row, r->nrows, sizeof(*r->row), row_compare, r);
 	return 0;

@@ -30,6 +30,8 @@ enum report_sort {
 	REPORT_SORT_POLLING,
 };
 
+#define PROCESSES_MANY 32 /* more than these are summed up, and the most telling shown */
+
 struct report_options {
 	struct rank_list ranks; /* empty: all */
 	bool threads;
@@ -41,6 +43,8 @@ struct report {
 	const struct trace_source *source; /* recordings that are read together, nsources of them */
 	size_t nsources;
 	const struct report_options *opt;
+	enum report_sort
+		sort; /* as asked for; without ranks and of many processes by running, if nothing was */
 	struct trace *trace;
 	struct model *model;
 	struct time_split time;

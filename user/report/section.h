@@ -48,8 +48,7 @@ uint32_t text_rows_shown(const struct report *r, uint32_t n, uint32_t many);
 void text_shown_note(FILE *out, uint32_t shown, uint32_t n);
 void text_rank_cell(const struct report *r, struct columns *c, const struct model_process *p);
 
-/* Tables with a row for each process shown; of more, PROCESSES_MANY are summed up, and the most telling shown. */
-#define PROCESSES_MANY 32
+/* Tables with a row for each process shown; of more than PROCESSES_MANY some, and their sums. */
 void text_process_columns(const struct report *r, struct columns *c, bool pid);
 void text_process_cells(const struct report *r, struct columns *c, uint32_t idx, bool pid);
 /* The same of a row that sums up several. */

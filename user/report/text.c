@@ -124,7 +124,7 @@ void text_processes_note(const struct report *r, FILE *out, uint32_t shown)
 		text_note(
 			out,
 			"%u of %u shown, %s; --rank LIST chooses, --sort orders, --top 0 shows all.",
-			shown, r->nrows, by[r->opt->sort]);
+			shown, r->nrows, by[r->sort]);
 }
 
 /* ---- head ---- */
@@ -270,9 +270,23 @@ static void print_head(const struct report *r, FILE *out)
 			"LOST");
 }
 
-static void print_no_rank(FILE *out)
+/* Whether functions of a layer below MPI were called: then it may well be that there was no MPI. */
+static bool other_layer_called(const struct report *r)
+{
+	for (uint32_t i = 0; i < r->functions.nrow; i++)
+		if (r->functions.row[i]->calls && !func_is_top(r->functions.row[i]->func))
+			return true;
+	return false;
+}
+
+static void print_no_rank(const struct report *r, FILE *out)
 {
 	text_section(out, "No MPI process was seen");
+	if (other_layer_called(r)) {
+		text_note(out,
+			  "No recorded process made MPI calls; calls of other layers are below.");
+		return;
+	}
 	text_note(
 		out,
 		"No recorded process mapped a library with MPI functions, or attaching to it failed (see "
@@ -285,7 +299,7 @@ void report_text(const struct report *r, FILE *out)
 {
 	print_head(r, out);
 	if (!r->nranks)
-		print_no_rank(out);
+		print_no_rank(r, out);
 	text_ranks(r, out);
 	if (r->opt->threads)
 		text_threads(r, out);
