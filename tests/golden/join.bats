@@ -116,10 +116,13 @@ ranks_of() { # ROUND FILE...
 @test "join: CPUs, losses and text tell the host" {
 	part a 0
 	echo "lost ts=1500000 since=1400000 cnt=3 ring=1 class=sched" >>all.txt
+	echo 'meta {"type":"late","ts_ns":1200000,"pid":200,"library":0,"late_ns":1000}' >>all.txt
 	part b 1 node8
 	"$POVTRACE" report a.pov b.pov >text
 	grep -q 'node8:1' text
 	grep -q 'its times are moved by +0.000000000 s and +0.0 ppm' text
+	# a process by its number on its own host
+	grep -q 'LATE       process 200: libmpi.so.40' text
 	# the sums stand under their columns: those of one recording, but for what one loss marks
 	sums() { sed -n "/^Context switches/,/^\$/p" "$1" | awk '$1 == "all" { $1 = $1; gsub(/[≥~]/, ""); print }'; }
 	"$POVTRACE" report all.pov >whole

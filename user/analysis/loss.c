@@ -40,14 +40,15 @@ static void span_add(struct loss_class *c, uint64_t from_ns, uint64_t to_ns)
 static void on_lost(void *ctx, const struct model_lost *l)
 {
 	struct losses *a = ctx;
+	uint64_t from_ns;
 
 	if (l->class >= POV_CLASS_CNT) { /* of a newer recorder: it may be anything */
 		a->everywhere |= LOSS_MISSED;
 		return;
 	}
 	a->class[l->class].cnt += l->cnt;
-	span_add(&a->class[l->class], l -> since_ns < l -> ts_ns ? l -> since_ns : l -> ts_ns,
-		 l -> ts_ns);
+	from_ns = l->since_ns < l->ts_ns ? l->since_ns : l->ts_ns;
+	span_add(&a->class[l->class], from_ns, l -> ts_ns);
 	if (l->class == POV_CLASS_SCHED)
 		*table_row(a->ring, a->nring, l->ring) = true;
 }

@@ -268,7 +268,7 @@ static int map_look(struct service *s, json_int_t pid, uint64_t start, uint64_t 
 	if (id->ino)
 		return fd;
 	close(fd);
-	return err;
+	return err < 0 ? err : -ENOENT;
 }
 
 static void map_serve(struct service *s, const json_t *request)

@@ -150,9 +150,8 @@ void known_files_reply(struct known_files *k, const json_t *o, struct links *lin
 	f->segments = json_incref(json_object_get(o, "segments"));
 	if (json_object_get(o, "library"))
 		library_new(k, f, o, links);
-	else
-		links_move(&k->waits,
-			   links); /* probes by which processes wait: kept until the end */
+	else /* probes by which processes wait: kept until the end */
+		links_move(&k->waits, links);
 	file_error_say(f);
 	known_files_name(k, &f->id, f);
 }

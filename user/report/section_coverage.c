@@ -297,7 +297,7 @@ static void late_print(const struct report *r, FILE *out)
 	uint32_t i;
 
 	for (i = 0; i < v->nlate && i < LATE_SHOWN; i++) {
-		fprintf(out, "  LATE       process %" PRIu32 ": ", v->late[i].pid);
+		fprintf(out, "  LATE       process %" PRIu32 ": ", trace_host_id(v->late[i].pid));
 		text_foreign(out, "", file_name(v->late[i].path), 40);
 		fprintf(out,
 			" was probed %s after it was mapped;\n"

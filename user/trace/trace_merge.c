@@ -172,8 +172,9 @@ static void block_close(struct trace_merge *m, struct open_block *b)
 }
 
 /*
- * Whether there is room for one more open block, beside those and the losses. What a thread polled may be written much later than it happened, so
- * the blocks of many threads can overlap; but recordings shrink 10 to 50 times, so only a made-up file wants more.
+ * Whether there is room for one more open block, beside those and the losses. What a thread polled may be written much later
+ * than it happened, so the blocks of many threads can overlap; but recordings shrink 10 to 50 times, so only a made-up file
+ * wants more.
  */
 static int room_check(const struct trace_merge *m, const struct block_ref *more)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Numbers are added, lists are appended; names are settled once a library is complete, for a file may have many of them. */
 #include "trace/trace_probes.h"
 
 #include <stdlib.h>
