@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A layer (MPI, UCP; verbs, libfabric, sockets next) has a table of functions that can be recorded, and turns the raw words of
+ * A layer (MPI, UCP …) has a table of functions that can be recorded, and turns the raw words of
  * its call records into named values for people and into roles for the model. One file a layer, ending in one const
  * struct layer; the registry is generated from the file names. Decoding works from the trace's own function table,
  * so that traces of other versions stay readable. How a layer's libraries are recognised: attach/library_kind.h.
@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "layer/post.h"
 
 struct func_attrs;
 struct func_word;
@@ -176,6 +178,9 @@ struct call_view {
 	struct call_value values[CALL_VALUES_MAX];
 	uint32_t nvalues;
 	struct call_roles roles;
+	/* what it handed over and learned of, in its order; valid as long as the view */
+	const struct call_post *posts;
+	uint32_t nposts;
 };
 
 /* A layer's decoder for one trace: keeps what earlier calls taught (datatype sizes, communicators). */
@@ -199,6 +204,11 @@ struct layer {
 	 * are: what they move has been counted above them.
 	 */
 	bool is_top;
+	/*
+	 * Of the layers whose calls post (call_view.posts), the one with the highest number that posts to a carrier in a process counts:
+	 * 1 UCP, PML; 2 UCT, libfabric, BTL; 3 verbs; 4 the kernel's calls. 0: it posts nothing.
+	 */
+	uint8_t nearness;
 	/* Parses one row of the function table (meta block "function"). 0 or -EINVAL. */
 	int (*func_parse)(const json_t *row, struct func_info *out);
 	void (*func_release)(struct func_info *f);

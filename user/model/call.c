@@ -60,6 +60,24 @@ static void pack_requests(struct packer *p, struct call_roles *to, const struct 
 	to->requests = copy;
 }
 
+static void pack_posts(struct packer *p, struct call_view *to, const struct call_view *from)
+{
+	struct call_post *copy = pack(p, from->posts, from->nposts * sizeof(*from->posts)), scratch;
+
+	for (uint32_t i = 0; i < from->nposts; i++) {
+		const struct call_post *post = &from->posts[i];
+		struct call_post *packed = copy ? &copy[i] : &scratch;
+
+		packed->op = pack_text(p, post->op);
+		packed->transport = pack_text(p, post->transport);
+		packed->device = pack_text(p, post->device);
+		packed->dest = pack_text(p, post->dest);
+		packed->local_end = pack_text(p, post->local_end);
+		packed->remote_end = pack_text(p, post->remote_end);
+	}
+	to->posts = copy;
+}
+
 /* Copies what the view points to; `to` already is a flat copy of it. */
 static void pack_view(struct packer *p, struct call_view *to, const struct call_view *from)
 {
@@ -76,6 +94,7 @@ static void pack_view(struct packer *p, struct call_view *to, const struct call_
 	}
 	to->roles.comm_name = pack_text(p, from->roles.comm_name);
 	pack_requests(p, &to->roles, &from->roles);
+	pack_posts(p, to, from);
 }
 
 /* One allocation: the view, and behind it what it points to. */
@@ -113,46 +132,92 @@ int call_or_spin_compare(const void *va, const void *vb)
 	return (int)a->depth - (int)b->depth;
 }
 
-/* The layers of the calls around one, by name: by depth. */
+/* What is around a call. */
 struct enclosing {
-	const char *layer[POV_CALL_DEPTH_MAX];
-	bool unknown; /* the outermost one is not known */
+	const char *layer[POV_CALL_DEPTH_MAX]; /* by depth: of the calls, by name */
+	bool unknown;			       /* the outermost one is not known */
+	bool has_top;			       /* top is the outermost one of the top layer … */
+	uint8_t top_depth;		       /* … at this depth */
+	struct model_within top;
 };
-
-/* Whether what is told now, at this depth, is within a call of its own layer; it encloses what comes next. */
-static bool enclose(struct enclosing *e, const char *layer, uint8_t depth)
-{
-	bool nested = depth && e->unknown;
-
-	if (depth >= POV_CALL_DEPTH_MAX)
-		return true;
-	for (uint8_t d = 0; d < depth; d++)
-		nested |= e->layer[d] == layer;
-	e->layer[depth] = layer;
-	for (uint8_t d = depth + 1; d < POV_CALL_DEPTH_MAX; d++)
-		e->layer[d] = NULL;
-	return nested;
-}
 
 static const struct func_info *func_of(const struct call_or_spin *c)
 {
 	return c->is_spin ? c->spin.func[0].func : c->call.func;
 }
 
-static void tell(struct model *m, const struct call_or_spin *c)
+static uint64_t only_request(const struct call_or_spin *c)
+{
+	return !c->is_spin && c->call.view->roles.nrequests == 1 ?
+		       c->call.view->roles.requests[0].handle :
+		       0;
+}
+
+static void top_set(struct enclosing *e, const struct call_or_spin *c)
+{
+	if (e->has_top && c->depth > e->top_depth)
+		return;
+	e->has_top = func_is_top(func_of(c));
+	e->top_depth = c->depth;
+	if (e->has_top)
+		e->top = (struct model_within){.func = func_of(c),
+					       .begin_ns = c->begin_ns,
+					       .end_ns = c->end_ns,
+					       .is_poll = c->is_spin,
+					       .request = only_request(c)};
+}
+
+/* Whether what is told now is within a call of its own layer; it encloses what comes next. */
+static bool enclose(struct enclosing *e, const struct call_or_spin *c)
+{
+	const char *layer = func_of(c)->layer_name;
+	bool nested = c->depth && e->unknown;
+
+	top_set(e, c);
+	if (c->depth >= POV_CALL_DEPTH_MAX)
+		return true;
+	for (uint8_t d = 0; d < c->depth; d++)
+		nested |= e->layer[d] == layer;
+	e->layer[c->depth] = layer;
+	for (uint8_t d = c->depth + 1; d < POV_CALL_DEPTH_MAX; d++)
+		e->layer[d] = NULL;
+	return nested;
+}
+
+static void posts_tell(struct model *m, const struct model_call *c, const struct enclosing *e)
+{
+	struct model_post post = {
+		.call = c,
+		.within = e->has_top ? &e->top : NULL,
+		.within_unknown = !e->has_top && e->unknown,
+	};
+
+	for (uint32_t i = 0; i < c->view->nposts; i++) {
+		post.post = &c->view->posts[i];
+		TELL(m, post, &post);
+	}
+}
+
+static void tell(struct model *m, const struct call_or_spin *c, const struct enclosing *e)
 {
 	if (c->is_spin)
 		TELL(m, spin, &c->spin);
 	else
 		TELL(m, call, &c->call);
 	past_told(m, c);
-	if (!c->is_spin && !c->call.nested && m->to.operation.cnt + m->to.message.cnt)
+	if (c->is_spin)
+		return;
+	if (!c->call.nested && m->to.operation.cnt + m->to.message.cnt)
 		operations_tell(m, &c->call);
+	if (c->call.view->nposts)
+		posts_tell(m, &c->call, e);
 }
 
-/* Tells those pending that ended until then, in order of begin; the others stay. outermost: NULL if it is not known. */
+/*
+ * Tells those pending that ended until then, in order of begin; the others stay. outermost: what they lie in; NULL if it is not known.
+ */
 static void flush_until(struct model *m, struct mthread *t, uint64_t end_ns,
-			const struct func_info *outermost)
+			const struct call_or_spin *outermost)
 {
 	struct enclosing e = {.unknown = !outermost};
 	struct thread_calls *calls = t->pub.calls;
@@ -162,7 +227,7 @@ static void flush_until(struct model *m, struct mthread *t, uint64_t end_ns,
 	if (!calls || !calls->npending)
 		return;
 	if (outermost)
-		e.layer[0] = outermost->layer_name;
+		enclose(&e, outermost);
 	qsort(calls->pending, calls->npending, sizeof(*calls->pending), call_or_spin_compare);
 	for (i = 0; i < calls->npending; i++) {
 		struct call_or_spin *c = &calls->pending[i];
@@ -171,12 +236,12 @@ static void flush_until(struct model *m, struct mthread *t, uint64_t end_ns,
 			calls->pending[left++] = *c;
 			continue;
 		}
-		nested = enclose(&e, func_of(c)->layer_name, c->depth);
+		nested = enclose(&e, c);
 		if (c->is_spin)
 			c->spin.nested = nested;
 		else
 			c->call.nested = nested;
-		tell(m, c);
+		tell(m, c, &e);
 		free(c->storage);
 		m->pending_bytes -= c->bytes;
 	}
@@ -220,8 +285,8 @@ static void ended(struct model *m, struct mthread *t, const struct call_or_spin 
 		return;
 	}
 	flush_until(m, t, c->begin_ns, NULL); /* children of a call whose record was lost */
-	tell(m, c);
-	flush_until(m, t, UINT64_MAX, func_of(c));
+	tell(m, c, &(struct enclosing){0});
+	flush_until(m, t, UINT64_MAX, c);
 	if (!c->is_spin)
 		memset(t->pub.calls->announced, 0, sizeof(t->pub.calls->announced));
 	history_restart(t, c->end_ns);
@@ -291,7 +356,8 @@ static void call_decode(struct model *m, const struct func_info *func, const str
 	const struct layer *layer = func->layer;
 	uint32_t i;
 
-	m->view.nvalues = 0;
+	m->view.nvalues = m->view.nposts = 0;
+	m->view.posts = NULL;
 	memset(&m->view.roles, 0, sizeof(m->view.roles));
 	for (i = 0; layer && i < m->nlayers; i++) {
 		if (layers[i] == layer)
@@ -337,17 +403,19 @@ void call_record(struct model *m, struct mthread *t, const struct pov_call *rec)
 /* Its layer learns from it; what was called within it is told alone. */
 void call_unshown_record(struct model *m, struct mthread *t, const struct pov_call *rec)
 {
-	const struct func_info *func = func_find(m, rec->func);
-	uint64_t begin_ns, end_ns;
+	struct call_or_spin c = {
+		.depth = rec->depth,
+		.call = {.func = func_find(m, rec->func), .view = &m->view},
+	};
 
-	call_decode(m, func, rec);
+	call_decode(m, c.call.func, rec);
 	if (m->opt.counters && m->view.roles.requests_forgotten)
 		in_flight_call(m, mprocess_of(t->pub.proc), &m->view.roles, rec->hdr.ts_ns);
 	if (rec->depth || rec->hdr.flags & POV_CALL_OPEN)
 		return;
-	clip(t, rec->hdr.ts_ns, rec->dur_ns, &begin_ns, &end_ns);
-	flush_until(m, t, begin_ns, NULL);
-	flush_until(m, t, UINT64_MAX, func);
+	clip(t, rec->hdr.ts_ns, rec->dur_ns, &c.begin_ns, &c.end_ns);
+	flush_until(m, t, c.begin_ns, NULL);
+	flush_until(m, t, UINT64_MAX, &c);
 }
 
 void spin_record(struct model *m, struct mthread *t, const struct pov_spin *rec)

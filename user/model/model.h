@@ -187,6 +187,23 @@ struct model_message {
 	int64_t bytes;	       /* handed over; arrived, or the room for it. BYTES_UNKNOWN */
 };
 
+/* The call (or polls that were merged) of the top layer that a thread was in: the outermost one. */
+struct model_within {
+	const struct func_info *func;
+	uint64_t begin_ns, end_ns;
+	bool is_poll;	  /* merged: func is the first of them */
+	uint64_t request; /* of a call that starts or completes exactly one: its handle; else 0 */
+};
+
+/* Something that a call of a lower layer posted, or learned of (layer/post.h). Told with its call, behind it. */
+struct model_post {
+	const struct call_post *post;
+	const struct model_call *call; /* that did it */
+	const struct model_within
+		*within;     /* NULL: no call of the top layer was under way on this thread */
+	bool within_unknown; /* what was under way is not known: within is NULL, too */
+};
+
 enum model_counter_id { COUNTER_BYTES_IN_FLIGHT /* per rank */, COUNTER_RUNNABLE /* per CPU */ };
 struct model_counter {
 	enum model_counter_id id;
@@ -217,6 +234,7 @@ struct model_sink {
 	/* of outermost calls of a layer; in order of end_ns but for nested ones */
 	void (*operation)(void *ctx, const struct model_operation *o);
 	void (*message)(void *ctx, const struct model_message *msg);
+	void (*post)(void *ctx, const struct model_post *p);
 	void (*irq)(void *ctx, const struct model_irq *i);
 	void (*lost)(void *ctx, const struct model_lost *l);
 	void (*counter)(void *ctx, const struct model_counter *c);

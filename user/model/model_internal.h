@@ -103,7 +103,8 @@ struct due_meta {
 	X(migrate)         \
 	X(call)            \
 	X(spin)            \
-	X(operation) X(message) X(irq) X(lost) X(counter) X(state) X(call_by_begin) X(spin_by_begin)
+	X(operation)       \
+	X(message) X(post) X(irq) X(lost) X(counter) X(state) X(call_by_begin) X(spin_by_begin)
 #define MODEL_SINKS_MAX 16
 struct sinks_of {
 	const struct model_sink *sink[MODEL_SINKS_MAX];
