@@ -135,6 +135,10 @@ static void test_layers(void **state)
 	assert_true(ucp > 50 && ucp < layer_ucp.row_cnt);
 	assert_true(has("ucp_tag_send_nbx") && has("ucp_worker_progress"));
 	assert_false(has("ucp_request_free"));
+	layers_wanted = "all";
+	assert_int_equal(choose(NULL, NULL, NULL), 0);
+	assert_int_equal(cnt_of(&layer_mpi), mpi);
+	assert_int_equal(cnt_of(&layer_ucp), ucp);
 	layers_wanted = " mpi, ucp";
 	assert_int_equal(choose("p2p", NULL, "ucp_worker_progress"), 0);
 	assert_int_equal(cnt_of(&layer_ucp), ucp - 1);
@@ -144,7 +148,7 @@ static void test_layers(void **state)
 	assert_int_equal(cnt_of(&layer_mpi), 0);
 	assert_true(has("ucp_tag_recv_nb"));
 	log_set_level(LOG_QUIET);
-	layers_wanted = "ucp,uct";
+	layers_wanted = "ucp,ucx";
 	assert_int_equal(choose(NULL, NULL, NULL), -EINVAL);
 	layers_wanted = NULL;
 	assert_int_equal(choose("tag", NULL, NULL), -EINVAL); /* no group of MPI's */

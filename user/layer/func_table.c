@@ -115,14 +115,10 @@ void func_table_groups_print(FILE *out)
 
 void func_table_layers_print(FILE *out)
 {
-	const char *sep = "";
-
-	for (size_t l = 0; layers[l]; l++) {
-		if (layers[l]->is_top)
-			continue;
-		fprintf(out, "%s%s", sep, layers[l]->name);
-		sep = ", ";
-	}
+	for (size_t l = 0; layers[l]; l++)
+		if (!layers[l]->is_top)
+			fprintf(out, "%s, ", layers[l]->name);
+	fputs("posts, all", out);
 }
 
 static int none_such(const char *what, const char *name, size_t len, void (*print)(FILE *out))
@@ -195,20 +191,30 @@ static int globs_apply(const char *option, const struct option_list *globs, bool
 	return 0;
 }
 
+static bool layer_named(const struct layer *layer, const char *name, size_t len)
+{
+	if (len == 3 && !strncmp(name, "all", len))
+		return true;
+	if (len == 5 && !strncmp(name, "posts", len))
+		return layer->nearness >= NEARNESS_COUNTS;
+	return strlen(layer->name) == len && !strncmp(layer->name, name, len);
+}
+
 static int layer_select(const char *name, size_t len, bool *selected)
 {
-	size_t hits = 0;
+	bool known = false;
 
+	for (size_t l = 0; layers[l]; l++)
+		known |= layer_named(layers[l], name, len);
 	for (size_t i = 0; i < func_table_count(); i++) {
 		const struct layer *layer = func_table_layer(i);
 
-		if (strlen(layer->name) != len || strncmp(layer->name, name, len))
+		if (!layer_named(layer, name, len))
 			continue;
-		hits++;
 		if (!layer->is_top) /* that one's functions are chosen by their groups */
 			selected[i] |= !row_is_local(i);
 	}
-	return hits ? 0 : none_such("--layers: no layer", name, len, func_table_layers_print);
+	return known ? 0 : none_such("--layers: no layer", name, len, func_table_layers_print);
 }
 
 static int layers_select(const char *list, bool *selected)

@@ -209,6 +209,7 @@ struct layer {
 	 * 1 UCP, PML; 2 UCT, libfabric, BTL; 3 verbs; 4 the kernel's calls. 0: it posts nothing.
 	 */
 	uint8_t nearness;
+#define NEARNESS_COUNTS 2 /* at least: it knows the carrier, so that what it posts can be counted */
 	/* Parses one row of the function table (meta block "function"). 0 or -EINVAL. */
 	int (*func_parse)(const json_t *row, struct func_info *out);
 	void (*func_release)(struct func_info *f);
