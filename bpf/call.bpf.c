@@ -112,18 +112,6 @@ static __noinline struct pov_thread *thread_new(struct task_struct *self)
 	return t;
 }
 
-/*
- * Whether a call is still under way: where its return address was lies the kernel's return trampoline, until
- * the call returns or (longjmp, exception, an abandoned coroutine) something else takes the place.
- */
-static __always_inline bool frame_alive(struct task_struct *self, u64 sp)
-{
-	struct xol_area *area = self->mm->uprobes_state.xol_area;
-	u64 trampoline = area->vaddr, ret = 0;
-
-	return trampoline && !bpf_probe_read_user(&ret, 8, (void *)sp) && ret == trampoline;
-}
-
 /* Frames whose function was left without returning. */
 static __always_inline void frames_drop_stale(struct pov_thread *t, struct task_struct *self,
 					      u64 now)
@@ -326,11 +314,7 @@ int call_return(struct pt_regs *ctx)
 		count(POV_COUNT_MISS(POV_MISS_NO_ENTRY));
 		return 0;
 	}
-#ifdef __TARGET_ARCH_x86
-	d = frame_match(t, PT_REGS_SP(ctx) - 8);
-#else
-	d = frame_match(t, PT_REGS_SP(ctx));
-#endif
+	d = frame_match(t, entry_sp(ctx));
 	if (d >= POV_CALL_DEPTH_MAX) {
 		f = frame_at(t, top);
 		if (f->folded)

@@ -142,6 +142,8 @@ static __always_inline u64 record_begin(const void *rec, u32 class)
 	const struct pov_hdr *h = rec;
 	const u64 *w = rec;
 
+	if (h->kind == POV_KIND_REGION)
+		return h->ts_ns;
 	switch (class) {
 	case POV_CLASS_CALL:
 	case POV_CLASS_SPIN:
@@ -322,6 +324,28 @@ static __always_inline u64 frame_arg(struct pov_frame *f, u32 i)
 	if (i >= POV_CALL_ARGS_MAX)
 		return 0;
 	return ((u64 *)(f->rec + sizeof(struct pov_call)))[index_mask(i, POV_CALL_ARGS_MAX)];
+}
+
+/*
+ * Whether a call is still under way: where its return address was lies the kernel's return trampoline, until
+ * the call returns or (longjmp, exception, an abandoned coroutine) something else takes the place.
+ */
+static __always_inline bool frame_alive(struct task_struct *self, u64 sp)
+{
+	struct xol_area *area = self->mm->uprobes_state.xol_area;
+	u64 trampoline = area->vaddr, ret = 0;
+
+	return trampoline && !bpf_probe_read_user(&ret, 8, (void *)sp) && ret == trampoline;
+}
+
+/* At return: the stack pointer as it was at entry. */
+static __always_inline u64 entry_sp(struct pt_regs *ctx)
+{
+#ifdef __TARGET_ARCH_x86
+	return PT_REGS_SP(ctx) - 8;
+#else
+	return PT_REGS_SP(ctx);
+#endif
 }
 
 /*

@@ -12,6 +12,7 @@
 #define POV_FUNCS_MAX 16384 /* rows of all function tables together */
 #define POV_LIBS_MAX 256    /* traced libraries and executables in one recording */
 #define POV_FETCH_MAX 8	    /* memory reads of one call */
+#define POV_REGIONS_MAX 256 /* functions that are regions */
 #define POV_RINGS_MAX 128   /* CPU-group rings, the last one being the rescue ring */
 
 /* Attach cookie of a probe: function, library. */

@@ -35,6 +35,7 @@ enum pov_kind {
 	POV_KIND_SPIN = 18,	  /* struct pov_spin */
 	POV_KIND_MORE = 19,	  /* struct pov_more */
 	POV_KIND_UNSHOWN = 20,	  /* struct pov_call, for what it says of communicators */
+	POV_KIND_REGION = 21,	  /* struct pov_region, written at entry and at return */
 	/* Identity: who is who. These travel on the control ring and lie in the task stream. */
 	POV_KIND_TASK = 32,	/* struct pov_task: a thread that existed when recording began */
 	POV_KIND_FORK = 33,	/* struct pov_fork */
@@ -54,7 +55,7 @@ enum pov_kind {
 
 /* What a record that could not be written belonged to; index of the drop counters. */
 enum pov_class {
-	POV_CLASS_CALL = 0,
+	POV_CLASS_CALL = 0, /* with pov_region */
 	POV_CLASS_SPIN = 1,
 	POV_CLASS_MORE = 2,
 	POV_CLASS_SCHED = 3, /* with pov_call_begin, which belongs to its switch */
@@ -228,6 +229,21 @@ struct pov_spin {
 	struct pov_spin_func func[];
 };
 
+/*
+ * A thread enters or leaves a function of the program that is a region of it (a phase). Regions are no calls: they have no
+ * depth, and may last as long as the program. A begin and its end have the same stack pointer. Whatever of a thread's regions has
+ * a lower one than a later record (a begin that is not CHAINED: no higher one) was left without returning.
+ */
+#define POV_REGION_END 0x01
+#define POV_REGION_CHAINED 0x02 /* begin: by a jump from a function that will return, too */
+struct pov_region {
+	struct pov_hdr hdr;
+	pov_u64 sp; /* stack pointer at entry */
+	pov_u32 tgid;
+	pov_u16 region; /* index in the trace's list of regions */
+	pov_u16 cpu;
+};
+
 /* ---- identity ---- */
 
 struct pov_task {
@@ -351,6 +367,7 @@ POV_ABI_SIZE(pov_more, 32);
 POV_ABI_SIZE(pov_call_begin, 32);
 POV_ABI_SIZE(pov_spin_func, 32);
 POV_ABI_SIZE(pov_spin, 40);
+POV_ABI_SIZE(pov_region, 32);
 POV_ABI_SIZE(pov_task, 56);
 POV_ABI_SIZE(pov_fork, 48);
 POV_ABI_SIZE(pov_exit, 24);

@@ -130,27 +130,51 @@ static const json_t *config_of(const struct join_part *p)
 	return json_object_get(trace_meta_find(p->trace, "recording"), "config");
 }
 
+/* Regions of one name are one; appends a part's to the whole's. */
+static void regions_take(struct join_part *p, json_t *all)
+{
+	const json_t *own = json_object_get(config_of(p), "regions");
+	const char *name;
+	size_t at;
+
+	for (size_t i = 0; i < POV_REGIONS_MAX; i++) {
+		name = json_string_value(json_array_get(own, i));
+		p->region[i] = UINT16_MAX;
+		if (!name)
+			continue;
+		for (at = 0; at < json_array_size(all); at++)
+			if (!strcmp(json_string_value(json_array_get(all, at)), name))
+				break;
+		if (at == json_array_size(all))
+			json_array_append_new(all, json_string(name));
+		p->region[i] = (uint16_t)at;
+	}
+}
+
 /* The first one's, begun with the earliest; each CPU has a ring of its own (join_record.c). */
 static json_t *recording_join(const struct trace_joined *j)
 {
 	json_t *o = json_deep_copy(trace_meta_find(j->part[0].trace, "recording")), *config;
+	json_t *regions = json_array();
 	uint64_t first_ns = UINT64_MAX, ns;
 	bool all = true;
 
 	for (size_t i = 0; i < j->cnt; i++) {
-		const struct join_part *p = &j->part[i];
+		struct join_part *p = &j->part[i];
 
 		ns = (uint64_t)json_get_int(trace_meta_find(p->trace, "recording"), "start_ns");
 		ns = join_time(p, ns);
 		if (ns < first_ns)
 			first_ns = ns;
 		all &= json_is_true(json_object_get(config_of(p), "all"));
+		regions_take(p, regions);
 	}
 	json_set_int(o, "start_ns", first_ns);
 	config = json_object_get(o, "config");
 	json_set_int(config, "rings", j->cpus);
 	json_set_int(config, "cpus_per_ring", 1);
 	json_object_set_new(config, "all", json_boolean(all));
+	json_object_set_new(config, "regions", regions);
 	return o;
 }
 

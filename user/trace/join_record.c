@@ -102,6 +102,13 @@ static uint32_t lost_map(const struct join_part *p, uint32_t cpus, struct pov_lo
 	return n - 1;
 }
 
+static void region_map(const struct join_part *p, struct pov_region *r)
+{
+	r->tgid = join_id(p, r->tgid);
+	r->region = r->region < POV_REGIONS_MAX ? p->region[r->region] : UINT16_MAX;
+	r->cpu = cpu_of(p, r->cpu);
+}
+
 static void sched_map(const struct join_part *p, struct pov_hdr *h)
 {
 	struct pov_switch *s = (struct pov_switch *)h;
@@ -160,6 +167,9 @@ static uint32_t record_map(const struct join_part *p, uint32_t cpus, struct pov_
 		break;
 	case POV_KIND_MORE:
 		more->begin_ns = join_time(p, more->begin_ns);
+		break;
+	case POV_KIND_REGION:
+		region_map(p, (struct pov_region *)h);
 		break;
 	case POV_KIND_TASK:
 	case POV_KIND_EXEC:

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "abi/config.h"
 #include "trace/trace_join.h"
 #include "trace/trace_read.h"
 
@@ -27,7 +28,8 @@ struct join_part {
 	uint32_t cpu_base, cpus;
 	uint32_t rings, cpus_per_ring; /* as it was recorded */
 	uint32_t lib_base;
-	uint16_t *func; /* by its own number, JOIN_FUNCS of them; owned */
+	uint16_t *func;			  /* by its own number, JOIN_FUNCS of them; owned */
+	uint16_t region[POV_REGIONS_MAX]; /* the same */
 };
 #define JOIN_FUNCS 65536
 
