@@ -25,7 +25,7 @@
 
 struct record_options {
 	const char *output, *user, *mpi, *layers;
-	struct option_list pids, functions, no_functions;
+	struct option_list pids, functions, no_functions, regions;
 	bool all, irq;
 	int sched, kernel_api;
 	uint64_t duration_ns, max_bytes, ring_bytes, cpus_per_ring, spin_gap_ns;
@@ -63,6 +63,10 @@ static const struct option_def options[] = {
 		 "several times."},
 	{"no-functions", 0, OPTION_LIST, FIELD(no_functions), "GLOB",
 	 .help = "Functions to leave out. May be given several times."},
+	{"region", 0, OPTION_LIST, FIELD(regions), "FUNC",
+	 .help = "A function of the program, or of a library that it loads, whose calls are phases of it: shown as such in the "
+		 "timeline, and summed up in the report. FUNC is its symbol (as nm prints it, also that of a static function). May be given "
+		 "several times; \"main\" is the whole program."},
 	{"sched", 0, OPTION_CHOICE, FIELD(sched), "WHOSE", .dflt = "all", .choices = sched_names,
 	 .help = "Scheduler events: of all tasks (so that it is known who took a core), of the targets' "
 		 "threads only, or none."},
@@ -259,6 +263,44 @@ static void distortion_print(const struct session_result *r)
 	free(text);
 }
 
+/*
+ * Why a function cannot be one: it looks at its own return address, which a probe changes, or has none. NULL if it can, as far
+ * as its name tells.
+ */
+static const char *region_problem(const char *name)
+{
+	static const char *const odd[] = {"_start",	 "setjmp",     "_setjmp", "sigsetjmp",
+					  "__sigsetjmp", "vfork",      "__vfork", "getcontext",
+					  "setcontext",	 "swapcontext"};
+
+	if (!*name || strpbrk(name, "*?[] "))
+		return "it is no symbol; patterns are not known here";
+	if (strstr(name, ".cold") || !strncmp(name, "_dl_", 4))
+		return "it is not called as functions are";
+	for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++)
+		if (!strcmp(name, odd[i]))
+			return "it is not called as functions are";
+	return NULL;
+}
+
+static int regions_check(const struct option_list *regions)
+{
+	const char *problem;
+
+	if (regions->cnt > POV_REGIONS_MAX) {
+		log_error("record: more than %d regions", POV_REGIONS_MAX);
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < regions->cnt; i++) {
+		problem = region_problem(regions->item[i]);
+		if (problem) {
+			log_error("record: --region %s: %s", regions->item[i], problem);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
 static int options_check(const struct record_options *o, int argc, int dashdash)
 {
 	const char *problem = NULL;
@@ -289,6 +331,8 @@ static int record(const struct record_options *o, const char *path, const struct
 		.pid_cnt = o->pids.cnt,
 		.all = o->all,
 		.recorded = recorded,
+		.region = (const char *const *)o->regions.item,
+		.region_cnt = o->regions.cnt,
 		.groups = o->mpi,
 		.layers = o->layers,
 		.sched = o->sched,
@@ -359,7 +403,8 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 	bool *recorded;
 	int rc = 2;
 
-	if (options_check(o, argc, dashdash) || pids_parse(&o->pids, &pids))
+	if (options_check(o, argc, dashdash) || regions_check(&o->regions) ||
+	    pids_parse(&o->pids, &pids))
 		return 2;
 	recorded = xcalloc(func_table_count(), sizeof(*recorded));
 	if (!func_table_select(&choice, recorded))
@@ -378,6 +423,8 @@ static const char *const examples[] = {
 	"only point-to-point calls and completions, exported for ui.perfetto.dev",
 	"sudo povtrace record --all --sched ranks -d 60",
 	"every MPI process of the node for a minute",
+	"sudo povtrace record --region solve --region exchange -- mpirun -np 2 ./app",
+	"the time in two functions of the program, and the MPI calls in them",
 	NULL,
 };
 

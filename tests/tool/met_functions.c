@@ -74,7 +74,9 @@ static void recording_start(struct recording *r, bool perf, struct trace_writer 
 		func_table_recipe(i, &fns[i]);
 	r->calls = xcalloc(cnt, sizeof(*r->calls));
 	check(kernel_load(&opt, &r->kernel), "kernel_load");
-	check(images_new(&r->kernel, wanted, writer, &r->images), "images_new");
+	check(images_new(&r->kernel, &(struct images_wanted){.function = wanted}, writer,
+			 &r->images),
+	      "images_new");
 	r->rings = ring_buffer__new(r->kernel.control_fd, on_control, r, NULL);
 	for (unsigned int i = 0; i <= r->kernel.rings; i++)
 		check(!r->rings || ring_buffer__add(r->rings, r->kernel.ring_fd[i], on_record, r),

@@ -84,9 +84,12 @@ static void priority_raise(void)
 static void others_close(const struct inspect_options *opt, int sock)
 {
 	const int keep[] = {
-		STDIN_FILENO,	     STDOUT_FILENO,	STDERR_FILENO,	      sock,
-		opt->calls.entry_fd, opt->calls.ret_fd, opt->loader.entry_fd, opt->exec.entry_fd,
-		opt->libs_fd,
+		STDIN_FILENO,	      STDOUT_FILENO,
+		STDERR_FILENO,	      sock,
+		opt->calls.entry_fd,  opt->calls.ret_fd,
+		opt->loader.entry_fd, opt->exec.entry_fd,
+		opt->libs_fd,	      opt->regions.entry_fd,
+		opt->regions.ret_fd,
 	};
 
 	fd_close_others(keep, sizeof(keep) / sizeof(*keep));

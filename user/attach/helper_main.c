@@ -3,7 +3,7 @@
  * The helper's side. Replies are objects, one a packet:
  *   {fds: true, ret, pairs}		descriptors of what the next file's reply is about
  *   {attaching: true}			the file has been read; attaching may take a while
- *   {file: {dev, ino, stamp, path, build_id, error, main, program, owner, segments, lib_id, copies, offsets, library}}
+ *   {file: {dev, ino, stamp, path, build_id, error, main, program, owner, segments, regions, lib_id, copies, offsets, library}}
  *   {added: {lib_id, offsets, probes}}	to "functions": one a library
  *   {done: true, …}			the request is answered; of "process": {process: {…}}; of "map" and "path":
  *					{dev, ino, stamp} of the file, or {error}; of "functions": {elsewhere: how many}
@@ -160,6 +160,8 @@ static void file_say(struct service *s, const struct code_id *id, const struct s
 	json_set_int(f, "owner", st->st_uid);
 	if (in->segments)
 		json_object_set(f, "segments", in->segments);
+	if (in->regions)
+		json_object_set(f, "regions", in->regions);
 	if (lib_id >= 0) {
 		json_set_int(f, "lib_id", lib_id);
 		json_object_set(f, "copies", in->copies);

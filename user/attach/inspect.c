@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * What a file tells of itself, and the probes by which processes wait. The functions of a traced layer in it are
- * inspect_library.c's.
+ * inspect_library.c's, regions inspect_region.c's.
  */
 #include "attach/inspect.h"
 
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "attach/inspect_library.h"
+#include "attach/inspect_region.h"
 #include "base/json_get.h"
 #include "base/log.h"
 #include "elf/call_sites.h"
@@ -98,7 +99,16 @@ static void shebang_read(int fd, char *buf, size_t bytes)
 		snprintf(buf, bytes, "%.*s", (int)len, p);
 }
 
-static int elf_inspect(const struct inspect_options *opt, const char *path,
+/* The tracer's own program is looked at for the loader's sake; it is never recorded. */
+static bool is_own_program(int fd)
+{
+	struct stat own, st;
+
+	return !stat("/proc/self/exe", &own) && !fstat(fd, &st) && own.st_dev == st.st_dev &&
+	       own.st_ino == st.st_ino;
+}
+
+static int elf_inspect(const struct inspect_options *opt, const char *path, int fd,
 		       const struct elf_file *elf, uint16_t lib_id, struct inspected *out)
 {
 	const struct elf_headers *h = elf_file_headers(elf);
@@ -115,6 +125,8 @@ static int elf_inspect(const struct inspect_options *opt, const char *path,
 				opt->loader.api == LINK_MULTI, &out->links);
 	if (elf_file_exports(elf, "execve") && elf_file_exports(elf, "fexecve"))
 		function_attach(opt, &opt->exec, path, elf, "execve", false, &out->links);
+	if (opt->region_cnt && !is_own_program(fd))
+		inspect_regions(opt, path, elf, out);
 	return inspect_library(opt, path, elf, lib_id, out);
 }
 
@@ -132,7 +144,7 @@ int inspect_file(const struct inspect_options *opt, const char *path, int fd, ui
 	err = elf_file_open_fd(fd, &elf);
 	if (err)
 		return err;
-	err = elf_inspect(opt, path, elf, lib_id, out);
+	err = elf_inspect(opt, path, fd, elf, lib_id, out);
 	elf_file_close(elf);
 	return err;
 }
@@ -145,6 +157,7 @@ void inspected_release(struct inspected *in)
 	json_decref(in->library);
 	json_decref(in->offsets);
 	json_decref(in->segments);
+	json_decref(in->regions);
 	json_decref(in->copies);
 	memset(in, 0, sizeof(*in));
 }

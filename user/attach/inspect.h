@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Looks at one code file and puts probes into it: into a library of a traced layer (or a program that one is linked into)
- * those of the wanted functions; into a dynamic loader and a C library those by which processes wait until other files have
+ * those of the wanted functions; into any file those of the regions; into a dynamic loader and a C library those by which processes wait until other files have
  * been looked at. Runs in the helper process (attach/helper.h), for files are what their owners made them.
  */
 #ifndef POV_ATTACH_INSPECT_H
@@ -18,8 +18,11 @@
 struct inspect_options {
 	struct link_programs calls;	   /* entry and return of the wanted functions */
 	struct link_programs loader, exec; /* entry_fd -1: this kernel cannot make threads wait */
-	const bool *wanted;		   /* by row of the function table */
-	int libs_fd;			   /* map of struct pov_lib by library id */
+	struct link_programs regions;	   /* … of the regions */
+	const char *const *region;	   /* names of functions, region_cnt of them */
+	size_t region_cnt;
+	const bool *wanted; /* by row of the function table */
+	int libs_fd;	    /* map of struct pov_lib by library id */
 	void (*attaching)(
 		void *ctx); /* called when a file has been read and only attaching is left */
 	void *ctx;
@@ -36,6 +39,7 @@ struct inspected {
 	json_t *library; /* one of a traced layer: its meta object "library" without id; owned, as is what follows */
 	json_t *offsets; /* of a library: where probes were put, or refused by the kernel: [file offset] */
 	json_t *segments; /* executable ones: [[offset, address, bytes]] */
+	json_t *regions;  /* if any of them is there: members of its meta object "regions" */
 	json_t *copies; /* of a library: predefined objects a program may hold instead: [[name, symbol]] */
 };
 

@@ -57,7 +57,8 @@ static struct link_programs entry_only(int prog_fd, enum link_api api)
 	return (struct link_programs){.entry_fd = prog_fd, .ret_fd = -1, .api = api};
 }
 
-int images_new(struct kernel *k, const bool *wanted, struct trace_writer *w, struct images **out)
+int images_new(struct kernel *k, const struct images_wanted *wanted, struct trace_writer *w,
+	       struct images **out)
 {
 	struct images *im = xcalloc(1, sizeof(*im));
 	int err;
@@ -68,7 +69,10 @@ int images_new(struct kernel *k, const bool *wanted, struct trace_writer *w, str
 		.calls = k->programs,
 		.loader = entry_only(k->loader_fd, k->programs.api),
 		.exec = entry_only(k->exec_fd, k->programs.api),
-		.wanted = wanted,
+		.regions = k->regions,
+		.region = wanted->region,
+		.region_cnt = wanted->region_cnt,
+		.wanted = wanted->function,
 		.libs_fd = k->libs_fd,
 	};
 	im->known = (struct known_files){.writer = w, .files_fd = k->files_fd};
@@ -88,7 +92,7 @@ void images_free(struct images *im)
 		return;
 	helper_stop(im->helper);
 	images_detach(im);
-	code_files_release(&im->known.files);
+	known_files_release(&im->known);
 	library_users_release(&im->users);
 	map_free(&im->askers, free);
 	map_release(&im->scanned);
@@ -113,6 +117,11 @@ uint32_t images_library_count(const struct images *im)
 const json_t *images_library_meta(const struct images *im, uint32_t i)
 {
 	return im->known.files.lib[i]->meta;
+}
+
+bool images_have_region(const struct images *im, const char *name)
+{
+	return known_files_have_region(&im->known, name);
 }
 
 uint64_t images_probe_count(const struct images *im)

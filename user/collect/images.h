@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -18,8 +19,16 @@ struct launch_plan;
 struct pov_hdr;
 struct trace_writer;
 
-/* Borrows all three; starts the helper. wanted: by row of the function table. 0 or -errno (printed). */
-int images_new(struct kernel *k, const bool *wanted, struct trace_writer *w, struct images **out);
+/* What is to be probed. */
+struct images_wanted {
+	const bool *function;	   /* by row of the function table */
+	const char *const *region; /* names of functions, region_cnt of them */
+	size_t region_cnt;
+};
+
+/* Borrows all three; starts the helper. 0 or -errno (printed). */
+int images_new(struct kernel *k, const struct images_wanted *wanted, struct trace_writer *w,
+	       struct images **out);
 void images_free(struct images *im);
 
 /* Acts on one record of the control ring; the record itself is the caller's to store. */
@@ -56,7 +65,8 @@ int images_rank_of(const struct images *im, pid_t pid);
 uint32_t images_library_count(const struct images *im);
 /* Its meta object "library"; i < images_library_count. Owned by images. */
 const json_t *images_library_meta(const struct images *im, uint32_t i);
-uint64_t images_probe_count(const struct images *im); /* attached in all libraries */
+bool images_have_region(const struct images *im, const char *name); /* some file has it */
+uint64_t images_probe_count(const struct images *im);		    /* attached in all libraries */
 /* Detaches all probes, or hands them over to be closed later. */
 void images_detach(struct images *im);
 

@@ -174,6 +174,8 @@ static void programs_choose(struct kernel *k, const struct kernel_options *opt)
 	bpf_program__set_autoload(s->progs.image_fentry, k->features.image_way == IMAGE_FENTRY);
 	bpf_program__set_autoload(s->progs.image_kprobe, k->features.image_way == IMAGE_KPROBE);
 	bpf_program__set_autoload(s->progs.image_tree, k->features.image_way == IMAGE_TREE);
+	bpf_program__set_autoload(s->progs.region_entry, opt->regions);
+	bpf_program__set_autoload(s->progs.region_return, opt->regions);
 	bpf_program__set_autoload(s->progs.loader_wait, k->features.wait);
 	bpf_program__set_autoload(s->progs.exec_wait, k->features.wait);
 	if (k->programs.api == LINK_MULTI) {
@@ -181,6 +183,10 @@ static void programs_choose(struct kernel *k, const struct kernel_options *opt)
 		bpf_program__set_expected_attach_type(s->progs.exec_wait, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.call_entry, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.call_return, BPF_TRACE_UPROBE_MULTI);
+		bpf_program__set_expected_attach_type(s->progs.region_entry,
+						      BPF_TRACE_UPROBE_MULTI);
+		bpf_program__set_expected_attach_type(s->progs.region_return,
+						      BPF_TRACE_UPROBE_MULTI);
 	}
 }
 
@@ -210,7 +216,7 @@ static int recipes_set(struct kernel *k, const struct kernel_options *opt)
 	return err;
 }
 
-static void maps_take(struct kernel *k)
+static void maps_take(struct kernel *k, const struct kernel_options *opt)
 {
 	k->control_fd = bpf_map__fd(k->skel->maps.control);
 	k->targets_fd = bpf_map__fd(k->skel->maps.targets);
@@ -223,6 +229,11 @@ static void maps_take(struct kernel *k)
 	k->drops = (volatile uint64_t *)k->skel->bss->drops;
 	k->programs.entry_fd = bpf_program__fd(k->skel->progs.call_entry);
 	k->programs.ret_fd = bpf_program__fd(k->skel->progs.call_return);
+	k->regions = (struct link_programs){.entry_fd = -1, .ret_fd = -1, .api = k->programs.api};
+	if (opt->regions) {
+		k->regions.entry_fd = bpf_program__fd(k->skel->progs.region_entry);
+		k->regions.ret_fd = bpf_program__fd(k->skel->progs.region_return);
+	}
 	k->loader_fd = k->features.wait ? bpf_program__fd(k->skel->progs.loader_wait) : -1;
 	k->exec_fd = k->features.wait ? bpf_program__fd(k->skel->progs.exec_wait) : -1;
 }
@@ -263,7 +274,7 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k)
 			strerror(-err));
 		return err;
 	}
-	maps_take(k);
+	maps_take(k, opt);
 	err = recipes_set(k, opt);
 	return err ? err : rings_create(k);
 }

@@ -20,6 +20,7 @@ struct povtrace;
 struct kernel_options {
 	enum pov_sched_mode sched;
 	bool irq, all;
+	bool regions;	 /* functions that are regions are looked for */
 	bool perf_links; /* perf-event uprobes even where uprobe_multi works */
 	uint64_t spin_gap_ns;
 	uint64_t ring_bytes; /* of one ring, rounded up to a power of two of pages; 0 = chosen here */
@@ -42,7 +43,8 @@ struct kernel {
 	const volatile uint64_t *counters; /* POV_COUNT_* */
 	volatile uint64_t *drops;	   /* POV_DROPS words */
 	uint64_t recursions;		   /* before the recording */
-	struct link_programs programs;	   /* for library probes … */
+	struct link_programs programs;	   /* for library probes, */
+	struct link_programs regions;	   /* for regions … */
 	struct leftover_probes leftover; /* … and what they leave; kernel_release takes care of it */
 };
 

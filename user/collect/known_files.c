@@ -137,6 +137,33 @@ static void file_error_say(const struct code_file *f)
 			 strerror(-f->error));
 }
 
+static void regions_take(struct known_files *k, const struct code_file *f, json_t *meta)
+{
+	json_t *names = json_object_get(meta, "functions"),
+	       *failed = json_object_get(meta, "failed");
+	const char *refused = json_get_text(meta, "refused");
+	char cnt[64];
+
+	if (!k->regions)
+		k->regions = json_array();
+	json_array_extend(k->regions, names);
+	for (size_t i = 0; i < json_array_size(failed); i++)
+		log_warn("%s: region %s cannot be probed there: %s", f->path,
+			 json_string_value(json_array_get(failed, i)),
+			 *refused ? refused : "the kernel refuses its first instruction");
+	log_info("%s: regions at %s", f->path,
+		 human_plural(cnt, sizeof(cnt), json_get_u64(meta, "attached"), "place", "places"));
+	json_object_set_new(meta, "type", json_string("regions"));
+	json_object_set_new(meta, "path", json_string(f->path));
+	json_object_set_new(meta, "build_id", json_string(f->build_id));
+	meta_write(k->writer, json_incref(meta));
+}
+
+bool known_files_have_region(const struct known_files *k, const char *name)
+{
+	return json_has_text(k->regions, name);
+}
+
 void known_files_reply(struct known_files *k, const json_t *o, struct links *links)
 {
 	struct code_file *f = xcalloc(1, sizeof(*f));
@@ -150,8 +177,10 @@ void known_files_reply(struct known_files *k, const json_t *o, struct links *lin
 	f->segments = json_incref(json_object_get(o, "segments"));
 	if (json_object_get(o, "library"))
 		library_new(k, f, o, links);
-	else /* probes by which processes wait: kept until the end */
+	else /* probes by which processes wait, and regions': kept until the end */
 		links_move(&k->waits, links);
+	if (json_object_get(o, "regions"))
+		regions_take(k, f, json_object_get(o, "regions"));
 	file_error_say(f);
 	known_files_name(k, &f->id, f);
 }
@@ -190,4 +219,10 @@ uint64_t known_files_probes(const struct known_files *k)
 	for (size_t i = 0; i < k->files.lib_cnt; i++)
 		n += k->files.lib[i]->attached;
 	return n;
+}
+
+void known_files_release(struct known_files *k)
+{
+	code_files_release(&k->files);
+	json_decref(k->regions);
 }

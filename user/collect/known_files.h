@@ -19,7 +19,8 @@ struct known_files {
 	struct trace_writer *writer; /* borrowed */
 	int files_fd; /* map of the kernel half: code_id → enum pov_file_state; borrowed */
 	struct code_files files;
-	struct links waits; /* probes in loaders and C libraries */
+	struct links waits; /* probes in loaders and C libraries, and of regions */
+	json_t *regions;    /* names of those that some file has; NULL: none; owned */
 };
 
 /* A "file" reply of the helper (attach/helper.h); takes over links. */
@@ -36,8 +37,10 @@ struct code_file *known_files_failed(struct known_files *k, const struct code_id
 /* Writes which file an id of the kernel half's stands for, once. */
 void known_files_describe(struct known_files *k, const struct code_id *id, struct code_file *f);
 
+bool known_files_have_region(const struct known_files *k, const char *name);
 uint64_t known_files_probes(const struct known_files *k); /* attached in all libraries */
 /* Detaches all probes (links_leave). */
 void known_files_leave(struct known_files *k, struct leftover_probes *leftover);
+void known_files_release(struct known_files *k);
 
 #endif

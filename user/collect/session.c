@@ -204,6 +204,7 @@ static int session_load(struct session *s)
 		.sched = o->sched,
 		.irq = o->irq,
 		.all = o->all,
+		.regions = o->region_cnt > 0,
 		.perf_links = o->perf_links,
 		.spin_gap_ns = o->spin_gap_ns,
 		.ring_bytes = o->ring_bytes,
@@ -278,6 +279,11 @@ static void say_live(const struct session *s)
 
 static int session_start(struct session *s, const volatile int *stop)
 {
+	const struct images_wanted wanted = {
+		.function = s->wanted,
+		.region = s->opt->region,
+		.region_cnt = s->opt->region_cnt,
+	};
 	struct trace_writer_options wo = {
 		.max_bytes = s->opt->max_bytes,
 		.as = s->opt->owner,
@@ -292,7 +298,7 @@ static int session_start(struct session *s, const volatile int *stop)
 	s->nice = getpriority(PRIO_PROCESS, (id_t)gettid());
 	if (setpriority(PRIO_PROCESS, (id_t)gettid(), NICE))
 		log_debug("priority: %s", strerror(errno));
-	err = images_new(&s->kernel, s->wanted, s->writer, &s->images);
+	err = images_new(&s->kernel, &wanted, s->writer, &s->images);
 	if (err)
 		return err;
 	images_foresee(s->images, s->opt->launch);
@@ -420,6 +426,17 @@ static void toll_sum(struct session *s)
 		 rank >= 0 ? rank : (int)pid);
 }
 
+/* Those that no file had. */
+static void regions_say(const struct session *s)
+{
+	for (size_t i = 0; i < s->opt->region_cnt; i++)
+		if (!images_have_region(s->images, s->opt->region[i]))
+			log_warn(
+				"region %s: no recorded program or library has this function; its name must be the "
+				"symbol's (nm FILE); it may have been inlined everywhere, or its file stripped",
+				s->opt->region[i]);
+}
+
 /*
  * The recording ends at a moment when all of the scheduler is still seen: while its programs are taken away
  * one by one, what they write no longer fits together.
@@ -442,6 +459,8 @@ static void session_end(struct session *s)
 	s->res->lost = s->drops.total;
 	s->res->ranks = images_rank_count(s->images);
 	toll_sum(s);
+	if (!s->useless)
+		regions_say(s);
 	s->res->child_pid = s->useless ? 0 : s->launch.pid;
 	session_meta_end(s);
 }

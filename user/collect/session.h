@@ -23,8 +23,10 @@ struct session_options {
 	const struct launch_plan *launch; /* of the command, or NULL */
 	const pid_t *pids;		  /* running processes to attach to */
 	size_t pid_cnt;
-	bool all;		     /* every MPI process of the node */
-	const bool *recorded;	     /* by row of the function table */
+	bool all;		   /* every MPI process of the node */
+	const bool *recorded;	   /* by row of the function table */
+	const char *const *region; /* names of functions that are regions, region_cnt of them */
+	size_t region_cnt;
 	const char *groups, *layers; /* as asked for, for the trace's configuration; or NULL */
 	enum pov_sched_mode sched;
 	bool irq;

@@ -31,17 +31,26 @@ static json_t *strings_json(char *const *v)
 	return a;
 }
 
+static json_t *regions_json(const struct session_options *o)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < o->region_cnt; i++)
+		json_array_append_new(a, json_text(o->region[i]));
+	return a;
+}
+
 static json_t *config_json(const struct session *s)
 {
 	static const char *const modes[] = {"off", "ranks", "all"};
 	const struct session_options *o = s->opt;
 
-	return json_pack("{s:s,s:b,s:I,s:i,s:I,s:i,s:s,s:s,s:b}", "sched", modes[o->sched], "irq",
-			 o->irq, "spin_gap_ns", (json_int_t)o->spin_gap_ns, "rings",
+	return json_pack("{s:s,s:b,s:I,s:i,s:I,s:i,s:s,s:s,s:b,s:o}", "sched", modes[o->sched],
+			 "irq", o->irq, "spin_gap_ns", (json_int_t)o->spin_gap_ns, "rings",
 			 (int)s->kernel.rings, "ring_bytes", (json_int_t)s->kernel.ring_bytes,
 			 "cpus_per_ring", (int)s->kernel.cpus_per_ring, "groups",
 			 o->groups ? o->groups : "default", "layers", o->layers ? o->layers : "",
-			 "all", o->all);
+			 "all", o->all, "regions", regions_json(o));
 }
 
 static bool layer_is_recorded(const struct session *s, const struct layer *layer)

@@ -71,6 +71,11 @@ bool elf_file_defines(const struct elf_file *f, const char *name);
 /* The same of exported symbols only, so that it is quick on nearly every file. */
 bool elf_file_exports(const struct elf_file *f, const char *name);
 /*
+ * Whether a symbol of this name, or of a name that goes on with a '.', may be in one of the tables, defined or not: nothing
+ * is loaded but the names.
+ */
+bool elf_file_mentions(const struct elf_file *f, const char *name);
+/*
  * The functions to probe for the C entry of an MPI function, given as "MPI_Send": MPI_Send and PMPI_Send
  * if they differ, else one of them; MPI_Send is left out where it is only a jump to PMPI_Send. Returns how many
  * (0, 1 or 2) of syms[] are set; all of them have a file offset.

@@ -345,6 +345,29 @@ bool elf_file_defines(const struct elf_file *f, const char *name)
 	       (is_mentioned(f, f->index->symtab, name) && elf_file_find(f, name));
 }
 
+static bool names_have(const struct elf_file *f, Elf_Scn *symbols, const char *name)
+{
+	const Elf_Data *names = names_load(f, symbols);
+	size_t bytes = strlen(name);
+	const char *at, *end;
+
+	if (!names)
+		return false;
+	at = names->d_buf;
+	end = at + names->d_size; /* its last byte is a NUL */
+	while ((at = memmem(at, (size_t)(end - at), name, bytes))) {
+		if (!at[bytes] || at[bytes] == '.' || at[bytes] == '@')
+			return true;
+		at++;
+	}
+	return false;
+}
+
+bool elf_file_mentions(const struct elf_file *f, const char *name)
+{
+	return names_have(f, f->index->dynsym, name) || names_have(f, f->index->symtab, name);
+}
+
 /* ---- slots ---- */
 
 static void slots_load(const struct elf_file *f)
