@@ -23,6 +23,7 @@ int model_open(struct trace *t, const struct model_options *opt, struct model **
 	}
 	func_table_read(m);
 	image_paths_read(m);
+	region_names_read(m);
 	*out = m;
 	return 0;
 }
@@ -32,8 +33,10 @@ void model_close(struct model *m)
 	if (!m)
 		return;
 	past_reset(m);
-	for (uint32_t i = 0; i < m->nthreads; i++)
+	for (uint32_t i = 0; i < m->nthreads; i++) {
 		call_release(m, m->thread[i]);
+		region_stack_release(m->thread[i]);
+	}
 	identity_release(m);
 	func_table_release(m);
 	image_paths_release(m);

@@ -147,6 +147,25 @@ struct model_spin {
 	struct state_times split; /* of first entry to last return */
 };
 
+enum region_end {
+	REGION_UNDER_WAY,
+	REGION_RETURNED,
+	REGION_UNWOUND, /* left without returning (longjmp, exception, exec) */
+	REGION_OPEN,	/* its thread or the recording ended in it */
+};
+
+/* A function of the program that is a region of it (record --region): told when it begins, and when it has ended. */
+struct model_region {
+	struct model_thread *thread;
+	uint32_t region; /* i of model_region_name */
+	const char *name;
+	enum region_end ended;
+	uint64_t begin_ns, end_ns; /* end_ns and split: once it has ended */
+	uint32_t depth;		   /* within how many regions of its thread */
+	bool recursive;		   /* one of these is of the same function */
+	struct state_times split;
+};
+
 struct model_irq {
 	uint64_t begin_ns, end_ns;
 	uint16_t cpu;
@@ -214,7 +233,7 @@ struct model_counter {
 };
 
 /*
- * Called in time order of switch/waking/lost/counter times. A call is told when it has ended, and only
+ * Called in time order of switch/waking/lost/counter/region times. A call is told when it has ended, and only
  * when its outermost call has ended: parents before their children, so that begin times of one thread never
  * go back. (Two exceptions keep memory bounded and lose nothing: when a call contains more nested ones than
  * can be kept, these are told before it; when the record of an outermost call was lost, its children are told
@@ -235,6 +254,8 @@ struct model_sink {
 	void (*operation)(void *ctx, const struct model_operation *o);
 	void (*message)(void *ctx, const struct model_message *msg);
 	void (*post)(void *ctx, const struct model_post *p);
+	/* the end of one is told behind all outermost calls that were made in it */
+	void (*region)(void *ctx, const struct model_region *r);
 	void (*irq)(void *ctx, const struct model_irq *i);
 	void (*lost)(void *ctx, const struct model_lost *l);
 	void (*counter)(void *ctx, const struct model_counter *c);
@@ -317,6 +338,9 @@ uint32_t model_process_count(const struct model *m);
 struct model_process *model_process_get(const struct model *m, uint32_t i); /* in sort order */
 uint32_t model_thread_count(const struct model *m); /* all threads that ever appear */
 struct model_thread *model_thread_get(const struct model *m, uint32_t i);
+/* Functions that were to be regions, by what record was given. */
+uint32_t model_region_count(const struct model *m);
+const char *model_region_name(const struct model *m, uint32_t i);
 uint32_t model_func_count(const struct model *m);
 const struct func_info *model_func_get(const struct model *m, uint32_t i);
 

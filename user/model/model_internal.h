@@ -72,7 +72,8 @@ struct mthread {
 	bool announced;		 /* by an identity record */
 	/* the replay's */
 	bool born, exiting;
-	uint64_t woken_running_ns; /* a wake-up came while it ran */
+	struct thread_regions *regions; /* owned; NULL: none so far */
+	uint64_t woken_running_ns;	/* a wake-up came while it ran */
 };
 
 struct tid_slot {
@@ -104,7 +105,8 @@ struct due_meta {
 	X(call)            \
 	X(spin)            \
 	X(operation)       \
-	X(message) X(post) X(irq) X(lost) X(counter) X(state) X(call_by_begin) X(spin_by_begin)
+	X(message)         \
+	X(post) X(region) X(irq) X(lost) X(counter) X(state) X(call_by_begin) X(spin_by_begin)
 #define MODEL_SINKS_MAX 16
 struct sinks_of {
 	const struct model_sink *sink[MODEL_SINKS_MAX];
@@ -137,7 +139,8 @@ struct model {
 	uint32_t nfuncs, funcs_cap;
 	struct func_info **func_by_id;
 	uint32_t func_ids;
-	struct map strangers; /* id → struct func_info *, of functions the table does not list */
+	struct map strangers;  /* id → struct func_info *, of functions the table does not list */
+	const json_t *regions; /* [name] of the recording's configuration, or NULL */
 	struct map image_paths; /* hash of dev, ino → list of struct image_file */
 
 	/* the replay's */

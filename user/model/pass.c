@@ -74,6 +74,7 @@ static void metas_tell(struct model *m, uint64_t ts_ns)
 static void thread_reset(struct model *m, struct mthread *t)
 {
 	call_release(m, t);
+	region_stack_release(t);
 	memcpy(t->pub.comm, t->first_comm, sizeof(t->pub.comm));
 	memset(&t->pub.times, 0, sizeof(t->pub.times));
 	t->pub.state = THREAD_UNKNOWN;
@@ -96,6 +97,7 @@ static void interval_ended(struct model *m, struct mthread *t, uint64_t from_ns,
 static void thread_ended(struct model *m, struct mthread *t)
 {
 	call_flush(m, t);
+	region_stack_end(m, t, t->pub.end_ns, REGION_OPEN);
 	call_release(m, t);
 }
 
@@ -161,8 +163,10 @@ static int replay_end(struct model *m)
 	unsigned int i;
 	int err = 0, e;
 
-	for (i = 0; i < m->nthreads; i++)
+	for (i = 0; i < m->nthreads; i++) {
 		call_flush(m, m->thread[i]);
+		region_stack_end(m, m->thread[i], m->info.end_ns, REGION_OPEN);
+	}
 	state_finish(m);
 	past_finish(m);
 	gap_finish(m);

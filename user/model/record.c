@@ -23,6 +23,8 @@ bool record_ok(const struct pov_hdr *rec)
 		       ((const struct pov_spin *)rec)->nfuncs;
 	case POV_KIND_CALL_BEGIN:
 		return rec->tid;
+	case POV_KIND_REGION:
+		return rec->tid && ((const struct pov_region *)rec)->cpu < MODEL_CPUS_MAX;
 	case POV_KIND_TASK:
 	case POV_KIND_EXEC:
 		return ((const struct pov_task *)rec)->cpu < MODEL_CPUS_MAX;

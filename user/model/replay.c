@@ -194,6 +194,7 @@ static void calls_record(struct model *m, const struct pov_hdr *rec)
 	const struct pov_call *call = (const struct pov_call *)rec;
 	const struct pov_call_begin *begin = (const struct pov_call_begin *)rec;
 	const struct pov_spin *spin = (const struct pov_spin *)rec;
+	const struct pov_region *region = (const struct pov_region *)rec;
 	struct mthread *t;
 
 	if (pov_is_call(rec)) {
@@ -206,6 +207,10 @@ static void calls_record(struct model *m, const struct pov_hdr *rec)
 			call_unshown_record(m, t, call);
 	} else if (rec->kind == POV_KIND_CALL_BEGIN) {
 		call_begin_record(caller(m, rec, begin->tgid, 0), begin);
+	} else if (rec->kind == POV_KIND_REGION) {
+		t = caller(m, rec, region->tgid, region->cpu);
+		state_running_at(m, t, m->now_ns, region->cpu);
+		region_record(m, t, region);
 	} else {
 		t = caller(m, rec, spin->tgid, spin->cpu);
 		if (!(rec->flags & POV_SPIN_OPEN))
@@ -284,6 +289,7 @@ static void exec_record(struct model *m, const struct pov_task *rec)
 		if (other != t && other->born)
 			state_die(m, other, m->now_ns);
 	}
+	region_stack_end(m, t, m->now_ns, REGION_UNWOUND);
 	image_exec(p);
 	if (m->opt.counters)
 		in_flight_end(m, p, m->now_ns);
@@ -369,6 +375,7 @@ void replay_record(struct model *m, const struct pov_hdr *rec)
 	case POV_KIND_UNSHOWN:
 	case POV_KIND_CALL_BEGIN:
 	case POV_KIND_SPIN:
+	case POV_KIND_REGION:
 		calls_record(m, rec);
 		break;
 	case POV_KIND_MORE:

@@ -60,6 +60,14 @@ void spin_record(struct model *m, struct mthread *t, const struct pov_spin *rec)
 void call_flush(struct model *m, struct mthread *t);
 void call_release(struct model *m, struct mthread *t);
 
+/* ---- region.c ---- */
+
+void region_names_read(struct model *m);
+void region_record(struct model *m, struct mthread *t, const struct pov_region *rec);
+/* Ends all that the thread is in. */
+void region_stack_end(struct model *m, struct mthread *t, uint64_t end_ns, enum region_end how);
+void region_stack_release(struct mthread *t);
+
 /* ---- history.c: what a thread did lately, to split a call's time ---- */
 
 /* A segment of one state has ended. */
