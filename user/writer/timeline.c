@@ -136,6 +136,16 @@ static void tl_spin(void *ctx, const struct model_spin *sp)
 	tl_wake_slice(tl, th, &(struct wake_slice){sp->begin_ns, sp->end_ns, shown, orphan});
 }
 
+static void tl_region_event(void *ctx, const struct model_region *r)
+{
+	struct timeline *tl = ctx;
+	uint64_t end_ns = r->ended == REGION_OPEN ? UINT64_MAX : r->end_ns;
+
+	if (r->ended != REGION_UNDER_WAY && interval_shown(tl, r->begin_ns, end_ns) &&
+	    process_shown(tl, r->thread->proc))
+		tl_region(tl, caller_of(tl, r->thread), r);
+}
+
 static void tl_irq(void *ctx, const struct model_irq *q)
 {
 	struct timeline *tl = ctx;
@@ -284,6 +294,7 @@ static void sink_init(struct timeline *tl)
 	tl->sink.thread = tl_thread_event;
 	tl->sink.call = tl_call;
 	tl->sink.spin = tl_spin;
+	tl->sink.region = tl_region_event;
 	tl->sink.irq = tl_irq;
 	tl->sink.counter = tl_counter;
 }

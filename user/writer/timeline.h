@@ -31,13 +31,13 @@
 #define TIMELINE_IDLE_TID 2002000000u /* + CPU; where a format has no idle thread of its own */
 
 enum track_kind {
-	TRACK_THREAD,	  /* slices of a thread */
-	TRACK_RECORDING,  /* one slice: the recording */
-	TRACK_LOST,	  /* where records were lost: per ring and class */
-	TRACK_IRQ,	  /* interrupts of a CPU, hard or soft */
-	TRACK_IN_FLIGHT,  /* counter: bytes of a process */
-	TRACK_RUNNABLE,	  /* counter: threads waiting for a CPU */
-	TRACK_PHASE,	  /* phases that a thread marks, of one level */
+	TRACK_THREAD,	 /* slices of a thread */
+	TRACK_RECORDING, /* one slice: the recording */
+	TRACK_LOST,	 /* where records were lost: per ring and class */
+	TRACK_IRQ,	 /* interrupts of a CPU, hard or soft */
+	TRACK_IN_FLIGHT, /* counter: bytes of a process */
+	TRACK_RUNNABLE,	 /* counter: threads waiting for a CPU */
+	TRACK_PHASE, /* phases that a thread marks, of one level; or its regions, of one depth */
 	TRACK_DISTORTION, /* one slice: what tracing cost */
 	TRACK_KIND_CNT,
 };

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Phases that a program marks (abi/mark.h), on tracks of their own in its process: one a level, so that phases
- * need not nest with calls, nor be told before what happened in them.
+ * Phases of a program, on tracks of their own in its process: those that it marks (abi/mark.h), a track a level, and its functions
+ * that are regions (model_region), a track for each depth. So phases need not nest with calls, nor be told before
+ * what happened in them.
  */
 #include <stdlib.h>
 
 #include "abi/mark.h"
 #include "base/log.h"
 #include "writer/timeline_priv.h"
+
+#define REGION_TRACKS 16 /* what is nested deeper is not shown */
 
 /* Of one thread. */
 struct tl_phases {
@@ -17,17 +20,21 @@ struct tl_phases {
 		char name[MARK_TEXT_BYTES];
 		bool open;
 	} level[POV_MARK_LEVELS];
+	struct track *region[REGION_TRACKS]; /* by depth */
 };
 
-static struct track *phase_track(struct timeline *tl, struct tl_thread *th, uint8_t level)
+/* order: behind the levels, regions. */
+static struct track *phase_track(struct timeline *tl, struct tl_thread *th, const char *what,
+				 uint32_t number, uint32_t order)
 {
 	const struct model_thread *t = th->model;
 	bool main = t->proc && t->tid == t->proc->pid;
 	uint32_t pid = th->track.pid;
 	char *name;
 
-	name = main ? xasprintf("phases %u", level) : xasprintf("phases %u of %u", level, t->tid);
-	return tl_track_new(tl, TRACK_PHASE, pid, level, name);
+	name = main ? xasprintf("%s %u", what, number) :
+		      xasprintf("%s %u of %u", what, number, t->tid);
+	return tl_track_new(tl, TRACK_PHASE, pid, order, name);
 }
 
 static void phase_tell(struct timeline *tl, struct tl_thread *th, uint8_t level, uint64_t end_ns,
@@ -45,20 +52,25 @@ static void phase_tell(struct timeline *tl, struct tl_thread *th, uint8_t level,
 	if (end_ns < tl->from_ns || s.begin_ns > tl->to_ns)
 		return;
 	if (!ph->level[level].track)
-		ph->level[level].track = phase_track(tl, th, level);
+		ph->level[level].track = phase_track(tl, th, "phases", level, level);
 	args_reset(&tl->args);
 	args_add_uint(&tl->args, "level", level);
 	tl_track_add(tl, ph->level[level].track, &s, 0, false);
 	tl->totals->phases++;
 }
 
+static struct tl_phases *phases_of(struct tl_thread *th)
+{
+	if (!th->phases)
+		th->phases = xcalloc(1, sizeof(*th->phases));
+	return th->phases;
+}
+
 void tl_phase(struct timeline *tl, struct tl_thread *th, const struct model_call *c)
 {
 	const struct call_roles *r = &c->view->roles;
-	struct tl_phases *ph = th->phases;
+	struct tl_phases *ph = phases_of(th);
 
-	if (!ph)
-		ph = th->phases = xcalloc(1, sizeof(*ph));
 	/* finer phases end with the one they are in */
 	for (uint8_t l = POV_MARK_LEVELS; l-- > r->mark_level;) {
 		if (ph->level[l].open)
@@ -69,6 +81,29 @@ void tl_phase(struct timeline *tl, struct tl_thread *th, const struct model_call
 	ph->level[r->mark_level].open = true;
 	ph->level[r->mark_level].begin_ns = c->end_ns;
 	snprintf(ph->level[r->mark_level].name, sizeof(ph->level[0].name), "%s", r->mark_name);
+}
+
+void tl_region(struct timeline *tl, struct tl_thread *th, const struct model_region *r)
+{
+	struct tl_phases *ph = phases_of(th);
+	struct slice s = {.begin_ns = r->begin_ns,
+			  .end_ns = r->end_ns,
+			  .open = r->ended == REGION_OPEN,
+			  .name = r->name,
+			  .category = "region",
+			  .args = &tl->args};
+
+	if (r->depth >= REGION_TRACKS)
+		return;
+	/* inner ones end first, and come behind the outer ones all the same */
+	for (uint32_t d = 0; d <= r->depth; d++)
+		if (!ph->region[d])
+			ph->region[d] = phase_track(tl, th, "regions", d, POV_MARK_LEVELS + d);
+	args_reset(&tl->args);
+	if (r->ended == REGION_UNWOUND)
+		args_add_bool(&tl->args, "unwound", true);
+	tl_track_add(tl, ph->region[r->depth], &s, 0, false);
+	tl->totals->phases++;
 }
 
 void tl_phases_finish(struct timeline *tl, struct tl_thread *th)

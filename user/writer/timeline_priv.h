@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Shared by the timeline's parts: timeline.c (what is told), timeline_names.c (identities), timeline_track.c
- * (nesting), timeline_phase.c (phases that programs mark), timeline_sched.c (switches and wake-ups), timeline_wake.c (arrows). Nobody else includes it.
+ * (nesting), timeline_phase.c (phases of programs), timeline_sched.c (switches and wake-ups), timeline_wake.c (arrows). Nobody else includes it.
  */
 #ifndef POV_WRITER_TIMELINE_PRIV_H
 #define POV_WRITER_TIMELINE_PRIV_H
@@ -101,6 +101,8 @@ void tl_identities_complete(struct timeline *tl);
 
 /* Of timeline_phase.c */
 void tl_phase(struct timeline *tl, struct tl_thread *th, const struct model_call *mark);
+void tl_region(struct timeline *tl, struct tl_thread *th,
+	       const struct model_region *r); /* that has ended */
 void tl_phases_finish(struct timeline *tl, struct tl_thread *th);
 void tl_phases_free(struct tl_thread *th);
 
