@@ -20,6 +20,7 @@ static void analyses_init(struct report *r)
 	functions_init(&r->functions);
 	messages_init(&r->messages);
 	peers_init(&r->peers);
+	regions_init(&r->regions);
 	switches_init(&r->switches);
 	coverage_init(&r->coverage);
 	losses_init(&r->losses);
@@ -140,7 +141,8 @@ int report_open(const struct trace_source *source, size_t nsources,
 	const struct model_sink *sinks[] = {&r->time.sink,	&r->cores.sink,
 					    &r->functions.sink, &r->messages.sink,
 					    &r->switches.sink,	&r->coverage.sink,
-					    &r->losses.sink,	&r->peers.sink};
+					    &r->losses.sink,	&r->peers.sink,
+					    &r->regions.sink};
 	int err;
 
 	memset(r, 0, sizeof(*r));
@@ -172,6 +174,7 @@ void report_close(struct report *r)
 	functions_release(&r->functions);
 	messages_release(&r->messages);
 	peers_release(&r->peers);
+	regions_release(&r->regions);
 	switches_release(&r->switches);
 	coverage_release(&r->coverage);
 	losses_release(&r->losses);

@@ -15,6 +15,7 @@
 #include "analysis/loss.h"
 #include "analysis/messages.h"
 #include "analysis/peers.h"
+#include "analysis/regions.h"
 #include "analysis/switches.h"
 #include "analysis/time_split.h"
 #include "model/model.h"
@@ -52,6 +53,7 @@ struct report {
 	struct functions functions;
 	struct messages messages;
 	struct peers peers;
+	struct regions regions;
 	struct switches switches;
 	struct coverage coverage;
 	struct losses losses;

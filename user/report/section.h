@@ -22,11 +22,13 @@ void text_cores(const struct report *r, FILE *out);
 void text_matrix(const struct report *r, FILE *out);
 void text_functions(const struct report *r, FILE *out);
 void text_rank_functions(const struct report *r, FILE *out);
+void text_regions(const struct report *r, FILE *out);
 void text_messages(const struct report *r, FILE *out);
 void text_coverage(const struct report *r, FILE *out);
 
 /* Members of an object that is open; lost: what is missing of whom they are. */
 void json_functions(struct json_out *j, const struct report *r, const bool *wanted, uint32_t lost);
+void json_regions(struct json_out *j, const struct report *r, const bool *wanted, uint32_t lost);
 void json_messages(struct json_out *j, const struct message_row *m, uint32_t lost);
 void json_peers(struct json_out *j, const struct peers_row *row, uint32_t lost);
 void json_process_cores(struct json_out *j, const struct report *r, uint32_t idx);

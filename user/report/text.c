@@ -282,9 +282,10 @@ static bool other_layer_called(const struct report *r)
 static void print_no_rank(const struct report *r, FILE *out)
 {
 	text_section(out, "No MPI process was seen");
-	if (other_layer_called(r)) {
-		text_note(out,
-			  "No recorded process made MPI calls; calls of other layers are below.");
+	if (other_layer_called(r) || model_region_count(r->model)) {
+		text_note(out, "No recorded process made MPI calls; %s below.",
+			  other_layer_called(r) ? "calls of other layers are" :
+						  "the regions asked for are");
 		return;
 	}
 	text_note(
@@ -304,6 +305,7 @@ void report_text(const struct report *r, FILE *out)
 	if (r->opt->threads)
 		text_threads(r, out);
 	text_polls(r, out);
+	text_regions(r, out);
 	text_functions(r, out);
 	text_rank_functions(r, out);
 	text_messages(r, out);
