@@ -5,7 +5,7 @@
 
 PLAIN_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN)
 PLAIN_BIN := $(patsubst tests/mpi/plain/%.c,build/mpi/plain/%,\
-	$(filter-out %/no_udev.c %/met_library.c,$(wildcard tests/mpi/plain/*.c)))
+	$(filter-out %/no_udev.c %/met_library.c %/region_library.c,$(wildcard tests/mpi/plain/*.c)))
 
 $(PLAIN_BIN): build/mpi/plain/%: tests/mpi/plain/%.c
 	$(say) CC $@
@@ -49,6 +49,12 @@ build/mpi/plain/met_library.so: tests/mpi/plain/met_library.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN_CFLAGS) -fPIC -shared -s -MMD -MP -MF $@.d $< -o $@
 
+# Loaded by tests/mpi/regions.c.
+build/mpi/plain/region_library.so: tests/mpi/plain/region_library.c
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN_CFLAGS) -fPIC -shared -MMD -MP -MF $@.d $< -o $@
+
 live-programs: mpi-programs $(PLAIN_BIN) $(STATIC_BIN) build/mpi/plain/count_calls.so \
-	build/mpi/plain/count_ucp.so build/mpi/plain/met_library.so
+	build/mpi/plain/count_ucp.so build/mpi/plain/met_library.so build/mpi/plain/region_library.so
 .PHONY: live-programs

@@ -139,14 +139,14 @@ static void file_error_say(const struct code_file *f)
 
 static void regions_take(struct known_files *k, const struct code_file *f, json_t *meta)
 {
-	json_t *names = json_object_get(meta, "functions"),
-	       *failed = json_object_get(meta, "failed");
+	json_t *failed = json_object_get(meta, "failed");
 	const char *refused = json_get_text(meta, "refused");
 	char cnt[64];
 
 	if (!k->regions)
 		k->regions = json_array();
-	json_array_extend(k->regions, names);
+	json_array_extend(k->regions, json_object_get(meta, "functions"));
+	json_array_extend(k->regions, failed);
 	for (size_t i = 0; i < json_array_size(failed); i++)
 		log_warn("%s: region %s cannot be probed there: %s", f->path,
 			 json_string_value(json_array_get(failed, i)),

@@ -20,7 +20,7 @@ struct known_files {
 	int files_fd; /* map of the kernel half: code_id → enum pov_file_state; borrowed */
 	struct code_files files;
 	struct links waits; /* probes in loaders and C libraries, and of regions */
-	json_t *regions;    /* names of those that some file has; NULL: none; owned */
+	json_t *regions; /* names of those that some file has, probed or not; NULL: none; owned */
 };
 
 /* A "file" reply of the helper (attach/helper.h); takes over links. */

@@ -28,7 +28,7 @@ static const struct figure region_figures[] = {
 	{0},
 };
 
-/* Whether some file had the function. */
+/* Whether some file had the function, and it was probed there. */
 static bool is_found(const struct report *r, uint32_t region)
 {
 	const char *name = model_region_name(r->model, region);
@@ -67,8 +67,10 @@ static void notes(const struct report *r, const struct region_row *all, FILE *ou
 
 	for (uint32_t i = 0; i < model_region_count(r->model); i++)
 		if (!is_found(r, i))
-			text_note(out, "%s: no recorded program or library has this function.",
-				  model_region_name(r->model, i));
+			text_note(
+				out,
+				"%s: no recorded program or library has this function where it can be probed.",
+				model_region_name(r->model, i));
 	if (all->open)
 		text_note(out, "%s when the thread or the recording ended: as far as seen.",
 			  human_plural(a, sizeof(a), all->open, "call was under way",
