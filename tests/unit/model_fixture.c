@@ -90,6 +90,20 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	fputc('\n', f->out);
 }
 
+static void on_region(void *ctx, const struct model_region *r)
+{
+	static const char *const how[] = {"begins", "returned", "unwound", "open"};
+	struct mfix *f = ctx;
+
+	fprintf(f->out, "region %s %u d%u%s %s %llu", r->name, r->thread->out_tid, r->depth,
+		r->recursive ? " again" : "", how[r->ended], (unsigned long long)r->begin_ns);
+	if (r->ended != REGION_UNDER_WAY) {
+		fprintf(f->out, "..%llu", (unsigned long long)r->end_ns);
+		split_print(f->out, &r->split);
+	}
+	fputc('\n', f->out);
+}
+
 static void on_lost(void *ctx, const struct model_lost *l)
 {
 	struct mfix *f = ctx;
@@ -225,6 +239,7 @@ void mfix_open(struct mfix *f, bool counters)
 		.migrate = on_migrate,
 		.call = on_call,
 		.spin = on_spin,
+		.region = on_region,
 		.lost = on_lost,
 		.counter = on_counter,
 		.state = on_state,
@@ -410,6 +425,14 @@ void put_spin(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32
 	r->func[0].func = mfix_func(func);
 	put(f, cpu, r, bytes, POV_KIND_SPIN, tid, end);
 	free(r);
+}
+
+void put_region(struct mfix *f, uint64_t ts, uint32_t tid, uint16_t region, uint64_t sp, int flags)
+{
+	struct pov_region r = {.sp = sp, .tgid = tid, .region = region};
+
+	r.hdr.flags = (uint8_t)flags;
+	put(f, 0, &r, sizeof(r), POV_KIND_REGION, tid, ts);
 }
 
 void put_lost(struct mfix *f, uint64_t since, uint64_t ts, uint16_t ring, uint16_t class,

@@ -69,6 +69,8 @@ void put_unshown(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, con
 		 const uint64_t *args, uint8_t nargs);
 void put_spin(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid,
 	      uint32_t tgid, const char *func, int depth, uint64_t cnt, uint64_t busy);
+/* flags: POV_REGION_*; of a process's first thread on CPU 0. */
+void put_region(struct mfix *f, uint64_t ts, uint32_t tid, uint16_t region, uint64_t sp, int flags);
 void put_lost(struct mfix *f, uint64_t since, uint64_t ts, uint16_t ring, uint16_t class,
 	      uint64_t cnt);
 
