@@ -51,7 +51,7 @@ done <<<"$rules"
 model_steps="
 who: record identity describe func image
 when: state gap
-what: history call operation past
+what: history call operation past region
 replay: replay pass model
 "
 bad=$(while IFS=: read -r step files; do
