@@ -5,6 +5,7 @@
  */
 #include "core.bpf.h"
 
+/* flags: POV_REGION_END, or 0 at entry. */
 static __always_inline int on_region(struct pt_regs *ctx, u64 sp, u8 flags)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
@@ -22,6 +23,8 @@ static __always_inline int on_region(struct pt_regs *ctx, u64 sp, u8 flags)
 	if (calls_over(now))
 		return 0;
 	hdr_init(&r.hdr, POV_KIND_REGION, sizeof(r), id, now);
+	if (!flags && frame_alive(self, sp))
+		flags = POV_REGION_CHAINED;
 	r.hdr.flags = flags;
 	r.sp = sp;
 	r.tgid = id >> 32;
@@ -34,11 +37,8 @@ static __always_inline int on_region(struct pt_regs *ctx, u64 sp, u8 flags)
 SEC("?uprobe")
 int region_entry(struct pt_regs *ctx)
 {
-	u64 sp = PT_REGS_SP(ctx);
-
 	stay_on_own_stack(ctx);
-	return on_region(ctx, sp,
-			 frame_alive(bpf_get_current_task_btf(), sp) ? POV_REGION_CHAINED : 0);
+	return on_region(ctx, PT_REGS_SP(ctx), 0);
 }
 
 SEC("?uretprobe")

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Looks at one code file and puts probes into it: into a library of a traced layer (or a program that one is linked into)
- * those of the wanted functions; into any file those of the regions; into a dynamic loader and a C library those by which processes wait until other files have
- * been looked at. Runs in the helper process (attach/helper.h), for files are what their owners made them.
+ * those of the wanted functions; into any file those of the regions; into a dynamic loader and a C library those by which
+ * processes wait until other files have been looked at. Runs in the helper process (attach/helper.h), for files are what
+ * their owners made them.
  */
 #ifndef POV_ATTACH_INSPECT_H
 #define POV_ATTACH_INSPECT_H
