@@ -62,7 +62,8 @@ static void pack_requests(struct packer *p, struct call_roles *to, const struct 
 
 static void pack_posts(struct packer *p, struct call_view *to, const struct call_view *from)
 {
-	struct call_post *copy = pack(p, from->posts, from->nposts * sizeof(*from->posts)), scratch;
+	struct call_post *copy = pack(p, from->posts, from->nposts * sizeof(*from->posts));
+	struct call_post scratch = {0};
 
 	for (uint32_t i = 0; i < from->nposts; i++) {
 		const struct call_post *post = &from->posts[i];
