@@ -57,6 +57,8 @@ job() {
 	command -v jq >/dev/null || skip "no jq here"
 	job node0 100 0 '"solve","main","absent"' 0 1 | "$make" - run.pov
 	"$POVTRACE" report --json run.pov >got
+	# their probes are accounted for: 2 calls of MPI, 3 regions that returned
+	[ "$(jq .ranks[0].overhead.call_hits got)" = 5 ]
 	[ "$(jq -c '.regions[0]' got)" = '{"name":"solve","found":true,"processes":1,"incomplete":[],"calls":4,"nested":1,"open":0,"unwound":1,"wall_ns":16000,"split":{"running_ns":16000,"runnable_ns":0,"blocked_ns":0,"unknown_ns":0},"mpi_ns":1000}' ]
 	[ "$(jq -c '[.regions[] | [.name, .found, .calls, .open]]' got)" = '[["solve",true,4,0],["main",true,1,1],["absent",false,0,0]]' ]
 	[ "$(jq -c '.ranks[0].regions == .regions' got)" = true ]

@@ -47,6 +47,16 @@ static void spin(struct toll *t, uint32_t tgid, const char *name, uint64_t cnt)
 	toll_record(t, &s->hdr);
 }
 
+static void region(struct toll *t, uint32_t tgid)
+{
+	struct pov_region r = {.hdr = {.size = sizeof(r), .kind = POV_KIND_REGION, .tid = tgid},
+			       .tgid = tgid};
+
+	toll_record(t, &r.hdr);
+	r.hdr.flags = POV_REGION_END;
+	toll_record(t, &r.hdr);
+}
+
 static void life(struct toll *t, uint32_t tgid, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct pov_fork f = {
@@ -88,6 +98,23 @@ static void test_worst(void **state)
 	assert_int_equal(pid, 200);
 	assert_true(d.pct > 9.99 && d.pct < 10.01);
 	assert_int_equal(d.above, 2);
+	toll_release(&t);
+}
+
+/* Regions cost, too, though they are no functions of the table. */
+static void test_regions(void **state)
+{
+	struct toll t = {0};
+	struct distortion d;
+	uint32_t pid;
+
+	(void)state;
+	for (int i = 0; i < 7; i++)
+		region(&t, 100);
+	toll_find(&t, &cost, 0, 1000, &d, &pid);
+	assert_int_equal(pid, 100);
+	assert_true(d.pct > 6.99 && d.pct < 7.01);
+	assert_int_equal(distortion_func_cnt(&d), 0);
 	toll_release(&t);
 }
 
@@ -142,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_worst),
+		cmocka_unit_test(test_regions),
 		cmocka_unit_test(test_stepped),
 		cmocka_unit_test(test_text),
 	};

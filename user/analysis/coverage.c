@@ -60,6 +60,13 @@ static void on_spin(void *ctx, const struct model_spin *s)
 		hits_add(ctx, s->thread, s->func[i].func, s->func[i].lib, 0, s->func[i].cnt);
 }
 
+/* Two probes, as of a call. */
+static void on_region(void *ctx, const struct model_region *r)
+{
+	if (r->ended == REGION_RETURNED)
+		hits_of(ctx, r->thread)->calls++;
+}
+
 static void on_switch(void *ctx, const struct model_switch *s)
 {
 	hits_of(ctx, s->prev)->switches++;
@@ -253,6 +260,7 @@ void coverage_init(struct coverage *a)
 			 .start = on_start,
 			 .call = on_call,
 			 .spin = on_spin,
+			 .region = on_region,
 			 .on_switch = on_switch,
 			 .lost = on_lost,
 			 .finish = on_finish},

@@ -46,6 +46,7 @@ static void spin_count(struct toll *t, const struct pov_spin *s)
 void toll_record(struct toll *t, const struct pov_hdr *rec)
 {
 	const struct pov_call *call = (const struct pov_call *)rec;
+	const struct pov_region *region = (const struct pov_region *)rec;
 	const struct pov_fork *fork = (const struct pov_fork *)rec;
 	const struct pov_exit *exit = (const struct pov_exit *)rec;
 
@@ -55,6 +56,10 @@ void toll_record(struct toll *t, const struct pov_hdr *rec)
 		break;
 	case POV_KIND_SPIN:
 		spin_count(t, (const struct pov_spin *)rec);
+		break;
+	case POV_KIND_REGION: /* two probes, as of a call */
+		if (rec->flags & POV_REGION_END)
+			hits_of(t, key_of(region->tgid, UINT16_MAX, UINT16_MAX))->calls++;
 		break;
 	case POV_KIND_FORK:
 		if (fork->child_tid == fork->child_tgid)
