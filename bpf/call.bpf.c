@@ -6,6 +6,7 @@
  */
 #include "core.bpf.h"
 #include "fetch.bpf.h"
+#include "frame.bpf.h"
 
 #define STACK_WORDS_MAX (POV_CALL_ARGS_MAX - 6)
 #define LOOK_EVERY 16 /* records of a thread between looks at the ring's filling */
@@ -69,62 +70,31 @@ __noinline int frame_announce(struct pov_thread *t, u32 idx)
 	return err;
 }
 
-/* Room for a thread's state. Two threads may want the same slot at once: one gets it. */
-static __always_inline struct pov_thread *thread_claim(struct task_struct *self, u32 tid)
-{
-	struct pov_thread *t = thread_slot(tid);
-	u32 i;
-
-	if (t && !__sync_val_compare_and_swap(&t->tid, 0, tid)) {
-		t->depth = 0;
-		t->closed = POV_THREAD_LIVE;
-		t->spin_busy = t->spinning = 0;
-		for (i = 0; i < POV_CALL_DEPTH_MAX; i++)
-			((struct pov_spin *)t->spin[i].rec)->nfuncs = 0;
-		for (i = 0; i < POV_TYPES_KEPT; i++)
-			t->type[i].handle = 0;
-		return t;
-	}
-	t = bpf_task_storage_get(&threads, self, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (t)
-		t->tid = tid;
-	return t;
-}
-
-/* First traced call of a thread: sets its state up, and tells the collector. */
-static __noinline struct pov_thread *thread_new(struct task_struct *self)
+/*
+ * First traced call that a thread's program makes: sets its state up unless it has one, and tells the collector. With
+ * --all its process becomes a target, as far as calls within the kernel are concerned.
+ */
+static __noinline struct pov_thread *thread_meet(struct task_struct *self, struct pov_thread *t)
 {
 	u64 id = bpf_get_current_pid_tgid();
 	struct pov_caller r = {};
-	struct pov_thread *t;
+	u32 tgid = id >> 32, alive = 1;
 
-	if (!is_target(id >> 32))
-		return NULL;
-	t = thread_claim(self, id);
 	if (!t) {
-		count(POV_COUNT_MISS(POV_MISS_THREADS));
-		return NULL;
+		if (!is_target(tgid))
+			return NULL;
+		t = thread_claim(self, id);
 	}
-	t->tgid = id >> 32;
+	if (!t)
+		return NULL;
+	t->tgid = tgid;
+	t->told = 1;
+	if (cfg.all)
+		bpf_map_update_elem(&targets, &tgid, &alive, BPF_NOEXIST);
 	hdr_init(&r.hdr, POV_KIND_CALLER, sizeof(r), id, bpf_ktime_get_ns());
-	r.tgid = t->tgid;
+	r.tgid = tgid;
 	emit_control(&r, sizeof(r), true);
 	return t;
-}
-
-/* Frames whose function was left without returning. */
-static __always_inline void frames_drop_stale(struct pov_thread *t, struct task_struct *self,
-					      u64 now)
-{
-	u32 i, d;
-
-	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
-		d = t->depth - 1;
-		if (d >= POV_CALL_DEPTH_MAX || frame_alive(self, frame_at(t, d)->sp))
-			break;
-		t->depth = d;
-		frame_emit(t, d, now, 0, POV_CALL_UNWOUND);
-	}
 }
 
 /*
@@ -202,8 +172,8 @@ int call_entry(struct pt_regs *ctx)
 	if (!fn || (calls_until && calls_over(bpf_ktime_get_ns())))
 		return 0;
 	t = thread_find(self, self->pid);
-	if (!t) {
-		t = thread_new(self);
+	if (!t || !t->told) {
+		t = thread_meet(self, t);
 		if (!t)
 			return 0;
 	}
@@ -212,7 +182,7 @@ int call_entry(struct pt_regs *ctx)
 		return 0;
 	d = t->depth;
 	if (d) {
-		frames_drop_stale(t, self, now);
+		frames_drop_stale(t, self, FROM_PROGRAM, now);
 		d = t->depth;
 	}
 	if (d && d <= POV_CALL_DEPTH_MAX) {
@@ -231,24 +201,11 @@ int call_entry(struct pt_regs *ctx)
 	}
 	if (t->spinning >> d && !(fn->flags & (POV_FN_POLL | POV_FN_SILENT)))
 		spin_flush(t, d, ALL_TIMES);
-	f = frame_at(t, d);
-	c = frame_call(f);
 	nargs = fn->nargs;
 	if (nargs > POV_CALL_ARGS_MAX)
 		nargs = POV_CALL_ARGS_MAX;
-	hdr_init(&c->hdr, POV_KIND_CALL, 0, t->tid, now);
-	c->tgid = t->tgid;
-	c->func = func;
-	c->depth = d;
-	c->nargs = nargs;
-	c->site = 0;
-	c->lib = POV_COOKIE_LIB(cookie);
-	c->pad = 0;
-	f->sp = sp;
-	f->folded = 0;
-	f->announced = 0;
+	f = frame_begin(t, d, cookie, nargs, sp, now);
 	frame_fill(f, ctx, nargs);
-	f->used = sizeof(*c) + 8 * nargs;
 	if (fn->flags & POV_FN_FETCH_ENTRY)
 		frame_fetch(t, d, func, fn, 0, now);
 	if (fn->learn == POV_LEARN_COMM_FREE)
@@ -260,21 +217,6 @@ int call_entry(struct pt_regs *ctx)
 	barrier();
 	t->depth = d + 1;
 	return 0;
-}
-
-/* The frame that returns now, or a number ≥ POV_CALL_DEPTH_MAX. Frames above it never returned. */
-static __always_inline u32 frame_match(struct pov_thread *t, u64 sp)
-{
-	u32 i, d;
-
-	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
-		d = t->depth - 1 - i;
-		if (d >= POV_CALL_DEPTH_MAX)
-			break;
-		if (frame_at(t, d)->sp == sp)
-			return d;
-	}
-	return POV_CALL_DEPTH_MAX;
 }
 
 static __always_inline bool poll_found(struct pov_frame *f, const struct pov_fn *fn, u64 ret)
@@ -296,7 +238,7 @@ SEC("uretprobe")
 int call_return(struct pt_regs *ctx)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
-	u32 func, d, top, i;
+	u32 func, d, top;
 	bool learned = false;
 	const struct pov_fn *fn;
 	struct pov_thread *t;
@@ -336,11 +278,7 @@ int call_return(struct pt_regs *ctx)
 	now = bpf_ktime_get_ns();
 	if (calls_over(now))
 		return 0;
-	for (i = 0; i < POV_CALL_DEPTH_MAX && top > d; i++) {
-		t->depth = top;
-		frame_emit(t, top, now, 0, POV_CALL_UNWOUND);
-		top--;
-	}
+	frames_drop_above(t, d, now);
 	frame_call(f)->site = PT_REGS_IP(ctx); /* where the kernel is about to return to */
 	if (fn->learn && fn->learn < POV_LEARN_COMM_FREE && !(u32)ret)
 		learned = comm_learn(t, d, func) == 1;

@@ -126,6 +126,10 @@ struct nsproxy {
 	struct mnt_namespace *mnt_ns;
 };
 
+struct pid {
+	unsigned int level;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -137,6 +141,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	int exit_code;
 	pid_t pid, tgid;
+	struct pid *thread_pid;
 	struct task_struct *real_parent, *group_leader;
 	unsigned long nivcsw;
 	u64 self_exec_id;
@@ -145,6 +150,51 @@ struct task_struct {
 	struct nsproxy *nsproxy;
 	struct signal_struct *signal;
 	struct uprobe_task *utask;
+};
+
+struct msghdr {
+	void *msg_name;
+	unsigned int msg_flags;
+};
+
+struct in6_addr {
+	__u8 bytes[16];
+};
+
+struct sock_common {
+	__be32 skc_daddr, skc_rcv_saddr;
+	__be16 skc_dport;
+	__u16 skc_num;
+	unsigned short skc_family;
+	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
+};
+
+struct socket;
+
+struct sock {
+	struct sock_common __sk_common;
+	__u16 sk_type, sk_protocol;
+	struct socket *sk_socket;
+};
+
+struct unix_sock {
+	struct sock *peer;
+};
+
+struct socket {
+	struct sock *sk;
+};
+
+struct socket_alloc {
+	struct inode vfs_inode;
+};
+
+struct trace_event_raw_sys_enter {
+	unsigned long args[6];
+};
+
+struct trace_event_raw_sys_exit {
+	long ret;
 };
 
 struct seq_file;

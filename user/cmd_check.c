@@ -102,7 +102,36 @@ static void add_loaded(json_t *out, const struct features *f)
 	       "and the trace says so");
 }
 
-static void findings_make(const struct features *f, json_t *out)
+/* The functions that are seen in the way of the first one. */
+static void add_way(json_t *out, const json_t *functions, size_t first)
+{
+	const char *way = json_get_text(json_array_get(functions, first), "way");
+	char text[640];
+	size_t used = (size_t)snprintf(text, sizeof(text), "%s:", *way ? way : "cannot be seen");
+
+	for (size_t i = first; i < json_array_size(functions) && used < sizeof(text); i++) {
+		const json_t *f = json_array_get(functions, i);
+
+		if (!strcmp(json_get_text(f, "way"), way))
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s",
+						 i > first ? "," : "", json_get_text(f, "name"));
+	}
+	add(out, "kernel functions", *way && !strstr(way, "without") ? OK : LESS, text);
+}
+
+static void add_functions(json_t *out, const json_t *functions)
+{
+	for (size_t i = 0, j; i < json_array_size(functions); i++) {
+		const char *way = json_get_text(json_array_get(functions, i), "way");
+
+		for (j = 0; strcmp(json_get_text(json_array_get(functions, j), "way"), way);)
+			j++;
+		if (j == i) /* nobody before it */
+			add_way(out, functions, i);
+	}
+}
+
+static void findings_make(const struct features *f, const json_t *functions, json_t *out)
 {
 	add_if(out, "privilege", f->root, NO, "BPF programs can be loaded",
 	       "BPF programs cannot be loaded: run as root (CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN)");
@@ -114,6 +143,10 @@ static void findings_make(const struct features *f, json_t *out)
 	else
 		add_if(out, "sched_switch state", f->switch_state, LESS, "as the scheduler saw it",
 		       "read from the task (before Linux 5.18): a wake-up at the same moment may hide that it slept");
+	if (f->root)
+		add_functions(out, functions);
+	else
+		add(out, "kernel functions", TRY, "cannot be tried without privileges");
 	add_if(out, "instruction decoder", HAVE_DECODER, LESS,
 	       "probes are put where the kernel emulates the instruction",
 	       "none for this machine: all probes lie on the first instruction, which may be slow");
@@ -156,14 +189,16 @@ static int findings_status(const json_t *findings)
 
 static int check_host(const struct recorder *recording, const struct check_options *o)
 {
-	json_t *found = json_array();
+	json_t *found = json_array(), *functions;
 	struct features f;
 	struct utsname u;
 	int rc;
 
 	uname(&u);
 	recording->features_probe(&f);
-	findings_make(&f, found);
+	functions = recording->kernel_functions_list();
+	findings_make(&f, functions, found);
+	json_decref(functions);
 	rc = findings_status(found);
 	if (o->json) {
 		rc = print_json(found, &u) ? 1 : rc;

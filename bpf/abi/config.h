@@ -9,8 +9,10 @@
 
 #include "event.h"
 
-#define POV_FUNCS_MAX 16384 /* rows of all function tables together */
-#define POV_LIBS_MAX 256    /* traced libraries and executables in one recording */
+#define POV_FUNCS_MAX 16384	    /* rows of all function tables together */
+#define POV_LIBS_MAX 255	    /* traced libraries and executables in one recording */
+#define POV_LIB_KERNEL POV_LIBS_MAX /* the kernel counts as one more */
+#define POV_LIB_NUMBERS (POV_LIBS_MAX + 1)
 #define POV_FETCH_MAX 8	    /* memory reads of one call */
 #define POV_REGIONS_MAX 256 /* functions that are regions */
 #define POV_RINGS_MAX 128   /* CPU-group rings, the last one being the rescue ring */
@@ -85,7 +87,8 @@ enum pov_learn {
 	((learn) >= POV_LEARN_MEMBERS || (learn) == POV_LEARN_COMM_FREE || \
 	 (learn) == POV_LEARN_CART || (learn) == POV_LEARN_DIST_ADJ)
 
-#define POV_FN_POLL 0x01     /* may find nothing; then it is merged into a spin */
+/* may find nothing; then it is merged into a spin. Functions of the kernel say so by -EAGAIN */
+#define POV_FN_POLL 0x01
 #define POV_FN_SILENT 0x02   /* not chosen: the probe is there for what is learned from it only */
 #define POV_FN_BY_COUNT 0x04 /* a poll that found nothing is *poll_arg == 0 or MPI_UNDEFINED */
 #define POV_FN_FETCH_ENTRY 0x08	 /* has fetches for entry, … */
@@ -173,8 +176,8 @@ struct pov_config {
 	pov_u8 sched_mode; /* enum pov_sched_mode */
 	pov_u8 all;	   /* every process is a target */
 	pov_u16 pad0;
-	pov_u32 cpus; /* possible CPUs: bits of a CPU mask that mean something */
-	pov_u32 pad1;
+	pov_u32 cpus;	    /* possible CPUs: bits of a CPU mask that mean something */
+	pov_u32 kernel_row; /* of the function table, the first of the kernel's own functions */
 };
 POV_ABI_SIZE(pov_config, 48);
 

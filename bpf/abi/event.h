@@ -162,6 +162,7 @@ enum pov_field_type {
 	POV_FIELD_SUM = 3, /* one u64: sum over an integer array read at entry; cnt = its length */
 	POV_FIELD_TYPE_SIZE = 4, /* one u64: bytes of one element of the datatype argument */
 	POV_FIELD_COMM = 5, /* struct pov_field_comm: what the library has of the communicator */
+	POV_FIELD_ENDS = 7, /* struct pov_field_ends: between whom the kernel moves data */
 };
 
 struct pov_field {
@@ -175,6 +176,19 @@ struct pov_field_comm {
 	pov_u64 context_id; /* library's id; ~0 if unknown */
 	pov_s32 rank;	    /* of this process in it; -1 if unknown */
 	pov_s32 size;	    /* -1 if unknown */
+};
+
+/*
+ * Ends of a connection, or two processes; what is 0 is not known. Addresses are in network order, IPv4's in the first 4
+ * bytes, ports in the host's.
+ */
+struct pov_field_ends {
+	pov_u16 family; /* AF_*: of the socket, and of the addresses; AF_UNSPEC: processes */
+	pov_u16 local_port, remote_port;
+	pov_u16 pad;
+	pov_u64 local_id,
+		remote_id; /* inodes of sockets; processes' numbers in the first pid namespace */
+	pov_u8 local[16], remote[16];
 };
 
 /*
@@ -363,6 +377,7 @@ POV_ABI_SIZE(pov_irq, 32);
 POV_ABI_SIZE(pov_call, 56);
 POV_ABI_SIZE(pov_field, 8);
 POV_ABI_SIZE(pov_field_comm, 16);
+POV_ABI_SIZE(pov_field_ends, 56);
 POV_ABI_SIZE(pov_more, 32);
 POV_ABI_SIZE(pov_call_begin, 32);
 POV_ABI_SIZE(pov_spin_func, 32);

@@ -13,7 +13,7 @@
 
 /* A call in flight; rec holds its struct pov_call as far as it is known, hdr.ts_ns = its begin. */
 struct pov_frame {
-	pov_u64 sp;	  /* stack pointer at entry */
+	pov_u64 sp;	  /* stack pointer at entry (frame.bpf.h) */
 	pov_u32 used;	  /* bytes of rec that are filled */
 	pov_u16 folded;	  /* wrapper entries of the same call within it, not yet returned */
 	pov_u8 announced; /* its pov_call_begin has been written */
@@ -61,6 +61,8 @@ struct pov_thread {
 	pov_u32 closed;	   /* enum pov_thread_closed */
 	pov_u16 spin_busy; /* a spin is being changed: not to be touched by a switch in between */
 	pov_u16 spinning;  /* bit d: there is a spin at depth d */
+	pov_u32 told;	   /* the collector knows that the thread's program makes traced calls */
+	pov_u32 pad;
 	struct pov_type type[POV_TYPES_KEPT];
 	struct pov_spin_open spin[POV_CALL_DEPTH_MAX];
 	/* scratch for a struct pov_more */

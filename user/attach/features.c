@@ -7,12 +7,13 @@
 #include <errno.h>
 #include <linux/bpf.h>
 #include <linux/btf.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "attach/kernel_types.h"
+#include "base/log.h"
 
-#define TYPES_PATH "/sys/kernel/btf/vmlinux"
 #define MAP_FUNCTION "perf_event_mmap"
 
 static const struct bpf_insn return_zero[] = {
@@ -107,7 +108,7 @@ static void types_probe(struct features *out)
 {
 	struct kernel_types types;
 
-	if (kernel_types_open(TYPES_PATH, &types))
+	if (kernel_types_open(KERNEL_TYPES_PATH, &types))
 		return;
 	out->btf = true;
 	out->switch_state = kernel_types_params(&types, "btf_trace_sched_switch") >= 5;
@@ -146,4 +147,60 @@ void features_probe(struct features *out)
 	else if (out->ma_write)
 		out->image_way = IMAGE_TREE;
 	libbpf_set_print(print);
+}
+
+/* With what a program asks for a function's return value by. */
+static bool try_function(const struct kernel_types *types, const char *name)
+{
+	static const struct bpf_insn insns[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = 2, .src_reg = 10},
+		{.code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = 2, .imm = -8},
+		{.code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_func_ret},
+		return_zero[0],
+		return_zero[1],
+	};
+	int id = kernel_types_find(types, name, BTF_KIND_FUNC);
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FEXIT,
+		    .attach_btf_id = id);
+
+	return id >= 0 && had(bpf_prog_load(BPF_PROG_TYPE_TRACING, "pov_try", "GPL", insns,
+					    sizeof(insns) / sizeof(*insns), &opts));
+}
+
+static bool try_event(const struct kernel_types *types, const char *name)
+{
+	char *type = xasprintf("btf_trace_%s", name);
+	bool can = try_tracepoint(types, type);
+
+	free(type);
+	return can;
+}
+
+static bool event_exists(const char *name)
+{
+	static const char *const dirs[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+	bool found = false;
+
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) && !found; i++) {
+		char *path = xasprintf("%s/events/%s/id", dirs[i], name);
+
+		found = !access(path, R_OK);
+		free(path);
+	}
+	return found;
+}
+
+bool features_place(const struct kernel_types *types, const char *place)
+{
+	const char *name = strchr(place, '/') + 1;
+	libbpf_print_fn_t print;
+	bool can;
+
+	if (!strncmp(place, "tracepoint/", name - place))
+		return event_exists(name);
+	print = libbpf_set_print(quiet_print);
+	can = strncmp(place, "tp_btf/", name - place) ? try_function(types, name) :
+							try_event(types, name);
+	libbpf_set_print(print);
+	return can;
 }

@@ -29,4 +29,11 @@ struct features {
 /* Never fails: what cannot be tried is false. Prints nothing. */
 void features_probe(struct features *out);
 
+/*
+ * Whether a program can be attached to a place of the kernel: "fentry/FUNCTION", "fexit/FUNCTION" (Linux 5.17, for the value that
+ * is returned), "tp_btf/TRACEPOINT", "tracepoint/GROUP/NAME". It is loaded, not attached: that takes the kernel some 10 ms each.
+ */
+struct kernel_types;
+bool features_place(const struct kernel_types *types, const char *place);
+
 #endif

@@ -12,6 +12,8 @@
 
 struct btf_header;
 
+#define KERNEL_TYPES_PATH "/sys/kernel/btf/vmlinux"
+
 struct kernel_types {
 	const uint8_t *data; /* the file */
 	size_t bytes;

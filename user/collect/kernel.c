@@ -203,6 +203,7 @@ static void constants_set(struct kernel *k, const struct kernel_options *opt)
 	c->sched_mode = opt->sched;
 	c->all = opt->all;
 	c->wait_ns = WAIT_NS;
+	c->kernel_row = kernel_functions_row();
 }
 
 static int recipes_set(struct kernel *k, const struct kernel_options *opt)
@@ -264,6 +265,7 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k)
 		return err;
 	}
 	programs_choose(k, opt);
+	kernel_functions_choose(&k->functions, k->skel->obj, opt->wanted);
 	constants_set(k, opt);
 	bpf_map__set_max_entries(k->skel->maps.fns, opt->fn_cnt);
 	err = povtrace__load(k->skel);
@@ -316,6 +318,8 @@ int kernel_attach(struct kernel *k)
 
 	for (size_t i = 0; i < sizeof(progs) / sizeof(*progs) && !err; i++)
 		err = attach_one(k, progs[i]);
+	if (!err)
+		kernel_functions_attach(&k->functions);
 	if (!err && k->features.image_way == IMAGE_NONE)
 		log_warn(
 			"this kernel does not show new code mappings: only libraries that are mapped already "
@@ -359,6 +363,7 @@ void kernel_say_alive(struct kernel *k, bool alive)
 
 void kernel_detach(struct kernel *k)
 {
+	kernel_functions_detach(&k->functions);
 	for (size_t i = 0; i < k->link_cnt; i++)
 		bpf_link__destroy(k->link[i]);
 	free(k->link);
@@ -369,6 +374,7 @@ void kernel_detach(struct kernel *k)
 void kernel_release(struct kernel *k)
 {
 	kernel_detach(k);
+	kernel_functions_release(&k->functions);
 	for (unsigned int i = 0; k->skel && i <= k->rings; i++)
 		if (k->ring_fd[i] > 0)
 			close(k->ring_fd[i]);

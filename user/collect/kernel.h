@@ -13,6 +13,7 @@
 #include "abi/config.h"
 #include "attach/features.h"
 #include "attach/links.h"
+#include "collect/kernel_functions.h"
 
 struct bpf_link;
 struct povtrace;
@@ -27,6 +28,7 @@ struct kernel_options {
 	unsigned int cpus_per_ring; /* 0 = chosen here */
 	const struct pov_fn *fns;   /* recipes by row of the function table */
 	uint32_t fn_cnt;
+	const bool *wanted; /* rows of the function table */
 };
 
 struct kernel {
@@ -34,6 +36,7 @@ struct kernel {
 	struct features features;
 	struct bpf_link **link; /* tasks, mappings, scheduler */
 	size_t link_cnt;
+	struct kernel_functions functions;
 	unsigned int rings; /* CPU-group rings; the rescue ring is number `rings` */
 	unsigned int cpus_per_ring;
 	uint64_t ring_bytes;
@@ -50,7 +53,7 @@ struct kernel {
 
 /* Loads; attaches nothing. 0 or -errno (printed). kernel_release in any case. */
 int kernel_load(const struct kernel_options *opt, struct kernel *k);
-/* Attaches identity, images and scheduler. What is not to be had is said and left out. */
+/* Attaches identity, images, functions of the kernel and scheduler. What is not to be had is said and left out. */
 int kernel_attach(struct kernel *k);
 /*
  * Ends the recording of calls at one moment for all CPUs and returns it. What began before and has returned by then

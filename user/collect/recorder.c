@@ -9,6 +9,7 @@
 #include "attach/features.h"
 #include "attach/library_kind.h"
 #include "base/log.h"
+#include "collect/kernel_functions.h"
 #include "collect/session.h"
 #include "elf/elf_file.h"
 #include "elf/sites_print.h"
@@ -67,5 +68,6 @@ const struct recorder recorder = {
 	.version = POV_VERSION,
 	.session_run = session_run,
 	.features_probe = features_probe,
+	.kernel_functions_list = kernel_functions_list,
 	.sites_print = file_sites_print,
 };

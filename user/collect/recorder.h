@@ -7,6 +7,7 @@
 #ifndef POV_COLLECT_RECORDER_H
 #define POV_COLLECT_RECORDER_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -19,6 +20,7 @@ struct recorder {
 	int (*session_run)(const struct session_options *opt, const volatile int *stop,
 			   struct session_result *out);
 	void (*features_probe)(struct features *out);
+	json_t *(*kernel_functions_list)(void); /* collect/kernel_functions.h */
 	/* Prints where functions of a file would be probed. 0 or -errno (printed). */
 	int (*sites_print)(const char *path, bool json, FILE *out);
 };

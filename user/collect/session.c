@@ -211,6 +211,7 @@ static int session_load(struct session *s)
 		.cpus_per_ring = o->cpus_per_ring,
 		.fns = s->fns,
 		.fn_cnt = func_table_count() + CALIBRATE_ROWS,
+		.wanted = s->wanted,
 	};
 	int err;
 
@@ -307,6 +308,7 @@ static int session_start(struct session *s, const volatile int *stop)
 	drops_init(&s->drops, s->kernel.counters, s->kernel.drops, s->kernel.rings, s->start_ns);
 	session_meta_begin(s);
 	err = kernel_attach(&s->kernel);
+	session_meta_kernel(s);
 	if (!err && s->opt->sched != POV_SCHED_OFF)
 		err = kernel_snapshot(&s->kernel, on_snapshot, s);
 	if (!err)

@@ -80,6 +80,12 @@ void session_meta_begin(struct session *s)
 				  s->cost.stepped_ns, "samples", (int)s->cost.samples));
 }
 
+void session_meta_kernel(struct session *s)
+{
+	if (s->kernel.functions.cnt)
+		meta(s, kernel_functions_describe(&s->kernel.functions));
+}
+
 static void target_describe(struct session *s, pid_t pid, json_t *cmdline)
 {
 	meta(s, json_pack("{s:s,s:I,s:i,s:o}", "type", "target", "ts_ns",

@@ -56,6 +56,8 @@ struct session {
 
 /* What is recorded, where and how; before any record. */
 void session_meta_begin(struct session *s);
+/* What is recorded of the kernel's own functions, if anything is. */
+void session_meta_kernel(struct session *s);
 /* A running process is being recorded from now on. */
 void session_meta_target(struct session *s, pid_t pid);
 /* The same of the command that was launched. */

@@ -197,6 +197,8 @@ struct layer {
 	/* The kernel half's recipe of a function. 0, -EINVAL, -E2BIG (signature.h). */
 	int (*recipe)(const struct signature *sig, const struct func_attrs *attrs,
 		      struct pov_fn *out);
+	/* The functions are the kernel's: programs of the kernel half are attached to them, no library is looked for. */
+	bool in_kernel;
 
 	/* ---- for reading ---- */
 	/*

@@ -302,7 +302,7 @@ static void parts_number(struct trace_joined *j)
 		p->rings = clip(json_get_int(config_of(p), "rings"), 1, POV_RINGS_MAX);
 		p->cpus_per_ring = clip(json_get_int(config_of(p), "cpus_per_ring"), 1, UINT16_MAX);
 		p->lib_base = libs;
-		libs += POV_LIBS_MAX;
+		libs += POV_LIB_NUMBERS;
 	}
 }
 
