@@ -105,9 +105,12 @@ static void add_loaded(json_t *out, const struct features *f)
 /* The functions that are seen in the way of the first one. */
 static void add_way(json_t *out, const json_t *functions, size_t first)
 {
-	const char *way = json_get_text(json_array_get(functions, first), "way");
+	const json_t *one = json_array_get(functions, first);
+	const char *way = json_get_text(one, "way");
+	bool whole = json_get_bool(one, "whole");
 	char text[640];
-	size_t used = (size_t)snprintf(text, sizeof(text), "%s:", *way ? way : "cannot be seen");
+	size_t used = (size_t)snprintf(text, sizeof(text), "%s%s:", *way ? way : "cannot be seen",
+				       *way && !whole ? ", without durations" : "");
 
 	for (size_t i = first; i < json_array_size(functions) && used < sizeof(text); i++) {
 		const json_t *f = json_array_get(functions, i);
@@ -116,7 +119,7 @@ static void add_way(json_t *out, const json_t *functions, size_t first)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s",
 						 i > first ? "," : "", json_get_text(f, "name"));
 	}
-	add(out, "kernel functions", *way && !strstr(way, "without") ? OK : LESS, text);
+	add(out, "kernel functions", whole ? OK : LESS, text);
 }
 
 static void add_functions(json_t *out, const json_t *functions)

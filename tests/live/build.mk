@@ -43,6 +43,11 @@ build/mpi/plain/count_ucp.so: tests/live/count_calls.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN_CFLAGS) -DCOUNT_UCP -fPIC -shared -MMD -MP -MF $@.d $< -o $@ -ldl
 
+build/mpi/plain/count_os.so: tests/live/count_os.c
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN_CFLAGS) -fPIC -shared -MMD -MP -MF $@.d $< -o $@ -ldl
+
 # Without names but those that it exports, as a distribution ships libraries.
 build/mpi/plain/met_library.so: tests/mpi/plain/met_library.c
 	$(say) CC $@
@@ -56,5 +61,6 @@ build/mpi/plain/region_library.so: tests/mpi/plain/region_library.c
 	$(Q)$(CC) $(PLAIN_CFLAGS) -fPIC -shared -MMD -MP -MF $@.d $< -o $@
 
 live-programs: mpi-programs $(PLAIN_BIN) $(STATIC_BIN) build/mpi/plain/count_calls.so \
-	build/mpi/plain/count_ucp.so build/mpi/plain/met_library.so build/mpi/plain/region_library.so
+	build/mpi/plain/count_ucp.so build/mpi/plain/count_os.so build/mpi/plain/met_library.so \
+	build/mpi/plain/region_library.so
 .PHONY: live-programs

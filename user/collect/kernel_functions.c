@@ -25,8 +25,8 @@ static const struct way {
 	const char *text;
 } ways[] = {
 	{"entry", "return", "fentry"},
-	{"sys_enter", "sys_exit", "syscall tracepoints"},
-	{NULL, "seen", "tracepoints, without durations"},
+	{"sys_enter", "sys_exit", "syscall events"},
+	{NULL, "seen", "events at return"},
 };
 
 struct kernel_function {
@@ -216,10 +216,13 @@ json_t *kernel_functions_list(void)
 	if (!skel)
 		return list;
 	collect(&k, skel->obj, NULL);
-	for (size_t i = 0; i < k.cnt; i++)
+	for (size_t i = 0; i < k.cnt; i++) {
+		const struct way *way = k.function[i].way;
+
 		json_array_append_new(list,
-				      json_pack("{s:s,s:s}", "name", k.function[i].name, "way",
-						k.function[i].way ? k.function[i].way->text : ""));
+				      json_pack("{s:s,s:s,s:b}", "name", k.function[i].name, "way",
+						way ? way->text : "", "whole", way && way->begin));
+	}
 	kernel_functions_release(&k);
 	povtrace__destroy(skel);
 	return list;

@@ -35,7 +35,7 @@ void kernel_functions_release(struct kernel_functions *k);
 /* Of the function table, the first row of such a function. */
 uint32_t kernel_functions_row(void);
 
-/* All that there are, and what they are seen by here: [{name, way: a text, "" if there is none}]. The caller owns it. */
+/* All that there are: [{name, way: by what it is seen here, "" if by nothing, whole: from begin to end}]. The caller owns it. */
 json_t *kernel_functions_list(void);
 
 #endif

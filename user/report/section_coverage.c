@@ -189,7 +189,7 @@ static void library_print(const struct coverage_library *l, FILE *out)
 	text_foreign(out, " ", l->version, 16);
 	fputs(*l->flavour ? ")\n" : "\n", out);
 	fprintf(out, "             %" PRIu64 " functions attached", l->attached);
-	text_foreign(out, " by ", l->link, 16);
+	text_foreign(out, " by ", l->link, 40);
 	fprintf(out,
 		"; %" PRIu64 " not in it, %" PRIu64 " failed; sites: %" PRIu64 " emulated, %" PRIu64
 		" single-stepped\n",

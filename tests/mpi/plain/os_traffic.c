@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Moves known numbers of bytes by way of the kernel: TCP, UDP (also from a socket of IPv6), local sockets, by a thread that does
+ * nothing else, and from the memory of a child. Prints, as count_os.c does: pid, function of the kernel, calls, empty polls, bytes;
+ * and of one TCP connection, the name of its sender's end.
+ *
+ *	os_traffic N		all of that, N times
+ *	os_traffic killed	a child that is killed while it waits in a receive; prints its pid
+ *	os_traffic waits	waits in a receive for ever
+ *	os_traffic cost N	round trips of 1 byte over TCP within one thread; prints ns of CPU time each
+ */
+#include <arpa/inet.h>
+#include <err.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TCP_BYTES 1009
+#define UDP_BYTES 101
+#define UDP6_BYTES 103
+#define UNIX_BYTES 211
+#define COPY_BYTES 4099
+#define POLLS 997
+
+static char buf[8192];
+
+static void sent(int fd, size_t bytes)
+{
+	if (send(fd, buf, bytes, 0) != (ssize_t)bytes)
+		err(1, "send");
+}
+
+static void got(int fd, size_t bytes)
+{
+	if (recv(fd, buf, bytes, MSG_WAITALL) != (ssize_t)bytes)
+		err(1, "recv");
+}
+
+static int bound(int type, struct sockaddr_in *to)
+{
+	socklen_t len = sizeof(*to);
+	int fd = socket(AF_INET, type, 0);
+
+	*to = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	if (fd < 0 || bind(fd, (struct sockaddr *)to, sizeof(*to)) ||
+	    getsockname(fd, (struct sockaddr *)to, &len))
+		err(1, "bind");
+	return fd;
+}
+
+static void connected(int tcp[2])
+{
+	struct sockaddr_in to;
+	int fd = bound(SOCK_STREAM, &to);
+
+	tcp[0] = socket(AF_INET, SOCK_STREAM, 0);
+	if (listen(fd, 1) || connect(tcp[0], (struct sockaddr *)&to, sizeof(to)))
+		err(1, "connect");
+	tcp[1] = accept(fd, NULL, NULL);
+	close(fd);
+}
+
+static void *helper(void *arg)
+{
+	int *pair = arg;
+
+	sent(pair[0], UNIX_BYTES);
+	got(pair[1], UNIX_BYTES);
+	return NULL;
+}
+
+static void datagrams(int n)
+{
+	struct sockaddr_in to;
+	int in = bound(SOCK_DGRAM, &to), out6 = socket(AF_INET6, SOCK_DGRAM, 0);
+	struct sockaddr_in6 to6 = {.sin6_family = AF_INET6, .sin6_port = to.sin_port};
+
+	inet_pton(AF_INET6, "::ffff:127.0.0.1", &to6.sin6_addr);
+	for (int i = 0; i < n; i++) {
+		if (sendto(in, buf, UDP_BYTES, 0, (void *)&to, sizeof(to)) != UDP_BYTES ||
+		    recv(in, buf, sizeof(buf), MSG_PEEK) != UDP_BYTES ||
+		    recv(in, buf, sizeof(buf), 0) != UDP_BYTES ||
+		    sendto(out6, buf, UDP6_BYTES, 0, (void *)&to6, sizeof(to6)) != UDP6_BYTES ||
+		    recv(in, buf, sizeof(buf), 0) != UDP6_BYTES)
+			err(1, "datagram");
+	}
+}
+
+static void copies(int n)
+{
+	struct iovec here = {buf, COPY_BYTES}, there = {buf, COPY_BYTES};
+	pid_t child = fork();
+
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	for (int i = 0; i < n; i++)
+		if (process_vm_readv(child, &here, 1, &there, 1, 0) != COPY_BYTES ||
+		    process_vm_writev(child, &here, 1, &there, 1, 0) != COPY_BYTES ||
+		    process_vm_writev(child, &here, 1, &there, 1, 77) != -1)
+			err(1, "process_vm");
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	printf("peer\t%d\n", child);
+}
+
+static void book(const char *name, int calls, int empty, int bytes)
+{
+	printf("%d\t%s\t%d\t%d\t%d\n", getpid(), name, calls, empty, bytes);
+}
+
+static void traffic(int n)
+{
+	struct sockaddr_in own;
+	socklen_t len = sizeof(own);
+	int tcp[2], pair[2];
+	pthread_t thread;
+
+	connected(tcp);
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+		err(1, "socketpair");
+	for (int i = 0; i < n; i++) {
+		sent(tcp[0], TCP_BYTES);
+		got(tcp[1], TCP_BYTES);
+		pthread_create(&thread, NULL, helper, pair);
+		pthread_join(thread, NULL);
+	}
+	for (int i = 0; i < POLLS; i++)
+		if (recv(tcp[1], buf, 1, MSG_DONTWAIT) != -1 || errno != EAGAIN)
+			err(1, "poll");
+	datagrams(n);
+	copies(n);
+	getsockname(tcp[0], (struct sockaddr *)&own, &len);
+	printf("end\t127.0.0.1:%d\n", ntohs(own.sin_port));
+	book("tcp_sendmsg", n, 0, n * TCP_BYTES);
+	book("tcp_recvmsg", n + POLLS, POLLS, n * TCP_BYTES);
+	book("unix_stream_sendmsg", n, 0, n * UNIX_BYTES);
+	book("unix_stream_recvmsg", n, 0, n * UNIX_BYTES);
+	book("udp_sendmsg", n, 0, n * UDP_BYTES);
+	book("udpv6_sendmsg", n, 0, n * UDP6_BYTES);
+	book("udp_recvmsg", 3 * n, 0, n * (UDP_BYTES + UDP6_BYTES));
+	book("process_vm_readv", n, 0, n * COPY_BYTES);
+	book("process_vm_writev", 2 * n, 0, n * COPY_BYTES);
+}
+
+static void killed(void)
+{
+	int pair[2];
+	pid_t child;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+		err(1, "socketpair");
+	child = fork();
+	if (!child) {
+		got(pair[0], 1);
+		_exit(1);
+	}
+	usleep(300000);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	printf("%d\n", child);
+}
+
+static void cost(int n)
+{
+	struct timespec from, to;
+	int tcp[2];
+
+	connected(tcp);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+	for (int i = 0; i < n; i++) {
+		sent(tcp[0], 1);
+		got(tcp[1], 1);
+	}
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+	printf("%.0f\n",
+	       ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) / n);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "7";
+	int pair[2];
+
+	if (!strcmp(what, "killed")) {
+		killed();
+	} else if (!strcmp(what, "waits")) {
+		if (!socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+			got(pair[0], 1);
+	} else if (!strcmp(what, "cost")) {
+		cost(argc > 2 ? atoi(argv[2]) : 100000);
+	} else {
+		traffic(atoi(what));
+	}
+	return 0;
+}
