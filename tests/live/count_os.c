@@ -38,10 +38,10 @@ static int kind_of(int fd)
 
 	if (!getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) &&
 	    !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len))
-		kind = domain == AF_UNIX && type == SOCK_STREAM	 ? UNIX :
-		       domain == AF_INET && type == SOCK_DGRAM	 ? UDP :
+		kind = domain == AF_UNIX && type == SOCK_STREAM				? UNIX :
+		       domain == AF_INET && type == SOCK_DGRAM				? UDP :
 		       (domain == AF_INET || domain == AF_INET6) && type == SOCK_STREAM ? TCP :
-										   -1;
+											  -1;
 	errno = was;
 	return kind;
 }
@@ -59,16 +59,16 @@ static ssize_t noted(int kind, int way, ssize_t ret)
 }
 
 /* The kind is asked for before the call: afterwards the descriptor may be another one's. */
-#define WITNESS(way, name, params, args)                                     \
-	ssize_t name params;                                                 \
-	ssize_t name params                                                  \
-	{                                                                    \
-		static ssize_t(*real) params;                                \
-		int kind = kind_of(fd);                                      \
-                                                                             \
-		if (!real)                                                   \
-			real = (ssize_t(*) params)dlsym(RTLD_NEXT, #name);   \
-		return noted(kind, way, real args);                          \
+#define WITNESS(way, name, params, args)                                   \
+	ssize_t name params;                                               \
+	ssize_t name params                                                \
+	{                                                                  \
+		static ssize_t(*real) params;                              \
+		int kind = kind_of(fd);                                    \
+                                                                           \
+		if (!real)                                                 \
+			real = (ssize_t(*) params)dlsym(RTLD_NEXT, #name); \
+		return noted(kind, way, real args);                        \
 	}
 
 WITNESS(OUT, write, (int fd, const void *buf, size_t n), (fd, buf, n))
@@ -89,16 +89,16 @@ WITNESS(IN, recvfrom,
 	(fd, buf, n, flags, from, len))
 WITNESS(IN, recvmsg, (int fd, struct msghdr *msg, int flags), (fd, msg, flags))
 
-#define COPY_WITNESS(way, name)                                                                  \
-	ssize_t name(pid_t pid, const struct iovec *local, unsigned long n,                      \
-		     const struct iovec *remote, unsigned long m, unsigned long flags)           \
-	{                                                                                        \
-		static ssize_t (*real)(pid_t, const struct iovec *, unsigned long,               \
-				       const struct iovec *, unsigned long, unsigned long);      \
-                                                                                                 \
-		if (!real)                                                                       \
-			*(void **)&real = dlsym(RTLD_NEXT, #name);                               \
-		return noted(COPY, way, real(pid, local, n, remote, m, flags));                  \
+#define COPY_WITNESS(way, name)                                                             \
+	ssize_t name(pid_t pid, const struct iovec *local, unsigned long n,                 \
+		     const struct iovec *remote, unsigned long m, unsigned long flags)      \
+	{                                                                                   \
+		static ssize_t (*real)(pid_t, const struct iovec *, unsigned long,          \
+				       const struct iovec *, unsigned long, unsigned long); \
+                                                                                            \
+		if (!real)                                                                  \
+			*(void **)&real = dlsym(RTLD_NEXT, #name);                          \
+		return noted(COPY, way, real(pid, local, n, remote, m, flags));             \
 	}
 COPY_WITNESS(IN, process_vm_readv)
 COPY_WITNESS(OUT, process_vm_writev)

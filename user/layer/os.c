@@ -187,6 +187,8 @@ static void post_ends(const struct os_call *c, struct call_post *p)
 		p->local_end = end_text(c, e->local, e->local_port);
 		p->remote_end = end_text(c, e->remote, e->remote_port);
 		p->dest = address_text(c, e->remote);
+		if (p->dest && is_loopback(p->dest))
+			p->dest = of_host(c, p->dest);
 		p->queue = e->local_id;
 	}
 }
@@ -198,23 +200,30 @@ static bool is_peek(const struct os_call *c)
 	return arg >= 0 && call_parts_word(&c->parts, arg) & (MSG_PEEK | MSG_ERRQUEUE);
 }
 
+/* Bytes by the return value. */
+static int64_t moved(const struct os_call *c)
+{
+	int64_t ret = (int64_t)c->parts.rec->ret;
+
+	return !c->parts.returned ? BYTES_UNKNOWN : ret < 0 ? 0 : ret;
+}
+
 /*
  * Whether a receive took data. A stream that has ended gives 0 bytes, a datagram may have 0. What is only looked at comes once
  * more, and the queue of errors holds none.
  */
 static bool has_arrived(const struct os_call *c)
 {
-	int64_t moved = (int64_t)c->parts.rec->ret;
+	int64_t ret = (int64_t)c->parts.rec->ret;
 
 	return c->parts.returned && !is_peek(c) &&
-	       (moved > 0 || (!moved && !strcmp(c->info->group, "udp")));
+	       (ret > 0 || (!ret && !strcmp(c->info->group, "udp")));
 }
 
 /* False: there is none. */
 static bool post_make(const struct os_call *c, struct call_post *p)
 {
 	uint32_t flags = c->fn->attrs.flags;
-	int64_t ret = (int64_t)c->parts.rec->ret;
 	bool copies = flags & (READS | WRITES);
 
 	*p = (struct call_post){
@@ -225,10 +234,8 @@ static bool post_make(const struct os_call *c, struct call_post *p)
 		.carrier = copies ? CARRIER_CMA : CARRIER_SOCKET,
 		.op = c->info->name,
 		.transport = c->info->group,
-		.bytes = !c->parts.returned ? BYTES_UNKNOWN :
-			 ret < 0	    ? 0 :
-					      ret,
-		.failed = c->parts.returned && ret < 0,
+		.bytes = moved(c),
+		.failed = c->parts.returned && (int64_t)c->parts.rec->ret < 0,
 	};
 	if (!(flags & (SENDS | RECEIVES | READS | WRITES)) ||
 	    (p->kind == POST_ARRIVAL && !has_arrived(c)))
@@ -283,15 +290,13 @@ static void result_show(const struct os_call *c, struct call_view *out)
 static void roles_fill(const struct os_call *c, struct call_roles *r)
 {
 	uint32_t flags = c->fn->attrs.flags;
-	int64_t ret = (int64_t)c->parts.rec->ret;
-	int64_t moved = !c->parts.returned ? BYTES_UNKNOWN : ret < 0 ? 0 : ret;
 
 	r->sends = flags & (SENDS | WRITES);
 	r->receives = flags & (RECEIVES | READS);
 	if (r->sends)
-		r->send_bytes = moved;
+		r->send_bytes = moved(c);
 	if (r->receives)
-		r->recv_bytes = is_peek(c) ? 0 : moved;
+		r->recv_bytes = is_peek(c) ? 0 : moved(c);
 	r->poll_found = c->parts.returned && c->info->polls;
 }
 

@@ -49,7 +49,8 @@ static int bound(int type, struct sockaddr_in *to)
 	socklen_t len = sizeof(*to);
 	int fd = socket(AF_INET, type, 0);
 
-	*to = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	*to = (struct sockaddr_in){.sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	if (fd < 0 || bind(fd, (struct sockaddr *)to, sizeof(*to)) ||
 	    getsockname(fd, (struct sockaddr *)to, &len))
 		err(1, "bind");
