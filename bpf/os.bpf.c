@@ -59,18 +59,35 @@ static __always_inline struct pov_thread *thread_of_caller(struct task_struct *s
 	return t;
 }
 
-/* A call by another name for the same socket, made by the one under way (udpv6_sendmsg to an IPv4 address). */
-static __always_inline bool is_same_call(struct pov_frame *f, u64 first_arg)
-{
-	return sp_in_kernel(f->sp) && frame_arg(f, 0) == first_arg;
-}
-
 /* A call as the kernel makes it. */
 struct args {
 	u64 word[6];
 	u32 cnt;
 	bool polls; /* may return -EAGAIN, which is nothing */
 };
+
+/*
+ * Whether a call is one by another name that the call under way makes for the same socket (udpv6_sendmsg to an IPv4 address). If
+ * it has the same name, the return of that one was not seen.
+ */
+static __always_inline bool call_folds(struct pov_thread *t, u32 func, u64 first_arg, u64 now)
+{
+	u32 top = t->depth - 1;
+	struct pov_frame *f;
+
+	if (top >= POV_CALL_DEPTH_MAX)
+		return false;
+	f = frame_at(t, top);
+	if (!sp_in_kernel(f->sp) || frame_arg(f, 0) != first_arg)
+		return false;
+	if (frame_call(f)->func != func) {
+		f->folded++;
+		return true;
+	}
+	t->depth = top;
+	frame_emit(t, top, now, 0, POV_CALL_UNWOUND);
+	return false;
+}
 
 /* Begins its record in a frame of its own, which is not yet one under way. Null: it is not to be recorded. */
 static __always_inline struct pov_frame *call_frame(struct task_struct *self, struct pov_thread *t,
@@ -85,11 +102,9 @@ static __always_inline struct pov_frame *call_frame(struct task_struct *self, st
 		return NULL;
 	if (t->depth)
 		frames_drop_stale(t, self, here, now);
-	d = t->depth;
-	if (d && d <= POV_CALL_DEPTH_MAX && is_same_call(frame_at(t, d - 1), args->word[0])) {
-		frame_at(t, d - 1)->folded++;
+	if (call_folds(t, cfg.kernel_row + row, args->word[0], now))
 		return NULL;
-	}
+	d = t->depth;
 	if (d >= POV_CALL_DEPTH_MAX) {
 		count(POV_COUNT_MISS(POV_MISS_DEPTH));
 		return NULL;

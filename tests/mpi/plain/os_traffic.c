@@ -6,7 +6,7 @@
  *
  *	os_traffic N		all of that, N times
  *	os_traffic killed	a child that is killed while it waits in a receive; prints its pid
- *	os_traffic waits	waits in a receive for ever
+ *	os_traffic waits	prints its pid and waits in a receive for ever
  *	os_traffic cost N	round trips of 1 byte over TCP within one thread; prints ns of CPU time each
  */
 #include <arpa/inet.h>
@@ -195,6 +195,8 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "killed")) {
 		killed();
 	} else if (!strcmp(what, "waits")) {
+		printf("%d\n", getpid());
+		fflush(stdout);
 		if (!socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
 			got(pair[0], 1);
 	} else if (!strcmp(what, "cost")) {
