@@ -4,6 +4,7 @@
  * maps a file nobody has looked at goes on, and waits inside the kernel, in a probe of the dynamic loader, before the
  * first instruction of what was mapped runs. Files about to be executed are waited for in libc's execve. What these
  * probes do not see (static programs run by static programs, an unknown loader) is attached to late, and said so.
+ * In the same way threads wait in functions by which others are handed over as pointers, until these are probed.
  */
 #include "core.bpf.h"
 
@@ -57,6 +58,27 @@ struct {
 	__type(key, u32);
 	__type(value, u32);
 } waiting SEC(".maps");
+
+/* How the functions that probes of handover_wait are put on hand others over, by attach cookie. The collector's helper writes it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, POV_HANDOVERS_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u64);
+	__type(value, struct pov_handover);
+} handovers SEC(".maps");
+
+/* What a process has handed over and asked about: a program may do so again with each object that it makes. */
+struct handed_key {
+	u64 hash; /* of the pointers */
+	u64 tgid;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, PROCESSES_MAX);
+	__type(key, struct handed_key);
+	__type(value, u32);
+} handed SEC(".maps");
 
 /* A file's time of change under its names: before 6.6, from 6.6, and from 6.11 on (commits 13bc24457850, 3aa63a569c64). */
 struct inode___ctime {
@@ -249,6 +271,63 @@ int exec_wait(struct pt_regs *ctx)
 	ask(id >> 32, now);
 	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
 	wait_for_answer(id >> 32, PT_REGS_SP(ctx));
+	return 0;
+}
+
+/* Reads the pointers; returns a hash of them. */
+static __always_inline u64 handed_read(const struct pov_handover *how, const char *object,
+				       struct pov_handed *r)
+{
+	u64 hash = how->cnt;
+
+	for (u32 i = 0; i < POV_HANDED_MAX && i < how->cnt; i++) {
+		if (bpf_copy_from_user(&r->function[i].addr, sizeof(u64),
+				       object + how->member[i].offset))
+			r->function[i].addr = 0;
+		r->function[i].row = how->member[i].row;
+		hash = (hash ^ r->function[i].addr ^ r->function[i].row) * 0x9e3779b97f4a7c15ull;
+		hash ^= hash >> 29;
+	}
+	return hash;
+}
+
+/* A function by which others are handed over: none of them has been called through that object yet. */
+SEC("?uprobe.s")
+int handover_wait(struct pt_regs *ctx)
+{
+	u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns(),
+	    cookie = bpf_get_attach_cookie(ctx);
+	struct handed_key key = {.tgid = id >> 32};
+	const struct pov_handover *how;
+	struct pov_handed *r;
+	u32 one = 1;
+
+	stay_on_own_stack(ctx);
+	how = bpf_map_lookup_elem(&handovers, &cookie);
+	if (!how || !is_target(id >> 32) || !collector_lives(now) || calls_over(now))
+		return 0;
+	r = bpf_ringbuf_reserve(&control, sizeof(*r), 0);
+	if (!r) {
+		count(POV_COUNT_MISS(POV_MISS_WAIT));
+		return 0;
+	}
+	r->tgid = id >> 32;
+	r->cnt = how->cnt;
+	key.hash = handed_read(how,
+			       (const char *)(how->arg ? PT_REGS_PARM2(ctx) : PT_REGS_PARM1(ctx)),
+			       r);
+	now = bpf_ktime_get_ns();
+	hdr_init(&r->hdr, POV_KIND_HANDED, sizeof(*r), id, now);
+	if (bpf_map_lookup_elem(&handed, &key)) {
+		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
+	} else {
+		ask(id >> 32, now);
+		bpf_map_update_elem(&handed, &key, &one, BPF_ANY);
+		bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
+	}
+	/* Another thread may have asked the same, and be waiting. */
+	if (!is_answered(id >> 32))
+		wait_for_answer(id >> 32, PT_REGS_SP(ctx));
 	return 0;
 }
 

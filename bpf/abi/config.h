@@ -144,6 +144,22 @@ struct pov_lib {
 };
 POV_ABI_SIZE(pov_lib, 64);
 
+/*
+ * A function by whose argument others are handed over, as members of an object that it points to. Known by the attach cookie of the
+ * function's probe: number within the library, library.
+ */
+#define POV_HANDOVERS_MAX 1024
+#define POV_HANDOVER_COOKIE(number, lib) POV_COOKIE(number, lib)
+struct pov_handover {
+	pov_u32 arg; /* 0 or 1 */
+	pov_u32 cnt;
+	struct {
+		pov_u16 offset; /* of a pointer in the object */
+		pov_u16 row;	/* of the function table */
+	} member[POV_HANDED_MAX];
+};
+POV_ABI_SIZE(pov_handover, 8 + 4 * POV_HANDED_MAX);
+
 /* Of a library of which nothing is known. No rank can be that root. */
 #define POV_LIB_UNKNOWN                                                           \
 	{                                                                         \

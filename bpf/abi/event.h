@@ -46,6 +46,7 @@ enum pov_kind {
 	POV_KIND_IMAGE = 38,	/* struct pov_image: a target mapped executable code */
 	POV_KIND_CALLER = 39,	/* struct pov_caller: a thread makes its first traced call */
 	POV_KIND_PATH = 40,	/* struct pov_path: for the collector only, never in a file */
+	POV_KIND_HANDED = 41,	/* struct pov_handed: the same */
 	/* Written by the collector, never by the kernel half. */
 	POV_KIND_LOST = 64, /* struct pov_lost */
 	/* Put in by whoever reads a file (trace/trace_read.h), never in one. */
@@ -319,6 +320,19 @@ struct pov_path {
 	char path[POV_PATH_BYTES]; /* as given to execve; zeros behind it up to POV_PATH_KEY_BYTES */
 };
 
+#define POV_HANDED_MAX 24 /* functions that one call hands over */
+
+/* Functions that a process has as pointers only (struct pov_handover); its thread waits until they have been probed. */
+struct pov_handed {
+	struct pov_hdr hdr;
+	pov_u32 tgid;
+	pov_u32 cnt;
+	struct {
+		pov_u64 addr; /* 0: there is none */
+		pov_u64 row;  /* of the function table */
+	} function[POV_HANDED_MAX];
+};
+
 /* A program by its name. */
 struct pov_path_key {
 	pov_u64 hash; /* pov_path_hash */
@@ -389,6 +403,7 @@ POV_ABI_SIZE(pov_exit, 24);
 POV_ABI_SIZE(pov_affinity, 152);
 POV_ABI_SIZE(pov_image, 64);
 POV_ABI_SIZE(pov_path, 24 + POV_PATH_BYTES);
+POV_ABI_SIZE(pov_handed, 24 + 16 * POV_HANDED_MAX);
 POV_ABI_SIZE(pov_caller, 24);
 POV_ABI_SIZE(pov_lost, 40);
 

@@ -22,15 +22,14 @@
 struct site_list {
 	const json_t *tried; /* offsets of earlier ones in the same library, or NULL */
 	struct link_site *site;
-	size_t cnt;
+	size_t cnt, room;
 	json_t *missing, *stepped; /* names */
 	unsigned int emulated;
 };
 
-static struct site_list sites_new(size_t cnt)
+static struct site_list sites_new(void)
 {
 	return (struct site_list){
-		.site = xcalloc(cnt + 1, sizeof(struct link_site)),
 		.missing = json_array(),
 		.stepped = json_array(),
 	};
@@ -71,19 +70,42 @@ static void site_add(struct site_list *list, const struct elf_file *elf,
 		list->emulated++;
 	else
 		json_array_append_new(list->stepped, json_string(name));
+	if (list->cnt == list->room) {
+		list->room = list->room ? 2 * list->room : 64;
+		list->site = xrealloc(list->site, list->room * sizeof(*list->site));
+	}
 	list->site[list->cnt++] = (struct link_site){
 		.offset = site.offset,
 		.cookie = POV_COOKIE(row, lib_id),
 	};
 }
 
-static void sites_add(struct site_list *list, const struct library_kind *kind,
+/* Of a library's inner functions those of one row. */
+static size_t inner_add(struct site_list *list, const struct inner_function *inner, size_t cnt,
+			const struct elf_file *elf, uint16_t lib_id, size_t row)
+{
+	struct elf_symbol sym;
+	size_t found = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		if (strcmp(inner[i].name, func_table_get(row)->name) ||
+		    !elf_file_function_at(elf, inner[i].addr, &sym))
+			continue;
+		site_add(list, elf, &sym, lib_id, row);
+		found++;
+	}
+	return found;
+}
+
+static void sites_add(struct site_list *list, const struct library_kind *kind, bool has_inner,
 		      const struct elf_file *elf, uint16_t lib_id, size_t row)
 {
 	const struct elf_symbol *sym[2];
 	unsigned int n = kind->find(elf, func_table_get(row)->name, sym);
 
-	if (!n)
+	if (n == FUNCTION_ELSEWHERE)
+		return;
+	if (!n && !has_inner)
 		json_array_append_new(list->missing, json_string(func_table_get(row)->name));
 	for (unsigned int i = 0; i < n; i++)
 		site_add(list, elf, sym[i], lib_id, row);
@@ -164,6 +186,20 @@ struct found {
 	struct site_list sites;
 };
 
+static void layer_sites(const struct inspect_options *opt, const struct elf_file *elf,
+			const struct layer *layer, uint16_t lib_id, struct site_list *list)
+{
+	const struct library_kind *kind = library_kind_of(layer);
+	struct inner_function inner[INNER_FUNCTIONS_MAX];
+	size_t inner_cnt = kind->inner ? kind->inner(elf, inner) : 0;
+
+	for (size_t row = 0; row < func_table_count(); row++)
+		if (opt->wanted[row] && func_table_layer(row) == layer)
+			sites_add(list, kind,
+				  inner_add(list, inner, inner_cnt, elf, lib_id, row) > 0, elf,
+				  lib_id, row);
+}
+
 static void layer_look(const struct inspect_options *opt, const struct elf_file *elf,
 		       const struct layer *layer, uint16_t lib_id, struct found *out)
 {
@@ -181,9 +217,56 @@ static void layer_look(const struct inspect_options *opt, const struct elf_file 
 	json_array_append_new(out->layers, json_string(layer->name));
 	json_decref(facts.meta);
 	json_decref(facts.copies);
-	for (size_t row = 0; row < func_table_count(); row++)
-		if (opt->wanted[row] && func_table_layer(row) == layer)
-			sites_add(&out->sites, kind, elf, lib_id, row);
+	layer_sites(opt, elf, layer, lib_id, &out->sites);
+}
+
+/* What of it is to be probed, for the kernel half; false if nothing is. */
+static bool handover_recipe(const struct inspect_options *opt, const struct handover *h,
+			    struct pov_handover *out)
+{
+	*out = (struct pov_handover){.arg = h->arg};
+	for (size_t i = 0; i < h->cnt; i++) {
+		int row = func_table_find(h->member[i].name);
+
+		if (row < 0 || !opt->wanted[row])
+			continue;
+		out->member[out->cnt].offset = h->member[i].offset;
+		out->member[out->cnt++].row = (pov_u16)row;
+	}
+	return out->cnt;
+}
+
+/* Has threads wait where they are given functions that have no probes yet. */
+static void handovers_attach(const struct inspect_options *opt, const char *path,
+			     const struct elf_file *elf, const struct library_kind *kind,
+			     uint16_t lib_id, struct links *links)
+{
+	struct handover all[HANDOVERS_MAX];
+	size_t cnt = kind->handovers ? kind->handovers(elf, all) : 0;
+	struct pov_handover recipe;
+	struct probe_site at;
+	int err = 0;
+
+	for (size_t i = 0; i < cnt && opt->handover.entry_fd >= 0; i++) {
+		const struct elf_symbol *sym = elf_file_find(elf, all[i].function);
+		struct link_site site = {.cookie = POV_HANDOVER_COOKIE(i, lib_id)};
+
+		if (!sym || !handover_recipe(opt, &all[i], &recipe) ||
+		    probe_site_choose(elf, sym, 6, &at) ||
+		    bpf_map_update_elem(opt->handovers_fd, &site.cookie, &recipe, BPF_ANY))
+			continue;
+		site.offset = at.offset;
+		links_attach(links, &opt->handover, path, &site, 1, &err);
+	}
+}
+
+static void layers_handovers(const struct inspect_options *opt, const char *path,
+			     const struct elf_file *elf, const json_t *names, uint16_t lib_id,
+			     struct links *links)
+{
+	for (size_t i = 0; layers[i]; i++)
+		if (json_has_text(names, layers[i]->name))
+			handovers_attach(opt, path, elf, library_kind_of(layers[i]), lib_id, links);
 }
 
 int inspect_library(const struct inspect_options *opt, const char *path, const struct elf_file *elf,
@@ -192,7 +275,7 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 	struct found found = {
 		.facts = json_object(),
 		.layers = json_array(),
-		.sites = sites_new(2 * func_table_count()),
+		.sites = sites_new(),
 	};
 	uint32_t id = lib_id;
 	int err = 0;
@@ -212,6 +295,7 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 	}
 	out->library = library_json(found.facts, found.layers, elf, opt->calls.api);
 	err = sites_attach(opt, path, &found.sites, out) ? 0 : -ENOENT;
+	layers_handovers(opt, path, elf, found.layers, lib_id, &out->links);
 out:
 	json_decref(found.facts);
 	json_decref(found.layers);
@@ -263,7 +347,7 @@ int inspect_more(const struct inspect_options *opt, const char *path, int fd,
 	err = elf_file_open_fd(fd, &elf);
 	if (err)
 		return err;
-	list = sites_new(json_array_size(places));
+	list = sites_new();
 	list.tried = lib->offsets;
 	json_array_foreach((json_t *)places, i, place) place_add(opt, elf, lib, place, &list);
 	if (list.cnt || json_array_size(list.missing)) {

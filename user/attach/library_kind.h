@@ -9,6 +9,8 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "abi/config.h"
 
@@ -26,13 +28,41 @@ struct library_facts {
 	json_t *copies; /* objects that a program may hold instead: [[name, symbol]], or NULL; owned */
 };
 
+/* A function of the layer that no symbol names. */
+struct inner_function {
+	const char *name; /* in the layer's table */
+	uint64_t addr;	  /* in the file's terms */
+};
+
+/* A function of the library that is given others: as members of what its first or second argument points to. */
+struct handover {
+	const char *function;
+	unsigned int arg; /* 0 or 1 */
+	size_t cnt;
+	struct {
+		const char *name; /* in the layer's table */
+		uint16_t offset;
+	} member[POV_HANDED_MAX];
+};
+
+#define INNER_FUNCTIONS_MAX 64
+#define HANDOVERS_MAX 8 /* of one library */
+#define FUNCTION_ELSEWHERE 3 /* what find returns for a function that another library of the layer has */
+
 struct library_kind {
 	const char *layer; /* its name */
 	/* Whether the file holds such a library, by what it defines, never by its name. Then *out is filled. */
 	bool (*describe)(const struct elf_file *f, struct library_facts *out);
-	/* The functions to probe for one of the layer's table; how many of syms[] are set, all with a file offset. */
+	/*
+	 * The functions to probe for one of the layer's table; how many of syms[] are set, all with a file offset. 0: the file
+	 * lacks it, unless it is an inner one.
+	 */
 	unsigned int (*find)(const struct elf_file *f, const char *name,
 			     const struct elf_symbol *syms[2]);
+	/* Those that no symbol names, as far as the file tells; how many were written. May be NULL. */
+	size_t (*inner)(const struct elf_file *f, struct inner_function out[INNER_FUNCTIONS_MAX]);
+	/* Where more of them will be met at run time; how many were written. May be NULL. */
+	size_t (*handovers)(const struct elf_file *f, struct handover out[HANDOVERS_MAX]);
 };
 
 extern const struct library_kind *const library_kinds[]; /* generated; ends with NULL */

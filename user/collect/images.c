@@ -69,11 +69,13 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 		.calls = k->programs,
 		.loader = entry_only(k->loader_fd, k->programs.api),
 		.exec = entry_only(k->exec_fd, k->programs.api),
+		.handover = entry_only(k->handover_fd, k->programs.api),
 		.regions = k->regions,
 		.region = wanted->region,
 		.region_cnt = wanted->region_cnt,
 		.wanted = wanted->function,
 		.libs_fd = k->libs_fd,
+		.handovers_fd = k->handovers_fd,
 	};
 	im->known = (struct known_files){.writer = w, .files_fd = k->files_fd};
 	err = helper_start(&im->inspect, &im->known.files, on_reply, map_known, im, &im->helper);
@@ -274,19 +276,22 @@ static void on_path_reply(struct images *im, const json_t *request, const json_t
 	question_close(im, (pid_t)json_get_int(request, "pid"));
 }
 
-static void on_functions_reply(const json_t *request, const json_t *reply)
+static void on_functions_reply(struct images *im, const json_t *request, const json_t *reply)
 {
 	const char *failed = json_get_text(reply, "failed");
+	bool asked = json_get_bool(request, "asked");
 	char cnt[64];
 
 	if (failed[0])
 		log_warn("functions that process %lld has as pointers could not be looked at: %s",
 			 (long long)json_get_int(request, "pid"), failed);
-	else if (json_get_int(reply, "elsewhere"))
+	else if (json_get_int(reply, "elsewhere") && !asked)
 		log_info("process %lld: %s in no library of a recorded layer",
 			 (long long)json_get_int(request, "pid"),
 			 human_plural(cnt, sizeof(cnt), json_get_u64(reply, "elsewhere"),
 				      "function lies", "functions lie"));
+	if (asked)
+		question_close(im, (pid_t)json_get_int(request, "pid"));
 }
 
 static void on_reply(void *ctx, const json_t *request, const json_t *reply, struct links *links)
@@ -306,7 +311,7 @@ static void on_reply(void *ctx, const json_t *request, const json_t *reply, stru
 	else if (!strcmp(what, "process"))
 		library_users_reply(&im->users, request, reply);
 	else if (!strcmp(what, "functions"))
-		on_functions_reply(request, reply);
+		on_functions_reply(im, request, reply);
 	else if (json_get_text(reply, "failed")[0])
 		log_warn("what the command will load could not be looked at beforehand: %s",
 			 json_get_text(reply, "failed"));
@@ -367,6 +372,21 @@ static void on_path(struct images *im, const struct pov_path *r)
 		question_close(im, r->tgid);
 }
 
+/* Many members of what is handed over are empty, or no pointers at all. */
+static void on_handed(struct images *im, const struct pov_handed *r)
+{
+	json_t *places = json_array();
+
+	for (uint32_t i = 0; i < r->cnt && i < POV_HANDED_MAX; i++)
+		if (r->function[i].addr)
+			json_array_append_new(places,
+					      json_pack("[I,I]", (json_int_t)r->function[i].row,
+							(json_int_t)r->function[i].addr));
+	question_open(im, r->tgid, r->hdr.ts_ns);
+	helper_ask(im->helper, json_pack("{s:s,s:i,s:o,s:b}", "do", "functions", "pid", r->tgid,
+					 "places", places, "asked", 1));
+}
+
 void images_control(struct images *im, const struct pov_hdr *rec)
 {
 	switch (rec->kind) {
@@ -375,6 +395,9 @@ void images_control(struct images *im, const struct pov_hdr *rec)
 		break;
 	case POV_KIND_PATH:
 		on_path(im, (const struct pov_path *)rec);
+		break;
+	case POV_KIND_HANDED:
+		on_handed(im, (const struct pov_handed *)rec);
 		break;
 	case POV_KIND_FORK:
 		library_users_fork(&im->users, (const struct pov_fork *)rec);

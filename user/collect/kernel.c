@@ -178,9 +178,12 @@ static void programs_choose(struct kernel *k, const struct kernel_options *opt)
 	bpf_program__set_autoload(s->progs.region_return, opt->regions);
 	bpf_program__set_autoload(s->progs.loader_wait, k->features.wait);
 	bpf_program__set_autoload(s->progs.exec_wait, k->features.wait);
+	bpf_program__set_autoload(s->progs.handover_wait, k->features.wait);
 	if (k->programs.api == LINK_MULTI) {
 		bpf_program__set_expected_attach_type(s->progs.loader_wait, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.exec_wait, BPF_TRACE_UPROBE_MULTI);
+		bpf_program__set_expected_attach_type(s->progs.handover_wait,
+						      BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.call_entry, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.call_return, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.region_entry,
@@ -226,6 +229,7 @@ static void maps_take(struct kernel *k, const struct kernel_options *opt)
 	k->answered_fd = bpf_map__fd(k->skel->maps.answered);
 	k->waiting_fd = bpf_map__fd(k->skel->maps.waiting);
 	k->libs_fd = bpf_map__fd(k->skel->maps.libs);
+	k->handovers_fd = bpf_map__fd(k->skel->maps.handovers);
 	k->counters = (const volatile uint64_t *)k->skel->bss->counters;
 	k->drops = (volatile uint64_t *)k->skel->bss->drops;
 	k->programs.entry_fd = bpf_program__fd(k->skel->progs.call_entry);
@@ -237,6 +241,7 @@ static void maps_take(struct kernel *k, const struct kernel_options *opt)
 	}
 	k->loader_fd = k->features.wait ? bpf_program__fd(k->skel->progs.loader_wait) : -1;
 	k->exec_fd = k->features.wait ? bpf_program__fd(k->skel->progs.exec_wait) : -1;
+	k->handover_fd = k->features.wait ? bpf_program__fd(k->skel->progs.handover_wait) : -1;
 }
 
 int kernel_load(const struct kernel_options *opt, struct kernel *k)

@@ -66,12 +66,13 @@ static int on_ring(void *ctx, void *data, size_t bytes)
 
 static int on_control(void *ctx, void *data, size_t bytes)
 {
+	const struct pov_hdr *rec = data;
 	struct session *s = ctx;
 
 	(void)bytes;
 	if (s->discard)
 		return 0;
-	if (((const struct pov_hdr *)data)->kind != POV_KIND_PATH)
+	if (rec->kind != POV_KIND_PATH && rec->kind != POV_KIND_HANDED)
 		record_add(s, TRACE_STREAM_TASKS, data);
 	images_control(s->images, data);
 	return 0;

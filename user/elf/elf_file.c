@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -265,6 +267,7 @@ int elf_file_open_fd(int fd, struct elf_file **out)
 		goto free_file;
 	}
 	f->index = elf_index_new(f->elf);
+	f->pointers = elf_pointers_new();
 	headers_read(f, phnum);
 	*out = f;
 	return 0;
@@ -286,11 +289,40 @@ int elf_file_open(const char *path, struct elf_file **out)
 	return err;
 }
 
+int elf_file_open_beside(const struct elf_file *f, const char *name, struct elf_file **out)
+{
+	char link[32], path[PATH_MAX], *slash;
+	struct stat own, other;
+	struct elf_file *found;
+	ssize_t n;
+	int err;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", f->fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n < 0)
+		return -errno;
+	path[n] = '\0';
+	slash = strrchr(path, '/');
+	if (!slash || (size_t)(slash + 1 - path) + strlen(name) >= sizeof(path))
+		return -ENOENT;
+	strcpy(slash + 1, name);
+	err = elf_file_open(path, &found);
+	if (err)
+		return err;
+	if (fstat(f->fd, &own) || fstat(found->fd, &other) || own.st_dev != other.st_dev) {
+		elf_file_close(found);
+		return -EXDEV;
+	}
+	*out = found;
+	return 0;
+}
+
 void elf_file_close(struct elf_file *f)
 {
 	if (!f)
 		return;
 	elf_index_free(f->index);
+	elf_pointers_free(f->pointers);
 	for (size_t i = 0; i < f->headers.needed_cnt; i++)
 		free(f->headers.needed[i]);
 	free(f->headers.needed);

@@ -41,6 +41,11 @@ struct elf_symbol {
  */
 int elf_file_open(const char *path, struct elf_file **out);
 int elf_file_open_fd(int fd, struct elf_file **out); /* fd stays the caller's, and may be closed */
+/*
+ * The file of a name in the directory of another one, or relative to that. -EXDEV: it lies on another file system, so that it may belong to
+ * another container, whose files go by the same names.
+ */
+int elf_file_open_beside(const struct elf_file *f, const char *name, struct elf_file **out);
 void elf_file_close(struct elf_file *f);
 
 const struct elf_headers *elf_file_headers(const struct elf_file *f);
@@ -61,6 +66,9 @@ const struct elf_symbol *elf_file_find(const struct elf_file *f, const char *nam
  * which stripped files have, too: then its name is "". False if neither knows one.
  */
 bool elf_file_function_at(const struct elf_file *f, uint64_t addr, struct elf_symbol *out);
+/* The function that an address lies in, by that table alone. False if it does not know one, or its length. */
+bool elf_file_function_around(const struct elf_file *f, uint64_t addr, uint64_t *start,
+			      uint64_t *bytes);
 /* A symbol with the lowest address >= addr; NULL if there is none. */
 const struct elf_symbol *elf_file_symbol_from(const struct elf_file *f, uint64_t addr);
 /*
@@ -84,6 +92,10 @@ unsigned int elf_file_find_mpi(const struct elf_file *f, const char *name,
 			       const struct elf_symbol *syms[2]);
 /* The name of the symbol a relocated pointer (a slot of the GOT) is filled with; NULL if unknown. */
 const char *elf_file_slot_symbol(const struct elf_file *f, uint64_t slot_addr);
+/* The addresses of such slots that are filled with a symbol: how many were written, at most max. */
+size_t elf_file_slots_of(const struct elf_file *f, const char *name, uint64_t *addrs, size_t max);
+/* What a pointer in the file's data leads to, in the file's own terms; false if it is none, or leads to another file. */
+bool elf_file_pointer(const struct elf_file *f, uint64_t addr, uint64_t *value);
 
 /* Reads file bytes behind a virtual address / a file offset. Bytes read (may be short), or -errno. */
 long elf_file_read_addr(const struct elf_file *f, uint64_t addr, void *buf, size_t bytes);

@@ -51,6 +51,11 @@ static bool row_read(const struct elf_file *f, uint64_t i, struct frames_row *ro
 			sizeof(*row));
 }
 
+static uint64_t row_start(const struct elf_file *f, const struct frames_row *row)
+{
+	return f->frames_addr + (uint64_t)(int64_t)row->function;
+}
+
 /* 0 if the frame does not tell it in the usual way. */
 static uint64_t function_bytes(const struct elf_file *f, const struct frames_row *row)
 {
@@ -59,46 +64,60 @@ static uint64_t function_bytes(const struct elf_file *f, const struct frames_row
 
 	if (!read_all(f, addr, &frame, sizeof(frame)) ||
 	    addr + offsetof(struct frame, function) + (uint64_t)(int64_t)frame.function !=
-		    f->frames_addr + (uint64_t)(int64_t)row->function)
+		    row_start(f, row))
 		return 0;
 	return frame.function_bytes;
 }
 
-static bool frame_find(const struct elf_file *f, uint64_t addr, uint64_t *bytes)
+/* The last row whose function does not begin behind addr. */
+static bool row_find(const struct elf_file *f, uint64_t addr, struct frames_row *row)
 {
 	int64_t want = (int64_t)(addr - f->frames_addr);
 	uint64_t lo = 0, hi = row_count(f);
-	struct frames_row row;
 
 	while (lo < hi) {
 		uint64_t mid = lo + (hi - lo) / 2;
 
-		if (!row_read(f, mid, &row))
+		if (!row_read(f, mid, row))
 			return false;
-		if (row.function == want) {
-			*bytes = function_bytes(f, &row);
-			return true;
-		}
-		if (row.function < want)
+		if (row->function <= want)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return false;
+	return lo && row_read(f, lo - 1, row);
 }
 
 bool elf_file_function_at(const struct elf_file *f, uint64_t addr, struct elf_symbol *out)
 {
 	const struct elf_symbol *sym = elf_file_symbol_from(f, addr);
 	struct elf_symbol found = {.name = "", .addr = addr, .is_func = true};
+	struct frames_row row;
 
 	if (sym && sym->addr == addr && sym->is_func) {
 		*out = *sym;
 		return true;
 	}
 	found.has_offset = elf_file_addr_to_offset(f, addr, &found.offset);
-	if (!found.has_offset || !frame_find(f, addr, &found.size))
+	if (!found.has_offset || !row_find(f, addr, &row) || row_start(f, &row) != addr)
 		return false;
+	found.size = function_bytes(f, &row);
 	*out = found;
+	return true;
+}
+
+bool elf_file_function_around(const struct elf_file *f, uint64_t addr, uint64_t *start,
+			      uint64_t *bytes)
+{
+	struct frames_row row;
+	uint64_t size;
+
+	if (!row_find(f, addr, &row))
+		return false;
+	size = function_bytes(f, &row);
+	if (addr - row_start(f, &row) >= size)
+		return false;
+	*start = row_start(f, &row);
+	*bytes = size;
 	return true;
 }

@@ -12,9 +12,7 @@
 
 #include "base/log.h"
 
-/* A larger section is not read: no linked program comes near, a sparse file might. */
 #define STRINGS_BYTES_MAX (256u << 20)
-#define TABLE_BYTES_MAX (96u << 20)
 #define CHAIN_STEPS_MAX 4096
 #define VERSION_HIDDEN 0x8000
 
@@ -66,8 +64,7 @@ void elf_index_free(struct elf_index *index)
 
 /* ---- sections ---- */
 
-/* A section's bytes, which libelf keeps; NULL if it is of another type, empty, too large or not all in the file. */
-static Elf_Data *section_data(Elf_Scn *scn, uint32_t type, uint64_t bytes_max)
+Elf_Data *elf_section_data(Elf_Scn *scn, uint32_t type, uint64_t bytes_max)
 {
 	GElf_Shdr sh;
 
@@ -79,7 +76,7 @@ static Elf_Data *section_data(Elf_Scn *scn, uint32_t type, uint64_t bytes_max)
 /* A string table; its last byte is a NUL, so that none of its strings leads out of it. */
 static Elf_Data *strings_load(const struct elf_file *f, size_t section_idx)
 {
-	Elf_Data *d = section_data(elf_getscn(f->elf, section_idx), SHT_STRTAB, STRINGS_BYTES_MAX);
+	Elf_Data *d = elf_section_data(elf_getscn(f->elf, section_idx), SHT_STRTAB, STRINGS_BYTES_MAX);
 
 	return d && !((const char *)d->d_buf)[d->d_size - 1] ? d : NULL;
 }
@@ -154,10 +151,10 @@ static void symbols_add(const struct elf_file *f, uint32_t type)
 {
 	struct elf_index *ix = f->index;
 	Elf_Scn *scn = type == SHT_DYNSYM ? ix->dynsym : ix->symtab;
-	Elf_Data *symbols = section_data(scn, type, TABLE_BYTES_MAX);
+	Elf_Data *symbols = elf_section_data(scn, type, TABLE_BYTES_MAX);
 	const Elf_Data *names = names_load(f, scn);
 	/* Tells which of two versions of a name the others link to. */
-	Elf_Data *versions = section_data(ix->versym, SHT_GNU_versym, TABLE_BYTES_MAX);
+	Elf_Data *versions = elf_section_data(ix->versym, SHT_GNU_versym, TABLE_BYTES_MAX);
 	GElf_Versym version;
 	GElf_Sym sym;
 
@@ -373,7 +370,7 @@ bool elf_file_mentions(const struct elf_file *f, const char *name)
 static void slots_load(const struct elf_file *f)
 {
 	struct elf_index *ix = f->index;
-	Elf_Data *symbols = section_data(ix->dynsym, SHT_DYNSYM, TABLE_BYTES_MAX), *relocs;
+	Elf_Data *symbols = elf_section_data(ix->dynsym, SHT_DYNSYM, TABLE_BYTES_MAX), *relocs;
 	const Elf_Data *names = names_load(f, ix->dynsym);
 	uint64_t left = TABLE_BYTES_MAX;
 	Elf_Scn *scn = NULL;
@@ -382,7 +379,7 @@ static void slots_load(const struct elf_file *f)
 
 	ix->slots_loaded = true;
 	while (symbols && names && (scn = elf_nextscn(f->elf, scn))) {
-		relocs = section_data(scn, SHT_RELA, left);
+		relocs = elf_section_data(scn, SHT_RELA, left);
 		if (!relocs)
 			continue;
 		left -= relocs->d_size;
@@ -410,4 +407,17 @@ const char *elf_file_slot_symbol(const struct elf_file *f, uint64_t slot_addr)
 		slots_load(f);
 	p = place_from(ix->slot, ix->slot_cnt, slot_addr);
 	return p && p->addr == slot_addr ? p->what : NULL;
+}
+
+size_t elf_file_slots_of(const struct elf_file *f, const char *name, uint64_t *addrs, size_t max)
+{
+	const struct elf_index *ix = f->index;
+	size_t cnt = 0;
+
+	if (!ix->slots_loaded)
+		slots_load(f);
+	for (size_t i = 0; i < ix->slot_cnt && cnt < max; i++)
+		if (ix->slot[i].what && !strcmp(ix->slot[i].what, name))
+			addrs[cnt++] = ix->slot[i].addr;
+	return cnt;
 }
