@@ -297,6 +297,7 @@ int handover_wait(struct pt_regs *ctx)
 {
 	u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns(),
 	    cookie = bpf_get_attach_cookie(ctx);
+	const char *const args[] = {(void *)PT_REGS_PARM1(ctx), (void *)PT_REGS_PARM2(ctx)};
 	struct handed_key key = {.tgid = id >> 32};
 	const struct pov_handover *how;
 	struct pov_handed *r;
@@ -313,9 +314,7 @@ int handover_wait(struct pt_regs *ctx)
 	}
 	r->tgid = id >> 32;
 	r->cnt = how->cnt;
-	key.hash = handed_read(how,
-			       (const char *)(how->arg ? PT_REGS_PARM2(ctx) : PT_REGS_PARM1(ctx)),
-			       r);
+	key.hash = handed_read(how, args[how->arg & 1], r);
 	now = bpf_ktime_get_ns();
 	hdr_init(&r->hdr, POV_KIND_HANDED, sizeof(*r), id, now);
 	if (bpf_map_lookup_elem(&handed, &key)) {

@@ -5,7 +5,8 @@
 
 PLAIN_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN)
 PLAIN_BIN := $(patsubst tests/mpi/plain/%.c,build/mpi/plain/%,\
-	$(filter-out %/no_udev.c %/met_library.c %/region_library.c,$(wildcard tests/mpi/plain/*.c)))
+	$(filter-out %/no_udev.c %/met_library.c %/region_library.c %/verbs_slots.c %/verbs_loopback.c \
+	%/verbs_find.c,$(wildcard tests/mpi/plain/*.c)))
 
 $(PLAIN_BIN): build/mpi/plain/%: tests/mpi/plain/%.c
 	$(say) CC $@
@@ -60,7 +61,26 @@ build/mpi/plain/region_library.so: tests/mpi/plain/region_library.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN_CFLAGS) -fPIC -shared -MMD -MP -MF $@.d $< -o $@
 
+# A provider of verbs, with as much of its private interface as the installed library itself tells, and a program that uses it.
+VERBS_BIN := $(if $(wildcard /usr/include/infiniband/verbs.h),build/mpi/plain/verbs_find \
+	build/mpi/plain/verbs_loopback.so)
+
+build/mpi/plain/verbs_slots build/mpi/plain/verbs_find: build/mpi/plain/%: tests/mpi/plain/%.c
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN_CFLAGS) -MMD -MP -MF $@.d $< -o $@ -libverbs -ldl
+
+build/mpi/plain/gen/verbs_slots.h: build/mpi/plain/verbs_slots
+	$(say) GEN $@
+	@mkdir -p $(@D)
+	$(Q)$< >$@.new && mv $@.new $@
+
+build/mpi/plain/verbs_loopback.so: tests/mpi/plain/verbs_loopback.c build/mpi/plain/gen/verbs_slots.h
+	$(say) CC $@
+	$(Q)$(CC) $(PLAIN_CFLAGS) -Ibuild/mpi/plain/gen -fPIC -fvisibility=hidden -shared -s -MMD -MP -MF $@.d $< \
+		-o $@ -libverbs
+
 live-programs: mpi-programs $(PLAIN_BIN) $(STATIC_BIN) build/mpi/plain/count_calls.so \
 	build/mpi/plain/count_ucp.so build/mpi/plain/count_os.so build/mpi/plain/met_library.so \
-	build/mpi/plain/region_library.so
+	build/mpi/plain/region_library.so $(VERBS_BIN)
 .PHONY: live-programs

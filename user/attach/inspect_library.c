@@ -236,6 +236,27 @@ static bool handover_recipe(const struct inspect_options *opt, const struct hand
 	return out->cnt;
 }
 
+static int handover_attach(const struct inspect_options *opt, const char *path,
+			   const struct elf_file *elf, const struct handover *h, uint64_t cookie,
+			   struct links *links)
+{
+	const struct elf_symbol *sym = elf_file_find(elf, h->function);
+	struct link_site site = {.cookie = cookie};
+	struct pov_handover recipe;
+	struct probe_site at;
+	int err = 0;
+
+	if (!handover_recipe(opt, h, &recipe))
+		return 0;
+	if (!sym || probe_site_choose(elf, sym, 6, &at))
+		return ENOENT;
+	if (bpf_map_update_elem(opt->handovers_fd, &cookie, &recipe, BPF_ANY))
+		return errno;
+	site.offset = at.offset;
+	links_attach(links, &opt->handover, path, &site, 1, &err);
+	return err;
+}
+
 /* Has threads wait where they are given functions that have no probes yet. */
 static void handovers_attach(const struct inspect_options *opt, const char *path,
 			     const struct elf_file *elf, const struct library_kind *kind,
@@ -243,20 +264,14 @@ static void handovers_attach(const struct inspect_options *opt, const char *path
 {
 	struct handover all[HANDOVERS_MAX];
 	size_t cnt = kind->handovers ? kind->handovers(elf, all) : 0;
-	struct pov_handover recipe;
-	struct probe_site at;
-	int err = 0;
+	int err;
 
 	for (size_t i = 0; i < cnt && opt->handover.entry_fd >= 0; i++) {
-		const struct elf_symbol *sym = elf_file_find(elf, all[i].function);
-		struct link_site site = {.cookie = POV_HANDOVER_COOKIE(i, lib_id)};
-
-		if (!sym || !handover_recipe(opt, &all[i], &recipe) ||
-		    probe_site_choose(elf, sym, 6, &at) ||
-		    bpf_map_update_elem(opt->handovers_fd, &site.cookie, &recipe, BPF_ANY))
-			continue;
-		site.offset = at.offset;
-		links_attach(links, &opt->handover, path, &site, 1, &err);
+		err = handover_attach(opt, path, elf, &all[i], POV_HANDOVER_COOKIE(i, lib_id),
+				      links);
+		if (err)
+			log_warn("attach: %s: functions that it is given will not be met: %s",
+				 all[i].function, strerror(err));
 	}
 }
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* What libibverbs exports to its providers, and no header of its packages declares. The number of functions is more than any release has. */
+#ifndef POV_TESTS_VERBS_ABI_H
+#define POV_TESTS_VERBS_ABI_H
+
+#include <infiniband/verbs.h>
+#include <stdlib.h>
+
+#define VERBS_SLOTS 128
+#define VERBS_PRIVATE_BYTES 8192 /* more than what libibverbs keeps of a context */
+#define VERBS_QP_ALL UINT32_MAX
+
+typedef void verbs_any_fn(void);
+struct verbs_ops {
+	verbs_any_fn *slot[VERBS_SLOTS];
+};
+
+/* A queue pair as providers make it: libibverbs looks behind the public part whether that is the extended one. */
+struct verbs_loopback_qp {
+	struct ibv_qp_ex ex;
+	uint32_t comp_mask;
+};
+
+void verbs_set_ops(struct verbs_context *context, const struct verbs_ops *ops);
+void verbs_init_cq(struct ibv_cq *cq, struct ibv_context *context, struct ibv_comp_channel *channel,
+		   void *cq_context);
+
+/* A context without a device. */
+static inline struct verbs_context *verbs_context_new(void)
+{
+	struct verbs_context *v = calloc(1, sizeof(*v));
+
+	v->sz = sizeof(*v);
+	v->context.abi_compat = (void *)(uintptr_t)-1; /* an extended one */
+	v->priv = calloc(1, VERBS_PRIVATE_BYTES);
+	return v;
+}
+
+#endif
