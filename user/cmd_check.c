@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * povtrace check: what this kernel, this machine and these privileges allow, each with its consequence
- * for a recording; with --sites, where the functions of a library would be probed. Changes nothing.
+ * for a recording, and which libraries can be recorded here; with --sites, where the functions of a library would be probed. Changes nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -155,10 +155,10 @@ static void findings_make(const struct features *f, const json_t *functions, jso
 	       "none for this machine: all probes lie on the first instruction, which may be slow");
 }
 
-static int print_json(json_t *findings, const struct utsname *u)
+static int print_json(json_t *findings, json_t *libraries, const struct utsname *u)
 {
-	json_t *o = json_pack("{s:i,s:s,s:s,s:O}", "schema_version", 1, "kernel", u->release,
-			      "machine", u->machine, "findings", findings);
+	json_t *o = json_pack("{s:i,s:s,s:s,s:O,s:O}", "schema_version", 1, "kernel", u->release,
+			      "machine", u->machine, "findings", findings, "libraries", libraries);
 	int err = json_dumpf(o, stdout, JSON_INDENT(2)) || putchar('\n') < 0 ? -EIO : 0;
 
 	json_decref(o);
@@ -174,6 +174,29 @@ static void print_text(const json_t *findings, const struct utsname *u)
 	json_array_foreach(findings, i, f)
 		printf("  %-4s  %-20s %s\n", json_get_text(f, "verdict"), json_get_text(f, "what"),
 		       json_get_text(f, "consequence"));
+}
+
+static void print_library(const json_t *l)
+{
+	size_t missing = json_array_size(json_object_get(l, "missing"));
+
+	printf("  %-6s %s: %s%s%s, %lld functions", json_get_text(l, "layer"),
+	       json_get_text(l, "path"), json_get_text(l, "flavour"),
+	       *json_get_text(l, "version") ? " " : "", json_get_text(l, "version"),
+	       (long long)json_get_int(l, "functions"));
+	if (missing)
+		printf(", %zu not in it", missing);
+	puts(json_get_bool(l, "met") ? ", others are met at run time" : "");
+}
+
+static void print_libraries(const json_t *libraries)
+{
+	const json_t *l;
+	size_t i;
+
+	puts(json_array_size(libraries) ? "Libraries that can be recorded, by layer:" :
+					  "No library that can be recorded is installed.");
+	json_array_foreach(libraries, i, l) print_library(l);
 }
 
 /* 1 if anything forbids a recording. */
@@ -192,7 +215,7 @@ static int findings_status(const json_t *findings)
 
 static int check_host(const struct recorder *recording, const struct check_options *o)
 {
-	json_t *found = json_array(), *functions;
+	json_t *found = json_array(), *libraries = recording->library_list(), *functions;
 	struct features f;
 	struct utsname u;
 	int rc;
@@ -204,15 +227,17 @@ static int check_host(const struct recorder *recording, const struct check_optio
 	json_decref(functions);
 	rc = findings_status(found);
 	if (o->json) {
-		rc = print_json(found, &u) ? 1 : rc;
+		rc = print_json(found, libraries, &u) ? 1 : rc;
 	} else {
 		print_text(found, &u);
+		print_libraries(libraries);
 		puts(!rc ? "Recording is possible here." :
 		     !f.root && geteuid() ?
 			   "Whether recording is possible here only root can tell: sudo povtrace check" :
 			   "Recording is not possible here.");
 	}
 	json_decref(found);
+	json_decref(libraries);
 	return rc;
 }
 
@@ -251,7 +276,8 @@ const struct command cmd_check = {
 	.details =
 		"Tries each kernel feature that a recording uses and tells what follows from the result: \"ok\", "
 		"\"less\" (recording works, something is lost), \"NO\", or \"?\" (it takes root to try). Exit "
-		"status 1 if no recording is possible, for this user or at all. Nothing is changed.",
+		"status 1 if no recording is possible, for this user or at all. Then lists the libraries in /usr/lib, /usr/lib64 "
+		"and the like of /usr/local whose functions can be recorded. Nothing is changed.",
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct check_options),

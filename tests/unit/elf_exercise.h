@@ -7,7 +7,9 @@
 
 #include "elf/elf_file.h"
 #include "elf/mpi_library.h"
+#include "elf/passed_table.h"
 #include "elf/probe_site.h"
+#include "elf/verbs_ops.h"
 
 #define EXERCISE_SYMBOLS_MAX 256
 
@@ -16,6 +18,7 @@ static inline unsigned long elf_exercise(const struct elf_file *f)
 {
 	const struct elf_headers *h = elf_file_headers(f);
 	const struct elf_symbol *sym, *two[2];
+	struct verbs_slots slots;
 	struct mpi_library lib;
 	unsigned long sum = h->dynamic;
 	size_t cnt;
@@ -48,7 +51,14 @@ static inline unsigned long elf_exercise(const struct elf_file *f)
 		slot = elf_file_slot_symbol(f, sym[i].addr);
 		sum += slot ? strlen(slot) : 0;
 		sum += elf_file_find_mpi(f, sym[i].name, two);
+		if (elf_file_pointer(f, sym[i].addr, &addr))
+			sum += addr;
+		if (elf_file_function_around(f, sym[i].addr, &addr, &bytes))
+			sum += addr + bytes;
+		sum += passed_tables_find(f, sym[i].name, &addr, 1);
 	}
+	if (!verbs_slots_read(f, &slots))
+		sum += slots.offset[VERBS_POLL_CQ];
 	if (mpi_library_probe(f, &lib) == 1) {
 		sum += lib.named_cnt + strlen(lib.version) + strlen(lib.unsure) +
 		       lib.layout.type_size_off;

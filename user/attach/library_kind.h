@@ -22,7 +22,7 @@ struct library_facts {
 	struct pov_lib layout; /* for the kernel half */
 	/*
 	 * Members of the trace's meta object "library", at least flavour: a short name for which one it is; version: "" if that is
-	 * not known; unsure: what of it failed its self-check, "" if nothing. Owned.
+	 * not known; unsure: what of it failed its self-check, "" if nothing; met: true if functions of it are met at run time. Owned.
 	 */
 	json_t *meta;
 	json_t *copies; /* objects that a program may hold instead: [[name, symbol]], or NULL; owned */
@@ -47,7 +47,8 @@ struct handover {
 
 #define INNER_FUNCTIONS_MAX 64
 #define HANDOVERS_MAX 8 /* of one library */
-#define FUNCTION_ELSEWHERE 3 /* what find returns for a function that another library of the layer has */
+#define FUNCTION_ELSEWHERE \
+	3 /* what find returns for a function that another library of the layer has */
 
 struct library_kind {
 	const char *layer; /* its name */

@@ -13,6 +13,13 @@
 
 #define SET_OPS "verbs_set_ops"
 
+/* Elsewhere the code is not read, and members of the public structs lie at other places. */
+#if defined(__x86_64__)
+#define IS_X86 true
+#else
+#define IS_X86 false
+#endif
+
 static const char *const op_names[VERBS_OP_CNT] = {
 	[VERBS_POST_SEND] = "post_send",
 	[VERBS_POST_RECV] = "post_recv",
@@ -43,8 +50,9 @@ static bool describe(const struct elf_file *f, struct library_facts *out)
 	if (!library && !is_provider(f))
 		return false;
 	out->layout = (struct pov_lib)POV_LIB_UNKNOWN;
-	out->meta = json_pack("{s:s,s:s,s:s}", "flavour", library ? "ibverbs" : "verbs-provider",
-			      "version", "", "unsure", "");
+	out->meta = json_pack("{s:s,s:s,s:s,s:b}", "flavour",
+			      library ? "ibverbs" : "verbs-provider", "version", "", "unsure", "",
+			      "met", !library);
 	out->copies = NULL;
 	return true;
 }
@@ -132,7 +140,7 @@ static size_t handovers(const struct elf_file *f, struct handover out[HANDOVERS_
 	struct verbs_slots slots;
 	struct handover *table = &out[2];
 
-	if (!is_library(f))
+	if (!IS_X86 || !is_library(f))
 		return 0;
 	out[0] = queue_pair;
 	out[1] = extended_queue;

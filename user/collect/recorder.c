@@ -8,6 +8,7 @@
 
 #include "attach/features.h"
 #include "attach/library_kind.h"
+#include "attach/library_list.h"
 #include "base/log.h"
 #include "collect/kernel_functions.h"
 #include "collect/session.h"
@@ -70,4 +71,5 @@ const struct recorder recorder = {
 	.features_probe = features_probe,
 	.kernel_functions_list = kernel_functions_list,
 	.sites_print = file_sites_print,
+	.library_list = library_list,
 };

@@ -23,6 +23,7 @@ struct recorder {
 	json_t *(*kernel_functions_list)(void); /* collect/kernel_functions.h */
 	/* Prints where functions of a file would be probed. 0 or -errno (printed). */
 	int (*sites_print)(const char *path, bool json, FILE *out);
+	json_t *(*library_list)(void); /* attach/library_list.h */
 };
 
 /* In the file that is loaded. */

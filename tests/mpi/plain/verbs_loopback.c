@@ -32,40 +32,40 @@ static int poll(int max)
 }
 
 /* The same functions, three times: compilers would make one of functions that do the same, so each adds its own number. */
-#define FUNCTIONS(n)                                                                              \
-	static volatile int calls_##n;                                                            \
-	static int post_send_##n(struct ibv_qp *qp, struct ibv_send_wr *wr,                       \
-				 struct ibv_send_wr **bad)                                        \
-	{                                                                                         \
-		(void)qp, (void)wr, (void)bad;                                                    \
-		calls_##n += 1;                                                                   \
-		return post(1);                                                                   \
-	}                                                                                         \
-	static int post_recv_##n(struct ibv_qp *qp, struct ibv_recv_wr *wr,                       \
-				 struct ibv_recv_wr **bad)                                        \
-	{                                                                                         \
-		(void)qp, (void)wr, (void)bad;                                                    \
-		calls_##n += 2;                                                                   \
-		return post(1);                                                                   \
-	}                                                                                         \
-	static int post_srq_recv_##n(struct ibv_srq *srq, struct ibv_recv_wr *wr,                 \
-				     struct ibv_recv_wr **bad)                                    \
-	{                                                                                         \
-		(void)srq, (void)wr, (void)bad;                                                   \
-		calls_##n += 3;                                                                   \
-		return post(1);                                                                   \
-	}                                                                                         \
-	static int poll_cq_##n(struct ibv_cq *cq, int max, struct ibv_wc *wc)                     \
-	{                                                                                         \
-		(void)cq, (void)wc;                                                               \
-		calls_##n += 4;                                                                   \
-		return poll(max);                                                                 \
+#define FUNCTIONS(n)                                                              \
+	static volatile int calls_##n;                                            \
+	static int post_send_##n(struct ibv_qp *qp, struct ibv_send_wr *wr,       \
+				 struct ibv_send_wr **bad)                        \
+	{                                                                         \
+		(void)qp, (void)wr, (void)bad;                                    \
+		calls_##n += 1;                                                   \
+		return post(1);                                                   \
+	}                                                                         \
+	static int post_recv_##n(struct ibv_qp *qp, struct ibv_recv_wr *wr,       \
+				 struct ibv_recv_wr **bad)                        \
+	{                                                                         \
+		(void)qp, (void)wr, (void)bad;                                    \
+		calls_##n += 2;                                                   \
+		return post(1);                                                   \
+	}                                                                         \
+	static int post_srq_recv_##n(struct ibv_srq *srq, struct ibv_recv_wr *wr, \
+				     struct ibv_recv_wr **bad)                    \
+	{                                                                         \
+		(void)srq, (void)wr, (void)bad;                                   \
+		calls_##n += 3;                                                   \
+		return post(1);                                                   \
+	}                                                                         \
+	static int poll_cq_##n(struct ibv_cq *cq, int max, struct ibv_wc *wc)     \
+	{                                                                         \
+		(void)cq, (void)wc;                                               \
+		calls_##n += 4;                                                   \
+		return poll(max);                                                 \
 	}
 
-#define SLOTS(n)                                                                                  \
-	[SLOT_POST_SEND] = (verbs_any_fn *)post_send_##n,                                         \
-	[SLOT_POST_RECV] = (verbs_any_fn *)post_recv_##n,                                         \
-	[SLOT_POST_SRQ_RECV] = (verbs_any_fn *)post_srq_recv_##n,                                 \
+#define SLOTS(n)                                                  \
+	[SLOT_POST_SEND] = (verbs_any_fn *)post_send_##n,         \
+	[SLOT_POST_RECV] = (verbs_any_fn *)post_recv_##n,         \
+	[SLOT_POST_SRQ_RECV] = (verbs_any_fn *)post_srq_recv_##n, \
 	[SLOT_POLL_CQ] = (verbs_any_fn *)poll_cq_##n
 
 FUNCTIONS(first)

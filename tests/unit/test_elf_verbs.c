@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The functions of the verbs providers that are installed. Two witnesses: the installed libibverbs is given a table of numbers, and
+ * shows which of them it puts where programs look; and the same providers' static archives, which have names, say how long each
+ * function is. A constant table cannot name what it has not, so lengths tell one function from another.
+ */
+#include <dlfcn.h>
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "elf/elf_file.h"
+#include "elf/passed_table.h"
+#include "elf/verbs_ops.h"
+
+#if defined(__x86_64__)
+
+#define PROVIDERS "/usr/lib/*/libibverbs/*-rdmav*.so"
+#define FUNCTIONS_MAX 32
+#define TABLE_SLOTS 128
+#define PRIVATE_BYTES 8192
+
+/* What is in the functions' names in all providers. */
+static const char *const op_names[VERBS_OP_CNT] = {
+	[VERBS_POST_SEND] = "post_send",
+	[VERBS_POST_RECV] = "post_rec", /* …v, or …eive */
+	[VERBS_POST_SRQ_RECV] = "post_srq_recv",
+	[VERBS_POLL_CQ] = "poll_cq",
+};
+
+static void skip_because(const char *reason)
+{
+	printf("SKIP: %s\n", reason);
+	skip();
+}
+
+static struct elf_file *library_open(void)
+{
+	glob_t found;
+	struct elf_file *f = NULL;
+
+	if (!glob("/usr/lib/*/libibverbs.so.1", 0, NULL, &found))
+		assert_int_equal(elf_file_open(found.gl_pathv[0], &f), 0);
+	globfree(&found);
+	if (!f)
+		skip_because("libibverbs is not installed");
+	return f;
+}
+
+#if __has_include(<infiniband/verbs.h>)
+#include <infiniband/verbs.h>
+
+static void test_slots(void **state)
+{
+	struct elf_file *f = library_open();
+	void *lib = dlopen("libibverbs.so.1", RTLD_NOW), *table[TABLE_SLOTS],
+	     *in_context[VERBS_OP_CNT];
+	struct verbs_context *v = calloc(1, sizeof(*v));
+	void (*set_ops)(struct verbs_context * context, void *const *ops);
+	struct verbs_slots slots;
+
+	(void)state;
+	*(void **)&set_ops = lib ? dlsym(lib, "verbs_set_ops") : NULL;
+	assert_non_null(set_ops);
+	v->sz = sizeof(*v);
+	v->priv = calloc(1, PRIVATE_BYTES);
+	for (uintptr_t i = 0; i < TABLE_SLOTS; i++)
+		table[i] = (void *)(i * sizeof(void *) + 1);
+	set_ops(v, table);
+	in_context[VERBS_POST_SEND] = (void *)v->context.ops.post_send;
+	in_context[VERBS_POST_RECV] = (void *)v->context.ops.post_recv;
+	in_context[VERBS_POST_SRQ_RECV] = (void *)v->context.ops.post_srq_recv;
+	in_context[VERBS_POLL_CQ] = (void *)v->context.ops.poll_cq;
+	assert_int_equal(verbs_slots_read(f, &slots), 0);
+	for (int op = 0; op < VERBS_OP_CNT; op++)
+		assert_int_equal(slots.offset[op], (uintptr_t)in_context[op] - 1);
+	free(v->priv);
+	free(v);
+	dlclose(lib);
+	elf_file_close(f);
+}
+
+#else
+
+static void test_slots(void **state)
+{
+	(void)state;
+	skip_because("libibverbs-dev is not installed");
+}
+
+#endif
+
+/* Of any other function that has the shape, nothing is believed. */
+static void test_no_slots(void **state)
+{
+	struct elf_file *self;
+	struct verbs_slots slots;
+	uint64_t table;
+
+	(void)state;
+	assert_int_equal(elf_file_open("/proc/self/exe", &self), 0);
+	assert_true(verbs_slots_read(self, &slots) < 0);
+	assert_int_equal(passed_tables_find(self, "verbs_set_ops", &table, 1), 0);
+	elf_file_close(self);
+}
+
+/* The archive of a provider's file, or false: "…/libibverbs/librxe-rdmav34.so" is of librxe-rdmav34.a or librxe.a beside its directory. */
+static bool archive_of(const char *provider, char *path, size_t bytes)
+{
+	const char *name = strrchr(provider, '/') + 1;
+	int dir = (int)(name - provider - strlen("libibverbs/"));
+	FILE *f;
+
+	for (const char *end = ".so"; end; end = *end == '.' ? "-rdmav" : NULL) {
+		snprintf(path, bytes, "%.*s%.*s.a", dir, provider, (int)(strstr(name, end) - name),
+			 name);
+		f = fopen(path, "r");
+		if (f) {
+			fclose(f);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Whether the archive has a function of that name and about that length: other options of the compiler make a little difference. */
+static bool archive_has(const char *archive, const char *name, uint64_t bytes)
+{
+	char command[640], symbol[256];
+	unsigned long long addr, size;
+	bool found = false;
+	char type;
+	FILE *nm;
+
+	snprintf(command, sizeof(command), "nm -S '%s' 2>/dev/null | grep -v cold", archive);
+	nm = popen(command, "r");
+	assert_non_null(nm);
+	for (char line[512]; fgets(line, sizeof(line), nm);)
+		if (sscanf(line, "%llx %llx %c %255s", &addr, &size, &type, symbol) == 4 &&
+		    (type == 't' || type == 'T') && strstr(symbol, name) &&
+		    size * 24 <= bytes * 25 && bytes * 24 <= size * 25)
+			found = true;
+	pclose(nm);
+	return found;
+}
+
+static void functions_check(const struct elf_file *provider, const char *path,
+			    const struct verbs_function *functions, size_t cnt)
+{
+	unsigned int of_op[VERBS_OP_CNT] = {0};
+	char archive[512];
+	bool named = archive_of(path, archive, sizeof(archive));
+	struct elf_symbol sym;
+
+	for (size_t i = 0; i < cnt; i++) {
+		assert_true(elf_file_function_at(provider, functions[i].addr, &sym));
+		of_op[functions[i].op]++;
+		if (named && !archive_has(archive, op_names[functions[i].op], sym.size))
+			fail_msg("%s: a %s of 0x%llx bytes", path, op_names[functions[i].op],
+				 (unsigned long long)sym.size);
+	}
+	if (!of_op[VERBS_POST_SEND] || !of_op[VERBS_POST_RECV] || !of_op[VERBS_POLL_CQ])
+		fail_msg("%s: not all of its functions", path);
+}
+
+static void test_providers(void **state)
+{
+	struct elf_file *library = library_open(), *provider;
+	struct verbs_function functions[FUNCTIONS_MAX];
+	struct verbs_slots slots;
+	size_t cnt, tables;
+	glob_t found;
+
+	(void)state;
+	assert_int_equal(verbs_slots_read(library, &slots), 0);
+	if (glob(PROVIDERS, 0, NULL, &found))
+		skip_because("ibverbs-providers is not installed");
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		assert_int_equal(elf_file_open(found.gl_pathv[i], &provider), 0);
+		cnt = verbs_functions_find(provider, &slots, functions, FUNCTIONS_MAX, &tables);
+		assert_true(tables > 0);
+		/* Its adapters' generation has the table, reached through memory. */
+		if (strstr(found.gl_pathv[i], "/libhns"))
+			assert_int_equal(cnt, 0);
+		else
+			functions_check(provider, found.gl_pathv[i], functions, cnt);
+		elf_file_close(provider);
+	}
+	globfree(&found);
+	elf_file_close(library);
+}
+
+/* Two functions poll, by the version of the completions, and each of them has its own table. */
+static void test_several_tables(void **state)
+{
+	struct elf_file *library = library_open(), *provider;
+	struct verbs_function functions[FUNCTIONS_MAX];
+	size_t cnt, tables, polls = 0;
+	struct verbs_slots slots;
+	glob_t found;
+
+	(void)state;
+	assert_int_equal(verbs_slots_read(library, &slots), 0);
+	if (glob("/usr/lib/*/libibverbs/libmlx5-rdmav*.so", 0, NULL, &found))
+		skip_because("ibverbs-providers is not installed");
+	assert_int_equal(elf_file_open(found.gl_pathv[0], &provider), 0);
+	cnt = verbs_functions_find(provider, &slots, functions, FUNCTIONS_MAX, &tables);
+	for (size_t i = 0; i < cnt; i++)
+		polls += functions[i].op == VERBS_POLL_CQ;
+	assert_int_equal(polls, 2);
+	assert_true(tables >= 2);
+	globfree(&found);
+	elf_file_close(provider);
+	elf_file_close(library);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_slots),
+		cmocka_unit_test(test_no_slots),
+		cmocka_unit_test(test_providers),
+		cmocka_unit_test(test_several_tables),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+int main(void)
+{
+	printf("SKIP: code is read on x86-64 only\n");
+	return 77;
+}
+
+#endif
