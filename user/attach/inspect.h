@@ -17,11 +17,11 @@
 
 /* What to attach, and how. */
 struct inspect_options {
-	struct link_programs calls;	   /* entry and return of the wanted functions */
+	struct link_programs calls; /* entry and return of the wanted functions */
 	/* entry_fd -1: this kernel cannot make threads wait */
 	struct link_programs loader, exec, handover;
-	struct link_programs regions;	   /* … of the regions */
-	const char *const *region;	   /* names of functions, region_cnt of them */
+	struct link_programs regions; /* … of the regions */
+	const char *const *region;    /* names of functions, region_cnt of them */
 	size_t region_cnt;
 	const bool *wanted; /* by row of the function table */
 	int libs_fd;	    /* map of struct pov_lib by library id */
