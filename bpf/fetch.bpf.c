@@ -282,6 +282,43 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 	return 0;
 }
 
+/* Follows an argument to the list of a message's parts, and that to what the message begins with. */
+__noinline int fetch_message(struct pov_thread *t, u32 idx, u32 arg)
+{
+	struct words list = {}, part = {};
+	struct pov_field_message *m;
+	struct pov_frame *f;
+	struct pov_lib *lib;
+	u32 lib_id;
+	u64 bytes;
+
+	if (!t || idx >= POV_CALL_DEPTH_MAX)
+		return -1;
+	f = frame_at(t, idx);
+	lib_id = frame_call(f)->lib;
+	lib = bpf_map_lookup_elem(&libs, &lib_id);
+	if (!lib || lib->message_off == POV_OFF_NONE)
+		return 0;
+	if (read_words(&list, frame_arg(f, lib->message_arg) + lib->message_off, 16) ||
+	    read_words(&part, list.w[0], list.w[1] > 1 ? 32 : 16))
+		goto fault;
+	m = (struct pov_field_message *)field_begin(f, POV_FIELD_MESSAGE, arg, list.w[1],
+						    sizeof(*m));
+	if (!m)
+		return -1;
+	m->bytes = part.w[1] + part.w[3];
+	__builtin_memset(m->head, 0, sizeof(m->head));
+	bytes = part.w[1] < sizeof(m->head) ? part.w[1] : sizeof(m->head);
+	barrier_var(bytes);
+	if (bytes > sizeof(m->head) || bpf_probe_read_user(m->head, bytes, (void *)part.w[0]))
+		goto fault;
+	field_end(f, sizeof(*m));
+	return 0;
+fault:
+	frame_call(f)->hdr.flags |= POV_CALL_FAULT;
+	return -1;
+}
+
 __noinline int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return, u64 now)
 {
 	const struct pov_fetch *fe;
@@ -304,7 +341,9 @@ __noinline int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return,
 		fe = &fn->fetch[index_mask(k, POV_FETCH_MAX)];
 		if ((fe->op == POV_FETCH_OUT) != at_return)
 			continue;
-		if (fetch_is_one(fe))
+		if (fe->op == POV_FETCH_MESSAGE)
+			fetch_message(t, idx, fe->arg);
+		else if (fetch_is_one(fe))
 			fetch_one(t, f, fe, lib);
 		else if (is_memory(lib, frame_arg(f, fe->arg)))
 			fetch_array(t, idx, func, k, now);

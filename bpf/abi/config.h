@@ -53,6 +53,8 @@ enum pov_fetch_op {
 	POV_FETCH_OUT = 2,	 /* copy at return -> POV_FIELD_OUT */
 	POV_FETCH_SUM = 3,	 /* sum at entry   -> POV_FIELD_SUM */
 	POV_FETCH_TYPE_SIZE = 4, /* size of a datatype handle -> POV_FIELD_TYPE_SIZE */
+	POV_FETCH_MESSAGE =
+		7, /* at entry, what the library is handed: pov_lib.message_* -> POV_FIELD_MESSAGE */
 };
 
 struct pov_fetch {
@@ -141,8 +143,15 @@ struct pov_lib {
 	pov_u64 skip[4];	 /* pointer arguments that are not memory */
 	pov_s32 undefined;	 /* MPI_UNDEFINED */
 	pov_s32 root;		 /* MPI_ROOT */
+	/*
+	 * Functions that are handed a message: where in the struct that argument message_arg points to the list of the message's
+	 * parts is, a pointer to pairs (address, length) and their number.
+	 */
+	pov_u16 message_off;
+	pov_u8 message_arg;
+	pov_u8 pad1[5];
 };
-POV_ABI_SIZE(pov_lib, 64);
+POV_ABI_SIZE(pov_lib, 72);
 
 /*
  * A function by whose argument others are handed over, as members of an object that it points to. Known by the attach cookie of the
@@ -161,16 +170,16 @@ struct pov_handover {
 POV_ABI_SIZE(pov_handover, 8 + 4 * POV_HANDED_MAX);
 
 /* Of a library of which nothing is known. No rank can be that root. */
-#define POV_LIB_UNKNOWN                                                           \
-	{                                                                         \
-		.elem_bytes = {[POV_ELEM_INT] = sizeof(int),                      \
-			       [POV_ELEM_WIDE] = sizeof(void *),                  \
-			       [POV_ELEM_BLOCK] = POV_BLOCK_BYTES,                \
-			       [POV_ELEM_RANGE] = 3 * sizeof(int)},               \
-		.type_size_off = POV_OFF_NONE, .comm_context_off = POV_OFF_NONE,  \
-		.comm_rank_off = POV_OFF_NONE, .comm_group_off = POV_OFF_NONE,    \
-		.comm_remote_off = POV_OFF_NONE, .group_count_off = POV_OFF_NONE, \
-		.undefined = -32766, .root = -2147483647 - 1,                     \
+#define POV_LIB_UNKNOWN                                                                    \
+	{                                                                                  \
+		.elem_bytes = {[POV_ELEM_INT] = sizeof(int),                               \
+			       [POV_ELEM_WIDE] = sizeof(void *),                           \
+			       [POV_ELEM_BLOCK] = POV_BLOCK_BYTES,                         \
+			       [POV_ELEM_RANGE] = 3 * sizeof(int)},                        \
+		.type_size_off = POV_OFF_NONE, .comm_context_off = POV_OFF_NONE,           \
+		.comm_rank_off = POV_OFF_NONE, .comm_group_off = POV_OFF_NONE,             \
+		.comm_remote_off = POV_OFF_NONE, .group_count_off = POV_OFF_NONE,          \
+		.message_off = POV_OFF_NONE, .undefined = -32766, .root = -2147483647 - 1, \
 	}
 
 enum pov_sched_mode {

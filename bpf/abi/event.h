@@ -164,6 +164,8 @@ enum pov_field_type {
 	POV_FIELD_TYPE_SIZE = 4, /* one u64: bytes of one element of the datatype argument */
 	POV_FIELD_COMM = 5, /* struct pov_field_comm: what the library has of the communicator */
 	POV_FIELD_ENDS = 7, /* struct pov_field_ends: between whom the kernel moves data */
+	POV_FIELD_MESSAGE =
+		8, /* struct pov_field_message: what the call was handed; cnt = its parts */
 };
 
 struct pov_field {
@@ -177,6 +179,12 @@ struct pov_field_comm {
 	pov_u64 context_id; /* library's id; ~0 if unknown */
 	pov_s32 rank;	    /* of this process in it; -1 if unknown */
 	pov_s32 size;	    /* -1 if unknown */
+};
+
+#define POV_MESSAGE_HEAD_BYTES 64
+struct pov_field_message {
+	pov_u64 bytes;			     /* of its first two parts */
+	pov_u8 head[POV_MESSAGE_HEAD_BYTES]; /* what the first part begins with, zeros behind its end */
 };
 
 /*
@@ -392,6 +400,7 @@ POV_ABI_SIZE(pov_call, 56);
 POV_ABI_SIZE(pov_field, 8);
 POV_ABI_SIZE(pov_field_comm, 16);
 POV_ABI_SIZE(pov_field_ends, 56);
+POV_ABI_SIZE(pov_field_message, 8 + POV_MESSAGE_HEAD_BYTES);
 POV_ABI_SIZE(pov_more, 32);
 POV_ABI_SIZE(pov_call_begin, 32);
 POV_ABI_SIZE(pov_spin_func, 32);

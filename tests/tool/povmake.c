@@ -302,7 +302,7 @@ static bool set_tail(struct maker *m, const char *name, const char *value)
 			return true;
 		}
 		for (unsigned int t = 1; t < TEXT_FIELD_NAMES_CNT; t++) {
-			if (!strcmp(name, text_field_names[t])) {
+			if (text_field_names[t] && !strcmp(name, text_field_names[t])) {
 				add_field(m, t, value);
 				return true;
 			}

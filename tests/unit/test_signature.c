@@ -59,7 +59,8 @@ static void test_all_rows(void **state)
 /* A recipe as text, for comparing. */
 static const char *fn_text(const char *name)
 {
-	static const char *const ops[] = {"-", "in", "out", "sum", "size"};
+	static const char *const ops[] = {"-",	 "in",	 "out",
+					  "sum", "size", [POV_FETCH_MESSAGE] = "message"};
 	static const char *const elems[] = {"int", "wide", "handle", "status", "block", "range"};
 	static const char *const lens[] = {"1",	    "arg",    "comm",	"root",
 					   "indeg", "outdeg", "outarg", "dims"};
@@ -162,6 +163,8 @@ static void test_recipes(void **state)
 		{"ucp_tag_recv_nb", "7"},
 		{"ucp_worker_progress", "1 pollreturn=0 spin=0"},
 		{"ucp_request_check_status", "1 pollreturn=1 spin=0"},
+		{"mca_pml_ob1_send", "7 size2"},
+		{"mca_pml_ob1_recv_frag_callback_match", "3 message0:int*1"},
 	};
 
 	(void)state;

@@ -213,6 +213,12 @@ static void layer_look(const struct inspect_options *opt, const struct elf_file 
 		json_decref(out->copies);
 		out->copies = json_incref(facts.copies);
 		json_object_update(out->facts, facts.meta);
+	} else {
+		json_object_update_missing(out->facts, facts.meta);
+		if (facts.layout.message_off != POV_OFF_NONE) {
+			out->layout.message_off = facts.layout.message_off;
+			out->layout.message_arg = facts.layout.message_arg;
+		}
 	}
 	json_array_append_new(out->layers, json_string(layer->name));
 	json_decref(facts.meta);

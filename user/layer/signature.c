@@ -339,3 +339,13 @@ int recipe_add_fetches(const struct signature *sig,
 	fn->return_one = fetch_only(fn, true);
 	return 0;
 }
+
+int recipe_add_message(uint8_t arg, struct pov_fn *fn)
+{
+	if (fn->nfetch == POV_FETCH_MAX)
+		return -E2BIG;
+	fn->flags |= POV_FN_FETCH_ENTRY;
+	fn->entry_one = POV_FETCH_MAX;
+	fn->fetch[fn->nfetch++] = (struct pov_fetch){.op = POV_FETCH_MESSAGE, .arg = arg};
+	return 0;
+}

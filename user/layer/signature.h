@@ -129,5 +129,7 @@ void recipe_init(const struct signature *sig, struct pov_fn *fn);
 int recipe_add_fetches(const struct signature *sig,
 		       bool (*wants_size)(const struct signature *sig, const struct sig_arg *a),
 		       struct pov_fn *fn);
+/* Adds, last, the message that the function is handed; said to be of argument arg. 0, -E2BIG. */
+int recipe_add_message(uint8_t arg, struct pov_fn *fn);
 
 #endif

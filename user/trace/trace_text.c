@@ -26,7 +26,7 @@ const char *const text_class_names[POV_CLASS_CNT] = {
 
 const char *const text_field_names[TEXT_FIELD_NAMES_CNT] = {
 	[POV_FIELD_IN] = "in",		 [POV_FIELD_OUT] = "out",   [POV_FIELD_SUM] = "sum",
-	[POV_FIELD_TYPE_SIZE] = "tsize", [POV_FIELD_COMM] = "comm",
+	[POV_FIELD_TYPE_SIZE] = "tsize", [POV_FIELD_COMM] = "comm", [POV_FIELD_MESSAGE] = "message",
 };
 
 #define CALL_MEMBERS                                                                               \
@@ -240,7 +240,7 @@ static void print_field(const struct pov_field *f, FILE *out)
 {
 	const uint8_t *data = (const uint8_t *)(f + 1);
 
-	if (f->type && f->type < TEXT_FIELD_NAMES_CNT)
+	if (f->type < TEXT_FIELD_NAMES_CNT && text_field_names[f->type])
 		fprintf(out, " %s=%u/%u:", text_field_names[f->type], f->arg, f->cnt);
 	else
 		fprintf(out, " field%u=%u/%u:", f->type, f->arg, f->cnt);
