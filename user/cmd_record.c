@@ -55,9 +55,11 @@ static const struct option_def options[] = {
 		 "local queries, \"all\" is both. Conversion of handles has to be named (\"all,conv\"), for Open "
 		 "MPI's Fortran bindings convert each handle by a call that would look like the program's."},
 	{"layers", 0, OPTION_STRING, FIELD(layers), "LAYERS", .words = func_table_layers_print,
-	 .help = "What to record besides MPI, separated by commas: the calls that MPI libraries (and programs) make to "
-		 "UCX's upper layer (ucp); what processes have the kernel do to move data, sockets and copies from process to process (os). They are shown inside the MPI calls that make them; ranks' times and messages "
-		 "stay those of MPI. \"posts\": all layers whose posts can be counted as traffic; \"all\": every layer."},
+	 .help = "What to record besides MPI, separated by commas, and to show inside the MPI calls that make it: calls to "
+		 "UCX (ucp; uct: what that hands to its transports), the steps of Open MPI's own protocols (ob1), calls to "
+		 "libfabric (ofi), work requests to RDMA adapters (verbs), and what processes have the kernel do to move data, by "
+		 "sockets and by copies from process to process (os). Ranks' times and messages stay those of MPI. \"posts\": "
+		 "all layers whose posts can be counted as traffic; \"all\": every layer."},
 	{"functions", 'f', OPTION_LIST, FIELD(functions), "GLOB",
 	 .help = "Functions of any layer to record by name (shell pattern), added to --mpi's and --layers'; alone: only these. May be given "
 		 "several times."},

@@ -54,7 +54,7 @@ enum pov_fetch_op {
 	POV_FETCH_SUM = 3,	 /* sum at entry   -> POV_FIELD_SUM */
 	POV_FETCH_TYPE_SIZE = 4, /* size of a datatype handle -> POV_FIELD_TYPE_SIZE */
 	POV_FETCH_MESSAGE =
-		7, /* at entry, what the library is handed: pov_lib.message_* -> POV_FIELD_MESSAGE */
+		8, /* at entry, what the library is handed: pov_lib.message_* -> POV_FIELD_MESSAGE */
 };
 
 struct pov_fetch {
