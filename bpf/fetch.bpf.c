@@ -10,6 +10,7 @@
 #define SUM_CHUNK 16	    /* integers read at once when summing, onto the stack */
 #define SUM_PLAIN_MAX 16384 /* longest array summed without bpf_loop … */
 #define SUM_MAX (1 << 22)   /* … and with it: some milliseconds */
+#define IOV_MAX 64	    /* pieces of memory whose lengths are summed */
 
 __noinline int read_words(struct words *to, u64 from, u32 bytes)
 {
@@ -224,18 +225,11 @@ static __always_inline void fetch_whole(struct pov_thread *t, u32 idx, u64 p, u6
 		frame_call(frame_at(t, idx))->hdr.flags |= POV_CALL_PARTIAL;
 }
 
-static __always_inline void fetch_sum(struct pov_frame *f, u8 arg, u64 p, u32 n, u32 width)
+/* A sum over n elements, or that they could not be read. */
+static __always_inline void sum_keep(struct pov_frame *f, u8 arg, u32 n, int err, u64 sum)
 {
-	bool loops = bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop);
-	u64 sum = 0;
 	u8 *data;
-	int err;
 
-	if (n > (loops ? SUM_MAX : SUM_PLAIN_MAX)) {
-		frame_call(f)->hdr.flags |= POV_CALL_PARTIAL;
-		return;
-	}
-	err = loops ? sum_looped(p, n, width, &sum) : sum_plain(p, n, width, &sum);
 	if (err) {
 		frame_call(f)->hdr.flags |= POV_CALL_FAULT;
 		return;
@@ -245,6 +239,54 @@ static __always_inline void fetch_sum(struct pov_frame *f, u8 arg, u64 p, u32 n,
 		return;
 	*(u64 *)data = sum;
 	field_end(f, 8);
+}
+
+static __always_inline void fetch_sum(struct pov_frame *f, u8 arg, u64 p, u32 n, u32 width)
+{
+	bool loops = bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop);
+	u64 sum = 0;
+	int err;
+
+	if (n > (loops ? SUM_MAX : SUM_PLAIN_MAX)) {
+		frame_call(f)->hdr.flags |= POV_CALL_PARTIAL;
+		return;
+	}
+	err = loops ? sum_looped(p, n, width, &sum) : sum_plain(p, n, width, &sum);
+	sum_keep(f, arg, n, err, sum);
+}
+
+/* Adds the bytes of piece i of a list. In a function of its own, so that each round of a loop has one way through. */
+__noinline int iov_add(u64 p, u32 i, u32 shape_idx, u64 *sum)
+{
+	static const struct pov_iov_shape shapes[POV_IOV_CNT] = POV_IOV_SHAPES;
+	const struct pov_iov_shape *shape = &shapes[index_mask(shape_idx, POV_IOV_CNT)];
+	u64 word[8] = {}, bytes = shape->words * 8;
+
+	if (!sum)
+		return -1;
+	barrier_var(bytes);
+	if (bytes > sizeof(word) || bpf_probe_read_user(word, bytes, (void *)(p + i * bytes)))
+		return -1;
+	bytes = word[index_mask(shape->length, 8)];
+	if (shape->repetition != POV_IOV_ONCE)
+		bytes *= (u32)word[index_mask(shape->repetition, 8)];
+	*sum += bytes;
+	return 0;
+}
+
+static __always_inline void fetch_iov(struct pov_frame *f, const struct pov_fetch *fe, u64 p, u32 n)
+{
+	u64 sum = 0;
+	int err = 0;
+	u32 i;
+
+	if (n > IOV_MAX) {
+		frame_call(f)->hdr.flags |= POV_CALL_PARTIAL;
+		return;
+	}
+	for (i = 0; i < IOV_MAX && i < n && !err; i++)
+		err = iov_add(p, i, fe->elem, &sum);
+	sum_keep(f, fe->arg, n, err, sum);
 }
 
 /* Fetch k of function func where it is not a single element: an array is copied or summed. */
@@ -271,6 +313,10 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 	n = fetch_len(t, idx, fn, fe);
 	if (n < 0)
 		return 0;
+	if (fe->op == POV_FETCH_IOV) {
+		fetch_iov(f, fe, p, n);
+		return 0;
+	}
 	width = lib->elem_bytes[index_mask(fe->elem, POV_ELEM_CNT)];
 	if (fe->op == POV_FETCH_SUM)
 		fetch_sum(f, fe->arg, p, n, width);

@@ -53,14 +53,34 @@ enum pov_fetch_op {
 	POV_FETCH_OUT = 2,	 /* copy at return -> POV_FIELD_OUT */
 	POV_FETCH_SUM = 3,	 /* sum at entry   -> POV_FIELD_SUM */
 	POV_FETCH_TYPE_SIZE = 4, /* size of a datatype handle -> POV_FIELD_TYPE_SIZE */
+	POV_FETCH_IOV =
+		6, /* bytes that a list of pieces names, at entry -> POV_FIELD_SUM; elem: enum pov_iov */
 	POV_FETCH_MESSAGE =
 		8, /* at entry, what the library is handed: pov_lib.message_* -> POV_FIELD_MESSAGE */
 };
 
+/* A list of pieces of memory: structs of so many words, one of which is a length, and one may say how often it counts. */
+enum pov_iov {
+	POV_IOV_PLAIN = 0, /* struct iovec: base, length */
+	POV_IOV_UCT = 1,   /* uct_iov_t: buffer, length, memh, stride, count */
+	POV_IOV_CNT = 2,   /* a power of two */
+};
+#define POV_IOV_WORDS_MAX 5
+#define POV_IOV_ONCE 0xff
+struct pov_iov_shape {
+	pov_u8 words;
+	pov_u8 length;	   /* index of a word … */
+	pov_u8 repetition; /* … of which the lower half is meant, or POV_IOV_ONCE */
+};
+#define POV_IOV_SHAPES                                                                             \
+	{                                                                                          \
+		[POV_IOV_PLAIN] = {2, 1, POV_IOV_ONCE}, [POV_IOV_UCT] = {POV_IOV_WORDS_MAX, 1, 4}, \
+	}
+
 struct pov_fetch {
 	pov_u8 op;   /* enum pov_fetch_op */
 	pov_u8 arg;  /* the argument */
-	pov_u8 elem; /* enum pov_elem */
+	pov_u8 elem; /* enum pov_elem; of POV_FETCH_IOV enum pov_iov */
 	pov_u8 len;  /* enum pov_len */
 	pov_u8 len_arg;
 	pov_u8 root_arg;

@@ -160,7 +160,8 @@ static inline int pov_is_call(const struct pov_hdr *rec)
 enum pov_field_type {
 	POV_FIELD_IN = 1,  /* memory the argument points to, copied at entry */
 	POV_FIELD_OUT = 2, /* memory the argument points to, copied at return */
-	POV_FIELD_SUM = 3, /* one u64: sum over an integer array read at entry; cnt = its length */
+	/* one u64: sum over an array read at entry, of integers or of the lengths of pieces of memory; cnt = the array's length */
+	POV_FIELD_SUM = 3,
 	POV_FIELD_TYPE_SIZE = 4, /* one u64: bytes of one element of the datatype argument */
 	POV_FIELD_COMM = 5, /* struct pov_field_comm: what the library has of the communicator */
 	POV_FIELD_ENDS = 7, /* struct pov_field_ends: between whom the kernel moves data */

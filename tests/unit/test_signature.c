@@ -60,7 +60,9 @@ static void test_all_rows(void **state)
 static const char *fn_text(const char *name)
 {
 	static const char *const ops[] = {"-",	 "in",	 "out",
-					  "sum", "size", [POV_FETCH_MESSAGE] = "message"};
+					  "sum", "size", [POV_FETCH_IOV] = "iov",
+					  [POV_FETCH_MESSAGE] = "message"};
+	static const char *const iovs[] = {[POV_IOV_PLAIN] = "plain", [POV_IOV_UCT] = "uct"};
 	static const char *const elems[] = {"int", "wide", "handle", "status", "block", "range"};
 	static const char *const lens[] = {"1",	    "arg",    "comm",	"root",
 					   "indeg", "outdeg", "outarg", "dims"};
@@ -88,7 +90,9 @@ static const char *fn_text(const char *name)
 
 		used += sprintf(buf + used, " %s%u", ops[f->op], f->arg);
 		if (f->op != POV_FETCH_TYPE_SIZE)
-			used += sprintf(buf + used, ":%s*%s", elems[f->elem], lens[f->len]);
+			used += sprintf(buf + used, ":%s*%s",
+					f->op == POV_FETCH_IOV ? iovs[f->elem] : elems[f->elem],
+					lens[f->len]);
 		if (f->len == POV_LEN_ARG || f->len == POV_LEN_OUT_ARG)
 			used += sprintf(buf + used, "%u", f->len_arg);
 		if (f->len == POV_LEN_ROOT_SIZE)
@@ -283,7 +287,26 @@ static void test_not_compiled(void **state)
 					 layer_mpi.roles, &sig, &why),
 			 0);
 	assert_int_equal(layer_mpi.recipe(&sig, &none, &fn), -E2BIG);
+	/* pieces of memory are summed and nothing else */
+	assert_int_equal(signature_parse("<buf[n]:iov n", layer_mpi.roles, &sig, &why), 0);
+	assert_int_equal(layer_mpi.recipe(&sig, &none, &fn), -EINVAL);
 	assert_int_equal(fn.nargs, 77); /* written on success only */
+}
+
+static void test_iov(void **state)
+{
+	struct func_attrs none = {0};
+	struct signature sig;
+	struct pov_fn fn;
+	const char *why;
+
+	(void)state;
+	assert_int_equal(signature_parse("+buf[n]:iov n", layer_mpi.roles, &sig, &why), 0);
+	assert_int_equal(sig.arg[0].kind, SIG_KIND_ADDR);
+	assert_int_equal(layer_mpi.recipe(&sig, &none, &fn), 0);
+	assert_int_equal(fn.fetch[0].op, POV_FETCH_IOV);
+	assert_int_equal(fn.fetch[0].elem, POV_IOV_PLAIN);
+	assert_int_equal(fn.entry_one, POV_FETCH_MAX);
 }
 
 static void test_attrs(void **state)
@@ -306,7 +329,8 @@ int main(void)
 		cmocka_unit_test(test_all_rows),     cmocka_unit_test(test_recipes),
 		cmocka_unit_test(test_only_fetch),   cmocka_unit_test(test_polls),
 		cmocka_unit_test(test_parsed),	     cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_not_compiled), cmocka_unit_test(test_attrs),
+		cmocka_unit_test(test_not_compiled), cmocka_unit_test(test_iov),
+		cmocka_unit_test(test_attrs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

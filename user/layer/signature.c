@@ -16,12 +16,13 @@
 
 static const struct {
 	const char *name;
-	uint8_t elem; /* enum pov_elem: what one is that an argument points to */
+	uint8_t elem; /* enum pov_elem, or pov_iov: what one is that an argument points to */
 } types[SIG_UNKNOWN] = {
 	[SIG_INT] = {"int", POV_ELEM_INT},	    [SIG_WIDE] = {"wide", POV_ELEM_WIDE},
 	[SIG_HANDLE] = {"handle", POV_ELEM_HANDLE}, [SIG_STATUS] = {"status", POV_ELEM_STATUS},
 	[SIG_PTR] = {"ptr", POV_ELEM_WIDE},	    [SIG_STRING] = {"string", POV_ELEM_WIDE},
 	[SIG_BLOCK] = {"block", POV_ELEM_BLOCK},    [SIG_RANGE] = {"range", POV_ELEM_RANGE},
+	[SIG_IOV] = {"iov", POV_IOV_PLAIN},	    [SIG_UCT_IOV] = {"uct_iov", POV_IOV_UCT},
 };
 
 static const struct func_word common_words[] = {
@@ -39,6 +40,11 @@ static bool is_word(const char *s)
 	return true;
 }
 
+static bool is_iov(uint8_t type)
+{
+	return type == SIG_IOV || type == SIG_UCT_IOV;
+}
+
 static int type_find(const char *name)
 {
 	for (int i = 0; i < SIG_UNKNOWN; i++)
@@ -52,7 +58,7 @@ static uint8_t kind_of(uint8_t type, const struct sig_role *role)
 {
 	if (role && type == role->type)
 		return role->kind;
-	if (type == SIG_PTR || type == SIG_STRING)
+	if (type == SIG_PTR || type == SIG_STRING || is_iov(type))
 		return SIG_KIND_ADDR;
 	if (type == SIG_STATUS)
 		return SIG_KIND_STATUS;
@@ -326,10 +332,12 @@ int recipe_add_fetches(const struct signature *sig,
 
 		if (a->dir == SIG_VALUE && !sized)
 			continue;
-		if (a->type == SIG_UNKNOWN)
+		if (a->type == SIG_UNKNOWN || (is_iov(a->type) && a->dir != SIG_SUM))
 			err = -EINVAL;
 		else if (sized)
 			err = fetch_add(fn, POV_FETCH_TYPE_SIZE, i, a);
+		else if (is_iov(a->type))
+			err = fetch_add(fn, POV_FETCH_IOV, i, a);
 		else
 			err = fetch_add(fn, ops[a->dir], i, a);
 		if (err)

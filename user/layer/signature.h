@@ -24,6 +24,8 @@ enum sig_type {
 	SIG_STRING,
 	SIG_BLOCK,   /* a struct of which POV_BLOCK_BYTES are kept */
 	SIG_RANGE,   /* three ints */
+	SIG_IOV,     /* a piece of memory, struct iovec: of a list of them the bytes are summed */
+	SIG_UCT_IOV, /* the same, uct_iov_t */
 	SIG_UNKNOWN, /* a role this version does not know */
 };
 
@@ -46,6 +48,7 @@ enum sig_kind {
 	SIG_KIND_HEX,
 	SIG_KIND_PARAM,	   /* ucp_request_param_t */
 	SIG_KIND_UCP_TYPE, /* ucp_datatype_t */
+	SIG_KIND_AM_ID,	   /* of an active message of UCX */
 };
 
 enum sig_dir {
