@@ -150,6 +150,90 @@ static void test_results(void **state)
 	assert_null(value_find(&f, "result"));
 }
 
+/* What the last call posted: one post, or fails. */
+static const struct call_post *post(void)
+{
+	assert_int_equal(f.view.nposts, 1);
+	return f.view.posts;
+}
+
+static void test_posts(void **state)
+{
+	struct param p = {.op_attr_mask = HAS_DATATYPE, .datatype = CONTIG(8)};
+
+	(void)state;
+	assert_int_equal(layer_ucp.nearness, 1);
+	rec_begin(&f, "ucp_tag_send_nbx", 0, 5, 0xe0ull, 0xb0ull, 100ull, 0xabcdull, 0x7000ull);
+	rec_field(&f, POV_FIELD_IN, 4, 1, &p, sizeof(p));
+	rec_decode(&f);
+	assert_int_equal(post()->kind, POST_SEND);
+	assert_int_equal(post()->carrier, CARRIER_UNKNOWN);
+	assert_int_equal(post()->step, STEP_NONE);
+	assert_string_equal(post()->op, "tag_send_nbx");
+	assert_int_equal(post()->bytes, 800);
+	assert_int_equal(post()->queue, 0xe0);
+	assert_false(post()->failed || post()->has_id);
+	returned((uint64_t)-25);
+	rec_decode(&f);
+	assert_true(post()->failed);
+	rec_call(&f)->hdr.flags |= POV_CALL_UNWOUND;
+	rec_decode(&f);
+	assert_int_equal(f.view.nposts, 0);
+
+	rec_begin(&f, "ucp_tag_recv_nb", 0, 7, 1ull, 2ull, 3ull, CONTIG(1024), 4ull, ~0ull, 5ull);
+	returned(0x1000);
+	rec_decode(&f);
+	assert_int_equal(post()->kind, POST_RECV);
+	assert_int_equal(post()->bytes, 3072);
+	assert_int_equal(post()->queue, 0);
+	rec_begin(&f, "ucp_put_nbi", 0, 5, 1ull, 2ull, 4096ull, 3ull, 4ull);
+	rec_decode(&f);
+	assert_int_equal(post()->kind, POST_WRITE);
+	rec_begin(&f, "ucp_get_nbi", 0, 5, 1ull, 2ull, 4097ull, 3ull, 4ull);
+	rec_decode(&f);
+	assert_int_equal(post()->kind, POST_READ);
+	assert_int_equal(post()->bytes, 4097);
+	rec_begin(&f, "ucp_atomic_post", 0, 6, 1ull, 0ull, 17ull, 8ull, 3ull, 4ull);
+	rec_decode(&f);
+	assert_int_equal(post()->kind, POST_ATOMIC);
+	assert_int_equal(post()->bytes, 8);
+	rec_begin(&f, "ucp_atomic_fadd32", 0, 5, 1ull, 17ull, 3ull, 4ull, 5ull);
+	rec_decode(&f);
+	assert_int_equal(post()->bytes, 4);
+	rec_begin(&f, "ucp_worker_progress", 0, 1, 0x1000ull);
+	returned(1);
+	rec_decode(&f);
+	assert_int_equal(f.view.nposts, 0);
+}
+
+static void test_arrivals(void **state)
+{
+	static const struct {
+		const char *handler, *op;
+		enum post_step step;
+	} rows[] = {
+		{"ucp_eager_only_handler", "eager_only", STEP_EAGER},
+		{"ucp_rndv_rts_handler", "rndv_rts", STEP_RTS},
+		{"ucp_rndv_rtr_handler", "rndv_rtr", STEP_RTR},
+		{"ucp_rndv_data_handler", "rndv_data", STEP_DATA},
+		{"ucp_rndv_ats_handler", "rndv_ats", STEP_FIN},
+		{"ucp_rndv_atp_handler", "rndv_atp", STEP_FIN},
+		{"ucp_put_handler", "put", STEP_NONE},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		rec_begin(&f, rows[i].handler, 0, 4, 0x10ull, 0x20ull, 51ull, 1ull);
+		returned(1);
+		rec_decode(&f);
+		assert_int_equal(post()->kind, POST_ARRIVAL);
+		assert_int_equal(post()->step, rows[i].step);
+		assert_string_equal(post()->op, rows[i].op);
+		assert_int_equal(post()->bytes, 51);
+		assert_int_equal(f.view.roles.recv_bytes, 51);
+	}
+}
+
 /* Records cut at every length: nothing is read behind them. */
 static void test_damaged(void **state)
 {
@@ -239,6 +323,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_send, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sizes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_results, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_posts, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_arrivals, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
 		cmocka_unit_test(test_declared),
 	};

@@ -4,10 +4,12 @@
  * that has only the interface is a tool wrapped around it.
  */
 #include <stddef.h>
+#include <string.h>
 
 #include "attach/library_kind.h"
 #include "elf/elf_file.h"
 #include "elf/library_version.h"
+#include "layer/func_table.h"
 
 static bool describe(const struct elf_file *f, struct library_facts *out)
 {
@@ -29,8 +31,18 @@ static unsigned int find(const struct elf_file *f, const char *name,
 	return syms[0] && syms[0]->is_func && syms[0]->has_offset;
 }
 
+/* What UCP's own messages arrive at is its inside, and differs. */
+static bool may_lack(const struct elf_file *f, const char *name)
+{
+	int row = func_table_find(name);
+
+	(void)f;
+	return row >= 0 && !strcmp(func_table_get((size_t)row)->group, "arrival");
+}
+
 const struct library_kind library_kind_ucp = {
 	.layer = "ucp",
 	.describe = describe,
 	.find = find,
+	.may_lack = may_lack,
 };

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The UCP layer: the functions of UCX that an MPI library (or a program) sends, receives and makes progress by. All that a
+ * The UCP layer: the functions of UCX that an MPI library (or a program) sends, receives and makes progress by, and those that
+ * UCP's messages arrive at. All that a
  * call tells is in its own record: nothing is learned from one for another. What the numbers mean (status codes, datatypes,
  * bits of ucp_request_param_t) is part of UCX's ABI since 1.8: ucp/api/ucp.h, ucs/type/status.h.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "abi/event.h"
+#include "base/json_get.h"
 #include "base/log.h"
 #include "layer/arena.h"
 #include "layer/call_parts.h"
 #include "layer/layer.h"
 #include "layer/signature.h"
+#include "layer/ucs_status.h"
 
 /* What a function returns; FUNC_OWN and up. */
 #define RETURNS_VOID 0x100
@@ -22,9 +26,13 @@
 #define RETURNS_POINTER 0x1000
 #define SENDS 0x2000
 #define RECEIVES 0x4000
+#define ARRIVES 0x8000
+#define SAYS_EAGER 0x10000
+#define SAYS_RTS 0x20000
+#define SAYS_RTR 0x40000
+#define SAYS_DATA 0x80000
+#define SAYS_FIN 0x100000
 
-#define STATUS_IN_PROGRESS 1
-#define STATUS_LAST (-100) /* no error is lower: as an address, none of a request is higher */
 #define PARAM_HAS_DATATYPE 0x08
 #define TYPE_CLASS_BITS 3
 #define TYPE_IOV 2
@@ -41,10 +49,20 @@ static const struct sig_role roles[] = {
 };
 
 static const struct func_word words[] = {
-	{"VOID", RETURNS_VOID, 0},	 {"STATUS", RETURNS_STATUS, 0},
-	{"REQUEST", RETURNS_REQUEST, 0}, {"NUMBER", RETURNS_NUMBER, 0},
-	{"POINTER", RETURNS_POINTER, 0}, {"SENDS", SENDS, 0},
-	{"RECEIVES", RECEIVES, 0},	 {NULL, 0, 0},
+	{"VOID", RETURNS_VOID, 0},
+	{"STATUS", RETURNS_STATUS, 0},
+	{"REQUEST", RETURNS_REQUEST, 0},
+	{"NUMBER", RETURNS_NUMBER, 0},
+	{"POINTER", RETURNS_POINTER, 0},
+	{"SENDS", SENDS, 0},
+	{"RECEIVES", RECEIVES, 0},
+	{"ARRIVES", ARRIVES, 0},
+	{"EAGER", SAYS_EAGER, 0},
+	{"RTS", SAYS_RTS, 0},
+	{"RTR", SAYS_RTR, 0},
+	{"DATA", SAYS_DATA, 0},
+	{"FIN", SAYS_FIN, 0},
+	{NULL, 0, 0},
 };
 
 /* ---- recipes ---- */
@@ -57,7 +75,7 @@ static int recipe(const struct signature *sig, const struct func_attrs *attrs, s
 	recipe_init(sig, &fn);
 	if (attrs->flags & FUNC_POLL) {
 		fn.flags |= POV_FN_POLL | POV_FN_BY_RETURN;
-		fn.poll_arg = attrs->flags & RETURNS_STATUS ? STATUS_IN_PROGRESS : 0;
+		fn.poll_arg = attrs->flags & RETURNS_STATUS ? UCS_STATUS_IN_PROGRESS : 0;
 		fn.poll_bytes = attrs->flags & RETURNS_STATUS ? 1 :
 				attrs->flags & RETURNS_NUMBER ? 4 :
 								8;
@@ -74,7 +92,19 @@ static int recipe(const struct signature *sig, const struct func_attrs *attrs, s
 struct ucp_func {
 	struct signature sig;
 	struct func_attrs attrs;
+	char op[48]; /* the name without "ucp_", and an arrival's without "_handler" and what follows */
+	bool is_remote; /* it is about the other side's memory */
 };
+
+static void op_name(const char *function, char *op, size_t bytes)
+{
+	char *tail;
+
+	snprintf(op, bytes, "%s", function + (strncmp(function, "ucp_", 4) ? 0 : 4));
+	tail = strstr(op, "_handler");
+	if (tail)
+		*tail = '\0';
+}
 
 static int func_parse(const json_t *row, struct func_info *out)
 {
@@ -85,6 +115,8 @@ static int func_parse(const json_t *row, struct func_info *out)
 		free(f);
 		return err;
 	}
+	op_name(json_get_text(row, "name"), f->op, sizeof(f->op));
+	f->is_remote = !strcmp(json_get_text(row, "group"), "rma");
 	out->priv = f;
 	return 0;
 }
@@ -92,7 +124,8 @@ static int func_parse(const json_t *row, struct func_info *out)
 /* ---- decoding ---- */
 
 struct layer_decoder {
-	struct arena arena; /* what the current view points to */
+	struct arena arena;    /* what the current view points to */
+	struct call_post post; /* of the current view */
 };
 
 /* A call while it is decoded. */
@@ -189,46 +222,6 @@ static void arg_show(const struct ucp_call *c, uint32_t arg, struct call_view *o
 	}
 }
 
-static const char *status_text(const struct ucp_call *c, int status)
-{
-	static const char *const names[] = {
-		[0] = "UCS_OK",
-		[1] = "UCS_ERR_NO_MESSAGE",
-		[2] = "UCS_ERR_NO_RESOURCE",
-		[3] = "UCS_ERR_IO_ERROR",
-		[4] = "UCS_ERR_NO_MEMORY",
-		[5] = "UCS_ERR_INVALID_PARAM",
-		[6] = "UCS_ERR_UNREACHABLE",
-		[7] = "UCS_ERR_INVALID_ADDR",
-		[8] = "UCS_ERR_NOT_IMPLEMENTED",
-		[9] = "UCS_ERR_MESSAGE_TRUNCATED",
-		[10] = "UCS_ERR_NO_PROGRESS",
-		[11] = "UCS_ERR_BUFFER_TOO_SMALL",
-		[12] = "UCS_ERR_NO_ELEM",
-		[13] = "UCS_ERR_SOME_CONNECTS_FAILED",
-		[14] = "UCS_ERR_NO_DEVICE",
-		[15] = "UCS_ERR_BUSY",
-		[16] = "UCS_ERR_CANCELED",
-		[17] = "UCS_ERR_SHMEM_SEGMENT",
-		[18] = "UCS_ERR_ALREADY_EXISTS",
-		[19] = "UCS_ERR_OUT_OF_RANGE",
-		[20] = "UCS_ERR_TIMED_OUT",
-		[21] = "UCS_ERR_EXCEEDS_LIMIT",
-		[22] = "UCS_ERR_UNSUPPORTED",
-		[23] = "UCS_ERR_REJECTED",
-		[24] = "UCS_ERR_NOT_CONNECTED",
-		[25] = "UCS_ERR_CONNECTION_RESET",
-		[80] = "UCS_ERR_ENDPOINT_TIMEOUT",
-	};
-	size_t n = (size_t) - (int64_t)status;
-
-	if (status == STATUS_IN_PROGRESS)
-		return "UCS_INPROGRESS";
-	return n < sizeof(names) / sizeof(names[0]) && names[n] ?
-		       names[n] :
-		       arena_printf(c->arena, "status %d", status);
-}
-
 /* What it returned, and whether that is an error. */
 static void result_show(const struct ucp_call *c, struct call_view *out)
 {
@@ -238,13 +231,13 @@ static void result_show(const struct ucp_call *c, struct call_view *out)
 
 	if (!c->parts.returned)
 		return;
-	if (flags & RETURNS_REQUEST && ret && ret < (uint64_t)STATUS_LAST) {
+	if (flags & RETURNS_REQUEST && ret && ret < (uint64_t)UCS_STATUS_LAST) {
 		call_view_add(out, flags & FUNC_POLL ? "result" : "request", VALUE_HEX)->u = ret;
 		return;
 	}
 	if (flags & (RETURNS_STATUS | RETURNS_REQUEST)) {
 		status = flags & RETURNS_STATUS ? (int8_t)ret : (int)(int64_t)ret;
-		call_view_add(out, "status", VALUE_TEXT)->text = status_text(c, status);
+		call_view_add(out, "status", VALUE_TEXT)->text = ucs_status_text(c->arena, status);
 		out->roles.error = status < 0 ? status : 0;
 	} else if (flags & RETURNS_NUMBER) {
 		call_view_add(out, "result", VALUE_INT)->i = (int32_t)ret;
@@ -278,16 +271,27 @@ out:
 	return (int64_t)bytes;
 }
 
-static void data_show(const struct ucp_call *c, struct call_view *out)
+/* What an operation on a word of the other side's memory moves. */
+static int64_t atomic_bytes(const struct ucp_call *c)
+{
+	int value = signature_find(&c->fn->sig, "value");
+	uint64_t bytes;
+
+	if (value_of(c, "op_size", &bytes))
+		return bytes <= INT64_MAX ? (int64_t)bytes : BYTES_UNKNOWN;
+	if (value < 0)
+		return bytes_of(c);
+	return c->fn->sig.arg[value].type == SIG_INT ? 4 : 8;
+}
+
+static void data_show(const struct ucp_call *c, int64_t bytes, struct call_view *out)
 {
 	struct call_roles *r = &out->roles;
-	int64_t bytes;
 
 	r->sends = c->fn->attrs.flags & SENDS;
-	r->receives = c->fn->attrs.flags & RECEIVES;
+	r->receives = c->fn->attrs.flags & (RECEIVES | ARRIVES);
 	if (!r->sends && !r->receives)
 		return;
-	bytes = bytes_of(c);
 	if (r->sends)
 		r->send_bytes = bytes;
 	else
@@ -296,20 +300,69 @@ static void data_show(const struct ucp_call *c, struct call_view *out)
 		call_view_add(out, "bytes", VALUE_INT)->i = bytes;
 }
 
+/* ---- posts ---- */
+
+static enum post_kind kind_of(const struct ucp_func *f)
+{
+	uint32_t flags = f->attrs.flags;
+
+	if (flags & ARRIVES)
+		return POST_ARRIVAL;
+	if (f->is_remote)
+		return flags & SENDS ? POST_WRITE : flags & RECEIVES ? POST_READ : POST_ATOMIC;
+	return flags & SENDS ? POST_SEND : flags & RECEIVES ? POST_RECV : POST_OTHER;
+}
+
+static enum post_step step_of(uint32_t flags)
+{
+	return flags & SAYS_EAGER ? STEP_EAGER :
+	       flags & SAYS_RTS	  ? STEP_RTS :
+	       flags & SAYS_RTR	  ? STEP_RTR :
+	       flags & SAYS_DATA  ? STEP_DATA :
+	       flags & SAYS_FIN	  ? STEP_FIN :
+				    STEP_NONE;
+}
+
+/* What UCP is asked to move, or what came; by what it travels UCP decides later. */
+static void post_tell(const struct ucp_call *c, enum post_kind kind, int64_t bytes,
+		      struct call_post *p, struct call_view *out)
+{
+	uint64_t ep = 0;
+
+	if (kind == POST_OTHER || !c->parts.returned)
+		return;
+	value_of(c, "ep", &ep);
+	*p = (struct call_post){
+		.kind = kind,
+		.step = step_of(c->fn->attrs.flags),
+		.op = c->fn->op,
+		.bytes = bytes,
+		.queue = ep,
+		.failed = out->roles.error < 0,
+	};
+	out->posts = p;
+	out->nposts = 1;
+}
+
 static void decode(struct layer_decoder *d, const struct func_info *f, const struct pov_call *call,
 		   struct call_view *out)
 {
+	enum post_kind kind;
 	struct ucp_call c;
+	int64_t bytes;
 
 	arena_reset(&d->arena);
-	out->nvalues = 0;
+	out->nvalues = out->nposts = 0;
 	memset(&out->roles, 0, sizeof(out->roles));
 	if (!call_open(&c, f, call, &d->arena))
 		return;
 	for (uint32_t i = 0; i < c.parts.nargs; i++)
 		arg_show(&c, i, out);
 	result_show(&c, out);
-	data_show(&c, out);
+	kind = kind_of(c.fn);
+	bytes = kind == POST_ATOMIC ? atomic_bytes(&c) : bytes_of(&c);
+	data_show(&c, bytes, out);
+	post_tell(&c, kind, bytes, &d->post, out);
 	out->roles.poll_found = c.parts.returned && f->polls;
 }
 
@@ -327,6 +380,7 @@ const struct layer layer_ucp = {
 	.roles = roles,
 	.words = words,
 	.recipe = recipe,
+	.nearness = 1,
 	.func_parse = func_parse,
 	.func_release = func_priv_free,
 	.decoder_new = decoder_new,
