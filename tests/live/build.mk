@@ -6,7 +6,7 @@
 PLAIN_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN)
 PLAIN_BIN := $(patsubst tests/mpi/plain/%.c,build/mpi/plain/%,\
 	$(filter-out %/no_udev.c %/met_library.c %/region_library.c %/verbs_slots.c %/verbs_loopback.c \
-	%/verbs_find.c,$(wildcard tests/mpi/plain/*.c)))
+	%/verbs_find.c %/uct_form.c,$(wildcard tests/mpi/plain/*.c)))
 
 $(PLAIN_BIN): build/mpi/plain/%: tests/mpi/plain/%.c
 	$(say) CC $@
@@ -39,10 +39,12 @@ build/mpi/plain/count_calls.so: tests/live/count_calls.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN_CFLAGS) -fPIC -shared -MMD -MP -MF $@.d $< -o $@ -ldl
 
-build/mpi/plain/count_ucp.so: tests/live/count_calls.c
+build/mpi/plain/count_ucp.so: COUNT := -DCOUNT_UCP
+build/mpi/plain/count_uct.so: COUNT := -DCOUNT_UCT
+build/mpi/plain/count_ucp.so build/mpi/plain/count_uct.so: tests/live/count_calls.c
 	$(say) CC $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(PLAIN_CFLAGS) -DCOUNT_UCP -fPIC -shared -MMD -MP -MF $@.d $< -o $@ -ldl
+	$(Q)$(CC) $(PLAIN_CFLAGS) $(COUNT) -fPIC -shared -MMD -MP -MF $@.d $< -o $@ -ldl
 
 build/mpi/plain/count_os.so: tests/live/count_os.c
 	$(say) CC $@
@@ -80,7 +82,13 @@ build/mpi/plain/verbs_loopback.so: tests/mpi/plain/verbs_loopback.c build/mpi/pl
 	$(Q)$(CC) $(PLAIN_CFLAGS) -Ibuild/mpi/plain/gen -fPIC -fvisibility=hidden -shared -s -MMD -MP -MF $@.d $< \
 		-o $@ -libverbs
 
-live-programs: mpi-programs $(PLAIN_BIN) $(STATIC_BIN) build/mpi/plain/count_calls.so \
-	build/mpi/plain/count_ucp.so build/mpi/plain/count_os.so build/mpi/plain/met_library.so \
-	build/mpi/plain/region_library.so $(VERBS_BIN)
+# Without names but those that a program exports, for each form of the table.
+UCT_FORMS := $(addprefix build/mpi/plain/uct_form_,47 48 50)
+$(UCT_FORMS): build/mpi/plain/uct_form_%: tests/mpi/plain/uct_form.c
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN_CFLAGS) -DSLOTS=$* -fPIE -pie -rdynamic -s -MMD -MP -MF $@.d $< -o $@
+
+live-programs: mpi-programs $(PLAIN_BIN) $(STATIC_BIN) $(addprefix build/mpi/plain/,count_calls.so \
+	count_ucp.so count_uct.so count_os.so met_library.so region_library.so) $(VERBS_BIN) $(UCT_FORMS)
 .PHONY: live-programs

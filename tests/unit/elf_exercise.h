@@ -10,6 +10,7 @@
 #include "elf/passed_table.h"
 #include "elf/probe_site.h"
 #include "elf/verbs_ops.h"
+#include "elf/uct_ops.h"
 
 #define EXERCISE_SYMBOLS_MAX 256
 
@@ -56,6 +57,7 @@ static inline unsigned long elf_exercise(const struct elf_file *f)
 		if (elf_file_function_around(f, sym[i].addr, &addr, &bytes))
 			sum += addr + bytes;
 		sum += passed_tables_find(f, sym[i].name, &addr, 1);
+		sum += uct_ops_find(f, "ud_verbs", "am_bcopy", &found) ? found.addr : 0;
 	}
 	if (!verbs_slots_read(f, &slots))
 		sum += slots.offset[VERBS_POLL_CQ];

@@ -169,6 +169,11 @@ static void test_recipes(void **state)
 		{"ucp_request_check_status", "1 pollreturn=1 spin=0"},
 		{"mca_pml_ob1_send", "7 size2"},
 		{"mca_pml_ob1_recv_frag_callback_match", "3 message0:int*1"},
+		{"ucp_rndv_rts_handler", "4"},
+		{"uct_tcp_ep_am_short", "5"},
+		{"uct_tcp_ep_put_zcopy", "6 iov1:uct*arg2"},
+		{"uct_rc_verbs_ep_am_zcopy", "6 iov4:uct*arg5"},
+		{"uct_mm_ep_t_new", "2 out1:wide*1"},
 	};
 
 	(void)state;

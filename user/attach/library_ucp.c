@@ -24,25 +24,25 @@ static bool describe(const struct elf_file *f, struct library_facts *out)
 	return true;
 }
 
+/* What UCP's own messages arrive at is its inside, and differs. */
+static bool is_inside(const char *name)
+{
+	int row = func_table_find(name);
+
+	return row >= 0 && !strcmp(func_table_get((size_t)row)->group, "arrival");
+}
+
 static unsigned int find(const struct elf_file *f, const char *name,
 			 const struct elf_symbol *syms[2])
 {
 	syms[0] = elf_file_find(f, name);
-	return syms[0] && syms[0]->is_func && syms[0]->has_offset;
-}
-
-/* What UCP's own messages arrive at is its inside, and differs. */
-static bool may_lack(const struct elf_file *f, const char *name)
-{
-	int row = func_table_find(name);
-
-	(void)f;
-	return row >= 0 && !strcmp(func_table_get((size_t)row)->group, "arrival");
+	if (syms[0] && syms[0]->is_func && syms[0]->has_offset)
+		return 1;
+	return is_inside(name) ? FUNCTION_ELSEWHERE : 0;
 }
 
 const struct library_kind library_kind_ucp = {
 	.layer = "ucp",
 	.describe = describe,
 	.find = find,
-	.may_lack = may_lack,
 };
