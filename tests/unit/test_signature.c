@@ -167,6 +167,7 @@ static void test_recipes(void **state)
 		{"ucp_tag_recv_nb", "7"},
 		{"ucp_worker_progress", "1 pollreturn=0 spin=0"},
 		{"ucp_request_check_status", "1 pollreturn=1 spin=0"},
+		{"fi_tsend", "7 pollreturn=245 spin=0"},
 		{"mca_pml_ob1_send", "7 size2"},
 		{"mca_pml_ob1_recv_frag_callback_match", "3 message0:int*1"},
 		{"ucp_rndv_rts_handler", "4"},

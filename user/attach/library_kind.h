@@ -45,7 +45,7 @@ struct handover {
 	} member[POV_HANDED_MAX];
 };
 
-#define INNER_FUNCTIONS_MAX 64
+#define INNER_FUNCTIONS_MAX 1024
 #define HANDOVERS_MAX 8 /* of one library */
 #define FUNCTION_ELSEWHERE \
 	3 /* what find returns for a function that another library of the layer has */
