@@ -38,6 +38,13 @@ static int print_totals(const struct writer_totals *t)
 	json_out_key_uint(j, "irqs", t->irqs);
 	json_out_key_uint(j, "markers", t->markers);
 	json_out_key_uint(j, "phases", t->phases);
+	json_out_key_uint(j, "posts", t->posts);
+	json_out_key_uint(j, "completions", t->completions);
+	json_out_key_uint(j, "arrivals", t->arrivals);
+	json_out_key_uint(j, "pairs", t->pairs);
+	json_out_key_uint(j, "unpaired", t->unpaired);
+	json_out_key_uint(j, "messages", t->messages);
+	json_out_key_uint(j, "messages_hidden", t->messages_hidden);
 	json_out_key_uint(j, "open", t->open);
 	json_out_key_uint(j, "synthetic", t->synthetic);
 	json_out_key_uint(j, "misplaced", t->misplaced);
@@ -122,10 +129,10 @@ static const struct option_def options[] = {
 	{"to", 0, OPTION_SECONDS, AT(to_ns), "TIME",
 	 .help = "Leave out what began after TIME (seconds since the recording's start)."},
 	{"rank", 'r', OPTION_LIST, AT(ranks), "LIST",
-	 .help = "Show calls and counters of these ranks only: 0,3-5; with several jobs also 1:3 (job 1, rank 3). CPUs "
+	 .help = "Show calls, what they posted, and counters of these ranks only: 0,3-5; with several jobs also 1:3 (job 1, rank 3). CPUs "
 		 "stay complete. Repeatable."},
 	{"function", 0, OPTION_LIST, AT(functions), "GLOB",
-	 .help = "Show calls of matching functions only, e.g. 'MPI_I*'. Repeatable."},
+	 .help = "Show calls of matching functions only, and what they posted, e.g. 'MPI_I*'. Repeatable."},
 	{"offset", 0, OPTION_LIST, AT(offsets), SOURCES_OFFSET_ARG, .help = SOURCES_OFFSET_HELP},
 	{"totals", 0, OPTION_FLAG, AT(totals),
 	 .help = "Print what was written to stdout, as JSON."},
@@ -150,7 +157,8 @@ const struct command cmd_export = {
 	.usage = "[options] FILE.pov ... -o OUTPUT",
 	.details =
 		"Each rank is a process with its threads; MPI calls are slices with their arguments, on top of "
-		"what the scheduler did with each thread and CPU. Where events were lost, a marker says so. "
+		"what the scheduler did with each thread and CPU. If layers below MPI were recorded, tracks of each rank show what "
+		"they posted, completed and saw arrive, and the messages made of that. Where events were lost, a marker says so. "
 		"Needs no privilege and little memory, however long the recording. The output appears under "
 		"its name only when it is complete.\n\n"
 		"Several files are recordings of one job on several hosts: they become one timeline, whose processes and "

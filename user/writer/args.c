@@ -31,7 +31,7 @@ void args_add_uint(struct writer_args *a, const char *name, uint64_t v)
 	args_new(a, name, VALUE_UINT)->u = v;
 }
 
-static void args_add_hex(struct writer_args *a, const char *name, uint64_t v)
+void args_add_hex(struct writer_args *a, const char *name, uint64_t v)
 {
 	args_new(a, name, VALUE_HEX)->u = v;
 }

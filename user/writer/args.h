@@ -27,6 +27,7 @@ static inline void args_reset(struct writer_args *a)
 
 void args_add_int(struct writer_args *a, const char *name, int64_t v);
 void args_add_uint(struct writer_args *a, const char *name, uint64_t v);
+void args_add_hex(struct writer_args *a, const char *name, uint64_t v);
 void args_add_bool(struct writer_args *a, const char *name, bool v);
 void args_add_us(struct writer_args *a, const char *name, uint64_t ns);
 void args_add_text(struct writer_args *a, const char *name, const char *text); /* borrows text */

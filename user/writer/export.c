@@ -165,6 +165,24 @@ static const struct writer *writer_choose(const char *out, const char *format, b
 	return w;
 }
 
+static void posts_report(const struct writer_totals *t)
+{
+	char posts[64], completions[64], arrivals[64], messages[64], n[HUMAN_BYTES];
+
+	if (t->posts + t->completions + t->arrivals)
+		log_info("below MPI: %s, %s, %s, %s",
+			 human_plural(posts, sizeof(posts), t->posts, "post", "posts"),
+			 human_plural(completions, sizeof(completions), t->completions,
+				      "completion", "completions"),
+			 human_plural(arrivals, sizeof(arrivals), t->arrivals, "arrival",
+				      "arrivals"),
+			 human_plural(messages, sizeof(messages), t->messages, "message",
+				      "messages"));
+	if (t->messages_hidden)
+		log_warn("%s messages are not shown: more than %d of a rank overlap",
+			 human_count(n, sizeof(n), t->messages_hidden), TIMELINE_LANES_MAX);
+}
+
 void export_report(const char *out, const struct writer_totals *t)
 {
 	char slices[64], arrows[64], counters[64], switches[64], wakings[64];
@@ -178,6 +196,7 @@ void export_report(const char *out, const struct writer_totals *t)
 		 human_plural(switches, sizeof(switches), t->switches, "switch", "switches"),
 		 human_plural(wakings, sizeof(wakings), t->wakings, "wake-up", "wake-ups"),
 		 human_bytes(bytes, sizeof(bytes), t->bytes));
+	posts_report(t);
 	if (t->misplaced)
 		log_warn("%s slices would overlap others on their track and became instants "
 			 "(argument \"misplaced\"): the recording is damaged",

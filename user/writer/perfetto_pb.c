@@ -145,6 +145,11 @@ static void slice_name(struct pb_writer *w, const struct slice *s)
 	if (f) {
 		pb_u64(b, FIELD(category_iids, 3), f->group_iid);
 		pb_u64(b, FIELD(name_iid, 10), f->name_iid);
+	} else if (s->few_names) {
+		pb_u64(b, FIELD(category_iids, 3),
+		       intern_add(w->intern, INTERN_CATEGORY, s->category, &w->fresh));
+		pb_u64(b, FIELD(name_iid, 10),
+		       intern_add(w->intern, INTERN_EVENT_NAME, s->name, &w->fresh));
 	} else {
 		/* Counts are part of these names: few are seen twice. */
 		pb_u64(b, FIELD(category_iids, 3),

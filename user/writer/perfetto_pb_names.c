@@ -82,7 +82,8 @@ void pb_track_tell(struct pb_writer *w, struct track *t)
 	if (t->uuid)
 		return;
 	t->uuid = w->uuid_next++;
-	if (t->kind == TRACK_IN_FLIGHT || t->kind == TRACK_PHASE || t->kind == TRACK_DISTORTION)
+	if (t->kind == TRACK_IN_FLIGHT || t->kind == TRACK_PHASE || t->kind == TRACK_DISTORTION ||
+	    t->kind == TRACK_MESSAGE || t->kind == TRACK_POST)
 		parent = UUID_PROCESS + t->pid;
 	else if (t->kind != TRACK_THREAD)
 		parent = track_group(w, t->kind);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * What is told: the slices and counters that are selected, and markers. Who is who is timeline_names.c's, how
- * slices find their place timeline_track.c's, the scheduler timeline_sched.c's, arrows timeline_wake.c's.
+ * slices find their place timeline_track.c's, the scheduler timeline_sched.c's, arrows timeline_wake.c's, posts timeline_post.c's.
  */
 #include "writer/timeline.h"
 
@@ -82,13 +82,23 @@ static struct tl_thread *caller_of(struct timeline *tl, struct model_thread *t)
 	return th;
 }
 
+static uint64_t call_end_ns(const struct model_call *c)
+{
+	return c->open ? UINT64_MAX : c->end_ns;
+}
+
+static bool call_shown(struct timeline *tl, const struct model_call *c)
+{
+	return interval_shown(tl, c->begin_ns, call_end_ns(c)) &&
+	       process_shown(tl, c->thread->proc) && func_shown(tl, c->func);
+}
+
 static void tl_call(void *ctx, const struct model_call *c)
 {
 	struct timeline *tl = ctx;
 	struct tl_thread *th = caller_of(tl, c->thread);
-	uint64_t end_ns = c->open ? UINT64_MAX : c->end_ns;
-	bool shown = interval_shown(tl, c->begin_ns, end_ns) &&
-		     process_shown(tl, c->thread->proc) && func_shown(tl, c->func);
+	uint64_t end_ns = call_end_ns(c);
+	bool shown = call_shown(tl, c);
 	struct slice s = {.begin_ns = c->begin_ns,
 			  .end_ns = c->end_ns,
 			  .open = c->open,
@@ -108,6 +118,15 @@ static void tl_call(void *ctx, const struct model_call *c)
 		tl->totals->calls++;
 	}
 	tl_wake_slice(tl, th, &(struct wake_slice){c->begin_ns, end_ns, shown, orphan});
+}
+
+/* Shown with its call. */
+static void tl_posted(void *ctx, const struct model_post *p)
+{
+	struct timeline *tl = ctx;
+
+	if (call_shown(tl, p->call))
+		tl_post(tl, caller_of(tl, p->call->thread), p);
 }
 
 static void tl_spin(void *ctx, const struct model_spin *sp)
@@ -208,6 +227,8 @@ static void tl_lost(void *ctx, const struct model_lost *l)
 
 	if (tl->opt.slices)
 		lost_marker(tl, l);
+	if (l->class == POV_CLASS_CALL)
+		tl_pairs_forget(tl);
 	if (l->class == POV_CLASS_SCHED && tl_in_window(tl, l->ts_ns))
 		tl_sched_lost(tl, l);
 }
@@ -293,6 +314,7 @@ static void sink_init(struct timeline *tl)
 		return;
 	tl->sink.thread = tl_thread_event;
 	tl->sink.call = tl_call;
+	tl->sink.post = tl_posted;
 	tl->sink.spin = tl_spin;
 	tl->sink.region = tl_region_event;
 	tl->sink.irq = tl_irq;
@@ -331,6 +353,8 @@ void timeline_finish(struct timeline *tl)
 		tl_track_close(tl, &tl->thread[i]->track);
 		tl_phases_finish(tl, tl->thread[i]);
 	}
+	tl_pairs_forget(tl);
+	tl_messages_finish(tl);
 	for (uint32_t i = 0; i < tl->ntracks; i++)
 		tl_track_close(tl, tl->track[i]);
 	tl_wake_finish(tl);
@@ -344,6 +368,8 @@ void timeline_free(struct timeline *tl)
 	for (int kind = 0; kind < TRACK_KIND_CNT; kind++)
 		map_release(&tl->track_of[kind]);
 	tl_wakes_free(tl);
+	tl_pairs_free(tl);
+	tl_messages_free(tl);
 	for (uint32_t i = 0; i < tl->nthreads; i++) {
 		struct model_thread *t = tl->thread[i]->model;
 
@@ -354,6 +380,7 @@ void timeline_free(struct timeline *tl)
 			tl->thread[i]->proc->user = NULL;
 		tl_track_release(&tl->thread[i]->track);
 		tl_phases_free(tl->thread[i]);
+		tl_post_tracks_free(tl->thread[i]);
 		free(tl->thread[i]);
 	}
 	for (uint32_t i = 0; i < tl->ntracks; i++) {

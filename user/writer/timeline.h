@@ -3,12 +3,13 @@
  * What both Perfetto formats share: which tracks there are, which slices lie on them and how they nest,
  * which scheduler events and arrows are told. A format only encodes what arrives at its timeline_ops, so
  * that both show the same and can be compared by their totals. Memory is bounded by threads, CPUs and
- * TIMELINE_WAKES_MAX.
+ * the bounds TIMELINE_*_MAX.
  *
  * Guarantees to the format: a slice lies within its parent or behind its sibling, and slice_end() comes
  * innermost first. Slices of a track come in order of their begin, a parent before its children, but for
  * parents the model could tell only after some of their children; these begin before those, never at
- * the same time. The switches of a CPU form a chain: each one's prev is the one before's next.
+ * the same time. Messages (TRACK_MESSAGE) come in any order, each with its end behind it. The switches of a CPU form a chain: each
+ * one's prev is the one before's next.
  */
 #ifndef POV_WRITER_TIMELINE_H
 #define POV_WRITER_TIMELINE_H
@@ -23,6 +24,8 @@
 
 #define FUNC_IDS 65536		  /* of struct func_info: fewer */
 #define TIMELINE_WAKES_MAX 131072 /* wake-ups kept until both threads' calls are known */
+#define TIMELINE_PAIRS_MAX 131072 /* posts that wait for their completion, and the reverse */
+#define TIMELINE_LANES_MAX 16	  /* tracks for the messages of a layer in a process */
 /* Process and threads that stand for povtrace itself; beyond any pid the kernel gives out (2^22). */
 #define TIMELINE_PID 2000000000u
 #define TIMELINE_TRACK_TID 2000000001u	    /* + number of the track */
@@ -39,6 +42,8 @@ enum track_kind {
 	TRACK_RUNNABLE,	 /* counter: threads waiting for a CPU */
 	TRACK_PHASE, /* phases that a thread marks, of one level; or its regions, of one depth */
 	TRACK_DISTORTION, /* one slice: what tracing cost */
+	TRACK_MESSAGE,	  /* messages of a protocol in a process, of one layer */
+	TRACK_POST,	  /* posts, completions or arrivals of a thread, of one layer */
 	TRACK_KIND_CNT,
 };
 
@@ -68,6 +73,7 @@ struct slice {
 	bool with_open; /* begins together with an open one that it lies in */
 	const char *name, *category;
 	const struct func_info *func; /* name and category are its own; else NULL */
+	bool few_names;		      /* without func: the name is one of few that come again */
 	uint64_t flow_out, flow_in;   /* id of the arrow that leaves or arrives; 0 none */
 	const struct writer_args *args;
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Shared by the timeline's parts: timeline.c (what is told), timeline_names.c (identities), timeline_track.c
- * (nesting), timeline_phase.c (phases of programs), timeline_sched.c (switches and wake-ups), timeline_wake.c (arrows). Nobody else includes it.
+ * (nesting), timeline_phase.c (phases of programs), timeline_sched.c (switches and wake-ups), timeline_wake.c (arrows),
+ * timeline_post.c (posts), timeline_pair.c (arrows to their completions), timeline_message.c (messages made of them). Nobody else includes it.
  */
 #ifndef POV_WRITER_TIMELINE_PRIV_H
 #define POV_WRITER_TIMELINE_PRIV_H
@@ -11,7 +12,10 @@
 #include "base/map.h"
 #include "writer/timeline.h"
 
+struct tl_messages;
+struct tl_pairs;
 struct tl_phases;
+struct tl_post_track;
 
 /* Wakes by a thread, by time; and those of it that brought it on a CPU, by that time. */
 enum wake_end_kind { WAKE_OUT, WAKE_IN, WAKE_ENDS };
@@ -22,12 +26,13 @@ TAILQ_HEAD(wake_list, wake);
 struct tl_thread {
 	struct model_thread *model;
 	struct track track;
-	struct tl_phases *phases;   /* NULL: it marks none */
-	bool told;		    /* to the format */
-	struct model_process *proc; /* as its slices say */
-	char comm[16];		    /* as last told */
-	int32_t run_cpu;	    /* CPU it was switched to, -1 none known */
-	bool blocked;		    /* its last switch put it to sleep */
+	struct tl_phases *phases;	   /* NULL: it marks none */
+	struct tl_post_track *post_tracks; /* a list */
+	bool told;			   /* to the format */
+	struct model_process *proc;	   /* as its slices say */
+	char comm[16];			   /* as last told */
+	int32_t run_cpu;		   /* CPU it was switched to, -1 none known */
+	bool blocked;			   /* its last switch put it to sleep */
 	bool has_slices;
 	bool outer_seen;
 	uint64_t outer_end_ns;	  /* of the last call or spin that is not within another */
@@ -71,11 +76,20 @@ struct timeline {
 	struct wake_list wakes; /* oldest first */
 	uint32_t nwakes;
 	uint64_t flow_id;
+	struct tl_pairs *pairs;	      /* NULL: nothing was posted … */
+	struct tl_messages *messages; /* … or no message */
 };
 
 static inline bool tl_in_window(const struct timeline *tl, uint64_t ts_ns)
 {
 	return ts_ns >= tl->from_ns && ts_ns <= tl->to_ns;
+}
+
+/* For keys of several words. */
+static inline uint64_t tl_mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ h >> 32;
 }
 
 /* Of timeline_track.c: writes a slice, or the instant that stands for it if it has no place: then false. */
@@ -105,6 +119,25 @@ void tl_region(struct timeline *tl, struct tl_thread *th,
 	       const struct model_region *r); /* that has ended */
 void tl_phases_finish(struct timeline *tl, struct tl_thread *th);
 void tl_phases_free(struct tl_thread *th);
+
+/* Of timeline_post.c. Of a call that is shown. */
+#define TL_POST_NAME_BYTES 48
+void tl_post(struct timeline *tl, struct tl_thread *th, const struct model_post *p);
+void tl_post_tracks_free(struct tl_thread *th);
+/* The MPI call that a post was made in: its name, or that there is none. */
+const char *tl_post_mpi_call(const struct model_post *p);
+
+/* Of timeline_pair.c. s: the slice of the post or completion, placed on t. */
+void tl_pair_add(struct timeline *tl, struct track *t, const struct slice *s,
+		 const struct model_post *p);
+void tl_pairs_forget(struct timeline *tl); /* what happened meanwhile is not known */
+void tl_pairs_free(struct timeline *tl);
+
+/* Of timeline_message.c. s: the slice of the step. */
+void tl_message_add(struct timeline *tl, struct tl_thread *th, const struct slice *s,
+		    const struct model_post *p);
+void tl_messages_finish(struct timeline *tl);
+void tl_messages_free(struct timeline *tl);
 
 /* Of timeline_sched.c */
 void tl_on_switch(void *ctx, const struct model_switch *s);
