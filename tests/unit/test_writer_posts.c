@@ -420,7 +420,7 @@ static void message(void **state)
 	story.used = 0;
 	story.with_args = true;
 	end();
-	expect("10 messages: uct: rendezvous@10-90 side=sends bytes=200 message=0x5 steps=6 "
+	expect("10 messages: uct: rendezvous@10-90 side=sends bytes=500 message=0x5 steps=6 "
 	       "mpi_call=MPI_Send mpi_call_us=0.005\n"
 	       "10 messages: uct: RTS!10 bytes=100 function=am_bcopy took_us=0.010\n"
 	       "10 messages: uct: RTR!30 bytes=100 function=am_bcopy took_us=0.010\n"

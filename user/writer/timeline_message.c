@@ -38,7 +38,7 @@ struct message {
 	uint64_t mpi_begin_ns; /* 0: there is none */
 	uint64_t begin_ns, end_ns;
 	uint32_t seen; /* bits: enum post_step */
-	int64_t bytes; /* of data; BYTES_UNKNOWN: of a part of them */
+	int64_t bytes; /* that its steps moved; BYTES_UNKNOWN if that of one is not known */
 	uint32_t nsteps;
 	struct step *step;
 };
@@ -67,6 +67,7 @@ struct tl_messages {
 };
 
 #define BIT(step) (1u << (step))
+#define WITH_DATA (BIT(STEP_EAGER) | BIT(STEP_RTS) | BIT(STEP_DATA)) /* in some libraries */
 #define RENDEZVOUS (BIT(STEP_RTS) | BIT(STEP_RTR) | BIT(STEP_DATA) | BIT(STEP_FIN))
 
 /* ---- lanes ---- */
@@ -151,7 +152,7 @@ static void message_args(struct timeline *tl, const struct message *m)
 	args_reset(a);
 	if (m->side)
 		args_add_text(a, "side", m->side);
-	if (m->seen & (BIT(STEP_EAGER) | BIT(STEP_DATA)) && m->bytes != BYTES_UNKNOWN)
+	if (m->seen & WITH_DATA && m->bytes != BYTES_UNKNOWN)
 		args_add_int(a, "bytes", m->bytes);
 	if (*m->dest)
 		args_add_text(a, "dest", m->dest);
@@ -304,15 +305,13 @@ static void step_add(struct message *m, const struct slice *s, const struct mode
 
 static void message_learn(struct message *m, const struct slice *s, const struct call_post *p)
 {
-	bool data = p->kind != POST_COMPLETION && (p->step == STEP_EAGER || p->step == STEP_DATA);
-
 	if (s->begin_ns < m->begin_ns)
 		m->begin_ns = s->begin_ns;
 	if (s->end_ns > m->end_ns)
 		m->end_ns = s->end_ns;
 	if (p->step != STEP_NONE)
 		m->seen |= BIT(p->step);
-	if (data && m->bytes != BYTES_UNKNOWN)
+	if (p->kind != POST_COMPLETION && m->bytes != BYTES_UNKNOWN)
 		m->bytes = p->bytes >= 0 && p->bytes <= INT64_MAX - m->bytes ? m->bytes + p->bytes :
 									       BYTES_UNKNOWN;
 }

@@ -222,6 +222,14 @@ static void post_count(struct writer_totals *totals, enum post_role role)
 	totals->arrivals += role == ROLE_ARRIVAL;
 }
 
+/* What is cut down to nothing at the recording's start, or has no length, does not hold an end of an arrow. */
+static bool may_be_paired(const struct timeline *tl, const struct call_post *p,
+			  const struct slice *s)
+{
+	return p->has_id && p->kind != POST_ARRIVAL && s->end_ns > s->begin_ns &&
+	       s->end_ns > tl->opt.start_ns;
+}
+
 void tl_post(struct timeline *tl, struct tl_thread *th, const struct model_post *p)
 {
 	struct track *t = track_of(tl, th, p->call->func->layer_name, p->post);
@@ -242,8 +250,7 @@ void tl_post(struct timeline *tl, struct tl_thread *th, const struct model_post 
 	around_args(tl, th, p);
 	placed = tl_track_add(tl, t, &s, p->call->depth, false);
 	post_count(tl->totals, role_of(p->post));
-	if (placed && !s.open && p->post->has_id && p->post->kind != POST_ARRIVAL &&
-	    s.end_ns > s.begin_ns)
+	if (placed && !s.open && may_be_paired(tl, p->post, &s))
 		tl_pair_add(tl, t, &s, p);
 	if (p->post->message)
 		tl_message_add(tl, th, &s, p);
