@@ -380,6 +380,7 @@ static void no_arrow_across_losses(void **state)
 	begin();
 	TELL(&a, &post_send, 10, 20, post(POST_SEND, "SEND", 1));
 	sink->lost(sink->ctx, &lost);
+	TELL(&b, &post_send, 15, 22, post(POST_SEND, "SEND", 1)); /* told late */
 	TELL(&a, &post_send, 26, 28, refused);
 	TELL(&a, &poll_cq, 30, 40, post(POST_COMPLETION, "SEND", 1));
 	timeline_finish(tl);

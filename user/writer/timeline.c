@@ -227,8 +227,8 @@ static void tl_lost(void *ctx, const struct model_lost *l)
 
 	if (tl->opt.slices)
 		lost_marker(tl, l);
-	if (l->class == POV_CLASS_CALL)
-		tl_pairs_forget(tl);
+	if (l->class == POV_CLASS_CALL || l->class == POV_CLASS_MORE)
+		tl_pairs_forget(tl, l->ts_ns);
 	if (l->class == POV_CLASS_SCHED && tl_in_window(tl, l->ts_ns))
 		tl_sched_lost(tl, l);
 }
@@ -353,7 +353,7 @@ void timeline_finish(struct timeline *tl)
 		tl_track_close(tl, &tl->thread[i]->track);
 		tl_phases_finish(tl, tl->thread[i]);
 	}
-	tl_pairs_forget(tl);
+	tl_pairs_forget(tl, 0);
 	tl_messages_finish(tl);
 	for (uint32_t i = 0; i < tl->ntracks; i++)
 		tl_track_close(tl, tl->track[i]);

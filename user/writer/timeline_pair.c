@@ -155,12 +155,10 @@ static struct pair_end *completion_find(struct tl_pairs *pairs, const struct pai
 	struct pair_end *c, *found = NULL;
 	uint32_t looks = 0;
 
-	TAILQ_FOREACH_REVERSE(c, bucket, end_list, of_bucket)
-	{
+	for (c = TAILQ_LAST(bucket, end_list); c && looks < LOOKS_MAX; looks++) {
 		if (may_be_of(c, post))
 			found = c;
-		if (++looks == LOOKS_MAX)
-			break;
+		c = TAILQ_PREV(c, end_list, of_bucket);
 	}
 	return found;
 }
@@ -229,6 +227,10 @@ void tl_pair_add(struct timeline *tl, struct track *t, const struct slice *s,
 
 	if (e.kind == END_POST && p->post->failed)
 		return;
+	if (e.ts_ns < tl->pairs_since_ns) {
+		tl->totals->unpaired += e.kind == END_COMPLETION;
+		return;
+	}
 	if (!tl->pairs)
 		pairs_init(tl);
 	if (e.kind == END_COMPLETION)
@@ -245,10 +247,12 @@ void tl_pair_add(struct timeline *tl, struct track *t, const struct slice *s,
 	end_drop(tl->pairs, partner);
 }
 
-void tl_pairs_forget(struct timeline *tl)
+void tl_pairs_forget(struct timeline *tl, uint64_t until_ns)
 {
 	struct pair_end *e;
 
+	if (until_ns > tl->pairs_since_ns)
+		tl->pairs_since_ns = until_ns;
 	if (!tl->pairs)
 		return;
 	while ((e = TAILQ_FIRST(&tl->pairs->all)))
@@ -259,6 +263,6 @@ void tl_pairs_forget(struct timeline *tl)
 void tl_pairs_free(struct timeline *tl)
 {
 	if (tl->pairs)
-		tl_pairs_forget(tl);
+		tl_pairs_forget(tl, 0);
 	free(tl->pairs);
 }

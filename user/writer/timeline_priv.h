@@ -76,6 +76,7 @@ struct timeline {
 	struct wake_list wakes; /* oldest first */
 	uint32_t nwakes;
 	uint64_t flow_id;
+	uint64_t pairs_since_ns;      /* ends of arrows that lie before are forgotten */
 	struct tl_pairs *pairs;	      /* NULL: nothing was posted … */
 	struct tl_messages *messages; /* … or no message */
 };
@@ -130,7 +131,8 @@ const char *tl_post_mpi_call(const struct model_post *p);
 /* Of timeline_pair.c. s: the slice of the post or completion, placed on t. */
 void tl_pair_add(struct timeline *tl, struct track *t, const struct slice *s,
 		 const struct model_post *p);
-void tl_pairs_forget(struct timeline *tl); /* what happened meanwhile is not known */
+/* What happened until then is not known. */
+void tl_pairs_forget(struct timeline *tl, uint64_t until_ns);
 void tl_pairs_free(struct timeline *tl);
 
 /* Of timeline_message.c. s: the slice of the step. */
