@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Layers are chosen by process and carrier, for what the process itself moves and for what it sees arrive each on its own: the layer that
+ * knows the one need not know the other.
+ */
+#include "analysis/traffic_settle.h"
+
+#include <stdlib.h>
+
+#include "analysis/table.h"
+
+/* ---- layers ---- */
+
+static int layer_compare(const void *va, const void *vb)
+{
+	const struct traffic_layer *a = va, *b = vb;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	if (a->carrier != b->carrier)
+		return a->carrier < b->carrier ? -1 : 1;
+	return a->layer < b->layer ? -1 : a->layer > b->layer;
+}
+
+static void layers_make(struct traffic *a)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < a->nrow; i++) {
+		const struct traffic_row *r = &a->row[i];
+		struct traffic_layer *l = table_row(a->layer, a->layers_cap, i);
+
+		l->process = r->key.process;
+		l->carrier = r->key.carrier;
+		l->layer = r->key.layer;
+		l->nearness = a->nearness[r->key.layer];
+		l->posts = r->posts;
+	}
+	if (a->nrow)
+		qsort(a->layer, a->nrow, sizeof(*a->layer), layer_compare);
+	for (uint32_t i = 0; i < a->nrow; i++) {
+		if (kept && !layer_compare(&a->layer[kept - 1], &a->layer[i]))
+			table_row_add(&a->layer[kept - 1].posts, &a->layer[i].posts, cnt);
+		else
+			a->layer[kept++] = a->layer[i];
+	}
+	a->nlayer = kept;
+}
+
+static uint64_t data_posts(const struct traffic_posts *p)
+{
+	return p->cnt[POST_SEND] + p->cnt[POST_WRITE] + p->cnt[POST_READ] + p->cnt[POST_ATOMIC];
+}
+
+static uint64_t relevant(const struct traffic_layer *l, bool arrivals)
+{
+	return arrivals ? l->posts.cnt[POST_ARRIVAL] : data_posts(&l->posts);
+}
+
+/* Of two equally near, the one that posts more: they do not lie above each other. */
+static bool is_better(const struct traffic_layer *l, const struct traffic_layer *than,
+		      bool arrivals)
+{
+	if (!than || l->nearness != than->nearness)
+		return !than || l->nearness > than->nearness;
+	return relevant(l, arrivals) > relevant(than, arrivals);
+}
+
+static struct traffic_layer *best_of(struct traffic_layer *from, const struct traffic_layer *end,
+				     bool arrivals)
+{
+	struct traffic_layer *best = NULL;
+
+	for (struct traffic_layer *l = from; l < end; l++) {
+		if (relevant(l, arrivals) && is_better(l, best, arrivals))
+			best = l;
+	}
+	return best;
+}
+
+/* Of one process: the layers of each carrier; those of no known one come first, and count if there are no others. */
+static void process_choose(struct traffic_layer *from, struct traffic_layer *end, bool arrivals)
+{
+	struct traffic_layer *next, *best, *unknown = NULL;
+	bool any = false;
+
+	for (; from < end; from = next) {
+		for (next = from; next < end && next->carrier == from->carrier;)
+			next++;
+		best = best_of(from, next, arrivals);
+		if (from->carrier == CARRIER_UNKNOWN)
+			unknown = best;
+		if (!best || from->carrier == CARRIER_UNKNOWN)
+			continue;
+		any = true;
+		*(arrivals ? &best->arrivals_count : &best->counts) = true;
+	}
+	if (unknown && !any)
+		*(arrivals ? &unknown->arrivals_count : &unknown->counts) = true;
+}
+
+static void layers_choose(struct traffic *a)
+{
+	struct traffic_layer *l = a->layer, *end = l + a->nlayer, *next;
+
+	for (; l < end; l = next) {
+		for (next = l; next < end && next->process == l->process;)
+			next++;
+		process_choose(l, next, false);
+		process_choose(l, next, true);
+	}
+}
+
+const struct traffic_layer *traffic_layer_find(const struct traffic *a, uint32_t process,
+					       uint32_t carrier, uint32_t layer)
+{
+	struct traffic_layer key = {.process = process, .carrier = carrier, .layer = layer};
+
+	return a->nlayer ? bsearch(&key, a->layer, a->nlayer, sizeof(key), layer_compare) : NULL;
+}
+
+static void rows_mark(struct traffic *a)
+{
+	for (uint32_t i = 0; i < a->nrow; i++) {
+		struct traffic_row *r = &a->row[i];
+		const struct traffic_layer *l = traffic_layer_find(a, r->key.process,
+								   r->key.carrier, r->key.layer);
+
+		r->counts = l->counts;
+		r->arrivals_count = l->arrivals_count;
+	}
+}
+
+/* ---- what was received ---- */
+
+/* Whether what the peer is sent by this carrier is among what it saw arrive. */
+static bool *arrivals_seen(const struct traffic *a, uint32_t nprocess)
+{
+	bool *seen = xcalloc((size_t)nprocess * CARRIER_CNT, sizeof(*seen));
+
+	for (uint32_t i = 0; i < a->nlayer; i++) {
+		const struct traffic_layer *l = &a->layer[i];
+
+		if (!l->arrivals_count)
+			continue;
+		seen[l->process * CARRIER_CNT + l->carrier] = true;
+		/* One side may not know what the other one does: rather too few than twice. */
+		seen[l->process * CARRIER_CNT + CARRIER_UNKNOWN] = true;
+		for (int c = 0; l->carrier == CARRIER_UNKNOWN && c < CARRIER_CNT; c++)
+			seen[l->process * CARRIER_CNT + (uint32_t)c] = true;
+	}
+	return seen;
+}
+
+static void row_receive(struct traffic *a, const struct traffic_row *r, const bool *seen)
+{
+	const struct traffic_posts *p = &r->posts;
+	struct traffic_received *own = &a->received[r->key.process], *to;
+
+	if (r->arrivals_count) {
+		own->arrived_bytes += p->bytes[POST_ARRIVAL];
+		own->unknown += p->unknown[POST_ARRIVAL];
+	}
+	if (!r->counts)
+		return;
+	own->read_bytes += p->bytes[POST_READ] + p->bytes[POST_ATOMIC];
+	own->unknown += p->unknown[POST_READ] + p->unknown[POST_ATOMIC];
+	if (r->key.peer < 0)
+		return;
+	to = &a->received[r->key.peer];
+	to->written_bytes += p->bytes[POST_WRITE] + p->bytes[POST_ATOMIC];
+	to->unknown += p->unknown[POST_WRITE] + p->unknown[POST_ATOMIC];
+	if (seen[(uint32_t)r->key.peer * CARRIER_CNT + r->key.carrier])
+		return;
+	to->sent_bytes += p->bytes[POST_SEND];
+	to->unknown += p->unknown[POST_SEND];
+}
+
+static void received_make(struct traffic *a, const struct model *m)
+{
+	uint32_t n = model_process_count(m);
+	bool *seen = arrivals_seen(a, n);
+
+	a->received = xcalloc(n, sizeof(*a->received));
+	for (uint32_t i = 0; i < a->nrow; i++)
+		row_receive(a, &a->row[i], seen);
+	for (uint32_t i = 0; i < n; i++) {
+		struct traffic_received *r = &a->received[i];
+
+		r->total_bytes = r->read_bytes + r->arrived_bytes + r->sent_bytes +
+				 r->written_bytes;
+	}
+	free(seen);
+}
+
+void traffic_settle(struct traffic *a, const struct model *m)
+{
+	ends_close(&a->ends, m, &a->names);
+	for (uint32_t i = 0; i < a->nrow; i++) {
+		struct traffic_key *k = &a->row[i].key;
+
+		k->peer = ends_find(&a->ends, m, k->remote_end, model_process_get(m, k->process),
+				    (enum post_carrier)k->carrier);
+	}
+	layers_make(a);
+	layers_choose(a);
+	rows_mark(a);
+	received_make(a, m);
+}
