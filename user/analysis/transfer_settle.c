@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Decides which post was an operation's first with data, now that it is known which layers count and whose ends are whose.
+ */
+#include "analysis/transfer_settle.h"
+
+#include <stdlib.h>
+
+#include "analysis/table.h"
+
+/* A post of so many is data, however large the message: no protocol's own messages are. */
+#define DATA_BYTES 4096
+
+/* ---- the first post of data ---- */
+
+static int op_compare(const void *va, const void *vb)
+{
+	const struct transfer_op *a = va, *b = vb;
+
+	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+}
+
+static int post_compare(const void *va, const void *vb)
+{
+	const struct transfer_post *a = va, *b = vb;
+
+	return a->ns < b->ns ? -1 : a->ns > b->ns;
+}
+
+static bool may_be_same(int32_t peer, int32_t other)
+{
+	return peer < 0 || other < 0 || peer == other;
+}
+
+static void ops_compare(struct transfer_op *a, struct transfer_op *b)
+{
+	bool same_way = (a->sends && b->sends) || (a->receives && b->receives);
+
+	if (same_way && may_be_same(a->peer, b->peer))
+		a->doubtful = b->doubtful = true;
+}
+
+/* Each with those that are still under way when it begins. Operations are in order of that. */
+static void doubts_find(struct transfer_process *p)
+{
+	struct transfer_op **active = xcalloc(p->nop, sizeof(struct transfer_op *));
+	uint32_t n = 0, left;
+
+	for (uint32_t i = 0; i < p->nop; i++) {
+		left = 0;
+		for (uint32_t k = 0; k < n; k++) {
+			if (active[k]->end_ns < p->op[i].begin_ns)
+				continue;
+			ops_compare(active[k], &p->op[i]);
+			active[left++] = active[k];
+		}
+		active[left] = &p->op[i];
+		n = left + 1;
+	}
+	free(active);
+}
+
+static bool is_of(const struct transfer_op *op, const struct transfer_post *post)
+{
+	return (op->sends ? post->kind != POST_READ : post->kind == POST_READ) &&
+	       may_be_same(op->peer, post->peer);
+}
+
+static bool carries(const struct transfer_op *op, const struct transfer_post *post)
+{
+	int64_t least = op->bytes > 0 && op->bytes < DATA_BYTES ? op->bytes : DATA_BYTES;
+
+	return post->step != STEP_NONE || post->bytes >= least;
+}
+
+/* doubt: there is one of unknown size before, or instead of it. */
+static const struct transfer_post *first_post(const struct transfer_process *p,
+					      const struct transfer_op *op, bool by_request,
+					      bool *doubt)
+{
+	uint32_t low = 0, high = p->npost, middle;
+
+	*doubt = op->bytes < 0;
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (p->post[middle].ns < op->begin_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < p->npost && p->post[low].ns <= op->end_ns; low++) {
+		const struct transfer_post *post = &p->post[low];
+
+		if (by_request && post->message != op->request)
+			continue;
+		if (!is_of(op, post))
+			continue;
+		if (carries(op, post))
+			return post;
+		*doubt |= post->bytes < 0;
+	}
+	return NULL;
+}
+
+static enum transfer_when when(const struct transfer_start *a, const struct transfer_process *p,
+			       const struct transfer_op *op, const struct transfer_post **out)
+{
+	bool doubt = false, gap = p->forgotten || (p->until_ns && op->end_ns >= p->until_ns) ||
+				  losses_in(a->losses, op->begin_ns, op->end_ns) & LOSS_OF_BYTES;
+
+	*out = op->request && !gap ? first_post(p, op, true, &doubt) : NULL;
+	if (!*out && (gap || op->doubtful))
+		return TRANSFER_UNCLEAR;
+	if (!*out)
+		*out = first_post(p, op, false, &doubt);
+	if (doubt || !*out)
+		return doubt ? TRANSFER_UNCLEAR : TRANSFER_NOT_HERE;
+	return (*out)->ns <= op->posted_ns     ? TRANSFER_IN_CALL :
+	       (*out)->ns >= op->completing_ns ? TRANSFER_IN_WAIT :
+						 TRANSFER_MEANWHILE;
+}
+
+/* ---- the result ---- */
+
+static struct transfer_by *by_of(struct transfer_start *a, uint32_t process, uint32_t func,
+				 const struct transfer_post *post)
+{
+	uint32_t thread = post->in_func ? 0 : post->thread;
+	struct transfer_by *b;
+
+	for (uint32_t i = a->nby; i-- > 0 && a->by[i].process == process;) {
+		b = &a->by[i];
+		if (b->func == func && b->in_func == post->in_func && b->thread == thread)
+			return b;
+	}
+	b = table_row(a->by, a->by_cap, a->nby);
+	a->nby++;
+	*b = (struct transfer_by){process, func, post->in_func, thread, 0, 0};
+	return b;
+}
+
+static void op_count(struct transfer_start *a, uint32_t process, const struct transfer_op *op)
+{
+	const struct transfer_post *post;
+	enum transfer_when w = when(a, a->process[process], op, &post);
+	struct transfer_by *b;
+
+	transfer_count(a->process[process], op, w);
+	if (w != TRANSFER_MEANWHILE)
+		return;
+	b = by_of(a, process, op->func, post);
+	b->cnt++;
+	b->bytes += op->bytes > 0 ? (uint64_t)op->bytes : 0;
+}
+
+/* By job and rank; keys are numbers that a trace may have made up. */
+static uint64_t rank_key(int32_t job, int32_t rank)
+{
+	return (uint64_t)(uint32_t)job << 32 | (uint32_t)rank;
+}
+
+static void peers_find(struct transfer_start *a, const struct model *m, uint32_t process,
+		       const struct map *ranks)
+{
+	struct transfer_process *p = a->process[process];
+
+	for (uint32_t i = 0; i < p->nop; i++) {
+		struct transfer_op *op = &p->op[i];
+
+		if (op->peer_world >= 0)
+			op->peer = (int32_t)(uintptr_t)map_get(ranks, rank_key(op->peer_job,
+									       op->peer_world)) -
+				   1;
+	}
+	for (uint32_t i = 0; i < p->npost; i++)
+		p->post[i].peer = ends_find(&a->traffic->ends, m, p->post[i].end,
+					    model_process_get(m, process),
+					    (enum post_carrier)p->post[i].carrier);
+}
+
+/* Leaves the posts of the layers that count. */
+static void posts_choose(struct transfer_start *a, uint32_t process)
+{
+	struct transfer_process *p = a->process[process];
+	const struct traffic_layer *l;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < p->npost; i++) {
+		l = traffic_layer_find(a->traffic, process, p->post[i].carrier, p->post[i].layer);
+		if (l && l->counts)
+			p->post[kept++] = p->post[i];
+	}
+	p->npost = kept;
+}
+
+static void process_settle(struct transfer_start *a, const struct model *m, uint32_t process,
+			   const struct map *ranks)
+{
+	struct transfer_process *p = a->process[process];
+	struct transfer_op *op;
+
+	for (size_t at = 0; (op = map_next(&p->outstanding, &at, NULL));) {
+		*table_row(p->op, p->op_cap, p->nop) = *op;
+		p->nop++;
+	}
+	posts_choose(a, process);
+	peers_find(a, m, process, ranks);
+	if (p->nop)
+		qsort(p->op, p->nop, sizeof(*p->op), op_compare);
+	if (p->npost)
+		qsort(p->post, p->npost, sizeof(*p->post), post_compare);
+	doubts_find(p);
+	for (uint32_t i = 0; i < p->nop; i++) {
+		if (p->op[i].wanted)
+			op_count(a, process, &p->op[i]);
+	}
+	for (uint32_t i = 0; i < p->nrow; i++) {
+		p->row[i].process = process;
+		*table_row(a->row, a->rows_cap, a->nrow) = p->row[i];
+		a->nrow++;
+	}
+}
+
+int transfer_settle(void *ctx, const struct model *m)
+{
+	struct transfer_start *a = ctx;
+	struct map ranks = {0};
+
+	for (uint32_t i = 0; i < model_process_count(m); i++) {
+		const struct model_process *p = model_process_get(m, i);
+
+		if (p->is_rank && p->rank >= 0)
+			map_set(&ranks, rank_key(p->job_idx, p->rank), (void *)(uintptr_t)(i + 1));
+	}
+	for (uint32_t i = 0; i < a->nprocess; i++) {
+		if (a->process[i])
+			process_settle(a, m, i, &ranks);
+	}
+	map_release(&ranks);
+	return 0;
+}

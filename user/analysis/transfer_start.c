@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Keeps what may matter, up to a bound; what it means is decided at the end (transfer_settle.c).
+ */
+#include "analysis/transfer_settle.h"
+
+#include <stdlib.h>
+
+#include "analysis/table.h"
+
+static struct transfer_process *process_of(struct transfer_start *a, const struct model_thread *t)
+{
+	struct transfer_process **p = table_row(a->process, a->nprocess, t->proc->idx);
+
+	if (!*p)
+		*p = xcalloc(1, sizeof(**p));
+	return *p;
+}
+
+/* Whether there is room for one more; else from this moment on nothing of the process can be told. */
+static bool keep(struct transfer_start *a, struct transfer_process *p, uint64_t ns)
+{
+	if (a->kept < TRANSFERS_KEPT_MAX && !p->until_ns) {
+		a->kept++;
+		return true;
+	}
+	if (!p->until_ns || ns < p->until_ns)
+		p->until_ns = ns ? ns : 1;
+	return false;
+}
+
+static bool is_p2p(const struct func_info *f)
+{
+	return !strcmp(f->group, "p2p") || !strcmp(f->group, "part");
+}
+
+/* What is no message of two may send and receive, whatever its arguments say. */
+static void directions_set(struct transfer_op *op, const struct func_info *f,
+			   const struct call_roles *r)
+{
+	op->func = f->id;
+	op->sends = r->sends || !is_p2p(f);
+	op->receives = r->receives || !is_p2p(f);
+	op->peer = op->peer_world = op->peer_job = -1;
+}
+
+static struct transfer_row *row_of(struct transfer_process *p, uint32_t func)
+{
+	for (uint32_t i = 0; i < p->nrow; i++) {
+		if (p->row[i].func == func)
+			return &p->row[i];
+	}
+	*table_row(p->row, p->rows_cap, p->nrow) = (struct transfer_row){.func = func};
+	return &p->row[p->nrow++];
+}
+
+void transfer_count(struct transfer_process *p, const struct transfer_op *op, enum transfer_when w)
+{
+	struct transfer_row *r = row_of(p, op->func);
+
+	r->cnt[w]++;
+	r->bytes[w] += op->bytes > 0 ? (uint64_t)op->bytes : 0;
+}
+
+static void op_add(struct transfer_start *a, struct transfer_process *p,
+		   const struct transfer_op *op)
+{
+	if (!keep(a, p, op->begin_ns)) {
+		if (op->wanted)
+			transfer_count(p, op, TRANSFER_UNCLEAR);
+		return;
+	}
+	*table_row(p->op, p->op_cap, p->nop) = *op;
+	p->nop++;
+}
+
+/* ---- what is told ---- */
+
+static void request_started(struct transfer_start *a, const struct model_call *c,
+			    const struct call_request *r)
+{
+	struct transfer_process *p = process_of(a, c->thread);
+	struct transfer_op op = {.begin_ns = c->begin_ns, .end_ns = UINT64_MAX}, *old;
+
+	directions_set(&op, r->op ? r->op->func : c->func, r->op ? &r->op->roles : &c->view->roles);
+	old = map_get(&p->outstanding, r->handle);
+	if (old) { /* its end was not seen */
+		op_add(a, p, old);
+		*old = op;
+		return;
+	}
+	if (!keep(a, p, c->begin_ns))
+		return;
+	old = map_make(&p->outstanding, r->handle, sizeof(*old));
+	*old = op;
+}
+
+static void request_over(struct transfer_start *a, const struct model_call *c,
+			 const struct call_request *r)
+{
+	struct transfer_process *p = process_of(a, c->thread);
+	void *started = map_remove(&p->outstanding, r->handle);
+
+	a->kept -= started != NULL;
+	free(started);
+	if (r->op)
+		return;
+	/* Whatever it was, it had begun unseen. */
+	op_add(a, p,
+	       &(struct transfer_op){.end_ns = c->end_ns,
+				     .sends = true,
+				     .receives = true,
+				     .peer = -1,
+				     .peer_world = -1});
+}
+
+/* Calls that move data though they have none of the program's: barriers, synchronisation of windows, making of communicators. */
+static bool may_post(const struct func_info *f)
+{
+	static const char *const groups[] = {"coll", "neigh", "rma", "comm", "topo", "init", "io"};
+
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		if (!strcmp(f->group, groups[i]))
+			return true;
+	}
+	return false;
+}
+
+static void on_call(void *ctx, const struct model_call *c)
+{
+	const struct call_roles *r = &c->view->roles;
+	struct transfer_start *a = ctx;
+	struct transfer_op op = {.begin_ns = c->begin_ns, .end_ns = c->end_ns};
+
+	if (!a->on || c->nested || !func_is_top(c->func))
+		return;
+	if (r->requests_forgotten)
+		process_of(a, c->thread)->forgotten = true;
+	for (uint32_t i = 0; i < r->nrequests; i++) {
+		if (r->requests[i].event == REQUEST_START ||
+		    r->requests[i].event == REQUEST_RESTART)
+			request_started(a, c, &r->requests[i]);
+		else if (r->requests[i].event == REQUEST_COMPLETE)
+			request_over(a, c, &r->requests[i]);
+	}
+	if (r->sends || r->receives || !may_post(c->func))
+		return;
+	directions_set(&op, c->func, r);
+	op_add(a, process_of(a, c->thread), &op);
+}
+
+static void on_operation(void *ctx, const struct model_operation *o)
+{
+	struct transfer_start *a = ctx;
+	const struct call_roles *r = o->roles;
+	struct transfer_op op = {
+		.begin_ns = o->begin_ns,
+		.posted_ns = o->posted_ns,
+		.completing_ns = o->completing_ns,
+		.end_ns = o->end_ns,
+		.request = o->completion ? o->completion->handle : 0,
+	};
+	bool told = o->completion && o->completion->has_status;
+
+	if (!a->on || !func_is_top(o->func))
+		return;
+	traffic_func_note(a->traffic, o->func);
+	directions_set(&op, o->func, r);
+	if (is_p2p(o->func) && r->sends != r->receives) {
+		op.peer_world = r->sends ? r->peer_world :
+				told	 ? o->completion->source_world :
+					   r->recv_peer_world;
+		op.peer_job = r->sends ? r->peer_job :
+			      told     ? o->completion->source_job :
+					 r->recv_peer_job;
+		op.bytes = r->sends ? r->send_bytes : told ? o->completion->bytes : r->recv_bytes;
+		/* without a request: one that the library called over when it began */
+		op.wanted = (o->completion || !o->func->waits) && op.bytes &&
+			    (r->sends ? r->peer : r->recv_peer) != PEER_NULL;
+	}
+	op_add(a, process_of(a, o->thread), &op);
+}
+
+static void on_post(void *ctx, const struct model_post *p)
+{
+	const struct call_post *post = p->post;
+	const struct model_thread *t = p->call->thread;
+	struct transfer_start *a = ctx;
+	struct transfer_process *proc = process_of(a, t);
+	struct names *names = &a->traffic->names;
+	bool data = post->kind == POST_SEND || post->kind == POST_WRITE || post->kind == POST_READ;
+	bool protocol = post->step == STEP_RTS || post->step == STEP_RTR || post->step == STEP_FIN;
+
+	if (!data || protocol || post->failed || post->carrier == CARRIER_UNKNOWN ||
+	    !keep(a, proc, p->call->begin_ns))
+		return;
+	*table_row(proc->post, proc->post_cap, proc->npost) = (struct transfer_post){
+		.ns = p->call->begin_ns,
+		.message = post->message,
+		.bytes = post->bytes,
+		.end = names_id(names, post->remote_end),
+		.layer = names_id(names, p->call->func->layer_name),
+		.thread = names_id(names, t->comm),
+		.in_func = p->within ? p->within->func->id + 1u : 0,
+		.kind = (uint8_t)post->kind,
+		.step = (uint8_t)post->step,
+		.carrier = (uint8_t)post->carrier,
+	};
+	proc->npost++;
+}
+
+static void on_start(void *ctx, const struct model *m)
+{
+	struct transfer_start *a = ctx;
+
+	for (uint32_t i = 0; i < model_func_count(m); i++) {
+		const struct func_info *f = model_func_get(m, i);
+
+		a->on |= f->layer && f->layer->nearness;
+	}
+}
+
+void transfer_start_init(struct transfer_start *a, struct traffic *traffic,
+			 const struct losses *losses)
+{
+	*a = (struct transfer_start){
+		.sink = {.ctx = a,
+			 .start = on_start,
+			 .call = on_call,
+			 .operation = on_operation,
+			 .post = on_post,
+			 .finish = transfer_settle},
+		.traffic = traffic,
+		.losses = losses,
+	};
+}
+
+void transfer_start_release(struct transfer_start *a)
+{
+	for (uint32_t i = 0; i < a->nprocess; i++) {
+		struct transfer_process *p = a->process[i];
+
+		if (!p)
+			continue;
+		map_free(&p->outstanding, free);
+		free(p->op);
+		free(p->post);
+		free(p->row);
+		free(p);
+	}
+	free(a->process);
+	free(a->row);
+	free(a->by);
+}
