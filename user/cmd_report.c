@@ -16,7 +16,7 @@
 #define FIELD(name) offsetof(struct report_args, name)
 
 struct report_args {
-	bool json, threads;
+	bool json, threads, traffic, csv;
 	struct option_list ranks, offsets;
 	uint64_t top;
 	int sort;
@@ -32,8 +32,25 @@ static const char *const sort_keys[] = {
 	NULL,
 };
 
+static int form_print(const struct report *r, const struct report_args *a)
+{
+	int err = 0;
+
+	if (a->json)
+		err = report_json(r, stdout);
+	else if (a->csv)
+		err = report_traffic_csv(r, stdout);
+	else if (a->traffic)
+		report_traffic(r, stdout);
+	else
+		report_text(r, stdout);
+	if (err)
+		log_error("report: cannot write: %s", strerror(-err));
+	return err;
+}
+
 static int report_print(const struct trace_source *source, size_t cnt,
-			const struct report_options *opt, bool json)
+			const struct report_options *opt, const struct report_args *a)
 {
 	struct report r;
 	int err;
@@ -41,12 +58,10 @@ static int report_print(const struct trace_source *source, size_t cnt,
 	err = report_open(source, cnt, opt, &r);
 	if (err)
 		return err;
-	if (json)
-		err = report_json(&r, stdout);
-	else
-		report_text(&r, stdout);
-	if (err)
-		log_error("report: cannot write: %s", strerror(-err));
+	if (a->traffic)
+		err = report_traffic_check(&r);
+	if (!err)
+		err = form_print(&r, a);
 	report_close(&r);
 	return err;
 }
@@ -56,6 +71,7 @@ static int report_run(const void *opts, int argc, char **argv, int dashdash)
 	const struct report_args *a = opts;
 	struct report_options opt = {
 		.threads = a->threads,
+		.traffic = a->traffic,
 		.top = (uint32_t)a->top,
 		.sort = (enum report_sort)a->sort,
 	};
@@ -67,6 +83,10 @@ static int report_run(const void *opts, int argc, char **argv, int dashdash)
 		log_error("report: needs a trace file; see \"povtrace report --help\"");
 		return 2;
 	}
+	if (a->csv && (!a->traffic || a->json)) {
+		log_error("report: --csv is a form of --traffic, and not of --json");
+		return 2;
+	}
 	for (size_t i = 0; i < a->ranks.cnt && !err; i++)
 		err = rank_list_parse(a->ranks.item[i], &opt.ranks);
 	source = err ? NULL : sources_parse(argv, argc, &a->offsets);
@@ -75,7 +95,7 @@ static int report_run(const void *opts, int argc, char **argv, int dashdash)
 		return 2;
 	}
 	trace_limit_memory(argv, argc);
-	err = report_print(source, (size_t)argc, &opt, a->json);
+	err = report_print(source, (size_t)argc, &opt, a);
 	free(source);
 	rank_list_release(&opt.ranks);
 	return err ? 1 : 0;
@@ -85,6 +105,12 @@ static const struct option_def report_options_table[] = {
 	{"json", 'j', OPTION_FLAG, FIELD(json),
 	 .help = "Write JSON; its members are described in kmod-docs/REPORT.md, among the sources and "
 		 "in share/doc/povtrace."},
+	{"traffic", 0, OPTION_FLAG, FIELD(traffic),
+	 .help = "Report only what was handed to the network: to whom, by which device, for which MPI "
+		 "function, in which phase; and when the data of nonblocking operations began to move. Wants "
+		 "layers below MPI to be recorded."},
+	{"csv", 0, OPTION_FLAG, FIELD(csv),
+	 .help = "With --traffic: write its rows as CSV; the columns are described in kmod-docs/TRAFFIC.md."},
 	{"rank", 'r', OPTION_LIST, FIELD(ranks), "LIST",
 	 .help = "Report these ranks only: 0,2,5-8; with several jobs also 1:3 (job 1, rank 3). Cores "
 		 "are reported whole."},

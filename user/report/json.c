@@ -315,6 +315,7 @@ int report_json(const struct report *r, FILE *out)
 	json_regions(j, r, r->chosen, r->lost_shown);
 	json_messages(j, &r->sum.messages, r->lost_shown);
 	json_peers(j, &r->sum.peers, r->lost_shown);
+	json_traffic(j, r);
 	json_cores(j, r);
 	json_coverage(j, r);
 	json_out_object_end(j);

@@ -22,6 +22,8 @@ static void analyses_init(struct report *r)
 	peers_init(&r->peers);
 	regions_init(&r->regions);
 	switches_init(&r->switches);
+	traffic_init(&r->traffic);
+	transfer_start_init(&r->transfers, &r->traffic, &r->losses);
 	coverage_init(&r->coverage);
 	losses_init(&r->losses);
 }
@@ -138,11 +140,10 @@ static int rows_choose(struct report *r)
 int report_open(const struct trace_source *source, size_t nsources,
 		const struct report_options *opt, struct report *r)
 {
-	const struct model_sink *sinks[] = {&r->time.sink,	&r->cores.sink,
-					    &r->functions.sink, &r->messages.sink,
-					    &r->switches.sink,	&r->coverage.sink,
-					    &r->losses.sink,	&r->peers.sink,
-					    &r->regions.sink};
+	const struct model_sink *sinks[] = {
+		&r->time.sink,	   &r->cores.sink,    &r->functions.sink, &r->messages.sink,
+		&r->switches.sink, &r->coverage.sink, &r->losses.sink,	  &r->peers.sink,
+		&r->regions.sink,  &r->traffic.sink,  &r->transfers.sink};
 	int err;
 
 	memset(r, 0, sizeof(*r));
@@ -176,6 +177,8 @@ void report_close(struct report *r)
 	peers_release(&r->peers);
 	regions_release(&r->regions);
 	switches_release(&r->switches);
+	transfer_start_release(&r->transfers);
+	traffic_release(&r->traffic);
 	coverage_release(&r->coverage);
 	losses_release(&r->losses);
 	free(r->lost);

@@ -18,6 +18,8 @@
 #include "analysis/regions.h"
 #include "analysis/switches.h"
 #include "analysis/time_split.h"
+#include "analysis/traffic.h"
+#include "analysis/transfer_start.h"
 #include "model/model.h"
 #include "base/rank_list.h"
 #include "trace/trace_join.h"
@@ -36,6 +38,7 @@ enum report_sort {
 struct report_options {
 	struct rank_list ranks; /* empty: all */
 	bool threads;
+	bool traffic; /* this alone */
 	uint32_t top; /* rows of long tables; 0: all */
 	enum report_sort sort;
 };
@@ -55,6 +58,8 @@ struct report {
 	struct peers peers;
 	struct regions regions;
 	struct switches switches;
+	struct traffic traffic;
+	struct transfer_start transfers;
 	struct coverage coverage;
 	struct losses losses;
 	struct distortion distortion;
@@ -85,6 +90,10 @@ void report_close(struct report *r);
 
 void report_text(const struct report *r, FILE *out);
 int report_json(const struct report *r, FILE *out); /* 0 or -errno */
+/* The traffic alone, which must be there: 0, or -ENODATA (printed). */
+int report_traffic_check(const struct report *r);
+void report_traffic(const struct report *r, FILE *out);
+int report_traffic_csv(const struct report *r, FILE *out);
 
 /* "3", "1:3" if there are several jobs, "?" if unknown, "-" if it is no rank. */
 #define REPORT_LABEL_BYTES 32

@@ -24,6 +24,11 @@ void text_functions(const struct report *r, FILE *out);
 void text_rank_functions(const struct report *r, FILE *out);
 void text_regions(const struct report *r, FILE *out);
 void text_messages(const struct report *r, FILE *out);
+void text_posts(const struct report *r, FILE *out);
+void text_traffic(const struct report *r, FILE *out);
+void text_pairs(const struct report *r, FILE *out);
+void text_devices(const struct report *r, FILE *out);
+void text_transfers(const struct report *r, FILE *out);
 void text_coverage(const struct report *r, FILE *out);
 
 /* Members of an object that is open; lost: what is missing of whom they are. */
@@ -31,6 +36,8 @@ void json_functions(struct json_out *j, const struct report *r, const bool *want
 void json_regions(struct json_out *j, const struct report *r, const bool *wanted, uint32_t lost);
 void json_messages(struct json_out *j, const struct message_row *m, uint32_t lost);
 void json_peers(struct json_out *j, const struct peers_row *row, uint32_t lost);
+void json_traffic(struct json_out *j, const struct report *r);
+void json_transfers(struct json_out *j, const struct report *r);
 void json_process_cores(struct json_out *j, const struct report *r, uint32_t idx);
 void json_cores(struct json_out *j, const struct report *r);
 void json_coverage(struct json_out *j, const struct report *r);

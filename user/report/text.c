@@ -2,6 +2,7 @@
 /*
  * The report as text: its head, and what all parts use.
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -296,6 +297,23 @@ static void print_no_rank(const struct report *r, FILE *out)
 		"program was named with -p, or all with --all; and what \"povtrace check\" says.");
 }
 
+int report_traffic_check(const struct report *r)
+{
+	if (r->traffic.posts)
+		return 0;
+	log_error(
+		"report: %s: tells of no posts to a network; they are recorded with the layers below MPI that make "
+		"them: povtrace record --layers posts, or one of them by its name",
+		r->source->path);
+	return -ENODATA;
+}
+
+void report_traffic(const struct report *r, FILE *out)
+{
+	print_head(r, out);
+	text_traffic(r, out);
+}
+
 void report_text(const struct report *r, FILE *out)
 {
 	print_head(r, out);
@@ -309,6 +327,7 @@ void report_text(const struct report *r, FILE *out)
 	text_functions(r, out);
 	text_rank_functions(r, out);
 	text_messages(r, out);
+	text_posts(r, out);
 	if (r->facts & FACT_SCHED) {
 		text_switches(r, out);
 		text_cores(r, out);

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * When the data of nonblocking operations began to move.
+ */
+#include <stdlib.h>
+
+#include "analysis/table.h"
+#include "base/human.h"
+#include "base/log.h"
+#include "report/traffic_label.h"
+
+#define ROW struct transfer_row
+#define MOVED(key, header, when)                                                             \
+	{FIGURE_COUNT, key, header, AT(cnt[when]), .no_zero = true, .wrong = LOSS_OF_POSTS}, \
+	{                                                                                    \
+		FIGURE_COUNT, key "_bytes", NULL, AT(bytes[when])                            \
+	}
+
+static const struct figure transfer_figures[] = {
+	MOVED("in_call", "in the call", TRANSFER_IN_CALL),
+	MOVED("meanwhile", "meanwhile", TRANSFER_MEANWHILE),
+	MOVED("in_wait", "in Wait", TRANSFER_IN_WAIT),
+	MOVED("not_here", "not here", TRANSFER_NOT_HERE),
+	MOVED("cannot_be_told", "cannot be told", TRANSFER_UNCLEAR),
+	{0},
+};
+
+/* By function, over the processes shown; or of one. */
+static struct transfer_row *rows_sum(const struct report *r, uint32_t *n)
+{
+	struct transfer_row *sum = xcalloc(r->transfers.nrow, sizeof(*sum));
+	uint32_t cnt = 0, k;
+
+	for (uint32_t i = 0; i < r->transfers.nrow; i++) {
+		const struct transfer_row *row = &r->transfers.row[i];
+
+		if (!r->chosen[row->process])
+			continue;
+		for (k = 0; k < cnt && sum[k].func != row->func;)
+			k++;
+		if (k == cnt)
+			sum[cnt++].func = row->func;
+		table_row_add(&sum[k], row, cnt);
+	}
+	*n = cnt;
+	return sum;
+}
+
+static char *by_name(const struct report *r, const struct transfer_by *b)
+{
+	if (b->in_func)
+		return xstrdup(traffic_func(r, b->in_func - 1)->name);
+	return xasprintf("thread %s", traffic_text(r, b->thread));
+}
+
+/* ---- JSON ---- */
+
+void json_transfers(struct json_out *j, const struct report *r)
+{
+	const struct transfer_start *a = &r->transfers;
+	uint32_t n;
+	struct transfer_row *sum = rows_sum(r, &n);
+
+	json_out_key_array(j, "transfer_starts");
+	for (uint32_t i = 0; i < n; i++) {
+		json_out_object_begin(j);
+		json_out_key_string(j, "function", traffic_func(r, sum[i].func)->name);
+		json_incomplete(j, r->lost_shown & LOSS_OF_POSTS);
+		figures_json(j, transfer_figures, &sum[i], r->facts);
+		json_out_key_array(j, "meanwhile_by");
+		for (uint32_t k = 0; k < a->nby; k++) {
+			const struct transfer_by *b = &a->by[k];
+
+			if (!r->chosen[b->process] || b->func != sum[i].func)
+				continue;
+			json_out_object_begin(j);
+			json_known_uint(j, "pid", true,
+					model_process_get(r->model, b->process)->host_pid);
+			json_out_key_string(j, "function",
+					    b->in_func ? traffic_func(r, b->in_func - 1)->name :
+							 NULL);
+			json_out_key_string(j, "thread", traffic_text(r, b->thread));
+			json_out_key_uint(j, "operations", b->cnt);
+			json_out_key_uint(j, "bytes", b->bytes);
+			json_out_object_end(j);
+		}
+		json_out_array_end(j);
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
+	free(sum);
+}
+
+/* ---- text ---- */
+
+static void by_note(const struct report *r, FILE *out)
+{
+	char cnt[80], bytes[HUMAN_BYTES], label[REPORT_LABEL_BYTES], *name, *clean;
+	uint32_t shown = 0;
+
+	for (uint32_t i = 0; i < r->transfers.nby; i++) {
+		const struct transfer_by *b = &r->transfers.by[i];
+
+		if (!r->chosen[b->process] || (r->opt->top && shown++ >= r->opt->top))
+			continue;
+		name = by_name(r, b);
+		clean = columns_printable(name, 40);
+		text_note(out, "meanwhile, rank %s, %s: %s (%s) by %s",
+			  report_label(r, model_process_get(r->model, b->process), label),
+			  traffic_func(r, b->func)->name,
+			  human_plural(cnt, sizeof(cnt), b->cnt, "operation", "operations"),
+			  human_bytes(bytes, sizeof(bytes), b->bytes), clean);
+		free(name);
+		free(clean);
+	}
+}
+
+static void transfer_bytes(struct columns *c, const struct transfer_row *row)
+{
+	uint64_t bytes = 0;
+
+	for (int w = 0; w < TRANSFER_WHEN_CNT; w++)
+		bytes += row->bytes[w];
+	cell_bytes(c, bytes);
+}
+
+void text_transfers(const struct report *r, FILE *out)
+{
+	struct figure_table t = {transfer_figures, .facts = r->facts};
+	uint32_t n;
+	struct transfer_row *sum = rows_sum(r, &n);
+
+	if (n) {
+		text_section(out,
+			     "Transfers of nonblocking operations: when their data began to move");
+		t.c = columns_new();
+		columns_add(t.c, "function", COLUMNS_LEFT);
+		columns_add(t.c, "bytes", COLUMNS_RIGHT);
+		figures_columns(&t);
+		for (uint32_t i = 0; i < n; i++) {
+			columns_text(t.c, traffic_func(r, sum[i].func)->name, 28);
+			transfer_bytes(t.c, &sum[i]);
+			figures_cells(&t, &sum[i], 0, r->lost_shown);
+		}
+		text_columns(t.c, out);
+		by_note(r, out);
+		text_note(
+			out,
+			"Operations by the first post that carries their data: in the call that started them, "
+			"meanwhile, in the call that completed them. not here: this process posted no data; the "
+			"other side moves them, or a layer that is not recorded. cannot be told: several were "
+			"under way, sizes are not known, or records are missing.");
+	}
+	free(sum);
+}
