@@ -40,6 +40,13 @@ static void add_points(struct data_result *r, const json_t *points)
 	}
 }
 
+static void append(struct data *d, struct data_result *r, const json_t *points)
+{
+	add_points(r, points);
+	d->result = xrealloc(d->result, (d->result_cnt + 1) * sizeof(*d->result));
+	d->result[d->result_cnt++] = *r;
+}
+
 static void add_result(struct data *d, const struct data_file *f, const json_t *obj)
 {
 	struct data_result r = {
@@ -51,9 +58,37 @@ static void add_result(struct data *d, const struct data_file *f, const json_t *
 		.ranks = (unsigned int)json_integer_value(json_object_get(obj, "ranks")),
 	};
 
-	add_points(&r, json_object_get(obj, "points"));
-	d->result = xrealloc(d->result, (d->result_cnt + 1) * sizeof(*d->result));
-	d->result[d->result_cnt++] = r;
+	append(d, &r, json_object_get(obj, "points"));
+}
+
+/* What "povtrace report --json" wrote, not povbench. */
+static bool is_report(const json_t *root)
+{
+	return json_object_get(root, "schema_version") && json_object_get(root, "povtrace");
+}
+
+/* The traffic between processes is all of a report that is drawn; it counts as one result. */
+static int add_report(struct data *d, const struct data_file *f)
+{
+	const json_t *pairs = json_object_get(json_object_get(f->root, "traffic"), "pairs");
+	struct data_result r = {
+		.file = f,
+		.benchmark = "traffic",
+		.group = "report",
+		.kind = "traffic",
+		.sentence =
+			"traffic: bytes as they were posted, with the headers of the layers above",
+		.ranks = (unsigned int)json_array_size(json_object_get(f->root, "ranks")),
+	};
+
+	if (!json_array_size(pairs)) {
+		log_error(
+			"%s: a report without traffic between processes: nothing in it can be drawn",
+			f->path);
+		return -ENODATA;
+	}
+	append(d, &r, pairs);
+	return 0;
 }
 
 static int check_format(const char *path, const json_t *root)
@@ -61,7 +96,7 @@ static int check_format(const char *path, const json_t *root)
 	json_int_t version = json_integer_value(json_object_get(root, "version"));
 
 	if (strcmp(text_of(root, "format"), "povbench")) {
-		log_error("%s: not a result of povbench", path);
+		log_error("%s: neither a result of povbench nor a report of povtrace", path);
 		return -EINVAL;
 	}
 	if (version != DATA_VERSION) {
@@ -108,7 +143,7 @@ int data_read(struct data *d, const char *path)
 
 	if (!root)
 		return -EINVAL;
-	err = check_format(path, root);
+	err = is_report(root) ? 0 : check_format(path, root);
 	if (err) {
 		json_decref(root);
 		return err;
@@ -117,6 +152,8 @@ int data_read(struct data *d, const char *path)
 	*f = (struct data_file){.path = xstrdup(path), .root = root};
 	d->file = xrealloc(d->file, (d->file_cnt + 1) * sizeof(struct data_file *));
 	d->file[d->file_cnt++] = f;
+	if (is_report(root))
+		return add_report(d, f);
 	json_array_foreach(json_object_get(root, "results"), i, obj)
 	{
 		if (json_is_object(obj))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The results that povbench wrote (kmod-docs/BENCH_FORMAT.md), for reading only. Files come from anywhere: whatever
+ * The results that povbench wrote (kmod-docs/BENCH_FORMAT.md), and the traffic of a povtrace report (REPORT.md), for reading only. Files come from anywhere: whatever
  * a member is not of the type that it should be of, it counts as not there; only what makes the whole file unusable
  * is an error. Strings and points belong to the data and live as long as it does.
  */

@@ -131,7 +131,12 @@ char *data_library(const struct data_file *f)
 char *data_origin(const struct data_file *f)
 {
 	const char *host = factor(f, "host", NULL), *date = factor(f, "date", NULL);
-	char *line = join(data_library(f), host, strcspn(host, "\n"));
+	const char *trace = json_string_value(json_object_get(f->root, "trace"));
+	char *line;
+
+	if (trace) /* of a report */
+		return xstrdup(trace);
+	line = join(data_library(f), host, strcspn(host, "\n"));
 
 	/* The day is enough: "2026-11-21T12:00:00Z". */
 	return join(line, date, strcspn(date, "T \n"));

@@ -167,8 +167,8 @@ static const struct option_def povplot_option_defs[] = {
 	 .type = OPTION_STRING,
 	 .offset = OFF(choice.picture),
 	 .arg = "NAME",
-	 .help = "What to draw: map, load, grid, times, distribution, broadcast, curve or timers. Without "
-		 "it, what fits the results."},
+	 .help = "What to draw: map, load, grid, times, distribution, broadcast, curve, timers or matrix. "
+		 "Without it, what fits the results."},
 	{.name = "where",
 	 .letter = 'w',
 	 .type = OPTION_LIST,
@@ -241,6 +241,8 @@ static const char *const povplot_examples[] = {
 	"Draw the overlap map of one benchmark.",
 	"povplot openmpi.json openmpi-tcp.json mpich.json -p grid -o grid.pdf",
 	"Draw all maps: a row for each file, a column for each benchmark.",
+	"povplot traffic.json -w function=MPI_Alltoall -o matrix.svg",
+	"Draw who sent how much to whom in MPI_Alltoall, from \"povtrace report --json\" of a recording with posts.",
 	"povplot stencil.json -p distribution -w bytes=64K --palette safe -o wait.png",
 	"Draw how the times of MPI_Waitall are distributed, in colours safe for the colour-blind.",
 	NULL,
@@ -253,7 +255,8 @@ static const struct command povplot = {
 	.details =
 		"Reads FILEs written by \"povbench -o\" and draws a picture of what is in them with gnuplot: "
 		"overlap maps as in Denis & Trahay 2016, T_comp, T_comm, T_full and distributions as in "
-		"Nigay et al. 2020, broadcast methods as in de Supinski & Karonis 1999.",
+		"Nigay et al. 2020, broadcast methods as in de Supinski & Karonis 1999. Of a FILE written by "
+		"\"povtrace report --json\" it draws the bytes that went from rank to rank.",
 	.examples = povplot_examples,
 	.options = povplot_option_defs,
 	.options_bytes = sizeof(struct povplot_options),

@@ -12,6 +12,13 @@ setup() {
 		broadcast timers >all.json
 	"$tool" "MPICH Version: 4.0.2" "" node8 sender=map:perfect receiver=map:worse load >mpich.json
 	"$tool" "Open MPI v4.1.4" tcp,self node7 stencil-quantiles >stencil.json
+	cat >traffic.json <<-'J'
+		{"schema_version": 1, "povtrace": "1", "trace": "node7.pov", "ranks": [{}, {}, {}], "traffic": {"pairs": [
+		{"from_rank": 0, "from_job": 0, "to_rank": 1, "to_job": 0, "function": "MPI_Bcast", "bytes": 1000},
+		{"from_rank": 0, "from_job": 0, "to_rank": 1, "to_job": 0, "function": "MPI_Send", "bytes": 24},
+		{"from_rank": 2, "from_job": 0, "to_rank": 0, "to_job": 0, "function": "MPI_Send", "bytes": 64},
+		{"from_rank": null, "from_job": null, "to_rank": 5, "to_job": 0, "function": "MPI_Send", "bytes": 7}]}}
+	J
 }
 
 plot() { "$POVPLOT" "$@"; }
@@ -37,6 +44,7 @@ all_pictures() {
 		broadcast -b bcast -w bytes=64K -w algorithm=linear
 		curve -b pingpong
 		timers -b wtime
+		matrix traffic.json
 	L
 }
 
@@ -139,8 +147,10 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 @test "without a picture named, it is the one that fits" {
 	while read -r picture options; do
 		[[ $picture != distribution && $picture != grid ]] || continue
-		plot all.json -p "$picture" $options --script >named.gp
-		plot all.json $options --script | diff -u named.gp -
+		file=all.json
+		[[ $options == *.json* ]] && file=
+		plot $file -p "$picture" $options --script >named.gp
+		plot $file $options --script | diff -u named.gp -
 	done < <(all_pictures)
 	plot all.json mpich.json -p grid --script >named.gp
 	plot all.json mpich.json --script | diff -u named.gp -
@@ -165,6 +175,18 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 	grep -q "size 1234,777" own.gp
 	[ "$(grep -c "sender: it is eager" own.gp)" = 0 ]
 	grep -q "My ''own''" own.gp
+}
+
+@test "a matrix has the sums of all functions, or one function's; only between ranks" {
+	plot traffic.json --script >matrix.gp
+	block d1 <matrix.gp | diff -u - <(printf '%s\n' '1 0 1024' '0 2 64')
+	grep -q "^set cbrange \[64:1024\]" matrix.gp
+	grep -q "^set xtics ('0' 0, '1' 1, '2' 2)" matrix.gp
+	plot traffic.json -w function=MPI_Bcast --script >matrix.gp
+	block d1 <matrix.gp | diff -u - <(echo '1 0 1000')
+	grep -q 'in MPI..Bcast' matrix.gp
+	echo '{"schema_version": 1, "povtrace": "1", "ranks": []}' >none.json
+	refused 1 'none.json: a report without traffic between processes' none.json --script
 }
 
 @test "SVG of every picture is well-formed, and has its texts" {
@@ -253,14 +275,14 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 	: >empty.json
 	refused 1 'empty.json: line 1: ' empty.json --words
 	echo '[1, 2]' >array.json
-	refused 1 'array.json: not a result of povbench' array.json --words
+	refused 1 'array.json: neither a result of povbench nor a report of povtrace' array.json --words
 	echo '{"format": "other", "version": 1, "results": [{}]}' >other.json
-	refused 1 'other.json: not a result of povbench' other.json --words
+	refused 1 'other.json: neither a result of povbench nor a report of povtrace' other.json --words
 	echo '{"format": "povbench", "version": 2, "results": [{}]}' >newer.json
 	refused 1 'newer.json: format version 2; this povplot reads 1' newer.json --words
 	echo '{"format": "povbench", "version": 1, "results": []}' >none.json
 	refused 1 'none.json: holds no results' none.json --words
-	refused 1 'other.json: not a result of povbench' all.json other.json --words
+	refused 1 'other.json: neither a result of povbench nor a report of povtrace' all.json other.json --words
 }
 
 @test "a result cut short is a broken file" {

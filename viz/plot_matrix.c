@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Who sent how much to whom: senders upwards, receivers across, bytes as colour on a logarithmic scale, from the pairs of a report's
+ * traffic. Of several functions of MPI the sum is shown; --where function=NAME chooses. Where nothing went there is no colour.
+ */
+#include "axis.h"
+#include "gnuplot.h"
+#include "picture.h"
+#include "single.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCALE_PX 150.0 /* beside the matrix: the colours and their labels */
+#define LABELS_MAX 24  /* of an axis */
+#define RANKS_MAX 4096 /* more cells than a picture has pixels */
+
+struct rank {
+	double job, rank;
+};
+
+struct matrix {
+	struct rank *rank; /* ascending, no two alike; owned */
+	size_t cnt;
+	double *bytes; /* [from × cnt + to]; owned */
+	bool *known;   /* something went there; owned */
+	bool jobs;     /* there are several */
+};
+
+static bool ends_of(const json_t *point, struct rank *from, struct rank *to)
+{
+	*from = (struct rank){data_param(point, "from_job"), data_param(point, "from_rank")};
+	*to = (struct rank){data_param(point, "to_job"), data_param(point, "to_rank")};
+	return isfinite(from->job) && isfinite(from->rank) && isfinite(to->job) &&
+	       isfinite(to->rank) && data_param(point, "bytes") >= 0;
+}
+
+static bool matrix_takes(const struct data_result *r)
+{
+	struct rank from, to;
+
+	if (strcmp(r->kind, "traffic"))
+		return false;
+	for (size_t i = 0; i < r->point_cnt; i++) {
+		if (ends_of(r->point[i], &from, &to))
+			return true;
+	}
+	return false;
+}
+
+static int compare_ranks(const void *va, const void *vb)
+{
+	const struct rank *a = va, *b = vb;
+
+	if (a->job != b->job)
+		return a->job < b->job ? -1 : 1;
+	return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+static size_t place_of(const struct matrix *m, const struct rank *rank)
+{
+	const struct rank *at = bsearch(rank, m->rank, m->cnt, sizeof(*rank), compare_ranks);
+
+	return (size_t)(at - m->rank);
+}
+
+static void ranks_find(struct matrix *m, const struct data_result *r)
+{
+	size_t n = 0, i;
+
+	m->rank = xcalloc(2 * r->point_cnt, sizeof(*m->rank));
+	for (i = 0; i < r->point_cnt; i++)
+		n += ends_of(r->point[i], &m->rank[n], &m->rank[n + 1]) ? 2 : 0;
+	qsort(m->rank, n, sizeof(*m->rank), compare_ranks);
+	for (i = 0; i < n; i++) {
+		if (!m->cnt || compare_ranks(&m->rank[m->cnt - 1], &m->rank[i]))
+			m->rank[m->cnt++] = m->rank[i];
+	}
+	m->jobs = m->rank[0].job != m->rank[m->cnt - 1].job;
+}
+
+static int matrix_init(struct matrix *m, const struct data_result *r)
+{
+	struct rank from, to;
+	size_t at;
+
+	*m = (struct matrix){0};
+	ranks_find(m, r);
+	if (m->cnt > RANKS_MAX) {
+		log_error("%s: a matrix of %zu ranks is too large for a picture (at most %d)",
+			  r->file->path, m->cnt, RANKS_MAX);
+		free(m->rank);
+		return -EINVAL;
+	}
+	m->bytes = xcalloc(m->cnt * m->cnt, sizeof(*m->bytes));
+	m->known = xcalloc(m->cnt * m->cnt, sizeof(*m->known));
+	for (size_t i = 0; i < r->point_cnt; i++) {
+		if (!ends_of(r->point[i], &from, &to))
+			continue;
+		at = place_of(m, &from) * m->cnt + place_of(m, &to);
+		m->bytes[at] += data_param(r->point[i], "bytes");
+		m->known[at] = true;
+	}
+	return 0;
+}
+
+static void matrix_release(struct matrix *m)
+{
+	free(m->rank);
+	free(m->bytes);
+	free(m->known);
+}
+
+/* A power of two at each end, so that the scale has labels there; at least a factor of two. */
+static struct range colours_of(const struct matrix *m)
+{
+	struct range r = range_empty();
+
+	for (size_t i = 0; i < m->cnt * m->cnt; i++)
+		range_widen_log(&r, m->bytes[i]);
+	if (range_is_empty(&r))
+		return (struct range){1, 2};
+	r.low = exp2(floor(log2(r.low)));
+	r.high = fmax(exp2(ceil(log2(r.high))), 2 * r.low);
+	return r;
+}
+
+static void write_axis(const struct matrix *m, const char *name, struct script *s)
+{
+	size_t step = m->cnt / LABELS_MAX + 1;
+
+	fprintf(s->out, "set %stics (", name);
+	for (size_t i = 0; i < m->cnt; i += step) {
+		fprintf(s->out, "%s'", i ? ", " : "");
+		if (m->jobs)
+			fprintf(s->out, "%.9g:", m->rank[i].job);
+		fprintf(s->out, "%.9g' %zu", m->rank[i].rank, i);
+	}
+	script_line(s, ")");
+}
+
+static void write_cells(const struct matrix *m, const struct range *held, struct script *s)
+{
+	script_block_begin(s);
+	for (size_t from = 0; from < m->cnt; from++) {
+		for (size_t to = 0; to < m->cnt; to++) {
+			if (m->known[from * m->cnt + to])
+				script_line(s, "%zu %zu %.9g", to, from,
+					    fmax(m->bytes[from * m->cnt + to], held->low));
+		}
+	}
+	script_block_end(s);
+}
+
+static void write_places(const struct plot *p, struct script *s)
+{
+	double width_px = (double)p->width_px, scale = gnuplot_font_scale(p->width_px);
+
+	script_line(s, "set rmargin at screen %.5f", 1 - SCALE_PX * scale / width_px);
+	script_line(s, "set colorbox user origin screen %.5f,graph 0 size screen %.5f,graph 1",
+		    1 - (SCALE_PX - 15) * scale / width_px, 25 * scale / width_px);
+	script_line(s, "set label 'bytes' at screen %.5f,0.5 center rotate by 90",
+		    1 - 20 * scale / width_px);
+}
+
+/* What it is of, if that is only one function. */
+static const char *function_of(const struct data_result *r)
+{
+	const char *name = data_param_text(r->point[0], "function"), *other;
+
+	for (size_t i = 1; i < r->point_cnt && name; i++) {
+		other = data_param_text(r->point[i], "function");
+		if (!other || strcmp(name, other))
+			return NULL;
+	}
+	return name;
+}
+
+static int matrix_draw(const struct plot *p, struct script *s)
+{
+	const char *function = function_of(p->result[0]);
+	struct range colours;
+	struct matrix m;
+	char *name;
+
+	if (matrix_init(&m, p->result[0]))
+		return -EINVAL;
+	colours = colours_of(&m);
+	name = xasprintf("traffic from rank to rank%s%s", function ? " in " : "",
+			 function ? function : "");
+	single_title(p, name, s);
+	script_line(s, "set xlabel 'to rank'\nset ylabel 'from rank'\nset tics out nomirror");
+	write_places(p, s);
+	palette_map(s, p->palette);
+	axis_bytes(s, "cb", &colours, 10, true);
+	script_line(s, "set xrange [-0.5:%zu.5]\nset yrange [%zu.5:-0.5]", m.cnt - 1, m.cnt - 1);
+	write_axis(&m, "x", s);
+	write_axis(&m, "y", s);
+	script_line(s, "set object 1 rectangle from graph 0,0 to graph 1,1 behind "
+		       "fillcolor rgb '#e8e8e8' fillstyle solid noborder");
+	write_cells(&m, &colours, s);
+	script_line(s,
+		    "plot $d%u using 1:2:(0.5):(0.5):3 with boxxyerror linecolor palette "
+		    "fillstyle solid noborder notitle",
+		    s->block_cnt);
+	matrix_release(&m);
+	free(name);
+	return 0;
+}
+
+const struct picture plot_matrix = {
+	.name = "matrix",
+	.brief = "Bytes from rank to rank, of a report's traffic.",
+	.takes = matrix_takes,
+	.size = single_size,
+	.draw = matrix_draw,
+};
