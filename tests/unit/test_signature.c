@@ -59,8 +59,12 @@ static void test_all_rows(void **state)
 /* A recipe as text, for comparing. */
 static const char *fn_text(const char *name)
 {
-	static const char *const ops[] = {"-",	 "in",	 "out",
-					  "sum", "size", [POV_FETCH_IOV] = "iov",
+	static const char *const ops[] = {"-",
+					  "in",
+					  "out",
+					  "sum",
+					  "size",
+					  [POV_FETCH_IOV] = "iov",
 					  [POV_FETCH_MESSAGE] = "message"};
 	static const char *const iovs[] = {[POV_IOV_PLAIN] = "plain", [POV_IOV_UCT] = "uct"};
 	static const char *const elems[] = {"int", "wide", "handle", "status", "block", "range"};

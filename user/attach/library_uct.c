@@ -93,8 +93,7 @@ static size_t inner(const struct elf_file *f, struct inner_function out[INNER_FU
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (operation_parse(names[i], &op) &&
-		    uct_ops_find(f, op.transport, op.name, &sym))
+		if (operation_parse(names[i], &op) && uct_ops_find(f, op.transport, op.name, &sym))
 			out[cnt++] = (struct inner_function){names[i], sym.addr};
 	return cnt;
 }
