@@ -142,17 +142,16 @@ static __always_inline void frame_fetch(struct pov_thread *t, u32 idx, u32 func,
 					const struct pov_fn *fn, u32 at_return, u64 now)
 {
 	u32 one = at_return ? fn->return_one : fn->entry_one, lib_id;
-	struct pov_frame *f = frame_at(t, idx);
 	struct pov_lib *lib;
 
 	if (one >= POV_FETCH_MAX) {
 		fetch_all(t, idx, func, at_return, now);
 		return;
 	}
-	lib_id = frame_call(f)->lib;
+	lib_id = frame_call(frame_at(t, idx))->lib;
 	lib = bpf_map_lookup_elem(&libs, &lib_id);
 	if (lib)
-		fetch_one(t, f, &fn->fetch[index_mask(one, POV_FETCH_MAX)], lib);
+		fetch_one(t, idx, &fn->fetch[index_mask(one, POV_FETCH_MAX)], lib, now);
 }
 
 SEC("uprobe")
@@ -299,6 +298,7 @@ int call_return(struct pt_regs *ctx)
 	}
 	if (fn->flags & POV_FN_POLL)
 		spin_flush(t, d, ALL_TIMES);
+	frame_call(f)->ret = ret; /* an array may be as long as that */
 	if (fn->flags & POV_FN_FETCH_RETURN)
 		frame_fetch(t, d, func, fn, 1, now);
 	if (fn->flags & POV_FN_MAKES_COMM && !(u32)ret)

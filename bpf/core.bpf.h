@@ -387,11 +387,18 @@ int spin_add(struct pov_thread *t, u32 idx, u64 end_ns, u64 arg);
  * that is not the kernel's, so this must be none of the large ones. (fetch.bpf.c)
  */
 struct words {
-	u64 w[4];
+	u64 w[POV_FETCH_ONE_BYTES / 8];
 };
 int read_words(struct words *to, u64 from, u32 bytes);
 /* Carries out the memory reads of function func at entry (0) or return (1) for the frame at idx. (fetch.bpf.c) */
 int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return, u64 now);
+/*
+ * Adds the list of work requests of the call in frame idx to its record. what: the argument that the list is, from bit 8 on the
+ * one that is the queue, from bit 16 on the bytes of a request. (work.bpf.c)
+ */
+int work_fetch(struct pov_thread *t, u32 idx, u32 what, u64 now);
+/* If that call failed, how many of its list were accepted. what: the argument that says where it ended, from bit 8 on the list. */
+int work_accepted(struct pov_thread *t, u32 idx, u32 what);
 /* What the return of the call in frame idx teaches about communicators: 1 if it was not known. (comm.bpf.c) */
 int comm_learn(struct pov_thread *t, u32 idx, u32 func);
 /* What is known of the communicator that the call in frame idx has copied holds for the copy. (comm.bpf.c) */

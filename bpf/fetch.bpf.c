@@ -38,6 +38,9 @@ static __always_inline s64 fetch_len(struct pov_thread *t, u32 idx, const struct
 		if (!word || bpf_probe_read_user(&n, 4, (void *)word))
 			return -1;
 		return n < 0 ? 0 : n;
+	case POV_LEN_RETURN:
+		n = frame_call(frame_at(t, idx))->ret;
+		return n < 0 ? 0 : n;
 	}
 	return comm_len(t, idx, fn->comm_arg, fe->len, fe->root_arg);
 }
@@ -309,7 +312,7 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 	lib = bpf_map_lookup_elem(&libs, &lib_id);
 	if (!lib)
 		return -1;
-	p = frame_arg(f, fe->arg);
+	p = frame_arg(f, fe->arg) + fe->off;
 	n = fetch_len(t, idx, fn, fe);
 	if (n < 0)
 		return 0;
@@ -317,7 +320,7 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 		fetch_iov(f, fe, p, n);
 		return 0;
 	}
-	width = lib->elem_bytes[index_mask(fe->elem, POV_ELEM_CNT)];
+	width = fetch_width(fe, lib);
 	if (fe->op == POV_FETCH_SUM)
 		fetch_sum(f, fe->arg, p, n, width);
 	else if (n > 0)
@@ -385,12 +388,12 @@ __noinline int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return,
 		if (k >= fn->nfetch)
 			break;
 		fe = &fn->fetch[index_mask(k, POV_FETCH_MAX)];
-		if ((fe->op == POV_FETCH_OUT) != at_return)
+		if ((u32)pov_fetch_at_return(fe) != at_return)
 			continue;
 		if (fe->op == POV_FETCH_MESSAGE)
 			fetch_message(t, idx, fe->arg);
-		else if (fetch_is_one(fe))
-			fetch_one(t, f, fe, lib);
+		else if (pov_fetch_is_one(fe))
+			fetch_one(t, idx, fe, lib, now);
 		else if (is_memory(lib, frame_arg(f, fe->arg)))
 			fetch_array(t, idx, func, k, now);
 	}

@@ -73,16 +73,16 @@ static __always_inline void fetch_type_size(struct pov_thread *t, struct pov_fra
 	field_end(f, 8);
 }
 
-/* Whether a fetch is of one element, which fetch_one reads, or of an array. */
-static __always_inline bool fetch_is_one(const struct pov_fetch *fe)
+/* Width of the elements that a fetch covers. */
+static __always_inline u32 fetch_width(const struct pov_fetch *fe, const struct pov_lib *lib)
 {
-	return fe->op == POV_FETCH_TYPE_SIZE || (fe->op != POV_FETCH_SUM && fe->len == POV_LEN_ONE);
+	return fe->bytes ?: lib->elem_bytes[index_mask(fe->elem, POV_ELEM_CNT)];
 }
 
 static __always_inline void fetch_value(struct pov_frame *f, const struct pov_fetch *fe,
 					const struct pov_lib *lib)
 {
-	u32 bytes = lib->elem_bytes[index_mask(fe->elem, POV_ELEM_CNT)];
+	u32 bytes = fetch_width(fe, lib);
 	u64 p = frame_arg(f, fe->arg);
 	struct words *data;
 
@@ -92,16 +92,22 @@ static __always_inline void fetch_value(struct pov_frame *f, const struct pov_fe
 	data = (struct words *)field_begin(f, fe->op, fe->arg, 1, bytes);
 	if (!data)
 		return;
-	if (bytes > sizeof(*data) || read_words(data, p, bytes))
+	if (bytes > sizeof(*data) || read_words(data, p + fe->off, bytes))
 		frame_call(f)->hdr.flags |= POV_CALL_FAULT;
 	else
 		field_end(f, bytes);
 }
 
-static __always_inline void fetch_one(struct pov_thread *t, struct pov_frame *f,
-				      const struct pov_fetch *fe, const struct pov_lib *lib)
+static __always_inline void fetch_one(struct pov_thread *t, u32 idx, const struct pov_fetch *fe,
+				      const struct pov_lib *lib, u64 now)
 {
-	if (fe->op == POV_FETCH_TYPE_SIZE)
+	struct pov_frame *f = frame_at(t, idx);
+
+	if (fe->op == POV_FETCH_WORK)
+		work_fetch(t, idx, fe->arg | fe->len_arg << 8 | fe->bytes << 16, now);
+	else if (fe->op == POV_FETCH_ACCEPTED)
+		work_accepted(t, idx, fe->arg | fe->len_arg << 8);
+	else if (fe->op == POV_FETCH_TYPE_SIZE)
 		fetch_type_size(t, f, fe->arg, lib);
 	else
 		fetch_value(f, fe, lib);

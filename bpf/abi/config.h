@@ -45,6 +45,7 @@ enum pov_len {
 	POV_LEN_OUT_DEGREE = 5,
 	POV_LEN_OUT_ARG = 6, /* *(int *)argument len_arg, read at return (outcount) */
 	POV_LEN_DIMS = 7,    /* dimensions of the call's Cartesian communicator */
+	POV_LEN_RETURN = 8,  /* as many as the call returned, an int */
 };
 
 enum pov_fetch_op {
@@ -53,8 +54,13 @@ enum pov_fetch_op {
 	POV_FETCH_OUT = 2,	 /* copy at return -> POV_FIELD_OUT */
 	POV_FETCH_SUM = 3,	 /* sum at entry   -> POV_FIELD_SUM */
 	POV_FETCH_TYPE_SIZE = 4, /* size of a datatype handle -> POV_FIELD_TYPE_SIZE */
+	/* list of work requests at entry -> POV_FIELD_WORK; len_arg: the queue, or POV_ARG_NONE */
+	POV_FETCH_WORK = 5,
 	POV_FETCH_IOV =
 		6, /* bytes that a list of pieces names, at entry -> POV_FIELD_SUM; elem: enum pov_iov */
+	/* of a call that failed: how many of the list of work requests in argument len_arg stand before the one whose address it has
+	   written -> POV_FIELD_SUM */
+	POV_FETCH_ACCEPTED = 7,
 	POV_FETCH_MESSAGE =
 		8, /* at entry, what the library is handed: pov_lib.message_* -> POV_FIELD_MESSAGE */
 };
@@ -77,6 +83,8 @@ struct pov_iov_shape {
 		[POV_IOV_PLAIN] = {2, 1, POV_IOV_ONCE}, [POV_IOV_UCT] = {POV_IOV_WORDS_MAX, 1, 4}, \
 	}
 
+#define POV_FETCH_ONE_BYTES 32 /* a single element up to here is read the short way */
+
 struct pov_fetch {
 	pov_u8 op;   /* enum pov_fetch_op */
 	pov_u8 arg;  /* the argument */
@@ -84,8 +92,24 @@ struct pov_fetch {
 	pov_u8 len;  /* enum pov_len */
 	pov_u8 len_arg;
 	pov_u8 root_arg;
-	pov_u8 pad[2];
+	pov_u8 off;   /* where in the memory that the argument points to it begins */
+	pov_u8 bytes; /* width of an element if not 0, instead of elem's */
 };
+
+/* Whether it is carried out when the call returns, or when it begins. */
+static inline int pov_fetch_at_return(const struct pov_fetch *fe)
+{
+	return fe->op == POV_FETCH_OUT || fe->op == POV_FETCH_ACCEPTED;
+}
+
+/* Whether it is not an array, nor an element as large as one. */
+static inline int pov_fetch_is_one(const struct pov_fetch *fe)
+{
+	return fe->op == POV_FETCH_TYPE_SIZE || fe->op == POV_FETCH_WORK ||
+	       fe->op == POV_FETCH_ACCEPTED ||
+	       (fe->op != POV_FETCH_SUM && fe->len == POV_LEN_ONE &&
+		fe->bytes <= POV_FETCH_ONE_BYTES);
+}
 
 /* What a function does to the kernel half's own small tables. */
 enum pov_learn {

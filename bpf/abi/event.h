@@ -164,6 +164,7 @@ enum pov_field_type {
 	POV_FIELD_SUM = 3,
 	POV_FIELD_TYPE_SIZE = 4, /* one u64: bytes of one element of the datatype argument */
 	POV_FIELD_COMM = 5, /* struct pov_field_comm: what the library has of the communicator */
+	POV_FIELD_WORK = 6, /* struct pov_work: requests of the list that the argument points to */
 	POV_FIELD_ENDS = 7, /* struct pov_field_ends: between whom the kernel moves data */
 	POV_FIELD_MESSAGE =
 		8, /* struct pov_field_message: what the call was handed; cnt = its parts */
@@ -186,6 +187,20 @@ struct pov_field_comm {
 struct pov_field_message {
 	pov_u64 bytes;			     /* of its first two parts */
 	pov_u8 head[POV_MESSAGE_HEAD_BYTES]; /* what the first part begins with, zeros behind its end */
+};
+
+/* A work request of RDMA verbs (struct ibv_send_wr, ibv_recv_wr), as it was when it was posted. */
+#define POV_WORK_BYTES_UNKNOWN 0xffffffffu
+struct pov_work {
+	pov_u64 id;    /* wr_id */
+	pov_u64 ah;    /* wr.ud.ah; of other queues than those of datagrams what else lies there */
+	pov_u32 bytes; /* sum over its pieces of memory; POV_WORK_BYTES_UNKNOWN */
+	pov_u32 remote_qp; /* wr.ud.remote_qpn, as ah */
+	pov_u32 qp;	   /* number of the queue pair it was posted to; 0: of none, or not known */
+	pov_u8 qp_type;	   /* enum ibv_qp_type; 0 as qp */
+	pov_u8 opcode;	   /* enum ibv_wr_opcode; 0 of a receive */
+	pov_u8 flags;	   /* enum ibv_send_flags; 0 of a receive */
+	pov_u8 npieces;	   /* num_sge; 255 stands for more, too */
 };
 
 /*
@@ -402,6 +417,7 @@ POV_ABI_SIZE(pov_field, 8);
 POV_ABI_SIZE(pov_field_comm, 16);
 POV_ABI_SIZE(pov_field_ends, 56);
 POV_ABI_SIZE(pov_field_message, 8 + POV_MESSAGE_HEAD_BYTES);
+POV_ABI_SIZE(pov_work, 32);
 POV_ABI_SIZE(pov_more, 32);
 POV_ABI_SIZE(pov_call_begin, 32);
 POV_ABI_SIZE(pov_spin_func, 32);

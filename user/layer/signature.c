@@ -23,6 +23,7 @@ static const struct {
 	[SIG_PTR] = {"ptr", POV_ELEM_WIDE},	    [SIG_STRING] = {"string", POV_ELEM_WIDE},
 	[SIG_BLOCK] = {"block", POV_ELEM_BLOCK},    [SIG_RANGE] = {"range", POV_ELEM_RANGE},
 	[SIG_IOV] = {"iov", POV_IOV_PLAIN},	    [SIG_UCT_IOV] = {"uct_iov", POV_IOV_UCT},
+	[SIG_WORK] = {"work", POV_ELEM_WIDE},
 };
 
 static const struct func_word common_words[] = {
@@ -53,10 +54,14 @@ static int type_find(const char *name)
 	return -1;
 }
 
-/* Its role's, unless its width is another one ("info:ptr" is no handle). role: NULL if it is not in the list. */
+/*
+ * Its role's, unless its width is another one ("info:ptr" is no handle); an address may be followed. role: NULL if it is not
+ * in the list.
+ */
 static uint8_t kind_of(uint8_t type, const struct sig_role *role)
 {
-	if (role && type == role->type)
+	if (role && (type == role->type ||
+		     ((type == SIG_BLOCK || type == SIG_WORK) && role->type == SIG_PTR)))
 		return role->kind;
 	if (type == SIG_PTR || type == SIG_STRING || is_iov(type))
 		return SIG_KIND_ADDR;
@@ -65,13 +70,38 @@ static uint8_t kind_of(uint8_t type, const struct sig_role *role)
 	return role && role->kind == SIG_KIND_UNDEF ? SIG_KIND_UNDEF : SIG_KIND_NUM;
 }
 
-static const char *role_resolve(struct sig_arg *a, const char *type, const struct sig_role *roles)
+/* Behind a type's name: @ where in the struct, + how many bytes of it. */
+static const char *place_parse(char *type, struct sig_arg *a)
 {
+	char *at = strpbrk(type, "@+"), *end = at;
+	unsigned long off = 0, bytes = 0;
+
+	if (!at)
+		return NULL;
+	if (*at == '@')
+		off = strtoul(at + 1, &end, 10);
+	if (*end == '+')
+		bytes = strtoul(end + 1, &end, 10);
+	*at = '\0';
+	if (*end || off > UINT8_MAX || bytes > UINT8_MAX)
+		return "no place in a struct";
+	a->off = off;
+	a->bytes = bytes;
+	return NULL;
+}
+
+static const char *role_resolve(struct sig_arg *a, char *type, const struct sig_role *roles)
+{
+	const char *why = type ? place_parse(type, a) : NULL;
 	int explicit_type = type ? type_find(type) : -1;
 	const struct sig_role *role = roles;
 
+	if (why)
+		return why;
 	if (type && explicit_type < 0)
 		return "unknown type";
+	if ((a->off || a->bytes) && explicit_type != SIG_BLOCK && explicit_type != SIG_WORK)
+		return "a place in what is no struct";
 	while (role->name && strcmp(role->name, a->role))
 		role++;
 	if (!role->name)
@@ -146,14 +176,18 @@ static const char *len_resolve(const struct signature *sig, struct sig_arg *a, c
 		a->len = *len == 'i' ? POV_LEN_IN_DEGREE : POV_LEN_OUT_DEGREE;
 		return NULL;
 	}
-	if (!strcmp(len, "dims")) {
-		a->len = POV_LEN_DIMS;
-		return NULL;
+	if (!strcmp(len, "dims") || !strcmp(len, "return")) {
+		a->len = *len == 'd' ? POV_LEN_DIMS : POV_LEN_RETURN;
+		return a->len == POV_LEN_RETURN && a->dir != SIG_OUT ?
+			       "a length by return of what is read before" :
+			       NULL;
 	}
 	i = signature_find(sig, len + out);
 	if (i < 0)
 		return "a length that is no argument";
-	if (sig->arg[i].dir != (out ? SIG_OUT : SIG_VALUE))
+	if (sig->arg[i].dir != (a->type == SIG_WORK && a->dir == SIG_OUT ? SIG_IN :
+				out					 ? SIG_OUT :
+									   SIG_VALUE))
 		return "a length that is not passed so";
 	a->len = out ? POV_LEN_OUT_ARG : POV_LEN_ARG;
 	a->len_arg = i;
@@ -286,15 +320,21 @@ static int fetch_add(struct pov_fn *fn, uint8_t op, uint32_t arg, const struct s
 {
 	if (fn->nfetch == POV_FETCH_MAX)
 		return -E2BIG;
-	fn->flags |= op == POV_FETCH_OUT ? POV_FN_FETCH_RETURN : POV_FN_FETCH_ENTRY;
-	fn->fetch[fn->nfetch++] = (struct pov_fetch){
+	fn->fetch[fn->nfetch] = (struct pov_fetch){
 		.op = op,
 		.arg = arg,
 		.elem = types[a->type].elem,
 		.len = a->len,
 		.len_arg = a->len_arg,
 		.root_arg = a->root_arg,
+		.off = a->off,
+		.bytes = a->bytes,
 	};
+	if (op == POV_FETCH_WORK && a->len != POV_LEN_ARG)
+		fn->fetch[fn->nfetch].len_arg = POV_ARG_NONE;
+	fn->flags |= pov_fetch_at_return(&fn->fetch[fn->nfetch]) ? POV_FN_FETCH_RETURN :
+								   POV_FN_FETCH_ENTRY;
+	fn->nfetch++;
 	return 0;
 }
 
@@ -304,10 +344,10 @@ static uint8_t fetch_only(const struct pov_fn *fn, bool at_return)
 	uint8_t only = POV_FETCH_MAX, cnt = 0;
 
 	for (uint8_t i = 0; i < fn->nfetch; i++) {
-		if ((fn->fetch[i].op == POV_FETCH_OUT) != at_return)
+		if (pov_fetch_at_return(&fn->fetch[i]) != at_return)
 			continue;
 		cnt++;
-		if (fn->fetch[i].op != POV_FETCH_SUM && fn->fetch[i].len == POV_LEN_ONE)
+		if (pov_fetch_is_one(&fn->fetch[i]))
 			only = i;
 	}
 	return cnt == 1 ? only : POV_FETCH_MAX;
@@ -338,6 +378,9 @@ int recipe_add_fetches(const struct signature *sig,
 			err = fetch_add(fn, POV_FETCH_TYPE_SIZE, i, a);
 		else if (is_iov(a->type))
 			err = fetch_add(fn, POV_FETCH_IOV, i, a);
+		else if (a->type == SIG_WORK)
+			err = fetch_add(fn, a->dir == SIG_IN ? POV_FETCH_WORK : POV_FETCH_ACCEPTED,
+					i, a);
 		else
 			err = fetch_add(fn, ops[a->dir], i, a);
 		if (err)

@@ -22,10 +22,11 @@ enum sig_type {
 	SIG_STATUS,
 	SIG_PTR,
 	SIG_STRING,
-	SIG_BLOCK,   /* a struct of which POV_BLOCK_BYTES are kept */
-	SIG_RANGE,   /* three ints */
+	SIG_BLOCK, /* a struct of which some bytes are kept, POV_BLOCK_BYTES if no number is told */
+	SIG_RANGE, /* three ints */
 	SIG_IOV,     /* a piece of memory, struct iovec: of a list of them the bytes are summed */
 	SIG_UCT_IOV, /* the same, uct_iov_t */
+	SIG_WORK, /* list of work requests; its length is the queue that it is posted to (OUT: the list that it ends) */
 	SIG_UNKNOWN, /* a role this version does not know */
 };
 
@@ -70,6 +71,8 @@ struct sig_arg {
 	uint8_t len;	  /* enum pov_len */
 	uint8_t len_arg;  /* POV_LEN_ARG, POV_LEN_OUT_ARG */
 	uint8_t root_arg; /* POV_LEN_ROOT_SIZE */
+	uint8_t off;	  /* BLOCK: where in the struct it begins */
+	uint8_t bytes;	  /* BLOCK, WORK: of a struct; 0 if it is not told */
 };
 
 struct signature {

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * Lists of work requests (struct ibv_send_wr, ibv_recv_wr) that a call posts to a queue: of each what struct pov_work has. The
+ * first ones lie in the call's own record, the next in continuation records, and those behind are only counted. Nearly all
+ * lists have one request with one piece of memory: that costs two reads.
+ */
+#include "core.bpf.h"
+#include "fetch.bpf.h"
+
+#define WORK_IN_CALL (POV_CALL_FIELD_BYTES / sizeof(struct pov_work))
+#define WORK_IN_MORE (POV_MORE_BYTES / sizeof(struct pov_work))
+#define WORK_MORES_MAX 15  /* continuation records of one list */
+#define WORK_COUNTED 16384 /* requests behind those that are kept */
+#define PIECES_MAX 32	   /* of memory in one request: more have no known length */
+
+/* As the ABI of libibverbs has it, to behind the last thing that is wanted; of a receive to behind num_sge. */
+struct work_wr {
+	u64 id, next, pieces;
+	u32 npieces, opcode;
+	u32 flags, imm;
+	u64 ah;
+	u32 remote_qp, pad;
+};
+
+struct work_sge {
+	u64 addr;
+	u32 length, key;
+};
+
+/* Where in a struct ibv_qp handle, qp_num, state and qp_type lie. */
+#define QUEUE_OFF 48
+
+/* No address of a request: it could not be read. */
+#define NEXT_FAULT 1
+
+/* Length of all pieces of memory, or POV_WORK_BYTES_UNKNOWN. */
+__noinline u64 pieces_sum(u64 from, u32 n)
+{
+	struct work_sge p = {};
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < PIECES_MAX; i++) {
+		if (i >= n)
+			return sum < POV_WORK_BYTES_UNKNOWN ? sum : POV_WORK_BYTES_UNKNOWN;
+		if (bpf_probe_read_user(&p, sizeof(p), (void *)(from + i * sizeof(p))))
+			return POV_WORK_BYTES_UNKNOWN;
+		sum += p.length;
+	}
+	return n == PIECES_MAX ? sum : POV_WORK_BYTES_UNKNOWN;
+}
+
+/* What is kept of the request at `from`, of which that many bytes are there. Its successor's address, or NEXT_FAULT. */
+__noinline u64 work_read(struct pov_work *to, u64 from, u32 bytes, u64 queue)
+{
+	struct work_wr r = {};
+	struct work_sge p = {};
+
+	if (!to || bytes > sizeof(r) || bpf_probe_read_user(&r, bytes, (void *)from))
+		return NEXT_FAULT;
+	if (r.npieces == 1 && !bpf_probe_read_user(&p, sizeof(p), (void *)r.pieces))
+		to->bytes = p.length;
+	else
+		to->bytes = pieces_sum(r.pieces, r.npieces);
+	to->id = r.id;
+	to->ah = r.ah;
+	to->remote_qp = r.remote_qp;
+	to->qp = queue;
+	to->qp_type = queue >> 32;
+	to->opcode = bytes == sizeof(r) ? r.opcode : 0;
+	to->flags = r.flags;
+	to->npieces = r.npieces < 0xff ? r.npieces : 0xff;
+	return r.next;
+}
+
+/* Number and, from bit 32 on, type of a queue pair; 0 if it cannot be read. Kept beside the sizes of datatypes. */
+static __always_inline u64 queue_look(struct pov_thread *t, u64 qp)
+{
+	struct pov_type *kept = &t->type[(qp >> 4 ^ qp >> 9) % POV_TYPES_KEPT];
+	u64 generation = type_generation;
+	struct {
+		u32 handle, num, state, type;
+	} q;
+
+	if (kept->handle == qp && kept->generation == generation)
+		return kept->bytes;
+	if (bpf_probe_read_user(&q, sizeof(q), (void *)(qp + QUEUE_OFF)))
+		return 0;
+	kept->handle = qp;
+	kept->bytes = (u64)(q.type & 0xff) << 32 | q.num;
+	kept->generation = generation;
+	return kept->bytes;
+}
+
+/* Fills a continuation record from request p on and writes it; the first one that is not in it, 0 or NEXT_FAULT. */
+__noinline u64 work_more(struct pov_thread *t, u32 what, u64 p, u64 queue, u64 now)
+{
+	u32 idx = what & 0xff, bytes = what >> 8 & 0xff, n;
+	struct pov_more *more;
+	struct pov_work *to;
+	struct pov_call *c;
+
+	if (!t || idx >= POV_CALL_DEPTH_MAX)
+		return NEXT_FAULT;
+	c = frame_call(frame_at(t, idx));
+	more = (struct pov_more *)t->more;
+	to = (struct pov_work *)(t->more + sizeof(*more));
+	for (n = 0; n < WORK_IN_MORE && p > NEXT_FAULT; n++)
+		p = work_read(&to[n], p, bytes, queue);
+	hdr_init(&more->hdr, POV_KIND_MORE, sizeof(*more) + n * sizeof(*to), c->hdr.tid, now);
+	more->begin_ns = c->hdr.ts_ns;
+	more->size = n * sizeof(*to);
+	more->type = POV_FIELD_WORK;
+	more->arg = what >> 16;
+	c->hdr.flags |= POV_CALL_MORE;
+	emit(t->more, sizeof(*more) + (n & (2 * WORK_IN_MORE - 1)) * sizeof(*to), POV_CLASS_MORE);
+	more->first += n;
+	return p;
+}
+
+/* Along a list, up to a request or to the end. */
+struct search {
+	u64 p, wanted;
+	u32 n;
+};
+
+static long search_step(u32 i, struct search *s)
+{
+	u64 next = 0;
+
+	(void)i;
+	if (s->p == s->wanted)
+		return 1;
+	s->n++;
+	bpf_probe_read_user(&next, sizeof(next),
+			    (void *)(s->p + __builtin_offsetof(struct work_wr, next)));
+	s->p = next;
+	return !next;
+}
+
+/* Requests from p on, where the kernel has bpf_loop (5.17, commit e6f2dd0f8067); else at least 1. */
+__noinline u32 work_count(u64 p)
+{
+	struct search s = {.p = p};
+
+	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))
+		return 1;
+	bpf_loop(WORK_COUNTED, search_step, &s, 0);
+	return s.n;
+}
+
+/* The list's requests behind those in the call's record. */
+__noinline u32 work_rest(struct pov_thread *t, u32 what, u64 p, u64 queue, u64 now)
+{
+	struct pov_more *more;
+	struct pov_call *c;
+	u32 i, idx = what & 0xff;
+
+	if (!t || idx >= POV_CALL_DEPTH_MAX)
+		return 0;
+	c = frame_call(frame_at(t, idx));
+	more = (struct pov_more *)t->more;
+	more->first = WORK_IN_CALL;
+	for (i = 0; i < WORK_MORES_MAX && p > NEXT_FAULT; i++)
+		p = work_more(t, what, p, queue, now);
+	if (p == NEXT_FAULT)
+		c->hdr.flags |= POV_CALL_FAULT;
+	if (p <= NEXT_FAULT)
+		return more->first;
+	c->hdr.flags |= POV_CALL_PARTIAL;
+	return more->first + work_count(p);
+}
+
+__noinline int work_fetch(struct pov_thread *t, u32 idx, u32 what, u64 now)
+{
+	u32 arg = what & 0xff, queue_arg = what >> 8 & 0xff, bytes = what >> 16 & 0xff, n;
+	struct pov_field *head;
+	struct pov_work *to;
+	struct pov_frame *f;
+	u64 p, queue = 0;
+	u8 *data;
+
+	if (!t || idx >= POV_CALL_DEPTH_MAX)
+		return -1;
+	f = frame_at(t, idx);
+	p = frame_arg(f, arg);
+	if (queue_arg < POV_CALL_ARGS_MAX)
+		queue = queue_look(t, frame_arg(f, queue_arg));
+	data = field_begin(f, POV_FIELD_WORK, arg, 0, POV_CALL_FIELD_BYTES);
+	if (!data)
+		return -1;
+	to = (struct pov_work *)data;
+	for (n = 0; n < WORK_IN_CALL && p > NEXT_FAULT; n++)
+		p = work_read(&to[n], p, bytes, queue);
+	if (p == NEXT_FAULT) { /* the last one is none */
+		frame_call(f)->hdr.flags |= POV_CALL_FAULT;
+		n--;
+	}
+	head = (struct pov_field *)data - 1;
+	head->cnt = n;
+	head->size = n * sizeof(*to);
+	if (p > NEXT_FAULT)
+		head->cnt = work_rest(t, idx | bytes << 8 | arg << 16, p, queue, now);
+	field_end(f, n * sizeof(*to));
+	return 0;
+}
+
+__noinline int work_accepted(struct pov_thread *t, u32 idx, u32 what)
+{
+	struct search s = {};
+	struct pov_frame *f;
+	u8 *data;
+
+	if (!t || idx >= POV_CALL_DEPTH_MAX)
+		return -1;
+	f = frame_at(t, idx);
+	if (!(u32)frame_call(f)->ret ||
+	    !bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))
+		return 0;
+	if (bpf_probe_read_user(&s.wanted, sizeof(s.wanted), (void *)frame_arg(f, what & 0xff))) {
+		frame_call(f)->hdr.flags |= POV_CALL_FAULT;
+		return -1;
+	}
+	s.p = frame_arg(f, what >> 8 & 0xff);
+	bpf_loop(WORK_COUNTED, search_step, &s, 0);
+	if (!s.p || s.p != s.wanted)
+		return 0;
+	data = field_begin(f, POV_FIELD_SUM, what, s.n, 8);
+	if (!data)
+		return -1;
+	*(u64 *)data = s.n;
+	field_end(f, 8);
+	return 0;
+}
+
+char LICENSE[] __weak SEC("license") = "Dual BSD/GPL";
