@@ -142,16 +142,26 @@ static __always_inline void frame_fetch(struct pov_thread *t, u32 idx, u32 func,
 					const struct pov_fn *fn, u32 at_return, u64 now)
 {
 	u32 one = at_return ? fn->return_one : fn->entry_one, lib_id;
+	const struct pov_fetch *fe;
 	struct pov_lib *lib;
 
 	if (one >= POV_FETCH_MAX) {
 		fetch_all(t, idx, func, at_return, now);
 		return;
 	}
+	fe = &fn->fetch[index_mask(one, POV_FETCH_MAX)];
+	if (fe->op == POV_FETCH_WORK) {
+		work_fetch(t, idx, fe->arg | fe->len_arg << 8 | fe->bytes << 16, now);
+		return;
+	}
+	if (fe->op == POV_FETCH_ACCEPTED) {
+		work_accepted(t, idx, fe->arg | fe->len_arg << 8);
+		return;
+	}
 	lib_id = frame_call(frame_at(t, idx))->lib;
 	lib = bpf_map_lookup_elem(&libs, &lib_id);
 	if (lib)
-		fetch_one(t, idx, &fn->fetch[index_mask(one, POV_FETCH_MAX)], lib, now);
+		fetch_one(t, frame_at(t, idx), fe, lib);
 }
 
 SEC("uprobe")

@@ -393,7 +393,7 @@ __noinline int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return,
 		if (fe->op == POV_FETCH_MESSAGE)
 			fetch_message(t, idx, fe->arg);
 		else if (pov_fetch_is_one(fe))
-			fetch_one(t, idx, fe, lib, now);
+			fetch_one(t, f, fe, lib);
 		else if (is_memory(lib, frame_arg(f, fe->arg)))
 			fetch_array(t, idx, func, k, now);
 	}

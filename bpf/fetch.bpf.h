@@ -98,16 +98,10 @@ static __always_inline void fetch_value(struct pov_frame *f, const struct pov_fe
 		field_end(f, bytes);
 }
 
-static __always_inline void fetch_one(struct pov_thread *t, u32 idx, const struct pov_fetch *fe,
-				      const struct pov_lib *lib, u64 now)
+static __always_inline void fetch_one(struct pov_thread *t, struct pov_frame *f,
+				      const struct pov_fetch *fe, const struct pov_lib *lib)
 {
-	struct pov_frame *f = frame_at(t, idx);
-
-	if (fe->op == POV_FETCH_WORK)
-		work_fetch(t, idx, fe->arg | fe->len_arg << 8 | fe->bytes << 16, now);
-	else if (fe->op == POV_FETCH_ACCEPTED)
-		work_accepted(t, idx, fe->arg | fe->len_arg << 8);
-	else if (fe->op == POV_FETCH_TYPE_SIZE)
+	if (fe->op == POV_FETCH_TYPE_SIZE)
 		fetch_type_size(t, f, fe->arg, lib);
 	else
 		fetch_value(f, fe, lib);

@@ -34,9 +34,9 @@ struct work_sge {
 #define NEXT_FAULT 1
 
 /* Length of all pieces of memory, or POV_WORK_BYTES_UNKNOWN. */
-__noinline u64 pieces_sum(u64 from, u32 n)
+static __always_inline u64 pieces_sum(u64 from, u32 n)
 {
-	struct work_sge p = {};
+	struct work_sge p;
 	u64 sum = 0;
 	u32 i;
 
@@ -54,14 +54,10 @@ __noinline u64 pieces_sum(u64 from, u32 n)
 __noinline u64 work_read(struct pov_work *to, u64 from, u32 bytes, u64 queue)
 {
 	struct work_wr r = {};
-	struct work_sge p = {};
 
 	if (!to || bytes > sizeof(r) || bpf_probe_read_user(&r, bytes, (void *)from))
 		return NEXT_FAULT;
-	if (r.npieces == 1 && !bpf_probe_read_user(&p, sizeof(p), (void *)r.pieces))
-		to->bytes = p.length;
-	else
-		to->bytes = pieces_sum(r.pieces, r.npieces);
+	to->bytes = pieces_sum(r.pieces, r.npieces);
 	to->id = r.id;
 	to->ah = r.ah;
 	to->remote_qp = r.remote_qp;
@@ -149,8 +145,8 @@ __noinline u32 work_count(u64 p)
 	return s.n;
 }
 
-/* The list's requests behind those in the call's record. */
-__noinline u32 work_rest(struct pov_thread *t, u32 what, u64 p, u64 queue, u64 now)
+/* The list's requests behind those in the call's record: where they end. */
+static __always_inline u32 work_rest(struct pov_thread *t, u32 what, u64 p, u64 queue, u64 now)
 {
 	struct pov_more *more;
 	struct pov_call *c;

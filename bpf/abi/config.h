@@ -54,6 +54,7 @@ enum pov_fetch_op {
 	POV_FETCH_OUT = 2,	 /* copy at return -> POV_FIELD_OUT */
 	POV_FETCH_SUM = 3,	 /* sum at entry   -> POV_FIELD_SUM */
 	POV_FETCH_TYPE_SIZE = 4, /* size of a datatype handle -> POV_FIELD_TYPE_SIZE */
+	/* WORK and ACCEPTED are carried out only if no other is at entry, or at return. */
 	/* list of work requests at entry -> POV_FIELD_WORK; len_arg: the queue, or POV_ARG_NONE */
 	POV_FETCH_WORK = 5,
 	POV_FETCH_IOV =

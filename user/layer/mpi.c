@@ -12,7 +12,7 @@
 
 struct layer_decoder {
 	struct mpi_processes *processes;
-	struct mpi_continuations more;
+	struct continuations more;
 	struct arena arena; /* what the current view points to */
 };
 
@@ -29,7 +29,7 @@ static void decoder_free(struct layer_decoder *d)
 	if (!d)
 		return;
 	mpi_processes_free(d->processes);
-	mpi_continuations_release(&d->more);
+	continuations_release(&d->more);
 	arena_release(&d->arena);
 	free(d);
 }
@@ -41,7 +41,7 @@ static void decoder_meta(struct layer_decoder *d, const json_t *meta)
 
 static void decoder_more(struct layer_decoder *d, const struct pov_more *more)
 {
-	mpi_continuations_add(&d->more, more);
+	continuations_add(&d->more, more);
 }
 
 static void decode(struct layer_decoder *d, const struct func_info *f, const struct pov_call *call,
@@ -67,7 +67,7 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 	mpi_requests(&c, out);
 	mpi_mark(&c, out);
 	mpi_forget(&c);
-	mpi_continuations_done(&d->more, call->hdr.tid, c.begin_ns, call->depth);
+	continuations_done(&d->more, call->hdr.tid, c.begin_ns, call->depth);
 }
 
 /* A poll's first argument of interest; where it points to a request, the word kept is its address. */

@@ -43,19 +43,19 @@ static void field_take(struct mpi_call *c, const struct pov_field *head, const u
 	f->type = head->type;
 }
 
-static void fields_join(struct mpi_call *c, const struct mpi_continuations *more)
+static void fields_join(struct mpi_call *c, const struct continuations *more)
 {
 	for (uint32_t i = 0; i < c->parts.nargs; i++) {
 		struct mpi_field *f = &c->field[i];
 
 		if (f->type == POV_FIELD_IN || f->type == POV_FIELD_OUT)
-			mpi_continuations_join(more, c->parts.rec->hdr.tid, c->begin_ns, f->type, i,
-					       mpi_call_width(c, i), c->arena, &f->data, &f->bytes);
+			continuations_join(more, c->parts.rec->hdr.tid, c->begin_ns, f->type, i,
+					   mpi_call_width(c, i), c->arena, &f->data, &f->bytes);
 	}
 }
 
 bool mpi_call_open(struct mpi_call *c, const struct func_info *info, const struct pov_call *rec,
-		   struct mpi_process *process, struct mpi_continuations *more, struct arena *arena)
+		   struct mpi_process *process, struct continuations *more, struct arena *arena)
 {
 	struct pov_field head;
 	const uint8_t *data;

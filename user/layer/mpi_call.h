@@ -11,7 +11,7 @@
 #include "layer/call_parts.h"
 #include "layer/layer.h"
 #include "layer/mpi_func.h"
-#include "layer/mpi_continuation.h"
+#include "layer/continuation.h"
 #include "layer/mpi_process.h"
 
 struct mpi_field {
@@ -37,8 +37,7 @@ struct mpi_call {
 
 /* Takes the record apart, joining continuation records. False if it is no call at all. */
 bool mpi_call_open(struct mpi_call *c, const struct func_info *info, const struct pov_call *rec,
-		   struct mpi_process *process, struct mpi_continuations *more,
-		   struct arena *arena);
+		   struct mpi_process *process, struct continuations *more, struct arena *arena);
 
 /* A word as its type has it: int truncated and sign-extended, handle cut to its width. */
 static inline int64_t mpi_call_typed(const struct mpi_call *c, uint32_t arg)

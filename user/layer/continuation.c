@@ -3,7 +3,7 @@
  * A short list per thread, in order of arrival, which within a call is order of elements. Bounded: the
  * oldest go first, and their call's array is then cut.
  */
-#include "layer/mpi_continuation.h"
+#include "layer/continuation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void chunk_pop(struct more_thread *t)
 	free(c);
 }
 
-void mpi_continuations_add(struct mpi_continuations *m, const struct pov_more *rec)
+void continuations_add(struct continuations *m, const struct pov_more *rec)
 {
 	struct more_thread *t = map_get(&m->threads, rec->hdr.tid);
 	struct chunk *c;
@@ -71,9 +71,9 @@ static const struct chunk *chunk_find(const struct chunk *c, uint64_t begin_ns, 
 	return NULL;
 }
 
-void mpi_continuations_join(const struct mpi_continuations *m, uint32_t tid, uint64_t begin_ns,
-			    uint8_t type, uint8_t arg, uint32_t width, struct arena *arena,
-			    const uint8_t **data, uint32_t *bytes)
+void continuations_join(const struct continuations *m, uint32_t tid, uint64_t begin_ns,
+			uint8_t type, uint8_t arg, uint32_t width, struct arena *arena,
+			const uint8_t **data, uint32_t *bytes)
 {
 	const struct more_thread *t = map_get(&m->threads, tid);
 	const struct chunk *c;
@@ -105,8 +105,7 @@ void mpi_continuations_join(const struct mpi_continuations *m, uint32_t tid, uin
 	*bytes = total;
 }
 
-void mpi_continuations_done(struct mpi_continuations *m, uint32_t tid, uint64_t begin_ns,
-			    uint8_t depth)
+void continuations_done(struct continuations *m, uint32_t tid, uint64_t begin_ns, uint8_t depth)
 {
 	struct more_thread *t = m->threads.cnt ? map_get(&m->threads, tid) : NULL;
 	struct chunk **at, *c;
@@ -135,7 +134,7 @@ static void thread_free(void *thread)
 	free(t);
 }
 
-void mpi_continuations_release(struct mpi_continuations *m)
+void continuations_release(struct continuations *m)
 {
 	map_free(&m->threads, thread_free);
 }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Work requests and completions in the terms of layer/post.h. What the numbers mean is the ABI of libibverbs. */
+#ifndef POV_LAYER_VERBS_POST_H
+#define POV_LAYER_VERBS_POST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "abi/event.h"
+#include "layer/arena.h"
+#include "layer/post.h"
+#include "layer/verbs_conn.h"
+
+#define VERBS_WC_BYTES 48 /* struct ibv_wc */
+
+/* A request that process pid posted to the queue pair at address qp (0: to a shared queue). The texts live as long as the arena's. */
+void verbs_post_request(const struct verbs_conns *conns, uint32_t pid, uint64_t qp,
+			const struct pov_work *w, bool receives, struct arena *arena,
+			struct call_post *out);
+/* A struct ibv_wc. */
+void verbs_post_completion(const uint8_t wc[VERBS_WC_BYTES], struct call_post *out);
+
+/* Names of the library without its prefixes: "RTS", "UD"; NULL for numbers that it does not have. */
+const char *verbs_qp_type_name(uint32_t type);
+const char *verbs_qp_state_name(uint32_t state);
+
+#endif
