@@ -5,12 +5,13 @@
 # The host's root is seen read-only through 9p, with a layer of memory above it, so that whatever the
 # command does is gone afterwards; only the directory given by -o is written through, as /mnt/out.
 #
-#   run_vm.sh [-k SERIES] [-c CPUS] [-m MIB] [-t SECONDS] [-o DIR] [-n N -l DIR] -- COMMAND [ARGUMENT...]
+#   run_vm.sh [-k SERIES] [-c CPUS] [-m MIB] [-t SECONDS] [-o DIR] [-n N -l DIR] [-r] -- COMMAND [ARGUMENT...]
 #
 #   -k SERIES   6.1 (default) or 6.12: the newest linux-image-SERIES.* that apt knows
 #   -o DIR      kept afterwards; DIR/console.log holds what the kernel said
 #   -n N        1 or 2: the machine is called nodeN, and a cable (two sockets in the directory of -l) joins it to
 #               the other node
+#   -r          with an RDMA adapter in software, rxe0, on a network of its own: addresses fe80::… and 10.0.2.15
 #
 # Stdout is the command's, its stderr included; status is the command's, or 124 (too slow), 125 (the
 # machine died), 126 (this host lacks something; said on stderr). The kernel and its first files are
@@ -18,7 +19,7 @@
 set -u
 export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
-series=6.1 cpus=2 mib=3072 limit=300 out='' node='' cable=''
+series=6.1 cpus=2 mib=3072 limit=300 out='' node='' cable='' rdma=''
 cache=${POV_VM_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/povtrace/vm}
 
 give_up() {
@@ -26,7 +27,7 @@ give_up() {
 	exit 126
 }
 
-while getopts k:c:m:t:o:n:l: opt; do
+while getopts k:c:m:t:o:n:l:r opt; do
 	case $opt in
 	k) series=$OPTARG ;;
 	c) cpus=$OPTARG ;;
@@ -35,6 +36,7 @@ while getopts k:c:m:t:o:n:l: opt; do
 	o) out=$OPTARG ;;
 	n) node=$OPTARG ;;
 	l) cable=$OPTARG ;;
+	r) rdma=1 ;;
 	*) exit 2 ;;
 	esac
 done
@@ -58,7 +60,7 @@ newest_kernel() {
 # Modules with all they depend on, in loading order, unpacked: busybox knows no compression here.
 pick_modules() { # ROOT VERSION DEST
 	local module file
-	for module in virtio_pci 9p 9pnet_virtio overlay virtio_net; do
+	for module in virtio_pci 9p 9pnet_virtio overlay virtio_net dummy crc32_generic ib_uverbs rdma_rxe rdma_ucm; do
 		modprobe -d "$1" -S "$2" --show-depends "$module" || return 1
 	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' >"$3/list" || return 1
 	while read -r file; do
@@ -107,7 +109,7 @@ prepare() {
 	local package version dir=$cache/$series
 	package=$(newest_kernel)
 	[ -n "$package" ] || give_up "apt knows no linux-image-$series.* package"
-	[ -s "$dir/ready" ] && [ "$(cat "$dir/ready")" = "$package 3" ] && return
+	[ -s "$dir/ready" ] && [ "$(cat "$dir/ready")" = "$package 5" ] && return
 	rm -rf "$dir"
 	mkdir -p "$dir/x" "$dir/initrd/bin" "$dir/initrd/modules" && cd "$dir" || give_up "cannot write $dir"
 	apt-get -o APT::Sandbox::User=root -qq download "$package" >&2 || give_up "cannot download $package"
@@ -121,7 +123,7 @@ prepare() {
 	write_init initrd/init
 	(cd initrd && find . | cpio -o -H newc --quiet | gzip -1) >initrd.gz || give_up "cpio"
 	rm -rf x initrd ./*.deb
-	echo "$package 3" >ready
+	echo "$package 5" >ready
 }
 
 write_guest() { # FILE COMMAND...
@@ -129,7 +131,7 @@ write_guest() { # FILE COMMAND...
 	shift
 	{
 		echo "cd $(printf %q "$PWD") || exit 125"
-		echo "node=$node"
+		echo "node=$node rdma=$rdma"
 		echo "export PATH=$PATH HOME=/root LC_ALL=C.UTF-8 TMPDIR=/run POV_IN_VM=1"
 		env | sed -n 's/^\(POV_[A-Z_]*\)=.*/\1/p' | while read -r v; do
 			echo "export $v=$(printf %q "${!v}")"
@@ -143,6 +145,17 @@ if [ -n "$node" ]; then
 else
 	hostname guest
 	grep -q '[[:space:]]guest$' /etc/hosts || echo '127.0.0.1 guest' >>/etc/hosts
+fi
+if [ -n "$rdma" ]; then
+	ip link add rdma0 type dummy
+	ip addr add 10.0.2.15/24 dev rdma0
+	ip link set rdma0 up
+	rdma link add rxe0 type rxe netdev rdma0
+	port=/sys/class/infiniband/rxe0/ports/1
+	for i in $(seq 100); do
+		grep -q :ffff: $port/gids/1 && grep -q ACTIVE $port/state && break
+		sleep 0.1
+	done 2>/dev/null
 fi
 ln -sfn /proc/self/fd /dev/fd
 for i in 0:stdin 1:stdout 2:stderr; do ln -sf /proc/self/fd/${i%:*} /dev/${i#*:}; done

@@ -8,6 +8,7 @@
 
 #include "attach/proc.h"
 #include "base/json_get.h"
+#include "collect/adapters.h"
 #include "collect/host.h"
 #include "collect/meta.h"
 #include "collect/session_priv.h"
@@ -61,6 +62,17 @@ static bool layer_is_recorded(const struct session *s, const struct layer *layer
 	return false;
 }
 
+static void adapters_tell(struct session *s)
+{
+	json_t *adapters = NULL;
+
+	for (size_t i = 0; layers[i] && !adapters; i++)
+		if (layers[i]->uses_adapters && layer_is_recorded(s, layers[i]))
+			adapters = adapters_describe("/sys/class/infiniband");
+	if (adapters)
+		meta(s, adapters);
+}
+
 void session_meta_begin(struct session *s)
 {
 	json_t *o = json_pack("{s:s,s:s,s:i,s:I}", "type", "recording", "povtrace", POV_VERSION,
@@ -74,6 +86,7 @@ void session_meta_begin(struct session *s)
 	for (size_t i = 0; layers[i]; i++)
 		if (layer_is_recorded(s, layers[i]))
 			meta(s, func_table_to_json(layers[i]));
+	adapters_tell(s);
 	if (s->cost.samples)
 		meta(s, json_pack("{s:s,s:f,s:f,s:f,s:i}", "type", "probe_cost", "call_ns",
 				  s->cost.call_ns, "spin_ns", s->cost.spin_ns, "stepped_ns",

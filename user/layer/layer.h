@@ -200,6 +200,9 @@ struct layer {
 	/* The functions are the kernel's: programs of the kernel half are attached to them, no library is looked for. */
 	bool in_kernel;
 
+	/* What it posts goes through RDMA adapters: the trace is to say which there are (meta object "adapters"). */
+	bool uses_adapters;
+
 	/* ---- for reading ---- */
 	/*
 	 * A rank's time and messages are told by the calls of this layer: MPI's. Of other layers only the calls themselves
@@ -215,7 +218,7 @@ struct layer {
 	/* Parses one row of the function table (meta block "function"). 0 or -EINVAL. */
 	int (*func_parse)(const json_t *row, struct func_info *out);
 	void (*func_release)(struct func_info *f);
-	/* Meta objects "library", "process" and "hosts" are fed in as they come. */
+	/* Meta objects "library", "process", "hosts" and "adapters" are fed in as they come. */
 	struct layer_decoder *(*decoder_new)(void);
 	void (*decoder_free)(struct layer_decoder *d);
 	void (*decoder_meta)(struct layer_decoder *d, const json_t *meta); /* may be NULL */

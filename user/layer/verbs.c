@@ -472,6 +472,7 @@ const struct layer layer_verbs = {
 	.row_cnt = sizeof(rows) / sizeof(rows[0]),
 	.roles = roles,
 	.words = words,
+	.uses_adapters = true,
 	.nearness = 3,
 	.recipe = recipe,
 	.func_parse = func_parse,

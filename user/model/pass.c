@@ -45,7 +45,8 @@ static void metas_prepare(struct model *m)
 			struct mprocess *p = identity_process_at(m, pid, ts_ns);
 
 			at_ns = map_set(&seen, (uintptr_t)p, p) ? ts_ns : p->pub.start_ns;
-		} else if (!json_is_type(meta, "library") && !json_is_type(meta, "hosts")) {
+		} else if (!json_is_type(meta, "library") && !json_is_type(meta, "hosts") &&
+			   !json_is_type(meta, "adapters")) {
 			continue;
 		}
 		m->due[m->ndue] = (struct due_meta){at_ns, meta, m->ndue};

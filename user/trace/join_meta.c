@@ -54,6 +54,8 @@ static json_t *meta_copy(const struct join_part *p, const json_t *meta)
 		lib_set(p, o, "library");
 	if (json_is_type(o, "library"))
 		lib_set(p, o, "id");
+	if (json_is_type(o, "adapters"))
+		json_set_int(o, "host", p->host);
 	if (json_is_type(o, "library") || json_is_type(o, "image"))
 		json_set_int(o, "ino", join_ino(p, (uint64_t)json_get_int(o, "ino")));
 	return o;
