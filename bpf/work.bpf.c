@@ -10,7 +10,7 @@
 #define WORK_IN_CALL (POV_CALL_FIELD_BYTES / sizeof(struct pov_work))
 #define WORK_IN_MORE (POV_MORE_BYTES / sizeof(struct pov_work))
 #define WORK_MORES_MAX 15  /* continuation records of one list */
-#define WORK_COUNTED 16384 /* requests behind those that are kept */
+#define WORK_COUNTED 4096   /* requests behind those that are kept */
 #define PIECES_MAX 32	   /* of memory in one request: more have no known length */
 
 /* As the ABI of libibverbs has it, to behind the last thing that is wanted; of a receive to behind num_sge. */

@@ -11,12 +11,12 @@
 #include "base/log.h"
 #include "layer/func_table.h"
 
-static void meta(struct fixture *f, const char *text)
+void fixture_meta(struct fixture *f, const char *text)
 {
 	json_t *m = json_loads(text, 0, NULL);
 
 	assert_non_null(m);
-	layer_mpi.decoder_meta(f->d, m);
+	f->layer->decoder_meta(f->d, m);
 	json_decref(m); /* the decoder keeps what it needs */
 }
 
@@ -49,9 +49,9 @@ void fixture_init(struct fixture *f, const char *library, const char *process)
 {
 	fixture_init_layer(f, &layer_mpi);
 	if (library)
-		meta(f, library);
+		fixture_meta(f, library);
 	if (process)
-		meta(f, process);
+		fixture_meta(f, process);
 }
 
 void fixture_init_openmpi(struct fixture *f)
@@ -154,7 +154,7 @@ void rec_more(struct fixture *f, uint8_t type, uint8_t arg, uint32_t first, cons
 	m->type = type;
 	m->arg = arg;
 	memcpy(m->data, data, bytes);
-	layer_mpi.decoder_more(f->d, m);
+	f->layer->decoder_more(f->d, m);
 	rec_call(f)->hdr.flags |= POV_CALL_MORE;
 }
 

@@ -12,7 +12,7 @@
 #include "abi/event.h"
 #include "layer/layer.h"
 
-extern const struct layer layer_mpi, layer_ob1, layer_ofi, layer_os, layer_ucp, layer_uct;
+extern const struct layer layer_mpi, layer_ob1, layer_ofi, layer_os, layer_ucp, layer_uct, layer_verbs;
 
 struct fixture {
 	const struct layer *layer;
@@ -33,6 +33,8 @@ void fixture_init_layer(struct fixture *f, const struct layer *layer);
 void fixture_init(struct fixture *f, const char *library, const char *process);
 void fixture_init_openmpi(struct fixture *f); /* rank 1 of 4 */
 void fixture_init_mpich(struct fixture *f);   /* the same */
+/* Hands a meta object, as JSON, to the decoder. */
+void fixture_meta(struct fixture *f, const char *text);
 void fixture_release(struct fixture *f);
 
 /* Begins a record of n argument words. */

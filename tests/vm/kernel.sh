@@ -1,10 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# Live tests on another kernel. Usage: kernel.sh SERIES TEST…, tests being files below tests/; what they report
-# is reported here, each under its file's name, all in one machine.
+# Live tests on another kernel. Usage: kernel.sh [-r] SERIES TEST…, tests being files below tests/; what they report
+# is reported here, each under its file's name, all in one machine. -r: with an RDMA adapter (run_vm.sh).
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
+adapter=()
+[ "$1" != -r ] || { adapter=(-r) && shift; }
 series=$1
 shift
 cd "$top" || exit 1
@@ -30,7 +32,7 @@ for t; do
 	echo "# status $?"
 done
 GUEST
-"$here/run_vm.sh" -k "$series" -t 840 -o "$out" -- bash /mnt/out/all "$@" >"$out/tap" 2>"$out/err"
+"$here/run_vm.sh" -k "$series" ${adapter[@]+"${adapter[@]}"} -t "${POV_VM_LIMIT:-840}" -o "$out" -- bash /mnt/out/all "$@" >"$out/tap" 2>"$out/err"
 status=$?
 if [ $status = 126 ]; then
 	skip_all "$(tail -1 "$out/err")"

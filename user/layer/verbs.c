@@ -34,7 +34,7 @@
 #define TEACHES_AH_FREE 0x60000
 
 #define DEVICE_NAME_BYTES 64
-#define POSTS_MAX 65536 /* of one call: no list is longer, but a damaged file may say so */
+#define POSTS_MAX 8192 /* of one call: no list is longer, but a damaged file may say so */
 
 static const struct func_row rows[] = {
 #define POV_FUNC(name, group, attrs, sig) {#name, #group, #attrs, sig},

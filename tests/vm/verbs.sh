@@ -1,0 +1,126 @@
+#!/bin/bash
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+#
+# Real posts to a real queue: an RDMA adapter in software (rdma_rxe), the programs that come with libibverbs, and MPI over
+# it. How many requests of which kind and size there are is known beforehand, the numbers of the queue pairs the programs
+# print, and the adapter counts its packets. Runs where there is such an adapter (run_vm.sh -r).
+. "$(dirname "$0")/../live/lib.sh"
+need_tracer
+find_mpis
+need ibv_rc_pingpong ibv_ud_pingpong
+port=/sys/class/infiniband/rxe0/ports/1
+[ -d $port ] || skip_all "no RDMA adapter rxe0"
+cd "$T" || exit 1
+
+sent_packets() { cat $port/hw_counters/sent_pkts; }
+
+# posts_of NAME: what each post_send or the like shows, one a line: function, op, bytes, requests, queue pair, where to
+posts_of() {
+	facts "$1" && "$pov" export "$1.pov" -o "$1.json" 2>>"$1.err" || return 1
+	jq -r '.traceEvents[] | select(.ph == "X" and (.name | test("^(post_|wr_complete)"))) |
+		[.name, .args.op, .args.bytes, .args.requests // 1, .args.qp_num // 0, .args.dest // "-", .pid] | @tsv' \
+		"$1.json" >"$1.posts"
+}
+
+# sums NAME: requests and bytes by operation: "SEND 100 409600"
+sums() {
+	awk -F'\t' '{ n[$2] += $4; bytes[$2] += $3 } END { for (op in n) printf "%s %d %.0f\n", op, n[op], bytes[op] }' \
+		"$1.posts" | sort
+}
+sum_of() { sums "$1" | awk -v op="$2" '$1 == op { print $2, $3 }'; }
+calls_of() { tally_trace "$1" nested | awk -F'\t' -v f="$2" '$2 == f { n += $3 } END { print n + 0 }'; }
+
+# both NAME COMMAND…: server and client of a program, recorded
+both() {
+	local name=$1 before
+	shift
+	cat >pair.sh <<SH
+$* >$name.server 2>&1 &
+sleep ${PAIR_WAIT:-4}
+$* localhost >$name.client 2>&1
+status=\$?
+wait
+exit \$status
+SH
+	before=$(sent_packets)
+	record "$name" -f MPI_Init --layers verbs -- bash pair.sh
+	is "$name: status" $? 0 || cat "$name.server" "$name.client"
+	posts_of "$name" || { cat "$name.err" | not_ok "$name: no trace"; return; }
+	nothing_lost "$name" "$name"
+	holds "$name: the adapter sent packets" test "$(sent_packets)" -gt "$before"
+}
+
+# ---- libibverbs' own programs ----
+
+# "QPN 0x000011" of both, by itself and of the other side: "17 18"
+numbers_of() { # NAME
+	sed -n 's/.*local address:.*QPN \(0x[0-9a-f]*\).*/\1/p' "$1.server" "$1.client" | while read -r n; do
+		echo $((n))
+	done
+}
+pingpong() { # NAME PROGRAM BYTES
+	local a b
+	both "$1" "$2" -d rxe0 -g 1 -n 53 -r 101 -s 1024
+	is "$1: 2 × 53 requests" "$(sum_of "$1" SEND)" "106 $((106 * $3))"
+	is "$1: queue pairs" "$(calls_of "$1" ibv_create_qp)" 2
+	{ read -r a && read -r b; } < <(numbers_of "$1")
+	awk -F'\t' '$1 == "post_send" { print $5, $6 }' "$1.posts" | sort -u >"$1.ends"
+	printf '%s 10.0.2.15 qp %s\n' "$a" "$b" "$b" "$a" | sort >"$1.wanted"
+	same "$1: from and to the queue pairs that it printed" "$1.ends" "$1.wanted"
+}
+pingpong rc ibv_rc_pingpong 1024
+pingpong ud ibv_ud_pingpong 1024
+# Receives: the queue's depth once or more; each has the room that it was given.
+holds "rc: receives" test "$(sum_of rc RECV | cut -d' ' -f1)" -ge 202
+
+# ---- perftest ----
+
+if command -v ib_send_bw >/dev/null; then
+	both send_bw ib_send_bw -d rxe0 -x 1 -F -n 107 -s 4096 --use_old_post_send
+	is "send_bw: 107 requests of 4096 bytes" "$(sum_of send_bw SEND)" "107 $((107 * 4096))"
+	both read_bw ib_read_bw -d rxe0 -x 1 -F -n 103 -s 65536 --use_old_post_send
+	is "read_bw: 103 requests of 64 KiB" "$(sum_of read_bw RDMA_READ)" "103 $((103 * 65536))"
+	both write_lat ib_write_lat -d rxe0 -x 1 -F -n 109 -s 64 --use_old_post_send
+	is "write_lat: 2 × 109 requests of 64 bytes" "$(sum_of write_lat RDMA_WRITE)" "218 $((218 * 64))"
+	both lists ib_send_bw -d rxe0 -x 1 -F -n 192 -s 512 -l 48 --use_old_post_send
+	is "lists of 48 requests" "$(sum_of lists SEND)" "192 $((192 * 512))"
+	is "lists: calls" "$(calls_of lists post_send)" 4
+else
+	skip "perftest" "not installed"
+fi
+
+# ---- MPI ----
+
+# over NAME MPI COMMAND…: 2 × 19 messages of 1 MiB; all that the adapter is to move lies in what it was given
+over() {
+	local name=$1 before payload=$((2 * 19 * 1048576)) moved
+	shift
+	before=$(sent_packets)
+	record "$name" -f MPI_Send -f MPI_Recv --layers verbs -- "$@" "$programs/${name%%_*}/pingpong" 1048576 18 1
+	is "$name: status" $? 0
+	posts_of "$name" || { cat "$name.err" | not_ok "$name: no trace"; return; }
+	nothing_lost "$name" "$name"
+	sums "$name" | sed 's/^/# /'
+	moved=$(sums "$name" | awk '$1 != "RECV" { n += $3 } END { printf "%.0f\n", n }')
+	holds "$name: $moved bytes posted, $payload sent" test "$moved" -ge "$payload" -a "$moved" -le $((payload + payload / 4))
+	holds "$name: the adapter sent packets" test "$(sent_packets)" -gt $((before + payload / 4096))
+	is "$name: every data post leads to this host" "$(awk -F'\t' '/RDMA/ { sub(/ qp .*/, "", $6); print $6 }' \
+		"$name.posts" | sort -u)" "${TO-10.0.2.15}"
+}
+
+export UCX_TLS=rc_v,self UCX_NET_DEVICES=rxe0:1 UCX_UD_VERBS_ETH_DGID_CHECK=n
+export OMPI_MCA_btl=^openib,ofi OMPI_MCA_mtl=^psm,psm2,ofi OMPI_MCA_plm=isolated PSM2_DEVICES=self
+for mpi in $mpis; do
+	case $mpi in
+	mpich) ldd "$(soname_of "$programs/mpich/p2p")" | grep -q libucp || continue ;;
+	openmpi) [ -e "$(dirname "$(library_of "$programs/openmpi/p2p")")/openmpi3/mca_pml_ucx.so" ] ||
+		[ -n "$(find /usr/lib -name mca_pml_ucx.so 2>/dev/null | head -1)" ] || continue ;;
+	esac
+	OMPI_MCA_pml=ucx over ${mpi}_ucx $(launcher "$mpi" 2)
+done
+if [ -n "$(find /usr/lib -name mca_mtl_ofi.so 2>/dev/null | head -1)" ]; then
+	export FI_PROVIDER='verbs;ofi_rxm' FI_UNIVERSE_SIZE=4 OMPI_MCA_pml=cm OMPI_MCA_mtl=ofi OMPI_MCA_btl=^openib
+	export OMPI_MCA_opal_common_ofi_provider_include='verbs;ofi_rxm'
+	over openmpi_ofi $(launcher openmpi 2)
+fi
+finish
