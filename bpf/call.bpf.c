@@ -155,7 +155,8 @@ static __always_inline void frame_fetch(struct pov_thread *t, u32 idx, u32 func,
 		return;
 	}
 	if (fe->op == POV_FETCH_ACCEPTED) {
-		work_accepted(t, idx, fe->arg | fe->len_arg << 8);
+		if ((u32)frame_call(frame_at(t, idx))->ret)
+			work_accepted(t, idx, fe->arg | fe->len_arg << 8);
 		return;
 	}
 	lib_id = frame_call(frame_at(t, idx))->lib;

@@ -6,7 +6,7 @@
 PLAIN_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN)
 PLAIN_BIN := $(patsubst tests/mpi/plain/%.c,build/mpi/plain/%,\
 	$(filter-out %/no_udev.c %/met_library.c %/region_library.c %/verbs_slots.c %/verbs_loopback.c \
-	%/verbs_find.c %/uct_form.c,$(wildcard tests/mpi/plain/*.c)))
+	%/verbs_find.c %/verbs_cost.c %/uct_form.c,$(wildcard tests/mpi/plain/*.c)))
 
 $(PLAIN_BIN): build/mpi/plain/%: tests/mpi/plain/%.c
 	$(say) CC $@
@@ -65,9 +65,9 @@ build/mpi/plain/region_library.so: tests/mpi/plain/region_library.c
 
 # A provider of verbs, with as much of its private interface as the installed library itself tells, and a program that uses it.
 VERBS_BIN := $(if $(wildcard /usr/include/infiniband/verbs.h),build/mpi/plain/verbs_find \
-	build/mpi/plain/verbs_loopback.so)
+	build/mpi/plain/verbs_loopback.so build/mpi/plain/verbs_cost build/mpi/plain/verbs_named.so)
 
-build/mpi/plain/verbs_slots build/mpi/plain/verbs_find: build/mpi/plain/%: tests/mpi/plain/%.c
+build/mpi/plain/verbs_slots build/mpi/plain/verbs_find build/mpi/plain/verbs_cost: build/mpi/plain/%: tests/mpi/plain/%.c
 	$(say) CC $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN_CFLAGS) -MMD -MP -MF $@.d $< -o $@ -libverbs -ldl
@@ -81,6 +81,12 @@ build/mpi/plain/verbs_loopback.so: tests/mpi/plain/verbs_loopback.c build/mpi/pl
 	$(say) CC $@
 	$(Q)$(CC) $(PLAIN_CFLAGS) -Ibuild/mpi/plain/gen -fPIC -fvisibility=hidden -shared -s -MMD -MP -MF $@.d $< \
 		-o $@ -libverbs
+
+# The same with names, for whoever knows functions by these only; and with functions that begin as real ones do.
+build/mpi/plain/verbs_named.so: tests/mpi/plain/verbs_loopback.c build/mpi/plain/gen/verbs_slots.h
+	$(say) CC $@
+	$(Q)$(CC) $(PLAIN_CFLAGS) -O0 -Ibuild/mpi/plain/gen \
+		-fPIC -fvisibility=hidden -shared -MMD -MP -MF $@.d $< -o $@ -libverbs
 
 # Without names but those that a program exports, for each form of the table.
 UCT_FORMS := $(addprefix build/mpi/plain/uct_form_,47 48 50)

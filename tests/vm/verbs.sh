@@ -91,12 +91,12 @@ fi
 
 # ---- MPI ----
 
-# over NAME MPI COMMAND…: 2 × 19 messages of 1 MiB; all that the adapter is to move lies in what it was given
+# over NAME MPI COMMAND…: 20 messages of 1 MiB; all that the adapter is to move lies in what it was given
 over() {
-	local name=$1 before payload=$((2 * 19 * 1048576)) moved
+	local name=$1 before payload=$((20 * 1048576)) moved
 	shift
 	before=$(sent_packets)
-	record "$name" -f MPI_Send -f MPI_Recv --layers verbs -- "$@" "$programs/${name%%_*}/pingpong" 1048576 18 1
+	record "$name" -f MPI_Send -f MPI_Recv --layers verbs -- "$@" "$programs/${name%%_*}/pingpong" 1048576 5 1
 	is "$name: status" $? 0
 	posts_of "$name" || { cat "$name.err" | not_ok "$name: no trace"; return; }
 	nothing_lost "$name" "$name"
