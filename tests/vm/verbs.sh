@@ -99,7 +99,8 @@ over() {
 	record "$name" -f MPI_Send -f MPI_Recv --layers verbs -- "$@" "$programs/${name%%_*}/pingpong" 1048576 5 1
 	is "$name: status" $? 0
 	posts_of "$name" || { cat "$name.err" | not_ok "$name: no trace"; return; }
-	nothing_lost "$name" "$name"
+	# A machine that is emulated may be too slow to have each file looked at in time: then the bytes tell.
+	is "$name: nothing dropped" "$(lost_of "$name" | grep -v '^missed: wait')" ""
 	sums "$name" | sed 's/^/# /'
 	moved=$(sums "$name" | awk '$1 != "RECV" { n += $3 } END { printf "%.0f\n", n }')
 	holds "$name: $moved bytes posted, $payload sent" test "$moved" -ge "$payload" -a "$moved" -le $((payload + payload / 4))
