@@ -39,6 +39,10 @@ AT(ibv_qp, context, 0);
 AT(ibv_qp, handle, 48);
 AT(ibv_qp, qp_num, 52);
 AT(ibv_qp, qp_type, 60);
+AT(ibv_qp_ex, wr_id, 168);
+AT(ibv_qp_ex, wr_flags, 176);
+AT(ibv_data_buf, length, 8);
+_Static_assert(sizeof(struct ibv_data_buf) == 16, "pieces of inline data");
 AT(ibv_pd, context, 0);
 AT(ibv_device, name, 24);
 AT(ibv_qp_init_attr, qp_type, 52);
@@ -338,7 +342,8 @@ static void test_datagrams(void **state)
 	w.ah = 0xa000;
 	w.remote_qp = 99;
 	post("post_send", &w, 1, 1);
-	assert_string_equal(f.view.posts->remote_end, "10.0.2.16 qp 99"); /* whatever the queue pair is */
+	assert_string_equal(f.view.posts->remote_end,
+			    "10.0.2.16 qp 99"); /* whatever the queue pair is */
 	ah_attr(ah, NULL, 0, 1);
 	qp_modify(17, UD, 1, 0, ah, 1 | 1 << 5, 0);
 	post("post_send", &w, 1, 1);
@@ -383,6 +388,61 @@ static void test_completions(void **state)
 	assert_int_equal(p[2].bytes, BYTES_UNKNOWN);
 }
 
+/* Requests that are built by calls are posted by the last one. */
+static void test_built(void **state)
+{
+	struct {
+		uint32_t handle, num, state, type;
+		uint8_t between[104];
+		uint64_t id;
+		uint32_t flags;
+	} qp = {.num = 17, .type = RC, .id = 5};
+	struct {
+		uint64_t addr;
+		uint32_t length, key;
+	} pieces[2] = {{.length = 100}, {.length = 23}};
+
+	(void)state;
+	rec_begin(&f, "wr_start", 0, 1, QP);
+	rec_decode(&f);
+	rec_begin(&f, "wr_send", 0xffffffff, 1, QP); /* returns nothing */
+	rec_field(&f, POV_FIELD_IN, 0, 1, &qp, 132);
+	rec_decode(&f);
+	assert_int_equal(f.view.nposts, 0);
+	rec_begin(&f, "wr_set_sge", 0, 4, QP, 1ull, 0x5000ull, 0xdead00001000ull);
+	rec_decode(&f);
+	qp.id = 6;
+	rec_begin(&f, "wr_rdma_write", 0, 3, QP, 1ull, 0x5000ull);
+	rec_field(&f, POV_FIELD_IN, 0, 1, &qp, 132);
+	rec_decode(&f);
+	rec_begin(&f, "wr_set_sge_list", 0, 3, QP, 2ull, 0x6000ull);
+	rec_field(&f, POV_FIELD_IN, 2, 2, pieces, sizeof(pieces));
+	rec_decode(&f);
+	rec_begin(&f, "wr_complete", 0, 1, QP);
+	rec_decode(&f);
+	assert_int_equal(f.view.nposts, 2);
+	assert_string_equal(f.view.posts[0].op, "SEND");
+	assert_int_equal(f.view.posts[0].bytes, 4096);
+	assert_int_equal(f.view.posts[0].queue, 17);
+	assert_int_equal(f.view.posts[0].id, 5);
+	assert_string_equal(f.view.posts[0].transport, "rc");
+	assert_int_equal(f.view.posts[1].kind, POST_WRITE);
+	assert_int_equal(f.view.posts[1].bytes, 123);
+	assert_int_equal(f.view.posts[1].id, 6);
+	assert_int_equal(f.view.roles.send_bytes, 4096 + 123);
+	rec_begin(&f, "wr_complete", 0, 1, QP); /* once only */
+	rec_decode(&f);
+	assert_int_equal(f.view.nposts, 0);
+
+	rec_begin(&f, "wr_rdma_read", 0, 3, QP, 1ull, 0x5000ull);
+	rec_decode(&f);
+	rec_begin(&f, "wr_abort", 0, 1, QP);
+	rec_decode(&f);
+	rec_begin(&f, "wr_complete", 0, 1, QP);
+	rec_decode(&f);
+	assert_int_equal(f.view.nposts, 0);
+}
+
 /* Records cut at every length: nothing is read behind them. */
 static void test_damaged(void **state)
 {
@@ -420,6 +480,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_infiniband, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_datagrams, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_completions, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_built, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
 	};
 

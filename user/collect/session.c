@@ -191,7 +191,9 @@ static void recipes_make(struct session *s)
 	s->wanted = xcalloc(cnt, sizeof(*s->wanted));
 	for (size_t i = 0; i < cnt; i++) {
 		func_table_recipe(i, &s->fns[i]);
-		s->wanted[i] = s->opt->recorded[i] || s->fns[i].learn;
+		s->wanted[i] = s->opt->recorded[i] ||
+			       (s->fns[i].learn && (func_table_layer(i)->is_top ||
+						    session_records_layer(s, func_table_layer(i))));
 		if (!s->opt->recorded[i])
 			s->fns[i].flags |= POV_FN_SILENT;
 	}

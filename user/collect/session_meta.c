@@ -54,7 +54,7 @@ static json_t *config_json(const struct session *s)
 			 "all", o->all, "regions", regions_json(o));
 }
 
-static bool layer_is_recorded(const struct session *s, const struct layer *layer)
+bool session_records_layer(const struct session *s, const struct layer *layer)
 {
 	for (size_t i = 0; i < func_table_count(); i++)
 		if (s->opt->recorded[i] && func_table_layer(i) == layer)
@@ -67,7 +67,7 @@ static void adapters_tell(struct session *s)
 	json_t *adapters = NULL;
 
 	for (size_t i = 0; layers[i] && !adapters; i++)
-		if (layers[i]->uses_adapters && layer_is_recorded(s, layers[i]))
+		if (layers[i]->uses_adapters && session_records_layer(s, layers[i]))
 			adapters = adapters_describe("/sys/class/infiniband");
 	if (adapters)
 		meta(s, adapters);
@@ -84,7 +84,7 @@ void session_meta_begin(struct session *s)
 	meta(s, host_describe());
 	meta(s, host_clocks_describe());
 	for (size_t i = 0; layers[i]; i++)
-		if (layer_is_recorded(s, layers[i]))
+		if (session_records_layer(s, layers[i]))
 			meta(s, func_table_to_json(layers[i]));
 	adapters_tell(s);
 	if (s->cost.samples)

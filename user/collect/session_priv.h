@@ -54,6 +54,8 @@ struct session {
 
 /* ---- session_meta.c: failures to write stick in session.err ---- */
 
+/* Whether any function of a layer was chosen. */
+bool session_records_layer(const struct session *s, const struct layer *layer);
 /* What is recorded, where and how; before any record. */
 void session_meta_begin(struct session *s);
 /* What is recorded of the kernel's own functions, if anything is. */

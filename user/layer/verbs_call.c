@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* A field belongs to an argument; the only sum that is read tells how many requests were accepted. */
+#include "layer/verbs_call.h"
+
+/* Bytes of an element of what an argument points to. */
+static uint32_t width_of(const struct sig_arg *a)
+{
+	return a->type == SIG_WORK ? sizeof(struct pov_work) : a->bytes ?: POV_BLOCK_BYTES;
+}
+
+bool verbs_call_open(struct verbs_call *c, const struct func_info *info, const struct pov_call *rec,
+		     struct layer_decoder *d)
+{
+	struct pov_field head;
+	const uint8_t *data;
+	size_t at = 0;
+
+	*c = (struct verbs_call){.fn = info->priv, .d = d};
+	if (!call_parts_open(&c->parts, rec, c->fn->sig.nargs))
+		return false;
+	c->begin_ns = rec->hdr.ts_ns - rec->dur_ns;
+	while (call_parts_field(&c->parts, &at, &head, &data)) {
+		if (head.arg >= c->parts.nargs)
+			continue;
+		if (head.type == POV_FIELD_SUM) {
+			c->accepted = head.cnt;
+			c->has_accepted = true;
+			continue;
+		}
+		c->field[head.arg] = (struct verbs_field){data, head.size, head.cnt};
+		if (rec->hdr.flags & POV_CALL_MORE)
+			continuations_join(&d->more, rec->hdr.tid, c->begin_ns, head.type, head.arg,
+					   width_of(&c->fn->sig.arg[head.arg]), &d->arena,
+					   &c->field[head.arg].data, &c->field[head.arg].bytes);
+	}
+	return true;
+}
+
+const uint8_t *verbs_call_data(const struct verbs_call *c, const char *role, uint32_t bytes)
+{
+	int arg = signature_find(&c->fn->sig, role);
+
+	return arg >= 0 && c->field[arg].bytes >= bytes ? c->field[arg].data : NULL;
+}
+
+bool verbs_call_is_failed(const struct verbs_call *c)
+{
+	uint32_t returns = c->fn->attrs.flags;
+	uint64_t ret = c->parts.rec->ret;
+
+	if (!c->parts.returned || returns & RETURNS_VOID)
+		return false;
+	return returns & RETURNS_POINTER ? !ret :
+	       returns & RETURNS_ERRNO	 ? (int32_t)ret != 0 :
+					   (int32_t)ret < 0;
+}
