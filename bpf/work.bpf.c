@@ -9,9 +9,9 @@
 
 #define WORK_IN_CALL (POV_CALL_FIELD_BYTES / sizeof(struct pov_work))
 #define WORK_IN_MORE (POV_MORE_BYTES / sizeof(struct pov_work))
-#define WORK_MORES_MAX 15  /* continuation records of one list */
-#define WORK_COUNTED 4096   /* requests behind those that are kept */
-#define PIECES_MAX 32	   /* of memory in one request: more have no known length */
+#define WORK_MORES_MAX 15 /* continuation records of one list */
+#define WORK_COUNTED 4096 /* requests behind those that are kept */
+#define PIECES_MAX 32	  /* of memory in one request: more have no known length */
 
 /* As the ABI of libibverbs has it, to behind the last thing that is wanted; of a receive to behind num_sge. */
 struct work_wr {
@@ -109,6 +109,8 @@ __noinline u64 work_more(struct pov_thread *t, u32 what, u64 p, u64 queue, u64 n
 	to = (struct pov_work *)(t->more + sizeof(*more));
 	for (n = 0; n < WORK_IN_MORE && p > NEXT_FAULT; n++)
 		p = work_read(&to[n], p, bytes, queue);
+	if (p == NEXT_FAULT && n) /* the last one is none */
+		n--;
 	hdr_init(&more->hdr, POV_KIND_MORE, sizeof(*more) + n * sizeof(*to), c->hdr.tid, now);
 	more->begin_ns = c->hdr.ts_ns;
 	more->size = n * sizeof(*to);

@@ -15,6 +15,7 @@
 #include "collect/session.h"
 #include "collect/toll.h"
 
+struct layer;
 struct ring_buffer;
 struct session;
 

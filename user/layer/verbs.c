@@ -126,6 +126,11 @@ static void text_show(const char *name, const char *text, struct call_view *out)
 		call_view_add(out, name, VALUE_TEXT)->text = text;
 }
 
+static void bytes_add(int64_t *to, int64_t bytes)
+{
+	*to = *to == BYTES_UNKNOWN || bytes == BYTES_UNKNOWN ? BYTES_UNKNOWN : *to + bytes;
+}
+
 /* What all posts have in common, by the first one; bytes in all. */
 static void posts_show(struct call_view *out)
 {
@@ -139,8 +144,7 @@ static void posts_show(struct call_view *out)
 		const struct call_post *p = &out->posts[i];
 
 		alike &= !strcmp(p->op, first->op);
-		bytes = p->bytes == BYTES_UNKNOWN || bytes == BYTES_UNKNOWN ? BYTES_UNKNOWN :
-									      bytes + p->bytes;
+		bytes_add(&bytes, p->bytes);
 	}
 	if (out->nposts > 1)
 		call_view_add(out, "requests", VALUE_INT)->i = out->nposts;
@@ -190,11 +194,6 @@ static void result_show(const struct verbs_call *c, struct call_view *out)
 		call_view_add(out, "result", VALUE_INT)->i = (int32_t)ret;
 	if (c->fn->attrs.flags & RETURNS_ERRNO)
 		out->roles.error = (int32_t)ret;
-}
-
-static void bytes_add(int64_t *to, int64_t bytes)
-{
-	*to = *to == BYTES_UNKNOWN || bytes == BYTES_UNKNOWN ? BYTES_UNKNOWN : *to + bytes;
 }
 
 /* Which way the data go that it posts. */

@@ -10,42 +10,28 @@ static uint64_t queue_of(const struct verbs_call *c)
 	return signature_find(&c->fn->sig, "qp") == 0 ? call_parts_word(&c->parts, 0) : 0;
 }
 
-/* Requests that were counted and not kept. */
-static void post_unseen(const struct call_post *like, bool receives, struct call_post *out)
-{
-	*out = (struct call_post){
-		.kind = receives ? POST_RECV : POST_OTHER,
-		.carrier = CARRIER_NIC,
-		.op = receives ? "RECV" : "unknown",
-		.transport = like->transport,
-		.device = like->device,
-		.dest = like->dest,
-		.local_end = like->local_end,
-		.remote_end = like->remote_end,
-		.bytes = BYTES_UNKNOWN,
-		.queue = like->queue,
-	};
-}
-
 static void requests_post(const struct verbs_call *c, const struct verbs_field *f,
 			  struct call_view *out)
 {
 	bool receives = c->fn->attrs.flags & RECEIVES, failed = verbs_call_is_failed(c);
 	uint32_t kept = f->bytes / sizeof(struct pov_work), n;
 	struct call_post *post;
-	struct pov_work w;
+	struct pov_work w = {0};
 
 	n = f->cnt > kept && kept ? f->cnt : kept;
 	n = n < VERBS_POSTS_MAX ? n : VERBS_POSTS_MAX;
 	post = arena_alloc(&c->d->arena, n * sizeof(*post));
 	for (uint32_t i = 0; i < n; i++) {
-		if (i < kept) {
+		if (i < kept)
 			memcpy(&w, f->data + i * sizeof(w), sizeof(w));
-			verbs_post_request(&c->d->conns, c->parts.rec->tgid, queue_of(c), &w,
-					   receives, &c->d->arena, &post[i]);
-		} else {
-			post_unseen(&post[0], receives, &post[i]);
-		}
+		else /* counted, and not kept */
+			w = (struct pov_work){.qp = w.qp,
+					      .qp_type = w.qp_type,
+					      .bytes = POV_WORK_BYTES_UNKNOWN,
+					      .opcode = UINT8_MAX};
+		verbs_post_request(&c->d->conns, c->parts.rec->tgid, queue_of(c), &w, receives,
+				   &c->d->arena, &post[i]);
+		post[i].has_id = i < kept;
 		/* which of several were refused is said by the call, or not known */
 		post[i].failed = failed && (c->has_accepted ? i >= c->accepted : n == 1);
 	}
