@@ -47,7 +47,8 @@ struct handover {
 
 #define INNER_FUNCTIONS_MAX 1024
 #define HANDOVERS_MAX 8 /* of one library */
-#define FUNCTION_ELSEWHERE 3 /* what find returns for a function that another library of the layer has */
+#define FUNCTION_ELSEWHERE \
+	3 /* what find returns for a function that another library of the layer has */
 
 struct library_kind {
 	const char *layer; /* its name */

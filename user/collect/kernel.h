@@ -43,7 +43,8 @@ struct kernel {
 	int ring_fd[POV_RINGS_MAX];
 	int control_fd, targets_fd, files_fd, paths_fd, answered_fd, waiting_fd, libs_fd,
 		handovers_fd;
-	int loader_fd, exec_fd, handover_fd; /* programs by which threads wait; -1: not on this kernel */
+	int loader_fd, exec_fd,
+		handover_fd; /* programs by which threads wait; -1: not on this kernel */
 	const volatile uint64_t *counters; /* POV_COUNT_* */
 	volatile uint64_t *drops;	   /* POV_DROPS words */
 	uint64_t recursions;		   /* before the recording */

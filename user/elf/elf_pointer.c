@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "elf/elf_internal.h"
 
-#define RELR 19 /* SHT_RELR, which older headers lack */
+#define RELR 19			    /* SHT_RELR, which older headers lack */
 #define RELR_BYTES_MAX (256u << 10) /* each word may stand for 63 pointers */
 #define WORD sizeof(uint64_t)
 #define WORD_BITS 63 /* of a bitmap: the lowest bit says that it is one */

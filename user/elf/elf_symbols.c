@@ -76,7 +76,8 @@ Elf_Data *elf_section_data(Elf_Scn *scn, uint32_t type, uint64_t bytes_max)
 /* A string table; its last byte is a NUL, so that none of its strings leads out of it. */
 static Elf_Data *strings_load(const struct elf_file *f, size_t section_idx)
 {
-	Elf_Data *d = elf_section_data(elf_getscn(f->elf, section_idx), SHT_STRTAB, STRINGS_BYTES_MAX);
+	Elf_Data *d = elf_section_data(elf_getscn(f->elf, section_idx), SHT_STRTAB,
+				       STRINGS_BYTES_MAX);
 
 	return d && !((const char *)d->d_buf)[d->d_size - 1] ? d : NULL;
 }

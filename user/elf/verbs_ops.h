@@ -12,7 +12,13 @@
 
 struct elf_file;
 
-enum verbs_op { VERBS_POST_SEND, VERBS_POST_RECV, VERBS_POST_SRQ_RECV, VERBS_POLL_CQ, VERBS_OP_CNT };
+enum verbs_op {
+	VERBS_POST_SEND,
+	VERBS_POST_RECV,
+	VERBS_POST_SRQ_RECV,
+	VERBS_POLL_CQ,
+	VERBS_OP_CNT
+};
 
 struct verbs_slots {
 	uint16_t offset[VERBS_OP_CNT]; /* in the table */
