@@ -74,12 +74,12 @@ report() { "$POVTRACE" report "$@"; }
 @test "layers: in the timeline they lie inside MPI's calls, with what they were given" {
 	"$POVTRACE" export run.pov -o run.json
 	"$tool/json_check" run.json
-	jq -c '.traceEvents[] | select(.ph == "X" and .pid == 100) | [.name, .ts + 0, .dur + 0]' run.json >slices
+	jq -c '.traceEvents[] | select(.ph == "X" and .tid == 100) | [.name, .ts + 0, .dur + 0]' run.json >slices
 	[ "$(cat slices)" = '["MPI_Test ×100",9,50]
 ["ucp_worker_progress ×100",10.1,48.8]
 ["MPI_Send",69,10]
 ["ucp_tag_send_nbx",71,3]' ]
-	[ "$(jq -c '.traceEvents[] | select(.name == "ucp_tag_send_nbx" and .pid == 100) | .args | [.count, .tag, .status]' run.json)" = \
+	[ "$(jq -c '.traceEvents[] | select(.name == "ucp_tag_send_nbx" and .tid == 100) | .args | [.count, .tag, .status]' run.json)" = \
 		'[40,"0x7","UCS_OK"]' ]
 }
 

@@ -12,7 +12,8 @@
 #include "abi/event.h"
 #include "layer/layer.h"
 
-extern const struct layer layer_mpi, layer_ob1, layer_ofi, layer_os, layer_ucp, layer_uct, layer_verbs;
+extern const struct layer layer_mpi, layer_ob1, layer_ofi, layer_os, layer_ucp, layer_uct,
+	layer_verbs;
 
 struct fixture {
 	const struct layer *layer;

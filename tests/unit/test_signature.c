@@ -59,7 +59,7 @@ static void test_all_rows(void **state)
 /* A recipe as text, for comparing. */
 static const char *fn_text(const char *name)
 {
-	static const char *const ops[] = {"-",	  "in",	  "out",      "sum",	"size",
+	static const char *const ops[] = {"-",	  "in",	 "out",	     "sum",    "size",
 					  "work", "iov", "accepted", "message"};
 	static const char *const iovs[] = {[POV_IOV_PLAIN] = "plain", [POV_IOV_UCT] = "uct"};
 	static const char *const elems[] = {"int", "wide", "handle", "status", "block", "range"};

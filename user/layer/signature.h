@@ -24,7 +24,7 @@ enum sig_type {
 	SIG_STRING,
 	SIG_BLOCK, /* a struct of which some bytes are kept, POV_BLOCK_BYTES if no number is told */
 	SIG_RANGE, /* three ints */
-	SIG_IOV,     /* a piece of memory, struct iovec: of a list of them the bytes are summed */
+	SIG_IOV,   /* a piece of memory, struct iovec: of a list of them the bytes are summed */
 	SIG_UCT_IOV, /* the same, uct_iov_t */
 	SIG_WORK, /* list of work requests; its length is the queue that it is posted to (OUT: the list that it ends) */
 	SIG_UNKNOWN, /* a role this version does not know */
