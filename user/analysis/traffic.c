@@ -10,11 +10,6 @@
 #include "analysis/table.h"
 #include "analysis/traffic_settle.h"
 
-const char *const carrier_names[CARRIER_CNT] = {
-	[CARRIER_UNKNOWN] = "unknown", [CARRIER_NIC] = "nic", [CARRIER_SOCKET] = "socket",
-	[CARRIER_CMA] = "cma",	       [CARRIER_SHM] = "shm",
-};
-
 /* ---- rows ---- */
 
 static uint64_t key_hash(const struct traffic_key *key)

@@ -16,8 +16,6 @@
 #include "analysis/ends.h"
 #include "analysis/phases.h"
 
-extern const char *const carrier_names[CARRIER_CNT];
-
 /* What was under way where something was posted. */
 enum traffic_context {
 	TRAFFIC_IN_CALL,    /* of MPI */

@@ -65,4 +65,8 @@ struct call_post {
 	bool failed; /* was refused, or completed with an error */
 };
 
+const char *post_carrier_name(enum post_carrier carrier); /* "nic" … "unknown" */
+const char *post_kind_name(enum post_kind kind);	  /* "send" … */
+const char *post_step_name(enum post_step step);	  /* "RTS" …; NULL for STEP_NONE */
+
 #endif

@@ -58,7 +58,7 @@ static void row_print(FILE *out, const struct report *r, const struct traffic_gr
 	field(out, traffic_text(r, k->dest));
 	fputc(',', out);
 	process_fields(out, r, k->peer);
-	field(out, carrier_names[k->carrier]);
+	field(out, post_carrier_name(k->carrier));
 	field(out, traffic_text(r, k->transport));
 	field(out, traffic_text(r, k->layer));
 	field(out, contexts[k->context]);

@@ -57,7 +57,7 @@ static void rows_print(struct json_out *j, const struct report *r)
 		json_out_object_begin(j);
 		process_print(j, r, (int32_t)k->process, own);
 		json_out_key_string(j, "layer", traffic_text(r, k->layer));
-		json_out_key_string(j, "carrier", carrier_names[k->carrier]);
+		json_out_key_string(j, "carrier", post_carrier_name(k->carrier));
 		json_out_key_string(j, "transport", traffic_text(r, k->transport));
 		json_out_key_string(j, "device", traffic_text(r, k->device));
 		json_out_key_string(j, "destination", traffic_text(r, k->dest));
@@ -107,7 +107,7 @@ static void layers_print(struct json_out *j, const struct report *r)
 		json_out_object_begin(j);
 		process_print(j, r, (int32_t)l->process, own);
 		json_out_key_string(j, "layer", traffic_text(r, l->layer));
-		json_out_key_string(j, "carrier", carrier_names[l->carrier]);
+		json_out_key_string(j, "carrier", post_carrier_name(l->carrier));
 		json_out_key_bool(j, "counts", l->counts);
 		json_out_key_bool(j, "arrivals_count", l->arrivals_count);
 		for (int k = 0; k < POST_KIND_CNT; k++)

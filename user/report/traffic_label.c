@@ -75,7 +75,7 @@ char *traffic_transport(const struct report *r, const struct traffic_key *k)
 {
 	const char *transport = traffic_text(r, k->transport);
 
-	return xstrdup(transport ? transport : carrier_names[k->carrier]);
+	return xstrdup(transport ? transport : post_carrier_name(k->carrier));
 }
 
 struct traffic_group *traffic_groups(const struct report *r, uint32_t by, uint32_t *n)

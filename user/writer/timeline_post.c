@@ -28,29 +28,6 @@ static const char *const role_name[ROLE_CNT] = {
 	[ROLE_ARRIVAL] = "arrivals",
 };
 
-static const char *const kind_name[POST_KIND_CNT] = {
-	[POST_SEND] = "send",
-	[POST_RECV] = "receive",
-	[POST_WRITE] = "write",
-	[POST_READ] = "read",
-	[POST_ATOMIC] = "atomic",
-	[POST_OTHER] = "other",
-	[POST_COMPLETION] = "completion",
-	[POST_ARRIVAL] = "arrival",
-};
-
-static const char *const carrier_name[CARRIER_CNT] = {
-	[CARRIER_NIC] = "nic",
-	[CARRIER_SOCKET] = "socket",
-	[CARRIER_CMA] = "cma",
-	[CARRIER_SHM] = "shm",
-};
-
-static const char *const step_name[STEP_CNT] = {
-	[STEP_EAGER] = "eager", [STEP_RTS] = "RTS", [STEP_RTR] = "RTR",
-	[STEP_DATA] = "data",	[STEP_FIN] = "FIN",
-};
-
 static enum post_role role_of(const struct call_post *p)
 {
 	return p->kind == POST_COMPLETION ? ROLE_COMPLETION :
@@ -58,12 +35,17 @@ static enum post_role role_of(const struct call_post *p)
 					    ROLE_POST;
 }
 
+static const char *carrier_name(const struct call_post *p)
+{
+	return p->carrier == CARRIER_UNKNOWN ? NULL : post_carrier_name(p->carrier);
+}
+
 /* What posts have tracks by. */
 static const char *transport_of(const struct call_post *p)
 {
 	if (role_of(p) != ROLE_POST)
 		return "";
-	return p->transport ?: carrier_name[p->carrier] ?: "";
+	return p->transport ?: carrier_name(p) ?: "";
 }
 
 static bool track_is_same(const struct call_post *a, const struct call_post *b)
@@ -124,7 +106,7 @@ void tl_post_tracks_free(struct tl_thread *th)
 /* "am_bcopy RTS": what it did and, of a protocol, by which step. */
 static void post_name(const struct call_post *p, char name[TL_POST_NAME_BYTES])
 {
-	const char *op = p->op ?: kind_name[p->kind], *step = step_name[p->step];
+	const char *op = p->op ?: post_kind_name(p->kind), *step = post_step_name(p->step);
 
 	if (step && !strcmp(op, step))
 		step = NULL;
@@ -156,11 +138,11 @@ static void post_args(struct writer_args *a, const struct call_post *p)
 		args_add_int(a, "bytes", p->bytes);
 	text_add(a, "dest", p->dest);
 	text_add(a, "transport", p->transport);
-	text_add(a, "carrier", carrier_name[p->carrier]);
+	text_add(a, "carrier", carrier_name(p));
 	text_add(a, "device", p->device);
 	text_add(a, "local_end", p->local_end);
 	text_add(a, "remote_end", p->remote_end);
-	text_add(a, "step", step_name[p->step]);
+	text_add(a, "step", post_step_name(p->step));
 	hex_add(a, "queue", p->queue);
 	if (p->has_id)
 		args_add_hex(a, "id", p->id);
@@ -236,7 +218,7 @@ void tl_post(struct timeline *tl, struct tl_thread *th, const struct model_post 
 	struct slice s = {.begin_ns = p->call->begin_ns,
 			  .end_ns = p->call->end_ns,
 			  .open = p->call->open,
-			  .category = kind_name[p->post->kind],
+			  .category = post_kind_name(p->post->kind),
 			  .few_names = true,
 			  .args = &tl->args};
 	char name[TL_POST_NAME_BYTES];
