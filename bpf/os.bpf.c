@@ -359,7 +359,7 @@ static __always_inline int socket_seen(enum row row, struct sock *sk, s64 ret, u
 		return 0;
 	spin_flush(t, d, ALL_TIMES);
 	ends_add(f, sk, NULL);
-	frame_emit(t, d, now, ret, 0);
+	frame_emit(t, d, now, ret, POV_CALL_END_ONLY);
 	return 0;
 }
 

@@ -126,6 +126,7 @@ struct pov_irq {
 #define POV_CALL_MORE 0x08    /* struct pov_more records with this call's key precede it */
 #define POV_CALL_PARTIAL \
 	0x10 /* an array was too long to be kept (or summed) whole; counts are true */
+#define POV_CALL_END_ONLY 0x20 /* only its end was seen: dur_ns is 0 and says nothing */
 /*
  * One call of a traced function, written when it returns. Begin = hdr.ts_ns - dur_ns.
  * After the fixed part: nargs argument words, then fields, each a struct pov_field with its data

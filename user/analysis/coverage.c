@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "abi/config.h"
 #include "analysis/loss.h"
 #include "analysis/table.h"
 #include "base/json_get.h"
@@ -36,6 +37,10 @@ static void hits_add(struct coverage *a, const struct model_thread *t, const str
 	struct coverage_hits *to[2] = {hits_of(a, t)};
 	bool stepped = map_get(&a->stepped, site_key(lib, f->id));
 
+	if (lib == POV_LIB_KERNEL) {
+		to[0]->kernel += calls + polls;
+		return;
+	}
 	if (t->proc->is_rank) /* others are not what ranks are distorted by */
 		to[1] = table_row(a->func, a->nfunc, f->id);
 	for (int i = 0; i < 2 && to[i]; i++) {

@@ -18,9 +18,10 @@ struct coverage_loss {
 };
 
 struct coverage_hits {
-	uint64_t calls;	   /* probe pairs hit: recorded calls of any depth */
-	uint64_t polls;	   /* merged into spins */
-	uint64_t stepped;  /* of calls and polls: the probed instruction is single-stepped */
+	uint64_t calls;	  /* probe pairs hit: recorded calls of any depth */
+	uint64_t polls;	  /* merged into spins */
+	uint64_t stepped; /* of calls and polls: the probed instruction is single-stepped */
+	uint64_t kernel; /* calls and polls within the kernel (layer os): what they cost is not calibrated */
 	uint64_t switches; /* scheduler records its threads caused */
 	uint64_t cost_ns;  /* by calibrated costs */
 };

@@ -64,6 +64,8 @@ static void on_call(void *ctx, const struct model_call *c)
 		r->open += c->open;
 		r->unwound += !c->open;
 		r->unfinished_ns += dur_ns;
+	} else if (c->end_only) {
+		r->end_only++;
 	} else {
 		histogram_add(&r->durations, dur_ns);
 	}
@@ -92,7 +94,7 @@ static void on_spin(void *ctx, const struct model_spin *s)
 
 double function_row_mean(const struct function_row *f)
 {
-	uint64_t finished = f->calls - f->open - f->unwound;
+	uint64_t finished = f->calls - f->open - f->unwound - f->end_only;
 
 	return finished ? (double)(f->total_ns - f->unfinished_ns) / (double)finished : NAN;
 }

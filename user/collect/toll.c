@@ -39,8 +39,9 @@ static void life_note(struct map *m, uint32_t tgid, uint64_t ts_ns)
 static void spin_count(struct toll *t, const struct pov_spin *s)
 {
 	for (unsigned int i = 0; i < s->nfuncs && i < POV_SPIN_FUNCS_MAX; i++)
-		hits_of(t, key_of(s->tgid, s->func[i].lib, s->func[i].func))->polls +=
-			s->func[i].cnt;
+		if (s->func[i].lib != POV_LIB_KERNEL)
+			hits_of(t, key_of(s->tgid, s->func[i].lib, s->func[i].func))->polls +=
+				s->func[i].cnt;
 }
 
 void toll_record(struct toll *t, const struct pov_hdr *rec)
@@ -51,8 +52,9 @@ void toll_record(struct toll *t, const struct pov_hdr *rec)
 	const struct pov_exit *exit = (const struct pov_exit *)rec;
 
 	switch (rec->kind) {
-	case POV_KIND_CALL:
-		hits_of(t, key_of(call->tgid, call->lib, call->func))->calls++;
+	case POV_KIND_CALL: /* those within the kernel hit no probe */
+		if (call->lib != POV_LIB_KERNEL)
+			hits_of(t, key_of(call->tgid, call->lib, call->func))->calls++;
 		break;
 	case POV_KIND_SPIN:
 		spin_count(t, (const struct pov_spin *)rec);

@@ -379,6 +379,7 @@ void call_record(struct model *m, struct mthread *t, const struct pov_call *rec)
 				.open = rec->hdr.flags & POV_CALL_OPEN,
 				.unwound = rec->hdr.flags & POV_CALL_UNWOUND,
 				.partial = rec->hdr.flags & POV_CALL_PARTIAL,
+				.end_only = rec->hdr.flags & POV_CALL_END_ONLY,
 				.fault = rec->hdr.flags & POV_CALL_FAULT,
 				.cpu = rec->cpu,
 				.lib = rec->lib,

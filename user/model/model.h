@@ -115,6 +115,7 @@ struct model_call {
 	uint8_t depth; /* within how many traced calls, of whatever layers */
 	bool nested;   /* within one of the same layer */
 	bool open, unwound, partial, fault;
+	bool end_only; /* when it began is not known: begin_ns is end_ns */
 	uint16_t cpu;
 	uint16_t lib;		 /* id of its library's meta object */
 	uint64_t site;		 /* return address */

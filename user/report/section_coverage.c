@@ -17,6 +17,7 @@ static const struct figure overhead_figures[] = {
 	{FIGURE_COUNT, "call_hits", AT(calls)},
 	{FIGURE_COUNT, "poll_hits", AT(polls)},
 	{FIGURE_COUNT, "stepped_hits", AT(stepped)},
+	{FIGURE_COUNT, "kernel_hits", AT(kernel)},
 	{FIGURE_COUNT, "switch_hits", AT(switches)},
 	{FIGURE_NS, "cost_ns", AT(cost_ns), .known = FACT_HIT_COST},
 	{0},
@@ -377,6 +378,10 @@ static void overhead_print(const struct report *r, FILE *out)
 		fprintf(out, ", %.2f %% of the threads' time",
 			100.0 * (double)h->cost_ns / (double)r->sum.time.thread_ns);
 	fputc('\n', out);
+	if (h->kernel)
+		fprintf(out,
+			"             %s calls and polls within the kernel (layer os) are not in this: their cost is not calibrated\n",
+			human_count(a, sizeof(a), h->kernel));
 	worst_print(r, out);
 }
 

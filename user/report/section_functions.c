@@ -19,9 +19,10 @@ static const struct figure function_figures[] = {
 	{FIGURE_COUNT, "empty_polls", "polls", AT(polls), CALLS, .no_zero = true},
 	{FIGURE_COUNT, "open", AT(open)},
 	{FIGURE_COUNT, "unwound", AT(unwound)},
+	{FIGURE_COUNT, "end_only", AT(end_only)},
 	{FIGURE_COUNT, "errors", AT(errors)},
 	{FIGURE_NS, "total_ns", "total", AT(total_ns), "%wall", FIGURE_WHOLE, CALLS,
-	 .share_wrong = LOSS_OF_LIVES},
+	 .share_wrong = LOSS_OF_LIVES, .no_zero = true},
 	{FIGURE_NS, "unfinished_ns", AT(unfinished_ns)},
 	{FIGURE_TABLE, "split", AT(split), .sub = split_figures},
 	{FIGURE_COUNT, "timed", AT(durations.cnt)},
@@ -104,6 +105,8 @@ static const struct {
 	 "not returned: in calls, and in total as far as seen."},
 	{offsetof(ROW, unwound), "", "call was", "calls were",
 	 "left without returning (longjmp, exception, exit): in calls, and in total up to when that was noticed."},
+	{offsetof(ROW, end_only), "", "call was", "calls were",
+	 "seen only to return: in calls; how long they took is not known."},
 	{offsetof(ROW, errors), "", "call returned", "calls returned", "an error."},
 };
 

@@ -37,7 +37,8 @@ const char *const text_field_names[TEXT_FIELD_NAMES_CNT] = {
 		DEC(pov_call, lib, "lib"))
 #define CALL_FLAGS                                                                               \
 	FLAGS({"open", POV_CALL_OPEN}, {"unwound", POV_CALL_UNWOUND}, {"fault", POV_CALL_FAULT}, \
-	      {"more", POV_CALL_MORE}, {"partial", POV_CALL_PARTIAL})
+	      {"more", POV_CALL_MORE}, {"partial", POV_CALL_PARTIAL},                            \
+	      {"end_only", POV_CALL_END_ONLY})
 #define TASK_MEMBERS                                                                \
 	MEMBERS(DEC(pov_task, tgid, "tgid"), DEC(pov_task, ppid, "ppid"),           \
 		DEC(pov_task, state, "state"), DEC(pov_task, cpu, "cpu"),           \
