@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 
-#include "abi/config.h"
 #include "analysis/loss.h"
 #include "analysis/table.h"
 #include "base/json_get.h"
@@ -37,7 +36,7 @@ static void hits_add(struct coverage *a, const struct model_thread *t, const str
 	struct coverage_hits *to[2] = {hits_of(a, t)};
 	bool stepped = map_get(&a->stepped, site_key(lib, f->id));
 
-	if (lib == POV_LIB_KERNEL) {
+	if (f->layer && f->layer->in_kernel) {
 		to[0]->kernel += calls + polls;
 		return;
 	}
