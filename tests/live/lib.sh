@@ -189,6 +189,9 @@ wait_until() {
 	done
 }
 
+# Before Linux 6.6 probes are taken away in the background, and whoever puts in others meanwhile may wait for that.
+closers_gone() { wait_until "${1:-120}" sh -c '! pgrep -x povtrace-close >/dev/null'; }
+
 # ---- what the trace says ----
 
 # Facts of a trace, made once a trace: info.json, dump, funcs.tsv (id, name), ranks.tsv (pid, rank).

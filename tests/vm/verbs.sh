@@ -42,6 +42,7 @@ status=\$?
 wait
 exit \$status
 SH
+	closers_gone
 	before=$(sent_packets)
 	record "$name" -f MPI_Init --layers verbs -- bash pair.sh
 	is "$name: status" $? 0 || cat "$name.server" "$name.client"
