@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "layer/signature.h"
+
 bool call_parts_open(struct call_parts *c, const struct pov_call *rec, uint32_t nargs)
 {
 	if (rec->hdr.size < sizeof(*rec) || (size_t)rec->nargs * 8 > rec->hdr.size - sizeof(*rec))
@@ -24,6 +26,19 @@ uint64_t call_parts_word(const struct call_parts *c, uint32_t arg)
 		return 0;
 	memcpy(&word, (const uint8_t *)c->rec + sizeof(*c->rec) + 8 * (size_t)arg, sizeof(word));
 	return word;
+}
+
+bool call_parts_value(const struct call_parts *c, const struct signature *sig, const char *role,
+		      uint64_t *out)
+{
+	int arg = signature_find_value(sig, role);
+
+	if (arg < 0 || (uint32_t)arg >= c->nargs)
+		return false;
+	*out = call_parts_word(c, (uint32_t)arg);
+	if (sig->arg[arg].type == SIG_INT)
+		*out = (uint32_t)*out;
+	return true;
 }
 
 bool call_parts_field(const struct call_parts *c, size_t *at, struct pov_field *head,

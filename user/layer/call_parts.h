@@ -19,6 +19,10 @@ struct call_parts {
 bool call_parts_open(struct call_parts *c, const struct pov_call *rec, uint32_t nargs);
 /* The raw word of an argument, 0 if the record lacks it. */
 uint64_t call_parts_word(const struct call_parts *c, uint32_t arg);
+struct signature;
+/* The argument that has a role and is passed by value, of an int its 32 bits; false if the function, or the record, has none. */
+bool call_parts_value(const struct call_parts *c, const struct signature *sig, const char *role,
+		      uint64_t *out);
 /*
  * The next field, *at being 0 for the first one; false behind the last one, or where the record is cut. data: head->size
  * bytes, not aligned.

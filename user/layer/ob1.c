@@ -185,12 +185,7 @@ static void decoder_meta(struct layer_decoder *d, const json_t *meta)
 
 static bool value_of(const struct ob1_call *c, const char *role, uint64_t *out)
 {
-	int arg = signature_find(&c->fn->sig, role);
-
-	if (arg < 0 || (uint32_t)arg >= c->parts.nargs)
-		return false;
-	*out = call_parts_word(&c->parts, arg);
-	return true;
+	return call_parts_value(&c->parts, &c->fn->sig, role, out);
 }
 
 /* ---- headers ---- */

@@ -81,17 +81,6 @@ static void decoder_free(struct layer_decoder *d)
 	free(d);
 }
 
-static bool value_of(const struct ofi_func *fn, const struct call_parts *c, const char *role,
-		     uint64_t *out)
-{
-	int arg = signature_find(&fn->sig, role);
-
-	if (arg < 0 || (uint32_t)arg >= c->nargs)
-		return false;
-	*out = call_parts_word(c, arg);
-	return true;
-}
-
 static void arg_show(const struct sig_arg *a, uint64_t w, struct call_view *out)
 {
 	if (a->kind == SIG_KIND_NUM)
@@ -122,10 +111,10 @@ static void post_tell(struct layer_decoder *d, const struct func_info *f,
 		.bytes = BYTES_UNKNOWN,
 		.failed = r->error != 0,
 	};
-	if (value_of(fn, c, "length", &length) && length <= INT64_MAX)
+	if (call_parts_value(c, &fn->sig, "length", &length) && length <= INT64_MAX)
 		d->post.bytes = (int64_t)length;
-	value_of(fn, c, "ep", &d->post.queue);
-	d->post.has_id = value_of(fn, c, "context", &d->post.id);
+	call_parts_value(c, &fn->sig, "ep", &d->post.queue);
+	d->post.has_id = call_parts_value(c, &fn->sig, "context", &d->post.id);
 	r->sends = fn->attrs.flags & (SENDS | WRITES);
 	r->receives = fn->attrs.flags & (RECEIVES | READS);
 	if (r->sends)
@@ -160,13 +149,6 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 		call_view_add(out, "bytes", VALUE_INT)->i = d->post.bytes;
 }
 
-static const char *spin_arg_name(const struct func_info *f)
-{
-	const struct ofi_func *fn = f->priv;
-
-	return fn->sig.nargs ? fn->sig.arg[0].role : NULL;
-}
-
 const struct layer layer_ofi = {
 	.name = "ofi",
 	.rows = rows,
@@ -180,5 +162,5 @@ const struct layer layer_ofi = {
 	.decoder_new = decoder_new,
 	.decoder_free = decoder_free,
 	.decode = decode,
-	.spin_arg_name = spin_arg_name,
+	.spin_arg_name = func_first_arg_name,
 };

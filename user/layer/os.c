@@ -327,13 +327,6 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 	out->nposts = 1;
 }
 
-static const char *spin_arg_name(const struct func_info *f)
-{
-	const struct os_func *fn = f->priv;
-
-	return fn->sig.nargs ? fn->sig.arg[0].role : NULL;
-}
-
 const struct layer layer_os = {
 	.name = "os",
 	.rows = rows,
@@ -348,5 +341,5 @@ const struct layer layer_os = {
 	.decoder_new = decoder_new,
 	.decoder_free = decoder_free,
 	.decode = decode,
-	.spin_arg_name = spin_arg_name,
+	.spin_arg_name = func_first_arg_name,
 };

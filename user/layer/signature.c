@@ -304,6 +304,13 @@ void func_priv_free(struct func_info *f)
 	f->priv = NULL;
 }
 
+const char *func_first_arg_name(const struct func_info *f)
+{
+	const struct signature *sig = f->priv;
+
+	return sig->nargs ? sig->arg[0].role : NULL;
+}
+
 void recipe_init(const struct signature *sig, struct pov_fn *fn)
 {
 	*fn = (struct pov_fn){

@@ -125,6 +125,8 @@ int func_row_parse(const json_t *row, const char *layer, const struct sig_role *
 		   struct func_info *out);
 /* Of a function whose private part is one block of memory. */
 void func_priv_free(struct func_info *f);
+/* Of one whose private part begins with its signature: the role of its first argument, or NULL. */
+const char *func_first_arg_name(const struct func_info *f);
 
 /* The recipe of a function that reads no memory. */
 void recipe_init(const struct signature *sig, struct pov_fn *fn);

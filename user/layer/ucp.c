@@ -156,12 +156,7 @@ static void decoder_free(struct layer_decoder *d)
 
 static bool value_of(const struct ucp_call *c, const char *role, uint64_t *out)
 {
-	int arg = signature_find_value(&c->fn->sig, role);
-
-	if (arg < 0 || (uint32_t)arg >= c->parts.nargs)
-		return false;
-	*out = call_parts_word(&c->parts, arg);
-	return true;
+	return call_parts_value(&c->parts, &c->fn->sig, role, out);
 }
 
 static bool call_open(struct ucp_call *c, const struct func_info *info, const struct pov_call *rec,
@@ -366,13 +361,6 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 	out->roles.poll_found = c.parts.returned && f->polls;
 }
 
-static const char *spin_arg_name(const struct func_info *f)
-{
-	const struct ucp_func *fn = f->priv;
-
-	return fn->sig.nargs ? fn->sig.arg[0].role : NULL;
-}
-
 const struct layer layer_ucp = {
 	.name = "ucp",
 	.rows = rows,
@@ -386,5 +374,5 @@ const struct layer layer_ucp = {
 	.decoder_new = decoder_new,
 	.decoder_free = decoder_free,
 	.decode = decode,
-	.spin_arg_name = spin_arg_name,
+	.spin_arg_name = func_first_arg_name,
 };

@@ -227,14 +227,7 @@ static bool call_open(struct uct_call *c, const struct func_info *info, const st
 
 static bool value_of(const struct uct_call *c, const char *role, uint64_t *out)
 {
-	int arg = signature_find_value(&c->fn->sig, role);
-
-	if (arg < 0 || (uint32_t)arg >= c->parts.nargs)
-		return false;
-	*out = call_parts_word(&c->parts, arg);
-	if (c->fn->sig.arg[arg].type == SIG_INT)
-		*out = (uint32_t)*out;
-	return true;
+	return call_parts_value(&c->parts, &c->fn->sig, role, out);
 }
 
 /* Of an active message; others have none: 0. */

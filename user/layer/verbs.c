@@ -241,13 +241,6 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 	continuations_done(&d->more, call->hdr.tid, c.begin_ns, call->depth);
 }
 
-static const char *spin_arg_name(const struct func_info *f)
-{
-	const struct verbs_func *fn = f->priv;
-
-	return fn->sig.nargs ? fn->sig.arg[0].role : NULL;
-}
-
 const struct layer layer_verbs = {
 	.name = "verbs",
 	.rows = rows,
@@ -264,5 +257,5 @@ const struct layer layer_verbs = {
 	.decoder_meta = decoder_meta,
 	.decoder_more = decoder_more,
 	.decode = decode,
-	.spin_arg_name = spin_arg_name,
+	.spin_arg_name = func_first_arg_name,
 };
