@@ -303,7 +303,7 @@ int report_traffic_check(const struct report *r)
 		return 0;
 	log_error(
 		"report: %s: tells of no posts to a network; they are recorded with the layers below MPI that make "
-		"them: povtrace record --layers posts, or one of them by its name",
+		"them: povtrace record --layers posts, or one of them by its name (Open MPI's own shared memory: posts,ob1)",
 		r->source->path);
 	return -ENODATA;
 }
