@@ -84,7 +84,7 @@ job() {
 	"$POVTRACE" export -o run.json run.pov
 	jq -r '([.traceEvents[] | select(.ph == "M" and .name == "thread_name") | {(.tid | tostring): .args.name}] | add) as $name |
 		.traceEvents[] | select(.cat == "region") |
-		"\($name[.tid | tostring]) \(.name) \(.ph) \(.ts) \(.dur) \(.args.unwound)"' run.json >got
+		"\($name[.tid | tostring]) \(.name) \(.ph) \(.ts + 0) \(if .dur then .dur + 0 else null end) \(.args.unwound)"' run.json >got
 	cat >wanted <<-'END'
 		regions 1 solve X 11 1 null
 		regions 0 solve X 10 10 null

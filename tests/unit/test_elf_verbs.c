@@ -145,7 +145,7 @@ static bool archive_has(const char *archive, const char *name, uint64_t bytes)
 	for (char line[512]; fgets(line, sizeof(line), nm);)
 		if (sscanf(line, "%llx %llx %c %255s", &addr, &size, &type, symbol) == 4 &&
 		    (type == 't' || type == 'T') && strstr(symbol, name) &&
-		    size * 24 <= bytes * 25 && bytes * 24 <= size * 25)
+		    size * 9 <= bytes * 10 && bytes * 9 <= size * 10)
 			found = true;
 	pclose(nm);
 	return found;
