@@ -16,13 +16,10 @@
 
 #define MAP_FUNCTION "perf_event_mmap"
 
-#define RETURN_ZERO                                                    \
-	{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = 0}, \
-	{                                                              \
-		.code = BPF_JMP | BPF_EXIT                             \
-	}
-
-static const struct bpf_insn return_zero[] = {RETURN_ZERO};
+static const struct bpf_insn return_zero[] = {
+	{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = 0},
+	{.code = BPF_JMP | BPF_EXIT},
+};
 
 /* A two-instruction program of a type; fd or -errno. */
 static int tiny_load(enum bpf_prog_type type, enum bpf_attach_type attach, int btf_id)
@@ -94,7 +91,8 @@ static bool try_wait(void)
 	const struct bpf_insn insns[] = {
 		{.code = BPF_LD | BPF_DW | BPF_IMM, .src_reg = BPF_PSEUDO_MAP_FD, .imm = map},
 		{},
-		RETURN_ZERO,
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = 0},
+		{.code = BPF_JMP | BPF_EXIT},
 	};
 
 	if (map < 0)
@@ -158,7 +156,8 @@ static bool try_function(const struct kernel_types *types, const char *name)
 		{.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = 2, .src_reg = 10},
 		{.code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = 2, .imm = -8},
 		{.code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_func_ret},
-		RETURN_ZERO,
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = 0},
+		{.code = BPF_JMP | BPF_EXIT},
 	};
 	int id = kernel_types_find(types, name, BTF_KIND_FUNC);
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FEXIT,

@@ -14,6 +14,7 @@
 #include "abi/config.h"
 #include "attach/features.h"
 #include "attach/kernel_types.h"
+#include "base/json_get.h"
 #include "base/log.h"
 #include "layer/func_table.h"
 #include "povtrace.skel.h"
@@ -135,14 +136,6 @@ void kernel_functions_attach(struct kernel_functions *k)
 		k->function[i].attached = k->function[i].way && function_attach(k, &k->function[i]);
 }
 
-static bool has_text(const json_t *texts, const char *text)
-{
-	for (size_t i = 0; i < json_array_size(texts); i++)
-		if (!strcmp(json_string_value(json_array_get(texts, i)), text))
-			return true;
-	return false;
-}
-
 /* "fentry; tracepoints" */
 static json_t *links_text(const json_t *texts)
 {
@@ -172,7 +165,7 @@ json_t *kernel_functions_describe(const struct kernel_functions *k)
 		attached += f->attached;
 		if (!f->attached)
 			json_array_append_new(f->way ? failed : missing, json_string(f->name));
-		else if (!has_text(used, f->way->text))
+		else if (!json_has_text(used, f->way->text))
 			json_array_append_new(used, json_string(f->way->text));
 	}
 	uname(&u);
