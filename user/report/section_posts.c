@@ -80,7 +80,8 @@ static void posts_note(const struct report *r, const struct traffic_flow *all, F
 			  human_plural(text, sizeof(text), unknown, "post", "posts"));
 	if (all->failed)
 		text_note(out, "%s: not counted.",
-			  human_plural(text, sizeof(text), all->failed, "failed", "failed"));
+			  human_plural(text, sizeof(text), all->failed, "post failed",
+				       "posts failed"));
 }
 
 static void posts_rows(const struct report *r, struct figure_table *t, struct traffic_flow *all,

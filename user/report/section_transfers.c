@@ -25,7 +25,7 @@ static const struct figure transfer_figures[] = {
 	{0},
 };
 
-/* By function, over the processes shown; or of one. */
+/* By function, over the processes shown. */
 static struct transfer_row *rows_sum(const struct report *r, uint32_t *n)
 {
 	struct transfer_row *sum = xcalloc(r->transfers.nrow, sizeof(*sum));
