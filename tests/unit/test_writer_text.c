@@ -74,6 +74,24 @@ static void json_strings(void **state)
 			    "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
 }
 
+/* Each byte at each place among plain ones. */
+static void plain_text_ends_where_it_does(void **state)
+{
+	char s[20];
+
+	(void)state;
+	for (int c = 0; c < 256; c++) {
+		bool plain = c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+
+		for (size_t at = 0; at < sizeof(s); at++) {
+			memset(s, at % 2 ? ' ' : '~', sizeof(s));
+			s[at] = (char)c;
+			assert_int_equal(text_plain_len(s, sizeof(s)), plain ? sizeof(s) : at);
+			assert_int_equal(text_plain_len(s, at), at);
+		}
+	}
+}
+
 /* Whatever bytes come in, a strict reader takes it, and the room promised is enough. */
 static void json_strings_always_valid(void **state)
 {
@@ -176,6 +194,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(json_strings),
+		cmocka_unit_test(plain_text_ends_where_it_does),
 		cmocka_unit_test(json_strings_always_valid),
 		cmocka_unit_test(ftrace_names),
 		cmocka_unit_test(out_plain_and_gzip),

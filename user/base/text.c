@@ -103,15 +103,15 @@ char *text_count(char *p, uint64_t v)
 
 size_t text_plain_len(const char *s, size_t n)
 {
+	static const bool is_plain[256] = {
+		[0x20 ... '"' - 1] = true,
+		['"' + 1 ... '\\' - 1] = true,
+		['\\' + 1 ... 0x7e] = true,
+	};
 	size_t i = 0;
 
-	while (i < n) {
-		unsigned char c = (unsigned char)s[i];
-
-		if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\')
-			break;
+	while (i < n && is_plain[(unsigned char)s[i]])
 		i++;
-	}
 	return i;
 }
 
