@@ -214,19 +214,13 @@ static void tell(struct model *m, const struct call_or_spin *c, const struct enc
 		posts_tell(m, &c->call, e);
 }
 
-/*
- * Tells those pending that ended until then, in order of begin; the others stay. outermost: what they lie in; NULL if it is not known.
- */
-static void flush_until(struct model *m, struct mthread *t, uint64_t end_ns,
-			const struct call_or_spin *outermost)
+static void pending_tell(struct model *m, struct thread_calls *calls, uint64_t end_ns,
+			 const struct call_or_spin *outermost)
 {
 	struct enclosing e = {.unknown = !outermost};
-	struct thread_calls *calls = t->pub.calls;
 	uint32_t i, left = 0;
 	bool nested;
 
-	if (!calls || !calls->npending)
-		return;
 	if (outermost)
 		enclose(&e, outermost);
 	qsort(calls->pending, calls->npending, sizeof(*calls->pending), call_or_spin_compare);
@@ -248,6 +242,16 @@ static void flush_until(struct model *m, struct mthread *t, uint64_t end_ns,
 	}
 	m->npending -= calls->npending - left;
 	calls->npending = left;
+}
+
+/*
+ * Tells those pending that ended until then, in order of begin; the others stay. outermost: what they lie in; NULL if it is not known.
+ */
+static void flush_until(struct model *m, struct mthread *t, uint64_t end_ns,
+			const struct call_or_spin *outermost)
+{
+	if (t->pub.calls && t->pub.calls->npending) /* most calls have none */
+		pending_tell(m, t->pub.calls, end_ns, outermost);
 }
 
 void call_flush(struct model *m, struct mthread *t)
@@ -281,12 +285,14 @@ static void pending_add(struct model *m, struct mthread *t, const struct call_or
 
 static void ended(struct model *m, struct mthread *t, const struct call_or_spin *c)
 {
+	static const struct enclosing nothing;
+
 	if (c->depth) {
 		pending_add(m, t, c);
 		return;
 	}
 	flush_until(m, t, c->begin_ns, NULL); /* children of a call whose record was lost */
-	tell(m, c, &(struct enclosing){0});
+	tell(m, c, &nothing);
 	flush_until(m, t, UINT64_MAX, c);
 	if (!c->is_spin)
 		memset(t->pub.calls->announced, 0, sizeof(t->pub.calls->announced));
