@@ -22,9 +22,11 @@
  *   irq ts tid dur cpu vec flags=soft
  *   call ts dur tid tgid func depth ret site cpu lib flags=open,unwound,fault,more,partial args=A,B,…
  *        in=ARG[/CNT]:DATA out=ARG[/CNT]:DATA sum=ARG[/CNT]:N tsize=ARG:N comm=ARG:CONTEXT,iRANK,iSIZE
+ *        work=ARG/CNT:DATA ends=ARG:DATA message=ARG:DATA             (struct pov_work, pov_field_ends, pov_field_message)
  *   callbegin ts tid begin tgid func depth
+ *   region ts tid tgid region sp cpu flags=end,chained
  *   spin ts dur tid tgid site depth cpu flags=open funcs=FUNC:CNT:BUSY_NS[:ARG[:LIB]],…
- *   more ts tid begin first type=in|out arg data=DATA
+ *   more ts tid begin first type=in|out|work arg data=DATA
  *   task, exec, rename ts tid tgid ppid state cpu on_cpu kthread comm start
  *   fork ts tid child tgid parent_tgid comm                           (tgid: the child's)
  *   exit ts tid tgid code

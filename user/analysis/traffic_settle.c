@@ -101,13 +101,13 @@ static void process_choose(struct traffic_layer *from, struct traffic_layer *end
 
 static void layers_choose(struct traffic *a)
 {
-	struct traffic_layer *l = a->layer, *end = l + a->nlayer, *next;
+	struct traffic_layer *l = a->layer;
 
-	for (; l < end; l = next) {
-		for (next = l; next < end && next->process == l->process;)
+	for (uint32_t from = 0, next; from < a->nlayer; from = next) {
+		for (next = from; next < a->nlayer && l[next].process == l[from].process;)
 			next++;
-		process_choose(l, next, false);
-		process_choose(l, next, true);
+		process_choose(l + from, l + next, false);
+		process_choose(l + from, l + next, true);
 	}
 }
 
