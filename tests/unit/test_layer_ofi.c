@@ -78,7 +78,7 @@ static void test_posts(void **state)
 	assert_int_equal(f.view.roles.send_bytes, 3000);
 	CALLED("fi_send", NO_MEMORY, 6, EP, 1ull, 3000ull, 2ull, 3ull, CONTEXT);
 	post_is("send", POST_SEND, 3000, true, true);
-	assert_int_equal(value_int(&f, "error"), NO_MEMORY);
+	assert_int_equal(f.view.roles.error, NO_MEMORY);
 	CALLED("fi_inject", 0, 4, EP, 1ull, 8ull, 3ull);
 	post_is("inject", POST_SEND, 8, false, false);
 	CALLED("fi_recv", 0, 6, EP, 1ull, 64ull, 2ull, 3ull, CONTEXT);

@@ -434,8 +434,6 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 		header_show(&c, out);
 	if (c.parts.returned && !(c.fn->attrs.flags & RETURNS_VOID))
 		out->roles.error = (int32_t)call->ret;
-	if (out->roles.error)
-		call_view_add(out, "error", VALUE_INT)->i = out->roles.error;
 	posts_tell(d, &c, out);
 	if (!out->nposts)
 		return;

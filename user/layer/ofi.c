@@ -139,10 +139,8 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 		return;
 	for (uint32_t i = 0; i < c.nargs; i++)
 		arg_show(&fn->sig.arg[i], call_parts_word(&c, i), out);
-	if (c.returned && (int64_t)call->ret < 0) {
+	if (c.returned && (int64_t)call->ret < 0)
 		out->roles.error = (int32_t)(int64_t)call->ret;
-		call_view_add(out, "error", VALUE_INT)->i = (int64_t)call->ret;
-	}
 	out->roles.poll_found = c.returned && f->polls;
 	post_tell(d, f, &c, out);
 	if (d->post.bytes != BYTES_UNKNOWN)
