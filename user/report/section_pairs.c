@@ -157,8 +157,8 @@ void text_devices(const struct report *r, FILE *out)
 {
 	struct figure_table t = {device_figures, .facts = r->facts};
 	uint32_t n, shown;
-	struct traffic_group *g =
-		traffic_groups(r, TRAFFIC_BY_PROCESS | TRAFFIC_BY_DEVICE | TRAFFIC_BY_CONTEXT, &n);
+	struct traffic_group *g = traffic_groups_moving(
+		r, TRAFFIC_BY_PROCESS | TRAFFIC_BY_DEVICE | TRAFFIC_BY_CONTEXT, &n);
 	const char *device;
 	char *context;
 

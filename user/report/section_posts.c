@@ -79,7 +79,8 @@ static void posts_note(const struct report *r, const struct traffic_flow *all, F
 		text_note(out, "%s of unknown size: in posts, not in the bytes (>, ?).",
 			  human_plural(text, sizeof(text), unknown, "post", "posts"));
 	if (all->failed)
-		text_note(out, "%s: not counted.",
+		text_note(out,
+			  "%s: refused, and not in the figures above, or said so when it was over.",
 			  human_plural(text, sizeof(text), all->failed, "post failed",
 				       "posts failed"));
 }

@@ -68,7 +68,8 @@ static void contexts(const struct report *r, FILE *out)
 {
 	struct figure_table t = {context_figures, columns_new(), .facts = r->facts};
 	uint32_t n, shown;
-	struct traffic_group *g = traffic_groups(r, TRAFFIC_BY_CONTEXT | TRAFFIC_BY_PHASE, &n);
+	struct traffic_group *g = traffic_groups_moving(r, TRAFFIC_BY_CONTEXT | TRAFFIC_BY_PHASE,
+							&n);
 	uint64_t moved = 0;
 	struct context_columns any = columns_find(g, n);
 
@@ -104,11 +105,11 @@ static void destinations(const struct report *r, FILE *out)
 {
 	struct figure_table t = {destination_figures, columns_new(), .facts = r->facts};
 	uint32_t n, shown;
-	struct traffic_group *g = traffic_groups(r,
-						 TRAFFIC_BY_PROCESS | TRAFFIC_BY_CARRIER |
-							 TRAFFIC_BY_DEVICE | TRAFFIC_BY_DEST |
-							 TRAFFIC_BY_PEER,
-						 &n);
+	struct traffic_group *g = traffic_groups_moving(r,
+							TRAFFIC_BY_PROCESS | TRAFFIC_BY_CARRIER |
+								TRAFFIC_BY_DEVICE |
+								TRAFFIC_BY_DEST | TRAFFIC_BY_PEER,
+							&n);
 	const char *text;
 
 	text_section(out, "Traffic by destination");

@@ -82,3 +82,15 @@ struct traffic_group *traffic_groups(const struct report *r, uint32_t by, uint32
 {
 	return traffic_by(&r->traffic, r->chosen, r->nprocesses, by, n);
 }
+
+struct traffic_group *traffic_groups_moving(const struct report *r, uint32_t by, uint32_t *n)
+{
+	struct traffic_group *g = traffic_groups(r, by, n);
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < *n; i++)
+		if (g[i].flow.posts || g[i].flow.arrived)
+			g[kept++] = g[i];
+	*n = kept;
+	return g;
+}

@@ -21,6 +21,9 @@ extern const struct figure received_figures[]; /* of a struct traffic_received *
 /* Losses that make sums of posts too low. After one, a post may also be in a wrong row of a context. */
 #define LOSS_OF_POSTS LOSS_OF_BYTES
 
+/* Largest first; the caller frees them. */
 struct traffic_group *traffic_groups(const struct report *r, uint32_t by, uint32_t *n);
+/* Without those of which all failed. */
+struct traffic_group *traffic_groups_moving(const struct report *r, uint32_t by, uint32_t *n);
 
 #endif

@@ -1,0 +1,63 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+# povtrace report --traffic, all of it in its three forms, and povplot's matrix of that, from records of MPI, UCT, verbs and the kernel.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	data=$BATS_TEST_DIRNAME/../data
+	cd "$BATS_TEST_TMPDIR"
+	make=${BUILD:-build}/tests/povmake
+	[ "${make:0:1}" = / ] || make=$BATS_TEST_DIRNAME/../../$make
+	[ -x "$make" ] || skip "no $make; run make tools"
+	"$make" "$data/traffic_run.txt" run.pov
+}
+
+traffic() { "$POVTRACE" report --traffic "$@" run.pov; }
+
+# POV_GOLDEN_UPDATE=1 accepts what there is.
+same_as() {
+	if [ -n "${POV_GOLDEN_UPDATE-}" ]; then
+		cp "$2" "$1"
+	fi
+	diff -u "$1" "$2"
+}
+
+json() {
+	command -v jq >/dev/null || skip "no jq here"
+	traffic --json | jq '{schema_version, povtrace: "1", trace, ranks: [.ranks[] | {rank, job}], traffic}'
+}
+
+@test "traffic: text" {
+	traffic >got
+	same_as "$data/traffic_run.out" got
+}
+
+@test "traffic: CSV" {
+	traffic --csv >got
+	same_as "$data/traffic_run.csv" got
+}
+
+@test "traffic: JSON" {
+	json >got
+	same_as "$data/traffic_run.json" got
+}
+
+@test "traffic: the matrix of it" {
+	povplot=${POVTRACE%/*}/povplot
+	[ -x "$povplot" ] || skip "no $povplot; run make check-golden"
+	json >got.json
+	"$povplot" got.json --script >got
+	same_as "$data/traffic_run.gp" got
+}
+
+@test "traffic: selected ranks have their own" {
+	traffic --csv --rank 1 | cut -d, -f1,5,10,13,19,22 >got
+	diff got - <<-'END'
+		rank,destination,transport,function,sent_bytes,read_bytes
+		1,pid 101,cma,MPI_Barrier,0,5000
+		1,10.0.0.9,tcp,,700,0
+		1,fe80::2,rc,MPI_Barrier,64,0
+		1,,,MPI_Barrier,0,0
+	END
+}
