@@ -277,7 +277,7 @@ uint16_t mfix_func(const char *name)
 
 /* ---- records ---- */
 
-static void put(struct mfix *f, unsigned int stream, void *rec, size_t bytes, uint8_t kind,
+void put_record(struct mfix *f, unsigned int stream, void *rec, size_t bytes, uint8_t kind,
 		uint32_t tid, uint64_t ts)
 {
 	struct pov_hdr *h = rec;
@@ -295,7 +295,7 @@ static void put_identity(struct mfix *f, uint8_t kind, uint64_t ts, uint32_t tid
 	struct pov_task r = {.tgid = tgid, .state = state, .on_cpu = (uint8_t)on_cpu, .cpu = cpu};
 
 	strncpy(r.comm, comm, sizeof(r.comm) - 1);
-	put(f, TRACE_STREAM_TASKS, &r, sizeof(r), kind, tid, ts);
+	put_record(f, TRACE_STREAM_TASKS, &r, sizeof(r), kind, tid, ts);
 }
 
 void put_task(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, uint32_t state, int on_cpu,
@@ -320,14 +320,14 @@ void put_fork(struct mfix *f, uint64_t ts, uint32_t parent, uint32_t tid, uint32
 	struct pov_fork r = {.child_tid = tid, .child_tgid = tgid, .parent_tgid = parent_tgid};
 
 	strncpy(r.comm, comm, sizeof(r.comm) - 1);
-	put(f, TRACE_STREAM_TASKS, &r, sizeof(r), POV_KIND_FORK, parent, ts);
+	put_record(f, TRACE_STREAM_TASKS, &r, sizeof(r), POV_KIND_FORK, parent, ts);
 }
 
 void put_exit(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, int code)
 {
 	struct pov_exit r = {.tgid = tgid, .code = code};
 
-	put(f, TRACE_STREAM_TASKS, &r, sizeof(r), POV_KIND_EXIT, tid, ts);
+	put_record(f, TRACE_STREAM_TASKS, &r, sizeof(r), POV_KIND_EXIT, tid, ts);
 }
 
 void put_switch(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t prev, int state, uint32_t next)
@@ -338,7 +338,7 @@ void put_switch(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t prev, int st
 		r.hdr.flags = POV_SWITCH_PREEMPTED;
 	else
 		r.prev_state = (uint32_t)state;
-	put(f, cpu, &r, sizeof(r), POV_KIND_SWITCH, prev, ts);
+	put_record(f, cpu, &r, sizeof(r), POV_KIND_SWITCH, prev, ts);
 }
 
 void put_waking(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t waker, uint32_t target,
@@ -346,14 +346,14 @@ void put_waking(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t waker, uint3
 {
 	struct pov_waking r = {.target_tid = target, .cpu = cpu, .target_cpu = target_cpu};
 
-	put(f, cpu, &r, sizeof(r), POV_KIND_WAKING, waker, ts);
+	put_record(f, cpu, &r, sizeof(r), POV_KIND_WAKING, waker, ts);
 }
 
 void put_migrate(struct mfix *f, uint64_t ts, uint32_t tid, uint16_t from, uint16_t to)
 {
 	struct pov_migrate r = {.orig_cpu = from, .dest_cpu = to, .cpu = from};
 
-	put(f, from, &r, sizeof(r), POV_KIND_MIGRATE, tid, ts);
+	put_record(f, from, &r, sizeof(r), POV_KIND_MIGRATE, tid, ts);
 }
 
 void put_call_begin(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t tid, uint64_t begin,
@@ -361,7 +361,7 @@ void put_call_begin(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t tid, uin
 {
 	struct pov_call_begin r = {.begin_ns = begin, .tgid = tid, .depth = (uint8_t)depth};
 
-	put(f, cpu, &r, sizeof(r), POV_KIND_CALL_BEGIN, tid, ts);
+	put_record(f, cpu, &r, sizeof(r), POV_KIND_CALL_BEGIN, tid, ts);
 }
 
 void put_call(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid,
@@ -374,7 +374,7 @@ void put_call(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32
 			     .cpu = cpu};
 
 	r.hdr.flags = (uint8_t)flags;
-	put(f, cpu, &r, sizeof(r), POV_KIND_CALL, tid, end);
+	put_record(f, cpu, &r, sizeof(r), POV_KIND_CALL, tid, end);
 }
 
 static void put_call_kind(struct mfix *f, uint8_t kind, uint64_t begin, uint64_t end, uint32_t tid,
@@ -391,7 +391,7 @@ static void put_call_kind(struct mfix *f, uint8_t kind, uint64_t begin, uint64_t
 	memcpy(r->args, args, nargs * 8u);
 	if (field_bytes)
 		memcpy(r->args + nargs, fields, field_bytes);
-	put(f, 0, r, bytes, kind, tid, end);
+	put_record(f, 0, r, bytes, kind, tid, end);
 	free(r);
 }
 
@@ -423,7 +423,7 @@ void put_spin(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32
 	r->func[0].cnt = cnt;
 	r->func[0].busy_ns = busy;
 	r->func[0].func = mfix_func(func);
-	put(f, cpu, r, bytes, POV_KIND_SPIN, tid, end);
+	put_record(f, cpu, r, bytes, POV_KIND_SPIN, tid, end);
 	free(r);
 }
 
@@ -432,7 +432,7 @@ void put_region(struct mfix *f, uint64_t ts, uint32_t tid, uint16_t region, uint
 	struct pov_region r = {.sp = sp, .tgid = tid, .region = region};
 
 	r.hdr.flags = (uint8_t)flags;
-	put(f, 0, &r, sizeof(r), POV_KIND_REGION, tid, ts);
+	put_record(f, 0, &r, sizeof(r), POV_KIND_REGION, tid, ts);
 }
 
 void put_lost(struct mfix *f, uint64_t since, uint64_t ts, uint16_t ring, uint16_t class,
@@ -440,7 +440,7 @@ void put_lost(struct mfix *f, uint64_t since, uint64_t ts, uint16_t ring, uint16
 {
 	struct pov_lost r = {.since_ns = since, .cnt = cnt, .ring = ring, .class = class};
 
-	put(f, TRACE_STREAM_TASKS, &r, sizeof(r), POV_KIND_LOST, 0, ts);
+	put_record(f, TRACE_STREAM_TASKS, &r, sizeof(r), POV_KIND_LOST, 0, ts);
 }
 
 /* ---- assertions ---- */

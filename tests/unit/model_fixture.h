@@ -41,6 +41,9 @@ void mfix_release(struct mfix *f);
 
 uint16_t mfix_func(const char *name);
 
+/* Any one: all of its header but the flags is filled in. */
+void put_record(struct mfix *f, unsigned int stream, void *rec, size_t bytes, uint8_t kind,
+		uint32_t tid, uint64_t ts);
 void put_task(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, uint32_t state, int on_cpu,
 	      uint16_t cpu, const char *comm);
 void put_fork(struct mfix *f, uint64_t ts, uint32_t parent, uint32_t tid, uint32_t tgid,

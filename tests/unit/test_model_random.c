@@ -5,6 +5,7 @@
  *  - records lost: they never exceed the truth in any known state (nothing is invented);
  *  - always: the times of each thread add up to its life, the shares of each CPU to the wall time, the split
  *    of each call to its duration, and the begin times of one thread's calls never go back;
+ *  - each post is told once, in the order of its thread, with the call of MPI that it was made in or none; and regions as they were;
  *  - whoever asks what a thread did while a call was under way gets what the call's split says; and calls told in order of
  *    their begin are that, and all.
  */
@@ -29,6 +30,8 @@
 #define THREADS_MAX 4000
 #define EVENTS_MAX 60000
 #define START 1000
+#define REGION_DEPTH 3
+#define POSTS_MAX 3 /* of a call */
 
 enum { RUN = THREAD_RUNNING, QUEUE = THREAD_RUNNABLE, SLEEP = THREAD_BLOCKED, GONE = THREAD_DEAD };
 
@@ -44,20 +47,35 @@ struct life {
 	struct {
 		uint64_t begin;
 		struct state_times at_begin;
-		bool announced;
+		bool announced, is_top;
 	} call[4];
+	int regions; /* under way, one in the other */
+	struct {
+		uint64_t begin;
+		struct state_times at_begin;
+	} region[REGION_DEPTH];
 	bool spinning;
 	uint64_t spin_begin;
 	struct state_times at_spin;
 	uint64_t last_begin; /* told by the model */
 };
 
-/* The truth about a call or spin, found again by thread, kind and begin. */
+/* The truth about a call, spin or region, found again by thread, kind and begin. */
 struct event {
 	uint32_t tid;
 	uint64_t begin, end;
-	bool spin, told;
+	enum event_kind { CALL, SPIN, REGION } kind;
+	bool told;
 	struct state_times split;
+};
+
+/* The truth about a post: its number is the address of its buffer, which the layer gives its queue. */
+struct post {
+	uint32_t tid;
+	uint64_t within;    /* begin of the outermost call of MPI around it; 0: none */
+	uint64_t outermost; /* begin of the outermost call of all; 0: none */
+	int64_t bytes;
+	bool told;
 };
 
 struct machine {
@@ -68,7 +86,9 @@ struct machine {
 	struct life *by_tid[TIDS]; /* the living one */
 	struct life *on_cpu[CPUS]; /* NULL: idle */
 	struct event event[EVENTS_MAX];
-	uint32_t nevents;
+	uint32_t nevents, nregion_events;
+	struct post post[EVENTS_MAX];
+	uint32_t nposts;
 	struct mfix f;
 	/* losses */
 	bool lossy;			      /* records may be missing */
@@ -220,14 +240,15 @@ static void do_fork(struct machine *s, int cpu)
 	to_state(s, t, QUEUE);
 }
 
-static void event_add(struct machine *s, const struct life *t, bool spin, uint64_t begin,
+static void event_add(struct machine *s, const struct life *t, enum event_kind kind, uint64_t begin,
 		      const struct state_times *at)
 {
 	struct event *e = &s->event[s->nevents++];
 	struct state_times now = times_now(s, t);
 	int i;
 
-	*e = (struct event){.tid = t->tid, .begin = begin, .end = s->now, .spin = spin};
+	*e = (struct event){.tid = t->tid, .begin = begin, .end = s->now, .kind = kind};
+	s->nregion_events += kind == REGION;
 	for (i = 0; i < THREAD_STATE_CNT; i++)
 		e->split.ns[i] = now.ns[i] - at->ns[i];
 }
@@ -238,8 +259,56 @@ static void spin_stop(struct machine *s, struct life *t)
 		return;
 	t->spinning = false;
 	put_spin(&s->f, t->spin_begin, s->now, t->cpu, t->tid, t->tgid, "MPI_Test", t->depth, 5, 1);
-	event_add(s, t, true, t->spin_begin, &t->at_spin);
+	event_add(s, t, SPIN, t->spin_begin, &t->at_spin);
 	s->now++;
+}
+
+static uint64_t outermost_top(const struct life *t)
+{
+	for (int d = 0; d < t->depth; d++)
+		if (t->call[d].is_top)
+			return t->call[d].begin;
+	return 0;
+}
+
+static void posting_put(struct machine *s, const struct life *t)
+{
+	struct {
+		struct pov_call call;
+		uint64_t args[3];
+		struct pov_field head;
+		struct pov_work work[POSTS_MAX];
+	} r = {.call = {.dur_ns = s->now - t->call[t->depth].begin,
+			.tgid = t->tgid,
+			.func = mfix_func("post_send"),
+			.depth = (uint8_t)t->depth,
+			.nargs = 3,
+			.cpu = t->cpu}};
+	uint32_t n = 1 + rnd(s, POSTS_MAX);
+
+	r.head = (struct pov_field){POV_FIELD_WORK, 1, (uint16_t)(n * sizeof(r.work[0])), n};
+	for (uint32_t i = 0; i < n; i++) {
+		r.work[i] = (struct pov_work){.id = s->nposts, .bytes = rnd(s, 5000), .qp = 81};
+		s->post[s->nposts++] = (struct post){.tid = t->tid,
+						     .within = outermost_top(t),
+						     .outermost = t->depth ? t->call[0].begin : 0,
+						     .bytes = r.work[i].bytes};
+	}
+	put_record(&s->f, t->cpu, &r, sizeof(r) - (POSTS_MAX - n) * sizeof(r.work[0]),
+		   POV_KIND_CALL, t->tid, s->now);
+}
+
+static void call_end(struct machine *s, struct life *t, int flags)
+{
+	int d = --t->depth;
+	uint64_t begin = t->call[d].begin;
+
+	if (t->call[d].is_top || flags || s->nposts + POSTS_MAX > EVENTS_MAX)
+		put_call(&s->f, begin, s->now, t->cpu, t->tid, t->tgid,
+			 t->call[d].is_top ? "MPI_Barrier" : "post_send", d, flags);
+	else
+		posting_put(s, t);
+	event_add(s, t, CALL, begin, &t->call[d].at_begin);
 }
 
 static void do_call(struct machine *s, int cpu)
@@ -255,13 +324,45 @@ static void do_call(struct machine *s, int cpu)
 		t->call[d].begin = s->now;
 		t->call[d].at_begin = times_now(s, t);
 		t->call[d].announced = false;
+		t->call[d].is_top = rnd(s, 2);
 		t->depth++;
 	} else if (d) {
-		t->depth--;
-		put_call(&s->f, t->call[d - 1].begin, s->now, t->cpu, t->tid, t->tgid,
-			 "MPI_Barrier", d - 1, 0);
-		event_add(s, t, false, t->call[d - 1].begin, &t->call[d - 1].at_begin);
+		call_end(s, t, 0);
 	}
+}
+
+static void region_put(struct machine *s, const struct life *t, int depth, int flags)
+{
+	struct pov_region r = {.sp = (uint64_t)(100 - depth),
+			       .tgid = t->tgid,
+			       .region = (uint16_t)(depth % 2),
+			       .cpu = t->cpu};
+
+	r.hdr.flags = (uint8_t)flags;
+	put_record(&s->f, t->cpu, &r, sizeof(r), POV_KIND_REGION, t->tid, s->now);
+}
+
+static void region_end(struct machine *s, struct life *t)
+{
+	int d = --t->regions;
+
+	region_put(s, t, d, POV_REGION_END);
+	event_add(s, t, REGION, t->region[d].begin, &t->region[d].at_begin);
+}
+
+static void do_region(struct machine *s, int cpu)
+{
+	struct life *t = s->on_cpu[cpu];
+
+	if (!t || t->exiting || t->depth || t->spinning || s->nevents + 8 > EVENTS_MAX)
+		return;
+	if (t->regions == REGION_DEPTH || (t->regions && rnd(s, 2))) {
+		region_end(s, t);
+		return;
+	}
+	t->region[t->regions].begin = s->now;
+	t->region[t->regions].at_begin = times_now(s, t);
+	region_put(s, t, t->regions++, 0);
 }
 
 static void do_spin(struct machine *s, int cpu)
@@ -286,12 +387,10 @@ static void do_exit(struct machine *s, int cpu)
 	if (!t || t->exiting || t->tid == ROOT_TID || rnd(s, 20))
 		return;
 	spin_stop(s, t);
-	while (t->depth) {
-		t->depth--;
-		put_call(&s->f, t->call[t->depth].begin, s->now, t->cpu, t->tid, t->tgid,
-			 "MPI_Barrier", t->depth, POV_CALL_OPEN);
-		event_add(s, t, false, t->call[t->depth].begin, &t->call[t->depth].at_begin);
-	}
+	while (t->depth)
+		call_end(s, t, POV_CALL_OPEN);
+	while (t->regions)
+		region_end(s, t);
 	put_exit(&s->f, s->now, t->tid, t->tgid, 0);
 	t->exiting = true;
 }
@@ -313,7 +412,7 @@ static void run(struct machine *s, int steps)
 		gaps_move(s);
 		if (s->damaged && i % 200 == 199)
 			trace_writer_flush(s->f.writer, UINT64_MAX);
-		switch (rnd(s, 9)) {
+		switch (rnd(s, 10)) {
 		case 0:
 		case 1:
 		case 2:
@@ -334,6 +433,9 @@ static void run(struct machine *s, int steps)
 			break;
 		case 8:
 			do_exit(s, cpu);
+			break;
+		case 9:
+			do_region(s, cpu);
 			break;
 		}
 	}
@@ -358,8 +460,8 @@ static struct life *life_of(struct machine *s, const struct model_thread *t)
 	return NULL;
 }
 
-static void check_split(struct machine *s, const struct model_thread *t, bool spin, uint64_t begin,
-			uint64_t end, const struct state_times *split)
+static void check_split(struct machine *s, const struct model_thread *t, enum event_kind kind,
+			uint64_t begin, uint64_t end, const struct state_times *split)
 {
 	uint64_t sum = 0;
 	uint32_t k;
@@ -371,7 +473,7 @@ static void check_split(struct machine *s, const struct model_thread *t, bool sp
 	for (k = 0; k < s->nevents; k++) {
 		struct event *e = &s->event[k];
 
-		if (e->told || e->tid != t->tid || e->spin != spin || e->begin != begin ||
+		if (e->told || e->tid != t->tid || e->kind != kind || e->begin != begin ||
 		    e->end != end)
 			continue;
 		e->told = true;
@@ -383,7 +485,7 @@ static void check_split(struct machine *s, const struct model_thread *t, bool sp
 		}
 		return;
 	}
-	fail_msg("%s of %u at %llu..%llu was never made", spin ? "spin" : "call", t->tid,
+	fail_msg("event of kind %d of %u at %llu..%llu was never made", kind, t->tid,
 		 (unsigned long long)begin, (unsigned long long)end);
 }
 
@@ -441,13 +543,51 @@ static void told_call(void *ctx, const struct model_call *c)
 {
 	check_segments(ctx, c->thread, c->begin_ns, c->end_ns, &c->split);
 	check_order(ctx, c->thread, c->begin_ns);
-	check_split(ctx, c->thread, false, c->begin_ns, c->end_ns, &c->split);
+	check_split(ctx, c->thread, CALL, c->begin_ns, c->end_ns, &c->split);
 }
 
 static void told_spin(void *ctx, const struct model_spin *c)
 {
 	check_order(ctx, c->thread, c->begin_ns);
-	check_split(ctx, c->thread, true, c->begin_ns, c->end_ns, &c->split);
+	check_split(ctx, c->thread, SPIN, c->begin_ns, c->end_ns, &c->split);
+}
+
+/* Of damaged files it is not known which end belongs to which begin. */
+static void told_region(void *ctx, const struct model_region *r)
+{
+	struct machine *s = ctx;
+
+	if (s->damaged || r->ended == REGION_UNDER_WAY || r->ended == REGION_OPEN)
+		return;
+	assert_int_equal(r->ended, REGION_RETURNED);
+	check_split(s, r->thread, REGION, r->begin_ns, r->end_ns, &r->split);
+}
+
+/* The recording ended before the outermost call around it, of which there is no record then. */
+static bool is_cut(const struct machine *s, const struct post *post)
+{
+	const struct life *l = s->by_tid[post->tid - FIRST_TID];
+
+	return l && l->depth && l->call[0].begin == post->outermost;
+}
+
+static void told_post(void *ctx, const struct model_post *p)
+{
+	struct machine *s = ctx;
+	struct life *l = life_of(s, p->call->thread);
+	struct post *post = &s->post[p->post->id];
+
+	assert_true(p->post->has_id && p->post->id < s->nposts);
+	assert_false(post->told);
+	post->told = true;
+	assert_int_equal(p->call->thread->tid, post->tid);
+	assert_int_equal(p->post->bytes, post->bytes);
+	assert_true(p->post == p->call->view->posts || p->post->id == p->post[-1].id + 1);
+	assert_int_equal(p->call->begin_ns, l->last_begin);
+	if (s->damaged || is_cut(s, post))
+		return;
+	assert_false(p->within_unknown);
+	assert_int_equal(p->within ? p->within->begin_ns : 0, post->within);
 }
 
 static void told_state(void *ctx, const struct model_thread *t, uint64_t from, uint64_t to,
@@ -525,6 +665,8 @@ static void check_once(struct machine *s, const char *what)
 				       .spin = told_spin,
 				       .call_by_begin = ordered_call,
 				       .spin_by_begin = ordered_spin,
+				       .region = told_region,
+				       .post = told_post,
 				       .state = told_state};
 	struct time_split split;
 	struct cores cores;
@@ -537,12 +679,16 @@ static void check_once(struct machine *s, const char *what)
 	s->known_running = s->ordered = s->last_ordered = s->asked = 0;
 	for (i = 0; i < s->nevents; i++)
 		s->event[i].told = false;
+	for (i = 0; i < s->nposts; i++)
+		s->post[i].told = false;
 	for (i = 0; i < s->nlives; i++)
 		s->life[i].last_begin = 0;
 	assert_int_equal(model_run(s->f.model, sinks, 3), 0);
 	for (i = 0; i < s->nevents && !s->damaged; i++)
 		assert_true(s->event[i].told);
-	assert_true(s->damaged || s->ordered == s->nevents);
+	for (i = 0; i < s->nposts && !s->damaged; i++)
+		assert_true(s->post[i].told);
+	assert_true(s->damaged || s->ordered == s->nevents - s->nregion_events);
 	assert_int_equal(model_get_stats(s->f.model)->late_by_begin != 0 && !s->lossy, 0);
 	assert_true(s->asked > s->nevents / 4 || s->nevents < 100 || s->damaged);
 	check_threads(s);
@@ -561,7 +707,8 @@ static void machine_test(uint64_t seed, enum trouble trouble, int steps)
 	s->random = seed;
 	s->lossy = trouble != NO_TROUBLE;
 	s->damaged = trouble == DAMAGED_FILE;
-	mfix_begin(&s->f, "\"sched\":\"all\",\"rings\":4,\"cpus_per_ring\":1");
+	mfix_begin(&s->f,
+		   "\"sched\":\"all\",\"rings\":4,\"cpus_per_ring\":1,\"regions\":[\"a\",\"b\"]");
 	mfix_functions(&s->f);
 	mfix_rank(&s->f, START, ROOT_TID, 0, "root");
 	run(s, steps);
