@@ -8,6 +8,7 @@
  * call_post.message is a request of this process: of a sender its own, which RTRs bring back; of a receiver the one that
  * it names in its RTR, which the data bring back. An announcement and a FIN name requests of the other side only: 0.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,17 +87,13 @@ struct ob1_func {
 
 static int func_parse(const json_t *row, struct func_info *out)
 {
-	struct ob1_func *f = xcalloc(1, sizeof(*f));
-	int err = func_row_parse(row, "ob1", roles, words, &f->sig, &f->attrs, out);
+	struct ob1_func *f = func_priv_parse(row, "ob1", roles, words, sizeof(*f), out);
 
-	if (err) {
-		free(f);
-		return err;
-	}
+	if (!f)
+		return -EINVAL;
 	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
 		if (f->attrs.flags & headers[i].flag)
 			f->header = &headers[i];
-	out->priv = f;
 	return 0;
 }
 

@@ -4,6 +4,7 @@
  * are not known. By what the bytes travel is up to the provider, which its functions do not say; one provider may post to another one
  * of the same library (tcp;ofi_rxm), and then the inner calls are the layer's, too.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,15 +57,8 @@ struct ofi_func {
 
 static int func_parse(const json_t *row, struct func_info *out)
 {
-	struct ofi_func *f = xcalloc(1, sizeof(*f));
-	int err = func_row_parse(row, "ofi", roles, words, &f->sig, &f->attrs, out);
-
-	if (err) {
-		free(f);
-		return err;
-	}
-	out->priv = f;
-	return 0;
+	return func_priv_parse(row, "ofi", roles, words, sizeof(struct ofi_func), out) ? 0 :
+											 -EINVAL;
 }
 
 struct layer_decoder {

@@ -55,22 +55,10 @@ static int recipe(const struct signature *sig, const struct func_attrs *attrs, s
 
 /* ---- the trace's table ---- */
 
-struct os_func {
-	struct signature sig;
-	struct func_attrs attrs;
-};
-
 static int func_parse(const json_t *row, struct func_info *out)
 {
-	struct os_func *f = xcalloc(1, sizeof(*f));
-	int err = func_row_parse(row, "os", roles, words, &f->sig, &f->attrs, out);
-
-	if (err) {
-		free(f);
-		return err;
-	}
-	out->priv = f;
-	return 0;
+	return func_priv_parse(row, "os", roles, words, sizeof(struct func_common), out) ? 0 :
+											   -EINVAL;
 }
 
 /* ---- decoding ---- */
@@ -83,7 +71,7 @@ struct layer_decoder {
 /* A call while it is decoded. */
 struct os_call {
 	const struct func_info *info;
-	const struct os_func *fn;
+	const struct func_common *fn;
 	struct call_parts parts;
 	struct arena *arena;
 	bool has_ends;

@@ -298,6 +298,19 @@ int func_row_parse(const json_t *row, const char *layer, const struct sig_role *
 	return 0;
 }
 
+void *func_priv_parse(const json_t *row, const char *layer, const struct sig_role *roles,
+		      const struct func_word *own, size_t bytes, struct func_info *out)
+{
+	struct func_common *f = xcalloc(1, bytes);
+
+	if (func_row_parse(row, layer, roles, own, &f->sig, &f->attrs, out)) {
+		free(f);
+		return NULL;
+	}
+	out->priv = f;
+	return f;
+}
+
 void func_priv_free(struct func_info *f)
 {
 	free((void *)f->priv);
@@ -306,9 +319,9 @@ void func_priv_free(struct func_info *f)
 
 const char *func_first_arg_name(const struct func_info *f)
 {
-	const struct signature *sig = f->priv;
+	const struct func_common *priv = f->priv;
 
-	return sig->nargs ? sig->arg[0].role : NULL;
+	return priv->sig.nargs ? priv->sig.arg[0].role : NULL;
 }
 
 void recipe_init(const struct signature *sig, struct pov_fn *fn)

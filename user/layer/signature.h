@@ -123,9 +123,16 @@ int func_attrs_parse(const char *text, const struct func_word *own, struct func_
 int func_row_parse(const json_t *row, const char *layer, const struct sig_role *roles,
 		   const struct func_word *own, struct signature *sig, struct func_attrs *attrs,
 		   struct func_info *out);
-/* Of a function whose private part is one block of memory. */
+/* What the private part of a function begins with, for those below. */
+struct func_common {
+	struct signature sig;
+	struct func_attrs attrs;
+};
+/* The same into a private part of so many bytes, the rest 0: one block of memory, and out's. NULL if it is not understood (printed). */
+void *func_priv_parse(const json_t *row, const char *layer, const struct sig_role *roles,
+		      const struct func_word *own, size_t bytes, struct func_info *out);
 void func_priv_free(struct func_info *f);
-/* Of one whose private part begins with its signature: the role of its first argument, or NULL. */
+/* The role of its first argument, or NULL. */
 const char *func_first_arg_name(const struct func_info *f);
 
 /* The recipe of a function that reads no memory. */

@@ -5,6 +5,7 @@
  * call tells is in its own record: nothing is learned from one for another. What the numbers mean (status codes, datatypes,
  * bits of ucp_request_param_t) is part of UCX's ABI since 1.8: ucp/api/ucp.h, ucs/type/status.h.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,16 +109,12 @@ static void op_name(const char *function, char *op, size_t bytes)
 
 static int func_parse(const json_t *row, struct func_info *out)
 {
-	struct ucp_func *f = xcalloc(1, sizeof(*f));
-	int err = func_row_parse(row, "ucp", roles, words, &f->sig, &f->attrs, out);
+	struct ucp_func *f = func_priv_parse(row, "ucp", roles, words, sizeof(*f), out);
 
-	if (err) {
-		free(f);
-		return err;
-	}
+	if (!f)
+		return -EINVAL;
 	op_name(json_get_text(row, "name"), f->op, sizeof(f->op));
 	f->is_remote = !strcmp(json_get_text(row, "group"), "rma");
-	out->priv = f;
 	return 0;
 }
 

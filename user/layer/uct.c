@@ -5,6 +5,7 @@
  * (ucp/core/ucp_types.h, ucp_am_id_t). Of the endpoints only their transport is learned, as they are made: some
  * functions serve several.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,15 +140,11 @@ static void name_parse(const char *name, struct uct_func *f)
 
 static int func_parse(const json_t *row, struct func_info *out)
 {
-	struct uct_func *f = xcalloc(1, sizeof(*f));
-	int err = func_row_parse(row, "uct", roles, words, &f->sig, &f->attrs, out);
+	struct uct_func *f = func_priv_parse(row, "uct", roles, words, sizeof(*f), out);
 
-	if (err) {
-		free(f);
-		return err;
-	}
+	if (!f)
+		return -EINVAL;
 	name_parse(json_get_text(row, "name"), f);
-	out->priv = f;
 	return 0;
 }
 

@@ -3,6 +3,7 @@
  * The verbs layer: what is handed to adapters of InfiniBand and its like, and what they say is done: its table, and what is
  * shown of a call. What a call posts is made in verbs_list.c and verbs_build.c, what it teaches for others in verbs_learn.c.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,15 +67,11 @@ static int recipe(const struct signature *sig, const struct func_attrs *attrs, s
 
 static int func_parse(const json_t *row, struct func_info *out)
 {
-	struct verbs_func *f = xcalloc(1, sizeof(*f));
-	int err = func_row_parse(row, "verbs", roles, words, &f->sig, &f->attrs, out);
+	struct verbs_func *f = func_priv_parse(row, "verbs", roles, words, sizeof(*f), out);
 
-	if (err) {
-		free(f);
-		return err;
-	}
+	if (!f)
+		return -EINVAL;
 	f->opcode = verbs_build_opcode(out->name);
-	out->priv = f;
 	return 0;
 }
 
