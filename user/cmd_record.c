@@ -196,8 +196,20 @@ static void totals_print(const char *path, const struct session_result *r)
 		human_ns(cpu, HUMAN_BYTES, r->own_cpu_ns), r->reason);
 }
 
+/* Regions and layers are asked for also of programs without MPI. */
+static bool mpi_is_wanted(const struct record_options *o, const bool *recorded)
+{
+	if (!o->mpi && (o->regions.cnt || o->layers))
+		return false;
+	for (size_t i = 0; i < func_table_count(); i++)
+		if (recorded[i] && func_table_layer(i)->is_top)
+			return true;
+	return false;
+}
+
 /* Why there is nothing of MPI in it. */
-static void no_mpi_print(const struct session_result *r, const struct launch_plan *plan)
+static void no_mpi_print(const struct session_result *r, const struct launch_plan *plan,
+			 bool wanted)
 {
 	static const char *const launchers[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun"};
 	const char *slash = plan ? strrchr(plan->program, '/') : NULL;
@@ -206,6 +218,8 @@ static void no_mpi_print(const struct session_result *r, const struct launch_pla
 
 	for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers); i++)
 		launcher |= !strncmp(name, launchers[i], strlen(launchers[i]));
+	if (!launcher && !wanted)
+		return;
 	if (r->child_status == -1 || !r->child_status)
 		log_warn(
 			"no MPI process was seen; does the program use MPI, and is its library not stripped? "
@@ -219,7 +233,8 @@ static void no_mpi_print(const struct session_result *r, const struct launch_pla
 			"the command ended before any MPI process had started: see its own message above");
 }
 
-static void hints_print(const struct session_result *r, const struct launch_plan *plan, int err)
+static void hints_print(const struct session_result *r, const struct launch_plan *plan,
+			bool mpi_wanted, int err)
 {
 	if (r->child_pid)
 		log_warn("the command goes on, as process %d", r->child_pid);
@@ -236,7 +251,7 @@ static void hints_print(const struct session_result *r, const struct launch_plan
 			(unsigned long long)(r->stored.records + r->unstored));
 	if (!r->ranks && !r->stored.calls && !r->stored.polls &&
 	    (r->stored.records || (r->child_status != -1 && !err)))
-		no_mpi_print(r, plan);
+		no_mpi_print(r, plan, mpi_wanted);
 }
 
 static int status_of(const struct session_result *r)
@@ -363,7 +378,7 @@ static int record(const struct record_options *o, const char *path, const struct
 		res.child_pid = 0;
 	if (res.stored.records || res.unstored || !err)
 		totals_print(path, &res);
-	hints_print(&res, plan, err);
+	hints_print(&res, plan, mpi_is_wanted(o, recorded), err);
 	rc = err || (strcmp(path, o->output) && export_file(path, o->output, owner)) ?
 		     1 :
 		     status_of(&res);
