@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "attach/features.h"
+#include "base/human.h"
 #include "base/json_get.h"
 #include "base/log.h"
 #include "base/option.h"
@@ -179,14 +180,54 @@ static void print_text(const json_t *findings, const struct utsname *u)
 static void print_library(const json_t *l)
 {
 	size_t missing = json_array_size(json_object_get(l, "missing"));
+	char functions[64];
 
-	printf("  %-6s %s: %s%s%s, %lld functions", json_get_text(l, "layer"),
-	       json_get_text(l, "path"), json_get_text(l, "flavour"),
-	       *json_get_text(l, "version") ? " " : "", json_get_text(l, "version"),
-	       (long long)json_get_int(l, "functions"));
+	printf("  %-6s %s: %s%s%s, %s", json_get_text(l, "layer"), json_get_text(l, "path"),
+	       json_get_text(l, "flavour"), *json_get_text(l, "version") ? " " : "",
+	       json_get_text(l, "version"),
+	       human_plural(functions, sizeof(functions), json_get_u64(l, "functions"), "function",
+			    "functions"));
 	if (missing)
 		printf(", %zu not in it", missing);
-	puts(json_get_bool(l, "met") ? ", others are met at run time" : "");
+	putchar('\n');
+}
+
+#define LINE_COLUMNS 100
+
+static bool is_met_like(const json_t *l, const json_t *first)
+{
+	return json_get_bool(l, "met") &&
+	       !strcmp(json_get_text(l, "flavour"), json_get_text(first, "flavour"));
+}
+
+/*
+ * Files of which functions are met at run time, and which are many (a provider of libibverbs for each kind of adapter), by name
+ * only: all that are like the i-th library, if that is the first of them.
+ */
+static void print_met(const json_t *libraries, size_t first_idx)
+{
+	const json_t *first = json_array_get(libraries, first_idx);
+	int column = 0, bytes;
+	const char *name;
+	const json_t *l;
+	size_t i;
+
+	for (i = 0; i < first_idx; i++)
+		if (is_met_like(json_array_get(libraries, i), first))
+			return;
+	printf("  %-6s %s, functions are met at run time (paths: --json):",
+	       json_get_text(first, "layer"), json_get_text(first, "flavour"));
+	json_array_foreach(libraries, i, l)
+	{
+		if (!is_met_like(l, first))
+			continue;
+		name = strrchr(json_get_text(l, "path"), '/') + 1;
+		bytes = (int)strcspn(name, ".");
+		if (column == 0 || column + 1 + bytes > LINE_COLUMNS)
+			column = printf("\n        ") - 1;
+		column += printf(" %.*s", bytes, name);
+	}
+	putchar('\n');
 }
 
 static void print_libraries(const json_t *libraries)
@@ -196,7 +237,13 @@ static void print_libraries(const json_t *libraries)
 
 	puts(json_array_size(libraries) ? "Libraries that can be recorded, by layer:" :
 					  "No library that can be recorded is installed.");
-	json_array_foreach(libraries, i, l) print_library(l);
+	json_array_foreach(libraries, i, l)
+	{
+		if (json_get_bool(l, "met"))
+			print_met(libraries, i);
+		else
+			print_library(l);
+	}
 }
 
 /* 1 if anything forbids a recording. */

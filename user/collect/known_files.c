@@ -43,22 +43,55 @@ void known_files_name(struct known_files *k, const struct code_id *id, struct co
 	known_files_state(k, id, f);
 }
 
+/*
+ * Which of its functions are called shows at run time: the providers of libibverbs, of which that loads one for each kind of adapter there
+ * may be, wherever it is used. Those that turn out to be used are told by their further probes.
+ */
+static bool library_is_met(const struct library *lib)
+{
+	return json_get_bool(lib->meta, "met");
+}
+
 static void library_say(const struct code_file *f, const json_t *meta)
 {
 	const char *refused = json_get_text(meta, "refused"),
 		   *unsure = json_get_text(meta, "unsure");
 	size_t failed = json_array_size(json_object_get(meta, "failed"));
+	char probes[64];
 
 	if (refused[0])
 		log_warn("attach: %s: %zu of %zu probes refused: %s; `povtrace report` names them",
 			 f->path, failed, failed + f->lib->attached, refused);
-	if (!f->lib->attached && !json_get_bool(meta, "met"))
+	if (!f->lib->attached && !library_is_met(f->lib))
 		log_error("attach: %s: no probe could be attached; is it stripped?", f->path);
 	if (unsure[0])
 		log_warn("attach: %s: %s", f->path, unsure);
-	log_info("%s: %s%s%s, %zu probes", f->path, json_get_text(meta, "flavour"),
-		 *json_get_text(meta, "version") ? " " : "", json_get_text(meta, "version"),
-		 f->lib->attached);
+	log_print(library_is_met(f->lib) ? LOG_DEBUG : LOG_INFO, "%s: %s%s%s, %s", f->path,
+		  json_get_text(meta, "flavour"), *json_get_text(meta, "version") ? " " : "",
+		  json_get_text(meta, "version"),
+		  human_plural(probes, sizeof(probes), f->lib->attached, "probe", "probes"));
+}
+
+/* Of those that are only told of together, how many there were of a flavour. */
+static void met_libraries_say(const struct code_files *files, size_t first)
+{
+	const char *flavour = json_get_text(files->lib[first]->meta, "flavour");
+	size_t cnt = 0, attached = 0;
+	char n[64], probes[64];
+
+	for (size_t i = 0; i < files->lib_cnt; i++) {
+		const struct library *lib = files->lib[i];
+
+		if (!library_is_met(lib) || strcmp(json_get_text(lib->meta, "flavour"), flavour))
+			continue;
+		if (i < first)
+			return;
+		cnt++;
+		attached += lib->attached;
+	}
+	log_info("%s: %s, %s; -v names them", flavour,
+		 human_plural(n, sizeof(n), cnt, "file", "files"),
+		 human_plural(probes, sizeof(probes), attached, "probe", "probes"));
 }
 
 static void library_new(struct known_files *k, struct code_file *f, const json_t *o,
@@ -205,8 +238,12 @@ void known_files_leave(struct known_files *k, struct leftover_probes *leftover)
 	size_t cnt = k->files.lib_cnt;
 	struct links **all = xcalloc(cnt + 1, sizeof(struct links *));
 
-	for (size_t i = 0; i < cnt; i++)
+	for (size_t i = 0; i < cnt; i++) {
 		all[i] = &k->files.lib[i]->links;
+		if (!k->left && library_is_met(k->files.lib[i]))
+			met_libraries_say(&k->files, i);
+	}
+	k->left = true;
 	all[cnt] = &k->waits;
 	links_leave(all, cnt + 1, leftover);
 	free(all);

@@ -20,6 +20,7 @@ struct known_files {
 	int files_fd; /* map of the kernel half: code_id → enum pov_file_state; borrowed */
 	struct code_files files;
 	struct links waits; /* probes in loaders and C libraries, and of regions */
+	bool left;	    /* known_files_leave */
 	json_t *regions; /* names of those that some file has, probed or not; NULL: none; owned */
 };
 
@@ -39,7 +40,7 @@ void known_files_describe(struct known_files *k, const struct code_id *id, struc
 
 bool known_files_have_region(const struct known_files *k, const char *name);
 uint64_t known_files_probes(const struct known_files *k); /* attached in all libraries */
-/* Detaches all probes (links_leave). */
+/* Detaches all probes (links_leave); the first time says what was told of by number only. */
 void known_files_leave(struct known_files *k, struct leftover_probes *leftover);
 void known_files_release(struct known_files *k);
 
