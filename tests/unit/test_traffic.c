@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Traffic and starts of transfers, from posts made by hand; and the report's three forms of them. */
+/* Traffic, from posts made by hand; and the report's three forms of it. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,102 +12,7 @@
 
 #include "analysis/pairs.h"
 #include "base/log.h"
-#include "report/report.h"
-#include "unit/model_fixture.h"
-
-static const struct layer upper = {.name = "upper", .nearness = 1};
-static const struct layer middle = {.name = "middle", .nearness = 2};
-static const struct layer lowest = {.name = "lowest", .nearness = 4};
-static const struct func_info upper_post = {
-	.id = 900, .name = "upper_post", .layer_name = "upper", .layer = &upper};
-static const struct func_info middle_post = {
-	.id = 901, .name = "middle_post", .layer_name = "middle", .layer = &middle};
-static const struct func_info lowest_post = {
-	.id = 902, .name = "lowest_post", .layer_name = "lowest", .layer = &lowest};
-static const struct func_info mpi_bcast = {
-	.id = 1, .name = "MPI_Bcast", .group = "coll", .layer_name = "mpi", .waits = true};
-static const struct func_info mpi_isend = {
-	.id = 2, .name = "MPI_Isend", .group = "p2p", .layer_name = "mpi"};
-static const struct func_info mpi_wait = {
-	.id = 3, .name = "MPI_Wait", .group = "req", .layer_name = "mpi", .waits = true};
-static const struct func_info mpi_irecv = {
-	.id = 4, .name = "MPI_Irecv", .group = "p2p", .layer_name = "mpi"};
-static const struct func_info mpi_pcontrol = {
-	.id = 5, .name = "MPI_Pcontrol", .group = "tool", .layer_name = "mpi"};
-
-/* A trace of three ranks, of which rank 0 has two threads; posts are put into its report. */
-struct world {
-	struct mfix f;
-	struct trace_source source;
-	struct report_options opt;
-	struct report r;
-	struct model_thread
-		*thread[4]; /* 0, 1, 2: main threads of the ranks; 3: a second one of rank 0 */
-};
-
-static struct model_thread *thread_of(const struct model *m, uint32_t tid)
-{
-	for (uint32_t i = 0; i < model_thread_count(m); i++) {
-		if (model_thread_get(m, i)->tid == tid)
-			return model_thread_get(m, i);
-	}
-	fail_msg("no thread %u", tid);
-	return NULL;
-}
-
-static void world_open(struct world *w, bool lossy)
-{
-	static const uint32_t tids[] = {100, 200, 300, 101};
-
-	memset(w, 0, sizeof(*w));
-	w->opt.top = 15;
-	mfix_begin(&w->f, "\"sched\":\"off\",\"rings\":1");
-	mfix_functions(&w->f);
-	for (uint32_t i = 0; i < 3; i++) {
-		mfix_rank(&w->f, 1000, tids[i], (int)i, "app");
-		put_task(&w->f, 1000, tids[i], tids[i], 0, 1, 0, "app");
-	}
-	put_task(&w->f, 1000, 101, 100, 0, 1, 0, "progress");
-	if (lossy)
-		put_lost(&w->f, 5000, 6000, 0, POV_CLASS_CALL, 3);
-	mfix_end(&w->f, 9000);
-	mfix_open(&w->f, false);
-	w->source.path = w->f.path;
-	assert_int_equal(report_open(&w->source, 1, &w->opt, &w->r), 0);
-	for (uint32_t i = 0; i < 4; i++)
-		w->thread[i] = thread_of(w->r.model, tids[i]);
-	w->r.transfers.on = true;
-}
-
-static void world_settle(struct world *w)
-{
-	struct traffic *t = &w->r.traffic;
-	struct transfer_start *s = &w->r.transfers;
-
-	free(t->received);
-	assert_int_equal(t->sink.finish(t, w->r.model), 0);
-	assert_int_equal(s->sink.finish(s, w->r.model), 0);
-}
-
-static void world_close(struct world *w)
-{
-	report_close(&w->r);
-	mfix_release(&w->f);
-}
-
-static void tell(struct world *w, int thread, const struct func_info *f, uint64_t ts,
-		 const struct func_info *within, struct call_post post)
-{
-	struct model_call call = {
-		.func = f, .thread = w->thread[thread], .begin_ns = ts, .end_ns = ts + 1};
-	struct model_within in = {.func = within};
-	struct model_post p = {.post = &post, .call = &call, .within = within ? &in : NULL};
-
-	w->r.traffic.sink.post(&w->r.traffic, &p);
-	w->r.transfers.sink.post(&w->r.transfers, &p);
-}
-
-/* ---- traffic ---- */
+#include "unit/traffic_world.h"
 
 static struct call_post send_of(enum post_carrier carrier, int64_t bytes)
 {
@@ -134,12 +39,12 @@ static void test_layers(void **state)
 
 	(void)state;
 	world_open(&w, false);
-	tell(&w, 0, &upper_post, 1, NULL, send_of(CARRIER_UNKNOWN, 1000));
-	tell(&w, 0, &middle_post, 2, NULL, send_of(CARRIER_SOCKET, 300));
-	tell(&w, 0, &middle_post, 2, NULL, send_of(CARRIER_SHM, 40));
-	tell(&w, 0, &lowest_post, 3, NULL, send_of(CARRIER_SOCKET, 310));
-	tell(&w, 1, &upper_post, 1, NULL, send_of(CARRIER_UNKNOWN, 5));
-	tell(&w, 1, &upper_post, 1, NULL, send_of(CARRIER_UNKNOWN, BYTES_UNKNOWN));
+	world_post(&w, 0, &func_upper_post, 1, NULL, send_of(CARRIER_UNKNOWN, 1000));
+	world_post(&w, 0, &func_middle_post, 2, NULL, send_of(CARRIER_SOCKET, 300));
+	world_post(&w, 0, &func_middle_post, 2, NULL, send_of(CARRIER_SHM, 40));
+	world_post(&w, 0, &func_lowest_post, 3, NULL, send_of(CARRIER_SOCKET, 310));
+	world_post(&w, 1, &func_upper_post, 1, NULL, send_of(CARRIER_UNKNOWN, 5));
+	world_post(&w, 1, &func_upper_post, 1, NULL, send_of(CARRIER_UNKNOWN, BYTES_UNKNOWN));
 	world_settle(&w);
 	sums_of(&w, flow);
 	assert_int_equal(flow[0].sent, 2);
@@ -160,19 +65,19 @@ static void test_kinds(void **state)
 
 	(void)state;
 	world_open(&w, false);
-	tell(&w, 0, &middle_post, 1, NULL, post);
+	world_post(&w, 0, &func_middle_post, 1, NULL, post);
 	post.kind = POST_COMPLETION;
-	tell(&w, 0, &lowest_post, 1, NULL, post);
+	world_post(&w, 0, &func_lowest_post, 1, NULL, post);
 	post.kind = POST_RECV;
-	tell(&w, 0, &middle_post, 1, NULL, post);
+	world_post(&w, 0, &func_middle_post, 1, NULL, post);
 	post.kind = POST_ATOMIC;
 	post.bytes = 8;
-	tell(&w, 0, &middle_post, 1, NULL, post);
+	world_post(&w, 0, &func_middle_post, 1, NULL, post);
 	post.kind = POST_READ;
 	post.bytes = 7;
-	tell(&w, 0, &middle_post, 1, NULL, post);
+	world_post(&w, 0, &func_middle_post, 1, NULL, post);
 	post.failed = true;
-	tell(&w, 0, &middle_post, 1, NULL, post);
+	world_post(&w, 0, &func_middle_post, 1, NULL, post);
 	world_settle(&w);
 	sums_of(&w, flow);
 	assert_int_equal(flow[0].posts, 3);
@@ -180,19 +85,6 @@ static void test_kinds(void **state)
 	assert_int_equal(flow[0].read_bytes, 15);
 	assert_int_equal(flow[0].failed, 1);
 	world_close(&w);
-}
-
-static struct call_post to_end(enum post_kind kind, enum post_carrier carrier, int64_t bytes,
-			       const char *from, const char *to)
-{
-	return (struct call_post){.kind = kind,
-				  .carrier = carrier,
-				  .bytes = bytes,
-				  .transport = "t",
-				  .device = "dev:1",
-				  .dest = "somewhere",
-				  .local_end = from,
-				  .remote_end = to};
 }
 
 static uint64_t pair_bytes(const struct world *w, uint32_t from, uint32_t to)
@@ -215,14 +107,22 @@ static void test_peers(void **state)
 
 	(void)state;
 	world_open(&w, false);
-	tell(&w, 0, &lowest_post, 1, NULL, to_end(POST_SEND, CARRIER_NIC, 100, "a", "b"));
-	tell(&w, 0, &lowest_post, 1, NULL, to_end(POST_WRITE, CARRIER_NIC, 20, "a", "b"));
-	tell(&w, 0, &lowest_post, 1, NULL, to_end(POST_SEND, CARRIER_NIC, 4000, "a", "shared"));
-	tell(&w, 1, &lowest_post, 2, NULL, to_end(POST_READ, CARRIER_NIC, 3, "b", "a"));
-	tell(&w, 1, &lowest_post, 2, NULL, to_end(POST_RECV, CARRIER_NIC, 9, "shared", NULL));
-	tell(&w, 2, &lowest_post, 2, NULL, to_end(POST_RECV, CARRIER_NIC, 9, "shared", NULL));
-	tell(&w, 2, &lowest_post, 2, NULL, to_end(POST_READ, CARRIER_CMA, 50, NULL, "pid 100"));
-	tell(&w, 2, &lowest_post, 2, NULL, to_end(POST_READ, CARRIER_NIC, 6, NULL, "nobody's"));
+	world_post(&w, 0, &func_lowest_post, 1, NULL,
+		   post_between(POST_SEND, CARRIER_NIC, 100, "a", "b"));
+	world_post(&w, 0, &func_lowest_post, 1, NULL,
+		   post_between(POST_WRITE, CARRIER_NIC, 20, "a", "b"));
+	world_post(&w, 0, &func_lowest_post, 1, NULL,
+		   post_between(POST_SEND, CARRIER_NIC, 4000, "a", "shared"));
+	world_post(&w, 1, &func_lowest_post, 2, NULL,
+		   post_between(POST_READ, CARRIER_NIC, 3, "b", "a"));
+	world_post(&w, 1, &func_lowest_post, 2, NULL,
+		   post_between(POST_RECV, CARRIER_NIC, 9, "shared", NULL));
+	world_post(&w, 2, &func_lowest_post, 2, NULL,
+		   post_between(POST_RECV, CARRIER_NIC, 9, "shared", NULL));
+	world_post(&w, 2, &func_lowest_post, 2, NULL,
+		   post_between(POST_READ, CARRIER_CMA, 50, NULL, "pid 100"));
+	world_post(&w, 2, &func_lowest_post, 2, NULL,
+		   post_between(POST_READ, CARRIER_NIC, 6, NULL, "nobody's"));
 	world_settle(&w);
 	assert_int_equal(pair_bytes(&w, 0, 1), 123);
 	assert_int_equal(pair_bytes(&w, 1, 0), 0);
@@ -245,11 +145,16 @@ static void test_arrivals(void **state)
 
 	(void)state;
 	world_open(&w, false);
-	tell(&w, 0, &lowest_post, 1, NULL, to_end(POST_SEND, CARRIER_SOCKET, 100, "a", "b"));
-	tell(&w, 0, &lowest_post, 1, NULL, to_end(POST_WRITE, CARRIER_SHM, 20, "sa", "sb"));
-	tell(&w, 1, &lowest_post, 2, NULL, to_end(POST_ARRIVAL, CARRIER_SOCKET, 90, "b", "a"));
-	tell(&w, 1, &middle_post, 2, NULL, to_end(POST_ARRIVAL, CARRIER_SOCKET, 85, "b", "a"));
-	tell(&w, 1, &lowest_post, 2, NULL, to_end(POST_RECV, CARRIER_SHM, 85, "sb", "sa"));
+	world_post(&w, 0, &func_lowest_post, 1, NULL,
+		   post_between(POST_SEND, CARRIER_SOCKET, 100, "a", "b"));
+	world_post(&w, 0, &func_lowest_post, 1, NULL,
+		   post_between(POST_WRITE, CARRIER_SHM, 20, "sa", "sb"));
+	world_post(&w, 1, &func_lowest_post, 2, NULL,
+		   post_between(POST_ARRIVAL, CARRIER_SOCKET, 90, "b", "a"));
+	world_post(&w, 1, &func_middle_post, 2, NULL,
+		   post_between(POST_ARRIVAL, CARRIER_SOCKET, 85, "b", "a"));
+	world_post(&w, 1, &func_lowest_post, 2, NULL,
+		   post_between(POST_RECV, CARRIER_SHM, 85, "sb", "sa"));
 	world_settle(&w);
 	got = w.r.traffic.received;
 	assert_int_equal(got[1].arrived_bytes, 90);
@@ -287,7 +192,7 @@ static void mark(struct world *w, int thread, uint64_t ts, enum mark_event event
 		 const char *name)
 {
 	struct call_view view = {.roles = {.mark = event, .mark_level = level, .mark_name = name}};
-	struct model_call c = {.func = &mpi_pcontrol,
+	struct model_call c = {.func = &func_mpi_pcontrol,
 			       .thread = w->thread[thread],
 			       .begin_ns = ts,
 			       .end_ns = ts,
@@ -320,18 +225,18 @@ static void test_phases(void **state)
 
 	(void)state;
 	world_open(&w, false);
-	tell(&w, 0, &lowest_post, 90, NULL, send_of(CARRIER_SHM, 1));
+	world_post(&w, 0, &func_lowest_post, 90, NULL, send_of(CARRIER_SHM, 1));
 	mark(&w, 0, 100, MARK_BEGIN, 0, "solve");
-	tell(&w, 0, &lowest_post, 110, &mpi_bcast, send_of(CARRIER_SHM, 20));
-	tell(&w, 3, &lowest_post, 110, NULL, send_of(CARRIER_SHM, 300));
-	tell(&w, 1, &lowest_post, 110, NULL, send_of(CARRIER_SHM, 2));
+	world_post(&w, 0, &func_lowest_post, 110, &func_mpi_bcast, send_of(CARRIER_SHM, 20));
+	world_post(&w, 3, &func_lowest_post, 110, NULL, send_of(CARRIER_SHM, 300));
+	world_post(&w, 1, &func_lowest_post, 110, NULL, send_of(CARRIER_SHM, 2));
 	mark(&w, 0, 200, MARK_BEGIN, 1, "inner");
-	tell(&w, 0, &lowest_post, 210, NULL, send_of(CARRIER_SHM, 4000));
-	tell(&w, 3, &lowest_post, 150, NULL, send_of(CARRIER_SHM, 50000));
+	world_post(&w, 0, &func_lowest_post, 210, NULL, send_of(CARRIER_SHM, 4000));
+	world_post(&w, 3, &func_lowest_post, 150, NULL, send_of(CARRIER_SHM, 50000));
 	mark(&w, 0, 300, MARK_END, 1, NULL);
-	tell(&w, 0, &lowest_post, 310, NULL, send_of(CARRIER_SHM, 600000));
+	world_post(&w, 0, &func_lowest_post, 310, NULL, send_of(CARRIER_SHM, 600000));
 	mark(&w, 0, 400, MARK_END, 0, NULL);
-	tell(&w, 3, &lowest_post, 410, NULL, send_of(CARRIER_SHM, 4));
+	world_post(&w, 3, &func_lowest_post, 410, NULL, send_of(CARRIER_SHM, 4));
 	world_settle(&w);
 	check_phase(&w, "solve", 650320);
 	check_phase(&w, "inner", 4000);
@@ -364,13 +269,13 @@ static void test_regions(void **state)
 	world_open(&w, false);
 	mark(&w, 0, 100, MARK_BEGIN, 0, "solve");
 	region(&w, 0, 110, REGION_UNDER_WAY, 0, "outer");
-	tell(&w, 3, &lowest_post, 120, NULL, send_of(CARRIER_SHM, 2));
+	world_post(&w, 3, &func_lowest_post, 120, NULL, send_of(CARRIER_SHM, 2));
 	mark(&w, 0, 130, MARK_END, 0, NULL);
 	region(&w, 0, 140, REGION_UNDER_WAY, 1, "inner");
-	tell(&w, 0, &lowest_post, 150, NULL, send_of(CARRIER_SHM, 30));
+	world_post(&w, 0, &func_lowest_post, 150, NULL, send_of(CARRIER_SHM, 30));
 	region(&w, 0, 160, REGION_RETURNED, 1, "inner");
 	region(&w, 0, 170, REGION_UNWOUND, 0, "outer");
-	tell(&w, 0, &lowest_post, 180, NULL, send_of(CARRIER_SHM, 400));
+	world_post(&w, 0, &func_lowest_post, 180, NULL, send_of(CARRIER_SHM, 400));
 	world_settle(&w);
 	text = printed(&w.r, 'c');
 	check_has(text, lines);
@@ -387,8 +292,8 @@ static void test_phases_forgotten(void **state)
 	world_open(&w, false);
 	for (uint64_t i = 0; i < 1000; i++)
 		mark(&w, 0, 100 + i, MARK_BEGIN, 0, "x");
-	tell(&w, 3, &lowest_post, 110, NULL, send_of(CARRIER_SHM, 1));
-	tell(&w, 3, &lowest_post, 1090, NULL, send_of(CARRIER_SHM, 20));
+	world_post(&w, 3, &func_lowest_post, 110, NULL, send_of(CARRIER_SHM, 1));
+	world_post(&w, 3, &func_lowest_post, 1090, NULL, send_of(CARRIER_SHM, 20));
 	world_settle(&w);
 	check_phase(&w, "?", 1);
 	check_phase(&w, "x", 20);
@@ -399,15 +304,16 @@ static void test_phases_forgotten(void **state)
 
 static void contexts_tell(struct world *w)
 {
-	struct call_post post = to_end(POST_SEND, CARRIER_SOCKET, 1000, "1.1.1.1:1", "1.1.1.2:2");
-	struct model_call call = {.func = &lowest_post, .thread = w->thread[0], .begin_ns = 3};
+	struct call_post post = post_between(POST_SEND, CARRIER_SOCKET, 1000, "1.1.1.1:1",
+					     "1.1.1.2:2");
+	struct model_call call = {.func = &func_lowest_post, .thread = w->thread[0], .begin_ns = 3};
 
-	tell(w, 0, &lowest_post, 1, &mpi_bcast, post);
+	world_post(w, 0, &func_lowest_post, 1, &func_mpi_bcast, post);
 	post.bytes = 24;
-	tell(w, 3, &lowest_post, 2, NULL, post);
-	post = to_end(POST_SEND, CARRIER_SOCKET, 2, "1.1.1.2:2", "1.1.1.1:1");
+	world_post(w, 3, &func_lowest_post, 2, NULL, post);
+	post = post_between(POST_SEND, CARRIER_SOCKET, 2, "1.1.1.2:2", "1.1.1.1:1");
 	post.dest = "quote\" and , comma";
-	tell(w, 1, &lowest_post, 2, &mpi_wait, post);
+	world_post(w, 1, &func_lowest_post, 2, &func_mpi_wait, post);
 	post = send_of(CARRIER_SOCKET, BYTES_UNKNOWN);
 	w->r.traffic.sink.post(&w->r.traffic, &(struct model_post){.post = &post,
 								   .call = &call,
@@ -522,204 +428,15 @@ static void test_report_none(void **state)
 	world_close(&w);
 }
 
-/* ---- starts of transfers ---- */
-
-struct operation {
-	const struct func_info *func;
-	uint64_t begin, posted, completing, end;
-	int peer;
-	int64_t bytes;
-};
-
-/* As the model tells a nonblocking operation: its start and its end as calls, and itself. */
-static void operate(struct world *w, uint64_t request, const struct operation *op)
-{
-	bool sends = op->func == &mpi_isend;
-	struct call_request started = {.handle = request, .event = REQUEST_START},
-			    over = {.handle = request,
-				    .event = REQUEST_COMPLETE,
-				    .bytes = op->bytes};
-	struct call_view view = {.roles = {.sends = sends,
-					   .receives = !sends,
-					   .has_peer = true,
-					   .peer = op->peer,
-					   .recv_peer = op->peer,
-					   .peer_world = op->peer,
-					   .recv_peer_world = op->peer,
-					   .send_bytes = op->bytes,
-					   .recv_bytes = op->bytes,
-					   .requests = &started,
-					   .nrequests = 1}};
-	struct call_operation described = {.func = op->func, .roles = view.roles};
-	struct call_view end_view = {.roles = {.requests = &over, .nrequests = 1}};
-	struct transfer_start *a = &w->r.transfers;
-
-	over.op = &described;
-	a->sink.call(a, &(struct model_call){.func = op->func,
-					     .thread = w->thread[0],
-					     .begin_ns = op->begin,
-					     .end_ns = op->posted,
-					     .view = &view});
-	if (!op->end)
-		return;
-	a->sink.call(a, &(struct model_call){.func = &mpi_wait,
-					     .thread = w->thread[0],
-					     .begin_ns = op->completing,
-					     .end_ns = op->end,
-					     .view = &end_view});
-	a->sink.operation(a, &(struct model_operation){.thread = w->thread[0],
-						       .func = op->func,
-						       .roles = &view.roles,
-						       .begin_ns = op->begin,
-						       .posted_ns = op->posted,
-						       .completing_ns = op->completing,
-						       .end_ns = op->end,
-						       .completion = &over});
-}
-
-static void check_starts(struct world *w, const struct func_info *f, const uint64_t *cnt)
-{
-	const struct transfer_start *a = &w->r.transfers;
-	const struct transfer_row *r = NULL;
-
-	for (uint32_t i = 0; i < a->nrow; i++)
-		r = a->row[i].func == f->id ? &a->row[i] : r;
-	assert_non_null(r);
-	for (int i = 0; i < TRANSFER_WHEN_CNT; i++)
-		assert_int_equal(r->cnt[i], cnt[i]);
-}
-
-static const struct operation alone[] = {
-	{&mpi_isend, 100, 110, 190, 200, 1, 8192}, {&mpi_isend, 300, 310, 390, 400, 1, 8192},
-	{&mpi_isend, 500, 510, 590, 600, 1, 8192}, {&mpi_isend, 700, 710, 790, 800, 1, 8192},
-	{&mpi_isend, 900, 910, 990, 999, 1, 0}, /* has no data */
-};
-
-static void test_starts(void **state)
-{
-	struct call_post post = to_end(POST_SEND, CARRIER_NIC, 8192, "a", "b");
-	struct call_post control = post, read = post;
-	struct world w;
-
-	(void)state;
-	world_open(&w, false);
-	control.bytes = 64;
-	read.kind = POST_READ;
-	for (uint64_t i = 0; i < 5; i++)
-		operate(&w, 77, &alone[i]);
-	tell(&w, 0, &lowest_post, 105, &mpi_isend, post);
-	tell(&w, 0, &lowest_post, 305, &mpi_isend, control);
-	control.step = STEP_RTS;
-	control.bytes = 8192;
-	tell(&w, 0, &lowest_post, 306, &mpi_isend, control);
-	tell(&w, 3, &lowest_post, 350, NULL, post);
-	tell(&w, 0, &lowest_post, 395, &mpi_wait, post);
-	tell(&w, 0, &lowest_post, 595, &mpi_wait, post);
-	tell(&w, 0, &lowest_post, 750, NULL, read); /* no send's */
-	world_settle(&w);
-	check_starts(&w, &mpi_isend, (uint64_t[]){1, 1, 1, 1, 0});
-	assert_int_equal(w.r.transfers.nby, 1);
-	assert_int_equal(w.r.transfers.by[0].in_func, 0);
-	assert_string_equal(names_text(&w.r.traffic.names, w.r.transfers.by[0].thread), "progress");
-	world_close(&w);
-}
-
-/* A receiver's reads are its receives'; sends and receives do not hide each other. */
-static void test_starts_both_ways(void **state)
-{
-	static const struct operation ops[] = {{&mpi_isend, 100, 110, 190, 200, 1, 8192},
-					       {&mpi_irecv, 90, 95, 190, 200, 1, 8192}};
-	struct call_post post = to_end(POST_READ, CARRIER_CMA, 8192, NULL, "pid 200");
-	struct world w;
-
-	(void)state;
-	world_open(&w, false);
-	operate(&w, 1, &ops[0]);
-	operate(&w, 2, &ops[1]);
-	tell(&w, 0, &lowest_post, 150, &mpi_bcast, post);
-	world_settle(&w);
-	check_starts(&w, &mpi_isend, (uint64_t[]){0, 0, 0, 1, 0});
-	check_starts(&w, &mpi_irecv, (uint64_t[]){0, 1, 0, 0, 0});
-	world_close(&w);
-}
-
-/* Two at once to the same peer cannot be told apart, unless posts name their request; to different peers they can. */
-static void test_starts_doubt(void **state)
-{
-	static const struct operation same[] = {{&mpi_isend, 100, 110, 190, 200, 1, 8192},
-						{&mpi_isend, 120, 130, 190, 200, 1, 8192}},
-				      other = {&mpi_isend, 140, 150, 190, 200, 2, 8192},
-				      never = {&mpi_isend, 10, 20, 0, 0, 2, 8192};
-	struct call_post post = to_end(POST_SEND, CARRIER_CMA, 8192, NULL, "pid 200"),
-			 far = to_end(POST_SEND, CARRIER_CMA, 8192, NULL, "pid 300");
-	struct world w;
-
-	(void)state;
-	world_open(&w, false);
-	operate(&w, 1, &same[0]);
-	operate(&w, 2, &same[1]);
-	operate(&w, 3, &other);
-	tell(&w, 0, &lowest_post, 125, &mpi_isend, post);
-	tell(&w, 0, &lowest_post, 195, &mpi_wait, far);
-	world_settle(&w);
-	check_starts(&w, &mpi_isend, (uint64_t[]){0, 0, 1, 0, 2});
-	world_close(&w);
-
-	world_open(&w, false);
-	operate(&w, 1, &same[0]);
-	operate(&w, 2, &same[1]);
-	post.message = 2;
-	tell(&w, 0, &lowest_post, 125, &mpi_isend, post);
-	world_settle(&w);
-	check_starts(&w, &mpi_isend, (uint64_t[]){1, 0, 0, 0, 1});
-	world_close(&w);
-
-	world_open(&w, false); /* one that is never over is in the way of all to its peer */
-	operate(&w, 3, &never);
-	operate(&w, 1, &other);
-	tell(&w, 0, &lowest_post, 145, &mpi_isend, far);
-	world_settle(&w);
-	check_starts(&w, &mpi_isend, (uint64_t[]){0, 0, 0, 0, 1});
-	world_close(&w);
-}
-
-/* Where calls are missing, nothing is told. */
-static void test_starts_gap(void **state)
-{
-	static const struct operation ops[] = {{&mpi_isend, 5100, 5110, 5190, 5200, 1, 8192},
-					       {&mpi_isend, 7100, 7110, 7190, 7200, 1, 8192}};
-	struct call_post post = to_end(POST_SEND, CARRIER_NIC, 8192, "a", "b");
-	struct world w;
-
-	(void)state;
-	world_open(&w, true);
-	for (int i = 0; i < 2; i++) {
-		operate(&w, 1, &ops[i]);
-		tell(&w, 0, &lowest_post, ops[i].begin + 1, &mpi_isend, post);
-	}
-	world_settle(&w);
-	check_starts(&w, &mpi_isend, (uint64_t[]){1, 0, 0, 0, 1});
-	world_close(&w);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layers),
-		cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_peers),
-		cmocka_unit_test(test_arrivals),
-		cmocka_unit_test(test_phases),
-		cmocka_unit_test(test_phases_forgotten),
-		cmocka_unit_test(test_regions),
-		cmocka_unit_test(test_report_text),
-		cmocka_unit_test(test_report_csv),
-		cmocka_unit_test(test_report_json),
+		cmocka_unit_test(test_layers),	    cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_peers),	    cmocka_unit_test(test_arrivals),
+		cmocka_unit_test(test_phases),	    cmocka_unit_test(test_phases_forgotten),
+		cmocka_unit_test(test_regions),	    cmocka_unit_test(test_report_text),
+		cmocka_unit_test(test_report_csv),  cmocka_unit_test(test_report_json),
 		cmocka_unit_test(test_report_none),
-		cmocka_unit_test(test_starts),
-		cmocka_unit_test(test_starts_both_ways),
-		cmocka_unit_test(test_starts_doubt),
-		cmocka_unit_test(test_starts_gap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
