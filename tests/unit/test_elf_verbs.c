@@ -19,6 +19,7 @@
 #include "elf/elf_file.h"
 #include "elf/passed_table.h"
 #include "elf/verbs_ops.h"
+#include "elf_fixture.h"
 
 #if defined(__x86_64__)
 
@@ -102,12 +103,13 @@ static void test_no_slots(void **state)
 {
 	struct elf_file *self;
 	struct verbs_slots slots;
-	uint64_t table;
+	struct passed passed;
 
 	(void)state;
 	assert_int_equal(elf_file_open("/proc/self/exe", &self), 0);
 	assert_true(verbs_slots_read(self, &slots) < 0);
-	assert_int_equal(passed_tables_find(self, "verbs_set_ops", &table, 1), 0);
+	passed_find(self, "verbs_set_ops", 1, &passed);
+	assert_int_equal(passed.address_cnt + passed.behind_cnt, 0);
 	elf_file_close(self);
 }
 
@@ -186,11 +188,7 @@ static void test_providers(void **state)
 		assert_int_equal(elf_file_open(found.gl_pathv[i], &provider), 0);
 		cnt = verbs_functions_find(provider, &slots, functions, FUNCTIONS_MAX, &tables);
 		assert_true(tables > 0);
-		/* Its adapters' generation has the table, reached through memory. */
-		if (strstr(found.gl_pathv[i], "/libhns"))
-			assert_int_equal(cnt, 0);
-		else
-			functions_check(provider, found.gl_pathv[i], functions, cnt);
+		functions_check(provider, found.gl_pathv[i], functions, cnt);
 		elf_file_close(provider);
 	}
 	globfree(&found);
@@ -221,16 +219,73 @@ static void test_several_tables(void **state)
 	elf_file_close(library);
 }
 
+/* A provider that reads where its tables are: from a variable, and from what it keeps of the adapters that it registers. */
+static const char kept_source[] =
+	"typedef void fn(void);\n"
+	"struct ops { fn *slot[76]; };\n"
+	"struct kept { int version; struct ops ops; };\n"
+	"struct match { const void *data, *alias; short vendor, device; char kind; };\n"
+	"struct driver { const char *name; int min, max; const struct match *match; };\n"
+	"struct device { void *context; const struct kept *kept; };\n"
+	"void verbs_set_ops(void *context, const struct ops *ops);\n"
+	"void verbs_register_driver_34(const struct driver *driver);\n"
+	"static volatile int calls;\n"
+	"#define FUNCTIONS(name, n) \\\n"
+	"	static void name##_send(void) { calls += 10 * n + 1; } \\\n"
+	"	static void name##_recv(void) { calls += 10 * n + 2; } \\\n"
+	"	static void name##_poll(void) { calls += 10 * n + 3; }\n"
+	"FUNCTIONS(first, 1) FUNCTIONS(second, 2) FUNCTIONS(broken, 3)\n"
+	"FUNCTIONS(unlisted, 4) FUNCTIONS(variable, 5)\n"
+	"#define SLOTS(name) [53] = name##_poll, [54] = name##_recv, [55] = name##_send\n"
+	"static const struct kept first = {1, {{SLOTS(first)}}};\n"
+	"static const struct kept second = {2, {{SLOTS(second)}}};\n"
+	"static const struct kept broken = {3, {{SLOTS(broken), [9] = (fn *)&broken}}};\n"
+	"static const struct kept unlisted = {4, {{SLOTS(unlisted)}}};\n"
+	"static const struct ops variable = {{SLOTS(variable)}};\n"
+	"const struct ops *chosen = &variable;\n"
+	"static const struct match matches[] = {{&first, 0, 1, 1, 1}, {0, 0, 1, 2, 1},\n"
+	"	{&broken, 0, 1, 3, 1}, {&second, 0, 1, 4, 3}, {0}, {&unlisted, 0, 1, 5, 1}};\n"
+	"static const struct driver driver = {\"kept\", 1, 2, matches};\n"
+	"void open_kept(struct device *d) { verbs_set_ops(d->context, &d->kept->ops); }\n"
+	"void open_chosen(struct device *d) { verbs_set_ops(d->context, chosen); }\n"
+	"__attribute__((constructor)) void begin(void) { verbs_register_driver_34(&driver); }\n";
+
+static void test_kept_tables(void **state)
+{
+	static const char *const wanted[] = {"first_poll",    "first_recv",    "first_send",
+					     "second_poll",   "second_recv",   "second_send",
+					     "variable_poll", "variable_recv", "variable_send"};
+	const struct verbs_slots slots = {.offset = {440, 432, 456, 424}, .table_bytes = 576};
+	struct verbs_function functions[FUNCTIONS_MAX];
+	struct elf_symbol sym;
+	struct elf_file *f;
+	size_t cnt, tables, seen;
+
+	(void)state;
+	fixture_need_compiler();
+	f = fixture_open("kept.c", kept_source, "-shared -fPIC -O2 -fvisibility=hidden");
+	cnt = verbs_functions_find(f, &slots, functions, FUNCTIONS_MAX, &tables);
+	assert_int_equal(tables, 3);
+	assert_int_equal(cnt, sizeof(wanted) / sizeof(*wanted));
+	for (size_t i = 0; i < cnt; i++) {
+		seen = 0;
+		for (size_t k = 0; k < cnt; k++)
+			seen += elf_file_function_at(f, functions[k].addr, &sym) &&
+				!strcmp(sym.name, wanted[i]);
+		assert_int_equal(seen, 1);
+	}
+	elf_file_close(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_slots),
-		cmocka_unit_test(test_no_slots),
-		cmocka_unit_test(test_providers),
+		cmocka_unit_test(test_kept_tables),    cmocka_unit_test(test_slots),
+		cmocka_unit_test(test_no_slots),       cmocka_unit_test(test_providers),
 		cmocka_unit_test(test_several_tables),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, fixture_remove_all);
 }
 
 #else

@@ -94,6 +94,8 @@ unsigned int elf_file_find_mpi(const struct elf_file *f, const char *name,
 const char *elf_file_slot_symbol(const struct elf_file *f, uint64_t slot_addr);
 /* The addresses of such slots that are filled with a symbol: how many were written, at most max. */
 size_t elf_file_slots_of(const struct elf_file *f, const char *name, uint64_t *addrs, size_t max);
+/* The name, which begins so, of a symbol that a slot is filled with; NULL if there is none. */
+const char *elf_file_slot_like(const struct elf_file *f, const char *prefix);
 /* What a pointer in the file's data leads to, in the file's own terms; false if it is none, or leads to another file. */
 bool elf_file_pointer(const struct elf_file *f, uint64_t addr, uint64_t *value);
 

@@ -422,3 +422,15 @@ size_t elf_file_slots_of(const struct elf_file *f, const char *name, uint64_t *a
 			addrs[cnt++] = ix->slot[i].addr;
 	return cnt;
 }
+
+const char *elf_file_slot_like(const struct elf_file *f, const char *prefix)
+{
+	const struct elf_index *ix = f->index;
+
+	if (!ix->slots_loaded)
+		slots_load(f);
+	for (size_t i = 0; i < ix->slot_cnt; i++)
+		if (ix->slot[i].what && !strncmp(ix->slot[i].what, prefix, strlen(prefix)))
+			return ix->slot[i].what;
+	return NULL;
+}

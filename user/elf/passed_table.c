@@ -2,7 +2,8 @@
 /*
  * What looks like a call of the function is searched for byte by byte; the function that it lies in is then run over sets of addresses: at
  * each instruction, those that each register may hold. Both ways of each branch are taken, until nothing new comes in. So
- * bytes that only look like a call do no harm: no instruction begins there.
+ * bytes that only look like a call do no harm: no instruction begins there. Pointers that the file itself holds are
+ * loaded as they are there; of any other that is loaded, all that is known is how far behind it is pointed.
  */
 #include "elf/passed_table.h"
 
@@ -23,7 +24,7 @@
 #define CALLERS_MAX 32
 #define ADDRESSES_MAX 64 /* of one function: a bit each */
 #define REGS 16
-#define ARG 6 /* rsi */
+#define STACK_POINTER 4
 #define CALL 0xe8
 #define JMP 0xe9
 #define CALL_BYTES 5	/* opcode, distance from its end */
@@ -44,13 +45,30 @@ struct search {
 	uint64_t stub[STUBS_MAX]; /* … and jumps through them */
 	size_t stub_cnt;
 	struct x86_reader reader;
-	uint64_t *tables;
-	size_t max, cnt;
+	unsigned int arg; /* the register */
+	struct passed *out;
+};
+
+/* What a register may hold: sets, as bits of struct caller's arrays. */
+struct value {
+	uint64_t addresses;
+	uint64_t behind;
 };
 
 struct state {
 	bool reached, waits;
-	uint64_t reg[REGS]; /* sets of addresses */
+	struct value reg[REGS];
+};
+
+/* An address; or an offset from a pointer that was loaded from anywhere. */
+struct place {
+	uint64_t at;
+	bool moved; /* by a constant: not once more, or a loop would never end */
+};
+
+struct places {
+	struct place v[ADDRESSES_MAX];
+	size_t cnt;
 };
 
 /* A function of the file that calls the one in question. */
@@ -60,8 +78,7 @@ struct caller {
 	struct state **at; /* by byte */
 	uint32_t *todo;
 	size_t todo_cnt;
-	uint64_t address[ADDRESSES_MAX];
-	size_t address_cnt;
+	struct places addresses, behind;
 };
 
 /* ---- where calls may be ---- */
@@ -142,20 +159,52 @@ static int register_index(ZydisRegister reg)
 	return (int)(whole - ZYDIS_REGISTER_RAX);
 }
 
-static uint64_t address_set(struct caller *c, uint64_t addr)
+static uint64_t place_set(struct places *p, uint64_t at, bool moved)
 {
 	size_t i;
 
-	for (i = 0; i < c->address_cnt; i++)
-		if (c->address[i] == addr)
+	for (i = 0; i < p->cnt; i++)
+		if (p->v[i].at == at)
 			return 1ull << i;
 	if (i == ADDRESSES_MAX)
 		return 0;
-	c->address[c->address_cnt++] = addr;
+	p->v[p->cnt++] = (struct place){at, moved};
 	return 1ull << i;
 }
 
-static void reach(struct caller *c, uint64_t addr, const uint64_t reg[REGS])
+static uint64_t places_moved(struct places *p, uint64_t set, int64_t by)
+{
+	uint64_t moved = 0;
+
+	for (size_t i = 0, cnt = p->cnt; i < cnt; i++)
+		if (set >> i & 1 && !p->v[i].moved)
+			moved |= place_set(p, p->v[i].at + (uint64_t)by, true);
+	return moved;
+}
+
+static struct value value_moved(struct caller *c, struct value v, int64_t by)
+{
+	return by ? (struct value){places_moved(&c->addresses, v.addresses, by),
+				   places_moved(&c->behind, v.behind, by)} :
+		    v;
+}
+
+static struct value address_value(struct caller *c, uint64_t addr)
+{
+	return (struct value){.addresses = place_set(&c->addresses, addr, false)};
+}
+
+/* Of what lies at an address: a pointer that the file holds there, or any. */
+static uint64_t pointer_set(struct caller *c, uint64_t addr)
+{
+	uint64_t pointer;
+
+	return elf_file_pointer(c->s->f, addr, &pointer) ?
+		       place_set(&c->addresses, pointer, false) :
+		       0;
+}
+
+static void reach(struct caller *c, uint64_t addr, const struct value reg[REGS])
 {
 	uint64_t at = addr - c->start;
 	struct state *st;
@@ -169,8 +218,10 @@ static void reach(struct caller *c, uint64_t addr, const uint64_t reg[REGS])
 	grew = !st->reached;
 	st->reached = true;
 	for (unsigned int i = 0; i < REGS; i++) {
-		grew |= (reg[i] & ~st->reg[i]) != 0;
-		st->reg[i] |= reg[i];
+		grew |= (reg[i].addresses & ~st->reg[i].addresses) ||
+			(reg[i].behind & ~st->reg[i].behind);
+		st->reg[i].addresses |= reg[i].addresses;
+		st->reg[i].behind |= reg[i].behind;
 	}
 	if (!grew || st->waits)
 		return;
@@ -178,24 +229,24 @@ static void reach(struct caller *c, uint64_t addr, const uint64_t reg[REGS])
 	c->todo[c->todo_cnt++] = (uint32_t)at;
 }
 
-static void table_add(struct search *s, uint64_t addr)
+static void passed_add(uint64_t list[PASSED_MAX], size_t *cnt, uint64_t value)
 {
 	size_t i = 0;
 
-	while (i < s->cnt && s->tables[i] < addr)
+	while (i < *cnt && list[i] < value)
 		i++;
-	if ((i < s->cnt && s->tables[i] == addr) || s->cnt == s->max)
+	if ((i < *cnt && list[i] == value) || *cnt == PASSED_MAX)
 		return;
-	memmove(s->tables + i + 1, s->tables + i, (s->cnt - i) * sizeof(*s->tables));
-	s->tables[i] = addr;
-	s->cnt++;
+	memmove(list + i + 1, list + i, (*cnt - i) * sizeof(*list));
+	list[i] = value;
+	++*cnt;
 }
 
-static void tables_add(struct caller *c, uint64_t set)
+static void places_add(const struct places *p, uint64_t set, uint64_t list[PASSED_MAX], size_t *cnt)
 {
-	for (size_t i = 0; i < c->address_cnt; i++)
+	for (size_t i = 0; i < p->cnt; i++)
 		if (set >> i & 1)
-			table_add(c->s, c->address[i]);
+			passed_add(list, cnt, p->v[i].at);
 }
 
 /* Whether an instruction hands its arguments to the function. */
@@ -209,32 +260,77 @@ static bool calls(const struct search *s, const struct x86_insn *insn)
 	       x86_rip_operand(insn, &insn->op[0], &addr) && is_slot(s, addr);
 }
 
-/* What an instruction puts into the registers that it writes. */
-static uint64_t value_of(struct caller *c, const struct x86_insn *insn, const uint64_t reg[REGS])
+static struct value register_value(const struct value reg[REGS], const ZydisDecodedOperand *op)
 {
-	bool is_cmov = insn->z.meta.category == ZYDIS_CATEGORY_CMOV;
-	const ZydisDecodedOperand *from = &insn->op[1];
-	uint64_t addr, set = 0;
-	int src, dst;
+	int i = op->type == ZYDIS_OPERAND_TYPE_REGISTER && op->size == 64 ?
+			register_index(op->reg.value) :
+			-1;
 
-	if (insn->z.mnemonic == ZYDIS_MNEMONIC_LEA && x86_rip_operand(insn, from, &addr))
-		return address_set(c, addr);
-	if ((insn->z.mnemonic != ZYDIS_MNEMONIC_MOV && !is_cmov) || from->size != 64)
-		return 0;
-	src = from->type == ZYDIS_OPERAND_TYPE_REGISTER ? register_index(from->reg.value) : -1;
-	dst = insn->op[0].type == ZYDIS_OPERAND_TYPE_REGISTER ?
-		      register_index(insn->op[0].reg.value) :
-		      -1;
-	if (src >= 0)
-		set = reg[src];
-	if (is_cmov && dst >= 0)
-		set |= reg[dst];
-	return set;
+	return i < 0 ? (struct value){0} : reg[i];
 }
 
-static void data_step(struct caller *c, const struct x86_insn *insn, uint64_t reg[REGS])
+/* The register that a plain memory operand counts from, or -1. */
+static int base_index(const ZydisDecodedOperand *op)
 {
-	uint64_t set = value_of(c, insn, reg);
+	return op->type == ZYDIS_OPERAND_TYPE_MEMORY && op->mem.index == ZYDIS_REGISTER_NONE &&
+			       op->mem.segment != ZYDIS_REGISTER_FS &&
+			       op->mem.segment != ZYDIS_REGISTER_GS ?
+		       register_index(op->mem.base) :
+		       -1;
+}
+
+static struct value loaded(struct caller *c, const struct x86_insn *insn,
+			   const ZydisDecodedOperand *from, const struct value reg[REGS])
+{
+	struct value v = {0};
+	int base = base_index(from);
+	uint64_t addr;
+
+	if (x86_rip_operand(insn, from, &addr))
+		v.addresses = pointer_set(c, addr);
+	else if (base < 0 || base == STACK_POINTER)
+		return v;
+	for (size_t i = 0, cnt = c->addresses.cnt; base >= 0 && i < cnt; i++)
+		if (reg[base].addresses >> i & 1)
+			v.addresses |= pointer_set(c, c->addresses.v[i].at +
+							      (uint64_t)from->mem.disp.value);
+	if (!v.addresses)
+		v.behind = place_set(&c->behind, 0, false);
+	return v;
+}
+
+/* What an instruction puts into the registers that it writes. */
+static struct value value_of(struct caller *c, const struct x86_insn *insn,
+			     const struct value reg[REGS])
+{
+	bool is_cmov = insn->z.meta.category == ZYDIS_CATEGORY_CMOV;
+	const ZydisDecodedOperand *to = &insn->op[0], *from = &insn->op[1];
+	struct value v = {0}, kept;
+	uint64_t addr;
+
+	if (insn->z.mnemonic == ZYDIS_MNEMONIC_LEA && to->size == 64) {
+		if (x86_rip_operand(insn, from, &addr))
+			return address_value(c, addr);
+		if (base_index(from) >= 0)
+			return value_moved(c, reg[base_index(from)], from->mem.disp.value);
+	}
+	if (insn->z.mnemonic == ZYDIS_MNEMONIC_ADD && from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+		return value_moved(c, register_value(reg, to), from->imm.value.s);
+	if ((insn->z.mnemonic != ZYDIS_MNEMONIC_MOV && !is_cmov) || from->size != 64)
+		return v;
+	v = from->type == ZYDIS_OPERAND_TYPE_MEMORY ? loaded(c, insn, from, reg) :
+						      register_value(reg, from);
+	if (is_cmov) {
+		kept = register_value(reg, to);
+		v.addresses |= kept.addresses;
+		v.behind |= kept.behind;
+	}
+	return v;
+}
+
+static void data_step(struct caller *c, const struct x86_insn *insn, struct value reg[REGS])
+{
+	struct value v = value_of(c, insn, reg);
 
 	for (unsigned int i = 0; i < insn->z.operand_count; i++) {
 		const ZydisDecodedOperand *op = &insn->op[i];
@@ -245,25 +341,34 @@ static void data_step(struct caller *c, const struct x86_insn *insn, uint64_t re
 			continue;
 		to = register_index(op->reg.value);
 		if (to >= 0)
-			reg[to] = i ? 0 : set;
+			reg[to] = i ? (struct value){0} : v;
 	}
+}
+
+static void passed_note(struct caller *c, const struct value reg[REGS])
+{
+	struct passed *out = c->s->out;
+
+	places_add(&c->addresses, reg[c->s->arg].addresses, out->address, &out->address_cnt);
+	places_add(&c->behind, reg[c->s->arg].behind, out->behind, &out->behind_cnt);
 }
 
 static void insn_step(struct caller *c, uint32_t at)
 {
 	static const uint8_t lost[] = {0, 1, 2, 6, 7, 8, 9, 10, 11}; /* not kept by a callee */
 	struct x86_insn insn;
-	uint64_t reg[REGS], to;
+	struct value reg[REGS];
+	uint64_t to;
 
 	c->at[at]->waits = false;
 	memcpy(reg, c->at[at]->reg, sizeof(reg));
 	if (!x86_decode(&c->s->reader, c->start + at, &insn))
 		return;
 	if (calls(c->s, &insn))
-		tables_add(c, reg[ARG]);
+		passed_note(c, reg);
 	if (x86_is_call(&insn)) {
 		for (unsigned int i = 0; i < sizeof(lost); i++)
-			reg[lost[i]] = 0;
+			reg[lost[i]] = (struct value){0};
 	} else if (x86_branch_target(&insn, &to)) {
 		reach(c, to, reg);
 	} else {
@@ -276,7 +381,7 @@ static void insn_step(struct caller *c, uint32_t at)
 static void caller_run(struct search *s, uint64_t start, uint64_t bytes)
 {
 	struct caller *c = xcalloc(1, sizeof(*c));
-	const uint64_t nothing[REGS] = {0};
+	const struct value nothing[REGS] = {0};
 
 	c->s = s;
 	c->start = start;
@@ -313,33 +418,33 @@ static void callers_run(struct search *s, const struct code *c)
 	}
 }
 
-size_t passed_tables_find(const struct elf_file *f, const char *function, uint64_t *tables,
-			  size_t max)
+void passed_find(const struct elf_file *f, const char *function, unsigned int arg,
+		 struct passed *out)
 {
-	struct search s = {.f = f, .reader = {.f = f}, .tables = tables, .max = max};
+	static const uint8_t arg_register[] = {7, 6}; /* rdi, rsi */
+	struct search s = {.f = f, .reader = {.f = f}, .arg = arg_register[arg], .out = out};
 	struct code c;
 
+	*out = (struct passed){0};
 	s.slot_cnt = elf_file_slots_of(f, function, s.slot, SLOTS_MAX);
 	if (!s.slot_cnt)
-		return 0;
+		return;
 	stubs_find(&s);
 	for (size_t segment = 0; code_read(f, segment, &c); segment++) {
 		callers_run(&s, &c);
 		free(c.bytes);
 	}
-	return s.cnt;
 }
 
 #else
 
-size_t passed_tables_find(const struct elf_file *f, const char *function, uint64_t *tables,
-			  size_t max)
+void passed_find(const struct elf_file *f, const char *function, unsigned int arg,
+		 struct passed *out)
 {
 	(void)f;
 	(void)function;
-	(void)tables;
-	(void)max;
-	return 0;
+	(void)arg;
+	*out = (struct passed){0};
 }
 
 #endif

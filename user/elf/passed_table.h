@@ -11,12 +11,22 @@
 
 struct elf_file;
 
+#define PASSED_MAX 16
+
+struct passed {
+	uint64_t address[PASSED_MAX]; /* in the file's terms, ascending */
+	size_t address_cnt;
+	/* So many bytes behind a pointer that was read from memory, and may be any. */
+	uint64_t behind[PASSED_MAX];
+	size_t behind_cnt;
+};
+
 /*
- * Addresses, ascending, that calls of an imported function may pass as its second argument. Where the code chooses between several, all. How
- * many were written, at most max; 0 also on machines other than x86-64. Not found: what lies in writable memory that is filled at run
- * time, what the caller's own caller passes, and what goes through memory.
+ * What calls of an imported function may pass as its first (0) or second (1) argument. Where the code chooses between several, all;
+ * pointers that are read from the file's own data are followed. Nothing on machines other than x86-64. Not found: what the
+ * caller's own caller passes, and what goes through the stack.
  */
-size_t passed_tables_find(const struct elf_file *f, const char *function, uint64_t *tables,
-			  size_t max);
+void passed_find(const struct elf_file *f, const char *function, unsigned int arg,
+		 struct passed *out);
 
 #endif

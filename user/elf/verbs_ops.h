@@ -21,7 +21,8 @@ enum verbs_op {
 };
 
 struct verbs_slots {
-	uint16_t offset[VERBS_OP_CNT]; /* in the table */
+	uint16_t offset[VERBS_OP_CNT]; /* in the table … */
+	uint64_t table_bytes;	       /* … which is so long */
 };
 
 /* From libibverbs: 0 or -ENOENT, and then nobody can say. */
