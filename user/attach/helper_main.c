@@ -4,9 +4,10 @@
  *   {fds: true, ret, pairs}		descriptors of what the next file's reply is about
  *   {attaching: true}			the file has been read; attaching may take a while
  *   {file: {dev, ino, stamp, path, build_id, error, main, program, owner, segments, regions, lib_id, copies, offsets, library}}
- *   {added: {lib_id, offsets, probes}}	to "functions": one a library
+ *   {added: {lib_id, offsets, probes}}	to "functions" and "held": one a library
  *   {done: true, …}			the request is answered; of "process": {process: {…}}; of "map" and "path":
- *					{dev, ino, stamp} of the file, or {error}; of "functions": {elsewhere: how many}
+ *					{dev, ino, stamp} of the file, or {error}; of "functions": {elsewhere: how many};
+ *					of "held": {left_bytes: of its memory that was too much to look at}
  */
 #include "attach/helper_main.h"
 
@@ -24,11 +25,14 @@
 #include "abi/config.h"
 #include "attach/code_file.h"
 #include "attach/foresee.h"
+#include "attach/held.h"
 #include "attach/inspect_library.h"
+#include "attach/library_kind.h"
 #include "attach/proc.h"
 #include "base/json_get.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "layer/func_table.h"
 
 struct service {
 	int sock;
@@ -370,24 +374,121 @@ static size_t places_serve(struct service *s, json_int_t pid, const struct proc_
 	return json_array_size(places);
 }
 
+/* [[row, address]] of a process, in whichever of its libraries they lie; how many lie in none that is traced. */
+static size_t places_find(struct service *s, json_int_t pid, const struct proc_maps *maps,
+			  const json_t *places)
+{
+	size_t left = json_array_size(places);
+	json_t *in;
+
+	for (size_t i = 0; i < maps->cnt; i++) {
+		in = places_in(&maps->map[i], places);
+		if (json_array_size(in))
+			left -= places_serve(s, pid, &maps->map[i], in);
+		json_decref(in);
+	}
+	return left;
+}
+
 static void functions_serve(struct service *s, const json_t *request)
 {
 	const json_t *places = json_object_get(request, "places");
 	json_int_t pid = json_get_int(request, "pid");
 	size_t left = json_array_size(places);
 	struct proc_maps maps;
-	json_t *in;
 
 	if (!proc_maps_read((pid_t)pid, &maps)) {
-		for (size_t i = 0; i < maps.cnt; i++) {
-			in = places_in(&maps.map[i], places);
-			if (json_array_size(in))
-				left -= places_serve(s, pid, &maps.map[i], in);
-			json_decref(in);
-		}
+		left = places_find(s, pid, &maps, places);
 		proc_maps_release(&maps);
 	}
 	say(s, json_pack("{s:b,s:I}", "done", 1, "elsewhere", (json_int_t)left));
+}
+
+/* ---- functions that a process was handed before ---- */
+
+static bool has_library(const struct service *s, const char *layer)
+{
+	for (size_t i = 0; i < s->files->lib_cnt; i++)
+		if (library_has_layer(s->files->lib[i], layer))
+			return true;
+	return false;
+}
+
+/* Where the libraries of a layer have their code in a process. */
+static struct held_text *layer_text(struct service *s, json_int_t pid, const struct proc_maps *maps,
+				    const char *layer, size_t *cnt)
+{
+	struct held_text *text = xcalloc(maps->cnt + 1, sizeof(*text));
+	char link[MAP_LINK_BYTES];
+
+	*cnt = 0;
+	for (size_t i = 0; i < maps->cnt; i++) {
+		const struct proc_map *m = &maps->map[i];
+		struct code_id id = {};
+		struct code_file *f;
+		int fd = map_look(s, pid, m->start, m->end, link, &id);
+
+		if (fd < 0)
+			continue;
+		close(fd);
+		f = code_files_find(s->files, &id);
+		if (f && f->lib && library_has_layer(f->lib, layer))
+			text[(*cnt)++] = (struct held_text){m->start, m->end};
+	}
+	return text;
+}
+
+/* Those by name that are wanted, by row. */
+static json_t *rows_of(const struct service *s, const json_t *named)
+{
+	json_t *places = json_array(), *place;
+	size_t i;
+	int row;
+
+	json_array_foreach((json_t *)named, i, place)
+	{
+		row = func_table_find(json_string_value(json_array_get(place, 0)));
+		if (row >= 0 && s->opt->wanted[row])
+			json_array_append_new(places,
+					      json_pack("[i,O]", row, json_array_get(place, 1)));
+	}
+	return places;
+}
+
+static uint64_t kind_held_serve(struct service *s, json_int_t pid, const struct proc_maps *maps,
+				const struct library_kind *kind)
+{
+	json_t *named = json_array(), *places;
+	uint64_t left_bytes = 0;
+	struct held_text *text;
+	size_t cnt;
+	int err;
+
+	text = layer_text(s, pid, maps, kind->layer, &cnt);
+	err = cnt ? held_find((pid_t)pid, kind, text, cnt, named, &left_bytes) : 0;
+	if (err)
+		log_debug("memory of process %lld: %s", (long long)pid, strerror(-err));
+	places = rows_of(s, named);
+	places_find(s, pid, maps, places);
+	json_decref(places);
+	json_decref(named);
+	free(text);
+	return left_bytes;
+}
+
+static void held_serve(struct service *s, const json_t *request)
+{
+	json_int_t pid = json_get_int(request, "pid");
+	uint64_t left_bytes = 0;
+	struct proc_maps maps;
+
+	if (!proc_maps_read((pid_t)pid, &maps)) {
+		for (size_t i = 0; library_kinds[i]; i++)
+			if (library_kinds[i]->held && has_library(s, library_kinds[i]->layer))
+				left_bytes += kind_held_serve(s, pid, &maps, library_kinds[i]);
+		proc_maps_release(&maps);
+	}
+	say(s, json_pack("{s:b,s:I}", "done", 1, "left_bytes", (json_int_t)left_bytes));
 }
 
 /* ---- processes ---- */
@@ -473,7 +574,7 @@ static const struct {
 } services[] = {
 	{"map", map_serve},	    {"path", path_serve},
 	{"command", command_serve}, {"functions", functions_serve},
-	{"process", process_serve},
+	{"held", held_serve},	    {"process", process_serve},
 };
 
 static void attaching_say(void *ctx)

@@ -45,6 +45,19 @@ struct handover {
 	} member[POV_HANDED_MAX];
 };
 
+#define HELD_ALWAYS 3
+struct held_memory;
+
+/* An object in a process's memory that has functions of a library as members. */
+struct held_object {
+	const struct handover *functions; /* of it only the members; NULL ends a list */
+	/* Offsets of pointers that lead into one library in each such object; 0: no more. */
+	uint16_t always[HELD_ALWAYS];
+	uint16_t bytes; /* how much of it is looked at, at most a page */
+	/* Whether it is one, which these pointers alone do not say (attach/held.h). */
+	bool (*is_one)(const struct held_memory *m, const uint8_t *object);
+};
+
 #define INNER_FUNCTIONS_MAX 1024
 #define HANDOVERS_MAX 8 /* of one library */
 #define FUNCTION_ELSEWHERE \
@@ -64,6 +77,8 @@ struct library_kind {
 	size_t (*inner)(const struct elf_file *f, struct inner_function out[INNER_FUNCTIONS_MAX]);
 	/* Where more of them will be met at run time; how many were written. May be NULL. */
 	size_t (*handovers)(const struct elf_file *f, struct handover out[HANDOVERS_MAX]);
+	/* Where a process that ran before has those that were met then. May be NULL. */
+	const struct held_object *held;
 };
 
 extern const struct library_kind *const library_kinds[]; /* generated; ends with NULL */

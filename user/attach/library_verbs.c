@@ -2,11 +2,13 @@
 /*
  * libibverbs, and its providers: one library for each kind of adapter, loaded at run time. Programs reach a provider's functions for
  * work requests by pointers only. It hands them to libibverbs' verbs_set_ops, mostly as constant tables, which are found in the file;
- * all others, and those of queue pairs and of extended completion queues, are met when they are handed over.
+ * all others, and those of queue pairs and of extended completion queues, are met when they are handed over. What a process was
+ * handed before the recording began is in its own contexts, queue pairs and queues.
  */
 #include <stddef.h>
 #include <string.h>
 
+#include "attach/held.h"
 #include "attach/library_kind.h"
 #include "elf/elf_file.h"
 #include "elf/verbs_ops.h"
@@ -19,6 +21,7 @@
 #else
 #define IS_X86 false
 #endif
+#define NOT_X86 "its work requests are not recorded: their functions are found on x86-64 only"
 
 static const char *const op_names[VERBS_OP_CNT] = {
 	[VERBS_POST_SEND] = "post_send",
@@ -154,10 +157,85 @@ static size_t handovers(const struct elf_file *f, struct handover out[HANDOVERS_
 	return 3;
 }
 
+/* ---- what a process has already been handed ---- */
+
+/* struct ibv_context; its device. */
+#define CONTEXT_BYTES 328
+#define CONTEXT_POLL_CQ 96
+#define CONTEXT_POST_SEND 208
+#define CONTEXT_POST_RECV 216
+#define CONTEXT_POST_SRQ_RECV 168
+#define CONTEXT_COMPAT 320 /* all ones: more functions lie before the context */
+#define DEVICE_NAME 24
+#define DEVICE_NAME_BYTES 64
+
+static uint64_t member(const uint8_t *object, size_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, object + offset, sizeof(value));
+	return value;
+}
+
+/* Names of devices are names of files, and short. */
+static bool has_name(const struct held_memory *m, uint64_t device)
+{
+	char name[DEVICE_NAME_BYTES];
+	size_t len;
+
+	if (!held_read(m, device + DEVICE_NAME, name, sizeof(name)))
+		return false;
+	len = strnlen(name, sizeof(name));
+	if (!len || len == sizeof(name))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (name[i] <= ' ' || name[i] > '~' || name[i] == '/')
+			return false;
+	return true;
+}
+
+static bool is_context(const struct held_memory *m, const uint8_t *object)
+{
+	return member(object, CONTEXT_COMPAT) == UINT64_MAX && has_name(m, member(object, 0));
+}
+
+/* Queue pairs and completion queues begin with a pointer to their context. */
+static bool is_of_context(const struct held_memory *m, const uint8_t *object)
+{
+	static const uint16_t functions[] = {CONTEXT_POLL_CQ, CONTEXT_POST_SEND, CONTEXT_POST_RECV};
+	uint8_t context[CONTEXT_BYTES];
+
+	if (!held_read(m, member(object, 0), context, sizeof(context)))
+		return false;
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		if (!held_text_of(m, member(context, functions[i])))
+			return false;
+	return is_context(m, context);
+}
+
+static const struct handover context_members = {
+	.cnt = VERBS_OP_CNT,
+	.member = {{"post_send", CONTEXT_POST_SEND},
+		   {"post_recv", CONTEXT_POST_RECV},
+		   {"post_srq_recv", CONTEXT_POST_SRQ_RECV},
+		   {"poll_cq", CONTEXT_POLL_CQ}},
+};
+
+static const struct held_object held[] = {
+	{&context_members,
+	 {CONTEXT_POST_SEND, CONTEXT_POST_RECV, CONTEXT_POLL_CQ},
+	 CONTEXT_BYTES,
+	 is_context},
+	{&queue_pair, {320, 328}, 344, is_of_context},
+	{&extended_queue, {144, 152, 160}, 168, is_of_context},
+	{0},
+};
+
 const struct library_kind library_kind_verbs = {
 	.layer = "verbs",
 	.describe = describe,
 	.find = find,
 	.inner = inner,
 	.handovers = handovers,
+	.held = IS_X86 ? held : NULL,
 };

@@ -47,6 +47,7 @@ struct images {
 	struct map scanned; /* hash of device and number → file, for processes that ran before */
 	struct map askers;  /* pid → struct asker */
 	uint32_t late_cnt;  /* processes whose probes were late */
+	uint32_t large_cnt; /* processes of whose memory not all was looked through */
 };
 
 static helper_reply_fn on_reply;
@@ -294,6 +295,24 @@ static void on_functions_reply(struct images *im, const json_t *request, const j
 		question_close(im, (pid_t)json_get_int(request, "pid"));
 }
 
+/* Each of many ranks may be as large. */
+static void on_held_reply(struct images *im, const json_t *request, const json_t *reply)
+{
+	uint64_t left = json_get_u64(reply, "left_bytes");
+	const char *failed = json_get_text(reply, "failed");
+	json_int_t pid = json_get_int(request, "pid");
+	char bytes[32];
+
+	if (failed[0])
+		log_warn(
+			"functions that process %lld was handed before could not be looked for: %s",
+			(long long)pid, failed);
+	else if (left && !im->large_cnt++)
+		log_warn("process %lld: %s of its memory, which may be unused, were not looked "
+			 "through for functions that it was handed before: some may be missed",
+			 (long long)pid, human_bytes(bytes, sizeof(bytes), left));
+}
+
 static void on_reply(void *ctx, const json_t *request, const json_t *reply, struct links *links)
 {
 	const json_t *file = json_object_get(reply, "file");
@@ -312,6 +331,8 @@ static void on_reply(void *ctx, const json_t *request, const json_t *reply, stru
 		library_users_reply(&im->users, request, reply);
 	else if (!strcmp(what, "functions"))
 		on_functions_reply(im, request, reply);
+	else if (!strcmp(what, "held"))
+		on_held_reply(im, request, reply);
 	else if (json_get_text(reply, "failed")[0])
 		log_warn("what the command will load could not be looked at beforehand: %s",
 			 json_get_text(reply, "failed"));
@@ -522,6 +543,7 @@ int images_scan(struct images *im, pid_t pid)
 	if (uses_mpi) {
 		for (size_t i = 0; i < maps.cnt; i++)
 			image_record_write(im, pid, &maps.map[i]);
+		helper_ask(im->helper, json_pack("{s:s,s:i}", "do", "held", "pid", pid));
 		library_users_describe(&im->users, pid);
 		settle(im);
 	}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Objects with pointers to functions, in the memory of a child: those that libibverbs and its providers make are found, wherever
+ * they lie, and nothing that only looks like one. The code is two stretches of addresses that nothing else in memory is.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "attach/held.h"
+#include "attach/library_kind.h"
+
+#define MEMORY_BYTES ((size_t)8 << 20)
+#define EDGE ((size_t)1 << 20) /* memory is read in pieces of so much */
+#define CODE 0x5afe12340000ull
+#define OTHER_CODE 0x5afe56780000ull
+#define CODE_BYTES 0x1000
+
+/* Offsets in libibverbs' public structs. */
+enum { COMPAT = 320, POLL_CQ = 96, POST_SRQ_RECV = 168, POST_SEND = 208, POST_RECV = 216 };
+enum { WR_SEND = 240, WR_START = 320, WR_COMPLETE = 328 };
+enum { START_POLL = 144, NEXT_POLL = 152, END_POLL = 160 };
+
+static struct {
+	pid_t pid;
+	int fd;		/* its memory */
+	uint8_t *start; /* of what it has never written to */
+} child;
+
+static const struct library_kind *verbs(void)
+{
+	for (size_t i = 0; library_kinds[i]; i++)
+		if (!strcmp(library_kinds[i]->layer, "verbs"))
+			return library_kinds[i];
+	return NULL;
+}
+
+static void bytes_put(size_t at, const void *bytes, size_t cnt)
+{
+	assert_int_equal(pwrite(child.fd, bytes, cnt, (off_t)(uintptr_t)(child.start + at)), cnt);
+}
+
+static void put(size_t object, size_t offset, uint64_t value)
+{
+	bytes_put(object + offset, &value, sizeof(value));
+}
+
+static uint64_t address_of(size_t object)
+{
+	return (uint64_t)(uintptr_t)(child.start + object);
+}
+
+static void device_put(size_t device, const char *name)
+{
+	bytes_put(device + 24, name, strlen(name) + 1);
+}
+
+static void context_put(size_t context, size_t device)
+{
+	device_put(device, "mlx5_0");
+	put(context, 0, address_of(device));
+	put(context, POST_SEND, CODE + 1);
+	put(context, POST_RECV, CODE + 2);
+	put(context, POLL_CQ, CODE + 3);
+	put(context, POST_SRQ_RECV, CODE + 4);
+	put(context, COMPAT, UINT64_MAX);
+}
+
+static void queue_pair_put(size_t qp, size_t context)
+{
+	put(qp, 0, address_of(context));
+	put(qp, WR_SEND, CODE + 5);
+	put(qp, WR_START, CODE + 6);
+	put(qp, WR_COMPLETE, CODE + 7);
+}
+
+static void queue_put(size_t cq, size_t context)
+{
+	put(cq, 0, address_of(context));
+	put(cq, START_POLL, CODE + 8);
+	put(cq, NEXT_POLL, CODE + 9);
+	put(cq, END_POLL, CODE + 10);
+}
+
+/* "post_send 1 post_recv 2 …": each function, and where in the code it begins. */
+static const char *found(void)
+{
+	static const struct held_text text[] = {{CODE, CODE + CODE_BYTES},
+						{OTHER_CODE, OTHER_CODE + CODE_BYTES}};
+	static char said[512];
+	json_t *places = json_array(), *place;
+	uint64_t left;
+	size_t i;
+
+	said[0] = '\0';
+	assert_int_equal(held_find(child.pid, verbs(), text, 2, places, &left), 0);
+	json_array_foreach(places, i, place)
+	{
+		size_t used = strlen(said);
+
+		snprintf(said + used, sizeof(said) - used, "%s%s %d", i ? " " : "",
+			 json_string_value(json_array_get(place, 0)),
+			 (int)(json_integer_value(json_array_get(place, 1)) - (json_int_t)CODE));
+	}
+	json_decref(places);
+	return said;
+}
+
+static int setup(void **state)
+{
+	char path[32];
+
+	(void)state;
+	child.start = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+	child.pid = fork();
+	if (!child.pid)
+		for (;;)
+			pause();
+	snprintf(path, sizeof(path), "/proc/%d/mem", child.pid);
+	child.fd = open(path, O_RDWR | O_CLOEXEC);
+	return child.start == MAP_FAILED || child.pid < 0 || child.fd < 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	close(child.fd);
+	kill(child.pid, SIGKILL);
+	waitpid(child.pid, NULL, 0);
+	return munmap(child.start, MEMORY_BYTES);
+}
+
+static void test_context(void **state)
+{
+	(void)state;
+	if (!verbs()->held) {
+		printf("SKIP: the offsets are those of x86-64\n");
+		skip();
+	}
+	assert_string_equal(found(), "");
+	context_put(4096, 64);
+	assert_string_equal(found(), "post_send 1 post_recv 2 post_srq_recv 4 poll_cq 3");
+	/* What it has of another library is not the provider's. */
+	put(4096, POST_SRQ_RECV, OTHER_CODE);
+	assert_string_equal(found(), "post_send 1 post_recv 2 poll_cq 3");
+	put(4096, POST_SRQ_RECV, 0);
+	assert_string_equal(found(), "post_send 1 post_recv 2 poll_cq 3");
+	/* Each function is said once. */
+	context_put(8192, 64);
+	put(8192, POST_SRQ_RECV, 0);
+	assert_string_equal(found(), "post_send 1 post_recv 2 poll_cq 3");
+}
+
+/* Wherever it lies: across the edge of what is read at once, at the end of memory, far from anything that is used. */
+static void test_places(void **state)
+{
+	static const size_t places[] = {EDGE - 8,	    EDGE - 320, EDGE, 5 * EDGE - 4096 - 200,
+					MEMORY_BYTES - 328, 0};
+
+	(void)state;
+	if (!verbs()->held)
+		skip();
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		context_put(places[i], 3 * EDGE);
+		assert_string_equal(found(), "post_send 1 post_recv 2 post_srq_recv 4 poll_cq 3");
+		put(places[i], COMPAT, 0);
+		assert_string_equal(found(), "");
+	}
+}
+
+static void test_no_context(void **state)
+{
+	char endless[64];
+
+	(void)state;
+	if (!verbs()->held)
+		skip();
+	memset(endless, 'x', sizeof(endless));
+	context_put(4096, 64);
+	put(4096, COMPAT, UINT64_MAX - 1);
+	assert_string_equal(found(), "");
+	put(4096, COMPAT, UINT64_MAX);
+	put(4096, POST_RECV, OTHER_CODE + 2);
+	assert_string_equal(found(), "");
+	put(4096, POST_RECV, CODE + CODE_BYTES);
+	assert_string_equal(found(), "");
+	put(4096, POST_RECV, CODE);
+	assert_string_not_equal(found(), "");
+	device_put(64, "");
+	assert_string_equal(found(), "");
+	device_put(64, "a/b");
+	assert_string_equal(found(), "");
+	bytes_put(64 + 24, endless, sizeof(endless));
+	assert_string_equal(found(), "");
+	put(4096, 0, 8); /* not to be read */
+	assert_string_equal(found(), "");
+	put(4096, 0, UINT64_MAX);
+	assert_string_equal(found(), "");
+}
+
+static void test_queues(void **state)
+{
+	static const char of_context[] = "post_send 1 post_recv 2 post_srq_recv 4 poll_cq 3";
+	char wanted[256];
+
+	(void)state;
+	if (!verbs()->held)
+		skip();
+	context_put(4096, 64);
+	queue_pair_put(16384, 4096);
+	snprintf(wanted, sizeof(wanted), "%s wr_send 5 wr_start 6 wr_complete 7", of_context);
+	assert_string_equal(found(), wanted);
+	queue_put(32768, 4096);
+	snprintf(wanted, sizeof(wanted),
+		 "%s wr_send 5 wr_start 6 wr_complete 7 cq_start_poll 8 cq_next_poll 9 "
+		 "cq_end_poll 10",
+		 of_context);
+	assert_string_equal(found(), wanted);
+	/* Not of a context. */
+	put(16384, 0, address_of(4096 + 8));
+	put(32768, 0, 0);
+	assert_string_equal(found(), of_context);
+	queue_pair_put(16384, 4096);
+	put(16384, WR_COMPLETE, 0);
+	assert_string_equal(found(), of_context);
+}
+
+static void test_gone(void **state)
+{
+	json_t *places = json_array();
+	uint64_t left = 0;
+
+	(void)state;
+	assert_true(held_find(0x3fffffff, verbs(), NULL, 0, places, &left) < 0);
+	json_decref(places);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_context, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_places, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_context, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_queues, setup, teardown),
+		cmocka_unit_test(test_gone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
