@@ -25,21 +25,12 @@
 #include "abi/config.h"
 #include "attach/code_file.h"
 #include "attach/foresee.h"
-#include "attach/held.h"
-#include "attach/inspect_library.h"
-#include "attach/library_kind.h"
+#include "attach/helper_service.h"
+#include "attach/inspect.h"
 #include "attach/proc.h"
 #include "base/json_get.h"
 #include "base/log.h"
 #include "base/map.h"
-#include "layer/func_table.h"
-
-struct service {
-	int sock;
-	const struct inspect_options *opt;
-	struct code_files *files; /* what this process and, when it was started, the collector know */
-	struct map copied; /* hash of program and library → list of copies, kept from rank to rank */
-};
 
 /* ---- messages ---- */
 
@@ -106,7 +97,7 @@ json_t *helper_message_receive(int sock, int flags, int *fds, size_t *fd_cnt)
 	return message;
 }
 
-static void say(struct service *s, json_t *message)
+void service_say(struct service *s, json_t *message)
 {
 	int err = helper_message_send(s->sock, message, NULL, 0);
 
@@ -145,7 +136,7 @@ static json_t *id_json(const struct code_id *id)
 			 "stamp", (json_int_t)id->stamp);
 }
 
-static void links_say(struct service *s, const struct links *links)
+void service_links_say(struct service *s, const struct links *links)
 {
 	probes_say(s, false, &links->entry);
 	probes_say(s, true, &links->ret);
@@ -172,8 +163,8 @@ static void file_say(struct service *s, const struct code_id *id, const struct s
 		json_object_set(f, "offsets", in->offsets);
 		json_object_set(f, "library", in->library);
 	}
-	links_say(s, &in->links);
-	say(s, json_pack("{s:o}", "file", f));
+	service_links_say(s, &in->links);
+	service_say(s, json_pack("{s:o}", "file", f));
 }
 
 /* Keeps what the next look needs to know: that it has been looked at, and which library numbers are taken. */
@@ -247,14 +238,11 @@ static void done_say(struct service *s, const struct code_id *id, int err)
 	json_t *m = err ? json_pack("{s:i}", "error", err) : id_json(id);
 
 	json_object_set_new(m, "done", json_true());
-	say(s, m);
+	service_say(s, m);
 }
 
-#define MAP_LINK_BYTES 96
-
-/* Looks at the file behind a mapping and replies. Its descriptor, and link: by which it can be opened here; or -errno. */
-static int map_look(struct service *s, json_int_t pid, uint64_t start, uint64_t end,
-		    char link[MAP_LINK_BYTES], struct code_id *id)
+int service_map_look(struct service *s, json_int_t pid, uint64_t start, uint64_t end,
+		     char link[MAP_LINK_BYTES], struct code_id *id)
 {
 	char path[PATH_MAX];
 	struct inspected in;
@@ -283,8 +271,9 @@ static void map_serve(struct service *s, const json_t *request)
 	struct code_id id = {};
 	int fd;
 
-	fd = map_look(s, json_get_int(request, "pid"), (uint64_t)json_get_int(request, "start"),
-		      (uint64_t)json_get_int(request, "end"), link, &id);
+	fd = service_map_look(s, json_get_int(request, "pid"),
+			      (uint64_t)json_get_int(request, "start"),
+			      (uint64_t)json_get_int(request, "end"), link, &id);
 	done_say(s, &id, fd < 0 ? fd : 0);
 	if (fd >= 0)
 		close(fd);
@@ -322,173 +311,7 @@ static void path_serve(struct service *s, const json_t *request)
 static void command_serve(struct service *s, const json_t *request)
 {
 	foresee_command(request, "/etc/ld.so.cache", path_visit, s);
-	say(s, json_pack("{s:b}", "done", 1));
-}
-
-/* ---- functions met at run time ---- */
-
-/* Those of [[row, address]] that lie in a mapping, as [[row, file offset]]. */
-static json_t *places_in(const struct proc_map *map, const json_t *places)
-{
-	json_t *in = json_array(), *place;
-	size_t i;
-
-	json_array_foreach((json_t *)places, i, place)
-	{
-		uint64_t addr = (uint64_t)json_integer_value(json_array_get(place, 1));
-
-		if (addr >= map->start && addr < map->end)
-			json_array_append_new(
-				in, json_pack("[O,I]", json_array_get(place, 0),
-					      (json_int_t)(addr - map->start + map->off)));
-	}
-	return in;
-}
-
-/* How many of the places lie in a traced library, which they are probed in. */
-static size_t places_serve(struct service *s, json_int_t pid, const struct proc_map *map,
-			   const json_t *places)
-{
-	char link[MAP_LINK_BYTES];
-	struct code_id id = {};
-	struct inspected more;
-	struct code_file *f;
-	int fd;
-
-	fd = map_look(s, pid, map->start, map->end, link, &id);
-	if (fd < 0)
-		return 0;
-	f = code_files_find(s->files, &id);
-	if (!f || !f->lib) {
-		close(fd);
-		return 0;
-	}
-	if (!inspect_more(s->opt, link, fd, f->lib, places, &more) && more.library) {
-		json_array_extend(f->lib->offsets, more.offsets);
-		links_say(s, &more.links);
-		say(s, json_pack("{s:{s:i,s:O,s:O}}", "added", "lib_id", f->lib->id, "offsets",
-				 more.offsets, "probes", more.library));
-	}
-	inspected_release(&more);
-	close(fd);
-	return json_array_size(places);
-}
-
-/* [[row, address]] of a process, in whichever of its libraries they lie; how many lie in none that is traced. */
-static size_t places_find(struct service *s, json_int_t pid, const struct proc_maps *maps,
-			  const json_t *places)
-{
-	size_t left = json_array_size(places);
-	json_t *in;
-
-	for (size_t i = 0; i < maps->cnt; i++) {
-		in = places_in(&maps->map[i], places);
-		if (json_array_size(in))
-			left -= places_serve(s, pid, &maps->map[i], in);
-		json_decref(in);
-	}
-	return left;
-}
-
-static void functions_serve(struct service *s, const json_t *request)
-{
-	const json_t *places = json_object_get(request, "places");
-	json_int_t pid = json_get_int(request, "pid");
-	size_t left = json_array_size(places);
-	struct proc_maps maps;
-
-	if (!proc_maps_read((pid_t)pid, &maps)) {
-		left = places_find(s, pid, &maps, places);
-		proc_maps_release(&maps);
-	}
-	say(s, json_pack("{s:b,s:I}", "done", 1, "elsewhere", (json_int_t)left));
-}
-
-/* ---- functions that a process was handed before ---- */
-
-static bool has_library(const struct service *s, const char *layer)
-{
-	for (size_t i = 0; i < s->files->lib_cnt; i++)
-		if (library_has_layer(s->files->lib[i], layer))
-			return true;
-	return false;
-}
-
-/* Where the libraries of a layer have their code in a process. */
-static struct held_text *layer_text(struct service *s, json_int_t pid, const struct proc_maps *maps,
-				    const char *layer, size_t *cnt)
-{
-	struct held_text *text = xcalloc(maps->cnt + 1, sizeof(*text));
-	char link[MAP_LINK_BYTES];
-
-	*cnt = 0;
-	for (size_t i = 0; i < maps->cnt; i++) {
-		const struct proc_map *m = &maps->map[i];
-		struct code_id id = {};
-		struct code_file *f;
-		int fd = map_look(s, pid, m->start, m->end, link, &id);
-
-		if (fd < 0)
-			continue;
-		close(fd);
-		f = code_files_find(s->files, &id);
-		if (f && f->lib && library_has_layer(f->lib, layer))
-			text[(*cnt)++] = (struct held_text){m->start, m->end};
-	}
-	return text;
-}
-
-/* Those by name that are wanted, by row. */
-static json_t *rows_of(const struct service *s, const json_t *named)
-{
-	json_t *places = json_array(), *place;
-	size_t i;
-	int row;
-
-	json_array_foreach((json_t *)named, i, place)
-	{
-		row = func_table_find(json_string_value(json_array_get(place, 0)));
-		if (row >= 0 && s->opt->wanted[row])
-			json_array_append_new(places,
-					      json_pack("[i,O]", row, json_array_get(place, 1)));
-	}
-	return places;
-}
-
-static uint64_t kind_held_serve(struct service *s, json_int_t pid, const struct proc_maps *maps,
-				const struct library_kind *kind)
-{
-	json_t *named = json_array(), *places;
-	uint64_t left_bytes = 0;
-	struct held_text *text;
-	size_t cnt;
-	int err;
-
-	text = layer_text(s, pid, maps, kind->layer, &cnt);
-	err = cnt ? held_find((pid_t)pid, kind, text, cnt, named, &left_bytes) : 0;
-	if (err)
-		log_debug("memory of process %lld: %s", (long long)pid, strerror(-err));
-	places = rows_of(s, named);
-	places_find(s, pid, maps, places);
-	json_decref(places);
-	json_decref(named);
-	free(text);
-	return left_bytes;
-}
-
-static void held_serve(struct service *s, const json_t *request)
-{
-	json_int_t pid = json_get_int(request, "pid");
-	uint64_t left_bytes = 0;
-	struct proc_maps maps;
-
-	if (!proc_maps_read((pid_t)pid, &maps)) {
-		for (size_t i = 0; library_kinds[i]; i++)
-			if (library_kinds[i]->held && has_library(s, library_kinds[i]->layer))
-				left_bytes += kind_held_serve(s, pid, &maps, library_kinds[i]);
-		proc_maps_release(&maps);
-	}
-	say(s, json_pack("{s:b,s:I}", "done", 1, "left_bytes", (json_int_t)left_bytes));
+	service_say(s, json_pack("{s:b}", "done", 1));
 }
 
 /* ---- processes ---- */
@@ -565,7 +388,7 @@ static void process_serve(struct service *s, const json_t *request)
 	json_object_set_new(m, "job", json_string(rank.job));
 	json_object_set_new(m, "launcher", json_string(rank.launcher));
 	json_object_set_new(m, "copied", copied_json(s, pid, json_object_get(request, "copies")));
-	say(s, json_pack("{s:b,s:o}", "done", 1, "process", m));
+	service_say(s, json_pack("{s:b,s:o}", "done", 1, "process", m));
 }
 
 static const struct {
@@ -573,13 +396,13 @@ static const struct {
 	void (*serve)(struct service *s, const json_t *request);
 } services[] = {
 	{"map", map_serve},	    {"path", path_serve},
-	{"command", command_serve}, {"functions", functions_serve},
-	{"held", held_serve},	    {"process", process_serve},
+	{"command", command_serve}, {"functions", service_functions},
+	{"held", service_held},	    {"process", process_serve},
 };
 
 static void attaching_say(void *ctx)
 {
-	say(ctx, json_pack("{s:b}", "attaching", 1));
+	service_say(ctx, json_pack("{s:b}", "attaching", 1));
 }
 
 void helper_main(int sock, const struct inspect_options *opt, struct code_files *files)
