@@ -368,6 +368,27 @@ fault:
 	return -1;
 }
 
+/* Follows a pointer in what an argument points to. Members need not be set: what cannot be read is left out. */
+__noinline int fetch_member(struct pov_thread *t, u32 idx, u32 arg, u32 off, u32 bytes)
+{
+	struct pov_frame *f;
+	struct words *data;
+	u64 p = 0;
+
+	if (!t || idx >= POV_CALL_DEPTH_MAX || bytes > sizeof(*data))
+		return -1;
+	f = frame_at(t, idx);
+	if (bpf_probe_read_user(&p, sizeof(p), (void *)(frame_arg(f, arg) + off)) || !p)
+		return 0;
+	/* what is written behind the bytes is room for the next field */
+	data = (struct words *)field_begin(f, POV_FIELD_MEMBER, arg, off, bytes);
+	if (!data)
+		return -1;
+	if (!read_words(data, p, bytes))
+		field_end(f, bytes);
+	return 0;
+}
+
 __noinline int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return, u64 now)
 {
 	const struct pov_fetch *fe;
@@ -392,6 +413,8 @@ __noinline int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return,
 			continue;
 		if (fe->op == POV_FETCH_MESSAGE)
 			fetch_message(t, idx, fe->arg);
+		else if (fe->op == POV_FETCH_MEMBER)
+			fetch_member(t, idx, fe->arg, fe->off, fe->bytes);
 		else if (pov_fetch_is_one(fe))
 			fetch_one(t, f, fe, lib);
 		else if (is_memory(lib, frame_arg(f, fe->arg)))

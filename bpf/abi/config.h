@@ -64,6 +64,11 @@ enum pov_fetch_op {
 	POV_FETCH_ACCEPTED = 7,
 	POV_FETCH_MESSAGE =
 		8, /* at entry, what the library is handed: pov_lib.message_* -> POV_FIELD_MESSAGE */
+	/*
+	 * Bytes that a pointer leads to, which is at off in what the argument points to -> POV_FIELD_MEMBER. At return: then the
+	 * function has read them, so that their pages are there.
+	 */
+	POV_FETCH_MEMBER = 12,
 };
 
 /* A list of pieces of memory: structs of so many words, one of which is a length, and one may say how often it counts. */
@@ -100,7 +105,8 @@ struct pov_fetch {
 /* Whether it is carried out when the call returns, or when it begins. */
 static inline int pov_fetch_at_return(const struct pov_fetch *fe)
 {
-	return fe->op == POV_FETCH_OUT || fe->op == POV_FETCH_ACCEPTED;
+	return fe->op == POV_FETCH_OUT || fe->op == POV_FETCH_ACCEPTED ||
+	       fe->op == POV_FETCH_MEMBER;
 }
 
 /* Whether it is not an array, nor an element as large as one. */

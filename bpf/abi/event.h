@@ -169,6 +169,8 @@ enum pov_field_type {
 	POV_FIELD_ENDS = 7, /* struct pov_field_ends: between whom the kernel moves data */
 	POV_FIELD_MESSAGE =
 		8, /* struct pov_field_message: what the call was handed; cnt = its parts */
+	/* what a pointer leads to that is in what the argument points to, cnt bytes behind its beginning */
+	POV_FIELD_MEMBER = 12,
 };
 
 struct pov_field {

@@ -62,6 +62,22 @@ bool call_parts_field(const struct call_parts *c, size_t *at, struct pov_field *
 	return true;
 }
 
+const uint8_t *call_parts_data(const struct call_parts *c, const struct signature *sig,
+			       const char *role, uint8_t type, uint32_t off, size_t bytes)
+{
+	int arg = signature_find(sig, role);
+	struct pov_field head;
+	const uint8_t *data;
+	size_t at = 0;
+
+	while (call_parts_field(c, &at, &head, &data)) {
+		if (head.arg == arg && head.type == type && head.size >= bytes &&
+		    (type != POV_FIELD_MEMBER || head.cnt == off))
+			return data;
+	}
+	return NULL;
+}
+
 struct call_value *call_view_add(struct call_view *out, const char *name, enum value_kind kind)
 {
 	struct call_value *v =

@@ -29,6 +29,12 @@ bool call_parts_value(const struct call_parts *c, const struct signature *sig, c
  */
 bool call_parts_field(const struct call_parts *c, size_t *at, struct pov_field *head,
 		      const uint8_t **data);
+/*
+ * What was read of the argument with a role, as a field of a type (MEMBER: at an offset); NULL if there is none, or not so many bytes.
+ * Not aligned.
+ */
+const uint8_t *call_parts_data(const struct call_parts *c, const struct signature *sig,
+			       const char *role, uint8_t type, uint32_t off, size_t bytes);
 
 /* Adds a value to the view; if it is full, to one that nobody sees. name: as long as the view. */
 struct call_value *call_view_add(struct call_view *out, const char *name, enum value_kind kind);

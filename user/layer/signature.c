@@ -420,3 +420,14 @@ int recipe_add_message(uint8_t arg, struct pov_fn *fn)
 	fn->fetch[fn->nfetch++] = (struct pov_fetch){.op = POV_FETCH_MESSAGE, .arg = arg};
 	return 0;
 }
+
+int recipe_add_member(uint8_t arg, uint8_t off, uint8_t bytes, struct pov_fn *fn)
+{
+	if (fn->nfetch == POV_FETCH_MAX)
+		return -E2BIG;
+	fn->flags |= POV_FN_FETCH_RETURN;
+	fn->return_one = POV_FETCH_MAX;
+	fn->fetch[fn->nfetch++] =
+		(struct pov_fetch){.op = POV_FETCH_MEMBER, .arg = arg, .off = off, .bytes = bytes};
+	return 0;
+}

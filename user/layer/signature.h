@@ -146,5 +146,10 @@ int recipe_add_fetches(const struct signature *sig,
 		       struct pov_fn *fn);
 /* Adds, last, the message that the function is handed; said to be of argument arg. 0, -E2BIG. */
 int recipe_add_message(uint8_t arg, struct pov_fn *fn);
+/*
+ * Adds, last, what a pointer leads to, `bytes` bytes, 32 at most; the pointer is at `off` in what the argument points to. 0,
+ * -E2BIG.
+ */
+int recipe_add_member(uint8_t arg, uint8_t off, uint8_t bytes, struct pov_fn *fn);
 
 #endif

@@ -25,9 +25,11 @@ const char *const text_class_names[POV_CLASS_CNT] = {
 };
 
 const char *const text_field_names[TEXT_FIELD_NAMES_CNT] = {
-	[POV_FIELD_IN] = "in",		 [POV_FIELD_OUT] = "out",	  [POV_FIELD_SUM] = "sum",
-	[POV_FIELD_TYPE_SIZE] = "tsize", [POV_FIELD_COMM] = "comm",	  [POV_FIELD_WORK] = "work",
-	[POV_FIELD_ENDS] = "ends",	 [POV_FIELD_MESSAGE] = "message",
+	[POV_FIELD_IN] = "in",	       [POV_FIELD_OUT] = "out",
+	[POV_FIELD_SUM] = "sum",       [POV_FIELD_TYPE_SIZE] = "tsize",
+	[POV_FIELD_COMM] = "comm",     [POV_FIELD_WORK] = "work",
+	[POV_FIELD_ENDS] = "ends",     [POV_FIELD_MESSAGE] = "message",
+	[POV_FIELD_MEMBER] = "member",
 };
 
 #define CALL_MEMBERS                                                                               \

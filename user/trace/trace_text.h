@@ -45,7 +45,7 @@ struct text_kind {
 extern const struct text_kind text_kinds[]; /* ends with a NULL name */
 extern const char *const text_class_names[POV_CLASS_CNT];
 extern const char *const text_field_names[]; /* by enum pov_field_type; 0 is NULL */
-#define TEXT_FIELD_NAMES_CNT 9
+#define TEXT_FIELD_NAMES_CNT 13
 
 const struct text_kind *text_kind_find(uint8_t kind); /* NULL if unknown */
 
