@@ -16,6 +16,7 @@
 #include "elf/elf_file.h"
 #include "elf/uct_ops.h"
 #include "layer/func_table.h"
+#include "layer/uct_address.h"
 #include "layer_fixture.h"
 
 #define NO_RESOURCE 0xfe /* UCS_ERR_NO_RESOURCE, -2, as one byte */
@@ -185,13 +186,62 @@ static void test_steps(void **state)
 	assert_null(value_find(&f, "message"));
 }
 
-static void endpoint_made(const char *by, uint32_t tgid, uint64_t ep, uint64_t ret)
+/* ---- endpoints ---- */
+
+#define MD 1ull
+#define PARAMS 0x7000ull
+#define OPENS_DEVICE 1ull
+#define HAS_IFACE 1ull
+#define HAS_ADDRESSES 12ull
+
+static void iface_open(uint32_t tgid, uint64_t iface, const char *transport, const char *device,
+		       uint64_t ret)
 {
-	rec_begin(&f, by, 0, 2, 1ull, 2ull);
+	char transport_field[16], device_field[32];
+
+	strncpy(transport_field, transport, sizeof(transport_field));
+	strncpy(device_field, device, sizeof(device_field));
+	rec_begin(&f, "uct_iface_open", 0, 5, MD, 2ull, PARAMS, 3ull, 4ull);
 	rec_call(&f)->tgid = tgid;
-	rec_u64(&f, POV_FIELD_OUT, 1, 1, ep);
+	rec_u64(&f, POV_FIELD_IN, 2, 1, OPENS_DEVICE);
+	rec_u64(&f, POV_FIELD_OUT, 4, 1, iface);
+	rec_field(&f, POV_FIELD_MEMBER, 2, 144, transport_field, sizeof(transport_field));
+	rec_field(&f, POV_FIELD_MEMBER, 2, 152, device_field, sizeof(device_field));
 	returned(ret);
 	assert_int_equal(f.view.nposts, 0);
+}
+
+/* addresses: NULL if it is connected later */
+static void ep_create(uint32_t tgid, uint64_t iface, uint64_t ep, const uint8_t device[24],
+		      const uint8_t address[16])
+{
+	uint64_t params[2] = {HAS_IFACE | (address ? HAS_ADDRESSES : 0), iface};
+
+	rec_begin(&f, "uct_ep_create", 0, 2, PARAMS, 2ull);
+	rec_call(&f)->tgid = tgid;
+	rec_field(&f, POV_FIELD_IN, 0, 1, params, sizeof(params));
+	rec_u64(&f, POV_FIELD_OUT, 1, 1, ep);
+	if (address) {
+		rec_field(&f, POV_FIELD_MEMBER, 0, 24, device, 24);
+		rec_field(&f, POV_FIELD_MEMBER, 0, 32, address, 16);
+	}
+	returned(0);
+	assert_int_equal(f.view.nposts, 0);
+}
+
+/* A call that tells addresses of its first argument: NULL for those that it does not tell. */
+static void told(const char *function, uint64_t object, const uint8_t device[24],
+		 const uint8_t address[16])
+{
+	uint8_t arg = 1;
+
+	rec_begin(&f, function, 0, device && address ? 3 : 2, object, 2ull, 3ull);
+	rec_call(&f)->tgid = 7;
+	if (device)
+		rec_field(&f, POV_FIELD_OUT, arg++, 1, device, 24);
+	if (address)
+		rec_field(&f, POV_FIELD_OUT, arg, 1, address, 16);
+	returned(0);
 }
 
 static const struct call_post *put_by(uint32_t tgid, uint64_t ep)
@@ -208,16 +258,179 @@ static void test_endpoints(void **state)
 	(void)state;
 	assert_string_equal(put_by(7, 0xe0)->transport, "sm");
 	assert_int_equal(put_by(7, 0xe0)->carrier, CARRIER_UNKNOWN);
-	endpoint_made("uct_mm_ep_t_new", 7, 0xe0, 0);
-	assert_string_equal(put_by(7, 0xe0)->transport, "mm");
+	iface_open(7, 0x10, "posix", "memory", 0);
+	ep_create(7, 0x10, 0xe0, NULL, NULL);
+	assert_string_equal(put_by(7, 0xe0)->transport, "posix");
+	assert_string_equal(put_by(7, 0xe0)->device, "memory");
 	assert_int_equal(put_by(7, 0xe0)->carrier, CARRIER_SHM);
+	assert_null(put_by(7, 0xe0)->local_end);
+	assert_null(put_by(7, 0xe0)->remote_end);
 	assert_int_equal(put_by(8, 0xe0)->carrier, CARRIER_UNKNOWN);
 	assert_int_equal(put_by(7, 0xf0)->carrier, CARRIER_UNKNOWN);
-	endpoint_made("uct_self_ep_t_new", 7, 0xe0, 0xfc); /* an error */
-	assert_string_equal(put_by(7, 0xe0)->transport, "mm");
-	endpoint_made("uct_self_ep_t_new", 7, 0xe0, 0); /* its memory is used again */
+	iface_open(7, 0x10, "self", "memory", 0xfc); /* an error */
+	assert_string_equal(put_by(7, 0xe0)->transport, "posix");
+	iface_open(7, 0x20, "self", "memory", 0);
+	ep_create(7, 0x20, 0xe0, NULL, NULL); /* its memory is used again */
 	assert_string_equal(put_by(7, 0xe0)->transport, "self");
 	assert_int_equal(put_by(7, 0xe0)->carrier, CARRIER_UNKNOWN);
+
+	rec_begin(&f, "uct_ep_destroy", 0, 1, 0xe0ull);
+	rec_call(&f)->tgid = 7;
+	returned(0xfffffffffffffff0); /* it returns nothing */
+	assert_string_equal(put_by(7, 0xe0)->transport, "sm");
+	ep_create(7, 0x20, 0xe0, NULL, NULL);
+	rec_begin(&f, "uct_iface_close", 0, 1, 0x20ull);
+	rec_call(&f)->tgid = 7;
+	returned(0);
+	assert_string_equal(put_by(7, 0xe0)->transport, "sm");
+}
+
+/* Both sides make the same text of an address, on which they have it from each other. */
+static void test_ends(void **state)
+{
+	static const uint8_t device[24], within[24] = {[7] = 0x80, 3, 1},
+					 own[16] = {0x11, 0x22, [7] = 0x80, 1, 2},
+					 other[16] = {0x33, [8] = 9};
+	const struct call_post *p;
+
+	(void)state;
+	iface_open(7, 0x10, "sysv", "memory", 0);
+	told("uct_iface_get_device_address", 0x10, device, NULL);
+	assert_int_equal(f.view.nposts, 0);
+	told("uct_iface_get_address", 0x10, NULL, own);
+	assert_int_equal(post()->kind, POST_OTHER);
+	assert_int_equal(post()->carrier, CARRIER_SHM);
+	assert_string_equal(post()->local_end, "sysv 0x8000000000002211");
+	ep_create(7, 0x10, 0xe0, device, other);
+	p = put_by(7, 0xe0);
+	assert_string_equal(p->local_end, "sysv 0x8000000000002211");
+	assert_string_equal(p->remote_end, "sysv 0x33");
+	assert_null(p->dest);
+	/* another interface of the device need not be asked for that, whether it is there already or not */
+	iface_open(7, 0x20, "posix", "memory", 0);
+	told("uct_iface_get_address", 0x20, NULL, other);
+	assert_string_equal(post()->local_end, "posix 0x33");
+	told("uct_iface_get_device_address", 0x10, within, NULL);
+	told("uct_iface_get_address", 0x20, NULL, other);
+	assert_string_equal(post()->local_end, "posix 0x33 in namespace 259");
+	/* an interface within the process has no such address: what is there is something else */
+	iface_open(7, 0x30, "self", "memory", 0);
+	told("uct_iface_get_device_address", 0x30, device, NULL);
+	told("uct_iface_get_address", 0x20, NULL, other);
+	assert_string_equal(post()->local_end, "posix 0x33 in namespace 259");
+	/* of one that is not known nothing is */
+	told("uct_iface_get_address", 0x90, NULL, own);
+	assert_int_equal(f.view.nposts, 0);
+}
+
+/* Endpoints that are connected to endpoints have addresses of their own. */
+static void test_connected(void **state)
+{
+	static const uint8_t own_device[24] = {0, 7}, own[16] = {0x51},
+			     other_device[24] = {0, 9, 1}, other[16] = {0x52, 1};
+	const struct call_post *p;
+
+	(void)state;
+	iface_open(7, 0x10, "rc_mlx5", "mlx5_0:1", 0);
+	ep_create(7, 0x10, 0xe0, NULL, NULL);
+	told("uct_iface_get_device_address", 0x10, own_device, NULL);
+	told("uct_iface_get_address", 0x10, NULL, other); /* says another thing */
+	assert_int_equal(f.view.nposts, 0);
+	assert_null(put_by(7, 0xe0)->local_end);
+	told("uct_ep_get_address", 0xe0, NULL, own);
+	assert_int_equal(f.view.nposts, 0);
+	told("uct_ep_connect_to_ep_v2", 0xe0, other_device, other);
+	p = put_by(7, 0xe0);
+	assert_string_equal(p->device, "mlx5_0:1");
+	assert_string_equal(p->local_end, "lid 7 qp 81");
+	assert_string_equal(p->remote_end, "lid 265 qp 338");
+	assert_string_equal(p->dest, "lid 265");
+	assert_int_equal(p->carrier, CARRIER_NIC);
+	/* a stand-in that UCP has made itself */
+	told("uct_ep_connect_to_ep", 0x90, other_device, other);
+	assert_null(put_by(7, 0x90)->remote_end);
+}
+
+static void end_is(const char *transport, const uint8_t device[24], const uint8_t address[16],
+		   uint32_t host, const char *end, const char *dest)
+{
+	struct uct_end e;
+
+	uct_end_make(transport, device, address, host, &e);
+	assert_string_equal(e.end, end);
+	assert_string_equal(e.dest, dest);
+}
+
+static void test_addresses(void **state)
+{
+	static const uint8_t here[24] = {0xff, [7] = 0x7f, 0xff},
+			     within[24] = {0xff, [7] = 0x80, 3, 1}, number[16] = {1, 2},
+			     pid[16] = {0x39, 0x30}, pid_within[16] = {7, 0, 0, 0x80, 5, 1},
+			     tcp4[24] = {0, 2, 10, 0, 0, 2}, tcp4_default[24] = {2, 2, 10, 0, 0, 2},
+			     tcp6[24] = {0, 10, 0xfe, 0x80, [17] = 1},
+			     loopback[24] = {1, 2, 0xff, 0xff, 0xff},
+			     loopback_within[24] = {1, 2, [9] = 0x80, 3, 1},
+			     loopback6[24] = {1, 10, 0xff, 0xff, 0xff}, old_tcp[24] = {10, 0, 0, 2},
+			     port[16] = {0x12, 0x67, 0xff, 0xff}, qp[16] = {0x51, 2, 1, 0xff},
+			     flags_qp[16] = {1, 0x51, 2, 1},
+			     roce[24] = {0x28, [11] = 0xff, 0xff, 10, 0, 2, 15};
+
+	(void)state;
+	end_is("posix", here, number, 0, "posix 0x201", "");
+	end_is("posix", here, number, 2, "posix 0x201 on host 2", "");
+	end_is("posix", within, number, 0, "posix 0x201 in namespace 259", "");
+	end_is("posix", here, NULL, 0, "", "");
+	end_is("posix", NULL, number, 0, "", "");
+	end_is("self", NULL, number, 0, "self 0x201", "");
+	end_is("cma", NULL, pid, 0, "pid 12345", "pid 12345");
+	end_is("cma", NULL, pid, 1, "pid 12345 on host 1", "pid 12345 on host 1");
+	end_is("cma", NULL, pid_within, 0, "pid 7 in namespace 261", "pid 7 in namespace 261");
+	end_is("tcp", tcp4, port, 1, "10.0.0.2:4711", "10.0.0.2");
+	end_is("tcp", tcp4_default, port, 0, "10.0.0.2:4711", "10.0.0.2");
+	end_is("tcp", tcp6, port, 0, "[fe80::1]:4711", "fe80::1");
+	end_is("tcp", loopback, port, 0, "127.0.0.1:4711", "127.0.0.1");
+	end_is("tcp", loopback6, port, 3, "[::1]:4711 on host 3", "::1 on host 3");
+	end_is("tcp", loopback_within, port, 0, "127.0.0.1:4711 in namespace 259", "127.0.0.1");
+	end_is("tcp", old_tcp, port, 0, "", "");
+	end_is("tcp", NULL, port, 0, "", "");
+	end_is("ud_mlx5", roce, qp, 1, "10.0.2.15 qp 66129", "10.0.2.15");
+	end_is("rc_verbs", roce, flags_qp, 0, "10.0.2.15 qp 66129", "10.0.2.15");
+	end_is("ud_mlx5", NULL, qp, 0, "", "");
+	end_is("knem", tcp4, number, 0, "", "");
+}
+
+/* A struct's member that its mask does not name means nothing. */
+static void test_masks(void **state)
+{
+	static const uint8_t address[16] = {1};
+	uint64_t params[2] = {HAS_IFACE, 0x10};
+
+	(void)state;
+	iface_open(7, 0x10, "posix", "memory", 0);
+	rec_begin(&f, "uct_ep_create", 0, 2, PARAMS, 2ull);
+	rec_call(&f)->tgid = 7;
+	rec_field(&f, POV_FIELD_IN, 0, 1, params, sizeof(params));
+	rec_u64(&f, POV_FIELD_OUT, 1, 1, 0xe0);
+	rec_field(&f, POV_FIELD_MEMBER, 0, 32, address, sizeof(address));
+	returned(0);
+	assert_string_equal(put_by(7, 0xe0)->transport, "posix");
+	assert_null(put_by(7, 0xe0)->remote_end);
+	params[0] = 0;
+	rec_begin(&f, "uct_ep_create", 0, 2, PARAMS, 2ull);
+	rec_call(&f)->tgid = 7;
+	rec_field(&f, POV_FIELD_IN, 0, 1, params, sizeof(params));
+	rec_u64(&f, POV_FIELD_OUT, 1, 1, 0xf0);
+	returned(0);
+	assert_string_equal(put_by(7, 0xf0)->transport, "sm");
+	/* an interface that listens has no device */
+	rec_begin(&f, "uct_iface_open", 0, 5, MD, 2ull, PARAMS, 3ull, 4ull);
+	rec_call(&f)->tgid = 7;
+	rec_u64(&f, POV_FIELD_IN, 2, 1, 2);
+	rec_u64(&f, POV_FIELD_OUT, 4, 1, 0x30);
+	rec_field(&f, POV_FIELD_MEMBER, 2, 144, "posix\0\0\0\0\0\0\0\0\0\0", 16);
+	returned(0);
+	ep_create(7, 0x30, 0xf0, NULL, NULL);
+	assert_string_equal(put_by(7, 0xf0)->transport, "sm");
 }
 
 /* Records cut at every length: nothing is read behind them. */
@@ -370,7 +583,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_tag_and_atomic, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_steps, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_endpoints, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_ends, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_connected, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_masks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
+		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_exported),
 		cmocka_unit_test(test_unnamed),
 	};

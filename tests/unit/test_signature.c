@@ -59,8 +59,9 @@ static void test_all_rows(void **state)
 /* A recipe as text, for comparing. */
 static const char *fn_text(const char *name)
 {
-	static const char *const ops[] = {"-",	  "in",	 "out",	     "sum",    "size",
-					  "work", "iov", "accepted", "message"};
+	static const char *const ops[] = {
+		"-",	"in",  "out",	   "sum",     "size",
+		"work", "iov", "accepted", "message", [POV_FETCH_MEMBER] = "member"};
 	static const char *const iovs[] = {[POV_IOV_PLAIN] = "plain", [POV_IOV_UCT] = "uct"};
 	static const char *const elems[] = {"int", "wide", "handle", "status", "block", "range"};
 	static const char *const lens[] = {"1",	     "arg",    "comm", "root",	"indeg",
@@ -120,6 +121,7 @@ static void test_only_fetch(void **state)
 		{"post_srq_recv", 0, 1},
 		{"ibv_open_device", POV_FETCH_MAX, POV_FETCH_MAX}, /* too long for it */
 		{"ibv_create_qp", 0, POV_FETCH_MAX},
+		{"ucp_ep_create", 0, POV_FETCH_MAX},
 	};
 	struct func_attrs attrs;
 	struct signature sig;
@@ -186,7 +188,12 @@ static void test_recipes(void **state)
 		{"uct_tcp_ep_am_short", "5"},
 		{"uct_tcp_ep_put_zcopy", "6 iov1:uct*arg2"},
 		{"uct_rc_verbs_ep_am_zcopy", "6 iov4:uct*arg5"},
-		{"uct_mm_ep_t_new", "2 out1:wide*1"},
+		{"uct_iface_open", "5 in2:136+8*1 out4:wide*1 member2:144+16*1 member2:152+32*1"},
+		{"uct_ep_create", "2 in0:0+16*1 out1:wide*1 member0:24+24*1 member0:32+16*1"},
+		{"uct_ep_get_address", "2 out1:0+16*1"},
+		{"ucp_ep_create", "3 in1:0+8*1 out2:wide*1 member1:8+16*1"},
+		{"ucp_worker_get_address", "3 member1:0+16*1"},
+		{"ucp_worker_query", "2 in1:0+8*1 member1:16+16*1"},
 	};
 
 	(void)state;

@@ -2,8 +2,8 @@
 /*
  * The UCT layer: UCX's functions that hand data to a transport. The function's name tells the transport, its arguments and
  * what it returns the bytes, and of an active message the id what it is for: the ids are UCP's, the same in UCX 1.8 to 1.20
- * (ucp/core/ucp_types.h, ucp_am_id_t). Of the endpoints only their transport is learned, as they are made: some
- * functions serve several.
+ * (ucp/core/ucp_types.h, ucp_am_id_t). Transport, device and ends are those of the endpoint and its
+ * interface, as they were made (uct_learn.c): some functions serve several transports.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 #include "abi/event.h"
 #include "base/json_get.h"
 #include "base/log.h"
-#include "base/map.h"
 #include "layer/arena.h"
 #include "layer/call_parts.h"
 #include "layer/layer.h"
 #include "layer/signature.h"
 #include "layer/ucs_status.h"
+#include "layer/uct_learn.h"
 
 /* What a function returns, and what becomes of the data; FUNC_OWN and up. */
 #define RETURNS_STATUS 0x100
@@ -29,7 +29,8 @@
 #define ATOMIC 0x4000
 #define SAYS_EAGER 0x8000
 #define SAYS_RTS 0x10000
-#define LEARNS 0x20000
+#define RETURNS_VOID 0x20000
+/* and TEACHES (uct_learn.h) */
 
 #define SHORT_HEADER_BYTES 8 /* passed by value, and sent */
 
@@ -54,13 +55,21 @@ static const struct func_word words[] = {
 	{"ATOMIC", ATOMIC, 0},
 	{"EAGER", SAYS_EAGER, 0},
 	{"RTS", SAYS_RTS, 0},
-	{"LEARN", LEARNS, 0},
+	{"VOID", RETURNS_VOID, 0},
+	{"IFACE", TEACHES_IFACE, 0},
+	{"IFACE_FREE", TEACHES_IFACE_FREE, 0},
+	{"IFACE_ADDRESS", TEACHES_IFACE_ADDRESS, 0},
+	{"DEVICE_ADDRESS", TEACHES_DEVICE_ADDRESS, 0},
+	{"EP", TEACHES_EP, 0},
+	{"EP_FREE", TEACHES_EP_FREE, 0},
+	{"EP_ADDRESS", TEACHES_EP_ADDRESS, 0},
+	{"EP_PEER", TEACHES_EP_PEER, 0},
 	{NULL, 0, 0},
 };
 
 /*
- * What data travel by. self is none of these: they stay within the process. Nor is sm: it is part of mm and of self; which, its
- * endpoint tells. scopy is part of cma and of knem, which are one to us.
+ * What data travel by. self is none of these: they stay within the process. Nor is sm, which is part of mm and of self. mm is
+ * posix, sysv and xpmem, scopy is cma and knem; which, the endpoint tells.
  */
 static const struct {
 	const char *transport;
@@ -69,6 +78,7 @@ static const struct {
 	{"rc_verbs", CARRIER_NIC}, {"rc_mlx5", CARRIER_NIC}, {"dc_mlx5", CARRIER_NIC},
 	{"ud_verbs", CARRIER_NIC}, {"ud_mlx5", CARRIER_NIC}, {"gga_mlx5", CARRIER_NIC},
 	{"srd", CARRIER_NIC},	   {"tcp", CARRIER_SOCKET},  {"mm", CARRIER_SHM},
+	{"posix", CARRIER_SHM},	   {"sysv", CARRIER_SHM},    {"xpmem", CARRIER_SHM},
 	{"scopy", CARRIER_CMA},	   {"cma", CARRIER_CMA},     {"knem", CARRIER_CMA},
 };
 
@@ -109,9 +119,10 @@ static int recipe(const struct signature *sig, const struct func_attrs *attrs, s
 	struct pov_fn fn;
 	int err;
 
-	(void)attrs;
 	recipe_init(sig, &fn);
 	err = recipe_add_fetches(sig, NULL, &fn);
+	if (!err)
+		err = uct_learn_recipe(attrs->flags & TEACHES, sig, &fn);
 	if (!err)
 		*out = fn;
 	return err;
@@ -151,8 +162,8 @@ static int func_parse(const json_t *row, struct func_info *out)
 /* ---- decoding ---- */
 
 struct layer_decoder {
-	struct arena arena;    /* what the current view points to */
-	struct map processes;  /* tgid -> struct map of endpoints -> names of their transports */
+	struct arena arena; /* what the current view points to */
+	struct uct_conns conns;
 	struct call_post post; /* of the current view */
 };
 
@@ -161,8 +172,8 @@ struct uct_call {
 	const struct uct_func *fn;
 	struct call_parts parts;
 	struct layer_decoder *d;
-	bool has_sum, has_new_ep;
-	uint64_t sum, new_ep;
+	bool has_sum;
+	uint64_t sum;
 	int status; /* 0, in progress, or an error; not of calls that did not return */
 };
 
@@ -171,17 +182,11 @@ static struct layer_decoder *decoder_new(void)
 	return xcalloc(1, sizeof(struct layer_decoder));
 }
 
-static void endpoints_free(void *endpoints)
-{
-	map_release(endpoints);
-	free(endpoints);
-}
-
 static void decoder_free(struct layer_decoder *d)
 {
 	if (!d)
 		return;
-	map_free(&d->processes, endpoints_free);
+	uct_conns_release(&d->conns);
 	arena_release(&d->arena);
 	free(d);
 }
@@ -190,6 +195,8 @@ static int call_status(const struct uct_call *c)
 {
 	uint64_t ret = c->parts.rec->ret;
 
+	if (c->fn->attrs.flags & RETURNS_VOID)
+		return 0;
 	if (c->fn->attrs.flags & RETURNS_STATUS)
 		return (int8_t)ret;
 	/* bytes and addresses are far from the errors, which are the highest words */
@@ -207,15 +214,11 @@ static bool call_open(struct uct_call *c, const struct func_info *info, const st
 	if (!call_parts_open(&c->parts, rec, c->fn->sig.nargs))
 		return false;
 	while (call_parts_field(&c->parts, &at, &head, &data)) {
-		if (head.arg >= c->parts.nargs || head.size != sizeof(c->sum))
+		if (head.type != POV_FIELD_SUM || head.arg >= c->parts.nargs ||
+		    head.size != sizeof(c->sum))
 			continue;
-		if (head.type == POV_FIELD_SUM) {
-			memcpy(&c->sum, data, sizeof(c->sum));
-			c->has_sum = true;
-		} else if (head.type == POV_FIELD_OUT) {
-			memcpy(&c->new_ep, data, sizeof(c->new_ep));
-			c->has_new_ep = true;
-		}
+		memcpy(&c->sum, data, sizeof(c->sum));
+		c->has_sum = true;
 	}
 	if (c->parts.returned)
 		c->status = call_status(c);
@@ -311,8 +314,6 @@ static void result_show(const struct uct_call *c, int64_t bytes, struct call_vie
 		call_view_add(out, "payload_bytes", VALUE_INT)->i = payload_bytes(c);
 	if (flags & (SENDS | WRITES | READS | ATOMIC) && bytes != BYTES_UNKNOWN)
 		call_view_add(out, "bytes", VALUE_INT)->i = bytes;
-	if (c->has_new_ep)
-		call_view_add(out, "new_ep", VALUE_HEX)->u = c->new_ep;
 	if (!c->parts.returned)
 		return;
 	if (flags & RETURNS_STATUS || c->status < 0)
@@ -333,25 +334,7 @@ static void roles_set(const struct uct_call *c, int64_t bytes, struct call_roles
 		r->recv_bytes = bytes;
 }
 
-/* ---- endpoints ---- */
-
-static void endpoint_learn(const struct uct_call *c)
-{
-	struct map *endpoints;
-
-	if (!(c->fn->attrs.flags & LEARNS) || !c->has_new_ep || c->status < 0)
-		return;
-	endpoints = map_make(&c->d->processes, c->parts.rec->tgid, sizeof(*endpoints));
-	map_set(endpoints, c->new_ep, (void *)c->fn->transport);
-}
-
-/* The name of the transport that a call is of: the function's, unless its endpoint knows better. */
-static const char *transport_of(const struct uct_call *c, uint64_t ep)
-{
-	const struct map *endpoints = map_get(&c->d->processes, c->parts.rec->tgid);
-
-	return (endpoints ? map_get(endpoints, ep) : NULL) ?: c->fn->transport;
-}
+/* ---- posts ---- */
 
 static enum post_carrier carrier_of(const char *transport)
 {
@@ -360,8 +343,6 @@ static enum post_carrier carrier_of(const char *transport)
 			return carriers[i].carrier;
 	return CARRIER_UNKNOWN;
 }
-
-/* ---- posts ---- */
 
 static enum post_step step_of(const struct uct_call *c)
 {
@@ -374,14 +355,43 @@ static enum post_step step_of(const struct uct_call *c)
 	return id < MESSAGES ? messages[id].step : STEP_NONE;
 }
 
-static void post_tell(const struct uct_call *c, int64_t bytes, struct call_view *out)
+static const char *text_or_null(const char *text)
+{
+	return *text ? text : NULL;
+}
+
+/* What is known of the interface that something is posted to, or that is asked for its address. */
+static void iface_tell(const struct uct_iface *iface, struct call_post *p)
+{
+	p->transport = iface->transport;
+	p->device = text_or_null(iface->device);
+	p->local_end = text_or_null(iface->local.end);
+}
+
+/* The function's name tells the transport, unless its endpoint knows better. */
+static void ends_tell(const struct uct_call *c, struct call_post *p)
+{
+	uint32_t pid = c->parts.rec->tgid;
+	const struct uct_ep *ep = uct_ep_find(&c->d->conns, pid, p->queue);
+	const struct uct_iface *iface = ep ? uct_iface_find(&c->d->conns, pid, ep->iface) : NULL;
+
+	p->transport = c->fn->transport;
+	if (!iface)
+		return;
+	iface_tell(iface, p);
+	if (*ep->local.end)
+		p->local_end = ep->local.end;
+	p->remote_end = text_or_null(ep->remote.end);
+	p->dest = text_or_null(ep->remote.dest);
+}
+
+static bool data_post(const struct uct_call *c, int64_t bytes, struct call_post *p)
 {
 	uint32_t flags = c->fn->attrs.flags;
-	struct call_post *p = &c->d->post;
 	uint64_t ep = 0;
 
-	if (!(flags & (SENDS | WRITES | READS | ATOMIC)) || !c->parts.returned)
-		return;
+	if (!(flags & (SENDS | WRITES | READS | ATOMIC)))
+		return false;
 	value_of(c, "ep", &ep);
 	*p = (struct call_post){
 		.kind = flags & SENDS  ? POST_SEND :
@@ -390,11 +400,33 @@ static void post_tell(const struct uct_call *c, int64_t bytes, struct call_view 
 					 POST_ATOMIC,
 		.step = step_of(c),
 		.op = c->fn->op,
-		.transport = transport_of(c, ep),
 		.bytes = bytes,
 		.queue = ep,
 		.failed = c->status < 0,
 	};
+	ends_tell(c, p);
+	return true;
+}
+
+/* Whose an address is: also of a process that only receives by it. */
+static bool address_post(const struct uct_call *c, struct call_post *p)
+{
+	const struct uct_iface *iface = uct_iface_find(&c->d->conns, c->parts.rec->tgid,
+						       call_parts_word(&c->parts, 0));
+
+	if ((c->fn->attrs.flags & TEACHES) != TEACHES_IFACE_ADDRESS || !iface || !*iface->local.end)
+		return false;
+	*p = (struct call_post){.kind = POST_OTHER, .op = "get_address"};
+	iface_tell(iface, p);
+	return true;
+}
+
+static void post_tell(const struct uct_call *c, int64_t bytes, struct call_view *out)
+{
+	struct call_post *p = &c->d->post;
+
+	if (!c->parts.returned || (!data_post(c, bytes, p) && !address_post(c, p)))
+		return;
 	p->carrier = carrier_of(p->transport);
 	out->posts = p;
 	out->nposts = 1;
@@ -416,7 +448,8 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 	bytes = bytes_of(&c);
 	result_show(&c, bytes, out);
 	roles_set(&c, bytes, &out->roles);
-	endpoint_learn(&c);
+	if (c.parts.returned && c.status >= 0)
+		uct_learn(&d->conns, c.fn->attrs.flags & TEACHES, &c.fn->sig, &c.parts);
 	post_tell(&c, bytes, out);
 }
 
