@@ -206,6 +206,92 @@ static void test_posts(void **state)
 	assert_int_equal(f.view.nposts, 0);
 }
 
+/* A worker's address as UCX packs it: in its first form, or in the second one. */
+static void address_put(uint8_t out[16], bool second, uint64_t id)
+{
+	memset(out, 0xee, 16);
+	out[0] = second ? 0x71 : 0x10;
+	out[1] = 0x02;
+	memcpy(out + 1 + second, &id, sizeof(id));
+}
+
+static void ep_create(uint64_t ep, uint64_t mask, const uint8_t address[16])
+{
+	rec_begin(&f, "ucp_ep_create", 0, 3, 0x10ull, 0x7000ull, 2ull);
+	rec_u64(&f, POV_FIELD_IN, 1, 1, mask);
+	rec_u64(&f, POV_FIELD_OUT, 2, 1, ep);
+	rec_field(&f, POV_FIELD_MEMBER, 1, 8, address, 16);
+	rec_decode(&f);
+	assert_int_equal(f.view.nposts, 0);
+}
+
+static const struct call_post *send_by(uint64_t ep)
+{
+	rec_begin(&f, "ucp_put_nbi", 0, 5, ep, 2ull, 4096ull, 3ull, 4ull);
+	rec_decode(&f);
+	return post();
+}
+
+static void worker_told(uint64_t worker, const uint8_t address[16])
+{
+	rec_begin(&f, "ucp_worker_get_address", 0, 3, worker, 0x7000ull, 0x7008ull);
+	rec_field(&f, POV_FIELD_MEMBER, 1, 0, address, 16);
+	rec_decode(&f);
+}
+
+static void test_peers(void **state)
+{
+	uint8_t address[16];
+
+	(void)state;
+	address_put(address, false, 0xabcdef0123456789);
+	worker_told(0x10, address);
+	assert_int_equal(post()->kind, POST_OTHER);
+	assert_string_equal(post()->local_end, "worker 0xabcdef0123456789");
+	assert_null(send_by(0xe0)->local_end);
+	address_put(address, true, 5);
+	ep_create(0xe0, 1, address);
+	assert_string_equal(send_by(0xe0)->local_end, "worker 0xabcdef0123456789");
+	assert_string_equal(send_by(0xe0)->remote_end, "worker 0x5");
+	address[1] = 0; /* without what tells workers apart */
+	ep_create(0xe1, 1, address);
+	assert_null(send_by(0xe1)->remote_end);
+	address[0] = 2; /* a form of later versions */
+	ep_create(0xe1, 1, address);
+	assert_null(send_by(0xe1)->remote_end);
+	address_put(address, false, 6);
+	ep_create(0xe0, 2, address); /* its memory is used again, and it has no address */
+	assert_null(send_by(0xe0)->remote_end);
+
+	/* receives and arrivals are at a worker */
+	rec_begin(&f, "ucp_tag_recv_nb", 0, 7, 0x10ull, 2ull, 3ull, CONTIG(1), 4ull, ~0ull, 5ull);
+	rec_decode(&f);
+	assert_string_equal(post()->local_end, "worker 0xabcdef0123456789");
+	rec_begin(&f, "ucp_eager_only_handler", 0, 4, 0x10ull, 0x20ull, 51ull, 1ull);
+	rec_decode(&f);
+	assert_string_equal(post()->local_end, "worker 0xabcdef0123456789");
+}
+
+/* The other way of asking for a worker's address. */
+static void test_query(void **state)
+{
+	uint8_t address[16];
+
+	(void)state;
+	address_put(address, true, 7);
+	for (uint64_t mask = 1; mask <= 2; mask++) {
+		rec_begin(&f, "ucp_worker_query", 0, 2, 0x10ull, 0x7000ull);
+		rec_u64(&f, POV_FIELD_IN, 1, 1, mask);
+		rec_field(&f, POV_FIELD_MEMBER, 1, 16, address, 16);
+		rec_decode(&f);
+		rec_begin(&f, "ucp_eager_only_handler", 0, 4, 0x10ull, 0x20ull, 51ull, 1ull);
+		rec_decode(&f);
+		if (mask == 1)
+			assert_null(post()->local_end);
+	}
+	assert_string_equal(post()->local_end, "worker 0x7");
+}
+
 static void test_arrivals(void **state)
 {
 	static const struct {
@@ -324,6 +410,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_sizes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_results, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_posts, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_peers, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_query, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_arrivals, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
 		cmocka_unit_test(test_declared),

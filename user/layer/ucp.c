@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * The UCP layer: the functions of UCX that an MPI library (or a program) sends, receives and makes progress by, and those that
- * UCP's messages arrive at. All that a
- * call tells is in its own record: nothing is learned from one for another. What the numbers mean (status codes, datatypes,
- * bits of ucp_request_param_t) is part of UCX's ABI since 1.8: ucp/api/ucp.h, ucs/type/status.h.
+ * UCP's messages arrive at. All that a call tells is in its own record, but which process an endpoint leads to (ucp_peer.c). What
+ * the numbers mean (status codes, datatypes, bits of ucp_request_param_t) is part of UCX's ABI since 1.8: ucp/api/ucp.h,
+ * ucs/type/status.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,6 +17,7 @@
 #include "layer/call_parts.h"
 #include "layer/layer.h"
 #include "layer/signature.h"
+#include "layer/ucp_peer.h"
 #include "layer/ucs_status.h"
 
 /* What a function returns; FUNC_OWN and up. */
@@ -33,6 +34,7 @@
 #define SAYS_RTR 0x40000
 #define SAYS_DATA 0x80000
 #define SAYS_FIN 0x100000
+/* and LEARNS_* (ucp_peer.h) */
 
 #define PARAM_HAS_DATATYPE 0x08
 #define TYPE_CLASS_BITS 3
@@ -63,6 +65,8 @@ static const struct func_word words[] = {
 	{"RTR", SAYS_RTR, 0},
 	{"DATA", SAYS_DATA, 0},
 	{"FIN", SAYS_FIN, 0},
+	{"EP", LEARNS_EP, 0},
+	{"ADDRESS", LEARNS_ADDRESS, 0},
 	{NULL, 0, 0},
 };
 
@@ -83,6 +87,8 @@ static int recipe(const struct signature *sig, const struct func_attrs *attrs, s
 		fn.spin_arg = 0; /* the worker, endpoint or request */
 	}
 	err = recipe_add_fetches(sig, NULL, &fn);
+	if (!err)
+		err = ucp_learn_recipe(attrs->flags, sig, &fn);
 	if (!err)
 		*out = fn;
 	return err;
@@ -121,7 +127,8 @@ static int func_parse(const json_t *row, struct func_info *out)
 /* ---- decoding ---- */
 
 struct layer_decoder {
-	struct arena arena;    /* what the current view points to */
+	struct arena arena; /* what the current view points to */
+	struct ucp_peers peers;
 	struct call_post post; /* of the current view */
 };
 
@@ -147,6 +154,7 @@ static void decoder_free(struct layer_decoder *d)
 {
 	if (!d)
 		return;
+	ucp_peers_release(&d->peers);
 	arena_release(&d->arena);
 	free(d);
 }
@@ -315,24 +323,44 @@ static enum post_step step_of(uint32_t flags)
 				    STEP_NONE;
 }
 
-/* What UCP is asked to move, or what came; by what it travels UCP decides later. */
-static void post_tell(const struct ucp_call *c, enum post_kind kind, int64_t bytes,
-		      struct call_post *p, struct call_view *out)
+/* The worker that something is posted to: the endpoint's, or an argument's, which arrivals have first. */
+static uint64_t worker_of(const struct ucp_call *c, const struct ucp_ep *ep)
 {
-	uint64_t ep = 0;
+	uint64_t worker = 0;
 
-	if (kind == POST_OTHER || !c->parts.returned)
+	if (ep)
+		return ep->worker;
+	if (c->fn->attrs.flags & ARRIVES)
+		return call_parts_word(&c->parts, 0);
+	value_of(c, "worker", &worker);
+	return worker;
+}
+
+/* What UCP is asked to move, or what came; by what it travels UCP decides later. Or whose an address is. */
+static void post_tell(const struct ucp_call *c, enum post_kind kind, int64_t bytes,
+		      struct layer_decoder *d, struct call_view *out)
+{
+	uint32_t pid = c->parts.rec->tgid;
+	const struct ucp_worker *worker;
+	const struct ucp_ep *ep;
+	uint64_t handle = 0;
+
+	if (!c->parts.returned || (kind == POST_OTHER && !(c->fn->attrs.flags & LEARNS_ADDRESS)))
 		return;
-	value_of(c, "ep", &ep);
-	*p = (struct call_post){
+	value_of(c, "ep", &handle);
+	ep = ucp_ep_find(&d->peers, pid, handle);
+	worker = ucp_worker_find(&d->peers, pid, worker_of(c, ep));
+	d->post = (struct call_post){
 		.kind = kind,
 		.step = step_of(c->fn->attrs.flags),
 		.op = c->fn->op,
-		.bytes = bytes,
-		.queue = ep,
+		.local_end = worker && *worker->end ? worker->end : NULL,
+		.remote_end = ep && *ep->remote_end ? ep->remote_end : NULL,
+		.bytes = kind == POST_OTHER ? 0 : bytes,
+		.queue = handle,
 		.failed = out->roles.error < 0,
 	};
-	out->posts = p;
+	out->posts = &d->post;
 	out->nposts = 1;
 }
 
@@ -354,7 +382,9 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 	kind = kind_of(c.fn);
 	bytes = kind == POST_ATOMIC ? atomic_bytes(&c) : bytes_of(&c);
 	data_show(&c, bytes, out);
-	post_tell(&c, kind, bytes, &d->post, out);
+	if (c.parts.returned && out->roles.error >= 0)
+		ucp_learn(&d->peers, c.fn->attrs.flags, &c.fn->sig, &c.parts);
+	post_tell(&c, kind, bytes, d, out);
 	out->roles.poll_found = c.parts.returned && f->polls;
 }
 
