@@ -112,6 +112,25 @@ over() {
 		"$name.posts" | sort -u)" "${TO-10.0.2.15}"
 }
 
+# ends NAME TRANSPORT: from where to where posts of it lead, by process
+ends() {
+	jq -r --arg t "$2" '.traceEvents[] | select(.args.transport == $t and .args.op != "get_address" and .args.queue) |
+		"\(.pid) \(.args.local_end) \(.args.remote_end)"' "$1.json" | sort -u
+}
+
+# UCX's lower layer knows the ends by its own addresses, verbs by its queue pairs.
+ends_agree() { # NAME COMMAND…
+	local name=$1
+	shift
+	record "$name" --layers uct,verbs -- "$@" "$programs/${name%%_*}/pingpong" 20011 5 1
+	is "$name: status" $? 0
+	"$pov" export "$name.pov" -o "$name.json" 2>>"$name.err"
+	ends "$name" rc >"$name.wanted"
+	ends "$name" rc_verbs >"$name.seen"
+	holds "$name: two ends of a connection" test "$(wc -l <"$name.wanted")" -eq 2
+	same "$name: where UCT's posts lead to is where those of verbs do" "$name.seen" "$name.wanted"
+}
+
 export UCX_TLS=rc_v,self UCX_NET_DEVICES=rxe0:1 UCX_UD_VERBS_ETH_DGID_CHECK=n
 export OMPI_MCA_btl=^openib,ofi OMPI_MCA_mtl=^psm,psm2,ofi OMPI_MCA_plm=isolated PSM2_DEVICES=self
 for mpi in $mpis; do
@@ -121,6 +140,7 @@ for mpi in $mpis; do
 		[ -n "$(find /usr/lib -name mca_pml_ucx.so 2>/dev/null | head -1)" ] || continue ;;
 	esac
 	OMPI_MCA_pml=ucx over ${mpi}_ucx $(launcher "$mpi" 2)
+	OMPI_MCA_pml=ucx ends_agree ${mpi}_ends $(launcher "$mpi" 2)
 done
 if [ -n "$(find /usr/lib -name mca_mtl_ofi.so 2>/dev/null | head -1)" ]; then
 	export FI_PROVIDER='verbs;ofi_rxm' FI_UNIVERSE_SIZE=4 OMPI_MCA_pml=cm OMPI_MCA_mtl=ofi OMPI_MCA_btl=^openib
