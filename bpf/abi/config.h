@@ -220,6 +220,32 @@ struct pov_handover {
 };
 POV_ABI_SIZE(pov_handover, 8 + 4 * POV_HANDED_MAX);
 
+/*
+ * A static probe (USDT) that is recorded as a call: where each of its arguments is. Known by the attach cookie of the probe: row,
+ * library, number among the notes of that library.
+ */
+#define POV_NOTES_MAX 1024
+#define POV_NOTE_ARGS 4
+#define POV_NOTE_COOKIE(row, lib, number) (POV_COOKIE(row, lib) | (pov_u64)(number) << 32)
+enum pov_note_kind {
+	POV_NOTE_UNKNOWN = 0,
+	POV_NOTE_CONSTANT = 1, /* value */
+	POV_NOTE_REGISTER = 2,
+	POV_NOTE_MEMORY = 3, /* at value bytes behind where the register points to */
+};
+struct pov_note_arg {
+	pov_s64 value;
+	pov_u16 reg;  /* where in struct pt_regs it is kept */
+	pov_u8 kind;  /* enum pov_note_kind */
+	pov_u8 bytes; /* 1, 2, 4 or 8 */
+	pov_u8 is_signed;
+	pov_u8 pad[3];
+};
+struct pov_note {
+	struct pov_note_arg arg[POV_NOTE_ARGS];
+};
+POV_ABI_SIZE(pov_note, 16 * POV_NOTE_ARGS);
+
 /* Of a library of which nothing is known. No rank can be that root. */
 #define POV_LIB_UNKNOWN                                                                    \
 	{                                                                                  \

@@ -3,12 +3,14 @@
 #ifndef POV_TESTS_ELF_EXERCISE_H
 #define POV_TESTS_ELF_EXERCISE_H
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "elf/elf_file.h"
 #include "elf/mpi_library.h"
 #include "elf/passed_table.h"
 #include "elf/probe_site.h"
+#include "elf/sdt_notes.h"
 #include "elf/verbs_ops.h"
 #include "elf/uct_ops.h"
 
@@ -21,6 +23,7 @@ static inline unsigned long elf_exercise(const struct elf_file *f)
 	const struct elf_symbol *sym, *two[2];
 	struct verbs_slots slots = {.offset = {440, 432, 456, 424}, .table_bytes = 608};
 	struct verbs_function verbs[8];
+	struct sdt_note *notes;
 	struct passed passed;
 	struct mpi_library lib;
 	unsigned long sum = h->dynamic;
@@ -63,6 +66,10 @@ static inline unsigned long elf_exercise(const struct elf_file *f)
 		sum += uct_ops_find(f, "ud_verbs", "am_bcopy", &found) ? found.addr : 0;
 	}
 	sum += verbs_functions_find(f, &slots, verbs, 8, &cnt);
+	for (cnt = sdt_notes_read(f, &notes); cnt--;)
+		sum += notes[cnt].addr + notes[cnt].offset + strlen(notes[cnt].provider) +
+		       strlen(notes[cnt].name);
+	free(notes);
 	if (!verbs_slots_read(f, &slots))
 		sum += slots.offset[VERBS_POLL_CQ];
 	if (mpi_library_probe(f, &lib) == 1) {

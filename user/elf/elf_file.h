@@ -105,6 +105,8 @@ long elf_file_read_offset(const struct elf_file *f, uint64_t offset, void *buf, 
 /* Where a section lies in the file; false if there is none of that name that has bytes there. */
 bool elf_file_section(const struct elf_file *f, const char *name, uint64_t *offset,
 		      uint64_t *bytes);
+/* The address it is loaded to. */
+bool elf_file_section_addr(const struct elf_file *f, const char *name, uint64_t *addr);
 /* The address of a file offset, by the executable segment that holds it. 0 or -ENXIO. */
 int elf_file_offset_to_addr(const struct elf_file *f, uint64_t offset, uint64_t *addr);
 /* Whether [addr, addr + bytes) is mapped once the file is loaded (.bss included). */

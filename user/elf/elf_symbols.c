@@ -100,7 +100,7 @@ static char *name_at(const Elf_Data *names, uint32_t off)
 	return *name && strnlen(name, ELF_NAME_BYTES_MAX) < ELF_NAME_BYTES_MAX ? name : NULL;
 }
 
-bool elf_file_section(const struct elf_file *f, const char *name, uint64_t *offset, uint64_t *bytes)
+static bool section_find(const struct elf_file *f, const char *name, GElf_Shdr *out)
 {
 	const Elf_Data *names;
 	Elf_Scn *scn = NULL;
@@ -113,11 +113,31 @@ bool elf_file_section(const struct elf_file *f, const char *name, uint64_t *offs
 		    sh.sh_name >= names->d_size ||
 		    strcmp((const char *)names->d_buf + sh.sh_name, name))
 			continue;
-		*offset = sh.sh_offset;
-		*bytes = sh.sh_size;
+		*out = sh;
 		return true;
 	}
 	return false;
+}
+
+bool elf_file_section(const struct elf_file *f, const char *name, uint64_t *offset, uint64_t *bytes)
+{
+	GElf_Shdr sh;
+
+	if (!section_find(f, name, &sh))
+		return false;
+	*offset = sh.sh_offset;
+	*bytes = sh.sh_size;
+	return true;
+}
+
+bool elf_file_section_addr(const struct elf_file *f, const char *name, uint64_t *addr)
+{
+	GElf_Shdr sh;
+
+	if (!section_find(f, name, &sh))
+		return false;
+	*addr = sh.sh_addr;
+	return true;
 }
 
 /* ---- the table ---- */
