@@ -165,6 +165,14 @@ static __always_inline void frame_fetch(struct pov_thread *t, u32 idx, u32 func,
 		fetch_one(t, frame_at(t, idx), fe, lib);
 }
 
+/* The state of the thread that runs, once the collector has been told of it; null if it is no target's. */
+static __always_inline struct pov_thread *thread_calling(struct task_struct *self)
+{
+	struct pov_thread *t = thread_find(self, self->pid);
+
+	return t && t->told ? t : thread_meet(self, t);
+}
+
 SEC("uprobe")
 int call_entry(struct pt_regs *ctx)
 {
@@ -181,12 +189,9 @@ int call_entry(struct pt_regs *ctx)
 	fn = fn_find(func);
 	if (!fn || (calls_until && calls_over(bpf_ktime_get_ns())))
 		return 0;
-	t = thread_find(self, self->pid);
-	if (!t || !t->told) {
-		t = thread_meet(self, t);
-		if (!t)
-			return 0;
-	}
+	t = thread_calling(self);
+	if (!t)
+		return 0;
 	now = bpf_ktime_get_ns();
 	if (calls_over(now))
 		return 0;
@@ -316,6 +321,76 @@ int call_return(struct pt_regs *ctx)
 		comm_describe(t, d, func);
 	t->depth = d;
 	frame_write(t, d, now, ret, 0);
+	return 0;
+}
+
+/* ---- static probes ---- */
+
+/* Where the arguments of static probes are, by attach cookie. The collector's helper writes it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, POV_NOTES_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u64);
+	__type(value, struct pov_note);
+} notes SEC(".maps");
+
+static __always_inline int note_arg(struct pt_regs *ctx, const struct pov_note_arg *a, u64 *out)
+{
+	u32 bytes = a->bytes, shift = 64 - 8 * a->bytes;
+	u64 v = a->value, reg;
+
+	if (a->kind != POV_NOTE_CONSTANT) {
+		if (bpf_probe_read_kernel(&reg, sizeof(reg), (void *)ctx + a->reg))
+			return -1;
+		v = a->kind == POV_NOTE_REGISTER ? reg : 0;
+		if (a->kind == POV_NOTE_MEMORY &&
+		    (bytes > sizeof(v) || bpf_probe_read_user(&v, bytes, (void *)(reg + a->value))))
+			return -1;
+	}
+	v <<= shift & 63;
+	*out = a->is_signed ? (u64)((s64)v >> (shift & 63)) : v >> (shift & 63);
+	return 0;
+}
+
+/* What is passed at one place of the code is recorded as a call that takes no time. */
+SEC("?uprobe")
+int call_note(struct pt_regs *ctx)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+	u64 cookie = bpf_get_attach_cookie(ctx), now = bpf_ktime_get_ns(), *args;
+	const struct pov_note *note;
+	const struct pov_fn *fn;
+	struct pov_thread *t;
+	struct pov_frame *f;
+	u32 func = POV_COOKIE_FUNC(cookie), d, i;
+
+	stay_on_own_stack(ctx);
+	fn = fn_find(func);
+	note = bpf_map_lookup_elem(&notes, &cookie);
+	if (!fn || !note || calls_over(now))
+		return 0;
+	t = thread_calling(self);
+	if (!t)
+		return 0;
+	frames_drop_stale(t, self, FROM_PROGRAM, now);
+	d = t->depth;
+	if (d >= POV_CALL_DEPTH_MAX) {
+		count(POV_COUNT_MISS(POV_MISS_DEPTH));
+		return 0;
+	}
+	if (t->spinning >> d)
+		spin_flush(t, d, ALL_TIMES);
+	f = frame_begin(t, d, cookie, POV_NOTE_ARGS, PT_REGS_SP(ctx), now);
+	args = (u64 *)(f->rec + sizeof(struct pov_call));
+	for (i = 0; i < POV_NOTE_ARGS; i++)
+		if (note_arg(ctx, &note->arg[i], &args[i])) {
+			args[i] = 0;
+			frame_call(f)->hdr.flags |= POV_CALL_FAULT;
+		}
+	if (fn->flags & POV_FN_FETCH_ENTRY)
+		frame_fetch(t, d, func, fn, 0, now);
+	frame_write(t, d, now, 0, 0);
 	return 0;
 }
 

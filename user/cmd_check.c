@@ -177,6 +177,27 @@ static void print_text(const json_t *findings, const struct utsname *u)
 		       json_get_text(f, "consequence"));
 }
 
+/* A line of its own: "librxe-rdmav65: USDT rdma_core_rxe:post_send (in post_send)"; nothing if it has none. */
+static void print_notes(const json_t *l)
+{
+	const char *probe, *before = "USDT", *name = strrchr(json_get_text(l, "path"), '/') + 1;
+	json_t *notes = json_object_get(l, "usdt"), *one, *function;
+	size_t i;
+
+	if (!json_object_size(notes))
+		return;
+	printf("         %.*s:", (int)strcspn(name, "."), name);
+	json_object_foreach(notes, probe, one)
+	{
+		printf(" %s %s", before, probe);
+		json_array_foreach(json_object_get(one, "in"), i, function)
+			printf("%s%s", i ? ", " : " (in ", json_string_value(function));
+		printf("%s", i ? ")" : "");
+		before = "and";
+	}
+	putchar('\n');
+}
+
 static void print_library(const json_t *l)
 {
 	size_t missing = json_array_size(json_object_get(l, "missing"));
@@ -190,6 +211,7 @@ static void print_library(const json_t *l)
 	if (missing)
 		printf(", %zu not in it", missing);
 	putchar('\n');
+	print_notes(l);
 }
 
 #define LINE_COLUMNS 100
@@ -228,6 +250,11 @@ static void print_met(const json_t *libraries, size_t first_idx)
 		column += printf(" %.*s", bytes, name);
 	}
 	putchar('\n');
+	json_array_foreach(libraries, i, l)
+	{
+		if (is_met_like(l, first))
+			print_notes(l);
+	}
 }
 
 static void print_libraries(const json_t *libraries)

@@ -6,7 +6,7 @@
 PLAIN_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN)
 PLAIN_BIN := $(patsubst tests/mpi/plain/%.c,build/mpi/plain/%,\
 	$(filter-out %/no_udev.c %/met_library.c %/region_library.c %/verbs_slots.c %/verbs_loopback.c \
-	%/verbs_find.c %/verbs_cost.c %/uct_form.c,$(wildcard tests/mpi/plain/*.c)))
+	%/verbs_find.c %/verbs_cost.c %/verbs_usdt.c %/uct_form.c,$(wildcard tests/mpi/plain/*.c)))
 
 $(PLAIN_BIN): build/mpi/plain/%: tests/mpi/plain/%.c
 	$(say) CC $@
@@ -87,6 +87,13 @@ build/mpi/plain/verbs_named.so: tests/mpi/plain/verbs_loopback.c build/mpi/plain
 	$(say) CC $@
 	$(Q)$(CC) $(PLAIN_CFLAGS) -O0 -Ibuild/mpi/plain/gen \
 		-fPIC -fvisibility=hidden -shared -MMD -MP -MF $@.d $< -o $@ -libverbs
+
+ifneq ($(wildcard /usr/include/*/sys/sdt.h /usr/include/sys/sdt.h),)
+VERBS_BIN += $(if $(VERBS_BIN),build/mpi/plain/verbs_usdt)
+endif
+build/mpi/plain/verbs_usdt: tests/mpi/plain/verbs_usdt.c build/mpi/plain/gen/verbs_slots.h
+	$(say) CC $@
+	$(Q)$(CC) $(PLAIN_CFLAGS) -Ibuild/mpi/plain/gen -MMD -MP -MF $@.d $< -o $@ -libverbs
 
 # Without names but those that a program exports, for each form of the table.
 UCT_FORMS := $(addprefix build/mpi/plain/uct_form_,47 48 50)

@@ -90,7 +90,8 @@ static void others_close(const struct inspect_options *opt, int sock)
 		opt->loader.entry_fd, opt->exec.entry_fd,
 		opt->libs_fd,	      opt->regions.entry_fd,
 		opt->regions.ret_fd,  opt->handover.entry_fd,
-		opt->handovers_fd,
+		opt->handovers_fd,    opt->note.entry_fd,
+		opt->notes_fd,
 	};
 
 	fd_close_others(keep, sizeof(keep) / sizeof(*keep));

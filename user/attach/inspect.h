@@ -20,12 +20,14 @@ struct inspect_options {
 	struct link_programs calls; /* entry and return of the wanted functions */
 	/* entry_fd -1: this kernel cannot make threads wait */
 	struct link_programs loader, exec, handover;
+	struct link_programs note;    /* at static probes; entry_fd -1: none are wanted */
 	struct link_programs regions; /* … of the regions */
 	const char *const *region;    /* names of functions, region_cnt of them */
 	size_t region_cnt;
 	const bool *wanted; /* by row of the function table */
 	int libs_fd;	    /* map of struct pov_lib by library id */
 	int handovers_fd;   /* map of struct pov_handover by cookie */
+	int notes_fd;	    /* map of struct pov_note by cookie */
 	void (*attaching)(
 		void *ctx); /* called when a file has been read and only attaching is left */
 	void *ctx;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "attach/code_file.h"
+#include "attach/inspect_note.h"
 #include "attach/library_kind.h"
 #include "base/json_get.h"
 #include "base/log.h"
@@ -281,6 +282,56 @@ static void handovers_attach(const struct inspect_options *opt, const char *path
 	}
 }
 
+static bool has_site(const struct site_list *list, size_t row)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (POV_COOKIE_FUNC(list->site[i].cookie) == row && !list->site[i].failed)
+			return true;
+	return false;
+}
+
+/* What a library's functions are seen by. */
+struct sight {
+	const struct inspect_options *opt;
+	const struct site_list *sites;
+	bool met; /* at run time */
+};
+
+/* Whether calls of a function are recorded by probes of its own, be they put there now or later. */
+static bool function_is_seen(const void *ctx, const char *function)
+{
+	const struct sight *s = ctx;
+	int row = func_table_find(function);
+
+	return row >= 0 && s->opt->wanted[row] && (s->met || has_site(s->sites, (size_t)row));
+}
+
+/* Static probes stand in for functions that are not seen. How many; also said in members of out->library. */
+static size_t layers_notes(const struct inspect_options *opt, const char *path,
+			   const struct elf_file *elf, const struct found *found, uint16_t lib_id,
+			   struct inspected *out)
+{
+	const struct sight sight = {opt, &found->sites,
+				    json_get_bool(found->facts, "met") &&
+					    opt->handover.entry_fd >= 0};
+	json_t *names = json_array();
+	size_t cnt = 0;
+
+	for (size_t i = 0; layers[i]; i++)
+		if (json_has_text(found->layers, layers[i]->name))
+			cnt += inspect_notes(opt, path, elf, library_kind_of(layers[i]), lib_id,
+					     function_is_seen, &sight, &out->links, names);
+	if (cnt) {
+		json_set_int(out->library, "attached",
+			     json_get_int(out->library, "attached") + (json_int_t)cnt);
+		json_set_int(out->library, "emulated",
+			     json_get_int(out->library, "emulated") + (json_int_t)cnt);
+		json_object_set(out->library, "usdt", names);
+	}
+	json_decref(names);
+	return cnt;
+}
+
 static void layers_handovers(const struct inspect_options *opt, const char *path,
 			     const struct elf_file *elf, const json_t *names, uint16_t lib_id,
 			     struct links *links)
@@ -299,6 +350,7 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 		.sites = sites_new(),
 	};
 	uint32_t id = lib_id;
+	size_t attached;
 	int err = 0;
 
 	for (size_t i = 0; layers[i]; i++)
@@ -315,7 +367,9 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 		goto out;
 	}
 	out->library = library_json(found.facts, found.layers, elf, opt->calls.api);
-	err = sites_attach(opt, path, &found.sites, out) ? 0 : -ENOENT;
+	attached = sites_attach(opt, path, &found.sites, out);
+	attached += layers_notes(opt, path, elf, &found, lib_id, out);
+	err = attached ? 0 : -ENOENT;
 	layers_handovers(opt, path, elf, found.layers, lib_id, &out->links);
 out:
 	json_decref(found.facts);

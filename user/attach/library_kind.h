@@ -58,6 +58,13 @@ struct held_object {
 	bool (*is_one)(const struct held_memory *m, const uint8_t *object);
 };
 
+/* A static probe (USDT) of the library that is recorded where a function of it is not. */
+struct note_row {
+	const char *provider, *name;
+	const char *row;      /* in the layer's table … */
+	const char *function; /* … where this one is, too */
+};
+
 #define INNER_FUNCTIONS_MAX 1024
 #define HANDOVERS_MAX 8 /* of one library */
 #define FUNCTION_ELSEWHERE \
@@ -79,6 +86,7 @@ struct library_kind {
 	size_t (*handovers)(const struct elf_file *f, struct handover out[HANDOVERS_MAX]);
 	/* Where a process that ran before has those that were met then. May be NULL. */
 	const struct held_object *held;
+	const struct note_row *notes; /* ends with NULLs. May be NULL. */
 };
 
 extern const struct library_kind *const library_kinds[]; /* generated; ends with NULL */

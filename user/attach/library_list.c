@@ -3,15 +3,20 @@
 #include "attach/library_list.h"
 
 #include <fts.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "attach/library_kind.h"
 #include "base/json_get.h"
+#include "elf/call_sites.h"
 #include "elf/elf_file.h"
+#include "elf/sdt_notes.h"
 #include "layer/func_table.h"
 
 #define DEPTH_MAX 4 /* directories below those named */
+#define CALLERS_MAX 16
 
 static bool has_inner(const struct inner_function *inner, size_t cnt, const char *name)
 {
@@ -21,7 +26,61 @@ static bool has_inner(const struct inner_function *inner, size_t cnt, const char
 	return false;
 }
 
-/* Which functions of a layer are in a library of it. */
+static const char *inner_at(const struct inner_function *inner, size_t cnt, uint64_t addr)
+{
+	for (size_t i = 0; i < cnt; i++)
+		if (inner[i].addr == addr)
+			return inner[i].name;
+	return NULL;
+}
+
+/* The one that a place in the code belongs to: it lies there, or in a function that is called from there. */
+static const char *inner_around(const struct elf_file *f, const struct inner_function *inner,
+				size_t cnt, uint64_t place)
+{
+	uint64_t start, bytes, addr, callers[CALLERS_MAX];
+	struct elf_symbol function = {0};
+	const char *name;
+	size_t n;
+
+	if (!elf_file_function_around(f, place, &start, &bytes))
+		return NULL;
+	name = inner_at(inner, cnt, start);
+	function.addr = start;
+	n = name ? 0 : call_sites_find(f, &function, callers, CALLERS_MAX);
+	for (size_t i = 0; i < n && !name; i++)
+		if (!elf_file_offset_to_addr(f, callers[i], &addr) &&
+		    elf_file_function_around(f, addr, &start, &bytes))
+			name = inner_at(inner, cnt, start);
+	return name;
+}
+
+/* Static probes (USDT): of each the number of places, and the functions found that these belong to. */
+static json_t *notes_json(const struct elf_file *f, const struct inner_function *inner, size_t cnt)
+{
+	json_t *all = json_object(), *one;
+	char probe[2 * SDT_NAME_BYTES];
+	struct sdt_note *notes;
+	size_t n = sdt_notes_read(f, &notes);
+	const char *name;
+
+	for (size_t i = 0; i < n; i++) {
+		snprintf(probe, sizeof(probe), "%s:%s", notes[i].provider, notes[i].name);
+		one = json_object_get(all, probe);
+		if (!one) {
+			one = json_pack("{s:i,s:[]}", "places", 0, "in");
+			json_object_set_new(all, probe, one);
+		}
+		json_set_int(one, "places", json_get_int(one, "places") + 1);
+		name = inner_around(f, inner, cnt, notes[i].addr);
+		if (name && !json_has_text(json_object_get(one, "in"), name))
+			json_array_append_new(json_object_get(one, "in"), json_string(name));
+	}
+	free(notes);
+	return all;
+}
+
+/* Which functions of a layer, and which of its static probes, are in a library of it. */
 static void functions_add(const struct elf_file *f, const struct library_kind *kind,
 			  const struct layer *layer, json_t *out)
 {
@@ -41,6 +100,8 @@ static void functions_add(const struct elf_file *f, const struct library_kind *k
 	}
 	json_set_int(out, "functions", cnt);
 	json_object_set_new(out, "missing", missing);
+	if (kind->notes)
+		json_object_set_new(out, "usdt", notes_json(f, inner, inner_cnt));
 }
 
 static void file_add(const char *path, json_t *list)

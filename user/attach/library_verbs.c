@@ -55,7 +55,7 @@ static bool describe(const struct elf_file *f, struct library_facts *out)
 	out->layout = (struct pov_lib)POV_LIB_UNKNOWN;
 	out->meta = json_pack("{s:s,s:s,s:s,s:b}", "flavour",
 			      library ? "ibverbs" : "verbs-provider", "version", "", "unsure", "",
-			      "met", !library);
+			      "met", IS_X86 && !library);
 	out->copies = NULL;
 	return true;
 }
@@ -65,9 +65,10 @@ static unsigned int find(const struct elf_file *f, const char *name,
 {
 	bool exported = !strncmp(name, "ibv_", 4);
 
-	/* Which of the functions of queue pairs and extended queues a provider has shows at run time. */
+	/* Which of the functions of queue pairs and extended queues a provider has shows at run time; static probes are no functions. */
 	if (exported != is_library(f) ||
-	    (!exported && (!strncmp(name, "wr_", 3) || !strncmp(name, "cq_", 3))))
+	    (!exported && (!strncmp(name, "wr_", 3) || !strncmp(name, "cq_", 3) ||
+			   !strncmp(name, "rdma_core_", 10))))
 		return FUNCTION_ELSEWHERE;
 	syms[0] = exported ? elf_file_find(f, name) : NULL;
 	return syms[0] && syms[0]->is_func && syms[0]->has_offset;
@@ -231,6 +232,13 @@ static const struct held_object held[] = {
 	{0},
 };
 
+/* Of rdma-core 62 and later, built with -DTRACING=USDT. Those of efa and hns do not tell enough (kmod-docs/VERBS.md). */
+static const struct note_row notes[] = {
+	{"rdma_core_mlx5", "post_send", "rdma_core_mlx5_post_send", "post_send"},
+	{"rdma_core_rxe", "post_send", "rdma_core_rxe_post_send", "post_send"},
+	{NULL, NULL, NULL, NULL},
+};
+
 const struct library_kind library_kind_verbs = {
 	.layer = "verbs",
 	.describe = describe,
@@ -238,4 +246,5 @@ const struct library_kind library_kind_verbs = {
 	.inner = inner,
 	.handovers = handovers,
 	.held = IS_X86 ? held : NULL,
+	.notes = notes,
 };

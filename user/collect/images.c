@@ -71,12 +71,14 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 		.loader = entry_only(k->loader_fd, k->programs.api),
 		.exec = entry_only(k->exec_fd, k->programs.api),
 		.handover = entry_only(k->handover_fd, k->programs.api),
+		.note = entry_only(k->note_fd, k->programs.api),
 		.regions = k->regions,
 		.region = wanted->region,
 		.region_cnt = wanted->region_cnt,
 		.wanted = wanted->function,
 		.libs_fd = k->libs_fd,
 		.handovers_fd = k->handovers_fd,
+		.notes_fd = k->notes_fd,
 	};
 	im->known = (struct known_files){.writer = w, .files_fd = k->files_fd};
 	err = helper_start(&im->inspect, &im->known.files, on_reply, map_known, im, &im->helper);

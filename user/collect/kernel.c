@@ -176,6 +176,7 @@ static void programs_choose(struct kernel *k, const struct kernel_options *opt)
 	bpf_program__set_autoload(s->progs.image_tree, k->features.image_way == IMAGE_TREE);
 	bpf_program__set_autoload(s->progs.region_entry, opt->regions);
 	bpf_program__set_autoload(s->progs.region_return, opt->regions);
+	bpf_program__set_autoload(s->progs.call_note, opt->notes);
 	bpf_program__set_autoload(s->progs.loader_wait, k->features.wait);
 	bpf_program__set_autoload(s->progs.exec_wait, k->features.wait);
 	bpf_program__set_autoload(s->progs.handover_wait, k->features.wait);
@@ -186,6 +187,7 @@ static void programs_choose(struct kernel *k, const struct kernel_options *opt)
 						      BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.call_entry, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.call_return, BPF_TRACE_UPROBE_MULTI);
+		bpf_program__set_expected_attach_type(s->progs.call_note, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.region_entry,
 						      BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.region_return,
@@ -230,10 +232,12 @@ static void maps_take(struct kernel *k, const struct kernel_options *opt)
 	k->waiting_fd = bpf_map__fd(k->skel->maps.waiting);
 	k->libs_fd = bpf_map__fd(k->skel->maps.libs);
 	k->handovers_fd = bpf_map__fd(k->skel->maps.handovers);
+	k->notes_fd = bpf_map__fd(k->skel->maps.notes);
 	k->counters = (const volatile uint64_t *)k->skel->bss->counters;
 	k->drops = (volatile uint64_t *)k->skel->bss->drops;
 	k->programs.entry_fd = bpf_program__fd(k->skel->progs.call_entry);
 	k->programs.ret_fd = bpf_program__fd(k->skel->progs.call_return);
+	k->note_fd = opt->notes ? bpf_program__fd(k->skel->progs.call_note) : -1;
 	k->regions = (struct link_programs){.entry_fd = -1, .ret_fd = -1, .api = k->programs.api};
 	if (opt->regions) {
 		k->regions.entry_fd = bpf_program__fd(k->skel->progs.region_entry);

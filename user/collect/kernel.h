@@ -22,6 +22,7 @@ struct kernel_options {
 	enum pov_sched_mode sched;
 	bool irq, all;
 	bool regions;	 /* functions that are regions are looked for */
+	bool notes;	 /* static probes are looked for */
 	bool perf_links; /* perf-event uprobes even where uprobe_multi works */
 	uint64_t spin_gap_ns;
 	uint64_t ring_bytes; /* of one ring, rounded up to a power of two of pages; 0 = chosen here */
@@ -42,7 +43,8 @@ struct kernel {
 	uint64_t ring_bytes;
 	int ring_fd[POV_RINGS_MAX];
 	int control_fd, targets_fd, files_fd, paths_fd, answered_fd, waiting_fd, libs_fd,
-		handovers_fd;
+		handovers_fd, notes_fd;
+	int note_fd; /* program at static probes; -1: none are looked for */
 	int loader_fd, exec_fd,
 		handover_fd; /* programs by which threads wait; -1: not on this kernel */
 	const volatile uint64_t *counters; /* POV_COUNT_* */

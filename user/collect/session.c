@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "abi/event.h"
+#include "attach/inspect_note.h"
 #include "attach/proc.h"
 #include "base/human.h"
 #include "base/log.h"
@@ -208,6 +209,7 @@ static int session_load(struct session *s)
 		.irq = o->irq,
 		.all = o->all,
 		.regions = o->region_cnt > 0,
+		.notes = inspect_notes_wanted(s->wanted),
 		.perf_links = o->perf_links,
 		.spin_gap_ns = o->spin_gap_ns,
 		.ring_bytes = o->ring_bytes,

@@ -29,6 +29,7 @@ static const struct func_word words[] = {
 	{"COUNT", RETURNS_COUNT, 0},
 	{"POINTER", RETURNS_POINTER, 0},
 	{"RECEIVES", RECEIVES, 0},
+	{"NOTE", IS_NOTE, 0},
 	{"CONTEXT", TEACHES_CONTEXT, 0},
 	{"QP", TEACHES_QP, 0},
 	{"QP_ATTR", TEACHES_QP_ATTR, 0},
@@ -227,7 +228,9 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 	verbs_learn(&c);
 	verbs_list_posts(&c, out);
 	verbs_build_posts(&c, out);
-	for (uint32_t i = 0; i < c.parts.nargs; i++)
+	verbs_note_posts(&c, out);
+	/* what a static probe is passed is what it posts */
+	for (uint32_t i = 0; i < c.parts.nargs && !(c.fn->attrs.flags & IS_NOTE); i++)
 		arg_show(&c.fn->sig.arg[i], call_parts_word(&c.parts, i), out);
 	queue_show(&c, out);
 	posts_show(out);

@@ -22,6 +22,8 @@
 #define RETURNS_POINTER 0x800
 /* What it posts receives. */
 #define RECEIVES 0x1000
+/* A static probe, and no call. */
+#define IS_NOTE 0x2000
 /* What a call teaches for others. */
 #define TEACHES 0xf0000
 #define TEACHES_CONTEXT 0x10000
@@ -84,6 +86,8 @@ void verbs_learn(const struct verbs_call *c);
 void verbs_list_posts(const struct verbs_call *c, struct call_view *out);
 /* verbs_build.c: of a request that is built by calls, its part; the last one posts. */
 void verbs_build_posts(const struct verbs_call *c, struct call_view *out);
+/* verbs_note.c: of a static probe, the request that it tells of. */
+void verbs_note_posts(const struct verbs_call *c, struct call_view *out);
 uint8_t verbs_build_opcode(const char *func);
 void verbs_build_free(void *build); /* a value of the decoder's map */
 

@@ -5,6 +5,7 @@
  */
 #include "layer/verbs_post.h"
 
+#include <ctype.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -165,6 +166,22 @@ void verbs_post_request(const struct verbs_conns *conns, uint32_t pid, uint64_t 
 	};
 	if (qp)
 		address(conns, pid, qp, w, receives, arena, out);
+}
+
+/* Small letters and hyphens mean the same as capitals and underscores. */
+static bool is_same_name(const char *a, const char *b)
+{
+	while (*a && *b && (*a == '-' ? '_' : toupper((unsigned char)*a)) == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+uint8_t verbs_post_opcode(const char *name)
+{
+	for (uint8_t i = 0; i < CNT(requests); i++)
+		if (requests[i].name && is_same_name(name, requests[i].name))
+			return i;
+	return UINT8_MAX;
 }
 
 void verbs_post_completion(const uint8_t wc[VERBS_WC_BYTES], struct call_post *out)

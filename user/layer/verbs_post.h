@@ -17,6 +17,8 @@
 void verbs_post_request(const struct verbs_conns *conns, uint32_t pid, uint64_t qp,
 			const struct pov_work *w, bool receives, struct arena *arena,
 			struct call_post *out);
+/* The number of a kind of request by its name, as libibverbs writes it ("rdma-write"); UINT8_MAX if it has none. */
+uint8_t verbs_post_opcode(const char *name);
 /* A struct ibv_wc. */
 void verbs_post_completion(const uint8_t wc[VERBS_WC_BYTES], struct call_post *out);
 
