@@ -239,9 +239,9 @@ static __always_inline bool poll_found(struct pov_frame *f, const struct pov_fn 
 	s32 v = 1;
 
 	if (fn->flags & POV_FN_BY_RETURN)
-		return (fn->poll_bytes == 1 ? (u8)ret :
-			fn->poll_bytes == 4 ? (u32)ret :
-					      ret) != fn->poll_arg;
+		return (fn->poll_bytes == 1 ? (s8)ret :
+			fn->poll_bytes == 4 ? (s32)ret :
+					      (s64)ret) != (s8)fn->poll_arg;
 	if ((u32)ret)
 		return true;
 	if (bpf_probe_read_user(&v, 4, (void *)frame_arg(f, fn->poll_arg)))

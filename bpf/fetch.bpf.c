@@ -300,14 +300,16 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 	struct pov_frame *f;
 	struct pov_lib *lib;
 	u32 lib_id, width;
+	u64 p, *list;
 	s64 n;
-	u64 p;
+	u8 op;
 
 	fn = fn_find(func);
 	if (!t || !fn || idx >= POV_CALL_DEPTH_MAX || k >= POV_FETCH_MAX)
 		return -1;
 	f = frame_at(t, idx);
 	fe = &fn->fetch[index_mask(k, POV_FETCH_MAX)];
+	op = fe->op;
 	lib_id = frame_call(f)->lib;
 	lib = bpf_map_lookup_elem(&libs, &lib_id);
 	if (!lib)
@@ -316,16 +318,28 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 	n = fetch_len(t, idx, fn, fe);
 	if (n < 0)
 		return 0;
-	if (fe->op == POV_FETCH_IOV) {
+	if (op >= POV_FETCH_IOV_LIST) {
+		list = (u64 *)t->more; /* all stacks together may have 512 bytes */
+		if (bpf_probe_read_user(list, 24, (void *)p)) {
+			frame_call(f)->hdr.flags |= POV_CALL_FAULT;
+			return -1;
+		}
+		p = list[0];
+		if (op == POV_FETCH_IOV_LIST)
+			n = list[2] > IOV_MAX ? IOV_MAX + 1 : list[2];
+		else
+			op = POV_FETCH_IN;
+	}
+	if (op == POV_FETCH_IOV || op == POV_FETCH_IOV_LIST) {
 		fetch_iov(f, fe, p, n);
 		return 0;
 	}
 	width = fetch_width(fe, lib);
-	if (fe->op == POV_FETCH_SUM)
+	if (op == POV_FETCH_SUM)
 		fetch_sum(f, fe->arg, p, n, width);
 	else if (n > 0)
 		fetch_whole(t, idx, p,
-			    (u64)n << 32 | (u64)(fe->arg & 0xf) << 28 | (u64)fe->op << 24 |
+			    (u64)n << 32 | (u64)(fe->arg & 0xf) << 28 | (u64)op << 24 |
 				    (u64)width << 16,
 			    now);
 	return 0;

@@ -69,6 +69,10 @@ enum pov_fetch_op {
 	 * function has read them, so that their pages are there.
 	 */
 	POV_FETCH_MEMBER = 12,
+	/* struct that begins with the address of a list of pieces (elem: enum pov_iov) and has their number in its third word: as IOV */
+	POV_FETCH_IOV_LIST = 14,
+	POV_FETCH_BEHIND =
+		15, /* copy at entry of what a pointer in the struct leads to -> POV_FIELD_IN */
 };
 
 /* A list of pieces of memory: structs of so many words, one of which is a length, and one may say how often it counts. */
@@ -114,7 +118,8 @@ static inline int pov_fetch_is_one(const struct pov_fetch *fe)
 {
 	return fe->op == POV_FETCH_TYPE_SIZE || fe->op == POV_FETCH_WORK ||
 	       fe->op == POV_FETCH_ACCEPTED ||
-	       (fe->op != POV_FETCH_SUM && fe->len == POV_LEN_ONE &&
+	       (fe->op != POV_FETCH_SUM && fe->op != POV_FETCH_IOV_LIST &&
+		fe->op != POV_FETCH_BEHIND && fe->len == POV_LEN_ONE &&
 		fe->bytes <= POV_FETCH_ONE_BYTES);
 }
 
@@ -157,7 +162,7 @@ enum pov_learn {
 struct pov_fn {
 	pov_u8 nargs; /* argument words to keep, ≤ POV_CALL_ARGS_MAX */
 	pov_u8 flags; /* POV_FN_* */
-	/* int *flag or *outcount that tells whether a poll found something; BY_RETURN: a value */
+	/* int *flag or *outcount that tells whether a poll found something; BY_RETURN: a value, as a signed byte */
 	pov_u8 poll_arg;
 	pov_u8 comm_arg; /* the communicator by value, or POV_ARG_NONE */
 	pov_u8 learn;	 /* enum pov_learn */

@@ -23,7 +23,8 @@ static const struct {
 	[SIG_PTR] = {"ptr", POV_ELEM_WIDE},	    [SIG_STRING] = {"string", POV_ELEM_WIDE},
 	[SIG_BLOCK] = {"block", POV_ELEM_BLOCK},    [SIG_RANGE] = {"range", POV_ELEM_RANGE},
 	[SIG_IOV] = {"iov", POV_IOV_PLAIN},	    [SIG_UCT_IOV] = {"uct_iov", POV_IOV_UCT},
-	[SIG_WORK] = {"work", POV_ELEM_WIDE},
+	[SIG_WORK] = {"work", POV_ELEM_WIDE},	    [SIG_IOV_LIST] = {"iov_list", POV_IOV_PLAIN},
+	[SIG_BEHIND] = {"behind", POV_ELEM_BLOCK},
 };
 
 static const struct func_word common_words[] = {
@@ -46,6 +47,11 @@ static bool is_iov(uint8_t type)
 	return type == SIG_IOV || type == SIG_UCT_IOV;
 }
 
+static bool is_struct(uint8_t type)
+{
+	return type == SIG_BLOCK || type == SIG_WORK || type == SIG_IOV_LIST || type == SIG_BEHIND;
+}
+
 static int type_find(const char *name)
 {
 	for (int i = 0; i < SIG_UNKNOWN; i++)
@@ -60,8 +66,7 @@ static int type_find(const char *name)
  */
 static uint8_t kind_of(uint8_t type, const struct sig_role *role)
 {
-	if (role && (type == role->type ||
-		     ((type == SIG_BLOCK || type == SIG_WORK) && role->type == SIG_PTR)))
+	if (role && (type == role->type || (is_struct(type) && role->type == SIG_PTR)))
 		return role->kind;
 	if (type == SIG_PTR || type == SIG_STRING || is_iov(type))
 		return SIG_KIND_ADDR;
@@ -100,7 +105,7 @@ static const char *role_resolve(struct sig_arg *a, char *type, const struct sig_
 		return why;
 	if (type && explicit_type < 0)
 		return "unknown type";
-	if ((a->off || a->bytes) && explicit_type != SIG_BLOCK && explicit_type != SIG_WORK)
+	if ((a->off || a->bytes) && (explicit_type < 0 || !is_struct((uint8_t)explicit_type)))
 		return "a place in what is no struct";
 	while (role->name && strcmp(role->name, a->role))
 		role++;
@@ -358,6 +363,16 @@ static int fetch_add(struct pov_fn *fn, uint8_t op, uint32_t arg, const struct s
 	return 0;
 }
 
+/* The struct itself, and the list. */
+static int list_add(struct pov_fn *fn, uint32_t arg, const struct sig_arg *a)
+{
+	struct sig_arg block = *a;
+
+	block.type = SIG_BLOCK;
+	return fetch_add(fn, POV_FETCH_IN, arg, &block) ?:
+							  fetch_add(fn, POV_FETCH_IOV_LIST, arg, a);
+}
+
 /* Index of the only fetch of its phase if that is of one element, else POV_FETCH_MAX. */
 static uint8_t fetch_only(const struct pov_fn *fn, bool at_return)
 {
@@ -392,12 +407,17 @@ int recipe_add_fetches(const struct signature *sig,
 
 		if (a->dir == SIG_VALUE && !sized)
 			continue;
-		if (a->type == SIG_UNKNOWN || (is_iov(a->type) && a->dir != SIG_SUM))
+		if (a->type == SIG_UNKNOWN || (is_iov(a->type) && a->dir != SIG_SUM) ||
+		    ((a->type == SIG_IOV_LIST || a->type == SIG_BEHIND) && a->dir != SIG_IN))
 			err = -EINVAL;
 		else if (sized)
 			err = fetch_add(fn, POV_FETCH_TYPE_SIZE, i, a);
 		else if (is_iov(a->type))
 			err = fetch_add(fn, POV_FETCH_IOV, i, a);
+		else if (a->type == SIG_IOV_LIST)
+			err = list_add(fn, i, a);
+		else if (a->type == SIG_BEHIND)
+			err = fetch_add(fn, POV_FETCH_BEHIND, i, a);
 		else if (a->type == SIG_WORK)
 			err = fetch_add(fn, a->dir == SIG_IN ? POV_FETCH_WORK : POV_FETCH_ACCEPTED,
 					i, a);

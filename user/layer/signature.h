@@ -27,7 +27,9 @@ enum sig_type {
 	SIG_IOV,   /* a piece of memory, struct iovec: of a list of them the bytes are summed */
 	SIG_UCT_IOV, /* the same, uct_iov_t */
 	SIG_WORK, /* list of work requests; its length is the queue that it is posted to (OUT: the list that it ends) */
-	SIG_UNKNOWN, /* a role this version does not know */
+	SIG_IOV_LIST, /* a struct of which some bytes are kept; it names a list of struct iovec, of which the bytes are summed */
+	SIG_BEHIND,   /* what a pointer in a struct leads to, of which some bytes are kept */
+	SIG_UNKNOWN,  /* a role this version does not know */
 };
 
 /* What an argument means, hence how it is shown. */
@@ -71,8 +73,8 @@ struct sig_arg {
 	uint8_t len;	  /* enum pov_len */
 	uint8_t len_arg;  /* POV_LEN_ARG, POV_LEN_OUT_ARG */
 	uint8_t root_arg; /* POV_LEN_ROOT_SIZE */
-	uint8_t off;	  /* BLOCK: where in the struct it begins */
-	uint8_t bytes;	  /* BLOCK, WORK: of a struct; 0 if it is not told */
+	uint8_t off;	  /* BLOCK: where in the struct it begins; BEHIND: where the pointer is */
+	uint8_t bytes;	  /* of a struct; 0 if it is not told */
 };
 
 struct signature {
