@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Goes once through all code, in the order of its addresses, and follows addresses of tables through registers and the stack to where
- * they are stored. Nothing is carried across a return or a jump away. A table whose address is stored at two different places
- * in objects is of no known kind. The layouts are libfabric's ABI since 1.0 (rdma/fi_endpoint.h, fi_tagged.h, fi_rma.h).
+ * A table is told by where objects hold it. Those that all objects hold at one place, behind what they have in common, are told by what
+ * opens the object: the code that a domain's cq_open leads to makes completion queues. A domain's own table is the longest one
+ * that is held there. A table that is held at two different places is of no known kind. The layouts are libfabric's ABI since 1.0
+ * (rdma/fabric.h, fi_endpoint.h, fi_tagged.h, fi_rma.h, fi_cm.h, fi_eq.h, fi_domain.h); what was added is at the tables' ends.
  */
 #include "elf/fabric_ops.h"
 
@@ -13,279 +14,230 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/map.h"
 #include "elf/elf_file.h"
+#include "elf/fabric_flow.h"
 #include "elf/x86_code.h"
 
-#define TABLE_FUNCTIONS 9
-#define TABLE_BYTES (8 + 8 * TABLE_FUNCTIONS) /* what its first member, its size, says */
-#define TABLES_MAX 1024
-#define SLOTS_MAX 32 /* of the stack */
-#define CODE_BYTES_MAX (64u << 20)
-#define REGISTERS 16
-#define STACK_POINTER 4
+#define NAMES_MAX 9
+#define COMMON_OFF 16 /* in every object: the table of what all can do … */
+#define COMMON_MEMBERS_MAX 6
+#define OPS_OFF 24     /* … and that of its own kind */
+#define OPS_MAX 64     /* the last one of those that an endpoint has */
+#define NEAR_BYTES 512 /* of code */
+#define DOMAIN_MEMBERS_MIN 10
+#define OPENERS 8   /* the first members of a domain's table that open objects */
+#define DEPTH_MAX 4 /* of calls from there to where the table is stored */
 
-/* By where an endpoint holds its table: the offset in struct fid_ep, and the functions in the table's order. */
-static const struct {
+enum opener { AV_OPEN, CQ_OPEN, ENDPOINT, OPENER_DOMAIN = OPENERS, OPENER_ANY };
+
+static const struct kind {
 	int64_t off;
-	const char *function[TABLE_FUNCTIONS];
+	enum opener opener; /* of what is held at OPS_OFF */
+	unsigned int members_min, members_max;
+	const char *function[NAMES_MAX]; /* in the table's order; NULL: not wanted */
 } kinds[] = {
+	{COMMON_OFF, OPENER_ANY, 4, COMMON_MEMBERS_MAX, {NULL, "fi_bind"}},
+	{OPS_OFF, OPENER_DOMAIN, 0, 16, {"fi_av_open", "fi_cq_open", "fi_endpoint"}},
+	{OPS_OFF, AV_OPEN, 7, 16, {"fi_av_insert"}},
+	{OPS_OFF,
+	 CQ_OPEN,
+	 7,
+	 16,
+	 {"fi_cq_read", "fi_cq_readfrom", "fi_cq_readerr", "fi_cq_sread", "fi_cq_sreadfrom"}},
+	{32, OPENER_ANY, 9, 9, {NULL, "fi_getname", NULL, "fi_connect"}},
 	{40,
+	 OPENER_ANY,
+	 9,
+	 9,
 	 {"fi_recv", "fi_recvv", "fi_recvmsg", "fi_send", "fi_sendv", "fi_sendmsg", "fi_inject",
 	  "fi_senddata", "fi_injectdata"}},
 	{48,
+	 OPENER_ANY,
+	 9,
+	 9,
 	 {"fi_read", "fi_readv", "fi_readmsg", "fi_write", "fi_writev", "fi_writemsg",
 	  "fi_inject_write", "fi_writedata", "fi_inject_writedata"}},
 	{56,
+	 OPENER_ANY,
+	 9,
+	 9,
 	 {"fi_trecv", "fi_trecvv", "fi_trecvmsg", "fi_tsend", "fi_tsendv", "fi_tsendmsg",
 	  "fi_tinject", "fi_tsenddata", "fi_tinjectdata"}},
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
-#define KIND_OTHER (1u << KINDS)
 
 struct table {
 	uint64_t addr;
-	unsigned int kinds; /* bits */
+	int64_t off;
+	unsigned int members;
+	bool elsewhere;	      /* it is held at another place, too */
+	unsigned int openers; /* bits of members of domains' tables that lead to where it is stored */
 };
 
-/* What is known at a place of the code: addresses of tables, or 0. */
-struct flow {
+struct tables {
 	const struct elf_file *f;
-	uint64_t reg[REGISTERS];
-	uint64_t vec[REGISTERS][2];
-	struct {
-		int64_t off;
-		uint64_t value;
-	} slot[SLOTS_MAX];
-	unsigned int slot_cnt;
-	struct table table[TABLES_MAX];
-	size_t table_cnt;
+	struct fabric_store *store;
+	size_t store_cnt;
+	struct table *table;
+	size_t cnt;
+	struct map by_addr; /* → struct table */
+	unsigned int domain_members;
 };
 
-/* ---- tables ---- */
-
-static bool is_table(const struct elf_file *f, uint64_t addr)
+/*
+ * An object may lie within a larger one, which the code has the address of: then its two first tables are stored near each other, at
+ * places that are as far apart as they should be. All that is stored there is told as in the object itself.
+ */
+static void offsets_correct(struct tables *s, size_t i)
 {
-	uint64_t bytes, function;
-	struct elf_symbol sym;
+	struct fabric_store *store = s->store;
+	int64_t base = store[i].off - OPS_OFF;
+	size_t first = i, last = i;
+	bool common = false;
 
-	if (elf_file_read_addr(f, addr, &bytes, sizeof(bytes)) != sizeof(bytes) ||
-	    bytes != TABLE_BYTES || elf_file_pointer(f, addr, &function))
-		return false;
-	for (unsigned int i = 0; i < TABLE_FUNCTIONS; i++)
-		if (!elf_file_pointer(f, addr + 8 + 8 * i, &function) ||
-		    !elf_file_function_at(f, function, &sym))
-			return false;
-	return true;
+	while (first && store[i].site - store[first - 1].site < NEAR_BYTES)
+		first--;
+	while (last + 1 < s->store_cnt && store[last + 1].site - store[i].site < NEAR_BYTES)
+		last++;
+	for (size_t k = first; k <= last; k++)
+		common |= store[k].off == base + COMMON_OFF &&
+			  fabric_table_members(s->f, store[k].table) <= COMMON_MEMBERS_MAX;
+	for (size_t k = first; common && k <= last; k++)
+		if (store[k].off >= base + COMMON_OFF && store[k].off <= base + OPS_MAX)
+			store[k].off -= base;
 }
 
-static uint64_t table_at(const struct flow *w, uint64_t addr)
+static void tables_make(struct tables *s)
 {
-	return is_table(w->f, addr) ? addr : 0;
-}
+	struct table *t;
 
-/* The table that a pointer in the file's data leads to. */
-static uint64_t table_behind(const struct flow *w, uint64_t addr)
-{
-	uint64_t value;
+	for (size_t i = 0; i < s->store_cnt; i++)
+		if (s->store[i].off > OPS_MAX &&
+		    fabric_table_members(s->f, s->store[i].table) > COMMON_MEMBERS_MAX)
+			offsets_correct(s, i);
+	s->table = xcalloc(s->store_cnt + 1, sizeof(*s->table));
+	for (size_t i = 0; i < s->store_cnt; i++) {
+		const struct fabric_store *store = &s->store[i];
 
-	return elf_file_pointer(w->f, addr, &value) ? table_at(w, value) : 0;
-}
-
-static void table_stored(struct flow *w, uint64_t addr, int64_t off)
-{
-	unsigned int kind = KIND_OTHER;
-	size_t i = 0;
-
-	for (size_t k = 0; k < KINDS; k++)
-		if (kinds[k].off == off)
-			kind = 1u << k;
-	while (i < w->table_cnt && w->table[i].addr != addr)
-		i++;
-	if (i == TABLES_MAX)
-		return;
-	if (i == w->table_cnt)
-		w->table[w->table_cnt++] = (struct table){.addr = addr};
-	w->table[i].kinds |= kind;
-}
-
-/* ---- values ---- */
-
-static int general(const ZydisDecodedOperand *op)
-{
-	ZydisRegister r = op->type == ZYDIS_OPERAND_TYPE_REGISTER ?
-				  x86_whole_register(op->reg.value) :
-				  ZYDIS_REGISTER_NONE;
-
-	return r == ZYDIS_REGISTER_NONE ? -1 : (int)(r - ZYDIS_REGISTER_RAX);
-}
-
-static int vector(const ZydisDecodedOperand *op)
-{
-	int r = op->type == ZYDIS_OPERAND_TYPE_REGISTER ?
-			(int)op->reg.value - (int)ZYDIS_REGISTER_XMM0 :
-			-1;
-
-	return r < REGISTERS ? r : -1;
-}
-
-static bool on_stack(const ZydisDecodedOperand *op)
-{
-	return op->type == ZYDIS_OPERAND_TYPE_MEMORY && op->mem.base == ZYDIS_REGISTER_RSP &&
-	       op->mem.index == ZYDIS_REGISTER_NONE;
-}
-
-static uint64_t slot_get(const struct flow *w, int64_t off)
-{
-	for (unsigned int i = 0; i < w->slot_cnt; i++)
-		if (w->slot[i].off == off)
-			return w->slot[i].value;
-	return 0;
-}
-
-static void slot_set(struct flow *w, int64_t off, uint64_t value)
-{
-	unsigned int i = 0;
-
-	while (i < w->slot_cnt && w->slot[i].off != off)
-		i++;
-	if (i == SLOTS_MAX || (i == w->slot_cnt && !value))
-		return;
-	if (i == w->slot_cnt)
-		w->slot_cnt++;
-	w->slot[i].off = off;
-	w->slot[i].value = value;
-}
-
-/* Word `half` of what an operand holds. */
-static uint64_t load(const struct flow *w, const struct x86_insn *insn,
-		     const ZydisDecodedOperand *op, int half)
-{
-	uint64_t addr;
-
-	if (general(op) >= 0)
-		return op->size == 64 && !half ? w->reg[general(op)] : 0;
-	if (vector(op) >= 0)
-		return w->vec[vector(op)][half];
-	if (on_stack(op))
-		return slot_get(w, op->mem.disp.value + 8 * half);
-	return x86_rip_operand(insn, op, &addr) ? table_behind(w, addr + 8 * half) : 0;
-}
-
-static void store(struct flow *w, const ZydisDecodedOperand *op, int half, uint64_t value)
-{
-	if (general(op) >= 0 && !half)
-		w->reg[general(op)] = value;
-	else if (vector(op) >= 0)
-		w->vec[vector(op)][half] = value;
-	else if (on_stack(op))
-		slot_set(w, op->mem.disp.value + 8 * half, value);
-	else if (op->type == ZYDIS_OPERAND_TYPE_MEMORY && value)
-		table_stored(w, value, op->mem.disp.value + 8 * half);
-}
-
-/* ---- code ---- */
-
-static void flow_forget(struct flow *w, bool call)
-{
-	static const int kept[] = {3,  4,  5, 12,
-				   13, 14, 15}; /* across a call: rbx, rsp, rbp, r12 … */
-	uint64_t reg[REGISTERS] = {0};
-
-	for (size_t i = 0; call && i < sizeof(kept) / sizeof(kept[0]); i++)
-		reg[kept[i]] = w->reg[kept[i]];
-	memcpy(w->reg, reg, sizeof(reg));
-	memset(w->vec, 0, sizeof(w->vec));
-	if (!call)
-		w->slot_cnt = 0;
-}
-
-/* Of any other instruction: what it writes is not known. */
-static void clobber(struct flow *w, const struct x86_insn *insn)
-{
-	for (unsigned int i = 0; i < insn->z.operand_count; i++) {
-		const ZydisDecodedOperand *op = &insn->op[i];
-
-		if (!(op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
-			continue;
-		store(w, op, 0, 0);
-		if (op->size > 64)
-			store(w, op, 1, 0);
-		if (general(op) == STACK_POINTER)
-			w->slot_cnt = 0;
-	}
-}
-
-static void step(struct flow *w, const struct x86_insn *insn)
-{
-	const ZydisDecodedOperand *to = &insn->op[0], *from = &insn->op[1];
-	uint64_t addr, low, high;
-
-	switch (insn->z.mnemonic) {
-	case ZYDIS_MNEMONIC_LEA:
-		store(w, to, 0, x86_rip_operand(insn, from, &addr) ? table_at(w, addr) : 0);
-		return;
-	case ZYDIS_MNEMONIC_MOV:
-		store(w, to, 0, to->size == 64 ? load(w, insn, from, 0) : 0);
-		return;
-	case ZYDIS_MNEMONIC_MOVQ:
-		store(w, to, 0, load(w, insn, from, 0));
-		if (vector(to) >= 0)
-			store(w, to, 1, 0);
-		return;
-	case ZYDIS_MNEMONIC_MOVHPS:
-	case ZYDIS_MNEMONIC_MOVHPD:
-		if (vector(to) >= 0)
-			store(w, to, 1, load(w, insn, from, 0));
-		else
-			store(w, to, 0, load(w, insn, from, 1));
-		return;
-	case ZYDIS_MNEMONIC_PUNPCKLQDQ:
-		store(w, to, 1, load(w, insn, from, 0));
-		return;
-	case ZYDIS_MNEMONIC_MOVAPS:
-	case ZYDIS_MNEMONIC_MOVUPS:
-	case ZYDIS_MNEMONIC_MOVDQA:
-	case ZYDIS_MNEMONIC_MOVDQU:
-		low = load(w, insn, from, 0);
-		high = load(w, insn, from, 1);
-		store(w, to, 0, low);
-		store(w, to, 1, high);
-		return;
-	default:
-		clobber(w, insn);
-	}
-}
-
-static void code_follow(struct flow *w, uint64_t addr, uint64_t bytes)
-{
-	struct x86_reader reader = {.f = w->f};
-	uint64_t end = addr + bytes;
-	struct x86_insn insn;
-
-	while (addr < end) {
-		if (!x86_decode(&reader, addr, &insn)) {
-			flow_forget(w, false);
-			addr++;
+		t = map_get(&s->by_addr, store->table);
+		if (t) {
+			t->elsewhere |= t->off != store->off;
 			continue;
 		}
-		addr += insn.z.length;
-		if (x86_ends_block(&insn))
-			flow_forget(w, false);
-		else if (x86_is_call(&insn))
-			flow_forget(w, true);
-		else
-			step(w, &insn);
+		t = &s->table[s->cnt++];
+		*t = (struct table){.addr = store->table,
+				    .off = store->off,
+				    .members = fabric_table_members(s->f, store->table)};
+		map_set(&s->by_addr, t->addr, t);
 	}
+	for (t = s->table; t < s->table + s->cnt; t++)
+		if (!t->elsewhere && t->off == OPS_OFF && t->members > s->domain_members)
+			s->domain_members = t->members;
+	if (s->domain_members < DOMAIN_MEMBERS_MIN)
+		s->domain_members = 0;
+}
+
+/* ---- what opens objects ---- */
+
+struct walk {
+	struct tables *s;
+	unsigned int opener;
+	struct map depth; /* function → how deep it was met, and 1; as a pointer */
+};
+
+/* Tables that are stored in [start, end) are those of what is opened. */
+static void stores_mark(struct tables *s, uint64_t start, uint64_t end, unsigned int opener)
+{
+	size_t low = 0, high = s->store_cnt;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->store[middle].site < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < s->store_cnt && s->store[low].site < end; low++)
+		((struct table *)map_get(&s->by_addr, s->store[low].table))->openers |= 1u
+											<< opener;
+}
+
+static void function_walk(struct walk *w, uint64_t addr, uintptr_t depth)
+{
+	struct x86_reader reader = {.f = w->s->f};
+	uintptr_t met = (uintptr_t)map_get(&w->depth, addr);
+	uint64_t end, target;
+	struct elf_symbol sym;
+	struct x86_insn insn;
+
+	if (depth > DEPTH_MAX || (met && met <= depth) ||
+	    !elf_file_function_at(w->s->f, addr, &sym))
+		return;
+	map_set(&w->depth, addr, (void *)depth);
+	end = addr + sym.size;
+	stores_mark(w->s, addr, end, w->opener);
+	for (uint64_t at = addr; at < end && x86_decode(&reader, at, &insn); at += insn.z.length)
+		if (x86_branch_target(&insn, &target) && (target < addr || target >= end))
+			function_walk(w, target, depth + 1);
+}
+
+static void openers_follow(struct tables *s)
+{
+	uint64_t function;
+
+	for (unsigned int k = 0; k < OPENERS; k++) {
+		struct walk w = {.s = s, .opener = k};
+
+		for (size_t i = 0; i < s->cnt; i++)
+			if (s->table[i].off == OPS_OFF && !s->table[i].elsewhere &&
+			    s->table[i].members == s->domain_members &&
+			    fabric_table_member(s->f, s->table[i].addr, k, &function))
+				function_walk(&w, function, 1);
+		map_release(&w.depth);
+	}
+}
+
+static bool shares_function(const struct tables *s, const struct table *a, const struct table *b)
+{
+	uint64_t of_a, of_b;
+
+	for (unsigned int i = 0; i < a->members && i < b->members; i++)
+		if (fabric_table_member(s->f, a->addr, i, &of_a) &&
+		    fabric_table_member(s->f, b->addr, i, &of_b) && of_a == of_b)
+			return true;
+	return false;
+}
+
+/* Tables that nothing is seen to lead to are what those are that they share functions with. */
+static void openers_share(struct tables *s)
+{
+	unsigned int *openers = xcalloc(s->cnt + 1, sizeof(*openers));
+
+	for (size_t i = 0; i < s->cnt; i++)
+		for (size_t k = 0; k < s->cnt && !s->table[i].openers; k++)
+			if (s->table[k].openers && s->table[i].off == OPS_OFF &&
+			    s->table[k].off == OPS_OFF &&
+			    shares_function(s, &s->table[i], &s->table[k]))
+				openers[i] |= s->table[k].openers;
+	for (size_t i = 0; i < s->cnt; i++)
+		s->table[i].openers |= openers[i];
+	free(openers);
 }
 
 /* ---- functions ---- */
 
-static const char *kind_function(const struct table *t, unsigned int i)
+static bool is_of_kind(const struct tables *s, const struct table *t, const struct kind *k)
 {
-	for (size_t k = 0; k < KINDS; k++)
-		if (t->kinds == 1u << k)
-			return kinds[k].function[i];
-	return NULL;
+	if (t->elsewhere || t->off != k->off || t->members < k->members_min ||
+	    t->members > k->members_max)
+		return false;
+	if (k->opener == OPENER_ANY)
+		return true;
+	if (k->opener == OPENER_DOMAIN)
+		return t->members == s->domain_members;
+	return t->members < s->domain_members && t->openers == 1u << k->opener;
 }
 
 /* Adds a function, or spoils it if it is there under another name. */
@@ -305,35 +257,37 @@ static size_t function_add(struct fabric_function *out, size_t cnt, size_t max, 
 	return cnt + 1;
 }
 
-static size_t functions_of(const struct flow *w, struct fabric_function *out, size_t max)
+static size_t functions_of(const struct tables *s, const struct table *t, const struct kind *k,
+			   struct fabric_function *out, size_t cnt, size_t max)
 {
-	size_t cnt = 0, left = 0;
 	uint64_t addr;
 
-	for (size_t t = 0; t < w->table_cnt; t++)
-		for (unsigned int i = 0; i < TABLE_FUNCTIONS; i++)
-			if (kind_function(&w->table[t], i) &&
-			    elf_file_pointer(w->f, w->table[t].addr + 8 + 8 * i, &addr))
-				cnt = function_add(out, cnt, max, addr,
-						   kind_function(&w->table[t], i));
-	for (size_t i = 0; i < cnt; i++)
-		if (out[i].name)
-			out[left++] = out[i];
-	return left;
+	for (unsigned int i = 0; i < NAMES_MAX && i < t->members; i++)
+		if (k->function[i] && fabric_table_member(s->f, t->addr, i, &addr))
+			cnt = function_add(out, cnt, max, addr, k->function[i]);
+	return cnt;
 }
 
 size_t fabric_ops_find(const struct elf_file *f, struct fabric_function *out, size_t max)
 {
-	struct flow *w = xcalloc(1, sizeof(*w));
-	uint64_t offset, addr, bytes;
-	size_t cnt;
+	struct tables s = {.f = f};
+	size_t cnt = 0, left = 0;
 
-	w->f = f;
-	for (size_t i = 0; elf_file_exec_segment(f, i, &offset, &addr, &bytes); i++)
-		code_follow(w, addr, bytes < CODE_BYTES_MAX ? bytes : CODE_BYTES_MAX);
-	cnt = functions_of(w, out, max);
-	free(w);
-	return cnt;
+	s.store_cnt = fabric_flow_stores(f, &s.store);
+	tables_make(&s);
+	openers_follow(&s);
+	openers_share(&s);
+	for (size_t t = 0; t < s.cnt; t++)
+		for (size_t k = 0; k < KINDS; k++)
+			if (is_of_kind(&s, &s.table[t], &kinds[k]))
+				cnt = functions_of(&s, &s.table[t], &kinds[k], out, cnt, max);
+	for (size_t i = 0; i < cnt; i++)
+		if (out[i].name)
+			out[left++] = out[i];
+	map_release(&s.by_addr);
+	free(s.table);
+	free(s.store);
+	return left;
 }
 
 #else
