@@ -6,7 +6,8 @@
 PLAIN_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN)
 PLAIN_BIN := $(patsubst tests/mpi/plain/%.c,build/mpi/plain/%,\
 	$(filter-out %/no_udev.c %/met_library.c %/region_library.c %/verbs_slots.c %/verbs_loopback.c \
-	%/verbs_find.c %/verbs_cost.c %/verbs_usdt.c %/uct_form.c,$(wildcard tests/mpi/plain/*.c)))
+	%/verbs_find.c %/verbs_cost.c %/verbs_usdt.c %/uct_form.c %/ofi_ends.c,\
+	$(wildcard tests/mpi/plain/*.c)))
 
 $(PLAIN_BIN): build/mpi/plain/%: tests/mpi/plain/%.c
 	$(say) CC $@
@@ -95,6 +96,12 @@ build/mpi/plain/verbs_usdt: tests/mpi/plain/verbs_usdt.c build/mpi/plain/gen/ver
 	$(say) CC $@
 	$(Q)$(CC) $(PLAIN_CFLAGS) -Ibuild/mpi/plain/gen -MMD -MP -MF $@.d $< -o $@ -libverbs
 
+OFI_BIN := $(if $(wildcard /usr/include/rdma/fabric.h),build/mpi/plain/ofi_ends)
+build/mpi/plain/ofi_ends: tests/mpi/plain/ofi_ends.c
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN_CFLAGS) -MMD -MP -MF $@.d $< -o $@ -lfabric
+
 # Without names but those that a program exports, for each form of the table.
 UCT_FORMS := $(addprefix build/mpi/plain/uct_form_,47 48 50)
 $(UCT_FORMS): build/mpi/plain/uct_form_%: tests/mpi/plain/uct_form.c
@@ -103,5 +110,5 @@ $(UCT_FORMS): build/mpi/plain/uct_form_%: tests/mpi/plain/uct_form.c
 	$(Q)$(CC) $(PLAIN_CFLAGS) -DSLOTS=$* -fPIE -pie -rdynamic -s -MMD -MP -MF $@.d $< -o $@
 
 live-programs: mpi-programs $(PLAIN_BIN) $(STATIC_BIN) $(addprefix build/mpi/plain/,count_calls.so \
-	count_ucp.so count_uct.so count_os.so met_library.so region_library.so) $(VERBS_BIN) $(UCT_FORMS)
+	count_ucp.so count_uct.so count_os.so met_library.so region_library.so) $(VERBS_BIN) $(OFI_BIN) $(UCT_FORMS)
 .PHONY: live-programs
