@@ -243,7 +243,7 @@ static void test_error(void **state)
 	assert_int_equal(value_int(&f, "completed_with"), 110);
 	CALLED("fi_cq_read", -259, 3, CQ, 1ull, 16ull);
 	assert_int_equal(f.view.nposts, 0);
-	assert_int_equal(value_int(&f, "error"), -259);
+	assert_int_equal(f.view.roles.error, -259);
 }
 
 /* ---- addresses ---- */
