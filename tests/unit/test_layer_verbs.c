@@ -36,11 +36,15 @@ _Static_assert(sizeof(struct ibv_recv_wr) == 32, "of a receive so many bytes are
 AT(ibv_sge, length, 8);
 _Static_assert(sizeof(struct ibv_sge) == 16, "pieces of memory");
 AT(ibv_qp, context, 0);
+AT(ibv_qp, send_cq, 24);
+AT(ibv_qp, recv_cq, 32);
 AT(ibv_qp, handle, 48);
 AT(ibv_qp, qp_num, 52);
 AT(ibv_qp, qp_type, 60);
 AT(ibv_qp_ex, wr_id, 168);
 AT(ibv_qp_ex, wr_flags, 176);
+AT(ibv_cq_ex, status, 132);
+AT(ibv_cq_ex, wr_id, 136);
 AT(ibv_data_buf, length, 8);
 _Static_assert(sizeof(struct ibv_data_buf) == 16, "pieces of inline data");
 AT(ibv_pd, context, 0);
@@ -75,6 +79,7 @@ _Static_assert(IBV_WR_RDMA_READ == 4 && IBV_WR_TSO == 10 && IBV_QPT_UD == 4 && I
 #define QP 0x1000ull
 #define LIST 0x7000ull
 #define BAD 0x7100ull
+#define CQ 0x3000ull
 #define RC 2
 #define UD 4
 
@@ -144,9 +149,11 @@ static void qp_modify(uint32_t num, uint32_t type, uint32_t state, uint32_t dest
 		      const uint8_t ah[32], uint32_t mask, uint32_t ret)
 {
 	uint8_t qp[64] = {0}, attr[136] = {0};
-	uint64_t context = CONTEXT;
+	uint64_t context = CONTEXT, cq = CQ;
 
 	memcpy(qp, &context, 8);
+	memcpy(qp + 24, &cq, 8);
+	memcpy(qp + 32, &cq, 8);
 	memcpy(qp + 52, &num, 4);
 	memcpy(qp + 60, &type, 4);
 	memcpy(attr, &state, 4);
@@ -388,6 +395,63 @@ static void test_completions(void **state)
 	assert_int_equal(p[2].bytes, BYTES_UNKNOWN);
 }
 
+static void poll_extended(const char *func, uint32_t ret, uint64_t id, uint32_t status)
+{
+	uint8_t at[12];
+
+	memcpy(at, &status, 4);
+	memcpy(at + 4, &id, 8);
+	rec_begin(&f, func, ret, 2, CQ, 0x9000ull);
+	rec_field(&f, POV_FIELD_OUT, 0, 1, at, sizeof(at));
+	rec_decode(&f);
+}
+
+/* Extended queues tell number and status; of which queue pair it is follows if only one can be meant. */
+static void test_extended_completions(void **state)
+{
+	const struct call_post *p;
+	uint8_t ah[32];
+
+	(void)state;
+	poll_extended("cq_start_poll", 0, 0x1234567890ull, 0);
+	p = f.view.posts;
+	assert_int_equal(f.view.nposts, 1);
+	assert_int_equal(p->kind, POST_COMPLETION);
+	assert_int_equal(p->carrier, CARRIER_NIC);
+	assert_int_equal(p->id, 0x1234567890ull);
+	assert_true(p->has_id && !p->failed);
+	assert_null(p->op);
+	assert_int_equal(p->bytes, BYTES_UNKNOWN);
+	assert_int_equal(p->queue, 0);
+	assert_true(f.view.roles.poll_found);
+	assert_int_equal(value_hex(&f, "wr_id"), 0x1234567890ull);
+	assert_string_equal(value_text(&f, "status"), "SUCCESS");
+	assert_null(value_find(&f, "op"));
+	poll_extended("cq_next_poll", 0, 2, 5);
+	assert_true(f.view.posts->failed);
+	assert_string_equal(f.view.posts->op, "WR_FLUSH_ERR");
+	assert_string_equal(value_text(&f, "status"), "WR_FLUSH_ERR");
+	poll_extended("cq_start_poll", 22, 3, 0); /* what lies there is an old one */
+	assert_int_equal(f.view.nposts, 0);
+	assert_false(f.view.roles.poll_found);
+	assert_int_equal(f.view.roles.error, 22);
+
+	ah_attr(ah, NULL, 9, 2);
+	qp_modify(17, RC, 1, 0, ah, 1 | 1 << 5, 0);
+	poll_extended("cq_start_poll", 0, 4, 0);
+	assert_int_equal(f.view.posts->queue, 0); /* others may have been there before the recording */
+	rec_begin(&f, "ibv_destroy_cq", 0, 1, CQ);
+	rec_decode(&f);
+	device_open(CONTEXT, "mlx5_0");
+	qp_modify(17, RC, 1, 0, ah, 1 | 1 << 5, 0);
+	qp_modify(17, RC, 2, 18, ah, 1 | 1 << 7 | 1 << 20, 0);
+	poll_extended("cq_start_poll", 0, 5, 0);
+	assert_int_equal(f.view.posts->queue, 17);
+	qp_modify(19, RC, 1, 0, ah, 1 | 1 << 5, 0);
+	poll_extended("cq_next_poll", 0, 6, 0);
+	assert_int_equal(f.view.posts->queue, 0);
+}
+
 /* Requests that are built by calls are posted by the last one. */
 static void test_built(void **state)
 {
@@ -447,7 +511,7 @@ static void test_built(void **state)
 static void test_damaged(void **state)
 {
 	static const char *const funcs[] = {"post_send", "ibv_modify_qp", "ibv_open_device",
-					    "ibv_create_ah", "poll_cq"};
+					    "ibv_create_ah", "poll_cq", "cq_next_poll"};
 	uint8_t bytes[136] = {0};
 
 	(void)state;
@@ -480,6 +544,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_infiniband, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_datagrams, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_completions, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_extended_completions, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_built, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
 	};

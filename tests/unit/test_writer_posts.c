@@ -369,6 +369,25 @@ static void same_id(void **state)
 	assert_int_equal(totals.unpaired, 1);
 }
 
+/* A completion that does not say of what it is: one post with its id that waits is meant, of either side. */
+static void side_unknown(void **state)
+{
+	(void)state;
+	begin();
+	TELL(&a, &post_send, 10, 20, post(POST_RECV, "RECV", 1));
+	TELL(&a, &post_send, 20, 30, post(POST_SEND, "SEND", 2));
+	TELL(&a, &poll_cq, 30, 40, post(POST_COMPLETION, NULL, 2));
+	TELL(&a, &poll_cq, 40, 50, post(POST_COMPLETION, NULL, 1));
+	TELL(&a, &post_send, 50, 60, post(POST_RECV, "RECV", 3));
+	TELL(&a, &post_send, 60, 70, post(POST_SEND, "SEND", 3));
+	TELL(&a, &poll_cq, 70, 80, post(POST_COMPLETION, NULL, 3));
+	end();
+	assert_non_null(strstr(story.text, "posted!20 >1\n"));
+	assert_non_null(strstr(story.text, "posted!10 >2\n"));
+	assert_int_equal(totals.pairs, 2);
+	assert_int_equal(totals.unpaired, 1);
+}
+
 static void no_arrow_across_losses(void **state)
 {
 	struct call_post refused = post(POST_SEND, "SEND", 1);
@@ -499,6 +518,7 @@ int main(void)
 		cmocka_unit_test(unsignalled),
 		cmocka_unit_test(same_id),
 		cmocka_unit_test(no_arrow_across_losses),
+		cmocka_unit_test(side_unknown),
 		cmocka_unit_test(pairs_bounded),
 		cmocka_unit_test(message),
 		cmocka_unit_test(lanes),

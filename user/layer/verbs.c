@@ -41,6 +41,7 @@ static const struct func_word words[] = {
 	{"ADDRESS", TEACHES_ADDRESS, 0},
 	{"COMPLETE", TEACHES_COMPLETE, 0},
 	{"ABORT", TEACHES_ABORT, 0},
+	{"CQ_FREE", TEACHES_CQ_FREE, 0},
 	{"QP_FREE", TEACHES_QP_FREE, POV_LEARN_TYPE_FREE},
 	{NULL, 0, 0},
 };
@@ -53,7 +54,7 @@ static int recipe(const struct signature *sig, const struct func_attrs *attrs, s
 	recipe_init(sig, &fn);
 	if (attrs->flags & FUNC_POLL) {
 		fn.flags |= POV_FN_POLL | POV_FN_BY_RETURN;
-		fn.poll_arg = 0;
+		fn.poll_arg = attrs->flags & RETURNS_ERRNO ? ENOENT : 0;
 		fn.poll_bytes = 4;
 		fn.spin_arg = 0; /* the queue */
 	}
@@ -141,7 +142,7 @@ static void posts_show(struct call_view *out)
 	for (uint32_t i = 0; i < out->nposts; i++) {
 		const struct call_post *p = &out->posts[i];
 
-		alike &= !strcmp(p->op, first->op);
+		alike &= p == first || !strcmp(p->op, first->op);
 		bytes_add(&bytes, p->bytes);
 	}
 	if (out->nposts > 1)
@@ -155,6 +156,17 @@ static void posts_show(struct call_view *out)
 		call_view_add(out, "qp_num", VALUE_UINT)->u = first->queue;
 	text_show("device", first->device, out);
 	text_show("dest", first->remote_end ?: first->dest, out);
+}
+
+/* Of an extended queue, which tells no more than this. */
+static void completion_show(const struct verbs_call *c, struct call_view *out)
+{
+	const uint8_t *wc = verbs_call_extended(c);
+
+	if (!wc)
+		return;
+	call_view_add(out, "wr_id", VALUE_HEX)->u = out->posts->id;
+	text_show("status", verbs_wc_ex_status(wc), out);
 }
 
 /* Queue pairs: of what type, and what becomes of them. */
@@ -214,6 +226,13 @@ static void roles_fill(struct call_view *out)
 	}
 }
 
+static bool has_found(const struct verbs_call *c)
+{
+	int32_t ret = (int32_t)c->parts.rec->ret;
+
+	return c->parts.returned && (c->fn->attrs.flags & RETURNS_ERRNO ? !ret : ret > 0);
+}
+
 static void decode(struct layer_decoder *d, const struct func_info *f, const struct pov_call *call,
 		   struct call_view *out)
 {
@@ -234,10 +253,11 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 		arg_show(&c.fn->sig.arg[i], call_parts_word(&c.parts, i), out);
 	queue_show(&c, out);
 	posts_show(out);
+	completion_show(&c, out);
 	if (c.parts.returned)
 		result_show(&c, out);
 	roles_fill(out);
-	out->roles.poll_found = c.parts.returned && f->polls && (int32_t)call->ret > 0;
+	out->roles.poll_found = f->polls && has_found(&c);
 	continuations_done(&d->more, call->hdr.tid, c.begin_ns, call->depth);
 }
 

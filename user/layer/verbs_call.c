@@ -2,6 +2,8 @@
 /* A field belongs to an argument; the only sum that is read tells how many requests were accepted. */
 #include "layer/verbs_call.h"
 
+#include "layer/verbs_post.h"
+
 /* Bytes of an element of what an argument points to. */
 static uint32_t width_of(const struct sig_arg *a)
 {
@@ -53,4 +55,11 @@ bool verbs_call_is_failed(const struct verbs_call *c)
 	return returns & RETURNS_POINTER ? !ret :
 	       returns & RETURNS_ERRNO	 ? (int32_t)ret != 0 :
 					   (int32_t)ret < 0;
+}
+
+const uint8_t *verbs_call_extended(const struct verbs_call *c)
+{
+	if (!c->parts.returned || verbs_call_is_failed(c))
+		return NULL;
+	return verbs_call_data(c, "cq", VERBS_WC_EX_BYTES);
 }

@@ -32,6 +32,7 @@
 #define TEACHES_QP_FREE 0x40000
 #define TEACHES_AH 0x50000
 #define TEACHES_AH_FREE 0x60000
+#define TEACHES_CQ_FREE 0xd0000
 /* … of a request that is built by calls */
 #define TEACHES_START 0x70000
 #define TEACHES_REQUEST 0x80000
@@ -77,6 +78,8 @@ bool verbs_call_open(struct verbs_call *c, const struct func_info *info, const s
 		     struct layer_decoder *d);
 /* What was read of the argument with a role, if it is so long; or NULL. */
 const uint8_t *verbs_call_data(const struct verbs_call *c, const char *role, uint32_t bytes);
+/* What was read of a struct ibv_cq_ex that has a completion for the caller, VERBS_WC_EX_BYTES; or NULL. */
+const uint8_t *verbs_call_extended(const struct verbs_call *c);
 /* It returned, and that with an error. */
 bool verbs_call_is_failed(const struct verbs_call *c);
 

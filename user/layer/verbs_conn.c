@@ -20,6 +20,12 @@ struct process {
 	struct map contexts; /* address → name of the adapter */
 	struct map qps;	     /* → struct verbs_qp */
 	struct map ahs;	     /* → struct verbs_path */
+	struct map cqs;	     /* → struct cq */
+};
+
+struct cq {
+	uint32_t qp;  /* number of the first queue pair that was seen to use it */
+	bool unclear; /* others use it, too, or may: its adapter was opened before the recording began */
 };
 
 static void process_free(void *value)
@@ -29,6 +35,7 @@ static void process_free(void *value)
 	map_free(&p->contexts, free);
 	map_free(&p->qps, free);
 	map_free(&p->ahs, free);
+	map_free(&p->cqs, free);
 	free(p);
 }
 
@@ -46,6 +53,14 @@ static struct process *process_of(struct verbs_conns *s, uint32_t pid)
 static uint32_t u32_at(const uint8_t *p)
 {
 	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static uint64_t u64_at(const uint8_t *p)
+{
+	uint64_t v;
 
 	memcpy(&v, p, sizeof(v));
 	return v;
@@ -116,6 +131,20 @@ void verbs_qp_destroyed(struct verbs_conns *s, uint32_t pid, uint64_t qp)
 	free(map_remove(&process_of(s, pid)->qps, qp));
 }
 
+/* A queue pair is brought up before anything completes on it, so whoever sees all that are knows who uses a completion queue. */
+static void cq_use(struct process *p, const struct verbs_qp *q, uint64_t address)
+{
+	struct cq *cq;
+
+	if (!address)
+		return;
+	cq = map_make(&p->cqs, address, sizeof(*cq));
+	if (!cq->qp)
+		cq->qp = q->num;
+	if (cq->qp != q->num || !map_get(&p->contexts, q->context))
+		cq->unclear = true;
+}
+
 void verbs_qp_modified(struct verbs_conns *s, uint32_t pid, uint64_t address,
 		       const uint8_t qp[VERBS_QP_BYTES], const uint8_t attr[VERBS_QP_ATTR_BYTES],
 		       uint32_t mask)
@@ -123,7 +152,7 @@ void verbs_qp_modified(struct verbs_conns *s, uint32_t pid, uint64_t address,
 	struct process *p = process_of(s, pid);
 	struct verbs_qp *q = map_make(&p->qps, address, sizeof(*q));
 
-	memcpy(&q->context, qp, sizeof(q->context));
+	q->context = u64_at(qp);
 	q->num = u32_at(qp + 52);
 	if (mask & MASK_STATE && u32_at(attr) == STATE_RESET) {
 		memset(&q->path, 0, sizeof(q->path));
@@ -137,6 +166,8 @@ void verbs_qp_modified(struct verbs_conns *s, uint32_t pid, uint64_t address,
 		path_make(s, pid, q->context, attr + 56, &q->path);
 	else if (!*q->path.dest)
 		device_text(p, q->context, q->port, q->path.device);
+	cq_use(p, q, u64_at(qp + 24));
+	cq_use(p, q, u64_at(qp + 32));
 	verbs_end_text(q->path.source, q->num, q->local_end);
 	verbs_end_text(q->remote_num ? q->path.dest : "", q->remote_num, q->remote_end);
 }
@@ -146,6 +177,19 @@ const struct verbs_qp *verbs_qp_find(const struct verbs_conns *s, uint32_t pid, 
 	const struct process *p = map_get(&s->processes, pid);
 
 	return p ? map_get(&p->qps, qp) : NULL;
+}
+
+void verbs_cq_destroyed(struct verbs_conns *s, uint32_t pid, uint64_t cq)
+{
+	free(map_remove(&process_of(s, pid)->cqs, cq));
+}
+
+uint32_t verbs_cq_queue(const struct verbs_conns *s, uint32_t pid, uint64_t cq)
+{
+	const struct process *p = map_get(&s->processes, pid);
+	const struct cq *known = p ? map_get(&p->cqs, cq) : NULL;
+
+	return known && !known->unclear ? known->qp : 0;
 }
 
 /* ---- addresses of datagrams ---- */

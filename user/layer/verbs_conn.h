@@ -57,6 +57,10 @@ void verbs_ah_created(struct verbs_conns *s, uint32_t pid, uint64_t ah, uint64_t
 		      const uint8_t attr[VERBS_AH_ATTR_BYTES]);
 void verbs_ah_destroyed(struct verbs_conns *s, uint32_t pid, uint64_t ah);
 
+void verbs_cq_destroyed(struct verbs_conns *s, uint32_t pid, uint64_t cq);
+/* Number of the only queue pair whose completions come to a queue; 0 if there are several, or there may be others. */
+uint32_t verbs_cq_queue(const struct verbs_conns *s, uint32_t pid, uint64_t cq);
+
 /* NULL if it is not known. */
 const struct verbs_qp *verbs_qp_find(const struct verbs_conns *s, uint32_t pid, uint64_t qp);
 const struct verbs_path *verbs_ah_find(const struct verbs_conns *s, uint32_t pid, uint64_t ah);

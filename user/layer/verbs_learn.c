@@ -38,6 +38,9 @@ void verbs_learn(const struct verbs_call *c)
 	case TEACHES_QP_FREE:
 		verbs_qp_destroyed(s, pid, first);
 		break;
+	case TEACHES_CQ_FREE:
+		verbs_cq_destroyed(s, pid, first);
+		break;
 	case TEACHES_AH:
 		object = verbs_call_data(c, "pd", sizeof(context));
 		attr = verbs_call_data(c, "attr", VERBS_AH_ATTR_BYTES);

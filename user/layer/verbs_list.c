@@ -51,8 +51,21 @@ static void completions_post(const struct verbs_call *c, const struct verbs_fiel
 	out->nposts = n;
 }
 
+static void extended_post(const struct verbs_call *c, const uint8_t *wc, struct call_view *out)
+{
+	struct call_post *post = arena_alloc(&c->d->arena, sizeof(*post));
+
+	verbs_post_extended(wc,
+			    verbs_cq_queue(&c->d->conns, c->parts.rec->tgid,
+					   call_parts_word(&c->parts, 0)),
+			    post);
+	out->posts = post;
+	out->nposts = 1;
+}
+
 void verbs_list_posts(const struct verbs_call *c, struct call_view *out)
 {
+	const uint8_t *extended = verbs_call_extended(c);
 	int arg = signature_find(&c->fn->sig, "wr");
 
 	if (arg >= 0 && c->field[arg].data) {
@@ -62,4 +75,6 @@ void verbs_list_posts(const struct verbs_call *c, struct call_view *out)
 	arg = signature_find(&c->fn->sig, "wc");
 	if (arg >= 0 && c->field[arg].data && c->parts.returned)
 		completions_post(c, &c->field[arg], out);
+	if (extended)
+		extended_post(c, extended, out);
 }

@@ -210,3 +210,30 @@ void verbs_post_completion(const uint8_t wc[VERBS_WC_BYTES], struct call_post *o
 	if (w.opcode >= WC_RECV || w.opcode == WC_RDMA_READ)
 		out->bytes = w.bytes;
 }
+
+static uint32_t wc_ex_status(const uint8_t wc[VERBS_WC_EX_BYTES])
+{
+	uint32_t status;
+
+	memcpy(&status, wc, sizeof(status));
+	return status;
+}
+
+const char *verbs_wc_ex_status(const uint8_t wc[VERBS_WC_EX_BYTES])
+{
+	return name_of(statuses, CNT(statuses), wc_ex_status(wc));
+}
+
+void verbs_post_extended(const uint8_t wc[VERBS_WC_EX_BYTES], uint32_t queue, struct call_post *out)
+{
+	*out = (struct call_post){
+		.kind = POST_COMPLETION,
+		.carrier = CARRIER_NIC,
+		.op = wc_ex_status(wc) ? verbs_wc_ex_status(wc) : NULL,
+		.bytes = BYTES_UNKNOWN,
+		.queue = queue,
+		.has_id = true,
+		.failed = wc_ex_status(wc) != 0,
+	};
+	memcpy(&out->id, wc + sizeof(uint32_t), sizeof(out->id));
+}

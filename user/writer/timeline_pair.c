@@ -6,7 +6,8 @@
  * Ids come again, and a program may give all posts the same one. Within a queue posts complete in their order, so what lies
  * before a post that is known to be completed is, too. Each post that receives has a completion: the first one that waits is
  * meant. Others need not have one (unsignalled ones): if several wait that have the id, it is not known which one is meant, and no
- * arrow is drawn. Where calls were lost, all is forgotten. What finds no partner waits; if too many do, the oldest are forgotten.
+ * arrow is drawn; nor if it is not told which side a completion is of, and posts of both wait. Where calls were lost, all is
+ * forgotten. What finds no partner waits; if too many do, the oldest are forgotten.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ struct pair_end {
 	const char *layer;
 	uint64_t queue, id, ts_ns;
 	enum end_kind kind;
-	bool receives, side_unknown; /* of what failed it is not told */
+	bool receives, side_unknown; /* unknown: of what failed, or has no operation, it is not told */
 };
 
 struct tl_pairs {
@@ -125,7 +126,7 @@ static struct pair_end *post_find(struct tl_pairs *pairs, const struct pair_end 
 				  bool *several)
 {
 	struct end_list *bucket = bucket_of(pairs, completion, END_POST);
-	struct pair_end *post, *next, *passed = NULL, *first = NULL;
+	struct pair_end *post, *next, *passed = NULL, *first = NULL, *receive = NULL;
 
 	for (post = TAILQ_FIRST(bucket); post; post = next) {
 		next = TAILQ_NEXT(post, of_bucket);
@@ -136,7 +137,9 @@ static struct pair_end *post_find(struct tl_pairs *pairs, const struct pair_end 
 				end_drop(pairs, passed);
 			passed = post;
 		} else if (post->receives) {
-			return post;
+			receive = receive ?: post;
+			if (!completion->side_unknown)
+				break;
 		} else if (first) {
 			end_drop(pairs, first); /* is completed, whichever this is of */
 			*several = true;
@@ -145,7 +148,8 @@ static struct pair_end *post_find(struct tl_pairs *pairs, const struct pair_end 
 			first = post;
 		}
 	}
-	return first ?: passed;
+	*several = receive && first;
+	return *several ? NULL : receive ?: first ?: passed;
 }
 
 /* The completion of a post that another thread has told of: the first one after it, of the last ones. */
@@ -213,7 +217,7 @@ static struct pair_end end_of(struct track *t, const struct slice *s, const stru
 		.kind = completes ? END_COMPLETION : END_POST,
 		.receives = completes ? cp->op && strcasestr(cp->op, "recv") :
 					cp->kind == POST_RECV,
-		.side_unknown = completes && cp->failed,
+		.side_unknown = completes && (cp->failed || !cp->op),
 	};
 }
 
