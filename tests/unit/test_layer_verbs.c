@@ -439,7 +439,8 @@ static void test_extended_completions(void **state)
 	ah_attr(ah, NULL, 9, 2);
 	qp_modify(17, RC, 1, 0, ah, 1 | 1 << 5, 0);
 	poll_extended("cq_start_poll", 0, 4, 0);
-	assert_int_equal(f.view.posts->queue, 0); /* others may have been there before the recording */
+	assert_int_equal(f.view.posts->queue,
+			 0); /* others may have been there before the recording */
 	rec_begin(&f, "ibv_destroy_cq", 0, 1, CQ);
 	rec_decode(&f);
 	device_open(CONTEXT, "mlx5_0");
@@ -510,8 +511,8 @@ static void test_built(void **state)
 /* Records cut at every length: nothing is read behind them. */
 static void test_damaged(void **state)
 {
-	static const char *const funcs[] = {"post_send", "ibv_modify_qp", "ibv_open_device",
-					    "ibv_create_ah", "poll_cq", "cq_next_poll"};
+	static const char *const funcs[] = {"post_send",     "ibv_modify_qp", "ibv_open_device",
+					    "ibv_create_ah", "poll_cq",	      "cq_next_poll"};
 	uint8_t bytes[136] = {0};
 
 	(void)state;

@@ -30,7 +30,13 @@ sums() {
 sum_of() { sums "$1" | awk -v op="$2" '$1 == op { print $2, $3 }'; }
 calls_of() { tally_trace "$1" nested | awk -F'\t' -v f="$2" '$2 == f { n += $3 } END { print n + 0 }'; }
 
-# both NAME COMMAND…: server and client of a program, recorded
+# While probes of the last recording are taken away, new ones wait, and so do the programs that they are for.
+record_alone() {
+	closers_gone
+	record "$@"
+}
+
+# both NAME COMMAND…: server and client of a program, recorded; $sent: packets that the adapter sent meanwhile
 both() {
 	local name=$1 before
 	shift
@@ -42,13 +48,13 @@ status=\$?
 wait
 exit \$status
 SH
-	closers_gone
 	before=$(sent_packets)
-	record "$name" -f MPI_Init --layers verbs -- bash pair.sh
+	record_alone "$name" -f MPI_Init --layers verbs -- bash pair.sh
 	is "$name: status" $? 0 || cat "$name.server" "$name.client"
 	posts_of "$name" || { cat "$name.err" | not_ok "$name: no trace"; return; }
 	nothing_lost "$name" "$name"
-	holds "$name: the adapter sent packets" test "$(sent_packets)" -gt "$before"
+	sent=$(($(sent_packets) - before))
+	holds "$name: the adapter sent packets" test $sent -gt 0
 }
 
 # ---- libibverbs' own programs ----
@@ -70,9 +76,35 @@ pingpong() { # NAME PROGRAM BYTES
 	same "$1: from and to the queue pairs that it printed" "$1.ends" "$1.wanted"
 }
 pingpong rc ibv_rc_pingpong 1024
+# A request is one packet; the others' are acknowledgements.
+holds "rc: $sent packets, of these $((sent - 106)) acknowledgements" test $sent -ge 106
 pingpong ud ibv_ud_pingpong 1024
+is "ud: each request is a packet, and there are no others" $sent 106
 # Receives: the queue's depth once or more; each has the room that it was given.
 holds "rc: receives" test "$(sum_of rc RECV | cut -d' ' -f1)" -ge 202
+
+# ---- requests that are built by calls, extended completion queues ----
+
+if [ -x "$programs/plain/verbs_wr" ]; then
+	record_alone wr --layers verbs -f 'cq_*_poll' --no-functions cq_end_poll -- "$programs/plain/verbs_wr" rxe0 1
+	is "wr: status" $? 0 || cat wr.err wr.out
+	posts_of wr
+	nothing_lost wr wr
+	read -r _ from to < <(grep ^queues wr.out)
+	slices='.traceEvents[] | select(.ph == "X" and .args.function)'
+	jq -r "$slices | select(.args.function | test(\"^(wr_complete|post_)\")) | \"post \\(.name) \\(.args.bytes) \\(.args.id)\"" wr.json | sort >wr.seen
+	grep ^post wr.out | sort >wr.wanted
+	same "wr: $(wc -l <wr.wanted) requests, each with its bytes and number" wr.seen wr.wanted
+	jq -r "$slices | select(.args.function == \"wr_complete\") | \"\\(.args.local_end) to \\(.args.remote_end)\"" wr.json | sort -u >wr.ends
+	is "wr: from where and to where" "$(cat wr.ends)" "10.0.2.15 qp $from to 10.0.2.15 qp $to"
+	jq -r "$slices | select(.cat == \"completion\") | \"\\(.args.function) \\(.args.id) \\(.args.queue) \\(.args.failed // false)\"" wr.json >wr.seen
+	awk '/^completion/ { printf "%s %s 0x%x false\n", $2, $3, $4 }' wr.out >wr.wanted
+	same "wr: $(wc -l <wr.wanted) completions of extended queues" wr.seen wr.wanted
+	is "wr: an arrow to each completion" "$(jq '[.traceEvents[] | select(.name == "completed")] | length' wr.json)" "$(wc -l <wr.wanted)"
+	is "wr: what found nothing" "$(tally_trace wr nested | awk -F'\t' '{ n += $4 } END { print "empty", n }')" "$(grep ^empty wr.out)"
+else
+	skip "wr" "its program is not built (make live-programs)"
+fi
 
 # ---- perftest ----
 
@@ -99,7 +131,7 @@ over() {
 	local name=$1 before payload=$((20 * 1048576)) moved
 	shift
 	before=$(sent_packets)
-	record "$name" -f MPI_Send -f MPI_Recv --layers verbs -- "$@" "$programs/${name%%_*}/pingpong" 1048576 5 1
+	record_alone "$name" -f MPI_Send -f MPI_Recv --layers verbs -- "$@" "$programs/${name%%_*}/pingpong" 1048576 5 1
 	is "$name: status" $? 0
 	posts_of "$name" || { cat "$name.err" | not_ok "$name: no trace"; return; }
 	# A machine that is emulated may be too slow to have each file looked at in time: then the bytes tell.

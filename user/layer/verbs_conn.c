@@ -24,7 +24,7 @@ struct process {
 };
 
 struct cq {
-	uint32_t qp;  /* number of the first queue pair that was seen to use it */
+	uint32_t qp; /* number of the first queue pair that was seen to use it */
 	bool unclear; /* others use it, too, or may: its adapter was opened before the recording began */
 };
 

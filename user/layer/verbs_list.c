@@ -55,10 +55,9 @@ static void extended_post(const struct verbs_call *c, const uint8_t *wc, struct 
 {
 	struct call_post *post = arena_alloc(&c->d->arena, sizeof(*post));
 
-	verbs_post_extended(wc,
-			    verbs_cq_queue(&c->d->conns, c->parts.rec->tgid,
-					   call_parts_word(&c->parts, 0)),
-			    post);
+	verbs_post_extended(
+		wc, verbs_cq_queue(&c->d->conns, c->parts.rec->tgid, call_parts_word(&c->parts, 0)),
+		post);
 	out->posts = post;
 	out->nposts = 1;
 }

@@ -15,6 +15,20 @@ struct verbs_ops {
 	verbs_any_fn *slot[VERBS_SLOTS];
 };
 
+/*
+ * A device as ibv_open_device takes it: behind the public part lies its driver, of which only the function that makes a context is
+ * called, and where that stands no header tells; nothing else is there, above all no file in sysfs.
+ */
+#define VERBS_DRIVER_SLOTS 16
+struct verbs_driver {
+	verbs_any_fn *slot[VERBS_DRIVER_SLOTS];
+};
+struct verbs_driven_device {
+	struct ibv_device device;
+	const struct verbs_driver *driver;
+	uint64_t nothing[64];
+};
+
 /* A queue pair as providers make it: libibverbs looks behind the public part whether that is the extended one. */
 struct verbs_loopback_qp {
 	struct ibv_qp_ex ex;

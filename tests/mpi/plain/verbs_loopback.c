@@ -3,6 +3,10 @@
  * A provider of verbs without an adapter: what is posted is done at once. It hands its functions to the real libibverbs as
  * real ones do, and exports none of them.
  */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
 #include "verbs_loopback.h"
 
 #include "verbs_slots.h"
@@ -11,23 +15,49 @@
 #define ONE_OF_ITS_OWN __attribute__((noinline))
 
 loopback_open_fn loopback_open API;
+loopback_device_fn loopback_device API;
 loopback_qp_fn loopback_qp API;
 loopback_cq_ex_fn loopback_cq_ex API;
 
-/* Work requests that are done and not polled for. */
-static int done;
+/* Completions that are not polled for; if there are too many the oldest are gone. */
+#define DONE_MAX 8192
+static struct ibv_wc done[DONE_MAX];
+static unsigned int done_begin, done_cnt;
 
-static int post(int cnt)
+static void finish(uint64_t id, enum ibv_wc_opcode opcode, enum ibv_wc_status status)
 {
-	done += cnt;
+	done[(done_begin + done_cnt) % DONE_MAX] =
+		(struct ibv_wc){.wr_id = id, .opcode = opcode, .status = status};
+	if (done_cnt < DONE_MAX)
+		done_cnt++;
+	else
+		done_begin = (done_begin + 1) % DONE_MAX;
+}
+
+/* This adapter cannot do all that there is. */
+static int send_all(const struct ibv_send_wr *wr)
+{
+	for (; wr; wr = wr->next)
+		finish(wr->wr_id, IBV_WC_SEND,
+		       wr->opcode == IBV_WR_TSO ? IBV_WC_LOC_QP_OP_ERR : IBV_WC_SUCCESS);
 	return 0;
 }
 
-static int poll(int max)
+static int receive_all(const struct ibv_recv_wr *wr)
 {
-	int n = done < max ? done : max;
+	for (; wr; wr = wr->next)
+		finish(wr->wr_id, IBV_WC_RECV, IBV_WC_SUCCESS);
+	return 0;
+}
 
-	done -= n;
+static int poll(int max, struct ibv_wc *wc)
+{
+	int n = 0;
+
+	for (; n < max && done_cnt; n++, done_cnt--) {
+		wc[n] = done[done_begin];
+		done_begin = (done_begin + 1) % DONE_MAX;
+	}
 	return n;
 }
 
@@ -37,29 +67,29 @@ static int poll(int max)
 	static int post_send_##n(struct ibv_qp *qp, struct ibv_send_wr *wr,       \
 				 struct ibv_send_wr **bad)                        \
 	{                                                                         \
-		(void)qp, (void)wr, (void)bad;                                    \
+		(void)qp, (void)bad;                                              \
 		calls_##n += 1;                                                   \
-		return post(1);                                                   \
+		return send_all(wr);                                              \
 	}                                                                         \
 	static int post_recv_##n(struct ibv_qp *qp, struct ibv_recv_wr *wr,       \
 				 struct ibv_recv_wr **bad)                        \
 	{                                                                         \
-		(void)qp, (void)wr, (void)bad;                                    \
+		(void)qp, (void)bad;                                              \
 		calls_##n += 2;                                                   \
-		return post(1);                                                   \
+		return receive_all(wr);                                           \
 	}                                                                         \
 	static int post_srq_recv_##n(struct ibv_srq *srq, struct ibv_recv_wr *wr, \
 				     struct ibv_recv_wr **bad)                    \
 	{                                                                         \
-		(void)srq, (void)wr, (void)bad;                                   \
+		(void)srq, (void)bad;                                             \
 		calls_##n += 3;                                                   \
-		return post(1);                                                   \
+		return receive_all(wr);                                           \
 	}                                                                         \
 	static int poll_cq_##n(struct ibv_cq *cq, int max, struct ibv_wc *wc)     \
 	{                                                                         \
-		(void)cq, (void)wc;                                               \
+		(void)cq;                                                         \
 		calls_##n += 4;                                                   \
-		return poll(max);                                                 \
+		return poll(max, wc);                                             \
 	}
 
 #define SLOTS(n)                                                  \
@@ -72,7 +102,25 @@ FUNCTIONS(first)
 FUNCTIONS(second)
 FUNCTIONS(built)
 
-static const struct verbs_ops first = {.slot = {SLOTS(first)}};
+static int modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	(void)qp, (void)attr, (void)mask;
+	return 0;
+}
+
+static struct ibv_ah *create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
+{
+	struct ibv_ah *ah = calloc(1, sizeof(*ah));
+
+	(void)attr;
+	ah->pd = pd;
+	ah->context = pd->context;
+	return ah;
+}
+
+static const struct verbs_ops first = {
+	.slot = {SLOTS(first), [SLOT_MODIFY_QP] = (verbs_any_fn *)modify_qp,
+		 [SLOT_CREATE_AH] = (verbs_any_fn *)create_ah}};
 static const struct verbs_ops second = {.slot = {SLOTS(second)}};
 
 ONE_OF_ITS_OWN static void built_hand_over(struct verbs_context *v)
@@ -95,6 +143,27 @@ struct ibv_context *loopback_open(enum loopback_way way)
 	return &v->context;
 }
 
+/* ---- a device ---- */
+
+static struct verbs_context *context_make(struct ibv_device *device, int fd, void *private_data)
+{
+	(void)device, (void)fd, (void)private_data;
+	return (struct verbs_context *)((char *)loopback_open(LOOPBACK_FIRST) -
+					offsetof(struct verbs_context, context));
+}
+
+struct ibv_device *loopback_device(const char *name)
+{
+	struct verbs_driven_device *d = calloc(1, sizeof(*d));
+	struct verbs_driver *driver = calloc(1, sizeof(*driver));
+
+	for (int i = 0; i < VERBS_DRIVER_SLOTS; i++)
+		driver->slot[i] = (verbs_any_fn *)context_make;
+	d->driver = driver;
+	strncpy(d->device.name, name, sizeof(d->device.name) - 1);
+	return &d->device;
+}
+
 /* ---- queue pairs that are called ---- */
 
 static volatile int wr_calls;
@@ -107,13 +176,14 @@ static void wr_start(struct ibv_qp_ex *qp)
 
 static void wr_send(struct ibv_qp_ex *qp)
 {
-	(void)qp;
+	finish(qp->wr_id, IBV_WC_SEND, IBV_WC_SUCCESS);
 	wr_calls += 2;
 }
 
 static void wr_rdma_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr)
 {
-	(void)qp, (void)rkey, (void)remote_addr;
+	(void)rkey, (void)remote_addr;
+	finish(qp->wr_id, IBV_WC_RDMA_WRITE, IBV_WC_SUCCESS);
 	wr_calls += 3;
 }
 
@@ -127,7 +197,7 @@ static int wr_complete(struct ibv_qp_ex *qp)
 {
 	(void)qp;
 	wr_calls += 5;
-	return post(1);
+	return 0;
 }
 
 struct ibv_qp *loopback_qp(struct ibv_context *context)
@@ -148,18 +218,28 @@ struct ibv_qp *loopback_qp(struct ibv_context *context)
 
 static volatile int cq_calls;
 
+static int next_of(struct ibv_cq_ex *cq)
+{
+	struct ibv_wc wc;
+
+	if (!poll(1, &wc))
+		return ENOENT;
+	cq->wr_id = wc.wr_id;
+	cq->status = wc.status;
+	return 0;
+}
+
 static int start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
 {
-	(void)cq, (void)attr;
+	(void)attr;
 	cq_calls += 1;
-	return 0;
+	return next_of(cq);
 }
 
 static int next_poll(struct ibv_cq_ex *cq)
 {
-	(void)cq;
 	cq_calls += 2;
-	return poll(1) ? 0 : 2; /* ENOENT: no more */
+	return next_of(cq);
 }
 
 static void end_poll(struct ibv_cq_ex *cq)

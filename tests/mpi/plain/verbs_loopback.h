@@ -13,6 +13,8 @@ enum loopback_way {
 
 /* Exported by the library, which programs load at run time. */
 typedef struct ibv_context *loopback_open_fn(enum loopback_way way);
+/* A device for ibv_open_device, whose contexts are those of LOOPBACK_FIRST. */
+typedef struct ibv_device *loopback_device_fn(const char *name);
 typedef struct ibv_qp *loopback_qp_fn(struct ibv_context *context);
 typedef struct ibv_cq_ex *loopback_cq_ex_fn(struct ibv_context *context);
 

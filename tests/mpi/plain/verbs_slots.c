@@ -1,27 +1,88 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Prints, as a header, which functions of a provider's table the installed libibverbs puts where programs look for them: it is given
- * a table of numbers. So nothing here knows the private interface, and the result is a witness for what is read out of
- * the library's code (user/elf/verbs_ops.h).
+ * Prints, as a header, which functions of a provider's table the installed libibverbs puts where programs look for them, and some
+ * that it calls itself: it is given tables of two functions, which stand where a slot's number has a certain bit, and where not. So
+ * nothing here knows the private interface, and the result is a witness for what is read out of the library's code
+ * (user/elf/verbs_ops.h).
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "verbs_abi.h"
 
-#define SLOT(fn) ((unsigned long)(uintptr_t)(fn)-1)
+static bool is_set_called;
+
+static void *bit_is_set(void)
+{
+	is_set_called = true;
+	return NULL;
+}
+
+static void *bit_is_clear(void)
+{
+	is_set_called = false;
+	return NULL;
+}
+
+static bool post_send(struct ibv_context *c)
+{
+	return (void *)c->ops.post_send == (void *)bit_is_set;
+}
+static bool post_recv(struct ibv_context *c)
+{
+	return (void *)c->ops.post_recv == (void *)bit_is_set;
+}
+static bool post_srq_recv(struct ibv_context *c)
+{
+	return (void *)c->ops.post_srq_recv == (void *)bit_is_set;
+}
+static bool poll_cq(struct ibv_context *c)
+{
+	return (void *)c->ops.poll_cq == (void *)bit_is_set;
+}
+
+static bool modify_qp(struct ibv_context *c)
+{
+	struct ibv_qp qp = {.context = c};
+	struct ibv_qp_attr attr = {0};
+
+	ibv_modify_qp(&qp, &attr, 0);
+	return is_set_called;
+}
+
+static bool create_ah(struct ibv_context *c)
+{
+	struct ibv_pd pd = {.context = c};
+	struct ibv_ah_attr attr = {0};
+
+	ibv_create_ah(&pd, &attr);
+	return is_set_called;
+}
+
+static const struct {
+	const char *name;
+	bool (*has_bit)(struct ibv_context *c);
+} slots[] = {
+	{"POST_SEND", post_send}, {"POST_RECV", post_recv}, {"POST_SRQ_RECV", post_srq_recv},
+	{"POLL_CQ", poll_cq},	  {"MODIFY_QP", modify_qp}, {"CREATE_AH", create_ah},
+};
 
 int main(void)
 {
-	struct verbs_context *v = verbs_context_new();
+	unsigned int number[sizeof(slots) / sizeof(*slots)] = {0};
 	struct verbs_ops ops;
 
-	for (uintptr_t i = 0; i < VERBS_SLOTS; i++)
-		ops.slot[i] = (verbs_any_fn *)(i + 1);
-	verbs_set_ops(v, &ops);
-	printf("#define SLOT_POST_SEND %lu\n", SLOT(v->context.ops.post_send));
-	printf("#define SLOT_POST_RECV %lu\n", SLOT(v->context.ops.post_recv));
-	printf("#define SLOT_POST_SRQ_RECV %lu\n", SLOT(v->context.ops.post_srq_recv));
-	printf("#define SLOT_POLL_CQ %lu\n", SLOT(v->context.ops.poll_cq));
+	for (unsigned int bit = 1; bit < VERBS_SLOTS; bit *= 2) {
+		struct verbs_context *v = verbs_context_new();
+
+		for (unsigned int i = 0; i < VERBS_SLOTS; i++)
+			ops.slot[i] = (verbs_any_fn *)(i & bit ? bit_is_set : bit_is_clear);
+		verbs_set_ops(v, &ops);
+		for (size_t i = 0; i < sizeof(slots) / sizeof(*slots); i++)
+			number[i] |= slots[i].has_bit(&v->context) ? bit : 0;
+	}
+	for (size_t i = 0; i < sizeof(slots) / sizeof(*slots); i++)
+		printf("#define SLOT_%s %u\n", slots[i].name, number[i]);
 	return 0;
 }

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * verbs_wr DEVICE GID_INDEX: posts to a real adapter by calls that build requests (ibv_wr_start … ibv_wr_complete), from one queue pair to
+ * another one of its own, and learns by extended completion queues that they are over. Prints what a trace must say of it, in order:
+ *	queues FROM TO			numbers of the queue pairs
+ *	post OPERATION BYTES NUMBER
+ *	completion FUNCTION NUMBER QUEUE
+ *	empty N				polls that found nothing
+ */
+#include <infiniband/verbs.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PORT 1
+#define BUFFER_BYTES 65536
+#define BATCH 3 /* requests that are posted at once */
+#define ROUNDS 11
+#define DEPTH 64
+
+static struct {
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_mr *mr;
+	struct ibv_cq_ex *sent, *received;
+	struct ibv_qp *from, *to;
+	struct ibv_qp_ex *by_calls;
+	uint64_t *buffer, last_id, empty;
+	union ibv_gid gid;
+	uint8_t gid_index;
+} all;
+
+static void *must(void *object, const char *what)
+{
+	if (!object) {
+		perror(what);
+		exit(2);
+	}
+	return object;
+}
+
+static void succeeds(int err, const char *what)
+{
+	if (err) {
+		fprintf(stderr, "verbs_wr: %s: %s\n", what, strerror(err));
+		exit(2);
+	}
+}
+
+/* ---- setting up ---- */
+
+static struct ibv_context *device_open(const char *name)
+{
+	struct ibv_device **list = must(ibv_get_device_list(NULL), "devices");
+
+	for (int i = 0; list[i]; i++)
+		if (!strcmp(ibv_get_device_name(list[i]), name))
+			return must(ibv_open_device(list[i]), name);
+	fprintf(stderr, "verbs_wr: no device %s\n", name);
+	exit(2);
+}
+
+static struct ibv_cq_ex *queue_make(void)
+{
+	struct ibv_cq_init_attr_ex attr = {.cqe = DEPTH, .wc_flags = IBV_WC_EX_WITH_BYTE_LEN};
+
+	return must(ibv_create_cq_ex(all.context, &attr), "extended completion queue");
+}
+
+static struct ibv_qp *pair_make(struct ibv_cq_ex *cq)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = ibv_cq_ex_to_cq(cq),
+		.recv_cq = ibv_cq_ex_to_cq(cq),
+		.cap = {DEPTH, DEPTH, 1, 1, 64},
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 1,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.pd = all.pd,
+		.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE |
+				  IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
+	};
+
+	return must(ibv_create_qp_ex(all.context, &attr), "queue pair");
+}
+
+static void connect_to(struct ibv_qp *qp, uint32_t num)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT,
+		.port_num = PORT,
+		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+				   IBV_ACCESS_REMOTE_ATOMIC,
+		.path_mtu = IBV_MTU_1024,
+		.dest_qp_num = num,
+		.max_dest_rd_atomic = 1,
+		.min_rnr_timer = 12,
+		.ah_attr = {.is_global = 1, .port_num = PORT},
+		.timeout = 14,
+		.retry_cnt = 7,
+		.rnr_retry = 7,
+		.max_rd_atomic = 1,
+	};
+
+	attr.ah_attr.grh.dgid = all.gid;
+	attr.ah_attr.grh.sgid_index = all.gid_index;
+	attr.ah_attr.grh.hop_limit = 1;
+	succeeds(ibv_modify_qp(qp, &attr,
+			       IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+				       IBV_QP_ACCESS_FLAGS),
+		 "INIT");
+	attr.qp_state = IBV_QPS_RTR;
+	succeeds(ibv_modify_qp(qp, &attr,
+			       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				       IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+				       IBV_QP_MIN_RNR_TIMER),
+		 "RTR");
+	attr.qp_state = IBV_QPS_RTS;
+	succeeds(ibv_modify_qp(qp, &attr,
+			       IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				       IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC),
+		 "RTS");
+}
+
+static void set_up(const char *device, uint8_t gid_index)
+{
+	all.context = device_open(device);
+	all.gid_index = gid_index;
+	succeeds(ibv_query_gid(all.context, PORT, gid_index, &all.gid), "address");
+	all.pd = must(ibv_alloc_pd(all.context), "protection domain");
+	all.buffer = must(aligned_alloc(4096, BUFFER_BYTES), "buffer");
+	memset(all.buffer, 0, BUFFER_BYTES);
+	all.mr = must(ibv_reg_mr(all.pd, all.buffer, BUFFER_BYTES,
+				 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+					 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC),
+		      "memory");
+	all.sent = queue_make();
+	all.received = queue_make();
+	all.from = pair_make(all.sent);
+	all.to = pair_make(all.received);
+	all.by_calls = must(ibv_qp_to_qp_ex(all.from), "calls that build requests");
+	connect_to(all.from, all.to->qp_num);
+	connect_to(all.to, all.from->qp_num);
+	printf("queues %u %u\n", all.from->qp_num, all.to->qp_num);
+}
+
+/* ---- posts ---- */
+
+static uint64_t post_say(const char *operation, uint32_t bytes)
+{
+	printf("post %s %u 0x%" PRIx64 "\n", operation, bytes, ++all.last_id);
+	return all.last_id;
+}
+
+static void room_post(uint32_t bytes)
+{
+	struct ibv_sge piece = {(uintptr_t)all.buffer, bytes, all.mr->lkey};
+	struct ibv_recv_wr wr = {.sg_list = &piece, .num_sge = 1}, *bad;
+
+	wr.wr_id = post_say("RECV", bytes);
+	succeeds(ibv_post_recv(all.to, &wr, &bad), "receive");
+}
+
+static void piece_set(uint32_t bytes)
+{
+	ibv_wr_set_sge(all.by_calls, all.mr->lkey, (uintptr_t)all.buffer + 8, bytes);
+}
+
+static void send_build(uint32_t bytes)
+{
+	all.by_calls->wr_id = post_say("SEND", bytes);
+	ibv_wr_send(all.by_calls);
+	piece_set(bytes);
+}
+
+static void inline_build(uint32_t bytes)
+{
+	all.by_calls->wr_id = post_say("SEND", bytes);
+	ibv_wr_send(all.by_calls);
+	ibv_wr_set_inline_data(all.by_calls, all.buffer, bytes);
+}
+
+static void write_build(uint32_t bytes)
+{
+	all.by_calls->wr_id = post_say("RDMA_WRITE", bytes);
+	ibv_wr_rdma_write(all.by_calls, all.mr->rkey, (uintptr_t)all.buffer + 16384);
+	piece_set(bytes);
+}
+
+static void read_build(uint32_t bytes)
+{
+	all.by_calls->wr_id = post_say("RDMA_READ", bytes);
+	ibv_wr_rdma_read(all.by_calls, all.mr->rkey, (uintptr_t)all.buffer + 32768);
+	piece_set(bytes);
+}
+
+static void add_build(uint32_t bytes)
+{
+	all.by_calls->wr_id = post_say("ATOMIC_FETCH_AND_ADD", bytes);
+	ibv_wr_atomic_fetch_add(all.by_calls, all.mr->rkey, (uintptr_t)all.buffer, 1);
+	piece_set(bytes);
+}
+
+/* ---- completions ---- */
+
+static int found(const char *function, int ret, struct ibv_cq_ex *cq)
+{
+	if (ret) {
+		all.empty++;
+		return 0;
+	}
+	if (cq->status != IBV_WC_SUCCESS) {
+		fprintf(stderr, "verbs_wr: %s\n", ibv_wc_status_str(cq->status));
+		exit(1);
+	}
+	printf("completion %s 0x%" PRIx64 " %u\n", function, cq->wr_id,
+	       cq == all.sent ? all.from->qp_num : all.to->qp_num);
+	return 1;
+}
+
+static void wait_for(struct ibv_cq_ex *cq, int cnt)
+{
+	struct ibv_poll_cq_attr attr = {0};
+
+	while (cnt > 0) {
+		if (!found("cq_start_poll", ibv_start_poll(cq, &attr), cq))
+			continue;
+		cnt--;
+		while (found("cq_next_poll", ibv_next_poll(cq), cq))
+			cnt--;
+		ibv_end_poll(cq);
+	}
+}
+
+/* One batch of each kind. */
+static void round_go(uint32_t round)
+{
+	static void (*const build[])(uint32_t bytes) = {send_build, inline_build, write_build,
+							read_build, add_build};
+	static const uint32_t bytes[] = {200, 16, 9000, 3000, 8};
+
+	for (size_t kind = 0; kind < sizeof(build) / sizeof(*build); kind++) {
+		uint32_t n = bytes[kind] + (kind == 4 ? 0 : round);
+		int receives = kind < 2 ? BATCH : 0;
+
+		for (int i = 0; i < receives; i++)
+			room_post(1024);
+		ibv_wr_start(all.by_calls);
+		for (int i = 0; i < BATCH; i++)
+			build[kind](n);
+		succeeds(ibv_wr_complete(all.by_calls), "post");
+		wait_for(all.sent, BATCH);
+		wait_for(all.received, receives);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 3)
+		return 2;
+	set_up(argv[1], (uint8_t)atoi(argv[2]));
+	for (uint32_t round = 0; round < ROUNDS; round++)
+		round_go(round);
+	printf("empty %" PRIu64 "\n", all.empty);
+	return 0;
+}
