@@ -91,17 +91,20 @@ if [ -x "$programs/plain/verbs_wr" ]; then
 	posts_of wr
 	nothing_lost wr wr
 	read -r _ from to < <(grep ^queues wr.out)
-	slices='.traceEvents[] | select(.ph == "X" and .args.function)'
-	jq -r "$slices | select(.args.function | test(\"^(wr_complete|post_)\")) | \"post \\(.name) \\(.args.bytes) \\(.args.id)\"" wr.json | sort >wr.seen
+	jq -r '.traceEvents[] | select(.ph == "X" and .args.function) | .name as $op | .cat as $kind | .args |
+		[.function, $op, $kind, .bytes, .id, .queue, .failed // false, "\(.local_end) to \(.remote_end)"] | @tsv' wr.json >wr.slices
+	awk -F'\t' '$1 ~ /^wr_complete|^post_/ { print "post", $2, $4, $5 }' wr.slices | sort >wr.seen
 	grep ^post wr.out | sort >wr.wanted
 	same "wr: $(wc -l <wr.wanted) requests, each with its bytes and number" wr.seen wr.wanted
-	jq -r "$slices | select(.args.function == \"wr_complete\") | \"\\(.args.local_end) to \\(.args.remote_end)\"" wr.json | sort -u >wr.ends
-	is "wr: from where and to where" "$(cat wr.ends)" "10.0.2.15 qp $from to 10.0.2.15 qp $to"
-	jq -r "$slices | select(.cat == \"completion\") | \"\\(.args.function) \\(.args.id) \\(.args.queue) \\(.args.failed // false)\"" wr.json >wr.seen
+	is "wr: from where and to where" "$(awk -F'\t' '$1 == "wr_complete" { print $8 }' wr.slices | sort -u)" \
+		"10.0.2.15 qp $from to 10.0.2.15 qp $to"
+	awk -F'\t' '$3 == "completion" { print $1, $5, $6, $7 }' wr.slices >wr.seen
 	awk '/^completion/ { printf "%s %s 0x%x false\n", $2, $3, $4 }' wr.out >wr.wanted
 	same "wr: $(wc -l <wr.wanted) completions of extended queues" wr.seen wr.wanted
-	is "wr: an arrow to each completion" "$(jq '[.traceEvents[] | select(.name == "completed")] | length' wr.json)" "$(wc -l <wr.wanted)"
-	is "wr: what found nothing" "$(tally_trace wr nested | awk -F'\t' '{ n += $4 } END { print "empty", n }')" "$(grep ^empty wr.out)"
+	is "wr: an arrow to each completion" "$(jq '[.traceEvents[] | select(.name == "completed")] | length' wr.json)" \
+		"$(wc -l <wr.wanted)"
+	is "wr: what found nothing" "$(tally_trace wr nested | awk -F'\t' '{ n += $4 } END { print "empty", n }')" \
+		"$(grep ^empty wr.out)"
 else
 	skip "wr" "its program is not built (make live-programs)"
 fi

@@ -144,12 +144,12 @@ static void ends(struct ibv_context *context)
 		send_list(unknown, 1, &write);
 		send_list(never, 1, &send);
 	}
-	printf("SEND 100 17 loop0:1 lid 7 qp 17 to lid 9 qp 81\n"
-	       "RDMA_WRITE 100 18 loop0:1 lid 7 qp 18 to lid 49151 qp 82\n"
-	       "RDMA_READ 100 19 loop0:2 10.9.0.1 qp 19 to 10.9.0.2 qp 83\n"
-	       "SEND 100 20 loop0:1 lid 7 qp 20 to lid 9 qp 85\n"
-	       "RDMA_WRITE 100 21 loop0:3 - to lid 12 qp 84\n"
-	       "SEND 100 22 - - to -\n");
+	printf("SEND 100 0x11 loop0:1 lid 7 qp 17 to lid 9 qp 81\n"
+	       "RDMA_WRITE 100 0x12 loop0:1 lid 7 qp 18 to lid 49151 qp 82\n"
+	       "RDMA_READ 100 0x13 loop0:2 10.9.0.1 qp 19 to 10.9.0.2 qp 83\n"
+	       "SEND 100 0x14 loop0:1 lid 7 qp 20 to lid 9 qp 85\n"
+	       "RDMA_WRITE 100 0x15 loop0:3 - to lid 12 qp 84\n"
+	       "SEND 100 0x16 - - to -\n");
 }
 
 /* ---- lists ---- */
