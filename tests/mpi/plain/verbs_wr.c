@@ -220,6 +220,10 @@ static int found(const char *function, int ret, struct ibv_cq_ex *cq)
 	return 1;
 }
 
+/*
+ * One by one: rdma-core's soft-RoCE loses its place in a queue by an ibv_end_poll behind an ibv_next_poll that found nothing
+ * (its pull request 1512), so that may only be called where something lies for certain.
+ */
 static void wait_for(struct ibv_cq_ex *cq, int cnt)
 {
 	struct ibv_poll_cq_attr attr = {0};
@@ -228,10 +232,23 @@ static void wait_for(struct ibv_cq_ex *cq, int cnt)
 		if (!found("cq_start_poll", ibv_start_poll(cq, &attr), cq))
 			continue;
 		cnt--;
-		while (found("cq_next_poll", ibv_next_poll(cq), cq))
-			cnt--;
 		ibv_end_poll(cq);
 	}
+}
+
+/* All at once, of requests whose other side has been told that they are over. */
+static void take(struct ibv_cq_ex *cq, int cnt)
+{
+	struct ibv_poll_cq_attr attr = {0};
+	int taken = found("cq_start_poll", ibv_start_poll(cq, &attr), cq);
+
+	while (taken && taken < cnt && found("cq_next_poll", ibv_next_poll(cq), cq))
+		taken++;
+	if (taken < cnt) {
+		fprintf(stderr, "verbs_wr: %d of %d receives are over\n", taken, cnt);
+		exit(1);
+	}
+	ibv_end_poll(cq);
 }
 
 /* One batch of each kind. */
@@ -252,7 +269,8 @@ static void round_go(uint32_t round)
 			build[kind](n);
 		succeeds(ibv_wr_complete(all.by_calls), "post");
 		wait_for(all.sent, BATCH);
-		wait_for(all.received, receives);
+		if (receives)
+			take(all.received, receives);
 	}
 }
 
