@@ -501,6 +501,14 @@ static void test_built(void **state)
 
 	rec_begin(&f, "wr_rdma_read", 0, 3, QP, 1ull, 0x5000ull);
 	rec_decode(&f);
+	rec_begin(&f, "ibv_destroy_cq", 0, 1, CQ); /* does not belong to it */
+	rec_decode(&f);
+	rec_begin(&f, "wr_complete", 0, 1, QP);
+	rec_decode(&f);
+	assert_int_equal(f.view.nposts, 1);
+
+	rec_begin(&f, "wr_rdma_read", 0, 3, QP, 1ull, 0x5000ull);
+	rec_decode(&f);
 	rec_begin(&f, "wr_abort", 0, 1, QP);
 	rec_decode(&f);
 	rec_begin(&f, "wr_complete", 0, 1, QP);

@@ -36,6 +36,13 @@ record_alone() {
 	record "$@"
 }
 
+# ended NAME STATUS FILE…: files: what was said
+ended() {
+	local name=$1 status=$2
+	shift 2
+	if [ "$status" = 0 ]; then ok "$name: status"; else tail -n 12 "$@" | not_ok "$name: status $status" 60; fi
+}
+
 # both NAME COMMAND…: server and client of a program, recorded; $sent: packets that the adapter sent meanwhile
 both() {
 	local name=$1 before
@@ -50,7 +57,7 @@ exit \$status
 SH
 	before=$(sent_packets)
 	record_alone "$name" -f MPI_Init --layers verbs -- bash pair.sh
-	is "$name: status" $? 0 || cat "$name.server" "$name.client"
+	ended "$name" $? "$name.server" "$name.client" "$name.err"
 	posts_of "$name" || { cat "$name.err" | not_ok "$name: no trace"; return; }
 	nothing_lost "$name" "$name"
 	sent=$(($(sent_packets) - before))
@@ -87,7 +94,7 @@ holds "rc: receives" test "$(sum_of rc RECV | cut -d' ' -f1)" -ge 202
 
 if [ -x "$programs/plain/verbs_wr" ]; then
 	record_alone wr --layers verbs -f 'cq_*_poll' --no-functions cq_end_poll -- "$programs/plain/verbs_wr" rxe0 1
-	is "wr: status" $? 0 || cat wr.err wr.out
+	ended wr $? wr.err wr.out
 	posts_of wr
 	nothing_lost wr wr
 	read -r _ from to < <(grep ^queues wr.out)
@@ -135,7 +142,7 @@ over() {
 	shift
 	before=$(sent_packets)
 	record_alone "$name" -f MPI_Send -f MPI_Recv --layers verbs -- "$@" "$programs/${name%%_*}/pingpong" 1048576 5 1
-	is "$name: status" $? 0
+	ended "$name" $? "$name.err" "$name.out"
 	posts_of "$name" || { cat "$name.err" | not_ok "$name: no trace"; return; }
 	# A machine that is emulated may be too slow to have each file looked at in time: then the bytes tell.
 	is "$name: nothing dropped" "$(lost_of "$name" | grep -v '^missed: wait')" ""

@@ -32,14 +32,14 @@
 #define TEACHES_QP_FREE 0x40000
 #define TEACHES_AH 0x50000
 #define TEACHES_AH_FREE 0x60000
-#define TEACHES_CQ_FREE 0xd0000
-/* … of a request that is built by calls */
-#define TEACHES_START 0x70000
-#define TEACHES_REQUEST 0x80000
-#define TEACHES_DATA 0x90000
-#define TEACHES_ADDRESS 0xa0000
-#define TEACHES_COMPLETE 0xb0000
-#define TEACHES_ABORT 0xc0000
+#define TEACHES_CQ_FREE 0x70000
+/* … of a request that is built by calls: these are the last ones */
+#define TEACHES_START 0x80000
+#define TEACHES_REQUEST 0x90000
+#define TEACHES_DATA 0xa0000
+#define TEACHES_ADDRESS 0xb0000
+#define TEACHES_COMPLETE 0xc0000
+#define TEACHES_ABORT 0xd0000
 
 #define VERBS_POSTS_MAX 8192 /* of one call: no list is longer, but a damaged file may say so */
 

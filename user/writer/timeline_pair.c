@@ -34,8 +34,7 @@ struct pair_end {
 	const char *layer;
 	uint64_t queue, id, ts_ns;
 	enum end_kind kind;
-	bool receives,
-		side_unknown; /* unknown: of what failed, or has no operation, it is not told */
+	bool receives, side_unknown; /* unknown if it failed, or its operation is not told */
 };
 
 struct tl_pairs {
