@@ -49,7 +49,11 @@ both() {
 	shift
 	cat >pair.sh <<SH
 $* >$name.server 2>&1 &
-sleep ${PAIR_WAIT:-4}
+# until the server listens, which all do at port 18515
+for i in {1..300}; do
+	[[ \$(</proc/net/tcp)\$(</proc/net/tcp6) =~ :4853\ [0-9A-F:]+\ 0A ]] && break
+	sleep 0.2
+done
 $* localhost >$name.client 2>&1
 status=\$?
 wait
@@ -173,18 +177,24 @@ ends_agree() { # NAME COMMAND…
 	same "$name: where UCT's posts lead to is where those of verbs do" "$name.seen" "$name.wanted"
 }
 
+# Whether Open MPI has it, where Debian or Open MPI itself puts it.
+component() {
+	local dir
+	dir=$(dirname "$(library_of "$programs/openmpi/p2p")")
+	compgen -G "$dir/openmpi*/mca_$1.so" >/dev/null || compgen -G "$dir/openmpi/lib/openmpi*/mca_$1.so" >/dev/null
+}
+
 export UCX_TLS=rc_v,self UCX_NET_DEVICES=rxe0:1 UCX_UD_VERBS_ETH_DGID_CHECK=n
 export OMPI_MCA_btl=^openib,ofi OMPI_MCA_mtl=^psm,psm2,ofi OMPI_MCA_plm=isolated PSM2_DEVICES=self
 for mpi in $mpis; do
 	case $mpi in
 	mpich) ldd "$(soname_of "$programs/mpich/p2p")" | grep -q libucp || continue ;;
-	openmpi) [ -e "$(dirname "$(library_of "$programs/openmpi/p2p")")/openmpi3/mca_pml_ucx.so" ] ||
-		[ -n "$(find /usr/lib -name mca_pml_ucx.so 2>/dev/null | head -1)" ] || continue ;;
+	openmpi) component pml_ucx || continue ;;
 	esac
 	OMPI_MCA_pml=ucx over ${mpi}_ucx $(launcher "$mpi" 2)
 	OMPI_MCA_pml=ucx ends_agree ${mpi}_ends $(launcher "$mpi" 2)
 done
-if [ -n "$(find /usr/lib -name mca_mtl_ofi.so 2>/dev/null | head -1)" ]; then
+if component mtl_ofi; then
 	export FI_PROVIDER='verbs;ofi_rxm' FI_UNIVERSE_SIZE=4 OMPI_MCA_pml=cm OMPI_MCA_mtl=ofi OMPI_MCA_btl=^openib
 	export OMPI_MCA_opal_common_ofi_provider_include='verbs;ofi_rxm'
 	over openmpi_ofi $(launcher openmpi 2)
