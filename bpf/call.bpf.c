@@ -9,7 +9,44 @@
 #include "frame.bpf.h"
 
 #define STACK_WORDS_MAX (POV_CALL_ARGS_MAX - 6)
-#define LOOK_EVERY 16 /* records of a thread between looks at the ring's filling */
+#define STACK_BYTES_MAX (1 << 16) /* in the kernel */
+#define LOOK_EVERY 16		  /* records of a thread between looks at the ring's filling */
+
+/*
+ * Room in a ring is asked for in these steps: a record that was copied here, and of a known size, costs less than one that
+ * bpf_ringbuf_output copies. What lies behind its end is not read.
+ */
+#define ROOM_SMALL 88
+#define ROOM_MIDDLE 120
+#define ROOM_LARGE 152
+_Static_assert(ROOM_LARGE <= POV_FRAME_FULL, "a frame has it");
+
+static __always_inline bool room_fill(void *rb, const u64 *rec, const u32 bytes)
+{
+	u64 *to = bpf_ringbuf_reserve(rb, bytes, 0);
+
+	if (!to)
+		return false;
+	__builtin_memcpy(to, rec, bytes);
+	bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);
+	return true;
+}
+
+/* Writes a record to its CPU group's ring if it is a short one and there is room for it. */
+static __always_inline bool short_write(const u64 *rec, u64 size)
+{
+	u32 ring = ring_here();
+	void *rb;
+
+	if (size > ROOM_LARGE)
+		return false;
+	rb = bpf_map_lookup_elem(&rings, &ring);
+	if (!rb)
+		return false;
+	return size <= ROOM_SMALL  ? room_fill(rb, rec, ROOM_SMALL) :
+	       size <= ROOM_MIDDLE ? room_fill(rb, rec, ROOM_MIDDLE) :
+				     room_fill(rb, rec, ROOM_LARGE);
+}
 
 static __always_inline int frame_write(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret,
 				       u32 flags)
@@ -34,7 +71,10 @@ static __always_inline int frame_write(struct pov_thread *t, u32 idx, u64 end_ns
 	c->hdr.flags |= flags;
 	c->ret = ret;
 	c->cpu = bpf_get_smp_processor_id();
-	return emit_look(f->rec, size, POV_CLASS_CALL, ++t->emitted % LOOK_EVERY == 0);
+	if (++t->emitted % LOOK_EVERY == 0)
+		return emit(f->rec, size, POV_CLASS_CALL);
+	return short_write((u64 *)f->rec, size) ? 0 :
+						  emit_look(f->rec, size, POV_CLASS_CALL, false);
 }
 
 __noinline int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u32 flags)
@@ -141,9 +181,10 @@ static __always_inline void frame_fill(struct pov_frame *f, struct pt_regs *ctx,
 static __always_inline void frame_fetch(struct pov_thread *t, u32 idx, u32 func,
 					const struct pov_fn *fn, u32 at_return, u64 now)
 {
-	u32 one = at_return ? fn->return_one : fn->entry_one, lib_id;
+	u32 one = at_return ? fn->return_one : fn->entry_one, what, lib_id;
 	const struct pov_fetch *fe;
 	struct pov_lib *lib;
+	u64 next;
 
 	if (one >= POV_FETCH_MAX) {
 		fetch_all(t, idx, func, at_return, now);
@@ -151,7 +192,10 @@ static __always_inline void frame_fetch(struct pov_thread *t, u32 idx, u32 func,
 	}
 	fe = &fn->fetch[index_mask(one, POV_FETCH_MAX)];
 	if (fe->op == POV_FETCH_WORK) {
-		work_fetch(t, idx, fe->arg | fe->len_arg << 8 | fe->bytes << 16, now);
+		what = fe->arg | fe->len_arg << 8 | fe->bytes << 16;
+		next = work_fetch(t, idx, what);
+		if (next)
+			work_list(t, idx, what, next, now);
 		return;
 	}
 	if (fe->op == POV_FETCH_ACCEPTED) {
@@ -165,39 +209,124 @@ static __always_inline void frame_fetch(struct pov_thread *t, u32 idx, u32 func,
 		fetch_one(t, frame_at(t, idx), fe, lib);
 }
 
-/* The state of the thread that runs, once the collector has been told of it; null if it is no target's. */
-static __always_inline struct pov_thread *thread_calling(struct task_struct *self)
-{
-	struct pov_thread *t = thread_find(self, self->pid);
+/*
+ * What a uprobe_multi link (Linux 6.6, commit 0b779b61f651) tells bpf_get_attach_cookie, as far as needed to read it
+ * there. Kernels that have it have bpf_rdonly_cast (6.2, commit a35b9af4ec2c), too.
+ */
+struct bpf_uprobe___pov {
+	u64 cookie;
+} __attribute__((preserve_access_index));
+struct bpf_uprobe_multi_run_ctx___pov {
+	struct bpf_uprobe___pov *uprobe;
+} __attribute__((preserve_access_index));
+struct task_struct___pov {
+	void *stack;
+	void *bpf_ctx;
+	pid_t pid;
+} __attribute__((preserve_access_index));
+extern void *bpf_rdonly_cast(const void *obj, u32 btf_id) __ksym __weak;
 
-	return t && t->told ? t : thread_meet(self, t);
+static __always_inline bool kernel_casts(void)
+{
+	return bpf_core_type_exists(struct bpf_uprobe_multi_run_ctx___pov);
+}
+
+static __always_inline struct task_struct___pov *thread_task(const struct pov_thread *t)
+{
+	return bpf_rdonly_cast((void *)t->task, bpf_core_type_id_kernel(struct task_struct___pov));
+}
+
+/* Which entry of slot_hints is the thread's. The verifier lets an address be copied into half a register, but not multiplied. */
+static __always_inline u16 *slot_hint(struct pt_regs *ctx)
+{
+	u32 place;
+
+	asm volatile("%0 = %1" : "=w"(place) : "w"((u32)(u64)ctx));
+	return &slot_hints[place * 0x9e3779b1u >> (32 - SLOT_HINT_BITS)];
+}
+
+/* The current thread's state, the long way; it is found the short way from now on if it has a slot. */
+static __noinline struct pov_thread *thread_seek(struct pt_regs *ctx)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+	u32 tid = self->pid;
+	struct pov_thread *t = thread_find(self, tid);
+
+	if (t && t == thread_slot(tid)) {
+		t->regs = (u64)ctx;
+		*slot_hint(ctx) = tid % THREAD_SLOTS;
+	}
+	return t;
+}
+
+/*
+ * The current thread's state without asking the kernel who that is: each helper call costs 15 ns and more where function returns
+ * are guarded. The registers that a probe is handed lie on the thread's own stack in the kernel. If the thread that was seen
+ * there last still has that stack, and its number, it is this one; that of one that has ended is gone from its task.
+ */
+static __always_inline struct pov_thread *thread_here(struct pt_regs *ctx)
+{
+	struct task_struct___pov *p;
+	struct pov_thread *t;
+
+	if (!kernel_casts())
+		return thread_seek(ctx);
+	t = thread_slot(*slot_hint(ctx));
+	if (!t || t->regs != (u64)ctx)
+		return thread_seek(ctx);
+	p = thread_task(t);
+	if ((u32)p->pid != t->tid || t->regs - (u64)p->stack >= STACK_BYTES_MAX)
+		return thread_seek(ctx);
+	return t;
+}
+
+/* What bpf_get_attach_cookie returns. */
+static __always_inline u64 cookie_of(struct pt_regs *ctx, const struct pov_thread *t)
+{
+	struct bpf_uprobe_multi_run_ctx___pov *run;
+
+	if (!cfg.multi || !kernel_casts())
+		return bpf_get_attach_cookie(ctx);
+	run = bpf_rdonly_cast(thread_task(t)->bpf_ctx,
+			      bpf_core_type_id_kernel(struct bpf_uprobe_multi_run_ctx___pov));
+	return run->uprobe->cookie;
+}
+
+/* The state of the thread that runs, once the collector has been told of it; null if it is no target's. */
+static __always_inline struct pov_thread *thread_calling(struct pt_regs *ctx)
+{
+	struct pov_thread *t = thread_here(ctx);
+
+	return t && t->told ? t : thread_meet(bpf_get_current_task_btf(), t);
 }
 
 SEC("uprobe")
 int call_entry(struct pt_regs *ctx)
 {
-	struct task_struct *self = bpf_get_current_task_btf();
-	u64 cookie = bpf_get_attach_cookie(ctx);
-	u32 func = POV_COOKIE_FUNC(cookie), d, nargs;
-	u64 sp = PT_REGS_SP(ctx), now;
+	u64 sp = PT_REGS_SP(ctx), now, cookie;
+	u32 func, d, nargs;
 	const struct pov_fn *fn;
 	struct pov_thread *t;
 	struct pov_frame *f;
 	struct pov_call *c;
 
 	stay_on_own_stack(ctx);
-	fn = fn_find(func);
-	if (!fn || (calls_until && calls_over(bpf_ktime_get_ns())))
+	if (calls_until && calls_over(bpf_ktime_get_ns()))
 		return 0;
-	t = thread_calling(self);
+	t = thread_calling(ctx);
 	if (!t)
+		return 0;
+	cookie = cookie_of(ctx, t);
+	func = POV_COOKIE_FUNC(cookie);
+	fn = fn_find(func);
+	if (!fn)
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (calls_over(now))
 		return 0;
 	d = t->depth;
 	if (d) {
-		frames_drop_stale(t, self, FROM_PROGRAM, now);
+		frames_drop_stale(t, bpf_get_current_task_btf(), FROM_PROGRAM, now);
 		d = t->depth;
 	}
 	if (d && d <= POV_CALL_DEPTH_MAX) {
@@ -252,7 +381,6 @@ static __always_inline bool poll_found(struct pov_frame *f, const struct pov_fn 
 SEC("uretprobe")
 int call_return(struct pt_regs *ctx)
 {
-	struct task_struct *self = bpf_get_current_task_btf();
 	u32 func, d, top;
 	bool learned = false;
 	const struct pov_fn *fn;
@@ -263,7 +391,7 @@ int call_return(struct pt_regs *ctx)
 	stay_on_own_stack(ctx);
 	if (calls_until && calls_over(bpf_ktime_get_ns()))
 		return 0;
-	t = thread_find(self, self->pid);
+	t = thread_here(ctx);
 	if (!t)
 		return 0;
 	top = t->depth - 1;
@@ -370,7 +498,7 @@ int call_note(struct pt_regs *ctx)
 	note = bpf_map_lookup_elem(&notes, &cookie);
 	if (!fn || !note || calls_over(now))
 		return 0;
-	t = thread_calling(self);
+	t = thread_calling(ctx);
 	if (!t)
 		return 0;
 	frames_drop_stale(t, self, FROM_PROGRAM, now);

@@ -21,6 +21,8 @@
 #define PATHS_MAX 16384
 #define CONTROL_RING_BYTES (4u << 20)
 #define THREAD_SLOTS 1024 /* a power of two */
+#define SLOT_HINT_BITS 12
+#define SLOT_HINTS (1 << SLOT_HINT_BITS)
 
 /* Variables are defined in variables.bpf.c: of weak ones the linker would keep a copy for each file. */
 extern const volatile struct pov_config cfg;
@@ -58,6 +60,9 @@ extern __u64 collector_ns;
 
 /* Counts freed datatypes of all processes: sizes kept from an older generation are not trusted. */
 extern __u64 type_generation;
+
+/* In which slot a thread's state may be, by where the kernel keeps its registers (call.bpf.c). */
+extern __u16 slot_hints[SLOT_HINTS];
 
 /* Processes to trace, by thread group id. 1, or 2 once the last thread is ending (task.bpf.c). */
 struct {
@@ -155,6 +160,16 @@ static __always_inline u64 record_begin(const void *rec, u32 class)
 	return h->ts_ns;
 }
 
+/* Number of the ring of this CPU's group. */
+static __always_inline u32 ring_here(void)
+{
+	u32 ring = bpf_get_smp_processor_id();
+
+	if (cfg.cpus_per_ring > 1)
+		ring /= cfg.cpus_per_ring;
+	return ring < cfg.rings ? ring : 0;
+}
+
 /*
  * Writes a finished record to its CPU group's ring, else to the rescue ring, else counts it as dropped
  * under its class. The collector polls; it is woken only when a ring fills up, which is looked at if
@@ -162,13 +177,10 @@ static __always_inline u64 record_begin(const void *rec, u32 class)
  */
 static __always_inline int emit_look(const void *rec, u64 size, u32 class, bool look)
 {
-	u32 ring = bpf_get_smp_processor_id() / (cfg.cpus_per_ring ?: 1);
-	u32 rescue = cfg.rings;
+	u32 ring = ring_here(), rescue = cfg.rings;
 	u64 wake = BPF_RB_NO_WAKEUP;
 	void *rb;
 
-	if (ring >= cfg.rings)
-		ring = 0;
 	rb = bpf_map_lookup_elem(&rings, &ring);
 	if (rb) {
 		if (look && bpf_ringbuf_query(rb, BPF_RB_AVAIL_DATA) > cfg.wake_bytes)
@@ -393,10 +405,12 @@ int read_words(struct words *to, u64 from, u32 bytes);
 /* Carries out the memory reads of function func at entry (0) or return (1) for the frame at idx. (fetch.bpf.c) */
 int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return, u64 now);
 /*
- * Adds the list of work requests of the call in frame idx to its record. what: the argument that the list is, from bit 8 on the
- * one that is the queue, from bit 16 on the bytes of a request. (work.bpf.c)
+ * Adds the first one of the list of work requests of the call in frame idx to its record: the address of the next one, or 0.
+ * what: the argument that the list is, from bit 8 on the one that is the queue, from bit 16 on the bytes of a request. (work.bpf.c)
  */
-int work_fetch(struct pov_thread *t, u32 idx, u32 what, u64 now);
+u64 work_fetch(struct pov_thread *t, u32 idx, u32 what);
+/* Adds the others, from the one at p on. */
+int work_list(struct pov_thread *t, u32 idx, u32 what, u64 p, u64 now);
 /* If that call failed, how many of its list were accepted. what: the argument that says where it ended, from bit 8 on the list. */
 int work_accepted(struct pov_thread *t, u32 idx, u32 what);
 /* What the return of the call in frame idx teaches about communicators: 1 if it was not known. (comm.bpf.c) */

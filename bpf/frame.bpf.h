@@ -25,6 +25,8 @@ static __always_inline struct pov_thread *thread_claim(struct task_struct *self,
 	u32 i;
 
 	if (t && !__sync_val_compare_and_swap(&t->tid, 0, tid)) {
+		t->regs = 0;
+		t->task = (u64)self;
 		t->depth = 0;
 		t->told = 0;
 		t->closed = POV_THREAD_LIVE;
@@ -36,10 +38,12 @@ static __always_inline struct pov_thread *thread_claim(struct task_struct *self,
 		return t;
 	}
 	t = bpf_task_storage_get(&threads, self, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (t)
-		t->tid = tid;
-	else
+	if (!t) {
 		count(POV_COUNT_MISS(POV_MISS_THREADS));
+		return NULL;
+	}
+	t->tid = tid;
+	t->task = (u64)self;
 	return t;
 }
 

@@ -9,5 +9,6 @@ volatile __u64 drops[POV_DROPS] = {};
 volatile __u64 calls_until = 0;
 __u64 collector_ns = 0;
 __u64 type_generation = 0;
+__u16 slot_hints[SLOT_HINTS] = {};
 
 char LICENSE[] __weak SEC("license") = "Dual BSD/GPL";

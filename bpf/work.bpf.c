@@ -2,7 +2,8 @@
 /*
  * Lists of work requests (struct ibv_send_wr, ibv_recv_wr) that a call posts to a queue: of each what struct pov_work has. The
  * first ones lie in the call's own record, the next in continuation records, and those behind are only counted. Nearly all
- * lists have one request with one piece of memory: that costs two reads.
+ * lists have one request with one piece of memory. Programs mostly have the two side by side, on the stack or in an object of their
+ * own: then one read takes both, else there are two.
  */
 #include "core.bpf.h"
 #include "fetch.bpf.h"
@@ -27,6 +28,12 @@ struct work_sge {
 	u32 length, key;
 };
 
+/* What is read around a request: its pieces lie behind a whole struct ibv_send_wr of 128 bytes, or a little before it. */
+#define WINDOW_BEFORE 32
+#define WINDOW_WORDS 24
+#define PIECE_WORDS (sizeof(struct work_sge) / 8)
+#define PAGE_BYTES_MIN 4096
+
 /* Where in a struct ibv_qp handle, qp_num, state and qp_type lie. */
 #define QUEUE_OFF 48
 
@@ -50,40 +57,68 @@ static __always_inline u64 pieces_sum(u64 from, u32 n)
 	return n == PIECES_MAX ? sum : POV_WORK_BYTES_UNKNOWN;
 }
 
-/* What is kept of the request at `from`, of which that many bytes are there. Its successor's address, or NEXT_FAULT. */
-static __always_inline u64 work_take(struct pov_work *to, u64 from, u32 bytes, u64 queue)
+/* What is kept of a request of which that many bytes were read, but for the length of its pieces. Its successor's address. */
+static __always_inline u64 work_keep(struct pov_work *to, const struct work_wr *r, u32 bytes,
+				     u64 queue)
+{
+	bool send = bytes == sizeof(*r);
+
+	to->id = r->id;
+	to->ah = send ? r->ah : 0;
+	to->remote_qp = send ? r->remote_qp : 0;
+	to->qp = queue;
+	to->qp_type = queue >> 32;
+	to->opcode = send ? r->opcode : 0;
+	to->flags = send ? r->flags : 0;
+	to->npieces = r->npieces < 0xff ? r->npieces : 0xff;
+	return r->next;
+}
+
+/* The request at `from`, of which that many bytes are there. Its successor's address, or NEXT_FAULT. */
+__noinline u64 work_read(struct pov_work *to, u64 from, u32 bytes, u64 queue)
 {
 	struct work_wr r = {};
 
-	if (bytes > sizeof(r) || bpf_probe_read_user(&r, bytes, (void *)from))
+	if (!to || bytes > sizeof(r) || bpf_probe_read_user(&r, bytes, (void *)from))
 		return NEXT_FAULT;
 	to->bytes = pieces_sum(r.pieces, r.npieces);
-	to->id = r.id;
-	to->ah = r.ah;
-	to->remote_qp = r.remote_qp;
-	to->qp = queue;
-	to->qp_type = queue >> 32;
-	to->opcode = bytes == sizeof(r) ? r.opcode : 0;
-	to->flags = r.flags;
-	to->npieces = r.npieces < 0xff ? r.npieces : 0xff;
-	return r.next;
+	return work_keep(to, &r, bytes, queue);
 }
 
-/* The same, apart, so that the verifier goes through it once and not once a round. */
-__noinline u64 work_read(struct pov_work *to, u64 from, u32 bytes, u64 queue)
+/*
+ * The first request of a list, with one read where its piece of memory lies beside it: what is read too much costs less than a
+ * second read. It stays within one page, which can be read if the request can.
+ */
+static __always_inline u64 work_first(struct pov_work *to, u64 from, u32 bytes, u64 queue)
 {
-	return to ? work_take(to, from, bytes, queue) : NEXT_FAULT;
+	u64 window[WINDOW_WORDS], begin = from - WINDOW_BEFORE, off;
+	struct work_wr *r = (struct work_wr *)((u8 *)window + WINDOW_BEFORE);
+
+	if (begin % PAGE_BYTES_MIN > PAGE_BYTES_MIN - sizeof(window) ||
+	    bpf_probe_read_user(window, sizeof(window), (void *)begin))
+		return work_read(to, from, bytes, queue);
+	off = r->pieces - begin;
+	if (r->npieces == 1 && off % 8 == 0 && off / 8 <= WINDOW_WORDS - PIECE_WORDS)
+		to->bytes = window[off / 8 + 1];
+	else
+		to->bytes = pieces_sum(r->pieces, r->npieces);
+	return work_keep(to, r, bytes, queue);
 }
 
-/* Number and, from bit 32 on, type of a queue pair; 0 if it cannot be read. Kept beside the sizes of datatypes. */
-static __always_inline u64 queue_look(struct pov_thread *t, u64 qp)
+/*
+ * Number and, from bit 32 on, type of the queue pair that a call's list goes to; 0 if there is none, or it cannot be read. Kept
+ * beside the sizes of datatypes.
+ */
+static __always_inline u64 queue_look(struct pov_thread *t, struct pov_frame *f, u32 what)
 {
+	u64 qp = frame_arg(f, what >> 8 & 0xff), generation = type_generation;
 	struct pov_type *kept = &t->type[(qp >> 4 ^ qp >> 9) % POV_TYPES_KEPT];
-	u64 generation = type_generation;
 	struct {
 		u32 handle, num, state, type;
 	} q;
 
+	if (!qp)
+		return 0;
 	if (kept->handle == qp && kept->generation == generation)
 		return kept->bytes;
 	if (bpf_probe_read_user(&q, sizeof(q), (void *)(qp + QUEUE_OFF)))
@@ -175,26 +210,50 @@ static __always_inline u32 work_rest(struct pov_thread *t, u32 what, u64 p, u64 
 	return more->first + work_count(p);
 }
 
-__noinline int work_fetch(struct pov_thread *t, u32 idx, u32 what, u64 now)
+__noinline u64 work_fetch(struct pov_thread *t, u32 idx, u32 what)
 {
-	u32 arg = what & 0xff, queue_arg = what >> 8 & 0xff, bytes = what >> 16 & 0xff, n;
+	u32 arg = what & 0xff, bytes = what >> 16 & 0xff;
+	struct pov_frame *f;
+	u64 next;
+	u8 *data;
+
+	if (!t || idx >= POV_CALL_DEPTH_MAX)
+		return 0;
+	f = frame_at(t, idx);
+	data = field_begin(f, POV_FIELD_WORK, arg, 1, sizeof(struct pov_work));
+	if (!data)
+		return 0;
+	next = work_first((struct pov_work *)data, frame_arg(f, arg), bytes,
+			  queue_look(t, f, what));
+	if (next != NEXT_FAULT) {
+		field_end(f, sizeof(struct pov_work));
+		return next;
+	}
+	frame_call(f)->hdr.flags |= POV_CALL_FAULT;
+	field_begin(f, POV_FIELD_WORK, arg, 0, 0);
+	field_end(f, 0);
+	return 0;
+}
+
+__noinline int work_list(struct pov_thread *t, u32 idx, u32 what, u64 p, u64 now)
+{
+	u32 bytes = what >> 16 & 0xff, n;
 	struct pov_field *head;
 	struct pov_work *to;
 	struct pov_frame *f;
-	u64 p, queue = 0;
+	u64 queue;
 	u8 *data;
 
 	if (!t || idx >= POV_CALL_DEPTH_MAX)
 		return -1;
 	f = frame_at(t, idx);
-	p = frame_arg(f, arg);
-	if (queue_arg < POV_CALL_ARGS_MAX)
-		queue = queue_look(t, frame_arg(f, queue_arg));
-	data = field_begin(f, POV_FIELD_WORK, arg, 0, POV_CALL_FIELD_BYTES);
+	f->used -= sizeof(*head) +
+		   sizeof(*to); /* the first request's field is all there is: it grows */
+	queue = queue_look(t, f, what);
+	data = field_begin(f, POV_FIELD_WORK, what, 0, POV_CALL_FIELD_BYTES);
 	if (!data)
 		return -1;
 	to = (struct pov_work *)data;
-	p = work_take(to, p, bytes, queue);
 	for (n = 1; n < WORK_IN_CALL && p > NEXT_FAULT; n++)
 		p = work_read(&to[n], p, bytes, queue);
 	if (p == NEXT_FAULT) { /* the last one is none */
@@ -205,7 +264,7 @@ __noinline int work_fetch(struct pov_thread *t, u32 idx, u32 what, u64 now)
 	head->cnt = n;
 	head->size = n * sizeof(*to);
 	if (p > NEXT_FAULT)
-		head->cnt = work_rest(t, idx | bytes << 8 | arg << 16, p, queue, now);
+		head->cnt = work_rest(t, idx | bytes << 8 | what << 16, p, queue, now);
 	field_end(f, n * sizeof(*to));
 	return 0;
 }

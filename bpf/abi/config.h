@@ -282,7 +282,8 @@ struct pov_config {
 	pov_u32 cpus_per_ring;
 	pov_u8 sched_mode; /* enum pov_sched_mode */
 	pov_u8 all;	   /* every process is a target */
-	pov_u16 pad0;
+	pov_u8 multi;	   /* the probes of calls are uprobe_multi links */
+	pov_u8 pad0;
 	pov_u32 cpus;	    /* possible CPUs: bits of a CPU mask that mean something */
 	pov_u32 kernel_row; /* of the function table, the first of the kernel's own functions */
 };

@@ -63,6 +63,8 @@ struct pov_thread {
 	pov_u16 spinning;  /* bit d: there is a spin at depth d */
 	pov_u32 told;	   /* the collector knows that the thread's program makes traced calls */
 	pov_u32 pad;
+	pov_u64 regs; /* where on its stack in the kernel probes find its registers; 0: not known */
+	pov_u64 task; /* its struct task_struct */
 	struct pov_type type[POV_TYPES_KEPT];
 	struct pov_spin_open spin[POV_CALL_DEPTH_MAX];
 	/* scratch for a struct pov_more */

@@ -6,8 +6,8 @@
 PLAIN_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN)
 PLAIN_BIN := $(patsubst tests/mpi/plain/%.c,build/mpi/plain/%,\
 	$(filter-out %/no_udev.c %/met_library.c %/region_library.c %/verbs_slots.c %/verbs_loopback.c \
-	%/verbs_find.c %/verbs_posts.c %/verbs_cost.c %/verbs_usdt.c %/verbs_wr.c %/uct_form.c \
-	%/ofi_ends.c,$(wildcard tests/mpi/plain/*.c)))
+	%/verbs_find.c %/verbs_posts.c %/verbs_cost.c %/verbs_pieces.c %/verbs_usdt.c %/verbs_wr.c \
+	%/uct_form.c %/ofi_ends.c,$(wildcard tests/mpi/plain/*.c)))
 
 $(PLAIN_BIN): build/mpi/plain/%: tests/mpi/plain/%.c
 	$(say) CC $@
@@ -66,9 +66,9 @@ build/mpi/plain/region_library.so: tests/mpi/plain/region_library.c
 
 # A provider of verbs, with as much of its private interface as the installed library itself tells, and a program that uses it.
 VERBS_BIN := $(if $(wildcard /usr/include/infiniband/verbs.h),$(addprefix build/mpi/plain/,verbs_find verbs_posts verbs_cost \
-	verbs_wr verbs_loopback.so verbs_named.so))
+	verbs_pieces verbs_wr verbs_loopback.so verbs_named.so))
 
-$(addprefix build/mpi/plain/verbs_,slots find posts cost wr): build/mpi/plain/%: tests/mpi/plain/%.c
+$(addprefix build/mpi/plain/verbs_,slots find posts cost pieces wr): build/mpi/plain/%: tests/mpi/plain/%.c
 	$(say) CC $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN_CFLAGS) -MMD -MP -MF $@.d $< -o $@ -libverbs -ldl

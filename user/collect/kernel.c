@@ -188,6 +188,9 @@ static void programs_choose(struct kernel *k, const struct kernel_options *opt)
 		bpf_program__set_expected_attach_type(s->progs.call_entry, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.call_return, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.call_note, BPF_TRACE_UPROBE_MULTI);
+		/* They do not sleep, but sleepable programs are cheaper to run: they need no rcu_read_lock. */
+		bpf_program__set_flags(s->progs.call_entry, BPF_F_SLEEPABLE);
+		bpf_program__set_flags(s->progs.call_return, BPF_F_SLEEPABLE);
 		bpf_program__set_expected_attach_type(s->progs.region_entry,
 						      BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.region_return,
@@ -207,6 +210,7 @@ static void constants_set(struct kernel *k, const struct kernel_options *opt)
 	c->cpus = libbpf_num_possible_cpus();
 	c->sched_mode = opt->sched;
 	c->all = opt->all;
+	c->multi = k->programs.api == LINK_MULTI;
 	c->wait_ns = WAIT_NS;
 	c->kernel_row = kernel_functions_row();
 }
