@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/log.h"
 #include "unit/random_machine.h"
 
 static uint32_t rnd(struct machine *s, uint32_t n)
@@ -184,31 +185,34 @@ static uint64_t outermost_top(const struct life *t)
 	return 0;
 }
 
+#define POSTING_ARGS 3
+
 static void posting_put(struct machine *s, const struct life *t)
 {
-	struct {
-		struct pov_call call;
-		uint64_t args[3];
-		struct pov_field head;
-		struct pov_work work[POSTS_MAX];
-	} r = {.call = {.dur_ns = s->now - t->call[t->depth].begin,
-			.tgid = t->tgid,
-			.func = mfix_func("post_send"),
-			.depth = (uint8_t)t->depth,
-			.nargs = 3,
-			.cpu = t->cpu}};
 	uint32_t n = 1 + rnd(s, POSTS_MAX);
+	size_t work_bytes = n * sizeof(struct pov_work);
+	size_t head_at = sizeof(struct pov_call) + POSTING_ARGS * sizeof(uint64_t);
+	size_t bytes = head_at + sizeof(struct pov_field) + work_bytes;
+	struct pov_call *r = xcalloc(1, bytes);
+	struct pov_field *head = (struct pov_field *)((uint8_t *)r + head_at);
+	struct pov_work *work = (struct pov_work *)(head + 1);
 
-	r.head = (struct pov_field){POV_FIELD_WORK, 1, (uint16_t)(n * sizeof(r.work[0])), n};
+	r->dur_ns = s->now - t->call[t->depth].begin;
+	r->tgid = t->tgid;
+	r->func = mfix_func("post_send");
+	r->depth = (uint8_t)t->depth;
+	r->nargs = POSTING_ARGS;
+	r->cpu = t->cpu;
+	*head = (struct pov_field){POV_FIELD_WORK, 1, (uint16_t)work_bytes, n};
 	for (uint32_t i = 0; i < n; i++) {
-		r.work[i] = (struct pov_work){.id = s->nposts, .bytes = rnd(s, 5000), .qp = 81};
+		work[i] = (struct pov_work){.id = s->nposts, .bytes = rnd(s, 5000), .qp = 81};
 		s->post[s->nposts++] = (struct post){.tid = t->tid,
 						     .within = outermost_top(t),
 						     .outermost = t->depth ? t->call[0].begin : 0,
-						     .bytes = r.work[i].bytes};
+						     .bytes = work[i].bytes};
 	}
-	put_record(&s->f, t->cpu, &r, sizeof(r) - (POSTS_MAX - n) * sizeof(r.work[0]),
-		   POV_KIND_CALL, t->tid, s->now);
+	put_record(&s->f, t->cpu, r, bytes, POV_KIND_CALL, t->tid, s->now);
+	free(r);
 }
 
 static void call_end(struct machine *s, struct life *t, int flags)
