@@ -197,10 +197,10 @@ static void test_steps(void **state)
 static void iface_open(uint32_t tgid, uint64_t iface, const char *transport, const char *device,
 		       uint64_t ret)
 {
-	char transport_field[16], device_field[32];
+	char transport_field[16] = "", device_field[32] = ""; /* cut, and then without an end */
 
-	strncpy(transport_field, transport, sizeof(transport_field));
-	strncpy(device_field, device, sizeof(device_field));
+	memcpy(transport_field, transport, strnlen(transport, sizeof(transport_field)));
+	memcpy(device_field, device, strnlen(device, sizeof(device_field)));
 	rec_begin(&f, "uct_iface_open", 0, 5, MD, 2ull, PARAMS, 3ull, 4ull);
 	rec_call(&f)->tgid = tgid;
 	rec_u64(&f, POV_FIELD_IN, 2, 1, OPENS_DEVICE);
