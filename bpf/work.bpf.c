@@ -91,15 +91,17 @@ __noinline u64 work_read(struct pov_work *to, u64 from, u32 bytes, u64 queue)
  */
 static __always_inline u64 work_first(struct pov_work *to, u64 from, u32 bytes, u64 queue)
 {
-	u64 window[WINDOW_WORDS], begin = from - WINDOW_BEFORE, off;
+	u64 window[WINDOW_WORDS], begin = from - WINDOW_BEFORE, off, word;
 	struct work_wr *r = (struct work_wr *)((u8 *)window + WINDOW_BEFORE);
 
 	if (begin % PAGE_BYTES_MIN > PAGE_BYTES_MIN - sizeof(window) ||
 	    bpf_probe_read_user(window, sizeof(window), (void *)begin))
 		return work_read(to, from, bytes, queue);
 	off = r->pieces - begin;
-	if (r->npieces == 1 && off % 8 == 0 && off / 8 <= WINDOW_WORDS - PIECE_WORDS)
-		to->bytes = window[off / 8 + 1];
+	word = off / 8;
+	barrier_var(word); /* else clang 19 adds off to the address: a multiple of 8, which the verifier does not know */
+	if (r->npieces == 1 && off % 8 == 0 && word <= WINDOW_WORDS - PIECE_WORDS)
+		to->bytes = window[word + 1];
 	else
 		to->bytes = pieces_sum(r->pieces, r->npieces);
 	return work_keep(to, r, bytes, queue);
