@@ -99,7 +99,8 @@ static __always_inline u64 work_first(struct pov_work *to, u64 from, u32 bytes, 
 		return work_read(to, from, bytes, queue);
 	off = r->pieces - begin;
 	word = off / 8;
-	barrier_var(word); /* else clang 19 adds off to the address: a multiple of 8, which the verifier does not know */
+	/* else clang 19 adds off to the address: a multiple of 8, which the verifier does not know */
+	barrier_var(word);
 	if (r->npieces == 1 && off % 8 == 0 && word <= WINDOW_WORDS - PIECE_WORDS)
 		to->bytes = window[word + 1];
 	else
