@@ -153,28 +153,19 @@ static void op_count(struct transfer_start *a, uint32_t process, const struct tr
 	b->bytes += op->bytes > 0 ? (uint64_t)op->bytes : 0;
 }
 
-/* By job and rank; keys are numbers that a trace may have made up. */
-static uint64_t rank_key(int32_t job, int32_t rank)
+static void peers_find(struct transfer_start *a, const struct model *m, uint32_t process)
 {
-	return (uint64_t)(uint32_t)job << 32 | (uint32_t)rank;
-}
-
-static void peers_find(struct transfer_start *a, const struct model *m, uint32_t process,
-		       const struct map *ranks)
-{
+	const struct model_process *self = model_process_get(m, process), *peer;
 	struct transfer_process *p = a->process[process];
 
 	for (uint32_t i = 0; i < p->nop; i++) {
 		struct transfer_op *op = &p->op[i];
 
-		if (op->peer_world >= 0)
-			op->peer = (int32_t)(uintptr_t)map_get(ranks, rank_key(op->peer_job,
-									       op->peer_world)) -
-				   1;
+		peer = model_peer(m, self, op->peer_job, op->peer_world);
+		op->peer = peer ? (int32_t)peer->idx : -1;
 	}
 	for (uint32_t i = 0; i < p->npost; i++)
-		p->post[i].peer = ends_find(&a->traffic->ends, m, p->post[i].end,
-					    model_process_get(m, process),
+		p->post[i].peer = ends_find(&a->traffic->ends, m, p->post[i].end, self,
 					    (enum post_carrier)p->post[i].carrier);
 }
 
@@ -193,8 +184,7 @@ static void posts_choose(struct transfer_start *a, uint32_t process)
 	p->npost = kept;
 }
 
-static void process_settle(struct transfer_start *a, const struct model *m, uint32_t process,
-			   const struct map *ranks)
+static void process_settle(struct transfer_start *a, const struct model *m, uint32_t process)
 {
 	struct transfer_process *p = a->process[process];
 	struct transfer_op *op;
@@ -204,7 +194,7 @@ static void process_settle(struct transfer_start *a, const struct model *m, uint
 		p->nop++;
 	}
 	posts_choose(a, process);
-	peers_find(a, m, process, ranks);
+	peers_find(a, m, process);
 	if (p->nop)
 		qsort(p->op, p->nop, sizeof(*p->op), op_compare);
 	if (p->npost)
@@ -224,18 +214,9 @@ static void process_settle(struct transfer_start *a, const struct model *m, uint
 int transfer_settle(void *ctx, const struct model *m)
 {
 	struct transfer_start *a = ctx;
-	struct map ranks = {0};
-
-	for (uint32_t i = 0; i < model_process_count(m); i++) {
-		const struct model_process *p = model_process_get(m, i);
-
-		if (p->is_rank && p->rank >= 0)
-			map_set(&ranks, rank_key(p->job_idx, p->rank), (void *)(uintptr_t)(i + 1));
-	}
 	for (uint32_t i = 0; i < a->nprocess; i++) {
 		if (a->process[i])
-			process_settle(a, m, i, &ranks);
+			process_settle(a, m, i);
 	}
-	map_release(&ranks);
 	return 0;
 }

@@ -134,7 +134,7 @@ struct call_roles {
 	 * MPI_PROC_NULL, and one that is not known, is -1; of the latter *_why says the reason.
 	 */
 	int32_t peer_world, recv_peer_world, root_world;
-	int32_t peer_job, recv_peer_job;
+	int32_t peer_job, recv_peer_job; /* model_process.job_idx */
 	uint8_t peer_why, recv_peer_why, root_why; /* enum peer_unknown */
 	uint32_t comm_id;      /* the same for all its members, unique in the trace; 0: not known */
 	uint64_t comm;	       /* handle */
@@ -153,6 +153,7 @@ struct call_operation {
 	const struct func_info *func;
 	uint64_t begin_ns,
 		posted_ns;	 /* of the call that set it off: persistent, that started it last */
+	uint32_t place;		 /* among those that this call set off, from 0 */
 	struct call_roles roles; /* without requests, mark and comm_name */
 };
 /* Why the world rank of a peer is not known. */
@@ -218,7 +219,10 @@ struct layer {
 	/* Parses one row of the function table (meta block "function"). 0 or -EINVAL. */
 	int (*func_parse)(const json_t *row, struct func_info *out);
 	void (*func_release)(struct func_info *f);
-	/* Meta objects "library", "process", "hosts" and "adapters" are fed in as they come. */
+	/*
+	 * Meta objects "library", "process", "hosts" and "adapters" are fed in as they come; before them one that is in no trace:
+	 * "jobs", whose array "names" are the launcher's names of the trace's jobs, by model_process.job_idx.
+	 */
 	struct layer_decoder *(*decoder_new)(void);
 	void (*decoder_free)(struct layer_decoder *d);
 	void (*decoder_meta)(struct layer_decoder *d, const json_t *meta); /* may be NULL */

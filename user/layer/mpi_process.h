@@ -84,7 +84,7 @@ void mpi_process_release(struct mpi_process *s);
 
 struct mpi_processes *mpi_processes_new(void);
 void mpi_processes_free(struct mpi_processes *s);
-/* Takes a meta object in; of other types than "library", "process" and "hosts" it takes no notice. */
+/* Takes a meta object in; of other types than "library", "process", "jobs" and "hosts" it takes no notice. */
 void mpi_processes_meta(struct mpi_processes *s, const json_t *meta);
 /* Never NULL: of an unknown library or process, one of which nothing is known. Valid until the next call. */
 struct mpi_process *mpi_processes_get(struct mpi_processes *s, uint32_t pid, uint16_t lib,

@@ -170,6 +170,16 @@ static void meta_process(struct mpi_processes *s, const json_t *meta)
 	p->cnt++;
 }
 
+/* In that order, whoever calls first. */
+static void jobs_number(struct mpi_processes *s, const json_t *names)
+{
+	const json_t *name;
+	size_t i;
+
+	json_array_foreach(names, i, name)
+		mpi_comms_job(s->comms, json_string_value(name), 0);
+}
+
 void mpi_processes_meta(struct mpi_processes *s, const json_t *meta)
 {
 	memset(s->recent, 0, sizeof(s->recent));
@@ -177,6 +187,8 @@ void mpi_processes_meta(struct mpi_processes *s, const json_t *meta)
 		meta_library(s, meta);
 	else if (json_is_type(meta, "process"))
 		meta_process(s, meta);
+	else if (json_is_type(meta, "jobs"))
+		jobs_number(s, json_object_get(meta, "names"));
 	else if (json_is_type(meta, "hosts"))
 		s->one_clock = json_array_size(json_object_get(meta, "rows")) < 2;
 }

@@ -78,8 +78,9 @@ static void request_made(struct mpi_call *c, struct call_view *out)
 
 /* A persistent request is started; its operation begins with this call. */
 static void request_restart(const struct mpi_call *c, struct call_request *r,
-			    struct mpi_request *known)
+			    struct mpi_request *known, uint32_t place)
 {
+	known->op.place = place;
 	known->op.begin_ns = c->begin_ns;
 	known->op.posted_ns = known->since_ns = c->parts.rec->hdr.ts_ns;
 	r->in_flight_bytes = -mpi_request_in_flight(known);
@@ -119,7 +120,7 @@ static void requests_each(struct mpi_call *c, struct call_view *out)
 		if (known && c->fn->request == REQUEST_FREE)
 			request_end(c, r, known, true);
 		else if (known)
-			request_restart(c, r, known);
+			request_restart(c, r, known, i);
 	}
 }
 

@@ -359,4 +359,5 @@ void describe_processes(struct model *m)
 	qsort(m->process, m->nprocesses, sizeof(*m->process), process_compare);
 	for (i = 0; i < m->nprocesses; i++)
 		m->process[i]->pub.idx = i;
+	peer_ranks_learn(m);
 }

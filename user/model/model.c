@@ -40,6 +40,7 @@ void model_close(struct model *m)
 	identity_release(m);
 	func_table_release(m);
 	image_paths_release(m);
+	peer_ranks_release(m);
 	describe_hosts_free(m);
 	free(m->due);
 	free(m);

@@ -190,6 +190,7 @@ struct model_operation {
 	const struct func_info *func;	   /* that described it: MPI_Send_init, not MPI_Start */
 	const struct call_roles *roles;	   /* as it was described */
 	uint64_t begin_ns, posted_ns;	   /* of the call that started it */
+	uint32_t place; /* among those that this call started, from 0 */
 	uint64_t completing_ns, end_ns; /* of the call that completed it: the same if it blocks */
 	const struct call_request *completion; /* NULL if it blocks */
 };
@@ -337,6 +338,14 @@ uint64_t model_segments_since(const struct model *m);
 struct trace *model_get_trace(const struct model *m);
 uint32_t model_process_count(const struct model *m);
 struct model_process *model_process_get(const struct model *m, uint32_t i); /* in sort order */
+/* The process that has this rank in MPI_COMM_WORLD of that job, as a call of self names them; NULL if it is not in the trace. */
+const struct model_process *model_peer(const struct model *m, const struct model_process *self,
+				       int32_t job, int32_t world_rank);
+/*
+ * During a replay: no call of the process that began earlier will be told any more, as far as threads are concerned that have made
+ * calls; UINT64_MAX if none of these can be in a call.
+ */
+uint64_t model_calls_told_until(const struct model *m, const struct model_process *p);
 uint32_t model_thread_count(const struct model *m); /* all threads that ever appear */
 struct model_thread *model_thread_get(const struct model *m, uint32_t i);
 /* Functions that were to be regions, by what record was given. */

@@ -99,6 +99,7 @@ void operations_tell(struct model *m, const struct model_call *c)
 						  .roles = &r->op->roles,
 						  .begin_ns = r->op->begin_ns,
 						  .posted_ns = r->op->posted_ns,
+						  .place = r->op->place,
 						  .completing_ns = c->begin_ns,
 						  .end_ns = c->end_ns,
 						  .completion = r,

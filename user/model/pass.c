@@ -36,6 +36,7 @@ static void metas_prepare(struct model *m)
 
 	m->due = xrealloc(m->due, (cnt + 1) * sizeof(*m->due));
 	m->ndue = m->due_next = 0;
+	m->due[m->ndue++] = (struct due_meta){.meta = m->jobs};
 	for (i = 0; i < cnt; i++) {
 		meta = trace_meta_get(m->trace, i);
 		at_ns = 0;

@@ -47,6 +47,17 @@ static uint64_t horizon_ns(const struct model *m)
 	return first_ns;
 }
 
+uint64_t model_calls_told_until(const struct model *m, const struct model_process *p)
+{
+	uint64_t first_ns = TIME_NEVER, ns;
+
+	for (const struct mthread *t = ((const struct mprocess *)p)->newest; t; t = t->older) {
+		ns = t->pub.calls ? may_begin_ns(m, t) : TIME_NEVER;
+		first_ns = ns < first_ns ? ns : first_ns;
+	}
+	return first_ns;
+}
+
 /* ---- states ---- */
 
 static void segments_drop(struct model *m, uint64_t until_ns)

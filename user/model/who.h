@@ -33,6 +33,12 @@ void describe_processes(struct model *m);
 void describe_hosts_free(struct model *m);
 void describe_info(struct model *m);
 
+/* ---- peer.c ---- */
+
+/* Once jobs and ranks are known. */
+void peer_ranks_learn(struct model *m);
+void peer_ranks_release(struct model *m);
+
 /* ---- func.c ---- */
 
 void func_table_read(struct model *m);

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* What processes post and complete, from the model's calls, operations and messages. Who belongs together: match_lane.c. */
+#include "analysis/match.h"
+
+#include <stdlib.h>
+
+#include "abi/event.h"
+#include "analysis/match_lane.h"
+#include "analysis/table.h"
+
+#define LOOK_EVERY 1024 /* calls between looks at those that wait */
+
+/* What a process has posted by requests and not completed. */
+struct match_process {
+	struct map posted[2]; /* sends, receives: request → struct match_posted, owned by its inbox */
+	const struct model_thread *caller;
+	bool several; /* threads have made calls */
+};
+
+static struct match_process *process_of(struct matches *a, const struct model_process *p)
+{
+	return table_row(a->process, a->nprocess, p->idx);
+}
+
+bool match_by_threads(const struct matches *a, const struct model_process *p)
+{
+	return p->idx < a->nprocess && a->process[p->idx].several;
+}
+
+bool match_assumed(const struct matches *a, const struct model_process *p)
+{
+	return a->lost || p->start_ns <= model_get_info(a->model)->start_ns;
+}
+
+static void count(struct matches *a, const struct model_process *p, bool sends, enum match_why why)
+{
+	struct match_row *r = table_row(a->row, a->nrow, p->idx);
+
+	(sends ? r->sends : r->recvs)[why]++;
+}
+
+void match_count(struct matches *a, const struct match_posted *p, enum match_why why)
+{
+	count(a, p->end.process, p->sends, why);
+}
+
+/* ---- what is posted ---- */
+
+/* One end of a message as the call that posts it describes it, or a completed one. */
+struct described {
+	bool sends;
+	int32_t peer, tag, peer_world, peer_job;
+	enum peer_unknown why;
+	int64_t bytes;
+};
+
+static struct described send_of(const struct call_roles *r)
+{
+	return (struct described){true,		 r->peer,     r->tag,
+				  r->peer_world, r->peer_job, (enum peer_unknown)r->peer_why,
+				  r->send_bytes};
+}
+
+static struct described recv_of(const struct call_roles *r)
+{
+	return (struct described){false,
+				  r->recv_peer,
+				  r->recv_tag,
+				  r->recv_peer_world,
+				  r->recv_peer_job,
+				  (enum peer_unknown)r->recv_peer_why,
+				  r->recv_bytes};
+}
+
+/* The other process; NULL: counted why not. */
+static const struct model_process *peer_of(struct matches *a, const struct model_process *self,
+					   const struct described *d, uint32_t comm_id)
+{
+	const struct model_process *peer = NULL;
+	enum match_why why = MATCH_PEER_UNKNOWN;
+
+	if (comm_id && d->why == PEER_KNOWN) {
+		peer = model_peer(a->model, self, d->peer_job, d->peer_world);
+		why = MATCH_NO_PEER;
+	}
+	if (!peer)
+		count(a, self, d->sends, why);
+	return peer;
+}
+
+/* NULL: it is not to be matched, and counted if it is a message. */
+static struct match_posted *posted_new(struct matches *a, const struct match_end *end,
+				       const struct described *d, uint32_t comm_id, uint32_t place)
+{
+	bool any = !d->sends && d->peer == PEER_ANY;
+	const struct model_process *self = end->process, *peer = NULL;
+	struct match_posted *p;
+
+	if (d->peer == PEER_NULL || d->peer == PEER_ROOT)
+		return NULL;
+	if (!any || !comm_id) {
+		peer = peer_of(a, self, d, comm_id);
+		if (!peer)
+			return NULL;
+	}
+	if (a->kept >= MATCH_KEPT_MAX)
+		a->full = true;
+	if (a->full) {
+		count(a, self, d->sends, MATCH_TOO_MANY);
+		return NULL;
+	}
+	p = xcalloc(1, sizeof(*p));
+	p->end = *end;
+	p->end.bytes = d->bytes;
+	p->place = place;
+	p->sends = d->sends;
+	p->from = d->sends ? (int64_t)self->idx : any ? FROM_ANY : (int64_t)peer->idx;
+	p->tag = d->tag;
+	p->inbox = match_inbox(a, comm_id, d->sends ? peer->idx : self->idx);
+	match_post(a, p);
+	return p;
+}
+
+/* What was posted with a request and not seen to be completed is over by now. */
+static void forget(struct matches *a, struct match_process *proc, uint64_t request)
+{
+	for (int way = 0; way < 2; way++) {
+		struct match_posted *p = map_remove(&proc->posted[way], request);
+
+		if (p)
+			match_over(a, p, FROM_ANY, TAG_ANY);
+	}
+}
+
+static void request_posts(struct matches *a, const struct model_call *c, uint64_t request,
+			  const struct func_info *func, const struct call_roles *r, uint32_t place)
+{
+	struct match_process *proc = process_of(a, c->thread->proc);
+	const struct match_end end = {
+		.process = c->thread->proc,
+		.thread = c->thread,
+		.func = func,
+		.begin_ns = c->begin_ns,
+		.posted_ns = c->end_ns,
+	};
+
+	forget(a, proc, request);
+	for (int way = 0; r->has_peer && r->has_tag && way < 2; way++) {
+		const struct described d = way ? recv_of(r) : send_of(r);
+		struct match_posted *p = NULL;
+
+		if (way ? r->receives : r->sends)
+			p = posted_new(a, &end, &d, r->comm_id, place);
+		if (p)
+			map_set(&proc->posted[way], request, p);
+	}
+}
+
+static void on_call(void *ctx, const struct model_call *c)
+{
+	const struct call_roles *r = &c->view->roles;
+	struct match_process *proc;
+	struct matches *a = ctx;
+
+	if (c->nested || !func_is_top(c->func))
+		return;
+	proc = process_of(a, c->thread->proc);
+	proc->several |= proc->caller && proc->caller != c->thread;
+	proc->caller = c->thread;
+	if (++a->events % LOOK_EVERY == 0)
+		match_look(a);
+	for (uint32_t i = 0; i < r->nrequests; i++) {
+		const struct call_request *q = &r->requests[i];
+
+		if (q->event == REQUEST_START)
+			request_posts(a, c, q->handle, c->func, r, 0);
+		else if (q->event == REQUEST_RESTART && q->op)
+			request_posts(a, c, q->handle, q->op->func, &q->op->roles, q->op->place);
+		else if (q->event == REQUEST_FREE)
+			forget(a, proc, q->handle);
+	}
+}
+
+/* ---- what is over ---- */
+
+/* What the last operation was to have moved, and no message told of: nothing came of it. */
+static void told_end(struct matches *a)
+{
+	for (int way = 0; way < 2; way++) {
+		if (a->told[way])
+			match_withdraw(a, a->told[way]);
+		a->told[way] = NULL;
+	}
+}
+
+static void on_operation(void *ctx, const struct model_operation *o)
+{
+	struct matches *a = ctx;
+
+	told_end(a);
+	if (!o->completion || !func_is_top(o->func))
+		return;
+	for (int way = 0; way < 2; way++)
+		a->told[way] = map_remove(&process_of(a, o->thread->proc)->posted[way],
+					  o->completion->handle);
+}
+
+static void on_message(void *ctx, const struct model_message *msg)
+{
+	const struct model_operation *o = msg->operation;
+	const struct described d = {msg->sends,	   msg->peer, msg->tag,	 msg->peer_world,
+				    msg->peer_job, msg->why,  msg->bytes};
+	const struct model_process *self = o->thread->proc, *peer = NULL;
+	const struct match_end end = {
+		.process = self,
+		.thread = o->thread,
+		.func = o->func,
+		.begin_ns = o->begin_ns,
+		.posted_ns = o->posted_ns,
+		.blocks = true,
+	};
+	struct matches *a = ctx;
+	struct match_posted *p = a->told[!msg->sends];
+
+	a->told[!msg->sends] = NULL;
+	if (!o->roles->has_tag || !func_is_top(o->func) || (o->completion && !p))
+		return;
+	if (!p)
+		p = posted_new(a, &end, &d, msg->comm_id, o->place);
+	if (!p)
+		return;
+	p->end.completer = o->thread;
+	p->end.completing_ns = o->completing_ns;
+	p->end.end_ns = o->end_ns;
+	p->end.bytes = d.bytes;
+	if (d.why == PEER_KNOWN)
+		peer = model_peer(a->model, self, d.peer_job, d.peer_world);
+	match_over(a, p, peer ? (int64_t)peer->idx : FROM_ANY, d.tag);
+}
+
+static void on_lost(void *ctx, const struct model_lost *l)
+{
+	struct matches *a = ctx;
+
+	a->lost |= l->class == POV_CLASS_CALL || l->class == POV_CLASS_MORE;
+}
+
+static void on_start(void *ctx, const struct model *m)
+{
+	((struct matches *)ctx)->model = m;
+}
+
+static int on_finish(void *ctx, const struct model *m)
+{
+	struct matches *a = ctx;
+
+	(void)m;
+	told_end(a);
+	match_finish(a);
+	return 0;
+}
+
+void matches_init(struct matches *a, void (*tell)(void *ctx, const struct match *m), void *ctx)
+{
+	*a = (struct matches){
+		.sink = {.ctx = a,
+			 .start = on_start,
+			 .call = on_call,
+			 .operation = on_operation,
+			 .message = on_message,
+			 .lost = on_lost,
+			 .finish = on_finish},
+		.tell = tell,
+		.ctx = ctx,
+	};
+}
+
+void matches_release(struct matches *a)
+{
+	match_inboxes_release(a);
+	for (uint32_t i = 0; i < a->nprocess; i++) {
+		map_release(&a->process[i].posted[0]);
+		map_release(&a->process[i].posted[1]);
+	}
+	free(a->process);
+	free(a->row);
+	free(a->waiting);
+}
+
+const struct match_row *matches_of(const struct matches *a, uint32_t idx)
+{
+	static const struct match_row none;
+
+	return idx < a->nrow ? &a->row[idx] : &none;
+}

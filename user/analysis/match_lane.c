@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* See match_lane.h. */
+#include "analysis/match_lane.h"
+
+#include <stdlib.h>
+
+#include "analysis/table.h"
+
+#define SWEEP_LANES 256
+
+/* ---- queues ---- */
+
+static bool is_before(const struct match_posted *a, const struct match_posted *b)
+{
+	return a->end.begin_ns != b->end.begin_ns ? a->end.begin_ns < b->end.begin_ns :
+						    a->place < b->place;
+}
+
+static void queue_add(struct posted_queue *q, struct match_posted *p)
+{
+	struct match_posted *at = q->last;
+
+	while (at && is_before(p, at))
+		at = at->prev;
+	p->prev = at;
+	p->next = at ? at->next : q->first;
+	*(p->next ? &p->next->prev : &q->last) = p;
+	*(at ? &at->next : &q->first) = p;
+	q->cnt++;
+}
+
+static void queue_remove(struct posted_queue *q, struct match_posted *p)
+{
+	*(p->next ? &p->next->prev : &q->last) = p->prev;
+	*(p->prev ? &p->prev->next : &q->first) = p->next;
+	q->cnt--;
+}
+
+/* The first one is no more. */
+static void queue_drop(struct matches *a, struct posted_queue *q)
+{
+	struct match_posted *p = q->first;
+
+	queue_remove(q, p);
+	free(p);
+	a->kept--;
+}
+
+static void queue_give_up(struct matches *a, struct posted_queue *q, enum match_why why)
+{
+	while (q->first) {
+		match_count(a, q->first, q->first->over ? why : MATCH_NO_OTHER);
+		queue_drop(a, q);
+	}
+}
+
+/* ---- inboxes ---- */
+
+struct inbox *match_inbox(struct matches *a, uint32_t comm_id, uint32_t to)
+{
+	struct inbox *in = map_make(&a->inboxes, (uint64_t)comm_id << 32 | to, sizeof(*in));
+
+	in->comm_id = comm_id;
+	in->to = to;
+	return in;
+}
+
+static struct lane *lane_of(struct inbox *in, uint32_t from, int32_t tag)
+{
+	struct lane *l = map_make(&in->lanes, (uint64_t)from << 32 | (uint32_t)tag, sizeof(*l));
+
+	l->from = from;
+	l->tag = tag;
+	return l;
+}
+
+/* A program may use each tag but once. */
+static void lanes_sweep(struct inbox *in)
+{
+	struct map left = {0};
+	struct lane *l;
+	uint64_t key;
+
+	if (in->lanes.cnt < (in->sweep_at ? in->sweep_at : SWEEP_LANES))
+		return;
+	for (size_t at = 0; (l = map_next(&in->lanes, &at, &key));) {
+		if (l->sends.cnt || l->recvs.cnt)
+			map_set(&left, key, l);
+		else
+			free(l);
+	}
+	map_release(&in->lanes);
+	in->lanes = left;
+	in->sweep_at = left.cnt * 2 + SWEEP_LANES;
+}
+
+static bool is_wild(const struct match_posted *p)
+{
+	return p->from == FROM_ANY || p->tag == TAG_ANY;
+}
+
+static struct posted_queue *queue_of(const struct match_posted *p)
+{
+	struct lane *l = is_wild(p) ? NULL : lane_of(p->inbox, (uint32_t)p->from, p->tag);
+
+	return !l ? &p->inbox->wild : p->sends ? &l->sends : &l->recvs;
+}
+
+static void wait_for_calls(struct matches *a, struct inbox *in)
+{
+	if (in->waits)
+		return;
+	in->waits = true;
+	*table_row(a->waiting, a->waiting_room, a->nwaiting) = in;
+	a->nwaiting++;
+}
+
+/* ---- first to first ---- */
+
+static bool may_take(const struct match_posted *wild, const struct lane *l)
+{
+	return (wild->from == FROM_ANY || wild->from == l->from) &&
+	       (wild->tag == TAG_ANY || wild->tag == l->tag);
+}
+
+/* A receive that was posted earlier may take it. */
+static bool is_blocked(const struct inbox *in, const struct lane *l, const struct match_posted *r)
+{
+	for (const struct match_posted *w = in->wild.first; w && is_before(w, r); w = w->next)
+		if (may_take(w, l))
+			return true;
+	return false;
+}
+
+/* No call that posted an earlier one may still be told. */
+static bool is_settled(const struct matches *a, const struct match_posted *p)
+{
+	const struct model_process *proc = p->end.process;
+
+	return a->over || !match_by_threads(a, proc) ||
+	       model_calls_told_until(a->model, proc) > p->end.begin_ns;
+}
+
+static void pair(struct matches *a, struct inbox *in, struct lane *l)
+{
+	struct match_posted *s = l->sends.first, *r = l->recvs.first;
+	struct match m = {
+		.send = s->end,
+		.recv = r->end,
+		.tag = l->tag,
+		.comm_id = in->comm_id,
+		.bytes = s->end.bytes >= 0 ? s->end.bytes : r->end.bytes,
+		.assumed = match_assumed(a, s->end.process) || match_assumed(a, r->end.process),
+	};
+	bool one_clock = s->end.process->host_idx == r->end.process->host_idx;
+	bool fits = s->end.bytes < 0 || r->end.bytes < 0 || s->end.bytes <= r->end.bytes;
+
+	if (one_clock && r->end.completer && r->end.end_ns < s->end.begin_ns) {
+		match_count(
+			a, r,
+			MATCH_NO_OTHER); /* it was sent before the recording began, or the record is lost */
+		queue_drop(a, &l->recvs);
+		return;
+	}
+	match_count(a, s, fits ? MATCHED : MATCH_CONFLICT);
+	match_count(a, r, fits ? MATCHED : MATCH_CONFLICT);
+	if (fits && m.assumed) {
+		a->row[m.send.process->idx].assumed++;
+		a->row[m.recv.process->idx].assumed++;
+	}
+	if (fits && a->tell)
+		a->tell(a->ctx, &m);
+	queue_drop(a, &l->sends);
+	queue_drop(a, &l->recvs);
+}
+
+static void lane_settle(struct matches *a, struct inbox *in, struct lane *l)
+{
+	struct match_posted *s, *r;
+
+	while ((s = l->sends.first) && (r = l->recvs.first) && s->over && r->over) {
+		if (is_blocked(in, l, r)) {
+			in->blocked = true;
+			return;
+		}
+		if (!is_settled(a, s) || !is_settled(a, r)) {
+			wait_for_calls(a, in);
+			return;
+		}
+		pair(a, in, l);
+	}
+}
+
+static void lanes_settle(struct matches *a, struct inbox *in)
+{
+	struct lane *l;
+
+	in->blocked = false;
+	for (size_t at = 0; (l = map_next(&in->lanes, &at, NULL));)
+		lane_settle(a, in, l);
+}
+
+/* ---- receives from several lanes ---- */
+
+static void wild_known(struct matches *a, struct match_posted *w, uint32_t from, int32_t tag)
+{
+	struct inbox *in = w->inbox;
+	struct lane *l = lane_of(in, from, tag);
+
+	queue_remove(&in->wild, w);
+	w->from = from;
+	w->tag = tag;
+	queue_add(&l->recvs, w);
+	lane_settle(a, in, l);
+}
+
+/* A lane has a send that the wildcard may have taken: one more than receives that were posted earlier. */
+static bool is_candidate(const struct lane *l, const struct match_posted *w)
+{
+	const struct match_posted *s = l->sends.first, *r = l->recvs.first;
+
+	if (!may_take(w, l))
+		return false;
+	for (; s && r && is_before(r, w); r = r->next)
+		s = s->next;
+	return s && (!w->end.completer || s->end.begin_ns < w->end.end_ns);
+}
+
+static bool all_over(const struct posted_queue *q)
+{
+	const struct match_posted *p = q->first;
+
+	while (p && p->over)
+		p = p->next;
+	return !p;
+}
+
+/*
+ * All that could have been meant has been told, and as much was received as was sent: nobody will know which receive took what, but
+ * what comes later is clear again.
+ */
+static bool drained(struct matches *a, struct inbox *in)
+{
+	bool over = all_over(&in->wild);
+	uint32_t sends = 0, recvs = in->wild.cnt;
+	struct lane *l;
+
+	for (size_t at = 0; (l = map_next(&in->lanes, &at, NULL));) {
+		sends += l->sends.cnt;
+		recvs += l->recvs.cnt;
+		over &= all_over(&l->recvs);
+	}
+	if (!over || sends != recvs)
+		return false;
+	queue_give_up(a, &in->wild, MATCH_STATUS);
+	for (size_t at = 0; (l = map_next(&in->lanes, &at, NULL));) {
+		queue_give_up(a, &l->sends, MATCH_BEHIND);
+		queue_give_up(a, &l->recvs, MATCH_BEHIND);
+	}
+	return true;
+}
+
+/* The first wildcard, whose status nobody asked for: by what there is to take. Whether it is settled. */
+static bool wild_settle(struct matches *a, struct inbox *in)
+{
+	struct match_posted *w = in->wild.first;
+	struct lane *l, *found = NULL;
+	uint32_t cnt = 0;
+
+	if (!w || !w->over)
+		return false;
+	for (size_t at = 0; (l = map_next(&in->lanes, &at, NULL));) {
+		if (!is_candidate(l, w))
+			continue;
+		found = l;
+		cnt++;
+	}
+	if (cnt > 1)
+		return drained(a, in);
+	if (cnt) {
+		wild_known(a, w, found->from, found->tag);
+		return true;
+	}
+	match_count(a, w, MATCH_NO_OTHER);
+	queue_drop(a, &in->wild);
+	return true;
+}
+
+/* ---- what comes in ---- */
+
+void match_post(struct matches *a, struct match_posted *p)
+{
+	lanes_sweep(p->inbox);
+	queue_add(queue_of(p), p);
+	a->kept++;
+}
+
+/* What it has waited for may be told now. */
+static void left(struct matches *a, struct inbox *in, bool wild, struct lane *l)
+{
+	if (!wild)
+		lane_settle(a, in, l);
+	else if (in->blocked)
+		lanes_settle(a, in);
+}
+
+void match_over(struct matches *a, struct match_posted *p, int64_t from, int32_t tag)
+{
+	struct inbox *in = p->inbox;
+	bool wild = is_wild(p);
+	struct lane *l = wild ? NULL : lane_of(in, (uint32_t)p->from, p->tag);
+
+	p->over = true;
+	if (wild && from != FROM_ANY && tag != TAG_ANY)
+		wild_known(a, p, (uint32_t)from, tag);
+	else if (wild)
+		wait_for_calls(a, in);
+	left(a, in, wild, l);
+}
+
+void match_withdraw(struct matches *a, struct match_posted *p)
+{
+	struct inbox *in = p->inbox;
+	bool wild = is_wild(p);
+	struct lane *l = wild ? NULL : lane_of(in, (uint32_t)p->from, p->tag);
+
+	queue_remove(queue_of(p), p);
+	free(p);
+	a->kept--;
+	left(a, in, wild, l);
+}
+
+/* No call that began earlier will be told. */
+static uint64_t all_told_until(const struct matches *a)
+{
+	uint64_t first_ns = UINT64_MAX, ns;
+
+	for (uint32_t i = 0; i < model_process_count(a->model); i++) {
+		const struct model_process *p = model_process_get(a->model, i);
+
+		ns = p->is_rank ? model_calls_told_until(a->model, p) : UINT64_MAX;
+		first_ns = ns < first_ns ? ns : first_ns;
+	}
+	return first_ns;
+}
+
+void match_look(struct matches *a)
+{
+	struct inbox **waited = a->waiting;
+	uint64_t told_ns = a->over ? UINT64_MAX : all_told_until(a);
+	uint32_t n = a->nwaiting;
+
+	a->waiting = NULL;
+	a->nwaiting = a->waiting_room = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct inbox *in = waited[i];
+
+		in->waits = false;
+		lanes_settle(a, in);
+		while (in->wild.first && in->wild.first->end.end_ns < told_ns && wild_settle(a, in))
+			lanes_settle(a, in);
+		if (in->wild.first && !a->over)
+			wait_for_calls(a, in);
+	}
+	free(waited);
+}
+
+/* When sends were over that nobody waited for is not known. */
+static void sends_end(struct lane *l)
+{
+	for (struct match_posted *p = l->sends.first; p; p = p->next)
+		p->over = true;
+}
+
+/* As much was sent as was received: no wildcard took any of it. */
+static void lane_settle_alone(struct matches *a, struct inbox *in, struct lane *l)
+{
+	const struct posted_queue none = {0}, wild = in->wild;
+
+	if (l->sends.cnt != l->recvs.cnt || !all_over(&l->recvs))
+		return;
+	in->wild = none;
+	lane_settle(a, in, l);
+	in->wild = wild;
+}
+
+static void inbox_finish(struct matches *a, struct inbox *in)
+{
+	struct lane *l;
+
+	for (size_t at = 0; (l = map_next(&in->lanes, &at, NULL));)
+		sends_end(l);
+	lanes_settle(a, in);
+	while (wild_settle(a, in))
+		lanes_settle(a, in);
+	for (size_t at = 0; in->wild.first && (l = map_next(&in->lanes, &at, NULL));)
+		lane_settle_alone(a, in, l);
+	for (size_t at = 0; (l = map_next(&in->lanes, &at, NULL));) {
+		enum match_why why = in->wild.cnt ? MATCH_BEHIND : MATCH_NO_OTHER;
+
+		queue_give_up(a, &l->sends, why);
+		queue_give_up(a, &l->recvs, why);
+	}
+	queue_give_up(a, &in->wild, MATCH_STATUS);
+}
+
+void match_finish(struct matches *a)
+{
+	struct inbox *in;
+
+	a->over = true;
+	for (size_t at = 0; (in = map_next(&a->inboxes, &at, NULL));)
+		inbox_finish(a, in);
+}
+
+void match_inboxes_release(struct matches *a)
+{
+	struct inbox *in;
+	struct lane *l;
+
+	for (size_t at = 0; (in = map_next(&a->inboxes, &at, NULL));) {
+		for (size_t i = 0; (l = map_next(&in->lanes, &i, NULL));) {
+			while (l->sends.first)
+				queue_drop(a, &l->sends);
+			while (l->recvs.first)
+				queue_drop(a, &l->recvs);
+		}
+		map_free(&in->lanes, free);
+		while (in->wild.first)
+			queue_drop(a, &in->wild);
+	}
+	map_free(&a->inboxes, free);
+}
