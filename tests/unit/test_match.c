@@ -376,6 +376,8 @@ static void do_wait(struct world *w, int rank, uint32_t i)
 	w->a.sink.operation(&w->a, &(struct model_operation){.thread = &w->thread[rank],
 							     .func = &irecv,
 							     .roles = &s->roles,
+							     .begin_ns = s->begin_ns,
+							     .place = s->place,
 							     .completion = &done});
 }
 

@@ -52,24 +52,47 @@ struct described {
 	int32_t peer, tag, peer_world, peer_job;
 	enum peer_unknown why;
 	int64_t bytes;
+	uint64_t matched_ns; /* of call_roles */
 };
 
 static struct described send_of(const struct call_roles *r)
 {
-	return (struct described){true,		 r->peer,     r->tag,
-				  r->peer_world, r->peer_job, (enum peer_unknown)r->peer_why,
-				  r->send_bytes};
+	return (struct described){
+		.sends = true,
+		.peer = r->peer,
+		.tag = r->tag,
+		.peer_world = r->peer_world,
+		.peer_job = r->peer_job,
+		.why = (enum peer_unknown)r->peer_why,
+		.bytes = r->send_bytes,
+	};
 }
 
 static struct described recv_of(const struct call_roles *r)
 {
-	return (struct described){false,
-				  r->recv_peer,
-				  r->recv_tag,
-				  r->recv_peer_world,
-				  r->recv_peer_job,
-				  (enum peer_unknown)r->recv_peer_why,
-				  r->recv_bytes};
+	return (struct described){
+		.peer = r->recv_peer,
+		.tag = r->recv_tag,
+		.peer_world = r->recv_peer_world,
+		.peer_job = r->recv_peer_job,
+		.why = (enum peer_unknown)r->recv_peer_why,
+		.bytes = r->recv_bytes,
+		.matched_ns = r->matched_ns,
+	};
+}
+
+static struct described message_of(const struct model_message *msg)
+{
+	return (struct described){
+		.sends = msg->sends,
+		.peer = msg->peer,
+		.tag = msg->tag,
+		.peer_world = msg->peer_world,
+		.peer_job = msg->peer_job,
+		.why = msg->why,
+		.bytes = msg->bytes,
+		.matched_ns = msg->sends ? 0 : msg->operation->roles->matched_ns,
+	};
 }
 
 /* The other process; NULL: counted why not. */
@@ -112,6 +135,7 @@ static struct match_posted *posted_new(struct matches *a, const struct match_end
 	p = xcalloc(1, sizeof(*p));
 	p->end = *end;
 	p->end.bytes = d->bytes;
+	p->order_ns = d->matched_ns ?: end->begin_ns;
 	p->place = place;
 	p->sends = d->sends;
 	p->from = d->sends ? (int64_t)self->idx : any ? FROM_ANY : (int64_t)peer->idx;
@@ -121,15 +145,38 @@ static struct match_posted *posted_new(struct matches *a, const struct match_end
 	return p;
 }
 
-/* What was posted with a request and not seen to be completed is over by now. */
-static void forget(struct matches *a, struct match_process *proc, uint64_t request)
+/*
+ * What a process posted by a request, in a call that began then, and has not completed; it is taken out. A request's name may be in
+ * use again before the call that completed the one before it has returned.
+ */
+static struct match_posted *posted_take(struct map *posted, uint64_t request, uint64_t begin_ns,
+					uint32_t place)
 {
-	for (int way = 0; way < 2; way++) {
-		struct match_posted *p = map_remove(&proc->posted[way], request);
+	struct match_posted *first = map_get(posted, request), **at = &first, *p;
 
-		if (p)
-			match_over(a, p, FROM_ANY, TAG_ANY);
-	}
+	while ((p = *at) && (p->end.begin_ns != begin_ns || p->place != place))
+		at = &p->replaced;
+	if (!p)
+		return NULL;
+	*at = p->replaced;
+	if (first)
+		map_set(posted, request, first);
+	else
+		map_remove(posted, request);
+	return p;
+}
+
+static void posted_keep(struct matches *a, struct map *posted, uint64_t request,
+			struct match_posted *p)
+{
+	struct match_posted *before = map_set(posted, request, p), *lost;
+
+	p->replaced = before;
+	lost = before ? before->replaced : NULL;
+	if (!lost)
+		return;
+	before->replaced = NULL; /* its completion was not seen, but it is over by now */
+	match_over(a, lost, FROM_ANY, TAG_ANY);
 }
 
 static void request_posts(struct matches *a, const struct model_call *c, uint64_t request,
@@ -144,7 +191,6 @@ static void request_posts(struct matches *a, const struct model_call *c, uint64_
 		.posted_ns = c->end_ns,
 	};
 
-	forget(a, proc, request);
 	for (int way = 0; r->has_peer && r->has_tag && way < 2; way++) {
 		const struct described d = way ? recv_of(r) : send_of(r);
 		struct match_posted *p = NULL;
@@ -152,7 +198,20 @@ static void request_posts(struct matches *a, const struct model_call *c, uint64_
 		if (way ? r->receives : r->sends)
 			p = posted_new(a, &end, &d, r->comm_id, place);
 		if (p)
-			map_set(&proc->posted[way], request, p);
+			posted_keep(a, &proc->posted[way], request, p);
+	}
+}
+
+/* What it was to move is moved, whenever that may be. */
+static void request_freed(struct matches *a, struct match_process *proc,
+			  const struct call_request *q)
+{
+	for (int way = 0; q->op && way < 2; way++) {
+		struct match_posted *p = posted_take(&proc->posted[way], q->handle, q->op->begin_ns,
+						     q->op->place);
+
+		if (p)
+			match_over(a, p, FROM_ANY, TAG_ANY);
 	}
 }
 
@@ -177,7 +236,7 @@ static void on_call(void *ctx, const struct model_call *c)
 		else if (q->event == REQUEST_RESTART && q->op)
 			request_posts(a, c, q->handle, q->op->func, &q->op->roles, q->op->place);
 		else if (q->event == REQUEST_FREE)
-			forget(a, proc, q->handle);
+			request_freed(a, proc, q);
 	}
 }
 
@@ -201,15 +260,14 @@ static void on_operation(void *ctx, const struct model_operation *o)
 	if (!o->completion || !func_is_top(o->func))
 		return;
 	for (int way = 0; way < 2; way++)
-		a->told[way] = map_remove(&process_of(a, o->thread->proc)->posted[way],
-					  o->completion->handle);
+		a->told[way] = posted_take(&process_of(a, o->thread->proc)->posted[way],
+					   o->completion->handle, o->begin_ns, o->place);
 }
 
 static void on_message(void *ctx, const struct model_message *msg)
 {
 	const struct model_operation *o = msg->operation;
-	const struct described d = {msg->sends,	   msg->peer, msg->tag,	 msg->peer_world,
-				    msg->peer_job, msg->why,  msg->bytes};
+	const struct described d = message_of(msg);
 	const struct model_process *self = o->thread->proc, *peer = NULL;
 	const struct match_end end = {
 		.process = self,

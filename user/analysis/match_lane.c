@@ -12,8 +12,7 @@
 
 static bool is_before(const struct match_posted *a, const struct match_posted *b)
 {
-	return a->end.begin_ns != b->end.begin_ns ? a->end.begin_ns < b->end.begin_ns :
-						    a->place < b->place;
+	return a->order_ns != b->order_ns ? a->order_ns < b->order_ns : a->place < b->place;
 }
 
 static void queue_add(struct posted_queue *q, struct match_posted *p)
@@ -138,7 +137,7 @@ static bool is_settled(const struct matches *a, const struct match_posted *p)
 	const struct model_process *proc = p->end.process;
 
 	return a->over || !match_by_threads(a, proc) ||
-	       model_calls_told_until(a->model, proc) > p->end.begin_ns;
+	       model_calls_told_until(a->model, proc) > p->order_ns;
 }
 
 static void pair(struct matches *a, struct inbox *in, struct lane *l)

@@ -136,6 +136,7 @@ struct call_roles {
 	int32_t peer_world, recv_peer_world, root_world;
 	int32_t peer_job, recv_peer_job; /* model_process.job_idx */
 	uint8_t peer_why, recv_peer_why, root_why; /* enum peer_unknown */
+	uint64_t matched_ns;   /* of a receive whose message a probe has matched: begin of the probe; else 0 */
 	uint32_t comm_id;      /* the same for all its members, unique in the trace; 0: not known */
 	uint64_t comm;	       /* handle */
 	const char *comm_name; /* "MPI_COMM_WORLD", … or NULL */

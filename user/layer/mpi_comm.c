@@ -22,6 +22,7 @@ struct mpi_comms {
 	int32_t njobs;
 	uint32_t next_id;
 	struct leader *leaders;		 /* newest first */
+	struct map two_sided; /* id of an intercommunicator, number of a making → id of what is made */
 	struct mpi_communicator *unused; /* to be freed */
 	bool freeing;
 };
@@ -58,6 +59,7 @@ struct mpi_making {
 	struct made *made; /* given up when it is closed */
 	uint32_t made_cnt;
 	struct mpi_group *remote; /* once the other side's leader has called */
+	uint32_t id; /* of what is made, if the other side of an intercommunicator makes the same; else 0 */
 	struct mpi_making *next;
 };
 
@@ -93,6 +95,7 @@ void mpi_comms_free(struct mpi_comms *all)
 		mpi_communicator_unref(c);
 	map_release(&all->worlds);
 	map_release(&all->jobs);
+	map_release(&all->two_sided);
 	while ((l = all->leaders)) {
 		all->leaders = l->next;
 		leader_free(l);
@@ -326,6 +329,22 @@ static bool may_join(const struct mpi_making *m, const char *call, uint64_t begi
 	       !(one_clock && m->first_return_ns && m->first_return_ns < begin_ns);
 }
 
+/* Both sides of an intercommunicator make the same of it; each side has its own object, of one id. */
+static uint32_t two_sided_id(const struct mpi_communicator *parent, uint32_t number)
+{
+	uint64_t key = (uint64_t)parent->id << 32 | number;
+	uintptr_t id;
+
+	if (!parent->remote)
+		return 0;
+	id = (uintptr_t)map_get(&parent->all->two_sided, key);
+	if (!id) {
+		id = ++parent->all->next_id;
+		map_set(&parent->all->two_sided, key, (void *)id);
+	}
+	return (uint32_t)id;
+}
+
 static struct mpi_making *making_append(struct mpi_communicator *parent, const char *call,
 					struct mpi_making **link, uint32_t waiting)
 {
@@ -336,6 +355,7 @@ static struct mpi_making *making_append(struct mpi_communicator *parent, const c
 	m->call = call;
 	m->all = parent->all;
 	m->parent_group = mpi_group_ref(parent->group);
+	m->id = two_sided_id(parent, m->number);
 	*link = m;
 	if (waiting >= MAKINGS_MAX)
 		oldest_close(parent);
@@ -447,6 +467,8 @@ static struct mpi_communicator *made_add(struct mpi_making *m, int64_t key,
 struct mpi_communicator *mpi_making_get(struct mpi_making *m, int64_t key, struct mpi_group *group,
 					struct mpi_group *remote)
 {
+	struct mpi_communicator *c;
+
 	for (uint32_t i = 0; i < m->made_cnt; i++) {
 		if (m->made[i].key != key)
 			continue;
@@ -454,8 +476,10 @@ struct mpi_communicator *mpi_making_get(struct mpi_making *m, int64_t key, struc
 		mpi_group_unref(remote);
 		return mpi_communicator_ref(m->made[i].comm);
 	}
-	group = group ?: group_from(m, split_members, key);
-	return made_add(m, key, mpi_communicator_new(m->all, group, remote));
+	c = mpi_communicator_new(m->all, group ?: group_from(m, split_members, key), remote);
+	if (m->id && !key)
+		c->id = m->id;
+	return made_add(m, key, c);
 }
 
 struct mpi_communicator *mpi_making_get_group(struct mpi_making *m, struct mpi_group *group)
@@ -492,6 +516,7 @@ void mpi_making_lead(struct mpi_making *m, struct mpi_member leader, struct mpi_
 			continue;
 		remote_set(m, l->making->parent_group);
 		remote_set(l->making, m->parent_group);
+		m->id = l->making->id = ++m->all->next_id;
 		*link = l->next;
 		leader_free(l);
 		return;

@@ -69,7 +69,8 @@ struct mpi_making *mpi_making_join(struct mpi_communicator *parent, uint32_t *jo
 				   const char *call, const struct mpi_part *part, uint64_t begin_ns,
 				   bool one_clock);
 void mpi_making_unref(struct mpi_making *m);
-/* A member's call has returned. */
+/* A member's call has returned: no other one will begin, unless it does not wait for them (Comm_idup). */
+#define MPI_MAKING_GOES_ON UINT64_MAX
 void mpi_making_returned(struct mpi_making *m, uint64_t ts_ns);
 /*
  * The communicator with that key (of a split: the colour) that these calls make, as a reference: the one another member

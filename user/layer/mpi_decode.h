@@ -29,6 +29,8 @@ void mpi_announce(struct mpi_call *c);
 int32_t mpi_comm_rank(const struct mpi_call *c, struct mpi_known_comm *comm);
 /* The communicator that the call's ranks are of, be it by a window or a matched message; or NULL. */
 struct mpi_communicator *mpi_call_ranks(struct mpi_call *c);
+/* Where its window or its message comes from; NULL: not known, or it has none. */
+const struct mpi_origin *mpi_call_origin(const struct mpi_call *c);
 /* A rank's own in the world, or -1 and why not (enum peer_unknown); PEER_* have none, which is no unknown. */
 void mpi_world_rank(struct mpi_communicator *comm, int32_t rank, int32_t *world, int32_t *job,
 		    uint8_t *why);

@@ -22,10 +22,15 @@ struct mpi_known_comm *mpi_call_comm(struct mpi_call *c)
 struct mpi_communicator *mpi_call_ranks(struct mpi_call *c)
 {
 	struct mpi_known_comm *comm = mpi_call_comm(c);
+	const struct mpi_origin *origin = comm ? NULL : mpi_call_origin(c);
+
+	return comm ? comm->whole : origin ? origin->comm : NULL;
+}
+
+const struct mpi_origin *mpi_call_origin(const struct mpi_call *c)
+{
 	int64_t handle;
 
-	if (comm)
-		return comm->whole;
 	if (mpi_call_value(c, ROLE_win, &handle) || mpi_call_first(c, ROLE_message, &handle))
 		return mpi_process_origin(c->process, handle);
 	return NULL;
@@ -476,6 +481,8 @@ void mpi_learn_comm(struct mpi_call *c)
 	if (c->ok)
 		learn_newcomm(c, m);
 	if (m)
-		mpi_making_returned(m, c->parts.rec->hdr.ts_ns);
+		mpi_making_returned(m, c->fn->request == REQUEST_START ?
+					       MPI_MAKING_GOES_ON :
+					       c->parts.rec->hdr.ts_ns);
 	mpi_making_unref(m);
 }

@@ -65,12 +65,24 @@ static struct mpi_group *made_by_call(struct mpi_call *c)
 /* A window of a communicator, or a message that a probe has taken off it. */
 static void learn_origin(struct mpi_call *c, enum mpi_role role)
 {
+	const struct mpi_flavour_info *fl = c->process->flavour;
 	struct mpi_known_comm *comm = mpi_call_comm(c);
-	int64_t handle;
+	struct mpi_origin o = {.probed_ns = c->begin_ns, .source = PEER_ANY, .tag = TAG_ANY};
+	struct mpi_status st;
+	int64_t handle, v;
 
-	if (mpi_call_first(c, role, &handle))
-		mpi_process_origin_set(c->process, handle,
-				       mpi_communicator_ref(comm ? comm->whole : NULL));
+	if (!mpi_call_first(c, role, &handle))
+		return;
+	o.comm = mpi_communicator_ref(comm ? comm->whole : NULL);
+	if (mpi_call_value(c, ROLE_source, &v))
+		mpi_peer_map(fl, v, &o.source);
+	if (mpi_call_value(c, ROLE_tag, &v))
+		mpi_tag_map(fl, v, &o.tag);
+	if (mpi_call_status(c, 0, &st)) {
+		mpi_peer_map(fl, st.source, &o.source);
+		mpi_tag_map(fl, st.tag, &o.tag);
+	}
+	mpi_process_origin_set(c->process, handle, o);
 }
 
 /*

@@ -45,7 +45,11 @@ static void group_free(void *value)
 
 static void origin_free(void *value)
 {
-	mpi_communicator_unref(value);
+	struct mpi_origin *o = value;
+
+	if (o)
+		mpi_communicator_unref(o->comm);
+	free(o);
 }
 
 static void request_free(struct mpi_request *r)
@@ -249,15 +253,22 @@ void mpi_process_group_set(struct mpi_process *s, uint64_t handle, struct mpi_gr
 	mpi_group_unref(g ? map_set(&s->groups, handle, g) : map_remove(&s->groups, handle));
 }
 
-struct mpi_communicator *mpi_process_origin(struct mpi_process *s, uint64_t handle)
+const struct mpi_origin *mpi_process_origin(const struct mpi_process *s, uint64_t handle)
 {
 	return map_get(&s->origins, handle);
 }
 
-void mpi_process_origin_set(struct mpi_process *s, uint64_t handle, struct mpi_communicator *c)
+void mpi_process_origin_set(struct mpi_process *s, uint64_t handle, struct mpi_origin o)
 {
-	mpi_communicator_unref(c ? map_set(&s->origins, handle, c) :
-				   map_remove(&s->origins, handle));
+	struct mpi_origin *known = xmalloc(sizeof(*known));
+
+	*known = o;
+	origin_free(map_set(&s->origins, handle, known));
+}
+
+void mpi_process_origin_forget(struct mpi_process *s, uint64_t handle)
+{
+	origin_free(map_remove(&s->origins, handle));
 }
 
 bool mpi_process_trim(struct mpi_process *s)

@@ -50,6 +50,13 @@ struct mpi_request {
 	struct mpi_request *older;
 };
 
+/* What a window was made of, or where a message comes from that a probe has matched. */
+struct mpi_origin {
+	struct mpi_communicator *comm; /* a reference; NULL: not known */
+	uint64_t probed_ns;	       /* begin of the probe */
+	int32_t source, tag;	       /* as in call_roles: PEER_ANY, TAG_ANY if the probe does not tell */
+};
+
 struct mpi_process {
 	const struct mpi_flavour_info *flavour;
 	struct mpi_comms *trace_comms; /* of all processes; not owned */
@@ -65,8 +72,7 @@ struct mpi_process {
 	struct map types;	/* handle -> struct mpi_type */
 	struct map comms;	/* handle -> struct mpi_known_comm */
 	struct map groups;	/* handle -> struct mpi_group, references */
-	/* of windows and of messages that a probe has matched: handle -> struct mpi_communicator, references */
-	struct map origins;
+	struct map origins;	/* of windows and messages: handle -> struct mpi_origin */
 	struct map requests;	  /* handle -> struct mpi_request, newest first */
 	size_t nrequests;	  /* those replaced included */
 	struct mpi_request *over; /* forgotten, but still in the current view */
@@ -115,9 +121,11 @@ void mpi_process_world_set(struct mpi_process *s, int32_t rank, int32_t size);
 struct mpi_group *mpi_process_group(struct mpi_process *s, uint64_t handle);
 /* Takes over the reference; NULL forgets. */
 void mpi_process_group_set(struct mpi_process *s, uint64_t handle, struct mpi_group *g);
-/* The communicator that a window was made of, or a matched message came by; the same rules. */
-struct mpi_communicator *mpi_process_origin(struct mpi_process *s, uint64_t handle);
-void mpi_process_origin_set(struct mpi_process *s, uint64_t handle, struct mpi_communicator *c);
+/* NULL if it is not known. */
+const struct mpi_origin *mpi_process_origin(const struct mpi_process *s, uint64_t handle);
+/* Takes over the reference. */
+void mpi_process_origin_set(struct mpi_process *s, uint64_t handle, struct mpi_origin o);
+void mpi_process_origin_forget(struct mpi_process *s, uint64_t handle);
 /* Before a call is decoded: forgets what has been forgotten, and more if too much is known. Whether requests are among that. */
 bool mpi_process_trim(struct mpi_process *s);
 

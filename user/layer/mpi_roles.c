@@ -283,6 +283,19 @@ bool mpi_tag_map(const struct mpi_flavour_info *fl, int64_t v, int32_t *out)
 	return true;
 }
 
+/* A message that a probe has matched says it, where the call has no such arguments. */
+static void origin_find(const struct mpi_call *c, struct call_roles *r)
+{
+	const struct mpi_origin *o = mpi_call_origin(c);
+
+	if (c->fn->family != FAMILY_RECV || !o || c->fn->at[ROLE_message] < 0)
+		return;
+	r->matched_ns = o->probed_ns;
+	r->peer = r->recv_peer = o->source;
+	r->tag = r->recv_tag = o->tag;
+	r->has_peer = r->has_tag = true;
+}
+
 static void peers_find(const struct mpi_call *c, struct call_roles *r)
 {
 	const struct mpi_flavour_info *fl = c->process->flavour;
@@ -308,6 +321,7 @@ static void peers_find(const struct mpi_call *c, struct call_roles *r)
 		r->recv_tag = r->tag;
 	if (mpi_call_value(c, ROLE_root, &v))
 		r->has_root = mpi_peer_map(fl, v, &r->root);
+	origin_find(c, r);
 }
 
 static bool is_null_peer(const struct mpi_call *c, enum mpi_role role)
