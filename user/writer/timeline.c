@@ -93,6 +93,11 @@ static bool call_shown(struct timeline *tl, const struct model_call *c)
 	       process_shown(tl, c->thread->proc) && func_shown(tl, c->func);
 }
 
+bool tl_call_shown(struct timeline *tl, const struct model_process *p, const struct func_info *f)
+{
+	return process_shown(tl, p) && func_shown(tl, f);
+}
+
 static void tl_call(void *ctx, const struct model_call *c)
 {
 	struct timeline *tl = ctx;

@@ -129,6 +129,7 @@ struct timeline_options {
 	double poll_ns;		   /* calibrated cost of an empty poll; 0: not known */
 };
 
+struct match;
 struct timeline;
 
 /* From the model's own facts. */
@@ -147,6 +148,8 @@ void timeline_add_thread(struct timeline *tl, struct model_thread *t);
 void timeline_add_model(struct timeline *tl, struct model *m);
 /* After the replay: those that turned up in it without doing anything that is shown. */
 void timeline_add_stragglers(struct timeline *tl, struct model *m);
+/* A message: of timeline_arrow.c; ctx is the timeline. */
+void tl_arrow(void *ctx, const struct match *m);
 const struct model_sink *timeline_get_sink(struct timeline *tl);
 /* The recording as one slice. */
 void timeline_add_recording(struct timeline *tl);

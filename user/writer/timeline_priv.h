@@ -135,6 +135,9 @@ void tl_pair_add(struct timeline *tl, struct track *t, const struct slice *s,
 void tl_pairs_forget(struct timeline *tl, uint64_t until_ns);
 void tl_pairs_free(struct timeline *tl);
 
+/* Of timeline.c */
+bool tl_call_shown(struct timeline *tl, const struct model_process *p, const struct func_info *f);
+
 /* Of timeline_message.c. s: the slice of the step. */
 void tl_message_add(struct timeline *tl, struct tl_thread *th, const struct slice *s,
 		    const struct model_post *p);

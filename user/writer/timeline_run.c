@@ -3,6 +3,7 @@
  * Connects a timeline with a model: what the recording's own description says, and one pass.
  */
 #include "analysis/distorted.h"
+#include "analysis/match.h"
 #include "analysis/polls.h"
 #include "base/json_get.h"
 #include "trace/trace_read.h"
@@ -35,7 +36,8 @@ int timeline_run(struct model *m, const struct timeline_options *opt,
 {
 	struct timeline *tl = timeline_new(opt, ops, ctx, totals);
 	struct coverage coverage;
-	const struct model_sink *sinks[] = {timeline_get_sink(tl), &coverage.sink};
+	struct matches matches;
+	const struct model_sink *sinks[] = {timeline_get_sink(tl), &coverage.sink, &matches.sink};
 	struct distortion d;
 	int err;
 
@@ -43,13 +45,15 @@ int timeline_run(struct model *m, const struct timeline_options *opt,
 	if (opt->slices)
 		timeline_add_recording(tl);
 	coverage_init(&coverage);
-	err = model_run(m, sinks, opt->slices ? 2 : 1);
+	matches_init(&matches, tl_arrow, tl);
+	err = model_run(m, sinks, opt->slices ? 3 : 1);
 	if (!err && opt->slices && distorted_find(&coverage, m, &d) && distortion_matters(&d))
 		timeline_add_distortion(tl, &d);
 	if (!err) {
 		timeline_add_stragglers(tl, m);
 		timeline_finish(tl);
 	}
+	matches_release(&matches);
 	coverage_release(&coverage);
 	timeline_free(tl);
 	return err;
