@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* See holders.h. What a CPU has run lately is a ring of stretches; when a thread has got its core, it is looked through, newest first. */
+#include "analysis/holders.h"
+
+#include <stdlib.h>
+
+#include "abi/event.h"
+#include "analysis/table.h"
+
+/* A stretch in which one thread ran. */
+struct run {
+	uint64_t from_ns, to_ns;
+	const struct model_thread *thread;
+};
+
+struct holders_core {
+	struct run *run; /* owned; room is a power of two */
+	uint32_t room;
+	uint64_t cnt;	/* of all time: the last ones are kept */
+	struct run now; /* under way; thread NULL: not known */
+};
+
+static struct holders_core *core_of(struct holders *a, uint16_t cpu)
+{
+	return table_row(a->core, a->ncore, cpu);
+}
+
+static void run_add(struct holders_core *c, const struct run *r)
+{
+	if (c->cnt >= c->room &&
+	    c->room < HOLDERS_RUNS_MAX) { /* it is in order, having never gone round */
+		c->room = c->room ? c->room * 2 : 64;
+		c->run = xrealloc(c->run, c->room * sizeof(*c->run));
+	}
+	c->run[c->cnt++ % c->room] = *r;
+}
+
+static void on_switch(void *ctx, const struct model_switch *s)
+{
+	struct holders_core *c = core_of(ctx, s->cpu);
+
+	if (c->now.thread) {
+		c->now.to_ns = s->ts_ns;
+		run_add(c, &c->now);
+	}
+	c->now = (struct run){.from_ns = s->ts_ns, .thread = s->next};
+}
+
+/* ---- whose waiting ---- */
+
+static void hold(struct holders *a, const struct model_thread *waiter, const struct run *r,
+		 uint64_t ns)
+{
+	struct holder *h;
+
+	if (r->thread->idle) {
+		a->thread[waiter->idx].idle_ns += ns;
+		return;
+	}
+	h = map_make(&a->pairs, (uint64_t)waiter->idx << 32 | r->thread->idx, sizeof(*h));
+	h->waiter = waiter->idx;
+	h->thread = r->thread->idx;
+	h->ns += ns;
+}
+
+/* The part of a stretch that lies in the waiting; how much of that is left before it. */
+static void take(struct holders *a, const struct model_thread *waiter, const struct run *r,
+		 uint64_t from_ns, uint64_t *to_ns, uint64_t *unknown_ns)
+{
+	uint64_t begin_ns = r->from_ns > from_ns ? r->from_ns : from_ns;
+	uint64_t end_ns = r->to_ns < *to_ns ? r->to_ns : *to_ns;
+
+	if (begin_ns >= end_ns)
+		return;
+	*unknown_ns += *to_ns - end_ns;
+	if (r->thread == waiter)
+		*unknown_ns += end_ns - begin_ns;
+	else
+		hold(a, waiter, r, end_ns - begin_ns);
+	*to_ns = begin_ns;
+}
+
+static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
+		     enum thread_state s, uint16_t cpu)
+{
+	struct holders *a = ctx;
+	struct holders_core *c;
+	struct holders_row *row;
+	uint64_t unknown_ns = 0, left_ns = to_ns;
+
+	if (s != THREAD_RUNNABLE || !t->proc->is_target)
+		return;
+	c = core_of(a, cpu);
+	row = table_row(a->thread, a->nthread, t->idx);
+	if (c->now.thread && c->now.from_ns < left_ns) {
+		struct run now = c->now;
+
+		now.to_ns = left_ns;
+		take(a, t, &now, from_ns, &left_ns, &unknown_ns);
+	}
+	for (uint64_t i = c->cnt; i && c->cnt - i < c->room && left_ns > from_ns; i--) {
+		const struct run *r = &c->run[(i - 1) % c->room];
+
+		if (r->to_ns <= from_ns)
+			break;
+		take(a, t, r, from_ns, &left_ns, &unknown_ns);
+	}
+	row->runnable_ns += to_ns - from_ns;
+	row->unknown_ns += unknown_ns + (left_ns - from_ns);
+}
+
+/* What has run since is not known. */
+static void on_lost(void *ctx, const struct model_lost *l)
+{
+	struct holders *a = ctx;
+
+	for (uint32_t i = 0; l->class == POV_CLASS_SCHED && i < a->ncore; i++)
+		a->core[i].now.thread = NULL;
+}
+
+/* ---- life ---- */
+
+void holders_init(struct holders *a)
+{
+	*a = (struct holders){
+		.sink = {.ctx = a, .on_switch = on_switch, .state = on_state, .lost = on_lost},
+	};
+}
+
+void holders_release(struct holders *a)
+{
+	for (uint32_t i = 0; i < a->ncore; i++)
+		free(a->core[i].run);
+	free(a->core);
+	free(a->thread);
+	map_free(&a->pairs, free);
+}
+
+static int holder_compare(const void *va, const void *vb)
+{
+	const struct holder *a = va, *b = vb;
+
+	if (a->waiter != b->waiter)
+		return a->waiter < b->waiter ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return a->thread < b->thread ? -1 : a->thread > b->thread;
+}
+
+struct holder *holders_list(const struct holders *a, uint32_t *n)
+{
+	struct holder *list = xmalloc((a->pairs.cnt + 1) * sizeof(*list)), *h;
+
+	*n = 0;
+	for (size_t at = 0; (h = map_next(&a->pairs, &at, NULL));)
+		list[(*n)++] = *h;
+	qsort(list, *n, sizeof(*list), holder_compare);
+	return list;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Who had the core: while a thread of a recorded process was runnable, which threads ran on the CPU that it waited for, and how long.
+ * What ran there is known of the last HOLDERS_RUNS_MAX stretches of each CPU; how much of the waiting lies before, and how long
+ * nobody is known to have run, is told apart.
+ */
+#ifndef POV_ANALYSIS_HOLDERS_H
+#define POV_ANALYSIS_HOLDERS_H
+
+#include "base/map.h"
+#include "model/model.h"
+
+#define HOLDERS_RUNS_MAX 65536
+
+/* Of a thread that waited, by who held the core meanwhile; of all times ns. */
+struct holder {
+	uint32_t waiter, thread; /* idx of threads */
+	uint64_t ns;
+};
+
+struct holders_row {
+	uint64_t runnable_ns; /* = Σ holder.ns + idle_ns + unknown_ns */
+	uint64_t idle_ns;     /* the core was idle: the thread was on its way there */
+	uint64_t unknown_ns;
+};
+
+struct holders_core;
+
+struct holders {
+	struct model_sink sink;
+	struct holders_core *core; /* by CPU; owned */
+	uint32_t ncore;
+	struct map pairs;	    /* waiter, holder → struct holder */
+	struct holders_row *thread; /* by idx of the waiter; owned */
+	uint32_t nthread;
+};
+
+void holders_init(struct holders *a);
+void holders_release(struct holders *a);
+/* All, those of one waiter together, the longest first. Caller frees. */
+struct holder *holders_list(const struct holders *a, uint32_t *n);
+
+#endif
