@@ -136,10 +136,14 @@ void holders_release(struct holders *a)
 	map_free(&a->pairs, free);
 }
 
-static int holder_compare(const void *va, const void *vb)
+static int holder_compare(const void *va, const void *vb, void *model)
 {
 	const struct holder *a = va, *b = vb;
+	uint32_t pa = model_thread_get(model, a->waiter)->proc->idx;
+	uint32_t pb = model_thread_get(model, b->waiter)->proc->idx;
 
+	if (pa != pb)
+		return pa < pb ? -1 : 1;
 	if (a->waiter != b->waiter)
 		return a->waiter < b->waiter ? -1 : 1;
 	if (a->ns != b->ns)
@@ -147,13 +151,13 @@ static int holder_compare(const void *va, const void *vb)
 	return a->thread < b->thread ? -1 : a->thread > b->thread;
 }
 
-struct holder *holders_list(const struct holders *a, uint32_t *n)
+struct holder *holders_list(const struct holders *a, const struct model *m, uint32_t *n)
 {
 	struct holder *list = xmalloc((a->pairs.cnt + 1) * sizeof(*list)), *h;
 
 	*n = 0;
 	for (size_t at = 0; (h = map_next(&a->pairs, &at, NULL));)
 		list[(*n)++] = *h;
-	qsort(list, *n, sizeof(*list), holder_compare);
+	qsort_r(list, *n, sizeof(*list), holder_compare, (void *)m);
 	return list;
 }

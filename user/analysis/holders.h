@@ -37,7 +37,7 @@ struct holders {
 
 void holders_init(struct holders *a);
 void holders_release(struct holders *a);
-/* All, those of one waiter together, the longest first. Caller frees. */
-struct holder *holders_list(const struct holders *a, uint32_t *n);
+/* All, by waiters' processes, those of one waiter together, the longest first. Caller frees. */
+struct holder *holders_list(const struct holders *a, const struct model *m, uint32_t *n);
 
 #endif

@@ -247,6 +247,7 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 	figures_json(j, time_figures, &r->time.process[idx], r->facts);
 	figures_json(j, switches_object, &r->switches.process[idx], r->facts);
 	json_process_cores(j, r, idx);
+	json_holders(j, r, idx);
 	one[idx] = true;
 	json_functions(j, r, one, r->lost[idx]);
 	json_regions(j, r, one, r->lost[idx]);

@@ -22,6 +22,7 @@ static void analyses_init(struct report *r)
 	peers_init(&r->peers);
 	regions_init(&r->regions);
 	switches_init(&r->switches);
+	holders_init(&r->holders);
 	traffic_init(&r->traffic);
 	transfer_start_init(&r->transfers, &r->traffic, &r->losses);
 	coverage_init(&r->coverage);
@@ -143,7 +144,7 @@ int report_open(const struct trace_source *source, size_t nsources,
 	const struct model_sink *sinks[] = {
 		&r->time.sink,	   &r->cores.sink,    &r->functions.sink, &r->messages.sink,
 		&r->switches.sink, &r->coverage.sink, &r->losses.sink,	  &r->peers.sink,
-		&r->regions.sink,  &r->traffic.sink,  &r->transfers.sink};
+		&r->regions.sink,  &r->traffic.sink,  &r->transfers.sink, &r->holders.sink};
 	int err;
 
 	memset(r, 0, sizeof(*r));
@@ -162,6 +163,7 @@ int report_open(const struct trace_source *source, size_t nsources,
 		report_close(r);
 		return err;
 	}
+	r->held = holders_list(&r->holders, r->model, &r->nheld);
 	sums_make(r);
 	facts_find(r);
 	doubts_find(r);
@@ -177,6 +179,8 @@ void report_close(struct report *r)
 	peers_release(&r->peers);
 	regions_release(&r->regions);
 	switches_release(&r->switches);
+	holders_release(&r->holders);
+	free(r->held);
 	transfer_start_release(&r->transfers);
 	traffic_release(&r->traffic);
 	coverage_release(&r->coverage);

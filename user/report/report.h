@@ -12,6 +12,7 @@
 #include "analysis/coverage.h"
 #include "analysis/distorted.h"
 #include "analysis/functions.h"
+#include "analysis/holders.h"
 #include "analysis/loss.h"
 #include "analysis/messages.h"
 #include "analysis/peers.h"
@@ -58,6 +59,9 @@ struct report {
 	struct peers peers;
 	struct regions regions;
 	struct switches switches;
+	struct holders holders;
+	struct holder *held; /* holders_list */
+	uint32_t nheld;
 	struct traffic traffic;
 	struct transfer_start transfers;
 	struct coverage coverage;

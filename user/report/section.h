@@ -18,6 +18,7 @@ void text_ranks(const struct report *r, FILE *out);
 void text_threads(const struct report *r, FILE *out);
 void text_polls(const struct report *r, FILE *out);
 void text_switches(const struct report *r, FILE *out);
+void text_holders(const struct report *r, FILE *out);
 void text_cores(const struct report *r, FILE *out);
 void text_matrix(const struct report *r, FILE *out);
 void text_functions(const struct report *r, FILE *out);
@@ -39,6 +40,7 @@ void json_peers(struct json_out *j, const struct peers_row *row, uint32_t lost);
 void json_traffic(struct json_out *j, const struct report *r);
 void json_transfers(struct json_out *j, const struct report *r);
 void json_process_cores(struct json_out *j, const struct report *r, uint32_t idx);
+void json_holders(struct json_out *j, const struct report *r, uint32_t process);
 void json_cores(struct json_out *j, const struct report *r);
 void json_coverage(struct json_out *j, const struct report *r);
 

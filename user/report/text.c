@@ -329,6 +329,7 @@ void report_text(const struct report *r, FILE *out)
 	text_messages(r, out);
 	text_posts(r, out);
 	if (r->facts & FACT_SCHED) {
+		text_holders(r, out);
 		text_switches(r, out);
 		text_cores(r, out);
 		text_matrix(r, out);

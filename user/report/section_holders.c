@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Who had the core while threads of ranks wanted it.
+ */
+#include <stdlib.h>
+
+#include "base/human.h"
+#include "base/log.h"
+#include "report/section.h"
+
+#define HOLDERS_SHOWN 3
+#define RUNNABLE_SHOWN_NS 1000000 /* threads that waited less are left out … */
+#define RUNNABLE_SHOWN_PART \
+	1000 /* … as are those that waited less than one part of so many of the process's life */
+
+/* Of one thread: who held its core, a row for each process, and for each thread of its own. */
+struct held_by {
+	const struct model_thread *thread;
+	uint64_t ns;
+};
+
+static bool is_same(const struct model_thread *waiter, const struct model_thread *a,
+		    const struct model_thread *b)
+{
+	return a == b || (a->proc == b->proc && a->proc != waiter->proc && !a->kthread);
+}
+
+/* Sums up in place; the longest first. */
+static uint32_t held_sum(const struct model_thread *waiter, struct held_by *by, uint32_t n)
+{
+	uint32_t kept = 0, k;
+
+	for (uint32_t i = 0; i < n; i++) {
+		for (k = 0; k < kept && !is_same(waiter, by[k].thread, by[i].thread);)
+			k++;
+		if (k < kept)
+			by[k].ns += by[i].ns;
+		else
+			by[kept++] = by[i];
+	}
+	for (uint32_t i = 1; i < kept; i++) {
+		struct held_by moved = by[i];
+
+		for (k = i; k && by[k - 1].ns < moved.ns; k--)
+			by[k] = by[k - 1];
+		by[k] = moved;
+	}
+	return kept;
+}
+
+/* Of r->held those of one waiter, which begin at at. *n: how many these are. */
+static struct held_by *held_of(const struct report *r, uint32_t at, uint32_t *n, uint32_t *kept)
+{
+	const struct holder *list = r->held;
+	const struct model_thread *waiter = model_thread_get(r->model, r->held[at].waiter);
+	struct held_by *by;
+
+	*n = 0;
+	while (at + *n < r->nheld && list[at + *n].waiter == r->held[at].waiter)
+		(*n)++;
+	by = xmalloc(*n * sizeof(*by));
+	for (uint32_t i = 0; i < *n; i++)
+		by[i] = (struct held_by){model_thread_get(r->model, list[at + i].thread),
+					 list[at + i].ns};
+	*kept = held_sum(waiter, by, *n);
+	return by;
+}
+
+/* ---- text ---- */
+
+static char *holder_text(const struct report *r, const struct model_thread *waiter,
+			 const struct held_by *by)
+{
+	const struct model_process *p = by->thread->proc;
+	char ns[HUMAN_BYTES], label[REPORT_LABEL_BYTES];
+	bool own = p == waiter->proc;
+	char *name = columns_printable(own || by->thread->kthread ? by->thread->comm : p->name, 16);
+	char *text;
+
+	human_ns(ns, sizeof(ns), by->ns);
+	if (own)
+		text = xasprintf("its thread %s (%u) %s", name, by->thread->tid, ns);
+	else if (p->is_rank)
+		text = xasprintf("rank %s %s", report_label(r, p, label), ns);
+	else if (by->thread->kthread)
+		text = xasprintf("%s %s", name, ns);
+	else
+		text = xasprintf("%s (pid %u) %s", name, p->host_pid, ns);
+	free(name);
+	return text;
+}
+
+static void holders_cell(const struct report *r, struct columns *c,
+			 const struct model_thread *waiter, const struct held_by *by, uint32_t n)
+{
+	char *line = xstrdup(""), *longer, *one;
+
+	for (uint32_t i = 0; i < n && i < HOLDERS_SHOWN; i++) {
+		one = holder_text(r, waiter, &by[i]);
+		longer = xasprintf("%s%s%s", line, i ? ", " : "", one);
+		free(one);
+		free(line);
+		line = longer;
+	}
+	columns_text(c, line, 110);
+	free(line);
+}
+
+static bool is_shown(const struct report *r, const struct model_thread *t)
+{
+	const struct holders_row *row = &r->holders.thread[t->idx];
+	uint64_t life_ns = t->proc->end_ns - t->proc->start_ns;
+
+	return r->chosen[t->proc->idx] && row->runnable_ns >= RUNNABLE_SHOWN_NS &&
+	       row->runnable_ns >= life_ns / RUNNABLE_SHOWN_PART;
+}
+
+void text_holders(const struct report *r, FILE *out)
+{
+	uint32_t n, kept, shown = 0;
+	struct columns *c = columns_new();
+	char ns[HUMAN_BYTES];
+
+	columns_add(c, "rank", COLUMNS_RIGHT);
+	columns_add(c, "thread", COLUMNS_LEFT);
+	columns_add(c, "tid", COLUMNS_RIGHT);
+	columns_add(c, "without", COLUMNS_RIGHT);
+	columns_add(c, "%", COLUMNS_TIGHT);
+	columns_add(c, "meanwhile on its core", COLUMNS_LEFT);
+	for (uint32_t at = 0; at < r->nheld; at += n) {
+		const struct model_thread *t = model_thread_get(r->model, r->held[at].waiter);
+		uint64_t life_ns = t->proc->end_ns - t->proc->start_ns;
+		struct held_by *by = held_of(r, at, &n, &kept);
+
+		if (is_shown(r, t) && ++shown) {
+			uint64_t waited_ns = r->holders.thread[t->idx].runnable_ns;
+
+			text_rank_cell(r, c, t->proc);
+			columns_text(c, t->comm, 16);
+			columns_cell(c, "%u", t->tid);
+			columns_cell(c, "%s", human_ns(ns, sizeof(ns), waited_ns));
+			columns_cell(c, "%.1f",
+				     life_ns ? 100.0 * (double)waited_ns / (double)life_ns : 0);
+			holders_cell(r, c, t, by, kept);
+		}
+		free(by);
+	}
+	if (!shown) {
+		columns_free(c);
+		return;
+	}
+	text_section(out, "Threads that wanted a core and had none, and who had it");
+	text_columns(c, out);
+	text_note(
+		out,
+		"without: runnable. %%: of the process's life. Threads that were so for less than 1 ms "
+		"or 0.1 %% are left out; who held a core for long (--json: all) is named by process, of the "
+		"same process by thread.");
+}
+
+/* ---- JSON ---- */
+
+static void json_holder(struct json_out *j, const struct held_by *by)
+{
+	const struct model_process *p = by->thread->proc;
+
+	json_out_object_begin(j);
+	json_out_key_uint(j, "pid", p->host_pid);
+	json_out_key_string(j, "process", p->name);
+	json_known_uint(j, "rank", p->is_rank && p->rank >= 0, (uint64_t)p->rank);
+	json_out_key_uint(j, "tid", by->thread->tid);
+	json_out_key_string(j, "thread", by->thread->comm);
+	json_out_key_uint(j, "held_ns", by->ns);
+	json_out_object_end(j);
+}
+
+void json_holders(struct json_out *j, const struct report *r, uint32_t process)
+{
+	uint32_t n, kept;
+
+	json_out_key_array(j, "without_core");
+	for (uint32_t at = 0; at < r->nheld; at += n) {
+		const struct model_thread *t = model_thread_get(r->model, r->held[at].waiter);
+		struct held_by *by = held_of(r, at, &n, &kept);
+		const struct holders_row *row = &r->holders.thread[t->idx];
+
+		if (t->proc->idx == process) {
+			json_out_object_begin(j);
+			json_out_key_uint(j, "tid", t->tid);
+			json_out_key_string(j, "thread", t->comm);
+			json_out_key_uint(j, "runnable_ns", row->runnable_ns);
+			json_out_key_uint(j, "idle_ns", row->idle_ns);
+			json_out_key_uint(j, "unknown_ns", row->unknown_ns);
+			json_out_key_array(j, "held_by");
+			for (uint32_t i = 0; i < kept; i++)
+				json_holder(j, &by[i]);
+			json_out_array_end(j);
+			json_out_object_end(j);
+		}
+		free(by);
+	}
+	json_out_array_end(j);
+}
