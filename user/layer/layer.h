@@ -138,6 +138,7 @@ struct call_roles {
 	uint8_t peer_why, recv_peer_why, root_why; /* enum peer_unknown */
 	uint64_t matched_ns;   /* of a receive whose message a probe has matched: begin of the probe; else 0 */
 	uint32_t comm_id;      /* the same for all its members, unique in the trace; 0: not known */
+	int32_t comm_size;     /* members of it; -1: not known, or an intercommunicator */
 	uint64_t comm;	       /* handle */
 	const char *comm_name; /* "MPI_COMM_WORLD", … or NULL */
 	int32_t error;	       /* the call's return value */

@@ -437,6 +437,9 @@ static void world_ranks(struct mpi_call *c, struct call_roles *r)
 	if (r->has_peer || r->has_root || r->has_comm)
 		comm = mpi_call_ranks(c);
 	r->comm_id = comm ? mpi_communicator_id(comm) : 0;
+	r->comm_size = mpi_group_size(mpi_communicator_group(comm, false));
+	if (mpi_communicator_group(comm, true))
+		r->comm_size = -1;
 	mpi_world_rank(comm, r->has_peer ? r->peer : PEER_NULL, &r->peer_world, &r->peer_job,
 		       &r->peer_why);
 	if (r->has_peer && r->recv_peer == r->peer) {

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* See arrivals.h. */
+#include "analysis/arrivals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/table.h"
+
+struct member_call {
+	const struct model_thread *thread;
+	const struct func_info *func;
+	uint64_t begin_ns, end_ns;
+	const char *site_module;
+	uint64_t site_offset;
+	bool waits; /* the call itself, not a later one */
+};
+
+/* The n-th call on a communicator. */
+struct joint_call {
+	struct joint_call *next;
+	uint64_t number;
+	uint32_t cnt, members;
+	struct member_call call[];
+};
+
+struct arrival_comm {
+	struct map made;	  /* process idx → how many calls it has made, + 1 */
+	struct joint_call *first; /* by number */
+	uint32_t kept;
+};
+
+/* ---- together ---- */
+
+static bool is_later(const struct member_call *a, const struct member_call *b)
+{
+	return a->begin_ns != b->begin_ns ? a->begin_ns > b->begin_ns :
+					    a->thread->idx > b->thread->idx;
+}
+
+static uint64_t waited_ns(const struct member_call *c, const struct member_call *last)
+{
+	uint64_t until_ns = c->end_ns < last->begin_ns ? c->end_ns : last->begin_ns;
+
+	return c->waits && until_ns > c->begin_ns ? until_ns - c->begin_ns : 0;
+}
+
+static void joint_settle(struct arrivals *a, const struct joint_call *j)
+{
+	const struct member_call *last = &j->call[0];
+	struct arrival found;
+	uint64_t before_ns = 0;
+	struct arrival_row *r;
+
+	for (uint32_t i = 1; i < j->cnt; i++)
+		if (is_later(&j->call[i], last))
+			last = &j->call[i];
+	found = (struct arrival){
+		.last = last->thread,
+		.func = last->func,
+		.begin_ns = last->begin_ns,
+		.site_offset = last->site_offset,
+		.site_module = last->site_module,
+		.members = j->members,
+	};
+	for (uint32_t i = 0; i < j->cnt; i++) {
+		const struct member_call *c = &j->call[i];
+
+		r = table_row(a->process, a->nprocess, c->thread->proc->idx);
+		r->calls++;
+		r->waiting_ns += waited_ns(c, last);
+		found.waited_ns += waited_ns(c, last);
+		if (c != last && c->begin_ns > before_ns)
+			before_ns = c->begin_ns;
+	}
+	found.late_ns = last->begin_ns - before_ns;
+	r = table_row(a->process, a->nprocess, last->thread->proc->idx);
+	r->last++;
+	r->waited_ns += found.waited_ns;
+	if (found.waited_ns >= r->worst.waited_ns)
+		r->worst = found;
+	a->complete++;
+}
+
+/* ---- as they come ---- */
+
+static void joint_drop(struct arrival_comm *c, struct joint_call **link)
+{
+	struct joint_call *j = *link;
+
+	*link = j->next;
+	c->kept--;
+	free(j);
+}
+
+static struct joint_call **joint_of(struct arrivals *a, struct arrival_comm *c, uint64_t number,
+				    uint32_t members)
+{
+	struct joint_call **link = &c->first, *j;
+
+	while (*link && (*link)->number < number)
+		link = &(*link)->next;
+	if (*link && (*link)->number == number)
+		return link;
+	if (c->kept >= ARRIVALS_KEPT_MAX) {
+		a->incomplete++;
+		if (link == &c->first->next)
+			link = &c->first;
+		joint_drop(c, &c->first);
+	}
+	j = xcalloc(1, sizeof(*j) + members * sizeof(j->call[0]));
+	j->number = number;
+	j->members = members;
+	j->next = *link;
+	*link = j;
+	c->kept++;
+	return link;
+}
+
+static bool goes_on(const struct call_roles *r)
+{
+	for (uint32_t i = 0; i < r->nrequests; i++)
+		if (r->requests[i].event == REQUEST_START)
+			return true;
+	return false;
+}
+
+static void on_call(void *ctx, const struct model_call *k)
+{
+	const struct call_roles *r = &k->view->roles;
+	struct arrivals *a = ctx;
+	struct arrival_comm *c;
+	struct joint_call **link, *j;
+	uintptr_t number;
+
+	if (k->nested || strcmp(k->func->group, "coll") || !func_is_top(k->func) || !r->comm_id ||
+	    r->comm_size < 2 || (r->nrequests && r->requests[0].event == REQUEST_INIT))
+		return;
+	c = map_make(&a->comms, r->comm_id, sizeof(*c));
+	number = (uintptr_t)map_get(&c->made, k->thread->proc->idx) + 1;
+	map_set(&c->made, k->thread->proc->idx, (void *)number);
+	link = joint_of(a, c, number, (uint32_t)r->comm_size);
+	j = *link;
+	if (j->cnt < j->members)
+		j->call[j->cnt++] = (struct member_call){
+			.thread = k->thread,
+			.func = k->func,
+			.begin_ns = k->begin_ns,
+			.end_ns = k->end_ns,
+			.site_module = k->site_module,
+			.site_offset = k->site_offset,
+			.waits = !goes_on(r),
+		};
+	if (j->cnt < j->members)
+		return;
+	joint_settle(a, j);
+	joint_drop(c, link);
+}
+
+static int on_finish(void *ctx, const struct model *m)
+{
+	struct arrivals *a = ctx;
+	struct arrival_comm *c;
+
+	for (size_t at = 0; (c = map_next(&a->comms, &at, NULL));)
+		a->incomplete += c->kept;
+	(void)table_row(a->process, a->nprocess, model_process_count(m));
+	return 0;
+}
+
+void arrivals_init(struct arrivals *a)
+{
+	*a = (struct arrivals){
+		.sink = {.ctx = a, .call = on_call, .finish = on_finish},
+	};
+}
+
+void arrivals_release(struct arrivals *a)
+{
+	struct arrival_comm *c;
+
+	for (size_t at = 0; (c = map_next(&a->comms, &at, NULL));) {
+		while (c->first)
+			joint_drop(c, &c->first);
+		map_release(&c->made);
+	}
+	map_free(&a->comms, free);
+	free(a->process);
+}
