@@ -311,6 +311,7 @@ int report_json(const struct report *r, FILE *out)
 	distortion_print(j, r);
 	recording_print(j, r);
 	jobs_print(j, r);
+	json_findings(j, r);
 	processes_print(j, r);
 	json_functions(j, r, r->chosen, r->lost_shown);
 	json_regions(j, r, r->chosen, r->lost_shown);

@@ -23,6 +23,8 @@ static void analyses_init(struct report *r)
 	regions_init(&r->regions);
 	switches_init(&r->switches);
 	holders_init(&r->holders);
+	arrivals_init(&r->arrivals);
+	late_init(&r->late);
 	traffic_init(&r->traffic);
 	transfer_start_init(&r->transfers, &r->traffic, &r->losses);
 	coverage_init(&r->coverage);
@@ -142,9 +144,10 @@ int report_open(const struct trace_source *source, size_t nsources,
 		const struct report_options *opt, struct report *r)
 {
 	const struct model_sink *sinks[] = {
-		&r->time.sink,	   &r->cores.sink,    &r->functions.sink, &r->messages.sink,
-		&r->switches.sink, &r->coverage.sink, &r->losses.sink,	  &r->peers.sink,
-		&r->regions.sink,  &r->traffic.sink,  &r->transfers.sink, &r->holders.sink};
+		&r->time.sink,	   &r->cores.sink,	 &r->functions.sink, &r->messages.sink,
+		&r->switches.sink, &r->coverage.sink,	 &r->losses.sink,    &r->peers.sink,
+		&r->regions.sink,  &r->traffic.sink,	 &r->transfers.sink, &r->holders.sink,
+		&r->arrivals.sink, &r->late.matches.sink};
 	int err;
 
 	memset(r, 0, sizeof(*r));
@@ -180,6 +183,8 @@ void report_close(struct report *r)
 	regions_release(&r->regions);
 	switches_release(&r->switches);
 	holders_release(&r->holders);
+	arrivals_release(&r->arrivals);
+	late_release(&r->late);
 	free(r->held);
 	transfer_start_release(&r->transfers);
 	traffic_release(&r->traffic);

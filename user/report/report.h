@@ -8,11 +8,13 @@
 
 #include <stdio.h>
 
+#include "analysis/arrivals.h"
 #include "analysis/cores.h"
 #include "analysis/coverage.h"
 #include "analysis/distorted.h"
 #include "analysis/functions.h"
 #include "analysis/holders.h"
+#include "analysis/late.h"
 #include "analysis/loss.h"
 #include "analysis/messages.h"
 #include "analysis/peers.h"
@@ -62,6 +64,8 @@ struct report {
 	struct holders holders;
 	struct holder *held; /* holders_list */
 	uint32_t nheld;
+	struct arrivals arrivals;
+	struct late_pairs late;
 	struct traffic traffic;
 	struct transfer_start transfers;
 	struct coverage coverage;

@@ -319,6 +319,7 @@ void report_text(const struct report *r, FILE *out)
 	print_head(r, out);
 	if (!r->nranks)
 		print_no_rank(r, out);
+	text_findings(r, out);
 	text_ranks(r, out);
 	if (r->opt->threads)
 		text_threads(r, out);

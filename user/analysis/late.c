@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* See late.h. */
+#include "analysis/late.h"
+
+#include <stdlib.h>
+
+#include "analysis/table.h"
+
+/* The last call of a thread that waited, and how far its waiting has been told. */
+struct late_call {
+	uint64_t begin_ns, told_ns;
+};
+
+static void add(struct late_pairs *a, enum late_kind kind, const struct match *m,
+		const struct match_end *waiter, const struct match_end *other)
+{
+	struct late_call *call = table_row(a->thread, a->nthread, waiter->completer->idx);
+	uint64_t from_ns = waiter->completing_ns, ns;
+	struct late *l;
+
+	if (call->begin_ns != from_ns)
+		*call = (struct late_call){from_ns, from_ns};
+	if (other->begin_ns <= call->told_ns)
+		return;
+	ns = other->begin_ns - call->told_ns;
+	call->told_ns = other->begin_ns;
+	l = map_make(&a->pairs[kind], (uint64_t)waiter->process->idx << 32 | other->process->idx,
+		     sizeof(*l));
+	l->kind = kind;
+	l->waiter = waiter->process->idx;
+	l->late = other->process->idx;
+	l->cnt++;
+	l->ns += ns;
+	if (ns <= l->worst_ns)
+		return;
+	l->worst_ns = ns;
+	l->worst = *m;
+}
+
+static void on_match(void *ctx, const struct match *m)
+{
+	struct late_pairs *a = ctx;
+
+	if (m->recv.completer && m->recv.completing_ns < m->send.begin_ns &&
+	    m->recv.end_ns > m->send.begin_ns)
+		add(a, LATE_SENDER, m, &m->recv, &m->send);
+	if (m->send.completer && m->send.completing_ns < m->recv.begin_ns &&
+	    m->send.end_ns > m->recv.begin_ns)
+		add(a, LATE_RECEIVER, m, &m->send, &m->recv);
+}
+
+void late_init(struct late_pairs *a)
+{
+	*a = (struct late_pairs){0};
+	matches_init(&a->matches, on_match, a);
+}
+
+void late_release(struct late_pairs *a)
+{
+	matches_release(&a->matches);
+	for (int kind = 0; kind < LATE_KINDS; kind++)
+		map_free(&a->pairs[kind], free);
+	free(a->thread);
+}
+
+static int late_compare(const void *va, const void *vb)
+{
+	const struct late *a = va, *b = vb;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	if (a->kind != b->kind)
+		return (int)a->kind - (int)b->kind;
+	if (a->waiter != b->waiter)
+		return a->waiter < b->waiter ? -1 : 1;
+	return a->late < b->late ? -1 : a->late > b->late;
+}
+
+struct late *late_list(const struct late_pairs *a, uint32_t *n)
+{
+	struct late *list = xmalloc((a->pairs[LATE_SENDER].cnt + a->pairs[LATE_RECEIVER].cnt + 1) *
+				    sizeof(*list));
+	struct late *l;
+
+	*n = 0;
+	for (int kind = 0; kind < LATE_KINDS; kind++)
+		for (size_t at = 0; (l = map_next(&a->pairs[kind], &at, NULL));)
+			list[(*n)++] = *l;
+	qsort(list, *n, sizeof(*list), late_compare);
+	return list;
+}

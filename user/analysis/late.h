@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Waiting for the other side of point-to-point messages that had not called yet. Late sender: a call waits to complete a receive
+ * whose send has not been posted; it is waited for until that begins. Late receiver: a call waits to complete a send, and is still in it
+ * when the receive is posted. Of a call that completes several, no time counts twice: it is the last one's.
+ */
+#ifndef POV_ANALYSIS_LATE_H
+#define POV_ANALYSIS_LATE_H
+
+#include "analysis/match.h"
+
+enum late_kind { LATE_SENDER, LATE_RECEIVER, LATE_KINDS };
+
+/* One process that waited for another one. */
+struct late {
+	enum late_kind kind;
+	uint32_t waiter, late; /* idx of processes */
+	uint64_t cnt, ns;
+	struct match worst;
+	uint64_t worst_ns;
+};
+
+struct late_pairs {
+	struct matches matches;	      /* its sink is this analysis's */
+	struct map pairs[LATE_KINDS]; /* waiter, late → struct late */
+	struct late_call *thread;     /* by idx; owned */
+	uint32_t nthread;
+};
+
+void late_init(struct late_pairs *a);
+void late_release(struct late_pairs *a);
+/* All, the longest first. Caller frees. */
+struct late *late_list(const struct late_pairs *a, uint32_t *n);
+
+#endif
