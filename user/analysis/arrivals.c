@@ -32,53 +32,60 @@ struct arrival_comm {
 
 /* ---- together ---- */
 
-static bool is_later(const struct member_call *a, const struct member_call *b)
+static int begin_compare(const void *va, const void *vb)
 {
-	return a->begin_ns != b->begin_ns ? a->begin_ns > b->begin_ns :
-					    a->thread->idx > b->thread->idx;
+	const struct member_call *a = va, *b = vb;
+
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return a->thread->idx < b->thread->idx ? -1 : a->thread->idx > b->thread->idx;
 }
 
-static uint64_t waited_ns(const struct member_call *c, const struct member_call *last)
+/* How long a member that is there waited in a stretch of time. */
+static uint64_t waited_ns(const struct member_call *c, uint64_t from_ns, uint64_t to_ns)
 {
-	uint64_t until_ns = c->end_ns < last->begin_ns ? c->end_ns : last->begin_ns;
+	uint64_t until_ns = c->end_ns < to_ns ? c->end_ns : to_ns;
 
-	return c->waits && until_ns > c->begin_ns ? until_ns - c->begin_ns : 0;
+	return c->waits && until_ns > from_ns ? until_ns - from_ns : 0;
 }
 
-static void joint_settle(struct arrivals *a, const struct joint_call *j)
+static void blame(struct arrivals *a, const struct joint_call *j, uint32_t who, uint64_t ns)
 {
-	const struct member_call *last = &j->call[0];
-	struct arrival found;
-	uint64_t before_ns = 0;
-	struct arrival_row *r;
+	const struct member_call *c = &j->call[who];
+	struct arrival_row *r = table_row(a->process, a->nprocess, c->thread->proc->idx);
 
-	for (uint32_t i = 1; i < j->cnt; i++)
-		if (is_later(&j->call[i], last))
-			last = &j->call[i];
-	found = (struct arrival){
-		.last = last->thread,
-		.func = last->func,
-		.begin_ns = last->begin_ns,
-		.site_offset = last->site_offset,
-		.site_module = last->site_module,
-		.members = j->members,
-	};
+	r->calls++;
+	r->last += who == j->cnt - 1;
+	r->waited_ns += ns;
+	if (who && ns >= r->worst.waited_ns)
+		r->worst = (struct arrival){
+			.func = c->func,
+			.begin_ns = c->begin_ns,
+			.late_ns = c->begin_ns - j->call[0].begin_ns,
+			.waited_ns = ns,
+			.site_offset = c->site_offset,
+			.site_module = c->site_module,
+		};
+}
+
+/* Between two arrivals, those who are there wait for those who are not, for all of these alike. */
+static void joint_settle(struct arrivals *a, struct joint_call *j)
+{
+	uint64_t each_ns = 0, sum_ns;
+
+	qsort(j->call, j->cnt, sizeof(j->call[0]), begin_compare);
 	for (uint32_t i = 0; i < j->cnt; i++) {
-		const struct member_call *c = &j->call[i];
+		blame(a, j, i, each_ns);
+		sum_ns = 0;
+		for (uint32_t k = 0; i + 1 < j->cnt && k <= i; k++) {
+			uint64_t ns = waited_ns(&j->call[k], j->call[i].begin_ns,
+						j->call[i + 1].begin_ns);
 
-		r = table_row(a->process, a->nprocess, c->thread->proc->idx);
-		r->calls++;
-		r->waiting_ns += waited_ns(c, last);
-		found.waited_ns += waited_ns(c, last);
-		if (c != last && c->begin_ns > before_ns)
-			before_ns = c->begin_ns;
+			a->process[j->call[k].thread->proc->idx].waiting_ns += ns;
+			sum_ns += ns;
+		}
+		each_ns += i + 1 < j->cnt ? sum_ns / (j->cnt - 1 - i) : 0;
 	}
-	found.late_ns = last->begin_ns - before_ns;
-	r = table_row(a->process, a->nprocess, last->thread->proc->idx);
-	r->last++;
-	r->waited_ns += found.waited_ns;
-	if (found.waited_ns >= r->worst.waited_ns)
-		r->worst = found;
 	a->complete++;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Who came last to collective calls that block, and how long others were in them by then. The n-th collective call of each member of a
- * communicator belongs together, as MPI demands the same order of all. A member has waited for the last one from its own begin to the
- * begin of the last call, or to its own end, if it could leave before (a reduction's leaf, a broadcast's root).
+ * Who was late to collective calls that block, and how long others were in them by then. The n-th collective call of each member of a
+ * communicator belongs together, as MPI demands the same order of all. Members that are in the call wait for those that are not, until
+ * these have called or they could leave before (a reduction's leaf, a broadcast's root); where several are missing, that is shared
+ * among them.
  */
 #ifndef POV_ANALYSIS_ARRIVALS_H
 #define POV_ANALYSIS_ARRIVALS_H
@@ -10,25 +11,23 @@
 #include "base/map.h"
 #include "model/model.h"
 
-/* One call of all members together, of which one came last. */
+/* A member's call that others waited for. */
 struct arrival {
-	const struct model_thread *last;
-	const struct func_info *func; /* of the last one */
-	uint64_t begin_ns;	      /* of the last one's call */
-	uint64_t late_ns;	      /* behind the last but one */
-	uint64_t waited_ns;	      /* of all others together */
-	uint64_t site_offset;	      /* of the last one's call, in … */
-	const char *site_module;      /* … this file; NULL: not known */
-	uint32_t members;
+	const struct func_info *func;
+	uint64_t begin_ns;
+	uint64_t late_ns;   /* behind the first member's */
+	uint64_t waited_ns; /* by all others together: its share */
+	uint64_t site_offset;
+	const char *site_module; /* NULL: not known */
 };
 
-/* Of a process: the calls to which it came last. */
+/* Of a process. */
 struct arrival_row {
-	uint64_t calls;	      /* of all members together that it took part in */
+	uint64_t calls;	      /* of all members together, that it took part in */
 	uint64_t last;	      /* of these, to which it came last */
 	uint64_t waited_ns;   /* of all others, for it */
 	uint64_t waiting_ns;  /* its own, for others */
-	struct arrival worst; /* by waited_ns, of those to which it came last */
+	struct arrival worst; /* by waited_ns */
 };
 
 struct arrivals {

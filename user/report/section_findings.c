@@ -235,14 +235,14 @@ static void collectives_find(struct findings *f)
 
 		if (!a->waited_ns || !r->chosen[i])
 			continue;
-		text = xasprintf("rank %s came last to %llu of %llu collective calls",
-				 report_label(r, p, label), (unsigned long long)a->last,
-				 (unsigned long long)a->calls);
-		text = ns_text(text, "; the others waited ", a->waited_ns, " for it");
+		text = xasprintf("rank %s was late to collective calls", report_label(r, p, label));
+		text = ns_text(text, "; others waited ", a->waited_ns, " for it");
 		text = append(text, ", most for %s", a->worst.func->name);
 		text = when_text(r, text, a->worst.begin_ns);
 		text = ns_text(text, ": ", a->worst.waited_ns, "");
-		text = ns_text(text, ", ", a->worst.late_ns, " behind the last but one");
+		text = ns_text(text, ", as it came ", a->worst.late_ns, " behind the first one");
+		text = append(text, " (last to %llu of %llu)", (unsigned long long)a->last,
+			      (unsigned long long)a->calls);
 		finding_add(f, "late_in_collective", a->waited_ns, text);
 	}
 }
