@@ -17,7 +17,7 @@ struct holders_core {
 	struct run *run; /* owned; room is a power of two */
 	uint32_t room;
 	uint64_t cnt;	/* of all time: the last ones are kept */
-	struct run now; /* under way; thread NULL: not known */
+	struct run now; /* under way, without an end; thread NULL: not known */
 };
 
 static struct holders_core *core_of(struct holders *a, uint16_t cpu)
@@ -37,13 +37,7 @@ static void run_add(struct holders_core *c, const struct run *r)
 
 static void on_switch(void *ctx, const struct model_switch *s)
 {
-	struct holders_core *c = core_of(ctx, s->cpu);
-
-	if (c->now.thread) {
-		c->now.to_ns = s->ts_ns;
-		run_add(c, &c->now);
-	}
-	c->now = (struct run){.from_ns = s->ts_ns, .thread = s->next};
+	core_of(ctx, s->cpu)->now = (struct run){.from_ns = s->ts_ns, .thread = s->next};
 }
 
 /* ---- whose waiting ---- */
@@ -80,22 +74,24 @@ static void take(struct holders *a, const struct model_thread *waiter, const str
 	*to_ns = begin_ns;
 }
 
-static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
-		     enum thread_state s, uint16_t cpu)
+/* A stretch of waiting for a CPU; who runs there now is in no stretch yet. */
+static void settle(struct holders *a, const struct model_thread *t, uint64_t from_ns,
+		   uint64_t to_ns, uint16_t cpu)
 {
-	struct holders *a = ctx;
-	struct holders_core *c;
-	struct holders_row *row;
+	struct holders_core *c = core_of(a, cpu);
+	struct holders_row *row = table_row(a->thread, a->nthread, t->idx);
 	uint64_t unknown_ns = 0, left_ns = to_ns;
 
-	if (s != THREAD_RUNNABLE || !t->proc->is_target)
+	if (from_ns < row->counted_ns)
+		from_ns = row->counted_ns;
+	if (from_ns >= to_ns)
 		return;
-	c = core_of(a, cpu);
-	row = table_row(a->thread, a->nthread, t->idx);
-	if (c->now.thread && c->now.from_ns < left_ns) {
+	row->counted_ns = to_ns;
+	row->runnable_ns += to_ns - from_ns;
+	if (c->now.thread && c->now.from_ns < to_ns) {
 		struct run now = c->now;
 
-		now.to_ns = left_ns;
+		now.to_ns = to_ns;
 		take(a, t, &now, from_ns, &left_ns, &unknown_ns);
 	}
 	for (uint64_t i = c->cnt; i && c->cnt - i < c->room && left_ns > from_ns; i--) {
@@ -105,8 +101,28 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 			break;
 		take(a, t, r, from_ns, &left_ns, &unknown_ns);
 	}
-	row->runnable_ns += to_ns - from_ns;
 	row->unknown_ns += unknown_ns + (left_ns - from_ns);
+}
+
+static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
+		     enum thread_state s, uint16_t cpu)
+{
+	struct holders_core *c = core_of(ctx, cpu);
+
+	if (s == THREAD_RUNNING) {
+		if (c->now.thread == t)
+			c->now.thread = NULL;
+		run_add(c, &(struct run){from_ns, to_ns, t});
+	} else if (s == THREAD_RUNNABLE && t->proc->is_target) {
+		settle(ctx, t, from_ns, to_ns, cpu);
+	}
+}
+
+/* From here on it waits for another CPU. */
+static void on_migrate(void *ctx, const struct model_migrate *g)
+{
+	if (g->thread->state == THREAD_RUNNABLE && g->thread->proc->is_target)
+		settle(ctx, g->thread, g->thread->since_ns, g->ts_ns, g->orig_cpu);
 }
 
 /* What has run since is not known. */
@@ -123,7 +139,11 @@ static void on_lost(void *ctx, const struct model_lost *l)
 void holders_init(struct holders *a)
 {
 	*a = (struct holders){
-		.sink = {.ctx = a, .on_switch = on_switch, .state = on_state, .lost = on_lost},
+		.sink = {.ctx = a,
+			 .on_switch = on_switch,
+			 .state = on_state,
+			 .migrate = on_migrate,
+			 .lost = on_lost},
 	};
 }
 

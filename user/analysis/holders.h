@@ -22,6 +22,7 @@ struct holders_row {
 	uint64_t runnable_ns; /* = Σ holder.ns + idle_ns + unknown_ns */
 	uint64_t idle_ns;     /* the core was idle: the thread was on its way there */
 	uint64_t unknown_ns;
+	uint64_t counted_ns; /* a time: of what is under way, all before it is counted */
 };
 
 struct holders_core;

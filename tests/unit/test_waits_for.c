@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Whom ranks wait for: who has their core, who is late to a collective, who has not sent or received yet. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/arrivals.h"
+#include "analysis/holders.h"
+#include "analysis/late.h"
+#include "unit/model_fixture.h"
+
+static const struct func_info barrier = {
+	.name = "MPI_Barrier", .group = "coll", .layer_name = "mpi", .waits = true};
+static const struct func_info ibarrier = {
+	.name = "MPI_Ibarrier", .group = "coll", .layer_name = "mpi"};
+
+/* ---- cores ---- */
+
+/* A rank (100, with a second thread 101) and strangers 300 and 400; all on CPU 0. */
+static void cores_begin(struct mfix *f)
+{
+	mfix_begin(f, "\"sched\":\"all\",\"rings\":1");
+	mfix_functions(f);
+	mfix_rank(f, 1000, 100, 0, "app");
+	put_task(f, 1000, 100, 100, 0, 1, 0, "app");
+	put_task(f, 1000, 101, 100, 1, 0, 0, "helper");
+	put_task(f, 1000, 300, 300, 0, 0, 0, "hog");
+	put_task(f, 1000, 400, 400, 0, 0, 0, "other");
+}
+
+static struct holder *cores_run(struct mfix *f, struct holders *h, uint32_t *n)
+{
+	const struct model_sink *sinks[] = {&h->sink};
+
+	mfix_end(f, 9000);
+	mfix_open(f, false);
+	holders_init(h);
+	assert_int_equal(model_run(f->model, sinks, 1), 0);
+	return holders_list(h, f->model, n);
+}
+
+static uint64_t held_ns(const struct mfix *f, const struct holder *list, uint32_t n,
+			uint32_t waiter, uint32_t by)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (model_thread_get(f->model, list[i].waiter)->tid == waiter &&
+		    model_thread_get(f->model, list[i].thread)->tid == by)
+			ns += list[i].ns;
+	return ns;
+}
+
+static struct holders_row row_of(const struct mfix *f, const struct holders *h, uint32_t tid)
+{
+	for (uint32_t i = 0; i < model_thread_count(f->model); i++)
+		if (model_thread_get(f->model, i)->tid == tid && i < h->nthread)
+			return h->thread[i];
+	return (struct holders_row){0};
+}
+
+/* Preempted: two strangers run one after the other until it has its core back. */
+static void test_held_by_others(void **state)
+{
+	struct holders_row row;
+	struct holder *list;
+	struct holders h;
+	struct mfix f;
+	uint32_t n;
+
+	(void)state;
+	cores_begin(&f);
+	put_switch(&f, 1100, 0, 100, PREEMPTED, 300);
+	put_switch(&f, 1500, 0, 300, PREEMPTED, 400);
+	put_switch(&f, 1600, 0, 400, SLEEPS, 100);
+	put_switch(&f, 2000, 0, 100, SLEEPS, 300);
+	put_waking(&f, 2100, 0, 300, 100, 0);
+	put_switch(&f, 2130, 0, 300, SLEEPS, 100);
+	list = cores_run(&f, &h, &n);
+	row = row_of(&f, &h, 100);
+	assert_int_equal(held_ns(&f, list, n, 100, 300), 400 + 30);
+	assert_int_equal(held_ns(&f, list, n, 100, 400), 100);
+	assert_int_equal(row.runnable_ns, 530);
+	assert_int_equal(row.idle_ns + row.unknown_ns, 0);
+	assert_int_equal(held_ns(&f, list, n, 300, 100),
+			 0); /* strangers' waiting is not asked for */
+	free(list);
+	holders_release(&h);
+	mfix_release(&f);
+}
+
+/* Threads of one process; and a CPU that was idle while a thread was on its way to it. */
+static void test_held_by_own_and_idle(void **state)
+{
+	struct holders_row row;
+	struct holder *list;
+	struct holders h;
+	struct mfix f;
+	uint32_t n;
+
+	(void)state;
+	cores_begin(&f);
+	put_waking(&f, 1200, 0, 100, 101, 0);
+	put_switch(&f, 1700, 0, 100, SLEEPS, 101);
+	put_switch(&f, 1800, 0, 101, SLEEPS, 0);
+	put_waking(&f, 1900, 0, 0, 100, 0);
+	put_switch(&f, 1925, 0, 0, SLEEPS, 100);
+	list = cores_run(&f, &h, &n);
+	assert_int_equal(held_ns(&f, list, n, 101, 100), 500);
+	row = row_of(&f, &h, 100);
+	assert_int_equal(row.runnable_ns, 25);
+	assert_int_equal(row.idle_ns, 25);
+	free(list);
+	holders_release(&h);
+	mfix_release(&f);
+}
+
+/* It waits for CPU 0 first, and then for CPU 1. */
+static void test_held_elsewhere(void **state)
+{
+	struct holder *list;
+	struct holders h;
+	struct mfix f;
+	uint32_t n;
+
+	(void)state;
+	cores_begin(&f);
+	put_switch(&f, 1050, 1, 0, SLEEPS, 400);
+	put_switch(&f, 1100, 0, 100, PREEMPTED, 300);
+	put_migrate(&f, 1400, 100, 0, 1);
+	put_switch(&f, 1600, 1, 400, SLEEPS, 100);
+	put_switch(&f, 1700, 0, 300, SLEEPS, 0);
+	list = cores_run(&f, &h, &n);
+	assert_int_equal(held_ns(&f, list, n, 100, 300), 300);
+	assert_int_equal(held_ns(&f, list, n, 100, 400), 200);
+	assert_int_equal(row_of(&f, &h, 100).runnable_ns, 500);
+	free(list);
+	holders_release(&h);
+	mfix_release(&f);
+}
+
+/* ---- other ranks ---- */
+
+struct ranks {
+	struct mfix f;
+	struct model_thread thread[3];
+};
+
+static void ranks_open(struct ranks *w)
+{
+	memset(w, 0, sizeof(*w));
+	mfix_begin(&w->f, "\"sched\":\"off\",\"rings\":1");
+	for (uint32_t i = 0; i < 3; i++) {
+		mfix_rank(&w->f, 1000, 100 + i, (int)i, "app");
+		put_task(&w->f, 1000, 100 + i, 100 + i, 0, 1, 0, "app");
+	}
+	mfix_end(&w->f, 9000);
+	mfix_open(&w->f, false);
+	for (uint32_t i = 0; i < 3; i++) {
+		w->thread[i].proc = model_process_get(w->f.model, i);
+		w->thread[i].proc->start_ns = 1001;
+		w->thread[i].idx = i;
+	}
+}
+
+static void collective(struct arrivals *a, struct ranks *w, int rank, const struct func_info *f,
+		       uint64_t begin_ns, uint64_t end_ns)
+{
+	struct call_request started = {.event = REQUEST_START};
+	struct call_view view = {.roles = {.has_comm = true,
+					   .comm_id = 1,
+					   .comm_size = 3,
+					   .requests = &started,
+					   .nrequests = f == &ibarrier}};
+	const struct model_call c = {.func = f,
+				     .thread = &w->thread[rank],
+				     .begin_ns = begin_ns,
+				     .end_ns = end_ns,
+				     .view = &view};
+
+	a->sink.call(a, &c);
+}
+
+/*
+ * Rank 0 comes at 100, 1 at 200, 2 at 500: from 100 to 200 rank 0 waits for two, half of it for each; from then on both wait for rank
+ * 2. Of a call that does not block nobody waits; and who could leave before waits no longer.
+ */
+static void test_arrivals(void **state)
+{
+	struct arrivals a;
+	struct ranks w;
+
+	(void)state;
+	ranks_open(&w);
+	arrivals_init(&a);
+	collective(&a, &w, 1, &ibarrier, 50, 51);
+	collective(&a, &w, 0, &ibarrier, 60, 61);
+	collective(&a, &w, 0, &barrier, 100, 510);
+	collective(&a, &w, 1, &barrier, 200, 510);
+	collective(&a, &w, 2, &ibarrier, 90, 91);
+	assert_int_equal(a.complete, 1);
+	assert_int_equal(a.process[2].waited_ns, 0);
+	collective(&a, &w, 2, &barrier, 500, 510);
+	assert_int_equal(a.complete, 2);
+	assert_int_equal(a.process[0].waited_ns, 0);
+	assert_int_equal(a.process[1].waited_ns, 50);
+	assert_int_equal(a.process[2].waited_ns, 50 + 2 * 300);
+	assert_int_equal(a.process[0].waiting_ns, 400);
+	assert_int_equal(a.process[1].waiting_ns, 300);
+	assert_int_equal(a.process[2].worst.late_ns, 400);
+	assert_int_equal(a.process[2].last, 2);
+	collective(&a, &w, 0, &barrier, 600, 650);
+	collective(&a, &w, 1, &barrier, 640, 910);
+	collective(&a, &w, 2, &barrier, 900, 910);
+	/* 40 shared by 1 and 2; then rank 0 for 10, and rank 1 for 260 */
+	assert_int_equal(a.process[2].waited_ns, 650 + 20 + 10 + 260);
+	arrivals_release(&a);
+	mfix_release(&w.f);
+}
+
+static struct match match_of(struct ranks *w, uint64_t send_ns, uint64_t sent_ns, uint64_t recv_ns,
+			     uint64_t received_ns)
+{
+	const struct match_end send = {.process = w->thread[1].proc,
+				       .thread = &w->thread[1],
+				       .completer = &w->thread[1],
+				       .begin_ns = send_ns,
+				       .completing_ns = send_ns,
+				       .end_ns = sent_ns};
+	const struct match_end recv = {.process = w->thread[0].proc,
+				       .thread = &w->thread[0],
+				       .completer = &w->thread[0],
+				       .begin_ns = recv_ns,
+				       .completing_ns = recv_ns,
+				       .end_ns = received_ns};
+
+	return (struct match){.send = send, .recv = recv};
+}
+
+static void test_late(void **state)
+{
+	struct late_pairs a;
+	struct match m;
+	struct late *l;
+	struct ranks w;
+	uint32_t n;
+
+	(void)state;
+	ranks_open(&w);
+	late_init(&a);
+	m = match_of(&w, 500, 510, 200, 520); /* the receive waits 300 for its send */
+	a.matches.tell(a.matches.ctx, &m);
+	m = match_of(&w, 700, 710, 650, 660); /* it ended before the send began: no such message */
+	a.matches.tell(a.matches.ctx, &m);
+	m = match_of(&w, 800, 990, 950, 1000); /* the send waits 150 for its receive */
+	a.matches.tell(a.matches.ctx, &m);
+	m = match_of(&w, 1100, 1110, 1300, 1310); /* buffered: nobody waits */
+	a.matches.tell(a.matches.ctx, &m);
+	/* one call completes two receives: from 2000 to the later one's send */
+	m = match_of(&w, 2200, 2210, 1500, 2600);
+	m.recv.completing_ns = 2000;
+	a.matches.tell(a.matches.ctx, &m);
+	m = match_of(&w, 2500, 2510, 1500, 2600);
+	m.recv.completing_ns = 2000;
+	a.matches.tell(a.matches.ctx, &m);
+	l = late_list(&a, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(l[0].kind, LATE_SENDER);
+	assert_int_equal(l[0].ns, 300 + 500);
+	assert_int_equal(l[0].waiter, w.thread[0].proc->idx);
+	assert_int_equal(l[0].late, w.thread[1].proc->idx);
+	assert_int_equal(l[1].kind, LATE_RECEIVER);
+	assert_int_equal(l[1].ns, 150);
+	assert_int_equal(l[1].waiter, w.thread[1].proc->idx);
+	free(l);
+	late_release(&a);
+	mfix_release(&w.f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_held_by_others), cmocka_unit_test(test_held_by_own_and_idle),
+		cmocka_unit_test(test_held_elsewhere), cmocka_unit_test(test_arrivals),
+		cmocka_unit_test(test_late),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
