@@ -95,7 +95,7 @@ health() { # TIMELINE TOTALS: status as perfetto_health.sh's
 	done
 	[ "$(total calls)" = 15 ]
 	[ "$(total slices)" = 23 ]
-	[ "$(total flows)" = 1 ]
+	[ "$(total flows)" = 2 ]
 }
 
 @test "export: an independent reader of JSON finds all promises kept" {

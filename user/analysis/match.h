@@ -53,7 +53,7 @@ struct match_row {
 	uint64_t assumed; /* of sends[MATCHED] + recvs[MATCHED] */
 };
 
-#define MATCH_KEPT_MAX (1u << 20)
+#define MATCH_KEPT_MAX (1u << 16)
 
 struct matches {
 	struct model_sink sink;
