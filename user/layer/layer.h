@@ -134,9 +134,9 @@ struct call_roles {
 	 * MPI_PROC_NULL, and one that is not known, is -1; of the latter *_why says the reason.
 	 */
 	int32_t peer_world, recv_peer_world, root_world;
-	int32_t peer_job, recv_peer_job; /* model_process.job_idx */
+	int32_t peer_job, recv_peer_job;	   /* model_process.job_idx */
 	uint8_t peer_why, recv_peer_why, root_why; /* enum peer_unknown */
-	uint64_t matched_ns;   /* of a receive whose message a probe has matched: begin of the probe; else 0 */
+	uint64_t matched_ns; /* of a receive whose message a probe has matched: begin of the probe; else 0 */
 	uint32_t comm_id;      /* the same for all its members, unique in the trace; 0: not known */
 	int32_t comm_size;     /* members of it; -1: not known, or an intercommunicator */
 	uint64_t comm;	       /* handle */

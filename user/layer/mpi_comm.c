@@ -21,8 +21,9 @@ struct mpi_comms {
 	struct map worlds; /* job → struct mpi_communicator */
 	int32_t njobs;
 	uint32_t next_id;
-	struct leader *leaders;		 /* newest first */
-	struct map two_sided; /* id of an intercommunicator, number of a making → id of what is made */
+	struct leader *leaders; /* newest first */
+	struct map
+		two_sided; /* id of an intercommunicator, number of a making → id of what is made */
 	struct mpi_communicator *unused; /* to be freed */
 	bool freeing;
 };

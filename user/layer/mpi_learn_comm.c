@@ -481,8 +481,7 @@ void mpi_learn_comm(struct mpi_call *c)
 	if (c->ok)
 		learn_newcomm(c, m);
 	if (m)
-		mpi_making_returned(m, c->fn->request == REQUEST_START ?
-					       MPI_MAKING_GOES_ON :
-					       c->parts.rec->hdr.ts_ns);
+		mpi_making_returned(m, c->fn->request == REQUEST_START ? MPI_MAKING_GOES_ON :
+									 c->parts.rec->hdr.ts_ns);
 	mpi_making_unref(m);
 }

@@ -54,7 +54,7 @@ struct mpi_request {
 struct mpi_origin {
 	struct mpi_communicator *comm; /* a reference; NULL: not known */
 	uint64_t probed_ns;	       /* begin of the probe */
-	int32_t source, tag;	       /* as in call_roles: PEER_ANY, TAG_ANY if the probe does not tell */
+	int32_t source, tag; /* as in call_roles: PEER_ANY, TAG_ANY if the probe does not tell */
 };
 
 struct mpi_process {
@@ -67,12 +67,12 @@ struct mpi_process {
 	uint32_t handle_bytes, status_bytes;
 	int32_t world_rank, world_size; /* -1 unknown */
 	uint64_t request_null, type_null, comm_null;
-	uint64_t request_empty; /* Open MPI: what operations that are done at once return */
-	struct map named;	/* handle -> struct mpi_predefined */
-	struct map types;	/* handle -> struct mpi_type */
-	struct map comms;	/* handle -> struct mpi_known_comm */
-	struct map groups;	/* handle -> struct mpi_group, references */
-	struct map origins;	/* of windows and messages: handle -> struct mpi_origin */
+	uint64_t request_empty;	  /* Open MPI: what operations that are done at once return */
+	struct map named;	  /* handle -> struct mpi_predefined */
+	struct map types;	  /* handle -> struct mpi_type */
+	struct map comms;	  /* handle -> struct mpi_known_comm */
+	struct map groups;	  /* handle -> struct mpi_group, references */
+	struct map origins;	  /* of windows and messages: handle -> struct mpi_origin */
 	struct map requests;	  /* handle -> struct mpi_request, newest first */
 	size_t nrequests;	  /* those replaced included */
 	struct mpi_request *over; /* forgotten, but still in the current view */

@@ -176,8 +176,7 @@ static void jobs_number(struct mpi_processes *s, const json_t *names)
 	const json_t *name;
 	size_t i;
 
-	json_array_foreach(names, i, name)
-		mpi_comms_job(s->comms, json_string_value(name), 0);
+	json_array_foreach(names, i, name) mpi_comms_job(s->comms, json_string_value(name), 0);
 }
 
 void mpi_processes_meta(struct mpi_processes *s, const json_t *meta)

@@ -190,7 +190,7 @@ struct model_operation {
 	const struct func_info *func;	   /* that described it: MPI_Send_init, not MPI_Start */
 	const struct call_roles *roles;	   /* as it was described */
 	uint64_t begin_ns, posted_ns;	   /* of the call that started it */
-	uint32_t place; /* among those that this call started, from 0 */
+	uint32_t place;			   /* among those that this call started, from 0 */
 	uint64_t completing_ns, end_ns; /* of the call that completed it: the same if it blocks */
 	const struct call_request *completion; /* NULL if it blocks */
 };

@@ -131,8 +131,8 @@ struct model {
 	struct mprocess **process; /* identity pass: as made; then in sort order */
 	uint32_t nprocesses, processes_cap;
 	struct mprocess *idle_proc;
-	struct map ranks; /* job index, rank → struct mprocess */
-	json_t *jobs;	  /* meta object "jobs" (layer.h); owned */
+	struct map ranks;	 /* job index, rank → struct mprocess */
+	json_t *jobs;		 /* meta object "jobs" (layer.h); owned */
 	uint64_t identities_max; /* more threads and processes than that are made up */
 	uint32_t next_fresh;
 	struct cpu_state *cpu; /* MODEL_CPUS_MAX of them */
