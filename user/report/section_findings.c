@@ -247,31 +247,67 @@ static void collectives_find(struct findings *f)
 	}
 }
 
-static void late_find(struct findings *f)
+static int late_compare(const void *va, const void *vb)
 {
-	const struct report *r = f->r;
-	uint32_t n;
-	struct late *l = late_list(&r->late, &n);
+	const struct late *a = va, *b = vb;
+
+	if (a->kind != b->kind)
+		return (int)a->kind - (int)b->kind;
+	if (a->late != b->late)
+		return a->late < b->late ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return a->waiter < b->waiter ? -1 : a->waiter > b->waiter;
+}
+
+/* Those who waited for one process, n of them. */
+static void late_add(struct findings *f, const struct late *l, uint32_t n)
+{
+	bool sender = l->kind == LATE_SENDER;
+	const struct late *worst = l;
+	char *late = process_text(f->r, model_process_get(f->r->model, l->late)), *text;
+	uint64_t ns = 0, cnt = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct match *m = &l[i].worst;
-		bool sender = l[i].kind == LATE_SENDER;
-		char *waiter, *late, *text;
+		ns += l[i].ns;
+		cnt += l[i].cnt;
+		worst = l[i].worst_ns > worst->worst_ns ? &l[i] : worst;
+	}
+	text = ns_text(xstrdup("ranks waited "), "", ns, " for ");
+	text = append(text, "%s that %s had not %s yet", sender ? "messages" : "receives", late,
+		      sender ? "sent" : "posted");
+	for (uint32_t i = 0; i < n && i < NAMED; i++) {
+		char *who = process_text(f->r, model_process_get(f->r->model, l[i].waiter));
 
-		if (!r->chosen[l[i].waiter])
-			continue;
-		waiter = process_text(r, model_process_get(r->model, l[i].waiter));
-		late = process_text(r, model_process_get(r->model, l[i].late));
-		text = ns_text(xstrdup(waiter), " waited ", l[i].ns, " for ");
-		text = append(text, "%s that %s had not %s yet", sender ? "messages" : "receives",
-			      late, sender ? "sent" : "posted");
-		text = append(text, " (%llu times", (unsigned long long)l[i].cnt);
-		text = ns_text(text, "; most ", l[i].worst_ns, "");
-		text = when_text(r, text, sender ? m->recv.completing_ns : m->send.completing_ns);
-		finding_add(f, sender ? "late_sender" : "late_receiver", l[i].ns,
-			    append(text, ")"));
-		free(waiter);
-		free(late);
+		text = append(text, "%s%s ", i ? "; " : ": ", who);
+		text = ns_text(text, "", l[i].ns, "");
+		free(who);
+	}
+	if (n > NAMED)
+		text = append(text, "; and %u more", n - NAMED);
+	text = append(text, " (%llu times", (unsigned long long)cnt);
+	text = ns_text(text, ", most ", worst->worst_ns, "");
+	text = when_text(f->r, text,
+			 sender ? worst->worst.recv.completing_ns :
+				  worst->worst.send.completing_ns);
+	finding_add(f, sender ? "late_sender" : "late_receiver", ns, append(text, ")"));
+	free(late);
+}
+
+static void late_find(struct findings *f)
+{
+	uint32_t n, kept = 0, end;
+	struct late *l = late_list(&f->r->late, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (f->r->chosen[l[i].waiter])
+			l[kept++] = l[i];
+	if (kept)
+		qsort(l, kept, sizeof(*l), late_compare);
+	for (uint32_t i = 0; i < kept; i = end) {
+		for (end = i; end < kept && l[end].kind == l[i].kind && l[end].late == l[i].late;)
+			end++;
+		late_add(f, &l[i], end - i);
 	}
 	free(l);
 }
