@@ -142,7 +142,9 @@ const struct command cmd_report = {
 	.brief = "Print where each rank's and each core's time went.",
 	.usage = "[options] FILE ...",
 	.details =
-		"Reads a recording once and prints, per rank, how long its threads ran, were runnable, slept, "
+		"Reads a recording once and prints first what ranks lost by waiting, and for whom: who held "
+		"cores that they wanted, who was late to collectives, who had not sent or received yet. Then, "
+		"per rank, how long its threads ran, were runnable, slept, "
 		"were in MPI and polled there; the functions called with the distribution of their durations; "
 		"message sizes; context switches; per core, what it ran; and what of all that could not be "
 		"seen.\n\n"
