@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/event.h"
 #include "analysis/table.h"
 
 struct member_call {
@@ -143,6 +144,10 @@ static void on_call(void *ctx, const struct model_call *k)
 	if (k->nested || strcmp(k->func->group, "coll") || !func_is_top(k->func) || !r->comm_id ||
 	    r->comm_size < 2 || (r->nrequests && r->requests[0].event == REQUEST_INIT))
 		return;
+	if (a->lost || model_ran_before(a->model, k->thread->proc)) {
+		a->uncertain++;
+		return;
+	}
 	c = map_make(&a->comms, r->comm_id, sizeof(*c));
 	number = (uintptr_t)map_get(&c->made, k->thread->proc->idx) + 1;
 	map_set(&c->made, k->thread->proc->idx, (void *)number);
@@ -164,6 +169,16 @@ static void on_call(void *ctx, const struct model_call *k)
 	joint_drop(c, link);
 }
 
+static void on_lost(void *ctx, const struct model_lost *l)
+{
+	((struct arrivals *)ctx)->lost |= l->class == POV_CLASS_CALL;
+}
+
+static void on_start(void *ctx, const struct model *m)
+{
+	((struct arrivals *)ctx)->model = m;
+}
+
 static int on_finish(void *ctx, const struct model *m)
 {
 	struct arrivals *a = ctx;
@@ -178,7 +193,11 @@ static int on_finish(void *ctx, const struct model *m)
 void arrivals_init(struct arrivals *a)
 {
 	*a = (struct arrivals){
-		.sink = {.ctx = a, .call = on_call, .finish = on_finish},
+		.sink = {.ctx = a,
+			 .start = on_start,
+			 .call = on_call,
+			 .lost = on_lost,
+			 .finish = on_finish},
 	};
 }
 

@@ -35,6 +35,9 @@ struct arrivals {
 	struct map comms;	     /* comm_id → struct arrival_comm */
 	struct arrival_row *process; /* by idx; owned */
 	uint32_t nprocess;
+	const struct model *model;
+	bool lost; /* records of calls */
+	uint64_t uncertain; /* calls of which it is not known which belong together: a call before may not have been recorded */
 	uint64_t complete;   /* calls of all members together */
 	uint64_t incomplete; /* of which not all members' were seen */
 };

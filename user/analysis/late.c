@@ -41,6 +41,9 @@ static void on_match(void *ctx, const struct match *m)
 {
 	struct late_pairs *a = ctx;
 
+	a->uncertain += m->assumed;
+	if (m->assumed)
+		return;
 	if (m->recv.completer && m->recv.completing_ns < m->send.begin_ns &&
 	    m->recv.end_ns > m->send.begin_ns)
 		add(a, LATE_SENDER, m, &m->recv, &m->send);

@@ -23,7 +23,8 @@ struct late {
 struct late_pairs {
 	struct matches matches;	      /* its sink is this analysis's */
 	struct map pairs[LATE_KINDS]; /* waiter, late → struct late */
-	struct late_call *thread;     /* by idx; owned */
+	uint64_t uncertain; /* messages that are only assumed to belong together: not looked at */
+	struct late_call *thread; /* by idx; owned */
 	uint32_t nthread;
 };
 

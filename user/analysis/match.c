@@ -29,7 +29,7 @@ bool match_by_threads(const struct matches *a, const struct model_process *p)
 
 bool match_assumed(const struct matches *a, const struct model_process *p)
 {
-	return a->lost || p->start_ns <= model_get_info(a->model)->start_ns;
+	return a->lost || model_ran_before(a->model, p);
 }
 
 static void count(struct matches *a, const struct model_process *p, bool sends, enum match_why why)

@@ -86,6 +86,11 @@ struct model_process *model_process_get(const struct model *m, uint32_t i)
 	return &m->process[i]->pub;
 }
 
+bool model_ran_before(const struct model *m, const struct model_process *p)
+{
+	return p->start_ns <= m->info.start_ns;
+}
+
 uint32_t model_thread_count(const struct model *m)
 {
 	return m->nthreads;

@@ -343,6 +343,20 @@ static void findings_free(struct findings *f)
 	free(f->finding);
 }
 
+static void uncertain_note(const struct report *r, FILE *out)
+{
+	char messages[64], calls[64];
+
+	if (!r->late.uncertain && !r->arrivals.uncertain)
+		return;
+	text_note(
+		out,
+		"Not looked at for lateness: %s and %s of collectives, of ranks that ran before the recording began "
+		"or after records of calls were lost, for which of them belong together is not certain.",
+		human_plural(messages, sizeof(messages), r->late.uncertain, "message", "messages"),
+		human_plural(calls, sizeof(calls), r->arrivals.uncertain, "call", "calls"));
+}
+
 void text_findings(const struct report *r, FILE *out)
 {
 	struct findings f;
@@ -362,6 +376,7 @@ void text_findings(const struct report *r, FILE *out)
 
 		text_note(out, "none of %s or more", human_ns(least, sizeof(least), f.least_ns));
 	}
+	uncertain_note(r, out);
 	findings_free(&f);
 }
 
