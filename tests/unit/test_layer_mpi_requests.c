@@ -184,7 +184,9 @@ static void test_persistent(void **state)
 	rec_begin(&fx, "MPI_Cancel", 0, 1, 0x5000ull);
 	rec_u64(&fx, POV_FIELD_IN, 0, 1, 0xb000);
 	rec_decode(&fx);
-	assert_int_equal(fx.view.roles.nrequests, 0);
+	assert_int_equal(fx.view.roles.nrequests, 1);
+	assert_int_equal(fx.view.roles.requests[0].event, REQUEST_CANCEL);
+	assert_int_equal(fx.view.roles.requests[0].handle, 0xb000);
 }
 
 #define MANY 300

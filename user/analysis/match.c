@@ -202,6 +202,19 @@ static void request_posts(struct matches *a, const struct model_call *c, uint64_
 	}
 }
 
+/* Whether it is cancelled the status of the call tells that completes it. */
+static void request_cancelled(struct match_process *proc, const struct call_request *q)
+{
+	for (int way = 0; q->op && way < 2; way++) {
+		struct match_posted *p = map_get(&proc->posted[way], q->handle);
+
+		while (p && (p->end.begin_ns != q->op->begin_ns || p->place != q->op->place))
+			p = p->replaced;
+		if (p)
+			p->cancelled = true;
+	}
+}
+
 /* What it was to move is moved, whenever that may be. */
 static void request_freed(struct matches *a, struct match_process *proc,
 			  const struct call_request *q)
@@ -237,6 +250,8 @@ static void on_call(void *ctx, const struct model_call *c)
 			request_posts(a, c, q->handle, q->op->func, &q->op->roles, q->op->place);
 		else if (q->event == REQUEST_FREE)
 			request_freed(a, proc, q);
+		else if (q->event == REQUEST_CANCEL)
+			request_cancelled(proc, q);
 	}
 }
 
@@ -275,7 +290,6 @@ static void on_message(void *ctx, const struct model_message *msg)
 		.func = o->func,
 		.begin_ns = o->begin_ns,
 		.posted_ns = o->posted_ns,
-		.blocks = true,
 	};
 	struct matches *a = ctx;
 	struct match_posted *p = a->told[!msg->sends];
@@ -287,6 +301,11 @@ static void on_message(void *ctx, const struct model_message *msg)
 		p = posted_new(a, &end, &d, msg->comm_id, o->place);
 	if (!p)
 		return;
+	if (p->cancelled && !o->completion->has_status) {
+		p->inbox->doubtful = true;
+		match_withdraw(a, p);
+		return;
+	}
 	p->end.completer = o->thread;
 	p->end.completing_ns = o->completing_ns;
 	p->end.end_ns = o->end_ns;

@@ -24,7 +24,6 @@ struct match_end {
 	uint64_t completing_ns,
 		end_ns; /* of the call that completed it: the same if it blocks; 0 without completer */
 	int64_t bytes; /* of call_roles and status; or BYTES_UNKNOWN */
-	bool blocks;   /* one call posted and completed it */
 };
 
 struct match {
@@ -32,7 +31,11 @@ struct match {
 	int32_t tag;
 	uint32_t comm_id; /* of call_roles */
 	int64_t bytes; /* that were sent; as the receive's status has it if the send does not tell */
-	bool assumed; /* right only if no message was under way when the recording began, or where records were lost */
+	/*
+	 * Right only if no message was under way when the recording began, or where records were lost; or if what was to be cancelled
+	 * was, where nobody asked for the status.
+	 */
+	bool assumed;
 };
 
 enum match_why {

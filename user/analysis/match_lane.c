@@ -149,15 +149,15 @@ static void pair(struct matches *a, struct inbox *in, struct lane *l)
 		.tag = l->tag,
 		.comm_id = in->comm_id,
 		.bytes = s->end.bytes >= 0 ? s->end.bytes : r->end.bytes,
-		.assumed = match_assumed(a, s->end.process) || match_assumed(a, r->end.process),
+		.assumed = in->doubtful || match_assumed(a, s->end.process) ||
+			   match_assumed(a, r->end.process),
 	};
 	bool one_clock = s->end.process->host_idx == r->end.process->host_idx;
 	bool fits = s->end.bytes < 0 || r->end.bytes < 0 || s->end.bytes <= r->end.bytes;
 
 	if (one_clock && r->end.completer && r->end.end_ns < s->end.begin_ns) {
-		match_count(
-			a, r,
-			MATCH_NO_OTHER); /* it was sent before the recording began, or the record is lost */
+		/* it was sent before the recording began, or the record is lost */
+		match_count(a, r, MATCH_NO_OTHER);
 		queue_drop(a, &l->recvs);
 		return;
 	}
@@ -222,7 +222,17 @@ static bool is_candidate(const struct lane *l, const struct match_posted *w)
 		return false;
 	for (; s && r && is_before(r, w); r = r->next)
 		s = s->next;
-	return s && (!w->end.completer || s->end.begin_ns < w->end.end_ns);
+	return s && s->end.begin_ns < w->end.end_ns;
+}
+
+/* Of a receive that nobody completed (its request was freed) it is not known when it gets its message. */
+static bool all_completed(const struct posted_queue *q)
+{
+	const struct match_posted *p = q->first;
+
+	while (p && p->over && p->end.completer)
+		p = p->next;
+	return !p;
 }
 
 static bool all_over(const struct posted_queue *q)
@@ -240,14 +250,14 @@ static bool all_over(const struct posted_queue *q)
  */
 static bool drained(struct matches *a, struct inbox *in)
 {
-	bool over = all_over(&in->wild);
+	bool over = all_completed(&in->wild);
 	uint32_t sends = 0, recvs = in->wild.cnt;
 	struct lane *l;
 
 	for (size_t at = 0; (l = map_next(&in->lanes, &at, NULL));) {
 		sends += l->sends.cnt;
 		recvs += l->recvs.cnt;
-		over &= all_over(&l->recvs);
+		over &= all_completed(&l->recvs) && all_over(&l->sends);
 	}
 	if (!over || sends != recvs)
 		return false;
@@ -266,7 +276,7 @@ static bool wild_settle(struct matches *a, struct inbox *in)
 	struct lane *l, *found = NULL;
 	uint32_t cnt = 0;
 
-	if (!w || !w->over)
+	if (!w || !w->over || !w->end.completer)
 		return false;
 	for (size_t at = 0; (l = map_next(&in->lanes, &at, NULL));) {
 		if (!is_candidate(l, w))
@@ -376,7 +386,7 @@ static void lane_settle_alone(struct matches *a, struct inbox *in, struct lane *
 {
 	const struct posted_queue none = {0}, wild = in->wild;
 
-	if (l->sends.cnt != l->recvs.cnt || !all_over(&l->recvs))
+	if (l->sends.cnt != l->recvs.cnt || !all_completed(&l->recvs))
 		return;
 	in->wild = none;
 	lane_settle(a, in, l);

@@ -17,6 +17,7 @@ struct match_posted {
 	uint32_t place;	   /* among those that one call started */
 	bool sends;
 	bool over; /* it was completed: end is what came of it */
+	bool cancelled; /* somebody tried to */
 	struct inbox *inbox;
 	int64_t from; /* idx of the sender, or FROM_ANY */
 	int32_t tag;  /* or TAG_ANY */
@@ -41,6 +42,7 @@ struct inbox {
 	struct posted_queue wild; /* receives that may take from several lanes */
 	bool blocked;		  /* an earlier one of these may take what a receive waits for */
 	bool waits;		  /* is on the list of those that wait */
+	bool doubtful;		  /* nobody asked whether something was cancelled, or had its message */
 };
 
 /* Made if need be. */

@@ -80,12 +80,13 @@ enum request_event {
 	REQUEST_RESTART,  /* persistent: started */
 	REQUEST_COMPLETE, /* a persistent one stays, and may be started again */
 	REQUEST_FREE,
+	REQUEST_CANCEL, /* tried to: it is completed or freed later */
 };
 struct call_operation;
 struct call_request {
 	uint64_t handle; /* as the process sees it, before the call changed it */
 	enum request_event event;
-	/* RESTART, COMPLETE, FREE: what was started on it (valid as long as the view), or NULL if that was not seen */
+	/* RESTART, COMPLETE, FREE, CANCEL: what was started on it (valid as long as the view), or NULL if that was not seen */
 	const struct call_operation *op;
 	/* by how much it changes the bytes that the process has in flight; what is not known counts 0 */
 	int64_t in_flight_bytes;

@@ -209,6 +209,8 @@ static uint8_t request_find(const struct mpi_func *f, bool init)
 		if (!strncmp(f->base, "Start", 5))
 			return REQUEST_RESTART;
 		return strcmp(f->base, "Request_free") ? REQUEST_COMPLETE : REQUEST_FREE;
+	case SIG_IN:
+		return strcmp(f->base, "Cancel") ? REQUEST_NONE : REQUEST_CANCEL;
 	default:
 		return REQUEST_NONE;
 	}

@@ -99,7 +99,7 @@ static void request_end(const struct mpi_call *c, struct call_request *r, struct
 		mpi_process_request_forget(c->process, r->handle, c->begin_ns);
 }
 
-/* Start, Startall, Request_free */
+/* Start, Startall, Request_free, Cancel */
 static void requests_each(struct mpi_call *c, struct call_view *out)
 {
 	int arg = c->fn->at[ROLE_req];
@@ -119,6 +119,8 @@ static void requests_each(struct mpi_call *c, struct call_view *out)
 		known = mpi_process_request(c->process, handle, c->begin_ns);
 		if (known && c->fn->request == REQUEST_FREE)
 			request_end(c, r, known, true);
+		else if (known && c->fn->request == REQUEST_CANCEL)
+			r->op = &known->op;
 		else if (known)
 			request_restart(c, r, known, i);
 	}
@@ -269,6 +271,7 @@ void mpi_requests(struct mpi_call *c, struct call_view *out)
 		break;
 	case REQUEST_RESTART:
 	case REQUEST_FREE:
+	case REQUEST_CANCEL:
 		requests_each(c, out);
 		break;
 	case REQUEST_COMPLETE:
