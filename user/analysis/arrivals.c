@@ -12,8 +12,6 @@ struct member_call {
 	const struct model_thread *thread;
 	const struct func_info *func;
 	uint64_t begin_ns, end_ns;
-	const char *site_module;
-	uint64_t site_offset;
 	bool waits; /* the call itself, not a later one */
 };
 
@@ -64,8 +62,6 @@ static void blame(struct arrivals *a, const struct joint_call *j, uint32_t who, 
 			.begin_ns = c->begin_ns,
 			.late_ns = c->begin_ns - j->call[0].begin_ns,
 			.waited_ns = ns,
-			.site_offset = c->site_offset,
-			.site_module = c->site_module,
 		};
 }
 
@@ -78,16 +74,11 @@ static void joint_settle(struct arrivals *a, struct joint_call *j)
 	for (uint32_t i = 0; i < j->cnt; i++) {
 		blame(a, j, i, each_ns);
 		sum_ns = 0;
-		for (uint32_t k = 0; i + 1 < j->cnt && k <= i; k++) {
-			uint64_t ns = waited_ns(&j->call[k], j->call[i].begin_ns,
-						j->call[i + 1].begin_ns);
-
-			a->process[j->call[k].thread->proc->idx].waiting_ns += ns;
-			sum_ns += ns;
-		}
+		for (uint32_t k = 0; i + 1 < j->cnt && k <= i; k++)
+			sum_ns += waited_ns(&j->call[k], j->call[i].begin_ns,
+					    j->call[i + 1].begin_ns);
 		each_ns += i + 1 < j->cnt ? sum_ns / (j->cnt - 1 - i) : 0;
 	}
-	a->complete++;
 }
 
 /* ---- as they come ---- */
@@ -101,7 +92,7 @@ static void joint_drop(struct arrival_comm *c, struct joint_call **link)
 	free(j);
 }
 
-static struct joint_call **joint_of(struct arrivals *a, struct arrival_comm *c, uint64_t number,
+static struct joint_call **joint_of(struct arrival_comm *c, uint64_t number,
 				    uint32_t members)
 {
 	struct joint_call **link = &c->first, *j;
@@ -111,7 +102,6 @@ static struct joint_call **joint_of(struct arrivals *a, struct arrival_comm *c, 
 	if (*link && (*link)->number == number)
 		return link;
 	if (c->kept >= ARRIVALS_KEPT_MAX) {
-		a->incomplete++;
 		if (link == &c->first->next)
 			link = &c->first;
 		joint_drop(c, &c->first);
@@ -151,7 +141,7 @@ static void on_call(void *ctx, const struct model_call *k)
 	c = map_make(&a->comms, r->comm_id, sizeof(*c));
 	number = (uintptr_t)map_get(&c->made, k->thread->proc->idx) + 1;
 	map_set(&c->made, k->thread->proc->idx, (void *)number);
-	link = joint_of(a, c, number, (uint32_t)r->comm_size);
+	link = joint_of(c, number, (uint32_t)r->comm_size);
 	j = *link;
 	if (j->cnt < j->members)
 		j->call[j->cnt++] = (struct member_call){
@@ -159,8 +149,6 @@ static void on_call(void *ctx, const struct model_call *k)
 			.func = k->func,
 			.begin_ns = k->begin_ns,
 			.end_ns = k->end_ns,
-			.site_module = k->site_module,
-			.site_offset = k->site_offset,
 			.waits = !goes_on(r),
 		};
 	if (j->cnt < j->members)
@@ -182,10 +170,7 @@ static void on_start(void *ctx, const struct model *m)
 static int on_finish(void *ctx, const struct model *m)
 {
 	struct arrivals *a = ctx;
-	struct arrival_comm *c;
 
-	for (size_t at = 0; (c = map_next(&a->comms, &at, NULL));)
-		a->incomplete += c->kept;
 	(void)table_row(a->process, a->nprocess, model_process_count(m));
 	return 0;
 }

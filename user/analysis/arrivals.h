@@ -17,8 +17,6 @@ struct arrival {
 	uint64_t begin_ns;
 	uint64_t late_ns;   /* behind the first member's */
 	uint64_t waited_ns; /* by all others together: its share */
-	uint64_t site_offset;
-	const char *site_module; /* NULL: not known */
 };
 
 /* Of a process. */
@@ -26,7 +24,6 @@ struct arrival_row {
 	uint64_t calls;	      /* of all members together, that it took part in */
 	uint64_t last;	      /* of these, to which it came last */
 	uint64_t waited_ns;   /* of all others, for it */
-	uint64_t waiting_ns;  /* its own, for others */
 	struct arrival worst; /* by waited_ns */
 };
 
@@ -38,8 +35,6 @@ struct arrivals {
 	const struct model *model;
 	bool lost; /* records of calls */
 	uint64_t uncertain; /* calls of which it is not known which belong together: a call before may not have been recorded */
-	uint64_t complete;   /* calls of all members together */
-	uint64_t incomplete; /* of which not all members' were seen */
 };
 
 #define ARRIVALS_KEPT_MAX 1024 /* of a communicator, that wait for members */

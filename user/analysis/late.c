@@ -70,13 +70,13 @@ static int late_compare(const void *va, const void *vb)
 {
 	const struct late *a = va, *b = vb;
 
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
 	if (a->kind != b->kind)
 		return (int)a->kind - (int)b->kind;
-	if (a->waiter != b->waiter)
-		return a->waiter < b->waiter ? -1 : 1;
-	return a->late < b->late ? -1 : a->late > b->late;
+	if (a->late != b->late)
+		return a->late < b->late ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return a->waiter < b->waiter ? -1 : a->waiter > b->waiter;
 }
 
 struct late *late_list(const struct late_pairs *a, uint32_t *n)

@@ -30,7 +30,7 @@ struct late_pairs {
 
 void late_init(struct late_pairs *a);
 void late_release(struct late_pairs *a);
-/* All, the longest first. Caller frees. */
+/* All, by kind; those who waited for one process together, the longest first. Caller frees. */
 struct late *late_list(const struct late_pairs *a, uint32_t *n);
 
 #endif

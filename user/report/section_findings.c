@@ -247,19 +247,6 @@ static void collectives_find(struct findings *f)
 	}
 }
 
-static int late_compare(const void *va, const void *vb)
-{
-	const struct late *a = va, *b = vb;
-
-	if (a->kind != b->kind)
-		return (int)a->kind - (int)b->kind;
-	if (a->late != b->late)
-		return a->late < b->late ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return a->waiter < b->waiter ? -1 : a->waiter > b->waiter;
-}
-
 /* Those who waited for one process, n of them. */
 static void late_add(struct findings *f, const struct late *l, uint32_t n)
 {
@@ -302,8 +289,6 @@ static void late_find(struct findings *f)
 	for (uint32_t i = 0; i < n; i++)
 		if (f->r->chosen[l[i].waiter])
 			l[kept++] = l[i];
-	if (kept)
-		qsort(l, kept, sizeof(*l), late_compare);
 	for (uint32_t i = 0; i < kept; i = end) {
 		for (end = i; end < kept && l[end].kind == l[i].kind && l[end].late == l[i].late;)
 			end++;
