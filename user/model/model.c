@@ -88,7 +88,7 @@ struct model_process *model_process_get(const struct model *m, uint32_t i)
 
 bool model_ran_before(const struct model *m, const struct model_process *p)
 {
-	return p->start_ns <= m->info.start_ns;
+	return p->start_ns <= m->info.start_ns || p->start_ns <= m->host[p->host_idx].start_ns;
 }
 
 uint32_t model_thread_count(const struct model *m)

@@ -153,6 +153,12 @@ static void regions_take(struct join_part *p, json_t *all)
 	}
 }
 
+/* When its recording began, in the joined trace's time. */
+static uint64_t part_start_ns(const struct join_part *p)
+{
+	return join_time(p, (uint64_t)json_get_int(trace_meta_find(p->trace, "recording"), "start_ns"));
+}
+
 /* The first one's, begun with the earliest; each CPU has a ring of its own (join_record.c). */
 static json_t *recording_join(const struct trace_joined *j)
 {
@@ -164,8 +170,7 @@ static json_t *recording_join(const struct trace_joined *j)
 	for (size_t i = 0; i < j->cnt; i++) {
 		struct join_part *p = &j->part[i];
 
-		ns = (uint64_t)json_get_int(trace_meta_find(p->trace, "recording"), "start_ns");
-		ns = join_time(p, ns);
+		ns = part_start_ns(p);
 		if (ns < first_ns)
 			first_ns = ns;
 		all &= json_is_true(json_object_get(config_of(p), "all"));
@@ -262,13 +267,14 @@ static json_t *hosts_join(const struct trace_joined *j)
 		const json_t *host = trace_meta_find(p->trace, "host");
 
 		json_array_append_new(
-			rows, json_pack("{s:s,s:s,s:s,s:s,s:i,s:i,s:I,s:I}", "path", p->path,
+			rows, json_pack("{s:s,s:s,s:s,s:s,s:i,s:i,s:I,s:I,s:I}", "path", p->path,
 					"hostname", json_get_text(host, "hostname"), "kernel",
 					json_get_text(host, "kernel"), "machine",
 					json_get_text(host, "machine"), "cpus", (int)p->cpus,
 					"cpu_base", (int)p->cpu_base, "offset_ns",
 					(json_int_t)(p->clock.to_ns - p->clock.from_ns),
-					"drift_ppb", (json_int_t)(p->clock.drift * 1e9)));
+					"drift_ppb", (json_int_t)(p->clock.drift * 1e9),
+					"start_ns", (json_int_t)part_start_ns(p)));
 	}
 	return json_pack("{s:s,s:o}", "type", "hosts", "rows", rows);
 }

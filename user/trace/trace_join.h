@@ -36,7 +36,7 @@ static inline uint32_t trace_host_id(uint32_t id)
 /*
  * Opens them; of a single one without offset that is trace_open. 0 or -errno (printed); -EINVAL if they do not fit together:
  * other scheduler events were recorded, or no clock relates them. The trace then has a meta object "hosts": rows [{path,
- * hostname, kernel, machine, cpus, cpu_base (what is added to its CPU numbers), offset_ns, drift_ppb (what
+ * hostname, kernel, machine, cpus, cpu_base (what is added to its CPU numbers), start_ns (when its recording began, in this trace's time), offset_ns, drift_ppb (what
  * was added to its times when it began, and from then on)}].
  */
 int trace_join_open(const struct trace_source *source, size_t cnt, struct trace **out);
