@@ -254,6 +254,7 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 	one[idx] = false;
 	json_messages(j, messages_of(&r->messages, idx), r->lost[idx]);
 	json_peers(j, peers_of(&r->peers, idx), r->lost[idx]);
+	json_matching(j, matches_of(&r->late.matches, idx), r->lost[idx]);
 	figures_json(j, overhead_object, &r->coverage.process[idx], r->facts);
 	if (r->opt->threads)
 		threads_print(j, r, p);
@@ -317,6 +318,7 @@ int report_json(const struct report *r, FILE *out)
 	json_regions(j, r, r->chosen, r->lost_shown);
 	json_messages(j, &r->sum.messages, r->lost_shown);
 	json_peers(j, &r->sum.peers, r->lost_shown);
+	json_matching(j, &r->sum.matching, r->lost_shown);
 	json_traffic(j, r);
 	json_cores(j, r);
 	json_coverage(j, r);

@@ -54,6 +54,7 @@ static void sums_make(struct report *r)
 		table_row_add(&r->sum.switches, &r->switches.process[idx], switches);
 		table_row_add(&r->sum.messages, messages_of(&r->messages, idx), cnt);
 		table_row_add(&r->sum.peers, peers_of(&r->peers, idx), messages);
+		table_row_add(&r->sum.matching, matches_of(&r->late.matches, idx), sends);
 		table_row_add(&r->sum.hits, &r->coverage.process[idx], calls);
 	}
 }

@@ -83,6 +83,7 @@ struct report {
 		struct switch_row switches;
 		struct message_row messages;
 		struct peers_row peers;
+		struct match_row matching;
 		struct coverage_hits hits;
 	} sum;
 	/* By process index: what is missing of its life, bits of analysis/loss.h, and LOSS_UNANNOUNCED. */

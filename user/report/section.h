@@ -38,6 +38,7 @@ void json_functions(struct json_out *j, const struct report *r, const bool *want
 void json_regions(struct json_out *j, const struct report *r, const bool *wanted, uint32_t lost);
 void json_messages(struct json_out *j, const struct message_row *m, uint32_t lost);
 void json_peers(struct json_out *j, const struct peers_row *row, uint32_t lost);
+void json_matching(struct json_out *j, const struct match_row *row, uint32_t lost);
 void json_traffic(struct json_out *j, const struct report *r);
 void json_transfers(struct json_out *j, const struct report *r);
 void json_process_cores(struct json_out *j, const struct report *r, uint32_t idx);

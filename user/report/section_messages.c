@@ -26,6 +26,19 @@ static const struct {
 				   "what was recorded of their communicator contradicts itself"},
 };
 
+/* Why a send or receive has not been matched with its other end: the same. */
+static const struct {
+	const char *key, *text;
+} unmatched[MATCH_WHY_CNT] = {
+	[MATCH_PEER_UNKNOWN] = {"peer_unknown", "with whom is not known (above)"},
+	[MATCH_NO_PEER] = {"peer_not_recorded", "with a process that was not recorded"},
+	[MATCH_NO_OTHER] = {"no_other_end", "never received or never sent, or not while it was recorded"},
+	[MATCH_STATUS] = {"no_status", "from any source or with any tag, without a status, and several messages were possible"},
+	[MATCH_BEHIND] = {"behind_no_status", "one of these may have taken their message"},
+	[MATCH_CONFLICT] = {"contradiction", "what would belong together contradicts itself"},
+	[MATCH_TOO_MANY] = {"too_many", "when too many were waiting for their other end"},
+};
+
 /* ---- JSON ---- */
 
 /* b: a bucket, or -1: of unknown size. */
@@ -70,6 +83,25 @@ void json_peers(struct json_out *j, const struct peers_row *row, uint32_t lost)
 	for (int why = PEER_KNOWN + 1; why < PEER_UNKNOWN_CNT; why++)
 		json_out_key_uint(j, unknown_peer[why].key, row->by[why]);
 	json_out_object_end(j);
+	json_incomplete(j, lost & LOSS_OF_CALLS);
+	json_out_object_end(j);
+}
+
+static void ends_print(struct json_out *j, const char *key, const uint64_t by[MATCH_WHY_CNT])
+{
+	json_out_key_object(j, key);
+	json_out_key_uint(j, "matched", by[MATCHED]);
+	for (int why = MATCHED + 1; why < MATCH_WHY_CNT; why++)
+		json_out_key_uint(j, unmatched[why].key, by[why]);
+	json_out_object_end(j);
+}
+
+void json_matching(struct json_out *j, const struct match_row *row, uint32_t lost)
+{
+	json_out_key_object(j, "matching");
+	ends_print(j, "sends", row->sends);
+	ends_print(j, "receives", row->recvs);
+	json_out_key_uint(j, "assumed", row->assumed);
 	json_incomplete(j, lost & LOSS_OF_CALLS);
 	json_out_object_end(j);
 }
@@ -182,6 +214,27 @@ static void peers_note(const struct peers_row *all, FILE *out)
 				  unknown_peer[why].text);
 }
 
+static void matching_note(const struct match_row *all, FILE *out)
+{
+	char cnt[HUMAN_BYTES], of[80];
+	uint64_t left = 0, ends = 0;
+
+	for (int why = 0; why < MATCH_WHY_CNT; why++) {
+		ends += all->sends[why] + all->recvs[why];
+		left += why == MATCHED ? 0 : all->sends[why] + all->recvs[why];
+	}
+	if (!left)
+		return;
+	text_note(out, "%s of %s are not matched with the other end of their message, and not looked at for lateness:",
+		  human_count(cnt, sizeof(cnt), left),
+		  human_plural(of, sizeof(of), ends, "send or receive", "sends and receives"));
+	for (int why = MATCHED + 1; why < MATCH_WHY_CNT; why++)
+		if (all->sends[why] + all->recvs[why])
+			text_note(out, "  %s: %s",
+				  human_count(cnt, sizeof(cnt), all->sends[why] + all->recvs[why]),
+				  unmatched[why].text);
+}
+
 void text_messages(const struct report *r, FILE *out)
 {
 	const char *mark = text_mark(r->lost_shown, 0, LOSS_OF_BYTES);
@@ -211,4 +264,5 @@ void text_messages(const struct report *r, FILE *out)
 		text_note(out,
 			  "coll: what one rank puts into a collective, counted once per rank.");
 	peers_note(&r->sum.peers, out);
+	matching_note(&r->sum.matching, out);
 }

@@ -204,6 +204,10 @@ void export_report(const char *out, const struct writer_totals *t)
 	if (t->early)
 		log_warn("%s slices began before the recording and are cut at its start",
 			 human_count(n, sizeof(n), t->early));
+	if (t->arrows_reversed)
+		log_warn("%s messages are without arrow: by the clocks of their hosts they were "
+			 "received before they were sent",
+			 human_count(n, sizeof(n), t->arrows_reversed));
 	if (t->undecided)
 		log_warn("%s wake-ups are without arrow: they were too many to wait for the calls "
 			 "around them",
