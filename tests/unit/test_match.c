@@ -65,7 +65,7 @@ struct world {
 	uint64_t now, request;
 	uint64_t seed;
 	bool ask_always, any;
-	bool assumed; /* what is told, all of it */
+	bool assumed;	      /* what is told, all of it */
 	uint32_t told, truly; /* messages */
 };
 
@@ -567,7 +567,7 @@ static void test_statuses_ignored(void **state)
 		assert_true(by[MATCHED] > 0);
 		assert_true(by[MATCH_STATUS] > 0);
 		assert_int_equal(by[MATCH_CONFLICT], 0);
-		}
+	}
 }
 
 /* ---- one by one ---- */
@@ -666,10 +666,8 @@ static void test_cancelled(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sends_under_way),
-		cmocka_unit_test(test_cancelled),
-		cmocka_unit_test(test_all_known),
-		cmocka_unit_test(test_wildcards),
+		cmocka_unit_test(test_sends_under_way),	 cmocka_unit_test(test_cancelled),
+		cmocka_unit_test(test_all_known),	 cmocka_unit_test(test_wildcards),
 		cmocka_unit_test(test_statuses_ignored),
 	};
 

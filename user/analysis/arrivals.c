@@ -92,8 +92,7 @@ static void joint_drop(struct arrival_comm *c, struct joint_call **link)
 	free(j);
 }
 
-static struct joint_call **joint_of(struct arrival_comm *c, uint64_t number,
-				    uint32_t members)
+static struct joint_call **joint_of(struct arrival_comm *c, uint64_t number, uint32_t members)
 {
 	struct joint_call **link = &c->first, *j;
 

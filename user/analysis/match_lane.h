@@ -16,7 +16,7 @@ struct match_posted {
 	uint64_t order_ns; /* begin of the call that posted it; of the probe that has matched it */
 	uint32_t place;	   /* among those that one call started */
 	bool sends;
-	bool over; /* it was completed: end is what came of it */
+	bool over;	/* it was completed: end is what came of it */
 	bool cancelled; /* somebody tried to */
 	struct inbox *inbox;
 	int64_t from; /* idx of the sender, or FROM_ANY */
@@ -42,7 +42,7 @@ struct inbox {
 	struct posted_queue wild; /* receives that may take from several lanes */
 	bool blocked;		  /* an earlier one of these may take what a receive waits for */
 	bool waits;		  /* is on the list of those that wait */
-	bool doubtful;		  /* nobody asked whether something was cancelled, or had its message */
+	bool doubtful; /* nobody asked whether something was cancelled, or had its message */
 };
 
 /* Made if need be. */

@@ -36,7 +36,7 @@ struct model_host {
 	const char *name, *kernel, *machine; /* uname */
 	const char *label; /* unique in the trace: the name, with a number if several have it */
 	uint32_t cpu_base,
-		nr_cpus; /* its CPUs, in the trace's numbers: cpu_base on, nr_cpus of them */
+		nr_cpus;   /* its CPUs, in the trace's numbers: cpu_base on, nr_cpus of them */
 	uint64_t start_ns; /* of its recording; 0 if there is but one: model_info has it */
 	int64_t offset_ns,
 		drift_ppb; /* added to its times, so that they are those of the first host's clock */

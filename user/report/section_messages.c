@@ -32,8 +32,11 @@ static const struct {
 } unmatched[MATCH_WHY_CNT] = {
 	[MATCH_PEER_UNKNOWN] = {"peer_unknown", "with whom is not known (above)"},
 	[MATCH_NO_PEER] = {"peer_not_recorded", "with a process that was not recorded"},
-	[MATCH_NO_OTHER] = {"no_other_end", "never received or never sent, or not while it was recorded"},
-	[MATCH_STATUS] = {"no_status", "from any source or with any tag, without a status, and several messages were possible"},
+	[MATCH_NO_OTHER] = {"no_other_end",
+			    "never received or never sent, or not while it was recorded"},
+	[MATCH_STATUS] =
+		{"no_status",
+		 "from any source or with any tag, without a status, and several messages were possible"},
 	[MATCH_BEHIND] = {"behind_no_status", "one of these may have taken their message"},
 	[MATCH_CONFLICT] = {"contradiction", "what would belong together contradicts itself"},
 	[MATCH_TOO_MANY] = {"too_many", "when too many were waiting for their other end"},
@@ -225,9 +228,11 @@ static void matching_note(const struct match_row *all, FILE *out)
 	}
 	if (!left)
 		return;
-	text_note(out, "%s of %s are not matched with the other end of their message, and not looked at for lateness:",
-		  human_count(cnt, sizeof(cnt), left),
-		  human_plural(of, sizeof(of), ends, "send or receive", "sends and receives"));
+	text_note(
+		out,
+		"%s of %s are not matched with the other end of their message, and not looked at for lateness:",
+		human_count(cnt, sizeof(cnt), left),
+		human_plural(of, sizeof(of), ends, "send or receive", "sends and receives"));
 	for (int why = MATCHED + 1; why < MATCH_WHY_CNT; why++)
 		if (all->sends[why] + all->recvs[why])
 			text_note(out, "  %s: %s",
