@@ -18,8 +18,9 @@ trace: abi base
 layer: abi base trace
 model: abi base trace layer
 analysis: abi base trace layer model
-report: abi base trace layer model analysis
-writer: abi base trace layer model analysis
+finding: abi base trace layer model analysis
+report: abi base trace layer model analysis finding
+writer: abi base trace layer model analysis finding
 attach: abi base elf trace layer/func_table.h
 collect: abi base elf trace attach layer/func_table.h layer/signature.h
 "
@@ -67,12 +68,12 @@ done)
 check "each file of the model knows only the steps before its own" "$bad"
 
 reading=$(tree_files 'user/base/*' 'user/trace/*' 'user/layer/*' 'user/model/*' 'user/analysis/*' \
-	'user/report/*' 'user/writer/*' 'user/cmd_report.c' 'user/cmd_export.c' 'user/cmd_info.c' | grep '\.[ch]$')
+	'user/finding/*' 'user/report/*' 'user/writer/*' 'user/cmd_report.c' 'user/cmd_export.c' 'user/cmd_info.c' | grep '\.[ch]$')
 check "reading a trace needs neither libbpf nor the kernel half, nor what else only the recording half is linked with" \
 	"$(grep -nE '#[[:space:]]*include[[:space:]]*[<"](bpf/|linux/bpf|povtrace\.skel|hwloc|Zydis|gelf|libelf)' $reading /dev/null)"
 
 bad=$(includes $(tree_files 'user/cmd_record.c' 'user/cmd_check.c') |
-	grep -E ' (model|analysis|report|writer|layer)/' | grep -vE ' (layer/func_table|layer/mpi_sig|writer/export)\.h')
+	grep -E ' (model|analysis|finding|report|writer|layer)/' | grep -vE ' (layer/func_table|layer/mpi_sig|writer/export)\.h')
 check "record and check decode nothing" "$bad"
 
 check "the ABI includes nothing but itself" \

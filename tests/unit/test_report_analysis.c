@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "collect/toll.h"
+#include "base/text.h"
 #include "report/columns.h"
 #include "report/report.h"
 #include "unit/model_fixture.h"
@@ -174,7 +175,7 @@ static void test_columns(void **state)
 				  "  all o\xe2\x80\xa6        7\n");
 	free(text);
 	columns_free(c);
-	clean = columns_printable("a\x1b[31mb\xe2\x80\xa8\xc0\xaf", 40);
+	clean = text_printable("a\x1b[31mb\xe2\x80\xa8\xc0\xaf", 40);
 	assert_null(strchr(clean, '\x1b'));
 	free(clean);
 }

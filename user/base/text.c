@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/log.h"
+
 bool text_ends_in(const char *text, size_t len, const char *end)
 {
 	size_t end_len = strlen(end);
@@ -209,4 +211,40 @@ char *text_ftrace_comm(char *p, const char *s, size_t n)
 		*p++ = plain ? (char)c : '_';
 	}
 	return p;
+}
+
+/* Bytes of the UTF-8 character at s, 0 if it is none or not printable. */
+static size_t char_bytes(const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t n = text_utf8_bytes(text, strnlen(text, 4));
+
+	if (n == 1 && (s[0] < 0x20 || s[0] == 0x7f))
+		return 0;
+	return n == 2 && s[0] == 0xc2 && s[1] < 0xa0 ? 0 : n; /* C1 controls */
+}
+
+char *text_printable(const char *text, unsigned int max)
+{
+	char *copy = xmalloc(strlen(text) + 4), *p = copy, *cut = copy;
+	unsigned int chars = 0;
+	size_t n;
+
+	while (*text && chars < max) {
+		n = char_bytes(text);
+		if (chars == max - 1)
+			cut = p;
+		if (n) {
+			memcpy(p, text, n);
+			p += n;
+		} else {
+			*p++ = '?';
+		}
+		text += n ? n : 1;
+		chars++;
+	}
+	if (*text)
+		p = stpcpy(cut, "…");
+	*p = 0;
+	return copy;
 }

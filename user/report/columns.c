@@ -27,42 +27,6 @@ struct columns {
 	size_t rules_cap;
 };
 
-/* Bytes of the UTF-8 character at s, 0 if it is none or not printable. */
-static size_t char_bytes(const char *text)
-{
-	const unsigned char *s = (const unsigned char *)text;
-	size_t n = text_utf8_bytes(text, strnlen(text, 4));
-
-	if (n == 1 && (s[0] < 0x20 || s[0] == 0x7f))
-		return 0;
-	return n == 2 && s[0] == 0xc2 && s[1] < 0xa0 ? 0 : n; /* C1 controls */
-}
-
-char *columns_printable(const char *text, unsigned int max)
-{
-	char *copy = xmalloc(strlen(text) + 4), *p = copy, *cut = copy;
-	unsigned int chars = 0;
-	size_t n;
-
-	while (*text && chars < max) {
-		n = char_bytes(text);
-		if (chars == max - 1)
-			cut = p;
-		if (n) {
-			memcpy(p, text, n);
-			p += n;
-		} else {
-			*p++ = '?';
-		}
-		text += n ? n : 1;
-		chars++;
-	}
-	if (*text)
-		p = stpcpy(cut, "…");
-	*p = 0;
-	return copy;
-}
-
 static unsigned int text_width(const char *s)
 {
 	unsigned int n = 0;
@@ -132,7 +96,7 @@ void columns_cell(struct columns *c, const char *fmt, ...)
 
 void columns_text(struct columns *c, const char *text, unsigned int max)
 {
-	cell_add(c, columns_printable(text, max));
+	cell_add(c, text_printable(text, max));
 }
 
 void columns_rule(struct columns *c)

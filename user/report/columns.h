@@ -30,7 +30,4 @@ void columns_rule(struct columns *c);
 void columns_print(const struct columns *c, FILE *out);
 void columns_free(struct columns *c);
 
-/* Foreign text with what is not printable UTF-8 as '?', at most max characters ("…" marks a cut). Caller frees. */
-char *columns_printable(const char *text, unsigned int max);
-
 #endif

@@ -254,7 +254,7 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 	one[idx] = false;
 	json_messages(j, messages_of(&r->messages, idx), r->lost[idx]);
 	json_peers(j, peers_of(&r->peers, idx), r->lost[idx]);
-	json_matching(j, matches_of(&r->late.matches, idx), r->lost[idx]);
+	json_matching(j, matches_of(&r->findings.late.matches, idx), r->lost[idx]);
 	figures_json(j, overhead_object, &r->coverage.process[idx], r->facts);
 	if (r->opt->threads)
 		threads_print(j, r, p);

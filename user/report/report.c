@@ -13,8 +13,17 @@
 #include "report/figure.h"
 #include "trace/trace_read.h"
 
-static void analyses_init(struct report *r)
+#define OWN_SINKS_MAX 16
+
+/* sinks: room for all. Returns how many they are. */
+static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 {
+	const struct model_sink *const own[] = {
+		&r->time.sink,	   &r->cores.sink,    &r->functions.sink, &r->messages.sink,
+		&r->switches.sink, &r->coverage.sink, &r->losses.sink,	  &r->peers.sink,
+		&r->regions.sink,  &r->traffic.sink,  &r->transfers.sink,
+	};
+
 	time_split_init(&r->time);
 	cores_init(&r->cores);
 	functions_init(&r->functions);
@@ -22,13 +31,14 @@ static void analyses_init(struct report *r)
 	peers_init(&r->peers);
 	regions_init(&r->regions);
 	switches_init(&r->switches);
-	holders_init(&r->holders);
-	arrivals_init(&r->arrivals);
-	late_init(&r->late);
+	findings_init(&r->findings);
 	traffic_init(&r->traffic);
 	transfer_start_init(&r->transfers, &r->traffic, &r->losses);
 	coverage_init(&r->coverage);
 	losses_init(&r->losses);
+	memcpy(sinks, own, sizeof(own));
+	return sizeof(own) / sizeof(own[0]) +
+	       findings_sinks(&r->findings, sinks + sizeof(own) / sizeof(own[0]));
 }
 
 static void facts_find(struct report *r)
@@ -54,7 +64,7 @@ static void sums_make(struct report *r)
 		table_row_add(&r->sum.switches, &r->switches.process[idx], switches);
 		table_row_add(&r->sum.messages, messages_of(&r->messages, idx), cnt);
 		table_row_add(&r->sum.peers, peers_of(&r->peers, idx), messages);
-		table_row_add(&r->sum.matching, matches_of(&r->late.matches, idx), sends);
+		table_row_add(&r->sum.matching, matches_of(&r->findings.late.matches, idx), sends);
 		table_row_add(&r->sum.hits, &r->coverage.process[idx], calls);
 	}
 }
@@ -144,30 +154,27 @@ static int rows_choose(struct report *r)
 int report_open(const struct trace_source *source, size_t nsources,
 		const struct report_options *opt, struct report *r)
 {
-	const struct model_sink *sinks[] = {
-		&r->time.sink,	   &r->cores.sink,	 &r->functions.sink, &r->messages.sink,
-		&r->switches.sink, &r->coverage.sink,	 &r->losses.sink,    &r->peers.sink,
-		&r->regions.sink,  &r->traffic.sink,	 &r->transfers.sink, &r->holders.sink,
-		&r->arrivals.sink, &r->late.matches.sink};
+	const struct model_sink *sinks[OWN_SINKS_MAX + FINDING_SINKS_MAX];
+	uint32_t n;
 	int err;
 
 	memset(r, 0, sizeof(*r));
 	r->source = source;
 	r->nsources = nsources;
 	r->opt = opt;
-	analyses_init(r);
+	n = analyses_init(r, sinks);
 	err = trace_join_open(source, nsources, &r->trace);
 	if (!err)
 		err = model_open(r->trace, NULL, &r->model);
 	if (!err)
-		err = model_run(r->model, sinks, sizeof(sinks) / sizeof(sinks[0]));
+		err = model_run(r->model, sinks, n);
 	if (!err)
 		err = rows_choose(r);
 	if (err) {
 		report_close(r);
 		return err;
 	}
-	r->held = holders_list(&r->holders, r->model, &r->nheld);
+	findings_make(&r->findings, r->model, r->chosen);
 	sums_make(r);
 	facts_find(r);
 	doubts_find(r);
@@ -183,10 +190,7 @@ void report_close(struct report *r)
 	peers_release(&r->peers);
 	regions_release(&r->regions);
 	switches_release(&r->switches);
-	holders_release(&r->holders);
-	arrivals_release(&r->arrivals);
-	late_release(&r->late);
-	free(r->held);
+	findings_release(&r->findings);
 	transfer_start_release(&r->transfers);
 	traffic_release(&r->traffic);
 	coverage_release(&r->coverage);
@@ -197,31 +201,4 @@ void report_close(struct report *r)
 	model_close(r->model);
 	trace_close(r->trace);
 	memset(r, 0, sizeof(*r));
-}
-
-const char *report_label(const struct report *r, const struct model_process *p, char *buf)
-{
-	if (!p->is_rank)
-		return "-";
-	if (p->rank < 0)
-		return "?";
-	if (model_get_info(r->model)->njobs > 1)
-		snprintf(buf, REPORT_LABEL_BYTES, "%d:%d", p->job_idx, p->rank);
-	else
-		snprintf(buf, REPORT_LABEL_BYTES, "%d", p->rank);
-	return buf;
-}
-
-const char *report_cpu_label(const struct report *r, uint32_t cpu, char *buf)
-{
-	const struct model_host *h;
-	uint32_t local;
-
-	if (model_get_info(r->model)->nhosts < 2) {
-		snprintf(buf, REPORT_CPU_BYTES, "%u", cpu);
-		return buf;
-	}
-	h = model_host_of_cpu(r->model, cpu, &local);
-	snprintf(buf, REPORT_CPU_BYTES, "%.32s:%u", h->label, local);
-	return buf;
 }

@@ -8,13 +8,10 @@
 
 #include <stdio.h>
 
-#include "analysis/arrivals.h"
 #include "analysis/cores.h"
 #include "analysis/coverage.h"
 #include "analysis/distorted.h"
 #include "analysis/functions.h"
-#include "analysis/holders.h"
-#include "analysis/late.h"
 #include "analysis/loss.h"
 #include "analysis/messages.h"
 #include "analysis/peers.h"
@@ -23,8 +20,9 @@
 #include "analysis/time_split.h"
 #include "analysis/traffic.h"
 #include "analysis/transfer_start.h"
-#include "model/model.h"
 #include "base/rank_list.h"
+#include "finding/finding.h"
+#include "model/model.h"
 #include "trace/trace_join.h"
 
 enum report_sort {
@@ -61,11 +59,7 @@ struct report {
 	struct peers peers;
 	struct regions regions;
 	struct switches switches;
-	struct holders holders;
-	struct holder *held; /* holders_list */
-	uint32_t nheld;
-	struct arrivals arrivals;
-	struct late_pairs late;
+	struct findings findings; /* sections use their analyses, too */
 	struct traffic traffic;
 	struct transfer_start transfers;
 	struct coverage coverage;
@@ -103,12 +97,5 @@ int report_json(const struct report *r, FILE *out); /* 0 or -errno */
 int report_traffic_check(const struct report *r);
 void report_traffic(const struct report *r, FILE *out);
 int report_traffic_csv(const struct report *r, FILE *out);
-
-/* "3", "1:3" if there are several jobs, "?" if unknown, "-" if it is no rank. */
-#define REPORT_LABEL_BYTES 32
-const char *report_label(const struct report *r, const struct model_process *p, char *buf);
-/* "3", "node1:3" if there are several hosts. */
-#define REPORT_CPU_BYTES 48
-const char *report_cpu_label(const struct report *r, uint32_t cpu, char *buf);
 
 #endif

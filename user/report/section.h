@@ -6,6 +6,8 @@
 #ifndef POV_REPORT_SECTION_H
 #define POV_REPORT_SECTION_H
 
+#include "analysis/label.h"
+#include "base/text.h"
 #include "report/figure.h"
 #include "report/report.h"
 

@@ -74,7 +74,7 @@ static bool ran_rank(const struct report *r, uint32_t cpu)
 /* The rank that ran longest on a CPU. */
 static void busiest_cell(const struct report *r, struct columns *c, uint32_t cpu)
 {
-	char label[REPORT_LABEL_BYTES];
+	char label[RANK_LABEL_BYTES];
 	uint64_t ns, best_ns = 0;
 	uint32_t i, best = 0;
 
@@ -87,7 +87,7 @@ static void busiest_cell(const struct report *r, struct columns *c, uint32_t cpu
 	}
 	if (best_ns)
 		columns_cell(c, "%s (%.1f%%)",
-			     report_label(r, model_process_get(r->model, best), label),
+			     rank_label(r->model, model_process_get(r->model, best), label),
 			     100.0 * (double)best_ns / (double)r->cores.wall_ns);
 	else
 		columns_cell(c, "-");
@@ -106,7 +106,7 @@ static void core_rows(const struct report *r, const struct figure_table *t)
 {
 	struct core_row sum = {0}, rest = {0};
 	uint32_t cpu, n = 0, used = 0, shown = 0, lost, lost_all = 0;
-	char name[32], label[REPORT_CPU_BYTES];
+	char name[32], label[CPU_LABEL_BYTES];
 	bool all;
 
 	for (cpu = 0; cpu < r->cores.ncore; cpu++) {
@@ -127,7 +127,7 @@ static void core_rows(const struct report *r, const struct figure_table *t)
 			continue;
 		}
 		shown++;
-		columns_cell(t->c, "%s", report_cpu_label(r, cpu, label));
+		columns_cell(t->c, "%s", cpu_label(r->model, cpu, label));
 		figures_cells(t, k, r->cores.wall_ns, lost);
 		columns_mark(t->c, text_mark(lost, 0, LOSS_OF_STATES | LOSS_OF_LIVES));
 		busiest_cell(r, t->c, cpu);
@@ -196,12 +196,12 @@ static void matrix_row(const struct report *r, struct columns *c, uint32_t idx)
 static void matrix_print(const struct report *r, FILE *out)
 {
 	struct columns *c = columns_new();
-	char name[REPORT_CPU_BYTES + 4], label[REPORT_CPU_BYTES];
+	char name[CPU_LABEL_BYTES + 4], label[CPU_LABEL_BYTES];
 	uint32_t cpu, i;
 
 	columns_add(c, "rank", COLUMNS_RIGHT);
 	for (cpu = 0; cpu < r->cores.ncore; cpu++) {
-		snprintf(name, sizeof(name), "cpu%s", report_cpu_label(r, cpu, label));
+		snprintf(name, sizeof(name), "cpu%s", cpu_label(r->model, cpu, label));
 		if (ran_rank(r, cpu))
 			columns_add(c, name, COLUMNS_RIGHT);
 	}
@@ -227,8 +227,8 @@ static int share_compare(const void *va, const void *vb)
 static void list_row(const struct report *r, struct columns *c, uint32_t idx)
 {
 	struct cpu_share *s = xcalloc(r->cores.ncore + 1, sizeof(*s));
-	char label[REPORT_CPU_BYTES];
-	char text[(LIST_CPUS + 1) * (REPORT_CPU_BYTES + 32)], *p = text;
+	char label[CPU_LABEL_BYTES];
+	char text[(LIST_CPUS + 1) * (CPU_LABEL_BYTES + 32)], *p = text;
 	const char *mark = text_mark(r->lost[idx], 0, LOSS_OF_STATES | LOSS_OF_LIVES);
 	uint64_t whole = running_ns(r, idx);
 	uint32_t cpu, n = 0, i;
@@ -242,7 +242,7 @@ static void list_row(const struct report *r, struct columns *c, uint32_t idx)
 	*p = 0;
 	for (i = 0; i < n && i < LIST_CPUS; i++)
 		p += sprintf(p, "%scpu%s %s%.1f", i ? ", " : "",
-			     report_cpu_label(r, s[i].cpu, label), mark ? mark : "",
+			     cpu_label(r->model, s[i].cpu, label), mark ? mark : "",
 			     100.0 * (double)s[i].ns / (double)whole);
 	if (n > LIST_CPUS)
 		sprintf(p, ", %u more", n - LIST_CPUS);

@@ -339,7 +339,7 @@ static void doubts_print(const struct report *r, FILE *out)
 
 static void worst_print(const struct report *r, FILE *out)
 {
-	char a[HUMAN_BYTES], label[REPORT_LABEL_BYTES];
+	char a[HUMAN_BYTES], label[RANK_LABEL_BYTES];
 	uint64_t worst_ns = 0;
 	uint32_t i, worst = 0;
 
@@ -352,7 +352,7 @@ static void worst_print(const struct report *r, FILE *out)
 	if (!worst_ns || r->nrows < 2 || !r->time.process[worst].wall_ns)
 		return;
 	fprintf(out, "             most in rank %s: %s%s, %.2f %% of its wall time\n",
-		report_label(r, model_process_get(r->model, worst), label),
+		rank_label(r->model, model_process_get(r->model, worst), label),
 		r->lost[worst] & LOSS_OF_CALLS ? "≥" : "", human_ns(a, sizeof(a), worst_ns),
 		100.0 * (double)worst_ns / (double)r->time.process[worst].wall_ns);
 }

@@ -48,15 +48,15 @@ static uint32_t held_sum(const struct model_thread *waiter, struct held_by *by, 
 	return kept;
 }
 
-/* Of r->held those of one waiter, which begin at at. *n: how many these are. */
+/* Of r->findings.held those of one waiter, which begin at at. *n: how many these are. */
 static struct held_by *held_of(const struct report *r, uint32_t at, uint32_t *n, uint32_t *kept)
 {
-	const struct holder *list = r->held;
-	const struct model_thread *waiter = model_thread_get(r->model, r->held[at].waiter);
+	const struct holder *list = r->findings.held;
+	const struct model_thread *waiter = model_thread_get(r->model, r->findings.held[at].waiter);
 	struct held_by *by;
 
 	*n = 0;
-	while (at + *n < r->nheld && list[at + *n].waiter == r->held[at].waiter)
+	while (at + *n < r->findings.nheld && list[at + *n].waiter == r->findings.held[at].waiter)
 		(*n)++;
 	by = xmalloc(*n * sizeof(*by));
 	for (uint32_t i = 0; i < *n; i++)
@@ -72,16 +72,16 @@ static char *holder_text(const struct report *r, const struct model_thread *wait
 			 const struct held_by *by)
 {
 	const struct model_process *p = by->thread->proc;
-	char ns[HUMAN_BYTES], label[REPORT_LABEL_BYTES];
+	char ns[HUMAN_BYTES], label[RANK_LABEL_BYTES];
 	bool own = p == waiter->proc;
-	char *name = columns_printable(own || by->thread->kthread ? by->thread->comm : p->name, 16);
+	char *name = text_printable(own || by->thread->kthread ? by->thread->comm : p->name, 16);
 	char *text;
 
 	human_ns(ns, sizeof(ns), by->ns);
 	if (own)
 		text = xasprintf("its thread %s (%u) %s", name, by->thread->tid, ns);
 	else if (p->is_rank)
-		text = xasprintf("rank %s %s", report_label(r, p, label), ns);
+		text = xasprintf("rank %s %s", rank_label(r->model, p, label), ns);
 	else if (by->thread->kthread)
 		text = xasprintf("%s %s", name, ns);
 	else
@@ -108,7 +108,7 @@ static void holders_cell(const struct report *r, struct columns *c,
 
 static bool is_shown(const struct report *r, const struct model_thread *t)
 {
-	const struct holders_row *row = &r->holders.thread[t->idx];
+	const struct holders_row *row = &r->findings.holders.thread[t->idx];
 	uint64_t life_ns = t->proc->end_ns - t->proc->start_ns;
 
 	return r->chosen[t->proc->idx] && row->runnable_ns >= RUNNABLE_SHOWN_NS &&
@@ -127,13 +127,14 @@ void text_holders(const struct report *r, FILE *out)
 	columns_add(c, "without", COLUMNS_RIGHT);
 	columns_add(c, "%", COLUMNS_TIGHT);
 	columns_add(c, "meanwhile on its core", COLUMNS_LEFT);
-	for (uint32_t at = 0; at < r->nheld; at += n) {
-		const struct model_thread *t = model_thread_get(r->model, r->held[at].waiter);
+	for (uint32_t at = 0; at < r->findings.nheld; at += n) {
+		const struct model_thread *t = model_thread_get(r->model,
+								r->findings.held[at].waiter);
 		uint64_t life_ns = t->proc->end_ns - t->proc->start_ns;
 		struct held_by *by = held_of(r, at, &n, &kept);
 
 		if (is_shown(r, t) && ++shown) {
-			uint64_t waited_ns = r->holders.thread[t->idx].runnable_ns;
+			uint64_t waited_ns = r->findings.holders.thread[t->idx].runnable_ns;
 
 			text_rank_cell(r, c, t->proc);
 			columns_text(c, t->comm, 16);
@@ -179,10 +180,11 @@ void json_holders(struct json_out *j, const struct report *r, uint32_t process)
 	uint32_t n, kept;
 
 	json_out_key_array(j, "without_core");
-	for (uint32_t at = 0; at < r->nheld; at += n) {
-		const struct model_thread *t = model_thread_get(r->model, r->held[at].waiter);
+	for (uint32_t at = 0; at < r->findings.nheld; at += n) {
+		const struct model_thread *t = model_thread_get(r->model,
+								r->findings.held[at].waiter);
 		struct held_by *by = held_of(r, at, &n, &kept);
-		const struct holders_row *row = &r->holders.thread[t->idx];
+		const struct holders_row *row = &r->findings.holders.thread[t->idx];
 
 		if (t->proc->idx == process) {
 			json_out_object_begin(j);

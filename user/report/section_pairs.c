@@ -80,7 +80,7 @@ static void matrix_print(const struct report *r, const struct pair *cell, const 
 {
 	const char *mark = text_mark(r->lost_shown, LOSS_OF_POSTS, 0);
 	struct columns *c = columns_new();
-	char label[REPORT_LABEL_BYTES];
+	char label[RANK_LABEL_BYTES];
 	struct bytes_unit u;
 	uint64_t max = 0;
 
@@ -90,7 +90,7 @@ static void matrix_print(const struct report *r, const struct pair *cell, const 
 	text_section(out, "From rank (row) to rank (column), %s: %s", name, u.name);
 	columns_add(c, "", COLUMNS_RIGHT);
 	for (uint32_t i = 0; i < r->nrows; i++)
-		columns_add(c, report_label(r, model_process_get(r->model, r->row[i]), label),
+		columns_add(c, rank_label(r->model, model_process_get(r->model, r->row[i]), label),
 			    COLUMNS_RIGHT);
 	for (uint32_t i = 0; i < r->nrows; i++) {
 		text_rank_cell(r, c, model_process_get(r->model, r->row[i]));

@@ -95,7 +95,7 @@ void json_transfers(struct json_out *j, const struct report *r)
 
 static void by_note(const struct report *r, FILE *out)
 {
-	char cnt[80], bytes[HUMAN_BYTES], label[REPORT_LABEL_BYTES], *name, *clean;
+	char cnt[80], bytes[HUMAN_BYTES], label[RANK_LABEL_BYTES], *name, *clean;
 	uint32_t shown = 0;
 
 	for (uint32_t i = 0; i < r->transfers.nby; i++) {
@@ -104,9 +104,9 @@ static void by_note(const struct report *r, FILE *out)
 		if (!r->chosen[b->process] || (r->opt->top && shown++ >= r->opt->top))
 			continue;
 		name = by_name(r, b);
-		clean = columns_printable(name, 40);
+		clean = text_printable(name, 40);
 		text_note(out, "meanwhile, rank %s, %s: %s (%s) by %s",
-			  report_label(r, model_process_get(r->model, b->process), label),
+			  rank_label(r->model, model_process_get(r->model, b->process), label),
 			  traffic_func(r, b->func)->name,
 			  human_plural(cnt, sizeof(cnt), b->cnt, "operation", "operations"),
 			  human_bytes(bytes, sizeof(bytes), b->bytes), clean);

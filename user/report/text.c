@@ -36,7 +36,7 @@ void text_columns(struct columns *c, FILE *out)
 
 void text_foreign(FILE *out, const char *before, const char *text, unsigned int max)
 {
-	char *clean = columns_printable(text, max);
+	char *clean = text_printable(text, max);
 
 	fprintf(out, "%s%s", *clean ? before : "", clean);
 	free(clean);
@@ -77,9 +77,9 @@ void text_shown_note(FILE *out, uint32_t shown, uint32_t n)
 
 void text_rank_cell(const struct report *r, struct columns *c, const struct model_process *p)
 {
-	char label[REPORT_LABEL_BYTES];
+	char label[RANK_LABEL_BYTES];
 
-	columns_cell(c, "%s", report_label(r, p, label));
+	columns_cell(c, "%s", rank_label(r->model, p, label));
 }
 
 void text_process_columns(const struct report *r, struct columns *c, bool pid)

@@ -10,7 +10,7 @@
 
 static void field(FILE *out, const char *text)
 {
-	char *clean = text ? columns_printable(text, UINT32_MAX) : NULL;
+	char *clean = text ? text_printable(text, UINT32_MAX) : NULL;
 
 	fputc(',', out);
 	if (clean && !strpbrk(clean, ",\""))

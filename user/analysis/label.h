@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Short names of ranks and CPUs, for texts. */
+#ifndef POV_ANALYSIS_LABEL_H
+#define POV_ANALYSIS_LABEL_H
+
+#include "model/model.h"
+
+#define RANK_LABEL_BYTES 32
+/* "3", "1:3" if there are several jobs, "?" if unknown, "-" if it is no rank. */
+const char *rank_label(const struct model *m, const struct model_process *p, char *buf);
+
+#define CPU_LABEL_BYTES 48
+/* "3", "node1:3" if there are several hosts. */
+const char *cpu_label(const struct model *m, uint32_t cpu, char *buf);
+
+#endif

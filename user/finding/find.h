@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What the kinds of findings are made with. find_<subject>.c has those of one subject: a function that adds what it finds, and is
+ * called by finding.c.
+ */
+#ifndef POV_FINDING_FIND_H
+#define POV_FINDING_FIND_H
+
+#include "finding/finding.h"
+
+/* Takes over text and advice; keeps nothing if it cost too little. */
+void finding_add(struct findings *f, const struct finding *found);
+/* Whether the loss of a process counts. */
+bool finding_counts(const struct findings *f, const struct model_process *p);
+
+void find_cores(struct findings *f);
+void find_collectives(struct findings *f);
+void find_late(struct findings *f);
+
+/* ---- words: each frees text and returns what is to be used instead ---- */
+
+#define NAMED 3 /* of those who lost by it */
+
+char *words(char *text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* "rank 3", "sh (pid 4711)" */
+char *words_process(const struct findings *f, char *text, const struct model_process *p);
+char *words_ns(char *text, const char *before, uint64_t ns, const char *behind);
+/* " at 0.620 s": since the recording began */
+char *words_when(const struct findings *f, char *text, uint64_t ts_ns);
+/* "; and 2 more", if not all n are named */
+char *words_more(char *text, uint32_t n);
+
+#endif

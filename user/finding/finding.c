@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* The list of findings, and the analyses that they are made of. */
+#include "finding/finding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "finding/find.h"
+
+static void (*const find[])(struct findings *f) = {
+	find_cores,
+	find_collectives,
+	find_late,
+};
+
+void findings_init(struct findings *f)
+{
+	memset(f, 0, sizeof(*f));
+	holders_init(&f->holders);
+	arrivals_init(&f->arrivals);
+	late_init(&f->late);
+}
+
+void findings_release(struct findings *f)
+{
+	while (f->n) {
+		free(f->finding[--f->n].text);
+		free(f->finding[f->n].advice);
+	}
+	free(f->finding);
+	free(f->held);
+	holders_release(&f->holders);
+	arrivals_release(&f->arrivals);
+	late_release(&f->late);
+}
+
+uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
+{
+	uint32_t n = 0;
+
+	sinks[n++] = &f->holders.sink;
+	sinks[n++] = &f->arrivals.sink;
+	sinks[n++] = &f->late.matches.sink;
+	return n;
+}
+
+bool finding_counts(const struct findings *f, const struct model_process *p)
+{
+	return p->is_rank && (!f->chosen || f->chosen[p->idx]);
+}
+
+void finding_add(struct findings *f, const struct finding *found)
+{
+	if (found->cost_ns < f->least_ns) {
+		free(found->text);
+		free(found->advice);
+		return;
+	}
+	f->finding = xrealloc(f->finding, (f->n + 1) * sizeof(*f->finding));
+	f->finding[f->n++] = *found;
+}
+
+static int finding_compare(const void *va, const void *vb)
+{
+	const struct finding *a = va, *b = vb;
+
+	if (a->cost_ns != b->cost_ns)
+		return a->cost_ns > b->cost_ns ? -1 : 1;
+	return strcmp(a->text, b->text);
+}
+
+static uint64_t least_cost(const struct findings *f)
+{
+	uint64_t life_ns = 0, ranks = 0, ns;
+
+	for (uint32_t i = 0; i < model_process_count(f->model); i++) {
+		const struct model_process *p = model_process_get(f->model, i);
+
+		if (!finding_counts(f, p))
+			continue;
+		life_ns += p->end_ns - p->start_ns;
+		ranks++;
+	}
+	ns = ranks ? life_ns / ranks / FINDING_PART : 0;
+	return ns > FINDING_NS ? ns : FINDING_NS;
+}
+
+void findings_make(struct findings *f, const struct model *m, const bool *chosen)
+{
+	f->model = m;
+	f->chosen = chosen;
+	f->held = holders_list(&f->holders, m, &f->nheld);
+	f->least_ns = least_cost(f);
+	for (size_t i = 0; i < sizeof(find) / sizeof(find[0]); i++)
+		find[i](f);
+	if (f->n)
+		qsort(f->finding, f->n, sizeof(*f->finding), finding_compare);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What cost ranks most, and who was the cause. Each kind of finding has a rule (kmod-docs/FINDINGS.md) and says what ranks lost by it,
+ * added up. Costs of different findings may be of the same time: a rank is late because somebody held its core; they are never
+ * added. The analyses that they are made of are sinks of one replay.
+ */
+#ifndef POV_FINDING_FINDING_H
+#define POV_FINDING_FINDING_H
+
+#include "analysis/arrivals.h"
+#include "analysis/holders.h"
+#include "analysis/late.h"
+#include "model/model.h"
+
+#define FINDING_NS 1000000 /* what cost less is none … */
+#define FINDING_PART \
+	200 /* … nor is what cost less than one part in so many of what a rank lives on average */
+
+#define FINDING_NOBODY UINT32_MAX
+
+struct finding {
+	const char *kind; /* its name, as in JSON and documents */
+	uint64_t cost_ns; /* of all ranks that lost by it */
+	char *text;	  /* one sentence without an end mark: who, whom, how much; owned */
+	char *advice;	  /* what to do about it, or NULL; owned */
+	uint32_t process; /* idx of whoever is the cause; or FINDING_NOBODY: several are, or it is none */
+	uint64_t from_ns, to_ns; /* of the longest part of it; both 0: it is at no certain time */
+};
+
+#define FINDING_SINKS_MAX 16
+
+struct findings {
+	const struct model *model;
+	struct holders holders;
+	struct holder *held; /* holders_list; owned */
+	uint32_t nheld;
+	struct arrivals arrivals;
+	struct late_pairs late;
+	const bool *chosen;	 /* by process index: whose loss counts; NULL: all ranks' */
+	struct finding *finding; /* owned; the costliest first */
+	uint32_t n;
+	uint64_t least_ns; /* what cost less is none */
+};
+
+void findings_init(struct findings *f);
+void findings_release(struct findings *f);
+/* Those that the replay must tell; room for FINDING_SINKS_MAX. Returns how many. */
+uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks);
+/* Once, after the replay. chosen must outlive f. */
+void findings_make(struct findings *f, const struct model *m, const bool *chosen);
+
+#endif
