@@ -16,7 +16,8 @@
 #define FIELD(name) offsetof(struct report_args, name)
 
 struct report_args {
-	bool json, threads, traffic, csv;
+	bool json, threads, traffic, csv, explain;
+	bool functions, collectives, messages, cores, coverage, all;
 	struct option_list ranks, offsets;
 	uint64_t top;
 	int sort;
@@ -31,6 +32,14 @@ static const char *const sort_keys[] = {
 	[REPORT_SORT_POLLING] = "polling",
 	NULL,
 };
+
+static uint32_t details_of(const struct report_args *a)
+{
+	return (a->functions ? DETAIL_FUNCTIONS : 0) | (a->collectives ? DETAIL_COLLECTIVES : 0) |
+	       (a->messages ? DETAIL_MESSAGES | DETAIL_POSTS : 0) |
+	       (a->cores ? DETAIL_TIMES | DETAIL_CORES : 0) | (a->coverage ? DETAIL_COVERAGE : 0) |
+	       (a->all ? DETAIL_ALL : 0);
+}
 
 static int form_print(const struct report *r, const struct report_args *a)
 {
@@ -72,6 +81,8 @@ static int report_run(const void *opts, int argc, char **argv, int dashdash)
 	struct report_options opt = {
 		.threads = a->threads,
 		.traffic = a->traffic,
+		.explain = a->explain,
+		.details = details_of(a),
 		.top = (uint32_t)a->top,
 		.sort = (enum report_sort)a->sort,
 	};
@@ -105,6 +116,20 @@ static const struct option_def report_options_table[] = {
 	{"json", 'j', OPTION_FLAG, FIELD(json),
 	 .help = "Write JSON; its members are described in kmod-docs/REPORT.md, among the sources and "
 		 "in share/doc/povtrace."},
+	{"functions", 0, OPTION_FLAG, FIELD(functions),
+	 .help = "Print what was called instead: how often, how long, how it is spread, of all ranks and of each."},
+	{"collectives", 0, OPTION_FLAG, FIELD(collectives),
+	 .help = "Print who came last to collective calls, how often, and how long others waited for it."},
+	{"messages", 0, OPTION_FLAG, FIELD(messages),
+	 .help = "Print how large messages were, who sent how much to whom, and how many were matched."},
+	{"cores", 0, OPTION_FLAG, FIELD(cores),
+	 .help = "Print where the time of all threads went, what each core ran, who had it while others wanted it, and "
+		 "context switches."},
+	{"coverage", 0, OPTION_FLAG, FIELD(coverage),
+	 .help = "Print what was recorded, what could not be, and what recording cost."},
+	{"all", 'a', OPTION_FLAG, FIELD(all), .help = "Print everything."},
+	{"explain", 'e', OPTION_FLAG, FIELD(explain),
+	 .help = "Say below each table what its columns mean."},
 	{"traffic", 0, OPTION_FLAG, FIELD(traffic),
 	 .help = "Report only what was handed to the network: to whom, by which device, for which MPI "
 		 "function, in which phase; and when the data of nonblocking operations began to move. Wants "
@@ -114,7 +139,8 @@ static const struct option_def report_options_table[] = {
 	{"rank", 'r', OPTION_LIST, FIELD(ranks), "LIST",
 	 .help = "Report these ranks only: 0,2,5-8; with several jobs also 1:3 (job 1, rank 3). Cores "
 		 "are reported whole."},
-	{"threads", 't', OPTION_FLAG, FIELD(threads), .help = "Report each thread, too."},
+	{"threads", 't', OPTION_FLAG, FIELD(threads),
+	 .help = "Report each thread that computes or calls MPI; with --all each thread."},
 	{"top", 'n', OPTION_U64, FIELD(top), "N", .dflt = "15", .max = 1000000,
 	 .help = "Rows of long tables: functions, and ranks or cores if there are many; 0 for all."},
 	{"sort", 's', OPTION_CHOICE, FIELD(sort), "KEY", .dflt = "rank", .choices = sort_keys,
@@ -125,11 +151,13 @@ static const struct option_def report_options_table[] = {
 
 static const char *const report_examples[] = {
 	"povtrace report run.pov",
-	"Where each rank's and each core's time went, what was called, and what was lost.",
+	"What ranks lost by waiting and for whom; what each one's main thread did; who took the cores.",
+	"povtrace report --functions --messages run.pov",
+	"What was called, and who sent how much to whom.",
 	"povtrace report --rank 0,4-7 --threads run.pov",
 	"Some ranks in detail.",
-	"povtrace report --sort polling --top 5 run.pov",
-	"The ranks that poll most, first.",
+	"povtrace report --cores --sort polling --top 5 run.pov",
+	"All threads' time, what cores ran; the ranks that poll most first.",
 	"povtrace report --json run.pov | jq '.ranks[].mpi_ns'",
 	"For programs.",
 	"povtrace report node1.pov node2.pov",
@@ -139,15 +167,14 @@ static const char *const report_examples[] = {
 
 const struct command cmd_report = {
 	.name = "report",
-	.brief = "Print where each rank's and each core's time went.",
+	.brief = "Print what ranks lost, and where each rank's and each core's time went.",
 	.usage = "[options] FILE ...",
 	.details =
-		"Reads a recording once and prints first what ranks lost by waiting, and for whom: who held "
-		"cores that they wanted, who was late to collectives, who had not sent or received yet. Then, "
-		"per rank, how long its threads ran, were runnable, slept, "
-		"were in MPI and polled there; the functions called with the distribution of their durations; "
-		"message sizes; context switches; per core, what it ran; and what of all that could not be "
-		"seen.\n\n"
+		"Reads a recording once and prints one screen: what ranks lost by waiting, and for whom (who held "
+		"cores that they wanted, who was late to collectives, who had not sent or received yet); what each "
+		"rank's main thread did between MPI_Init and MPI_Finalize; and who took most of each core that ran "
+		"ranks. Options add details, or print them instead: functions with the distribution of their "
+		"durations, collectives, messages, threads, cores, and what could not be seen; --all is everything.\n\n"
 		"Times of a rank are sums over its threads. A thread is running (on a CPU), runnable (it "
 		"wants a CPU and has none), blocked (it sleeps) or, where records are missing, unknown; "
 		"these add up to its life. MPI time is spent in outermost calls, polls that found nothing "

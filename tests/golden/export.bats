@@ -200,7 +200,7 @@ health() { # TIMELINE TOTALS: status as perfetto_health.sh's
 		map([(map(.args.count) | add), length, (map(.dur, .args.busy_us, .args.probes_us, .args.between_us) |
 			[_nwise(4)] | transpose[] | add * 1000 | round)])' run.json)" = \
 		"$(jq -c '[.ranks[].calls.empty_polls_split | [.[]]]' report.json)" ]
-	"$POVTRACE" report run.pov >text
+	"$POVTRACE" report --all --explain run.pov >text
 	grep -q '^ *0  .*  100  *1  *1000.0 .* 600.0 60.0  *50.0  5.0  *349.9 35.0$' text
 	need protoc
 	export_to run.pftrace
@@ -246,7 +246,7 @@ health() { # TIMELINE TOTALS: status as perfetto_health.sh's
 		'[null,null]' ]
 	export_to run.json
 	[ "$(grep -c probes_us run.json)" = 0 ]
-	"$POVTRACE" report run.pov | tr -s '\n ' ' ' | grep -q 'the probes too, for their cost was not calibrated'
+	"$POVTRACE" report --all --explain run.pov | tr -s '\n ' ' ' | grep -q 'the probes too, for their cost was not calibrated'
 }
 
 @test "export: stdout, by format" {

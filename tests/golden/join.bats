@@ -118,14 +118,14 @@ ranks_of() { # ROUND FILE...
 	echo "lost ts=1500000 since=1400000 cnt=3 ring=1 class=sched" >>all.txt
 	echo 'meta {"type":"late","ts_ns":1200000,"pid":200,"library":0,"late_ns":1000}' >>all.txt
 	part b 1 node8
-	"$POVTRACE" report a.pov b.pov >text
+	"$POVTRACE" report --all a.pov b.pov >text
 	grep -q 'node8:1' text
 	grep -q 'its times are moved by +0.000000000 s and +0.0 ppm' text
 	# a process by its number on its own host
 	grep -q 'LATE       process 200: libmpi.so.40' text
 	# the sums stand under their columns: those of one recording, but for what one loss marks
 	sums() { sed -n "/^Context switches/,/^\$/p" "$1" | awk '$1 == "all" { $1 = $1; gsub(/[≥~]/, ""); print }'; }
-	"$POVTRACE" report all.pov >whole
+	"$POVTRACE" report --all all.pov >whole
 	[ -n "$(sums whole)" ]
 	[ "$(sums text)" = "$(sums whole)" ]
 	"$POVTRACE" report --json a.pov b.pov >r.json
@@ -157,7 +157,7 @@ ranks_of() { # ROUND FILE...
 	part a 0
 	part b 1 node8
 	head -c -64 b.pov >cut.pov
-	"$POVTRACE" report a.pov cut.pov >text 2>err
+	"$POVTRACE" report --all a.pov cut.pov >text 2>err
 	grep -q INCOMPLETE text
 	[ "$("$POVTRACE" report --json a.pov cut.pov 2>/dev/null | jq .recording.complete)" = false ]
 }

@@ -39,7 +39,7 @@ script() { # LAYER
 	echo 'meta {"type":"end","ts_ns":101000,"reason":"command ended","drops":[],"misses":{},"stats":{}}'
 }
 
-report() { "$POVTRACE" report "$@"; }
+report() { "$POVTRACE" report --all --explain "$@"; }
 
 @test "layers: a rank's figures are those of MPI" {
 	report --json run.pov >r.json

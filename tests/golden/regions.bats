@@ -39,7 +39,7 @@ job() {
 
 @test "regions: report" {
 	job node0 100 0 '"solve","main","absent"' 0 1 | "$make" - run.pov
-	"$POVTRACE" report run.pov | awk '/^Regions/ { on = 1 } /^Functions/ { on = 0 } on' >got
+	"$POVTRACE" report --all --explain run.pov | awk '/^Regions/ { on = 1 } /^Functions/ { on = 0 } on' >got
 	cat >wanted <<-'END'
 		Regions
 		  region  ranks  calls  nested      time %wall   running %time    in MPI %time
@@ -66,7 +66,7 @@ job() {
 
 @test "regions: without any, the report is as it was" {
 	job node0 100 0 '' 0 1 | "$make" - run.pov
-	"$POVTRACE" report run.pov >got
+	"$POVTRACE" report --all --explain run.pov >got
 	[ "$(grep -c '^Regions' got)" = 0 ]
 	[ "$("$POVTRACE" report --json run.pov | jq -c .regions)" = '[]' ] || ! command -v jq
 }
@@ -75,7 +75,7 @@ job() {
 	{ job node0 100 0 '"solve","main"' 0 1 | sed '/^end/d'
 	  echo 'lost ts=50000 since=45000 ring=0 class=call cnt=1'
 	  echo 'end ts=101000 reason=test'; } | "$make" - run.pov
-	"$POVTRACE" report run.pov | grep -q '^  solve .* ≥4 '
+	"$POVTRACE" report --all --explain run.pov | grep -q '^  solve .* ≥4 '
 }
 
 @test "regions: timeline, a track for each depth beside the phases" {

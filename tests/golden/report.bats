@@ -13,7 +13,7 @@ setup() {
 	"$make" "$data/report_run.txt" run.pov
 }
 
-report() { "$POVTRACE" report "$@"; }
+report() { "$POVTRACE" report --all --explain "$@"; }
 
 # POV_GOLDEN_UPDATE=1 accepts what there is.
 same_as() {
@@ -45,6 +45,48 @@ many() {
 @test "report: text" {
 	report --threads run.pov >got
 	same_as "$data/report_run.out" got
+}
+
+@test "report: the first screen" {
+	"$POVTRACE" report run.pov >got
+	same_as "$data/report_first.out" got
+	[ -z "$(sed 's/≥/>/g' got | awk 'length > 120')" ]
+}
+
+@test "report: the first screen of 128 ranks is one screen" {
+	many 128 </dev/null >many.txt
+	"$make" many.txt many.pov
+	"$POVTRACE" report many.pov >got
+	[ "$(wc -l <got)" -lt 50 ]
+	[ "$(section 'Main threads' <got | grep -c '  app  ')" = 8 ]
+	section 'Main threads' <got | grep -q '^  *mean '
+	grep -q '8 of 128 shown' got
+	[ "$("$POVTRACE" report --top 0 many.pov | section 'Main threads' | grep -c '  app  ')" = 128 ]
+}
+
+@test "report: details are what was asked for" {
+	local option what
+	while read -r option what; do
+		"$POVTRACE" report "$option" run.pov >got
+		grep -q "^$what" got
+		[ "$(grep -c '^Main threads' got)" = 0 ]
+		"$POVTRACE" report --all run.pov | grep -q "^$what"
+	done <<-'END'
+	--functions Functions by total time
+	--collectives Collective calls
+	--messages Message sizes
+	--cores Context switches
+	--coverage Coverage
+	END
+	[ "$("$POVTRACE" report --all --explain run.pov | wc -l)" -gt "$("$POVTRACE" report --all run.pov | wc -l)" ]
+}
+
+@test "report: what main threads did adds up" {
+	command -v jq >/dev/null || skip "no jq here"
+	report --json --threads run.pov >got
+	[ "$(jq '[.ranks[] | .between_init_and_finalize, .thread_list[].between_init_and_finalize] | length' got)" -ge 4 ]
+	[ "$(jq '[.ranks[] | .between_init_and_finalize, .thread_list[].between_init_and_finalize | select(.window_ns != .compute_ns + .mpi_work_ns +
+		.mpi_wait_ns + .no_core_ns + .asleep_ns + .unknown_ns)] | length' got)" = 0 ]
 }
 
 @test "report: JSON" {
@@ -103,7 +145,7 @@ many() {
 		eval "set -o pipefail; $line" >said
 		[ -s said ]
 		case $line in
-		*--threads*) [ "$(section Ranks: <said | grep -c '^  *[0-9]  ')" = 1 ] ;;
+		*--threads*) [ "$(section Threads <said | grep -c '^  *[0-9]  ')" = 1 ] ;;
 		*polling*) section Ranks: <said | sed -n 3p | grep -q '^  *1  run.py' ;;
 		*mpi_ns*) [ "$(grep -c '^[0-9][0-9]*$' said)" = 2 ] ;;
 		esac
@@ -319,7 +361,7 @@ distorted() {
 	[ "$(grep -c '  app  ' ranks)" = 15 ]
 	grep -q '^  *med ' ranks
 	grep -q '15 of 128 shown' ranks
-	[ "$(wc -l <got)" -lt 140 ]
+	[ "$(wc -l <got)" -lt 175 ]
 	[ -z "$(awk 'length > 120' got)" ]
 	[ "$(report --top 0 many.pov | section Ranks: | grep -c '  app  ')" = 128 ]
 }

@@ -21,14 +21,17 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 	const struct model_sink *const own[] = {
 		&r->time.sink,	   &r->cores.sink,    &r->functions.sink, &r->messages.sink,
 		&r->switches.sink, &r->coverage.sink, &r->losses.sink,	  &r->peers.sink,
-		&r->regions.sink,  &r->traffic.sink,  &r->transfers.sink,
+		&r->regions.sink,  &r->traffic.sink,  &r->transfers.sink, &r->app.sink,
+		&r->sent_to.sink,
 	};
 
 	time_split_init(&r->time);
+	app_time_init(&r->app);
 	cores_init(&r->cores);
 	functions_init(&r->functions);
 	messages_init(&r->messages);
 	peers_init(&r->peers);
+	sent_to_init(&r->sent_to);
 	regions_init(&r->regions);
 	switches_init(&r->switches);
 	findings_init(&r->findings);
@@ -184,10 +187,12 @@ int report_open(const struct trace_source *source, size_t nsources,
 void report_close(struct report *r)
 {
 	time_split_release(&r->time);
+	app_time_release(&r->app);
 	cores_release(&r->cores);
 	functions_release(&r->functions);
 	messages_release(&r->messages);
 	peers_release(&r->peers);
+	sent_to_release(&r->sent_to);
 	regions_release(&r->regions);
 	switches_release(&r->switches);
 	findings_release(&r->findings);

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "analysis/app_time.h"
 #include "analysis/cores.h"
 #include "analysis/coverage.h"
 #include "analysis/distorted.h"
@@ -16,6 +17,7 @@
 #include "analysis/messages.h"
 #include "analysis/peers.h"
 #include "analysis/regions.h"
+#include "analysis/sent_to.h"
 #include "analysis/switches.h"
 #include "analysis/time_split.h"
 #include "analysis/traffic.h"
@@ -36,11 +38,27 @@ enum report_sort {
 
 #define PROCESSES_MANY 32 /* more than these are summed up, and the most telling shown */
 
+/* Details of the text, on demand. */
+enum report_detail {
+	DETAIL_TIMES = 1 << 0,
+	DETAIL_THREADS = 1 << 1, /* if there is also report_options.threads */
+	DETAIL_REGIONS = 1 << 2,
+	DETAIL_FUNCTIONS = 1 << 3,
+	DETAIL_COLLECTIVES = 1 << 4,
+	DETAIL_MESSAGES = 1 << 5,
+	DETAIL_POSTS = 1 << 6,
+	DETAIL_CORES = 1 << 7,
+	DETAIL_COVERAGE = 1 << 8,
+	DETAIL_ALL = (1 << 9) - 1,
+};
+
 struct report_options {
 	struct rank_list ranks; /* empty: all */
 	bool threads;
-	bool traffic; /* this alone */
-	uint32_t top; /* rows of long tables; 0: all */
+	bool traffic;	  /* this alone */
+	bool explain;	  /* say what columns mean */
+	uint32_t details; /* bits of enum report_detail; 0: the first screen */
+	uint32_t top;	  /* rows of long tables; 0: all */
 	enum report_sort sort;
 };
 
@@ -53,10 +71,12 @@ struct report {
 	struct trace *trace;
 	struct model *model;
 	struct time_split time;
+	struct app_time app;
 	struct cores cores;
 	struct functions functions;
 	struct messages messages;
 	struct peers peers;
+	struct sent_to sent_to;
 	struct regions regions;
 	struct switches switches;
 	struct findings findings; /* sections use their analyses, too */

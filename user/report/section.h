@@ -16,6 +16,8 @@ extern const struct figure time_figures[];    /* of a struct time_row */
 extern const struct figure switches_object[]; /* of a struct switch_row */
 extern const struct figure overhead_object[]; /* of a struct coverage_hits */
 
+void text_app_time(const struct report *r, FILE *out);
+void text_takers(const struct report *r, FILE *out);
 void text_ranks(const struct report *r, FILE *out);
 void text_threads(const struct report *r, FILE *out);
 void text_polls(const struct report *r, FILE *out);
@@ -28,6 +30,7 @@ void text_functions(const struct report *r, FILE *out);
 void text_rank_functions(const struct report *r, FILE *out);
 void text_regions(const struct report *r, FILE *out);
 void text_messages(const struct report *r, FILE *out);
+void text_collectives(const struct report *r, FILE *out);
 void text_posts(const struct report *r, FILE *out);
 void text_traffic(const struct report *r, FILE *out);
 void text_pairs(const struct report *r, FILE *out);
@@ -40,10 +43,14 @@ void json_functions(struct json_out *j, const struct report *r, const bool *want
 void json_regions(struct json_out *j, const struct report *r, const bool *wanted, uint32_t lost);
 void json_messages(struct json_out *j, const struct message_row *m, uint32_t lost);
 void json_peers(struct json_out *j, const struct peers_row *row, uint32_t lost);
+void json_sent_to(struct json_out *j, const struct report *r, uint32_t idx);
 void json_matching(struct json_out *j, const struct match_row *row, uint32_t lost);
 void json_traffic(struct json_out *j, const struct report *r);
 void json_transfers(struct json_out *j, const struct report *r);
 void json_process_cores(struct json_out *j, const struct report *r, uint32_t idx);
+void json_app_process(struct json_out *j, const struct report *r, uint32_t idx);
+void json_app_thread(struct json_out *j, const struct report *r, const struct model_thread *t);
+void json_collectives(struct json_out *j, const struct report *r, uint32_t idx);
 void json_findings(struct json_out *j, const struct report *r);
 void json_holders(struct json_out *j, const struct report *r, uint32_t process);
 void json_cores(struct json_out *j, const struct report *r);
@@ -58,11 +65,23 @@ void text_columns(struct columns *c, FILE *out);
 void text_foreign(FILE *out, const char *before, const char *text, unsigned int max);
 /* A footnote: indented, wrapped. */
 void text_note(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same, of what columns mean: only with --explain. */
+void text_explain(const struct report *r, FILE *out, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /* Rows a long table shows: all, or opt->top of more than `many`. */
 uint32_t text_rows_shown(const struct report *r, uint32_t n, uint32_t many);
 /* Says so if these are not all. */
 void text_shown_note(FILE *out, uint32_t shown, uint32_t n);
 void text_rank_cell(const struct report *r, struct columns *c, const struct model_process *p);
+
+/* A cell: who had the core while a thread wanted it, of those who had it for least_ns or longer; cut to chars. */
+void text_who_had_core(const struct report *r, struct columns *c, const struct model_thread *t,
+		       uint64_t least_ns, unsigned int chars);
+
+#define MATRIX_RANKS_MAX 16 /* of a matrix on a page */
+/* From each process shown to each other one: r->nrows × r->nrows cells, row by row; losses make them too low. */
+void text_matrix_of(const struct report *r, const struct pair *cell, const char *name,
+		    uint32_t losses, FILE *out);
 
 /* Tables with a row for each process shown; of more than PROCESSES_MANY some, and their sums. */
 void text_process_columns(const struct report *r, struct columns *c, bool pid);

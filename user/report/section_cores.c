@@ -11,6 +11,8 @@
 #define CORES_MANY 64
 #define MATRIX_CPUS 14 /* more columns do not fit */
 #define MATRIX_RANKS 32
+#define TAKERS 3
+#define TAKERS_CORES_MANY 16
 #define LIST_CPUS 8 /* CPUs named for one rank */
 
 #define ROW struct core_row
@@ -153,13 +155,91 @@ void text_cores(const struct report *r, FILE *out)
 	columns_add(t.c, "mostly rank", COLUMNS_LEFT);
 	core_rows(r, &t);
 	text_columns(t.c, out);
-	text_note(
-		out,
+	text_explain(
+		r, out,
 		"targets: recorded processes that are no rank (launchers, helpers). others: all other tasks. "
 		"unknown: %s The five add up to the wall time.",
 		model_get_info(r->model)->sched_all ?
 			"before a CPU's first record, and where records were lost." :
 			"nothing recorded says what ran: other tasks, or none (--sched all would).");
+}
+
+/* ---- who took most of each core ---- */
+
+/* Processes by the time that they ran on a CPU, the longest first: at most TAKERS. */
+static uint32_t takers_find(const struct report *r, uint32_t cpu, uint32_t taker[TAKERS])
+{
+	uint32_t n = 0, k;
+
+	for (uint32_t i = 0; i < r->nprocesses; i++) {
+		uint64_t ns = cores_share_ns(&r->cores, i, cpu);
+
+		for (k = n; k && cores_share_ns(&r->cores, taker[k - 1], cpu) < ns; k--)
+			if (k < TAKERS)
+				taker[k] = taker[k - 1];
+		if (!ns || k == TAKERS)
+			continue;
+		taker[k] = i;
+		n += n < TAKERS;
+	}
+	return n;
+}
+
+static void takers_cell(const struct report *r, struct columns *c, uint32_t cpu)
+{
+	uint32_t taker[TAKERS], n = takers_find(r, cpu, taker);
+	char *line = xstrdup(""), label[RANK_LABEL_BYTES];
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct model_process *p = model_process_get(r->model, taker[i]);
+		double pct = 100.0 * (double)cores_share_ns(&r->cores, taker[i], cpu) /
+			     (double)r->cores.wall_ns;
+		char *name = text_printable(p->name, 20), *longer;
+
+		longer = p->is_rank ? xasprintf("%s%srank %s %.1f", line, i ? ", " : "",
+						rank_label(r->model, p, label), pct) :
+				      xasprintf("%s%s%s (pid %u) %.1f", line, i ? ", " : "", name,
+						p->host_pid, pct);
+		free(name);
+		free(line);
+		line = longer;
+	}
+	columns_text(c, line, 96);
+	free(line);
+}
+
+void text_takers(const struct report *r, FILE *out)
+{
+	static const struct figure figures[] = {
+		{FIGURE_TIME, .share = "ranks", AT(rank_ns), .of = FIGURE_WHOLE,
+		 .low = LOSS_OF_STATES, .wrong = LOSS_OF_LIVES},
+		{FIGURE_TIME, .share = "idle", AT(idle_ns), .of = FIGURE_WHOLE,
+		 .low = LOSS_OF_STATES, .wrong = LOSS_OF_LIVES},
+		{0},
+	};
+	struct figure_table t = {figures, columns_new(), .facts = r->facts};
+	uint32_t used = 0, shown = 0, most;
+	char label[CPU_LABEL_BYTES];
+
+	for (uint32_t cpu = 0; cpu < r->cores.ncore; cpu++)
+		used += ran_rank(r, cpu);
+	most = text_rows_shown(r, used, TAKERS_CORES_MANY);
+	columns_add(t.c, "cpu", COLUMNS_RIGHT);
+	figures_columns(&t);
+	columns_add(t.c, "who took most", COLUMNS_LEFT);
+	for (uint32_t cpu = 0; cpu < r->cores.ncore && shown < most; cpu++) {
+		if (!ran_rank(r, cpu))
+			continue;
+		shown++;
+		columns_cell(t.c, "%s", cpu_label(r->model, cpu, label));
+		figures_cells(&t, &r->cores.core[cpu], r->cores.wall_ns,
+			      losses_of_core(&r->losses, cpu));
+		takers_cell(r, t.c, cpu);
+	}
+	text_section(out, "Cores that ran ranks (%% of the recording's wall time)");
+	text_columns(t.c, out);
+	if (shown < used)
+		text_note(out, "%u of %u shown; --top 0 shows all.", shown, used);
 }
 
 /* ---- ranks × cores ---- */

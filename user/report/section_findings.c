@@ -10,16 +10,19 @@
 static void uncertain_note(const struct report *r, FILE *out)
 {
 	uint64_t messages = r->findings.late.uncertain, calls = r->findings.arrivals.uncertain;
-	char m[64], c[64];
+	char m[64] = "", c[96] = "";
 
 	if (!messages && !calls)
 		return;
+	if (messages)
+		human_plural(m, sizeof(m), messages, "message", "messages");
+	if (calls)
+		human_plural(c, sizeof(c), calls, "call of collectives", "calls of collectives");
 	text_note(
 		out,
-		"Not looked at for lateness: %s and %s of collectives, of ranks that ran before the recording began "
+		"Not looked at for lateness: %s%s%s, of ranks that ran before the recording began "
 		"or after records of calls were lost, for which of them belong together is not certain.",
-		human_plural(m, sizeof(m), messages, "message", "messages"),
-		human_plural(c, sizeof(c), calls, "call", "calls"));
+		m, messages && calls ? " and " : "", c);
 }
 
 void text_findings(const struct report *r, FILE *out)

@@ -77,15 +77,15 @@ static void function_cells(const struct figure_table *t, const struct function_r
 	figures_cells(t, f, wall_ns, function_row_lost(f, lost));
 }
 
-static void columns_explain(FILE *out, const struct function_row *sum)
+static void columns_explain(const struct report *r, FILE *out, const struct function_row *sum)
 {
-	text_note(
-		out,
+	text_explain(
+		r, out,
 		"%%wall: of the ranks' wall time added up. polls: of the calls, those that found nothing and were merged when "
 		"recorded; they are in calls, total and mean, not in p50, p99 and max. p50 and p99 are "
 		"within 0.8 %%.");
-	text_note(
-		out,
+	text_explain(
+		r, out,
 		"sent: bytes handed over. received: bytes that arrived where the call's status tells, else the "
 		"capacity posted. A persistent operation counts each time it is started.%s",
 		sum->unknown_sends + sum->unknown_recvs ?
@@ -111,16 +111,16 @@ static const struct {
 };
 
 /* layer: as of functions_table. */
-static void function_notes(FILE *out, const char *layer, const struct function_row *sum,
-			   uint32_t lost)
+static void function_notes(const struct report *r, FILE *out, const char *layer,
+			   const struct function_row *sum)
 {
-	const char *mark = text_mark(lost, LOSS_OF_CALLS, 0);
+	const char *mark = text_mark(r->lost_shown, LOSS_OF_CALLS, 0);
 	char a[80];
 	uint64_t n;
 	size_t i;
 
 	if (!layer)
-		columns_explain(out, sum);
+		columns_explain(r, out, sum);
 	for (i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
 		n = *(const uint64_t *)((const char *)sum + notes[i].at);
 		if (n)
@@ -159,12 +159,13 @@ static bool functions_table(const struct report *r, struct function_row *const *
 	}
 	if (called) {
 		text_section(out, "Functions%s%s by total time%s", layer ? " of layer " : "",
-			     layer ? layer : "", r->nrows > 1 ? ", over the ranks above" : "");
+			     layer ? layer : "",
+			     r->nranks && r->nrows > 1 ? ", over the ranks shown" : "");
 		columns_print(t.c, out);
 		if (shown < called)
 			text_note(out, "%u of %u shown; --top N shows more, --top 0 all.", shown,
 				  called);
-		function_notes(out, layer, &sum, r->lost_shown);
+		function_notes(r, out, layer, &sum);
 	}
 	columns_free(t.c);
 	return called;

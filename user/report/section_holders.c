@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "report/section.h"
 
-#define HOLDERS_SHOWN 3
 #define RUNNABLE_SHOWN_NS 1000000 /* threads that waited less are left out … */
 #define RUNNABLE_SHOWN_PART \
 	1000 /* … as are those that waited less than one part of so many of the process's life */
@@ -90,20 +89,44 @@ static char *holder_text(const struct report *r, const struct model_thread *wait
 	return text;
 }
 
+struct holders_limit {
+	uint32_t most;	   /* named */
+	uint64_t least_ns; /* who held it for less is not */
+	unsigned int chars;
+};
+
 static void holders_cell(const struct report *r, struct columns *c,
-			 const struct model_thread *waiter, const struct held_by *by, uint32_t n)
+			 const struct model_thread *waiter, const struct held_by *by, uint32_t n,
+			 struct holders_limit limit)
 {
 	char *line = xstrdup(""), *longer, *one;
 
-	for (uint32_t i = 0; i < n && i < HOLDERS_SHOWN; i++) {
+	for (uint32_t i = 0; i < n && i < limit.most && by[i].ns >= limit.least_ns; i++) {
 		one = holder_text(r, waiter, &by[i]);
 		longer = xasprintf("%s%s%s", line, i ? ", " : "", one);
 		free(one);
 		free(line);
 		line = longer;
 	}
-	columns_text(c, line, 110);
+	columns_text(c, line, limit.chars);
 	free(line);
+}
+
+void text_who_had_core(const struct report *r, struct columns *c, const struct model_thread *t,
+		       uint64_t least_ns, unsigned int chars)
+{
+	uint32_t at = 0, n, kept;
+	struct held_by *by;
+
+	while (at < r->findings.nheld && r->findings.held[at].waiter != t->idx)
+		at++;
+	if (at == r->findings.nheld) {
+		cell_empty(c);
+		return;
+	}
+	by = held_of(r, at, &n, &kept);
+	holders_cell(r, c, t, by, kept, (struct holders_limit){2, least_ns, chars});
+	free(by);
 }
 
 static bool is_shown(const struct report *r, const struct model_thread *t)
@@ -142,7 +165,7 @@ void text_holders(const struct report *r, FILE *out)
 			columns_cell(c, "%s", human_ns(ns, sizeof(ns), waited_ns));
 			columns_cell(c, "%.1f",
 				     life_ns ? 100.0 * (double)waited_ns / (double)life_ns : 0);
-			holders_cell(r, c, t, by, kept);
+			holders_cell(r, c, t, by, kept, (struct holders_limit){3, 0, 80});
 		}
 		free(by);
 	}
@@ -152,8 +175,8 @@ void text_holders(const struct report *r, FILE *out)
 	}
 	text_section(out, "Threads that wanted a core and had none, and who had it");
 	text_columns(c, out);
-	text_note(
-		out,
+	text_explain(
+		r, out,
 		"without: runnable. %%: of the process's life. Threads that were so for less than 1 ms "
 		"or 0.1 %% are left out; who held a core for long (--json: all) is named by process, of the "
 		"same process by thread.");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/human.h"
+#include "base/log.h"
 #include "report/section.h"
 
 #define BAR_WIDTH 24
@@ -107,6 +108,26 @@ void json_matching(struct json_out *j, const struct match_row *row, uint32_t los
 	json_out_key_uint(j, "assumed", row->assumed);
 	json_incomplete(j, lost & LOSS_OF_CALLS);
 	json_out_object_end(j);
+}
+
+void json_sent_to(struct json_out *j, const struct report *r, uint32_t idx)
+{
+	json_out_key_array(j, "sent_to");
+	for (uint32_t to = 0; to < r->nranks; to++) {
+		const struct pair *p = sent_to_find(&r->sent_to, idx, to);
+		const struct model_process *peer = model_process_get(r->model, to);
+
+		if (!p)
+			continue;
+		json_out_object_begin(j);
+		json_known_uint(j, "rank", peer->rank >= 0, (uint64_t)peer->rank);
+		json_out_key_uint(j, "pid", peer->host_pid);
+		json_out_key_uint(j, "messages", p->messages);
+		json_out_key_uint(j, "bytes", p->bytes);
+		json_out_key_uint(j, "of_unknown_size", p->unknown);
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
 }
 
 /* ---- text ---- */
@@ -240,6 +261,26 @@ static void matching_note(const struct match_row *all, FILE *out)
 				  unmatched[why].text);
 }
 
+/* From rank to rank. */
+static void matrix_text(const struct report *r, FILE *out)
+{
+	struct pair *cell = xcalloc((size_t)r->nrows * r->nrows, sizeof(*cell));
+	bool any = false;
+
+	for (uint32_t i = 0; i < r->nrows; i++) {
+		for (uint32_t k = 0; k < r->nrows; k++) {
+			const struct pair *p = sent_to_find(&r->sent_to, r->row[i], r->row[k]);
+
+			if (p)
+				cell[i * r->nrows + k] = *p;
+			any |= p != NULL;
+		}
+	}
+	if (any)
+		text_matrix_of(r, cell, "messages", LOSS_OF_CALLS, out);
+	free(cell);
+}
+
 void text_messages(const struct report *r, FILE *out)
 {
 	const char *mark = text_mark(r->lost_shown, 0, LOSS_OF_BYTES);
@@ -266,8 +307,10 @@ void text_messages(const struct report *r, FILE *out)
 			"%s%s more, whose size is not known (their datatype or communicator was not seen).",
 			mark ? mark : "", human_count(a, sizeof(a), unknown));
 	if (used[MESSAGE_COLL])
-		text_note(out,
-			  "coll: what one rank puts into a collective, counted once per rank.");
+		text_explain(r, out,
+			     "coll: what one rank puts into a collective, counted once per rank.");
 	peers_note(&r->sum.peers, out);
 	matching_note(&r->sum.matching, out);
+	if (r->nranks && r->nrows <= MATRIX_RANKS_MAX)
+		matrix_text(r, out);
 }

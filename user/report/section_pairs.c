@@ -4,11 +4,8 @@
  */
 #include <stdlib.h>
 
-#include "analysis/pairs.h"
 #include "base/log.h"
 #include "report/traffic_label.h"
-
-#define RANKS_MAX 16 /* of a matrix on a page */
 
 /* One unit for all cells of a matrix, so that they can be compared at a glance. */
 struct bytes_unit {
@@ -75,10 +72,10 @@ static bool matrix_fill(const struct report *r, const struct pair *pair, uint32_
 	return any;
 }
 
-static void matrix_print(const struct report *r, const struct pair *cell, const char *name,
-			 FILE *out)
+void text_matrix_of(const struct report *r, const struct pair *cell, const char *name,
+		    uint32_t losses, FILE *out)
 {
-	const char *mark = text_mark(r->lost_shown, LOSS_OF_POSTS, 0);
+	const char *mark = text_mark(r->lost_shown, losses, 0);
 	struct columns *c = columns_new();
 	char label[RANK_LABEL_BYTES];
 	struct bytes_unit u;
@@ -115,10 +112,10 @@ static void matrices_print(const struct report *r, bool by_func, FILE *out)
 			continue;
 		cell = xcalloc((size_t)r->nrows * r->nrows, sizeof(*cell));
 		if (matrix_fill(r, pair, n, &pair[i], cell)) {
-			matrix_print(r, cell,
-				     by_func ? traffic_func(r, pair[i].func)->name :
-					       "all functions",
-				     out);
+			text_matrix_of(r, cell,
+				       by_func ? traffic_func(r, pair[i].func)->name :
+						 "all functions",
+				       LOSS_OF_POSTS, out);
 			shown++;
 		}
 		free(cell);
@@ -128,7 +125,7 @@ static void matrices_print(const struct report *r, bool by_func, FILE *out)
 
 void text_pairs(const struct report *r, FILE *out)
 {
-	if (!r->nranks || r->nrows > RANKS_MAX)
+	if (!r->nranks || r->nrows > MATRIX_RANKS_MAX)
 		return;
 	matrices_print(r, false, out);
 	matrices_print(r, true, out);

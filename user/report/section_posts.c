@@ -68,8 +68,8 @@ static void posts_note(const struct report *r, const struct traffic_flow *all, F
 	uint64_t unknown = all->sent_unknown + all->read_unknown;
 	char text[80];
 
-	text_note(
-		out,
+	text_explain(
+		r, out,
 		"Of each carrier the layer nearest to the wire counts, here in parentheses. %%MPI, %%other: of the bytes sent "
 		"and read, those posted inside calls of MPI, and in none. received: read, seen to arrive, or sent "
 		"or written by other processes of the trace.%s",

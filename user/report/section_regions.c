@@ -81,8 +81,8 @@ static void notes(const struct report *r, const struct region_row *all, FILE *ou
 			"%s without returning (longjmp, an exception, exec): up to when that was noticed.",
 			human_plural(a, sizeof(a), all->unwound, "call was left",
 				     "calls were left"));
-	text_note(
-		out,
+	text_explain(
+		r, out,
 		"time: of all threads added up; a region within another one is in the times of both. nested: from within a call of the "
 		"same function, not in the times.");
 }

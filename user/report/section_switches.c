@@ -45,8 +45,8 @@ void text_switches(const struct report *r, FILE *out)
 	}
 	text_columns(t.c, out);
 	text_processes_note(r, out, shown);
-	text_note(
-		out,
+	text_explain(
+		r, out,
 		"voluntary: to sleep. involuntary: preempted or yielded, hence runnable. per s: of wall time. "
 		"migrations: to another CPU.");
 }

@@ -111,27 +111,27 @@ static void rank_notes(const struct report *r, FILE *out)
 {
 	bool sched = r->facts & FACT_SCHED;
 
-	text_note(
-		out,
+	text_explain(
+		r, out,
 		"wall: the process's life within the recording. thr time: its threads' lives added up%s.",
 		sched ? ", which the next columns split; % is of that" : "");
 	if (sched)
-		text_note(
-			out,
+		text_explain(
+			r, out,
 			"running: on a CPU. runnable: wanted one (woken or preempted) and had none. "
 			"blocked: slept.%s",
 			r->facts & FACT_UNKNOWN ?
 				" unkn: not known, before a thread's first record, and where scheduler "
 				"records are missing." :
 				"");
-	text_note(
-		out,
+	text_explain(
+		r, out,
 		"MPI: in outermost MPI calls, merged polls by their own durations.%s %%wall: above 100 if "
 		"several threads were in MPI at once.",
 		sched ? " polling: running inside a call that waits, or inside a poll that found nothing." :
 			"");
 	if (r->nrows > PROCESSES_MANY)
-		text_note(out, "min, med, max: of each column by itself.");
+		text_explain(r, out, "min, med, max: of each column by itself.");
 }
 
 static struct figure_table time_table(const struct report *r)
@@ -239,7 +239,7 @@ void text_threads(const struct report *r, FILE *out)
 	shown = thread_rows(r, &t, r->opt->top && n > THREADS_MANY ? THREADS_MANY : n);
 	text_columns(t.c, out);
 	text_shown_note(out, shown, n);
-	text_note(out, "calls: outermost ones, merged polls included.");
+	text_explain(r, out, "calls: outermost ones, merged polls included.");
 }
 
 /* ---- merged polls ---- */
@@ -289,8 +289,8 @@ void text_polls(const struct report *r, FILE *out)
 	figures_columns(&t);
 	poll_rows(r, &t);
 	text_columns(t.c, out);
-	text_note(
-		out,
+	text_explain(
+		r, out,
 		"span: what the timeline shows as one slice (MPI_Test ×N). inside: the polls' own durations, "
 		"which MPI and polling above count. %sbetween: the program's own code, and time off the CPU%s.",
 		cost ? "probes: polls x calibrated cost, as far as it lies between the polls: without "

@@ -94,8 +94,8 @@ static void contexts(const struct report *r, FILE *out)
 	}
 	text_columns(t.c, out);
 	text_shown_note(out, shown, n);
-	text_note(
-		out,
+	text_explain(
+		r, out,
 		"in function: of MPI, on the thread that posted; a thread in none is shown by its "
 		"name. Bytes are those posted, with the headers of what lies above.");
 	free(g);

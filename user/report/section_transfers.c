@@ -144,8 +144,8 @@ void text_transfers(const struct report *r, FILE *out)
 		}
 		text_columns(t.c, out);
 		by_note(r, out);
-		text_note(
-			out,
+		text_explain(
+			r, out,
 			"Operations by the first post that carries their data: in the call that started them, "
 			"meanwhile, in the call that completed them. not here: this process posted no data; the "
 			"other side moves them, or a layer that is not recorded. cannot be told: several were "

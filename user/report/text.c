@@ -42,16 +42,15 @@ void text_foreign(FILE *out, const char *before, const char *text, unsigned int 
 	free(clean);
 }
 
-void text_note(FILE *out, const char *fmt, ...)
+static void note_print(FILE *out, const char *fmt, va_list ap)
+	__attribute__((format(printf, 2, 0)));
+static void note_print(FILE *out, const char *fmt, va_list ap)
 {
 	char *text, *word, *save = NULL;
 	unsigned int column = 0, len;
-	va_list ap;
 
-	va_start(ap, fmt);
 	if (vasprintf(&text, fmt, ap) < 0)
 		die("out of memory");
-	va_end(ap);
 	for (word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
 		len = (unsigned int)strlen(word);
 		if (column && column + 1 + len > NOTE_WIDTH) {
@@ -62,6 +61,25 @@ void text_note(FILE *out, const char *fmt, ...)
 	}
 	fputc('\n', out);
 	free(text);
+}
+
+void text_note(FILE *out, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	note_print(out, fmt, ap);
+	va_end(ap);
+}
+
+void text_explain(const struct report *r, FILE *out, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (r->opt->explain)
+		note_print(out, fmt, ap);
+	va_end(ap);
 }
 
 uint32_t text_rows_shown(const struct report *r, uint32_t n, uint32_t many)
@@ -241,20 +259,12 @@ static void print_hosts(const struct report *r, FILE *out)
 	}
 }
 
-static void print_head(const struct report *r, FILE *out)
+/* What makes all that follows doubtful. */
+static void print_doubts(const struct report *r, FILE *out)
 {
-	const struct model_info *info = model_get_info(r->model);
 	const struct trace_summary *sum = trace_get_summary(r->trace);
 
-	print_distortion(r, out);
-	for (size_t i = 0; i < r->nsources; i++)
-		print_line(out, i ? "" : "trace", r->source[i].path);
-	print_when(r, out);
-	print_hosts(r, out);
-	print_command(r, out);
-	print_ranks(r, out);
-	print_scheduler(r, out);
-	if (!info->complete)
+	if (!model_get_info(r->model)->complete)
 		fprintf(out,
 			"  %-10s the file is cut off: the recording did not end in order; what follows is "
 			"true up to there\n",
@@ -269,6 +279,47 @@ static void print_head(const struct report *r, FILE *out)
 			"  %-10s records are missing (see Coverage): figures marked ≥ are at least that, those "
 			"marked ~\n             may be wrong in either direction\n",
 			"LOST");
+}
+
+static void print_head(const struct report *r, FILE *out)
+{
+	print_distortion(r, out);
+	for (size_t i = 0; i < r->nsources; i++)
+		print_line(out, i ? "" : "trace", r->source[i].path);
+	print_when(r, out);
+	print_hosts(r, out);
+	print_command(r, out);
+	print_ranks(r, out);
+	print_scheduler(r, out);
+	print_doubts(r, out);
+}
+
+/* The same in one line, and what the command was. */
+static void print_short_head(const struct report *r, FILE *out)
+{
+	const struct model_info *info = model_get_info(r->model);
+	char wall[HUMAN_BYTES], ranks[64], cpus[64];
+	const char *slash = strrchr(r->source->path, '/');
+
+	print_distortion(r, out);
+	text_foreign(out, "  ", slash ? slash + 1 : r->source->path, 40);
+	if (r->nsources > 1)
+		fprintf(out, " and %zu more", r->nsources - 1);
+	fprintf(out, "   %s   %s on %s",
+		human_ns(wall, sizeof(wall), info->end_ns - info->start_ns),
+		human_plural(ranks, sizeof(ranks), r->nranks, "rank", "ranks"),
+		human_plural(cpus, sizeof(cpus), info->nr_cpus, "CPU", "CPUs"));
+	if (info->nhosts > 1)
+		fprintf(out, " of %u hosts", info->nhosts);
+	fprintf(out, "   lost: %s", r->lost_any ? "records, see below" : "nothing");
+	if (r->distorted)
+		fprintf(out, "   tracing cost %.1f %%%s", r->distortion.pct,
+			r->nrows > 1 ? " of a rank's time at most" : "");
+	fputc('\n', out);
+	print_command(r, out);
+	if (!info->sched_all)
+		print_scheduler(r, out);
+	print_doubts(r, out);
 }
 
 /* Whether functions of a layer below MPI were called: then it may well be that there was no MPI. */
@@ -314,26 +365,68 @@ void report_traffic(const struct report *r, FILE *out)
 	text_traffic(r, out);
 }
 
-void report_text(const struct report *r, FILE *out)
+/* ---- what is shown ---- */
+
+/* Details in their order: those asked for, or all. */
+static const struct {
+	uint32_t detail;
+	void (*print)(const struct report *r, FILE *out);
+	bool needs_sched;
+} details[] = {
+	{DETAIL_TIMES, text_ranks, false},
+	{DETAIL_THREADS, text_threads, false},
+	{DETAIL_TIMES, text_polls, false},
+	{DETAIL_REGIONS, text_regions, false},
+	{DETAIL_FUNCTIONS, text_functions, false},
+	{DETAIL_FUNCTIONS, text_rank_functions, false},
+	{DETAIL_COLLECTIVES, text_collectives, false},
+	{DETAIL_MESSAGES, text_messages, false},
+	{DETAIL_POSTS, text_posts, false},
+	{DETAIL_CORES, text_holders, true},
+	{DETAIL_CORES, text_switches, true},
+	{DETAIL_CORES, text_cores, true},
+	{DETAIL_CORES, text_matrix, true},
+	{DETAIL_COVERAGE, text_coverage, false},
+};
+
+static void details_print(const struct report *r, uint32_t wanted, FILE *out)
 {
-	print_head(r, out);
+	for (size_t i = 0; i < sizeof(details) / sizeof(details[0]); i++)
+		if (details[i].detail & wanted &&
+		    (!details[i].needs_sched || r->facts & FACT_SCHED))
+			details[i].print(r, out);
+}
+
+static void first_screen(const struct report *r, FILE *out)
+{
 	if (!r->nranks)
 		print_no_rank(r, out);
 	text_findings(r, out);
-	text_ranks(r, out);
-	if (r->opt->threads)
-		text_threads(r, out);
-	text_polls(r, out);
-	text_regions(r, out);
-	text_functions(r, out);
-	text_rank_functions(r, out);
-	text_messages(r, out);
-	text_posts(r, out);
-	if (r->facts & FACT_SCHED) {
-		text_holders(r, out);
-		text_switches(r, out);
-		text_cores(r, out);
-		text_matrix(r, out);
+	if (r->nranks)
+		text_app_time(r, out);
+	else
+		details_print(r, DETAIL_TIMES | DETAIL_FUNCTIONS, out);
+	if (r->facts & FACT_SCHED)
+		text_takers(r, out);
+}
+
+void report_text(const struct report *r, FILE *out)
+{
+	uint32_t wanted = r->opt->details;
+
+	if (wanted & DETAIL_COVERAGE)
+		print_head(r, out);
+	else
+		print_short_head(r, out);
+	if (!wanted || wanted == DETAIL_ALL)
+		first_screen(r, out);
+	if (!wanted) {
+		details_print(r, DETAIL_REGIONS | (r->lost_any || !r->nranks ? DETAIL_COVERAGE : 0),
+			      out);
+		fputs("\n  More: --functions, --collectives, --messages, --threads, --cores, --coverage, or --all; --explain says\n"
+		      "  what columns mean, povtrace export makes a timeline.\n",
+		      out);
+		return;
 	}
-	text_coverage(r, out);
+	details_print(r, r->opt->threads ? wanted | DETAIL_THREADS : wanted & ~DETAIL_THREADS, out);
 }

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Where threads' time went between MPI_Init and MPI_Finalize: what a program does by itself, without the time in which the library
+ * is started and ended. A process that ran before the recording began, or that does not call these, counts from the thread's start;
+ * one that does not finalize, to its end.
+ *
+ * Of the time in MPI only outermost calls count. A call that waits (func_info.waits), or a poll that found nothing, is waiting while it
+ * runs; whoever sleeps in any call waits.
+ */
+#ifndef POV_ANALYSIS_APP_TIME_H
+#define POV_ANALYSIS_APP_TIME_H
+
+#include "model/model.h"
+
+struct app_thread {
+	uint64_t from_ns, to_ns; /* moments; from = to = 0: it was not there then */
+	/* All that follow are sums, ns. */
+	uint64_t window_ns;  /* to - from = compute … unknown */
+	uint64_t compute_ns; /* running outside MPI */
+	uint64_t work_ns;    /* running in calls that do not wait */
+	uint64_t wait_ns; /* running in calls that wait and in polls that found nothing, asleep in any call */
+	uint64_t no_core_ns; /* runnable, in MPI or not */
+	uint64_t asleep_ns;  /* blocked outside MPI */
+	uint64_t unknown_ns;
+	uint64_t mpi_ns; /* in calls, and in polls that found nothing: whatever the scheduler tells */
+	uint64_t calls; /* and polls */
+};
+
+struct app_process {
+	uint32_t main; /* idx of the thread that called MPI_Init; else of the one with most calls, or of the process */
+	bool has_main;
+	uint64_t init_ns, finalize_ns; /* durations of these calls; 0: not seen */
+};
+
+struct app_time {
+	struct model_sink sink;
+	struct app_thread *thread; /* by idx; owned; complete after the replay */
+	struct app_process *process;
+	uint32_t nthread, nprocess; /* allocated */
+	const struct model *model;
+	struct app_mark *mark; /* by idx of threads: under way */
+	uint32_t nmark;
+	uint8_t *role; /* by id of functions */
+};
+
+void app_time_init(struct app_time *a);
+void app_time_release(struct app_time *a);
+
+#endif

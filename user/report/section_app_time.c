@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The first screen's table of ranks: what each rank's main thread did between MPI_Init and MPI_Finalize.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/human.h"
+#include "base/log.h"
+#include "report/section.h"
+
+#define RANKS_MANY 16 /* of more, those that computed least are shown, and the range of all */
+#define RANKS_SHOWN 8 /* of these */
+#define BUSY_PART 100 /* a thread that ran less than one part of its time slept */
+#define CPUS_SHOWN 24 /* characters */
+#define HOLDER_CHARS 38
+#define HELD_PART 200 /* who had the core for less is not named */
+
+#define PART(member) AT(member), .of = offsetof(ROW, window_ns)
+#define STATES .low = LOSS_OF_STATES, .wrong = LOSS_OF_LIVES | LOSS_UNANNOUNCED
+#define SCHED .known = FACT_SCHED, .shown = FACT_SCHED
+
+#define ROW struct app_thread
+static const struct figure app_figures[] = {
+	{FIGURE_TIME, "window_ns", "time", AT(window_ns), .wrong = LOSS_OF_LIVES},
+	{FIGURE_TIME, "compute_ns", .share = "compute", PART(compute_ns), STATES, SCHED},
+	{FIGURE_TIME, "mpi_work_ns", .share = "MPI work", PART(work_ns), STATES, SCHED},
+	{FIGURE_TIME, "mpi_wait_ns", .share = "MPI wait", PART(wait_ns), STATES, SCHED},
+	{FIGURE_TIME, "no_core_ns", .share = "no core", PART(no_core_ns), STATES, SCHED},
+	{FIGURE_TIME, "asleep_ns", .share = "asleep", PART(asleep_ns), STATES, SCHED},
+	{FIGURE_TIME, "unknown_ns", .share = "unkn", PART(unknown_ns),
+	 .wrong = LOSS_OF_LIVES | LOSS_UNANNOUNCED, .shown = FACT_SCHED | FACT_UNKNOWN},
+	{FIGURE_TIME, "mpi_ns", AT(mpi_ns), .low = LOSS_OF_CALLS},
+	{0},
+};
+
+/* Without the scheduler's records. */
+static const struct figure mpi_figures[] = {
+	{FIGURE_TIME, NULL, "time", AT(window_ns), .wrong = LOSS_OF_LIVES},
+	{FIGURE_TIME, "mpi_ns", .share = "in MPI", PART(mpi_ns), .low = LOSS_OF_CALLS},
+	{0},
+};
+
+static const struct app_process *process_of(const struct report *r, uint32_t idx)
+{
+	return &r->app.process[idx];
+}
+
+/* ---- JSON ---- */
+
+void json_app_thread(struct json_out *j, const struct report *r, const struct model_thread *t)
+{
+	const struct app_thread *row = &r->app.thread[t->idx];
+
+	json_out_key_object(j, "between_init_and_finalize");
+	json_out_key_uint(j, "tid", t->tid);
+	json_out_key_uint(j, "from_ns", row->window_ns ? json_since_start(r, row->from_ns) : 0);
+	figures_json(j, app_figures, row, r->facts);
+	json_out_object_end(j);
+}
+
+void json_app_process(struct json_out *j, const struct report *r, uint32_t idx)
+{
+	const struct app_process *p = process_of(r, idx);
+
+	json_known_uint(j, "init_ns", p->init_ns, p->init_ns);
+	json_known_uint(j, "finalize_ns", p->finalize_ns, p->finalize_ns);
+	if (p->has_main)
+		json_app_thread(j, r, model_thread_get(r->model, p->main));
+}
+
+/* ---- ranks ---- */
+
+/* "0", "0-3,8": those on which it ran at least one part in BUSY_PART of its running time. */
+static void cpus_cell(const struct report *r, struct columns *c, uint32_t idx)
+{
+	char text[CPUS_SHOWN + 64], *p = text;
+	uint64_t all_ns = r->time.process[idx].times.ns[THREAD_RUNNING];
+	uint32_t cnt = 0, cpu, end;
+
+	for (cpu = 0; cpu < r->cores.ncore; cpu = end) {
+		for (end = cpu; cores_share_ns(&r->cores, idx, end) > all_ns / BUSY_PART;)
+			end++;
+		cnt += end - cpu;
+		if (end > cpu && p - text < CPUS_SHOWN)
+			p += sprintf(p, end > cpu + 1 ? "%s%u-%u" : "%s%u", p > text ? "," : "",
+				     cpu, end - 1);
+		end += end == cpu;
+	}
+	if (p - text >= CPUS_SHOWN)
+		sprintf(text, "%u CPUs", cnt);
+	columns_cell(c, "%s", p > text ? text : "-");
+}
+
+/* They are of processes, not of threads. */
+static bool has_cpus(const struct report *r)
+{
+	return r->facts & FACT_SCHED && !r->opt->threads;
+}
+
+static void thread_cells(const struct report *r, const struct figure_table *t,
+			 const struct model_thread *thread)
+{
+	const struct app_thread *row = &r->app.thread[thread->idx];
+	uint32_t idx = thread->proc->idx;
+
+	text_process_cells(r, t->c, idx, false);
+	if (r->opt->threads) {
+		columns_text(t->c, thread->comm, 15);
+		columns_cell(t->c, "%u", thread->tid);
+		columns_cell(t->c, "%s",
+			     thread->idx == process_of(r, idx)->main ? "main" :
+			     row->calls				     ? "in MPI" :
+								       "");
+	}
+	if (has_cpus(r))
+		cpus_cell(r, t->c, idx);
+	figures_cells(t, row, 0, r->lost[idx]);
+	if (t->facts & FACT_SCHED)
+		text_who_had_core(r, t->c, thread, row->window_ns / HELD_PART,
+				  r->opt->threads ? HOLDER_CHARS / 2 : HOLDER_CHARS);
+}
+
+/* A thread worth a row: the main one; with --threads, those that compute or call MPI. */
+static bool has_row(const struct report *r, const struct model_thread *t)
+{
+	const struct app_thread *row = &r->app.thread[t->idx];
+
+	if (!r->chosen[t->proc->idx])
+		return false;
+	if (t->idx == process_of(r, t->proc->idx)->main)
+		return true;
+	return r->opt->threads &&
+	       (row->calls || row->window_ns - row->asleep_ns > row->window_ns / BUSY_PART);
+}
+
+static void process_rows(const struct report *r, const struct figure_table *t, uint32_t idx)
+{
+	const struct app_process *p = process_of(r, idx);
+
+	if (p->has_main)
+		thread_cells(r, t, model_thread_get(r->model, p->main));
+	for (uint32_t i = 0; i < model_thread_count(r->model) && r->opt->threads; i++) {
+		const struct model_thread *thread = model_thread_get(r->model, i);
+
+		if (thread->proc->idx == idx && i != p->main && has_row(r, thread))
+			thread_cells(r, t, thread);
+	}
+}
+
+static double computed(const struct report *r, uint32_t idx)
+{
+	const struct app_process *p = process_of(r, idx);
+	const struct app_thread *row = p->has_main ? &r->app.thread[p->main] : NULL;
+
+	return row && row->window_ns ? (double)row->compute_ns / (double)row->window_ns : 2;
+}
+
+static int least_compute(const void *va, const void *vb, void *ctx)
+{
+	double a = computed(ctx, *(const uint32_t *)va), b = computed(ctx, *(const uint32_t *)vb);
+
+	return a < b ? -1 : a > b;
+}
+
+struct range {
+	double min, sum, max;
+	uint32_t n;
+};
+
+static void range_add(struct range *g, double v)
+{
+	g->min = !g->n || v < g->min ? v : g->min;
+	g->max = !g->n || v > g->max ? v : g->max;
+	g->sum += v;
+	g->n++;
+}
+
+static double range_get(const struct range *g, int which)
+{
+	return !g->n ? 0 : which == 0 ? g->min : which == 1 ? g->sum / g->n : g->max;
+}
+
+/* Of all ranks shown: of a figure, or of its share. */
+static struct range range_of(const struct report *r, const struct figure *f, bool share)
+{
+	struct range g = {0};
+
+	for (uint32_t i = 0; i < r->nrows; i++) {
+		const struct app_process *p = process_of(r, r->row[i]);
+		const char *row = (const char *)&r->app.thread[p->main];
+		double v = (double)*(const uint64_t *)(row + f->at);
+		uint64_t whole = *(const uint64_t *)(row + f->of);
+
+		if (p->has_main && (!share || whole))
+			range_add(&g, share ? 100 * v / (double)whole : v);
+	}
+	return g;
+}
+
+/* Each column by itself. */
+static void range_row(const struct report *r, const struct figure_table *t, int which)
+{
+	static const char *const name[] = {"min", "mean", "max"};
+
+	text_process_sum(r, t->c, name[which], false);
+	if (has_cpus(r))
+		cell_empty(t->c);
+	for (const struct figure *f = t->figures; f->kind; f++) {
+		struct range g = range_of(r, f, f->share);
+
+		if (f->shown & ~t->facts)
+			continue;
+		columns_mark(t->c, text_mark(r->lost_shown, f->low, f->wrong));
+		columns_cell(t->c, "%.*f", f->share ? 1 : t->unit.digits,
+			     range_get(&g, which) / (f->share ? 1 : t->unit.ns));
+	}
+	columns_mark(t->c, NULL);
+	if (t->facts & FACT_SCHED)
+		cell_empty(t->c);
+}
+
+static void ranges_print(const struct report *r, const struct figure_table *t)
+{
+	columns_rule(t->c);
+	for (int which = 0; which < 3; which++)
+		range_row(r, t, which);
+}
+
+/* What the table leaves out. */
+static void left_out_note(const struct report *r, FILE *out)
+{
+	uint64_t init_ns = 0, finalize_ns = 0, ran_ns = 0;
+	uint32_t inits = 0, finalizes = 0, slept = 0, ran = 0;
+	char a[HUMAN_BYTES], b[HUMAN_BYTES], c[64];
+
+	for (uint32_t i = 0; i < r->nrows; i++) {
+		const struct app_process *p = process_of(r, r->row[i]);
+
+		init_ns += p->init_ns;
+		finalize_ns += p->finalize_ns;
+		inits += p->init_ns != 0;
+		finalizes += p->finalize_ns != 0;
+	}
+	for (uint32_t i = 0; i < model_thread_count(r->model); i++) {
+		const struct model_thread *t = model_thread_get(r->model, i);
+		uint64_t running_ns = r->time.thread[i].times.ns[THREAD_RUNNING];
+
+		if (!r->chosen[t->proc->idx] || has_row(r, t))
+			continue;
+		if (running_ns <= r->time.thread[i].wall_ns / BUSY_PART) {
+			slept++;
+			continue;
+		}
+		ran++;
+		ran_ns += running_ns;
+	}
+	if (inits)
+		text_note(out, "Not in these times: MPI_Init %s, MPI_Finalize %s, on average.",
+			  human_ns(a, sizeof(a), init_ns / inits),
+			  finalizes ? human_ns(b, sizeof(b), finalize_ns / finalizes) :
+				      "(not seen)");
+	if (ran)
+		text_note(out, "%s of these ranks ran %s in all: --threads shows them.",
+			  human_plural(c, sizeof(c), ran, "other thread", "other threads"),
+			  human_ns(a, sizeof(a), ran_ns));
+	if (slept && r->facts & FACT_SCHED)
+		text_note(out, "%s slept 99 %% of the time or more.",
+			  human_plural(c, sizeof(c), slept, "other thread", "other threads"));
+}
+
+static uint64_t longest_window_ns(const struct report *r)
+{
+	uint64_t max_ns = 0;
+
+	for (uint32_t i = 0; i < r->nrows; i++) {
+		const struct app_process *p = process_of(r, r->row[i]);
+		uint64_t ns = p->has_main ? r->app.thread[p->main].window_ns : 0;
+
+		max_ns = ns > max_ns ? ns : max_ns;
+	}
+	return max_ns;
+}
+
+void text_app_time(const struct report *r, FILE *out)
+{
+	bool sched = r->facts & FACT_SCHED, many = r->nrows > RANKS_MANY && r->opt->top;
+	struct figure_table t = {sched ? app_figures : mpi_figures, columns_new(),
+				 text_unit_for(longest_window_ns(r)), r->facts};
+	uint32_t *row = xcalloc(r->nrows + 1, sizeof(*row)), shown = many ? RANKS_SHOWN : r->nrows;
+
+	memcpy(row, r->row, r->nrows * sizeof(*row));
+	if (many && r->sort == REPORT_SORT_RANK)
+		qsort_r(row, r->nrows, sizeof(*row), least_compute, (void *)r);
+	text_section(out, "%s between MPI_Init and MPI_Finalize: time (%s), and what it was (%%)",
+		     r->opt->threads ? "Threads" : "Main threads", t.unit.name);
+	text_process_columns(r, t.c, false);
+	if (r->opt->threads) {
+		columns_add(t.c, "thread", COLUMNS_LEFT);
+		columns_add(t.c, "tid", COLUMNS_RIGHT);
+		columns_add(t.c, "", COLUMNS_LEFT);
+	}
+	if (has_cpus(r))
+		columns_add(t.c, "ran on cpu", COLUMNS_LEFT);
+	figures_columns(&t);
+	if (sched)
+		columns_add(t.c, "who had the core", COLUMNS_LEFT);
+	for (uint32_t i = 0; i < shown; i++)
+		process_rows(r, &t, row[i]);
+	if (r->nrows > 2 && !r->opt->threads)
+		ranges_print(r, &t);
+	text_columns(t.c, out);
+	free(row);
+	if (many)
+		text_note(out, "%u of %u shown, %s; --rank LIST chooses, --top 0 shows all.", shown,
+			  r->nrows,
+			  r->sort == REPORT_SORT_RANK ? "those that computed least" :
+							"as --sort says");
+	left_out_note(r, out);
+	text_explain(
+		r, out,
+		"compute: running outside MPI. MPI work: running in MPI calls that do not wait for others. MPI "
+		"wait: running in MPI calls that do, or in polls that found nothing, or asleep in any. no core: "
+		"wanted one and had none. asleep: blocked outside MPI. who had the core: while it had none, in "
+		"its whole life.");
+}
