@@ -186,7 +186,7 @@ demo() {
 	[ $status = 0 ] || tail -n 40 "$kept/demo.log" | sed 's/^/# /'
 	holds "make demo: status" test $status = 0
 	holds "make demo: the recording saw both ranks" grep -qE 'demo\.pov: .*: 2 MPI processes, .*, 0 lost,' "$kept/demo.log"
-	for f in demo.pov demo.json demo.pftrace sender.json sender.svg; do
+	for f in demo.pov demo.json demo.pftrace away.pov away.pftrace sender.json sender.svg; do
 		holds "make demo: leaves $f" test -s "$demo/$f"
 	done
 	# Packages for the next run; those that the mirror has replaced are not kept.

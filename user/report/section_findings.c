@@ -5,7 +5,7 @@
 #include "base/human.h"
 #include "report/section.h"
 
-#define FINDINGS_SHOWN 8
+#define FINDINGS_SHOWN 8 /* on the first screen */
 
 static void uncertain_note(const struct report *r, FILE *out)
 {
@@ -25,10 +25,17 @@ static void uncertain_note(const struct report *r, FILE *out)
 		m, messages && calls ? " and " : "", c);
 }
 
+static uint32_t shown_of(const struct report *r, uint32_t n)
+{
+	uint32_t most = r->opt->details ? r->opt->top : FINDINGS_SHOWN;
+
+	return r->opt->top && n > most ? most : n;
+}
+
 void text_findings(const struct report *r, FILE *out)
 {
 	const struct findings *f = &r->findings;
-	uint32_t shown = text_rows_shown(r, f->n, FINDINGS_SHOWN);
+	uint32_t shown = shown_of(r, f->n);
 	char least[HUMAN_BYTES];
 
 	if (!r->nranks)
