@@ -217,6 +217,17 @@ static void process_name(struct mprocess *p, const json_t *meta)
 	p->pub.cmdline = p->cmdline;
 }
 
+/* What a target runs may have been replaced since it was described: env, a shell's exec. Its words are still those that led to it. */
+static void target_name(struct mprocess *p, const json_t *meta, uint64_t ts_ns)
+{
+	process_name(p, meta);
+	if (p->exec_ns < ts_ns || !strncmp(p->name, p->exec_comm, sizeof(p->exec_comm) - 1))
+		return;
+	free(p->name);
+	p->name = xstrdup(p->exec_comm);
+	p->pub.name = p->name;
+}
+
 static void target_since(struct mprocess *p, uint64_t ts_ns)
 {
 	p->pub.is_target = true;
@@ -238,7 +249,7 @@ static void process_meta(struct model *m, const json_t *meta)
 		p->pub.ppid = (uint32_t)json_get_u64(meta, "ppid");
 	if (json_is_type(meta, "target")) {
 		if (!p->pub.is_rank)
-			process_name(p, meta);
+			target_name(p, meta, ts_ns);
 		return;
 	}
 	process_name(p, meta);

@@ -297,6 +297,8 @@ static void learn_exec(struct model *m, const struct pov_task *rec)
 	if (!t)
 		return;
 	p = mprocess_of(t->pub.proc);
+	p->exec_ns = rec->hdr.ts_ns;
+	memcpy(p->exec_comm, t->pub.comm, sizeof(p->exec_comm));
 	if (p->alive > 1)
 		end_siblings(t, rec->hdr.ts_ns);
 	p->alive = 1;
