@@ -13,29 +13,11 @@ static uint32_t width_of(const struct sig_arg *a)
 bool ofi_call_open(struct ofi_call *c, const struct func_info *info, const struct pov_call *rec,
 		   struct layer_decoder *d)
 {
-	struct pov_field head;
-	const uint8_t *data;
-	size_t at = 0;
-
 	*c = (struct ofi_call){.info = info, .fn = info->priv, .d = d};
 	if (!call_parts_open(&c->parts, rec, c->fn->sig.nargs))
 		return false;
 	c->begin_ns = rec->hdr.ts_ns - rec->dur_ns;
-	while (call_parts_field(&c->parts, &at, &head, &data)) {
-		if (head.arg >= c->parts.nargs)
-			continue;
-		if (head.type == POV_FIELD_SUM) {
-			c->has_sum = head.size == sizeof(c->sum);
-			if (c->has_sum)
-				memcpy(&c->sum, data, sizeof(c->sum));
-			continue;
-		}
-		c->field[head.arg] = (struct ofi_field){data, head.size};
-		if (rec->hdr.flags & POV_CALL_MORE)
-			continuations_join(&d->more, rec->hdr.tid, c->begin_ns, head.type, head.arg,
-					   width_of(&c->fn->sig.arg[head.arg]), &d->arena,
-					   &c->field[head.arg].data, &c->field[head.arg].bytes);
-	}
+	call_fields_read(&c->fields, &c->parts, &c->fn->sig, width_of, &d->more, &d->arena);
 	return true;
 }
 
@@ -55,10 +37,7 @@ struct ofi_thread *ofi_call_thread(const struct ofi_call *c)
 	return map_make(&c->d->threads, c->parts.rec->hdr.tid, sizeof(struct ofi_thread));
 }
 
-const struct ofi_field *ofi_call_field(const struct ofi_call *c, const char *role, uint32_t bytes)
+const struct call_field *ofi_call_field(const struct ofi_call *c, const char *role, uint32_t bytes)
 {
-	int arg = signature_find(&c->fn->sig, role);
-
-	return arg >= 0 && c->field[arg].data && c->field[arg].bytes >= bytes ? &c->field[arg] :
-										NULL;
+	return call_fields_find(&c->fields, &c->fn->sig, role, bytes);
 }

@@ -8,11 +8,9 @@
 
 #include "abi/event.h"
 #include "layer/arena.h"
-#include "layer/call_parts.h"
-#include "layer/continuation.h"
+#include "layer/call_fields.h"
 #include "layer/layer.h"
 #include "layer/ofi_object.h"
-#include "layer/signature.h"
 
 /* FUNC_OWN and up: which way the data go … */
 #define SENDS 0x100
@@ -52,20 +50,13 @@ struct ofi_thread {
 	uint64_t cq, entries;
 };
 
-/* What was read behind an argument. */
-struct ofi_field {
-	const uint8_t *data;
-	uint32_t bytes;
-};
-
 struct ofi_call {
 	const struct func_info *info;
 	const struct ofi_func *fn;
 	struct call_parts parts;
 	struct layer_decoder *d;
-	struct ofi_field field[POV_CALL_ARGS_MAX];
-	uint64_t begin_ns, sum;
-	bool has_sum;
+	struct call_fields fields;
+	uint64_t begin_ns;
 };
 
 /* Takes the record apart, joining continuation records. False if it is no call at all. */
@@ -75,7 +66,7 @@ bool ofi_call_is_good(const struct ofi_call *c); /* it returned, and no error */
 bool ofi_call_value(const struct ofi_call *c, const char *role, uint64_t *out);
 struct ofi_thread *ofi_call_thread(const struct ofi_call *c);
 /* What was read of the argument with a role, if it is so long; or NULL. */
-const struct ofi_field *ofi_call_field(const struct ofi_call *c, const char *role, uint32_t bytes);
+const struct call_field *ofi_call_field(const struct ofi_call *c, const char *role, uint32_t bytes);
 
 /* ofi_post.c: what it hands to an endpoint. */
 void ofi_posts(const struct ofi_call *c, struct call_view *out);

@@ -134,8 +134,8 @@ static bool was_told(const struct ofi_call *c, uint64_t cq)
 static void completions_tell(const struct ofi_call *c, uint64_t cq, uint32_t n,
 			     struct call_post *post)
 {
-	const struct ofi_field *entries = ofi_call_field(c, "entries", 8),
-			       *from = ofi_call_field(c, "src_addr", 8);
+	const struct call_field *entries = ofi_call_field(c, "entries", 8),
+				*from = ofi_call_field(c, "src_addr", 8);
 	uint32_t width = width_of(c, cq), room = entries ? entries->bytes : 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -154,7 +154,7 @@ static void completions_tell(const struct ofi_call *c, uint64_t cq, uint32_t n,
 
 static void completions_show(const struct ofi_call *c, struct call_view *out)
 {
-	const struct ofi_field *e = ofi_call_field(c, "entries", ERROR_BYTES);
+	const struct call_field *e = ofi_call_field(c, "entries", ERROR_BYTES);
 	int64_t bytes = 0;
 	int32_t error;
 

@@ -4,7 +4,7 @@
 
 #include "layer/ofi_call.h"
 
-static uint64_t word_of(const struct ofi_field *f)
+static uint64_t word_of(const struct call_field *f)
 {
 	uint64_t v;
 
@@ -14,8 +14,8 @@ static uint64_t word_of(const struct ofi_field *f)
 
 static void opened(const struct ofi_call *c, uint32_t pid)
 {
-	const struct ofi_field *attr = ofi_call_field(c, "attr", 4),
-			       *info = ofi_call_field(c, "info", 8), *object;
+	const struct call_field *attr = ofi_call_field(c, "attr", 4),
+				*info = ofi_call_field(c, "info", 8), *object;
 	uint32_t v = 0;
 
 	switch (c->fn->attrs.flags & TEACHES) {
@@ -43,8 +43,8 @@ static void opened(const struct ofi_call *c, uint32_t pid)
 
 static void inserted(const struct ofi_call *c, uint32_t pid, uint64_t av)
 {
-	const struct ofi_field *addr = ofi_call_field(c, "addr", 1),
-			       *numbers = ofi_call_field(c, "fi_addr", 8);
+	const struct call_field *addr = ofi_call_field(c, "addr", 1),
+				*numbers = ofi_call_field(c, "fi_addr", 8);
 
 	/* 0: later, as an event says */
 	if (addr && numbers && (uint32_t)c->parts.rec->ret)
@@ -56,7 +56,7 @@ void ofi_learn(const struct ofi_call *c)
 {
 	uint64_t first = call_parts_word(&c->parts, 0), bytes;
 	uint32_t pid = c->parts.rec->tgid;
-	const struct ofi_field *addr, *length;
+	const struct call_field *addr, *length;
 
 	if (!ofi_call_is_good(c))
 		return;

@@ -15,7 +15,7 @@
 #define MSG_LONG_BYTES 64
 #define MSG_LONG_CONTEXT 48
 
-static uint64_t word_at(const struct ofi_field *f, uint32_t at)
+static uint64_t word_at(const struct call_field *f, uint32_t at)
 {
 	uint64_t v;
 
@@ -37,8 +37,8 @@ static int64_t bytes_of(const struct ofi_call *c)
 
 	if (ofi_call_value(c, "count", &cnt) && !cnt)
 		return 0;
-	if (c->has_sum)
-		bytes = c->sum;
+	if (c->fields.sum.bytes == sizeof(bytes))
+		memcpy(&bytes, c->fields.sum.data, sizeof(bytes));
 	else if (!ofi_call_value(c, "length", &bytes))
 		return BYTES_UNKNOWN;
 	return bytes <= INT64_MAX ? (int64_t)bytes : BYTES_UNKNOWN;
@@ -47,7 +47,7 @@ static int64_t bytes_of(const struct ofi_call *c)
 /* The number of the address it goes to, and what comes back in the completion. */
 static void ids_of(const struct ofi_call *c, struct call_post *p, uint64_t *number)
 {
-	const struct ofi_field *msg = ofi_call_field(c, "msg", MSG_CONTEXT + 8);
+	const struct call_field *msg = ofi_call_field(c, "msg", MSG_CONTEXT + 8);
 
 	*number = UINT64_MAX;
 	if (!msg) {

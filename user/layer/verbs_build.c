@@ -74,7 +74,7 @@ static void request_begin(const struct verbs_call *c, struct build *b)
 /* Bytes in a list of struct ibv_sge or ibv_data_buf, whose lengths are of 4 or 8 bytes. */
 static uint64_t list_bytes(const struct verbs_call *c, int arg, uint32_t length_bytes)
 {
-	const struct verbs_field *f = &c->field[arg];
+	const struct call_field *f = &c->fields.arg[arg];
 	uint64_t sum = 0, length = 0;
 
 	if (f->bytes / 16 < f->cnt || !f->data)

@@ -13,36 +13,19 @@ static uint32_t width_of(const struct sig_arg *a)
 bool verbs_call_open(struct verbs_call *c, const struct func_info *info, const struct pov_call *rec,
 		     struct layer_decoder *d)
 {
-	struct pov_field head;
-	const uint8_t *data;
-	size_t at = 0;
-
 	*c = (struct verbs_call){.fn = info->priv, .d = d};
 	if (!call_parts_open(&c->parts, rec, c->fn->sig.nargs))
 		return false;
 	c->begin_ns = rec->hdr.ts_ns - rec->dur_ns;
-	while (call_parts_field(&c->parts, &at, &head, &data)) {
-		if (head.arg >= c->parts.nargs)
-			continue;
-		if (head.type == POV_FIELD_SUM) {
-			c->accepted = head.cnt;
-			c->has_accepted = true;
-			continue;
-		}
-		c->field[head.arg] = (struct verbs_field){data, head.size, head.cnt};
-		if (rec->hdr.flags & POV_CALL_MORE)
-			continuations_join(&d->more, rec->hdr.tid, c->begin_ns, head.type, head.arg,
-					   width_of(&c->fn->sig.arg[head.arg]), &d->arena,
-					   &c->field[head.arg].data, &c->field[head.arg].bytes);
-	}
+	call_fields_read(&c->fields, &c->parts, &c->fn->sig, width_of, &d->more, &d->arena);
 	return true;
 }
 
 const uint8_t *verbs_call_data(const struct verbs_call *c, const char *role, uint32_t bytes)
 {
-	int arg = signature_find(&c->fn->sig, role);
+	const struct call_field *f = call_fields_find(&c->fields, &c->fn->sig, role, bytes);
 
-	return arg >= 0 && c->field[arg].bytes >= bytes ? c->field[arg].data : NULL;
+	return f ? f->data : NULL;
 }
 
 bool verbs_call_is_failed(const struct verbs_call *c)

@@ -9,10 +9,8 @@
 #include "abi/event.h"
 #include "base/map.h"
 #include "layer/arena.h"
-#include "layer/call_parts.h"
-#include "layer/continuation.h"
+#include "layer/call_fields.h"
 #include "layer/layer.h"
-#include "layer/signature.h"
 #include "layer/verbs_conn.h"
 
 /* What a function returns; FUNC_OWN and up. */
@@ -56,21 +54,13 @@ struct layer_decoder {
 	struct map builds; /* thread → struct build (verbs_build.c) */
 };
 
-/* What was read behind an argument. */
-struct verbs_field {
-	const uint8_t *data;
-	uint32_t bytes, cnt; /* cnt: true number of elements */
-};
-
 /* A call while it is decoded. */
 struct verbs_call {
 	const struct verbs_func *fn;
 	struct call_parts parts;
 	struct layer_decoder *d;
-	struct verbs_field field[POV_CALL_ARGS_MAX];
+	struct call_fields fields; /* sum.cnt: requests before the first one that was refused */
 	uint64_t begin_ns;
-	uint32_t accepted; /* requests before the first one that was refused */
-	bool has_accepted;
 };
 
 /* Takes the record apart, joining continuation records. False if it is no call at all. */

@@ -10,7 +10,7 @@ static uint64_t queue_of(const struct verbs_call *c)
 	return signature_find(&c->fn->sig, "qp") == 0 ? call_parts_word(&c->parts, 0) : 0;
 }
 
-static void requests_post(const struct verbs_call *c, const struct verbs_field *f,
+static void requests_post(const struct verbs_call *c, const struct call_field *f,
 			  struct call_view *out)
 {
 	bool receives = c->fn->attrs.flags & RECEIVES, failed = verbs_call_is_failed(c);
@@ -33,13 +33,13 @@ static void requests_post(const struct verbs_call *c, const struct verbs_field *
 				   &c->d->arena, &post[i]);
 		post[i].has_id = i < kept;
 		/* which of several were refused is said by the call, or not known */
-		post[i].failed = failed && (c->has_accepted ? i >= c->accepted : n == 1);
+		post[i].failed = failed && (c->fields.sum.data ? i >= c->fields.sum.cnt : n == 1);
 	}
 	out->posts = post;
 	out->nposts = n;
 }
 
-static void completions_post(const struct verbs_call *c, const struct verbs_field *f,
+static void completions_post(const struct verbs_call *c, const struct call_field *f,
 			     struct call_view *out)
 {
 	uint32_t n = f->bytes / VERBS_WC_BYTES;
@@ -67,13 +67,13 @@ void verbs_list_posts(const struct verbs_call *c, struct call_view *out)
 	const uint8_t *extended = verbs_call_extended(c);
 	int arg = signature_find(&c->fn->sig, "wr");
 
-	if (arg >= 0 && c->field[arg].data) {
-		requests_post(c, &c->field[arg], out);
+	if (arg >= 0 && c->fields.arg[arg].data) {
+		requests_post(c, &c->fields.arg[arg], out);
 		return;
 	}
 	arg = signature_find(&c->fn->sig, "wc");
-	if (arg >= 0 && c->field[arg].data && c->parts.returned)
-		completions_post(c, &c->field[arg], out);
+	if (arg >= 0 && c->fields.arg[arg].data && c->parts.returned)
+		completions_post(c, &c->fields.arg[arg], out);
 	if (extended)
 		extended_post(c, extended, out);
 }
