@@ -1,50 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Looks for the recording half beside the program (as built) and in ../lib/povtrace (as installed), nowhere else: it is
- * run as root.
- */
+/* The recording half, where files of the program's own are (base/own_file.h). */
 #include "collect/recorder.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
+#include "base/own_file.h"
 #include "version.h"
 
 #define FILE_NAME "povtrace-record.so"
-
-static const char *const places[] = {"", "../lib/povtrace/"};
-
-/* Directory of this program, with a slash. */
-static int own_directory(char *dir, size_t bytes)
-{
-	ssize_t n = readlink("/proc/self/exe", dir, bytes - 1);
-
-	if (n <= 0)
-		return -1;
-	dir[n] = '\0';
-	*(strrchr(dir, '/') + 1) = '\0';
-	return 0;
-}
-
-/* The caller frees. NULL: it is in none of the places. */
-static char *find(void)
-{
-	char dir[PATH_MAX], *path;
-
-	if (own_directory(dir, sizeof(dir)))
-		return NULL;
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		path = xasprintf("%s%s" FILE_NAME, dir, places[i]);
-		if (!access(path, F_OK))
-			return path;
-		free(path);
-	}
-	return NULL;
-}
 
 static const struct recorder *load(const char *command, const char *path)
 {
@@ -67,7 +33,7 @@ static const struct recorder *load(const char *command, const char *path)
 const struct recorder *recorder_load(const char *command)
 {
 	const struct recorder *r;
-	char *path = find();
+	char *path = own_file_find(FILE_NAME);
 
 	if (!path) {
 		log_error("%s needs the file " FILE_NAME
