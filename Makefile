@@ -40,11 +40,11 @@ endif
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-all: $(BUILD)/povtrace $(BUILD)/povtrace-record.so
+all: $(BUILD)/povtrace $(BUILD)/povtrace-record.so $(BUILD)/povtrace-lines
 
 # ---- flags ----
 
-PKGS := libbpf libelf hwloc libzstd zlib jansson
+PKGS := libbpf libelf libdw hwloc libzstd zlib jansson
 WARN := -Wall -Wextra -Wshadow -Werror
 OPT ?= -O2 -g
 CPPFLAGS_ALL := -D_GNU_SOURCE -Iuser -Ibpf -I$(GEN) $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) \
@@ -57,7 +57,9 @@ MISSING := $(shell $(PKG_CONFIG) --print-errors --exists $(PKGS) 2>&1 | grep -o 
 # Reading a trace needs few libraries, recording all: it is a file of its own, loaded when it is needed.
 READ_LIBS := $(shell $(PKG_CONFIG) --libs libzstd zlib jansson 2>/dev/null) -lm -lpthread -ldl
 RECORD_LIBS := $(shell $(PKG_CONFIG) --libs libbpf libelf hwloc 2>/dev/null) -lZydis
-LIBS := $(RECORD_LIBS) $(READ_LIBS)
+# So do names of call sites, from files that may be damaged: a program of its own, started when it is needed.
+LINES_LIBS := $(shell $(PKG_CONFIG) --libs libdw libelf 2>/dev/null)
+LIBS := $(RECORD_LIBS) $(LINES_LIBS) $(READ_LIBS)
 
 # ---- what there is ----
 
@@ -71,10 +73,12 @@ USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/obj/%.o)
 GEN_OBJ := $(GEN_SRC:$(GEN)/%.c=$(BUILD)/obj/gen/%.o)
 MAIN_OBJ := $(BUILD)/obj/main.o
 LIB := $(BUILD)/libpovtrace.a
-LIB_OBJ := $(filter-out $(MAIN_OBJ),$(USER_OBJ)) $(GEN_OBJ)
+LINES_MAIN_OBJ := $(BUILD)/obj/site/lines_main.o
+LINES_OBJ := $(LINES_MAIN_OBJ) $(BUILD)/obj/site/debug_info.o
+LIB_OBJ := $(filter-out $(MAIN_OBJ) $(LINES_MAIN_OBJ),$(USER_OBJ)) $(GEN_OBJ)
 RECORD_OBJ := $(patsubst user/%.c,$(BUILD)/obj/%.o,$(filter-out user/attach/launch%.c, \
 	$(wildcard user/elf/*.c user/attach/*.c user/collect/*.c))) $(BUILD)/obj/gen/library_kinds.o
-READ_OBJ := $(filter-out $(RECORD_OBJ),$(USER_OBJ) $(GEN_OBJ))
+READ_OBJ := $(filter-out $(RECORD_OBJ) $(LINES_OBJ),$(USER_OBJ) $(GEN_OBJ))
 
 # Puts what a command printed to $@.$$$$ in the place of $@ only if that changes it, so that nothing is
 # rebuilt for nothing. The name is the shell's own: several makes of one tree may be at it at once.
@@ -170,6 +174,10 @@ $(BUILD)/povtrace: $(READ_OBJ) $(BUILD)/objects
 $(BUILD)/povtrace-record.so: $(RECORD_OBJ) $(BUILD)/objects
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) -shared $(RECORD_OBJ) $(RECORD_LIBS) -o $@
+
+$(BUILD)/povtrace-lines: $(LINES_OBJ) $(BUILD)/objects
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS_ALL) $(LINES_OBJ) $(LINES_LIBS) -o $@
 
 asan: gen
 	$(Q)$(MAKE) BUILD=build/asan SAN=address,undefined OPT="-O1 -g" all
@@ -379,6 +387,7 @@ install: all docs
 	install -D -m 755 $(BUILD)/povtrace $(DESTDIR)$(PREFIX)/bin/povtrace
 	install -d $(MANDIR) $(BASHDIR) $(DOCDIR)/kmod-docs $(DOCDIR)/LICENSES
 	install -D -m 644 $(BUILD)/povtrace-record.so $(RECORDDIR)/povtrace-record.so
+	install -m 755 $(BUILD)/povtrace-lines $(RECORDDIR)/povtrace-lines
 	install -m 644 $(MAN_PAGES) $(MANDIR)/
 	install -m 644 $(BUILD)/povtrace.bash $(BASHDIR)/povtrace
 	install -m 644 README.md CHANGELOG.md CONTRIBUTING.md $(DOCDIR)/

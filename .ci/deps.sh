@@ -20,8 +20,8 @@ ID=${ID:-unknown}
 VERSION_ID=${VERSION_ID:-0}
 BACKPORTS=bookworm-backports
 
-build="gcc clang llvm make pkg-config libbpf-dev libelf-dev zlib1g-dev libzstd-dev libzydis-dev
-	libhwloc-dev libjansson-dev"
+build="gcc clang llvm make pkg-config libbpf-dev libelf-dev libdw-dev zlib1g-dev libzstd-dev
+	libzydis-dev libhwloc-dev libjansson-dev"
 tests="libcmocka-dev bats openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran protobuf-compiler zstd
 	clang-format cppcheck shellcheck jq util-linux procps gnuplot-nox"
 case $ID-$VERSION_ID in
@@ -66,7 +66,7 @@ missing_things() {
 	for t in gcc clang make pkg-config; do
 		command -v "$t" >/dev/null || echo "$t"
 	done
-	for m in "libbpf >= 1.3" libelf hwloc libzstd zlib jansson cmocka; do
+	for m in "libbpf >= 1.3" libelf libdw hwloc libzstd zlib jansson cmocka; do
 		pkg-config --exists "$m" 2>/dev/null || echo "$m"
 	done
 	[ -e /usr/include/Zydis/Zydis.h ] || [ -e /usr/local/include/Zydis/Zydis.h ] || echo zydis
@@ -147,10 +147,10 @@ if [ "$ID-$VERSION_ID" = debian-12 ] && ! apt-cache policy 2>/dev/null | grep -q
 fi
 $apt update >&2 || say "the package lists could not be renewed; trying with the old ones"
 
-# Debian 12's own libbpf is too old; the newer one brings a newer libelf. Only the same version of libdw1 fits
-# that, and perf and gdb want one.
+# Debian 12's own libbpf is too old; the newer one brings a newer libelf. Only the same version of libdw fits
+# that; perf and gdb want one, too.
 if [ "$ID-$VERSION_ID" = debian-12 ]; then
-	$apt install -t $BACKPORTS libbpf-dev libelf-dev libdw1 bpftool >&2 || exit 1
+	$apt install -t $BACKPORTS libbpf-dev libelf-dev libdw-dev bpftool >&2 || exit 1
 fi
 
 # All at once; if one of the test packages cannot be had, that must not keep the rest from being there.

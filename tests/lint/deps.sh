@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
 # Dependencies point one way:
-#   abi <- base <- trace <- layer <- model <- analysis <- {report, writer} <- cmd
+#   abi <- base <- trace <- layer <- model <- {analysis, site} <- {report, writer} <- cmd
 #   abi <- elf <- attach <- collect <- cmd_record
 # Each directory may include from the directories (or single headers) named for it, and nothing else of
 # ours. The function table and the recipes made from it (text of bpf/mpi.def) are needed to attach as well
@@ -17,10 +17,11 @@ elf: abi base
 trace: abi base
 layer: abi base trace
 model: abi base trace layer
+site: abi base trace layer model
 analysis: abi base trace layer model
-finding: abi base trace layer model analysis
-report: abi base trace layer model analysis finding
-writer: abi base trace layer model analysis finding
+finding: abi base trace layer model analysis site
+report: abi base trace layer model analysis site finding
+writer: abi base trace layer model analysis site finding
 attach: abi base elf trace layer/func_table.h
 collect: abi base elf trace attach layer/func_table.h layer/signature.h
 "
@@ -68,9 +69,10 @@ done)
 check "each file of the model knows only the steps before its own" "$bad"
 
 reading=$(tree_files 'user/base/*' 'user/trace/*' 'user/layer/*' 'user/model/*' 'user/analysis/*' \
-	'user/finding/*' 'user/report/*' 'user/writer/*' 'user/cmd_report.c' 'user/cmd_export.c' 'user/cmd_info.c' | grep '\.[ch]$')
-check "reading a trace needs neither libbpf nor the kernel half, nor what else only the recording half is linked with" \
-	"$(grep -nE '#[[:space:]]*include[[:space:]]*[<"](bpf/|linux/bpf|povtrace\.skel|hwloc|Zydis|gelf|libelf)' $reading /dev/null)"
+	'user/finding/*' 'user/report/*' 'user/writer/*' 'user/site/*' 'user/cmd_report.c' 'user/cmd_export.c' 'user/cmd_info.c' |
+	grep '\.[ch]$' | grep -vxF user/site/debug_info.c)
+check "reading a trace needs neither libbpf nor the kernel half, nor what else only the recording half and povtrace-lines are linked with" \
+	"$(grep -nE '#[[:space:]]*include[[:space:]]*[<"](bpf/|linux/bpf|povtrace\.skel|hwloc|Zydis|gelf|libelf|elfutils|dwarf)' $reading /dev/null)"
 
 bad=$(includes $(tree_files 'user/cmd_record.c' 'user/cmd_check.c') |
 	grep -E ' (model|analysis|finding|report|writer|layer)/' | grep -vE ' (layer/func_table|layer/mpi_sig|writer/export)\.h')

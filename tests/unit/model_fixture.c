@@ -73,8 +73,11 @@ static void on_call(void *ctx, const struct model_call *c)
 		(unsigned long long)c->begin_ns, (unsigned long long)c->end_ns,
 		c->open ? " open" : "");
 	split_print(f->out, &c->split);
-	if (c->site_module)
-		fprintf(f->out, " %s+%llu", c->site_module, (unsigned long long)c->site_offset);
+	if (c->site.module)
+		fprintf(f->out, " %s+%llu", c->site.module->path,
+			(unsigned long long)c->site.offset);
+	if (c->site.module && *c->site.module->build_id)
+		fprintf(f->out, " is %s", c->site.module->build_id);
 	fputc('\n', f->out);
 }
 

@@ -232,6 +232,65 @@ static void put_site(struct mfix *f, uint64_t ts, uint32_t pid, uint64_t site)
 	assert_int_equal(trace_writer_add(f->writer, 0, &c.hdr), 0);
 }
 
+static void put_stamped(struct mfix *f, uint64_t ts, uint64_t ino, uint64_t start, uint64_t stamp)
+{
+	struct pov_image im = {.hdr = {sizeof(im), POV_KIND_IMAGE, 0, 100, ts},
+			       .tgid = 100,
+			       .dev = 8,
+			       .ino = ino,
+			       .start = start,
+			       .len = 0x1000,
+			       .stamp = stamp};
+
+	assert_int_equal(trace_writer_add(f->writer, TRACE_STREAM_TASKS, &im.hdr), 0);
+}
+
+/* Files that had one inode after another are told apart by their stamps; where there is none, which it was is not said. */
+static void test_sites_same_inode(void **state)
+{
+	static const struct {
+		uint64_t ino, stamp;
+		const char *told;
+	} mapped[] = {
+		{77, 11, "/bin/app+0 is aa"}, {77, 22, "/bin/app+0 is bb"},
+		{77, 33, "/bin/app+0"},	      {77, 0, "/bin/app+0"},
+		{78, 0, "/bin/one+0 is cc"},  {78, 44, "/bin/one+0 is cc"},
+		{79, 0, "/lib/so+0 is dd"},
+	};
+	struct mfix f;
+
+	(void)state;
+	begin(&f);
+	mfix_meta(
+		&f,
+		"{\"type\":\"image\",\"dev\":8,\"ino\":77,\"stamp\":11,\"path\":\"/bin/app\",\"build_id\":\"aa\"}");
+	mfix_meta(
+		&f,
+		"{\"type\":\"image\",\"dev\":8,\"ino\":77,\"stamp\":22,\"path\":\"/bin/app\",\"build_id\":\"bb\"}");
+	mfix_meta(
+		&f,
+		"{\"type\":\"image\",\"dev\":8,\"ino\":78,\"path\":\"/bin/one\",\"build_id\":\"cc\"}");
+	mfix_meta(
+		&f,
+		"{\"type\":\"library\",\"dev\":8,\"ino\":79,\"path\":\"/lib/so\",\"build_id\":\"dd\"}");
+	mfix_meta(
+		&f,
+		"{\"type\":\"image\",\"dev\":8,\"ino\":79,\"stamp\":55,\"path\":\"/lib/so\",\"build_id\":\"dd\"}");
+	for (unsigned int i = 0; i < sizeof(mapped) / sizeof(mapped[0]); i++)
+		put_stamped(&f, 1002 + i, mapped[i].ino, 0x1000 * (i + 1), mapped[i].stamp);
+	for (unsigned int i = 0; i < sizeof(mapped) / sizeof(mapped[0]); i++)
+		put_site(&f, 1020 + i, 100, 0x1000 * (i + 1));
+	finish(&f, 1200);
+	for (unsigned int i = 0; i < sizeof(mapped) / sizeof(mapped[0]); i++) {
+		char line[128];
+
+		snprintf(line, sizeof(line), "call MPI_Send 100 d0 %u..%u R0 Q0 B0 U0 %s\n",
+			 1020 + i, 1020 + i, mapped[i].told);
+		assert_non_null(strstr(f.text, line));
+	}
+	mfix_release(&f);
+}
+
 /* As the kernel tells it: the new name, what exec maps, exec; what the program itself maps. */
 static void put_program(struct mfix *f, uint64_t ts, uint32_t pid, uint64_t ino, uint64_t start)
 {
@@ -439,6 +498,7 @@ int main(void)
 		cmocka_unit_test(test_sites),
 		cmocka_unit_test(test_sites_exec),
 		cmocka_unit_test(test_sites_fork_exec),
+		cmocka_unit_test(test_sites_same_inode),
 		cmocka_unit_test(test_unknown_function),
 		cmocka_unit_test(test_bytes_in_flight),
 		cmocka_unit_test(test_too_many_in_flight),

@@ -24,8 +24,9 @@ void known_files_describe(struct known_files *k, const struct code_id *id, struc
 		return;
 	f->described = *id;
 	meta_write(k->writer,
-		   json_pack("{s:s,s:I,s:I,s:s,s:s}", "type", "image", "dev", (json_int_t)id->dev,
-			     "ino", (json_int_t)id->ino, "path", f->path, "build_id", f->build_id));
+		   json_pack("{s:s,s:I,s:I,s:I,s:s,s:s}", "type", "image", "dev",
+			     (json_int_t)id->dev, "ino", (json_int_t)id->ino, "stamp",
+			     (json_int_t)id->stamp, "path", f->path, "build_id", f->build_id));
 }
 
 void known_files_state(struct known_files *k, const struct code_id *id, const struct code_file *f)

@@ -389,7 +389,6 @@ void call_record(struct model *m, struct mthread *t, const struct pov_call *rec)
 				.fault = rec->hdr.flags & POV_CALL_FAULT,
 				.cpu = rec->cpu,
 				.lib = rec->lib,
-				.site = rec->site,
 				.ret = rec->ret,
 				.view = &m->view,
 			},
@@ -401,7 +400,7 @@ void call_record(struct model *m, struct mthread *t, const struct pov_call *rec)
 	call->begin_ns = c.begin_ns;
 	call->end_ns = c.end_ns;
 	call_split(t, rec, call);
-	call->site_module = image_find(p, rec->site, &call->site_offset);
+	image_find(p, rec->site, &call->site);
 	call_decode(m, call->func, rec);
 	if (m->opt.counters && (m->view.roles.nrequests || m->view.roles.requests_forgotten))
 		in_flight_call(m, p, &m->view.roles, rec->hdr.ts_ns);
@@ -437,7 +436,6 @@ void spin_record(struct model *m, struct mthread *t, const struct pov_spin *rec)
 				.depth = rec->depth,
 				.open = rec->hdr.flags & POV_SPIN_OPEN,
 				.cpu = rec->cpu,
-				.site = rec->site,
 			},
 	};
 	struct model_spin *spin = &c.spin;
@@ -448,7 +446,7 @@ void spin_record(struct model *m, struct mthread *t, const struct pov_spin *rec)
 	spin->begin_ns = c.begin_ns;
 	spin->end_ns = c.end_ns;
 	history_split(t, c.begin_ns, c.end_ns, &spin->split);
-	spin->site_module = image_find(mprocess_of(t->pub.proc), rec->site, &spin->site_offset);
+	image_find(mprocess_of(t->pub.proc), rec->site, &spin->site);
 	for (i = 0; i < rec->nfuncs && i < POV_SPIN_FUNCS_MAX; i++) {
 		spin->func[i].func = func_find(m, rec->func[i].func);
 		spin->func[i].lib = rec->func[i].lib;

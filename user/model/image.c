@@ -16,73 +16,100 @@
 #include "trace/trace_read.h"
 
 #define IMAGES_MAX 4096 /* of one process */
+#define FILES_MAX 64	/* of one inode, that are told apart */
 
 static uint64_t file_hash(uint64_t dev, uint64_t ino)
 {
 	return ino * UINT64_C(0x9e3779b97f4a7c15) ^ dev;
 }
 
+/* What the trace says of a file; another one may have had the same inode before. */
 struct image_file {
 	uint64_t dev, ino;
-	const char *path;	 /* of the meta object */
-	struct image_file *next; /* of the same hash */
+	struct model_module module;
+	struct model_module unsure; /* its path alone: which of them a mapping was of is not known */
+	struct image_file *next;    /* of the same hash, the one before in the trace */
 };
 
-static struct image_file *file_find(const struct model *m, uint64_t dev, uint64_t ino)
+static struct image_file *file_next(struct image_file *f, uint64_t dev, uint64_t ino)
 {
-	struct image_file *f = map_get(&m->image_paths, file_hash(dev, ino));
-
 	while (f && (f->dev != dev || f->ino != ino))
 		f = f->next;
 	return f;
 }
 
-static void file_add(struct model *m, uint64_t dev, uint64_t ino, const char *path)
+static struct image_file *file_first(const struct model *m, uint64_t dev, uint64_t ino)
 {
-	struct image_file *f = file_find(m, dev, ino);
-
-	if (!f) {
-		f = xcalloc(1, sizeof(*f));
-		f->dev = dev;
-		f->ino = ino;
-		f->next = map_set(&m->image_paths, file_hash(dev, ino), f);
-	}
-	f->path = path;
+	return file_next(map_get(&m->image_files, file_hash(dev, ino)), dev, ino);
 }
 
-void image_paths_read(struct model *m)
+/* A mapping says by its stamp which of the files with an inode it is of; in older traces, and if it was there before, by none. */
+static const struct model_module *module_find(const struct model *m, const struct pov_image *rec)
 {
-	json_t *meta;
-	size_t i;
+	bool stamped = rec->hdr.size >= sizeof(*rec) && rec->stamp, sure = true;
+	struct image_file *last = file_first(m, rec->dev, rec->ino), *f;
+	unsigned int n = 0;
 
-	for (i = 0; i < trace_meta_count(m->trace); i++) {
+	for (f = last; f && n < FILES_MAX; f = file_next(f->next, rec->dev, rec->ino), n++) {
+		if (stamped && f->module.stamp == rec->stamp)
+			return &f->module;
+		if (n &&
+		    (!*last->module.build_id || strcmp(f->module.build_id, last->module.build_id)))
+			sure = false;
+	}
+	if (!last)
+		return NULL;
+	return sure && !f ? &last->module : &last->unsure;
+}
+
+static void file_add(struct model *m, const json_t *meta)
+{
+	uint64_t dev = (uint64_t)json_get_int(meta, "dev"),
+		 ino = (uint64_t)json_get_int(meta, "ino");
+	struct image_file *f = file_first(m, dev, ino);
+
+	/* A library is an image, too, which says more of it. */
+	if (f && json_is_type(meta, "library"))
+		return;
+	f = xcalloc(1, sizeof(*f));
+	f->dev = dev;
+	f->ino = ino;
+	f->module = (struct model_module){
+		.path = json_get_text(meta, "path"),
+		.build_id = json_get_text(meta, "build_id"),
+		.stamp = (uint64_t)json_get_int(meta, "stamp"),
+	};
+	f->unsure = (struct model_module){.path = f->module.path, .build_id = ""};
+	f->next = map_set(&m->image_files, file_hash(dev, ino), f);
+}
+
+void image_files_read(struct model *m)
+{
+	const json_t *meta;
+
+	for (size_t i = 0; i < trace_meta_count(m->trace); i++) {
 		meta = trace_meta_get(m->trace, i);
-		if (!json_is_type(meta, "image") && !json_is_type(meta, "library"))
-			continue;
-		if (!json_is_string(json_object_get(meta, "path")))
-			continue;
-		file_add(m, (uint64_t)json_get_int(meta, "dev"),
-			 (uint64_t)json_get_int(meta, "ino"),
-			 json_string_value(json_object_get(meta, "path")));
+		if ((json_is_type(meta, "image") || json_is_type(meta, "library")) &&
+		    json_is_string(json_object_get(meta, "path")))
+			file_add(m, meta);
 	}
 }
 
-void image_paths_release(struct model *m)
+void image_files_release(struct model *m)
 {
 	struct image_file *f, *next;
 
-	for (size_t at = 0; (f = map_next(&m->image_paths, &at, NULL));) {
+	for (size_t at = 0; (f = map_next(&m->image_files, &at, NULL));) {
 		for (; f; f = next) {
 			next = f->next;
 			free(f);
 		}
 	}
-	map_release(&m->image_paths);
+	map_release(&m->image_files);
 }
 
 void image_record(struct model *m, struct mprocess *p, const struct pov_image *rec)
 {
-	const struct image_file *f = file_find(m, rec->dev, rec->ino);
 	struct image *im;
 
 	if (p->nimages == IMAGES_MAX) { /* the oldest are the likeliest to be gone */
@@ -96,7 +123,7 @@ void image_record(struct model *m, struct mprocess *p, const struct pov_image *r
 	im->end = rec->start + rec->len;
 	im->off = rec->off;
 	im->since_ns = m->now_ns;
-	im->path = f ? f->path : NULL;
+	im->module = module_find(m, rec);
 	p->image_hit = p->nimages; /* a new mapping may hide the one hit last */
 }
 
@@ -136,23 +163,23 @@ static bool image_holds(const struct image *im, uint64_t address)
 	return address >= im->start && address < im->end;
 }
 
-const char *image_find(struct mprocess *p, uint64_t address, uint64_t *offset)
+void image_find(struct mprocess *p, uint64_t address, struct model_site *out)
 {
 	const struct image *im;
 	uint32_t i = p->image_hit;
 
-	*offset = 0;
+	*out = (struct model_site){.address = address};
 	if (!address)
-		return NULL;
+		return;
 	if (i >= p->nimages || !image_holds(&p->image[i], address)) {
 		for (i = p->nimages; i > 0 && !image_holds(&p->image[i - 1], address); i--)
 			;
 		if (!i)
-			return NULL;
+			return;
 		i--;
 	}
 	p->image_hit = i;
 	im = &p->image[i];
-	*offset = address - im->start + im->off;
-	return im->path;
+	out->offset = address - im->start + im->off;
+	out->module = im->module;
 }

@@ -22,7 +22,7 @@ int model_open(struct trace *t, const struct model_options *opt, struct model **
 		return err;
 	}
 	func_table_read(m);
-	image_paths_read(m);
+	image_files_read(m);
 	region_names_read(m);
 	*out = m;
 	return 0;
@@ -39,7 +39,7 @@ void model_close(struct model *m)
 	}
 	identity_release(m);
 	func_table_release(m);
-	image_paths_release(m);
+	image_files_release(m);
 	peer_ranks_release(m);
 	describe_hosts_free(m);
 	free(m->due);

@@ -109,6 +109,20 @@ struct model_migrate {
 	struct model_thread *thread;
 };
 
+/* A file that code was mapped from, as the recording has it: the same object for the same file. */
+struct model_module {
+	const char *path;
+	const char *build_id; /* hex; "" if it has none, or which one it was is not known */
+	uint64_t stamp;	      /* POV_FILE_STAMP of its change and size; 0: not recorded */
+};
+
+/* Where a call was made: the instruction behind it. */
+struct model_site {
+	uint64_t address;		   /* in the process */
+	const struct model_module *module; /* that it lies in, or NULL */
+	uint64_t offset;		   /* in that file */
+};
+
 struct model_call {
 	const struct func_info *func;
 	struct model_thread *thread;
@@ -118,10 +132,8 @@ struct model_call {
 	bool open, unwound, partial, fault;
 	bool end_only; /* when it began is not known: begin_ns is end_ns */
 	uint16_t cpu;
-	uint16_t lib;		 /* id of its library's meta object */
-	uint64_t site;		 /* return address */
-	const char *site_module; /* file it lies in, or NULL */
-	uint64_t site_offset;	 /* in that file's mapping terms */
+	uint16_t lib; /* id of its library's meta object */
+	struct model_site site;
 	uint64_t ret;
 	struct state_times split;     /* UNKNOWN when the scheduler was not recorded */
 	const struct call_view *view; /* decoded arguments and roles */
@@ -142,10 +154,8 @@ struct model_spin {
 	uint16_t cpu;
 	uint32_t nfuncs;
 	struct model_spin_func func[4];
-	uint64_t cnt, busy_ns; /* over all functions */
-	uint64_t site;
-	const char *site_module;
-	uint64_t site_offset;
+	uint64_t cnt, busy_ns;	  /* over all functions */
+	struct model_site site;	  /* of the first poll */
 	struct state_times split; /* of first entry to last return */
 };
 

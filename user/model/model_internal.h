@@ -24,7 +24,7 @@
 struct image {
 	uint64_t start, end, off;
 	uint64_t since_ns;
-	const char *path; /* of the image meta block, or NULL */
+	const struct model_module *module; /* or NULL */
 };
 
 struct mprocess {
@@ -109,7 +109,7 @@ struct due_meta {
 	X(operation)       \
 	X(message)         \
 	X(post) X(region) X(irq) X(lost) X(counter) X(state) X(call_by_begin) X(spin_by_begin)
-#define MODEL_SINKS_MAX 16
+#define MODEL_SINKS_MAX 32
 struct sinks_of {
 	const struct model_sink *sink[MODEL_SINKS_MAX];
 	unsigned int cnt;
@@ -145,7 +145,7 @@ struct model {
 	uint32_t func_ids;
 	struct map strangers;  /* id → struct func_info *, of functions the table does not list */
 	const json_t *regions; /* [name] of the recording's configuration, or NULL */
-	struct map image_paths; /* hash of dev, ino → list of struct image_file */
+	struct map image_files; /* hash of dev, ino → list of struct image_file */
 
 	/* the replay's */
 	void (*interval_ended)(struct model *m, struct mthread *t, uint64_t from_ns, uint64_t to_ns,

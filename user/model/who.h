@@ -47,12 +47,12 @@ const struct func_info *func_find(struct model *m, uint16_t id); /* never NULL *
 
 /* ---- image.c ---- */
 
-void image_paths_read(struct model *m);
-void image_paths_release(struct model *m);
+void image_files_read(struct model *m);
+void image_files_release(struct model *m);
 void image_record(struct model *m, struct mprocess *p, const struct pov_image *rec);
 void image_inherit(struct mprocess *child, const struct mprocess *parent);
 void image_exec(struct mprocess *p); /* forgets what the program before had mapped */
 void image_forget(struct mprocess *p);
-const char *image_find(struct mprocess *p, uint64_t address, uint64_t *offset);
+void image_find(struct mprocess *p, uint64_t address, struct model_site *out);
 
 #endif

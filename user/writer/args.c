@@ -11,6 +11,7 @@
 
 #include "analysis/polls.h"
 #include "base/text.h"
+#include "site/sites.h"
 
 static struct call_value *args_new(struct writer_args *a, const char *name, enum value_kind kind)
 {
@@ -81,25 +82,36 @@ static void args_add_value(struct writer_args *a, const struct call_value *v)
 }
 
 /* "libapp.so+0x1f", or the address if the file is not known. Too frequent for printf(). */
-static void args_add_site(struct writer_args *a, uint64_t site, const char *module, uint64_t offset)
+static void args_add_place(struct writer_args *a, const char *name, const struct model_site *site)
 {
-	const char *slash = module ? strrchr(module, '/') : NULL,
-		   *file = slash ? slash + 1 : module;
-	size_t n = module ? strnlen(file, 255) : 0;
+	const char *path = site->module ? site->module->path : "", *slash = strrchr(path, '/'),
+		   *file = slash ? slash + 1 : path;
+	size_t n = strnlen(file, 255);
 	char *p = a->scratch + a->used;
 
-	if ((!module && !site) || ARGS_SCRATCH_BYTES - a->used < n + TEXT_NUMBER_BYTES)
+	if (ARGS_SCRATCH_BYTES - a->used < n + TEXT_NUMBER_BYTES)
 		return;
-	args_add_text(a, "site", p);
-	if (module) {
+	args_add_text(a, name, p);
+	if (site->module) {
 		memcpy(p, file, n);
 		p[n] = '+';
-		p = text_hex(p + n + 1, offset);
+		p = text_hex(p + n + 1, site->offset);
 	} else {
-		p = text_hex(p, site);
+		p = text_hex(p, site->address);
 	}
 	*p++ = 0;
 	a->used = (uint32_t)(p - a->scratch);
+}
+
+/* By its name in the source, if that is known here. */
+static void args_add_site(struct writer_args *a, const struct model_site *site)
+{
+	const struct site_name *name = sites_find(a->sites, site);
+
+	if (name)
+		args_add_text(a, "site", name->text);
+	if (site->module || site->address)
+		args_add_place(a, name ? "site_offset" : "site", site);
 }
 
 static void args_add_split(struct writer_args *a, const struct state_times *split)
@@ -121,7 +133,7 @@ void args_from_call(struct writer_args *a, const struct model_call *c, bool sche
 		args_add_value(a, &view->values[i]);
 	if (view && !c->open && !c->unwound && view->roles.error)
 		args_add_int(a, "error", view->roles.error);
-	args_add_site(a, c->site, c->site_module, c->site_offset);
+	args_add_site(a, &c->site);
 	if (sched)
 		args_add_split(a, &c->split);
 	else
@@ -169,7 +181,7 @@ void args_from_spin(struct writer_args *a, const struct model_spin *s, uint64_t 
 		if (arg)
 			args_add_hex(a, arg, f->arg);
 	}
-	args_add_site(a, s->site, s->site_module, s->site_offset);
+	args_add_site(a, &s->site);
 	if (sched)
 		args_add_split(a, &s->split);
 	else

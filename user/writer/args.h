@@ -11,10 +11,13 @@
 
 #include "model/model.h"
 
+struct sites;
+
 #define ARGS_MAX (2 * CALL_VALUES_MAX + 32)
 #define ARGS_SCRATCH_BYTES 4096
 
 struct writer_args {
+	struct sites *sites;		     /* names of call sites; NULL: none are known */
 	uint32_t n, used;		     /* used: of scratch */
 	struct call_value arg[ARGS_MAX + 1]; /* the last one takes what is too many */
 	char scratch[ARGS_SCRATCH_BYTES];

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/person.h"
 #include "model/model.h"
+#include "site/sites.h"
 #include "trace/trace_join.h"
 #include "trace/trace_read.h"
 #include "writer/meta.h"
@@ -250,7 +251,9 @@ static int timeline_write(struct model *m, const struct writer *w, const struct 
 
 	meta_fill(recording, m, sel);
 	timeline_options_fill(&opt, m, sel, recording);
+	opt.sites = sites_new();
 	err = w->write(m, out, &opt, totals);
+	sites_free(opt.sites);
 	write_err = out_finish(out, &totals->bytes);
 	if (write_err)
 		log_error("export: cannot write: %s", strerror(-write_err));

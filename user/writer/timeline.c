@@ -336,6 +336,7 @@ struct timeline *timeline_new(const struct timeline_options *opt, const struct t
 	tl->ops = ops;
 	tl->ctx = ctx;
 	tl->totals = totals;
+	tl->args.sites = opt->sites;
 	tl->func_shown = xcalloc(FUNC_IDS, 1);
 	TAILQ_INIT(&tl->wakes);
 	tl->to_ns = UINT64_MAX;

@@ -33,6 +33,8 @@
 #define TIMELINE_UNRECORDED_TID 2001000000u /* + CPU */
 #define TIMELINE_IDLE_TID 2002000000u /* + CPU; where a format has no idle thread of its own */
 
+struct sites;
+
 enum track_kind {
 	TRACK_THREAD,	 /* slices of a thread */
 	TRACK_RECORDING, /* one slice: the recording */
@@ -127,6 +129,7 @@ struct timeline_options {
 	uint32_t nr_cpus;
 	const struct model *model; /* to name CPUs by; may be NULL */
 	double poll_ns;		   /* calibrated cost of an empty poll; 0: not known */
+	struct sites *sites;	   /* names of call sites; NULL: none are known */
 };
 
 struct match;

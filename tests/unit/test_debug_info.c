@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Call sites of programs that say themselves where each one is: compiled in the ways that there are, run, and looked up. addr2line
+ * is the second witness. Files that are gone, another's, or damaged give no name and do no harm.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "abi/config.h"
+#include "base/log.h"
+#include "elf/elf_file.h"
+#include "model/model.h"
+#include "site/debug_info.h"
+#include "site/module_names.h"
+#include "unit/elf_fixture.h"
+
+/* Prints for each call where it returns to, as an offset in the file, the function and the line. */
+static const char program[] =
+	"#include <stdio.h>\n"
+	"#include <string.h>\n"
+	"static __attribute__((noinline)) void called(const char *in, int line)\n"
+	"{\n"
+	"	unsigned long site = (unsigned long)__builtin_return_address(0), from, to, off;\n"
+	"	FILE *maps = fopen(\"/proc/self/maps\", \"r\");\n"
+	"	char text[512], x;\n"
+	"	while (fgets(text, sizeof(text), maps))\n"
+	"		if (sscanf(text, \"%lx-%lx %*2s%c%*c %lx\", &from, &to, &x, &off) == 4 && x == 'x' &&\n"
+	"		    site >= from && site < to)\n"
+	"			printf(\"%lx %s %d\\n\", site - from + off, in, line);\n"
+	"	fclose(maps);\n"
+	"}\n"
+	"static inline __attribute__((always_inline)) void inner(void)\n"
+	"{\n"
+	"	called(__func__, __LINE__);\n"
+	"	__asm__ volatile(\"\");\n"
+	"}\n"
+	"static inline __attribute__((always_inline)) void outer(void) { inner(); }\n"
+	"__attribute__((noinline, noreturn)) static void last(void)\n"
+	"{\n"
+	"	extern void exit(int) __attribute__((noreturn));\n"
+	"	called(__func__, __LINE__);\n"
+	"	fflush(stdout);\n"
+	"	exit(0);\n"
+	"}\n"
+	"int main(void)\n"
+	"{\n"
+	"	called(__func__, __LINE__); called(__func__, __LINE__);\n"
+	"	inner();\n"
+	"	outer();\n"
+	"#line 4711 \"elsewhere/other.c\"\n"
+	"	called(__func__, __LINE__);\n"
+	"	last();\n"
+	"}\n";
+
+#define CALLS 6
+
+struct place {
+	uint64_t offset;
+	char function[64];
+	uint32_t line;
+};
+
+/* What the program at path says of itself. */
+static void places_read(const char *path, struct place place[CALLS])
+{
+	FILE *out = popen(path, "re");
+
+	assert_non_null(out);
+	for (size_t i = 0; i < CALLS; i++)
+		assert_int_equal(fscanf(out, "%" SCNx64 " %63s %" SCNu32, &place[i].offset,
+					place[i].function, &place[i].line),
+				 3);
+	assert_int_equal(pclose(out), 0);
+}
+
+static char *build_id_of(const char *path)
+{
+	struct elf_file *f;
+	char *id;
+
+	assert_int_equal(elf_file_open(path, &f), 0);
+	id = xstrdup(elf_file_headers(f)->build_id);
+	elf_file_close(f);
+	return id;
+}
+
+static int open_it(const char *path, const char *build_id, struct debug_info **out)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	return debug_info_open(fd, path, build_id, out);
+}
+
+/* sh -c of the words, in the directory of path, which is $f there. */
+static void command(const char *path, const char *words)
+{
+	char *cmd = xasprintf("f=%s; cd \"$(dirname $f)\" && %s", path, words);
+
+	if (system(cmd))
+		fail_msg("failed: %s", cmd);
+	free(cmd);
+}
+
+static void need(const char *tool)
+{
+	char *cmd = xasprintf("command -v %s >/dev/null 2>&1", tool);
+	bool missing = system(cmd);
+
+	free(cmd);
+	if (!missing)
+		return;
+	print_message("SKIP: %s is not installed\n", tool);
+	skip();
+}
+
+/* Every line, and every function, is the one that the program says. */
+static void assert_found(const char *path)
+{
+	struct place place[CALLS];
+	char *id = build_id_of(path);
+	struct debug_place found;
+	struct debug_info *d;
+
+	places_read(path, place);
+	assert_int_equal(open_it(path, id, &d), 0);
+	for (size_t i = 0; i < CALLS; i++) {
+		assert_true(debug_info_find(d, place[i].offset, &found));
+		assert_non_null(found.file);
+		assert_string_equal(found.function, place[i].function);
+		assert_int_equal(found.line, place[i].line);
+		assert_non_null(strstr(found.file, i == 4 ? "elsewhere/other.c" : "site.c"));
+	}
+	debug_info_close(d);
+	free(id);
+}
+
+static void test_lines(void **state)
+{
+	static const char *const flags[] = {
+		"-g -O0",	  "-g -O2",	"-gdwarf-4 -O2",  "-gdwarf-5 -O2",
+		"-g -O2 -no-pie", "-g -O2 -gz", "-g -O1 -static", "-g -O2 -Wl,-z,noseparate-code",
+	};
+
+	(void)state;
+	fixture_need_compiler();
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		char *path = fixture_build("site.c", program, flags[i]);
+
+		print_message("%s\n", flags[i]);
+		assert_found(path);
+		free(path);
+	}
+}
+
+/* It makes no table of addresses. */
+static void test_clang(void **state)
+{
+	char *path;
+
+	(void)state;
+	fixture_need_compiler();
+	need("clang");
+	path = fixture_build("site.c", program, "-g");
+	for (const char *const *v = (const char *const[]){"4", "5", NULL}; *v; v++) {
+		char *words = xasprintf("clang -w -O2 -gdwarf-%s site.c -o $f", *v);
+
+		command(path, words);
+		free(words);
+		assert_found(path);
+	}
+	free(path);
+}
+
+static void test_addr2line(void **state)
+{
+	struct place place[CALLS];
+	struct debug_place found;
+	struct debug_info *d;
+	char *path;
+
+	(void)state;
+	fixture_need_compiler();
+	need("addr2line");
+	/* addresses in the file are offsets in it */
+	path = fixture_build("site.c", program, "-g -O2 -pie -fPIE -Wl,-z,noseparate-code");
+	places_read(path, place);
+	assert_int_equal(open_it(path, "", &d), 0);
+	for (size_t i = 0; i < CALLS; i++) {
+		char *cmd = xasprintf("addr2line -f -e %s %#" PRIx64, path, place[i].offset - 1);
+		char function[64], line[PATH_MAX], *colon;
+		FILE *out = popen(cmd, "re");
+
+		assert_int_equal(fscanf(out, "%63s %4095s", function, line), 2);
+		pclose(out);
+		free(cmd);
+		assert_true(debug_info_find(d, place[i].offset, &found));
+		assert_string_equal(found.function, function);
+		colon = strrchr(line, ':');
+		assert_int_equal(strtoul(colon + 1, NULL, 10), found.line);
+	}
+	debug_info_close(d);
+	free(path);
+}
+
+#define STRIP \
+	"objcopy --only-keep-debug $f $f.debug && strip $f && objcopy --add-gnu-debuglink=$f.debug $f"
+
+/* Stripped, with its debug information in a file of its own beside it; then with another program's there. */
+static void test_separate(void **state)
+{
+	struct place place[CALLS];
+	struct debug_place found;
+	struct debug_info *d;
+	char *path;
+
+	(void)state;
+	fixture_need_compiler();
+	need("objcopy");
+	path = fixture_build("site.c", program, "-g -O2");
+	command(path, STRIP);
+	assert_found(path);
+	places_read(path, place);
+	command(path, "sed 's/^int main/\\n\\n&/' site.c >new.c && gcc -w -g -O2 new.c -o new && "
+		      "objcopy --only-keep-debug new $f.debug");
+	assert_int_equal(open_it(path, "", &d), 0);
+	for (size_t i = 0; i < CALLS; i++)
+		assert_false(debug_info_find(d, place[i].offset, &found));
+	debug_info_close(d);
+	free(path);
+}
+
+/* Without debug information: the function, and how far behind its begin. */
+static void test_symbols(void **state)
+{
+	struct place place[CALLS];
+	struct debug_place found;
+	struct debug_info *d;
+	uint64_t begin;
+	char *path;
+
+	(void)state;
+	fixture_need_compiler();
+	path = fixture_build("site.c", program, "-O0 -Wl,-z,noseparate-code");
+	places_read(path, place);
+	assert_int_equal(open_it(path, "", &d), 0);
+	assert_true(debug_info_find(d, place[0].offset, &found));
+	assert_string_equal(found.function, "main");
+	assert_null(found.file);
+	begin = place[0].offset - found.function_offset;
+	assert_true(debug_info_find(d, place[4].offset, &found));
+	assert_string_equal(found.function, "main");
+	assert_int_equal(place[4].offset - found.function_offset, begin);
+	assert_true(debug_info_find(d, place[5].offset, &found));
+	assert_string_equal(found.function, "last");
+	assert_false(debug_info_find(d, 0, &found));
+	assert_false(debug_info_find(d, UINT64_MAX, &found));
+	debug_info_close(d);
+	free(path);
+}
+
+static void test_refused(void **state)
+{
+	struct debug_info *d;
+	char *path, *id, *text;
+
+	(void)state;
+	fixture_need_compiler();
+	path = fixture_build("site.c", program, "-g");
+	id = build_id_of(path);
+	assert_true(strlen(id) > 16);
+	id[strlen(id) - 1] ^= 1;
+	assert_int_equal(open_it(path, id, &d), -ESTALE);
+	id[strlen(id) - 2] = '\0';
+	assert_int_equal(open_it(path, id, &d), -ESTALE);
+	free(path);
+	path = fixture_build("site.c", program, "-g -Wl,--build-id=none");
+	assert_int_equal(open_it(path, id, &d), -ESTALE);
+	text = fixture_write("text", "\177ELF, it says", 13);
+	assert_int_equal(open_it(text, "", &d), -ENOEXEC);
+	free(text);
+	text = fixture_write("text", "#!", 2);
+	assert_int_equal(open_it(text, "", &d), -ENOEXEC);
+	free(text);
+	free(path);
+	free(id);
+}
+
+/* ---- in a process of its own ---- */
+
+/* What was built with this test. */
+static char *lines_program(void)
+{
+	char self[PATH_MAX] = "";
+
+	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+	for (int i = 0; i < 3; i++)
+		*strrchr(self, '/') = '\0';
+	return xasprintf("%s/povtrace-lines", self);
+}
+
+static bool found_by(const char *with, const struct model_module *file, uint64_t offset, char *name)
+{
+	char function[SITE_NAME_BYTES + 1], source[SITE_NAME_BYTES + 1];
+	struct module_names n;
+	struct site_answer a;
+	bool found;
+
+	module_names_start(&n, with, file);
+	found = module_names_find(&n, offset, &a, function, source);
+	if (found)
+		snprintf(name, 64, "%.50s %u", function, a.line);
+	/* It can be asked again, whatever came of it. */
+	assert_int_equal(module_names_find(&n, offset, &a, function, source), found);
+	module_names_stop(&n);
+	return found;
+}
+
+static uint64_t stamp_of(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	return POV_FILE_STAMP(st.st_ctim.tv_sec, st.st_ctim.tv_nsec, st.st_size);
+}
+
+static void test_process(void **state)
+{
+	char *lines = lines_program(), *path, *id, name[64], wanted[64];
+	struct place place[CALLS];
+	struct model_module file;
+
+	(void)state;
+	fixture_need_compiler();
+	path = fixture_build("site.c", program, "-g -O2");
+	places_read(path, place);
+	id = build_id_of(path);
+	file = (struct model_module){path, id, 0};
+	assert_true(found_by(lines, &file, place[0].offset, name));
+	snprintf(wanted, sizeof(wanted), "main %u", place[0].line);
+	assert_string_equal(name, wanted);
+	assert_false(found_by(lines, &file, 1ull << 40, name));
+	assert_false(found_by("/nowhere/povtrace-lines", &file, place[0].offset, name));
+	assert_false(found_by("/bin/true", &file, place[0].offset, name));
+	assert_false(found_by("/usr/bin/yes", &file, place[0].offset, name));
+	file.build_id = "00";
+	assert_false(found_by(lines, &file, place[0].offset, name));
+	/* By its stamp, if it has no build ID. */
+	file.build_id = "";
+	assert_false(found_by(lines, &file, place[0].offset, name));
+	file.stamp = stamp_of(path);
+	assert_true(found_by(lines, &file, place[0].offset, name));
+	file.stamp++;
+	assert_false(found_by(lines, &file, place[0].offset, name));
+	file.path = "/";
+	file.stamp = stamp_of("/");
+	assert_false(found_by(lines, &file, place[0].offset, name));
+	command(path, "rm $f && mkfifo $f");
+	file.path = path;
+	file.stamp = stamp_of(path);
+	assert_false(found_by(lines, &file, place[0].offset, name));
+	command(path, "rm $f");
+	assert_false(found_by(lines, &file, place[0].offset, name));
+	free(path);
+	free(id);
+	free(lines);
+}
+
+#define DAMAGED 60
+
+/* Some bytes are others; it ends early. What is found is not judged, only that an answer comes, or none. */
+static void test_damaged(void **state)
+{
+	char *lines = lines_program(), *path, *bad, *whole, *copy, name[64];
+	struct place place[CALLS];
+	struct model_module file = {.build_id = ""};
+	unsigned int seed = 1, found = 0;
+	size_t cnt;
+
+	(void)state;
+	fixture_need_compiler();
+	path = fixture_build("site.c", program, "-g -O2");
+	places_read(path, place);
+	whole = fixture_read(path, &cnt);
+	for (unsigned int i = 0; i < DAMAGED; i++) {
+		copy = memcpy(xmalloc(cnt), whole, cnt);
+		for (unsigned int k = 0; k < 1u << i % 12; k++)
+			copy[(unsigned int)rand_r(&seed) % cnt] = (char)rand_r(&seed);
+		memcpy(copy, whole, i % 3 ? 0x40 : 0);
+		bad = fixture_write("bad", copy, i % 5 ? cnt : cnt * (i % 11) / 11);
+		file.path = bad;
+		file.stamp = stamp_of(bad);
+		found += found_by(lines, &file, place[i % CALLS].offset, name);
+		free(bad);
+		free(copy);
+	}
+	assert_true(found > 0 && found < DAMAGED);
+	free(whole);
+	free(path);
+	free(lines);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_lines),	  cmocka_unit_test(test_clang),
+	cmocka_unit_test(test_addr2line), cmocka_unit_test(test_separate),
+	cmocka_unit_test(test_symbols),	  cmocka_unit_test(test_refused),
+	cmocka_unit_test(test_process),	  cmocka_unit_test(test_damaged),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests_name("debug_info", tests, NULL, fixture_remove_all);
+}

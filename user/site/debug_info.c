@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Libdwfl finds the debug information, libdw reads it. The unit of an address is looked for by the table that the compiler may
+ * have made for that, else by asking each unit, for clang makes none.
+ */
+#include "site/debug_info.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <errno.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct debug_info {
+	Dwfl *dwfl;
+	Dwfl_Module *module;
+};
+
+static const Dwfl_Callbacks callbacks = {
+	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.section_address = dwfl_offline_section_address,
+};
+
+static bool build_id_is(Dwfl_Module *module, const char *wanted)
+{
+	const unsigned char *bits;
+	GElf_Addr addr;
+	int n = dwfl_module_build_id(module, &bits, &addr);
+	char hex[3];
+
+	for (int i = 0; i < n; i++) {
+		snprintf(hex, sizeof(hex), "%02x", bits[i]);
+		if (strncmp(wanted + 2 * i, hex, 2))
+			return false;
+	}
+	return n > 0 && !wanted[2 * n];
+}
+
+/* libdwfl would also unpack what is compressed, and look into archives. */
+static bool is_elf(int fd)
+{
+	char magic[SELFMAG];
+
+	return pread(fd, magic, SELFMAG, 0) == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG);
+}
+
+int debug_info_open(int fd, const char *path, const char *build_id, struct debug_info **out)
+{
+	struct debug_info *d = calloc(1, sizeof(*d));
+	int err = -ENOEXEC;
+
+	if (!d) {
+		close(fd);
+		return -ENOMEM;
+	}
+	d->dwfl = is_elf(fd) ? dwfl_begin(&callbacks) : NULL;
+	if (d->dwfl)
+		d->module = dwfl_report_offline(d->dwfl, path, path, fd);
+	if (!d->module)
+		close(fd);
+	else if (!dwfl_report_end(d->dwfl, NULL, NULL))
+		err = !*build_id || build_id_is(d->module, build_id) ? 0 : -ESTALE;
+	if (err)
+		debug_info_close(d);
+	else
+		*out = d;
+	return err;
+}
+
+void debug_info_close(struct debug_info *d)
+{
+	dwfl_end(d->dwfl);
+	free(d);
+}
+
+/* As the module's addresses are counted. */
+static bool address_of(struct debug_info *d, uint64_t offset, Dwarf_Addr *out)
+{
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(d->module, &bias);
+	GElf_Phdr ph;
+	size_t n;
+
+	if (!elf || elf_getphdrnum(elf, &n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (!gelf_getphdr(elf, (int)i, &ph) || ph.p_type != PT_LOAD ||
+		    !(ph.p_flags & PF_X) || offset < ph.p_offset ||
+		    offset - ph.p_offset >= ph.p_filesz)
+			continue;
+		*out = bias + ph.p_vaddr + (offset - ph.p_offset);
+		return true;
+	}
+	return false;
+}
+
+/* The compilation unit of an address, which is then counted as it does. */
+static Dwarf_Die *unit_of(struct debug_info *d, Dwarf_Addr *addr)
+{
+	Dwarf_Addr bias;
+	Dwarf_Die *unit = dwfl_module_addrdie(d->module, *addr, &bias);
+
+	while (!unit && (unit = dwfl_module_nextcu(d->module, unit, &bias)))
+		if (dwarf_haspc(unit, *addr - bias) > 0)
+			break;
+	*addr -= bias;
+	return unit;
+}
+
+/* A name may be told where the function was declared, or of what it is a copy. */
+static const char *die_name(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+
+	return dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attr));
+}
+
+/* Of functions that lie in each other, the innermost. NULL: none is told. */
+static const char *function_at(Dwarf_Die *unit, Dwarf_Addr addr)
+{
+	const char *name = NULL;
+	Dwarf_Die *scope = NULL;
+	int n = dwarf_getscopes(unit, addr, &scope);
+
+	for (int i = 0; i < n && !name; i++) {
+		int tag = dwarf_tag(&scope[i]);
+
+		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+		    tag == DW_TAG_entry_point)
+			name = die_name(&scope[i]);
+	}
+	free(scope);
+	return name;
+}
+
+static bool find_line(struct debug_info *d, Dwarf_Addr addr, struct debug_place *out)
+{
+	Dwarf_Die *unit = unit_of(d, &addr);
+	Dwarf_Line *line = unit ? dwarf_getsrc_die(unit, addr) : NULL;
+	int number;
+
+	if (!line || dwarf_lineno(line, &number) || number <= 0)
+		return false;
+	out->file = dwarf_linesrc(line, NULL, NULL);
+	out->line = (uint32_t)number;
+	out->function = function_at(unit, addr);
+	return out->file;
+}
+
+bool debug_info_find(struct debug_info *d, uint64_t offset, struct debug_place *out)
+{
+	struct debug_place found = {0};
+	const char *symbol;
+	Dwarf_Addr addr;
+	GElf_Off from;
+	GElf_Sym sym;
+
+	if (!offset || !address_of(d, offset - 1, &addr))
+		return false;
+	if (!find_line(d, addr, &found))
+		found = (struct debug_place){0};
+	symbol = dwfl_module_addrinfo(d->module, addr, &from, &sym, NULL, NULL, NULL);
+	if (symbol && !found.function) {
+		found.function = symbol;
+		found.function_offset = from + 1;
+	}
+	if (!found.function)
+		return false;
+	*out = found;
+	return true;
+}

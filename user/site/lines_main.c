@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * povtrace-lines: names of places in one file, for povtrace, which starts it when it needs them (site/module_names.h). The file may be
+ * anybody's, and damaged: what goes wrong here ends this process alone, which has no more rights than the file's owner.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "abi/config.h"
+#include "site/answer.h"
+#include "site/debug_info.h"
+
+#define DATA_BYTES (4ull << 30) /* of large programs, debug information takes some 100 MiB */
+
+/* povtrace's own limit is for what it reads of the trace. */
+static void limits_set(void)
+{
+	struct rlimit limit;
+
+	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+	if (getrlimit(RLIMIT_DATA, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max < DATA_BYTES ? limit.rlim_max : DATA_BYTES;
+#ifndef __SANITIZE_ADDRESS__ /* whose shadow counts, too */
+	setrlimit(RLIMIT_DATA, &limit);
+#endif
+}
+
+/* Root reads what it is told to, but believes nobody's file but its own. */
+static int rights_drop(const struct stat *st)
+{
+	if (geteuid() || !st->st_uid)
+		return 0;
+	return setgroups(0, NULL) || setresgid(st->st_gid, st->st_gid, st->st_gid) ||
+	       setresuid(st->st_uid, st->st_uid, st->st_uid);
+}
+
+/* The file that was recorded: by its build ID, or if it has none, by its stamp. 0 or -errno. */
+static int recorded_open(const char *path, const char *build_id, uint64_t stamp,
+			 struct debug_info **out)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || rights_drop(&st) ||
+	    (!*build_id &&
+	     stamp != POV_FILE_STAMP(st.st_ctim.tv_sec, st.st_ctim.tv_nsec, st.st_size))) {
+		close(fd);
+		return -ESTALE;
+	}
+	return debug_info_open(fd, path, build_id, out);
+}
+
+static uint16_t name_bytes(const char *name)
+{
+	return name ? (uint16_t)strnlen(name, SITE_NAME_BYTES) : 0;
+}
+
+static void answer(struct debug_info *d, uint64_t offset)
+{
+	struct debug_place p = {0};
+	struct site_answer a;
+
+	debug_info_find(d, offset, &p);
+	a = (struct site_answer){
+		.function_offset = p.function_offset,
+		.line = p.line,
+		.function_bytes = name_bytes(p.function),
+		.file_bytes = name_bytes(p.file),
+	};
+	fwrite(&a, sizeof(a), 1, stdout);
+	fwrite(p.function, 1, a.function_bytes, stdout);
+	fwrite(p.file, 1, a.file_bytes, stdout);
+	fflush(stdout);
+}
+
+/* PATH BUILD_ID STAMP */
+int main(int argc, char **argv)
+{
+	struct debug_info *d;
+	uint64_t offset;
+
+	if (argc != 4) {
+		fputs("povtrace-lines is started by povtrace\n", stderr);
+		return 2;
+	}
+	limits_set();
+	if (recorded_open(argv[1], argv[2], strtoull(argv[3], NULL, 10), &d))
+		return 1;
+	while (fread(&offset, sizeof(offset), 1, stdin) == 1)
+		answer(d, offset);
+	debug_info_close(d);
+	return 0;
+}
