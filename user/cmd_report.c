@@ -17,7 +17,7 @@
 
 struct report_args {
 	bool json, threads, traffic, csv, explain;
-	bool functions, collectives, messages, cores, coverage, all;
+	bool functions, collectives, messages, cores, coverage, all, call_sites;
 	struct option_list ranks, offsets;
 	uint64_t top;
 	int sort;
@@ -38,7 +38,7 @@ static uint32_t details_of(const struct report_args *a)
 	return (a->functions ? DETAIL_FUNCTIONS : 0) | (a->collectives ? DETAIL_COLLECTIVES : 0) |
 	       (a->messages ? DETAIL_MESSAGES | DETAIL_POSTS : 0) |
 	       (a->cores ? DETAIL_TIMES | DETAIL_CORES : 0) | (a->coverage ? DETAIL_COVERAGE : 0) |
-	       (a->all ? DETAIL_ALL : 0);
+	       (a->call_sites ? DETAIL_CALL_SITES : 0) | (a->all ? DETAIL_ALL : 0);
 }
 
 static int form_print(const struct report *r, const struct report_args *a)
@@ -118,6 +118,9 @@ static const struct option_def report_options_table[] = {
 		 "in share/doc/povtrace."},
 	{"functions", 0, OPTION_FLAG, FIELD(functions),
 	 .help = "Print what was called instead: how often, how long, how it is spread, of all ranks and of each."},
+	{"callsite", 0, OPTION_FLAG, FIELD(call_sites),
+	 .help = "Print what was called by the places that it was called from, with function, file and line where the program is "
+		 "here as it was recorded, with debug information (cc -g); and how unequal ranks are there."},
 	{"collectives", 0, OPTION_FLAG, FIELD(collectives),
 	 .help = "Print who came last to collective calls, how often, and how long others waited for it."},
 	{"messages", 0, OPTION_FLAG, FIELD(messages),
@@ -142,7 +145,7 @@ static const struct option_def report_options_table[] = {
 	{"threads", 't', OPTION_FLAG, FIELD(threads),
 	 .help = "Report each thread that computes or calls MPI; with --all each thread."},
 	{"top", 'n', OPTION_U64, FIELD(top), "N", .dflt = "15", .max = 1000000,
-	 .help = "Rows of long tables: functions, and ranks or cores if there are many; 0 for all."},
+	 .help = "Rows of long tables: functions, call sites, and ranks or cores if there are many; 0 for all."},
 	{"sort", 's', OPTION_CHOICE, FIELD(sort), "KEY", .dflt = "rank", .choices = sort_keys,
 	 .help = "Order of the ranks: by number, or most of a time first."},
 	{"offset", 0, OPTION_LIST, FIELD(offsets), SOURCES_OFFSET_ARG, .help = SOURCES_OFFSET_HELP},

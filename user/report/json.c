@@ -253,6 +253,7 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 	one[idx] = true;
 	json_functions(j, r, one, r->lost[idx]);
 	json_regions(j, r, one, r->lost[idx]);
+	json_call_sites(j, r, one, r->lost[idx]);
 	one[idx] = false;
 	json_messages(j, messages_of(&r->messages, idx), r->lost[idx]);
 	json_peers(j, peers_of(&r->peers, idx), r->lost[idx]);
@@ -320,6 +321,7 @@ int report_json(const struct report *r, FILE *out)
 	processes_print(j, r);
 	json_functions(j, r, r->chosen, r->lost_shown);
 	json_regions(j, r, r->chosen, r->lost_shown);
+	json_call_sites(j, r, r->chosen, r->lost_shown);
 	json_messages(j, &r->sum.messages, r->lost_shown);
 	json_peers(j, &r->sum.peers, r->lost_shown);
 	json_matching(j, &r->sum.matching, r->lost_shown);

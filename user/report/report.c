@@ -11,6 +11,7 @@
 #include "analysis/table.h"
 #include "base/log.h"
 #include "report/figure.h"
+#include "site/sites.h"
 #include "trace/trace_read.h"
 
 #define OWN_SINKS_MAX 16
@@ -24,6 +25,7 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 		&r->regions.sink,  &r->traffic.sink,  &r->transfers.sink, &r->app.sink,
 		&r->sent_to.sink,
 	};
+	uint32_t n = sizeof(own) / sizeof(own[0]);
 
 	time_split_init(&r->time);
 	app_time_init(&r->app);
@@ -37,11 +39,13 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 	findings_init(&r->findings);
 	traffic_init(&r->traffic);
 	transfer_start_init(&r->transfers, &r->traffic, &r->losses);
+	site_times_init(&r->site_times);
 	coverage_init(&r->coverage);
 	losses_init(&r->losses);
 	memcpy(sinks, own, sizeof(own));
-	return sizeof(own) / sizeof(own[0]) +
-	       findings_sinks(&r->findings, sinks + sizeof(own) / sizeof(own[0]));
+	if (r->opt->details & DETAIL_CALL_SITES)
+		sinks[n++] = &r->site_times.sink;
+	return n + findings_sinks(&r->findings, sinks + n);
 }
 
 static void facts_find(struct report *r)
@@ -165,6 +169,7 @@ int report_open(const struct trace_source *source, size_t nsources,
 	r->source = source;
 	r->nsources = nsources;
 	r->opt = opt;
+	r->sites = sites_new();
 	n = analyses_init(r, sinks);
 	err = trace_join_open(source, nsources, &r->trace);
 	if (!err)
@@ -198,6 +203,8 @@ void report_close(struct report *r)
 	findings_release(&r->findings);
 	transfer_start_release(&r->transfers);
 	traffic_release(&r->traffic);
+	site_times_release(&r->site_times);
+	sites_free(r->sites);
 	coverage_release(&r->coverage);
 	losses_release(&r->losses);
 	free(r->lost);

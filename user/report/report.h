@@ -18,6 +18,7 @@
 #include "analysis/peers.h"
 #include "analysis/regions.h"
 #include "analysis/sent_to.h"
+#include "analysis/site_times.h"
 #include "analysis/switches.h"
 #include "analysis/time_split.h"
 #include "analysis/traffic.h"
@@ -49,7 +50,8 @@ enum report_detail {
 	DETAIL_POSTS = 1 << 6,
 	DETAIL_CORES = 1 << 7,
 	DETAIL_COVERAGE = 1 << 8,
-	DETAIL_ALL = (1 << 9) - 1,
+	DETAIL_CALL_SITES = 1 << 9,
+	DETAIL_ALL = (1 << 10) - 1,
 };
 
 struct report_options {
@@ -82,6 +84,8 @@ struct report {
 	struct findings findings; /* sections use their analyses, too */
 	struct traffic traffic;
 	struct transfer_start transfers;
+	struct site_times site_times; /* empty unless asked for */
+	struct sites *sites;	      /* names of places in the program */
 	struct coverage coverage;
 	struct losses losses;
 	struct distortion distortion;

@@ -379,6 +379,7 @@ static const struct {
 	{DETAIL_REGIONS, text_regions, false},
 	{DETAIL_FUNCTIONS, text_functions, false},
 	{DETAIL_FUNCTIONS, text_rank_functions, false},
+	{DETAIL_CALL_SITES, text_call_sites, false},
 	{DETAIL_COLLECTIVES, text_collectives, false},
 	{DETAIL_MESSAGES, text_messages, false},
 	{DETAIL_POSTS, text_posts, false},
@@ -423,8 +424,8 @@ void report_text(const struct report *r, FILE *out)
 	if (!wanted) {
 		details_print(r, DETAIL_REGIONS | (r->lost_any || !r->nranks ? DETAIL_COVERAGE : 0),
 			      out);
-		fputs("\n  More: --functions, --collectives, --messages, --threads, --cores, --coverage, or --all; --explain says\n"
-		      "  what columns mean, povtrace export makes a timeline.\n",
+		fputs("\n  More: --functions, --callsite, --collectives, --messages, --threads, --cores, --coverage, or --all;\n"
+		      "  --explain says what columns mean, povtrace export makes a timeline.\n",
 		      out);
 		return;
 	}

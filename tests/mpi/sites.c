@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Calls MPI from many places, and notes of each where it is and how often it was called from there: a line "sites FUNCTION
+ * NAME LINE CALLS" of each rank, in POV_EXPECT/sites.<rank>. Each is on one line, in functions that are inlined and that
+ * are not, and in loops.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PLACES_MAX 256
+
+static struct place {
+	const char *mpi, *function;
+	int line;
+	long calls;
+} place[PLACES_MAX];
+
+static void note(const char *mpi, const char *function, int line)
+{
+	struct place *p = &place[line];
+
+	if (line >= PLACES_MAX)
+		abort();
+	p->mpi = mpi;
+	p->function = function;
+	p->line = line;
+	p->calls++;
+}
+
+/* The compiler must not make one call of two. */
+#define HERE(name, ...)                                       \
+	(note(#name, __func__, __LINE__), name(__VA_ARGS__)); \
+	__asm__ volatile("# " #name " %0" ::"i"(__LINE__))
+
+static int rank;
+
+static __attribute__((noinline)) void exchange(int rounds)
+{
+	MPI_Comm all = MPI_COMM_WORLD;
+	int out = rank, in, other = !rank;
+	MPI_Request r[2];
+	MPI_Status st[2];
+
+	for (int i = 0; i < rounds; i++) {
+		HERE(MPI_Sendrecv_replace, &out, 1, MPI_INT, other, 1, other, 1, all, &st[0]);
+		HERE(MPI_Irecv, &in, 1, MPI_INT, other, 2, all, &r[0]);
+		HERE(MPI_Isend, &out, 1, MPI_INT, other, 2, all, &r[1]);
+		HERE(MPI_Waitall, 2, r, st);
+	}
+}
+
+static inline __attribute__((always_inline)) void inlined(double *sum)
+{
+	HERE(MPI_Allreduce, MPI_IN_PLACE, sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static __attribute__((noinline)) void twice(void)
+{
+	double sum = 1;
+
+	inlined(&sum);
+	inlined(&sum);
+}
+
+static void notes_write(void)
+{
+	char path[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/sites.%d", getenv("POV_EXPECT"), rank);
+	f = fopen(path, "w");
+	for (int i = 0; i < PLACES_MAX; i++)
+		if (place[i].calls)
+			fprintf(f, "%s %s %d %ld\n", place[i].mpi, place[i].function, place[i].line,
+				place[i].calls);
+	if (!f || fclose(f))
+		abort();
+}
+
+int main(int argc, char **argv)
+{
+	HERE(MPI_Init, &argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank); /* is not recorded unless asked for */
+	exchange(17);
+	for (int i = 0; i < 7 + 4 * rank; i++) {
+		HERE(MPI_Send, &i, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+	}
+	twice();
+	HERE(MPI_Barrier, MPI_COMM_WORLD);
+	note("MPI_Finalize", __func__, __LINE__ + 2);
+	notes_write();
+	return MPI_Finalize();
+}

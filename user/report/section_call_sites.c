@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * MPI's functions by the places that they were called from (--callsite).
+ */
+#include <stdlib.h>
+
+#include "analysis/loss.h"
+#include "base/human.h"
+#include "report/section.h"
+#include "site/sites.h"
+
+#define SITES_MANY 0 /* --top holds for any number */
+#define ROW struct site_total
+#define CALLS .low = LOSS_OF_CALLS
+
+static const struct figure site_figures[] = {
+	{FIGURE_COUNT, "calls", "calls", AT(sums.calls), CALLS},
+	{FIGURE_COUNT, "empty_polls", "polls", AT(sums.polls), CALLS, .no_zero = true},
+	{FIGURE_NS, "total_ns", "total", AT(sums.total_ns), "%wall", FIGURE_WHOLE, CALLS,
+	 .share_wrong = LOSS_OF_LIVES, .no_zero = true},
+	{FIGURE_NS, "max_ns", "longest", AT(sums.max_ns), CALLS},
+	{0},
+};
+
+/* Of total_ns, over the ranks; the one where it is most is named behind them. */
+static const struct figure spread_figures[] = {
+	{FIGURE_NS, "min_ns", "min", AT(least_ns), CALLS},
+	{FIGURE_NS, "mean_ns", "mean", AT(mean_ns), CALLS},
+	{FIGURE_NS, "max_ns", "max", AT(most_ns), CALLS},
+	{0},
+};
+
+static uint32_t lost_of(const struct site_total *t, uint32_t lost)
+{
+	return t->func->polls ? lost : lost & ~LOSS_SPIN;
+}
+
+/* ---- JSON ---- */
+
+static void place_print(struct json_out *j, const struct report *r, const struct model_site *site)
+{
+	const struct site_name *name = sites_find(r->sites, site);
+	char *text = sites_text(r->sites, site);
+
+	json_out_key_string(j, "site", text);
+	json_out_key_string(j, "source_function", name ? name->function : NULL);
+	json_out_key_string(j, "source_file", name ? name->file : NULL);
+	json_known_uint(j, "source_line", name && name->file, name ? name->line : 0);
+	json_out_key_string(j, "module", site->module ? site->module->path : NULL);
+	json_known_uint(j, "offset", site->module, site->offset);
+	json_known_uint(j, "address", !site->module && site->address, site->address);
+	free(text);
+}
+
+static void spread_print(struct json_out *j, const struct report *r, const struct site_total *t)
+{
+	const struct model_process *p = model_process_get(r->model, t->most_idx);
+
+	json_out_key_object(j, "over_processes");
+	json_out_key_uint(j, "callers", t->processes);
+	figures_json(j, spread_figures, t, r->facts);
+	json_known_uint(j, "max_rank", p->is_rank && p->rank >= 0, (uint64_t)p->rank);
+	json_known_uint(j, "max_job", p->is_rank, (uint64_t)p->job_idx);
+	json_out_key_uint(j, "max_pid", p->host_pid);
+	json_out_object_end(j);
+}
+
+void json_call_sites(struct json_out *j, const struct report *r, const bool *wanted, uint32_t lost)
+{
+	struct site_total *t;
+	uint32_t n;
+
+	if (!(r->opt->details & DETAIL_CALL_SITES))
+		return;
+	t = site_times_sum(&r->site_times, wanted, r->nprocesses, &n);
+	json_out_key_array(j, "call_sites");
+	for (uint32_t i = 0; i < n; i++) {
+		json_out_object_begin(j);
+		json_out_key_string(j, "function", t[i].func->name);
+		place_print(j, r, &t[i].site);
+		json_incomplete(j, lost_of(&t[i], lost));
+		figures_json(j, site_figures, &t[i], r->facts);
+		spread_print(j, r, &t[i]);
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
+	free(t);
+}
+
+/* ---- text ---- */
+
+static void notes(const struct report *r, bool unnamed, FILE *out)
+{
+	char calls[64];
+
+	if (r->nrows > 1)
+		text_explain(
+			r, out,
+			"min, mean, max: of the total, over the %u ranks above; those that made no such call count as 0. by: where it is "
+			"max.",
+			r->nrows);
+	if (unnamed)
+		text_note(
+			out,
+			"FILE+0x…: its name in the source is not known here. That takes the file as it was recorded, with debug information "
+			"(cc -g), in it or installed beside; with symbols alone, it is FUNCTION+0x….");
+	if (r->site_times.left_out)
+		text_note(out, "%s from further places are not in this table.",
+			  human_plural(calls, sizeof(calls), r->site_times.left_out, "call",
+				       "calls"));
+}
+
+static void site_cells(const struct report *r, const struct figure_table *t,
+		       const struct figure_table *spread, const struct site_total *row)
+{
+	char *place = sites_text(r->sites, &row->site);
+
+	columns_text(t->c, row->func->name, 28);
+	columns_text(t->c, place, 48);
+	figures_cells(t, row, r->sum.time.walls_ns, lost_of(row, r->lost_shown));
+	free(place);
+	if (r->nrows < 2)
+		return;
+	figures_cells(spread, row, 0, lost_of(row, r->lost_shown));
+	text_rank_cell(r, t->c, model_process_get(r->model, row->most_idx));
+}
+
+void text_call_sites(const struct report *r, FILE *out)
+{
+	struct figure_table t = {site_figures, .facts = r->facts}, spread = t;
+	struct site_total *row;
+	bool unnamed = false;
+	uint32_t n, shown;
+
+	row = site_times_sum(&r->site_times, r->chosen, r->nprocesses, &n);
+	shown = text_rows_shown(r, n, SITES_MANY);
+	text_section(out, "Call sites%s", r->nrows > 1 ? ", over the ranks above" : "");
+	if (!n)
+		text_note(out, "No MPI call was recorded.");
+	spread.figures = spread_figures;
+	spread.c = t.c = columns_new();
+	columns_add(t.c, "function", COLUMNS_LEFT);
+	columns_add(t.c, "called from", COLUMNS_LEFT);
+	figures_columns(&t);
+	if (r->nrows > 1) {
+		figures_columns(&spread);
+		columns_add(t.c, "by", COLUMNS_RIGHT);
+	}
+	for (uint32_t i = 0; i < shown; i++) {
+		unnamed |= row[i].site.module && !sites_find(r->sites, &row[i].site);
+		site_cells(r, &t, &spread, &row[i]);
+	}
+	if (n)
+		columns_print(t.c, out);
+	columns_free(t.c);
+	text_shown_note(out, shown, n);
+	if (n)
+		notes(r, unnamed, out);
+	free(row);
+}
