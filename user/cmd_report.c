@@ -170,7 +170,7 @@ static const char *const report_examples[] = {
 
 const struct command cmd_report = {
 	.name = "report",
-	.brief = "Print what ranks lost, and where each rank's and each core's time went.",
+	.brief = "Print what ranks lost, to whom, and where time went.",
 	.usage = "[options] FILE ...",
 	.details =
 		"Reads a recording once and prints one screen: what ranks lost by waiting, and for whom (who held "
