@@ -43,6 +43,7 @@ static int print_totals(const struct writer_totals *t)
 	json_out_key_uint(j, "arrivals", t->arrivals);
 	json_out_key_uint(j, "pairs", t->pairs);
 	json_out_key_uint(j, "arrows", t->arrows);
+	json_out_key_uint(j, "operations", t->operations);
 	json_out_key_uint(j, "arrows_reversed", t->arrows_reversed);
 	json_out_key_uint(j, "unpaired", t->unpaired);
 	json_out_key_uint(j, "messages", t->messages);

@@ -93,9 +93,11 @@ health() { # TIMELINE TOTALS: status as perfetto_health.sh's
 			markers: (.kinds.lost + 1), $bytes}' info.json)" ]
 		[ "$(jq '.slices - .calls - .spins - .irqs - .markers + .misplaced' totals.json)" = 0 ]
 	done
-	[ "$(total calls)" = 15 ]
-	[ "$(total slices)" = 23 ]
-	[ "$(total flows)" = 2 ]
+	[ "$(total calls)" = 16 ]
+	[ "$(total slices)" = 24 ]
+	[ "$(total flows)" = 3 ]
+	[ "$(total arrows)" = 1 ]
+	[ "$(total operations)" = 1 ]
 }
 
 @test "export: an independent reader of JSON finds all promises kept" {
@@ -273,7 +275,7 @@ health() { # TIMELINE TOTALS: status as perfetto_health.sh's
 		"MPI_Iprobe, MPI_Test ×3 MPI_Barrier MPI_Alltoallv MPI_Barrier MPI_Send" ]
 	[ "$(total switches)" = 0 ]
 	export_to run.json --rank 0,5-9 --rank 1
-	[ "$(total calls)" = 15 ]
+	[ "$(total calls)" = 16 ]
 }
 
 @test "export: wrong usage is refused, and says what is right" {

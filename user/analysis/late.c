@@ -37,6 +37,17 @@ static void add(struct late_pairs *a, enum late_kind kind, const struct match *m
 	l->worst = *m;
 }
 
+uint64_t late_ns(const struct match *m, enum late_kind kind)
+{
+	const struct match_end *waiter = kind == LATE_SENDER ? &m->recv : &m->send;
+	const struct match_end *other = kind == LATE_SENDER ? &m->send : &m->recv;
+
+	if (!waiter->completer || waiter->completing_ns >= other->begin_ns ||
+	    waiter->end_ns <= other->begin_ns)
+		return 0;
+	return other->begin_ns - waiter->completing_ns;
+}
+
 static void on_match(void *ctx, const struct match *m)
 {
 	struct late_pairs *a = ctx;
@@ -44,11 +55,9 @@ static void on_match(void *ctx, const struct match *m)
 	a->uncertain += m->assumed;
 	if (m->assumed)
 		return;
-	if (m->recv.completer && m->recv.completing_ns < m->send.begin_ns &&
-	    m->recv.end_ns > m->send.begin_ns)
+	if (late_ns(m, LATE_SENDER))
 		add(a, LATE_SENDER, m, &m->recv, &m->send);
-	if (m->send.completer && m->send.completing_ns < m->recv.begin_ns &&
-	    m->send.end_ns > m->recv.begin_ns)
+	if (late_ns(m, LATE_RECEIVER))
 		add(a, LATE_RECEIVER, m, &m->send, &m->recv);
 }
 

@@ -28,6 +28,12 @@ struct late_pairs {
 	uint32_t nthread;
 };
 
+/*
+ * How long a message was waited for: LATE_SENDER by its receive, LATE_RECEIVER by its send. 0: not. Those of one call that completes
+ * several lie in one another.
+ */
+uint64_t late_ns(const struct match *m, enum late_kind kind);
+
 void late_init(struct late_pairs *a);
 void late_release(struct late_pairs *a);
 /* All, by kind; those who waited for one process together, the longest first. Caller frees. */

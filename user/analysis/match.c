@@ -134,6 +134,7 @@ static struct match_posted *posted_new(struct matches *a, const struct match_end
 	}
 	p = xcalloc(1, sizeof(*p));
 	p->end = *end;
+	p->end.place = place;
 	p->end.bytes = d->bytes;
 	p->order_ns = d->matched_ns ?: end->begin_ns;
 	p->place = place;
@@ -308,6 +309,7 @@ static void on_message(void *ctx, const struct model_message *msg)
 	}
 	p->end.completer = o->thread;
 	p->end.completing_ns = o->completing_ns;
+	p->end.end_place = o->end_place;
 	p->end.end_ns = o->end_ns;
 	p->end.bytes = d.bytes;
 	if (d.why == PEER_KNOWN)

@@ -23,7 +23,8 @@ struct match_end {
 	uint64_t begin_ns, posted_ns;	      /* of the call that posted it */
 	uint64_t completing_ns,
 		end_ns; /* of the call that completed it: the same if it blocks; 0 without completer */
-	int64_t bytes; /* of call_roles and status; or BYTES_UNKNOWN */
+	uint32_t place, end_place; /* of model_operation */
+	int64_t bytes;		   /* of call_roles and status; or BYTES_UNKNOWN */
 };
 
 struct match {

@@ -156,6 +156,7 @@ struct call_operation {
 	const struct func_info *func;
 	uint64_t begin_ns,
 		posted_ns;	 /* of the call that set it off: persistent, that started it last */
+	uint32_t tid;		 /* of the thread that made that call */
 	uint32_t place;		 /* among those that this call set off, from 0 */
 	struct call_roles roles; /* without requests, mark and comm_name */
 };

@@ -53,6 +53,7 @@ static void request_made(struct mpi_call *c, struct call_view *out)
 		.op = {.func = c->info,
 		       .begin_ns = c->begin_ns,
 		       .posted_ns = c->parts.rec->hdr.ts_ns,
+		       .tid = c->parts.rec->hdr.tid,
 		       .roles = out->roles},
 		.receives = family == FAMILY_RECV || family == FAMILY_SENDRECV ||
 			    family == FAMILY_SENDRECV_REPLACE,
@@ -83,6 +84,7 @@ static void request_restart(const struct mpi_call *c, struct call_request *r,
 	known->op.place = place;
 	known->op.begin_ns = c->begin_ns;
 	known->op.posted_ns = known->since_ns = c->parts.rec->hdr.ts_ns;
+	known->op.tid = c->parts.rec->hdr.tid;
 	r->in_flight_bytes = -mpi_request_in_flight(known);
 	known->active = true;
 	r->in_flight_bytes += mpi_request_in_flight(known);

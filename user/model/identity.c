@@ -26,6 +26,17 @@ struct tid_slot *identity_slot(struct model *m, uint32_t tid)
 	return slot;
 }
 
+const struct mthread *identity_thread_at(const struct model *m, uint32_t tid, uint64_t ts_ns)
+{
+	const struct tid_slot *slot = map_get(&m->tids, tid);
+	const struct mthread *found = NULL;
+
+	for (const struct mthread *t = slot ? slot->head : NULL; t && t->pub.start_ns <= ts_ns;
+	     t = t->next_inc)
+		found = t;
+	return found;
+}
+
 /* ---- processes ---- */
 
 static struct mprocess *process_last(const struct model *m, uint32_t pid)

@@ -197,12 +197,14 @@ struct model_lost {
  * memory. By a call that blocks, or by a request between the call that started it and the one that completed it.
  */
 struct model_operation {
-	const struct model_thread *thread; /* that completed it */
-	const struct func_info *func;	   /* that described it: MPI_Send_init, not MPI_Start */
-	const struct call_roles *roles;	   /* as it was described */
-	uint64_t begin_ns, posted_ns;	   /* of the call that started it */
-	uint32_t place;			   /* among those that this call started, from 0 */
+	const struct model_thread *thread;  /* that completed it */
+	const struct model_thread *starter; /* that started it; NULL: not known */
+	const struct func_info *func;	    /* that described it: MPI_Send_init, not MPI_Start */
+	const struct call_roles *roles;	    /* as it was described */
+	uint64_t begin_ns, posted_ns;	    /* of the call that started it */
+	uint32_t place;			    /* among those that this call started, from 0 */
 	uint64_t completing_ns, end_ns; /* of the call that completed it: the same if it blocks */
+	uint32_t end_place;		/* among what that call completed, from 0 */
 	const struct call_request *completion; /* NULL if it blocks */
 };
 

@@ -77,6 +77,13 @@ static void messages_tell(struct model *m, const struct model_operation *o)
 	message_tell(m, o, received);
 }
 
+static const struct model_thread *starter_of(const struct model *m, const struct call_operation *op)
+{
+	const struct mthread *t = identity_thread_at(m, op->tid, op->posted_ns);
+
+	return t ? &t->pub : NULL;
+}
+
 static void operation_tell(struct model *m, const struct model_operation *o)
 {
 	TELL(m, operation, o);
@@ -87,6 +94,7 @@ void operations_tell(struct model *m, const struct model_call *c)
 {
 	const struct call_roles *own = &c->view->roles;
 	bool goes_on = false;
+	uint32_t done = 0;
 
 	for (uint32_t i = 0; i < own->nrequests; i++) {
 		const struct call_request *r = &own->requests[i];
@@ -95,6 +103,7 @@ void operations_tell(struct model *m, const struct model_call *c)
 		if (r->event == REQUEST_COMPLETE && r->op)
 			operation_tell(m, &(struct model_operation){
 						  .thread = c->thread,
+						  .starter = starter_of(m, r->op),
 						  .func = r->op->func,
 						  .roles = &r->op->roles,
 						  .begin_ns = r->op->begin_ns,
@@ -102,12 +111,14 @@ void operations_tell(struct model *m, const struct model_call *c)
 						  .place = r->op->place,
 						  .completing_ns = c->begin_ns,
 						  .end_ns = c->end_ns,
+						  .end_place = done++,
 						  .completion = r,
 					  });
 	}
 	if (!goes_on && (own->sends || own->receives) && !c->open && !c->unwound && !own->error)
 		operation_tell(m, &(struct model_operation){
 					  .thread = c->thread,
+					  .starter = c->thread,
 					  .func = c->func,
 					  .roles = own,
 					  .begin_ns = c->begin_ns,

@@ -20,6 +20,8 @@ struct mprocess *identity_process_at(struct model *m, uint32_t pid, uint64_t ts_
 struct mthread *identity_stranger_new(struct model *m, struct tid_slot *slot, struct mthread *after,
 				      uint32_t tid, uint64_t ts_ns);
 struct tid_slot *identity_slot(struct model *m, uint32_t tid); /* made if there is none */
+/* The thread that had the number then; NULL: none is known. */
+const struct mthread *identity_thread_at(const struct model *m, uint32_t tid, uint64_t ts_ns);
 void identity_thread_rehome(struct model *m, struct mthread *t, uint32_t tgid, uint64_t ts_ns);
 /* The CPU's state, with its swapper; cpu < MODEL_CPUS_MAX. */
 struct cpu_state *identity_cpu(struct model *m, uint16_t cpu);

@@ -17,7 +17,8 @@ enum intern_kind {
 	INTERN_CATEGORY = 1,
 	INTERN_EVENT_NAME = 2,
 	INTERN_ARG_NAME = 3,
-	INTERN_TEXT = 29
+	INTERN_TEXT = 29,
+	INTERN_ACTIVITY = 43
 };
 
 struct intern;

@@ -165,6 +165,10 @@ static void pb_slice(void *ctx, struct track *t, const struct slice *s)
 	pb_track_tell(w, t);
 	event_begin(w, s->instant ? EVENT_INSTANT : EVENT_BEGIN, t, s->begin_ns);
 	slice_name(w, s);
+	/* The reader gives slices that share it one colour, and others one by their name. */
+	if (s->activity)
+		pb_u64(&w->packet, FIELD(correlation_id_str_iid, 54),
+		       intern_add(w->intern, INTERN_ACTIVITY, s->activity, &w->fresh));
 	for (uint32_t i = 0; i < s->args->n; i++)
 		arg_write(w, &s->args->arg[i]);
 	if (s->flow_out)

@@ -98,6 +98,22 @@ bool tl_call_shown(struct timeline *tl, const struct model_process *p, const str
 	return process_shown(tl, p) && func_shown(tl, f);
 }
 
+/* Of MPI calls; others are told by their names. */
+static const char *activity_of(const struct model_call *c)
+{
+	const struct call_roles *r = c->view ? &c->view->roles : NULL;
+
+	enum request_event event = r && r->nrequests ? r->requests->event : REQUEST_NONE;
+
+	if (!r || !func_is_top(c->func) || event == REQUEST_INIT)
+		return NULL;
+	if (r->sends || r->receives || event == REQUEST_RESTART)
+		return "transfers";
+	if (c->func->polls)
+		return "polls";
+	return c->func->waits ? "waits" : NULL;
+}
+
 static void tl_call(void *ctx, const struct model_call *c)
 {
 	struct timeline *tl = ctx;
@@ -109,6 +125,7 @@ static void tl_call(void *ctx, const struct model_call *c)
 			  .open = c->open,
 			  .name = c->func->name,
 			  .category = c->func->group,
+			  .activity = activity_of(c),
 			  .func = c->func,
 			  .args = &tl->args};
 
@@ -142,6 +159,7 @@ static void tl_spin(void *ctx, const struct model_spin *sp)
 	struct slice s = {.begin_ns = sp->begin_ns,
 			  .end_ns = sp->end_ns,
 			  .category = sp->nfuncs ? sp->func[0].func->group : "polls",
+			  .activity = "polls",
 			  .args = &tl->args};
 
 	for (uint32_t i = 0; i < sp->nfuncs && i < 4; i++)
@@ -321,6 +339,7 @@ static void sink_init(struct timeline *tl)
 	tl->sink.call = tl_call;
 	tl->sink.post = tl_posted;
 	tl->sink.spin = tl_spin;
+	tl->sink.operation = tl_arrow_operation;
 	tl->sink.region = tl_region_event;
 	tl->sink.irq = tl_irq;
 	tl->sink.counter = tl_counter;

@@ -74,6 +74,8 @@ struct slice {
 	bool instant;	/* shown as such, at begin_ns */
 	bool with_open; /* begins together with an open one that it lies in */
 	const char *name, *category;
+	const char *
+		activity; /* what calls of many functions have in common, for their colour; or NULL */
 	const struct func_info *func; /* name and category are its own; else NULL */
 	bool few_names;		      /* without func: the name is one of few that come again */
 	uint64_t flow_out, flow_in;   /* id of the arrow that leaves or arrives; 0 none */
@@ -152,7 +154,7 @@ void timeline_add_model(struct timeline *tl, struct model *m);
 /* After the replay: those that turned up in it without doing anything that is shown. */
 void timeline_add_stragglers(struct timeline *tl, struct model *m);
 /* A message: of timeline_arrow.c; ctx is the timeline. */
-void tl_arrow(void *ctx, const struct match *m);
+void tl_arrow_message(void *ctx, const struct match *m);
 const struct model_sink *timeline_get_sink(struct timeline *tl);
 /* The recording as one slice. */
 void timeline_add_recording(struct timeline *tl);

@@ -1,16 +1,32 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Arrows from sends to receives: from an instant "sent" where the call that posted the send begins, to an instant "received" where
- * the call ends that completed the receive. Instants of their own, for which call belongs to which is known late, and since an
- * arrow between the calls themselves would point backwards where a receive waits for its send.
+ * Arrows of MPI. Of messages: from an instant "sent" where the call that posted the send begins, to an instant "received" where
+ * the call ends that completed the receive. Of nonblocking operations: from an instant "started" where the call returns that started
+ * it, to an instant "finished" where the call ends that completed it. Instants of their own, for which call belongs to which is
+ * known late, and since an arrow between the calls themselves would point backwards where a receive waits for its send.
  */
-#include "analysis/match.h"
+#include "analysis/late.h"
 #include "writer/timeline_priv.h"
 
+/*
+ * Of a call with several of them, ends of arrows lie a nanosecond apart, lest the reader take one for a part of the other: those at its
+ * begin, and those at its end.
+ */
+static uint64_t time_behind(uint64_t begin_ns, uint64_t end_ns, uint64_t nth)
+{
+	return begin_ns + nth < end_ns ? begin_ns + nth : begin_ns;
+}
+
+static uint64_t time_before(uint64_t begin_ns, uint64_t end_ns, uint64_t nth)
+{
+	return begin_ns + nth < end_ns ? end_ns - 1 - nth : end_ns - 1;
+}
+
+/* An end of an arrow. */
 static void end_write(struct timeline *tl, const struct model_thread *t, struct slice *s)
 {
 	s->instant = s->few_names = true;
-	s->category = "message";
+	s->end_ns = s->begin_ns;
 	s->args = &tl->args;
 	tl->ops->slice(tl->ctx, &tl_thread_of(tl, (struct model_thread *)t)->track, s);
 	tl->totals->instants++;
@@ -27,14 +43,24 @@ static void values_add(struct timeline *tl, const struct match *m)
 	if (m->bytes >= 0)
 		args_add_int(&tl->args, "bytes", m->bytes);
 	args_add_int(&tl->args, "tag", m->tag);
-	if (m->assumed)
+	args_add_us(&tl->args, "latency_us", m->recv.end_ns - m->send.begin_ns);
+	if (m->assumed) {
 		args_add_bool(&tl->args, "assumed", true);
+		return; /* nothing is concluded from it */
+	}
+	if (late_ns(m, LATE_SENDER))
+		args_add_us(&tl->args, "receiver_waited_us", late_ns(m, LATE_SENDER));
+	if (late_ns(m, LATE_RECEIVER))
+		args_add_us(&tl->args, "sender_waited_us", late_ns(m, LATE_RECEIVER));
 }
 
-void tl_arrow(void *ctx, const struct match *m)
+void tl_arrow_message(void *ctx, const struct match *m)
 {
 	struct timeline *tl = ctx;
 	uint64_t from_ns = m->send.begin_ns, to_ns = m->recv.end_ns - 1;
+	uint64_t out_ns = time_behind(from_ns, m->send.posted_ns, m->send.place);
+	uint64_t in_ns = time_before(m->recv.completing_ns, m->recv.end_ns,
+				     2 * (uint64_t)m->recv.end_place + 1);
 
 	if (!m->recv.completer || !tl_call_shown(tl, m->send.process, m->send.func) ||
 	    !tl_call_shown(tl, m->recv.process, m->recv.func) || !tl_in_window(tl, from_ns) ||
@@ -44,24 +70,70 @@ void tl_arrow(void *ctx, const struct match *m)
 		tl->totals->arrows_reversed++;
 		return;
 	}
+	if (in_ns < out_ns) {
+		out_ns = from_ns;
+		in_ns = to_ns;
+	}
 	tl->flow_id++;
 	args_reset(&tl->args);
 	peer_add(tl, m->recv.process, "to_rank");
 	values_add(tl, m);
 	end_write(tl, m->send.thread,
 		  &(struct slice){.name = "sent",
-				  .begin_ns = from_ns,
-				  .end_ns = from_ns,
+				  .category = "message",
+				  .begin_ns = out_ns,
 				  .flow_out = tl->flow_id});
 	args_reset(&tl->args);
 	peer_add(tl, m->send.process, "from_rank");
 	values_add(tl, m);
-	args_add_us(&tl->args, "after_us", m->recv.end_ns - m->send.begin_ns);
 	end_write(tl, m->recv.completer,
 		  &(struct slice){.name = "received",
-				  .begin_ns = to_ns,
-				  .end_ns = to_ns,
+				  .category = "message",
+				  .begin_ns = in_ns,
 				  .flow_in = tl->flow_id});
 	tl->totals->flows++;
 	tl->totals->arrows++;
+}
+
+static void operation_values_add(struct timeline *tl, const struct model_operation *o)
+{
+	int64_t send = o->roles->sends ? o->roles->send_bytes : 0;
+	int64_t recv = o->roles->receives ? o->roles->recv_bytes : 0;
+
+	args_add_text(&tl->args, "operation", o->func->name);
+	if (o->completion->bytes >= 0)
+		recv = o->completion->bytes;
+	if (send >= 0 && recv >= 0)
+		args_add_int(&tl->args, "bytes", send + recv);
+	args_add_hex(&tl->args, "request", o->completion->handle);
+}
+
+void tl_arrow_operation(void *ctx, const struct model_operation *o)
+{
+	struct timeline *tl = ctx;
+	uint64_t from_ns = time_before(o->begin_ns, o->posted_ns, o->place);
+	uint64_t to_ns = time_before(o->completing_ns, o->end_ns, 2 * (uint64_t)o->end_place);
+
+	if (!o->completion || !o->starter || from_ns < o->begin_ns || to_ns < o->completing_ns ||
+	    to_ns < from_ns || !tl_call_shown(tl, o->thread->proc, o->func) ||
+	    !tl_in_window(tl, from_ns) || !tl_in_window(tl, to_ns))
+		return;
+	tl->flow_id++;
+	args_reset(&tl->args);
+	operation_values_add(tl, o);
+	end_write(tl, o->starter,
+		  &(struct slice){.name = "started",
+				  .category = "operation",
+				  .begin_ns = from_ns,
+				  .flow_out = tl->flow_id});
+	if (o->completing_ns > o->posted_ns)
+		args_add_us(&tl->args, "between_us", o->completing_ns - o->posted_ns);
+	args_add_us(&tl->args, "completing_us", o->end_ns - o->completing_ns);
+	end_write(tl, o->thread,
+		  &(struct slice){.name = "finished",
+				  .category = "operation",
+				  .begin_ns = to_ns,
+				  .flow_in = tl->flow_id});
+	tl->totals->flows++;
+	tl->totals->operations++;
 }

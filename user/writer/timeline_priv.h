@@ -2,7 +2,8 @@
 /*
  * Shared by the timeline's parts: timeline.c (what is told), timeline_names.c (identities), timeline_track.c
  * (nesting), timeline_phase.c (phases of programs), timeline_sched.c (switches and wake-ups), timeline_wake.c (arrows),
- * timeline_post.c (posts), timeline_pair.c (arrows to their completions), timeline_message.c (messages made of them). Nobody else includes it.
+ * timeline_post.c (posts), timeline_pair.c (arrows to their completions), timeline_message.c (messages made of them), timeline_arrow.c (arrows of
+ * MPI's messages and operations). Nobody else includes it.
  */
 #ifndef POV_WRITER_TIMELINE_PRIV_H
 #define POV_WRITER_TIMELINE_PRIV_H
@@ -137,6 +138,9 @@ void tl_pairs_free(struct timeline *tl);
 
 /* Of timeline.c */
 bool tl_call_shown(struct timeline *tl, const struct model_process *p, const struct func_info *f);
+
+/* Of timeline_arrow.c; ctx is the timeline. */
+void tl_arrow_operation(void *ctx, const struct model_operation *o);
 
 /* Of timeline_message.c. s: the slice of the step. */
 void tl_message_add(struct timeline *tl, struct tl_thread *th, const struct slice *s,

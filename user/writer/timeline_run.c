@@ -45,7 +45,7 @@ int timeline_run(struct model *m, const struct timeline_options *opt,
 	if (opt->slices)
 		timeline_add_recording(tl);
 	coverage_init(&coverage);
-	matches_init(&matches, tl_arrow, tl);
+	matches_init(&matches, tl_arrow_message, tl);
 	err = model_run(m, sinks, opt->slices ? 3 : 1);
 	if (!err && opt->slices && distorted_find(&coverage, m, &d) && distortion_matters(&d))
 		timeline_add_distortion(tl, &d);

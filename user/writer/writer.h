@@ -33,8 +33,9 @@ struct writer_totals {
 	uint64_t slices, instants, flows, counters, switches, wakings, bytes;
 	uint64_t calls, spins, irqs, markers, phases;
 	uint64_t posts, completions, arrivals, messages;
-	uint64_t pairs;		  /* of flows: from a post to its completion */
-	uint64_t arrows;	  /* of flows: from a send to its receive */
+	uint64_t pairs;	     /* of flows: from a post to its completion */
+	uint64_t arrows;     /* of flows: from a send to its receive */
+	uint64_t operations; /* of flows: from the start of a nonblocking operation to its completion */
 	uint64_t arrows_reversed; /* left out: by the hosts' clocks, received before it was sent */
 	uint64_t unpaired; /* of completions with an id: it was not seen which post they are of */
 	uint64_t messages_hidden; /* for want of a track */
