@@ -48,6 +48,8 @@ static int print_totals(const struct writer_totals *t)
 	json_out_key_uint(j, "unpaired", t->unpaired);
 	json_out_key_uint(j, "messages", t->messages);
 	json_out_key_uint(j, "messages_hidden", t->messages_hidden);
+	json_out_key_uint(j, "findings", t->findings);
+	json_out_key_uint(j, "findings_hidden", t->findings_hidden);
 	json_out_key_uint(j, "open", t->open);
 	json_out_key_uint(j, "synthetic", t->synthetic);
 	json_out_key_uint(j, "misplaced", t->misplaced);

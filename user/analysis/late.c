@@ -52,6 +52,8 @@ static void on_match(void *ctx, const struct match *m)
 {
 	struct late_pairs *a = ctx;
 
+	if (a->matched)
+		a->matched(a->matched_ctx, m);
 	a->uncertain += m->assumed;
 	if (m->assumed)
 		return;

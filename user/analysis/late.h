@@ -21,7 +21,9 @@ struct late {
 };
 
 struct late_pairs {
-	struct matches matches;	      /* its sink is this analysis's */
+	struct matches matches;				   /* its sink is this analysis's */
+	void (*matched)(void *ctx, const struct match *m); /* the caller's: each match; or NULL */
+	void *matched_ctx;
 	struct map pairs[LATE_KINDS]; /* waiter, late → struct late */
 	uint64_t uncertain; /* messages that are only assumed to belong together: not looked at */
 	struct late_call *thread; /* by idx; owned */

@@ -209,6 +209,10 @@ void export_report(const char *out, const struct writer_totals *t)
 		log_warn("%s messages are without arrow: by the clocks of their hosts they were "
 			 "received before they were sent",
 			 human_count(n, sizeof(n), t->arrows_reversed));
+	if (t->findings_hidden)
+		log_info(
+			"%s findings are not shown: more than %d of a kind overlap; the report has all",
+			human_count(n, sizeof(n), t->findings_hidden), TIMELINE_FINDINGS_MAX);
 	if (t->undecided)
 		log_warn("%s wake-ups are without arrow: they were too many to wait for the calls "
 			 "around them",

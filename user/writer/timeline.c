@@ -35,6 +35,16 @@ static bool process_shown(const struct timeline *tl, const struct model_process 
 	return p && p->is_rank && rank_list_has(&sel->ranks, p->job_idx, p->rank);
 }
 
+bool *timeline_processes_shown(const struct timeline *tl, const struct model *m)
+{
+	uint32_t n = model_process_count(m);
+	bool *shown = xcalloc(n + 1, sizeof(*shown));
+
+	for (uint32_t i = 0; i < n; i++)
+		shown[i] = process_shown(tl, model_process_get(m, i));
+	return shown;
+}
+
 static bool func_shown(struct timeline *tl, const struct func_info *f)
 {
 	const struct writer_select *sel = tl->opt.select;
@@ -288,7 +298,7 @@ void timeline_add_distortion(struct timeline *tl, const struct distortion *d)
 	for (i = 0; i < n; i++)
 		args_add_text(&tl->args, args_keep(&tl->args, "function_%u", i + 1),
 			      d->func[i].name);
-	tl_own_process_tell(tl, TIMELINE_DISTORTION_PID, "povtrace: tracing distorts", -1);
+	tl_own_process_tell(tl, TIMELINE_DISTORTION_PID, "povtrace: tracing distorts", -2);
 	whole_add(tl, TRACK_DISTORTION, TIMELINE_DISTORTION_PID, "tracing distorts", text,
 		  &tl->args);
 	free(text);

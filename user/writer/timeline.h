@@ -26,10 +26,12 @@
 #define TIMELINE_WAKES_MAX 131072 /* wake-ups kept until both threads' calls are known */
 #define TIMELINE_PAIRS_MAX 131072 /* posts that wait for their completion, and the reverse */
 #define TIMELINE_LANES_MAX 16	  /* tracks for the messages of a layer in a process */
+#define TIMELINE_FINDINGS_MAX 8	  /* tracks for the findings of a kind */
 /* Process and threads that stand for povtrace itself; beyond any pid the kernel gives out (2^22). */
 #define TIMELINE_PID 2000000000u
 #define TIMELINE_TRACK_TID 2000000001u	    /* + number of the track */
 #define TIMELINE_DISTORTION_PID 2003000000u /* stands above all if tracing cost much */
+#define TIMELINE_FINDINGS_PID 2004000000u   /* stands above the ranks */
 #define TIMELINE_UNRECORDED_TID 2001000000u /* + CPU */
 #define TIMELINE_IDLE_TID 2002000000u /* + CPU; where a format has no idle thread of its own */
 
@@ -46,6 +48,7 @@ enum track_kind {
 	TRACK_DISTORTION, /* one slice: what tracing cost */
 	TRACK_MESSAGE,	  /* messages of a protocol in a process, of one layer */
 	TRACK_POST,	  /* posts, completions or arrivals of a thread, of one layer */
+	TRACK_FINDING,	  /* findings of a kind */
 	TRACK_KIND_CNT,
 };
 
@@ -134,6 +137,7 @@ struct timeline_options {
 	struct sites *sites;	   /* names of call sites; NULL: none are known */
 };
 
+struct findings;
 struct match;
 struct timeline;
 
@@ -160,6 +164,10 @@ const struct model_sink *timeline_get_sink(struct timeline *tl);
 void timeline_add_recording(struct timeline *tl);
 /* That tracing cost much: text over the whole time, above all else. Before timeline_finish(). */
 void timeline_add_distortion(struct timeline *tl, const struct distortion *d);
+/* By index, those that are selected. Caller frees. */
+bool *timeline_processes_shown(const struct timeline *tl, const struct model *m);
+/* What was found of the replay, selected ranks' only. Before timeline_finish(). */
+void timeline_add_findings(struct timeline *tl, const struct findings *all);
 /* Ends what is still to be ended. Once, after the replay. */
 void timeline_finish(struct timeline *tl);
 void timeline_free(struct timeline *tl);

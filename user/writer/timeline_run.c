@@ -2,10 +2,12 @@
 /*
  * Connects a timeline with a model: what the recording's own description says, and one pass.
  */
+#include <stdlib.h>
+
 #include "analysis/distorted.h"
-#include "analysis/match.h"
 #include "analysis/polls.h"
 #include "base/json_get.h"
+#include "finding/finding.h"
 #include "trace/trace_read.h"
 #include "writer/timeline.h"
 
@@ -31,29 +33,47 @@ void timeline_options_fill(struct timeline_options *opt, struct model *m,
 	};
 }
 
+/* What is only known when all has been told. */
+static void conclude(struct timeline *tl, struct model *m, const struct coverage *coverage,
+		     struct findings *findings)
+{
+	bool *chosen = timeline_processes_shown(tl, m);
+	struct distortion d;
+
+	if (distorted_find(coverage, m, &d) && distortion_matters(&d))
+		timeline_add_distortion(tl, &d);
+	findings_make(findings, m, chosen);
+	timeline_add_findings(tl, findings);
+	free(chosen);
+}
+
 int timeline_run(struct model *m, const struct timeline_options *opt,
 		 const struct timeline_ops *ops, void *ctx, struct writer_totals *totals)
 {
 	struct timeline *tl = timeline_new(opt, ops, ctx, totals);
 	struct coverage coverage;
-	struct matches matches;
-	const struct model_sink *sinks[] = {timeline_get_sink(tl), &coverage.sink, &matches.sink};
-	struct distortion d;
+	struct findings findings;
+	const struct model_sink *sinks[2 + FINDING_SINKS_MAX] = {timeline_get_sink(tl),
+								 &coverage.sink};
+	uint32_t n;
 	int err;
 
 	timeline_add_model(tl, m);
 	if (opt->slices)
 		timeline_add_recording(tl);
 	coverage_init(&coverage);
-	matches_init(&matches, tl_arrow_message, tl);
-	err = model_run(m, sinks, opt->slices ? 3 : 1);
-	if (!err && opt->slices && distorted_find(&coverage, m, &d) && distortion_matters(&d))
-		timeline_add_distortion(tl, &d);
+	findings_init(&findings);
+	findings.late.matched = tl_arrow_message;
+	findings.late.matched_ctx = tl;
+	n = 2 + findings_sinks(&findings, sinks + 2);
+	err = model_run(m, sinks, opt->slices ? n : 1);
+	if (!err && opt->slices)
+		conclude(tl, m, &coverage, &findings);
 	if (!err) {
 		timeline_add_stragglers(tl, m);
 		timeline_finish(tl);
 	}
-	matches_release(&matches);
+	findings_release(&findings);
 	coverage_release(&coverage);
 	timeline_free(tl);
 	return err;

@@ -27,20 +27,20 @@ struct writer_select {
 /* What was written, to be compared with what an importer counts. */
 struct writer_totals {
 	/*
-	 * slices = calls + spins + irqs + markers + phases + posts + completions + arrivals + messages - misplaced. An importer
+	 * slices = calls + spins + irqs + markers + phases + posts + completions + arrivals + messages + findings - misplaced. An importer
 	 * counts instants as slices, too.
 	 */
 	uint64_t slices, instants, flows, counters, switches, wakings, bytes;
 	uint64_t calls, spins, irqs, markers, phases;
-	uint64_t posts, completions, arrivals, messages;
+	uint64_t posts, completions, arrivals, messages, findings;
 	uint64_t pairs;	     /* of flows: from a post to its completion */
 	uint64_t arrows;     /* of flows: from a send to its receive */
 	uint64_t operations; /* of flows: from the start of a nonblocking operation to its completion */
 	uint64_t arrows_reversed; /* left out: by the hosts' clocks, received before it was sent */
 	uint64_t unpaired; /* of completions with an id: it was not seen which post they are of */
-	uint64_t messages_hidden; /* for want of a track */
-	uint64_t open;		  /* of calls and posts: without an end */
-	uint64_t synthetic;	  /* of switches: close or open a stretch that was not recorded */
+	uint64_t messages_hidden, findings_hidden; /* for want of a track */
+	uint64_t open;				   /* of calls and posts: without an end */
+	uint64_t synthetic; /* of switches: close or open a stretch that was not recorded */
 	uint64_t misplaced; /* of calls, spins, irqs, markers: would overlap another; written as instants */
 	uint64_t early;	    /* began before the first time the format can show; cut there */
 	uint64_t undecided; /* wake-ups forgotten before it was known whether they lie in calls */
