@@ -369,6 +369,7 @@ RECORDDIR = $(DESTDIR)$(PREFIX)/lib/povtrace
 MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
 BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 DOCDIR = $(DESTDIR)$(PREFIX)/share/doc/povtrace
+SQLDIR = $(DESTDIR)$(PREFIX)/share/povtrace/sql
 COMMAND_NAMES = $(patsubst user/cmd_%.c,%,$(wildcard user/cmd_*.c))
 
 $(BUILD)/man/povtrace.1: $(BUILD)/povtrace
@@ -393,13 +394,15 @@ install: all docs
 	install -m 644 README.md CHANGELOG.md CONTRIBUTING.md $(DOCDIR)/
 	install -m 644 kmod-docs/*.md $(DOCDIR)/kmod-docs/
 	install -m 644 LICENSES/*.txt $(DOCDIR)/LICENSES/
+	install -d $(SQLDIR)
+	install -m 644 viz/sql/*.sql $(SQLDIR)/
 	@$(GIVE)
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/povtrace $(BASHDIR)/povtrace
 	rm -rf $(RECORDDIR)
 	rm -f $(addprefix $(MANDIR)/,$(notdir $(MAN_PAGES)))
-	rm -rf $(DOCDIR)
+	rm -rf $(DOCDIR) $(dir $(SQLDIR))
 
 clean:
 	rm -rf build

@@ -34,6 +34,10 @@ setup() {
 	done <"$BATS_TEST_TMPDIR/named"
 }
 
+@test "install: the queries for Perfetto" {
+	[ "$(ls "$root/usr/local/share/povtrace/sql")" = "$(ls viz/sql)" ]
+}
+
 @test "uninstall leaves no file" {
 	make -s uninstall DESTDIR="$root" PREFIX=/usr/local
 	run find "$root" ! -type d
