@@ -120,8 +120,8 @@ static void operate(const struct model_operation *of, const struct call_request 
 
 static void operation(void **state)
 {
-	const struct call_request done = {.handle = 7, .bytes = BYTES_UNKNOWN};
-	const struct call_request got = {.handle = 8, .has_status = true, .bytes = 150};
+	const struct call_request done = {.bytes = BYTES_UNKNOWN};
+	const struct call_request got = {.has_status = true, .bytes = 150};
 
 	(void)state;
 	operate(&(struct model_operation){.thread = &thread[0],
@@ -133,8 +133,8 @@ static void operation(void **state)
 					  .completing_ns = 3010,
 					  .end_ns = 4510},
 		&done);
-	expect("12 started@2009 >1 operation=Isend bytes=100 request=7\n"
-	       "10 finished@4509 <1 operation=Isend bytes=100 request=7 between_us=1000 completing_us=1500\n");
+	expect("12 started@2009 >1 operation=Isend bytes=100\n"
+	       "10 finished@4509 <1 operation=Isend bytes=100 between_us=1000 completing_us=1500\n");
 	/* what the status says came; completed by a call of another thread that began before */
 	operate(&(struct model_operation){.thread = &thread[0],
 					  .starter = &thread[0],
@@ -145,8 +145,8 @@ static void operation(void **state)
 					  .completing_ns = 25,
 					  .end_ns = 60},
 		&got);
-	expect("10 started@29 >2 operation=Irecv bytes=150 request=8\n"
-	       "10 finished@59 <2 operation=Irecv bytes=150 request=8 completing_us=35\n");
+	expect("10 started@29 >2 operation=Irecv bytes=150\n"
+	       "10 finished@59 <2 operation=Irecv bytes=150 completing_us=35\n");
 	assert_int_equal(totals.operations, 2);
 	assert_int_equal(totals.flows, 2);
 	assert_int_equal(totals.instants, 4);
@@ -167,12 +167,12 @@ static void operations_of_a_call(void **state)
 	(void)state;
 	for (; o.place < 3; o.end_place = ++o.place)
 		operate(&o, &done);
-	expect("10 started@9 >1 operation=Isend bytes=0 request=0\n"
-	       "10 finished@52 <1 operation=Isend bytes=0 request=0 between_us=40 completing_us=3\n"
-	       "10 started@8 >2 operation=Isend bytes=0 request=0\n"
-	       "10 finished@50 <2 operation=Isend bytes=0 request=0 between_us=40 completing_us=3\n"
-	       "10 started@7 >3 operation=Isend bytes=0 request=0\n"
-	       "10 finished@52 <3 operation=Isend bytes=0 request=0 between_us=40 completing_us=3\n");
+	expect("10 started@9 >1 operation=Isend bytes=0\n"
+	       "10 finished@52 <1 operation=Isend bytes=0 between_us=40 completing_us=3\n"
+	       "10 started@8 >2 operation=Isend bytes=0\n"
+	       "10 finished@50 <2 operation=Isend bytes=0 between_us=40 completing_us=3\n"
+	       "10 started@7 >3 operation=Isend bytes=0\n"
+	       "10 finished@52 <3 operation=Isend bytes=0 between_us=40 completing_us=3\n");
 }
 
 static void no_operation(void **state)

@@ -105,7 +105,6 @@ static void operation_values_add(struct timeline *tl, const struct model_operati
 		recv = o->completion->bytes;
 	if (send >= 0 && recv >= 0)
 		args_add_int(&tl->args, "bytes", send + recv);
-	args_add_hex(&tl->args, "request", o->completion->handle);
 }
 
 void tl_arrow_operation(void *ctx, const struct model_operation *o)
