@@ -162,7 +162,8 @@ const struct command cmd_export = {
 	.usage = "[options] FILE.pov ... -o OUTPUT",
 	.details =
 		"Each rank is a process with its threads; MPI calls are slices with their arguments, on top of "
-		"what the scheduler did with each thread and CPU. If layers below MPI were recorded, tracks of each rank show what "
+		"what the scheduler did with each thread and CPU. Arrows lead from sends to receives, from nonblocking "
+		"operations to their completion, and from calls to those that they woke. Above all ranks stands what the report finds. If layers below MPI were recorded, tracks of each rank show what "
 		"they posted, completed and saw arrive, and the messages made of that. Where events were lost, a marker says so. "
 		"Needs no privilege and little memory, however long the recording. The output appears under "
 		"its name only when it is complete.\n\n"

@@ -100,6 +100,23 @@ health() { # TIMELINE TOTALS: status as perfetto_health.sh's
 	[ "$(total operations)" = 1 ]
 }
 
+@test "export: an operation that another thread completes: the arrow leads from thread to thread" {
+	need jq
+	{
+		grep -E '^(meta|task)' "$data/export_run.txt"
+		echo 'call ts=1000001000000 dur=1000 tid=101 tgid=101 func=9 lib=1 args=1,1000,0x4c000405,1,42,0x44000000,2 out=6/1:i738197505'
+		echo 'call ts=1000003000000 dur=1000 tid=103 tgid=101 func=8 lib=1 args=2,3,4 in=0/1:i738197505 out=0/1:i738197504 out=1/1:i1'
+		echo 'end ts=1000010000000'
+	} >script
+	"$make" script run.pov
+	export_to run.json
+	[ "$(jq -c '[.traceEvents[] | select(.cat == "operation") | [.name, .tid, .ts, .args.between_us]]' run.json)" = \
+		'[["started",101,999.999,null],["finished",103,2999.999,1999]]' ]
+	export_to run.pftrace
+	[ "$(total operations)" = 1 ]
+	health run.pftrace totals.json
+}
+
 @test "export: findings are those of the report, above the ranks, where they happened" {
 	need jq
 	"$make" "$data/export_findings.txt" run.pov
