@@ -7,6 +7,8 @@
 #include "fetch.bpf.h"
 
 #define ARRAY_CHUNKS_MAX 64 /* continuation records of one array */
+/* Bytes that an array leaves for what comes behind it: three arrays that are in continuation records as a whole, and a handle. */
+#define FIELDS_BEHIND (6 * sizeof(struct pov_field))
 #define SUM_CHUNK 16	    /* integers read at once when summing, onto the stack */
 #define SUM_PLAIN_MAX 16384 /* longest array summed without bpf_loop … */
 #define SUM_MAX (1 << 22)   /* … and with it: some milliseconds */
@@ -195,6 +197,7 @@ __noinline int fetch_copy(struct pov_thread *t, u32 idx, u64 p, u64 what)
 	if (f->used > POV_FRAME_FULL - sizeof(struct pov_field))
 		return -1;
 	room = POV_FRAME_FULL - sizeof(struct pov_field) - f->used;
+	room = room > FIELDS_BEHIND ? room - FIELDS_BEHIND : 0;
 	if (room > POV_CALL_FIELD_BYTES)
 		room = POV_CALL_FIELD_BYTES;
 	fits = room / width;
