@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/log.h"
-#include "layer/mpi_comm.h"
+#include "layer/mpi_comm_of_group.h"
 
 #define RANKS 6
 #define JOB 0
@@ -318,12 +318,102 @@ static void test_leaders(void **state)
 	}
 }
 
+/* A call by which members of a group make a communicator by themselves. */
+static struct mpi_communicator *group_call(struct mpi_group *g, int rank, int tag, uint64_t ns)
+{
+	const struct mpi_group_call call = {
+		.parent = world,
+		.tag = tag,
+		.group = g,
+		.who = member(rank),
+		.begin_ns = ns,
+		.end_ns = ns + 5,
+		.one_clock = true,
+	};
+
+	return mpi_group_makings_join(mpi_comms_of_groups(all), all, &call);
+}
+
+/* Two groups at the same time, one of them twice, and with another tag; then once more, after a call of one member was lost. */
+static void test_of_group(void **state)
+{
+	static const int32_t low[] = {1, 0}, high[] = {4, 5};
+	struct mpi_group *g = mpi_group_of_ranks(mpi_communicator_group(world, false), low, 2,
+						 false);
+	struct mpi_group *h = mpi_group_of_ranks(mpi_communicator_group(world, false), high, 2,
+						 false);
+	struct mpi_communicator *c[10];
+
+	(void)state;
+	c[0] = group_call(g, 0, 7, 10);
+	c[1] = group_call(h, 4, 7, 10);
+	c[2] = group_call(g, 0, 7, 13); /* as it seems, before the first one was over */
+	c[3] = group_call(g, 0, 8, 14);
+	c[4] = group_call(h, 5, 7, 11);
+	c[5] = group_call(g, 1, 7, 11);
+	c[6] = group_call(g, 1, 8, 12);
+	c[7] = group_call(g, 1, 7, 13);
+	assert_ptr_equal(c[5], c[0]);
+	assert_ptr_equal(c[4], c[1]);
+	assert_ptr_equal(c[6], c[3]);
+	assert_ptr_equal(c[7], c[2]);
+	for (int i = 0; i < 3; i++)
+		for (int k = i + 1; k < 4; k++)
+			assert_int_not_equal(mpi_communicator_id(c[i]), mpi_communicator_id(c[k]));
+	assert_group(mpi_group_ref(mpi_communicator_group(c[0], false)), 2, 1, 0);
+	c[8] = group_call(g, 0, 7, 100);
+	c[9] = group_call(g, 1, 7, 200);
+	assert_ptr_not_equal(c[9], c[8]);
+	for (int i = 0; i < 10; i++)
+		mpi_communicator_unref(c[i]);
+	mpi_group_unref(g);
+	mpi_group_unref(h);
+}
+
+/* A topology whose ranks the library has chosen: known once all in it have told theirs, and so is what is made of it before. */
+static void test_placed(void **state)
+{
+	static const int32_t last[] = {RANKS - 2};
+	struct mpi_communicator *made = NULL, *same;
+	struct mpi_making *m[RANKS];
+	struct mpi_group *part;
+	struct mpi_member who;
+
+	(void)state;
+	for (int i = 0; i < RANKS; i++)
+		m[i] = split_call(i, 0, 0, 10);
+	for (int i = 1; i < RANKS; i++) {
+		same = mpi_making_get_placed(m[i]);
+		assert_true(!made || same == made);
+		made = same;
+		if (i > 1)
+			mpi_communicator_unref(same);
+	}
+	part = mpi_group_of_ranks(mpi_communicator_group(made, false), last, 1, false);
+	mpi_making_place(m[0], member(0), -1);
+	for (int i = 1; i < RANKS; i++) {
+		assert_int_equal(mpi_communicator_peer(made, RANKS - 2, &who),
+				 i == 1 ? PEER_UNKNOWN_ORDER : PEER_KNOWN);
+		assert_int_equal(mpi_group_size(part), -1);
+		mpi_communicator_report(made, member(i), RANKS - 1 - i, RANKS - 1);
+	}
+	assert_group(part, 1, 1);
+	assert_group(mpi_group_ref(mpi_communicator_group(made, false)), 5, 5, 4, 3, 2, 1);
+	mpi_communicator_unref(made);
+	for (int i = 0; i < RANKS; i++) {
+		mpi_making_returned(m[i], 20);
+		mpi_making_unref(m[i]);
+	}
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_groups), TEST(test_split_late), TEST(test_random),	 TEST(test_reports),
-		TEST(test_merge),  TEST(test_given_up),	  TEST(test_long_chain), TEST(test_leaders),
+		TEST(test_groups),     TEST(test_split_late), TEST(test_random),
+		TEST(test_reports),    TEST(test_merge),      TEST(test_given_up),
+		TEST(test_long_chain), TEST(test_leaders),    TEST(test_of_group),
+		TEST(test_placed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

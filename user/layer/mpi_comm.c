@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/map.h"
+#include "layer/mpi_comm_of_group.h"
 
 #define MAKINGS_MAX 64	/* of one parent, waiting for members */
 #define LEADERS_MAX 256 /* makings of intercommunicators whose other side has not called */
@@ -22,6 +23,7 @@ struct mpi_comms {
 	int32_t njobs;
 	uint32_t next_id;
 	struct leader *leaders; /* newest first */
+	struct mpi_group_makings of_groups;
 	struct map
 		two_sided; /* id of an intercommunicator, number of a making → id of what is made */
 	struct mpi_communicator *unused; /* to be freed */
@@ -38,6 +40,7 @@ struct mpi_communicator {
 	bool conflict, checked;	     /* checked: the reports, against the group */
 	struct mpi_member *reported; /* by rank: report_size of them, job -1 where nobody has */
 	int32_t report_size;
+	struct mpi_making *placing; /* by reports; a reference, or NULL */
 	bool has_context;
 	uint64_t context;
 	struct mpi_communicator *next_unused;
@@ -56,6 +59,8 @@ struct mpi_making {
 	struct mpi_part *part;
 	uint32_t part_cnt, returned;
 	uint64_t first_return_ns;
+	uint32_t placed;
+	bool places; /* its members are known once all are placed */
 	bool closed, sorted;
 	struct made *made; /* given up when it is closed */
 	uint32_t made_cnt;
@@ -79,6 +84,11 @@ struct mpi_comms *mpi_comms_new(void)
 	return xcalloc(1, sizeof(struct mpi_comms));
 }
 
+struct mpi_group_makings *mpi_comms_of_groups(struct mpi_comms *all)
+{
+	return &all->of_groups;
+}
+
 static void leader_free(struct leader *l)
 {
 	mpi_making_unref(l->making);
@@ -97,6 +107,7 @@ void mpi_comms_free(struct mpi_comms *all)
 	map_release(&all->worlds);
 	map_release(&all->jobs);
 	map_release(&all->two_sided);
+	mpi_group_makings_release(&all->of_groups);
 	while ((l = all->leaders)) {
 		all->leaders = l->next;
 		leader_free(l);
@@ -178,6 +189,7 @@ static void communicator_free(struct mpi_communicator *c)
 	mpi_group_unref(c->remote);
 	mpi_group_unref(c->either[0]);
 	mpi_group_unref(c->either[1]);
+	mpi_making_unref(c->placing);
 	free(c->reported);
 	free(c);
 }
@@ -244,6 +256,8 @@ enum peer_unknown mpi_communicator_peer(struct mpi_communicator *c, int32_t rank
 	if (c->conflict)
 		return PEER_UNKNOWN_CONFLICT;
 	why = mpi_group_member(c->group, rank, out);
+	if (why == PEER_UNKNOWN_MEMBERS && c->placing)
+		why = PEER_UNKNOWN_ORDER;
 	if (why == PEER_KNOWN || rank < 0 || rank >= c->report_size || c->reported[rank].job < 0)
 		return why;
 	*out = c->reported[rank];
@@ -283,6 +297,8 @@ void mpi_communicator_report(struct mpi_communicator *c, struct mpi_member who, 
 			c->reported[i].job = -1;
 	}
 	c->conflict |= size >= 0 && size != c->report_size;
+	if (c->placing && rank >= 0)
+		mpi_making_place(c->placing, who, rank);
 	if (rank < 0 || who.rank < 0 ||
 	    (rank < c->report_size && mpi_member_same(c->reported[rank], who)))
 		return;
@@ -396,6 +412,18 @@ void mpi_making_returned(struct mpi_making *m, uint64_t ts_ns)
 		m->first_return_ns = ts_ns;
 }
 
+void mpi_making_place(struct mpi_making *m, struct mpi_member who, int32_t rank)
+{
+	for (uint32_t i = 0; i < m->part_cnt; i++) {
+		if (m->part[i].placed || !mpi_member_same(m->part[i].who, who))
+			continue;
+		m->part[i].key = rank;
+		m->part[i].takes_part = rank >= 0;
+		m->part[i].placed = true;
+		m->placed++;
+	}
+}
+
 static int part_compare(const void *va, const void *vb)
 {
 	const struct mpi_part *a = va, *b = vb;
@@ -418,6 +446,8 @@ static struct mpi_member *split_members(struct mpi_making *m, int64_t color, int
 		*why = m->closed ? PEER_UNKNOWN_MEMBERS : PEER_KNOWN;
 		return NULL;
 	}
+	if (m->places && m->placed < m->part_cnt)
+		return NULL;
 	if (!m->sorted)
 		qsort(m->part, m->part_cnt, sizeof(*m->part), part_compare);
 	m->sorted = true;
@@ -481,6 +511,18 @@ struct mpi_communicator *mpi_making_get(struct mpi_making *m, int64_t key, struc
 	if (m->id && !key)
 		c->id = m->id;
 	return made_add(m, key, c);
+}
+
+struct mpi_communicator *mpi_making_get_placed(struct mpi_making *m)
+{
+	struct mpi_communicator *c = mpi_making_get(m, 0, NULL, NULL);
+
+	m->places = true;
+	if (!c->placing) {
+		c->placing = m;
+		m->refs++;
+	}
+	return c;
 }
 
 struct mpi_communicator *mpi_making_get_group(struct mpi_making *m, struct mpi_group *group)

@@ -17,6 +17,8 @@ struct mpi_communicator;
 struct mpi_making; /* calls that together make communicators */
 
 struct mpi_comms *mpi_comms_new(void);
+/* What members of groups make by themselves (mpi_comm_of_group.h). */
+struct mpi_group_makings *mpi_comms_of_groups(struct mpi_comms *all);
 /* When nobody has a reference to one of its communicators any more. */
 void mpi_comms_free(struct mpi_comms *all);
 /* The number of a job by its launcher's name. Processes that no launcher named are jobs of their own. */
@@ -56,6 +58,7 @@ struct mpi_part {
 	struct mpi_member who;
 	int32_t parent_rank;
 	bool takes_part; /* in what is made: a colour was given */
+	bool placed;	 /* by mpi_making_place */
 	int64_t color;
 	int32_t key;
 };
@@ -72,6 +75,8 @@ void mpi_making_unref(struct mpi_making *m);
 /* A member's call has returned: no other one will begin, unless it does not wait for them (Comm_idup). */
 #define MPI_MAKING_GOES_ON UINT64_MAX
 void mpi_making_returned(struct mpi_making *m, uint64_t ts_ns);
+/* A member has got this rank in what is made, in an order that the library chose; -1: it is not in it. */
+void mpi_making_place(struct mpi_making *m, struct mpi_member who, int32_t rank);
 /*
  * The communicator with that key (of a split: the colour) that these calls make, as a reference: the one another member
  * got, or a new one of these groups, to which the references are taken over. group NULL: the members are those who gave the
@@ -79,6 +84,8 @@ void mpi_making_returned(struct mpi_making *m, uint64_t ts_ns);
  */
 struct mpi_communicator *mpi_making_get(struct mpi_making *m, int64_t key, struct mpi_group *group,
 					struct mpi_group *remote);
+/* The same, of members who report their ranks in it: they are known once all have. */
+struct mpi_communicator *mpi_making_get_placed(struct mpi_making *m);
 /* The same, found by its group where the calls have no key. */
 struct mpi_communicator *mpi_making_get_group(struct mpi_making *m, struct mpi_group *group);
 /*

@@ -23,6 +23,8 @@ void mpi_mark(const struct mpi_call *c, struct call_view *out);
 struct mpi_known_comm *mpi_call_comm(struct mpi_call *c);
 /* Of an argument; NULL if it is not known; not a reference. */
 struct mpi_group *mpi_call_group(const struct mpi_call *c, enum mpi_role role);
+/* The communicator that the members of a group made by themselves: a reference. */
+struct mpi_communicator *mpi_call_made_of_group(struct mpi_call *c);
 /* What a member that a call begins to make communicators with says by that: before any of them has returned. */
 void mpi_announce(struct mpi_call *c);
 /* Own rank in a communicator, or -1. */

@@ -176,5 +176,5 @@ void mpi_forget(struct mpi_call *c)
 	if (c->fn->effect == EFFECT_COMM_FREE && mpi_call_first(c, ROLE_comm, &handle))
 		mpi_process_comm_forget(c->process, handle);
 	if (c->fn->effect == EFFECT_WIN_FREE && mpi_call_first(c, ROLE_win, &handle))
-		mpi_process_origin_forget(c->process, handle);
+		mpi_process_origin_forget(c->process, handle, c->begin_ns);
 }

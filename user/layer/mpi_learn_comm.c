@@ -9,6 +9,8 @@
 #include "base/log.h"
 #include "layer/mpi_decode.h"
 
+#define SUB_MAX (1 << 20) /* members of a part of a topology whose members are not known yet */
+
 struct mpi_known_comm *mpi_call_comm(struct mpi_call *c)
 {
 	int64_t handle;
@@ -32,7 +34,7 @@ const struct mpi_origin *mpi_call_origin(const struct mpi_call *c)
 	int64_t handle;
 
 	if (mpi_call_value(c, ROLE_win, &handle) || mpi_call_first(c, ROLE_message, &handle))
-		return mpi_process_origin(c->process, handle);
+		return mpi_process_origin(c->process, handle, c->begin_ns);
 	return NULL;
 }
 
@@ -288,15 +290,26 @@ static int32_t topology_size(const struct mpi_call *c, int32_t all)
 	return mpi_call_value(c, ROLE_nnodes, &n) && n >= 0 ? (int32_t)n : -1;
 }
 
+/* The library may have other ranks in it than in the parent. */
+static bool may_reorder(const struct mpi_call *c)
+{
+	bool topology = c->fn->effect == EFFECT_CART || c->fn->effect == EFFECT_GRAPH ||
+			c->fn->effect == EFFECT_DIST_GRAPH;
+	int64_t reorder;
+
+	return topology && mpi_call_value(c, ROLE_reorder, &reorder) && reorder;
+}
+
 /* The first ranks of the parent, in its order unless the library may reorder them. */
-static struct mpi_group *topology_group(struct mpi_call *c, struct mpi_group *parent)
+static struct mpi_communicator *made_by_topology(struct mpi_call *c, struct mpi_making *m,
+						 struct mpi_group *parent)
 {
 	int32_t n = topology_size(c, INT32_MAX);
-	int64_t reorder = 1;
 
-	if (mpi_call_value(c, ROLE_reorder, &reorder) && reorder)
-		return mpi_group_unknown(PEER_UNKNOWN_ORDER);
-	return n == INT32_MAX ? mpi_group_ref(parent) : mpi_group_first(parent, n);
+	if (may_reorder(c))
+		return mpi_making_get_placed(m);
+	return made_of(c, m, 0, n == INT32_MAX ? mpi_group_ref(parent) : mpi_group_first(parent, n),
+		       NULL);
 }
 
 /* The ranks that differ from this one only in coordinates that remain, the last one varying fastest; *key: the first. */
@@ -304,7 +317,7 @@ static struct mpi_group *cart_sub_group(struct mpi_call *c, struct mpi_known_com
 					int64_t *key)
 {
 	int arg = c->fn->at[ROLE_remain_dims];
-	int32_t rank = mpi_comm_rank(c, parent), *ranks;
+	int32_t rank = mpi_comm_rank(c, parent), size, *ranks;
 	int64_t first = rank, n = 1, stride = 1;
 	struct mpi_group *g;
 
@@ -315,7 +328,8 @@ static struct mpi_group *cart_sub_group(struct mpi_call *c, struct mpi_known_com
 			first -= rank / stride % parent->dims[d] * stride;
 			n *= parent->dims[d];
 		}
-	if (n > mpi_group_size(mpi_communicator_group(parent->whole, false)))
+	size = mpi_group_size(mpi_communicator_group(parent->whole, false));
+	if (n > (size < 0 ? SUB_MAX : size))
 		return mpi_group_unknown(PEER_UNKNOWN_MEMBERS);
 	ranks = xcalloc((size_t)n, sizeof(*ranks));
 	ranks[0] = (int32_t)first;
@@ -352,7 +366,7 @@ static struct mpi_communicator *made_by_call(struct mpi_call *c, struct mpi_maki
 		group = mpi_call_group(c, ROLE_group);
 		return group && !remote ? mpi_making_get_group(m, group) : NULL;
 	case EFFECT_COMM_OF_GROUP:
-		return made_of(c, NULL, 0, mpi_group_ref(mpi_call_group(c, ROLE_group)), NULL);
+		return mpi_call_made_of_group(c);
 	case EFFECT_INTERCOMM_NEW:
 		return made_of(c, m, 0, mpi_group_ref(group), mpi_making_remote(m));
 	case EFFECT_INTERCOMM_OF_GROUPS:
@@ -370,7 +384,7 @@ static struct mpi_communicator *made_by_call(struct mpi_call *c, struct mpi_maki
 	case EFFECT_CART:
 	case EFFECT_GRAPH:
 	case EFFECT_DIST_GRAPH:
-		return made_of(c, m, 0, topology_group(c, group), NULL);
+		return made_by_topology(c, m, group);
 	default:
 		return NULL;
 	}
@@ -446,7 +460,11 @@ static void learn_newcomm(struct mpi_call *c, struct mpi_making *m)
 	struct mpi_communicator *made;
 	int64_t handle;
 
-	if (!mpi_call_first(c, role, &handle) || (uint64_t)handle == c->process->comm_null ||
+	if (!mpi_call_first(c, role, &handle))
+		return;
+	if ((uint64_t)handle == c->process->comm_null && m && may_reorder(c))
+		mpi_making_place(m, mpi_process_self(c->process), -1);
+	if ((uint64_t)handle == c->process->comm_null ||
 	    (parent && parent == mpi_process_comm(c->process, handle)))
 		return;
 	made = made_by_call(c, m, parent && parent->whole ? parent : NULL);

@@ -2,6 +2,7 @@
 /*
  * What calls teach about groups of processes and about windows, whose targets are ranks of the group they were made of.
  */
+#include "layer/mpi_comm_of_group.h"
 #include "layer/mpi_decode.h"
 
 struct mpi_group *mpi_call_group(const struct mpi_call *c, enum mpi_role role)
@@ -9,6 +10,24 @@ struct mpi_group *mpi_call_group(const struct mpi_call *c, enum mpi_role role)
 	int64_t handle;
 
 	return mpi_call_value(c, role, &handle) ? mpi_process_group(c->process, handle) : NULL;
+}
+
+struct mpi_communicator *mpi_call_made_of_group(struct mpi_call *c)
+{
+	struct mpi_comms *all = c->process->trace_comms;
+	struct mpi_group_call call = {
+		.parent = mpi_call_ranks(c),
+		.group = mpi_call_group(c, ROLE_group),
+		.who = mpi_process_self(c->process),
+		.begin_ns = c->begin_ns,
+		.end_ns = c->parts.rec->hdr.ts_ns,
+		.one_clock = c->process->one_clock,
+	};
+	int64_t tag;
+
+	if (mpi_call_value(c, ROLE_tag, &tag))
+		call.tag = (int32_t)tag;
+	return mpi_group_makings_join(mpi_comms_of_groups(all), all, &call);
 }
 
 /* Of the communicator or window. */
@@ -67,7 +86,10 @@ static void learn_origin(struct mpi_call *c, enum mpi_role role)
 {
 	const struct mpi_flavour_info *fl = c->process->flavour;
 	struct mpi_known_comm *comm = mpi_call_comm(c);
-	struct mpi_origin o = {.probed_ns = c->begin_ns, .source = PEER_ANY, .tag = TAG_ANY};
+	struct mpi_origin o = {.probed_ns = c->begin_ns,
+			       .since_ns = c->parts.rec->hdr.ts_ns,
+			       .source = PEER_ANY,
+			       .tag = TAG_ANY};
 	struct mpi_status st;
 	int64_t handle, v;
 

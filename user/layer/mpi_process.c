@@ -11,6 +11,7 @@
 #include "base/log.h"
 
 /* Learned entries of one kind kept per process; a trace with losses could add to them for ever. */
+#define OLDER_MAX 8 /* messages that had one handle one after the other */
 #define ENTRIES_MAX (1u << 18)
 /* Of one handle; each but the newest is being completed by another thread. */
 #define GENERATIONS_MAX 64
@@ -43,13 +44,16 @@ static void group_free(void *value)
 	mpi_group_unref(value);
 }
 
-static void origin_free(void *value)
+/* And what it has replaced. */
+static void origins_free(void *value)
 {
-	struct mpi_origin *o = value;
+	struct mpi_origin *o, *next;
 
-	if (o)
+	for (o = value; o; o = next) {
+		next = o->older;
 		mpi_communicator_unref(o->comm);
-	free(o);
+		free(o);
+	}
 }
 
 static void request_free(struct mpi_request *r)
@@ -105,7 +109,7 @@ void mpi_process_release(struct mpi_process *s)
 	map_free(&s->types, type_free);
 	map_free(&s->comms, comm_free);
 	map_free(&s->groups, group_free);
-	map_free(&s->origins, origin_free);
+	map_free(&s->origins, origins_free);
 	map_free(&s->requests, generations_free);
 	view_release(s);
 }
@@ -253,22 +257,38 @@ void mpi_process_group_set(struct mpi_process *s, uint64_t handle, struct mpi_gr
 	mpi_group_unref(g ? map_set(&s->groups, handle, g) : map_remove(&s->groups, handle));
 }
 
-const struct mpi_origin *mpi_process_origin(const struct mpi_process *s, uint64_t handle)
+const struct mpi_origin *mpi_process_origin(const struct mpi_process *s, uint64_t handle,
+					    uint64_t begin_ns)
 {
-	return map_get(&s->origins, handle);
+	const struct mpi_origin *o = map_get(&s->origins, handle);
+
+	while (o && o->since_ns > begin_ns)
+		o = o->older;
+	return o;
 }
 
 void mpi_process_origin_set(struct mpi_process *s, uint64_t handle, struct mpi_origin o)
 {
-	struct mpi_origin *known = xmalloc(sizeof(*known));
+	struct mpi_origin *known = xmalloc(sizeof(*known)), *last = known;
 
 	*known = o;
-	origin_free(map_set(&s->origins, handle, known));
+	known->older = map_set(&s->origins, handle, known);
+	for (int i = 0; i < OLDER_MAX && last->older; i++)
+		last = last->older;
+	origins_free(last->older);
+	last->older = NULL;
 }
 
-void mpi_process_origin_forget(struct mpi_process *s, uint64_t handle)
+void mpi_process_origin_forget(struct mpi_process *s, uint64_t handle, uint64_t begin_ns)
 {
-	origin_free(map_remove(&s->origins, handle));
+	struct mpi_origin *newest = map_get(&s->origins, handle);
+
+	if (newest && newest->since_ns > begin_ns) {
+		origins_free(newest->older);
+		newest->older = NULL;
+	} else {
+		origins_free(map_remove(&s->origins, handle));
+	}
 }
 
 bool mpi_process_trim(struct mpi_process *s)
@@ -276,7 +296,7 @@ bool mpi_process_trim(struct mpi_process *s)
 	view_release(s);
 	map_trim(&s->comms, comm_free);
 	map_trim(&s->groups, group_free);
-	map_trim(&s->origins, origin_free);
+	map_trim(&s->origins, origins_free);
 	if (s->nrequests < ENTRIES_MAX)
 		return false;
 	map_free(&s->requests, generations_free);

@@ -55,6 +55,8 @@ struct mpi_origin {
 	struct mpi_communicator *comm; /* a reference; NULL: not known */
 	uint64_t probed_ns;	       /* begin of the probe */
 	int32_t source, tag; /* as in call_roles: PEER_ANY, TAG_ANY if the probe does not tell */
+	uint64_t since_ns; /* the call that made it had returned: as of struct mpi_request, of which handles are used again as soon */
+	struct mpi_origin *older;
 };
 
 struct mpi_process {
@@ -121,11 +123,12 @@ void mpi_process_world_set(struct mpi_process *s, int32_t rank, int32_t size);
 struct mpi_group *mpi_process_group(struct mpi_process *s, uint64_t handle);
 /* Takes over the reference; NULL forgets. */
 void mpi_process_group_set(struct mpi_process *s, uint64_t handle, struct mpi_group *g);
-/* NULL if it is not known. */
-const struct mpi_origin *mpi_process_origin(const struct mpi_process *s, uint64_t handle);
+/* What a call that began at begin_ns means by the handle. NULL if it is not known. */
+const struct mpi_origin *mpi_process_origin(const struct mpi_process *s, uint64_t handle,
+					    uint64_t begin_ns);
 /* Takes over the reference. */
 void mpi_process_origin_set(struct mpi_process *s, uint64_t handle, struct mpi_origin o);
-void mpi_process_origin_forget(struct mpi_process *s, uint64_t handle);
+void mpi_process_origin_forget(struct mpi_process *s, uint64_t handle, uint64_t begin_ns);
 /* Before a call is decoded: forgets what has been forgotten, and more if too much is known. Whether requests are among that. */
 bool mpi_process_trim(struct mpi_process *s);
 
