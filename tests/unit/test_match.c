@@ -663,12 +663,61 @@ static void test_cancelled(void **state)
 	world_close(&w);
 }
 
+/* The same, and a third one sends before anybody looks: that is clear again, though it came into the same inbox. */
+static void test_clear_again(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_open(&w, 1, true, false);
+	(void)one_end(&w, 0, true, 1, false);
+	(void)one_end(&w, 2, true, 1, false);
+	(void)one_end(&w, 1, false, PEER_ANY, false);
+	(void)one_end(&w, 1, false, PEER_ANY, false);
+	(void)one_end(&w, 3, true, 1, false);
+	(void)one_end(&w, 1, false, PEER_ANY, false);
+	assert_int_equal(w.a.sink.finish(&w.a, w.f.model), 0);
+	assert_int_equal(w.told, 1);
+	assert_int_equal(ends_of(&w, 1, false, MATCH_STATUS), 2);
+	assert_int_equal(ends_of(&w, 3, true, MATCHED), 1);
+	world_close(&w);
+}
+
+/* Somebody has sent in the same communicator to nobody knows whom: it may have been this one. */
+static void test_sent_to_unknown(void **state)
+{
+	struct call_roles roles = {.sends = true,
+				   .has_peer = true,
+				   .has_tag = true,
+				   .peer = 1,
+				   .peer_world = -1,
+				   .peer_why = PEER_UNKNOWN_ORDER,
+				   .comm_id = 1};
+	struct call_request q = {.event = REQUEST_START, .handle = 1000};
+	struct world w;
+
+	(void)state;
+	world_open(&w, 1, true, false);
+	roles.requests = &q;
+	roles.nrequests = 1;
+	call_tell(&w, 2, &isend, w.now, &roles);
+	(void)one_end(&w, 0, true, 1, false);
+	(void)one_end(&w, 1, false, PEER_ANY, false);
+	assert_int_equal(w.a.sink.finish(&w.a, w.f.model), 0);
+	assert_int_equal(w.told, 0);
+	assert_int_equal(ends_of(&w, 2, true, MATCH_PEER_UNKNOWN), 1);
+	assert_int_equal(ends_of(&w, 1, false, MATCH_STATUS), 1);
+	assert_int_equal(ends_of(&w, 0, true, MATCH_BEHIND), 1);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sends_under_way),	 cmocka_unit_test(test_cancelled),
 		cmocka_unit_test(test_all_known),	 cmocka_unit_test(test_wildcards),
-		cmocka_unit_test(test_statuses_ignored),
+		cmocka_unit_test(test_statuses_ignored), cmocka_unit_test(test_clear_again),
+		cmocka_unit_test(test_sent_to_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,12 +108,14 @@ static const struct model_process *peer_of(struct matches *a, const struct model
 	}
 	if (!peer)
 		count(a, self, d->sends, why);
+	if (d->sends && comm_id && d->why != PEER_KNOWN)
+		map_set(&a->unknown_to, comm_id, a);
 	return peer;
 }
 
 /* NULL: it is not to be matched, and counted if it is a message. */
 static struct match_posted *posted_new(struct matches *a, const struct match_end *end,
-				       const struct described *d, uint32_t comm_id, uint32_t place)
+				       const struct described *d, uint32_t comm_id)
 {
 	bool any = !d->sends && d->peer == PEER_ANY;
 	const struct model_process *self = end->process, *peer = NULL;
@@ -137,7 +139,6 @@ static struct match_posted *posted_new(struct matches *a, const struct match_end
 	p->end.place = place;
 	p->end.bytes = d->bytes;
 	p->order_ns = d->matched_ns ?: end->begin_ns;
-	p->place = place;
 	p->sends = d->sends;
 	p->from = d->sends ? (int64_t)self->idx : any ? FROM_ANY : (int64_t)peer->idx;
 	p->tag = d->tag;
@@ -155,7 +156,7 @@ static struct match_posted *posted_take(struct map *posted, uint64_t request, ui
 {
 	struct match_posted *first = map_get(posted, request), **at = &first, *p;
 
-	while ((p = *at) && (p->end.begin_ns != begin_ns || p->place != place))
+	while ((p = *at) && (p->end.begin_ns != begin_ns || p->end.place != place))
 		at = &p->replaced;
 	if (!p)
 		return NULL;
@@ -190,6 +191,7 @@ static void request_posts(struct matches *a, const struct model_call *c, uint64_
 		.func = func,
 		.begin_ns = c->begin_ns,
 		.posted_ns = c->end_ns,
+		.place = place,
 	};
 
 	for (int way = 0; r->has_peer && r->has_tag && way < 2; way++) {
@@ -197,7 +199,7 @@ static void request_posts(struct matches *a, const struct model_call *c, uint64_
 		struct match_posted *p = NULL;
 
 		if (way ? r->receives : r->sends)
-			p = posted_new(a, &end, &d, r->comm_id, place);
+			p = posted_new(a, &end, &d, r->comm_id);
 		if (p)
 			posted_keep(a, &proc->posted[way], request, p);
 	}
@@ -209,7 +211,7 @@ static void request_cancelled(struct match_process *proc, const struct call_requ
 	for (int way = 0; q->op && way < 2; way++) {
 		struct match_posted *p = map_get(&proc->posted[way], q->handle);
 
-		while (p && (p->end.begin_ns != q->op->begin_ns || p->place != q->op->place))
+		while (p && (p->end.begin_ns != q->op->begin_ns || p->end.place != q->op->place))
 			p = p->replaced;
 		if (p)
 			p->cancelled = true;
@@ -291,6 +293,7 @@ static void on_message(void *ctx, const struct model_message *msg)
 		.func = o->func,
 		.begin_ns = o->begin_ns,
 		.posted_ns = o->posted_ns,
+		.place = o->place,
 	};
 	struct matches *a = ctx;
 	struct match_posted *p = a->told[!msg->sends];
@@ -299,7 +302,7 @@ static void on_message(void *ctx, const struct model_message *msg)
 	if (!o->roles->has_tag || !func_is_top(o->func) || (o->completion && !p))
 		return;
 	if (!p)
-		p = posted_new(a, &end, &d, msg->comm_id, o->place);
+		p = posted_new(a, &end, &d, msg->comm_id);
 	if (!p)
 		return;
 	if (p->cancelled && !o->completion->has_status) {
@@ -357,6 +360,7 @@ void matches_init(struct matches *a, void (*tell)(void *ctx, const struct match 
 void matches_release(struct matches *a)
 {
 	match_inboxes_release(a);
+	map_release(&a->unknown_to);
 	for (uint32_t i = 0; i < a->nprocess; i++) {
 		map_release(&a->process[i].posted[0]);
 		map_release(&a->process[i].posted[1]);

@@ -21,6 +21,7 @@ struct match_end {
 	const struct model_thread *completer; /* that learned that it is over; NULL: nobody did */
 	const struct func_info *func;	      /* that described it: MPI_Send_init, not MPI_Start */
 	uint64_t begin_ns, posted_ns;	      /* of the call that posted it */
+	uint32_t place;			      /* among those that this call started */
 	uint64_t completing_ns,
 		end_ns; /* of the call that completed it: the same if it blocks; 0 without completer */
 	uint32_t place, end_place; /* of model_operation */
@@ -69,6 +70,8 @@ struct matches {
 	uint32_t nprocess;
 	struct match_row *row; /* by idx; owned */
 	uint32_t nrow;
+	struct map
+		unknown_to; /* communicators in which something was sent to nobody knows whom: → the matches */
 	struct inbox **waiting; /* for calls that may still be told; owned */
 	uint32_t nwaiting, waiting_room;
 	struct match_posted *told[2]; /* of the operation that was told last: its send, its receive */

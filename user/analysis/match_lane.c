@@ -7,12 +7,13 @@
 #include "analysis/table.h"
 
 #define SWEEP_LANES 256
+#define DRAIN_TRIES 64
 
 /* ---- queues ---- */
 
 static bool is_before(const struct match_posted *a, const struct match_posted *b)
 {
-	return a->order_ns != b->order_ns ? a->order_ns < b->order_ns : a->place < b->place;
+	return a->order_ns != b->order_ns ? a->order_ns < b->order_ns : a->end.place < b->end.place;
 }
 
 static void queue_add(struct posted_queue *q, struct match_posted *p)
@@ -45,9 +46,10 @@ static void queue_drop(struct matches *a, struct posted_queue *q)
 	a->kept--;
 }
 
-static void queue_give_up(struct matches *a, struct posted_queue *q, enum match_why why)
+static void queue_give_up(struct matches *a, struct posted_queue *q, uint64_t until_ns,
+			  enum match_why why)
 {
-	while (q->first) {
+	while (q->first && q->first->order_ns <= until_ns) {
 		match_count(a, q->first, q->first->over ? why : MATCH_NO_OTHER);
 		queue_drop(a, q);
 	}
@@ -213,6 +215,12 @@ static void wild_known(struct matches *a, struct match_posted *w, uint32_t from,
 	lane_settle(a, in, l);
 }
 
+/* When a send began, where that can be compared with what the receiver does: on one host; else 0. */
+static uint64_t begun_ns(const struct match_posted *s, const struct model_process *to)
+{
+	return s->end.process->host_idx == to->host_idx ? s->end.begin_ns : 0;
+}
+
 /* A lane has a send that the wildcard may have taken: one more than receives that were posted earlier. */
 static bool is_candidate(const struct lane *l, const struct match_posted *w)
 {
@@ -222,7 +230,7 @@ static bool is_candidate(const struct lane *l, const struct match_posted *w)
 		return false;
 	for (; s && r && is_before(r, w); r = r->next)
 		s = s->next;
-	return s && s->end.begin_ns < w->end.end_ns;
+	return s && begun_ns(s, w->end.process) < w->end.end_ns;
 }
 
 /* Of a receive that nobody completed (its request was freed) it is not known when it gets its message. */
@@ -235,48 +243,95 @@ static bool all_completed(const struct posted_queue *q)
 	return !p;
 }
 
-static bool all_over(const struct posted_queue *q)
-{
-	const struct match_posted *p = q->first;
+/* The ends in an inbox that were posted up to some time. */
+struct tally {
+	uint64_t until_ns;
+	uint64_t last_ns; /* end of the last one of these receives */
+	uint64_t next_ns; /* of one of the first behind them; UINT64_MAX: none is over */
+	uint32_t sends, recvs;
+	bool over; /* all of them */
+};
 
-	while (p && p->over)
-		p = p->next;
-	return !p;
+static void tally_recvs(struct tally *t, const struct posted_queue *q)
+{
+	const struct match_posted *p;
+
+	for (p = q->first; p && p->order_ns <= t->until_ns; p = p->next) {
+		t->over &= p->over && p->end.completer;
+		t->last_ns = p->end.end_ns > t->last_ns ? p->end.end_ns : t->last_ns;
+		t->recvs++;
+	}
+	if (p && p->end.completer && p->end.end_ns < t->next_ns)
+		t->next_ns = p->end.end_ns;
+}
+
+static void tally_sends(struct tally *t, const struct posted_queue *q,
+			const struct model_process *to)
+{
+	for (const struct match_posted *p = q->first; p && begun_ns(p, to) <= t->until_ns;
+	     p = p->next) {
+		t->over &= p->over;
+		t->sends++;
+	}
+}
+
+static struct tally tally_until(const struct inbox *in, uint64_t until_ns)
+{
+	struct tally t = {.until_ns = until_ns, .next_ns = UINT64_MAX, .over = true};
+	struct lane *l;
+
+	tally_recvs(&t, &in->wild);
+	for (size_t at = 0; (l = map_next(&in->lanes, &at, NULL));) {
+		tally_recvs(&t, &l->recvs);
+		tally_sends(&t, &l->sends, in->wild.first->end.process);
+	}
+	return t;
+}
+
+static void inbox_give_up(struct matches *a, struct inbox *in, uint64_t until_ns)
+{
+	const struct model_process *to = in->wild.first->end.process;
+	struct lane *l;
+
+	queue_give_up(a, &in->wild, until_ns, MATCH_STATUS);
+	for (size_t at = 0; (l = map_next(&in->lanes, &at, NULL));) {
+		bool one_clock = l->sends.first && begun_ns(l->sends.first, to);
+
+		queue_give_up(a, &l->sends, one_clock ? until_ns : UINT64_MAX, MATCH_BEHIND);
+		queue_give_up(a, &l->recvs, until_ns, MATCH_BEHIND);
+	}
 }
 
 /*
- * All that could have been meant has been told, and as much was received as was sent: nobody will know which receive took what, but
- * what comes later is clear again.
+ * By some time all receives that were posted had their messages, and these were as many as had been sent: nobody will know which receive
+ * took what, but what comes later is clear again.
  */
-static bool drained(struct matches *a, struct inbox *in)
+static bool drained(struct matches *a, struct inbox *in, uint64_t told_ns)
 {
-	bool over = all_completed(&in->wild);
-	uint32_t sends = 0, recvs = in->wild.cnt;
-	struct lane *l;
+	uint64_t until_ns = in->wild.first->end.end_ns;
 
-	for (size_t at = 0; (l = map_next(&in->lanes, &at, NULL));) {
-		sends += l->sends.cnt;
-		recvs += l->recvs.cnt;
-		over &= all_completed(&l->recvs) && all_over(&l->sends);
+	for (int i = 0; i < DRAIN_TRIES && until_ns < told_ns; i++) {
+		struct tally t = tally_until(in, until_ns);
+
+		if (!t.over)
+			return false;
+		if (t.last_ns <= until_ns && t.sends == t.recvs) {
+			inbox_give_up(a, in, until_ns);
+			return true;
+		}
+		until_ns = t.last_ns > until_ns ? t.last_ns : t.next_ns;
 	}
-	if (!over || sends != recvs)
-		return false;
-	queue_give_up(a, &in->wild, MATCH_STATUS);
-	for (size_t at = 0; (l = map_next(&in->lanes, &at, NULL));) {
-		queue_give_up(a, &l->sends, MATCH_BEHIND);
-		queue_give_up(a, &l->recvs, MATCH_BEHIND);
-	}
-	return true;
+	return false;
 }
 
 /* The first wildcard, whose status nobody asked for: by what there is to take. Whether it is settled. */
-static bool wild_settle(struct matches *a, struct inbox *in)
+static bool wild_settle(struct matches *a, struct inbox *in, uint64_t told_ns)
 {
 	struct match_posted *w = in->wild.first;
 	struct lane *l, *found = NULL;
 	uint32_t cnt = 0;
 
-	if (!w || !w->over || !w->end.completer)
+	if (!w || !w->over || !w->end.completer || map_get(&a->unknown_to, in->comm_id))
 		return false;
 	for (size_t at = 0; (l = map_next(&in->lanes, &at, NULL));) {
 		if (!is_candidate(l, w))
@@ -285,7 +340,7 @@ static bool wild_settle(struct matches *a, struct inbox *in)
 		cnt++;
 	}
 	if (cnt > 1)
-		return drained(a, in);
+		return drained(a, in, told_ns);
 	if (cnt) {
 		wild_known(a, w, found->from, found->tag);
 		return true;
@@ -366,7 +421,8 @@ void match_look(struct matches *a)
 
 		in->waits = false;
 		lanes_settle(a, in);
-		while (in->wild.first && in->wild.first->end.end_ns < told_ns && wild_settle(a, in))
+		while (in->wild.first && in->wild.first->end.end_ns < told_ns &&
+		       wild_settle(a, in, told_ns))
 			lanes_settle(a, in);
 		if (in->wild.first && !a->over)
 			wait_for_calls(a, in);
@@ -400,17 +456,17 @@ static void inbox_finish(struct matches *a, struct inbox *in)
 	for (size_t at = 0; (l = map_next(&in->lanes, &at, NULL));)
 		sends_end(l);
 	lanes_settle(a, in);
-	while (wild_settle(a, in))
+	while (wild_settle(a, in, UINT64_MAX))
 		lanes_settle(a, in);
 	for (size_t at = 0; in->wild.first && (l = map_next(&in->lanes, &at, NULL));)
 		lane_settle_alone(a, in, l);
 	for (size_t at = 0; (l = map_next(&in->lanes, &at, NULL));) {
 		enum match_why why = in->wild.cnt ? MATCH_BEHIND : MATCH_NO_OTHER;
 
-		queue_give_up(a, &l->sends, why);
-		queue_give_up(a, &l->recvs, why);
+		queue_give_up(a, &l->sends, UINT64_MAX, why);
+		queue_give_up(a, &l->recvs, UINT64_MAX, why);
 	}
-	queue_give_up(a, &in->wild, MATCH_STATUS);
+	queue_give_up(a, &in->wild, UINT64_MAX, MATCH_STATUS);
 }
 
 void match_finish(struct matches *a)

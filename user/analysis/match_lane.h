@@ -14,7 +14,6 @@ struct match_posted {
 	struct match_posted *replaced; /* match.c: posted earlier by a request of the same name */
 	struct match_end end;
 	uint64_t order_ns; /* begin of the call that posted it; of the probe that has matched it */
-	uint32_t place;	   /* among those that one call started */
 	bool sends;
 	bool over;	/* it was completed: end is what came of it */
 	bool cancelled; /* somebody tried to */
