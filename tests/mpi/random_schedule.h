@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What random_p2p.c does: communicators of all kinds, and schedules drawn at random, the same in all ranks. How a schedule keeps from
+ * deadlocks is told there.
+ */
+#ifndef TESTS_MPI_RANDOM_SCHEDULE_H
+#define TESTS_MPI_RANDOM_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "expect.h"
+
+#define RANKS_MAX 8
+#define THREADS_MAX 2
+#define COMMS_MAX 16
+#define TAGS 3
+#define TAG_UNSENT 77
+#define OPS_MAX 1024
+#define STEPS_MAX 2048
+#define GROUP_MAX 4
+#define IDLE_MAX 24
+#define HEAD_BYTES 12
+#define SMALL_MAX 1000
+#define MESSAGE_MAX 70000
+
+enum mode {
+	SEND,
+	SSEND,
+	BSEND,
+	RSEND,
+	ISEND,
+	ISSEND,
+	IBSEND,
+	IRSEND,
+	SEND_INIT,
+	SSEND_INIT,
+	BSEND_INIT,
+	RSEND_INIT,
+	RECV,
+	PROBE_RECV,
+	IPROBE_RECV,
+	MPROBE_MRECV,
+	IMPROBE_MRECV,
+	CANCEL_RECV, /* cancelled, and posted again if it was */
+	CANCELLED,   /* of what nobody sends */
+	MPROBE_IMRECV,
+	IRECV,
+	RECV_INIT,
+	SENDRECV,
+	SENDRECV_REPLACE,
+};
+
+static inline bool mode_receives(enum mode m)
+{
+	return m >= RECV;
+}
+
+static inline bool mode_blocks(enum mode m)
+{
+	return m <= RSEND || (m >= RECV && m <= CANCELLED) || m >= SENDRECV;
+}
+
+static inline bool mode_persists(enum mode m)
+{
+	return (m >= SEND_INIT && m <= RSEND_INIT) || m == RECV_INIT;
+}
+
+struct op {
+	enum mode mode;
+	int comm, from, to, tag, bytes; /* ranks in MPI_COMM_WORLD */
+	int source;			/* from sends to to, and receives from source: SENDRECV */
+	bool any_source, any_tag;
+	bool asked; /* for the status */
+	bool freed; /* its request: nobody waits for it */
+	bool known; /* which message it is follows from the calls */
+	bool open;
+	int before; /* of its class, sent (or received) before it */
+};
+
+struct step {
+	enum { POST, FINISH, FINISH_ALL, BARRIER } what;
+	int op, cnt; /* several persistent ones, started by one call */
+};
+
+struct comm {
+	MPI_Comm handle;
+	int place[RANKS_MAX]; /* by rank in MPI_COMM_WORLD: its rank in it, or -1 */
+	int side[RANKS_MAX]; /* of an intercommunicator; which of several that were made together */
+	bool inter;
+	const char *made; /* how */
+};
+
+/* Messages that the same receives may take: of a sender and a tag, or of any of these. */
+enum shape { EXACT, ANY_SOURCE, ANY_TAG, ANY };
+struct class
+{
+	int sent, received;
+	int ready; /* receives that were posted before all ranks met */
+	struct op like;
+};
+
+/* What became of an operation in this rank. */
+struct live {
+	MPI_Request req;
+	char *out, *in;
+	uint64_t before_ns, after_ns; /* the call that posted it */
+	int place;
+	bool open;
+};
+
+struct idle {
+	struct op op;
+	struct live live;
+};
+
+struct worker {
+	int me, size, number, tid, epochs, serial;
+	uint64_t same, own; /* states of dice: for all ranks, for this one */
+	FILE *truth;
+	MPI_Comm meet;
+	struct comm comm[COMMS_MAX];
+	int ncomms;
+	enum shape shape[COMMS_MAX];
+	struct class class[COMMS_MAX][RANKS_MAX][RANKS_MAX][TAGS];
+	struct op op[OPS_MAX];
+	struct live live[OPS_MAX];
+	struct step step[STEPS_MAX];
+	int nops, nsteps;
+	struct idle idle[IDLE_MAX]; /* persistent requests */
+	int nidle;
+};
+
+static inline int dice(uint64_t *state, int n)
+{
+	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (int)((*state >> 33) % (uint64_t)n);
+}
+
+static int any_of(struct worker *w, int n)
+{
+	return dice(&w->same, n);
+}
+
+/* Who does it. */
+static int op_rank(const struct op *op)
+{
+	return mode_receives(op->mode) && op->mode < SENDRECV ? op->to : op->from;
+}
+
+/* ---- communicators ---- */
+
+/* Who has which rank is asked, not assumed. */
+static void comm_add(struct worker *w, const char *made, MPI_Comm handle, int side)
+{
+	struct comm *c = &w->comm[w->ncomms++];
+	int mine[3] = {-1, side, 0}, all[RANKS_MAX][3];
+
+	c->handle = handle;
+	c->made = made;
+	if (handle != MPI_COMM_NULL) {
+		MPI_Comm_rank(handle, &mine[0]);
+		MPI_Comm_test_inter(handle, &mine[2]);
+	}
+	MPI_Allgather(mine, 3, MPI_INT, all, 3, MPI_INT, MPI_COMM_WORLD);
+	for (int i = 0; i < w->size; i++) {
+		c->place[i] = all[i][0];
+		c->side[i] = all[i][1];
+		c->inter |= all[i][2];
+	}
+}
+
+static void comm_add_topologies(struct worker *w)
+{
+	int next = (w->me + 1) % w->size, last = (w->me + w->size - 1) % w->size;
+	int dims[2] = {w->size / 2, 2}, periods[2] = {1, 0}, keep[2] = {1, 0};
+	int index[RANKS_MAX], edges[RANKS_MAX];
+	MPI_Comm cart, made = MPI_COMM_NULL;
+
+	MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 1, &cart);
+	comm_add(w, "cart", cart, 0);
+	if (cart != MPI_COMM_NULL)
+		MPI_Cart_sub(cart, keep, &made);
+	comm_add(w, "cart_sub", made, w->me % 2);
+	for (int i = 0; i < w->size; i++) {
+		index[i] = i + 1;
+		edges[i] = (i + 1) % w->size;
+	}
+	MPI_Graph_create(MPI_COMM_WORLD, w->size, index, edges, 1, &made);
+	comm_add(w, "graph", made, 0);
+	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &last, MPI_UNWEIGHTED, 1, &next,
+				       MPI_UNWEIGHTED, MPI_INFO_NULL, 1, &made);
+	comm_add(w, "dist_graph", made, 0);
+}
+
+/* All but rank 0, backwards; then each half by itself, at the same time and with the same tag. */
+static void comm_add_groups(struct worker *w)
+{
+	int half = w->me < w->size / 2;
+	int back[1][3] = {{w->size - 1, 1, -1}};
+	int own[1][3] = {{half ? 0 : w->size / 2, half ? w->size / 2 - 1 : w->size - 1, 1}};
+	MPI_Comm made = MPI_COMM_NULL;
+	MPI_Group world, some, side;
+
+	MPI_Comm_group(MPI_COMM_WORLD, &world);
+	MPI_Group_range_incl(world, 1, back, &some);
+	MPI_Group_range_incl(world, 1, own, &side);
+	MPI_Comm_create(MPI_COMM_WORLD, some, &made);
+	comm_add(w, "create", made, 0);
+	made = MPI_COMM_NULL;
+	if (w->me)
+		MPI_Comm_create_group(MPI_COMM_WORLD, some, 9, &made);
+	comm_add(w, "create_group", made, 0);
+	MPI_Comm_create_group(MPI_COMM_WORLD, side, 9, &made);
+	comm_add(w, "create_group of halves", made, half);
+	MPI_Comm_create_group(MPI_COMM_WORLD, side, 9, &made); /* the same once more */
+	comm_add(w, "create_group of halves", made, half);
+	MPI_Group_free(&world);
+	MPI_Group_free(&some);
+	MPI_Group_free(&side);
+}
+
+static void comms_make(struct worker *w)
+{
+	int half = w->me < w->size / 2;
+	MPI_Comm made, side;
+	MPI_Request req;
+
+	MPI_Comm_dup(MPI_COMM_WORLD, &w->meet);
+	MPI_Comm_dup(MPI_COMM_WORLD, &made);
+	comm_add(w, "dup", made, 0);
+	MPI_Comm_idup(MPI_COMM_WORLD, &made, &req);
+	MPI_Wait(&req, MPI_STATUS_IGNORE);
+	comm_add(w, "idup", made, 0);
+	MPI_Comm_split(MPI_COMM_WORLD, w->me % 2, -w->me, &made);
+	comm_add(w, "split", made, w->me % 2);
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, -w->me, MPI_INFO_NULL, &made);
+	comm_add(w, "split_type", made, 0);
+	MPI_Comm_split(MPI_COMM_WORLD, half, w->me, &side);
+	MPI_Intercomm_create(side, 0, MPI_COMM_WORLD, half ? w->size / 2 : 0, 11, &made);
+	comm_add(w, "intercomm", made, half);
+	MPI_Intercomm_merge(made, half, &side);
+	comm_add(w, "merged", side, 0);
+	comm_add_groups(w);
+	comm_add_topologies(w);
+	if (!w->number)
+		comm_add(w, "world", MPI_COMM_WORLD, 0);
+}
+
+static bool may_talk(const struct comm *c, int from, int to)
+{
+	return c->place[from] >= 0 && c->place[to] >= 0 &&
+	       (c->side[from] == c->side[to]) != c->inter;
+}
+
+/* ---- classes ---- */
+
+static struct class *class_of(struct worker *w, const struct op *op)
+{
+	enum shape s = w->shape[op->comm];
+	int from = s == ANY || s == ANY_SOURCE ? 0 : op->from;
+	int tag = s == ANY || s == ANY_TAG ? 0 : op->tag;
+
+	return &w->class[op->comm][op->to][from][tag];
+}
+
+/* Any sender, receiver, communicator and tag; who: takes part in it, or -1. */
+static struct op lane_draw(struct worker *w, int who)
+{
+	struct op op = {.known = true};
+
+	do {
+		op.comm = any_of(w, w->ncomms);
+		op.from = any_of(w, w->size);
+		op.to = any_of(w, w->size);
+	} while (!may_talk(&w->comm[op.comm], op.from, op.to) ||
+		 (who >= 0 && op.from != who && op.to != who));
+	op.tag = any_of(w, TAGS);
+	op.any_source = w->shape[op.comm] == ANY || w->shape[op.comm] == ANY_SOURCE;
+	op.any_tag = w->shape[op.comm] == ANY || w->shape[op.comm] == ANY_TAG;
+	op.asked = w->shape[op.comm] != EXACT || any_of(w, 2);
+	op.bytes = HEAD_BYTES + any_of(w, SMALL_MAX - HEAD_BYTES);
+	return op;
+}
+
+static void step_add(struct worker *w, struct step s)
+{
+	MUST(w->nsteps < STEPS_MAX);
+	w->step[w->nsteps++] = s;
+}
+
+/* Counts it, and keeps it. */
+static int op_add(struct worker *w, struct op op)
+{
+	struct class *c = class_of(w, &op);
+
+	MUST(w->nops < OPS_MAX);
+	c->like = op;
+	op.before = mode_receives(op.mode) ? c->received++ : c->sent++;
+	op.open = !mode_blocks(op.mode);
+	w->op[w->nops] = op;
+	return w->nops++;
+}
+
+static void post(struct worker *w, struct op op)
+{
+	step_add(w, (struct step){POST, op_add(w, op), 1});
+}
+
+/* ---- steps ---- */
+
+static void send_draw(struct worker *w)
+{
+	struct op op = lane_draw(w, -1);
+	struct class *c = class_of(w, &op);
+	bool exact = w->shape[op.comm] == EXACT;
+
+	op.mode = ISEND + (enum mode)any_of(w, 3);
+	if (exact && c->sent < c->ready && any_of(w, 2))
+		op.mode = any_of(w, 2) ? RSEND : IRSEND;
+	else if (exact && c->sent < c->received && any_of(w, 2))
+		op.mode = any_of(w, 2) ? SEND : SSEND;
+	else if (!any_of(w, 6))
+		op.mode = BSEND;
+	if (op.mode != BSEND && op.mode != IBSEND && !any_of(w, 32))
+		op.bytes = MESSAGE_MAX;
+	op.freed = (op.mode == ISEND || op.mode == ISSEND) && !any_of(w, 8);
+	post(w, op);
+}
+
+static void recv_draw(struct worker *w)
+{
+	struct op op = lane_draw(w, -1);
+	struct class *c = class_of(w, &op);
+
+	op.mode = IRECV;
+	if (c->sent > c->received)
+		op.mode = RECV + (enum mode)any_of(w, IRECV - RECV);
+	if (op.mode == CANCEL_RECV)
+		op.asked = true;
+	if (op.mode != CANCELLED)
+		post(w, op);
+}
+
+/* By one call, of one rank. */
+static void group_draw(struct worker *w)
+{
+	int who = any_of(w, w->size), n = 1 + any_of(w, GROUP_MAX), first = w->nops;
+
+	for (int i = 0; i < n; i++) {
+		struct op op = lane_draw(w, who);
+		bool sends = op.from == who && (op.to != who || any_of(w, 2));
+
+		op.bytes = HEAD_BYTES + any_of(w, 3) * 100; /* so that requests are used again */
+		op.mode = sends ? SEND_INIT + (enum mode)any_of(w, 3) : RECV_INIT;
+		op_add(w, op);
+	}
+	step_add(w, (struct step){POST, first, n});
+}
+
+/* A ring of ranks, or one by itself, each of which sends and receives at the same time. */
+static void exchange_draw(struct worker *w)
+{
+	struct op op = lane_draw(w, -1);
+	const struct comm *c = &w->comm[op.comm];
+	int member[RANKS_MAX], n = 0;
+	bool even = true;
+
+	for (int i = 0; i < w->size && !c->inter; i++)
+		if (may_talk(c, op.from, i) && any_of(w, 4))
+			member[n++] = i;
+	for (int i = 0; i < n; i++) {
+		struct op leg = op;
+
+		leg.from = member[i];
+		leg.to = member[(i + 1) % n];
+		even &= class_of(w, &leg)->sent == class_of(w, &leg)->received;
+	}
+	if (w->shape[op.comm] != EXACT || !even)
+		return;
+	op.mode = any_of(w, 2) ? SENDRECV : SENDRECV_REPLACE;
+	for (int i = 0; i < n; i++) {
+		op.from = member[i];
+		op.to = member[(i + 1) % n];
+		class_of(w, &op)->sent++;
+		post(w, op);
+		w->op[w->nops - 1].source = member[(i + n - 1) % n];
+	}
+}
+
+/* Both block, and need each other. */
+static void meeting_draw(struct worker *w)
+{
+	struct op op = lane_draw(w, -1);
+	struct class *c = class_of(w, &op);
+
+	if (w->shape[op.comm] != EXACT || op.from == op.to || c->sent != c->received)
+		return;
+	op.mode = any_of(w, 2) ? SEND : SSEND;
+	post(w, op);
+	op.mode = any_of(w, 3) ? RECV : PROBE_RECV;
+	post(w, op);
+}
+
+static void cancelled_draw(struct worker *w)
+{
+	struct op op = lane_draw(w, -1);
+
+	if (w->shape[op.comm] != EXACT)
+		return;
+	op.tag = TAG_UNSENT;
+	op.asked |= w->number == 0; /* what is cancelled unseen leaves the rest in doubt */
+	op.mode = CANCELLED;
+	step_add(w, (struct step){POST, w->nops, 1});
+	w->op[w->nops++] = op;
+}
+
+/* If it can be over by now, whatever the ranks' order in time. */
+static void finish_draw(struct worker *w)
+{
+	int i = w->nops ? any_of(w, w->nops) : 0;
+	struct op *op = &w->op[i];
+	struct class *c = class_of(w, op);
+	bool may = i < w->nops && op->open;
+
+	if (mode_receives(op->mode))
+		may &= c->sent > op->before;
+	else
+		may &= w->shape[op->comm] == EXACT && c->received > op->before;
+	if (!may)
+		return;
+	op->open = false;
+	step_add(w, (struct step){FINISH, i, 1});
+}
+
+/* ---- epochs ---- */
+
+static void schedule_begin(struct worker *w)
+{
+	memset(w->class, 0, sizeof(w->class));
+	w->nops = w->nsteps = 0;
+	for (int i = 0; i < w->ncomms; i++)
+		w->shape[i] = any_of(w, 2) ? EXACT : any_of(w, ANY + 1);
+}
+
+/* Receives for ready sends. */
+static void schedule_ready(struct worker *w)
+{
+	for (int i = 0; i < 12; i++) {
+		struct op op = lane_draw(w, -1);
+
+		if (w->shape[op.comm] != EXACT)
+			continue;
+		op.mode = IRECV;
+		post(w, op);
+		class_of(w, &op)->ready = class_of(w, &op)->received;
+	}
+	step_add(w, (struct step){.what = BARRIER});
+}
+
+static void class_even(struct worker *w, struct class *c)
+{
+	struct op op = c->like;
+
+	op.asked = true;
+	op.freed = false;
+	op.mode = c->sent < c->received ? ISEND : IRECV;
+	while (c->sent != c->received)
+		post(w, op);
+}
+
+static void schedule_end(struct worker *w)
+{
+	struct class *c = &w->class[0][0][0][0];
+
+	for (size_t i = 0; i < sizeof(w->class) / sizeof(*c); i++)
+		class_even(w, &c[i]);
+	step_add(w, (struct step){.what = FINISH_ALL});
+	step_add(w, (struct step){.what = BARRIER});
+}
+
+static void schedule_epoch(struct worker *w)
+{
+	static void (*const draw[])(struct worker * w) = {
+		send_draw,  send_draw,	   recv_draw,	 recv_draw,	 finish_draw,
+		group_draw, exchange_draw, meeting_draw, cancelled_draw, finish_draw,
+	};
+
+	schedule_begin(w);
+	schedule_ready(w);
+	for (int i = 0; i < 400; i++)
+		draw[any_of(w, sizeof(draw) / sizeof(*draw))](w);
+	schedule_end(w);
+}
+
+/*
+ * One rank gets messages from any source, or with any tag as well, and asks for no status. All are there before: which is which can be
+ * known only if one sender, with one tag, has sent them all.
+ */
+static void schedule_blind(struct worker *w)
+{
+	int to = any_of(w, w->size), n = 1 + any_of(w, 4);
+	bool tags = any_of(w, 2), known = true;
+	struct op op = {.to = to, .any_source = true, .any_tag = tags};
+
+	schedule_begin(w);
+	w->shape[0] = tags ? ANY : ANY_SOURCE;
+	for (int i = 0; i < n; i++) {
+		op.mode = any_of(w, 2) ? ISEND : BSEND;
+		op.bytes = HEAD_BYTES + any_of(w, SMALL_MAX - HEAD_BYTES);
+		op.from = any_of(w, w->size);
+		op.tag = tags ? any_of(w, TAGS) : 0;
+		post(w, op);
+		known &= op.from == w->op[0].from && op.tag == w->op[0].tag;
+	}
+	step_add(w, (struct step){.what = BARRIER});
+	op.mode = RECV;
+	for (int i = 0; i < n; i++)
+		post(w, op);
+	for (int i = 0; i < w->nops; i++)
+		w->op[i].known = known;
+	schedule_end(w);
+}
+
+#endif
