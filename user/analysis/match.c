@@ -136,7 +136,6 @@ static struct match_posted *posted_new(struct matches *a, const struct match_end
 	}
 	p = xcalloc(1, sizeof(*p));
 	p->end = *end;
-	p->end.place = place;
 	p->end.bytes = d->bytes;
 	p->order_ns = d->matched_ns ?: end->begin_ns;
 	p->sends = d->sends;

@@ -21,7 +21,6 @@ struct match_end {
 	const struct model_thread *completer; /* that learned that it is over; NULL: nobody did */
 	const struct func_info *func;	      /* that described it: MPI_Send_init, not MPI_Start */
 	uint64_t begin_ns, posted_ns;	      /* of the call that posted it */
-	uint32_t place;			      /* among those that this call started */
 	uint64_t completing_ns,
 		end_ns; /* of the call that completed it: the same if it blocks; 0 without completer */
 	uint32_t place, end_place; /* of model_operation */
