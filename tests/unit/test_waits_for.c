@@ -271,6 +271,13 @@ static void test_late(void **state)
 	m = match_of(&w, 2500, 2510, 1500, 2600);
 	m.recv.completing_ns = 2000;
 	a.matches.tell(a.matches.ctx, &m);
+	/* another such call, whose second message becomes known behind that of a later call: 100, 50, and 100 more */
+	m = match_of(&w, 4100, 4110, 4000, 4600);
+	a.matches.tell(a.matches.ctx, &m);
+	m = match_of(&w, 4750, 4760, 4700, 4800);
+	a.matches.tell(a.matches.ctx, &m);
+	m = match_of(&w, 4200, 4210, 4000, 4600);
+	a.matches.tell(a.matches.ctx, &m);
 	m = match_of(&w, 3500, 3510, 3000, 3520);
 	m.assumed = true;
 	a.matches.tell(a.matches.ctx, &m);
@@ -278,7 +285,7 @@ static void test_late(void **state)
 	l = late_list(&a, &n);
 	assert_int_equal(n, 2);
 	assert_int_equal(l[0].kind, LATE_SENDER);
-	assert_int_equal(l[0].ns, 300 + 500);
+	assert_int_equal(l[0].ns, 300 + 500 + 100 + 50 + 100);
 	assert_int_equal(l[0].waiter, w.thread[0].proc->idx);
 	assert_int_equal(l[0].late, w.thread[1].proc->idx);
 	assert_int_equal(l[1].kind, LATE_RECEIVER);

@@ -8,19 +8,12 @@
 #include "abi/event.h"
 #include "analysis/table.h"
 
-struct member_call {
-	const struct model_thread *thread;
-	const struct func_info *func;
-	uint64_t begin_ns, end_ns;
-	bool waits; /* the call itself, not a later one */
-};
-
 /* The n-th call on a communicator. */
 struct joint_call {
 	struct joint_call *next;
 	uint64_t number;
 	uint32_t cnt, members;
-	struct member_call call[];
+	struct arrival_call call[];
 };
 
 struct arrival_comm {
@@ -33,24 +26,16 @@ struct arrival_comm {
 
 static int begin_compare(const void *va, const void *vb)
 {
-	const struct member_call *a = va, *b = vb;
+	const struct arrival_call *a = va, *b = vb;
 
 	if (a->begin_ns != b->begin_ns)
 		return a->begin_ns < b->begin_ns ? -1 : 1;
 	return a->thread->idx < b->thread->idx ? -1 : a->thread->idx > b->thread->idx;
 }
 
-/* How long a member that is there waited in a stretch of time. */
-static uint64_t waited_ns(const struct member_call *c, uint64_t from_ns, uint64_t to_ns)
-{
-	uint64_t until_ns = c->end_ns < to_ns ? c->end_ns : to_ns;
-
-	return c->waits && until_ns > from_ns ? until_ns - from_ns : 0;
-}
-
 static void blame(struct arrivals *a, const struct joint_call *j, uint32_t who, uint64_t ns)
 {
-	const struct member_call *c = &j->call[who];
+	const struct arrival_call *c = &j->call[who];
 	struct arrival_row *r = table_row(a->process, a->nprocess, c->thread->proc->idx);
 
 	r->calls++;
@@ -65,20 +50,70 @@ static void blame(struct arrivals *a, const struct joint_call *j, uint32_t who, 
 		};
 }
 
-/* Between two arrivals, those who are there wait for those who are not, for all of these alike. */
+static int time_compare(const void *va, const void *vb)
+{
+	uint64_t a = *(const uint64_t *)va, b = *(const uint64_t *)vb;
+
+	return a < b ? -1 : a > b;
+}
+
+/* When those who wait leave, in order. */
+static uint64_t *leaves_of(const struct joint_call *j, uint32_t *n)
+{
+	uint64_t *leave_ns = xmalloc(j->cnt * sizeof(*leave_ns));
+
+	*n = 0;
+	for (uint32_t i = 0; i < j->cnt; i++)
+		if (j->call[i].waits)
+			leave_ns[(*n)++] = j->call[i].end_ns;
+	qsort(leave_ns, *n, sizeof(*leave_ns), time_compare);
+	return leave_ns;
+}
+
+/* From one arrival or leaving to the next, those who are there wait for those who are not, for all of these alike. */
+static struct arrival_step *steps_of(const struct joint_call *j, uint32_t *nsteps)
+{
+	struct arrival_step *step = xmalloc(2 * j->cnt * sizeof(*step));
+	uint32_t nleaves, left = 0, came = 0, waiting = 0;
+	uint64_t *leave_ns = leaves_of(j, &nleaves), now_ns = 0, next_ns;
+
+	*nsteps = 0;
+	while (came < j->cnt) {
+		bool leaves = left < nleaves && leave_ns[left] < j->call[came].begin_ns;
+
+		next_ns = leaves ? leave_ns[left] : j->call[came].begin_ns;
+		if (waiting && next_ns > now_ns)
+			step[(*nsteps)++] = (struct arrival_step){
+				now_ns, next_ns, waiting * (next_ns - now_ns) / (j->cnt - came)};
+		if (leaves) {
+			left++;
+			waiting--;
+		} else {
+			waiting += j->call[came++].waits;
+		}
+		now_ns = next_ns;
+	}
+	free(leave_ns);
+	return step;
+}
+
 static void joint_settle(struct arrivals *a, struct joint_call *j)
 {
-	uint64_t each_ns = 0, sum_ns;
+	struct arrival_joint joint = {.call = j->call, .calls = j->cnt};
+	struct arrival_step *step;
+	uint64_t each_ns = 0;
+	uint32_t s = 0;
 
 	qsort(j->call, j->cnt, sizeof(j->call[0]), begin_compare);
+	joint.step = step = steps_of(j, &joint.steps);
 	for (uint32_t i = 0; i < j->cnt; i++) {
+		for (; s < joint.steps && step[s].to_ns <= j->call[i].begin_ns; s++)
+			each_ns += step[s].each_ns;
 		blame(a, j, i, each_ns);
-		sum_ns = 0;
-		for (uint32_t k = 0; i + 1 < j->cnt && k <= i; k++)
-			sum_ns += waited_ns(&j->call[k], j->call[i].begin_ns,
-					    j->call[i + 1].begin_ns);
-		each_ns += i + 1 < j->cnt ? sum_ns / (j->cnt - 1 - i) : 0;
 	}
+	if (a->tell && joint.steps)
+		a->tell(a->ctx, &joint);
+	free(step);
 }
 
 /* ---- as they come ---- */
@@ -143,7 +178,7 @@ static void on_call(void *ctx, const struct model_call *k)
 	link = joint_of(c, number, (uint32_t)r->comm_size);
 	j = *link;
 	if (j->cnt < j->members)
-		j->call[j->cnt++] = (struct member_call){
+		j->call[j->cnt++] = (struct arrival_call){
 			.thread = k->thread,
 			.func = k->func,
 			.begin_ns = k->begin_ns,

@@ -11,6 +11,28 @@
 #include "base/map.h"
 #include "model/model.h"
 
+/* A member's part in a call that they make together. */
+struct arrival_call {
+	const struct model_thread *thread;
+	const struct func_info *func;
+	uint64_t begin_ns, end_ns;
+	bool waits; /* the call itself, not a later one */
+};
+
+/* A stretch in which as many were there, and as many were missing. */
+struct arrival_step {
+	uint64_t from_ns, to_ns;
+	uint64_t each_ns; /* what each missing one was waited for, by all together */
+};
+
+/* Those who are missing in a step are those whose call begins when it ends, or later. */
+struct arrival_joint {
+	const struct arrival_call *call; /* in order of begin */
+	uint32_t calls;
+	const struct arrival_step *step; /* in which anybody waited, in order */
+	uint32_t steps;
+};
+
 /* A member's call that others waited for. */
 struct arrival {
 	const struct func_info *func;
@@ -29,6 +51,9 @@ struct arrival_row {
 
 struct arrivals {
 	struct model_sink sink;
+	void (*tell)(void *ctx, const struct arrival_joint *
+					j); /* the caller's: each that anybody waited in; or NULL */
+	void *ctx;
 	struct map comms;	     /* comm_id → struct arrival_comm */
 	struct arrival_row *process; /* by idx; owned */
 	uint32_t nprocess;

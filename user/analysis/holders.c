@@ -42,35 +42,42 @@ static void on_switch(void *ctx, const struct model_switch *s)
 
 /* ---- whose waiting ---- */
 
-static void hold(struct holders *a, const struct model_thread *waiter, const struct run *r,
-		 uint64_t ns)
+/* What was between two times; thread NULL: nobody is known to have run. */
+static void hold(struct holders *a, const struct model_thread *waiter,
+		 const struct model_thread *thread, uint64_t from_ns, uint64_t to_ns)
 {
+	struct holders_row *row = &a->thread[waiter->idx];
 	struct holder *h;
 
-	if (r->thread->idle) {
-		a->thread[waiter->idx].idle_ns += ns;
+	if (from_ns >= to_ns)
+		return;
+	if (a->tell)
+		a->tell(a->ctx, waiter, thread, from_ns, to_ns);
+	if (!thread) {
+		row->unknown_ns += to_ns - from_ns;
 		return;
 	}
-	h = map_make(&a->pairs, (uint64_t)waiter->idx << 32 | r->thread->idx, sizeof(*h));
+	if (thread->idle) {
+		row->idle_ns += to_ns - from_ns;
+		return;
+	}
+	h = map_make(&a->pairs, (uint64_t)waiter->idx << 32 | thread->idx, sizeof(*h));
 	h->waiter = waiter->idx;
-	h->thread = r->thread->idx;
-	h->ns += ns;
+	h->thread = thread->idx;
+	h->ns += to_ns - from_ns;
 }
 
 /* The part of a stretch that lies in the waiting; how much of that is left before it. */
 static void take(struct holders *a, const struct model_thread *waiter, const struct run *r,
-		 uint64_t from_ns, uint64_t *to_ns, uint64_t *unknown_ns)
+		 uint64_t from_ns, uint64_t *to_ns)
 {
 	uint64_t begin_ns = r->from_ns > from_ns ? r->from_ns : from_ns;
 	uint64_t end_ns = r->to_ns < *to_ns ? r->to_ns : *to_ns;
 
 	if (begin_ns >= end_ns)
 		return;
-	*unknown_ns += *to_ns - end_ns;
-	if (r->thread == waiter)
-		*unknown_ns += end_ns - begin_ns;
-	else
-		hold(a, waiter, r, end_ns - begin_ns);
+	hold(a, waiter, NULL, end_ns, *to_ns);
+	hold(a, waiter, r->thread == waiter ? NULL : r->thread, begin_ns, end_ns);
 	*to_ns = begin_ns;
 }
 
@@ -80,7 +87,7 @@ static void settle(struct holders *a, const struct model_thread *t, uint64_t fro
 {
 	struct holders_core *c = core_of(a, cpu);
 	struct holders_row *row = table_row(a->thread, a->nthread, t->idx);
-	uint64_t unknown_ns = 0, left_ns = to_ns;
+	uint64_t left_ns = to_ns;
 
 	if (from_ns < row->counted_ns)
 		from_ns = row->counted_ns;
@@ -92,16 +99,16 @@ static void settle(struct holders *a, const struct model_thread *t, uint64_t fro
 		struct run now = c->now;
 
 		now.to_ns = to_ns;
-		take(a, t, &now, from_ns, &left_ns, &unknown_ns);
+		take(a, t, &now, from_ns, &left_ns);
 	}
 	for (uint64_t i = c->cnt; i && c->cnt - i < c->room && left_ns > from_ns; i--) {
 		const struct run *r = &c->run[(i - 1) % c->room];
 
 		if (r->to_ns <= from_ns)
 			break;
-		take(a, t, r, from_ns, &left_ns, &unknown_ns);
+		take(a, t, r, from_ns, &left_ns);
 	}
-	row->unknown_ns += unknown_ns + (left_ns - from_ns);
+	hold(a, t, NULL, from_ns, left_ns);
 }
 
 static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,

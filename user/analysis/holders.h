@@ -29,6 +29,10 @@ struct holders_core;
 
 struct holders {
 	struct model_sink sink;
+	/* The caller's, or NULL: each stretch in which a thread was runnable, and who ran there; holder NULL: not known. */
+	void (*tell)(void *ctx, const struct model_thread *waiter,
+		     const struct model_thread *holder, uint64_t from_ns, uint64_t to_ns);
+	void *ctx;
 	struct holders_core *core; /* by CPU; owned */
 	uint32_t ncore;
 	struct map pairs;	    /* waiter, holder → struct holder */

@@ -6,23 +6,44 @@
 
 #include "analysis/table.h"
 
-/* The last call of a thread that waited, and how far its waiting has been told. */
+/* A call that waited, and how far its waiting has been told. */
 struct late_call {
 	uint64_t begin_ns, told_ns;
 };
 
+/* The last ones of a thread: messages of several may become known by turns. */
+#define CALLS 8
+struct late_thread {
+	struct late_call call[CALLS];
+	uint32_t oldest;
+};
+
+static struct late_call *call_of(struct late_thread *t, uint64_t begin_ns)
+{
+	struct late_call *c;
+
+	for (c = t->call; c < t->call + CALLS; c++)
+		if (c->begin_ns == begin_ns)
+			return c;
+	c = &t->call[t->oldest++ % CALLS];
+	*c = (struct late_call){begin_ns, begin_ns};
+	return c;
+}
+
 static void add(struct late_pairs *a, enum late_kind kind, const struct match *m,
 		const struct match_end *waiter, const struct match_end *other)
 {
-	struct late_call *call = table_row(a->thread, a->nthread, waiter->completer->idx);
-	uint64_t from_ns = waiter->completing_ns, ns;
+	struct late_call *call = call_of(table_row(a->thread, a->nthread, waiter->completer->idx),
+					 waiter->completing_ns);
 	struct late *l;
+	uint64_t ns;
 
-	if (call->begin_ns != from_ns)
-		*call = (struct late_call){from_ns, from_ns};
 	if (other->begin_ns <= call->told_ns)
 		return;
 	ns = other->begin_ns - call->told_ns;
+	if (a->tell)
+		a->tell(a->ctx, &(struct late_wait){kind, waiter->completer, other, call->told_ns,
+						    other->begin_ns});
 	call->told_ns = other->begin_ns;
 	l = map_make(&a->pairs[kind], (uint64_t)waiter->process->idx << 32 | other->process->idx,
 		     sizeof(*l));

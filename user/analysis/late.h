@@ -20,13 +20,23 @@ struct late {
 	uint64_t worst_ns;
 };
 
+/* A stretch in which a call of a thread waited, and the call that it waited for: that begins when the stretch ends. */
+struct late_wait {
+	enum late_kind kind;
+	const struct model_thread *waiter;
+	const struct match_end *late;
+	uint64_t from_ns, to_ns;
+};
+
 struct late_pairs {
-	struct matches matches;				   /* its sink is this analysis's */
-	void (*matched)(void *ctx, const struct match *m); /* the caller's: each match; or NULL */
+	struct matches matches;				    /* its sink is this analysis's */
+	void (*matched)(void *ctx, const struct match *m);  /* the caller's: each match; or NULL */
 	void *matched_ctx;
+	void (*tell)(void *ctx, const struct late_wait *w); /* the caller's: each; or NULL */
+	void *ctx;
 	struct map pairs[LATE_KINDS]; /* waiter, late → struct late */
 	uint64_t uncertain; /* messages that are only assumed to belong together: not looked at */
-	struct late_call *thread; /* by idx; owned */
+	struct late_thread *thread; /* by idx; owned */
 	uint32_t nthread;
 };
 
