@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* See causes.h. Keeps what threads did, and the waits that are to be followed (causes_chain.c). */
+#include "analysis/causes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/causes_line.h"
+#include "analysis/table.h"
+#include "base/log.h"
+
+/* ---- lines ---- */
+
+const struct line_entry *line_find(const struct line *l, uint64_t ts_ns)
+{
+	uint32_t lo = 0, hi = l->n, mid;
+
+	while (lo < hi) { /* the first one that begins later */
+		mid = lo + (hi - lo) / 2;
+		if (l->entry[mid].from_ns <= ts_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? &l->entry[lo - 1] : NULL;
+}
+
+const struct line_entry *line_at(const struct line *l, uint64_t ts_ns, uint64_t *until_ns)
+{
+	const struct line_entry *e = line_find(l, ts_ns);
+	const struct line_entry *next = e ? e + 1 : l->entry;
+	bool covers = e && e->to_ns > ts_ns;
+	uint64_t end_ns = covers			 ? e->to_ns :
+			  l->n && next < l->entry + l->n ? next->from_ns :
+							   UINT64_MAX;
+
+	if (end_ns < *until_ns)
+		*until_ns = end_ns;
+	return covers ? e : NULL;
+}
+
+enum thread_state line_state(struct causes *a, const struct model_thread *t, uint64_t ts_ns,
+			     uint64_t *until_ns, const struct model_thread **holder)
+{
+	const struct causes_thread *c = table_row(a->thread, a->nthread, t->idx);
+	const struct line_entry *e = line_at(&c->line[LINE_STATES], ts_ns, until_ns);
+
+	*holder = e ? e->holder : NULL;
+	if (e)
+		return e->state;
+	if (ts_ns >= t->since_ns && t->state != THREAD_DEAD)
+		return t->state; /* it is under way */
+	if (t->since_ns > ts_ns && t->since_ns < *until_ns)
+		*until_ns = t->since_ns;
+	return THREAD_UNKNOWN;
+}
+
+static void wait_put(struct causes_wait *w)
+{
+	if (--w->refs)
+		return;
+	free(w->member);
+	free(w->step);
+	free(w);
+}
+
+/* What ended before. */
+static uint32_t line_drop(struct line *l, enum line_track track, uint64_t until_ns)
+{
+	uint32_t old = 0;
+
+	while (old < l->n && l->entry[old].to_ns <= until_ns) {
+		if (track == LINE_WAITS)
+			wait_put(l->entry[old].wait);
+		old++;
+	}
+	l->n -= old;
+	if (old)
+		memmove(l->entry, l->entry + old, l->n * sizeof(*l->entry));
+	return old;
+}
+
+/* Follows those that began before, and forgets what ended before. */
+static void forget(struct causes *a, uint64_t until_ns)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < a->nqueue; i++) {
+		if (a->queue[i].wait->step[0].from_ns >= until_ns) {
+			a->queue[left++] = a->queue[i];
+			continue;
+		}
+		causes_follow(a, &a->queue[i]);
+		wait_put(a->queue[i].wait);
+	}
+	a->nqueue = left;
+	for (uint32_t i = 0; i < a->nthread; i++)
+		for (int track = 0; track < LINE_TRACKS; track++)
+			a->kept -= line_drop(&a->thread[i].line[track], track, until_ns);
+	a->since_ns = until_ns;
+}
+
+static void line_add(struct causes *a, const struct model_thread *t, enum line_track track,
+		     const struct line_entry *e)
+{
+	struct line *l;
+	uint32_t at;
+
+	while (a->kept >= CAUSES_KEPT_MAX)
+		forget(a, a->since_ns + (a->now_ns - a->since_ns + 1) / 2);
+	l = &((struct causes_thread *)table_row(a->thread, a->nthread, t->idx))->line[track];
+	if (l->n == l->room) {
+		l->room = l->room ? l->room * 2 : 64;
+		l->entry = xrealloc(l->entry, l->room * sizeof(*l->entry));
+	}
+	for (at = l->n++; at && l->entry[at - 1].from_ns > e->from_ns; at--)
+		l->entry[at] = l->entry[at - 1];
+	l->entry[at] = *e;
+	a->kept++;
+	if (a->now_ns < e->to_ns)
+		a->now_ns = e->to_ns;
+}
+
+/* ---- what threads do ---- */
+
+static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
+		     enum thread_state s, uint16_t cpu)
+{
+	(void)cpu;
+	if (t->proc->is_rank && s != THREAD_RUNNABLE && from_ns < to_ns)
+		line_add(ctx, t, LINE_STATES,
+			 &(struct line_entry){.from_ns = from_ns, .to_ns = to_ns, .state = s});
+}
+
+static void on_runnable(void *ctx, const struct model_thread *waiter,
+			const struct model_thread *holder, uint64_t from_ns, uint64_t to_ns)
+{
+	if (waiter->proc->is_rank)
+		line_add(ctx, waiter, LINE_STATES,
+			 &(struct line_entry){.from_ns = from_ns,
+					      .to_ns = to_ns,
+					      .state = THREAD_RUNNABLE,
+					      .holder = holder});
+}
+
+static void on_call(void *ctx, const struct model_call *c)
+{
+	struct causes *a = ctx;
+	struct blame *b;
+
+	if (c->nested || !func_is_top(c->func))
+		return;
+	b = table_row(a->process, a->nprocess, c->thread->proc->idx);
+	for (int s = 0; s < THREAD_STATE_CNT; s++)
+		b->calls.ns[s] += c->split.ns[s];
+	line_add(a, c->thread, LINE_CALLS,
+		 &(struct line_entry){.from_ns = c->begin_ns, .to_ns = c->end_ns, .func = c->func});
+}
+
+static void on_spin(void *ctx, const struct model_spin *s)
+{
+	if (!s->nested && s->nfuncs && func_is_top(s->func[0].func))
+		line_add(ctx, s->thread, LINE_CALLS,
+			 &(struct line_entry){.from_ns = s->begin_ns, .to_ns = s->end_ns});
+}
+
+/* ---- waits ---- */
+
+static struct causes_wait *wait_new(enum cause_wait how, uint32_t members, uint32_t steps)
+{
+	struct causes_wait *w = xcalloc(1, sizeof(*w));
+
+	w->refs = 1;
+	w->how = how;
+	w->member = xcalloc(members, sizeof(*w->member));
+	w->step = xcalloc(steps, sizeof(*w->step));
+	w->members = members;
+	w->steps = steps;
+	return w;
+}
+
+static void queue_add(struct causes *a, struct causes_wait *w, uint32_t member)
+{
+	uint32_t half = CAUSES_QUEUED_MAX / 2;
+
+	if (!a->queue)
+		a->queue = xmalloc(CAUSES_QUEUED_MAX * sizeof(*a->queue));
+	if (a->nqueue == CAUSES_QUEUED_MAX) {
+		for (uint32_t i = 0; i < half; i++) {
+			causes_follow(a, &a->queue[i]);
+			wait_put(a->queue[i].wait);
+		}
+		memmove(a->queue, a->queue + half, half * sizeof(*a->queue));
+		a->nqueue = half;
+	}
+	w->refs++;
+	a->queue[a->nqueue++] = (struct causes_queued){w, member};
+}
+
+/* What a thread did in a stretch, by what is known now. */
+static void states_add(struct causes *a, const struct model_thread *t, uint64_t from_ns,
+		       uint64_t to_ns, struct state_times *out)
+{
+	const struct model_thread *holder;
+	enum thread_state s;
+
+	for (uint64_t until_ns; from_ns < to_ns; from_ns = until_ns) {
+		until_ns = to_ns;
+		s = line_state(a, t, from_ns, &until_ns, &holder);
+		out->ns[s] += until_ns - from_ns;
+	}
+}
+
+/* A thread waited. */
+static void waiter_add(struct causes *a, const struct model_thread *t, struct causes_wait *w,
+		       uint64_t from_ns, uint64_t to_ns)
+{
+	struct blame *b = table_row(a->process, a->nprocess, t->proc->idx);
+
+	states_add(a, t, from_ns, to_ns, &b->waited[w->how]);
+	a->told_late += from_ns < a->thread[t->idx].asked_ns;
+	w->refs++;
+	line_add(a, t, LINE_WAITS,
+		 &(struct line_entry){.from_ns = from_ns, .to_ns = to_ns, .wait = w});
+}
+
+static void on_late(void *ctx, const struct late_wait *l)
+{
+	struct causes_wait *w =
+		wait_new(l->kind == LATE_SENDER ? CAUSE_LATE_SENDER : CAUSE_LATE_RECEIVER, 1, 1);
+
+	w->waiter = l->waiter;
+	w->member[0] = (struct wait_member){l->late->thread, l->to_ns};
+	w->step[0] = (struct wait_step){l->from_ns, l->to_ns, 0, l->to_ns - l->from_ns};
+	waiter_add(ctx, l->waiter, w, l->from_ns, l->to_ns);
+	queue_add(ctx, w, 0);
+	wait_put(w);
+}
+
+static void on_joint(void *ctx, const struct arrival_joint *j)
+{
+	struct causes_wait *w = wait_new(CAUSE_COLLECTIVE, j->calls, j->steps);
+	uint64_t last_ns = j->call[j->calls - 1].begin_ns, sum_ns = 0;
+
+	for (uint32_t i = 0; i < j->steps; i++) {
+		w->step[i] = (struct wait_step){j->step[i].from_ns, j->step[i].to_ns, sum_ns,
+						j->step[i].each_ns};
+		sum_ns += j->step[i].each_ns;
+	}
+	for (uint32_t i = 0; i < j->calls; i++)
+		w->member[i] = (struct wait_member){j->call[i].thread, j->call[i].begin_ns};
+	for (uint32_t i = 0; i < j->calls; i++) {
+		const struct arrival_call *c = &j->call[i];
+		uint64_t to_ns = c->end_ns < last_ns ? c->end_ns : last_ns;
+
+		if (c->waits && c->begin_ns < to_ns)
+			waiter_add(ctx, c->thread, w, c->begin_ns, to_ns);
+		if (c->begin_ns > w->step[0].from_ns)
+			queue_add(ctx, w, i);
+	}
+	wait_put(w);
+}
+
+/* ---- life ---- */
+
+static void on_start(void *ctx, const struct model *m)
+{
+	((struct causes *)ctx)->since_ns = model_get_info(m)->start_ns;
+}
+
+static int on_finish(void *ctx, const struct model *m)
+{
+	struct causes *a = ctx;
+
+	(void)m;
+	forget(a, UINT64_MAX);
+	return 0;
+}
+
+void causes_init(struct causes *a, struct late_pairs *late, struct arrivals *arrivals,
+		 struct holders *holders)
+{
+	*a = (struct causes){
+		.sink = {.ctx = a,
+			 .start = on_start,
+			 .state = on_state,
+			 .call = on_call,
+			 .spin = on_spin,
+			 .finish = on_finish},
+	};
+	late->tell = on_late;
+	arrivals->tell = on_joint;
+	holders->tell = on_runnable;
+	late->ctx = arrivals->ctx = holders->ctx = a;
+}
+
+void causes_release(struct causes *a)
+{
+	for (uint32_t i = 0; i < a->nqueue; i++)
+		wait_put(a->queue[i].wait);
+	for (uint32_t i = 0; i < a->nthread; i++)
+		for (int track = 0; track < LINE_TRACKS; track++) {
+			(void)line_drop(&a->thread[i].line[track], track, UINT64_MAX);
+			free(a->thread[i].line[track].entry);
+		}
+	free(a->queue);
+	free(a->thread);
+	free(a->process);
+	map_free(&a->roots, free);
+	for (int how = 0; how < CAUSE_WAITS; how++)
+		map_free(&a->direct[how], free);
+}
+
+const struct blame *causes_blame(const struct causes *a, uint32_t process)
+{
+	static const struct blame none;
+
+	return process < a->nprocess ? &a->process[process] : &none;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Follows a wait to its roots. What each moment of it costs is a sum over time, a weight; where several are missing, it is split into as
+ * many weights, which add up to it to the nanosecond: floor((c + 0) / n) + … + floor((c + n − 1) / n) = c.
+ */
+#include <stdlib.h>
+
+#include "analysis/causes_line.h"
+#include "analysis/table.h"
+#include "base/log.h"
+
+#define STEPS_MAX 4096 /* of a chain that branches */
+
+struct weight {
+	const struct causes_wait *wait; /* what it costs to wait for one; NULL: a part of: */
+	const struct weight *of;
+	uint32_t parts, part;
+};
+
+/* What a cause costs in the wait that is followed: all of it, or what is lost through others. */
+struct share {
+	struct cause_worst found;	   /* its ns, and all but what comes after it */
+	uint64_t stretch_ns;		   /* the longest one, … */
+	const struct model_thread *thread; /* … which is of this one, and of found.chain */
+};
+
+enum { ALL, THROUGH, SHARES };
+
+/* In a map of causes. */
+struct cause_row {
+	struct cause cause;
+	uint64_t walk; /* that share is of */
+	struct share share[SHARES];
+};
+
+struct walk {
+	struct causes *a;
+	const struct causes_wait *wait;
+	const struct model_thread *path[CAUSES_CHAIN_MAX];
+	uint32_t npath, steps;
+	struct cause_row **touched; /* owned */
+	uint32_t ntouched, room;
+};
+
+/* ---- what it costs ---- */
+
+static uint64_t wait_cost_until(const struct causes_wait *w, uint64_t ts_ns)
+{
+	uint32_t lo = 0, hi = w->steps, mid;
+	const struct wait_step *s;
+
+	while (lo < hi) { /* the first one that begins later */
+		mid = lo + (hi - lo) / 2;
+		if (w->step[mid].from_ns <= ts_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return 0;
+	s = &w->step[lo - 1];
+	if (ts_ns >= s->to_ns)
+		return s->before_ns + s->ns;
+	return s->before_ns + (uint64_t)((unsigned __int128)s->ns * (ts_ns - s->from_ns) /
+					 (s->to_ns - s->from_ns));
+}
+
+static uint64_t cost_until(const struct weight *w, uint64_t ts_ns)
+{
+	if (!w->of)
+		return wait_cost_until(w->wait, ts_ns);
+	return (cost_until(w->of, ts_ns) + w->part) / w->parts;
+}
+
+static uint64_t cost(const struct weight *w, uint64_t from_ns, uint64_t to_ns)
+{
+	return cost_until(w, to_ns) - cost_until(w, from_ns);
+}
+
+/* ---- whom it is charged to ---- */
+
+static struct cause_row *row_of(struct walk *k, struct map *in, uint32_t process,
+				enum cause_kind kind, uint32_t other)
+{
+	uint64_t key = (uint64_t)process << 36 | (uint64_t)kind << 32 | other;
+	struct cause_row *r = map_make(in, key, sizeof(*r));
+
+	if (r->walk == k->a->walks)
+		return r;
+	r->cause.process = process;
+	r->cause.kind = kind;
+	r->cause.other = other;
+	r->walk = k->a->walks;
+	for (int i = 0; i < SHARES; i++)
+		r->share[i] = (struct share){.found = {.how = k->wait->how, .from_ns = UINT64_MAX}};
+	if (k->ntouched == k->room) {
+		k->room = k->room ? k->room * 2 : 16;
+		k->touched = xrealloc(k->touched, k->room * sizeof(struct cause_row *));
+	}
+	k->touched[k->ntouched++] = r;
+	return r;
+}
+
+static void chain_note(const struct walk *k, struct cause_worst *w)
+{
+	w->nchain = 0;
+	if (k->wait->waiter)
+		w->chain[w->nchain++] = k->wait->waiter->proc->idx;
+	for (uint32_t i = 0; i < k->npath; i++)
+		w->chain[w->nchain++] = k->path[i]->proc->idx;
+}
+
+static void share_add(const struct walk *k, struct share *s, uint64_t from_ns, uint64_t to_ns,
+		      uint64_t ns)
+{
+	s->found.ns += ns;
+	if (from_ns < s->found.from_ns)
+		s->found.from_ns = from_ns;
+	if (to_ns > s->found.to_ns)
+		s->found.to_ns = to_ns;
+	if (to_ns - from_ns <= s->stretch_ns)
+		return;
+	s->stretch_ns = to_ns - from_ns;
+	s->thread = k->path[k->npath - 1];
+	chain_note(k, &s->found);
+}
+
+static void charge(struct walk *k, struct map *in, enum cause_kind kind, uint32_t other,
+		   uint64_t from_ns, uint64_t to_ns, uint64_t ns)
+{
+	struct cause_row *r;
+
+	if (!ns)
+		return;
+	r = row_of(k, in, k->path[k->npath - 1]->proc->idx, kind, other);
+	share_add(k, &r->share[ALL], from_ns, to_ns, ns);
+	if (k->npath > 1)
+		share_add(k, &r->share[THROUGH], from_ns, to_ns, ns);
+}
+
+static void charge_all(struct walk *k, enum cause_kind kind, uint32_t other, uint64_t from_ns,
+		       uint64_t to_ns, const struct weight *w)
+{
+	uint64_t ns = cost(w, from_ns, to_ns);
+
+	charge(k, &k->a->roots, kind, other, from_ns, to_ns, ns);
+	if (k->npath == 1)
+		charge(k, &k->a->direct[k->wait->how], kind, other, from_ns, to_ns, ns);
+}
+
+/* The call that its root made next. */
+static void after_find(const struct causes *a, const struct model_thread *t, struct cause_worst *w)
+{
+	const struct line *l = &a->thread[t->idx].line[LINE_CALLS];
+	const struct line_entry *e = line_find(l, w->to_ns);
+
+	if (!e || e->from_ns < w->to_ns)
+		e = e ? e + 1 : l->entry;
+	if (!l->n || e == l->entry + l->n)
+		return;
+	w->after = e->func;
+	w->after_ns = e->from_ns;
+}
+
+static void worst_note(const struct causes *a, const struct share *s, struct cause_worst *w)
+{
+	if (s->found.ns <= w->ns)
+		return;
+	*w = s->found;
+	after_find(a, s->thread, w);
+}
+
+static void settle(const struct causes *a, struct cause_row *r)
+{
+	struct cause *c = &r->cause;
+
+	c->ns += r->share[ALL].found.ns;
+	c->through_ns += r->share[THROUGH].found.ns;
+	c->cnt++;
+	worst_note(a, &r->share[ALL], &c->worst);
+	worst_note(a, &r->share[THROUGH], &c->farthest);
+}
+
+/* ---- what a thread did ---- */
+
+static enum cause_kind kind_of(const struct line_entry *call, enum thread_state s)
+{
+	if (s == THREAD_RUNNABLE)
+		return CAUSE_NO_CORE;
+	if (call)
+		return call->func ? CAUSE_MPI : CAUSE_POLLED;
+	return s == THREAD_RUNNING ? CAUSE_COMPUTED :
+	       s == THREAD_BLOCKED ? CAUSE_SLEPT :
+				     CAUSE_OUTSIDE;
+}
+
+/* From a time on, in no wait; brings *to forward to where it does something else. */
+static void did(struct walk *k, uint64_t from_ns, uint64_t *to_ns, const struct weight *w)
+{
+	const struct model_thread *t = k->path[k->npath - 1];
+	const struct line *line = k->a->thread[t->idx].line;
+	const struct model_thread *holder;
+	const struct line_entry *call;
+	enum thread_state state;
+	uint32_t other = CAUSE_NOBODY;
+	enum cause_kind kind;
+
+	call = line_at(&line[LINE_CALLS], from_ns, to_ns);
+	state = line_state(k->a, t, from_ns, to_ns, &holder);
+	if (holder)
+		other = holder->proc->idx;
+	kind = kind_of(call, state);
+	if (from_ns < k->a->since_ns) {
+		kind = CAUSE_UNKNOWN;
+		other = CAUSE_NOBODY;
+		if (k->a->since_ns < *to_ns)
+			*to_ns = k->a->since_ns;
+	}
+	charge_all(k, kind, other, from_ns, *to_ns, w);
+}
+
+static void follow(struct walk *k, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
+		   const struct weight *w);
+
+/* It waits for those who are missing, for all of them alike. */
+static void follow_wait(struct walk *k, const struct causes_wait *wait, uint64_t from_ns,
+			uint64_t to_ns, const struct weight *w)
+{
+	uint32_t first = 0;
+
+	for (uint64_t until_ns; from_ns < to_ns; from_ns = until_ns) {
+		while (wait->member[first].begin_ns <= from_ns)
+			first++;
+		until_ns = wait->member[first].begin_ns < to_ns ? wait->member[first].begin_ns :
+								  to_ns;
+		for (uint32_t i = first; i < wait->members; i++) {
+			const struct model_thread *t = wait->member[i].thread;
+			const struct weight part = {
+				.of = w, .parts = wait->members - first, .part = i - first};
+
+			if (k->npath == 1)
+				charge(k, &k->a->direct[k->wait->how], CAUSE_WAITED, t->proc->idx,
+				       from_ns, until_ns, cost(&part, from_ns, until_ns));
+			follow(k, t, from_ns, until_ns, &part);
+		}
+	}
+}
+
+static bool is_on_path(const struct walk *k, const struct model_thread *t)
+{
+	for (uint32_t i = 0; i < k->npath; i++)
+		if (k->path[i] == t)
+			return true;
+	return false;
+}
+
+static void follow(struct walk *k, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
+		   const struct weight *w)
+{
+	struct causes_thread *c = table_row(k->a->thread, k->a->nthread, t->idx);
+
+	if (k->npath == CAUSES_CHAIN_MAX || k->steps >= STEPS_MAX || is_on_path(k, t)) {
+		charge_all(k, CAUSE_UNKNOWN, CAUSE_NOBODY, from_ns, to_ns, w);
+		return;
+	}
+	if (c->asked_ns < to_ns)
+		c->asked_ns = to_ns;
+	k->path[k->npath++] = t;
+	for (uint64_t until_ns; from_ns < to_ns; from_ns = until_ns) {
+		const struct line_entry *e;
+
+		k->steps++;
+		until_ns = to_ns;
+		e = line_at(&k->a->thread[t->idx].line[LINE_WAITS], from_ns, &until_ns);
+		if (e)
+			follow_wait(k, e->wait, from_ns, until_ns, w);
+		else
+			did(k, from_ns, &until_ns, w);
+	}
+	k->npath--;
+}
+
+void causes_follow(struct causes *a, const struct causes_queued *q)
+{
+	const struct wait_member *m = &q->wait->member[q->member];
+	const struct weight w = {.wait = q->wait};
+	struct walk k = {.a = a, .wait = q->wait};
+
+	a->walks++;
+	follow(&k, m->thread, q->wait->step[0].from_ns, m->begin_ns, &w);
+	for (uint32_t i = 0; i < k.ntouched; i++)
+		settle(a, k.touched[i]);
+	free(k.touched);
+}
+
+static int cause_compare(const void *va, const void *vb)
+{
+	const struct cause *a = va, *b = vb;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	return a->other < b->other ? -1 : a->other > b->other;
+}
+
+struct cause *causes_list(const struct map *of, uint32_t *n)
+{
+	struct cause *list = xmalloc((of->cnt + 1) * sizeof(*list));
+	const struct cause_row *r;
+
+	*n = 0;
+	for (size_t at = 0; (r = map_next(of, &at, NULL));)
+		list[(*n)++] = r->cause;
+	qsort(list, *n, sizeof(*list), cause_compare);
+	return list;
+}
