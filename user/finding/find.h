@@ -16,6 +16,7 @@ bool finding_counts(const struct findings *f, const struct model_process *p);
 void find_cores(struct findings *f);
 void find_collectives(struct findings *f);
 void find_late(struct findings *f);
+void find_roots(struct findings *f);
 
 /* ---- words: each frees text and returns what is to be used instead ---- */
 
@@ -27,6 +28,9 @@ char *words_process(const struct findings *f, char *text, const struct model_pro
 char *words_ns(char *text, const char *before, uint64_t ns, const char *behind);
 /* " at 0.620 s": since the recording began */
 char *words_when(const struct findings *f, char *text, uint64_t ts_ns);
+/* "; meanwhile it computed: 1.2 s, waited for rank 0: 100 ms": what a process did that was waited for in that way, for cost_ns */
+char *words_causes(const struct findings *f, char *text, enum cause_wait how, uint32_t process,
+		   uint64_t cost_ns);
 /* "; and 2 more", if not all n are named */
 char *words_more(char *text, uint32_t n);
 

@@ -14,8 +14,9 @@ static char *arrival_text(const struct findings *f, const struct model_process *
 	text = words_when(f, text, a->worst.begin_ns);
 	text = words_ns(text, ": ", a->worst.waited_ns, "");
 	text = words_ns(text, ", as it came ", a->worst.late_ns, " behind the first one");
-	return words(text, " (last to %llu of %llu)", (unsigned long long)a->last,
+	text = words(text, " (last to %llu of %llu)", (unsigned long long)a->last,
 		     (unsigned long long)a->calls);
+	return words_causes(f, text, CAUSE_COLLECTIVE, p->idx, a->waited_ns);
 }
 
 void find_collectives(struct findings *f)

@@ -41,14 +41,17 @@ static void late_add(struct findings *f, const struct late *l, uint32_t n)
 	text = words(text, " (%llu times", (unsigned long long)cnt);
 	text = words_ns(text, ", most ", worst->worst_ns, "");
 	text = words_when(f, text, waited_from_ns(worst));
-	finding_add(f, &(struct finding){
-			       .kind = sender ? "late_sender" : "late_receiver",
-			       .cost_ns = ns,
-			       .text = words(text, ")"),
-			       .process = l->late,
-			       .from_ns = waited_from_ns(worst),
-			       .to_ns = waited_from_ns(worst) + worst->worst_ns,
-		       });
+	finding_add(f,
+		    &(struct finding){
+			    .kind = sender ? "late_sender" : "late_receiver",
+			    .cost_ns = ns,
+			    .text = words_causes(f, words(text, ")"),
+						 sender ? CAUSE_LATE_SENDER : CAUSE_LATE_RECEIVER,
+						 l->late, ns),
+			    .process = l->late,
+			    .from_ns = waited_from_ns(worst),
+			    .to_ns = waited_from_ns(worst) + worst->worst_ns,
+		    });
 }
 
 void find_late(struct findings *f)

@@ -12,6 +12,7 @@ static void (*const find[])(struct findings *f) = {
 	find_cores,
 	find_collectives,
 	find_late,
+	find_roots,
 };
 
 void findings_init(struct findings *f)
@@ -20,6 +21,7 @@ void findings_init(struct findings *f)
 	holders_init(&f->holders);
 	arrivals_init(&f->arrivals);
 	late_init(&f->late);
+	causes_init(&f->causes, &f->late, &f->arrivals, &f->holders);
 }
 
 void findings_release(struct findings *f)
@@ -33,6 +35,10 @@ void findings_release(struct findings *f)
 	holders_release(&f->holders);
 	arrivals_release(&f->arrivals);
 	late_release(&f->late);
+	causes_release(&f->causes);
+	free(f->root);
+	for (int how = 0; how < CAUSE_WAITS; how++)
+		free(f->direct[how]);
 }
 
 uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
@@ -42,6 +48,7 @@ uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
 	sinks[n++] = &f->holders.sink;
 	sinks[n++] = &f->arrivals.sink;
 	sinks[n++] = &f->late.matches.sink;
+	sinks[n++] = &f->causes.sink; /* behind those */
 	return n;
 }
 
@@ -91,6 +98,9 @@ void findings_make(struct findings *f, const struct model *m, const bool *chosen
 	f->model = m;
 	f->chosen = chosen;
 	f->held = holders_list(&f->holders, m, &f->nheld);
+	f->root = causes_list(&f->causes.roots, &f->nroot);
+	for (int how = 0; how < CAUSE_WAITS; how++)
+		f->direct[how] = causes_list(&f->causes.direct[how], &f->ndirect[how]);
 	f->least_ns = least_cost(f);
 	for (size_t i = 0; i < sizeof(find) / sizeof(find[0]); i++)
 		find[i](f);

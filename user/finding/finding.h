@@ -8,6 +8,7 @@
 #define POV_FINDING_FINDING_H
 
 #include "analysis/arrivals.h"
+#include "analysis/causes.h"
 #include "analysis/holders.h"
 #include "analysis/late.h"
 #include "model/model.h"
@@ -36,6 +37,9 @@ struct findings {
 	uint32_t nheld;
 	struct arrivals arrivals;
 	struct late_pairs late;
+	struct causes causes;
+	struct cause *root, *direct[CAUSE_WAITS]; /* causes_list of its maps; owned */
+	uint32_t nroot, ndirect[CAUSE_WAITS];
 	const bool *chosen;	 /* by process index: whose loss counts; NULL: all ranks' */
 	struct finding *finding; /* owned; the costliest first */
 	uint32_t n;
