@@ -250,6 +250,7 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 	json_app_process(j, r, idx);
 	json_process_cores(j, r, idx);
 	json_holders(j, r, idx);
+	json_waits(j, r, idx);
 	one[idx] = true;
 	json_functions(j, r, one, r->lost[idx]);
 	json_regions(j, r, one, r->lost[idx]);
@@ -318,6 +319,7 @@ int report_json(const struct report *r, FILE *out)
 	recording_print(j, r);
 	jobs_print(j, r);
 	json_findings(j, r);
+	json_causes(j, r);
 	processes_print(j, r);
 	json_functions(j, r, r->chosen, r->lost_shown);
 	json_regions(j, r, r->chosen, r->lost_shown);

@@ -54,6 +54,8 @@ void json_app_thread(struct json_out *j, const struct report *r, const struct mo
 void json_collectives(struct json_out *j, const struct report *r, uint32_t idx);
 void json_findings(struct json_out *j, const struct report *r);
 void json_holders(struct json_out *j, const struct report *r, uint32_t process);
+void json_waits(struct json_out *j, const struct report *r, uint32_t process);
+void json_causes(struct json_out *j, const struct report *r);
 void json_cores(struct json_out *j, const struct report *r);
 void json_coverage(struct json_out *j, const struct report *r);
 void json_call_sites(struct json_out *j, const struct report *r, const bool *wanted, uint32_t lost);

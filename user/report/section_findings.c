@@ -32,6 +32,17 @@ static uint32_t shown_of(const struct report *r, uint32_t n)
 	return r->opt->top && n > most ? most : n;
 }
 
+static void followed_note(const struct report *r, FILE *out)
+{
+	char waits[64];
+
+	if (r->findings.causes.told_late)
+		text_note(out,
+			  "%s became known too late to be followed where others led through them.",
+			  human_plural(waits, sizeof(waits), r->findings.causes.told_late, "wait",
+				       "waits"));
+}
+
 void text_findings(const struct report *r, FILE *out)
 {
 	const struct findings *f = &r->findings;
@@ -51,6 +62,7 @@ void text_findings(const struct report *r, FILE *out)
 	if (!f->n)
 		text_note(out, "none of %s or more", human_ns(least, sizeof(least), f->least_ns));
 	uncertain_note(r, out);
+	followed_note(r, out);
 }
 
 void json_findings(struct json_out *j, const struct report *r)
