@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Two ranks and one disturbance of known size: planted WHAT MILLISECONDS. In one of ROUNDS rounds rank 1 sleeps so long
+ * Ranks and one disturbance of known size: planted WHAT MILLISECONDS [compute]. In one of ROUNDS rounds rank 1 sleeps so long, or
+ * computes (uses so much CPU time),
  *	collective	before an Allreduce that rank 0 is in
  *	sender		before a send that rank 0 receives
  *	waitall		the same, where rank 0 waits for a receive and a send together
  *	receiver	before it receives what rank 0 sends, which does not end without that (Ssend)
  *	nothing		never
- * Each rank notes when the call that may wait began in each round, so that how long rank 0 waited for rank 1 is known.
+ * Two ranks do that; of three with
+ *	chain		rank 0 sends to rank 1, that to rank 2, and rank 0 is the one that is late
+ * Each rank notes when the call that may wait began in each round, so that how long rank 0 waited for rank 1 (rank 2 for rank 1, and
+ * rank 1 for rank 0) is known, and how long it was without a core by then, by the kernel's account (schedstat).
  */
 #include <time.h>
 
@@ -16,8 +20,9 @@
 #define ROUNDS 40
 #define DISTURBED 23
 
-static unsigned long long begin_ns[ROUNDS]; /* of the call that may wait */
-static int rank;
+static unsigned long long begin_ns[ROUNDS],
+	coreless_ns[ROUNDS]; /* of the call that may wait, and then */
+static int rank, computes;
 
 static unsigned long long now_ns(void)
 {
@@ -33,6 +38,46 @@ static void compute(void)
 
 	while (now_ns() < until)
 		;
+}
+
+static unsigned long long without_core_ns(void)
+{
+	unsigned long long ran, waited = 0;
+	FILE *f = fopen("/proc/thread-self/schedstat", "r");
+
+	if (f && fscanf(f, "%llu %llu", &ran, &waited) != 2)
+		waited = 0;
+	if (f)
+		fclose(f);
+	return waited;
+}
+
+static unsigned long long cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static void disturb(double ms)
+{
+	unsigned long long until = cpu_ns() + (unsigned long long)(ms * 1e6);
+
+	if (!computes)
+		usleep((unsigned int)(ms * 1000));
+	while (computes && cpu_ns() < until)
+		;
+}
+
+/* From rank 0 to rank 1 to rank 2. */
+static void hand_on(char *buf)
+{
+	if (rank)
+		CALL(MPI_Recv, rank - 1, 0, 8, buf, 8, MPI_CHAR, rank - 1, 5, MPI_COMM_WORLD,
+		     MPI_STATUS_IGNORE);
+	if (rank < 2)
+		CALL(MPI_Send, rank + 1, 8, 0, buf, 8, MPI_CHAR, rank + 1, 5, MPI_COMM_WORLD);
 }
 
 /* One message, from rank 1. */
@@ -67,16 +112,19 @@ static void receive_or_send(char *buf)
 static void round_do(const char *what, double ms, int n)
 {
 	char buf[16] = "";
-	int in = 1, out;
+	int in = 1, out, late_rank = strcmp(what, "chain") ? 1 : 0;
 
 	compute();
-	if (n == DISTURBED && rank && strcmp(what, "nothing"))
-		usleep((unsigned int)(ms * 1000));
+	if (n == DISTURBED && rank == late_rank && strcmp(what, "nothing"))
+		disturb(ms);
+	coreless_ns[n] = without_core_ns();
 	begin_ns[n] = now_ns();
 	if (!strcmp(what, "collective"))
 		MOVE(MPI_Allreduce, 4, 4, &in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	else if (!strcmp(what, "receiver"))
 		receive_or_send(buf);
+	else if (!strcmp(what, "chain"))
+		hand_on(buf);
 	else
 		send_or_receive(buf, !strcmp(what, "waitall"), n);
 }
@@ -86,7 +134,7 @@ static void begins_write(void)
 	FILE *f = expect_open("planted-begins", rank);
 
 	for (int n = 0; n < ROUNDS; n++)
-		fprintf(f, "%d %d %llu\n", rank, n, begin_ns[n]);
+		fprintf(f, "%d %d %llu %llu\n", rank, n, begin_ns[n], coreless_ns[n]);
 	if (f != stdout)
 		fclose(f);
 }
@@ -95,7 +143,8 @@ int main(int argc, char **argv)
 {
 	DO(MPI_Init, &argc, &argv);
 	DO(MPI_Comm_rank, MPI_COMM_WORLD, &rank);
-	MUST(argc == 3);
+	MUST(argc == 3 || argc == 4);
+	computes = argc == 4;
 	for (int i = 0; i < ROUNDS; i++)
 		round_do(argv[1], atof(argv[2]), i);
 	DO(MPI_Finalize);
