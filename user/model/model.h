@@ -159,6 +159,17 @@ struct model_spin {
 	struct state_times split; /* of first entry to last return */
 };
 
+/* The CPUs that a thread may use from now on, as its host numbers them. */
+#define MODEL_MASK_WORDS 16
+struct model_mask {
+	uint64_t word[MODEL_MASK_WORDS];
+};
+struct model_affinity {
+	const struct model_thread *thread;
+	uint64_t ts_ns;
+	struct model_mask cpus;
+};
+
 enum region_end {
 	REGION_UNDER_WAY,
 	REGION_RETURNED,
@@ -263,6 +274,8 @@ struct model_sink {
 	void (*on_switch)(void *ctx, const struct model_switch *s);
 	void (*waking)(void *ctx, const struct model_waking *w);
 	void (*migrate)(void *ctx, const struct model_migrate *g);
+	/* of targets: at their first switch, and when it has changed */
+	void (*affinity)(void *ctx, const struct model_affinity *f);
 	void (*call)(void *ctx, const struct model_call *c);
 	void (*spin)(void *ctx, const struct model_spin *s);
 	/* of outermost calls of a layer; in order of end_ns but for nested ones */

@@ -104,6 +104,7 @@ struct due_meta {
 	X(on_switch)       \
 	X(waking)          \
 	X(migrate)         \
+	X(affinity)        \
 	X(call)            \
 	X(spin)            \
 	X(operation)       \

@@ -2,6 +2,7 @@
 /*
  * What each kind of record means: finds the threads it speaks of, changes their states, tells the sinks.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "model/replay.h"
@@ -312,6 +313,16 @@ static void exit_record(struct model *m, const struct pov_exit *rec)
 		in_flight_end(m, p, m->now_ns);
 }
 
+static void affinity_record(struct model *m, const struct pov_affinity *rec)
+{
+	struct model_affinity f = {.ts_ns = m->now_ns};
+
+	static_assert(sizeof(f.cpus) == sizeof(rec->mask), "both have the kernel's words");
+	f.thread = &thread_at(m, rec->hdr.tid, 0, m->now_ns, false)->pub;
+	memcpy(&f.cpus, rec->mask, sizeof(f.cpus));
+	TELL(m, affinity, &f);
+}
+
 static void identity_record(struct model *m, const struct pov_hdr *rec)
 {
 	const struct pov_image *image = (const struct pov_image *)rec;
@@ -333,6 +344,9 @@ static void identity_record(struct model *m, const struct pov_hdr *rec)
 		break;
 	case POV_KIND_RENAME:
 		rename_record(m, (const struct pov_task *)rec);
+		break;
+	case POV_KIND_AFFINITY:
+		affinity_record(m, (const struct pov_affinity *)rec);
 		break;
 	case POV_KIND_IMAGE:
 		image_record(m, identity_process_at(m, image->tgid, m->now_ns), image);
