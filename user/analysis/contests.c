@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * See contests.h. When a thread has left its CPU, all that wait there have waited for it: a piece for each of them, which counts when
+ * it is known what both were doing.
+ */
+#include "analysis/contests.h"
+
+#include <stdlib.h>
+
+#include "analysis/table.h"
+
+/* A part of the waiting of one thread, while one other ran. */
+struct piece {
+	const struct model_thread *waiter, *holder;
+	uint64_t from_ns, ns;
+	uint16_t cpu;
+	bool refuted;		  /* it did not wait, as was learned later */
+	uint8_t open;		  /* sides that are not known: 2 … 0 */
+	enum doing waits;	  /* once known … */
+	uint64_t held[DOING_CNT]; /* … as this, of ns */
+	const struct func_info *waits_in, *holds_in;
+	struct piece *next_of_waiter, *next_of_holder;
+};
+
+struct waiting {
+	const struct model_thread *thread;
+	uint64_t since_ns; /* here */
+};
+
+struct contest_core {
+	struct waiting *waiting; /* owned */
+	uint32_t n, room;
+	const struct model_thread *runs; /* NULL: not known */
+	struct piece *early; /* of who runs: those that waited have been moved elsewhere */
+};
+
+struct contest_thread {
+	struct piece *pieces; /* of its waiting, which is under way */
+};
+
+static struct contest_core *core_of(struct contests *a, uint16_t cpu)
+{
+	return table_row(a->core, a->ncore, cpu);
+}
+
+static struct contest_thread *row_of(struct contests *a, const struct model_thread *t)
+{
+	return table_row(a->thread, a->nthread, t->idx);
+}
+
+/* ---- sums ---- */
+
+static void sum_add(struct contests *a, const struct piece *p, enum doing holds)
+{
+	uint64_t key = (uint64_t)p->waiter->idx << 41 ^ (uint64_t)p->holder->idx << 19 ^
+		       (uint64_t)p->cpu << 6 ^ (uint64_t)p->waits << 3 ^ holds;
+	struct contest *c = map_make(&a->sums, key, sizeof(*c));
+
+	c->waiter = p->waiter;
+	c->holder = p->holder;
+	c->cpu = p->cpu;
+	c->waits = p->waits;
+	c->holds = holds;
+	c->ns += p->held[holds];
+	c->cnt++;
+	if (p->held[holds] <= c->worst_ns)
+		return;
+	c->worst_ns = p->held[holds];
+	c->worst_from_ns = p->from_ns;
+	c->waits_in = p->waits_in;
+	c->holds_in = p->holds_in;
+}
+
+/* One side of it is known, or never will be. */
+static void piece_settle(struct contests *a, struct piece *p)
+{
+	if (--p->open)
+		return;
+	for (enum doing d = 0; d < DOING_CNT && !p->refuted; d++)
+		if (p->held[d])
+			sum_add(a, p, d);
+	free(p);
+}
+
+/* Of a list, by waiter or by holder: there was no waiting, or nobody knows. */
+static void refute(struct contests *a, struct piece *p, bool by_waiter)
+{
+	for (struct piece *next; p; p = next) {
+		next = by_waiter ? p->next_of_waiter : p->next_of_holder;
+		p->refuted = true;
+		piece_settle(a, p);
+	}
+}
+
+/* ---- what both did ---- */
+
+static enum doing most(const struct stretch *s)
+{
+	enum doing best = DOING_OWN;
+
+	for (enum doing d = 0; d < DOING_CNT; d++)
+		if (s->ns[d] > s->ns[best])
+			best = d;
+	return best;
+}
+
+static void held_split(struct piece *p, const struct stretch *s)
+{
+	double all_ns = 0;
+	uint64_t left_ns = p->ns;
+	enum doing best = most(s);
+
+	for (enum doing d = 0; d < DOING_CNT; d++)
+		all_ns += (double)s->ns[d];
+	for (enum doing d = 0; d < DOING_CNT; d++) {
+		if (d == best)
+			continue;
+		p->held[d] = (uint64_t)((double)p->ns * (double)s->ns[d] / all_ns);
+		left_ns -= p->held[d] < left_ns ? p->held[d] : left_ns;
+	}
+	p->held[best] = left_ns;
+	p->holds_in = s->func;
+}
+
+static void on_known(void *ctx, const struct stretch *s)
+{
+	struct piece *p = s->user, *next;
+
+	for (; p; p = next) {
+		bool waits = p->waiter == s->thread;
+
+		next = waits ? p->next_of_waiter : p->next_of_holder;
+		if (waits) {
+			p->waits = most(s);
+			p->waits_in = s->func;
+		} else {
+			held_split(p, s);
+		}
+		piece_settle(ctx, p);
+	}
+}
+
+/* ---- pieces ---- */
+
+/* Adds to the list what w waited for the holder, which ran from … to. */
+static void piece_add(struct contests *a, const struct waiting *w,
+		      const struct model_thread *holder, uint16_t cpu, uint64_t from_ns,
+		      uint64_t to_ns, struct piece **list)
+{
+	struct contest_thread *row = row_of(a, w->thread);
+	struct piece *p;
+
+	from_ns = from_ns > w->since_ns ? from_ns : w->since_ns;
+	if (from_ns >= to_ns)
+		return;
+	p = xcalloc(1, sizeof(*p));
+	*p = (struct piece){.waiter = w->thread,
+			    .holder = holder,
+			    .from_ns = from_ns,
+			    .ns = to_ns - from_ns,
+			    .cpu = cpu,
+			    .open = 2,
+			    .next_of_waiter = row->pieces,
+			    .next_of_holder = *list};
+	row->pieces = *list = p;
+}
+
+static void ran(struct contests *a, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
+		uint16_t cpu)
+{
+	struct contest_core *c = core_of(a, cpu);
+	struct piece *list = c->early;
+	uint32_t left = 0;
+
+	c->early = NULL;
+	if (list && list->holder != t) {
+		refute(a, list, false);
+		list = NULL;
+	}
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct waiting *w = &c->waiting[i];
+
+		if (w->thread->state != THREAD_RUNNABLE || w->thread->cpu != cpu)
+			continue; /* it waited for no time at all */
+		if (!t->idle && w->thread != t)
+			piece_add(a, w, t, cpu, from_ns, to_ns, &list);
+		c->waiting[left++] = *w;
+	}
+	c->n = left;
+	if (list)
+		doings_ask(&a->doings, t, from_ns, to_ns, list);
+}
+
+/* ---- who waits where ---- */
+
+static void waits_add(struct contests *a, const struct model_thread *t, uint64_t since_ns)
+{
+	struct contest_core *c = core_of(a, t->cpu);
+
+	if (!t->proc->is_rank || t->state != THREAD_RUNNABLE)
+		return;
+	for (uint32_t i = 0; i < c->n; i++) {
+		if (c->waiting[i].thread != t)
+			continue;
+		if (c->waiting[i].since_ns < t->since_ns)
+			c->waiting[i].since_ns = t->since_ns;
+		return;
+	}
+	if (c->n == c->room) {
+		c->room = c->room ? c->room * 2 : 8;
+		c->waiting = xrealloc(c->waiting, c->room * sizeof(*c->waiting));
+	}
+	c->waiting[c->n++] = (struct waiting){t, since_ns};
+}
+
+/* It waits there no longer. Whoever runs there still is who it has waited for last: on its way elsewhere, or where the recording ends. */
+static void waits_end(struct contests *a, const struct model_thread *t, uint16_t cpu,
+		      uint64_t until_ns)
+{
+	struct contest_core *c = core_of(a, cpu);
+	const struct model_thread *runs = c->runs;
+	struct waiting was;
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		if (c->waiting[i].thread != t)
+			continue;
+		was = c->waiting[i];
+		c->waiting[i] = c->waiting[--c->n];
+		if (runs && !runs->idle && runs->state == THREAD_RUNNING && runs->cpu == cpu)
+			piece_add(a, &was, runs, cpu, runs->since_ns, until_ns, &c->early);
+	}
+}
+
+/* What was learned of its waiting: it is over, or it was none. */
+static void waited(struct contests *a, const struct model_thread *t, uint64_t from_ns,
+		   uint64_t to_ns, bool truly)
+{
+	struct contest_thread *row = row_of(a, t);
+	struct piece *p = row->pieces;
+
+	row->pieces = NULL;
+	if (truly && p)
+		doings_ask(&a->doings, t, from_ns, to_ns, p);
+	else
+		refute(a, p, true);
+}
+
+/* ---- the sink ---- */
+
+static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
+		     enum thread_state s, uint16_t cpu)
+{
+	if (s == THREAD_RUNNING)
+		ran(ctx, t, from_ns, to_ns, cpu);
+	if (!t->proc->is_rank)
+		return;
+	waits_end(ctx, t, cpu, to_ns);
+	waited(ctx, t, from_ns, to_ns, s == THREAD_RUNNABLE);
+}
+
+static void on_switch(void *ctx, const struct model_switch *s)
+{
+	struct contest_core *c = core_of(ctx, s->cpu);
+
+	refute(ctx, c->early, false); /* what ran before is over, and was not known to run */
+	c->early = NULL;
+	c->runs = s->next;
+	waits_add(ctx, s->prev, s->ts_ns);
+}
+
+static void on_waking(void *ctx, const struct model_waking *w)
+{
+	waits_add(ctx, w->target, w->ts_ns);
+}
+
+/* From here on it waits for another CPU. */
+static void on_migrate(void *ctx, const struct model_migrate *g)
+{
+	if (g->thread->proc->is_rank)
+		waits_end(ctx, g->thread, g->orig_cpu, g->ts_ns);
+	waits_add(ctx, g->thread, g->ts_ns);
+}
+
+static void on_call(void *ctx, const struct model_call *c)
+{
+	doings_call(&((struct contests *)ctx)->doings, c);
+}
+
+static void on_spin(void *ctx, const struct model_spin *s)
+{
+	doings_spin(&((struct contests *)ctx)->doings, s);
+}
+
+static void on_lost(void *ctx, const struct model_lost *l)
+{
+	doings_lost(&((struct contests *)ctx)->doings, l);
+}
+
+static void on_thread_exit(void *ctx, const struct model_thread *t, uint64_t ts_ns)
+{
+	(void)ts_ns;
+	doings_exit(&((struct contests *)ctx)->doings, t);
+}
+
+/* Nothing more will be told. */
+static void pieces_end(struct contests *a)
+{
+	for (uint32_t i = 0; i < a->nthread; i++) {
+		refute(a, a->thread[i].pieces, true);
+		a->thread[i].pieces = NULL;
+	}
+	for (uint32_t i = 0; i < a->ncore; i++) {
+		refute(a, a->core[i].early, false);
+		a->core[i].early = NULL;
+	}
+	doings_finish(&a->doings);
+}
+
+static int on_finish(void *ctx, const struct model *m)
+{
+	(void)m;
+	pieces_end(ctx);
+	return 0;
+}
+
+/* ---- life ---- */
+
+void contests_init(struct contests *a)
+{
+	*a = (struct contests){
+		.sink = {.ctx = a,
+			 .thread_exit = on_thread_exit,
+			 .on_switch = on_switch,
+			 .waking = on_waking,
+			 .migrate = on_migrate,
+			 .call = on_call,
+			 .spin = on_spin,
+			 .lost = on_lost,
+			 .state = on_state,
+			 .finish = on_finish},
+	};
+	doings_init(&a->doings, on_known, a);
+}
+
+void contests_release(struct contests *a)
+{
+	pieces_end(a);
+	doings_release(&a->doings);
+	for (uint32_t i = 0; i < a->ncore; i++)
+		free(a->core[i].waiting);
+	free(a->core);
+	free(a->thread);
+	map_free(&a->sums, free);
+}
+
+static int contest_compare(const void *va, const void *vb)
+{
+	const struct contest *a = va, *b = vb;
+
+	if (a->waiter->proc != b->waiter->proc)
+		return a->waiter->proc->idx < b->waiter->proc->idx ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	if (a->waiter != b->waiter)
+		return a->waiter->idx < b->waiter->idx ? -1 : 1;
+	if (a->holder != b->holder)
+		return a->holder->idx < b->holder->idx ? -1 : 1;
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	return a->waits != b->waits ? (int)a->waits - (int)b->waits : (int)a->holds - (int)b->holds;
+}
+
+struct contest *contests_list(const struct contests *a, uint32_t *n)
+{
+	struct contest *list = xmalloc((a->sums.cnt + 1) * sizeof(*list)), *c;
+
+	*n = 0;
+	for (size_t at = 0; (c = map_next(&a->sums, &at, NULL));)
+		list[(*n)++] = *c;
+	qsort(list, *n, sizeof(*list), contest_compare);
+	return list;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* See demand.h. What threads want is known when they are woken and when they leave a CPU. */
+#include "analysis/demand.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/table.h"
+
+#define NO_MASK UINT32_MAX
+
+enum want { WANTS_NONE, WANTS, HAS };
+
+struct demand_thread {
+	bool has_mask;
+	enum want want;
+	uint32_t mask;
+	uint64_t over_before_ns; /* of its mask, when it began to want */
+	uint64_t over_ns;	 /* of its mask, while it wanted; of the mask it has now */
+};
+
+bool demand_within(const struct demand_mask *inner, const struct demand_mask *outer)
+{
+	if (inner->host_idx != outer->host_idx)
+		return false;
+	for (uint32_t i = 0; i < MODEL_MASK_WORDS; i++)
+		if (inner->cpus.word[i] & ~outer->cpus.word[i])
+			return false;
+	return true;
+}
+
+static uint32_t cpus_in(const struct model_mask *cpus)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < MODEL_MASK_WORDS; i++)
+		n += (uint32_t)__builtin_popcountll(cpus->word[i]);
+	return n;
+}
+
+/* ---- time ---- */
+
+static bool over(const struct demand_mask *k)
+{
+	return k->now > k->nr && k->runs >= k->nr;
+}
+
+static uint64_t over_until(const struct demand_mask *k, uint64_t ts_ns)
+{
+	return k->over_ns + (over(k) && ts_ns > k->since_ns ? ts_ns - k->since_ns : 0);
+}
+
+static void mask_count(struct demand_mask *k, uint64_t ts_ns, int by, int runs_by)
+{
+	uint64_t ns = ts_ns > k->since_ns ? ts_ns - k->since_ns : 0;
+	bool was = over(k);
+
+	k->ran_ns += ns * (k->runs < k->nr ? k->runs : k->nr);
+	if (was) {
+		k->over_ns += ns;
+		k->lost_ns += ns * (k->now - k->nr);
+		k->want_ns += ns * k->now;
+	}
+	k->since_ns = ts_ns;
+	k->now += (uint32_t)by;
+	k->runs += (uint32_t)runs_by;
+	if (over(k) && k->now > k->most)
+		k->most = k->now;
+	if (!was)
+		k->over_since_ns = ts_ns;
+	if (!was || over(k) || ts_ns - k->over_since_ns <= k->worst_ns)
+		return;
+	k->worst_ns = ts_ns - k->over_since_ns;
+	k->worst_from_ns = k->over_since_ns;
+}
+
+/* A thread with this mask begins or ceases to want a CPU, or to have one. */
+static void masks_count(struct demand *a, uint32_t mask, uint64_t ts_ns, int by, int runs_by)
+{
+	const struct demand_mask *k = &a->mask[mask];
+
+	for (uint32_t i = 0; i < k->nwithin; i++)
+		mask_count(&a->mask[k->within[i]], ts_ns, by, runs_by);
+}
+
+/* ---- threads ---- */
+
+static struct demand_thread *row_of(struct demand *a, const struct model_thread *t)
+{
+	return table_row(a->thread, a->nthread, t->idx);
+}
+
+static void want_set(struct demand *a, struct demand_thread *row, uint64_t ts_ns, enum want want)
+{
+	if (!row->has_mask || row->want == want)
+		return;
+	if (row->want != WANTS_NONE)
+		row->over_ns += over_until(&a->mask[row->mask], ts_ns) - row->over_before_ns;
+	masks_count(a, row->mask, ts_ns, (want != WANTS_NONE) - (row->want != WANTS_NONE),
+		    (want == HAS) - (row->want == HAS));
+	row->want = want;
+	row->over_before_ns = over_until(&a->mask[row->mask], ts_ns);
+}
+
+static void look(struct demand *a, const struct model_thread *t, uint64_t ts_ns)
+{
+	if (t->proc->is_rank)
+		want_set(a, row_of(a, t), ts_ns,
+			 t->state == THREAD_RUNNING  ? HAS :
+			 t->state == THREAD_RUNNABLE ? WANTS :
+						       WANTS_NONE);
+}
+
+/* ---- masks ---- */
+
+/* Those who want a CPU count in it, too. */
+static void mask_fill(struct demand *a, uint32_t mask, uint64_t ts_ns)
+{
+	struct demand_mask *k = &a->mask[mask];
+
+	k->nr = cpus_in(&k->cpus);
+	k->since_ns = k->over_since_ns = ts_ns;
+	for (uint32_t i = 0; i < a->nthread; i++)
+		if (a->thread[i].want && demand_within(&a->mask[a->thread[i].mask], k))
+			mask_count(k, ts_ns, 1, a->thread[i].want == HAS);
+}
+
+static void within_add(struct demand *a, uint32_t inner, uint32_t outer)
+{
+	struct demand_mask *k = &a->mask[inner];
+
+	k->within = xrealloc(k->within, (k->nwithin + 1) * sizeof(*k->within));
+	k->within[k->nwithin++] = outer;
+}
+
+/* The union has all of its host's within it. */
+static void mask_place(struct demand *a, uint32_t mask)
+{
+	const struct demand_mask *k = &a->mask[mask], *other;
+
+	for (uint32_t i = 0; i < mask; i++) {
+		other = &a->mask[i];
+		if (other->host_idx != k->host_idx)
+			continue;
+		if (!other->all && (k->all || demand_within(other, k)))
+			within_add(a, i, mask);
+		if (!k->all && (other->all || demand_within(k, other)))
+			within_add(a, mask, i);
+	}
+	within_add(a, mask, mask);
+}
+
+static uint32_t mask_add(struct demand *a, const struct model_affinity *f, bool all)
+{
+	if (a->nmask == DEMAND_MASKS_MAX)
+		return NO_MASK;
+	a->mask = xrealloc(a->mask, (a->nmask + 1) * sizeof(*a->mask));
+	a->mask[a->nmask] = (struct demand_mask){
+		.cpus = f->cpus, .host_idx = f->thread->proc->host_idx, .all = all};
+	mask_place(a, a->nmask);
+	mask_fill(a, a->nmask, f->ts_ns);
+	return a->nmask++;
+}
+
+static uint32_t mask_find(struct demand *a, const struct model_affinity *f, bool all)
+{
+	for (uint32_t i = 0; i < a->nmask; i++) {
+		const struct demand_mask *k = &a->mask[i];
+
+		if (k->host_idx == f->thread->proc->host_idx && k->all == all &&
+		    (all || !memcmp(&k->cpus, &f->cpus, sizeof(f->cpus))))
+			return i;
+	}
+	return mask_add(a, f, all);
+}
+
+/* The union grows: what was counted of it before stays. */
+static void all_widen(struct demand *a, const struct model_affinity *f)
+{
+	uint32_t all = mask_find(a, f, true);
+	struct demand_mask *k;
+	bool same = true;
+
+	if (all == NO_MASK)
+		return;
+	k = &a->mask[all];
+	for (uint32_t i = 0; i < MODEL_MASK_WORDS; i++) {
+		same &= !(f->cpus.word[i] & ~k->cpus.word[i]);
+		k->cpus.word[i] |= f->cpus.word[i];
+	}
+	if (same)
+		return;
+	mask_count(k, f->ts_ns, 0, 0);
+	k->nr = cpus_in(&k->cpus);
+}
+
+static void on_affinity(void *ctx, const struct model_affinity *f)
+{
+	struct demand_thread *row;
+	uint32_t mask;
+
+	if (!f->thread->proc->is_rank)
+		return;
+	row = row_of(ctx, f->thread);
+	want_set(ctx, row, f->ts_ns, WANTS_NONE);
+	mask = mask_find(ctx, f, false);
+	all_widen(ctx, f);
+	row->has_mask = mask != NO_MASK;
+	if (mask != row->mask)
+		row->over_ns = 0;
+	row->mask = mask;
+	look(ctx, f->thread, f->ts_ns);
+}
+
+/* ---- the rest of the sink ---- */
+
+static void on_switch(void *ctx, const struct model_switch *s)
+{
+	look(ctx, s->next, s->ts_ns); /* first: the CPU was theirs all the time */
+	look(ctx, s->prev, s->ts_ns);
+}
+
+static void on_waking(void *ctx, const struct model_waking *w)
+{
+	look(ctx, w->target, w->ts_ns);
+}
+
+static void on_thread_exit(void *ctx, const struct model_thread *t, uint64_t ts_ns)
+{
+	struct demand *a = ctx;
+
+	if (t->proc->is_rank)
+		want_set(a, row_of(a, t), ts_ns, WANTS_NONE);
+}
+
+static int on_finish(void *ctx, const struct model *m)
+{
+	struct demand *a = ctx;
+
+	for (uint32_t i = 0; i < a->nthread; i++)
+		want_set(a, &a->thread[i], model_get_info(m)->end_ns, WANTS_NONE);
+	return 0;
+}
+
+void demand_init(struct demand *a)
+{
+	*a = (struct demand){
+		.sink = {.ctx = a,
+			 .affinity = on_affinity,
+			 .on_switch = on_switch,
+			 .waking = on_waking,
+			 .thread_exit = on_thread_exit,
+			 .finish = on_finish},
+	};
+}
+
+void demand_release(struct demand *a)
+{
+	for (uint32_t i = 0; i < a->nmask; i++)
+		free(a->mask[i].within);
+	free(a->mask);
+	free(a->thread);
+}
+
+uint64_t demand_of_thread(const struct demand *a, const struct model_thread *t, uint32_t mask)
+{
+	if (t->idx >= a->nthread || !a->thread[t->idx].has_mask || a->thread[t->idx].mask != mask)
+		return 0;
+	return a->thread[t->idx].over_ns;
+}

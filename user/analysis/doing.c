@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* See doing.h. Calls of a thread are told in order of their begin: what ended before one that is told is known. */
+#include "analysis/doing.h"
+
+#include <stdlib.h>
+
+#include "abi/event.h"
+#include "analysis/table.h"
+
+#define SETUP_NS 10000 /* what is shorter than this is not looked at */
+
+struct doing_thread {
+	struct stretch *first, *last; /* not known yet, in order of time */
+	uint32_t cnt;
+	bool calls; /* it has made some */
+	/* Told of the stretch that is under way, which began at since_ns: */
+	uint64_t since_ns, ns[DOING_CNT], func_ns;
+	const struct func_info *func;
+};
+
+static struct doing_thread *row_of(struct doings *a, const struct model_thread *t)
+{
+	return table_row(a->thread, a->nthread, t->idx);
+}
+
+static uint64_t overlap_ns(uint64_t from_ns, uint64_t to_ns, uint64_t begin_ns, uint64_t end_ns)
+{
+	from_ns = from_ns > begin_ns ? from_ns : begin_ns;
+	to_ns = to_ns < end_ns ? to_ns : end_ns;
+	return from_ns < to_ns ? to_ns - from_ns : 0;
+}
+
+static uint64_t calls_ns(const struct stretch *s)
+{
+	return s->ns[DOING_SETUP] + s->ns[DOING_WORK] + s->ns[DOING_POLL];
+}
+
+static void rest_unknown(struct stretch *s)
+{
+	uint64_t in_ns = calls_ns(s), all_ns = s->to_ns - s->from_ns;
+
+	s->ns[DOING_UNKNOWN] = all_ns > in_ns ? all_ns - in_ns : 0;
+}
+
+/* The first of its thread's is known. */
+static void first_tell(struct doings *a, struct doing_thread *row)
+{
+	struct stretch *s = row->first;
+	uint64_t in_ns = calls_ns(s) + s->ns[DOING_UNKNOWN], all_ns = s->to_ns - s->from_ns;
+
+	s->ns[DOING_OWN] = all_ns > in_ns ? all_ns - in_ns : 0;
+	row->first = s->next;
+	row->cnt--;
+	a->known(a->ctx, s);
+	free(s);
+}
+
+void doings_ask(struct doings *a, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
+		void *user)
+{
+	struct doing_thread *row = row_of(a, t);
+	struct stretch *s = xmalloc(sizeof(*s));
+
+	*s = (struct stretch){.thread = t, .from_ns = from_ns, .to_ns = to_ns, .user = user};
+	if (row->since_ns == from_ns) {
+		memcpy(s->ns, row->ns, sizeof(s->ns));
+		s->func = row->func;
+		s->func_ns = row->func_ns;
+	}
+	*(row->first ? &row->last->next : &row->first) = s;
+	row->last = s;
+	row->cnt++;
+	if (!t->proc->is_target) /* its calls are not recorded */
+		first_tell(a, row);
+	if (row->cnt <= (row->calls ? DOING_KEPT_MAX : DOING_KEPT_MAX_OWN))
+		return;
+	if (row->calls) /* what it is in may not have been told yet */
+		rest_unknown(row->first);
+	first_tell(a, row);
+}
+
+/* An outermost call, or polls that were merged. */
+static void told(struct doings *a, const struct model_thread *t, uint64_t begin_ns, uint64_t end_ns,
+		 enum doing doing, const struct func_info *func)
+{
+	struct doing_thread *row = row_of(a, t);
+	uint64_t ns;
+
+	row->calls = true;
+	while (row->first && row->first->to_ns <= begin_ns)
+		first_tell(a, row);
+	for (struct stretch *s = row->first; s && s->from_ns < end_ns; s = s->next) {
+		ns = overlap_ns(s->from_ns, s->to_ns, begin_ns, end_ns);
+		s->ns[doing] += ns;
+		s->ns[DOING_UNKNOWN] -= ns < s->ns[DOING_UNKNOWN] ? ns : s->ns[DOING_UNKNOWN];
+		if (ns > s->func_ns) {
+			s->func_ns = ns;
+			s->func = func;
+		}
+	}
+	while (row->first && row->first->to_ns <= end_ns)
+		first_tell(a, row);
+	if (t->state != THREAD_RUNNING || end_ns <= t->since_ns)
+		return;
+	if (row->since_ns != t->since_ns) {
+		row->since_ns = t->since_ns;
+		row->func_ns = 0;
+		row->func = NULL;
+		memset(row->ns, 0, sizeof(row->ns));
+	}
+	ns = end_ns - (begin_ns > t->since_ns ? begin_ns : t->since_ns);
+	row->ns[doing] += ns;
+	if (ns > row->func_ns) {
+		row->func_ns = ns;
+		row->func = func;
+	}
+}
+
+static bool is_setup(const struct func_info *func)
+{
+	static const char *const names[] = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize",
+					    "MPI_Session_init", "MPI_Session_finalize"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(func->name, names[i]))
+			return true;
+	return false;
+}
+
+void doings_call(struct doings *a, const struct model_call *c)
+{
+	enum doing doing = c->func->waits ? DOING_POLL : DOING_WORK;
+
+	if (!func_is_top(c->func) || c->nested || c->end_only)
+		return;
+	if (c->end_ns - c->begin_ns >= SETUP_NS && is_setup(c->func))
+		doing = DOING_SETUP;
+	told(a, c->thread, c->begin_ns, c->end_ns, doing, c->func);
+}
+
+void doings_spin(struct doings *a, const struct model_spin *s)
+{
+	if (func_is_top(s->func[0].func) && !s->nested)
+		told(a, s->thread, s->begin_ns, s->end_ns, DOING_POLL, s->func[0].func);
+}
+
+void doings_lost(struct doings *a, const struct model_lost *l)
+{
+	if (l->class != POV_CLASS_CALL && l->class != POV_CLASS_SPIN)
+		return;
+	for (uint32_t i = 0; i < a->nthread; i++)
+		for (struct stretch *s = a->thread[i].first; s; s = s->next)
+			if (overlap_ns(s->from_ns, s->to_ns, l->since_ns, l->ts_ns))
+				rest_unknown(s);
+}
+
+void doings_exit(struct doings *a, const struct model_thread *t)
+{
+	struct doing_thread *row = row_of(a, t);
+
+	while (row->first)
+		first_tell(a, row);
+}
+
+void doings_init(struct doings *a, void (*known)(void *ctx, const struct stretch *s), void *ctx)
+{
+	*a = (struct doings){.known = known, .ctx = ctx};
+}
+
+void doings_finish(struct doings *a)
+{
+	for (uint32_t i = 0; i < a->nthread; i++)
+		while (a->thread[i].first)
+			first_tell(a, &a->thread[i]);
+}
+
+void doings_release(struct doings *a)
+{
+	for (uint32_t i = 0; i < a->nthread; i++) {
+		for (struct stretch *s = a->thread[i].first, *next; s; s = next) {
+			next = s->next;
+			free(s);
+		}
+	}
+	free(a->thread);
+}

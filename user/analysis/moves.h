@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * How threads of ranks came to run: how long after they were woken, and how often on another CPU than before. The waiting for a CPU in
+ * which a thread was moved is what the moves cost at least: what it finds cold there, nobody tells.
+ */
+#ifndef POV_ANALYSIS_MOVES_H
+#define POV_ANALYSIS_MOVES_H
+
+#include "analysis/histogram.h"
+#include "model/model.h"
+
+#define WAKEUP_SLOW_NS 100000 /* from a wake-up until it runs, though the core was idle */
+
+struct moves_thread {
+	uint64_t moves, back; /* back: to the CPU that it was moved away from last */
+	uint64_t moves_wait_ns;
+	uint64_t worst_ns, worst_from_ns; /* of these waits */
+	uint32_t from_cpu;		  /* of the last move; valid if moves */
+	bool moved;			  /* in its waiting, which is under way */
+	uint64_t woken_ns;		  /* 0: it was not woken since it ran */
+};
+
+struct moves_process {
+	struct histogram wakeups; /* ns from each until it ran */
+	uint64_t slow, slow_ns;	  /* WAKEUP_SLOW_NS or more, on an idle core */
+	uint64_t worst_ns, worst_from_ns;
+	uint32_t worst_cpu;
+};
+
+struct moves {
+	struct model_sink sink;
+	struct moves_thread *thread; /* by idx; owned */
+	uint32_t nthread;
+	struct moves_process *process; /* by idx; owned */
+	uint32_t nprocess;
+	uint64_t *idle_since_ns; /* by CPU; 0: it is not idle; owned */
+	uint32_t ncore;
+};
+
+void moves_init(struct moves *a);
+void moves_release(struct moves *a);
+
+#endif
