@@ -17,6 +17,11 @@ void find_cores(struct findings *f);
 void find_collectives(struct findings *f);
 void find_late(struct findings *f);
 void find_roots(struct findings *f);
+void find_contests(struct findings *f);
+void find_demand(struct findings *f);
+void find_moves(struct findings *f);
+void find_balance(struct findings *f);
+void find_storms(struct findings *f);
 
 /* ---- words: each frees text and returns what is to be used instead ---- */
 
@@ -33,5 +38,14 @@ char *words_causes(const struct findings *f, char *text, enum cause_wait how, ui
 		   uint64_t cost_ns);
 /* "; and 2 more", if not all n are named */
 char *words_more(char *text, uint32_t n);
+
+/* ---- advice, the same way: in the settings of the library and launcher at hand (advice.c) ---- */
+
+/* How a rank gets so many cores of its own. */
+char *advice_cores(const struct findings *f, char *text, uint32_t n);
+/* How who waits leaves the core to others; nothing if no setting is known. */
+char *advice_yield(const struct findings *f, char *text);
+/* How to keep it off cores of others: all of the advice. */
+char *advice_against(const struct findings *f, const struct model_thread *holder);
 
 #endif

@@ -1,26 +1,33 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Cores that others had while threads of ranks wanted them, by analysis/holders.h. */
+/*
+ * Cores that others had while threads of ranks wanted them, by analysis/holders.h. Kernel threads are one culprit, and so are processes
+ * none of which cost enough alone.
+ */
 #include <stdlib.h>
 
+#include "analysis/label.h"
 #include "base/log.h"
 #include "finding/find.h"
 
 enum core_kind { CORE_OTHERS, CORE_RANKS, CORE_OWN };
 
+/* Culprits of CORE_OTHERS that are no single process. */
+enum { CULPRIT_KERNEL = -1, CULPRIT_SMALL = -2 };
+
 /* What one process lost to another one. */
 struct loser {
 	enum core_kind kind;
-	uint32_t culprit, waiter;		    /* idx; culprit 0 but for CORE_OTHERS */
+	int64_t culprit;			    /* idx, or as above; 0 but for CORE_OTHERS */
+	uint32_t waiter;			    /* idx */
 	const struct model_thread *holder, *thread; /* of the longest part */
 	uint64_t ns, part_ns;
 };
 
-static bool loser_is(const struct loser *l, enum core_kind kind, const struct model_thread *waiter,
-		     const struct model_thread *holder)
+static bool loser_is(const struct loser *l, const struct loser *other)
 {
-	if (l->kind != kind || l->waiter != waiter->proc->idx)
+	if (l->kind != other->kind || l->waiter != other->waiter || l->culprit != other->culprit)
 		return false;
-	return kind == CORE_OWN || l->holder->proc == holder->proc;
+	return l->kind != CORE_RANKS || l->holder->proc == other->holder->proc;
 }
 
 static int loser_compare(const void *va, const void *vb)
@@ -36,42 +43,87 @@ static int loser_compare(const void *va, const void *vb)
 	return a->waiter < b->waiter ? -1 : a->waiter > b->waiter;
 }
 
+/* What each process cost as a holder; by idx. Caller frees. */
+static uint64_t *costs_sum(const struct findings *f)
+{
+	uint64_t *ns = xcalloc(model_process_count(f->model) + 1, sizeof(*ns));
+
+	for (uint32_t i = 0; i < f->nheld; i++) {
+		const struct model_thread *w = model_thread_get(f->model, f->held[i].waiter);
+
+		if (finding_counts(f, w->proc))
+			ns[model_thread_get(f->model, f->held[i].thread)->proc->idx] +=
+				f->held[i].ns;
+	}
+	return ns;
+}
+
+/* What a part of the waiting is part of, without the time. */
+static struct loser loser_of(const struct findings *f, const struct holder *part,
+			     const uint64_t *cost_ns)
+{
+	struct loser l = {.thread = model_thread_get(f->model, part->waiter),
+			  .holder = model_thread_get(f->model, part->thread)};
+	const struct model_process *p = l.holder->proc;
+
+	l.waiter = l.thread->proc->idx;
+	l.kind = p == l.thread->proc ? CORE_OWN : p->is_rank ? CORE_RANKS : CORE_OTHERS;
+	if (l.kind == CORE_OTHERS)
+		l.culprit = l.holder->kthread		  ? CULPRIT_KERNEL :
+			    cost_ns[p->idx] < f->least_ns ? CULPRIT_SMALL :
+							    (int64_t)p->idx;
+	return l;
+}
+
 static struct loser *losers_find(const struct findings *f, uint32_t *n)
 {
 	struct loser *list = xmalloc((f->nheld + 1) * sizeof(*list));
+	uint64_t *cost_ns = costs_sum(f);
 	uint32_t first = 0; /* of the same waiting process */
 
 	*n = 0;
 	for (uint32_t i = 0; i < f->nheld; i++) {
-		const struct model_thread *w = model_thread_get(f->model, f->held[i].waiter);
-		const struct model_thread *h = model_thread_get(f->model, f->held[i].thread);
-		enum core_kind kind = h->proc == w->proc ? CORE_OWN :
-				      h->proc->is_rank	 ? CORE_RANKS :
-							   CORE_OTHERS;
-		uint32_t k = first;
+		struct loser l = loser_of(f, &f->held[i], cost_ns);
+		uint32_t k;
 
-		if (!finding_counts(f, w->proc))
+		if (!finding_counts(f, l.thread->proc))
 			continue;
-		if (*n && list[*n - 1].waiter != w->proc->idx)
-			k = first = *n;
-		while (k < *n && !loser_is(&list[k], kind, w, h))
+		if (*n && list[*n - 1].waiter != l.waiter)
+			first = *n;
+		for (k = first; k < *n && !loser_is(&list[k], &l);)
 			k++;
 		if (k == *n)
-			list[(*n)++] = (struct loser){
-				.kind = kind,
-				.culprit = kind == CORE_OTHERS ? h->proc->idx : 0,
-				.waiter = w->proc->idx,
-				.holder = h,
-			};
+			list[(*n)++] = l;
 		list[k].ns += f->held[i].ns;
 		if (f->held[i].ns <= list[k].part_ns)
 			continue;
 		list[k].part_ns = f->held[i].ns;
-		list[k].holder = h;
-		list[k].thread = w;
+		list[k].holder = l.holder;
+		list[k].thread = l.thread;
 	}
+	free(cost_ns);
 	qsort(list, *n, sizeof(*list), loser_compare);
 	return list;
+}
+
+/* The CPU on which they lost most. */
+static char *words_most_cpu(const struct findings *f, char *text, const struct loser *l, uint32_t n)
+{
+	uint32_t cpu = 0, cpus = model_get_info(f->model)->nr_cpus;
+	uint64_t *ns = xcalloc(cpus + 1, sizeof(*ns));
+	char label[CPU_LABEL_BYTES];
+
+	for (uint32_t i = 0; i < f->ncontest; i++)
+		for (uint32_t k = 0; k < n && f->contest[i].cpu < cpus; k++)
+			if (f->contest[i].holder == l[k].holder &&
+			    f->contest[i].waiter->proc->idx == l[k].waiter)
+				ns[f->contest[i].cpu] += f->contest[i].ns;
+	for (uint32_t i = 0; i < cpus; i++)
+		cpu = ns[i] > ns[cpu] ? i : cpu;
+	if (cpus && ns[cpu])
+		text = words(text, ", most on cpu %s", cpu_label(f->model, cpu, label));
+	free(ns);
+	return text;
 }
 
 static char *loser_text(const struct findings *f, char *text, const struct loser *l)
@@ -98,12 +150,25 @@ static char *losers_text(const struct findings *f, const struct loser *l, uint32
 	};
 	char *text = xstrdup("");
 
+	if (l->culprit == CULPRIT_KERNEL)
+		text = words(text, "kernel threads (most ");
+	else if (l->culprit == CULPRIT_SMALL)
+		text = words(text, "other processes (most ");
 	if (l->kind == CORE_OTHERS)
 		text = words_process(f, text, l->holder->proc);
-	text = words_ns(text, what[l->kind], ns, "");
+	text = words_ns(words(text, "%s", l->culprit < 0 ? ")" : ""), what[l->kind], ns, "");
+	text = words_most_cpu(f, text, l, n);
 	for (uint32_t i = 0; i < n && i < NAMED; i++)
 		text = loser_text(f, words(text, i ? "; " : ": "), &l[i]);
 	return words_more(text, n);
+}
+
+static char *advice_threads(const struct findings *f)
+{
+	return words(advice_cores(f,
+				  xstrdup("give the rank one core for each busy thread (for two: "),
+				  2),
+		     "), or start fewer (OMP_NUM_THREADS)");
 }
 
 void find_cores(struct findings *f)
@@ -126,8 +191,12 @@ void find_cores(struct findings *f)
 				       .kind = kind[l[i].kind],
 				       .cost_ns = ns,
 				       .text = losers_text(f, &l[i], end - i, ns),
-				       .process = l[i].kind == CORE_OTHERS ? l[i].culprit :
-									     FINDING_NOBODY,
+				       .advice = l[i].kind == CORE_OWN ?
+							 advice_threads(f) :
+							 advice_against(f, l[i].holder),
+				       .process = l[i].kind == CORE_OTHERS && l[i].culprit >= 0 ?
+							  (uint32_t)l[i].culprit :
+							  FINDING_NOBODY,
 			       });
 	}
 	free(l);

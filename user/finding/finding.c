@@ -13,6 +13,11 @@ static void (*const find[])(struct findings *f) = {
 	find_collectives,
 	find_late,
 	find_roots,
+	find_contests,
+	find_demand,
+	find_moves,
+	find_balance,
+	find_storms,
 };
 
 void findings_init(struct findings *f)
@@ -22,6 +27,11 @@ void findings_init(struct findings *f)
 	arrivals_init(&f->arrivals);
 	late_init(&f->late);
 	causes_init(&f->causes, &f->late, &f->arrivals, &f->holders);
+	contests_init(&f->contests);
+	demand_init(&f->demand);
+	moves_init(&f->moves);
+	balance_init(&f->balance);
+	storms_init(&f->storms);
 }
 
 void findings_release(struct findings *f)
@@ -39,6 +49,12 @@ void findings_release(struct findings *f)
 	free(f->root);
 	for (int how = 0; how < CAUSE_WAITS; how++)
 		free(f->direct[how]);
+	free(f->contest);
+	contests_release(&f->contests);
+	demand_release(&f->demand);
+	moves_release(&f->moves);
+	balance_release(&f->balance);
+	storms_release(&f->storms);
 }
 
 uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
@@ -49,6 +65,11 @@ uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
 	sinks[n++] = &f->arrivals.sink;
 	sinks[n++] = &f->late.matches.sink;
 	sinks[n++] = &f->causes.sink; /* behind those */
+	sinks[n++] = &f->contests.sink;
+	sinks[n++] = &f->demand.sink;
+	sinks[n++] = &f->moves.sink;
+	sinks[n++] = &f->balance.sink;
+	sinks[n++] = &f->storms.sink;
 	return n;
 }
 
@@ -101,6 +122,7 @@ void findings_make(struct findings *f, const struct model *m, const bool *chosen
 	f->root = causes_list(&f->causes.roots, &f->nroot);
 	for (int how = 0; how < CAUSE_WAITS; how++)
 		f->direct[how] = causes_list(&f->causes.direct[how], &f->ndirect[how]);
+	f->contest = contests_list(&f->contests, &f->ncontest);
 	f->least_ns = least_cost(f);
 	for (size_t i = 0; i < sizeof(find) / sizeof(find[0]); i++)
 		find[i](f);

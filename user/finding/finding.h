@@ -8,9 +8,14 @@
 #define POV_FINDING_FINDING_H
 
 #include "analysis/arrivals.h"
+#include "analysis/balance.h"
 #include "analysis/causes.h"
+#include "analysis/contests.h"
+#include "analysis/demand.h"
 #include "analysis/holders.h"
 #include "analysis/late.h"
+#include "analysis/moves.h"
+#include "analysis/storms.h"
 #include "model/model.h"
 
 #define FINDING_NS 1000000 /* what cost less is none … */
@@ -40,6 +45,13 @@ struct findings {
 	struct causes causes;
 	struct cause *root, *direct[CAUSE_WAITS]; /* causes_list of its maps; owned */
 	uint32_t nroot, ndirect[CAUSE_WAITS];
+	struct contests contests;
+	struct contest *contest; /* contests_list; owned */
+	uint32_t ncontest;
+	struct demand demand;
+	struct moves moves;
+	struct balance balance;
+	struct storms storms;
 	const bool *chosen;	 /* by process index: whose loss counts; NULL: all ranks' */
 	struct finding *finding; /* owned; the costliest first */
 	uint32_t n;

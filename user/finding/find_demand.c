@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* More threads than CPUs that they may use, by analysis/demand.h. What a smaller set of CPUs explains is not told of a larger one. */
+#include <stdlib.h>
+
+#include "analysis/label.h"
+#include "base/log.h"
+#include "finding/find.h"
+
+#define OVER_PART 10  /* it must last for one part in so many of what a rank lives on average */
+#define EXPLAINED 0.9 /* of what a set of CPUs costs, by sets within it: it is none of its own */
+
+static char *words_cpus(const struct findings *f, char *text, const struct demand_mask *k)
+{
+	const struct model_host *host = model_host_get(f->model, k->host_idx);
+	uint32_t cnt = 0, cpus = MODEL_MASK_WORDS * 64;
+	char label[CPU_LABEL_BYTES];
+
+	for (uint32_t i = 0, first; i < cpus && cnt < NAMED; i++) {
+		if (!(k->cpus.word[i / 64] >> i % 64 & 1))
+			continue;
+		for (first = i; i + 1 < cpus && k->cpus.word[(i + 1) / 64] >> (i + 1) % 64 & 1;)
+			i++;
+		text = words(text, "%s%s", cnt++ ? ", " : "",
+			     cpu_label(f->model, host->cpu_base + first, label));
+		if (i > first)
+			text = words(text, "-%s", cpu_label(f->model, host->cpu_base + i, label));
+	}
+	return words(text, cnt == NAMED ? " …" : "");
+}
+
+/* Whose threads these are; returns how many processes. */
+static uint32_t ranks_in(const struct findings *f, uint32_t mask,
+			 const struct model_process **named)
+{
+	const struct demand *d = &f->demand;
+	bool *seen = xcalloc(model_process_count(f->model), sizeof(*seen));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < model_thread_count(f->model); i++) {
+		const struct model_thread *t = model_thread_get(f->model, i);
+		bool in = false;
+
+		for (uint32_t k = 0; k < d->nmask && !in && !seen[t->proc->idx]; k++)
+			in = demand_within(&d->mask[k], &d->mask[mask]) &&
+			     demand_of_thread(d, t, k) >= d->mask[mask].over_ns / OVER_PART;
+		if (!in)
+			continue;
+		seen[t->proc->idx] = true;
+		if (n < NAMED)
+			named[n] = t->proc;
+		n++;
+	}
+	free(seen);
+	return n;
+}
+
+static char *demand_text(const struct findings *f, uint32_t mask)
+{
+	const struct demand_mask *k = &f->demand.mask[mask];
+	const struct model_process *named[NAMED];
+	uint32_t n = ranks_in(f, mask, named);
+	char *text = xasprintf("%.1f threads on average, at most %u",
+			       (double)k->want_ns / (double)k->over_ns, k->most);
+
+	for (uint32_t i = 0; i < n && i < NAMED; i++)
+		text = words_process(f, words(text, i ? ", " : ", of "), named[i]);
+	text = words_more(text, n);
+	text = words(text, ", wanted the %u CPU%s that they may use (", k->nr,
+		     k->nr == 1 ? "" : "s");
+	text = words_ns(words_cpus(f, text, k), ") for ", k->over_ns, "");
+	text = words_ns(text, ", and had all of them: ", k->lost_ns,
+			" were lost to each other (longest ");
+	text = words_ns(text, "", k->worst_ns, "");
+	return words(words_when(f, text, k->worst_from_ns), ")");
+}
+
+static char *demand_advice(const struct findings *f, uint32_t mask)
+{
+	const struct demand_mask *k = &f->demand.mask[mask];
+	const struct model_process *named[NAMED];
+	double ranks = ranks_in(f, mask, named);
+	uint32_t each = (uint32_t)((double)k->want_ns / (double)k->over_ns / (ranks ? ranks : 1) +
+				   0.5);
+	char *text = xstrdup("give each rank as many cores as it has busy threads (");
+
+	return words(advice_cores(f, text, each ? each : 1),
+		     "), or start fewer threads (OMP_NUM_THREADS) or ranks");
+}
+
+/* What sets of CPUs within it have cost, no CPU twice. */
+static uint64_t explained_ns(const struct findings *f, const bool *told, uint32_t mask)
+{
+	const struct demand_mask *m = f->demand.mask;
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < f->demand.nmask; i++)
+		if (told[i] && demand_within(&m[i], &m[mask]))
+			ns += m[i].lost_ns;
+	return ns;
+}
+
+static int size_compare(const void *va, const void *vb, void *ctx)
+{
+	const struct demand_mask *m = ctx, *a = &m[*(const uint32_t *)va],
+				 *b = &m[*(const uint32_t *)vb];
+
+	if (a->nr != b->nr)
+		return a->nr < b->nr ? -1 : 1;
+	return (int)a->all - (int)b->all;
+}
+
+void find_demand(struct findings *f)
+{
+	const struct demand_mask *m = f->demand.mask;
+	uint32_t n = f->demand.nmask, *order = xcalloc(n + 1, sizeof(*order));
+	bool *told = xcalloc(n + 1, sizeof(*told));
+
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	qsort_r(order, n, sizeof(*order), size_compare, (void *)m);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct demand_mask *k = &m[order[i]];
+
+		if (k->lost_ns < f->least_ns || k->over_ns * k->nr < k->ran_ns / OVER_PART ||
+		    (double)explained_ns(f, told, order[i]) > EXPLAINED * (double)k->lost_ns)
+			continue;
+		told[order[i]] = true;
+		finding_add(f, &(struct finding){
+				       .kind = "oversubscribed",
+				       .cost_ns = k->lost_ns,
+				       .text = demand_text(f, order[i]),
+				       .advice = demand_advice(f, order[i]),
+				       .process = FINDING_NOBODY,
+				       .from_ns = k->worst_from_ns,
+				       .to_ns = k->worst_from_ns + k->worst_ns,
+			       });
+	}
+	free(order);
+	free(told);
+}

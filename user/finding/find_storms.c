@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Storms of small messages, by analysis/storms.h. */
+#include "base/human.h"
+#include "base/log.h"
+#include "finding/find.h"
+
+static char *storm_text(const struct findings *f, const struct storm *s)
+{
+	char *text = words_process(f, xstrdup(""), s->sender), bytes[HUMAN_BYTES];
+
+	text = words(
+		text,
+		" sent rank %d %llu messages of %s on average one close behind the other, by %s",
+		s->peer_world, (unsigned long long)s->messages,
+		human_bytes(bytes, sizeof(bytes), s->bytes / s->messages), s->func->name);
+	text = words_ns(text, ", in calls that took ", s->ns, "");
+	text = words(text, " (%llu times, most %llu messages", (unsigned long long)s->storms,
+		     (unsigned long long)s->worst);
+	return words(words_when(f, text, s->worst_from_ns), ")");
+}
+
+void find_storms(struct findings *f)
+{
+	const struct storm *s;
+
+	for (size_t at = 0; (s = map_next(&f->storms.pairs, &at, NULL));) {
+		if (!s->storms || !finding_counts(f, s->sender))
+			continue;
+		finding_add(
+			f,
+			&(struct finding){
+				.kind = "small_message_storm",
+				.cost_ns = s->ns,
+				.text = storm_text(f, s),
+				.advice = xstrdup(
+					"pack what goes to one rank into one message (MPI_Pack, a derived "
+					"datatype, a buffer of the program's own)"),
+				.process = s->sender->idx,
+				.from_ns = s->worst_from_ns,
+				.to_ns = s->worst_to_ns,
+			});
+	}
+}
