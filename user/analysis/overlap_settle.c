@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* What an operation hid and what was left of it, and the sums of that. */
+#include "analysis/overlap_settle.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/table.h"
+
+static int ns_compare(const void *va, const void *vb)
+{
+	uint64_t a = *(const uint64_t *)va, b = *(const uint64_t *)vb;
+
+	return a < b ? -1 : a > b;
+}
+
+/* What a message of so many bytes takes; 0: not known. */
+static uint64_t alone_ns(const struct overlaps *a, int64_t bytes, bool other_host)
+{
+	struct overlap_alone *alone =
+		bytes > 0 ? map_get(&a->alone, overlap_alone_key(bytes, other_host)) : NULL;
+	uint64_t sorted[OVERLAP_ALONE_MAX];
+	size_t n;
+
+	if (!alone)
+		return 0;
+	n = alone->cnt < OVERLAP_ALONE_MAX ? alone->cnt : OVERLAP_ALONE_MAX;
+	if (!alone->median_ns) {
+		memcpy(sorted, alone->ns, n * sizeof(sorted[0]));
+		qsort(sorted, n, sizeof(sorted[0]), ns_compare);
+		alone->median_ns = sorted[(n - 1) / 2];
+	}
+	return alone->median_ns;
+}
+
+/* ---- rows ---- */
+
+static bool key_same(const struct overlap_key *a, const struct overlap_key *b)
+{
+	return a->start == b->start && a->done == b->done && a->process == b->process &&
+	       a->bucket == b->bucket && a->start_site.file == b->start_site.file &&
+	       a->start_site.offset == b->start_site.offset &&
+	       a->done_site.file == b->done_site.file && a->done_site.offset == b->done_site.offset;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	return (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static uint64_t key_hash(const struct overlap_key *k)
+{
+	uint64_t hash = mix(k->start->id, k->done->id);
+
+	hash = mix(hash, (uint64_t)k->process << 8 | k->bucket);
+	hash = mix(hash, k->start_site.offset);
+	hash = mix(hash, k->done_site.offset);
+	return mix(hash, (uint64_t)k->start_site.file << 32 | k->done_site.file);
+}
+
+/* NULL: there is no room. */
+static struct overlap_row *row_of(struct map *rows, uint32_t *nrow, const struct overlap_key *key)
+{
+	uint64_t hash = key_hash(key);
+	struct overlap_row *first = map_get(rows, hash), *r = first;
+
+	while (r && !key_same(&r->key, key))
+		r = r->next;
+	if (r || *nrow >= OVERLAP_ROWS_MAX)
+		return r;
+	r = xcalloc(1, sizeof(*r));
+	r->key = *key;
+	r->next = first;
+	map_set(rows, hash, r);
+	++*nrow;
+	return r;
+}
+
+/* ---- one call ---- */
+
+/* How far others had not posted, from its begin on. */
+static uint64_t late_until(const struct overlap_call *c)
+{
+	uint64_t ns = c->begin_ns;
+
+	for (uint32_t i = 0; i < c->nop; i++)
+		if (c->op[i].other_begin_ns > ns)
+			ns = c->op[i].other_begin_ns;
+	return ns < c->end_ns ? ns : c->end_ns;
+}
+
+static uint64_t others_away(const struct overlap_call *c)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < c->nop; i++)
+		if (c->op[i].other_away_ns > ns)
+			ns = c->op[i].other_away_ns;
+	return ns;
+}
+
+static bool is_sure(const struct overlap_call *c)
+{
+	for (uint32_t i = 0; i < c->nop; i++)
+		if (c->op[i].unsure || c->op[i].sends || c->op[i].receives)
+			return false;
+	return true;
+}
+
+/* What one of them has of what is left: by bytes, if all are known. */
+static uint64_t share_of(const struct overlap_call *c, uint32_t i, uint64_t left_ns)
+{
+	double bytes = 0;
+
+	for (uint32_t k = 0; k < c->nop; k++) {
+		if (c->op[k].bytes < 0)
+			return left_ns / c->nop;
+		bytes += (double)c->op[k].bytes;
+	}
+	return bytes > 0 ? (uint64_t)((double)left_ns * (double)c->op[i].bytes / bytes) :
+			   left_ns / c->nop;
+}
+
+/* Of that much, what computation would have hidden that hides nothing else yet: the earliest that there is. */
+static uint64_t saved_of(struct overlaps *a, const struct overlap_call *c,
+			 const struct overlap_op *op, uint64_t left_ns)
+{
+	struct overlap_thread *t = &a->thread[c->thread];
+	uint64_t from_ns = op->computed_from_ns, to_ns = from_ns + op->computing_ns, room_ns;
+
+	if (t->used_ns > from_ns)
+		from_ns = t->used_ns;
+	room_ns = to_ns > from_ns ? to_ns - from_ns : 0;
+	if (op->other_begin_ns > op->posted_ns) { /* from then on only */
+		uint64_t most_ns = op->other_begin_ns < c->begin_ns ?
+					   c->begin_ns - op->other_begin_ns :
+					   0;
+
+		room_ns = most_ns < room_ns ? most_ns : room_ns;
+	}
+	if (left_ns > room_ns)
+		left_ns = room_ns;
+	if (left_ns)
+		t->used_ns = from_ns + left_ns;
+	return left_ns;
+}
+
+static void compare(struct overlap_row *r, const struct overlap_call *c,
+		    const struct overlap_op *op, uint64_t comm_ns)
+{
+	uint64_t from_ns = op->begin_ns > op->other_begin_ns ? op->begin_ns : op->other_begin_ns;
+	uint64_t to_ns = op->other_end_ns > c->end_ns ? op->other_end_ns : c->end_ns;
+	uint64_t start_ns = from_ns < op->posted_ns ? op->posted_ns - from_ns : 0;
+	uint64_t comp_ns = from_ns < c->begin_ns ? c->begin_ns - from_ns : 0;
+
+	if (comp_ns > op->outside_ns)
+		comp_ns = op->outside_ns;
+	if (!comp_ns)
+		return;
+	r->compared++;
+	r->measured_ns += start_ns + comp_ns + to_ns - c->begin_ns;
+	r->longer_ns += comm_ns > comp_ns ? comm_ns : comp_ns;
+	r->shorter_ns += comm_ns < comp_ns ? comm_ns : comp_ns;
+}
+
+void overlap_call_settle(struct overlaps *a, const struct overlap_call *c)
+{
+	uint64_t late_ns = late_until(c) - c->begin_ns, left_ns = c->end_ns - c->begin_ns - late_ns;
+	uint64_t away_ns;
+	bool sure = is_sure(c);
+
+	away_ns = c->runnable_ns + others_away(c);
+	left_ns = left_ns > away_ns ? left_ns - away_ns : 0;
+	for (uint32_t i = 0; i < c->nop; i++) {
+		const struct overlap_op *op = &c->op[i];
+		struct overlap_row *r = row_of(&a->rows, &a->nrow, &op->key);
+		uint64_t comm_ns, saved_ns;
+
+		if (!r) {
+			a->without_row++;
+			continue;
+		}
+		r->cnt++;
+		r->bytes += op->bytes > 0 ? (uint64_t)op->bytes : 0;
+		r->outside_ns += op->outside_ns;
+		r->computing_ns += op->computing_ns;
+		r->wait_ns += c->end_ns - c->begin_ns;
+		r->late_ns += late_ns;
+		r->left_ns += left_ns;
+		r->unsure += !sure;
+		r->other_host_cnt += op->other_host;
+		saved_ns = 0;
+		if (sure && left_ns >= OVERLAP_LEAST_NS)
+			saved_ns = saved_of(a, c, op, share_of(c, i, left_ns));
+		r->saved_ns += saved_ns;
+		r->saved_cnt += saved_ns != 0;
+		comm_ns = alone_ns(a, op->bytes, op->other_host);
+		r->alone_cnt += comm_ns != 0;
+		r->alone_ns += comm_ns;
+		if (sure && c->nop == 1 && comm_ns)
+			compare(r, c, op, comm_ns);
+	}
+}
+
+/* ---- the result ---- */
+
+char *overlaps_site_text(const struct overlaps *a, const struct overlap_site *s)
+{
+	const char *file = names_text(&a->files, s->file),
+		   *slash = file ? strrchr(file, '/') : NULL;
+
+	return file ? xasprintf("%s+0x%" PRIx64, slash ? slash + 1 : file, s->offset) :
+		      xasprintf("0x%" PRIx64, s->offset);
+}
+
+double overlap_row_ratio(const struct overlap_row *r)
+{
+	return r->compared ?
+		       ((double)r->measured_ns - (double)r->longer_ns) / (double)r->shorter_ns :
+		       NAN;
+}
+
+static int row_compare(const void *va, const void *vb)
+{
+	const struct overlap_row *a = va, *b = vb;
+	const struct overlap_key *x = &a->key, *y = &b->key;
+
+	if (a->saved_ns != b->saved_ns)
+		return a->saved_ns > b->saved_ns ? -1 : 1;
+	if (a->wait_ns != b->wait_ns)
+		return a->wait_ns > b->wait_ns ? -1 : 1;
+	if (x->start->id != y->start->id)
+		return x->start->id < y->start->id ? -1 : 1;
+	if (x->start_site.offset != y->start_site.offset)
+		return x->start_site.offset < y->start_site.offset ? -1 : 1;
+	if (x->done_site.offset != y->done_site.offset)
+		return x->done_site.offset < y->done_site.offset ? -1 : 1;
+	return x->bucket < y->bucket ? -1 : x->bucket > y->bucket;
+}
+
+struct overlap_row *overlaps_list(const struct overlaps *a, const bool *chosen, uint32_t *n)
+{
+	struct overlap_row *list, *chain, *sum;
+	struct map sums = {0};
+	uint32_t nsum = 0;
+
+	for (size_t at = 0; (chain = map_next(&a->rows, &at, NULL));) {
+		for (const struct overlap_row *r = chain; r; r = r->next) {
+			struct overlap_key key = r->key;
+
+			if (chosen && !chosen[key.process])
+				continue;
+			key.process = 0;
+			sum = row_of(&sums, &nsum, &key);
+			table_row_add(sum, r, cnt);
+		}
+	}
+	list = xmalloc((nsum + 1) * sizeof(*list));
+	*n = 0;
+	for (size_t at = 0; (chain = map_next(&sums, &at, NULL));) {
+		for (struct overlap_row *r = chain, *next; r; r = next) {
+			next = r->next;
+			list[(*n)++] = *r;
+			free(r);
+		}
+	}
+	map_release(&sums);
+	qsort(list, *n, sizeof(*list), row_compare);
+	return list;
+}
