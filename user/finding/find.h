@@ -22,6 +22,7 @@ void find_demand(struct findings *f);
 void find_moves(struct findings *f);
 void find_balance(struct findings *f);
 void find_storms(struct findings *f);
+void find_overlap(struct findings *f);
 
 /* ---- words: each frees text and returns what is to be used instead ---- */
 

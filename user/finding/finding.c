@@ -18,6 +18,7 @@ static void (*const find[])(struct findings *f) = {
 	find_moves,
 	find_balance,
 	find_storms,
+	find_overlap,
 };
 
 void findings_init(struct findings *f)
@@ -32,6 +33,9 @@ void findings_init(struct findings *f)
 	moves_init(&f->moves);
 	balance_init(&f->balance);
 	storms_init(&f->storms);
+	overlaps_init(&f->overlaps);
+	f->late.also = overlaps_match;
+	f->late.also_ctx = &f->overlaps;
 }
 
 void findings_release(struct findings *f)
@@ -55,6 +59,7 @@ void findings_release(struct findings *f)
 	moves_release(&f->moves);
 	balance_release(&f->balance);
 	storms_release(&f->storms);
+	overlaps_release(&f->overlaps);
 }
 
 uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
@@ -63,6 +68,7 @@ uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
 
 	sinks[n++] = &f->holders.sink;
 	sinks[n++] = &f->arrivals.sink;
+	sinks[n++] = &f->overlaps.sink; /* before the matches that it is told of */
 	sinks[n++] = &f->late.matches.sink;
 	sinks[n++] = &f->causes.sink; /* behind those */
 	sinks[n++] = &f->contests.sink;
@@ -123,6 +129,7 @@ void findings_make(struct findings *f, const struct model *m, const bool *chosen
 	for (int how = 0; how < CAUSE_WAITS; how++)
 		f->direct[how] = causes_list(&f->causes.direct[how], &f->ndirect[how]);
 	f->contest = contests_list(&f->contests, &f->ncontest);
+	overlaps_settle(&f->overlaps);
 	f->least_ns = least_cost(f);
 	for (size_t i = 0; i < sizeof(find) / sizeof(find[0]); i++)
 		find[i](f);

@@ -16,6 +16,8 @@
 #include "analysis/late.h"
 #include "analysis/moves.h"
 #include "analysis/storms.h"
+#include "analysis/overlap.h"
+#include "analysis/transfer_start.h"
 #include "model/model.h"
 
 #define FINDING_NS 1000000 /* what cost less is none … */
@@ -52,6 +54,8 @@ struct findings {
 	struct moves moves;
 	struct balance balance;
 	struct storms storms;
+	struct overlaps overlaps;
+	const struct transfer_start *transfers; /* the caller's, settled; or NULL */
 	const bool *chosen;	 /* by process index: whose loss counts; NULL: all ranks' */
 	struct finding *finding; /* owned; the costliest first */
 	uint32_t n;

@@ -182,6 +182,7 @@ int report_open(const struct trace_source *source, size_t nsources,
 		report_close(r);
 		return err;
 	}
+	r->findings.transfers = &r->transfers;
 	findings_make(&r->findings, r->model, r->chosen);
 	sums_make(r);
 	facts_find(r);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Transfers of nonblocking operations that went on only when they were waited for, by analysis/overlap.h. */
+#include <stdlib.h>
+
+#include "analysis/table.h"
+#include "base/human.h"
+#include "base/json_get.h"
+#include "base/log.h"
+#include "finding/find.h"
+#include "trace/trace_read.h"
+
+#define SAVED_PART \
+	4 /* of so many operations one at least must have had to wait for what could have been hidden */
+
+/* Rows whose operations the same call completes are of one finding. */
+static bool together(const struct overlap_row *a, const struct overlap_row *b)
+{
+	return a->key.done == b->key.done && a->key.done_site.file == b->key.done_site.file &&
+	       a->key.done_site.offset == b->key.done_site.offset;
+}
+
+static int row_compare(const void *va, const void *vb)
+{
+	const struct overlap_key *a = &((const struct overlap_row *)va)->key,
+				 *b = &((const struct overlap_row *)vb)->key;
+
+	if (a->done->id != b->done->id)
+		return a->done->id < b->done->id ? -1 : 1;
+	if (a->done_site.file != b->done_site.file)
+		return a->done_site.file < b->done_site.file ? -1 : 1;
+	if (a->done_site.offset != b->done_site.offset)
+		return a->done_site.offset < b->done_site.offset ? -1 : 1;
+	return 0;
+}
+
+/* "MPI_Irecv, MPI_Isend": of n rows. */
+static char *starts_text(char *text, const struct overlap_row *r, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = 0;
+
+		while (k < i && r[k].key.start != r[i].key.start)
+			k++;
+		if (k == i)
+			text = words(text, "%s%s", i ? ", " : "", r[i].key.start->name);
+	}
+	return text;
+}
+
+/* What posts tell of the functions that started them: how many began to move their data only when they were waited for. */
+static char *posts_text(const struct findings *f, char *text, const struct overlap_row *r,
+			uint32_t n)
+{
+	uint64_t in_wait = 0, told = 0;
+
+	for (uint32_t i = 0; f->transfers && i < f->transfers->nrow; i++) {
+		const struct transfer_row *t = &f->transfers->row[i];
+		uint32_t k = 0;
+
+		while (k < n && r[k].key.start->id != t->func)
+			k++;
+		if (k == n || !finding_counts(f, model_process_get(f->model, t->process)))
+			continue;
+		in_wait += t->cnt[TRANSFER_IN_WAIT];
+		told += t->cnt[TRANSFER_IN_CALL] + t->cnt[TRANSFER_MEANWHILE] +
+			t->cnt[TRANSFER_IN_WAIT];
+	}
+	if (!in_wait)
+		return text;
+	return words(
+		text,
+		"; by posts, %llu of %llu such operations began to move their data only when waited for",
+		(unsigned long long)in_wait, (unsigned long long)told);
+}
+
+static struct overlap_row sum_of(const struct overlap_row *r, uint32_t n)
+{
+	struct overlap_row sum = {.cnt = 0};
+
+	for (uint32_t i = 0; i < n; i++)
+		table_row_add(&sum, &r[i], cnt);
+	return sum;
+}
+
+static char *overlap_text(const struct findings *f, const struct overlap_row *r, uint32_t n,
+			  const struct overlap_row *sum)
+{
+	char *site = overlaps_site_text(&f->overlaps, &r->key.done_site), bytes[HUMAN_BYTES],
+	     *text = xasprintf("%s (%s) waited", r->key.done->name, site);
+
+	free(site);
+	text = words_ns(text, " ", sum->saved_ns,
+			" for transfers that computation could have hidden");
+	text = words(text, ": %llu operations (", (unsigned long long)sum->cnt);
+	text = starts_text(text, r, n);
+	text = words(text, ") of %s", human_bytes(bytes, sizeof(bytes), sum->bytes / sum->cnt));
+	text = words_ns(text, " on average, each with ", sum->computing_ns / sum->cnt,
+			" of computation before");
+	return posts_text(f, text, r, n);
+}
+
+static bool has_library(const struct findings *f, const char *flavour)
+{
+	const struct trace *t = model_get_trace(f->model);
+
+	for (size_t i = 0; i < trace_meta_count(t); i++) {
+		const json_t *meta = trace_meta_get(t, i);
+
+		if (json_is_type(meta, "library") &&
+		    !strcmp(json_get_text(meta, "flavour"), flavour))
+			return true;
+	}
+	return false;
+}
+
+/* kmod-docs/FINDINGS.md says what each of these was measured to bring. */
+static char *advice(const struct findings *f)
+{
+	char *text = xstrdup(
+		"MPI moved the data only while it was called: call MPI_Testall now and then within the "
+		"computation");
+
+	if (has_library(f, "openmpi"))
+		text = words(text,
+			     "; where Open MPI uses TCP, mpirun --mca btl_tcp_progress_thread 1");
+	if (has_library(f, "mpich"))
+		text = words(
+			text,
+			"; or, with a free core for each rank's thread, MPIR_CVAR_ASYNC_PROGRESS=1");
+	return text;
+}
+
+void find_overlap(struct findings *f)
+{
+	bool *counts = xcalloc(model_process_count(f->model) + 1, sizeof(*counts));
+	struct overlap_row *list;
+	uint32_t n, end;
+
+	for (uint32_t i = 0; i < model_process_count(f->model); i++)
+		counts[i] = finding_counts(f, model_process_get(f->model, i));
+	list = overlaps_list(&f->overlaps, counts, &n);
+	free(counts);
+	qsort(list, n, sizeof(*list), row_compare);
+	for (uint32_t i = 0; i < n; i = end) {
+		struct overlap_row sum;
+
+		for (end = i; end < n && together(&list[i], &list[end]);)
+			end++;
+		sum = sum_of(&list[i], end - i);
+		if (sum.saved_cnt < sum.cnt / SAVED_PART)
+			continue; /* now and then is not how it works */
+		finding_add(f, &(struct finding){
+				       .kind = "no_overlap",
+				       .cost_ns = sum.saved_ns,
+				       .text = overlap_text(f, &list[i], end - i, &sum),
+				       .advice = advice(f),
+				       .process = FINDING_NOBODY,
+			       });
+	}
+	free(list);
+}
