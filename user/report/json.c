@@ -328,6 +328,7 @@ int report_json(const struct report *r, FILE *out)
 	json_peers(j, &r->sum.peers, r->lost_shown);
 	json_matching(j, &r->sum.matching, r->lost_shown);
 	json_traffic(j, r);
+	json_overlap(j, r);
 	json_cores(j, r);
 	json_coverage(j, r);
 	json_out_object_end(j);

@@ -51,7 +51,8 @@ enum report_detail {
 	DETAIL_CORES = 1 << 7,
 	DETAIL_COVERAGE = 1 << 8,
 	DETAIL_CALL_SITES = 1 << 9,
-	DETAIL_ALL = (1 << 10) - 1,
+	DETAIL_OVERLAP = 1 << 10,
+	DETAIL_ALL = (1 << 11) - 1,
 };
 
 struct report_options {

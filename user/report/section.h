@@ -38,6 +38,7 @@ void text_devices(const struct report *r, FILE *out);
 void text_transfers(const struct report *r, FILE *out);
 void text_coverage(const struct report *r, FILE *out);
 void text_call_sites(const struct report *r, FILE *out);
+void text_overlap(const struct report *r, FILE *out);
 
 /* Members of an object that is open; lost: what is missing of whom they are. */
 void json_functions(struct json_out *j, const struct report *r, const bool *wanted, uint32_t lost);
@@ -59,6 +60,7 @@ void json_causes(struct json_out *j, const struct report *r);
 void json_cores(struct json_out *j, const struct report *r);
 void json_coverage(struct json_out *j, const struct report *r);
 void json_call_sites(struct json_out *j, const struct report *r, const bool *wanted, uint32_t lost);
+void json_overlap(struct json_out *j, const struct report *r);
 
 /* ---- text ---- */
 

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What nonblocking operations hid behind computation, by where they are started and completed.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/human.h"
+#include "base/log.h"
+#include "report/section.h"
+
+#define ROWS_MANY 15
+#define PLACE_CHARS 28
+
+static struct overlap_row *rows_of(const struct report *r, uint32_t *n)
+{
+	return overlaps_list(&r->findings.overlaps, r->chosen, n);
+}
+
+/* ---- JSON ---- */
+
+static void json_place(struct json_out *j, const struct report *r, const char *key,
+		       const struct overlap_site *s)
+{
+	char *text = overlaps_site_text(&r->findings.overlaps, s);
+
+	json_out_key_string(j, key, text);
+	free(text);
+}
+
+static void json_row(struct json_out *j, const struct report *r, const struct overlap_row *row)
+{
+	const struct overlap_key *k = &row->key;
+	bool known = k->bucket < OVERLAP_BUCKET_UNKNOWN;
+
+	json_out_object_begin(j);
+	json_out_key_string(j, "function", k->start->name);
+	json_place(j, r, "site", &k->start_site);
+	json_out_key_string(j, "completed_by", k->done->name);
+	json_place(j, r, "completed_at", &k->done_site);
+	json_known_uint(j, "from_bytes", known, k->bucket ? UINT64_C(1) << (k->bucket - 1) : 0);
+	json_known_uint(j, "to_bytes", known, k->bucket ? UINT64_MAX >> (64 - k->bucket) : 0);
+	json_out_key_uint(j, "count", row->cnt);
+	json_out_key_uint(j, "bytes", row->bytes);
+	json_out_key_uint(j, "outside_ns", row->outside_ns);
+	json_known_uint(j, "computing_ns", r->facts & FACT_SCHED, row->computing_ns);
+	json_out_key_uint(j, "wait_ns", row->wait_ns);
+	json_out_key_uint(j, "late_ns", row->late_ns);
+	json_out_key_uint(j, "left_ns", row->left_ns);
+	json_out_key_uint(j, "saved_ns", row->saved_ns);
+	json_out_key_uint(j, "saved_count", row->saved_cnt);
+	json_out_key_uint(j, "other_end_unknown", row->unsure);
+	json_out_key_uint(j, "between_hosts", row->other_host_cnt);
+	json_out_key_uint(j, "alone_known", row->alone_cnt);
+	json_out_key_uint(j, "alone_ns", row->alone_ns);
+	json_out_key_uint(j, "compared", row->compared);
+	json_out_key(j, "ratio");
+	json_out_double(j, overlap_row_ratio(row));
+	json_incomplete(j, r->lost_shown & (LOSS_OF_CALLS | LOSS_OF_BYTES));
+	json_out_object_end(j);
+}
+
+void json_overlap(struct json_out *j, const struct report *r)
+{
+	uint32_t n;
+	struct overlap_row *list = rows_of(r, &n);
+
+	json_out_key_array(j, "overlap");
+	for (uint32_t i = 0; i < n; i++)
+		json_row(j, r, &list[i]);
+	json_out_array_end(j);
+	free(list);
+}
+
+/* ---- text ---- */
+
+static void place_cell(const struct report *r, struct columns *c, const struct func_info *f,
+		       const struct overlap_site *s)
+{
+	char *site = overlaps_site_text(&r->findings.overlaps, s), *text;
+
+	text = xasprintf("%s %s", f->name, site);
+	columns_text(c, text, PLACE_CHARS);
+	free(text);
+	free(site);
+}
+
+static void time_cell(struct columns *c, uint64_t ns, uint64_t cnt, struct text_unit u)
+{
+	columns_cell(c, "%.*f", u.digits, (double)ns / (double)cnt / u.ns);
+}
+
+static void row_cells(const struct report *r, struct columns *c, const struct overlap_row *row,
+		      struct text_unit each, struct text_unit all)
+{
+	double ratio = overlap_row_ratio(row);
+	char bytes[HUMAN_BYTES];
+
+	place_cell(r, c, row->key.start, &row->key.start_site);
+	place_cell(r, c, row->key.done, &row->key.done_site);
+	cell_count(c, row->cnt);
+	columns_cell(c, "%s",
+		     row->key.bucket == OVERLAP_BUCKET_UNKNOWN ?
+			     "?" :
+			     human_bytes(bytes, sizeof(bytes), row->bytes / row->cnt));
+	time_cell(c, row->outside_ns, row->cnt, each);
+	time_cell(c, row->wait_ns, row->cnt, each);
+	time_cell(c, row->late_ns, row->cnt, each);
+	time_cell(c, row->left_ns, row->cnt, each);
+	if (row->alone_cnt)
+		time_cell(c, row->alone_ns, row->alone_cnt, each);
+	else
+		columns_cell(c, "-");
+	if (isnan(ratio))
+		columns_cell(c, "-");
+	else
+		columns_cell(c, "%.2f", ratio);
+	time_cell(c, row->saved_ns, 1, all);
+}
+
+static void print_table(const struct report *r, const struct overlap_row *list, uint32_t n,
+			FILE *out)
+{
+	uint64_t most_ns = 0, saved_ns = 0;
+	struct text_unit each, all;
+	struct columns *c = columns_new();
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t ns = (list[i].outside_ns + list[i].wait_ns) / list[i].cnt;
+
+		most_ns = ns > most_ns ? ns : most_ns;
+		saved_ns = list[i].saved_ns > saved_ns ? list[i].saved_ns : saved_ns;
+	}
+	each = text_unit_for(most_ns);
+	all = text_unit_for(saved_ns);
+	text_section(
+		out,
+		"Overlap: what nonblocking operations left to be waited for (means in %s, saved in %s)",
+		each.name, all.name);
+	columns_add(c, "started by", COLUMNS_LEFT);
+	columns_add(c, "completed by", COLUMNS_LEFT);
+	columns_add(c, "count", COLUMNS_RIGHT);
+	columns_add(c, "bytes", COLUMNS_RIGHT);
+	columns_add(c, "outside", COLUMNS_RIGHT);
+	columns_add(c, "wait", COLUMNS_RIGHT);
+	columns_add(c, "late", COLUMNS_RIGHT);
+	columns_add(c, "left", COLUMNS_RIGHT);
+	columns_add(c, "alone", COLUMNS_RIGHT);
+	columns_add(c, "ratio", COLUMNS_RIGHT);
+	columns_add(c, "saved", COLUMNS_RIGHT);
+	for (uint32_t i = 0; i < n; i++)
+		row_cells(r, c, &list[i], each, all);
+	text_columns(c, out);
+}
+
+void text_overlap(const struct report *r, FILE *out)
+{
+	uint64_t unsure = 0;
+	uint32_t n, shown;
+	struct overlap_row *list = rows_of(r, &n);
+	char buf[64];
+
+	shown = text_rows_shown(r, n, ROWS_MANY);
+	if (!n) {
+		free(list);
+		return;
+	}
+	print_table(r, list, shown, out);
+	for (uint32_t i = 0; i < n; i++)
+		unsure += list[i].unsure;
+	text_shown_note(out, shown, n);
+	text_explain(
+		r, out,
+		"outside: between the start and the completing call, not in MPI. wait: in the completing call; late: of that "
+		"until the other side had posted; left: the rest, but for time without a core. ratio: as povbench's, 0: the "
+		"shorter of transfer and computation was hidden, 1: one came after the other; - : nothing to compare with. "
+		"saved: what of left computation could have hidden.");
+	if (unsure)
+		text_note(
+			out,
+			"Not in saved: %s whose other ends are not known, collectives among them.",
+			human_plural(buf, sizeof(buf), unsure, "operation", "operations"));
+	free(list);
+}
