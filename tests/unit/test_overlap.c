@@ -261,6 +261,25 @@ static void test_computation_once(void **state)
 	overlaps_release(&w.a);
 }
 
+/* What has hidden something in one round is not missing in the next one. */
+static void test_rounds(void **state)
+{
+	struct op op = {&irecv, 0, 0, 4096, {0}};
+	struct world w;
+
+	(void)state;
+	world_open(&w);
+	for (uint64_t at = 1000; at < 11000; at += 1000) {
+		op.begin = at;
+		op.posted = at + 10;
+		start(&w, &op, 1);
+		complete(&w, &op, 1, at + 310, at + 510, 0);
+		other_end(&w, &op, at + 310, at + 510, at - 10, at);
+	}
+	assert_int_equal(sum_of(&w, &irecv).saved_ns, 10 * 200 * US);
+	overlaps_release(&w.a);
+}
+
 /* Other calls and polls without pause are no computation; polls now and then lie in one. */
 static void test_outside(void **state)
 {
@@ -431,9 +450,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one),	   cmocka_unit_test(test_several),
 		cmocka_unit_test(test_other_away), cmocka_unit_test(test_computation_once),
-		cmocka_unit_test(test_outside),	   cmocka_unit_test(test_computing),
-		cmocka_unit_test(test_not_known),  cmocka_unit_test(test_ratio),
-		cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_outside),	   cmocka_unit_test(test_rounds),
+		cmocka_unit_test(test_computing),  cmocka_unit_test(test_not_known),
+		cmocka_unit_test(test_ratio),	   cmocka_unit_test(test_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
