@@ -180,5 +180,9 @@ void text_overlap(const struct report *r, FILE *out)
 			out,
 			"Not in saved: %s whose other ends are not known, collectives among them.",
 			human_plural(buf, sizeof(buf), unsure, "operation", "operations"));
+	if (r->findings.overlaps.without_row)
+		text_note(out, "Not in the table: %s, as there were too many places.",
+			  human_plural(buf, sizeof(buf), r->findings.overlaps.without_row,
+				       "operation", "operations"));
 	free(list);
 }
