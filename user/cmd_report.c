@@ -19,6 +19,7 @@ struct report_args {
 	bool json, threads, traffic, csv, explain;
 	bool functions, collectives, messages, overlap, cores, coverage, all, call_sites;
 	struct option_list ranks, offsets;
+	const char *section;
 	uint64_t top;
 	int sort;
 };
@@ -39,6 +40,8 @@ static uint32_t details_of(const struct report_args *a)
 	       (a->messages ? DETAIL_MESSAGES | DETAIL_POSTS : 0) |
 	       (a->overlap ? DETAIL_OVERLAP : 0) | (a->cores ? DETAIL_TIMES | DETAIL_CORES : 0) |
 	       (a->coverage ? DETAIL_COVERAGE : 0) | (a->call_sites ? DETAIL_CALL_SITES : 0) |
+	       (a->cores ? DETAIL_TIMES | DETAIL_CORES : 0) | (a->coverage ? DETAIL_COVERAGE : 0) |
+	       (a->call_sites ? DETAIL_CALL_SITES : 0) | (a->section ? DETAIL_SECTION : 0) |
 	       (a->all ? DETAIL_ALL : 0);
 }
 
@@ -71,6 +74,8 @@ static int report_print(const struct trace_source *source, size_t cnt,
 	if (a->traffic)
 		err = report_traffic_check(&r);
 	if (!err)
+		err = report_section_check(&r);
+	if (!err)
 		err = form_print(&r, a);
 	report_close(&r);
 	return err;
@@ -99,6 +104,12 @@ static int report_run(const void *opts, int argc, char **argv, int dashdash)
 		log_error("report: --csv is a form of --traffic, and not of --json");
 		return 2;
 	}
+	if (a->section && a->traffic) {
+		log_error("report: --section is no part of --traffic");
+		return 2;
+	}
+	if (a->section && section_parse(a->section, &opt.section))
+		return 2;
 	for (size_t i = 0; i < a->ranks.cnt && !err; i++)
 		err = rank_list_parse(a->ranks.item[i], &opt.ranks);
 	source = err ? NULL : sources_parse(argv, argc, &a->offsets);
@@ -152,6 +163,11 @@ static const struct option_def report_options_table[] = {
 	 .help = "Rows of long tables: functions, call sites, and ranks or cores if there are many; 0 for all."},
 	{"sort", 's', OPTION_CHOICE, FIELD(sort), "KEY", .dflt = "rank", .choices = sort_keys,
 	 .help = "Order of the ranks: by number, or most of a time first."},
+	{"section", 0, OPTION_STRING, FIELD(section), "SECTION",
+	 .help = "Print the time of a section of the program instead, as its ranks and as the cores see it. SECTION is the name "
+		 "of a phase (MPI_Pcontrol) or of a region; or FROM..TO, from the return of one call to that of another one, "
+		 "such as MPI_Barrier#2..MPI_Barrier#3 (each thread's second and third), or from a time since the "
+		 "recording's start to another one, such as 1.5..2 (seconds)."},
 	{"offset", 0, OPTION_LIST, FIELD(offsets), SOURCES_OFFSET_ARG, .help = SOURCES_OFFSET_HELP},
 	{0},
 };
@@ -165,6 +181,8 @@ static const char *const report_examples[] = {
 	"Some ranks in detail.",
 	"povtrace report --cores --sort polling --top 5 run.pov",
 	"All threads' time, what cores ran; the ranks that poll most first.",
+	"povtrace report --section MPI_Init..MPI_Finalize run.pov",
+	"How long ranks, and cores for them, ran between these calls.",
 	"povtrace report --json run.pov | jq '.ranks[].mpi_ns'",
 	"For programs.",
 	"povtrace report node1.pov node2.pov",

@@ -20,10 +20,10 @@
 static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 {
 	const struct model_sink *const own[] = {
-		&r->time.sink,	   &r->cores.sink,    &r->functions.sink, &r->messages.sink,
-		&r->switches.sink, &r->coverage.sink, &r->losses.sink,	  &r->peers.sink,
-		&r->regions.sink,  &r->traffic.sink,  &r->transfers.sink, &r->app.sink,
-		&r->sent_to.sink,
+		&r->time.sink,	   &r->cores.sink,	 &r->functions.sink, &r->messages.sink,
+		&r->switches.sink, &r->coverage.sink,	 &r->losses.sink,    &r->peers.sink,
+		&r->regions.sink,  &r->traffic.sink,	 &r->transfers.sink, &r->app.sink,
+		&r->sent_to.sink,  &r->section_pov.sink,
 	};
 	uint32_t n = sizeof(own) / sizeof(own[0]);
 
@@ -42,6 +42,7 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 	site_times_init(&r->site_times);
 	coverage_init(&r->coverage);
 	losses_init(&r->losses);
+	section_pov_init(&r->section_pov, &r->opt->section);
 	memcpy(sinks, own, sizeof(own));
 	if (r->opt->details & DETAIL_CALL_SITES)
 		sinks[n++] = &r->site_times.sink;
@@ -208,6 +209,7 @@ void report_close(struct report *r)
 	sites_free(r->sites);
 	coverage_release(&r->coverage);
 	losses_release(&r->losses);
+	section_pov_release(&r->section_pov);
 	free(r->lost);
 	free(r->row);
 	free(r->chosen);

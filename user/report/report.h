@@ -17,6 +17,7 @@
 #include "analysis/messages.h"
 #include "analysis/peers.h"
 #include "analysis/regions.h"
+#include "analysis/section_pov.h"
 #include "analysis/sent_to.h"
 #include "analysis/site_times.h"
 #include "analysis/switches.h"
@@ -52,6 +53,7 @@ enum report_detail {
 	DETAIL_COVERAGE = 1 << 8,
 	DETAIL_CALL_SITES = 1 << 9,
 	DETAIL_OVERLAP = 1 << 10,
+	DETAIL_SECTION = 1 << 10, /* if there is one */
 	DETAIL_ALL = (1 << 11) - 1,
 };
 
@@ -63,6 +65,7 @@ struct report_options {
 	uint32_t details; /* bits of enum report_detail; 0: the first screen */
 	uint32_t top;	  /* rows of long tables; 0: all */
 	enum report_sort sort;
+	struct section section; /* text NULL: none */
 };
 
 struct report {
@@ -87,6 +90,7 @@ struct report {
 	struct transfer_start transfers;
 	struct site_times site_times; /* empty unless asked for */
 	struct sites *sites;	      /* names of places in the program */
+	struct section_pov section_pov;
 	struct coverage coverage;
 	struct losses losses;
 	struct distortion distortion;
@@ -116,6 +120,8 @@ int report_open(const struct trace_source *source, size_t nsources,
 		const struct report_options *opt, struct report *r);
 void report_close(struct report *r);
 
+/* Somebody who is reported was in the section asked for: 0, or -ENOENT (printed). */
+int report_section_check(const struct report *r);
 void report_text(const struct report *r, FILE *out);
 int report_json(const struct report *r, FILE *out); /* 0 or -errno */
 /* The traffic alone, which must be there: 0, or -ENODATA (printed). */

@@ -381,6 +381,22 @@ static const struct {
 	{DETAIL_OVERLAP, text_overlap, false},	     {DETAIL_CORES, text_holders, true},
 	{DETAIL_CORES, text_switches, true},	     {DETAIL_CORES, text_cores, true},
 	{DETAIL_CORES, text_matrix, true},	     {DETAIL_COVERAGE, text_coverage, false},
+	{DETAIL_TIMES, text_ranks, false},
+	{DETAIL_THREADS, text_threads, false},
+	{DETAIL_TIMES, text_polls, false},
+	{DETAIL_REGIONS, text_regions, false},
+	{DETAIL_FUNCTIONS, text_functions, false},
+	{DETAIL_FUNCTIONS, text_rank_functions, false},
+	{DETAIL_CALL_SITES, text_call_sites, false},
+	{DETAIL_COLLECTIVES, text_collectives, false},
+	{DETAIL_MESSAGES, text_messages, false},
+	{DETAIL_POSTS, text_posts, false},
+	{DETAIL_CORES, text_holders, true},
+	{DETAIL_CORES, text_switches, true},
+	{DETAIL_CORES, text_cores, true},
+	{DETAIL_CORES, text_matrix, true},
+	{DETAIL_SECTION, text_section_pov, false},
+	{DETAIL_COVERAGE, text_coverage, false},
 };
 
 static void details_print(const struct report *r, uint32_t wanted, FILE *out)

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Sections: how they are named, and the time of ranks and cores in them, by hand and against a simulation in steps of 1 ns. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "abi/mark.h"
+#include "analysis/section_pov.h"
+#include "base/log.h"
+#include "unit/model_fixture.h"
+
+/* ---- names ---- */
+
+static void test_parse(void **state)
+{
+	static const char *const bad[] = {
+		"",	 "..",	  "...",    "1.5..1", "1..1", "a..b..c", "a#0..b",
+		"a#..b", "-1..2", "a b..c", "1x..",   "..#2", "0x1..2",
+	};
+	struct section s;
+
+	(void)state;
+	log_set_level(LOG_QUIET);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(section_parse(bad[i], &s), -EINVAL);
+	assert_int_equal(section_parse("solve", &s), 0);
+	assert_true(s.is_name);
+	assert_int_equal(section_parse("MPI_Barrier#2..MPI_Send", &s), 0);
+	assert_false(s.is_name);
+	assert_int_equal(s.from.kind, EDGE_CALL);
+	assert_string_equal(s.from.func, "MPI_Barrier");
+	assert_int_equal(s.from.number, 2);
+	assert_string_equal(s.to.func, "MPI_Send");
+	assert_int_equal(s.to.number, 1);
+	assert_int_equal(section_parse("1.5..10m", &s), 0);
+	assert_int_equal(s.from.at_ns, 1500000000);
+	assert_int_equal(s.to.kind, EDGE_TIME);
+	assert_int_equal(s.to.at_ns, 600000000000);
+	assert_int_equal(section_parse("1..2", &s), 0);
+	assert_int_equal(s.from.at_ns, 1000000000);
+	assert_int_equal(section_parse("..MPI_Init", &s), 0);
+	assert_int_equal(s.from.kind, EDGE_NONE);
+	assert_int_equal(s.to.kind, EDGE_CALL);
+}
+
+/* ---- by hand ---- */
+
+struct fixture {
+	struct mfix f;
+	struct section section;
+	struct section_pov pov;
+};
+
+static void begin(struct fixture *x)
+{
+	struct mfix *f = &x->f;
+
+	mfix_begin(f, "\"sched\":\"all\",\"rings\":2,\"cpus_per_ring\":1,\"regions\":[\"solve\"]");
+	mfix_functions(f);
+	mfix_rank(f, 1000, 100, 0, "app");
+	mfix_rank(f, 1000, 200, 1, "app");
+	put_task(f, 1000, 100, 100, 0, 1, 0, "app");
+	put_task(f, 1000, 200, 200, 0, 1, 1, "app");
+}
+
+static void replay(struct fixture *x, const char *section)
+{
+	const struct model_sink *sink = &x->pov.sink;
+
+	assert_int_equal(section_parse(section, &x->section), 0);
+	section_pov_init(&x->pov, &x->section);
+	assert_int_equal(model_run(x->f.model, &sink, 1), 0);
+}
+
+/* entered, open, wall, running, runnable, blocked, unknown, other threads */
+static void check_rank(struct fixture *x, uint32_t rank, const uint64_t want[8])
+{
+	const struct section_row *r = section_pov_row(&x->pov, rank);
+	const uint64_t got[8] = {
+		r->entered,
+		r->open,
+		r->wall_ns,
+		r->split.ns[THREAD_RUNNING],
+		r->split.ns[THREAD_RUNNABLE],
+		r->split.ns[THREAD_BLOCKED],
+		r->split.ns[THREAD_UNKNOWN],
+		r->other_threads_ns,
+	};
+
+	for (int i = 0; i < 8; i++)
+		if (got[i] != want[i])
+			fail_msg("rank %u, figure %d: %llu, not %llu", rank, i,
+				 (unsigned long long)got[i], (unsigned long long)want[i]);
+}
+
+/* here, running, own, ranks, other, idle, unknown */
+static void check_core(struct fixture *x, uint32_t rank, uint32_t cpu, struct section_core_row want)
+{
+	struct section_core_row got = *section_pov_core(&x->pov, rank, cpu);
+
+	if (memcmp(&got, &want, sizeof(got)))
+		print_message("rank %u, CPU %u:\n", rank, cpu);
+	assert_int_equal(got.here_ns, want.here_ns);
+	assert_int_equal(got.running_ns, want.running_ns);
+	assert_int_equal(got.own_ns, want.own_ns);
+	assert_int_equal(got.ranks_ns, want.ranks_ns);
+	assert_int_equal(got.other_ns, want.other_ns);
+	assert_int_equal(got.idle_ns, want.idle_ns);
+	assert_int_equal(got.unknown_ns, want.unknown_ns);
+}
+
+#define RANK(x, rank, ...) check_rank(x, rank, (const uint64_t[8]){__VA_ARGS__})
+#define CORE(x, rank, cpu, ...) check_core(x, rank, cpu, (struct section_core_row){__VA_ARGS__})
+
+/* Rank 0 is moved twice: while it wants a core, and by being woken elsewhere. Process 50 is a stranger. */
+static void put_moves(struct mfix *f)
+{
+	put_switch(f, 1005, 0, 100, PREEMPTED, 50);
+	put_switch(f, 1005, 1, 200, SLEEPS, 0);
+	put_waking(f, 1008, 1, 0, 200, 1);
+	put_switch(f, 1010, 0, 50, SLEEPS, 100);
+	put_switch(f, 1010, 1, 0, PREEMPTED, 200);
+	put_call(f, 1011, 1020, 0, 100, 100, "MPI_Barrier", 0, 0);
+	put_call(f, 1015, 1030, 1, 200, 200, "MPI_Barrier", 0, 0);
+	put_waking(f, 1055, 0, 100, 50, 0);
+	put_switch(f, 1060, 0, 100, PREEMPTED, 50);
+	put_migrate(f, 1080, 100, 0, 1);
+	put_switch(f, 1100, 1, 200, SLEEPS, 100);
+	put_switch(f, 1150, 1, 100, SLEEPS, 0);
+	put_waking(f, 1170, 0, 50, 100, 0);
+	put_switch(f, 1180, 0, 50, SLEEPS, 100);
+	put_call(f, 1185, 1200, 0, 100, 100, "MPI_Barrier", 0, 0);
+	mfix_end(f, 2000);
+	mfix_open(f, false);
+}
+
+static void test_between_calls(void **state)
+{
+	struct fixture x = {0};
+
+	(void)state;
+	begin(&x);
+	put_moves(&x.f);
+	replay(&x, "MPI_Barrier#1..MPI_Barrier#2");
+	RANK(&x, 0, 1, 0, 180, 110, 50, 20, 0, 0);
+	CORE(&x, 0, 0, 90, 60, 0, 0, 30, 0, 0);
+	CORE(&x, 0, 1, 90, 50, 0, 20, 0, 20, 0);
+	/* it never comes to a second one */
+	RANK(&x, 1, 1, 1, 970, 70, 0, 900, 0, 0);
+	CORE(&x, 1, 1, 970, 70, 0, 50, 0, 850, 0);
+	CORE(&x, 1, 0, 0, 0, 0, 0, 0, 0, 0);
+	assert_int_equal(section_pov_cpus(&x.pov) > 1, 1);
+	section_pov_release(&x.pov);
+	replay(&x, "MPI_Barrier#2..MPI_Barrier#3");
+	RANK(&x, 0, 1, 1, 800, 800, 0, 0, 0, 0);
+	RANK(&x, 1, 0, 0, 0, 0, 0, 0, 0, 0);
+	section_pov_release(&x.pov);
+	mfix_release(&x.f);
+}
+
+static void test_between_times(void **state)
+{
+	struct fixture x = {0};
+
+	(void)state;
+	begin(&x);
+	put_moves(&x.f);
+	replay(&x, "50ns..120ns");
+	RANK(&x, 0, 1, 0, 70, 30, 40, 0, 0, 0);
+	CORE(&x, 0, 0, 30, 10, 0, 0, 20, 0, 0);
+	CORE(&x, 0, 1, 40, 20, 0, 20, 0, 0, 0);
+	RANK(&x, 1, 1, 0, 70, 50, 0, 20, 0, 0);
+	CORE(&x, 1, 1, 70, 50, 0, 20, 0, 0, 0);
+	section_pov_release(&x.pov);
+	replay(&x, "..MPI_Barrier");
+	RANK(&x, 0, 1, 0, 20, 15, 5, 0, 0, 0);
+	RANK(&x, 1, 1, 0, 30, 25, 2, 3, 0, 0);
+	section_pov_release(&x.pov);
+	mfix_release(&x.f);
+}
+
+static void put_mark(struct mfix *f, uint64_t end, uint32_t tid, uint32_t tgid, int level,
+		     const char *name)
+{
+	uint64_t args[1 + POV_MARK_WORDS] = {(uint64_t)level};
+
+	memcpy(&args[1], name, strlen(name));
+	put_call_args(f, end - 1, end, tid, tgid, "MPI_Pcontrol", args, 1 + POV_MARK_WORDS, NULL,
+		      0);
+}
+
+/* Phases end by their own end, by another one of their level, and by a coarser one; a region of the name counts with them. */
+static void test_by_name(void **state)
+{
+	struct fixture x = {0};
+	struct mfix *f = &x.f;
+
+	(void)state;
+	begin(&x);
+	put_fork(f, 1001, 100, 101, 100, 100, "helper");
+	put_waking(f, 1002, 0, 100, 101, 1);
+	put_switch(f, 1003, 1, 200, PREEMPTED, 101);
+	put_mark(f, 1010, 100, 100, POV_MARK_BEGIN + 1, "solve");
+	put_mark(f, 1020, 100, 100, POV_MARK_END + 1, "");
+	put_mark(f, 1030, 100, 100, POV_MARK_BEGIN + 1, "solve");
+	put_mark(f, 1040, 100, 100, POV_MARK_BEGIN + 1, "else");
+	put_mark(f, 1050, 100, 100, POV_MARK_BEGIN + 1, "solve");
+	put_switch(f, 1055, 1, 101, SLEEPS, 200);
+	put_mark(f, 1060, 100, 100, POV_MARK_BEGIN, "coarse");
+	put_region(f, 1100, 100, 0, 0x900, 0);
+	put_region(f, 1110, 100, 0, 0x800, 0);
+	put_region(f, 1120, 100, 0, 0x800, POV_REGION_END);
+	put_region(f, 1150, 100, 0, 0x900, POV_REGION_END);
+	put_region(f, 1900, 100, 0, 0x900, 0);
+	mfix_end(f, 2000);
+	mfix_open(f, false);
+	replay(&x, "solve");
+	/* its other thread ran until 1055 */
+	RANK(&x, 0, 5, 1, 180, 180, 0, 0, 0, 25);
+	CORE(&x, 0, 0, 180, 180, 0, 0, 0, 0, 0);
+	RANK(&x, 1, 0, 0, 0, 0, 0, 0, 0, 0);
+	section_pov_release(&x.pov);
+	mfix_release(f);
+}
+
+/* ---- against a simulation ---- */
+
+#define SIM_THREADS 5 /* ranks 0 and 1, another thread of rank 0, and two strangers */
+#define SIM_RANKS 3
+#define SIM_CPUS 2
+#define SIM_NS 4000
+#define SIM_FROM 500
+#define SIM_TO 3300
+
+struct sim {
+	uint64_t random;
+	enum thread_state state[SIM_THREADS];
+	uint16_t cpu[SIM_THREADS];
+	int runs[SIM_CPUS];			   /* thread, -1: none */
+	struct section_core_row core[2][SIM_CPUS]; /* by rank */
+	uint64_t split[2][THREAD_STATE_CNT];
+};
+
+static const uint32_t sim_tid[SIM_THREADS] = {100, 200, 101, 50, 51};
+static const int sim_rank[SIM_THREADS] = {0, 1, 0, -1, -1};
+
+static uint64_t sim_random(struct sim *s, uint64_t below)
+{
+	s->random = s->random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+	return (s->random >> 33) % below;
+}
+
+static uint32_t sim_tid_on(const struct sim *s, int cpu)
+{
+	return s->runs[cpu] < 0 ? 0 : sim_tid[s->runs[cpu]];
+}
+
+static void sim_switch(struct sim *s, struct mfix *f, uint64_t ts, int cpu)
+{
+	int prev = s->runs[cpu], next = (int)sim_random(s, SIM_THREADS);
+	uint32_t prev_tid = sim_tid_on(s, cpu);
+	bool sleeps = sim_random(s, 2);
+
+	if (s->state[next] != THREAD_RUNNABLE || s->cpu[next] != cpu)
+		next = -1;
+	if (next == prev)
+		return;
+	s->runs[cpu] = next;
+	if (prev >= 0)
+		s->state[prev] = sleeps ? THREAD_BLOCKED : THREAD_RUNNABLE;
+	if (next >= 0)
+		s->state[next] = THREAD_RUNNING;
+	put_switch(f, ts, (uint16_t)cpu, prev_tid, sleeps ? SLEEPS : PREEMPTED, sim_tid_on(s, cpu));
+}
+
+static void sim_step(struct sim *s, struct mfix *f, uint64_t ts)
+{
+	int cpu = (int)sim_random(s, SIM_CPUS), t = (int)sim_random(s, SIM_THREADS);
+	uint16_t to = (uint16_t)sim_random(s, SIM_CPUS);
+
+	if (sim_random(s, 2)) {
+		sim_switch(s, f, ts, cpu);
+	} else if (s->state[t] == THREAD_BLOCKED) {
+		put_waking(f, ts, (uint16_t)cpu, sim_tid_on(s, cpu), sim_tid[t], to);
+		s->state[t] = THREAD_RUNNABLE;
+		s->cpu[t] = to;
+	} else if (s->state[t] == THREAD_RUNNABLE && s->cpu[t] != to) {
+		put_migrate(f, ts, sim_tid[t], s->cpu[t], to);
+		s->cpu[t] = to;
+	}
+}
+
+/* What happened in 1 ns, of the threads of ranks. */
+static void sim_count(struct sim *s)
+{
+	for (int t = 0; t < SIM_RANKS; t++) {
+		int rank = sim_rank[t], runs = s->runs[s->cpu[t]];
+		struct section_core_row *c = &s->core[rank][s->cpu[t]];
+
+		s->split[rank][s->state[t]]++;
+		c->here_ns++;
+		if (runs == t)
+			c->running_ns++;
+		else if (runs < 0)
+			c->idle_ns++;
+		else if (sim_rank[runs] == rank)
+			c->own_ns++;
+		else if (sim_rank[runs] >= 0)
+			c->ranks_ns++;
+		else
+			c->other_ns++;
+	}
+}
+
+static void sim_begin(struct sim *s, struct fixture *x, uint64_t seed)
+{
+	*s = (struct sim){.random = seed, .cpu = {0, 1, 0, 1, 0}, .runs = {0, 1}};
+	begin(x);
+	put_task(&x->f, 1000, 101, 100, 1, 0, 0, "app");
+	for (int t = 0; t < SIM_THREADS; t++)
+		s->state[t] = t < 2 ? THREAD_RUNNING : THREAD_BLOCKED;
+	for (int t = 3; t < SIM_THREADS; t++)
+		put_task(&x->f, 1000, sim_tid[t], sim_tid[t], 1, 0, s->cpu[t], "stranger");
+}
+
+static void test_simulated(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct fixture x = {0};
+		struct sim s;
+
+		sim_begin(&s, &x, seed);
+		for (uint64_t now = 1; now <= SIM_NS; now++) {
+			if (now > SIM_FROM && now <= SIM_TO)
+				sim_count(&s); /* from now - 1 to now */
+			if (!sim_random(&s, 7))
+				sim_step(&s, &x.f, 1000 + now);
+		}
+		mfix_end(&x.f, 1000 + SIM_NS);
+		mfix_open(&x.f, false);
+		replay(&x, "500ns..3300ns");
+		for (uint32_t rank = 0; rank < 2; rank++) {
+			RANK(&x, rank, rank ? 1 : 2, 0, (SIM_TO - SIM_FROM) * (rank ? 1 : 2),
+			     s.split[rank][THREAD_RUNNING], s.split[rank][THREAD_RUNNABLE],
+			     s.split[rank][THREAD_BLOCKED], 0, 0);
+			for (uint32_t cpu = 0; cpu < SIM_CPUS; cpu++)
+				check_core(&x, rank, cpu, s.core[rank][cpu]);
+		}
+		section_pov_release(&x.pov);
+		mfix_release(&x.f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parse),	      cmocka_unit_test(test_between_calls),
+		cmocka_unit_test(test_between_times), cmocka_unit_test(test_by_name),
+		cmocka_unit_test(test_simulated),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What each CPU has run so far, and for whom, up to any present moment: what it ran between two moments is the difference of what
+ * was so at each. From the first switch on it; where it is not known what a CPU runs, nothing is counted.
+ */
+#ifndef POV_ANALYSIS_CORE_TOTALS_H
+#define POV_ANALYSIS_CORE_TOTALS_H
+
+#include "model/model.h"
+
+struct core_total {
+	uint64_t own_ns;   /* threads of the process asked for */
+	uint64_t ranks_ns; /* of other ranks */
+	uint64_t other_ns; /* other tasks */
+	uint64_t idle_ns;
+};
+
+struct core_run;
+
+struct core_totals {
+	struct core_run *core; /* by CPU; owned */
+	uint32_t ncore;
+	struct core_run_process *process; /* by idx; owned */
+	uint32_t nprocess;
+};
+
+/* Is told of what the sinks of whoever uses it are told. */
+void core_totals_switch(struct core_totals *a, const struct model_switch *s);
+void core_totals_lost(struct core_totals *a, const struct model_lost *l);
+/* Up to ts_ns, which no later switch on the CPU may precede. */
+struct core_total core_totals_at(struct core_totals *a, uint16_t cpu,
+				 const struct model_process *own, uint64_t ts_ns);
+void core_totals_release(struct core_totals *a);
+
+#endif

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Each thread's time is counted up to some moment, in its state and at its place since then. It is counted further when either changes,
+ * and when the thread or another one of its process enters or leaves the section.
+ */
+#include "analysis/section_pov.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/table.h"
+
+struct section_thread {
+	bool known, in;
+	uint64_t counted_ns;	    /* all before is counted */
+	uint16_t place;		    /* the CPU where it has been since then … */
+	struct core_total at_place; /* … and what that had run by then */
+	uint64_t calls[2];	    /* of the functions that the edges name */
+	bool passed[2];		    /* the edges */
+	uint8_t levels;		    /* of phases: those that have the section's name, as bits */
+	uint32_t regions;	    /* open ones of that name */
+};
+
+struct section_process {
+	uint32_t in;	  /* of its threads */
+	uint32_t *thread; /* all of them, by index; owned */
+	uint32_t nthread, room;
+};
+
+static struct section_process *process_of(struct section_pov *a, const struct model_thread *t)
+{
+	return table_row(a->process, a->nprocess, t->proc->idx);
+}
+
+static bool is_in(const struct section_pov *a, const struct section_thread *s)
+{
+	return a->section->is_name ? s->levels || s->regions : s->passed[0] && !s->passed[1];
+}
+
+static void place_set(struct section_pov *a, const struct model_thread *t, struct section_thread *s,
+		      uint16_t cpu, uint64_t ts_ns)
+{
+	s->place = cpu;
+	s->at_place = core_totals_at(&a->totals, cpu, t->proc, ts_ns);
+}
+
+/* A thread of a recorded process appears. */
+static void thread_add(struct section_pov *a, const struct model_thread *t, uint64_t ts_ns)
+{
+	struct section_thread *s = table_row(a->thread, a->nthread, t->idx);
+	struct section_process *p;
+
+	if (s->known)
+		return;
+	p = process_of(a, t);
+	*table_row(p->thread, p->room, p->nthread) = t->idx;
+	p->nthread++;
+	s->known = true;
+	s->counted_ns = ts_ns;
+	place_set(a, t, s, t->cpu, ts_ns);
+	for (int i = 0; i < 2; i++)
+		s->passed[i] = a->reached[i];
+	s->in = is_in(a, s);
+	p->in += s->in;
+	if (s->in)
+		table_row(a->row, a->nrow, t->proc->idx)->entered++;
+}
+
+/* NULL: none of ours. */
+static struct section_thread *thread_of(const struct section_pov *a, const struct model_thread *t)
+{
+	return t->idx < a->nthread && a->thread[t->idx].known ? &a->thread[t->idx] : NULL;
+}
+
+/* ---- counting ---- */
+
+/* By how much a sum grew; what it had counted of a run that was refuted is gone from it. */
+static uint64_t grown(uint64_t from_ns, uint64_t to_ns)
+{
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+/* What its place ran for so long, while the thread was there and did not run. */
+static void place_count(struct section_core_row *row, const struct core_total *from,
+			const struct core_total *to, uint64_t ns)
+{
+	uint64_t own_ns = grown(from->own_ns, to->own_ns);
+	uint64_t ranks_ns = grown(from->ranks_ns, to->ranks_ns);
+	uint64_t other_ns = grown(from->other_ns, to->other_ns);
+	uint64_t idle_ns = grown(from->idle_ns, to->idle_ns);
+	uint64_t known_ns = own_ns + ranks_ns + other_ns + idle_ns;
+
+	if (known_ns > ns) { /* it cannot have run two at once */
+		row->unknown_ns += ns;
+		return;
+	}
+	row->own_ns += own_ns;
+	row->ranks_ns += ranks_ns;
+	row->other_ns += other_ns;
+	row->idle_ns += idle_ns;
+	row->unknown_ns += ns - known_ns;
+}
+
+static void section_count(struct section_pov *a, const struct model_thread *t,
+			  const struct section_thread *s, uint64_t ns, enum thread_state state,
+			  const struct core_total *now)
+{
+	struct section_row *row = table_row(a->row, a->nrow, t->proc->idx);
+	struct section_cores *cores = table_row(a->cores, a->ncores, t->proc->idx);
+	struct section_core_row *place = table_row(cores->row, cores->n, s->place);
+
+	row->wall_ns += ns;
+	row->split.ns[state] += ns;
+	place->here_ns += ns;
+	if (state == THREAD_RUNNING)
+		place->running_ns += ns;
+	else
+		place_count(place, &s->at_place, now, ns);
+}
+
+/* Up to to_ns, from where it is counted, the thread was in one state, at one place. */
+static void count(struct section_pov *a, const struct model_thread *t, struct section_thread *s,
+		  uint64_t to_ns, enum thread_state state, uint16_t cpu)
+{
+	uint64_t ns = to_ns - s->counted_ns;
+	struct core_total now;
+
+	if (to_ns <= s->counted_ns)
+		return;
+	if (state == THREAD_RUNNING)
+		s->place = cpu;
+	now = core_totals_at(&a->totals, s->place, t->proc, to_ns);
+	if (s->in)
+		section_count(a, t, s, ns, state, &now);
+	else if (state == THREAD_RUNNING && process_of(a, t)->in)
+		table_row(a->row, a->nrow, t->proc->idx)->other_threads_ns += ns;
+	s->counted_ns = to_ns;
+	s->at_place = now;
+}
+
+/* In the state that it is in. */
+static void count_now(struct section_pov *a, const struct model_thread *t, uint64_t ts_ns)
+{
+	struct section_thread *s = thread_of(a, t);
+
+	if (s && t->state != THREAD_DEAD)
+		count(a, t, s, ts_ns, t->state, t->cpu);
+}
+
+static void process_count(struct section_pov *a, const struct section_process *p, uint64_t ts_ns)
+{
+	for (uint32_t i = 0; i < p->nthread; i++)
+		count_now(a, model_thread_get(a->model, p->thread[i]), ts_ns);
+}
+
+/* ---- edges ---- */
+
+static void enter_or_leave(struct section_pov *a, const struct model_thread *t,
+			   struct section_thread *s, uint64_t ts_ns)
+{
+	struct section_process *p = process_of(a, t);
+
+	if (s->in == is_in(a, s))
+		return;
+	process_count(a, p,
+		      ts_ns); /* for the others, too, it matters whether some thread is in it */
+	s->in = !s->in;
+	p->in += s->in ? 1 : -1u;
+	if (s->in)
+		table_row(a->row, a->nrow, t->proc->idx)->entered++;
+}
+
+static void edge_reach(struct section_pov *a, int edge)
+{
+	uint64_t ts_ns = a->edge_ns[edge];
+
+	a->edge_ns[edge] = UINT64_MAX;
+	a->reached[edge] = true;
+	for (uint32_t i = 0; i < a->nthread; i++) {
+		struct section_thread *s = &a->thread[i];
+
+		s->passed[edge] = true;
+		if (s->known)
+			enter_or_leave(a, model_thread_get(a->model, i), s, ts_ns);
+	}
+}
+
+/* Edges that are times come to pass when something is told of later ones. */
+static void now_is(struct section_pov *a, uint64_t ts_ns)
+{
+	for (int i = 0; i < 2; i++)
+		if (ts_ns >= a->edge_ns[i])
+			edge_reach(a, i);
+}
+
+/* ---- what the model tells ---- */
+
+static void on_thread(void *ctx, const struct model_thread *t, uint64_t ts_ns)
+{
+	now_is(ctx, ts_ns);
+	if (t->proc->is_target)
+		thread_add(ctx, t, ts_ns);
+}
+
+static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
+		     enum thread_state state, uint16_t cpu)
+{
+	struct section_thread *s;
+
+	(void)from_ns;
+	now_is(ctx, to_ns);
+	s = thread_of(ctx, t);
+	if (s)
+		count(ctx, t, s, to_ns, state, cpu);
+}
+
+/* From now on a thread that does not run is at another place. */
+static void moved(struct section_pov *a, const struct model_thread *t, uint16_t cpu, uint64_t ts_ns)
+{
+	struct section_thread *s = thread_of(a, t);
+
+	if (!s)
+		return;
+	count_now(a, t, ts_ns);
+	place_set(a, t, s, cpu, ts_ns);
+}
+
+static void on_waking(void *ctx, const struct model_waking *w)
+{
+	now_is(ctx, w->ts_ns);
+	if (w->target->state == THREAD_RUNNABLE)
+		moved(ctx, w->target, w->target_cpu, w->ts_ns);
+}
+
+static void on_migrate(void *ctx, const struct model_migrate *g)
+{
+	now_is(ctx, g->ts_ns);
+	if (g->thread->state != THREAD_RUNNING)
+		moved(ctx, g->thread, g->dest_cpu, g->ts_ns);
+}
+
+static void on_switch(void *ctx, const struct model_switch *s)
+{
+	struct section_pov *a = ctx;
+
+	now_is(a, s->ts_ns);
+	core_totals_switch(&a->totals, s);
+	moved(a, s->next, s->cpu, s->ts_ns);
+}
+
+static void on_lost(void *ctx, const struct model_lost *l)
+{
+	struct section_pov *a = ctx;
+
+	core_totals_lost(&a->totals, l);
+}
+
+static void mark_learn(struct section_thread *s, const struct call_roles *r, const char *name)
+{
+	uint8_t finer = (uint8_t)(0xffu << r->mark_level);
+
+	s->levels &= (uint8_t)~finer;
+	if (r->mark == MARK_BEGIN && r->mark_name && !strcmp(r->mark_name, name))
+		s->levels |= (uint8_t)(1u << r->mark_level);
+}
+
+static bool is_edge(const struct section_edge *e, const struct func_info *f)
+{
+	return e->kind == EDGE_CALL && !strcmp(f->name, e->func);
+}
+
+static void on_call(void *ctx, const struct model_call *c)
+{
+	struct section_pov *a = ctx;
+	const struct section_edge *edge[2] = {&a->section->from, &a->section->to};
+	struct section_thread *s;
+
+	now_is(a, c->end_ns);
+	s = thread_of(a, c->thread);
+	if (!s || c->nested || c->open || c->unwound)
+		return;
+	if (a->section->is_name && c->view->roles.mark)
+		mark_learn(s, &c->view->roles, a->section->text);
+	for (int i = 0; i < 2; i++)
+		if (is_edge(edge[i], c->func) && ++s->calls[i] == edge[i]->number)
+			s->passed[i] = true;
+	enter_or_leave(a, c->thread, s, c->end_ns);
+}
+
+static void on_region(void *ctx, const struct model_region *r)
+{
+	struct section_pov *a = ctx;
+	struct section_thread *s = thread_of(a, r->thread);
+	bool begins = r->ended == REGION_UNDER_WAY;
+
+	if (!s || !a->section->is_name || strcmp(r->name, a->section->text) != 0 ||
+	    r->ended == REGION_OPEN)
+		return;
+	s->regions += begins ? 1 : -1u;
+	enter_or_leave(a, r->thread, s, begins ? r->begin_ns : r->end_ns);
+}
+
+/* The thread's life is over, or the recording: if it should have left the section first, that is said. */
+static void life_end(struct section_pov *a, const struct model_thread *t, struct section_thread *s)
+{
+	if (!s->in)
+		return;
+	process_of(a, t)->in--;
+	s->in = false;
+	if (a->section->is_name || a->section->to.kind == EDGE_CALL)
+		table_row(a->row, a->nrow, t->proc->idx)->open++;
+}
+
+static void on_thread_exit(void *ctx, const struct model_thread *t, uint64_t ts_ns)
+{
+	struct section_pov *a = ctx;
+	struct section_thread *s;
+
+	now_is(a, ts_ns);
+	s = thread_of(a, t);
+	if (!s)
+		return;
+	process_count(a, process_of(a, t), ts_ns);
+	life_end(a, t, s);
+}
+
+static int on_finish(void *ctx, const struct model *m)
+{
+	struct section_pov *a = ctx;
+
+	now_is(a, model_get_info(m)->end_ns);
+	for (uint32_t i = 0; i < a->nthread; i++)
+		if (a->thread[i].known)
+			life_end(a, model_thread_get(m, i), &a->thread[i]);
+	return 0;
+}
+
+static void on_start(void *ctx, const struct model *m)
+{
+	struct section_pov *a = ctx;
+	const struct section_edge *edge[2] = {&a->section->from, &a->section->to};
+
+	a->model = m;
+	a->reached[0] = edge[0]->kind == EDGE_NONE;
+	for (int i = 0; i < 2; i++)
+		a->edge_ns[i] = edge[i]->kind == EDGE_TIME ?
+					model_get_info(m)->start_ns + edge[i]->at_ns :
+					UINT64_MAX;
+}
+
+/* ---- life ---- */
+
+void section_pov_init(struct section_pov *a, const struct section *section)
+{
+	*a = (struct section_pov){.section = section};
+	if (!section->text)
+		return;
+	a->sink = (struct model_sink){
+		.ctx = a,
+		.start = on_start,
+		.thread = on_thread,
+		.thread_exit = on_thread_exit,
+		.on_switch = on_switch,
+		.waking = on_waking,
+		.migrate = on_migrate,
+		.state = on_state,
+		.call = on_call,
+		.region = on_region,
+		.lost = on_lost,
+		.finish = on_finish,
+	};
+}
+
+void section_pov_release(struct section_pov *a)
+{
+	for (uint32_t i = 0; i < a->ncores; i++)
+		free(a->cores[i].row);
+	for (uint32_t i = 0; i < a->nprocess; i++)
+		free(a->process[i].thread);
+	free(a->cores);
+	free(a->process);
+	free(a->thread);
+	free(a->row);
+	core_totals_release(&a->totals);
+}
+
+const struct section_row *section_pov_row(const struct section_pov *a, uint32_t process_idx)
+{
+	static const struct section_row none;
+
+	return process_idx < a->nrow ? &a->row[process_idx] : &none;
+}
+
+const struct section_core_row *section_pov_core(const struct section_pov *a, uint32_t process_idx,
+						uint32_t cpu)
+{
+	static const struct section_core_row none;
+
+	return process_idx < a->ncores && cpu < a->cores[process_idx].n ?
+		       &a->cores[process_idx].row[cpu] :
+		       &none;
+}
+
+uint32_t section_pov_cpus(const struct section_pov *a)
+{
+	uint32_t cpus = 0;
+
+	for (uint32_t i = 0; i < a->ncores; i++)
+		if (a->cores[i].n > cpus)
+			cpus = a->cores[i].n;
+	return cpus;
+}
