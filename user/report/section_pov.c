@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/label.h"
 #include "analysis/table.h"
 #include "base/human.h"
 #include "base/log.h"
@@ -176,7 +177,7 @@ static void text_of_ranks(const struct report *r, struct text_unit unit, uint32_
 static void text_of_places(const struct report *r, struct text_unit unit, uint32_t shown, FILE *out)
 {
 	struct figure_table t = {core_figures, columns_new(), unit, r->facts};
-	char label[REPORT_CPU_BYTES];
+	char label[CPU_LABEL_BYTES];
 
 	columns_add(t.c, "rank", COLUMNS_RIGHT);
 	columns_add(t.c, "cpu", COLUMNS_RIGHT);
@@ -189,7 +190,7 @@ static void text_of_places(const struct report *r, struct text_unit unit, uint32
 			if (!row->here_ns)
 				continue;
 			text_rank_cell(r, t.c, model_process_get(r->model, r->row[i]));
-			columns_cell(t.c, "%s", report_cpu_label(r, cpu, label));
+			columns_cell(t.c, "%s", cpu_label(r->model, cpu, label));
 			figures_cells(&t, row, 0, r->lost[r->row[i]]);
 		}
 	}
@@ -199,7 +200,7 @@ static void text_of_places(const struct report *r, struct text_unit unit, uint32
 static void text_of_cores(const struct report *r, FILE *out)
 {
 	struct columns *c = columns_new();
-	char label[REPORT_CPU_BYTES], buf[HUMAN_BYTES];
+	char label[CPU_LABEL_BYTES], buf[HUMAN_BYTES];
 	uint32_t ranks;
 	uint64_t ns;
 
@@ -210,7 +211,7 @@ static void text_of_cores(const struct report *r, FILE *out)
 		ns = core_pov_ns(r, cpu, &ranks);
 		if (!ranks)
 			continue;
-		columns_cell(c, "%s", report_cpu_label(r, cpu, label));
+		columns_cell(c, "%s", cpu_label(r->model, cpu, label));
 		columns_cell(c, "%u", ranks);
 		columns_mark(c, text_mark(losses_of_core(&r->losses, cpu), LOSS_OF_STATES,
 					  EDGES_LOST | LOSS_OF_LIVES));
@@ -241,8 +242,8 @@ void text_section_pov(const struct report *r, FILE *out)
 		return;
 	text_of_places(r, unit, shown, out);
 	text_of_cores(r, out);
-	text_note(
-		out,
+	text_explain(
+		r, out,
 		"Of the threads in the section, added up. wall: as MPI_Wtime would say. rank-POV: of that, they ran. other thr: the rank's "
 		"other threads ran meanwhile. here: they were on that core: ran, waited to run, or had run there last; whom "
 		"the core ran then. core-POV: how long ranks that were in the section ran on that core, over all ranks.");
