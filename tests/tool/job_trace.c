@@ -387,7 +387,7 @@ int main(int argc, char **argv)
 
 	while ((c = getopt(argc, argv, "r:")) == 'r')
 		j.nranks = atoi(optarg);
-	records = argc == optind + 2 ? strtoull(argv[optind], NULL, 10) * 1000000 : 0;
+	records = argc == optind + 2 ? (uint64_t)(strtod(argv[optind], NULL) * 1e6) : 0;
 	if (c != -1 || !records || j.nranks < 2 || j.nranks > RANKS_MAX) {
 		fputs("usage: job_trace [-r RANKS (2 … 120)] MILLIONS OUT.pov\n", stderr);
 		return 2;

@@ -179,6 +179,7 @@ enum peer_unknown {
 
 /* A decoded call. Storage is owned by the decoder and valid until its next decode. */
 struct call_view {
+	bool roles_only; /* the caller's: values need not be made */
 	/* in argument order, then derived ones (bytes, status …) */
 	struct call_value values[CALL_VALUES_MAX];
 	uint32_t nvalues;

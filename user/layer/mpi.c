@@ -62,7 +62,8 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 		return;
 	}
 	mpi_learn(&c);
-	mpi_values(&c, out);
+	if (!out->roles_only)
+		mpi_values(&c, out);
 	mpi_roles(&c, out);
 	mpi_requests(&c, out);
 	mpi_mark(&c, out);

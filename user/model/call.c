@@ -365,6 +365,7 @@ static void call_decode(struct model *m, const struct func_info *func, const str
 
 	m->view.nvalues = m->view.nposts = 0;
 	m->view.posts = NULL;
+	m->view.roles_only = m->opt.roles_only;
 	memset(&m->view.roles, 0, sizeof(m->view.roles));
 	for (i = 0; layer && i < m->nlayers; i++) {
 		if (layers[i] == layer)

@@ -300,8 +300,9 @@ struct model_sink {
 };
 
 struct model_options {
-	bool counters; /* compute COUNTER_* */
-	bool past;     /* keep what model_segments tells */
+	bool counters;	 /* compute COUNTER_* */
+	bool past;	 /* keep what model_segments tells */
+	bool roles_only; /* of calls, call_view.values need not be made: they are for showing */
 };
 
 /* Each operation that a call sets off: its own, or those of the persistent requests that it starts. */

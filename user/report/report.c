@@ -174,7 +174,7 @@ int report_open(const struct trace_source *source, size_t nsources,
 	n = analyses_init(r, sinks);
 	err = trace_join_open(source, nsources, &r->trace);
 	if (!err)
-		err = model_open(r->trace, NULL, &r->model);
+		err = model_open(r->trace, &(struct model_options){.roles_only = true}, &r->model);
 	if (!err)
 		err = model_run(r->model, sinks, n);
 	if (!err)
