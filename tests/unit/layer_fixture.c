@@ -163,6 +163,7 @@ void rec_decode(struct fixture *f)
 	const struct pov_call *c = rec_call(f);
 
 	memset(&f->view, 0xa5, sizeof(f->view)); /* decoding must not rely on what was there */
+	f->view.roles_only = f->roles_only;
 	f->layer->decode(f->d, &f->funcs[c->func], c, &f->view);
 }
 

@@ -22,6 +22,7 @@ struct fixture {
 	size_t cnt;
 	uint64_t now;
 	struct call_view view;
+	bool roles_only;		/* of the view */
 	_Alignas(8) uint8_t rec[60000]; /* the record being put together */
 };
 

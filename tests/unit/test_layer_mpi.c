@@ -84,6 +84,27 @@ static void test_send_openmpi(void **state)
 }
 
 /* The datatype object of the library was copied into the executable: known there, not in the library. */
+/* What a call does is known without what is only shown of it. */
+static void test_roles_only(void **state)
+{
+	struct call_roles roles;
+
+	(void)state;
+	rec_begin(&fx, "MPI_Send", 0, 6, 0ull, 1000ull, OMPI_INT, 2ull, 77ull, OMPI_WORLD);
+	rec_u64(&fx, POV_FIELD_TYPE_SIZE, 2, 1, 4);
+	rec_decode(&fx);
+	roles = fx.view.roles;
+	fx.roles_only = true;
+	rec_decode(&fx);
+	assert_null(value_find(&fx, "count"));
+	assert_true(fx.view.roles.sends && fx.view.roles.has_peer && fx.view.roles.has_comm);
+	assert_int_equal(fx.view.roles.send_bytes, roles.send_bytes);
+	assert_int_equal(fx.view.roles.peer, roles.peer);
+	assert_int_equal(fx.view.roles.tag, roles.tag);
+	assert_string_equal(fx.view.roles.comm_name, "MPI_COMM_WORLD");
+	fx.roles_only = false;
+}
+
 static void test_copied_openmpi(void **state)
 {
 	(void)state;
@@ -295,12 +316,19 @@ static void test_ranges(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		OPENMPI(test_send_openmpi), OPENMPI(test_copied_openmpi),
-		OPENMPI(test_recv_openmpi), OPENMPI(test_recv_ignored_status),
-		OPENMPI(test_proc_null),    MPICH(test_recv_mpich),
-		MPICH(test_types_mpich),    MPICH(test_large_counts),
-		MPICH(test_sendrecv),	    MPICH(test_errors_mpich),
-		OPENMPI(test_open_call),    MPICH(test_ranges),
+		OPENMPI(test_send_openmpi),
+		OPENMPI(test_roles_only),
+		OPENMPI(test_copied_openmpi),
+		OPENMPI(test_recv_openmpi),
+		OPENMPI(test_recv_ignored_status),
+		OPENMPI(test_proc_null),
+		MPICH(test_recv_mpich),
+		MPICH(test_types_mpich),
+		MPICH(test_large_counts),
+		MPICH(test_sendrecv),
+		MPICH(test_errors_mpich),
+		OPENMPI(test_open_call),
+		MPICH(test_ranges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

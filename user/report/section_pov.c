@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "report/section.h"
 
+#define CORES_MANY 32
 #define EDGES_LOST (LOSS_OF_CALLS & ~LOSS_SPIN) /* the section may have begun or ended unseen */
 #define TIMES .low = LOSS_OF_STATES, .wrong = EDGES_LOST | LOSS_OF_LIVES | LOSS_UNANNOUNCED
 #define SCHED .known = FACT_SCHED, .shown = FACT_SCHED
@@ -197,28 +198,41 @@ static void text_of_places(const struct report *r, struct text_unit unit, uint32
 	text_columns(t.c, out);
 }
 
+static void core_cells(const struct report *r, struct columns *c, uint32_t cpu, uint32_t ranks,
+		       uint64_t ns)
+{
+	char label[CPU_LABEL_BYTES], buf[HUMAN_BYTES];
+
+	columns_cell(c, "%s", cpu_label(r->model, cpu, label));
+	columns_cell(c, "%u", ranks);
+	columns_mark(c, text_mark(losses_of_core(&r->losses, cpu), LOSS_OF_STATES,
+				  EDGES_LOST | LOSS_OF_LIVES));
+	columns_cell(c, "%s", human_ns(buf, sizeof(buf), ns));
+	columns_mark(c, NULL);
+}
+
 static void text_of_cores(const struct report *r, FILE *out)
 {
+	uint32_t cpus = section_pov_cpus(&r->section_pov), ranks, n = 0, shown;
 	struct columns *c = columns_new();
-	char label[CPU_LABEL_BYTES], buf[HUMAN_BYTES];
-	uint32_t ranks;
 	uint64_t ns;
 
+	for (uint32_t cpu = 0; cpu < cpus; cpu++)
+		n += core_pov_ns(r, cpu, &ranks) != 0;
+	shown = text_rows_shown(r, n, CORES_MANY);
 	columns_add(c, "cpu", COLUMNS_RIGHT);
 	columns_add(c, r->nranks ? "ranks" : "processes", COLUMNS_RIGHT);
 	columns_add(c, "core-POV", COLUMNS_RIGHT);
-	for (uint32_t cpu = 0; cpu < section_pov_cpus(&r->section_pov); cpu++) {
+	for (uint32_t cpu = 0, row = 0; cpu < cpus && row < shown; cpu++) {
 		ns = core_pov_ns(r, cpu, &ranks);
-		if (!ranks)
+		if (!ns)
 			continue;
-		columns_cell(c, "%s", cpu_label(r->model, cpu, label));
-		columns_cell(c, "%u", ranks);
-		columns_mark(c, text_mark(losses_of_core(&r->losses, cpu), LOSS_OF_STATES,
-					  EDGES_LOST | LOSS_OF_LIVES));
-		columns_cell(c, "%s", human_ns(buf, sizeof(buf), ns));
-		columns_mark(c, NULL);
+		core_cells(r, c, cpu, ranks, ns);
+		row++;
 	}
 	text_columns(c, out);
+	if (shown < n)
+		text_note(out, "%u of %u cores shown; --top 0 shows all.", shown, n);
 }
 
 void text_section_pov(const struct report *r, FILE *out)
