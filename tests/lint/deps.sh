@@ -3,7 +3,7 @@
 #
 # Dependencies point one way:
 #   abi <- base <- trace <- layer <- model <- {analysis, site} <- {report, writer} <- cmd
-#   abi <- elf <- attach <- collect <- cmd_record
+#   abi <- elf <- attach <- collect <- {record, cmd_record, cmd_stat}
 # Each directory may include from the directories (or single headers) named for it, and nothing else of
 # ours. The function table and the recipes made from it (text of bpf/mpi.def) are needed to attach as well
 # as to decode; and record may hand its finished file to the exporter.
@@ -69,12 +69,12 @@ done)
 check "each file of the model knows only the steps before its own" "$bad"
 
 reading=$(tree_files 'user/base/*' 'user/trace/*' 'user/layer/*' 'user/model/*' 'user/analysis/*' \
-	'user/finding/*' 'user/report/*' 'user/writer/*' 'user/site/*' 'user/cmd_report.c' 'user/cmd_export.c' 'user/cmd_info.c' |
+	'user/finding/*' 'user/report/*' 'user/writer/*' 'user/site/*' 'user/cmd_report.c' 'user/cmd_diff.c' 'user/cmd_export.c' 'user/cmd_info.c' |
 	grep '\.[ch]$' | grep -vxF user/site/debug_info.c)
 check "reading a trace needs neither libbpf nor the kernel half, nor what else only the recording half and povtrace-lines are linked with" \
 	"$(grep -nE '#[[:space:]]*include[[:space:]]*[<"](bpf/|linux/bpf|povtrace\.skel|hwloc|Zydis|gelf|libelf|elfutils|dwarf)' $reading /dev/null)"
 
-bad=$(includes $(tree_files 'user/cmd_record.c' 'user/cmd_check.c') |
+bad=$(includes $(tree_files 'user/cmd_record.c' 'user/cmd_check.c' 'user/record.[ch]') |
 	grep -E ' (model|analysis|finding|report|writer|layer)/' | grep -vE ' (layer/func_table|layer/mpi_sig|writer/export)\.h')
 check "record and check decode nothing" "$bad"
 

@@ -77,6 +77,10 @@ static const struct option_def table[] = {
 	 .offset = OFFSET(output),
 	 .arg = "FILE",
 	 .help = "Where to paint to."},
+	{0},
+};
+
+static const struct option_def shared_rows[] = {
 	{.name = "color",
 	 .type = OPTION_CHOICE,
 	 .offset = OFFSET(color),
@@ -101,6 +105,7 @@ static const struct command cmd = {
 		"but eighty columns.\n\n  verbatim  line\n.dots and \\backslashes stay.",
 	.examples = examples,
 	.options = table,
+	.shared = shared_rows,
 	.options_bytes = sizeof(struct options),
 };
 

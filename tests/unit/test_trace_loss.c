@@ -299,7 +299,7 @@ static struct trace_writer *begin_host(const char *path, uint64_t boot_s)
 static void test_joined(void **state)
 {
 	char *a = xstrdup(temp_path("a.pov")), *b = xstrdup(temp_path("b.pov"));
-	const struct trace_source source[] = {{a, 0}, {b, 0}};
+	const struct trace_source source[] = {{.path = a}, {.path = b}};
 	struct trace_writer *w = begin_host(a, 50);
 	struct trace *t;
 

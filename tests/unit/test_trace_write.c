@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -103,6 +104,38 @@ static void test_empty(void **state)
 	assert_int_equal(r.cnt, 0);
 	free(r.words);
 	assert_int_equal(trace_writer_finish(NULL), 0);
+}
+
+/* A file that is open already: it needs no name, stays open, and is not removed. */
+static void test_open_file(void **state)
+{
+	const char *path = temp_path("open.pov");
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	const struct trace_writer_options opt = {.fd = fd, .keep_old = true};
+	struct trace_writer *w;
+	union any_record rec;
+	struct replay r;
+	char link[64];
+
+	(void)state;
+	assert_true(fd > 0);
+	assert_int_equal(trace_writer_open("nowhere/it.pov", &opt, &w), 0);
+	trace_writer_undo(w);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(trace_writer_open("nowhere/it.pov", &opt, &w), 0);
+	for (uint64_t n = 1; n <= 1009; n++) {
+		numbered(n, &rec);
+		assert_int_equal(trace_writer_add(w, 3, &rec.hdr), 0);
+	}
+	assert_int_equal(trace_writer_finish(w), 0);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	r = replay_all(link, NULL);
+	assert_int_equal(r.err, 0);
+	assert_numbered(&r, 1009);
+	free(r.words);
+	close(fd);
 }
 
 static void test_refuses(void **state)
@@ -331,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_refuses),	    cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_full_disk),   cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_flush_age),   cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_open_file),
 	};
 
 	log_set_level(LOG_QUIET);

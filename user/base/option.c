@@ -22,11 +22,24 @@ struct parse {
 	char **argv;
 };
 
+const struct option_def *option_row(const struct command *cmd, size_t i)
+{
+	const struct option_def *const table[] = {cmd->options, cmd->shared};
+
+	for (size_t t = 0; t < 2; t++)
+		for (const struct option_def *def = table[t]; def && def->name; def++)
+			if (!i--)
+				return def;
+	return NULL;
+}
+
 /* By its letter, or by the first len characters of name. */
 static const struct option_def *find(const struct command *cmd, char letter, const char *name,
 				     size_t len)
 {
-	for (const struct option_def *def = cmd->options; def && def->name; def++)
+	const struct option_def *def;
+
+	for (size_t row = 0; (def = option_row(cmd, row)); row++)
 		if (letter ? def->letter == letter :
 			     strlen(def->name) == len && !memcmp(def->name, name, len))
 			return def;
@@ -165,11 +178,12 @@ static int take_value(struct parse *p, const struct option_def *def, const char 
 static int unknown_long(const struct parse *p, const char *name, size_t len)
 {
 	char typed[64];
+	const struct option_def *def;
 	const char *near = NULL;
 
 	snprintf(typed, sizeof(typed), "%.*s", (int)(len < 63 ? len : 63), name);
 	near = suggest_better(typed, near, "help");
-	for (const struct option_def *def = p->cmd->options; def && def->name; def++)
+	for (size_t row = 0; (def = option_row(p->cmd, row)); row++)
 		near = suggest_better(typed, near, def->name);
 	if (near)
 		log_error("%s%sno option --%s; did you mean --%s?", NAMED(p->cmd), typed, near);
@@ -225,8 +239,10 @@ static int parse_letters(struct parse *p, const char *word)
 
 static void set_defaults(const struct command *cmd, void *opts)
 {
+	const struct option_def *def;
+
 	memset(opts, 0, cmd->options_bytes);
-	for (const struct option_def *def = cmd->options; def && def->name; def++) {
+	for (size_t row = 0; (def = option_row(cmd, row)); row++) {
 		if (def->dflt && def->type != OPTION_FLAG && store_value(cmd, def, def->dflt, opts))
 			die("%s: --%s has an impossible default; please report this", cmd->name,
 			    def->name);
@@ -235,7 +251,9 @@ static void set_defaults(const struct command *cmd, void *opts)
 
 void option_release(const struct command *cmd, void *opts)
 {
-	for (const struct option_def *def = cmd->options; def && def->name; def++)
+	const struct option_def *def;
+
+	for (size_t row = 0; (def = option_row(cmd, row)); row++)
 		if (def->type == OPTION_LIST)
 			option_list_release((void *)((char *)opts + def->offset));
 }

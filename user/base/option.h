@@ -49,13 +49,18 @@ struct command {
 	const char *const
 		*examples; /* NULL-terminated pairs: command line, what it does; at least three */
 	const struct option_def *options; /* ends with a NULL name */
-	size_t options_bytes;		  /* size of the options struct */
+	/* More rows, which several commands have: of a struct that is the first member of the options struct. Or NULL. */
+	const struct option_def *shared;
+	size_t options_bytes; /* size of the options struct */
 	/*
 	 * opts: filled options struct. argv[0..argc-1]: operands left; dashdash: index of the first operand
 	 * behind "--", or -1. Returns the exit status: 0 ok, 1 failure, 2 usage.
 	 */
 	int (*run)(const void *opts, int argc, char **argv, int dashdash);
 };
+
+/* All rows, first the command's own: from i = 0 on; NULL behind the last. */
+const struct option_def *option_row(const struct command *cmd, size_t i);
 
 /*
  * Parses argv (argv[0] = command name). 0 on success; -EINVAL after printing what is wrong and how to

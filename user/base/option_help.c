@@ -128,6 +128,7 @@ static void print_name(const struct command *cmd, const char *between, FILE *out
 
 void command_print_help(const struct command *cmd, FILE *out)
 {
+	const struct option_def *def;
 	const char *const *example;
 
 	fputs("Usage: ", out);
@@ -139,7 +140,7 @@ void command_print_help(const struct command *cmd, FILE *out)
 		print_wrapped(out, cmd->details, 0, 0);
 	}
 	fputs("\nOptions:\n", out);
-	for (const struct option_def *def = cmd->options; def && def->name; def++)
+	for (size_t row = 0; (def = option_row(cmd, row)); row++)
 		print_option(def, out);
 	print_option(&help_option, out);
 	if (cmd->examples)
@@ -223,6 +224,7 @@ static void print_man_head(const struct command *cmd, FILE *out)
 
 void command_print_man(const struct command *cmd, FILE *out)
 {
+	const struct option_def *def;
 	const char *const *example;
 
 	print_man_head(cmd, out);
@@ -240,7 +242,7 @@ void command_print_man(const struct command *cmd, FILE *out)
 		print_roff_paragraphs(out, cmd->details);
 	}
 	fputs(".SH OPTIONS\n", out);
-	for (const struct option_def *def = cmd->options; def && def->name; def++)
+	for (size_t row = 0; (def = option_row(cmd, row)); row++)
 		print_man_option(def, out);
 	print_man_option(&help_option, out);
 	fputs(".SH EXIT STATUS\n0 on success, 1 on failure, 2 on wrong usage.\n", out);
@@ -275,8 +277,10 @@ static void print_words(const struct option_def *def, FILE *out)
 static void print_completion_case(const char *pattern, const struct command *cmd,
 				  const char *const *first, FILE *out)
 {
+	const struct option_def *def;
+
 	fprintf(out, "\t%s)\n\t\tcase $prev in\n", pattern);
-	for (const struct option_def *def = cmd->options; def && def->name; def++) {
+	for (size_t row = 0; (def = option_row(cmd, row)); row++) {
 		if (def->type == OPTION_FLAG)
 			continue;
 		fprintf(out, "\t\t--%s", def->name);
@@ -294,7 +298,7 @@ static void print_completion_case(const char *pattern, const struct command *cmd
 		fprintf(out, "%s%s", i ? " " : " words='", first[i]);
 	fputs(first ? "'\n\t\t\t" : " ", out);
 	fputs("[[ $cur == -* ]] && words='--help", out);
-	for (const struct option_def *def = cmd->options; def && def->name; def++)
+	for (size_t row = 0; (def = option_row(cmd, row)); row++)
 		fprintf(out, " --%s", def->name);
 	fputs("' ;;\n\t\tesac ;;\n", out);
 }

@@ -294,6 +294,7 @@ static int session_start(struct session *s, const volatile int *stop)
 		.max_bytes = s->opt->max_bytes,
 		.as = s->opt->owner,
 		.keep_old = true,
+		.fd = s->opt->fd,
 	};
 	int err;
 

@@ -20,6 +20,7 @@ struct person;
 
 struct session_options {
 	const char *path;		  /* of the .pov file */
+	int fd;				  /* > 0: of it, open already (trace_writer_options) */
 	const struct launch_plan *launch; /* of the command, or NULL */
 	const pid_t *pids;		  /* running processes to attach to */
 	size_t pid_cnt;

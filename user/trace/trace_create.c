@@ -86,6 +86,16 @@ static int file_replace(struct trace_file *file, bool keep_old, int *fd)
 	return 0;
 }
 
+/* Another descriptor of a file that is open. */
+static int fd_copy(int from, int *fd)
+{
+	*fd = fcntl(from, F_DUPFD_CLOEXEC, 0);
+	if (*fd >= 0)
+		return 0;
+	log_error("trace: %s", strerror(errno));
+	return -errno;
+}
+
 int trace_file_create(const char *path, const struct trace_writer_options *opt,
 		      struct trace_file *file, int *fd)
 {
@@ -95,6 +105,8 @@ int trace_file_create(const char *path, const struct trace_writer_options *opt,
 	int err;
 
 	*file = (struct trace_file){.as = opt->as};
+	if (opt->fd > 0)
+		return fd_copy(opt->fd, fd);
 	err = person_act_begin(opt->as, &act);
 	if (err)
 		return err;
@@ -113,7 +125,7 @@ void trace_file_undo(struct trace_file *file)
 {
 	struct person_act act;
 
-	if (person_act_begin(file->as, &act))
+	if (!file->path || person_act_begin(file->as, &act))
 		return;
 	if (file->old ? rename(file->old, file->path) : unlink(file->path))
 		log_warn("cannot remove the empty %s: %s", file->path, strerror(errno));

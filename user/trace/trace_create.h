@@ -8,14 +8,14 @@
 #include "trace/trace_write.h"
 
 struct trace_file {
-	char *path; /* behind all links; owned, as is the next */
+	char *path; /* behind all links; owned, as is the next; NULL: it was open already */
 	char *old;  /* the name that a former file got, or NULL */
 	const struct person *as;
 };
 
 /*
  * Creates the file, as opt->as. A former one that holds something gets the name FILE.old if opt->keep_old, and is else
- * emptied. 0 and *fd, or -errno (printed).
+ * emptied. With opt->fd nothing is created. 0 and *fd, or -errno (printed).
  */
 int trace_file_create(const char *path, const struct trace_writer_options *opt,
 		      struct trace_file *file, int *fd);

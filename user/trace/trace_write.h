@@ -24,6 +24,8 @@ struct trace_writer_options {
 	uint64_t max_bytes; /* stop accepting events once the file would exceed this; 0 = no limit */
 	const struct person *as; /* who creates the file, and owns it; NULL: the caller */
 	bool keep_old; /* a former file with something in it is renamed to FILE.old (said) */
+	/* > 0: open already, empty, and what is written to; it stays the caller's, path is what it is called, as and keep_old do not count */
+	int fd;
 };
 
 /* Records, and of these what people ask for. */
@@ -38,7 +40,7 @@ struct trace_writer_stats {
 	uint64_t waits;		     /* times trace_writer_add had to wait for the writing thread */
 };
 
-/* Creates path (a regular file, mode 0600, empty). opt->as outlives the writer. 0 or -errno (printed). */
+/* Creates path (a regular file, mode 0600, empty), unless there is opt->fd. opt->as outlives the writer. 0 or -errno (printed). */
 int trace_writer_open(const char *path, const struct trace_writer_options *opt,
 		      struct trace_writer **out);
 

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Options, signals, whose the command and the file are, and what is said when a recording has ended. The recording itself is
+ * collect/session.c.
+ */
+#include "record.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/person.h"
+#include "collect/recorder.h"
+#include "layer/func_table.h"
+
+enum { API_AUTO, API_MULTI, API_PERF };
+static const char *const sched_names[] = {"off", "ranks", "all", NULL};
+static const char *const api_names[] = {"auto", "multi", "perf", NULL};
+
+#define FIELD(name) offsetof(struct record_options, name)
+const struct option_def record_option_rows[] = {
+	{"pid", 'p', OPTION_LIST, FIELD(pids), "PID",
+	 .help = "Attach to a running process, its threads and its children; a launcher's PID attaches to its "
+		 "ranks. May be given several times."},
+	{"all", 'a', OPTION_FLAG, FIELD(all),
+	 .help = "Every MPI process of the node, also those started later."},
+	{"duration", 'd', OPTION_SECONDS, FIELD(duration_ns), "SECONDS",
+	 .help = "Stop after this time. The targets go on."},
+	{"max-size", 0, OPTION_BYTES, FIELD(max_bytes), "BYTES",
+	 .help = "Stop when the file has this size."},
+	{"mpi", 0, OPTION_STRING, FIELD(mpi), "GROUPS", .words = func_table_groups_print,
+	 .help = "Groups of MPI functions, separated by commas; -GROUP takes one away. \"default\" is all but "
+		 "local queries, \"all\" is both. Conversion of handles has to be named (\"all,conv\"), for Open "
+		 "MPI's Fortran bindings convert each handle by a call that would look like the program's."},
+	{"layers", 0, OPTION_STRING, FIELD(layers), "LAYERS", .words = func_table_layers_print,
+	 .help = "What to record besides MPI, separated by commas, and to show inside the MPI calls that make it: calls to "
+		 "UCX (ucp; uct: what that hands to its transports), the steps of Open MPI's own protocols (ob1), calls to "
+		 "libfabric (ofi), work requests to RDMA adapters (verbs), and what processes have the kernel do to move data, by "
+		 "sockets and by copies from process to process (os). Ranks' times and messages stay those of MPI. \"posts\": "
+		 "all layers whose posts can be counted as traffic; \"all\": every layer."},
+	{"functions", 'f', OPTION_LIST, FIELD(functions), "GLOB",
+	 .help = "Functions of any layer to record by name (shell pattern), added to --mpi's and --layers'; alone: only these. May be given "
+		 "several times."},
+	{"no-functions", 0, OPTION_LIST, FIELD(no_functions), "GLOB",
+	 .help = "Functions to leave out. May be given several times."},
+	{"region", 0, OPTION_LIST, FIELD(regions), "FUNC",
+	 .help = "A function of the program, or of a library that it loads, whose calls are phases of it: shown as such in the "
+		 "timeline, and summed up in the report. FUNC is its symbol (as nm prints it, also that of a static function). May be given "
+		 "several times; \"main\" is the whole program."},
+	{"sched", 0, OPTION_CHOICE, FIELD(sched), "WHOSE", .dflt = "all", .choices = sched_names,
+	 .help = "Scheduler events: of all tasks (so that it is known who took a core), of the targets' "
+		 "threads only, or none."},
+	{"irq", 0, OPTION_FLAG, FIELD(irq), .help = "Record interrupts and softirqs, too."},
+	{"spin-gap", 0, OPTION_SECONDS, FIELD(spin_gap_ns), "TIME", .dflt = "1ms",
+	 .help = "Polls that find nothing (MPI_Test, MPI_Iprobe …) are merged into one record unless they are "
+		 "further apart than this."},
+	{"ring-size", 0, OPTION_BYTES, FIELD(ring_bytes), "BYTES", .max = 1ull << 30,
+	 .help = "Size of each ring between kernel and collector, rounded up to a power of two. If not given: 16M, "
+		 "or less on many CPUs, so that all of them take 256M at most."},
+	{"cpus-per-ring", 0, OPTION_U64, FIELD(cpus_per_ring), "N", .max = 1024,
+	 .help = "CPUs that share a ring. If not given: as many as keep the number of rings at 32 or less."},
+	{"user", 'u', OPTION_STRING, FIELD(user), "NAME",
+	 .help = "Run COMMAND as this user. If not given: as the user who ran sudo, in the environment of the "
+		 "shell where sudo was typed. With root, COMMAND runs as root, and the files are root's."},
+	{"kernel-api", 0, OPTION_CHOICE, FIELD(kernel_api), "API", .dflt = "auto",
+	 .choices = api_names,
+	 .help = "How probes are attached: one uprobe_multi link for many (Linux 6.6), or a perf event each."},
+	{.name = NULL},
+};
+
+/* How long a command may take to end by the Ctrl-C that it got, too. */
+#define REAP_WAIT_MS 2000
+
+static volatile int stop, interrupted;
+
+static void on_signal(int sig, siginfo_t *info, void *context)
+{
+	(void)context;
+	stop = 1;
+	/* The terminal's goes to the command as well, one of kill does not. */
+	if (sig == SIGINT && info->si_code == SI_KERNEL)
+		interrupted = 1;
+}
+
+static void signals_catch(void)
+{
+	struct sigaction sa = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO}, was;
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	if (!sigaction(SIGHUP, NULL, &was) && was.sa_handler != SIG_IGN) /* nohup */
+		sigaction(SIGHUP, &sa, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static int pids_parse(const struct option_list *list, pid_t **out)
+{
+	pid_t *pids = xcalloc(list->cnt + 1, sizeof(*pids));
+	char *end;
+	long n;
+
+	for (size_t i = 0; i < list->cnt; i++) {
+		n = strtol(list->item[i], &end, 10);
+		if (*end || n <= 0 || n > 1 << 22) {
+			log_error("-p %s: not a process id", list->item[i]);
+			free(pids);
+			return -EINVAL;
+		}
+		pids[i] = n;
+	}
+	*out = pids;
+	return 0;
+}
+
+/* Who runs the command, and whose the files are: NULL is whoever runs this. */
+static int people_find(struct recording *r, const struct person **runner)
+{
+	const char *user = r->opt->user;
+
+	r->behind = person_behind();
+	if (user && person_find(user, &r->named))
+		return -ENOENT;
+	*runner = user ? r->named : r->behind;
+	r->owner = r->behind;
+	if (user && !r->named->uid)
+		r->owner = NULL;
+	if (user && r->named->uid == geteuid())
+		*runner = NULL;
+	else if (user && r->behind && r->named->uid == r->behind->uid)
+		*runner = r->behind;
+	return 0;
+}
+
+/*
+ * Why a function cannot be one: it looks at its own return address, which a probe changes, or has none. NULL if it can, as far
+ * as its name tells.
+ */
+static const char *region_problem(const char *name)
+{
+	static const char *const odd[] = {"_start",	 "setjmp",     "_setjmp", "sigsetjmp",
+					  "__sigsetjmp", "vfork",      "__vfork", "getcontext",
+					  "setcontext",	 "swapcontext"};
+
+	if (!*name || strpbrk(name, "*?[] "))
+		return "it is no symbol; patterns are not known here";
+	if (strstr(name, ".cold") || !strncmp(name, "_dl_", 4))
+		return "it is not called as functions are";
+	for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++)
+		if (!strcmp(name, odd[i]))
+			return "it is not called as functions are";
+	return NULL;
+}
+
+static int regions_check(const char *command, const struct option_list *regions)
+{
+	const char *problem;
+
+	if (regions->cnt > POV_REGIONS_MAX) {
+		log_error("%s: more than %d regions", command, POV_REGIONS_MAX);
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < regions->cnt; i++) {
+		problem = region_problem(regions->item[i]);
+		if (problem) {
+			log_error("%s: --region %s: %s", command, regions->item[i], problem);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static int options_check(const char *command, const struct record_options *o, int argc,
+			 int dashdash)
+{
+	const char *problem = NULL;
+
+	if (argc && dashdash != 0)
+		problem = "a command to run goes behind --";
+	else if (!argc && !o->pids.cnt && !o->all)
+		problem = "nothing to record: give -- COMMAND, -p PID, or --all";
+	else if (o->user && !argc && strcmp(o->user, "root"))
+		problem =
+			"--user goes with a command (without one, only --user root, for a file of root's)";
+	if (!problem)
+		return regions_check(command, &o->regions);
+	log_error("%s: %s; see `povtrace help %s`", command, problem, command);
+	return -EINVAL;
+}
+
+int record_prepare(const char *command, const struct record_options *opt, int argc, char **argv,
+		   int dashdash, struct recording *out)
+{
+	const struct func_choice choice = {
+		.groups = opt->mpi,
+		.layers = opt->layers,
+		.functions = &opt->functions,
+		.no_functions = &opt->no_functions,
+	};
+	struct recording r = {.command = command, .opt = opt, .argv = argv};
+	const struct person *runner;
+	int status = 1;
+
+	if (options_check(command, opt, argc, dashdash) || pids_parse(&opt->pids, &r.pids))
+		return 2;
+	r.recorded = xcalloc(func_table_count(), sizeof(*r.recorded));
+	if (func_table_select(&choice, r.recorded))
+		status = 2;
+	else if (!people_find(&r, &runner) &&
+		 (!argc || !launch_plan_make(argv, runner, runner == r.behind, &r.plan)))
+		status = 0;
+	if (status)
+		record_release(&r);
+	else
+		*out = r;
+	return status;
+}
+
+int record_run(struct recording *r, const char *path, int fd)
+{
+	const struct record_options *o = r->opt;
+	struct session_options so = {
+		.path = path,
+		.fd = fd,
+		.launch = r->plan.program ? &r->plan : NULL,
+		.pids = r->pids,
+		.pid_cnt = o->pids.cnt,
+		.all = o->all,
+		.recorded = r->recorded,
+		.region = (const char *const *)o->regions.item,
+		.region_cnt = o->regions.cnt,
+		.groups = o->mpi,
+		.layers = o->layers,
+		.sched = o->sched,
+		.irq = o->irq,
+		.perf_links = o->kernel_api == API_PERF,
+		.spin_gap_ns = o->spin_gap_ns,
+		.ring_bytes = o->ring_bytes,
+		.cpus_per_ring = o->cpus_per_ring,
+		.duration_ns = o->duration_ns,
+		.max_bytes = o->max_bytes,
+		.owner = r->owner,
+		.argv = r->argv,
+		.progress = isatty(STDERR_FILENO) && log_get_level() >= LOG_WARN,
+	};
+	const struct recorder *half = recorder_load(r->command);
+	struct session_result *res = &r->result;
+	int err;
+
+	*res = (struct session_result){.child_status = -1};
+	if (!half)
+		return -ENOENT;
+	signals_catch();
+	err = half->session_run(&so, &stop, res);
+	if (res->child_pid &&
+	    launch_reap(res->child_pid, interrupted ? REAP_WAIT_MS : 0, &res->child_status))
+		res->child_pid = 0;
+	return err;
+}
+
+void record_release(struct recording *r)
+{
+	launch_plan_release(&r->plan);
+	person_free(r->behind);
+	person_free(r->named);
+	free(r->recorded);
+	free(r->pids);
+}
+
+/* Regions and layers are asked for also of programs without MPI. */
+static bool mpi_is_wanted(const struct recording *r)
+{
+	const struct record_options *o = r->opt;
+
+	if (!o->mpi && (o->regions.cnt || o->layers))
+		return false;
+	for (size_t i = 0; i < func_table_count(); i++)
+		if (r->recorded[i] && func_table_layer(i)->is_top)
+			return true;
+	return false;
+}
+
+/* Why there is nothing of MPI in it. */
+static void no_mpi_print(const struct recording *r)
+{
+	static const char *const launchers[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun"};
+	const char *program = r->plan.program ?: "", *slash = strrchr(program, '/');
+	const char *name = slash ? slash + 1 : program;
+	bool launcher = false;
+
+	for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers); i++)
+		launcher |= !strncmp(name, launchers[i], strlen(launchers[i]));
+	if (!launcher && !mpi_is_wanted(r))
+		return;
+	if (r->result.child_status == -1 || !r->result.child_status)
+		log_warn(
+			"no MPI process was seen; does the program use MPI, and is its library not stripped? "
+			"try `povtrace check --sites LIBRARY`");
+	else if (launcher && !r->plan.as && !geteuid())
+		log_warn(
+			"the command ended before any MPI process had started: see its own message above; it ran "
+			"as root, which some launchers refuse: --user NAME runs it as somebody else");
+	else
+		log_warn(
+			"the command ended before any MPI process had started: see its own message above");
+}
+
+void record_hints(const struct recording *recording, int err, const char *more_room)
+{
+	const struct session_result *r = &recording->result;
+
+	if (r->child_pid)
+		log_warn("the command goes on, as process %d", r->child_pid);
+	if (r->lost)
+		log_warn(
+			"%llu records were lost because rings were full; try a larger --ring-size, fewer "
+			"--functions, or --sched ranks",
+			(unsigned long long)r->lost);
+	if (err && r->unstored)
+		log_warn(
+			"the file holds %llu of the %llu records that were seen, the first ones; %s, or record less "
+			"(--max-size, --duration, --mpi, --sched ranks)",
+			(unsigned long long)r->stored.records,
+			(unsigned long long)(r->stored.records + r->unstored), more_room);
+	if (!r->ranks && !r->stored.calls && !r->stored.polls &&
+	    (r->stored.records || (r->child_status != -1 && !err)))
+		no_mpi_print(recording);
+}
+
+int record_status(const struct recording *recording)
+{
+	const struct session_result *r = &recording->result;
+
+	if (r->child_status == -1)
+		return 0;
+	if (WIFSIGNALED(r->child_status)) {
+		log_warn("the command was ended by signal %d (%s)", WTERMSIG(r->child_status),
+			 strsignal(WTERMSIG(r->child_status)));
+		return 128 + WTERMSIG(r->child_status);
+	}
+	if (WEXITSTATUS(r->child_status))
+		log_warn("the command exited with status %d", WEXITSTATUS(r->child_status));
+	return WEXITSTATUS(r->child_status);
+}
