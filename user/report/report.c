@@ -159,11 +159,9 @@ static int rows_choose(struct report *r)
 	return 0;
 }
 
-int report_open(const struct trace_source *source, size_t nsources,
-		const struct report_options *opt, struct report *r)
+int report_identify(const struct trace_source *source, size_t nsources,
+		    const struct report_options *opt, struct report *r)
 {
-	const struct model_sink *sinks[OWN_SINKS_MAX + FINDING_SINKS_MAX];
-	uint32_t n;
 	int err;
 
 	memset(r, 0, sizeof(*r));
@@ -171,16 +169,27 @@ int report_open(const struct trace_source *source, size_t nsources,
 	r->nsources = nsources;
 	r->opt = opt;
 	r->sites = sites_new();
-	n = analyses_init(r, sinks);
 	err = trace_join_open(source, nsources, &r->trace);
 	if (!err)
 		err = model_open(r->trace, &(struct model_options){.roles_only = true}, &r->model);
 	if (!err)
 		err = model_run(r->model, sinks, n);
+		err = model_open(r->trace, NULL, &r->model);
+	if (err)
+		report_close(r);
+	return err;
+}
+
+int report_replay(struct report *r)
+{
+	const struct model_sink *sinks[OWN_SINKS_MAX + FINDING_SINKS_MAX];
+	uint32_t n = analyses_init(r, sinks);
+	int err;
+
+	err = model_run(r->model, sinks, n);
 	if (!err)
 		err = rows_choose(r);
-	if (err) {
-		report_close(r);
+	if (err)
 		return err;
 	}
 	r->findings.transfers = &r->transfers;
@@ -189,6 +198,19 @@ int report_open(const struct trace_source *source, size_t nsources,
 	facts_find(r);
 	doubts_find(r);
 	return 0;
+}
+
+int report_open(const struct trace_source *source, size_t nsources,
+		const struct report_options *opt, struct report *r)
+{
+	int err = report_identify(source, nsources, opt, r);
+
+	if (err)
+		return err;
+	err = report_replay(r);
+	if (err)
+		report_close(r);
+	return err;
 }
 
 void report_close(struct report *r)

@@ -64,6 +64,7 @@ struct report_options {
 	bool explain;	  /* say what columns mean */
 	uint32_t details; /* bits of enum report_detail; 0: the first screen */
 	uint32_t top;	  /* rows of long tables; 0: all */
+#define REPORT_TOP "15"	  /* unless somebody wants more */
 	enum report_sort sort;
 	struct section section; /* text NULL: none */
 };
@@ -118,6 +119,13 @@ struct report {
 /* Opens and replays. 0 or -errno (printed). source and opt must outlive the report. */
 int report_open(const struct trace_source *source, size_t nsources,
 		const struct report_options *opt, struct report *r);
+/*
+ * The same in two steps: opens and learns who there is (r->model), and replays. In between opt->ranks may be chosen. After an error of
+ * the second, or instead of it, report_close.
+ */
+int report_identify(const struct trace_source *source, size_t nsources,
+		    const struct report_options *opt, struct report *r);
+int report_replay(struct report *r);
 void report_close(struct report *r);
 
 /* Somebody who is reported was in the section asked for: 0, or -ENOENT (printed). */

@@ -11,10 +11,11 @@
 #include "report/figure.h"
 #include "report/report.h"
 
-extern const struct figure split_figures[];   /* of a struct state_times */
-extern const struct figure time_figures[];    /* of a struct time_row */
-extern const struct figure switches_object[]; /* of a struct switch_row */
-extern const struct figure overhead_object[]; /* of a struct coverage_hits */
+extern const struct figure split_figures[];		     /* of a struct state_times */
+extern const struct figure time_figures[];		     /* of a struct time_row */
+extern const struct figure app_figures[], app_mpi_figures[]; /* of a struct app_thread */
+extern const struct figure switches_object[];		     /* of a struct switch_row */
+extern const struct figure overhead_object[];		     /* of a struct coverage_hits */
 
 void text_app_time(const struct report *r, FILE *out);
 void text_takers(const struct report *r, FILE *out);

@@ -21,7 +21,7 @@
 #define SCHED .known = FACT_SCHED, .shown = FACT_SCHED
 
 #define ROW struct app_thread
-static const struct figure app_figures[] = {
+const struct figure app_figures[] = {
 	{FIGURE_TIME, "window_ns", "time", AT(window_ns), .wrong = LOSS_OF_LIVES},
 	{FIGURE_TIME, "compute_ns", .share = "compute", PART(compute_ns), STATES, SCHED},
 	{FIGURE_TIME, "mpi_work_ns", .share = "MPI work", PART(work_ns), STATES, SCHED},
@@ -35,7 +35,7 @@ static const struct figure app_figures[] = {
 };
 
 /* Without the scheduler's records. */
-static const struct figure mpi_figures[] = {
+const struct figure app_mpi_figures[] = {
 	{FIGURE_TIME, NULL, "time", AT(window_ns), .wrong = LOSS_OF_LIVES},
 	{FIGURE_TIME, "mpi_ns", .share = "in MPI", PART(mpi_ns), .low = LOSS_OF_CALLS},
 	{0},
@@ -285,7 +285,7 @@ static uint64_t longest_window_ns(const struct report *r)
 void text_app_time(const struct report *r, FILE *out)
 {
 	bool sched = r->facts & FACT_SCHED, many = r->nrows > RANKS_MANY && r->opt->top;
-	struct figure_table t = {sched ? app_figures : mpi_figures, columns_new(),
+	struct figure_table t = {sched ? app_figures : app_mpi_figures, columns_new(),
 				 text_unit_for(longest_window_ns(r)), r->facts};
 	uint32_t *row = xcalloc(r->nrows + 1, sizeof(*row)), shown = many ? RANKS_SHOWN : r->nrows;
 

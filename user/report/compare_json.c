@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Two runs side by side as JSON. Its members are described in kmod-docs/DIFF.md, which changes with them.
+ */
+#include <math.h>
+
+#include "report/compare.h"
+#include "report/section.h"
+#include "version.h"
+
+#define SCHEMA_VERSION 1
+
+static void change_print(struct json_out *j, const struct compare *c, const struct figure *figures,
+			 const struct compare_row *row, bool pct)
+{
+	json_out_key_object(j, pct ? "percent" : "change");
+	for (const struct figure *f = figures; f->kind; f++) {
+		const struct change v = compare_change(c, f, row);
+		bool known = v.known[BEFORE] && v.known[AFTER];
+
+		if (f->kind == FIGURE_TABLE || !f->key)
+			continue;
+		if (pct)
+			json_out_key_double(j, f->key,
+					    known && v.value[BEFORE] ?
+						    100.0 * (double)v.by / (double)v.value[BEFORE] :
+						    NAN); /* null */
+		else if (known)
+			json_out_key_int(j, f->key, v.by);
+		else
+			json_out_key_string(j, f->key, NULL);
+	}
+	json_out_object_end(j);
+}
+
+/* The figures of one run, into an object that is open: null where there is no row. */
+static void side_print(struct json_out *j, const struct compare *c, const struct figure *figures,
+		       const struct compare_row *row, int run)
+{
+	const struct model_process *p = row->process[run];
+
+	json_out_key(j, compare_run_names[run]);
+	if (!row->at[run]) {
+		json_out_null(j);
+		return;
+	}
+	json_out_object_begin(j);
+	if (p)
+		json_out_key_uint(j, "pid", p->host_pid);
+	if (row->text[run])
+		json_out_key_string(j, "text", row->text[run]);
+	json_incomplete(j, row->lost[run]);
+	figures_json(j, figures, row->at[run], c->run[run].facts);
+	json_out_object_end(j);
+}
+
+static void row_print(struct json_out *j, const struct compare *c, const struct figure *figures,
+		      const struct compare_row *row)
+{
+	side_print(j, c, figures, row, BEFORE);
+	side_print(j, c, figures, row, AFTER);
+	change_print(j, c, figures, row, false);
+	change_print(j, c, figures, row, true);
+}
+
+/* names: what the name of a row, and its layer, are called; NULL: it has none. */
+static void rows_print(struct json_out *j, const struct compare *c, const char *key,
+		       const struct compare_rows *rows, const struct figure *figures,
+		       const char *name, const char *layer)
+{
+	json_out_key_array(j, key);
+	for (uint32_t i = 0; i < rows->n; i++) {
+		const struct compare_row *row = &rows->row[i];
+
+		json_out_object_begin(j);
+		if (row->process[AFTER]) {
+			json_out_key_int(j, "job", row->process[AFTER]->job_idx);
+			json_out_key_int(j, "rank", row->process[AFTER]->rank);
+		}
+		if (name)
+			json_out_key_string(j, name, row->name);
+		if (layer)
+			json_out_key_string(j, layer, row->layer);
+		row_print(j, c, figures, row);
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
+}
+
+static void run_print(struct json_out *j, const struct compare *c, int run)
+{
+	const struct report *r = &c->run[run];
+	const struct model_info *info = model_get_info(r->model);
+
+	json_out_key_object(j, compare_run_names[run]);
+	json_out_key_array(j, "traces");
+	for (size_t i = 0; i < r->nsources; i++)
+		json_out_string(j, r->source[i].path);
+	json_out_array_end(j);
+	json_out_key_uint(j, "wall_ns", info->end_ns - info->start_ns);
+	json_out_key_uint(j, "cpus", info->nr_cpus);
+	json_out_key_uint(j, "ranks", r->nranks);
+	json_out_key_uint(j, "ranks_left_out", c->only[run]);
+	json_out_key_bool(j, "complete", info->complete);
+	json_out_key_bool(j, "distorted", distortion_matters(&r->distortion));
+	json_incomplete(j, r->lost_shown);
+	json_out_object_end(j);
+}
+
+int compare_json(const struct compare *c, FILE *out)
+{
+	struct json_out *j = json_out_new(out, JSON_OUT_PRETTY);
+
+	json_out_object_begin(j);
+	json_out_key_int(j, "schema_version", SCHEMA_VERSION);
+	json_out_key_string(j, "povtrace", POV_VERSION);
+	run_print(j, c, BEFORE);
+	run_print(j, c, AFTER);
+	json_out_key_uint(j, "ranks_compared", c->ranks.n);
+	json_out_key_object(j, "all");
+	row_print(j, c, time_figures, c->all.row);
+	json_out_object_end(j);
+	json_out_key_object(j, "between_init_and_finalize");
+	json_out_key_object(j, "all");
+	row_print(j, c, app_figures, c->app_all.row);
+	json_out_object_end(j);
+	rows_print(j, c, "ranks", &c->app_ranks, app_figures, NULL, NULL);
+	json_out_object_end(j);
+	rows_print(j, c, "findings", &c->findings, compare_findings, "kind", NULL);
+	rows_print(j, c, "ranks", &c->ranks, time_figures, NULL, NULL);
+	rows_print(j, c, "functions", &c->functions, compare_functions, "name", "layer");
+	rows_print(j, c, "messages", &c->messages, compare_sent, "class", NULL);
+	json_out_object_end(j);
+	return json_out_finish(j);
+}
