@@ -159,7 +159,7 @@ static const struct option_def report_options_table[] = {
 		 "are reported whole."},
 	{"threads", 't', OPTION_FLAG, FIELD(threads),
 	 .help = "Report each thread that computes or calls MPI; with --all each thread."},
-	{"top", 'n', OPTION_U64, FIELD(top), "N", .dflt = "15", .max = 1000000,
+	{"top", 'n', OPTION_U64, FIELD(top), "N", .dflt = REPORT_TOP, .max = 1000000,
 	 .help = "Rows of long tables: functions, call sites, and ranks or cores if there are many; 0 for all."},
 	{"sort", 's', OPTION_CHOICE, FIELD(sort), "KEY", .dflt = "rank", .choices = sort_keys,
 	 .help = "Order of the ranks: by number, or most of a time first."},

@@ -313,7 +313,7 @@ int report_json(const struct report *r, FILE *out)
 	json_out_object_begin(j);
 	json_out_key_int(j, "schema_version", SCHEMA_VERSION);
 	json_out_key_string(j, "povtrace", POV_VERSION);
-	json_out_key_string(j, "trace", r->source->path);
+	json_out_key_string(j, "trace", r->source->temporary ? NULL : r->source->path);
 	hosts_print(j, r);
 	distortion_print(j, r);
 	recording_print(j, r);

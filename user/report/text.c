@@ -285,7 +285,7 @@ static void print_head(const struct report *r, FILE *out)
 {
 	print_distortion(r, out);
 	for (size_t i = 0; i < r->nsources; i++)
-		print_line(out, i ? "" : "trace", r->source[i].path);
+		print_line(out, i ? "" : "trace", trace_source_name(&r->source[i]));
 	print_when(r, out);
 	print_hosts(r, out);
 	print_command(r, out);
@@ -299,10 +299,10 @@ static void print_short_head(const struct report *r, FILE *out)
 {
 	const struct model_info *info = model_get_info(r->model);
 	char wall[HUMAN_BYTES], ranks[64], cpus[64];
-	const char *slash = strrchr(r->source->path, '/');
+	const char *trace = trace_source_name(r->source), *slash = strrchr(trace, '/');
 
 	print_distortion(r, out);
-	text_foreign(out, "  ", slash ? slash + 1 : r->source->path, 40);
+	text_foreign(out, "  ", slash ? slash + 1 : trace, 40);
 	if (r->nsources > 1)
 		fprintf(out, " and %zu more", r->nsources - 1);
 	fprintf(out, "   %s   %s on %s",
@@ -435,6 +435,10 @@ void report_text(const struct report *r, FILE *out)
 			      out);
 		fputs("\n  More: --functions, --callsite, --collectives, --messages, --overlap, --threads, --cores, --coverage,\n"
 		      "  or --all; --explain says what columns mean, povtrace export makes a timeline.\n",
+		fputs(r->source->temporary ?
+			      "\n  More is told by `povtrace report` of a recording that is kept (`povtrace record`).\n" :
+			      "\n  More: --functions, --callsite, --collectives, --messages, --threads, --cores, --coverage, or --all;\n"
+			      "  --explain says what columns mean, povtrace export makes a timeline.\n",
 		      out);
 		return;
 	}

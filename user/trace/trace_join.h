@@ -10,6 +10,7 @@
 #ifndef POV_TRACE_JOIN_H
 #define POV_TRACE_JOIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,7 +19,14 @@ struct trace;
 struct trace_source {
 	const char *path;
 	int64_t offset_ns; /* to be added to its times, after the clocks have been related */
+	bool temporary;	   /* path says nothing to whoever reads it: the recording is not kept */
 };
+
+/* As a person is told of it. */
+static inline const char *trace_source_name(const struct trace_source *s)
+{
+	return s->temporary ? "(not kept)" : s->path;
+}
 
 #define TRACE_HOSTS_MAX 400 /* numbers above theirs are the timeline's own (writer/timeline.h) */
 
