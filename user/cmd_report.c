@@ -40,9 +40,7 @@ static uint32_t details_of(const struct report_args *a)
 	       (a->messages ? DETAIL_MESSAGES | DETAIL_POSTS : 0) |
 	       (a->overlap ? DETAIL_OVERLAP : 0) | (a->cores ? DETAIL_TIMES | DETAIL_CORES : 0) |
 	       (a->coverage ? DETAIL_COVERAGE : 0) | (a->call_sites ? DETAIL_CALL_SITES : 0) |
-	       (a->cores ? DETAIL_TIMES | DETAIL_CORES : 0) | (a->coverage ? DETAIL_COVERAGE : 0) |
-	       (a->call_sites ? DETAIL_CALL_SITES : 0) | (a->section ? DETAIL_SECTION : 0) |
-	       (a->all ? DETAIL_ALL : 0);
+	       (a->section ? DETAIL_SECTION : 0) | (a->all ? DETAIL_ALL : 0);
 }
 
 static int form_print(const struct report *r, const struct report_args *a)

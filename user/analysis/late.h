@@ -29,8 +29,8 @@ struct late_wait {
 };
 
 struct late_pairs {
-	struct matches matches;				    /* its sink is this analysis's */
-	void (*matched)(void *ctx, const struct match *m);  /* the caller's: each match; or NULL */
+	struct matches matches;				   /* its sink is this analysis's */
+	void (*matched)(void *ctx, const struct match *m); /* the caller's: each match; or NULL */
 	void *matched_ctx;
 	void (*tell)(void *ctx, const struct late_wait *w); /* the caller's: each; or NULL */
 	void *ctx;

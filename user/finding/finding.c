@@ -9,16 +9,8 @@
 #include "finding/find.h"
 
 static void (*const find[])(struct findings *f) = {
-	find_cores,
-	find_collectives,
-	find_late,
-	find_roots,
-	find_contests,
-	find_demand,
-	find_moves,
-	find_balance,
-	find_storms,
-	find_overlap,
+	find_cores,  find_collectives, find_late,    find_roots,  find_contests,
+	find_demand, find_moves,       find_balance, find_storms, find_overlap,
 };
 
 void findings_init(struct findings *f)

@@ -172,9 +172,6 @@ int report_identify(const struct trace_source *source, size_t nsources,
 	err = trace_join_open(source, nsources, &r->trace);
 	if (!err)
 		err = model_open(r->trace, &(struct model_options){.roles_only = true}, &r->model);
-	if (!err)
-		err = model_run(r->model, sinks, n);
-		err = model_open(r->trace, NULL, &r->model);
 	if (err)
 		report_close(r);
 	return err;
@@ -191,7 +188,6 @@ int report_replay(struct report *r)
 		err = rows_choose(r);
 	if (err)
 		return err;
-	}
 	r->findings.transfers = &r->transfers;
 	findings_make(&r->findings, r->model, r->chosen);
 	sums_make(r);

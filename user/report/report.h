@@ -53,8 +53,8 @@ enum report_detail {
 	DETAIL_COVERAGE = 1 << 8,
 	DETAIL_CALL_SITES = 1 << 9,
 	DETAIL_OVERLAP = 1 << 10,
-	DETAIL_SECTION = 1 << 10, /* if there is one */
-	DETAIL_ALL = (1 << 11) - 1,
+	DETAIL_SECTION = 1 << 11, /* if there is one */
+	DETAIL_ALL = (1 << 12) - 1,
 };
 
 struct report_options {

@@ -380,22 +380,7 @@ static const struct {
 	{DETAIL_MESSAGES, text_messages, false},     {DETAIL_POSTS, text_posts, false},
 	{DETAIL_OVERLAP, text_overlap, false},	     {DETAIL_CORES, text_holders, true},
 	{DETAIL_CORES, text_switches, true},	     {DETAIL_CORES, text_cores, true},
-	{DETAIL_CORES, text_matrix, true},	     {DETAIL_COVERAGE, text_coverage, false},
-	{DETAIL_TIMES, text_ranks, false},
-	{DETAIL_THREADS, text_threads, false},
-	{DETAIL_TIMES, text_polls, false},
-	{DETAIL_REGIONS, text_regions, false},
-	{DETAIL_FUNCTIONS, text_functions, false},
-	{DETAIL_FUNCTIONS, text_rank_functions, false},
-	{DETAIL_CALL_SITES, text_call_sites, false},
-	{DETAIL_COLLECTIVES, text_collectives, false},
-	{DETAIL_MESSAGES, text_messages, false},
-	{DETAIL_POSTS, text_posts, false},
-	{DETAIL_CORES, text_holders, true},
-	{DETAIL_CORES, text_switches, true},
-	{DETAIL_CORES, text_cores, true},
-	{DETAIL_CORES, text_matrix, true},
-	{DETAIL_SECTION, text_section_pov, false},
+	{DETAIL_CORES, text_matrix, true},	     {DETAIL_SECTION, text_section_pov, false},
 	{DETAIL_COVERAGE, text_coverage, false},
 };
 
@@ -433,12 +418,10 @@ void report_text(const struct report *r, FILE *out)
 	if (!wanted) {
 		details_print(r, DETAIL_REGIONS | (r->lost_any || !r->nranks ? DETAIL_COVERAGE : 0),
 			      out);
-		fputs("\n  More: --functions, --callsite, --collectives, --messages, --overlap, --threads, --cores, --coverage,\n"
-		      "  or --all; --explain says what columns mean, povtrace export makes a timeline.\n",
 		fputs(r->source->temporary ?
 			      "\n  More is told by `povtrace report` of a recording that is kept (`povtrace record`).\n" :
-			      "\n  More: --functions, --callsite, --collectives, --messages, --threads, --cores, --coverage, or --all;\n"
-			      "  --explain says what columns mean, povtrace export makes a timeline.\n",
+			      "\n  More: --functions, --callsite, --collectives, --messages, --overlap, --threads, --cores, --coverage,\n"
+			      "  or --all; --explain says what columns mean, povtrace export makes a timeline.\n",
 		      out);
 		return;
 	}
