@@ -13,7 +13,7 @@ setup() {
 	"$make" "$data/traffic_run.txt" run.pov
 }
 
-traffic() { "$POVTRACE" report --traffic "$@" run.pov; }
+traffic() { "$POVTRACE" report --traffic --explain "$@" run.pov; }
 
 # POV_GOLDEN_UPDATE=1 accepts what there is.
 same_as() {

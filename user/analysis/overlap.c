@@ -56,8 +56,8 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 	if (s != THREAD_RUNNABLE || !t->proc->is_rank)
 		return;
 	row = thread_of(a, t);
-	if (!row->away)
-		row->away = xcalloc(OVERLAP_AWAY_MAX, sizeof(*row->away));
+	if (row->naway < OVERLAP_AWAY_MAX && !(row->naway & (row->naway - 1))) /* most have few */
+		row->away = xrealloc(row->away, (2 * row->naway + 1) * sizeof(*row->away));
 	row->away[row->naway++ % OVERLAP_AWAY_MAX] = (struct overlap_away){from_ns, to_ns};
 }
 

@@ -78,8 +78,10 @@ static void answer(struct debug_info *d, uint64_t offset)
 		.file_bytes = name_bytes(p.file),
 	};
 	fwrite(&a, sizeof(a), 1, stdout);
-	fwrite(p.function, 1, a.function_bytes, stdout);
-	fwrite(p.file, 1, a.file_bytes, stdout);
+	if (a.function_bytes)
+		fwrite(p.function, 1, a.function_bytes, stdout);
+	if (a.file_bytes)
+		fwrite(p.file, 1, a.file_bytes, stdout);
 	fflush(stdout);
 }
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* All together: what trace_limit_memory() allows. */
-#define TRACE_MEMORY_BASE (52u << 20)
+#define TRACE_MEMORY_BASE (192u << 20)
 #define TRACE_MEMORY_RATIO 96
 /* Parts of it, which are told as what they are when they are too much. */
 #define TRACE_META_BASE (16u << 20) /* meta objects */
