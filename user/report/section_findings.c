@@ -5,7 +5,7 @@
 #include "base/human.h"
 #include "report/section.h"
 
-#define FINDINGS_SHOWN 8 /* on the first screen */
+#define FINDINGS_SHOWN 5 /* on the first screen */
 
 static void uncertain_note(const struct report *r, FILE *out)
 {
