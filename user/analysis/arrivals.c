@@ -44,6 +44,7 @@ static void blame(struct arrivals *a, const struct joint_call *j, uint32_t who, 
 	if (who && ns >= r->worst.waited_ns)
 		r->worst = (struct arrival){
 			.func = c->func,
+			.site = c->site,
 			.begin_ns = c->begin_ns,
 			.late_ns = c->begin_ns - j->call[0].begin_ns,
 			.waited_ns = ns,
@@ -181,6 +182,7 @@ static void on_call(void *ctx, const struct model_call *k)
 		j->call[j->cnt++] = (struct arrival_call){
 			.thread = k->thread,
 			.func = k->func,
+			.site = k->site,
 			.begin_ns = k->begin_ns,
 			.end_ns = k->end_ns,
 			.waits = !goes_on(r),

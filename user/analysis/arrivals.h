@@ -15,6 +15,7 @@
 struct arrival_call {
 	const struct model_thread *thread;
 	const struct func_info *func;
+	struct model_site site;
 	uint64_t begin_ns, end_ns;
 	bool waits; /* the call itself, not a later one */
 };
@@ -36,6 +37,7 @@ struct arrival_joint {
 /* A member's call that others waited for. */
 struct arrival {
 	const struct func_info *func;
+	struct model_site site;
 	uint64_t begin_ns;
 	uint64_t late_ns;   /* behind the first member's */
 	uint64_t waited_ns; /* by all others together: its share */

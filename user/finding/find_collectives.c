@@ -11,6 +11,7 @@ static char *arrival_text(const struct findings *f, const struct model_process *
 	text = words(text, " was late to collective calls");
 	text = words_ns(text, "; others waited ", a->waited_ns, " for it");
 	text = words(text, ", most for %s", a->worst.func->name);
+	text = words_site(f, text, &a->worst.site);
 	text = words_when(f, text, a->worst.begin_ns);
 	text = words_ns(text, ": ", a->worst.waited_ns, "");
 	text = words_ns(text, ", as it came ", a->worst.late_ns, " behind the first one");

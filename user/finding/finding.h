@@ -19,6 +19,7 @@
 #include "analysis/overlap.h"
 #include "analysis/transfer_start.h"
 #include "model/model.h"
+#include "site/sites.h"
 
 #define FINDING_NS 1000000 /* what cost less is none … */
 #define FINDING_PART \
@@ -55,6 +56,7 @@ struct findings {
 	struct balance balance;
 	struct storms storms;
 	struct overlaps overlaps;
+	struct sites *sites;			/* the caller's, for names of places; or NULL */
 	const struct transfer_start *transfers; /* the caller's, settled; or NULL */
 	const bool *chosen;	 /* by process index: whose loss counts; NULL: all ranks' */
 	struct finding *finding; /* owned; the costliest first */

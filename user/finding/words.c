@@ -52,6 +52,18 @@ char *words_when(const struct findings *f, char *text, uint64_t ts_ns)
 		     (double)(ts_ns - model_get_info(f->model)->start_ns) / 1e9);
 }
 
+char *words_site(const struct findings *f, char *text, const struct model_site *site)
+{
+	char *place;
+
+	if (!f->sites || !site->module)
+		return text;
+	place = sites_text(f->sites, site);
+	text = words(text, " in %s", place);
+	free(place);
+	return text;
+}
+
 char *words_more(char *text, uint32_t n)
 {
 	return n > NAMED ? words(text, "; and %u more", n - NAMED) : text;

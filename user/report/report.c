@@ -189,6 +189,7 @@ int report_replay(struct report *r)
 	if (err)
 		return err;
 	r->findings.transfers = &r->transfers;
+	r->findings.sites = r->sites;
 	findings_make(&r->findings, r->model, r->chosen);
 	sums_make(r);
 	facts_find(r);

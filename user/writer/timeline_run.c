@@ -63,6 +63,7 @@ int timeline_run(struct model *m, const struct timeline_options *opt,
 		timeline_add_recording(tl);
 	coverage_init(&coverage);
 	findings_init(&findings);
+	findings.sites = opt->sites;
 	findings.late.matched = tl_arrow_message;
 	findings.late.matched_ctx = tl;
 	n = 2 + findings_sinks(&findings, sinks + 2);
