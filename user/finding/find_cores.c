@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Cores that others had while threads of ranks wanted them, by analysis/holders.h. Kernel threads are one culprit, and so are processes
+ * Cores that others had while threads of ranks wanted them, by analysis/contests.h; not while MPI was set up or ended. Kernel threads are one culprit, and so are processes
  * none of which cost enough alone.
  */
 #include <stdlib.h>
@@ -43,27 +43,29 @@ static int loser_compare(const void *va, const void *vb)
 	return a->waiter < b->waiter ? -1 : a->waiter > b->waiter;
 }
 
+/* Whether it counts: what a rank, and its library's threads, lose while they start and end MPI is nobody's affair. */
+static bool is_loss(const struct findings *f, const struct contest *c)
+{
+	return finding_counts(f, c->waiter->proc) && c->waits != DOING_SETUP &&
+	       (c->holds != DOING_SETUP || c->holder->proc != c->waiter->proc);
+}
+
 /* What each process cost as a holder; by idx. Caller frees. */
 static uint64_t *costs_sum(const struct findings *f)
 {
 	uint64_t *ns = xcalloc(model_process_count(f->model) + 1, sizeof(*ns));
 
-	for (uint32_t i = 0; i < f->nheld; i++) {
-		const struct model_thread *w = model_thread_get(f->model, f->held[i].waiter);
-
-		if (finding_counts(f, w->proc))
-			ns[model_thread_get(f->model, f->held[i].thread)->proc->idx] +=
-				f->held[i].ns;
-	}
+	for (uint32_t i = 0; i < f->ncontest; i++)
+		if (is_loss(f, &f->contest[i]))
+			ns[f->contest[i].holder->proc->idx] += f->contest[i].ns;
 	return ns;
 }
 
 /* What a part of the waiting is part of, without the time. */
-static struct loser loser_of(const struct findings *f, const struct holder *part,
+static struct loser loser_of(const struct findings *f, const struct contest *part,
 			     const uint64_t *cost_ns)
 {
-	struct loser l = {.thread = model_thread_get(f->model, part->waiter),
-			  .holder = model_thread_get(f->model, part->thread)};
+	struct loser l = {.thread = part->waiter, .holder = part->holder};
 	const struct model_process *p = l.holder->proc;
 
 	l.waiter = l.thread->proc->idx;
@@ -77,16 +79,16 @@ static struct loser loser_of(const struct findings *f, const struct holder *part
 
 static struct loser *losers_find(const struct findings *f, uint32_t *n)
 {
-	struct loser *list = xmalloc((f->nheld + 1) * sizeof(*list));
+	struct loser *list = xmalloc((f->ncontest + 1) * sizeof(*list));
 	uint64_t *cost_ns = costs_sum(f);
 	uint32_t first = 0; /* of the same waiting process */
 
 	*n = 0;
-	for (uint32_t i = 0; i < f->nheld; i++) {
-		struct loser l = loser_of(f, &f->held[i], cost_ns);
+	for (uint32_t i = 0; i < f->ncontest; i++) {
+		struct loser l = loser_of(f, &f->contest[i], cost_ns);
 		uint32_t k;
 
-		if (!finding_counts(f, l.thread->proc))
+		if (!is_loss(f, &f->contest[i]))
 			continue;
 		if (*n && list[*n - 1].waiter != l.waiter)
 			first = *n;
@@ -94,10 +96,10 @@ static struct loser *losers_find(const struct findings *f, uint32_t *n)
 			k++;
 		if (k == *n)
 			list[(*n)++] = l;
-		list[k].ns += f->held[i].ns;
-		if (f->held[i].ns <= list[k].part_ns)
+		list[k].ns += f->contest[i].ns;
+		if (f->contest[i].ns <= list[k].part_ns)
 			continue;
-		list[k].part_ns = f->held[i].ns;
+		list[k].part_ns = f->contest[i].ns;
 		list[k].holder = l.holder;
 		list[k].thread = l.thread;
 	}
