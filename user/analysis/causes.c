@@ -9,12 +9,24 @@
 #include "analysis/table.h"
 #include "base/log.h"
 
+#define NEAR 8
+
 /* ---- lines ---- */
 
-const struct line_entry *line_find(const struct line *l, uint64_t ts_ns)
+const struct line_entry *line_find(struct line *l, uint64_t ts_ns)
 {
 	uint32_t lo = 0, hi = l->n, mid;
 
+	/* What is asked for next lies mostly a little behind. */
+	if (l->last < hi && l->entry[l->last].from_ns <= ts_ns) {
+		lo = l->last;
+		while (lo < hi && lo - l->last < NEAR && l->entry[lo].from_ns <= ts_ns)
+			lo++;
+		if (lo < hi && l->entry[lo].from_ns > ts_ns)
+			hi = lo;
+	} else if (l->last < hi) {
+		hi = l->last;
+	}
 	while (lo < hi) { /* the first one that begins later */
 		mid = lo + (hi - lo) / 2;
 		if (l->entry[mid].from_ns <= ts_ns)
@@ -22,10 +34,11 @@ const struct line_entry *line_find(const struct line *l, uint64_t ts_ns)
 		else
 			hi = mid;
 	}
+	l->last = lo ? lo - 1 : 0;
 	return lo ? &l->entry[lo - 1] : NULL;
 }
 
-const struct line_entry *line_at(const struct line *l, uint64_t ts_ns, uint64_t *until_ns)
+const struct line_entry *line_at(struct line *l, uint64_t ts_ns, uint64_t *until_ns)
 {
 	const struct line_entry *e = line_find(l, ts_ns);
 	const struct line_entry *next = e ? e + 1 : l->entry;
@@ -42,7 +55,7 @@ const struct line_entry *line_at(const struct line *l, uint64_t ts_ns, uint64_t 
 enum thread_state line_state(struct causes *a, const struct model_thread *t, uint64_t ts_ns,
 			     uint64_t *until_ns, const struct model_thread **holder)
 {
-	const struct causes_thread *c = table_row(a->thread, a->nthread, t->idx);
+	struct causes_thread *c = table_row(a->thread, a->nthread, t->idx);
 	const struct line_entry *e = line_at(&c->line[LINE_STATES], ts_ns, until_ns);
 
 	*holder = e ? e->holder : NULL;

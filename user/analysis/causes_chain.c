@@ -151,7 +151,7 @@ static void charge_all(struct walk *k, enum cause_kind kind, uint32_t other, uin
 /* The call that its root made next. */
 static void after_find(const struct causes *a, const struct model_thread *t, struct cause_worst *w)
 {
-	const struct line *l = &a->thread[t->idx].line[LINE_CALLS];
+	struct line *l = &a->thread[t->idx].line[LINE_CALLS];
 	const struct line_entry *e = line_find(l, w->to_ns);
 
 	if (!e || e->from_ns < w->to_ns)
@@ -198,7 +198,7 @@ static enum cause_kind kind_of(const struct line_entry *call, enum thread_state 
 static void did(struct walk *k, uint64_t from_ns, uint64_t *to_ns, const struct weight *w)
 {
 	const struct model_thread *t = k->path[k->npath - 1];
-	const struct line *line = k->a->thread[t->idx].line;
+	struct line *line = k->a->thread[t->idx].line;
 	const struct model_thread *holder;
 	const struct line_entry *call;
 	enum thread_state state;

@@ -42,6 +42,7 @@ struct causes_thread {
 	struct line {
 		struct line_entry *entry; /* in order of time; owned */
 		uint32_t n, room;
+		uint32_t last; /* what line_find found: where it looks first */
 	} line[LINE_TRACKS];
 	uint64_t asked_ns; /* until when it has been followed */
 };
@@ -53,9 +54,9 @@ struct causes_queued {
 };
 
 /* The last one that begins at ts or before, or NULL. */
-const struct line_entry *line_find(const struct line *l, uint64_t ts_ns);
+const struct line_entry *line_find(struct line *l, uint64_t ts_ns);
 /* What covers ts, or NULL; *until is brought forward to where that changes. */
-const struct line_entry *line_at(const struct line *l, uint64_t ts_ns, uint64_t *until_ns);
+const struct line_entry *line_at(struct line *l, uint64_t ts_ns, uint64_t *until_ns);
 /* What a thread did at ts, and who had its core if it was runnable, or NULL; *until is brought forward to where that changes. */
 enum thread_state line_state(struct causes *a, const struct model_thread *t, uint64_t ts_ns,
 			     uint64_t *until_ns, const struct model_thread **holder);

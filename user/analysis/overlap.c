@@ -68,9 +68,12 @@ static uint64_t away_ns(const struct overlaps *a, const struct model_thread *t, 
 	const struct overlap_thread *row = t->idx < a->nthread ? &a->thread[t->idx] : NULL;
 	uint64_t ns = 0;
 
-	for (uint64_t i = 0; row && i < row->naway && i < OVERLAP_AWAY_MAX; i++) {
-		const struct overlap_away *w = &row->away[i];
+	for (uint64_t i = 0; row && i < row->naway && i < OVERLAP_AWAY_MAX;
+	     i++) { /* the last one first */
+		const struct overlap_away *w = &row->away[(row->naway - 1 - i) % OVERLAP_AWAY_MAX];
 
+		if (w->to_ns <= from_ns)
+			break;
 		ns += less(w->to_ns < to_ns ? w->to_ns : to_ns,
 			   w->from_ns > from_ns ? w->from_ns : from_ns);
 	}
