@@ -110,7 +110,7 @@ health() { # TIMELINE TOTALS: status as perfetto_health.sh's
 	} >script
 	"$make" script run.pov
 	export_to run.json
-	[ "$(jq -c '[.traceEvents[] | select(.cat == "operation") | [.name, .tid, .ts, .args.between_us]]' run.json)" = \
+	[ "$(jq -c '[.traceEvents[] | select(.cat == "operation") | [.name, .tid, .ts + 0, (.args.between_us | if . then . + 0 else . end)]]' run.json)" = \
 		'[["started",101,999.999,null],["finished",103,2999.999,1999]]' ]
 	export_to run.pftrace
 	[ "$(total operations)" = 1 ]
@@ -127,7 +127,7 @@ health() { # TIMELINE TOTALS: status as perfetto_health.sh's
 	done
 	jq -c '.findings | sort_by(.text)[] | [.kind, .text, .cost_ns / 1e3, .rank, .from_ns != null]' report.json >want
 	jq -c '[.traceEvents[] | select(.cat == "finding")] | sort_by(.name)[] |
-		[.args.kind, .name, .args.cost_us, .args.of_rank, (.args.at_no_certain_time | not)]' run.json >got
+		[.args.kind, .name, .args.cost_us + 0, .args.of_rank, (.args.at_no_certain_time | not)]' run.json >got
 	diff -u want got
 	# a core is held at no certain time; late sender from 2 to 6 ms, late in a collective from 9 to 14, late receiver from 16 to 18
 	[ "$(jq -c '[.traceEvents[] | select(.cat == "finding" and (.args.kind | test("late|held"))) |
