@@ -75,8 +75,6 @@ static void on_match(void *ctx, const struct match *m)
 
 	if (a->matched)
 		a->matched(a->matched_ctx, m);
-	if (a->also)
-		a->also(a->also_ctx, m);
 	a->uncertain += m->assumed;
 	if (m->assumed)
 		return;

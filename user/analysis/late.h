@@ -38,9 +38,6 @@ struct late_pairs {
 	uint64_t uncertain; /* messages that are only assumed to belong together: not looked at */
 	struct late_thread *thread; /* by idx; owned */
 	uint32_t nthread;
-	void (*also)(void *ctx,
-		     const struct match *m); /* the caller's, or NULL: told each match, too */
-	void *also_ctx;
 };
 
 /*

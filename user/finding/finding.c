@@ -13,6 +13,15 @@ static void (*const find[])(struct findings *f) = {
 	find_demand, find_moves,       find_balance, find_storms, find_overlap,
 };
 
+static void on_match(void *ctx, const struct match *m)
+{
+	struct findings *f = ctx;
+
+	overlaps_match(&f->overlaps, m);
+	if (f->matched)
+		f->matched(f->matched_ctx, m);
+}
+
 void findings_init(struct findings *f)
 {
 	memset(f, 0, sizeof(*f));
@@ -26,8 +35,8 @@ void findings_init(struct findings *f)
 	balance_init(&f->balance);
 	storms_init(&f->storms);
 	overlaps_init(&f->overlaps);
-	f->late.also = overlaps_match;
-	f->late.also_ctx = &f->overlaps;
+	f->late.matched = on_match;
+	f->late.matched_ctx = f;
 }
 
 void findings_release(struct findings *f)

@@ -45,6 +45,8 @@ struct findings {
 	uint32_t nheld;
 	struct arrivals arrivals;
 	struct late_pairs late;
+	void (*matched)(void *ctx, const struct match *m); /* the caller's: each match; or NULL */
+	void *matched_ctx;
 	struct causes causes;
 	struct cause *root, *direct[CAUSE_WAITS]; /* causes_list of its maps; owned */
 	uint32_t nroot, ndirect[CAUSE_WAITS];

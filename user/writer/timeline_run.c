@@ -64,8 +64,8 @@ int timeline_run(struct model *m, const struct timeline_options *opt,
 	coverage_init(&coverage);
 	findings_init(&findings);
 	findings.sites = opt->sites;
-	findings.late.matched = tl_arrow_message;
-	findings.late.matched_ctx = tl;
+	findings.matched = tl_arrow_message;
+	findings.matched_ctx = tl;
 	n = 2 + findings_sinks(&findings, sinks + 2);
 	err = model_run(m, sinks, opt->slices ? n : 1);
 	if (!err && opt->slices)
