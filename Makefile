@@ -352,6 +352,9 @@ demo-run: all
 		echo "The same without these threads, for which there is no room elsewhere on $$(nproc) CPUs:")
 	build/povtrace report $(DEMO)/away.pov
 	@echo
+	@echo "What the second one finds, if nothing else runs here, povbench does before it measures: the ping-pong itself is in"
+	@echo "the tracks \"phases\" of the timeline."
+	@echo
 	@echo "In $(DEMO):"
 	@echo "  demo.pftrace  the timeline of the first: open it at https://ui.perfetto.dev (nothing is uploaded);"
 	@echo "                what povbench was at is in the tracks \"phases\" of ranks 0 and 1"
