@@ -176,6 +176,8 @@ static void test_one(void **state)
 	assert_int_equal(one_receive(8010, 900, 0).saved_ns,
 			 3000 * US);				 /* no more than computation */
 	assert_int_equal(one_receive(4019, 900, 0).saved_ns, 0); /* the cost of the call */
+	assert_int_equal(one_receive(4039, 900, 0).saved_ns, 0); /* below 1 % of the computation */
+	assert_int_equal(one_receive(4040, 900, 0).saved_ns, 30 * US);
 	assert_int_equal(one_receive(4500, 900, 90).saved_ns, 400 * US);
 	row = one_receive(4500, 4210, 0); /* late: nothing could have been hidden */
 	assert_int_equal(row.late_ns, 200 * US);

@@ -22,7 +22,9 @@
 #define OVERLAP_KEPT_MAX (1u << 16)  /* operations that wait for the other end of their messages */
 #define OVERLAP_SIZES_MAX (1u << 14) /* of which times alone are kept … */
 #define OVERLAP_ALONE_MAX 31	     /* … so many of the last */
-#define OVERLAP_LEAST_NS 10000	     /* what is left below that is the cost of the calls */
+/* What is left counts only from there on: below is the cost of the calls … */
+#define OVERLAP_LEAST_NS 10000
+#define OVERLAP_LEAST_PCT 1 /* … or too little, in % of the computation before, to be worth hiding */
 #define OVERLAP_POLL_NS \
 	5000 /* polls that are nearer to each other than that wait; others lie in a computation */
 

@@ -146,6 +146,11 @@ static uint64_t saved_of(struct overlaps *a, const struct overlap_call *c,
 	return left_ns;
 }
 
+static bool is_worth(const struct overlap_op *op, uint64_t left_ns)
+{
+	return left_ns >= OVERLAP_LEAST_NS && left_ns >= op->computing_ns * OVERLAP_LEAST_PCT / 100;
+}
+
 static void compare(struct overlap_row *r, const struct overlap_call *c,
 		    const struct overlap_op *op, uint64_t comm_ns)
 {
@@ -191,7 +196,7 @@ void overlap_call_settle(struct overlaps *a, const struct overlap_call *c)
 		r->unsure += !sure;
 		r->other_host_cnt += op->other_host;
 		saved_ns = 0;
-		if (sure && left_ns >= OVERLAP_LEAST_NS)
+		if (sure && is_worth(op, left_ns))
 			saved_ns = saved_of(a, c, op, share_of(c, i, left_ns));
 		r->saved_ns += saved_ns;
 		r->saved_cnt += saved_ns != 0;
