@@ -24,7 +24,8 @@
 #define OVERLAP_ALONE_MAX 31	     /* … so many of the last */
 /* What is left counts only from there on: below is the cost of the calls … */
 #define OVERLAP_LEAST_NS 10000
-#define OVERLAP_LEAST_PCT 1 /* … or too little, in % of the computation before, to be worth hiding */
+#define OVERLAP_LEAST_PCT \
+	1 /* … or too little, in % of the computation before, to be worth hiding */
 #define OVERLAP_POLL_NS \
 	5000 /* polls that are nearer to each other than that wait; others lie in a computation */
 
