@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/balance.h"
+#include "analysis/app_time.h"
 #include "analysis/contests.h"
 #include "analysis/demand.h"
 #include "analysis/holders.h"
@@ -32,14 +32,39 @@ static void world_begin(struct mfix *f)
 	put_task(f, 1000, 300, 300, 1, 0, 0, "hog");
 }
 
+static struct app_time app; /* knows when processes use MPI */
+
 static void replay(struct mfix *f, uint64_t end_ns, const struct model_sink *one,
 		   const struct model_sink *other)
 {
-	const struct model_sink *sinks[] = {one, other};
+	const struct model_sink *sinks[] = {&app.sink, one, other};
 
+	app_time_init(&app);
 	mfix_end(f, end_ns);
 	mfix_open(f, false);
-	assert_int_equal(model_run(f->model, sinks, other ? 2 : 1), 0);
+	assert_int_equal(model_run(f->model, sinks, other ? 3 : 2), 0);
+}
+
+static void world_end(struct mfix *f)
+{
+	app_time_release(&app);
+	mfix_release(f);
+}
+
+static void put_mask(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, uint64_t cpus)
+{
+	struct pov_affinity r = {.tgid = tgid, .nr_cpus = (uint32_t)__builtin_popcountll(cpus)};
+
+	r.mask[0] = cpus;
+	put_record(f, 0, &r, sizeof(r), POV_KIND_AFFINITY, tid, ts);
+}
+
+static const struct demand_mask *mask_of(const struct demand *a, uint64_t cpus, bool all)
+{
+	for (uint32_t i = 0; i < a->nmask; i++)
+		if (a->mask[i].cpus.word[0] == cpus && a->mask[i].all == all)
+			return &a->mask[i];
+	return NULL;
 }
 
 /* ---- contests ---- */
@@ -72,7 +97,7 @@ static void test_what_both_did(void **state)
 	put_call(&f, 1100, 2300, 0, 100, 100, "MPI_Recv", 0, 0);
 	put_switch(&f, 2400, 0, 100, SLEEPS, 101);
 	put_switch(&f, 2500, 0, 101, SLEEPS, 0);
-	contests_init(&a);
+	contests_init(&a, &app.windows);
 	replay(&f, 9000, &a.sink, NULL);
 	list = contests_list(&a, &n);
 	c = find(list, n, 100, 101, DOING_POLL, DOING_OWN);
@@ -92,10 +117,10 @@ static void test_what_both_did(void **state)
 	assert_int_equal(n, 3);
 	free(list);
 	contests_release(&a);
-	mfix_release(&f);
+	world_end(&f);
 }
 
-/* Polls that found nothing are told when they are over; setting up is no waiting; and what was lost is not known. */
+/* Polls that found nothing are told when they are over; what is waited in MPI_Init does not count; and what was lost is not known. */
 static void test_polls_setup_and_losses(void **state)
 {
 	struct contest *list;
@@ -115,16 +140,62 @@ static void test_polls_setup_and_losses(void **state)
 	put_switch(&f, 200100, 0, 100, PREEMPTED, 300);
 	put_switch(&f, 200250, 0, 300, PREEMPTED, 100);
 	put_lost(&f, 200200, 200300, 0, POV_CLASS_CALL, 1);
-	contests_init(&a);
+	contests_init(&a, &app.windows);
 	replay(&f, 300000, &a.sink, NULL);
 	list = contests_list(&a, &n);
 	assert_int_equal(find(list, n, 100, 300, DOING_POLL, DOING_OWN)->ns, 300);
-	assert_int_equal(find(list, n, 100, 300, DOING_SETUP, DOING_OWN)->ns, 200);
 	assert_int_equal(find(list, n, 100, 300, DOING_UNKNOWN, DOING_OWN)->ns, 150);
-	assert_int_equal(n, 3);
+	assert_int_equal(n, 2);
 	free(list);
 	contests_release(&a);
-	mfix_release(&f);
+	world_end(&f);
+}
+
+/* A rank that begins while it is recorded: with two threads on one CPU before MPI_Init, in it, behind it, in and behind MPI_Finalize. */
+static void test_only_in_window(void **state)
+{
+	static const uint64_t at[] = {2000, 4000, 6000, 8000, 9500};
+	const struct demand_mask *k;
+	struct contest *list;
+	struct contests a;
+	struct demand d;
+	struct mfix f;
+	uint32_t n;
+
+	(void)state;
+	world_begin(&f);
+	put_fork(&f, 1100, 300, 400, 400, 300, "app");
+	mfix_rank(&f, 1100, 400, 2, "app");
+	put_fork(&f, 1200, 400, 401, 400, 400, "worker");
+	put_mask(&f, 1300, 400, 400, 4);
+	put_mask(&f, 1300, 401, 400, 4);
+	put_waking(&f, 1400, 0, 100, 400, 2);
+	put_switch(&f, 1400, 2, 0, SLEEPS, 400);
+	for (int i = 0; i < 5; i++) {
+		put_waking(&f, at[i], 2, 400, 401, 2);
+		put_switch(&f, at[i] + 100 + (uint64_t)i, 2, 400, PREEMPTED, 401);
+		put_switch(&f, at[i] + 300, 2, 401, SLEEPS, 400);
+		if (i == 1)
+			put_call(&f, 3000, 5000, 2, 400, 400, "MPI_Init", 0, 0);
+		if (i == 3)
+			put_call(&f, 7000, 9000, 2, 400, 400, "MPI_Finalize", 0, 0);
+	}
+	contests_init(&a, &app.windows);
+	demand_init(&d, &app.windows);
+	replay(&f, 20000, &a.sink, &d.sink);
+	list = contests_list(&a, &n);
+	/* of what 400 ran then, seven parts of eighteen lay in MPI_Init */
+	assert_int_equal(find(list, n, 401, 400, DOING_OWN, DOING_OWN)->ns, 102 - 39);
+	assert_int_equal(find(list, n, 401, 400, DOING_OWN, DOING_WORK)->ns, 39);
+	assert_int_equal(find(list, n, 400, 401, DOING_OWN, DOING_OWN)->ns, 300 - 102);
+	assert_int_equal(n, 3);
+	k = mask_of(&d, 4, false);
+	assert_int_equal(k->lost_ns,
+			 300 + 300); /* that it is in MPI_Finalize is known at its end */
+	free(list);
+	contests_release(&a);
+	demand_release(&d);
+	world_end(&f);
 }
 
 /* More stretches than are kept of a thread that has called before: of the first ones nobody knows what it did. */
@@ -143,7 +214,7 @@ static void test_too_many(void **state)
 		put_switch(&f, ts, 0, 100, PREEMPTED, 300);
 		put_switch(&f, ts + 10, 0, 300, PREEMPTED, 100);
 	}
-	contests_init(&a);
+	contests_init(&a, &app.windows);
 	replay(&f, ts, &a.sink, NULL);
 	list = contests_list(&a, &n);
 	for (uint32_t i = 0; i < n; i++) {
@@ -154,7 +225,7 @@ static void test_too_many(void **state)
 	assert_int_equal(own, DOING_KEPT_MAX * 10);
 	free(list);
 	contests_release(&a);
-	mfix_release(&f);
+	world_end(&f);
 }
 
 /* ---- the same sums as holders.h, which looks back instead: on a random schedule ---- */
@@ -238,7 +309,7 @@ static void test_sums_of_holders(void **state)
 	put_switch(&f, m.ts, 0, 100, SLEEPS, 0); /* from here on it is known who runs */
 	for (int i = 0; i < ROUNDS; i++)
 		machine_step(&m);
-	contests_init(&a);
+	contests_init(&a, &app.windows);
 	holders_init(&h);
 	replay(&f, m.ts + 10, &a.sink, &h.sink);
 	list = contests_list(&a, &n);
@@ -258,26 +329,10 @@ static void test_sums_of_holders(void **state)
 	free(held);
 	contests_release(&a);
 	holders_release(&h);
-	mfix_release(&f);
+	world_end(&f);
 }
 
 /* ---- demand ---- */
-
-static void put_mask(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, uint64_t cpus)
-{
-	struct pov_affinity r = {.tgid = tgid, .nr_cpus = (uint32_t)__builtin_popcountll(cpus)};
-
-	r.mask[0] = cpus;
-	put_record(f, 0, &r, sizeof(r), POV_KIND_AFFINITY, tid, ts);
-}
-
-static const struct demand_mask *mask_of(const struct demand *a, uint64_t cpus, bool all)
-{
-	for (uint32_t i = 0; i < a->nmask; i++)
-		if (a->mask[i].cpus.word[0] == cpus && a->mask[i].all == all)
-			return &a->mask[i];
-	return NULL;
-}
 
 static void test_demand(void **state)
 {
@@ -296,7 +351,7 @@ static void test_demand(void **state)
 	put_switch(&f, 2000, 0, 101, PREEMPTED, 300); /* a stranger has it */
 	put_switch(&f, 2400, 0, 300, SLEEPS, 100);
 	put_switch(&f, 2600, 0, 100, SLEEPS, 101);
-	demand_init(&a);
+	demand_init(&a, &app.windows);
 	replay(&f, 9000, &a.sink, NULL);
 	k = mask_of(&a, 1, false);
 	assert_non_null(k);
@@ -312,7 +367,7 @@ static void test_demand(void **state)
 	assert_int_equal(mask_of(&a, 3, false)->over_ns, 0);
 	assert_int_equal(mask_of(&a, 3, true)->over_ns, 0);
 	demand_release(&a);
-	mfix_release(&f);
+	world_end(&f);
 }
 
 /* Masks that overlap: four threads on three CPUs, though none has more threads than CPUs. */
@@ -334,7 +389,7 @@ static void test_demand_overlapping(void **state)
 	put_switch(&f, 1200, 2, 0, SLEEPS, 200);
 	put_waking(&f, 1300, 0, 100, 201, 2);
 	put_switch(&f, 2000, 2, 200, SLEEPS, 201);
-	demand_init(&a);
+	demand_init(&a, &app.windows);
 	replay(&f, 9000, &a.sink, NULL);
 	k = mask_of(&a, 7, true);
 	assert_non_null(k);
@@ -343,7 +398,7 @@ static void test_demand_overlapping(void **state)
 	assert_int_equal(mask_of(&a, 3, false)->lost_ns, 0);
 	assert_int_equal(mask_of(&a, 6, false)->lost_ns, 0);
 	demand_release(&a);
-	mfix_release(&f);
+	world_end(&f);
 }
 
 /* ---- moves and wake-ups ---- */
@@ -383,14 +438,14 @@ static void test_moves(void **state)
 	assert_int_equal(p->slow_ns, WAKEUP_SLOW_NS);
 	assert_int_equal(p->worst_from_ns, 5000);
 	moves_release(&a);
-	mfix_release(&f);
+	world_end(&f);
 }
 
 /* ---- balance ---- */
 
 static void test_balance(void **state)
 {
-	struct balance a;
+	const struct model_sink none = {.ctx = NULL};
 	struct mfix f;
 
 	(void)state;
@@ -403,15 +458,13 @@ static void test_balance(void **state)
 	put_switch(&f, 2700, 1, 101, SLEEPS, 0);
 	put_call(&f, 3000, 3500, 0, 100, 100, "MPI_Finalize", 0, 0);
 	put_switch(&f, 4000, 0, 100, SLEEPS, 0);
-	balance_init(&a);
-	replay(&f, 9000, &a.sink, NULL);
+	replay(&f, 9000, &none, NULL);
 	/* from 1500 to 3000 but for the calls, and the other thread */
-	assert_int_equal(balance_computed_ns(&a, mfix_thread(&f, 100)->proc->idx),
+	assert_int_equal(app.process[mfix_thread(&f, 100)->proc->idx].computed_ns,
 			 1500 - 300 - 50 + 1000);
-	assert_int_equal(balance_computed_ns(&a, mfix_thread(&f, 200)->proc->idx), 0);
-	assert_false(a.lost);
-	balance_release(&a);
-	mfix_release(&f);
+	assert_int_equal(app.process[mfix_thread(&f, 200)->proc->idx].init_ns, 0);
+	assert_false(app.lost);
+	world_end(&f);
 }
 
 /* ---- storms ---- */
@@ -465,16 +518,21 @@ static void test_storms(void **state)
 	assert_int_equal(s->ns, 100 * (2 * STORM_MIN + 3));
 	assert_int_equal(s->worst, STORM_MIN + 3);
 	storms_release(&a);
-	mfix_release(&f);
+	world_end(&f);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_both_did), cmocka_unit_test(test_polls_setup_and_losses),
-		cmocka_unit_test(test_too_many),      cmocka_unit_test(test_sums_of_holders),
-		cmocka_unit_test(test_demand),	      cmocka_unit_test(test_demand_overlapping),
-		cmocka_unit_test(test_moves),	      cmocka_unit_test(test_balance),
+		cmocka_unit_test(test_what_both_did),
+		cmocka_unit_test(test_polls_setup_and_losses),
+		cmocka_unit_test(test_only_in_window),
+		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_sums_of_holders),
+		cmocka_unit_test(test_demand),
+		cmocka_unit_test(test_demand_overlapping),
+		cmocka_unit_test(test_moves),
+		cmocka_unit_test(test_balance),
 		cmocka_unit_test(test_storms),
 	};
 

@@ -6,16 +6,12 @@
 #include <string.h>
 
 #include "analysis/table.h"
-#include "base/log.h"
-
-#define FUNC_IDS (UINT16_MAX + 1)
-
-enum role { ROLE_NONE, ROLE_INIT, ROLE_FINALIZE };
 
 /* What a thread had done when its process's MPI_Init ended, and when it began to finalize; and in calls between. */
 struct app_mark {
 	struct state_times from, to;
 	struct state_times wait, work; /* in calls; running of polls is in wait */
+	uint64_t between_ns;	       /* running between such polls */
 	bool ended;
 };
 
@@ -86,13 +82,15 @@ static void on_call(void *ctx, const struct model_call *c)
 
 	if (c->nested || !func_is_top(c->func))
 		return;
-	if (a->role[c->func->id] == ROLE_INIT) {
+	switch (windows_call(&a->windows, c)) {
+	case WINDOW_OPENS:
 		init_ends(a, c);
 		return;
-	}
-	if (a->role[c->func->id] == ROLE_FINALIZE) {
+	case WINDOW_CLOSES:
 		finalize_ends(a, c);
 		return;
+	case WINDOW_STAYS:
+		break;
 	}
 	m = mark_row(a, c->thread);
 	if (m->ended)
@@ -106,6 +104,7 @@ static void on_spin(void *ctx, const struct model_spin *s)
 {
 	uint64_t running_ns = s->split.ns[THREAD_RUNNING];
 	struct app_time *a = ctx;
+	uint64_t busy_ns = s->busy_ns < running_ns ? s->busy_ns : running_ns;
 	struct app_mark *m;
 
 	if (s->nested || !func_is_top(s->func[0].func))
@@ -113,25 +112,23 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	m = mark_row(a, s->thread);
 	if (m->ended)
 		return;
-	m->wait.ns[THREAD_RUNNING] += s->busy_ns < running_ns ? s->busy_ns : running_ns;
+	m->wait.ns[THREAD_RUNNING] += busy_ns;
+	m->between_ns += running_ns - busy_ns;
 	thread_row(a, s->thread)->mpi_ns += s->busy_ns;
 	thread_row(a, s->thread)->calls += s->cnt;
+}
+
+static void on_lost(void *ctx, const struct model_lost *l)
+{
+	(void)l;
+	((struct app_time *)ctx)->lost = true;
 }
 
 static void on_start(void *ctx, const struct model *m)
 {
 	struct app_time *a = ctx;
 
-	a->model = m;
-	a->role = xcalloc(FUNC_IDS, sizeof(*a->role));
-	for (uint32_t i = 0; i < model_func_count(m); i++) {
-		const struct func_info *f = model_func_get(m, i);
-
-		if (!strcmp(f->name, "MPI_Init") || !strcmp(f->name, "MPI_Init_thread"))
-			a->role[f->id] = ROLE_INIT;
-		else if (!strcmp(f->name, "MPI_Finalize"))
-			a->role[f->id] = ROLE_FINALIZE;
-	}
+	a->model = a->windows.model = m;
 }
 
 /* ---- the account ---- */
@@ -176,6 +173,8 @@ static void thread_finish(struct app_time *a, const struct model_thread *t)
 	row->wait_ns += part(in_mpi_ns, &left);
 	row->asleep_ns = part(minus(ns[THREAD_BLOCKED], in_mpi_ns), &left);
 	row->unknown_ns = left;
+	table_row(a->process, a->nprocess, t->proc->idx)->computed_ns += minus(row->compute_ns,
+									       m->between_ns);
 }
 
 static void main_choose(struct app_time *a, const struct model_thread *t)
@@ -210,6 +209,7 @@ void app_time_init(struct app_time *a)
 			 .start = on_start,
 			 .call = on_call,
 			 .spin = on_spin,
+			 .lost = on_lost,
 			 .finish = on_finish},
 	};
 }
@@ -219,5 +219,5 @@ void app_time_release(struct app_time *a)
 	free(a->thread);
 	free(a->process);
 	free(a->mark);
-	free(a->role);
+	windows_release(&a->windows);
 }

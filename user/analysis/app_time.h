@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Where threads' time went between MPI_Init and MPI_Finalize: what a program does by itself, without the time in which the library
- * is started and ended. A process that ran before the recording began, or that does not call these, counts from the thread's start;
- * one that does not finalize, to its end.
+ * Where threads' time went while their processes use MPI (windows.h): what a program does by itself, without the time in which the
+ * library is started and ended. Of a process of which the begin was not seen it counts from the thread's start; of one that does not
+ * finalize, to its end.
  *
  * Of the time in MPI only outermost calls count. A call that waits (func_info.waits), or a poll that found nothing, is waiting while it
  * runs; whoever sleeps in any call waits.
@@ -10,7 +10,7 @@
 #ifndef POV_ANALYSIS_APP_TIME_H
 #define POV_ANALYSIS_APP_TIME_H
 
-#include "model/model.h"
+#include "analysis/windows.h"
 
 struct app_thread {
 	uint64_t from_ns, to_ns; /* moments; from = to = 0: it was not there then */
@@ -30,6 +30,7 @@ struct app_process {
 	uint32_t main; /* idx of the thread that called MPI_Init; else of the one with most calls, or of the process */
 	bool has_main;
 	uint64_t init_ns, finalize_ns; /* durations of these calls; 0: not seen */
+	uint64_t computed_ns; /* of all threads: compute_ns, but for what lies between polls that found nothing */
 };
 
 struct app_time {
@@ -37,10 +38,11 @@ struct app_time {
 	struct app_thread *thread; /* by idx; owned; complete after the replay */
 	struct app_process *process;
 	uint32_t nthread, nprocess; /* allocated */
+	struct windows windows;
+	bool lost; /* records are missing: calls that were not seen would be computing */
 	const struct model *model;
 	struct app_mark *mark; /* by idx of threads: under way */
 	uint32_t nmark;
-	uint8_t *role; /* by id of functions */
 };
 
 void app_time_init(struct app_time *a);

@@ -74,9 +74,12 @@ static void sum_add(struct contests *a, const struct piece *p, enum doing holds)
 /* One side of it is known, or never will be. */
 static void piece_settle(struct contests *a, struct piece *p)
 {
+	bool counts;
+
 	if (--p->open)
 		return;
-	for (enum doing d = 0; d < DOING_CNT && !p->refuted; d++)
+	counts = !p->refuted && windows_has(a->windows, p->waiter->proc, p->from_ns);
+	for (enum doing d = 0; d < DOING_CNT && counts; d++)
 		if (p->held[d])
 			sum_add(a, p, d);
 	free(p);
@@ -325,7 +328,7 @@ static int on_finish(void *ctx, const struct model *m)
 
 /* ---- life ---- */
 
-void contests_init(struct contests *a)
+void contests_init(struct contests *a, const struct windows *windows)
 {
 	*a = (struct contests){
 		.sink = {.ctx = a,
@@ -338,6 +341,7 @@ void contests_init(struct contests *a)
 			 .lost = on_lost,
 			 .state = on_state,
 			 .finish = on_finish},
+		.windows = windows,
 	};
 	doings_init(&a->doings, on_known, a);
 }

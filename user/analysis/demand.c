@@ -106,9 +106,29 @@ static void look(struct demand *a, const struct model_thread *t, uint64_t ts_ns)
 {
 	if (t->proc->is_rank)
 		want_set(a, row_of(a, t), ts_ns,
-			 t->state == THREAD_RUNNING  ? HAS :
-			 t->state == THREAD_RUNNABLE ? WANTS :
-						       WANTS_NONE);
+			 !windows_has(a->windows, t->proc, ts_ns) ? WANTS_NONE :
+			 t->state == THREAD_RUNNING		  ? HAS :
+			 t->state == THREAD_RUNNABLE		  ? WANTS :
+								    WANTS_NONE);
+}
+
+/* Its threads begin or cease to count with the call that begins or ends MPI. */
+static void on_call(void *ctx, const struct model_call *c)
+{
+	struct demand *a = ctx;
+	const struct model_process *p = c->thread->proc;
+	bool *counts, now;
+
+	if (c->nested || !func_is_top(c->func))
+		return;
+	counts = table_row(a->counts, a->nprocess, p->idx);
+	now = windows_has(a->windows, p, c->end_ns);
+	if (now == *counts)
+		return;
+	*counts = now;
+	for (uint32_t i = 0; i < model_thread_count(a->model); i++)
+		if (model_thread_get(a->model, i)->proc == p)
+			look(a, model_thread_get(a->model, i), c->end_ns);
 }
 
 /* ---- masks ---- */
@@ -233,6 +253,11 @@ static void on_thread_exit(void *ctx, const struct model_thread *t, uint64_t ts_
 		want_set(a, row_of(a, t), ts_ns, WANTS_NONE);
 }
 
+static void on_start(void *ctx, const struct model *m)
+{
+	((struct demand *)ctx)->model = m;
+}
+
 static int on_finish(void *ctx, const struct model *m)
 {
 	struct demand *a = ctx;
@@ -242,15 +267,18 @@ static int on_finish(void *ctx, const struct model *m)
 	return 0;
 }
 
-void demand_init(struct demand *a)
+void demand_init(struct demand *a, const struct windows *windows)
 {
 	*a = (struct demand){
 		.sink = {.ctx = a,
+			 .start = on_start,
+			 .call = on_call,
 			 .affinity = on_affinity,
 			 .on_switch = on_switch,
 			 .waking = on_waking,
 			 .thread_exit = on_thread_exit,
 			 .finish = on_finish},
+		.windows = windows,
 	};
 }
 
@@ -260,6 +288,7 @@ void demand_release(struct demand *a)
 		free(a->mask[i].within);
 	free(a->mask);
 	free(a->thread);
+	free(a->counts);
 }
 
 uint64_t demand_of_thread(const struct demand *a, const struct model_thread *t, uint32_t mask)

@@ -2,12 +2,12 @@
 /*
  * How many threads of ranks wanted CPUs at once, against the CPUs that they may use. Of each mask that threads have, and of all masks of a
  * host together: as long as threads that may use no other CPU run on all of it, and more of them are runnable, it is
- * oversubscribed, and those lose that time to each other.
+ * oversubscribed, and those lose that time to each other. Threads count while their process uses MPI (windows.h), and in MPI_Finalize.
  */
 #ifndef POV_ANALYSIS_DEMAND_H
 #define POV_ANALYSIS_DEMAND_H
 
-#include "model/model.h"
+#include "analysis/windows.h"
 
 #define DEMAND_MASKS_MAX 1024 /* of more, the others are not looked at */
 
@@ -36,9 +36,14 @@ struct demand {
 	uint32_t nmask;
 	struct demand_thread *thread; /* by idx; owned */
 	uint32_t nthread;
+	const struct windows *windows;
+	const struct model *model;
+	bool *counts; /* by idx of processes; owned */
+	uint32_t nprocess;
 };
 
-void demand_init(struct demand *a);
+/* windows: of a sink that is told before this one. */
+void demand_init(struct demand *a, const struct windows *windows);
 void demand_release(struct demand *a);
 bool demand_within(const struct demand_mask *inner, const struct demand_mask *outer);
 /* How long a thread was among those of a mask of its own that wanted more than it has; 0 if it never had this one. */

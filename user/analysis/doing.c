@@ -7,8 +7,6 @@
 #include "abi/event.h"
 #include "analysis/table.h"
 
-#define SETUP_NS 10000 /* what is shorter than this is not looked at */
-
 struct doing_thread {
 	struct stretch *first, *last; /* not known yet, in order of time */
 	uint32_t cnt;
@@ -32,7 +30,7 @@ static uint64_t overlap_ns(uint64_t from_ns, uint64_t to_ns, uint64_t begin_ns, 
 
 static uint64_t calls_ns(const struct stretch *s)
 {
-	return s->ns[DOING_SETUP] + s->ns[DOING_WORK] + s->ns[DOING_POLL];
+	return s->ns[DOING_WORK] + s->ns[DOING_POLL];
 }
 
 static void rest_unknown(struct stretch *s)
@@ -116,26 +114,11 @@ static void told(struct doings *a, const struct model_thread *t, uint64_t begin_
 	}
 }
 
-static bool is_setup(const struct func_info *func)
-{
-	static const char *const names[] = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize",
-					    "MPI_Session_init", "MPI_Session_finalize"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(func->name, names[i]))
-			return true;
-	return false;
-}
-
 void doings_call(struct doings *a, const struct model_call *c)
 {
-	enum doing doing = c->func->waits ? DOING_POLL : DOING_WORK;
-
-	if (!func_is_top(c->func) || c->nested || c->end_only)
-		return;
-	if (c->end_ns - c->begin_ns >= SETUP_NS && is_setup(c->func))
-		doing = DOING_SETUP;
-	told(a, c->thread, c->begin_ns, c->end_ns, doing, c->func);
+	if (func_is_top(c->func) && !c->nested && !c->end_only)
+		told(a, c->thread, c->begin_ns, c->end_ns, c->func->waits ? DOING_POLL : DOING_WORK,
+		     c->func);
 }
 
 void doings_spin(struct doings *a, const struct model_spin *s)

@@ -11,8 +11,7 @@
 
 enum doing {
 	DOING_OWN,     /* outside MPI */
-	DOING_SETUP,   /* in MPI_Init, MPI_Finalize and their like */
-	DOING_WORK,    /* in another call of MPI */
+	DOING_WORK,    /* in a call of MPI that does not wait */
 	DOING_POLL,    /* in a call that waits, or one that found nothing after the other */
 	DOING_UNKNOWN, /* records of calls are missing */
 	DOING_CNT,

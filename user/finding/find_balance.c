@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Ranks of a job that compute more than others, by analysis/balance.h. */
+/* Ranks of a job that compute more than others, by analysis/app_time.h. */
 #include "analysis/label.h"
 #include "base/log.h"
 #include "finding/find.h"
@@ -8,13 +8,30 @@
 
 /* One job's ranks. */
 struct job_sum {
-	uint32_t n, most, least; /* how many; idx of processes */
+	uint32_t first, end;	 /* idx of processes */
+	uint32_t n, most, least; /* how many began to use MPI while they were recorded; idx */
 	uint64_t ns;
 };
 
 static uint64_t computed(const struct findings *f, uint32_t idx)
 {
-	return balance_computed_ns(&f->balance, idx);
+	return f->app.process[idx].computed_ns;
+}
+
+static bool is_known(const struct findings *f, uint32_t idx)
+{
+	return f->app.process[idx].init_ns;
+}
+
+/* What those that count would wait less. */
+static uint64_t saved_by(const struct findings *f, const struct job_sum *s)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = s->first; i < s->end; i++)
+		if (is_known(f, i) && finding_counts(f, model_process_get(f->model, i)))
+			ns += computed(f, s->most) - computed(f, i);
+	return ns;
 }
 
 static char *balance_text(const struct findings *f, const struct job_sum *s, uint64_t saved_ns)
@@ -36,10 +53,12 @@ static char *balance_text(const struct findings *f, const struct job_sum *s, uin
 
 static void job_find(struct findings *f, const struct job_sum *s)
 {
-	uint64_t most_ns = computed(f, s->most), saved_ns = most_ns * s->n - s->ns;
+	uint64_t saved_ns;
 
-	if (f->balance.lost || s->n < 2 || most_ns * s->n * 100 < s->ns * (100 + IMBALANCE_PCT))
+	if (f->app.lost || s->n < 2 ||
+	    computed(f, s->most) * s->n * 100 < s->ns * (100 + IMBALANCE_PCT))
 		return;
+	saved_ns = saved_by(f, s);
 	finding_add(f, &(struct finding){
 			       .kind = "compute_imbalance",
 			       .cost_ns = saved_ns,
@@ -48,26 +67,33 @@ static void job_find(struct findings *f, const struct job_sum *s)
 		       });
 }
 
+static void rank_add(const struct findings *f, struct job_sum *s, uint32_t idx)
+{
+	if (!is_known(f, idx))
+		return;
+	s->most = !s->n || computed(f, idx) > computed(f, s->most) ? idx : s->most;
+	s->least = !s->n || computed(f, idx) < computed(f, s->least) ? idx : s->least;
+	s->ns += computed(f, idx);
+	s->n++;
+}
+
+/* Ranks are in order of their jobs. */
 void find_balance(struct findings *f)
 {
+	uint32_t n = model_process_count(f->model);
 	struct job_sum s = {0};
-	int32_t job = -1;
 
-	for (uint32_t i = 0; i < model_process_count(f->model); i++) {
-		const struct model_process *p = model_process_get(f->model, i);
+	for (; s.first < n && model_process_get(f->model, s.first)->is_rank;
+	     s = (struct job_sum){.first = s.end}) {
+		int32_t job = model_process_get(f->model, s.first)->job_idx;
 
-		if (!finding_counts(f, p) || !f->balance.process[i].begun)
-			continue;
-		if (s.n && p->job_idx != job) { /* ranks are in order of their jobs */
-			job_find(f, &s);
-			s = (struct job_sum){0};
+		for (s.end = s.first; s.end < n; s.end++) {
+			const struct model_process *p = model_process_get(f->model, s.end);
+
+			if (!p->is_rank || p->job_idx != job)
+				break;
+			rank_add(f, &s, s.end);
 		}
-		job = p->job_idx;
-		s.most = !s.n || computed(f, i) > computed(f, s.most) ? i : s.most;
-		s.least = !s.n || computed(f, i) < computed(f, s.least) ? i : s.least;
-		s.ns += computed(f, i);
-		s.n++;
-	}
-	if (s.n)
 		job_find(f, &s);
+	}
 }

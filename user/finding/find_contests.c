@@ -61,7 +61,6 @@ static char *words_doing(char *text, enum doing d, const struct func_info *func)
 {
 	static const char *const what[] = {
 		[DOING_OWN] = "outside MPI",
-		[DOING_SETUP] = "in ",
 		[DOING_WORK] = "in ",
 		[DOING_POLL] = "waiting in ",
 		[DOING_UNKNOWN] = "doing what is not known",

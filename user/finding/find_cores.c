@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Cores that others had while threads of ranks wanted them, by analysis/contests.h; not while MPI was set up or ended. Kernel threads are one culprit, and so are processes
- * none of which cost enough alone.
+ * Cores that others had while threads of ranks wanted them, by analysis/contests.h. Kernel threads are one culprit, and so are
+ * processes none of which cost enough alone.
  */
 #include <stdlib.h>
 
@@ -43,20 +43,13 @@ static int loser_compare(const void *va, const void *vb)
 	return a->waiter < b->waiter ? -1 : a->waiter > b->waiter;
 }
 
-/* Whether it counts: what a rank, and its library's threads, lose while they start and end MPI is nobody's affair. */
-static bool is_loss(const struct findings *f, const struct contest *c)
-{
-	return finding_counts(f, c->waiter->proc) && c->waits != DOING_SETUP &&
-	       (c->holds != DOING_SETUP || c->holder->proc != c->waiter->proc);
-}
-
 /* What each process cost as a holder; by idx. Caller frees. */
 static uint64_t *costs_sum(const struct findings *f)
 {
 	uint64_t *ns = xcalloc(model_process_count(f->model) + 1, sizeof(*ns));
 
 	for (uint32_t i = 0; i < f->ncontest; i++)
-		if (is_loss(f, &f->contest[i]))
+		if (finding_counts(f, f->contest[i].waiter->proc))
 			ns[f->contest[i].holder->proc->idx] += f->contest[i].ns;
 	return ns;
 }
@@ -88,7 +81,7 @@ static struct loser *losers_find(const struct findings *f, uint32_t *n)
 		struct loser l = loser_of(f, &f->contest[i], cost_ns);
 		uint32_t k;
 
-		if (!is_loss(f, &f->contest[i]))
+		if (!finding_counts(f, f->contest[i].waiter->proc))
 			continue;
 		if (*n && list[*n - 1].waiter != l.waiter)
 			first = *n;

@@ -25,14 +25,14 @@ static void on_match(void *ctx, const struct match *m)
 void findings_init(struct findings *f)
 {
 	memset(f, 0, sizeof(*f));
+	app_time_init(&f->app);
 	holders_init(&f->holders);
 	arrivals_init(&f->arrivals);
 	late_init(&f->late);
 	causes_init(&f->causes, &f->late, &f->arrivals, &f->holders);
-	contests_init(&f->contests);
-	demand_init(&f->demand);
+	contests_init(&f->contests, &f->app.windows);
+	demand_init(&f->demand, &f->app.windows);
 	moves_init(&f->moves);
-	balance_init(&f->balance);
 	storms_init(&f->storms);
 	overlaps_init(&f->overlaps);
 	f->late.matched = on_match;
@@ -47,6 +47,7 @@ void findings_release(struct findings *f)
 	}
 	free(f->finding);
 	free(f->held);
+	app_time_release(&f->app);
 	holders_release(&f->holders);
 	arrivals_release(&f->arrivals);
 	late_release(&f->late);
@@ -58,7 +59,6 @@ void findings_release(struct findings *f)
 	contests_release(&f->contests);
 	demand_release(&f->demand);
 	moves_release(&f->moves);
-	balance_release(&f->balance);
 	storms_release(&f->storms);
 	overlaps_release(&f->overlaps);
 }
@@ -67,6 +67,7 @@ uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
 {
 	uint32_t n = 0;
 
+	sinks[n++] = &f->app.sink; /* before those that ask it whether MPI is in use */
 	sinks[n++] = &f->holders.sink;
 	sinks[n++] = &f->arrivals.sink;
 	sinks[n++] = &f->overlaps.sink; /* before the matches that it is told of */
@@ -75,7 +76,6 @@ uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
 	sinks[n++] = &f->contests.sink;
 	sinks[n++] = &f->demand.sink;
 	sinks[n++] = &f->moves.sink;
-	sinks[n++] = &f->balance.sink;
 	sinks[n++] = &f->storms.sink;
 	return n;
 }

@@ -7,8 +7,8 @@
 #ifndef POV_FINDING_FINDING_H
 #define POV_FINDING_FINDING_H
 
+#include "analysis/app_time.h"
 #include "analysis/arrivals.h"
-#include "analysis/balance.h"
 #include "analysis/causes.h"
 #include "analysis/contests.h"
 #include "analysis/demand.h"
@@ -40,6 +40,7 @@ struct finding {
 
 struct findings {
 	const struct model *model;
+	struct app_time app;
 	struct holders holders;
 	struct holder *held; /* holders_list; owned */
 	uint32_t nheld;
@@ -55,7 +56,6 @@ struct findings {
 	uint32_t ncontest;
 	struct demand demand;
 	struct moves moves;
-	struct balance balance;
 	struct storms storms;
 	struct overlaps overlaps;
 	struct sites *sites;			/* the caller's, for names of places; or NULL */

@@ -29,13 +29,16 @@ struct func_row {
 	const char *name, *group, *attrs, *sig;
 };
 
+enum func_setup { FUNC_NO_SETUP, FUNC_BEGINS, FUNC_ENDS };
+
 /* One row of the trace's function table. */
 struct func_info {
 	uint16_t id;
-	const char *name;  /* "MPI_Send" */
-	const char *group; /* "p2p", "coll", … (bpf/mpi.def) */
-	bool waits;	   /* running inside it is polling */
-	bool polls;	   /* may find nothing and return at once; merged into spins */
+	const char *name;      /* "MPI_Send" */
+	const char *group;     /* "p2p", "coll", … (bpf/mpi.def) */
+	bool waits;	       /* running inside it is polling */
+	bool polls;	       /* may find nothing and return at once; merged into spins */
+	enum func_setup setup; /* brings the library up, or takes it down */
 	/* as the trace has it, one text for all functions of a layer; "" if no table lists the function */
 	const char *layer_name;
 	const struct layer *layer; /* NULL if it is not known here */

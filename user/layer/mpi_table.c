@@ -20,8 +20,6 @@ const struct sig_role mpi_sig_roles[] = {
 };
 
 const struct func_word mpi_words[] = {
-	{"INIT", 0, 0},
-	{"FINAL", 0, 0},
 	{"COMM_SIZE", 0, POV_LEARN_COMM_SIZE},
 	{"COMM_RANK", 0, POV_LEARN_COMM_RANK},
 	{"REMOTE_SIZE", 0, POV_LEARN_REMOTE_SIZE},

@@ -28,8 +28,10 @@ static const struct {
 };
 
 static const struct func_word common_words[] = {
-	{"NONE", 0, 0},		  {"WAIT", FUNC_WAIT, 0}, {"POLL", FUNC_POLL, 0},
-	{"LOCAL", FUNC_LOCAL, 0}, {NULL, 0, 0},
+	{"NONE", 0, 0},		{"WAIT", FUNC_WAIT, 0},
+	{"POLL", FUNC_POLL, 0}, {"LOCAL", FUNC_LOCAL, 0},
+	{"INIT", FUNC_INIT, 0}, {"FINAL", FUNC_FINAL, 0},
+	{NULL, 0, 0},
 };
 
 static bool is_word(const char *s)
@@ -300,6 +302,9 @@ int func_row_parse(const json_t *row, const char *layer, const struct sig_role *
 	func_attrs_parse(words, own, attrs);
 	out->waits = attrs->flags & FUNC_WAIT;
 	out->polls = attrs->flags & FUNC_POLL;
+	out->setup = attrs->flags & FUNC_INIT  ? FUNC_BEGINS :
+		     attrs->flags & FUNC_FINAL ? FUNC_ENDS :
+						 FUNC_NO_SETUP;
 	return 0;
 }
 

@@ -263,11 +263,13 @@ static void app_fill(struct compare *c)
 		all->lost[run] = r->lost_shown;
 		for (uint32_t i = 0; i < c->app_ranks.n; i++) {
 			struct compare_row *row = &c->app_ranks.row[i];
-			const struct app_process *p = &r->app.process[row->process[run]->idx];
+			const struct app_process *p =
+				&r->findings.app.process[row->process[run]->idx];
 
-			row->at[run] = p->has_main ? &r->app.thread[p->main] : NULL;
+			row->at[run] = p->has_main ? &r->findings.app.thread[p->main] : NULL;
 			if (p->has_main)
-				table_row_add(&c->app_sum[run], &r->app.thread[p->main], window_ns);
+				table_row_add(&c->app_sum[run], &r->findings.app.thread[p->main],
+					      window_ns);
 		}
 	}
 }

@@ -20,15 +20,14 @@
 static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 {
 	const struct model_sink *const own[] = {
-		&r->time.sink,	   &r->cores.sink,	 &r->functions.sink, &r->messages.sink,
-		&r->switches.sink, &r->coverage.sink,	 &r->losses.sink,    &r->peers.sink,
-		&r->regions.sink,  &r->traffic.sink,	 &r->transfers.sink, &r->app.sink,
-		&r->sent_to.sink,  &r->section_pov.sink,
+		&r->time.sink,	      &r->cores.sink,	 &r->functions.sink, &r->messages.sink,
+		&r->switches.sink,    &r->coverage.sink, &r->losses.sink,    &r->peers.sink,
+		&r->regions.sink,     &r->traffic.sink,	 &r->transfers.sink, &r->sent_to.sink,
+		&r->section_pov.sink,
 	};
 	uint32_t n = sizeof(own) / sizeof(own[0]);
 
 	time_split_init(&r->time);
-	app_time_init(&r->app);
 	cores_init(&r->cores);
 	functions_init(&r->functions);
 	messages_init(&r->messages);
@@ -213,7 +212,6 @@ int report_open(const struct trace_source *source, size_t nsources,
 void report_close(struct report *r)
 {
 	time_split_release(&r->time);
-	app_time_release(&r->app);
 	cores_release(&r->cores);
 	functions_release(&r->functions);
 	messages_release(&r->messages);

@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 
-#include "analysis/app_time.h"
 #include "analysis/cores.h"
 #include "analysis/coverage.h"
 #include "analysis/distorted.h"
@@ -78,7 +77,6 @@ struct report {
 	struct trace *trace;
 	struct model *model;
 	struct time_split time;
-	struct app_time app;
 	struct cores cores;
 	struct functions functions;
 	struct messages messages;

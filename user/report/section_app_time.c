@@ -43,14 +43,14 @@ const struct figure app_mpi_figures[] = {
 
 static const struct app_process *process_of(const struct report *r, uint32_t idx)
 {
-	return &r->app.process[idx];
+	return &r->findings.app.process[idx];
 }
 
 /* ---- JSON ---- */
 
 void json_app_thread(struct json_out *j, const struct report *r, const struct model_thread *t)
 {
-	const struct app_thread *row = &r->app.thread[t->idx];
+	const struct app_thread *row = &r->findings.app.thread[t->idx];
 
 	json_out_key_object(j, "between_init_and_finalize");
 	json_out_key_uint(j, "tid", t->tid);
@@ -101,7 +101,7 @@ static bool has_cpus(const struct report *r)
 static void thread_cells(const struct report *r, const struct figure_table *t,
 			 const struct model_thread *thread)
 {
-	const struct app_thread *row = &r->app.thread[thread->idx];
+	const struct app_thread *row = &r->findings.app.thread[thread->idx];
 	uint32_t idx = thread->proc->idx;
 
 	text_process_cells(r, t->c, idx, false);
@@ -124,7 +124,7 @@ static void thread_cells(const struct report *r, const struct figure_table *t,
 /* A thread worth a row: the main one; with --threads, those that compute or call MPI. */
 static bool has_row(const struct report *r, const struct model_thread *t)
 {
-	const struct app_thread *row = &r->app.thread[t->idx];
+	const struct app_thread *row = &r->findings.app.thread[t->idx];
 
 	if (!r->chosen[t->proc->idx])
 		return false;
@@ -151,7 +151,7 @@ static void process_rows(const struct report *r, const struct figure_table *t, u
 static double computed(const struct report *r, uint32_t idx)
 {
 	const struct app_process *p = process_of(r, idx);
-	const struct app_thread *row = p->has_main ? &r->app.thread[p->main] : NULL;
+	const struct app_thread *row = p->has_main ? &r->findings.app.thread[p->main] : NULL;
 
 	return row && row->window_ns ? (double)row->compute_ns / (double)row->window_ns : 2;
 }
@@ -188,7 +188,7 @@ static struct range range_of(const struct report *r, const struct figure *f, boo
 
 	for (uint32_t i = 0; i < r->nrows; i++) {
 		const struct app_process *p = process_of(r, r->row[i]);
-		const char *row = (const char *)&r->app.thread[p->main];
+		const char *row = (const char *)&r->findings.app.thread[p->main];
 		double v = (double)*(const uint64_t *)(row + f->at);
 		uint64_t whole = *(const uint64_t *)(row + f->of);
 
@@ -275,7 +275,7 @@ static uint64_t longest_window_ns(const struct report *r)
 
 	for (uint32_t i = 0; i < r->nrows; i++) {
 		const struct app_process *p = process_of(r, r->row[i]);
-		uint64_t ns = p->has_main ? r->app.thread[p->main].window_ns : 0;
+		uint64_t ns = p->has_main ? r->findings.app.thread[p->main].window_ns : 0;
 
 		max_ns = ns > max_ns ? ns : max_ns;
 	}

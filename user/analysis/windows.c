@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* See windows.h. */
+#include "analysis/windows.h"
+
+#include <stdlib.h>
+
+#include "analysis/table.h"
+
+/* Programs may ask MPI something before they begin it, and one that was not seen to begin may open another session. */
+static bool was_open(const struct windows *w, const struct window *row,
+		     const struct model_process *p)
+{
+	return row->is == WINDOW_OVER ||
+	       (row->is == WINDOW_OPEN && (row->from_ns || model_ran_before(w->model, p)));
+}
+
+static enum window_change begun(const struct windows *w, struct window *row,
+				const struct model_call *c)
+{
+	if (row->begun++ || was_open(w, row, c->thread->proc))
+		return WINDOW_STAYS;
+	row->is = WINDOW_OPEN;
+	row->from_ns = c->end_ns;
+	return WINDOW_OPENS;
+}
+
+static enum window_change ended(struct window *row, const struct model_call *c)
+{
+	row->begun -= row->begun != 0;
+	if (row->begun || row->is == WINDOW_OVER)
+		return WINDOW_STAYS;
+	row->is = WINDOW_OVER;
+	row->to_ns = c->begin_ns;
+	return WINDOW_CLOSES;
+}
+
+enum window_change windows_call(struct windows *w, const struct model_call *c)
+{
+	struct window *row = table_row(w->process, w->nprocess, c->thread->proc->idx);
+
+	if (c->func->setup == FUNC_BEGINS)
+		return begun(w, row, c);
+	if (c->func->setup == FUNC_ENDS)
+		return ended(row, c);
+	if (row->is == WINDOW_NONE)
+		row->is = WINDOW_OPEN;
+	return WINDOW_STAYS;
+}
+
+bool windows_has(const struct windows *w, const struct model_process *p, uint64_t ts_ns)
+{
+	const struct window *row = p->idx < w->nprocess ? &w->process[p->idx] : NULL;
+
+	if (!row || row->is == WINDOW_NONE)
+		return model_ran_before(w->model, p);
+	return ts_ns >= row->from_ns && (row->is == WINDOW_OPEN || ts_ns < row->to_ns);
+}
+
+void windows_release(struct windows *w)
+{
+	free(w->process);
+}
