@@ -382,5 +382,7 @@ struct contest *contests_list(const struct contests *a, uint32_t *n)
 	for (size_t at = 0; (c = map_next(&a->sums, &at, NULL));)
 		list[(*n)++] = *c;
 	qsort(list, *n, sizeof(*list), contest_compare);
+	for (uint32_t i = 0; i < *n; i++)
+		list[i].idx = i;
 	return list;
 }

@@ -13,6 +13,7 @@
 #include "base/map.h"
 
 struct contest {
+	uint32_t idx; /* in the list of all */
 	const struct model_thread *waiter, *holder;
 	uint16_t cpu;
 	enum doing waits, holds; /* what they were doing */

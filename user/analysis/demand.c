@@ -297,3 +297,10 @@ uint64_t demand_of_thread(const struct demand *a, const struct model_thread *t, 
 		return 0;
 	return a->thread[t->idx].over_ns;
 }
+
+const struct demand_mask *demand_mask_of(const struct demand *a, const struct model_thread *t)
+{
+	return t->idx < a->nthread && a->thread[t->idx].has_mask ?
+		       &a->mask[a->thread[t->idx].mask] :
+		       NULL;
+}

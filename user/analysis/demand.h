@@ -46,6 +46,8 @@ struct demand {
 void demand_init(struct demand *a, const struct windows *windows);
 void demand_release(struct demand *a);
 bool demand_within(const struct demand_mask *inner, const struct demand_mask *outer);
+/* The last one that a thread had; NULL: not known. */
+const struct demand_mask *demand_mask_of(const struct demand *a, const struct model_thread *t);
 /* How long a thread was among those of a mask of its own that wanted more than it has; 0 if it never had this one. */
 uint64_t demand_of_thread(const struct demand *a, const struct model_thread *t, uint32_t mask);
 

@@ -3,6 +3,9 @@
 #include "analysis/label.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
 
 const char *rank_label(const struct model *m, const struct model_process *p, char *buf)
 {
@@ -29,4 +32,40 @@ const char *cpu_label(const struct model *m, uint32_t cpu, char *buf)
 	h = model_host_of_cpu(m, cpu, &local);
 	snprintf(buf, CPU_LABEL_BYTES, "%.32s:%u", h->label, local);
 	return buf;
+}
+
+static bool has_cpu(const struct model_mask *cpus, uint32_t cpu)
+{
+	return cpu < MODEL_MASK_WORDS * 64 && cpus->word[cpu / 64] >> cpu % 64 & 1;
+}
+
+char *cpus_label(const struct model *m, uint32_t host_idx, const struct model_mask *cpus,
+		 uint32_t most)
+{
+	bool many = model_get_info(m)->nhosts > 1;
+	char *text = xasprintf("%s%s", many ? model_host_get(m, host_idx)->label : "",
+			       many ? ":" : "");
+	uint32_t cnt = 0, end;
+
+	for (uint32_t cpu = 0; cpu < MODEL_MASK_WORDS * 64; cpu = end) {
+		char *longer;
+
+		for (end = cpu; has_cpu(cpus, end);)
+			end++;
+		if (end == cpu) {
+			end++;
+			continue;
+		}
+		if (cnt++ == most) {
+			longer = xasprintf("%s …", text);
+			free(text);
+			return longer;
+		}
+		longer = end == cpu + 1 ?
+				 xasprintf("%s%s%u", text, cnt > 1 ? "," : "", cpu) :
+				 xasprintf("%s%s%u-%u", text, cnt > 1 ? "," : "", cpu, end - 1);
+		free(text);
+		text = longer;
+	}
+	return text;
 }

@@ -13,4 +13,8 @@ const char *rank_label(const struct model *m, const struct model_process *p, cha
 /* "3", "node1:3" if there are several hosts. */
 const char *cpu_label(const struct model *m, uint32_t cpu, char *buf);
 
+/* "0-3,8", "node1:0-3,8": at most so many ranges, with " …" behind them if there are more. Caller frees. */
+char *cpus_label(const struct model *m, uint32_t host_idx, const struct model_mask *cpus,
+		 uint32_t most);
+
 #endif

@@ -8,7 +8,7 @@
 
 #include "finding/finding.h"
 
-/* Takes over text and advice; keeps nothing if it cost too little. */
+/* Takes over text, advice and contests; keeps nothing if it cost too little. */
 void finding_add(struct findings *f, const struct finding *found);
 /* Whether the loss of a process counts. */
 bool finding_counts(const struct findings *f, const struct model_process *p);
@@ -23,6 +23,8 @@ void find_moves(struct findings *f);
 void find_balance(struct findings *f);
 void find_storms(struct findings *f);
 void find_overlap(struct findings *f);
+/* Behind all others: sets told_by. */
+void find_same_time(struct findings *f);
 
 /* ---- words: each frees text and returns what is to be used instead ---- */
 
@@ -32,6 +34,8 @@ char *words(char *text, const char *fmt, ...) __attribute__((format(printf, 2, 3
 /* "rank 3", "sh (pid 4711)" */
 char *words_process(const struct findings *f, char *text, const struct model_process *p);
 char *words_ns(char *text, const char *before, uint64_t ns, const char *behind);
+/* "1 time", "1,009 times" */
+char *words_count(char *text, uint64_t n, const char *one, const char *many);
 /* " at 0.620 s": since the recording began */
 char *words_when(const struct findings *f, char *text, uint64_t ts_ns);
 /* "; meanwhile it computed: 1.2 s, waited for rank 0: 100 ms": what a process did that was waited for in that way, for cost_ns */

@@ -52,7 +52,7 @@ static char *words_times(const struct findings *f, char *text, const struct cont
 
 	for (uint32_t i = 0; i < n; i++)
 		cnt += c[i].cnt;
-	text = words(text, " (%llu times", (unsigned long long)cnt);
+	text = words_count(words(text, " ("), cnt, "time", "times");
 	text = words_ns(text, ", most ", worst->worst_ns, "");
 	return words(words_when(f, text, worst->worst_from_ns), ")");
 }
@@ -281,6 +281,7 @@ static int group_compare(const void *va, const void *vb, void *ctx)
 static void group_add(struct findings *f, const struct kind *k, const struct contest *c, uint32_t n)
 {
 	const struct contest *worst = longest(c, n);
+	uint32_t *contest;
 	bool one = true;
 	uint64_t ns = 0;
 
@@ -290,6 +291,9 @@ static void group_add(struct findings *f, const struct kind *k, const struct con
 	}
 	if (ns < f->least_ns)
 		return;
+	contest = xmalloc(n * sizeof(*contest));
+	for (uint32_t i = 0; i < n; i++)
+		contest[i] = c[i].idx;
 	finding_add(f, &(struct finding){
 			       .kind = k->name,
 			       .cost_ns = ns,
@@ -298,6 +302,8 @@ static void group_add(struct findings *f, const struct kind *k, const struct con
 			       .process = one ? c->holder->proc->idx : FINDING_NOBODY,
 			       .from_ns = worst->worst_from_ns,
 			       .to_ns = worst->worst_from_ns + worst->worst_ns,
+			       .contest = contest,
+			       .ncontest = n,
 		       });
 }
 

@@ -70,10 +70,9 @@ static struct loser loser_of(const struct findings *f, const struct contest *par
 	return l;
 }
 
-static struct loser *losers_find(const struct findings *f, uint32_t *n)
+static struct loser *losers_find(const struct findings *f, const uint64_t *cost_ns, uint32_t *n)
 {
 	struct loser *list = xmalloc((f->ncontest + 1) * sizeof(*list));
-	uint64_t *cost_ns = costs_sum(f);
 	uint32_t first = 0; /* of the same waiting process */
 
 	*n = 0;
@@ -96,7 +95,6 @@ static struct loser *losers_find(const struct findings *f, uint32_t *n)
 		list[k].holder = l.holder;
 		list[k].thread = l.thread;
 	}
-	free(cost_ns);
 	qsort(list, *n, sizeof(*list), loser_compare);
 	return list;
 }
@@ -166,6 +164,29 @@ static char *advice_threads(const struct findings *f)
 		     "), or start fewer (OMP_NUM_THREADS)");
 }
 
+/* The parts that a finding is made of, and when the longest was. */
+static void parts_take(const struct findings *f, const uint64_t *cost_ns, const struct loser *l,
+		       struct finding *found)
+{
+	uint64_t worst_ns = 0;
+
+	found->contest = xmalloc((f->ncontest + 1) * sizeof(*found->contest));
+	for (uint32_t i = 0; i < f->ncontest; i++) {
+		const struct contest *c = &f->contest[i];
+		struct loser part = loser_of(f, c, cost_ns);
+
+		if (!finding_counts(f, c->waiter->proc) || part.kind != l->kind ||
+		    part.culprit != l->culprit)
+			continue;
+		found->contest[found->ncontest++] = i;
+		if (c->worst_ns <= worst_ns)
+			continue;
+		worst_ns = c->worst_ns;
+		found->from_ns = c->worst_from_ns;
+		found->to_ns = c->worst_from_ns + worst_ns;
+	}
+}
+
 void find_cores(struct findings *f)
 {
 	static const char *const kind[] = {
@@ -174,25 +195,23 @@ void find_cores(struct findings *f)
 		[CORE_OWN] = "threads_share_cores",
 	};
 	uint32_t n, end;
-	struct loser *l = losers_find(f, &n);
+	uint64_t *cost_ns = costs_sum(f);
+	struct loser *l = losers_find(f, cost_ns, &n);
 
 	for (uint32_t i = 0; i < n; i = end) {
-		uint64_t ns = 0;
+		struct finding found = {.kind = kind[l[i].kind], .process = FINDING_NOBODY};
 
 		for (end = i; end < n && l[end].kind == l[i].kind && l[end].culprit == l[i].culprit;
 		     end++)
-			ns += l[end].ns;
-		finding_add(f, &(struct finding){
-				       .kind = kind[l[i].kind],
-				       .cost_ns = ns,
-				       .text = losers_text(f, &l[i], end - i, ns),
-				       .advice = l[i].kind == CORE_OWN ?
-							 advice_threads(f) :
-							 advice_against(f, l[i].holder),
-				       .process = l[i].kind == CORE_OTHERS && l[i].culprit >= 0 ?
-							  (uint32_t)l[i].culprit :
-							  FINDING_NOBODY,
-			       });
+			found.cost_ns += l[end].ns;
+		found.text = losers_text(f, &l[i], end - i, found.cost_ns);
+		found.advice = l[i].kind == CORE_OWN ? advice_threads(f) :
+						       advice_against(f, l[i].holder);
+		if (l[i].kind == CORE_OTHERS && l[i].culprit >= 0)
+			found.process = (uint32_t)l[i].culprit;
+		parts_take(f, cost_ns, &l[i], &found);
+		finding_add(f, &found);
 	}
+	free(cost_ns);
 	free(l);
 }

@@ -11,21 +11,11 @@
 
 static char *words_cpus(const struct findings *f, char *text, const struct demand_mask *k)
 {
-	const struct model_host *host = model_host_get(f->model, k->host_idx);
-	uint32_t cnt = 0, cpus = MODEL_MASK_WORDS * 64;
-	char label[CPU_LABEL_BYTES];
+	char *cpus = cpus_label(f->model, k->host_idx, &k->cpus, NAMED);
 
-	for (uint32_t i = 0, first; i < cpus && cnt < NAMED; i++) {
-		if (!(k->cpus.word[i / 64] >> i % 64 & 1))
-			continue;
-		for (first = i; i + 1 < cpus && k->cpus.word[(i + 1) / 64] >> (i + 1) % 64 & 1;)
-			i++;
-		text = words(text, "%s%s", cnt++ ? ", " : "",
-			     cpu_label(f->model, host->cpu_base + first, label));
-		if (i > first)
-			text = words(text, "-%s", cpu_label(f->model, host->cpu_base + i, label));
-	}
-	return words(text, cnt == NAMED ? " …" : "");
+	text = words(text, "%s", cpus);
+	free(cpus);
+	return text;
 }
 
 /* Whose threads these are; returns how many processes. */
@@ -109,6 +99,22 @@ static int size_compare(const void *va, const void *vb, void *ctx)
 	return (int)a->all - (int)b->all;
 }
 
+/* What those who want CPUs of a set lost to each other. Caller frees. */
+static uint32_t *contests_in(const struct findings *f, const struct demand_mask *k, uint32_t *n)
+{
+	uint32_t *list = xmalloc((f->ncontest + 1) * sizeof(*list));
+
+	*n = 0;
+	for (uint32_t i = 0; i < f->ncontest; i++) {
+		const struct demand_mask *a = demand_mask_of(&f->demand, f->contest[i].waiter),
+					 *b = demand_mask_of(&f->demand, f->contest[i].holder);
+
+		if (a && b && demand_within(a, k) && demand_within(b, k))
+			list[(*n)++] = i;
+	}
+	return list;
+}
+
 void find_demand(struct findings *f)
 {
 	const struct demand_mask *m = f->demand.mask;
@@ -120,11 +126,13 @@ void find_demand(struct findings *f)
 	qsort_r(order, n, sizeof(*order), size_compare, (void *)m);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct demand_mask *k = &m[order[i]];
+		uint32_t *contest, ncontest;
 
 		if (k->lost_ns < f->least_ns || k->over_ns * k->nr < k->ran_ns / OVER_PART ||
 		    (double)explained_ns(f, told, order[i]) > EXPLAINED * (double)k->lost_ns)
 			continue;
 		told[order[i]] = true;
+		contest = contests_in(f, k, &ncontest);
 		finding_add(f, &(struct finding){
 				       .kind = "oversubscribed",
 				       .cost_ns = k->lost_ns,
@@ -133,6 +141,8 @@ void find_demand(struct findings *f)
 				       .process = FINDING_NOBODY,
 				       .from_ns = k->worst_from_ns,
 				       .to_ns = k->worst_from_ns + k->worst_ns,
+				       .contest = contest,
+				       .ncontest = ncontest,
 			       });
 	}
 	free(order);

@@ -38,7 +38,7 @@ static void late_add(struct findings *f, const struct late *l, uint32_t n)
 	text = words_process(f, text, model_process_get(f->model, l->late));
 	text = words(text, " had not %s yet", sender ? "sent" : "posted");
 	text = waiters_text(f, text, l, n);
-	text = words(text, " (%llu times", (unsigned long long)cnt);
+	text = words_count(words(text, " ("), cnt, "time", "times");
 	text = words_ns(text, ", most ", worst->worst_ns, "");
 	text = words_when(f, text, waited_from_ns(worst));
 	finding_add(f,

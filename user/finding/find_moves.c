@@ -13,12 +13,12 @@ static char *moves_text(const struct findings *f, const struct model_thread *t,
 {
 	char *text = words_process(f, xstrdup(""), t->proc);
 
-	text = words(
-		text,
-		": thread %u was moved to another CPU %llu times, %.0f times a second that it ran or "
-		"wanted to; %llu times back to where it was moved from last",
-		t->tid, (unsigned long long)row->moves, (double)row->moves / seconds,
-		(unsigned long long)row->back);
+	text = words(text, ": thread %u was moved to another CPU ", t->tid);
+	text = words_count(text, row->moves, "time", "times");
+	text = words(text, ", %.0f times a second that it ran or wanted to; ",
+		     (double)row->moves / seconds);
+	text = words_count(text, row->back, "time", "times");
+	text = words(text, " back to where it was moved from last");
 	text = words_ns(text, "; meanwhile it waited for a core for ", row->moves_wait_ns, "");
 	text = words_ns(text, " (most ", row->worst_ns, "");
 	return words(words_when(f, text, row->worst_from_ns),
@@ -50,14 +50,14 @@ static char *wakeups_text(const struct findings *f, const struct model_process *
 {
 	char *text = words_process(f, xstrdup(""), p), cpu[CPU_LABEL_BYTES];
 
-	text = words(text, " was woken %llu times and ran late though the core was idle",
-		     (unsigned long long)row->slow);
+	text = words_count(words(text, " was woken "), row->slow, "time", "times");
+	text = words(text, " and ran late though the core was idle");
 	text = words_ns(text, ", for ", row->slow_ns, "");
 	text = words_ns(text, " (most ", row->worst_ns, "");
 	text = words_when(f, text, row->worst_from_ns);
 	text = words(text, " on cpu %s)", cpu_label(f->model, row->worst_cpu, cpu));
-	text = words(text, "; of all %llu wake-ups ", (unsigned long long)row->wakeups.cnt);
-	text = words_ns(text, "half took up to ", histogram_quantile(&row->wakeups, 50), "");
+	text = words_count(words(text, "; of all "), row->wakeups.cnt, "wake-up", "wake-ups");
+	text = words_ns(text, " half took up to ", histogram_quantile(&row->wakeups, 50), "");
 	text = words_ns(text, ", 99 % up to ", histogram_quantile(&row->wakeups, 99), "");
 	return words_ns(text, ", the longest ", row->wakeups.max, "");
 }

@@ -91,7 +91,8 @@ static char *overlap_text(const struct findings *f, const struct overlap_row *r,
 	free(site);
 	text = words_ns(text, " ", sum->saved_ns,
 			" for transfers that computation could have hidden");
-	text = words(text, ": %llu operations (", (unsigned long long)sum->cnt);
+	text = words_count(words(text, ": "), sum->cnt, "operation", "operations");
+	text = words(text, " (");
 	text = starts_text(text, r, n);
 	text = words(text, ") of %s", human_bytes(bytes, sizeof(bytes), sum->bytes / sum->cnt));
 	text = words_ns(text, " on average, each with ", sum->computing_ns / sum->cnt,

@@ -8,14 +8,13 @@ static char *storm_text(const struct findings *f, const struct storm *s)
 {
 	char *text = words_process(f, xstrdup(""), s->sender), bytes[HUMAN_BYTES];
 
-	text = words(
-		text,
-		" sent rank %d %llu messages of %s on average one close behind the other, by %s",
-		s->peer_world, (unsigned long long)s->messages,
-		human_bytes(bytes, sizeof(bytes), s->bytes / s->messages), s->func->name);
+	text = words(text, " sent rank %d ", s->peer_world);
+	text = words_count(text, s->messages, "message", "messages");
+	text = words(text, " of %s on average one close behind the other, by %s",
+		     human_bytes(bytes, sizeof(bytes), s->bytes / s->messages), s->func->name);
 	text = words_ns(text, ", in calls that took ", s->ns, "");
-	text = words(text, " (%llu times, most %llu messages", (unsigned long long)s->storms,
-		     (unsigned long long)s->worst);
+	text = words_count(words(text, " ("), s->storms, "time", "times");
+	text = words_count(words(text, ", most "), s->worst, "message", "messages");
 	return words(words_when(f, text, s->worst_from_ns), ")");
 }
 

@@ -39,12 +39,17 @@ void findings_init(struct findings *f)
 	f->late.matched_ctx = f;
 }
 
+static void finding_free(const struct finding *found)
+{
+	free(found->text);
+	free(found->advice);
+	free(found->contest);
+}
+
 void findings_release(struct findings *f)
 {
-	while (f->n) {
-		free(f->finding[--f->n].text);
-		free(f->finding[f->n].advice);
-	}
+	while (f->n)
+		finding_free(&f->finding[--f->n]);
 	free(f->finding);
 	free(f->held);
 	app_time_release(&f->app);
@@ -88,8 +93,7 @@ bool finding_counts(const struct findings *f, const struct model_process *p)
 void finding_add(struct findings *f, const struct finding *found)
 {
 	if (found->cost_ns < f->least_ns) {
-		free(found->text);
-		free(found->advice);
+		finding_free(found);
 		return;
 	}
 	f->finding = xrealloc(f->finding, (f->n + 1) * sizeof(*f->finding));
@@ -134,6 +138,7 @@ void findings_make(struct findings *f, const struct model *m, const bool *chosen
 	f->least_ns = least_cost(f);
 	for (size_t i = 0; i < sizeof(find) / sizeof(find[0]); i++)
 		find[i](f);
+	find_same_time(f);
 	if (f->n)
 		qsort(f->finding, f->n, sizeof(*f->finding), finding_compare);
 }

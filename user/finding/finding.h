@@ -34,6 +34,9 @@ struct finding {
 	char *advice;	  /* what to do about it, or NULL; owned */
 	uint32_t process; /* idx of whoever is the cause; or FINDING_NOBODY: several are, or it is none */
 	uint64_t from_ns, to_ns; /* of the longest part of it; both 0: it is at no certain time */
+	uint32_t *contest, ncontest; /* what it tells of: indices of findings.contest; owned */
+	const char *
+		told_by; /* the kind of another one that tells of nearly all of this time, and better; or NULL */
 };
 
 #define FINDING_SINKS_MAX 16

@@ -46,6 +46,13 @@ char *words_ns(char *text, const char *before, uint64_t ns, const char *behind)
 	return words(text, "%s%s%s", before, human_ns(buf, sizeof(buf), ns), behind);
 }
 
+char *words_count(char *text, uint64_t n, const char *one, const char *many)
+{
+	char buf[HUMAN_BYTES * 2];
+
+	return words(text, "%s", human_plural(buf, sizeof(buf), n, one, many));
+}
+
 char *words_when(const struct findings *f, char *text, uint64_t ts_ns)
 {
 	return words(text, " at %.3f s",

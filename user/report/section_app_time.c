@@ -5,14 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/label.h"
 #include "base/human.h"
 #include "base/log.h"
 #include "report/section.h"
 
-#define RANKS_MANY 16 /* of more, those that computed least are shown, and the range of all */
-#define RANKS_SHOWN 8 /* of these */
-#define BUSY_PART 100 /* a thread that ran less than one part of its time slept */
-#define CPUS_SHOWN 24 /* characters */
+#define RANKS_MANY 16  /* of more, those that computed least are shown, and the range of all */
+#define RANKS_SHOWN 8  /* of these */
+#define BUSY_PART 100  /* a thread that ran less than one part of its time slept */
+#define RANGES_SHOWN 4 /* of the CPUs that a thread is bound to */
 #define HOLDER_CHARS 38
 #define HELD_PART 200 /* who had the core for less is not named */
 
@@ -51,9 +52,13 @@ static const struct app_process *process_of(const struct report *r, uint32_t idx
 void json_app_thread(struct json_out *j, const struct report *r, const struct model_thread *t)
 {
 	const struct app_thread *row = &r->findings.app.thread[t->idx];
+	const struct demand_mask *k = demand_mask_of(&r->findings.demand, t);
+	char *cpus = k ? cpus_label(r->model, k->host_idx, &k->cpus, UINT32_MAX) : NULL;
 
 	json_out_key_object(j, "between_init_and_finalize");
 	json_out_key_uint(j, "tid", t->tid);
+	json_out_key_string(j, "bound_to", cpus);
+	free(cpus);
 	json_out_key_uint(j, "from_ns", row->window_ns ? json_since_start(r, row->from_ns) : 0);
 	figures_json(j, app_figures, row, r->facts);
 	json_out_object_end(j);
@@ -71,31 +76,26 @@ void json_app_process(struct json_out *j, const struct report *r, uint32_t idx)
 
 /* ---- ranks ---- */
 
-/* "0", "0-3,8": those on which it ran at least one part in BUSY_PART of its running time. */
-static void cpus_cell(const struct report *r, struct columns *c, uint32_t idx)
+/* "0-3": the CPUs that it may use; "any" of its host's. */
+static void bound_cell(const struct report *r, struct columns *c, const struct model_thread *t)
 {
-	char text[CPUS_SHOWN + 64], *p = text;
-	uint64_t all_ns = r->time.process[idx].times.ns[THREAD_RUNNING];
-	uint32_t cnt = 0, cpu, end;
+	const struct demand_mask *k = demand_mask_of(&r->findings.demand, t);
+	char *cpus;
 
-	for (cpu = 0; cpu < r->cores.ncore; cpu = end) {
-		for (end = cpu; cores_share_ns(&r->cores, idx, end) > all_ns / BUSY_PART;)
-			end++;
-		cnt += end - cpu;
-		if (end > cpu && p - text < CPUS_SHOWN)
-			p += sprintf(p, end > cpu + 1 ? "%s%u-%u" : "%s%u", p > text ? "," : "",
-				     cpu, end - 1);
-		end += end == cpu;
+	if (!k) {
+		cell_empty(c);
+		return;
 	}
-	if (p - text >= CPUS_SHOWN)
-		sprintf(text, "%u CPUs", cnt);
-	columns_cell(c, "%s", p > text ? text : "-");
+	cpus = k->nr < model_host_get(r->model, k->host_idx)->nr_cpus ?
+		       cpus_label(r->model, k->host_idx, &k->cpus, RANGES_SHOWN) :
+		       xstrdup("any");
+	columns_cell(c, "%s", cpus);
+	free(cpus);
 }
 
-/* They are of processes, not of threads. */
-static bool has_cpus(const struct report *r)
+static bool has_masks(const struct report *r)
 {
-	return r->facts & FACT_SCHED && !r->opt->threads;
+	return r->findings.demand.nmask;
 }
 
 static void thread_cells(const struct report *r, const struct figure_table *t,
@@ -113,12 +113,12 @@ static void thread_cells(const struct report *r, const struct figure_table *t,
 			     row->calls				     ? "in MPI" :
 								       "");
 	}
-	if (has_cpus(r))
-		cpus_cell(r, t->c, idx);
+	if (has_masks(r))
+		bound_cell(r, t->c, thread);
 	figures_cells(t, row, 0, r->lost[idx]);
 	if (t->facts & FACT_SCHED)
 		text_who_had_core(r, t->c, thread, row->window_ns / HELD_PART,
-				  r->opt->threads ? HOLDER_CHARS / 2 : HOLDER_CHARS);
+				  r->opt->threads ? HOLDER_CHARS / 3 : HOLDER_CHARS);
 }
 
 /* A thread worth a row: the main one; with --threads, those that compute or call MPI. */
@@ -204,7 +204,7 @@ static void range_row(const struct report *r, const struct figure_table *t, int 
 	static const char *const name[] = {"min", "mean", "max"};
 
 	text_process_sum(r, t->c, name[which], false);
-	if (has_cpus(r))
+	if (has_masks(r))
 		cell_empty(t->c);
 	for (const struct figure *f = t->figures; f->kind; f++) {
 		struct range g = range_of(r, f, f->share);
@@ -300,8 +300,8 @@ void text_app_time(const struct report *r, FILE *out)
 		columns_add(t.c, "tid", COLUMNS_RIGHT);
 		columns_add(t.c, "", COLUMNS_LEFT);
 	}
-	if (has_cpus(r))
-		columns_add(t.c, "ran on cpu", COLUMNS_LEFT);
+	if (has_masks(r))
+		columns_add(t.c, "bound to", COLUMNS_LEFT);
 	figures_columns(&t);
 	if (sched)
 		columns_add(t.c, "who had the core", COLUMNS_LEFT);
@@ -321,6 +321,6 @@ void text_app_time(const struct report *r, FILE *out)
 		r, out,
 		"compute: running outside MPI. MPI work: running in MPI calls that do not wait for others. MPI "
 		"wait: running in MPI calls that do, or in polls that found nothing, or asleep in any. no core: "
-		"wanted one and had none. asleep: blocked outside MPI. who had the core: while it had none, in "
-		"its whole life.");
+		"wanted one and had none. asleep: blocked outside MPI. who had the core: while it had none. bound "
+		"to: the CPUs that it might use at last.");
 }

@@ -25,13 +25,6 @@ static void uncertain_note(const struct report *r, FILE *out)
 		m, messages && calls ? " and " : "", c);
 }
 
-static uint32_t shown_of(const struct report *r, uint32_t n)
-{
-	uint32_t most = r->opt->details ? r->opt->top : FINDINGS_SHOWN;
-
-	return r->opt->top && n > most ? most : n;
-}
-
 static void followed_note(const struct report *r, FILE *out)
 {
 	char waits[64];
@@ -43,22 +36,50 @@ static void followed_note(const struct report *r, FILE *out)
 				       "waits"));
 }
 
+/* With all of them, or where details are asked for, also those that tell of time that others told of. */
+static uint32_t print_shown(const struct report *r, FILE *out)
+{
+	const struct findings *f = &r->findings;
+	uint32_t most = r->opt->details ? r->opt->top : FINDINGS_SHOWN, shown = 0;
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		const struct finding *found = &f->finding[i];
+
+		if (r->opt->top && (shown == most || found->told_by))
+			continue;
+		text_note(out, "! %s%s", found->text,
+			  found->told_by ? " (time told of by another finding, too)" : "");
+		if (found->advice)
+			text_note(out, "  → %s", found->advice);
+		shown++;
+	}
+	return shown;
+}
+
+static void hidden_note(const struct report *r, uint32_t shown, FILE *out)
+{
+	uint32_t again = 0, n = r->findings.n;
+	char buf[64];
+
+	for (uint32_t i = 0; i < n; i++)
+		again += r->findings.finding[i].told_by != NULL;
+	if (shown + again < n)
+		text_note(out, "%u of %u shown; --top 0 shows all.", shown, n);
+	else if (shown < n)
+		text_note(out, "%s of the same time: --top 0 shows all.",
+			  human_plural(buf, sizeof(buf), again, "more finding tells",
+				       "more findings tell"));
+}
+
 void text_findings(const struct report *r, FILE *out)
 {
 	const struct findings *f = &r->findings;
-	uint32_t shown = shown_of(r, f->n);
 	char least[HUMAN_BYTES];
 
 	if (!r->nranks)
 		return;
 	text_section(out, "Findings: what ranks lost by waiting, and for whom");
-	for (uint32_t i = 0; i < shown; i++) {
-		text_note(out, "! %s", f->finding[i].text);
-		if (f->finding[i].advice)
-			text_note(out, "  → %s", f->finding[i].advice);
-	}
-	if (shown < f->n)
-		text_note(out, "%u of %u shown; --top 0 shows all.", shown, f->n);
+	hidden_note(r, print_shown(r, out), out);
 	if (!f->n)
 		text_note(out, "none of %s or more", human_ns(least, sizeof(least), f->least_ns));
 	uncertain_note(r, out);
@@ -79,6 +100,7 @@ void json_findings(struct json_out *j, const struct report *r)
 		json_out_key_uint(j, "cost_ns", f->cost_ns);
 		json_out_key_string(j, "text", f->text);
 		json_out_key_string(j, "advice", f->advice);
+		json_out_key_string(j, "told_by", f->told_by);
 		json_known_uint(j, "pid", p, p ? p->host_pid : 0);
 		json_known_uint(j, "rank", p && p->is_rank && p->rank >= 0,
 				p ? (uint64_t)p->rank : 0);

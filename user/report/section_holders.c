@@ -115,17 +115,15 @@ static void holders_cell(const struct report *r, struct columns *c,
 void text_who_had_core(const struct report *r, struct columns *c, const struct model_thread *t,
 		       uint64_t least_ns, unsigned int chars)
 {
-	uint32_t at = 0, n, kept;
-	struct held_by *by;
+	const struct findings *f = &r->findings;
+	struct held_by *by = xmalloc((f->ncontest + 1) * sizeof(*by));
+	uint32_t n = 0;
 
-	while (at < r->findings.nheld && r->findings.held[at].waiter != t->idx)
-		at++;
-	if (at == r->findings.nheld) {
-		cell_empty(c);
-		return;
-	}
-	by = held_of(r, at, &n, &kept);
-	holders_cell(r, c, t, by, kept, (struct holders_limit){2, least_ns, chars});
+	for (uint32_t i = 0; i < f->ncontest; i++)
+		if (f->contest[i].waiter == t)
+			by[n++] = (struct held_by){f->contest[i].holder, f->contest[i].ns};
+	n = held_sum(t, by, n);
+	holders_cell(r, c, t, by, n, (struct holders_limit){2, least_ns, chars});
 	free(by);
 }
 
