@@ -6,9 +6,12 @@
  *	share	both ranks compute so long, by their CPU clocks, on CPU 0
  *	spin	both on CPU 0: rank 0 computes so long, by its CPU clock, before it sends what rank 1 polls for
  *	over	three threads of rank 0 compute so long, by their CPU clocks, on CPU 0; rank 1, on CPU 1, sleeps
+ *	preempt	rank 0 waits so long for a message on CPU 0, where somebody else is to compute; rank 1 has CPU 1
  *	storm	rank 0 moves from one CPU to the other so often
+ *	tiny	rank 0 sends rank 1 so many times TINY messages of 8 bytes one behind the other, and gets an answer each time
  *	nothing	each has its own CPU, computes so long and gets a message
- * One line a thread: {"prog":"planted_sched","rank":…,"pid":…,"tid":…,"role":…,"wait_ns":…,"moves":…}
+ * One line a thread: {"prog":"planted_sched","rank":…,"pid":…,"tid":…,"role":…,"wait_ns":…,"moves":…,"sent_ns":…}
+ * sent_ns: the time in which the tiny messages were sent.
  */
 #include <sched.h>
 #include <sys/syscall.h>
@@ -18,11 +21,12 @@
 
 #define PROG "planted_sched"
 #define THREADS_MAX 3
+#define TINY 2003
 
 struct account {
 	const char *role;
 	int tid;
-	unsigned long long wait_ns, moves;
+	unsigned long long wait_ns, moves, sent_ns;
 };
 
 static struct account accounts[THREADS_MAX + 1]; /* the first one: of who calls MPI */
@@ -150,6 +154,33 @@ static void starve(void)
 	message(1);
 }
 
+static void preempt(void)
+{
+	pin(rank);
+	if (rank)
+		usleep((unsigned int)(ms * 1000));
+	else
+		account_begin(&accounts[0], "mpi");
+	message(1);
+	if (!rank)
+		account_end(&accounts[0]);
+}
+
+static void tiny(void)
+{
+	account_begin(&accounts[0], "main");
+	pin(rank);
+	for (int i = 0; i < (int)ms; i++) {
+		unsigned long long begin_ns = clock_ns(CLOCK_MONOTONIC);
+
+		for (int k = 0; k < TINY; k++)
+			message(0);
+		accounts[0].sent_ns += clock_ns(CLOCK_MONOTONIC) - begin_ns;
+		message(1);
+	}
+	account_end(&accounts[0]);
+}
+
 static void share(void)
 {
 	pin(0);
@@ -206,8 +237,9 @@ static void accounts_write(void)
 			fprintf(f,
 				"{\"prog\":\"" PROG
 				"\",\"rank\":%d,\"pid\":%d,\"tid\":%d,\"role\":\"%s\","
-				"\"wait_ns\":%llu,\"moves\":%llu}\n",
-				rank, (int)getpid(), a->tid, a->role, a->wait_ns, a->moves);
+				"\"wait_ns\":%llu,\"moves\":%llu,\"sent_ns\":%llu}\n",
+				rank, (int)getpid(), a->tid, a->role, a->wait_ns, a->moves,
+				a->sent_ns);
 	if (f != stdout)
 		fclose(f);
 }
@@ -217,8 +249,8 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} what[] = {{"starve", starve}, {"share", share}, {"spin", spin},
-		    {"over", over},	{"storm", storm}, {"nothing", nothing}};
+	} what[] = {{"starve", starve}, {"share", share},     {"spin", spin}, {"over", over},
+		    {"storm", storm},	{"preempt", preempt}, {"tiny", tiny}, {"nothing", nothing}};
 	int granted;
 
 	DO(MPI_Init_thread, &argc, &argv, MPI_THREAD_FUNNELED, &granted);
