@@ -9,6 +9,7 @@
  *	preempt	rank 0 waits so long for a message on CPU 0, where somebody else is to compute; rank 1 has CPU 1
  *	storm	rank 0 moves from one CPU to the other so often
  *	tiny	rank 0 sends rank 1 so many times TINY messages of 8 bytes one behind the other, and gets an answer each time
+ *	funnel	every rank sends rank 0 so many messages of FUNNEL bytes
  *	nothing	each has its own CPU, computes so long and gets a message
  * One line a thread: {"prog":"planted_sched","rank":…,"pid":…,"tid":…,"role":…,"wait_ns":…,"moves":…,"sent_ns":…}
  * sent_ns: the time in which the tiny messages were sent.
@@ -22,6 +23,7 @@
 #define PROG "planted_sched"
 #define THREADS_MAX 3
 #define TINY 2003
+#define FUNNEL (1 << 12)
 
 struct account {
 	const char *role;
@@ -181,6 +183,26 @@ static void tiny(void)
 	account_end(&accounts[0]);
 }
 
+static void funnel(void)
+{
+	static char buf[FUNNEL];
+	int size;
+
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	account_begin(&accounts[0], "main");
+	for (int i = 0; i < (int)ms; i++) {
+		for (int k = 1; k < size; k++) {
+			if (rank == k)
+				CALL(MPI_Send, 1, FUNNEL, 0, buf, FUNNEL, MPI_CHAR, 0, 7,
+				     MPI_COMM_WORLD);
+			else if (!rank)
+				CALL(MPI_Recv, k, 0, FUNNEL, buf, FUNNEL, MPI_CHAR, k, 7,
+				     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		}
+	}
+	account_end(&accounts[0]);
+}
+
 static void share(void)
 {
 	pin(0);
@@ -249,8 +271,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} what[] = {{"starve", starve}, {"share", share},     {"spin", spin}, {"over", over},
-		    {"storm", storm},	{"preempt", preempt}, {"tiny", tiny}, {"nothing", nothing}};
+	} what[] = {{"starve", starve}, {"share", share},   {"spin", spin},
+		    {"over", over},	{"storm", storm},   {"preempt", preempt},
+		    {"tiny", tiny},	{"funnel", funnel}, {"nothing", nothing}};
 	int granted;
 
 	DO(MPI_Init_thread, &argc, &argv, MPI_THREAD_FUNNELED, &granted);

@@ -15,6 +15,7 @@
 #include "analysis/holders.h"
 #include "analysis/moves.h"
 #include "analysis/storms.h"
+#include "analysis/volumes.h"
 #include "base/log.h"
 #include "unit/model_fixture.h"
 
@@ -521,6 +522,38 @@ static void test_storms(void **state)
 	world_end(&f);
 }
 
+/* ---- volumes ---- */
+
+static void test_volumes(void **state)
+{
+	static const struct func_info send = {.name = "MPI_Send", .layer_name = "mpi"};
+	static const struct call_roles roles = {.has_peer = true};
+	struct model_operation o = {.func = &send, .roles = &roles};
+	struct model_message msg = {.operation = &o, .sends = true, .peer_world = 1, .bytes = 70};
+	struct volumes a;
+	struct mfix f;
+
+	(void)state;
+	world_begin(&f);
+	volumes_init(&a);
+	replay(&f, 9000, &a.sink, NULL);
+	o.thread = mfix_thread(&f, 100);
+	msg.peer_job = o.thread->proc->job_idx;
+	a.sink.message(&a, &msg);
+	msg.bytes = BYTES_UNKNOWN;
+	a.sink.message(&a, &msg);
+	msg.bytes = 1000;
+	msg.sends = false; /* who sends it says it */
+	a.sink.message(&a, &msg);
+	msg.sends = true;
+	msg.why = PEER_UNKNOWN_COMM;
+	a.sink.message(&a, &msg);
+	assert_int_equal(a.bytes[mfix_thread(&f, 100)->proc->idx], 70);
+	assert_int_equal(a.bytes[mfix_thread(&f, 200)->proc->idx], 70);
+	volumes_release(&a);
+	world_end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -534,6 +567,7 @@ int main(void)
 		cmocka_unit_test(test_moves),
 		cmocka_unit_test(test_balance),
 		cmocka_unit_test(test_storms),
+		cmocka_unit_test(test_volumes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

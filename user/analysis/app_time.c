@@ -152,6 +152,7 @@ static void thread_finish(struct app_time *a, const struct model_thread *t)
 {
 	struct app_thread *row = thread_row(a, t);
 	struct app_mark *m = mark_row(a, t);
+	struct app_process *p;
 	const struct state_times *in_wait = &m->wait, *in_work = &m->work;
 	uint64_t ns[THREAD_STATE_CNT], left, in_mpi_ns;
 
@@ -173,8 +174,9 @@ static void thread_finish(struct app_time *a, const struct model_thread *t)
 	row->wait_ns += part(in_mpi_ns, &left);
 	row->asleep_ns = part(minus(ns[THREAD_BLOCKED], in_mpi_ns), &left);
 	row->unknown_ns = left;
-	table_row(a->process, a->nprocess, t->proc->idx)->computed_ns += minus(row->compute_ns,
-									       m->between_ns);
+	p = table_row(a->process, a->nprocess, t->proc->idx);
+	p->computed_ns += minus(row->compute_ns, m->between_ns);
+	p->in_mpi_ns += row->work_ns + row->wait_ns;
 }
 
 static void main_choose(struct app_time *a, const struct model_thread *t)

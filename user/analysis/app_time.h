@@ -30,6 +30,7 @@ struct app_process {
 	uint32_t main; /* idx of the thread that called MPI_Init; else of the one with most calls, or of the process */
 	bool has_main;
 	uint64_t init_ns, finalize_ns; /* durations of these calls; 0: not seen */
+	uint64_t in_mpi_ns;	       /* of all threads: work_ns and wait_ns */
 	uint64_t computed_ns; /* of all threads: compute_ns, but for what lies between polls that found nothing */
 };
 

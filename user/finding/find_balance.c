@@ -1,99 +1,178 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Ranks of a job that compute more than others, by analysis/app_time.h. */
+/* Ranks of a job that compute more than others (analysis/app_time.h), or communicate more (analysis/volumes.h, causes.h). */
 #include "analysis/label.h"
+#include "base/human.h"
 #include "base/log.h"
 #include "finding/find.h"
 
-#define IMBALANCE_PCT 10 /* of the mean, that the rank with most computes more */
+/* What the rank with most has more than the mean, in %. */
+#define COMPUTE_PCT 10
+#define MOVED_PCT 50	   /* bytes … */
+#define COMMUNICATE_PCT 25 /* … and the time that this took */
 
-/* One job's ranks. */
-struct job_sum {
-	uint32_t first, end;	 /* idx of processes */
-	uint32_t n, most, least; /* how many began to use MPI while they were recorded; idx */
-	uint64_t ns;
+/* One job's ranks that began to use MPI while they were recorded, by a figure of them. */
+struct job {
+	uint32_t first, end; /* idx of processes */
+	uint64_t (*of)(const struct findings *f, uint32_t idx);
+	uint32_t n, most, least; /* how many; idx */
+	uint64_t sum, most_value, mean;
 };
-
-static uint64_t computed(const struct findings *f, uint32_t idx)
-{
-	return f->app.process[idx].computed_ns;
-}
 
 static bool is_known(const struct findings *f, uint32_t idx)
 {
 	return f->app.process[idx].init_ns;
 }
 
+static struct job job_sum(const struct findings *f, uint32_t first, uint32_t end,
+			  uint64_t (*of)(const struct findings *f, uint32_t idx))
+{
+	struct job j = {.first = first, .end = end, .of = of};
+
+	for (uint32_t i = first; i < end; i++) {
+		if (!is_known(f, i))
+			continue;
+		j.most = !j.n || of(f, i) > of(f, j.most) ? i : j.most;
+		j.least = !j.n || of(f, i) < of(f, j.least) ? i : j.least;
+		j.sum += of(f, i);
+		j.n++;
+	}
+	if (!j.n)
+		return j;
+	j.most_value = of(f, j.most);
+	j.mean = j.sum / j.n;
+	return j;
+}
+
+static bool is_above(const struct job *j, uint64_t pct)
+{
+	return j->n > 1 &&
+	       (double)j->most_value * j->n * 100 >= (double)j->sum * (double)(100 + pct);
+}
+
 /* What those that count would wait less. */
-static uint64_t saved_by(const struct findings *f, const struct job_sum *s)
+static uint64_t saved_by(const struct findings *f, const struct job *j)
 {
 	uint64_t ns = 0;
 
-	for (uint32_t i = s->first; i < s->end; i++)
+	for (uint32_t i = j->first; i < j->end; i++)
 		if (is_known(f, i) && finding_counts(f, model_process_get(f->model, i)))
-			ns += computed(f, s->most) - computed(f, i);
+			ns += j->most_value - j->of(f, i);
 	return ns;
 }
 
-static char *balance_text(const struct findings *f, const struct job_sum *s, uint64_t saved_ns)
+static char *words_times_mean(char *text, const struct job *j)
 {
-	const struct model_process *most = model_process_get(f->model, s->most);
-	uint64_t mean_ns = s->ns / s->n;
-	char *text = words_process(f, xstrdup(""), most);
+	return words(text, ", %.2f of the mean of its job's %u ranks",
+		     (double)j->most_value / (double)j->mean, j->n);
+}
 
-	text = words_ns(text, " computed ", computed(f, s->most), "");
-	text = words(text, ", %.2f of the mean of its job's %u ranks",
-		     (double)computed(f, s->most) / (double)mean_ns, s->n);
-	text = words_ns(text, " (", mean_ns, "; ");
-	text = words_process(f, text, model_process_get(f->model, s->least));
-	text = words_ns(text, " least: ", computed(f, s->least), "); shared alike, it would be ");
-	text = words_ns(text, "", computed(f, s->most) - mean_ns, " less");
+static char *words_saved(char *text, const struct job *j, uint64_t saved_ns)
+{
+	text = words_ns(text, "; shared alike, it would be ", j->most_value - j->mean, " less");
 	return words_ns(text, ", and so much less for the others to wait for: ", saved_ns,
 			" together, if they wait for nothing else");
 }
 
-static void job_find(struct findings *f, const struct job_sum *s)
-{
-	uint64_t saved_ns;
+/* ---- computation ---- */
 
-	if (f->app.lost || s->n < 2 ||
-	    computed(f, s->most) * s->n * 100 < s->ns * (100 + IMBALANCE_PCT))
-		return;
-	saved_ns = saved_by(f, s);
-	finding_add(f, &(struct finding){
-			       .kind = "compute_imbalance",
-			       .cost_ns = saved_ns,
-			       .text = balance_text(f, s, saved_ns),
-			       .process = s->most,
-		       });
+static uint64_t computed(const struct findings *f, uint32_t idx)
+{
+	return f->app.process[idx].computed_ns;
 }
 
-static void rank_add(const struct findings *f, struct job_sum *s, uint32_t idx)
+static char *compute_text(const struct findings *f, const struct job *j, uint64_t saved_ns)
 {
-	if (!is_known(f, idx))
-		return;
-	s->most = !s->n || computed(f, idx) > computed(f, s->most) ? idx : s->most;
-	s->least = !s->n || computed(f, idx) < computed(f, s->least) ? idx : s->least;
-	s->ns += computed(f, idx);
-	s->n++;
+	char *text = words_process(f, xstrdup(""), model_process_get(f->model, j->most));
+
+	text = words_times_mean(words_ns(text, " computed ", j->most_value, ""), j);
+	text = words_ns(text, " (", j->mean, "; ");
+	text = words_process(f, text, model_process_get(f->model, j->least));
+	text = words_ns(text, " least: ", computed(f, j->least), ")");
+	return words_saved(text, j, saved_ns);
+}
+
+static void compute_find(struct findings *f, uint32_t first, uint32_t end)
+{
+	struct job j = job_sum(f, first, end, computed);
+	uint64_t saved_ns = saved_by(f, &j);
+
+	if (is_above(&j, COMPUTE_PCT))
+		finding_add(f, &(struct finding){
+				       .kind = "compute_imbalance",
+				       .cost_ns = saved_ns,
+				       .text = compute_text(f, &j, saved_ns),
+				       .process = j.most,
+			       });
+}
+
+/* ---- communication ---- */
+
+/* In MPI, but for waiting for others and for a core. */
+static uint64_t communicated(const struct findings *f, uint32_t idx)
+{
+	const struct blame *b = causes_blame(&f->causes, idx);
+	uint64_t ns = f->app.process[idx].in_mpi_ns, waited_ns = 0;
+
+	for (int how = 0; how < CAUSE_WAITS; how++)
+		for (int s = 0; s < THREAD_STATE_CNT; s++)
+			waited_ns += s == THREAD_RUNNABLE ? 0 : b->waited[how].ns[s];
+	return ns > waited_ns ? ns - waited_ns : 0;
+}
+
+static uint64_t moved(const struct findings *f, uint32_t idx)
+{
+	return f->volumes.bytes[idx];
+}
+
+static char *communicate_text(const struct findings *f, const struct job *bytes,
+			      const struct job *j, uint64_t saved_ns)
+{
+	char *text = words_process(f, xstrdup(""), model_process_get(f->model, j->most)),
+	     buf[HUMAN_BYTES];
+
+	text = words(text, " sent and received %s",
+		     human_bytes(buf, sizeof(buf), bytes->most_value));
+	text = words_times_mean(text, bytes);
+	text = words_ns(text, ", and was in MPI for ", j->most_value,
+			" beside waiting for ranks and cores");
+	text = words_ns(text, " (mean: ", j->mean, ")");
+	return words_saved(text, j, saved_ns);
+}
+
+static void communicate_find(struct findings *f, uint32_t first, uint32_t end)
+{
+	struct job bytes = job_sum(f, first, end, moved), j = job_sum(f, first, end, communicated);
+	uint64_t saved_ns = saved_by(f, &j);
+
+	if (bytes.most == j.most && is_above(&bytes, MOVED_PCT) && is_above(&j, COMMUNICATE_PCT))
+		finding_add(
+			f,
+			&(struct finding){
+				.kind = "communication_imbalance",
+				.cost_ns = saved_ns,
+				.text = communicate_text(f, &bytes, &j, saved_ns),
+				.advice = xstrdup(
+					"spread what this rank sends and receives over several, or let a "
+					"collective do it, which goes by way of other ranks"),
+				.process = j.most,
+			});
 }
 
 /* Ranks are in order of their jobs. */
 void find_balance(struct findings *f)
 {
-	uint32_t n = model_process_count(f->model);
-	struct job_sum s = {0};
+	uint32_t n = model_process_count(f->model), end;
 
-	for (; s.first < n && model_process_get(f->model, s.first)->is_rank;
-	     s = (struct job_sum){.first = s.end}) {
-		int32_t job = model_process_get(f->model, s.first)->job_idx;
+	for (uint32_t i = 0; i < n && model_process_get(f->model, i)->is_rank; i = end) {
+		for (end = i; end < n; end++) {
+			const struct model_process *p = model_process_get(f->model, end);
 
-		for (s.end = s.first; s.end < n; s.end++) {
-			const struct model_process *p = model_process_get(f->model, s.end);
-
-			if (!p->is_rank || p->job_idx != job)
+			if (!p->is_rank || p->job_idx != model_process_get(f->model, i)->job_idx)
 				break;
-			rank_add(f, &s, s.end);
 		}
-		job_find(f, &s);
+		if (f->app.lost)
+			continue;
+		compute_find(f, i, end);
+		communicate_find(f, i, end);
 	}
 }

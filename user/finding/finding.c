@@ -35,6 +35,7 @@ void findings_init(struct findings *f)
 	moves_init(&f->moves);
 	storms_init(&f->storms);
 	overlaps_init(&f->overlaps);
+	volumes_init(&f->volumes);
 	f->late.matched = on_match;
 	f->late.matched_ctx = f;
 }
@@ -66,6 +67,7 @@ void findings_release(struct findings *f)
 	moves_release(&f->moves);
 	storms_release(&f->storms);
 	overlaps_release(&f->overlaps);
+	volumes_release(&f->volumes);
 }
 
 uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
@@ -82,6 +84,7 @@ uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
 	sinks[n++] = &f->demand.sink;
 	sinks[n++] = &f->moves.sink;
 	sinks[n++] = &f->storms.sink;
+	sinks[n++] = &f->volumes.sink;
 	return n;
 }
 

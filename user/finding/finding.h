@@ -18,6 +18,7 @@
 #include "analysis/storms.h"
 #include "analysis/overlap.h"
 #include "analysis/transfer_start.h"
+#include "analysis/volumes.h"
 #include "model/model.h"
 #include "site/sites.h"
 
@@ -61,6 +62,7 @@ struct findings {
 	struct moves moves;
 	struct storms storms;
 	struct overlaps overlaps;
+	struct volumes volumes;
 	struct sites *sites;			/* the caller's, for names of places; or NULL */
 	const struct transfer_start *transfers; /* the caller's, settled; or NULL */
 	const bool *chosen;	 /* by process index: whose loss counts; NULL: all ranks' */

@@ -209,7 +209,7 @@ static void range_row(const struct report *r, const struct figure_table *t, int 
 	for (const struct figure *f = t->figures; f->kind; f++) {
 		struct range g = range_of(r, f, f->share);
 
-		if (f->shown & ~t->facts)
+		if (f->shown & ~t->facts || (!f->header && !f->share))
 			continue;
 		columns_mark(t->c, text_mark(r->lost_shown, f->low, f->wrong));
 		columns_cell(t->c, "%.*f", f->share ? 1 : t->unit.digits,

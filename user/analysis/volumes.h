@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * How many bytes each process moves by MPI: what it sends and what it receives. Point-to-point messages count at both ends, by what the
+ * call that sends them says, if it says to whom; collectives and one-sided operations by the process's own arguments.
+ */
+#ifndef POV_ANALYSIS_VOLUMES_H
+#define POV_ANALYSIS_VOLUMES_H
+
+#include "model/model.h"
+
+struct volumes {
+	struct model_sink sink;
+	const struct model *model;
+	uint64_t *bytes; /* by idx of processes; owned */
+	uint32_t nprocess;
+};
+
+void volumes_init(struct volumes *a);
+void volumes_release(struct volumes *a);
+
+#endif
