@@ -10,7 +10,7 @@
 struct overlap_start {
 	const struct model_thread *thread;
 	uint64_t begin_ns;
-	struct overlap_site site;
+	struct model_site site;
 	struct overlap_position at;
 };
 
@@ -97,19 +97,6 @@ static void on_spin(void *ctx, const struct model_spin *s)
 
 /* ---- starts ---- */
 
-static struct overlap_site site_of(struct overlaps *a, const struct model_call *c)
-{
-	const struct model_module *file = c->site.module;
-	uint32_t *id;
-
-	if (!file)
-		return (struct overlap_site){0, c->site.address};
-	id = map_make(&a->file_ids, (uintptr_t)file, sizeof(*id));
-	if (!*id)
-		*id = names_id(&a->files, file->path);
-	return (struct overlap_site){*id, c->site.offset};
-}
-
 static struct map *started_of(struct overlaps *a, const struct model_thread *t)
 {
 	return table_row(a->started, a->nprocess, t->proc->idx);
@@ -121,7 +108,7 @@ static void request_started(struct overlaps *a, const struct model_call *c, uint
 	struct overlap_start *s = map_make(started_of(a, c->thread), request,
 					   sizeof(struct overlap_start));
 
-	*s = (struct overlap_start){c->thread, c->begin_ns, site_of(a, c), at};
+	*s = (struct overlap_start){c->thread, c->begin_ns, c->site, at};
 }
 
 /* ---- ends ---- */
@@ -168,8 +155,8 @@ static void op_fill(struct overlaps *a, struct overlap_op *op, const struct mode
 	*op = (struct overlap_op){
 		.key = {.start = q->op->func,
 			.done = c->func,
-			.start_site = known ? s->site : (struct overlap_site){0},
-			.done_site = site_of(a, c),
+			.start_site = known ? s->site : (struct model_site){0},
+			.done_site = c->site,
 			.process = c->thread->proc->idx,
 			.bucket = bucket_of(op_bytes(q))},
 		.begin_ns = q->op->begin_ns,
@@ -408,6 +395,4 @@ void overlaps_release(struct overlaps *a)
 	free(a->started);
 	map_free(&a->rows, rows_free);
 	map_free(&a->alone, free);
-	map_free(&a->file_ids, free);
-	names_release(&a->files);
 }

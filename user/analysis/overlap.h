@@ -16,7 +16,7 @@
 #define POV_ANALYSIS_OVERLAP_H
 
 #include "analysis/match.h"
-#include "base/names.h"
+#include "base/map.h"
 
 #define OVERLAP_ROWS_MAX (1u << 16)
 #define OVERLAP_KEPT_MAX (1u << 16)  /* operations that wait for the other end of their messages */
@@ -31,18 +31,12 @@
 
 #define OVERLAP_BUCKET_UNKNOWN 65
 
-/* A place in a file, as calls have it; file 0: not known, then offset is the address. */
-struct overlap_site {
-	uint32_t file; /* number of overlap.files */
-	uint64_t offset;
-};
-
 /* What is the same of all operations of a row. */
 struct overlap_key {
 	const struct func_info *start, *done; /* that described the operation; that completed it */
-	struct overlap_site start_site, done_site;
-	uint32_t process; /* idx; or 0, of sums */
-	uint32_t bucket;  /* 0: no bytes; b: 2^(b-1) … 2^b - 1 bytes; or OVERLAP_BUCKET_UNKNOWN */
+	struct model_site start_site, done_site; /* by site_compare */
+	uint32_t process;			 /* idx; or 0, of sums */
+	uint32_t bucket; /* 0: no bytes; b: 2^(b-1) … 2^b - 1 bytes; or OVERLAP_BUCKET_UNKNOWN */
 };
 
 struct overlap_row {
@@ -66,8 +60,6 @@ struct overlap_row {
 
 struct overlaps {
 	struct model_sink sink;
-	struct names files;
-	struct map file_ids;	       /* by pointer, of the numbers of files; owned */
 	struct map rows;	       /* hash of the key → struct overlap_row */
 	struct map alone;	       /* size, hosts → struct overlap_alone */
 	struct overlap_thread *thread; /* by idx; owned */
@@ -88,8 +80,6 @@ void overlaps_match(void *overlaps, const struct match *m);
 void overlaps_settle(struct overlaps *a);
 /* Those of the chosen processes (NULL: all), summed up over them; what would have saved most first. Caller frees. */
 struct overlap_row *overlaps_list(const struct overlaps *a, const bool *chosen, uint32_t *n);
-/* "app+0x1f", or the address if the file is not known. Caller frees. */
-char *overlaps_site_text(const struct overlaps *a, const struct overlap_site *s);
 /* NAN: not known. */
 double overlap_row_ratio(const struct overlap_row *r);
 

@@ -2,10 +2,10 @@
 /* What an operation hid and what was left of it, and the sums of that. */
 #include "analysis/overlap_settle.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/site_times.h"
 #include "analysis/table.h"
 
 static int ns_compare(const void *va, const void *vb)
@@ -39,9 +39,8 @@ static uint64_t alone_ns(const struct overlaps *a, int64_t bytes, bool other_hos
 static bool key_same(const struct overlap_key *a, const struct overlap_key *b)
 {
 	return a->start == b->start && a->done == b->done && a->process == b->process &&
-	       a->bucket == b->bucket && a->start_site.file == b->start_site.file &&
-	       a->start_site.offset == b->start_site.offset &&
-	       a->done_site.file == b->done_site.file && a->done_site.offset == b->done_site.offset;
+	       a->bucket == b->bucket && !site_compare(&a->start_site, &b->start_site) &&
+	       !site_compare(&a->done_site, &b->done_site);
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -49,14 +48,19 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 	return (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
+/* The same of places that are the same. */
+static uint64_t place_of(const struct model_site *s)
+{
+	return s->module ? s->offset : s->address;
+}
+
 static uint64_t key_hash(const struct overlap_key *k)
 {
 	uint64_t hash = mix(k->start->id, k->done->id);
 
 	hash = mix(hash, (uint64_t)k->process << 8 | k->bucket);
-	hash = mix(hash, k->start_site.offset);
-	hash = mix(hash, k->done_site.offset);
-	return mix(hash, (uint64_t)k->start_site.file << 32 | k->done_site.file);
+	hash = mix(hash, place_of(&k->start_site));
+	return mix(hash, place_of(&k->done_site));
 }
 
 /* NULL: there is no room. */
@@ -210,15 +214,6 @@ void overlap_call_settle(struct overlaps *a, const struct overlap_call *c)
 
 /* ---- the result ---- */
 
-char *overlaps_site_text(const struct overlaps *a, const struct overlap_site *s)
-{
-	const char *file = names_text(&a->files, s->file),
-		   *slash = file ? strrchr(file, '/') : NULL;
-
-	return file ? xasprintf("%s+0x%" PRIx64, slash ? slash + 1 : file, s->offset) :
-		      xasprintf("0x%" PRIx64, s->offset);
-}
-
 double overlap_row_ratio(const struct overlap_row *r)
 {
 	return r->compared ?
@@ -230,6 +225,7 @@ static int row_compare(const void *va, const void *vb)
 {
 	const struct overlap_row *a = va, *b = vb;
 	const struct overlap_key *x = &a->key, *y = &b->key;
+	int order;
 
 	if (a->saved_ns != b->saved_ns)
 		return a->saved_ns > b->saved_ns ? -1 : 1;
@@ -237,10 +233,11 @@ static int row_compare(const void *va, const void *vb)
 		return a->wait_ns > b->wait_ns ? -1 : 1;
 	if (x->start->id != y->start->id)
 		return x->start->id < y->start->id ? -1 : 1;
-	if (x->start_site.offset != y->start_site.offset)
-		return x->start_site.offset < y->start_site.offset ? -1 : 1;
-	if (x->done_site.offset != y->done_site.offset)
-		return x->done_site.offset < y->done_site.offset ? -1 : 1;
+	order = site_compare(&x->start_site, &y->start_site);
+	if (!order)
+		order = site_compare(&x->done_site, &y->done_site);
+	if (order)
+		return order;
 	return x->bucket < y->bucket ? -1 : x->bucket > y->bucket;
 }
 

@@ -79,12 +79,12 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	}
 }
 
-/* 0: the same, whichever object stands for it; a place in no known file is behind all others. */
+/* A place in no known file is behind all others. */
 static int module_compare(const struct model_module *a, const struct model_module *b)
 {
 	int order;
 
-	if (!a || !b)
+	if (a == b || !a || !b)
 		return !a - !b;
 	order = strcmp(a->path, b->path);
 	return order ? order : strcmp(a->build_id, b->build_id);
@@ -95,15 +95,21 @@ static int number_compare(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
+int site_compare(const struct model_site *a, const struct model_site *b)
+{
+	int order = module_compare(a->module, b->module);
+
+	if (order)
+		return order;
+	return a->module ? number_compare(a->offset, b->offset) :
+			   number_compare(a->address, b->address);
+}
+
 static int place_compare(const struct site_row *a, const struct site_row *b)
 {
 	int order = number_compare(a->func->id, b->func->id);
 
-	if (!order)
-		order = module_compare(a->site.module, b->site.module);
-	if (!order)
-		order = number_compare(a->site.offset, b->site.offset);
-	return order ? order : number_compare(a->site.address, b->site.address);
+	return order ? order : site_compare(&a->site, &b->site);
 }
 
 /* Rows of one place follow each other, of one process, too. */

@@ -45,6 +45,9 @@ struct site_times {
 	uint64_t left_out; /* calls from further places than can be kept */
 };
 
+/* 0: the same place, in whichever process, and whichever object stands for its file. */
+int site_compare(const struct model_site *a, const struct model_site *b);
+
 void site_times_init(struct site_times *a);
 void site_times_release(struct site_times *a);
 /* Over the processes wanted (by their idx, n of them), most total time first. After the replay. Caller frees. */

@@ -41,7 +41,7 @@ char *words_when(const struct findings *f, char *text, uint64_t ts_ns);
 /* "; meanwhile it computed: 1.2 s, waited for rank 0: 100 ms": what a process did that was waited for in that way, for cost_ns */
 char *words_causes(const struct findings *f, char *text, enum cause_wait how, uint32_t process,
 		   uint64_t cost_ns);
-/* " in solve (app.c:41)"; nothing if it is not known */
+/* " in solve (app.c:41)"; " in app+0x1f" if no more is known of it here; nothing if not even its file is */
 char *words_site(const struct findings *f, char *text, const struct model_site *site);
 /* "; and 2 more", if not all n are named */
 char *words_more(char *text, uint32_t n);

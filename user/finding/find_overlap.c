@@ -2,6 +2,7 @@
 /* Transfers of nonblocking operations that went on only when they were waited for, by analysis/overlap.h. */
 #include <stdlib.h>
 
+#include "analysis/site_times.h"
 #include "analysis/table.h"
 #include "base/human.h"
 #include "base/json_get.h"
@@ -15,8 +16,7 @@
 /* Rows whose operations the same call completes are of one finding. */
 static bool together(const struct overlap_row *a, const struct overlap_row *b)
 {
-	return a->key.done == b->key.done && a->key.done_site.file == b->key.done_site.file &&
-	       a->key.done_site.offset == b->key.done_site.offset;
+	return a->key.done == b->key.done && !site_compare(&a->key.done_site, &b->key.done_site);
 }
 
 static int row_compare(const void *va, const void *vb)
@@ -26,11 +26,7 @@ static int row_compare(const void *va, const void *vb)
 
 	if (a->done->id != b->done->id)
 		return a->done->id < b->done->id ? -1 : 1;
-	if (a->done_site.file != b->done_site.file)
-		return a->done_site.file < b->done_site.file ? -1 : 1;
-	if (a->done_site.offset != b->done_site.offset)
-		return a->done_site.offset < b->done_site.offset ? -1 : 1;
-	return 0;
+	return site_compare(&a->done_site, &b->done_site);
 }
 
 /* "MPI_Irecv, MPI_Isend": of n rows. */
@@ -85,11 +81,10 @@ static struct overlap_row sum_of(const struct overlap_row *r, uint32_t n)
 static char *overlap_text(const struct findings *f, const struct overlap_row *r, uint32_t n,
 			  const struct overlap_row *sum)
 {
-	char *site = overlaps_site_text(&f->overlaps, &r->key.done_site), bytes[HUMAN_BYTES],
-	     *text = xasprintf("%s (%s) waited", r->key.done->name, site);
+	char *text = words_site(f, xstrdup(r->key.done->name), &r->key.done_site),
+	     bytes[HUMAN_BYTES];
 
-	free(site);
-	text = words_ns(text, " ", sum->saved_ns,
+	text = words_ns(text, " waited ", sum->saved_ns,
 			" for transfers that computation could have hidden");
 	text = words_count(words(text, ": "), sum->cnt, "operation", "operations");
 	text = words(text, " (");

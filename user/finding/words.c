@@ -63,7 +63,7 @@ char *words_site(const struct findings *f, char *text, const struct model_site *
 {
 	char *place;
 
-	if (!f->sites || !site->module)
+	if (!site->module)
 		return text;
 	place = sites_text(f->sites, site);
 	text = words(text, " in %s", place);

@@ -8,9 +8,10 @@
 #include "base/human.h"
 #include "base/log.h"
 #include "report/section.h"
+#include "site/sites.h"
 
 #define ROWS_MANY 15
-#define PLACE_CHARS 28
+#define PLACE_CHARS 48
 
 static struct overlap_row *rows_of(const struct report *r, uint32_t *n)
 {
@@ -20,9 +21,9 @@ static struct overlap_row *rows_of(const struct report *r, uint32_t *n)
 /* ---- JSON ---- */
 
 static void json_place(struct json_out *j, const struct report *r, const char *key,
-		       const struct overlap_site *s)
+		       const struct model_site *s)
 {
-	char *text = overlaps_site_text(&r->findings.overlaps, s);
+	char *text = sites_text(r->sites, s);
 
 	json_out_key_string(j, key, text);
 	free(text);
@@ -75,9 +76,9 @@ void json_overlap(struct json_out *j, const struct report *r)
 /* ---- text ---- */
 
 static void place_cell(const struct report *r, struct columns *c, const struct func_info *f,
-		       const struct overlap_site *s)
+		       const struct model_site *s)
 {
-	char *site = overlaps_site_text(&r->findings.overlaps, s), *text;
+	char *site = sites_text(r->sites, s), *text;
 
 	text = xasprintf("%s %s", f->name, site);
 	columns_text(c, text, PLACE_CHARS);
