@@ -1,40 +1,43 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What to do, in the settings of the MPI library and the launcher that the trace names. Both are those of the first process that says it: one
- * recording has one of each but for rare cases.
+ * What to do, in the settings of the MPI libraries and the launcher that the trace names: one recording has one of each but for rare
+ * cases.
  */
 #include <string.h>
 
+#include "base/json_get.h"
 #include "base/log.h"
 #include "finding/find.h"
 #include "trace/trace_read.h"
 
 enum family { FAMILY_OTHER, FAMILY_OPENMPI, FAMILY_HYDRA, FAMILY_SLURM };
 
-static const char *first_text(const struct findings *f, const char *type, const char *key)
+/* Whether an object of the trace does. */
+static bool says(const struct findings *f, const char *type, const char *key, const char *text)
 {
 	const struct trace *t = model_get_trace(f->model);
 
 	for (size_t i = 0; i < trace_meta_count(t); i++) {
 		const json_t *meta = trace_meta_get(t, i);
-		const char *said = json_string_value(json_object_get(meta, "type"));
-		const char *text = json_string_value(json_object_get(meta, key));
 
-		if (said && !strcmp(said, type) && text && *text)
-			return text;
+		if (json_is_type(meta, type) && !strcmp(json_get_text(meta, key), text))
+			return true;
 	}
-	return "";
+	return false;
+}
+
+static bool has_library(const struct findings *f, const char *flavour)
+{
+	return says(f, "library", "flavour", flavour);
 }
 
 static enum family launcher_of(const struct findings *f)
 {
-	const char *name = first_text(f, "process", "launcher");
-
-	if (!strcmp(name, "openmpi"))
+	if (says(f, "process", "launcher", "openmpi"))
 		return FAMILY_OPENMPI;
-	if (!strcmp(name, "hydra"))
+	if (says(f, "process", "launcher", "hydra"))
 		return FAMILY_HYDRA;
-	return !strcmp(name, "slurm") ? FAMILY_SLURM : FAMILY_OTHER;
+	return says(f, "process", "launcher", "slurm") ? FAMILY_SLURM : FAMILY_OTHER;
 }
 
 char *advice_cores(const struct findings *f, char *text, uint32_t n)
@@ -53,7 +56,7 @@ char *advice_cores(const struct findings *f, char *text, uint32_t n)
 
 char *advice_yield(const struct findings *f, char *text)
 {
-	if (!strcmp(first_text(f, "library", "flavour"), "openmpi"))
+	if (has_library(f, "openmpi"))
 		return words(text, "mpirun --mca mpi_yield_when_idle 1");
 	return text;
 }
@@ -68,4 +71,21 @@ char *advice_against(const struct findings *f, const struct model_thread *holder
 			"on its command line, or a partition of the cgroup's cpuset");
 	return xstrdup("keep other processes off the ranks' CPUs: taskset -pc, or a cpuset "
 		       "(AllowedCPUs= of systemd's units)");
+}
+
+/* kmod-docs/FINDINGS.md says what each of these was measured to bring. */
+char *advice_progress(const struct findings *f)
+{
+	char *text = xstrdup(
+		"MPI moved the data only while it was called: call MPI_Testall now and then within the "
+		"computation");
+
+	if (has_library(f, "openmpi"))
+		text = words(text,
+			     "; where Open MPI uses TCP, mpirun --mca btl_tcp_progress_thread 1");
+	if (has_library(f, "mpich"))
+		text = words(
+			text,
+			"; or, with a free core for each rank's thread, MPIR_CVAR_ASYNC_PROGRESS=1");
+	return text;
 }

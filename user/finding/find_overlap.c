@@ -5,10 +5,8 @@
 #include "analysis/site_times.h"
 #include "analysis/table.h"
 #include "base/human.h"
-#include "base/json_get.h"
 #include "base/log.h"
 #include "finding/find.h"
-#include "trace/trace_read.h"
 
 #define SAVED_PART \
 	4 /* of so many operations one at least must have had to wait for what could have been hidden */
@@ -95,37 +93,6 @@ static char *overlap_text(const struct findings *f, const struct overlap_row *r,
 	return posts_text(f, text, r, n);
 }
 
-static bool has_library(const struct findings *f, const char *flavour)
-{
-	const struct trace *t = model_get_trace(f->model);
-
-	for (size_t i = 0; i < trace_meta_count(t); i++) {
-		const json_t *meta = trace_meta_get(t, i);
-
-		if (json_is_type(meta, "library") &&
-		    !strcmp(json_get_text(meta, "flavour"), flavour))
-			return true;
-	}
-	return false;
-}
-
-/* kmod-docs/FINDINGS.md says what each of these was measured to bring. */
-static char *advice(const struct findings *f)
-{
-	char *text = xstrdup(
-		"MPI moved the data only while it was called: call MPI_Testall now and then within the "
-		"computation");
-
-	if (has_library(f, "openmpi"))
-		text = words(text,
-			     "; where Open MPI uses TCP, mpirun --mca btl_tcp_progress_thread 1");
-	if (has_library(f, "mpich"))
-		text = words(
-			text,
-			"; or, with a free core for each rank's thread, MPIR_CVAR_ASYNC_PROGRESS=1");
-	return text;
-}
-
 void find_overlap(struct findings *f)
 {
 	bool *counts = xcalloc(model_process_count(f->model) + 1, sizeof(*counts));
@@ -149,7 +116,7 @@ void find_overlap(struct findings *f)
 				       .kind = "no_overlap",
 				       .cost_ns = sum.saved_ns,
 				       .text = overlap_text(f, &list[i], end - i, &sum),
-				       .advice = advice(f),
+				       .advice = advice_progress(f),
 				       .process = FINDING_NOBODY,
 			       });
 	}
