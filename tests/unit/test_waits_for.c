@@ -12,6 +12,7 @@
 #include "analysis/arrivals.h"
 #include "analysis/holders.h"
 #include "analysis/late.h"
+#include "base/log.h"
 #include "unit/model_fixture.h"
 
 static const struct func_info barrier = {
@@ -21,9 +22,20 @@ static const struct func_info ibarrier = {
 
 /* ---- cores ---- */
 
+struct cores {
+	struct mfix f;
+	struct holders h;
+	struct holder *list; /* after the replay */
+	uint32_t n;
+};
+
 /* A rank (100, with a second thread 101) and strangers 300 and 400; all on CPU 0. */
-static void cores_begin(struct mfix *f)
+static int cores_begin(void **state)
 {
+	struct cores *x = xcalloc(1, sizeof(*x));
+	struct mfix *f = &x->f;
+
+	*state = x;
 	mfix_begin(f, "\"sched\":\"all\",\"rings\":1");
 	mfix_functions(f);
 	mfix_rank(f, 1000, 100, 0, "app");
@@ -31,117 +43,103 @@ static void cores_begin(struct mfix *f)
 	put_task(f, 1000, 101, 100, 1, 0, 0, "helper");
 	put_task(f, 1000, 300, 300, 0, 0, 0, "hog");
 	put_task(f, 1000, 400, 400, 0, 0, 0, "other");
+	holders_init(&x->h);
+	return 0;
 }
 
-static struct holder *cores_run(struct mfix *f, struct holders *h, uint32_t *n)
+static void cores_replay(struct cores *x)
 {
-	const struct model_sink *sinks[] = {&h->sink};
+	const struct model_sink *sink = &x->h.sink;
 
-	mfix_end(f, 9000);
-	mfix_open(f, false);
-	holders_init(h);
-	assert_int_equal(model_run(f->model, sinks, 1), 0);
-	return holders_list(h, f->model, n);
+	mfix_end(&x->f, 9000);
+	mfix_open(&x->f, false);
+	assert_int_equal(model_run(x->f.model, &sink, 1), 0);
+	x->list = holders_list(&x->h, x->f.model, &x->n);
 }
 
-static uint64_t held_ns(const struct mfix *f, const struct holder *list, uint32_t n,
-			uint32_t waiter, uint32_t by)
+static int cores_end(void **state)
+{
+	struct cores *x = *state;
+
+	free(x->list);
+	holders_release(&x->h);
+	mfix_release(&x->f);
+	free(x);
+	return 0;
+}
+
+static uint64_t held_ns(const struct cores *x, uint32_t waiter, uint32_t by)
 {
 	uint64_t ns = 0;
 
-	for (uint32_t i = 0; i < n; i++)
-		if (model_thread_get(f->model, list[i].waiter)->tid == waiter &&
-		    model_thread_get(f->model, list[i].thread)->tid == by)
-			ns += list[i].ns;
+	for (uint32_t i = 0; i < x->n; i++)
+		if (model_thread_get(x->f.model, x->list[i].waiter)->tid == waiter &&
+		    model_thread_get(x->f.model, x->list[i].thread)->tid == by)
+			ns += x->list[i].ns;
 	return ns;
 }
 
-static struct holders_row row_of(const struct mfix *f, const struct holders *h, uint32_t tid)
+static struct holders_row row_of(const struct cores *x, uint32_t tid)
 {
-	for (uint32_t i = 0; i < model_thread_count(f->model); i++)
-		if (model_thread_get(f->model, i)->tid == tid && i < h->nthread)
-			return h->thread[i];
-	return (struct holders_row){0};
+	return x->h.thread[mfix_thread(&x->f, tid)->idx];
 }
 
 /* Preempted: two strangers run one after the other until it has its core back. */
 static void test_held_by_others(void **state)
 {
+	struct cores *x = *state;
+	struct mfix *f = &x->f;
 	struct holders_row row;
-	struct holder *list;
-	struct holders h;
-	struct mfix f;
-	uint32_t n;
 
-	(void)state;
-	cores_begin(&f);
-	put_switch(&f, 1100, 0, 100, PREEMPTED, 300);
-	put_switch(&f, 1500, 0, 300, PREEMPTED, 400);
-	put_switch(&f, 1600, 0, 400, SLEEPS, 100);
-	put_switch(&f, 2000, 0, 100, SLEEPS, 300);
-	put_waking(&f, 2100, 0, 300, 100, 0);
-	put_switch(&f, 2130, 0, 300, SLEEPS, 100);
-	list = cores_run(&f, &h, &n);
-	row = row_of(&f, &h, 100);
-	assert_int_equal(held_ns(&f, list, n, 100, 300), 400 + 30);
-	assert_int_equal(held_ns(&f, list, n, 100, 400), 100);
+	put_switch(f, 1100, 0, 100, PREEMPTED, 300);
+	put_switch(f, 1500, 0, 300, PREEMPTED, 400);
+	put_switch(f, 1600, 0, 400, SLEEPS, 100);
+	put_switch(f, 2000, 0, 100, SLEEPS, 300);
+	put_waking(f, 2100, 0, 300, 100, 0);
+	put_switch(f, 2130, 0, 300, SLEEPS, 100);
+	cores_replay(x);
+	row = row_of(x, 100);
+	assert_int_equal(held_ns(x, 100, 300), 400 + 30);
+	assert_int_equal(held_ns(x, 100, 400), 100);
 	assert_int_equal(row.runnable_ns, 530);
 	assert_int_equal(row.idle_ns + row.unknown_ns, 0);
-	assert_int_equal(held_ns(&f, list, n, 300, 100),
-			 0); /* strangers' waiting is not asked for */
-	free(list);
-	holders_release(&h);
-	mfix_release(&f);
+	assert_int_equal(held_ns(x, 300, 100), 0); /* strangers' waiting is not asked for */
 }
 
 /* Threads of one process; and a CPU that was idle while a thread was on its way to it. */
 static void test_held_by_own_and_idle(void **state)
 {
+	struct cores *x = *state;
+	struct mfix *f = &x->f;
 	struct holders_row row;
-	struct holder *list;
-	struct holders h;
-	struct mfix f;
-	uint32_t n;
 
-	(void)state;
-	cores_begin(&f);
-	put_waking(&f, 1200, 0, 100, 101, 0);
-	put_switch(&f, 1700, 0, 100, SLEEPS, 101);
-	put_switch(&f, 1800, 0, 101, SLEEPS, 0);
-	put_waking(&f, 1900, 0, 0, 100, 0);
-	put_switch(&f, 1925, 0, 0, SLEEPS, 100);
-	list = cores_run(&f, &h, &n);
-	assert_int_equal(held_ns(&f, list, n, 101, 100), 500);
-	row = row_of(&f, &h, 100);
+	put_waking(f, 1200, 0, 100, 101, 0);
+	put_switch(f, 1700, 0, 100, SLEEPS, 101);
+	put_switch(f, 1800, 0, 101, SLEEPS, 0);
+	put_waking(f, 1900, 0, 0, 100, 0);
+	put_switch(f, 1925, 0, 0, SLEEPS, 100);
+	cores_replay(x);
+	assert_int_equal(held_ns(x, 101, 100), 500);
+	row = row_of(x, 100);
 	assert_int_equal(row.runnable_ns, 25);
 	assert_int_equal(row.idle_ns, 25);
-	free(list);
-	holders_release(&h);
-	mfix_release(&f);
 }
 
 /* It waits for CPU 0 first, and then for CPU 1. */
 static void test_held_elsewhere(void **state)
 {
-	struct holder *list;
-	struct holders h;
-	struct mfix f;
-	uint32_t n;
+	struct cores *x = *state;
+	struct mfix *f = &x->f;
 
-	(void)state;
-	cores_begin(&f);
-	put_switch(&f, 1050, 1, 0, SLEEPS, 400);
-	put_switch(&f, 1100, 0, 100, PREEMPTED, 300);
-	put_migrate(&f, 1400, 100, 0, 1);
-	put_switch(&f, 1600, 1, 400, SLEEPS, 100);
-	put_switch(&f, 1700, 0, 300, SLEEPS, 0);
-	list = cores_run(&f, &h, &n);
-	assert_int_equal(held_ns(&f, list, n, 100, 300), 300);
-	assert_int_equal(held_ns(&f, list, n, 100, 400), 200);
-	assert_int_equal(row_of(&f, &h, 100).runnable_ns, 500);
-	free(list);
-	holders_release(&h);
-	mfix_release(&f);
+	put_switch(f, 1050, 1, 0, SLEEPS, 400);
+	put_switch(f, 1100, 0, 100, PREEMPTED, 300);
+	put_migrate(f, 1400, 100, 0, 1);
+	put_switch(f, 1600, 1, 400, SLEEPS, 100);
+	put_switch(f, 1700, 0, 300, SLEEPS, 0);
+	cores_replay(x);
+	assert_int_equal(held_ns(x, 100, 300), 300);
+	assert_int_equal(held_ns(x, 100, 400), 200);
+	assert_int_equal(row_of(x, 100).runnable_ns, 500);
 }
 
 /* ---- other ranks ---- */
@@ -296,11 +294,13 @@ static void test_late(void **state)
 	mfix_release(&w.f);
 }
 
+#define CORES(test) cmocka_unit_test_setup_teardown(test, cores_begin, cores_end)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_held_by_others), cmocka_unit_test(test_held_by_own_and_idle),
-		cmocka_unit_test(test_held_elsewhere), cmocka_unit_test(test_arrivals),
+		CORES(test_held_by_others),  CORES(test_held_by_own_and_idle),
+		CORES(test_held_elsewhere),  cmocka_unit_test(test_arrivals),
 		cmocka_unit_test(test_late),
 	};
 
