@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 # Call sites: named from the file that was recorded, where that is still here; else file and offset, as always.
 
+load lib
+
 setup() {
+	begin
 	here=$BATS_TEST_DIRNAME
-	make=${BUILD:-build}/tests/povmake
-	[ "${make:0:1}" = / ] || make=$here/../../$make
-	[ -x "$make" ] || skip "no $make; run make tools"
-	command -v gcc >/dev/null || skip "gcc is not installed"
-	command -v jq >/dev/null || skip "jq is not installed"
-	cd "$BATS_TEST_TMPDIR"
+	need gcc jq
 	cat >app.c <<-'END'
 		#include <stdio.h>
 		static __attribute__((noinline)) void called(int line)
@@ -85,7 +83,7 @@ raw() { printf '["app+0x%x","app+0x%x","app+0x8000","0x123"]' $solve $main; }
 }
 
 @test "call sites: as text, by addr2line's own account" {
-	command -v addr2line >/dev/null || skip "addr2line is not installed"
+	need addr2line
 	"$POVTRACE" report --callsite run.pov | sed -n '/^Call sites/,/^$/p' >out
 	cat out
 	line=$(addr2line -e app "$(printf '%x' $((0x400000 + solve - 1)))")
@@ -141,10 +139,10 @@ raw() { printf '["app+0x%x","app+0x%x","app+0x8000","0x123"]' $solve $main; }
 }
 
 @test "call sites: povtrace is not linked with libdw, and asks no server" {
-	command -v readelf >/dev/null || skip "readelf is not installed"
+	need readelf
 	run readelf -d "$POVTRACE"
 	[[ $output == *jansson* && $output != *libdw* ]]
-	command -v strace >/dev/null || skip "strace is not installed"
+	need strace
 	strip -g app
 	ASAN_OPTIONS=detect_leaks=0 DEBUGINFOD_URLS=http://127.0.0.1:9/ strace -f -e trace=network,openat -o calls "$POVTRACE" report --callsite run.pov
 	grep -q 'openat(.*libdw' calls

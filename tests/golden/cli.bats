@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 # What all subcommands have in common: help, version, wrong usage, the manual, completion.
 
+load lib
+
 commands() {
 	"$POVTRACE" help | sed -n '/^Commands:/,/^$/p' | awk '/^  / && $1 != "help" {print $1}'
 }
@@ -175,14 +177,12 @@ commands() {
 
 @test "export under sudo writes as the user who typed it" {
 	[ "$(id -u)" = 0 ] || skip "needs root"
-	make=${BUILD:-build}/tests/povmake
-	[ "${make:0:1}" = / ] || make=$BATS_TEST_DIRNAME/../../$make
-	[ -x "$make" ] || skip "no $make; run make tools"
+	begin
 	dir=$(mktemp -d)
 	chmod 755 "$dir"
 	mkdir "$dir/theirs"
 	chown 54321:54322 "$dir/theirs"
-	"$make" "$BATS_TEST_DIRNAME/../data/export_run.txt" "$dir/run.pov"
+	"$make" "$data/export_run.txt" "$dir/run.pov"
 	echo "root's" >"$dir/secret.json"
 	chmod 600 "$dir/secret.json"
 	ln -s "$dir/secret.json" "$dir/theirs/link.json"

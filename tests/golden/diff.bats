@@ -3,14 +3,11 @@
 # povtrace diff: runs made up so that every difference between them is known, in both forms.
 
 bats_require_minimum_version 1.5.0
+load lib
 
 setup() {
-	data=$BATS_TEST_DIRNAME/../data
-	cd "$BATS_TEST_TMPDIR"
-	make=${BUILD:-build}/tests/povmake
-	[ "${make:0:1}" = / ] || make=$BATS_TEST_DIRNAME/../../$make
-	[ -x "$make" ] || skip "no $make; run make tools"
-	command -v jq >/dev/null || skip "no jq here"
+	begin
+	need jq
 	job before.pov 2 5000 19000 <<-END
 		stream 1
 		call ts=16010000 dur=10000 tid=201 tgid=201 func=4 cpu=1 args=0,0,0
@@ -225,12 +222,12 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 }
 
 @test "diff: runs of several hosts" {
-	command -v python3 >/dev/null || skip "python3 is not installed"
+	need python3
 	sed -i '/"type":"host"/a meta {"type":"clocks","monotonic_ns":1000000,"boottime_ns":1000000,"realtime_ns":1700000000001000000}' after.pov.txt
 	"$make" after.pov.txt after.pov
 	"$POVTRACE" info --dump after.pov >all.txt
-	"$BATS_TEST_DIRNAME/../tool/split_trace" 0 <all.txt >a.txt
-	"$BATS_TEST_DIRNAME/../tool/split_trace" 1 node8 <all.txt >b.txt
+	"$tool/split_trace" 0 <all.txt >a.txt
+	"$tool/split_trace" 1 node8 <all.txt >b.txt
 	"$make" a.txt a.pov
 	"$make" b.txt b.pov
 	diff_of before.pov -- a.pov b.pov >got
@@ -268,28 +265,25 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 	[ "$(diff_of --top 0 many.pov many2.pov | table Ranks | wc -l)" = 202 ]
 }
 
+diff_said() { # what the example in $line must have printed
+	[ -s said ]
+	case $line in
+	*mpi_ns*) [ "$(cat said)" = 3090000 ] ;;
+	*--rank*) [ "$(table Ranks <said | grep -c '^ [0-9]')" = 1 ] ;;
+	esac
+}
+
 @test "diff: the help's examples do what they say" {
-	command -v python3 >/dev/null || skip "python3 is not installed"
-	povtrace() { "$POVTRACE" "$@"; }
+	need python3
 	for run in a b; do
 		job $run.pov 6 8000 22000 </dev/null
 		sed -i '/"type":"host"/a meta {"type":"clocks","monotonic_ns":1000000,"boottime_ns":1000000,"realtime_ns":1700000000001000000}' $run.pov.txt
 		"$make" $run.pov.txt $run.pov
 		"$POVTRACE" info --dump $run.pov >all.txt
-		"$BATS_TEST_DIRNAME/../tool/split_trace" 0 <all.txt >1.txt
-		"$BATS_TEST_DIRNAME/../tool/split_trace" 1,2,3,4,5 node8 <all.txt >2.txt
+		"$tool/split_trace" 0 <all.txt >1.txt
+		"$tool/split_trace" 1,2,3,4,5 node8 <all.txt >2.txt
 		"$make" 1.txt ${run}1.pov
 		"$make" 2.txt ${run}2.pov
 	done
-	povtrace help diff | sed -n 's/^  *\(povtrace diff .*\)/\1/p' >examples
-	[ "$(wc -l <examples)" -ge 3 ]
-	while read -r line; do
-		echo "$line"
-		eval "set -o pipefail; $line" >said
-		[ -s said ]
-		case $line in
-		*mpi_ns*) [ "$(cat said)" = 3090000 ] ;;
-		*--rank*) [ "$(table Ranks <said | grep -c '^ [0-9]')" = 1 ] ;;
-		esac
-	done <examples
+	each_example diff diff_said
 }

@@ -4,23 +4,14 @@
 # readers; selection; bad outputs; bounded memory.
 
 bats_require_minimum_version 1.5.0
+load lib
 
 setup() {
+	begin
 	here=$BATS_TEST_DIRNAME
-	data=$here/../data
-	cd "$BATS_TEST_TMPDIR"
-	make=${BUILD:-build}/tests/povmake
-	[ "${make:0:1}" = / ] || make=$here/../../$make
-	[ -x "$make" ] || skip "no $make; run make tools"
 	# The sanitizers' build is under test; what is measured is the real one.
 	plain=${make%/tests/povmake}/povtrace
 	"$make" "$data/export_run.txt" run.pov
-}
-
-need() {
-	for tool; do
-		command -v "$tool" >/dev/null || skip "no $tool here"
-	done
 }
 
 # Exports run.pov as $1; totals to totals.json, messages to err.
@@ -158,7 +149,7 @@ health() { # TIMELINE TOTALS: status as perfetto_health.sh's
 	need python3
 	for f in run.json run.json.gz; do
 		export_to $f
-		"$here/../tool/json_check" $f totals.json
+		"$tool/json_check" $f totals.json
 	done
 	gzip -dc run.json.gz >unzipped.json
 	export_to run.json
@@ -215,7 +206,7 @@ health() { # TIMELINE TOTALS: status as perfetto_health.sh's
 		[ "$(total open)" = 1 ]
 		health $f totals.json
 	done
-	"$here/../tool/json_check" run.json totals.json
+	"$tool/json_check" run.json totals.json
 }
 
 @test "export: more strings than the intern table holds" {
@@ -372,14 +363,8 @@ run.pov" ]
 	need jq
 	sed "s/^end ts=[0-9]*/end ts=1003000000000/" "$data/export_run.txt" >long.txt
 	"$make" long.txt run.pov
-	povtrace() { "$POVTRACE" "$@"; }
 	cp run.pov node1.pov && cp run.pov node2.pov
-	povtrace help export | sed -n 's/^  *\(povtrace export .*\)/\1/p' >examples
-	[ "$(wc -l <examples)" -ge 3 ]
-	while read -r line; do
-		echo "$line"
-		eval "set -o pipefail; $line" >said
-	done <examples
+	each_example export true
 	[ -s run.pftrace ] && gzip -t part.json.gz
 	# the sends, and nothing but sends
 	pattern=$(grep -o "'MPI_[^']*'" examples | tr -d "'")
@@ -426,7 +411,7 @@ run.pov" ]
 			"$POVTRACE" export cut.pov -o $f --totals >totals.json 2>err || { cat err; false; }
 		done
 		"$POVTRACE" export cut.pov -o cut.json --totals >totals.json 2>err
-		"$here/../tool/json_check" cut.json totals.json
+		"$tool/json_check" cut.json totals.json
 		[ "$(jq .metadata.complete cut.json)" = false ]
 	done
 	run "$POVTRACE" export /dev/null -o x.json
@@ -437,10 +422,10 @@ run.pov" ]
 	need jq python3
 	for seed in $(seq ${POV_RANDOM_FROM:-1} ${POV_RANDOM_TO:-12}); do
 		echo "seed $seed"
-		"$here/../tool/random_trace" "$seed" >script
+		"$tool/random_trace" "$seed" >script
 		"$make" script run.pov
 		export_to run.json
-		"$here/../tool/json_check" run.json totals.json
+		"$tool/json_check" run.json totals.json
 		cp totals.json json.totals
 		export_to run.pftrace
 		diff <(grep -vE 'bytes|early' json.totals) <(grep -vE 'bytes|early' totals.json)

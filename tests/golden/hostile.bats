@@ -4,16 +4,12 @@
 # and what is refused is said. Large ones that could be real are read.
 
 bats_require_minimum_version 1.5.0
+load lib
 
 MOST_KIB=208896 # and the file's own size, and what the program takes for nothing
 
 setup() {
-	tool=$BATS_TEST_DIRNAME/../tool
-	cd "$BATS_TEST_TMPDIR"
-	build=${BUILD:-build}
-	[ "${build:0:1}" = / ] || build=$BATS_TEST_DIRNAME/../../$build
-	make=$build/tests/povmake
-	[ -x "$make" ] || skip "no $make; run make tools"
+	begin
 	# What is measured is the real one; the sanitizers take memory of their own.
 	plain=$build/povtrace
 	[ -x "$plain" ] || skip "no $plain"

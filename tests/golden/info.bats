@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 # povtrace info: totals, the dump and its way back, incomplete and damaged files.
 
+load lib
+
 setup() {
-	cd "$BATS_TEST_TMPDIR"
-	make=${BUILD:-build}/tests/povmake
-	[ "${make:0:1}" = / ] || make=$BATS_TEST_DIRNAME/../../$make
-	[ -x "$make" ] || skip "no $make; run make tools"
+	begin
 	cat >run.txt <<-'END'
 	meta {"type":"recording","povtrace":"0.1.0","abi":1,"start_ns":1000,"argv":["mpirun","-np","2","./a \u001b[31m"]}
 	meta {"type":"host","hostname":"node7","kernel":"6.1.0-18","machine":"x86_64","cpus":4}
@@ -155,25 +154,22 @@ setup() {
 	[ "$("$POVTRACE" info --json small.pov | jq '.complete, .bad_blocks' | paste -sd,)" = true,0 ]
 }
 
+info_said() { # what the example in $line must have printed
+	[ -s said ]
+	case $line in
+	*--first*) [ "$(grep -vc '^meta\|^#' said)" = 20 ] ;;
+	*.totals*) jq -e '.calls > 0 and .polls > 0 and .switches > 0' said ;;
+	esac
+}
+
 @test "info: the help's examples do what they say" {
-	command -v jq >/dev/null || skip "no jq here"
-	"$make" "$BATS_TEST_DIRNAME/../data/export_run.txt" run.pov
-	povtrace() { "$POVTRACE" "$@"; }
-	povtrace help info | sed -n 's/^  *\(povtrace info .*\)/\1/p' >examples
-	[ "$(wc -l <examples)" -ge 3 ]
-	while read -r line; do
-		echo "$line"
-		eval "set -o pipefail; $line" >said
-		[ -s said ]
-		case $line in
-		*--first*) [ "$(grep -vc '^meta\|^#' said)" = 20 ] ;;
-		*.totals*) jq -e '.calls > 0 and .polls > 0 and .switches > 0' said ;;
-		esac
-	done <examples
+	need jq
+	"$make" "$data/export_run.txt" run.pov
+	each_example info info_said
 }
 
 @test "info: how the clocks went" {
-	command -v jq >/dev/null || skip "no jq here"
+	need jq
 	two() { # BOOTTIME REALTIME at the end, 1 s later
 		awk -v end="meta {\"type\":\"clocks\",\"monotonic_ns\":1000001000,\"boottime_ns\":$1,\"realtime_ns\":$2,\"raw_ns\":999001000}" '
 			{ print } /"type":"clocks"/ { print end }' run.txt |

@@ -4,15 +4,12 @@
 # Several recordings read together: what one recorder saw of a job, told by two of which each had half of the ranks, one of
 # them with another clock (tests/tool/split_trace), gives the same report and one timeline.
 
+load lib
+
 setup() {
-	cd "$BATS_TEST_TMPDIR"
+	begin
 	export LC_ALL=C
-	data=$BATS_TEST_DIRNAME/../data
-	tool=$BATS_TEST_DIRNAME/../tool
-	make=${BUILD:-build}/tests/povmake
-	[ "${make:0:1}" = / ] || make=$BATS_TEST_DIRNAME/../../$make
-	[ -x "$make" ] || skip "no $make; run make tools"
-	command -v python3 >/dev/null || skip "python3 is not installed"
+	need python3
 	"$make" "$data/report_run.txt" all.pov
 	"$POVTRACE" info --dump all.pov >all.txt
 }

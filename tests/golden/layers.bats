@@ -4,13 +4,11 @@
 # Calls of a layer below MPI: shown inside MPI's, told apart in the report, and no part of a rank's own figures, whether
 # this version knows the layer or not.
 
+load lib
+
 setup() {
-	cd "$BATS_TEST_TMPDIR"
+	begin
 	export LC_ALL=C
-	tool=$BATS_TEST_DIRNAME/../tool
-	make=${BUILD:-build}/tests/povmake
-	[ "${make:0:1}" = / ] || make=$BATS_TEST_DIRNAME/../../$make
-	[ -x "$make" ] || skip "no $make; run make tools"
 	script "ucp" >run.txt
 	"$make" run.txt run.pov
 }

@@ -3,15 +3,12 @@
 # povtrace export: what layers below MPI post, in both formats, from records of the layers ob1 and verbs.
 
 bats_require_minimum_version 1.5.0
+load lib
 
 setup() {
+	begin
 	here=$BATS_TEST_DIRNAME
-	data=$here/../data
-	cd "$BATS_TEST_TMPDIR"
-	make=${BUILD:-build}/tests/povmake
-	[ "${make:0:1}" = / ] || make=$here/../../$make
-	[ -x "$make" ] || skip "no $make; run make tools"
-	command -v jq >/dev/null || skip "no jq here"
+	need jq
 	known=$("$POVTRACE" record --layers none -- true 2>&1 | sed -n 's/.*there are: //p')
 	for layer in ob1 verbs; do
 		[[ ", $known," == *", $layer,"* ]] || skip "no layer $layer here"
@@ -47,7 +44,7 @@ track_slices() { # JSON BEGINNING
 		101 posts: rc (verbs) of 103: RECV 2999 1
 	END
 	[ "$(track_slices run.json completions | grep -vc ' 0$')" = 4 ]
-	python3 "$here/../tool/json_check" run.json totals.json
+	python3 "$tool/json_check" run.json totals.json
 	grep -q 'below MPI: 7 posts, 4 completions, 0 arrivals, 3 messages' err
 }
 
@@ -86,7 +83,7 @@ track_slices() { # JSON BEGINNING
 	cp totals.json json.totals
 	export_to run.pftrace
 	diff <(grep -v bytes json.totals) <(grep -v bytes totals.json)
-	command -v protoc >/dev/null || skip "no protoc here"
+	need protoc
 	protoc -I "$data" --decode=Trace perfetto_subset.proto <run.pftrace >got
 	# in what the schema knows, with as many arrows, and tracks of the same names in their processes
 	[ "$(grep -cE '^ *[0-9]+(:| \{)' got)" = 0 ]
@@ -175,7 +172,7 @@ random_posts() { # SEED
 		} >script
 		"$make" script run.pov
 		export_to run.json
-		python3 "$here/../tool/json_check" run.json totals.json
+		python3 "$tool/json_check" run.json totals.json
 		jq -e '.posts > 100 and .completions > 100 and .pairs > 10 and .unpaired > 10 and .messages > 10 and
 			.slices == .calls + .posts + .completions + .messages + .markers - .misplaced' totals.json
 		cp totals.json json.totals

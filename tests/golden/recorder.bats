@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 # The recording half is a file of its own: traces are read without it, and without the libraries that only it needs.
 
+load lib
+
 setup() {
-	cd "$BATS_TEST_TMPDIR"
+	begin
 	half=$(dirname "$POVTRACE")/povtrace-record.so
-	make=${BUILD:-build}/tests/povmake
-	[ "${make:0:1}" = / ] || make=$BATS_TEST_DIRNAME/../../$make
-	[ -x "$make" ] || skip "no $make; run make tools"
 	cp "$POVTRACE" povtrace
 }
 
@@ -22,12 +21,12 @@ refused() {
 
 # other_half: a povtrace-record.so made of the C on stdin
 other_half() {
-	command -v gcc >/dev/null || skip "gcc is not installed"
+	need gcc
 	gcc -shared -fPIC -x c - -o povtrace-record.so "$@"
 }
 
 @test "the program itself is linked with neither libbpf, libelf, Zydis nor hwloc" {
-	command -v readelf >/dev/null || skip "readelf is not installed"
+	need readelf
 	readelf -d "$POVTRACE" | grep -F '(NEEDED)' >needed
 	grep -q libjansson needed
 	run grep -E 'bpf|elf|Zydis|hwloc' needed

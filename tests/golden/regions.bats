@@ -3,12 +3,10 @@
 # Functions of the program that are regions of the recording: in the report, in timelines, over several hosts.
 
 bats_require_minimum_version 1.5.0
+load lib
 
 setup() {
-	cd "$BATS_TEST_TMPDIR"
-	make=${BUILD:-build}/tests/povmake
-	[ "${make:0:1}" = / ] || make=$BATS_TEST_DIRNAME/../../$make
-	[ -x "$make" ] || skip "no $make; run make tools"
+	begin
 }
 
 # A rank that runs from the start: solve() within main(), and in it itself, a barrier, and a jump out of solve(). Host, pid, rank, list
@@ -54,7 +52,7 @@ job() {
 }
 
 @test "regions: JSON" {
-	command -v jq >/dev/null || skip "no jq here"
+	need jq
 	job node0 100 0 '"solve","main","absent"' 0 1 | "$make" - run.pov
 	"$POVTRACE" report --json run.pov >got
 	# their probes are accounted for: 2 calls of MPI, 3 regions that returned
@@ -79,7 +77,7 @@ job() {
 }
 
 @test "regions: timeline, a track for each depth beside the phases" {
-	command -v jq >/dev/null || skip "no jq here"
+	need jq
 	job node0 100 0 '"solve","main"' 0 1 | "$make" - run.pov
 	"$POVTRACE" export -o run.json run.pov
 	jq -r '([.traceEvents[] | select(.ph == "M" and .name == "thread_name") | {(.tid | tostring): .args.name}] | add) as $name |
@@ -106,7 +104,7 @@ job() {
 }
 
 @test "regions: hosts that list them in another order, or others" {
-	command -v jq >/dev/null || skip "no jq here"
+	need jq
 	job node0 100 0 '"solve","main"' 0 1 | "$make" - a.pov
 	job node1 100 1 '"other","main","solve"' 2 1 | "$make" - b.pov
 	"$POVTRACE" report --json a.pov b.pov >got

@@ -3,13 +3,10 @@
 # povtrace report: both forms against what they shall be; what it says of recordings that lack something.
 
 bats_require_minimum_version 1.5.0
+load lib
 
 setup() {
-	data=$BATS_TEST_DIRNAME/../data
-	cd "$BATS_TEST_TMPDIR"
-	make=${BUILD:-build}/tests/povmake
-	[ "${make:0:1}" = / ] || make=$BATS_TEST_DIRNAME/../../$make
-	[ -x "$make" ] || skip "no $make; run make tools"
+	begin
 	"$make" "$data/report_run.txt" run.pov
 }
 
@@ -82,7 +79,7 @@ many() {
 }
 
 @test "report: what main threads did adds up" {
-	command -v jq >/dev/null || skip "no jq here"
+	need jq
 	report --json --threads run.pov >got
 	[ "$(jq '[.ranks[] | .between_init_and_finalize, .thread_list[].between_init_and_finalize] | length' got)" -ge 4 ]
 	[ "$(jq '[.ranks[] | .between_init_and_finalize, .thread_list[].between_init_and_finalize | select(.window_ns != .compute_ns + .mpi_work_ns +
@@ -95,7 +92,7 @@ many() {
 }
 
 @test "report: the JSON's times add up" {
-	command -v jq >/dev/null || skip "no jq here"
+	need jq
 	report --json run.pov >got
 	[ "$(jq '[.ranks[], .other_processes[] | select(.running_ns + .runnable_ns + .blocked_ns + .unknown_ns != .thread_ns)]
 		| length' got)" = 0 ]
@@ -134,22 +131,19 @@ many() {
 	run -1 report junk.pov
 }
 
+report_said() { # what the example in $line must have printed
+	[ -s said ]
+	case $line in
+	*--threads*) [ "$(section Threads <said | grep -c '^  *[0-9]  ')" = 1 ] ;;
+	*polling*) section Ranks: <said | sed -n 3p | grep -q '^  *1  run.py' ;;
+	*mpi_ns*) [ "$(grep -c '^[0-9][0-9]*$' said)" = 2 ] ;;
+	esac
+}
+
 @test "report: the help's examples do what they say" {
-	command -v jq >/dev/null || skip "no jq here"
-	povtrace() { "$POVTRACE" "$@"; }
+	need jq
 	cp run.pov node1.pov && cp run.pov node2.pov
-	povtrace help report | sed -n 's/^  *\(povtrace report .*\)/\1/p' >examples
-	[ "$(wc -l <examples)" -ge 3 ]
-	while read -r line; do
-		echo "$line"
-		eval "set -o pipefail; $line" >said
-		[ -s said ]
-		case $line in
-		*--threads*) [ "$(section Threads <said | grep -c '^  *[0-9]  ')" = 1 ] ;;
-		*polling*) section Ranks: <said | sed -n 3p | grep -q '^  *1  run.py' ;;
-		*mpi_ns*) [ "$(grep -c '^[0-9][0-9]*$' said)" = 2 ] ;;
-		esac
-	done <examples
+	each_example report report_said
 }
 
 @test "report: no MPI process" {
@@ -207,7 +201,7 @@ many() {
 	grep -q '^  LOST       11 sched records between 4.500 ms and 5.000 ms of the recording:$' got
 	grep -q '^  gaps       scheduler records are missing during 500.000 us, in 1 stretch$' got
 	section Ranks: <got | sed -n 2p | grep -q 'unkn%'
-	command -v jq >/dev/null || skip "no jq here"
+	need jq
 	# Rank 1 ran on the CPU concerned. Behind the gap its next record proves that it had been there since.
 	[ "$(report --json lost.pov | jq '.ranks[1].unknown_ns')" = 500000 ]
 }
@@ -243,7 +237,7 @@ distorted() {
 }
 
 @test "report: that tracing cost much is said first, with the way out" {
-	command -v jq >/dev/null || skip "no jq here"
+	need jq
 	distorted 1 4 # 50 us of 1 ms: no more than 5 %
 	[ "$(report costly.pov | head -1)" = '  trace      costly.pov' ]
 	[ "$(report --json costly.pov | jq -c '.distortion | [.distorted, .rank, .share, .ranks_above, .text]')" = \
@@ -266,7 +260,7 @@ distorted() {
 }
 
 @test "report: what a loss touches is marked" {
-	command -v jq >/dev/null || skip "no jq here"
+	need jq
 	incomplete '' '["",""]' '[]' '[]' '["",""]'
 	report loss.pov >text
 	no '≥\|~\|LOST' <text
@@ -303,7 +297,7 @@ distorted() {
 }
 
 @test "report: a loss of unknown time, and calls that never made a record, touch all" {
-	command -v jq >/dev/null || skip "no jq here"
+	need jq
 	sed '/^lost/d' "$data/report_run.txt" >none.txt
 	"$make" none.txt none.pov
 	[ "$(report --json none.pov | jq -c '[.ranks[].incomplete]')" = '[["call"],["call"]]' ]
@@ -318,7 +312,7 @@ distorted() {
 }
 
 @test "report: the recorder's own CPU time by start, recording and stop" {
-	command -v jq >/dev/null || skip "no jq here"
+	need jq
 	own() { report --json "$1" | jq -c '.coverage | [.own_cpu_ns, .own_cpu_start_ns, .own_cpu_recording_ns, .own_cpu_stop_ns]'; }
 	[ "$(own run.pov)" = '[1500000,null,null,null]' ]
 	sed 's/"own_cpu_ns":1500000/&,"own_cpu_start_ns":1200000,"own_cpu_stop_ns":250000/' "$data/report_run.txt" >own.txt
@@ -328,7 +322,7 @@ distorted() {
 }
 
 @test "report: calls that did not return have no duration" {
-	command -v jq >/dev/null || skip "no jq here"
+	need jq
 	many 1 <<-'END' >gone.txt
 	meta {"type":"functions","layer":"mpi","rows":[{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},{"id":4,"name":"MPI_Test","group":"req","attrs":"POLL","sig":"<>req >flag >status"}]}
 	stream 0
@@ -404,7 +398,7 @@ distorted() {
 	grep -A1 '^  LATE       process 200: libmpi.so.40 was probed 31.000 ms after it was mapped;$' out |
 		grep -q '^ *calls until then are not recorded$'
 	grep -q '^  waits      threads asked 3 times for files to be looked at, and waited 1.250 ms in all$' out
-	command -v jq >/dev/null || skip "no jq here"
+	need jq
 	report --json late.pov >got
 	[ "$(jq -c .coverage.late got)" = \
 		'[{"pid":200,"path":"/usr/lib/libmpi.so.40","mapped_ns":300000,"late_ns":31000000}]' ]

@@ -3,12 +3,10 @@
 # The time of a section of the program as ranks and cores see it: text, JSON, and what cannot be.
 
 bats_require_minimum_version 1.5.0
+load lib
 
 setup() {
-	cd "$BATS_TEST_TMPDIR"
-	make=${BUILD:-build}/tests/povmake
-	[ "${make:0:1}" = / ] || make=$BATS_TEST_DIRNAME/../../$make
-	[ -x "$make" ] || skip "no $make; run make tools"
+	begin
 	"$make" - run.pov <<-'END'
 		meta {"type":"recording","abi":1,"start_ns":1000,"config":{"sched":"all","rings":1,"cpus_per_ring":1024}}
 		meta {"type":"host","hostname":"h","kernel":"6.1","machine":"x86_64","cpus":1}
@@ -47,7 +45,7 @@ setup() {
 }
 
 @test "section: JSON" {
-	command -v jq >/dev/null || skip "no jq here"
+	need jq
 	"$POVTRACE" report --json --section 5us..15us run.pov | jq -c '.section | .name, (.ranks[] | [.rank, .entered, .open,
 		.wall_ns, .running_ns, (.cores[] | .cpu, .here_ns, .running_ns, .other_ranks_ns)]), .cores' >got
 	diff -u - got <<-'END'

@@ -3,15 +3,12 @@
 # The queries of viz/sql: each is described, and tells of a timeline in either format what it shall.
 
 bats_require_minimum_version 1.5.0
+load lib
 
 setup() {
+	begin
 	here=$BATS_TEST_DIRNAME
-	data=$here/../data
 	queries=$here/../../viz/sql
-	cd "$BATS_TEST_TMPDIR"
-	make=${BUILD:-build}/tests/povmake
-	[ "${make:0:1}" = / ] || make=$here/../../$make
-	[ -x "$make" ] || skip "no $make; run make tools"
 	tp=${TRACE_PROCESSOR:-$(command -v trace_processor_shell || command -v trace_processor || true)}
 }
 

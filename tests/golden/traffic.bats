@@ -3,13 +3,10 @@
 # povtrace report --traffic, all of it in its three forms, and povplot's matrix of that, from records of MPI, UCT, verbs and the kernel.
 
 bats_require_minimum_version 1.5.0
+load lib
 
 setup() {
-	data=$BATS_TEST_DIRNAME/../data
-	cd "$BATS_TEST_TMPDIR"
-	make=${BUILD:-build}/tests/povmake
-	[ "${make:0:1}" = / ] || make=$BATS_TEST_DIRNAME/../../$make
-	[ -x "$make" ] || skip "no $make; run make tools"
+	begin
 	"$make" "$data/traffic_run.txt" run.pov
 }
 
@@ -24,7 +21,7 @@ same_as() {
 }
 
 json() {
-	command -v jq >/dev/null || skip "no jq here"
+	need jq
 	traffic --json | jq '{schema_version, povtrace: "1", trace, ranks: [.ranks[] | {rank, job}], traffic}'
 }
 
