@@ -207,7 +207,9 @@ $(filter-out $(UNIT_BENCH_BIN),$(UNIT_BIN)): $(BUILD)/tests/unit/%: $(BUILD)/obj
 
 $(TOOL_BIN): $(BUILD)/tests/%: $(BUILD)/obj/tests/tool/%.o $(LIB)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(LDFLAGS_ALL) $(filter %.o,$^) $(LIB) $(LIBS) -o $@
+
+$(BUILD)/tests/povmake: $(BUILD)/obj/tests/tool/povmake/record.o
 
 $(FUZZ_BIN): $(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(LIB)
 	@mkdir -p $(@D)

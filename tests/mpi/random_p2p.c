@@ -32,7 +32,7 @@ static void truth_say(struct worker *w, const char *end, const struct op *op, co
 {
 	fprintf(w->truth, "%s\t%d\t%d\t%llu\t%llu\t%d\t%d.%d.%d\t%d\t%s\n", end, w->me, w->tid,
 		(unsigned long long)l->before_ns, (unsigned long long)l->after_ns, l->place,
-		head[0], head[1], head[2], op->known, w->comm[op->comm].made);
+		head[0], head[1], head[2], op->known, w->comms.comm[op->comm].made);
 }
 
 static void received(struct worker *w, const struct op *op, const struct live *l)
@@ -51,7 +51,7 @@ static void received(struct worker *w, const struct op *op, const struct live *l
 
 static int place_of(const struct worker *w, const struct op *op, int who)
 {
-	return w->comm[op->comm].place[who];
+	return w->comms.comm[op->comm].place[who];
 }
 
 static void fill(struct worker *w, struct live *l)
@@ -64,7 +64,7 @@ static void fill(struct worker *w, struct live *l)
 
 static void send_post(struct worker *w, const struct op *op, struct live *l)
 {
-	MPI_Comm comm = w->comm[op->comm].handle;
+	MPI_Comm comm = w->comms.comm[op->comm].handle;
 	int to = place_of(w, op, op->to), n = op->bytes;
 
 	fill(w, l);
@@ -99,7 +99,7 @@ static void send_post(struct worker *w, const struct op *op, struct live *l)
 /* A receive that was to be cancelled and was is posted again. */
 static void recv_again(struct worker *w, const struct op *op, struct live *l, int from, int tag)
 {
-	MPI_Comm comm = w->comm[op->comm].handle;
+	MPI_Comm comm = w->comms.comm[op->comm].handle;
 	MPI_Status st;
 	int cancelled;
 
@@ -113,7 +113,7 @@ static void recv_again(struct worker *w, const struct op *op, struct live *l, in
 
 static void recv_probed(struct worker *w, const struct op *op, struct live *l, int from, int tag)
 {
-	MPI_Comm comm = w->comm[op->comm].handle;
+	MPI_Comm comm = w->comms.comm[op->comm].handle;
 	MPI_Status st, *status = op->asked ? &st : MPI_STATUS_IGNORE;
 	MPI_Message message;
 	int found = 0;
@@ -149,7 +149,7 @@ static void recv_post(struct worker *w, const struct op *op, struct live *l)
 {
 	int from = op->any_source ? MPI_ANY_SOURCE : place_of(w, op, op->from);
 	int tag = op->any_tag ? MPI_ANY_TAG : op->tag;
-	MPI_Comm comm = w->comm[op->comm].handle;
+	MPI_Comm comm = w->comms.comm[op->comm].handle;
 	MPI_Status st;
 
 	l->in = l->in ? l->in : malloc(MESSAGE_MAX);
@@ -173,7 +173,7 @@ static void recv_post(struct worker *w, const struct op *op, struct live *l)
 static void exchange(struct worker *w, const struct op *op, struct live *l)
 {
 	int to = place_of(w, op, op->to), from = place_of(w, op, op->source);
-	MPI_Comm comm = w->comm[op->comm].handle;
+	MPI_Comm comm = w->comms.comm[op->comm].handle;
 	MPI_Status st, *status = op->asked ? &st : MPI_STATUS_IGNORE;
 	int head[3];
 
@@ -203,7 +203,7 @@ static bool same_request(const struct op *a, const struct op *b)
 
 static void persistent_make(struct worker *w, const struct op *op, struct live *l)
 {
-	MPI_Comm comm = w->comm[op->comm].handle;
+	MPI_Comm comm = w->comms.comm[op->comm].handle;
 	int to = place_of(w, op, op->to), from = place_of(w, op, op->from);
 
 	if (op->mode == RECV_INIT) {
@@ -373,7 +373,7 @@ static void step_do(struct worker *w, const struct step *s)
 	struct live *l = &w->live[s->op];
 
 	if (s->what == BARRIER)
-		MPI_Barrier(w->meet);
+		MPI_Barrier(w->comms.meet);
 	else if (s->what == FINISH_ALL)
 		finish_all(w);
 	else if (op_rank(op) != w->me)
@@ -446,7 +446,7 @@ int main(int argc, char **argv)
 		w->epochs = atoi(argv[3]);
 		w->same = strtoull(argv[1], NULL, 0) * 1000003 + (uint64_t)i + 1;
 		w->own = w->same * 31 + (uint64_t)me;
-		comms_make(w);
+		comms_make(&w->comms, me, size, !w->number);
 		snprintf(path, sizeof(path), "%s/random.%d.%d", getenv("POV_EXPECT"), me, i);
 		w->truth = fopen(path, "w");
 		MUST(w->truth);

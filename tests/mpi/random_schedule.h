@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What random_p2p.c does: communicators of all kinds, and schedules drawn at random, the same in all ranks. How a schedule keeps from
+ * What random_p2p.c does: schedules drawn at random, the same in all ranks, of messages in communicators of all kinds. How a schedule keeps from
  * deadlocks is told there.
  */
 #ifndef TESTS_MPI_RANDOM_SCHEDULE_H
@@ -10,10 +10,9 @@
 #include <stdint.h>
 
 #include "expect.h"
+#include "random_comms.h"
 
-#define RANKS_MAX 8
 #define THREADS_MAX 2
-#define COMMS_MAX 16
 #define TAGS 3
 #define TAG_UNSENT 77
 #define OPS_MAX 1024
@@ -83,14 +82,6 @@ struct step {
 	int op, cnt; /* several persistent ones, started by one call */
 };
 
-struct comm {
-	MPI_Comm handle;
-	int place[RANKS_MAX]; /* by rank in MPI_COMM_WORLD: its rank in it, or -1 */
-	int side[RANKS_MAX]; /* of an intercommunicator; which of several that were made together */
-	bool inter;
-	const char *made; /* how */
-};
-
 /* Messages that the same receives may take: of a sender and a tag, or of any of these. */
 enum shape { EXACT, ANY_SOURCE, ANY_TAG, ANY };
 struct class
@@ -118,9 +109,7 @@ struct worker {
 	int me, size, number, tid, epochs, serial;
 	uint64_t same, own; /* states of dice: for all ranks, for this one */
 	FILE *truth;
-	MPI_Comm meet;
-	struct comm comm[COMMS_MAX];
-	int ncomms;
+	struct comms comms;
 	enum shape shape[COMMS_MAX];
 	struct class class[COMMS_MAX][RANKS_MAX][RANKS_MAX][TAGS];
 	struct op op[OPS_MAX];
@@ -148,111 +137,6 @@ static int op_rank(const struct op *op)
 	return mode_receives(op->mode) && op->mode < SENDRECV ? op->to : op->from;
 }
 
-/* ---- communicators ---- */
-
-/* Who has which rank is asked, not assumed. */
-static void comm_add(struct worker *w, const char *made, MPI_Comm handle, int side)
-{
-	struct comm *c = &w->comm[w->ncomms++];
-	int mine[3] = {-1, side, 0}, all[RANKS_MAX][3];
-
-	c->handle = handle;
-	c->made = made;
-	if (handle != MPI_COMM_NULL) {
-		MPI_Comm_rank(handle, &mine[0]);
-		MPI_Comm_test_inter(handle, &mine[2]);
-	}
-	MPI_Allgather(mine, 3, MPI_INT, all, 3, MPI_INT, MPI_COMM_WORLD);
-	for (int i = 0; i < w->size; i++) {
-		c->place[i] = all[i][0];
-		c->side[i] = all[i][1];
-		c->inter |= all[i][2];
-	}
-}
-
-static void comm_add_topologies(struct worker *w)
-{
-	int next = (w->me + 1) % w->size, last = (w->me + w->size - 1) % w->size;
-	int dims[2] = {w->size / 2, 2}, periods[2] = {1, 0}, keep[2] = {1, 0};
-	int index[RANKS_MAX], edges[RANKS_MAX];
-	MPI_Comm cart, made = MPI_COMM_NULL;
-
-	MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 1, &cart);
-	comm_add(w, "cart", cart, 0);
-	if (cart != MPI_COMM_NULL)
-		MPI_Cart_sub(cart, keep, &made);
-	comm_add(w, "cart_sub", made, w->me % 2);
-	for (int i = 0; i < w->size; i++) {
-		index[i] = i + 1;
-		edges[i] = (i + 1) % w->size;
-	}
-	MPI_Graph_create(MPI_COMM_WORLD, w->size, index, edges, 1, &made);
-	comm_add(w, "graph", made, 0);
-	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &last, MPI_UNWEIGHTED, 1, &next,
-				       MPI_UNWEIGHTED, MPI_INFO_NULL, 1, &made);
-	comm_add(w, "dist_graph", made, 0);
-}
-
-/* All but rank 0, backwards; then each half by itself, at the same time and with the same tag. */
-static void comm_add_groups(struct worker *w)
-{
-	int half = w->me < w->size / 2;
-	int back[1][3] = {{w->size - 1, 1, -1}};
-	int own[1][3] = {{half ? 0 : w->size / 2, half ? w->size / 2 - 1 : w->size - 1, 1}};
-	MPI_Comm made = MPI_COMM_NULL;
-	MPI_Group world, some, side;
-
-	MPI_Comm_group(MPI_COMM_WORLD, &world);
-	MPI_Group_range_incl(world, 1, back, &some);
-	MPI_Group_range_incl(world, 1, own, &side);
-	MPI_Comm_create(MPI_COMM_WORLD, some, &made);
-	comm_add(w, "create", made, 0);
-	made = MPI_COMM_NULL;
-	if (w->me)
-		MPI_Comm_create_group(MPI_COMM_WORLD, some, 9, &made);
-	comm_add(w, "create_group", made, 0);
-	MPI_Comm_create_group(MPI_COMM_WORLD, side, 9, &made);
-	comm_add(w, "create_group of halves", made, half);
-	MPI_Comm_create_group(MPI_COMM_WORLD, side, 9, &made); /* the same once more */
-	comm_add(w, "create_group of halves", made, half);
-	MPI_Group_free(&world);
-	MPI_Group_free(&some);
-	MPI_Group_free(&side);
-}
-
-static void comms_make(struct worker *w)
-{
-	int half = w->me < w->size / 2;
-	MPI_Comm made, side;
-	MPI_Request req;
-
-	MPI_Comm_dup(MPI_COMM_WORLD, &w->meet);
-	MPI_Comm_dup(MPI_COMM_WORLD, &made);
-	comm_add(w, "dup", made, 0);
-	MPI_Comm_idup(MPI_COMM_WORLD, &made, &req);
-	MPI_Wait(&req, MPI_STATUS_IGNORE);
-	comm_add(w, "idup", made, 0);
-	MPI_Comm_split(MPI_COMM_WORLD, w->me % 2, -w->me, &made);
-	comm_add(w, "split", made, w->me % 2);
-	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, -w->me, MPI_INFO_NULL, &made);
-	comm_add(w, "split_type", made, 0);
-	MPI_Comm_split(MPI_COMM_WORLD, half, w->me, &side);
-	MPI_Intercomm_create(side, 0, MPI_COMM_WORLD, half ? w->size / 2 : 0, 11, &made);
-	comm_add(w, "intercomm", made, half);
-	MPI_Intercomm_merge(made, half, &side);
-	comm_add(w, "merged", side, 0);
-	comm_add_groups(w);
-	comm_add_topologies(w);
-	if (!w->number)
-		comm_add(w, "world", MPI_COMM_WORLD, 0);
-}
-
-static bool may_talk(const struct comm *c, int from, int to)
-{
-	return c->place[from] >= 0 && c->place[to] >= 0 &&
-	       (c->side[from] == c->side[to]) != c->inter;
-}
-
 /* ---- classes ---- */
 
 static struct class *class_of(struct worker *w, const struct op *op)
@@ -270,10 +154,10 @@ static struct op lane_draw(struct worker *w, int who)
 	struct op op = {.known = true};
 
 	do {
-		op.comm = any_of(w, w->ncomms);
+		op.comm = any_of(w, w->comms.cnt);
 		op.from = any_of(w, w->size);
 		op.to = any_of(w, w->size);
-	} while (!may_talk(&w->comm[op.comm], op.from, op.to) ||
+	} while (!may_talk(&w->comms.comm[op.comm], op.from, op.to) ||
 		 (who >= 0 && op.from != who && op.to != who));
 	op.tag = any_of(w, TAGS);
 	op.any_source = w->shape[op.comm] == ANY || w->shape[op.comm] == ANY_SOURCE;
@@ -362,7 +246,7 @@ static void group_draw(struct worker *w)
 static void exchange_draw(struct worker *w)
 {
 	struct op op = lane_draw(w, -1);
-	const struct comm *c = &w->comm[op.comm];
+	const struct comm *c = &w->comms.comm[op.comm];
 	int member[RANKS_MAX], n = 0;
 	bool even = true;
 
@@ -439,7 +323,7 @@ static void schedule_begin(struct worker *w)
 {
 	memset(w->class, 0, sizeof(w->class));
 	w->nops = w->nsteps = 0;
-	for (int i = 0; i < w->ncomms; i++)
+	for (int i = 0; i < w->comms.cnt; i++)
 		w->shape[i] = any_of(w, 2) ? EXACT : any_of(w, ANY + 1);
 }
 

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Communicators of all kinds, with who has which rank in them. */
+#ifndef TESTS_MPI_RANDOM_COMMS_H
+#define TESTS_MPI_RANDOM_COMMS_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+#define RANKS_MAX 8
+#define COMMS_MAX 16
+
+struct comm {
+	MPI_Comm handle;
+	int place[RANKS_MAX]; /* by rank in MPI_COMM_WORLD: its rank in it, or -1 */
+	int side[RANKS_MAX]; /* of an intercommunicator; which of several that were made together */
+	bool inter;
+	const char *made; /* how */
+};
+
+struct comms {
+	int me, size;  /* in MPI_COMM_WORLD */
+	MPI_Comm meet; /* where nobody sends */
+	struct comm comm[COMMS_MAX];
+	int cnt;
+};
+
+/* Who has which rank is asked, not assumed. */
+static void comm_add(struct comms *a, const char *made, MPI_Comm handle, int side)
+{
+	struct comm *c = &a->comm[a->cnt++];
+	int mine[3] = {-1, side, 0}, all[RANKS_MAX][3];
+
+	c->handle = handle;
+	c->made = made;
+	if (handle != MPI_COMM_NULL) {
+		MPI_Comm_rank(handle, &mine[0]);
+		MPI_Comm_test_inter(handle, &mine[2]);
+	}
+	MPI_Allgather(mine, 3, MPI_INT, all, 3, MPI_INT, MPI_COMM_WORLD);
+	for (int i = 0; i < a->size; i++) {
+		c->place[i] = all[i][0];
+		c->side[i] = all[i][1];
+		c->inter |= all[i][2];
+	}
+}
+
+static void comm_add_topologies(struct comms *a)
+{
+	int next = (a->me + 1) % a->size, last = (a->me + a->size - 1) % a->size;
+	int dims[2] = {a->size / 2, 2}, periods[2] = {1, 0}, keep[2] = {1, 0};
+	int index[RANKS_MAX], edges[RANKS_MAX];
+	MPI_Comm cart, made = MPI_COMM_NULL;
+
+	MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 1, &cart);
+	comm_add(a, "cart", cart, 0);
+	if (cart != MPI_COMM_NULL)
+		MPI_Cart_sub(cart, keep, &made);
+	comm_add(a, "cart_sub", made, a->me % 2);
+	for (int i = 0; i < a->size; i++) {
+		index[i] = i + 1;
+		edges[i] = (i + 1) % a->size;
+	}
+	MPI_Graph_create(MPI_COMM_WORLD, a->size, index, edges, 1, &made);
+	comm_add(a, "graph", made, 0);
+	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &last, MPI_UNWEIGHTED, 1, &next,
+				       MPI_UNWEIGHTED, MPI_INFO_NULL, 1, &made);
+	comm_add(a, "dist_graph", made, 0);
+}
+
+/* All but rank 0, backwards; then each half by itself, at the same time and with the same tag. */
+static void comm_add_groups(struct comms *a)
+{
+	int half = a->me < a->size / 2;
+	int back[1][3] = {{a->size - 1, 1, -1}};
+	int own[1][3] = {{half ? 0 : a->size / 2, half ? a->size / 2 - 1 : a->size - 1, 1}};
+	MPI_Comm made = MPI_COMM_NULL;
+	MPI_Group world, some, side;
+
+	MPI_Comm_group(MPI_COMM_WORLD, &world);
+	MPI_Group_range_incl(world, 1, back, &some);
+	MPI_Group_range_incl(world, 1, own, &side);
+	MPI_Comm_create(MPI_COMM_WORLD, some, &made);
+	comm_add(a, "create", made, 0);
+	made = MPI_COMM_NULL;
+	if (a->me)
+		MPI_Comm_create_group(MPI_COMM_WORLD, some, 9, &made);
+	comm_add(a, "create_group", made, 0);
+	MPI_Comm_create_group(MPI_COMM_WORLD, side, 9, &made);
+	comm_add(a, "create_group of halves", made, half);
+	MPI_Comm_create_group(MPI_COMM_WORLD, side, 9, &made); /* the same once more */
+	comm_add(a, "create_group of halves", made, half);
+	MPI_Group_free(&world);
+	MPI_Group_free(&some);
+	MPI_Group_free(&side);
+}
+
+/* world: MPI_COMM_WORLD, too */
+static void comms_make(struct comms *a, int me, int size, bool world)
+{
+	int half = me < size / 2;
+	MPI_Comm made, side;
+	MPI_Request req;
+
+	a->me = me;
+	a->size = size;
+	MPI_Comm_dup(MPI_COMM_WORLD, &a->meet);
+	MPI_Comm_dup(MPI_COMM_WORLD, &made);
+	comm_add(a, "dup", made, 0);
+	MPI_Comm_idup(MPI_COMM_WORLD, &made, &req);
+	MPI_Wait(&req, MPI_STATUS_IGNORE);
+	comm_add(a, "idup", made, 0);
+	MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &made);
+	comm_add(a, "split", made, me % 2);
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, -me, MPI_INFO_NULL, &made);
+	comm_add(a, "split_type", made, 0);
+	MPI_Comm_split(MPI_COMM_WORLD, half, me, &side);
+	MPI_Intercomm_create(side, 0, MPI_COMM_WORLD, half ? size / 2 : 0, 11, &made);
+	comm_add(a, "intercomm", made, half);
+	MPI_Intercomm_merge(made, half, &side);
+	comm_add(a, "merged", side, 0);
+	comm_add_groups(a);
+	comm_add_topologies(a);
+	if (world)
+		comm_add(a, "world", MPI_COMM_WORLD, 0);
+}
+
+static bool may_talk(const struct comm *c, int from, int to)
+{
+	return c->place[from] >= 0 && c->place[to] >= 0 &&
+	       (c->side[from] == c->side[to]) != c->inter;
+}
+
+#endif

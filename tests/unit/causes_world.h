@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Ranks of which analysis/causes.h is told by hand what they did, without a replay. */
+#ifndef POV_TESTS_CAUSES_WORLD_H
+#define POV_TESTS_CAUSES_WORLD_H
+
+#include "analysis/causes.h"
+#include "unit/model_fixture.h"
+
+#define RANKS 5
+#define START 1000
+
+struct causes_world {
+	struct mfix f;
+	struct model_thread thread[RANKS];
+	struct model_thread hog;
+	struct model_process hog_process;
+	struct holders holders;
+	struct arrivals arrivals;
+	struct late_pairs late;
+	struct causes causes;
+};
+
+void causes_world_open(struct causes_world *w);
+/* Nothing more is told. */
+void causes_world_end(struct causes_world *w);
+void causes_world_close(struct causes_world *w);
+
+void told_state(struct causes_world *w, int rank, uint64_t from_ns, uint64_t to_ns,
+		enum thread_state s);
+void told_call(struct causes_world *w, int rank, uint64_t begin_ns, uint64_t end_ns);
+void told_polls(struct causes_world *w, int rank, uint64_t begin_ns, uint64_t end_ns);
+/* A rank waits from a time on to receive what another one sends later. */
+void told_receive(struct causes_world *w, int rank, uint64_t from_ns, int sender, uint64_t sent_ns);
+/* A member's part in a collective call of so many. */
+void told_join(struct causes_world *w, int rank, uint32_t comm, int members, uint64_t begin_ns,
+	       uint64_t end_ns);
+
+/* Of one map of causes; of all processes: CAUSE_NOBODY, of all kinds: CAUSE_KINDS. cnt may be NULL; else it is added to. */
+uint64_t causes_world_ns(const struct map *of, uint32_t process, int kind, uint64_t *cnt);
+/* The same of the roots. */
+uint64_t causes_world_root_ns(struct causes_world *w, uint32_t process, int kind);
+/* All that was waited. */
+uint64_t causes_world_waited_ns(struct causes_world *w);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Why those who were waited for were late, on random schedules: the causes are found once more here, moment by moment, by what is true
+ * at each of them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "unit/causes_world.h"
+
+#define SLOT 200
+#define SLOTS 40
+#define SPAN (SLOT * SLOTS)
+#define UNIT 100 /* ns */
+#define NS(at) (START + (uint64_t)(at)*UNIT)
+
+/* What is true at each moment. */
+struct truth {
+	struct {
+		uint8_t state, in; /* in: 1 a call, 2 polls */
+		int wait;	   /* of wait[], + 1 */
+	} at[RANKS][SPAN];
+	struct {
+		uint32_t members, late[RANKS];
+		uint64_t begin[RANKS]; /* of late ones */
+	} wait[RANKS * SLOTS];
+	int waits;
+	double ns[RANKS][CAUSE_KINDS];
+};
+
+static uint64_t random_state = 12345;
+
+static uint32_t below(uint32_t n)
+{
+	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(random_state >> 33) % n;
+}
+
+static void random_states(struct causes_world *w, struct truth *t, int rank)
+{
+	uint64_t from, to;
+
+	for (from = 0; from < SPAN; from = to) {
+		enum thread_state s = below(4); /* unknown, running, runnable, blocked */
+
+		to = from + 1 + below(90);
+		to = to < SPAN ? to : SPAN;
+		told_state(w, rank, NS(from), NS(to), s);
+		for (uint64_t x = from; x < to; x++)
+			t->at[rank][x].state = s;
+	}
+}
+
+static void mark_call(struct truth *t, int rank, uint64_t from, uint64_t to, uint8_t in, int wait,
+		      uint64_t wait_to)
+{
+	for (uint64_t x = from; x < to; x++) {
+		t->at[rank][x].in = in;
+		if (x < wait_to)
+			t->at[rank][x].wait = wait;
+	}
+}
+
+/* A rank is in a call, or in polls, or waits for a message of another one. */
+static void random_single(struct causes_world *w, struct truth *t, int rank, uint64_t slot)
+{
+	uint64_t from = slot + below(80), to = from + 2 + below(100), sent;
+	uint32_t other = below(RANKS);
+
+	if (!below(4)) {
+		told_polls(w, rank, NS(from), NS(to));
+		mark_call(t, rank, from, to, 2, 0, 0);
+		return;
+	}
+	told_call(w, rank, NS(from), NS(to));
+	mark_call(t, rank, from, to, 1, 0, 0);
+	if ((int)other == rank)
+		return;
+	sent = from + 1 + below((uint32_t)(to - from - 1));
+	t->wait[t->waits].members = 1;
+	t->wait[t->waits].late[0] = other;
+	t->wait[t->waits].begin[0] = sent;
+	mark_call(t, rank, from, to, 1, ++t->waits, sent);
+	told_receive(w, rank, NS(from), (int)other, NS(sent));
+}
+
+/* Ranks 0 to members - 1 are in a collective call; some leave early. */
+static void random_joint(struct causes_world *w, struct truth *t, int members, uint64_t slot)
+{
+	uint64_t begin[RANKS], end, last = 0;
+
+	for (int i = 0; i < members; i++) {
+		begin[i] = slot + below(120);
+		last = begin[i] > last ? begin[i] : last;
+		t->wait[t->waits].late[i] = (uint32_t)i;
+		t->wait[t->waits].begin[i] = begin[i];
+	}
+	t->wait[t->waits++].members = (uint32_t)members;
+	for (int i = 0; i < members; i++) {
+		end = below(3) ? last + 1 + below(20) : begin[i] + 1 + below(40);
+		told_join(w, i, (uint32_t)members, members, NS(begin[i]), NS(end));
+		mark_call(t, i, begin[i], end, 1, t->waits, last < end ? last : end);
+	}
+}
+
+static uint8_t kind_at(const struct truth *t, uint32_t rank, uint64_t x)
+{
+	static const uint8_t outside[] = {CAUSE_OUTSIDE, CAUSE_COMPUTED, CAUSE_NO_CORE,
+					  CAUSE_SLEPT};
+	uint8_t s = t->at[rank][x].state;
+
+	if (s == THREAD_RUNNABLE)
+		return CAUSE_NO_CORE;
+	return t->at[rank][x].in == 1 ? CAUSE_MPI :
+	       t->at[rank][x].in == 2 ? CAUSE_POLLED :
+					outside[s];
+}
+
+/* Shares a moment that somebody waited out over those who are missing. */
+static void blame_at(struct truth *t, int wait, uint64_t x, double share, uint32_t path,
+		     uint32_t waiter)
+{
+	uint32_t missing = 0;
+
+	for (uint32_t i = 0; i < t->wait[wait - 1].members; i++)
+		missing += t->wait[wait - 1].begin[i] > x;
+	for (uint32_t i = 0; i < t->wait[wait - 1].members; i++) {
+		uint32_t late = t->wait[wait - 1].late[i];
+
+		if (t->wait[wait - 1].begin[i] <= x)
+			continue;
+		if (path & 1u << late)
+			t->ns[waiter][CAUSE_UNKNOWN] += share / missing; /* a circle */
+		else if (t->at[late][x].wait)
+			blame_at(t, t->at[late][x].wait, x, share / missing, path | 1u << late,
+				 late);
+		else
+			t->ns[late][kind_at(t, late, x)] += share / missing;
+	}
+}
+
+static void random_world(struct causes_world *w, struct truth *t)
+{
+	for (int i = 0; i < RANKS; i++)
+		random_states(w, t, i);
+	for (uint64_t slot = 0; slot < SPAN; slot += SLOT) {
+		int members = (int)below(RANKS + 1);
+
+		if (members > 1)
+			random_joint(w, t, members, slot);
+		for (int i = members > 1 ? members : 0; i < RANKS; i++)
+			random_single(w, t, i, slot);
+	}
+}
+
+static void test_random(void **unused)
+{
+	struct truth *t = malloc(sizeof(*t));
+	uint64_t direct_ns;
+	struct causes_world w;
+
+	(void)unused;
+	for (int round = 0; round < 100; round++) {
+		memset(t, 0, sizeof(*t));
+		causes_world_open(&w);
+		random_world(&w, t);
+		causes_world_end(&w);
+		for (uint32_t i = 0; i < RANKS; i++)
+			for (uint64_t x = 0; x < SPAN; x++)
+				if (t->at[i][x].wait)
+					blame_at(t, t->at[i][x].wait, x, UNIT, 0, i);
+		assert_int_equal(causes_world_root_ns(&w, CAUSE_NOBODY, CAUSE_KINDS),
+				 causes_world_waited_ns(&w));
+		direct_ns = 0;
+		for (int how = 0; how < CAUSE_WAITS; how++)
+			direct_ns += causes_world_ns(&w.causes.direct[how], CAUSE_NOBODY,
+						     CAUSE_KINDS, NULL);
+		assert_int_equal(direct_ns, causes_world_waited_ns(&w));
+		/* what arrivals shares out is cut to whole nanoseconds */
+		for (uint32_t i = 0; i < RANKS; i++)
+			for (int kind = 0; kind < CAUSE_KINDS; kind++) {
+				double got = (double)causes_world_root_ns(&w, i, kind),
+				       want = t->ns[i][kind];
+
+				if (got > want + 200 || got < want - 200)
+					fail_msg("rank %u, kind %d: %.1f, should be %.1f", i, kind,
+						 got, want);
+			}
+		causes_world_close(&w);
+	}
+	free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
