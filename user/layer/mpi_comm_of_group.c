@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See mpi_comm_of_group.h. That a call was lost with its record shifts nothing, as in mpi_comm.c. */
+/* See mpi_comm_of_group.h. That a call was lost with its record shifts nothing, as in mpi_making.c. */
 #include "layer/mpi_comm_of_group.h"
 
 #include <stdlib.h>

@@ -27,6 +27,17 @@ struct mpi_group *mpi_call_group(const struct mpi_call *c, enum mpi_role role);
 struct mpi_communicator *mpi_call_made_of_group(struct mpi_call *c);
 /* What a member that a call begins to make communicators with says by that: before any of them has returned. */
 void mpi_announce(struct mpi_call *c);
+/* The communicator whose members make a new one by this call, or NULL. */
+struct mpi_known_comm *mpi_call_parent(struct mpi_call *c);
+/* What the call has been part of; a reference, or NULL. */
+struct mpi_making *mpi_call_making(struct mpi_call *c);
+/* What it has made by that; a reference, or NULL. parent: NULL if nothing is known of it. */
+struct mpi_communicator *mpi_call_made(struct mpi_call *c, struct mpi_making *m,
+				       struct mpi_known_comm *parent);
+/* How many ranks a topology has if its parent has all; -1 if that is not known. */
+int32_t mpi_topology_size(const struct mpi_call *c, int32_t all);
+/* The library may have other ranks in it than in the parent. */
+bool mpi_may_reorder(const struct mpi_call *c);
 /* Own rank in a communicator, or -1. */
 int32_t mpi_comm_rank(const struct mpi_call *c, struct mpi_known_comm *comm);
 /* The communicator that the call's ranks are of, be it by a window or a matched message; or NULL. */
