@@ -321,17 +321,14 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 	n = fetch_len(t, idx, fn, fe);
 	if (n < 0)
 		return 0;
-	if (op >= POV_FETCH_IOV_LIST) {
+	if (op == POV_FETCH_IOV_LIST) {
 		list = (u64 *)t->more; /* all stacks together may have 512 bytes */
 		if (bpf_probe_read_user(list, 24, (void *)p)) {
 			frame_call(f)->hdr.flags |= POV_CALL_FAULT;
 			return -1;
 		}
 		p = list[0];
-		if (op == POV_FETCH_IOV_LIST)
-			n = list[2] > IOV_MAX ? IOV_MAX + 1 : list[2];
-		else
-			op = POV_FETCH_IN;
+		n = list[2] > IOV_MAX ? IOV_MAX + 1 : list[2];
 	}
 	if (op == POV_FETCH_IOV || op == POV_FETCH_IOV_LIST) {
 		fetch_iov(f, fe, p, n);

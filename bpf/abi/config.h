@@ -71,8 +71,6 @@ enum pov_fetch_op {
 	POV_FETCH_MEMBER = 12,
 	/* struct that begins with the address of a list of pieces (elem: enum pov_iov) and has their number in its third word: as IOV */
 	POV_FETCH_IOV_LIST = 14,
-	POV_FETCH_BEHIND =
-		15, /* copy at entry of what a pointer in the struct leads to -> POV_FIELD_IN */
 };
 
 /* A list of pieces of memory: structs of so many words, one of which is a length, and one may say how often it counts. */
@@ -118,8 +116,7 @@ static inline int pov_fetch_is_one(const struct pov_fetch *fe)
 {
 	return fe->op == POV_FETCH_TYPE_SIZE || fe->op == POV_FETCH_WORK ||
 	       fe->op == POV_FETCH_ACCEPTED ||
-	       (fe->op != POV_FETCH_SUM && fe->op != POV_FETCH_IOV_LIST &&
-		fe->op != POV_FETCH_BEHIND && fe->len == POV_LEN_ONE &&
+	       (fe->op != POV_FETCH_SUM && fe->op != POV_FETCH_IOV_LIST && fe->len == POV_LEN_ONE &&
 		fe->bytes <= POV_FETCH_ONE_BYTES);
 }
 

@@ -253,7 +253,7 @@ static void ep_open(uint32_t protocol)
 	uint32_t attr[2] = {3, protocol};
 
 	rec_begin(&f, "fi_endpoint", 0, 4, 1ull, 2ull, 3ull, 0ull);
-	rec_field(&f, POV_FIELD_IN, 1, 1, attr, sizeof(attr));
+	rec_field(&f, POV_FIELD_MEMBER, 1, 88, attr, sizeof(attr));
 	rec_u64(&f, POV_FIELD_OUT, 2, 1, EP);
 	rec_decode(&f);
 	CALLED("fi_bind", 0, 3, EP, AV, 0ull);

@@ -69,8 +69,7 @@ static const char *fn_text(const char *name)
 					  "accepted",
 					  "message",
 					  [POV_FETCH_MEMBER] = "member",
-					  [POV_FETCH_IOV_LIST] = "list",
-					  [POV_FETCH_BEHIND] = "behind"};
+					  [POV_FETCH_IOV_LIST] = "list"};
 	static const char *const iovs[] = {[POV_IOV_PLAIN] = "plain", [POV_IOV_UCT] = "uct"};
 	static const char *const elems[] = {"int", "wide", "handle", "status", "block", "range"};
 	static const char *const lens[] = {"1",	     "arg",    "comm", "root",	"indeg",
@@ -131,7 +130,7 @@ static void test_only_fetch(void **state)
 		{"ibv_open_device", POV_FETCH_MAX, POV_FETCH_MAX}, /* too long for it */
 		{"ibv_create_qp", 0, POV_FETCH_MAX},
 		{"ucp_ep_create", 0, POV_FETCH_MAX},
-		{"fi_endpoint", POV_FETCH_MAX, 1}, /* what is behind a pointer is no such element */
+		{"fi_endpoint", POV_FETCH_MAX, POV_FETCH_MAX}, /* a member is no such element */
 		{"fi_tsendmsg", POV_FETCH_MAX, POV_FETCH_MAX},
 	};
 	struct func_attrs attrs;
@@ -196,7 +195,7 @@ static void test_recipes(void **state)
 		{"fi_sendv", "6 pollreturn=245 spin=0 iov1:plain*arg3"},
 		{"fi_writemsg", "3 pollreturn=245 spin=0 in1:0+64*1 list1:0+64*1"},
 		{"fi_cq_readfrom", "4 pollreturn=245 spin=0 out1:0+48*return out3:wide*return"},
-		{"fi_endpoint", "4 behind1:88+8*1 out2:wide*1"},
+		{"fi_endpoint", "4 out2:wide*1 member1:88+8*1"},
 		{"mca_pml_ob1_send", "7 size2"},
 		{"mca_pml_ob1_recv_frag_callback_match", "3 message0:int*1"},
 		{"ucp_rndv_rts_handler", "4"},

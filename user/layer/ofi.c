@@ -52,6 +52,9 @@ static int recipe(const struct signature *sig, const struct func_attrs *attrs, s
 		fn.spin_arg = 0; /* the endpoint, or the queue */
 	}
 	err = recipe_add_fetches(sig, NULL, &fn);
+	if (!err && (attrs->flags & TEACHES) == TEACHES_EP)
+		err = recipe_add_member((uint8_t)signature_find(sig, "info"), AT_EP_ATTR,
+					EP_ATTR_BYTES, &fn);
 	if (!err)
 		*out = fn;
 	return err;

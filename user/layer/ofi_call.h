@@ -28,6 +28,9 @@
 #define TEACHES_NAME 0x50000
 #define TEACHES_PEER 0x60000
 #define TEACHES_INSERT 0x70000
+/* Where struct fi_info has the address of struct fi_ep_attr, and how much of that is read. */
+#define AT_EP_ATTR 88
+#define EP_ATTR_BYTES 8
 
 struct ofi_func {
 	struct signature sig;

@@ -14,8 +14,8 @@ static uint64_t word_of(const struct call_field *f)
 
 static void opened(const struct ofi_call *c, uint32_t pid)
 {
-	const struct call_field *attr = ofi_call_field(c, "attr", 4),
-				*info = ofi_call_field(c, "info", 8), *object;
+	const struct call_field *attr = ofi_call_field(c, "attr", 4), *object;
+	const uint8_t *ep_attr;
 	uint32_t v = 0;
 
 	switch (c->fn->attrs.flags & TEACHES) {
@@ -33,8 +33,10 @@ static void opened(const struct ofi_call *c, uint32_t pid)
 		break;
 	case TEACHES_EP:
 		object = ofi_call_field(c, "new_ep", 8);
-		if (info) /* struct fi_ep_attr: type, protocol */
-			memcpy(&v, info->data + 4, sizeof(v));
+		ep_attr = call_parts_data(&c->parts, &c->fn->sig, "info", POV_FIELD_MEMBER,
+					  AT_EP_ATTR, EP_ATTR_BYTES);
+		if (ep_attr) /* type, protocol */
+			memcpy(&v, ep_attr + 4, sizeof(v));
 		if (object)
 			ofi_ep_opened(&c->d->objects, pid, word_of(object), v);
 		break;

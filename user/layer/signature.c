@@ -24,7 +24,6 @@ static const struct {
 	[SIG_BLOCK] = {"block", POV_ELEM_BLOCK},    [SIG_RANGE] = {"range", POV_ELEM_RANGE},
 	[SIG_IOV] = {"iov", POV_IOV_PLAIN},	    [SIG_UCT_IOV] = {"uct_iov", POV_IOV_UCT},
 	[SIG_WORK] = {"work", POV_ELEM_WIDE},	    [SIG_IOV_LIST] = {"iov_list", POV_IOV_PLAIN},
-	[SIG_BEHIND] = {"behind", POV_ELEM_BLOCK},
 };
 
 static const struct func_word common_words[] = {
@@ -51,7 +50,7 @@ static bool is_iov(uint8_t type)
 
 static bool is_struct(uint8_t type)
 {
-	return type == SIG_BLOCK || type == SIG_WORK || type == SIG_IOV_LIST || type == SIG_BEHIND;
+	return type == SIG_BLOCK || type == SIG_WORK || type == SIG_IOV_LIST;
 }
 
 static int type_find(const char *name)
@@ -413,7 +412,7 @@ int recipe_add_fetches(const struct signature *sig,
 		if (a->dir == SIG_VALUE && !sized)
 			continue;
 		if (a->type == SIG_UNKNOWN || (is_iov(a->type) && a->dir != SIG_SUM) ||
-		    ((a->type == SIG_IOV_LIST || a->type == SIG_BEHIND) && a->dir != SIG_IN))
+		    (a->type == SIG_IOV_LIST && a->dir != SIG_IN))
 			err = -EINVAL;
 		else if (sized)
 			err = fetch_add(fn, POV_FETCH_TYPE_SIZE, i, a);
@@ -421,8 +420,6 @@ int recipe_add_fetches(const struct signature *sig,
 			err = fetch_add(fn, POV_FETCH_IOV, i, a);
 		else if (a->type == SIG_IOV_LIST)
 			err = list_add(fn, i, a);
-		else if (a->type == SIG_BEHIND)
-			err = fetch_add(fn, POV_FETCH_BEHIND, i, a);
 		else if (a->type == SIG_WORK)
 			err = fetch_add(fn, a->dir == SIG_IN ? POV_FETCH_WORK : POV_FETCH_ACCEPTED,
 					i, a);

@@ -28,7 +28,6 @@ enum sig_type {
 	SIG_UCT_IOV, /* the same, uct_iov_t */
 	SIG_WORK, /* list of work requests; its length is the queue that it is posted to (OUT: the list that it ends) */
 	SIG_IOV_LIST, /* a struct of which some bytes are kept; it names a list of struct iovec, of which the bytes are summed */
-	SIG_BEHIND,   /* what a pointer in a struct leads to, of which some bytes are kept */
 	SIG_UNKNOWN,  /* a role this version does not know */
 };
 
@@ -73,7 +72,7 @@ struct sig_arg {
 	uint8_t len;	  /* enum pov_len */
 	uint8_t len_arg;  /* POV_LEN_ARG, POV_LEN_OUT_ARG */
 	uint8_t root_arg; /* POV_LEN_ROOT_SIZE */
-	uint8_t off;	  /* BLOCK: where in the struct it begins; BEHIND: where the pointer is */
+	uint8_t off;	  /* BLOCK: where in the struct it begins */
 	uint8_t bytes;	  /* of a struct; 0 if it is not told */
 };
 
