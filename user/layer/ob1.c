@@ -17,8 +17,9 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "layer/call_parts.h"
-#include "layer/layer.h"
-#include "layer/signature.h"
+
+#define LAYER_DEF "ob1.def"
+#include "layer/layer_rows.h"
 
 /* FUNC_OWN and up */
 #define RETURNS_VOID 0x100
@@ -40,17 +41,6 @@
 #define MODE_SYNCHRONOUS 0   /* mca_pml_base_send_mode_t */
 #define INLINE_BYTES_MAX 256 /* no longer message goes without a request */
 #define POSTS_MAX 2
-
-static const struct func_row rows[] = {
-#define POV_FUNC(name, group, attrs, sig) {#name, #group, #attrs, sig},
-#include "ob1.def"
-};
-
-static const struct sig_role roles[] = {
-#define POV_ROLE(role, type, kind) {#role, SIG_##type, SIG_KIND_##kind},
-#include "ob1.def"
-	{NULL, 0, 0},
-};
 
 static const struct func_word words[] = {
 	{"VOID", RETURNS_VOID, 0}, {"CHOICE", CHOICE, 0}, {"INLINE", INLINE, 0},

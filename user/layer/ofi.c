@@ -10,18 +10,10 @@
 #include "base/log.h"
 #include "layer/ofi_call.h"
 
+#define LAYER_DEF "ofi.def"
+#include "layer/layer_rows.h"
+
 #define TRY_AGAIN (-11) /* -FI_EAGAIN */
-
-static const struct func_row rows[] = {
-#define POV_FUNC(name, group, attrs, sig) {#name, #group, #attrs, sig},
-#include "ofi.def"
-};
-
-static const struct sig_role roles[] = {
-#define POV_ROLE(role, type, kind) {#role, SIG_##type, SIG_KIND_##kind},
-#include "ofi.def"
-	{NULL, 0, 0},
-};
 
 static const struct func_word words[] = {
 	{"SENDS", SENDS, 0},

@@ -14,9 +14,10 @@
 #include "base/log.h"
 #include "layer/arena.h"
 #include "layer/call_parts.h"
-#include "layer/layer.h"
-#include "layer/signature.h"
 #include "trace/trace_join.h"
+
+#define LAYER_DEF "os.def"
+#include "layer/layer_rows.h"
 
 #define SENDS FUNC_OWN
 #define RECEIVES 0x200
@@ -26,17 +27,6 @@
 /* Returned within the kernel only: a signal came first, and the system call is made again, or returns EINTR. */
 #define ERESTART_FIRST 512
 #define ERESTART_LAST 516
-
-static const struct func_row rows[] = {
-#define POV_FUNC(name, group, attrs, sig) {#name, #group, #attrs, sig},
-#include "os.def"
-};
-
-static const struct sig_role roles[] = {
-#define POV_ROLE(role, type, kind) {#role, SIG_##type, SIG_KIND_##kind},
-#include "os.def"
-	{NULL, 0, 0},
-};
 
 static const struct func_word words[] = {
 	{"SENDS", SENDS, 0}, {"RECEIVES", RECEIVES, 0}, {"READS", READS, 0}, {"WRITES", WRITES, 0},

@@ -15,10 +15,11 @@
 #include "base/log.h"
 #include "layer/arena.h"
 #include "layer/call_parts.h"
-#include "layer/layer.h"
-#include "layer/signature.h"
 #include "layer/ucp_peer.h"
 #include "layer/ucs_status.h"
+
+#define LAYER_DEF "ucp.def"
+#include "layer/layer_rows.h"
 
 /* What a function returns; FUNC_OWN and up. */
 #define RETURNS_VOID 0x100
@@ -39,17 +40,6 @@
 #define PARAM_HAS_DATATYPE 0x08
 #define TYPE_CLASS_BITS 3
 #define TYPE_IOV 2
-
-static const struct func_row rows[] = {
-#define POV_FUNC(name, group, attrs, sig) {#name, #group, #attrs, sig},
-#include "ucp.def"
-};
-
-static const struct sig_role roles[] = {
-#define POV_ROLE(role, type, kind) {#role, SIG_##type, SIG_KIND_##kind},
-#include "ucp.def"
-	{NULL, 0, 0},
-};
 
 static const struct func_word words[] = {
 	{"VOID", RETURNS_VOID, 0},

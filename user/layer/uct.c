@@ -14,10 +14,11 @@
 #include "base/log.h"
 #include "layer/arena.h"
 #include "layer/call_parts.h"
-#include "layer/layer.h"
-#include "layer/signature.h"
 #include "layer/ucs_status.h"
 #include "layer/uct_learn.h"
+
+#define LAYER_DEF "uct.def"
+#include "layer/layer_rows.h"
 
 /* What a function returns, and what becomes of the data; FUNC_OWN and up. */
 #define RETURNS_STATUS 0x100
@@ -33,17 +34,6 @@
 /* and TEACHES (uct_learn.h) */
 
 #define SHORT_HEADER_BYTES 8 /* passed by value, and sent */
-
-static const struct func_row rows[] = {
-#define POV_FUNC(name, group, attrs, sig) {#name, #group, #attrs, sig},
-#include "uct.def"
-};
-
-static const struct sig_role roles[] = {
-#define POV_ROLE(role, type, kind) {#role, SIG_##type, SIG_KIND_##kind},
-#include "uct.def"
-	{NULL, 0, 0},
-};
 
 static const struct func_word words[] = {
 	{"STATUS", RETURNS_STATUS, 0},

@@ -12,16 +12,8 @@
 #include "layer/verbs_call.h"
 #include "layer/verbs_post.h"
 
-static const struct func_row rows[] = {
-#define POV_FUNC(name, group, attrs, sig) {#name, #group, #attrs, sig},
-#include "verbs.def"
-};
-
-static const struct sig_role roles[] = {
-#define POV_ROLE(role, type, kind) {#role, SIG_##type, SIG_KIND_##kind},
-#include "verbs.def"
-	{NULL, 0, 0},
-};
+#define LAYER_DEF "verbs.def"
+#include "layer/layer_rows.h"
 
 static const struct func_word words[] = {
 	{"VOID", RETURNS_VOID, 0},
