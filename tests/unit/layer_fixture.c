@@ -91,6 +91,28 @@ void fixture_release(struct fixture *f)
 	free(f->funcs);
 }
 
+int fixture_teardown(void **state)
+{
+	fixture_release(*state);
+	return 0;
+}
+
+struct fixture fx;
+
+int fixture_setup_openmpi(void **state)
+{
+	*state = &fx;
+	fixture_init_openmpi(&fx);
+	return 0;
+}
+
+int fixture_setup_mpich(void **state)
+{
+	*state = &fx;
+	fixture_init_mpich(&fx);
+	return 0;
+}
+
 struct pov_call *rec_call(struct fixture *f)
 {
 	return (struct pov_call *)f->rec;

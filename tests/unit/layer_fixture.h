@@ -39,6 +39,12 @@ void fixture_init_mpich(struct fixture *f);   /* the same */
 void fixture_meta(struct fixture *f, const char *text);
 void fixture_release(struct fixture *f);
 
+/* For cmocka: of the fixture that *state is; of fx, that of MPI's tests. */
+int fixture_teardown(void **state);
+extern struct fixture fx;
+int fixture_setup_openmpi(void **state);
+int fixture_setup_mpich(void **state);
+
 /* Begins a record of n argument words. */
 void rec_begin(struct fixture *f, const char *func, uint32_t ret, uint32_t n, ...);
 struct pov_call *rec_call(struct fixture *f);

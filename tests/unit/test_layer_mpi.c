@@ -28,29 +28,6 @@ struct mpich_status {
 	int32_t source, tag, error;
 };
 
-static struct fixture fx;
-
-static int setup_openmpi(void **state)
-{
-	(void)state;
-	fixture_init_openmpi(&fx);
-	return 0;
-}
-
-static int setup_mpich(void **state)
-{
-	(void)state;
-	fixture_init_mpich(&fx);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_release(&fx);
-	return 0;
-}
-
 static void test_send_openmpi(void **state)
 {
 	static const char *const order[] = {"buf", "count", "dtype", "dest",
@@ -291,8 +268,8 @@ static void test_open_call(void **state)
 	assert_int_equal(fx.view.roles.nrequests, 0);
 }
 
-#define OPENMPI(t) cmocka_unit_test_setup_teardown(t, setup_openmpi, teardown)
-#define MPICH(t) cmocka_unit_test_setup_teardown(t, setup_mpich, teardown)
+#define OPENMPI(t) cmocka_unit_test_setup_teardown(t, fixture_setup_openmpi, fixture_teardown)
+#define MPICH(t) cmocka_unit_test_setup_teardown(t, fixture_setup_mpich, fixture_teardown)
 
 /* Ranges are triples; of a damaged field no more is shown than there is. */
 static void test_ranges(void **state)

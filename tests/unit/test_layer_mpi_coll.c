@@ -21,29 +21,6 @@
 #define IN_PLACE UINT64_MAX
 #define NEG(v) ((uint64_t)(uint32_t)(v))
 
-static struct fixture fx;
-
-static int setup(void **state)
-{
-	(void)state;
-	fixture_init_mpich(&fx);
-	return 0;
-}
-
-static int setup_openmpi(void **state)
-{
-	(void)state;
-	fixture_init_openmpi(&fx);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_release(&fx);
-	return 0;
-}
-
 #define UNKNOWN BYTES_UNKNOWN
 static void assert_bytes(int64_t send, int64_t recv)
 {
@@ -462,7 +439,7 @@ static void test_levels(void **state)
 	assert_string_equal(value_text(&fx, "provided"), "MPI_THREAD_FUNNELED");
 }
 
-#define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
+#define TEST(t) cmocka_unit_test_setup_teardown(t, fixture_setup_mpich, fixture_teardown)
 
 int main(void)
 {
@@ -478,7 +455,8 @@ int main(void)
 		TEST(test_types),
 		TEST(test_struct_and_subarray),
 		TEST(test_type_told_and_freed),
-		cmocka_unit_test_setup_teardown(test_types_openmpi, setup_openmpi, teardown),
+		cmocka_unit_test_setup_teardown(test_types_openmpi, fixture_setup_openmpi,
+						fixture_teardown),
 		TEST(test_one_sided),
 		TEST(test_files),
 		TEST(test_partitioned),

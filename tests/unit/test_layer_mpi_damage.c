@@ -18,7 +18,6 @@
 
 #define ROUNDS 60000
 
-static struct fixture fx;
 static uint64_t seed = 88172645463325252ull;
 
 static uint64_t rnd(void)

@@ -23,29 +23,6 @@ struct ompi_status {
 	uint64_t bytes;
 };
 
-static struct fixture fx;
-
-static int setup_openmpi(void **state)
-{
-	(void)state;
-	fixture_init_openmpi(&fx);
-	return 0;
-}
-
-static int setup_mpich(void **state)
-{
-	(void)state;
-	fixture_init_mpich(&fx);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_release(&fx);
-	return 0;
-}
-
 static void start_openmpi(const char *func, uint64_t req)
 {
 	rec_begin(&fx, func, 0, 7, 1ull, 10ull, OMPI_INT, 2ull, 5ull, OMPI_WORLD, 0x5000ull);
@@ -491,8 +468,8 @@ static void test_reused_random(void **state)
 	assert_true(waits > 1000 && reused > 100);
 }
 
-#define OPENMPI(t) cmocka_unit_test_setup_teardown(t, setup_openmpi, teardown)
-#define MPICH(t) cmocka_unit_test_setup_teardown(t, setup_mpich, teardown)
+#define OPENMPI(t) cmocka_unit_test_setup_teardown(t, fixture_setup_openmpi, fixture_teardown)
+#define MPICH(t) cmocka_unit_test_setup_teardown(t, fixture_setup_mpich, fixture_teardown)
 
 int main(void)
 {

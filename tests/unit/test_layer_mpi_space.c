@@ -15,22 +15,6 @@
 #define JUNK 0xffff123400000000ull
 #define CNT(a) (sizeof(a) / sizeof((a)[0]))
 
-static struct fixture fx;
-
-static int setup_openmpi(void **state)
-{
-	(void)state;
-	fixture_init_openmpi(&fx);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_release(&fx);
-	return 0;
-}
-
 static void meta_add(const char *text)
 {
 	json_t *m = json_loads(text, 0, NULL);
@@ -179,7 +163,7 @@ static void test_mpi_abi(void **state)
 	fixture_release(&fx);
 }
 
-#define OPENMPI(t) cmocka_unit_test_setup_teardown(t, setup_openmpi, teardown)
+#define OPENMPI(t) cmocka_unit_test_setup_teardown(t, fixture_setup_openmpi, fixture_teardown)
 
 int main(void)
 {

@@ -26,17 +26,10 @@ static int setup(void **state)
 	json_t *library = json_pack("{s:s,s:i,s:i}", "type", "library", "id", FIXTURE_LIB,
 				    "match_header_bytes", 14);
 
-	(void)state;
+	*state = &f;
 	fixture_init_layer(&f, &layer_ob1);
 	f.layer->decoder_meta(f.d, library);
 	json_decref(library);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_release(&f);
 	return 0;
 }
 
@@ -245,12 +238,12 @@ static void test_exported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_sender, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_receiver, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_choices, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_arrivals, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_doubtful, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sender, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_receiver, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_choices, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_arrivals, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_doubtful, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_damaged, setup, fixture_teardown),
 		cmocka_unit_test(test_exported),
 	};
 

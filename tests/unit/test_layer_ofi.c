@@ -39,15 +39,8 @@ static struct fixture f;
 
 static int setup(void **state)
 {
-	(void)state;
+	*state = &f;
 	fixture_init_layer(&f, &layer_ofi);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_release(&f);
 	return 0;
 }
 
@@ -465,16 +458,16 @@ static void test_functions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_posts, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_lists, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_inner, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_completions, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_contexts, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_error, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_addresses, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_raw_addresses, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_handed_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_posts, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_damaged, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_lists, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_inner, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_completions, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_contexts, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_error, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_addresses, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_raw_addresses, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_handed_on, setup, fixture_teardown),
 		cmocka_unit_test(test_layout),
 		cmocka_unit_test(test_functions),
 	};

@@ -22,15 +22,8 @@ static struct fixture f;
 
 static int setup(void **state)
 {
-	(void)state;
+	*state = &f;
 	fixture_init_layer(&f, &layer_os);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_release(&f);
 	return 0;
 }
 
@@ -257,13 +250,13 @@ static void test_programs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_send, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_receive, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_addresses, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unix, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_copy, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_hosts, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_send, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_receive, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_addresses, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_unix, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_copy, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_hosts, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_damaged, setup, fixture_teardown),
 		cmocka_unit_test(test_programs),
 	};
 

@@ -30,15 +30,8 @@ static struct fixture f;
 
 static int setup(void **state)
 {
-	(void)state;
+	*state = &f;
 	fixture_init_layer(&f, &layer_ucp);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_release(&f);
 	return 0;
 }
 
@@ -406,14 +399,14 @@ static void test_declared(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_send, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_sizes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_results, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_posts, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_peers, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_query, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_arrivals, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_send, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_sizes, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_results, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_posts, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_peers, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_query, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_arrivals, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_damaged, setup, fixture_teardown),
 		cmocka_unit_test(test_declared),
 	};
 

@@ -26,15 +26,8 @@ static struct fixture f;
 
 static int setup(void **state)
 {
-	(void)state;
+	*state = &f;
 	fixture_init_layer(&f, &layer_uct);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_release(&f);
 	return 0;
 }
 
@@ -577,16 +570,16 @@ static void test_unnamed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_short, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_bcopy, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_zcopy, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_tag_and_atomic, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_steps, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_endpoints, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_ends, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_connected, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_masks, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_short, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_bcopy, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_zcopy, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_tag_and_atomic, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_steps, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_endpoints, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_ends, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_connected, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_masks, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_damaged, setup, fixture_teardown),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_exported),
 		cmocka_unit_test(test_unnamed),

@@ -87,20 +87,13 @@ static struct fixture f;
 
 static int setup(void **state)
 {
-	(void)state;
+	*state = &f;
 	fixture_init_layer(&f, &layer_verbs);
 	fixture_meta(
 		&f, "{\"type\":\"adapters\",\"devices\":[{\"name\":\"rxe0\",\"ports\":[{\"port\":1,"
 		    "\"link\":\"Ethernet\",\"lid\":0,\"gids\":[{\"index\":1,\"gid\":"
 		    "\"0000:0000:0000:0000:0000:ffff:0a00:020f\"}]}]},{\"name\":\"mlx5_0\","
 		    "\"ports\":[{\"port\":2,\"link\":\"InfiniBand\",\"lid\":7,\"gids\":[]}]}]}");
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_release(&f);
 	return 0;
 }
 
@@ -546,16 +539,16 @@ static void test_damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_requests, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_long_lists, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_connected, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_infiniband, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_datagrams, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_completions, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_extended_completions, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_built, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_requests, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_long_lists, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_refused, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_connected, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_infiniband, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_datagrams, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_completions, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_extended_completions, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_built, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_damaged, setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

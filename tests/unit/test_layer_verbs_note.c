@@ -23,15 +23,8 @@ static struct fixture f;
 
 static int setup(void **state)
 {
-	(void)state;
+	*state = &f;
 	fixture_init_layer(&f, &layer_verbs);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_release(&f);
 	return 0;
 }
 
@@ -128,10 +121,10 @@ static void test_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_bytes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_pieces, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unknown, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_cut, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_bytes, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_pieces, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_unknown, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_cut, setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
