@@ -3,6 +3,7 @@
  * Call sites of programs that say themselves where each one is: compiled in the ways that there are, run, and looked up. addr2line
  * is the second witness. Files that are gone, another's, or damaged give no name and do no harm.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -271,6 +272,34 @@ static void test_symbols(void **state)
 	free(path);
 }
 
+/* Symbols as a compiler of C++ makes them, and one that only looks so. */
+static void test_mangled(void **state)
+{
+	void *cxx = dlopen("libstdc++.so.6", RTLD_NOW);
+	struct place place[CALLS];
+	struct debug_place found;
+	struct debug_info *d;
+	char *path;
+
+	(void)state;
+	fixture_need_compiler();
+	need("objcopy");
+	path = fixture_build("site.c", program, "-O0 -Wl,-z,noseparate-code");
+	places_read(path, place);
+	command(path,
+		"objcopy --redefine-sym last=_ZN4heat5solveILi3EEEvPKdi --redefine-sym main=_Zmain $f");
+	assert_int_equal(open_it(path, "", &d), 0);
+	assert_true(debug_info_find(d, place[5].offset, &found));
+	assert_string_equal(found.function, cxx ? "void heat::solve<3>(double const*, int)" :
+						  "_ZN4heat5solveILi3EEEvPKdi");
+	assert_true(debug_info_find(d, place[0].offset, &found));
+	assert_string_equal(found.function, "_Zmain");
+	debug_info_close(d);
+	free(path);
+	if (cxx)
+		dlclose(cxx);
+}
+
 static void test_refused(void **state)
 {
 	struct debug_info *d;
@@ -415,8 +444,9 @@ static void test_damaged(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_lines),	  cmocka_unit_test(test_clang),
 	cmocka_unit_test(test_addr2line), cmocka_unit_test(test_separate),
-	cmocka_unit_test(test_symbols),	  cmocka_unit_test(test_refused),
-	cmocka_unit_test(test_process),	  cmocka_unit_test(test_damaged),
+	cmocka_unit_test(test_symbols),	  cmocka_unit_test(test_mangled),
+	cmocka_unit_test(test_refused),	  cmocka_unit_test(test_process),
+	cmocka_unit_test(test_damaged),
 };
 
 int main(void)

@@ -5,6 +5,7 @@
  */
 #include "site/debug_info.h"
 
+#include <dlfcn.h>
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
@@ -17,6 +18,8 @@
 struct debug_info {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
+	void *cxx;   /* libstdc++, once it was needed */
+	char *plain; /* the last name that was told by demangle */
 };
 
 static const Dwfl_Callbacks callbacks = {
@@ -73,6 +76,9 @@ int debug_info_open(int fd, const char *path, const char *build_id, struct debug
 void debug_info_close(struct debug_info *d)
 {
 	dwfl_end(d->dwfl);
+	if (d->cxx)
+		dlclose(d->cxx);
+	free(d->plain);
 	free(d);
 }
 
@@ -150,6 +156,24 @@ static bool find_line(struct debug_info *d, Dwarf_Addr addr, struct debug_place 
 	return out->file;
 }
 
+/* A symbol of C++ as the source has it, by the library that such programs need to run; the symbol itself where that is not installed. */
+static const char *demangle(struct debug_info *d, const char *symbol)
+{
+	char *(*convert)(const char *name, char *buf, size_t *n, int *status);
+	int status;
+
+	if (strncmp(symbol, "_Z", 2))
+		return symbol;
+	if (!d->cxx)
+		d->cxx = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+	*(void **)&convert = d->cxx ? dlsym(d->cxx, "__cxa_demangle") : NULL;
+	if (!convert)
+		return symbol;
+	free(d->plain);
+	d->plain = convert(symbol, NULL, NULL, &status);
+	return d->plain ? d->plain : symbol;
+}
+
 bool debug_info_find(struct debug_info *d, uint64_t offset, struct debug_place *out)
 {
 	struct debug_place found = {0};
@@ -164,7 +188,7 @@ bool debug_info_find(struct debug_info *d, uint64_t offset, struct debug_place *
 		found = (struct debug_place){0};
 	symbol = dwfl_module_addrinfo(d->module, addr, &from, &sym, NULL, NULL, NULL);
 	if (symbol && !found.function) {
-		found.function = symbol;
+		found.function = demangle(d, symbol);
 		found.function_offset = from + 1;
 	}
 	if (!found.function)
