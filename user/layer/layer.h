@@ -124,6 +124,29 @@ struct call_request {
 #define MARK_TEXT_BYTES \
 	(POV_MARK_NAME_BYTES + 4) /* of a name (abi/mark.h), a cut one with its "…" */
 enum mark_event { MARK_NONE, MARK_BEGIN, MARK_END };
+/* What a call means for a window, memory that others have access to. */
+enum win_event {
+	WIN_NONE,
+	WIN_TOGETHER, /* all its members call it: it is made, fenced or freed */
+	WIN_POST,
+	WIN_START,
+	WIN_COMPLETE,
+	WIN_WAIT, /* or a test, if it is over by that */
+	WIN_LOCK,
+	WIN_UNLOCK,
+	WIN_FLUSH,	 /* all accesses to the target are done there … */
+	WIN_FLUSH_LOCAL, /* … or on this side */
+	WIN_ACCESS,	 /* to the target's memory */
+};
+struct call_window {
+	enum win_event event;
+	uint32_t number; /* of the windows made of call_roles.comm_id, from 1; 0: not known which one it is */
+	int32_t rank;	      /* POST, START, LOCK: this process's in it; -1: not known */
+	int32_t target;	      /* LOCK to ACCESS: a rank in it, PEER_ANY: all, or PEER_NULL */
+	bool exclusive;	      /* LOCK */
+	const int32_t *group; /* POST, START: ranks in it; NULL: not known */
+	uint32_t ngroup;
+};
 struct call_roles {
 	int64_t send_bytes; /* handed over by this rank: count × size; BYTES_UNKNOWN; 0 if it sends nothing */
 	int64_t recv_bytes; /* capacity of a receive, or what arrived if the status tells */
@@ -150,6 +173,7 @@ struct call_roles {
 	enum mark_event mark;  /* a phase of the program begins or ends here */
 	uint8_t mark_level;    /* < POV_MARK_LEVELS (abi/mark.h) */
 	const char *mark_name; /* BEGIN; < MARK_TEXT_BYTES; valid as long as the view */
+	const struct call_window *window;    /* valid as long as the view; NULL: it is about none */
 	const struct call_request *requests; /* valid as long as the view */
 	uint32_t nrequests;
 	bool requests_forgotten; /* there were too many: nothing is in flight any more, for all that is known */
@@ -161,7 +185,7 @@ struct call_operation {
 		posted_ns;	 /* of the call that set it off: persistent, that started it last */
 	uint32_t tid;		 /* of the thread that made that call */
 	uint32_t place;		 /* among those that this call set off, from 0 */
-	struct call_roles roles; /* without requests, mark and comm_name */
+	struct call_roles roles; /* without requests, mark, window and comm_name */
 };
 /* Why the world rank of a peer is not known. */
 enum peer_unknown {

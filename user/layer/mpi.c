@@ -65,6 +65,7 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 	if (!out->roles_only)
 		mpi_values(&c, out);
 	mpi_roles(&c, out);
+	mpi_window(&c, out);
 	mpi_requests(&c, out);
 	mpi_mark(&c, out);
 	mpi_forget(&c);

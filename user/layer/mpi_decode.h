@@ -16,6 +16,8 @@ void mpi_values(struct mpi_call *c, struct call_view *out);
 void mpi_roles(struct mpi_call *c, struct call_view *out);
 void mpi_requests(struct mpi_call *c, struct call_view *out);
 void mpi_forget(struct mpi_call *c);
+/* What it means for a window. (mpi_window.c) */
+void mpi_window(struct mpi_call *c, struct call_view *out);
 /* Whether it marks a phase of the program. (mpi_mark.c) */
 void mpi_mark(const struct mpi_call *c, struct call_view *out);
 

@@ -26,6 +26,7 @@ struct mpi_flavour_info {
 	bool handles_are_addresses; /* of objects in the library's image */
 	bool handles_are_standard;  /* predefined ones: numbers that the standard's ABI says */
 	int32_t any_source, any_tag, proc_null, root, undefined, comm_type_shared;
+	int32_t lock_exclusive;
 	uint64_t in_place, request_null, type_null, comm_null;
 	int32_t levels[MPI_LEVELS]; /* MPI_THREAD_SINGLE … */
 	uint32_t error_mask;	    /* bits of a return value that are its class; 0: not known */

@@ -101,6 +101,27 @@ static const struct {
 	{"Improbe", EFFECT_MATCHED},
 };
 
+static const struct {
+	const char *base;
+	uint8_t event;
+} window_events[] = {
+	{"Win_free", WIN_TOGETHER},
+	{"Win_fence", WIN_TOGETHER},
+	{"Win_post", WIN_POST},
+	{"Win_start", WIN_START},
+	{"Win_complete", WIN_COMPLETE},
+	{"Win_wait", WIN_WAIT},
+	{"Win_test", WIN_WAIT},
+	{"Win_lock", WIN_LOCK},
+	{"Win_lock_all", WIN_LOCK},
+	{"Win_unlock", WIN_UNLOCK},
+	{"Win_unlock_all", WIN_UNLOCK},
+	{"Win_flush", WIN_FLUSH},
+	{"Win_flush_all", WIN_FLUSH},
+	{"Win_flush_local", WIN_FLUSH_LOCAL},
+	{"Win_flush_local_all", WIN_FLUSH_LOCAL},
+};
+
 static const char *const no_error_code[] = {
 	"MPI_Wtime",
 	"MPI_Wtick",
@@ -226,6 +247,16 @@ static uint8_t effect_find(const struct mpi_func *f)
 	return has(f, ROLE_newcomm) ? EFFECT_COMM_NEW : EFFECT_NONE;
 }
 
+static uint8_t window_find(const struct mpi_func *f)
+{
+	for (size_t i = 0; i < ARRAY_CNT(window_events); i++)
+		if (!strcmp(window_events[i].base, f->base))
+			return window_events[i].event;
+	if (f->effect == EFFECT_WIN_NEW)
+		return WIN_TOGETHER;
+	return has(f, ROLE_win) && has(f, ROLE_target) ? WIN_ACCESS : WIN_NONE;
+}
+
 static bool returns_error(const char *name, const char *group)
 {
 	if (!strcmp(group, "conv"))
@@ -260,6 +291,7 @@ int mpi_func_parse(const json_t *row, struct func_info *out)
 	f->family = family_find(f);
 	f->request = request_find(f, init);
 	f->effect = effect_find(f);
+	f->window = window_find(f);
 	f->returns_error = returns_error(name, group);
 	out->priv = f;
 	return 0;

@@ -103,6 +103,7 @@ struct mpi_func {
 	uint8_t family;	     /* enum mpi_family */
 	uint8_t request;     /* enum request_event of its request argument */
 	uint8_t effect;	     /* enum mpi_effect */
+	uint8_t window;	     /* enum win_event */
 	bool returns_error;  /* int error code; else a value */
 	int8_t at[ROLE_CNT]; /* argument of a role, or -1 */
 };

@@ -96,6 +96,7 @@ static void learn_origin(struct mpi_call *c, enum mpi_role role)
 	if (!mpi_call_first(c, role, &handle))
 		return;
 	o.comm = mpi_communicator_ref(comm ? comm->whole : NULL);
+	o.number = comm && role == ROLE_win ? ++comm->windows : 0;
 	if (mpi_call_value(c, ROLE_source, &v))
 		mpi_peer_map(fl, v, &o.source);
 	if (mpi_call_value(c, ROLE_tag, &v))

@@ -30,6 +30,7 @@ struct mpi_known_comm {	    /* -1 = not known */
 	bool inter, is_world;
 	struct mpi_communicator *whole; /* a reference; NULL: how it was made is not known */
 	uint32_t joined;		/* calls on it that make communicators */
+	uint32_t windows;		/* that were made of it */
 	struct mpi_making *announced;	/* of the one under way; a reference, or NULL */
 	int32_t *dims;			/* of a Cartesian topology: ndims of them */
 	uint32_t ndims;
@@ -53,6 +54,7 @@ struct mpi_request {
 /* What a window was made of, or where a message comes from that a probe has matched. */
 struct mpi_origin {
 	struct mpi_communicator *comm; /* a reference; NULL: not known */
+	uint32_t number;	       /* of the communicator's windows, from 1 */
 	uint64_t probed_ns;	       /* begin of the probe */
 	int32_t source, tag; /* as in call_roles: PEER_ANY, TAG_ANY if the probe does not tell */
 	uint64_t since_ns; /* the call that made it had returned: as of struct mpi_request, of which handles are used again as soon */

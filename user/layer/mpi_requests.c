@@ -69,6 +69,7 @@ static void request_made(struct mpi_call *c, struct call_view *out)
 	    mpi_process_request_is_shared(c->process, handle))
 		return;
 	known.op.roles.comm_name = NULL;
+	known.op.roles.window = NULL;
 	known.comm = mpi_communicator_ref(mpi_call_ranks(c));
 	r = request_add(out, requests_room(c, out, 1), handle, c->fn->request);
 	if (out->roles.sends || out->roles.receives)

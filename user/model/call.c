@@ -60,6 +60,21 @@ static void pack_requests(struct packer *p, struct call_roles *to, const struct 
 	to->requests = copy;
 }
 
+static void pack_window(struct packer *p, struct call_roles *to, const struct call_roles *from)
+{
+	const struct call_window *w = from->window;
+	struct call_window *copy;
+	const int32_t *group;
+
+	if (!w)
+		return;
+	copy = pack(p, w, sizeof(*w));
+	group = pack(p, w->group, w->ngroup * sizeof(*w->group));
+	if (copy)
+		copy->group = group;
+	to->window = copy;
+}
+
 static void pack_posts(struct packer *p, struct call_view *to, const struct call_view *from)
 {
 	struct call_post *copy = pack(p, from->posts, from->nposts * sizeof(*from->posts));
@@ -95,6 +110,7 @@ static void pack_view(struct packer *p, struct call_view *to, const struct call_
 	}
 	to->roles.comm_name = pack_text(p, from->roles.comm_name);
 	pack_requests(p, &to->roles, &from->roles);
+	pack_window(p, &to->roles, &from->roles);
 	pack_posts(p, to, from);
 }
 
