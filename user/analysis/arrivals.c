@@ -8,7 +8,7 @@
 #include "abi/event.h"
 #include "analysis/table.h"
 
-/* The n-th call on a communicator. */
+/* The n-th call on a communicator or window. */
 struct joint_call {
 	struct joint_call *next;
 	uint64_t number;
@@ -59,38 +59,39 @@ static int time_compare(const void *va, const void *vb)
 }
 
 /* When those who wait leave, in order. */
-static uint64_t *leaves_of(const struct joint_call *j, uint32_t *n)
+static uint64_t *leaves_of(const struct arrival_call *call, uint32_t calls, uint32_t *n)
 {
-	uint64_t *leave_ns = xmalloc(j->cnt * sizeof(*leave_ns));
+	uint64_t *leave_ns = xmalloc(calls * sizeof(*leave_ns));
 
 	*n = 0;
-	for (uint32_t i = 0; i < j->cnt; i++)
-		if (j->call[i].waits)
-			leave_ns[(*n)++] = j->call[i].end_ns;
+	for (uint32_t i = 0; i < calls; i++)
+		if (call[i].waits)
+			leave_ns[(*n)++] = call[i].end_ns;
 	qsort(leave_ns, *n, sizeof(*leave_ns), time_compare);
 	return leave_ns;
 }
 
 /* From one arrival or leaving to the next, those who are there wait for those who are not, for all of these alike. */
-static struct arrival_step *steps_of(const struct joint_call *j, uint32_t *nsteps)
+struct arrival_step *arrival_steps(struct arrival_call *call, uint32_t calls, uint32_t *nsteps)
 {
-	struct arrival_step *step = xmalloc(2 * j->cnt * sizeof(*step));
+	struct arrival_step *step = xmalloc(2 * calls * sizeof(*step));
 	uint32_t nleaves, left = 0, came = 0, waiting = 0;
-	uint64_t *leave_ns = leaves_of(j, &nleaves), now_ns = 0, next_ns;
+	uint64_t *leave_ns = leaves_of(call, calls, &nleaves), now_ns = 0, next_ns;
 
+	qsort(call, calls, sizeof(*call), begin_compare);
 	*nsteps = 0;
-	while (came < j->cnt) {
-		bool leaves = left < nleaves && leave_ns[left] < j->call[came].begin_ns;
+	while (came < calls) {
+		bool leaves = left < nleaves && leave_ns[left] < call[came].begin_ns;
 
-		next_ns = leaves ? leave_ns[left] : j->call[came].begin_ns;
+		next_ns = leaves ? leave_ns[left] : call[came].begin_ns;
 		if (waiting && next_ns > now_ns)
 			step[(*nsteps)++] = (struct arrival_step){
-				now_ns, next_ns, waiting * (next_ns - now_ns) / (j->cnt - came)};
+				now_ns, next_ns, waiting * (next_ns - now_ns) / (calls - came)};
 		if (leaves) {
 			left++;
 			waiting--;
 		} else {
-			waiting += j->call[came++].waits;
+			waiting += call[came++].waits;
 		}
 		now_ns = next_ns;
 	}
@@ -105,8 +106,7 @@ static void joint_settle(struct arrivals *a, struct joint_call *j)
 	uint64_t each_ns = 0;
 	uint32_t s = 0;
 
-	qsort(j->call, j->cnt, sizeof(j->call[0]), begin_compare);
-	joint.step = step = steps_of(j, &joint.steps);
+	joint.step = step = arrival_steps(j->call, j->cnt, &joint.steps);
 	for (uint32_t i = 0; i < j->cnt; i++) {
 		for (; s < joint.steps && step[s].to_ns <= j->call[i].begin_ns; s++)
 			each_ns += step[s].each_ns;
@@ -158,6 +158,19 @@ static bool goes_on(const struct call_roles *r)
 	return false;
 }
 
+/* Those of a window are in an order of their own. */
+static bool is_together(const struct func_info *f, const struct call_roles *r, uint64_t *of)
+{
+	*of = r->comm_id;
+	if (!func_is_top(f) || !r->comm_id || r->comm_size < 2)
+		return false;
+	if (r->window && r->window->event == WIN_TOGETHER) {
+		*of |= (uint64_t)r->window->number << 32;
+		return r->window->number;
+	}
+	return !strcmp(f->group, "coll") && !(r->nrequests && r->requests[0].event == REQUEST_INIT);
+}
+
 static void on_call(void *ctx, const struct model_call *k)
 {
 	const struct call_roles *r = &k->view->roles;
@@ -165,15 +178,15 @@ static void on_call(void *ctx, const struct model_call *k)
 	struct arrival_comm *c;
 	struct joint_call **link, *j;
 	uintptr_t number;
+	uint64_t of;
 
-	if (k->nested || strcmp(k->func->group, "coll") || !func_is_top(k->func) || !r->comm_id ||
-	    r->comm_size < 2 || (r->nrequests && r->requests[0].event == REQUEST_INIT))
+	if (k->nested || !is_together(k->func, r, &of))
 		return;
 	if (a->lost || model_ran_before(a->model, k->thread->proc)) {
 		a->uncertain++;
 		return;
 	}
-	c = map_make(&a->comms, r->comm_id, sizeof(*c));
+	c = map_make(&a->comms, of, sizeof(*c));
 	number = (uintptr_t)map_get(&c->made, k->thread->proc->idx) + 1;
 	map_set(&c->made, k->thread->proc->idx, (void *)number);
 	link = joint_of(c, number, (uint32_t)r->comm_size);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Who was late to collective calls that block, and how long others were in them by then. The n-th collective call of each member of a
- * communicator belongs together, as MPI demands the same order of all. Members that are in the call wait for those that are not, until
- * these have called or they could leave before (a reduction's leaf, a broadcast's root); where several are missing, that is shared
- * among them.
+ * communicator belongs together, as MPI demands the same order of all; and so do those of a window: that make, fence and free it.
+ * Members that are in the call wait for those that are not, until these have called or they could leave before (a reduction's leaf, a
+ * broadcast's root); where several are missing, that is shared among them.
  */
 #ifndef POV_ANALYSIS_ARRIVALS_H
 #define POV_ANALYSIS_ARRIVALS_H
@@ -56,7 +56,7 @@ struct arrivals {
 	void (*tell)(void *ctx, const struct arrival_joint *
 					j); /* the caller's: each that anybody waited in; or NULL */
 	void *ctx;
-	struct map comms;	     /* comm_id → struct arrival_comm */
+	struct map comms;	     /* communicator, window → struct arrival_comm */
 	struct arrival_row *process; /* by idx; owned */
 	uint32_t nprocess;
 	const struct model *model;
@@ -65,6 +65,9 @@ struct arrivals {
 };
 
 #define ARRIVALS_KEPT_MAX 1024 /* of a communicator, that wait for members */
+
+/* Puts calls in order of begin, and finds the steps; the caller frees them. */
+struct arrival_step *arrival_steps(struct arrival_call *call, uint32_t calls, uint32_t *nsteps);
 
 void arrivals_init(struct arrivals *a);
 void arrivals_release(struct arrivals *a);
