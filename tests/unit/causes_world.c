@@ -37,7 +37,8 @@ void causes_world_open(struct causes_world *w)
 	holders_init(&w->holders);
 	arrivals_init(&w->arrivals);
 	late_init(&w->late);
-	causes_init(&w->causes, &w->late, &w->arrivals, &w->holders);
+	epochs_init(&w->epochs);
+	causes_init(&w->causes, &w->late, &w->arrivals, &w->epochs, &w->holders);
 	w->arrivals.sink.start(&w->arrivals, w->f.model);
 	w->causes.sink.start(&w->causes, w->f.model);
 }
@@ -53,6 +54,7 @@ void causes_world_close(struct causes_world *w)
 	holders_release(&w->holders);
 	arrivals_release(&w->arrivals);
 	late_release(&w->late);
+	epochs_release(&w->epochs);
 	mfix_release(&w->f);
 }
 

@@ -17,6 +17,7 @@ struct causes_world {
 	struct holders holders;
 	struct arrivals arrivals;
 	struct late_pairs late;
+	struct epochs epochs;
 	struct causes causes;
 };
 

@@ -250,11 +250,14 @@ static void on_late(void *ctx, const struct late_wait *l)
 	wait_put(w);
 }
 
-static void on_joint(void *ctx, const struct arrival_joint *j)
+/* waiter: the only one, or NULL. */
+static void joint_add(struct causes *a, enum cause_wait how, const struct model_thread *waiter,
+		      const struct arrival_joint *j)
 {
-	struct causes_wait *w = wait_new(CAUSE_COLLECTIVE, j->calls, j->steps);
+	struct causes_wait *w = wait_new(how, j->calls, j->steps);
 	uint64_t last_ns = j->call[j->calls - 1].begin_ns, sum_ns = 0;
 
+	w->waiter = waiter;
 	for (uint32_t i = 0; i < j->steps; i++) {
 		w->step[i] = (struct wait_step){j->step[i].from_ns, j->step[i].to_ns, sum_ns,
 						j->step[i].each_ns};
@@ -267,11 +270,22 @@ static void on_joint(void *ctx, const struct arrival_joint *j)
 		uint64_t to_ns = c->end_ns < last_ns ? c->end_ns : last_ns;
 
 		if (c->waits && c->begin_ns < to_ns)
-			waiter_add(ctx, c->thread, w, c->begin_ns, to_ns);
+			waiter_add(a, c->thread, w, c->begin_ns, to_ns);
 		if (c->begin_ns > w->step[0].from_ns)
-			queue_add(ctx, w, i);
+			queue_add(a, w, i);
 	}
 	wait_put(w);
+}
+
+static void on_joint(void *ctx, const struct arrival_joint *j)
+{
+	joint_add(ctx, CAUSE_COLLECTIVE, NULL, j);
+}
+
+static void on_epoch(void *ctx, enum epoch_kind kind, const struct model_thread *waiter,
+		     const struct arrival_joint *j)
+{
+	joint_add(ctx, CAUSE_EPOCH + kind, waiter, j);
 }
 
 /* ---- life ---- */
@@ -291,7 +305,7 @@ static int on_finish(void *ctx, const struct model *m)
 }
 
 void causes_init(struct causes *a, struct late_pairs *late, struct arrivals *arrivals,
-		 struct holders *holders)
+		 struct epochs *epochs, struct holders *holders)
 {
 	*a = (struct causes){
 		.sink = {.ctx = a,
@@ -303,8 +317,9 @@ void causes_init(struct causes *a, struct late_pairs *late, struct arrivals *arr
 	};
 	late->tell = on_late;
 	arrivals->tell = on_joint;
+	epochs->tell = on_epoch;
 	holders->tell = on_runnable;
-	late->ctx = arrivals->ctx = holders->ctx = a;
+	late->ctx = arrivals->ctx = epochs->ctx = holders->ctx = a;
 }
 
 void causes_release(struct causes *a)

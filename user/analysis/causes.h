@@ -3,7 +3,7 @@
  * Why those who were waited for were late. While a process is waited for, from the begin of the wait to the begin of the call that
  * ends it, its thread that makes that call computes, has no core, sleeps, is in MPI, or waits itself for somebody who is late. Such
  * waits are followed, at the same moment, to who does not wait: the root. What is waited for is shared out over the roots' causes
- * to the nanosecond: all of them together cost what late.h and arrivals.h say that was waited.
+ * to the nanosecond: all of them together cost what late.h, arrivals.h and epochs.h say that was waited.
  *
  * A wait is followed when CAUSES_QUEUED_MAX later ones are known, or at the end; what threads did is kept of the last CAUSES_KEPT_MAX
  * states, calls and waits.
@@ -11,7 +11,7 @@
 #ifndef POV_ANALYSIS_CAUSES_H
 #define POV_ANALYSIS_CAUSES_H
 
-#include "analysis/arrivals.h"
+#include "analysis/epochs.h"
 #include "analysis/holders.h"
 #include "analysis/late.h"
 
@@ -32,7 +32,13 @@ enum cause_kind {
 };
 
 /* How others waited for it. */
-enum cause_wait { CAUSE_LATE_SENDER, CAUSE_LATE_RECEIVER, CAUSE_COLLECTIVE, CAUSE_WAITS };
+enum cause_wait {
+	CAUSE_LATE_SENDER,
+	CAUSE_LATE_RECEIVER,
+	CAUSE_COLLECTIVE,
+	CAUSE_EPOCH, /* + enum epoch_kind */
+	CAUSE_WAITS = CAUSE_EPOCH + EPOCH_KINDS,
+};
 
 #define CAUSE_NOBODY UINT32_MAX
 
@@ -66,7 +72,7 @@ struct blame {
 };
 
 struct causes {
-	struct model_sink sink;	      /* to be told behind those of late, arrivals and holders */
+	struct model_sink sink; /* to be told behind those of late, arrivals, epochs and holders */
 	struct causes_thread *thread; /* by idx; owned */
 	uint32_t nthread;
 	struct causes_queued *queue; /* waits to be followed; owned */
@@ -82,9 +88,9 @@ struct causes {
 	uint64_t told_late; /* waits that became known when others had been followed that may lead through them */
 };
 
-/* Takes over what the three tell. */
+/* Takes over what the four tell. */
 void causes_init(struct causes *a, struct late_pairs *late, struct arrivals *arrivals,
-		 struct holders *holders);
+		 struct epochs *epochs, struct holders *holders);
 void causes_release(struct causes *a);
 /* Those of a map of it: by process, the costliest first. Caller frees. */
 struct cause *causes_list(const struct map *of, uint32_t *n);

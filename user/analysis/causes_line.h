@@ -8,7 +8,7 @@
 
 #include "analysis/causes.h"
 
-/* A wait: for one process, or for the members of a communicator that are missing. */
+/* A wait: for one process, or for those who are missing. */
 struct causes_wait {
 	uint32_t refs;
 	enum cause_wait how;

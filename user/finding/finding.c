@@ -9,8 +9,8 @@
 #include "finding/find.h"
 
 static void (*const find[])(struct findings *f) = {
-	find_cores,  find_collectives, find_late,    find_roots,  find_contests,
-	find_demand, find_moves,       find_balance, find_storms, find_overlap,
+	find_cores, find_collectives, find_late,   find_roots,	 find_contests, find_demand,
+	find_moves, find_balance,     find_storms, find_overlap, find_epochs,
 };
 
 static void on_match(void *ctx, const struct match *m)
@@ -29,7 +29,9 @@ void findings_init(struct findings *f)
 	holders_init(&f->holders);
 	arrivals_init(&f->arrivals);
 	late_init(&f->late);
-	causes_init(&f->causes, &f->late, &f->arrivals, &f->holders);
+	epochs_init(&f->epochs);
+	locks_init(&f->locks, &f->epochs);
+	causes_init(&f->causes, &f->late, &f->arrivals, &f->epochs, &f->holders);
 	contests_init(&f->contests, &f->app.windows);
 	demand_init(&f->demand, &f->app.windows);
 	moves_init(&f->moves);
@@ -57,6 +59,8 @@ void findings_release(struct findings *f)
 	holders_release(&f->holders);
 	arrivals_release(&f->arrivals);
 	late_release(&f->late);
+	locks_release(&f->locks);
+	epochs_release(&f->epochs);
 	causes_release(&f->causes);
 	free(f->root);
 	for (int how = 0; how < CAUSE_WAITS; how++)
@@ -79,6 +83,8 @@ uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
 	sinks[n++] = &f->arrivals.sink;
 	sinks[n++] = &f->overlaps.sink; /* before the matches that it is told of */
 	sinks[n++] = &f->late.matches.sink;
+	sinks[n++] = &f->epochs.sink;
+	sinks[n++] = &f->locks.sink;
 	sinks[n++] = &f->causes.sink; /* behind those */
 	sinks[n++] = &f->contests.sink;
 	sinks[n++] = &f->demand.sink;

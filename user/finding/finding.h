@@ -14,6 +14,7 @@
 #include "analysis/demand.h"
 #include "analysis/holders.h"
 #include "analysis/late.h"
+#include "analysis/locks.h"
 #include "analysis/moves.h"
 #include "analysis/storms.h"
 #include "analysis/overlap.h"
@@ -50,6 +51,8 @@ struct findings {
 	uint32_t nheld;
 	struct arrivals arrivals;
 	struct late_pairs late;
+	struct epochs epochs;
+	struct locks locks;
 	void (*matched)(void *ctx, const struct match *m); /* the caller's: each match; or NULL */
 	void *matched_ctx;
 	struct causes causes;

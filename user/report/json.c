@@ -261,6 +261,7 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 	json_matching(j, matches_of(&r->findings.late.matches, idx), r->lost[idx]);
 	json_sent_to(j, r, idx);
 	json_collectives(j, r, idx);
+	json_epochs(j, r, idx);
 	figures_json(j, overhead_object, &r->coverage.process[idx], r->facts);
 	if (r->opt->threads)
 		threads_print(j, r, p);

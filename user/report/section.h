@@ -40,6 +40,7 @@ void text_transfers(const struct report *r, FILE *out);
 void text_coverage(const struct report *r, FILE *out);
 void text_call_sites(const struct report *r, FILE *out);
 void text_overlap(const struct report *r, FILE *out);
+void text_epochs(const struct report *r, FILE *out);
 void text_section_pov(const struct report *r, FILE *out);
 
 /* Members of an object that is open; lost: what is missing of whom they are. */
@@ -63,6 +64,7 @@ void json_cores(struct json_out *j, const struct report *r);
 void json_coverage(struct json_out *j, const struct report *r);
 void json_call_sites(struct json_out *j, const struct report *r, const bool *wanted, uint32_t lost);
 void json_overlap(struct json_out *j, const struct report *r);
+void json_epochs(struct json_out *j, const struct report *r, uint32_t idx);
 void json_section_pov(struct json_out *j, const struct report *r);
 
 /* ---- text ---- */

@@ -381,7 +381,7 @@ static const struct {
 	{DETAIL_OVERLAP, text_overlap, false},	     {DETAIL_CORES, text_holders, true},
 	{DETAIL_CORES, text_switches, true},	     {DETAIL_CORES, text_cores, true},
 	{DETAIL_CORES, text_matrix, true},	     {DETAIL_SECTION, text_section_pov, false},
-	{DETAIL_COVERAGE, text_coverage, false},
+	{DETAIL_MESSAGES, text_epochs, false},	     {DETAIL_COVERAGE, text_coverage, false},
 };
 
 static void details_print(const struct report *r, uint32_t wanted, FILE *out)

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* See epochs.h. */
+#include "analysis/epochs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/event.h"
+#include "analysis/table.h"
+
+/* An access: from start to complete. An exposure: from post to wait. */
+enum side { ACCESS, EXPOSURE, SIDES };
+
+/* A process that takes part in it on the other side. */
+struct other {
+	struct epoch *epoch;	  /* of an access: the exposure, … */
+	uint32_t place;		  /* … and which of its others this access is */
+	struct arrival_call call; /* that is waited for: post, or complete */
+};
+
+struct epoch {
+	struct epoch *next, **link; /* of the window's */
+	enum side side;
+	struct arrival_call begin, end;
+	bool over;	  /* end is known */
+	uint32_t missing; /* of others: their calls are not known yet */
+	uint32_t n;
+	struct other other[];
+};
+
+/* The others of epochs of one side that wait for their other side: between one origin and one target. */
+struct queue {
+	struct queued {
+		struct epoch *epoch;
+		uint32_t place;
+	} * entry; /* owned */
+	uint32_t first, n, room;
+};
+
+struct pair {
+	struct queue queue[SIDES];
+};
+
+struct epoch_window {
+	struct map pairs;	 /* origin, target → struct pair */
+	struct map begun[SIDES]; /* process idx → its epoch that is not over */
+	struct epoch *epochs;	 /* owned */
+};
+
+/* ---- who waited ---- */
+
+struct arrival_call epoch_call(const struct model_call *k, bool waits)
+{
+	return (struct arrival_call){
+		.thread = k->thread,
+		.func = k->func,
+		.site = k->site,
+		.begin_ns = k->begin_ns,
+		.end_ns = k->end_ns,
+		.waits = waits,
+	};
+}
+
+static void wait_add(struct epochs *a, enum epoch_kind kind, const struct arrival_call *waiter,
+		     const struct arrival_call *late, uint64_t ns)
+{
+	struct epoch_wait *w = map_make(
+		&a->waits[kind],
+		(uint64_t)waiter->thread->proc->idx << 32 | late->thread->proc->idx, sizeof(*w));
+
+	w->kind = kind;
+	w->waiter = waiter->thread->proc->idx;
+	w->late = late->thread->proc->idx;
+	w->cnt++;
+	w->ns += ns;
+	if (ns <= w->worst_ns)
+		return;
+	w->worst_ns = ns;
+	w->worst_from_ns = waiter->begin_ns;
+	w->worst_to_ns = late->begin_ns;
+	w->worst_in = waiter->func;
+}
+
+void epochs_add(struct epochs *a, enum epoch_kind kind, struct arrival_call *call, uint32_t calls)
+{
+	struct arrival_joint joint = {.call = call, .calls = calls};
+	const struct arrival_call *waiter = call;
+	struct arrival_step *step;
+	uint64_t each_ns = 0;
+	uint32_t s = 0;
+
+	joint.step = step = arrival_steps(call, calls, &joint.steps);
+	while (!waiter->waits)
+		waiter++;
+	for (uint32_t i = 0; i < calls; i++) {
+		for (; s < joint.steps && step[s].to_ns <= call[i].begin_ns; s++)
+			each_ns += step[s].each_ns;
+		if (each_ns)
+			wait_add(a, kind, waiter, &call[i], each_ns);
+	}
+	if (a->tell && joint.steps)
+		a->tell(a->ctx, kind, waiter->thread, &joint);
+	free(step);
+}
+
+/* One call of an epoch, and those of the others. */
+static void epoch_tell(struct epochs *a, enum epoch_kind kind, const struct epoch *e,
+		       const struct arrival_call *waiter)
+{
+	struct arrival_call *call = xmalloc((e->n + 1) * sizeof(*call));
+
+	call[0] = *waiter;
+	for (uint32_t i = 0; i < e->n; i++)
+		call[i + 1] = e->other[i].call;
+	epochs_add(a, kind, call, e->n + 1);
+	free(call);
+}
+
+/* ---- epochs ---- */
+
+static void epoch_free(struct epochs *a, struct epoch *e)
+{
+	*e->link = e->next;
+	if (e->next)
+		e->next->link = e->link;
+	a->kept -= e->n;
+	free(e);
+}
+
+/* If all that it waited for is known. */
+static void epoch_settle(struct epochs *a, struct epoch *e)
+{
+	if (!e->over || e->missing)
+		return;
+	if (e->side == ACCESS) {
+		epoch_tell(a, EPOCH_LATE_POST, e, &e->begin);
+		epoch_tell(a, EPOCH_LATE_POST, e, &e->end);
+	} else if (e->end.waits) {
+		epoch_tell(a, EPOCH_LATE_COMPLETE, e, &e->end);
+	}
+	epoch_free(a, e);
+}
+
+/* An exposure learns when one of its origins called MPI_Win_complete. */
+static void complete_tell(struct epochs *a, const struct other *exposure,
+			  const struct arrival_call *complete)
+{
+	struct epoch *e = exposure->epoch;
+	struct arrival_call *call = &e->other[exposure->place].call;
+
+	*call = *complete;
+	call->waits = false;
+	e->missing--;
+	epoch_settle(a, e);
+}
+
+static void epochs_match(struct epochs *a, const struct queued *access,
+			 const struct queued *exposure)
+{
+	struct other *o = &access->epoch->other[access->place];
+
+	o->epoch = exposure->epoch;
+	o->place = exposure->place;
+	o->call = exposure->epoch->begin;
+	table_row(a->process, a->nprocess, access->epoch->begin.thread->proc->idx)
+		->accesses[EPOCH_MATCHED]++;
+	table_row(a->process, a->nprocess, exposure->epoch->begin.thread->proc->idx)
+		->exposures[EPOCH_MATCHED]++;
+	access->epoch->missing--;
+	if (access->epoch->over)
+		complete_tell(a, o, &access->epoch->end);
+	epoch_settle(a, access->epoch);
+}
+
+static void queue_put(struct queue *q, struct queued what)
+{
+	if (q->first > q->n / 2) {
+		q->n -= q->first;
+		memmove(q->entry, q->entry + q->first, q->n * sizeof(*q->entry));
+		q->first = 0;
+	}
+	if (q->n == q->room) {
+		q->room = q->room ? q->room * 2 : 4;
+		q->entry = xrealloc(q->entry, q->room * sizeof(*q->entry));
+	}
+	q->entry[q->n++] = what;
+}
+
+/* One that names another process: it belongs to the first one of that one's that is left. */
+static void side_add(struct epochs *a, struct epoch_window *w, struct epoch *e, uint32_t place,
+		     int32_t self, int32_t named)
+{
+	uint32_t origin = (uint32_t)(e->side == ACCESS ? self : named);
+	uint32_t target = (uint32_t)(e->side == ACCESS ? named : self);
+	struct pair *p = map_make(&w->pairs, (uint64_t)origin << 32 | target, sizeof(*p));
+	struct queue *others = &p->queue[!e->side];
+	const struct queued own = {e, place};
+
+	if (others->first == others->n)
+		queue_put(&p->queue[e->side], own);
+	else if (e->side == ACCESS)
+		epochs_match(a, &own, &others->entry[others->first++]);
+	else
+		epochs_match(a, &others->entry[others->first++], &own);
+}
+
+static struct epoch *epoch_new(struct epochs *a, struct epoch_window *w, enum side side,
+			       const struct model_call *k)
+{
+	uint32_t n = k->view->roles.window->ngroup;
+	struct epoch *e = xcalloc(1, sizeof(*e) + n * sizeof(e->other[0]));
+
+	e->side = side;
+	e->begin = epoch_call(k, side == ACCESS);
+	e->n = e->missing = n;
+	e->next = w->epochs;
+	e->link = &w->epochs;
+	if (e->next)
+		e->next->link = &e->next;
+	w->epochs = e;
+	a->kept += n;
+	return e;
+}
+
+/* ---- calls ---- */
+
+static uint64_t *row_of(struct epochs *a, enum side side, const struct model_process *p)
+{
+	struct epoch_row *r = table_row(a->process, a->nprocess, p->idx);
+
+	return side == ACCESS ? r->accesses : r->exposures;
+}
+
+/* Why nothing can be said of an epoch that begins. */
+static enum epoch_why why_not(struct epochs *a, const struct model_call *k)
+{
+	const struct call_window *c = k->view->roles.window;
+
+	if (!c->number)
+		return EPOCH_WINDOW_UNKNOWN;
+	if (c->rank < 0 || !c->group)
+		return EPOCH_GROUP_UNKNOWN;
+	if (a->lost || model_ran_before(a->model, k->thread->proc))
+		return EPOCH_UNCERTAIN;
+	a->full |= a->kept + c->ngroup > EPOCHS_KEPT_MAX;
+	return a->full ? EPOCH_TOO_MANY : EPOCH_MATCHED;
+}
+
+static void on_begin(struct epochs *a, struct epoch_window *w, enum side side,
+		     const struct model_call *k)
+{
+	const struct call_window *c = k->view->roles.window;
+	enum epoch_why why = why_not(a, k);
+	struct epoch *e;
+
+	if (why != EPOCH_MATCHED) {
+		row_of(a, side, k->thread->proc)[why] += c->group ? c->ngroup : 1;
+		(void)map_remove(&w->begun[side], k->thread->proc->idx);
+		return;
+	}
+	e = epoch_new(a, w, side, k);
+	(void)map_set(&w->begun[side], k->thread->proc->idx, e);
+	/* It is not over, and stays. */
+	for (uint32_t i = 0; i < c->ngroup; i++)
+		side_add(a, w, e, i, c->rank, c->group[i]);
+}
+
+static void on_end(struct epochs *a, struct epoch_window *w, enum side side,
+		   const struct model_call *k)
+{
+	struct epoch *e = map_remove(&w->begun[side], k->thread->proc->idx);
+
+	if (!e)
+		return;
+	e->end = epoch_call(k, k->func->waits);
+	e->over = true;
+	for (uint32_t i = 0; side == ACCESS && i < e->n; i++)
+		if (e->other[i].epoch)
+			complete_tell(a, &e->other[i], &e->end);
+	epoch_settle(a, e);
+}
+
+uint64_t epoch_window_key(const struct call_roles *r)
+{
+	return r->window->number ? (uint64_t)r->window->number << 32 | r->comm_id : 0;
+}
+
+static void on_call(void *ctx, const struct model_call *k)
+{
+	const struct call_window *c = k->view->roles.window;
+	struct epochs *a = ctx;
+	struct epoch_window *w;
+
+	if (!c || k->nested || c->event < WIN_POST || c->event > WIN_WAIT)
+		return;
+	w = map_make(&a->windows, epoch_window_key(&k->view->roles), sizeof(*w));
+	switch (c->event) {
+	case WIN_POST:
+		on_begin(a, w, EXPOSURE, k);
+		break;
+	case WIN_START:
+		on_begin(a, w, ACCESS, k);
+		break;
+	case WIN_COMPLETE:
+		on_end(a, w, ACCESS, k);
+		break;
+	default:
+		on_end(a, w, EXPOSURE, k);
+	}
+}
+
+static void on_lost(void *ctx, const struct model_lost *l)
+{
+	((struct epochs *)ctx)->lost |= l->class == POV_CLASS_CALL;
+}
+
+static void on_start(void *ctx, const struct model *m)
+{
+	((struct epochs *)ctx)->model = m;
+}
+
+/* Those whose other side never came. */
+static int on_finish(void *ctx, const struct model *m)
+{
+	const struct epoch_window *w;
+	struct epochs *a = ctx;
+
+	(void)m;
+	for (size_t at = 0; (w = map_next(&a->windows, &at, NULL));) {
+		const struct pair *p;
+
+		for (size_t i = 0; (p = map_next(&w->pairs, &i, NULL));)
+			for (int side = 0; side < SIDES; side++)
+				for (uint32_t n = p->queue[side].first; n < p->queue[side].n; n++)
+					row_of(a, side,
+					       p->queue[side]
+						       .entry[n]
+						       .epoch->begin.thread->proc)[EPOCH_NO_OTHER]++;
+	}
+	return 0;
+}
+
+/* ---- life ---- */
+
+void epochs_init(struct epochs *a)
+{
+	*a = (struct epochs){
+		.sink = {.ctx = a,
+			 .start = on_start,
+			 .call = on_call,
+			 .lost = on_lost,
+			 .finish = on_finish},
+	};
+}
+
+static void pair_free(void *value)
+{
+	struct pair *p = value;
+
+	for (int side = 0; side < SIDES; side++)
+		free(p->queue[side].entry);
+	free(p);
+}
+
+void epochs_release(struct epochs *a)
+{
+	struct epoch_window *w;
+
+	for (size_t at = 0; (w = map_next(&a->windows, &at, NULL));) {
+		while (w->epochs)
+			epoch_free(a, w->epochs);
+		for (int side = 0; side < SIDES; side++)
+			map_release(&w->begun[side]);
+		map_free(&w->pairs, pair_free);
+	}
+	map_free(&a->windows, free);
+	for (int kind = 0; kind < EPOCH_KINDS; kind++)
+		map_free(&a->waits[kind], free);
+	free(a->process);
+}
+
+static int wait_compare(const void *va, const void *vb)
+{
+	const struct epoch_wait *a = va, *b = vb;
+
+	if (a->kind != b->kind)
+		return (int)a->kind - (int)b->kind;
+	if (a->late != b->late)
+		return a->late < b->late ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return a->waiter < b->waiter ? -1 : a->waiter > b->waiter;
+}
+
+struct epoch_wait *epochs_list(const struct epochs *a, uint32_t *n)
+{
+	const struct epoch_wait *w;
+	struct epoch_wait *list;
+	size_t cnt = 1;
+
+	for (int kind = 0; kind < EPOCH_KINDS; kind++)
+		cnt += a->waits[kind].cnt;
+	list = xmalloc(cnt * sizeof(*list));
+	*n = 0;
+	for (int kind = 0; kind < EPOCH_KINDS; kind++)
+		for (size_t at = 0; (w = map_next(&a->waits[kind], &at, NULL));)
+			list[(*n)++] = *w;
+	qsort(list, *n, sizeof(*list), wait_compare);
+	return list;
+}
+
+const struct epoch_row *epochs_of(const struct epochs *a, uint32_t idx)
+{
+	static const struct epoch_row none;
+
+	return idx < a->nprocess ? &a->process[idx] : &none;
+}

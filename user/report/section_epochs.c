@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Whose epochs of one-sided communication belong together, and of which that is not known (analysis/epochs.h). */
+#include "analysis/table.h"
+#include "base/human.h"
+#include "report/section.h"
+
+/* Why one has not been matched with its other side: the JSON's member, and in words. */
+static const struct {
+	const char *key, *text;
+} unmatched[EPOCH_WHY_CNT] = {
+	[EPOCH_WINDOW_UNKNOWN] = {"window_not_recorded",
+				  "how their window was made was not recorded"},
+	[EPOCH_GROUP_UNKNOWN] = {"group_unknown", "who is in their group is not known"},
+	[EPOCH_UNCERTAIN] = {"uncertain",
+			     "of ranks that ran before the recording began or after records of calls "
+			     "were lost: which belong together is not certain"},
+	[EPOCH_NO_OTHER] = {"no_other_side",
+			    "the other side was never begun, or not while it was recorded"},
+	[EPOCH_TOO_MANY] = {"too_many", "when too many were waiting for their other side"},
+};
+
+static void sides_print(struct json_out *j, const char *key, const uint64_t by[EPOCH_WHY_CNT])
+{
+	json_out_key_object(j, key);
+	json_out_key_uint(j, "matched", by[EPOCH_MATCHED]);
+	for (int why = EPOCH_MATCHED + 1; why < EPOCH_WHY_CNT; why++)
+		json_out_key_uint(j, unmatched[why].key, by[why]);
+	json_out_object_end(j);
+}
+
+void json_epochs(struct json_out *j, const struct report *r, uint32_t idx)
+{
+	const struct epoch_row *row = epochs_of(&r->findings.epochs, idx);
+
+	json_out_key_object(j, "epochs");
+	sides_print(j, "accesses", row->accesses);
+	sides_print(j, "exposures", row->exposures);
+	json_out_key_uint(j, "locks", row->locks);
+	json_out_key_uint(j, "lock_doubtful", row->doubtful);
+	json_incomplete(j, r->lost[idx] & LOSS_OF_CALLS);
+	json_out_object_end(j);
+}
+
+/* What of them cannot be looked at for lateness. */
+void text_epochs(const struct report *r, FILE *out)
+{
+	struct epoch_row all = {0};
+	uint64_t left = 0;
+	char cnt[64];
+
+	for (uint32_t i = 0; i < r->nrows; i++)
+		table_row_add(&all, epochs_of(&r->findings.epochs, r->row[i]), accesses);
+	for (int why = EPOCH_MATCHED + 1; why < EPOCH_WHY_CNT; why++)
+		left += all.accesses[why] + all.exposures[why];
+	if (!left && !all.doubtful)
+		return;
+	text_section(out, "One-sided communication: what is not looked at for lateness");
+	for (int why = EPOCH_MATCHED + 1; why < EPOCH_WHY_CNT; why++) {
+		uint64_t n = all.accesses[why] + all.exposures[why];
+
+		if (n)
+			text_note(out, "%s not matched with the other side: %s",
+				  human_plural(cnt, sizeof(cnt), n, "access or exposure",
+					       "accesses and exposures"),
+				  unmatched[why].text);
+	}
+	if (all.doubtful)
+		text_note(
+			out,
+			"%s may have waited for a lock, but whether another rank had it by then is not known",
+			human_plural(cnt, sizeof(cnt), all.doubtful, "call", "calls"));
+}
