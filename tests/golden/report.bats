@@ -412,3 +412,51 @@ distorted() {
 	report refused.pov | grep -q '^ *refused by the kernel: Invalid argument$'
 	report --json refused.pov | grep -q '"refused": "Invalid argument"'
 }
+
+@test "report: one-sided communication: who waited for whom, and of what that is not known" {
+	command -v jq >/dev/null || skip "no jq here"
+	cat >rma.txt <<-'END'
+	meta {"type":"recording","povtrace":"0.1.0","abi":1,"start_ns":1000000,"config":{"sched":"off","rings":1}}
+	meta {"type":"functions","layer":"mpi","rows":[{"id":1,"name":"MPI_Comm_group","group":"comm","attrs":"LOCAL|MEMBERS","sig":"comm >group"},{"id":2,"name":"MPI_Group_incl","group":"group","attrs":"LOCAL|MEMBERS","sig":"group n <ranks[n] >newgroup"},{"id":3,"name":"MPI_Win_create","group":"rma","attrs":"WAIT|MEMBERS","sig":"base size:wide disp_unit info comm >win"},{"id":4,"name":"MPI_Win_start","group":"rma","attrs":"WAIT","sig":"group assert win"},{"id":5,"name":"MPI_Win_post","group":"rma","attrs":"NONE","sig":"group assert win"},{"id":6,"name":"MPI_Win_complete","group":"rma","attrs":"WAIT","sig":"win"},{"id":7,"name":"MPI_Win_wait","group":"rma","attrs":"WAIT","sig":"win"},{"id":8,"name":"MPI_Win_lock","group":"rma","attrs":"WAIT","sig":"lock_type rank assert win"},{"id":9,"name":"MPI_Win_unlock","group":"rma","attrs":"WAIT","sig":"rank win"}]}
+	meta {"type":"library","id":0,"path":"/usr/lib/libmpi.so.40","flavour":"openmpi","layout":{"handle_bytes":8,"status_bytes":24},"named":[["MPI_COMM_WORLD","0x2000",0]]}
+	meta {"type":"process","ts_ns":1100000,"pid":100,"ppid":50,"exe":"/bin/app","cmdline":["./app"],"rank":0,"size":2,"job":"j","libs":[{"id":0,"bias":"0x0"}]}
+	meta {"type":"process","ts_ns":1100000,"pid":200,"ppid":50,"exe":"/bin/app","cmdline":["./app"],"rank":1,"size":2,"job":"j","libs":[{"id":0,"bias":"0x0"}]}
+	task ts=1000000 tid=50 tgid=50 comm=mpirun
+	fork ts=1100000 tid=50 child=100 tgid=100 parent_tgid=50 comm=app
+	fork ts=1110000 tid=50 child=200 tgid=200 parent_tgid=50 comm=app
+	stream 0
+	call ts=2000000 dur=1000 tid=100 tgid=100 func=1 args=0x2000,0x9000 out=1:0x5000
+	call ts=2000000 dur=1000 tid=200 tgid=200 func=1 args=0x2000,0x9000 out=1:0x5000
+	call ts=2100000 dur=1000 tid=100 tgid=100 func=2 args=0x5000,1,0x9000,0x9100 in=2:i1 out=3:0x5100
+	call ts=2100000 dur=1000 tid=200 tgid=200 func=2 args=0x5000,1,0x9000,0x9100 in=2:i0 out=3:0x5100
+	call ts=3000000 dur=10000 tid=100 tgid=100 func=3 args=0,64,8,0,0x2000,0x9200 out=5:0x6000
+	call ts=3000000 dur=10000 tid=200 tgid=200 func=3 args=0,64,8,0,0x2000,0x9200 out=5:0x6100
+	# rank 0 waits from 4 to 24 ms for the post, rank 1 from 25 to 35 ms for the complete
+	call ts=24001000 dur=1000 tid=200 tgid=200 func=5 args=0x5100,0,0x6100
+	call ts=24010000 dur=20010000 tid=100 tgid=100 func=4 args=0x5100,0,0x6000
+	call ts=35001000 dur=1000 tid=100 tgid=100 func=6 args=0x6000
+	call ts=35010000 dur=10010000 tid=200 tgid=200 func=7 args=0x6100
+	# rank 0 has the lock of its own memory from 40 to 70 ms, for which rank 1 waits from 45 ms on
+	call ts=40000000 dur=1000 tid=100 tgid=100 func=8 args=1,0,0,0x6000
+	call ts=70001000 dur=1000 tid=100 tgid=100 func=9 args=0,0x6000
+	call ts=70010000 dur=25010000 tid=200 tgid=200 func=8 args=2,0,0,0x6100
+	call ts=70100000 dur=1000 tid=200 tgid=200 func=9 args=0,0x6100
+	# of a window that nobody knows, and an access that nobody is exposed to
+	call ts=71000000 dur=1000 tid=100 tgid=100 func=4 args=0x5100,0,0x7777
+	call ts=72000000 dur=1000 tid=100 tgid=100 func=4 args=0x5100,0,0x6000
+	end ts=90000000
+	END
+	"$make" rma.txt rma.pov
+	"$POVTRACE" report --json --top 0 rma.pov >got
+	[ "$(jq -c '[.findings[] | [.kind, .rank, .cost_ns, .from_ns, .to_ns]]' got)" = \
+		'[["lock_contention",0,25000000,44000000,69000000],["late_post",1,20000000,3000000,23000000],["late_complete",0,10000000,24000000,34000000]]' ]
+	[ "$(jq -c '[.ranks[].waits | [.late_post_ns, .late_complete_ns, .lock_ns]]' got)" = '[[20000000,0,0],[0,10000000,25000000]]' ]
+	[ "$(jq -c '[.ranks[].epochs | [.accesses.matched, .accesses.window_not_recorded, .accesses.no_other_side, .exposures.matched,
+		.locks]]' got)" = '[[1,1,1,0,1],[0,0,0,1,1]]' ]
+	"$POVTRACE" report rma.pov >got
+	grep -q '^  ! ranks waited 20.000 ms to access memory of rank 1, which had not called MPI_Win_post yet: rank 0 20.000' got
+	"$POVTRACE" report --messages rma.pov | section One-sided >got
+	grep -q '^  2 of 4 accesses and exposures are not matched with their other side:$' got
+	grep -q '^  1: how their window was made was not recorded$' got
+	grep -q '^  1: the other side was never begun, or not while it was recorded$' got
+}

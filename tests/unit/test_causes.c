@@ -100,6 +100,49 @@ static void test_chain(void **unused)
 	causes_world_close(&w);
 }
 
+/* Rank 2 has called MPI_Win_start; ranks 0 and 1 are to post. Rank 1 waits for a message of rank 0 before that. */
+static void test_through_epoch(void **unused)
+{
+	static const struct func_info start_func = {
+		.name = "MPI_Win_start", .group = "rma", .layer_name = "mpi"};
+	const enum cause_wait late_post = CAUSE_EPOCH + EPOCH_LATE_POST;
+	struct arrival_call calls[3];
+	struct causes_world w;
+	struct cause *c;
+	uint32_t n;
+
+	(void)unused;
+	causes_world_open(&w);
+	for (int i = 0; i < 3; i++) {
+		told_state(&w, i, 1500, 5000, THREAD_RUNNING);
+		calls[i] = (struct arrival_call){.thread = &w.thread[i], .func = &start_func};
+	}
+	told_receive(&w, 1, 2200, 0, 2800);
+	told_call(&w, 1, 2200, 2801);
+	calls[0].begin_ns = 2400;
+	calls[1].begin_ns = 2900;
+	calls[2].begin_ns = 2000;
+	calls[2].end_ns = 2910;
+	calls[2].waits = true;
+	epochs_add(&w.epochs, EPOCH_LATE_POST, calls, 3);
+	causes_world_end(&w);
+	/* 200 to 2400 and its half of 400 before, of which it waited 200, of all then 400 to 2800 */
+	assert_int_equal(causes_world_ns(&w.causes.direct[late_post], 0, CAUSE_KINDS, NULL), 200);
+	assert_int_equal(causes_world_ns(&w.causes.direct[late_post], 1, CAUSE_WAITED, NULL),
+			 100 + 400);
+	assert_int_equal(causes_world_root_ns(&w, 0, CAUSE_COMPUTED), 200 + 500 + 600);
+	assert_int_equal(causes_world_root_ns(&w, 1, CAUSE_COMPUTED), 100 + 99);
+	assert_int_equal(causes_world_root_ns(&w, 1, CAUSE_MPI), 1);
+	assert_int_equal(causes_blame(&w.causes, 2)->waited[late_post].ns[THREAD_RUNNING], 900);
+	c = causes_list(&w.causes.roots, &n);
+	assert_int_equal(c[0].through_ns, 500);
+	assert_int_equal(c[0].farthest.how, late_post);
+	assert_int_equal(c[0].farthest.nchain, 3);
+	assert_int_equal(c[0].farthest.chain[0], 2);
+	free(c);
+	causes_world_close(&w);
+}
+
 /* Ranks 0 and 1 are in a barrier that rank 2 comes to when it has received from rank 3; rank 4 waits for rank 0. */
 static void test_through_collective(void **unused)
 {
@@ -175,6 +218,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_cause),
 		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_through_epoch),
 		cmocka_unit_test(test_through_collective),
 		cmocka_unit_test(test_circle),
 		cmocka_unit_test(test_many),

@@ -10,7 +10,7 @@ static const struct {
 } kinds[EPOCH_KINDS] = {
 	[EPOCH_LATE_POST] = {"late_post", "to access memory of ",
 			     ", which had not called MPI_Win_post yet"},
-	[EPOCH_LATE_COMPLETE] = {"late_complete", "until accesses to their memory were over, by ",
+	[EPOCH_LATE_COMPLETE] = {"late_complete", "for the end of accesses to their memory by ",
 				 ", which had not called MPI_Win_complete yet"},
 	[EPOCH_LOCKED] = {"lock_contention", "for the lock of a window that ", " held"},
 };

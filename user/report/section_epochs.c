@@ -41,32 +41,50 @@ void json_epochs(struct json_out *j, const struct report *r, uint32_t idx)
 	json_out_object_end(j);
 }
 
+static uint64_t unmatched_count(const struct epoch_row *all)
+{
+	uint64_t left = 0;
+
+	for (int why = EPOCH_MATCHED + 1; why < EPOCH_WHY_CNT; why++)
+		left += all->accesses[why] + all->exposures[why];
+	return left;
+}
+
+static void unmatched_note(const struct epoch_row *all, FILE *out)
+{
+	uint64_t left = unmatched_count(all),
+		 sides = left + all->accesses[EPOCH_MATCHED] + all->exposures[EPOCH_MATCHED];
+	char cnt[HUMAN_BYTES], of[80];
+
+	if (!left)
+		return;
+	text_note(out, "%s of %s are not matched with their other side:",
+		  human_count(cnt, sizeof(cnt), left),
+		  human_plural(of, sizeof(of), sides, "access or exposure",
+			       "accesses and exposures"));
+	for (int why = EPOCH_MATCHED + 1; why < EPOCH_WHY_CNT; why++)
+		if (all->accesses[why] + all->exposures[why])
+			text_note(out, "  %s: %s",
+				  human_count(cnt, sizeof(cnt),
+					      all->accesses[why] + all->exposures[why]),
+				  unmatched[why].text);
+}
+
 /* What of them cannot be looked at for lateness. */
 void text_epochs(const struct report *r, FILE *out)
 {
 	struct epoch_row all = {0};
-	uint64_t left = 0;
 	char cnt[64];
 
 	for (uint32_t i = 0; i < r->nrows; i++)
 		table_row_add(&all, epochs_of(&r->findings.epochs, r->row[i]), accesses);
-	for (int why = EPOCH_MATCHED + 1; why < EPOCH_WHY_CNT; why++)
-		left += all.accesses[why] + all.exposures[why];
-	if (!left && !all.doubtful)
+	if (!unmatched_count(&all) && !all.doubtful)
 		return;
 	text_section(out, "One-sided communication: what is not looked at for lateness");
-	for (int why = EPOCH_MATCHED + 1; why < EPOCH_WHY_CNT; why++) {
-		uint64_t n = all.accesses[why] + all.exposures[why];
-
-		if (n)
-			text_note(out, "%s not matched with the other side: %s",
-				  human_plural(cnt, sizeof(cnt), n, "access or exposure",
-					       "accesses and exposures"),
-				  unmatched[why].text);
-	}
+	unmatched_note(&all, out);
 	if (all.doubtful)
 		text_note(
 			out,
-			"%s may have waited for a lock, but whether another rank had it by then is not known",
+			"%s may have waited for a lock, but whether another rank had it by then is not known.",
 			human_plural(cnt, sizeof(cnt), all.doubtful, "call", "calls"));
 }
