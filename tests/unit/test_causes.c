@@ -216,12 +216,9 @@ static void test_many(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_cause),
-		cmocka_unit_test(test_chain),
-		cmocka_unit_test(test_through_epoch),
-		cmocka_unit_test(test_through_collective),
-		cmocka_unit_test(test_circle),
-		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_each_cause),    cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_through_epoch), cmocka_unit_test(test_through_collective),
+		cmocka_unit_test(test_circle),	      cmocka_unit_test(test_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

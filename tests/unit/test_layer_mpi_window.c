@@ -18,8 +18,6 @@
 #define EXCLUSIVE 234ull
 #define SHARED 235ull
 
-static struct fixture fx;
-
 static const struct call_window *decoded(void)
 {
 	rec_decode(&fx);
@@ -38,8 +36,7 @@ static int setup(void **state)
 {
 	static const int32_t ranks[] = {3, 0};
 
-	(void)state;
-	fixture_init_mpich(&fx);
+	fixture_setup_mpich(state);
 	rec_begin(&fx, "MPI_Comm_group", 0, 2, WORLD, 0x7000ull);
 	rec_u64(&fx, POV_FIELD_OUT, 1, 1, ALL);
 	rec_decode(&fx);
@@ -47,13 +44,6 @@ static int setup(void **state)
 	rec_field(&fx, POV_FIELD_IN, 2, 2, ranks, sizeof(ranks));
 	rec_u64(&fx, POV_FIELD_OUT, 3, 1, SOME);
 	rec_decode(&fx);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_release(&fx);
 	return 0;
 }
 
@@ -150,9 +140,9 @@ static void test_locks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_together, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_groups, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_locks, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_together, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_groups, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_locks, setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
