@@ -487,6 +487,26 @@ static void test_too_many_in_flight(void **state)
 	mfix_release(&f);
 }
 
+/* What a recorder launches is there before the recording, and has called nothing before it begins with exec. */
+static void test_ran_before(void **state)
+{
+	struct mfix f;
+
+	(void)state;
+	begin(&f);
+	put_task(&f, 1000, 200, 200, 1, 0, 1, "launched");
+	put_exec(&f, 1020, 200, "app");
+	put_fork(&f, 1030, 100, 300, 300, 100, "app");
+	finish(&f, 1100);
+	for (uint32_t i = 0; i < model_process_count(f.model); i++) {
+		const struct model_process *p = model_process_get(f.model, i);
+
+		if (p->pid >= 100)
+			assert_int_equal(model_ran_before(f.model, p), p->pid == 100);
+	}
+	mfix_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -503,6 +523,7 @@ int main(void)
 		cmocka_unit_test(test_bytes_in_flight),
 		cmocka_unit_test(test_too_many_in_flight),
 		cmocka_unit_test(test_handle_reused),
+		cmocka_unit_test(test_ran_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

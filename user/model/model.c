@@ -88,7 +88,10 @@ struct model_process *model_process_get(const struct model *m, uint32_t i)
 
 bool model_ran_before(const struct model *m, const struct model_process *p)
 {
-	return p->start_ns <= m->info.start_ns || p->start_ns <= m->host[p->host_idx].start_ns;
+	uint64_t exec_ns = ((const struct mprocess *)p)->exec_ns;
+	uint64_t begun_ns = exec_ns > p->start_ns ? exec_ns : p->start_ns;
+
+	return begun_ns <= m->info.start_ns || begun_ns <= m->host[p->host_idx].start_ns;
 }
 
 uint32_t model_thread_count(const struct model *m)

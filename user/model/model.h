@@ -365,7 +365,7 @@ uint64_t model_segments_since(const struct model *m);
 struct trace *model_get_trace(const struct model *m);
 uint32_t model_process_count(const struct model *m);
 struct model_process *model_process_get(const struct model *m, uint32_t i); /* in sort order */
-/* Its calls before the recording began are not known. */
+/* Its program ran before the recording began: the calls that it made then are not known. What a recorder launches begins with exec. */
 bool model_ran_before(const struct model *m, const struct model_process *p);
 /* The process that has this rank in MPI_COMM_WORLD of that job, as a call of self names them; NULL if it is not in the trace. */
 const struct model_process *model_peer(const struct model *m, const struct model_process *self,
