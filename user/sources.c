@@ -24,6 +24,7 @@ static int offset_apply(struct trace_source *source, int cnt, const char *text)
 		if (errno || end == value + 1 || *end)
 			break;
 		source[i].offset_ns += ns;
+		source[i].offset_given = true;
 		return 0;
 	}
 	log_error("--offset: \"%s\" is not one of the files, = and a number of nanoseconds", text);

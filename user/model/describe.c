@@ -56,6 +56,11 @@ static void host_describe(struct model_host *h, const json_t *meta)
 	h->start_ns = json_get_u64(meta, "start_ns");
 	h->offset_ns = json_get_int(meta, "offset_ns");
 	h->drift_ppb = json_get_int(meta, "drift_ppb");
+	h->clock_by = (enum trace_clock_by)json_get_u32(meta, "clock_by");
+	h->clock_host = json_get_u32(meta, "clock_host");
+	h->clock_messages = json_get_u64(meta, "clock_messages");
+	h->clock_uncertainty_ns = json_get_u64(meta, "clock_uncertainty_ns");
+	h->clock_violated_ns = json_get_u64(meta, "clock_violated_ns");
 }
 
 static void hosts_label(struct model *m)
@@ -83,6 +88,9 @@ static void describe_hosts(struct model *m)
 	m->host = xcalloc(m->info.nhosts, sizeof(*m->host));
 	for (uint32_t i = 0; i < m->info.nhosts; i++)
 		host_describe(&m->host[i], m->info.nhosts > 1 ? json_array_get(rows, i) : host);
+	for (uint32_t i = 0; i < m->info.nhosts; i++)
+		if (m->host[i].clock_host >= m->info.nhosts)
+			m->host[i].clock_host = i;
 	hosts_label(m);
 	m->info.nr_cpus = (uint32_t)json_get_u64(host, "cpus");
 	if (m->info.nr_cpus > MODEL_CPUS_MAX)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "layer/layer.h"
+#include "trace/trace_join.h"
 
 struct trace;
 struct model;
@@ -40,6 +41,9 @@ struct model_host {
 	uint64_t start_ns; /* of its recording; 0 if there is but one: model_info has it */
 	int64_t offset_ns,
 		drift_ppb; /* added to its times, so that they are those of the first host's clock */
+	enum trace_clock_by clock_by; /* that, and the rest: struct trace_clock_fit */
+	uint32_t clock_host;
+	uint64_t clock_messages, clock_uncertainty_ns, clock_violated_ns;
 };
 
 struct model_process {

@@ -4,6 +4,7 @@
  * put together, tables of functions become one, all else is copied with the whole's numbers.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,7 +115,7 @@ static void functions_take(struct tables *t, struct join_part *p)
 	const json_t *meta, *row;
 	size_t k;
 
-	p->func = xmalloc(JOIN_FUNCS * sizeof(*p->func));
+	p->func = p->func ?: xmalloc(JOIN_FUNCS * sizeof(*p->func));
 	for (uint32_t i = 0; i < JOIN_FUNCS; i++)
 		p->func[i] = FUNC_NONE;
 	for (size_t i = 0; i < trace_meta_count(p->trace); i++) {
@@ -268,14 +269,19 @@ static json_t *hosts_join(const struct trace_joined *j)
 		const json_t *host = trace_meta_find(p->trace, "host");
 
 		json_array_append_new(
-			rows, json_pack("{s:s,s:s,s:s,s:s,s:i,s:i,s:I,s:I,s:I}", "path", p->path,
-					"hostname", json_get_text(host, "hostname"), "kernel",
-					json_get_text(host, "kernel"), "machine",
-					json_get_text(host, "machine"), "cpus", (int)p->cpus,
-					"cpu_base", (int)p->cpu_base, "offset_ns",
-					(json_int_t)(p->clock.to_ns - p->clock.from_ns),
-					"drift_ppb", (json_int_t)(p->clock.drift * 1e9), "start_ns",
-					(json_int_t)part_start_ns(p)));
+			rows,
+			json_pack("{s:s,s:s,s:s,s:s,s:i,s:i,s:I,s:I,s:I,s:i,s:i,s:I,s:I,s:I}",
+				  "path", p->path, "hostname", json_get_text(host, "hostname"),
+				  "kernel", json_get_text(host, "kernel"), "machine",
+				  json_get_text(host, "machine"), "cpus", (int)p->cpus, "cpu_base",
+				  (int)p->cpu_base, "offset_ns",
+				  (json_int_t)(p->clock.to_ns - p->clock.from_ns), "drift_ppb",
+				  (json_int_t)(p->clock.drift * 1e9), "start_ns",
+				  (json_int_t)part_start_ns(p), "clock_by", (int)p->fit.by,
+				  "clock_host", (int)p->fit.host, "clock_messages",
+				  (json_int_t)p->fit.messages, "clock_uncertainty_ns",
+				  (json_int_t)ceil(p->fit.uncertainty_ns), "clock_violated_ns",
+				  (json_int_t)ceil(p->fit.violated_ns)));
 	}
 	return json_pack("{s:s,s:o}", "type", "hosts", "rows", rows);
 }
@@ -301,6 +307,7 @@ static void parts_number(struct trace_joined *j)
 {
 	uint32_t libs = 0;
 
+	j->cpus = 0;
 	for (size_t i = 0; i < j->cnt; i++) {
 		struct join_part *p = &j->part[i];
 

@@ -114,6 +114,8 @@ static int parts_open(struct trace_joined *j, const struct trace_source *source)
 
 		p->path = source[i].path;
 		p->host = (uint32_t)i;
+		p->fit.by = source[i].offset_given ? TRACE_CLOCK_GIVEN : TRACE_CLOCK_TIME_OF_DAY;
+		p->fit.host = p->host;
 		err = trace_open(p->path, &p->trace);
 		if (!err)
 			err = clock_relate(p, &j->part[0], source[i].offset_ns);
@@ -149,4 +151,25 @@ int trace_join_open(const struct trace_source *source, size_t cnt, struct trace 
 	else
 		*out = t;
 	return err;
+}
+
+static void clock_correct(struct join_part *p, const struct trace_clock_fit *fit)
+{
+	double since_ns = (double)(int64_t)(p->clock.to_ns - fit->at_ns);
+
+	p->fit = *fit;
+	p->clock.to_ns += (uint64_t)llround(fit->apart_ns + fit->drift * since_ns);
+	p->clock.drift = (1 + p->clock.drift) * (1 + fit->drift) - 1;
+}
+
+int trace_join_correct(struct trace *t, const struct trace_clock_fit *fit)
+{
+	for (size_t i = 0; i < t->joined->cnt; i++)
+		clock_correct(&t->joined->part[i], &fit[i]);
+	for (size_t i = 0; i < t->nmeta; i++)
+		json_decref(t->meta[i]);
+	free(t->meta);
+	t->meta = NULL;
+	t->nmeta = 0;
+	return join_metas(t->joined, &t->meta, &t->nmeta);
 }

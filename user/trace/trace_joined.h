@@ -25,6 +25,7 @@ struct join_part {
 	const char *path;
 	uint32_t host; /* its number */
 	struct join_clock clock;
+	struct trace_clock_fit fit; /* is in it */
 	uint32_t cpu_base, cpus;
 	uint32_t rings, cpus_per_ring; /* as it was recorded */
 	uint32_t lib_base;
