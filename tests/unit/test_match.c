@@ -168,24 +168,30 @@ static void test_clear_again(void **state)
 	match_world_close(&w);
 }
 
-/* Somebody has sent in the same communicator to nobody knows whom: it may have been this one. */
-static void test_sent_to_unknown(void **state)
+static void send_to_unknown(struct match_world *w, int rank)
 {
+	struct call_request q = {.event = REQUEST_START, .handle = 1000};
 	struct call_roles roles = {.sends = true,
 				   .has_peer = true,
 				   .has_tag = true,
 				   .peer = 1,
 				   .peer_world = -1,
 				   .peer_why = PEER_UNKNOWN_ORDER,
-				   .comm_id = 1};
-	struct call_request q = {.event = REQUEST_START, .handle = 1000};
+				   .comm_id = 1,
+				   .requests = &q,
+				   .nrequests = 1};
+
+	match_world_call(w, rank, &match_world_isend, w->now, &roles);
+}
+
+/* Somebody has sent in the same communicator to nobody knows whom: it may have been this one. */
+static void test_sent_to_unknown(void **state)
+{
 	struct match_world w;
 
 	(void)state;
 	match_world_open(&w, 1, true, false);
-	roles.requests = &q;
-	roles.nrequests = 1;
-	match_world_call(&w, 2, &match_world_isend, w.now, &roles);
+	send_to_unknown(&w, 2);
 	(void)match_world_post(&w, 0, true, 1, false);
 	(void)match_world_post(&w, 1, false, PEER_ANY, false);
 	assert_int_equal(w.a.sink.finish(&w.a, w.f.model), 0);
@@ -196,13 +202,54 @@ static void test_sent_to_unknown(void **state)
 	match_world_close(&w);
 }
 
+/* What somebody sends after that may be the second message that its receiver gets of it. */
+static void test_after_unknown(void **state)
+{
+	struct match_world w;
+
+	(void)state;
+	match_world_open(&w, 1, false, false);
+	(void)match_world_post(&w, 2, true, 1, false);
+	(void)match_world_post(&w, 1, false, 2, false);
+	send_to_unknown(&w, 2);
+	(void)match_world_post(&w, 0, true, 1, false);
+	(void)match_world_post(&w, 1, false, 0, false);
+	assert_int_equal(w.told, 2);
+	w.assumed = true;
+	(void)match_world_post(&w, 2, true, 1, false);
+	(void)match_world_post(&w, 1, false, 2, false);
+	assert_int_equal(w.told, 3);
+	match_world_close(&w);
+}
+
+/* What another host has sent by then is known only at the end, unless the hosts' clocks are known to agree. */
+static void test_clocks_apart(void **state)
+{
+	struct match_world w;
+
+	(void)state;
+	for (int apart = 0; apart < 2; apart++) {
+		match_world_open(&w, 1, true, false);
+		w.a.clocks_apart = apart;
+		(void)match_world_post(&w, 0, true, 1, false);
+		(void)match_world_post(&w, 1, false, PEER_ANY, false);
+		for (int i = 0; i < 3000; i++)
+			match_world_call(&w, 3, &match_world_wait, w.now, &(struct call_roles){0});
+		assert_int_equal(w.told, !apart);
+		assert_int_equal(w.a.sink.finish(&w.a, w.f.model), 0);
+		assert_int_equal(w.told, 1);
+		match_world_close(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sends_under_way),	 cmocka_unit_test(test_cancelled),
 		cmocka_unit_test(test_all_known),	 cmocka_unit_test(test_wildcards),
 		cmocka_unit_test(test_statuses_ignored), cmocka_unit_test(test_clear_again),
-		cmocka_unit_test(test_sent_to_unknown),
+		cmocka_unit_test(test_sent_to_unknown),	 cmocka_unit_test(test_after_unknown),
+		cmocka_unit_test(test_clocks_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

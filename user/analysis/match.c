@@ -32,6 +32,17 @@ bool match_assumed(const struct matches *a, const struct model_process *p)
 	return a->lost || model_ran_before(a->model, p);
 }
 
+static uint64_t end_key(const struct model_process *p, uint32_t comm_id)
+{
+	return (uint64_t)comm_id << 32 | p->idx;
+}
+
+bool match_skipped(const struct matches *a, const struct match *m)
+{
+	return map_get(&a->skipped[false], end_key(m->recv.process, m->comm_id)) ||
+	       map_get(&a->skipped[true], end_key(m->send.process, m->comm_id));
+}
+
 static void count(struct matches *a, const struct model_process *p, bool sends, enum match_why why)
 {
 	struct match_row *r = table_row(a->row, a->nrow, p->idx);
@@ -110,6 +121,8 @@ static const struct model_process *peer_of(struct matches *a, const struct model
 		count(a, self, d->sends, why);
 	if (d->sends && comm_id && d->why != PEER_KNOWN)
 		map_set(&a->unknown_to, comm_id, a);
+	if (comm_id && d->why != PEER_KNOWN)
+		map_set(&a->skipped[d->sends], end_key(self, comm_id), a);
 	return peer;
 }
 
@@ -326,9 +339,21 @@ static void on_lost(void *ctx, const struct model_lost *l)
 	a->lost |= l->class == POV_CLASS_CALL || l->class == POV_CLASS_MORE;
 }
 
+/* What messages do not relate is known no better than clocks are set. */
+static bool clocks_apart(const struct model *m)
+{
+	for (uint32_t i = 1; i < model_get_info(m)->nhosts; i++)
+		if (model_host_get(m, i)->clock_by == TRACE_CLOCK_TIME_OF_DAY)
+			return true;
+	return false;
+}
+
 static void on_start(void *ctx, const struct model *m)
 {
-	((struct matches *)ctx)->model = m;
+	struct matches *a = ctx;
+
+	a->model = m;
+	a->clocks_apart = clocks_apart(m);
 }
 
 static int on_finish(void *ctx, const struct model *m)
@@ -360,6 +385,8 @@ void matches_release(struct matches *a)
 {
 	match_inboxes_release(a);
 	map_release(&a->unknown_to);
+	map_release(&a->skipped[false]);
+	map_release(&a->skipped[true]);
 	for (uint32_t i = 0; i < a->nprocess; i++) {
 		map_release(&a->process[i].posted[0]);
 		map_release(&a->process[i].posted[1]);

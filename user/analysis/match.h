@@ -34,7 +34,7 @@ struct match {
 	int64_t bytes; /* that were sent; as the receive's status has it if the send does not tell */
 	/*
 	 * Right only if no message was under way when the recording began, or where records were lost; or if what was to be cancelled
-	 * was, where nobody asked for the status.
+	 * was, where nobody asked for the status; or if none of those before it, whose other end was not known, was its own.
 	 */
 	bool assumed;
 };
@@ -71,14 +71,17 @@ struct matches {
 	uint32_t nrow;
 	struct map
 		unknown_to; /* communicators in which something was sent to nobody knows whom: → the matches */
+	struct map skipped
+		[2]; /* receives, sends with an unknown peer: communicator, process → the matches */
 	struct inbox **waiting; /* for calls that may still be told; owned */
 	uint32_t nwaiting, waiting_room;
 	struct match_posted *told[2]; /* of the operation that was told last: its send, its receive */
 	uint32_t kept;		      /* ends */
 	uint32_t events;
-	bool lost; /* records of calls */
-	bool full; /* what comes is not kept any more */
-	bool over; /* nothing more will be told */
+	bool lost;	   /* records of calls */
+	bool clocks_apart; /* of hosts: what one sent by some time is not known before all is told */
+	bool full;	   /* what comes is not kept any more */
+	bool over;	   /* nothing more will be told */
 };
 
 /* tell may be NULL. */

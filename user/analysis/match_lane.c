@@ -157,6 +157,7 @@ static void pair(struct matches *a, struct inbox *in, struct lane *l)
 	bool one_clock = s->end.process->host_idx == r->end.process->host_idx;
 	bool fits = s->end.bytes < 0 || r->end.bytes < 0 || s->end.bytes <= r->end.bytes;
 
+	m.assumed |= match_skipped(a, &m);
 	if (one_clock && r->end.completer && r->end.end_ns < s->end.begin_ns) {
 		/* it was sent before the recording began, or the record is lost */
 		match_count(a, r, MATCH_NO_OTHER);
@@ -397,7 +398,7 @@ void match_withdraw(struct matches *a, struct match_posted *p)
 /* No call that began earlier will be told. */
 static uint64_t all_told_until(const struct matches *a)
 {
-	uint64_t first_ns = UINT64_MAX, ns;
+	uint64_t first_ns = a->clocks_apart ? 0 : UINT64_MAX, ns;
 
 	for (uint32_t i = 0; i < model_process_count(a->model); i++) {
 		const struct model_process *p = model_process_get(a->model, i);
