@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Clocks related by messages: hosts with clocks of known offset and drift, and messages that took random times. Whatever these were, the truth is
+ * within the uncertainty that is told.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/host_clocks.h"
+
+#define HOSTS 6
+#define BEGIN_NS UINT64_C(1000000000000)
+
+/* ---- hosts ---- */
+
+struct world {
+	struct host_clocks clocks;
+	struct model_process process[HOSTS];
+	double ahead_ns[HOSTS],
+		drift[HOSTS]; /* of its clock, against the true time, at BEGIN_NS and from then on */
+	uint64_t seed;
+	double span_ns;
+};
+
+static double any(struct world *w, double from, double to)
+{
+	w->seed ^= w->seed << 13;
+	w->seed ^= w->seed >> 7;
+	w->seed ^= w->seed << 17;
+	return from + (to - from) * (double)(w->seed >> 11) / 9007199254740992.0;
+}
+
+static void world_open(struct world *w, uint64_t seed, double span_ns)
+{
+	memset(w, 0, sizeof(*w));
+	w->seed = seed * UINT64_C(0x9e3779b97f4a7c15);
+	w->span_ns = span_ns;
+	host_clocks_init(&w->clocks);
+	for (uint32_t i = 0; i < HOSTS; i++) {
+		w->process[i].host_idx = i;
+		w->ahead_ns[i] = i ? any(w, -1e7, 1e7) : 0;
+		w->drift[i] = i ? any(w, -2e-4, 2e-4) : 0;
+	}
+}
+
+/* What a host's clock shows at a time, ns since BEGIN_NS. */
+static double shown(const struct world *w, uint32_t host, double ns)
+{
+	return ns + w->ahead_ns[host] + w->drift[host] * ns;
+}
+
+/* What must be added to what it shows then, to have the true time. */
+static double truth(const struct world *w, uint32_t host, double shown_ns)
+{
+	return (shown_ns - w->ahead_ns[host]) / (1 + w->drift[host]) - shown_ns;
+}
+
+static void message(struct world *w, uint32_t from, uint32_t to, double at_ns, double took_ns)
+{
+	const struct model_thread completer = {0};
+	const struct match m = {
+		.send = {.process = &w->process[from],
+			 .begin_ns = BEGIN_NS + (uint64_t)llround(shown(w, from, at_ns))},
+		.recv = {.process = &w->process[to],
+			 .completer = &completer,
+			 .end_ns = BEGIN_NS + (uint64_t)llround(shown(w, to, at_ns + took_ns))},
+	};
+
+	w->clocks.matches.tell(w->clocks.matches.ctx, &m);
+}
+
+/* Now and then something comes between. */
+static double latency(struct world *w, double least_ns)
+{
+	return least_ns - log(any(w, 1e-9, 1)) * any(w, 0, 20) * least_ns;
+}
+
+static void traffic(struct world *w, uint32_t a, uint32_t b, uint32_t messages, double least_ns)
+{
+	for (uint32_t i = 0; i < messages; i++) {
+		double at_ns = any(w, 0, w->span_ns);
+
+		if (any(w, 0, 1) < 0.5)
+			message(w, a, b, at_ns, latency(w, least_ns));
+		else
+			message(w, b, a, at_ns, latency(w, least_ns));
+	}
+}
+
+/* Gives up the world. given: bits of hosts. */
+static void found(struct world *w, uint32_t given_bits, struct trace_clock_fit fit[HOSTS])
+{
+	bool given[HOSTS];
+
+	for (uint32_t i = 0; i < HOSTS; i++)
+		given[i] = given_bits & 1u << i;
+	host_clocks_find(&w->clocks, HOSTS, given, BEGIN_NS,
+			 BEGIN_NS + (uint64_t)llround(w->span_ns), fit);
+	host_clocks_release(&w->clocks);
+}
+
+/* How far a host's corrected times are from the true ones, at most. */
+static double error_of(const struct world *w, uint32_t host, const struct trace_clock_fit *fit)
+{
+	double most = 0;
+
+	for (int i = 0; i <= 4; i++) {
+		double at_ns = w->span_ns * i / 4;
+		double since_ns = at_ns - (double)(int64_t)(fit->at_ns - BEGIN_NS);
+
+		most = fmax(most,
+			    fabs(fit->apart_ns + fit->drift * since_ns - truth(w, host, at_ns)));
+	}
+	return most;
+}
+
+/* ---- two of them ---- */
+
+static void test_within_uncertainty(void **state)
+{
+	struct trace_clock_fit fit[HOSTS];
+	struct world w;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 400; seed++) {
+		double span_ns, least_ns;
+		uint32_t messages;
+
+		world_open(&w, seed, 0);
+		w.span_ns = span_ns = pow(10, any(&w, 7, 11));
+		least_ns = pow(10, any(&w, 2.7, 4.7));
+		messages = (uint32_t)pow(10, any(&w, 1, 3.6));
+		traffic(&w, 0, 1, messages, least_ns);
+		message(&w, 0, 1, 0, least_ns);
+		message(&w, 1, 0, span_ns, least_ns);
+		found(&w, 0, fit);
+		assert_int_equal(fit[1].by, TRACE_CLOCK_MESSAGES);
+		assert_int_equal(fit[1].host, 0);
+		assert_int_equal(fit[1].messages, messages + 2);
+		assert_true(error_of(&w, 1, &fit[1]) <= fit[1].uncertainty_ns);
+		if (messages > 1000)
+			assert_true(fit[1].uncertainty_ns < 4 * least_ns);
+	}
+}
+
+/* Messages one way take 1 ms more: by half of that the clock is wrong, and nobody could know. */
+static void test_asymmetric(void **state)
+{
+	struct trace_clock_fit fit[HOSTS];
+	struct world w;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		world_open(&w, seed, 1e9);
+		for (uint32_t i = 0; i < 1000; i++) {
+			message(&w, 0, 1, any(&w, 0, 1e9), latency(&w, 5000));
+			message(&w, 1, 0, any(&w, 0, 1e9), 1e6 + latency(&w, 5000));
+		}
+		found(&w, 0, fit);
+		assert_true(error_of(&w, 1, &fit[1]) > 4e5);
+		assert_true(error_of(&w, 1, &fit[1]) <= fit[1].uncertainty_ns);
+		assert_true(fit[1].uncertainty_ns < 6.5e5);
+	}
+}
+
+/* No message arrives before it is sent, however the bounds lie. */
+static void test_none_reversed(void **state)
+{
+	struct corridor_line line;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct corridor c = {0};
+		struct world w;
+		int64_t bound[2000];
+		uint64_t at[2000];
+
+		world_open(&w, seed, 1e9);
+		for (int i = 0; i < 2000; i++) {
+			double ns = any(&w, 0, 1e9);
+			double apart_ns = truth(&w, 1, ns), slack_ns = latency(&w, 50);
+
+			at[i] = BEGIN_NS + (uint64_t)llround(ns);
+			bound[i] = llround(apart_ns + (i % 2 ? slack_ns : -slack_ns));
+			(i % 2 ? corridor_most : corridor_least)(&c, at[i], bound[i]);
+		}
+		assert_int_equal(corridor_line(&c, BEGIN_NS, BEGIN_NS + 1000000000, &line),
+				 CORRIDOR_LINE);
+		for (int i = 0; i < 2000; i++) {
+			double ns = line.apart_ns + line.drift * (double)(at[i] - BEGIN_NS);
+
+			assert_true(i % 2 ? ns <= (double)bound[i] : ns >= (double)bound[i]);
+		}
+		corridor_release(&c);
+		host_clocks_release(&w.clocks);
+	}
+}
+
+static void test_one_way(void **state)
+{
+	struct trace_clock_fit fit[HOSTS];
+	struct world w;
+
+	(void)state;
+	world_open(&w, 1, 1e9);
+	for (uint32_t i = 0; i < 1000; i++)
+		message(&w, 0, 1, any(&w, 0, 1e9), latency(&w, 5000));
+	found(&w, 0, fit);
+	assert_int_equal(fit[1].by, TRACE_CLOCK_TIME_OF_DAY);
+	assert_int_equal(fit[1].host, 1);
+	assert_true(fit[1].apart_ns == 0 && fit[1].drift == 0 && fit[1].violated_ns == 0);
+}
+
+/* A clock that is set by 1 ms in the middle: no line is nearer than half of that to both parts. */
+static void test_clock_set(void **state)
+{
+	struct trace_clock_fit fit[HOSTS];
+	struct world w;
+
+	(void)state;
+	world_open(&w, 1, 1e9);
+	for (uint32_t i = 0; i < 4000; i++) {
+		if (i == 2000)
+			w.ahead_ns[1] += 1e6;
+		message(&w, i % 2, 1 - i % 2, i * 250000.0, 1000);
+	}
+	found(&w, 0, fit);
+	assert_int_equal(fit[1].by, TRACE_CLOCK_TIME_OF_DAY);
+	assert_true(fit[1].apart_ns == 0 && fit[1].drift == 0);
+	assert_true(fit[1].violated_ns > 2e5 && fit[1].violated_ns < 5e5);
+}
+
+/* What is only assumed to belong together, or to be over, counts for nothing; nor what stays on a host. */
+static void test_left_out(void **state)
+{
+	const struct model_thread completer = {0};
+	struct trace_clock_fit fit[HOSTS];
+	struct world w;
+	struct match m = {.send = {.begin_ns = BEGIN_NS}, .recv = {.end_ns = BEGIN_NS + 1000}};
+
+	(void)state;
+	world_open(&w, 1, 1e9);
+	for (int i = 0; i < 8; i++) {
+		m.send.process = &w.process[i & 1];
+		m.recv.process = &w.process[i & 4 ? !(i & 1) : i & 1];
+		m.assumed = i & 4 && i & 2;
+		m.recv.completer = i & 4 && !(i & 2) ? NULL : &completer;
+		w.clocks.matches.tell(w.clocks.matches.ctx, &m);
+	}
+	assert_int_equal(w.clocks.pairs.cnt, 0);
+	found(&w, 0, fit);
+	assert_int_equal(fit[1].by, TRACE_CLOCK_TIME_OF_DAY);
+}
+
+/* ---- many ---- */
+
+/* By 3, whose messages are quick, not by those that came straight. */
+static void test_tree(void **state)
+{
+	struct trace_clock_fit fit[HOSTS];
+	struct world w;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		world_open(&w, seed, 1e10);
+		traffic(&w, 0, 3, 1000, 1000);
+		traffic(&w, 3, 1, 1000, 1000);
+		traffic(&w, 2, 1, 1000, 1000);
+		traffic(&w, 0, 1, 1000, 500000);
+		traffic(&w, 0, 2, 1000, 500000);
+		traffic(&w, 4, 5, 1000, 1000); /* nobody else's */
+		found(&w, 0, fit);
+		for (uint32_t i = 1; i <= 3; i++) {
+			assert_int_equal(fit[i].by, TRACE_CLOCK_MESSAGES);
+			assert_int_equal(fit[i].host, 0);
+			assert_int_equal(fit[i].messages, 1000);
+			assert_true(error_of(&w, i, &fit[i]) <= fit[i].uncertainty_ns);
+			assert_true(fit[i].uncertainty_ns < 30000);
+		}
+		assert_int_equal(fit[4].by, TRACE_CLOCK_TIME_OF_DAY);
+		assert_int_equal(fit[5].by, TRACE_CLOCK_MESSAGES);
+		assert_int_equal(fit[5].host, 4);
+	}
+}
+
+/* A clock that the user has set stays, and others go by it. */
+static void test_given(void **state)
+{
+	struct trace_clock_fit fit[HOSTS];
+	struct world w;
+
+	(void)state;
+	world_open(&w, 1, 1e9);
+	w.ahead_ns[2] = w.drift[2] = 0;
+	traffic(&w, 0, 2, 1000, 1000);
+	traffic(&w, 1, 2, 1000, 1000);
+	found(&w, 1 << 2, fit);
+	assert_int_equal(fit[2].by, TRACE_CLOCK_GIVEN);
+	assert_true(fit[2].apart_ns == 0 && fit[2].drift == 0);
+	assert_int_equal(fit[1].by, TRACE_CLOCK_MESSAGES);
+	assert_int_equal(fit[1].host, 2);
+	assert_true(error_of(&w, 1, &fit[1]) <= fit[1].uncertainty_ns);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_within_uncertainty),
+		cmocka_unit_test(test_asymmetric),
+		cmocka_unit_test(test_none_reversed),
+		cmocka_unit_test(test_one_way),
+		cmocka_unit_test(test_clock_set),
+		cmocka_unit_test(test_left_out),
+		cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_given),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * For a drift b, the bounds leave of the difference at the first bound's time what lies between the highest of the lower ones and the
+ * lowest of the upper ones, each followed back along b. The width of that is a concave function of b, and everything here is
+ * found by searching along it.
+ */
+#include "analysis/corridor.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+
+#define ROOM_MIN 64
+#define STEPS 120
+#define ROUNDING_NS 2 /* of the times of both ends of a message */
+
+/* ---- hulls ---- */
+
+static int bound_compare(const void *va, const void *vb)
+{
+	const struct bound *a = va, *b = vb;
+
+	if (a->at_ns != b->at_ns)
+		return a->at_ns < b->at_ns ? -1 : 1;
+	return (a->apart_ns < b->apart_ns) - (a->apart_ns > b->apart_ns);
+}
+
+/* b lies on or below the line from a to c. */
+static bool is_below(const struct bound *a, const struct bound *b, const struct bound *c)
+{
+	return (b->apart_ns - a->apart_ns) * (c->at_ns - a->at_ns) <=
+	       (c->apart_ns - a->apart_ns) * (b->at_ns - a->at_ns);
+}
+
+/* Keeps the corners of the upper hull: a line that is above these is above all. */
+static void hull_make(struct bounds *s)
+{
+	uint32_t n = 0;
+
+	if (s->cnt)
+		qsort(s->bound, s->cnt, sizeof(*s->bound), bound_compare);
+	for (uint32_t i = 0; i < s->cnt; i++) {
+		struct bound next = s->bound[i];
+
+		if (n && s->bound[n - 1].at_ns == next.at_ns)
+			continue;
+		while (n > 1 && is_below(&s->bound[n - 2], &s->bound[n - 1], &next))
+			n--;
+		s->bound[n++] = next;
+	}
+	s->cnt = n;
+}
+
+static void bound_add(struct corridor *c, struct bounds *s, uint64_t at_ns, int64_t apart_ns,
+		      int sign)
+{
+	if (!c->least.messages && !c->most.messages) {
+		c->first_ns = at_ns;
+		c->first_apart_ns = apart_ns;
+	}
+	if (s->cnt == s->room) {
+		hull_make(s);
+		if (s->cnt * 2 >= s->room) {
+			s->room = s->room ? s->room * 2 : ROOM_MIN;
+			s->bound = xrealloc(s->bound, s->room * sizeof(*s->bound));
+		}
+	}
+	s->bound[s->cnt++] = (struct bound){
+		.at_ns = (double)(int64_t)(at_ns - c->first_ns),
+		.apart_ns = sign * (double)(apart_ns - c->first_apart_ns),
+	};
+	s->messages++;
+}
+
+void corridor_least(struct corridor *c, uint64_t at_ns, int64_t apart_ns)
+{
+	bound_add(c, &c->least, at_ns, apart_ns, 1);
+}
+
+void corridor_most(struct corridor *c, uint64_t at_ns, int64_t apart_ns)
+{
+	bound_add(c, &c->most, at_ns, apart_ns, -1);
+}
+
+void corridor_release(struct corridor *c)
+{
+	free(c->least.bound);
+	free(c->most.bound);
+}
+
+/* ---- lines of one drift ---- */
+
+/* The highest of the bounds, followed along the drift to a time. */
+static double highest(const struct bounds *s, double drift, double at_ns)
+{
+	double most = -INFINITY;
+
+	for (uint32_t i = 0; i < s->cnt; i++)
+		most = fmax(most, s->bound[i].apart_ns + drift * (at_ns - s->bound[i].at_ns));
+	return most;
+}
+
+/* What the clocks can be apart at a time, if that changes by the drift. */
+static double least_at(const struct corridor *c, double drift, double at_ns)
+{
+	return highest(&c->least, drift, at_ns);
+}
+
+static double most_at(const struct corridor *c, double drift, double at_ns)
+{
+	return -highest(&c->most, -drift, at_ns);
+}
+
+static double width(const struct corridor *c, double drift, double at_ns)
+{
+	(void)at_ns; /* the same at any time */
+	return most_at(c, drift, 0) - least_at(c, drift, 0);
+}
+
+static double least_below(const struct corridor *c, double drift, double at_ns)
+{
+	return -least_at(c, drift, at_ns);
+}
+
+/* ---- drifts ---- */
+
+struct drifts {
+	double low, high;
+};
+
+/* Where a concave function of the drift is largest. */
+static double drift_of_most(const struct corridor *c, struct drifts d, double at_ns,
+			    double (*f)(const struct corridor *c, double drift, double at_ns))
+{
+	for (int i = 0; i < STEPS; i++) {
+		double third = (d.high - d.low) / 3, a = d.low + third, b = d.high - third;
+
+		if (f(c, a, at_ns) < f(c, b, at_ns))
+			d.low = a;
+		else
+			d.high = b;
+	}
+	return (d.low + d.high) / 2;
+}
+
+/* The drift farthest from one that is possible, towards another one, that is possible as well. */
+static double drift_edge(const struct corridor *c, double possible, double other)
+{
+	if (width(c, other, 0) >= 0)
+		return other;
+	for (int i = 0; i < STEPS; i++) {
+		double mid = (possible + other) / 2;
+
+		*(width(c, mid, 0) >= 0 ? &possible : &other) = mid;
+	}
+	return possible;
+}
+
+/* How far the truth can be from a difference, at a time. */
+static double farthest(const struct corridor *c, struct drifts possible, double at_ns,
+		       double apart_ns)
+{
+	double most = most_at(c, drift_of_most(c, possible, at_ns, most_at), at_ns);
+	double least = least_at(c, drift_of_most(c, possible, at_ns, least_below), at_ns);
+
+	return fmax(most - apart_ns, apart_ns - least);
+}
+
+enum corridor_state corridor_line(const struct corridor *c, uint64_t from_ns, uint64_t to_ns,
+				  struct corridor_line *out)
+{
+	struct drifts d = {-CORRIDOR_DRIFT_MAX, CORRIDOR_DRIFT_MAX};
+	double from = (double)(int64_t)(from_ns - c->first_ns);
+	double to = (double)(int64_t)(to_ns - c->first_ns);
+	double widest, drift, apart;
+
+	if (!c->least.messages || !c->most.messages)
+		return CORRIDOR_OPEN;
+	widest = drift_of_most(c, d, 0, width);
+	if (width(c, widest, 0) < 0) {
+		*out = (struct corridor_line){.violated_ns = -width(c, widest, 0) / 2};
+		return CORRIDOR_CLOSED;
+	}
+	d.low = drift_edge(c, widest, d.low);
+	d.high = drift_edge(c, widest, d.high);
+	drift = (d.low + d.high) / 2;
+	apart = (least_at(c, drift, from) + most_at(c, drift, from)) / 2;
+	*out = (struct corridor_line){
+		.apart_ns = (double)c->first_apart_ns + apart,
+		.drift = drift,
+		.uncertainty_ns = fmax(farthest(c, d, from, apart),
+				       farthest(c, d, to, apart + drift * (to - from))) +
+				  ROUNDING_NS,
+	};
+	return CORRIDOR_LINE;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* See host_clocks.h. Each line tells what is to be added to a host's times, at from_ns and from then on, to make them another's. */
+#include "analysis/host_clocks.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "trace/trace_read.h"
+
+/* Two hosts. */
+struct pair {
+	uint32_t low, high;
+	uint64_t messages;
+	enum corridor_state state;
+	struct corridor_line line; /* from the higher one's times to the lower one's */
+};
+
+/* ---- bounds ---- */
+
+static void on_match(void *ctx, const struct match *m)
+{
+	uint32_t from = m->send.process->host_idx, to = m->recv.process->host_idx;
+	int64_t took_ns = (int64_t)(m->recv.end_ns - m->send.begin_ns);
+	struct host_clocks *a = ctx;
+
+	if (m->assumed || from == to || !m->recv.completer)
+		return;
+	if (from < to)
+		corridor_least(map_make(&a->pairs, (uint64_t)from << 32 | to,
+					sizeof(struct corridor)),
+			       m->recv.end_ns, -took_ns);
+	else
+		corridor_most(map_make(&a->pairs, (uint64_t)to << 32 | from,
+				       sizeof(struct corridor)),
+			      m->send.begin_ns, took_ns);
+}
+
+void host_clocks_init(struct host_clocks *a)
+{
+	*a = (struct host_clocks){0};
+	matches_init(&a->matches, on_match, a);
+}
+
+static void corridor_free(void *corridor)
+{
+	corridor_release(corridor);
+	free(corridor);
+}
+
+void host_clocks_release(struct host_clocks *a)
+{
+	matches_release(&a->matches);
+	map_free(&a->pairs, corridor_free);
+}
+
+/* ---- a tree of hosts ---- */
+
+struct search {
+	uint64_t from_ns, to_ns;
+	struct pair *pair; /* owned */
+	uint32_t npairs;
+	struct trace_clock_fit *host;
+	uint32_t nhosts;
+	bool *done; /* host's clock is settled; owned */
+};
+
+static void pairs_take(struct search *s, const struct host_clocks *a)
+{
+	const struct corridor *c;
+	uint64_t key;
+
+	s->pair = xcalloc(a->pairs.cnt + 1, sizeof(*s->pair));
+	for (size_t at = 0; (c = map_next(&a->pairs, &at, &key));) {
+		struct pair *p = &s->pair[s->npairs++];
+
+		p->low = (uint32_t)(key >> 32);
+		p->high = (uint32_t)key;
+		p->messages = c->least.messages + c->most.messages;
+		p->state = corridor_line(c, s->from_ns, s->to_ns, &p->line);
+	}
+}
+
+/* Of the pairs that relate a host to one that is settled, the one that does it best. NULL: none does. */
+static const struct pair *pair_next(const struct search *s)
+{
+	const struct pair *best = NULL;
+
+	for (const struct pair *p = s->pair; p < s->pair + s->npairs; p++)
+		if (p->state == CORRIDOR_LINE && s->done[p->low] != s->done[p->high] &&
+		    (!best || p->line.uncertainty_ns < best->line.uncertainty_ns))
+			best = p;
+	return best;
+}
+
+/* First to the times of the pair's other host, and by its line on to those of the host that it goes by. */
+static void host_settle(struct search *s, const struct pair *p)
+{
+	uint32_t known = s->done[p->low] ? p->low : p->high;
+	uint32_t found = known == p->low ? p->high : p->low;
+	const struct trace_clock_fit *by = &s->host[known];
+	double apart = p->line.apart_ns, drift = p->line.drift;
+
+	if (found == p->low) {
+		apart = -p->line.apart_ns / (1 + p->line.drift);
+		drift = 1 / (1 + p->line.drift) - 1;
+	}
+	s->done[found] = true;
+	s->host[found] = (struct trace_clock_fit){
+		.by = TRACE_CLOCK_MESSAGES,
+		.host = by->by == TRACE_CLOCK_MESSAGES ? by->host : known,
+		.messages = p->messages,
+		.at_ns = s->from_ns,
+		.apart_ns = by->apart_ns + (1 + by->drift) * apart,
+		.drift = (1 + by->drift) * (1 + drift) - 1,
+		.uncertainty_ns = by->uncertainty_ns + p->line.uncertainty_ns *
+							       (1 + fabs(by->drift)) *
+							       (1 + fabs(drift)),
+	};
+}
+
+/* A host that no messages relate to those before it. */
+static void host_leave(struct search *s, uint32_t host)
+{
+	struct trace_clock_fit *fit = &s->host[host];
+
+	s->done[host] = true;
+	for (const struct pair *p = s->pair; p < s->pair + s->npairs; p++)
+		if ((p->low == host || p->high == host) && p->state == CORRIDOR_CLOSED)
+			fit->violated_ns = fmax(fit->violated_ns, p->line.violated_ns);
+}
+
+void host_clocks_find(const struct host_clocks *a, uint32_t nhosts, const bool *given,
+		      uint64_t from_ns, uint64_t to_ns, struct trace_clock_fit *out)
+{
+	struct search s = {
+		.from_ns = from_ns,
+		.to_ns = to_ns,
+		.host = out,
+		.nhosts = nhosts,
+		.done = xcalloc(nhosts, sizeof(*s.done)),
+	};
+	const struct pair *p;
+
+	pairs_take(&s, a);
+	for (uint32_t i = 0; i < nhosts; i++) {
+		out[i] = (struct trace_clock_fit){
+			.by = given[i] ? TRACE_CLOCK_GIVEN : TRACE_CLOCK_TIME_OF_DAY,
+			.host = i,
+		};
+		s.done[i] = given[i];
+	}
+	for (uint32_t i = 0; i < nhosts; i++) {
+		if (!s.done[i])
+			host_leave(&s, i);
+		while ((p = pair_next(&s)))
+			host_settle(&s, p);
+	}
+	free(s.pair);
+	free(s.done);
+}
+
+/* ---- reading ---- */
+
+static int clocks_correct(struct trace *t, const struct trace_source *source, uint32_t cnt)
+{
+	struct trace_clock_fit *fit = xcalloc(cnt, sizeof(*fit));
+	bool *given = xcalloc(cnt, sizeof(*given));
+	const struct model_info *info;
+	struct host_clocks clocks;
+	const struct model_sink *const sink = &clocks.matches.sink;
+	struct model *m = NULL;
+	int err;
+
+	host_clocks_init(&clocks);
+	for (uint32_t i = 0; i < cnt; i++)
+		given[i] = source[i].offset_given;
+	err = model_open(t, &(struct model_options){.roles_only = true}, &m);
+	if (!err)
+		err = model_run(m, &sink, 1);
+	if (!err) {
+		info = model_get_info(m);
+		host_clocks_find(&clocks, cnt, given, info->start_ns, info->end_ns, fit);
+	}
+	host_clocks_release(&clocks);
+	model_close(m);
+	if (!err)
+		err = trace_join_correct(t, fit);
+	free(given);
+	free(fit);
+	return err;
+}
+
+int host_clocks_join(const struct trace_source *source, size_t cnt, struct trace **out)
+{
+	struct trace *t;
+	int err = trace_join_open(source, cnt, &t);
+
+	if (err)
+		return err;
+	if (cnt > 1)
+		err = clocks_correct(t, source, (uint32_t)cnt);
+	if (err)
+		trace_close(t);
+	else
+		*out = t;
+	return err;
+}
