@@ -168,7 +168,8 @@ const struct command cmd_export = {
 		"Needs no privilege and little memory, however long the recording. The output appears under "
 		"its name only when it is complete.\n\n"
 		"Several files are recordings of one job on several hosts: they become one timeline, whose processes and "
-		"CPUs are named with their hosts, by the time of day that each host had when it began and ended to record.",
+		"CPUs are named with their hosts. Their times are related by the messages that the hosts sent each other; or, if these "
+		"went one way only, by the time of day that each host had when it began and ended to record.",
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct export_args),

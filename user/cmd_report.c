@@ -207,7 +207,8 @@ const struct command cmd_report = {
 		"either direction). If tracing cost more than 5 % of any rank's wall time, that is said "
 		"first. Needs no privilege and works on any machine.\n\n"
 		"Several files are recordings of one job on several hosts: they are read together, their times "
-		"related by the time of day that each host had when it began and ended to record.",
+		"related by the messages that the hosts sent each other; or, if these went one way only, by the time of day "
+		"that each host had when it began and ended to record.",
 	.examples = report_examples,
 	.options = report_options_table,
 	.options_bytes = sizeof(struct report_args),

@@ -7,10 +7,10 @@
 #include "trace/trace_join.h"
 
 #define SOURCES_OFFSET_ARG "FILE=NS"
-#define SOURCES_OFFSET_HELP                                                                           \
-	"With several recordings: add NS nanoseconds (or less than 0) to the times of FILE, after "   \
-	"the hosts' clocks have been related by the time of day, and leave the messages that FILE's " \
-	"host sent and received out of account. May be given several times."
+#define SOURCES_OFFSET_HELP                                                                             \
+	"With several recordings: add NS nanoseconds (or less than 0) to the times of FILE, as the "    \
+	"time of day relates its host's clock to the first one's; messages do not correct it then (so " \
+	"FILE=0 keeps the time of day). May be given several times."
 
 /* cnt of them, to be freed; NULL (printed) if a file is there twice, or an offset is no "FILE=NS" of one of them. */
 struct trace_source *sources_parse(char *const *path, int cnt, const struct option_list *offsets);

@@ -159,6 +159,74 @@ ranks_of() { # ROUND FILE...
 	[ "$("$POVTRACE" report --json a.pov cut.pov 2>/dev/null | jq .recording.complete)" = false ]
 }
 
+# messages SHIFT_NS PPM FALSE_NS: a.pov and b.pov of two ranks that send each other 200 messages by turns, one each 100 us, of which each
+# takes 1 to 11 us. Rank 1's host's clock is SHIFT_NS ahead and gains PPM; its time of day is FALSE_NS ahead.
+messages() {
+	local rank
+	{
+		grep -E '^(meta|task|fork)' "$data/report_run.txt" | grep -v '"type":"end"'
+		for rank in 0 1; do
+			echo "stream $rank"
+			awk -v rank=$rank 'BEGIN {
+				pid = rank ? 200 : 100
+				for (i = 0; i < 200; i++) {
+					at = 2000000 + i * 100000
+					sends = i % 2 == rank
+					begin = sends ? at : at - 20000
+					end = sends ? at + 3000 : at + 1000 + i * 7919 % 10007
+					printf "call ts=%d dur=%d tid=%d tgid=%d func=%d cpu=%d args=0x7f00,4,0x1000,%d,7,0x2000%s tsize=2:4\n",
+						end, end - begin, pid, pid, sends ? 2 : 3, rank, !rank, sends ? "" : ",0x7ffe"
+				}
+			}'
+		done
+		echo 'meta {"type":"end","ts_ns":26000000,"reason":"command ended"}'
+	} >messages.txt
+	"$make" messages.txt all.pov
+	"$POVTRACE" info --dump all.pov >all.txt
+	part a 0
+	part b 1 node8 "$1" "$2"
+	sed "s/1700000000001000000/$((1700000000001000000 + $3))/" b.txt >false.txt
+	"$make" false.txt b.pov
+}
+
+@test "join: messages tell how the clocks stood, whatever the time of day says" {
+	messages 7000000 50 3000000
+	"$POVTRACE" report --json a.pov b.pov >r.json
+	jq -e '.hosts[1] | .clock_by == "messages" and .clock_of == "node7" and .clock_messages == 200 and .clock_violated_ns == 0' r.json
+	jq -e '.hosts[0] | .clock_offset_ns == 0 and .clock_drift_ppb == 0 and .clock_uncertainty_ns == null' r.json
+	# in truth 7 ms less, and 50 ppm less from the start to the end, 25 ms on
+	jq -e '.hosts[1] | (.clock_offset_ns + 7000000) as $first | ($first + (.clock_drift_ppb + 50000) * 0.025) as $last |
+		($first | fabs) <= .clock_uncertainty_ns and ($last | fabs) <= .clock_uncertainty_ns and .clock_uncertainty_ns < 8000' r.json
+	"$POVTRACE" report --all a.pov b.pov >text
+	grep -qE 'its times are moved by -0.00[67][0-9]* s and .* ppm,$' text
+	grep -qE '^ +by 200 messages: to within [0-9.]+ us of node7'"'s" text
+	# every message has its arrow
+	"$POVTRACE" export a.pov b.pov -o x.json --totals >totals
+	[ "$(jq -c '[.arrows, .arrows_reversed]' totals)" = '[200,0]' ]
+	jq -e '.metadata | .host_2_offset_ns < -6990000 and .host_2_uncertainty_ns < 8000' x.json
+	# who knows better may say so
+	"$POVTRACE" report --json --offset b.pov=-2990000 a.pov b.pov >r.json
+	[ "$(jq -c '.hosts[1] | [.clock_offset_ns, .clock_drift_ppb, .clock_by]' r.json)" = '[-6990000,0,"offset"]' ]
+	"$POVTRACE" export --offset b.pov=0 a.pov b.pov -o x.json --totals >totals
+	[ "$(jq -c '[.arrows, .arrows_reversed]' totals)" = '[100,100]' ]
+}
+
+@test "join: messages that tell nothing leave the clocks as they are" {
+	messages 7000000 0 3000000
+	# one way only
+	grep -v 'func=2 .*tid=200\|tid=200 .*func=2' false.txt >one.txt
+	"$make" one.txt b.pov
+	"$POVTRACE" report --json a.pov b.pov >r.json
+	[ "$(jq -c '.hosts[1] | [.clock_offset_ns, .clock_by, .clock_of, .clock_violated_ns]' r.json)" = '[-4000000,"time_of_day","node8",0]' ]
+	"$POVTRACE" report --all a.pov b.pov | grep -q ' by the time of day: no messages both ways tell better'
+	# a clock that is set back by 1 ms half-way
+	awk '/^call/ { for (i = 2; i <= NF; i++) if ($i ~ /^ts=/ && substr($i, 4) > 19000000) $i = "ts=" substr($i, 4) - 1000000 } { print }' false.txt >set.txt
+	"$make" set.txt b.pov
+	"$POVTRACE" report --json a.pov b.pov >r.json
+	jq -e '.hosts[1] | .clock_offset_ns == -4000000 and .clock_by == "time_of_day" and .clock_violated_ns > 100000 and .clock_violated_ns < 500000' r.json
+	"$POVTRACE" report --all a.pov b.pov | grep -qE 'some message would arrive [0-9.]+ us before it was sent'
+}
+
 @test "join: whatever the files hold, it is read or refused" {
 	for seed in 1 2 3 4 5 6; do
 		"$tool/random_trace" $seed >r.txt

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/host_clocks.h"
 #include "analysis/match.h"
 #include "model/model.h"
 #include "trace/trace_join.h"
@@ -75,7 +76,7 @@ int main(int argc, char **argv)
 	}
 	for (int i = 1; i < argc; i++)
 		source[i - 1].path = argv[i];
-	if (trace_join_open(source, (size_t)argc - 1, &t))
+	if (host_clocks_join(source, (size_t)argc - 1, &t))
 		return 1;
 	err = model_open(t, NULL, &m) || matches_print(m);
 	model_close(m);

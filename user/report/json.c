@@ -148,6 +148,25 @@ static void distortion_print(struct json_out *j, const struct report *r)
 	free(text);
 }
 
+/* By what a host's times were moved. */
+static void clock_print(struct json_out *j, const struct model *m, const struct model_host *h)
+{
+	bool known = h->clock_by == TRACE_CLOCK_MESSAGES;
+
+	json_out_key_string(j, "clock_by",
+			    known			     ? "messages" :
+			    h->clock_by == TRACE_CLOCK_GIVEN ? "offset" :
+							       "time_of_day");
+	json_out_key_string(j, "clock_of", model_host_get(m, h->clock_host)->label);
+	json_out_key_uint(j, "clock_messages", h->clock_messages);
+	json_out_key(j, "clock_uncertainty_ns");
+	if (known)
+		json_out_uint(j, h->clock_uncertainty_ns);
+	else
+		json_out_null(j);
+	json_out_key_uint(j, "clock_violated_ns", h->clock_violated_ns);
+}
+
 /* Of a joined trace: its recordings. */
 static void hosts_print(struct json_out *j, const struct report *r)
 {
@@ -168,6 +187,7 @@ static void hosts_print(struct json_out *j, const struct report *r)
 		json_out_key_uint(j, "cpus", h->nr_cpus);
 		json_out_key_int(j, "clock_offset_ns", h->offset_ns);
 		json_out_key_int(j, "clock_drift_ppb", h->drift_ppb);
+		clock_print(j, r->model, h);
 		json_out_object_end(j);
 	}
 	json_out_array_end(j);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/host_clocks.h"
 #include "analysis/table.h"
 #include "base/log.h"
 #include "report/figure.h"
@@ -168,7 +169,7 @@ int report_identify(const struct trace_source *source, size_t nsources,
 	r->nsources = nsources;
 	r->opt = opt;
 	r->sites = sites_new();
-	err = trace_join_open(source, nsources, &r->trace);
+	err = host_clocks_join(source, nsources, &r->trace);
 	if (!err)
 		err = model_open(r->trace, &(struct model_options){.roles_only = true}, &r->model);
 	if (err)

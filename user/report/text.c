@@ -239,11 +239,30 @@ static void print_distortion(const struct report *r, FILE *out)
 	free(text);
 }
 
+/* By what a host's times were moved. The caller frees it. */
+static char *clock_text(const struct model *m, const struct model_host *h)
+{
+	const char *by = model_host_get(m, h->clock_host)->label;
+	char within[HUMAN_BYTES], n[HUMAN_BYTES];
+
+	if (h->clock_by == TRACE_CLOCK_GIVEN)
+		return xstrdup("by the time of day and --offset");
+	if (h->clock_by == TRACE_CLOCK_MESSAGES)
+		return xasprintf("by %s messages: to within %s of %s's",
+				 human_count(n, sizeof(n), h->clock_messages),
+				 human_ns(within, sizeof(within), h->clock_uncertainty_ns), by);
+	if (h->clock_violated_ns)
+		return xasprintf("by the time of day: with any straight line some message would "
+				 "arrive %s before it was sent",
+				 human_ns(within, sizeof(within), h->clock_violated_ns));
+	return xstrdup("by the time of day: no messages both ways tell better");
+}
+
 /* Of several: how the times of the others were brought to the first one's clock. */
 static void print_hosts(const struct report *r, FILE *out)
 {
 	const struct model_info *info = model_get_info(r->model);
-	char *line;
+	char *line, *clock;
 
 	for (uint32_t i = 0; i < info->nhosts; i++) {
 		const struct model_host *h = model_host_get(r->model, i);
@@ -254,8 +273,10 @@ static void print_hosts(const struct report *r, FILE *out)
 		free(line);
 		if (!i)
 			continue;
-		fprintf(out, "  %-10s   its times are moved by %+.9f s and %+.1f ppm\n", "",
-			(double)h->offset_ns / 1e9, (double)h->drift_ppb / 1000);
+		clock = clock_text(r->model, h);
+		fprintf(out, "  %-10s   its times are moved by %+.9f s and %+.1f ppm,\n%15s%s\n",
+			"", (double)h->offset_ns / 1e9, (double)h->drift_ppb / 1000, "", clock);
+		free(clock);
 	}
 }
 

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/host_clocks.h"
 #include "base/human.h"
 #include "base/log.h"
 #include "base/person.h"
@@ -285,7 +286,7 @@ int export_timeline(const struct trace_source *source, size_t cnt, const char *o
 			log_error("export: %s is the recording itself; name another output", out);
 			return -EINVAL;
 		}
-	err = trace_join_open(source, cnt, &t);
+	err = host_clocks_join(source, cnt, &t);
 	if (err)
 		return err;
 	err = model_open(t, &mopt, &m);

@@ -17,6 +17,8 @@
 #include "writer/select.h"
 #include "writer/writer.h"
 
+#define HOSTS_WITH_CLOCKS 16 /* there is not room for all */
+
 static const char *const drop_name[POV_CLASS_CNT] = {
 	"lost_calls", "lost_spins", "lost_call_details", "lost_sched", "lost_irqs", "lost_tasks",
 };
@@ -100,6 +102,16 @@ static void select_fill(struct writer_args *a, const struct model *m,
 		args_add_uint(a, "selected_function_patterns", sel->nfunctions);
 }
 
+/* What was done to the times of a host that is not the first. */
+static void host_clock_fill(struct writer_args *a, uint32_t number, const struct model_host *h)
+{
+	args_add_int(a, args_keep(a, "host_%u_offset_ns", number), h->offset_ns);
+	args_add_int(a, args_keep(a, "host_%u_drift_ppb", number), h->drift_ppb);
+	if (h->clock_by == TRACE_CLOCK_MESSAGES)
+		args_add_uint(a, args_keep(a, "host_%u_uncertainty_ns", number),
+			      h->clock_uncertainty_ns);
+}
+
 void meta_fill(struct writer_args *a, struct model *m, const struct writer_select *sel)
 {
 	const struct model_info *info = model_get_info(m);
@@ -135,6 +147,8 @@ void meta_fill(struct writer_args *a, struct model *m, const struct writer_selec
 	drops_fill(a, end);
 	clocks_fill(a, t);
 	select_fill(a, m, sel);
+	for (uint32_t i = 1; i < info->nhosts && i < HOSTS_WITH_CLOCKS; i++)
+		host_clock_fill(a, i + 1, model_host_get(m, i));
 }
 
 char *meta_process_name(const struct model_process *p, uint32_t njobs)
