@@ -218,7 +218,7 @@ messages() {
 	"$make" one.txt b.pov
 	"$POVTRACE" report --json a.pov b.pov >r.json
 	[ "$(jq -c '.hosts[1] | [.clock_offset_ns, .clock_by, .clock_of, .clock_violated_ns]' r.json)" = '[-4000000,"time_of_day","node8",0]' ]
-	"$POVTRACE" report --all a.pov b.pov | grep -q ' by the time of day: no messages both ways tell better'
+	"$POVTRACE" report --all a.pov b.pov | grep -q ' by the time of day: no messages both ways tell more'
 	# a clock that is set back by 1 ms half-way
 	awk '/^call/ { for (i = 2; i <= NF; i++) if ($i ~ /^ts=/ && substr($i, 4) > 19000000) $i = "ts=" substr($i, 4) - 1000000 } { print }' false.txt >set.txt
 	"$make" set.txt b.pov

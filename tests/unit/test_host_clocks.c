@@ -16,6 +16,7 @@
 #include "analysis/host_clocks.h"
 
 #define HOSTS 6
+#define MESSAGES 8192
 #define BEGIN_NS UINT64_C(1000000000000)
 
 /* ---- hosts ---- */
@@ -27,6 +28,8 @@ struct world {
 		drift[HOSTS]; /* of its clock, against the true time, at BEGIN_NS and from then on */
 	uint64_t seed;
 	double span_ns;
+	struct match sent[MESSAGES];
+	uint32_t nsent;
 };
 
 static double any(struct world *w, double from, double to)
@@ -73,6 +76,8 @@ static void message(struct world *w, uint32_t from, uint32_t to, double at_ns, d
 			 .end_ns = BEGIN_NS + (uint64_t)llround(shown(w, to, at_ns + took_ns))},
 	};
 
+	assert_true(w->nsent < MESSAGES);
+	w->sent[w->nsent++] = m;
 	w->clocks.matches.tell(w->clocks.matches.ctx, &m);
 }
 
@@ -121,6 +126,25 @@ static double error_of(const struct world *w, uint32_t host, const struct trace_
 	return most;
 }
 
+static double corrected(const struct trace_clock_fit *fit, uint64_t ns)
+{
+	double since_ns = (double)(int64_t)(ns - fit->at_ns);
+
+	return (double)(int64_t)(ns - BEGIN_NS) + fit->apart_ns + fit->drift * since_ns;
+}
+
+/* No message arrives before it is sent. */
+static void none_reversed(const struct world *w, const struct trace_clock_fit *fit)
+{
+	for (uint32_t i = 0; i < w->nsent; i++) {
+		const struct match_end *s = &w->sent[i].send, *r = &w->sent[i].recv;
+
+		assert_true(corrected(&fit[r->process->host_idx], r->end_ns) -
+				    corrected(&fit[s->process->host_idx], s->begin_ns) >
+			    -0.01);
+	}
+}
+
 /* ---- two of them ---- */
 
 static void test_within_uncertainty(void **state)
@@ -145,6 +169,7 @@ static void test_within_uncertainty(void **state)
 		assert_int_equal(fit[1].host, 0);
 		assert_int_equal(fit[1].messages, messages + 2);
 		assert_true(error_of(&w, 1, &fit[1]) <= fit[1].uncertainty_ns);
+		none_reversed(&w, fit);
 		if (messages > 1000)
 			assert_true(fit[1].uncertainty_ns < 4 * least_ns);
 	}
@@ -170,8 +195,8 @@ static void test_asymmetric(void **state)
 	}
 }
 
-/* No message arrives before it is sent, however the bounds lie. */
-static void test_none_reversed(void **state)
+/* However narrow it is between the bounds, the line is. */
+static void test_between(void **state)
 {
 	struct corridor_line line;
 
@@ -284,9 +309,34 @@ static void test_tree(void **state)
 			assert_true(error_of(&w, i, &fit[i]) <= fit[i].uncertainty_ns);
 			assert_true(fit[i].uncertainty_ns < 30000);
 		}
+		none_reversed(&w, fit);
 		assert_int_equal(fit[4].by, TRACE_CLOCK_TIME_OF_DAY);
 		assert_int_equal(fit[5].by, TRACE_CLOCK_MESSAGES);
 		assert_int_equal(fit[5].host, 4);
+	}
+}
+
+/* Each pair's middle is off by as much as it may be: two of them together would turn the third one's messages round. */
+static void test_triangle(void **state)
+{
+	struct trace_clock_fit fit[HOSTS];
+	struct world w;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		world_open(&w, seed, 1e9);
+		for (uint32_t i = 0; i < 500; i++) {
+			message(&w, 0, 1, i * 2e6, 100);
+			message(&w, 1, 0, i * 2e6 + 1e6, 39900);
+			message(&w, 1, 2, i * 2e6, 100);
+			message(&w, 2, 1, i * 2e6 + 1e6, 39900);
+			message(&w, 0, 2, i * 2e6, 22000);
+			message(&w, 2, 0, i * 2e6 + 1e6, 22000);
+		}
+		found(&w, 0, fit);
+		none_reversed(&w, fit);
+		for (uint32_t i = 1; i <= 2; i++)
+			assert_true(error_of(&w, i, &fit[i]) <= fit[i].uncertainty_ns);
 	}
 }
 
@@ -314,12 +364,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_within_uncertainty),
 		cmocka_unit_test(test_asymmetric),
-		cmocka_unit_test(test_none_reversed),
+		cmocka_unit_test(test_between),
 		cmocka_unit_test(test_one_way),
 		cmocka_unit_test(test_clock_set),
 		cmocka_unit_test(test_left_out),
 		cmocka_unit_test(test_tree),
 		cmocka_unit_test(test_given),
+		cmocka_unit_test(test_triangle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,7 +69,8 @@ static void bound_add(struct corridor *c, struct bounds *s, uint64_t at_ns, int6
 	}
 	s->bound[s->cnt++] = (struct bound){
 		.at_ns = (double)(int64_t)(at_ns - c->first_ns),
-		.apart_ns = sign * (double)(apart_ns - c->first_apart_ns),
+		.apart_ns = sign *
+			    (double)(int64_t)((uint64_t)apart_ns - (uint64_t)c->first_apart_ns),
 	};
 	s->messages++;
 }
@@ -168,31 +169,57 @@ static double farthest(const struct corridor *c, struct drifts possible, double 
 	return fmax(most - apart_ns, apart_ns - least);
 }
 
+/* Whether there is any. */
+static bool drifts_possible(const struct corridor *c, struct drifts *d, double *widest_ns)
+{
+	double drift;
+
+	*d = (struct drifts){-CORRIDOR_DRIFT_MAX, CORRIDOR_DRIFT_MAX};
+	drift = drift_of_most(c, *d, 0, width);
+	*widest_ns = width(c, drift, 0);
+	if (*widest_ns < 0)
+		return false;
+	d->low = drift_edge(c, drift, d->low);
+	d->high = drift_edge(c, drift, d->high);
+	return true;
+}
+
+static double since_first(const struct corridor *c, uint64_t ns)
+{
+	return (double)(int64_t)(ns - c->first_ns);
+}
+
+double corridor_uncertainty(const struct corridor *c, uint64_t from_ns, uint64_t to_ns,
+			    const struct corridor_line *line)
+{
+	double from = since_first(c, from_ns), to = since_first(c, to_ns), widest;
+	double apart = line->apart_ns - (double)c->first_apart_ns;
+	struct drifts d;
+
+	if (!drifts_possible(c, &d, &widest))
+		return INFINITY;
+	return fmax(farthest(c, d, from, apart),
+		    farthest(c, d, to, apart + line->drift * (to - from))) +
+	       ROUNDING_NS;
+}
+
 enum corridor_state corridor_line(const struct corridor *c, uint64_t from_ns, uint64_t to_ns,
 				  struct corridor_line *out)
 {
-	struct drifts d = {-CORRIDOR_DRIFT_MAX, CORRIDOR_DRIFT_MAX};
-	double from = (double)(int64_t)(from_ns - c->first_ns);
-	double to = (double)(int64_t)(to_ns - c->first_ns);
-	double widest, drift, apart;
+	double from = since_first(c, from_ns), widest;
+	struct corridor_line line = {0};
+	struct drifts d;
 
 	if (!c->least.messages || !c->most.messages)
 		return CORRIDOR_OPEN;
-	widest = drift_of_most(c, d, 0, width);
-	if (width(c, widest, 0) < 0) {
-		*out = (struct corridor_line){.violated_ns = -width(c, widest, 0) / 2};
+	if (!drifts_possible(c, &d, &widest)) {
+		*out = (struct corridor_line){.violated_ns = -widest / 2};
 		return CORRIDOR_CLOSED;
 	}
-	d.low = drift_edge(c, widest, d.low);
-	d.high = drift_edge(c, widest, d.high);
-	drift = (d.low + d.high) / 2;
-	apart = (least_at(c, drift, from) + most_at(c, drift, from)) / 2;
-	*out = (struct corridor_line){
-		.apart_ns = (double)c->first_apart_ns + apart,
-		.drift = drift,
-		.uncertainty_ns = fmax(farthest(c, d, from, apart),
-				       farthest(c, d, to, apart + drift * (to - from))) +
-				  ROUNDING_NS,
-	};
+	line.drift = (d.low + d.high) / 2;
+	line.apart_ns = (double)c->first_apart_ns +
+			(least_at(c, line.drift, from) + most_at(c, line.drift, from)) / 2;
+	line.uncertainty_ns = corridor_uncertainty(c, from_ns, to_ns, &line);
+	*out = line;
 	return CORRIDOR_LINE;
 }

@@ -52,6 +52,9 @@ void corridor_most(struct corridor *c, uint64_t at_ns, int64_t apart_ns);
 /* out: of CORRIDOR_LINE all but violated_ns, of CORRIDOR_CLOSED only that. */
 enum corridor_state corridor_line(const struct corridor *c, uint64_t from_ns, uint64_t to_ns,
 				  struct corridor_line *out);
+/* How far the truth can be from a line (apart_ns, drift) that is between the bounds. */
+double corridor_uncertainty(const struct corridor *c, uint64_t from_ns, uint64_t to_ns,
+			    const struct corridor_line *line);
 void corridor_release(struct corridor *c);
 
 #endif

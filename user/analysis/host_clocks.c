@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See host_clocks.h. Each line tells what is to be added to a host's times, at from_ns and from then on, to make them another's. */
+/* See host_clocks.h. Each line tells what is to be added to a host's times, at from_ns and from then on, to make them those of the host that it goes by. */
 #include "analysis/host_clocks.h"
 
 #include <math.h>
@@ -12,8 +12,9 @@
 struct pair {
 	uint32_t low, high;
 	uint64_t messages;
+	const struct corridor *corridor; /* of what is to be added to the higher one's times */
 	enum corridor_state state;
-	struct corridor_line line; /* from the higher one's times to the lower one's */
+	struct corridor_line line;
 };
 
 /* ---- bounds ---- */
@@ -21,7 +22,7 @@ struct pair {
 static void on_match(void *ctx, const struct match *m)
 {
 	uint32_t from = m->send.process->host_idx, to = m->recv.process->host_idx;
-	int64_t took_ns = (int64_t)(m->recv.end_ns - m->send.begin_ns);
+	uint64_t took_ns = m->recv.end_ns - m->send.begin_ns;
 	struct host_clocks *a = ctx;
 
 	if (m->assumed || from == to || !m->recv.completer)
@@ -29,11 +30,11 @@ static void on_match(void *ctx, const struct match *m)
 	if (from < to)
 		corridor_least(map_make(&a->pairs, (uint64_t)from << 32 | to,
 					sizeof(struct corridor)),
-			       m->recv.end_ns, -took_ns);
+			       m->recv.end_ns, (int64_t)-took_ns);
 	else
 		corridor_most(map_make(&a->pairs, (uint64_t)to << 32 | from,
 				       sizeof(struct corridor)),
-			      m->send.begin_ns, took_ns);
+			      m->send.begin_ns, (int64_t)took_ns);
 }
 
 void host_clocks_init(struct host_clocks *a)
@@ -61,7 +62,6 @@ struct search {
 	struct pair *pair; /* owned */
 	uint32_t npairs;
 	struct trace_clock_fit *host;
-	uint32_t nhosts;
 	bool *done; /* host's clock is settled; owned */
 };
 
@@ -77,6 +77,7 @@ static void pairs_take(struct search *s, const struct host_clocks *a)
 		p->low = (uint32_t)(key >> 32);
 		p->high = (uint32_t)key;
 		p->messages = c->least.messages + c->most.messages;
+		p->corridor = c;
 		p->state = corridor_line(c, s->from_ns, s->to_ns, &p->line);
 	}
 }
@@ -93,32 +94,6 @@ static const struct pair *pair_next(const struct search *s)
 	return best;
 }
 
-/* First to the times of the pair's other host, and by its line on to those of the host that it goes by. */
-static void host_settle(struct search *s, const struct pair *p)
-{
-	uint32_t known = s->done[p->low] ? p->low : p->high;
-	uint32_t found = known == p->low ? p->high : p->low;
-	const struct trace_clock_fit *by = &s->host[known];
-	double apart = p->line.apart_ns, drift = p->line.drift;
-
-	if (found == p->low) {
-		apart = -p->line.apart_ns / (1 + p->line.drift);
-		drift = 1 / (1 + p->line.drift) - 1;
-	}
-	s->done[found] = true;
-	s->host[found] = (struct trace_clock_fit){
-		.by = TRACE_CLOCK_MESSAGES,
-		.host = by->by == TRACE_CLOCK_MESSAGES ? by->host : known,
-		.messages = p->messages,
-		.at_ns = s->from_ns,
-		.apart_ns = by->apart_ns + (1 + by->drift) * apart,
-		.drift = (1 + by->drift) * (1 + drift) - 1,
-		.uncertainty_ns = by->uncertainty_ns + p->line.uncertainty_ns *
-							       (1 + fabs(by->drift)) *
-							       (1 + fabs(drift)),
-	};
-}
-
 /* A host that no messages relate to those before it. */
 static void host_leave(struct search *s, uint32_t host)
 {
@@ -130,6 +105,78 @@ static void host_leave(struct search *s, uint32_t host)
 			fit->violated_ns = fmax(fit->violated_ns, p->line.violated_ns);
 }
 
+/*
+ * What a pair's bounds say of a host of it, whose other host is settled: of what is to be added to its times to make them those that the
+ * other one's are by now.
+ */
+static void bounds_take(struct corridor *to, const struct search *s, const struct pair *p,
+			uint32_t host, bool least)
+{
+	const struct bounds *b = least ? &p->corridor->least : &p->corridor->most;
+	const struct trace_clock_fit *by = &s->host[host == p->high ? p->low : p->high];
+
+	for (uint32_t i = 0; i < b->cnt; i++) {
+		double apart_ns = least ? b->bound[i].apart_ns : -b->bound[i].apart_ns;
+		uint64_t high_ns = p->corridor->first_ns + (uint64_t)llround(b->bound[i].at_ns);
+		uint64_t low_ns = high_ns + (uint64_t)p->corridor->first_apart_ns +
+				  (uint64_t)llround(apart_ns);
+		uint64_t at_ns = host == p->high ? high_ns : low_ns;
+		uint64_t other_ns = host == p->high ? low_ns : high_ns;
+		double add_ns = (double)(int64_t)(other_ns - at_ns) + by->apart_ns +
+				by->drift * (double)(int64_t)(other_ns - by->at_ns);
+
+		if (least == (host == p->high))
+			corridor_least(to, at_ns, llround(ceil(add_ns)));
+		else
+			corridor_most(to, at_ns, llround(floor(add_ns)));
+	}
+}
+
+/* What a host's messages with all that are settled say, or those of one pair. */
+static void bounds_collect(struct corridor *to, const struct search *s, uint32_t host,
+			   const struct pair *only)
+{
+	for (const struct pair *p = s->pair; p < s->pair + s->npairs; p++) {
+		bool has = p->low == host ? s->done[p->high] : p->high == host && s->done[p->low];
+
+		if (!has || p->state == CORRIDOR_CLOSED || (only && p != only))
+			continue;
+		bounds_take(to, s, p, host, true);
+		bounds_take(to, s, p, host, false);
+	}
+}
+
+/* By its messages with all that are settled, if they go together; else by those of the pair. How exactly, the pair tells. */
+static void host_settle(struct search *s, const struct pair *pair)
+{
+	uint32_t host = s->done[pair->low] ? pair->high : pair->low;
+	const struct trace_clock_fit *by = &s->host[host == pair->high ? pair->low : pair->high];
+	struct corridor own = {0}, all = {0};
+	struct corridor_line line, by_all;
+
+	bounds_collect(&own, s, host, pair);
+	bounds_collect(&all, s, host, NULL);
+	if (corridor_line(&own, s->from_ns, s->to_ns, &line) != CORRIDOR_LINE) {
+		host_leave(s, host); /* drifts too much, all together */
+	} else {
+		if (corridor_line(&all, s->from_ns, s->to_ns, &by_all) == CORRIDOR_LINE)
+			line = by_all;
+		s->done[host] = true;
+		s->host[host] = (struct trace_clock_fit){
+			.by = TRACE_CLOCK_MESSAGES,
+			.host = by->host,
+			.messages = pair->messages,
+			.at_ns = s->from_ns,
+			.apart_ns = line.apart_ns,
+			.drift = line.drift,
+			.uncertainty_ns = by->uncertainty_ns +
+					  corridor_uncertainty(&own, s->from_ns, s->to_ns, &line),
+		};
+	}
+	corridor_release(&own);
+	corridor_release(&all);
+}
+
 void host_clocks_find(const struct host_clocks *a, uint32_t nhosts, const bool *given,
 		      uint64_t from_ns, uint64_t to_ns, struct trace_clock_fit *out)
 {
@@ -137,7 +184,6 @@ void host_clocks_find(const struct host_clocks *a, uint32_t nhosts, const bool *
 		.from_ns = from_ns,
 		.to_ns = to_ns,
 		.host = out,
-		.nhosts = nhosts,
 		.done = xcalloc(nhosts, sizeof(*s.done)),
 	};
 	const struct pair *p;

@@ -255,7 +255,7 @@ static char *clock_text(const struct model *m, const struct model_host *h)
 		return xasprintf("by the time of day: with any straight line some message would "
 				 "arrive %s before it was sent",
 				 human_ns(within, sizeof(within), h->clock_violated_ns));
-	return xstrdup("by the time of day: no messages both ways tell better");
+	return xstrdup("by the time of day: no messages both ways tell more");
 }
 
 /* Of several: how the times of the others were brought to the first one's clock. */

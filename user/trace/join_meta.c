@@ -260,6 +260,12 @@ static json_t *cost_join(const struct trace_joined *j)
 	return o;
 }
 
+/* However far a broken clock was. */
+static json_int_t whole_ns(double ns)
+{
+	return ns < (double)(INT64_MAX / 2) ? (json_int_t)ceil(ns) : INT64_MAX / 2;
+}
+
 static json_t *hosts_join(const struct trace_joined *j)
 {
 	json_t *rows = json_array();
@@ -280,8 +286,8 @@ static json_t *hosts_join(const struct trace_joined *j)
 				  (json_int_t)part_start_ns(p), "clock_by", (int)p->fit.by,
 				  "clock_host", (int)p->fit.host, "clock_messages",
 				  (json_int_t)p->fit.messages, "clock_uncertainty_ns",
-				  (json_int_t)ceil(p->fit.uncertainty_ns), "clock_violated_ns",
-				  (json_int_t)ceil(p->fit.violated_ns)));
+				  whole_ns(p->fit.uncertainty_ns), "clock_violated_ns",
+				  whole_ns(p->fit.violated_ns)));
 	}
 	return json_pack("{s:s,s:o}", "type", "hosts", "rows", rows);
 }
