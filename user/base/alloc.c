@@ -11,6 +11,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#define SMALL \
+	1024 /* glibc's calloc (before 2.41) takes nothing of what free has kept for this thread, malloc does */
+
 /* Why there is none. A limit of this process's own is one for what it reads (trace/trace_limit.h). */
 static const char *why(void)
 {
@@ -36,8 +39,12 @@ void *xmalloc(size_t bytes)
 
 void *xcalloc(size_t n, size_t bytes)
 {
-	void *p = calloc(n ? n : 1, bytes ? bytes : 1);
+	size_t all;
+	void *p;
 
+	if (!__builtin_mul_overflow(n, bytes, &all) && all <= SMALL)
+		return memset(xmalloc(all), 0, all);
+	p = calloc(n ? n : 1, bytes ? bytes : 1);
 	if (!p)
 		die("out of memory (%zu times %zu bytes wanted)%s", n, bytes, why());
 	return p;
