@@ -317,11 +317,28 @@ static bool computed_nothing(const struct match_end *e)
 				e->completing_ns < e->posted_ns + OVERLAP_LEAST_NS);
 }
 
+/* In place of the oldest one, if there is no room. */
+static void alone_add(struct overlap_alone *alone, uint64_t ns)
+{
+	uint64_t *oldest = &alone->ns[alone->cnt % OVERLAP_ALONE_MAX], *s = alone->sorted;
+	uint64_t n = alone->cnt < OVERLAP_ALONE_MAX ? alone->cnt : OVERLAP_ALONE_MAX, at = n;
+
+	if (n == OVERLAP_ALONE_MAX)
+		for (at = 0; s[at] != *oldest;)
+			at++;
+	/* its place moves to where the new one belongs */
+	for (; at && s[at - 1] > ns; at--)
+		s[at] = s[at - 1];
+	for (; at + 1 < n && s[at + 1] < ns; at++)
+		s[at] = s[at + 1];
+	s[at] = *oldest = ns;
+	alone->cnt++;
+}
+
 static void alone_learn(struct overlaps *a, const struct match *m)
 {
 	bool other_host = m->send.process->host_idx != m->recv.process->host_idx;
 	uint64_t key = overlap_alone_key(m->bytes, other_host);
-	struct overlap_alone *alone;
 
 	if (m->assumed || m->bytes <= 0 || !computed_nothing(&m->send) ||
 	    !computed_nothing(&m->recv) || m->recv.completing_ns > m->send.begin_ns ||
@@ -329,9 +346,8 @@ static void alone_learn(struct overlaps *a, const struct match *m)
 		return;
 	if (!map_get(&a->alone, key) && a->alone.cnt >= OVERLAP_SIZES_MAX)
 		return;
-	alone = map_make(&a->alone, key, sizeof(*alone));
-	alone->ns[alone->cnt++ % OVERLAP_ALONE_MAX] = m->recv.end_ns - m->send.begin_ns;
-	alone->median_ns = 0;
+	alone_add(map_make(&a->alone, key, sizeof(struct overlap_alone)),
+		  m->recv.end_ns - m->send.begin_ns);
 }
 
 void overlaps_match(void *overlaps, const struct match *m)

@@ -8,30 +8,17 @@
 #include "analysis/site_times.h"
 #include "analysis/table.h"
 
-static int ns_compare(const void *va, const void *vb)
-{
-	uint64_t a = *(const uint64_t *)va, b = *(const uint64_t *)vb;
-
-	return a < b ? -1 : a > b;
-}
-
 /* What a message of so many bytes takes; 0: not known. */
 static uint64_t alone_ns(const struct overlaps *a, int64_t bytes, bool other_host)
 {
-	struct overlap_alone *alone =
+	const struct overlap_alone *alone =
 		bytes > 0 ? map_get(&a->alone, overlap_alone_key(bytes, other_host)) : NULL;
-	uint64_t sorted[OVERLAP_ALONE_MAX];
-	size_t n;
+	uint64_t n;
 
 	if (!alone)
 		return 0;
 	n = alone->cnt < OVERLAP_ALONE_MAX ? alone->cnt : OVERLAP_ALONE_MAX;
-	if (!alone->median_ns) {
-		memcpy(sorted, alone->ns, n * sizeof(sorted[0]));
-		qsort(sorted, n, sizeof(sorted[0]), ns_compare);
-		alone->median_ns = sorted[(n - 1) / 2];
-	}
-	return alone->median_ns;
+	return alone->sorted[(n - 1) / 2];
 }
 
 /* ---- rows ---- */

@@ -41,9 +41,9 @@ struct overlap_op {
 
 /* What messages of a size took. */
 struct overlap_alone {
-	uint64_t ns[OVERLAP_ALONE_MAX]; /* the last ones, in a ring */
+	uint64_t ns[OVERLAP_ALONE_MAX];	    /* the last ones, in a ring */
+	uint64_t sorted[OVERLAP_ALONE_MAX]; /* the same */
 	uint64_t cnt;
-	uint64_t median_ns; /* of them; 0: not found out yet */
 };
 
 static inline uint64_t overlap_alone_key(int64_t bytes, bool other_host)
