@@ -29,6 +29,10 @@ static inline bool get_varint(struct cursor *c, uint64_t *out)
 {
 	uint64_t v = 0;
 
+	if (c->p < c->end && *c->p < 0x80) { /* most are */
+		*out = *c->p++;
+		return true;
+	}
 	for (int shift = 0; shift < 70 && c->p < c->end; shift += 7) {
 		uint8_t byte = *c->p++;
 
