@@ -78,6 +78,7 @@ static void finalize_ends(struct app_time *a, const struct model_call *c)
 static void on_call(void *ctx, const struct model_call *c)
 {
 	struct app_time *a = ctx;
+	struct app_thread *row;
 	struct app_mark *m;
 
 	if (c->nested || !func_is_top(c->func))
@@ -96,8 +97,9 @@ static void on_call(void *ctx, const struct model_call *c)
 	if (m->ended)
 		return;
 	table_row_add(c->func->waits ? &m->wait : &m->work, &c->split, ns);
-	thread_row(a, c->thread)->mpi_ns += c->end_ns - c->begin_ns;
-	thread_row(a, c->thread)->calls++;
+	row = thread_row(a, c->thread);
+	row->mpi_ns += c->end_ns - c->begin_ns;
+	row->calls++;
 }
 
 static void on_spin(void *ctx, const struct model_spin *s)

@@ -32,8 +32,9 @@ static struct function_row *row_get(struct functions *a, const struct model_thre
 static void on_operation(void *ctx, const struct model_call *c, const struct func_info *func,
 			 const struct call_roles *roles)
 {
-	struct function_row *r = row_get(ctx, c->thread, c->func);
+	struct function_row *r = ctx;
 
+	(void)c;
 	(void)func; /* it counts for the call that set it off */
 	if (roles->sends && roles->send_bytes >= 0)
 		r->send_bytes += (uint64_t)roles->send_bytes;
@@ -47,8 +48,7 @@ static void on_operation(void *ctx, const struct model_call *c, const struct fun
 
 static void on_call(void *ctx, const struct model_call *c)
 {
-	struct functions *a = ctx;
-	struct function_row *r = row_get(a, c->thread, c->func);
+	struct function_row *r = row_get(ctx, c->thread, c->func);
 	uint64_t dur_ns = c->end_ns - c->begin_ns;
 
 	if (c->nested) {
@@ -69,7 +69,7 @@ static void on_call(void *ctx, const struct model_call *c)
 	} else {
 		histogram_add(&r->durations, dur_ns);
 	}
-	model_call_operations(c, on_operation, a);
+	model_call_operations(c, on_operation, r);
 	r->errors += !c->open && !c->unwound && c->view->roles.error;
 }
 

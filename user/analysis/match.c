@@ -207,11 +207,13 @@ static void request_posts(struct matches *a, const struct model_call *c, uint64_
 	};
 
 	for (int way = 0; r->has_peer && r->has_tag && way < 2; way++) {
-		const struct described d = way ? recv_of(r) : send_of(r);
-		struct match_posted *p = NULL;
+		struct match_posted *p;
+		struct described d;
 
-		if (way ? r->receives : r->sends)
-			p = posted_new(a, &end, &d, r->comm_id);
+		if (!(way ? r->receives : r->sends))
+			continue;
+		d = way ? recv_of(r) : send_of(r);
+		p = posted_new(a, &end, &d, r->comm_id);
 		if (p)
 			posted_keep(a, &proc->posted[way], request, p);
 	}
@@ -290,8 +292,9 @@ static void on_operation(void *ctx, const struct model_operation *o)
 	if (!o->completion || !func_is_top(o->func))
 		return;
 	for (int way = 0; way < 2; way++)
-		a->told[way] = posted_take(&process_of(a, o->thread->proc)->posted[way],
-					   o->completion->handle, o->begin_ns, o->place);
+		if (way ? o->roles->receives : o->roles->sends)
+			a->told[way] = posted_take(&process_of(a, o->thread->proc)->posted[way],
+						   o->completion->handle, o->begin_ns, o->place);
 }
 
 static void on_message(void *ctx, const struct model_message *msg)

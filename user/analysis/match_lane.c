@@ -102,9 +102,7 @@ static bool is_wild(const struct match_posted *p)
 
 static struct posted_queue *queue_of(const struct match_posted *p)
 {
-	struct lane *l = is_wild(p) ? NULL : lane_of(p->inbox, (uint32_t)p->from, p->tag);
-
-	return !l ? &p->inbox->wild : p->sends ? &l->sends : &l->recvs;
+	return !p->lane ? &p->inbox->wild : p->sends ? &p->lane->sends : &p->lane->recvs;
 }
 
 static void wait_for_calls(struct matches *a, struct inbox *in)
@@ -210,6 +208,7 @@ static void wild_known(struct matches *a, struct match_posted *w, uint32_t from,
 	struct lane *l = lane_of(in, from, tag);
 
 	queue_remove(&in->wild, w);
+	w->lane = l;
 	w->from = from;
 	w->tag = tag;
 	queue_add(&l->recvs, w);
@@ -356,6 +355,7 @@ static bool wild_settle(struct matches *a, struct inbox *in, uint64_t told_ns)
 void match_post(struct matches *a, struct match_posted *p)
 {
 	lanes_sweep(p->inbox);
+	p->lane = is_wild(p) ? NULL : lane_of(p->inbox, (uint32_t)p->from, p->tag);
 	queue_add(queue_of(p), p);
 	a->kept++;
 }
@@ -372,8 +372,8 @@ static void left(struct matches *a, struct inbox *in, bool wild, struct lane *l)
 void match_over(struct matches *a, struct match_posted *p, int64_t from, int32_t tag)
 {
 	struct inbox *in = p->inbox;
-	bool wild = is_wild(p);
-	struct lane *l = wild ? NULL : lane_of(in, (uint32_t)p->from, p->tag);
+	struct lane *l = p->lane;
+	bool wild = !l;
 
 	p->over = true;
 	if (wild && from != FROM_ANY && tag != TAG_ANY)
@@ -386,8 +386,8 @@ void match_over(struct matches *a, struct match_posted *p, int64_t from, int32_t
 void match_withdraw(struct matches *a, struct match_posted *p)
 {
 	struct inbox *in = p->inbox;
-	bool wild = is_wild(p);
-	struct lane *l = wild ? NULL : lane_of(in, (uint32_t)p->from, p->tag);
+	struct lane *l = p->lane;
+	bool wild = !l;
 
 	queue_remove(queue_of(p), p);
 	free(p);

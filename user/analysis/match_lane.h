@@ -18,8 +18,9 @@ struct match_posted {
 	bool over;	/* it was completed: end is what came of it */
 	bool cancelled; /* somebody tried to */
 	struct inbox *inbox;
-	int64_t from; /* idx of the sender, or FROM_ANY */
-	int32_t tag;  /* or TAG_ANY */
+	struct lane *lane; /* of it; NULL: it may take from several */
+	int64_t from;	   /* idx of the sender, or FROM_ANY */
+	int32_t tag;	   /* or TAG_ANY */
 };
 #define FROM_ANY (-1)
 

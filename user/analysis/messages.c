@@ -35,13 +35,14 @@ static enum message_class class_of(const struct func_info *f)
 static void on_operation(void *ctx, const struct model_call *c, const struct func_info *func,
 			 const struct call_roles *roles)
 {
-	enum message_class class = class_of(func);
 	struct messages *a = ctx;
 	struct message_row **at, *r;
+	enum message_class class;
 	unsigned int bucket;
 
 	if (!roles->sends)
 		return;
+	class = class_of(func);
 	at = table_row(a->process, a->nprocess, c->thread->proc->idx);
 	if (!*at)
 		*at = xcalloc(1, sizeof(**at));

@@ -34,9 +34,10 @@ static uint64_t running_until(const struct model_thread *t, uint64_t ts_ns)
 	return t->state == THREAD_RUNNING ? ns + less(ts_ns, t->since_ns) : ns;
 }
 
-static struct overlap_position position_before(struct overlaps *a, const struct model_call *c)
+static struct overlap_position position_before(const struct overlaps *a,
+					       const struct overlap_thread *t,
+					       const struct model_call *c)
 {
-	const struct overlap_thread *t = thread_of(a, c->thread);
 	struct overlap_position p = {.outside_ns = less(c->begin_ns, t->mpi_ns)};
 	uint64_t running_ns = running_until(c->thread, c->end_ns);
 
@@ -146,11 +147,13 @@ static uint32_t bucket_of(int64_t bytes)
 			   0;
 }
 
+/* s: what started it, or NULL. */
 static void op_fill(struct overlaps *a, struct overlap_op *op, const struct model_call *c,
-		    const struct call_request *q, struct overlap_position now)
+		    const struct call_request *q, const struct overlap_start *s,
+		    struct overlap_position now)
 {
-	struct overlap_start *s = map_get(started_of(a, c->thread), q->handle);
-	bool known = s && s->begin_ns == q->op->begin_ns;
+	bool known = s && s->begin_ns == q->op->begin_ns, p2p = is_p2p(q->op->func);
+	int64_t bytes = op_bytes(q);
 
 	*op = (struct overlap_op){
 		.key = {.start = q->op->func,
@@ -158,13 +161,13 @@ static void op_fill(struct overlaps *a, struct overlap_op *op, const struct mode
 			.start_site = known ? s->site : (struct model_site){0},
 			.done_site = c->site,
 			.process = c->thread->proc->idx,
-			.bucket = bucket_of(op_bytes(q))},
+			.bucket = bucket_of(bytes)},
 		.begin_ns = q->op->begin_ns,
 		.posted_ns = q->op->posted_ns,
-		.bytes = op_bytes(q),
-		.sends = is_p2p(q->op->func) && q->op->roles.sends,
-		.receives = is_p2p(q->op->func) && q->op->roles.receives,
-		.unsure = !is_p2p(q->op->func),
+		.bytes = bytes,
+		.sends = p2p && q->op->roles.sends,
+		.receives = p2p && q->op->roles.receives,
+		.unsure = !p2p,
 	};
 	if (!known || s->thread != c->thread)
 		return;
@@ -209,14 +212,18 @@ static void requests_completed(struct overlaps *a, const struct model_call *c,
 {
 	const struct call_roles *r = &c->view->roles;
 	struct overlap_call *done = xcalloc(1, sizeof(*done) + r->nrequests * sizeof(done->op[0]));
+	struct map *started = started_of(a, c->thread);
 
 	for (uint32_t i = 0; i < r->nrequests; i++) {
 		const struct call_request *q = &r->requests[i];
+		struct overlap_start *s;
 
+		if (q->event != REQUEST_COMPLETE && q->event != REQUEST_FREE)
+			continue;
+		s = map_remove(started, q->handle);
 		if (q->event == REQUEST_COMPLETE && q->op && is_looked_at(q))
-			op_fill(a, &done->op[done->nop++], c, q, now);
-		if (q->event == REQUEST_COMPLETE || q->event == REQUEST_FREE)
-			free(map_remove(started_of(a, c->thread), q->handle));
+			op_fill(a, &done->op[done->nop++], c, q, s, now);
+		free(s);
 	}
 	if (!done->nop) {
 		free(done);
@@ -239,8 +246,8 @@ static void on_call(void *ctx, const struct model_call *c)
 
 	if (c->nested || !func_is_top(c->func))
 		return;
-	at = position_before(a, c);
 	t = thread_of(a, c->thread);
+	at = position_before(a, t, c);
 	t->mpi_ns += c->end_ns - c->begin_ns;
 	t->mpi_running_ns += c->split.ns[THREAD_RUNNING];
 	if (r->requests_forgotten)
@@ -339,15 +346,18 @@ static void alone_learn(struct overlaps *a, const struct match *m)
 {
 	bool other_host = m->send.process->host_idx != m->recv.process->host_idx;
 	uint64_t key = overlap_alone_key(m->bytes, other_host);
+	struct overlap_alone *alone;
 
 	if (m->assumed || m->bytes <= 0 || !computed_nothing(&m->send) ||
 	    !computed_nothing(&m->recv) || m->recv.completing_ns > m->send.begin_ns ||
 	    m->recv.end_ns <= m->send.begin_ns)
 		return;
-	if (!map_get(&a->alone, key) && a->alone.cnt >= OVERLAP_SIZES_MAX)
+	alone = map_get(&a->alone, key);
+	if (!alone && a->alone.cnt >= OVERLAP_SIZES_MAX)
 		return;
-	alone_add(map_make(&a->alone, key, sizeof(struct overlap_alone)),
-		  m->recv.end_ns - m->send.begin_ns);
+	if (!alone)
+		alone = map_make(&a->alone, key, sizeof(*alone));
+	alone_add(alone, m->recv.end_ns - m->send.begin_ns);
 }
 
 void overlaps_match(void *overlaps, const struct match *m)

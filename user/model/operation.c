@@ -77,10 +77,15 @@ static void messages_tell(struct model *m, const struct model_operation *o)
 	message_tell(m, o, received);
 }
 
-static const struct model_thread *starter_of(const struct model *m, const struct call_operation *op)
+/* Mostly the thread that completes it. */
+static const struct model_thread *starter_of(const struct model *m, const struct model_thread *self,
+					     const struct call_operation *op)
 {
-	const struct mthread *t = identity_thread_at(m, op->tid, op->posted_ns);
+	const struct mthread *t;
 
+	if (op->tid == self->tid && self->start_ns <= op->posted_ns)
+		return self;
+	t = identity_thread_at(m, op->tid, op->posted_ns);
 	return t ? &t->pub : NULL;
 }
 
@@ -103,7 +108,7 @@ void operations_tell(struct model *m, const struct model_call *c)
 		if (r->event == REQUEST_COMPLETE && r->op)
 			operation_tell(m, &(struct model_operation){
 						  .thread = c->thread,
-						  .starter = starter_of(m, r->op),
+						  .starter = starter_of(m, c->thread, r->op),
 						  .func = r->op->func,
 						  .roles = &r->op->roles,
 						  .begin_ns = r->op->begin_ns,
