@@ -17,13 +17,13 @@ const struct line_entry *line_find(struct line *l, uint64_t ts_ns)
 {
 	uint32_t lo = 0, hi = l->n, mid;
 
-	/* What is asked for next lies mostly a little behind. */
+	/* What is asked for next lies mostly there, or a little behind. */
 	if (l->last < hi && l->entry[l->last].from_ns <= ts_ns) {
-		lo = l->last;
-		while (lo < hi && lo - l->last < NEAR && l->entry[lo].from_ns <= ts_ns)
-			lo++;
-		if (lo < hi && l->entry[lo].from_ns > ts_ns)
-			hi = lo;
+		for (lo = l->last + 1; lo < hi && lo - l->last <= NEAR; lo++)
+			if (l->entry[lo].from_ns > ts_ns) {
+				l->last = lo - 1;
+				return &l->entry[lo - 1];
+			}
 	} else if (l->last < hi) {
 		hi = l->last;
 	}
@@ -70,11 +70,8 @@ enum thread_state line_state(struct causes *a, const struct model_thread *t, uin
 
 static void wait_put(struct causes_wait *w)
 {
-	if (--w->refs)
-		return;
-	free(w->member);
-	free(w->step);
-	free(w);
+	if (!--w->refs)
+		free(w);
 }
 
 /* What ended before. */
@@ -181,12 +178,13 @@ static void on_spin(void *ctx, const struct model_spin *s)
 
 static struct causes_wait *wait_new(enum cause_wait how, uint32_t members, uint32_t steps)
 {
-	struct causes_wait *w = xcalloc(1, sizeof(*w));
+	struct causes_wait *w = xcalloc(1, sizeof(*w) + members * sizeof(*w->member) +
+						   steps * sizeof(*w->step));
 
 	w->refs = 1;
 	w->how = how;
-	w->member = xcalloc(members, sizeof(*w->member));
-	w->step = xcalloc(steps, sizeof(*w->step));
+	w->member = (struct wait_member *)(w + 1);
+	w->step = (struct wait_step *)(w->member + members);
 	w->members = members;
 	w->steps = steps;
 	return w;
@@ -332,6 +330,7 @@ void causes_release(struct causes *a)
 			free(a->thread[i].line[track].entry);
 		}
 	free(a->queue);
+	free(a->touched);
 	free(a->thread);
 	free(a->process);
 	map_free(&a->roots, free);

@@ -82,6 +82,8 @@ struct causes {
 	struct map roots;	   /* process, kind, other → struct cause */
 	struct map direct
 		[CAUSE_WAITS]; /* the same of what the late one did itself, by how it was waited for */
+	struct cause_row **touched; /* of the wait that is followed; owned */
+	uint32_t touched_room;
 	struct blame *process; /* by idx; owned */
 	uint32_t nprocess;
 	uint64_t walks; /* waits that were followed */

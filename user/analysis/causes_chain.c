@@ -13,8 +13,9 @@
 
 struct weight {
 	const struct causes_wait *wait; /* what it costs to wait for one; NULL: a part of: */
-	const struct weight *of;
+	struct weight *of;
 	uint32_t parts, part;
+	uint64_t asked_ns, until_ns; /* what cost_until() was asked last, and said */
 };
 
 /* What a cause costs in the wait that is followed: all of it, or what is lost through others. */
@@ -38,8 +39,7 @@ struct walk {
 	const struct causes_wait *wait;
 	const struct model_thread *path[CAUSES_CHAIN_MAX];
 	uint32_t npath, steps;
-	struct cause_row **touched; /* owned */
-	uint32_t ntouched, room;
+	uint32_t ntouched;
 };
 
 /* ---- what it costs ---- */
@@ -65,16 +65,22 @@ static uint64_t wait_cost_until(const struct causes_wait *w, uint64_t ts_ns)
 					 (s->to_ns - s->from_ns));
 }
 
-static uint64_t cost_until(const struct weight *w, uint64_t ts_ns)
+static uint64_t cost_until(struct weight *w, uint64_t ts_ns)
 {
-	if (!w->of)
-		return wait_cost_until(w->wait, ts_ns);
-	return (cost_until(w->of, ts_ns) + w->part) / w->parts;
+	if (w->asked_ns == ts_ns)
+		return w->until_ns;
+	w->asked_ns = ts_ns;
+	w->until_ns = w->of ? (cost_until(w->of, ts_ns) + w->part) / w->parts :
+			      wait_cost_until(w->wait, ts_ns);
+	return w->until_ns;
 }
 
-static uint64_t cost(const struct weight *w, uint64_t from_ns, uint64_t to_ns)
+/* Of a stretch that begins where the last one ended, mostly. */
+static uint64_t cost(struct weight *w, uint64_t from_ns, uint64_t to_ns)
 {
-	return cost_until(w, to_ns) - cost_until(w, from_ns);
+	uint64_t until_from_ns = cost_until(w, from_ns);
+
+	return cost_until(w, to_ns) - until_from_ns;
 }
 
 /* ---- whom it is charged to ---- */
@@ -93,11 +99,8 @@ static struct cause_row *row_of(struct walk *k, struct map *in, uint32_t process
 	r->walk = k->a->walks;
 	for (int i = 0; i < SHARES; i++)
 		r->share[i] = (struct share){.found = {.how = k->wait->how, .from_ns = UINT64_MAX}};
-	if (k->ntouched == k->room) {
-		k->room = k->room ? k->room * 2 : 16;
-		k->touched = xrealloc(k->touched, k->room * sizeof(struct cause_row *));
-	}
-	k->touched[k->ntouched++] = r;
+	*table_row(k->a->touched, k->a->touched_room, k->ntouched) = r;
+	k->ntouched++;
 	return r;
 }
 
@@ -139,7 +142,7 @@ static void charge(struct walk *k, struct map *in, enum cause_kind kind, uint32_
 }
 
 static void charge_all(struct walk *k, enum cause_kind kind, uint32_t other, uint64_t from_ns,
-		       uint64_t to_ns, const struct weight *w)
+		       uint64_t to_ns, struct weight *w)
 {
 	uint64_t ns = cost(w, from_ns, to_ns);
 
@@ -195,7 +198,7 @@ static enum cause_kind kind_of(const struct line_entry *call, enum thread_state 
 }
 
 /* From a time on, in no wait; brings *to forward to where it does something else. */
-static void did(struct walk *k, uint64_t from_ns, uint64_t *to_ns, const struct weight *w)
+static void did(struct walk *k, uint64_t from_ns, uint64_t *to_ns, struct weight *w)
 {
 	const struct model_thread *t = k->path[k->npath - 1];
 	struct line *line = k->a->thread[t->idx].line;
@@ -220,11 +223,11 @@ static void did(struct walk *k, uint64_t from_ns, uint64_t *to_ns, const struct 
 }
 
 static void follow(struct walk *k, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
-		   const struct weight *w);
+		   struct weight *w);
 
 /* It waits for those who are missing, for all of them alike. */
 static void follow_wait(struct walk *k, const struct causes_wait *wait, uint64_t from_ns,
-			uint64_t to_ns, const struct weight *w)
+			uint64_t to_ns, struct weight *w)
 {
 	uint32_t first = 0;
 
@@ -235,7 +238,7 @@ static void follow_wait(struct walk *k, const struct causes_wait *wait, uint64_t
 								  to_ns;
 		for (uint32_t i = first; i < wait->members; i++) {
 			const struct model_thread *t = wait->member[i].thread;
-			const struct weight part = {
+			struct weight part = {
 				.of = w, .parts = wait->members - first, .part = i - first};
 
 			if (k->npath == 1)
@@ -255,7 +258,7 @@ static bool is_on_path(const struct walk *k, const struct model_thread *t)
 }
 
 static void follow(struct walk *k, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
-		   const struct weight *w)
+		   struct weight *w)
 {
 	struct causes_thread *c = table_row(k->a->thread, k->a->nthread, t->idx);
 
@@ -283,14 +286,13 @@ static void follow(struct walk *k, const struct model_thread *t, uint64_t from_n
 void causes_follow(struct causes *a, const struct causes_queued *q)
 {
 	const struct wait_member *m = &q->wait->member[q->member];
-	const struct weight w = {.wait = q->wait};
+	struct weight w = {.wait = q->wait};
 	struct walk k = {.a = a, .wait = q->wait};
 
 	a->walks++;
 	follow(&k, m->thread, q->wait->step[0].from_ns, m->begin_ns, &w);
 	for (uint32_t i = 0; i < k.ntouched; i++)
-		settle(a, k.touched[i]);
-	free(k.touched);
+		settle(a, a->touched[i]);
 }
 
 static int cause_compare(const void *va, const void *vb)

@@ -16,12 +16,12 @@ struct causes_wait {
 	struct wait_member {
 		const struct model_thread *thread;
 		uint64_t begin_ns; /* until then it is waited for */
-	} * member;		   /* in order of begin; owned */
+	} * member;		   /* in order of begin; behind the wait itself */
 	struct wait_step {
 		uint64_t from_ns, to_ns;
 		uint64_t before_ns,
 			ns; /* what each missing one is waited for: in all steps before, and in this one */
-	} * step;	    /* owned */
+	} * step;	    /* behind these */
 	uint32_t members, steps;
 };
 
