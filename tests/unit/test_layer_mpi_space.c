@@ -60,10 +60,10 @@ static void test_exec(void **state)
 	layer_mpi.decoder_meta(fx.d, process);
 	json_decref(process);
 	irecv();
-	assert_string_equal(fx.view.roles.comm_name, "MPI_COMM_WORLD");
+	assert_string_equal(value_text(&fx, "comm"), "MPI_COMM_WORLD");
 	fx.now = 3000000;
 	irecv();
-	assert_null(fx.view.roles.comm_name);
+	assert_int_equal(value_find(&fx, "comm")->kind, VALUE_HEX);
 	rec_begin(&fx, "MPI_Barrier", 0, 1, 0x1000ull);
 	rec_decode(&fx);
 	assert_string_equal(value_text(&fx, "comm"), "MPI_COMM_WORLD");

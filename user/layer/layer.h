@@ -167,7 +167,6 @@ struct call_roles {
 	uint32_t comm_id;      /* the same for all its members, unique in the trace; 0: not known */
 	int32_t comm_size;     /* members of it; -1: not known, or an intercommunicator */
 	uint64_t comm;	       /* handle */
-	const char *comm_name; /* "MPI_COMM_WORLD", … or NULL */
 	int32_t error;	       /* the call's return value */
 	bool poll_found;       /* for polls: it found something */
 	enum mark_event mark;  /* a phase of the program begins or ends here */
@@ -185,7 +184,7 @@ struct call_operation {
 		posted_ns;	 /* of the call that set it off: persistent, that started it last */
 	uint32_t tid;		 /* of the thread that made that call */
 	uint32_t place;		 /* among those that this call set off, from 0 */
-	struct call_roles roles; /* without requests, mark, window and comm_name */
+	struct call_roles roles; /* without requests, mark and window */
 };
 /* Why the world rank of a peer is not known. */
 enum peer_unknown {

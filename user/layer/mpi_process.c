@@ -334,12 +334,12 @@ int64_t mpi_request_in_flight(const struct mpi_request *r)
 	return !r->active ? 0 : send > INT64_MAX / 4 || recv > INT64_MAX / 4 ? 0 : send + recv;
 }
 
-int64_t mpi_process_request_add(struct mpi_process *s, uint64_t handle, struct mpi_request r)
+int64_t mpi_process_request_add(struct mpi_process *s, uint64_t handle, const struct mpi_request *r)
 {
 	struct mpi_request *added = xmalloc(sizeof(*added));
 	int64_t ended_bytes = 0;
 
-	*added = r;
+	*added = *r;
 	added->older = map_set(&s->requests, handle, added);
 	if (added->older) {
 		ended_bytes = mpi_request_in_flight(added->older);

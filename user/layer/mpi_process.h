@@ -135,10 +135,11 @@ void mpi_process_origin_forget(struct mpi_process *s, uint64_t handle, uint64_t 
 bool mpi_process_trim(struct mpi_process *s);
 
 /*
- * Takes over the reference to r.comm. Calls must come in the order in which they return. What was active on the handle goes on
+ * Takes over the reference to r->comm. Calls must come in the order in which they return. What was active on the handle goes on
  * no longer: how many bytes of it were in flight is returned.
  */
-int64_t mpi_process_request_add(struct mpi_process *s, uint64_t handle, struct mpi_request r);
+int64_t mpi_process_request_add(struct mpi_process *s, uint64_t handle,
+				const struct mpi_request *r);
 /* Bytes of it that are on their way, both ways, as far as they are known. */
 int64_t mpi_request_in_flight(const struct mpi_request *r);
 /*

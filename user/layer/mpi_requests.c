@@ -68,14 +68,13 @@ static void request_made(struct mpi_call *c, struct call_view *out)
 	if (!c->ok || !mpi_call_first(c, ROLE_req, &handle) ||
 	    mpi_process_request_is_shared(c->process, handle))
 		return;
-	known.op.roles.comm_name = NULL;
 	known.op.roles.window = NULL;
 	known.comm = mpi_communicator_ref(mpi_call_ranks(c));
 	r = request_add(out, requests_room(c, out, 1), handle, c->fn->request);
 	if (out->roles.sends || out->roles.receives)
 		r->bytes = both_ways(&out->roles);
 	r->in_flight_bytes = mpi_request_in_flight(&known);
-	r->in_flight_bytes -= mpi_process_request_add(c->process, handle, known);
+	r->in_flight_bytes -= mpi_process_request_add(c->process, handle, &known);
 }
 
 /* A persistent request is started; its operation begins with this call. */
@@ -227,7 +226,7 @@ static void status_values(struct done *d)
 	int arg = d->c->fn->at[ROLE_req];
 	struct mpi_status s;
 
-	if (!d->nstatus)
+	if (!d->nstatus || d->out->roles_only)
 		return;
 	if (d->c->fn->sig.arg[arg].len != POV_LEN_ONE && d->c->fn->at[ROLE_index] < 0) {
 		statuses_show(d);

@@ -401,7 +401,7 @@ static void bytes_show(struct mpi_call *c, const struct flow *asked, struct call
 {
 	int64_t bytes = asked->sends ? asked->send : asked->recv;
 
-	if (!asked->sends && !asked->receives)
+	if (out->roles_only || (!asked->sends && !asked->receives))
 		return;
 	if (asked->two_buffers && asked->sends)
 		value_bytes(out, "send_bytes", asked->send);
@@ -461,7 +461,7 @@ static void world_ranks_show(struct mpi_call *c, struct call_view *out)
 	const struct mpi_known_comm *comm = mpi_call_comm(c);
 	const struct call_roles *r = &out->roles;
 
-	if (comm && comm->is_world)
+	if (out->roles_only || (comm && comm->is_world))
 		return;
 	if (r->peer_world >= 0 && !gets)
 		call_view_add(out, "dest_world", VALUE_INT)->i = r->peer_world;
@@ -483,7 +483,6 @@ void mpi_roles(struct mpi_call *c, struct call_view *out)
 	if (mpi_call_value(c, ROLE_comm, &comm)) {
 		r->has_comm = true;
 		r->comm = comm;
-		r->comm_name = mpi_process_name(c->process, comm);
 	}
 	peers_find(c, r);
 	if (flows[c->fn->family])

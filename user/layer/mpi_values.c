@@ -150,6 +150,8 @@ void mpi_status_show(const struct mpi_call *c, const struct mpi_status *st, bool
 	static const struct sig_arg source = {.role = "status_source", .kind = SIG_KIND_RANK};
 	static const struct sig_arg tag = {.role = "status_tag", .kind = SIG_KIND_TAG};
 
+	if (out->roles_only)
+		return;
 	if (message) {
 		scalar_show(c, &source, st->source, out);
 		scalar_show(c, &tag, st->tag, out);

@@ -108,7 +108,6 @@ static void pack_view(struct packer *p, struct call_view *to, const struct call_
 		else if (v->kind == VALUE_INTS || v->kind == VALUE_HEXES)
 			to->values[i].ints = pack(p, v->ints, v->n * sizeof(*v->ints));
 	}
-	to->roles.comm_name = pack_text(p, from->roles.comm_name);
 	pack_requests(p, &to->roles, &from->roles);
 	pack_window(p, &to->roles, &from->roles);
 	pack_posts(p, to, from);
@@ -310,8 +309,10 @@ static void ended(struct model *m, struct mthread *t, const struct call_or_spin 
 	flush_until(m, t, c->begin_ns, NULL); /* children of a call whose record was lost */
 	tell(m, c, &nothing);
 	flush_until(m, t, UINT64_MAX, c);
-	if (!c->is_spin)
+	if (!c->is_spin && t->pub.calls->any_announced) {
 		memset(t->pub.calls->announced, 0, sizeof(t->pub.calls->announced));
+		t->pub.calls->any_announced = false;
+	}
 	history_restart(t, c->end_ns);
 }
 
@@ -348,11 +349,14 @@ static void clip(const struct mthread *t, uint64_t ts_ns, uint64_t dur_ns, uint6
 void call_begin_record(struct mthread *t, const struct pov_call_begin *rec)
 {
 	struct announced_call *a;
+	struct thread_calls *calls;
 
 	/* If its state is not known yet, the switch that follows tells more; then the history serves. */
 	if (rec->depth >= POV_CALL_DEPTH_MAX || t->pub.state != THREAD_RUNNING)
 		return;
-	a = &calls_of(t)->announced[rec->depth];
+	calls = calls_of(t);
+	calls->any_announced = true;
+	a = &calls->announced[rec->depth];
 	a->known = true;
 	a->begin_ns = rec->begin_ns;
 	history_at(t, rec->begin_ns, &a->at_begin);
@@ -377,16 +381,17 @@ static void call_split(struct mthread *t, const struct pov_call *rec, struct mod
 static void call_decode(struct model *m, const struct func_info *func, const struct pov_call *rec)
 {
 	const struct layer *layer = func->layer;
-	uint32_t i;
+	uint32_t i = 0;
 
 	m->view.nvalues = m->view.nposts = 0;
 	m->view.posts = NULL;
 	m->view.roles_only = m->opt.roles_only;
-	memset(&m->view.roles, 0, sizeof(m->view.roles));
-	for (i = 0; layer && i < m->nlayers; i++) {
-		if (layers[i] == layer)
-			layer->decode(m->decoder[i], func, rec, &m->view);
-	}
+	while (layer && i < m->nlayers && layers[i] != layer)
+		i++;
+	if (layer && i < m->nlayers)
+		layer->decode(m->decoder[i], func, rec, &m->view);
+	else
+		memset(&m->view.roles, 0, sizeof(m->view.roles));
 }
 
 void call_record(struct model *m, struct mthread *t, const struct pov_call *rec)

@@ -42,6 +42,7 @@ struct call_or_spin {
 struct thread_calls {
 	struct history history;
 	struct announced_call announced[POV_CALL_DEPTH_MAX];
+	bool any_announced;	      /* since its last outermost call ended */
 	struct call_or_spin *pending; /* nested, until their outermost call has ended; owned */
 	uint32_t npending, pending_cap;
 };
