@@ -12,22 +12,6 @@
 
 #define MAP_SIZE_MIN 16
 
-static size_t home(const struct map *m, uint64_t key)
-{
-	/* Multiplying by 2^64 / golden ratio spreads consecutive ids and aligned addresses alike. */
-	return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (m->size - 1);
-}
-
-/* The slot that holds key, or the free one where it belongs. */
-static struct map_slot *lookup(const struct map *m, uint64_t key)
-{
-	size_t i = home(m, key);
-
-	while (m->slots[i].value && m->slots[i].key != key)
-		i = (i + 1) & (m->size - 1);
-	return &m->slots[i];
-}
-
 static void grow(struct map *m)
 {
 	struct map bigger = {.size = m->size ? m->size * 2 : MAP_SIZE_MIN, .cnt = m->cnt};
@@ -35,14 +19,9 @@ static void grow(struct map *m)
 	bigger.slots = xcalloc(bigger.size, sizeof(*bigger.slots));
 	for (size_t i = 0; i < m->size; i++)
 		if (m->slots[i].value)
-			*lookup(&bigger, m->slots[i].key) = m->slots[i];
+			*map_slot_of(&bigger, m->slots[i].key) = m->slots[i];
 	free(m->slots);
 	*m = bigger;
-}
-
-void *map_get(const struct map *m, uint64_t key)
-{
-	return m->cnt ? lookup(m, key)->value : NULL;
 }
 
 void *map_set(struct map *m, uint64_t key, void *value)
@@ -52,7 +31,7 @@ void *map_set(struct map *m, uint64_t key, void *value)
 
 	if (m->cnt + 1 > m->size / 4 * 3)
 		grow(m);
-	slot = lookup(m, key);
+	slot = map_slot_of(m, key);
 	old = slot->value;
 	slot->key = key;
 	slot->value = value;
@@ -79,13 +58,13 @@ void *map_remove(struct map *m, uint64_t key)
 
 	if (!m->cnt)
 		return NULL;
-	slot = lookup(m, key);
+	slot = map_slot_of(m, key);
 	old = slot->value;
 	if (!old)
 		return NULL;
 	hole = (size_t)(slot - m->slots);
 	for (i = (hole + 1) & (m->size - 1); m->slots[i].value; i = (i + 1) & (m->size - 1)) {
-		size_t from_home = (i - home(m, m->slots[i].key)) & (m->size - 1);
+		size_t from_home = (i - map_home(m, m->slots[i].key)) & (m->size - 1);
 		size_t from_hole = (i - hole) & (m->size - 1);
 
 		/* An entry may only move back as far as its home. */

@@ -27,7 +27,29 @@ struct map {
 	size_t cnt;
 };
 
-void *map_get(const struct map *m, uint64_t key); /* NULL if there is none */
+/* Here, and inline, for analyses look up several times in each record. */
+static inline size_t map_home(const struct map *m, uint64_t key)
+{
+	/* Multiplying by 2^64 / golden ratio spreads consecutive ids and aligned addresses alike. */
+	return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (m->size - 1);
+}
+
+/* The slot that holds key, or the free one where it belongs; of a map that has room. */
+static inline struct map_slot *map_slot_of(const struct map *m, uint64_t key)
+{
+	size_t i = map_home(m, key);
+
+	while (m->slots[i].value && m->slots[i].key != key)
+		i = (i + 1) & (m->size - 1);
+	return &m->slots[i];
+}
+
+/* NULL if there is none. */
+static inline void *map_get(const struct map *m, uint64_t key)
+{
+	return m->cnt ? map_slot_of(m, key)->value : NULL;
+}
+
 /* Stores value (not NULL) and returns the one it replaces, or NULL. */
 void *map_set(struct map *m, uint64_t key, void *value);
 /* The value; if there is none, so many zero bytes, to be freed with free(). */
