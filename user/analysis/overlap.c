@@ -148,9 +148,8 @@ static uint32_t bucket_of(int64_t bytes)
 }
 
 /* s: what started it, or NULL. */
-static void op_fill(struct overlaps *a, struct overlap_op *op, const struct model_call *c,
-		    const struct call_request *q, const struct overlap_start *s,
-		    struct overlap_position now)
+static void op_fill(struct overlap_op *op, const struct model_call *c, const struct call_request *q,
+		    const struct overlap_start *s, struct overlap_position now)
 {
 	bool known = s && s->begin_ns == q->op->begin_ns, p2p = is_p2p(q->op->func);
 	int64_t bytes = op_bytes(q);
@@ -222,7 +221,7 @@ static void requests_completed(struct overlaps *a, const struct model_call *c,
 			continue;
 		s = map_remove(started, q->handle);
 		if (q->event == REQUEST_COMPLETE && q->op && is_looked_at(q))
-			op_fill(a, &done->op[done->nop++], c, q, s, now);
+			op_fill(&done->op[done->nop++], c, q, s, now);
 		free(s);
 	}
 	if (!done->nop) {
