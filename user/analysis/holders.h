@@ -10,7 +10,7 @@
 #include "base/map.h"
 #include "model/model.h"
 
-#define HOLDERS_RUNS_MAX 65536
+#define HOLDERS_RUNS_MAX 16384
 
 /* Of a thread that waited, by who held the core meanwhile; of all times ns. */
 struct holder {
