@@ -68,13 +68,18 @@ static char *demand_advice(const struct findings *f, uint32_t mask)
 {
 	const struct demand_mask *k = &f->demand.mask[mask];
 	const struct model_process *named[NAMED];
-	double ranks = ranks_in(f, mask, named);
+	uint32_t ranks = ranks_in(f, mask, named);
 	uint32_t each = (uint32_t)((double)k->want_ns / (double)k->over_ns / (ranks ? ranks : 1) +
 				   0.5);
+	char *yield = advice_yield(f, xstrdup(""));
 	char *text = xstrdup("give each rank as many cores as it has busy threads (");
 
-	return words(advice_cores(f, text, each ? each : 1),
+	text = words(advice_cores(f, text, each ? each : 1),
 		     "), or start fewer threads (OMP_NUM_THREADS) or ranks");
+	if (ranks > 1 && *yield)
+		text = words(text, "; ranks that poll leave the core to others by %s", yield);
+	free(yield);
+	return text;
 }
 
 /* What sets of CPUs within it have cost, no CPU twice. */
