@@ -272,13 +272,22 @@ static void test_symbols(void **state)
 	free(path);
 }
 
+static void assert_mangled(const char *path, uint64_t offset, const char *function)
+{
+	struct debug_place found;
+	struct debug_info *d;
+
+	assert_int_equal(open_it(path, "", &d), 0);
+	assert_true(debug_info_find(d, offset, &found));
+	assert_string_equal(found.function, function);
+	debug_info_close(d);
+}
+
 /* Symbols as a compiler of C++ makes them, and one that only looks so. */
 static void test_mangled(void **state)
 {
 	void *cxx = dlopen("libstdc++.so.6", RTLD_NOW);
 	struct place place[CALLS];
-	struct debug_place found;
-	struct debug_info *d;
 	char *path;
 
 	(void)state;
@@ -288,13 +297,16 @@ static void test_mangled(void **state)
 	places_read(path, place);
 	command(path,
 		"objcopy --redefine-sym last=_ZN4heat5solveILi3EEEvPKdi --redefine-sym main=_Zmain $f");
-	assert_int_equal(open_it(path, "", &d), 0);
-	assert_true(debug_info_find(d, place[5].offset, &found));
-	assert_string_equal(found.function, cxx ? "void heat::solve<3>(double const*, int)" :
-						  "_ZN4heat5solveILi3EEEvPKdi");
-	assert_true(debug_info_find(d, place[0].offset, &found));
-	assert_string_equal(found.function, "_Zmain");
-	debug_info_close(d);
+	assert_mangled(path, place[5].offset,
+		       cxx ? "heat::solve<3>" : "_ZN4heat5solveILi3EEEvPKdi");
+	assert_mangled(path, place[0].offset, "_Zmain");
+	command(path,
+		"objcopy --redefine-sym _ZN4heat5solveILi3EEEvPKdi=_ZNK4heat4CellclESt6vectorIdE "
+		"--redefine-sym _Zmain=_ZN12_GLOBAL__N_14stepEPFivE $f");
+	assert_mangled(path, place[5].offset,
+		       cxx ? "heat::Cell::operator()" : "_ZNK4heat4CellclESt6vectorIdE");
+	assert_mangled(path, place[0].offset,
+		       cxx ? "(anonymous namespace)::step" : "_ZN12_GLOBAL__N_14stepEPFivE");
 	free(path);
 	if (cxx)
 		dlclose(cxx);

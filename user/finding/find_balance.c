@@ -45,7 +45,7 @@ static struct job job_sum(const struct findings *f, uint32_t first, uint32_t end
 
 static bool is_above(const struct job *j, uint64_t pct)
 {
-	return j->n > 1 &&
+	return j->n > 1 && j->sum &&
 	       (double)j->most_value * j->n * 100 >= (double)j->sum * (double)(100 + pct);
 }
 

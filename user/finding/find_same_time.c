@@ -55,9 +55,9 @@ void find_same_time(struct findings *f)
 		for (uint32_t i = 0; i < f->n; i++) {
 			const struct finding *found = &f->finding[i];
 
-			for (uint32_t c = 0; c < found->ncontest &&
-					     !strcmp(found->kind, kinds[k]) && !found->told_by;
-			     c++)
+			if (strcmp(found->kind, kinds[k]) != 0 || found->told_by)
+				continue;
+			for (uint32_t c = 0; c < found->ncontest; c++)
 				teller[found->contest[c]] = kinds[k];
 		}
 	}

@@ -156,6 +156,38 @@ static bool find_line(struct debug_info *d, Dwarf_Addr addr, struct debug_place 
 	return out->file;
 }
 
+/* Where the bracket that ends at end begins; NULL: nowhere. */
+static char *bracket_begin(const char *name, char *end)
+{
+	int depth = 0;
+
+	for (char *p = end; p >= name; p--) {
+		depth += (*p == ')') - (*p == '(');
+		if (!depth)
+			return p;
+	}
+	return NULL;
+}
+
+/* "void heat::solve<3>(double const*, int)": heat::solve<3>, as debug information names it; all of it where that is not clear. */
+static const char *name_only(char *name)
+{
+	char *end = strrchr(name, ')'), *begin = end ? bracket_begin(name, end) : NULL;
+	int depth = 0;
+
+	if (!begin || begin == name)
+		return name;
+	*begin = '\0';
+	if (strstr(name, "operator"))
+		return name;
+	for (char *p = begin - 1; p > name; p--) {
+		depth += (*p == '>' || *p == ')') - (*p == '<' || *p == '(');
+		if (!depth && *p == ' ')
+			return p + 1;
+	}
+	return name;
+}
+
 /* A symbol of C++ as the source has it, by the library that such programs need to run; the symbol itself where that is not installed. */
 static const char *demangle(struct debug_info *d, const char *symbol)
 {
@@ -171,7 +203,7 @@ static const char *demangle(struct debug_info *d, const char *symbol)
 		return symbol;
 	free(d->plain);
 	d->plain = convert(symbol, NULL, NULL, &status);
-	return d->plain ? d->plain : symbol;
+	return d->plain ? name_only(d->plain) : symbol;
 }
 
 bool debug_info_find(struct debug_info *d, uint64_t offset, struct debug_place *out)
