@@ -422,7 +422,7 @@ static void first_screen(const struct report *r, FILE *out)
 		text_app_time(r, out);
 	else
 		details_print(r, DETAIL_TIMES | DETAIL_FUNCTIONS, out);
-	if (r->facts & FACT_SCHED)
+	if (r->nranks && r->facts & FACT_SCHED)
 		text_takers(r, out);
 }
 
