@@ -16,6 +16,7 @@ struct operation {
 	uint64_t begin, posted, completing, end;
 	int peer;
 	int64_t bytes;
+	int32_t tag;
 };
 
 /* As the model tells a nonblocking operation: its start and its end as calls, and itself. */
@@ -31,6 +32,7 @@ static void operate(struct world *w, uint64_t request, const struct operation *o
 					   .has_peer = true,
 					   .peer = op->peer,
 					   .recv_peer = op->peer,
+					   .recv_tag = op->tag,
 					   .peer_world = op->peer,
 					   .recv_peer_world = op->peer,
 					   .send_bytes = op->bytes,
@@ -77,11 +79,11 @@ static void check_starts(struct world *w, const struct func_info *f, const uint6
 }
 
 static const struct operation alone[] = {
-	{&func_mpi_isend, 100, 110, 190, 200, 1, 8192},
-	{&func_mpi_isend, 300, 310, 390, 400, 1, 8192},
-	{&func_mpi_isend, 500, 510, 590, 600, 1, 8192},
-	{&func_mpi_isend, 700, 710, 790, 800, 1, 8192},
-	{&func_mpi_isend, 900, 910, 990, 999, 1, 0}, /* has no data */
+	{&func_mpi_isend, 100, 110, 190, 200, 1, 8192, 0},
+	{&func_mpi_isend, 300, 310, 390, 400, 1, 8192, 0},
+	{&func_mpi_isend, 500, 510, 590, 600, 1, 8192, 0},
+	{&func_mpi_isend, 700, 710, 790, 800, 1, 8192, 0},
+	{&func_mpi_isend, 900, 910, 990, 999, 1, 0, 0}, /* has no data */
 };
 
 static void test_starts(void **state)
@@ -116,8 +118,8 @@ static void test_starts(void **state)
 /* A receiver's reads are its receives'; sends and receives do not hide each other. */
 static void test_starts_both_ways(void **state)
 {
-	static const struct operation ops[] = {{&func_mpi_isend, 100, 110, 190, 200, 1, 8192},
-					       {&func_mpi_irecv, 90, 95, 190, 200, 1, 8192}};
+	static const struct operation ops[] = {{&func_mpi_isend, 100, 110, 190, 200, 1, 8192, 0},
+					       {&func_mpi_irecv, 90, 95, 190, 200, 1, 8192, 0}};
 	struct call_post post = post_between(POST_READ, CARRIER_CMA, 8192, NULL, "pid 200");
 	struct world w;
 
@@ -135,10 +137,10 @@ static void test_starts_both_ways(void **state)
 /* Two at once to the same peer cannot be told apart, unless posts name their request; to different peers they can. */
 static void test_starts_doubt(void **state)
 {
-	static const struct operation same[] = {{&func_mpi_isend, 100, 110, 190, 200, 1, 8192},
-						{&func_mpi_isend, 120, 130, 190, 200, 1, 8192}},
-				      other = {&func_mpi_isend, 140, 150, 190, 200, 2, 8192},
-				      never = {&func_mpi_isend, 10, 20, 0, 0, 2, 8192};
+	static const struct operation same[] = {{&func_mpi_isend, 100, 110, 190, 200, 1, 8192, 0},
+						{&func_mpi_isend, 120, 130, 190, 200, 1, 8192, 0}},
+				      other = {&func_mpi_isend, 140, 150, 190, 200, 2, 8192, 0},
+				      never = {&func_mpi_isend, 10, 20, 0, 0, 2, 8192, 0};
 	struct call_post post = post_between(POST_SEND, CARRIER_CMA, 8192, NULL, "pid 200"),
 			 far = post_between(POST_SEND, CARRIER_CMA, 8192, NULL, "pid 300");
 	struct world w;
@@ -175,8 +177,9 @@ static void test_starts_doubt(void **state)
 /* Where calls are missing, nothing is told. */
 static void test_starts_gap(void **state)
 {
-	static const struct operation ops[] = {{&func_mpi_isend, 5100, 5110, 5190, 5200, 1, 8192},
-					       {&func_mpi_isend, 7100, 7110, 7190, 7200, 1, 8192}};
+	static const struct operation ops[] = {
+		{&func_mpi_isend, 5100, 5110, 5190, 5200, 1, 8192, 0},
+		{&func_mpi_isend, 7100, 7110, 7190, 7200, 1, 8192, 0}};
 	struct call_post post = post_between(POST_SEND, CARRIER_NIC, 8192, "a", "b");
 	struct world w;
 
@@ -191,13 +194,114 @@ static void test_starts_gap(void **state)
 	world_close(&w);
 }
 
+static void check_arrivals(const struct world *w, uint64_t come, uint64_t early, uint64_t early_ns)
+{
+	const struct transfer_start *a = &w->r.transfers;
+	const struct transfer_row *r = NULL;
+
+	for (uint32_t i = 0; i < a->nrow; i++)
+		r = a->row[i].func == func_mpi_irecv.id ? &a->row[i] : r;
+	assert_non_null(r);
+	assert_int_equal(r->come, come);
+	assert_int_equal(r->early, early);
+	assert_int_equal(r->early_ns, early_ns);
+}
+
+/* Receives of rank 0 from rank 1, whose status tells source and tag. */
+static const struct operation receives[] = {
+	{&func_mpi_irecv, 100, 110, 200, 210, 1, 8192, 5}, /* before its completing call */
+	{&func_mpi_irecv, 120, 130, 200, 210, 1, 8192, 6}, /* in it */
+	{&func_mpi_irecv, 140, 150, 200, 210, 1, 8192, 7}, /* nobody knows */
+	{&func_mpi_irecv, 300, 310, 400, 410, 1, 8192, 8}, /* in two parts, that name it */
+};
+
+static void test_arrivals(void **state)
+{
+	struct call_post post = post_between(POST_ARRIVAL, CARRIER_UNKNOWN, 8192, NULL, NULL);
+	struct world w;
+
+	(void)state;
+	world_open(&w, false);
+	for (uint64_t i = 0; i < 4; i++)
+		operate(&w, 1 + i, &receives[i]);
+	post.has_envelope = true;
+	post.source = 1;
+	post.tag = 5;
+	world_post(&w, 0, &func_upper_post, 160, &func_mpi_bcast, post);
+	post.tag = 6;
+	world_post(&w, 0, &func_upper_post, 201, &func_mpi_wait, post);
+	post.tag = -7; /* of a collective */
+	world_post(&w, 0, &func_upper_post, 161, &func_mpi_bcast, post);
+	post.tag = 7; /* of another one */
+	post.source = 2;
+	world_post(&w, 0, &func_upper_post, 162, &func_mpi_bcast, post);
+	post.source = 1; /* too little of it */
+	post.bytes = 4096;
+	world_post(&w, 0, &func_upper_post, 163, &func_mpi_bcast, post);
+	post.has_envelope = false;
+	post.message = 4;
+	world_post(&w, 0, &func_upper_post, 320, &func_mpi_bcast, post);
+	world_post(&w, 0, &func_upper_post, 350, NULL, post);
+	world_settle(&w);
+	check_arrivals(&w, 3, 2, (200 - 161) + (400 - 351));
+	world_close(&w);
+}
+
+/* Two that may be meant: neither is told, unless what arrives names its request. */
+static void test_arrivals_doubt(void **state)
+{
+	static const struct operation same[] = {{&func_mpi_irecv, 100, 110, 200, 210, 1, 8192, 5},
+						{&func_mpi_irecv, 120, 130, 200, 210, 1, 8192, 5}};
+	struct call_post post = post_between(POST_ARRIVAL, CARRIER_UNKNOWN, 8192, NULL, NULL);
+	struct world w;
+
+	(void)state;
+	world_open(&w, false);
+	operate(&w, 1, &same[0]);
+	operate(&w, 2, &same[1]);
+	post.has_envelope = true;
+	post.source = 1;
+	post.tag = 5;
+	world_post(&w, 0, &func_upper_post, 160, &func_mpi_bcast, post);
+	post.has_envelope = false;
+	post.message = 2;
+	world_post(&w, 0, &func_upper_post, 170, &func_mpi_bcast, post);
+	world_settle(&w);
+	check_arrivals(&w, 1, 1, 200 - 171);
+	world_close(&w);
+}
+
+/* Without names: by the peer, of layers that count. */
+static void test_arrivals_by_peer(void **state)
+{
+	static const struct operation ops[] = {{&func_mpi_irecv, 100, 110, 200, 210, 1, 8192, 5},
+					       {&func_mpi_irecv, 300, 310, 400, 410, 1, 8192, 5},
+					       {&func_mpi_irecv, 320, 330, 400, 410, 1, 8192, 6}};
+	struct call_post post = post_between(POST_ARRIVAL, CARRIER_CMA, 4096, NULL, "pid 200"),
+			 far = post_between(POST_ARRIVAL, CARRIER_CMA, 8192, NULL, "pid 300");
+	struct world w;
+
+	(void)state;
+	world_open(&w, false);
+	for (uint64_t i = 0; i < 3; i++)
+		operate(&w, 1 + i, &ops[i]);
+	world_post(&w, 0, &func_lowest_post, 150, &func_mpi_bcast, far);
+	world_post(&w, 0, &func_lowest_post, 160, &func_mpi_bcast, post);
+	world_post(&w, 0, &func_lowest_post, 170, &func_mpi_bcast, post);
+	world_post(&w, 0, &func_lowest_post, 340, &func_mpi_bcast, post);
+	world_post(&w, 0, &func_lowest_post, 350, &func_mpi_bcast, post);
+	world_settle(&w);
+	check_arrivals(&w, 1, 1, 200 - 171);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_starts),
-		cmocka_unit_test(test_starts_both_ways),
-		cmocka_unit_test(test_starts_doubt),
-		cmocka_unit_test(test_starts_gap),
+		cmocka_unit_test(test_starts),		 cmocka_unit_test(test_starts_both_ways),
+		cmocka_unit_test(test_starts_doubt),	 cmocka_unit_test(test_starts_gap),
+		cmocka_unit_test(test_arrivals),	 cmocka_unit_test(test_arrivals_doubt),
+		cmocka_unit_test(test_arrivals_by_peer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,7 @@ void match_count(struct matches *a, const struct match_posted *p, enum match_why
 
 /* One end of a message as the call that posts it describes it, or a completed one. */
 struct described {
-	bool sends;
+	bool sends, any_source;
 	int32_t peer, tag, peer_world, peer_job;
 	enum peer_unknown why;
 	int64_t bytes;
@@ -89,6 +89,7 @@ static struct described recv_of(const struct call_roles *r)
 		.why = (enum peer_unknown)r->recv_peer_why,
 		.bytes = r->recv_bytes,
 		.matched_ns = r->matched_ns,
+		.any_source = r->any_source,
 	};
 }
 
@@ -102,6 +103,7 @@ static struct described message_of(const struct model_message *msg)
 		.peer_job = msg->peer_job,
 		.why = msg->why,
 		.bytes = msg->bytes,
+		.any_source = !msg->sends && msg->operation->roles->any_source,
 		.matched_ns = msg->sends ? 0 : msg->operation->roles->matched_ns,
 	};
 }
@@ -150,6 +152,7 @@ static struct match_posted *posted_new(struct matches *a, const struct match_end
 	p = xcalloc(1, sizeof(*p));
 	p->end = *end;
 	p->end.bytes = d->bytes;
+	p->end.any_source = d->any_source;
 	p->order_ns = d->matched_ns ?: end->begin_ns;
 	p->sends = d->sends;
 	p->from = d->sends ? (int64_t)self->idx : any ? FROM_ANY : (int64_t)peer->idx;

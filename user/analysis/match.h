@@ -25,6 +25,7 @@ struct match_end {
 		end_ns; /* of the call that completed it: the same if it blocks; 0 without completer */
 	uint32_t place, end_place; /* of model_operation */
 	int64_t bytes;		   /* of call_roles and status; or BYTES_UNKNOWN */
+	bool any_source;	   /* a receive from MPI_ANY_SOURCE */
 };
 
 struct match {

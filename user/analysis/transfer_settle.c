@@ -38,6 +38,9 @@ static void ops_compare(struct transfer_op *a, struct transfer_op *b)
 
 	if (same_way && may_be_same(a->peer, b->peer))
 		a->doubtful = b->doubtful = true;
+	if (a->receives && a->p2p && b->receives && b->p2p && may_be_same(a->source, b->source) &&
+	    may_be_same(a->tag, b->tag))
+		a->envelope_doubtful = b->envelope_doubtful = true;
 }
 
 /* Each with those that are still under way when it begins. Operations are in order of that. */
@@ -102,11 +105,18 @@ static const struct transfer_post *first_post(const struct transfer_process *p,
 	return NULL;
 }
 
+/* Something may be missing of it, or of what is in its way. */
+static bool has_gap(const struct transfer_start *a, const struct transfer_process *p,
+		    const struct transfer_op *op)
+{
+	return p->forgotten || (p->until_ns && op->end_ns >= p->until_ns) ||
+	       losses_in(a->losses, op->begin_ns, op->end_ns) & LOSS_OF_BYTES;
+}
+
 static enum transfer_when when(const struct transfer_start *a, const struct transfer_process *p,
 			       const struct transfer_op *op, const struct transfer_post **out)
 {
-	bool doubt = false, gap = p->forgotten || (p->until_ns && op->end_ns >= p->until_ns) ||
-				  losses_in(a->losses, op->begin_ns, op->end_ns) & LOSS_OF_BYTES;
+	bool doubt = false, gap = has_gap(a, p, op);
 
 	*out = op->request && !gap ? first_post(p, op, true, &doubt) : NULL;
 	if (!*out && (gap || op->doubtful))
@@ -139,13 +149,27 @@ static struct transfer_by *by_of(struct transfer_start *a, uint32_t process, uin
 	return b;
 }
 
+static void op_arrival_count(struct transfer_start *a, struct transfer_process *p,
+			     const struct transfer_op *op, struct transfer_row *r)
+{
+	uint64_t ns = has_gap(a, p, op) ? 0 : transfer_arrived_ns(p, op);
+
+	if (!ns)
+		return;
+	r->come++;
+	if (ns >= op->completing_ns)
+		return;
+	r->early++;
+	r->early_ns += op->completing_ns - ns;
+}
+
 static void op_count(struct transfer_start *a, uint32_t process, const struct transfer_op *op)
 {
 	const struct transfer_post *post;
 	enum transfer_when w = when(a, a->process[process], op, &post);
 	struct transfer_by *b;
 
-	transfer_count(a->process[process], op, w);
+	op_arrival_count(a, a->process[process], op, transfer_count(a->process[process], op, w));
 	if (w != TRANSFER_MEANWHILE)
 		return;
 	b = by_of(a, process, op->func, post);
@@ -200,6 +224,7 @@ static void process_settle(struct transfer_start *a, const struct model *m, uint
 	if (p->npost)
 		qsort(p->post, p->npost, sizeof(*p->post), post_compare);
 	doubts_find(p);
+	transfer_arrivals_choose(a, m, process);
 	for (uint32_t i = 0; i < p->nop; i++) {
 		if (p->op[i].wanted)
 			op_count(a, process, &p->op[i]);

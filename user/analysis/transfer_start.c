@@ -41,7 +41,8 @@ static void directions_set(struct transfer_op *op, const struct func_info *f,
 	op->func = f->id;
 	op->sends = r->sends || !is_p2p(f);
 	op->receives = r->receives || !is_p2p(f);
-	op->peer = op->peer_world = op->peer_job = -1;
+	op->peer = op->peer_world = op->peer_job = op->source = op->tag = -1;
+	op->p2p = is_p2p(f);
 }
 
 static struct transfer_row *row_of(struct transfer_process *p, uint32_t func)
@@ -54,12 +55,14 @@ static struct transfer_row *row_of(struct transfer_process *p, uint32_t func)
 	return &p->row[p->nrow++];
 }
 
-void transfer_count(struct transfer_process *p, const struct transfer_op *op, enum transfer_when w)
+struct transfer_row *transfer_count(struct transfer_process *p, const struct transfer_op *op,
+				    enum transfer_when w)
 {
 	struct transfer_row *r = row_of(p, op->func);
 
 	r->cnt[w]++;
 	r->bytes[w] += op->bytes > 0 ? (uint64_t)op->bytes : 0;
+	return r;
 }
 
 static void op_add(struct transfer_start *a, struct transfer_process *p,
@@ -110,8 +113,11 @@ static void request_over(struct transfer_start *a, const struct model_call *c,
 	       &(struct transfer_op){.end_ns = c->end_ns,
 				     .sends = true,
 				     .receives = true,
+				     .p2p = true,
 				     .peer = -1,
-				     .peer_world = -1});
+				     .peer_world = -1,
+				     .source = -1,
+				     .tag = -1});
 }
 
 /* Calls that move data though they have none of the program's: barriers, synchronisation of windows, making of communicators. */
@@ -173,12 +179,38 @@ static void on_operation(void *ctx, const struct model_operation *o)
 		op.peer_job = r->sends ? r->peer_job :
 			      told     ? o->completion->source_job :
 					 r->recv_peer_job;
+		if (r->receives) {
+			op.source = told ? o->completion->source : r->recv_peer;
+			op.tag = told ? o->completion->tag : r->recv_tag;
+		}
 		op.bytes = r->sends ? r->send_bytes : told ? o->completion->bytes : r->recv_bytes;
 		/* without a request: one that the library called over when it began */
 		op.wanted = (o->completion || !o->func->waits) && op.bytes &&
 			    (r->sends ? r->peer : r->recv_peer) != PEER_NULL;
 	}
 	op_add(a, process_of(a, o->thread), &op);
+}
+
+static void arrival_keep(struct transfer_start *a, const struct model_post *p)
+{
+	struct transfer_process *proc = process_of(a, p->call->thread);
+	const struct call_post *post = p->post;
+	struct names *names = &a->traffic->names;
+
+	if (!post->bytes || !keep(a, proc, p->call->begin_ns))
+		return;
+	*table_row(proc->arrival, proc->arrival_cap, proc->narrival) = (struct transfer_arrival){
+		.ns = p->call->end_ns,
+		.message = post->message,
+		.bytes = post->bytes,
+		.end = names_id(names, post->remote_end),
+		.layer = names_id(names, p->call->func->layer_name),
+		.source = post->source,
+		.tag = post->tag,
+		.carrier = (uint8_t)post->carrier,
+		.has_envelope = post->has_envelope,
+	};
+	proc->narrival++;
 }
 
 static void on_post(void *ctx, const struct model_post *p)
@@ -191,6 +223,8 @@ static void on_post(void *ctx, const struct model_post *p)
 	bool data = post->kind == POST_SEND || post->kind == POST_WRITE || post->kind == POST_READ;
 	bool protocol = post->step == STEP_RTS || post->step == STEP_RTR || post->step == STEP_FIN;
 
+	if (post->kind == POST_ARRIVAL && !post->failed)
+		arrival_keep(a, p);
 	if (!data || protocol || post->failed || post->carrier == CARRIER_UNKNOWN ||
 	    !keep(a, proc, p->call->begin_ns))
 		return;
@@ -245,6 +279,7 @@ void transfer_start_release(struct transfer_start *a)
 		map_free(&p->outstanding, free);
 		free(p->op);
 		free(p->post);
+		free(p->arrival);
 		free(p->row);
 		free(p);
 	}

@@ -7,6 +7,9 @@
  * Which post that is is said only where there is no doubt: a post that names the operation's request, or while no other operation
  * was under way in the process that moves data in the same direction with the same peer, as far as peers are known.
  * What a sender posts belongs to its sends, what a receiver reads to its receives. Messages of protocols are no data.
+ *
+ * Of receives also when the last of their data had come, where what arrives tells whose it is: by the request, by the envelope (source
+ * and tag), or by its peer, while nothing else was to come from that one. It had come when the call returned in which the library looked at it.
  */
 #ifndef POV_ANALYSIS_TRANSFER_START_H
 #define POV_ANALYSIS_TRANSFER_START_H
@@ -27,6 +30,8 @@ struct transfer_row {
 	uint32_t process; /* idx */
 	uint32_t func;	  /* id: that started it */
 	uint64_t cnt[TRANSFER_WHEN_CNT], bytes[TRANSFER_WHEN_CNT];
+	/* Receives of which all data were seen to come, and of these: before the call that completed them, by how much. */
+	uint64_t come, early, early_ns;
 };
 
 /* Of those of a row that started meanwhile: in which function of MPI, or in none and by which thread. */

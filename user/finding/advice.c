@@ -65,6 +65,10 @@ char *advice_against(const struct findings *f, const struct model_thread *holder
 {
 	if (holder->proc->is_rank)
 		return words(advice_cores(f, xstrdup("give each rank cores of its own ("), 1), ")");
+	if (!strncmp(holder->comm, "povtrace", strlen("povtrace")))
+		return xstrdup(
+			"tracing itself took the cores: leave one CPU to it, without ranks, or record less "
+			"(-f, --no-functions, --sched ranks)");
 	if (holder->kthread)
 		return xstrdup(
 			"keep the kernel's work off the ranks' CPUs: isolcpus= and irqaffinity= "

@@ -10,7 +10,7 @@
 
 static void (*const find[])(struct findings *f) = {
 	find_cores, find_collectives, find_late,   find_roots,	 find_contests, find_demand,
-	find_moves, find_balance,     find_storms, find_overlap, find_epochs,
+	find_moves, find_balance,     find_storms, find_overlap, find_epochs,	find_queues,
 };
 
 static void on_match(void *ctx, const struct match *m)
@@ -18,6 +18,8 @@ static void on_match(void *ctx, const struct match *m)
 	struct findings *f = ctx;
 
 	overlaps_match(&f->overlaps, m);
+	any_source_match(&f->any_source, m);
+	unexpecteds_match(&f->unexpecteds, m);
 	if (f->matched)
 		f->matched(f->matched_ctx, m);
 }
@@ -32,6 +34,8 @@ void findings_init(struct findings *f)
 	epochs_init(&f->epochs);
 	locks_init(&f->locks, &f->epochs);
 	causes_init(&f->causes, &f->late, &f->arrivals, &f->epochs, &f->holders);
+	any_source_init(&f->any_source, &f->late);
+	unexpecteds_init(&f->unexpecteds);
 	contests_init(&f->contests, &f->app.windows);
 	demand_init(&f->demand, &f->app.windows);
 	moves_init(&f->moves);
@@ -62,6 +66,8 @@ void findings_release(struct findings *f)
 	locks_release(&f->locks);
 	epochs_release(&f->epochs);
 	causes_release(&f->causes);
+	any_source_release(&f->any_source);
+	unexpecteds_release(&f->unexpecteds);
 	free(f->root);
 	for (int how = 0; how < CAUSE_WAITS; how++)
 		free(f->direct[how]);

@@ -7,6 +7,7 @@
 #ifndef POV_FINDING_FINDING_H
 #define POV_FINDING_FINDING_H
 
+#include "analysis/any_source.h"
 #include "analysis/app_time.h"
 #include "analysis/arrivals.h"
 #include "analysis/causes.h"
@@ -19,6 +20,7 @@
 #include "analysis/storms.h"
 #include "analysis/overlap.h"
 #include "analysis/transfer_start.h"
+#include "analysis/unexpected.h"
 #include "analysis/volumes.h"
 #include "model/model.h"
 #include "site/sites.h"
@@ -56,6 +58,8 @@ struct findings {
 	void (*matched)(void *ctx, const struct match *m); /* the caller's: each match; or NULL */
 	void *matched_ctx;
 	struct causes causes;
+	struct any_source any_source;
+	struct unexpecteds unexpecteds;
 	struct cause *root, *direct[CAUSE_WAITS]; /* causes_list of its maps; owned */
 	uint32_t nroot, ndirect[CAUSE_WAITS];
 	struct contests contests;

@@ -152,6 +152,7 @@ struct call_roles {
 	int64_t recv_bytes; /* capacity of a receive, or what arrived if the status tells */
 	bool sends, receives;
 	bool has_peer, has_tag, has_root, has_comm;
+	bool any_source;   /* a receive of what comes from any, whoever its status says it was */
 	int32_t peer;	   /* destination, or source; library's wildcard values mapped to PEER_* */
 	int32_t recv_peer; /* sendrecv's second leg */
 	int32_t tag, recv_tag;

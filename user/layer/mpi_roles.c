@@ -309,6 +309,7 @@ static void peers_find(const struct mpi_call *c, struct call_roles *r)
 		r->peer = r->recv_peer;
 		r->has_peer = true;
 	}
+	r->any_source = r->recv_peer == PEER_ANY;
 	if (mpi_call_value(c, ROLE_dest, &v) || mpi_call_value(c, ROLE_target, &v))
 		r->has_peer = mpi_peer_map(fl, v, &r->peer);
 	if (family == FAMILY_GET || family == FAMILY_GET_PUT)

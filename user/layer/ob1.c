@@ -371,6 +371,13 @@ static struct call_post *post_add(struct layer_decoder *d, const struct ob1_call
 	return p;
 }
 
+static void envelope_tell(const struct ob1_call *c, struct call_post *p)
+{
+	p->has_envelope = true;
+	p->source = (int32_t)head_number(c, 4, 4);
+	p->tag = (int32_t)head_number(c, 8, 4);
+}
+
 /* A PUT asks for data to be written, which is done within the same call. */
 static void put_answer(struct layer_decoder *d, const struct ob1_call *c, struct call_view *out)
 {
@@ -385,13 +392,17 @@ static void posts_tell(struct layer_decoder *d, const struct ob1_call *c, struct
 {
 	uint32_t flags = c->fn->attrs.flags;
 	struct call_roles *r = &out->roles;
+	struct call_post *p;
 
 	if (!c->parts.returned || !c->fn->header || (flags & CHOICE && !choice_is_here(d, c)))
 		return;
 	if (flags & ARRIVES) {
 		r->receives = true;
 		r->recv_bytes = arrived_bytes(d, c);
-		post_add(d, c, POST_ARRIVAL, out)->bytes = r->recv_bytes;
+		p = post_add(d, c, POST_ARRIVAL, out);
+		p->bytes = r->recv_bytes;
+		if (c->has_message && flags & (MATCH | RNDV | RGET))
+			envelope_tell(c, p);
 		if (c->has_message && flags & PUT)
 			put_answer(d, c, out);
 	} else if (flags & SENDS) {

@@ -61,6 +61,9 @@ struct call_post {
 	uint64_t queue; /* queue pair, endpoint or descriptor; 0: not known */
 	uint64_t id; /* with has_id: the same in the post and in its completion, within a process and its queue */
 	uint64_t message; /* not 0: the same in all posts of one message, within a process */
+	int32_t source,
+		tag; /* with has_envelope: the sender's rank in its communicator, and its message's tag */
+	bool has_envelope;
 	bool has_id;
 	bool failed; /* was refused, or completed with an error */
 };

@@ -22,6 +22,9 @@ static const struct figure transfer_figures[] = {
 	MOVED("in_wait", "in Wait", TRANSFER_IN_WAIT),
 	MOVED("not_here", "not here", TRANSFER_NOT_HERE),
 	MOVED("cannot_be_told", "cannot be told", TRANSFER_UNCLEAR),
+	{FIGURE_COUNT, "arrived", NULL, AT(come)},
+	{FIGURE_COUNT, "arrived_before", NULL, AT(early)},
+	{FIGURE_COUNT, "arrived_before_ns", NULL, AT(early_ns)},
 	{0},
 };
 
@@ -115,6 +118,21 @@ static void by_note(const struct report *r, FILE *out)
 	}
 }
 
+static void early_note(const struct report *r, const struct transfer_row *row, FILE *out)
+{
+	char come[80], early[80], mean[HUMAN_BYTES];
+
+	if (!row->early)
+		return;
+	text_note(
+		out,
+		"%s: of %s whose data were seen to arrive, %s had them all %s (mean) before the call that completed it",
+		traffic_func(r, row->func)->name,
+		human_plural(come, sizeof(come), row->come, "operation", "operations"),
+		human_count(early, sizeof(early), row->early),
+		human_ns(mean, sizeof(mean), row->early_ns / row->early));
+}
+
 static void transfer_bytes(struct columns *c, const struct transfer_row *row)
 {
 	uint64_t bytes = 0;
@@ -144,6 +162,8 @@ void text_transfers(const struct report *r, FILE *out)
 		}
 		text_columns(t.c, out);
 		by_note(r, out);
+		for (uint32_t i = 0; i < n; i++)
+			early_note(r, &sum[i], out);
 		text_explain(
 			r, out,
 			"Operations by the first post that carries their data: in the call that started them, "

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Ranks that waited for one that receives from any source (MPI_ANY_SOURCE), while it was at what others had sent it: a master that
+ * serves its workers one by one. From the begin of the call that sends it until the receiver calls what completes its receive, a message is in the queue. From
+ * the end of the call that received another rank's message until its next such call, the receiver is at that one. What counts is
+ * what the sender waited (analysis/late.h), for its message to be taken or for an answer, while both was so.
+ *
+ * A receive from one rank, behind a probe of any, is not seen as one from any source. Of a call that completes several, what the
+ * receiver does with the first of them before the others is not counted.
+ */
+#ifndef POV_ANALYSIS_ANY_SOURCE_H
+#define POV_ANALYSIS_ANY_SOURCE_H
+
+#include "analysis/late.h"
+
+/* What one process waited for another one, that was at messages of others. */
+struct queued {
+	const struct model_process *waiter, *server;
+	uint64_t cnt, ns; /* stretches of waiting */
+	uint64_t worst_ns, worst_from_ns;
+	uint64_t sent_ns, taken_ns; /* when its last message came into the queue, and left it */
+};
+
+struct any_source {
+	struct map pairs;   /* waiter, server → struct queued */
+	struct map servers; /* idx → struct server */
+	void (*next)(void *ctx, const struct late_wait *w);
+	void *next_ctx;
+};
+
+/* Takes what late tells of waits, and hands it on to whoever took it before. */
+void any_source_init(struct any_source *a, struct late_pairs *late);
+void any_source_release(struct any_source *a);
+/* Each match, before the waits that follow from it. */
+void any_source_match(struct any_source *a, const struct match *m);
+/* All that waited, those for one process together, the longest first. Caller frees; the rows are a's. */
+const struct queued **any_source_list(const struct any_source *a, uint32_t *n);
+
+#endif
