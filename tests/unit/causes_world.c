@@ -147,14 +147,13 @@ uint64_t causes_world_root_ns(struct causes_world *w, uint32_t process, int kind
 
 uint64_t causes_world_waited_ns(struct causes_world *w)
 {
+	const struct waited_for *l;
 	uint64_t ns = 0;
-	uint32_t n;
-	struct late *l = late_list(&w->late, &n);
 
-	for (uint32_t i = 0; i < n; i++)
-		ns += l[i].ns;
+	for (int kind = 0; kind < LATE_KINDS; kind++)
+		for (size_t at = 0; (l = map_next(&w->late.pairs[kind], &at, NULL));)
+			ns += l->ns;
 	for (uint32_t i = 0; i < w->arrivals.nprocess; i++)
 		ns += w->arrivals.process[i].waited_ns;
-	free(l);
 	return ns;
 }

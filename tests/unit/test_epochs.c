@@ -124,15 +124,9 @@ static void target(struct world *w, int rank, enum win_event event, int32_t to, 
 
 static uint64_t waited(const struct world *w, enum epoch_kind kind, uint32_t waiter, uint32_t late)
 {
-	uint64_t ns = 0;
-	uint32_t n;
-	struct epoch_wait *list = epochs_list(&w->epochs, &n);
+	const struct waited_for *p = waited_for_get(&w->epochs.waits[kind], waiter, late);
 
-	for (uint32_t i = 0; i < n; i++)
-		if (list[i].kind == kind && list[i].waiter == waiter && list[i].late == late)
-			ns = list[i].ns;
-	free(list);
-	return ns;
+	return p ? p->ns : 0;
 }
 
 static const int32_t zero[] = {0}, one[] = {1}, one_two[] = {1, 2}, zero_two[] = {0, 2};

@@ -125,23 +125,23 @@ static void serve_two(struct queues *q, bool any)
 
 static void test_any_source(void **state)
 {
-	const struct queued **list;
+	struct waited_for *list;
 	struct queues q;
 	uint32_t n;
 
 	(void)state;
 	queues_open(&q);
 	serve_two(&q, true);
-	list = any_source_list(&q.any_source, &n);
+	list = waited_for_list(&q.any_source.waits, &n);
 	assert_int_equal(n, 2);
-	assert_int_equal(list[0]->waiter->idx, 2);
-	assert_int_equal(list[0]->server->idx, 0);
-	assert_int_equal(list[0]->cnt, 2);
-	assert_int_equal(list[0]->ns, (215 - 131) + (415 - 330));
-	assert_int_equal(list[0]->worst_ns, 415 - 330);
-	assert_int_equal(list[0]->worst_from_ns, 330);
-	assert_int_equal(list[1]->waiter->idx, 1);
-	assert_int_equal(list[1]->ns, 315 - 230);
+	assert_int_equal(list[0].waiter, 2);
+	assert_int_equal(list[0].late, 0);
+	assert_int_equal(list[0].cnt, 2);
+	assert_int_equal(list[0].ns, (215 - 131) + (415 - 330));
+	assert_int_equal(list[0].worst_ns, 415 - 330);
+	assert_int_equal(list[0].worst_from_ns, 330);
+	assert_int_equal(list[1].waiter, 1);
+	assert_int_equal(list[1].ns, 315 - 230);
 	assert_int_equal(q.waits, 5);
 	free(list);
 	queues_close(&q);
@@ -149,14 +149,14 @@ static void test_any_source(void **state)
 
 static void test_named_source(void **state)
 {
-	const struct queued **list;
+	struct waited_for *list;
 	struct queues q;
 	uint32_t n;
 
 	(void)state;
 	queues_open(&q);
 	serve_two(&q, false);
-	list = any_source_list(&q.any_source, &n);
+	list = waited_for_list(&q.any_source.waits, &n);
 	assert_int_equal(n, 0);
 	assert_int_equal(q.waits, 5);
 	free(list);
@@ -166,19 +166,19 @@ static void test_named_source(void **state)
 /* More messages than are kept: what is forgotten does not count, the rest does. */
 static void test_many_services(void **state)
 {
-	const struct queued **list;
+	struct waited_for *list;
 	struct queues q;
 	uint32_t n;
 
 	(void)state;
 	queues_open(&q);
-	for (uint64_t i = 0; i < 1000; i++)
+	for (uint64_t i = 0; i < 2000; i++)
 		take(&q, true, 1, 10 * i, 10 * i + 1, 10 * i + 2, 10 * i + 3);
-	take(&q, true, 2, 1, 2, 10000, 10001);
-	answer(&q, 2, 10010, 3);
-	list = any_source_list(&q.any_source, &n);
+	take(&q, true, 2, 1, 2, 20000, 20001);
+	answer(&q, 2, 20010, 3);
+	list = waited_for_list(&q.any_source.waits, &n);
 	assert_int_equal(n, 1);
-	assert_int_equal(list[0]->ns, 62 * 9 + (10000 - 9993));
+	assert_int_equal(list[0].ns, 1022 * 9 + (20000 - 19993));
 	free(list);
 	queues_close(&q);
 }

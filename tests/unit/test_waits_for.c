@@ -247,7 +247,7 @@ static void test_late(void **state)
 {
 	struct late_pairs a;
 	struct match m;
-	struct late *l;
+	struct waited_for *l;
 	struct ranks w;
 	uint32_t n;
 
@@ -280,15 +280,19 @@ static void test_late(void **state)
 	m.assumed = true;
 	a.matches.tell(a.matches.ctx, &m);
 	assert_int_equal(a.uncertain, 1);
-	l = late_list(&a, &n);
-	assert_int_equal(n, 2);
-	assert_int_equal(l[0].kind, LATE_SENDER);
-	assert_int_equal(l[0].ns, 300 + 500 + 100 + 50 + 100);
-	assert_int_equal(l[0].waiter, w.thread[0].proc->idx);
-	assert_int_equal(l[0].late, w.thread[1].proc->idx);
-	assert_int_equal(l[1].kind, LATE_RECEIVER);
-	assert_int_equal(l[1].ns, 150);
-	assert_int_equal(l[1].waiter, w.thread[1].proc->idx);
+	l = waited_for_list(&a.pairs[LATE_SENDER], &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(l->ns, 300 + 500 + 100 + 50 + 100);
+	assert_int_equal(l->waiter, w.thread[0].proc->idx);
+	assert_int_equal(l->late, w.thread[1].proc->idx);
+	assert_int_equal(l->worst_ns, 300);
+	assert_int_equal(l->worst_from_ns, 200);
+	assert_int_equal(l->worst_to_ns, 500);
+	free(l);
+	l = waited_for_list(&a.pairs[LATE_RECEIVER], &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(l->ns, 150);
+	assert_int_equal(l->waiter, w.thread[1].proc->idx);
 	free(l);
 	late_release(&a);
 	mfix_release(&w.f);

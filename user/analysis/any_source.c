@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 
-#define SERVICES 64 /* the last messages that a process took */
+#define SERVICES 1024 /* the last messages that a process took */
 
 /* A message that was received from any source, and what the receiver did then. */
 struct service {
@@ -18,6 +18,11 @@ struct service {
 struct server {
 	struct service service[SERVICES]; /* in order of asked_ns */
 	uint32_t n;
+};
+
+/* The last message from a sender to a server: when it came into the queue, and left it. */
+struct queued {
+	uint64_t sent_ns, taken_ns;
 };
 
 static uint64_t pair_key(const struct model_process *waiter, const struct model_process *server)
@@ -45,9 +50,7 @@ void any_source_match(struct any_source *a, const struct match *m)
 		return;
 	service_add(map_make(&a->servers, r->process->idx, sizeof(struct server)),
 		    &(struct service){m->send.process->idx, r->completing_ns, r->end_ns});
-	q = map_make(&a->pairs, pair_key(m->send.process, r->process), sizeof(*q));
-	q->waiter = m->send.process;
-	q->server = r->process;
+	q = map_make(&a->queued, pair_key(m->send.process, r->process), sizeof(*q));
 	q->sent_ns = m->send.begin_ns;
 	q->taken_ns = r->completing_ns;
 }
@@ -73,7 +76,7 @@ static void on_wait(void *ctx, const struct late_wait *w)
 {
 	const struct model_process *waiter = w->waiter->proc, *server = w->late->process;
 	struct any_source *a = ctx;
-	struct queued *q = map_get(&a->pairs, pair_key(waiter, server));
+	struct queued *q = map_get(&a->queued, pair_key(waiter, server));
 	uint64_t from_ns, to_ns, ns;
 
 	if (a->next)
@@ -83,14 +86,8 @@ static void on_wait(void *ctx, const struct late_wait *w)
 	from_ns = w->from_ns > q->sent_ns ? w->from_ns : q->sent_ns;
 	to_ns = w->to_ns < q->taken_ns ? w->to_ns : q->taken_ns;
 	ns = at_others_ns(map_get(&a->servers, server->idx), waiter->idx, from_ns, to_ns);
-	if (!ns)
-		return;
-	q->cnt++;
-	q->ns += ns;
-	if (ns <= q->worst_ns)
-		return;
-	q->worst_ns = ns;
-	q->worst_from_ns = from_ns;
+	if (ns)
+		waited_for_add(&a->waits, waiter, server, ns, from_ns, to_ns, NULL);
 }
 
 void any_source_init(struct any_source *a, struct late_pairs *late)
@@ -102,30 +99,7 @@ void any_source_init(struct any_source *a, struct late_pairs *late)
 
 void any_source_release(struct any_source *a)
 {
-	map_free(&a->pairs, free);
+	map_free(&a->waits, free);
+	map_free(&a->queued, free);
 	map_free(&a->servers, free);
-}
-
-static int queued_compare(const void *va, const void *vb)
-{
-	const struct queued *a = *(const struct queued *const *)va;
-	const struct queued *b = *(const struct queued *const *)vb;
-
-	if (a->server != b->server)
-		return a->server->idx < b->server->idx ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return a->waiter->idx < b->waiter->idx ? -1 : 1;
-}
-
-const struct queued **any_source_list(const struct any_source *a, uint32_t *n)
-{
-	const struct queued **list = xcalloc(a->pairs.cnt + 1, sizeof(*list)), *q;
-
-	*n = 0;
-	for (size_t at = 0; (q = map_next(&a->pairs, &at, NULL));)
-		if (q->ns)
-			list[(*n)++] = q;
-	qsort(list, *n, sizeof(*list), queued_compare);
-	return list;
 }

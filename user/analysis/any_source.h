@@ -13,16 +13,9 @@
 
 #include "analysis/late.h"
 
-/* What one process waited for another one, that was at messages of others. */
-struct queued {
-	const struct model_process *waiter, *server;
-	uint64_t cnt, ns; /* stretches of waiting */
-	uint64_t worst_ns, worst_from_ns;
-	uint64_t sent_ns, taken_ns; /* when its last message came into the queue, and left it */
-};
-
 struct any_source {
-	struct map pairs;   /* waiter, server → struct queued */
+	struct map waits;   /* of waited_for.h */
+	struct map queued;  /* sender, server → struct queued */
 	struct map servers; /* idx → struct server */
 	void (*next)(void *ctx, const struct late_wait *w);
 	void *next_ctx;
@@ -33,7 +26,5 @@ void any_source_init(struct any_source *a, struct late_pairs *late);
 void any_source_release(struct any_source *a);
 /* Each match, before the waits that follow from it. */
 void any_source_match(struct any_source *a, const struct match *m);
-/* All that waited, those for one process together, the longest first. Caller frees; the rows are a's. */
-const struct queued **any_source_list(const struct any_source *a, uint32_t *n);
 
 #endif

@@ -61,26 +61,6 @@ struct arrival_call epoch_call(const struct model_call *k, bool waits)
 	};
 }
 
-static void wait_add(struct epochs *a, enum epoch_kind kind, const struct arrival_call *waiter,
-		     const struct arrival_call *late, uint64_t ns)
-{
-	struct epoch_wait *w = map_make(
-		&a->waits[kind],
-		(uint64_t)waiter->thread->proc->idx << 32 | late->thread->proc->idx, sizeof(*w));
-
-	w->kind = kind;
-	w->waiter = waiter->thread->proc->idx;
-	w->late = late->thread->proc->idx;
-	w->cnt++;
-	w->ns += ns;
-	if (ns <= w->worst_ns)
-		return;
-	w->worst_ns = ns;
-	w->worst_from_ns = waiter->begin_ns;
-	w->worst_to_ns = late->begin_ns;
-	w->worst_in = waiter->func;
-}
-
 void epochs_add(struct epochs *a, enum epoch_kind kind, struct arrival_call *call, uint32_t calls)
 {
 	struct arrival_joint joint = {.call = call, .calls = calls};
@@ -96,7 +76,8 @@ void epochs_add(struct epochs *a, enum epoch_kind kind, struct arrival_call *cal
 		for (; s < joint.steps && step[s].to_ns <= call[i].begin_ns; s++)
 			each_ns += step[s].each_ns;
 		if (each_ns)
-			wait_add(a, kind, waiter, &call[i], each_ns);
+			waited_for_add(&a->waits[kind], waiter->thread->proc, call[i].thread->proc,
+				       each_ns, waiter->begin_ns, call[i].begin_ns, waiter->func);
 	}
 	if (a->tell && joint.steps)
 		a->tell(a->ctx, kind, waiter->thread, &joint);
@@ -377,36 +358,6 @@ void epochs_release(struct epochs *a)
 	for (int kind = 0; kind < EPOCH_KINDS; kind++)
 		map_free(&a->waits[kind], free);
 	free(a->process);
-}
-
-static int wait_compare(const void *va, const void *vb)
-{
-	const struct epoch_wait *a = va, *b = vb;
-
-	if (a->kind != b->kind)
-		return (int)a->kind - (int)b->kind;
-	if (a->late != b->late)
-		return a->late < b->late ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return a->waiter < b->waiter ? -1 : a->waiter > b->waiter;
-}
-
-struct epoch_wait *epochs_list(const struct epochs *a, uint32_t *n)
-{
-	const struct epoch_wait *w;
-	struct epoch_wait *list;
-	size_t cnt = 1;
-
-	for (int kind = 0; kind < EPOCH_KINDS; kind++)
-		cnt += a->waits[kind].cnt;
-	list = xmalloc(cnt * sizeof(*list));
-	*n = 0;
-	for (int kind = 0; kind < EPOCH_KINDS; kind++)
-		for (size_t at = 0; (w = map_next(&a->waits[kind], &at, NULL));)
-			list[(*n)++] = *w;
-	qsort(list, *n, sizeof(*list), wait_compare);
-	return list;
 }
 
 const struct epoch_row *epochs_of(const struct epochs *a, uint32_t idx)

@@ -18,19 +18,11 @@
 #define POV_ANALYSIS_EPOCHS_H
 
 #include "analysis/arrivals.h"
+#include "analysis/waited_for.h"
 
 #define EPOCHS_KEPT_MAX (1u << 16)
 
 enum epoch_kind { EPOCH_LATE_POST, EPOCH_LATE_COMPLETE, EPOCH_LOCKED, EPOCH_KINDS };
-
-/* One process that waited for another one. */
-struct epoch_wait {
-	enum epoch_kind kind;
-	uint32_t waiter, late; /* idx of processes */
-	uint64_t cnt, ns;
-	uint64_t worst_ns, worst_from_ns, worst_to_ns;
-	const struct func_info *worst_in; /* the call that waited */
-};
 
 enum epoch_why {
 	EPOCH_MATCHED,
@@ -58,7 +50,7 @@ struct epochs {
 	void *ctx;
 	const struct model *model;
 	struct map windows;	       /* communicator, number → struct epoch_window */
-	struct map waits[EPOCH_KINDS]; /* waiter, late → struct epoch_wait */
+	struct map waits[EPOCH_KINDS]; /* of waited_for.h */
 	struct epoch_row *process;     /* by idx; owned */
 	uint32_t nprocess;
 	uint32_t kept;
@@ -68,8 +60,6 @@ struct epochs {
 
 void epochs_init(struct epochs *a);
 void epochs_release(struct epochs *a);
-/* By kind; those who waited for one process together, the longest first. Caller frees. */
-struct epoch_wait *epochs_list(const struct epochs *a, uint32_t *n);
 /* Of a process; zeros if it has none. */
 const struct epoch_row *epochs_of(const struct epochs *a, uint32_t idx);
 

@@ -30,32 +30,21 @@ static struct late_call *call_of(struct late_thread *t, uint64_t begin_ns)
 	return c;
 }
 
-static void add(struct late_pairs *a, enum late_kind kind, const struct match *m,
-		const struct match_end *waiter, const struct match_end *other)
+static void add(struct late_pairs *a, enum late_kind kind, const struct match_end *waiter,
+		const struct match_end *other)
 {
 	struct late_call *call = call_of(table_row(a->thread, a->nthread, waiter->completer->idx),
 					 waiter->completing_ns);
-	struct late *l;
-	uint64_t ns;
+	uint64_t from_ns = call->told_ns, to_ns = other->begin_ns;
 
-	if (other->begin_ns <= call->told_ns)
+	if (to_ns <= from_ns)
 		return;
-	ns = other->begin_ns - call->told_ns;
 	if (a->tell)
-		a->tell(a->ctx, &(struct late_wait){kind, waiter->completer, other, call->told_ns,
-						    other->begin_ns});
-	call->told_ns = other->begin_ns;
-	l = map_make(&a->pairs[kind], (uint64_t)waiter->process->idx << 32 | other->process->idx,
-		     sizeof(*l));
-	l->kind = kind;
-	l->waiter = waiter->process->idx;
-	l->late = other->process->idx;
-	l->cnt++;
-	l->ns += ns;
-	if (ns <= l->worst_ns)
-		return;
-	l->worst_ns = ns;
-	l->worst = *m;
+		a->tell(a->ctx,
+			&(struct late_wait){kind, waiter->completer, other, from_ns, to_ns});
+	call->told_ns = to_ns;
+	waited_for_add(&a->pairs[kind], waiter->process, other->process, to_ns - from_ns, from_ns,
+		       to_ns, NULL);
 }
 
 uint64_t late_ns(const struct match *m, enum late_kind kind)
@@ -79,9 +68,9 @@ static void on_match(void *ctx, const struct match *m)
 	if (m->assumed)
 		return;
 	if (late_ns(m, LATE_SENDER))
-		add(a, LATE_SENDER, m, &m->recv, &m->send);
+		add(a, LATE_SENDER, &m->recv, &m->send);
 	if (late_ns(m, LATE_RECEIVER))
-		add(a, LATE_RECEIVER, m, &m->send, &m->recv);
+		add(a, LATE_RECEIVER, &m->send, &m->recv);
 }
 
 void late_init(struct late_pairs *a)
@@ -96,31 +85,4 @@ void late_release(struct late_pairs *a)
 	for (int kind = 0; kind < LATE_KINDS; kind++)
 		map_free(&a->pairs[kind], free);
 	free(a->thread);
-}
-
-static int late_compare(const void *va, const void *vb)
-{
-	const struct late *a = va, *b = vb;
-
-	if (a->kind != b->kind)
-		return (int)a->kind - (int)b->kind;
-	if (a->late != b->late)
-		return a->late < b->late ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return a->waiter < b->waiter ? -1 : a->waiter > b->waiter;
-}
-
-struct late *late_list(const struct late_pairs *a, uint32_t *n)
-{
-	struct late *list = xmalloc((a->pairs[LATE_SENDER].cnt + a->pairs[LATE_RECEIVER].cnt + 1) *
-				    sizeof(*list));
-	struct late *l;
-
-	*n = 0;
-	for (int kind = 0; kind < LATE_KINDS; kind++)
-		for (size_t at = 0; (l = map_next(&a->pairs[kind], &at, NULL));)
-			list[(*n)++] = *l;
-	qsort(list, *n, sizeof(*list), late_compare);
-	return list;
 }

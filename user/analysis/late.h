@@ -8,17 +8,9 @@
 #define POV_ANALYSIS_LATE_H
 
 #include "analysis/match.h"
+#include "analysis/waited_for.h"
 
 enum late_kind { LATE_SENDER, LATE_RECEIVER, LATE_KINDS };
-
-/* One process that waited for another one. */
-struct late {
-	enum late_kind kind;
-	uint32_t waiter, late; /* idx of processes */
-	uint64_t cnt, ns;
-	struct match worst;
-	uint64_t worst_ns;
-};
 
 /* A stretch in which a call of a thread waited, and the call that it waited for: that begins when the stretch ends. */
 struct late_wait {
@@ -34,7 +26,7 @@ struct late_pairs {
 	void *matched_ctx;
 	void (*tell)(void *ctx, const struct late_wait *w); /* the caller's: each; or NULL */
 	void *ctx;
-	struct map pairs[LATE_KINDS]; /* waiter, late → struct late */
+	struct map pairs[LATE_KINDS]; /* of waited_for.h */
 	uint64_t uncertain; /* messages that are only assumed to belong together: not looked at */
 	struct late_thread *thread; /* by idx; owned */
 	uint32_t nthread;
@@ -48,7 +40,5 @@ uint64_t late_ns(const struct match *m, enum late_kind kind);
 
 void late_init(struct late_pairs *a);
 void late_release(struct late_pairs *a);
-/* All, by kind; those who waited for one process together, the longest first. Caller frees. */
-struct late *late_list(const struct late_pairs *a, uint32_t *n);
 
 #endif

@@ -11,10 +11,29 @@ static struct moves_thread *row_of(struct moves *a, const struct model_thread *t
 	return table_row(a->thread, a->nthread, t->idx);
 }
 
+static uint64_t idle_until(const struct moves_core *c, uint64_t ts_ns)
+{
+	return c->idle_ns +
+	       (c->idle_since_ns && c->idle_since_ns < ts_ns ? ts_ns - c->idle_since_ns : 0);
+}
+
+static void wants_set(struct moves *a, const struct model_thread *t, uint64_t ts_ns, uint16_t cpu,
+		      bool woken)
+{
+	struct moves_thread *row = row_of(a, t);
+
+	row->wants_ns = ts_ns;
+	row->wants_cpu = cpu;
+	row->wants_idle_ns = idle_until(table_row(a->core, a->ncore, cpu), ts_ns);
+	row->wants_woken = woken;
+}
+
 static void on_waking(void *ctx, const struct model_waking *w)
 {
-	if (w->target->proc->is_rank && w->target->state == THREAD_RUNNABLE)
-		row_of(ctx, w->target)->woken_ns = w->ts_ns;
+	if (!w->target->proc->is_rank || w->target->state != THREAD_RUNNABLE)
+		return;
+	row_of(ctx, w->target)->woken_ns = w->ts_ns;
+	wants_set(ctx, w->target, w->ts_ns, w->target->cpu, true);
 }
 
 /* It has been woken, and runs now. */
@@ -39,16 +58,37 @@ static void woken_add(struct moves *a, const struct model_switch *s, uint64_t wo
 static void on_switch(void *ctx, const struct model_switch *s)
 {
 	struct moves *a = ctx;
-	uint64_t *idle_since_ns = table_row(a->idle_since_ns, a->ncore, s->cpu);
+	struct moves_core *core = table_row(a->core, a->ncore, s->cpu);
 	struct moves_thread *row;
 
 	if (s->next->proc->is_rank) {
 		row = row_of(a, s->next);
 		if (row->woken_ns)
-			woken_add(a, s, row->woken_ns, *idle_since_ns);
+			woken_add(a, s, row->woken_ns, core->idle_since_ns);
 		row->woken_ns = 0;
 	}
-	*idle_since_ns = s->next->idle ? s->ts_ns : 0;
+	core->idle_ns = idle_until(core, s->ts_ns);
+	core->idle_since_ns = s->next->idle ? s->ts_ns : 0;
+	if (s->prev->proc->is_rank)
+		wants_set(a, s->prev, s->ts_ns, s->cpu, false);
+}
+
+/* It was runnable since it wanted a CPU, until then. */
+static void held_back_add(struct moves *a, const struct model_thread *t, uint64_t to_ns)
+{
+	struct moves_process *p = table_row(a->process, a->nprocess, t->proc->idx);
+	const struct moves_thread *row = row_of(a, t);
+	uint64_t ns = idle_until(&a->core[row->wants_cpu], to_ns) - row->wants_idle_ns;
+
+	if (ns < HELD_BACK_NS)
+		return;
+	*(row->wants_woken ? &p->held_back_woken : &p->held_back) += 1;
+	*(row->wants_woken ? &p->held_back_woken_ns : &p->held_back_ns) += ns;
+	if (row->wants_woken || ns <= p->held_worst_ns)
+		return;
+	p->held_worst_ns = ns;
+	p->held_worst_from_ns = row->wants_ns;
+	p->held_worst_cpu = row->wants_cpu;
 }
 
 static void on_migrate(void *ctx, const struct model_migrate *g)
@@ -58,6 +98,10 @@ static void on_migrate(void *ctx, const struct model_migrate *g)
 	if (!g->thread->proc->is_rank || g->orig_cpu == g->dest_cpu)
 		return;
 	row = row_of(ctx, g->thread);
+	if (row->wants_ns && g->thread->state == THREAD_RUNNABLE &&
+	    g->thread->since_ns == row->wants_ns)
+		held_back_add(ctx, g->thread, g->ts_ns);
+	row->wants_ns = 0;
 	row->back += row->moves && row->from_cpu == g->dest_cpu;
 	row->moves++;
 	row->from_cpu = g->orig_cpu;
@@ -74,6 +118,8 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 	if (s != THREAD_RUNNABLE || !t->proc->is_rank)
 		return;
 	row = row_of(ctx, t);
+	if (row->wants_ns && row->wants_ns == from_ns)
+		held_back_add(ctx, t, to_ns);
 	if (!row->moved)
 		return;
 	row->moved = false;
@@ -112,5 +158,5 @@ void moves_release(struct moves *a)
 		histogram_release(&a->process[i].wakeups);
 	free(a->process);
 	free(a->thread);
-	free(a->idle_since_ns);
+	free(a->core);
 }

@@ -201,8 +201,8 @@ static uint32_t by_holding_process(const struct contest *c)
 /* Whether the one that polled at a time waited for the one that wanted the core, by what else was found of both. */
 static bool waited_for(const struct findings *f, const struct contest *c)
 {
-	const struct late *l = map_get(&f->late.pairs[LATE_SENDER],
-				       (uint64_t)c->holder->proc->idx << 32 | c->waiter->proc->idx);
+	const struct waited_for *l = waited_for_get(&f->late.pairs[LATE_SENDER],
+						    c->holder->proc->idx, c->waiter->proc->idx);
 	const struct arrival_row *a = c->waiter->proc->idx < f->arrivals.nprocess ?
 					      &f->arrivals.process[c->waiter->proc->idx] :
 					      NULL;
@@ -210,7 +210,7 @@ static bool waited_for(const struct findings *f, const struct contest *c)
 
 	if (is_own(c))
 		return false;
-	if (l && l->worst.recv.completing_ns <= c->worst_from_ns && to_ns <= l->worst.send.begin_ns)
+	if (l && l->worst_from_ns <= c->worst_from_ns && to_ns <= l->worst_to_ns)
 		return true;
 	return a && a->waited_ns && c->holds_in == a->worst.func && to_ns <= a->worst.begin_ns &&
 	       a->worst.begin_ns - a->worst.late_ns <= c->worst_from_ns;

@@ -1,45 +1,33 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Messages that queued at their receiver, by analysis/any_source.h and analysis/unexpected.h. */
-#include <stdlib.h>
-
 #include "base/human.h"
 #include "base/log.h"
 #include "finding/find.h"
 
-/* Those who waited for one process, n of them. */
-static void any_source_add(struct findings *f, const struct queued *const *q, uint32_t n)
+/* Those who waited for one process, n of them: if only one did, nobody was served before it. */
+static void any_source_add(struct findings *f, int kind, const struct waited_for *w, uint32_t n)
 {
-	const struct queued *worst = q[0];
-	uint64_t ns = 0, cnt = 0;
+	const struct waited_for all = waited_for_sum(w, n);
 	char *text;
 
-	for (uint32_t i = 0; i < n; i++) {
-		ns += q[i]->ns;
-		cnt += q[i]->cnt;
-		worst = q[i]->worst_ns > worst->worst_ns ? q[i] : worst;
-	}
-	text = words_ns(xstrdup("ranks waited "), "", ns, " for ");
-	text = words_process(f, text, worst->server);
-	text = words(text, ", which received from any source and was at what others had sent it: ");
-	for (uint32_t i = 0; i < n && i < NAMED; i++) {
-		text = words_process(f, words(text, i ? "; " : ""), q[i]->waiter);
-		text = words_ns(text, " ", q[i]->ns, "");
-	}
-	text = words_count(words(words_more(text, n), " ("), cnt, "time", "times");
-	text = words_ns(text, ", most ", worst->worst_ns, "");
-	text = words(words_when(f, text, worst->worst_from_ns), ")");
+	(void)kind;
+	if (n < 2)
+		return;
+	text = words_ns(xstrdup("ranks waited "), "", all.ns, " for ");
+	text = words_process(f, text, model_process_get(f->model, all.late));
+	text = words(text, ", which received from any source and was at what others had sent it");
 	finding_add(
 		f,
 		&(struct finding){
 			.kind = "any_source_queue",
-			.cost_ns = ns,
-			.text = text,
+			.cost_ns = all.ns,
+			.text = words_waiters(f, text, w, n),
 			.advice = xstrdup(
 				"hand out larger pieces of work, or the next one before it is asked "
 				"for; or share what this rank does among several"),
-			.process = worst->server->idx,
-			.from_ns = worst->worst_from_ns,
-			.to_ns = worst->worst_from_ns + worst->worst_ns,
+			.process = all.late,
+			.from_ns = all.worst_from_ns,
+			.to_ns = all.worst_to_ns,
 		});
 }
 
@@ -71,20 +59,9 @@ static void unexpected_add(struct findings *f, const struct unexpected *u)
 
 void find_queues(struct findings *f)
 {
-	uint32_t n, kept = 0, end;
-	const struct queued **q = any_source_list(&f->any_source, &n);
 	const struct unexpected *u;
 
-	for (uint32_t i = 0; i < n; i++)
-		if (finding_counts(f, q[i]->waiter))
-			q[kept++] = q[i];
-	for (uint32_t i = 0; i < kept; i = end) {
-		for (end = i; end < kept && q[end]->server == q[i]->server;)
-			end++;
-		if (end - i > 1)
-			any_source_add(f, &q[i], end - i);
-	}
-	free(q);
+	waiters_each(f, &f->any_source.waits, 0, any_source_add);
 	for (size_t at = 0; (u = map_next(&f->unexpecteds.process, &at, NULL));)
 		if (u->behind >= UNEXPECTED_MIN && finding_counts(f, u->process))
 			unexpected_add(f, u);

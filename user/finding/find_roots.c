@@ -31,7 +31,7 @@ static char *other_words(const struct findings *f, char *text, const struct caus
 	if (c->other == c->process)
 		return words(text, "another thread of it had it");
 	if (!p->host_pid)
-		return words(text, "it was idle, and the thread on its way");
+		return words(text, "its core was idle");
 	return words(words_process(f, text, p), " had it");
 }
 

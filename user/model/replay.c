@@ -99,7 +99,7 @@ static void switch_record(struct model *m, const struct pov_switch *rec)
 		state_set(m, prev, ts_ns, s.preempted ? THREAD_RUNNABLE : THREAD_BLOCKED, cpu);
 	if (m->cpu[cpu].cur == prev)
 		m->cpu[cpu].cur = NULL;
-	state_enter(m, next, ts_ns, cpu);
+	state_enter(m, next, ts_ns, cpu, prev->pub.idle);
 	m->cpu[cpu].quiet_since_ns = ts_ns;
 	s.prev = &prev->pub;
 	s.next = &next->pub;

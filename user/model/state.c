@@ -5,6 +5,8 @@
  *  - whoever does something on a CPU has run there since the last switch on it, for every
  *    switch is recorded;
  *  - who was woken while leaving the CPU, and comes back without another wake-up, was runnable meanwhile;
+ *  - who comes to an idle CPU without having been woken was woken just then: an idle CPU leaves nobody waiting (a
+ *    kernel was seen that runs no BPF program on top of some of its threads, so that their wake-ups are not recorded);
  *  - a state that a later record excludes was not known: UNKNOWN.
  * The times of a thread always add up to its life.
  */
@@ -156,7 +158,7 @@ static bool woken_in_flight(const struct mthread *t)
 	return t->woken_running_ns && t->pub.since_ns - t->woken_running_ns < WAKE_FLIGHT_NS;
 }
 
-void state_enter(struct model *m, struct mthread *t, uint64_t ts_ns, uint16_t cpu)
+void state_enter(struct model *m, struct mthread *t, uint64_t ts_ns, uint16_t cpu, bool was_idle)
 {
 	struct cpu_state *c = identity_cpu(m, cpu);
 
@@ -164,8 +166,10 @@ void state_enter(struct model *m, struct mthread *t, uint64_t ts_ns, uint16_t cp
 		state_refute(m, t, ts_ns); /* on another CPU, by the records */
 	else if (t->pub.state == THREAD_BLOCKED && woken_in_flight(t) && !m->damaged)
 		interval_close(m, t, ts_ns, THREAD_RUNNABLE);
-	else if (t->pub.state == THREAD_BLOCKED && !t->pub.idle)
-		state_refute(m, t, ts_ns); /* its wake-up was not seen */
+	else if (t->pub.state == THREAD_BLOCKED && !t->pub.idle && (!was_idle || m->damaged))
+		state_refute(
+			m, t,
+			ts_ns); /* its wake-up was not seen: who knows for how long it waited for this CPU */
 	cpu_take(m, c, t, ts_ns, cpu);
 	t->woken_running_ns = 0;
 	state_set(m, t, ts_ns, THREAD_RUNNING, cpu);

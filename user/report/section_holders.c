@@ -14,14 +14,14 @@
 
 /* Of one thread: who held its core, a row for each process, and for each thread of its own. */
 struct held_by {
-	const struct model_thread *thread;
+	const struct model_thread *thread; /* NULL: nobody, the core was idle */
 	uint64_t ns;
 };
 
 static bool is_same(const struct model_thread *waiter, const struct model_thread *a,
 		    const struct model_thread *b)
 {
-	return a == b || (a->proc == b->proc && a->proc != waiter->proc && !a->kthread);
+	return a == b || (a && b && a->proc == b->proc && a->proc != waiter->proc && !a->kthread);
 }
 
 /* Sums up in place; the longest first. */
@@ -57,7 +57,7 @@ static struct held_by *held_of(const struct report *r, uint32_t at, uint32_t *n,
 	*n = 0;
 	while (at + *n < r->findings.nheld && list[at + *n].waiter == r->findings.held[at].waiter)
 		(*n)++;
-	by = xmalloc(*n * sizeof(*by));
+	by = xmalloc((*n + 1) * sizeof(*by)); /* one more for idle_add */
 	for (uint32_t i = 0; i < *n; i++)
 		by[i] = (struct held_by){model_thread_get(r->model, list[at + i].thread),
 					 list[at + i].ns};
@@ -67,16 +67,27 @@ static struct held_by *held_of(const struct report *r, uint32_t at, uint32_t *n,
 
 /* ---- text ---- */
 
+/* The time in which nobody had it takes its place in the list, which has room for one more. */
+static uint32_t idle_add(const struct model_thread *waiter, struct held_by *by, uint32_t n,
+			 uint64_t idle_ns)
+{
+	if (!idle_ns)
+		return n;
+	by[n] = (struct held_by){NULL, idle_ns};
+	return held_sum(waiter, by, n + 1);
+}
+
 static char *holder_text(const struct report *r, const struct model_thread *waiter,
 			 const struct held_by *by)
 {
-	const struct model_process *p = by->thread->proc;
-	char ns[HUMAN_BYTES], label[RANK_LABEL_BYTES];
+	const struct model_process *p = by->thread ? by->thread->proc : NULL;
+	char ns[HUMAN_BYTES], label[RANK_LABEL_BYTES], *name, *text;
 	bool own = p == waiter->proc;
-	char *name = text_printable(own || by->thread->kthread ? by->thread->comm : p->name, 16);
-	char *text;
 
 	human_ns(ns, sizeof(ns), by->ns);
+	if (!p)
+		return xasprintf("nobody %s", ns);
+	name = text_printable(own || by->thread->kthread ? by->thread->comm : p->name, 16);
 	if (own)
 		text = xasprintf("its thread %s (%u) %s", name, by->thread->tid, ns);
 	else if (p->is_rank)
@@ -117,12 +128,18 @@ void text_who_had_core(const struct report *r, struct columns *c, const struct m
 {
 	const struct findings *f = &r->findings;
 	struct held_by *by = xmalloc((f->ncontest + 1) * sizeof(*by));
+	uint64_t left_ns = f->app.thread[t->idx].no_core_ns;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < f->ncontest; i++)
-		if (f->contest[i].waiter == t)
-			by[n++] = (struct held_by){f->contest[i].holder, f->contest[i].ns};
+	for (uint32_t i = 0; i < f->ncontest; i++) {
+		if (f->contest[i].waiter != t)
+			continue;
+		by[n++] = (struct held_by){f->contest[i].holder, f->contest[i].ns};
+		left_ns -= f->contest[i].ns < left_ns ? f->contest[i].ns : left_ns;
+	}
 	n = held_sum(t, by, n);
+	if (t->idx >= f->holders.nthread || !f->holders.thread[t->idx].unknown_ns)
+		n = idle_add(t, by, n, left_ns);
 	holders_cell(r, c, t, by, n, (struct holders_limit){2, least_ns, chars});
 	free(by);
 }
@@ -157,6 +174,7 @@ void text_holders(const struct report *r, FILE *out)
 		if (is_shown(r, t) && ++shown) {
 			uint64_t waited_ns = r->findings.holders.thread[t->idx].runnable_ns;
 
+			kept = idle_add(t, by, kept, r->findings.holders.thread[t->idx].idle_ns);
 			text_rank_cell(r, c, t->proc);
 			columns_text(c, t->comm, 16);
 			columns_cell(c, "%u", t->tid);
