@@ -455,6 +455,27 @@ static void test_runnable_moves(void **state)
 	mfix_release(&f);
 }
 
+/* Nobody saw who woke it: where its CPU was idle it slept until it ran, where it was not nobody knows how long it did. */
+static void test_wakeup_unseen(void **state)
+{
+	struct mfix f;
+
+	(void)state;
+	mfix_begin(&f, ALL);
+	put_task(&f, 1000, 100, 100, 0, 1, 0, "app");
+	put_switch(&f, 1020, 0, 100, SLEEPS, 0);
+	put_switch(&f, 1050, 0, 0, 0, 100);
+	put_switch(&f, 1060, 0, 100, SLEEPS, 60);
+	put_switch(&f, 1090, 0, 60, SLEEPS, 100);
+	mfix_end(&f, 1100);
+	mfix_open(&f, true);
+	mfix_run(&f);
+	TOLD(&f, "state 100 B 1020..1050 cpu0", "state 100 R 1050..1060 cpu0",
+	     "state 100 U 1060..1090 cpu0", "state 100 R 1090..1100 cpu0");
+	assert_int_equal(model_get_stats(f.model)->contradictions, 1);
+	mfix_release(&f);
+}
+
 /* Records that cannot be are left out or make time unknown; nothing falls over. */
 static void test_nonsense(void **state)
 {
@@ -501,6 +522,7 @@ int main(void)
 		cmocka_unit_test(test_ranks_sorted),
 		cmocka_unit_test(test_jobs_by_name),
 		cmocka_unit_test(test_runnable_moves),
+		cmocka_unit_test(test_wakeup_unseen),
 		cmocka_unit_test(test_nonsense),
 	};
 
