@@ -37,6 +37,7 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 	regions_init(&r->regions);
 	switches_init(&r->switches);
 	findings_init(&r->findings);
+	interrupts_init(&r->interrupts, &r->findings.app.windows);
 	traffic_init(&r->traffic);
 	transfer_start_init(&r->transfers, &r->traffic, &r->losses);
 	site_times_init(&r->site_times);
@@ -46,7 +47,9 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 	memcpy(sinks, own, sizeof(own));
 	if (r->opt->details & DETAIL_CALL_SITES)
 		sinks[n++] = &r->site_times.sink;
-	return n + findings_sinks(&r->findings, sinks + n);
+	n += findings_sinks(&r->findings, sinks + n);
+	sinks[n++] = &r->interrupts.sink; /* behind what tells the windows */
+	return n;
 }
 
 static void facts_find(struct report *r)
@@ -221,6 +224,7 @@ void report_close(struct report *r)
 	regions_release(&r->regions);
 	switches_release(&r->switches);
 	findings_release(&r->findings);
+	interrupts_release(&r->interrupts);
 	transfer_start_release(&r->transfers);
 	traffic_release(&r->traffic);
 	site_times_release(&r->site_times);

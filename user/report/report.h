@@ -12,6 +12,7 @@
 #include "analysis/coverage.h"
 #include "analysis/distorted.h"
 #include "analysis/functions.h"
+#include "analysis/interrupts.h"
 #include "analysis/loss.h"
 #include "analysis/messages.h"
 #include "analysis/peers.h"
@@ -84,7 +85,8 @@ struct report {
 	struct sent_to sent_to;
 	struct regions regions;
 	struct switches switches;
-	struct findings findings; /* sections use their analyses, too */
+	struct findings findings;
+	struct interrupts interrupts;
 	struct traffic traffic;
 	struct transfer_start transfers;
 	struct site_times site_times; /* empty unless asked for */

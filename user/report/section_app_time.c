@@ -52,6 +52,7 @@ static const struct app_process *process_of(const struct report *r, uint32_t idx
 void json_app_thread(struct json_out *j, const struct report *r, const struct model_thread *t)
 {
 	const struct app_thread *row = &r->findings.app.thread[t->idx];
+	const struct interrupts_row interrupts = interrupts_of(&r->interrupts, t->idx);
 	const struct demand_mask *k = demand_mask_of(&r->findings.demand, t);
 	char *cpus = k ? cpus_label(r->model, k->host_idx, &k->cpus, UINT32_MAX) : NULL;
 
@@ -61,6 +62,8 @@ void json_app_thread(struct json_out *j, const struct report *r, const struct mo
 	free(cpus);
 	json_out_key_uint(j, "from_ns", row->window_ns ? json_since_start(r, row->from_ns) : 0);
 	figures_json(j, app_figures, row, r->facts);
+	json_known_uint(j, "interrupts", r->interrupts.recorded, interrupts.cnt);
+	json_known_uint(j, "interrupts_ns", r->interrupts.recorded, interrupts.ns);
 	json_out_object_end(j);
 }
 
@@ -269,6 +272,34 @@ static void left_out_note(const struct report *r, FILE *out)
 			  human_plural(c, sizeof(c), slept, "other thread", "other threads"));
 }
 
+static void interrupts_note(const struct report *r, FILE *out)
+{
+	struct interrupts_row all = {0}, most = {0}, one;
+	char ns[HUMAN_BYTES], most_ns[HUMAN_BYTES], label[RANK_LABEL_BYTES];
+	const struct model_process *of = NULL;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->nrows; i++) {
+		const struct app_process *p = process_of(r, r->row[i]);
+
+		if (!p->has_main)
+			continue;
+		one = interrupts_of(&r->interrupts, p->main);
+		all.ns += one.ns;
+		n++;
+		if (one.ns <= most.ns)
+			continue;
+		most = one;
+		of = model_process_get(r->model, r->row[i]);
+	}
+	if (of)
+		text_note(
+			out,
+			"Interrupts took %s of the time that a main thread ran, on average; most of rank %s: %s by %llu.",
+			human_ns(ns, sizeof(ns), all.ns / n), rank_label(r->model, of, label),
+			human_ns(most_ns, sizeof(most_ns), most.ns), (unsigned long long)most.cnt);
+}
+
 static uint64_t longest_window_ns(const struct report *r)
 {
 	uint64_t max_ns = 0;
@@ -317,6 +348,7 @@ void text_app_time(const struct report *r, FILE *out)
 			  r->sort == REPORT_SORT_RANK ? "those that computed least" :
 							"as --sort says");
 	left_out_note(r, out);
+	interrupts_note(r, out);
 	text_explain(
 		r, out,
 		"compute: running outside MPI. MPI work: running in MPI calls that do not wait for others. MPI "

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* See interrupts.h. */
+#include "analysis/interrupts.h"
+
+#include <stdlib.h>
+
+#include "analysis/table.h"
+
+struct interrupt {
+	uint64_t begin_ns, ns;
+};
+
+/* The last ones; the oldest is overwritten. */
+struct interrupt_ring {
+	struct interrupt kept[INTERRUPTS_KEPT];
+	uint32_t n; /* that ever were */
+};
+
+struct interrupts_thread {
+	struct interrupts_row row;
+	struct interrupt_ring last;
+};
+
+struct interrupts_core {
+	struct interrupt_ring hard;
+};
+
+static void ring_add(struct interrupt_ring *r, uint64_t begin_ns, uint64_t ns)
+{
+	r->kept[r->n++ % INTERRUPTS_KEPT] = (struct interrupt){begin_ns, ns};
+}
+
+/* Those that began at some time or later. */
+static struct interrupts_row ring_since(const struct interrupt_ring *r, uint64_t ts_ns)
+{
+	struct interrupts_row sum = {0};
+
+	for (uint32_t i = r->n; i > 0 && i + INTERRUPTS_KEPT > r->n; i--) {
+		const struct interrupt *k = &r->kept[(i - 1) % INTERRUPTS_KEPT];
+
+		if (k->begin_ns < ts_ns)
+			break;
+		sum.cnt++;
+		sum.ns += k->ns;
+	}
+	return sum;
+}
+
+static void on_irq(void *ctx, const struct model_irq *i)
+{
+	struct interrupts *a = ctx;
+	struct interrupts_core *core = table_row(a->core, a->ncore, i->cpu);
+	uint64_t ns = i->end_ns - i->begin_ns, within_ns;
+	struct interrupts_thread *t;
+
+	a->recorded = true;
+	if (i->soft) {
+		within_ns = ring_since(&core->hard, i->begin_ns).ns;
+		ns -= within_ns < ns ? within_ns : ns;
+	} else {
+		ring_add(&core->hard, i->begin_ns, ns);
+	}
+	if (!i->thread->proc->is_rank || !windows_has(a->windows, i->thread->proc, i->begin_ns))
+		return;
+	t = table_row(a->thread, a->nthread, i->thread->idx);
+	t->row.cnt++;
+	t->row.ns += ns;
+	ring_add(&t->last, i->begin_ns, ns);
+}
+
+/* Those within MPI_Finalize were counted, as nobody knew of it yet. */
+static void on_call(void *ctx, const struct model_call *c)
+{
+	struct interrupts *a = ctx;
+	const uint32_t idx = c->thread->proc->idx;
+	struct interrupts_row late;
+	struct interrupts_thread *t;
+
+	if (c->nested || !func_is_top(c->func) || idx >= a->windows->nprocess ||
+	    a->windows->process[idx].is != WINDOW_OVER ||
+	    c->begin_ns != a->windows->process[idx].to_ns || c->thread->idx >= a->nthread)
+		return;
+	t = &a->thread[c->thread->idx];
+	late = ring_since(&t->last, c->begin_ns);
+	t->row.cnt -= late.cnt;
+	t->row.ns -= late.ns;
+}
+
+void interrupts_init(struct interrupts *a, const struct windows *windows)
+{
+	*a = (struct interrupts){
+		.sink = {.ctx = a, .irq = on_irq, .call = on_call},
+		.windows = windows,
+	};
+}
+
+void interrupts_release(struct interrupts *a)
+{
+	free(a->thread);
+	free(a->core);
+}
+
+struct interrupts_row interrupts_of(const struct interrupts *a, uint32_t thread)
+{
+	return thread < a->nthread ? a->thread[thread].row : (struct interrupts_row){0};
+}

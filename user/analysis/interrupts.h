@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What interrupts and softirqs took of ranks' threads that ran (record --irq), while their processes use MPI (windows.h). A softirq counts
+ * without the interrupts that were served within it. That time is part of what the threads did: computed, or called MPI.
+ */
+#ifndef POV_ANALYSIS_INTERRUPTS_H
+#define POV_ANALYSIS_INTERRUPTS_H
+
+#include "analysis/windows.h"
+
+#define INTERRUPTS_KEPT 64 /* the last of a thread, for those within MPI_Finalize; and of a CPU */
+
+struct interrupts_row {
+	uint64_t cnt, ns;
+};
+
+struct interrupts {
+	struct model_sink sink;
+	const struct windows *windows;
+	struct interrupts_thread *thread; /* by idx; owned */
+	struct interrupts_core *core;	  /* by CPU; owned */
+	uint32_t nthread, ncore;
+	bool recorded; /* some were */
+};
+
+/* windows: of a sink that is told before this one. */
+void interrupts_init(struct interrupts *a, const struct windows *windows);
+void interrupts_release(struct interrupts *a);
+/* Of a thread; zeros if it had none. */
+struct interrupts_row interrupts_of(const struct interrupts *a, uint32_t thread);
+
+#endif
