@@ -10,7 +10,7 @@
 #include "analysis/match.h"
 
 #define UNEXPECTED_MIN 64	   /* so many others were received while one of them lay there */
-#define UNEXPECTED_KEPT (1u << 16) /* receives, as far as is looked back */
+#define UNEXPECTED_KEPT (1u << 13) /* receives, as far as is looked back */
 
 /* What one process received so. */
 struct unexpected {

@@ -41,6 +41,8 @@ static void unexpected_add(struct findings *f, const struct unexpected *u)
 		     human_bytes(bytes, sizeof(bytes), u->bytes / u->cnt), u->func->name);
 	text = words_ns(text, ", in calls that took ", u->ns, "");
 	text = words_count(words(text, " (at most behind "), u->behind, "other", "others");
+	if (u->behind >= UNEXPECTED_KEPT / 2)
+		text = words(text, " or more");
 	text = words(words_when(f, text, u->behind_from_ns), ")");
 	finding_add(
 		f,
