@@ -153,6 +153,7 @@ record_known() {
 		status=$?
 		"$pov" report --json "$T/$1.pov" 2>/dev/null |
 			jq -e '[.ranks[].between_init_and_finalize.unknown_ns // 0] | max >= 2e6' >/dev/null || break
+		echo "# $1: it is not known all the time what the ranks did: recorded again, if less than four times"
 	done
 	return $status
 }

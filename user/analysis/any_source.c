@@ -7,8 +7,6 @@
 
 #include "base/log.h"
 
-#define SERVICES 1024 /* the last messages that a process took */
-
 /* A message that was received from any source, and what the receiver did then. */
 struct service {
 	uint32_t from;		   /* idx */
@@ -16,7 +14,7 @@ struct service {
 };
 
 struct server {
-	struct service service[SERVICES]; /* in order of asked_ns */
+	struct service service[ANY_SOURCE_KEPT]; /* the last ones, in order of asked_ns */
 	uint32_t n;
 };
 
@@ -34,7 +32,7 @@ static void service_add(struct server *s, const struct service *add)
 {
 	struct service *at;
 
-	if (s->n == SERVICES)
+	if (s->n == ANY_SOURCE_KEPT)
 		memmove(&s->service[0], &s->service[1], --s->n * sizeof(s->service[0]));
 	for (at = &s->service[s->n++]; at > s->service && at[-1].asked_ns > add->asked_ns; at--)
 		*at = at[-1];

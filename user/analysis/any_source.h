@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Ranks that waited for one that receives from any source (MPI_ANY_SOURCE), while it was at what others had sent it: a master that
- * serves its workers one by one. From the begin of the call that sends it until the receiver calls what completes its receive, a message is in the queue. From
- * the end of the call that received another rank's message until its next such call, the receiver is at that one. What counts is
- * what the sender waited (analysis/late.h), for its message to be taken or for an answer, while both was so.
+ * serves its workers one by one. A message is in the queue from the begin of the call that sends it until the receiver calls what
+ * completes its receive. The receiver is at another rank's message from the end of the call that received it until its next such call.
+ * What counts is what the sender waited (analysis/late.h), for its message to be taken or for an answer, while both was so.
  *
  * A receive from one rank, behind a probe of any, is not seen as one from any source. Of a call that completes several, what the
- * receiver does with the first of them before the others is not counted.
+ * receiver does with the first of them before the others is not counted; nor is what lies more than ANY_SOURCE_KEPT messages back.
  */
 #ifndef POV_ANALYSIS_ANY_SOURCE_H
 #define POV_ANALYSIS_ANY_SOURCE_H
 
 #include "analysis/late.h"
+
+#define ANY_SOURCE_KEPT 1024
 
 struct any_source {
 	struct map waits;   /* of waited_for.h */

@@ -8,7 +8,8 @@
 
 #include "analysis/windows.h"
 
-#define INTERRUPTS_KEPT 64 /* the last of a thread, for those within MPI_Finalize; and of a CPU */
+/* So many of the last of a thread are known when MPI_Finalize ends, and taken back if they were within it; and of a CPU. */
+#define INTERRUPTS_KEPT 512
 
 struct interrupts_row {
 	uint64_t cnt, ns;

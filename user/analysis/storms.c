@@ -32,6 +32,8 @@ static void sent(struct storms *a, struct storm *s, const struct model_message *
 		s->func = o->func;
 		s->peer_world = msg->peer_world;
 	}
+	if (s->func != o->func)
+		s->func = NULL;
 	if (msg->bytes < 0 || msg->bytes > STORM_BYTES) {
 		storm_end(s);
 		return;

@@ -16,7 +16,7 @@
 /* What one process sent another one. */
 struct storm {
 	const struct model_process *sender, *receiver; /* receiver NULL: it is not in the trace */
-	const struct func_info *func;
+	const struct func_info *func; /* that sent all of them; NULL: several did */
 	int32_t peer_world;
 	uint64_t storms, messages, bytes, ns;	    /* ns: in the calls that send them */
 	uint64_t worst, worst_from_ns, worst_to_ns; /* messages of the longest one */

@@ -197,7 +197,9 @@ static void arrival_keep(struct transfer_start *a, const struct model_post *p)
 	const struct call_post *post = p->post;
 	struct names *names = &a->traffic->names;
 
-	if (!post->bytes || !keep(a, proc, p->call->begin_ns))
+	/* libraries give the messages of their collectives tags below 0 */
+	if (!post->bytes || (post->has_envelope && post->tag < 0) ||
+	    !keep(a, proc, p->call->begin_ns))
 		return;
 	*table_row(proc->arrival, proc->arrival_cap, proc->narrival) = (struct transfer_arrival){
 		.ns = p->call->end_ns,

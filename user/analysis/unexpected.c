@@ -27,8 +27,8 @@ static void taken_add(struct unexpected *u, uint64_t ts_ns)
 {
 	uint64_t *at;
 
-	if (u->ntaken ==
-	    UNEXPECTED_KEPT) { /* half of them at once: moving all for each one would take long */
+	/* half of them at once: moving all for each one would take long */
+	if (u->ntaken == UNEXPECTED_KEPT) {
 		u->ntaken /= 2;
 		memmove(u->taken, u->taken + u->ntaken, u->ntaken * sizeof(u->taken[0]));
 	}
@@ -51,6 +51,8 @@ void unexpecteds_match(struct unexpecteds *a, const struct match *m)
 		u->process = r->process;
 		u->func = r->func;
 	}
+	if (u->func != r->func)
+		u->func = NULL;
 	u->cnt++;
 	u->bytes += m->bytes > 0 ? (uint64_t)m->bytes : 0;
 	u->ns += r->posted_ns - r->begin_ns;

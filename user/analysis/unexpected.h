@@ -15,7 +15,7 @@
 /* What one process received so. */
 struct unexpected {
 	const struct model_process *process;
-	const struct func_info *func; /* that posted the first of these receives */
+	const struct func_info *func; /* that posted all of these receives; NULL: several did */
 	uint64_t cnt, bytes, ns;      /* ns: in the calls that posted the receives */
 	uint64_t behind; /* most that were received between the end of one's send and its own receive … */
 	uint64_t behind_from_ns, behind_to_ns; /* … from then to then */

@@ -36,9 +36,10 @@ static void unexpected_add(struct findings *f, const struct unexpected *u)
 	char *text = words_process(f, xstrdup(""), u->process), bytes[HUMAN_BYTES];
 
 	text = words_count(words(text, " received "), u->cnt, "message", "messages");
-	text = words(text,
-		     " of %s on average that had come before their receives were posted, by %s",
-		     human_bytes(bytes, sizeof(bytes), u->bytes / u->cnt), u->func->name);
+	text = words(text, " of %s on average that had come before their receives were posted",
+		     human_bytes(bytes, sizeof(bytes), u->bytes / u->cnt));
+	if (u->func)
+		text = words(text, ", by %s", u->func->name);
 	text = words_ns(text, ", in calls that took ", u->ns, "");
 	text = words_count(words(text, " (at most behind "), u->behind, "other", "others");
 	if (u->behind >= UNEXPECTED_KEPT / 2)

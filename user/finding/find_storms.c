@@ -10,8 +10,10 @@ static char *storm_text(const struct findings *f, const struct storm *s)
 
 	text = words(text, " sent rank %d ", s->peer_world);
 	text = words_count(text, s->messages, "message", "messages");
-	text = words(text, " of %s on average one close behind the other, by %s",
-		     human_bytes(bytes, sizeof(bytes), s->bytes / s->messages), s->func->name);
+	text = words(text, " of %s on average one close behind the other",
+		     human_bytes(bytes, sizeof(bytes), s->bytes / s->messages));
+	if (s->func)
+		text = words(text, ", by %s", s->func->name);
 	text = words_ns(text, ", in calls that took ", s->ns, "");
 	text = words_count(words(text, " ("), s->storms, "time", "times");
 	text = words_count(words(text, ", most "), s->worst, "message", "messages");

@@ -16,6 +16,7 @@ void state_set(struct model *m, struct mthread *t, uint64_t ts_ns, enum thread_s
 void state_running_at(struct model *m, struct mthread *t, uint64_t ts_ns, uint16_t cpu);
 /* Its state up to ts was right, and is not known from there on. */
 void state_forget(struct model *m, struct mthread *t, uint64_t ts_ns);
+/* It comes to a CPU, which was idle or not. */
 void state_enter(struct model *m, struct mthread *t, uint64_t ts_ns, uint16_t cpu, bool was_idle);
 /* state_die = state_set to DEAD, then state_bury, which tells of it. */
 void state_bury(struct model *m, struct mthread *t, uint64_t ts_ns);
