@@ -10,6 +10,7 @@
 #include "core/json_put.h"
 #include "core/units.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 
 #define MESSAGE_BYTES_MAX (1ull << 30) /* MPI counts in an int; strided data takes twice that */
 #define COMPUTE_NS_MAX 60000000000ull
+#define WARMUP_MAX 1000000
 
 static const char *const kind_choices[] = {"deadline", "work", NULL};
 static const char *const cores_choices[] = {"one", "all", "openmp", NULL};
@@ -48,13 +50,13 @@ const struct option_def args_options[] = {
 	 .arg = "N",
 	 .min = 1,
 	 .max = 1000000,
-	 .help = "Samples of each point, at least. Full and quick: 50."},
+	 .help = "Samples of each point, so many. Without it at least 50, and as many as --ci asks for."},
 	{.name = "ci",
 	 .type = OPTION_STRING,
 	 .offset = AT(ci),
 	 .arg = "PERCENT",
 	 .help = "Go on sampling a point until the 95 % confidence interval of its median is within plus "
-		 "and minus so much of it, such as 2.5; 0 takes --samples only. Full and quick: 0."},
+		 "and minus so much of it; 0 takes --samples only. Without --samples: 2."},
 	{.name = "samples-max",
 	 .type = OPTION_U64,
 	 .offset = AT(samples_max),
@@ -62,15 +64,14 @@ const struct option_def args_options[] = {
 	 .dflt = "1000",
 	 .min = 1,
 	 .max = 1000000,
-	 .help = "Samples of a point with --ci, at most."},
+	 .help = "Samples of a point, at most (--ci)."},
 	{.name = "warmup",
 	 .letter = 'x',
-	 .type = OPTION_U64,
+	 .type = OPTION_STRING,
 	 .offset = AT(warmup),
 	 .arg = "N",
-	 .dflt = "2",
-	 .max = 1000000,
-	 .help = "Samples thrown away before each point."},
+	 .help = "Samples thrown away before each point. Without it: 2, and for what is new (a size, a "
+		 "reference) at least 100, until times fall no more."},
 	{.name = "point-time",
 	 .type = OPTION_SECONDS,
 	 .offset = AT(point_ns),
@@ -160,6 +161,11 @@ const struct option_def args_options[] = {
 	 .offset = AT(only),
 	 .arg = "NAME",
 	 .help = "Of the suite, only this benchmark or group; may be given several times."},
+	{.name = "peers",
+	 .type = OPTION_FLAG,
+	 .offset = AT(peers),
+	 .help = "Print all times and figures of a map, also those that OSU's, Intel's, Sandia's "
+		 "benchmarks and mpiperf would give."},
 	{.name = "output",
 	 .letter = 'o',
 	 .type = OPTION_STRING,
@@ -177,6 +183,8 @@ static const struct bench_options preset_full = {
 	.compute_max_ns = 20000000,
 	.step = M_SQRT2,
 	.samples = 50,
+	.ci_pct = 2,
+	.warmup = 2, /* of what was measured a moment ago */
 	.point_ns = 3000000000,
 	.repeat = 100,
 };
@@ -188,6 +196,8 @@ static const struct bench_options preset_quick = {
 	.compute_max_ns = 6000000,
 	.step = 4,
 	.samples = 50,
+	.ci_pct = 2,
+	.warmup = 2,
 	.point_ns = 300000000,
 	.repeat = 20,
 };
@@ -247,6 +257,19 @@ static int read_percent(const char *text, double *out)
 	return 0;
 }
 
+static int read_count(const char *option, const char *text, uint64_t most, uint64_t *out)
+{
+	unsigned long long value;
+	char *end;
+
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (errno || !isdigit((unsigned char)text[0]) || *end || value > most)
+		return bad(option, text, "a number such as 100, up to 1000000");
+	*out = value;
+	return 0;
+}
+
 static int read_cpus(const char *text)
 {
 	struct units units;
@@ -279,6 +302,8 @@ static int read_texts(const struct args *args, struct bench_options *out)
 		err = bad("output", args->output, "a file's name");
 	if (!err && args->ci)
 		err = read_percent(args->ci, &out->ci_pct);
+	if (!err && args->warmup)
+		err = read_count("warmup", args->warmup, WARMUP_MAX, &out->warmup);
 	return err;
 }
 
@@ -293,6 +318,9 @@ int args_read(const struct args *args, bool quick_by_default, struct bench_optio
 	}
 	if (args->quick || (quick_by_default && !args->full))
 		opt = preset_quick;
+	opt.settle = !args->warmup;
+	if (args->samples)
+		opt.ci_pct = 0;
 	err = read_texts(args, &opt);
 	if (err)
 		return err;
@@ -303,7 +331,6 @@ int args_read(const struct args *args, bool quick_by_default, struct bench_optio
 	if (args->repeat)
 		opt.repeat = args->repeat;
 	opt.samples_max = args->samples_max;
-	opt.warmup = args->warmup;
 	opt.compute.kind = (enum compute_kind)args->compute_kind;
 	opt.compute.cores = (enum compute_cores)args->compute_cores;
 	opt.threads_max = args->threads;
@@ -335,6 +362,7 @@ json_t *args_json(const struct bench_options *opt)
 	put_count(j, "samples_max", opt->samples_max);
 	json_put(j, "ci_pct", json_sprintf("%.6g", opt->ci_pct));
 	put_count(j, "warmup", opt->warmup);
+	json_put(j, "settle", json_boolean(opt->settle));
 	put_count(j, "point_ns", opt->point_ns);
 	json_put(j, "compute_kind", json_string(kind_choices[opt->compute.kind]));
 	json_put(j, "compute_cores", json_string(cores_choices[opt->compute.cores]));

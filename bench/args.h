@@ -10,10 +10,10 @@
 
 /* As typed; 0 and null: not. */
 struct args {
-	const char *bytes, *compute, *step, *ci, *load_cpus;
-	uint64_t samples, samples_max, warmup, point_ns, threads, window, repeat;
+	const char *bytes, *compute, *step, *ci, *warmup, *load_cpus;
+	uint64_t samples, samples_max, point_ns, threads, window, repeat;
 	int compute_kind, compute_cores; /* enum compute_kind, compute_cores */
-	bool bind, validate, keep_samples, quick, full, multiple;
+	bool bind, validate, keep_samples, quick, full, multiple, peers;
 	struct option_list only;
 	const char *output;
 };

@@ -247,6 +247,7 @@ static int run_named(const struct bench *b, int argc, char **argv)
 	if (!status) {
 		plan.output = args.output;
 		plan.multiple = args.multiple;
+		plan.peers = args.peers;
 		if (!b)
 			plan.bench = list_suite(&args.only);
 		status = run_on_ranks(&plan, args.multiple || (b && b->needs & COMM_HAS_MULTIPLE),

@@ -17,10 +17,14 @@
 #include "core/mpi_factors.h"
 #include "core/nominal.h"
 #include "core/place.h"
+#include "core/probed.h"
 #include "core/result_file.h"
+#include "core/result_print.h"
+#include "core/units.h"
 
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -176,7 +180,7 @@ static void say_estimate(const struct session *s)
 static int keep_result(struct session *s, struct result *r)
 {
 	classify_set(r);
-	result_print(r, stdout);
+	result_print(r, s->plan->peers, stdout);
 	fflush(stdout);
 	return s->file ? result_file_add(s->file, r) : 0;
 }
@@ -205,12 +209,16 @@ static void say_effort(const struct bench *b, const struct comm *c, struct resul
 		       double took_ns, double core_wait_ns)
 {
 	double share = core_wait_ns / took_ns / c->size;
+	char *what;
 
 	result_effort(r, took_ns, core_wait_ns);
-	if (share > CORE_WAIT_MANY && !b->shares_cores)
-		log_warn("%s: its ranks waited for a core %.1f %% of the time: others use their "
-			 "cores, or they are more than cores, and the numbers are of that",
-			 b->name, 100 * share);
+	if (share > CORE_WAIT_MANY && !b->shares_cores) {
+		what = xasprintf("its ranks waited for a core %.1f %% of the time", 100 * share);
+		result_disturbed(r, what);
+		free(what);
+	}
+	if (!(c->features & COMM_VIRTUAL_TIME) && probed_mpi())
+		result_disturbed(r, "a tracer has probes in the MPI library");
 }
 
 /* On the ranks that take part. */
@@ -320,10 +328,32 @@ static int session_begin(struct session *s)
 	return (int)comm_tell(s->c, err != 0);
 }
 
+/* Bound to one core, a rank has no others to compute on: what is asked for cannot be measured. The same on all ranks. */
+static bool cores_suffice(struct comm *c, const struct run_plan *plan)
+{
+	struct units own;
+	cpu_set_t mask;
+	double few;
+	bool one;
+
+	if (plan->opt.compute.cores != COMPUTE_ALL || c->features & COMM_VIRTUAL_TIME ||
+	    sched_getaffinity(0, sizeof(mask), &mask))
+		return true;
+	units_init(&own, &mask);
+	one = own.core_cnt == 1;
+	units_release(&own);
+	few = place_sum(c, one);
+	if (!c->rank && few > 0)
+		log_error("--compute-cores all: %.0f of %d ranks may use one core only; start them "
+			  "without binding (Open MPI: --bind-to none, MPICH: -bind-to none)",
+			  few, c->size);
+	return !comm_tell(c, few > 0);
+}
+
 int run_plan(struct comm *c, const struct run_plan *plan)
 {
 	struct session s = {.c = c, .plan = plan};
-	int status = session_begin(&s);
+	int status = !cores_suffice(c, plan) || session_begin(&s);
 
 	if (!status)
 		status = run_all(&s);

@@ -11,6 +11,7 @@ struct run_plan {
 	const char *output; /* file, or null */
 	bool suite;	    /* what cannot run is left out; else it is an error */
 	bool multiple;	    /* MPI_THREAD_MULTIPLE was asked for by the user */
+	bool peers;	    /* print all figures of maps */
 };
 
 /* All ranks call it. The exit status: 0, or 1 if one of them failed. */

@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OVERLAP_PX 1.2 /* no pixel is covered by parts only; more would show at the corners */
+#define KNOWN_WIDTH 0.5	   /* of a ratio's interval; none and full overlap are 1 apart */
+#define CLEARLY_BELOW -0.1 /* without an interval: less than 0 by more than T_comm may be off */
+#define OVERLAP_PX 1.2	   /* no pixel is covered by parts only; more would show at the corners */
 
 static int compare_values(const void *a, const void *b)
 {
@@ -94,32 +96,43 @@ static int refuse_double(const struct data_result *r, const char *y_param, const
 	return -EINVAL;
 }
 
-static bool cell_of(const json_t *point, const char *y_param, bool y_log, struct cell *out)
+static bool cell_of(const json_t *point, const char *name, const char *y_param, bool y_log,
+		    struct cell *out)
 {
-	*out = (struct cell){data_param(point, "bytes"), data_param(point, y_param),
-			     data_value(point, "ratio")};
+	double low = data_value(point, "ratio_low"), high = data_value(point, "ratio_high");
+
+	*out = (struct cell){.x = data_param(point, "bytes"),
+			     .y = data_param(point, y_param),
+			     .value = data_value(point, name)};
+	if (isfinite(low) && isfinite(high)) {
+		out->wrong = isfinite(data_value(point, "too_short_ns"));
+		out->unknown = !out->wrong && high - low > KNOWN_WIDTH;
+	} else {
+		out->wrong = out->value < CLEARLY_BELOW;
+	}
 	return fits_axis(out->x, true) && fits_axis(out->y, y_log) && isfinite(out->value);
 }
 
-bool cells_are_there(const struct data_result *r, const char *y_param, bool y_log)
+bool cells_are_there(const struct data_result *r, const char *name, const char *y_param, bool y_log)
 {
 	struct cell one;
 	size_t i;
 
 	for (i = 0; i < r->point_cnt; i++) {
-		if (cell_of(r->point[i], y_param, y_log, &one))
+		if (cell_of(r->point[i], name, y_param, y_log, &one))
 			return true;
 	}
 	return false;
 }
 
-int cells_init(struct cells *c, const struct data_result *r, const char *y_param, bool y_log)
+int cells_init(struct cells *c, const struct data_result *r, const char *name, const char *y_param,
+	       bool y_log)
 {
 	size_t i;
 
 	*c = (struct cells){.cell = xcalloc(r->point_cnt, sizeof(*c->cell))};
 	for (i = 0; i < r->point_cnt; i++) {
-		if (cell_of(r->point[i], y_param, y_log, &c->cell[c->cnt]))
+		if (cell_of(r->point[i], name, y_param, y_log, &c->cell[c->cnt]))
 			c->cnt++;
 	}
 	if (!c->cnt) {
@@ -205,7 +218,7 @@ static bool has_cell(const struct cells *c, size_t x_idx, size_t y_idx)
 
 	if (x_idx >= c->x.cnt || y_idx >= c->y.cnt)
 		return false;
-	wanted = (struct cell){c->x.value[x_idx], c->y.value[y_idx], 0};
+	wanted = (struct cell){.x = c->x.value[x_idx], .y = c->y.value[y_idx]};
 	return bsearch(&wanted, c->cell, c->cnt, sizeof(*c->cell), compare_cells);
 }
 
@@ -221,8 +234,8 @@ static struct range edges(const struct cells_axis *a, size_t idx, double overlap
 	return r;
 }
 
-void cells_write(const struct cells *c, const struct range *held, double width_px, double height_px,
-		 struct script *s)
+void cells_write(const struct cells *c, bool unknown, const struct range *held, double width_px,
+		 double height_px, struct script *s)
 {
 	double x_overlap = fmin(0.5, OVERLAP_PX * (double)c->x.cnt / width_px);
 	double y_overlap = fmin(0.5, OVERLAP_PX * (double)c->y.cnt / height_px);
@@ -235,6 +248,8 @@ void cells_write(const struct cells *c, const struct range *held, double width_p
 		struct range x = edges(&c->x, x_idx, has_cell(c, x_idx + 1, y_idx) * x_overlap);
 		struct range y = edges(&c->y, y_idx, has_cell(c, x_idx, y_idx + 1) * y_overlap);
 
+		if (one->unknown != unknown)
+			continue;
 		script_line(s, "%.9g %.9g %.9g %.9g %.9g %.9g %.6g", one->x, x.low, x.high, one->y,
 			    y.low, y.high, fmax(held->low, fmin(held->high, one->value)));
 	}

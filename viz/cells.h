@@ -11,6 +11,8 @@
 
 struct cell {
 	double x, y, value;
+	bool wrong;   /* the value is below what can be, beyond chance */
+	bool unknown; /* its interval is so wide that it says little */
 };
 
 struct cells_axis {
@@ -26,12 +28,14 @@ struct cells {
 };
 
 /*
- * Collects a result's points, with their "ratio"; those without it or a place on an axis are left out. 0, or -errno after
+ * Collects a result's points, with the value of that name ("ratio"); those without it or a place on an axis are left out. 0, or -errno after
  * printing: none is left, or two points claim one cell.
  */
-int cells_init(struct cells *c, const struct data_result *r, const char *y_param, bool y_log);
+int cells_init(struct cells *c, const struct data_result *r, const char *name, const char *y_param,
+	       bool y_log);
 /* True if there would be any. */
-bool cells_are_there(const struct data_result *r, const char *y_param, bool y_log);
+bool cells_are_there(const struct data_result *r, const char *name, const char *y_param,
+		     bool y_log);
 /* True if there are places on the axes without a cell. */
 bool cells_have_gaps(const struct cells *c);
 void cells_release(struct cells *c);
@@ -40,8 +44,11 @@ void cells_release(struct cells *c);
 struct range cells_axis_edges(const struct cells_axis *a, size_t idx);
 struct range cells_axis_range(const struct cells_axis *a);
 
-/* A data block of: x low high y low high value, held within a range. The map is to be about so large. */
-void cells_write(const struct cells *c, const struct range *held, double width_px, double height_px,
-		 struct script *s);
+/*
+ * A data block of: x low high y low high value, held within a range, of the cells whose value is known, or of the others. The
+ * map is to be about so large.
+ */
+void cells_write(const struct cells *c, bool unknown, const struct range *held, double width_px,
+		 double height_px, struct script *s);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * Ratios above 2 are shown as 2, delays are held within 0.1 … 10000 times the reference, and so are the colours of all
  * maps the same (Denis & Trahay 2016, III.C and III.D). T_comm is the white line: to its lower right communication is
- * the longer part. What was not measured is hatched, as no colour is; a ratio clearly below 0 has the colour of 0 and
- * a dot.
+ * the longer part. What was not measured, or has no ratio, is hatched, as no colour is; where the interval says little, a
+ * cell is grey; a ratio that is wrong, below 0 beyond chance, has the colour of 0 and a dot. A delay is that of the means: what
+ * happens to one message in ten is no delay of the median.
  */
 #include "heat.h"
 
@@ -12,19 +13,22 @@
 #include <math.h>
 #include <string.h>
 
-/* A little below 0 is T_comm measured a little too long; this much is another thing, and marked. */
-#define CLEARLY_BELOW -0.1
-
 static const struct range held[] = {[HEAT_RATIO] = {0, 2}, [HEAT_DELAY] = {0.1, 10000}};
 
 bool heat_takes_ratio(const struct data_result *r)
 {
-	return !strcmp(r->kind, "map") && cells_are_there(r, "compute_ns", true);
+	return !strcmp(r->kind, "map") && cells_are_there(r, "ratio", "compute_ns", true);
+}
+
+/* Results of other programs may have none of the means. */
+static const char *delay_name(const struct data_result *r)
+{
+	return cells_are_there(r, "ratio_mean", "threads", false) ? "ratio_mean" : "ratio";
 }
 
 bool heat_takes_delay(const struct data_result *r)
 {
-	return !strcmp(r->kind, "load") && cells_are_there(r, "threads", false);
+	return !strcmp(r->kind, "load") && cells_are_there(r, delay_name(r), "threads", false);
 }
 
 int heat_init(struct heat *h, const struct data_result *r)
@@ -33,7 +37,8 @@ int heat_init(struct heat *h, const struct data_result *r)
 	int err;
 
 	*h = (struct heat){.kind = is_load ? HEAT_DELAY : HEAT_RATIO, .result = r};
-	err = cells_init(&h->cells, r, is_load ? "threads" : "compute_ns", !is_load);
+	err = cells_init(&h->cells, r, is_load ? delay_name(r) : "ratio",
+			 is_load ? "threads" : "compute_ns", !is_load);
 	if (err)
 		return err;
 	h->x = cells_axis_range(&h->cells.x);
@@ -98,13 +103,13 @@ static void write_comm(const struct heat *h, struct script *s)
 }
 
 /* A dot in each cell, of a size that leaves the cell to be seen. */
-static void write_below(const struct heat *h, struct script *s)
+static void write_wrong(const struct heat *h, struct script *s)
 {
 	size_t i;
 
 	script_block_begin(s);
 	for (i = 0; i < h->cells.cnt; i++) {
-		if (h->cells.cell[i].value < CLEARLY_BELOW)
+		if (h->cells.cell[i].wrong)
 			script_line(s, "%.9g %.9g", h->cells.cell[i].x, h->cells.cell[i].y);
 	}
 	script_block_end(s);
@@ -126,14 +131,15 @@ unsigned int heat_marks(const struct heat *h)
 	for (i = 0; i < h->cells.x.cnt && h->kind == HEAT_RATIO; i++)
 		marks |= comm_ns(h, h->cells.x.value[i]) > 0 ? HEAT_MARK_COMM : 0;
 	for (i = 0; i < h->cells.cnt; i++)
-		marks |= h->cells.cell[i].value < CLEARLY_BELOW ? HEAT_MARK_BELOW : 0;
+		marks |= (h->cells.cell[i].wrong ? HEAT_MARK_WRONG : 0) |
+			 (h->cells.cell[i].unknown ? HEAT_MARK_UNKNOWN : 0);
 	return marks;
 }
 
 void heat_write_legend(unsigned int marks, struct script *s)
 {
 	static const char *const said[] = {"white line: T_{comm}", "hatched: not measured",
-					   "dots: ratio below −0.1"};
+					   "dots: wrong, below 0", "grey: interval wider than 0.5"};
 	const char *between = "";
 	size_t i;
 
@@ -178,7 +184,15 @@ static void plot_comm(unsigned int block, bool edge, struct script *s)
 	fprintf(s->out, ", $d%u with lines linecolor rgb 'white' linewidth 2.5 notitle", block);
 }
 
-static void plot_below(const struct heat *h, const struct heat_style *style, unsigned int block,
+static void plot_unknown(unsigned int block, struct script *s)
+{
+	fprintf(s->out,
+		", $d%u using 1:4:2:3:5:6 with boxxyerror fillcolor rgb '#b8b8b8' fillstyle solid "
+		"noborder notitle",
+		block);
+}
+
+static void plot_wrong(const struct heat *h, const struct heat_style *style, unsigned int block,
 		       struct script *s)
 {
 	double cell_px = fmin(style->width_px / (double)h->cells.x.cnt,
@@ -198,17 +212,20 @@ void heat_write(const struct heat *h, const struct heat_style *style, struct scr
 		write_threads_axis(h, style->y_labels, s);
 	else
 		axis_time(s, "y", &h->y, style->y_labels);
-	cells_write(&h->cells, &held[h->kind], style->width_px, style->height_px, s);
+	cells_write(&h->cells, false, &held[h->kind], style->width_px, style->height_px, s);
 	write_comm(h, s);
-	write_below(h, s);
+	write_wrong(h, s);
+	cells_write(&h->cells, true, &held[h->kind], style->width_px, style->height_px, s);
 	write_background(s);
 	fprintf(s->out,
 		"plot $d%u using 1:4:2:3:5:6:7 with boxxyerror linecolor palette "
 		"fillstyle solid noborder notitle",
 		cells);
+	if (marks & HEAT_MARK_UNKNOWN)
+		plot_unknown(cells + 3, s);
 	if (marks & HEAT_MARK_COMM)
 		plot_comm(cells + 1, style->palette == PALETTE_SAFE || marks & HEAT_MARK_GAPS, s);
-	if (marks & HEAT_MARK_BELOW)
-		plot_below(h, style, cells + 2, s);
+	if (marks & HEAT_MARK_WRONG)
+		plot_wrong(h, style, cells + 2, s);
 	fputc('\n', s->out);
 }

@@ -26,7 +26,8 @@ bool heat_takes_delay(const struct data_result *r);
 enum heat_mark {
 	HEAT_MARK_COMM = 1,  /* the line of T_comm */
 	HEAT_MARK_GAPS = 2,  /* places that were not measured */
-	HEAT_MARK_BELOW = 4, /* ratios clearly below 0 */
+	HEAT_MARK_WRONG = 4, /* ratios below 0, beyond chance */
+	HEAT_MARK_UNKNOWN = 8,
 };
 
 /* 0, or -errno after printing why it cannot be drawn. */

@@ -128,9 +128,23 @@ char *data_library(const struct data_file *f)
 	return join_transport(library_name(f), f);
 }
 
+static bool is_disturbed(const json_t *holder)
+{
+	const json_t *results = json_object_get(holder, "results"), *r;
+	size_t i;
+
+	json_array_foreach(results, i, r)
+	{
+		if (json_is_string(json_object_get(r, "disturbed")))
+			return true;
+	}
+	return false;
+}
+
 char *data_origin(const struct data_file *f)
 {
 	const char *host = factor(f, "host", NULL), *date = factor(f, "date", NULL);
+	static const char disturbed[] = "DISTURBED (see the result's sentence)";
 	const char *trace = json_string_value(json_object_get(f->root, "trace"));
 	char *line;
 
@@ -139,5 +153,6 @@ char *data_origin(const struct data_file *f)
 	line = join(data_library(f), host, strcspn(host, "\n"));
 
 	/* The day is enough: "2026-11-21T12:00:00Z". */
-	return join(line, date, strcspn(date, "T \n"));
+	line = join(line, date, strcspn(date, "T \n"));
+	return is_disturbed(f->root) ? join(line, disturbed, strlen(disturbed)) : line;
 }

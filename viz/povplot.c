@@ -213,9 +213,9 @@ static const struct option_def povplot_option_defs[] = {
 	 .offset = OFF(words),
 	 .help = "Print what each result means, one line each. povbench derives the line from the numbers "
 		 "by fixed rules and writes it into the file. Of a map it judges each message size by "
-		 "the median ratio where computation and communication take about as long: below 0.25 "
-		 "is overlap, below 0.75 partial overlap, up to 1.25 no overlap. \"(eager)\" marks the "
-		 "largest size that was done before the Wait, where all larger ones were not."},
+		 "the ratio where computation and communication take about as long, and by its "
+		 "confidence interval: all of it below 0.25 is overlap, above 0.75 no overlap. "
+		 "\"(eager)\" marks the largest size that was done before the Wait, where all larger ones were not."},
 	{.name = "no-words",
 	 .type = OPTION_FLAG,
 	 .offset = OFF(style.no_words),

@@ -37,36 +37,33 @@ void coll_map_size_end(struct map *m)
 double coll_map_sequence(struct map *m)
 {
 	const struct coll_data *data = m->pattern->data;
-	uint64_t start, posted, computed, end;
 	struct coll_buffers *b = m->state;
 	struct comm *c = m->comm;
+	double posted, computed;
 
-	start = map_now(m);
+	map_begin(m);
 	c->ops->icoll(c, data->op, b->in, b->out, m->bytes, 0, &m->request[0]);
 	posted = map_now(m);
 	map_compute(m);
 	computed = map_now(m);
 	c->ops->wait(c, &m->request[0]);
-	end = map_now(m);
-	map_in_calls(m, posted - start, end - computed);
-	return map_longest(m, end - start);
+	map_in_calls(m, posted, map_now(m) - computed);
+	return map_longest(m, map_end(m));
 }
 
-static double blocking_sample(struct bench_run *run, void *ctx)
+static double blocking(struct map *m)
 {
-	struct map *m = ctx;
 	const struct coll_data *data = m->pattern->data;
 	struct coll_buffers *b = m->state;
-	struct comm *c = run->comm;
-	uint64_t start = map_now(m);
 
-	c->ops->coll(c, data->op, b->in, b->out, m->bytes, 0);
-	return map_longest(m, map_now(m) - start);
+	map_begin(m);
+	m->comm->ops->coll(m->comm, data->op, b->in, b->out, m->bytes, 0);
+	return map_longest(m, map_end(m));
 }
 
 void coll_map_reference(struct map *m, struct samples *out)
 {
-	measure(m->run, blocking_sample, m, &m->blocking);
+	map_reference_by(m, blocking, &m->blocking);
 	map_reference_sequence(m, out);
 }
 

@@ -17,8 +17,9 @@ struct bench_options {
 	double step;				 /* of both axes, √2 by default */
 	uint64_t samples;			 /* of a point, at least */
 	uint64_t samples_max;			 /* at most, if ci_pct is not reached before */
-	double ci_pct;	   /* adaptive: until the median's interval is within ±this; 0 = off */
-	uint64_t warmup;   /* samples thrown away before each point */
+	double ci_pct;	 /* adaptive: until the median's interval is within ±this; 0 = off */
+	uint64_t warmup; /* samples thrown away before each point, and at least so many … */
+	bool settle; /* … until their times fall no more, where what is sampled is new (measure.c) */
 	uint64_t point_ns; /* time limit of one point */
 	struct compute compute;
 	uint64_t threads_max;  /* of computation (nload); 0 = all processing units */
@@ -63,14 +64,24 @@ const struct bench *bench_find(const char *name);
 
 #define MEASURE_SAMPLES_LEAST 2 /* of a point, also when its time is over */
 
-/*
- * Takes samples of body until opt says that there are enough: comm_sync, then body on every rank; what it returns on
- * rank 0 is the sample, in ns. Everybody knows from the sync's word whether to go on. out is filled on rank 0.
- */
-void measure(struct bench_run *run, double (*body)(struct bench_run *run, void *ctx), void *ctx,
-	     struct samples *out);
+struct measure_how {
+	/* Every rank calls it behind a synchronisation; what it returns on rank 0 is the sample, in ns; NaN: it was for something else. */
+	double (*sample)(struct bench_run *run, void *ctx);
+	void (*prepare)(struct bench_run *run,
+			void *ctx); /* before that synchronisation; null: nothing */
+	void *ctx;
+	bool warm; /* the same was sampled a moment ago: opt->warmup samples warm up, even if opt->settle */
+};
 
-/* Half of a 0-byte ping-pong between ranks 0 and peer: what an ACK takes. Median, ns; on rank 0. */
+/*
+ * Takes samples until opt says that there are enough. Everybody knows from the synchronisation's word whether to go on.
+ * out is filled on rank 0.
+ */
+void measure(struct bench_run *run, const struct measure_how *how, struct samples *out);
+
+/* What reading the clock takes: the least mean of some rounds of readings one behind the other. ns; on every rank. */
+double measure_clock_ns(struct comm *c);
+/* Half of a 0-byte ping-pong between ranks 0 and peer, less a clock reading: what an ACK takes. Median, ns; on rank 0. */
 double measure_latency_ns(struct bench_run *run, int peer);
 /* Half of a ping-pong of so many bytes between 0 and 1. Filled on rank 0. */
 void measure_pingpong(struct bench_run *run, size_t bytes, enum comm_layout layout,

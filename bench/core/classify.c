@@ -139,8 +139,11 @@ char *classify_sentence(const struct result *r)
 
 void classify_set(struct result *r)
 {
+	const char *disturbed = json_string_value(json_object_get(result_json(r), "disturbed"));
 	char *text = classify_sentence(r);
 
+	if (text && disturbed)
+		text = classify_joined(text, xasprintf("disturbed: %s", disturbed), "; ");
 	if (text)
 		result_sentence_set(r, text);
 	free(text);

@@ -4,10 +4,11 @@
  * doubts one finds its numbers in the result.
  *
  * Maps. Each size is judged where computation and communication are of like length, where overlap matters most: by the
- * median ratio of the points with T_comm/2 ≤ T_comp ≤ 2 T_comm; if there is none, by the nearest point, if that is within
- * a factor of 8; else the size is not judged. A ratio below 0.25 is "overlap", below 0.75 "partial overlap", up to
- * 1.25 "no overlap", above that "worse than one after the other". Neighbouring sizes of one class are a run. A single
- * size between two sizes of one and the same other class counts as those: noise.
+ * points with T_comm/2 ≤ T_comp ≤ 2 T_comm, medians of their ratios and of both ends of their intervals; if there is none, by
+ * the nearest point, if that is within a factor of 8. An interval below 0.25 is "overlap", one above 0.75 "no overlap", one above
+ * 1.25 "worse than one after the other", one within 0.1 to 0.9 "partial overlap". Of any other, and without such a point,
+ * nothing is told, and the size is named. Neighbouring sizes of one class are a run; "at all sizes" and "above" are said only
+ * if something is told of all. Points that are wrong are left out, and counted.
  *
  * "(eager)" marks a size as the last one below what looks like an eager threshold: at 1 MiB or below, the next one within
  * a factor of 4. Where only sends are waited for it goes by the time in Wait with T_comm ≤ T_comp ≤ 8 T_comm, less what a Wait
@@ -18,8 +19,9 @@
  *
  * Load. Each number of threads is judged by the sizes whose T_comm is below 0.5 ms (larger ones take milliseconds anyhow):
  * by the mean share of messages that came late, 0.5 ms and more behind T_comm, the median of how late these came, and
- * the median ratio. "Delays of milliseconds" from the first number on from which on all have 10 % late; if that is none,
- * others use the cores, and nothing is told; else "slower" if one has a ratio above 0.5; else "no delay".
+ * what a message takes on average, in terms of T_comm, by the median over the sizes. The numbers of threads with which
+ * 1 % and more come late, and all three for the one where the average is largest; if that many are late without any
+ * load, others use the cores, and nothing is told.
  *
  * Broadcast. The latency at the largest number of tasks and the smallest size, for each method, algorithm and
  * operation, as far as these differ; of OL_i the largest, and its task.
@@ -32,6 +34,8 @@
 #ifndef POVBENCH_CLASSIFY_H
 #define POVBENCH_CLASSIFY_H
 
+#include <stdbool.h>
+
 #include "core/result.h"
 
 /* What is called milliseconds: a message so much behind T_comm came late. */
@@ -39,7 +43,7 @@
 
 /* The sentence, to be freed; null if the result has nothing that a rule applies to. */
 char *classify_sentence(const struct result *r);
-/* Makes it the result's own (result_sentence_set). */
+/* Makes it the result's own (result_sentence_set), with what disturbed the run (result_disturbed). */
 void classify_set(struct result *r);
 
 enum classify_overlap {
@@ -49,7 +53,9 @@ enum classify_overlap {
 	CLASSIFY_NONE,
 	CLASSIFY_WORSE,
 };
-/* How a map's size is judged, before odd ones are merged. */
+/* How a map's size is judged. */
 enum classify_overlap classify_size(const struct result *r, uint64_t bytes);
+/* A point of a map that cannot be: T_measured is below T_comm or T_comp, by more than chance and the clock explain. */
+bool classify_is_wrong(const struct result_point *p);
 
 #endif

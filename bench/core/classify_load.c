@@ -5,15 +5,16 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "core/nominal.h"
 
-#define LATE_PCT_LEAST 10.0
-#define SLOWER_LEAST 0.5
+#define LATE_PCT_LEAST 1.0 /* that so few are late may be the machine's own affair */
 
 struct load {
-	double threads, late_pct, late_ns, ratio;
+	double threads, late_pct, late_ns;
+	double mean; /* of a message's time, in terms of T_comm */
 };
 
 static void load_add(const struct result_point *p, const char *name, struct samples *out)
@@ -42,42 +43,80 @@ static struct load load_of(const struct result *r, double threads)
 			continue;
 		load_add(p, "late_pct", &pct);
 		load_add(p, "late", &late);
-		load_add(p, "ratio", &ratio);
+		load_add(p, "ratio_mean", &ratio);
 	}
 	stats_summarize(&pct, &sum);
 	l.late_pct = sum.mean;
 	l.late_ns = stats_quantile(&late, 0.5);
-	l.ratio = stats_quantile(&ratio, 0.5);
+	l.mean = 1 + stats_quantile(&ratio, 0.5);
 	samples_release(&ratio);
 	samples_release(&late);
 	samples_release(&pct);
 	return l;
 }
 
+static bool is_late(const struct load *l)
+{
+	return l->late_pct >= LATE_PCT_LEAST;
+}
+
+/* "2", "1 to 4", "1, 3 and 4": the numbers of threads with which messages are late. */
+static char *late_threads(const struct load *l, size_t cnt)
+{
+	size_t i, first = cnt, last = 0, late = 0;
+	char *text = NULL;
+
+	for (i = 0; i < cnt; i++) {
+		if (!is_late(&l[i]))
+			continue;
+		first = first == cnt ? i : first;
+		last = i;
+		late++;
+	}
+	if (late > 2 && late == last - first + 1)
+		return xasprintf("%.0f to %.0f", l[first].threads, l[last].threads);
+	for (i = first; i <= last; i++) {
+		if (is_late(&l[i]))
+			text = classify_joined(text, xasprintf("%.0f", l[i].threads),
+					       i == last ? " and " : ", ");
+	}
+	return text;
+}
+
+/* Behind the point, for three in all. */
+static int digits(double value)
+{
+	return value < 10 ? 2 : value < 100 ? 1 : 0;
+}
+
 static char *load_text(const struct load *l, size_t cnt)
 {
-	size_t i, from = cnt, worst = 0;
+	const struct load *worst = &l[0];
+	char *threads, *text;
+	bool late = false;
+	size_t i;
 
-	while (from && l[from - 1].late_pct >= LATE_PCT_LEAST)
-		from--;
-	for (i = 0; i < cnt; i++)
-		worst = l[i].ratio > l[worst].ratio ? i : worst;
-	if (from < cnt && !l[from].threads)
+	for (i = 0; i < cnt; i++) {
+		late = late || is_late(&l[i]);
+		worst = l[i].mean > worst->mean ? &l[i] : worst;
+	}
+	if (!l[0].threads && is_late(&l[0]))
 		return xasprintf("not told: %.0f %% of the messages are late without any load",
-				 l[from].late_pct);
-	if (from < cnt)
+				 l[0].late_pct);
+	if (!late)
 		return xasprintf(
-			"delays of milliseconds from %.0f thread%s on: %.0f %% of the messages "
-			"late, by %.1f ms in the median",
-			l[from].threads, nominal_plural(l[from].threads), l[from].late_pct,
-			l[from].late_ns / 1e6);
-	if (l[worst].ratio > SLOWER_LEAST)
-		return xasprintf("slower, by %.1f times the reference with %.0f thread%s, "
-				 "but no delay of milliseconds",
-				 l[worst].ratio, l[worst].threads,
-				 nominal_plural(l[worst].threads));
-	return xasprintf("no delay with up to %.0f thread%s", l[cnt - 1].threads,
-			 nominal_plural(l[cnt - 1].threads));
+			"no message late by 0.5 ms or more with up to %.0f thread%s; one takes "
+			"up to %.*f times T_comm on average (%.0f thread%s)",
+			l[cnt - 1].threads, nominal_plural(l[cnt - 1].threads), digits(worst->mean),
+			worst->mean, worst->threads, nominal_plural(worst->threads));
+	threads = late_threads(l, cnt);
+	text = xasprintf(
+		"messages late by 0.5 ms or more with %s thread%s; at worst (%.0f) %.0f %% of "
+		"them, by %.1f ms in the median, and one takes %.*f times T_comm on average",
+		threads, strcmp(threads, "1") ? "s" : "", worst->threads, worst->late_pct,
+		worst->late_ns / 1e6, digits(worst->mean), worst->mean);
+	free(threads);
+	return text;
 }
 
 char *classify_load(const struct result *r)
@@ -94,6 +133,12 @@ char *classify_load(const struct result *r)
 		l[i] = load_of(r, threads.value[i]);
 	if (threads.cnt)
 		text = load_text(l, threads.cnt);
+	if (text && *classify_text(r, 0, "rank_cpus"))
+		text = classify_joined(text,
+				       xasprintf("rank 0 on CPUs %s, its threads on %s",
+						 classify_text(r, 0, "rank_cpus"),
+						 classify_text(r, 0, "threads_cpus")),
+				       "; ");
 	free(l);
 	samples_release(&threads);
 	return text;

@@ -20,24 +20,33 @@
 #define AT_ONCE_SHARE 0.1 /* of T_comm */
 #define IDLE_NS_MAX 500.0 /* a call takes that at most, and reading the clock */
 #define WAITING_SHARE 0.25
+#define NAMED_MOST 6 /* sizes of which nothing can be said */
 
-static const char *const words[] = {
-	[CLASSIFY_UNJUDGED] = "not judged",
+static const char *const words_of[] = {
+	[CLASSIFY_UNJUDGED] = "not told",
 	[CLASSIFY_OVERLAP] = "overlap",
 	[CLASSIFY_PARTIAL] = "partial overlap",
 	[CLASSIFY_NONE] = "no overlap",
 	[CLASSIFY_WORSE] = "worse than one after the other",
 };
 
-static enum classify_overlap class_of(double ratio)
+/* Of a ratio, with its interval. */
+struct ratio {
+	double value, low, high;
+};
+
+/* What holds at both ends of the interval. */
+static enum classify_overlap class_of(const struct ratio *r)
 {
-	if (isnan(ratio))
+	if (isnan(r->value))
 		return CLASSIFY_UNJUDGED;
-	if (ratio < 0.25)
+	if (r->high < 0.25)
 		return CLASSIFY_OVERLAP;
-	if (ratio < 0.75)
-		return CLASSIFY_PARTIAL;
-	return ratio <= 1.25 ? CLASSIFY_NONE : CLASSIFY_WORSE;
+	if (r->low > 1.25)
+		return CLASSIFY_WORSE;
+	if (r->low >= 0.75)
+		return CLASSIFY_NONE;
+	return r->low > 0.1 && r->high < 0.9 ? CLASSIFY_PARTIAL : CLASSIFY_UNJUDGED;
 }
 
 /* T_comp in terms of T_comm. */
@@ -46,36 +55,67 @@ static double comp_share(const struct result_point *p)
 	return result_number(p, "comp") / result_number(p, "comm");
 }
 
-/* The ratio that a size is judged by; NaN: none. */
-static double size_ratio(const struct result *r, double bytes)
+/* An interval that a result does not have is none at all. */
+static struct ratio point_ratio(const struct result_point *p)
 {
-	double distance, nearest = NEAREST, nearest_ratio = NAN, ratio;
+	struct ratio r = {.value = result_number(p, "ratio")};
+
+	r.low = result_number(p, "ratio_low");
+	r.high = result_number(p, "ratio_high");
+	if (isnan(r.low) || isnan(r.high))
+		r.low = r.high = r.value;
+	return r;
+}
+
+bool classify_is_wrong(const struct result_point *p)
+{
+	return !isnan(result_number(p, "too_short_ns"));
+}
+
+/* The ratio that a size is judged by; NaN: none. */
+static struct ratio size_ratio(const struct result *r, double bytes)
+{
+	struct ratio nearest_ratio = {NAN, NAN, NAN}, ratio;
+	double distance, nearest = NEAREST;
+	struct samples value, low, high;
 	const struct result_point *p;
-	struct samples like;
 	size_t i;
 
-	samples_init(&like);
+	samples_init(&value);
+	samples_init(&low);
+	samples_init(&high);
 	for (i = 0; i < result_point_cnt(r); i++) {
 		p = result_point_at(r, i);
-		ratio = result_number(p, "ratio");
-		if (!classify_is(r, i, "bytes", bytes) || isnan(ratio))
+		ratio = point_ratio(p);
+		if (!classify_is(r, i, "bytes", bytes) || isnan(ratio.value) ||
+		    classify_is_wrong(p))
 			continue;
 		distance = exp(fabs(log(comp_share(p))));
-		if (distance <= LIKE * (1 + 1e-9))
-			samples_add(&like, ratio);
+		if (distance <= LIKE * (1 + 1e-9)) {
+			samples_add(&value, ratio.value);
+			samples_add(&low, ratio.low);
+			samples_add(&high, ratio.high);
+		}
 		if (distance < nearest) {
 			nearest = distance;
 			nearest_ratio = ratio;
 		}
 	}
-	ratio = like.cnt ? stats_quantile(&like, 0.5) : nearest_ratio;
-	samples_release(&like);
+	ratio = nearest_ratio;
+	if (value.cnt)
+		ratio = (struct ratio){stats_quantile(&value, 0.5), stats_quantile(&low, 0.5),
+				       stats_quantile(&high, 0.5)};
+	samples_release(&high);
+	samples_release(&low);
+	samples_release(&value);
 	return ratio;
 }
 
 enum classify_overlap classify_size(const struct result *r, uint64_t bytes)
 {
-	return class_of(size_ratio(r, (double)bytes));
+	struct ratio ratio = size_ratio(r, (double)bytes);
+
+	return class_of(&ratio);
 }
 
 /* ---- eager ---- */
@@ -174,61 +214,100 @@ static size_t eager_end(const struct judged *j, size_t cnt, bool has_waits)
 
 /* ---- the sentence ---- */
 
-/* Sizes that are judged; returns their number. */
-static size_t judge(const struct result *r, const struct samples *sizes, struct judged *out)
+/* Sizes of which something can be said; returns their number. The others are in untold. */
+static size_t judge(const struct result *r, const struct samples *sizes, struct judged *out,
+		    struct samples *untold)
 {
 	double idle_ns = idle_wait(r);
+	struct ratio ratio;
 	size_t i, cnt = 0;
 
 	for (i = 0; i < sizes->cnt; i++) {
+		ratio = size_ratio(r, sizes->value[i]);
 		out[cnt].bytes = sizes->value[i];
-		out[cnt].class = class_of(size_ratio(r, sizes->value[i]));
+		out[cnt].class = class_of(&ratio);
 		out[cnt].done = done_of(r, sizes->value[i], idle_ns);
-		cnt += out[cnt].class != CLASSIFY_UNJUDGED;
+		if (out[cnt].class == CLASSIFY_UNJUDGED)
+			samples_add(untold, sizes->value[i]);
+		else
+			cnt++;
 	}
 	return cnt;
 }
 
-static void merge_odd(struct judged *j, size_t cnt)
+/* Where a run is: all: of every size. */
+static char *where_text(const struct judged *j, size_t begin, size_t end, size_t cnt, bool all)
 {
-	size_t i;
+	char from[HUMAN_BYTES], to[HUMAN_BYTES];
 
-	for (i = 1; i + 1 < cnt; i++) {
-		if (j[i - 1].class == j[i + 1].class)
-			j[i].class = j[i - 1].class;
-		if (j[i - 1].done == j[i + 1].done)
-			j[i].done = j[i - 1].done;
-	}
+	human_bytes(from, sizeof(from), (uint64_t)j[begin].bytes);
+	human_bytes(to, sizeof(to), (uint64_t)j[end - 1].bytes);
+	if (all && end == cnt)
+		return xstrdup(begin ? "above" : "at all sizes");
+	if (all)
+		return xasprintf("up to %s", to);
+	return end - begin == 1 ? xasprintf("at %s", to) : xasprintf("from %s to %s", from, to);
 }
 
 /* "overlap up to 4 KiB (eager), no overlap above" */
-static char *runs_text(const struct judged *j, size_t cnt, bool has_waits)
+static char *runs_text(const struct judged *j, size_t cnt, bool has_waits, bool all)
 {
-	char size[HUMAN_BYTES], *text = NULL, *longer;
 	size_t begin, end, eager = eager_end(j, cnt, has_waits);
+	char size[HUMAN_BYTES], *text = NULL, *where;
 	bool said = !eager;
 
 	for (begin = 0; begin < cnt; begin = end) {
 		end = run_end(j, cnt, begin);
-		human_bytes(size, sizeof(size), (uint64_t)j[end - 1].bytes);
-		longer = xasprintf("%s%s%s", text ? text : "", text ? ", " : "",
-				   words[j[begin].class]);
-		free(text);
-		if (end < cnt)
-			text = xasprintf("%s up to %s%s", longer, size,
-					 end == eager ? " (eager)" : "");
-		else
-			text = xasprintf("%s %s", longer, begin ? "above" : "at all sizes");
-		free(longer);
+		where = where_text(j, begin, end, cnt, all);
+		text = classify_joined(text,
+				       xasprintf("%s %s%s", words_of[j[begin].class], where,
+						 end == eager ? " (eager)" : ""),
+				       ", ");
+		free(where);
 		said = said || end == eager;
 	}
-	if (text && !said) {
-		human_bytes(size, sizeof(size), (uint64_t)j[eager - 1].bytes);
-		longer = xasprintf("%s; eager up to %s", text, size);
-		free(text);
-		text = longer;
-	}
+	if (text && !said)
+		text = classify_joined(
+			text,
+			xasprintf("eager up to %s",
+				  human_bytes(size, sizeof(size), (uint64_t)j[eager - 1].bytes)),
+			"; ");
 	return text;
+}
+
+static char *untold_text(char *text, const struct samples *untold)
+{
+	char size[HUMAN_BYTES], *sizes = NULL;
+	size_t i;
+
+	if (!untold->cnt)
+		return text;
+	for (i = 0; i < untold->cnt && i < NAMED_MOST; i++)
+		sizes = classify_joined(
+			sizes, xstrdup(human_bytes(size, sizeof(size), (uint64_t)untold->value[i])),
+			", ");
+	if (untold->cnt > NAMED_MOST)
+		sizes = classify_joined(
+			sizes, xasprintf("%zu more sizes", untold->cnt - NAMED_MOST), " and ");
+	text = classify_joined(text, xasprintf("not told at %s", sizes), "; ");
+	free(sizes);
+	return text;
+}
+
+static char *wrong_text(char *text, const struct result *r)
+{
+	size_t i, wrong = 0, cnt = result_point_cnt(r);
+
+	for (i = 0; i < cnt; i++)
+		wrong += classify_is_wrong(result_point_at(r, i));
+	if (!wrong)
+		return text;
+	return classify_joined(
+		text,
+		xasprintf("%zu of %zu points are wrong: both together took less time "
+			  "than one of them alone",
+			  wrong, cnt),
+		"; ");
 }
 
 static bool has_waits(const struct result *r)
@@ -244,20 +323,24 @@ static bool has_waits(const struct result *r)
 
 char *classify_map(const struct result *r)
 {
+	struct samples sizes, untold;
 	struct judged *j;
-	struct samples sizes;
 	char *text;
 	size_t cnt;
 
 	samples_init(&sizes);
+	samples_init(&untold);
 	classify_values(r, "bytes", &sizes);
 	j = xcalloc(sizes.cnt + 1, sizeof(*j));
-	cnt = judge(r, &sizes, j);
-	merge_odd(j, cnt);
-	text = runs_text(j, cnt, has_waits(r));
+	cnt = judge(r, &sizes, j, &untold);
+	text = runs_text(j, cnt, has_waits(r), !untold.cnt);
 	if (!text && sizes.cnt)
-		text = xstrdup("not judged, as no computation was of like length");
+		text = xstrdup("not told at any size");
+	else
+		text = untold_text(text, &untold);
+	text = wrong_text(text, r);
 	free(j);
+	samples_release(&untold);
 	samples_release(&sizes);
 	return text;
 }

@@ -20,6 +20,28 @@ enum { TAG_PING = 1, TAG_PONG = 2 };
 #define ROUNDS_MAX 1000.0
 #define PROBES 5
 
+/*
+ * Warming up where what is sampled is new: receive pools are touched for the first time, caches filled, and 256 KiB by shared
+ * memory were seen to get faster for 400 messages. So many samples at least and, if they are fast, so long; then
+ * until the last quarter of them was no more than so much shorter than the one before, but no longer than so.
+ */
+#define SETTLE_SAMPLES 100
+#define SETTLE_NS 20000000
+#define SETTLE_SAMPLES_FAST 1000
+#define SETTLED 0.02
+#define SETTLE_NS_MAX 300000000
+#define SETTLE_SAMPLES_MAX 5000
+
+#define CLOCK_ROUNDS 9
+#define CLOCK_READINGS 500
+
+struct warm_up {
+	struct samples taken;
+	uint64_t least, done, began_ns;
+	size_t look_cnt; /* as in struct watch */
+	bool settle;
+};
+
 /* How long to sample, as rank 0 sees it. */
 struct watch {
 	const struct bench_options *opt;
@@ -43,44 +65,110 @@ static bool watch_wants_more(struct watch *w, const struct samples *s, uint64_t 
 	return !stats_settled(s, w->opt->ci_pct);
 }
 
-static void warm_up(struct bench_run *run, double (*body)(struct bench_run *run, void *ctx),
-		    void *ctx)
+/* Another sample: how->prepare is called on the way, once everybody knows that it comes. */
+static bool next_sample(struct bench_run *run, const struct measure_how *how, bool more)
 {
 	struct comm *c = run->comm;
-	uint64_t i;
+	uint64_t word = more ? WORD_GO : WORD_END;
 
-	c->ops->mark_begin(c, 3, "warm-up");
-	for (i = 0; i < run->opt->warmup; i++) {
-		comm_sync(c, WORD_GO);
-		body(run, ctx);
-	}
-	c->ops->mark_end(c, 3);
+	if (!how->prepare)
+		return comm_sync(c, word) == WORD_GO;
+	if (comm_tell(c, word) == WORD_END)
+		return false;
+	how->prepare(run, how->ctx);
+	comm_sync(c, WORD_GO);
+	return true;
 }
 
-void measure(struct bench_run *run, double (*body)(struct bench_run *run, void *ctx), void *ctx,
-	     struct samples *out)
+/* ---- warming up ---- */
+
+static double part_median(const struct samples *s, size_t begin, size_t end)
 {
-	const struct bench_options *opt = run->opt;
+	const struct samples part = {.value = s->value + begin, .cnt = end - begin};
+
+	return stats_quantile(&part, 0.5);
+}
+
+/* Whether the last quarter was no shorter than the one before. */
+static bool fell_no_more(const struct samples *s)
+{
+	size_t quarter = s->cnt / 4;
+
+	return part_median(s, s->cnt - quarter, s->cnt) >=
+	       (1 - SETTLED) * part_median(s, s->cnt - 2 * quarter, s->cnt - quarter);
+}
+
+/* Rank 0's part: whether times may still fall. */
+static bool is_cold(struct warm_up *w, uint64_t now_ns)
+{
+	uint64_t spent_ns = now_ns - w->began_ns;
+
+	if (w->done < w->least)
+		return true;
+	if (!w->settle || w->taken.cnt >= SETTLE_SAMPLES_MAX || spent_ns >= SETTLE_NS_MAX)
+		return false;
+	if (w->taken.cnt < SETTLE_SAMPLES || w->taken.cnt < w->look_cnt)
+		return true;
+	w->look_cnt = w->taken.cnt + w->taken.cnt / 4;
+	return (spent_ns < SETTLE_NS && w->taken.cnt < SETTLE_SAMPLES_FAST) ||
+	       !fell_no_more(&w->taken);
+}
+
+static void warm_up(struct bench_run *run, const struct measure_how *how)
+{
 	struct comm *c = run->comm;
-	struct watch watch = {.opt = opt};
-	uint64_t word = WORD_GO;
+	struct warm_up w = {.least = run->opt->warmup,
+			    .settle = run->opt->settle && !how->warm,
+			    .began_ns = c->ops->now_ns(c)};
 	double sample;
 
+	if (!w.least && !w.settle)
+		return;
+	samples_init(&w.taken);
+	c->ops->mark_begin(c, 3, "warm-up");
+	while (next_sample(run, how, !c->rank && is_cold(&w, c->ops->now_ns(c)))) {
+		sample = how->sample(run, how->ctx);
+		w.done++;
+		if (!c->rank && !isnan(sample))
+			samples_add(&w.taken, sample);
+	}
+	c->ops->mark_end(c, 3);
+	samples_release(&w.taken);
+}
+
+void measure(struct bench_run *run, const struct measure_how *how, struct samples *out)
+{
+	const struct bench_options *opt = run->opt;
+	struct watch watch = {.opt = opt};
+	struct comm *c = run->comm;
+	double sample;
+
+	warm_up(run, how);
 	if (!c->rank)
 		samples_clear(out);
-	if (opt->warmup)
-		warm_up(run, body, ctx);
 	if (opt->point_ns)
 		watch.end_ns = c->ops->now_ns(c) + opt->point_ns;
-	for (;;) {
-		if (!c->rank && !watch_wants_more(&watch, out, c->ops->now_ns(c)))
-			word = WORD_END;
-		if (comm_sync(c, word) == WORD_END)
-			return;
-		sample = body(run, ctx);
-		if (!c->rank)
+	while (next_sample(run, how,
+			   !c->rank && watch_wants_more(&watch, out, c->ops->now_ns(c)))) {
+		sample = how->sample(run, how->ctx);
+		if (!c->rank && !isnan(sample))
 			samples_add(out, sample);
 	}
+}
+
+double measure_clock_ns(struct comm *c)
+{
+	double least_ns = INFINITY;
+	uint64_t began_ns;
+	int round, i;
+
+	for (round = 0; round < CLOCK_ROUNDS; round++) {
+		began_ns = c->ops->now_ns(c);
+		for (i = 1; i < CLOCK_READINGS; i++)
+			c->ops->now_ns(c);
+		least_ns = fmin(least_ns, (double)(c->ops->now_ns(c) - began_ns) / CLOCK_READINGS);
+	}
+	return least_ns;
 }
 
 /* ---- ping-pong ---- */
@@ -88,6 +176,7 @@ void measure(struct bench_run *run, double (*body)(struct bench_run *run, void *
 struct pingpong {
 	struct comm_msg out, in;
 	int peer;
+	double clock_ns;   /* taken off each sample's time */
 	uint64_t rounds;   /* of a sample */
 	uint64_t pause_ns; /* at most, before a sample; 0: none */
 	uint64_t random;
@@ -141,7 +230,7 @@ static double ping(struct bench_run *run, struct pingpong *p)
 	}
 	end_ns = c->ops->now_ns(c);
 	check(run, p);
-	return (double)(end_ns - began_ns) / 2 / (double)p->rounds;
+	return ((double)(end_ns - began_ns) - p->clock_ns) / 2 / (double)p->rounds;
 }
 
 static void pong(struct bench_run *run, struct pingpong *p)
@@ -187,13 +276,16 @@ static uint64_t enough_rounds(struct bench_run *run, struct pingpong *p)
 static void pingpong_measure(struct bench_run *run, struct pingpong p, bool steady,
 			     struct samples *out)
 {
+	const struct measure_how how = {.sample = pingpong_body, .ctx = &p};
+
 	p.out.buf = bench_buffer_new(p.out.bytes, p.out.layout);
 	p.in.buf = bench_buffer_new(p.in.bytes, p.in.layout);
 	p.rounds = 1;
+	p.clock_ns = measure_clock_ns(run->comm);
 	fill(run, &p);
 	if (steady)
 		p.rounds = enough_rounds(run, &p);
-	measure(run, pingpong_body, &p, out);
+	measure(run, &how, out);
 	free(p.out.buf);
 	free(p.in.buf);
 }

@@ -154,6 +154,38 @@ void result_time(struct result_point *p, const char *name, const struct samples 
 	json_put(p->times, name, t);
 }
 
+static int compare_numbers(double a, double b)
+{
+	return (a > b) - (a < b);
+}
+
+void result_sort(struct result *r, const char *first, const char *second)
+{
+	struct result_point *p;
+	size_t i, k;
+	int order;
+
+	/* Few points, and runs of them in order: by insertion. */
+	for (i = 1; i < r->point_cnt; i++) {
+		p = r->point[i];
+		for (k = i; k; k--) {
+			order = compare_numbers(result_number(r->point[k - 1], first),
+						result_number(p, first));
+			if (!order)
+				order = compare_numbers(result_number(r->point[k - 1], second),
+							result_number(p, second));
+			if (order <= 0)
+				break;
+			r->point[k] = r->point[k - 1];
+		}
+		r->point[k] = p;
+	}
+	r->points = json_array();
+	for (i = 0; i < r->point_cnt; i++)
+		json_array_append(r->points, r->point[i]->json);
+	json_put(r->json, "points", r->points);
+}
+
 size_t result_point_cnt(const struct result *r)
 {
 	return r->point_cnt;
@@ -192,6 +224,15 @@ void result_effort(struct result *r, double took_ns, double core_wait_ns)
 	json_put(r->json, "took_ns", json_integer((json_int_t)took_ns));
 	if (!isnan(core_wait_ns))
 		json_put(r->json, "core_wait_ns", json_integer((json_int_t)core_wait_ns));
+}
+
+void result_disturbed(struct result *r, const char *what)
+{
+	const char *said = json_string_value(json_object_get(r->json, "disturbed"));
+	char *both = said ? xasprintf("%s, %s", said, what) : xstrdup(what);
+
+	json_put(r->json, "disturbed", json_string(both));
+	free(both);
 }
 
 void result_sentence_set(struct result *r, const char *text)

@@ -31,6 +31,9 @@ void result_param_text(struct result_point *p, const char *name, const char *val
 void result_time(struct result_point *p, const char *name, const struct samples *s);
 void result_value(struct result_point *p, const char *name, double value); /* NaN is left out */
 
+/* Puts the points in the order of two parameters. */
+void result_sort(struct result *r, const char *first, const char *second);
+
 /* Reading back: what the classification and the self-test go by. Index 0 … result_point_cnt - 1. */
 size_t result_point_cnt(const struct result *r);
 const struct result_point *result_point_at(const struct result *r, size_t idx);

@@ -25,10 +25,10 @@ struct result *result_new(const struct result_about *about);
 void result_free(struct result *r); /* null is allowed */
 /* How long it was measured, and how much of that all ranks together waited for a core; NaN: unknown. ns. */
 void result_effort(struct result *r, double took_ns, double core_wait_ns);
+/* What makes the numbers doubtful, such as "its ranks waited for a core 9 % of the time"; said wherever the result is. */
+void result_disturbed(struct result *r, const char *what);
 /* Borrowed; valid until result_free. */
 const json_t *result_json(const struct result *r);
-/* A table for people: a row for each point, times in microseconds (medians). */
-void result_print(const struct result *r, FILE *out);
 
 struct result_file;
 

@@ -3,7 +3,7 @@
  * A result as a table for people. Columns are what the points have, in the order of their first appearance: what was
  * set, medians of the times in microseconds, and values.
  */
-#include "core/result_file.h"
+#include "core/result_print.h"
 
 #include "base/log.h"
 #include "base/text.h"
@@ -136,20 +136,14 @@ static void print_head(const struct table *t, FILE *out)
 	fputc('\n', out);
 }
 
-void result_print(const struct result *r, FILE *out)
+static void print_table(json_t *points, FILE *out)
 {
-	const json_t *json = result_json(r);
-	const char *sentence = json_string_value(json_object_get(json, "sentence"));
-	int ranks = (int)json_integer_value(json_object_get(json, "ranks"));
-	json_t *points = json_object_get(json, "points"), *p;
 	struct table t = {0};
 	char cell[CELL_BYTES];
+	json_t *p;
 	size_t row, i;
 
 	find_columns(&t, points);
-	fprintf(out, "# %s, %d rank%s: %s\n", json_string_value(json_object_get(json, "benchmark")),
-		ranks, nominal_plural(ranks),
-		json_string_value(json_object_get(json, "brief")) ?: "");
 	print_head(&t, out);
 	json_array_foreach(points, row, p)
 	{
@@ -159,8 +153,24 @@ void result_print(const struct result *r, FILE *out)
 		}
 		fputc('\n', out);
 	}
+	free(t.column);
+}
+
+void result_print(const struct result *r, bool all, FILE *out)
+{
+	const json_t *json = result_json(r);
+	const char *sentence = json_string_value(json_object_get(json, "sentence"));
+	const char *kind = json_string_value(json_object_get(json, "kind"));
+	int ranks = (int)json_integer_value(json_object_get(json, "ranks"));
+
+	fprintf(out, "# %s, %d rank%s: %s\n", json_string_value(json_object_get(json, "benchmark")),
+		ranks, nominal_plural(ranks),
+		json_string_value(json_object_get(json, "brief")) ?: "");
+	if (!all && !strcmp(kind, "map"))
+		result_print_map(r, out);
+	else
+		print_table(json_object_get(json, "points"), out);
 	if (sentence)
 		fprintf(out, "# %s\n", sentence);
 	fputc('\n', out);
-	free(t.column);
 }

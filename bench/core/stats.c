@@ -58,6 +58,11 @@ static double *sorted_copy(const struct samples *s)
 	return v;
 }
 
+void samples_sorted(const struct samples *s, struct samples *out)
+{
+	*out = (struct samples){.value = sorted_copy(s), .cnt = s->cnt, .room = s->cnt};
+}
+
 static double quantile_of(const double *sorted, size_t cnt, double q)
 {
 	double at = q * (double)(cnt - 1);

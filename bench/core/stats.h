@@ -29,6 +29,9 @@ void samples_release(struct samples *s);
 void samples_clear(struct samples *s);
 void samples_add(struct samples *s, double value);
 
+/* A copy in ascending order; to be released. */
+void samples_sorted(const struct samples *s, struct samples *out);
+
 /* All zero if there are no samples. */
 void stats_summarize(const struct samples *s, struct summary *out);
 /* Interpolated linearly between order statistics; q in 0 … 1. */

@@ -52,6 +52,20 @@ void sweep_init(struct sweep *s, uint64_t min, uint64_t max, double step, uint64
 	}
 }
 
+size_t *sweep_shuffled(size_t cnt, uint64_t *random)
+{
+	size_t *order = xcalloc(cnt + 1, sizeof(*order)), i, k;
+
+	for (i = 0; i < cnt; i++) {
+		/* Knuth's MMIX generator; its high bits are the good ones. */
+		*random = *random * 6364136223846793005u + 1442695040888963407u;
+		k = (size_t)((*random >> 32) * (i + 1) >> 32);
+		order[i] = order[k];
+		order[k] = i;
+	}
+	return order;
+}
+
 void sweep_release(struct sweep *s)
 {
 	if (!s)

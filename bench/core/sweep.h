@@ -19,4 +19,7 @@ void sweep_init(struct sweep *s, uint64_t min, uint64_t max, double step, uint64
 		uint64_t unit);
 void sweep_release(struct sweep *s);
 
+/* 0 … cnt-1 in random order, the same for the same *random, which goes on; to be freed. */
+size_t *sweep_shuffled(size_t cnt, uint64_t *random);
+
 #endif

@@ -132,6 +132,31 @@ void units_release(struct units *u)
 	*u = (struct units){0};
 }
 
+char *units_own_list(void)
+{
+	char *text = NULL, *longer;
+	int cpu, end;
+	cpu_set_t own;
+
+	if (sched_getaffinity(0, sizeof(own), &own))
+		return NULL;
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu = end + 1) {
+		for (end = cpu; end < CPU_SETSIZE && CPU_ISSET((size_t)end, &own); end++)
+			;
+		if (end == cpu)
+			continue;
+		longer = xasprintf("%s%s%d", text ? text : "", text ? "," : "", cpu);
+		free(text);
+		text = longer;
+		if (end - 1 > cpu) {
+			longer = xasprintf("%s-%d", text, end - 1);
+			free(text);
+			text = longer;
+		}
+	}
+	return text;
+}
+
 int units_bind(int cpu)
 {
 	cpu_set_t set;

@@ -20,6 +20,8 @@ void units_init(struct units *u, const cpu_set_t *mask);
 int units_parse(struct units *u, const char *list, int *missing);
 void units_release(struct units *u);
 
+/* Those that the calling thread may use, as a list such as "0,4-7"; to be freed. Null if the kernel does not tell. */
+char *units_own_list(void);
 /* Binds the calling thread. 0 or -errno, unsaid. */
 int units_bind(int cpu);
 

@@ -98,6 +98,22 @@ static void find_late(const struct samples *measured, double comm_ns, struct sam
 	}
 }
 
+/* Whether the thread that communicates shares its core with the load is up to these; rank 0's. */
+static void nload_write_cpus(const struct nload *n, struct result_point *point)
+{
+	const struct bench_options *opt = n->run->opt;
+	char *own = n->run->comm->features & COMM_VIRTUAL_TIME ? NULL : units_own_list();
+
+	if (!own)
+		return;
+	result_param_text(point, "rank_cpus", own);
+	result_param_text(point, "threads_cpus",
+			  opt->load_cpus ? opt->load_cpus :
+			  opt->bind	 ? "one each, free ones first" :
+					   own);
+	free(own);
+}
+
 static void nload_write(struct nload *n, size_t idx, uint64_t threads,
 			const struct samples *measured)
 {
@@ -109,6 +125,7 @@ static void nload_write(struct nload *n, size_t idx, uint64_t threads,
 	stats_summarize(measured, &loaded);
 	result_param(point, "bytes", n->sizes.value[idx]);
 	result_param(point, "threads", threads);
+	nload_write_cpus(n, point);
 	result_time(point, "comm", &n->comm[idx]);
 	result_time(point, "measured", measured);
 	samples_init(&late);

@@ -6,24 +6,31 @@
  */
 #include "overlap/map.h"
 
-#include "reference/send_time.h"
-
 static double sequence(struct map *m)
 {
-	uint64_t start;
-
 	if (m->comm->rank == 1) {
 		m->comm->ops->recv(m->comm, &m->in[0], 0, MAP_TAG_DATA);
 		return 0;
 	}
-	start = map_now(m);
+	map_begin(m);
 	map_overlap_send(m, 1);
-	return (double)(map_now(m) - start);
+	return map_end(m);
+}
+
+static double blocking_send(struct map *m)
+{
+	if (m->comm->rank == 1) {
+		m->comm->ops->recv(m->comm, &m->in[0], 0, MAP_TAG_DATA);
+		return 0;
+	}
+	map_begin(m);
+	m->comm->ops->send(m->comm, &m->out[0], 1, MAP_TAG_DATA);
+	return map_end(m);
 }
 
 static void reference(struct map *m, struct samples *out)
 {
-	send_time_measure(m->run, m->bytes, out);
+	map_reference_by(m, blocking_send, out);
 }
 
 static const struct map_pattern pattern = {

@@ -1,27 +1,36 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The sweep over message size × computation time. References are taken right before the points that use them, since
- * a shared machine drifts; T_comp does not depend on the size and is taken once per computation time.
+ * The sweep over message size × computation time, in blocks: a block is a size, with T_comm before and behind its points,
+ * since a shared machine drifts. Sizes, and points of a size, come in random order, so that what changes with time does not look
+ * like a change with size. T_comp does not depend on the size and is taken once per computation time, the latency once
+ * for all.
  */
 #include "overlap/map.h"
 
 #include "base/log.h"
 #include "core/estimate.h"
 #include "core/nominal.h"
-#include "core/overlap_ratio.h"
 #include "core/sweep.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* Of all messages of a rank in one direction: a machine's memory is shared by its ranks. */
 #define MAP_BYTES_MAX (256UL << 20)
 
+/* The latency is the least median of so many measurements: whatever disturbs makes it longer. */
+#define LATENCIES 5
+
+/* Of so many samples one is taken for what is spent in calls, and not for T_measured. */
+#define DETAIL_EVERY 4
+
 static const uint64_t first_compute_ns = 1000;
 
 struct map_axes {
 	struct sweep bytes, compute;
 	struct samples *comp; /* T_comp, one of each compute.value; owned */
+	uint64_t random;      /* the same on all ranks */
 };
 
 static int pattern_messages(const struct map_pattern *pattern, const struct bench_run *run)
@@ -63,14 +72,6 @@ static void axes_release(struct map_axes *a)
 	sweep_release(&a->bytes);
 }
 
-static double samples_median(const struct samples *s)
-{
-	struct summary sum;
-
-	stats_summarize(s, &sum);
-	return sum.median;
-}
-
 /* measure() warms up with the same body: only its last `cnt` calls are in the result. */
 static void samples_keep_last(struct samples *s, size_t cnt)
 {
@@ -110,158 +111,160 @@ static void map_check(struct map *m)
 		map_check_message(m, &m->in[i], 1 - rank, i);
 }
 
+static void map_prepare(struct bench_run *run, void *ctx)
+{
+	struct map *m = ctx;
+
+	(void)run;
+	m->pattern->prepare(m);
+}
+
+static double less_latency(const struct map *m, double ns)
+{
+	return fmax(0, fmax(ns - m->latency_ns, fmin(ns, m->own_ns)));
+}
+
 static double map_sample(struct bench_run *run, void *ctx)
 {
 	struct map *m = ctx;
 	double ns;
 
+	m->timing = false;
+	m->own_ns = 0;
 	m->in_calls_ns = 0;
 	m->wait_ns = 0;
 	m->test_ns = 0;
-	ns = m->pattern->sequence(m);
+	m->detail = run->comm->rank == 0 && m->sample_cnt++ % DETAIL_EVERY == 0;
+	ns = m->sequence(m);
 	if (run->opt->validate)
 		map_check(m);
-	if (run->comm->rank != 0)
-		return 0;
-	samples_add(&m->in_calls, m->in_calls_ns);
-	samples_add(&m->wait, m->wait_ns);
-	samples_add(&m->test, m->test_ns);
-	if (m->pattern->ack_latency)
-		ns = ns > m->latency_ns ? ns - m->latency_ns : 0;
-	return ns;
+	if (m->detail) {
+		samples_add(&m->in_calls, fmax(0, m->in_calls_ns));
+		samples_add(&m->wait, fmax(0, m->wait_ns));
+		samples_add(&m->test, fmax(0, m->test_ns));
+		return NAN;
+	}
+	return m->pattern->ack_latency ? less_latency(m, ns) : fmax(0, ns);
 }
 
-static void map_measure(struct map *m, struct samples *out)
+static void map_measure(struct map *m, double (*sequence)(struct map *m), struct samples *out)
 {
+	bool prepares = sequence == m->pattern->sequence && m->pattern->prepare;
+	const struct measure_how how = {.sample = map_sample,
+					.prepare = prepares ? map_prepare : NULL,
+					.ctx = m,
+					.warm = m->warm};
+	size_t details;
+
+	m->sequence = sequence;
 	samples_clear(&m->in_calls);
 	samples_clear(&m->wait);
 	samples_clear(&m->test);
-	measure(m->run, map_sample, m, out);
-	samples_keep_last(&m->in_calls, out->cnt);
-	samples_keep_last(&m->wait, out->cnt);
-	samples_keep_last(&m->test, out->cnt);
+	m->sample_cnt = 0;
+	measure(m->run, &how, out);
+	details = out->cnt / (DETAIL_EVERY - 1) ?: 1;
+	samples_keep_last(&m->in_calls, details);
+	samples_keep_last(&m->wait, details);
+	samples_keep_last(&m->test, details);
+}
+
+void map_reference_by(struct map *m, double (*sequence)(struct map *m), struct samples *out)
+{
+	m->compute_ns = 0;
+	map_measure(m, sequence, out);
 }
 
 void map_reference_sequence(struct map *m, struct samples *out)
 {
-	m->compute_ns = 0;
-	map_measure(m, out);
+	map_reference_by(m, m->pattern->sequence, out);
 }
 
 static double computation_sample(struct bench_run *run, void *ctx)
 {
 	struct map *m = ctx;
-	uint64_t start = map_now(m);
 
+	m->timing = false;
 	if (run->comm->rank != 0 && !m->pattern->all_compute)
 		return 0;
+	m->detail = false;
 	if (m->pattern->computation)
-		return m->pattern->computation(m);
+		return fmax(0, m->pattern->computation(m));
+	map_begin(m);
 	map_compute(m);
-	return (double)(map_now(m) - start);
+	return fmax(0, map_end(m));
 }
 
 /* ---- points ---- */
 
 static void measure_computation(struct map *m, struct map_axes *a)
 {
+	const struct measure_how how = {.sample = computation_sample, .ctx = m, .warm = true};
 	size_t i;
 
 	m->comm->ops->mark_begin(m->comm, 1, "computation");
 	for (i = 0; i < a->compute.cnt; i++) {
 		m->compute_ns = a->compute.value[i];
-		measure(m->run, computation_sample, m, &a->comp[i]);
+		measure(m->run, &how, &a->comp[i]);
 	}
 	m->comm->ops->mark_end(m->comm, 1);
 }
 
-/*
- * The same for all sizes, and whatever disturbs makes it longer: the least median so far. A wrong one of
- * milliseconds, on a busy machine, would take whole columns of the map down to 0.
- */
+/* A wrong one of milliseconds, on a busy machine, would take whole columns of the map down to 0. */
 static void measure_latency(struct map *m)
 {
-	double ns = measure_latency_ns(m->run, 1);
+	double ns;
+	int i;
 
-	if (!m->latency_known || ns < m->latency_ns)
-		m->latency_ns = ns;
-	m->latency_known = true;
+	if (!m->pattern->ack_latency)
+		return;
+	m->comm->ops->mark_begin(m->comm, 1, "latency");
+	m->latency_ns = INFINITY;
+	for (i = 0; i < LATENCIES; i++) {
+		ns = measure_latency_ns(m->run, 1);
+		m->latency_ns = fmin(m->latency_ns, ns);
+	}
+	m->comm->ops->mark_end(m->comm, 1);
 }
 
-static void measure_references(struct map *m)
+static void measure_reference(struct map *m, struct samples *out)
 {
 	struct comm *c = m->comm;
 
 	c->ops->mark_begin(c, 1, "reference");
-	if (m->pattern->ack_latency)
-		measure_latency(m);
-	samples_clear(&m->comm_ns);
-	samples_clear(&m->blocking);
 	if (m->pattern->reference)
-		m->pattern->reference(m, &m->comm_ns);
+		m->pattern->reference(m, out);
 	else
-		measure_pingpong(m->run, m->bytes, m->pattern->layout, &m->comm_ns);
+		map_reference_sequence(m, out);
 	c->ops->mark_end(c, 1);
 }
 
-static void point_values(const struct map *m, const struct overlap_times *t,
-			 struct result_point *point)
+static void measure_pingpong_too(struct map *m)
 {
-	struct overlap_times by_blocking = *t;
-	struct overlap_ratios r, blocking;
+	struct comm *c = m->comm;
 
-	overlap_ratios(t, &r);
-	if (m->blocking.cnt) {
-		by_blocking.comm = samples_median(&m->blocking);
-		overlap_ratios(&by_blocking, &blocking);
-		r.mpiperf = blocking.mpiperf;
-	}
-	result_value(point, "ratio", r.ratio);
-	result_value(point, "osu_pct", r.osu_pct);
-	result_value(point, "imb_pct", r.imb_pct);
-	result_value(point, "imb_io_pct", r.imb_io_pct);
-	result_value(point, "mpiperf", r.mpiperf);
-	result_value(point, "sandia", r.sandia);
+	c->ops->mark_begin(c, 1, "ping-pong");
+	measure_pingpong(m->run, m->bytes, m->pattern->layout, &m->pingpong);
+	c->ops->mark_end(c, 1);
 }
 
-static void point_write(struct map *m, const struct samples *comp, const struct samples *measured)
+static void samples_take(struct samples *to, struct samples *from)
 {
-	struct overlap_times t = {.comm = samples_median(&m->comm_ns),
-				  .comp = samples_median(comp),
-				  .measured = samples_median(measured),
-				  .in_calls = samples_median(&m->in_calls)};
-	struct result_point *point = result_point_add(m->run->result);
-
-	result_param(point, "bytes", m->bytes);
-	result_param(point, "compute_ns", m->compute_ns);
-	if (m->pattern->params)
-		m->pattern->params(m, point);
-	result_time(point, "comm", &m->comm_ns);
-	result_time(point, "comp", comp);
-	result_time(point, "measured", measured);
-	result_time(point, "in_calls", &m->in_calls);
-	if (m->pattern->sends_only)
-		result_time(point, "send_wait", &m->wait);
-	if (samples_median(&m->test) > 0)
-		result_time(point, "test", &m->test);
-	if (m->blocking.cnt)
-		result_time(point, "blocking", &m->blocking);
-	point_values(m, &t, point);
+	samples_release(to);
+	*to = *from;
+	samples_init(from);
 }
 
-static void map_point(struct map *m, const struct samples *comp)
+static void map_point(struct map *m, struct map_cell *cell)
 {
 	char size[HUMAN_BYTES], time[HUMAN_BYTES], name[2 * HUMAN_BYTES + 4];
-	struct samples measured;
 
 	snprintf(name, sizeof(name), "%s, %s", human_bytes(size, sizeof(size), m->bytes),
 		 nominal_ns(time, sizeof(time), m->compute_ns));
 	m->comm->ops->mark_begin(m->comm, 1, name);
-	samples_init(&measured);
-	map_measure(m, &measured);
-	if (m->comm->rank == 0)
-		point_write(m, comp, &measured);
-	samples_release(&measured);
+	map_measure(m, m->pattern->sequence, &cell->measured);
+	samples_take(&cell->in_calls, &m->in_calls);
+	samples_take(&cell->wait, &m->wait);
+	samples_take(&cell->test, &m->test);
 	m->comm->ops->mark_end(m->comm, 1);
 }
 
@@ -295,45 +298,83 @@ static void size_end(struct map *m)
 	}
 }
 
-static void map_size(struct map *m, struct map_axes *a, size_t idx)
+static void map_points(struct map *m, struct map_axes *a, size_t done)
 {
+	size_t *order = sweep_shuffled(a->compute.cnt, &a->random), i;
 	struct bench_run *run = m->run;
+
+	if (m->pattern->points_begin)
+		m->pattern->points_begin(m);
+	for (i = 0; i < a->compute.cnt; i++) {
+		m->compute_ns = a->compute.value[order[i]];
+		map_point(m, &m->cell[order[i]]);
+		if (m->comm->rank == 0 && run->progress)
+			run->progress(run->progress_ctx, done * a->compute.cnt + i + 1,
+				      a->bytes.cnt * a->compute.cnt);
+	}
+	if (m->pattern->points_end)
+		m->pattern->points_end(m);
+	free(order);
+}
+
+/* done: how many sizes were before. */
+static void map_size(struct map *m, struct map_axes *a, size_t idx, size_t done)
+{
 	size_t i;
 
 	m->bytes = a->bytes.value[idx];
+	m->warm = false;
 	size_begin(m);
-	measure_references(m);
-	for (i = 0; i < a->compute.cnt; i++) {
-		m->compute_ns = a->compute.value[i];
-		map_point(m, &a->comp[i]);
-		if (m->comm->rank == 0 && run->progress)
-			run->progress(run->progress_ctx, idx * a->compute.cnt + i + 1,
-				      a->bytes.cnt * a->compute.cnt);
-	}
+	if (m->pattern->pingpong)
+		measure_pingpong_too(m);
+	measure_reference(m, &m->before);
+	m->warm = true;
+	map_points(m, a, done);
+	measure_reference(m, &m->behind);
+	for (i = 0; m->comm->rank == 0 && i < a->compute.cnt; i++)
+		map_point_write(m, &m->cell[i], a->compute.value[i], &a->comp[i]);
 	size_end(m);
 }
 
-static void map_init(struct map *m, struct bench_run *run, const struct map_pattern *pattern)
+static struct samples *samples_of(struct map *m, size_t idx)
 {
+	struct samples *all[] = {&m->in_calls, &m->wait,     &m->test,	  &m->before,
+				 &m->behind,   &m->blocking, &m->pingpong};
+
+	return idx < sizeof(all) / sizeof(all[0]) ? all[idx] : NULL;
+}
+
+static void map_init(struct map *m, struct bench_run *run, const struct map_pattern *pattern,
+		     size_t computations)
+{
+	size_t i;
+
 	*m = (struct map){.run = run, .comm = run->comm, .pattern = pattern};
+	m->clock_ns = measure_clock_ns(run->comm);
 	m->message_cnt = pattern_messages(pattern, run);
 	m->out = xcalloc((size_t)m->message_cnt, sizeof(*m->out));
 	m->in = xcalloc((size_t)m->message_cnt, sizeof(*m->in));
 	m->request = xcalloc(2 * (size_t)m->message_cnt, sizeof(*m->request));
-	samples_init(&m->in_calls);
-	samples_init(&m->wait);
-	samples_init(&m->test);
-	samples_init(&m->comm_ns);
-	samples_init(&m->blocking);
+	m->cell = xcalloc(computations, sizeof(*m->cell));
+	for (i = 0; i < computations; i++)
+		m->cell[i].compute = i;
+	for (i = 0; samples_of(m, i); i++)
+		samples_init(samples_of(m, i));
 }
 
-static void map_release(struct map *m)
+static void map_release(struct map *m, size_t computations)
 {
-	samples_release(&m->blocking);
-	samples_release(&m->comm_ns);
-	samples_release(&m->test);
-	samples_release(&m->wait);
-	samples_release(&m->in_calls);
+	size_t i;
+
+	for (i = 0; samples_of(m, i); i++)
+		samples_release(samples_of(m, i));
+	for (i = 0; i < computations; i++) {
+		samples_release(&m->cell[i].measured);
+		samples_release(&m->cell[i].in_calls);
+		samples_release(&m->cell[i].wait);
+		samples_release(&m->cell[i].test);
+	}
+	free(m->cell);
 	free(m->request);
 	free(m->in);
 	free(m->out);
@@ -344,19 +385,25 @@ int map_run(struct bench_run *run, const struct map_pattern *pattern)
 	char limit[HUMAN_BYTES];
 	struct map_axes a;
 	struct map m;
-	size_t i;
+	size_t *order, i;
 
 	axes_init(&a, run, pattern);
-	map_init(&m, run, pattern);
+	map_init(&m, run, pattern, a.compute.cnt);
 	if (run->comm->rank == 0 && !pattern->no_bytes &&
 	    run->opt->bytes_max > MAP_BYTES_MAX / (uint64_t)m.message_cnt)
 		log_warn("sizes end at %s: %d messages at once would need more than %lu MiB",
 			 human_bytes(limit, sizeof(limit), a.bytes.value[a.bytes.cnt - 1]),
 			 m.message_cnt, MAP_BYTES_MAX >> 20);
+	a.random = comm_tell(run->comm, run->comm->ops->now_ns(run->comm));
+	measure_latency(&m);
 	measure_computation(&m, &a);
+	order = sweep_shuffled(a.bytes.cnt, &a.random);
 	for (i = 0; i < a.bytes.cnt; i++)
-		map_size(&m, &a, i);
-	map_release(&m);
+		map_size(&m, &a, order[i], i);
+	free(order);
+	if (run->result)
+		result_sort(run->result, "bytes", "compute_ns");
+	map_release(&m, a.compute.cnt);
 	axes_release(&a);
 	return 0;
 }
@@ -377,7 +424,7 @@ uint64_t map_estimate_ns(const struct bench_run *run, const struct map_pattern *
 	for (i = 0; i < a.bytes.cnt; i++) {
 		comm_ns = wait_ns * run->comm->size +
 			  (double)a.bytes.value[i] * messages * phases / ESTIMATE_BYTES_PER_NS;
-		ns += 2 * estimate_point_ns(run->opt, 2 * comm_ns);
+		ns += 3 * estimate_point_ns(run->opt, 2 * comm_ns);
 		for (k = 0; k < a.compute.cnt; k++)
 			ns += estimate_point_ns(run->opt,
 						comm_ns + phases * (double)a.compute.value[k]);

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * The 2-D space of Denis & Trahay 2016: message size × computation time. An overlap benchmark gives the sequence of
- * calls that it times, the rest is common: for each size the latency and T_comm, for each computation time T_comp
- * alone, for each pair T_measured; from these equation (1) and the peers' figures. A point has
- * the parameters bytes and compute_ns, the times comm, comp, measured and in_calls (of these send_wait, where only sends are waited for; test, blocking where they exist),
- * and the values ratio, osu_pct, imb_pct, imb_io_pct, mpiperf, sandia.
+ * calls that it times, the rest is common: for each size T_comm, which is the sequence without computation; for each computation
+ * time T_comp alone, for each pair T_measured; from these equation (1) and the peers' figures. T_comm is measured before a
+ * size's points and again behind them. What the clock's readings take is taken out of every time.
+ *
+ * A point has the parameters bytes and compute_ns, the times comm (both measurements), comp, measured and in_calls (of these
+ * send_wait, where only sends are waited for; test, blocking, pingpong where they exist), and the values ratio with ratio_low
+ * and ratio_high, osu_pct, imb_pct, imb_io_pct, mpiperf, sandia and drift, T_comm behind the points over T_comm before, less 1.
+ * Where no ratio can be told, these are left out and `blank` says why (map_point.c); too_short_ns is there only if T_measured is
+ * wrong: shorter than the longer one of T_comm and T_comp by so much.
  */
 #ifndef POVBENCH_OVERLAP_MAP_H
 #define POVBENCH_OVERLAP_MAP_H
@@ -19,8 +24,9 @@ struct map;
 struct map_pattern {
 	enum comm_layout layout;
 	/*
-	 * Half of a 0-byte ping-pong is taken off each sample, down to 0: the sequence has one message without data
-	 * that T_comm has not (III.D).
+	 * The sequence has one message without data more than what is asked about (III.D): its latency, half of a 0-byte
+	 * ping-pong, is taken off each sample, down to when rank 0 had done its own part (map_own): what
+	 * travelled beside that took no time of the sample.
 	 */
 	bool ack_latency;
 	bool all_compute;  /* every rank computes at the same time, not rank 0 only */
@@ -29,24 +35,36 @@ struct map_pattern {
 	uint32_t receives; /* bit r: rank r gets data from its only peer, to be validated */
 	bool sends_only;   /* what rank 0 waits for is sends */
 
+	/* On every rank before the synchronisation that a sample begins with; null: nothing. */
+	void (*prepare)(struct map *m);
 	/*
 	 * What is timed: every rank calls it, rank 0 returns the ns. It computes with map_compute, and
 	 * tells what it spends in post and wait calls (map_in_calls).
 	 */
 	double (*sequence)(struct map *m);
-	/* T_comm; null: half of a ping-pong of this layout. */
+	/* T_comm; null: the sequence without computation (map_reference_sequence). */
 	void (*reference)(struct map *m, struct samples *out);
+	bool pingpong; /* half of a ping-pong of this layout is measured, too, for comparing: T_comm in the paper */
 	/* T_comp in ns, if the computation is made otherwise than in one piece of compute_ns. */
 	double (*computation)(struct map *m);
 	bool own_buffers; /* size_begin makes them; out and in have none */
 	/* Messages pending at once, each with buffers of its own; null: 1. */
 	int (*messages)(const struct bench_run *run);
-	/* Around the points of a size: requests that outlive a sample, for instance. */
+	/* Around all of a size: requests that outlive a sample, for instance. */
 	void (*size_begin)(struct map *m);
 	void (*size_end)(struct map *m);
+	/* Around its points, not its references. */
+	void (*points_begin)(struct map *m);
+	void (*points_end)(struct map *m);
 	void (*check)(struct map *m); /* validation of what `receives` cannot tell */
 	void (*params)(struct map *m, struct result_point *point);
 	const void *data; /* the pattern's own */
+};
+
+/* A point of a size, until all of that size is known. */
+struct map_cell {
+	size_t compute; /* index of its computation time */
+	struct samples measured, in_calls, wait, test;
 };
 
 struct map {
@@ -54,16 +72,29 @@ struct map {
 	struct comm *comm;
 	const struct map_pattern *pattern;
 	size_t bytes;
-	uint64_t compute_ns; /* 0: communication alone */
-	double latency_ns;   /* to take off; rank 0 */
-	bool latency_known;
+	uint64_t compute_ns;		   /* 0: communication alone */
+	double latency_ns;		   /* to take off; rank 0 */
+	double clock_ns;		   /* what reading the clock takes */
+	double (*sequence)(struct map *m); /* of the samples being taken */
+	bool warm;			   /* a sequence of this size has been measured */
+	unsigned int sample_cnt;
 	int message_cnt;
-	struct comm_msg *out, *in;	      /* message_cnt of each; owned */
-	struct comm_request *request;	      /* 2 × message_cnt; owned */
-	double in_calls_ns, wait_ns, test_ns; /* of the sample being taken */
-	struct samples in_calls, wait, test;  /* of the point being taken */
-	struct samples comm_ns, blocking; /* of the size; blocking: T_comm by the blocking call */
-	void *state;			  /* the pattern's own */
+	struct comm_msg *out, *in;     /* message_cnt of each; owned */
+	struct comm_request *request;  /* 2 × message_cnt; owned */
+	struct map_cell *cell;	       /* of the size, one of each computation time; owned */
+	struct samples before, behind; /* T_comm, around the points of the size */
+	struct samples blocking,
+		pingpong; /* of the size; T_comm by the blocking call, or half a ping-pong */
+	void *state;	  /* the pattern's own */
+
+	/* the sample being taken */
+	bool timing; /* between map_begin and the sample's end, on ranks that called it */
+	uint64_t began_ns;
+	unsigned int readings; /* of the clock, since then */
+	bool detail;	       /* the calls are timed, not the sample; rank 0 */
+	double own_ns;	       /* since then, until rank 0's own part was done; 0: not told */
+	double in_calls_ns, wait_ns, test_ns;
+	struct samples in_calls, wait, test; /* of the point being taken */
 };
 
 int map_run(struct bench_run *run, const struct map_pattern *pattern);
@@ -73,14 +104,18 @@ uint64_t map_estimate_ns(const struct bench_run *run, const struct map_pattern *
 
 /* ---- for sequences ---- */
 
-static inline uint64_t map_now(const struct map *m)
-{
-	return m->comm->ops->now_ns(m->comm);
-}
+/* The sample begins: on rank 0, and where every rank's time counts on every one. */
+void map_begin(struct map *m);
+/* The sample's ns since map_begin, less one reading of the clock; 0 on a rank that did not call that. */
+double map_end(struct map *m);
+/* Rank 0's own part is done: the sample is no shorter (ack_latency). */
+void map_own(struct map *m);
+/* For map_in_calls, in the samples taken for it: ns since map_begin, without all readings; in others 0, without one. */
+double map_now(struct map *m);
 
 void map_compute(struct map *m);
 /* For in_calls_ns and wait_ns: what was spent in the calls that post, and in those that wait behind the computation. */
-void map_in_calls(struct map *m, uint64_t post_ns, uint64_t wait_ns);
+void map_in_calls(struct map *m, double post_ns, double wait_ns);
 /* Isend or Irecv of message 0 with `peer`, compute, Wait; with map_in_calls. */
 void map_overlap_send(struct map *m, int peer);
 void map_overlap_recv(struct map *m, int peer);
@@ -88,12 +123,19 @@ void map_overlap_recv(struct map *m, int peer);
 void map_tell(struct map *m, int peer, int tag);
 void map_hear(struct map *m, int peer, int tag);
 /* The same sequence on every rank took `own` ns: on rank 0 the longest of them. */
-double map_longest(struct map *m, uint64_t own_ns);
+double map_longest(struct map *m, double own_ns);
 
 /* Isend, computation, Wait on rank 0, a blocking receive on rank 1, which then sends an ACK: for ack_latency. */
 double map_sequence_send_ack(struct map *m);
-/* A reference: the sequence itself, without computation. */
+/* A reference: the sequence itself, without computation; or another one. */
 void map_reference_sequence(struct map *m, struct samples *out);
+void map_reference_by(struct map *m, double (*sequence)(struct map *m), struct samples *out);
+
+/* ---- what comes out (map_point.c) ---- */
+
+/* Writes a point of the size when all of it is known; on rank 0. */
+void map_point_write(struct map *m, const struct map_cell *cell, uint64_t compute_ns,
+		     const struct samples *comp);
 
 /* ---- for check ---- */
 

@@ -15,7 +15,8 @@
 #define THREADS_DEFAULT 2
 
 struct thread_times {
-	uint64_t start_ns, end_ns, post_ns, wait_ns;
+	uint64_t start_ns, done_ns, end_ns;
+	uint64_t post_ns, wait_ns; /* in samples taken for that */
 };
 
 struct threads {
@@ -50,50 +51,61 @@ static void overlap_thread(void *arg, int thread)
 	struct thread_times *t = &all->times[thread];
 	struct map *m = all->map;
 	struct comm *c = m->comm;
-	uint64_t posted, computed;
+	uint64_t posted = 0, computed = 0;
+	uint64_t (*now_ns)(struct comm *) = c->ops->now_ns; /* map_now is for one thread */
+	bool detail = m->detail;
 
 	if (c->rank == 1) {
 		receive_thread(m, thread);
 		return;
 	}
 	map_hear(m, 1, thread_tag(thread, MAP_TAG_CTS));
-	t->start_ns = map_now(m);
+	t->start_ns = now_ns(c);
 	c->ops->isend(c, &m->out[thread], 1, thread_tag(thread, MAP_TAG_DATA), &m->request[thread]);
-	posted = map_now(m);
+	if (detail)
+		posted = now_ns(c);
 	map_compute(m);
-	computed = map_now(m);
+	if (detail)
+		computed = now_ns(c);
 	c->ops->wait(c, &m->request[thread]);
-	t->post_ns = posted - t->start_ns;
-	t->wait_ns = map_now(m) - computed;
+	t->done_ns = now_ns(c);
+	if (detail) {
+		t->post_ns = posted - t->start_ns;
+		t->wait_ns = t->done_ns - computed;
+	}
 	map_hear(m, 1, thread_tag(thread, MAP_TAG_ACK));
-	t->end_ns = map_now(m);
+	t->end_ns = now_ns(c);
 }
 
 /* From the first thread's start to the last one's end: starting threads is no part of it. */
-static double threads_ns(struct map *m, void (*fn)(void *arg, int thread))
+static void threads_run(struct map *m, void (*fn)(void *arg, int thread), struct thread_times *sum)
 {
 	struct thread_times *t = xcalloc((size_t)m->message_cnt, sizeof(*t));
 	struct threads all = {.map = m, .times = t};
-	uint64_t first, last, post_ns = 0, wait_ns = 0;
 	int i;
 
 	m->comm->ops->threads_run(m->comm, m->message_cnt, fn, &all);
-	first = t[0].start_ns;
-	last = t[0].end_ns;
-	for (i = 0; i < m->message_cnt; i++) {
-		first = t[i].start_ns < first ? t[i].start_ns : first;
-		last = t[i].end_ns > last ? t[i].end_ns : last;
-		post_ns += t[i].post_ns;
-		wait_ns += t[i].wait_ns;
+	*sum = t[0];
+	for (i = 1; i < m->message_cnt; i++) {
+		sum->start_ns = t[i].start_ns < sum->start_ns ? t[i].start_ns : sum->start_ns;
+		sum->done_ns = t[i].done_ns > sum->done_ns ? t[i].done_ns : sum->done_ns;
+		sum->end_ns = t[i].end_ns > sum->end_ns ? t[i].end_ns : sum->end_ns;
+		sum->post_ns += t[i].post_ns;
+		sum->wait_ns += t[i].wait_ns;
 	}
-	map_in_calls(m, post_ns / (uint64_t)m->message_cnt, wait_ns / (uint64_t)m->message_cnt);
 	free(t);
-	return (double)(last - first);
 }
 
 static double sequence(struct map *m)
 {
-	return threads_ns(m, overlap_thread);
+	double threads = (double)m->message_cnt;
+	struct thread_times t;
+
+	threads_run(m, overlap_thread, &t);
+	map_in_calls(m, (double)t.post_ns / threads - m->clock_ns,
+		     (double)t.wait_ns / threads - m->clock_ns);
+	m->own_ns = (double)(t.done_ns - t.start_ns) - m->clock_ns;
+	return (double)(t.end_ns - t.start_ns) - m->clock_ns;
 }
 
 static void compute_thread(void *arg, int thread)
@@ -102,14 +114,17 @@ static void compute_thread(void *arg, int thread)
 	struct thread_times *t = &all->times[thread];
 	struct map *m = all->map;
 
-	t->start_ns = map_now(m);
+	t->start_ns = m->comm->ops->now_ns(m->comm);
 	map_compute(m);
-	t->end_ns = map_now(m);
+	t->end_ns = m->comm->ops->now_ns(m->comm);
 }
 
 static double computation(struct map *m)
 {
-	return threads_ns(m, compute_thread);
+	struct thread_times t;
+
+	threads_run(m, compute_thread, &t);
+	return (double)(t.end_ns - t.start_ns) - m->clock_ns;
 }
 
 static void params(struct map *m, struct result_point *point)
@@ -122,7 +137,6 @@ static const struct map_pattern pattern = {
 	.ack_latency = true,
 	.receives = 1U << 1,
 	.sequence = sequence,
-	.reference = map_reference_sequence,
 	.computation = computation,
 	.messages = messages,
 	.params = params,

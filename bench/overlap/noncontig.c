@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Sender-side overlap of non-contiguous data (Denis & Trahay 2016, III.D): as `sender`, with a derived datatype of
- * 32 chars of every 64 on both sides. T_comm is the blocking transfer of the same datatype.
+ * 32 chars of every 64 on both sides. T_comm is of the same datatype, too.
  */
 #include "overlap/map.h"
 
@@ -11,6 +11,7 @@ static const struct map_pattern pattern = {
 	.ack_latency = true,
 	.receives = 1U << 1,
 	.sequence = map_sequence_send_ack,
+	.pingpong = true,
 };
 
 static int noncontig_run(struct bench_run *run)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * What a thread that does nothing but call the library for progress makes of it: `sender`, with such a thread on both
- * ranks. T_comm is the ping-pong's without these threads, so that what they cost counts against them; the time
- * comm_progress is the ping-pong's with them.
+ * ranks. T_comm is measured without these threads, so that what they cost counts against them; the time
+ * comm_progress is the same with them.
  */
 #include "overlap/map.h"
 
@@ -18,17 +18,19 @@ static void size_begin(struct map *m)
 	m->state = progressed;
 }
 
-/* Leaves the threads running, for the points of this size. */
-static void reference(struct map *m, struct samples *out)
+static void points_begin(struct map *m)
 {
-	measure_pingpong(m->run, m->bytes, COMM_CONTIGUOUS, out);
 	m->comm->ops->progress_begin(m->comm);
-	measure_pingpong(m->run, m->bytes, COMM_CONTIGUOUS, m->state);
+	map_reference_sequence(m, m->state);
+}
+
+static void points_end(struct map *m)
+{
+	m->comm->ops->progress_end(m->comm);
 }
 
 static void size_end(struct map *m)
 {
-	m->comm->ops->progress_end(m->comm);
 	samples_release(m->state);
 	free(m->state);
 	m->state = NULL;
@@ -43,9 +45,10 @@ static const struct map_pattern pattern = {
 	.ack_latency = true,
 	.receives = 1U << 1,
 	.sequence = map_sequence_send_ack,
-	.reference = reference,
 	.size_begin = size_begin,
 	.size_end = size_end,
+	.points_begin = points_begin,
+	.points_end = points_end,
 	.params = params,
 };
 

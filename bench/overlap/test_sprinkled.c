@@ -12,9 +12,10 @@
 /* True if a Test found the request complete: then there is nothing to wait for. */
 static bool compute_slices(struct map *m, bool test)
 {
-	uint64_t left = m->compute_ns, slice, since;
+	uint64_t left = m->compute_ns, slice;
 	bool complete = !test;
 	struct comm *c = m->comm;
+	double since;
 
 	while (left) {
 		slice = left < TEST_INTERVAL_NS ? left : TEST_INTERVAL_NS;
@@ -24,23 +25,22 @@ static bool compute_slices(struct map *m, bool test)
 			continue;
 		since = map_now(m);
 		complete = c->ops->test(c, &m->request[0]);
-		m->test_ns += (double)(map_now(m) - since);
+		m->test_ns += map_now(m) - since;
 	}
 	return complete;
 }
 
 static double computation(struct map *m)
 {
-	uint64_t start = map_now(m);
-
+	map_begin(m);
 	compute_slices(m, false);
-	return (double)(map_now(m) - start);
+	return map_end(m);
 }
 
 static double sequence(struct map *m)
 {
-	uint64_t start = map_now(m), since;
 	struct comm *c = m->comm;
+	double since;
 	bool complete;
 
 	if (c->rank == 1) {
@@ -48,16 +48,18 @@ static double sequence(struct map *m)
 		map_tell(m, 0, MAP_TAG_ACK);
 		return 0;
 	}
+	map_begin(m);
 	c->ops->isend(c, &m->out[0], 1, MAP_TAG_DATA, &m->request[0]);
-	map_in_calls(m, map_now(m) - start, 0);
+	map_in_calls(m, map_now(m), 0);
 	complete = compute_slices(m, true);
 	since = map_now(m);
 	if (!complete)
 		c->ops->wait(c, &m->request[0]);
 	/* Sandia's overhead is all that the calls take of the processor. */
-	map_in_calls(m, (uint64_t)m->test_ns, map_now(m) - since);
+	map_in_calls(m, m->test_ns, map_now(m) - since);
+	map_own(m);
 	map_hear(m, 1, MAP_TAG_ACK);
-	return (double)(map_now(m) - start);
+	return map_end(m);
 }
 
 static void params(struct map *m, struct result_point *point)

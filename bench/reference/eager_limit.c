@@ -122,6 +122,7 @@ static bool size_is_eager(struct bench_run *run, size_t bytes, bool in_mpi)
 	struct bench_run few = *run;
 	struct eager e = {
 		.run = run, .msg = {.bytes = bytes, .layout = COMM_CONTIGUOUS}, .in_mpi = in_mpi};
+	const struct measure_how how = {.sample = eager_sample, .ctx = &e, .warm = true};
 	char size[HUMAN_BYTES], name[HUMAN_BYTES + 16];
 	struct samples send;
 	bool eager;
@@ -137,7 +138,7 @@ static bool size_is_eager(struct bench_run *run, size_t bytes, bool in_mpi)
 	bench_buffer_fill(e.msg.buf, bytes, COMM_CONTIGUOUS,
 			  run->comm->rank ? ~eager_seed : eager_seed);
 	samples_init(&send);
-	measure(&few, eager_sample, &e, &send);
+	measure(&few, &how, &send);
 	eager = run->comm->rank == 0 && judge(&e, &send);
 	samples_release(&send);
 	free(e.msg.buf);

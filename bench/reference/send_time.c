@@ -3,23 +3,28 @@
  * The sender's processor time: how long a blocking Send keeps rank 0. Small messages are copied and the call returns
  * early, large ones keep the sender until the receiver has them.
  */
-#include "reference/send_time.h"
-
-#include "overlap/map.h"
 #include "reference/curve.h"
 
 #include <stdlib.h>
 
 static const uint32_t send_time_seed = 7;
 
+enum { TAG_DATA = 1 };
+
+struct send_time {
+	struct comm_msg msg;
+	double clock_ns;
+};
+
 static double send_time_sample(struct bench_run *run, void *ctx)
 {
-	const struct comm_msg *msg = ctx;
+	const struct send_time *s = ctx;
+	const struct comm_msg *msg = &s->msg;
 	struct comm *c = run->comm;
 	uint64_t start;
 
 	if (c->rank == 1) {
-		c->ops->recv(c, msg, 0, MAP_TAG_DATA);
+		c->ops->recv(c, msg, 0, TAG_DATA);
 		if (!run->opt->validate)
 			return 0;
 		bench_buffer_check(msg->buf, msg->bytes, msg->layout, send_time_seed);
@@ -27,20 +32,21 @@ static double send_time_sample(struct bench_run *run, void *ctx)
 		return 0;
 	}
 	start = c->ops->now_ns(c);
-	c->ops->send(c, msg, 1, MAP_TAG_DATA);
-	return (double)(c->ops->now_ns(c) - start);
+	c->ops->send(c, msg, 1, TAG_DATA);
+	return (double)(c->ops->now_ns(c) - start) - s->clock_ns;
 }
 
-void send_time_measure(struct bench_run *run, size_t bytes, struct samples *out)
+static void send_time_measure(struct bench_run *run, size_t bytes, struct samples *out)
 {
-	struct comm_msg msg = {.buf = bench_buffer_new(bytes, COMM_CONTIGUOUS),
-			       .bytes = bytes,
-			       .layout = COMM_CONTIGUOUS};
+	struct send_time s = {.msg = {.buf = bench_buffer_new(bytes, COMM_CONTIGUOUS),
+				      .bytes = bytes},
+			      .clock_ns = measure_clock_ns(run->comm)};
+	const struct measure_how how = {.sample = send_time_sample, .ctx = &s};
 
-	bench_buffer_fill(msg.buf, bytes, msg.layout,
+	bench_buffer_fill(s.msg.buf, bytes, s.msg.layout,
 			  run->comm->rank == 0 ? send_time_seed : ~send_time_seed);
-	measure(run, send_time_sample, &msg, out);
-	free(msg.buf);
+	measure(run, &how, out);
+	free(s.msg.buf);
 }
 
 static int send_time_run(struct bench_run *run)

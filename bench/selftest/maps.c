@@ -147,6 +147,32 @@ static void shared_link_none(struct model_settings *m, struct bench_options *opt
 	m->shared_link = true;
 }
 
+/* Where reading the clock and the ACK's latency are as long as what is asked about. */
+static void small(struct model_settings *m, struct bench_options *opt)
+{
+	m->clock_ns = 25;
+	m->latency_ns = 300;
+	m->eager_bytes = UINT64_MAX;
+	m->byte_ns = 0.25;
+	opt->bytes_min = 64;
+	opt->bytes_max = 4096;
+	opt->compute_min_ns = 1000;
+	opt->compute_max_ns = 64000;
+}
+
+static void small_costly(struct model_settings *m, struct bench_options *opt)
+{
+	small(m, opt);
+	m->send_ns = 100;
+}
+
+static void small_none(struct model_settings *m, struct bench_options *opt)
+{
+	small(m, opt);
+	machine_none(m, opt);
+	m->eager_bytes = sizeof(uint64_t); /* the synchronisation's */
+}
+
 /* ---- ratios ---- */
 
 static double zero(const struct model_settings *m, double bytes, double comm, double comp)
@@ -184,6 +210,13 @@ static double slowed(const struct model_settings *m, double bytes, double comm, 
 {
 	(void)bytes;
 	return ratio_of(fmax(comp, m->slow * comm), comm, comp);
+}
+
+/* The call takes its time before the computation begins; the rest is hidden. */
+static double called(const struct model_settings *m, double bytes, double comm, double comp)
+{
+	(void)bytes;
+	return ratio_of(fmax(comm, m->send_ns + comp), comm, comp);
 }
 
 /* The announcement is on its way while rank 0 computes; the ACK's latency is taken off. */
@@ -333,6 +366,9 @@ const struct selftest_case selftest_maps[] = {
 	MAP("sender", "one that overlaps on the sender's side", send_only, zero, PERFECT),
 	MAP("sender", "one that is far", distant, announced, NULL),
 	MAP("sender", "one with slow progress", slow, slowed, NULL),
+	MAP("sender", "one with small messages", small, zero, PERFECT),
+	MAP("sender", "one with small messages that cost", small_costly, called, NULL),
+	MAP("sender", "one with small messages and no overlap", small_none, announced, NULL),
 	MAP("sender", "one whose CPU does the handshake", handshake, one, NONE),
 	{"sender", "one whose CPU is stolen", stealing, check_stolen, one, NONE},
 	{"sender", "one whose CPU is stolen, by deadline", stealing_deadline, check_stolen, one,
@@ -341,6 +377,9 @@ const struct selftest_case selftest_maps[] = {
 	MAP("receiver", "one that overlaps on the receiver's side", receive_only, zero, PERFECT),
 	MAP("receiver", "one that overlaps on the sender's side", send_only, one, NONE),
 	MAP("receiver", "one whose sender does the handshake", handshake, zero, PERFECT),
+	MAP("receiver", "one with small messages", small, zero, PERFECT),
+	MAP("both_sides", "one with small messages", small, zero, PERFECT),
+	MAP("window_same", "one with small messages", small, zero, PERFECT),
 	BOTH_ENDS("both_sides"),
 	MAP("both_sides", "one that overlaps on the receiver's side", receive_only, one, NONE),
 	MAP("both_sides", "one with slow progress", slow, slowed, NULL),

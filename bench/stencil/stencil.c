@@ -129,13 +129,15 @@ static double iterate(struct bench_run *run, void *ctx)
 static void phase_measure(struct bench_run *run, struct stencil *s, unsigned int phases,
 			  const char *name, struct samples *out)
 {
+	/* skip counts the warm-up */
+	const struct measure_how how = {.sample = iterate, .ctx = s, .warm = true};
 	struct comm *c = run->comm;
 
 	s->phases = phases;
 	s->skip = run->opt->warmup;
 	samples_clear(&s->waits);
 	c->ops->mark_begin(c, 2, name);
-	measure(run, iterate, s, out);
+	measure(run, &how, out);
 	c->ops->mark_end(c, 2);
 }
 

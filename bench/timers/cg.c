@@ -282,6 +282,8 @@ static void core_share(struct bench_run *run, struct place place, void *ctx)
 	struct cg_times t = {.skip = run->opt->warmup};
 	struct samples *series[] = {&t.wtime, &t.cpu, &t.ddot_wtime, &t.ddot_cpu}, all;
 	double worst, *worst_out = ctx;
+	/* skip counts the warm-up */
+	const struct measure_how how = {.sample = solve_measure, .ctx = &t, .warm = true};
 	char name[32];
 	size_t i;
 
@@ -291,7 +293,7 @@ static void core_share(struct bench_run *run, struct place place, void *ctx)
 	for (i = 0; i < sizeof(series) / sizeof(*series); i++)
 		samples_init(series[i]);
 	c->ops->mark_begin(c, 1, name);
-	measure(run, solve_measure, &t, &all);
+	measure(run, &how, &all);
 	c->ops->mark_end(c, 1);
 	worst = worst_tell(c, t.worst);
 	*worst_out = fmax(*worst_out, worst);

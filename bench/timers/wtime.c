@@ -162,6 +162,8 @@ static void core_share(struct bench_run *run, struct place place, void *ctx)
 	uint64_t *rank_cpu_ns = xcalloc((size_t)c->size, sizeof(*rank_cpu_ns));
 	struct samples all;
 	struct wtime w;
+	/* skip counts the warm-up */
+	const struct measure_how how = {.sample = listing_measure, .ctx = &w, .warm = true};
 	char name[32];
 	int rank;
 
@@ -170,7 +172,7 @@ static void core_share(struct bench_run *run, struct place place, void *ctx)
 	wtime_init(&w, run->opt);
 	samples_init(&all);
 	c->ops->mark_begin(c, 1, name);
-	measure(run, listing_measure, &w, &all);
+	measure(run, &how, &all);
 	c->ops->mark_end(c, 1);
 	comm_collect(c, c->ops->cpu_ns(c), rank_cpu_ns);
 	for (rank = 0; rank < c->size; rank++)

@@ -76,7 +76,7 @@ wants_gnuplot() { command -v gnuplot >/dev/null || skip "gnuplot is not installe
 	sed -e '0,/"ratio":0.125/s//"ratio":-0.5/' -e '0,/"ratio":1}/s//"none":1}/' run.json >odd.json
 	"$POVPLOT" odd.json -b sender --script | grep "set label 'white line" >legend
 	grep -q 'hatched: not measured' legend
-	grep -q 'dots: ratio below' legend
+	grep -q 'dots: wrong, below 0' legend
 	# A little below 0 is noise.
 	sed '0,/"ratio":0.125/s//"ratio":-0.05/' run.json >noise.json
 	"$POVPLOT" noise.json -b sender --script | grep "set label 'white line" >legend

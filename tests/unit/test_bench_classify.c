@@ -30,7 +30,8 @@ static void time_add(struct result_point *p, const char *name, double ns)
 	samples_release(&s);
 }
 
-static void map_add(struct result *r, uint64_t bytes, double comm, double comp, double ratio)
+static struct result_point *map_add(struct result *r, uint64_t bytes, double comm, double comp,
+				    double ratio)
 {
 	struct result_point *p = result_point_add(r);
 
@@ -38,6 +39,7 @@ static void map_add(struct result *r, uint64_t bytes, double comm, double comp, 
 	time_add(p, "comm", comm);
 	time_add(p, "comp", comp);
 	result_value(p, "ratio", ratio);
+	return p;
 }
 
 static void map_add_wait(struct result *r, uint64_t bytes, double comm, double comp, double ratio,
@@ -165,17 +167,17 @@ static void test_unjudged(void **state)
 
 	(void)state;
 	map_add(r, 64, 100, 20000, 0);
-	assert_sentence(r, "x: not judged, as no computation was of like length");
+	assert_sentence(r, "x: not told at any size");
 }
 
+/* A size between others is said as it is: its interval is what protects from chance. */
 static void test_odd(void **state)
 {
 	(void)state;
-	assert_sentence(MAP(1024, 2, 0, 0, 3, 0, 1, 1),
-			"x: overlap up to 8 KiB (eager), no overlap above");
-	/* Two are no accident, and the ends have no neighbours on both sides. */
-	assert_sentence(MAP(1024, 2, 0, 1, 1, 0),
-			"x: overlap up to 1 KiB, no overlap up to 4 KiB, overlap above");
+	assert_sentence(
+		MAP(1024, 2, 0, 0, 3, 0, 1, 1),
+		"x: overlap up to 2 KiB, worse than one after the other up to 4 KiB, overlap up to "
+		"8 KiB, no overlap above");
 	assert_sentence(MAP(1024, 2, 1, 0, 0), "x: no overlap up to 1 KiB, overlap above");
 }
 
@@ -200,7 +202,62 @@ static void test_judged(void **state)
 	map_add(r, 4096, 1000, 100, 1);
 	assert_int_equal(classify_size(r, 4096), CLASSIFY_UNJUDGED);
 	assert_int_equal(classify_size(r, 8192), CLASSIFY_UNJUDGED);
-	assert_sentence(r, "x: overlap up to 1 KiB, partial overlap above");
+	assert_sentence(r, "x: overlap at 1 KiB, partial overlap at 2 KiB; not told at 4 KiB");
+}
+
+static struct result_point *interval_add(struct result *r, uint64_t bytes, double ratio, double low,
+					 double high)
+{
+	struct result_point *p = map_add(r, bytes, 1000, 1000, ratio);
+
+	result_value(p, "ratio_low", low);
+	result_value(p, "ratio_high", high);
+	return p;
+}
+
+/* A claim holds at both ends of the interval; of what else, nothing is told. */
+static void test_intervals(void **state)
+{
+	struct result *r = result_of(RESULT_MAP);
+
+	(void)state;
+	interval_add(r, 1024, 0.1, -0.1, 0.24);
+	interval_add(r, 2048, 0.2, 0.1, 0.3);
+	interval_add(r, 4096, 0.5, 0.11, 0.89);
+	interval_add(r, 8192, 0.5, 0.05, 0.6);
+	interval_add(r, 16384, 0.9, 0.76, 1.3);
+	interval_add(r, 32768, 2, 1.26, 9);
+	assert_int_equal(classify_size(r, 1024), CLASSIFY_OVERLAP);
+	assert_int_equal(classify_size(r, 2048), CLASSIFY_UNJUDGED);
+	assert_int_equal(classify_size(r, 4096), CLASSIFY_PARTIAL);
+	assert_int_equal(classify_size(r, 8192), CLASSIFY_UNJUDGED);
+	assert_int_equal(classify_size(r, 16384), CLASSIFY_NONE);
+	assert_int_equal(classify_size(r, 32768), CLASSIFY_WORSE);
+	assert_sentence(
+		r, "x: overlap at 1 KiB, partial overlap at 4 KiB, no overlap at 16 KiB, worse "
+		   "than one after the other at 32 KiB; not told at 2 KiB, 8 KiB");
+}
+
+/* Both together cannot take less than one of them alone. */
+static void test_wrong(void **state)
+{
+	struct result *r = result_of(RESULT_MAP);
+	struct result_point *p;
+
+	(void)state;
+	interval_add(r, 1024, 0.1, 0, 0.2);
+	p = interval_add(r, 1024, -1, -1.2, -0.8);
+	assert_false(classify_is_wrong(p));
+	result_value(p, "too_short_ns", 800);
+	assert_true(classify_is_wrong(p));
+	assert_int_equal(classify_size(r, 1024), CLASSIFY_OVERLAP);
+	assert_says(r, "x: overlap at all sizes; 1 of 2 points are wrong: both together took less "
+		       "time than one of them alone");
+	result_disturbed(r, "its ranks slept");
+	classify_set(r);
+	assert_non_null(strstr(json_string_value(json_object_get(result_json(r), "sentence")),
+			       "; disturbed: its ranks slept"));
+	result_free(r);
 }
 
 static void load_add(struct result *r, uint64_t threads, double comm, double measured,
@@ -215,7 +272,7 @@ static void load_add(struct result *r, uint64_t threads, double comm, double mea
 	if (late_ns > 0)
 		time_add(p, "late", late_ns);
 	result_value(p, "late_pct", late_pct);
-	result_value(p, "ratio", (measured - comm) / comm);
+	result_value(p, "ratio_mean", (measured - comm) / comm);
 }
 
 static void test_load(void **state)
@@ -225,22 +282,25 @@ static void test_load(void **state)
 	(void)state;
 	load_add(r, 0, 1000, 1000, 0, 0);
 	load_add(r, 1, 1000, 1400, 9, 4e6);
-	assert_sentence(r, "x: no delay with up to 1 thread");
+	assert_sentence(
+		r, "x: messages late by 0.5 ms or more with 1 thread; at worst (1) 9 % of them, by "
+		   "4.0 ms in the median, and one takes 1.40 times T_comm on average");
 	r = result_of(RESULT_LOAD);
 	load_add(r, 0, 1000, 1000, 0, 0);
 	load_add(r, 1, 1000, 3000, 0, 0);
-	assert_sentence(r, "x: slower, by 2.0 times the reference with 1 thread, but no delay of "
-			   "milliseconds");
+	assert_sentence(
+		r, "x: no message late by 0.5 ms or more with up to 1 thread; one takes up to 3.00 "
+		   "times T_comm on average (1 thread)");
 	r = result_of(RESULT_LOAD);
 	load_add(r, 0, 1000, 1000, 0, 0);
-	load_add(r, 1, 1000, 900000, 60, 899000); /* an accident: not from there on */
+	load_add(r, 1, 1000, 900000, 0.5, 899000);
 	load_add(r, 2, 1000, 2000, 2, 500000);
 	load_add(r, 3, 1000, 2000, 10, 4000000);
 	load_add(r, 4, 1000, 8001000, 90, 8000000);
 	assert_sentence(
 		r,
-		"x: delays of milliseconds from 3 threads on: 10 % of the messages late, by 4.0 ms in "
-		"the median");
+		"x: messages late by 0.5 ms or more with 2 to 4 threads; at worst (4) 90 % of them, by "
+		"8.0 ms in the median, and one takes 8001 times T_comm on average");
 }
 
 static void test_load_of_others(void **state)
@@ -263,7 +323,10 @@ static void test_load_large(void **state)
 	load_add(r, 1, 5e5, 2e6, 100, 1.5e6);
 	load_add(r, 1, 1000, 1000, 0, 0);
 	load_add(r, 2, 1000, 1000, 0, 0);
-	assert_sentence(r, "x: no delay with up to 2 threads");
+	assert_sentence(
+		r,
+		"x: no message late by 0.5 ms or more with up to 2 threads; one takes up to 1.00 "
+		"times T_comm on average (0 threads)");
 }
 
 static void test_broadcast(void **state)
@@ -398,6 +461,8 @@ int main(void)
 		cmocka_unit_test(test_unjudged),
 		cmocka_unit_test(test_odd),
 		cmocka_unit_test(test_judged),
+		cmocka_unit_test(test_intervals),
+		cmocka_unit_test(test_wrong),
 		cmocka_unit_test(test_load),
 		cmocka_unit_test(test_load_of_others),
 		cmocka_unit_test(test_load_large),

@@ -14,6 +14,7 @@
 #include "bench_near.h"
 #include "bench_result.h"
 #include "core/nominal.h"
+#include "core/result_print.h"
 
 static void test_numbers(void **state)
 {
@@ -118,7 +119,7 @@ static void test_print_one(void **state)
 	p = result_point_add(r);
 	result_param(p, "compute_ns", 80000);
 	result_param(p, "bytes", 65536);
-	result_print(r, out);
+	result_print(r, true, out);
 	fclose(out);
 	assert_string_equal(text, "# sender, 1 rank: sender's side\n"
 				  "    compute        bytes\n"
@@ -138,7 +139,7 @@ static void test_print(void **state)
 	add_point(r, 64);
 	add_point(r, 1 << 20);
 	result_sentence_set(r, "no overlap");
-	result_print(r, out);
+	result_print(r, true, out);
 	fclose(out);
 	assert_string_equal(text, "# sender, 2 ranks: sender's side\n"
 				  "      bytes    algorithm  measured_us        ratio\n"

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A bootstrap of the ratio, without resampling: the median of a resample of n samples is the sample whose rank is
+ * distributed about the middle with a standard deviation of half a square root of n, the same approximation that the
+ * interval of a median is made by (Hoefler & Belli 2015). So each draw takes one sample each of T_comm before and behind, T_comp
+ * and T_measured, all sorted. What T_comm was at the moment of the point lies anywhere between before and behind.
+ */
+#include "core/overlap_interval.h"
+
+#include "core/overlap_ratio.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#define DRAWS 2000
+#define OUTSIDE 0.025 /* of the draws on each side */
+
+enum { BEFORE, BEHIND, COMP, MEASURED, SETS };
+
+/* 0 … 1, both excluded. */
+static double uniform(uint64_t *state)
+{
+	/* Knuth's MMIX generator; its high bits are the good ones. */
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return ((double)(*state >> 12) + 0.5) * 0x1p-52;
+}
+
+/* Box and Muller's. */
+static double normal(uint64_t *state)
+{
+	double radius = sqrt(-2 * log(uniform(state)));
+
+	return radius * cos(2 * M_PI * uniform(state));
+}
+
+static double draw_median(const struct samples *sorted, uint64_t *state)
+{
+	double n = (double)sorted->cnt;
+	double rank = floor(n * (0.5 + normal(state) / (2 * sqrt(n))));
+
+	return sorted->value[(size_t)fmax(0, fmin(n - 1, rank))];
+}
+
+static double draw_ratio(const struct samples *set, uint64_t *state)
+{
+	double where = uniform(state);
+	struct overlap_times t = {
+		.comm = (1 - where) * draw_median(&set[BEFORE], state) +
+			where * draw_median(&set[BEHIND], state),
+		.comp = draw_median(&set[COMP], state),
+		.measured = draw_median(&set[MEASURED], state),
+	};
+	struct overlap_ratios r;
+
+	overlap_ratios(&t, &r);
+	return r.ratio;
+}
+
+void overlap_interval(const struct overlap_samples *s, double *low, double *high)
+{
+	const struct samples *from[SETS] = {s->comm[0], s->comm[1], s->comp, s->measured};
+	struct samples set[SETS], ratios;
+	uint64_t state = 1; /* the same samples, the same interval */
+	size_t i;
+
+	*low = *high = NAN;
+	for (i = 0; i < SETS; i++) {
+		if (!from[i]->cnt)
+			return;
+	}
+	samples_init(&ratios);
+	for (i = 0; i < SETS; i++)
+		samples_sorted(from[i], &set[i]);
+	for (i = 0; i < DRAWS; i++)
+		samples_add(&ratios, draw_ratio(set, &state));
+	if (!isnan(ratios.value[0])) {
+		*low = stats_quantile(&ratios, OUTSIDE);
+		*high = stats_quantile(&ratios, 1 - OUTSIDE);
+	}
+	for (i = 0; i < SETS; i++)
+		samples_release(&set[i]);
+	samples_release(&ratios);
+}

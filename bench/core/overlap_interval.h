@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Between which bounds a ratio of equation (1) lies (Denis & Trahay 2016, III.B), by the samples that it is made of. */
+#ifndef POVBENCH_OVERLAP_INTERVAL_H
+#define POVBENCH_OVERLAP_INTERVAL_H
+
+#include "core/stats.h"
+
+struct overlap_samples {
+	const struct samples *comm[2]; /* T_comm before and behind what was measured */
+	const struct samples *comp, *measured;
+};
+
+/* 95 % confidence interval of the ratio of medians. NaN without samples, or if T_comm or T_comp is 0. */
+void overlap_interval(const struct overlap_samples *s, double *low, double *high);
+
+#endif

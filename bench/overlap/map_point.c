@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What is said of a point. T_comm is the median of what was measured before the size's points and behind them together; its
+ * interval spans the intervals of both, so that what changed meanwhile is in it. A point has no ratio where T_comm or T_comp
+ * is shorter than the clock can tell, or where T_comm's interval is wide beside the shorter one of them: a division
+ * by next to nothing says nothing.
+ */
+#include "overlap/map.h"
+
+#include "core/overlap_interval.h"
+#include "core/overlap_ratio.h"
+
+#include <math.h>
+#include <stddef.h>
+
+/* A time of less than so many readings of the clock cannot be told, as a reading is known to a part of itself only. */
+#define READINGS_LEAST 4
+#define INTERVAL_MOST 0.2 /* of T_comm, over the shorter one of T_comm and T_comp */
+
+static double samples_median(const struct samples *s)
+{
+	return stats_quantile(s, 0.5);
+}
+
+static void samples_append(struct samples *to, const struct samples *from)
+{
+	size_t i;
+
+	for (i = 0; i < from->cnt; i++)
+		samples_add(to, from->value[i]);
+}
+
+/* Of T_comm's interval, before and behind the points. */
+static double reference_width(const struct map *m)
+{
+	struct summary before, behind;
+
+	stats_summarize(&m->before, &before);
+	stats_summarize(&m->behind, &behind);
+	return fmax(before.ci_high, behind.ci_high) - fmin(before.ci_low, behind.ci_low);
+}
+
+/* Why there is no ratio; null: there is one. */
+static const char *blank(const struct map *m, const struct overlap_times *t)
+{
+	double least = READINGS_LEAST * m->clock_ns;
+
+	if (t->comp < least)
+		return "T_comp is too short for the clock";
+	if (t->comm < least)
+		return "T_comm is too short for the clock";
+	if (reference_width(m) > INTERVAL_MOST * fmin(t->comm, t->comp))
+		return "T_comm is not known well enough";
+	return NULL;
+}
+
+static void peers(const struct map *m, const struct overlap_times *t, struct result_point *point)
+{
+	struct overlap_times by_blocking = *t;
+	struct overlap_ratios r, blocking;
+
+	overlap_ratios(t, &r);
+	if (m->blocking.cnt) {
+		by_blocking.comm = samples_median(&m->blocking);
+		overlap_ratios(&by_blocking, &blocking);
+		r.mpiperf = blocking.mpiperf;
+	}
+	result_value(point, "ratio", r.ratio);
+	result_value(point, "osu_pct", r.osu_pct);
+	result_value(point, "imb_pct", r.imb_pct);
+	result_value(point, "imb_io_pct", r.imb_io_pct);
+	result_value(point, "mpiperf", r.mpiperf);
+	result_value(point, "sandia", r.sandia);
+}
+
+static void interval(const struct map *m, const struct map_cell *cell, const struct samples *comp,
+		     const struct overlap_times *t, struct result_point *point)
+{
+	const struct overlap_samples s = {
+		.comm = {&m->before, &m->behind}, .comp = comp, .measured = &cell->measured};
+	double low, high, short_ns;
+
+	overlap_interval(&s, &low, &high);
+	result_value(point, "ratio_low", low);
+	result_value(point, "ratio_high", high);
+	/* The interval is below 0 by more than the clock's two ends of a time. */
+	short_ns = -high * fmin(t->comm, t->comp);
+	if (short_ns > 2 * m->clock_ns)
+		result_value(point, "too_short_ns", short_ns);
+}
+
+static void times(const struct map *m, const struct map_cell *cell, const struct samples *comm,
+		  const struct samples *comp, struct result_point *point)
+{
+	result_time(point, "comm", comm);
+	result_time(point, "comp", comp);
+	result_time(point, "measured", &cell->measured);
+	result_time(point, "in_calls", &cell->in_calls);
+	if (m->pattern->sends_only)
+		result_time(point, "send_wait", &cell->wait);
+	if (samples_median(&cell->test) > 0)
+		result_time(point, "test", &cell->test);
+	result_time(point, "blocking", &m->blocking);
+	result_time(point, "pingpong", &m->pingpong);
+}
+
+void map_point_write(struct map *m, const struct map_cell *cell, uint64_t compute_ns,
+		     const struct samples *comp)
+{
+	struct result_point *point = result_point_add(m->run->result);
+	double before = samples_median(&m->before);
+	struct overlap_times t;
+	struct samples comm;
+	const char *why;
+
+	samples_init(&comm);
+	samples_append(&comm, &m->before);
+	samples_append(&comm, &m->behind);
+	t = (struct overlap_times){.comm = samples_median(&comm),
+				   .comp = samples_median(comp),
+				   .measured = samples_median(&cell->measured),
+				   .in_calls = samples_median(&cell->in_calls)};
+	result_param(point, "bytes", m->bytes);
+	result_param(point, "compute_ns", compute_ns);
+	if (m->pattern->params)
+		m->pattern->params(m, point);
+	times(m, cell, &comm, comp, point);
+	result_value(point, "drift", samples_median(&m->behind) / before - 1);
+	why = blank(m, &t);
+	if (why) {
+		result_param_text(point, "blank", why);
+	} else {
+		peers(m, &t, point);
+		interval(m, cell, comp, &t, point);
+	}
+	samples_release(&comm);
+}
