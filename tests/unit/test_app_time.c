@@ -102,6 +102,27 @@ static void test_parts(void **state)
 	release();
 }
 
+/* Two polls, of 100 and 70: in the first it leaves the CPU for 60; then for 40 between them. */
+static void test_polls_away(void **state)
+{
+	(void)state;
+	world();
+	put_call(&f, 1050, 1200, 0, 100, 100, "MPI_Init", 0, 0);
+	put_call_begin(&f, 1320, 0, 100, 1310, 0);
+	put_switch(&f, 1320, 0, 100, PREEMPTED, 900);
+	put_switch(&f, 1380, 0, 900, SLEEPS, 100);
+	put_waking(&f, 1410, 0, 100, 900, 0);
+	put_switch(&f, 1420, 0, 100, PREEMPTED, 900);
+	put_switch(&f, 1460, 0, 900, SLEEPS, 100);
+	put_spin(&f, 1310, 1550, 0, 100, 100, "MPI_Test", 0, 2, 100 + 70);
+	put_call(&f, 2300, 2500, 0, 100, 100, "MPI_Finalize", 0, 0);
+	put_exit(&f, 2800, 100, 100, 0);
+	replay();
+	parts_check(row_of(100), (uint64_t[]){1100 - 110 - 100, 0, 110, 100, 0, 0});
+	assert_int_equal(row_of(100)->mpi_ns, 170);
+	release();
+}
+
 /* Neither is seen: from its first record to its end; the thread with most calls is the main one. */
 static void test_attached(void **state)
 {
@@ -124,6 +145,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_polls_away),
 		cmocka_unit_test(test_attached),
 	};
 

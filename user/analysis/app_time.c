@@ -104,9 +104,7 @@ static void on_call(void *ctx, const struct model_call *c)
 
 static void on_spin(void *ctx, const struct model_spin *s)
 {
-	uint64_t running_ns = s->split.ns[THREAD_RUNNING];
 	struct app_time *a = ctx;
-	uint64_t busy_ns = s->busy_ns < running_ns ? s->busy_ns : running_ns;
 	struct app_mark *m;
 
 	if (s->nested || !func_is_top(s->func[0].func))
@@ -114,8 +112,8 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	m = mark_row(a, s->thread);
 	if (m->ended)
 		return;
-	m->wait.ns[THREAD_RUNNING] += busy_ns;
-	m->between_ns += running_ns - busy_ns;
+	m->wait.ns[THREAD_RUNNING] += s->running_ns;
+	m->between_ns += s->split.ns[THREAD_RUNNING] - s->running_ns;
 	thread_row(a, s->thread)->mpi_ns += s->busy_ns;
 	thread_row(a, s->thread)->calls += s->cnt;
 }

@@ -39,7 +39,6 @@ static void on_call(void *ctx, const struct model_call *c)
 static void on_spin(void *ctx, const struct model_spin *s)
 {
 	struct time_row *r = thread_row(ctx, s->thread);
-	uint64_t running_ns = s->split.ns[THREAD_RUNNING];
 	const struct time_split *a = ctx;
 	struct poll_times times;
 
@@ -48,7 +47,7 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	r->polls += s->cnt;
 	r->spins++;
 	if (s->begin_ns >= r->waits_until_ns)
-		r->polling_ns += s->busy_ns < running_ns ? s->busy_ns : running_ns;
+		r->polling_ns += s->running_ns;
 	if (s->nested)
 		return;
 	r->spin_ns += s->busy_ns;

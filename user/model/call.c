@@ -313,6 +313,7 @@ static void ended(struct model *m, struct mthread *t, const struct call_or_spin 
 		memset(t->pub.calls->announced, 0, sizeof(t->pub.calls->announced));
 		t->pub.calls->any_announced = false;
 	}
+	t->pub.calls->away_ns = 0;
 	history_restart(t, c->end_ns);
 }
 
@@ -356,6 +357,7 @@ void call_begin_record(struct mthread *t, const struct pov_call_begin *rec)
 		return;
 	calls = calls_of(t);
 	calls->any_announced = true;
+	calls->left_ns = rec->hdr.ts_ns;
 	a = &calls->announced[rec->depth];
 	a->known = true;
 	a->begin_ns = rec->begin_ns;
@@ -447,6 +449,16 @@ void call_unshown_record(struct model *m, struct mthread *t, const struct pov_ca
 	flush_until(m, t, UINT64_MAX, &c);
 }
 
+/* Of the time that it was off its CPU, what is not known to lie in the polls counts as between them. */
+static uint64_t polls_running(const struct mthread *t, const struct model_spin *s)
+{
+	uint64_t away_ns = s->depth ? 0 : t->pub.calls->away_ns;
+	uint64_t running_ns = s->split.ns[THREAD_RUNNING];
+	uint64_t inside_ns = s->busy_ns > away_ns ? s->busy_ns - away_ns : 0;
+
+	return inside_ns < running_ns ? inside_ns : running_ns;
+}
+
 void spin_record(struct model *m, struct mthread *t, const struct pov_spin *rec)
 {
 	struct call_or_spin c = {
@@ -479,5 +491,6 @@ void spin_record(struct model *m, struct mthread *t, const struct pov_spin *rec)
 		spin->busy_ns += rec->func[i].busy_ns;
 	}
 	spin->nfuncs = i;
+	spin->running_ns = polls_running(t, spin);
 	ended(m, t, &c);
 }

@@ -72,6 +72,10 @@ void history_note(struct mthread *t, uint64_t from_ns, uint64_t ts_ns, enum thre
 		calls->history.from_ns = from_ns;
 	}
 	entry_add(&calls->history, ts_ns, was, &t->pub.times);
+	if (was == THREAD_RUNNING)
+		calls->is_away = calls->left_ns == ts_ns;
+	else if (calls->is_away && was != THREAD_UNKNOWN)
+		calls->away_ns += ts_ns - from_ns;
 }
 
 void history_restart(struct mthread *t, uint64_t ts_ns)

@@ -161,6 +161,7 @@ struct model_spin {
 	uint64_t cnt, busy_ns;	  /* over all functions */
 	struct model_site site;	  /* of the first poll */
 	struct state_times split; /* of first entry to last return */
+	uint64_t running_ns;	  /* in the polls themselves */
 };
 
 /* The CPUs that a thread may use from now on, as its host numbers them. */

@@ -43,6 +43,9 @@ struct thread_calls {
 	struct history history;
 	struct announced_call announced[POV_CALL_DEPTH_MAX];
 	bool any_announced;	      /* since its last outermost call ended */
+	uint64_t left_ns;	      /* when it left the CPU in a call */
+	bool is_away;		      /* since then */
+	uint64_t away_ns;	      /* so long in all, since its last outermost call ended */
 	struct call_or_spin *pending; /* nested, until their outermost call has ended; owned */
 	uint32_t npending, pending_cap;
 };
