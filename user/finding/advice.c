@@ -54,9 +54,33 @@ char *advice_cores(const struct findings *f, char *text, uint32_t n)
 	}
 }
 
+/* By its command line. */
+static bool yields(const struct findings *f)
+{
+	const struct trace *t = model_get_trace(f->model);
+
+	for (size_t i = 0; i < trace_meta_count(t); i++) {
+		const json_t *meta = trace_meta_get(t, i), *word;
+		bool named = false;
+		size_t at;
+
+		if (!json_is_type(meta, "recording"))
+			continue;
+		json_array_foreach(json_object_get(meta, "argv"), at, word)
+		{
+			const char *text = json_string_value(word);
+
+			if (named && text && !strcmp(text, "1"))
+				return true;
+			named = text && !strcmp(text, "mpi_yield_when_idle");
+		}
+	}
+	return false;
+}
+
 char *advice_yield(const struct findings *f, char *text)
 {
-	if (has_library(f, "openmpi"))
+	if (has_library(f, "openmpi") && !yields(f))
 		return words(text, "mpirun --mca mpi_yield_when_idle 1");
 	return text;
 }
