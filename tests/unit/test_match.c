@@ -128,24 +128,44 @@ static void test_sends_under_way(void **state)
 	match_world_close(&w);
 }
 
-/* A receive was to be cancelled, and nobody asked whether it was: the message goes to the next one, which may be wrong. */
-static void test_cancelled(void **state)
+/*
+ * A receive was to be cancelled, and nobody asked whether it was. The message that is sent then goes to the next one; which may be
+ * wrong if it was sent before the cancelled one was completed.
+ */
+static void cancelled_check(int from, bool sent_before)
 {
 	struct match_world w;
 	struct side *r;
 
-	(void)state;
-	match_world_open(&w, 1, false, false);
-	w.assumed = true;
-	r = match_world_post(&w, 1, false, 0, true);
+	match_world_open(&w, 1, true, false);
+	w.assumed = sent_before;
+	r = match_world_post(&w, 1, false, from, true);
 	match_world_cancel(&w, r);
-	match_world_complete(&w, r);
+	if (!sent_before)
+		match_world_complete(&w, r);
 	(void)match_world_post(&w, 0, true, 1, false);
+	if (sent_before)
+		match_world_complete(&w, r);
 	(void)match_world_post(&w, 1, false, 0, false);
 	assert_int_equal(w.a.sink.finish(&w.a, w.f.model), 0);
 	assert_int_equal(w.told, 1);
 	assert_int_equal(ends_of(&w, 1, false, MATCHED), 1);
+	assert_int_equal(matches_of(&w.a, 1)->assumed, sent_before);
 	match_world_close(&w);
+}
+
+static void test_cancelled(void **state)
+{
+	(void)state;
+	cancelled_check(0, false);
+	cancelled_check(PEER_ANY, false);
+}
+
+static void test_cancelled_in_doubt(void **state)
+{
+	(void)state;
+	cancelled_check(0, true);
+	cancelled_check(PEER_ANY, true);
 }
 
 /* The same, and a third one sends before anybody looks: that is clear again, though it came into the same inbox. */
@@ -245,11 +265,11 @@ static void test_clocks_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sends_under_way),	 cmocka_unit_test(test_cancelled),
-		cmocka_unit_test(test_all_known),	 cmocka_unit_test(test_wildcards),
-		cmocka_unit_test(test_statuses_ignored), cmocka_unit_test(test_clear_again),
-		cmocka_unit_test(test_sent_to_unknown),	 cmocka_unit_test(test_after_unknown),
-		cmocka_unit_test(test_clocks_apart),
+		cmocka_unit_test(test_sends_under_way),	   cmocka_unit_test(test_cancelled),
+		cmocka_unit_test(test_cancelled_in_doubt), cmocka_unit_test(test_all_known),
+		cmocka_unit_test(test_wildcards),	   cmocka_unit_test(test_statuses_ignored),
+		cmocka_unit_test(test_clear_again),	   cmocka_unit_test(test_sent_to_unknown),
+		cmocka_unit_test(test_after_unknown),	   cmocka_unit_test(test_clocks_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

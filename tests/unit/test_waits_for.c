@@ -279,7 +279,7 @@ static void test_late(void **state)
 	m = match_of(&w, 3500, 3510, 3000, 3520);
 	m.assumed = true;
 	a.matches.tell(a.matches.ctx, &m);
-	assert_int_equal(a.uncertain, 1);
+	assert_int_equal(a.uncertain[ASSUMED_WHOLE], 1);
 	l = waited_for_list(&a.pairs[LATE_SENDER], &n);
 	assert_int_equal(n, 1);
 	assert_int_equal(l->ns, 300 + 500 + 100 + 50 + 100);

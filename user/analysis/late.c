@@ -64,9 +64,10 @@ static void on_match(void *ctx, const struct match *m)
 
 	if (a->matched)
 		a->matched(a->matched_ctx, m);
-	a->uncertain += m->assumed;
-	if (m->assumed)
+	if (m->assumed) {
+		a->uncertain[m->assumed]++;
 		return;
+	}
 	if (late_ns(m, LATE_SENDER))
 		add(a, LATE_SENDER, &m->recv, &m->send);
 	if (late_ns(m, LATE_RECEIVER))

@@ -2,7 +2,8 @@
 /*
  * Waiting for the other side of point-to-point messages that had not called yet. Late sender: a call waits to complete a receive
  * whose send has not been posted; it is waited for until that begins. Late receiver: a call waits to complete a send, and is still in it
- * when the receive is posted. Of a call that completes several, no time counts twice: it is the last one's.
+ * when the receive is posted. Of a call that completes several, no time counts twice: what one has been told to have
+ * cost is not told of the next one.
  */
 #ifndef POV_ANALYSIS_LATE_H
 #define POV_ANALYSIS_LATE_H
@@ -27,7 +28,8 @@ struct late_pairs {
 	void (*tell)(void *ctx, const struct late_wait *w); /* the caller's: each; or NULL */
 	void *ctx;
 	struct map pairs[LATE_KINDS]; /* of waited_for.h */
-	uint64_t uncertain; /* messages that are only assumed to belong together: not looked at */
+	uint64_t uncertain
+		[ASSUMED_CNT]; /* messages that are only assumed to belong together: not looked at */
 	struct late_thread *thread; /* by idx; owned */
 	uint32_t nthread;
 };

@@ -323,15 +323,15 @@ static void on_message(void *ctx, const struct model_message *msg)
 		p = posted_new(a, &end, &d, msg->comm_id);
 	if (!p)
 		return;
-	if (p->cancelled && !o->completion->has_status) {
-		p->inbox->doubtful = true;
-		match_withdraw(a, p);
-		return;
-	}
 	p->end.completer = o->thread;
 	p->end.completing_ns = o->completing_ns;
 	p->end.end_place = o->end_place;
 	p->end.end_ns = o->end_ns;
+	if (p->cancelled && !o->completion->has_status) {
+		p->inbox->doubtful |= p->sends;
+		(p->sends ? match_withdraw : match_in_doubt)(a, p);
+		return;
+	}
 	p->end.bytes = d.bytes;
 	if (d.why == PEER_KNOWN)
 		peer = model_peer(a->model, self, d.peer_job, d.peer_world);

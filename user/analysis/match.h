@@ -28,16 +28,21 @@ struct match_end {
 	bool any_source;	   /* a receive from MPI_ANY_SOURCE */
 };
 
+/* That two ends belong together is right only if */
+enum match_assumed {
+	ASSUMED_NOTHING,
+	ASSUMED_WHOLE, /* none was under way when the recording began, or where records were lost */
+	ASSUMED_CANCELLED, /* what was to be cancelled was: nobody asked for the status */
+	ASSUMED_SKIPPED, /* none of those before them, whose other end was not known, was theirs */
+	ASSUMED_CNT,
+};
+
 struct match {
 	struct match_end send, recv;
 	int32_t tag;
 	uint32_t comm_id; /* of call_roles */
 	int64_t bytes; /* that were sent; as the receive's status has it if the send does not tell */
-	/*
-	 * Right only if no message was under way when the recording began, or where records were lost; or if what was to be cancelled
-	 * was, where nobody asked for the status; or if none of those before it, whose other end was not known, was its own.
-	 */
-	bool assumed;
+	enum match_assumed assumed;
 };
 
 enum match_why {

@@ -149,13 +149,15 @@ static void pair(struct matches *a, struct inbox *in, struct lane *l)
 		.tag = l->tag,
 		.comm_id = in->comm_id,
 		.bytes = s->end.bytes >= 0 ? s->end.bytes : r->end.bytes,
-		.assumed = in->doubtful || match_assumed(a, s->end.process) ||
-			   match_assumed(a, r->end.process),
 	};
 	bool one_clock = s->end.process->host_idx == r->end.process->host_idx;
 	bool fits = s->end.bytes < 0 || r->end.bytes < 0 || s->end.bytes <= r->end.bytes;
 
-	m.assumed |= match_skipped(a, &m);
+	m.assumed = match_assumed(a, s->end.process) || match_assumed(a, r->end.process) ?
+			    ASSUMED_WHOLE :
+		    in->doubtful	 ? ASSUMED_CANCELLED :
+		    match_skipped(a, &m) ? ASSUMED_SKIPPED :
+					   ASSUMED_NOTHING;
 	if (one_clock && r->end.completer && r->end.end_ns < s->end.begin_ns) {
 		/* it was sent before the recording began, or the record is lost */
 		match_count(a, r, MATCH_NO_OTHER);
@@ -257,7 +259,7 @@ static void tally_recvs(struct tally *t, const struct posted_queue *q)
 	const struct match_posted *p;
 
 	for (p = q->first; p && p->order_ns <= t->until_ns; p = p->next) {
-		t->over &= p->over && p->end.completer;
+		t->over &= p->over && p->end.completer && !p->in_doubt;
 		t->last_ns = p->end.end_ns > t->last_ns ? p->end.end_ns : t->last_ns;
 		t->recvs++;
 	}
@@ -324,20 +326,37 @@ static bool drained(struct matches *a, struct inbox *in, uint64_t told_ns)
 	return false;
 }
 
-/* The first wildcard, whose status nobody asked for: by what there is to take. Whether it is settled. */
-static bool wild_settle(struct matches *a, struct inbox *in, uint64_t told_ns)
+/* How many lanes have something for it to take; *found is one of them. */
+static uint32_t candidates(const struct inbox *in, const struct match_posted *w,
+			   struct lane **found)
 {
-	struct match_posted *w = in->wild.first;
-	struct lane *l, *found = NULL;
 	uint32_t cnt = 0;
+	struct lane *l;
 
-	if (!w || !w->over || !w->end.completer || map_get(&a->unknown_to, in->comm_id))
-		return false;
 	for (size_t at = 0; (l = map_next(&in->lanes, &at, NULL));) {
 		if (!is_candidate(l, w))
 			continue;
-		found = l;
+		*found = l;
 		cnt++;
+	}
+	return cnt;
+}
+
+/* The first wildcard, whose status nobody asked for: by what there is to take. Whether it is settled. */
+static bool wild_settle(struct matches *a, struct inbox *in, uint64_t told_ns)
+{
+	bool sent_anywhere = map_get(&a->unknown_to, in->comm_id);
+	struct match_posted *w = in->wild.first;
+	struct lane *found = NULL;
+	uint32_t cnt;
+
+	if (!w || !w->over || !w->end.completer || (sent_anywhere && !w->in_doubt))
+		return false;
+	cnt = candidates(in, w, &found);
+	if (w->in_doubt) {
+		in->doubtful |= sent_anywhere || cnt;
+		queue_drop(a, &in->wild);
+		return true;
 	}
 	if (cnt > 1)
 		return drained(a, in, told_ns);
@@ -393,6 +412,17 @@ void match_withdraw(struct matches *a, struct match_posted *p)
 	free(p);
 	a->kept--;
 	left(a, in, wild, l);
+}
+
+void match_in_doubt(struct matches *a, struct match_posted *p)
+{
+	struct inbox *in = p->inbox;
+
+	queue_remove(queue_of(p), p);
+	p->lane = NULL;
+	queue_add(&in->wild, p);
+	p->over = p->in_doubt = true;
+	wait_for_calls(a, in);
 }
 
 /* No call that began earlier will be told. */

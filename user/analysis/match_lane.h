@@ -17,6 +17,7 @@ struct match_posted {
 	bool sends;
 	bool over;	/* it was completed: end is what came of it */
 	bool cancelled; /* somebody tried to */
+	bool in_doubt;	/* and nobody asked whether it was */
 	struct inbox *inbox;
 	struct lane *lane; /* of it; NULL: it may take from several */
 	int64_t from;	   /* idx of the sender, or FROM_ANY */
@@ -54,6 +55,8 @@ void match_post(struct matches *a, struct match_posted *p);
 void match_over(struct matches *a, struct match_posted *p, int64_t from, int32_t tag);
 /* Nothing came of it: it was cancelled, or completed with an error. Frees it. */
 void match_withdraw(struct matches *a, struct match_posted *p);
+/* It is over, a receive, and either cancelled or not, which nobody asked: told when nothing may come that it could have taken. May free it. */
+void match_in_doubt(struct matches *a, struct match_posted *p);
 /* Looks again at those that wait for calls that may still be told. */
 void match_look(struct matches *a);
 /* Nothing more will come. */

@@ -9,20 +9,31 @@
 
 static void uncertain_note(const struct report *r, FILE *out)
 {
-	uint64_t messages = r->findings.late.uncertain, calls = r->findings.arrivals.uncertain;
-	char m[64] = "", c[96] = "";
+	static const char *const why[ASSUMED_CNT] = {
+		[ASSUMED_WHOLE] = "of ranks that ran before the recording began or after records "
+				  "of calls were lost",
+		[ASSUMED_CANCELLED] =
+			"behind others that were cancelled or not, which nobody asked",
+		[ASSUMED_SKIPPED] = "behind others of which the other end is not known",
+	};
 
-	if (!messages && !calls)
-		return;
-	if (messages)
-		human_plural(m, sizeof(m), messages, "message", "messages");
-	if (calls)
-		human_plural(c, sizeof(c), calls, "call of collectives", "calls of collectives");
-	text_note(
-		out,
-		"Not looked at for lateness: %s%s%s, of ranks that ran before the recording began "
-		"or after records of calls were lost, for which of them belong together is not certain.",
-		m, messages && calls ? " and " : "", c);
+	for (int i = ASSUMED_NOTHING + 1; i < ASSUMED_CNT; i++) {
+		uint64_t messages = r->findings.late.uncertain[i];
+		uint64_t calls = i == ASSUMED_WHOLE ? r->findings.arrivals.uncertain : 0;
+		char m[64] = "", c[96] = "";
+
+		if (messages)
+			human_plural(m, sizeof(m), messages, "message", "messages");
+		if (calls)
+			human_plural(c, sizeof(c), calls, "call of collectives",
+				     "calls of collectives");
+		if (messages || calls)
+			text_note(
+				out,
+				"Not looked at for lateness: %s%s%s, %s, for which of them belong "
+				"together is not certain.",
+				m, messages && calls ? " and " : "", c, why[i]);
+	}
 }
 
 static void followed_note(const struct report *r, FILE *out)
