@@ -27,9 +27,31 @@ bool match_by_threads(const struct matches *a, const struct model_process *p)
 	return p->idx < a->nprocess && a->process[p->idx].several;
 }
 
-bool match_assumed(const struct matches *a, const struct model_process *p)
+/* Records of it that would have come first may be missing. */
+static bool may_miss(const struct matches *a, const struct model_process *p)
 {
 	return a->lost || model_ran_before(a->model, p);
+}
+
+bool match_settled(const struct matches *a, const struct match_posted *p)
+{
+	const struct model_process *proc = p->end.process;
+
+	return a->over || !match_by_threads(a, proc) ||
+	       model_calls_told_until(a->model, proc) > p->order_ns;
+}
+
+uint64_t match_told_until(const struct matches *a)
+{
+	uint64_t first_ns = a->clocks_apart ? 0 : UINT64_MAX, ns;
+
+	for (uint32_t i = 0; i < model_process_count(a->model); i++) {
+		const struct model_process *p = model_process_get(a->model, i);
+
+		ns = p->is_rank ? model_calls_told_until(a->model, p) : UINT64_MAX;
+		first_ns = ns < first_ns ? ns : first_ns;
+	}
+	return first_ns;
 }
 
 static uint64_t end_key(const struct model_process *p, uint32_t comm_id)
@@ -37,10 +59,20 @@ static uint64_t end_key(const struct model_process *p, uint32_t comm_id)
 	return (uint64_t)comm_id << 32 | p->idx;
 }
 
-bool match_skipped(const struct matches *a, const struct match *m)
+/* Ends that would have come first may have been left out, for nobody knew whose. */
+static bool is_behind_skipped(const struct matches *a, const struct match *m)
 {
 	return map_get(&a->skipped[false], end_key(m->recv.process, m->comm_id)) ||
 	       map_get(&a->skipped[true], end_key(m->send.process, m->comm_id));
+}
+
+enum match_assumed match_assumed(const struct matches *a, const struct match *m, bool doubtful)
+{
+	if (may_miss(a, m->send.process) || may_miss(a, m->recv.process))
+		return ASSUMED_WHOLE;
+	if (doubtful)
+		return ASSUMED_CANCELLED;
+	return is_behind_skipped(a, m) ? ASSUMED_SKIPPED : ASSUMED_NOTHING;
 }
 
 static void count(struct matches *a, const struct model_process *p, bool sends, enum match_why why)

@@ -95,11 +95,6 @@ static void lanes_sweep(struct inbox *in)
 	in->sweep_at = left.cnt * 2 + SWEEP_LANES;
 }
 
-static bool is_wild(const struct match_posted *p)
-{
-	return p->from == FROM_ANY || p->tag == TAG_ANY;
-}
-
 static struct posted_queue *queue_of(const struct match_posted *p)
 {
 	return !p->lane ? &p->inbox->wild : p->sends ? &p->lane->sends : &p->lane->recvs;
@@ -131,15 +126,6 @@ static bool is_blocked(const struct inbox *in, const struct lane *l, const struc
 	return false;
 }
 
-/* No call that posted an earlier one may still be told. */
-static bool is_settled(const struct matches *a, const struct match_posted *p)
-{
-	const struct model_process *proc = p->end.process;
-
-	return a->over || !match_by_threads(a, proc) ||
-	       model_calls_told_until(a->model, proc) > p->order_ns;
-}
-
 static void pair(struct matches *a, struct inbox *in, struct lane *l)
 {
 	struct match_posted *s = l->sends.first, *r = l->recvs.first;
@@ -153,11 +139,7 @@ static void pair(struct matches *a, struct inbox *in, struct lane *l)
 	bool one_clock = s->end.process->host_idx == r->end.process->host_idx;
 	bool fits = s->end.bytes < 0 || r->end.bytes < 0 || s->end.bytes <= r->end.bytes;
 
-	m.assumed = match_assumed(a, s->end.process) || match_assumed(a, r->end.process) ?
-			    ASSUMED_WHOLE :
-		    in->doubtful	 ? ASSUMED_CANCELLED :
-		    match_skipped(a, &m) ? ASSUMED_SKIPPED :
-					   ASSUMED_NOTHING;
+	m.assumed = match_assumed(a, &m, in->doubtful);
 	if (one_clock && r->end.completer && r->end.end_ns < s->end.begin_ns) {
 		/* it was sent before the recording began, or the record is lost */
 		match_count(a, r, MATCH_NO_OTHER);
@@ -185,7 +167,7 @@ static void lane_settle(struct matches *a, struct inbox *in, struct lane *l)
 			in->blocked = true;
 			return;
 		}
-		if (!is_settled(a, s) || !is_settled(a, r)) {
+		if (!match_settled(a, s) || !match_settled(a, r)) {
 			wait_for_calls(a, in);
 			return;
 		}
@@ -374,7 +356,8 @@ static bool wild_settle(struct matches *a, struct inbox *in, uint64_t told_ns)
 void match_post(struct matches *a, struct match_posted *p)
 {
 	lanes_sweep(p->inbox);
-	p->lane = is_wild(p) ? NULL : lane_of(p->inbox, (uint32_t)p->from, p->tag);
+	if (p->from != FROM_ANY && p->tag != TAG_ANY)
+		p->lane = lane_of(p->inbox, (uint32_t)p->from, p->tag);
 	queue_add(queue_of(p), p);
 	a->kept++;
 }
@@ -425,24 +408,10 @@ void match_in_doubt(struct matches *a, struct match_posted *p)
 	wait_for_calls(a, in);
 }
 
-/* No call that began earlier will be told. */
-static uint64_t all_told_until(const struct matches *a)
-{
-	uint64_t first_ns = a->clocks_apart ? 0 : UINT64_MAX, ns;
-
-	for (uint32_t i = 0; i < model_process_count(a->model); i++) {
-		const struct model_process *p = model_process_get(a->model, i);
-
-		ns = p->is_rank ? model_calls_told_until(a->model, p) : UINT64_MAX;
-		first_ns = ns < first_ns ? ns : first_ns;
-	}
-	return first_ns;
-}
-
 void match_look(struct matches *a)
 {
 	struct inbox **waited = a->waiting;
-	uint64_t told_ns = a->over ? UINT64_MAX : all_told_until(a);
+	uint64_t told_ns = a->over ? UINT64_MAX : match_told_until(a);
 	uint32_t n = a->nwaiting;
 
 	a->waiting = NULL;

@@ -67,9 +67,11 @@ void match_finish(struct matches *a);
 void match_count(struct matches *a, const struct match_posted *p, enum match_why why);
 /* Whether several threads of the process make calls, so that these may be told in another order than that of their begin. */
 bool match_by_threads(const struct matches *a, const struct model_process *p);
-/* Ends that would have come first may have been left out, for nobody knew whose. */
-bool match_skipped(const struct matches *a, const struct match *m);
-/* Records of it that would have come first may be missing. */
-bool match_assumed(const struct matches *a, const struct model_process *p);
+/* No call that posted an earlier one may still be told. */
+bool match_settled(const struct matches *a, const struct match_posted *p);
+/* No call that began earlier will be told. */
+uint64_t match_told_until(const struct matches *a);
+/* doubtful: something before it was cancelled, or was not. */
+enum match_assumed match_assumed(const struct matches *a, const struct match *m, bool doubtful);
 
 #endif
