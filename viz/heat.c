@@ -138,7 +138,8 @@ unsigned int heat_marks(const struct heat *h)
 
 void heat_write_legend(unsigned int marks, struct script *s)
 {
-	static const char *const said[] = {"white line: T_{comm}", "hatched: not measured",
+	static const char *const said[] = {"white line: T_{comm}",
+					   "hatched: not measured, or T_{comm} not known",
 					   "dots: wrong, below 0", "grey: interval wider than 0.5"};
 	const char *between = "";
 	size_t i;

@@ -12,6 +12,11 @@
 #include <math.h>
 #include <stdint.h>
 
+/*
+ * Standard deviation of T_comm from one block of samples to the next, where nothing was seen to change: 1 MiB over shared
+ * memory takes 78.2 us alone and 77.1 in a sequence with 16 us of computation, each known to 0.1.
+ */
+#define COMM_KNOWN_TO 0.01
 #define DRAWS 2000
 #define OUTSIDE 0.025 /* of the draws on each side */
 
@@ -43,15 +48,16 @@ static double draw_median(const struct samples *sorted, uint64_t *state)
 
 static double draw_ratio(const struct samples *set, uint64_t *state)
 {
-	double where = uniform(state);
+	double where = uniform(state), comm;
 	struct overlap_times t = {
-		.comm = (1 - where) * draw_median(&set[BEFORE], state) +
-			where * draw_median(&set[BEHIND], state),
 		.comp = draw_median(&set[COMP], state),
 		.measured = draw_median(&set[MEASURED], state),
 	};
 	struct overlap_ratios r;
 
+	comm = (1 - where) * draw_median(&set[BEFORE], state) +
+	       where * draw_median(&set[BEHIND], state);
+	t.comm = comm * (1 + COMM_KNOWN_TO * normal(state));
 	overlap_ratios(&t, &r);
 	return r.ratio;
 }
