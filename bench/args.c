@@ -8,6 +8,7 @@
 #include "base/human.h"
 #include "base/log.h"
 #include "core/json_put.h"
+#include "core/tasks.h"
 #include "core/units.h"
 
 #include <ctype.h>
@@ -71,7 +72,8 @@ const struct option_def args_options[] = {
 	 .offset = AT(warmup),
 	 .arg = "N",
 	 .help = "Samples thrown away before each point. Without it: 2, and for what is new (a size, a "
-		 "reference) at least 100, until times fall no more."},
+		 "reference) at least 100, until times fall no more. In the broadcast group, operations before "
+		 "the first report; without it 100."},
 	{.name = "point-time",
 	 .type = OPTION_SECONDS,
 	 .offset = AT(point_ns),
@@ -130,6 +132,12 @@ const struct option_def args_options[] = {
 	 .help = "Broadcasts of one report, or other operations timed together. Full: 100. Quick: 20.",
 	 .min = 1,
 	 .max = 1000000},
+	{.name = "tasks",
+	 .type = OPTION_STRING,
+	 .offset = AT(tasks),
+	 .arg = "LIST",
+	 .help = "Numbers of tasks of the broadcast group, such as 2-9,12,16. Without it 2, 4, 8 ... and all "
+		 "ranks."},
 	{.name = "validate",
 	 .letter = 'c',
 	 .type = OPTION_FLAG,
@@ -298,6 +306,8 @@ static int read_texts(const struct args *args, struct bench_options *out)
 		err = read_factor(args->step, &out->step);
 	if (!err && args->load_cpus)
 		err = read_cpus(args->load_cpus);
+	if (!err && args->tasks && !tasks_valid(args->tasks))
+		err = bad("tasks", args->tasks, "a list of numbers from 2 on, such as 2-9,12,16");
 	if (!err && args->output && !args->output[0])
 		err = bad("output", args->output, "a file's name");
 	if (!err && args->ci)
@@ -335,6 +345,7 @@ int args_read(const struct args *args, bool quick_by_default, struct bench_optio
 	opt.compute.cores = (enum compute_cores)args->compute_cores;
 	opt.threads_max = args->threads;
 	opt.window = args->window;
+	opt.tasks = args->tasks;
 	opt.bind = args->bind;
 	opt.load_cpus = args->load_cpus;
 	opt.validate = args->validate;
@@ -369,6 +380,8 @@ json_t *args_json(const struct bench_options *opt)
 	put_count(j, "threads_max", opt->threads_max);
 	put_count(j, "window", opt->window);
 	put_count(j, "repeat", opt->repeat);
+	if (opt->tasks)
+		json_put(j, "tasks", json_string(opt->tasks));
 	json_put(j, "bind", json_boolean(opt->bind));
 	if (opt->load_cpus)
 		json_put(j, "load_cpus", json_string(opt->load_cpus));

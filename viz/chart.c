@@ -69,7 +69,13 @@ void chart_point_add(struct chart_line *l, double x, double y, double low, doubl
 		l->room = l->room ? 2 * l->room : 64;
 		l->point = xrealloc(l->point, l->room * sizeof(*l->point));
 	}
-	l->point[l->cnt++] = (struct chart_point){x, y, both ? low : NAN, both ? high : NAN};
+	l->point[l->cnt++] = (struct chart_point){x, y, both ? low : NAN, both ? high : NAN, false};
+}
+
+void chart_point_doubt(struct chart_line *l)
+{
+	if (l->cnt)
+		l->point[l->cnt - 1].doubtful = true;
 }
 
 struct range chart_range_x(const struct chart *c, bool is_log)
@@ -109,7 +115,7 @@ static int compare_points(const void *a, const void *b)
 	return p->y < q->y ? -1 : p->y > q->y;
 }
 
-/* "x y low high"; without an interval, it is y itself. True if one of them has an interval. */
+/* "x y low high doubtful"; without an interval, it is y itself. True if one of them has an interval. */
 static bool write_data(const struct chart_line *l, struct script *s)
 {
 	bool some = false;
@@ -122,8 +128,8 @@ static bool write_data(const struct chart_line *l, struct script *s)
 		const struct chart_point *p = &l->point[i];
 		bool has = isfinite(p->low);
 
-		script_line(s, "%.9g %.9g %.9g %.9g", p->x, p->y, has ? p->low : p->y,
-			    has ? p->high : p->y);
+		script_line(s, "%.9g %.9g %.9g %.9g %d", p->x, p->y, has ? p->low : p->y,
+			    has ? p->high : p->y, p->doubtful);
 		some = some || has;
 	}
 	script_block_end(s);
@@ -167,6 +173,34 @@ static void write_bars(const struct chart_line *l, unsigned int block, size_t id
 	script_quoted(s, l->name);
 }
 
+static bool is_doubtful(const struct chart_line *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->cnt; i++) {
+		if (l->point[i].doubtful)
+			return true;
+	}
+	return false;
+}
+
+/* Rings in the lines' colours, and a black one for the key. */
+static void write_rings(const struct chart *c, unsigned int first, enum palette p, struct script *s)
+{
+	size_t i;
+
+	for (i = 0; i < c->cnt; i++) {
+		if (is_doubtful(&c->line[i]))
+			fprintf(s->out,
+				"$d%u using 1:($5 > 0 ? $2 : 1/0) with points pointtype 6 pointsize "
+				"1.8 linecolor rgb '%s' notitle, ",
+				first + (unsigned int)i, palette_line(p, i));
+	}
+	fputs("1/0 with points pointtype 6 pointsize 1.8 linecolor rgb 'black' title ", s->out);
+	script_quoted(s, c->doubt);
+	fputs("\n", s->out);
+}
+
 void chart_write(const struct chart *c, enum palette p, enum chart_style style, struct script *s)
 {
 	unsigned int first = s->block_cnt + 1;
@@ -187,7 +221,9 @@ void chart_write(const struct chart *c, enum palette p, enum chart_style style, 
 		else
 			write_line(&c->line[i], first + (unsigned int)i, i, palette_line(p, i),
 				   style, s);
-		fputs(i + 1 < c->cnt ? ", " : "\n", s->out);
+		fputs(i + 1 < c->cnt || c->doubt ? ", " : "\n", s->out);
 	}
+	if (c->doubt)
+		write_rings(c, first, p, s);
 	free(band);
 }

@@ -11,6 +11,7 @@
 
 struct chart_point {
 	double x, y, low, high; /* low and high are NaN without an interval */
+	bool doubtful;
 };
 
 struct chart_line {
@@ -22,6 +23,7 @@ struct chart_line {
 struct chart {
 	struct chart_line *line; /* owned */
 	size_t cnt;
+	const char *doubt; /* what a ring around a mark means, for the key; null: there is none */
 };
 
 void chart_init(struct chart *c);
@@ -33,6 +35,8 @@ struct chart_line *chart_line_get(struct chart *c, char *name);
 bool chart_line_has_x(const struct chart_line *l, double x);
 /* A point that is not finite is left out. */
 void chart_point_add(struct chart_line *l, double x, double y, double low, double high);
+/* The point that was added last gets a ring, where marks are drawn. */
+void chart_point_doubt(struct chart_line *l);
 
 struct range chart_range_x(const struct chart *c, bool is_log);
 struct range chart_range_y(const struct chart *c, bool is_log);

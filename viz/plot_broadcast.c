@@ -2,7 +2,8 @@
 /*
  * What each method says that a broadcast takes, over the number of tasks, as in figure 11 of de Supinski & Karonis 1999: the
  * bounds beside max(OL_i). Over the message size if all points are of one number of tasks. Algorithms have panels of their
- * own. Latencies to single tasks are not drawn.
+ * own. Latencies to single tasks are not drawn. All methods are told by the median of their reports, with its interval; a
+ * ring is around what a benchmark itself has doubts about.
  */
 #include "panels.h"
 #include "picture.h"
@@ -21,12 +22,9 @@ static bool broadcast_takes(const struct data_result *r)
 	return !strcmp(r->kind, "broadcast") && r->point_cnt;
 }
 
-/* The mean that the paper takes where it is told, else the median. */
 static double latency_of(const json_t *point)
 {
-	double max_oli = data_value(point, "max_oli");
-
-	return isnan(max_oli) ? data_time(point, "latency", "median") : max_oli;
+	return data_time(point, "latency", "median");
 }
 
 /* "oli" is what the paper calls max(OL_i). */
@@ -40,7 +38,7 @@ static char *line_name(const struct series *series, const json_t *point)
 		name = xstrdup(method);
 	}
 	at = strstr(name, "oli");
-	if (!at || isnan(data_value(point, "max_oli")))
+	if (!at || isnan(data_value(point, "max_task")))
 		return name;
 	said = xasprintf("%.*smax(OLᵢ)%s", (int)(at - name), name, at + 3);
 	free(name);
@@ -50,9 +48,10 @@ static char *line_name(const struct series *series, const json_t *point)
 struct broadcast {
 	struct series series;
 	struct panels panels;
-	bool over_tasks;  /* else over bytes */
-	bool log;	  /* axis of times */
-	size_t below_cnt; /* points at or below 0, for which a logarithmic axis has no place */
+	bool over_tasks;       /* else over bytes */
+	bool log;	       /* axis of times */
+	bool unsteady, in_gap; /* some points are */
+	size_t below_cnt;      /* points at or below 0, for which a logarithmic axis has no place */
 	const json_t *twice;
 };
 
@@ -103,11 +102,20 @@ static void collect(struct broadcast *b, const struct plot *p)
 	series_set_apart(&b->series, "bytes");
 }
 
+/* No test met the stop rule; or E_i is not above all gaps, so that OL_i may be too long. */
+static bool is_unsteady(const json_t *point)
+{
+	return data_value(point, "steady") == 0;
+}
+
+static bool is_in_gap(const json_t *point)
+{
+	return data_value(point, "above_gaps") == 0;
+}
+
 static void add_point(struct broadcast *b, struct chart *c, const json_t *point)
 {
 	struct chart_line *l = chart_line_get(c, line_name(&b->series, point));
-	/* The interval is the median's, not the mean's. */
-	bool mean = !isnan(data_value(point, "max_oli"));
 	double x = data_param(point, b->over_tasks ? "tasks" : "bytes"), y = latency_of(point);
 
 	b->twice = chart_line_has_x(l, x) ? point : b->twice;
@@ -115,8 +123,22 @@ static void add_point(struct broadcast *b, struct chart *c, const json_t *point)
 		b->below_cnt++;
 		return;
 	}
-	chart_point_add(l, x, y, mean ? NAN : data_time(point, "latency", "ci_low"),
-			mean ? NAN : data_time(point, "latency", "ci_high"));
+	chart_point_add(l, x, y, data_time(point, "latency", "ci_low"),
+			data_time(point, "latency", "ci_high"));
+	b->unsteady = b->unsteady || is_unsteady(point);
+	b->in_gap = b->in_gap || is_in_gap(point);
+	if (is_unsteady(point) || is_in_gap(point))
+		chart_point_doubt(l);
+}
+
+/* What the rings mean, in the key that all panels share. */
+static const char *doubt_of(const struct broadcast *b)
+{
+	if (b->unsteady && b->in_gap)
+		return "ring: not steady, or Eᵢ not above the gap";
+	if (b->unsteady)
+		return "ring: not steady";
+	return b->in_gap ? "ring: Eᵢ not above the gap" : NULL;
 }
 
 static void broadcast_init(struct broadcast *b, const struct plot *p)
@@ -132,6 +154,8 @@ static void broadcast_init(struct broadcast *b, const struct plot *p)
 		if (c)
 			add_point(b, c, b->series.point[i]);
 	}
+	for (i = 0; i < b->panels.cnt; i++)
+		b->panels.chart[i].doubt = doubt_of(b);
 }
 
 static void broadcast_release(struct broadcast *b)
@@ -175,7 +199,7 @@ static void write_tasks_axis(const struct range *r, struct script *s)
 static void write_times_axis(const struct broadcast *b, struct script *s)
 {
 	struct range y = panels_range_y(&b->panels, b->log);
-	double lines = (double)panels_line_cnt(&b->panels);
+	double lines = (double)panels_line_cnt(&b->panels) + (doubt_of(b) != NULL);
 
 	if (b->log) {
 		/* Room for the key, above all lines. */

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * OL_i = E_i - RTL_i / 2, each report with its own RTL_i and one untimed operation before E_i, as the paper's figure 9.
+ * OL_i = E_i - RTL_i / 2, each report with its own RTL_i and one untimed operation before E_i, as the paper's figure 9. Told are
+ * medians of the reports, as of all other methods (the paper: means).
  *
  * From the root it holds as long as no task on i's path is still busy with the last operation when the next one reaches
- * it, which is so for the largest OL_i unless the root alone sends everything (flat).
+ * it: E_i must be longer than any task's gap (gap.h), which is so for the largest OL_i unless the root alone sends everything
+ * (flat). That is checked for each task, and said.
  */
+#include "broadcast/gap.h"
 #include "broadcast/oli.h"
 
 struct oli {
 	int task;
 	enum oli_direction direction;
-	struct samples e, rtl; /* E_i and RTL_i of each report */
+	struct samples e, rtl; /* E_i and RTL_i of each report, the one that warms up included */
+	struct gap gap;	       /* OLI_FROM_ROOT only */
 };
 
 /* Mean round trip of an acknowledgment between tasks 0 and i. */
@@ -71,76 +75,115 @@ static double report(const struct rooted_case *rc, void *ctx)
 	return e - rtl / 2;
 }
 
-/* Mean of OL_i's reports: the paper's points are means. */
-static double report_task(struct bench_run *run, const struct rooted_case *rc, const char *method,
-			  const struct oli *oli, const struct samples *s, bool steady)
+/* Of what all reports left, those of the test that is told. */
+static void samples_cut(struct samples *s, size_t first, size_t cnt)
+{
+	struct samples cut;
+	size_t i;
+
+	samples_init(&cut);
+	for (i = first; i < first + cnt && i < s->cnt; i++)
+		samples_add(&cut, s->value[i]);
+	samples_release(s);
+	*s = cut;
+}
+
+static void report_task(struct bench_run *run, const struct rooted_case *rc, const char *method,
+			const struct oli *oli, const struct samples *s,
+			const struct rooted_outcome *outcome)
 {
 	struct result_point *p = rooted_point_add(run, rc, method);
-	struct summary sum;
 
-	stats_summarize(s, &sum);
 	result_param(p, "task", (uint64_t)oli->task);
 	result_time(p, "oli", s);
 	result_time(p, "e", &oli->e);
 	result_time(p, "rtl", &oli->rtl);
-	result_value(p, "steady", steady);
-	return sum.mean;
+	rooted_outcome_add(p, outcome);
+	if (oli->direction == OLI_FROM_ROOT)
+		result_value(p, "above_gaps", gap_holds(&oli->gap, &oli->e));
 }
 
+/* The task with the largest median. */
 struct oli_max {
 	double ns;
 	int task;
-	bool steady; /* all tasks' reports were */
+	bool above_gaps;
+	struct rooted_outcome outcome; /* steady: all tasks' reports were; the most tests */
 	struct samples samples;
 };
 
-static void measure_task(struct bench_run *run, const struct rooted_case *rc, const char *method,
-			 struct oli *oli, struct oli_max *max)
+static void max_take(struct oli_max *max, const struct oli *oli, const struct samples *s,
+		     const struct rooted_outcome *outcome)
 {
-	uint64_t limit_ns = rc->time_ns / (uint64_t)(rc->comm->size - 1);
-	struct samples s;
-	bool steady;
-	double mean;
+	double median = stats_quantile(s, 0.5);
 	size_t i;
 
+	max->outcome.steady = max->outcome.steady && outcome->steady;
+	if (outcome->test_cnt > max->outcome.test_cnt)
+		max->outcome.test_cnt = outcome->test_cnt;
+	if (oli->task > 1 && median <= max->ns)
+		return;
+	max->ns = median;
+	max->task = oli->task;
+	max->above_gaps = gap_holds(&oli->gap, &oli->e);
+	samples_clear(&max->samples);
+	for (i = 0; i < s->cnt; i++)
+		samples_add(&max->samples, s->value[i]);
+}
+
+static void measure_task(struct bench_run *run, const struct rooted_case *rc, const char *method,
+			 struct oli *oli, uint64_t limit_ns, struct oli_max *max)
+{
+	struct rooted_outcome outcome;
+	struct samples s;
+
 	samples_init(&s);
-	steady = rooted_reports(run, rc, report, oli, limit_ns, &s);
+	samples_clear(&oli->e);
+	samples_clear(&oli->rtl);
+	outcome = rooted_reports(run, rc, report, oli, limit_ns, &s);
 	if (rc->comm->rank == 0) {
-		mean = report_task(run, rc, method, oli, &s, steady);
-		max->steady = max->steady && steady;
-		if (oli->task == 1 || mean > max->ns) {
-			max->ns = mean;
-			max->task = oli->task;
-			samples_clear(&max->samples);
-			for (i = 0; i < s.cnt; i++)
-				samples_add(&max->samples, s.value[i]);
-		}
+		samples_cut(&oli->e, outcome.first, s.cnt);
+		samples_cut(&oli->rtl, outcome.first, s.cnt);
+		report_task(run, rc, method, oli, &s, &outcome);
+		max_take(max, oli, &s, &outcome);
 	}
 	samples_release(&s);
+}
+
+static void report_max(struct bench_run *run, const struct rooted_case *rc, const char *method,
+		       const struct oli *oli, const struct oli_max *max)
+{
+	struct result_point *p = rooted_point_add(run, rc, method);
+
+	result_time(p, "latency", &max->samples);
+	result_value(p, "max_task", max->task);
+	rooted_outcome_add(p, &max->outcome);
+	if (oli->direction != OLI_FROM_ROOT)
+		return;
+	result_time(p, "gap", &oli->gap.ns);
+	result_value(p, "gap_task", oli->gap.task);
+	result_value(p, "above_gaps", max->above_gaps);
 }
 
 void oli_measure(struct bench_run *run, const struct rooted_case *rc, const char *method,
 		 enum oli_direction direction)
 {
+	/* The gaps have a task's share of the time. */
+	uint64_t limit_ns = rc->time_ns / (uint64_t)rc->comm->size;
 	struct oli oli = {.direction = direction};
-	struct oli_max max = {.steady = true};
-	struct result_point *p;
+	struct oli_max max = {.outcome.steady = true};
 
 	samples_init(&max.samples);
 	samples_init(&oli.e);
 	samples_init(&oli.rtl);
-	for (oli.task = 1; oli.task < rc->comm->size; oli.task++) {
-		measure_task(run, rc, method, &oli, &max);
-		samples_clear(&oli.e);
-		samples_clear(&oli.rtl);
-	}
-	if (rc->comm->rank == 0) {
-		p = rooted_point_add(run, rc, method);
-		result_time(p, "latency", &max.samples);
-		result_value(p, "max_oli", max.ns);
-		result_value(p, "max_task", max.task);
-		result_value(p, "steady", max.steady);
-	}
+	gap_init(&oli.gap);
+	if (direction == OLI_FROM_ROOT)
+		gap_measure(run, rc, limit_ns, &oli.gap);
+	for (oli.task = 1; oli.task < rc->comm->size; oli.task++)
+		measure_task(run, rc, method, &oli, limit_ns, &max);
+	if (rc->comm->rank == 0)
+		report_max(run, rc, method, &oli, &max);
+	gap_release(&oli.gap);
 	samples_release(&oli.rtl);
 	samples_release(&oli.e);
 	samples_release(&max.samples);

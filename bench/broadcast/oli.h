@@ -16,7 +16,7 @@ enum oli_direction {
 	OLI_TO_ROOT,   /* data come to the root: it tells task i to begin, the others go ahead */
 };
 
-/* Measures each task in turn; a point with the parameter "task" each, and one with the value "max_oli" for all. */
+/* Measures each task in turn; a point with the parameter "task" each, and one with the value "max_task" for all. */
 void oli_measure(struct bench_run *run, const struct rooted_case *rc, const char *method,
 		 enum oli_direction direction);
 

@@ -9,15 +9,20 @@
 #include "base/human.h"
 #include "base/log.h"
 #include "core/estimate.h"
+#include "core/nominal.h"
 #include "core/place.h"
 #include "core/sweep.h"
+#include "core/tasks.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define REPORTS_MIN 8
 #define REPORTS_MAX 30
+#define TESTS_MAX 3
 #define STEADY_PCT 3.0
 #define TAG_ACK 32
 #define BUFFER_BYTES_MAX (256 << 20)
@@ -25,7 +30,9 @@
 
 static void run_bcast(const struct rooted_case *rc, int root)
 {
-	bcast_run(rc->comm, (enum bcast_algorithm)rc->op->which, rc->in, rc->bytes, root);
+	void *buf = rc->comm->rank == root ? rc->out : rc->in;
+
+	bcast_run(rc->comm, (enum bcast_algorithm)rc->op->which, buf, rc->bytes, root);
 }
 
 const struct rooted_op rooted_bcasts[] = {
@@ -36,20 +43,12 @@ const struct rooted_op rooted_bcasts[] = {
 	{0},
 };
 
-/* The number of tasks after n; 0 after all. */
-static int tasks_next(int n, int all)
-{
-	if (n >= all)
-		return 0;
-	return n > all / 2 ? all : 2 * n;
-}
-
-static size_t tasks_cnt(int all)
+static size_t tasks_cnt(const struct bench_run *run)
 {
 	size_t cnt = 0;
-	int n;
+	int n = 0;
 
-	for (n = all < 2 ? 0 : 2; n; n = tasks_next(n, all))
+	while ((n = tasks_next(run->opt->tasks, n, run->comm->size)))
 		cnt++;
 	return cnt;
 }
@@ -81,11 +80,11 @@ struct sweep_state {
 /* The data that arrives is looked at once a case, outside of what is measured. */
 static void check_data(const struct rooted_case *rc)
 {
-	uint32_t seed = SEED + (rc->comm->rank ? 1 : 0);
-
-	bench_buffer_fill(rc->in, rc->bytes, COMM_CONTIGUOUS, seed);
+	bench_buffer_fill(rc->out, rc->bytes, COMM_CONTIGUOUS, SEED);
+	bench_buffer_fill(rc->in, rc->bytes, COMM_CONTIGUOUS, SEED + 1);
 	rc->op->run(rc, 0);
-	bench_buffer_check(rc->in, rc->bytes, COMM_CONTIGUOUS, SEED);
+	if (rc->comm->rank)
+		bench_buffer_check(rc->in, rc->bytes, COMM_CONTIGUOUS, SEED);
 }
 
 static void run_case(struct sweep_state *st, const struct rooted_case *rc)
@@ -122,8 +121,9 @@ static void run_size(struct sweep_state *st, struct comm *c, const struct rooted
 
 	rc.in = bench_buffer_new(room, COMM_CONTIGUOUS);
 	rc.out = bench_buffer_new(room, COMM_CONTIGUOUS);
-	/* Numbers that can be added up for ever. */
+	/* Numbers that can be added up for ever. Their pages are touched here, not in the first report. */
 	memset(rc.in, 0, room);
+	memset(rc.out, 0, room);
 	for (rc.op = ops; rc.op->op; rc.op++) {
 		run_case(st, &rc);
 		st->done++;
@@ -155,16 +155,34 @@ static void run_tasks(struct sweep_state *st, struct comm *c, const struct roote
 	}
 }
 
+/* The numbers of tasks that were asked for: said if there are too few tasks for them. */
+static int check_tasks(const struct bench_run *run)
+{
+	const char *list = run->opt->tasks;
+	int all = run->comm->size;
+	bool none = list && !tasks_cnt(run);
+
+	if (none && !run->comm->rank)
+		log_error("--tasks %s: there %s only %d rank%s", list, all == 1 ? "is" : "are", all,
+			  nominal_plural(all));
+	else if (list && !run->comm->rank && tasks_most(list) > all)
+		log_warn("--tasks %s: numbers above %d, that of the ranks, are left out", list,
+			 all);
+	return none ? -EINVAL : 0;
+}
+
 int rooted_sweep(struct bench_run *run, const struct rooted_op *ops,
 		 void (*method)(struct bench_run *run, const struct rooted_case *rc))
 {
 	struct sweep_state st = {.run = run, .method = method};
 	struct comm *all = run->comm, *c;
-	int n, rank;
+	int n = 0, rank, err = check_tasks(run);
 
+	if (err)
+		return err;
 	sizes_init(&st.sizes, run);
-	st.all = tasks_cnt(all->size) * st.sizes.cnt * op_cnt(ops);
-	for (n = all->size < 2 ? 0 : 2; n; n = tasks_next(n, all->size)) {
+	st.all = tasks_cnt(run) * st.sizes.cnt * op_cnt(ops);
+	while ((n = tasks_next(run->opt->tasks, n, all->size))) {
 		c = all->ops->first(all, n);
 		if (!c) {
 			place_rest(all);
@@ -183,13 +201,14 @@ uint64_t rooted_estimate_ns(const struct bench_run *run, const struct rooted_op 
 {
 	double points, report_ns, ns = 0;
 	struct sweep sizes;
-	int n;
+	int n = 0;
 
 	sizes_init(&sizes, run);
 	points = (double)sizes.cnt * (double)op_cnt(ops) * cases;
-	for (n = run->comm->size < 2 ? 0 : 2; n; n = tasks_next(n, run->comm->size)) {
-		/* One is taken to its end, however long it is. */
-		report_ns = (double)run->opt->repeat * n * estimate_wait_ns(run, n);
+	while ((n = tasks_next(run->opt->tasks, n, run->comm->size))) {
+		/* One is taken to its end, however long it is, and what warms up. */
+		report_ns = (double)(run->opt->repeat + run->opt->warmup) * n *
+			    estimate_wait_ns(run, n);
 		ns += points * ((double)run->opt->point_ns + report_ns);
 	}
 	sweep_release(&sizes);
@@ -201,32 +220,110 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Only task 0 knows; the others' answer is not heard. */
-static bool wants_more(const struct bench_options *opt, const struct samples *s, bool late)
+/* Tests of one case, as task 0 keeps them. */
+struct tests {
+	const struct bench_options *opt;
+	struct samples all; /* reports of all tests */
+	size_t begin;	    /* the test that goes on */
+	size_t best, best_cnt;
+	double best_spread;
+	bool best_steady;
+	int cnt;
+};
+
+static size_t reports_least(const struct tests *t)
 {
-	if (s->cnt < least(REPORTS_MIN, opt->samples))
-		return s->cnt < 1 || !late;
-	return !late && s->cnt < least(REPORTS_MAX, opt->samples_max) &&
-	       !stats_steady(s, STEADY_PCT);
+	return (size_t)least(REPORTS_MIN, t->opt->samples);
 }
 
-bool rooted_reports(struct bench_run *run, const struct rooted_case *rc,
-		    double (*report)(const struct rooted_case *rc, void *ctx), void *ctx,
-		    uint64_t limit_ns, struct samples *out)
+/* The reports of the test that goes on; borrowed. */
+static struct samples test_reports(const struct tests *t)
+{
+	return (struct samples){.value = t->all.value + t->begin, .cnt = t->all.cnt - t->begin};
+}
+
+/* One that was cut short tells less than any that was not. */
+static void test_end(struct tests *t)
+{
+	struct samples s = test_reports(t);
+	bool whole = s.cnt >= reports_least(t);
+	struct summary sum;
+	double spread;
+
+	stats_summarize(&s, &sum);
+	spread = whole && sum.mean != 0 ? sum.sd / fabs(sum.mean) : INFINITY;
+	if (!t->cnt || spread < t->best_spread) {
+		t->best = t->begin;
+		t->best_cnt = s.cnt;
+		t->best_spread = spread;
+		t->best_steady = whole && stats_steady(&s, STEADY_PCT);
+	}
+	t->begin = t->all.cnt;
+	t->cnt++;
+}
+
+/* After a report; ends tests and begins others. */
+static bool tests_want_more(struct tests *t, bool late)
+{
+	struct samples s = test_reports(t);
+
+	if (!late && s.cnt < reports_least(t))
+		return true;
+	if (!late && !stats_steady(&s, STEADY_PCT) &&
+	    s.cnt < least(REPORTS_MAX, t->opt->samples_max))
+		return true;
+	test_end(t);
+	return !late && !t->best_steady && t->cnt < TESTS_MAX;
+}
+
+static void warm_up(struct bench_run *run, const struct rooted_case *rc,
+		    double (*report)(const struct rooted_case *rc, void *ctx), void *ctx)
+{
+	struct rooted_case brief = *rc;
+
+	brief.repeat = run->opt->warmup;
+	comm_sync(rc->comm, 0);
+	report(&brief, ctx);
+}
+
+static struct rooted_outcome tests_outcome(const struct tests *t, struct samples *out)
+{
+	size_t i;
+
+	for (i = 0; i < t->best_cnt; i++)
+		samples_add(out, t->all.value[t->best + i]);
+	return (struct rooted_outcome){
+		.steady = t->best_steady,
+		.test_cnt = t->cnt,
+		.first = t->best + (t->opt->warmup > 0),
+	};
+}
+
+struct rooted_outcome rooted_reports(struct bench_run *run, const struct rooted_case *rc,
+				     double (*report)(const struct rooted_case *rc, void *ctx),
+				     void *ctx, uint64_t limit_ns, struct samples *out)
 {
 	struct comm *c = rc->comm;
-	uint64_t begin = c->ops->now_ns(c);
+	struct tests tests = {.opt = run->opt};
+	struct rooted_outcome outcome;
 	bool more = true;
+	uint64_t begin;
 	double ns;
 
+	samples_init(&tests.all);
+	if (run->opt->warmup)
+		warm_up(run, rc, report, ctx);
+	begin = c->ops->now_ns(c);
 	while (comm_sync(c, more)) {
 		ns = report(rc, ctx);
 		if (c->rank)
 			continue;
-		samples_add(out, ns);
-		more = wants_more(run->opt, out, limit_ns && c->ops->now_ns(c) - begin > limit_ns);
+		samples_add(&tests.all, ns);
+		more = tests_want_more(&tests, limit_ns && c->ops->now_ns(c) - begin > limit_ns);
 	}
-	return c->rank == 0 && stats_steady(out, STEADY_PCT);
+	outcome = tests_outcome(&tests, out);
+	samples_release(&tests.all);
+	return outcome;
 }
 
 struct result_point *rooted_point_add(struct bench_run *run, const struct rooted_case *rc,
@@ -242,19 +339,25 @@ struct result_point *rooted_point_add(struct bench_run *run, const struct rooted
 	return p;
 }
 
+void rooted_outcome_add(struct result_point *p, const struct rooted_outcome *o)
+{
+	result_value(p, "steady", o->steady);
+	result_value(p, "tests", o->test_cnt);
+}
+
 void rooted_measure(struct bench_run *run, const struct rooted_case *rc, const char *method,
 		    double (*report)(const struct rooted_case *rc, void *ctx), void *ctx)
 {
+	struct rooted_outcome outcome;
 	struct result_point *p;
 	struct samples s;
-	bool steady;
 
 	samples_init(&s);
-	steady = rooted_reports(run, rc, report, ctx, rc->time_ns, &s);
+	outcome = rooted_reports(run, rc, report, ctx, rc->time_ns, &s);
 	if (rc->comm->rank == 0) {
 		p = rooted_point_add(run, rc, method);
 		result_time(p, "latency", &s);
-		result_value(p, "steady", steady);
+		rooted_outcome_add(p, &outcome);
 	}
 	samples_release(&s);
 }

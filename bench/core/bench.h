@@ -22,10 +22,12 @@ struct bench_options {
 	bool settle; /* … until their times fall no more, where what is sampled is new (measure.c) */
 	uint64_t point_ns; /* time limit of one point */
 	struct compute compute;
-	uint64_t threads_max;  /* of computation (nload); 0 = all processing units */
-	uint64_t window;       /* requests pending at once (window benchmarks) */
-	uint64_t repeat;       /* M of the broadcast methods */
-	bool bind;	       /* bind the load's threads, a processing unit each */
+	uint64_t threads_max; /* of computation (nload); 0 = all processing units */
+	uint64_t window;      /* requests pending at once (window benchmarks) */
+	uint64_t repeat;      /* M of the broadcast methods */
+	const char
+		*tasks; /* numbers of tasks of the broadcast group (tasks.h); null: 2, 4, 8 … all */
+	bool bind;	/* bind the load's threads, a processing unit each */
 	const char *load_cpus; /* bind them to these (hwloc's list syntax); null: all */
 	bool validate;	       /* check the data that arrived */
 	bool keep_samples;     /* write all of them into the result */

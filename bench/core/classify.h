@@ -23,8 +23,9 @@
  * 1 % and more come late, and all three for the one where the average is largest; if that many are late without any
  * load, others use the cores, and nothing is told.
  *
- * Broadcast. The latency at the largest number of tasks and the smallest size, for each method, algorithm and
- * operation, as far as these differ; of OL_i the largest, and its task.
+ * Broadcast. The median latency at the largest number of tasks and the smallest size, for each method, algorithm and
+ * operation, as far as these differ; of OL_i the largest, and its task. "Not steady": no test met the stop rule. "At most …
+ * (E not above the gap)": the largest OL_i may be too long, as some task was not waited for but busy.
  * Stencil. For each number of ranks per core the median overlap of the sizes with T_comp/4 ≤ T_comm ≤ 4 T_comp whose
  * interval is no wider than 0.5; "not told" without any.
  * Timers. At the largest number of ranks on a core: what MPI_Wtime makes of the CPU time. Curves: both ends.

@@ -33,20 +33,35 @@ static char *broadcast_label(const struct result *r, size_t idx)
 	return xasprintf("%s %s", algorithm, op);
 }
 
+/* Which task OL_i was the largest to, and what speaks against the figure; null: nothing. */
+static char *broadcast_notes(const struct result_point *p)
+{
+	double task = result_number(p, "max_task"), steady = result_number(p, "steady");
+	char *text = isnan(task) ? NULL : xasprintf("task %.0f", task);
+
+	if (result_number(p, "above_gaps") == 0)
+		text = classify_joined(text, xstrdup("E not above the gap"), ", ");
+	if (steady == 0)
+		text = classify_joined(text, xstrdup("not steady"), ", ");
+	return text;
+}
+
 static char *broadcast_figure(const struct result *r, size_t idx)
 {
 	const struct result_point *p = result_point_at(r, idx);
-	double latency = result_number(p, "max_oli"), task = result_number(p, "max_task");
-	char *label, *text;
+	double latency = result_number(p, "latency");
+	bool at_most = result_number(p, "above_gaps") == 0;
+	char *label, *text, *notes;
 
-	if (isnan(latency))
-		latency = result_number(p, "latency");
 	if (isnan(latency))
 		return NULL;
 	label = broadcast_label(r, idx);
-	text = xasprintf("%s %.*f us", label, latency < 1e4 ? 2 : 1, latency / 1e3);
-	if (!isnan(task))
-		text = classify_joined(text, xasprintf("(task %.0f)", task), " ");
+	text = xasprintf("%s %s%.*f us", label, at_most ? "at most " : "", latency < 1e4 ? 2 : 1,
+			 latency / 1e3);
+	notes = broadcast_notes(p);
+	if (notes)
+		text = classify_joined(text, xasprintf("(%s)", notes), " ");
+	free(notes);
 	free(label);
 	return text;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Collective operations made of the model's own messages, in a context of their own, so that their time follows from
- * the pattern: broadcast as set (binomial, or a chain either way), reduction up a binomial tree, barrier by
+ * the pattern: broadcast as set (binomial, a chain either way, or flat), reduction up a binomial tree, barrier by
  * dissemination (⌈log2 n⌉ rounds), the others directly between all.
  */
 #include "model/sim.h"
@@ -80,6 +80,18 @@ static void bcast_chain(struct collective *coll, void *buf, size_t bytes, int ro
 		put(coll, buf, bytes, next);
 }
 
+static void bcast_flat(struct collective *coll, void *buf, size_t bytes, int root)
+{
+	int n = coll->mc.comm.size, rank = coll->mc.comm.rank, i;
+
+	if (rank != root) {
+		take(coll, buf, bytes, root);
+		return;
+	}
+	for (i = 1; i < n; i++)
+		put(coll, buf, bytes, (root + i) % n);
+}
+
 static void run_bcast(struct collective *coll, void *buf, size_t bytes, int root)
 {
 	switch (sim_of(coll)->set.bcast) {
@@ -91,6 +103,9 @@ static void run_bcast(struct collective *coll, void *buf, size_t bytes, int root
 		break;
 	case MODEL_BCAST_BACKWARD:
 		bcast_chain(coll, buf, bytes, root, -1);
+		break;
+	case MODEL_BCAST_FLAT:
+		bcast_flat(coll, buf, bytes, root);
 		break;
 	}
 }

@@ -28,7 +28,12 @@ enum model_handshake {
 	MODEL_HANDSHAKE_BOTH,	/* the announcement is also only read by a CPU of the receiver */
 };
 
-enum model_bcast { MODEL_BCAST_BINOMIAL, MODEL_BCAST_LINEAR, MODEL_BCAST_BACKWARD };
+enum model_bcast {
+	MODEL_BCAST_BINOMIAL,
+	MODEL_BCAST_LINEAR,
+	MODEL_BCAST_BACKWARD,
+	MODEL_BCAST_FLAT, /* the root sends to all, in their order */
+};
 
 struct model_settings {
 	int ranks;

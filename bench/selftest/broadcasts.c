@@ -50,6 +50,22 @@ static void logp_backward(struct model_settings *m, struct bench_options *opt)
 	m->bcast = MODEL_BCAST_BACKWARD;
 }
 
+/* Numbers of tasks in between, too. */
+static void logp_any(struct model_settings *m, struct bench_options *opt)
+{
+	logp(m, opt);
+	opt->tasks = "3,5-7,11,40";
+	opt->warmup = 2;
+}
+
+/* The root is busy for longer than it takes to hear from the first task. */
+static void logp_flat(struct model_settings *m, struct bench_options *opt)
+{
+	logp(m, opt);
+	m->bcast = MODEL_BCAST_FLAT;
+	m->send_ns = 2000;
+}
+
 /* Two sites of a grid, every second task at the other one. */
 static double grid_link_ns(const void *ctx, int from, int to)
 {
@@ -125,6 +141,7 @@ static const char *const library[] = {
 	[MODEL_BCAST_BINOMIAL] = "binomial",
 	[MODEL_BCAST_LINEAR] = "linear",
 	[MODEL_BCAST_BACKWARD] = "backward",
+	[MODEL_BCAST_FLAT] = "flat",
 };
 
 /* When v has passed on what it has to. */
@@ -134,6 +151,9 @@ static double finish_ns(const struct pattern *p, const char *algorithm, int v)
 
 	if (!strcmp(algorithm, "library"))
 		algorithm = library[p->m->bcast];
+	if (!strcmp(algorithm, "flat"))
+		return (v ? v : p->tasks - 1) * p->m->send_ns +
+		       (v ? wire_ns(p, 0, v) + p->m->recv_ns : 0);
 	if (!strcmp(algorithm, "binomial"))
 		return binomial_arrival_ns(p, v) + child_cnt(v, p->tasks) * p->m->send_ns;
 	step = strcmp(algorithm, "linear") ? -1 : 1;
@@ -202,22 +222,61 @@ static void expect_time(struct selftest *t, size_t i, const char *name, double e
 			classify_text(t->result, i, "method"), p.tasks, p.bytes);
 }
 
+/*
+ * A flat root is never kept waiting by a task whose acknowledgment is there before all others are served; in chains
+ * and trees that cannot be.
+ */
+static bool keeps_waiting(const struct pattern *p, const char *algorithm, int task)
+{
+	const struct model_settings *m = p->m;
+	struct pattern empty = {m, p->tasks, 0};
+
+	if (strcmp(algorithm, "library") || m->bcast != MODEL_BCAST_FLAT)
+		return true;
+	return finish_ns(p, algorithm, task) + m->send_ns + wire_ns(&empty, task, 0) >
+	       finish_ns(p, algorithm, 0);
+}
+
 static void check_oli(struct selftest *t)
 {
-	struct pattern p;
+	const struct result_point *point;
 	const char *algorithm;
+	struct pattern p;
 	double task;
+	bool sure;
 	size_t i;
 
 	for (i = 0; i < result_point_cnt(t->result); i++) {
+		point = result_point_at(t->result, i);
 		p = pattern_of(t, i);
 		algorithm = classify_text(t->result, i, "algorithm");
-		task = result_number(result_point_at(t->result, i), "task");
+		task = result_number(point, "task");
+		selftest_expect(t, result_number(point, "steady"), 1, 0, "steady");
+		sure = keeps_waiting(&p, algorithm, isnan(task) ? p.tasks - 1 : (int)task);
+		selftest_expect(t, result_number(point, "above_gaps"), sure, 0,
+				"E above the gaps, %s, task %.0f of %d", algorithm, task, p.tasks);
 		if (isnan(task))
-			expect_time(t, i, "max_oli", last_finish_ns(&p, algorithm));
-		else
+			expect_time(t, i, "latency", last_finish_ns(&p, algorithm));
+		else if (sure)
 			expect_time(t, i, "oli", finish_ns(&p, algorithm, (int)task));
 	}
+}
+
+/* The tasks that were asked for, and no others. */
+static void check_oli_any(struct selftest *t)
+{
+	static const int wanted[] = {3, 5, 6, 7, 11};
+	struct samples tasks;
+	size_t i, cnt = sizeof(wanted) / sizeof(*wanted);
+
+	check_oli(t);
+	samples_init(&tasks);
+	classify_values(t->result, "tasks", &tasks);
+	selftest_expect(t, (double)tasks.cnt, (double)cnt, 0,
+			"how many numbers of tasks there are");
+	for (i = 0; i < cnt && i < tasks.cnt; i++)
+		selftest_expect(t, tasks.value[i], wanted[i], 0, "number of tasks %zu", i);
+	samples_release(&tasks);
 }
 
 /* The root of a chain sends once; of a tree, to each of its children. */
@@ -354,6 +413,9 @@ const struct selftest_case selftest_broadcasts[] = {
 	 NULL},
 	{"bcast_oli", "a cluster whose library sends down a chain", logp_backward, check_oli, NULL,
 	 NULL},
+	{"bcast_oli", "a cluster whose library sends from the root alone", logp_flat, check_oli,
+	 NULL, NULL},
+	{"bcast_oli", "a cluster, any number of tasks", logp_any, check_oli_any, NULL, NULL},
 	{"bcast_oli", "a grid of two sites", grid, check_oli, NULL, NULL},
 	{"bcast_send_latency", "a cluster", logp, check_send_latency, NULL, NULL},
 	{"bcast_rounds", "a cluster", logp, check_rounds, NULL, NULL},

@@ -329,24 +329,47 @@ static void test_load_large(void **state)
 		"times T_comm on average (0 threads)");
 }
 
+static void broadcast_add(struct result *r, const char *method, uint64_t tasks, double latency_ns,
+			  bool steady)
+{
+	struct result_point *p = result_point_add(r);
+	struct samples s;
+
+	samples_init(&s);
+	samples_add(&s, latency_ns);
+	result_param_text(p, "method", method);
+	result_param_text(p, "op", "bcast");
+	result_param_text(p, "algorithm", "linear");
+	result_param(p, "tasks", tasks);
+	result_param(p, "bytes", 256);
+	result_time(p, "latency", &s);
+	result_value(p, "steady", steady);
+	if (!strcmp(method, "oli")) {
+		result_value(p, "max_task", (double)tasks - 1);
+		result_value(p, "above_gaps", steady);
+	}
+	samples_release(&s);
+}
+
 static void test_broadcast(void **state)
 {
 	struct result *r = result_of(RESULT_BROADCAST);
-	uint64_t tasks;
 
 	(void)state;
-	for (tasks = 2; tasks <= 4; tasks += 2) {
-		struct result_point *p = result_point_add(r);
-
-		result_param_text(p, "method", "oli");
-		result_param_text(p, "op", "bcast");
-		result_param_text(p, "algorithm", "linear");
-		result_param(p, "tasks", tasks);
-		result_param(p, "bytes", 256);
-		result_value(p, "max_oli", 1000.0 * (double)tasks);
-		result_value(p, "max_task", (double)tasks - 1);
-	}
+	broadcast_add(r, "oli", 2, 2000, true);
+	broadcast_add(r, "oli", 4, 4000, true);
 	assert_sentence(r, "x: 4 tasks, 256 B: linear 4.00 us (task 3)");
+	r = result_of(RESULT_BROADCAST);
+	broadcast_add(r, "oli", 4, 4000, false);
+	assert_sentence(r,
+			"x: 4 tasks, 256 B: linear at most 4.00 us (task 3, E not above the gap, "
+			"not steady)");
+	r = result_of(RESULT_BROADCAST);
+	broadcast_add(r, "barrier", 2, 3000, true);
+	broadcast_add(r, "barrier_linear", 2, 5000, false);
+	assert_sentence(
+		r, "x: 2 tasks, 256 B: barrier: linear 3.00 us; barrier_linear: linear 5.00 us "
+		   "(not steady)");
 }
 
 static void protocol_add(struct result *r, const char *receiver, uint64_t bytes, bool eager)

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Lists of numbers of tasks, and how often a broadcast method's report is repeated. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "broadcast/rooted.h"
+#include "core/tasks.h"
+#include "model/model.h"
+
+static void test_lists(void **state)
+{
+	static const char *const wrong[] = {"",	  "1", "0-4", "4-2",   "2,",	   "2,,3", "2-",
+					    "-2", "a", "2 3", "2-4-6", "99999999", ",2"};
+	size_t i;
+
+	(void)state;
+	assert_true(tasks_valid("2"));
+	assert_true(tasks_valid("2-9,12,16"));
+	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		if (tasks_valid(wrong[i]))
+			fail_msg("\"%s\" is taken for a list", wrong[i]);
+	}
+	assert_int_equal(tasks_most("12,2-9"), 12);
+}
+
+static void assert_numbers(const char *list, int all, const char *expected)
+{
+	char text[128] = "";
+	int n = 0;
+
+	while ((n = tasks_next(list, n, all)))
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%d ", n);
+	assert_string_equal(text, expected);
+}
+
+static void test_numbers(void **state)
+{
+	(void)state;
+	assert_numbers(NULL, 1, "");
+	assert_numbers(NULL, 2, "2 ");
+	assert_numbers(NULL, 12, "2 4 8 12 ");
+	assert_numbers("12,2-4,3-5", 16, "2 3 4 5 12 ");
+	assert_numbers("12,2-9", 6, "2 3 4 5 6 ");
+	assert_numbers("7", 6, "");
+}
+
+/* Reports that are made up: of each test the first `bad` are far off. */
+struct script {
+	struct bench_options opt;
+	size_t bad;
+	size_t call_cnt;
+	uint64_t first_repeat;
+	struct rooted_outcome outcome;
+	struct samples got;
+};
+
+#define REPORTS_OF_A_TEST 30
+
+static double report(const struct rooted_case *rc, void *ctx)
+{
+	struct script *s = ctx;
+	size_t test, at, warm = s->opt.warmup > 0;
+
+	if (rc->comm->rank)
+		return 0;
+	if (!s->call_cnt)
+		s->first_repeat = rc->repeat;
+	at = s->call_cnt++;
+	if (at < warm)
+		return 1e9;
+	test = (at - warm) / REPORTS_OF_A_TEST;
+	at = (at - warm) % REPORTS_OF_A_TEST;
+	/* Each test is nearer to steady than the one before. */
+	return test < s->bad && at % 2 ? 1000 + 100.0 * (double)(s->bad - test) : 1000;
+}
+
+static int run_script(struct comm *c, void *ctx)
+{
+	struct script *s = ctx;
+	struct bench_run run = {.comm = c, .opt = &s->opt};
+	struct rooted_case rc = {.comm = c, .repeat = 20};
+	struct samples out;
+	struct rooted_outcome outcome;
+
+	samples_init(&out);
+	outcome = rooted_reports(&run, &rc, report, s, 0, &out);
+	if (c->rank) {
+		samples_release(&out);
+		return 0;
+	}
+	s->outcome = outcome;
+	s->got = out;
+	return 0;
+}
+
+static void run_made_up(struct script *s, size_t bad, uint64_t warmup)
+{
+	struct model_settings m;
+
+	*s = (struct script){.opt = {.samples = 50, .samples_max = 1000, .warmup = warmup},
+			     .bad = bad};
+	model_settings_init(&m);
+	assert_int_equal(model_run(&m, run_script, s), 0);
+}
+
+static void test_steady(void **state)
+{
+	struct script s;
+
+	(void)state;
+	run_made_up(&s, 0, 0);
+	assert_true(s.outcome.steady);
+	assert_int_equal(s.outcome.test_cnt, 1);
+	assert_int_equal(s.outcome.first, 0);
+	assert_int_equal(s.got.cnt, 8);
+	assert_int_equal(s.call_cnt, 8);
+	samples_release(&s.got);
+}
+
+/* What warms up is so many operations, and in no sample. */
+static void test_warmup(void **state)
+{
+	struct script s;
+	size_t i;
+
+	(void)state;
+	run_made_up(&s, 0, 3);
+	assert_int_equal(s.first_repeat, 3);
+	assert_int_equal(s.outcome.first, 1);
+	assert_int_equal(s.call_cnt, 9);
+	for (i = 0; i < s.got.cnt; i++)
+		assert_true(s.got.value[i] == 1000);
+	samples_release(&s.got);
+}
+
+static void test_again(void **state)
+{
+	struct script s;
+
+	(void)state;
+	run_made_up(&s, 1, 3);
+	assert_true(s.outcome.steady);
+	assert_int_equal(s.outcome.test_cnt, 2);
+	assert_int_equal(s.outcome.first, 1 + REPORTS_OF_A_TEST);
+	assert_int_equal(s.got.cnt, 8);
+	assert_true(s.got.value[1] == 1000);
+	samples_release(&s.got);
+}
+
+static void test_never(void **state)
+{
+	struct script s;
+
+	(void)state;
+	run_made_up(&s, 5, 0);
+	assert_false(s.outcome.steady);
+	assert_int_equal(s.outcome.test_cnt, 3);
+	assert_int_equal(s.call_cnt, 3 * REPORTS_OF_A_TEST);
+	/* The steadiest, which was the last. */
+	assert_int_equal(s.outcome.first, 2 * REPORTS_OF_A_TEST);
+	assert_int_equal(s.got.cnt, REPORTS_OF_A_TEST);
+	assert_true(s.got.value[1] == 1300);
+	samples_release(&s.got);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lists),  cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_steady), cmocka_unit_test(test_warmup),
+		cmocka_unit_test(test_again),  cmocka_unit_test(test_never),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
