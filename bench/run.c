@@ -15,6 +15,7 @@
 #include "core/host.h"
 #include "core/json_put.h"
 #include "core/mpi_factors.h"
+#include "core/nodes.h"
 #include "core/nominal.h"
 #include "core/place.h"
 #include "core/probed.h"
@@ -45,6 +46,7 @@ struct session {
 	struct result_file *file;	 /* rank 0, if there is one */
 	json_t *options;		 /* rank 0 */
 	struct estimate_machine machine; /* rank 0 */
+	struct nodes nodes;
 	struct progress progress;
 };
 
@@ -95,6 +97,30 @@ static const char *feature_missing(uint32_t missing)
 	return "something that this MPI does not have";
 }
 
+/* Whether what b's ranks share is on one node; says why not. */
+static bool nodes_fit(const struct session *s, const struct bench *b)
+{
+	int cnt = s->nodes.cnt,
+	    sharing = s->c->size < PLACE_RATIO_MAX ? s->c->size : PLACE_RATIO_MAX;
+	const char *left_out = s->plan->suite ? "left out: " : "";
+
+	if (b->nodes == BENCH_NODE_ONE && nodes_leading(&s->nodes) < sharing) {
+		log_warn(
+			"%s: %sranks 0 to %d are to share a core, and are on several nodes; start "
+			"them on one (mpirun -np %d --map-by slot with Open MPI, -ppn %d with MPICH)",
+			b->name, left_out, sharing - 1, sharing, sharing);
+		return false;
+	}
+	if (b->nodes == BENCH_NODES_IN_TURN && !nodes_in_turn(&s->nodes)) {
+		log_warn(
+			"%s: %sranks must be dealt out to the %d nodes in turn, so that each has as "
+			"many: mpirun --map-by node with Open MPI, -ppn 1 with MPICH",
+			b->name, left_out, cnt);
+		return false;
+	}
+	return true;
+}
+
 /* Whether b can run here; says why not. The same on all ranks; only rank 0 is heard. */
 static bool can_run(const struct session *s, const struct bench *b)
 {
@@ -107,7 +133,7 @@ static bool can_run(const struct session *s, const struct bench *b)
 	else if (missing)
 		log_warn("%s: %sneeds %s", b->name, s->plan->suite ? "left out: " : "",
 			 feature_missing(missing));
-	return s->c->size >= b->ranks_min && !missing;
+	return s->c->size >= b->ranks_min && !missing && nodes_fit(s, b);
 }
 
 static int ranks_of(const struct session *s, const struct bench *b)
@@ -316,6 +342,7 @@ static int session_begin(struct session *s)
 	if (factors)
 		host_factors(factors);
 	mpi_factors(s->c, factors);
+	nodes_init(s->c, &s->nodes);
 	s->machine.node_ranks = ranks_beside(factors);
 	if (!s->c->rank) {
 		s->options = args_json(&s->plan->opt);
@@ -357,6 +384,7 @@ int run_plan(struct comm *c, const struct run_plan *plan)
 
 	if (!status)
 		status = run_all(&s);
+	nodes_release(&s.nodes);
 	result_file_free(s.file);
 	json_decref(s.options);
 	return status;

@@ -1,32 +1,17 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Collectives by a common start ("window"): task 0 names a moment that is far enough ahead for the word to reach everybody,
- * all begin then by the common clock, and the latency is the last one's end less that moment. Nothing of a former
- * operation and no barrier is in it. A task that begins more than LATE_NS late makes the sample invalid; when that
- * happens, the next start is set further ahead.
+ * Collectives by a common start (window.h): the latency is the last one's end less that moment, by the common clock. A task
+ * that begins too late makes the sample invalid.
  *
  * Symmetric collectives have no root that could time them (de Supinski & Karonis 1999, section 5), so this is the method for
- * them; those with a root are measured too, to compare with OL_i. One node has one clock; with several, the offsets
- * are measured before each point (clock_offset.h), and their error is reported with it.
+ * them; those with a root are measured too, to compare with OL_i. One node has one clock; with several, the clocks
+ * are measured before each point and during it, and their error is reported with it.
  */
-#include "broadcast/clock_offset.h"
 #include "broadcast/rooted.h"
-#include "base/log.h"
+#include "core/window.h"
 
-#include <stdlib.h>
-
-#define LATE_NS 2000
-#define MARGIN_MIN_NS 20000
-#define MARGIN_MAX_NS 50000000
 #define TRIES_PER_SAMPLE 4 /* before it is given up */
 #define LATE UINT64_MAX	   /* instead of an end */
-
-struct window {
-	struct clock_offset offset;
-	uint64_t margin_ns;
-	uint64_t invalid_cnt;
-	uint64_t *end_ns; /* task 0: of each task, by task 0's clock */
-};
 
 static void run_coll(const struct rooted_case *rc, int root)
 {
@@ -48,20 +33,14 @@ static const struct rooted_op window_ops[] = {
 	{0},
 };
 
-/* Begins at start_ns of task 0's clock; its own end by that clock, or LATE. */
+/* Its own end by task 0's clock, or LATE. */
 static uint64_t run_at(const struct rooted_case *rc, const struct window *w, uint64_t start_ns)
 {
-	static const struct compute wait = {COMPUTE_DEADLINE, COMPUTE_ONE};
 	struct comm *c = rc->comm;
-	uint64_t start = start_ns + (uint64_t)w->offset.ns, now = c->ops->now_ns(c);
+	bool late = window_missed(c, start_ns);
 
-	if (now < start)
-		c->ops->compute(c, &wait, start - now);
-	now = c->ops->now_ns(c);
 	rc->op->run(rc, 0);
-	if (now > start + LATE_NS)
-		return LATE;
-	return c->ops->now_ns(c) - (uint64_t)w->offset.ns;
+	return late ? LATE : node_clock_first(&w->clock, c->ops->now_ns(c));
 }
 
 /* Task 0: the latest end, or LATE. */
@@ -71,98 +50,66 @@ static uint64_t last_end(const struct window *w, int tasks)
 	int i;
 
 	for (i = 0; i < tasks; i++)
-		last = w->end_ns[i] > last ? w->end_ns[i] : last;
+		last = w->all[i] > last ? w->all[i] : last;
 	return last;
-}
-
-/* Task 0 takes a try's outcome. */
-static void take(struct window *w, int tasks, uint64_t start_ns, struct samples *s)
-{
-	uint64_t last = last_end(w, tasks);
-
-	if (last != LATE) {
-		samples_add(s, (double)(last - start_ns));
-		return;
-	}
-	w->invalid_cnt++;
-	if (w->margin_ns < MARGIN_MAX_NS)
-		w->margin_ns += w->margin_ns / 4;
 }
 
 static bool wants_more(const struct bench_options *opt, const struct window *w,
 		       const struct samples *s, bool over)
 {
-	if (over || s->cnt + w->invalid_cnt >= TRIES_PER_SAMPLE * opt->samples_max)
+	if (over || s->cnt + w->late_cnt >= TRIES_PER_SAMPLE * opt->samples_max)
 		return false;
 	if (s->cnt < opt->samples)
 		return true;
 	return s->cnt < opt->samples_max && opt->ci_pct > 0 && !stats_settled(s, opt->ci_pct);
 }
 
-/* A word's way to everybody takes less than that of a whole synchronisation. */
-static uint64_t first_margin_ns(struct comm *c)
-{
-	uint64_t begin = c->ops->now_ns(c), ns;
-
-	comm_sync(c, 0);
-	comm_tell(c, 0);
-	ns = c->ops->now_ns(c) - begin;
-	return ns > MARGIN_MIN_NS ? ns : MARGIN_MIN_NS;
-}
-
-/* All tasks; samples on task 0. A start of 0 says that there is no other one. */
+/* All tasks; samples on task 0, whose own start is the common one. */
 static void take_samples(struct bench_run *run, const struct rooted_case *rc, struct window *w,
 			 struct samples *s)
 {
 	struct comm *c = rc->comm;
-	uint64_t begin = c->ops->now_ns(c), start, end;
+	uint64_t begin = c->ops->now_ns(c), start, last;
 	uint64_t warmup = run->opt->warmup;
 	bool more = true;
 
-	for (;;) {
-		comm_sync(c, 0);
-		start = comm_tell(c, more ? c->ops->now_ns(c) + w->margin_ns : 0);
-		if (!start)
-			break;
-		end = run_at(rc, w, start);
-		comm_collect(c, end, w->end_ns);
+	while ((start = window_start(c, w, more))) {
+		comm_collect(c, run_at(rc, w, start), w->all);
 		if (c->rank)
 			continue;
-		if (warmup)
+		last = last_end(w, c->size);
+		if (warmup) {
 			warmup--;
-		else
-			take(w, c->size, start, s);
+			continue;
+		}
+		window_note(w, last == LATE);
+		if (last != LATE)
+			samples_add(s, (double)(last - start));
 		more = wants_more(run->opt, w, s,
 				  rc->time_ns && c->ops->now_ns(c) - begin > rc->time_ns);
 	}
 }
 
-static void report(struct bench_run *run, const struct rooted_case *rc, const struct window *w,
-		   const struct samples *s)
-{
-	struct result_point *p = rooted_point_add(run, rc, "window");
-
-	result_time(p, "latency", s);
-	result_value(p, "invalid_samples", (double)w->invalid_cnt);
-	/* What last_end finds of the errors is the largest. */
-	result_value(p, "clock_error_ns", (double)last_end(w, rc->comm->size));
-}
-
 static void method(struct bench_run *run, const struct rooted_case *rc)
 {
 	struct comm *c = rc->comm;
-	struct window w = {.end_ns = xcalloc((size_t)c->size, sizeof(*w.end_ns))};
+	struct result_point *p;
+	struct window w;
 	struct samples s;
+	uint64_t error_ns;
 
 	samples_init(&s);
-	clock_offset_measure(c, &w.offset);
-	w.margin_ns = first_margin_ns(c);
+	window_init(c, &w);
 	take_samples(run, rc, &w, &s);
-	comm_collect(c, w.offset.error_ns, w.end_ns);
-	if (c->rank == 0)
-		report(run, rc, &w, &s);
+	error_ns = window_clock_error_ns(c, &w);
+	if (c->rank == 0) {
+		p = rooted_point_add(run, rc, "window");
+		result_time(p, "latency", &s);
+		result_value(p, "invalid_samples", (double)w.late_cnt);
+		result_value(p, "clock_error_ns", (double)error_ns);
+	}
+	window_release(&w);
 	samples_release(&s);
-	free(w.end_ns);
 }
 
 static int run_window(struct bench_run *run)

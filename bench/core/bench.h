@@ -43,6 +43,13 @@ struct bench_run {
 	const struct estimate_machine *machine; /* for estimates (estimate.h); null: nothing known */
 };
 
+/* On which nodes a benchmark's ranks may be. */
+enum bench_nodes {
+	BENCH_NODES_ANY,
+	BENCH_NODE_ONE,	     /* those that share a core, PLACE_RATIO_MAX at most, are on one */
+	BENCH_NODES_IN_TURN, /* all on one, or dealt out to several in turn (nodes.h) */
+};
+
 struct bench {
 	const char *name;
 	const char *group;  /* overlap, load, collective, broadcast, stencil, timers, reference */
@@ -52,6 +59,7 @@ struct bench {
 	int ranks_min, ranks_max; /* max 0 = any; ranks beyond it stay idle */
 	uint32_t needs;		  /* enum comm_feature; without them it is left out, aloud */
 	bool shares_cores;	  /* on purpose: that ranks wait for one says nothing */
+	enum bench_nodes nodes;	  /* elsewhere it is left out, aloud */
 	/* All ranks call it. 0, or -errno after printing why. */
 	int (*run)(struct bench_run *run);
 	/* ns that a run takes at most by its options, on this communicator's size; for the estimate. */

@@ -137,6 +137,8 @@ struct comm_ops {
 	 * started (modulo their number), -1: to what it was allowed itself. Returns their number.
 	 */
 	int (*pin)(struct comm *c, int core);
+	/* A number of this rank's node: ranks with the same one share cores, memory and the clock. */
+	int (*node)(struct comm *c);
 	/* Uses no CPU for ns; what is pending need not progress meanwhile. */
 	void (*sleep)(struct comm *c, uint64_t ns);
 };

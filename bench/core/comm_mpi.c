@@ -260,6 +260,7 @@ static const struct comm_ops mpi_ops = {
 	.mark_begin = mpi_mark_begin,
 	.mark_end = mpi_mark_end,
 	.pin = mpi_pin,
+	.node = mpi_node,
 	.sleep = mpi_sleep,
 };
 

@@ -19,6 +19,7 @@ struct mpi_process {
 	cpu_set_t allowed;	 /* this rank, at the start */
 	struct units node_units; /* that the node's ranks were allowed together */
 	MPI_Comm node;		 /* the ranks of this node */
+	int node_id;		 /* the first of them, by its number in all */
 	int thread_level;
 };
 
@@ -49,6 +50,7 @@ void mpi_process_free(struct mpi_process *p);
 void mpi_progress_begin(struct comm *c);
 void mpi_progress_end(struct comm *c);
 int mpi_pin(struct comm *c, int core);
+int mpi_node(struct comm *c);
 void mpi_sleep(struct comm *c, uint64_t ns);
 
 #endif

@@ -43,6 +43,8 @@ struct mpi_process *mpi_process_new(int thread_level)
 	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &p->node);
 	MPI_Comm_rank(p->node, &rank);
 	MPI_Comm_size(p->node, &cnt);
+	MPI_Comm_rank(MPI_COMM_WORLD, &p->node_id);
+	MPI_Bcast(&p->node_id, 1, MPI_INT, 0, p->node);
 	if (sched_getaffinity(0, sizeof(p->allowed), &p->allowed))
 		memset(&p->allowed, 0xff, sizeof(p->allowed));
 	MPI_Allreduce(&p->allowed, &together, sizeof(together), MPI_BYTE, MPI_BOR, p->node);
@@ -118,6 +120,11 @@ int mpi_pin(struct comm *c, int core)
 	if (err)
 		die("rank %d cannot be bound to core %d: %s", c->rank, core, strerror(-err));
 	return p->node_units.core_cnt;
+}
+
+int mpi_node(struct comm *c)
+{
+	return mpi_of(c)->process->node_id;
 }
 
 void mpi_sleep(struct comm *c, uint64_t ns)

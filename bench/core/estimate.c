@@ -5,6 +5,7 @@
  */
 #include "core/estimate.h"
 
+#include "core/nodes.h"
 #include "core/place.h"
 
 #include <math.h>
@@ -29,12 +30,17 @@ static void probe(struct bench_run *run, struct place place, void *ctx)
 
 void estimate_probe(struct comm *c, struct estimate_machine *out)
 {
+	struct place place = {.ranks = 2, .cores = 1, .nodes = 1};
 	struct bench_run run = {.comm = c};
+	struct nodes nodes;
 
 	out->core_cnt = place_core_cnt(c);
 	out->shared_ns = 0;
-	if (c->size > 1)
-		place_run(&run, (struct place){.ranks = 2, .cores = 1}, probe, &out->shared_ns);
+	nodes_init(c, &nodes);
+	/* Ranks of two nodes share no core: then it is not known. */
+	if (nodes_leading(&nodes) > 1)
+		place_run(&run, place, probe, &out->shared_ns);
+	nodes_release(&nodes);
 }
 
 bool estimate_crowded(const struct estimate_machine *m, int ranks)

@@ -43,7 +43,7 @@ void place_run(struct bench_run *run, struct place place,
 		return;
 	}
 	sub.comm = few;
-	few->ops->pin(few, few->rank % place.cores);
+	few->ops->pin(few, few->rank % place.cores / place.nodes);
 	fn(&sub, place, ctx);
 	few->ops->pin(few, -1);
 	few->ops->free(few);
@@ -56,15 +56,16 @@ int place_core_cnt(struct comm *c)
 	return c->ops->pin(c, -1);
 }
 
-double place_span_ns(struct comm *c, uint64_t start_ns, uint64_t end_ns)
+double place_span_ns(struct comm *c, const struct node_clock *clock, uint64_t start_ns,
+		     uint64_t end_ns)
 {
 	uint64_t *start = xcalloc((size_t)c->size, sizeof(*start));
 	uint64_t *end = xcalloc((size_t)c->size, sizeof(*end));
 	uint64_t first_ns = start_ns, last_ns = end_ns;
 	int i;
 
-	comm_collect(c, start_ns, start);
-	comm_collect(c, end_ns, end);
+	comm_collect(c, node_clock_first(clock, start_ns), start);
+	comm_collect(c, node_clock_first(clock, end_ns), end);
 	for (i = 0; c->rank == 0 && i < c->size; i++) {
 		first_ns = start[i] < first_ns ? start[i] : first_ns;
 		last_ns = end[i] > last_ns ? end[i] : last_ns;

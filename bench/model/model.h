@@ -53,6 +53,7 @@ struct model_settings {
 	enum model_handshake handshake;
 	bool shared_link; /* rendezvous data between the same two ranks move one message after the other */
 	enum model_bcast bcast;
+	bool coll_in_wait; /* a non-blocking collective does nothing at all before it is waited for */
 
 	int cores; /* of each rank, for its load threads; the rank's own is one of them */
 	double load_delay_ns; /* of each blocking call, while its core has a load thread too */
@@ -60,9 +61,12 @@ struct model_settings {
 	int ranks_per_core;   /* until they pin themselves; only one of them runs at a time */
 	double slice_ns; /* a computing rank lets others of its core run after this; 0: never */
 	double clock_ns, test_ns; /* what reading the clock and MPI_Test take */
-	double clock_skew_ns;	  /* each rank's clock is so far ahead of that of the rank before */
-	double wtime_pace;	  /* of MPI_Wtime, by the clock */
-	uint32_t features;	  /* enum comm_feature */
+	int nodes;	  /* each with a clock of its own; ranks are dealt out to them in turn */
+	bool node_blocks; /* … one node after the other instead */
+	double clock_skew_ns; /* each node's clock was so far ahead of that of the node before */
+	double clock_drift;   /* and it is faster by this */
+	double wtime_pace;    /* of MPI_Wtime, by the clock */
+	uint32_t features;    /* enum comm_feature */
 };
 
 /* Two ranks, everything free or perfect, rendezvous for all but empty messages; 1 µs and 1 GB/s. */

@@ -25,13 +25,22 @@ static struct sim *sim_of(struct comm *c)
 
 /* ---- clocks, computation ---- */
 
+static int op_node(struct comm *c)
+{
+	const struct model_settings *s = &sim_of(c)->set;
+	int idx = model_comm_of(c)->rank->idx;
+
+	return s->node_blocks ? idx * s->nodes / s->ranks : idx % s->nodes;
+}
+
 static uint64_t op_now_ns(struct comm *c)
 {
 	struct sim *sim = sim_of(c);
+	double node = op_node(c);
 
 	core_use(sim, sim->set.clock_ns);
-	return (uint64_t)llround(sim->now_ns +
-				 model_comm_of(c)->rank->idx * sim->set.clock_skew_ns);
+	return (uint64_t)llround(sim->now_ns * (1 + node * sim->set.clock_drift) +
+				 node * sim->set.clock_skew_ns);
 }
 
 static uint64_t op_cpu_ns(struct comm *c)
@@ -68,11 +77,12 @@ static int op_pin(struct comm *c, int core)
 {
 	struct rank *rank = model_comm_of(c)->rank;
 	struct sim *sim = rank->sim;
-	int cores = sim->set.ranks, own = rank->idx / sim->set.ranks_per_core;
+	int nodes = sim->set.nodes, cores = sim->set.ranks / nodes;
+	int own = rank->idx / sim->set.ranks_per_core;
 
 	core_leave(sim);
 	transfers_update(sim, rank->core);
-	rank->core = &sim->cores[core < 0 ? own : core % cores];
+	rank->core = &sim->cores[core < 0 ? own : core % cores * nodes + op_node(c)];
 	core_enter(sim);
 	transfers_update(sim, rank->core);
 	return cores;
@@ -144,6 +154,18 @@ static void request_drop(struct comm_request *out)
 	out->word[0] = 0;
 }
 
+static void agent_main(void *arg);
+
+static void coll_begin(struct request *r)
+{
+	if (!r->coll || r->coll_begun)
+		return;
+	r->coll_begun = true;
+	task_new(r->rank, agent_main, r->coll, true);
+	/* The first step is taken in this call, before the caller computes. */
+	task_pass(r->rank->sim);
+}
+
 static void op_waitall(struct comm *c, struct comm_request *r, int cnt)
 {
 	int i;
@@ -152,6 +174,7 @@ static void op_waitall(struct comm *c, struct comm_request *r, int cnt)
 	for (i = 0; i < cnt; i++) {
 		if (!request_of(&r[i]))
 			continue;
+		coll_begin(request_of(&r[i]));
 		request_wait(sim_of(c), request_of(&r[i]));
 		request_drop(&r[i]);
 	}
@@ -169,6 +192,7 @@ static bool op_test(struct comm *c, struct comm_request *r)
 	core_use(sim, sim->set.test_ns);
 	if (!request_of(r))
 		return true;
+	coll_begin(request_of(r));
 	if (request_of(r)->pending)
 		return false;
 	request_wait(sim, request_of(r));
@@ -291,9 +315,8 @@ static void op_icoll(struct comm *c, enum comm_coll op, const void *in, void *ou
 	r->pending = 1;
 	r->coll = collective_new(c, op, in, out, bytes, root);
 	r->coll->done = r;
-	task_new(r->rank, agent_main, r->coll, true);
-	/* The first step is taken in this call, before the caller computes. */
-	task_pass(r->rank->sim);
+	if (!r->rank->sim->set.coll_in_wait)
+		coll_begin(r);
 }
 
 /* ---- threads ---- */
@@ -443,5 +466,6 @@ const struct comm_ops model_ops = {
 	.mark_begin = op_mark_begin,
 	.mark_end = op_mark_end,
 	.pin = op_pin,
+	.node = op_node,
 	.sleep = op_sleep,
 };

@@ -370,6 +370,7 @@ void model_settings_init(struct model_settings *s)
 		.slow = 1,
 		.cores = 1024,
 		.ranks_per_core = 1,
+		.nodes = 1,
 		.clock_ns = 10,
 		.test_ns = 50,
 		.wtime_pace = 1,

@@ -112,6 +112,7 @@ struct request {
 	struct comm_msg msg;
 	struct rank *rank;
 	struct collective *coll; /* of REQUEST_COLL */
+	bool coll_begun;
 };
 
 void transfer_send(struct request *r, const struct envelope *env, const struct comm_msg *m);

@@ -33,6 +33,15 @@ static void two_cores_handshake(struct model_settings *m, struct bench_options *
 	m->handshake = MODEL_HANDSHAKE_SENDER;
 }
 
+/* A core of each is used, and nobody's neighbour is on the same node. */
+static void two_nodes(struct model_settings *m, struct bench_options *opt)
+{
+	two_cores(m, opt);
+	m->nodes = 2;
+	m->clock_skew_ns = 7e6;
+	m->clock_drift = 1e-6;
+}
+
 static double overlap_at(struct selftest *t, double bytes, int ratio)
 {
 	const struct result_point *p;
@@ -218,6 +227,7 @@ static void check_cg(struct selftest *t)
 }
 
 const struct selftest_case selftest_stencils[] = {
+	{"stencil", "two nodes", two_nodes, check_stencil, NULL, NULL},
 	{"stencil", "cores whose waiting ranks give way", two_cores, check_stencil, NULL,
 	 "V = 1 overlaps 0 %, V = 2 overlaps 0 %, V = 3 overlaps 90 %, V = 4 overlaps 90 %"},
 	{"stencil", "cores that do the handshakes", two_cores_handshake, check_stencil_handshake,

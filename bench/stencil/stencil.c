@@ -6,7 +6,8 @@
  * T_comp and T_comm beside T_full. Method: Nigay et al. 2020, section 4.1 and listing 4; for V = 1 … 4 ranks per core.
  *
  * The grid is a helix: rank r's neighbours are r ± 1 and r ± width, modulo the number of ranks, with the width such that
- * no neighbour is on the same core (there was no communication within a node in the paper's runs, section 4.2). Each core
+ * no neighbour is on the same core; of several nodes, among which ranks are dealt out in turn, none on the same node (there
+ * was no communication within a node in the paper's runs, section 4.2). The nodes' clocks are corrected for offset and drift. Each core
  * has the same amount of computation whatever V is: a rank's is a V-th of it, always by amount of work, since ranks that
  * compute until a deadline would all compute at once on one core. The messages' size is that of one message.
  *
@@ -26,8 +27,10 @@
 #include "base/human.h"
 #include "core/bench.h"
 #include "core/estimate.h"
+#include "core/nodes.h"
 #include "core/place.h"
 #include "core/sweep.h"
+#include "base/log.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,6 +52,7 @@ struct stencil {
 	size_t bytes;
 	uint64_t compute_ns; /* of a rank, each iteration */
 	unsigned int phases;
+	struct node_clock clock;
 	uint64_t skip;	      /* samples whose waits are not kept: warm-up */
 	struct samples waits; /* this rank's */
 };
@@ -61,19 +65,19 @@ struct sweep_state {
 
 /* ---- the grid ---- */
 
-/* About square, and no multiple of the number of cores. */
-static int grid_width(int ranks, int cores)
+/* About square, and no multiple of the number of cores; of several nodes, not of their number, of which that is one. */
+static int grid_width(struct place place)
 {
-	int width = (int)sqrt(ranks);
+	int width = (int)sqrt(place.ranks), apart = place.nodes > 1 ? place.nodes : place.cores;
 
-	while (width > 1 && cores > 1 && width % cores == 0)
+	while (width > 1 && apart > 1 && width % apart == 0)
 		width--;
 	return width < 1 ? 1 : width;
 }
 
-static void grid_init(struct stencil *s, const struct comm *c, int cores)
+static void grid_init(struct stencil *s, const struct comm *c, struct place place)
 {
-	int n = c->size, width = grid_width(n, cores) % n, i;
+	int n = c->size, width = grid_width(place) % n, i;
 	const int step[NEIGHBOURS] = {1, n - 1, width, n - width};
 
 	for (i = 0; i < NEIGHBOURS; i++) {
@@ -121,7 +125,7 @@ static double iterate(struct bench_run *run, void *ctx)
 			halo_exchange(c, s, keep);
 	}
 	s->skip -= s->skip > 0;
-	return place_span_ns(c, start_ns, c->ops->now_ns(c)) / ROUNDS;
+	return place_span_ns(c, &s->clock, start_ns, c->ops->now_ns(c)) / ROUNDS;
 }
 
 /* ---- a placement: V and the cores are set, the sizes are swept ---- */
@@ -136,6 +140,7 @@ static void phase_measure(struct bench_run *run, struct stencil *s, unsigned int
 	s->phases = phases;
 	s->skip = run->opt->warmup;
 	samples_clear(&s->waits);
+	node_clock_measure(c, &s->clock);
 	c->ops->mark_begin(c, 2, name);
 	measure(run, &how, out);
 	c->ops->mark_end(c, 2);
@@ -213,6 +218,8 @@ static void point_write(struct bench_run *run, struct place place, const struct 
 	result_param(p, "compute_ns", s->compute_ns * (uint64_t)per_core);
 	result_param(p, "ranks_per_core", (uint64_t)per_core);
 	result_param(p, "cores", (uint64_t)place.cores);
+	if (place.nodes > 1)
+		result_param(p, "nodes", (uint64_t)place.nodes);
 	result_time(p, "comp", comp);
 	result_time(p, "comm", comm);
 	result_time(p, "full", full);
@@ -261,7 +268,7 @@ static void placement_measure(struct bench_run *run, struct place place, void *c
 	int ratio = place.ranks / place.cores;
 	size_t i;
 
-	grid_init(&s, run->comm, place.cores);
+	grid_init(&s, run->comm, place);
 	s.compute_ns = (uint64_t)(core_compute_ns(run->opt) * place.cores / place.ranks);
 	samples_init(&s.waits);
 	samples_init(&comp);
@@ -286,24 +293,38 @@ static void placement_measure(struct bench_run *run, struct place place, void *c
 /* ---- all of them ---- */
 
 /*
- * As many cores as can have four ranks each, for all V, so that what differs is V only. With a single core a V of 1 has
- * nobody to talk to: it takes two cores, if there are so many. Returns the number of placements.
+ * As many cores as can have four ranks each, for all V, so that what differs is V only; as many of each node. With a single
+ * core a V of 1 has nobody to talk to: it takes two cores, if there are so many. Returns the number of placements.
  */
-static int placements(int ranks, int core_cnt, struct place out[PLACE_RATIO_MAX])
+static int placements(int ranks, int core_cnt, int nodes, struct place out[PLACE_RATIO_MAX])
 {
 	int cores = ranks / PLACE_RATIO_MAX, v, cnt = 0;
 
 	if (cores > core_cnt)
 		cores = core_cnt;
-	if (cores < 1)
-		cores = 1;
+	cores -= cores % nodes;
+	if (cores < nodes)
+		cores = nodes;
 	if (cores > 1)
-		out[cnt++] = (struct place){.ranks = cores, .cores = cores};
+		out[cnt++] = (struct place){.ranks = cores, .cores = cores, .nodes = nodes};
 	else if (core_cnt > 1)
-		out[cnt++] = (struct place){.ranks = 2, .cores = 2};
+		out[cnt++] = (struct place){.ranks = 2, .cores = 2, .nodes = 1};
 	for (v = 2; v <= PLACE_RATIO_MAX && v * cores <= ranks; v++)
-		out[cnt++] = (struct place){.ranks = v * cores, .cores = cores};
+		out[cnt++] = (struct place){.ranks = v * cores, .cores = cores, .nodes = nodes};
 	return cnt;
+}
+
+/* That each of so many nodes has; known to all. */
+static int cores_least(struct comm *c)
+{
+	uint64_t *all = xcalloc((size_t)c->size, sizeof(*all)), least = UINT64_MAX;
+	int i;
+
+	comm_collect(c, (uint64_t)place_core_cnt(c), all);
+	for (i = 0; c->rank == 0 && i < c->size; i++)
+		least = all[i] < least ? all[i] : least;
+	free(all);
+	return (int)comm_tell(c, least);
 }
 
 static void sizes_init(const struct bench_options *opt, struct sweep *s)
@@ -317,10 +338,12 @@ static int stencil_run(struct bench_run *run)
 {
 	struct place place[PLACE_RATIO_MAX];
 	struct sweep_state state = {.done = 0};
-	/* Ranks may see different numbers of cores if they are of different nodes; the first one's counts. */
-	uint64_t core_cnt = comm_tell(run->comm, (uint64_t)place_core_cnt(run->comm));
-	int cnt = placements(run->comm->size, (int)core_cnt, place), i;
+	struct nodes nodes;
+	int cnt, i;
 
+	nodes_init(run->comm, &nodes);
+	cnt = placements(run->comm->size, cores_least(run->comm) * nodes.cnt, nodes.cnt, place);
+	nodes_release(&nodes);
 	sizes_init(run->opt, &state.bytes);
 	state.all = state.bytes.cnt * (size_t)cnt;
 	for (i = 0; i < cnt; i++)
@@ -361,6 +384,7 @@ const struct bench bench_stencil = {
 	.ranks_max = 0,
 	.needs = 0,
 	.shares_cores = true,
+	.nodes = BENCH_NODES_IN_TURN,
 	.run = stencil_run,
 	.estimate_ns = stencil_estimate_ns,
 };

@@ -316,7 +316,8 @@ static int cg_run(struct bench_run *run)
 	double worst = 0;
 
 	for (v = 1; v <= max; v++) {
-		place_run(run, (struct place){.ranks = v, .cores = 1}, core_share, &worst);
+		place_run(run, (struct place){.ranks = v, .cores = 1, .nodes = 1}, core_share,
+			  &worst);
 		if (run->comm->rank == 0 && run->progress)
 			run->progress(run->progress_ctx, (size_t)v, (size_t)max);
 	}
@@ -353,6 +354,7 @@ const struct bench bench_cg = {
 	.ranks_max = 0,
 	.needs = 0,
 	.shares_cores = true,
+	.nodes = BENCH_NODE_ONE,
 	.run = cg_run,
 	.estimate_ns = cg_estimate_ns,
 };

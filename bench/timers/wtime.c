@@ -72,12 +72,13 @@ static double listing_measure(struct bench_run *run, void *ctx)
 {
 	struct comm *c = run->comm;
 	struct wtime *w = ctx;
+	const struct node_clock one_node = {.ns = 0};
 	uint64_t start_ns = c->ops->now_ns(c), end_ns;
 	double value[READING_CNT], elapsed, wtime_sum, cpu_sum;
 	int i;
 
 	end_ns = listing(c, w->work_ns, value);
-	elapsed = place_span_ns(c, start_ns, end_ns);
+	elapsed = place_span_ns(c, &one_node, start_ns, end_ns);
 	wtime_sum = place_sum(c, (uint64_t)value[WTIME]);
 	cpu_sum = place_sum(c, (uint64_t)value[CPU]);
 	if (w->skip > 0) {
@@ -192,7 +193,8 @@ static int wtime_run(struct bench_run *run)
 	int v, max = ratio_max(run->comm);
 
 	for (v = 1; v <= max; v++) {
-		place_run(run, (struct place){.ranks = v, .cores = 1}, core_share, NULL);
+		place_run(run, (struct place){.ranks = v, .cores = 1, .nodes = 1}, core_share,
+			  NULL);
 		if (run->comm->rank == 0 && run->progress)
 			run->progress(run->progress_ctx, (size_t)v, (size_t)max);
 	}
@@ -220,6 +222,7 @@ const struct bench bench_wtime = {
 	.ranks_max = 0,
 	.needs = 0,
 	.shares_cores = true,
+	.nodes = BENCH_NODE_ONE,
 	.run = wtime_run,
 	.estimate_ns = wtime_estimate_ns,
 };

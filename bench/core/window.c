@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A sample costs two words to everybody and one back, and the wait for the start: as long as the words take, and somewhat
+ * longer where ranks came late: the margin grows fast and falls slowly, so that one sample in twenty or so is late where
+ * the machine is noisy, rather than all waits being as long as the longest disturbance.
+ */
+#include "core/window.h"
+
+#include "base/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MARGIN_MIN_NS 20000
+#define MARGIN_MAX_NS 50000000
+#define PROBES 3
+#define TRIES_MAX 16 /* of window_longest */
+/* Words instead of a start. */
+enum { WORD_OVER = 0, WORD_CLOCKS = 1 };
+
+/* A word's way to everybody takes less than that of a whole synchronisation; the first ones connect. */
+static uint64_t first_margin_ns(struct comm *c)
+{
+	uint64_t least = UINT64_MAX, begin, ns;
+	int i;
+
+	for (i = 0; i < PROBES; i++) {
+		begin = c->ops->now_ns(c);
+		comm_sync(c, 0);
+		comm_tell(c, 0);
+		ns = c->ops->now_ns(c) - begin;
+		least = ns < least ? ns : least;
+	}
+	return least > MARGIN_MIN_NS ? least : MARGIN_MIN_NS;
+}
+
+void window_init(struct comm *c, struct window *w)
+{
+	memset(w, 0, sizeof(*w));
+	w->all = xcalloc((size_t)c->size, sizeof(*w->all));
+	node_clock_measure(c, &w->clock);
+	w->least_ns = w->margin_ns = first_margin_ns(c);
+}
+
+void window_release(struct window *w)
+{
+	free(w->all);
+	w->all = NULL;
+}
+
+static uint64_t next_word(struct comm *c, const struct window *w, bool more)
+{
+	if (c->rank)
+		return 0; /* not told to anybody */
+	if (!more)
+		return WORD_OVER;
+	if (node_clock_is_old(c, &w->clock))
+		return WORD_CLOCKS;
+	return c->ops->now_ns(c) + w->margin_ns;
+}
+
+uint64_t window_start(struct comm *c, struct window *w, bool more)
+{
+	static const struct compute wait = {COMPUTE_DEADLINE, COMPUTE_ONE};
+	uint64_t word, start, now;
+
+	while ((word = comm_tell(c, next_word(c, w, more))) == WORD_CLOCKS)
+		node_clock_measure(c, &w->clock);
+	if (word == WORD_OVER)
+		return 0;
+	start = node_clock_own(&w->clock, word);
+	now = c->ops->now_ns(c);
+	if (now < start)
+		c->ops->compute(c, &wait, start - now);
+	return start;
+}
+
+uint64_t window_clock_error_ns(struct comm *c, struct window *w)
+{
+	uint64_t most = 0;
+	int i;
+
+	comm_collect(c, w->clock.error_ns, w->all);
+	for (i = 0; c->rank == 0 && i < c->size; i++)
+		most = w->all[i] > most ? w->all[i] : most;
+	return most;
+}
+
+bool window_missed(struct comm *c, uint64_t start_ns)
+{
+	return c->ops->now_ns(c) > start_ns + WINDOW_LATE_NS;
+}
+
+void window_note(struct window *w, bool late)
+{
+	w->late_cnt += late;
+	if (late && w->margin_ns < MARGIN_MAX_NS)
+		w->margin_ns += w->margin_ns / 4 + 1;
+	else if (!late && w->margin_ns > w->least_ns)
+		w->margin_ns -= (w->margin_ns - w->least_ns) / 64;
+}
+
+/* Each rank's word: its time, and whether it was late. */
+static double longest_of(const struct window *w, int cnt, bool *late)
+{
+	uint64_t longest = 0;
+	int i;
+
+	*late = false;
+	for (i = 0; i < cnt; i++) {
+		*late = *late || w->all[i] & 1;
+		longest = w->all[i] >> 1 > longest ? w->all[i] >> 1 : longest;
+	}
+	return (double)longest;
+}
+
+double window_longest(struct comm *c, struct window *w, uint64_t (*once)(void *ctx), void *ctx)
+{
+	bool more = true, late;
+	uint64_t start, ns;
+	double longest = 0;
+	int tries = 0;
+
+	while ((start = window_start(c, w, more))) {
+		late = window_missed(c, start);
+		ns = once(ctx);
+		comm_collect(c, ns << 1 | late, w->all);
+		if (c->rank)
+			continue;
+		longest = longest_of(w, c->size, &late);
+		more = late && ++tries < TRIES_MAX;
+		w->kept_cnt += late && !more;
+		window_note(w, late);
+	}
+	return longest;
+}
