@@ -11,6 +11,7 @@
 #include "core/window.h"
 
 #define TRIES_PER_SAMPLE 4 /* before it is given up */
+#define LATE_CNT_MAX 8	   /* when the time is over */
 #define LATE UINT64_MAX	   /* instead of an end */
 
 static void run_coll(const struct rooted_case *rc, int root)
@@ -57,8 +58,10 @@ static uint64_t last_end(const struct window *w, int tasks)
 static bool wants_more(const struct bench_options *opt, const struct window *w,
 		       const struct samples *s, bool over)
 {
-	if (over || s->cnt + w->late_cnt >= TRIES_PER_SAMPLE * opt->samples_max)
+	if (s->cnt + w->late_cnt >= TRIES_PER_SAMPLE * opt->samples_max)
 		return false;
+	if (over)
+		return s->cnt < MEASURE_SAMPLES_LEAST && w->late_cnt < LATE_CNT_MAX;
 	if (s->cnt < opt->samples)
 		return true;
 	return s->cnt < opt->samples_max && opt->ci_pct > 0 && !stats_settled(s, opt->ci_pct);

@@ -14,7 +14,7 @@
 #define MARGIN_MIN_NS 20000
 #define MARGIN_MAX_NS 50000000
 #define PROBES 3
-#define TRIES_MAX 16 /* of window_longest */
+#define TRIES_MAX 4 /* of window_longest */
 /* Words instead of a start. */
 enum { WORD_OVER = 0, WORD_CLOCKS = 1 };
 

@@ -188,7 +188,7 @@ static void test_start(void **state)
 static void test_late(void **state)
 {
 	struct model_settings m = machine(3, false);
-	struct start s = {.margin_ns = 200};
+	struct start s = {.margin_ns = 350};
 	int i;
 
 	(void)state;
