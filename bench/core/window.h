@@ -11,7 +11,7 @@
 #include "core/node_clock.h"
 
 /* On one node, ranks that are there in time begin within some ten ns of each other. */
-#define WINDOW_LATE_NS 500
+#define WINDOW_LATE_NS 1000
 
 struct window {
 	struct node_clock clock;
