@@ -23,6 +23,7 @@
 #define REPORTS_MIN 8
 #define REPORTS_MAX 30
 #define TESTS_MAX 3
+#define SETTLE_OPERATIONS 100 /* before the first report, if the options do not say */
 #define STEADY_PCT 3.0
 #define TAG_ACK 32
 #define BUFFER_BYTES_MAX (256 << 20)
@@ -197,6 +198,11 @@ int rooted_sweep(struct bench_run *run, const struct rooted_op *ops,
 	return 0;
 }
 
+static uint64_t warmup_of(const struct bench_options *opt)
+{
+	return opt->settle && opt->warmup < SETTLE_OPERATIONS ? SETTLE_OPERATIONS : opt->warmup;
+}
+
 uint64_t rooted_estimate_ns(const struct bench_run *run, const struct rooted_op *ops, int cases)
 {
 	double points, report_ns, ns = 0;
@@ -207,7 +213,7 @@ uint64_t rooted_estimate_ns(const struct bench_run *run, const struct rooted_op 
 	points = (double)sizes.cnt * (double)op_cnt(ops) * cases;
 	while ((n = tasks_next(run->opt->tasks, n, run->comm->size))) {
 		/* One is taken to its end, however long it is, and what warms up. */
-		report_ns = (double)(run->opt->repeat + run->opt->warmup) * n *
+		report_ns = (double)(run->opt->repeat + warmup_of(run->opt)) * n *
 			    estimate_wait_ns(run, n);
 		ns += points * ((double)run->opt->point_ns + report_ns);
 	}
@@ -281,7 +287,7 @@ static void warm_up(struct bench_run *run, const struct rooted_case *rc,
 {
 	struct rooted_case brief = *rc;
 
-	brief.repeat = run->opt->warmup;
+	brief.repeat = warmup_of(run->opt);
 	comm_sync(rc->comm, 0);
 	report(&brief, ctx);
 }
@@ -295,7 +301,7 @@ static struct rooted_outcome tests_outcome(const struct tests *t, struct samples
 	return (struct rooted_outcome){
 		.steady = t->best_steady,
 		.test_cnt = t->cnt,
-		.first = t->best + (t->opt->warmup > 0),
+		.first = t->best + (warmup_of(t->opt) > 0),
 	};
 }
 
@@ -311,7 +317,7 @@ struct rooted_outcome rooted_reports(struct bench_run *run, const struct rooted_
 	double ns;
 
 	samples_init(&tests.all);
-	if (run->opt->warmup)
+	if (warmup_of(run->opt))
 		warm_up(run, rc, report, ctx);
 	begin = c->ops->now_ns(c);
 	while (comm_sync(c, more)) {

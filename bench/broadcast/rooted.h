@@ -54,7 +54,7 @@ struct rooted_outcome {
  * operation. A test has 8 to 30 reports, and ends when their standard deviation is less than 3 % of the mean. One that ends
  * without is made again, as the paper's were, twice at most; then the steadiest is told. Fewer reports or tests if the options
  * ask for fewer samples, or limit_ns, if not 0, runs out. Before the first report there is one of the options' `warmup`
- * operations, which is thrown away. Out is filled on task 0.
+ * operations (100 if they leave it open), which is thrown away. Out is filled on task 0.
  */
 struct rooted_outcome rooted_reports(struct bench_run *run, const struct rooted_case *rc,
 				     double (*report)(const struct rooted_case *rc, void *ctx),

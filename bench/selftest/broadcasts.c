@@ -55,7 +55,7 @@ static void logp_backward(struct model_settings *m, struct bench_options *opt)
 static void logp_any(struct model_settings *m, struct bench_options *opt)
 {
 	logp(m, opt);
-	opt->tasks = "3,5-7,11,40";
+	opt->tasks = "3,5-7,11";
 	opt->warmup = 2;
 }
 
