@@ -179,8 +179,13 @@ const struct option_def args_options[] = {
 	 .type = OPTION_STRING,
 	 .offset = AT(output),
 	 .arg = "FILE",
-	 .help = "Write the results as JSON. Results that the file already has, of the same options and "
-		 "ranks, are not measured again."},
+	 .help = "Write the results as JSON. If FILE is there, this run is a further launch in it: on the "
+		 "same machine, with the same settings and options, or povbench refuses, before it measures."},
+	{.name = "resume",
+	 .type = OPTION_FLAG,
+	 .offset = AT(resume),
+	 .help = "Go on with the last launch in FILE, which was broken off: what it has is not measured "
+		 "again. If it has everything, that is said, and nothing measured."},
 	{.name = NULL},
 };
 
@@ -310,6 +315,10 @@ static int read_texts(const struct args *args, struct bench_options *out)
 		err = bad("tasks", args->tasks, "a list of numbers from 2 on, such as 2-9,12,16");
 	if (!err && args->output && !args->output[0])
 		err = bad("output", args->output, "a file's name");
+	if (!err && args->resume && !args->output) {
+		log_error("--resume goes on with a file; -o names it");
+		err = -EINVAL;
+	}
 	if (!err && args->ci)
 		err = read_percent(args->ci, &out->ci_pct);
 	if (!err && args->warmup)

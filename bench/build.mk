@@ -97,21 +97,29 @@ $(UNIT_BENCH_BIN): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BENCH_LI
 # ---- installing ----
 
 # "povbench" is that of the first MPI; the others, and it, are povbench.<mpi>.
-install-povbench: $(BENCH_BIN) $(if $(BENCH_BIN),$(BUILD)/man/povbench.1 $(BUILD)/povbench.bash)
+BENCH_MAN := $(if $(BENCH_BIN),$(BUILD)/man/povbench.1 $(BUILD)/man/povbench-compare.1 $(BUILD)/man/povbench-run.1)
+install-povbench: $(BENCH_BIN) $(BENCH_MAN) $(if $(BENCH_BIN),$(BUILD)/povbench.bash)
 	$(foreach m,$(BENCH_MPIS),install -D -m 755 build/povbench/$m/povbench \
 		$(DESTDIR)$(PREFIX)/bin/povbench.$m;)
 	$(if $(BENCH_BIN),ln -sf povbench.$(firstword $(BENCH_MPIS)) $(DESTDIR)$(PREFIX)/bin/povbench)
-	$(if $(BENCH_BIN),install -D -m 644 $(BUILD)/man/povbench.1 $(MANDIR)/povbench.1)
+	$(if $(BENCH_BIN),install -D -m 755 bench/povbench-run $(DESTDIR)$(PREFIX)/bin/povbench-run)
+	$(foreach page,$(BENCH_MAN),install -D -m 644 $(page) $(MANDIR)/$(notdir $(page));)
 	$(if $(BENCH_BIN),install -D -m 644 $(BUILD)/povbench.bash $(BASHDIR)/povbench)
 uninstall-povbench:
 	rm -f $(DESTDIR)$(PREFIX)/bin/povbench $(BENCH_MPIS:%=$(DESTDIR)$(PREFIX)/bin/povbench.%) \
-		$(MANDIR)/povbench.1 $(BASHDIR)/povbench
+		$(DESTDIR)$(PREFIX)/bin/povbench-run $(addprefix $(MANDIR)/,$(notdir $(BENCH_MAN))) $(BASHDIR)/povbench
 $(BUILD)/man/povbench.1: $(firstword $(BENCH_BIN))
 	@mkdir -p $(@D)
 	$(Q)$< --man >$@
+$(BUILD)/man/povbench-compare.1: $(firstword $(BENCH_BIN))
+	@mkdir -p $(@D)
+	$(Q)$< --man compare >$@
+# povbench's page tells of it.
+$(BUILD)/man/povbench-run.1: $(BUILD)/man/povbench.1
+	$(Q)echo '.so man1/povbench.1' >$@
 $(BUILD)/povbench.bash: $(firstword $(BENCH_BIN))
 	$(Q)$< --completion >$@
-docs: $(if $(BENCH_BIN),$(BUILD)/man/povbench.1 $(BUILD)/povbench.bash)
+docs: $(BENCH_MAN) $(if $(BENCH_BIN),$(BUILD)/povbench.bash)
 install: install-povbench
 uninstall: uninstall-povbench
 

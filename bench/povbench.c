@@ -6,6 +6,7 @@
 #include "args.h"
 #include "base/log.h"
 #include "base/suggest.h"
+#include "compare/compare.h"
 #include "core/bench.h"
 #include "core/nominal.h"
 #include "run.h"
@@ -31,6 +32,10 @@ static const char *const examples[] = {
 	"Everything, briefly; again with the same file it goes on where it was interrupted.",
 	"mpirun -np 2 povbench receiver -m 1K:16M -d 20us:20ms --ci 2.5 -o receiver.json",
 	"A part of the space, each point until its median is known within 2.5 %.",
+	"povbench-run --launches 10 -- mpirun -np 2 povbench sender --quick -o run.json",
+	"Ten launches in one file, since launches differ, too.",
+	"povbench compare old.json new.json",
+	"How two files differ, and whether that is more than launches of one kind do.",
 	"povbench selftest",
 	"Whether the benchmarks tell the truth about a modelled library (needs no launcher).",
 	NULL,
@@ -39,11 +44,15 @@ static const char *const examples[] = {
 static const struct command command_povbench = {
 	.name = "povbench",
 	.brief = "Measure what an MPI library overlaps, delays and hides.",
-	.usage = "list | selftest | suite [options] | NAME [options]",
+	.usage = "list | selftest | compare A B | suite [options] | NAME [options]",
 	.details =
 		"Runs one benchmark, or the suite of all, on the ranks that the MPI launcher starts. \"povbench "
 		"list\" names the benchmarks. Tables go to standard output, times in them are medians in "
-		"microseconds; -o writes everything to a file that povplot draws.",
+		"microseconds; -o writes everything to a file that povplot draws.\n\n"
+		"A file holds any number of launches. With -o to a file that is there, a further launch is measured and "
+		"added to it, with factors of its own; --resume goes on with the last one where it was broken off. "
+		"\"povbench-run --launches N -- COMMAND\" runs COMMAND N times and ends with the first launch that fails, "
+		"with its exit status. \"povbench compare\" compares the launches of two files.",
 	.examples = examples,
 	.options = args_options,
 	.options_bytes = sizeof(struct args),
@@ -51,7 +60,7 @@ static const struct command command_povbench = {
 
 static int unknown_name(const char *name)
 {
-	static const char *const words[] = {"list", "suite", "selftest", "help", NULL};
+	static const char *const words[] = {"list", "suite", "selftest", "compare", "help", NULL};
 	const char *near = NULL;
 	size_t i;
 
@@ -93,6 +102,7 @@ static void print_list(void)
 static void print_completion(void)
 {
 	static const char *const own[] = {"list", "suite", "selftest", "help", "--version"};
+	static const struct command *const with_options[] = {&command_compare, NULL};
 	const size_t own_cnt = sizeof(own) / sizeof(*own);
 	const char **words;
 	size_t cnt = 0, i;
@@ -104,7 +114,7 @@ static void print_completion(void)
 		words[i] = own[i];
 	for (i = 0; i < cnt; i++)
 		words[own_cnt + i] = benches[i]->name;
-	command_print_completion(NULL, words, &command_povbench, stdout);
+	command_print_completion(with_options, words, &command_povbench, stdout);
 	free(words);
 }
 
@@ -136,6 +146,10 @@ static int print_help(const char *name)
 	/* Words that have no options have no page of their own. */
 	if (!name || !strcmp(name, "list") || !strcmp(name, "selftest") || !strcmp(name, "help")) {
 		command_print_help(&command_povbench, stdout);
+		return STATUS_OK;
+	}
+	if (!strcmp(name, "compare")) {
+		command_print_help(&command_compare, stdout);
 		return STATUS_OK;
 	}
 	b = bench_find(name);
@@ -246,6 +260,7 @@ static int run_named(const struct bench *b, int argc, char **argv)
 		status = check_only(b, &args.only);
 	if (!status) {
 		plan.output = args.output;
+		plan.resume = args.resume;
 		plan.multiple = args.multiple;
 		plan.peers = args.peers;
 		if (!b)
@@ -289,7 +304,9 @@ static int dispatch(int argc, char **argv)
 		return print_help(argc > 1 ? argv[1] : NULL);
 	/* For "make install" only. */
 	if (!strcmp(word, "--man")) {
-		command_print_man(&command_povbench, stdout);
+		command_print_man(argc > 1 && !strcmp(argv[1], "compare") ? &command_compare :
+									    &command_povbench,
+				  stdout);
 		return STATUS_OK;
 	}
 	if (!strcmp(word, "--completion")) {
@@ -302,6 +319,8 @@ static int dispatch(int argc, char **argv)
 	}
 	if (!strcmp(word, "selftest"))
 		return run_selftest(argc - 1, argv + 1);
+	if (!strcmp(word, "compare"))
+		return compare_main(argc, argv);
 	b = bench_find(word);
 	if (!b && strcmp(word, "suite"))
 		return unknown_name(word);

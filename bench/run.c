@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Runs a plan: says how long it will take, leaves out what cannot run or was measured before, and writes each result
- * when it is there. Rank 0 decides and tells the others. Ranks that a benchmark has no use for sleep meanwhile: in an
+ * Runs a plan: says how long it will take, leaves out what cannot run or, to resume, was measured before, and writes each result
+ * when it is there, and before that now and then what there is of it. Rank 0 decides and tells the others. Ranks that a benchmark has no use for sleep meanwhile: in an
  * MPI barrier they would busy-wait and take cores from what is measured.
  */
 #include "run.h"
@@ -33,11 +33,14 @@
 #define LINE_NS 200000000ull  /* between changes of the progress line on a terminal */
 #define LOG_NS 15000000000ull /* between lines of a log */
 #define LEFT_AFTER_NS 2000000000ull /* before that, the time left is only guessed */
+#define KEEP_NS 10000000000ull	    /* between writes of what there is of a benchmark */
 
 struct progress {
 	const char *name;
-	uint64_t began_ns, last_ns;
+	uint64_t began_ns, last_ns, kept_ns;
 	bool terminal;
+	struct result *result;
+	struct result_file *file; /* null: none */
 };
 
 struct session {
@@ -52,12 +55,23 @@ struct session {
 
 /* ---- what rank 0 says ---- */
 
+/* Between two points there is time to write. */
+static void progress_keep(struct progress *p, uint64_t now_ns)
+{
+	if (!p->file || now_ns - p->kept_ns < KEEP_NS)
+		return;
+	result_file_keep(p->file, p->result, now_ns - p->began_ns);
+	p->kept_ns = clock_now_ns();
+}
+
 static void progress_show(void *ctx, size_t done, size_t all)
 {
 	struct progress *p = ctx;
 	uint64_t now_ns = clock_now_ns(), spent_ns = now_ns - p->began_ns;
 	char left[HUMAN_BYTES] = "?";
 
+	if (done < all)
+		progress_keep(p, now_ns);
 	if (!all || now_ns - p->last_ns < (p->terminal ? LINE_NS : LOG_NS))
 		return;
 	p->last_ns = now_ns;
@@ -71,10 +85,11 @@ static void progress_show(void *ctx, size_t done, size_t all)
 		log_info("%s: %zu of %zu points, %s left", p->name, done, all, left);
 }
 
-static void progress_begin(struct progress *p, const char *name)
+static void progress_begin(struct progress *p, const char *name, struct result *r)
 {
 	p->name = name;
-	p->began_ns = p->last_ns = clock_now_ns();
+	p->result = r;
+	p->began_ns = p->last_ns = p->kept_ns = clock_now_ns();
 	p->terminal = isatty(STDERR_FILENO);
 }
 
@@ -159,7 +174,7 @@ static bool has_result(const struct session *s, const struct bench *b)
 {
 	struct result_about what = about(s, b);
 
-	return s->file && result_file_has(s->file, &what);
+	return s->plan->resume && s->file && result_file_has(s->file, &what);
 }
 
 static bool needs_run(const struct session *s, const struct bench *b)
@@ -247,20 +262,33 @@ static void say_effort(const struct bench *b, const struct comm *c, struct resul
 		result_disturbed(r, "a tracer has probes in the MPI library");
 }
 
+static struct result *begin_result(struct session *s, const struct result_about *what)
+{
+	const json_t *part = s->plan->resume && s->file ? result_file_part(s->file, what) : NULL;
+	struct result *r = result_new(what);
+
+	if (part) {
+		log_info("%s: %s has %zu points of it; the rest is measured", what->benchmark,
+			 s->plan->output, json_array_size(json_object_get(part, "points")));
+		result_go_on(r, part);
+	}
+	return r;
+}
+
 /* On the ranks that take part. */
 static int take_part(struct session *s, const struct bench *b, struct comm *c)
 {
 	struct result_about what = about(s, b);
-	struct bench_run run = {.comm = c, .opt = &s->plan->opt};
+	struct bench_run run = {.comm = c, .opt = &s->plan->opt, .resume = s->plan->resume};
 	uint64_t began_ns = clock_now_ns(), core_wait = core_wait_now(c);
 	double core_wait_ns;
 	int err;
 
 	if (!c->rank) {
-		run.result = result_new(&what);
+		run.result = begin_result(s, &what);
 		run.progress = progress_show;
 		run.progress_ctx = &s->progress;
-		progress_begin(&s->progress, b->name);
+		progress_begin(&s->progress, b->name, run.result);
 	}
 	c->ops->mark_begin(c, 0, b->name);
 	err = b->run(&run);
@@ -297,6 +325,7 @@ static int run_bench(struct session *s, const struct bench *b)
 
 static int run_all(struct session *s)
 {
+	size_t left_out = 0, measured = 0;
 	const struct bench **b;
 	int status = 0;
 
@@ -313,12 +342,16 @@ static int run_all(struct session *s)
 		}
 		there = comm_tell(s->c, has_result(s, *b));
 		if (there) {
-			log_info("%s: %s has it already", (*b)->name, s->plan->output);
+			left_out++;
 			continue;
 		}
+		measured++;
 		err = run_bench(s, *b);
 		status |= comm_tell(s->c, err != 0) != 0;
 	}
+	if (left_out && !measured)
+		log_info("%s: launch %zu has all of it; nothing was measured", s->plan->output,
+			 s->file ? result_file_launch(s->file) : 0);
 	return status;
 }
 
@@ -332,6 +365,29 @@ static int ranks_beside(const json_t *factors)
 
 	json_array_foreach(ranks, i, r) cnt += json_equal(json_object_get(r, "host"), first);
 	return cnt;
+}
+
+/* Whether this launch may be in it is known before anything is measured. Takes over factors. */
+static int open_file(struct session *s, json_t *factors)
+{
+	int err = result_file_open(s->plan->output, factors, s->plan->resume, &s->file);
+	const struct bench **b;
+	size_t launch;
+
+	for (b = s->plan->bench; !err && *b; b++) {
+		struct result_about what = about(s, *b);
+
+		err = result_file_check(s->file, &what);
+	}
+	if (err)
+		return err;
+	launch = result_file_launch(s->file);
+	if (s->plan->resume && result_file_holds(s->file))
+		log_info("%s: goes on with launch %zu", s->plan->output, launch);
+	else if (launch > 1)
+		log_info("%s: this is launch %zu in it", s->plan->output, launch);
+	s->progress.file = s->file;
+	return 0;
 }
 
 static int session_begin(struct session *s)
@@ -348,7 +404,7 @@ static int session_begin(struct session *s)
 		s->options = args_json(&s->plan->opt);
 		json_put(s->options, "multiple", json_boolean(s->plan->multiple));
 		if (s->plan->output)
-			err = result_file_open(s->plan->output, factors, &s->file);
+			err = open_file(s, factors);
 		else
 			json_decref(factors);
 	}

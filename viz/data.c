@@ -5,6 +5,8 @@
  */
 #include "data.h"
 
+#include "launches.h"
+
 #include "base/human.h"
 #include "base/log.h"
 
@@ -15,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DATA_VERSION 1
+#define DATA_VERSION 2 /* the newest; 1 is read, too */
 /* Beyond, it is neither a size nor a time, or nothing; what is made of them stays finite. */
 #define NUMBER_MAX 1e30
 #define NUMBER_MIN 1e-30
@@ -47,7 +49,8 @@ static void append(struct data *d, struct data_result *r, const json_t *points)
 	d->result[d->result_cnt++] = *r;
 }
 
-static void add_result(struct data *d, const struct data_file *f, const json_t *obj)
+static void add_result(struct data *d, const struct data_file *f, const json_t *obj,
+		       size_t launch_cnt)
 {
 	struct data_result r = {
 		.file = f,
@@ -56,6 +59,7 @@ static void add_result(struct data *d, const struct data_file *f, const json_t *
 		.kind = text_of(obj, "kind"),
 		.sentence = text_of(obj, "sentence"),
 		.ranks = (unsigned int)json_integer_value(json_object_get(obj, "ranks")),
+		.launch_cnt = launch_cnt,
 	};
 
 	append(d, &r, json_object_get(obj, "points"));
@@ -79,6 +83,7 @@ static int add_report(struct data *d, const struct data_file *f)
 		.sentence =
 			"traffic: bytes as they were posted, with the headers of the layers above",
 		.ranks = (unsigned int)json_array_size(json_object_get(f->root, "ranks")),
+		.launch_cnt = 1,
 	};
 
 	if (!json_array_size(pairs)) {
@@ -99,14 +104,10 @@ static int check_format(const char *path, const json_t *root)
 		log_error("%s: neither a result of povbench nor a report of povtrace", path);
 		return -EINVAL;
 	}
-	if (version != DATA_VERSION) {
-		log_error("%s: format version %" JSON_INTEGER_FORMAT "; this povplot reads %d",
+	if (version < 1 || version > DATA_VERSION) {
+		log_error("%s: format version %" JSON_INTEGER_FORMAT "; this povplot reads 1 to %d",
 			  path, version, DATA_VERSION);
 		return -EINVAL;
-	}
-	if (!json_array_size(json_object_get(root, "results"))) {
-		log_error("%s: holds no results", path);
-		return -ENODATA;
 	}
 	return 0;
 }
@@ -133,13 +134,62 @@ static json_t *load(const char *path)
 	return root;
 }
 
-int data_read(struct data *d, const char *path)
+/* Of one launch its results as they are. */
+static int add_launch(struct data *d, struct data_file *f, const json_t *launch)
+{
+	size_t before = d->result_cnt, i;
+	const json_t *obj;
+
+	f->factors = json_object_get(launch, "factors");
+	json_array_foreach(json_object_get(launch, "results"), i, obj)
+	{
+		if (json_is_object(obj))
+			add_result(d, f, obj, 1);
+	}
+	if (d->result_cnt > before)
+		return 0;
+	log_error("%s: holds no results", f->path);
+	return -ENODATA;
+}
+
+static int add_medians(struct data *d, struct data_file *f, const json_t *launches)
+{
+	const json_t *obj;
+	size_t i;
+
+	f->factors = json_object_get(json_array_get(launches, 0), "factors");
+	f->medians = launches_medians(launches);
+	json_array_foreach(f->medians, i, obj)
+		add_result(d, f, obj, (size_t)json_integer_value(json_object_get(obj, "launches")));
+	if (json_array_size(f->medians))
+		return 0;
+	log_error("%s: holds no results", f->path);
+	return -ENODATA;
+}
+
+static int add_file(struct data *d, struct data_file *f, size_t launch)
+{
+	bool first_version = json_integer_value(json_object_get(f->root, "version")) == 1;
+	const json_t *launches = json_object_get(f->root, "launches");
+	size_t cnt = first_version ? 1 : json_array_size(launches);
+
+	if (launch > cnt) {
+		log_error("%s: has %zu launch%s, and no launch %zu", f->path, cnt,
+			  cnt == 1 ? "" : "es", launch);
+		return -ENODATA;
+	}
+	if (first_version)
+		return add_launch(d, f, f->root);
+	if (launch || cnt == 1)
+		return add_launch(d, f, json_array_get(launches, launch ? launch - 1 : 0));
+	return add_medians(d, f, launches);
+}
+
+int data_read(struct data *d, const char *path, size_t launch)
 {
 	json_t *root = load(path);
 	struct data_file *f;
-	const json_t *obj;
 	int err;
-	size_t i;
 
 	if (!root)
 		return -EINVAL;
@@ -152,14 +202,7 @@ int data_read(struct data *d, const char *path)
 	*f = (struct data_file){.path = xstrdup(path), .root = root};
 	d->file = xrealloc(d->file, (d->file_cnt + 1) * sizeof(struct data_file *));
 	d->file[d->file_cnt++] = f;
-	if (is_report(root))
-		return add_report(d, f);
-	json_array_foreach(json_object_get(root, "results"), i, obj)
-	{
-		if (json_is_object(obj))
-			add_result(d, f, obj);
-	}
-	return 0;
+	return is_report(root) ? add_report(d, f) : add_file(d, f, launch);
 }
 
 void data_release(struct data *d)
@@ -169,6 +212,7 @@ void data_release(struct data *d)
 	for (i = 0; i < d->result_cnt; i++)
 		free(d->result[i].point);
 	for (i = 0; i < d->file_cnt; i++) {
+		json_decref(d->file[i]->medians);
 		json_decref(d->file[i]->root);
 		free(d->file[i]->path);
 		free(d->file[i]);
@@ -191,6 +235,25 @@ static double number_of(const json_t *value)
 double data_param(const json_t *point, const char *name)
 {
 	return number_of(json_object_get(point, name));
+}
+
+char *data_point_key(const json_t *point)
+{
+	json_t *params = json_object(), *value;
+	const char *name;
+	char *key;
+
+	json_object_foreach((json_t *)point, name, value)
+	{
+		/* A benchmark chooses this one by itself, anew in each launch. */
+		if ((json_is_number(value) || json_is_string(value)) && strcmp(name, "delay_ns"))
+			json_object_set(params, name, value);
+	}
+	key = json_dumps(params, JSON_COMPACT | JSON_SORT_KEYS);
+	json_decref(params);
+	if (!key)
+		die("out of memory (a point)");
+	return key;
 }
 
 const char *data_param_text(const json_t *point, const char *name)

@@ -14,6 +14,8 @@
 struct data_file {
 	char *path;
 	json_t *root;
+	const json_t *factors; /* of the launch that is shown, or of the first; NULL: none */
+	json_t *medians;       /* results made of several launches (launches.h); owned */
 };
 
 struct data_result {
@@ -21,6 +23,7 @@ struct data_result {
 	const char *benchmark, *group, *kind;
 	const char *sentence; /* what it means, in words; "" if it was not said */
 	unsigned int ranks;
+	size_t launch_cnt;    /* that it is the median of; 1: it is one launch's */
 	const json_t **point; /* those that are wanted; owned */
 	size_t point_cnt;
 };
@@ -32,8 +35,11 @@ struct data {
 	size_t result_cnt;
 };
 
-/* Adds a file's results. 0, or -errno after printing what is wrong with it. */
-int data_read(struct data *d, const char *path);
+/*
+ * Adds a file's results: of that launch (from 1), or, with 0, of all, their medians. 0, or -errno after printing what is
+ * wrong with it.
+ */
+int data_read(struct data *d, const char *path, size_t launch);
 void data_release(struct data *d);
 
 /* Keeps only points whose parameter is so: "bytes=64K", "algorithm=binomial". */
@@ -41,6 +47,8 @@ void data_keep(struct data *d, const char *condition);
 /* 0, or -EINVAL after printing that it is none. */
 int data_check_condition(const char *condition);
 
+/* A point's parameters as text: what is alike is the same point in another launch or file. Caller frees. */
+char *data_point_key(const json_t *point);
 /* NaN, or NULL, if it is not there. */
 double data_param(const json_t *point, const char *name);
 const char *data_param_text(const json_t *point, const char *name);

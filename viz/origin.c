@@ -37,7 +37,7 @@ char *data_title(const char *benchmark)
 /* A factor, or a member of one that is an object; "" if it is not there. */
 static const char *factor(const struct data_file *f, const char *name, const char *member)
 {
-	const json_t *value = json_object_get(json_object_get(f->root, "factors"), name);
+	const json_t *value = json_object_get(f->factors, name);
 	const char *text;
 
 	if (member && json_is_object(value))
@@ -88,7 +88,7 @@ static char *join_list(char *line, const char *list)
 /* Open MPI's byte transfer layers that are there to choose from; "" with another library. Caller frees. */
 static char *btl_names(const struct data_file *f)
 {
-	const json_t *list = json_object_get(json_object_get(f->root, "factors"), "components");
+	const json_t *list = json_object_get(f->factors, "components");
 	const json_t *component;
 	char *names = xstrdup("");
 	size_t i;

@@ -22,6 +22,7 @@ struct povplot_options {
 	struct option_list where;
 	struct draw_style style;
 	const char *output;
+	uint64_t launch; /* 0: all */
 	bool script, words, list, force;
 };
 
@@ -42,8 +43,11 @@ static void print_pictures(const struct data_result *r)
 	const char *between = " ";
 	size_t i;
 
-	printf("  %s, %u ranks, %zu points; pictures:", *r->kind ? r->kind : "unknown kind",
-	       r->ranks, r->point_cnt);
+	printf("  %s, %u ranks, %zu points", *r->kind ? r->kind : "unknown kind", r->ranks,
+	       r->point_cnt);
+	if (r->launch_cnt > 1)
+		printf(", medians of %zu launches", r->launch_cnt);
+	fputs("; pictures:", stdout);
 	for (i = 0; pictures[i]; i++) {
 		if (!pictures[i]->takes(r))
 			continue;
@@ -77,13 +81,14 @@ static void print_results(const struct data *d, const struct povplot_options *op
 
 /* ---- the command ---- */
 
-static int read_all(struct data *d, char **paths, int cnt, const struct option_list *where)
+static int read_all(struct data *d, char **paths, int cnt, const struct povplot_options *opt)
 {
+	const struct option_list *where = &opt->where;
 	size_t k;
 	int i, err = 0;
 
 	for (i = 0; i < cnt && !err; i++)
-		err = data_read(d, paths[i]);
+		err = data_read(d, paths[i], opt->launch);
 	for (k = 0; k < where->cnt && !err; k++)
 		data_keep(d, where->item[k]);
 	return err;
@@ -126,7 +131,7 @@ static int povplot_run(const void *opts, int argc, char **argv, int dashdash)
 	}
 	if (check_words(&opt, &format))
 		return 2;
-	err = read_all(&data, argv, argc, &opt.where);
+	err = read_all(&data, argv, argc, &opt);
 	if (!err && (opt.list || opt.words))
 		print_results(&data, &opt);
 	if (!err && (opt.output || opt.script))
@@ -167,7 +172,8 @@ static const struct option_def povplot_option_defs[] = {
 	 .type = OPTION_STRING,
 	 .offset = OFF(choice.picture),
 	 .arg = "NAME",
-	 .help = "What to draw: map, load, grid, times, distribution, broadcast, curve, timers or matrix. "
+	 .help = "What to draw: map, load, grid, times, distribution, broadcast, curve, timers, matrix or "
+		 "difference, of two files. "
 		 "Without it, what fits the results."},
 	{.name = "where",
 	 .letter = 'w',
@@ -176,6 +182,15 @@ static const struct option_def povplot_option_defs[] = {
 	 .arg = "NAME=VALUE",
 	 .help = "Only points whose parameter NAME is VALUE, such as bytes=64K. May be given several "
 		 "times."},
+	{.name = "launch",
+	 .letter = 'l',
+	 .type = OPTION_U64,
+	 .offset = OFF(launch),
+	 .arg = "N",
+	 .min = 1,
+	 .max = 1000000,
+	 .help = "Of files with several launches, only the Nth. Without it, the medians over all launches, "
+		 "with intervals over launches, and the sentence of the launch in the middle."},
 	{.name = "time",
 	 .letter = 't',
 	 .type = OPTION_STRING,
@@ -241,6 +256,8 @@ static const char *const povplot_examples[] = {
 	"Draw the overlap map of one benchmark.",
 	"povplot openmpi.json openmpi-tcp.json mpich.json -p grid -o grid.pdf",
 	"Draw all maps: a row for each file, a column for each benchmark.",
+	"povplot old.json new.json -b sender -p difference -o difference.svg",
+	"Draw how much longer or shorter the second file's times are.",
 	"povplot traffic.json -w function=MPI_Alltoall -o matrix.svg",
 	"Draw who sent how much to whom in MPI_Alltoall, from \"povtrace report --json\" of a recording with posts.",
 	"povplot stencil.json -p distribution -w bytes=64K --palette safe -o wait.png",

@@ -37,6 +37,7 @@ struct bench_run {
 	struct comm *comm;
 	const struct bench_options *opt;
 	struct result *result; /* rank 0 only writes; null on the others */
+	bool resume;	       /* points may be there already (resume.h); the same on all ranks */
 	/* Tells of progress (rank 0): `done` of `all` points. */
 	void (*progress)(void *ctx, size_t done, size_t all);
 	void *progress_ctx;

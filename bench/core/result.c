@@ -24,6 +24,8 @@ struct result {
 	struct result_point **point;
 	size_t point_cnt;
 	bool keep_samples;
+	json_t *known;	      /* points that were measured before; null: none */
+	double known_took_ns; /* how long these took */
 };
 
 static const char *const kind_names[] = {
@@ -64,6 +66,7 @@ void result_free(struct result *r)
 	for (i = 0; i < r->point_cnt; i++)
 		free(r->point[i]);
 	free(r->point);
+	json_decref(r->known);
 	json_decref(r->json);
 	free(r);
 }
@@ -73,21 +76,62 @@ const json_t *result_json(const struct result *r)
 	return r->json;
 }
 
-struct result_point *result_point_add(struct result *r)
+/* Takes the object over. */
+static struct result_point *point_append(struct result *r, json_t *json)
 {
 	struct result_point *p = xcalloc(1, sizeof(*p));
 
-	p->json = json_object();
-	p->times = json_object();
-	p->values = json_object();
+	p->json = json;
+	p->times = json_object_get(json, "times");
+	p->values = json_object_get(json, "values");
 	p->keep_samples = r->keep_samples;
-	json_put(p->json, "times", p->times);
-	json_put(p->json, "values", p->values);
 	if (json_array_append_new(r->points, p->json))
 		die("out of memory (a result)");
 	r->point = xrealloc(r->point, (r->point_cnt + 1) * sizeof(struct result_point *));
 	r->point[r->point_cnt++] = p;
 	return p;
+}
+
+struct result_point *result_point_add(struct result *r)
+{
+	json_t *json = json_object();
+
+	json_put(json, "times", json_object());
+	json_put(json, "values", json_object());
+	return point_append(r, json);
+}
+
+void result_go_on(struct result *r, const json_t *part)
+{
+	json_t *date = json_object_get(part, "date");
+
+	r->known = json_deep_copy(json_object_get(part, "points"));
+	r->known_took_ns = json_number_value(json_object_get(part, "took_ns"));
+	if (date)
+		json_object_set(r->json, "date", date);
+}
+
+bool result_point_take(struct result *r, const struct result_axis *axis, size_t axis_cnt)
+{
+	json_t *p;
+	size_t i, k;
+
+	json_array_foreach(r->known, i, p)
+	{
+		for (k = 0; k < axis_cnt; k++) {
+			const json_t *value = json_object_get(p, axis[k].name);
+
+			if (!json_is_integer(value) ||
+			    json_integer_value(value) != (json_int_t)axis[k].value)
+				break;
+		}
+		if (k < axis_cnt || !json_is_object(json_object_get(p, "times")) ||
+		    !json_is_object(json_object_get(p, "values")))
+			continue;
+		point_append(r, json_incref(p));
+		return true;
+	}
+	return false;
 }
 
 void result_param(struct result_point *p, const char *name, uint64_t value)
@@ -221,8 +265,9 @@ double result_number(const struct result_point *p, const char *name)
 
 void result_effort(struct result *r, double took_ns, double core_wait_ns)
 {
-	json_put(r->json, "took_ns", json_integer((json_int_t)took_ns));
-	if (!isnan(core_wait_ns))
+	json_put(r->json, "took_ns", json_integer((json_int_t)(took_ns + r->known_took_ns)));
+	/* Of a part that was broken off nobody knows it. */
+	if (!isnan(core_wait_ns) && !r->known)
 		json_put(r->json, "core_wait_ns", json_integer((json_int_t)core_wait_ns));
 }
 

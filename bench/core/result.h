@@ -6,6 +6,7 @@
 #ifndef POVBENCH_RESULT_H
 #define POVBENCH_RESULT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/stats.h"
@@ -33,6 +34,13 @@ void result_value(struct result_point *p, const char *name, double value); /* Na
 
 /* Puts the points in the order of two parameters. */
 void result_sort(struct result *r, const char *first, const char *second);
+/* A point's place: one of its whole-numbered parameters. */
+struct result_axis {
+	const char *name;
+	uint64_t value;
+};
+/* Takes the point at that place from what was measured before the run was broken off (result_file.h); false: there is none. */
+bool result_point_take(struct result *r, const struct result_axis *axis, size_t axis_cnt);
 
 /* Reading back: what the classification and the self-test go by. Index 0 … result_point_cnt - 1. */
 size_t result_point_cnt(const struct result *r);

@@ -2,58 +2,56 @@
 /*
  * The file is written as a whole after each benchmark, to a name beside it, and then renamed: an interruption
  * leaves either the file before or the file after. Another run may have replaced it meanwhile: whoever writes
- * looks, and adds to what is there. A lock on the directory keeps two from doing so at once; it leaves nothing behind.
+ * looks, and puts its own launch, known by its id, among what is there. A lock on the directory keeps two from doing so
+ * at once; it leaves nothing behind.
  */
 #include "core/result_file.h"
 
 #include "base/log.h"
+#include "core/json_put.h"
+#include "core/result_read.h"
 #include "core/result_same.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#define FORMAT "povbench"
-#define FORMAT_VERSION 1
+#define NAME_ANOTHER "; name another file"
 #define LOCK_TRIES 100
 #define LOCK_PAUSE_NS 50000000
 
 struct result_file {
 	char *path;
-	json_t *json, *results; /* results is borrowed */
-	json_t *factors;	/* of this run */
-	struct stat seen;	/* the file as it was last read or written; st_ino 0: none */
-	bool shared;		/* another run was seen to write to it; said once */
-	size_t unwritten_cnt;	/* of the results, the last so many are not in the file */
+	json_t *json;	      /* what is written: all launches */
+	json_t *launch;	      /* this run's; among them from its first result on */
+	json_t *factors;      /* of this run */
+	struct stat seen;     /* the file as it was last read or written; st_ino 0: none */
+	bool shared;	      /* another run was seen to write to it; said once */
+	size_t unwritten_cnt; /* results that are not in the file */
 };
 
-static int file_check(const char *path, const json_t *json, const json_t *factors)
+static json_t *file_new(void)
 {
-	const char *format = json_string_value(json_object_get(json, "format"));
-	json_int_t version = json_integer_value(json_object_get(json, "version"));
-
-	if (!format || strcmp(format, FORMAT) || !json_is_array(json_object_get(json, "results"))) {
-		log_error("%s: is no result of povbench; name another file", path);
-		return -EINVAL;
-	}
-	if (version != FORMAT_VERSION) {
-		log_error("%s: is of version %d, this povbench writes version %d", path,
-			  (int)version, FORMAT_VERSION);
-		return -EINVAL;
-	}
-	return result_same(path, json_object_get(json, "factors"), factors);
+	return json_pack("{s:s, s:i, s:[]}", "format", RESULT_FORMAT, "version", RESULT_VERSION,
+			 "launches");
 }
 
-static json_t *file_new(json_t *factors)
+static json_t *launches_of(const struct result_file *f)
 {
-	return json_pack("{s:s, s:i, s:O, s:[]}", "format", FORMAT, "version", FORMAT_VERSION,
-			 "factors", factors, "results");
+	return json_object_get(f->json, "launches");
+}
+
+static json_t *results_of(const struct result_file *f)
+{
+	return json_object_get(f->launch, "results");
 }
 
 /* 0: it is a file; -ENOENT, unsaid: there is none. */
@@ -76,31 +74,23 @@ static int file_look(const char *path, struct stat *out)
 	return 0;
 }
 
-/* The file knows the places of as many ranks as any run of it had. */
-static void ranks_extend(json_t *json, const json_t *factors)
+/* 0: the factors that matter are those of every launch in it. */
+static int file_load(const char *path, const json_t *factors, json_t **out)
 {
-	json_t *old = json_object_get(json, "factors"), *ranks = json_object_get(factors, "ranks");
+	json_t *json, *launch;
+	size_t i;
+	int err = result_read(path, NAME_ANOTHER, &json);
 
-	if (json_array_size(ranks) > json_array_size(json_object_get(old, "ranks")))
-		json_object_set(old, "ranks", ranks);
-}
-
-static int file_load(const char *path, json_t *factors, json_t **out)
-{
-	json_error_t error;
-	json_t *json = json_load_file(path, 0, &error);
-	int err;
-
-	if (!json) {
-		log_error("%s: %s (line %d); name another file", path, error.text, error.line);
-		return -EINVAL;
-	}
-	err = file_check(path, json, factors);
-	if (err) {
-		json_decref(json);
+	if (err)
 		return err;
+	json_array_foreach(json_object_get(json, "launches"), i, launch)
+	{
+		err = result_same(path, json_object_get(launch, "factors"), factors);
+		if (err) {
+			json_decref(json);
+			return err;
+		}
 	}
-	ranks_extend(json, factors);
 	*out = json;
 	return 0;
 }
@@ -128,35 +118,99 @@ static int file_probe(const char *path)
 	return err;
 }
 
-static void file_set(struct result_file *f, json_t *json)
+/* ---- the launch of this run ---- */
+
+static json_t *new_id(void)
 {
-	json_decref(f->json);
-	f->json = json;
-	f->results = json_object_get(json, "results");
+	uint64_t id;
+
+	if (getrandom(&id, sizeof(id), GRND_NONBLOCK) != sizeof(id))
+		id = (uint64_t)time(NULL) << 32 ^ (uint64_t)getpid();
+	return json_sprintf("%016" PRIx64, id);
 }
 
-int result_file_open(const char *path, json_t *factors, struct result_file **out)
+static json_t *launch_new(json_t *factors)
+{
+	return json_pack("{s:o, s:O, s:[]}", "id", new_id(), "factors", factors, "results");
+}
+
+/* A launch that goes on knows the places of as many ranks as any part of it had, and when it was gone on with. */
+static json_t *launch_resumed(json_t *launch, const json_t *factors)
+{
+	json_t *old = json_object_get(launch, "factors"),
+	       *ranks = json_object_get(factors, "ranks");
+	json_t *date = json_object_get(factors, "date"),
+	       *dates = json_object_get(launch, "resumed");
+
+	if (json_array_size(ranks) > json_array_size(json_object_get(old, "ranks")))
+		json_object_set(old, "ranks", ranks);
+	if (!json_is_string(json_object_get(launch, "id")))
+		json_put(launch, "id", new_id());
+	if (!json_is_array(dates))
+		json_put(launch, "resumed", dates = json_array());
+	if (date)
+		json_array_append(dates, date);
+	return json_incref(launch);
+}
+
+static size_t place_of(const struct result_file *f)
+{
+	const json_t *id = json_object_get(f->launch, "id");
+	json_t *launch;
+	size_t i;
+
+	json_array_foreach(launches_of(f), i, launch)
+	{
+		if (json_equal(json_object_get(launch, "id"), id))
+			return i;
+	}
+	return json_array_size(launches_of(f));
+}
+
+static void launch_put(struct result_file *f)
+{
+	size_t at = place_of(f), cnt = json_array_size(launches_of(f));
+
+	if (at < cnt ? json_array_set(launches_of(f), at, f->launch) :
+		       json_array_append(launches_of(f), f->launch))
+		die("out of memory (a launch)");
+}
+
+bool result_file_holds(const struct result_file *f)
+{
+	return place_of(f) < json_array_size(launches_of(f));
+}
+
+size_t result_file_launch(const struct result_file *f)
+{
+	return place_of(f) + 1;
+}
+
+int result_file_open(const char *path, json_t *factors, bool resume, struct result_file **out)
 {
 	struct result_file *f = xcalloc(1, sizeof(*f));
-	json_t *json = NULL;
+	size_t cnt;
 	int err = file_look(path, &f->seen);
 
 	f->path = xstrdup(path);
 	f->factors = factors;
 	if (!err)
-		err = file_load(path, factors, &json);
+		err = file_load(path, factors, &f->json);
 	else if (err == -ENOENT) {
-		json = file_new(factors);
+		f->json = file_new();
 		err = 0;
 	}
-	if (!err) {
-		file_set(f, json);
+	if (!err)
 		err = file_probe(path);
-	}
 	if (err) {
 		result_file_free(f);
 		return err;
 	}
+	cnt = json_array_size(launches_of(f));
+	if (resume && cnt)
+		f->launch = launch_resumed(json_array_get(launches_of(f), cnt - 1), factors);
+	else
+		f->launch = launch_new(factors);
 	*out = f;
 	return 0;
 }
@@ -169,27 +223,66 @@ void result_file_free(struct result_file *f)
 		log_error("%s: %zu result%s could not be written and %s lost", f->path,
 			  f->unwritten_cnt, f->unwritten_cnt > 1 ? "s" : "",
 			  f->unwritten_cnt > 1 ? "are" : "is");
+	json_decref(f->launch);
 	json_decref(f->json);
 	json_decref(f->factors);
 	free(f->path);
 	free(f);
 }
 
-bool result_file_has(const struct result_file *f, const struct result_about *about)
+/* Of the same benchmark and ranks in any launch: the options must be the same. */
+int result_file_check(const struct result_file *f, const struct result_about *about)
+{
+	json_t *launch, *r;
+	size_t i, k;
+	int err;
+
+	json_array_foreach(launches_of(f), i, launch)
+	{
+		json_array_foreach(json_object_get(launch, "results"), k, r)
+		{
+			if (!result_is_of(r, about->benchmark, about->ranks, NULL))
+				continue;
+			err = result_same_options(f->path, about->benchmark,
+						  json_object_get(r, "options"), about->options);
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
+/* Its index in the launch's results, or their number. */
+static size_t find_result(const struct result_file *f, const char *benchmark, json_int_t ranks)
 {
 	json_t *r;
 	size_t i;
 
-	json_array_foreach(f->results, i, r)
+	json_array_foreach(results_of(f), i, r)
 	{
-		const char *name = json_string_value(json_object_get(r, "benchmark"));
-
-		if (name && !strcmp(name, about->benchmark) &&
-		    json_integer_value(json_object_get(r, "ranks")) == about->ranks &&
-		    json_equal(json_object_get(r, "options"), about->options))
-			return true;
+		if (result_is_of(r, benchmark, ranks, NULL))
+			return i;
 	}
-	return false;
+	return json_array_size(results_of(f));
+}
+
+static const json_t *result_of(const struct result_file *f, const struct result_about *about)
+{
+	return json_array_get(results_of(f), find_result(f, about->benchmark, about->ranks));
+}
+
+bool result_file_has(const struct result_file *f, const struct result_about *about)
+{
+	const json_t *r = result_of(f, about);
+
+	return r && !result_is_part(r);
+}
+
+const json_t *result_file_part(const struct result_file *f, const struct result_about *about)
+{
+	const json_t *r = result_of(f, about);
+
+	return result_is_part(r) ? r : NULL;
 }
 
 static int file_write(const struct result_file *f, const char *path)
@@ -253,10 +346,9 @@ static void file_move(struct result_file *f)
 	f->path = other;
 }
 
-/* What another run has written since comes first, what is not written yet behind it. */
+/* What another run has written since stays, with this run's launch as it is here. */
 static void file_catch_up(struct result_file *f)
 {
-	size_t i, cnt = json_array_size(f->results);
 	struct stat now;
 	json_t *json;
 	int err = file_look(f->path, &now);
@@ -272,33 +364,64 @@ static void file_catch_up(struct result_file *f)
 	if (!f->shared)
 		log_warn("%s: another run writes to it, too; its results are kept", f->path);
 	f->shared = true;
-	for (i = cnt - f->unwritten_cnt; i < cnt; i++)
-		json_array_append(json_object_get(json, "results"), json_array_get(f->results, i));
-	file_set(f, json);
+	json_decref(f->json);
+	f->json = json;
 }
 
-int result_file_add(struct result_file *f, const struct result *r)
+/* Takes the result over; what the launch had of that benchmark goes. */
+static void launch_set(struct result_file *f, json_t *r)
+{
+	size_t at = find_result(f, json_string_value(json_object_get(r, "benchmark")),
+				json_integer_value(json_object_get(r, "ranks")));
+	size_t cnt = json_array_size(results_of(f));
+
+	if (at < cnt ? json_array_set_new(results_of(f), at, r) :
+		       json_array_append_new(results_of(f), r))
+		die("out of memory (a result)");
+}
+
+/* 0, or -errno, unsaid. */
+static int file_replace(struct result_file *f)
 {
 	int lock = lock_take(f->path), err;
 	char *fresh;
 
-	if (json_array_append_new(f->results, json_deep_copy(result_json(r))))
-		die("out of memory (a result)");
-	f->unwritten_cnt++;
 	file_catch_up(f);
+	launch_put(f);
 	fresh = fresh_name(f->path);
 	err = file_write(f, fresh);
 	if (!err && rename(fresh, f->path))
 		err = -errno;
-	if (err) {
-		log_error("%s: %s; it has no result of %s", f->path, strerror(-err),
-			  json_string_value(json_object_get(result_json(r), "benchmark")));
+	if (err)
 		unlink(fresh);
-	} else {
-		f->unwritten_cnt = 0;
+	else
 		stat(f->path, &f->seen);
-	}
 	lock_give(lock);
 	free(fresh);
 	return err;
+}
+
+int result_file_add(struct result_file *f, const struct result *r)
+{
+	int err;
+
+	launch_set(f, json_deep_copy(result_json(r)));
+	f->unwritten_cnt++;
+	err = file_replace(f);
+	if (err)
+		log_error("%s: %s; it has no result of %s", f->path, strerror(-err),
+			  json_string_value(json_object_get(result_json(r), "benchmark")));
+	else
+		f->unwritten_cnt = 0;
+	return err;
+}
+
+void result_file_keep(struct result_file *f, const struct result *r, uint64_t took_ns)
+{
+	json_t *part = json_deep_copy(result_json(r));
+
+	json_put(part, "partial", json_true());
+	json_put(part, "took_ns", json_integer((json_int_t)took_ns));
+	launch_set(f, part);
+	file_replace(f);
 }

@@ -167,3 +167,20 @@ int result_same(const char *path, const json_t *old, const json_t *new)
 	}
 	return 0;
 }
+
+int result_same_options(const char *path, const char *benchmark, const json_t *old,
+			const json_t *new)
+{
+	struct difference d;
+	char *from, *to;
+
+	if (!find_difference(old, new, "options", &d))
+		return 0;
+	from = value_text(d.old);
+	to = value_text(d.new);
+	log_error("%s: holds launches of %s with another \"%s\" (%s, now %s); name another file",
+		  path, benchmark, d.path, from, to);
+	free(from);
+	free(to);
+	return -EEXIST;
+}

@@ -10,5 +10,8 @@
  * have must be at the same places: one of them may have more.
  */
 int result_same(const char *path, const json_t *old, const json_t *new);
+/* The same of a benchmark's options. */
+int result_same_options(const char *path, const char *benchmark, const json_t *old,
+			const json_t *new);
 
 #endif

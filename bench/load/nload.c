@@ -13,6 +13,7 @@
 #include "core/classify.h"
 #include "core/estimate.h"
 #include "core/nominal.h"
+#include "core/resume.h"
 #include "core/sweep.h"
 #include "core/units.h"
 
@@ -169,7 +170,11 @@ static void nload_threads(struct nload *n, uint64_t threads)
 	if (threads)
 		c->ops->load_begin(c, &load);
 	for (i = 0; i < n->sizes.cnt; i++) {
-		nload_point(n, i, threads);
+		const struct result_axis axes[] = {{"bytes", n->sizes.value[i]},
+						   {"threads", threads}};
+
+		if (!resume_has(run, axes, 2))
+			nload_point(n, i, threads);
 		if (c->rank == 0 && run->progress)
 			run->progress(run->progress_ctx, (size_t)threads * n->sizes.cnt + i + 1,
 				      ((size_t)n->threads_max + 1) * n->sizes.cnt);

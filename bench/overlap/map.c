@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "core/estimate.h"
 #include "core/nominal.h"
+#include "core/resume.h"
 #include "core/sweep.h"
 
 #include <math.h>

@@ -6,6 +6,7 @@
 #include "core/estimate.h"
 
 #include "base/human.h"
+#include "core/resume.h"
 #include "core/sweep.h"
 
 static void curve_point(struct bench_run *run, size_t bytes, curve_fn measure_size)
@@ -43,7 +44,10 @@ int curve_run(struct bench_run *run, curve_fn measure_size)
 
 	curve_sweep(run->opt, &sizes);
 	for (i = 0; i < sizes.cnt; i++) {
-		curve_point(run, sizes.value[i], measure_size);
+		const struct result_axis axis = {"bytes", sizes.value[i]};
+
+		if (!resume_has(run, &axis, 1))
+			curve_point(run, sizes.value[i], measure_size);
 		if (run->comm->rank == 0 && run->progress)
 			run->progress(run->progress_ctx, i + 1, sizes.cnt);
 	}

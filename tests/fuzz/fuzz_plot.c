@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	if (fd < 0 || write(fd, bytes, len) != (ssize_t)len)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (!data_read(&d, path)) {
+	if (!data_read(&d, path, 0)) {
 		for (i = 0; pictures[i]; i++)
 			draw_all(&d, pictures[i]);
 	}

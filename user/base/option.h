@@ -46,6 +46,8 @@ struct command {
 	const char *brief;   /* one line: an imperative sentence */
 	const char *usage;   /* what follows the name, e.g. "[options] FILE" */
 	const char *details; /* paragraphs for help and man page */
+	const char *
+		status; /* what the exit status says; NULL: 0 on success, 1 on failure, 2 on wrong usage */
 	const char *const
 		*examples; /* NULL-terminated pairs: command line, what it does; at least three */
 	const struct option_def *options; /* ends with a NULL name */

@@ -139,6 +139,10 @@ void command_print_help(const struct command *cmd, FILE *out)
 		fputc('\n', out);
 		print_wrapped(out, cmd->details, 0, 0);
 	}
+	if (cmd->status) {
+		fputs("\nExit status: ", out);
+		print_wrapped(out, cmd->status, (int)strlen("Exit status: "), 0);
+	}
 	fputs("\nOptions:\n", out);
 	for (size_t row = 0; (def = option_row(cmd, row)); row++)
 		print_option(def, out);
@@ -222,6 +226,8 @@ static void print_man_head(const struct command *cmd, FILE *out)
 	fprintf(out, ".TH %s 1 \"\" \"povtrace %s\" \"User Commands\"\n", name, POV_VERSION);
 }
 
+static const char usual_status[] = "0 on success, 1 on failure, 2 on wrong usage.";
+
 void command_print_man(const struct command *cmd, FILE *out)
 {
 	const struct option_def *def;
@@ -245,7 +251,8 @@ void command_print_man(const struct command *cmd, FILE *out)
 	for (size_t row = 0; (def = option_row(cmd, row)); row++)
 		print_man_option(def, out);
 	print_man_option(&help_option, out);
-	fputs(".SH EXIT STATUS\n0 on success, 1 on failure, 2 on wrong usage.\n", out);
+	fputs(".SH EXIT STATUS\n", out);
+	print_roff_paragraphs(out, cmd->status ? cmd->status : usual_status);
 	if (cmd->examples)
 		fputs(".SH EXAMPLES\n", out);
 	for (example = cmd->examples; example && example[0] && example[1]; example += 2) {

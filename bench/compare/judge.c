@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Results of the same launches are tested together, and each with the mean over its points as one more point. Where a file
+ * has launches of one benchmark and others of another, there are several such families: their p are multiplied by how many
+ * (Bonferroni). So no more than one comparison in fifty of equal launches names any difference at all.
+ */
+#include "compare/judge.h"
+
+#include "compare/permute.h"
+
+#include "base/log.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool same_launches(const struct compare_result *a, const struct compare_result *b)
+{
+	int side;
+
+	for (side = 0; side < SIDES; side++) {
+		if (a->launch_cnt[side] != b->launch_cnt[side] ||
+		    memcmp(a->launch[side], b->launch[side],
+			   a->launch_cnt[side] * sizeof(*a->launch[side])))
+			return false;
+	}
+	return true;
+}
+
+/* Whether it is the first of its family. */
+static bool is_head(const struct comparison *c, size_t idx)
+{
+	size_t i;
+
+	for (i = 0; i < idx; i++) {
+		if (same_launches(&c->result[i], &c->result[idx]))
+			return false;
+	}
+	return true;
+}
+
+static size_t family_cnt(const struct comparison *c)
+{
+	size_t i, cnt = 0;
+
+	for (i = 0; i < c->cnt; i++)
+		cnt += is_head(c, i);
+	return cnt;
+}
+
+/* ---- ratios ---- */
+
+/* What the interval can be where there is one launch: as far apart as the ends of both. */
+static struct ratio ratio_within(const struct compare_point *p, double a, double b)
+{
+	return (struct ratio){b / a, p->low[B] / p->high[A], p->high[B] / p->low[A]};
+}
+
+/* The mean over the points of the logarithms, of each launch; zero without points. The caller frees. */
+static double *means_of(const struct compare_result *r)
+{
+	size_t row = collect_launches(r), i, k;
+	double *mean = xcalloc(row, sizeof(*mean));
+
+	for (i = 0; i < r->point_cnt; i++) {
+		for (k = 0; k < row; k++)
+			mean[k] += log(r->time[i * row + k]) / (double)r->point_cnt;
+	}
+	return mean;
+}
+
+static struct ratio ratio_of_means(const struct compare_result *r, size_t rank)
+{
+	size_t row = collect_launches(r), k;
+	double *mean = means_of(r);
+	struct ratio ratio;
+
+	for (k = 0; k < row; k++)
+		mean[k] = exp(mean[k]);
+	ratio = interval_ratio(mean, r->launch_cnt[A], mean + r->launch_cnt[A], r->launch_cnt[B],
+			       rank);
+	free(mean);
+	return ratio;
+}
+
+static void find_ratios(const struct compare_result *r, struct judgement *j)
+{
+	size_t n = r->launch_cnt[A], m = r->launch_cnt[B], row = n + m, i;
+	size_t rank = interval_rank(n, m);
+
+	j->repeated = n > 1 && m > 1;
+	j->point = xcalloc(r->point_cnt + 1, sizeof(*j->point));
+	for (i = 0; i < r->point_cnt; i++) {
+		const double *time = r->time + i * row;
+
+		j->point[i].ratio = n == 1 && m == 1 ?
+					    ratio_within(&r->point[i], time[0], time[1]) :
+					    interval_ratio(time, n, time + n, m, rank);
+	}
+	j->all.ratio = ratio_of_means(r, rank);
+	if (n == 1 && m == 1)
+		j->all.ratio.low = j->all.ratio.high = NAN;
+}
+
+/* ---- verdicts ---- */
+
+static enum verdict verdict_of(const struct judged *one, bool able)
+{
+	if (!able)
+		return VERDICT_UNKNOWN;
+	if (one->p > PERMUTE_LEVEL)
+		return VERDICT_NONE;
+	if (one->ratio.low > 1)
+		return VERDICT_SLOWER;
+	return one->ratio.high < 1 ? VERDICT_FASTER : VERDICT_NONE;
+}
+
+static void find_verdicts(const struct compare_result *r, struct judgement *j, double least_p)
+{
+	size_t i;
+
+	j->able = least_p <= PERMUTE_LEVEL && interval_rank(r->launch_cnt[A], r->launch_cnt[B]);
+	j->all.verdict = verdict_of(&j->all, j->able && r->point_cnt);
+	for (i = 0; i < r->point_cnt; i++) {
+		j->point[i].verdict = verdict_of(&j->point[i], j->able);
+		j->slower_cnt += j->point[i].verdict == VERDICT_SLOWER;
+		j->faster_cnt += j->point[i].verdict == VERDICT_FASTER;
+	}
+}
+
+/* Points of one result, and behind them their mean. */
+static size_t put_values(const struct compare_result *r, double *out)
+{
+	size_t row = collect_launches(r), i;
+	double *mean = means_of(r);
+
+	for (i = 0; i < r->point_cnt * row; i++)
+		out[i] = log(r->time[i]);
+	memcpy(out + r->point_cnt * row, mean, row * sizeof(*mean));
+	free(mean);
+	return r->point_cnt + 1;
+}
+
+static void test_family(const struct comparison *c, struct judgement *j, size_t head,
+			double families)
+{
+	const struct compare_result *first = &c->result[head], *r;
+	size_t row = collect_launches(first), cnt = 0, i, k;
+	double *value, *p;
+
+	for (i = head; i < c->cnt; i++)
+		cnt += same_launches(first, &c->result[i]) ? c->result[i].point_cnt + 1 : 0;
+	value = xcalloc(cnt * row, sizeof(*value));
+	p = xcalloc(cnt, sizeof(*p));
+	for (i = head, k = 0; i < c->cnt; i++) {
+		if (same_launches(first, &c->result[i]))
+			k += put_values(&c->result[i], value + k * row);
+	}
+	permute_test(value, cnt, first->launch_cnt[A], first->launch_cnt[B], p);
+	for (i = head, cnt = 0; i < c->cnt; i++) {
+		r = &c->result[i];
+		if (!same_launches(first, r))
+			continue;
+		for (k = 0; k < r->point_cnt; k++)
+			j[i].point[k].p = fmin(1, families * p[cnt++]);
+		j[i].all.p = fmin(1, families * p[cnt++]);
+		find_verdicts(r, &j[i],
+			      families * permute_least_p(r->launch_cnt[A], r->launch_cnt[B]));
+	}
+	free(value);
+	free(p);
+}
+
+struct judgement *judge(const struct comparison *c)
+{
+	struct judgement *j = xcalloc(c->cnt + 1, sizeof(*j));
+	double families = (double)family_cnt(c);
+	size_t i;
+
+	for (i = 0; i < c->cnt; i++)
+		find_ratios(&c->result[i], &j[i]);
+	for (i = 0; i < c->cnt; i++) {
+		if (is_head(c, i))
+			test_family(c, j, i, families);
+	}
+	return j;
+}
+
+void judge_release(struct judgement *j, size_t cnt)
+{
+	size_t i;
+
+	for (i = 0; i < cnt; i++)
+		free(j[i].point);
+	free(j);
+}
+
+size_t judge_launches_needed(const struct comparison *c)
+{
+	double families = (double)family_cnt(c);
+	size_t n = 2;
+
+	while (families * permute_least_p(n, n) > PERMUTE_LEVEL || !interval_rank(n, n))
+		n++;
+	return n;
+}
+
+const char *judge_verdict_name(enum verdict v)
+{
+	static const char *const names[] = {
+		[VERDICT_NONE] = "no difference",
+		[VERDICT_SLOWER] = "slower",
+		[VERDICT_FASTER] = "faster",
+		[VERDICT_UNKNOWN] = "unknown",
+	};
+
+	return names[v];
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * First what was compared and how it differs, then what may spoil the comparison, then a line for each benchmark, and its
+ * points below it if they are wanted.
+ */
+#include "compare/show.h"
+
+#include "compare/factors.h"
+#include "compare/permute.h"
+#include "compare/spread.h"
+
+#include "core/nominal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DIFFERING_MAX 12 /* factors that are listed */
+
+static const char letters[SIDES] = {'A', 'B'};
+
+static size_t file_launches(const struct compare_file *f)
+{
+	return json_array_size(json_object_get(f->root, "launches"));
+}
+
+static void show_files(const struct shown *s, FILE *out)
+{
+	int side;
+
+	for (side = 0; side < SIDES; side++) {
+		const struct compare_file *f = &s->c->file[side];
+		size_t cnt = file_launches(f);
+
+		fprintf(out, "%c: %s, %zu launch%s\n", letters[side], f->path, cnt,
+			cnt == 1 ? "" : "es");
+	}
+}
+
+static void show_differing(const struct shown *s, FILE *out)
+{
+	size_t cnt = json_array_size(s->differing), i;
+	const json_t *one;
+
+	if (!cnt) {
+		fputs("No factor and no option differs but when they were measured.\n", out);
+		return;
+	}
+	fputs("What differs, A and B:\n", out);
+	json_array_foreach(s->differing, i, one)
+	{
+		char *a, *b;
+
+		if (i == DIFFERING_MAX) {
+			fprintf(out, "  and %zu more; --json has all\n", cnt - i);
+			break;
+		}
+		a = factors_text(json_object_get(one, "a"));
+		b = factors_text(json_object_get(one, "b"));
+		fprintf(out, "  %s: %s, %s\n", json_string_value(json_object_get(one, "name")), a,
+			b);
+		free(a);
+		free(b);
+	}
+}
+
+static void show_spread(const struct shown *s, FILE *out)
+{
+	const json_t *one;
+	char *text;
+	size_t i;
+	int side;
+
+	for (side = 0; side < SIDES; side++) {
+		json_array_foreach(s->spread[side], i, one)
+		{
+			text = spread_text(one);
+			fprintf(out, "%c: %s\n", letters[side], text);
+			free(text);
+		}
+	}
+}
+
+static void show_alone(const struct shown *s, FILE *out)
+{
+	const json_t *one;
+	size_t i;
+	int side;
+
+	for (side = 0; side < SIDES; side++) {
+		json_array_foreach(s->c->alone[side], i, one)
+			fprintf(out, "Only in %c: %s\n", letters[side], json_string_value(one));
+	}
+}
+
+/* "1.03 … 1.05"; nothing if it is unknown. buf is returned. */
+static const char *interval_text(const struct ratio *r, char *buf, size_t bytes)
+{
+	buf[0] = '\0';
+	if (isfinite(r->low) && isfinite(r->high))
+		snprintf(buf, bytes, "%.3f to %.3f", r->low, r->high);
+	return buf;
+}
+
+/* The point that is farthest from 1 of those with a verdict; null: there is none. */
+static const struct judged *farthest(const struct compare_result *r, const struct judgement *j,
+				     const struct compare_point **point)
+{
+	const struct judged *best = NULL;
+	size_t i;
+
+	for (i = 0; i < r->point_cnt; i++) {
+		const struct judged *one = &j->point[i];
+
+		if (one->verdict != VERDICT_SLOWER && one->verdict != VERDICT_FASTER)
+			continue;
+		if (best && fabs(log(one->ratio.value)) <= fabs(log(best->ratio.value)))
+			continue;
+		best = one;
+		*point = &r->point[i];
+	}
+	return best;
+}
+
+static void show_counts(const struct compare_result *r, const struct judgement *j, FILE *out)
+{
+	const struct compare_point *point;
+	const struct judged *most = farthest(r, j, &point);
+	char *name;
+
+	if (!most)
+		return;
+	name = collect_point_name(point->json);
+	fprintf(out, "; of %zu point%s", r->point_cnt, nominal_plural((double)r->point_cnt));
+	if (j->slower_cnt)
+		fprintf(out, " %zu slower", j->slower_cnt);
+	fprintf(out, "%s", j->slower_cnt && j->faster_cnt ? "," : "");
+	if (j->faster_cnt)
+		fprintf(out, " %zu faster", j->faster_cnt);
+	fprintf(out, ", most at %s: %.3f", name, most->ratio.value);
+	free(name);
+}
+
+static void show_launches(const struct compare_result *r, FILE *out)
+{
+	fprintf(out, "%zu and %zu launch%s", r->launch_cnt[A], r->launch_cnt[B],
+		r->launch_cnt[B] == 1 ? "" : "es");
+}
+
+static const char *summary(const struct judgement *j)
+{
+	if (j->all.verdict == VERDICT_UNKNOWN)
+		return j->repeated ? "too few launches to tell" : "launches were not repeated";
+	if (j->all.verdict == VERDICT_NONE && j->slower_cnt + j->faster_cnt)
+		return "no difference in the mean, but at points";
+	return judge_verdict_name(j->all.verdict);
+}
+
+static void show_point(const struct compare_result *r, const struct judgement *j, size_t idx,
+		       FILE *out)
+{
+	const struct judged *one = &j->point[idx];
+	char *name = collect_point_name(r->point[idx].json), interval[64];
+
+	fprintf(out, "  %-36s %8.3f   %-16s   %s\n", name, one->ratio.value,
+		interval_text(&one->ratio, interval, sizeof(interval)),
+		one->verdict == VERDICT_UNKNOWN ? "" : judge_verdict_name(one->verdict));
+	free(name);
+}
+
+static void show_result(const struct shown *s, size_t idx, FILE *out)
+{
+	const struct compare_result *r = &s->c->result[idx];
+	const struct judgement *j = &s->j[idx];
+	bool single = r->launch_cnt[A] == 1 && r->launch_cnt[B] == 1;
+	char interval[64];
+	size_t i;
+
+	fprintf(out, "%s, %d rank%s: ", r->benchmark, r->ranks, nominal_plural(r->ranks));
+	if (!r->point_cnt) {
+		fprintf(out, "no point that all launches have (%zu that some have)\n",
+			r->uneven_cnt);
+		return;
+	}
+	interval_text(&j->all.ratio, interval, sizeof(interval));
+	fprintf(out, "B/A %.3f%s%s%s, %s", j->all.ratio.value, *interval ? " (" : "", interval,
+		*interval ? ")" : "", summary(j));
+	show_counts(r, j, out);
+	fputs("; ", out);
+	show_launches(r, out);
+	if (r->uneven_cnt)
+		fprintf(out, "; %zu point%s that not all launches have left out", r->uneven_cnt,
+			nominal_plural((double)r->uneven_cnt));
+	fputc('\n', out);
+	if (s->points)
+		fprintf(out, "  %-36s %8s   %s\n", "point", "B/A",
+			single ? "within the launches" : "95 % interval");
+	for (i = 0; i < r->point_cnt && s->points; i++)
+		show_point(r, j, i, out);
+}
+
+/* What the numbers can carry. */
+static void show_limits(const struct shown *s, FILE *out)
+{
+	bool once = false, few = false;
+	size_t i;
+
+	for (i = 0; i < s->c->cnt; i++) {
+		once |= !s->j[i].repeated;
+		few |= s->j[i].repeated && !s->j[i].able;
+	}
+	if (once)
+		fputs("Where launches were not repeated, nothing can be said on differences between "
+		      "A and B: two\nlaunches of the same program differ, too. Intervals of single "
+		      "launches are those within them.\n",
+		      out);
+	if (once || few)
+		fprintf(out,
+			"A verdict needs %zu launches in each file: povbench-run --launches "
+			"%zu -- …\n",
+			judge_launches_needed(s->c), judge_launches_needed(s->c));
+}
+
+void show_text(const struct shown *s, FILE *out)
+{
+	size_t i;
+
+	show_files(s, out);
+	show_differing(s, out);
+	show_spread(s, out);
+	show_alone(s, out);
+	fputc('\n', out);
+	for (i = 0; i < s->c->cnt; i++)
+		show_result(s, i, out);
+	show_limits(s, out);
+}

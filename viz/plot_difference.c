@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * One benchmark in two files: how many times as long the second one's times are. A map becomes a map, a curve a curve. The
+ * intervals are those of the medians, over launches where there are several; where they overlap, nothing is shown to
+ * differ, and a dot says so. What may be concluded from launches, "povbench compare" says.
+ */
+#include "difference.h"
+#include "gnuplot.h"
+#include "single.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCALE_LEAST 1.1 /* the colours go at least so far */
+#define SCALE_MOST 16.0
+#define SCALE_PX 175.0
+#define TIC_PX 62.0
+#define TITLE_PX_PER_COLUMN 8.0
+
+static bool difference_takes(const struct data_result *r)
+{
+	return (!strcmp(r->kind, "map") && cells_are_there(r, "compute_ns", true)) ||
+	       (!strcmp(r->kind, "curve") && r->point_cnt);
+}
+
+/* ---- a map ---- */
+
+static double scale_of(const struct difference *d)
+{
+	double most = SCALE_LEAST;
+	size_t i;
+
+	for (i = 0; i < d->cnt; i++)
+		most = fmax(most, exp(fabs(log(d->point[i].ratio))));
+	return fmin(most, SCALE_MOST);
+}
+
+static void write_colours(enum palette p, double most, struct script *s)
+{
+	static const double place[] = {-1, -0.5, 0, 0.5, 1};
+	size_t i;
+
+	/* Blue and orange can be told apart by all. */
+	script_line(s, "set palette defined (-1 '%s', -0.5 '%s', 0 '#f7f7f7', 0.5 '%s', 1 '%s')",
+		    p == PALETTE_SAFE ? "#00568c" : "#1040a0",
+		    p == PALETTE_SAFE ? "#6aaed6" : "#80a0e0",
+		    p == PALETTE_SAFE ? "#f0b050" : "#f09080",
+		    p == PALETTE_SAFE ? "#b05000" : "#b01010");
+	script_line(s, "set logscale cb 2\nset cbrange [%.9g:%.9g]", 1 / most, most);
+	fputs("set cbtics (", s->out);
+	for (i = 0; i < sizeof(place) / sizeof(place[0]); i++)
+		fprintf(s->out, "%s'%.3g' %.9g", i ? ", " : "", pow(most, place[i]),
+			pow(most, place[i]));
+	script_line(s, ")");
+}
+
+static unsigned int write_dots(const struct difference *d, struct script *s)
+{
+	unsigned int cnt = 0;
+	size_t i;
+
+	script_block_begin(s);
+	for (i = 0; i < d->cnt; i++) {
+		const struct difference_point *p = &d->point[i];
+
+		if (p->low > 1 || p->high < 1)
+			continue;
+		script_line(s, "%.9g %.9g", data_param(p->json, "bytes"),
+			    data_param(p->json, "compute_ns"));
+		cnt++;
+	}
+	script_block_end(s);
+	return cnt;
+}
+
+static void write_places(const struct plot *p, struct script *s)
+{
+	double width_px = (double)p->width_px, scale = gnuplot_font_scale(p->width_px);
+
+	script_line(s, "set xlabel 'message size'\nset ylabel 'computation time'");
+	script_line(s, "set tics out nomirror\nset bmargin 5");
+	script_line(s, "set rmargin at screen %.5f", 1 - SCALE_PX * scale / width_px);
+	script_line(s, "set colorbox user origin screen %.5f,graph 0 size screen %.5f,graph 1",
+		    1 - (SCALE_PX - 15) * scale / width_px, 25 * scale / width_px);
+	script_line(s, "set label 'time of B / time of A' at screen %.5f,0.5 center rotate by 90",
+		    1 - 20 * scale / width_px);
+	script_line(s, "set object 1 rectangle from graph 0,0 to graph 1,1 behind "
+		       "fillcolor rgb '#909090' fillstyle pattern 4 noborder");
+}
+
+static int draw_map(const struct plot *p, const struct difference *d, struct script *s)
+{
+	double scale = gnuplot_font_scale(p->width_px);
+	double width_px = fmax((double)p->width_px - (100 + SCALE_PX) * scale, 50);
+	double most = scale_of(d);
+	const struct range held = {1 / most, most};
+	struct range x, y;
+	struct cells cells;
+	unsigned int dots;
+	int err = difference_cells(d, &cells);
+
+	if (err)
+		return err;
+	x = cells_axis_range(&cells.x);
+	y = cells_axis_range(&cells.y);
+	write_places(p, s);
+	write_colours(p->palette, most, s);
+	axis_bytes(s, "x", &x, width_px / (TIC_PX * scale), true);
+	axis_time(s, "y", &y, true);
+	cells_write(&cells, &held, width_px, 0.75 * (double)p->height_px, s);
+	dots = write_dots(d, s);
+	script_line(
+		s, "set label '%s%s%s' at screen 0,screen 0 offset character 1,0.8 left font small",
+		dots ? "dots: the intervals of A and B overlap" : "",
+		dots && cells_have_gaps(&cells) ? ";  " : "",
+		cells_have_gaps(&cells) ? "hatched: not measured in both" : "");
+	fprintf(s->out,
+		"plot $d%u using 1:4:2:3:5:6:7 with boxxyerror linecolor palette "
+		"fillstyle solid noborder notitle",
+		s->block_cnt - 1);
+	if (dots)
+		fprintf(s->out,
+			", $d%u with points pointtype 7 pointsize 0.4 linecolor rgb '#606060' notitle",
+			s->block_cnt);
+	fputc('\n', s->out);
+	cells_release(&cells);
+	return 0;
+}
+
+/* ---- a curve ---- */
+
+static void draw_curve(const struct plot *p, const struct difference *d, struct script *s)
+{
+	struct chart_line *line;
+	struct chart chart;
+	struct range x;
+	size_t i;
+
+	chart_init(&chart);
+	line = chart_line_add(&chart, xstrdup("B / A"));
+	for (i = 0; i < d->cnt; i++)
+		chart_point_add(line, data_param(d->point[i].json, "bytes"), d->point[i].ratio,
+				d->point[i].low, d->point[i].high);
+	x = chart_range_x(&chart, true);
+	x = (struct range){x.low / 1.2, x.high * 1.2};
+	axis_bytes(s, "x", &x, 10, true);
+	script_line(s, "set tics nomirror\nset grid\nunset key\nset xlabel 'message size'");
+	script_line(s, "set ylabel 'time of B / time of A'\nset yrange [*:*]");
+	script_line(
+		s,
+		"set arrow from graph 0,first 1 to graph 1,first 1 nohead linecolor rgb 'black'");
+	chart_write(&chart, p->palette, CHART_MARKS, s);
+	chart_release(&chart);
+}
+
+/* ---- both ---- */
+
+/* "A: old.json, Open MPI v4.1.4, vader, node7, 2026-11-21, medians of 10 launches". The caller frees. */
+static char *line_of(char letter, const struct data_result *r)
+{
+	char *origin = data_origin(r->file), *launches, *line;
+
+	launches = r->launch_cnt > 1 ? xasprintf(", medians of %zu launches", r->launch_cnt) :
+				       xstrdup("");
+	line = xasprintf("%c: %s%s%s%s", letter, r->file->path, *origin ? ", " : "", origin,
+			 launches);
+	free(launches);
+	free(origin);
+	return line;
+}
+
+static void write_title(const struct plot *p, struct script *s)
+{
+	char *name = data_title(p->result[0]->benchmark);
+	char *full = xasprintf("%s: B to A", name);
+	char *a = line_of('A', p->result[0]), *b = line_of('B', p->result[1]);
+	const char *lines[] = {a, b, NULL};
+
+	fputs("set title ", s->out);
+	script_title(s, p->title ? p->title : full, lines,
+		     (size_t)((double)p->width_px /
+			      (TITLE_PX_PER_COLUMN * gnuplot_font_scale(p->width_px))));
+	free(a);
+	free(b);
+	free(full);
+	free(name);
+}
+
+static int check_two(const struct plot *p)
+{
+	const struct data_result *a = p->result[0], *b = p->result[p->cnt - 1];
+
+	if (p->cnt == 2 && a->file != b->file && !strcmp(a->benchmark, b->benchmark) &&
+	    !strcmp(a->kind, b->kind))
+		return 0;
+	log_error("picture difference is of one benchmark in two files; choose with --benchmark");
+	return -EINVAL;
+}
+
+static int difference_draw(const struct plot *p, struct script *s)
+{
+	struct difference d;
+	int err = check_two(p);
+
+	if (!err)
+		err = difference_init(&d, p->result[0], p->result[1]);
+	if (err)
+		return err;
+	write_title(p, s);
+	if (!strcmp(p->result[0]->kind, "map"))
+		err = draw_map(p, &d, s);
+	else
+		draw_curve(p, &d, s);
+	difference_release(&d);
+	return err;
+}
+
+const struct picture plot_difference = {
+	.name = "difference",
+	.brief = "How many times as long the second of two files' times are.",
+	.many = true,
+	.takes = difference_takes,
+	.size = single_size,
+	.draw = difference_draw,
+};
