@@ -101,7 +101,8 @@ static void print_list(void)
 /* Names of benchmarks, and what may stand in their place. */
 static void print_completion(void)
 {
-	static const char *const own[] = {"list", "suite", "selftest", "help", "--version"};
+	static const char *const own[] = {"list",    "suite", "selftest",
+					  "compare", "help",  "--version"};
 	static const struct command *const with_options[] = {&command_compare, NULL};
 	const size_t own_cnt = sizeof(own) / sizeof(*own);
 	const char **words;

@@ -58,7 +58,7 @@ struct session {
 /* Between two points there is time to write. */
 static void progress_keep(struct progress *p, uint64_t now_ns)
 {
-	if (!p->file || now_ns - p->kept_ns < KEEP_NS)
+	if (!p->file || (p->kept_ns && now_ns - p->kept_ns < KEEP_NS))
 		return;
 	result_file_keep(p->file, p->result, now_ns - p->began_ns);
 	p->kept_ns = clock_now_ns();
@@ -89,7 +89,8 @@ static void progress_begin(struct progress *p, const char *name, struct result *
 {
 	p->name = name;
 	p->result = r;
-	p->began_ns = p->last_ns = p->kept_ns = clock_now_ns();
+	p->began_ns = p->last_ns = clock_now_ns();
+	p->kept_ns = 0; /* the first point is written at once */
 	p->terminal = isatty(STDERR_FILENO);
 }
 

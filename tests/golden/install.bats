@@ -19,6 +19,11 @@ setup() {
 		"$root/usr/local/bin/$program" --version | grep -q "^$program "
 		bash -uc '. "$1" && complete -p "$2"' - "$root/usr/local/share/bash-completion/completions/$program" $program
 	done
+	if [ -x "$root/usr/local/bin/povbench" ]; then
+		"$root/usr/local/bin/povbench-run" --help | grep -q "^Usage: povbench-run "
+		[ -s "$root/usr/local/share/man/man1/povbench-run.1" ]
+		[ -s "$root/usr/local/share/man/man1/povbench-compare.1" ]
+	fi
 	[ -x "$root/usr/local/bin/povtrace" ]
 	[ -x "$root/usr/local/bin/povplot" ]
 }

@@ -130,6 +130,7 @@ refused() {
 	refused 'sender: --output wants FILE' sender -o
 	refused 'sender: --bind takes no value' sender --bind=1
 	refused '--quick or --full, not both' sender --quick --full
+	refused '--resume goes on with a file; -o names it' sender --resume
 }
 
 @test "what is of the suite only is refused elsewhere" {
@@ -200,7 +201,7 @@ refused() {
 			echo "${COMPREPLY[*]}"
 		done'
 	[ "$status" = 0 ]
-	for name in list suite selftest $(names); do
+	for name in list suite selftest compare $(names); do
 		[[ " ${lines[0]} " == *" $name "* ]] || { echo "$name: ${lines[0]}"; return 1; }
 	done
 	for option in $("$POVBENCH" --help | sed '/^Examples:/,$d' | grep -oE '^ .*  --[a-z-]+|^  -., --[a-z-]+' |

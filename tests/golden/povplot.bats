@@ -45,6 +45,7 @@ all_pictures() {
 		curve -b pingpong
 		timers -b wtime
 		matrix traffic.json
+		difference -b sender all.json mpich.json
 	L
 }
 
@@ -109,13 +110,13 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 	diff -u - list <<-'L'
 		all.json: Open MPI v4.1.4, vader, node7, 2026-11-21
 		sender: it is eager
-		  map, 2 ranks, 121 points; pictures: grid, map
+		  map, 2 ranks, 121 points; pictures: difference, grid, map
 		receiver: it is none
-		  map, 2 ranks, 121 points; pictures: grid, map
+		  map, 2 ranks, 121 points; pictures: difference, grid, map
 		nload: delays from 5 threads on
 		  load, 2 ranks, 99 points; pictures: grid, load
 		pingpong: 1 us, 4 GB/s
-		  curve, 2 ranks, 11 points; pictures: curve
+		  curve, 2 ranks, 11 points; pictures: curve, difference
 		stencil: V = 3 hides all
 		  stencil, 8 ranks, 24 points; pictures: distribution, times
 		bcast: nothing
@@ -146,7 +147,7 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 
 @test "without a picture named, it is the one that fits" {
 	while read -r picture options; do
-		[[ $picture != distribution && $picture != grid ]] || continue
+		[[ $picture != distribution && $picture != grid && $picture != difference ]] || continue
 		file=all.json
 		[[ $options == *.json* ]] && file=
 		plot $file -p "$picture" $options --script >named.gp
@@ -278,8 +279,11 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 	refused 1 'array.json: neither a result of povbench nor a report of povtrace' array.json --words
 	echo '{"format": "other", "version": 1, "results": [{}]}' >other.json
 	refused 1 'other.json: neither a result of povbench nor a report of povtrace' other.json --words
-	echo '{"format": "povbench", "version": 2, "results": [{}]}' >newer.json
-	refused 1 'newer.json: format version 2; this povplot reads 1' newer.json --words
+	echo '{"format": "povbench", "version": 3, "launches": [{}]}' >newer.json
+	refused 1 'newer.json: format version 3; this povplot reads 1 to 2' newer.json --words
+	echo '{"format": "povbench", "version": 2, "launches": [{}, {"results": [7]}]}' >two.json
+	refused 1 'two.json: holds no results' two.json --words
+	refused 1 'two.json: holds no results' two.json --words --launch 2
 	echo '{"format": "povbench", "version": 1, "results": []}' >none.json
 	refused 1 'none.json: holds no results' none.json --words
 	refused 1 'other.json: neither a result of povbench nor a report of povtrace' all.json other.json --words

@@ -42,7 +42,7 @@ broadcast_methods() { # NAME PLATFORM HOSTS RANKS BYTES
 	simulate "$platform" "$hosts" "$ranks" "$smpi/povbench" suite --full --only bcast_send_latency --only bcast_rounds \
 		--only bcast_barrier --only bcast_ack --only bcast_oli --bytes "$bytes" --samples 2 --repeat 2 --warmup 1 \
 		--point-time 1000 --validate -o "$T/$name.json" >"$T/$name.out" 2>>"$T/$name.err" || return 1
-	jq -r '[.results[].points[] | select(has("task") | not)] | group_by([.algorithm, .tasks])[] |
+	jq -r '[.launches[-1].results[].points[] | select(has("task") | not)] | group_by([.algorithm, .tasks])[] |
 		(map({(.method): (.times.latency.mean)}) | add) as $m |
 		[.[0].algorithm, .[0].tasks, $m.send_latency, $m.rounds_ascending, $m.rounds_descending,
 			$m.barrier, $m.acknowledge, $m.oli] | @tsv' "$T/$name.json" >"$T/$name.measured" 2>>"$T/$name.err" || return 1

@@ -14,27 +14,8 @@
 
 #include <cmocka.h>
 
-#include "bench_result.h"
+#include "bench_launch_file.h"
 #include "core/host.h"
-
-static json_t *factors(const char *host)
-{
-	return json_pack("{s:s, s:s, s:{s:s}, s:s, s:{s:s, s:f}, s:f, s:s, s:{s:s}, s:{s:i}, s:[s],"
-			 " s:[{s:s, s:s}, {s:s, s:s}]}",
-			 "host", host, "kernel", "Linux 6.1", "mpi", "library", "An MPI 1.0",
-			 "date", "2020-02-02T02:02:02Z", "clock", "source", "tsc", "read_ns", 25.0,
-			 "ops_per_ns", 1.0, "thread_level", "funneled", "environment", "UCX_TLS",
-			 "sm", "transport", "eager", 4096, "components", "mca_pml_x", "ranks",
-			 "host", "here", "cpus", "0", "host", "here", "cpus", "1");
-}
-
-static struct result_file *open_file(struct fixture *f, const char *host)
-{
-	struct result_file *file;
-
-	assert_int_equal(result_file_open(f->path, factors(host), &file), 0);
-	return file;
-}
 
 /* But for the digits that the file leaves out. */
 static void assert_same(const json_t *a, const json_t *b)
@@ -52,7 +33,6 @@ static void test_round_trip(void **state)
 	struct fixture *f = *state;
 	struct result_file *file = open_file(f, "here");
 	struct result *r = result_new(&f->about);
-	struct result_about other = f->about;
 	json_t *read;
 
 	assert_int_not_equal(access(f->path, F_OK), 0); /* nothing measured, nothing written */
@@ -61,30 +41,13 @@ static void test_round_trip(void **state)
 	assert_false(result_file_has(file, &f->about));
 	assert_int_equal(result_file_add(file, r), 0);
 	result_file_free(file);
-
-	read = json_load_file(f->path, 0, NULL);
-	assert_non_null(read);
-	assert_same(json_array_get(json_object_get(read, "results"), 0), result_json(r));
-	assert_string_equal(json_string_value(json_object_get(read, "format")), "povbench");
-	json_decref(read);
-
-	file = open_file(f, "here");
-	assert_true(result_file_has(file, &f->about));
-	other.ranks = 3;
-	assert_false(result_file_has(file, &other));
-	other = f->about;
-	other.benchmark = "receiver";
-	assert_false(result_file_has(file, &other));
-	other = f->about;
-	other.options = json_pack("{s:i, s:s}", "samples", 51, "step", "1.41421");
-	assert_false(result_file_has(file, &other));
-	json_decref(other.options);
-	assert_int_equal(result_file_add(file, r), 0);
-	result_file_free(file);
 	result_file_free(NULL);
 
 	read = json_load_file(f->path, 0, NULL);
-	assert_int_equal(json_array_size(json_object_get(read, "results")), 2);
+	assert_non_null(read);
+	assert_same(json_array_get(results_of(read, 0), 0), result_json(r));
+	assert_string_equal(json_string_value(json_object_get(read, "format")), "povbench");
+	assert_int_equal(json_integer_value(json_object_get(read, "version")), 2);
 	json_decref(read);
 	result_free(r);
 }
@@ -97,14 +60,14 @@ static void test_other_machine(void **state)
 
 	assert_int_equal(result_file_add(file, r), 0);
 	result_file_free(file);
-	assert_int_equal(result_file_open(f->path, factors("elsewhere"), &file), -EEXIST);
+	assert_int_equal(result_file_open(f->path, factors("elsewhere"), false, &file), -EEXIST);
 	result_free(r);
 }
 
 /* Opens it with the factors changed. */
 static int open_with(struct fixture *f, json_t *new, struct result_file **out)
 {
-	int err = result_file_open(f->path, new, out);
+	int err = result_file_open(f->path, new, false, out);
 
 	if (!err)
 		result_file_free(*out);
@@ -186,7 +149,7 @@ static void test_binding(void **state)
 	assert_int_equal(open_with(f, places("0", "0", NULL), &file), -EEXIST);
 	assert_int_equal(open_with(f, places("0-1", "0-1", "0-1"), &file), -EEXIST);
 	assert_int_equal(open_with(f, places("0", NULL, NULL), &file), 0);
-	assert_int_equal(result_file_open(f->path, places("0", "1", "2"), &file), 0);
+	assert_int_equal(result_file_open(f->path, places("0", "1", "2"), false, &file), 0);
 	assert_int_equal(result_file_add(file, r), 0);
 	result_file_free(file);
 	assert_int_equal(open_with(f, places("0", "1", "3"), &file), -EEXIST);
@@ -223,20 +186,20 @@ static void test_unwritable(void **state)
 	char *inside = xasprintf("%s/none/run.json", f->dir);
 	struct result_file *file;
 
-	assert_int_equal(result_file_open(inside, factors("here"), &file), -ENOENT);
-	assert_int_equal(result_file_open(f->dir, factors("here"), &file), -EINVAL);
-	assert_int_equal(result_file_open("/dev/full", factors("here"), &file), -EINVAL);
-	assert_int_equal(result_file_open("", factors("here"), &file), -EINVAL);
+	assert_int_equal(result_file_open(inside, factors("here"), false, &file), -ENOENT);
+	assert_int_equal(result_file_open(f->dir, factors("here"), false, &file), -EINVAL);
+	assert_int_equal(result_file_open("/dev/full", factors("here"), false, &file), -EINVAL);
+	assert_int_equal(result_file_open("", factors("here"), false, &file), -EINVAL);
 	free(inside);
 }
 
-static size_t results_in(const char *path)
+/* Of another benchmark. */
+static struct result *another(const struct fixture *f)
 {
-	json_t *read = json_load_file(path, 0, NULL);
-	size_t cnt = json_array_size(json_object_get(read, "results"));
+	struct result_about about = f->about;
 
-	json_decref(read);
-	return cnt;
+	about.benchmark = "receiver";
+	return result_new(&about);
 }
 
 /* A place that goes away while measuring: what could not be written is, as soon as it can. */
@@ -244,14 +207,15 @@ static void test_lost_place(void **state)
 {
 	struct fixture *f = *state;
 	struct result_file *file = open_file(f, "here");
-	struct result *r = result_new(&f->about);
+	struct result *r = result_new(&f->about), *other = another(f);
 
 	assert_int_equal(rmdir(f->dir), 0);
 	assert_int_equal(result_file_add(file, r), -ENOENT);
 	assert_int_equal(mkdir(f->dir, 0700), 0);
-	assert_int_equal(result_file_add(file, r), 0);
+	assert_int_equal(result_file_add(file, other), 0);
 	assert_int_equal(results_in(f->path), 2);
 	result_file_free(file);
+	result_free(other);
 	result_free(r);
 }
 
@@ -260,14 +224,18 @@ static void test_two_runs(void **state)
 {
 	struct fixture *f = *state;
 	struct result_file *one = open_file(f, "here"), *two = open_file(f, "here");
-	struct result *r = result_new(&f->about);
+	struct result *r = result_new(&f->about), *other = another(f);
 
 	assert_int_equal(result_file_add(one, r), 0);
 	assert_int_equal(result_file_add(two, r), 0);
-	assert_int_equal(result_file_add(two, r), 0);
+	assert_int_equal(result_file_add(two, other), 0);
 	assert_int_equal(results_in(f->path), 3);
-	assert_int_equal(result_file_add(one, r), 0);
+	assert_int_equal(result_file_add(one, other), 0);
 	assert_int_equal(results_in(f->path), 4);
+	assert_int_equal(launches_in(f->path), 2);
+	assert_int_equal(result_file_launch(one), 1);
+	assert_int_equal(result_file_launch(two), 2);
+	result_free(other);
 	result_file_free(one);
 	result_file_free(two);
 	result_free(r);
@@ -279,12 +247,13 @@ static void test_two_machines(void **state)
 	struct fixture *f = *state;
 	struct result_file *one = open_file(f, "here"), *two = open_file(f, "there");
 	char *other = xasprintf("%s.%d", f->path, (int)getpid());
-	struct result *r = result_new(&f->about);
+	struct result *r = result_new(&f->about), *more = another(f);
 
 	assert_int_equal(result_file_add(one, r), 0);
 	assert_int_equal(result_file_add(two, r), 0);
-	assert_int_equal(result_file_add(two, r), 0);
-	assert_int_equal(result_file_add(one, r), 0);
+	assert_int_equal(result_file_add(two, more), 0);
+	assert_int_equal(result_file_add(one, more), 0);
+	result_free(more);
 	assert_int_equal(results_in(f->path), 2);
 	assert_int_equal(results_in(other), 2);
 	unlink(other);
@@ -301,6 +270,7 @@ static void test_foreign_file(void **state)
 		"{",
 		"[]",
 		"{\"format\": \"other\", \"version\": 1, \"results\": []}",
+		"{\"format\": \"povbench\", \"version\": 3, \"launches\": []}",
 		"{\"format\": \"povbench\", \"version\": 2, \"results\": []}",
 		"{\"format\": \"povbench\", \"version\": 1, \"results\": {}}",
 	};
@@ -315,7 +285,7 @@ static void test_foreign_file(void **state)
 		assert_non_null(out);
 		fputs(texts[i], out);
 		assert_int_equal(fclose(out), 0);
-		assert_int_equal(result_file_open(f->path, factors("here"), &file), -EINVAL);
+		assert_int_equal(result_file_open(f->path, factors("here"), false, &file), -EINVAL);
 		/* And it is still there. */
 		out = fopen(f->path, "r");
 		len = fread(back, 1, sizeof(back) - 1, out);

@@ -140,8 +140,8 @@ void command_print_help(const struct command *cmd, FILE *out)
 		print_wrapped(out, cmd->details, 0, 0);
 	}
 	if (cmd->status) {
-		fputs("\nExit status: ", out);
-		print_wrapped(out, cmd->status, (int)strlen("Exit status: "), 0);
+		fputs("\nExit status:", out);
+		print_wrapped(out, cmd->status, (int)strlen("Exit status:"), 0);
 	}
 	fputs("\nOptions:\n", out);
 	for (size_t row = 0; (def = option_row(cmd, row)); row++)

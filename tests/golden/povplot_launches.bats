@@ -1,0 +1,125 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+# What povplot makes of files with several launches (tests/tool/bench_launches): medians, one of them, the difference of two files.
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	POVPLOT=${POVTRACE%/*}/povplot
+	[ -x "$POVPLOT" ] || skip "no $POVPLOT; run make check-golden"
+	launches=$BATS_TEST_DIRNAME/../tool/bench_launches
+	"$launches" launches=3 noise=3 seed=2 >a.json
+	"$launches" launches=3 noise=3 seed=3 slow=2 slow_point=1.5 host=node8 >b.json
+}
+
+# refused MESSAGE WORD...: status 1, that message, nothing on stdout.
+refused() {
+	local message=$1 got=0
+	shift
+	"$POVPLOT" "$@" >out 2>err || got=$?
+	[ "$got" = 1 ] || { echo "status $got: $*"; cat err; return 1; }
+	[ ! -s out ]
+	grep -qF -- "povplot: $message" err || { cat err; return 1; }
+}
+
+# A block of data of a script on stdin: the lines between "$NAME << …" and its end.
+block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, head) == 1 {on = 1; end = $3}'; }
+
+@test "launches: one line a benchmark, with the sentence of the launch in the middle" {
+	"$POVPLOT" list a.json >list
+	middle=$(jq '[.launches | to_entries[] | {at: (.key + 1), of: ([.value.results[0].points[].times.measured.median | log] | add)}] |
+		sort_by(.of)[1].at' a.json)
+	diff -u - <(sed "s/launch $middle (/launch N (/" list) <<-'L'
+		a.json: An MPI 1.0, vader, node7, 2026-11-21
+		pingpong: launch N (the middle one of 3 launches)
+		  curve, 2 ranks, 6 points, medians of 3 launches; pictures: curve, difference, distribution
+		sender: launch N (the middle one of 3 launches)
+		  map, 2 ranks, 24 points, medians of 3 launches; pictures: difference, distribution, grid, map
+	L
+}
+
+@test "launches: what is drawn are medians over launches, with the launches' range as the interval" {
+	"$POVPLOT" a.json -b pingpong --script >curve.gp
+	jq -r '[.launches[].results[0].points] | transpose[] | {bytes: .[0].bytes, all: ([.[].times.measured.median] | sort)} |
+		[.bytes, .all[1], .all[0], .all[2]] | @tsv' a.json >wanted
+	for d in d1 d2 d3 d4; do block $d <curve.gp; done >drawn
+	while read -r bytes median low high; do
+		awk -v b="$bytes" -v m="$median" -v l="$low" -v h="$high" 'function near(x, y) { return (x - y) ^ 2 < (y * 1e-4) ^ 2 }
+			near($1, b) { for (i = 2; i <= NF; i++) { a += near($i, m); c += near($i, l); d += near($i, h) } }
+			END { exit !(a && c && d) }' drawn || { echo "$bytes: $median $low $high"; cat drawn; return 1; }
+	done <wanted
+}
+
+@test "launches: one of them alone is as if it had a file of its own" {
+	jq '.launches |= [.[1]]' a.json >second.json
+	"$POVPLOT" a.json -b sender --launch 2 --script >two.gp
+	"$POVPLOT" second.json -b sender --script | diff -u two.gp -
+	[ "$("$POVPLOT" a.json -l 3 --words -b sender)" = "sender: launch 3" ]
+	refused 'a.json: has 3 launches, and no launch 4' a.json -l 4 --words
+}
+
+@test "launches: a file of the first version is one launch" {
+	"$launches" launches=1 seed=2 version=1 >old.json
+	"$launches" launches=1 seed=2 >new.json
+	"$POVPLOT" old.json -b sender --script --no-words >old.gp
+	"$POVPLOT" new.json -b sender --script --no-words | diff -u old.gp -
+	"$POVPLOT" old.json --launch 1 -b sender --script --no-words | diff -u old.gp -
+	refused 'old.json: has 1 launch, and no launch 2' old.json -l 2 --words
+}
+
+@test "launches: what was broken off counts only where nothing is whole" {
+	"$launches" launches=3 noise=3 seed=2 partial=2 >part.json
+	"$POVPLOT" list part.json -b sender | grep -q ' 24 points, medians of 2 launches;'
+	"$POVPLOT" list part.json -b sender -l 3 | grep -q ' 22 points;'
+	jq '.launches |= [.[2]]' part.json >only.json
+	"$POVPLOT" list only.json -b sender | grep -q ' 22 points;'
+}
+
+@test "launches: all samples of all launches make one distribution" {
+	sed -E 's/"quantiles":\[/"samples":[/g' a.json >samples.json
+	"$POVPLOT" samples.json -b sender -p distribution -w bytes=64K -w compute_ns=64000 -t measured --script >dist.gp
+	grep -q P50 dist.gp
+	"$POVPLOT" samples.json -l 1 -b sender -p distribution -w bytes=64K -w compute_ns=64000 -t measured --script >one.gp
+	cmp -s dist.gp one.gp && return 1
+	true
+}
+
+@test "the difference of two maps: the ratio of their times in each cell" {
+	"$POVPLOT" a.json b.json -b sender -p difference --script >map.gp
+	block d1 <map.gp | awk 'NF == 7 { n++; if ($7 < 1.7 || $7 > 3.5) bad = 1; if ($1 == 65536 && $7 < 2.6) bad = 1 } END { exit bad || n != 24 }'
+	grep -q "A: a.json, An MPI 1.0, vader, node7, 2026-11-21, medians of 3 launches" map.gp
+	grep -q "B: b.json, An MPI 1.0, vader, node8" map.gp
+	[ "$(grep -c 'dots: ' map.gp)" = 0 ]
+	# The other way round it is the inverse.
+	"$POVPLOT" b.json a.json -b sender -p difference --script | block d1 |
+		awk 'NF == 7 { n++; if ($7 > 1 / 1.7) bad = 1 } END { exit bad || n != 24 }'
+	# Equal launches: a dot in each cell.
+	"$launches" launches=3 noise=3 seed=9 >equal.json
+	"$POVPLOT" a.json equal.json -b sender -p difference --script >equal.gp
+	grep -q 'dots: the intervals of A and B overlap' equal.gp
+	[ "$(block d2 <equal.gp | wc -l)" -ge 20 ]
+}
+
+@test "the difference of two curves, and of files of which one has other points" {
+	"$POVPLOT" a.json b.json -b pingpong -p difference --script >curve.gp
+	grep -q "time of B / time of A" curve.gp
+	"$launches" launches=3 bytes=65536:4194304 >other.json
+	"$POVPLOT" a.json other.json -b sender -p difference --script | block d1 |
+		awk 'NF == 7 { n++ } END { exit n != 12 }'
+}
+
+@test "a difference that cannot be drawn" {
+	refused 'picture difference is of one benchmark in two files; choose with --benchmark' a.json b.json -p difference --script
+	refused 'picture difference is of one benchmark in two files' a.json -b sender -p difference --script
+	"$launches" bytes=1:16 >small.json
+	refused 'sender: a.json and small.json have no point in common' a.json small.json -b sender -p difference --script
+}
+
+@test "the difference is drawn" {
+	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	for bench in sender pingpong; do
+		run "$POVPLOT" a.json b.json -b $bench -p difference -o $bench.svg
+		[ "$status" = 0 ]
+		[ -z "$output" ] || { echo "$bench: $output"; return 1; }
+		grep -q 'time of B / time of A' $bench.svg
+	done
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Launches in one file: one behind the other, of the same options, and gone on with where they were broken off. */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bench_launch_file.h"
+#include "bench_near.h"
+
+/* A file that is there gets a launch more, which has nothing of those before it. */
+static void test_launches(void **state)
+{
+	struct fixture *f = *state;
+	struct result *r = result_new(&f->about);
+	struct result_file *file;
+	json_t *read, *list;
+	size_t i;
+
+	add_point(r, 64);
+	for (i = 1; i <= 3; i++) {
+		file = open_file(f, "here");
+		assert_int_equal(result_file_launch(file), i);
+		assert_false(result_file_holds(file));
+		assert_false(result_file_has(file, &f->about));
+		assert_int_equal(result_file_add(file, r), 0);
+		assert_true(result_file_has(file, &f->about));
+		assert_int_equal(result_file_launch(file), i);
+		result_file_free(file);
+		assert_int_equal(launches_in(f->path), i);
+	}
+	read = json_load_file(f->path, 0, NULL);
+	list = json_object_get(read, "launches");
+	for (i = 0; i < 3; i++) {
+		assert_non_null(json_object_get(json_array_get(list, i), "factors"));
+		assert_false(json_equal(json_object_get(json_array_get(list, i), "id"),
+					json_object_get(json_array_get(list, (i + 1) % 3), "id")));
+	}
+	json_decref(read);
+	result_free(r);
+}
+
+/* The same benchmark and ranks want the same options, in whatever launch. */
+static void test_options(void **state)
+{
+	struct fixture *f = *state;
+	struct result *r = result_new(&f->about);
+	struct result_file *file = open_file(f, "here");
+	struct result_about other = f->about;
+
+	assert_int_equal(result_file_add(file, r), 0);
+	result_file_free(file);
+	file = open_file(f, "here");
+	assert_int_equal(result_file_check(file, &f->about), 0);
+	other.options = json_pack("{s:i, s:s}", "samples", 51, "step", "1.41421");
+	assert_int_equal(result_file_check(file, &other), -EEXIST);
+	other.ranks = 3;
+	assert_int_equal(result_file_check(file, &other), 0);
+	other.ranks = 2;
+	other.benchmark = "receiver";
+	assert_int_equal(result_file_check(file, &other), 0);
+	json_decref(other.options);
+	result_file_free(file);
+	result_free(r);
+}
+
+static struct result_file *resume(struct fixture *f)
+{
+	struct result_file *file;
+
+	assert_int_equal(result_file_open(f->path, factors("here"), true, &file), 0);
+	return file;
+}
+
+static void test_resume_result(void **state)
+{
+	struct fixture *f = *state;
+	struct result_about receiver = f->about;
+	struct result_file *file = resume(f); /* there is nothing yet: it begins */
+	struct result *r = result_new(&f->about), *other;
+	json_t *read;
+
+	assert_false(result_file_holds(file));
+	assert_int_equal(result_file_add(file, r), 0);
+	result_file_free(file);
+	file = resume(f);
+	assert_true(result_file_holds(file));
+	assert_true(result_file_has(file, &f->about));
+	receiver.benchmark = "receiver";
+	assert_false(result_file_has(file, &receiver));
+	other = result_new(&receiver);
+	assert_int_equal(result_file_add(file, other), 0);
+	result_file_free(file);
+	assert_int_equal(launches_in(f->path), 1);
+	assert_int_equal(results_in(f->path), 2);
+	read = json_load_file(f->path, 0, NULL);
+	assert_int_equal(json_array_size(json_object_get(
+				 json_array_get(json_object_get(read, "launches"), 0), "resumed")),
+			 1);
+	json_decref(read);
+	result_free(other);
+	result_free(r);
+}
+
+/* Points that were written before the end are taken, each at its place, and the rest is measured. */
+static void test_resume_point(void **state)
+{
+	static const struct result_axis first = {"bytes", 64}, second = {"bytes", 128};
+	struct fixture *f = *state;
+	struct result *r = result_new(&f->about);
+	struct result_file *file = open_file(f, "here");
+	const json_t *part;
+
+	add_point(r, 64);
+	result_file_keep(file, r, 1000);
+	result_file_free(file);
+	result_free(r);
+
+	file = resume(f);
+	assert_false(result_file_has(file, &f->about));
+	part = result_file_part(file, &f->about);
+	assert_non_null(part);
+	r = result_new(&f->about);
+	result_go_on(r, part);
+	assert_false(result_point_take(r, &second, 1));
+	assert_true(result_point_take(r, &first, 1));
+	assert_near(result_number(result_point_at(r, 0), "measured"), 5 * 1000.5, 1e-6);
+	add_point(r, 128);
+	result_effort(r, 500, 7);
+	assert_int_equal(json_integer_value(json_object_get(result_json(r), "took_ns")), 1500);
+	assert_null(json_object_get(result_json(r), "core_wait_ns"));
+	assert_int_equal(result_file_add(file, r), 0);
+	assert_true(result_file_has(file, &f->about));
+	assert_null(result_file_part(file, &f->about));
+	assert_int_equal(results_in(f->path), 1);
+	result_file_free(file);
+	result_free(r);
+}
+
+/* What the first version wrote is one launch, and gets further ones. */
+static void test_first_version(void **state)
+{
+	struct fixture *f = *state;
+	struct result *r = result_new(&f->about);
+	json_t *old = json_pack("{s:s, s:i, s:o, s:[O]}", "format", "povbench", "version", 1,
+				"factors", factors("here"), "results", result_json(r));
+	struct result_file *file;
+
+	assert_int_equal(json_dump_file(old, f->path, 0), 0);
+	assert_int_equal(result_file_open(f->path, factors("elsewhere"), false, &file), -EEXIST);
+	file = resume(f);
+	assert_true(result_file_has(file, &f->about));
+	result_file_free(file);
+	file = open_file(f, "here");
+	assert_int_equal(result_file_launch(file), 2);
+	assert_int_equal(result_file_add(file, r), 0);
+	assert_int_equal(launches_in(f->path), 2);
+	assert_int_equal(results_in(f->path), 2);
+	result_file_free(file);
+	json_decref(old);
+	result_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_launches, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_options, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_resume_result, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_resume_point, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_first_version, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
