@@ -58,7 +58,8 @@ struct session {
 /* Between two points there is time to write. */
 static void progress_keep(struct progress *p, uint64_t now_ns)
 {
-	if (!p->file || (p->kept_ns && now_ns - p->kept_ns < KEEP_NS))
+	if (!p->file || !result_point_cnt(p->result) ||
+	    (p->kept_ns && now_ns - p->kept_ns < KEEP_NS))
 		return;
 	result_file_keep(p->file, p->result, now_ns - p->began_ns);
 	p->kept_ns = clock_now_ns();

@@ -245,8 +245,9 @@ char *data_point_key(const json_t *point)
 
 	json_object_foreach((json_t *)point, name, value)
 	{
-		/* A benchmark chooses this one by itself, anew in each launch. */
-		if ((json_is_number(value) || json_is_string(value)) && strcmp(name, "delay_ns"))
+		/* A benchmark chooses or finds these by itself, anew in each launch. */
+		if ((json_is_number(value) || json_is_string(value)) && strcmp(name, "delay_ns") &&
+		    strcmp(name, "blank"))
 			json_object_set(params, name, value);
 	}
 	key = json_dumps(params, JSON_COMPACT | JSON_SORT_KEYS);

@@ -87,7 +87,7 @@ int difference_cells(const struct difference *d, struct cells *out)
 	r.point_cnt = cnt;
 	for (i = 0; i < cnt; i++)
 		r.point[i] = json_array_get(d->cell, i);
-	err = cells_init(out, &r, "compute_ns", true);
+	err = cells_init(out, &r, "ratio", "compute_ns", true);
 	free(r.point);
 	return err;
 }

@@ -47,7 +47,7 @@ static double median_of(struct numbers *n)
 	return (n->value[(n->cnt - 1) / 2] + n->value[n->cnt / 2]) / 2;
 }
 
-/* Of the members of that name that are numbers. NULL: there is none. */
+/* Of the members of that name that are numbers. NULL: fewer than half have it. */
 static json_t *median_member(const json_t *list, const char *name)
 {
 	struct numbers n = {0};
@@ -56,7 +56,7 @@ static json_t *median_member(const json_t *list, const char *name)
 	size_t i;
 
 	json_array_foreach(list, i, one) numbers_add(&n, json_object_get(one, name));
-	if (n.cnt)
+	if (n.cnt && 2 * n.cnt >= json_array_size(list))
 		median = json_real(median_of(&n));
 	free(n.value);
 	return median;
@@ -79,14 +79,16 @@ static json_t *members(const json_t *list, const char *name)
 
 /* ---- a time ---- */
 
-static void put_interval(json_t *out, const json_t *summaries)
+/* Of the median of those members, over the launches. */
+static void put_interval(json_t *out, const json_t *summaries, const char *name,
+			 const char *low_name, const char *high_name)
 {
 	size_t low = 0, high, i;
 	struct numbers n = {0};
 	const json_t *one;
 	double spread;
 
-	json_array_foreach(summaries, i, one) numbers_add(&n, json_object_get(one, "median"));
+	json_array_foreach(summaries, i, one) numbers_add(&n, json_object_get(one, name));
 	if (n.cnt) {
 		median_of(&n);
 		high = n.cnt - 1;
@@ -96,8 +98,8 @@ static void put_interval(json_t *out, const json_t *summaries)
 			high = (size_t)fmin((double)n.cnt, ceil(1 + ((double)n.cnt + spread) / 2)) -
 			       1;
 		}
-		json_object_set_new(out, "ci_low", json_real(n.value[low]));
-		json_object_set_new(out, "ci_high", json_real(n.value[high]));
+		json_object_set_new(out, low_name, json_real(n.value[low]));
+		json_object_set_new(out, high_name, json_real(n.value[high]));
 	}
 	free(n.value);
 }
@@ -138,17 +140,21 @@ static void put_quantiles(json_t *out, const json_t *summaries)
 	json_decref(lists);
 }
 
-/* Every member that is a number, of the first that has them; with their medians over all. */
+/* Every member that is a number in any of them, with its median over those that have it. */
 static json_t *median_object(const json_t *list)
 {
-	json_t *out = json_object(), *value, *median;
+	json_t *out = json_object(), *one, *value, *median;
 	const char *name;
+	size_t i;
 
-	json_object_foreach(json_array_get(list, 0), name, value)
+	json_array_foreach(list, i, one)
 	{
-		median = median_member(list, name);
-		if (median)
-			json_object_set_new(out, name, median);
+		json_object_foreach(one, name, value)
+		{
+			median = json_object_get(out, name) ? NULL : median_member(list, name);
+			if (median)
+				json_object_set_new(out, name, median);
+		}
 	}
 	return out;
 }
@@ -162,7 +168,7 @@ static json_t *median_times(const json_t *points)
 	{
 		summaries = members(all, name);
 		time = median_object(summaries);
-		put_interval(time, summaries);
+		put_interval(time, summaries, "median", "ci_low", "ci_high");
 		put_samples(time, summaries);
 		put_quantiles(time, summaries);
 		json_object_set_new(out, name, time);
@@ -174,19 +180,36 @@ static json_t *median_times(const json_t *points)
 
 /* ---- points ---- */
 
+/* Of the values' medians only the ratio has an interval. */
+static json_t *median_values(const json_t *points)
+{
+	json_t *all = members(points, "values"), *out = median_object(all);
+
+	if (json_object_get(out, "ratio_low"))
+		put_interval(out, all, "ratio", "ratio_low", "ratio_high");
+	json_decref(all);
+	return out;
+}
+
 static json_t *median_point(const json_t *points)
 {
-	json_t *out = json_object(), *values = members(points, "values"), *value;
+	json_t *out = json_object(), *values = median_values(points), *one, *value;
 	const char *name;
+	size_t i;
 
-	json_object_foreach(json_array_get(points, 0), name, value)
+	json_array_foreach(points, i, one)
 	{
-		if (!json_is_object(value))
-			json_object_set(out, name, value);
+		json_object_foreach(one, name, value)
+		{
+			if (!json_is_object(value) && !json_object_get(out, name))
+				json_object_set(out, name, value);
+		}
 	}
+	/* Blank is what too few launches have a ratio for. */
+	if (json_object_get(values, "ratio"))
+		json_object_del(out, "blank");
 	json_object_set_new(out, "times", median_times(points));
-	json_object_set_new(out, "values", median_object(values));
-	json_decref(values);
+	json_object_set_new(out, "values", values);
 	return out;
 }
 

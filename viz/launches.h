@@ -8,7 +8,7 @@
 /*
  * An array of results, one for each benchmark, number of ranks and set of options, in the order in which they first appear. Of
  * what one launch has it is that launch's; else its points have, for every figure that is a number, the median over the
- * launches that have the point, and "launches" says how many there are. A time's interval is that over launches: the smallest
+ * launches that have it, if these are half of them at least, and "launches" says how many there are. A time's interval is that over launches: the smallest
  * and the largest of their medians, and from 6 launches on by ranks. What was broken off counts only where nothing is
  * whole. The sentence is that of the launch in the middle. The caller releases it.
  */

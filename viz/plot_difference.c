@@ -21,10 +21,19 @@
 #define TIC_PX 62.0
 #define TITLE_PX_PER_COLUMN 8.0
 
+/* Of a map, any point with its place on both axes. */
 static bool difference_takes(const struct data_result *r)
 {
-	return (!strcmp(r->kind, "map") && cells_are_there(r, "compute_ns", true)) ||
-	       (!strcmp(r->kind, "curve") && r->point_cnt);
+	size_t i;
+
+	if (!strcmp(r->kind, "curve"))
+		return r->point_cnt;
+	for (i = 0; i < r->point_cnt && !strcmp(r->kind, "map"); i++) {
+		if (data_param(r->point[i], "bytes") > 0 &&
+		    data_param(r->point[i], "compute_ns") > 0)
+			return true;
+	}
+	return false;
 }
 
 /* ---- a map ---- */
@@ -111,7 +120,7 @@ static int draw_map(const struct plot *p, const struct difference *d, struct scr
 	write_colours(p->palette, most, s);
 	axis_bytes(s, "x", &x, width_px / (TIC_PX * scale), true);
 	axis_time(s, "y", &y, true);
-	cells_write(&cells, &held, width_px, 0.75 * (double)p->height_px, s);
+	cells_write(&cells, false, &held, width_px, 0.75 * (double)p->height_px, s);
 	dots = write_dots(d, s);
 	script_line(
 		s, "set label '%s%s%s' at screen 0,screen 0 offset character 1,0.8 left font small",

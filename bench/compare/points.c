@@ -18,15 +18,15 @@
 /* What a benchmark is about, the first that a point has. */
 static const char *const main_times[] = {"measured", "latency", "full", "send", "wtime", "oli"};
 
-/* Chosen by the benchmark itself, and another one in each run. */
-static bool is_chosen(const char *name)
+/* Chosen or found by the benchmark itself, and another one in each run. */
+static bool is_found(const char *name)
 {
-	return !strcmp(name, "delay_ns");
+	return !strcmp(name, "delay_ns") || !strcmp(name, "blank");
 }
 
 static bool is_param(const char *name, const json_t *value)
 {
-	return (json_is_integer(value) || json_is_string(value)) && !is_chosen(name);
+	return (json_is_integer(value) || json_is_string(value)) && !is_found(name);
 }
 
 /* With sorted names. The caller frees. */

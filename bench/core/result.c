@@ -111,7 +111,8 @@ void result_go_on(struct result *r, const json_t *part)
 		json_object_set(r->json, "date", date);
 }
 
-bool result_point_take(struct result *r, const struct result_axis *axis, size_t axis_cnt)
+/* Null: there is none. */
+static json_t *find_known(const struct result *r, const struct result_axis *axis, size_t axis_cnt)
 {
 	json_t *p;
 	size_t i, k;
@@ -125,13 +126,25 @@ bool result_point_take(struct result *r, const struct result_axis *axis, size_t 
 			    json_integer_value(value) != (json_int_t)axis[k].value)
 				break;
 		}
-		if (k < axis_cnt || !json_is_object(json_object_get(p, "times")) ||
-		    !json_is_object(json_object_get(p, "values")))
-			continue;
-		point_append(r, json_incref(p));
-		return true;
+		if (k == axis_cnt && json_is_object(json_object_get(p, "times")) &&
+		    json_is_object(json_object_get(p, "values")))
+			return p;
 	}
-	return false;
+	return NULL;
+}
+
+bool result_point_known(const struct result *r, const struct result_axis *axis, size_t axis_cnt)
+{
+	return find_known(r, axis, axis_cnt) != NULL;
+}
+
+bool result_point_take(struct result *r, const struct result_axis *axis, size_t axis_cnt)
+{
+	json_t *p = find_known(r, axis, axis_cnt);
+
+	if (p)
+		point_append(r, json_incref(p));
+	return p != NULL;
 }
 
 void result_param(struct result_point *p, const char *name, uint64_t value)

@@ -39,7 +39,9 @@ struct result_axis {
 	const char *name;
 	uint64_t value;
 };
-/* Takes the point at that place from what was measured before the run was broken off (result_file.h); false: there is none. */
+/* Whether there is a point at that place from before the run was broken off (result_file.h). */
+bool result_point_known(const struct result *r, const struct result_axis *axis, size_t axis_cnt);
+/* Takes it; false: there is none. */
 bool result_point_take(struct result *r, const struct result_axis *axis, size_t axis_cnt);
 
 /* Reading back: what the classification and the self-test go by. Index 0 … result_point_cnt - 1. */

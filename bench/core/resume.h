@@ -13,5 +13,11 @@
  * on all ranks, which all call it. Without --resume it costs nothing.
  */
 bool resume_has(struct bench_run *run, const struct result_axis *axis, size_t axis_cnt);
+/*
+ * The same of points that are measured together, or not at all: one for each value of the second axis, whose name is in axes[1] and
+ * whose values are these.
+ */
+bool resume_has_all(struct bench_run *run, const struct result_axis axes[2], const uint64_t *value,
+		    size_t cnt);
 
 #endif

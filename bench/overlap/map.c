@@ -321,8 +321,12 @@ static void map_points(struct map *m, struct map_axes *a, size_t done)
 /* done: how many sizes were before. */
 static void map_size(struct map *m, struct map_axes *a, size_t idx, size_t done)
 {
+	const struct result_axis axes[] = {{"bytes", a->bytes.value[idx]}, {"compute_ns", 0}};
 	size_t i;
 
+	/* Its points share their references, and are there all or not at all. */
+	if (resume_has_all(m->run, axes, a->compute.value, a->compute.cnt))
+		return;
 	m->bytes = a->bytes.value[idx];
 	m->warm = false;
 	size_begin(m);

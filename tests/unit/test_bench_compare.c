@@ -163,12 +163,20 @@ static void trial_begin(struct trial *t, const struct fixture *f, const struct p
 	assert_int_equal(collect(&t->c, t->a, t->b), 0);
 	assert_int_equal(t->c.cnt, 1);
 	assert_int_equal(t->c.result[0].point_cnt, POINTS);
+	t->j = NULL;
+}
+
+static void trial_judge(struct trial *t, const struct fixture *f, const struct planted *other,
+			size_t launches, uint64_t seed)
+{
+	trial_begin(t, f, other, launches, seed);
 	t->j = judge(&t->c);
 }
 
 static void trial_end(struct trial *t)
 {
-	judge_release(t->j, t->c.cnt);
+	if (t->j)
+		judge_release(t->j, t->c.cnt);
 	collect_release(&t->c);
 	unlink(t->a);
 	unlink(t->b);
@@ -196,7 +204,7 @@ static void test_equal(void **state)
 
 	for (k = 0; k < 2; k++) {
 		for (i = 0, called = 0; i < TRIALS; i++) {
-			trial_begin(&t, *state, &equal, launches[k], 100 * k + i);
+			trial_judge(&t, *state, &equal, launches[k], 100 * k + i);
 			called += calls_different(&t);
 			trial_end(&t);
 		}
@@ -214,7 +222,7 @@ static void test_slower(void **state)
 	struct trial t;
 
 	for (i = 0; i < 20; i++) {
-		trial_begin(&t, *state, &slower, 10, i);
+		trial_judge(&t, *state, &slower, 10, i);
 		found += t.j[0].all.verdict == VERDICT_SLOWER;
 		assert_int_equal(t.j[0].faster_cnt, 0);
 		assert_near(t.j[0].all.ratio.value, 1.1, 0.04);
@@ -231,7 +239,7 @@ static void test_one_point(void **state)
 	struct trial t;
 
 	for (i = 0; i < 20; i++) {
-		trial_begin(&t, *state, &one, 10, i);
+		trial_judge(&t, *state, &one, 10, i);
 		found += t.j[0].point[0].verdict == VERDICT_SLOWER;
 		other += t.j[0].slower_cnt + t.j[0].faster_cnt -
 			 (t.j[0].point[0].verdict == VERDICT_SLOWER);
@@ -291,7 +299,7 @@ static void test_few(void **state)
 	const struct planted twice = {2, 1, 0, 1, 0.02, 0.005};
 	struct trial t;
 
-	trial_begin(&t, *state, &twice, 1, 1);
+	trial_judge(&t, *state, &twice, 1, 1);
 	assert_false(t.j[0].repeated);
 	assert_int_equal(t.j[0].all.verdict, VERDICT_UNKNOWN);
 	assert_int_equal(t.j[0].point[0].verdict, VERDICT_UNKNOWN);
@@ -299,12 +307,12 @@ static void test_few(void **state)
 	assert_true(isnan(t.j[0].all.ratio.low));
 	assert_int_equal(judge_launches_needed(&t.c), 5);
 	trial_end(&t);
-	trial_begin(&t, *state, &twice, 4, 1);
+	trial_judge(&t, *state, &twice, 4, 1);
 	assert_true(t.j[0].repeated);
 	assert_false(t.j[0].able);
 	assert_int_equal(t.j[0].slower_cnt, 0);
 	trial_end(&t);
-	trial_begin(&t, *state, &twice, 5, 1);
+	trial_judge(&t, *state, &twice, 5, 1);
 	assert_true(t.j[0].able);
 	assert_int_equal(t.j[0].slower_cnt, POINTS);
 	trial_end(&t);
