@@ -29,7 +29,7 @@ static const char *const examples[] = {
 	"mpirun -np 2 povbench sender --quick",
 	"What of a message's time hides behind computation on the sender's side.",
 	"mpirun -np 2 povbench suite -o run.json",
-	"Everything, briefly; again with the same file it goes on where it was interrupted.",
+	"Everything, briefly; if it is interrupted, the same with --resume goes on.",
 	"mpirun -np 2 povbench receiver -m 1K:16M -d 20us:20ms --ci 2.5 -o receiver.json",
 	"A part of the space, each point until its median is known within 2.5 %.",
 	"povbench-run --launches 10 -- mpirun -np 2 povbench sender --quick -o run.json",
