@@ -128,9 +128,10 @@ char *data_library(const struct data_file *f)
 	return join_transport(library_name(f), f);
 }
 
-static bool is_disturbed(const json_t *holder)
+/* launch: or a file of the first version, which is one. */
+static bool launch_is_disturbed(const json_t *launch)
 {
-	const json_t *results = json_object_get(holder, "results"), *r;
+	const json_t *results = json_object_get(launch, "results"), *r;
 	size_t i;
 
 	json_array_foreach(results, i, r)
@@ -139,6 +140,16 @@ static bool is_disturbed(const json_t *holder)
 			return true;
 	}
 	return false;
+}
+
+static bool is_disturbed(const struct data_file *f)
+{
+	const json_t *launches = json_object_get(f->root, "launches"), *launch;
+	bool disturbed = launch_is_disturbed(f->root);
+	size_t i;
+
+	json_array_foreach(launches, i, launch) disturbed |= launch_is_disturbed(launch);
+	return disturbed;
 }
 
 char *data_origin(const struct data_file *f)
@@ -154,5 +165,5 @@ char *data_origin(const struct data_file *f)
 
 	/* The day is enough: "2026-11-21T12:00:00Z". */
 	line = join(line, date, strcspn(date, "T \n"));
-	return is_disturbed(f->root) ? join(line, disturbed, strlen(disturbed)) : line;
+	return is_disturbed(f) ? join(line, disturbed, strlen(disturbed)) : line;
 }
