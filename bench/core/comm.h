@@ -26,10 +26,16 @@ struct comm_msg {
 	enum comm_layout layout;
 };
 
-/* A pending operation; holds an MPI_Request or the model's own. */
+/*
+ * A pending operation: an MPI_Request or the model's own. To begin with all zero. Several that are waited for at once
+ * (waitall) are an array that requests_prepare was told of.
+ */
 struct comm_request {
 	uint64_t word[2];
 };
+
+/* Memory of each rank that others write and read (one-sided communication). */
+struct comm_window;
 
 /* bytes of a collective are each rank's block; reductions sum doubles. */
 enum comm_coll {
@@ -41,6 +47,7 @@ enum comm_coll {
 	COMM_ALLREDUCE,
 	COMM_ALLTOALL,
 	COMM_ALLGATHER,
+	COMM_ALLTOALLV, /* of equal blocks */
 	COMM_COLL_CNT,
 };
 
@@ -51,6 +58,7 @@ enum comm_feature {
 	COMM_HAS_OPENMP = 0x08,
 	COMM_HAS_STEAL = 0x10, /* cpu_ns is measured, and may be less than the time that passed */
 	COMM_VIRTUAL_TIME = 0x20, /* time passes in the operations below only, not in own code */
+	COMM_HAS_RMA = 0x40,	  /* windows: window_new … */
 };
 
 enum compute_kind {
@@ -84,6 +92,14 @@ struct comm_ops {
 	/* Computes for ns of undisturbed time. */
 	void (*compute)(struct comm *c, const struct compute *how, uint64_t ns);
 
+	/*
+	 * Before anything is timed: what messages of this size and layout need (a datatype); requests for waitall, until
+	 * requests_release, when none may be pending.
+	 */
+	void (*msg_prepare)(struct comm *c, const struct comm_msg *m);
+	void (*requests_prepare)(struct comm *c, struct comm_request *r, int cnt);
+	void (*requests_release)(struct comm *c, struct comm_request *r, int cnt);
+
 	void (*send)(struct comm *c, const struct comm_msg *m, int peer, int tag);
 	void (*recv)(struct comm *c, const struct comm_msg *m, int peer, int tag);
 	void (*isend)(struct comm *c, const struct comm_msg *m, int peer, int tag,
@@ -108,6 +124,21 @@ struct comm_ops {
 	void (*precv_init)(struct comm *c, const struct comm_msg *m, int parts, int peer, int tag,
 			   struct comm_request *out);
 	void (*pready)(struct comm *c, struct comm_request *r, int part);
+
+	/*
+	 * One-sided (COMM_HAS_RMA), passive target. All ranks make a window, each of bytes of its own memory, and free it.
+	 * Between lock (shared) and unlock, put and get begin to move contiguous data to and from that many bytes behind
+	 * the target's memory; they are complete, on both sides, after flush.
+	 */
+	struct comm_window *(*window_new)(struct comm *c, size_t bytes, void **memory);
+	void (*window_free)(struct comm *c, struct comm_window *w);
+	void (*lock)(struct comm *c, struct comm_window *w, int target);
+	void (*unlock)(struct comm *c, struct comm_window *w, int target);
+	void (*put)(struct comm *c, struct comm_window *w, const struct comm_msg *m, int target,
+		    size_t at_bytes);
+	void (*get)(struct comm *c, struct comm_window *w, const struct comm_msg *m, int target,
+		    size_t at_bytes);
+	void (*flush)(struct comm *c, struct comm_window *w, int target);
 
 	/* out may equal in only where MPI has one buffer (bcast, barrier). root is for rooted ones. */
 	void (*coll)(struct comm *c, enum comm_coll op, const void *in, void *out, size_t bytes,

@@ -10,8 +10,7 @@
 #include "core/mark.h"
 
 #include <stdlib.h>
-
-#define REQUESTS_ON_STACK 64
+#include <string.h>
 
 static uint64_t mpi_now_ns(struct comm *c)
 {
@@ -34,6 +33,37 @@ static double mpi_wtime(struct comm *c)
 static void mpi_compute(struct comm *c, const struct compute *how, uint64_t ns)
 {
 	compute_run(mpi_of(c)->process->engine, how, ns);
+}
+
+/* ---- before the timed part ---- */
+
+static void mpi_msg_prepare(struct comm *c, const struct comm_msg *m)
+{
+	MPI_Datatype type;
+	int cnt;
+
+	type_of(mpi_of(c)->process->types, m, &type, &cnt);
+}
+
+static void mpi_requests_prepare(struct comm *c, struct comm_request *r, int cnt)
+{
+	MPI_Request *row = xmalloc((size_t)cnt * sizeof(*row));
+	int i;
+
+	(void)c;
+	for (i = 0; i < cnt; i++) {
+		row[i] = MPI_REQUEST_NULL;
+		r[i].word[1] = (uint64_t)(uintptr_t)&row[i];
+	}
+}
+
+static void mpi_requests_release(struct comm *c, struct comm_request *r, int cnt)
+{
+	(void)c;
+	if (!cnt)
+		return;
+	free(mpi_request(r));
+	memset(r, 0, (size_t)cnt * sizeof(*r));
 }
 
 /* ---- messages ---- */
@@ -89,22 +119,14 @@ static void mpi_wait(struct comm *c, struct comm_request *r)
 
 static void mpi_waitall(struct comm *c, struct comm_request *r, int cnt)
 {
-	MPI_Request few[REQUESTS_ON_STACK], *list = few;
 	MPI_Status *ignore = MPI_STATUSES_IGNORE;
-	int i;
 
 	(void)c;
+	if (cnt > 1 && !r->word[1])
+		die("requests to be waited for at once were not prepared; please report this");
 	/* MPICH's constant is 1, which compilers that know MPI_Waitall take for an array too short. */
 	__asm__("" : "+r"(ignore));
-	if (cnt > REQUESTS_ON_STACK)
-		list = xmalloc((size_t)cnt * sizeof(*list));
-	for (i = 0; i < cnt; i++)
-		list[i] = *mpi_request(&r[i]);
-	MPI_Waitall(cnt, list, ignore);
-	for (i = 0; i < cnt; i++)
-		*mpi_request(&r[i]) = list[i];
-	if (list != few)
-		free(list);
+	MPI_Waitall(cnt, mpi_request(r), ignore);
 }
 
 static bool mpi_test(struct comm *c, struct comm_request *r)
@@ -213,6 +235,8 @@ static void mpi_free(struct comm *c)
 	if (!c)
 		return;
 	MPI_Comm_free(&mpi_of(c)->comm);
+	free(mpi_of(c)->counts);
+	free(mpi_of(c)->places);
 	free(c->impl);
 	free(c);
 }
@@ -234,6 +258,9 @@ static const struct comm_ops mpi_ops = {
 	.cpu_ns = mpi_cpu_ns,
 	.wtime = mpi_wtime,
 	.compute = mpi_compute,
+	.msg_prepare = mpi_msg_prepare,
+	.requests_prepare = mpi_requests_prepare,
+	.requests_release = mpi_requests_release,
 	.send = mpi_send,
 	.recv = mpi_recv,
 	.isend = mpi_isend,
@@ -248,6 +275,13 @@ static const struct comm_ops mpi_ops = {
 	.psend_init = mpi_psend_init,
 	.precv_init = mpi_precv_init,
 	.pready = mpi_pready,
+	.window_new = mpi_window_new,
+	.window_free = mpi_window_free,
+	.lock = mpi_lock,
+	.unlock = mpi_unlock,
+	.put = mpi_put,
+	.get = mpi_get,
+	.flush = mpi_flush,
 	.coll = mpi_coll,
 	.icoll = mpi_icoll,
 	.load_begin = mpi_load_begin,
@@ -292,7 +326,7 @@ static struct comm *mpi_first(struct comm *c, int n)
 struct comm *comm_mpi_init(int *argc, char ***argv, bool multiple)
 {
 	int wanted = multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, level;
-	uint32_t features = PARTITIONED | compute_features();
+	uint32_t features = PARTITIONED | COMM_HAS_RMA | compute_features();
 	MPI_Comm comm;
 
 	MPI_Init_thread(argc, argv, wanted, &level);

@@ -13,9 +13,30 @@ static int bytes_cnt(size_t bytes)
 	return (int)bytes;
 }
 
+/* What MPI_Alltoallv wants to be told, made by the first call with blocks of this size. */
+static const struct mpi_comm *with_counts(struct comm *c, int n)
+{
+	struct mpi_comm *m = mpi_of(c);
+	int i;
+
+	if (m->counts && m->block_bytes == n)
+		return m;
+	if ((size_t)n * (size_t)c->size > INT_MAX)
+		die("%d blocks of %d bytes; MPI's places end at %d", c->size, n, INT_MAX);
+	m->counts = xrealloc(m->counts, (size_t)c->size * sizeof(*m->counts));
+	m->places = xrealloc(m->places, (size_t)c->size * sizeof(*m->places));
+	for (i = 0; i < c->size; i++) {
+		m->counts[i] = n;
+		m->places[i] = i * n;
+	}
+	m->block_bytes = n;
+	return m;
+}
+
 void mpi_coll(struct comm *c, enum comm_coll op, const void *in, void *out, size_t bytes, int root)
 {
 	MPI_Comm comm = mpi_of(c)->comm;
+	const struct mpi_comm *v;
 	int n = bytes_cnt(bytes), doubles = (int)(bytes / sizeof(double));
 
 	switch (op) {
@@ -43,6 +64,11 @@ void mpi_coll(struct comm *c, enum comm_coll op, const void *in, void *out, size
 	case COMM_ALLGATHER:
 		MPI_Allgather(in, n, MPI_CHAR, out, n, MPI_CHAR, comm);
 		break;
+	case COMM_ALLTOALLV:
+		v = with_counts(c, n);
+		MPI_Alltoallv(in, v->counts, v->places, MPI_CHAR, out, v->counts, v->places,
+			      MPI_CHAR, comm);
+		break;
 	case COMM_COLL_CNT:
 		break;
 	}
@@ -53,6 +79,7 @@ void mpi_icoll(struct comm *c, enum comm_coll op, const void *in, void *out, siz
 {
 	MPI_Comm comm = mpi_of(c)->comm;
 	MPI_Request *r = mpi_request(req);
+	const struct mpi_comm *v;
 	int n = bytes_cnt(bytes), doubles = (int)(bytes / sizeof(double));
 
 	*r = MPI_REQUEST_NULL;
@@ -80,6 +107,11 @@ void mpi_icoll(struct comm *c, enum comm_coll op, const void *in, void *out, siz
 		break;
 	case COMM_ALLGATHER:
 		MPI_Iallgather(in, n, MPI_CHAR, out, n, MPI_CHAR, comm, r);
+		break;
+	case COMM_ALLTOALLV:
+		v = with_counts(c, n);
+		MPI_Ialltoallv(in, v->counts, v->places, MPI_CHAR, out, v->counts, v->places,
+			       MPI_CHAR, comm, r);
 		break;
 	case COMM_COLL_CNT:
 		break;

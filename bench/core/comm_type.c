@@ -8,6 +8,7 @@
 #include "base/log.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #define BLOCK_BYTES 32
@@ -16,12 +17,13 @@
 struct type_entry {
 	size_t bytes;
 	MPI_Datatype type;
+	struct type_entry *older;
 };
 
+/* Entries stay as they are and where they are: looking for one, which is in what is timed, takes no lock. */
 struct type_cache {
-	pthread_mutex_t lock; /* several threads may send at once */
-	struct type_entry *entry;
-	size_t cnt;
+	pthread_mutex_t lock; /* of whoever makes one: several threads may send at once */
+	struct type_entry *_Atomic newest;
 };
 
 struct type_cache *type_cache_new(void)
@@ -34,13 +36,15 @@ struct type_cache *type_cache_new(void)
 
 void type_cache_free(struct type_cache *t)
 {
-	size_t i;
+	struct type_entry *e, *older;
 
 	if (!t)
 		return;
-	for (i = 0; i < t->cnt; i++)
-		MPI_Type_free(&t->entry[i].type);
-	free(t->entry);
+	for (e = t->newest; e; e = older) {
+		older = e->older;
+		MPI_Type_free(&e->type);
+		free(e);
+	}
 	pthread_mutex_destroy(&t->lock);
 	free(t);
 }
@@ -63,23 +67,38 @@ static MPI_Datatype strided_new(size_t bytes)
 	return type;
 }
 
-static MPI_Datatype strided_find(struct type_cache *t, size_t bytes)
+/* From the last one made: a sweep asks for that. */
+static const struct type_entry *entry_find(struct type_cache *t, size_t bytes)
 {
-	MPI_Datatype type;
-	size_t i;
+	const struct type_entry *e = atomic_load_explicit(&t->newest, memory_order_acquire);
+
+	while (e && e->bytes != bytes)
+		e = e->older;
+	return e;
+}
+
+static const struct type_entry *entry_make(struct type_cache *t, size_t bytes)
+{
+	const struct type_entry *found;
+	struct type_entry *e;
 
 	pthread_mutex_lock(&t->lock);
-	/* From the last one made: a sweep asks for that. */
-	for (i = t->cnt; i && t->entry[i - 1].bytes != bytes; i--)
-		;
-	if (!i) {
-		t->entry = xrealloc(t->entry, (t->cnt + 1) * sizeof(*t->entry));
-		t->entry[t->cnt++] = (struct type_entry){bytes, strided_new(bytes)};
-		i = t->cnt;
+	found = entry_find(t, bytes);
+	if (!found) {
+		e = xmalloc(sizeof(*e));
+		*e = (struct type_entry){bytes, strided_new(bytes), t->newest};
+		atomic_store_explicit(&t->newest, e, memory_order_release);
+		found = e;
 	}
-	type = t->entry[i - 1].type;
 	pthread_mutex_unlock(&t->lock);
-	return type;
+	return found;
+}
+
+static MPI_Datatype strided_find(struct type_cache *t, size_t bytes)
+{
+	const struct type_entry *e = entry_find(t, bytes);
+
+	return (e ? e : entry_make(t, bytes))->type;
 }
 
 void type_of_other(struct type_cache *t, const struct comm_msg *m, MPI_Datatype *type, int *cnt)

@@ -282,6 +282,7 @@ static void pingpong_measure(struct bench_run *run, struct pingpong p, bool stea
 	p.in.buf = bench_buffer_new(p.in.bytes, p.in.layout);
 	p.rounds = 1;
 	p.clock_ns = measure_clock_ns(run->comm);
+	run->comm->ops->msg_prepare(run->comm, &p.out);
 	fill(run, &p);
 	if (steady)
 		p.rounds = enough_rounds(run, &p);

@@ -24,7 +24,7 @@ void place_wake(struct comm *c, int rank)
 void place_rest(struct comm *c)
 {
 	struct comm_msg nothing = {.buf = NULL, .bytes = 0};
-	struct comm_request done;
+	struct comm_request done = {0};
 
 	c->ops->irecv(c, &nothing, 0, TAG_DONE, &done);
 	while (!c->ops->test(c, &done))

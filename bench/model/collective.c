@@ -228,6 +228,7 @@ void collective_run(struct collective *coll)
 		run_bcast(coll, coll->out, coll->bytes, 0);
 		break;
 	case COMM_ALLTOALL:
+	case COMM_ALLTOALLV:
 		run_all(coll, true);
 		break;
 	case COMM_ALLGATHER:

@@ -15,6 +15,9 @@
  *	`overlap_recv` allows, by the worse of both if both sides do: f = 1 at full speed, 0 not at all; between, at speed f
  *	and at most the share f of the message, so that equation (1) of Denis & Trahay 2016 gives 1 - f whether
  *	computation or communication is longer. Both sides are done when the data are there.
+ *
+ * A put or a get of n bytes costs its origin send_ns of CPU, and is complete n · byte_ns and the link's latency both ways
+ * later, whatever the CPUs do.
  */
 #ifndef POVBENCH_MODEL_H
 #define POVBENCH_MODEL_H
@@ -51,7 +54,7 @@ struct model_settings {
 	double pack_byte_ns; /* CPU time per byte of strided data, in the call that sends */
 	double slow; /* data that move beside a computation take so many times as long as alone */
 	enum model_handshake handshake;
-	bool shared_link; /* rendezvous data between the same two ranks move one message after the other */
+	bool shared_link; /* rendezvous data, and a rank's puts and gets, between the same two ranks move one message after the other */
 	enum model_bcast bcast;
 	bool coll_in_wait; /* a non-blocking collective does nothing at all before it is waited for */
 

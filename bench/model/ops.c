@@ -117,6 +117,20 @@ static void op_recv(struct comm *c, const struct comm_msg *m, int peer, int tag)
 	request_wait(sim_of(c), &r);
 }
 
+/* Nothing has to be made beforehand. */
+static void op_msg_prepare(struct comm *c, const struct comm_msg *m)
+{
+	(void)c;
+	(void)m;
+}
+
+static void op_requests_prepare(struct comm *c, struct comm_request *r, int cnt)
+{
+	(void)c;
+	(void)r;
+	(void)cnt;
+}
+
 static struct request *request_new(struct comm_request *out)
 {
 	struct request *r = xcalloc(1, sizeof(*r));
@@ -264,7 +278,7 @@ static void op_request_free(struct comm *c, struct comm_request *r)
 
 /* ---- collective ---- */
 
-static uint64_t context_next(struct model_comm *mc)
+uint64_t model_context_next(struct model_comm *mc)
 {
 	return (mc->context + ++mc->made_cnt) * CONTEXT_MIX ^ mc->context >> 29;
 }
@@ -275,7 +289,7 @@ static struct collective *collective_new(struct comm *c, enum comm_coll op, cons
 	struct collective *coll = xcalloc(1, sizeof(*coll));
 	struct model_comm *mc = model_comm_of(c);
 
-	model_comm_init(&coll->mc, mc->rank, c->size, context_next(mc));
+	model_comm_init(&coll->mc, mc->rank, c->size, model_context_next(mc));
 	coll->op = op;
 	coll->in = in;
 	coll->out = out;
@@ -408,7 +422,7 @@ void model_comm_init(struct model_comm *mc, struct rank *rank, int size, uint64_
 static struct comm *op_first(struct comm *c, int n)
 {
 	struct model_comm *mc = model_comm_of(c), *made;
-	uint64_t context = context_next(mc);
+	uint64_t context = model_context_next(mc);
 
 	if (c->rank >= n)
 		return NULL;
@@ -440,6 +454,9 @@ const struct comm_ops model_ops = {
 	.cpu_ns = op_cpu_ns,
 	.wtime = op_wtime,
 	.compute = op_compute,
+	.msg_prepare = op_msg_prepare,
+	.requests_prepare = op_requests_prepare,
+	.requests_release = op_requests_prepare,
 	.send = op_send,
 	.recv = op_recv,
 	.isend = op_isend,
@@ -454,6 +471,13 @@ const struct comm_ops model_ops = {
 	.psend_init = op_psend_init,
 	.precv_init = op_precv_init,
 	.pready = op_pready,
+	.window_new = rma_window_new,
+	.window_free = rma_window_free,
+	.lock = rma_lock,
+	.unlock = rma_unlock,
+	.put = rma_put,
+	.get = rma_get,
+	.flush = rma_flush,
 	.coll = op_coll,
 	.icoll = op_icoll,
 	.load_begin = op_load_begin,

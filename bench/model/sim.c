@@ -375,6 +375,6 @@ void model_settings_init(struct model_settings *s)
 		.test_ns = 50,
 		.wtime_pace = 1,
 		.features = COMM_HAS_PARTITIONED | COMM_HAS_MULTIPLE | COMM_HAS_THREADS |
-			    COMM_HAS_OPENMP | COMM_HAS_STEAL | COMM_VIRTUAL_TIME,
+			    COMM_HAS_OPENMP | COMM_HAS_STEAL | COMM_HAS_RMA | COMM_VIRTUAL_TIME,
 	};
 }

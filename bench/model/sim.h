@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * The parts of the model among themselves: events in virtual time, tasks (coroutines) and the cores they compute on
- * (sim.c), messages (transfer.c), operations (ops.c), collective ones (collective.c).
+ * (sim.c), messages (transfer.c), operations (ops.c), collective ones (collective.c), one-sided ones (rma.c).
  */
 #ifndef POVBENCH_MODEL_SIM_H
 #define POVBENCH_MODEL_SIM_H
@@ -15,6 +15,7 @@
 
 struct sim;
 struct message;
+struct window;
 
 struct event {
 	double at_ns;
@@ -69,6 +70,7 @@ struct sim {
 	struct message *active; /* somewhere between send and completion */
 	struct message
 		*spare; /* to be used again; never freed before the end, events may point to them */
+	struct window *windows;	  /* of one-sided communication */
 	struct receive *receives; /* posted, in order; matched by nobody yet */
 	int (*body)(struct comm *c, void *ctx);
 	void *ctx;
@@ -120,6 +122,7 @@ void transfer_recv(struct request *r, const struct envelope *env, const struct c
 /* A core's tasks enter or leave communication calls. */
 void transfers_update(struct sim *sim, const struct core *core);
 void transfers_release(struct sim *sim);
+double link_ns(const struct sim *sim, int from, int to);
 
 /* ---- request.c ---- */
 struct model_comm;
@@ -142,7 +145,19 @@ struct model_comm {
 	uint64_t context;
 	uint64_t made_cnt; /* communicators and collectives started, alike on all ranks */
 };
+uint64_t model_context_next(struct model_comm *mc); /* the same on all ranks */
 void model_comm_init(struct model_comm *mc, struct rank *rank, int size, uint64_t context);
+
+/* ---- rma.c ---- */
+struct comm_window *rma_window_new(struct comm *c, size_t bytes, void **memory);
+void rma_window_free(struct comm *c, struct comm_window *w);
+void rma_lock(struct comm *c, struct comm_window *w, int target);
+void rma_unlock(struct comm *c, struct comm_window *w, int target);
+void rma_put(struct comm *c, struct comm_window *w, const struct comm_msg *m, int target,
+	     size_t at_bytes);
+void rma_get(struct comm *c, struct comm_window *w, const struct comm_msg *m, int target,
+	     size_t at_bytes);
+void rma_flush(struct comm *c, struct comm_window *w, int target);
 
 /* ---- collective.c ---- */
 struct collective {

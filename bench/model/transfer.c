@@ -72,7 +72,7 @@ static void data_copy(void *to, enum comm_layout to_layout, const void *from,
 
 /* ---- the life of a message ---- */
 
-static double link_ns(const struct sim *sim, int from, int to)
+double link_ns(const struct sim *sim, int from, int to)
 {
 	if (from == to)
 		return 0;

@@ -280,6 +280,7 @@ static void size_begin(struct map *m)
 		m->out[i] = (struct comm_msg){bench_buffer_new(m->bytes, layout), m->bytes, layout};
 		m->in[i] = (struct comm_msg){bench_buffer_new(m->bytes, layout), m->bytes, layout};
 		bench_buffer_fill(m->out[i].buf, m->bytes, layout, map_seed(m, m->comm->rank, i));
+		m->comm->ops->msg_prepare(m->comm, &m->out[i]);
 		/* Touches the pages, too: their first faults are no part of any time. */
 		bench_buffer_fill(m->in[i].buf, m->bytes, layout, ~map_seed(m, m->comm->rank, i));
 	}
@@ -360,6 +361,7 @@ static void map_init(struct map *m, struct bench_run *run, const struct map_patt
 	m->out = xcalloc((size_t)m->message_cnt, sizeof(*m->out));
 	m->in = xcalloc((size_t)m->message_cnt, sizeof(*m->in));
 	m->request = xcalloc(2 * (size_t)m->message_cnt, sizeof(*m->request));
+	m->comm->ops->requests_prepare(m->comm, m->request, 2 * m->message_cnt);
 	m->cell = xcalloc(computations, sizeof(*m->cell));
 	for (i = 0; i < computations; i++)
 		m->cell[i].compute = i;
@@ -380,6 +382,7 @@ static void map_release(struct map *m, size_t computations)
 		samples_release(&m->cell[i].test);
 	}
 	free(m->cell);
+	m->comm->ops->requests_release(m->comm, m->request, 2 * m->message_cnt);
 	free(m->request);
 	free(m->in);
 	free(m->out);

@@ -41,7 +41,7 @@ static void receive_in_mpi(struct comm *c, const struct eager *e)
 {
 	const struct comm_msg none = {.buf = NULL, .bytes = 0, .layout = COMM_CONTIGUOUS};
 	uint64_t end_ns = c->ops->now_ns(c) + e->delay_ns;
-	struct comm_request word;
+	struct comm_request word = {0};
 	bool heard = false;
 
 	c->ops->irecv(c, &none, 0, MAP_TAG_ACK, &word);

@@ -49,6 +49,7 @@ enum phase { PHASE_COMP = 0x1, PHASE_COMM = 0x2 };
 struct stencil {
 	int to[NEIGHBOURS], from[NEIGHBOURS];
 	void *out, *in[NEIGHBOURS];
+	struct comm_request request[2 * NEIGHBOURS];
 	size_t bytes;
 	uint64_t compute_ns; /* of a rank, each iteration */
 	unsigned int phases;
@@ -91,7 +92,7 @@ static void grid_init(struct stencil *s, const struct comm *c, struct place plac
 /* What arrives from direction i left as direction i: two ranks may be each other's neighbour more than once. */
 static void halo_exchange(struct comm *c, struct stencil *s, bool keep)
 {
-	struct comm_request r[2 * NEIGHBOURS];
+	struct comm_request *r = s->request;
 	struct comm_msg m = {.bytes = s->bytes, .layout = COMM_CONTIGUOUS};
 	uint64_t begin_ns;
 	int i;
@@ -269,6 +270,7 @@ static void placement_measure(struct bench_run *run, struct place place, void *c
 	size_t i;
 
 	grid_init(&s, run->comm, place);
+	run->comm->ops->requests_prepare(run->comm, s.request, 2 * NEIGHBOURS);
 	s.compute_ns = (uint64_t)(core_compute_ns(run->opt) * place.cores / place.ranks);
 	samples_init(&s.waits);
 	samples_init(&comp);
@@ -286,6 +288,7 @@ static void placement_measure(struct bench_run *run, struct place place, void *c
 		if (run->comm->rank == 0 && run->progress)
 			run->progress(run->progress_ctx, ++state->done, state->all);
 	}
+	run->comm->ops->requests_release(run->comm, s.request, 2 * NEIGHBOURS);
 	samples_release(&comp);
 	samples_release(&s.waits);
 }

@@ -28,6 +28,7 @@ enum {
 	ROWS = EDGE * EDGE * EDGE
 };
 enum { TAG_UP = 1, TAG_DOWN };
+enum { REQUESTS = 4 }; /* two planes, sent and received */
 /* Operations of one row: of the operator (26 additions, a product, a difference), of a dot product, of an update. */
 enum { FLOPS_APPLY = 28, FLOPS_DOT = 2, FLOPS_UPDATE = 2 };
 #define FLOP_NS 1
@@ -38,6 +39,7 @@ enum { FLOPS_APPLY = 28, FLOPS_DOT = 2, FLOPS_UPDATE = 2 };
 /* Cubes with a shell around them: the neighbours' planes below and above, zeros at the sides. */
 struct cg {
 	struct comm *comm;
+	struct comm_request request[REQUESTS];
 	double *x, *r, *p, *q, *b;
 	double flops, ddot_flops;
 	double ddot_wtime_ns, ddot_cpu_ns;
@@ -86,7 +88,7 @@ static void plane_exchange(struct comm *c, double *send, double *recv, int to, i
 static void shell_fill(struct cg *g, double *v)
 {
 	struct comm *c = g->comm;
-	struct comm_request r[4];
+	struct comm_request *r = g->request;
 	int cnt = 0;
 
 	plane_exchange(c, v + EDGE * PLANE, v, c->rank + 1, c->rank - 1, TAG_UP, r, &cnt);
@@ -160,6 +162,7 @@ static void cube_set(double *v, double value)
 static void cg_init(struct cg *g, struct comm *c)
 {
 	*g = (struct cg){.comm = c};
+	c->ops->requests_prepare(c, g->request, REQUESTS);
 	g->x = xcalloc(VOLUME, sizeof(double));
 	g->r = xcalloc(VOLUME, sizeof(double));
 	g->p = xcalloc(VOLUME, sizeof(double));
@@ -171,6 +174,7 @@ static void cg_init(struct cg *g, struct comm *c)
 
 static void cg_release(struct cg *g)
 {
+	g->comm->ops->requests_release(g->comm, g->request, REQUESTS);
 	free(g->x);
 	free(g->r);
 	free(g->p);
