@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * One table for all benchmarks: a result says what it was measured with, and two benchmarks of one suite with the same
- * words. The letters are those that users of the OSU benchmarks know. What is not typed comes from one of two presets.
+ * words. The letters that the OSU benchmarks have (-m, -i, -x, -W, -p, -c) mean the same. What is not typed comes from one of two presets.
  */
 #include "args.h"
 
@@ -32,7 +32,8 @@ const struct option_def args_options[] = {
 	 .type = OPTION_STRING,
 	 .offset = AT(bytes),
 	 .arg = "MIN:MAX",
-	 .help = "Message sizes, such as 64:4M. Full: 1:128M. Quick: 64:4M."},
+	 .help = "Message sizes, such as 64:4M. Full: 1:128M. Quick: 64:4M. Of pt2pt and one_sided run alone: "
+		 "powers of two up to 4M."},
 	{.name = "compute",
 	 .letter = 'd',
 	 .type = OPTION_STRING,
@@ -120,10 +121,18 @@ const struct option_def args_options[] = {
 	 .type = OPTION_U64,
 	 .offset = AT(window),
 	 .arg = "N",
-	 .dflt = "16",
 	 .min = 1,
 	 .max = 4096,
-	 .help = "Requests pending at once, where there are several."},
+	 .help = "Requests pending at once, where there are several: 64 in bandwidths and rates, 16 in maps."},
+	{.name = "pairs",
+	 .letter = 'p',
+	 .type = OPTION_U64,
+	 .offset = AT(pairs),
+	 .arg = "N",
+	 .min = 1,
+	 .max = 1000000,
+	 .help = "Pairs of ranks that send at once (message_rate), the first N ranks to the N behind them. "
+		 "Without it: half of the ranks."},
 	{.name = "repeat",
 	 .letter = 'M',
 	 .type = OPTION_U64,
@@ -163,7 +172,7 @@ const struct option_def args_options[] = {
 	 .type = OPTION_FLAG,
 	 .offset = AT(full),
 	 .help = "The whole space in steps of the square root of two. A benchmark run alone does so "
-		 "by default."},
+		 "by default, but for sizes of pt2pt and one_sided."},
 	{.name = "only",
 	 .type = OPTION_LIST,
 	 .offset = AT(only),
@@ -326,17 +335,30 @@ static int read_texts(const struct args *args, struct bench_options *out)
 	return err;
 }
 
-int args_read(const struct args *args, bool quick_by_default, struct bench_options *out)
+/* What is not typed: of a preset that was, else the benchmark's own, else of the preset that goes without saying. */
+static struct bench_options preset_of(const struct args *args, const struct bench *alone)
 {
 	struct bench_options opt = preset_full;
+
+	if (args->quick || (!alone && !args->full))
+		return preset_quick;
+	if (!args->full && alone && alone->sizes.step > 0) {
+		opt.bytes_min = alone->sizes.min;
+		opt.bytes_max = alone->sizes.max;
+		opt.step = alone->sizes.step;
+	}
+	return opt;
+}
+
+int args_read(const struct args *args, const struct bench *alone, struct bench_options *out)
+{
+	struct bench_options opt = preset_of(args, alone);
 	int err;
 
 	if (args->quick && args->full) {
 		log_error("--quick or --full, not both");
 		return -EINVAL;
 	}
-	if (args->quick || (quick_by_default && !args->full))
-		opt = preset_quick;
 	opt.settle = !args->warmup;
 	if (args->samples)
 		opt.ci_pct = 0;
@@ -355,6 +377,7 @@ int args_read(const struct args *args, bool quick_by_default, struct bench_optio
 	opt.threads_max = args->threads;
 	opt.window = args->window;
 	opt.tasks = args->tasks;
+	opt.pairs = args->pairs;
 	opt.bind = args->bind;
 	opt.load_cpus = args->load_cpus;
 	opt.validate = args->validate;
@@ -388,6 +411,7 @@ json_t *args_json(const struct bench_options *opt)
 	json_put(j, "compute_cores", json_string(cores_choices[opt->compute.cores]));
 	put_count(j, "threads_max", opt->threads_max);
 	put_count(j, "window", opt->window);
+	put_count(j, "pairs", opt->pairs);
 	put_count(j, "repeat", opt->repeat);
 	if (opt->tasks)
 		json_put(j, "tasks", json_string(opt->tasks));

@@ -11,7 +11,7 @@
 /* As typed; 0 and null: not. */
 struct args {
 	const char *bytes, *compute, *step, *ci, *warmup, *load_cpus, *tasks;
-	uint64_t samples, samples_max, point_ns, threads, window, repeat;
+	uint64_t samples, samples_max, point_ns, threads, window, pairs, repeat;
 	int compute_kind, compute_cores; /* enum compute_kind, compute_cores */
 	bool bind, validate, keep_samples, quick, full, multiple, peers, resume;
 	struct option_list only;
@@ -20,8 +20,8 @@ struct args {
 
 extern const struct option_def args_options[];
 
-/* 0, or -EINVAL after printing what is wrong. */
-int args_read(const struct args *args, bool quick_by_default, struct bench_options *out);
+/* Of the benchmark that is run alone, or of a suite (null). 0, or -EINVAL after printing what is wrong. */
+int args_read(const struct args *args, const struct bench *alone, struct bench_options *out);
 /* What a result is of, for people and for resuming. The caller owns it. */
 json_t *args_json(const struct bench_options *opt);
 

@@ -22,10 +22,13 @@
 enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2 };
 
 /* In the order in which a suite goes through them: first what others refer to. */
-static const char *const groups[] = {"reference", "overlap", "load",   "collective",
-				     "broadcast", "stencil", "timers", NULL};
+static const char *const groups[] = {"pt2pt",	   "one_sided", "reference", "overlap", "load",
+				     "collective", "broadcast", "stencil",   "timers",	NULL};
 
 static const char *const examples[] = {
+	"mpirun -np 2 povbench latency",
+	"Latency by message size, as osu_latency and IMB's PingPong; bandwidth, message_rate, put_latency "
+	"and so on are called as simply.",
 	"mpirun -np 2 povbench sender --quick",
 	"What of a message's time hides behind computation on the sender's side.",
 	"mpirun -np 2 povbench suite -o run.json",
@@ -68,6 +71,9 @@ static int unknown_name(const char *name)
 		near = suggest_better(name, near, words[i]);
 	for (i = 0; benches[i]; i++)
 		near = suggest_better(name, near, benches[i]->name);
+	for (i = 0; benches[i]; i++)
+		if (benches[i]->alias)
+			near = suggest_better(name, near, benches[i]->alias);
 	if (near)
 		log_error("no benchmark \"%s\"; did you mean \"%s\"?", name, near);
 	else
@@ -89,6 +95,8 @@ static void print_list(void)
 			if (strcmp(b->group, groups[g]))
 				continue;
 			printf("  %-20s %s\n", b->name, b->brief);
+			if (b->alias)
+				printf("  %-20s also called %s\n", "", b->alias);
 			printf("  %-20s %s; ", "", b->source);
 			if (b->ranks_min == b->ranks_max)
 				printf("%d rank%s\n", b->ranks_min, nominal_plural(b->ranks_min));
@@ -168,7 +176,7 @@ static bool in_suite(const struct bench *b, const struct option_list *only)
 	size_t i;
 
 	for (i = 0; i < only->cnt; i++) {
-		if (!strcmp(only->item[i], b->name) || !strcmp(only->item[i], b->group))
+		if (bench_is(b, only->item[i]) || !strcmp(only->item[i], b->group))
 			return true;
 	}
 	return !only->cnt;
@@ -255,7 +263,7 @@ static int run_named(const struct bench *b, int argc, char **argv)
 		log_error("\"%s\": options only are wanted behind \"%s\"", argv[0], cmd.name);
 		status = -EINVAL;
 	}
-	if (!status && args_read(&args, !b, &plan.opt))
+	if (!status && args_read(&args, b, &plan.opt))
 		status = -EINVAL;
 	if (!status)
 		status = check_only(b, &args.only);

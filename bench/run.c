@@ -111,6 +111,8 @@ static const char *feature_missing(uint32_t missing)
 		return "threads";
 	if (missing & COMM_HAS_OPENMP)
 		return "OpenMP";
+	if (missing & COMM_HAS_RMA)
+		return "one-sided communication";
 	return "something that this MPI does not have";
 }
 

@@ -19,8 +19,8 @@
 
 #define FOR_EVER_NS 1000000000000000ull
 
-static const struct selftest_case *const lists[] = {selftest_references, selftest_maps,
-						    selftest_broadcasts, selftest_stencils};
+static const struct selftest_case *const lists[] = {
+	selftest_references, selftest_rates, selftest_maps, selftest_broadcasts, selftest_stencils};
 
 void selftest_expect(struct selftest *t, double value, double expected, double tolerance,
 		     const char *what, ...)
@@ -194,7 +194,7 @@ int selftest_run(const char *only, FILE *out)
 	size_t i;
 
 	for (i = 0; benches[i]; i++) {
-		if (only && strcmp(only, benches[i]->name))
+		if (only && !bench_is(benches[i], only))
 			continue;
 		if (!bench_test(benches[i], &y))
 			tally_add(&y, benches[i]->name, "any machine", "it has no case");

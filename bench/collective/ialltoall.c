@@ -1,52 +1,17 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Overlap of MPI_Ialltoall; bytes is each rank's block for each other one. Method: coll_map.h. */
-#include "collective/coll_map.h"
+#include "collective/coll_data.h"
 
-static int messages(const struct bench_run *run)
-{
-	return run->comm->size;
-}
-
-static struct comm_msg block(const struct map *m, void *buf, int peer)
-{
-	return (struct comm_msg){.buf = (char *)buf + (size_t)peer * m->bytes,
-				 .bytes = m->bytes,
-				 .layout = COMM_CONTIGUOUS};
-}
-
-static void make(struct map *m, void **in, void **out)
-{
-	size_t bytes = m->bytes * (size_t)m->comm->size;
-	int peer, rank = m->comm->rank;
-	struct comm_msg to, from;
-
-	*in = bench_buffer_new(bytes, COMM_CONTIGUOUS);
-	*out = bench_buffer_new(bytes, COMM_CONTIGUOUS);
-	for (peer = 0; peer < m->comm->size; peer++) {
-		to = block(m, *in, peer);
-		from = block(m, *out, peer);
-		bench_buffer_fill(to.buf, to.bytes, to.layout, map_seed(m, rank, peer));
-		bench_buffer_fill(from.buf, from.bytes, from.layout, ~map_seed(m, peer, rank));
-	}
-}
-
-static void check(struct map *m, void *out)
-{
-	struct comm_msg from;
-	int peer;
-
-	for (peer = 0; peer < m->comm->size; peer++) {
-		from = block(m, out, peer);
-		map_check_message(m, &from, peer, m->comm->rank);
-	}
-}
-
-static const struct coll_data data = {.op = COMM_ALLTOALL, .make = make, .check = check};
+static const struct coll_data data = {
+	.op = COMM_ALLTOALL,
+	.make = coll_blocks_make,
+	.check = coll_blocks_check,
+};
 
 static const struct map_pattern pattern = {
 	COLL_MAP_PATTERN,
 	.data = &data,
-	.messages = messages,
+	.messages = coll_blocks_cnt,
 };
 
 static int ialltoall_run(struct bench_run *run)

@@ -3,12 +3,17 @@
 
 #include <string.h>
 
+bool bench_is(const struct bench *b, const char *name)
+{
+	return !strcmp(b->name, name) || (b->alias && !strcmp(b->alias, name));
+}
+
 const struct bench *bench_find(const char *name)
 {
 	size_t i;
 
 	for (i = 0; benches[i]; i++) {
-		if (!strcmp(benches[i]->name, name))
+		if (bench_is(benches[i], name))
 			return benches[i];
 	}
 	return NULL;

@@ -23,7 +23,8 @@ struct bench_options {
 	uint64_t point_ns; /* time limit of one point */
 	struct compute compute;
 	uint64_t threads_max; /* of computation (nload); 0 = all processing units */
-	uint64_t window;      /* requests pending at once (window benchmarks) */
+	uint64_t window;      /* requests pending at once; 0: as many as the benchmark has */
+	uint64_t pairs;	      /* of ranks (message_rate); 0: half of the ranks */
 	uint64_t repeat;      /* M of the broadcast methods */
 	const char
 		*tasks; /* numbers of tasks of the broadcast group (tasks.h); null: 2, 4, 8 … all */
@@ -53,10 +54,16 @@ enum bench_nodes {
 
 struct bench {
 	const char *name;
-	const char *group;  /* overlap, load, collective, broadcast, stencil, timers, reference */
+	const char *alias;  /* another name that it is known by, or null */
+	const char *group;  /* as povbench.c lists them */
 	const char *brief;  /* one line: what is measured */
 	const char *source; /* paper and section, or suite, that the method is from */
 	enum result_kind kind;
+	/* When it is run alone and no preset was asked for; a step of 0: those of --full. */
+	struct {
+		uint64_t min, max;
+		double step;
+	} sizes;
 	int ranks_min, ranks_max; /* max 0 = any; ranks beyond it stay idle */
 	uint32_t needs;		  /* enum comm_feature; without them it is left out, aloud */
 	bool shares_cores;	  /* on purpose: that ranks wait for one says nothing */
@@ -68,8 +75,9 @@ struct bench {
 };
 
 extern const struct bench *const benches[]; /* by name; ends with NULL */
-/* Null: there is none. */
+/* By either of its names. Null: there is none. */
 const struct bench *bench_find(const char *name);
+bool bench_is(const struct bench *b, const char *name);
 
 /* ---- taking samples (measure.c) ---- */
 

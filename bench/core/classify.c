@@ -88,21 +88,27 @@ static char *classify_timers(const struct result *r)
 static char *classify_curve(const struct result *r)
 {
 	double small = classify_first(r, "bytes"), large = classify_last(r, "bytes");
-	double latency_ns = NAN, time_ns = NAN;
+	double latency_ns = NAN, time_ns = NAN, per_s = NAN;
 	char from[HUMAN_BYTES], to[HUMAN_BYTES];
 	size_t i;
 
 	for (i = 0; i < result_point_cnt(r); i++) {
-		if (classify_is(r, i, "bytes", small))
+		if (classify_is(r, i, "bytes", small)) {
 			latency_ns = result_number(result_point_at(r, i), "measured");
+			per_s = result_number(result_point_at(r, i), "messages_per_s");
+		}
 		if (classify_is(r, i, "bytes", large))
 			time_ns = result_number(result_point_at(r, i), "measured");
 	}
 	if (isnan(latency_ns) || isnan(time_ns))
 		return NULL;
-	return xasprintf("%.2f us for %s, %.2f GB/s with %s", latency_ns / 1e3,
-			 human_bytes(from, sizeof(from), (uint64_t)small), large / time_ns,
-			 human_bytes(to, sizeof(to), (uint64_t)large));
+	human_bytes(from, sizeof(from), (uint64_t)small);
+	human_bytes(to, sizeof(to), (uint64_t)large);
+	if (!isnan(per_s))
+		return xasprintf("%.3g million messages a second of %s, %.2f GB/s with %s",
+				 per_s / 1e6, from, large / time_ns, to);
+	return xasprintf("%.2f us for %s, %.2f GB/s with %s", latency_ns / 1e3, from,
+			 large / time_ns, to);
 }
 
 /* ---- all ---- */

@@ -28,7 +28,8 @@
  * (E not above the gap)": the largest OL_i may be too long, as some task was not waited for but busy.
  * Stencil. For each number of ranks per core the median overlap of the sizes with T_comp/4 ≤ T_comm ≤ 4 T_comp whose
  * interval is no wider than 0.5; "not told" without any.
- * Timers. At the largest number of ranks on a core: what MPI_Wtime makes of the CPU time. Curves: both ends.
+ * Timers. At the largest number of ranks on a core: what MPI_Wtime makes of the CPU time. Curves: both ends; where many
+ * messages are under way, the number in a second instead of the time.
  * Protocol. The smallest size that was not eager, and the largest below it, with the receiver in MPI; and with the
  * receiver computing if that is less.
  */

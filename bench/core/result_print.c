@@ -162,11 +162,14 @@ void result_print(const struct result *r, bool all, FILE *out)
 	const char *sentence = json_string_value(json_object_get(json, "sentence"));
 	const char *kind = json_string_value(json_object_get(json, "kind"));
 	int ranks = (int)json_integer_value(json_object_get(json, "ranks"));
+	bool curve = !strcmp(kind, "curve");
 
-	fprintf(out, "# %s, %d rank%s: %s\n", json_string_value(json_object_get(json, "benchmark")),
-		ranks, nominal_plural(ranks),
+	fprintf(out, "# %s%s, %d rank%s: %s\n", curve ? "povbench " : "",
+		json_string_value(json_object_get(json, "benchmark")), ranks, nominal_plural(ranks),
 		json_string_value(json_object_get(json, "brief")) ?: "");
-	if (!all && !strcmp(kind, "map"))
+	if (curve)
+		result_print_sizes(r, out);
+	else if (!all && !strcmp(kind, "map"))
 		result_print_map(r, out);
 	else
 		print_table(json_object_get(json, "points"), out);

@@ -14,5 +14,7 @@
 void result_print(const struct result *r, bool all, FILE *out);
 /* The rows of a map. */
 void result_print_map(const struct result *r, FILE *out);
+/* Of a curve, in the shape of the OSU benchmarks' tables. (result_sizes.c) */
+void result_print_sizes(const struct result *r, FILE *out);
 
 #endif

@@ -6,9 +6,11 @@
  */
 #include "overlap/map.h"
 
+#define WINDOW_DEFAULT 16
+
 static int messages(const struct bench_run *run)
 {
-	return (int)run->opt->window;
+	return run->opt->window ? (int)run->opt->window : WINDOW_DEFAULT;
 }
 
 static void post_receives(struct map *m)

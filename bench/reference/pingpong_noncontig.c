@@ -3,16 +3,23 @@
  * Ping-pong of a derived datatype, 32 chars of every 64, with blocking calls: half of the round trip. T_comm of the
  * non-contiguous overlap benchmark.
  */
-#include "reference/curve.h"
+#include "core/curve.h"
 
 static void pingpong_noncontig_measure(struct bench_run *run, size_t bytes, struct samples *out)
 {
 	measure_pingpong_steady(run, bytes, COMM_STRIDED, out);
 }
 
+static const struct curve curve = {.measure = pingpong_noncontig_measure};
+
 static int pingpong_noncontig_run(struct bench_run *run)
 {
-	return curve_run(run, pingpong_noncontig_measure);
+	return curve_run(run, &curve);
+}
+
+static uint64_t pingpong_noncontig_estimate_ns(const struct bench_run *run)
+{
+	return curve_estimate_ns(run, &curve);
 }
 
 const struct bench bench_pingpong_noncontig = {
@@ -24,5 +31,5 @@ const struct bench bench_pingpong_noncontig = {
 	.ranks_min = 2,
 	.ranks_max = 2,
 	.run = pingpong_noncontig_run,
-	.estimate_ns = curve_estimate_ns,
+	.estimate_ns = pingpong_noncontig_estimate_ns,
 };

@@ -3,7 +3,7 @@
  * The sender's processor time: how long a blocking Send keeps rank 0. Small messages are copied and the call returns
  * early, large ones keep the sender until the receiver has them.
  */
-#include "reference/curve.h"
+#include "core/curve.h"
 
 #include <stdlib.h>
 
@@ -49,9 +49,16 @@ static void send_time_measure(struct bench_run *run, size_t bytes, struct sample
 	free(s.msg.buf);
 }
 
+static const struct curve curve = {.measure = send_time_measure};
+
 static int send_time_run(struct bench_run *run)
 {
-	return curve_run(run, send_time_measure);
+	return curve_run(run, &curve);
+}
+
+static uint64_t send_time_estimate_ns(const struct bench_run *run)
+{
+	return curve_estimate_ns(run, &curve);
 }
 
 const struct bench bench_send_time = {
@@ -63,5 +70,5 @@ const struct bench bench_send_time = {
 	.ranks_min = 2,
 	.ranks_max = 2,
 	.run = send_time_run,
-	.estimate_ns = curve_estimate_ns,
+	.estimate_ns = send_time_estimate_ns,
 };

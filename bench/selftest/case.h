@@ -29,8 +29,8 @@ struct selftest_case {
 	const char *sentence; /* that the classification must give, after the name; null: any */
 };
 
-extern const struct selftest_case selftest_maps[], selftest_references[], selftest_broadcasts[],
-	selftest_stencils[];
+extern const struct selftest_case selftest_maps[], selftest_references[], selftest_rates[],
+	selftest_broadcasts[], selftest_stencils[];
 
 /* value must be expected ± tolerance; a NaN never is. what: printf-like. */
 void selftest_expect(struct selftest *t, double value, double expected, double tolerance,

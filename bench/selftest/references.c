@@ -57,7 +57,7 @@ static void check_times(struct selftest *t,
 	}
 }
 
-static void check_pingpong(struct selftest *t)
+static void check_latency(struct selftest *t)
 {
 	check_times(t, transfer_ns);
 }
@@ -171,8 +171,8 @@ static void check_load(struct selftest *t)
 }
 
 const struct selftest_case selftest_references[] = {
-	{"pingpong", "one with overheads", with_costs, check_pingpong, NULL, NULL},
-	{"pingpong", "one with overheads, eager", with_costs_eager, check_pingpong, NULL, NULL},
+	{"latency", "one with overheads", with_costs, check_latency, NULL, NULL},
+	{"latency", "one with overheads, eager", with_costs_eager, check_latency, NULL, NULL},
 	{"pingpong_noncontig", "one whose CPU packs", with_costs, check_noncontig, NULL, NULL},
 	{"send_time", "one with overheads", with_costs, check_send_time, NULL, NULL},
 	{"send_time", "one with overheads, eager", with_costs_eager, check_send_time, NULL, NULL},

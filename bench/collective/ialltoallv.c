@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Overlap of MPI_Ialltoallv with blocks that are all of the same bytes. Method: coll_map.h. */
+#include "collective/coll_data.h"
+
+static const struct coll_data data = {
+	.op = COMM_ALLTOALLV,
+	.make = coll_blocks_make,
+	.check = coll_blocks_check,
+};
+
+static const struct map_pattern pattern = {
+	COLL_MAP_PATTERN,
+	.data = &data,
+	.messages = coll_blocks_cnt,
+};
+
+static int ialltoallv_run(struct bench_run *run)
+{
+	return map_run(run, &pattern);
+}
+
+static uint64_t ialltoallv_estimate_ns(const struct bench_run *run)
+{
+	return map_estimate_ns(run, &pattern, 1);
+}
+
+const struct bench bench_ialltoallv = {
+	.name = "ialltoallv",
+	.group = "collective",
+	.brief = "overlap of a non-blocking all-to-all that is told each block's size",
+	.source = "after Denis & Trahay 2016, VII; OSU non-blocking collectives, IMB-NBC",
+	.kind = RESULT_MAP,
+	.ranks_min = 2,
+	.run = ialltoallv_run,
+	.estimate_ns = ialltoallv_estimate_ns,
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Overlap of MPI_Ireduce to rank 0, a sum of doubles: here the library has to compute, too. Method: coll_map.h. */
+#include "collective/coll_data.h"
+
+static const struct coll_data data = {
+	.op = COMM_REDUCE,
+	.make = coll_sums_make,
+	.check = coll_sums_check,
+};
+
+static const struct map_pattern pattern = {
+	COLL_MAP_PATTERN,
+	.data = &data,
+	.unit = sizeof(double),
+};
+
+static int ireduce_run(struct bench_run *run)
+{
+	return map_run(run, &pattern);
+}
+
+static uint64_t ireduce_estimate_ns(const struct bench_run *run)
+{
+	return map_estimate_ns(run, &pattern, 1);
+}
+
+const struct bench bench_ireduce = {
+	.name = "ireduce",
+	.group = "collective",
+	.brief = "overlap of a non-blocking reduction",
+	.source = "after Denis & Trahay 2016, VII; OSU non-blocking collectives, IMB-NBC",
+	.kind = RESULT_MAP,
+	.ranks_min = 2,
+	.run = ireduce_run,
+	.estimate_ns = ireduce_estimate_ns,
+};

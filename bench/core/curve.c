@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* The sweep over message sizes; what is timed is the benchmark's. */
+#include "core/curve.h"
+
+#include "base/human.h"
+#include "core/estimate.h"
+#include "core/resume.h"
+#include "core/rounds.h"
+#include "core/sweep.h"
+
+#include <math.h>
+
+static void point_write(struct bench_run *run, size_t bytes, const struct curve *curve,
+			const struct samples *measured)
+{
+	struct result_point *point = result_point_add(run->result);
+	struct summary sum;
+
+	stats_summarize(measured, &sum);
+	result_param(point, "bytes", bytes);
+	if (curve->params)
+		curve->params(run, bytes, point);
+	result_time(point, "measured", measured);
+	if (!(sum.median > 0))
+		return;
+	result_value(point, "mb_per_s", (double)bytes / sum.median * 1e3);
+	if (curve->rate)
+		result_value(point, "messages_per_s", 1e9 / sum.median);
+}
+
+static void curve_point(struct bench_run *run, size_t bytes, const struct curve *curve)
+{
+	struct comm *c = run->comm;
+	char name[HUMAN_BYTES];
+	struct samples measured;
+
+	c->ops->mark_begin(c, 1, human_bytes(name, sizeof(name), bytes));
+	samples_init(&measured);
+	curve->measure(run, bytes, &measured);
+	if (c->rank == 0)
+		point_write(run, bytes, curve, &measured);
+	samples_release(&measured);
+	c->ops->mark_end(c, 1);
+}
+
+static void curve_sweep(const struct bench_options *opt, struct sweep *out)
+{
+	sweep_init(out, opt->bytes_min, opt->bytes_max, opt->step, 1, 1);
+}
+
+int curve_run(struct bench_run *run, const struct curve *curve)
+{
+	struct sweep sizes;
+	size_t i;
+
+	curve_sweep(run->opt, &sizes);
+	for (i = 0; i < sizes.cnt; i++) {
+		const struct result_axis axis = {"bytes", sizes.value[i]};
+
+		if (!resume_has(run, &axis, 1))
+			curve_point(run, sizes.value[i], curve);
+		if (run->comm->rank == 0 && run->progress)
+			run->progress(run->progress_ctx, i + 1, sizes.cnt);
+	}
+	sweep_release(&sizes);
+	return 0;
+}
+
+uint64_t curve_estimate_ns(const struct bench_run *run, const struct curve *curve)
+{
+	const struct bench_options *opt = run->opt;
+	double all_ns = 0, bytes, messages, sample_ns;
+	struct sweep sizes;
+	size_t i;
+
+	curve_sweep(opt, &sizes);
+	for (i = 0; i < sizes.cnt; i++) {
+		bytes = (double)sizes.value[i];
+		messages = curve->messages ? (double)curve->messages(run, sizes.value[i]) : 2;
+		sample_ns = ESTIMATE_LATENCY_NS + messages * bytes / ESTIMATE_BYTES_PER_NS;
+		all_ns += estimate_point_ns(opt, fmax(sample_ns, ROUNDS_SAMPLE_NS));
+	}
+	sweep_release(&sizes);
+	return (uint64_t)all_ns;
+}

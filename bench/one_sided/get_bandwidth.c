@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* How much a rank reads of another rank's memory when many gets are under way. Method: access.h. */
+#include "one_sided/access.h"
+
+static void get_bandwidth_measure(struct bench_run *run, size_t bytes, struct samples *out)
+{
+	access_bandwidth(run, bytes, ACCESS_GET, out);
+}
+
+static const struct curve curve = {
+	.measure = get_bandwidth_measure,
+	.rate = true,
+	.messages = access_messages,
+	.params = access_params,
+};
+
+static int get_bandwidth_run(struct bench_run *run)
+{
+	return curve_run(run, &curve);
+}
+
+static uint64_t get_bandwidth_estimate_ns(const struct bench_run *run)
+{
+	return curve_estimate_ns(run, &curve);
+}
+
+const struct bench bench_get_bandwidth = {
+	.name = "get_bandwidth",
+	.group = "one_sided",
+	.brief = "a window of MPI_Gets, then a flush",
+	.source = "OSU: osu_get_bw",
+	.kind = RESULT_CURVE,
+	.sizes = CURVE_SIZES_OSU(1),
+	.ranks_min = 2,
+	.ranks_max = 2,
+	.needs = COMM_HAS_RMA,
+	.run = get_bandwidth_run,
+	.estimate_ns = get_bandwidth_estimate_ns,
+};

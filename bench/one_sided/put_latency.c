@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* How long it takes to write other ranks' memory, until the data are there. Method: access.h. */
+#include "one_sided/access.h"
+
+static void put_latency_measure(struct bench_run *run, size_t bytes, struct samples *out)
+{
+	access_latency(run, bytes, ACCESS_PUT, out);
+}
+
+static const struct curve curve = {
+	.measure = put_latency_measure,
+};
+
+static int put_latency_run(struct bench_run *run)
+{
+	return curve_run(run, &curve);
+}
+
+static uint64_t put_latency_estimate_ns(const struct bench_run *run)
+{
+	return curve_estimate_ns(run, &curve);
+}
+
+const struct bench bench_put_latency = {
+	.name = "put_latency",
+	.group = "one_sided",
+	.brief = "an MPI_Put and a flush",
+	.source = "OSU: osu_put_latency; IMB-RMA: Unidir_put",
+	.kind = RESULT_CURVE,
+	.sizes = CURVE_SIZES_OSU(1),
+	.ranks_min = 2,
+	.ranks_max = 2,
+	.needs = COMM_HAS_RMA,
+	.run = put_latency_run,
+	.estimate_ns = put_latency_estimate_ns,
+};

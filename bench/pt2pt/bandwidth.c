@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* How much a pair of ranks moves one way when many messages are under way. Method: window.h. */
+#include "pt2pt/window.h"
+
+static void bandwidth_measure(struct bench_run *run, size_t bytes, struct samples *out)
+{
+	window_measure(run, bytes, 1, false, out);
+}
+
+static const struct curve curve = {
+	.measure = bandwidth_measure,
+	.rate = true,
+	.messages = window_messages,
+	.params = window_params,
+};
+
+static int bandwidth_run(struct bench_run *run)
+{
+	return curve_run(run, &curve);
+}
+
+static uint64_t bandwidth_estimate_ns(const struct bench_run *run)
+{
+	return curve_estimate_ns(run, &curve);
+}
+
+const struct bench bench_bandwidth = {
+	.name = "bandwidth",
+	.group = "pt2pt",
+	.brief = "a window of sends at once, one way",
+	.source = "OSU: osu_bw; IMB-MPI1: Uniband",
+	.kind = RESULT_CURVE,
+	.sizes = CURVE_SIZES_OSU(1),
+	.ranks_min = 2,
+	.ranks_max = 2,
+	.run = bandwidth_run,
+	.estimate_ns = bandwidth_estimate_ns,
+};

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* How much a pair of ranks moves both ways together when many messages are under way. Method: window.h. */
+#include "pt2pt/window.h"
+
+static void bi_bandwidth_measure(struct bench_run *run, size_t bytes, struct samples *out)
+{
+	window_measure(run, bytes, 1, true, out);
+}
+
+static uint64_t messages(const struct bench_run *run, size_t bytes)
+{
+	return 2 * window_messages(run, bytes);
+}
+
+static const struct curve curve = {
+	.measure = bi_bandwidth_measure,
+	.rate = true,
+	.messages = messages,
+	.params = window_params,
+};
+
+static int bi_bandwidth_run(struct bench_run *run)
+{
+	return curve_run(run, &curve);
+}
+
+static uint64_t bi_bandwidth_estimate_ns(const struct bench_run *run)
+{
+	return curve_estimate_ns(run, &curve);
+}
+
+const struct bench bench_bi_bandwidth = {
+	.name = "bi_bandwidth",
+	.group = "pt2pt",
+	.brief = "a window of sends at once, both ways together",
+	.source = "OSU: osu_bibw; IMB-MPI1: Biband",
+	.kind = RESULT_CURVE,
+	.sizes = CURVE_SIZES_OSU(1),
+	.ranks_min = 2,
+	.ranks_max = 2,
+	.run = bi_bandwidth_run,
+	.estimate_ns = bi_bandwidth_estimate_ns,
+};

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Ping-pong of contiguous data with blocking calls: half of the round trip, as osu_latency and IMB's PingPong. */
+#include "core/curve.h"
+
+static void latency_measure(struct bench_run *run, size_t bytes, struct samples *out)
+{
+	measure_pingpong_steady(run, bytes, COMM_CONTIGUOUS, out);
+}
+
+static const struct curve curve = {.measure = latency_measure};
+
+static int latency_run(struct bench_run *run)
+{
+	return curve_run(run, &curve);
+}
+
+static uint64_t latency_estimate_ns(const struct bench_run *run)
+{
+	return curve_estimate_ns(run, &curve);
+}
+
+const struct bench bench_latency = {
+	.name = "latency",
+	.alias = "pingpong",
+	.group = "pt2pt",
+	.brief = "half a ping-pong of contiguous data",
+	.source = "OSU: osu_latency; IMB-MPI1: PingPong",
+	.kind = RESULT_CURVE,
+	.sizes = CURVE_SIZES_OSU(0),
+	.ranks_min = 2,
+	.ranks_max = 2,
+	.run = latency_run,
+	.estimate_ns = latency_estimate_ns,
+};
