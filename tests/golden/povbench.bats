@@ -43,6 +43,8 @@ refused() {
 	diff -u files listed
 	"$POVBENCH" list | awk '/^[a-z]/ {print $1}' >groups
 	diff -u - groups <<-'L'
+		pt2pt
+		one_sided
 		reference
 		overlap
 		load
@@ -52,6 +54,24 @@ refused() {
 		timers
 	L
 	[ "$("$POVBENCH" list | grep -cE '^ {23}.*; [0-9]+ ranks?( or more)?$')" = "$(wc -l <files)" ]
+}
+
+@test "a benchmark of two names is found by both" {
+	"$POVBENCH" list | grep -A 1 '^  latency ' | grep -q '^ *also called pingpong$'
+	"$POVBENCH" help pingpong | cmp - <("$POVBENCH" help latency)
+	refused 'no benchmark "pingpon"; did you mean "pingpong"?' pingpon
+	"$POVBENCH" selftest pingpong | grep -q '^ok [0-9]* - latency on '
+	refused 'no benchmark "zzz"' suite --only pingpong --only zzz
+}
+
+@test "what users of OSU and IMB know: names, and the letters of options" {
+	for name in latency bandwidth bi_bandwidth message_rate {put,get}_{latency,bandwidth} \
+		i{barrier,bcast,gather,scatter,reduce,allreduce,allgather,alltoall,alltoallv}; do
+		"$POVBENCH" list | grep -A 2 "^  $name " | grep -qE 'OSU' || { echo "$name"; return 1; }
+	done
+	for option in 'm, --bytes ' 'i, --samples ' 'x, --warmup ' 'W, --window ' 'p, --pairs ' 'c, --validate '; do
+		"$POVBENCH" help bandwidth | grep -qF -- "  -$option" || { echo "$option"; return 1; }
+	done
 }
 
 @test "help, --help and -h say the same, with three examples or more, within 80 columns" {
@@ -117,7 +137,7 @@ refused() {
 	done
 	refused 'sender: --samples: "1.5" is not a whole number' sender -i 1.5
 	refused 'sender: --samples: "9999999" is too large; the most is 1000000' sender -i 9999999
-	for option in samples repeat; do
+	for option in samples repeat pairs; do
 		refused "sender: --$option: \"0\" is too small; the least is 1" sender "--$option" 0
 	done
 	refused 'sender: --point-time: "0" is too small; the least is 1 ns' sender --point-time 0

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Curves as tables in the shape of the OSU benchmarks: what is no row begins with '#', sizes are plain numbers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench_result.h"
+#include "core/result_print.h"
+
+static struct result_point *point(struct result *r, uint64_t bytes, double ns)
+{
+	struct result_point *p = result_point_add(r);
+	struct samples s;
+
+	samples_init(&s);
+	samples_add(&s, ns);
+	samples_add(&s, ns);
+	samples_add(&s, 4 * ns);
+	result_param(p, "bytes", bytes);
+	result_time(p, "measured", &s);
+	result_value(p, "mb_per_s", (double)bytes / ns * 1e3);
+	samples_release(&s);
+	return p;
+}
+
+static struct result *curve(const struct fixture *f, const char *name, const char *brief)
+{
+	struct result_about about = f->about;
+
+	about.benchmark = name;
+	about.brief = brief;
+	about.kind = RESULT_CURVE;
+	return result_new(&about);
+}
+
+static void assert_prints(struct result *r, const char *expected)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	result_print(r, false, out);
+	fclose(out);
+	assert_string_equal(text, expected);
+	free(text);
+	result_free(r);
+}
+
+static void test_latency(void **state)
+{
+	struct result *r = curve(*state, "latency", "half a ping-pong");
+
+	point(r, 0, 1000);
+	point(r, 4 << 20, 500123.4);
+	result_sentence_set(r, "latency: good");
+	assert_prints(r, "# povbench latency, 2 ranks: half a ping-pong\n"
+			 "# Size (B)    Latency p50 (us)    p99 (us)   mean (us)        MB/s\n"
+			 "0                         1.00        3.94        2.00        0.00\n"
+			 "4194304                 500.12     1970.49     1000.25     8386.54\n"
+			 "# latency: good\n\n");
+}
+
+static void test_rate(void **state)
+{
+	struct result *r = curve(*state, "bandwidth", "a window of sends");
+	struct result_point *p = point(r, 1, 100);
+
+	result_value(p, "messages_per_s", 1e7);
+	result_param(p, "window", 64);
+	assert_prints(
+		r,
+		"# povbench bandwidth, 2 ranks: a window of sends\n"
+		"# Size (B)    Bandwidth (MB/s)  Messages/s    p50 (us)    p99 (us)      Window\n"
+		"1                        10.00    10000000       0.100       0.394          64\n\n");
+}
+
+/* What one row only has is a column of all. */
+static void test_pairs(void **state)
+{
+	struct result *r = curve(*state, "message_rate", "windows in pairs");
+	struct result_point *p = point(r, 1, 100);
+
+	result_value(p, "messages_per_s", 1e7);
+	p = point(r, 2, 100);
+	result_value(p, "messages_per_s", 1e7);
+	result_param(p, "pairs", 3);
+	assert_prints(
+		r,
+		"# povbench message_rate, 2 ranks: windows in pairs\n"
+		"# Size (B)    Bandwidth (MB/s)  Messages/s    p50 (us)    p99 (us)       Pairs\n"
+		"1                        10.00    10000000       0.100       0.394           -\n"
+		"2                        20.00    10000000       0.100       0.394           3\n\n");
+}
+
+static void test_nothing(void **state)
+{
+	assert_prints(curve(*state, "latency", "half a ping-pong"),
+		      "# povbench latency, 2 ranks: half a ping-pong\n# Size (B)  \n\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_latency, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rate, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pairs, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nothing, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
