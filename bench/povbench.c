@@ -235,9 +235,17 @@ static void mute_others(void)
 	}
 }
 
-static int run_on_ranks(struct run_plan *plan, bool multiple, int argc, char **argv)
+/* Some libraries pay in every call for threads that there might be. */
+static enum comm_threads threads_of(const struct bench *b, bool multiple)
 {
-	struct comm *c = comm_mpi_init(&argc, &argv, multiple);
+	if (multiple || (b && b->needs & COMM_HAS_MULTIPLE))
+		return COMM_THREADS_MULTIPLE;
+	return b && b->no_threads ? COMM_THREADS_NONE : COMM_THREADS_COMPUTE;
+}
+
+static int run_on_ranks(struct run_plan *plan, enum comm_threads threads, int argc, char **argv)
+{
+	struct comm *c = comm_mpi_init(&argc, &argv, threads);
 	int status;
 
 	if (c->rank)
@@ -274,8 +282,7 @@ static int run_named(const struct bench *b, int argc, char **argv)
 		plan.peers = args.peers;
 		if (!b)
 			plan.bench = list_suite(&args.only);
-		status = run_on_ranks(&plan, args.multiple || (b && b->needs & COMM_HAS_MULTIPLE),
-				      argc, argv);
+		status = run_on_ranks(&plan, threads_of(b, args.multiple), argc, argv);
 		if (!b)
 			free(plan.bench);
 	} else {

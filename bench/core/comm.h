@@ -193,8 +193,15 @@ uint64_t comm_tell(struct comm *c, uint64_t word);
 /* Everybody's number, on rank 0 only: out[0 … size-1]. */
 void comm_collect(struct comm *c, uint64_t word, uint64_t *out);
 
-/* MPI_Init_thread with what `multiple` asks for; the benchmark's options tell. (comm_mpi.c) */
-struct comm *comm_mpi_init(int *argc, char ***argv, bool multiple);
+/* What MPI is told of the program's threads; the benchmark and its options tell. */
+enum comm_threads {
+	COMM_THREADS_NONE,     /* MPI_THREAD_SINGLE, as MPI_Init */
+	COMM_THREADS_COMPUTE,  /* MPI_THREAD_FUNNELED: they make no calls */
+	COMM_THREADS_MULTIPLE, /* MPI_THREAD_MULTIPLE */
+};
+
+/* (comm_mpi.c) */
+struct comm *comm_mpi_init(int *argc, char ***argv, enum comm_threads threads);
 void comm_mpi_finalize(struct comm *c);
 
 #endif

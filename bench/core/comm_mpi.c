@@ -323,16 +323,21 @@ static struct comm *mpi_first(struct comm *c, int n)
 	return comm_new(comm, mpi_of(c)->process, c->features);
 }
 
-struct comm *comm_mpi_init(int *argc, char ***argv, bool multiple)
+struct comm *comm_mpi_init(int *argc, char ***argv, enum comm_threads threads)
 {
-	int wanted = multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, level;
+	static const int levels[] = {
+		[COMM_THREADS_NONE] = MPI_THREAD_SINGLE,
+		[COMM_THREADS_COMPUTE] = MPI_THREAD_FUNNELED,
+		[COMM_THREADS_MULTIPLE] = MPI_THREAD_MULTIPLE,
+	};
+	int level;
 	uint32_t features = PARTITIONED | COMM_HAS_RMA | compute_features();
 	MPI_Comm comm;
 
-	MPI_Init_thread(argc, argv, wanted, &level);
+	MPI_Init_thread(argc, argv, levels[threads], &level);
 	if (level < MPI_THREAD_FUNNELED)
 		features &= ~(uint32_t)COMM_HAS_THREADS;
-	if (multiple && level >= MPI_THREAD_MULTIPLE)
+	if (threads == COMM_THREADS_MULTIPLE && level >= MPI_THREAD_MULTIPLE)
 		features |= COMM_HAS_MULTIPLE;
 	/* Own messages in a communicator of their own. */
 	MPI_Comm_dup(MPI_COMM_WORLD, &comm);

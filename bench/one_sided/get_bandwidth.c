@@ -34,6 +34,7 @@ const struct bench bench_get_bandwidth = {
 	.ranks_min = 2,
 	.ranks_max = 2,
 	.needs = COMM_HAS_RMA,
+	.no_threads = true,
 	.run = get_bandwidth_run,
 	.estimate_ns = get_bandwidth_estimate_ns,
 };

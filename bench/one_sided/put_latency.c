@@ -31,6 +31,7 @@ const struct bench bench_put_latency = {
 	.ranks_min = 2,
 	.ranks_max = 2,
 	.needs = COMM_HAS_RMA,
+	.no_threads = true,
 	.run = put_latency_run,
 	.estimate_ns = put_latency_estimate_ns,
 };

@@ -33,6 +33,7 @@ const struct bench bench_bandwidth = {
 	.sizes = CURVE_SIZES_OSU(1),
 	.ranks_min = 2,
 	.ranks_max = 2,
+	.no_threads = true,
 	.run = bandwidth_run,
 	.estimate_ns = bandwidth_estimate_ns,
 };

@@ -38,6 +38,7 @@ const struct bench bench_bi_bandwidth = {
 	.sizes = CURVE_SIZES_OSU(1),
 	.ranks_min = 2,
 	.ranks_max = 2,
+	.no_threads = true,
 	.run = bi_bandwidth_run,
 	.estimate_ns = bi_bandwidth_estimate_ns,
 };

@@ -29,6 +29,7 @@ const struct bench bench_latency = {
 	.sizes = CURVE_SIZES_OSU(0),
 	.ranks_min = 2,
 	.ranks_max = 2,
+	.no_threads = true,
 	.run = latency_run,
 	.estimate_ns = latency_estimate_ns,
 };

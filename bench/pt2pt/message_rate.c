@@ -57,6 +57,7 @@ const struct bench bench_message_rate = {
 	.kind = RESULT_CURVE,
 	.sizes = CURVE_SIZES_OSU(1),
 	.ranks_min = 2,
+	.no_threads = true,
 	.run = message_rate_run,
 	.estimate_ns = message_rate_estimate_ns,
 };
