@@ -66,9 +66,9 @@ struct bench {
 	} sizes;
 	int ranks_min, ranks_max; /* max 0 = any; ranks beyond it stay idle */
 	uint32_t needs;		  /* enum comm_feature; without them it is left out, aloud */
-	bool no_threads; /* run alone, it asks for MPI_THREAD_SINGLE, as OSU's and IMB's do */
-	bool shares_cores;	  /* on purpose: that ranks wait for one says nothing */
-	enum bench_nodes nodes;	  /* elsewhere it is left out, aloud */
+	bool no_threads;   /* run alone, it asks for MPI_THREAD_SINGLE, as OSU's and IMB's do */
+	bool shares_cores; /* on purpose: that ranks wait for one says nothing */
+	enum bench_nodes nodes; /* elsewhere it is left out, aloud */
 	/* All ranks call it. 0, or -errno after printing why. */
 	int (*run)(struct bench_run *run);
 	/* ns that a run takes at most by its options, on this communicator's size; for the estimate. */

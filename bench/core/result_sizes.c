@@ -18,9 +18,9 @@ struct column {
 };
 
 static const struct column latency[] = {
-	{"Latency p50 (us)", "measured", 1e3, 2},
-	{"p99 (us)", "measured.p99", 1e3, 2},
-	{"mean (us)", "measured.mean", 1e3, 2},
+	{"Latency p50 (us)", "measured", 1e3, 3},
+	{"p99 (us)", "measured.p99", 1e3, 3},
+	{"mean (us)", "measured.mean", 1e3, 3},
 	{"MB/s", "mb_per_s", 1, 2},
 	{.head = NULL},
 };

@@ -124,8 +124,8 @@ static void check_bandwidth(struct selftest *t)
 }
 
 /*
- * A rank's receives are posted, and wait until all of its own are sent; a rank goes on when it has all of the other's. It then
- * finds that one just where it is itself.
+ * A rank waits for its own sends first: with rendezvous until their data are there. Then it spends its CPU time on what
+ * came, and the other one is as far.
  */
 static double both_ns(const struct model_settings *m, double bytes, int cnt)
 {

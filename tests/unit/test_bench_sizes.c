@@ -60,8 +60,8 @@ static void test_latency(void **state)
 	result_sentence_set(r, "latency: good");
 	assert_prints(r, "# povbench latency, 2 ranks: half a ping-pong\n"
 			 "# Size (B)    Latency p50 (us)    p99 (us)   mean (us)        MB/s\n"
-			 "0                         1.00        3.94        2.00        0.00\n"
-			 "4194304                 500.12     1970.49     1000.25     8386.54\n"
+			 "0                        1.000       3.940       2.000        0.00\n"
+			 "4194304                500.123    1970.486    1000.247     8386.54\n"
 			 "# latency: good\n\n");
 }
 
