@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Files that nobody named are <result file>-<benchmark>.png. References share one, and so do the methods of one operation;
+ * Files that nobody named are <result file>-<benchmark>.png. Curves of a group share one, and so do the methods of one operation;
  * a result that cannot be drawn is told and does not keep the others from it.
  */
 #include "draw.h"
@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static int draw_plot(const struct picture *picture, struct plot *plot,
-		     const struct draw_style *style, enum format format, const char *path)
+int draw_plot(const struct picture *picture, struct plot *plot, const struct draw_style *style,
+	      enum format format, const char *path)
 {
 	struct script head, body;
 	int err;
@@ -59,11 +59,18 @@ int draw_chosen(const struct data *d, const struct choice *c, const struct draw_
 
 struct everything {
 	const struct choice *choice;
-	const struct draw_style *style;
 	const struct data *data;
-	bool replace;
+	draw_each_fn each;
+	void *ctx;
 	bool *done; /* of each result; owned */
-	size_t drawn_cnt, kept_cnt;
+	size_t cnt;
+};
+
+/* PNG files in the current directory. */
+struct files {
+	const struct data *data;
+	const struct draw_style *style;
+	bool replace;
 };
 
 /* "run-sender.png" for results/run.json; in the names, nothing that a shell or a directory would mind. */
@@ -96,31 +103,49 @@ static size_t number_of(const struct data *d, size_t idx)
 	return cnt;
 }
 
-/* Only what stops everything is an error: a picture that cannot be drawn has been told. */
-static int draw_one(struct everything *e, const struct picture *picture, struct plot *plot,
-		    const char *path)
+static int draw_file(void *ctx, const struct picture *picture, struct plot *plot, const char *name)
 {
+	const struct data_result *first = plot->result[0];
+	struct files *f = ctx;
+	char *path;
 	int err;
 
-	if (!e->replace && !access(path, F_OK)) {
+	if (!strcmp(picture->name, "grid"))
+		path = f->data->file_cnt > 1 ? xstrdup("grid.png") :
+					       path_of(first->file->path, name, 0);
+	else
+		path = path_of(
+			first->file->path, name,
+			plot->cnt > 1 ? 0 : number_of(f->data, (size_t)(first - f->data->result)));
+	if (!f->replace && !access(path, F_OK)) {
 		log_warn("%s: is there already and stays; --force replaces it", path);
-		e->kept_cnt++;
-		return 0;
+		err = 0;
+	} else {
+		err = draw_plot(picture, plot, f->style, FORMAT_PNG, path);
+		if (!err)
+			printf("%s\n", path);
 	}
-	err = draw_plot(picture, plot, e->style, FORMAT_PNG, path);
-	if (!err) {
-		printf("%s\n", path);
-		e->drawn_cnt++;
-	}
+	free(path);
+	return err;
+}
+
+/* Only what stops everything is an error: a picture that cannot be drawn has been told. */
+static int draw_one(struct everything *e, const struct picture *picture, struct plot *plot,
+		    const char *name)
+{
+	int err = e->each(e->ctx, picture, plot, name);
+
+	e->cnt += !err;
 	return err == -EINVAL || err == -ENODATA ? 0 : err;
 }
 
-/* Results of one picture that compare: the references of a file, and methods of measuring the same operation. */
+/* Results of one picture that compare: those of a group, in a file, and methods of measuring the same operation. */
 static bool belong_together(const struct data_result *a, const struct data_result *b)
 {
 	const char *x = data_param_text(a->point[0], "op"), *y = data_param_text(b->point[0], "op");
 
-	return a->file == b->file && !x == !y && (!x || !strcmp(x, y));
+	return a->file == b->file && !strcmp(a->group, b->group) && !x == !y &&
+	       (!x || !strcmp(x, y));
 }
 
 static int draw_result(struct everything *e, size_t idx)
@@ -128,8 +153,6 @@ static int draw_result(struct everything *e, size_t idx)
 	const struct data_result *r = &e->data->result[idx], *other;
 	const struct picture *picture = choose_usual(r);
 	struct plot plot = {.result = xcalloc(e->data->result_cnt, sizeof(*plot.result))};
-	const char *name = r->benchmark;
-	char *path;
 	size_t i;
 	int err;
 
@@ -142,11 +165,7 @@ static int draw_result(struct everything *e, size_t idx)
 		plot.result[plot.cnt++] = other;
 		e->done[i] = true;
 	}
-	if (plot.cnt > 1)
-		name = picture->name;
-	path = path_of(r->file->path, name, plot.cnt > 1 ? 0 : number_of(e->data, idx));
-	err = draw_one(e, picture, &plot, path);
-	free(path);
+	err = draw_one(e, picture, &plot, plot.cnt > 1 ? r->group : r->benchmark);
 	free(plot.result);
 	return err;
 }
@@ -158,7 +177,6 @@ static int draw_grid(struct everything *e)
 	const struct picture *picture;
 	struct plot plot = {0};
 	size_t i, cnt = 0;
-	char *path;
 	int err;
 
 	for (i = 0; i < e->data->result_cnt; i++)
@@ -169,19 +187,18 @@ static int draw_grid(struct everything *e)
 	err = choose(&choice, e->data, &picture, &plot);
 	if (err)
 		return 0;
-	path = e->data->file_cnt > 1 ? xstrdup("grid.png") :
-				       path_of(e->data->file[0]->path, "grid", 0);
-	err = draw_one(e, picture, &plot, path);
-	free(path);
+	err = draw_one(e, picture, &plot, "grid");
 	free(plot.result);
 	return err;
 }
 
-int draw_everything(const struct data *d, const struct choice *c, const struct draw_style *style,
-		    bool replace)
+int draw_each(const struct data *d, const struct choice *c, draw_each_fn each, void *ctx)
 {
-	struct everything e = {c, style, d, replace, xcalloc(d->result_cnt + 1, sizeof(bool)),
-			       0, 0};
+	struct everything e = {.choice = c,
+			       .data = d,
+			       .each = each,
+			       .ctx = ctx,
+			       .done = xcalloc(d->result_cnt + 1, sizeof(bool))};
 	int err = choose_check(c, d);
 	size_t i;
 
@@ -195,10 +212,18 @@ int draw_everything(const struct data *d, const struct choice *c, const struct d
 	}
 	if (!err)
 		err = draw_grid(&e);
-	if (!err && !e.drawn_cnt && !e.kept_cnt) {
+	if (!err && !e.cnt) {
 		log_error("nothing drawn; \"povplot list\" says what there is");
 		err = -ENODATA;
 	}
 	free(e.done);
 	return err;
+}
+
+int draw_files(const struct data *d, const struct choice *c, const struct draw_style *style,
+	       bool replace)
+{
+	struct files files = {.data = d, .style = style, .replace = replace};
+
+	return draw_each(d, c, draw_file, &files);
 }

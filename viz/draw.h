@@ -19,12 +19,21 @@ struct draw_style {
 /* 0, or -errno after printing why. path NULL: prints the script. */
 int draw_chosen(const struct data *d, const struct choice *c, const struct draw_style *style,
 		enum format format, const char *path);
+/* One picture. 0, or -errno after printing why. path NULL: prints the script. */
+int draw_plot(const struct picture *picture, struct plot *plot, const struct draw_style *style,
+	      enum format format, const char *path);
+
 /*
- * A picture of each result that has one, and a grid of all maps, as PNG in the current directory, and prints their names.
- * Existing files are kept, unless `replace`. 0 if there is at least one picture, or -errno after printing why there is
- * none or what stopped it.
+ * Called for each result that has a picture, results of one picture together, and for the grid of all maps; name: of the
+ * benchmark, or of the picture if there are several results in it. 0; -EINVAL or -ENODATA: this one cannot be drawn, as was
+ * told; another -errno ends it.
  */
-int draw_everything(const struct data *d, const struct choice *c, const struct draw_style *style,
-		    bool replace);
+typedef int (*draw_each_fn)(void *ctx, const struct picture *picture, struct plot *plot,
+			    const char *name);
+/* 0 if there was at least one, or -errno after printing why there is none or what stopped it. */
+int draw_each(const struct data *d, const struct choice *c, draw_each_fn each, void *ctx);
+/* All of them as PNG in the current directory, and prints their names. Existing files are kept, unless `replace`. */
+int draw_files(const struct data *d, const struct choice *c, const struct draw_style *style,
+	       bool replace);
 
 #endif

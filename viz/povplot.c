@@ -5,6 +5,7 @@
  */
 #include "choose.h"
 #include "draw.h"
+#include "page.h"
 #include "gnuplot.h"
 
 #include "base/flush.h"
@@ -104,7 +105,7 @@ static int check_words(const struct povplot_options *opt, enum format *format)
 		log_error("where to draw this? -o FILE.svg, .png or .pdf");
 		return -EINVAL;
 	}
-	if (opt->output && gnuplot_format(opt->output, format))
+	if (opt->output && !page_is_wanted(opt->output) && gnuplot_format(opt->output, format))
 		return -EINVAL;
 	for (i = 0; i < opt->where.cnt; i++) {
 		if (data_check_condition(opt->where.item[i]))
@@ -134,11 +135,13 @@ static int povplot_run(const void *opts, int argc, char **argv, int dashdash)
 	err = read_all(&data, argv, argc, &opt);
 	if (!err && (opt.list || opt.words))
 		print_results(&data, &opt);
-	if (!err && (opt.output || opt.script))
+	if (!err && opt.output && page_is_wanted(opt.output))
+		err = page_write(&data, &opt.choice, &opt.style, opt.output);
+	else if (!err && (opt.output || opt.script))
 		err = draw_chosen(&data, &opt.choice, &opt.style, format,
 				  opt.script ? NULL : opt.output);
 	else if (!err && !opt.list && !opt.words)
-		err = draw_everything(&data, &opt.choice, &opt.style, opt.force);
+		err = draw_files(&data, &opt.choice, &opt.style, opt.force);
 	data_release(&data);
 	return err ? 1 : 0;
 }
@@ -154,7 +157,8 @@ static const struct option_def povplot_option_defs[] = {
 	 .offset = OFF(output),
 	 .arg = "FILE",
 	 .help = "Draw into FILE; its end, .svg, .png or .pdf, is the format. FILE is replaced only by a "
-		 "finished picture. Without it, all that there is is drawn, into PNG files in this "
+		 "finished picture. With .html it is a page of all that there is: what each result means, its "
+		 "picture, and what it was measured with. Without it, all that there is is drawn, into PNG files in this "
 		 "directory that are named after the result file and the benchmark."},
 	{.name = "force",
 	 .letter = 'f',
@@ -250,6 +254,8 @@ static const struct option_def povplot_option_defs[] = {
 static const char *const povplot_examples[] = {
 	"povplot suite.json",
 	"Draw all that there is: suite-sender.png, suite-grid.png and so on.",
+	"povplot suite.json -o suite.html",
+	"Put all of it on one page, with what it means.",
 	"povplot list suite.json",
 	"Print what was measured, what it means, and what can be drawn of it.",
 	"povplot suite.json -b sender -o sender.svg",

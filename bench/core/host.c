@@ -155,7 +155,6 @@ void host_factors(json_t *into)
 	json_object_set_new(into, "host", json_string(u.nodename));
 	json_object_set_new(into, "kernel", json_string(kernel));
 	json_object_set_new(into, "cpu", cpu_factors(&u));
-	put_line(into, "governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
 	json_object_set_new(into, "clock", clock_factors());
 	json_object_set_new(into, "environment", environment_factors());
 }

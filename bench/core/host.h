@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Adds host, cpu, governor, kernel, clock, environment, date and povbench's version. What cannot be had is left out. */
+/* Adds host, cpu, kernel, clock, environment, date and povbench's version. What cannot be had is left out. */
 void host_factors(json_t *into);
 
 /*

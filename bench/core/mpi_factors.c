@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "core/comm_mpi.h"
+#include "core/rank_place.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
@@ -16,50 +17,19 @@
 #include <unistd.h>
 
 #define TEXT_BYTES 8192 /* libraries announce room, not length */
-#define CPUS_BYTES 256
-
-/* What a rank tells of its place. */
-struct place_text {
-	char host[64];
-	char cpus[CPUS_BYTES];
-};
-
-/* "0-3,8" */
-static void cpus_text(const cpu_set_t *set, char *text, size_t bytes)
-{
-	size_t used = 0;
-	int cpu, end;
-
-	text[0] = '\0';
-	for (cpu = 0; cpu < CPU_SETSIZE; cpu = end + 1) {
-		end = cpu;
-		if (!CPU_ISSET((size_t)cpu, set))
-			continue;
-		while (end + 1 < CPU_SETSIZE && CPU_ISSET((size_t)end + 1, set))
-			end++;
-		used += (size_t)snprintf(text + used, bytes - used, "%s%d", used ? "," : "", cpu);
-		if (used < bytes && end > cpu)
-			used += (size_t)snprintf(text + used, bytes - used, "-%d", end);
-		if (used >= bytes)
-			return;
-	}
-}
 
 static void put_ranks(struct comm *c, json_t *into)
 {
-	struct place_text own = {0}, *all = NULL;
+	struct rank_place own, *all = NULL;
 	json_t *list = json_array();
 	int i;
 
-	if (gethostname(own.host, sizeof(own.host) - 1))
-		snprintf(own.host, sizeof(own.host), "?");
-	cpus_text(&mpi_of(c)->process->allowed, own.cpus, sizeof(own.cpus));
+	rank_place_get(&mpi_of(c)->process->allowed, &own);
 	if (!c->rank)
 		all = xcalloc((size_t)c->size, sizeof(*all));
 	MPI_Gather(&own, sizeof(own), MPI_BYTE, all, sizeof(own), MPI_BYTE, 0, mpi_of(c)->comm);
 	for (i = 0; all && i < c->size; i++)
-		json_array_append_new(list, json_pack("{s:s, s:s}", "host", all[i].host, "cpus",
-						      all[i].cpus));
+		json_array_append_new(list, rank_place_json(&all[i]));
 	if (into)
 		json_object_set_new(into, "ranks", list);
 	else

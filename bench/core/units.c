@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <hwloc.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static void units_add(struct units *u, unsigned int cpu, const cpu_set_t *mask)
@@ -132,29 +133,24 @@ void units_release(struct units *u)
 	*u = (struct units){0};
 }
 
-char *units_own_list(void)
+void units_set_text(const cpu_set_t *set, char *text, size_t bytes)
 {
-	char *text = NULL, *longer;
+	size_t used = 0;
 	int cpu, end;
-	cpu_set_t own;
 
-	if (sched_getaffinity(0, sizeof(own), &own))
-		return NULL;
+	text[0] = '\0';
 	for (cpu = 0; cpu < CPU_SETSIZE; cpu = end + 1) {
-		for (end = cpu; end < CPU_SETSIZE && CPU_ISSET((size_t)end, &own); end++)
-			;
-		if (end == cpu)
+		end = cpu;
+		if (!CPU_ISSET((size_t)cpu, set))
 			continue;
-		longer = xasprintf("%s%s%d", text ? text : "", text ? "," : "", cpu);
-		free(text);
-		text = longer;
-		if (end - 1 > cpu) {
-			longer = xasprintf("%s-%d", text, end - 1);
-			free(text);
-			text = longer;
-		}
+		while (end + 1 < CPU_SETSIZE && CPU_ISSET((size_t)end + 1, set))
+			end++;
+		used += (size_t)snprintf(text + used, bytes - used, "%s%d", used ? "," : "", cpu);
+		if (used < bytes && end > cpu)
+			used += (size_t)snprintf(text + used, bytes - used, "-%d", end);
+		if (used >= bytes)
+			return;
 	}
-	return text;
 }
 
 int units_bind(int cpu)

@@ -4,6 +4,7 @@
 #define POVBENCH_UNITS_H
 
 #include <sched.h>
+#include <stddef.h>
 
 struct units {
 	int *cpu;     /* the kernel's numbers: first of each core, then second of each …; owned */
@@ -20,8 +21,8 @@ void units_init(struct units *u, const cpu_set_t *mask);
 int units_parse(struct units *u, const char *list, int *missing);
 void units_release(struct units *u);
 
-/* Those that the calling thread may use, as a list such as "0,4-7"; to be freed. Null if the kernel does not tell. */
-char *units_own_list(void);
+/* As a list such as "0,4-7"; what has no room is left out. */
+void units_set_text(const cpu_set_t *set, char *text, size_t bytes);
 /* Binds the calling thread. 0 or -errno, unsaid. */
 int units_bind(int cpu);
 

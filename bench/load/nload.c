@@ -103,16 +103,18 @@ static void find_late(const struct samples *measured, double comm_ns, struct sam
 static void nload_write_cpus(const struct nload *n, struct result_point *point)
 {
 	const struct bench_options *opt = n->run->opt;
-	char *own = n->run->comm->features & COMM_VIRTUAL_TIME ? NULL : units_own_list();
+	cpu_set_t allowed;
+	char own[256];
 
-	if (!own)
+	if (n->run->comm->features & COMM_VIRTUAL_TIME ||
+	    sched_getaffinity(0, sizeof(allowed), &allowed))
 		return;
+	units_set_text(&allowed, own, sizeof(own));
 	result_param_text(point, "rank_cpus", own);
 	result_param_text(point, "threads_cpus",
 			  opt->load_cpus ? opt->load_cpus :
 			  opt->bind	 ? "one each, free ones first" :
 					   own);
-	free(own);
 }
 
 static void nload_write(struct nload *n, size_t idx, uint64_t threads,

@@ -104,8 +104,6 @@ static void test_factors(void **state)
 	assert_int_equal(open_with(f, with("clock", json_pack("{s:s}", "source", "hpet")), &file),
 			 -EEXIST);
 	assert_int_equal(open_with(f, with("kernel", json_string("Linux 6.2")), &file), -EEXIST);
-	assert_int_equal(open_with(f, with("governor", json_string("performance")), &file),
-			 -EEXIST);
 	assert_int_equal(open_with(f, with("environment", json_pack("{s:s}", "UCX_TLS", "tcp")),
 				   &file),
 			 -EEXIST);
