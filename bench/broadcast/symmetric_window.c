@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Collectives by a common start (window.h): the latency is the last one's end less that moment, by the common clock. A task
+ * Collectives by a common start (start_window.h): the latency is the last one's end less that moment, by the common clock. A task
  * that begins too late makes the sample invalid.
  *
  * Symmetric collectives have no root that could time them (de Supinski & Karonis 1999, section 5), so this is the method for
@@ -8,7 +8,7 @@
  * are measured before each point and during it, and their error is reported with it.
  */
 #include "broadcast/rooted.h"
-#include "core/window.h"
+#include "core/start_window.h"
 
 #define TRIES_PER_SAMPLE 4 /* before it is given up */
 #define LATE_CNT_MAX 8	   /* when the time is over */
@@ -35,17 +35,18 @@ static const struct rooted_op window_ops[] = {
 };
 
 /* Its own end by task 0's clock, or LATE. */
-static uint64_t run_at(const struct rooted_case *rc, const struct window *w, uint64_t start_ns)
+static uint64_t run_at(const struct rooted_case *rc, const struct start_window *w,
+		       uint64_t start_ns)
 {
 	struct comm *c = rc->comm;
-	bool late = window_missed(c, start_ns);
+	bool late = start_window_missed(c, start_ns);
 
 	rc->op->run(rc, 0);
 	return late ? LATE : node_clock_first(&w->clock, c->ops->now_ns(c));
 }
 
 /* Task 0: the latest end, or LATE. */
-static uint64_t last_end(const struct window *w, int tasks)
+static uint64_t last_end(const struct start_window *w, int tasks)
 {
 	uint64_t last = 0;
 	int i;
@@ -55,7 +56,7 @@ static uint64_t last_end(const struct window *w, int tasks)
 	return last;
 }
 
-static bool wants_more(const struct bench_options *opt, const struct window *w,
+static bool wants_more(const struct bench_options *opt, const struct start_window *w,
 		       const struct samples *s, bool over)
 {
 	if (s->cnt + w->late_cnt >= TRIES_PER_SAMPLE * opt->samples_max)
@@ -68,15 +69,15 @@ static bool wants_more(const struct bench_options *opt, const struct window *w,
 }
 
 /* All tasks; samples on task 0, whose own start is the common one. */
-static void take_samples(struct bench_run *run, const struct rooted_case *rc, struct window *w,
-			 struct samples *s)
+static void take_samples(struct bench_run *run, const struct rooted_case *rc,
+			 struct start_window *w, struct samples *s)
 {
 	struct comm *c = rc->comm;
 	uint64_t begin = c->ops->now_ns(c), start, last;
 	uint64_t warmup = run->opt->warmup;
 	bool more = true;
 
-	while ((start = window_start(c, w, more))) {
+	while ((start = start_window_begin(c, w, more))) {
 		comm_collect(c, run_at(rc, w, start), w->all);
 		if (c->rank)
 			continue;
@@ -85,7 +86,7 @@ static void take_samples(struct bench_run *run, const struct rooted_case *rc, st
 			warmup--;
 			continue;
 		}
-		window_note(w, last == LATE);
+		start_window_note(w, last == LATE);
 		if (last != LATE)
 			samples_add(s, (double)(last - start));
 		more = wants_more(run->opt, w, s,
@@ -97,21 +98,21 @@ static void method(struct bench_run *run, const struct rooted_case *rc)
 {
 	struct comm *c = rc->comm;
 	struct result_point *p;
-	struct window w;
+	struct start_window w;
 	struct samples s;
 	uint64_t error_ns;
 
 	samples_init(&s);
-	window_init(c, &w);
+	start_window_init(c, &w);
 	take_samples(run, rc, &w, &s);
-	error_ns = window_clock_error_ns(c, &w);
+	error_ns = start_window_clock_error_ns(c, &w);
 	if (c->rank == 0) {
 		p = rooted_point_add(run, rc, "window");
 		result_time(p, "latency", &s);
 		result_value(p, "invalid_samples", (double)w.late_cnt);
 		result_value(p, "clock_error_ns", (double)error_ns);
 	}
-	window_release(&w);
+	start_window_release(&w);
 	samples_release(&s);
 }
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * All ranks start at the same time (window.h): a chain of messages that starts them one after the other would be hidden
+ * All ranks start at the same time (start_window.h): a chain of messages that starts them one after the other would be hidden
  * in the collective, and be taken for overlap. A broadcast's root may be long gone when the last rank has the data, hence the
  * longest time of all ranks.
  */
 #include "collective/coll_map.h"
 
 #include "base/log.h"
-#include "core/window.h"
+#include "core/start_window.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 struct coll_state {
 	void *in, *out; /* owned; may be the same */
-	struct window window;
+	struct start_window window;
 	uint64_t clock_error_ns; /* rank 0 */
 };
 
@@ -25,8 +25,8 @@ void coll_map_size_begin(struct map *m)
 
 	if (data->make)
 		data->make(m, &s->in, &s->out);
-	window_init(m->comm, &s->window);
-	s->clock_error_ns = window_clock_error_ns(m->comm, &s->window);
+	start_window_init(m->comm, &s->window);
+	s->clock_error_ns = start_window_clock_error_ns(m->comm, &s->window);
 	m->state = s;
 }
 
@@ -34,7 +34,7 @@ void coll_map_size_end(struct map *m)
 {
 	struct coll_state *s = m->state;
 
-	window_release(&s->window);
+	start_window_release(&s->window);
 	if (s->in != s->out)
 		free(s->in);
 	free(s->out);
@@ -72,7 +72,7 @@ double coll_map_sequence(struct map *m)
 {
 	struct coll_state *s = m->state;
 
-	return window_longest(m->comm, &s->window, overlapped, m);
+	return start_window_longest(m->comm, &s->window, overlapped, m);
 }
 
 static uint64_t blocked(void *ctx)
@@ -90,7 +90,7 @@ static double blocking(struct map *m)
 {
 	struct coll_state *s = m->state;
 
-	return window_longest(m->comm, &s->window, blocked, m);
+	return start_window_longest(m->comm, &s->window, blocked, m);
 }
 
 void coll_map_reference(struct map *m, struct samples *out)

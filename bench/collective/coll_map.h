@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Overlap of a non-blocking collective over message size × computation time: every rank posts it, computes, waits.
- * All begin at the same moment by their clocks (window.h); a sample is the longest of the ranks' times. T_comm is post and wait without computation (as
+ * All begin at the same moment by their clocks (start_window.h); a sample is the longest of the ranks' times. T_comm is post and wait without computation (as
  * OSU's), so that the ratio tells of overlap alone; the time `blocking` is the blocking collective, which
  * mpiperf's figure goes by.
  */

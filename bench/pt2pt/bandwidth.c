@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* How much a pair of ranks moves one way when many messages are under way. Method: window.h. */
-#include "pt2pt/window.h"
+/* How much a pair of ranks moves one way when many messages are under way. Method: message_window.h. */
+#include "pt2pt/message_window.h"
 
 static void bandwidth_measure(struct bench_run *run, size_t bytes, struct samples *out)
 {
-	window_measure(run, bytes, 1, false, out);
+	message_window_measure(run, bytes, 1, false, out);
 }
 
 static const struct curve curve = {
 	.measure = bandwidth_measure,
 	.rate = true,
-	.messages = window_messages,
-	.params = window_params,
+	.messages = message_window_messages,
+	.params = message_window_params,
 };
 
 static int bandwidth_run(struct bench_run *run)

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* How much a pair of ranks moves both ways together when many messages are under way. Method: window.h. */
-#include "pt2pt/window.h"
+/* How much a pair of ranks moves both ways together when many messages are under way. Method: message_window.h. */
+#include "pt2pt/message_window.h"
 
 static void bi_bandwidth_measure(struct bench_run *run, size_t bytes, struct samples *out)
 {
-	window_measure(run, bytes, 1, true, out);
+	message_window_measure(run, bytes, 1, true, out);
 }
 
 static uint64_t messages(const struct bench_run *run, size_t bytes)
 {
-	return 2 * window_messages(run, bytes);
+	return 2 * message_window_messages(run, bytes);
 }
 
 static const struct curve curve = {
 	.measure = bi_bandwidth_measure,
 	.rate = true,
 	.messages = messages,
-	.params = window_params,
+	.params = message_window_params,
 };
 
 static int bi_bandwidth_run(struct bench_run *run)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* How many messages several pairs of ranks move together, one way. Method: window.h. */
-#include "pt2pt/window.h"
+/* How many messages several pairs of ranks move together, one way. Method: message_window.h. */
+#include "pt2pt/message_window.h"
 
 #include "base/log.h"
 
@@ -13,18 +13,18 @@ static int pairs_of(const struct bench_run *run)
 
 static void message_rate_measure(struct bench_run *run, size_t bytes, struct samples *out)
 {
-	window_measure(run, bytes, pairs_of(run), false, out);
+	message_window_measure(run, bytes, pairs_of(run), false, out);
 }
 
 static uint64_t messages(const struct bench_run *run, size_t bytes)
 {
-	return window_messages(run, bytes) * (uint64_t)pairs_of(run);
+	return message_window_messages(run, bytes) * (uint64_t)pairs_of(run);
 }
 
 static void params(const struct bench_run *run, size_t bytes, struct result_point *p)
 {
 	result_param(p, "pairs", (uint64_t)pairs_of(run));
-	window_params(run, bytes, p);
+	message_window_params(run, bytes, p);
 }
 
 static const struct curve curve = {

@@ -53,6 +53,12 @@ static void test_nested(void **state)
 	assert_int_equal(interrupts_of(&w.a, 0).ns, 3 + 10);
 	assert_int_equal(interrupts_of(&w.a, 1).cnt, 0);
 	assert_int_equal(interrupts_of(&w.a, 77).ns, 0);
+	/* Of any time, also before MPI_Init had ended; a softirq is where it began. */
+	assert_int_equal(interrupts_within(&w.a, 0, 0, 100).ns, 5);
+	assert_int_equal(interrupts_within(&w.a, 0, 200, 200).cnt, 1);
+	assert_int_equal(interrupts_within(&w.a, 0, 205, 210).ns, 6);
+	assert_int_equal(interrupts_within(&w.a, 0, 205, 300).ns, 10);
+	assert_int_equal(interrupts_within(&w.a, 77, 0, UINT64_MAX).cnt, 0);
 	interrupts_release(&w.a);
 }
 

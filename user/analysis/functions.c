@@ -49,6 +49,7 @@ static void on_operation(void *ctx, const struct model_call *c, const struct fun
 static void on_call(void *ctx, const struct model_call *c)
 {
 	struct function_row *r = row_get(ctx, c->thread, c->func);
+	const struct functions *a = ctx;
 	uint64_t dur_ns = c->end_ns - c->begin_ns;
 
 	if (c->nested) {
@@ -60,6 +61,9 @@ static void on_call(void *ctx, const struct model_call *c)
 	r->inner += c->depth > 0;
 	r->total_ns += dur_ns;
 	table_row_add(&r->split, &c->split, ns);
+	if (a->interrupts)
+		r->interrupted_ns +=
+			interrupts_within(a->interrupts, c->thread->idx, c->begin_ns, c->end_ns).ns;
 	if (c->open || c->unwound) { /* when it was left is not known: its duration is none */
 		r->open += c->open;
 		r->unwound += !c->open;
@@ -154,10 +158,11 @@ struct function_row **functions_sum(const struct functions *a, const bool *wante
 	return all;
 }
 
-void functions_init(struct functions *a)
+void functions_init(struct functions *a, const struct interrupts *interrupts)
 {
 	*a = (struct functions){
 		.sink = {.ctx = a, .call = on_call, .spin = on_spin, .finish = on_finish},
+		.interrupts = interrupts,
 	};
 }
 

@@ -10,6 +10,7 @@
 #define POV_ANALYSIS_FUNCTIONS_H
 
 #include "analysis/histogram.h"
+#include "analysis/interrupts.h"
 #include "analysis/loss.h"
 #include "base/map.h"
 #include "model/model.h"
@@ -32,18 +33,20 @@ struct function_row {
 	uint64_t recv_bytes;	  /* arrived if the status told, else the capacity posted */
 	uint64_t unknown_sends, unknown_recvs; /* operations whose size is not known */
 	uint64_t errors;		       /* calls that returned an error */
+	uint64_t interrupted_ns; /* of total_ns, interrupts and softirqs on top of it; without empty polls */
 	uint64_t nested_calls; /* made inside calls of the same layer: not in the above */
 	uint64_t nested_ns;
 };
 
 struct functions {
 	struct model_sink sink;
+	const struct interrupts *interrupts; /* the caller's, or NULL: not asked for */
 	struct map by_key;
 	struct function_row **row; /* owned; after the replay: most total time first */
 	uint32_t nrow, rows_cap;
 };
 
-void functions_init(struct functions *a);
+void functions_init(struct functions *a, const struct interrupts *interrupts);
 void functions_release(struct functions *a);
 /*
  * One row per function over the processes wanted (by their idx, n of them), most total time first. After the

@@ -30,16 +30,19 @@ static void ring_add(struct interrupt_ring *r, uint64_t begin_ns, uint64_t ns)
 	r->kept[r->n++ % INTERRUPTS_KEPT] = (struct interrupt){begin_ns, ns};
 }
 
-/* Those that began at some time or later. */
-static struct interrupts_row ring_since(const struct interrupt_ring *r, uint64_t ts_ns)
+/* Those that began within these times, both included. */
+static struct interrupts_row ring_within(const struct interrupt_ring *r, uint64_t from_ns,
+					 uint64_t to_ns)
 {
 	struct interrupts_row sum = {0};
 
 	for (uint32_t i = r->n; i > 0 && i + INTERRUPTS_KEPT > r->n; i--) {
 		const struct interrupt *k = &r->kept[(i - 1) % INTERRUPTS_KEPT];
 
-		if (k->begin_ns < ts_ns)
+		if (k->begin_ns < from_ns)
 			break;
+		if (k->begin_ns > to_ns)
+			continue;
 		sum.cnt++;
 		sum.ns += k->ns;
 	}
@@ -55,17 +58,19 @@ static void on_irq(void *ctx, const struct model_irq *i)
 
 	a->recorded = true;
 	if (i->soft) {
-		within_ns = ring_since(&core->hard, i->begin_ns).ns;
+		within_ns = ring_within(&core->hard, i->begin_ns, UINT64_MAX).ns;
 		ns -= within_ns < ns ? within_ns : ns;
 	} else {
 		ring_add(&core->hard, i->begin_ns, ns);
 	}
-	if (!i->thread->proc->is_rank || !windows_has(a->windows, i->thread->proc, i->begin_ns))
+	if (!i->thread->proc->is_rank)
 		return;
 	t = table_row(a->thread, a->nthread, i->thread->idx);
+	ring_add(&t->last, i->begin_ns, ns);
+	if (!windows_has(a->windows, i->thread->proc, i->begin_ns))
+		return;
 	t->row.cnt++;
 	t->row.ns += ns;
-	ring_add(&t->last, i->begin_ns, ns);
 }
 
 /* Those within MPI_Finalize were counted, as nobody knew of it yet. */
@@ -81,7 +86,7 @@ static void on_call(void *ctx, const struct model_call *c)
 	    c->begin_ns != a->windows->process[idx].to_ns || c->thread->idx >= a->nthread)
 		return;
 	t = &a->thread[c->thread->idx];
-	late = ring_since(&t->last, c->begin_ns);
+	late = ring_within(&t->last, c->begin_ns, UINT64_MAX);
 	t->row.cnt -= late.cnt;
 	t->row.ns -= late.ns;
 }
@@ -98,6 +103,14 @@ void interrupts_release(struct interrupts *a)
 {
 	free(a->thread);
 	free(a->core);
+}
+
+struct interrupts_row interrupts_within(const struct interrupts *a, uint32_t thread,
+					uint64_t from_ns, uint64_t to_ns)
+{
+	if (thread >= a->nthread)
+		return (struct interrupts_row){0};
+	return ring_within(&a->thread[thread].last, from_ns, to_ns);
 }
 
 struct interrupts_row interrupts_of(const struct interrupts *a, uint32_t thread)

@@ -8,8 +8,8 @@
 
 #include "analysis/windows.h"
 
-/* So many of the last of a thread are known when MPI_Finalize ends, and taken back if they were within it; and of a CPU. */
-#define INTERRUPTS_KEPT 512
+/* So many of the last of a thread, or a CPU, are known: those within MPI_Finalize are taken back when that ends; and interrupts_within. */
+#define INTERRUPTS_KEPT 4096
 
 struct interrupts_row {
 	uint64_t cnt, ns;
@@ -29,5 +29,8 @@ void interrupts_init(struct interrupts *a, const struct windows *windows);
 void interrupts_release(struct interrupts *a);
 /* Of a thread; zeros if it had none. */
 struct interrupts_row interrupts_of(const struct interrupts *a, uint32_t thread);
+/* Of a rank's thread, those that began within these times, of the last INTERRUPTS_KEPT; in or outside of its process's use of MPI. */
+struct interrupts_row interrupts_within(const struct interrupts *a, uint32_t thread,
+					uint64_t from_ns, uint64_t to_ns);
 
 #endif

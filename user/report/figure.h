@@ -32,11 +32,12 @@ enum figure_kind {
 #define FIGURE_WHOLE SIZE_MAX /* of what is handed to figures_cells, and no member */
 
 /* What must hold for a figure to be known or shown: struct report's facts. */
-#define FACT_SCHED (1u << 0)	 /* the scheduler was recorded */
-#define FACT_UNKNOWN (1u << 1)	 /* but not all states are known */
-#define FACT_POLL_COST (1u << 2) /* what a poll's probes cost is calibrated */
-#define FACT_PROCESSES (1u << 3) /* rows are processes, not threads */
-#define FACT_HIT_COST (1u << 4)	 /* what a probe's hit costs is calibrated */
+#define FACT_SCHED (1u << 0)	  /* the scheduler was recorded */
+#define FACT_UNKNOWN (1u << 1)	  /* but not all states are known */
+#define FACT_POLL_COST (1u << 2)  /* what a poll's probes cost is calibrated */
+#define FACT_PROCESSES (1u << 3)  /* rows are processes, not threads */
+#define FACT_HIT_COST (1u << 4)	  /* what a probe's hit costs is calibrated */
+#define FACT_INTERRUPTS (1u << 5) /* some were recorded */
 
 struct figure {
 	enum figure_kind kind;

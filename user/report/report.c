@@ -30,7 +30,7 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 
 	time_split_init(&r->time);
 	cores_init(&r->cores);
-	functions_init(&r->functions);
+	functions_init(&r->functions, &r->interrupts);
 	messages_init(&r->messages);
 	peers_init(&r->peers);
 	sent_to_init(&r->sent_to);
@@ -63,6 +63,8 @@ static void facts_find(struct report *r)
 		r->facts |= FACT_POLL_COST;
 	if (r->coverage.calibrated)
 		r->facts |= FACT_HIT_COST;
+	if (r->interrupts.recorded)
+		r->facts |= FACT_INTERRUPTS;
 }
 
 static void sums_make(struct report *r)

@@ -25,6 +25,8 @@ static const struct figure function_figures[] = {
 	 .share_wrong = LOSS_OF_LIVES, .no_zero = true},
 	{FIGURE_NS, "unfinished_ns", AT(unfinished_ns)},
 	{FIGURE_TABLE, "split", AT(split), .sub = split_figures},
+	{FIGURE_NS, "interrupted_ns", "interrupted", AT(interrupted_ns), .known = FACT_INTERRUPTS,
+	 .shown = FACT_INTERRUPTS, .no_zero = true},
 	{FIGURE_COUNT, "timed", AT(durations.cnt)},
 	{FIGURE_QUANTILE, "min_ns", AT(durations), .of = 0},
 	{FIGURE_MEAN, "mean_ns", "mean", 0, MEANS},

@@ -10,7 +10,7 @@
 
 #include "bench_near.h"
 #include "core/nodes.h"
-#include "core/window.h"
+#include "core/start_window.h"
 #include "model/model.h"
 
 #define RANKS 6
@@ -125,7 +125,7 @@ struct start {
 	uint64_t margin_ns; /* to begin with; 0: as measured */
 	int call_cnt;
 	struct comm *comm[RANKS];
-	struct window *window[RANKS];
+	struct start_window *window[RANKS];
 	double longest;
 };
 
@@ -150,22 +150,22 @@ static int start_together(struct comm *c, void *ctx)
 {
 	struct start *s = ctx;
 	struct own own = {s, c->rank};
-	struct window w;
+	struct start_window w;
 	double longest;
 
-	window_init(c, &w);
+	start_window_init(c, &w);
 	if (s->margin_ns)
 		w.margin_ns = s->margin_ns;
 	s->comm[c->rank] = c;
 	s->window[c->rank] = &w;
-	longest = window_longest(c, &w, once, &own);
+	longest = start_window_longest(c, &w, once, &own);
 	if (!c->rank) {
 		s->longest = longest;
 		s->late_cnt = w.late_cnt;
 		s->kept_cnt = w.kept_cnt;
 		s->margin_ns = w.margin_ns;
 	}
-	window_release(&w);
+	start_window_release(&w);
 	return 0;
 }
 

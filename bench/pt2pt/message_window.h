@@ -6,19 +6,19 @@
  * All messages of a window have the same buffer, as there: what is measured is the library and not the memory.
  * Of several pairs, rank i sends to rank i + pairs, and the time is the mean of the senders' own.
  */
-#ifndef POVBENCH_PT2PT_WINDOW_H
-#define POVBENCH_PT2PT_WINDOW_H
+#ifndef POVBENCH_PT2PT_MESSAGE_WINDOW_H
+#define POVBENCH_PT2PT_MESSAGE_WINDOW_H
 
 #include "core/curve.h"
 
 /* Messages in flight of a pair, one way. */
-int window_cnt(const struct bench_run *run);
+int message_window_cnt(const struct bench_run *run);
 /* Times of a message: those of a window over its messages, of all pairs and both ways together. */
-void window_measure(struct bench_run *run, size_t bytes, int pairs, bool both_ways,
-		    struct samples *out);
+void message_window_measure(struct bench_run *run, size_t bytes, int pairs, bool both_ways,
+			    struct samples *out);
 
 /* For struct curve: one pair, one way. */
-uint64_t window_messages(const struct bench_run *run, size_t bytes);
-void window_params(const struct bench_run *run, size_t bytes, struct result_point *p);
+uint64_t message_window_messages(const struct bench_run *run, size_t bytes);
+void message_window_params(const struct bench_run *run, size_t bytes, struct result_point *p);
 
 #endif

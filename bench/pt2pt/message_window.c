@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Windows of messages (window.h). Requests are prepared before; the clock is read around all rounds of a sample. */
-#include "pt2pt/window.h"
+/* Windows of messages (message_window.h). Requests are prepared before; the clock is read around all rounds of a sample. */
+#include "pt2pt/message_window.h"
 
 #include "base/log.h"
 #include "core/rounds.h"
@@ -13,7 +13,7 @@ enum { TAG_DATA = 1, TAG_ACK };
 
 static const struct comm_msg nothing = {.buf = NULL, .bytes = 0, .layout = COMM_CONTIGUOUS};
 
-struct window {
+struct message_window {
 	struct comm_msg out, in;
 	struct comm_request *send, *recv; /* cnt of each; recv is behind send */
 	int cnt, pairs;
@@ -21,26 +21,26 @@ struct window {
 	bool sends, receives;
 };
 
-int window_cnt(const struct bench_run *run)
+int message_window_cnt(const struct bench_run *run)
 {
 	return run->opt->window ? (int)run->opt->window : WINDOW_DEFAULT;
 }
 
-uint64_t window_messages(const struct bench_run *run, size_t bytes)
+uint64_t message_window_messages(const struct bench_run *run, size_t bytes)
 {
 	(void)bytes;
-	return (uint64_t)window_cnt(run);
+	return (uint64_t)message_window_cnt(run);
 }
 
-void window_params(const struct bench_run *run, size_t bytes, struct result_point *p)
+void message_window_params(const struct bench_run *run, size_t bytes, struct result_point *p)
 {
 	(void)bytes;
-	result_param(p, "window", (uint64_t)window_cnt(run));
+	result_param(p, "window", (uint64_t)message_window_cnt(run));
 }
 
 /* ---- what is timed ---- */
 
-static void send_rounds(struct comm *c, struct window *w, uint64_t rounds)
+static void send_rounds(struct comm *c, struct message_window *w, uint64_t rounds)
 {
 	int i;
 
@@ -52,7 +52,7 @@ static void send_rounds(struct comm *c, struct window *w, uint64_t rounds)
 	}
 }
 
-static void recv_rounds(struct comm *c, struct window *w, uint64_t rounds)
+static void recv_rounds(struct comm *c, struct message_window *w, uint64_t rounds)
 {
 	int i;
 
@@ -64,7 +64,7 @@ static void recv_rounds(struct comm *c, struct window *w, uint64_t rounds)
 	}
 }
 
-static void both_rounds(struct comm *c, struct window *w, uint64_t rounds)
+static void both_rounds(struct comm *c, struct message_window *w, uint64_t rounds)
 {
 	int i;
 
@@ -85,14 +85,14 @@ static uint32_t seed_of(int rank)
 	return (uint32_t)rank * 1009 + 11;
 }
 
-static void check(const struct window *w)
+static void check(const struct message_window *w)
 {
 	bench_buffer_check(w->in.buf, w->in.bytes, w->in.layout, seed_of(w->peer));
 	bench_buffer_fill(w->in.buf, w->in.bytes, w->in.layout, ~seed_of(w->peer));
 }
 
 /* The pairs' first ranks are 0 … pairs - 1; on rank 0 the mean of their times. */
-static double mean_of_pairs(struct comm *c, const struct window *w, uint64_t own_ns)
+static double mean_of_pairs(struct comm *c, const struct message_window *w, uint64_t own_ns)
 {
 	uint64_t *all = c->rank ? NULL : xcalloc((size_t)c->size, sizeof(*all));
 	double sum = 0;
@@ -105,10 +105,10 @@ static double mean_of_pairs(struct comm *c, const struct window *w, uint64_t own
 	return sum / w->pairs;
 }
 
-static double window_rounds(struct bench_run *run, void *ctx, uint64_t rounds)
+static double message_window_rounds(struct bench_run *run, void *ctx, uint64_t rounds)
 {
 	struct comm *c = run->comm;
-	struct window *w = ctx;
+	struct message_window *w = ctx;
 	uint64_t start_ns = c->ops->now_ns(c), end_ns;
 
 	if (w->sends && w->receives)
@@ -125,13 +125,13 @@ static double window_rounds(struct bench_run *run, void *ctx, uint64_t rounds)
 
 /* ---- a size ---- */
 
-static void window_init(struct window *w, struct bench_run *run, size_t bytes, int pairs,
-			bool both_ways)
+static void message_window_init(struct message_window *w, struct bench_run *run, size_t bytes,
+				int pairs, bool both_ways)
 {
 	struct comm *c = run->comm;
 	bool first = c->rank < pairs, paired = c->rank < 2 * pairs;
 
-	*w = (struct window){.cnt = window_cnt(run), .pairs = pairs};
+	*w = (struct message_window){.cnt = message_window_cnt(run), .pairs = pairs};
 	w->peer = !paired ? -1 : first ? c->rank + pairs : c->rank - pairs;
 	w->sends = paired && (first || both_ways);
 	w->receives = paired && (!first || both_ways);
@@ -145,7 +145,7 @@ static void window_init(struct window *w, struct bench_run *run, size_t bytes, i
 	c->ops->requests_prepare(c, w->send, 2 * w->cnt);
 }
 
-static void window_release(struct comm *c, struct window *w)
+static void message_window_release(struct comm *c, struct message_window *w)
 {
 	c->ops->requests_release(c, w->send, 2 * w->cnt);
 	free(w->send);
@@ -153,12 +153,13 @@ static void window_release(struct comm *c, struct window *w)
 	free(w->out.buf);
 }
 
-void window_measure(struct bench_run *run, size_t bytes, int pairs, bool both_ways,
-		    struct samples *out)
+void message_window_measure(struct bench_run *run, size_t bytes, int pairs, bool both_ways,
+			    struct samples *out)
 {
-	struct window w;
+	struct message_window w;
 
-	window_init(&w, run, bytes, pairs, both_ways);
-	rounds_measure(run, window_rounds, &w, (both_ways ? 2.0 : 1.0) * w.cnt * pairs, out);
-	window_release(run->comm, &w);
+	message_window_init(&w, run, bytes, pairs, both_ways);
+	rounds_measure(run, message_window_rounds, &w, (both_ways ? 2.0 : 1.0) * w.cnt * pairs,
+		       out);
+	message_window_release(run->comm, &w);
 }

@@ -4,7 +4,7 @@
  * longer where ranks came late: the margin grows fast and falls slowly, so that one sample in twenty or so is late where
  * the machine is noisy, rather than all waits being as long as the longest disturbance.
  */
-#include "core/window.h"
+#include "core/start_window.h"
 
 #include "base/log.h"
 
@@ -15,7 +15,7 @@
 #define MARGIN_MAX_NS 50000000
 #define PROBES 3
 #define LAST_NS 5000 /* before the start, in which the clock is all that is looked at */
-#define TRIES_MAX 4  /* of window_longest */
+#define TRIES_MAX 4  /* of start_window_longest */
 /* Words instead of a start. */
 enum { WORD_OVER = 0, WORD_CLOCKS = 1 };
 
@@ -35,7 +35,7 @@ static uint64_t first_margin_ns(struct comm *c)
 	return least > MARGIN_MIN_NS ? least : MARGIN_MIN_NS;
 }
 
-void window_init(struct comm *c, struct window *w)
+void start_window_init(struct comm *c, struct start_window *w)
 {
 	memset(w, 0, sizeof(*w));
 	w->all = xcalloc((size_t)c->size, sizeof(*w->all));
@@ -43,13 +43,13 @@ void window_init(struct comm *c, struct window *w)
 	w->least_ns = w->margin_ns = first_margin_ns(c);
 }
 
-void window_release(struct window *w)
+void start_window_release(struct start_window *w)
 {
 	free(w->all);
 	w->all = NULL;
 }
 
-static uint64_t next_word(struct comm *c, const struct window *w, bool more)
+static uint64_t next_word(struct comm *c, const struct start_window *w, bool more)
 {
 	if (c->rank)
 		return 0; /* not told to anybody */
@@ -73,7 +73,7 @@ static void wait_until(struct comm *c, uint64_t start_ns)
 		;
 }
 
-uint64_t window_start(struct comm *c, struct window *w, bool more)
+uint64_t start_window_begin(struct comm *c, struct start_window *w, bool more)
 {
 	uint64_t word, start;
 
@@ -86,7 +86,7 @@ uint64_t window_start(struct comm *c, struct window *w, bool more)
 	return start;
 }
 
-uint64_t window_clock_error_ns(struct comm *c, struct window *w)
+uint64_t start_window_clock_error_ns(struct comm *c, struct start_window *w)
 {
 	uint64_t most = 0;
 	int i;
@@ -97,12 +97,12 @@ uint64_t window_clock_error_ns(struct comm *c, struct window *w)
 	return most;
 }
 
-bool window_missed(struct comm *c, uint64_t start_ns)
+bool start_window_missed(struct comm *c, uint64_t start_ns)
 {
 	return c->ops->now_ns(c) > start_ns + WINDOW_LATE_NS;
 }
 
-void window_note(struct window *w, bool late)
+void start_window_note(struct start_window *w, bool late)
 {
 	w->late_cnt += late;
 	if (late && w->margin_ns < MARGIN_MAX_NS)
@@ -112,7 +112,7 @@ void window_note(struct window *w, bool late)
 }
 
 /* Each rank's word: its time, and whether it was late. */
-static double longest_of(const struct window *w, int cnt, bool *late)
+static double longest_of(const struct start_window *w, int cnt, bool *late)
 {
 	uint64_t longest = 0;
 	int i;
@@ -125,15 +125,16 @@ static double longest_of(const struct window *w, int cnt, bool *late)
 	return (double)longest;
 }
 
-double window_longest(struct comm *c, struct window *w, uint64_t (*once)(void *ctx), void *ctx)
+double start_window_longest(struct comm *c, struct start_window *w, uint64_t (*once)(void *ctx),
+			    void *ctx)
 {
 	bool more = true, late;
 	uint64_t start, ns;
 	double longest = 0;
 	int tries = 0;
 
-	while ((start = window_start(c, w, more))) {
-		late = window_missed(c, start);
+	while ((start = start_window_begin(c, w, more))) {
+		late = start_window_missed(c, start);
 		ns = once(ctx);
 		comm_collect(c, ns << 1 | late, w->all);
 		if (c->rank)
@@ -141,7 +142,7 @@ double window_longest(struct comm *c, struct window *w, uint64_t (*once)(void *c
 		longest = longest_of(w, c->size, &late);
 		more = late && ++tries < TRIES_MAX;
 		w->kept_cnt += late && !more;
-		window_note(w, late);
+		start_window_note(w, late);
 	}
 	return longest;
 }
