@@ -189,7 +189,8 @@ static bool needs_run(const struct session *s, const struct bench *b)
 static uint64_t estimate_ns(const struct session *s, const struct bench *b)
 {
 	struct comm few = *s->c;
-	struct bench_run run = {.comm = &few, .opt = &s->plan->opt, .machine = &s->machine};
+	struct bench_run run = {
+		.bench = b, .comm = &few, .opt = &s->plan->opt, .machine = &s->machine};
 
 	few.size = ranks_of(s, b);
 	return b->estimate_ns ? b->estimate_ns(&run) : 0;
@@ -283,7 +284,8 @@ static struct result *begin_result(struct session *s, const struct result_about 
 static int take_part(struct session *s, const struct bench *b, struct comm *c)
 {
 	struct result_about what = about(s, b);
-	struct bench_run run = {.comm = c, .opt = &s->plan->opt, .resume = s->plan->resume};
+	struct bench_run run = {
+		.bench = b, .comm = c, .opt = &s->plan->opt, .resume = s->plan->resume};
 	uint64_t began_ns = clock_now_ns(), core_wait = core_wait_now(c);
 	double core_wait_ns;
 	int err;

@@ -83,6 +83,7 @@ static int selftest_rank(struct comm *c, void *ctx)
 {
 	struct selftest *t = ctx;
 	struct bench_run run = {
+		.bench = t->bench,
 		.comm = c,
 		.opt = &t->opt,
 		.result = c->rank ? NULL : t->result,

@@ -64,15 +64,7 @@ static void method(struct bench_run *run, const struct rooted_case *rc)
 	rooted_measure(run, rc, "barrier_linear", report, &linear);
 }
 
-static int run_barrier(struct bench_run *run)
-{
-	return rooted_sweep(run, rooted_bcasts, method);
-}
-
-static uint64_t estimate_ns(const struct bench_run *run)
-{
-	return rooted_estimate_ns(run, rooted_bcasts, 2);
-}
+static const struct rooted_method rooted = {.ops = rooted_bcasts, .measure = method, .cases = 2};
 
 const struct bench bench_bcast_barrier = {
 	.name = "bcast_barrier",
@@ -82,6 +74,7 @@ const struct bench bench_bcast_barrier = {
 	.source = "de Supinski & Karonis 1999, section 3, broadcast barrier, figure 5",
 	.kind = RESULT_BROADCAST,
 	.ranks_min = 2,
-	.run = run_barrier,
-	.estimate_ns = estimate_ns,
+	.method = &rooted,
+	.run = rooted_run,
+	.estimate_ns = rooted_estimate_ns,
 };

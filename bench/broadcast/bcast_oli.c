@@ -10,15 +10,7 @@ static void method(struct bench_run *run, const struct rooted_case *rc)
 	oli_measure(run, rc, "oli", OLI_FROM_ROOT);
 }
 
-static int run_oli(struct bench_run *run)
-{
-	return rooted_sweep(run, rooted_bcasts, method);
-}
-
-static uint64_t estimate_ns(const struct bench_run *run)
-{
-	return rooted_estimate_ns(run, rooted_bcasts, 1);
-}
+static const struct rooted_method rooted = {.ops = rooted_bcasts, .measure = method};
 
 const struct bench bench_bcast_oli = {
 	.name = "bcast_oli",
@@ -27,6 +19,7 @@ const struct bench bench_bcast_oli = {
 	.source = "de Supinski & Karonis 1999, section 4, OL_i",
 	.kind = RESULT_BROADCAST,
 	.ranks_min = 2,
-	.run = run_oli,
-	.estimate_ns = estimate_ns,
+	.method = &rooted,
+	.run = rooted_run,
+	.estimate_ns = rooted_estimate_ns,
 };

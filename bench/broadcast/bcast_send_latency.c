@@ -22,15 +22,7 @@ static void method(struct bench_run *run, const struct rooted_case *rc)
 	rooted_measure(run, rc, "send_latency", report, NULL);
 }
 
-static int run_send_latency(struct bench_run *run)
-{
-	return rooted_sweep(run, rooted_bcasts, method);
-}
-
-static uint64_t estimate_ns(const struct bench_run *run)
-{
-	return rooted_estimate_ns(run, rooted_bcasts, 1);
-}
+static const struct rooted_method rooted = {.ops = rooted_bcasts, .measure = method};
 
 const struct bench bench_bcast_send_latency = {
 	.name = "bcast_send_latency",
@@ -39,6 +31,7 @@ const struct bench bench_bcast_send_latency = {
 	.source = "de Supinski & Karonis 1999, section 3, send latency",
 	.kind = RESULT_BROADCAST,
 	.ranks_min = 2,
-	.run = run_send_latency,
-	.estimate_ns = estimate_ns,
+	.method = &rooted,
+	.run = rooted_run,
+	.estimate_ns = rooted_estimate_ns,
 };

@@ -73,7 +73,7 @@ static void sizes_init(struct sweep *sizes, const struct bench_run *run)
 
 struct sweep_state {
 	struct bench_run *run;
-	void (*method)(struct bench_run *run, const struct rooted_case *rc);
+	const struct rooted_method *method;
 	struct sweep sizes;
 	size_t done, all;
 };
@@ -99,7 +99,7 @@ static void run_case(struct sweep_state *st, const struct rooted_case *rc)
 	c->ops->mark_begin(c, 1, mark);
 	if (st->run->opt->validate && !rc->op->blocks)
 		check_data(rc);
-	st->method(st->run, rc);
+	st->method->measure(st->run, rc);
 	c->ops->mark_end(c, 1);
 }
 
@@ -172,9 +172,9 @@ static int check_tasks(const struct bench_run *run)
 	return none ? -EINVAL : 0;
 }
 
-int rooted_sweep(struct bench_run *run, const struct rooted_op *ops,
-		 void (*method)(struct bench_run *run, const struct rooted_case *rc))
+int rooted_run(struct bench_run *run)
 {
+	const struct rooted_method *method = run->bench->method;
 	struct sweep_state st = {.run = run, .method = method};
 	struct comm *all = run->comm, *c;
 	int n = 0, rank, err = check_tasks(run);
@@ -182,14 +182,14 @@ int rooted_sweep(struct bench_run *run, const struct rooted_op *ops,
 	if (err)
 		return err;
 	sizes_init(&st.sizes, run);
-	st.all = tasks_cnt(run) * st.sizes.cnt * op_cnt(ops);
+	st.all = tasks_cnt(run) * st.sizes.cnt * op_cnt(method->ops);
 	while ((n = tasks_next(run->opt->tasks, n, all->size))) {
 		c = all->ops->first(all, n);
 		if (!c) {
 			place_rest(all);
 			continue;
 		}
-		run_tasks(&st, c, ops);
+		run_tasks(&st, c, method->ops);
 		for (rank = n; all->rank == 0 && rank < all->size; rank++)
 			place_wake(all, rank);
 		c->ops->free(c);
@@ -203,14 +203,16 @@ static uint64_t warmup_of(const struct bench_options *opt)
 	return opt->settle && opt->warmup < SETTLE_OPERATIONS ? SETTLE_OPERATIONS : opt->warmup;
 }
 
-uint64_t rooted_estimate_ns(const struct bench_run *run, const struct rooted_op *ops, int cases)
+uint64_t rooted_estimate_ns(const struct bench_run *run)
 {
+	const struct rooted_method *method = run->bench->method;
 	double points, report_ns, ns = 0;
 	struct sweep sizes;
 	int n = 0;
 
 	sizes_init(&sizes, run);
-	points = (double)sizes.cnt * (double)op_cnt(ops) * cases;
+	points = (double)sizes.cnt * (double)op_cnt(method->ops) *
+		 (method->cases ? method->cases : 1);
 	while ((n = tasks_next(run->opt->tasks, n, run->comm->size))) {
 		/* One is taken to its end, however long it is, and what warms up. */
 		report_ns = (double)(run->opt->repeat + warmup_of(run->opt)) * n *

@@ -36,11 +36,16 @@ struct rooted_case {
 /* The library's broadcast and ours (algorithms.h). */
 extern const struct rooted_op rooted_bcasts[];
 
-/* Calls method on each task of each case. Whoever is not in a case waits for the next. */
-int rooted_sweep(struct bench_run *run, const struct rooted_op *ops,
-		 void (*method)(struct bench_run *run, const struct rooted_case *rc));
-/* Time that `cases` measurements of each case take at most. */
-uint64_t rooted_estimate_ns(const struct bench_run *run, const struct rooted_op *ops, int cases);
+struct rooted_method {
+	const struct rooted_op *ops;
+	/* Called on each task of each case; whoever is not in a case waits for the next. */
+	void (*measure)(struct bench_run *run, const struct rooted_case *rc);
+	int cases; /* measurements of a case; 0: one */
+};
+
+/* Of a benchmark whose method is a struct rooted_method. */
+int rooted_run(struct bench_run *run);
+uint64_t rooted_estimate_ns(const struct bench_run *run);
 
 /* How reports came out; known on task 0. */
 struct rooted_outcome {

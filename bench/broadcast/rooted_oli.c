@@ -36,15 +36,7 @@ static void method(struct bench_run *run, const struct rooted_case *rc)
 		oli_measure(run, rc, "oli_fan_in", OLI_TO_ROOT);
 }
 
-static int run_rooted_oli(struct bench_run *run)
-{
-	return rooted_sweep(run, rooted_ops, method);
-}
-
-static uint64_t estimate_ns(const struct bench_run *run)
-{
-	return rooted_estimate_ns(run, rooted_ops, 1);
-}
+static const struct rooted_method rooted = {.ops = rooted_ops, .measure = method};
 
 const struct bench bench_rooted_oli = {
 	.name = "rooted_oli",
@@ -53,6 +45,7 @@ const struct bench bench_rooted_oli = {
 	.source = "de Supinski & Karonis 1999, section 4, carried over; fan-in: ours",
 	.kind = RESULT_BROADCAST,
 	.ranks_min = 2,
-	.run = run_rooted_oli,
-	.estimate_ns = estimate_ns,
+	.method = &rooted,
+	.run = rooted_run,
+	.estimate_ns = rooted_estimate_ns,
 };

@@ -116,15 +116,7 @@ static void method(struct bench_run *run, const struct rooted_case *rc)
 	samples_release(&s);
 }
 
-static int run_window(struct bench_run *run)
-{
-	return rooted_sweep(run, window_ops, method);
-}
-
-static uint64_t estimate_ns(const struct bench_run *run)
-{
-	return rooted_estimate_ns(run, window_ops, 1);
-}
+static const struct rooted_method rooted = {.ops = window_ops, .measure = method};
 
 const struct bench bench_symmetric_window = {
 	.name = "symmetric_window",
@@ -133,6 +125,7 @@ const struct bench bench_symmetric_window = {
 	.source = "window-based start; clock offsets by the shortest of many ping-pongs",
 	.kind = RESULT_BROADCAST,
 	.ranks_min = 2,
-	.run = run_window,
-	.estimate_ns = estimate_ns,
+	.method = &rooted,
+	.run = rooted_run,
+	.estimate_ns = rooted_estimate_ns,
 };

@@ -10,16 +10,6 @@ static const struct map_pattern pattern = {
 	.no_bytes = true,
 };
 
-static int ibarrier_run(struct bench_run *run)
-{
-	return map_run(run, &pattern);
-}
-
-static uint64_t ibarrier_estimate_ns(const struct bench_run *run)
-{
-	return map_estimate_ns(run, &pattern, 1);
-}
-
 const struct bench bench_ibarrier = {
 	.name = "ibarrier",
 	.group = "collective",
@@ -27,6 +17,7 @@ const struct bench bench_ibarrier = {
 	.source = "after Denis & Trahay 2016, VII; OSU non-blocking collectives, IMB-NBC",
 	.kind = RESULT_MAP,
 	.ranks_min = 2,
-	.run = ibarrier_run,
-	.estimate_ns = ibarrier_estimate_ns,
+	.method = &pattern,
+	.run = map_run,
+	.estimate_ns = map_estimate_ns,
 };

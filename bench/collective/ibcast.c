@@ -25,16 +25,6 @@ static const struct map_pattern pattern = {
 	.data = &data,
 };
 
-static int ibcast_run(struct bench_run *run)
-{
-	return map_run(run, &pattern);
-}
-
-static uint64_t ibcast_estimate_ns(const struct bench_run *run)
-{
-	return map_estimate_ns(run, &pattern, 1);
-}
-
 const struct bench bench_ibcast = {
 	.name = "ibcast",
 	.group = "collective",
@@ -42,6 +32,7 @@ const struct bench bench_ibcast = {
 	.source = "after Denis & Trahay 2016, VII; OSU non-blocking collectives, IMB-NBC",
 	.kind = RESULT_MAP,
 	.ranks_min = 2,
-	.run = ibcast_run,
-	.estimate_ns = ibcast_estimate_ns,
+	.method = &pattern,
+	.run = map_run,
+	.estimate_ns = map_estimate_ns,
 };

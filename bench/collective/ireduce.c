@@ -14,16 +14,6 @@ static const struct map_pattern pattern = {
 	.unit = sizeof(double),
 };
 
-static int ireduce_run(struct bench_run *run)
-{
-	return map_run(run, &pattern);
-}
-
-static uint64_t ireduce_estimate_ns(const struct bench_run *run)
-{
-	return map_estimate_ns(run, &pattern, 1);
-}
-
 const struct bench bench_ireduce = {
 	.name = "ireduce",
 	.group = "collective",
@@ -31,6 +21,7 @@ const struct bench bench_ireduce = {
 	.source = "after Denis & Trahay 2016, VII; OSU non-blocking collectives, IMB-NBC",
 	.kind = RESULT_MAP,
 	.ranks_min = 2,
-	.run = ireduce_run,
-	.estimate_ns = ireduce_estimate_ns,
+	.method = &pattern,
+	.run = map_run,
+	.estimate_ns = map_estimate_ns,
 };

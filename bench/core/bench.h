@@ -34,7 +34,10 @@ struct bench_options {
 	bool keep_samples;     /* write all of them into the result */
 };
 
+struct bench;
+
 struct bench_run {
+	const struct bench *bench; /* that is run */
 	struct comm *comm;
 	const struct bench_options *opt;
 	struct result *result; /* rank 0 only writes; null on the others */
@@ -69,6 +72,8 @@ struct bench {
 	bool no_threads;   /* run alone, it asks for MPI_THREAD_SINGLE, as OSU's and IMB's do */
 	bool shares_cores; /* on purpose: that ranks wait for one says nothing */
 	enum bench_nodes nodes; /* elsewhere it is left out, aloud */
+	const void *
+		method; /* what run and estimate_ns go by, where benchmarks share these; a type of theirs */
 	/* All ranks call it. 0, or -errno after printing why. */
 	int (*run)(struct bench_run *run);
 	/* ns that a run takes at most by its options, on this communicator's size; for the estimate. */

@@ -48,8 +48,9 @@ static void curve_sweep(const struct bench_options *opt, struct sweep *out)
 	sweep_init(out, opt->bytes_min, opt->bytes_max, opt->step, 1, 1);
 }
 
-int curve_run(struct bench_run *run, const struct curve *curve)
+int curve_run(struct bench_run *run)
 {
+	const struct curve *curve = run->bench->method;
 	struct sweep sizes;
 	size_t i;
 
@@ -66,8 +67,9 @@ int curve_run(struct bench_run *run, const struct curve *curve)
 	return 0;
 }
 
-uint64_t curve_estimate_ns(const struct bench_run *run, const struct curve *curve)
+uint64_t curve_estimate_ns(const struct bench_run *run)
 {
+	const struct curve *curve = run->bench->method;
 	const struct bench_options *opt = run->opt;
 	double all_ns = 0, bytes, messages, sample_ns;
 	struct sweep sizes;

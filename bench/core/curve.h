@@ -17,8 +17,9 @@ struct curve {
 	void (*params)(const struct bench_run *run, size_t bytes, struct result_point *p);
 };
 
-int curve_run(struct bench_run *run, const struct curve *curve);
-uint64_t curve_estimate_ns(const struct bench_run *run, const struct curve *curve);
+/* Of a benchmark whose method is a struct curve. */
+int curve_run(struct bench_run *run);
+uint64_t curve_estimate_ns(const struct bench_run *run);
 
 /* The sizes of the OSU benchmarks, for struct bench; their smallest is 0 where there is a message without data. */
 #define CURVE_SIZES_OSU(min_bytes)                             \

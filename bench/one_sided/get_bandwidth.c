@@ -14,16 +14,6 @@ static const struct curve curve = {
 	.params = access_params,
 };
 
-static int get_bandwidth_run(struct bench_run *run)
-{
-	return curve_run(run, &curve);
-}
-
-static uint64_t get_bandwidth_estimate_ns(const struct bench_run *run)
-{
-	return curve_estimate_ns(run, &curve);
-}
-
 const struct bench bench_get_bandwidth = {
 	.name = "get_bandwidth",
 	.group = "one_sided",
@@ -35,6 +25,7 @@ const struct bench bench_get_bandwidth = {
 	.ranks_max = 2,
 	.needs = COMM_HAS_RMA,
 	.no_threads = true,
-	.run = get_bandwidth_run,
-	.estimate_ns = get_bandwidth_estimate_ns,
+	.method = &curve,
+	.run = curve_run,
+	.estimate_ns = curve_estimate_ns,
 };

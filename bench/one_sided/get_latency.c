@@ -11,16 +11,6 @@ static const struct curve curve = {
 	.measure = get_latency_measure,
 };
 
-static int get_latency_run(struct bench_run *run)
-{
-	return curve_run(run, &curve);
-}
-
-static uint64_t get_latency_estimate_ns(const struct bench_run *run)
-{
-	return curve_estimate_ns(run, &curve);
-}
-
 const struct bench bench_get_latency = {
 	.name = "get_latency",
 	.group = "one_sided",
@@ -32,6 +22,7 @@ const struct bench bench_get_latency = {
 	.ranks_max = 2,
 	.needs = COMM_HAS_RMA,
 	.no_threads = true,
-	.run = get_latency_run,
-	.estimate_ns = get_latency_estimate_ns,
+	.method = &curve,
+	.run = curve_run,
+	.estimate_ns = curve_estimate_ns,
 };

@@ -26,17 +26,8 @@ static const struct map_pattern pattern = {
 	.receives = 1U << 0 | 1U << 1,
 	.sequence = sequence,
 	.pingpong = true,
+	.phases = 2,
 };
-
-static int both_sides_run(struct bench_run *run)
-{
-	return map_run(run, &pattern);
-}
-
-static uint64_t both_sides_estimate_ns(const struct bench_run *run)
-{
-	return map_estimate_ns(run, &pattern, 2);
-}
 
 const struct bench bench_both_sides = {
 	.name = "both_sides",
@@ -46,6 +37,7 @@ const struct bench bench_both_sides = {
 	.kind = RESULT_MAP,
 	.ranks_min = 2,
 	.ranks_max = 2,
-	.run = both_sides_run,
-	.estimate_ns = both_sides_estimate_ns,
+	.method = &pattern,
+	.run = map_run,
+	.estimate_ns = map_estimate_ns,
 };

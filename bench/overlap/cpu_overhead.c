@@ -40,16 +40,6 @@ static const struct map_pattern pattern = {
 	.reference = reference,
 };
 
-static int cpu_overhead_run(struct bench_run *run)
-{
-	return map_run(run, &pattern);
-}
-
-static uint64_t cpu_overhead_estimate_ns(const struct bench_run *run)
-{
-	return map_estimate_ns(run, &pattern, 1);
-}
-
 const struct bench bench_cpu_overhead = {
 	.name = "cpu_overhead",
 	.group = "overlap",
@@ -58,6 +48,7 @@ const struct bench bench_cpu_overhead = {
 	.kind = RESULT_MAP,
 	.ranks_min = 2,
 	.ranks_max = 2,
-	.run = cpu_overhead_run,
-	.estimate_ns = cpu_overhead_estimate_ns,
+	.method = &pattern,
+	.run = map_run,
+	.estimate_ns = map_estimate_ns,
 };

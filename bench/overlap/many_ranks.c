@@ -49,16 +49,6 @@ static const struct map_pattern pattern = {
 	.params = params,
 };
 
-static int many_ranks_run(struct bench_run *run)
-{
-	return map_run(run, &pattern);
-}
-
-static uint64_t many_ranks_estimate_ns(const struct bench_run *run)
-{
-	return map_estimate_ns(run, &pattern, 1);
-}
-
 const struct bench bench_many_ranks = {
 	.name = "many_ranks",
 	.group = "overlap",
@@ -66,6 +56,7 @@ const struct bench bench_many_ranks = {
 	.source = "after Denis & Trahay 2016, VII: more than two nodes",
 	.kind = RESULT_MAP,
 	.ranks_min = 3,
-	.run = many_ranks_run,
-	.estimate_ns = many_ranks_estimate_ns,
+	.method = &pattern,
+	.run = map_run,
+	.estimate_ns = map_estimate_ns,
 };

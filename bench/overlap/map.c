@@ -388,8 +388,9 @@ static void map_release(struct map *m, size_t computations)
 	free(m->out);
 }
 
-int map_run(struct bench_run *run, const struct map_pattern *pattern)
+int map_run(struct bench_run *run)
 {
+	const struct map_pattern *pattern = run->bench->method;
 	char limit[HUMAN_BYTES];
 	struct map_axes a;
 	struct map m;
@@ -418,9 +419,11 @@ int map_run(struct bench_run *run, const struct map_pattern *pattern)
 
 /* ---- before the run ---- */
 
-uint64_t map_estimate_ns(const struct bench_run *run, const struct map_pattern *pattern, int phases)
+uint64_t map_estimate_ns(const struct bench_run *run)
 {
-	int messages = pattern_messages(pattern, run);
+	const struct map_pattern *pattern = run->bench->method;
+	int messages = pattern_messages(pattern, run),
+	    phases = pattern->phases ? pattern->phases : 1;
 	double wait_ns = ESTIMATE_LATENCY_NS + estimate_wait_ns(run, run->comm->size);
 	double ns = 0, comm_ns;
 	struct map_axes a;

@@ -29,6 +29,7 @@ struct map_pattern {
 	 * travelled beside that took no time of the sample.
 	 */
 	bool ack_latency;
+	int phases;	   /* how often a sequence computes, and has its messages; 0: once */
 	bool all_compute;  /* every rank computes at the same time, not rank 0 only */
 	uint64_t unit;	   /* sizes are multiples of it; 0 = 1 */
 	bool no_bytes;	   /* no data: one column, of 0 bytes */
@@ -97,10 +98,9 @@ struct map {
 	struct samples in_calls, wait, test; /* of the point being taken */
 };
 
-int map_run(struct bench_run *run, const struct map_pattern *pattern);
-/* phases: how often compute_ns is spent in a sequence. */
-uint64_t map_estimate_ns(const struct bench_run *run, const struct map_pattern *pattern,
-			 int phases);
+/* Of a benchmark whose method is a struct map_pattern. */
+int map_run(struct bench_run *run);
+uint64_t map_estimate_ns(const struct bench_run *run);
 
 /* ---- for sequences ---- */
 

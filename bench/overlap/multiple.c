@@ -142,16 +142,6 @@ static const struct map_pattern pattern = {
 	.params = params,
 };
 
-static int multiple_run(struct bench_run *run)
-{
-	return map_run(run, &pattern);
-}
-
-static uint64_t multiple_estimate_ns(const struct bench_run *run)
-{
-	return map_estimate_ns(run, &pattern, 1);
-}
-
 const struct bench bench_multiple = {
 	.name = "multiple",
 	.group = "overlap",
@@ -162,6 +152,7 @@ const struct bench bench_multiple = {
 	.ranks_max = 2,
 	.needs = COMM_HAS_MULTIPLE | COMM_HAS_THREADS,
 	.shares_cores = true,
-	.run = multiple_run,
-	.estimate_ns = multiple_estimate_ns,
+	.method = &pattern,
+	.run = map_run,
+	.estimate_ns = map_estimate_ns,
 };

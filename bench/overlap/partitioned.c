@@ -89,16 +89,6 @@ static const struct map_pattern pattern = {
 	.params = params,
 };
 
-static int partitioned_run(struct bench_run *run)
-{
-	return map_run(run, &pattern);
-}
-
-static uint64_t partitioned_estimate_ns(const struct bench_run *run)
-{
-	return map_estimate_ns(run, &pattern, 1);
-}
-
 const struct bench bench_partitioned = {
 	.name = "partitioned",
 	.group = "overlap",
@@ -108,6 +98,7 @@ const struct bench bench_partitioned = {
 	.ranks_min = 2,
 	.ranks_max = 2,
 	.needs = COMM_HAS_PARTITIONED,
-	.run = partitioned_run,
-	.estimate_ns = partitioned_estimate_ns,
+	.method = &pattern,
+	.run = map_run,
+	.estimate_ns = map_estimate_ns,
 };

@@ -53,16 +53,6 @@ static const struct map_pattern pattern = {
 	.pingpong = true,
 };
 
-static int persistent_run(struct bench_run *run)
-{
-	return map_run(run, &pattern);
-}
-
-static uint64_t persistent_estimate_ns(const struct bench_run *run)
-{
-	return map_estimate_ns(run, &pattern, 1);
-}
-
 const struct bench bench_persistent = {
 	.name = "persistent",
 	.group = "overlap",
@@ -71,6 +61,7 @@ const struct bench bench_persistent = {
 	.kind = RESULT_MAP,
 	.ranks_min = 2,
 	.ranks_max = 2,
-	.run = persistent_run,
-	.estimate_ns = persistent_estimate_ns,
+	.method = &pattern,
+	.run = map_run,
+	.estimate_ns = map_estimate_ns,
 };

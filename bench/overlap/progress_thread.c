@@ -52,16 +52,6 @@ static const struct map_pattern pattern = {
 	.params = params,
 };
 
-static int progress_thread_run(struct bench_run *run)
-{
-	return map_run(run, &pattern);
-}
-
-static uint64_t progress_thread_estimate_ns(const struct bench_run *run)
-{
-	return map_estimate_ns(run, &pattern, 1);
-}
-
 const struct bench bench_progress_thread = {
 	.name = "progress_thread",
 	.group = "overlap",
@@ -72,6 +62,7 @@ const struct bench bench_progress_thread = {
 	.ranks_max = 2,
 	.needs = COMM_HAS_MULTIPLE | COMM_HAS_THREADS,
 	.shares_cores = true,
-	.run = progress_thread_run,
-	.estimate_ns = progress_thread_estimate_ns,
+	.method = &pattern,
+	.run = map_run,
+	.estimate_ns = map_estimate_ns,
 };

@@ -28,16 +28,6 @@ static const struct map_pattern pattern = {
 	.pingpong = true,
 };
 
-static int receiver_run(struct bench_run *run)
-{
-	return map_run(run, &pattern);
-}
-
-static uint64_t receiver_estimate_ns(const struct bench_run *run)
-{
-	return map_estimate_ns(run, &pattern, 1);
-}
-
 const struct bench bench_receiver = {
 	.name = "receiver",
 	.group = "overlap",
@@ -46,6 +36,7 @@ const struct bench bench_receiver = {
 	.kind = RESULT_MAP,
 	.ranks_min = 2,
 	.ranks_max = 2,
-	.run = receiver_run,
-	.estimate_ns = receiver_estimate_ns,
+	.method = &pattern,
+	.run = map_run,
+	.estimate_ns = map_estimate_ns,
 };

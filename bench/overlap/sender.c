@@ -14,16 +14,6 @@ static const struct map_pattern pattern = {
 	.pingpong = true,
 };
 
-static int sender_run(struct bench_run *run)
-{
-	return map_run(run, &pattern);
-}
-
-static uint64_t sender_estimate_ns(const struct bench_run *run)
-{
-	return map_estimate_ns(run, &pattern, 1);
-}
-
 const struct bench bench_sender = {
 	.name = "sender",
 	.group = "overlap",
@@ -32,6 +22,7 @@ const struct bench bench_sender = {
 	.kind = RESULT_MAP,
 	.ranks_min = 2,
 	.ranks_max = 2,
-	.run = sender_run,
-	.estimate_ns = sender_estimate_ns,
+	.method = &pattern,
+	.run = map_run,
+	.estimate_ns = map_estimate_ns,
 };

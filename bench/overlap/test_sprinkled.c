@@ -76,16 +76,6 @@ static const struct map_pattern pattern = {
 	.params = params,
 };
 
-static int test_sprinkled_run(struct bench_run *run)
-{
-	return map_run(run, &pattern);
-}
-
-static uint64_t test_sprinkled_estimate_ns(const struct bench_run *run)
-{
-	return map_estimate_ns(run, &pattern, 1);
-}
-
 const struct bench bench_test_sprinkled = {
 	.name = "test_sprinkled",
 	.group = "overlap",
@@ -94,6 +84,7 @@ const struct bench bench_test_sprinkled = {
 	.kind = RESULT_MAP,
 	.ranks_min = 2,
 	.ranks_max = 2,
-	.run = test_sprinkled_run,
-	.estimate_ns = test_sprinkled_estimate_ns,
+	.method = &pattern,
+	.run = map_run,
+	.estimate_ns = map_estimate_ns,
 };

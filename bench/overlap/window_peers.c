@@ -56,16 +56,6 @@ static const struct map_pattern pattern = {
 	.params = params,
 };
 
-static int window_peers_run(struct bench_run *run)
-{
-	return map_run(run, &pattern);
-}
-
-static uint64_t window_peers_estimate_ns(const struct bench_run *run)
-{
-	return map_estimate_ns(run, &pattern, 1);
-}
-
 const struct bench bench_window_peers = {
 	.name = "window_peers",
 	.group = "overlap",
@@ -73,6 +63,7 @@ const struct bench bench_window_peers = {
 	.source = "after Denis & Trahay 2016, VII: several requests, different destinations",
 	.kind = RESULT_MAP,
 	.ranks_min = 3,
-	.run = window_peers_run,
-	.estimate_ns = window_peers_estimate_ns,
+	.method = &pattern,
+	.run = map_run,
+	.estimate_ns = map_estimate_ns,
 };

@@ -61,16 +61,6 @@ static const struct map_pattern pattern = {
 	.params = params,
 };
 
-static int window_same_run(struct bench_run *run)
-{
-	return map_run(run, &pattern);
-}
-
-static uint64_t window_same_estimate_ns(const struct bench_run *run)
-{
-	return map_estimate_ns(run, &pattern, 1);
-}
-
 const struct bench bench_window_same = {
 	.name = "window_same",
 	.group = "overlap",
@@ -79,6 +69,7 @@ const struct bench bench_window_same = {
 	.kind = RESULT_MAP,
 	.ranks_min = 2,
 	.ranks_max = 2,
-	.run = window_same_run,
-	.estimate_ns = window_same_estimate_ns,
+	.method = &pattern,
+	.run = map_run,
+	.estimate_ns = map_estimate_ns,
 };

@@ -14,16 +14,6 @@ static const struct curve curve = {
 	.params = message_window_params,
 };
 
-static int bandwidth_run(struct bench_run *run)
-{
-	return curve_run(run, &curve);
-}
-
-static uint64_t bandwidth_estimate_ns(const struct bench_run *run)
-{
-	return curve_estimate_ns(run, &curve);
-}
-
 const struct bench bench_bandwidth = {
 	.name = "bandwidth",
 	.group = "pt2pt",
@@ -34,6 +24,7 @@ const struct bench bench_bandwidth = {
 	.ranks_min = 2,
 	.ranks_max = 2,
 	.no_threads = true,
-	.run = bandwidth_run,
-	.estimate_ns = bandwidth_estimate_ns,
+	.method = &curve,
+	.run = curve_run,
+	.estimate_ns = curve_estimate_ns,
 };

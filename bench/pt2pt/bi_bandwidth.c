@@ -19,16 +19,6 @@ static const struct curve curve = {
 	.params = message_window_params,
 };
 
-static int bi_bandwidth_run(struct bench_run *run)
-{
-	return curve_run(run, &curve);
-}
-
-static uint64_t bi_bandwidth_estimate_ns(const struct bench_run *run)
-{
-	return curve_estimate_ns(run, &curve);
-}
-
 const struct bench bench_bi_bandwidth = {
 	.name = "bi_bandwidth",
 	.group = "pt2pt",
@@ -39,6 +29,7 @@ const struct bench bench_bi_bandwidth = {
 	.ranks_min = 2,
 	.ranks_max = 2,
 	.no_threads = true,
-	.run = bi_bandwidth_run,
-	.estimate_ns = bi_bandwidth_estimate_ns,
+	.method = &curve,
+	.run = curve_run,
+	.estimate_ns = curve_estimate_ns,
 };

@@ -9,16 +9,6 @@ static void latency_measure(struct bench_run *run, size_t bytes, struct samples 
 
 static const struct curve curve = {.measure = latency_measure};
 
-static int latency_run(struct bench_run *run)
-{
-	return curve_run(run, &curve);
-}
-
-static uint64_t latency_estimate_ns(const struct bench_run *run)
-{
-	return curve_estimate_ns(run, &curve);
-}
-
 const struct bench bench_latency = {
 	.name = "latency",
 	.alias = "pingpong",
@@ -30,6 +20,7 @@ const struct bench bench_latency = {
 	.ranks_min = 2,
 	.ranks_max = 2,
 	.no_threads = true,
-	.run = latency_run,
-	.estimate_ns = latency_estimate_ns,
+	.method = &curve,
+	.run = curve_run,
+	.estimate_ns = curve_estimate_ns,
 };

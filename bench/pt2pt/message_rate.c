@@ -37,16 +37,11 @@ static const struct curve curve = {
 static int message_rate_run(struct bench_run *run)
 {
 	if (2 * pairs_of(run) <= run->comm->size)
-		return curve_run(run, &curve);
+		return curve_run(run);
 	if (run->comm->rank == 0)
 		log_error("message_rate: %d pairs need %d ranks, there are %d", pairs_of(run),
 			  2 * pairs_of(run), run->comm->size);
 	return -EINVAL;
-}
-
-static uint64_t message_rate_estimate_ns(const struct bench_run *run)
-{
-	return curve_estimate_ns(run, &curve);
 }
 
 const struct bench bench_message_rate = {
@@ -58,6 +53,7 @@ const struct bench bench_message_rate = {
 	.sizes = CURVE_SIZES_OSU(1),
 	.ranks_min = 2,
 	.no_threads = true,
+	.method = &curve,
 	.run = message_rate_run,
-	.estimate_ns = message_rate_estimate_ns,
+	.estimate_ns = curve_estimate_ns,
 };

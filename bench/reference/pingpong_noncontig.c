@@ -12,16 +12,6 @@ static void pingpong_noncontig_measure(struct bench_run *run, size_t bytes, stru
 
 static const struct curve curve = {.measure = pingpong_noncontig_measure};
 
-static int pingpong_noncontig_run(struct bench_run *run)
-{
-	return curve_run(run, &curve);
-}
-
-static uint64_t pingpong_noncontig_estimate_ns(const struct bench_run *run)
-{
-	return curve_estimate_ns(run, &curve);
-}
-
 const struct bench bench_pingpong_noncontig = {
 	.name = "pingpong_noncontig",
 	.group = "reference",
@@ -30,6 +20,7 @@ const struct bench bench_pingpong_noncontig = {
 	.kind = RESULT_CURVE,
 	.ranks_min = 2,
 	.ranks_max = 2,
-	.run = pingpong_noncontig_run,
-	.estimate_ns = pingpong_noncontig_estimate_ns,
+	.method = &curve,
+	.run = curve_run,
+	.estimate_ns = curve_estimate_ns,
 };

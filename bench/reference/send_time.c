@@ -51,16 +51,6 @@ static void send_time_measure(struct bench_run *run, size_t bytes, struct sample
 
 static const struct curve curve = {.measure = send_time_measure};
 
-static int send_time_run(struct bench_run *run)
-{
-	return curve_run(run, &curve);
-}
-
-static uint64_t send_time_estimate_ns(const struct bench_run *run)
-{
-	return curve_estimate_ns(run, &curve);
-}
-
 const struct bench bench_send_time = {
 	.name = "send_time",
 	.group = "reference",
@@ -69,6 +59,7 @@ const struct bench bench_send_time = {
 	.kind = RESULT_CURVE,
 	.ranks_min = 2,
 	.ranks_max = 2,
-	.run = send_time_run,
-	.estimate_ns = send_time_estimate_ns,
+	.method = &curve,
+	.run = curve_run,
+	.estimate_ns = curve_estimate_ns,
 };

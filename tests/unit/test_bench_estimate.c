@@ -78,6 +78,7 @@ static double estimate_of(const char *name, int ranks, const struct estimate_mac
 	for (i = 0; benches[i] && strcmp(benches[i]->name, name); i++)
 		;
 	assert_non_null(benches[i]);
+	run.bench = benches[i];
 	return (double)benches[i]->estimate_ns(&run);
 }
 
