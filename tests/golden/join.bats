@@ -130,6 +130,14 @@ ranks_of() { # ROUND FILE...
 	[ "$(jq -c '[.cores[] | select(.incomplete != []) | .cpu]' r.json)" = '[3]' ]
 }
 
+@test "join: a limit of CPU time held back ranks of its own host" {
+	sed -i '/"type":"end"/i meta {"type":"cpu_limit","ts_ns":1300000,"to_ns":9900000,"cgroup":"/a","pids":[100,200],"quota_us":1,"period_us":9,"periods":3,"throttled":2,"throttled_ns":2000000}' all.txt
+	part a 0
+	part b 1 node8 -900000 300
+	"$POVTRACE" report --json --top 0 a.pov b.pov >r.json
+	[ "$(jq -c '[.findings[] | select(.kind == "cpu_quota") | .rank] | sort' r.json)" = '[0,1]' ]
+}
+
 @test "join: what does not fit together is refused" {
 	part a 0
 	sed 's/"sched":"all"/"sched":"ranks"/' all.txt >t && mv t all.txt

@@ -406,6 +406,23 @@ distorted() {
 	[ "$(jq -c '.coverage.stats | [.questions, .wait_ns]' got)" = '[3,1250000]' ]
 }
 
+@test "report: ranks that a limit of CPU time held back, by the kernel's account of their group" {
+	limit='"type":"cpu_limit","ts_ns":1300000,"to_ns":9900000,"quota_us":40000,"period_us":100000,"periods":13'
+	cp "$data/report_run.txt" limit.txt
+	{
+		echo "meta {$limit,\"cgroup\":\"/a/b\",\"pids\":[200,4],\"throttled\":6,\"throttled_ns\":351000000}"
+		echo "meta {$limit,\"cgroup\":\"/a\",\"pids\":[100,200],\"throttled\":1,\"throttled_ns\":2000000}"
+		echo "meta {$limit,\"cgroup\":\"/\",\"pids\":[100,200],\"throttled\":0,\"throttled_ns\":0}"
+		echo "meta {$limit,\"cgroup\":\"/others\",\"pids\":[4],\"throttled\":6,\"throttled_ns\":351000000}"
+	} >>limit.txt
+	"$make" limit.txt limit.pov
+	need jq
+	report --json --top 0 limit.pov >got
+	[ "$(jq -c '.findings[] | select(.kind == "cpu_quota") | [.rank, .cost_ns, .text]' got)" = \
+'[1,351000000,"rank 1 was held back by a limit of CPU time (40.000 ms in each 100.000 ms, cgroup /a/b) for 351.000 ms, in 6 of 13 periods, says the kernel"]
+[null,2000000,"rank 0, rank 1 were held back by a limit of CPU time (40.000 ms in each 100.000 ms, cgroup /a) for 2.000 ms, in 1 of 13 periods, says the kernel"]' ]
+}
+
 @test "report: why probes were refused is told" {
 	sed 's/"failed":\["MPI_Z"\]/&,"refused":"Invalid argument"/' "$data/report_run.txt" >refused.txt
 	"$make" refused.txt refused.pov

@@ -446,6 +446,16 @@ void images_poll(struct images *im)
 	helper_poll(im->helper, kernel_now_ns());
 }
 
+void images_limits_read(struct images *im, uint64_t age_ns)
+{
+	cpu_limits_read(&im->users.limits, kernel_now_ns(), age_ns);
+}
+
+void images_limits_write(const struct images *im)
+{
+	cpu_limits_write(&im->users.limits, im->writer);
+}
+
 int images_fd(const struct images *im)
 {
 	return helper_fd(im->helper);

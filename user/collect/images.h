@@ -60,6 +60,9 @@ struct code_place {
 void images_add_functions(struct images *im, pid_t pid, const struct code_place *place, size_t cnt);
 
 uint32_t images_rank_count(const struct images *im); /* processes that use an MPI library so far */
+/* Reads what limits of CPU time did to ranks, where that was read so long ago; writes what was read last (cpu_limits.h). */
+void images_limits_read(struct images *im, uint64_t age_ns);
+void images_limits_write(const struct images *im);
 /* World rank of a process, also of one that has ended; -1 if unknown. */
 int images_rank_of(const struct images *im, pid_t pid);
 uint32_t images_library_count(const struct images *im);

@@ -79,6 +79,8 @@ void library_users_reply(struct library_users *u, const json_t *request, const j
 		json_object_set_new(m, "job", json_string(""));
 	}
 	rank = json_get_int(m, "rank");
+	if (json_get_bool(request, "mpi"))
+		cpu_limits_add(&u->limits, (pid_t)json_get_int(m, "pid"));
 	if (rank >= 0)
 		map_set(&u->rank_of, (uint64_t)json_get_int(m, "pid"),
 			(void *)((uintptr_t)rank + 1));
@@ -198,4 +200,5 @@ void library_users_release(struct library_users *u)
 {
 	map_free(&u->processes, free);
 	map_release(&u->rank_of);
+	cpu_limits_release(&u->limits);
 }

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "base/map.h"
+#include "collect/cpu_limits.h"
 
 struct code_file;
 struct helper;
@@ -24,8 +25,9 @@ struct library_users {
 	struct helper *helper; /* both borrowed */
 	struct trace_writer *writer;
 	struct map processes; /* pid → struct process */
-	struct map rank_of;   /* pid → world rank + 1, also of processes that have ended */
-	uint32_t rank_cnt;    /* processes described so far that use MPI */
+	struct cpu_limits limits;
+	struct map rank_of; /* pid → world rank + 1, also of processes that have ended */
+	uint32_t rank_cnt;  /* processes described so far that use MPI */
 };
 
 void library_users_release(struct library_users *u);

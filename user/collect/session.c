@@ -35,6 +35,7 @@
 #define SAMPLE_NS 10000000ull	   /* drops and rings are looked at this often */
 #define FLUSH_AGE_NS 1000000000ull /* blocks older than this go to the file */
 #define SETTLE_NS 10000000000ull   /* to look at all that a command will load */
+#define LIMITS_NS 100000000ull	   /* limits of CPU time are looked at this often */
 #define NICE (-20)
 #define PROGRESS_NS 1000000000ull
 
@@ -388,6 +389,7 @@ static void session_sample(struct session *s, uint64_t now)
 	ring_buffer__consume(s->rings);
 	drops_take(&s->drops);
 	drops_write(&s->drops, s->writer, kernel_now_ns());
+	images_limits_read(s->images, LIMITS_NS);
 	trace_writer_flush(s->writer, now - FLUSH_AGE_NS);
 }
 
@@ -456,6 +458,7 @@ static void session_end(struct session *s)
 		progress_show(s, kernel_now_ns(), true);
 	s->end_ns = kernel_calls_end(&s->kernel);
 	kernel_say_alive(&s->kernel, false);
+	images_limits_read(s->images, 0);
 	ring_buffer__consume(s->rings);
 	s->res->open_calls = open_calls_read(&s->kernel, s->end_ns, on_open_call, s);
 	drops_take(&s->drops);

@@ -161,6 +161,7 @@ void session_meta_end(struct session *s)
 
 	session_stored_count(s);
 	meta(s, host_clocks_describe());
+	images_limits_write(s->images);
 	o = json_pack("{s:s,s:I,s:s}", "type", "end", "ts_ns", (json_int_t)s->end_ns, "reason",
 		      r->reason);
 	own_cpu_add(s, o);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Threads that were moved between CPUs all the time, and those that did not run though their core was idle, by analysis/moves.h. */
+/* Threads that were moved between CPUs all the time, and those that were woken late though their core was idle, by analysis/moves.h. */
 #include "analysis/label.h"
 #include "base/human.h"
 #include "base/log.h"
@@ -66,7 +66,8 @@ static void wakeups_find(struct findings *f, const struct model_process *p)
 {
 	const struct moves_process *row = &f->moves.process[p->idx];
 
-	if (!row->slow || row->held_back) /* who is held back is woken late for that reason */
+	if (!row->slow || row->held_back ||
+	    f->limited[p->idx]) /* who is held back is woken late for that reason */
 		return;
 	finding_add(
 		f,
@@ -83,34 +84,6 @@ static void wakeups_find(struct findings *f, const struct model_process *p)
 		});
 }
 
-static void held_back_find(struct findings *f, const struct model_process *p)
-{
-	const struct moves_process *row = &f->moves.process[p->idx];
-	uint64_t ns = row->held_back_ns + row->held_back_woken_ns;
-	char *text = words_process(f, xstrdup(""), p), cpu[CPU_LABEL_BYTES];
-
-	text = words(text, " could have run, and its core was idle");
-	text = words_ns(text, ", for ", ns, "");
-	text = words_count(words(text, " ("), row->held_back + row->held_back_woken, "time",
-			   "times");
-	text = words_ns(text, ", most ", row->held_worst_ns, "");
-	text = words_when(f, text, row->held_worst_from_ns);
-	text = words(text, " on cpu %s)", cpu_label(f->model, row->held_worst_cpu, cpu));
-	finding_add(
-		f,
-		&(struct finding){
-			.kind = "cpu_quota",
-			.cost_ns = ns,
-			.text = text,
-			.advice = xstrdup(
-				"a limit of CPU time holds it back: raise cpu.max or cpu.cfs_quota_us of its "
-				"cgroup (CPUQuota= of systemd's units, cpu limits of containers)"),
-			.process = p->idx,
-			.from_ns = row->held_worst_from_ns,
-			.to_ns = row->held_worst_from_ns + row->held_worst_ns,
-		});
-}
-
 void find_moves(struct findings *f)
 {
 	for (uint32_t i = 0; i < model_thread_count(f->model); i++) {
@@ -124,7 +97,5 @@ void find_moves(struct findings *f)
 
 		if (finding_counts(f, p))
 			wakeups_find(f, p);
-		if (finding_counts(f, p) && f->moves.process[p->idx].held_back)
-			held_back_find(f, p);
 	}
 }

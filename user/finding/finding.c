@@ -9,8 +9,9 @@
 #include "finding/find.h"
 
 static void (*const find[])(struct findings *f) = {
-	find_cores, find_collectives, find_late,   find_roots,	 find_contests, find_demand,
-	find_moves, find_balance,     find_storms, find_overlap, find_epochs,	find_queues,
+	find_cores,   find_collectives, find_late,   find_roots,   find_contests,
+	find_demand,  find_limits,	find_moves,  find_balance, find_storms,
+	find_overlap, find_epochs,	find_queues,
 };
 
 static void on_match(void *ctx, const struct match *m)
@@ -58,6 +59,7 @@ void findings_release(struct findings *f)
 	while (f->n)
 		finding_free(&f->finding[--f->n]);
 	free(f->finding);
+	free(f->limited);
 	free(f->held);
 	app_time_release(&f->app);
 	holders_release(&f->holders);

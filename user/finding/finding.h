@@ -72,7 +72,8 @@ struct findings {
 	struct volumes volumes;
 	struct sites *sites;			/* the caller's, for names of places; or NULL */
 	const struct transfer_start *transfers; /* the caller's, settled; or NULL */
-	const bool *chosen;	 /* by process index: whose loss counts; NULL: all ranks' */
+	const bool *chosen; /* by process index: whose loss counts; NULL: all ranks' */
+	bool *limited; /* by process index: a limit of CPU time held it back, says the kernel; owned */
 	struct finding *finding; /* owned; the costliest first */
 	uint32_t n;
 	uint64_t least_ns; /* what cost less is none */

@@ -41,7 +41,7 @@ static void lib_set(const struct join_part *p, json_t *o, const char *key)
 
 static json_t *meta_copy(const struct join_part *p, const json_t *meta)
 {
-	json_t *o = json_deep_copy(meta), *lib;
+	json_t *o = json_deep_copy(meta), *lib, *pid;
 	size_t i;
 
 	time_set(p, o, "ts_ns");
@@ -50,6 +50,11 @@ static json_t *meta_copy(const struct join_part *p, const json_t *meta)
 	if (json_is_type(o, "process")) {
 		id_set(p, o, "ppid");
 		json_array_foreach(json_object_get(o, "libs"), i, lib) lib_set(p, lib, "id");
+	}
+	if (json_is_type(o, "cpu_limit")) {
+		time_set(p, o, "to_ns");
+		json_array_foreach(json_object_get(o, "pids"), i, pid)
+			json_integer_set(pid, join_id(p, (uint32_t)json_integer_value(pid)));
 	}
 	if (json_is_type(o, "late") || json_is_type(o, "probes"))
 		lib_set(p, o, "library");
