@@ -198,6 +198,16 @@ static uint32_t by_holding_process(const struct contest *c)
 	return c->holder->proc->idx;
 }
 
+/* Whether most of the longest stretch of a contest lies within that time. */
+static bool mostly_within(const struct contest *c, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t begin_ns = c->worst_from_ns, end_ns = c->worst_from_ns + c->worst_ns;
+
+	begin_ns = begin_ns > from_ns ? begin_ns : from_ns;
+	end_ns = end_ns < to_ns ? end_ns : to_ns;
+	return end_ns > begin_ns && 2 * (end_ns - begin_ns) > c->worst_ns;
+}
+
 /* Whether the one that polled at a time waited for the one that wanted the core, by what else was found of both. */
 static bool waited_for(const struct findings *f, const struct contest *c)
 {
@@ -206,14 +216,13 @@ static bool waited_for(const struct findings *f, const struct contest *c)
 	const struct arrival_row *a = c->waiter->proc->idx < f->arrivals.nprocess ?
 					      &f->arrivals.process[c->waiter->proc->idx] :
 					      NULL;
-	uint64_t to_ns = c->worst_from_ns + c->worst_ns;
 
 	if (is_own(c))
 		return false;
-	if (l && l->worst_from_ns <= c->worst_from_ns && to_ns <= l->worst_to_ns)
+	if (l && mostly_within(c, l->worst_from_ns, l->worst_to_ns))
 		return true;
-	return a && a->waited_ns && c->holds_in == a->worst.func && to_ns <= a->worst.begin_ns &&
-	       a->worst.begin_ns - a->worst.late_ns <= c->worst_from_ns;
+	return a && a->waited_ns && c->holds_in == a->worst.func &&
+	       mostly_within(c, a->worst.begin_ns - a->worst.late_ns, a->worst.begin_ns);
 }
 
 static bool starves_peer(const struct findings *f, const struct contest *c)
