@@ -32,12 +32,10 @@ static int compare_cells(const void *a, const void *b)
 	return by_x ? by_x : compare_values(&p->y, &q->y);
 }
 
-static void axis_init(struct cells_axis *a, const struct cell *cell, size_t cnt, bool is_y,
-		      bool is_log)
+static void axis_find(struct cells_axis *a, const struct cell *cell, size_t cnt, bool is_y)
 {
 	size_t i, k = 0;
 
-	a->log = is_log;
 	a->value = xcalloc(cnt, sizeof(*a->value));
 	for (i = 0; i < cnt; i++)
 		a->value[i] = is_y ? cell[i].y : cell[i].x;
@@ -96,21 +94,28 @@ static int refuse_double(const struct data_result *r, const char *y_param, const
 	return -EINVAL;
 }
 
-static bool cell_of(const json_t *point, const char *name, const char *y_param, bool y_log,
-		    struct cell *out)
+/* Its interval is that of the ratio; means have none. */
+static struct cell cell_of(const json_t *point, const char *name, const char *y_param)
 {
 	double low = data_value(point, "ratio_low"), high = data_value(point, "ratio_high");
+	bool has = isfinite(low) && isfinite(high), own = has && !strcmp(name, "ratio");
+	struct cell c = {.x = data_param(point, "bytes"),
+			 .y = data_param(point, y_param),
+			 .value = data_value(point, name),
+			 .low = own ? low : NAN,
+			 .high = own ? high : NAN,
+			 .comm_ns = NAN};
 
-	*out = (struct cell){.x = data_param(point, "bytes"),
-			     .y = data_param(point, y_param),
-			     .value = data_value(point, name)};
-	if (isfinite(low) && isfinite(high)) {
-		out->wrong = isfinite(data_value(point, "too_short_ns"));
-		out->unknown = !out->wrong && high - low > KNOWN_WIDTH;
-	} else {
-		out->wrong = out->value < CLEARLY_BELOW;
-	}
-	return fits_axis(out->x, true) && fits_axis(out->y, y_log) && isfinite(out->value);
+	if (has ? isfinite(data_value(point, "too_short_ns")) : c.value < CLEARLY_BELOW)
+		c.judged = CELL_WRONG;
+	else if (has && high - low > KNOWN_WIDTH)
+		c.judged = CELL_UNKNOWN;
+	return c;
+}
+
+static bool has_place(const struct cell *c, bool y_log)
+{
+	return fits_axis(c->x, true) && fits_axis(c->y, y_log) && isfinite(c->value);
 }
 
 bool cells_are_there(const struct data_result *r, const char *name, const char *y_param, bool y_log)
@@ -119,22 +124,35 @@ bool cells_are_there(const struct data_result *r, const char *name, const char *
 	size_t i;
 
 	for (i = 0; i < r->point_cnt; i++) {
-		if (cell_of(r->point[i], name, y_param, y_log, &one))
+		one = cell_of(r->point[i], name, y_param);
+		if (has_place(&one, y_log))
 			return true;
 	}
 	return false;
 }
 
-int cells_init(struct cells *c, const struct data_result *r, const char *name, const char *y_param,
-	       bool y_log)
+void cells_begin(struct cells *c, size_t most, bool y_log)
+{
+	*c = (struct cells){
+		.cell = xcalloc(most + 1, sizeof(*c->cell)), .x.log = true, .y.log = y_log};
+}
+
+void cells_add(struct cells *c, const struct cell *one)
+{
+	bool has_interval = isfinite(one->low) && isfinite(one->high);
+
+	if (!has_place(one, c->y.log))
+		return;
+	c->cell[c->cnt] = *one;
+	if (!has_interval)
+		c->cell[c->cnt].low = c->cell[c->cnt].high = NAN;
+	c->cnt++;
+}
+
+int cells_end(struct cells *c, const struct data_result *r, const char *y_param)
 {
 	size_t i;
 
-	*c = (struct cells){.cell = xcalloc(r->point_cnt, sizeof(*c->cell))};
-	for (i = 0; i < r->point_cnt; i++) {
-		if (cell_of(r->point[i], name, y_param, y_log, &c->cell[c->cnt]))
-			c->cnt++;
-	}
 	if (!c->cnt) {
 		log_error("%s: %s: no point to draw", r->file->path, r->benchmark);
 		cells_release(c);
@@ -148,9 +166,23 @@ int cells_init(struct cells *c, const struct data_result *r, const char *name, c
 			return -EINVAL;
 		}
 	}
-	axis_init(&c->x, c->cell, c->cnt, false, true);
-	axis_init(&c->y, c->cell, c->cnt, true, y_log);
+	axis_find(&c->x, c->cell, c->cnt, false);
+	axis_find(&c->y, c->cell, c->cnt, true);
 	return 0;
+}
+
+int cells_init(struct cells *c, const struct data_result *r, const char *name, const char *y_param,
+	       bool y_log)
+{
+	struct cell one;
+	size_t i;
+
+	cells_begin(c, r->point_cnt, y_log);
+	for (i = 0; i < r->point_cnt; i++) {
+		one = cell_of(r->point[i], name, y_param);
+		cells_add(c, &one);
+	}
+	return cells_end(c, r, y_param);
 }
 
 void cells_release(struct cells *c)
@@ -234,24 +266,78 @@ static struct range edges(const struct cells_axis *a, size_t idx, double overlap
 	return r;
 }
 
-void cells_write(const struct cells *c, bool unknown, const struct range *held, double width_px,
-		 double height_px, struct script *s)
+static const char *const judged_words[] = {[CELL_KNOWN] = "known",
+					   [CELL_UNKNOWN] = "unknown",
+					   [CELL_WRONG] = "wrong",
+					   [CELL_DIFFERS] = "differs",
+					   [CELL_ALIKE] = "alike"};
+
+void cells_write(const struct cells *c, const struct range *held, double width_px, double height_px,
+		 struct script *s)
 {
 	double x_overlap = fmin(0.5, OVERLAP_PX * (double)c->x.cnt / width_px);
 	double y_overlap = fmin(0.5, OVERLAP_PX * (double)c->y.cnt / height_px);
 	size_t i;
 
-	script_block_begin(s);
+	script_block_begin(s, NULL);
 	for (i = 0; i < c->cnt; i++) {
 		const struct cell *one = &c->cell[i];
 		size_t x_idx = index_of(&c->x, one->x), y_idx = index_of(&c->y, one->y);
 		struct range x = edges(&c->x, x_idx, has_cell(c, x_idx + 1, y_idx) * x_overlap);
 		struct range y = edges(&c->y, y_idx, has_cell(c, x_idx, y_idx + 1) * y_overlap);
 
-		if (one->unknown != unknown)
-			continue;
-		script_line(s, "%.9g %.9g %.9g %.9g %.9g %.9g %.6g", one->x, x.low, x.high, one->y,
-			    y.low, y.high, fmax(held->low, fmin(held->high, one->value)));
+		script_row(s,
+			   "%.9g\t%.9g\t%.9g\t%s\t%.9g\t%.9g\t%.9g\t%.6g\t%.9g\t%.9g\t%.9g\t%.9g",
+			   one->x, one->y, one->value, judged_words[one->judged], one->low,
+			   one->high, one->comm_ns, fmax(held->low, fmin(held->high, one->value)),
+			   x.low, x.high, y.low, y.high);
 	}
 	script_block_end(s);
+}
+
+bool cells_have(const struct cells *c, enum cell_judged judged)
+{
+	size_t i;
+
+	for (i = 0; i < c->cnt; i++) {
+		if (c->cell[i].judged == judged)
+			return true;
+	}
+	return false;
+}
+
+void cells_plot(const struct cells *c, unsigned int block, struct script *s)
+{
+	script_line(s, "set object 1 rectangle from graph 0,0 to graph 1,1 behind "
+		       "fillcolor rgb '#909090' fillstyle pattern 4 noborder");
+	fprintf(s->out,
+		"plot $d%u using (strcol(4) eq 'unknown' ? 1/0 : $1):2:9:10:11:12:8 with boxxyerror "
+		"linecolor palette fillstyle solid noborder notitle",
+		block);
+	if (cells_have(c, CELL_UNKNOWN))
+		fprintf(s->out,
+			", $d%u using (strcol(4) eq 'unknown' ? $1 : 1/0):2:9:10:11:12 with "
+			"boxxyerror fillcolor rgb '#b8b8b8' fillstyle solid noborder notitle",
+			block);
+}
+
+/* On bright ground white wants an edge, which the paper's map seldom needs. */
+void cells_plot_comm(unsigned int block, bool edge, struct script *s)
+{
+	if (edge)
+		fprintf(s->out,
+			", $d%u using 1:7 with lines linecolor rgb 'black' linewidth 5 notitle",
+			block);
+	fprintf(s->out, ", $d%u using 1:7 with lines linecolor rgb 'white' linewidth 2.5 notitle",
+		block);
+}
+
+void cells_plot_dots(const struct cells *c, unsigned int block, enum cell_judged judged,
+		     double size, const char *colour, struct script *s)
+{
+	if (cells_have(c, judged))
+		fprintf(s->out,
+			", $d%u using (strcol(4) eq '%s' ? $1 : 1/0):2 with points pointtype 7 "
+			"pointsize %.3g linecolor rgb '%s' notitle",
+			block, judged_words[judged], size, colour);
 }

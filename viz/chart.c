@@ -22,6 +22,7 @@ void chart_release(struct chart *c)
 
 	for (i = 0; i < c->cnt; i++) {
 		free(c->line[i].name);
+		free(c->line[i].note);
 		free(c->line[i].point);
 	}
 	free(c->line);
@@ -72,10 +73,10 @@ void chart_point_add(struct chart_line *l, double x, double y, double low, doubl
 	l->point[l->cnt++] = (struct chart_point){x, y, both ? low : NAN, both ? high : NAN, false};
 }
 
-void chart_point_doubt(struct chart_line *l)
+void chart_point_mark(struct chart_line *l)
 {
 	if (l->cnt)
-		l->point[l->cnt - 1].doubtful = true;
+		l->point[l->cnt - 1].marked = true;
 }
 
 struct range chart_range_x(const struct chart *c, bool is_log)
@@ -115,48 +116,70 @@ static int compare_points(const void *a, const void *b)
 	return p->y < q->y ? -1 : p->y > q->y;
 }
 
-/* "x y low high doubtful"; without an interval, it is y itself. True if one of them has an interval. */
-static bool write_data(const struct chart_line *l, struct script *s)
+static void write_data(const struct chart_line *l, const char *panel, bool rates, struct script *s)
 {
-	bool some = false;
+	const char *const words[] = {panel, l->name, NULL};
 	size_t i;
 
 	if (l->cnt)
 		qsort(l->point, l->cnt, sizeof(*l->point), compare_points);
-	script_block_begin(s);
+	script_block_begin(s, panel ? words : words + 1);
 	for (i = 0; i < l->cnt; i++) {
 		const struct chart_point *p = &l->point[i];
-		bool has = isfinite(p->low);
 
-		script_line(s, "%.9g %.9g %.9g %.9g %d", p->x, p->y, has ? p->low : p->y,
-			    has ? p->high : p->y, p->doubtful);
-		some = some || has;
+		if (rates)
+			script_row(s, "%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g", p->x, p->y,
+				   p->low, p->high, p->x / p->y, p->x / p->high, p->x / p->low);
+		else
+			script_row(s, "%.9g\t%.9g\t%.9g\t%.9g\t%d", p->x, p->y, p->low, p->high,
+				   p->marked);
 	}
 	script_block_end(s);
-	return some;
 }
 
-static void write_band(unsigned int block, const char *colour, struct script *s)
+static bool has_interval(const struct chart_line *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->cnt; i++) {
+		if (isfinite(l->point[i].low))
+			return true;
+	}
+	return false;
+}
+
+/* Its low and high are the two columns behind y's. Without them it is y itself. */
+static void write_band(unsigned int block, int y, const char *colour, struct script *s)
 {
 	fprintf(s->out,
-		"$d%u using 1:3:4 with filledcurves linecolor rgb '%s' fillstyle transparent "
-		"solid 0.2 noborder notitle, ",
-		block, colour);
+		"$d%u using 1:($%d == $%d ? $%d : $%d):($%d == $%d ? $%d : $%d) with filledcurves "
+		"linecolor rgb '%s' fillstyle transparent solid 0.2 noborder notitle, ",
+		block, y + 1, y + 1, y + 1, y, y + 2, y + 2, y + 2, y, colour);
 }
 
-static void write_line(const struct chart_line *l, unsigned int block, size_t idx,
+static void write_key(const struct chart_line *l, struct script *s)
+{
+	char *key = l->note ? xasprintf("%s%s%s", l->name, *l->name && *l->note ? ", " : "",
+					l->note) :
+			      xstrdup(l->name);
+
+	fputs("title ", s->out);
+	script_quoted(s, key);
+	free(key);
+}
+
+static void write_line(const struct chart_line *l, unsigned int block, int y, size_t idx,
 		       const char *colour, enum chart_style style, struct script *s)
 {
 	/* Filled and empty marks of gnuplot that every terminal has. */
 	static const int mark[] = {7, 5, 9, 11, 6, 4, 8, 10};
 	static const int dash[] = {1, 2, 4, 5};
 
-	fprintf(s->out, "$d%u using 1:2 with %s linecolor rgb '%s' dashtype %d linewidth 2 ", block,
-		style == CHART_MARKS ? "linespoints" : "lines", colour, dash[idx % 4]);
+	fprintf(s->out, "$d%u using 1:%d with %s linecolor rgb '%s' dashtype %d linewidth 2 ",
+		block, y, style == CHART_MARKS ? "linespoints" : "lines", colour, dash[idx % 4]);
 	if (style == CHART_MARKS)
 		fprintf(s->out, "pointtype %d pointsize 0.8 ", mark[idx % 8]);
-	fputs("title ", s->out);
-	script_quoted(s, l->name);
+	write_key(l, s);
 }
 
 /* Bars of one number fill three quarters of the room to the next. Patterns tell them apart without colours. */
@@ -167,18 +190,18 @@ static void write_bars(const struct chart_line *l, unsigned int block, size_t id
 
 	fprintf(s->out,
 		"$d%u using ($1%+.4f):2:(%.4f) with boxes linecolor rgb '%s' fillstyle pattern %zu "
-		"border linecolor rgb '%s' title ",
+		"border linecolor rgb '%s' ",
 		block, ((double)idx - (double)(cnt - 1) / 2) * width, width * 0.9, colour,
 		(idx + 3) % 8, colour);
-	script_quoted(s, l->name);
+	write_key(l, s);
 }
 
-static bool is_doubtful(const struct chart_line *l)
+static bool has_marked(const struct chart_line *l)
 {
 	size_t i;
 
 	for (i = 0; i < l->cnt; i++) {
-		if (l->point[i].doubtful)
+		if (l->point[i].marked)
 			return true;
 	}
 	return false;
@@ -190,40 +213,53 @@ static void write_rings(const struct chart *c, unsigned int first, enum palette 
 	size_t i;
 
 	for (i = 0; i < c->cnt; i++) {
-		if (is_doubtful(&c->line[i]))
+		if (has_marked(&c->line[i]))
 			fprintf(s->out,
 				"$d%u using 1:($5 > 0 ? $2 : 1/0) with points pointtype 6 pointsize "
 				"1.8 linecolor rgb '%s' notitle, ",
 				first + (unsigned int)i, palette_line(p, i));
 	}
 	fputs("1/0 with points pointtype 6 pointsize 1.8 linecolor rgb 'black' title ", s->out);
-	script_quoted(s, c->doubt);
+	script_quoted(s, c->ring);
 	fputs("\n", s->out);
 }
 
-void chart_write(const struct chart *c, enum palette p, enum chart_style style, struct script *s)
+/* y: the column that is drawn, of the blocks from the first one on. */
+static void plot(const struct chart *c, unsigned int first, int y, enum palette p,
+		 enum chart_style style, struct script *s)
 {
-	unsigned int first = s->block_cnt + 1;
-	bool *band = xcalloc(c->cnt, sizeof(*band));
 	size_t i;
 
-	for (i = 0; i < c->cnt; i++)
-		band[i] = write_data(&c->line[i], s) && style == CHART_MARKS;
 	fputs("plot ", s->out);
-	for (i = 0; i < c->cnt; i++) {
-		if (band[i])
-			write_band(first + (unsigned int)i, palette_line(p, i), s);
+	for (i = 0; i < c->cnt && style == CHART_MARKS; i++) {
+		if (has_interval(&c->line[i]))
+			write_band(first + (unsigned int)i, y, palette_line(p, i), s);
 	}
 	for (i = 0; i < c->cnt; i++) {
 		if (style == CHART_BARS)
 			write_bars(&c->line[i], first + (unsigned int)i, i, c->cnt,
 				   palette_line(p, i), s);
 		else
-			write_line(&c->line[i], first + (unsigned int)i, i, palette_line(p, i),
+			write_line(&c->line[i], first + (unsigned int)i, y, i, palette_line(p, i),
 				   style, s);
-		fputs(i + 1 < c->cnt || c->doubt ? ", " : "\n", s->out);
+		fputs(i + 1 < c->cnt || c->ring ? ", " : "\n", s->out);
 	}
-	if (c->doubt)
+	if (c->ring)
 		write_rings(c, first, p, s);
-	free(band);
+}
+
+void chart_write(const struct chart *c, const char *panel, enum palette p, enum chart_style style,
+		 struct script *s)
+{
+	unsigned int first = s->block_cnt + 1;
+	size_t i;
+
+	for (i = 0; i < c->cnt; i++)
+		write_data(&c->line[i], panel, c->rates, s);
+	plot(c, first, 2, p, style, s);
+}
+
+void chart_write_rates(const struct chart *c, enum palette p, struct script *s)
+{
+	plot(c, s->block_cnt + 1 - (unsigned int)c->cnt, 5, p, CHART_MARKS, s);
 }

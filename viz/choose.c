@@ -13,8 +13,9 @@
 #include <string.h>
 
 /* What to try if no picture is named. */
-static const char *const preferred[] = {"map",	  "load",   "times", "broadcast", "curve",
-					"timers", "matrix", "grid",  NULL};
+static const char *const preferred[] = {"map",	     "ratio", "load",	  "times",
+					"broadcast", "curve", "protocol", "timers",
+					"matrix",    "grid",  NULL};
 
 bool choose_wants(const struct choice *c, const struct data_result *r)
 {

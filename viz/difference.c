@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* For the cells the ratios are put into points of our own, which look like povbench's. */
+/* Points are found in the second result by their parameters. */
 #include "difference.h"
 
 #include "base/log.h"
@@ -38,10 +38,6 @@ static void add(struct difference *d, const json_t *a, const json_t *b)
 		.low = data_time(b, TIME, "ci_low") / data_time(a, TIME, "ci_high"),
 		.high = data_time(b, TIME, "ci_high") / data_time(a, TIME, "ci_low"),
 	};
-	json_array_append_new(d->cell,
-			      json_pack("{s:f, s:f, s:{s:f}}", "bytes", data_param(a, "bytes"),
-					"compute_ns", data_param(a, "compute_ns"), "values",
-					"ratio", ratio));
 	d->cnt++;
 }
 
@@ -50,9 +46,7 @@ int difference_init(struct difference *d, const struct data_result *a, const str
 	json_t *index = index_of(b);
 	size_t i;
 
-	*d = (struct difference){.first = a,
-				 .point = xcalloc(a->point_cnt + 1, sizeof(*d->point)),
-				 .cell = json_array()};
+	*d = (struct difference){.first = a, .point = xcalloc(a->point_cnt + 1, sizeof(*d->point))};
 	for (i = 0; i < a->point_cnt; i++) {
 		char *key = data_point_key(a->point[i]);
 		size_t at = (size_t)json_integer_value(json_object_get(index, key));
@@ -73,21 +67,26 @@ int difference_init(struct difference *d, const struct data_result *a, const str
 void difference_release(struct difference *d)
 {
 	free(d->point);
-	json_decref(d->cell);
 	*d = (struct difference){0};
 }
 
 int difference_cells(const struct difference *d, struct cells *out)
 {
-	size_t cnt = json_array_size(d->cell), i;
-	struct data_result r = *d->first;
-	int err;
+	size_t i;
 
-	r.point = xcalloc(cnt + 1, sizeof(*r.point));
-	r.point_cnt = cnt;
-	for (i = 0; i < cnt; i++)
-		r.point[i] = json_array_get(d->cell, i);
-	err = cells_init(out, &r, "ratio", "compute_ns", true);
-	free(r.point);
-	return err;
+	cells_begin(out, d->cnt, true);
+	for (i = 0; i < d->cnt; i++) {
+		const struct difference_point *p = &d->point[i];
+		bool apart = p->low > 1 || p->high < 1;
+		const struct cell cell = {.x = data_param(p->json, "bytes"),
+					  .y = data_param(p->json, "compute_ns"),
+					  .value = p->ratio,
+					  .low = p->low,
+					  .high = p->high,
+					  .judged = apart ? CELL_DIFFERS : CELL_ALIKE,
+					  .comm_ns = NAN};
+
+		cells_add(out, &cell);
+	}
+	return cells_end(out, d->first, "compute_ns");
 }

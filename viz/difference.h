@@ -17,7 +17,6 @@ struct difference {
 	const struct data_result *first;
 	struct difference_point *point; /* owned */
 	size_t cnt;
-	json_t *cell; /* points for difference_cells; owned */
 };
 
 /* Of the times "measured". 0, or -ENODATA after printing that they have no point in common. */

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-int draw_plot(const struct picture *picture, struct plot *plot, const struct draw_style *style,
-	      enum format format, const char *path)
+/* body: of the script, which the caller releases, also after an error. */
+static int write_body(const struct picture *picture, struct plot *plot,
+		      const struct draw_style *style, struct script *body)
 {
-	struct script head, body;
 	int err;
 
 	plot->palette = (enum palette)style->palette;
@@ -26,12 +26,22 @@ int draw_plot(const struct picture *picture, struct plot *plot, const struct dra
 	picture->size(plot, &plot->width_px, &plot->height_px);
 	plot->width_px = style->width_px ? style->width_px : plot->width_px;
 	plot->height_px = style->height_px ? style->height_px : plot->height_px;
+	script_init(body);
+	body->picture = picture->name;
+	err = picture->draw(plot, body);
+	script_finish(body);
+	return err;
+}
+
+int draw_plot(const struct picture *picture, struct plot *plot, const struct draw_style *style,
+	      enum format format, const char *path)
+{
+	struct script head, body;
+	int err = write_body(picture, plot, style, &body);
+
 	script_init(&head);
-	script_init(&body);
 	gnuplot_terminal(&head, format, plot->width_px, plot->height_px);
-	err = picture->draw(plot, &body);
 	script_finish(&head);
-	script_finish(&body);
 	if (!err && !path)
 		printf("%s%s", head.text, body.text);
 	else if (!err)
@@ -226,4 +236,50 @@ int draw_files(const struct data *d, const struct choice *c, const struct draw_s
 	struct files files = {.data = d, .style = style, .replace = replace};
 
 	return draw_each(d, c, draw_file, &files);
+}
+
+/* ---- tables ---- */
+
+struct tables {
+	const struct draw_style *style;
+	bool some; /* were printed */
+};
+
+static int print_table(void *ctx, const struct picture *picture, struct plot *plot,
+		       const char *name)
+{
+	struct tables *t = ctx;
+	struct script body;
+	int err = write_body(picture, plot, t->style, &body);
+
+	(void)name;
+	if (!err)
+		printf("%s%s", t->some ? "\n\n" : "", body.table_text);
+	t->some = t->some || !err;
+	script_release(&body);
+	return err;
+}
+
+/* The grid of all maps has only what each map has. */
+static int print_but_grid(void *ctx, const struct picture *picture, struct plot *plot,
+			  const char *name)
+{
+	return strcmp(picture->name, "grid") ? print_table(ctx, picture, plot, name) : 0;
+}
+
+int draw_tables(const struct data *d, const struct choice *c, const struct draw_style *style)
+{
+	struct tables tables = {.style = style};
+	const struct picture *picture;
+	struct plot plot = {0};
+	int err;
+
+	if (!c->picture)
+		return draw_each(d, c, print_but_grid, &tables);
+	err = choose(c, d, &picture, &plot);
+	if (err)
+		return err;
+	err = print_table(&tables, picture, &plot, NULL);
+	free(plot.result);
+	return err;
 }

@@ -35,5 +35,7 @@ int draw_each(const struct data *d, const struct choice *c, draw_each_fn each, v
 /* All of them as PNG in the current directory, and prints their names. Existing files are kept, unless `replace`. */
 int draw_files(const struct data *d, const struct choice *c, const struct draw_style *style,
 	       bool replace);
+/* Prints the data of the chosen picture, or of all that there are, as tables of tab-separated values. */
+int draw_tables(const struct data *d, const struct choice *c, const struct draw_style *style);
 
 #endif

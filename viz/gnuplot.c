@@ -33,7 +33,7 @@ int gnuplot_format(const char *path, enum format *out)
 			return 0;
 		}
 	}
-	log_error("%s: the name must end in .svg, .png or .pdf", path);
+	log_error("%s: the name must end in .svg, .png, .pdf or .html", path);
 	return -EINVAL;
 }
 

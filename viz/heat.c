@@ -8,6 +8,8 @@
  */
 #include "heat.h"
 
+#include "table.h"
+
 #include "base/log.h"
 
 #include <math.h>
@@ -31,6 +33,30 @@ bool heat_takes_delay(const struct data_result *r)
 	return !strcmp(r->kind, "load") && cells_are_there(r, delay_name(r), "threads", false);
 }
 
+/* The first of that size; NaN if there is none. */
+static double comm_ns(const struct data_result *r, double bytes)
+{
+	double comm;
+	size_t i;
+
+	for (i = 0; i < r->point_cnt; i++) {
+		comm = data_time(r->point[i], "comm", "median");
+		if (data_param(r->point[i], "bytes") == bytes && comm > 0)
+			return comm;
+	}
+	return NAN;
+}
+
+static void find_comm(struct cells *c, const struct data_result *r)
+{
+	size_t i;
+
+	for (i = 0; i < c->cnt; i++)
+		c->cell[i].comm_ns = i && c->cell[i - 1].x == c->cell[i].x ?
+					     c->cell[i - 1].comm_ns :
+					     comm_ns(r, c->cell[i].x);
+}
+
 int heat_init(struct heat *h, const struct data_result *r)
 {
 	bool is_load = !strcmp(r->kind, "load");
@@ -41,6 +67,8 @@ int heat_init(struct heat *h, const struct data_result *r)
 			 is_load ? "threads" : "compute_ns", !is_load);
 	if (err)
 		return err;
+	if (!is_load)
+		find_comm(&h->cells, r);
 	h->x = cells_axis_range(&h->cells.x);
 	h->y = cells_axis_range(&h->cells.y);
 	return 0;
@@ -65,54 +93,9 @@ void heat_write_colours(const struct heat *h, enum palette p, struct script *s)
 	}
 }
 
-void heat_write_scale_name(const struct heat *h, double x, double y, const char *font,
-			   struct script *s)
+const char *heat_scale_name(const struct heat *h)
 {
-	/* The colour box' own label would stand where the font is guessed to end, which SVG viewers do not keep to. */
-	script_line(s, "set label '%s' at screen %.5f,%.5f center rotate by 90 %s",
-		    h->kind == HEAT_RATIO ? "overhead ratio" : "(T_{loaded} − T_{ref}) / T_{ref}",
-		    x, y, font);
-}
-
-/* The first of that size; not above 0 if there is none. */
-static double comm_ns(const struct heat *h, double bytes)
-{
-	const struct data_result *r = h->result;
-	double comm = NAN;
-	size_t i;
-
-	for (i = 0; i < r->point_cnt && !(comm > 0); i++) {
-		if (data_param(r->point[i], "bytes") == bytes)
-			comm = data_time(r->point[i], "comm", "median");
-	}
-	return comm;
-}
-
-static void write_comm(const struct heat *h, struct script *s)
-{
-	size_t i;
-
-	script_block_begin(s);
-	for (i = 0; i < h->cells.x.cnt; i++) {
-		double bytes = h->cells.x.value[i], comm = comm_ns(h, bytes);
-
-		if (comm > 0)
-			script_line(s, "%.9g %.9g", bytes, comm);
-	}
-	script_block_end(s);
-}
-
-/* A dot in each cell, of a size that leaves the cell to be seen. */
-static void write_wrong(const struct heat *h, struct script *s)
-{
-	size_t i;
-
-	script_block_begin(s);
-	for (i = 0; i < h->cells.cnt; i++) {
-		if (h->cells.cell[i].wrong)
-			script_line(s, "%.9g %.9g", h->cells.cell[i].x, h->cells.cell[i].y);
-	}
-	script_block_end(s);
+	return h->kind == HEAT_RATIO ? "overhead ratio" : "(T_{loaded} − T_{ref}) / T_{ref}";
 }
 
 static bool same_range(const struct range *a, const struct range *b)
@@ -128,12 +111,10 @@ unsigned int heat_marks(const struct heat *h)
 
 	if (cells_have_gaps(&h->cells) || !same_range(&x, &h->x) || !same_range(&y, &h->y))
 		marks |= HEAT_MARK_GAPS;
-	for (i = 0; i < h->cells.x.cnt && h->kind == HEAT_RATIO; i++)
-		marks |= comm_ns(h, h->cells.x.value[i]) > 0 ? HEAT_MARK_COMM : 0;
 	for (i = 0; i < h->cells.cnt; i++)
-		marks |= (h->cells.cell[i].wrong ? HEAT_MARK_WRONG : 0) |
-			 (h->cells.cell[i].unknown ? HEAT_MARK_UNKNOWN : 0);
-	return marks;
+		marks |= isfinite(h->cells.cell[i].comm_ns) ? HEAT_MARK_COMM : 0;
+	return marks | (cells_have(&h->cells, CELL_WRONG) ? HEAT_MARK_WRONG : 0) |
+	       (cells_have(&h->cells, CELL_UNKNOWN) ? HEAT_MARK_UNKNOWN : 0);
 }
 
 void heat_write_legend(unsigned int marks, struct script *s)
@@ -170,63 +151,33 @@ static void write_threads_axis(const struct heat *h, bool labels, struct script 
 	script_line(s, ")");
 }
 
-static void write_background(struct script *s)
-{
-	script_line(s, "set object 1 rectangle from graph 0,0 to graph 1,1 behind "
-		       "fillcolor rgb '#909090' fillstyle pattern 4 noborder");
-}
-
-/* Behind the plot command of the cells. On bright ground white wants an edge, which the paper's map seldom needs. */
-static void plot_comm(unsigned int block, bool edge, struct script *s)
-{
-	if (edge)
-		fprintf(s->out, ", $d%u with lines linecolor rgb 'black' linewidth 5 notitle",
-			block);
-	fprintf(s->out, ", $d%u with lines linecolor rgb 'white' linewidth 2.5 notitle", block);
-}
-
-static void plot_unknown(unsigned int block, struct script *s)
-{
-	fprintf(s->out,
-		", $d%u using 1:4:2:3:5:6 with boxxyerror fillcolor rgb '#b8b8b8' fillstyle solid "
-		"noborder notitle",
-		block);
-}
-
-static void plot_wrong(const struct heat *h, const struct heat_style *style, unsigned int block,
-		       struct script *s)
+/* Of a size that leaves the cell to be seen. */
+static double dot_size(const struct heat *h, const struct heat_style *style)
 {
 	double cell_px = fmin(style->width_px / (double)h->cells.x.cnt,
 			      style->height_px / (double)h->cells.y.cnt);
 
-	fprintf(s->out,
-		", $d%u with points pointtype 7 pointsize %.3g linecolor rgb '#b0b0b0' notitle",
-		block, fmax(0.2, fmin(0.7, cell_px / 40)));
+	return fmax(0.2, fmin(0.7, cell_px / 40));
 }
 
 void heat_write(const struct heat *h, const struct heat_style *style, struct script *s)
 {
-	unsigned int marks = heat_marks(h), cells = s->block_cnt + 1;
+	unsigned int marks = heat_marks(h);
 
 	axis_bytes(s, "x", &h->x, style->x_tics, style->x_labels);
 	if (h->kind == HEAT_DELAY)
 		write_threads_axis(h, style->y_labels, s);
 	else
 		axis_time(s, "y", &h->y, style->y_labels);
-	cells_write(&h->cells, false, &held[h->kind], style->width_px, style->height_px, s);
-	write_comm(h, s);
-	write_wrong(h, s);
-	cells_write(&h->cells, true, &held[h->kind], style->width_px, style->height_px, s);
-	write_background(s);
-	fprintf(s->out,
-		"plot $d%u using 1:4:2:3:5:6:7 with boxxyerror linecolor palette "
-		"fillstyle solid noborder notitle",
-		cells);
-	if (marks & HEAT_MARK_UNKNOWN)
-		plot_unknown(cells + 3, s);
+	table_begin(s, &h->result, 1,
+		    h->kind == HEAT_DELAY ?
+			    "bytes\tthreads\tdelay\tjudged" :
+			    "bytes\tcompute_ns\tratio\tjudged\tratio_low\tratio_high\tcomm_ns");
+	cells_write(&h->cells, &held[h->kind], style->width_px, style->height_px, s);
+	cells_plot(&h->cells, s->block_cnt, s);
 	if (marks & HEAT_MARK_COMM)
-		plot_comm(cells + 1, style->palette == PALETTE_SAFE || marks & HEAT_MARK_GAPS, s);
-	if (marks & HEAT_MARK_WRONG)
-		plot_wrong(h, style, cells + 2, s);
+		cells_plot_comm(s->block_cnt,
+				style->palette == PALETTE_SAFE || marks & HEAT_MARK_GAPS, s);
+	cells_plot_dots(&h->cells, s->block_cnt, CELL_WRONG, dot_size(h, style), "#b0b0b0", s);
 	fputc('\n', s->out);
 }

@@ -36,9 +36,8 @@ void heat_release(struct heat *h);
 
 /* Colours and their scale; the box's place is the caller's. */
 void heat_write_colours(const struct heat *h, enum palette p, struct script *s);
-/* What the colours mean, centred at x and y of the screen, upwards. font: "font small", or "". */
-void heat_write_scale_name(const struct heat *h, double x, double y, const char *font,
-			   struct script *s);
+/* What the colours mean, in gnuplot's markup. */
+const char *heat_scale_name(const struct heat *h);
 unsigned int heat_marks(const struct heat *h);
 /* One line of what the marks mean, in the lower left corner. */
 void heat_write_legend(unsigned int marks, struct script *s);

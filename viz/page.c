@@ -6,7 +6,6 @@
 #include "page.h"
 
 #include "base/log.h"
-#include "base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -24,7 +23,9 @@ struct page {
 
 bool page_is_wanted(const char *path)
 {
-	return text_ends_in(path, strlen(path), ".html");
+	size_t len = strlen(path);
+
+	return len > 5 && !strcasecmp(path + len - 5, ".html");
 }
 
 static void put_text(FILE *out, const char *text)

@@ -9,6 +9,7 @@
 #include "picture.h"
 #include "series.h"
 #include "single.h"
+#include "table.h"
 
 #include "base/log.h"
 
@@ -16,6 +17,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define LATENCY_COLUMNS "\tlatency_ns\tlatency_low_ns\tlatency_high_ns\tdoubtful"
 
 static bool broadcast_takes(const struct data_result *r)
 {
@@ -128,7 +131,7 @@ static void add_point(struct broadcast *b, struct chart *c, const json_t *point)
 	b->unsteady = b->unsteady || is_unsteady(point);
 	b->in_gap = b->in_gap || is_in_gap(point);
 	if (is_unsteady(point) || is_in_gap(point))
-		chart_point_doubt(l);
+		chart_point_mark(l);
 }
 
 /* What the rings mean, in the key that all panels share. */
@@ -155,7 +158,7 @@ static void broadcast_init(struct broadcast *b, const struct plot *p)
 			add_point(b, c, b->series.point[i]);
 	}
 	for (i = 0; i < b->panels.cnt; i++)
-		b->panels.chart[i].doubt = doubt_of(b);
+		b->panels.chart[i].ring = doubt_of(b);
 }
 
 static void broadcast_release(struct broadcast *b)
@@ -240,11 +243,14 @@ static void write_panels(const struct plot *p, const struct broadcast *b, struct
 	}
 	single_head(p, name, rows_of(b), columns_of(b), s);
 	write_axes(b, s);
+	table_begin(s, p->result, p->cnt,
+		    b->over_tasks ? "panel\tline\ttasks" LATENCY_COLUMNS :
+				    "panel\tline\tbytes" LATENCY_COLUMNS);
 	for (i = 0; i < b->panels.cnt; i++) {
 		fputs("set title ", s->out);
 		script_quoted(s, b->panels.name[i]);
 		script_line(s, "%s", i ? "\nunset key" : "");
-		chart_write(&b->panels.chart[i], p->palette, CHART_MARKS, s);
+		chart_write(&b->panels.chart[i], b->panels.name[i], p->palette, CHART_MARKS, s);
 	}
 	script_line(s, "unset multiplot");
 	free(name);

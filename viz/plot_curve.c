@@ -6,6 +6,7 @@
 #include "chart.h"
 #include "picture.h"
 #include "single.h"
+#include "table.h"
 
 #include "base/log.h"
 
@@ -43,43 +44,22 @@ static char *name_of(const struct plot *p, const struct data_result *r)
 	return name;
 }
 
-/* Times in ns; or bytes per ns, which is GB/s, with the interval's ends exchanged. */
-static void add_points(struct chart_line *l, const struct data_result *r, bool bandwidth)
+static void add_points(struct chart_line *l, const struct data_result *r)
 {
 	size_t i;
 
 	for (i = 0; i < r->point_cnt; i++) {
 		double bytes = data_param(r->point[i], "bytes");
 		double median = data_time(r->point[i], "measured", "median");
-		double low = data_time(r->point[i], "measured", "ci_low");
-		double high = data_time(r->point[i], "measured", "ci_high");
 
-		if (!(bytes > 0) || !(median > 0))
-			continue;
-		if (bandwidth)
-			chart_point_add(l, bytes, bytes / median, bytes / high, bytes / low);
-		else
-			chart_point_add(l, bytes, median, low, high);
+		if (bytes > 0 && median > 0)
+			chart_point_add(l, bytes, median,
+					data_time(r->point[i], "measured", "ci_low"),
+					data_time(r->point[i], "measured", "ci_high"));
 	}
 }
 
-static int chart_fill(struct chart *c, const struct plot *p, bool bandwidth)
-{
-	struct range x;
-	size_t i;
-
-	chart_init(c);
-	for (i = 0; i < p->cnt; i++)
-		add_points(chart_line_add(c, name_of(p, p->result[i])), p->result[i], bandwidth);
-	x = chart_range_x(c, true);
-	if (!range_is_empty(&x))
-		return 0;
-	log_error("%s: %s: no point to draw", p->result[0]->file->path, p->result[0]->benchmark);
-	chart_release(c);
-	return -ENODATA;
-}
-
-static void write_latency(const struct chart *c, const struct plot *p, struct script *s)
+static void write_time(const struct chart *c, const struct plot *p, struct script *s)
 {
 	struct range y = chart_range_y(c, true);
 
@@ -89,45 +69,61 @@ static void write_latency(const struct chart *c, const struct plot *p, struct sc
 	axis_time(s, "y", &y, true);
 	script_line(s, "set title 'Time'\nset ylabel 'median, and its 95 %% confidence interval'");
 	script_line(s, "set key top left reverse Left font small");
-	chart_write(c, p->palette, CHART_MARKS, s);
+	table_begin(s, p->result, p->cnt,
+		    "line\tbytes\ttime_ns\ttime_low_ns\ttime_high_ns\t"
+		    "bandwidth_gb_s\tbandwidth_low_gb_s\tbandwidth_high_gb_s");
+	chart_write(c, NULL, p->palette, CHART_MARKS, s);
 }
 
+/* Bytes per ns are GB/s. */
 static void write_bandwidth(const struct chart *c, const struct plot *p, struct script *s)
 {
 	script_line(s, "unset logscale y\nset yrange [0:*]\nset ytics autofreq\n"
 		       "set title 'Bandwidth'\nset ylabel 'GB/s'\nunset key");
-	chart_write(c, p->palette, CHART_MARKS, s);
+	chart_write_rates(c, p->palette, s);
+}
+
+static void write_panels(const struct chart *c, const struct plot *p, struct script *s)
+{
+	char *title = data_title(p->result[0]->benchmark);
+	struct range x = chart_range_x(c, true);
+
+	x = (struct range){x.low / 1.2, x.high * 1.2};
+	single_head(p, p->cnt > 1 ? "Reference times" : title, 1, 2, s);
+	free(title);
+	axis_bytes(s, "x", &x, 7, true);
+	script_line(s, "set tics nomirror\nset grid\nset xlabel 'message size'");
+	write_time(c, p, s);
+	write_bandwidth(c, p, s);
+	script_line(s, "unset multiplot");
 }
 
 static int curve_draw(const struct plot *p, struct script *s)
 {
-	struct chart latency, bandwidth;
+	struct chart c;
 	struct range x;
-	char *title;
-	int err;
+	int err = 0;
+	size_t i;
 
 	if (p->cnt > PALETTE_LINE_CNT) {
 		log_error("%zu lines are too many for one picture; choose with --benchmark",
 			  p->cnt);
 		return -EINVAL;
 	}
-	err = chart_fill(&latency, p, false);
-	if (err)
-		return err;
-	title = data_title(p->result[0]->benchmark);
-	chart_fill(&bandwidth, p, true);
-	x = chart_range_x(&latency, true);
-	x = (struct range){x.low / 1.2, x.high * 1.2};
-	single_head(p, p->cnt > 1 ? "Reference times" : title, 1, 2, s);
-	free(title);
-	axis_bytes(s, "x", &x, 7, true);
-	script_line(s, "set tics nomirror\nset grid\nset xlabel 'message size'");
-	write_latency(&latency, p, s);
-	write_bandwidth(&bandwidth, p, s);
-	script_line(s, "unset multiplot");
-	chart_release(&latency);
-	chart_release(&bandwidth);
-	return 0;
+	chart_init(&c);
+	c.rates = true;
+	for (i = 0; i < p->cnt; i++)
+		add_points(chart_line_add(&c, name_of(p, p->result[i])), p->result[i]);
+	x = chart_range_x(&c, true);
+	if (range_is_empty(&x)) {
+		log_error("%s: %s: no point to draw", p->result[0]->file->path,
+			  p->result[0]->benchmark);
+		err = -ENODATA;
+	} else {
+		write_panels(&c, p, s);
+	}
+	chart_release(&c);
+	return err;
 }
 
 const struct picture plot_curve = {

@@ -5,8 +5,8 @@
  * differ, and a dot says so. What may be concluded from launches, "povbench compare" says.
  */
 #include "difference.h"
-#include "gnuplot.h"
 #include "single.h"
+#include "table.h"
 
 #include "base/log.h"
 
@@ -17,9 +17,7 @@
 
 #define SCALE_LEAST 1.1 /* the colours go at least so far */
 #define SCALE_MOST 16.0
-#define SCALE_PX 175.0
-#define TIC_PX 62.0
-#define TITLE_PX_PER_COLUMN 8.0
+#define RATIO_NAME "time of B / time of A"
 
 /* Of a map, any point with its place on both axes. */
 static bool difference_takes(const struct data_result *r)
@@ -67,74 +65,39 @@ static void write_colours(enum palette p, double most, struct script *s)
 	script_line(s, ")");
 }
 
-static unsigned int write_dots(const struct difference *d, struct script *s)
+static void write_legend(const struct cells *c, struct script *s)
 {
-	unsigned int cnt = 0;
-	size_t i;
+	bool alike = cells_have(c, CELL_ALIKE), gaps = cells_have_gaps(c);
 
-	script_block_begin(s);
-	for (i = 0; i < d->cnt; i++) {
-		const struct difference_point *p = &d->point[i];
-
-		if (p->low > 1 || p->high < 1)
-			continue;
-		script_line(s, "%.9g %.9g", data_param(p->json, "bytes"),
-			    data_param(p->json, "compute_ns"));
-		cnt++;
-	}
-	script_block_end(s);
-	return cnt;
-}
-
-static void write_places(const struct plot *p, struct script *s)
-{
-	double width_px = (double)p->width_px, scale = gnuplot_font_scale(p->width_px);
-
-	script_line(s, "set xlabel 'message size'\nset ylabel 'computation time'");
-	script_line(s, "set tics out nomirror\nset bmargin 5");
-	script_line(s, "set rmargin at screen %.5f", 1 - SCALE_PX * scale / width_px);
-	script_line(s, "set colorbox user origin screen %.5f,graph 0 size screen %.5f,graph 1",
-		    1 - (SCALE_PX - 15) * scale / width_px, 25 * scale / width_px);
-	script_line(s, "set label 'time of B / time of A' at screen %.5f,0.5 center rotate by 90",
-		    1 - 20 * scale / width_px);
-	script_line(s, "set object 1 rectangle from graph 0,0 to graph 1,1 behind "
-		       "fillcolor rgb '#909090' fillstyle pattern 4 noborder");
+	script_line(
+		s, "set label '%s%s%s' at screen 0,screen 0 offset character 1,0.8 left font small",
+		alike ? "dots: the intervals of A and B overlap" : "", alike && gaps ? ";  " : "",
+		gaps ? "hatched: not measured in both" : "");
 }
 
 static int draw_map(const struct plot *p, const struct difference *d, struct script *s)
 {
-	double scale = gnuplot_font_scale(p->width_px);
-	double width_px = fmax((double)p->width_px - (100 + SCALE_PX) * scale, 50);
 	double most = scale_of(d);
 	const struct range held = {1 / most, most};
 	struct range x, y;
 	struct cells cells;
-	unsigned int dots;
 	int err = difference_cells(d, &cells);
 
 	if (err)
 		return err;
 	x = cells_axis_range(&cells.x);
 	y = cells_axis_range(&cells.y);
-	write_places(p, s);
+	script_line(s, "set xlabel 'message size'\nset ylabel 'computation time'");
+	single_scale(p, RATIO_NAME, s);
 	write_colours(p->palette, most, s);
-	axis_bytes(s, "x", &x, width_px / (TIC_PX * scale), true);
+	axis_bytes(s, "x", &x, single_map_tics(p), true);
 	axis_time(s, "y", &y, true);
-	cells_write(&cells, false, &held, width_px, 0.75 * (double)p->height_px, s);
-	dots = write_dots(d, s);
-	script_line(
-		s, "set label '%s%s%s' at screen 0,screen 0 offset character 1,0.8 left font small",
-		dots ? "dots: the intervals of A and B overlap" : "",
-		dots && cells_have_gaps(&cells) ? ";  " : "",
-		cells_have_gaps(&cells) ? "hatched: not measured in both" : "");
-	fprintf(s->out,
-		"plot $d%u using 1:4:2:3:5:6:7 with boxxyerror linecolor palette "
-		"fillstyle solid noborder notitle",
-		s->block_cnt - 1);
-	if (dots)
-		fprintf(s->out,
-			", $d%u with points pointtype 7 pointsize 0.4 linecolor rgb '#606060' notitle",
-			s->block_cnt);
+	write_legend(&cells, s);
+	table_begin(s, p->result, p->cnt,
+		    "bytes\tcompute_ns\tratio\tjudged\tratio_low\tratio_high");
+	cells_write(&cells, &held, single_map_px(p), SINGLE_MAP_HEIGHT * (double)p->height_px, s);
+	cells_plot(&cells, s->block_cnt, s);
+	cells_plot_dots(&cells, s->block_cnt, CELL_ALIKE, 0.4, "#606060", s);
 	fputc('\n', s->out);
 	cells_release(&cells);
 	return 0;
@@ -158,11 +121,12 @@ static void draw_curve(const struct plot *p, const struct difference *d, struct 
 	x = (struct range){x.low / 1.2, x.high * 1.2};
 	axis_bytes(s, "x", &x, 10, true);
 	script_line(s, "set tics nomirror\nset grid\nunset key\nset xlabel 'message size'");
-	script_line(s, "set ylabel 'time of B / time of A'\nset yrange [*:*]");
+	script_line(s, "set ylabel '" RATIO_NAME "'\nset yrange [*:*]");
 	script_line(
 		s,
 		"set arrow from graph 0,first 1 to graph 1,first 1 nohead linecolor rgb 'black'");
-	chart_write(&chart, p->palette, CHART_MARKS, s);
+	table_begin(s, p->result, p->cnt, "line\tbytes\tratio\tratio_low\tratio_high");
+	chart_write(&chart, NULL, p->palette, CHART_MARKS, s);
 	chart_release(&chart);
 }
 
@@ -190,9 +154,7 @@ static void write_title(const struct plot *p, struct script *s)
 	const char *lines[] = {a, b, NULL};
 
 	fputs("set title ", s->out);
-	script_title(s, p->title ? p->title : full, lines,
-		     (size_t)((double)p->width_px /
-			      (TITLE_PX_PER_COLUMN * gnuplot_font_scale(p->width_px))));
+	single_lines(p, full, lines, s);
 	free(a);
 	free(b);
 	free(full);

@@ -7,6 +7,7 @@
 #include "picture.h"
 #include "series.h"
 #include "single.h"
+#include "table.h"
 
 #include "base/log.h"
 
@@ -105,17 +106,17 @@ static void add_points(struct chart_line *l, const struct sorted *s)
 }
 
 /* ", P50 12 µs", if there are samples enough to tell. */
-static char *append_quantile(char *name, const struct sorted *s, double q, const char *label)
+static char *append_quantile(char *note, const struct sorted *s, double q, const char *label)
 {
 	char time[AXIS_TEXT_BYTES], *longer;
 	size_t idx;
 
 	if (!s->cnt || (1 - q) * (double)s->cnt < (s->quantiles ? 0.99 : 0.5))
-		return name;
+		return note;
 	idx = (size_t)(q * (double)(s->cnt - 1) + 0.5);
 	axis_time_text(s->value[idx], time, sizeof(time));
-	longer = xasprintf("%s%s%s %s", name, *name ? ", " : "", label, time);
-	free(name);
+	longer = xasprintf("%s%s%s %s", note, *note ? ", " : "", label, time);
+	free(note);
 	return longer;
 }
 
@@ -123,12 +124,12 @@ static void add_line(struct chart *c, const struct series *series, const json_t 
 		     const char *time)
 {
 	struct sorted s = sort(point, time);
-	char *name = series_name(series, point, SERIES_VARYING);
+	struct chart_line *l = chart_line_add(c, series_name(series, point, SERIES_VARYING));
 
-	name = append_quantile(name, &s, 0.5, "P50");
-	name = append_quantile(name, &s, 0.99, "P99");
-	name = append_quantile(name, &s, 0.999, "P99.9");
-	add_points(chart_line_add(c, name), &s);
+	l->note = append_quantile(xstrdup(""), &s, 0.5, "P50");
+	l->note = append_quantile(l->note, &s, 0.99, "P99");
+	l->note = append_quantile(l->note, &s, 0.999, "P99.9");
+	add_points(l, &s);
 	free(s.value);
 }
 
@@ -175,6 +176,7 @@ static void write_chart(const struct plot *p, const struct series *series, const
 	char *fixed = series_name(series, series->point[0], SERIES_FIXED);
 	char *name = xasprintf("%s: distribution of %s%s%s", title, time, *fixed ? ", " : "",
 			       fixed);
+	char *columns = xasprintf("line\t%s_ns\tfraction", time);
 
 	single_title(p, name, s);
 	write_time_axis(c, s);
@@ -183,7 +185,9 @@ static void write_chart(const struct plot *p, const struct series *series, const
 	/* Below, since lines with many steps leave no corner free. */
 	script_line(s, "set bmargin %.1f", 4 + 0.85 * (double)c->cnt);
 	script_line(s, "set key bmargin center vertical maxcols 1 reverse Left font small");
-	chart_write(c, p->palette, CHART_PLAIN, s);
+	table_begin(s, p->result, 1, columns);
+	chart_write(c, NULL, p->palette, CHART_PLAIN, s);
+	free(columns);
 	free(name);
 	free(fixed);
 	free(title);

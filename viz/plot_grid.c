@@ -289,7 +289,8 @@ static void write_scale(const struct grid *g, const struct plot *p, const struct
 
 	script_line(s, "set colorbox user origin screen %.5f,%.5f size screen %.5f,%.5f", left,
 		    bottom, 16.0 / width, top - bottom);
-	heat_write_scale_name(h, left + 102.0 / width, (bottom + top) / 2, "font small", s);
+	script_line(s, "set label '%s' at screen %.5f,%.5f center rotate by 90 font small",
+		    heat_scale_name(h), left + 102.0 / width, (bottom + top) / 2);
 }
 
 static void write_absent(struct script *s)

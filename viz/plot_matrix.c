@@ -4,9 +4,9 @@
  * traffic. Of several functions of MPI the sum is shown; --where function=NAME chooses. Where nothing went there is no colour.
  */
 #include "axis.h"
-#include "gnuplot.h"
 #include "picture.h"
 #include "single.h"
+#include "table.h"
 
 #include "base/log.h"
 
@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCALE_PX 150.0 /* beside the matrix: the colours and their labels */
 #define LABELS_MAX 24  /* of an axis */
 #define RANKS_MAX 4096 /* more cells than a picture has pixels */
 
@@ -143,28 +142,19 @@ static void write_axis(const struct matrix *m, const char *name, struct script *
 	script_line(s, ")");
 }
 
+/* For the picture also places, and the bytes held within the scale. */
 static void write_cells(const struct matrix *m, const struct range *held, struct script *s)
 {
-	script_block_begin(s);
-	for (size_t from = 0; from < m->cnt; from++) {
-		for (size_t to = 0; to < m->cnt; to++) {
-			if (m->known[from * m->cnt + to])
-				script_line(s, "%zu %zu %.9g", to, from,
-					    fmax(m->bytes[from * m->cnt + to], held->low));
-		}
+	script_block_begin(s, NULL);
+	for (size_t i = 0; i < m->cnt * m->cnt; i++) {
+		const struct rank *from = &m->rank[i / m->cnt], *to = &m->rank[i % m->cnt];
+
+		if (m->known[i])
+			script_row(s, "%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%zu\t%zu\t%.9g", from->job,
+				   from->rank, to->job, to->rank, m->bytes[i], i % m->cnt,
+				   i / m->cnt, fmax(m->bytes[i], held->low));
 	}
 	script_block_end(s);
-}
-
-static void write_places(const struct plot *p, struct script *s)
-{
-	double width_px = (double)p->width_px, scale = gnuplot_font_scale(p->width_px);
-
-	script_line(s, "set rmargin at screen %.5f", 1 - SCALE_PX * scale / width_px);
-	script_line(s, "set colorbox user origin screen %.5f,graph 0 size screen %.5f,graph 1",
-		    1 - (SCALE_PX - 15) * scale / width_px, 25 * scale / width_px);
-	script_line(s, "set label 'bytes' at screen %.5f,0.5 center rotate by 90",
-		    1 - 20 * scale / width_px);
 }
 
 /* What it is of, if that is only one function. */
@@ -193,8 +183,8 @@ static int matrix_draw(const struct plot *p, struct script *s)
 	name = xasprintf("traffic from rank to rank%s%s", function ? " in " : "",
 			 function ? function : "");
 	single_title(p, name, s);
-	script_line(s, "set xlabel 'to rank'\nset ylabel 'from rank'\nset tics out nomirror");
-	write_places(p, s);
+	script_line(s, "set xlabel 'to rank'\nset ylabel 'from rank'");
+	single_scale(p, "bytes", s);
 	palette_map(s, p->palette);
 	axis_bytes(s, "cb", &colours, 10, true);
 	script_line(s, "set xrange [-0.5:%zu.5]\nset yrange [%zu.5:-0.5]", m.cnt - 1, m.cnt - 1);
@@ -202,9 +192,10 @@ static int matrix_draw(const struct plot *p, struct script *s)
 	write_axis(&m, "y", s);
 	script_line(s, "set object 1 rectangle from graph 0,0 to graph 1,1 behind "
 		       "fillcolor rgb '#e8e8e8' fillstyle solid noborder");
+	table_begin(s, p->result, 1, "from_job\tfrom_rank\tto_job\tto_rank\tbytes");
 	write_cells(&m, &colours, s);
 	script_line(s,
-		    "plot $d%u using 1:2:(0.5):(0.5):3 with boxxyerror linecolor palette "
+		    "plot $d%u using 6:7:(0.5):(0.5):8 with boxxyerror linecolor palette "
 		    "fillstyle solid noborder notitle",
 		    s->block_cnt);
 	matrix_release(&m);

@@ -7,6 +7,7 @@
 #include "chart.h"
 #include "picture.h"
 #include "single.h"
+#include "table.h"
 
 #include "base/log.h"
 
@@ -87,7 +88,8 @@ static int timers_draw(const struct plot *p, struct script *s)
 	} else {
 		single_title(p, r->benchmark, s);
 		write_axes(&x, &y, s);
-		chart_write(&c, p->palette, CHART_BARS, s);
+		table_begin(s, &r, 1, "clock\tranks_per_core\treading_ns");
+		chart_write(&c, NULL, p->palette, CHART_BARS, s);
 	}
 	chart_release(&c);
 	return err;

@@ -8,6 +8,7 @@
 #include "picture.h"
 #include "series.h"
 #include "single.h"
+#include "table.h"
 
 #include "base/log.h"
 
@@ -85,11 +86,12 @@ static void write_panels(const struct panels *p, const struct plot *plot, struct
 	axis_time_linear(s, "y", &y);
 	script_line(s, "set tics nomirror\nset grid\nset ylabel 'median time'");
 	script_line(s, "set lmargin 12\nset key top left reverse Left");
+	table_begin(s, plot->result, 1, "panel\tline\tbytes\ttime_ns\ttime_low_ns\ttime_high_ns");
 	for (i = 0; i < p->cnt; i++) {
 		fputs("set title ", s->out);
 		script_quoted(s, p->name[i]);
 		script_line(s, "%s", i + 1 == p->cnt ? "\nset xlabel 'message size'" : "");
-		chart_write(&p->chart[i], plot->palette, CHART_MARKS, s);
+		chart_write(&p->chart[i], p->name[i], plot->palette, CHART_MARKS, s);
 		script_line(s, "unset key");
 	}
 	script_line(s, "unset multiplot");

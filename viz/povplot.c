@@ -24,7 +24,7 @@ struct povplot_options {
 	struct draw_style style;
 	const char *output;
 	uint64_t launch; /* 0: all */
-	bool script, words, list, force;
+	bool script, tsv, words, list, force;
 };
 
 /* ---- in words ---- */
@@ -100,9 +100,17 @@ static int check_words(const struct povplot_options *opt, enum format *format)
 {
 	size_t i;
 
-	if (!opt->output && !opt->script && !opt->list && !opt->words &&
+	if (opt->tsv && (opt->output || opt->script || opt->list || opt->words)) {
+		log_error("--tsv prints data alone: it does not go with --%s",
+			  opt->output ? "output" :
+			  opt->script ? "script" :
+			  opt->list   ? "list" :
+					"words");
+		return -EINVAL;
+	}
+	if (!opt->output && !opt->script && !opt->tsv && !opt->list && !opt->words &&
 	    (opt->choice.picture || opt->style.title)) {
-		log_error("where to draw this? -o FILE.svg, .png or .pdf");
+		log_error("where to draw this? -o FILE.svg, .png, .pdf or .html");
 		return -EINVAL;
 	}
 	if (opt->output && !page_is_wanted(opt->output) && gnuplot_format(opt->output, format))
@@ -140,6 +148,8 @@ static int povplot_run(const void *opts, int argc, char **argv, int dashdash)
 	else if (!err && (opt.output || opt.script))
 		err = draw_chosen(&data, &opt.choice, &opt.style, format,
 				  opt.script ? NULL : opt.output);
+	else if (!err && opt.tsv)
+		err = draw_tables(&data, &opt.choice, &opt.style);
 	else if (!err && !opt.list && !opt.words)
 		err = draw_files(&data, &opt.choice, &opt.style, opt.force);
 	data_release(&data);
@@ -176,8 +186,8 @@ static const struct option_def povplot_option_defs[] = {
 	 .type = OPTION_STRING,
 	 .offset = OFF(choice.picture),
 	 .arg = "NAME",
-	 .help = "What to draw: map, load, grid, times, distribution, broadcast, curve, timers, matrix or "
-		 "difference, of two files. "
+	 .help = "What to draw: map, load, grid, ratio, times, distribution, broadcast, curve, protocol, "
+		 "timers, matrix or difference, of two files. "
 		 "Without it, what fits the results."},
 	{.name = "where",
 	 .letter = 'w',
@@ -248,6 +258,13 @@ static const struct option_def povplot_option_defs[] = {
 	 .type = OPTION_FLAG,
 	 .offset = OFF(script),
 	 .help = "Print the gnuplot script instead of running it."},
+	{.name = "tsv",
+	 .type = OPTION_FLAG,
+	 .offset = OFF(tsv),
+	 .help = "Print the data of the picture instead of drawing it, or of all pictures if none is named: tables of "
+		 "tab-separated values, each with a comment that names picture, benchmarks and files, and a line of the "
+		 "columns' names, with their units. Two blank lines are between tables, which gnuplot tells apart by "
+		 "\"index\". What is not known is nan."},
 	{.name = NULL},
 };
 
@@ -264,6 +281,8 @@ static const char *const povplot_examples[] = {
 	"Draw all maps: a row for each file, a column for each benchmark.",
 	"povplot old.json new.json -b sender -p difference -o difference.svg",
 	"Draw how much longer or shorter the second file's times are.",
+	"povplot suite.json -b sender --tsv >sender.tsv",
+	"Print the ratios of one benchmark's map, and their intervals, for another program to draw.",
 	"povplot traffic.json -w function=MPI_Alltoall -o matrix.svg",
 	"Draw who sent how much to whom in MPI_Alltoall, from \"povtrace report --json\" of a recording with posts.",
 	"povplot stencil.json -p distribution -w bytes=64K --palette safe -o wait.png",

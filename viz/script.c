@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Writing of gnuplot scripts. Single quotes are the only ones used: inside them gnuplot replaces neither backquotes nor
- * backslashes, and only its markup for enhanced text is left to be escaped.
+ * backslashes, and only its markup for enhanced text is left to be escaped. Tables have no markup at all.
  */
 #include "script.h"
 
@@ -12,17 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ROW_BYTES 512
+
 void script_init(struct script *s)
 {
-	*s = (struct script){0};
+	*s = (struct script){.picture = ""};
 	s->out = open_memstream(&s->text, &s->bytes);
-	if (!s->out)
+	s->table_out = open_memstream(&s->table_text, &s->table_bytes);
+	if (!s->out || !s->table_out)
 		die("out of memory (for a script)");
 }
 
 void script_finish(struct script *s)
 {
-	if (s->out && fclose(s->out))
+	if (s->out && (fclose(s->out) || fclose(s->table_out)))
 		die("out of memory (for a script)");
 	s->out = NULL;
 }
@@ -31,7 +34,9 @@ void script_release(struct script *s)
 {
 	script_finish(s);
 	free(s->text);
-	s->text = NULL;
+	free(s->table_text);
+	free(s->words);
+	*s = (struct script){0};
 }
 
 void script_line(struct script *s, const char *fmt, ...)
@@ -77,9 +82,72 @@ void script_path(struct script *s, const char *path)
 	script_line(s, "'");
 }
 
-void script_block_begin(struct script *s)
+/* Without what would end a line of a table or, with all, a column. */
+static char *table_text(const char *text, bool all)
 {
+	char *plain = xstrdup(text), *c;
+
+	for (c = plain; *c; c++) {
+		if (((unsigned char)*c < 0x20 && (all || *c != '\t')) || *c == 0x7f)
+			*c = ' ';
+	}
+	return plain;
+}
+
+void script_table(struct script *s, const char *about, const char *columns)
+{
+	char *of = table_text(about, true), *head = table_text(columns, false), *c;
+
+	/* By two blank lines gnuplot's "index" tells tables apart. */
+	fprintf(s->table_out, "%s# %s: %s\n%s\n", s->column_cnt ? "\n\n" : "", s->picture, of,
+		head);
+	s->column_cnt = 1;
+	for (c = head; *c; c++)
+		s->column_cnt += *c == '\t';
+	free(head);
+	free(of);
+}
+
+void script_block_begin(struct script *s, const char *const *words)
+{
+	char *plain, *more;
+
 	script_line(s, "$d%u << EOD", ++s->block_cnt);
+	free(s->words);
+	s->words = xstrdup("");
+	for (s->word_cnt = 0; words && words[s->word_cnt]; s->word_cnt++) {
+		plain = table_text(words[s->word_cnt], true);
+		more = xasprintf("%s%s\t", s->words, plain);
+		free(plain);
+		free(s->words);
+		s->words = more;
+	}
+}
+
+/* Bytes of the first values of a row. */
+static size_t values_bytes(const char *row, size_t cnt)
+{
+	size_t i;
+
+	for (i = 0; row[i]; i++) {
+		if (row[i] == '\t' && !--cnt)
+			break;
+	}
+	return i;
+}
+
+void script_row(struct script *s, const char *fmt, ...)
+{
+	char row[ROW_BYTES];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(row, sizeof(row), fmt, ap);
+	va_end(ap);
+	script_line(s, "%s", row);
+	if (s->column_cnt > s->word_cnt)
+		fprintf(s->table_out, "%s%.*s\n", s->words,
+			(int)values_bytes(row, s->column_cnt - s->word_cnt), row);
 }
 
 void script_block_end(struct script *s)

@@ -24,6 +24,14 @@ void single_size(const struct plot *p, uint64_t *width_px, uint64_t *height_px)
 	*height_px = 640;
 }
 
+void single_lines(const struct plot *p, const char *name, const char *const *lines,
+		  struct script *s)
+{
+	double px = TITLE_PX_PER_COLUMN * gnuplot_font_scale(p->width_px);
+
+	script_title(s, p->title ? p->title : name, lines, (size_t)((double)p->width_px / px));
+}
+
 static void write_head(const struct plot *p, const char *name, const char *before, struct script *s)
 {
 	char *origin = data_origin(p->result[0]->file);
@@ -38,9 +46,7 @@ static void write_head(const struct plot *p, const char *name, const char *befor
 		lines[1] = "";
 	}
 	fputs(before, s->out);
-	script_title(s, p->title ? p->title : name, lines,
-		     (size_t)((double)p->width_px /
-			      (TITLE_PX_PER_COLUMN * gnuplot_font_scale(p->width_px))));
+	single_lines(p, name, lines, s);
 	free(origin);
 }
 
@@ -58,23 +64,36 @@ void single_head(const struct plot *p, const char *name, size_t rows, size_t col
 	free(before);
 }
 
-static void write_scale_place(double width_px, double scale, struct script *s)
+double single_map_px(const struct plot *p)
 {
-	script_line(s, "set rmargin at screen %.5f", 1 - SCALE_PX * scale / width_px);
+	return fmax((double)p->width_px - (100 + SCALE_PX) * gnuplot_font_scale(p->width_px), 50);
+}
+
+double single_map_tics(const struct plot *p)
+{
+	return single_map_px(p) / (TIC_PX * gnuplot_font_scale(p->width_px));
+}
+
+void single_scale(const struct plot *p, const char *name, struct script *s)
+{
+	double px = gnuplot_font_scale(p->width_px) / (double)p->width_px;
+
+	script_line(s, "set tics out nomirror\nset bmargin 5");
+	script_line(s, "set rmargin at screen %.5f", 1 - SCALE_PX * px);
 	script_line(s, "set colorbox user origin screen %.5f,graph 0 size screen %.5f,graph 1",
-		    1 - (SCALE_PX - 15) * scale / width_px, 25 * scale / width_px);
+		    1 - (SCALE_PX - 15) * px, 25 * px);
+	/* The colour box' own label would stand where the font is guessed to end, which SVG viewers do not keep to. */
+	script_line(s, "set label '%s' at screen %.5f,0.5 center rotate by 90", name, 1 - 20 * px);
 }
 
 int single_draw(const struct plot *p, const char *y_label, struct script *s)
 {
 	char *name = data_title(p->result[0]->benchmark);
-	double width_px = (double)p->width_px, scale = gnuplot_font_scale(p->width_px);
-	double map_px = fmax(width_px - (100 + SCALE_PX) * scale, 50);
 	struct heat_style style = {
 		.palette = p->palette,
-		.width_px = map_px,
-		.height_px = 0.75 * (double)p->height_px,
-		.x_tics = map_px / (TIC_PX * scale),
+		.width_px = single_map_px(p),
+		.height_px = SINGLE_MAP_HEIGHT * (double)p->height_px,
+		.x_tics = single_map_tics(p),
 		.x_labels = true,
 		.y_labels = true,
 	};
@@ -84,10 +103,8 @@ int single_draw(const struct plot *p, const char *y_label, struct script *s)
 	if (!err) {
 		single_title(p, name, s);
 		script_line(s, "set xlabel 'message size'\nset ylabel '%s'", y_label);
-		script_line(s, "set tics out nomirror\nset bmargin 5");
-		write_scale_place(width_px, scale, s);
+		single_scale(p, heat_scale_name(&heat), s);
 		heat_write_colours(&heat, p->palette, s);
-		heat_write_scale_name(&heat, 1 - 20 * scale / width_px, 0.5, "", s);
 		heat_write_legend(heat_marks(&heat), s);
 		heat_write(&heat, &style, s);
 		heat_release(&heat);

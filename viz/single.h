@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A picture of one heat map, and the head that all pictures have. */
+/* A picture of one heat map; what maps have beside them, and the head that all pictures have. */
 #ifndef POVPLOT_SINGLE_H
 #define POVPLOT_SINGLE_H
 
@@ -8,6 +8,16 @@
 void single_size(const struct plot *p, uint64_t *width_px, uint64_t *height_px);
 int single_draw(const struct plot *p, const char *y_label, struct script *s);
 
+/* Beside a map: the scale of its colours and what it is of, in gnuplot's markup. */
+void single_scale(const struct plot *p, const char *name, struct script *s);
+/* What is left of the width for the map, about, and labels of sizes for which there is room; its part of the height. */
+double single_map_px(const struct plot *p);
+double single_map_tics(const struct plot *p);
+#define SINGLE_MAP_HEIGHT 0.75
+
+/* What follows "set title": the user's title, or this name, above these lines, which end with NULL. */
+void single_lines(const struct plot *p, const char *name, const char *const *lines,
+		  struct script *s);
 /* The title: what is shown, where it was measured, and the first result's sentence. */
 void single_title(const struct plot *p, const char *name, struct script *s);
 /*

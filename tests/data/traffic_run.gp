@@ -5,8 +5,9 @@ set title '{/:Bold traffic from rank to rank}'."\n".'{/*0.8 run.pov}'."\n".'{/*0
 set xlabel 'to rank'
 set ylabel 'from rank'
 set tics out nomirror
-set rmargin at screen 0.82558
-set colorbox user origin screen 0.84302,graph 0 size screen 0.02907,graph 1
+set bmargin 5
+set rmargin at screen 0.79651
+set colorbox user origin screen 0.81395,graph 0 size screen 0.02907,graph 1
 set label 'bytes' at screen 0.97674,0.5 center rotate by 90
 set palette rgbformulae 7,5,15
 set logscale cb 2
@@ -18,7 +19,7 @@ set xtics ('0' 0, '1' 1)
 set ytics ('0' 0, '1' 1)
 set object 1 rectangle from graph 0,0 to graph 1,1 behind fillcolor rgb '#e8e8e8' fillstyle solid noborder
 $d1 << EOD
-1 0 409064
-0 1 64
+0	0	0	1	409064	1	0	409064
+0	1	0	0	64	0	1	64
 EOD
-plot $d1 using 1:2:(0.5):(0.5):3 with boxxyerror linecolor palette fillstyle solid noborder notitle
+plot $d1 using 6:7:(0.5):(0.5):8 with boxxyerror linecolor palette fillstyle solid noborder notitle

@@ -9,7 +9,7 @@ setup() {
 	[ -x "$POVPLOT" ] || skip "no $POVPLOT; run make check-golden"
 	tool=$BATS_TEST_DIRNAME/../tool/bench_json
 	"$tool" "Open MPI v4.1.4, package: x" vader,self node7 sender=map:eager receiver=map:none load curve stencil \
-		broadcast timers >all.json
+		broadcast timers protocol barrier >all.json
 	"$tool" "MPICH Version: 4.0.2" "" node8 sender=map:perfect receiver=map:worse load >mpich.json
 	"$tool" "Open MPI v4.1.4" tcp,self node7 stencil-quantiles >stencil.json
 	cat >traffic.json <<-'J'
@@ -44,6 +44,8 @@ all_pictures() {
 		broadcast -b bcast -w bytes=64K -w algorithm=linear
 		curve -b pingpong
 		timers -b wtime
+		protocol -b eager_limit
+		ratio -b ibarrier
 		matrix traffic.json
 		difference -b sender all.json mpich.json
 	L
@@ -88,6 +90,8 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 		stencil: V = 3 hides all
 		bcast: nothing
 		wtime: the wall
+		eager_limit: eager up to 4096 bytes
+		ibarrier: partial overlap
 	L
 	plot --words all.json -b receiver -b wtime >words
 	printf '%s\n' "receiver: it is none" "wtime: the wall" | diff -u - words
@@ -110,9 +114,9 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 	diff -u - list <<-'L'
 		all.json: Open MPI v4.1.4, vader, node7, 2026-11-21
 		sender: it is eager
-		  map, 2 ranks, 121 points; pictures: difference, grid, map
+		  map, 2 ranks, 121 points; pictures: difference, grid, map, ratio
 		receiver: it is none
-		  map, 2 ranks, 121 points; pictures: difference, grid, map
+		  map, 2 ranks, 121 points; pictures: difference, grid, map, ratio
 		nload: delays from 5 threads on
 		  load, 2 ranks, 99 points; pictures: grid, load
 		pingpong: 1 us, 4 GB/s
@@ -123,6 +127,10 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 		  broadcast, 16 ranks, 80 points; pictures: broadcast
 		wtime: the wall
 		  timers, 3 ranks, 6 points; pictures: timers
+		eager_limit: eager up to 4096 bytes
+		  protocol, 2 ranks, 12 points; pictures: protocol
+		ibarrier: partial overlap
+		  map, 2 ranks, 4 points; pictures: ratio
 	L
 }
 
@@ -161,11 +169,11 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 	plot all.json -b sender --script >map.gp
 	grep -q "set logscale" map.gp
 	plot mpich.json -b receiver --script >worse.gp
-	# Column 4 of what is drawn is the ratio: 121 points of each.
+	# Column 8 of what is drawn is the ratio: 121 points of each.
 	grep -oE '^\$d[0-9]+' worse.gp | head -n 1 | tr -d '$' >name
-	block "$(cat name)" <worse.gp | awk 'NF >= 7 {n++; if ($7 != 2) bad = 1} END {exit bad || n != 121}' ||
+	block "$(cat name)" <worse.gp | awk 'NF >= 8 {n++; if ($8 != 2) bad = 1} END {exit bad || n != 121}' ||
 		{ block "$(cat name)" <worse.gp | head; return 1; }
-	block "$(cat name)" <map.gp | awk 'NF >= 7 {n[$7]++} END {exit n["0.125"] != 55 || n["1"] != 66}'
+	block "$(cat name)" <map.gp | awk 'NF >= 8 {n[$8]++} END {exit n["0.125"] != 55 || n["1"] != 66}'
 }
 
 @test "titles, sizes and sentences are the user's to choose" {
@@ -180,11 +188,11 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 
 @test "a matrix has the sums of all functions, or one function's; only between ranks" {
 	plot traffic.json --script >matrix.gp
-	block d1 <matrix.gp | diff -u - <(printf '%s\n' '1 0 1024' '0 2 64')
+	block d1 <matrix.gp | cut -f 6- | diff -u - <(printf '%s\t%s\t%s\n' 1 0 1024 0 2 64)
 	grep -q "^set cbrange \[64:1024\]" matrix.gp
 	grep -q "^set xtics ('0' 0, '1' 1, '2' 2)" matrix.gp
 	plot traffic.json -w function=MPI_Bcast --script >matrix.gp
-	block d1 <matrix.gp | diff -u - <(echo '1 0 1000')
+	block d1 <matrix.gp | cut -f 6- | diff -u - <(printf '1\t0\t1000\n')
 	grep -q 'in MPI..Bcast' matrix.gp
 	echo '{"schema_version": 1, "povtrace": "1", "ranks": []}' >none.json
 	refused 1 'none.json: a report without traffic between processes' none.json --script
@@ -232,7 +240,7 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 	refused 2 'no file to read' list
 	refused 2 'no picture "mpa"; did you mean "map"?' all.json -p mpa --script
 	refused 2 '--where: "bytes" is no condition such as bytes=64K' all.json -w bytes --script
-	refused 2 'map.gif: the name must end in .svg, .png or .pdf' all.json -o map.gif
+	refused 2 'map.gif: the name must end in .svg, .png, .pdf or .html' all.json -o map.gif
 	refused 2 'svg: the name must end in' all.json -o svg
 	refused 2 'no option --hlep; did you mean --help?' --hlep
 	refused 2 'try "povplot --help"' --hlep

@@ -8,7 +8,7 @@ setup() {
 	[ -x "$POVPLOT" ] || skip "no $POVPLOT; run make check-golden"
 	tool=$BATS_TEST_DIRNAME/../tool/bench_json
 	"$tool" "Open MPI v4.1.4" self,tcp node7 sender=map:eager receiver=map:none load curve broadcast timers \
-		protocol >run.json
+		protocol barrier odd >run.json
 }
 
 wants_gnuplot() { command -v gnuplot >/dev/null || skip "gnuplot is not installed"; }
@@ -25,13 +25,15 @@ wants_gnuplot() { command -v gnuplot >/dev/null || skip "gnuplot is not installe
 		run-pingpong.png
 		run-bcast.png
 		run-wtime.png
+		run-eager_limit.png
+		run-ibarrier.png
 		run-grid.png
 	L
 	while read -r name; do
 		[ "$(head -c 4 "$name" | tail -c 3)" = PNG ]
 	done <out
 	[ "$(wc -l <err)" = 1 ]
-	grep -qF 'results/run.json: eager_limit: no picture of its own (kind "protocol", 6 points)' err
+	grep -qF 'results/run.json: odd: no picture of its own (kind "oddity", 6 points)' err
 }
 
 @test "what is there stays, unless forced" {
@@ -53,11 +55,11 @@ wants_gnuplot() { command -v gnuplot >/dev/null || skip "gnuplot is not installe
 }
 
 @test "a kind without a picture: one line, the words, and the others' pictures" {
-	[ "$("$POVPLOT" run.json -b eager_limit --words)" = "eager_limit: eager up to 4 KiB" ]
-	"$POVPLOT" run.json -b eager_limit -b wtime --script >both.gp 2>err
+	[ "$("$POVPLOT" run.json -b odd --words)" = "odd: nothing to be seen" ]
+	"$POVPLOT" run.json -b odd -b wtime --script >both.gp 2>err
 	[ "$(wc -l <err)" = 1 ]
 	"$POVPLOT" run.json -b wtime --script | cmp - both.gp
-	run "$POVPLOT" run.json -b eager_limit
+	run "$POVPLOT" run.json -b odd
 	[ "$status" = 1 ]
 	[[ $output == *"nothing drawn"* ]]
 }
@@ -65,7 +67,7 @@ wants_gnuplot() { command -v gnuplot >/dev/null || skip "gnuplot is not installe
 @test "a map without sizes is none, and keeps no grid from being drawn" {
 	awk '/"benchmark":"receiver"/ {in_it = 1} /"benchmark":"nload"/ {in_it = 0}
 		in_it {gsub(/"bytes":/, "\"size\":")} {print}' run.json >sizeless.json
-	"$POVPLOT" list sizeless.json -b receiver | grep -q ' map, 2 ranks, 121 points; pictures: none'
+	"$POVPLOT" list sizeless.json -b receiver | grep -q ' map, 2 ranks, 121 points; pictures: ratio'
 	"$POVPLOT" sizeless.json -p grid --script | grep -q 'sender-side overlap'
 }
 

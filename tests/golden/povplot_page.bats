@@ -43,7 +43,7 @@ pictures() {
 }
 
 @test "page: what has no picture has no link" {
-	"$BATS_TEST_DIRNAME/../tool/bench_json" "Open MPI v4.1.4" self,tcp node7 sender=map:eager protocol >two.json
+	"$BATS_TEST_DIRNAME/../tool/bench_json" "Open MPI v4.1.4" self,tcp node7 sender=map:eager odd >two.json
 	"$POVPLOT" two.json -o two.html
 	[ "$(grep -c '<li><a href=' two.html)" = 1 ]
 	[ "$(grep -c '<li>' two.html)" = 2 ]
