@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * gnuplot reads the script from a file without a name and draws into a temporary file beside the wanted one, which takes
- * that one's place at the end. What it says goes to another nameless file, and to the user only if it failed.
+ * gnuplot reads the script from a file without a name. What it says goes to another one, and to the user only if it
+ * failed.
  */
 #include "gnuplot.h"
+
+#include "replace.h"
 
 #include "base/log.h"
 
@@ -143,8 +145,13 @@ static void print_said(int said_fd, int status)
 	log_error("gnuplot failed (status %d): %s", status, said[0] ? said : "it said nothing");
 }
 
-static int draw_to(const struct script *head, const struct script *body, const char *path)
+struct scripts {
+	const struct script *head, *body;
+};
+
+static int draw_to(void *ctx, const char *path)
 {
+	const struct scripts *scripts = ctx;
 	int script_fd = nameless(), said_fd = nameless(), err;
 	struct script output;
 	struct stat st;
@@ -154,11 +161,11 @@ static int draw_to(const struct script *head, const struct script *body, const c
 	/* A path is no text to be drawn: only quotes are special. */
 	script_path(&output, path);
 	script_finish(&output);
-	err = write_all(script_fd, head->text, head->bytes);
+	err = write_all(script_fd, scripts->head->text, scripts->head->bytes);
 	if (!err)
 		err = write_all(script_fd, output.text, output.bytes);
 	if (!err)
-		err = write_all(script_fd, body->text, body->bytes);
+		err = write_all(script_fd, scripts->body->text, scripts->body->bytes);
 	if (err)
 		log_error("/tmp: %s", strerror(-err));
 	if (!err && lseek(script_fd, 0, SEEK_SET) == 0) {
@@ -176,26 +183,7 @@ static int draw_to(const struct script *head, const struct script *body, const c
 
 int gnuplot_draw(const struct script *head, const struct script *body, const char *path)
 {
-	char *temp = xasprintf("%s.XXXXXX", path);
-	int fd = mkostemp(temp, O_CLOEXEC), err;
-	mode_t mask = umask(0);
+	struct scripts scripts = {head, body};
 
-	umask(mask);
-	if (fd < 0) {
-		err = -errno;
-		log_error("%s: cannot be written: %s", path, strerror(errno));
-		free(temp);
-		return err;
-	}
-	fchmod(fd, 0666 & ~mask);
-	close(fd);
-	err = draw_to(head, body, temp);
-	if (!err && rename(temp, path)) {
-		err = -errno;
-		log_error("%s: cannot be written: %s", path, strerror(errno));
-	}
-	if (err)
-		unlink(temp);
-	free(temp);
-	return err;
+	return replace_file(path, draw_to, &scripts);
 }

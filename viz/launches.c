@@ -21,17 +21,9 @@
 static const char *const main_times[] = {"measured", "latency", "full", "send", "wtime"};
 
 struct numbers {
-	double *value; /* owned */
+	double *value; /* ascending; owned */
 	size_t cnt;
 };
-
-static void numbers_add(struct numbers *n, const json_t *value)
-{
-	if (!json_is_number(value))
-		return;
-	n->value = xrealloc(n->value, (n->cnt + 1) * sizeof(*n->value));
-	n->value[n->cnt++] = json_number_value(value);
-}
 
 static int compare_values(const void *a, const void *b)
 {
@@ -40,26 +32,26 @@ static int compare_values(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts them. */
-static double median_of(struct numbers *n)
+/* Of each one of the list the member of that name or, if that is NULL, the idx-th, where it is a number. */
+static struct numbers numbers_of(const json_t *list, const char *name, size_t idx)
 {
-	qsort(n->value, n->cnt, sizeof(*n->value), compare_values);
-	return (n->value[(n->cnt - 1) / 2] + n->value[n->cnt / 2]) / 2;
-}
-
-/* Of the members of that name that are numbers. NULL: fewer than half have it. */
-static json_t *median_member(const json_t *list, const char *name)
-{
-	struct numbers n = {0};
-	json_t *median = NULL;
-	const json_t *one;
+	struct numbers n = {.value = xcalloc(json_array_size(list) + 1, sizeof(double))};
+	const json_t *one, *value;
 	size_t i;
 
-	json_array_foreach(list, i, one) numbers_add(&n, json_object_get(one, name));
-	if (n.cnt && 2 * n.cnt >= json_array_size(list))
-		median = json_real(median_of(&n));
-	free(n.value);
-	return median;
+	json_array_foreach(list, i, one)
+	{
+		value = name ? json_object_get(one, name) : json_array_get(one, idx);
+		if (json_is_number(value))
+			n.value[n.cnt++] = json_number_value(value);
+	}
+	qsort(n.value, n.cnt, sizeof(double), compare_values);
+	return n;
+}
+
+static double median_of(const struct numbers *n)
+{
+	return (n->value[(n->cnt - 1) / 2] + n->value[n->cnt / 2]) / 2;
 }
 
 /* The members of that name, of those that have it. The caller releases it. */
@@ -77,29 +69,50 @@ static json_t *members(const json_t *list, const char *name)
 	return out;
 }
 
+/* Every member that one of them has, as the first one has it. The caller releases it. */
+static json_t *union_of(const json_t *list)
+{
+	json_t *out = json_object(), *one;
+	size_t i;
+
+	json_array_foreach(list, i, one) json_object_update_missing(out, one);
+	return out;
+}
+
+/* The medians of all members that are numbers in half of them at least. The caller releases it. */
+static json_t *median_object(const json_t *list)
+{
+	json_t *names = union_of(list), *out = json_object(), *value;
+	const char *name;
+
+	json_object_foreach(names, name, value)
+	{
+		struct numbers n = numbers_of(list, name, 0);
+
+		if (n.cnt && 2 * n.cnt >= json_array_size(list))
+			json_object_set_new(out, name, json_real(median_of(&n)));
+		free(n.value);
+	}
+	json_decref(names);
+	return out;
+}
+
 /* ---- a time ---- */
 
-/* Of the median of those members, over the launches. */
-static void put_interval(json_t *out, const json_t *summaries, const char *name,
-			 const char *low_name, const char *high_name)
+/* Of the median of the members of that name, over the launches: by ranks, as povbench does it over samples. */
+static void put_interval(json_t *out, const json_t *list, const char *name, const char *low_name,
+			 const char *high_name)
 {
-	size_t low = 0, high, i;
-	struct numbers n = {0};
-	const json_t *one;
-	double spread;
+	struct numbers n = numbers_of(list, name, 0);
+	double cnt = (double)n.cnt, spread = Z_95 * sqrt(cnt), low = 1, high = cnt;
 
-	json_array_foreach(summaries, i, one) numbers_add(&n, json_object_get(one, name));
+	if (n.cnt >= RANKS_FROM) {
+		low = fmax(low, floor((cnt - spread) / 2));
+		high = fmin(high, ceil(1 + (cnt + spread) / 2));
+	}
 	if (n.cnt) {
-		median_of(&n);
-		high = n.cnt - 1;
-		spread = Z_95 * sqrt((double)n.cnt);
-		if (n.cnt >= RANKS_FROM) {
-			low = (size_t)fmax(1, floor(((double)n.cnt - spread) / 2)) - 1;
-			high = (size_t)fmin((double)n.cnt, ceil(1 + ((double)n.cnt + spread) / 2)) -
-			       1;
-		}
-		json_object_set_new(out, low_name, json_real(n.value[low]));
-		json_object_set_new(out, high_name, json_real(n.value[high]));
+		json_object_set_new(out, low_name, json_real(n.value[(size_t)low - 1]));
+		json_object_set_new(out, high_name, json_real(n.value[(size_t)high - 1]));
 	}
 	free(n.value);
 }
@@ -123,13 +136,11 @@ static void put_samples(json_t *out, const json_t *summaries)
 static void put_quantiles(json_t *out, const json_t *summaries)
 {
 	json_t *lists = members(summaries, "quantiles"), *medians = json_array();
-	size_t cnt = json_array_size(json_array_get(lists, 0)), i, k;
-	const json_t *one;
+	size_t cnt = json_array_size(json_array_get(lists, 0)), k;
 
 	for (k = 0; k < cnt; k++) {
-		struct numbers n = {0};
+		struct numbers n = numbers_of(lists, NULL, k);
 
-		json_array_foreach(lists, i, one) numbers_add(&n, json_array_get(one, k));
 		if (n.cnt)
 			json_array_append_new(medians, json_real(median_of(&n)));
 		free(n.value);
@@ -140,31 +151,13 @@ static void put_quantiles(json_t *out, const json_t *summaries)
 	json_decref(lists);
 }
 
-/* Every member that is a number in any of them, with its median over those that have it. */
-static json_t *median_object(const json_t *list)
-{
-	json_t *out = json_object(), *one, *value, *median;
-	const char *name;
-	size_t i;
-
-	json_array_foreach(list, i, one)
-	{
-		json_object_foreach(one, name, value)
-		{
-			median = json_object_get(out, name) ? NULL : median_member(list, name);
-			if (median)
-				json_object_set_new(out, name, median);
-		}
-	}
-	return out;
-}
-
 static json_t *median_times(const json_t *points)
 {
-	json_t *all = members(points, "times"), *out = json_object(), *value, *summaries, *time;
+	json_t *all = members(points, "times"), *names = union_of(all), *out = json_object();
+	json_t *summaries, *time, *value;
 	const char *name;
 
-	json_object_foreach(json_array_get(all, 0), name, value)
+	json_object_foreach(names, name, value)
 	{
 		summaries = members(all, name);
 		time = median_object(summaries);
@@ -174,6 +167,7 @@ static json_t *median_times(const json_t *points)
 		json_object_set_new(out, name, time);
 		json_decref(summaries);
 	}
+	json_decref(names);
 	json_decref(all);
 	return out;
 }
@@ -193,18 +187,8 @@ static json_t *median_values(const json_t *points)
 
 static json_t *median_point(const json_t *points)
 {
-	json_t *out = json_object(), *values = median_values(points), *one, *value;
-	const char *name;
-	size_t i;
+	json_t *out = union_of(points), *values = median_values(points);
 
-	json_array_foreach(points, i, one)
-	{
-		json_object_foreach(one, name, value)
-		{
-			if (!json_is_object(value) && !json_object_get(out, name))
-				json_object_set(out, name, value);
-		}
-	}
 	/* Blank is what too few launches have a ratio for. */
 	if (json_object_get(values, "ratio"))
 		json_object_del(out, "blank");
@@ -243,53 +227,55 @@ static json_t *gather_points(const json_t *results)
 
 /* ---- results ---- */
 
+/* 0: of what it is about it has nothing. */
+static double main_ns(const json_t *point)
+{
+	const json_t *times = json_object_get(point, "times"), *time;
+	double ns = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(main_times) / sizeof(main_times[0]) && !(ns > 0); i++) {
+		time = json_object_get(times, main_times[i]);
+		ns = json_number_value(json_object_get(time, "median"));
+	}
+	return ns > 0 ? ns : 0;
+}
+
 /* The mean logarithm of what it is about. */
 static double length_of(const json_t *result)
 {
-	const json_t *points = json_object_get(result, "points"), *point, *times;
-	double sum = 0, cnt = 0, ns;
-	size_t i, k;
+	const json_t *points = json_object_get(result, "points"), *point;
+	double sum = 0, cnt = 0;
+	size_t i;
 
 	json_array_foreach(points, i, point)
 	{
-		times = json_object_get(point, "times");
-		for (k = 0; k < sizeof(main_times) / sizeof(main_times[0]); k++) {
-			ns = json_number_value(
-				json_object_get(json_object_get(times, main_times[k]), "median"));
-			if (!(ns > 0))
-				continue;
-			sum += log(ns);
+		if (main_ns(point) > 0) {
+			sum += log(main_ns(point));
 			cnt++;
-			break;
 		}
 	}
-	return cnt ? sum / cnt : 0;
+	return cnt > 0 ? sum / cnt : 0;
 }
 
-/* The index of the one in the middle, of an even number the shorter one. */
-static size_t middle_of(const json_t *results)
+/* The result in the middle, of an even number the shorter one. */
+static const json_t *middle_of(const json_t *results)
 {
-	size_t cnt = json_array_size(results), i, k;
-	double *length = xcalloc(cnt + 1, sizeof(*length));
+	size_t cnt = json_array_size(results), i;
+	double *length = xcalloc(2 * cnt, sizeof(*length)), *sorted = length + cnt;
 
 	for (i = 0; i < cnt; i++)
-		length[i] = length_of(json_array_get(results, i));
-	for (i = 0; i < cnt; i++) {
-		size_t before = 0;
-
-		for (k = 0; k < cnt; k++)
-			before += length[k] < length[i] || (length[k] == length[i] && k < i);
-		if (before == (cnt - 1) / 2)
-			break;
-	}
+		sorted[i] = length[i] = length_of(json_array_get(results, i));
+	qsort(sorted, cnt, sizeof(*sorted), compare_values);
+	for (i = 0; length[i] != sorted[(cnt - 1) / 2]; i++)
+		;
 	free(length);
-	return i;
+	return json_array_get(results, i);
 }
 
 static void put_sentence(json_t *out, const json_t *results)
 {
-	const json_t *middle = json_array_get(results, middle_of(results));
-	const char *text = json_string_value(json_object_get(middle, "sentence"));
+	const char *text = json_string_value(json_object_get(middle_of(results), "sentence"));
 
 	if (text && *text)
 		json_object_set_new(out, "sentence",
@@ -299,16 +285,20 @@ static void put_sentence(json_t *out, const json_t *results)
 		json_object_del(out, "sentence");
 }
 
+/* Of one result it is that. */
 static json_t *median_result(const json_t *results)
 {
-	json_t *out = json_copy(json_array_get(results, 0)), *points = json_array(), *lists, *list;
-	size_t i;
+	json_t *out = json_copy(json_array_get(results, 0)), *points, *lists, *list;
+	size_t cnt = json_array_size(results), i;
 
+	json_object_set_new(out, "launches", json_integer((json_int_t)cnt));
+	if (cnt == 1)
+		return out;
+	points = json_array();
 	lists = gather_points(results);
 	json_array_foreach(lists, i, list) json_array_append_new(points, median_point(list));
 	json_decref(lists);
 	json_object_set_new(out, "points", points);
-	json_object_set_new(out, "launches", json_integer((json_int_t)json_array_size(results)));
 	put_sentence(out, results);
 	return out;
 }
@@ -340,6 +330,7 @@ static json_t *group_of(json_t *groups, const json_t *result)
 	return group;
 }
 
+/* What was broken off counts only where nothing is whole. */
 static void drop_parts(json_t *group)
 {
 	size_t whole = 0, i;
@@ -368,13 +359,7 @@ json_t *launches_medians(const json_t *launches)
 	json_array_foreach(groups, i, group)
 	{
 		drop_parts(group);
-		if (json_array_size(group) > 1) {
-			json_array_append_new(out, median_result(group));
-		} else {
-			result = json_copy(json_array_get(group, 0));
-			json_object_set_new(result, "launches", json_integer(1));
-			json_array_append_new(out, result);
-		}
+		json_array_append_new(out, median_result(group));
 	}
 	json_decref(groups);
 	return out;

@@ -5,20 +5,27 @@
  */
 #include "page.h"
 
+#include "replace.h"
+
 #include "base/log.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 struct page {
-	FILE *body; /* the pictures */
-	const struct draw_style *style;
 	const struct data *data;
-	char *svg; /* path of the picture being drawn; owned */
+	const struct choice *choice;
+	const struct draw_style *style;
+	const char *svg;    /* path of a picture that is being drawn */
+	FILE *pictures_out; /* into pictures */
+	char *pictures;	    /* the page's part; owned */
+	size_t pictures_bytes;
+	bool *has_picture; /* of each result of the data; owned */
 };
 
 bool page_is_wanted(const char *path)
@@ -58,8 +65,11 @@ static int put_svg(FILE *out, const char *path)
 	FILE *in = fopen(path, "re");
 	int c;
 
-	if (!in)
-		return -errno;
+	if (!in) {
+		c = errno;
+		log_error("%s: %s", path, strerror(c));
+		return -c;
+	}
 	while ((c = getc(in)) != EOF) {
 		if (isalnum(c) || strchr(" -_.!~*()/:;=,", c))
 			putc(c, out);
@@ -70,40 +80,46 @@ static int put_svg(FILE *out, const char *path)
 	return 0;
 }
 
-/* Of the result in the page, which its sentence links to. */
-static size_t index_of(const struct page *p, const struct data_result *r)
+/* What sentences link to: the first picture of each result. */
+static void put_anchors(struct page *p, const struct plot *plot)
 {
-	return (size_t)(r - p->data->result);
+	size_t i, idx;
+
+	for (i = 0; i < plot->cnt; i++) {
+		idx = (size_t)(plot->result[i] - p->data->result);
+		if (!p->has_picture[idx])
+			fprintf(p->pictures_out, "<a id=\"r%zu\"></a>", idx);
+		p->has_picture[idx] = true;
+	}
 }
 
 static int put_picture(void *ctx, const struct picture *picture, struct plot *plot,
 		       const char *name)
 {
 	struct page *p = ctx;
-	char *title = data_title(name);
+	FILE *out = p->pictures_out;
 	int err = draw_plot(picture, plot, p->style, FORMAT_SVG, p->svg);
-	size_t i;
+	char *title;
 
-	if (!err) {
-		fputs("<section>", p->body);
-		for (i = 0; i < plot->cnt && strcmp(picture->name, "grid"); i++)
-			fprintf(p->body, "<a id=\"r%zu\"></a>", index_of(p, plot->result[i]));
-		fputs("<h2>", p->body);
-		put_text(p->body, title);
-		fputs("</h2>\n<img alt=\"", p->body);
-		put_text(p->body, title);
-		fputs("\" src=\"data:image/svg+xml,", p->body);
-		err = put_svg(p->body, p->svg);
-		fputs("\"></section>\n", p->body);
-	}
-	unlink(p->svg);
+	if (err)
+		return err;
+	title = data_title(name);
+	fputs("<section>", out);
+	put_anchors(p, plot);
+	fputs("<h2>", out);
+	put_text(out, title);
+	fputs("</h2>\n<img alt=\"", out);
+	put_text(out, title);
+	fputs("\" src=\"data:image/svg+xml,", out);
+	err = put_svg(out, p->svg);
+	fputs("\"></section>\n", out);
 	free(title);
 	return err;
 }
 
 /* ---- words ---- */
 
-static void put_sentences(const struct page *p, const struct choice *c, FILE *out)
+static void put_sentences(const struct page *p, FILE *out)
 {
 	const struct data_file *file = NULL;
 	char *origin;
@@ -112,7 +128,7 @@ static void put_sentences(const struct page *p, const struct choice *c, FILE *ou
 	for (i = 0; i < p->data->result_cnt; i++) {
 		const struct data_result *r = &p->data->result[i];
 
-		if (!choose_wants(c, r))
+		if (!choose_wants(p->choice, r))
 			continue;
 		if (r->file != file) {
 			origin = data_origin(r->file);
@@ -123,10 +139,10 @@ static void put_sentences(const struct page *p, const struct choice *c, FILE *ou
 			file = r->file;
 		}
 		fputs("<li>", out);
-		if (choose_usual(r))
+		if (p->has_picture[i])
 			fprintf(out, "<a href=\"#r%zu\">", i);
 		put_text(out, *r->sentence ? r->sentence : r->benchmark);
-		fputs(choose_usual(r) ? "</a></li>\n" : "</li>\n", out);
+		fputs(p->has_picture[i] ? "</a></li>\n" : "</li>\n", out);
 	}
 	fputs(file ? "</ul>\n" : "", out);
 }
@@ -149,68 +165,67 @@ static void put_factors(const struct data *d, FILE *out)
 	}
 }
 
-static void put_page(const struct page *p, const struct choice *c, const char *drawn, FILE *out)
+static void put_page(const struct page *p, FILE *out)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
 	      "<title>povbench</title>\n<style>body{font-family:sans-serif;max-width:60em;"
 	      "margin:2em auto;padding:0 1em}img{max-width:100%}li{margin:.3em 0}</style></head>\n"
 	      "<body>\n<h1>povbench</h1>\n",
 	      out);
-	put_sentences(p, c, out);
-	fputs(drawn, out);
+	put_sentences(p, out);
+	fputs(p->pictures, out);
 	put_factors(p->data, out);
 	fputs("</body></html>\n", out);
 }
 
 /* ---- the file ---- */
 
-static int write_file(const struct page *p, const struct choice *c, const char *drawn,
-		      const char *path)
+static int write_page(void *ctx, const char *path)
 {
-	char *temp = xasprintf("%s.%d", path, (int)getpid());
-	FILE *out = fopen(temp, "we");
-	int err = out ? 0 : -errno;
+	FILE *out = fopen(path, "we");
+	bool failed = !out;
 
 	if (out) {
-		put_page(p, c, drawn, out);
-		if (ferror(out))
-			err = -EIO;
-		if (fclose(out) && !err)
-			err = -errno;
-		if (!err && rename(temp, path))
-			err = -errno;
-		if (err)
-			unlink(temp);
+		put_page(ctx, out);
+		failed = ferror(out);
+		failed = fclose(out) || failed;
 	}
-	if (err)
-		log_error("%s: cannot be written: %s", path, strerror(-err));
-	free(temp);
+	if (failed)
+		log_error("%s: %s", path, strerror(errno));
+	return failed ? -EIO : 0;
+}
+
+static int draw_pictures(struct page *p)
+{
+	int err;
+
+	p->pictures_out = open_memstream(&p->pictures, &p->pictures_bytes);
+	if (!p->pictures_out)
+		die("out of memory (a page)");
+	err = draw_each(p->data, p->choice, put_picture, p);
+	if (fclose(p->pictures_out))
+		die("out of memory (a page)");
 	return err;
 }
 
 int page_write(const struct data *d, const struct choice *c, const struct draw_style *style,
 	       const char *path)
 {
-	char dir[] = "/tmp/povplot-XXXXXX", *drawn = NULL;
+	char svg[] = "/tmp/povplot-XXXXXX";
 	struct draw_style mute = *style;
-	struct page p = {.style = &mute, .data = d};
-	size_t bytes;
-	int err;
+	struct page p = {.data = d, .choice = c, .style = &mute, .svg = svg};
+	int fd = mkostemp(svg, O_CLOEXEC), err;
 
-	if (!mkdtemp(dir))
+	if (fd < 0)
 		die("/tmp: %s", strerror(errno));
+	close(fd);
 	mute.no_words = true; /* the page has them */
-	p.svg = xasprintf("%s/picture.svg", dir);
-	p.body = open_memstream(&drawn, &bytes);
-	if (!p.body)
-		die("out of memory (a page)");
-	err = draw_each(d, c, put_picture, &p);
-	if (fclose(p.body))
-		die("out of memory (a page)");
+	p.has_picture = xcalloc(d->result_cnt + 1, sizeof(bool));
+	err = draw_pictures(&p);
+	unlink(svg);
 	if (!err)
-		err = write_file(&p, c, drawn, path);
-	rmdir(dir);
-	free(drawn);
-	free(p.svg);
+		err = replace_file(path, write_page, &p);
+	free(p.has_picture);
+	free(p.pictures);
 	return err;
 }

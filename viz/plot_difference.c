@@ -4,7 +4,9 @@
  * intervals are those of the medians, over launches where there are several; where they overlap, nothing is shown to
  * differ, and a dot says so. What may be concluded from launches, "povbench compare" says.
  */
-#include "difference.h"
+#include "cells.h"
+#include "chart.h"
+#include "picture.h"
 #include "single.h"
 #include "table.h"
 
@@ -15,9 +17,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TIME "measured"
 #define SCALE_LEAST 1.1 /* the colours go at least so far */
 #define SCALE_MOST 16.0
 #define RATIO_NAME "time of B / time of A"
+#define RATIO_COLUMN "b_over_a"
+
+struct ratio {
+	double bytes, compute_ns;
+	double value, low, high; /* B to A; the interval is NaN where one of both has none */
+};
+
+struct difference {
+	struct ratio *ratio; /* of the points that both have; owned */
+	size_t cnt;
+};
 
 /* Of a map, any point with its place on both axes. */
 static bool difference_takes(const struct data_result *r)
@@ -34,29 +48,106 @@ static bool difference_takes(const struct data_result *r)
 	return false;
 }
 
+/* ---- what both have ---- */
+
+/* The index of each point, from 1, by the point's parameters. The caller releases it. */
+static json_t *index_of(const struct data_result *r)
+{
+	json_t *index = json_object();
+	size_t i;
+
+	for (i = 0; i < r->point_cnt; i++) {
+		char *key = data_point_key(r->point[i]);
+
+		json_object_set_new(index, key, json_integer((json_int_t)i + 1));
+		free(key);
+	}
+	return index;
+}
+
+static void add(struct difference *d, const json_t *a, const json_t *b)
+{
+	double value = data_time(b, TIME, "median") / data_time(a, TIME, "median");
+
+	if (value > 0 && isfinite(value))
+		d->ratio[d->cnt++] = (struct ratio){
+			.bytes = data_param(a, "bytes"),
+			.compute_ns = data_param(a, "compute_ns"),
+			.value = value,
+			.low = data_time(b, TIME, "ci_low") / data_time(a, TIME, "ci_high"),
+			.high = data_time(b, TIME, "ci_high") / data_time(a, TIME, "ci_low"),
+		};
+}
+
+static int difference_init(struct difference *d, const struct data_result *a,
+			   const struct data_result *b)
+{
+	json_t *index = index_of(b);
+	size_t i, at;
+	char *key;
+
+	*d = (struct difference){.ratio = xcalloc(a->point_cnt + 1, sizeof(*d->ratio))};
+	for (i = 0; i < a->point_cnt; i++) {
+		key = data_point_key(a->point[i]);
+		at = (size_t)json_integer_value(json_object_get(index, key));
+		if (at)
+			add(d, a->point[i], b->point[at - 1]);
+		free(key);
+	}
+	json_decref(index);
+	if (d->cnt)
+		return 0;
+	log_error("%s: %s and %s have no point in common", a->benchmark, a->file->path,
+		  b->file->path);
+	free(d->ratio);
+	return -ENODATA;
+}
+
 /* ---- a map ---- */
 
+static int collect_cells(const struct difference *d, const struct data_result *r, struct cells *c)
+{
+	size_t i;
+
+	cells_begin(c, d->cnt, true);
+	for (i = 0; i < d->cnt; i++) {
+		const struct ratio *one = &d->ratio[i];
+		bool differs = one->low > 1 || one->high < 1;
+
+		cells_add(c, &(struct cell){.x = one->bytes,
+					    .y = one->compute_ns,
+					    .value = one->value,
+					    .low = one->low,
+					    .high = one->high,
+					    .judged = differs ? CELL_DIFFERS : CELL_ALIKE,
+					    .comm_ns = NAN});
+	}
+	return cells_end(c, r, "compute_ns");
+}
+
+/* How far the colours go, to both sides of 1. */
 static double scale_of(const struct difference *d)
 {
 	double most = SCALE_LEAST;
 	size_t i;
 
 	for (i = 0; i < d->cnt; i++)
-		most = fmax(most, exp(fabs(log(d->point[i].ratio))));
+		most = fmax(most, fmax(d->ratio[i].value, 1 / d->ratio[i].value));
 	return fmin(most, SCALE_MOST);
 }
 
 static void write_colours(enum palette p, double most, struct script *s)
 {
+	/* Shorter, then longer. Blue and orange can be told apart by all. */
+	static const char *const colour[][4] = {
+		[PALETTE_PAPER] = {"#1040a0", "#80a0e0", "#f09080", "#b01010"},
+		[PALETTE_SAFE] = {"#00568c", "#6aaed6", "#f0b050", "#b05000"},
+	};
 	static const double place[] = {-1, -0.5, 0, 0.5, 1};
 	size_t i;
 
-	/* Blue and orange can be told apart by all. */
 	script_line(s, "set palette defined (-1 '%s', -0.5 '%s', 0 '#f7f7f7', 0.5 '%s', 1 '%s')",
-		    p == PALETTE_SAFE ? "#00568c" : "#1040a0",
-		    p == PALETTE_SAFE ? "#6aaed6" : "#80a0e0",
-		    p == PALETTE_SAFE ? "#f0b050" : "#f09080",
-		    p == PALETTE_SAFE ? "#b05000" : "#b01010");
+		    colour[p][0], colour[p][1], colour[p][2], colour[p][3]);
 	script_line(s, "set logscale cb 2\nset cbrange [%.9g:%.9g]", 1 / most, most);
 	fputs("set cbtics (", s->out);
 	for (i = 0; i < sizeof(place) / sizeof(place[0]); i++)
@@ -81,7 +172,7 @@ static int draw_map(const struct plot *p, const struct difference *d, struct scr
 	const struct range held = {1 / most, most};
 	struct range x, y;
 	struct cells cells;
-	int err = difference_cells(d, &cells);
+	int err = collect_cells(d, p->result[0], &cells);
 
 	if (err)
 		return err;
@@ -94,7 +185,8 @@ static int draw_map(const struct plot *p, const struct difference *d, struct scr
 	axis_time(s, "y", &y, true);
 	write_legend(&cells, s);
 	table_begin(s, p->result, p->cnt,
-		    "bytes\tcompute_ns\tratio\tjudged\tratio_low\tratio_high");
+		    "bytes\tcompute_ns\t" RATIO_COLUMN "\tjudged\t" RATIO_COLUMN
+		    "_low\t" RATIO_COLUMN "_high");
 	cells_write(&cells, &held, single_map_px(p), SINGLE_MAP_HEIGHT * (double)p->height_px, s);
 	cells_plot(&cells, s->block_cnt, s);
 	cells_plot_dots(&cells, s->block_cnt, CELL_ALIKE, 0.4, "#606060", s);
@@ -115,8 +207,8 @@ static void draw_curve(const struct plot *p, const struct difference *d, struct 
 	chart_init(&chart);
 	line = chart_line_add(&chart, xstrdup("B / A"));
 	for (i = 0; i < d->cnt; i++)
-		chart_point_add(line, data_param(d->point[i].json, "bytes"), d->point[i].ratio,
-				d->point[i].low, d->point[i].high);
+		chart_point_add(line, d->ratio[i].bytes, d->ratio[i].value, d->ratio[i].low,
+				d->ratio[i].high);
 	x = chart_range_x(&chart, true);
 	x = (struct range){x.low / 1.2, x.high * 1.2};
 	axis_bytes(s, "x", &x, 10, true);
@@ -125,7 +217,8 @@ static void draw_curve(const struct plot *p, const struct difference *d, struct 
 	script_line(
 		s,
 		"set arrow from graph 0,first 1 to graph 1,first 1 nohead linecolor rgb 'black'");
-	table_begin(s, p->result, p->cnt, "line\tbytes\tratio\tratio_low\tratio_high");
+	table_begin(s, p->result, p->cnt,
+		    "line\tbytes\t" RATIO_COLUMN "\t" RATIO_COLUMN "_low\t" RATIO_COLUMN "_high");
 	chart_write(&chart, NULL, p->palette, CHART_MARKS, s);
 	chart_release(&chart);
 }
@@ -135,15 +228,15 @@ static void draw_curve(const struct plot *p, const struct difference *d, struct 
 /* "A: old.json, Open MPI v4.1.4, vader, node7, 2026-11-21, medians of 10 launches". The caller frees. */
 static char *line_of(char letter, const struct data_result *r)
 {
-	char *origin = data_origin(r->file), *launches, *line;
+	char *origin = data_origin(r->file), *line, *more;
 
-	launches = r->launch_cnt > 1 ? xasprintf(", medians of %zu launches", r->launch_cnt) :
-				       xstrdup("");
-	line = xasprintf("%c: %s%s%s%s", letter, r->file->path, *origin ? ", " : "", origin,
-			 launches);
-	free(launches);
+	line = xasprintf("%c: %s%s%s", letter, r->file->path, *origin ? ", " : "", origin);
 	free(origin);
-	return line;
+	if (r->launch_cnt < 2)
+		return line;
+	more = xasprintf("%s, medians of %zu launches", line, r->launch_cnt);
+	free(line);
+	return more;
 }
 
 static void write_title(const struct plot *p, struct script *s)
@@ -186,7 +279,7 @@ static int difference_draw(const struct plot *p, struct script *s)
 		err = draw_map(p, &d, s);
 	else
 		draw_curve(p, &d, s);
-	difference_release(&d);
+	free(d.ratio);
 	return err;
 }
 

@@ -49,6 +49,16 @@ pictures() {
 	[ "$(grep -c '<li>' two.html)" = 2 ]
 }
 
+@test "page: what cannot be drawn has no link, and the others are there" {
+	"$BATS_TEST_DIRNAME/../tool/bench_json" "Open MPI v4.1.4" self,tcp node7 sender=map:eager receiver=map:none >two.json
+	# Two points of one cell.
+	sed -i '/"benchmark":"receiver"/,$ s/"compute_ns":2000,/"compute_ns":1000,/' two.json
+	"$POVPLOT" two.json -o two.html 2>err || true
+	grep -q 'receiver: .*several points' err
+	[ "$(grep -c '<li><a href=' two.html)" = 1 ]
+	[ "$(grep -c '<li>' two.html)" = 2 ]
+}
+
 @test "page: what is in a file is text" {
 	sed -i 's/"benchmark": *"sender"/"benchmark":"<script>alert(1)<\/script>"/' run.json
 	"$POVPLOT" run.json -o run.html || true

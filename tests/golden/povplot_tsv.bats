@@ -50,9 +50,9 @@ has() { diff -u - <(printf '%b\n' "$@"); }
 	tsv all.json -b ibarrier | has '# ratio: ibarrier; all.json' 'line\tcompute_ns\tratio\tratio_low\tratio_high' \
 		'\t1000\t0.5\t0.4\t0.6' '\t4000\t0.5\tnan\tnan' '\t16000\t0.5\t0.4\t0.6' '\t64000\t0.5\t0.4\t0.6'
 	tsv all.json mpich.json -b pingpong -p difference | sed -n '1,3p' | has '# difference: pingpong; all.json, mpich.json' \
-		'line\tbytes\tratio\tratio_low\tratio_high' 'B / A\t1\t1\t0.942307692\t1.06122449'
+		'line\tbytes\tb_over_a\tb_over_a_low\tb_over_a_high' 'B / A\t1\t1\t0.942307692\t1.06122449'
 	tsv all.json mpich.json -b sender -p difference | sed -n '2,3p' | has \
-		'bytes\tcompute_ns\tratio\tjudged\tratio_low\tratio_high' '1024\t1000\t0.90224475\tdiffers\t0.850192168\t0.957484225'
+		'bytes\tcompute_ns\tb_over_a\tjudged\tb_over_a_low\tb_over_a_high' '1024\t1000\t0.90224475\tdiffers\t0.850192168\t0.957484225'
 	tsv all.json -b stencil -p distribution -w bytes=64K -w ranks_per_core=3 | sed -n '1,4p' | has '# distribution: stencil; all.json' \
 		'line\twaitall_ns\tfraction' '\t30000\t0' '\t30000\t0.0099009901'
 	cat >traffic.json <<-'J'
