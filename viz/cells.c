@@ -154,9 +154,8 @@ int cells_end(struct cells *c, const struct data_result *r, const char *y_param)
 	size_t i;
 
 	if (!c->cnt) {
-		log_error("%s: %s: no point to draw", r->file->path, r->benchmark);
 		cells_release(c);
-		return -ENODATA;
+		return data_refuse_empty(r);
 	}
 	qsort(c->cell, c->cnt, sizeof(*c->cell), compare_cells);
 	for (i = 1; i < c->cnt; i++) {

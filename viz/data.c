@@ -237,6 +237,23 @@ double data_param(const json_t *point, const char *name)
 	return number_of(json_object_get(point, name));
 }
 
+bool data_has(const struct data_result *r, bool (*is_such)(const json_t *point))
+{
+	size_t i;
+
+	for (i = 0; i < r->point_cnt; i++) {
+		if (is_such(r->point[i]))
+			return true;
+	}
+	return false;
+}
+
+int data_refuse_empty(const struct data_result *r)
+{
+	log_error("%s: %s: no point to draw", r->file->path, r->benchmark);
+	return -ENODATA;
+}
+
 char *data_point_key(const json_t *point)
 {
 	json_t *params = json_object(), *value;

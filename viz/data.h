@@ -47,6 +47,11 @@ void data_keep(struct data *d, const char *condition);
 /* 0, or -EINVAL after printing that it is none. */
 int data_check_condition(const char *condition);
 
+/* True if one of the points is such. */
+bool data_has(const struct data_result *r, bool (*is_such)(const json_t *point));
+/* Prints that there is no point to draw. Returns -ENODATA. */
+int data_refuse_empty(const struct data_result *r);
+
 /* A point's parameters as text: what is alike is the same point in another launch or file. Caller frees. */
 char *data_point_key(const json_t *point);
 /* NaN, or NULL, if it is not there. */

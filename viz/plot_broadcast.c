@@ -232,8 +232,7 @@ static void write_axes(const struct broadcast *b, struct script *s)
 
 static void write_panels(const struct plot *p, const struct broadcast *b, struct script *s)
 {
-	char *fixed = series_name(&b->series, b->series.point[0], SERIES_FIXED);
-	char *name = xasprintf("Latency%s%s", *fixed ? ": " : "", fixed), *tasks;
+	char *name = series_title(&b->series, "Latency", ": "), *tasks;
 	size_t i;
 
 	if (!b->over_tasks) {
@@ -254,7 +253,6 @@ static void write_panels(const struct plot *p, const struct broadcast *b, struct
 	}
 	script_line(s, "unset multiplot");
 	free(name);
-	free(fixed);
 }
 
 static int refuse_twice(const struct broadcast *b)
@@ -277,9 +275,7 @@ static int broadcast_draw(const struct plot *p, struct script *s)
 	broadcast_init(&b, p);
 	line_cnt = panels_line_cnt(&b.panels);
 	if (!b.series.cnt || b.series.cnt == b.below_cnt) {
-		log_error("%s: %s: no point to draw", p->result[0]->file->path,
-			  p->result[0]->benchmark);
-		err = -ENODATA;
+		err = data_refuse_empty(p->result[0]);
 	} else if (b.panels.all_cnt > b.panels.cnt) {
 		err = series_refuse(&b.series, "broadcast", b.panels.all_cnt, "panels");
 	} else if (line_cnt > PALETTE_LINE_CNT) {

@@ -116,9 +116,7 @@ static int curve_draw(const struct plot *p, struct script *s)
 		add_points(chart_line_add(&c, name_of(p, p->result[i])), p->result[i]);
 	x = chart_range_x(&c, true);
 	if (range_is_empty(&x)) {
-		log_error("%s: %s: no point to draw", p->result[0]->file->path,
-			  p->result[0]->benchmark);
-		err = -ENODATA;
+		err = data_refuse_empty(p->result[0]);
 	} else {
 		write_panels(&c, p, s);
 	}

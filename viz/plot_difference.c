@@ -33,19 +33,16 @@ struct difference {
 	size_t cnt;
 };
 
-/* Of a map, any point with its place on both axes. */
+static bool has_place(const json_t *point)
+{
+	return data_param(point, "bytes") > 0 && data_param(point, "compute_ns") > 0;
+}
+
 static bool difference_takes(const struct data_result *r)
 {
-	size_t i;
-
 	if (!strcmp(r->kind, "curve"))
 		return r->point_cnt;
-	for (i = 0; i < r->point_cnt && !strcmp(r->kind, "map"); i++) {
-		if (data_param(r->point[i], "bytes") > 0 &&
-		    data_param(r->point[i], "compute_ns") > 0)
-			return true;
-	}
-	return false;
+	return !strcmp(r->kind, "map") && data_has(r, has_place);
 }
 
 /* ---- what both have ---- */

@@ -173,9 +173,8 @@ static void write_chart(const struct plot *p, const struct series *series, const
 			struct chart *c, struct script *s)
 {
 	char *title = data_title(p->result[0]->benchmark);
-	char *fixed = series_name(series, series->point[0], SERIES_FIXED);
-	char *name = xasprintf("%s: distribution of %s%s%s", title, time, *fixed ? ", " : "",
-			       fixed);
+	char *what = xasprintf("%s: distribution of %s", title, time);
+	char *name = series_title(series, what, ", ");
 	char *columns = xasprintf("line\t%s_ns\tfraction", time);
 
 	single_title(p, name, s);
@@ -189,7 +188,7 @@ static void write_chart(const struct plot *p, const struct series *series, const
 	chart_write(c, NULL, p->palette, CHART_PLAIN, s);
 	free(columns);
 	free(name);
-	free(fixed);
+	free(what);
 	free(title);
 }
 

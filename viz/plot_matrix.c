@@ -38,17 +38,16 @@ static bool ends_of(const json_t *point, struct rank *from, struct rank *to)
 	       isfinite(to->rank) && data_param(point, "bytes") >= 0;
 }
 
-static bool matrix_takes(const struct data_result *r)
+static bool has_ends(const json_t *point)
 {
 	struct rank from, to;
 
-	if (strcmp(r->kind, "traffic"))
-		return false;
-	for (size_t i = 0; i < r->point_cnt; i++) {
-		if (ends_of(r->point[i], &from, &to))
-			return true;
-	}
-	return false;
+	return ends_of(point, &from, &to);
+}
+
+static bool matrix_takes(const struct data_result *r)
+{
+	return !strcmp(r->kind, "traffic") && data_has(r, has_ends);
 }
 
 static int compare_ranks(const void *va, const void *vb)

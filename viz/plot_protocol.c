@@ -26,13 +26,7 @@ static bool is_drawable(const json_t *point)
 
 static bool protocol_takes(const struct data_result *r)
 {
-	size_t i;
-
-	for (i = 0; i < r->point_cnt && !strcmp(r->kind, "protocol"); i++) {
-		if (is_drawable(r->point[i]))
-			return true;
-	}
-	return false;
+	return !strcmp(r->kind, "protocol") && data_has(r, is_drawable);
 }
 
 static void add_point(struct chart_line *l, const json_t *point)

@@ -22,13 +22,7 @@ static bool is_drawable(const json_t *point)
 
 static bool ratio_takes(const struct data_result *r)
 {
-	size_t i;
-
-	for (i = 0; i < r->point_cnt && !strcmp(r->kind, "map"); i++) {
-		if (is_drawable(r->point[i]))
-			return true;
-	}
-	return false;
+	return !strcmp(r->kind, "map") && data_has(r, is_drawable);
 }
 
 static void collect(struct series *series, struct chart *c, const struct data_result *r)
@@ -71,7 +65,7 @@ static void write_axes(const struct chart *c, struct script *s)
 static int ratio_draw(const struct plot *p, struct script *s)
 {
 	const struct data_result *r = p->result[0];
-	char *title = data_title(r->benchmark), *fixed, *name;
+	char *title = data_title(r->benchmark), *name;
 	struct series series;
 	struct chart c;
 	int err = 0;
@@ -80,14 +74,12 @@ static int ratio_draw(const struct plot *p, struct script *s)
 	if (c.cnt > PALETTE_LINE_CNT) {
 		err = series_refuse(&series, r->benchmark, c.cnt, "lines");
 	} else {
-		fixed = series_name(&series, series.point[0], SERIES_FIXED);
-		name = xasprintf("%s%s%s", title, *fixed ? ": " : "", fixed);
+		name = series_title(&series, title, ": ");
 		single_title(p, name, s);
 		write_axes(&c, s);
 		table_begin(s, p->result, 1, "line\tcompute_ns\tratio\tratio_low\tratio_high");
 		chart_write(&c, NULL, p->palette, CHART_MARKS, s);
 		free(name);
-		free(fixed);
 	}
 	chart_release(&c);
 	series_release(&series);

@@ -79,8 +79,7 @@ static int timers_draw(const struct plot *p, struct script *s)
 	x = chart_range_x(&c, false);
 	y = chart_range_y(&c, false);
 	if (!(y.high > 0)) {
-		log_error("%s: %s: no point to draw", r->file->path, r->benchmark);
-		err = -ENODATA;
+		err = data_refuse_empty(r);
 	} else if (c.cnt > PALETTE_LINE_CNT) {
 		log_error("%s: %s: %zu times are too many for one picture", r->file->path,
 			  r->benchmark, c.cnt);

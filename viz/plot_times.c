@@ -102,22 +102,19 @@ static int times_draw(const struct plot *p, struct script *s)
 	const struct data_result *r = p->result[0];
 	struct panels panels;
 	struct series series;
-	char *fixed, *name;
+	char *name;
 	int err = 0;
 
 	collect(&series, &panels, r);
 	if (!panels.cnt) {
-		log_error("%s: %s: no point to draw", r->file->path, r->benchmark);
-		err = -ENODATA;
+		err = data_refuse_empty(r);
 	} else if (panels.all_cnt > panels.cnt) {
 		err = series_refuse(&series, r->benchmark, panels.all_cnt, "panels");
 	} else {
-		fixed = series_name(&series, series.point[0], SERIES_FIXED);
-		name = xasprintf("%s%s%s", r->benchmark, *fixed ? ": " : "", fixed);
+		name = series_title(&series, r->benchmark, ": ");
 		single_head(p, name, panels.cnt, 1, s);
 		write_panels(&panels, p, s);
 		free(name);
-		free(fixed);
 	}
 	panels_release(&panels);
 	series_release(&series);

@@ -156,6 +156,15 @@ char *series_name(const struct series *s, const json_t *point, enum series_part 
 	return name;
 }
 
+char *series_title(const struct series *s, const char *name, const char *between)
+{
+	char *fixed = series_name(s, s->point[0], SERIES_FIXED);
+	char *title = xasprintf("%s%s%s", name, *fixed ? between : "", fixed);
+
+	free(fixed);
+	return title;
+}
+
 /* The first values of a parameter, as --where takes them. Caller frees. */
 static char *values_of(const struct series *s, const char *name)
 {

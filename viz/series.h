@@ -39,6 +39,9 @@ void series_set_apart(struct series *s, const char *name);
 /* "V = 2, 64 KiB": a point's parameters of that part. Caller frees. */
 char *series_name(const struct series *s, const json_t *point, enum series_part part);
 
+/* "name: 64 KiB, 2 tasks": with what is the same in all points, of which there is one at least. Caller frees. */
+char *series_title(const struct series *s, const char *name, const char *between);
+
 /* Prints that there are too many "lines" or "panels", and which conditions would leave fewer. Returns -EINVAL. */
 int series_refuse(const struct series *s, const char *benchmark, size_t cnt, const char *what);
 

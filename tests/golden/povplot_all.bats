@@ -36,6 +36,15 @@ wants_gnuplot() { command -v gnuplot >/dev/null || skip "gnuplot is not installe
 	grep -qF 'results/run.json: odd: no picture of its own (kind "oddity", 6 points)' err
 }
 
+@test "each kind of result that povbench has is drawn" {
+	"$tool" "Open MPI v4.1.4" "" node7 sender=map:eager load curve stencil broadcast timers protocol >kinds.json
+	sed -n '/kind_names\[\]/,/};/p' "$BATS_TEST_DIRNAME"/../../bench/core/result*.c | grep -o '"[a-z]*"' | tr -d '"' | sort >kinds
+	[ -s kinds ]
+	"$POVPLOT" list kinds.json | sed -n 's/^  \([a-z]*\), .* pictures: .*/\1/p' | sort | diff -u kinds -
+	"$POVPLOT" kinds.json --tsv 2>err | grep -c '^# ' | diff - <(wc -l <kinds)
+	[ ! -s err ]
+}
+
 @test "what is there stays, unless forced" {
 	wants_gnuplot
 	echo mine >run-sender.png
