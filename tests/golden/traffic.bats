@@ -49,7 +49,7 @@ json() {
 }
 
 @test "traffic: selected ranks have their own" {
-	traffic --csv --rank 1 | cut -d, -f1,5,10,13,19,22 >got
+	traffic --csv --rank 1 | cut -d, -f1,5,10,13,20,23 >got
 	diff got - <<-'END'
 		rank,destination,transport,function,sent_bytes,read_bytes
 		1,pid 101,cma,MPI_Barrier,0,5000

@@ -260,7 +260,7 @@ static void region(struct world *w, int thread, uint64_t ts, enum region_end end
 /* Regions are the same, beside the phases. */
 static void test_regions(void **state)
 {
-	static const char *const lines[] = {",solve,outer,1,2,", ",,inner,1,30,", ",,,1,400,",
+	static const char *const lines[] = {",solve,outer,,1,2,", ",,inner,,1,30,", ",,,,1,400,",
 					    NULL};
 	struct world w;
 	char *text;
@@ -278,6 +278,45 @@ static void test_regions(void **state)
 	world_post(&w, 0, &func_lowest_post, 180, NULL, send_of(CARRIER_SHM, 400));
 	world_settle(&w);
 	text = printed(&w.r, 'c');
+	check_has(text, lines);
+	free(text);
+	world_close(&w);
+}
+
+/* By which protocol a phase's messages went. */
+static void test_steps(void **state)
+{
+	static const char *const rows[] = {",1 KiB,,eager,2,2000,", ",1 MiB,,RTS,1,0,",
+					   ",1 MiB,,data,1,1000000,", NULL};
+	static const char *const lines[] = {
+		"Traffic by phase and step of the protocol",
+		"1 KiB  unknown  eager      2      2    2 KiB",
+		NULL,
+	};
+	struct call_post post = send_of(CARRIER_UNKNOWN, 1000);
+	struct world w;
+	char *text;
+
+	(void)state;
+	world_open(&w, false);
+	mark(&w, 0, 100, MARK_BEGIN, 0, "1 KiB");
+	post.step = STEP_EAGER;
+	world_post(&w, 0, &func_lowest_post, 110, NULL, post);
+	world_post(&w, 0, &func_lowest_post, 120, NULL, post);
+	mark(&w, 0, 130, MARK_END, 0, NULL);
+	mark(&w, 0, 200, MARK_BEGIN, 0, "1 MiB");
+	post.step = STEP_RTS;
+	post.bytes = 0;
+	world_post(&w, 0, &func_lowest_post, 210, NULL, post);
+	post.step = STEP_DATA;
+	post.bytes = 1000000;
+	world_post(&w, 0, &func_lowest_post, 220, NULL, post);
+	mark(&w, 0, 230, MARK_END, 0, NULL);
+	world_settle(&w);
+	text = printed(&w.r, 'c');
+	check_has(text, rows);
+	free(text);
+	text = printed(&w.r, 't');
 	check_has(text, lines);
 	free(text);
 	world_close(&w);
@@ -349,10 +388,10 @@ static void test_report_csv(void **state)
 {
 	static const char *const lines[] = {
 		"rank,job,pid,device,destination,peer_rank,",
-		"\r\n0,0,100,dev:1,somewhere,1,0,200,socket,t,lowest,call,MPI_Bcast,coll,,,,1,1000,0,0,0,0,0,0,0,0\r\n",
-		"\r\n0,0,100,dev:1,somewhere,1,0,200,socket,t,lowest,background,,,progress,,,1,24,0,",
-		"\r\n1,0,200,dev:1,\"quote\"\" and , comma\",0,0,100,socket,t,lowest,call,MPI_Wait,req,,,,1,2,0,",
-		"\r\n0,0,100,,,,,,socket,,lowest,,,,,,,1,0,1,",
+		"\r\n0,0,100,dev:1,somewhere,1,0,200,socket,t,lowest,call,MPI_Bcast,coll,,,,,1,1000,0,0,0,0,0,0,0,0\r\n",
+		"\r\n0,0,100,dev:1,somewhere,1,0,200,socket,t,lowest,background,,,progress,,,,1,24,0,",
+		"\r\n1,0,200,dev:1,\"quote\"\" and , comma\",0,0,100,socket,t,lowest,call,MPI_Wait,req,,,,,1,2,0,",
+		"\r\n0,0,100,,,,,,socket,,lowest,,,,,,,,1,0,1,",
 		NULL,
 	};
 	struct world w;
@@ -434,9 +473,9 @@ int main(void)
 		cmocka_unit_test(test_layers),	    cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_peers),	    cmocka_unit_test(test_arrivals),
 		cmocka_unit_test(test_phases),	    cmocka_unit_test(test_phases_forgotten),
-		cmocka_unit_test(test_regions),	    cmocka_unit_test(test_report_text),
-		cmocka_unit_test(test_report_csv),  cmocka_unit_test(test_report_json),
-		cmocka_unit_test(test_report_none),
+		cmocka_unit_test(test_regions),	    cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_report_text), cmocka_unit_test(test_report_csv),
+		cmocka_unit_test(test_report_json), cmocka_unit_test(test_report_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

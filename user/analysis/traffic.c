@@ -23,7 +23,7 @@ static uint64_t key_hash(const struct traffic_key *key)
 	}
 	return h;
 }
-_Static_assert(sizeof(struct traffic_key) == 13 * sizeof(uint32_t), "no padding: it is hashed");
+_Static_assert(sizeof(struct traffic_key) == 14 * sizeof(uint32_t), "no padding: it is hashed");
 
 static struct traffic_row *row_get(struct traffic *a, const struct traffic_key *key)
 {
@@ -90,6 +90,7 @@ static void on_post(void *ctx, const struct model_post *p)
 		.transport = names_id(&a->names, post->transport),
 		.device = names_id(&a->names, post->device),
 		.dest = names_id(&a->names, post->dest),
+		.step = post->step,
 		.remote_end = names_id(&a->names, post->remote_end),
 		.peer = -1,
 	};
@@ -189,6 +190,8 @@ static void key_reduce(struct traffic_key *k, uint32_t by)
 		k->context = k->func = k->thread = 0;
 	if (!(by & TRAFFIC_BY_PHASE))
 		k->phase = k->region = 0;
+	if (!(by & TRAFFIC_BY_STEP))
+		k->step = STEP_NONE;
 }
 
 static int key_compare(const void *va, const void *vb)

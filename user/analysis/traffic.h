@@ -27,6 +27,7 @@ enum traffic_context {
 struct traffic_key {
 	uint32_t process; /* idx */
 	uint32_t layer, carrier, transport, device, dest;
+	uint32_t step; /* enum post_step */
 	uint32_t remote_end;
 	int32_t peer;	  /* idx of the process at the other side; -1: not known */
 	uint32_t context; /* enum traffic_context */
@@ -44,6 +45,7 @@ struct traffic_key {
 #define TRAFFIC_BY_PEER (1u << 5)
 #define TRAFFIC_BY_CONTEXT (1u << 6) /* with function or thread */
 #define TRAFFIC_BY_PHASE (1u << 7)   /* and region */
+#define TRAFFIC_BY_STEP (1u << 8)
 
 /* All posts of a row, whether they count or not, by enum post_kind. */
 struct traffic_posts {

@@ -101,6 +101,45 @@ static void contexts(const struct report *r, FILE *out)
 	free(g);
 }
 
+/* By what protocol the library sends what each phase is about, where a layer that knows it counts. */
+static void protocols(const struct report *r, FILE *out)
+{
+	struct figure_table t = {context_figures, columns_new(), .facts = r->facts};
+	uint32_t n, shown, kept = 0;
+	struct traffic_group *g = traffic_groups_moving(
+		r, TRAFFIC_BY_PHASE | TRAFFIC_BY_CARRIER | TRAFFIC_BY_STEP, &n);
+	uint64_t moved = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		moved += g[i].flow.moved_bytes;
+		if (g[i].key.phase && g[i].key.step)
+			g[kept++] = g[i];
+	}
+	columns_add(t.c, "phase", COLUMNS_LEFT);
+	columns_add(t.c, "by", COLUMNS_LEFT);
+	columns_add(t.c, "step", COLUMNS_LEFT);
+	figures_columns(&t);
+	shown = text_rows_shown(r, kept, r->opt->top);
+	for (uint32_t i = 0; i < shown; i++) {
+		phase_cell(r, t.c, g[i].key.phase);
+		foreign_cell(t.c, traffic_transport(r, &g[i].key), 12);
+		columns_text(t.c, post_step_name(g[i].key.step), 8);
+		figures_cells(&t, &g[i].flow, moved, r->lost_shown);
+	}
+	free(g);
+	if (!kept) {
+		columns_free(t.c);
+		return;
+	}
+	text_section(out, "Traffic by phase and step of the protocol");
+	text_columns(t.c, out);
+	text_shown_note(out, shown, kept);
+	text_explain(
+		r, out,
+		"step: eager is a message sent at once; of a rendezvous RTS announces it, RTR says "
+		"that the receiver is ready, data are its data, FIN that all of them have been moved.");
+}
+
 static void destinations(const struct report *r, FILE *out)
 {
 	struct figure_table t = {destination_figures, columns_new(), .facts = r->facts};
@@ -141,6 +180,7 @@ void text_traffic(const struct report *r, FILE *out)
 {
 	text_posts(r, out);
 	contexts(r, out);
+	protocols(r, out);
 	destinations(r, out);
 	text_pairs(r, out);
 	text_devices(r, out);

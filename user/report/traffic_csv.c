@@ -67,6 +67,7 @@ static void row_print(FILE *out, const struct report *r, const struct traffic_gr
 	field(out, traffic_text(r, k->thread));
 	field(out, traffic_text(r, k->phase));
 	field(out, traffic_text(r, k->region));
+	field(out, post_step_name(k->step));
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		fprintf(out, ",%llu", (unsigned long long)numbers[i]);
 	fputs("\r\n", out);
@@ -78,7 +79,7 @@ int report_traffic_csv(const struct report *r, FILE *out)
 	struct traffic_group *g = traffic_groups(r, UINT32_MAX, &n);
 
 	fputs("rank,job,pid,device,destination,peer_rank,peer_job,peer_pid,carrier,transport,layer,context,"
-	      "function,group,thread,phase,region,sent_messages,sent_bytes,sent_of_unknown_size,read_messages,"
+	      "function,group,thread,phase,region,step,sent_messages,sent_bytes,sent_of_unknown_size,read_messages,"
 	      "read_bytes,read_of_unknown_size,arrived_messages,arrived_bytes,arrived_of_unknown_size,"
 	      "failed\r\n",
 	      out);

@@ -61,6 +61,7 @@ static void rows_print(struct json_out *j, const struct report *r)
 		json_out_key_string(j, "transport", traffic_text(r, k->transport));
 		json_out_key_string(j, "device", traffic_text(r, k->device));
 		json_out_key_string(j, "destination", traffic_text(r, k->dest));
+		json_out_key_string(j, "step", post_step_name(k->step));
 		process_print(j, r, k->peer, peer);
 		context_print(j, r, k->context, k->func, k->thread);
 		phase_print(j, r, k);
