@@ -152,7 +152,7 @@ static void compare(struct overlap_row *r, const struct overlap_call *c,
 
 	if (comp_ns > op->outside_ns)
 		comp_ns = op->outside_ns;
-	if (!comp_ns)
+	if (comp_ns * OVERLAP_COMPUTED_PART < comm_ns)
 		return;
 	r->compared++;
 	r->measured_ns += start_ns + comp_ns + to_ns - c->begin_ns;
