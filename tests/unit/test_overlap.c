@@ -386,7 +386,7 @@ static double ratio(const struct func_info *f, uint64_t wait, uint64_t receiver)
 				     .begin_ns = 50 * US,
 				     .completing_ns = 50 * US,
 				     .end_ns = 500 * US};
-	struct op op = {f, 1000, 1010, 4096, {0}};
+	struct op op = {f, 1000, 1010, 4096, {0}}, brief = {f, 700, 710, 4096, {0}};
 	struct match alone = {.send = from, .recv = to, .bytes = 4096};
 	struct overlap_row row;
 	struct world w;
@@ -404,12 +404,15 @@ static double ratio(const struct func_info *f, uint64_t wait, uint64_t receiver)
 	alone.recv.end_ns = 200 * US; /* the message was there before: no time of a transfer */
 	alone.recv.begin_ns = alone.recv.completing_ns = 190 * US;
 	overlaps_match(&w.a, &alone);
+	start(&w, &brief, 1); /* computes for 39: less than a tenth, and not in the ratio */
+	complete(&w, &brief, 1, 749, 990, 0);
+	other_end(&w, &brief, 749, 990, 600, 990);
 	start(&w, &op, 1);
 	complete(&w, &op, 1, 4010, 4010 + wait, 0);
 	other_end(&w, &op, 4010, 4010 + wait, 900, receiver);
 	row = sum_of(&w, f);
-	assert_int_equal(row.alone_cnt, 1);
-	assert_int_equal(row.alone_ns, 400 * US);
+	assert_int_equal(row.alone_cnt, 2);
+	assert_int_equal(row.alone_ns, 800 * US);
 	assert_int_equal(row.compared, 1);
 	overlaps_release(&w.a);
 	return overlap_row_ratio(&row);
