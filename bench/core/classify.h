@@ -20,7 +20,7 @@
  * Load. Each number of threads is judged by the sizes whose T_comm is below 0.5 ms (larger ones take milliseconds anyhow):
  * by the mean share of messages that came late, 0.5 ms and more behind T_comm, the median of how late these came, and
  * what a message takes on average, in terms of T_comm, by the median over the sizes. The numbers of threads with which
- * 1 % and more come late, and all three for the one where the average is largest; if that many are late without any
+ * 1 % and more come late, and all three for that one of them where the average is largest; if that many are late without any
  * load, others use the cores, and nothing is told.
  *
  * Broadcast. The median latency at the largest number of tasks and the smallest size, for each method, algorithm and

@@ -89,34 +89,50 @@ static int digits(double value)
 	return value < 10 ? 2 : value < 100 ? 1 : 0;
 }
 
-static char *load_text(const struct load *l, size_t cnt)
+/* Where the average is largest, of those that are late if any are. */
+static const struct load *worst_of(const struct load *l, size_t cnt)
 {
 	const struct load *worst = &l[0];
-	char *threads, *text;
-	bool late = false;
 	size_t i;
 
-	for (i = 0; i < cnt; i++) {
-		late = late || is_late(&l[i]);
-		worst = l[i].mean > worst->mean ? &l[i] : worst;
+	for (i = 1; i < cnt; i++) {
+		if (is_late(&l[i]) != is_late(worst) ? is_late(&l[i]) : l[i].mean > worst->mean)
+			worst = &l[i];
 	}
+	return worst;
+}
+
+/* "with 2 to 4 threads, worst with 4: 90 % …"; of a single number "with 4 threads: 90 % …". */
+static char *late_text(const struct load *l, size_t cnt, const struct load *worst)
+{
+	char *threads = late_threads(l, cnt), *only = xasprintf("%.0f", worst->threads), *which,
+	     *text;
+
+	which = strcmp(threads, only) ? xasprintf(", worst with %s", only) : xstrdup("");
+	text = xasprintf("messages late by 0.5 ms or more with %s thread%s%s: %.0f %% of them, by "
+			 "%.1f ms in the median, and one takes %.*f times T_comm on average",
+			 threads, strcmp(threads, "1") ? "s" : "", which, worst->late_pct,
+			 worst->late_ns / 1e6, digits(worst->mean), worst->mean);
+	free(which);
+	free(only);
+	free(threads);
+	return text;
+}
+
+static char *load_text(const struct load *l, size_t cnt)
+{
+	const struct load *worst = worst_of(l, cnt);
+
 	if (!l[0].threads && is_late(&l[0]))
 		return xasprintf("not told: %.0f %% of the messages are late without any load",
 				 l[0].late_pct);
-	if (!late)
+	if (!is_late(worst))
 		return xasprintf(
 			"no message late by 0.5 ms or more with up to %.0f thread%s; one takes "
 			"up to %.*f times T_comm on average (%.0f thread%s)",
 			l[cnt - 1].threads, nominal_plural(l[cnt - 1].threads), digits(worst->mean),
 			worst->mean, worst->threads, nominal_plural(worst->threads));
-	threads = late_threads(l, cnt);
-	text = xasprintf(
-		"messages late by 0.5 ms or more with %s thread%s; at worst (%.0f) %.0f %% of "
-		"them, by %.1f ms in the median, and one takes %.*f times T_comm on average",
-		threads, strcmp(threads, "1") ? "s" : "", worst->threads, worst->late_pct,
-		worst->late_ns / 1e6, digits(worst->mean), worst->mean);
-	free(threads);
-	return text;
+	return late_text(l, cnt, worst);
 }
 
 char *classify_load(const struct result *r)

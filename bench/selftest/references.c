@@ -185,7 +185,7 @@ const struct selftest_case selftest_references[] = {
 	{"nload", "one with free cores", roomy, check_load, NULL,
 	 "no message late by 0.5 ms or more with up to 4 threads; one takes up to 1.00 times T_comm on average (0 threads)"},
 	{"nload", "one whose threads share the last core", crowded, check_load, NULL,
-	 "messages late by 0.5 ms or more with 3 and 4 threads; at worst (3) 100 % of them, by 5.0 ms in the median, and one takes 77.2 times T_comm on average"},
+	 "messages late by 0.5 ms or more with 3 and 4 threads, worst with 3: 100 % of them, by 5.0 ms in the median, and one takes 77.2 times T_comm on average"},
 	{"nload", "one whose threads delay by 0.5 ms and a little", barely_late, check_load, NULL,
 	 NULL},
 	{"nload", "one whose threads delay by a little less", not_late, check_load, NULL, NULL},
