@@ -3,7 +3,7 @@
  * What is said of a point. T_comm is the median of what was measured before the size's points and behind them together; its
  * interval spans the intervals of both, so that what changed meanwhile is in it. A point has no ratio where T_comm or T_comp
  * is shorter than the clock can tell, or where T_comm's interval is wide beside the shorter one of them: a division
- * by next to nothing says nothing.
+ * by next to nothing says nothing. If T_comm is known well enough for itself, it is T_comp that is too short.
  */
 #include "overlap/map.h"
 
@@ -43,14 +43,17 @@ static double reference_width(const struct map *m)
 /* Why there is no ratio; null: there is one. */
 static const char *blank(const struct map *m, const struct overlap_times *t)
 {
-	double least = READINGS_LEAST * m->clock_ns;
+	double least = READINGS_LEAST * m->clock_ns, width;
 
 	if (t->comp < least)
 		return "T_comp is too short for the clock";
 	if (t->comm < least)
 		return "T_comm is too short for the clock";
-	if (reference_width(m) > INTERVAL_MOST * fmin(t->comm, t->comp))
+	width = reference_width(m);
+	if (width > INTERVAL_MOST * t->comm)
 		return "T_comm is not known well enough";
+	if (width > INTERVAL_MOST * t->comp)
+		return "T_comp is too short beside how well T_comm is known";
 	return NULL;
 }
 

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Why a point of a map has no ratio, from the times that it was made of. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/classify_list.h"
+#include "core/result_file.h"
+#include "overlap/map.h"
+
+#define CLOCK_NS 25.0
+
+/* 100 samples from ns to ns + width. */
+static void spread(struct samples *out, double ns, double width)
+{
+	int i;
+
+	samples_init(out);
+	for (i = 0; i < 100; i++)
+		samples_add(out, ns + width * i / 99);
+}
+
+/* T_comm of `before`, and behind the points longer by `more`. */
+static void assert_blank(double before, double more, double comp_ns, const char *expected)
+{
+	const struct result_about about = {
+		.benchmark = "sender", .group = "overlap", .kind = RESULT_MAP, .ranks = 2};
+	const struct map_pattern pattern = {.ack_latency = true};
+	struct bench_run run = {.result = result_new(&about)};
+	struct map m = {.run = &run, .pattern = &pattern, .bytes = 64, .clock_ns = CLOCK_NS};
+	struct map_cell cell = {0};
+	const struct result_point *p;
+	struct samples comp;
+
+	spread(&m.before, before, 0);
+	spread(&m.behind, before + more, 0);
+	spread(&comp, comp_ns, 0);
+	spread(&cell.measured, before + comp_ns, 0);
+	map_point_write(&m, &cell, (uint64_t)comp_ns, &comp);
+	p = result_point_at(run.result, 0);
+	assert_string_equal(classify_text(run.result, 0, "blank"), expected);
+	assert_int_equal(isnan(result_number(p, "ratio")), *expected != 0);
+	assert_int_equal(isnan(result_number(p, "ratio_low")), *expected != 0);
+	samples_release(&cell.measured);
+	samples_release(&comp);
+	samples_release(&m.behind);
+	samples_release(&m.before);
+	result_free(run.result);
+}
+
+static void test_known(void **state)
+{
+	(void)state;
+	assert_blank(1000, 0, 1000, "");
+	assert_blank(1000, 190, 1000, "");
+	assert_blank(10000, 190, 1000, "");
+}
+
+static void test_below_the_clock(void **state)
+{
+	(void)state;
+	assert_blank(1000, 0, 99, "T_comp is too short for the clock");
+	assert_blank(99, 0, 1000, "T_comm is too short for the clock");
+}
+
+static void test_not_known(void **state)
+{
+	(void)state;
+	assert_blank(1000, 250, 100000, "T_comm is not known well enough");
+	assert_blank(1000, 250, 150, "T_comm is not known well enough");
+}
+
+static void test_too_short_beside(void **state)
+{
+	(void)state;
+	assert_blank(10000, 250, 1000, "T_comp is too short beside how well T_comm is known");
+	assert_blank(100000, 5000, 20000, "T_comp is too short beside how well T_comm is known");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_below_the_clock),
+		cmocka_unit_test(test_not_known),
+		cmocka_unit_test(test_too_short_beside),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
