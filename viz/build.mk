@@ -3,7 +3,10 @@
 # povplot: draws what povbench measured. Included by the Makefile. A new picture, viz/plot_<name>.c, needs no line here.
 
 VIZ_SRC := $(sort $(wildcard viz/*.c))
-VIZ_OBJ := $(VIZ_SRC:viz/%.c=$(BUILD)/obj/viz/%.o) $(BUILD)/obj/viz/gen/pictures.o
+# Of povbench what its sentences are made by, for advice.
+VIZ_BENCH_SRC := $(wildcard bench/core/classify*.c) $(addprefix bench/core/,json_put.c nominal.c result.c stats.c)
+VIZ_OBJ := $(VIZ_SRC:viz/%.c=$(BUILD)/obj/viz/%.o) $(BUILD)/obj/viz/gen/pictures.o \
+	$(sort $(VIZ_BENCH_SRC:%.c=$(BUILD)/obj/%.o))
 VIZ_BASE_OBJ := $(patsubst user/%.c,$(BUILD)/obj/%.o,$(sort $(wildcard user/base/*.c)))
 VIZ_PKG_LIBS := $(shell $(PKG_CONFIG) --libs jansson 2>/dev/null)
 
@@ -14,6 +17,7 @@ $(BUILD)/obj/viz/%.o: viz/%.c $(BUILD)/flags | $(GEN)/version.h
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(CC) -Iviz $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+$(BUILD)/obj/viz/advice.o: CPPFLAGS_ALL += -Ibench
 $(BUILD)/obj/viz/gen/%.o: $(GEN)/%.c $(BUILD)/flags | $(GEN)/version.h
 	$(say) CC $<
 	@mkdir -p $(@D)

@@ -58,6 +58,7 @@ static void add_result(struct data *d, const struct data_file *f, const json_t *
 		.group = text_of(obj, "group"),
 		.kind = text_of(obj, "kind"),
 		.sentence = text_of(obj, "sentence"),
+		.disturbed = json_is_string(json_object_get(obj, "disturbed")),
 		.ranks = (unsigned int)json_integer_value(json_object_get(obj, "ranks")),
 		.launch_cnt = launch_cnt,
 	};

@@ -23,6 +23,7 @@ struct data_result {
 	const char *benchmark, *group, *kind;
 	const char *sentence; /* what it means, in words; "" if it was not said */
 	unsigned int ranks;
+	bool disturbed;	      /* its numbers are doubtful, and the sentence says why */
 	size_t launch_cnt;    /* that it is the median of; 1: it is one launch's */
 	const json_t **point; /* those that are wanted; owned */
 	size_t point_cnt;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Sentences first, each with a link to its picture, then the pictures, then the factors. Pictures are SVG within the page, as
+ * Sentences and advice first, each with a link to its picture, then the pictures, then the factors. Pictures are SVG within the page, as
  * images, so that what gnuplot calls their parts does not meet.
  */
 #include "page.h"
 
+#include "advice.h"
 #include "replace.h"
 
 #include "base/log.h"
@@ -119,32 +120,77 @@ static int put_picture(void *ctx, const struct picture *picture, struct plot *pl
 
 /* ---- words ---- */
 
-static void put_sentences(const struct page *p, FILE *out)
+/* With a link to the picture, if it has one. class: of the line. */
+static void put_line(const struct page *p, size_t i, const char *class, const char *text, FILE *out)
 {
-	const struct data_file *file = NULL;
-	char *origin;
+	fprintf(out, "<li%s>", class);
+	if (p->has_picture[i])
+		fprintf(out, "<a href=\"#r%zu\">", i);
+	put_text(out, text);
+	fputs(p->has_picture[i] ? "</a></li>\n" : "</li>\n", out);
+}
+
+static void put_file(const struct page *p, const struct data_file *f, FILE *out)
+{
+	char *origin = data_origin(f);
+	size_t i;
+
+	fputs("<h2>", out);
+	put_text(out, *origin ? origin : f->path);
+	fputs("</h2>\n<ul>\n", out);
+	for (i = 0; i < p->data->result_cnt; i++) {
+		const struct data_result *r = &p->data->result[i];
+
+		if (r->file == f && choose_wants(p->choice, r))
+			put_line(p, i, "", *r->sentence ? r->sentence : r->benchmark, out);
+	}
+	fputs("</ul>\n", out);
+	free(origin);
+}
+
+/* What to change, of the wanted results of one file. */
+static void put_advice(const struct page *p, const struct data_file *f, FILE *out)
+{
+	bool any = false, disturbed = false;
+	char *text, *line;
 	size_t i;
 
 	for (i = 0; i < p->data->result_cnt; i++) {
 		const struct data_result *r = &p->data->result[i];
 
-		if (!choose_wants(p->choice, r))
+		if (r->file != f || !choose_wants(p->choice, r))
 			continue;
-		if (r->file != file) {
-			origin = data_origin(r->file);
-			fputs(file ? "</ul>\n<h2>" : "<h2>", out);
-			put_text(out, *origin ? origin : r->file->path);
-			fputs("</h2>\n<ul>\n", out);
-			free(origin);
-			file = r->file;
-		}
-		fputs("<li>", out);
-		if (p->has_picture[i])
-			fprintf(out, "<a href=\"#r%zu\">", i);
-		put_text(out, *r->sentence ? r->sentence : r->benchmark);
-		fputs(p->has_picture[i] ? "</a></li>\n" : "</li>\n", out);
+		disturbed = disturbed || r->disturbed;
+		text = advice_of(p->data, r);
+		if (!text)
+			continue;
+		fputs(any ? "" : "<h3>What to change</h3>\n<ul>\n", out);
+		any = true;
+		line = xasprintf("%s: %s", r->benchmark, text);
+		put_line(p, i, " class=\"advice\"", line, out);
+		free(line);
+		free(text);
 	}
-	fputs(file ? "</ul>\n" : "", out);
+	fputs(any ? "</ul>\n" : "", out);
+	if (disturbed)
+		fputs("<p>Of what was disturbed nothing is advised: measure it again.</p>\n", out);
+}
+
+/* Results of a file lie one behind the other. */
+static void put_words(const struct page *p, FILE *out)
+{
+	const struct data_file *file = NULL;
+	size_t i;
+
+	for (i = 0; i < p->data->result_cnt; i++) {
+		const struct data_result *r = &p->data->result[i];
+
+		if (!choose_wants(p->choice, r) || r->file == file)
+			continue;
+		file = r->file;
+		put_file(p, file, out);
+		put_advice(p, file, out);
+	}
 }
 
 static void put_factors(const struct data *d, FILE *out)
@@ -172,7 +218,7 @@ static void put_page(const struct page *p, FILE *out)
 	      "margin:2em auto;padding:0 1em}img{max-width:100%}li{margin:.3em 0}</style></head>\n"
 	      "<body>\n<h1>povbench</h1>\n",
 	      out);
-	put_sentences(p, out);
+	put_words(p, out);
 	fputs(p->pictures, out);
 	put_factors(p->data, out);
 	fputs("</body></html>\n", out);

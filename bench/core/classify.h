@@ -57,6 +57,11 @@ enum classify_overlap {
 };
 /* How a map's size is judged. */
 enum classify_overlap classify_size(const struct result *r, uint64_t bytes);
+/*
+ * A load: `without`, the largest number of threads up to which no message is late, and `late`, the next one, with which some
+ * are; NaN: there is none.
+ */
+void classify_load_limits(const struct result *r, double *without, double *late);
 /* A point of a map that cannot be: T_measured is below T_comm or T_comp, by more than chance and the clock explain. */
 bool classify_is_wrong(const struct result_point *p);
 

@@ -135,10 +135,10 @@ static char *load_text(const struct load *l, size_t cnt)
 	return late_text(l, cnt, worst);
 }
 
-char *classify_load(const struct result *r)
+/* Of each number of threads, ascending; to be freed. */
+static struct load *loads_of(const struct result *r, size_t *cnt)
 {
 	struct samples threads;
-	char *text = NULL;
 	struct load *l;
 	size_t i;
 
@@ -147,8 +147,33 @@ char *classify_load(const struct result *r)
 	l = xcalloc(threads.cnt + 1, sizeof(*l));
 	for (i = 0; i < threads.cnt; i++)
 		l[i] = load_of(r, threads.value[i]);
-	if (threads.cnt)
-		text = load_text(l, threads.cnt);
+	*cnt = threads.cnt;
+	samples_release(&threads);
+	return l;
+}
+
+void classify_load_limits(const struct result *r, double *without, double *late)
+{
+	struct load *l;
+	size_t i, cnt;
+
+	l = loads_of(r, &cnt);
+	for (i = 0; i < cnt && !is_late(&l[i]); i++)
+		;
+	*without = i ? l[i - 1].threads : NAN;
+	*late = i < cnt ? l[i].threads : NAN;
+	free(l);
+}
+
+char *classify_load(const struct result *r)
+{
+	char *text = NULL;
+	struct load *l;
+	size_t cnt;
+
+	l = loads_of(r, &cnt);
+	if (cnt)
+		text = load_text(l, cnt);
 	if (text && *classify_text(r, 0, "rank_cpus"))
 		text = classify_joined(text,
 				       xasprintf("rank 0 on CPUs %s, its threads on %s",
@@ -156,6 +181,5 @@ char *classify_load(const struct result *r)
 						 classify_text(r, 0, "threads_cpus")),
 				       "; ");
 	free(l);
-	samples_release(&threads);
 	return text;
 }

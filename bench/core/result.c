@@ -101,6 +101,11 @@ struct result_point *result_point_add(struct result *r)
 	return point_append(r, json);
 }
 
+void result_point_read(struct result *r, json_t *point)
+{
+	point_append(r, json_incref(point));
+}
+
 void result_go_on(struct result *r, const json_t *part)
 {
 	json_t *date = json_object_get(part, "date");

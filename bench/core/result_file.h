@@ -27,6 +27,8 @@ void result_free(struct result *r); /* null is allowed */
 void result_effort(struct result *r, double took_ns, double core_wait_ns);
 /* What makes the numbers doubtful, such as "its ranks waited for a core 9 % of the time"; said wherever the result is. */
 void result_disturbed(struct result *r, const char *what);
+/* A point that was read from a file, as it is. */
+void result_point_read(struct result *r, json_t *point);
 /* Borrowed; valid until result_free. */
 const json_t *result_json(const struct result *r);
 

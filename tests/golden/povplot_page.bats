@@ -77,3 +77,97 @@ pictures() {
 	[ "$status" = 1 ]
 	grep -qF 'no/such/run.html: cannot be written: No such file or directory' <<<"$output"
 }
+
+# ---- what to change ----
+
+# made LIBRARY COMPONENTS CPUS RESULT...: made.json; ranks on one node, each with these CPUs.
+made() {
+	"$BATS_TEST_DIRNAME/../tool/bench_json" "$1" "" node7 "${@:4}" | jq --arg parts "$2" --arg cpus "$3" '
+		.factors.components = ($parts | split(",")) | .factors.ranks = [{host: "node7", $cpus}, {host: "node7", $cpus}] |
+		.factors.transport = {MPIR_CVAR_ASYNC_PROGRESS: 0} | .factors.environment = {}' >made.json
+}
+
+# change FILTER: of made.json
+change() { jq "$1" made.json >changed.json && mv changed.json made.json; }
+
+# advised [LINE...]: these lines on made.json's page, in order, each with a link.
+advised() {
+	"$POVPLOT" made.json -o made.html
+	grep -F '<li class="advice">' made.html >lines || true
+	[ $# = 0 ] || diff <(printf '%s\n' "$@") <(sed 's/<[^>]*>//g' lines)
+	[ "$(wc -l <lines)" = $# ]
+	[ "$(grep -c '<li class="advice"><a href="#r[0-9]*">.*</a></li>' lines)" = $# ]
+}
+
+thread="try mpirun --mca btl_tcp_progress_thread 1: a thread of the library then moves the data, in CPU time of its own, and messages alone take longer"
+tests="call MPI_Test or MPI_Testall now and then within the computation, which overlaps here (test_sprinkled)"
+none="is known to change that; povbench test_sprinkled tells whether MPI_Test within the computation does"
+
+@test "advice: the settings of the library at hand, from the size on from which nothing overlaps" {
+	made "Open MPI v4.1.4" mca_btl_self,mca_btl_tcp,mca_pml_ob1 0-1 sender=map:eager receiver=map:none both_sides=map:perfect
+	advised "sender: no overlap from 32 KiB on: $thread" "receiver: no overlap from 1 KiB on: $thread"
+	change '.factors.environment.OMPI_MCA_btl_tcp_progress_thread = "1"'
+	advised "sender: no overlap from 32 KiB on: no setting of Open MPI $none" \
+		"receiver: no overlap from 1 KiB on: no setting of Open MPI $none"
+	made "Open MPI v4.1.4" mca_btl_self,mca_btl_tcp,mca_btl_vader,mca_pml_ob1 0-1 sender=map:eager
+	advised "sender: no overlap from 32 KiB on: no setting of Open MPI $none"
+	change '.factors.ranks[1].host = "node8"'
+	advised "sender: no overlap from 32 KiB on: $thread"
+	change '.factors.components += ["mca_btl_openib"]'
+	advised "sender: no overlap from 32 KiB on: no setting of Open MPI $none"
+}
+
+@test "advice: a library's thread only where ranks have cores for it" {
+	made "MPICH Version: 4.0.2" libucp 0-3,8 sender=map:worse
+	advised "sender: no overlap from 1 KiB on: try MPIR_CVAR_ASYNC_PROGRESS=1, since each rank has a free core for the thread that polls then"
+	change '.factors.ranks |= map(.cpus = "0-2")'
+	advised "sender: no overlap from 1 KiB on: no setting of MPICH $none"
+	change '.factors.ranks |= map(.cpus = "0-3") | .factors.transport.MPIR_CVAR_ASYNC_PROGRESS = 1'
+	advised "sender: no overlap from 1 KiB on: no setting of MPICH $none"
+}
+
+@test "advice: what the file itself shows to help comes first" {
+	made "Open MPI v4.1.4" mca_btl_self,mca_btl_tcp,mca_pml_ob1 0-1 sender=map:eager receiver=map:eager test_sprinkled=map:perfect progress_thread=map:none
+	advised "sender: no overlap from 32 KiB on: $tests; $thread" "receiver: no overlap from 32 KiB on: $thread"
+	change '.results[3].points |= map(.values.ratio = 0)'
+	advised "sender: no overlap from 32 KiB on: $tests; have a thread call MPI meanwhile, which overlaps here (progress_thread); $thread" \
+		"receiver: no overlap from 32 KiB on: $thread"
+	change '.results[2].disturbed = "x" | .results[3].ranks = 3'
+	advised "sender: no overlap from 32 KiB on: $thread" "receiver: no overlap from 32 KiB on: $thread"
+}
+
+@test "advice: none of disturbed results, and none where all overlaps" {
+	made "MPICH Version: 4.0.2" libucp 0-3 sender=map:none receiver=map:perfect
+	change '.results[0].disturbed = "its ranks waited for a core 9 % of the time"'
+	advised
+	grep -qF '<p>Of what was disturbed nothing is advised: measure it again.</p>' made.html
+	made "MPICH Version: 4.0.2" libucp 0-3 sender=map:perfect broadcast
+	advised
+	! grep -qE 'What to change|nothing is advised' made.html
+}
+
+@test "advice: of a library that is not known, and of files that do not say" {
+	made "Other MPI 1.0" mca_pml_ob1,mca_btl_tcp 0-3 sender=map:eager test_sprinkled=map:perfect
+	advised "sender: no overlap from 32 KiB on: $tests"
+	change '.results |= [.[0]]'
+	advised "sender: no overlap from 32 KiB on: no setting of this library $none"
+	change '.factors = {}'
+	advised "sender: no overlap from 32 KiB on: no setting of a library that the file does not name $none"
+	change '.factors = {mpi: {library: "MPICH Version: 4"}, ranks: [1, {cpus: "0-"}], components: {}, transport: 3}'
+	advised "sender: no overlap from 32 KiB on: no setting of MPICH $none"
+	change '.results += .results | .results[0].points |= map(.bytes = 1e300) | .results[0].points[0] = {bytes: -5, times: 3}'
+	advised "sender: no overlap from 32 KiB on: no setting of MPICH $none"
+}
+
+@test "advice: computing threads that make messages late" {
+	made "MPICH Version: 4.0.2" libucp 0-3 load
+	change '.results[0].points |= map(.rank_cpus = "0-3" | .threads_cpus = "0-3" |
+		.values.late_pct = (if .threads > 4 then 50 else 0 end))'
+	advised "nload: messages are late from 5 computing threads of a rank on: where ranks are bound like this, start 4 at most beside the one that communicates, or give each rank a core more than it has such threads (mpiexec -bind-to core:N, N cores)"
+	change '.results[0].points |= map(.rank_cpus = "0" | .threads_cpus = "1-3")'
+	advised
+	change '.results[0].points |= map(.rank_cpus = "0-1" | .values.late_pct = 0)'
+	advised
+	change '.results[0].points |= map(.values.late_pct = 50)'
+	advised
+}
