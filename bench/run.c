@@ -11,14 +11,16 @@
 #include "base/log.h"
 #include "core/classify.h"
 #include "core/clock.h"
+#include "core/core_sharing.h"
 #include "core/estimate.h"
+#include "core/gather.h"
 #include "core/host.h"
 #include "core/json_put.h"
 #include "core/mpi_factors.h"
 #include "core/nodes.h"
 #include "core/nominal.h"
-#include "core/place.h"
 #include "core/probed.h"
+#include "core/rest.h"
 #include "core/result_file.h"
 #include "core/result_print.h"
 #include "core/units.h"
@@ -120,7 +122,7 @@ static const char *feature_missing(uint32_t missing)
 static bool nodes_fit(const struct session *s, const struct bench *b)
 {
 	int cnt = s->nodes.cnt,
-	    sharing = s->c->size < PLACE_RATIO_MAX ? s->c->size : PLACE_RATIO_MAX;
+	    sharing = s->c->size < RANKS_PER_CORE_MAX ? s->c->size : RANKS_PER_CORE_MAX;
 	const char *left_out = s->plan->suite ? "left out: " : "";
 
 	if (b->nodes == BENCH_NODE_ONE && nodes_leading(&s->nodes) < sharing) {
@@ -246,7 +248,7 @@ static double core_wait_since(struct comm *c, uint64_t before)
 {
 	uint64_t now = core_wait_now(c);
 	bool known = before != UINT64_MAX && now != UINT64_MAX;
-	double unknown = place_sum(c, !known), sum = place_sum(c, known ? now - before : 0);
+	double unknown = gather_sum(c, !known), sum = gather_sum(c, known ? now - before : 0);
 
 	return unknown > 0 ? NAN : sum;
 }
@@ -319,13 +321,13 @@ static int run_bench(struct session *s, const struct bench *b)
 		return take_part(s, b, s->c);
 	few = s->c->ops->first(s->c, ranks);
 	if (!few) {
-		place_rest(s->c);
+		rest_until_woken(s->c);
 		return 0;
 	}
 	err = take_part(s, b, few);
 	few->ops->free(few);
 	for (i = ranks; !s->c->rank && i < s->c->size; i++)
-		place_wake(s->c, i);
+		rest_wake(s->c, i);
 	return err;
 }
 
@@ -431,7 +433,7 @@ static bool cores_suffice(struct comm *c, const struct run_plan *plan)
 	units_init(&own, &mask);
 	one = own.core_cnt == 1;
 	units_release(&own);
-	few = place_sum(c, one);
+	few = gather_sum(c, one);
 	if (!c->rank && few > 0)
 		log_error("--compute-cores all: %.0f of %d ranks may use one core only; start them "
 			  "without binding (Open MPI: --bind-to none, MPICH: -bind-to none)",

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "core/estimate.h"
 #include "core/nominal.h"
-#include "core/place.h"
+#include "core/rest.h"
 #include "core/sweep.h"
 #include "core/tasks.h"
 
@@ -186,12 +186,12 @@ int rooted_run(struct bench_run *run)
 	while ((n = tasks_next(run->opt->tasks, n, all->size))) {
 		c = all->ops->first(all, n);
 		if (!c) {
-			place_rest(all);
+			rest_until_woken(all);
 			continue;
 		}
 		run_tasks(&st, c, method->ops);
 		for (rank = n; all->rank == 0 && rank < all->size; rank++)
-			place_wake(all, rank);
+			rest_wake(all, rank);
 		c->ops->free(c);
 	}
 	sweep_release(&st.sizes);

@@ -51,7 +51,7 @@ struct bench_run {
 /* On which nodes a benchmark's ranks may be. */
 enum bench_nodes {
 	BENCH_NODES_ANY,
-	BENCH_NODE_ONE,	     /* those that share a core, PLACE_RATIO_MAX at most, are on one */
+	BENCH_NODE_ONE,	     /* those that share a core, RANKS_PER_CORE_MAX at most, are on one */
 	BENCH_NODES_IN_TURN, /* all on one, or dealt out to several in turn (nodes.h) */
 };
 

@@ -5,22 +5,22 @@
  */
 #include "core/estimate.h"
 
+#include "core/core_sharing.h"
 #include "core/nodes.h"
-#include "core/place.h"
 
 #include <math.h>
 
 #define PROBES 9
 #define SLICE_NS_LEAST 200000.0 /* what is called a time slice */
 
-static void probe(struct bench_run *run, struct place place, void *ctx)
+static void probe(struct bench_run *run, struct core_sharing sharing, void *ctx)
 {
 	struct comm *c = run->comm;
 	double *mean_ns = ctx;
 	uint64_t begin_ns;
 	int i;
 
-	(void)place;
+	(void)sharing;
 	comm_sync(c, 0);
 	begin_ns = c->ops->now_ns(c);
 	for (i = 0; i < PROBES; i++)
@@ -30,16 +30,16 @@ static void probe(struct bench_run *run, struct place place, void *ctx)
 
 void estimate_probe(struct comm *c, struct estimate_machine *out)
 {
-	struct place place = {.ranks = 2, .cores = 1, .nodes = 1};
+	struct core_sharing sharing = {.ranks = 2, .cores = 1, .nodes = 1};
 	struct bench_run run = {.comm = c};
 	struct nodes nodes;
 
-	out->core_cnt = place_core_cnt(c);
+	out->core_cnt = core_sharing_core_cnt(c);
 	out->shared_ns = 0;
 	nodes_init(c, &nodes);
 	/* Ranks of two nodes share no core: then it is not known. */
 	if (nodes_leading(&nodes) > 1)
-		place_run(&run, place, probe, &out->shared_ns);
+		core_sharing_run(&run, sharing, probe, &out->shared_ns);
 	nodes_release(&nodes);
 }
 

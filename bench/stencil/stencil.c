@@ -26,9 +26,10 @@
  */
 #include "base/human.h"
 #include "core/bench.h"
+#include "core/core_sharing.h"
 #include "core/estimate.h"
+#include "core/gather.h"
 #include "core/nodes.h"
-#include "core/place.h"
 #include "core/sweep.h"
 #include "base/log.h"
 
@@ -67,18 +68,19 @@ struct sweep_state {
 /* ---- the grid ---- */
 
 /* About square, and no multiple of the number of cores; of several nodes, not of their number, of which that is one. */
-static int grid_width(struct place place)
+static int grid_width(struct core_sharing sharing)
 {
-	int width = (int)sqrt(place.ranks), apart = place.nodes > 1 ? place.nodes : place.cores;
+	int width = (int)sqrt(sharing.ranks),
+	    apart = sharing.nodes > 1 ? sharing.nodes : sharing.cores;
 
 	while (width > 1 && apart > 1 && width % apart == 0)
 		width--;
 	return width < 1 ? 1 : width;
 }
 
-static void grid_init(struct stencil *s, const struct comm *c, struct place place)
+static void grid_init(struct stencil *s, const struct comm *c, struct core_sharing sharing)
 {
-	int n = c->size, width = grid_width(place) % n, i;
+	int n = c->size, width = grid_width(sharing) % n, i;
 	const int step[NEIGHBOURS] = {1, n - 1, width, n - width};
 
 	for (i = 0; i < NEIGHBOURS; i++) {
@@ -126,7 +128,7 @@ static double iterate(struct bench_run *run, void *ctx)
 			halo_exchange(c, s, keep);
 	}
 	s->skip -= s->skip > 0;
-	return place_span_ns(c, &s->clock, start_ns, c->ops->now_ns(c)) / ROUNDS;
+	return gather_span_ns(c, &s->clock, start_ns, c->ops->now_ns(c)) / ROUNDS;
 }
 
 /* ---- a placement: V and the cores are set, the sizes are swept ---- */
@@ -205,11 +207,11 @@ static void overlap_add(struct result_point *p, const struct samples *comp_ns,
 	result_value(p, "overlap_high", (comp.ci_high + comm.ci_high - full.ci_low) / shorter);
 }
 
-static void point_write(struct bench_run *run, struct place place, const struct stencil *s,
+static void point_write(struct bench_run *run, struct core_sharing sharing, const struct stencil *s,
 			const struct samples *comp, const struct samples *comm,
 			const struct samples *full, const struct samples *waits)
 {
-	int per_core = place.ranks / place.cores;
+	int per_core = sharing.ranks / sharing.cores;
 	struct result_point *p;
 
 	if (run->comm->rank != 0)
@@ -218,9 +220,9 @@ static void point_write(struct bench_run *run, struct place place, const struct 
 	result_param(p, "bytes", s->bytes);
 	result_param(p, "compute_ns", s->compute_ns * (uint64_t)per_core);
 	result_param(p, "ranks_per_core", (uint64_t)per_core);
-	result_param(p, "cores", (uint64_t)place.cores);
-	if (place.nodes > 1)
-		result_param(p, "nodes", (uint64_t)place.nodes);
+	result_param(p, "cores", (uint64_t)sharing.cores);
+	if (sharing.nodes > 1)
+		result_param(p, "nodes", (uint64_t)sharing.nodes);
 	result_time(p, "comp", comp);
 	result_time(p, "comm", comm);
 	result_time(p, "full", full);
@@ -230,7 +232,7 @@ static void point_write(struct bench_run *run, struct place place, const struct 
 	overlap_add(p, comp, comm, full);
 }
 
-static void size_measure(struct bench_run *run, struct place place, struct stencil *s,
+static void size_measure(struct bench_run *run, struct core_sharing sharing, struct stencil *s,
 			 const struct samples *comp)
 {
 	struct samples comm, full, waits;
@@ -243,8 +245,8 @@ static void size_measure(struct bench_run *run, struct place place, struct stenc
 	phase_measure(run, s, PHASE_COMP | PHASE_COMM, "full", &full);
 	if (run->opt->validate)
 		buffers_check(s);
-	place_gather(run->comm, &s->waits, &waits);
-	point_write(run, place, s, comp, &comm, &full, &waits);
+	gather_samples(run->comm, &s->waits, &waits);
+	point_write(run, sharing, s, comp, &comm, &full, &waits);
 	buffers_release(s);
 	samples_release(&waits);
 	samples_release(&full);
@@ -260,18 +262,18 @@ static double core_compute_ns(const struct bench_options *opt)
 	return fmax(sqrt(least * most), 1);
 }
 
-static void placement_measure(struct bench_run *run, struct place place, void *ctx)
+static void placement_measure(struct bench_run *run, struct core_sharing sharing, void *ctx)
 {
 	struct sweep_state *state = ctx;
 	struct stencil s = {.bytes = 0};
 	struct samples comp;
 	char size[HUMAN_BYTES], name[64];
-	int ratio = place.ranks / place.cores;
+	int ratio = sharing.ranks / sharing.cores;
 	size_t i;
 
-	grid_init(&s, run->comm, place);
+	grid_init(&s, run->comm, sharing);
 	run->comm->ops->requests_prepare(run->comm, s.request, 2 * NEIGHBOURS);
-	s.compute_ns = (uint64_t)(core_compute_ns(run->opt) * place.cores / place.ranks);
+	s.compute_ns = (uint64_t)(core_compute_ns(run->opt) * sharing.cores / sharing.ranks);
 	samples_init(&s.waits);
 	samples_init(&comp);
 	snprintf(name, sizeof(name), "V=%d", ratio);
@@ -283,7 +285,7 @@ static void placement_measure(struct bench_run *run, struct place place, void *c
 		snprintf(name, sizeof(name), "V=%d, %s", ratio,
 			 human_bytes(size, sizeof(size), s.bytes));
 		run->comm->ops->mark_begin(run->comm, 1, name);
-		size_measure(run, place, &s, &comp);
+		size_measure(run, sharing, &s, &comp);
 		run->comm->ops->mark_end(run->comm, 1);
 		if (run->comm->rank == 0 && run->progress)
 			run->progress(run->progress_ctx, ++state->done, state->all);
@@ -299,9 +301,10 @@ static void placement_measure(struct bench_run *run, struct place place, void *c
  * As many cores as can have four ranks each, for all V, so that what differs is V only; as many of each node. With a single
  * core a V of 1 has nobody to talk to: it takes two cores, if there are so many. Returns the number of placements.
  */
-static int placements(int ranks, int core_cnt, int nodes, struct place out[PLACE_RATIO_MAX])
+static int placements(int ranks, int core_cnt, int nodes,
+		      struct core_sharing out[RANKS_PER_CORE_MAX])
 {
-	int cores = ranks / PLACE_RATIO_MAX, v, cnt = 0;
+	int cores = ranks / RANKS_PER_CORE_MAX, v, cnt = 0;
 
 	if (cores > core_cnt)
 		cores = core_cnt;
@@ -309,11 +312,12 @@ static int placements(int ranks, int core_cnt, int nodes, struct place out[PLACE
 	if (cores < nodes)
 		cores = nodes;
 	if (cores > 1)
-		out[cnt++] = (struct place){.ranks = cores, .cores = cores, .nodes = nodes};
+		out[cnt++] = (struct core_sharing){.ranks = cores, .cores = cores, .nodes = nodes};
 	else if (core_cnt > 1)
-		out[cnt++] = (struct place){.ranks = 2, .cores = 2, .nodes = 1};
-	for (v = 2; v <= PLACE_RATIO_MAX && v * cores <= ranks; v++)
-		out[cnt++] = (struct place){.ranks = v * cores, .cores = cores, .nodes = nodes};
+		out[cnt++] = (struct core_sharing){.ranks = 2, .cores = 2, .nodes = 1};
+	for (v = 2; v <= RANKS_PER_CORE_MAX && v * cores <= ranks; v++)
+		out[cnt++] =
+			(struct core_sharing){.ranks = v * cores, .cores = cores, .nodes = nodes};
 	return cnt;
 }
 
@@ -323,7 +327,7 @@ static int cores_least(struct comm *c)
 	uint64_t *all = xcalloc((size_t)c->size, sizeof(*all)), least = UINT64_MAX;
 	int i;
 
-	comm_collect(c, (uint64_t)place_core_cnt(c), all);
+	comm_collect(c, (uint64_t)core_sharing_core_cnt(c), all);
 	for (i = 0; c->rank == 0 && i < c->size; i++)
 		least = all[i] < least ? all[i] : least;
 	free(all);
@@ -339,18 +343,18 @@ static void sizes_init(const struct bench_options *opt, struct sweep *s)
 
 static int stencil_run(struct bench_run *run)
 {
-	struct place place[PLACE_RATIO_MAX];
+	struct core_sharing sharing[RANKS_PER_CORE_MAX];
 	struct sweep_state state = {.done = 0};
 	struct nodes nodes;
 	int cnt, i;
 
 	nodes_init(run->comm, &nodes);
-	cnt = placements(run->comm->size, cores_least(run->comm) * nodes.cnt, nodes.cnt, place);
+	cnt = placements(run->comm->size, cores_least(run->comm) * nodes.cnt, nodes.cnt, sharing);
 	nodes_release(&nodes);
 	sizes_init(run->opt, &state.bytes);
 	state.all = state.bytes.cnt * (size_t)cnt;
 	for (i = 0; i < cnt; i++)
-		place_run(run, place[i], placement_measure, &state);
+		core_sharing_run(run, sharing[i], placement_measure, &state);
 	sweep_release(&state.bytes);
 	return 0;
 }
@@ -364,7 +368,7 @@ static uint64_t stencil_estimate_ns(const struct bench_run *run)
 	int v;
 
 	sizes_init(run->opt, &s);
-	for (v = 1; v <= PLACE_RATIO_MAX && v <= run->comm->size; v++) {
+	for (v = 1; v <= RANKS_PER_CORE_MAX && v <= run->comm->size; v++) {
 		wait_ns = estimate_shared_wait_ns(run, v);
 		total += estimate_point_ns(run->opt, ROUNDS * compute_ns + wait_ns);
 		for (i = 0; i < s.cnt; i++) {

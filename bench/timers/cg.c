@@ -11,8 +11,8 @@
  * product ("ddot"), whose reduction waits for the others. In virtual time an operation is taken to last FLOP_NS.
  */
 #include "core/bench.h"
+#include "core/core_sharing.h"
 #include "core/estimate.h"
-#include "core/place.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -280,7 +280,7 @@ static double worst_tell(struct comm *c, double worst)
 	return (double)comm_tell(c, most) * unit;
 }
 
-static void core_share(struct bench_run *run, struct place place, void *ctx)
+static void core_share(struct bench_run *run, struct core_sharing sharing, void *ctx)
 {
 	struct comm *c = run->comm;
 	struct cg_times t = {.skip = run->opt->warmup};
@@ -291,7 +291,7 @@ static void core_share(struct bench_run *run, struct place place, void *ctx)
 	char name[32];
 	size_t i;
 
-	snprintf(name, sizeof(name), "V=%d", place.ranks);
+	snprintf(name, sizeof(name), "V=%d", sharing.ranks);
 	cg_init(&t.cg, c);
 	samples_init(&all);
 	for (i = 0; i < sizeof(series) / sizeof(*series); i++)
@@ -311,7 +311,7 @@ static void core_share(struct bench_run *run, struct place place, void *ctx)
 
 static int ratio_max(const struct comm *c)
 {
-	return c->size < PLACE_RATIO_MAX ? c->size : PLACE_RATIO_MAX;
+	return c->size < RANKS_PER_CORE_MAX ? c->size : RANKS_PER_CORE_MAX;
 }
 
 static int cg_run(struct bench_run *run)
@@ -320,8 +320,8 @@ static int cg_run(struct bench_run *run)
 	double worst = 0;
 
 	for (v = 1; v <= max; v++) {
-		place_run(run, (struct place){.ranks = v, .cores = 1, .nodes = 1}, core_share,
-			  &worst);
+		core_sharing_run(run, (struct core_sharing){.ranks = v, .cores = 1, .nodes = 1},
+				 core_share, &worst);
 		if (run->comm->rank == 0 && run->progress)
 			run->progress(run->progress_ctx, (size_t)v, (size_t)max);
 	}

@@ -13,8 +13,9 @@
  * "rank_cpu_ns" is the CPU time of the rank's main thread since it began, for comparing with a tracer.
  */
 #include "core/bench.h"
+#include "core/core_sharing.h"
 #include "core/estimate.h"
-#include "core/place.h"
+#include "core/gather.h"
 #include "base/log.h"
 
 #include <stdio.h>
@@ -78,9 +79,9 @@ static double listing_measure(struct bench_run *run, void *ctx)
 	int i;
 
 	end_ns = listing(c, w->work_ns, value);
-	elapsed = place_span_ns(c, &one_node, start_ns, end_ns);
-	wtime_sum = place_sum(c, (uint64_t)value[WTIME]);
-	cpu_sum = place_sum(c, (uint64_t)value[CPU]);
+	elapsed = gather_span_ns(c, &one_node, start_ns, end_ns);
+	wtime_sum = gather_sum(c, (uint64_t)value[WTIME]);
+	cpu_sum = gather_sum(c, (uint64_t)value[CPU]);
 	if (w->skip > 0) {
 		w->skip--;
 		return value[WTIME];
@@ -144,7 +145,7 @@ static void point_write(struct bench_run *run, struct wtime *w, int rank, uint64
 
 	samples_init(&s);
 	for (i = 0; i < READING_CNT; i++) {
-		place_fetch(c, &w->own[i], rank, &s);
+		gather_samples_of(c, &w->own[i], rank, &s);
 		if (!p)
 			continue;
 		median[i] = stats_quantile(&s, 0.5);
@@ -157,7 +158,7 @@ static void point_write(struct bench_run *run, struct wtime *w, int rank, uint64
 	result_value(p, "rank_cpu_ns", (double)rank_cpu_ns);
 }
 
-static void core_share(struct bench_run *run, struct place place, void *ctx)
+static void core_share(struct bench_run *run, struct core_sharing sharing, void *ctx)
 {
 	struct comm *c = run->comm;
 	uint64_t *rank_cpu_ns = xcalloc((size_t)c->size, sizeof(*rank_cpu_ns));
@@ -169,7 +170,7 @@ static void core_share(struct bench_run *run, struct place place, void *ctx)
 	int rank;
 
 	(void)ctx;
-	snprintf(name, sizeof(name), "V=%d", place.ranks);
+	snprintf(name, sizeof(name), "V=%d", sharing.ranks);
 	wtime_init(&w, run->opt);
 	samples_init(&all);
 	c->ops->mark_begin(c, 1, name);
@@ -185,7 +186,7 @@ static void core_share(struct bench_run *run, struct place place, void *ctx)
 
 static int ratio_max(const struct comm *c)
 {
-	return c->size < PLACE_RATIO_MAX ? c->size : PLACE_RATIO_MAX;
+	return c->size < RANKS_PER_CORE_MAX ? c->size : RANKS_PER_CORE_MAX;
 }
 
 static int wtime_run(struct bench_run *run)
@@ -193,8 +194,8 @@ static int wtime_run(struct bench_run *run)
 	int v, max = ratio_max(run->comm);
 
 	for (v = 1; v <= max; v++) {
-		place_run(run, (struct place){.ranks = v, .cores = 1, .nodes = 1}, core_share,
-			  NULL);
+		core_sharing_run(run, (struct core_sharing){.ranks = v, .cores = 1, .nodes = 1},
+				 core_share, NULL);
 		if (run->comm->rank == 0 && run->progress)
 			run->progress(run->progress_ctx, (size_t)v, (size_t)max);
 	}

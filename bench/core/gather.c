@@ -1,63 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Several ranks on a core (place.h). Ranks are dealt out to the cores one by one, so that ranks whose numbers differ by
- * no multiple of the number of cores are on different cores: neighbours can be chosen to be elsewhere. Which of a node's
- * cores is which, is the communicator's business.
- */
-#include "core/place.h"
+#include "core/gather.h"
+
 #include "base/log.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { TAG_DONE = 0x3de1, TAG_CNT, TAG_SAMPLES };
-/* A sleeper looks this often whether it is over: a few µs of CPU time each, less than a thousandth. */
-#define REST_NS 5000000
+enum { TAG_CNT = 0x3de2, TAG_SAMPLES };
 
-void place_wake(struct comm *c, int rank)
-{
-	struct comm_msg nothing = {.buf = NULL, .bytes = 0};
-
-	c->ops->send(c, &nothing, rank, TAG_DONE);
-}
-
-void place_rest(struct comm *c)
-{
-	struct comm_msg nothing = {.buf = NULL, .bytes = 0};
-	struct comm_request done = {0};
-
-	c->ops->irecv(c, &nothing, 0, TAG_DONE, &done);
-	while (!c->ops->test(c, &done))
-		c->ops->sleep(c, REST_NS);
-}
-
-void place_run(struct bench_run *run, struct place place,
-	       void (*fn)(struct bench_run *run, struct place place, void *ctx), void *ctx)
-{
-	struct comm *c = run->comm, *few = c->ops->first(c, place.ranks);
-	struct bench_run sub = *run;
-	int rank;
-
-	if (!few) {
-		place_rest(c);
-		return;
-	}
-	sub.comm = few;
-	few->ops->pin(few, few->rank % place.cores / place.nodes);
-	fn(&sub, place, ctx);
-	few->ops->pin(few, -1);
-	few->ops->free(few);
-	for (rank = place.ranks; c->rank == 0 && rank < c->size; rank++)
-		place_wake(c, rank);
-}
-
-int place_core_cnt(struct comm *c)
-{
-	return c->ops->pin(c, -1);
-}
-
-double place_span_ns(struct comm *c, const struct node_clock *clock, uint64_t start_ns,
-		     uint64_t end_ns)
+double gather_span_ns(struct comm *c, const struct node_clock *clock, uint64_t start_ns,
+		      uint64_t end_ns)
 {
 	uint64_t *start = xcalloc((size_t)c->size, sizeof(*start));
 	uint64_t *end = xcalloc((size_t)c->size, sizeof(*end));
@@ -75,7 +26,7 @@ double place_span_ns(struct comm *c, const struct node_clock *clock, uint64_t st
 	return (double)(last_ns - first_ns);
 }
 
-double place_sum(struct comm *c, uint64_t value)
+double gather_sum(struct comm *c, uint64_t value)
 {
 	uint64_t *all = xcalloc((size_t)c->size, sizeof(*all));
 	double sum = 0;
@@ -121,7 +72,7 @@ static void samples_append(struct samples *to, const struct samples *from)
 		samples_add(to, from->value[i]);
 }
 
-void place_fetch(struct comm *c, const struct samples *own, int rank, struct samples *out)
+void gather_samples_of(struct comm *c, const struct samples *own, int rank, struct samples *out)
 {
 	if (c->rank == 0)
 		samples_clear(out);
@@ -133,7 +84,7 @@ void place_fetch(struct comm *c, const struct samples *own, int rank, struct sam
 		samples_send(c, own);
 }
 
-void place_gather(struct comm *c, const struct samples *own, struct samples *out)
+void gather_samples(struct comm *c, const struct samples *own, struct samples *out)
 {
 	int rank;
 
