@@ -7,9 +7,9 @@
 
 #include "base/human.h"
 #include "base/log.h"
+#include "core/cpu_list.h"
 #include "core/json_put.h"
 #include "core/tasks.h"
-#include "core/units.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -294,10 +294,10 @@ static int read_count(const char *option, const char *text, uint64_t most, uint6
 
 static int read_cpus(const char *text)
 {
-	struct units units;
-	int missing, err = units_parse(&units, text, &missing);
+	struct cpu_list units;
+	int missing, err = cpu_list_parse(&units, text, &missing);
 
-	units_release(&units);
+	cpu_list_release(&units);
 	if (err == -ENOENT)
 		log_error("--load-cpus: \"%s\": this node has no processing unit %d", text,
 			  missing);

@@ -12,6 +12,7 @@
 #include "core/classify.h"
 #include "core/clock.h"
 #include "core/core_sharing.h"
+#include "core/cpu_list.h"
 #include "core/estimate.h"
 #include "core/gather.h"
 #include "core/host.h"
@@ -23,7 +24,6 @@
 #include "core/rest.h"
 #include "core/result_file.h"
 #include "core/result_print.h"
-#include "core/units.h"
 
 #include <errno.h>
 #include <math.h>
@@ -422,7 +422,7 @@ static int session_begin(struct session *s)
 /* Bound to one core, a rank has no others to compute on: what is asked for cannot be measured. The same on all ranks. */
 static bool cores_suffice(struct comm *c, const struct run_plan *plan)
 {
-	struct units own;
+	struct cpu_list own;
 	cpu_set_t mask;
 	double few;
 	bool one;
@@ -430,9 +430,9 @@ static bool cores_suffice(struct comm *c, const struct run_plan *plan)
 	if (plan->opt.compute.cores != COMPUTE_ALL || c->features & COMM_VIRTUAL_TIME ||
 	    sched_getaffinity(0, sizeof(mask), &mask))
 		return true;
-	units_init(&own, &mask);
+	cpu_list_init(&own, &mask);
 	one = own.core_cnt == 1;
-	units_release(&own);
+	cpu_list_release(&own);
 	few = gather_sum(c, one);
 	if (!c->rank && few > 0)
 		log_error("--compute-cores all: %.0f of %d ranks may use one core only; start them "

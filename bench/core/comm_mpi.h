@@ -9,17 +9,17 @@
 #include "core/comm.h"
 #include "core/comm_type.h"
 #include "core/compute.h"
-#include "core/units.h"
+#include "core/cpu_list.h"
 
 /* Of the process; the communicators that first makes have the same. */
 struct mpi_process {
 	struct compute_engine *engine;
 	struct type_cache *types;
 	struct progress *progress;
-	cpu_set_t allowed;	 /* this rank, at the start */
-	struct units node_units; /* that the node's ranks were allowed together */
-	MPI_Comm node;		 /* the ranks of this node */
-	int node_id;		 /* the first of them, by its number in all */
+	cpu_set_t allowed;	    /* this rank, at the start */
+	struct cpu_list node_units; /* that the node's ranks were allowed together */
+	MPI_Comm node;		    /* the ranks of this node */
+	int node_id;		    /* the first of them, by its number in all */
 	int thread_level;
 };
 

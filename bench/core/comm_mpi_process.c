@@ -24,12 +24,12 @@ struct progress {
 static void find_taken(const struct mpi_process *p, cpu_set_t *taken)
 {
 	cpu_set_t own = p->allowed;
-	struct units all;
+	struct cpu_list all;
 
-	units_init(&all, NULL);
+	cpu_list_init(&all, NULL);
 	if (CPU_COUNT(&own) >= all.cnt)
 		CPU_ZERO(&own);
-	units_release(&all);
+	cpu_list_release(&all);
 	MPI_Allreduce(&own, taken, sizeof(own), MPI_BYTE, MPI_BOR, p->node);
 }
 
@@ -48,7 +48,7 @@ struct mpi_process *mpi_process_new(int thread_level)
 	if (sched_getaffinity(0, sizeof(p->allowed), &p->allowed))
 		memset(&p->allowed, 0xff, sizeof(p->allowed));
 	MPI_Allreduce(&p->allowed, &together, sizeof(together), MPI_BYTE, MPI_BOR, p->node);
-	units_init(&p->node_units, &together);
+	cpu_list_init(&p->node_units, &together);
 	p->types = type_cache_new();
 	find_taken(p, &taken);
 	p->engine = compute_new(rank, cnt, &taken);
@@ -63,7 +63,7 @@ void mpi_process_free(struct mpi_process *p)
 		return;
 	compute_free(p->engine);
 	type_cache_free(p->types);
-	units_release(&p->node_units);
+	cpu_list_release(&p->node_units);
 	MPI_Comm_free(&p->progress->comm);
 	free(p->progress);
 	MPI_Comm_free(&p->node);
@@ -116,7 +116,7 @@ int mpi_pin(struct comm *c, int core)
 	if (core < 0)
 		err = sched_setaffinity(0, sizeof(p->allowed), &p->allowed) ? -errno : 0;
 	else
-		err = units_bind(p->node_units.cpu[core % p->node_units.core_cnt]);
+		err = cpu_bind(p->node_units.cpu[core % p->node_units.core_cnt]);
 	if (err)
 		die("rank %d cannot be bound to core %d: %s", c->rank, core, strerror(-err));
 	return p->node_units.core_cnt;

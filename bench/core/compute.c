@@ -10,8 +10,8 @@
 
 #include "base/log.h"
 #include "core/clock.h"
-#include "core/team.h"
-#include "core/units.h"
+#include "core/cpu_list.h"
+#include "core/thread_pool.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -49,9 +49,9 @@ struct job {
 struct compute_engine {
 	double ops_per_ns;
 	int local_rank, local_cnt;
-	int own_cores;	    /* that the process was allowed at the start */
-	struct units units; /* of the node, those that load threads take first first */
-	struct team *team;
+	int own_cores;	       /* that the process was allowed at the start */
+	struct cpu_list units; /* of the node, those that load threads take first first */
+	struct thread_pool *pool;
 	struct job job; /* outlives compute_run: a late worker may still look at it */
 	bool in_threads;
 	struct load load;
@@ -124,21 +124,21 @@ static void order_units(struct compute_engine *e, const cpu_set_t *taken)
 struct compute_engine *compute_new(int local_rank, int local_cnt, const cpu_set_t *taken)
 {
 	struct compute_engine *e = xcalloc(1, sizeof(*e));
-	struct units own;
+	struct cpu_list own;
 	cpu_set_t mask;
 
 	e->local_rank = local_rank;
 	e->local_cnt = local_cnt > 0 ? local_cnt : 1;
 	e->ops_per_ns = calibrate();
-	e->team = team_new();
-	units_init(&e->units, NULL);
+	e->pool = thread_pool_new();
+	cpu_list_init(&e->units, NULL);
 	order_units(e, taken);
 	if (sched_getaffinity(0, sizeof(mask), &mask)) {
 		e->own_cores = e->units.core_cnt;
 	} else {
-		units_init(&own, &mask);
+		cpu_list_init(&own, &mask);
 		e->own_cores = own.core_cnt;
-		units_release(&own);
+		cpu_list_release(&own);
 	}
 	return e;
 }
@@ -148,8 +148,8 @@ void compute_free(struct compute_engine *e)
 	if (!e)
 		return;
 	compute_load_end(e);
-	team_free(e->team);
-	units_release(&e->units);
+	thread_pool_free(e->pool);
+	cpu_list_release(&e->units);
 	free(e);
 }
 
@@ -193,13 +193,13 @@ void compute_run(struct compute_engine *e, const struct compute *how, uint64_t n
 	} else if (how->cores == COMPUTE_OPENMP) {
 		run_openmp(&job);
 	} else {
-		team_wait(e->team);
+		thread_pool_wait(e->pool);
 		e->job = job;
-		team_start(e->team, e->own_cores, run_job, &e->job);
+		thread_pool_start(e->pool, e->own_cores, run_job, &e->job);
 		run_job(&e->job, 0);
 		/* At the deadline it is over, even if a worker has not got a core until then. */
 		if (!job.until)
-			team_wait(e->team);
+			thread_pool_wait(e->pool);
 	}
 }
 
@@ -210,7 +210,7 @@ static void *load_work(void *arg)
 	struct load_thread *t = arg;
 	struct load *load = t->load;
 
-	if (t->cpu >= 0 && units_bind(t->cpu))
+	if (t->cpu >= 0 && cpu_bind(t->cpu))
 		log_warn("load: no binding to processing unit %d", t->cpu);
 	free(t);
 	atomic_fetch_add(&load->running, 1);
@@ -220,7 +220,7 @@ static void *load_work(void *arg)
 }
 
 /* The unit of this rank's thread i. */
-static int load_unit(const struct compute_engine *e, const struct units *of, int i)
+static int load_unit(const struct compute_engine *e, const struct cpu_list *of, int i)
 {
 	return of->cpu[(i * e->local_cnt + e->local_rank) % of->cnt];
 }
@@ -229,10 +229,10 @@ void compute_load_begin(struct compute_engine *e, const struct comm_load *how)
 {
 	struct load *load = &e->load;
 	int i, err, missing, n = how->threads;
-	struct units listed = {0};
+	struct cpu_list listed = {0};
 
 	compute_load_end(e);
-	if (how->cpus && units_parse(&listed, how->cpus, &missing))
+	if (how->cpus && cpu_list_parse(&listed, how->cpus, &missing))
 		die("\"%s\": this node has no such processing units", how->cpus);
 	atomic_store(&load->stop, false);
 	atomic_store(&load->running, 0);
@@ -250,7 +250,7 @@ void compute_load_begin(struct compute_engine *e, const struct comm_load *how)
 			    strerror(err));
 		load->cnt++;
 	}
-	units_release(&listed);
+	cpu_list_release(&listed);
 	while (atomic_load(&load->running) < n)
 		sched_yield();
 }
@@ -272,8 +272,8 @@ void compute_threads_run(struct compute_engine *e, int n, void (*fn)(void *arg, 
 			 void *arg)
 {
 	e->in_threads = true;
-	team_start(e->team, n, fn, arg);
+	thread_pool_start(e->pool, n, fn, arg);
 	fn(arg, 0);
-	team_wait(e->team);
+	thread_pool_wait(e->pool);
 	e->in_threads = false;
 }

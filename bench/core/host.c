@@ -7,8 +7,8 @@
 
 #include "base/log.h"
 #include "core/clock.h"
+#include "core/cpu_list.h"
 #include "core/json_put.h"
-#include "core/units.h"
 #include "version.h"
 
 #include <inttypes.h>
@@ -72,13 +72,13 @@ static json_t *cpu_model(void)
 static json_t *cpu_factors(const struct utsname *u)
 {
 	json_t *cpu = json_object(), *model = cpu_model();
-	struct units units;
+	struct cpu_list units;
 
-	units_init(&units, NULL);
+	cpu_list_init(&units, NULL);
 	json_object_set_new(cpu, "model", model ? model : json_string(u->machine));
 	json_object_set_new(cpu, "cores", json_integer(units.core_cnt));
 	json_object_set_new(cpu, "units", json_integer(units.cnt));
-	units_release(&units);
+	cpu_list_release(&units);
 	return cpu;
 }
 

@@ -2,8 +2,8 @@
 /* Read from /sys and /proc: what of it is not there, as on most virtual machines, is not told. */
 #include "core/rank_place.h"
 
+#include "core/cpu_list.h"
 #include "core/json_put.h"
-#include "core/units.h"
 
 #include <dirent.h>
 #include <stdbool.h>
@@ -91,8 +91,8 @@ static void read_cpus(const cpu_set_t *allowed, struct rank_place *out)
 		if (node >= 0 && node < CPU_SETSIZE)
 			CPU_SET((size_t)node, &nodes);
 	}
-	units_set_text(allowed, out->cpus, sizeof(out->cpus));
-	units_set_text(&nodes, out->numa_nodes, sizeof(out->numa_nodes));
+	cpu_set_text(allowed, out->cpus, sizeof(out->cpus));
+	cpu_set_text(&nodes, out->numa_nodes, sizeof(out->numa_nodes));
 	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpufreq/scaling_governor", first);
 	if (!read_line(path, out->governor, sizeof(out->governor)))
 		out->governor[0] = '\0';

@@ -11,11 +11,11 @@
 
 #include "base/log.h"
 #include "core/classify.h"
+#include "core/cpu_list.h"
 #include "core/estimate.h"
 #include "core/nominal.h"
 #include "core/resume.h"
 #include "core/sweep.h"
-#include "core/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,14 +39,14 @@ struct nload {
 
 static uint64_t nload_threads_max(const struct bench_options *opt)
 {
-	struct units units;
+	struct cpu_list units;
 	uint64_t cnt;
 
 	if (opt->threads_max)
 		return opt->threads_max;
-	units_init(&units, NULL);
+	cpu_list_init(&units, NULL);
 	cnt = (uint64_t)units.cnt;
-	units_release(&units);
+	cpu_list_release(&units);
 	return cnt;
 }
 
@@ -109,7 +109,7 @@ static void nload_write_cpus(const struct nload *n, struct result_point *point)
 	if (n->run->comm->features & COMM_VIRTUAL_TIME ||
 	    sched_getaffinity(0, sizeof(allowed), &allowed))
 		return;
-	units_set_text(&allowed, own, sizeof(own));
+	cpu_set_text(&allowed, own, sizeof(own));
 	result_param_text(point, "rank_cpus", own);
 	result_param_text(point, "threads_cpus",
 			  opt->load_cpus ? opt->load_cpus :

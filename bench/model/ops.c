@@ -335,57 +335,57 @@ static void op_icoll(struct comm *c, enum comm_coll op, const void *in, void *ou
 
 /* ---- threads ---- */
 
-struct team {
+struct thread_group {
 	void (*fn)(void *arg, int thread);
 	void *arg;
 	int next, left;
 };
 
-static void team_work(struct sim *sim, struct team *team)
+static void group_work(struct sim *sim, struct thread_group *group)
 {
 	struct core *core;
-	int thread = team->next++;
+	int thread = group->next++;
 
 	core_enter(sim);
-	team->fn(team->arg, thread);
+	group->fn(group->arg, thread);
 	core_leave(sim);
 	/* A thread that is done is in no call. */
 	core = sim->current->rank->core;
 	core->lanes--;
-	team->left--;
+	group->left--;
 	transfers_update(sim, core);
 	rank_wake(sim->current->rank);
 }
 
-struct team_thread {
+struct group_thread {
 	struct sim *sim;
-	struct team *team;
+	struct thread_group *group;
 };
 
-static void team_main(void *arg)
+static void group_main(void *arg)
 {
-	struct team_thread t = *(struct team_thread *)arg;
+	struct group_thread t = *(struct group_thread *)arg;
 
 	free(arg);
-	team_work(t.sim, t.team);
+	group_work(t.sim, t.group);
 }
 
 static void op_threads_run(struct comm *c, int n, void (*fn)(void *arg, int thread), void *arg)
 {
-	struct team team = {fn, arg, 0, n};
+	struct thread_group group = {fn, arg, 0, n};
 	struct rank *rank = model_comm_of(c)->rank;
-	struct team_thread *t;
+	struct group_thread *t;
 	int i;
 
 	core_leave(rank->sim);
 	rank->core->lanes += n - 1;
 	for (i = 1; i < n; i++) {
 		t = xmalloc(sizeof(*t));
-		*t = (struct team_thread){rank->sim, &team};
-		task_new(rank, team_main, t, false);
+		*t = (struct group_thread){rank->sim, &group};
+		task_new(rank, group_main, t, false);
 	}
-	team_work(rank->sim, &team);
-	while (team.left)
+	group_work(rank->sim, &group);
+	while (group.left)
 		task_block(rank->sim);
 	rank->core->lanes++;
 	core_enter(rank->sim);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One condition variable wakes the workers, one tells that the last is done. Waiting is without spinning: a team that
+ * One condition variable wakes the workers, one tells that the last is done. Waiting is without spinning: a pool that
  * has nothing to do must not take cores from the communication that is measured.
  */
-#include "core/team.h"
+#include "core/thread_pool.h"
 
 #include "base/log.h"
 
@@ -14,12 +14,12 @@
 #include <string.h>
 
 struct worker {
-	struct team *team;
+	struct thread_pool *pool;
 	int thread; /* 1 … */
 	pthread_t id;
 };
 
-struct team {
+struct thread_pool {
 	pthread_mutex_t lock;
 	pthread_cond_t work, done;
 	struct worker **worker;
@@ -32,9 +32,9 @@ struct team {
 	void *arg;
 };
 
-struct team *team_new(void)
+struct thread_pool *thread_pool_new(void)
 {
-	struct team *t = xcalloc(1, sizeof(*t));
+	struct thread_pool *t = xcalloc(1, sizeof(*t));
 
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->work, NULL);
@@ -45,7 +45,7 @@ struct team *team_new(void)
 static void *work(void *arg)
 {
 	struct worker *w = arg;
-	struct team *t = w->team;
+	struct thread_pool *t = w->pool;
 	uint64_t seen = 0;
 
 	pthread_mutex_lock(&t->lock);
@@ -66,13 +66,13 @@ static void *work(void *arg)
 }
 
 /* Called with the lock held. */
-static void team_grow(struct team *t, int n)
+static void thread_pool_grow(struct thread_pool *t, int n)
 {
 	while (t->cnt < n - 1) {
 		struct worker *w = xcalloc(1, sizeof(*w));
 		int err;
 
-		w->team = t;
+		w->pool = t;
 		w->thread = t->cnt + 1;
 		err = pthread_create(&w->id, NULL, work, w);
 		if (err)
@@ -83,21 +83,21 @@ static void team_grow(struct team *t, int n)
 	}
 }
 
-void team_start(struct team *t, int n, void (*fn)(void *arg, int thread), void *arg)
+void thread_pool_start(struct thread_pool *t, int n, void (*fn)(void *arg, int thread), void *arg)
 {
-	team_wait(t);
+	thread_pool_wait(t);
 	pthread_mutex_lock(&t->lock);
 	t->fn = fn;
 	t->arg = arg;
 	t->wanted = n;
 	t->running = n - 1;
 	t->turn++;
-	team_grow(t, n);
+	thread_pool_grow(t, n);
 	pthread_cond_broadcast(&t->work);
 	pthread_mutex_unlock(&t->lock);
 }
 
-void team_wait(struct team *t)
+void thread_pool_wait(struct thread_pool *t)
 {
 	pthread_mutex_lock(&t->lock);
 	while (t->running > 0)
@@ -105,13 +105,13 @@ void team_wait(struct team *t)
 	pthread_mutex_unlock(&t->lock);
 }
 
-void team_free(struct team *t)
+void thread_pool_free(struct thread_pool *t)
 {
 	int i;
 
 	if (!t)
 		return;
-	team_wait(t);
+	thread_pool_wait(t);
 	pthread_mutex_lock(&t->lock);
 	t->over = true;
 	pthread_cond_broadcast(&t->work);

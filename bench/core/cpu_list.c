@@ -3,7 +3,7 @@
  * Cores first: threads that are few get a core each, and share cores only when there are more of them than cores.
  * hwloc knows which units are of one core; where it cannot tell, each unit counts as a core.
  */
-#include "core/units.h"
+#include "core/cpu_list.h"
 
 #include "base/log.h"
 
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void units_add(struct units *u, unsigned int cpu, const cpu_set_t *mask)
+static void cpu_list_add(struct cpu_list *u, unsigned int cpu, const cpu_set_t *mask)
 {
 	if (cpu >= CPU_SETSIZE || (mask && !CPU_ISSET(cpu, mask)))
 		return;
@@ -22,7 +22,7 @@ static void units_add(struct units *u, unsigned int cpu, const cpu_set_t *mask)
 }
 
 /* Adds the nth unit of each core that is in mask. Returns how many. */
-static int add_of_cores(struct units *u, hwloc_topology_t topo, int nth, const cpu_set_t *mask)
+static int add_of_cores(struct cpu_list *u, hwloc_topology_t topo, int nth, const cpu_set_t *mask)
 {
 	int cores = hwloc_get_nbobjs_by_type(topo, HWLOC_OBJ_CORE), before = u->cnt, i;
 
@@ -34,14 +34,14 @@ static int add_of_cores(struct units *u, hwloc_topology_t topo, int nth, const c
 		hwloc_bitmap_foreach_begin(cpu, core->cpuset)
 		{
 			if (cpu < CPU_SETSIZE && (!mask || CPU_ISSET(cpu, mask)) && left-- == 0)
-				units_add(u, cpu, mask);
+				cpu_list_add(u, cpu, mask);
 		}
 		hwloc_bitmap_foreach_end();
 	}
 	return u->cnt - before;
 }
 
-static void fill_from_mask(struct units *u, const cpu_set_t *mask)
+static void fill_from_mask(struct cpu_list *u, const cpu_set_t *mask)
 {
 	cpu_set_t own;
 	unsigned int cpu;
@@ -52,16 +52,16 @@ static void fill_from_mask(struct units *u, const cpu_set_t *mask)
 		mask = &own;
 	}
 	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		units_add(u, cpu, mask);
+		cpu_list_add(u, cpu, mask);
 	u->core_cnt = u->cnt;
 }
 
-void units_init(struct units *u, const cpu_set_t *mask)
+void cpu_list_init(struct cpu_list *u, const cpu_set_t *mask)
 {
 	hwloc_topology_t topo;
 	int nth;
 
-	*u = (struct units){0};
+	*u = (struct cpu_list){0};
 	if (!hwloc_topology_init(&topo)) {
 		if (!hwloc_topology_load(topo)) {
 			u->core_cnt = add_of_cores(u, topo, 0, mask);
@@ -74,7 +74,7 @@ void units_init(struct units *u, const cpu_set_t *mask)
 		fill_from_mask(u, mask);
 }
 
-static bool units_have(const struct units *u, int cpu)
+static bool cpu_list_has(const struct cpu_list *u, int cpu)
 {
 	int i;
 
@@ -86,7 +86,7 @@ static bool units_have(const struct units *u, int cpu)
 }
 
 /* The first one of the set that is not in u; -1: none. "4-" is all from 4 on, of which 4 must be there. */
-static int first_missing(hwloc_const_bitmap_t set, const struct units *u)
+static int first_missing(hwloc_const_bitmap_t set, const struct cpu_list *u)
 {
 	int end = hwloc_bitmap_last(set), cpu;
 
@@ -94,22 +94,22 @@ static int first_missing(hwloc_const_bitmap_t set, const struct units *u)
 		end = hwloc_bitmap_last_unset(set) + 1;
 	for (cpu = hwloc_bitmap_first(set); cpu >= 0 && cpu <= end;
 	     cpu = hwloc_bitmap_next(set, cpu)) {
-		if (!units_have(u, cpu))
+		if (!cpu_list_has(u, cpu))
 			return cpu;
 	}
 	return -1;
 }
 
-int units_parse(struct units *u, const char *list, int *missing)
+int cpu_list_parse(struct cpu_list *u, const char *list, int *missing)
 {
 	hwloc_bitmap_t set = hwloc_bitmap_alloc();
-	struct units all;
+	struct cpu_list all;
 	int i, err = -EINVAL, first;
 
-	*u = (struct units){0};
+	*u = (struct cpu_list){0};
 	if (!set)
 		die("out of memory (processing units)");
-	units_init(&all, NULL);
+	cpu_list_init(&all, NULL);
 	if (!hwloc_bitmap_list_sscanf(set, list) && !hwloc_bitmap_iszero(set)) {
 		first = first_missing(set, &all);
 		err = first < 0 ? 0 : -ENOENT;
@@ -117,23 +117,23 @@ int units_parse(struct units *u, const char *list, int *missing)
 			*missing = first;
 		for (i = 0; !err && i < all.cnt; i++) {
 			if (hwloc_bitmap_isset(set, (unsigned int)all.cpu[i]))
-				units_add(u, (unsigned int)all.cpu[i], NULL);
+				cpu_list_add(u, (unsigned int)all.cpu[i], NULL);
 		}
 	}
-	units_release(&all);
+	cpu_list_release(&all);
 	hwloc_bitmap_free(set);
 	return err;
 }
 
-void units_release(struct units *u)
+void cpu_list_release(struct cpu_list *u)
 {
 	if (!u)
 		return;
 	free(u->cpu);
-	*u = (struct units){0};
+	*u = (struct cpu_list){0};
 }
 
-void units_set_text(const cpu_set_t *set, char *text, size_t bytes)
+void cpu_set_text(const cpu_set_t *set, char *text, size_t bytes)
 {
 	size_t used = 0;
 	int cpu, end;
@@ -153,7 +153,7 @@ void units_set_text(const cpu_set_t *set, char *text, size_t bytes)
 	}
 }
 
-int units_bind(int cpu)
+int cpu_bind(int cpu)
 {
 	cpu_set_t set;
 
