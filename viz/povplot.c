@@ -167,8 +167,8 @@ static const struct option_def povplot_option_defs[] = {
 	 .offset = OFF(output),
 	 .arg = "FILE",
 	 .help = "Draw into FILE; its end, .svg, .png or .pdf, is the format. FILE is replaced only by a "
-		 "finished picture. With .html it is a page of all that there is: what each result means, its "
-		 "picture, and what it was measured with. Without it, all that there is is drawn, into PNG files in this "
+		 "finished picture. With .html it is a page of all that there is: what each result means, what to "
+		 "change, its picture, and what it was measured with. Without it, all that there is is drawn, into PNG files in this "
 		 "directory that are named after the result file and the benchmark."},
 	{.name = "force",
 	 .letter = 'f',

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Only what was tried is named (kmod-docs/BENCHMARKS.md, "What to change", says what each brought). Larger eager limits are
- * not: they made some messages faster and others slower.
+ * Settings that exist in the versions at hand; kmod-docs/BENCHMARKS.md, "What to change", says which were tried and what they
+ * brought. Larger eager limits are not named: some messages got faster by them, others slower.
  */
 #include "setting.h"
 
