@@ -101,7 +101,7 @@ static char *openmpi_progress(const struct data_file *f)
 		return NULL;
 	return xstrdup(
 		"try mpirun --mca btl_tcp_progress_thread 1: a thread of the library then moves "
-		"the data, in CPU time of its own, and messages alone take longer");
+		"the data, in CPU time of its own: compare the whole times");
 }
 
 /* ---- MPICH ---- */
