@@ -13,6 +13,7 @@
 #define LATE_PCT_LEAST 1.0 /* that so few are late may be the machine's own affair */
 
 struct load {
+	size_t cnt; /* points that can tell: late is more than T_comm */
 	double threads, late_pct, late_ns;
 	double mean; /* of a message's time, in terms of T_comm */
 };
@@ -46,6 +47,7 @@ static struct load load_of(const struct result *r, double threads)
 		load_add(p, "ratio_mean", &ratio);
 	}
 	stats_summarize(&pct, &sum);
+	l.cnt = pct.cnt;
 	l.late_pct = sum.mean;
 	l.late_ns = stats_quantile(&late, 0.5);
 	l.mean = 1 + stats_quantile(&ratio, 0.5);
@@ -122,7 +124,13 @@ static char *late_text(const struct load *l, size_t cnt, const struct load *wors
 static char *load_text(const struct load *l, size_t cnt)
 {
 	const struct load *worst = worst_of(l, cnt);
+	size_t i;
 
+	for (i = 0; i < cnt && !l[i].cnt; i++)
+		;
+	if (i == cnt)
+		return xasprintf(
+			"not told: without load a message takes 0.5 ms or more, whatever its size");
 	if (!l[0].threads && is_late(&l[0]))
 		return xasprintf("not told: %.0f %% of the messages are late without any load",
 				 l[0].late_pct);

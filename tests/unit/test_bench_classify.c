@@ -334,6 +334,11 @@ static void test_load_large(void **state)
 		r,
 		"x: no message late by 0.5 ms or more with up to 2 threads; one takes up to 1.00 "
 		"times T_comm on average (0 threads)");
+	r = result_of(RESULT_LOAD);
+	load_add(r, 0, 1.5e6, 1.2e6, 40, 2e6);
+	load_add(r, 1, 1.5e6, 9e6, 95, 7.5e6);
+	assert_sentence(r, "x: not told: without load a message takes 0.5 ms or more, whatever its "
+			   "size");
 }
 
 static void broadcast_add(struct result *r, const char *method, uint64_t tasks, double latency_ns,
