@@ -66,15 +66,22 @@ all: $(if $(SAN),,$(BENCH_BIN))
 
 BENCH_MPI_SRC := $(if $(BENCH_SRC),$(shell grep -lE '<mpi.h>|comm_(mpi|type).h' $(BENCH_SRC)))
 BENCH_LIB := $(BUILD)/libpovbench.a
-BENCH_LIB_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out $(BENCH_MPI_SRC),$(BENCH_SRC))) \
+# With what only tests need: the model of communication, and what must come out on it.
+BENCH_TEST_SRC := $(sort $(wildcard tests/povbench/*/*.c))
+BENCH_LIB_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out $(BENCH_MPI_SRC),$(BENCH_SRC)) $(BENCH_TEST_SRC)) \
 	$(BUILD)/obj/bench/gen/benches.o $(BENCH_BASE_SRC:user/%.c=$(BUILD)/obj/%.o)
-BENCH_LIB_FLAGS = $(BENCH_INC) $(BENCH_PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS_ALL) -fopenmp -pthread
+# The model of communication first: the tracer has a directory of that name.
+BENCH_LIB_FLAGS = -Itests/povbench $(BENCH_INC) $(BENCH_PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS_ALL) -fopenmp -pthread
 
 $(BUILD)/obj/bench/gen/%.o: $(GEN)/%.c $(BUILD)/flags | $(BENCH_GEN_HDR)
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BENCH_LIB_FLAGS) -MMD -MP -c $< -o $@
 $(BUILD)/obj/bench/%.o: bench/%.c $(BUILD)/flags | $(BENCH_GEN_HDR)
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BENCH_LIB_FLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/obj/tests/povbench/%.o: tests/povbench/%.c $(BUILD)/flags | $(BENCH_GEN_HDR)
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BENCH_LIB_FLAGS) -MMD -MP -c $< -o $@
@@ -93,6 +100,13 @@ $(BENCH_LIB): $(BENCH_LIB_OBJ) $(BUILD)/bench-objects
 $(UNIT_BENCH_BIN): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BENCH_LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_ALL) -fopenmp $^ -lcmocka $(BENCH_LIBS) -o $@
+
+# Every benchmark on the model. Without sanitizers, which take minutes with the stacks of its ranks.
+BENCH_SELFTEST := $(if $(SAN),,$(BUILD)/tests/povbench_selftest)
+$(BUILD)/tests/povbench_selftest: $(BUILD)/obj/tests/povbench/selftest.o $(BENCH_LIB)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS_ALL) -fopenmp $^ $(BENCH_LIBS) -o $@
+tools: $(BENCH_SELFTEST)
 
 # ---- installing ----
 

@@ -10,7 +10,6 @@
 #include "core/bench.h"
 #include "core/nominal.h"
 #include "run.h"
-#include "selftest.h"
 #include "version.h"
 
 #include <errno.h>
@@ -39,15 +38,13 @@ static const char *const examples[] = {
 	"Ten launches in one file, since launches differ, too.",
 	"povbench compare old.json new.json",
 	"How two files differ, and whether that is more than launches of one kind do.",
-	"povbench selftest",
-	"Whether the benchmarks tell the truth about a modelled library (needs no launcher).",
 	NULL,
 };
 
 static const struct command command_povbench = {
 	.name = "povbench",
 	.brief = "Measure what an MPI library overlaps, delays and hides.",
-	.usage = "list | selftest | compare A B | suite [options] | NAME [options]",
+	.usage = "list | compare A B | suite [options] | NAME [options]",
 	.details =
 		"Runs one benchmark, or the suite of all, on the ranks that the MPI launcher starts. \"povbench "
 		"list\" names the benchmarks. Tables go to standard output, times in them are medians in "
@@ -63,7 +60,7 @@ static const struct command command_povbench = {
 
 static int unknown_name(const char *name)
 {
-	static const char *const words[] = {"list", "suite", "selftest", "compare", "help", NULL};
+	static const char *const words[] = {"list", "suite", "compare", "help", NULL};
 	const char *near = NULL;
 	size_t i;
 
@@ -109,8 +106,7 @@ static void print_list(void)
 /* Names of benchmarks, and what may stand in their place. */
 static void print_completion(void)
 {
-	static const char *const own[] = {"list",    "suite", "selftest",
-					  "compare", "help",  "--version"};
+	static const char *const own[] = {"list", "suite", "compare", "help", "--version"};
 	static const struct command *const with_options[] = {&command_compare, NULL};
 	const size_t own_cnt = sizeof(own) / sizeof(*own);
 	const char **words;
@@ -153,7 +149,7 @@ static int print_help(const char *name)
 	struct command cmd;
 
 	/* Words that have no options have no page of their own. */
-	if (!name || !strcmp(name, "list") || !strcmp(name, "selftest") || !strcmp(name, "help")) {
+	if (!name || !strcmp(name, "list") || !strcmp(name, "help")) {
 		command_print_help(&command_povbench, stdout);
 		return STATUS_OK;
 	}
@@ -292,19 +288,6 @@ static int run_named(const struct bench *b, int argc, char **argv)
 	return status;
 }
 
-static int run_selftest(int argc, char **argv)
-{
-	if (argc > 1) {
-		log_error("\"%s\": the self-test is of one benchmark or of all", argv[1]);
-		return STATUS_USAGE;
-	}
-	if (argc && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")))
-		return print_help("selftest");
-	if (argc && !bench_find(argv[0]))
-		return unknown_name(argv[0]);
-	return selftest_run(argc ? argv[0] : NULL, stdout);
-}
-
 static int dispatch(int argc, char **argv)
 {
 	const char *word = argc ? argv[0] : NULL;
@@ -333,8 +316,6 @@ static int dispatch(int argc, char **argv)
 		print_list();
 		return STATUS_OK;
 	}
-	if (!strcmp(word, "selftest"))
-		return run_selftest(argc - 1, argv + 1);
 	if (!strcmp(word, "compare"))
 		return compare_main(argc, argv);
 	b = bench_find(word);

@@ -2,7 +2,7 @@
 /*
  * What a benchmark sees of the machine: communication, clocks, computation. There are two of it: MPI (comm_mpi.c,
  * also when built for SimGrid), and a model in virtual time whose overlap, delays and steals are set exactly
- * (model.h), on which `povbench selftest` runs the very same benchmark code. A communication error ends
+ * (tests/povbench/model), on which tests run the very same benchmark code. A communication error ends
  * the program, as MPI's default does.
  */
 #ifndef POVBENCH_COMM_H

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# What povbench does without a launcher: list, help, version, wrong usage, a case of its self-test.
+# What povbench does without a launcher: list, help, version, wrong usage.
 
 setup() {
 	cd "$BATS_TEST_TMPDIR"
@@ -60,7 +60,6 @@ refused() {
 	"$POVBENCH" list | grep -A 1 '^  latency ' | grep -q '^ *also called pingpong$'
 	"$POVBENCH" help pingpong | cmp - <("$POVBENCH" help latency)
 	refused 'no benchmark "pingpon"; did you mean "pingpong"?' pingpon
-	"$POVBENCH" selftest pingpong | grep -q '^ok [0-9]* - latency on '
 	refused 'no benchmark "zzz"' suite --only pingpong --only zzz
 }
 
@@ -78,7 +77,7 @@ refused() {
 	"$POVBENCH" help >help
 	"$POVBENCH" --help | cmp - help
 	"$POVBENCH" -h | cmp - help
-	for word in list selftest help; do
+	for word in list help; do
 		"$POVBENCH" help "$word" | cmp - help
 	done
 	grep -q "^Usage: povbench " help
@@ -173,26 +172,9 @@ refused() {
 	done
 }
 
-@test "the self-test of one benchmark is TAP, and counted" {
-	run "$POVBENCH" selftest sender
-	echo "$output"
-	[ "$status" = 0 ]
-	cases=$(grep -c '^ok [0-9]* - sender on ' <<<"$output")
-	[ "$cases" -ge 2 ]
-	[ "${lines[${#lines[@]} - 2]}" = "1..$cases" ]
-	[ "${lines[${#lines[@]} - 1]}" = "$cases passed, 0 failed" ]
-}
-
-@test "a self-test of nothing is refused" {
-	refused 'no benchmark "nothing"; "povbench list" names them' selftest nothing
-	refused 'no benchmark "sendr"; did you mean "sender"?' selftest sendr
-	refused '"receiver": the self-test is of one benchmark or of all' selftest sender receiver
-	"$POVBENCH" selftest --help | cmp - <("$POVBENCH" --help)
-}
-
 @test "a stdout that cannot be written is a failure" {
 	[ -e /dev/full ] || skip "no /dev/full"
-	for words in --version list help --man "selftest send_time"; do
+	for words in --version list help --man; do
 		run bash -c '"$1" $2 >/dev/full' - "$POVBENCH" "$words"
 		[ "$status" = 1 ]
 		[[ $output == *"stdout: No space left on device"* ]]
@@ -221,7 +203,7 @@ refused() {
 			echo "${COMPREPLY[*]}"
 		done'
 	[ "$status" = 0 ]
-	for name in list suite selftest compare $(names); do
+	for name in list suite compare $(names); do
 		[[ " ${lines[0]} " == *" $name "* ]] || { echo "$name: ${lines[0]}"; return 1; }
 	done
 	for option in $("$POVBENCH" --help | sed '/^Examples:/,$d' | grep -oE '^ .*  --[a-z-]+|^  -., --[a-z-]+' |

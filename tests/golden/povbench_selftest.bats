@@ -1,0 +1,24 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+# Every benchmark of povbench finds on modelled machines what these do (tests/povbench).
+
+setup() {
+	selftest=$BATS_TEST_DIRNAME/../../build/tests/povbench_selftest
+	[ -x "$selftest" ] || skip "no $selftest; run make tools"
+}
+
+@test "each benchmark tells what the modelled machines do" {
+	run "$selftest"
+	grep -v '^ok ' <<<"$output"
+	[ "$status" = 0 ]
+	cases=$(grep -c '^ok ' <<<"$output")
+	[ "$cases" -ge 100 ]
+	[ "${lines[${#lines[@]} - 1]}" = "1..$cases" ]
+}
+
+@test "one of them alone, and by its other name; nothing is no success" {
+	"$selftest" pingpong | grep -q '^ok [0-9]* - latency on '
+	[ "$("$selftest" sender | grep -c '^ok [0-9]* - sender on ')" -ge 2 ]
+	run "$selftest" nothing
+	[ "$status" = 1 ]
+}
