@@ -62,15 +62,13 @@ check_map() {
 	is "$name: apart from an independent program" "$(apart)" ""
 }
 
-# TRANSPORT…: of each MPI that povbench is built for
+# TRANSPORT…: of $mpi
 check_maps() {
-	for mpi in $mpis; do
-		povbench=$top/build/povbench/$mpi/povbench
-		[ -x "$povbench" ] || { skip "$mpi" "no $povbench"; continue; }
-		for transport in "$@"; do
-			for bytes in "${sizes[@]}"; do
-				check_map
-			done
+	povbench=$top/build/povbench/$mpi/povbench
+	[ -x "$povbench" ] || { skip "$mpi" "no $povbench"; return; }
+	for transport in "$@"; do
+		for bytes in "${sizes[@]}"; do
+			check_map
 		done
 	done
 }
