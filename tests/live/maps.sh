@@ -4,7 +4,7 @@
 # Maps of sender-side overlap that are right: no point is wrong, the sequence with a computation of 0 takes what T_comm says, and a
 # program that has equation (1) from the paper and nothing from povbench (tests/mpi/overlap_eq1.c) finds the same ratios, within
 # both intervals and what the ACK's latency may come to in its way of taking that off. On a machine that others use, too, each is measured up to
-# three times. Sourced behind lib.sh, by who has a function launch: TRANSPORT COMMAND…, two ranks of $mpi, a core each.
+# eight times. Sourced behind lib.sh, by who has a function launch: TRANSPORT COMMAND…, two ranks of $mpi, a core each.
 
 sizes=(65536 1048576)
 micros=(8 64 512)
@@ -46,7 +46,7 @@ apart() {
 
 check_map() {
 	local name="$mpi $transport $bytes B" status try
-	for try in 1 2 3; do
+	for try in {1..8}; do
 		measure
 		status=$?
 		[ $status = 0 ] || break
@@ -55,7 +55,7 @@ check_map() {
 	is "$name: status" $status 0
 	[ $status = 0 ] || return
 	quiet map && quiet zero || {
-		skip "$name: compared with an independent program" "the ranks had to wait for their cores, three times"
+		skip "$name: compared with an independent program" "the ranks had to wait for their cores, eight times"
 		return
 	}
 	is "$name: points that are wrong (try $try)" "$(wrong)" 0
