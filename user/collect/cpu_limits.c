@@ -6,13 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_get.h"
 #include "base/log.h"
 #include "base/proc_file.h"
 #include "collect/kernel.h"
-#include "base/json_get.h"
 #include "collect/meta.h"
 
-#define FILE_BYTES 65536
+#define MOUNTS_BYTES (16u << 20) /* hosts of containers have thousands */
+#define GROUPS_BYTES 65536
 
 static struct cpu_limit *limit_of(struct cpu_limits *l, const char *dir, size_t root_bytes)
 {
@@ -51,11 +52,13 @@ static void pid_add(struct cpu_limit *limit, pid_t pid)
 void cpu_limits_add(struct cpu_limits *l, pid_t pid)
 {
 	size_t bytes, root_bytes = 0;
-	char *mountinfo = proc_file_read(getpid(), "mountinfo", FILE_BYTES, &bytes);
-	char *cgroup = proc_file_read(pid, "cgroup", FILE_BYTES, &bytes);
-	char *dir = mountinfo && cgroup ? cgroup_cpu_dir(mountinfo, cgroup, &root_bytes) : NULL;
+	char *cgroup = proc_file_read(pid, "cgroup", GROUPS_BYTES, &bytes), *dir = NULL;
 	struct cpu_limit *limit;
 
+	if (!l->mountinfo)
+		l->mountinfo = proc_file_read(getpid(), "mountinfo", MOUNTS_BYTES, &bytes);
+	if (l->mountinfo && cgroup)
+		dir = cgroup_cpu_dir(l->mountinfo, cgroup, &root_bytes);
 	while (dir) {
 		limit = limit_of(l, dir, root_bytes);
 		if (limit)
@@ -66,7 +69,6 @@ void cpu_limits_add(struct cpu_limits *l, pid_t pid)
 	}
 	free(dir);
 	free(cgroup);
-	free(mountinfo);
 }
 
 void cpu_limits_read(struct cpu_limits *l, uint64_t now_ns, uint64_t age_ns)
@@ -108,4 +110,5 @@ void cpu_limits_release(struct cpu_limits *l)
 		free(l->limit[i].dir);
 	}
 	free(l->limit);
+	free(l->mountinfo);
 }

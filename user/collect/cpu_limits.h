@@ -25,6 +25,7 @@ struct cpu_limit {
 struct cpu_limits {
 	struct cpu_limit *limit; /* owned */
 	size_t cnt;
+	char *mountinfo; /* of this process, read once; owned */
 };
 
 /* A rank begins, or is met. One that is gone, or under no limit, is not looked at again. */
