@@ -81,6 +81,8 @@ static void test_send(void **state)
 	assert_string_equal(value_text(&f, "status"), "interrupted");
 	decoded(-599);
 	assert_string_equal(value_text(&f, "status"), "error -599");
+	decoded(INT64_MIN); /* a damaged record's */
+	assert_string_equal(value_text(&f, "status"), "error -9223372036854775808");
 
 	rec_call(&f)->hdr.flags |= POV_CALL_OPEN;
 	p = decoded(0);

@@ -117,7 +117,7 @@ static char *size_parse(char *text, struct pov_note_arg *out)
 	if (!number_parse(text, &bytes))
 		return NULL;
 	out->is_signed = bytes < 0;
-	if (bytes < 0)
+	if (bytes < 0 && bytes >= -8)
 		bytes = -bytes;
 	if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
 		return NULL;

@@ -243,8 +243,7 @@ static void args_show(const struct os_call *c, struct call_view *out)
 
 static const char *error_text(const struct os_call *c, int64_t ret)
 {
-	const char *name = -ret < ERESTART_FIRST && ret > INT32_MIN ? strerrorname_np((int)-ret) :
-								      NULL;
+	const char *name = ret > -ERESTART_FIRST ? strerrorname_np((int)-ret) : NULL;
 
 	if (ret <= -ERESTART_FIRST && ret >= -ERESTART_LAST)
 		return "interrupted";
