@@ -384,7 +384,8 @@ static double ratio(const struct func_info *f, uint64_t wait, uint64_t receiver)
 				       .end_ns = 200 * US},
 			       to = {.completer = (void *)1,
 				     .begin_ns = 50 * US,
-				     .completing_ns = 50 * US,
+				     .posted_ns = 100 * US,
+				     .completing_ns = 104 * US, /* not late: a hundredth */
 				     .end_ns = 500 * US};
 	struct op op = {f, 1000, 1010, 4096, {0}}, brief = {f, 700, 710, 4096, {0}};
 	struct match alone = {.send = from, .recv = to, .bytes = 4096};
@@ -398,11 +399,13 @@ static double ratio(const struct func_info *f, uint64_t wait, uint64_t receiver)
 	alone.recv.completer = &w.thread[1];
 	overlaps_match(&w.a, &alone);
 	for (int i = 0; i < 2; i++) { /* the median of 400, 900, 100 */
+		alone.recv.completing_ns = 50 * US;
 		alone.recv.end_ns = (i ? 1000 : 200) * US;
 		overlaps_match(&w.a, &alone);
 	}
-	alone.recv.end_ns = 200 * US; /* the message was there before: no time of a transfer */
-	alone.recv.begin_ns = alone.recv.completing_ns = 190 * US;
+	alone.recv.end_ns = 200 *
+			    US; /* part of the message was there before: no time of a transfer */
+	alone.recv.begin_ns = alone.recv.completing_ns = 102 * US;
 	overlaps_match(&w.a, &alone);
 	start(&w, &brief, 1); /* computes for 39: less than a tenth, and not in the ratio */
 	complete(&w, &brief, 1, 749, 990, 0);

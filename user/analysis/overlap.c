@@ -341,6 +341,13 @@ static void alone_add(struct overlap_alone *alone, uint64_t ns)
 	alone->cnt++;
 }
 
+/* Before the message was sent, or so little later that its time is still that of the message. */
+static bool receiver_waited(const struct match *m)
+{
+	return less(m->recv.completing_ns, m->send.begin_ns) * OVERLAP_WAITED_PART <=
+	       less(m->recv.end_ns, m->send.begin_ns);
+}
+
 static void alone_learn(struct overlaps *a, const struct match *m)
 {
 	bool other_host = m->send.process->host_idx != m->recv.process->host_idx;
@@ -348,8 +355,8 @@ static void alone_learn(struct overlaps *a, const struct match *m)
 	struct overlap_alone *alone;
 
 	if (m->assumed || m->bytes <= 0 || !computed_nothing(&m->send) ||
-	    !computed_nothing(&m->recv) || m->recv.completing_ns > m->send.begin_ns ||
-	    m->recv.end_ns <= m->send.begin_ns)
+	    !computed_nothing(&m->recv) || m->recv.end_ns <= m->send.begin_ns ||
+	    !receiver_waited(m))
 		return;
 	alone = map_get(&a->alone, key);
 	if (!alone && a->alone.cnt >= OVERLAP_SIZES_MAX)
