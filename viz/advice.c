@@ -11,9 +11,9 @@
 #include "base/log.h"
 #include "core/classify.h"
 #include "core/classify_list.h"
+#include "core/cpu_set.h"
 
 #include <math.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,33 +160,13 @@ static char *map_advice(const struct data *d, const struct data_result *r,
 
 /* ---- loads ---- */
 
-/* "0-3,8"; false: it is no such list. */
-static bool read_cpus(const char *list, cpu_set_t *out)
-{
-	unsigned long first, last;
-	char *end;
-
-	CPU_ZERO(out);
-	do {
-		first = last = strtoul(list, &end, 10);
-		if (end == list)
-			return false;
-		if (*end == '-')
-			last = strtoul(end + 1, &end, 10);
-		for (; first <= last && first < CPU_SETSIZE; first++)
-			CPU_SET(first, out);
-		list = end + 1;
-	} while (*end == ',');
-	return !*end;
-}
-
 /* The thread that communicates had its CPUs for itself. */
 static bool is_apart(const struct result *points)
 {
 	cpu_set_t own, load, both;
 
-	if (!read_cpus(classify_text(points, 0, "rank_cpus"), &own) ||
-	    !read_cpus(classify_text(points, 0, "threads_cpus"), &load))
+	if (!cpu_set_read(&own, classify_text(points, 0, "rank_cpus")) ||
+	    !cpu_set_read(&load, classify_text(points, 0, "threads_cpus")))
 		return false;
 	CPU_AND(&both, &own, &load);
 	return !CPU_COUNT(&both);
@@ -195,17 +175,19 @@ static bool is_apart(const struct result *points)
 static char *load_advice(const struct data_result *r, const struct result *points)
 {
 	double without, late;
-	char *text, *how;
+	char *text, *how, *few;
 
 	classify_load_limits(points, &without, &late);
 	if (isnan(late) || isnan(without) || is_apart(points))
 		return NULL;
 	how = setting_cores(r->file);
+	few = without > 0 ? xasprintf("%.0f at most", without) : xstrdup("none");
 	text = xasprintf(
 		"messages are late from %.0f computing thread%s of a rank on: where ranks are "
-		"bound like this, start %.0f at most beside the one that communicates, or give each "
+		"bound like this, start %s beside the one that communicates, or give each "
 		"rank a core more than it has such threads (%s, N cores)",
-		late, late == 1 ? "" : "s", without, how);
+		late, late == 1 ? "" : "s", few, how);
+	free(few);
 	free(how);
 	return text;
 }

@@ -3,8 +3,8 @@
 # povplot: draws what povbench measured. Included by the Makefile. A new picture, viz/plot_<name>.c, needs no line here.
 
 VIZ_SRC := $(sort $(wildcard viz/*.c))
-# Of povbench what its sentences are made by, for advice.
-VIZ_BENCH_SRC := $(wildcard bench/core/classify*.c) $(addprefix bench/core/,json_put.c nominal.c result.c stats.c)
+# Of povbench what its sentences are made by and its lists read by, for advice.
+VIZ_BENCH_SRC := $(wildcard bench/core/classify*.c) $(addprefix bench/core/,cpu_set.c json_put.c nominal.c result.c stats.c)
 VIZ_OBJ := $(VIZ_SRC:viz/%.c=$(BUILD)/obj/viz/%.o) $(BUILD)/obj/viz/gen/pictures.o \
 	$(sort $(VIZ_BENCH_SRC:%.c=$(BUILD)/obj/%.o))
 VIZ_BASE_OBJ := $(patsubst user/%.c,$(BUILD)/obj/%.o,$(sort $(wildcard user/base/*.c)))
@@ -17,7 +17,7 @@ $(BUILD)/obj/viz/%.o: viz/%.c $(BUILD)/flags | $(GEN)/version.h
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(CC) -Iviz $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
-$(BUILD)/obj/viz/advice.o: CPPFLAGS_ALL += -Ibench
+$(BUILD)/obj/viz/advice.o $(BUILD)/obj/viz/setting.o: CPPFLAGS_ALL += -Ibench
 $(BUILD)/obj/viz/gen/%.o: $(GEN)/%.c $(BUILD)/flags | $(GEN)/version.h
 	$(say) CC $<
 	@mkdir -p $(@D)

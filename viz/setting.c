@@ -6,6 +6,7 @@
 #include "setting.h"
 
 #include "base/log.h"
+#include "core/cpu_set.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,37 +107,22 @@ static char *openmpi_progress(const struct data_file *f)
 
 /* ---- MPICH ---- */
 
-/* How many CPUs the list "0-3,8" has. */
-static unsigned long cpu_cnt(const char *list)
-{
-	unsigned long cnt = 0, first, last;
-	char *end;
-
-	while (*list) {
-		first = last = strtoul(list, &end, 10);
-		if (end == list)
-			return cnt;
-		if (*end == '-')
-			last = strtoul(end + 1, &end, 10);
-		cnt += last >= first ? last - first + 1 : 0;
-		list = end + (*end == ',');
-	}
-	return cnt;
-}
-
 /* Whether rank 0 may use twice as many CPUs as there are ranks that share them. */
 static bool has_free_cores(const struct data_file *f)
 {
 	const json_t *ranks = json_object_get(f->factors, "ranks");
 	const json_t *first = json_array_get(ranks, 0), *rank;
+	cpu_set_t cpus;
 	size_t i, sharing = 0;
 
+	if (!cpu_set_read(&cpus, text_in(first, "cpus")))
+		return false;
 	json_array_foreach(ranks, i, rank)
 	{
 		sharing += !strcmp(text_in(rank, "host"), text_in(first, "host")) &&
 			   !strcmp(text_in(rank, "cpus"), text_in(first, "cpus"));
 	}
-	return sharing && cpu_cnt(text_in(first, "cpus")) >= 2 * sharing;
+	return (size_t)CPU_COUNT(&cpus) >= 2 * sharing;
 }
 
 static char *mpich_progress(const struct data_file *f)

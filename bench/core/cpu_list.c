@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <hwloc.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static void cpu_list_add(struct cpu_list *u, unsigned int cpu, const cpu_set_t *mask)
@@ -131,26 +130,6 @@ void cpu_list_release(struct cpu_list *u)
 		return;
 	free(u->cpu);
 	*u = (struct cpu_list){0};
-}
-
-void cpu_set_text(const cpu_set_t *set, char *text, size_t bytes)
-{
-	size_t used = 0;
-	int cpu, end;
-
-	text[0] = '\0';
-	for (cpu = 0; cpu < CPU_SETSIZE; cpu = end + 1) {
-		end = cpu;
-		if (!CPU_ISSET((size_t)cpu, set))
-			continue;
-		while (end + 1 < CPU_SETSIZE && CPU_ISSET((size_t)end + 1, set))
-			end++;
-		used += (size_t)snprintf(text + used, bytes - used, "%s%d", used ? "," : "", cpu);
-		if (used < bytes && end > cpu)
-			used += (size_t)snprintf(text + used, bytes - used, "-%d", end);
-		if (used >= bytes)
-			return;
-	}
 }
 
 int cpu_bind(int cpu)

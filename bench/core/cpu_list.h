@@ -21,8 +21,6 @@ void cpu_list_init(struct cpu_list *u, const cpu_set_t *mask);
 int cpu_list_parse(struct cpu_list *u, const char *list, int *missing);
 void cpu_list_release(struct cpu_list *u);
 
-/* As a list such as "0,4-7"; what has no room is left out. */
-void cpu_set_text(const cpu_set_t *set, char *text, size_t bytes);
 /* Binds the calling thread. 0 or -errno, unsaid. */
 int cpu_bind(int cpu);
 

@@ -2,7 +2,7 @@
 /* Read from /sys and /proc: what of it is not there, as on most virtual machines, is not told. */
 #include "core/rank_place.h"
 
-#include "core/cpu_list.h"
+#include "core/cpu_set.h"
 #include "core/json_put.h"
 
 #include <dirent.h>

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "core/classify.h"
 #include "core/cpu_list.h"
+#include "core/cpu_set.h"
 #include "core/estimate.h"
 #include "core/nominal.h"
 #include "core/resume.h"

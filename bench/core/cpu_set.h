@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Sets of CPUs as results write them: lists such as "0,4-7". */
+#ifndef POVBENCH_CPU_SET_H
+#define POVBENCH_CPU_SET_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What has no room is left out. */
+void cpu_set_text(const cpu_set_t *set, char *text, size_t bytes);
+/* False: it is no such list, and the set is what was read until then. CPUs from CPU_SETSIZE on are left out. */
+bool cpu_set_read(cpu_set_t *set, const char *text);
+
+#endif
