@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * One benchmark in two files: how many times as long the second one's times are. A map becomes a map, a curve a curve. The
- * intervals are those of the medians, over launches where there are several; where they overlap, nothing is shown to
- * differ, and a dot says so. What may be concluded from launches, "povbench compare" says.
+ * intervals are those of the medians, over launches where there are several; where they overlap, or there are none, nothing is
+ * shown to differ, and a dot says so. What may be concluded from launches, "povbench compare" says.
  */
 #include "cells.h"
 #include "chart.h"
@@ -159,7 +159,7 @@ static void write_legend(const struct cells *c, struct script *s)
 
 	script_line(
 		s, "set label '%s%s%s' at screen 0,screen 0 offset character 1,0.8 left font small",
-		alike ? "dots: the intervals of A and B overlap" : "", alike && gaps ? ";  " : "",
+		alike ? "dots: not shown to differ" : "", alike && gaps ? ";  " : "",
 		gaps ? "hatched: not measured in both" : "");
 }
 
