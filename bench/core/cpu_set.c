@@ -46,8 +46,11 @@ bool cpu_set_read(cpu_set_t *set, const char *text)
 		if (!number_read(&text, &first))
 			return false;
 		last = first;
-		if (*text == '-' && (text++, !number_read(&text, &last)))
-			return false;
+		if (*text == '-') {
+			text++;
+			if (!number_read(&text, &last))
+				return false;
+		}
 		for (; first <= last && first < CPU_SETSIZE; first++)
 			CPU_SET(first, set);
 		if (*text != ',')

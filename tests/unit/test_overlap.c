@@ -403,8 +403,8 @@ static double ratio(const struct func_info *f, uint64_t wait, uint64_t receiver)
 		alone.recv.end_ns = (i ? 1000 : 200) * US;
 		overlaps_match(&w.a, &alone);
 	}
-	alone.recv.end_ns = 200 *
-			    US; /* part of the message was there before: no time of a transfer */
+	/* Part of the message was there before: no time of a transfer. */
+	alone.recv.end_ns = 200 * US;
 	alone.recv.begin_ns = alone.recv.completing_ns = 102 * US;
 	overlaps_match(&w.a, &alone);
 	start(&w, &brief, 1); /* computes for 39: less than a tenth, and not in the ratio */

@@ -9,9 +9,10 @@
  *	(T_measured − max(T_comm, T_comp)) / min(T_comm, T_comp)
  * T_comp: the time outside MPI, from when both sides had posted. T_measured: the same, the start call, and the wait; of a send until
  * its receiver had the message, if that waited for it already. T_comm: the median of the last messages of this very size, on one
- * host or between hosts, from the begin of the send to the end of the receive, whose receiver was waiting before, or later by less
- * than a hundredth of that, and whose sender computed nothing meanwhile. Only of calls that complete this one operation, and if such messages had been seen by then; and only where
- * T_comp is a tenth of T_comm at least: where nothing was computed there is nothing to hide behind.
+ * host or between hosts, from the begin of the send to the end of the receive, whose receiver was waiting before, or later by a
+ * hundredth of that at most, and whose sender computed nothing meanwhile. Only of calls that complete this one operation, and if such
+ * messages had been seen by then; and only where T_comp is a tenth of T_comm at least: where nothing was computed there is nothing to
+ * hide behind.
  */
 #ifndef POV_ANALYSIS_OVERLAP_H
 #define POV_ANALYSIS_OVERLAP_H
@@ -29,7 +30,7 @@
 	1 /* … or too little, in % of the computation before, to be worth hiding */
 #define OVERLAP_COMPUTED_PART 10 /* T_comp is no less than one part in so many of T_comm */
 #define OVERLAP_WAITED_PART \
-	100 /* of a message alone: how much later its receiver waits is no more than one part in so many of its time */
+	100 /* a receiver waits later than the send by no more than one part in so many of T_comm */
 #define OVERLAP_POLL_NS \
 	5000 /* polls that are nearer to each other than that wait; others lie in a computation */
 
