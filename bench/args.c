@@ -157,9 +157,9 @@ const struct option_def args_options[] = {
 	 .type = OPTION_FLAG,
 	 .offset = AT(keep_samples),
 	 .help = "Write all samples to the file instead of their distribution."},
-	{.name = "multiple",
+	{.name = "thread-multiple",
 	 .type = OPTION_FLAG,
-	 .offset = AT(multiple),
+	 .offset = AT(thread_multiple),
 	 .help = "Ask for MPI_THREAD_MULTIPLE, which some libraries pay for in every call. A benchmark that "
 		 "needs it asks by itself when it is run alone."},
 	{.name = "quick",

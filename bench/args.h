@@ -13,7 +13,7 @@ struct args {
 	const char *bytes, *compute, *step, *ci, *warmup, *load_cpus, *tasks;
 	uint64_t samples, samples_max, point_ns, threads, window, pairs, repeat;
 	int compute_kind, compute_cores; /* enum compute_kind, compute_cores */
-	bool bind, validate, keep_samples, quick, full, multiple, peers, resume;
+	bool bind, validate, keep_samples, quick, full, thread_multiple, peers, resume;
 	struct option_list only;
 	const char *output;
 };

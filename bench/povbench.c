@@ -8,7 +8,7 @@
 #include "base/suggest.h"
 #include "compare/compare.h"
 #include "core/bench.h"
-#include "core/nominal.h"
+#include "core/param_text.h"
 #include "run.h"
 #include "version.h"
 
@@ -96,7 +96,7 @@ static void print_list(void)
 				printf("  %-20s also called %s\n", "", b->alias);
 			printf("  %-20s %s; ", "", b->source);
 			if (b->ranks_min == b->ranks_max)
-				printf("%d rank%s\n", b->ranks_min, nominal_plural(b->ranks_min));
+				printf("%d rank%s\n", b->ranks_min, plural_s(b->ranks_min));
 			else
 				printf("%d ranks or more\n", b->ranks_min);
 		}
@@ -274,11 +274,11 @@ static int run_named(const struct bench *b, int argc, char **argv)
 	if (!status) {
 		plan.output = args.output;
 		plan.resume = args.resume;
-		plan.multiple = args.multiple;
+		plan.thread_multiple = args.thread_multiple;
 		plan.peers = args.peers;
 		if (!b)
 			plan.bench = list_suite(&args.only);
-		status = run_on_ranks(&plan, threads_of(b, args.multiple), argc, argv);
+		status = run_on_ranks(&plan, threads_of(b, args.thread_multiple), argc, argv);
 		if (!b)
 			free(plan.bench);
 	} else {

@@ -19,7 +19,7 @@
 #include "core/json_put.h"
 #include "core/mpi_factors.h"
 #include "core/nodes.h"
-#include "core/nominal.h"
+#include "core/param_text.h"
 #include "core/probed.h"
 #include "core/rest.h"
 #include "core/result_file.h"
@@ -108,7 +108,7 @@ static const char *feature_missing(uint32_t missing)
 	if (missing & COMM_HAS_PARTITIONED)
 		return "partitioned communication (MPI 4)";
 	if (missing & COMM_HAS_MULTIPLE)
-		return "MPI_THREAD_MULTIPLE (option --multiple, or a library that provides it)";
+		return "MPI_THREAD_MULTIPLE (option --thread-multiple, or a library that provides it)";
 	if (missing & COMM_HAS_THREADS)
 		return "threads";
 	if (missing & COMM_HAS_OPENMP)
@@ -217,10 +217,9 @@ static void say_estimate(const struct session *s)
 		log_warn(
 			"%d ranks on %d core%s, and the library keeps its core when it waits: most times "
 			"will be the scheduler's; Open MPI has --mca mpi_yield_when_idle 1",
-			s->machine.node_ranks, s->machine.core_cnt,
-			nominal_plural(s->machine.core_cnt));
-	log_info("%zu benchmark%s on %d rank%s, about %s at most", cnt, nominal_plural((double)cnt),
-		 s->c->size, nominal_plural(s->c->size), human_ns(text, sizeof(text), sum_ns));
+			s->machine.node_ranks, s->machine.core_cnt, plural_s(s->machine.core_cnt));
+	log_info("%zu benchmark%s on %d rank%s, about %s at most", cnt, plural_s((double)cnt),
+		 s->c->size, plural_s(s->c->size), human_ns(text, sizeof(text), sum_ns));
 }
 
 /* ---- running ---- */
@@ -410,7 +409,7 @@ static int session_begin(struct session *s)
 	s->machine.node_ranks = ranks_beside(factors);
 	if (!s->c->rank) {
 		s->options = args_json(&s->plan->opt);
-		json_put(s->options, "multiple", json_boolean(s->plan->multiple));
+		json_put(s->options, "multiple", json_boolean(s->plan->thread_multiple));
 		if (s->plan->output)
 			err = open_file(s, factors);
 		else

@@ -4,7 +4,7 @@
 
 VIZ_SRC := $(sort $(wildcard viz/*.c))
 # Of povbench what its sentences are made by and its lists read by, for advice.
-VIZ_BENCH_SRC := $(wildcard bench/core/classify*.c) $(addprefix bench/core/,cpu_set.c json_put.c nominal.c result.c stats.c)
+VIZ_BENCH_SRC := $(wildcard bench/core/classify*.c) $(addprefix bench/core/,cpu_set.c json_put.c param_text.c result.c stats.c)
 VIZ_OBJ := $(VIZ_SRC:viz/%.c=$(BUILD)/obj/viz/%.o) $(BUILD)/obj/viz/gen/pictures.o \
 	$(sort $(VIZ_BENCH_SRC:%.c=$(BUILD)/obj/%.o))
 VIZ_BASE_OBJ := $(patsubst user/%.c,$(BUILD)/obj/%.o,$(sort $(wildcard user/base/*.c)))

@@ -76,10 +76,14 @@ const struct picture *choose_usual(const struct data_result *r)
 
 void choose_tell_pictureless(const struct data_result *r)
 {
-	log_warn(
-		"%s: %s: no picture of its own (kind \"%s\", %zu points); \"--words\" says what it "
-		"means",
-		r->file->path, r->benchmark, r->kind, r->point_cnt);
+	if (!strcmp(r->kind, "map"))
+		log_warn("%s: %s: no picture: at none of its %zu points is the ratio told; "
+			 "\"--words\" says why",
+			 r->file->path, r->benchmark, r->point_cnt);
+	else
+		log_warn("%s: %s: no picture of its own (kind \"%s\", %zu points); \"--words\" "
+			 "says what it means",
+			 r->file->path, r->benchmark, r->kind, r->point_cnt);
 }
 
 static size_t wanted_cnt(const struct choice *c, const struct data *d)

@@ -9,7 +9,7 @@
 #include "base/human.h"
 #include "base/log.h"
 #include "core/estimate.h"
-#include "core/nominal.h"
+#include "core/param_text.h"
 #include "core/rest.h"
 #include "core/sweep.h"
 #include "core/tasks.h"
@@ -165,7 +165,7 @@ static int check_tasks(const struct bench_run *run)
 
 	if (none && !run->comm->rank)
 		log_error("--tasks %s: there %s only %d rank%s", list, all == 1 ? "is" : "are", all,
-			  nominal_plural(all));
+			  plural_s(all));
 	else if (list && !run->comm->rank && tasks_most(list) > all)
 		log_warn("--tasks %s: numbers above %d, that of the ranks, are left out", list,
 			 all);

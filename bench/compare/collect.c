@@ -8,7 +8,7 @@
 #include "compare/points.h"
 
 #include "base/log.h"
-#include "core/nominal.h"
+#include "core/param_text.h"
 #include "core/result_read.h"
 
 #include <errno.h>
@@ -76,7 +76,7 @@ static void result_release(struct compare_result *r)
 static void add_alone(struct comparison *c, int side, const struct compare_result *r)
 {
 	json_array_append_new(c->alone[side], json_sprintf("%s, %d rank%s", r->benchmark, r->ranks,
-							   nominal_plural(r->ranks)));
+							   plural_s(r->ranks)));
 }
 
 /* Takes r over. */

@@ -11,7 +11,7 @@
 #include "compare/spread.h"
 
 #include "base/log.h"
-#include "core/nominal.h"
+#include "core/param_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -37,12 +37,12 @@ static bool tell_met(const char *text, const struct condition *when, const struc
 		return false;
 	if (!cnt) {
 		log_error("%s: %s, %d rank%s: in the mean, B/A %.3f", text, r->benchmark, r->ranks,
-			  nominal_plural(r->ranks), j->all.ratio.value);
+			  plural_s(r->ranks), j->all.ratio.value);
 		return true;
 	}
 	name = collect_point_name(r->point[first].json);
 	log_error("%s: %s, %d rank%s: %zu of %zu points, the first at %s, B/A %.3f", text,
-		  r->benchmark, r->ranks, nominal_plural(r->ranks), cnt, r->point_cnt, name,
+		  r->benchmark, r->ranks, plural_s(r->ranks), cnt, r->point_cnt, name,
 		  j->point[first].ratio.value);
 	free(name);
 	return true;
@@ -59,8 +59,8 @@ static bool is_open(const struct comparison *c, const struct judgement *j)
 		log_error(
 			"%s, %d rank%s: too few launches to judge --fail-if; %zu in each file are "
 			"enough",
-			c->result[i].benchmark, c->result[i].ranks,
-			nominal_plural(c->result[i].ranks), judge_launches_needed(c));
+			c->result[i].benchmark, c->result[i].ranks, plural_s(c->result[i].ranks),
+			judge_launches_needed(c));
 		open = true;
 	}
 	return open;

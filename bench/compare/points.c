@@ -7,7 +7,7 @@
 
 #include "base/human.h"
 #include "base/log.h"
-#include "core/nominal.h"
+#include "core/param_text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -213,9 +213,9 @@ static char *param_text(const char *name, const json_t *value)
 	if (json_is_string(value))
 		return xstrdup(json_string_value(value));
 	if (number >= 0 && ends_in(name, "bytes"))
-		return xstrdup(nominal_bytes(buf, sizeof(buf), (uint64_t)number));
+		return xstrdup(param_bytes(buf, sizeof(buf), (uint64_t)number));
 	if (number >= 0 && ends_in(name, "_ns"))
-		return xstrdup(nominal_ns(buf, sizeof(buf), (uint64_t)number));
+		return xstrdup(param_ns(buf, sizeof(buf), (uint64_t)number));
 	return xasprintf("%s %" JSON_INTEGER_FORMAT, name, number);
 }
 

@@ -9,7 +9,7 @@
 #include "compare/permute.h"
 #include "compare/spread.h"
 
-#include "core/nominal.h"
+#include "core/param_text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -131,7 +131,7 @@ static void show_counts(const struct compare_result *r, const struct judgement *
 	if (!most)
 		return;
 	name = collect_point_name(point->json);
-	fprintf(out, "; of %zu point%s", r->point_cnt, nominal_plural((double)r->point_cnt));
+	fprintf(out, "; of %zu point%s", r->point_cnt, plural_s((double)r->point_cnt));
 	if (j->slower_cnt)
 		fprintf(out, " %zu slower", j->slower_cnt);
 	fprintf(out, "%s", j->slower_cnt && j->faster_cnt ? "," : "");
@@ -176,7 +176,7 @@ static void show_result(const struct shown *s, size_t idx, FILE *out)
 	char interval[64];
 	size_t i;
 
-	fprintf(out, "%s, %d rank%s: ", r->benchmark, r->ranks, nominal_plural(r->ranks));
+	fprintf(out, "%s, %d rank%s: ", r->benchmark, r->ranks, plural_s(r->ranks));
 	if (!r->point_cnt) {
 		fprintf(out, "no point that all launches have (%zu that some have)\n",
 			r->uneven_cnt);
@@ -190,7 +190,7 @@ static void show_result(const struct shown *s, size_t idx, FILE *out)
 	show_launches(r, out);
 	if (r->uneven_cnt)
 		fprintf(out, "; %zu point%s that not all launches have left out", r->uneven_cnt,
-			nominal_plural((double)r->uneven_cnt));
+			plural_s((double)r->uneven_cnt));
 	fputc('\n', out);
 	if (s->points)
 		fprintf(out, "  %-36s %8s   %s\n", "point", "B/A",

@@ -6,7 +6,7 @@
 #include "compare/factors.h"
 
 #include "base/log.h"
-#include "core/nominal.h"
+#include "core/param_text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -114,7 +114,7 @@ char *spread_text(const json_t *one)
 	text = xasprintf("%s, %d rank%s: launch%s %s of %" JSON_INTEGER_FORMAT
 			 " %s %.3g %% %s than the others%s",
 			 json_string_value(json_object_get(one, "benchmark")), ranks,
-			 nominal_plural(ranks), single ? "" : "es", list,
+			 plural_s(ranks), single ? "" : "es", list,
 			 json_integer_value(json_object_get(one, "of")), single ? "is" : "are",
 			 100 * fabs(ratio - 1), ratio > 1 ? "slower" : "faster", factor);
 	free(factor);

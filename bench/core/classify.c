@@ -12,7 +12,7 @@
 
 #include "base/human.h"
 #include "base/log.h"
-#include "core/nominal.h"
+#include "core/param_text.h"
 
 #define STENCIL_LIKE 4.0  /* factor between T_comm and T_comp */
 #define STENCIL_WIDTH 0.5 /* of the overlap's interval, at most */
@@ -82,7 +82,7 @@ static char *classify_timers(const struct result *r)
 	if (isnan(most))
 		return NULL;
 	return xasprintf("with %.0f rank%s on a core MPI_Wtime says %.2f times the CPU time", ranks,
-			 nominal_plural(ranks), most);
+			 plural_s(ranks), most);
 }
 
 static char *classify_curve(const struct result *r)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "core/nominal.h"
+#include "core/param_text.h"
 
 #define LATE_PCT_LEAST 1.0 /* that so few are late may be the machine's own affair */
 
@@ -138,8 +138,8 @@ static char *load_text(const struct load *l, size_t cnt)
 		return xasprintf(
 			"no message late by 0.5 ms or more with up to %.0f thread%s; one takes "
 			"up to %.*f times T_comm on average (%.0f thread%s)",
-			l[cnt - 1].threads, nominal_plural(l[cnt - 1].threads), digits(worst->mean),
-			worst->mean, worst->threads, nominal_plural(worst->threads));
+			l[cnt - 1].threads, plural_s(l[cnt - 1].threads), digits(worst->mean),
+			worst->mean, worst->threads, plural_s(worst->threads));
 	return late_text(l, cnt, worst);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "core/nominal.h"
+#include "core/param_text.h"
 
 struct limit {
 	double eager; /* the largest size below the first one that was not; 0: none */
@@ -37,13 +37,11 @@ static struct limit limit_of(const struct result *r, const char *receiver)
 static char *limit_text(const struct limit *l)
 {
 	if (isinf(l->above))
-		return xasprintf("eager up to %.0f byte%s at least", l->eager,
-				 nominal_plural(l->eager));
+		return xasprintf("eager up to %.0f byte%s at least", l->eager, plural_s(l->eager));
 	if (l->eager <= 0)
-		return xasprintf("rendezvous from %.0f byte%s on", l->above,
-				 nominal_plural(l->above));
+		return xasprintf("rendezvous from %.0f byte%s on", l->above, plural_s(l->above));
 	return xasprintf("eager up to %.0f byte%s, rendezvous from %.0f on", l->eager,
-			 nominal_plural(l->eager), l->above);
+			 plural_s(l->eager), l->above);
 }
 
 char *classify_protocol(const struct result *r)
@@ -59,7 +57,7 @@ char *classify_protocol(const struct result *r)
 	if (computing.eager <= 0)
 		return classify_joined(text,
 				       xasprintf("while the receiver computes not even %.0f byte%s",
-						 computing.above, nominal_plural(computing.above)),
+						 computing.above, plural_s(computing.above)),
 				       "; ");
 	return classify_joined(
 		text, xasprintf("while the receiver computes only up to %.0f", computing.eager),

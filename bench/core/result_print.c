@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "core/nominal.h"
+#include "core/param_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,9 +71,9 @@ static void param_text(const char *name, const json_t *j, char *cell, size_t byt
 	if (json_is_string(j))
 		snprintf(cell, bytes, "%s", json_string_value(j));
 	else if (text_ends_in(name, strlen(name), "bytes"))
-		nominal_bytes(cell, bytes, (uint64_t)json_integer_value(j));
+		param_bytes(cell, bytes, (uint64_t)json_integer_value(j));
 	else if (is_ns(name))
-		nominal_ns(cell, bytes, (uint64_t)json_integer_value(j));
+		param_ns(cell, bytes, (uint64_t)json_integer_value(j));
 	else
 		snprintf(cell, bytes, "%lld", (long long)json_integer_value(j));
 }
@@ -165,7 +165,7 @@ void result_print(const struct result *r, bool all, FILE *out)
 	bool curve = !strcmp(kind, "curve");
 
 	fprintf(out, "# %s%s, %d rank%s: %s\n", curve ? "povbench " : "",
-		json_string_value(json_object_get(json, "benchmark")), ranks, nominal_plural(ranks),
+		json_string_value(json_object_get(json, "benchmark")), ranks, plural_s(ranks),
 		json_string_value(json_object_get(json, "brief")) ?: "");
 	if (curve)
 		result_print_sizes(r, out);

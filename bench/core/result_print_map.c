@@ -6,7 +6,7 @@
 #include "core/result_print.h"
 
 #include "core/classify.h"
-#include "core/nominal.h"
+#include "core/param_text.h"
 
 #include <math.h>
 
@@ -49,8 +49,8 @@ void result_print_map(const struct result *r, FILE *out)
 		const struct result_point *p = result_point_at(r, i);
 
 		fprintf(out, "%10s  %11s",
-			nominal_bytes(size, sizeof(size), (uint64_t)result_number(p, "bytes")),
-			nominal_ns(time, sizeof(time), (uint64_t)result_number(p, "compute_ns")));
+			param_bytes(size, sizeof(size), (uint64_t)result_number(p, "bytes")),
+			param_ns(time, sizeof(time), (uint64_t)result_number(p, "compute_ns")));
 		print_us(p, "comm", out);
 		print_us(p, "comp", out);
 		print_us(p, "measured", out);

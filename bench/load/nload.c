@@ -14,7 +14,7 @@
 #include "core/cpu_list.h"
 #include "core/cpu_set.h"
 #include "core/estimate.h"
-#include "core/nominal.h"
+#include "core/param_text.h"
 #include "core/resume.h"
 #include "core/sweep.h"
 
@@ -152,7 +152,7 @@ static void nload_point(struct nload *n, size_t idx, uint64_t threads)
 
 	snprintf(name, sizeof(name), "%s, %u thread%s",
 		 human_bytes(size, sizeof(size), n->sizes.value[idx]), (unsigned int)threads,
-		 nominal_plural((double)threads));
+		 plural_s((double)threads));
 	c->ops->mark_begin(c, 1, name);
 	samples_init(&measured);
 	nload_measure(n, n->sizes.value[idx], &measured);

@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "core/estimate.h"
-#include "core/nominal.h"
+#include "core/param_text.h"
 #include "core/resume.h"
 #include "core/sweep.h"
 
@@ -260,7 +260,7 @@ static void map_point(struct map *m, struct map_cell *cell)
 	char size[HUMAN_BYTES], time[HUMAN_BYTES], name[2 * HUMAN_BYTES + 4];
 
 	snprintf(name, sizeof(name), "%s, %s", human_bytes(size, sizeof(size), m->bytes),
-		 nominal_ns(time, sizeof(time), m->compute_ns));
+		 param_ns(time, sizeof(time), m->compute_ns));
 	m->comm->ops->mark_begin(m->comm, 1, name);
 	map_measure(m, m->pattern->sequence, &cell->measured);
 	samples_take(&cell->in_calls, &m->in_calls);

@@ -11,7 +11,7 @@
  */
 #include "core/bench.h"
 
-#include "core/nominal.h"
+#include "core/param_text.h"
 #include "overlap/map.h"
 
 #include <stdio.h>
@@ -127,7 +127,7 @@ static bool size_is_eager(struct bench_run *run, size_t bytes, bool in_mpi)
 	struct samples send;
 	bool eager;
 
-	snprintf(name, sizeof(name), "%s, %s", nominal_bytes(size, sizeof(size), bytes),
+	snprintf(name, sizeof(name), "%s, %s", param_bytes(size, sizeof(size), bytes),
 		 in_mpi ? "in MPI" : "computing");
 	run->comm->ops->mark_begin(run->comm, 1, name);
 	opt.samples = SAMPLES;

@@ -36,6 +36,12 @@ wants_gnuplot() { command -v gnuplot >/dev/null || skip "gnuplot is not installe
 	grep -qF 'results/run.json: odd: no picture of its own (kind "oddity", 6 points)' err
 }
 
+@test "a map of which nothing could be told says so" {
+	jq '.results |= [.[] | select(.benchmark == "sender") | del(.points[].values.ratio)]' run.json >blank.json
+	! "$POVPLOT" blank.json 2>err
+	grep -q '^povplot: warning: blank.json: sender: no picture: at none of its [0-9]* points is the ratio told; "--words" says why$' err
+}
+
 @test "each kind of result that povbench has is drawn" {
 	"$tool" "Open MPI v4.1.4" "" node7 sender=map:eager load curve stencil broadcast timers protocol >kinds.json
 	sed -n '/kind_names\[\]/,/};/p' "$BATS_TEST_DIRNAME"/../../bench/core/result*.c | grep -o '"[a-z]*"' | tr -d '"' | sort >kinds

@@ -13,7 +13,7 @@
 
 #include "bench_near.h"
 #include "bench_result.h"
-#include "core/nominal.h"
+#include "core/param_text.h"
 #include "core/result_print.h"
 
 static void test_numbers(void **state)
@@ -68,7 +68,7 @@ static void test_samples_kept(void **state)
 	result_free(r);
 }
 
-static void test_nominal(void **state)
+static void test_param_text(void **state)
 {
 	static const struct {
 		uint64_t ns;
@@ -91,16 +91,16 @@ static void test_nominal(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		assert_string_equal(nominal_ns(text, sizeof(text), rows[i].ns), rows[i].text);
-	assert_string_equal(nominal_bytes(text, sizeof(text), 0), "0 B");
-	assert_string_equal(nominal_bytes(text, sizeof(text), 1023), "1023 B");
-	assert_string_equal(nominal_bytes(text, sizeof(text), 65536), "64 KiB");
-	assert_string_equal(nominal_bytes(text, sizeof(text), 65480), "65480 B");
-	assert_string_equal(nominal_bytes(text, sizeof(text), (1 << 20) + 1024), "1049600 B");
-	assert_string_equal(nominal_bytes(text, sizeof(text), 128 << 20), "128 MiB");
-	assert_string_equal(nominal_plural(0), "s");
-	assert_string_equal(nominal_plural(1), "");
-	assert_string_equal(nominal_plural(2), "s");
+		assert_string_equal(param_ns(text, sizeof(text), rows[i].ns), rows[i].text);
+	assert_string_equal(param_bytes(text, sizeof(text), 0), "0 B");
+	assert_string_equal(param_bytes(text, sizeof(text), 1023), "1023 B");
+	assert_string_equal(param_bytes(text, sizeof(text), 65536), "64 KiB");
+	assert_string_equal(param_bytes(text, sizeof(text), 65480), "65480 B");
+	assert_string_equal(param_bytes(text, sizeof(text), (1 << 20) + 1024), "1049600 B");
+	assert_string_equal(param_bytes(text, sizeof(text), 128 << 20), "128 MiB");
+	assert_string_equal(plural_s(0), "s");
+	assert_string_equal(plural_s(1), "");
+	assert_string_equal(plural_s(2), "s");
 }
 
 /* What was set is written as it is typed; one rank is no ranks. */
@@ -155,7 +155,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_numbers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_samples_kept, setup, teardown),
-		cmocka_unit_test(test_nominal),
+		cmocka_unit_test(test_param_text),
 		cmocka_unit_test_setup_teardown(test_print_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_print, setup, teardown),
 	};

@@ -142,8 +142,8 @@ static const struct map_pattern pattern = {
 	.params = params,
 };
 
-const struct bench bench_multiple = {
-	.name = "multiple",
+const struct bench bench_multithreaded = {
+	.name = "multithreaded",
 	.group = "overlap",
 	.brief = "sender's side in several threads at once, each with a message of its own",
 	.source = "after Denis & Trahay 2016, VII: MPI_THREAD_MULTIPLE",

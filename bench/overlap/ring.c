@@ -49,8 +49,8 @@ static const struct map_pattern pattern = {
 	.params = params,
 };
 
-const struct bench bench_many_ranks = {
-	.name = "many_ranks",
+const struct bench bench_ring = {
+	.name = "ring",
 	.group = "overlap",
 	.brief = "ring: every rank sends, receives and computes at the same time",
 	.source = "after Denis & Trahay 2016, VII: more than two nodes",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* human_ns has three places always, so that columns of measured times are even; a name wants none of them. */
-#include "core/nominal.h"
+#include "core/param_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-char *nominal_ns(char *buf, size_t bytes, uint64_t ns)
+char *param_ns(char *buf, size_t bytes, uint64_t ns)
 {
 	char *point = strchr(human_ns(buf, bytes, ns), '.'), *unit, *end;
 
@@ -23,7 +23,7 @@ char *nominal_ns(char *buf, size_t bytes, uint64_t ns)
 	return buf;
 }
 
-char *nominal_bytes(char *buf, size_t bytes, uint64_t value)
+char *param_bytes(char *buf, size_t bytes, uint64_t value)
 {
 	uint64_t unit = 1;
 
@@ -35,7 +35,7 @@ char *nominal_bytes(char *buf, size_t bytes, uint64_t value)
 	return buf;
 }
 
-const char *nominal_plural(double cnt)
+const char *plural_s(double cnt)
 {
 	return cnt == 1 ? "" : "s";
 }
