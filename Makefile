@@ -66,9 +66,10 @@ LIBS := $(RECORD_LIBS) $(LINES_LIBS) $(READ_LIBS)
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=$(BPFDIR)/%.bpf.o)
 SKEL := $(if $(BPF_SRC),$(GEN)/povtrace.skel.h)
-USER_SRC := $(sort $(wildcard user/*.c user/*/*.c))
+LIBPOV_SRC := $(wildcard user/libpov/*.c)
+USER_SRC := $(sort $(filter-out $(LIBPOV_SRC),$(wildcard user/*.c user/*/*.c)))
 GEN_SRC := $(GEN)/commands.c $(GEN)/layers.c $(GEN)/library_kinds.c $(GEN)/writers.c
-GEN_HDR := $(GEN)/version.h $(SKEL)
+GEN_HDR := $(GEN)/version.h $(SKEL) $(GEN)/clock.skel.h
 USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/obj/%.o)
 GEN_OBJ := $(GEN_SRC:$(GEN)/%.c=$(BUILD)/obj/gen/%.o)
 MAIN_OBJ := $(BUILD)/obj/main.o
@@ -77,7 +78,7 @@ LINES_MAIN_OBJ := $(BUILD)/obj/site/lines_main.o
 LINES_OBJ := $(LINES_MAIN_OBJ) $(BUILD)/obj/site/debug_info.o
 LIB_OBJ := $(filter-out $(MAIN_OBJ) $(LINES_MAIN_OBJ),$(USER_OBJ)) $(GEN_OBJ)
 RECORD_OBJ := $(patsubst user/%.c,$(BUILD)/obj/%.o,$(filter-out user/attach/launch%.c, \
-	$(wildcard user/elf/*.c user/attach/*.c user/collect/*.c))) $(BUILD)/obj/gen/library_kinds.o
+	$(wildcard user/elf/*.c user/attach/*.c user/collect/*.c user/clock/*.c))) $(BUILD)/obj/gen/library_kinds.o
 READ_OBJ := $(filter-out $(RECORD_OBJ) $(LINES_OBJ),$(USER_OBJ) $(GEN_OBJ))
 
 # Puts what a command printed to $@.$$$$ in the place of $@ only if that changes it, so that nothing is
@@ -137,6 +138,16 @@ $(GEN)/povtrace.skel.h: $(BPFDIR)/povtrace.linked.o
 	@mkdir -p $(@D)
 	$(say) SKEL $@
 	$(Q)$(BPFTOOL) gen skeleton $< name povtrace >$@
+
+# The clock's is an object of its own: who wants only that is not to load the rest.
+$(BPFDIR)/clock/clock.linked.o: $(BPFDIR)/clock/clock.bpf.o
+	$(say) BPFLINK $@
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+$(GEN)/clock.skel.h: $(BPFDIR)/clock/clock.linked.o
+	@mkdir -p $(@D)
+	$(say) SKEL $@
+	$(Q)$(BPFTOOL) gen skeleton $< name pov_clock >$@
 
 # ---- the user half ----
 
@@ -257,6 +268,7 @@ live-programs: mpi-programs
 
 # Programs that need more than the rules above (static, dlopen …) bring their own rules.
 -include $(wildcard tests/*/build.mk)
+include user/libpov/build.mk
 include bench/build.mk
 include viz/build.mk
 

@@ -78,7 +78,7 @@ static int record(struct recording *r, const char *path, const char *output)
 	if (r->result.stored.records || r->result.unstored || !err)
 		totals_print(path, &r->result);
 	record_hints(r, err, "give -o a place with more room");
-	if (err || (strcmp(path, output) && export_file(path, output, r->owner)))
+	if (err || (strcmp(path, output) && export_file(path, output, r->watch.owner)))
 		rc = 1;
 	else
 		rc = record_status(r);

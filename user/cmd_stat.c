@@ -194,7 +194,7 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 		return status;
 	status = 1;
 	fd = temporary_open(&dir);
-	if (fd >= 0 && !output_open(&out, o->output, r.owner)) {
+	if (fd >= 0 && !output_open(&out, o->output, r.watch.owner)) {
 		status = record_and_report(o, &r, fd, dir, &out);
 		if (output_close(&out) && !status)
 			status = 1;

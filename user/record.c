@@ -6,14 +6,11 @@
 #include "record.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/person.h"
 #include "collect/recorder.h"
 #include "layer/func_table.h"
 
@@ -71,69 +68,6 @@ const struct option_def record_option_rows[] = {
 	 .help = "How probes are attached: one uprobe_multi link for many (Linux 6.6), or a perf event each."},
 	{.name = NULL},
 };
-
-/* How long a command may take to end by the Ctrl-C that it got, too. */
-#define REAP_WAIT_MS 2000
-
-static volatile int stop, interrupted;
-
-static void on_signal(int sig, siginfo_t *info, void *context)
-{
-	(void)context;
-	stop = 1;
-	/* The terminal's goes to the command as well, one of kill does not. */
-	if (sig == SIGINT && info->si_code == SI_KERNEL)
-		interrupted = 1;
-}
-
-static void signals_catch(void)
-{
-	struct sigaction sa = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO}, was;
-
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	if (!sigaction(SIGHUP, NULL, &was) && was.sa_handler != SIG_IGN) /* nohup */
-		sigaction(SIGHUP, &sa, NULL);
-	signal(SIGPIPE, SIG_IGN);
-}
-
-static int pids_parse(const struct option_list *list, pid_t **out)
-{
-	pid_t *pids = xcalloc(list->cnt + 1, sizeof(*pids));
-	char *end;
-	long n;
-
-	for (size_t i = 0; i < list->cnt; i++) {
-		n = strtol(list->item[i], &end, 10);
-		if (*end || n <= 0 || n > 1 << 22) {
-			log_error("-p %s: not a process id", list->item[i]);
-			free(pids);
-			return -EINVAL;
-		}
-		pids[i] = n;
-	}
-	*out = pids;
-	return 0;
-}
-
-/* Who runs the command, and whose the files are: NULL is whoever runs this. */
-static int people_find(struct recording *r, const struct person **runner)
-{
-	const char *user = r->opt->user;
-
-	r->behind = person_behind();
-	if (user && person_find(user, &r->named))
-		return -ENOENT;
-	*runner = user ? r->named : r->behind;
-	r->owner = r->behind;
-	if (user && !r->named->uid)
-		r->owner = NULL;
-	if (user && r->named->uid == geteuid())
-		*runner = NULL;
-	else if (user && r->behind && r->named->uid == r->behind->uid)
-		*runner = r->behind;
-	return 0;
-}
 
 /*
  * Why a function cannot be one: it looks at its own return address, which a probe changes, or has none. NULL if it can, as far
@@ -201,17 +135,15 @@ int record_prepare(const char *command, const struct record_options *opt, int ar
 		.no_functions = &opt->no_functions,
 	};
 	struct recording r = {.command = command, .opt = opt, .argv = argv};
-	const struct person *runner;
-	int status = 1;
+	int status;
 
-	if (options_check(command, opt, argc, dashdash) || pids_parse(&opt->pids, &r.pids))
+	if (options_check(command, opt, argc, dashdash))
 		return 2;
 	r.recorded = xcalloc(func_table_count(), sizeof(*r.recorded));
 	if (func_table_select(&choice, r.recorded))
 		status = 2;
-	else if (!people_find(&r, &runner) &&
-		 (!argc || !launch_plan_make(argv, runner, runner == r.behind, &r.plan)))
-		status = 0;
+	else
+		status = watch_prepare(&opt->pids, opt->user, argc, argv, &r.watch);
 	if (status)
 		record_release(&r);
 	else
@@ -225,9 +157,9 @@ int record_run(struct recording *r, const char *path, int fd)
 	struct session_options so = {
 		.path = path,
 		.fd = fd,
-		.launch = r->plan.program ? &r->plan : NULL,
-		.pids = r->pids,
-		.pid_cnt = o->pids.cnt,
+		.launch = r->watch.plan.program ? &r->watch.plan : NULL,
+		.pids = r->watch.pids,
+		.pid_cnt = r->watch.pid_cnt,
 		.all = o->all,
 		.recorded = r->recorded,
 		.region = (const char *const *)o->regions.item,
@@ -242,7 +174,7 @@ int record_run(struct recording *r, const char *path, int fd)
 		.cpus_per_ring = o->cpus_per_ring,
 		.duration_ns = o->duration_ns,
 		.max_bytes = o->max_bytes,
-		.owner = r->owner,
+		.owner = r->watch.owner,
 		.argv = r->argv,
 		.progress = isatty(STDERR_FILENO) && log_get_level() >= LOG_WARN,
 	};
@@ -253,21 +185,16 @@ int record_run(struct recording *r, const char *path, int fd)
 	*res = (struct session_result){.child_status = -1};
 	if (!half)
 		return -ENOENT;
-	signals_catch();
-	err = half->session_run(&so, &stop, res);
-	if (res->child_pid &&
-	    launch_reap(res->child_pid, interrupted ? REAP_WAIT_MS : 0, &res->child_status))
+	err = half->session_run(&so, watch_signals(), res);
+	if (res->child_pid && watch_reap(res->child_pid, &res->child_status))
 		res->child_pid = 0;
 	return err;
 }
 
 void record_release(struct recording *r)
 {
-	launch_plan_release(&r->plan);
-	person_free(r->behind);
-	person_free(r->named);
+	watch_release(&r->watch);
 	free(r->recorded);
-	free(r->pids);
 }
 
 /* Regions and layers are asked for also of programs without MPI. */
@@ -287,7 +214,7 @@ static bool mpi_is_wanted(const struct recording *r)
 static void no_mpi_print(const struct recording *r)
 {
 	static const char *const launchers[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun"};
-	const char *program = r->plan.program ?: "", *slash = strrchr(program, '/');
+	const char *program = r->watch.plan.program ?: "", *slash = strrchr(program, '/');
 	const char *name = slash ? slash + 1 : program;
 	bool launcher = false;
 
@@ -299,7 +226,7 @@ static void no_mpi_print(const struct recording *r)
 		log_warn(
 			"no MPI process was seen; does the program use MPI, and is its library not stripped? "
 			"try `povtrace check --sites LIBRARY`");
-	else if (launcher && !r->plan.as && !geteuid())
+	else if (launcher && !r->watch.plan.as && !geteuid())
 		log_warn(
 			"the command ended before any MPI process had started: see its own message above; it ran "
 			"as root, which some launchers refuse: --user NAME runs it as somebody else");
@@ -332,16 +259,5 @@ void record_hints(const struct recording *recording, int err, const char *more_r
 
 int record_status(const struct recording *recording)
 {
-	const struct session_result *r = &recording->result;
-
-	if (r->child_status == -1)
-		return 0;
-	if (WIFSIGNALED(r->child_status)) {
-		log_warn("the command was ended by signal %d (%s)", WTERMSIG(r->child_status),
-			 strsignal(WTERMSIG(r->child_status)));
-		return 128 + WTERMSIG(r->child_status);
-	}
-	if (WEXITSTATUS(r->child_status))
-		log_warn("the command exited with status %d", WEXITSTATUS(r->child_status));
-	return WEXITSTATUS(r->child_status);
+	return watch_status(recording->result.child_status);
 }

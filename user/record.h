@@ -14,9 +14,9 @@
 #ifndef POV_RECORD_H
 #define POV_RECORD_H
 
-#include "attach/launch.h"
 #include "base/option.h"
 #include "collect/session.h"
+#include "watch.h"
 
 /* First in the commands' own options. */
 struct record_options {
@@ -32,13 +32,9 @@ extern const struct option_def record_option_rows[]; /* struct command's shared 
 struct recording {
 	const char *command; /* as the user typed it: "record" */
 	const struct record_options *opt;
-	char *const *argv;	       /* of what is to be run; empty if nothing is */
-	pid_t *pids;		       /* owned, as is all that follows */
-	bool *recorded;		       /* by row of the function table */
-	struct person *behind, *named; /* ran sudo; by --user */
-	struct launch_plan plan;       /* program is NULL if nothing is to be run */
-	const struct person
-		*owner; /* of all files that are written: one of these; NULL: whoever runs this */
+	char *const *argv; /* of what is to be run; empty if nothing is */
+	struct watch watch;
+	bool *recorded;		      /* by row of the function table; owned */
 	struct session_result result; /* once it has run */
 };
 

@@ -23,7 +23,9 @@ finding: abi base trace layer model analysis site
 report: abi base trace layer model analysis site finding
 writer: abi base trace layer model analysis site finding
 attach: abi base elf trace layer/func_table.h
-collect: abi base elf trace attach layer/func_table.h layer/signature.h
+collect: abi base elf trace attach layer/func_table.h layer/signature.h clock/clock.h
+libpov: abi
+clock: abi base attach collect libpov/page.h
 "
 
 # "<file> <included path>" of all our own includes in these files.
@@ -74,9 +76,9 @@ reading=$(tree_files 'user/base/*' 'user/trace/*' 'user/layer/*' 'user/model/*' 
 check "reading a trace needs neither libbpf nor the kernel half, nor what else only the recording half and povtrace-lines are linked with" \
 	"$(grep -nE '#[[:space:]]*include[[:space:]]*[<"](bpf/|linux/bpf|povtrace\.skel|hwloc|Zydis|gelf|libelf|elfutils|dwarf)' $reading /dev/null)"
 
-bad=$(includes $(tree_files 'user/cmd_record.c' 'user/cmd_check.c' 'user/record.[ch]') |
+bad=$(includes $(tree_files 'user/cmd_record.c' 'user/cmd_check.c' 'user/cmd_clock.c' 'user/watch.[ch]' 'user/record.[ch]') |
 	grep -E ' (model|analysis|finding|report|writer|layer)/' | grep -vE ' (layer/func_table|layer/mpi_sig|writer/export)\.h')
-check "record and check decode nothing" "$bad"
+check "record, clock and check decode nothing" "$bad"
 
 check "the ABI includes nothing but itself" \
 	"$(grep -nE '#[[:space:]]*include' bpf/abi/*.h | grep -vE '"(event|config|thread)\.h"')"

@@ -7,12 +7,17 @@ PLAIN_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN)
 PLAIN_BIN := $(patsubst tests/mpi/plain/%.c,build/mpi/plain/%,\
 	$(filter-out %/no_udev.c %/met_library.c %/region_library.c %/verbs_slots.c %/verbs_loopback.c \
 	%/verbs_find.c %/verbs_posts.c %/verbs_cost.c %/verbs_pieces.c %/verbs_usdt.c %/verbs_wr.c \
-	%/uct_form.c %/ofi_ends.c,$(wildcard tests/mpi/plain/*.c)))
+	%/uct_form.c %/ofi_ends.c %/clock_probe.c,$(wildcard tests/mpi/plain/*.c)))
 
 $(PLAIN_BIN): build/mpi/plain/%: tests/mpi/plain/%.c
 	$(say) CC $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN_CFLAGS) -MMD -MP -MF $@.d $< -o $@ -ldl -lpthread
+
+build/mpi/plain/clock_probe: tests/mpi/plain/clock_probe.c $(BUILD)/libpov.a
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN_CFLAGS) -Iuser -MMD -MP -MF $@.d $< $(BUILD)/libpov.a -o $@ -lpthread
 
 # p2p_static has everything inside; p2p_inside has MPI inside and the rest in shared libraries. UCX
 # registers its parts in constructors, which a linker drops from an archive unless told otherwise.

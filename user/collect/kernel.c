@@ -57,6 +57,12 @@ static void raise_open_files(void)
 		log_debug("cannot raise the limit of open files: %s", strerror(errno));
 }
 
+void kernel_prepare(void)
+{
+	libbpf_set_print(libbpf_log);
+	raise_open_files();
+}
+
 /* The kernel half knows processes by the numbers that they have in the first pid namespace, /proc by ours. */
 static bool first_pid_namespace(void)
 {
@@ -65,17 +71,19 @@ static bool first_pid_namespace(void)
 	return !stat("/proc/self/ns/pid", &st) && st.st_ino == PID_NAMESPACE_FIRST;
 }
 
-static int features_check(const struct features *f)
+int kernel_check(const char *command, const struct features *f)
 {
 	if (geteuid() || !f->root) {
-		log_error("record needs root: BPF programs cannot be loaded; run it with sudo");
+		log_error("%s needs root: BPF programs cannot be loaded; run it with sudo",
+			  command);
 		return -EPERM;
 	}
 	if (!first_pid_namespace()) {
 		log_error(
-			"record does not work in a pid namespace of its own (a container's): process "
+			"%s does not work in a pid namespace of its own (a container's): process "
 			"numbers are not the kernel's there; run it on the host, where -p and --all see "
-			"the container's processes, too");
+			"the container's processes, too",
+			command);
 		return -EOPNOTSUPP;
 	}
 	if (!f->btf) {
@@ -257,10 +265,9 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k)
 	int err;
 
 	memset(k, 0, sizeof(*k));
-	libbpf_set_print(libbpf_log);
-	raise_open_files();
+	kernel_prepare();
 	features_probe(&k->features);
-	err = features_check(&k->features);
+	err = kernel_check("record", &k->features);
 	if (err)
 		return err;
 	k->programs.api = k->features.uprobe_multi && !opt->perf_links ? LINK_MULTI : LINK_PERF;

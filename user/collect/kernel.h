@@ -55,6 +55,10 @@ struct kernel {
 	struct leftover_probes leftover; /* … and what they leave; kernel_release takes care of it */
 };
 
+/* Before libbpf is used: what it says goes to the log, and as many files may be open as can be. */
+void kernel_prepare(void);
+/* 0, or -errno after telling what command `command` needs that is not there. */
+int kernel_check(const char *command, const struct features *f);
 /* Loads; attaches nothing. 0 or -errno (printed). kernel_release in any case. */
 int kernel_load(const struct kernel_options *opt, struct kernel *k);
 /* Attaches identity, images, functions of the kernel and scheduler. What is not to be had is said and left out. */

@@ -10,6 +10,7 @@
 #include "attach/library_kind.h"
 #include "attach/library_list.h"
 #include "base/log.h"
+#include "clock/clock.h"
 #include "collect/kernel_functions.h"
 #include "collect/session.h"
 #include "elf/elf_file.h"
@@ -68,6 +69,7 @@ static int file_sites_print(const char *path, bool json, FILE *out)
 const struct recorder recorder = {
 	.version = POV_VERSION,
 	.session_run = session_run,
+	.clock_run = clock_run,
 	.features_probe = features_probe,
 	.kernel_functions_list = kernel_functions_list,
 	.sites_print = file_sites_print,

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct clock_options;
+struct clock_result;
 struct features;
 struct session_options;
 struct session_result;
@@ -19,6 +21,9 @@ struct recorder {
 	const char *version; /* of the program that it was built with; first in any version */
 	int (*session_run)(const struct session_options *opt, const volatile int *stop,
 			   struct session_result *out);
+	/* clock/clock.h */
+	int (*clock_run)(const struct clock_options *opt, const volatile int *stop,
+			 struct clock_result *out);
 	void (*features_probe)(struct features *out);
 	json_t *(*kernel_functions_list)(void); /* collect/kernel_functions.h */
 	/* Prints where functions of a file would be probed. 0 or -errno (printed). */

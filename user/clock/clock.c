@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* The loop: news of the kernel half, requests, what is due. */
+#include "clock/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "attach/launch.h"
+#include "attach/proc.h"
+#include "base/log.h"
+#include "clock.skel.h"
+#include "clock/seats.h"
+#include "clock/serve.h"
+#include "collect/kernel.h"
+
+#define TEND_NS 250000000ull
+#define FIND_NS 1000000000ull
+#define NS_PER_MS 1000000
+
+struct clock_session {
+	const struct clock_options *opt;
+	struct clock_result *res;
+	struct seats seats;
+	struct server server;
+	struct launch launch;
+	int launch_fd; /* becomes readable when the command ends; -1 */
+	struct clock_row *rows;
+	uint64_t tend_ns, find_ns, show_ns, end_ns; /* when it is due next; 0: never */
+};
+
+/* ---- whose times ---- */
+
+struct family {
+	struct clock_session *c;
+	bool grew;
+};
+
+static int family_visit(void *ctx, pid_t pid, pid_t parent)
+{
+	struct family *f = ctx;
+	struct seats *s = &f->c->seats;
+
+	if (pid != getpid() && seats_find(s, parent) >= 0 && seats_find(s, pid) < 0 &&
+	    seats_adopt(s, pid) >= 0)
+		f->grew = true;
+	return 0;
+}
+
+static int pids_adopt(struct clock_session *c)
+{
+	struct family f = {.c = c};
+	int err;
+
+	for (size_t i = 0; i < c->opt->pid_cnt; i++) {
+		err = seats_adopt(&c->seats, c->opt->pids[i]);
+		if (err < 0) {
+			log_error("clock: process %d: %s", c->opt->pids[i], strerror(-err));
+			return err;
+		}
+	}
+	do {
+		f.grew = false;
+		proc_for_each(family_visit, &f);
+	} while (f.grew);
+	return 0;
+}
+
+/* Of the whole node: MPI processes, by what their launcher told them. */
+static int rank_visit(void *ctx, pid_t pid, pid_t parent)
+{
+	struct clock_session *c = ctx;
+	struct proc_rank r;
+
+	(void)parent;
+	if (pid != getpid() && seats_find(&c->seats, pid) < 0 && !proc_rank_read(pid, &r) &&
+	    r.rank >= 0 && strcmp(r.launcher, "singleton"))
+		seats_adopt(&c->seats, pid);
+	return 0;
+}
+
+/* ---- the loop ---- */
+
+static void show(struct clock_session *c, bool last)
+{
+	size_t cnt;
+
+	if (!c->opt->show)
+		return;
+	c->rows = xrealloc(c->rows, (c->seats.end + 1) * sizeof(*c->rows));
+	cnt = seats_rows(&c->seats, c->rows);
+	c->opt->show(c->opt->ctx, c->rows, cnt, last);
+}
+
+static bool is_due(uint64_t *when, uint64_t now, uint64_t interval)
+{
+	if (!*when || now < *when)
+		return false;
+	*when += interval;
+	if (*when <= now)
+		*when = now + interval;
+	return true;
+}
+
+static void work_due(struct clock_session *c)
+{
+	uint64_t now = kernel_now_ns();
+
+	if (is_due(&c->tend_ns, now, TEND_NS))
+		seats_tend(&c->seats);
+	if (is_due(&c->find_ns, now, FIND_NS))
+		proc_for_each(rank_visit, c);
+	if (is_due(&c->show_ns, now, c->opt->interval_ns))
+		show(c, false);
+}
+
+static int wait_ms(const struct clock_session *c)
+{
+	const uint64_t due[] = {c->tend_ns, c->find_ns, c->show_ns, c->end_ns};
+	uint64_t now = kernel_now_ns(), next = now + TEND_NS;
+
+	for (size_t i = 0; i < sizeof(due) / sizeof(*due); i++)
+		if (due[i] && due[i] < next)
+			next = due[i];
+	return next <= now ? 0 : (int)((next - now + NS_PER_MS - 1) / NS_PER_MS);
+}
+
+/* 0: go on; 1: it is over; -errno (printed). */
+static int command_look(struct clock_session *c)
+{
+	if (c->launch_fd < 0)
+		return 0;
+	if (launch_executed(&c->launch, c->opt->launch, 0) < 0) {
+		c->launch.pid = 0;
+		return -ENOEXEC;
+	}
+	if (waitpid(c->launch.pid, &c->res->child_status, WNOHANG) != c->launch.pid)
+		return 0;
+	c->launch.pid = 0;
+	return 1;
+}
+
+static int loop(struct clock_session *c, const volatile int *stop)
+{
+	struct pollfd p[ASKING_MAX + 3];
+	unsigned int cnt;
+	int err = 0;
+
+	while (!*stop && !err && (!c->end_ns || kernel_now_ns() < c->end_ns)) {
+		p[0] = (struct pollfd){.fd = seats_fd(&c->seats), .events = POLLIN};
+		p[1] = (struct pollfd){.fd = c->launch_fd, .events = POLLIN};
+		cnt = server_poll(&c->server, &p[2]);
+		if (poll(p, cnt + 2, wait_ms(c)) < 0) {
+			if (errno != EINTR)
+				err = -errno;
+			continue;
+		}
+		if (p[0].revents)
+			seats_news(&c->seats);
+		server_work(&c->server, &p[2], cnt);
+		work_due(c);
+		err = command_look(c);
+	}
+	return err < 0 ? err : 0;
+}
+
+/* ---- begin and end ---- */
+
+static int start(struct clock_session *c)
+{
+	const struct clock_options *o = c->opt;
+	uint64_t now;
+	int err;
+
+	c->seats.keep = o->launch != NULL;
+	err = server_open(&c->server, &c->seats, o->socket, o->socket_else, o->all);
+	if (!err)
+		err = pids_adopt(c);
+	if (!err && o->launch)
+		err = launch_start(o->launch, &c->launch);
+	if (err)
+		return err;
+	if (c->launch.pid) {
+		err = seats_adopt(&c->seats, c->launch.pid);
+		if (err >= 0)
+			c->seats.seat[err].named = true;
+		c->launch_fd = (int)syscall(SYS_pidfd_open, c->launch.pid, 0);
+		if (err >= 0)
+			err = launch_open_gate(&c->launch, o->launch);
+		if (err < 0)
+			return err;
+	}
+	now = kernel_now_ns();
+	c->tend_ns = now;
+	c->find_ns = o->all ? now : 0;
+	c->show_ns = o->interval_ns ? now + o->interval_ns : 0;
+	c->end_ns = o->duration_ns ? now + o->duration_ns : 0;
+	return 0;
+}
+
+static void result_take(struct clock_session *c)
+{
+	c->res->unseated = c->seats.skel->bss->unseated;
+	c->res->missed = c->seats.skel->bss->missed;
+	memcpy(c->res->cost, c->seats.skel->bss->cost, sizeof(c->res->cost));
+}
+
+int clock_run(const struct clock_options *opt, const volatile int *stop, struct clock_result *out)
+{
+	struct clock_session *c = xcalloc(1, sizeof(*c));
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	out->child_status = -1;
+	*c = (struct clock_session){.opt = opt, .res = out, .launch_fd = -1};
+	c->server.fd = -1;
+	c->launch.gate_fd = c->launch.error_fd = -1;
+	err = seats_init(&c->seats, opt->cost);
+	if (!err)
+		err = start(c);
+	if (err)
+		launch_cancel(&c->launch);
+	else
+		err = loop(c, stop);
+	if (!err) {
+		seats_news(&c->seats);
+		show(c, true);
+		result_take(c);
+	}
+	out->child_pid = c->launch.pid;
+	server_close(&c->server);
+	seats_release(&c->seats);
+	if (c->launch_fd >= 0)
+		close(c->launch_fd);
+	free(c->rows);
+	free(c);
+	return err;
+}

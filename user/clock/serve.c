@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* A connection is one request and its answer. Nobody is waited for: who connects and says nothing only takes a place until others need it. */
+#include "clock/serve.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+#define FDS_MAX 2
+
+/* ---- answers ---- */
+
+struct answer {
+	struct pov_clock_answer head;
+	int fd[FDS_MAX];
+	unsigned int fd_cnt;
+};
+
+static void answer_send(int conn, const struct answer *a)
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(FDS_MAX * sizeof(int))];
+	} control = {0};
+	struct iovec data = {(void *)&a->head, sizeof(a->head)};
+	struct msghdr msg = {.msg_iov = &data, .msg_iovlen = 1};
+
+	if (a->fd_cnt) {
+		msg.msg_control = &control;
+		msg.msg_controllen = CMSG_SPACE(a->fd_cnt * sizeof(int));
+		control.head.cmsg_level = SOL_SOCKET;
+		control.head.cmsg_type = SCM_RIGHTS;
+		control.head.cmsg_len = CMSG_LEN(a->fd_cnt * sizeof(int));
+		memcpy(CMSG_DATA(&control.head), a->fd, a->fd_cnt * sizeof(int));
+	}
+	if (sendmsg(conn, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		log_debug("clock: cannot answer: %s", strerror(errno));
+}
+
+static void answer_clock(struct server *s, int idx, struct answer *a)
+{
+	a->fd[a->fd_cnt++] = s->seats->seat[idx].page_fd;
+}
+
+static int answer_section(struct server *s, int idx, struct answer *a)
+{
+	int group_fd, err = seats_section(s->seats, idx, &group_fd);
+
+	if (err)
+		return err;
+	a->fd[a->fd_cnt++] = s->seats->seat[idx].section_fd;
+	a->fd[a->fd_cnt++] = group_fd;
+	return 0;
+}
+
+/* ---- requests ---- */
+
+/* The seat of who is at the other end. Its index or -errno. */
+static int seat_of(struct server *s, int conn)
+{
+	struct ucred who;
+	socklen_t bytes = sizeof(who);
+	char path[64];
+	struct stat st;
+
+	if (getsockopt(conn, SOL_SOCKET, SO_PEERCRED, &who, &bytes))
+		return -errno;
+	snprintf(path, sizeof(path), "/proc/%d", who.pid);
+	if (stat(path, &st) || st.st_uid != who.uid)
+		return -ESRCH; /* gone, or somebody else's by now */
+	if (s->all)
+		return seats_adopt(s->seats, who.pid);
+	seats_news(s->seats);
+	return seats_find(s->seats, who.pid);
+}
+
+static void request_answer(struct server *s, int conn, const struct pov_clock_request *r)
+{
+	struct answer a = {.head = {.magic = POV_CLOCK_MAGIC,
+				    .version = POV_CLOCK_VERSION,
+				    .cpus = s->seats->cpus}};
+	int idx;
+
+	if (r->version != POV_CLOCK_VERSION) {
+		a.head.status = -EPROTONOSUPPORT;
+	} else {
+		idx = seat_of(s, conn);
+		if (idx < 0)
+			a.head.status = idx;
+		else if (r->wish == POV_CLOCK_WISH_CLOCK)
+			answer_clock(s, idx, &a);
+		else if (r->wish == POV_CLOCK_WISH_SECTION)
+			a.head.status = answer_section(s, idx, &a);
+		else
+			a.head.status = -EINVAL;
+	}
+	answer_send(conn, &a);
+}
+
+static void asking_drop(struct server *s, unsigned int i)
+{
+	close(s->asking[i]);
+	memmove(&s->asking[i], &s->asking[i + 1], (--s->asking_cnt - i) * sizeof(*s->asking));
+}
+
+static void asking_accept(struct server *s)
+{
+	int conn;
+
+	while ((conn = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+		if (s->asking_cnt == ASKING_MAX)
+			asking_drop(s, 0);
+		s->asking[s->asking_cnt++] = conn;
+	}
+}
+
+static void asking_read(struct server *s, int conn)
+{
+	struct pov_clock_request r;
+	ssize_t n = recv(conn, &r, sizeof(r), MSG_DONTWAIT);
+
+	if (n < 0 && errno == EAGAIN)
+		return;
+	if (n == (ssize_t)sizeof(r) && r.magic == POV_CLOCK_MAGIC)
+		request_answer(s, conn, &r);
+	for (unsigned int i = 0; i < s->asking_cnt; i++)
+		if (s->asking[i] == conn) {
+			asking_drop(s, i);
+			return;
+		}
+}
+
+unsigned int server_poll(const struct server *s, struct pollfd *out)
+{
+	unsigned int cnt = 0;
+
+	out[cnt++] = (struct pollfd){.fd = s->fd, .events = POLLIN};
+	for (unsigned int i = 0; i < s->asking_cnt; i++)
+		out[cnt++] = (struct pollfd){.fd = s->asking[i], .events = POLLIN};
+	return cnt;
+}
+
+void server_work(struct server *s, const struct pollfd *polled, unsigned int cnt)
+{
+	for (unsigned int i = 1; i < cnt; i++)
+		if (polled[i].revents)
+			asking_read(s, polled[i].fd);
+	if (polled[0].revents)
+		asking_accept(s);
+}
+
+/* ---- the socket ---- */
+
+/* A directory that only root writes to, so that nobody else can serve there. */
+static int directory_make(const char *path)
+{
+	char copy[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	struct stat st;
+	const char *dir;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	dir = dirname(copy);
+	if (mkdir(dir, 0755) && errno != EEXIST)
+		return -errno;
+	if (stat(dir, &st))
+		return -errno;
+	return !st.st_uid && !(st.st_mode & (S_IWGRP | S_IWOTH)) ? 0 : -EPERM;
+}
+
+/* Whether somebody listens there. */
+static bool is_served(const struct sockaddr_un *at)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	bool served = fd >= 0 &&
+		      (!connect(fd, (const struct sockaddr *)at, sizeof(*at)) || errno == EAGAIN);
+
+	if (fd >= 0)
+		close(fd);
+	return served;
+}
+
+static int listen_at(struct server *s, const struct sockaddr_un *at)
+{
+	s->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (s->fd < 0)
+		return -errno;
+	unlink(at->sun_path);
+	if (bind(s->fd, (const struct sockaddr *)at, sizeof(*at)))
+		return -errno;
+	return chmod(at->sun_path, 0666) || listen(s->fd, ASKING_MAX) ? -errno : 0;
+}
+
+static int path_check(const char *path, struct sockaddr_un *at)
+{
+	int err;
+
+	*at = (struct sockaddr_un){.sun_family = AF_UNIX};
+	if (strlen(path) >= sizeof(at->sun_path)) {
+		log_error("clock: %s: too long for a socket's name", path);
+		return -ENAMETOOLONG;
+	}
+	strcpy(at->sun_path, path);
+	err = directory_make(path);
+	if (err)
+		log_error(
+			"clock: %s: its directory must be there, and only root may write to it: %s",
+			path, strerror(-err));
+	return err;
+}
+
+int server_open(struct server *s, struct seats *seats, const char *path, const char *path_else,
+		bool all)
+{
+	struct sockaddr_un at;
+	int err;
+
+	*s = (struct server){.seats = seats, .path = path, .all = all, .fd = -1};
+	err = path_check(path, &at);
+	if (!err && is_served(&at)) {
+		if (!path_else) {
+			log_error("clock: another `povtrace clock` serves at %s already", path);
+			return -EADDRINUSE;
+		}
+		s->path = path_else;
+		err = path_check(path_else, &at);
+	}
+	if (err)
+		return err;
+	err = listen_at(s, &at);
+	if (err)
+		log_error("clock: cannot serve at %s: %s", s->path, strerror(-err));
+	return err;
+}
+
+void server_close(struct server *s)
+{
+	while (s->asking_cnt)
+		asking_drop(s, s->asking_cnt - 1);
+	if (s->fd < 0)
+		return;
+	unlink(s->path);
+	close(s->fd);
+	s->fd = -1;
+}

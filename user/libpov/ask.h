@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Asking `povtrace clock` for pages. */
+#ifndef POV_LIBPOV_ASK_H
+#define POV_LIBPOV_ASK_H
+
+#include "abi/clock.h"
+
+#define ASK_FDS 2
+
+/* Mapped, for as long as the process lives, not for its children. */
+struct asked {
+	void *page[ASK_FDS]; /* in the order of enum pov_clock_wish's text; only a struct pov_clock_section can be written */
+	unsigned int cpus; /* of the node */
+};
+
+/* 0 or -errno: -ENOENT and -ECONNREFUSED if nobody serves, -ESRCH if not this process. */
+int ask(enum pov_clock_wish wish, struct asked *out);
+
+#endif
