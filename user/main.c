@@ -68,6 +68,7 @@ static void print_man(FILE *out)
 {
 	fprintf(out,
 		".TH POVTRACE 1 \"\" \"povtrace %s\" \"User Commands\"\n"
+		".ad l\n"
 		".SH NAME\npovtrace \\- trace MPI programs from two points of view\n"
 		".SH SYNOPSIS\n\\fBpovtrace\\fR [\\fB\\-q\\fR|\\fB\\-v\\fR] \\fICOMMAND\\fR [options]\n"
 		".SH DESCRIPTION\n"

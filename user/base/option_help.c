@@ -223,7 +223,8 @@ static void print_man_head(const struct command *cmd, FILE *out)
 		snprintf(name, sizeof(name), "%s", cmd->name);
 	for (c = name; *c; c++)
 		*c = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
-	fprintf(out, ".TH %s 1 \"\" \"povtrace %s\" \"User Commands\"\n", name, POV_VERSION);
+	/* Lines end where words do: adjusted ones have gaps in the middle of options. */
+	fprintf(out, ".TH %s 1 \"\" \"povtrace %s\" \"User Commands\"\n.ad l\n", name, POV_VERSION);
 }
 
 static const char usual_status[] = "0 on success, 1 on failure, 2 on wrong usage.";
