@@ -266,11 +266,11 @@ mpi-programs: $(MPI_BIN)
 
 live-programs: mpi-programs
 
-# Programs that need more than the rules above (static, dlopen …) bring their own rules.
--include $(wildcard tests/*/build.mk)
 include user/libpov/build.mk
 include bench/build.mk
 include viz/build.mk
+# Programs that need more than the rules above (static, dlopen …) bring their own rules.
+-include $(wildcard tests/*/build.mk)
 
 -include $(shell find $(BUILD)/obj $(BPFDIR) build/mpi -name '*.d' 2>/dev/null)
 

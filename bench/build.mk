@@ -10,6 +10,8 @@
 
 BENCH_SRC := $(sort $(wildcard bench/*.c bench/*/*.c))
 BENCH_BASE_SRC := $(sort $(wildcard user/base/*.c))
+# libpov, for the clocks of `povtrace clock`: in the program, which so needs no library to be found.
+BENCH_POV_SRC := $(filter-out %/wtime.c,$(sort $(wildcard user/libpov/*.c)))
 BENCH_GEN_SRC := $(GEN)/benches.c
 BENCH_GEN_HDR := $(GEN)/version.h
 # bench first: it has directories of the same names as the tracer.
@@ -25,7 +27,8 @@ $(GEN)/benches.c: FORCE
 # povbench_rules(name, compiler, more flags): the program of one MPI. BENCH_OBJ_name are its objects.
 define povbench_rules
 BENCH_OBJ_$(1) := $$(BENCH_SRC:%.c=build/povbench/$(1)/obj/%.o) \
-	$$(BENCH_BASE_SRC:%.c=build/povbench/$(1)/obj/%.o) build/povbench/$(1)/obj/gen/benches.o
+	$$(BENCH_BASE_SRC:%.c=build/povbench/$(1)/obj/%.o) $$(BENCH_POV_SRC:%.c=build/povbench/$(1)/obj/%.o) \
+	build/povbench/$(1)/obj/gen/benches.o
 
 build/povbench/$(1)/flags: FORCE
 	@mkdir -p $$(@D)

@@ -59,6 +59,7 @@ enum comm_feature {
 	COMM_HAS_STEAL = 0x10, /* cpu_ns is measured, and may be less than the time that passed */
 	COMM_VIRTUAL_TIME = 0x20, /* time passes in the operations below only, not in own code */
 	COMM_HAS_RMA = 0x40,	  /* windows: window_new … */
+	COMM_HAS_POV = 0x80,	  /* rank_pov_ns, core_pov_ns, section: `povtrace clock` serves */
 };
 
 enum compute_kind {
@@ -88,6 +89,11 @@ struct comm_ops {
 	uint64_t (*now_ns)(struct comm *c);
 	uint64_t (*cpu_ns)(struct comm *c); /* CPU time of the calling thread */
 	double (*wtime)(struct comm *c);    /* MPI_Wtime, as it is, in seconds */
+
+	/* libpov's clocks (COMM_HAS_POV): of all the rank's threads, and of the core's processes that are in a section. */
+	uint64_t (*rank_pov_ns)(struct comm *c);
+	uint64_t (*core_pov_ns)(struct comm *c);
+	void (*section)(struct comm *c, bool begin);
 
 	/* Computes for ns of undisturbed time. */
 	void (*compute)(struct comm *c, const struct compute *how, uint64_t ns);

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "core/clock.h"
 #include "core/mark.h"
+#include "libpov/pov.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,27 @@ static double mpi_wtime(struct comm *c)
 {
 	(void)c;
 	return MPI_Wtime();
+}
+
+static uint64_t mpi_rank_pov_ns(struct comm *c)
+{
+	(void)c;
+	return pov_rank_ns();
+}
+
+static uint64_t mpi_core_pov_ns(struct comm *c)
+{
+	(void)c;
+	return pov_core_ns();
+}
+
+static void mpi_section(struct comm *c, bool begin)
+{
+	(void)c;
+	if (begin)
+		MPIX_Start_processor_timer();
+	else
+		MPIX_Stop_processor_timer();
 }
 
 static void mpi_compute(struct comm *c, const struct compute *how, uint64_t ns)
@@ -257,6 +279,9 @@ static const struct comm_ops mpi_ops = {
 	.now_ns = mpi_now_ns,
 	.cpu_ns = mpi_cpu_ns,
 	.wtime = mpi_wtime,
+	.rank_pov_ns = mpi_rank_pov_ns,
+	.core_pov_ns = mpi_core_pov_ns,
+	.section = mpi_section,
 	.compute = mpi_compute,
 	.msg_prepare = mpi_msg_prepare,
 	.requests_prepare = mpi_requests_prepare,
@@ -323,6 +348,11 @@ static struct comm *mpi_first(struct comm *c, int n)
 	return comm_new(comm, mpi_of(c)->process, c->features);
 }
 
+static uint32_t pov_features(void)
+{
+	return pov_source(NULL) == POV_SOURCE_POVTRACE ? COMM_HAS_POV : 0;
+}
+
 struct comm *comm_mpi_init(int *argc, char ***argv, enum comm_threads threads)
 {
 	static const int levels[] = {
@@ -331,7 +361,7 @@ struct comm *comm_mpi_init(int *argc, char ***argv, enum comm_threads threads)
 		[COMM_THREADS_MULTIPLE] = MPI_THREAD_MULTIPLE,
 	};
 	int level;
-	uint32_t features = PARTITIONED | COMM_HAS_RMA | compute_features();
+	uint32_t features = PARTITIONED | COMM_HAS_RMA | pov_features() | compute_features();
 	MPI_Comm comm;
 
 	MPI_Init_thread(argc, argv, levels[threads], &level);

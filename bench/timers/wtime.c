@@ -10,6 +10,10 @@
  * other (W, 2 W … as the paper's user-level threads). "wtime_over_cpu" of the last rank to end is V either way;
  * "wtime_counted", the sum of all ranks' wtime over the time that really passed, is (V + 1) / 2 to V, and "cpu_counted" is 1
  * if nobody else uses the core. "cpu_barrier" is W where a waiting rank sleeps, and more where it busy-waits.
+ * Where `povtrace clock` serves, MPIX_Rtime ("rtime") is read beside, around the work, and MPIX_Ptime ("ptime") of the core, all
+ * ranks in a section, from the first start to the last end after the barrier. Expected: "rtime" is "cpu", "ptime" the sum
+ * of all ranks' "cpu_barrier".
+ *
  * "rank_cpu_ns" is the CPU time of the rank's main thread since it began, for comparing with a tracer.
  */
 #include "core/bench.h"
@@ -26,7 +30,7 @@
 #define NS_PER_S 1e9
 #define WAITS 5 /* of a sample */
 
-enum reading { WTIME, CLOCK, CPU, WTIME_BARRIER, CPU_BARRIER, READING_CNT };
+enum reading { WTIME, CLOCK, CPU, WTIME_BARRIER, CPU_BARRIER, RTIME, READING_CNT };
 
 static const char *const reading_name[READING_CNT] = {
 	[WTIME] = "wtime",
@@ -34,13 +38,24 @@ static const char *const reading_name[READING_CNT] = {
 	[CPU] = "cpu",
 	[WTIME_BARRIER] = "wtime_barrier",
 	[CPU_BARRIER] = "cpu_barrier",
+	[RTIME] = "rtime",
 };
 
 struct wtime {
 	uint64_t work_ns, skip;
 	struct samples own[READING_CNT]; /* this rank's */
 	/* On rank 0: first start to last end, and all ranks' work by two clocks. */
-	struct samples elapsed, wtime_sum, cpu_sum;
+	struct samples elapsed, wtime_sum, cpu_sum, cpu_barrier_sum, ptime;
+	bool served; /* by `povtrace clock`: all ranks */
+};
+
+/* Of one rank, once. */
+struct span {
+	uint64_t start_ns, end_ns;
+};
+struct listing {
+	double value[READING_CNT];
+	struct span clock, ptime;
 };
 
 /* Less work than this would only say how the time slices fell. */
@@ -51,47 +66,64 @@ static uint64_t work_ns_of(const struct bench_options *opt)
 
 /* ---- listing 1, once ---- */
 
-/* Returns when the work ended. */
-static uint64_t listing(struct comm *c, uint64_t work_ns, double value[READING_CNT])
+static void listing(struct comm *c, uint64_t work_ns, struct listing *l)
 {
 	const struct compute how = {.kind = COMPUTE_WORK, .cores = COMPUTE_ONE};
-	uint64_t start_ns = c->ops->now_ns(c), cpu_ns = c->ops->cpu_ns(c), end_ns;
-	double start_s = c->ops->wtime(c);
+	uint64_t rtime_ns, cpu_ns;
+	double start_s;
 
+	c->ops->section(c, true);
+	l->ptime.start_ns = c->ops->core_pov_ns(c);
+	rtime_ns = c->ops->rank_pov_ns(c);
+	l->clock.start_ns = c->ops->now_ns(c);
+	cpu_ns = c->ops->cpu_ns(c);
+	start_s = c->ops->wtime(c);
 	c->ops->compute(c, &how, work_ns);
-	value[WTIME] = (c->ops->wtime(c) - start_s) * NS_PER_S;
-	value[CPU] = (double)(c->ops->cpu_ns(c) - cpu_ns);
-	end_ns = c->ops->now_ns(c);
-	value[CLOCK] = (double)(end_ns - start_ns);
+	l->value[WTIME] = (c->ops->wtime(c) - start_s) * NS_PER_S;
+	l->value[CPU] = (double)(c->ops->cpu_ns(c) - cpu_ns);
+	l->clock.end_ns = c->ops->now_ns(c);
+	l->value[RTIME] = (double)(c->ops->rank_pov_ns(c) - rtime_ns);
+	l->value[CLOCK] = (double)(l->clock.end_ns - l->clock.start_ns);
 	c->ops->coll(c, COMM_BARRIER, NULL, NULL, 0, 0);
-	value[WTIME_BARRIER] = (c->ops->wtime(c) - start_s) * NS_PER_S;
-	value[CPU_BARRIER] = (double)(c->ops->cpu_ns(c) - cpu_ns);
-	return end_ns;
+	l->value[WTIME_BARRIER] = (c->ops->wtime(c) - start_s) * NS_PER_S;
+	l->value[CPU_BARRIER] = (double)(c->ops->cpu_ns(c) - cpu_ns);
+	l->ptime.end_ns = c->ops->core_pov_ns(c);
+	c->ops->section(c, false);
+}
+
+static double span_of_all(struct comm *c, const struct span *own)
+{
+	const struct node_clock one_node = {.ns = 0};
+
+	return gather_span_ns(c, &one_node, own->start_ns, own->end_ns);
 }
 
 static double listing_measure(struct bench_run *run, void *ctx)
 {
 	struct comm *c = run->comm;
 	struct wtime *w = ctx;
-	const struct node_clock one_node = {.ns = 0};
-	uint64_t start_ns = c->ops->now_ns(c), end_ns;
-	double value[READING_CNT], elapsed, wtime_sum, cpu_sum;
+	double elapsed, ptime, wtime_sum, cpu_sum, cpu_barrier_sum;
+	struct listing l;
 	int i;
 
-	end_ns = listing(c, w->work_ns, value);
-	elapsed = gather_span_ns(c, &one_node, start_ns, end_ns);
-	wtime_sum = gather_sum(c, (uint64_t)value[WTIME]);
-	cpu_sum = gather_sum(c, (uint64_t)value[CPU]);
+	listing(c, w->work_ns, &l);
+	elapsed = span_of_all(c, &l.clock);
+	ptime = span_of_all(c, &l.ptime);
+	wtime_sum = gather_sum(c, (uint64_t)l.value[WTIME]);
+	cpu_sum = gather_sum(c, (uint64_t)l.value[CPU]);
+	cpu_barrier_sum = gather_sum(c, (uint64_t)l.value[CPU_BARRIER]);
 	if (w->skip > 0) {
 		w->skip--;
-		return value[WTIME];
+		return l.value[WTIME];
 	}
 	for (i = 0; i < READING_CNT; i++)
-		samples_add(&w->own[i], value[i]);
+		samples_add(&w->own[i], l.value[i]);
 	samples_add(&w->elapsed, elapsed);
+	samples_add(&w->ptime, ptime);
 	samples_add(&w->wtime_sum, wtime_sum);
 	samples_add(&w->cpu_sum, cpu_sum);
-	return value[WTIME];
+	samples_add(&w->cpu_barrier_sum, cpu_barrier_sum);
+	return l.value[WTIME];
 }
 
 /* ---- V ranks on a core ---- */
@@ -107,6 +139,8 @@ static void wtime_init(struct wtime *w, const struct bench_options *opt)
 	samples_init(&w->elapsed);
 	samples_init(&w->wtime_sum);
 	samples_init(&w->cpu_sum);
+	samples_init(&w->cpu_barrier_sum);
+	samples_init(&w->ptime);
 }
 
 static void wtime_release(struct wtime *w)
@@ -118,6 +152,8 @@ static void wtime_release(struct wtime *w)
 	samples_release(&w->elapsed);
 	samples_release(&w->wtime_sum);
 	samples_release(&w->cpu_sum);
+	samples_release(&w->cpu_barrier_sum);
+	samples_release(&w->ptime);
 }
 
 static struct result_point *point_add(struct bench_run *run, const struct wtime *w, int rank)
@@ -131,6 +167,11 @@ static struct result_point *point_add(struct bench_run *run, const struct wtime 
 	result_time(p, "elapsed", &w->elapsed);
 	result_value(p, "wtime_counted", stats_quantile(&w->wtime_sum, 0.5) / elapsed);
 	result_value(p, "cpu_counted", stats_quantile(&w->cpu_sum, 0.5) / elapsed);
+	if (!w->served)
+		return p;
+	result_time(p, "ptime", &w->ptime);
+	result_value(p, "ptime_over_cpu",
+		     stats_quantile(&w->ptime, 0.5) / stats_quantile(&w->cpu_barrier_sum, 0.5));
 	return p;
 }
 
@@ -148,6 +189,8 @@ static void point_write(struct bench_run *run, struct wtime *w, int rank, uint64
 		gather_samples_of(c, &w->own[i], rank, &s);
 		if (!p)
 			continue;
+		if (!w->served && i == RTIME)
+			continue;
 		median[i] = stats_quantile(&s, 0.5);
 		result_time(p, reading_name[i], &s);
 	}
@@ -155,6 +198,8 @@ static void point_write(struct bench_run *run, struct wtime *w, int rank, uint64
 	if (!p)
 		return;
 	result_value(p, "wtime_over_cpu", median[WTIME] / median[CPU]);
+	if (w->served)
+		result_value(p, "rtime_over_cpu", median[RTIME] / median[CPU]);
 	result_value(p, "rank_cpu_ns", (double)rank_cpu_ns);
 }
 
@@ -169,9 +214,9 @@ static void core_share(struct bench_run *run, struct core_sharing sharing, void 
 	char name[32];
 	int rank;
 
-	(void)ctx;
 	snprintf(name, sizeof(name), "V=%d", sharing.ranks);
 	wtime_init(&w, run->opt);
+	w.served = *(const bool *)ctx;
 	samples_init(&all);
 	c->ops->mark_begin(c, 1, name);
 	measure(run, &how, &all);
@@ -189,13 +234,31 @@ static int ratio_max(const struct comm *c)
 	return c->size < RANKS_PER_CORE_MAX ? c->size : RANKS_PER_CORE_MAX;
 }
 
+/* A rank that is not served has no clocks to be compared. */
+static bool pov_served(struct comm *c)
+{
+	uint64_t *all = xcalloc((size_t)c->size, sizeof(*all)), every = 1;
+	int i;
+
+	comm_collect(c, c->features & COMM_HAS_POV ? 1 : 0, all);
+	for (i = 0; c->rank == 0 && i < c->size; i++)
+		every = every && all[i];
+	free(all);
+	return comm_tell(c, every);
+}
+
 static int wtime_run(struct bench_run *run)
 {
 	int v, max = ratio_max(run->comm);
+	bool served = pov_served(run->comm);
+
+	if (!served && run->comm->rank == 0)
+		log_info(
+			"wtime: without MPIX_Rtime and MPIX_Ptime: no `povtrace clock` serves all ranks");
 
 	for (v = 1; v <= max; v++) {
 		core_sharing_run(run, (struct core_sharing){.ranks = v, .cores = 1, .nodes = 1},
-				 core_share, NULL);
+				 core_share, &served);
 		if (run->comm->rank == 0 && run->progress)
 			run->progress(run->progress_ctx, (size_t)v, (size_t)max);
 	}

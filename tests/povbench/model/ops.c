@@ -53,6 +53,16 @@ static double op_wtime(struct comm *c)
 	return (double)op_now_ns(c) / 1e9 * sim_of(c)->set.wtime_pace;
 }
 
+static uint64_t op_core_pov_ns(struct comm *c)
+{
+	return (uint64_t)llround(model_comm_of(c)->rank->core->section_ns);
+}
+
+static void op_section(struct comm *c, bool begin)
+{
+	model_comm_of(c)->rank->section = begin;
+}
+
 static void op_compute(struct comm *c, const struct compute *how, uint64_t ns)
 {
 	struct sim *sim = sim_of(c);
@@ -453,6 +463,9 @@ const struct comm_ops model_ops = {
 	.now_ns = op_now_ns,
 	.cpu_ns = op_cpu_ns,
 	.wtime = op_wtime,
+	.rank_pov_ns = op_cpu_ns,
+	.core_pov_ns = op_core_pov_ns,
+	.section = op_section,
 	.compute = op_compute,
 	.msg_prepare = op_msg_prepare,
 	.requests_prepare = op_requests_prepare,

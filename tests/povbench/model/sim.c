@@ -270,6 +270,8 @@ void core_compute(struct sim *sim, double ns, double cpu_share, bool deadline)
 			step_ns = sim->set.slice_ns;
 		task_sleep(sim, step_ns);
 		rank->cpu_ns += step_ns * cpu_share;
+		if (rank->section)
+			rank->core->section_ns += step_ns * cpu_share;
 		left_ns -= step_ns;
 		if (left_ns <= 0)
 			break;
@@ -375,6 +377,7 @@ void model_settings_init(struct model_settings *s)
 		.test_ns = 50,
 		.wtime_pace = 1,
 		.features = COMM_HAS_PARTITIONED | COMM_HAS_MULTIPLE | COMM_HAS_THREADS |
-			    COMM_HAS_OPENMP | COMM_HAS_STEAL | COMM_HAS_RMA | COMM_VIRTUAL_TIME,
+			    COMM_HAS_OPENMP | COMM_HAS_STEAL | COMM_HAS_RMA | COMM_HAS_POV |
+			    COMM_VIRTUAL_TIME,
 	};
 }

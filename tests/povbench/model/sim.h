@@ -28,6 +28,7 @@ struct event {
 struct core {
 	int lanes; /* tasks that may run at once: 1, and a rank's threads */
 	int running, computing;
+	double section_ns;	   /* computed by ranks in their section */
 	int pollers;		   /* progress threads, always in a call */
 	struct task *first, *last; /* wait to run */
 };
@@ -53,7 +54,8 @@ struct rank {
 	int idx, err;
 	struct core *core;
 	double cpu_ns; /* consumed */
-	int load_cnt;  /* threads */
+	bool section;
+	int load_cnt; /* threads */
 	struct comm *comm;
 };
 

@@ -133,6 +133,10 @@ static void check_wtime_point(struct selftest *t, const struct result_point *p)
 			"CPU time over work, V = %.0f", ranks);
 	selftest_expect(t, result_number(p, "cpu_barrier") / work, 1, TOLERANCE,
 			"CPU time with barrier over work, V = %.0f", ranks);
+	selftest_expect(t, result_number(p, "rtime_over_cpu"), 1, TOLERANCE,
+			"MPIX_Rtime over CPU time, V = %.0f", ranks);
+	selftest_expect(t, result_number(p, "ptime") / work, ranks, ranks * TOLERANCE,
+			"MPIX_Ptime over work, V = %.0f", ranks);
 	selftest_expect(t, result_number(p, "elapsed") / work, ranks * longer, ranks * TOLERANCE,
 			"the time for all over work, V = %.0f", ranks);
 	selftest_expect(t, result_number(p, "cpu_counted"), 1 / longer, TOLERANCE,
