@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What flows of traffic put on the links of a fabric. A flow goes from an adapter's port to a destination LID, in a context (a collective,
+ * a phase); along its path (route.h) its bytes are added to each link, in the direction that it takes there (Brown et al.
+ * 2014, section 3.4). Sums only: no time, so links are not said to be busy at once.
+ */
+#ifndef POV_FABRIC_LOAD_H
+#define POV_FABRIC_LOAD_H
+
+#include "fabric/fabric.h"
+
+struct fabric_flow {
+	uint32_t from, to; /* ports of adapters */
+	uint16_t lid;	   /* destination, in from's subnet: to's base LID or one of its 2^lmc */
+	uint32_t context;  /* index of load.context */
+	uint64_t bytes, messages;
+};
+
+/* Of one direction of one link. */
+struct fabric_half {
+	uint64_t bytes;
+	uint32_t flows; /* pairs of port and LID with bytes that pass here */
+};
+
+struct fabric_load {
+	const struct fabric *fabric;
+	struct fabric_flow *flow; /* owned */
+	uint32_t nflow;
+	char **context; /* names; the first, "all", is the sum of the others; owned */
+	uint32_t ncontext;
+	struct fabric_half *half; /* see fabric_load_half; owned */
+	/* Flows that have no path (no table, no entry, a loop), their bytes; ends in one node or without a port here. */
+	uint64_t unrouted_bytes, local_bytes, outside_bytes;
+	uint32_t unrouted, local, outside;
+};
+
+static inline const struct fabric_half *
+fabric_load_half(const struct fabric_load *l, uint32_t context, uint32_t link, int direction)
+{
+	return &l->half[((uint64_t)context * l->fabric->nlink + link) * 2 + (uint32_t)direction];
+}
+
+void fabric_load_release(struct fabric_load *l);
+
+#endif
