@@ -22,16 +22,21 @@ struct fabric_half {
 	uint32_t flows; /* pairs of port and LID with bytes that pass here */
 };
 
+struct fabric_left_out {
+	uint64_t bytes;
+	uint32_t flows; /* of "outside": rows of the input */
+};
+
 struct fabric_load {
 	const struct fabric *fabric;
-	struct fabric_flow *flow; /* owned */
-	uint32_t nflow;
+	struct fabric_flow *
+		flow; /* each pair of ends once in each context; those of a context, together, by rising port; owned */
+	uint32_t nflow, room;
 	char **context; /* names; the first, "all", is the sum of the others; owned */
 	uint32_t ncontext;
 	struct fabric_half *half; /* see fabric_load_half; owned */
-	/* Flows that have no path (no table, no entry, a loop), their bytes; ends in one node or without a port here. */
-	uint64_t unrouted_bytes, local_bytes, outside_bytes;
-	uint32_t unrouted, local, outside;
+	/* Left out, and counted: flows that have no path to their end; within one adapter; with an end that is not of the fabric. */
+	struct fabric_left_out unrouted, local, outside;
 };
 
 static inline const struct fabric_half *
@@ -40,6 +45,12 @@ fabric_load_half(const struct fabric_load *l, uint32_t context, uint32_t link, i
 	return &l->half[((uint64_t)context * l->fabric->nlink + link) * 2 + (uint32_t)direction];
 }
 
+/* load.c: begin, tell of contexts and flows, finish: routes them all. */
+void fabric_load_begin(struct fabric_load *l, const struct fabric *f);
+/* The index of the context of this name, which is made if there is none. */
+uint32_t fabric_load_context(struct fabric_load *l, const char *name);
+void fabric_load_flow(struct fabric_load *l, const struct fabric_flow *flow);
+void fabric_load_finish(struct fabric_load *l);
 void fabric_load_release(struct fabric_load *l);
 
 #endif

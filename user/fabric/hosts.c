@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* The table of hosts, and which of a host's ports a rank uses. */
+#include "fabric/hosts.h"
+
+#include "base/human.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t key_of(uint32_t job, uint32_t rank)
+{
+	return (uint64_t)job << 32 | rank;
+}
+
+static bool u32_parse(const char *text, uint32_t max, uint32_t *out)
+{
+	uint64_t v;
+
+	if (human_parse_u64(text, &v) || v > max)
+		return false;
+	*out = (uint32_t)v;
+	return true;
+}
+
+/* "3" or "1:3". */
+static bool rank_parse(char *text, uint64_t *key)
+{
+	char *colon = strchr(text, ':');
+	uint32_t job = 0, rank;
+
+	if (colon)
+		*colon = 0;
+	if (colon && !u32_parse(text, INT32_MAX, &job))
+		return false;
+	if (!u32_parse(colon ? colon + 1 : text, INT32_MAX, &rank))
+		return false;
+	*key = key_of(job, rank);
+	return true;
+}
+
+/* The port of a host with this LID, in whatever subnet. */
+static uint32_t lid_of_host(const struct fabric *f, const char *host, uint32_t lid)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->nport; i++) {
+		const struct fabric_port *p = &f->port[i];
+		const struct fabric_node *n = &f->node[p->node];
+
+		if (p->lid == lid && n->host && !strcmp(n->host, host))
+			return i;
+	}
+	return FABRIC_NONE;
+}
+
+/* NULL, or what is wrong. */
+static const char *line_read(struct fabric_hosts *h, char *line)
+{
+	const char *blank = " \t\r\n,";
+	char *save, *rank = strtok_r(line, blank, &save), *host, *lid;
+	struct fabric_place *place;
+	uint32_t number, port = FABRIC_NONE;
+	uint64_t key;
+
+	if (!rank)
+		return NULL;
+	host = strtok_r(NULL, blank, &save);
+	lid = host ? strtok_r(NULL, blank, &save) : NULL;
+	if (!host || !rank_parse(rank, &key))
+		return "no \"RANK HOST [LID]\"";
+	if (fabric_node_by_host(h->fabric, host, 0) == FABRIC_NONE)
+		return "no adapter of this host is in the topology";
+	if (lid) {
+		if (!u32_parse(lid, FABRIC_LIDS - 1, &number) || !number)
+			return "the third word is no LID";
+		port = lid_of_host(h->fabric, host, number);
+		if (port == FABRIC_NONE)
+			return "the host has no port with this LID";
+	}
+	if (map_get(&h->place, key))
+		return "this rank was told of before";
+	place = xcalloc(1, sizeof(*place));
+	place->host = xstrdup(host);
+	place->port = port;
+	map_set(&h->place, key, place);
+	return NULL;
+}
+
+int fabric_hosts_read(struct fabric_hosts *h, const struct fabric *f, FILE *in, const char *name)
+{
+	const char *wrong = NULL;
+	unsigned long at = 0;
+	char *line = NULL;
+	size_t room = 0;
+
+	*h = (struct fabric_hosts){.fabric = f};
+	while (!wrong && getline(&line, &room, in) >= 0) {
+		at++;
+		line[strcspn(line, "#")] = 0;
+		wrong = line_read(h, line);
+	}
+	free(line);
+	if (wrong) {
+		log_error("fabric: %s: line %lu: %s", name, at, wrong);
+		return -EBADMSG;
+	}
+	if (ferror(in)) {
+		log_error("fabric: cannot read %s: %s", name, strerror(errno));
+		return -EIO;
+	}
+	return 0;
+}
+
+const struct fabric_place *fabric_hosts_find(const struct fabric_hosts *h, uint32_t job,
+					     uint32_t rank)
+{
+	return map_get(&h->place, key_of(job, rank));
+}
+
+/* Whether one of the words of name is device, of len characters. */
+static bool has_word(const char *name, const char *device, size_t len)
+{
+	for (const char *at = name; (at = strstr(at, device)); at++) {
+		if ((at == name || at[-1] == ' ') && (!at[len] || at[len] == ' '))
+			return true;
+	}
+	return false;
+}
+
+struct wanted {
+	const char *host, *device; /* device: without its port, or NULL */
+	uint32_t number, subnet;   /* FABRIC_NONE: any */
+};
+
+/* The first port that is wanted; *adapters: how many adapters have such. */
+static uint32_t port_choose(const struct fabric *f, const struct wanted *w, uint32_t *adapters)
+{
+	uint32_t found = FABRIC_NONE, last = FABRIC_NONE;
+
+	*adapters = 0;
+	for (uint32_t i = 0; i < f->nport; i++) {
+		const struct fabric_port *p = &f->port[i];
+		const struct fabric_node *n = &f->node[p->node];
+
+		if (!n->host || strcmp(n->host, w->host) || !p->lid || p->link == FABRIC_NONE ||
+		    (w->subnet != FABRIC_NONE && p->subnet != w->subnet) ||
+		    (w->number != FABRIC_NONE && p->number != w->number) ||
+		    (w->device && !has_word(n->name, w->device, strlen(w->device))))
+			continue;
+		if (found == FABRIC_NONE)
+			found = i;
+		*adapters += p->node != last;
+		last = p->node;
+	}
+	return found;
+}
+
+uint32_t fabric_place_port(const struct fabric *f, const struct fabric_place *place,
+			   const char *device, uint32_t subnet)
+{
+	struct wanted w = {.host = place->host, .number = FABRIC_NONE, .subnet = subnet};
+	uint32_t port, adapters;
+	char *name, *colon;
+
+	if (place->port != FABRIC_NONE &&
+	    (subnet == FABRIC_NONE || f->port[place->port].subnet == subnet))
+		return place->port;
+	if (!device || !*device)
+		return port_choose(f, &w, &adapters);
+	name = xstrdup(device);
+	colon = strchr(name, ':');
+	if (colon) {
+		*colon = 0;
+		if (!u32_parse(colon + 1, 254, &w.number))
+			w.number = FABRIC_NONE;
+	}
+	w.device = name;
+	port = port_choose(f, &w, &adapters);
+	if (port == FABRIC_NONE) {
+		/* Descriptions often name no device ("n17 HCA-1"): where there is one adapter only it is that. */
+		w.device = NULL;
+		port = port_choose(f, &w, &adapters);
+		if (adapters > 1)
+			port = FABRIC_NONE;
+	}
+	free(name);
+	return port;
+}
+
+void fabric_hosts_release(struct fabric_hosts *h)
+{
+	struct fabric_place *p;
+
+	for (size_t at = 0; (p = map_next(&h->place, &at, NULL));)
+		free(p->host);
+	map_free(&h->place, free);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* A load for programs: JSON, and CSV with a row for each half link that carries something. */
+#include "fabric/tables.h"
+
+#include "base/json_out.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static bool shown(const struct fabric_shown *how, uint32_t context)
+{
+	return how->only == FABRIC_NONE || how->only == context;
+}
+
+/* ---- JSON ---- */
+
+static void left_out_json(struct json_out *j, const char *name, const struct fabric_left_out *o)
+{
+	json_out_key_object(j, name);
+	json_out_key_uint(j, "bytes", o->bytes);
+	json_out_key_uint(j, "flows", o->flows);
+	json_out_object_end(j);
+}
+
+static void end_json(struct json_out *j, const char *name, const struct fabric *f, uint32_t port)
+{
+	const struct fabric_node *n = fabric_port_node(f, port);
+
+	json_out_key_object(j, name);
+	json_out_key_string(j, "name", n->name);
+	json_out_key(j, "guid");
+	json_out_hex(j, n->guid);
+	json_out_key_uint(j, "port", f->port[port].number);
+	json_out_object_end(j);
+}
+
+static void links_json(struct json_out *j, const struct fabric_load *l, uint32_t context)
+{
+	const struct fabric *f = l->fabric;
+	uint32_t n;
+	struct fabric_hot *hot = fabric_hottest(l, context, false, &n);
+
+	json_out_key_array(j, "links");
+	for (uint32_t i = 0; i < n; i++) {
+		const struct fabric_link *link = &f->link[hot[i].link];
+
+		json_out_object_begin(j);
+		end_json(j, "from", f, link->port[hot[i].direction]);
+		end_json(j, "to", f, link->port[!hot[i].direction]);
+		json_out_key_uint(j, "bytes", hot[i].sum.bytes);
+		json_out_key_uint(j, "flows", hot[i].sum.flows);
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
+	free(hot);
+}
+
+static void levels_json(struct json_out *j, const struct fabric_load *l, uint32_t context)
+{
+	uint32_t n;
+	struct fabric_level *r = fabric_levels(l, context, &n);
+
+	json_out_key_array(j, "levels");
+	for (uint32_t i = 0; i < n; i++) {
+		json_out_object_begin(j);
+		json_out_key_uint(j, "subnet", r[i].subnet);
+		json_out_key_int(j, "from", r[i].from);
+		json_out_key_int(j, "to", r[i].to);
+		json_out_key_uint(j, "links", r[i].links);
+		json_out_key_uint(j, "used", r[i].used);
+		json_out_key_uint(j, "bytes", r[i].bytes);
+		json_out_key_uint(j, "max_bytes", r[i].max_bytes);
+		json_out_key_uint(j, "min_bytes", r[i].min_bytes);
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
+	free(r);
+}
+
+static void context_json(struct json_out *j, const struct fabric_load *l, uint32_t context)
+{
+	const struct fabric_conflicts c = fabric_conflicts_of(l, context);
+
+	json_out_object_begin(j);
+	json_out_key_string(j, "name", l->context[context]);
+	json_out_key_object(j, "conflicts");
+	json_out_key_uint(j, "used", c.used);
+	json_out_key_uint(j, "shared", c.shared);
+	json_out_key_uint(j, "most_flows", c.most);
+	json_out_object_end(j);
+	levels_json(j, l, context);
+	links_json(j, l, context);
+	json_out_object_end(j);
+}
+
+int fabric_print_json(const struct fabric_load *l, const struct fabric_shown *how, FILE *out)
+{
+	struct json_out *j = json_out_new(out, JSON_OUT_PRETTY);
+	const struct fabric *f = l->fabric;
+
+	json_out_object_begin(j);
+	json_out_key_uint(j, "nodes", f->nnode);
+	json_out_key_uint(j, "link_count", f->nlink);
+	json_out_key_array(j, "subnets");
+	for (uint32_t i = 0; i < f->nsubnet; i++)
+		json_out_string(j, f->subnet[i]);
+	json_out_array_end(j);
+	left_out_json(j, "local", &l->local);
+	left_out_json(j, "outside", &l->outside);
+	left_out_json(j, "unrouted", &l->unrouted);
+	json_out_key_array(j, "contexts");
+	for (uint32_t i = 0; i < l->ncontext; i++) {
+		if (shown(how, i))
+			context_json(j, l, i);
+	}
+	json_out_array_end(j);
+	json_out_object_end(j);
+	return json_out_finish(j);
+}
+
+/* ---- CSV ---- */
+
+/* RFC 4180: always in quotes. */
+static void name_csv(const char *name, FILE *out)
+{
+	fputc('"', out);
+	for (; *name; name++) {
+		if (*name == '"')
+			fputc('"', out);
+		fputc(*name, out);
+	}
+	fputc('"', out);
+}
+
+static void half_csv(const struct fabric_load *l, uint32_t context, const struct fabric_hot *h,
+		     FILE *out)
+{
+	const struct fabric *f = l->fabric;
+	const struct fabric_link *link = &f->link[h->link];
+
+	name_csv(l->context[context], out);
+	for (int end = 0; end < 2; end++) {
+		uint32_t port = link->port[end ? !h->direction : h->direction];
+		const struct fabric_node *n = fabric_port_node(f, port);
+
+		fprintf(out, ",0x%016llx,", (unsigned long long)n->guid);
+		name_csv(n->name, out);
+		fprintf(out, ",%u,%d", f->port[port].number, n->level);
+	}
+	fprintf(out, ",%u,%llu,%u\r\n", f->port[link->port[0]].subnet + 1,
+		(unsigned long long)h->sum.bytes, h->sum.flows);
+}
+
+int fabric_print_csv(const struct fabric_load *l, const struct fabric_shown *how, FILE *out)
+{
+	fputs("context,from_guid,from,from_port,from_level,to_guid,to,to_port,to_level,subnet,bytes,flows\r\n",
+	      out);
+	for (uint32_t i = 0; i < l->ncontext; i++) {
+		struct fabric_hot *hot;
+		uint32_t n;
+
+		if (!shown(how, i))
+			continue;
+		hot = fabric_hottest(l, i, false, &n);
+		for (uint32_t k = 0; k < n; k++)
+			half_csv(l, i, &hot[k], out);
+		free(hot);
+	}
+	return ferror(out) ? -EIO : 0;
+}

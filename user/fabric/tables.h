@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What a load says: the hottest half links, how evenly the links of a level are used, and where flows of one context meet. A half link
+ * is a link in one direction.
+ */
+#ifndef POV_FABRIC_TABLES_H
+#define POV_FABRIC_TABLES_H
+
+#include "fabric/load.h"
+
+#include <stdio.h>
+
+struct fabric_hot {
+	uint32_t link;
+	int direction;
+	struct fabric_half sum;
+};
+
+/* Half links between the same two levels of a subnet, in one direction. */
+struct fabric_level {
+	uint32_t subnet;
+	int from, to; /* levels */
+	uint32_t links, used;
+	uint64_t bytes, max_bytes,
+		min_bytes; /* of all, of the most and least loaded one, the unused included */
+};
+
+/* Of one context: half links between switches. At adapters all flows of a port meet anyway. */
+struct fabric_conflicts {
+	uint32_t used, shared; /* by flows at all; by more than one */
+	uint32_t most;	       /* flows on one */
+};
+
+/* Those with bytes, or with flows if by_flows, the most first; by_flows: between switches only. Caller frees. */
+struct fabric_hot *fabric_hottest(const struct fabric_load *l, uint32_t context, bool by_flows,
+				  uint32_t *n);
+/* By subnet, from and to. Caller frees. */
+struct fabric_level *fabric_levels(const struct fabric_load *l, uint32_t context, uint32_t *n);
+struct fabric_conflicts fabric_conflicts_of(const struct fabric_load *l, uint32_t context);
+
+/* The result of all, or -EIO (not printed). top: rows of long tables, 0: all. only: a context, or FABRIC_NONE: all. */
+struct fabric_shown {
+	uint32_t top, only;
+};
+int fabric_print_text(const struct fabric_load *l, const struct fabric_shown *how, FILE *out);
+int fabric_print_json(const struct fabric_load *l, const struct fabric_shown *how, FILE *out);
+int fabric_print_csv(const struct fabric_load *l, const struct fabric_shown *how, FILE *out);
+
+#endif
