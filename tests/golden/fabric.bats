@@ -1,0 +1,79 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+# povtrace fabric: two levels (three leaves of two hosts, two spines), as ibnetdiscover and dump_fts print them.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup() {
+	begin
+	need jq
+	topo=$data/fabric_topology.txt
+	tables=$data/fabric_tables.txt
+	for i in 0 1 2 3 4 5; do echo "$i host$i"; done >hosts
+	# Ranks 0 and 1 of leaf0 send to ranks 4 and 5 of leaf2; the tables send host4's LID by spine0, host5's by spine1.
+	printf '%s\n' '0 0 0 0 1024 0' '0 0 0 0 2048 0' '0 0 0 0 0 0' '0 0 0 0 0 0' '0 0 0 0 0 0' '0 0 0 0 0 0' >matrix
+}
+
+@test "text: hottest links, levels, conflicts" {
+	run -0 --separate-stderr "$POVTRACE" fabric -t "$tables" -H hosts -m phase=matrix "$topo"
+	[ -z "$stderr" ]
+	[ "${lines[0]}" = "Fabric: 6 adapters, 5 switches (5 with a forwarding table), 12 links, 1 subnet" ]
+	[[ $output == *"Context all: 2 flows, 3 KiB"* ]]
+	[[ $output == *"         3 KiB        2  leaf0 port 3 → spine0 port 1"* ]]
+	[[ $output == *"       2 flows  spine0 port 3 → leaf2 port 3"* ]]
+	[[ $output == *"of 2 directions of links between switches that carry flows, 2 carry more than one; most: 2 flows"* ]]
+	[[ $output != *"Context phase"* ]]
+}
+
+@test "two contexts, and one of them" {
+	"$POVTRACE" fabric -t "$tables" -H hosts -m one=matrix -m two=matrix --json "$topo" >json
+	[ "$(jq -c '[.contexts[] | [.name, .links[0].bytes]]' json)" = '[["all",6144],["one",3072],["two",3072]]' ]
+	"$POVTRACE" fabric -t "$tables" -H hosts -m one=matrix -m two=matrix --context two --csv "$topo" >csv
+	[ "$(cut -d, -f1 csv | sort -u)" = $'"two"\ncontext' ]
+	run -1 "$POVTRACE" fabric -t "$tables" -H hosts -m one=matrix -c three "$topo"
+	[[ $output == *'no traffic has the context "three"'* ]]
+}
+
+@test "a path" {
+	run -0 "$POVTRACE" fabric -t "$tables" -r host0,11 "$topo"
+	[ "${lines[0]}" = "host0 port 1 to LID 11" ]
+	[ "${lines[2]}" = '  [4] -> switch 0x0000000000200004 [1] "spine1"' ]
+	[ "${#lines[@]}" = 5 ]
+	run -1 "$POVTRACE" fabric -t "$tables" -r host0,nobody "$topo"
+	[[ $output == *'"nobody" is neither a LID nor a host'* ]]
+}
+
+@test "flows without a path are said" {
+	sed '/(leaf2)/,$!d' "$tables" | sed '/valid lids/q' >part
+	run -1 "$POVTRACE" fabric -t part -H hosts -m matrix "$topo"
+	[[ $output == *"no flow has a path"* ]]
+	sed '/switch.*spine0/,/valid lids/d' "$tables" >part
+	printf '%s\n' '0 1024 0 0 2048 0' '0 0 0 0 0 0' '0 0 0 0 0 0' '0 0 0 0 0 0' '0 0 0 0 0 0' '0 0 0 0 0 0' >matrix
+	run -0 --separate-stderr "$POVTRACE" fabric -t part -H hosts -m matrix "$topo"
+	[[ $stderr == *"1 flows have no path"* ]]
+	[[ $output == *"Missing on the links: 1 flows of 2 KiB"* ]]
+	run -1 "$POVTRACE" fabric -t part -r host0,host4 "$topo"
+	[[ $output == *'at "spine0": no forwarding table of this switch was read'* ]]
+}
+
+@test "what is missing or wrong is said" {
+	run -2 "$POVTRACE" fabric
+	[[ $output == *"wants ibnetdiscover's output"* ]]
+	run -2 "$POVTRACE" fabric "$topo"
+	[[ $output == *"--tables FILE"* ]]
+	run -2 "$POVTRACE" fabric -t "$tables" -m matrix "$topo"
+	[[ $output == *"--hosts FILE"* ]]
+	run -1 "$POVTRACE" fabric -t "$tables" -H hosts -m matrix "$tables"
+	[[ $output == *"wanted: ibnetdiscover's output"* ]]
+	run -1 "$POVTRACE" fabric -t "$topo" -H hosts -m matrix "$topo"
+	[[ $output == *"wanted: output of dump_fts"* ]]
+	head -n 9 "$topo" >cut
+	run -1 "$POVTRACE" fabric -t "$tables" -H hosts -m matrix cut
+	[[ $output == *"is one cut short?"* ]]
+	run -1 "$POVTRACE" fabric -t "$tables" -H hosts -m matrix none
+	[[ $output == *"cannot open none"* ]]
+	echo "0 0" >short
+	run -1 "$POVTRACE" fabric -t "$tables" -H hosts -m short "$topo"
+	[[ $output == *"not as many lines as numbers in each"* ]]
+}
