@@ -138,8 +138,8 @@ static void test_damaged(void **state)
 		"Switch\t3 \"S-a0\"\t# \"x\" base port 0 lid 1 lmc 0\nSwitch\t3 \"S-a0\"\t# \"x\" base port 0 lid 1 lmc 0\n",
 		"Ca\t1 \"H-1\"\t# \"x\"\n[1](11)\t\"S-a0\"[1]\t# \"y\" lmc 0\n",
 		/* Port 1 of a1 is linked to two ports. */
-		"Switch\t3 \"S-a0\"\t# \"x\" base port 0 lid 1 lmc 0\n[1]\t\"S-a1\"[1]\t# \"y\" lid 2 4xSDR\n"
-		"[2]\t\"S-a1\"[1]\t# \"y\" lid 2 4xSDR\nSwitch\t3 \"S-a1\"\t# \"y\" base port 0 lid 2 lmc 0\n",
+		("Switch\t3 \"S-a0\"\t# \"x\" base port 0 lid 1 lmc 0\n[1]\t\"S-a1\"[1]\t# \"y\" lid 2 4xSDR\n"
+		 "[2]\t\"S-a1\"[1]\t# \"y\" lid 2 4xSDR\nSwitch\t3 \"S-a1\"\t# \"y\" base port 0 lid 2 lmc 0\n"),
 	};
 	struct fabric f;
 
