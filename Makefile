@@ -68,7 +68,7 @@ BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=$(BPFDIR)/%.bpf.o)
 SKEL := $(if $(BPF_SRC),$(GEN)/povtrace.skel.h)
 LIBPOV_SRC := $(wildcard user/libpov/*.c)
 USER_SRC := $(sort $(filter-out $(LIBPOV_SRC),$(wildcard user/*.c user/*/*.c)))
-GEN_SRC := $(GEN)/commands.c $(GEN)/layers.c $(GEN)/library_kinds.c $(GEN)/writers.c
+GEN_SRC := $(GEN)/commands.c $(GEN)/layers.c $(GEN)/library_kinds.c $(GEN)/writers.c $(GEN)/strategies.c
 GEN_HDR := $(GEN)/version.h $(SKEL) $(GEN)/clock.skel.h
 USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/obj/%.o)
 GEN_OBJ := $(GEN_SRC:$(GEN)/%.c=$(BUILD)/obj/gen/%.o)
@@ -104,6 +104,8 @@ $(GEN)/library_kinds.c: FORCE
 	$(call registry,library_kind,library_kinds,attach/library_kind.h,library_kind,$(wildcard user/attach/library_*.c))
 $(GEN)/writers.c: FORCE
 	$(call registry,writer,writers,writer/writer.h,writer,$(wildcard user/writer/*.c))
+$(GEN)/strategies.c: FORCE
+	$(call registry,strategy,strategies,advise/advise.h,strategy,$(wildcard user/advise/strategy_*.c))
 $(GEN)/version.h: Makefile
 	@mkdir -p $(@D)
 	@echo '#define POV_VERSION "$(VERSION)"' >$@

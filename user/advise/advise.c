@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* One replay through the findings' analyses and the strategies' own, and what they conclude. */
+#include "advise/advise.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "advise/library.h"
+#include "advise/whatif.h"
+#include "analysis/host_clocks.h"
+#include "base/log.h"
+#include "site/sites.h"
+#include "trace/trace_join.h"
+#include "trace/trace_read.h"
+
+static size_t strategies_cnt(void)
+{
+	size_t n = 0;
+
+	while (strategies[n])
+		n++;
+	return n;
+}
+
+static bool wanted(const struct advise *a, const struct strategy *s)
+{
+	for (size_t i = 0; i < a->opt->nonly; i++) {
+		if (!strcmp(a->opt->only[i], s->name))
+			return true;
+	}
+	return !a->opt->nonly;
+}
+
+static void on_match(void *ctx, const struct match *m)
+{
+	struct advise *a = ctx;
+
+	whatif_match(a->whatif, m);
+	for (size_t i = 0; strategies[i]; i++) {
+		if (a->data[i] && strategies[i]->matched)
+			strategies[i]->matched(a->data[i], m);
+	}
+}
+
+/* All ranks' use of MPI, from the first that was ready to the last that ended. */
+static uint64_t run_ns_of(const struct advise *a)
+{
+	const struct windows *w = &a->findings.app.windows;
+	const struct model_info *info = model_get_info(a->model);
+	uint64_t from_ns = UINT64_MAX, to_ns = 0;
+
+	for (uint32_t i = 0; i < model_process_count(a->model); i++) {
+		const struct model_process *p = model_process_get(a->model, i);
+		const struct window *own = i < w->nprocess ? &w->process[i] : NULL;
+		uint64_t begin_ns = own && own->from_ns ? own->from_ns : p->start_ns;
+		uint64_t end_ns = own && own->is == WINDOW_OVER ? own->to_ns :
+				  p->exited			? p->end_ns :
+								  info->end_ns;
+
+		if (!p->is_rank)
+			continue;
+		from_ns = begin_ns < from_ns ? begin_ns : from_ns;
+		to_ns = end_ns > to_ns ? end_ns : to_ns;
+	}
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+static int gain_compare(const void *va, const void *vb)
+{
+	const struct advice *a = va, *b = vb;
+
+	if (a->gain.low_ns != b->gain.low_ns)
+		return a->gain.low_ns > b->gain.low_ns ? -1 : 1;
+	return strcmp(a->text, b->text);
+}
+
+static void conclude(struct advise *a)
+{
+	findings_make(&a->findings, a->model, NULL);
+	a->run_ns = run_ns_of(a);
+	for (size_t i = 0; strategies[i]; i++) {
+		if (a->data[i])
+			strategies[i]->conclude(a->data[i], a);
+	}
+	if (a->nadvice)
+		qsort(a->advice, a->nadvice, sizeof(*a->advice), gain_compare);
+}
+
+static int replay(struct advise *a)
+{
+	size_t n = strategies_cnt();
+	const struct model_sink **sinks = xcalloc(n + FINDING_SINKS_MAX + 1, sizeof(const void *));
+	uint32_t cnt;
+	int err;
+
+	findings_init(&a->findings);
+	a->findings.matched = on_match;
+	a->findings.matched_ctx = a;
+	cnt = findings_sinks(&a->findings, sinks);
+	sinks[cnt++] = whatif_sink(a->whatif);
+	whatif_attach(a->whatif, &a->findings);
+	for (size_t i = 0; i < n; i++) {
+		if (!wanted(a, strategies[i]))
+			continue;
+		a->data[i] = strategies[i]->begin(a);
+		if (strategies[i]->sink)
+			sinks[cnt++] = strategies[i]->sink(a->data[i]);
+	}
+	err = model_run((struct model *)a->model, sinks, cnt);
+	free(sinks);
+	return err;
+}
+
+int advise_open(const struct trace_source *source, size_t nsources,
+		const struct advise_options *opt, struct advise *a)
+{
+	struct trace *t = NULL;
+	struct model *m = NULL;
+	int err;
+
+	*a = (struct advise){.opt = opt};
+	err = host_clocks_join(source, nsources, &t);
+	if (err)
+		return err;
+	err = model_open(t, &(struct model_options){.roles_only = true}, &m);
+	if (err) {
+		trace_close(t);
+		return err;
+	}
+	a->model = m;
+	a->data = xcalloc(strategies_cnt(), sizeof(*a->data));
+	a->whatif = whatif_new(m);
+	a->library = library_new(m, opt->ask_library);
+	err = replay(a);
+	if (!err) {
+		a->findings.sites = sites_new();
+		conclude(a);
+	} else {
+		advise_close(a);
+	}
+	return err;
+}
+
+void advise_close(struct advise *a)
+{
+	struct model *m = (struct model *)a->model;
+	struct trace *t = model_get_trace(m);
+
+	for (size_t i = 0; strategies[i]; i++) {
+		if (a->data[i])
+			strategies[i]->release(a->data[i]);
+	}
+	free(a->data);
+	while (a->nadvice) {
+		struct advice *d = &a->advice[--a->nadvice];
+
+		free(d->text);
+		free(d->setting);
+		free(d->warning);
+	}
+	free(a->advice);
+	while (a->nnone)
+		free(a->none[--a->nnone].text);
+	free(a->none);
+	sites_free(a->findings.sites);
+	findings_release(&a->findings);
+	whatif_free(a->whatif);
+	library_free(a->library);
+	model_close(m);
+	trace_close(t);
+}
+
+/* ---- conclusions ---- */
+
+void advise_nothing(struct advise *a, const struct strategy *s, char *text)
+{
+	a->none = xrealloc(a->none, (a->nnone + 1) * sizeof(*a->none));
+	a->none[a->nnone++] = (struct no_advice){s, text};
+}
+
+void advise_add(struct advise *a, const struct advice *advice)
+{
+	uint64_t least_ns = a->run_ns / ADVICE_PART;
+
+	least_ns = least_ns > ADVICE_NS ? least_ns : ADVICE_NS;
+	if (advice->gain.low_ns >= least_ns) {
+		a->advice = xrealloc(a->advice, (a->nadvice + 1) * sizeof(*a->advice));
+		a->advice[a->nadvice++] = *advice;
+		return;
+	}
+	advise_nothing(a, advice->strategy,
+		       xasprintf("%s; less than %d %% of the run is sure to be gained by \"%s\"",
+				 advice->text, 100 / ADVICE_PART, advice->setting));
+	free(advice->text);
+	free(advice->setting);
+	free(advice->warning);
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* See whatif.h: what is kept of the recording. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "advise/whatif_internal.h"
+#include "analysis/site_times.h"
+#include "analysis/table.h"
+#include "base/log.h"
+
+#define NOBODY UINT32_MAX
+
+/* Room for one more at the end. */
+#define grown(array, n, room)                                                                     \
+	((array) = (n) < (room) ? (array) :                                                       \
+				  xrealloc((array),                                               \
+					   ((room) = (room) ? (room)*2 : 64) * sizeof(*(array))), \
+	 &(array)[(n)])
+
+/* ---- call sites ---- */
+
+static uint64_t site_hash(const struct func_info *func, const struct model_site *s)
+{
+	uint64_t place = s->module ? (uint64_t)(uintptr_t)s->module ^ s->offset : s->address;
+
+	return place * UINT64_C(0x9e3779b97f4a7c15) ^ func->id;
+}
+
+static uint32_t site_number(struct whatif *w, const struct func_info *func,
+			    const struct model_site *site)
+{
+	uint64_t hash = site_hash(func, site);
+	uint32_t first = (uint32_t)(uintptr_t)map_get(&w->site_of, hash);
+
+	for (uint32_t i = first; i; i = w->site_next[i - 1]) {
+		if (w->site[i - 1].func == func && !site_compare(&w->site[i - 1].site, site))
+			return i - 1;
+	}
+	*grown(w->site, w->nsite, w->site_room) = (struct whatif_site){func, *site};
+	*grown(w->site_next, w->nsite, w->site_next_room) = first;
+	w->nsite++;
+	map_set(&w->site_of, hash, (void *)(uintptr_t)w->nsite);
+	return w->nsite - 1;
+}
+
+const struct whatif_site *whatif_site(const struct whatif *w, uint32_t site)
+{
+	return &w->site[site];
+}
+
+/* ---- calls ---- */
+
+static void line_add(struct whatif *w, const struct model_thread *t, const struct func_info *func,
+		     const struct model_site *site, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct whatif_line *l = table_row(w->line, w->nline, t->idx);
+
+	*grown(l->call, l->ncall, l->room) = (struct whatif_call){begin_ns, end_ns,
+								  site_number(w, func, site)};
+	l->ncall++;
+}
+
+static void on_call(void *ctx, const struct model_call *c)
+{
+	if (!c->nested && func_is_top(c->func))
+		line_add(ctx, c->thread, c->func, &c->site, c->begin_ns, c->end_ns);
+}
+
+static void on_spin(void *ctx, const struct model_spin *s)
+{
+	if (!s->nested && s->nfuncs && func_is_top(s->func[0].func))
+		line_add(ctx, s->thread, s->func[0].func, &s->site, s->begin_ns, s->end_ns);
+}
+
+/* How many of a thread's calls begin by then. */
+static uint32_t calls_begun(const struct whatif *w, uint32_t thread, uint64_t ts_ns)
+{
+	const struct whatif_line *l = thread < w->nline ? &w->line[thread] : NULL;
+	uint32_t lo = 0, hi = l ? l->ncall : 0;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (l->call[mid].begin_ns <= ts_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* ---- messages ---- */
+
+static struct whatif_side side_of(const struct match_end *e)
+{
+	return (struct whatif_side){
+		.begin_ns = e->begin_ns,
+		.completing_ns = e->completer ? e->completing_ns : 0,
+		.end_ns = e->completer ? e->end_ns : 0,
+		.thread = e->thread->idx,
+		.completer = e->completer ? e->completer->idx : NOBODY,
+	};
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t both_ns_of(const struct whatif_message *m)
+{
+	return later(m->side[SEND].begin_ns, m->side[RECV].begin_ns);
+}
+
+static uint64_t alone_key(int64_t bytes, bool other_host)
+{
+	return (uint64_t)bytes << 1 | other_host;
+}
+
+/* Both were in the call that completes their side when the later one had posted. */
+static void alone_add(struct whatif *w, const struct whatif_message *m)
+{
+	uint64_t both_ns = both_ns_of(m);
+	struct whatif_alone *a;
+
+	for (int side = 0; side < SIDES; side++)
+		if (!m->side[side].end_ns || m->side[side].completing_ns > both_ns)
+			return;
+	if (m->bytes < 0 || m->side[RECV].end_ns <= both_ns)
+		return;
+	a = map_make(&w->alone, alone_key(m->bytes, m->other_host), sizeof(*a));
+	a->ns[a->n++ % ALONE_KEPT] = m->side[RECV].end_ns - both_ns;
+}
+
+static int ns_compare(const void *va, const void *vb)
+{
+	uint64_t a = *(const uint64_t *)va, b = *(const uint64_t *)vb;
+
+	return a < b ? -1 : a > b;
+}
+
+uint64_t whatif_transfer_ns(const struct whatif *w, int64_t bytes, bool other_host)
+{
+	const struct whatif_alone *a = bytes < 0 ? NULL :
+						   map_get(&w->alone, alone_key(bytes, other_host));
+	uint64_t ns[ALONE_KEPT];
+	uint32_t n;
+
+	if (!a)
+		return 0;
+	n = a->n < ALONE_KEPT ? a->n : ALONE_KEPT;
+	memcpy(ns, a->ns, n * sizeof(*ns));
+	qsort(ns, n, sizeof(*ns), ns_compare);
+	return ns[n / 2];
+}
+
+void whatif_match(struct whatif *w, const struct match *m)
+{
+	struct whatif_message *out = grown(w->message, w->nmessage, w->message_room);
+	uint32_t at = calls_begun(w, m->send.thread->idx, m->send.begin_ns);
+
+	*out = (struct whatif_message){
+		.side = {side_of(&m->send), side_of(&m->recv)},
+		.bytes = m->bytes,
+		/* The call that posted it has been told: it is over. */
+		.site = at ? w->line[m->send.thread->idx].call[at - 1].site : 0,
+		.other_host = m->send.process->host_idx != m->recv.process->host_idx,
+	};
+	if (!at)
+		return; /* of a thread whose calls were not told: nothing can be said of it */
+	w->nmessage++;
+	alone_add(w, out);
+}
+
+uint64_t whatif_messages(const struct whatif *w)
+{
+	return w->nmessage;
+}
+
+/* ---- collectives ---- */
+
+static void on_joint(void *ctx, const struct arrival_joint *j)
+{
+	struct whatif *w = ctx;
+	struct whatif_joint *out = grown(w->joint, w->njoint, w->joint_room);
+
+	*out = (struct whatif_joint){.first = w->nmember};
+	for (uint32_t i = 0; i < j->calls; i++) {
+		const struct arrival_call *c = &j->call[i];
+
+		*grown(w->member, w->nmember, w->member_room) = (struct whatif_member){
+			c->begin_ns, c->waits ? c->end_ns : 0, c->thread->idx, w->njoint};
+		w->nmember++;
+	}
+	out->n = w->nmember - out->first;
+	w->njoint++;
+	if (w->joint_tell)
+		w->joint_tell(w->joint_ctx, j);
+}
+
+/* ---- cores ---- */
+
+static void on_switch(void *ctx, const struct model_switch *s)
+{
+	struct whatif *w = ctx;
+	struct whatif_cpu *c = table_row(w->cpu, w->ncpu, s->cpu);
+
+	if (c->is_idle)
+		c->idle[c->nidle++ % IDLE_KEPT].to_ns = s->ts_ns;
+	c->is_idle = s->next->idle;
+	if (c->is_idle)
+		c->idle[c->nidle % IDLE_KEPT].from_ns = s->ts_ns;
+}
+
+/* Of a stretch. */
+static uint64_t idle_ns_of(const struct whatif_cpu *c, uint64_t from_ns, uint64_t to_ns)
+{
+	uint32_t first = c->nidle > IDLE_KEPT - 1 ? c->nidle - (IDLE_KEPT - 1) : 0;
+	uint64_t sum_ns = 0;
+
+	for (uint32_t i = first; i < c->nidle + c->is_idle; i++) {
+		uint64_t begin_ns = later(c->idle[i % IDLE_KEPT].from_ns, from_ns);
+		uint64_t end_ns = i < c->nidle ? c->idle[i % IDLE_KEPT].to_ns : to_ns;
+
+		end_ns = end_ns < to_ns ? end_ns : to_ns;
+		sum_ns += end_ns > begin_ns ? end_ns - begin_ns : 0;
+	}
+	return sum_ns;
+}
+
+static void on_no_core(void *ctx, const struct model_thread *waiter,
+		       const struct model_thread *holder, uint64_t from_ns, uint64_t to_ns)
+{
+	struct whatif *w = ctx;
+	const struct model_host *h = model_host_get(w->model, waiter->proc->host_idx);
+	struct whatif_no_core *n;
+
+	if (w->no_core_tell)
+		w->no_core_tell(w->no_core_ctx, waiter, holder, from_ns, to_ns);
+	if (!waiter->proc->is_rank)
+		return;
+	n = grown(w->no_core, w->nno_core, w->no_core_room);
+	*n = (struct whatif_no_core){
+		.from_ns = from_ns,
+		.to_ns = to_ns,
+		.thread = waiter->idx,
+		.holder = holder ? holder->idx : NOBODY,
+	};
+	for (uint32_t cpu = h->cpu_base; cpu < h->cpu_base + h->nr_cpus && cpu < w->ncpu; cpu++)
+		n->idle_ns = later(n->idle_ns, idle_ns_of(&w->cpu[cpu], from_ns, to_ns));
+	w->nno_core++;
+}
+
+/* ---- what waited for what ---- */
+
+bool whatif_dep_of(const struct whatif *w, const struct whatif_message *m, int side,
+		   enum whatif_kind kind, struct whatif_dep *out)
+{
+	const struct whatif_side *own = &m->side[side], *other = &m->side[!side];
+	uint64_t on_ns = kind == WHATIF_PEER_IN_MPI ? own->peer_in_ns : other->begin_ns;
+
+	(void)w;
+	if (!own->end_ns || !on_ns || on_ns > own->end_ns ||
+	    (kind == WHATIF_SEND_POSTED && side != RECV) ||
+	    (kind == WHATIF_RECV_POSTED && side != SEND))
+		return false;
+	*out = (struct whatif_dep){
+		.kind = kind,
+		.begin_ns = own->completing_ns,
+		.end_ns = own->end_ns,
+		.on_ns = on_ns,
+		.both_ns = both_ns_of(m),
+		.bytes = m->bytes,
+		.thread = own->completer,
+		.on = other->thread,
+		.site = m->site,
+		.sends = side == SEND,
+		.other_host = m->other_host,
+	};
+	return true;
+}
+
+/*
+ * This side was in its completing call and both were posted: when the other one next called MPI, if it was outside then, and for
+ * longer than such a message takes.
+ */
+static uint64_t peer_in_ns_of(const struct whatif *w, const struct whatif_message *m, int side)
+{
+	const struct whatif_side *own = &m->side[side], *other = &m->side[!side];
+	uint64_t from_ns = later(own->completing_ns, both_ns_of(m)), at_ns,
+		 alone_ns = whatif_transfer_ns(w, m->bytes, m->other_host);
+	const struct whatif_line *l;
+	uint32_t at;
+
+	if (from_ns >= own->end_ns || !alone_ns)
+		return 0;
+	at = calls_begun(w, other->thread, from_ns);
+	l = &w->line[other->thread];
+	if (!at || l->call[at - 1].end_ns > from_ns || at == l->ncall)
+		return 0;
+	at_ns = l->call[at].begin_ns;
+	return at_ns <= own->end_ns && at_ns - from_ns > alone_ns ? at_ns : 0;
+}
+
+static int event_compare(const void *va, const void *vb)
+{
+	const struct whatif_event *a = va, *b = vb;
+
+	if (a->end_ns != b->end_ns)
+		return a->end_ns < b->end_ns ? -1 : 1;
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+}
+
+static int no_core_compare(const void *va, const void *vb)
+{
+	const struct whatif_no_core *a = va, *b = vb;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return a->to_ns < b->to_ns ? -1 : a->to_ns > b->to_ns;
+}
+
+void whatif_settle(struct whatif *w)
+{
+	if (w->settled)
+		return;
+	w->settled = true;
+	w->event = xcalloc(w->nmessage * SIDES + w->nmember + 1, sizeof(*w->event));
+	for (size_t i = 0; i < w->nmessage; i++) {
+		for (int side = 0; side < SIDES; side++) {
+			struct whatif_side *s = &w->message[i].side[side];
+
+			if (!s->end_ns)
+				continue;
+			s->peer_in_ns = peer_in_ns_of(w, &w->message[i], side);
+			w->event[w->nevent++] = (struct whatif_event){s->end_ns, s->completing_ns,
+								      s->completer, (uint32_t)i,
+								      (uint8_t)side};
+		}
+	}
+	for (uint32_t i = 0; i < w->nmember; i++) {
+		const struct whatif_member *m = &w->member[i];
+
+		if (m->end_ns)
+			w->event[w->nevent++] = (struct whatif_event){m->end_ns, m->begin_ns,
+								      m->thread, i, SIDES};
+	}
+	qsort(w->event, w->nevent, sizeof(*w->event), event_compare);
+	if (w->nno_core)
+		qsort(w->no_core, w->nno_core, sizeof(*w->no_core), no_core_compare);
+}
+
+void whatif_each(struct whatif *w, void (*tell)(void *ctx, const struct whatif_dep *d), void *ctx)
+{
+	struct whatif_dep d;
+
+	whatif_settle(w);
+	for (size_t i = 0; i < w->nevent; i++) {
+		const struct whatif_event *e = &w->event[i];
+
+		for (int kind = 0; e->side < SIDES && kind <= WHATIF_PEER_IN_MPI; kind++) {
+			if (whatif_dep_of(w, &w->message[e->of], e->side, kind, &d) &&
+			    d.begin_ns < d.on_ns)
+				tell(ctx, &d);
+		}
+	}
+}
+
+/* ---- life ---- */
+
+struct whatif *whatif_new(const struct model *m)
+{
+	struct whatif *w = xcalloc(1, sizeof(*w));
+
+	w->model = m;
+	w->sink = (struct model_sink){
+		.ctx = w,
+		.call = on_call,
+		.spin = on_spin,
+		.on_switch = on_switch,
+	};
+	return w;
+}
+
+const struct model_sink *whatif_sink(struct whatif *w)
+{
+	return &w->sink;
+}
+
+void whatif_attach(struct whatif *w, struct findings *f)
+{
+	w->joint_tell = f->arrivals.tell;
+	w->joint_ctx = f->arrivals.ctx;
+	f->arrivals.tell = on_joint;
+	f->arrivals.ctx = w;
+	w->no_core_tell = f->holders.tell;
+	w->no_core_ctx = f->holders.ctx;
+	f->holders.tell = on_no_core;
+	f->holders.ctx = w;
+}
+
+void whatif_free(struct whatif *w)
+{
+	if (!w)
+		return;
+	for (uint32_t i = 0; i < w->nline; i++)
+		free(w->line[i].call);
+	free(w->line);
+	free(w->message);
+	free(w->member);
+	free(w->joint);
+	free(w->no_core);
+	free(w->site);
+	free(w->site_next);
+	map_release(&w->site_of);
+	map_free(&w->alone, free);
+	free(w->cpu);
+	free(w->event);
+	free(w);
+}

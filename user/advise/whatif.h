@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The run as it would have been without certain waits. Of the recording it keeps who waited for what: which call could not end before another
+ * thread had begun a call of its own (a message's other end; the members of a collective), and when calls began. whatif_run goes
+ * through these in order of time and tells how much earlier each thread is then: what a thread does between calls takes the time that it took, a
+ * call ends as long behind the last thing that it waited for as it did, and waits that are left out shift all that depends on them. So a rank
+ * gains nothing by being faster to a barrier that another one reaches late.
+ *
+ * Known from simulators that replay traces, as Dimemas (Labarta et al. 1996); here only lateness changes, transfers do not.
+ */
+#ifndef POV_ADVISE_WHATIF_H
+#define POV_ADVISE_WHATIF_H
+
+#include "finding/finding.h"
+
+enum whatif_kind {
+	WHATIF_SEND_POSTED, /* a receive could not be over before its send was posted */
+	WHATIF_RECV_POSTED, /* a send was completed only after its receive was posted */
+	/* Both were posted, this side waited, and the other thread was outside MPI: it went on when that called MPI again. */
+	WHATIF_PEER_IN_MPI,
+};
+
+/* What a call waited for. */
+struct whatif_dep {
+	enum whatif_kind kind;
+	uint64_t begin_ns, end_ns; /* of the call that completes this side of the message */
+	uint64_t on_ns;		   /* when the other thread began the call that was waited for */
+	uint64_t both_ns;	   /* when both sides were posted */
+	int64_t bytes;		   /* or BYTES_UNKNOWN */
+	uint32_t thread, on;	   /* idx of threads */
+	uint32_t site;		   /* of the call that posted the send: of whatif_site */
+	bool sends;		   /* this side */
+	bool other_host;
+};
+
+/* A stretch in which a thread had no core. */
+struct whatif_no_core {
+	uint64_t from_ns, to_ns;
+	uint64_t idle_ns; /* of it another CPU of the host was idle, the one of which that was longest */
+	uint32_t thread; /* idx */
+	uint32_t holder; /* idx of the thread that had it, or UINT32_MAX */
+};
+
+struct whatif;
+
+/* What is to be different. Either may be NULL: nothing is. */
+struct whatif_change {
+	/* Whether a wait is left out; *extra_ns: what is added to the call (0 before), also if the wait is kept. */
+	bool (*leave_out)(void *ctx, const struct whatif_dep *d, uint64_t *extra_ns);
+	/* How many ns of it are left out. */
+	uint64_t (*give_core)(void *ctx, const struct whatif_no_core *n);
+	void *ctx;
+};
+
+struct whatif *whatif_new(const struct model *m);
+void whatif_free(struct whatif *w);
+const struct model_sink *whatif_sink(struct whatif *w);
+void whatif_match(struct whatif *w, const struct match *m);
+/* Listens to the analyses of findings that tell of collectives and of cores, before the replay; who listened before still does. */
+void whatif_attach(struct whatif *w, struct findings *f);
+
+/* After the replay: by how many ns the last thread's last call would end earlier. */
+uint64_t whatif_run(struct whatif *w, const struct whatif_change *change);
+/* Each wait for a message (where begin_ns < on_ns <= end_ns), in order of end_ns. */
+void whatif_each(struct whatif *w, void (*tell)(void *ctx, const struct whatif_dep *d), void *ctx);
+/*
+ * How long such a message takes once both sides are in the calls that complete it: the median of the last 31 of this very size.
+ * 0: none was seen.
+ */
+uint64_t whatif_transfer_ns(const struct whatif *w, int64_t bytes, bool other_host);
+/* Messages that are in it. */
+uint64_t whatif_messages(const struct whatif *w);
+
+struct whatif_site {
+	const struct func_info *func;
+	struct model_site site;
+};
+const struct whatif_site *whatif_site(const struct whatif *w, uint32_t site);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * See whatif.h: the recording gone through with a change. Of each thread its lead is known: how much earlier it is than it was, after each call
+ * that waited for something; between these it grows by what is given of cores. A call's end:
+ *
+ *	recorded	end  = ready  + rest	ready:  the latest of the call's begin and of what it waited for
+ *	changed		end' = ready' + rest	ready': the latest of the same, each earlier by its thread's lead then,
+ *						but for what is left out
+ */
+#include <stdlib.h>
+
+#include "advise/whatif_internal.h"
+#include "base/log.h"
+
+/* From at_ns on. */
+struct step {
+	uint64_t at_ns;
+	int64_t lead_ns;
+};
+
+/* Time without a core that is left out: all together, by the end of a stretch. */
+struct given {
+	uint64_t to_ns;
+	int64_t sum_ns;
+};
+
+struct lead {
+	struct step *step;
+	uint32_t nstep, room;
+	const struct given *given; /* of the run's */
+	uint32_t ngiven;
+};
+
+struct run {
+	struct whatif *w;
+	const struct whatif_change *change;
+	struct lead *thread; /* by idx */
+	uint32_t nthread;
+	struct given *given;
+};
+
+/* ---- leads ---- */
+
+/* What was given by then; of a stretch that is under way nothing. */
+static int64_t given_ns(const struct lead *l, uint64_t ts_ns)
+{
+	uint32_t lo = 0, hi = l->ngiven;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (l->given[mid].to_ns <= ts_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? l->given[lo - 1].sum_ns : 0;
+}
+
+static int64_t lead_ns(const struct run *r, uint32_t thread, uint64_t ts_ns)
+{
+	const struct lead *l = &r->thread[thread];
+	uint32_t lo = 0, hi = l->nstep;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (l->step[mid].at_ns <= ts_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return given_ns(l, ts_ns);
+	return l->step[lo - 1].lead_ns + given_ns(l, ts_ns) - given_ns(l, l->step[lo - 1].at_ns);
+}
+
+/* When something would have been. */
+static int64_t moved_ns(const struct run *r, uint32_t thread, uint64_t ts_ns)
+{
+	return (int64_t)ts_ns - lead_ns(r, thread, ts_ns);
+}
+
+static void step_add(struct lead *l, uint64_t at_ns, int64_t lead_ns)
+{
+	if (l->nstep == l->room) {
+		l->room = l->room ? l->room * 2 : 16;
+		l->step = xrealloc(l->step, l->room * sizeof(*l->step));
+	}
+	l->step[l->nstep++] = (struct step){at_ns, lead_ns};
+}
+
+/* ---- calls ---- */
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* A call, as it was and as it would have been. */
+struct call_end {
+	int64_t ready_ns, moved_ns, extra_ns;
+};
+
+static void message_add(struct run *r, const struct whatif_event *e, struct call_end *c)
+{
+	const struct whatif_message *m = &r->w->message[e->of];
+
+	for (int kind = 0; kind <= WHATIF_PEER_IN_MPI; kind++) {
+		struct whatif_dep d;
+		uint64_t extra_ns = 0;
+		bool out = false;
+
+		if (!whatif_dep_of(r->w, m, e->side, kind, &d))
+			continue;
+		if (r->change->leave_out)
+			out = r->change->leave_out(r->change->ctx, &d, &extra_ns);
+		c->ready_ns = later(c->ready_ns, (int64_t)d.on_ns);
+		if (!out)
+			c->moved_ns = later(c->moved_ns, moved_ns(r, d.on, d.on_ns));
+		c->extra_ns += (int64_t)extra_ns;
+	}
+}
+
+/* Those who had come when this one left. */
+static void member_add(struct run *r, const struct whatif_event *e, struct call_end *c)
+{
+	struct whatif_joint *j = &r->w->joint[r->w->member[e->of].joint];
+
+	while (j->begun < j->n) {
+		const struct whatif_member *m = &r->w->member[j->first + j->begun];
+
+		if (m->begin_ns > e->end_ns)
+			break;
+		j->last_ns = later(j->last_ns, moved_ns(r, m->thread, m->begin_ns));
+		j->begun++;
+	}
+	if (j->begun)
+		c->ready_ns = later(c->ready_ns,
+				    (int64_t)r->w->member[j->first + j->begun - 1].begin_ns);
+	c->moved_ns = later(c->moved_ns, j->last_ns);
+}
+
+/* All that one call completes: events first … end - 1. */
+static void call_end(struct run *r, size_t first, size_t end)
+{
+	const struct whatif_event *e = &r->w->event[first];
+	struct lead *l = &r->thread[e->thread];
+	struct call_end c = {.ready_ns = (int64_t)e->begin_ns,
+			     .moved_ns = moved_ns(r, e->thread, e->begin_ns)};
+	int64_t rest_ns, given;
+
+	for (size_t i = first; i < end; i++) {
+		if (r->w->event[i].side < SIDES)
+			message_add(r, &r->w->event[i], &c);
+		else
+			member_add(r, &r->w->event[i], &c);
+	}
+	rest_ns = (int64_t)e->end_ns - c.ready_ns;
+	given = given_ns(l, e->end_ns) - given_ns(l, (uint64_t)c.ready_ns);
+	rest_ns -= given < rest_ns ? given : rest_ns;
+	step_add(l, e->end_ns, (int64_t)e->end_ns - (c.moved_ns + rest_ns + c.extra_ns));
+}
+
+static bool same_call(const struct whatif_event *a, const struct whatif_event *b)
+{
+	return a->end_ns == b->end_ns && a->thread == b->thread && a->begin_ns == b->begin_ns;
+}
+
+/* ---- the run ---- */
+
+static void cores_give(struct run *r)
+{
+	const struct whatif *w = r->w;
+	int64_t sum_ns = 0;
+
+	r->given = xcalloc(w->nno_core + 1, sizeof(*r->given));
+	for (size_t i = 0; i < w->nno_core && r->change->give_core; i++) {
+		const struct whatif_no_core *n = &w->no_core[i];
+		struct lead *l = &r->thread[n->thread];
+		uint64_t ns = r->change->give_core(r->change->ctx, n);
+
+		if (!l->ngiven) {
+			l->given = &r->given[i];
+			sum_ns = 0;
+		}
+		sum_ns += (int64_t)(ns < n->to_ns - n->from_ns ? ns : n->to_ns - n->from_ns);
+		r->given[i] = (struct given){n->to_ns, sum_ns};
+		l->ngiven++;
+	}
+}
+
+/* When the last call of all was over, and when it would have been. */
+static uint64_t gain_of(const struct run *r)
+{
+	int64_t last_ns = 0, moved = 0;
+
+	for (uint32_t i = 0; i < r->w->nline; i++) {
+		const struct whatif_line *l = &r->w->line[i];
+		uint64_t end_ns = l->ncall ? l->call[l->ncall - 1].end_ns : 0;
+
+		if (!l->ncall)
+			continue;
+		last_ns = later(last_ns, (int64_t)end_ns);
+		moved = later(moved, moved_ns(r, i, end_ns));
+	}
+	return last_ns > moved ? (uint64_t)(last_ns - moved) : 0;
+}
+
+uint64_t whatif_run(struct whatif *w, const struct whatif_change *change)
+{
+	struct run r = {.w = w, .change = change};
+	uint64_t gain_ns;
+	size_t end;
+
+	whatif_settle(w);
+	r.nthread = model_thread_count(w->model);
+	r.thread = xcalloc(r.nthread + 1, sizeof(*r.thread));
+	for (uint32_t i = 0; i < w->njoint; i++) {
+		w->joint[i].begun = 0;
+		w->joint[i].last_ns = 0;
+	}
+	cores_give(&r);
+	for (size_t i = 0; i < w->nevent; i = end) {
+		for (end = i + 1; end < w->nevent && same_call(&w->event[i], &w->event[end]);)
+			end++;
+		call_end(&r, i, end);
+	}
+	gain_ns = gain_of(&r);
+	for (uint32_t i = 0; i < r.nthread; i++)
+		free(r.thread[i].step);
+	free(r.thread);
+	free(r.given);
+	return gain_ns;
+}
