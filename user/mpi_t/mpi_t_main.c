@@ -107,7 +107,7 @@ static void line_say(json_t *line)
 
 static bool is_component(const char *name)
 {
-	static const char *const kinds[] = {"mca_pml_*", "mca_btl_*",	"mca_mtl_*",
+	static const char *const kinds[] = {"mca_pml_*", "mca_btl_*",  "mca_mtl_*",
 					    "libucp*",	 "libfabric*", NULL};
 
 	for (int i = 0; kinds[i]; i++) {
