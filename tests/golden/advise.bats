@@ -66,7 +66,10 @@ advise() { "$POVTRACE" advise --no-ask "$@"; }
 of() { jq -c --arg s "$1" ".advice[] | select(.strategy == \$s) | $2" out.json; } # STRATEGY JQ
 
 @test "sends that wait for their receives: the limit that was set, the gain to the nanosecond, what to set" {
-	rounds 4000 | job '{"UCX_RNDV_THRESH":"8192"}' >run.txt
+	{
+		echo 'meta {"type":"image","dev":1,"ino":70,"path":"/usr/lib/libucp.so.0.0.0","build_id":"02"}'
+		rounds 4000
+	} | job '{"UCX_RNDV_THRESH":"8192"}' >run.txt
 	"$make" run.txt run.pov
 	advise --json run.pov >out.json
 	cat out.json
