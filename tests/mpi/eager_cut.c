@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#define PAUSE_MS 150
+#define PAUSE_MS 100
 #define TAG 7
 
 static int rank, polls;
