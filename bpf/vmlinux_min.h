@@ -126,8 +126,13 @@ struct nsproxy {
 	struct mnt_namespace *mnt_ns;
 };
 
+struct upid {
+	int nr;
+};
+
 struct pid {
 	unsigned int level;
+	struct upid numbers[1];
 };
 
 struct task_struct {
@@ -139,7 +144,7 @@ struct task_struct {
 	int nr_cpus_allowed;
 	cpumask_t cpus_mask;
 	struct mm_struct *mm;
-	int exit_code;
+	int exit_state, exit_code;
 	pid_t pid, tgid;
 	struct pid *thread_pid;
 	struct task_struct *real_parent, *group_leader;

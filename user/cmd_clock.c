@@ -173,12 +173,33 @@ static void show(void *ctx, const struct clock_row *rows, size_t cnt, bool last)
 
 /* ---- what the switches cost ---- */
 
-static uint64_t cost_quantile(const struct clock_result *r, uint64_t cnt, double q)
+static const char *const work_name[POV_CLOCK_WORKS] = {
+	[POV_CLOCK_WORK_NONE] = "nothing, measured alike",
+	[POV_CLOCK_WORK_SUSPEND] = "suspend",
+	[POV_CLOCK_WORK_RESUME] = "resume",
+	[POV_CLOCK_WORK_BOTH] = "suspend and resume",
+	[POV_CLOCK_WORK_SAME] = "from thread to thread",
+	[POV_CLOCK_WORK_SECTION + POV_CLOCK_WORK_SUSPEND] = "suspend, core-POV too",
+	[POV_CLOCK_WORK_SECTION + POV_CLOCK_WORK_RESUME] = "resume, core-POV too",
+	[POV_CLOCK_WORK_SECTION + POV_CLOCK_WORK_BOTH] = "both, core-POV too",
+	[POV_CLOCK_WORK_SECTION + POV_CLOCK_WORK_SAME] = "thread to thread, core-POV",
+};
+
+static uint64_t cost_cnt(const uint64_t *cost)
+{
+	uint64_t cnt = 0;
+
+	for (size_t ns = 0; ns < POV_CLOCK_COSTS; ns++)
+		cnt += cost[ns];
+	return cnt;
+}
+
+static uint64_t cost_quantile(const uint64_t *cost, uint64_t cnt, double q)
 {
 	uint64_t sum = 0;
 
 	for (size_t ns = 0; ns < POV_CLOCK_COSTS; ns++) {
-		sum += r->cost[ns];
+		sum += cost[ns];
 		if ((double)sum >= q * (double)cnt)
 			return ns;
 	}
@@ -187,19 +208,19 @@ static uint64_t cost_quantile(const struct clock_result *r, uint64_t cnt, double
 
 static void cost_print(const struct clock_result *r, FILE *out)
 {
-	uint64_t cnt = 0;
+	fprintf(out, "%-27s %10s %9s %7s %7s %9s\n", "work at a switch, ns", "switches", "median",
+		"90 %", "99 %", "99.9 %");
+	for (size_t i = 0; i < POV_CLOCK_WORKS; i++) {
+		const uint64_t *cost = r->cost[i], cnt = cost_cnt(cost);
 
-	for (size_t ns = 0; ns < POV_CLOCK_COSTS; ns++)
-		cnt += r->cost[ns];
-	if (!cnt)
-		fprintf(out, "no switch was seen\n");
-	else
-		fprintf(out,
-			"work at a switch, one reading of the clock included: %" PRIu64
-			" switches, median %" PRIu64 " ns, 90 %% %" PRIu64 " ns, 99 %% %" PRIu64
-			" ns, 99.9 %% %" PRIu64 " ns\n",
-			cnt, cost_quantile(r, cnt, 0.5), cost_quantile(r, cnt, 0.9),
-			cost_quantile(r, cnt, 0.99), cost_quantile(r, cnt, 0.999));
+		if (cnt)
+			fprintf(out,
+				"%-27s %10" PRIu64 " %9" PRIu64 " %7" PRIu64 " %7" PRIu64
+				" %9" PRIu64 "\n",
+				work_name[i], cnt, cost_quantile(cost, cnt, 0.5),
+				cost_quantile(cost, cnt, 0.9), cost_quantile(cost, cnt, 0.99),
+				cost_quantile(cost, cnt, 0.999));
+	}
 }
 
 /* ---- the command ---- */

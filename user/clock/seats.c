@@ -315,11 +315,9 @@ int seats_adopt(struct seats *s, pid_t pid)
 		before = s->skel->bss->adopted;
 		err = iterate(s);
 	} while (!err && s->skel->bss->adopted != before && ++passes < ADOPT_PASSES);
-	if (!err && !s->skel->bss->adopted)
-		err = -ESRCH;
-	if (err) {
+	if (!s->skel->bss->adopted) {
 		page_drop(&s->seat[idx]);
-		return err;
+		return err ?: -ESRCH;
 	}
 	cpus_visit(s);
 	seat_look(&s->seat[idx]);
@@ -473,8 +471,8 @@ static int attach(struct seats *s, struct bpf_program *prog)
 static int attach_all(struct seats *s)
 {
 	struct bpf_program *const progs[] = {
-		s->skel->progs.clock_adopt,	   s->skel->progs.clock_exit,
-		s->skel->progs.clock_exec,	   s->skel->progs.clock_fork,
+		s->skel->progs.clock_adopt,	   s->skel->progs.clock_exec,
+		s->skel->progs.clock_fork,
 		s->skel->progs.clock_wakeup,	   s->skel->progs.clock_wakeup_new,
 		s->skel->progs.clock_switch_state, s->skel->progs.clock_switch_plain,
 	};
