@@ -135,6 +135,14 @@ struct pid {
 	struct upid numbers[1];
 };
 
+struct sched_entity {
+	u64 exec_start;
+};
+
+struct sched_info {
+	u64 last_arrival;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -143,6 +151,8 @@ struct task_struct {
 	int prio;
 	int nr_cpus_allowed;
 	cpumask_t cpus_mask;
+	struct sched_entity se;
+	struct sched_info sched_info;
 	struct mm_struct *mm;
 	int exit_state, exit_code;
 	pid_t pid, tgid;

@@ -294,7 +294,7 @@ static int run_watched(const struct clock_command_options *o, const struct watch
 				 res->unseated);
 		if (res->missed)
 			log_warn("%" PRIu64
-				 " switches were not seen: times after them are too long",
+				 " switches were not told by the kernel: their times are the scheduler's",
 				 res->missed);
 		if (o->cost)
 			cost_print(res, t.out);

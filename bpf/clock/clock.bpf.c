@@ -179,7 +179,7 @@ static __always_inline void thread_leave(struct pov_clock_process *p, const stru
 		place->sum += now;
 		place->runnable_since = runnable ? now : 0;
 	} else {
-		t = bpf_task_storage_get(&tasks, task, NULL, 0);
+		t = task ? bpf_task_storage_get(&tasks, task, NULL, 0) : NULL;
 		if (t)
 			t->runnable_since = runnable ? now : 0;
 	}
@@ -225,9 +225,9 @@ static __always_inline void thread_end(struct task_struct *task)
 		tell(POV_CLOCK_LEFT, t->seat - 1, p->tgid);
 }
 
-/* The times of processes, whichever of them there are; those of threads follow. */
-static __always_inline u64 processes_switch(struct pov_clock_process *from,
-					    struct pov_clock_process *to)
+/* The times of processes, whichever of them there are; those of threads follow. It is `back` ns ago. */
+static __always_inline u64 processes_switch(const struct here *here, struct pov_clock_process *from,
+					    struct pov_clock_process *to, u64 back)
 {
 	u64 now;
 
@@ -236,6 +236,9 @@ static __always_inline u64 processes_switch(struct pov_clock_process *from,
 	if (to)
 		__sync_fetch_and_add(&to->begun, POV_CLOCK_CHANGE + 1);
 	now = bpf_ktime_get_ns();
+	if (back && here->since)
+		back = now - here->since < back ? now - here->since : back;
+	now -= back;
 	if (from) {
 		__sync_fetch_and_add(&from->sum, now);
 		__sync_fetch_and_add(&from->ended, POV_CLOCK_CHANGE);
@@ -247,28 +250,63 @@ static __always_inline u64 processes_switch(struct pov_clock_process *from,
 	return now;
 }
 
-/* The last switch here was not to prev. Whether that matters; whom it was to has left since, if that is still who it was. */
-static __always_inline struct pov_clock_process *switch_missed(struct pov_clock_process *from,
-							       const struct here *here,
-							       struct task_struct *prev)
+enum { CHANGED_NONE, CHANGED_ONE, CHANGED_SAME };
+
+/* From the thread that is here to another one, whose t is, or NULL. Each of them may be one that has no seat. */
+static __always_inline int switch_do(struct here *here, struct pov_clock_process *from,
+				     struct task_struct *prev, struct pov_clock_process *to,
+				     struct clock_task *t, bool runnable, u64 back)
 {
-	if (!here->task)
-		return NULL;
-	if (from || bpf_task_storage_get(&tasks, prev, NULL, 0))
+	bool same = from && to && here->seat == t->seat - 1; /* nothing changes for the process */
+	u32 any = from ? 1 : to ? 1 : 0;
+	u64 now = 0;
+
+	/* Where the compiler makes flags of pointers, or a flag of two of them, the verifier loses them. */
+	asm volatile("" : "+r"(any));
+	if (any)
+		now = same ? bpf_ktime_get_ns() : processes_switch(here, from, to, back);
+	asm volatile("" : "+r"(from), "+r"(to));
+	if (from)
+		thread_leave(from, here, prev, now, runnable);
+	here->since = 0;
+	if (to)
+		thread_come(to, t, here, now);
+	return same ? CHANGED_SAME : any ? CHANGED_ONE : CHANGED_NONE;
+}
+
+static __always_inline struct pov_clock_process *here_page(const struct here *here)
+{
+	return here->since ? page_of(here->seat) : NULL;
+}
+
+/*
+ * prev has come unseen: some kernels run no BPF program at switches to and from some of their threads. That switch is made up
+ * for, at the time that the scheduler gives. Who was here before has left then at the latest, if that is still the same process.
+ */
+static __noinline void switch_missed(struct here *here, struct task_struct *prev)
+{
+	struct clock_task *t = bpf_task_storage_get(&tasks, prev, NULL, 0);
+	struct pov_clock_process *to = t && t->seat ? page_of(t->seat - 1) : NULL;
+	struct pov_clock_process *from = here_page(here);
+	u64 arrival = BPF_CORE_READ(prev, sched_info.last_arrival);
+	u64 latest = BPF_CORE_READ(prev, se.exec_start);
+
+	if (from && from->tgid != here->tgid)
+		from = NULL;
+	if (switch_do(here, from, NULL, to, t, false, latest > arrival ? latest - arrival : 0))
 		__sync_fetch_and_add(&missed, 1);
-	return from && from->tgid == here->tgid ? from : NULL;
 }
 
 static __always_inline void work_done(u64 begin, const struct pov_clock_process *from,
-				      const struct pov_clock_process *to, bool same)
+				      const struct pov_clock_process *to, int changed)
 {
-	u32 work = same	   ? POV_CLOCK_WORK_SAME :
-		   !to	   ? POV_CLOCK_WORK_SUSPEND :
-		   !from   ? POV_CLOCK_WORK_RESUME :
-			     POV_CLOCK_WORK_BOTH;
+	u32 work = changed == CHANGED_SAME ? POV_CLOCK_WORK_SAME :
+		   !to			   ? POV_CLOCK_WORK_SUSPEND :
+		   !from		   ? POV_CLOCK_WORK_RESUME :
+					     POV_CLOCK_WORK_BOTH;
 	u64 ns;
 
-	if (!timed)
+	if (!timed || !changed)
 		return;
 	ns = bpf_ktime_get_ns() - begin;
 	if ((from && from->sections) || (to && to->sections))
@@ -292,32 +330,21 @@ static __always_inline u64 work_begin(void)
 static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 				     struct task_struct *next, u32 state)
 {
-	u64 begin = work_begin(), now;
+	u64 begin = work_begin();
 	u32 zero = 0;
 	struct here *here = bpf_map_lookup_elem(&cpus, &zero);
 	struct clock_task *t = bpf_task_storage_get(&tasks, next, NULL, 0);
 	struct pov_clock_process *to = t && t->seat ? page_of(t->seat - 1) : NULL, *from;
-	u32 same, any;
+	int changed;
 
 	if (!here)
 		return 0;
-	from = here->since ? page_of(here->seat) : NULL;
-	if (here->task != (u64)prev)
-		from = switch_missed(from, here, prev);
-	same = from && to && here->seat == t->seat - 1; /* nothing changes for the process */
-	any = from ? 1 : to ? 1 : 0;
-	asm volatile("" : "+r"(any)); /* or the pointers are or-ed, which the verifier refuses */
-	if (any) {
-		now = same ? bpf_ktime_get_ns() : processes_switch(from, to);
-		if (from)
-			thread_leave(from, here, prev, now, preempt || !(state & STATE_MASK));
-	}
+	if (here->task && here->task != (u64)prev)
+		switch_missed(here, prev);
+	from = here_page(here);
+	changed = switch_do(here, from, prev, to, t, preempt || !(state & STATE_MASK), 0);
 	here->task = (u64)next;
-	here->since = 0;
-	if (to)
-		thread_come(to, t, here, now);
-	if (any)
-		work_done(begin, from, to, same);
+	work_done(begin, from, to, changed);
 	if (state & STATE_DEAD)
 		thread_end(prev);
 	return 0;

@@ -394,8 +394,7 @@ static int cpu_of(const struct pov_clock_process *p, pid_t pid)
 	const struct pov_clock_thread *first = page_place(p, (uint32_t)pid);
 
 	for (unsigned int i = 0; i < POV_CLOCK_THREADS; i++)
-		if (p->thread[i].tid &&
-		    (int64_t)p->thread[i].sum < 0) /* less the begin of this stint */
+		if (p->thread[i].tid && page_thread_runs(p->thread[i].sum))
 			return (int)p->thread[i].cpu;
 	return first && first->sum ? (int)first->cpu : -1;
 }

@@ -258,7 +258,7 @@ uint64_t pov_core_ns(void)
 					     page_now_ns()));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while (__atomic_load_n(&t->sum, __ATOMIC_RELAXED) != stint);
-	return core + sum;
+	return core + (page_thread_runs(stint) ? sum : 0);
 }
 
 double MPIX_Ptime(void)
