@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "clock/clock.h"
+#include "clock_cost.h"
 #include "collect/recorder.h"
 #include "commands.h"
 #include "watch.h"
@@ -23,7 +24,7 @@
 struct clock_command_options {
 	struct option_list pids;
 	bool all, once, json, cost, quiet;
-	const char *user, *socket;
+	const char *user, *socket, *output;
 	uint64_t interval_ns, duration_ns;
 };
 
@@ -44,8 +45,10 @@ static const struct option_def options[] = {
 	{"duration", 'd', OPTION_SECONDS, FIELD(duration_ns), "SECONDS",
 	 .help = "End after this time. The processes go on, libpov by the kernel's CPU time."},
 	{"cost", 0, OPTION_FLAG, FIELD(cost),
-	 .help = "Measure what the work at each switch takes, and print its distribution at the end; that makes it slower itself "
-		 "by two readings of the clock."},
+	 .help = "Measure what the work at each switch takes, and print its distribution at the end; that makes switches slower "
+		 "by four readings of the clock, of which one is in what is measured (and alone in the last line)."},
+	{"output", 'o', OPTION_STRING, FIELD(output), "FILE",
+	 .help = "With --cost: write the distributions to FILE, too, for povplot."},
 	{"socket", 0, OPTION_STRING, FIELD(socket), "PATH",
 	 .help = "Where libpov finds the times: " SOCKET_USUAL
 		 ", and with -- COMMAND a place of its own, which COMMAND is told by " SOCKET_VARIABLE
@@ -171,58 +174,6 @@ static void show(void *ctx, const struct clock_row *rows, size_t cnt, bool last)
 	free(mine);
 }
 
-/* ---- what the switches cost ---- */
-
-static const char *const work_name[POV_CLOCK_WORKS] = {
-	[POV_CLOCK_WORK_NONE] = "nothing, measured alike",
-	[POV_CLOCK_WORK_SUSPEND] = "suspend",
-	[POV_CLOCK_WORK_RESUME] = "resume",
-	[POV_CLOCK_WORK_BOTH] = "suspend and resume",
-	[POV_CLOCK_WORK_SAME] = "from thread to thread",
-	[POV_CLOCK_WORK_SECTION + POV_CLOCK_WORK_SUSPEND] = "suspend, core-POV too",
-	[POV_CLOCK_WORK_SECTION + POV_CLOCK_WORK_RESUME] = "resume, core-POV too",
-	[POV_CLOCK_WORK_SECTION + POV_CLOCK_WORK_BOTH] = "both, core-POV too",
-	[POV_CLOCK_WORK_SECTION + POV_CLOCK_WORK_SAME] = "thread to thread, core-POV",
-};
-
-static uint64_t cost_cnt(const uint64_t *cost)
-{
-	uint64_t cnt = 0;
-
-	for (size_t ns = 0; ns < POV_CLOCK_COSTS; ns++)
-		cnt += cost[ns];
-	return cnt;
-}
-
-static uint64_t cost_quantile(const uint64_t *cost, uint64_t cnt, double q)
-{
-	uint64_t sum = 0;
-
-	for (size_t ns = 0; ns < POV_CLOCK_COSTS; ns++) {
-		sum += cost[ns];
-		if ((double)sum >= q * (double)cnt)
-			return ns;
-	}
-	return POV_CLOCK_COSTS - 1;
-}
-
-static void cost_print(const struct clock_result *r, FILE *out)
-{
-	fprintf(out, "%-27s %10s %9s %7s %7s %9s\n", "work at a switch, ns", "switches", "median",
-		"90 %", "99 %", "99.9 %");
-	for (size_t i = 0; i < POV_CLOCK_WORKS; i++) {
-		const uint64_t *cost = r->cost[i], cnt = cost_cnt(cost);
-
-		if (cnt)
-			fprintf(out,
-				"%-27s %10" PRIu64 " %9" PRIu64 " %7" PRIu64 " %7" PRIu64
-				" %9" PRIu64 "\n",
-				work_name[i], cnt, cost_quantile(cost, cnt, 0.5),
-				cost_quantile(cost, cnt, 0.9), cost_quantile(cost, cnt, 0.99),
-				cost_quantile(cost, cnt, 0.999));
-	}
-}
-
 /* ---- the command ---- */
 
 static int check(const struct clock_command_options *o, int argc, int dashdash)
@@ -238,6 +189,8 @@ static int check(const struct clock_command_options *o, int argc, int dashdash)
 	else if (o->once && argc)
 		problem =
 			"--once goes with -p or --all; of a command a table is printed at its end";
+	else if (o->output && !o->cost)
+		problem = "--output goes with --cost";
 	else if (o->quiet && (o->once || o->json || o->interval_ns))
 		problem = "--quiet prints no table";
 	if (problem)
@@ -297,8 +250,10 @@ static int run_watched(const struct clock_command_options *o, const struct watch
 				 " switches were not told by the kernel: their times are the scheduler's",
 				 res->missed);
 		if (o->cost)
-			cost_print(res, t.out);
+			clock_cost_print(res, t.out);
 		status = watch_status(res->child_status);
+		if (o->output && clock_cost_write(res, o->output))
+			status = status ?: 1;
 	}
 	free(res);
 	return status;

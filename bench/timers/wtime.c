@@ -20,6 +20,7 @@
 #include "core/core_sharing.h"
 #include "core/estimate.h"
 #include "core/gather.h"
+#include "core/served.h"
 #include "base/log.h"
 
 #include <stdio.h>
@@ -234,27 +235,10 @@ static int ratio_max(const struct comm *c)
 	return c->size < RANKS_PER_CORE_MAX ? c->size : RANKS_PER_CORE_MAX;
 }
 
-/* A rank that is not served has no clocks to be compared. */
-static bool pov_served(struct comm *c)
-{
-	uint64_t *all = xcalloc((size_t)c->size, sizeof(*all)), every = 1;
-	int i;
-
-	comm_collect(c, c->features & COMM_HAS_POV ? 1 : 0, all);
-	for (i = 0; c->rank == 0 && i < c->size; i++)
-		every = every && all[i];
-	free(all);
-	return comm_tell(c, every);
-}
-
 static int wtime_run(struct bench_run *run)
 {
 	int v, max = ratio_max(run->comm);
-	bool served = pov_served(run->comm);
-
-	if (!served && run->comm->rank == 0)
-		log_info(
-			"wtime: without MPIX_Rtime and MPIX_Ptime: no `povtrace clock` serves all ranks");
+	bool served = pov_served(run);
 
 	for (v = 1; v <= max; v++) {
 		core_sharing_run(run, (struct core_sharing){.ranks = v, .cores = 1, .nodes = 1},
