@@ -239,7 +239,7 @@ static void check_clock_read(struct selftest *t)
 
 	selftest_expect(t, (double)cnt, 5, 0, "clocks");
 	for (i = 0; i < cnt; i++)
-		selftest_expect(t, result_number(result_point_at(t->result, i), "reading.max"), 0,
+		selftest_expect(t, result_number(result_point_at(t->result, i), "reading.max"), 1,
 				1, "the longest reading of clock %.0f", (double)i);
 }
 
