@@ -66,6 +66,12 @@ static void why_not(int err)
 	else if (err == -ESRCH)
 		snprintf(pov.why, sizeof(pov.why),
 			 "the `povtrace clock` that runs does not serve this process");
+	else if (err == -EXDEV)
+		snprintf(pov.why, sizeof(pov.why),
+			 "this process has a clock of its own (time namespace)");
+	else if (err == -EPERM)
+		snprintf(pov.why, sizeof(pov.why),
+			 "who serves as `povtrace clock` is not root, as seen from here");
 	else if (err == -EUSERS)
 		snprintf(pov.why, sizeof(pov.why), "`povtrace clock` serves %d processes already",
 			 POV_CLOCK_SEATS);
