@@ -136,7 +136,7 @@ struct pid {
 };
 
 struct sched_entity {
-	u64 exec_start;
+	u64 exec_start, sum_exec_runtime;
 };
 
 struct sched_info {

@@ -16,6 +16,8 @@
 #define NEWS_BYTES (256 << 10)
 #define STATE_MASK 0xff
 #define STATE_DEAD 0x80
+/* The scheduler has some us more for each stint after which a CPU was idle, as it counts from when that woke. */
+#define STINT_FAR_NS 500000
 
 struct process_page {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -67,10 +69,12 @@ struct {
 } news SEC(".maps");
 
 struct clock_task {
-	u32 taken; /* somebody fills this in */
-	u32 seat;  /* from 1; 0: not yet */
-	u32 place; /* in the process's page; POV_CLOCK_THREADS: none was free */
+	u32 taken;		/* somebody fills this in */
+	u32 seat;		/* from 1; 0: not yet */
+	u32 place;		/* in the process's page; POV_CLOCK_THREADS: none was free */
 	pov_u64 runnable_since; /* of one without a place */
+	/* When it last came: what it had run by the scheduler, and in its place. 0: it has not come yet. */
+	u64 exec, sum;
 };
 
 struct {
@@ -98,8 +102,8 @@ struct {
 
 /* Of the iterator below. */
 __u32 adopt_tgid, adopt_seat, adopted;
-/* Processes that got no seat; switches that were not seen, of threads that have one. */
-__u64 unseated, missed;
+/* Processes that got no seat; switches that were not seen, of threads that have one; stints as the scheduler counted them. */
+__u64 unseated, missed, settled;
 /* What the work at a switch took, in ns; the last for longer ones. Only with timed. */
 const volatile bool timed;
 __u64 cost[POV_CLOCK_WORKS][POV_CLOCK_COSTS];
@@ -187,8 +191,29 @@ static __always_inline void thread_leave(struct pov_clock_process *p, const stru
 		__sync_fetch_and_add(&p->preempted, 1);
 }
 
+/*
+ * Where the last stint is far from what the scheduler has counted, that is taken: some kernels run no BPF program at switches to
+ * and from some of their threads, and a hypervisor or interrupts may have had the CPU. The sum may go back by that.
+ */
+static __always_inline void stint_settle(struct pov_clock_process *p, struct clock_task *t,
+					 struct pov_clock_thread *place, u64 exec)
+{
+	s64 more = exec - t->exec - (place->sum - t->sum);
+
+	if (t->exec && (s64)place->sum >= 0 && (more > STINT_FAR_NS || more < -STINT_FAR_NS)) {
+		__sync_fetch_and_add(&p->begun, POV_CLOCK_CHANGE);
+		__sync_fetch_and_add(&p->sum, more);
+		__sync_fetch_and_add(&p->ended, POV_CLOCK_CHANGE);
+		place->sum += more;
+		__sync_fetch_and_add(&settled, 1);
+	}
+	t->exec = exec;
+	t->sum = place->sum;
+}
+
 static __always_inline void thread_come(struct pov_clock_process *p, struct clock_task *t,
-					struct here *here, u64 now)
+					struct task_struct *task, struct here *here, u64 now,
+					u64 back)
 {
 	struct pov_clock_thread *place = place_of(p, t->place);
 	pov_u64 *waits = place ? &place->runnable_since : &t->runnable_since;
@@ -205,6 +230,7 @@ static __always_inline void thread_come(struct pov_clock_process *p, struct cloc
 		return;
 	if (place->cpu != cpu && place->sum)
 		__sync_fetch_and_add(&p->migrations, 1);
+	stint_settle(p, t, place, task->se.sum_exec_runtime - back);
 	place->cpu = cpu;
 	place->section_in = section_now(p, here->seat, now);
 	place->sum -= now;
@@ -219,8 +245,10 @@ static __always_inline void thread_end(struct task_struct *task)
 
 	if (!p)
 		return;
-	if (place)
+	if (place) {
+		stint_settle(p, t, place, task->se.sum_exec_runtime);
 		place->tid = 0;
+	}
 	if (__sync_fetch_and_add(&p->threads, -1) == 1)
 		tell(POV_CLOCK_LEFT, t->seat - 1, p->tgid);
 }
@@ -255,7 +283,8 @@ enum { CHANGED_NONE, CHANGED_ONE, CHANGED_SAME };
 /* From the thread that is here to another one, whose t is, or NULL. Each of them may be one that has no seat. */
 static __always_inline int switch_do(struct here *here, struct pov_clock_process *from,
 				     struct task_struct *prev, struct pov_clock_process *to,
-				     struct clock_task *t, bool runnable, u64 back)
+				     struct clock_task *t, struct task_struct *next, bool runnable,
+				     u64 back)
 {
 	bool same = from && to && here->seat == t->seat - 1; /* nothing changes for the process */
 	u32 any = from ? 1 : to ? 1 : 0;
@@ -270,7 +299,7 @@ static __always_inline int switch_do(struct here *here, struct pov_clock_process
 		thread_leave(from, here, prev, now, runnable);
 	here->since = 0;
 	if (to)
-		thread_come(to, t, here, now);
+		thread_come(to, t, next, here, now, back);
 	return same ? CHANGED_SAME : any ? CHANGED_ONE : CHANGED_NONE;
 }
 
@@ -280,8 +309,8 @@ static __always_inline struct pov_clock_process *here_page(const struct here *he
 }
 
 /*
- * prev has come unseen: some kernels run no BPF program at switches to and from some of their threads. That switch is made up
- * for, at the time that the scheduler gives. Who was here before has left then at the latest, if that is still the same process.
+ * prev has come unseen. That switch is made up for, at the time that the scheduler gives. Who was here before has left then at
+ * the latest, if that is still the same process.
  */
 static __noinline void switch_missed(struct here *here, struct task_struct *prev)
 {
@@ -293,7 +322,8 @@ static __noinline void switch_missed(struct here *here, struct task_struct *prev
 
 	if (from && from->tgid != here->tgid)
 		from = NULL;
-	if (switch_do(here, from, NULL, to, t, false, latest > arrival ? latest - arrival : 0))
+	if (switch_do(here, from, NULL, to, t, prev, false,
+		      latest > arrival ? latest - arrival : 0))
 		__sync_fetch_and_add(&missed, 1);
 }
 
@@ -323,7 +353,8 @@ static __always_inline u64 work_begin(void)
 		return 0;
 	begin = bpf_ktime_get_ns();
 	ns = bpf_ktime_get_ns() - begin;
-	__sync_fetch_and_add(&cost[POV_CLOCK_WORK_NONE][ns < POV_CLOCK_COSTS ? ns : POV_CLOCK_COSTS - 1], 1);
+	__sync_fetch_and_add(
+		&cost[POV_CLOCK_WORK_NONE][ns < POV_CLOCK_COSTS ? ns : POV_CLOCK_COSTS - 1], 1);
 	return bpf_ktime_get_ns();
 }
 
@@ -342,7 +373,7 @@ static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 	if (here->task && here->task != (u64)prev)
 		switch_missed(here, prev);
 	from = here_page(here);
-	changed = switch_do(here, from, prev, to, t, preempt || !(state & STATE_MASK), 0);
+	changed = switch_do(here, from, prev, to, t, next, preempt || !(state & STATE_MASK), 0);
 	here->task = (u64)next;
 	work_done(begin, from, to, changed);
 	if (state & STATE_DEAD)
