@@ -78,7 +78,7 @@ static json_t *time_pack(const uint64_t *cost, uint64_t cnt)
 	static const struct {
 		const char *name;
 		double q;
-	} told[] = {{"min", 0},	   {"p25", 0.25}, {"median", 0.5}, {"p75", 0.75},
+	} told[] = {{"min", 0},	  {"p25", 0.25}, {"median", 0.5}, {"p75", 0.75},
 		    {"p90", 0.9}, {"p99", 0.99}, {"max", 1}};
 	json_t *time = json_object(), *list = json_array();
 
@@ -99,9 +99,9 @@ static void point_add(json_t *points, const char *half, const uint64_t *cost)
 	uint64_t cnt = histogram_cnt(cost);
 
 	if (cnt)
-		json_array_append_new(points, json_pack("{s:s, s:{s:o}, s:{}}", "work", half,
-							"times", "switch", time_pack(cost, cnt),
-							"values"));
+		json_array_append_new(points,
+				      json_pack("{s:s, s:{s:o}, s:{}}", "work", half, "times",
+						"switch", time_pack(cost, cnt), "values"));
 }
 
 /* A result of those clocks; NULL if no switch had any of that work. */

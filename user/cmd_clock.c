@@ -246,9 +246,10 @@ static int run_watched(const struct clock_command_options *o, const struct watch
 			log_warn("%" PRIu64 " processes got no clock: too many at once",
 				 res->unseated);
 		if (res->missed || res->settled)
-			log_info("%" PRIu64 " switches were not told by the kernel, and %" PRIu64
-				 " times a thread's time was far from the scheduler's: that was taken",
-				 res->missed, res->settled);
+			log_info(
+				"%" PRIu64 " switches were not told by the kernel, and %" PRIu64
+				" times a thread's time was far from the scheduler's: that was taken",
+				res->missed, res->settled);
 		if (o->cost)
 			clock_cost_print(res, t.out);
 		status = watch_status(res->child_status);

@@ -87,7 +87,7 @@ enum pov_clock_work {
 	POV_CLOCK_WORK_RESUME,
 	POV_CLOCK_WORK_BOTH,
 	POV_CLOCK_WORK_SAME,
-	POV_CLOCK_WORK_SECTION, /* to be added: for sections, too */
+	POV_CLOCK_WORK_SECTION,				  /* to be added: for sections, too */
 	POV_CLOCK_WORK_NONE = 2 * POV_CLOCK_WORK_SECTION, /* a measurement of nothing */
 	POV_CLOCK_WORKS
 };

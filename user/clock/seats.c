@@ -471,9 +471,9 @@ static int attach_all(struct seats *s)
 {
 	struct bpf_program *const progs[] = {
 		s->skel->progs.clock_adopt,	   s->skel->progs.clock_exec,
-		s->skel->progs.clock_fork,
-		s->skel->progs.clock_wakeup,	   s->skel->progs.clock_wakeup_new,
-		s->skel->progs.clock_switch_state, s->skel->progs.clock_switch_plain,
+		s->skel->progs.clock_fork,	   s->skel->progs.clock_wakeup,
+		s->skel->progs.clock_wakeup_new,   s->skel->progs.clock_switch_state,
+		s->skel->progs.clock_switch_plain,
 	};
 	int err = 0;
 
