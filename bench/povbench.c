@@ -32,6 +32,8 @@ static const char *const examples[] = {
 	"What of a message's time hides behind computation on the sender's side.",
 	"mpirun -np 2 povbench suite -o run.json",
 	"Everything, briefly; if it is interrupted, the same with --resume goes on.",
+	"sudo povtrace clock -- mpirun -np 4 povbench timers",
+	"The benchmarks of a group: what clocks say of ranks that share a core.",
 	"mpirun -np 2 povbench receiver -m 1K:16M -d 20us:20ms --ci 2.5 -o receiver.json",
 	"A part of the space, each point until its median is known within 2.5 %.",
 	"povbench-run --launches 10 -- mpirun -np 2 povbench sender --quick -o run.json",
@@ -44,10 +46,10 @@ static const char *const examples[] = {
 static const struct command command_povbench = {
 	.name = "povbench",
 	.brief = "Measure what an MPI library overlaps, delays and hides.",
-	.usage = "list | compare A B | suite [options] | NAME [options]",
+	.usage = "list | compare A B | suite [options] | GROUP [options] | NAME [options]",
 	.details =
-		"Runs one benchmark, or the suite of all, on the ranks that the MPI launcher starts. \"povbench "
-		"list\" names the benchmarks. Tables go to standard output, times in them are medians in "
+		"Runs one benchmark, those of a group, or the suite of all, on the ranks that the MPI launcher starts. \"povbench "
+		"list\" names groups and benchmarks; a name that is both is the benchmark. Tables go to standard output, times in them are medians in "
 		"microseconds; -o writes everything to a file that povplot draws.\n\n"
 		"A file holds any number of launches. With -o to a file that is there, a further launch is measured and "
 		"added to it, with factors of its own; --resume goes on with the last one where it was broken off. "
@@ -58,6 +60,16 @@ static const struct command command_povbench = {
 	.options_bytes = sizeof(struct args),
 };
 
+/* Its name as the table has it, or null. */
+static const char *group_find(const char *name)
+{
+	size_t g;
+
+	for (g = 0; groups[g] && strcmp(groups[g], name); g++)
+		;
+	return groups[g];
+}
+
 static int unknown_name(const char *name)
 {
 	static const char *const words[] = {"list", "suite", "compare", "help", NULL};
@@ -66,6 +78,8 @@ static int unknown_name(const char *name)
 
 	for (i = 0; words[i]; i++)
 		near = suggest_better(name, near, words[i]);
+	for (i = 0; groups[i]; i++)
+		near = suggest_better(name, near, groups[i]);
 	for (i = 0; benches[i]; i++)
 		near = suggest_better(name, near, benches[i]->name);
 	for (i = 0; benches[i]; i++)
@@ -110,15 +124,19 @@ static void print_completion(void)
 	static const struct command *const with_options[] = {&command_compare, NULL};
 	const size_t own_cnt = sizeof(own) / sizeof(*own);
 	const char **words;
-	size_t cnt = 0, i;
+	size_t group_cnt = 0, cnt = 0, i;
 
+	while (groups[group_cnt])
+		group_cnt++;
 	while (benches[cnt])
 		cnt++;
-	words = xcalloc(own_cnt + cnt + 1, sizeof(*words));
+	words = xcalloc(own_cnt + group_cnt + cnt + 1, sizeof(*words));
 	for (i = 0; i < own_cnt; i++)
 		words[i] = own[i];
+	for (i = 0; i < group_cnt; i++)
+		words[own_cnt + i] = groups[i];
 	for (i = 0; i < cnt; i++)
-		words[own_cnt + i] = benches[i]->name;
+		words[own_cnt + group_cnt + i] = benches[i]->name;
 	command_print_completion(with_options, words, &command_povbench, stdout);
 	free(words);
 }
@@ -133,12 +151,14 @@ static struct command command_of(const struct bench *b)
 	return cmd;
 }
 
-static struct command command_suite(void)
+/* group: of which, or null. */
+static struct command command_suite(const char *group)
 {
 	struct command cmd = command_povbench;
 
-	cmd.name = "suite";
-	cmd.brief = "Run all benchmarks, or those that --only names, one after the other.";
+	cmd.name = group ? group : "suite";
+	cmd.brief = group ? "Run the benchmarks of this group, or those of it that --only names." :
+			    "Run all benchmarks, or those that --only names, one after the other.";
 	cmd.usage = "[options]";
 	return cmd;
 }
@@ -158,9 +178,9 @@ static int print_help(const char *name)
 		return STATUS_OK;
 	}
 	b = bench_find(name);
-	if (!b && strcmp(name, "suite"))
+	if (!b && !group_find(name) && strcmp(name, "suite"))
 		return unknown_name(name);
-	cmd = b ? command_of(b) : command_suite();
+	cmd = b ? command_of(b) : command_suite(group_find(name));
 	command_print_help(&cmd, stdout);
 	return STATUS_OK;
 }
@@ -180,23 +200,21 @@ static bool in_suite(const struct bench *b, const struct option_list *only)
 
 static int check_only(const struct bench *b, const struct option_list *only)
 {
-	size_t i, g;
+	size_t i;
 
 	if (b && only->cnt) {
 		log_error("--only is of the suite; \"%s\" is one benchmark", b->name);
 		return -EINVAL;
 	}
 	for (i = 0; i < only->cnt; i++) {
-		for (g = 0; groups[g] && strcmp(groups[g], only->item[i]); g++)
-			;
-		if (!groups[g] && !bench_find(only->item[i]))
+		if (!group_find(only->item[i]) && !bench_find(only->item[i]))
 			return unknown_name(only->item[i]);
 	}
 	return 0;
 }
 
 /* The caller frees. */
-static const struct bench **list_suite(const struct option_list *only)
+static const struct bench **list_suite(const char *group, const struct option_list *only)
 {
 	const struct bench **list;
 	size_t cnt = 0, g, i;
@@ -205,6 +223,8 @@ static const struct bench **list_suite(const struct option_list *only)
 		;
 	list = xcalloc(i + 1, sizeof(*list));
 	for (g = 0; groups[g]; g++) {
+		if (group && strcmp(group, groups[g]))
+			continue;
 		for (i = 0; benches[i]; i++) {
 			if (!strcmp(benches[i]->group, groups[g]) && in_suite(benches[i], only))
 				list[cnt++] = benches[i];
@@ -251,10 +271,10 @@ static int run_on_ranks(struct run_plan *plan, enum comm_threads threads, int ar
 	return status;
 }
 
-/* b: null for the suite. */
-static int run_named(const struct bench *b, int argc, char **argv)
+/* b: null for the suite, or of that those of a group. */
+static int run_named(const struct bench *b, const char *group, int argc, char **argv)
 {
-	struct command cmd = b ? command_of(b) : command_suite();
+	struct command cmd = b ? command_of(b) : command_suite(group);
 	const struct bench *one[] = {b, NULL};
 	struct run_plan plan = {.bench = one, .suite = !b};
 	struct args args;
@@ -277,7 +297,7 @@ static int run_named(const struct bench *b, int argc, char **argv)
 		plan.thread_multiple = args.thread_multiple;
 		plan.peers = args.peers;
 		if (!b)
-			plan.bench = list_suite(&args.only);
+			plan.bench = list_suite(group, &args.only);
 		status = run_on_ranks(&plan, threads_of(b, args.thread_multiple), argc, argv);
 		if (!b)
 			free(plan.bench);
@@ -319,9 +339,9 @@ static int dispatch(int argc, char **argv)
 	if (!strcmp(word, "compare"))
 		return compare_main(argc, argv);
 	b = bench_find(word);
-	if (!b && strcmp(word, "suite"))
+	if (!b && !group_find(word) && strcmp(word, "suite"))
 		return unknown_name(word);
-	return run_named(b, argc, argv);
+	return run_named(b, group_find(word), argc, argv);
 }
 
 /* flush_stdout closes it, which would be the other ranks' as well where a simulator has all in one process. */

@@ -126,8 +126,21 @@ struct nsproxy {
 	struct mnt_namespace *mnt_ns;
 };
 
+struct upid {
+	int nr;
+};
+
 struct pid {
 	unsigned int level;
+	struct upid numbers[1];
+};
+
+struct sched_entity {
+	u64 exec_start, sum_exec_runtime;
+};
+
+struct sched_info {
+	u64 last_arrival;
 };
 
 struct task_struct {
@@ -138,8 +151,10 @@ struct task_struct {
 	int prio;
 	int nr_cpus_allowed;
 	cpumask_t cpus_mask;
+	struct sched_entity se;
+	struct sched_info sched_info;
 	struct mm_struct *mm;
-	int exit_code;
+	int exit_state, exit_code;
 	pid_t pid, tgid;
 	struct pid *thread_pid;
 	struct task_struct *real_parent, *group_leader;

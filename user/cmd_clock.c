@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "clock/clock.h"
+#include "clock_cost.h"
 #include "collect/recorder.h"
 #include "commands.h"
 #include "watch.h"
@@ -23,7 +24,7 @@
 struct clock_command_options {
 	struct option_list pids;
 	bool all, once, json, cost, quiet;
-	const char *user, *socket;
+	const char *user, *socket, *output;
 	uint64_t interval_ns, duration_ns;
 };
 
@@ -44,8 +45,10 @@ static const struct option_def options[] = {
 	{"duration", 'd', OPTION_SECONDS, FIELD(duration_ns), "SECONDS",
 	 .help = "End after this time. The processes go on, libpov by the kernel's CPU time."},
 	{"cost", 0, OPTION_FLAG, FIELD(cost),
-	 .help = "Measure what the work at each switch takes, and print its distribution at the end; that makes it slower itself "
-		 "by two readings of the clock."},
+	 .help = "Measure what the work at each switch takes, and print its distribution at the end; that makes switches slower "
+		 "by four readings of the clock, of which one is in what is measured (and alone in the last line)."},
+	{"output", 'o', OPTION_STRING, FIELD(output), "FILE",
+	 .help = "With --cost: write the distributions to FILE, too, for povplot."},
 	{"socket", 0, OPTION_STRING, FIELD(socket), "PATH",
 	 .help = "Where libpov finds the times: " SOCKET_USUAL
 		 ", and with -- COMMAND a place of its own, which COMMAND is told by " SOCKET_VARIABLE
@@ -171,37 +174,6 @@ static void show(void *ctx, const struct clock_row *rows, size_t cnt, bool last)
 	free(mine);
 }
 
-/* ---- what the switches cost ---- */
-
-static uint64_t cost_quantile(const struct clock_result *r, uint64_t cnt, double q)
-{
-	uint64_t sum = 0;
-
-	for (size_t ns = 0; ns < POV_CLOCK_COSTS; ns++) {
-		sum += r->cost[ns];
-		if ((double)sum >= q * (double)cnt)
-			return ns;
-	}
-	return POV_CLOCK_COSTS - 1;
-}
-
-static void cost_print(const struct clock_result *r, FILE *out)
-{
-	uint64_t cnt = 0;
-
-	for (size_t ns = 0; ns < POV_CLOCK_COSTS; ns++)
-		cnt += r->cost[ns];
-	if (!cnt)
-		fprintf(out, "no switch was seen\n");
-	else
-		fprintf(out,
-			"work at a switch, one reading of the clock included: %" PRIu64
-			" switches, median %" PRIu64 " ns, 90 %% %" PRIu64 " ns, 99 %% %" PRIu64
-			" ns, 99.9 %% %" PRIu64 " ns\n",
-			cnt, cost_quantile(r, cnt, 0.5), cost_quantile(r, cnt, 0.9),
-			cost_quantile(r, cnt, 0.99), cost_quantile(r, cnt, 0.999));
-}
-
 /* ---- the command ---- */
 
 static int check(const struct clock_command_options *o, int argc, int dashdash)
@@ -217,6 +189,8 @@ static int check(const struct clock_command_options *o, int argc, int dashdash)
 	else if (o->once && argc)
 		problem =
 			"--once goes with -p or --all; of a command a table is printed at its end";
+	else if (o->output && !o->cost)
+		problem = "--output goes with --cost";
 	else if (o->quiet && (o->once || o->json || o->interval_ns))
 		problem = "--quiet prints no table";
 	if (problem)
@@ -271,13 +245,16 @@ static int run_watched(const struct clock_command_options *o, const struct watch
 		if (res->unseated)
 			log_warn("%" PRIu64 " processes got no clock: too many at once",
 				 res->unseated);
-		if (res->missed)
-			log_warn("%" PRIu64
-				 " switches were not seen: times after them are too long",
-				 res->missed);
+		if (res->missed || res->settled)
+			log_info(
+				"%" PRIu64 " switches were not told by the kernel, and %" PRIu64
+				" times a thread's time was far from the scheduler's: that was taken",
+				res->missed, res->settled);
 		if (o->cost)
-			cost_print(res, t.out);
+			clock_cost_print(res, t.out);
 		status = watch_status(res->child_status);
+		if (o->output && clock_cost_write(res, o->output))
+			status = status ?: 1;
 	}
 	free(res);
 	return status;

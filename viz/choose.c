@@ -71,7 +71,9 @@ const struct picture *choose_usual(const struct data_result *r)
 		if (p && p->takes(r))
 			return p;
 	}
-	return NULL;
+	/* All times have distributions; of these they are what was measured. */
+	return !strcmp(r->kind, "cost") && choose_takes("distribution", r) ? find("distribution") :
+									     NULL;
 }
 
 void choose_tell_pictureless(const struct data_result *r)

@@ -85,6 +85,30 @@ static char *classify_timers(const struct result *r)
 			 plural_s(ranks), most);
 }
 
+/* Of libpov's clock for ranks, if it was there; by itself, without the readings that time it. */
+static char *classify_cost(const struct result *r)
+{
+	const struct result_point *p;
+	double empty = NAN, median = NAN, most = NAN;
+	const char *clock;
+	size_t i;
+
+	for (i = 0; i < result_point_cnt(r); i++) {
+		p = result_point_at(r, i);
+		clock = classify_text(r, i, "clock");
+		if (!strcmp(clock, "none"))
+			empty = result_number(p, "reading");
+		if (!strcmp(clock, "MPIX_Rtime")) {
+			median = result_number(p, "reading");
+			most = result_number(p, "reading.p99");
+		}
+	}
+	if (isnan(empty) || isnan(median))
+		return NULL;
+	return xasprintf("MPIX_Rtime is read in %.0f ns, 99 %% of the times in %.0f ns",
+			 median - empty, most - empty);
+}
+
 static char *classify_curve(const struct result *r)
 {
 	double small = classify_first(r, "bytes"), large = classify_last(r, "bytes");
@@ -124,6 +148,7 @@ char *classify_sentence(const struct result *r)
 		{"broadcast", classify_broadcast},
 		{"stencil", classify_stencil},
 		{"timers", classify_timers},
+		{"cost", classify_cost},
 		{"curve", classify_curve},
 		{"protocol", classify_protocol},
 	};

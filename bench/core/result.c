@@ -12,11 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUANTILES 20 /* parts that the distribution is cut into, where samples are not kept */
+/* Parts that the distribution is cut into, where samples are not kept; where it is what is drawn. */
+#define QUANTILES 20
+#define QUANTILES_DRAWN 1000
 
 struct result_point {
 	json_t *json, *times, *values; /* borrowed from the result */
 	bool keep_samples;
+	int quantiles;
 };
 
 struct result {
@@ -24,6 +27,7 @@ struct result {
 	struct result_point **point;
 	size_t point_cnt;
 	bool keep_samples;
+	int quantiles;
 	json_t *known;	      /* points that were measured before; null: none */
 	double known_took_ns; /* how long these took */
 };
@@ -31,7 +35,7 @@ struct result {
 static const char *const kind_names[] = {
 	[RESULT_CURVE] = "curve",   [RESULT_PROTOCOL] = "protocol",   [RESULT_MAP] = "map",
 	[RESULT_LOAD] = "load",	    [RESULT_BROADCAST] = "broadcast", [RESULT_STENCIL] = "stencil",
-	[RESULT_TIMERS] = "timers",
+	[RESULT_TIMERS] = "timers", [RESULT_COST] = "cost",
 };
 
 struct result *result_new(const struct result_about *about)
@@ -42,6 +46,7 @@ struct result *result_new(const struct result_about *about)
 	r->points = json_array();
 	/* Where the distribution is what is drawn, all of it is kept. */
 	r->keep_samples = about->keep_samples || about->kind == RESULT_STENCIL;
+	r->quantiles = about->kind == RESULT_COST ? QUANTILES_DRAWN : QUANTILES;
 	json_put(r->json, "benchmark", json_string(about->benchmark));
 	json_put(r->json, "group", json_string(about->group));
 	if (about->brief)
@@ -85,6 +90,7 @@ static struct result_point *point_append(struct result *r, json_t *json)
 	p->times = json_object_get(json, "times");
 	p->values = json_object_get(json, "values");
 	p->keep_samples = r->keep_samples;
+	p->quantiles = r->quantiles;
 	if (json_array_append_new(r->points, p->json))
 		die("out of memory (a result)");
 	r->point = xrealloc(r->point, (r->point_cnt + 1) * sizeof(struct result_point *));
@@ -168,13 +174,16 @@ void result_value(struct result_point *p, const char *name, double value)
 		json_put(p->values, name, json_real(value));
 }
 
-static json_t *distribution(const struct samples *s)
+static json_t *distribution(const struct samples *s, int parts)
 {
+	double *value = xcalloc((size_t)parts + 1, sizeof(*value));
 	json_t *list = json_array();
 	int i;
 
-	for (i = 0; i <= QUANTILES; i++)
-		json_array_append_new(list, json_real(stats_quantile(s, (double)i / QUANTILES)));
+	stats_quantiles(s, parts, value);
+	for (i = 0; i <= parts; i++)
+		json_array_append_new(list, json_real(value[i]));
+	free(value);
 	return list;
 }
 
@@ -212,7 +221,7 @@ void result_time(struct result_point *p, const char *name, const struct samples 
 	if (p->keep_samples)
 		json_put(t, "samples", all_samples(s));
 	else
-		json_put(t, "quantiles", distribution(s));
+		json_put(t, "quantiles", distribution(s, p->quantiles));
 	json_put(p->times, name, t);
 }
 

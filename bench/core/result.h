@@ -19,6 +19,7 @@ enum result_kind {
 	RESULT_BROADCAST, /* latency by method over tasks */
 	RESULT_STENCIL,	  /* T_comp, T_comm, T_full over message size and ranks per core */
 	RESULT_TIMERS,	  /* what clocks say of the same work */
+	RESULT_COST,	  /* what an operation of a clock takes */
 };
 
 struct result;

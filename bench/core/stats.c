@@ -122,6 +122,16 @@ void stats_summarize(const struct samples *s, struct summary *out)
 	free(v);
 }
 
+void stats_quantiles(const struct samples *s, int parts, double *out)
+{
+	double *v = s->cnt ? sorted_copy(s) : NULL;
+	int i;
+
+	for (i = 0; i <= parts; i++)
+		out[i] = v ? quantile_of(v, s->cnt, (double)i / parts) : 0;
+	free(v);
+}
+
 double stats_quantile(const struct samples *s, double q)
 {
 	double *v, value;

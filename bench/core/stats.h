@@ -36,6 +36,8 @@ void samples_sorted(const struct samples *s, struct samples *out);
 void stats_summarize(const struct samples *s, struct summary *out);
 /* Interpolated linearly between order statistics; q in 0 … 1. */
 double stats_quantile(const struct samples *s, double q);
+/* Those of 0, 1/parts, 2/parts … 1; out has room for parts + 1. 0 if there are no samples. */
+void stats_quantiles(const struct samples *s, int parts, double *out);
 /* The confidence interval is no wider than ±pct percent of the median. */
 bool stats_settled(const struct samples *s, double pct);
 /* De Supinski & Karonis 1999, 3: standard deviation less than pct percent of the mean. */

@@ -4,7 +4,8 @@
  * of the rank, with V ranks on one core. Nigay et al. 2020 (section 3.1, table 2) saw HPCCG divide the operations of one
  * rank by the time of all ranks of its core. The system is of HPCCG's kind (Heroux et al. 2009): 27-point operator, diagonal
  * 27, others −1, a cube of unknowns per rank stacked along z, right-hand side such that the solution is all ones;
- * which is checked each time. The matrix is not stored. Rank 0's times and speeds are told, as HPCCG does.
+ * which is checked each time. The matrix is not stored. Rank 0's times and speeds are told, as HPCCG does; where `povtrace
+ * clock` serves, also by MPIX_Rtime, which is to be the CPU time.
  *
  * Expected for V ranks on a core, where a waiting rank sleeps: the speed by CPU time is that of V = 1, the one by
  * MPI_Wtime a V-th of it. Where it busy-waits, waiting counts as CPU time, and the two come closer; most in the dot
@@ -13,6 +14,7 @@
 #include "core/bench.h"
 #include "core/core_sharing.h"
 #include "core/estimate.h"
+#include "core/served.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -42,7 +44,7 @@ struct cg {
 	struct comm_request request[REQUESTS];
 	double *x, *r, *p, *q, *b;
 	double flops, ddot_flops;
-	double ddot_wtime_ns, ddot_cpu_ns;
+	double ddot_wtime_ns, ddot_cpu_ns, ddot_rtime_ns;
 	double error; /* largest |x - 1| */
 	int iterations;
 };
@@ -51,7 +53,8 @@ struct cg_times {
 	struct cg cg;
 	uint64_t skip;
 	double worst; /* error of all solves */
-	struct samples wtime, cpu, ddot_wtime, ddot_cpu;
+	struct samples wtime, cpu, rtime, ddot_wtime, ddot_cpu, ddot_rtime;
+	bool served; /* by `povtrace clock`: all ranks */
 };
 
 /* Where the cube's n-th line of EDGE unknowns begins within the shell. */
@@ -123,7 +126,7 @@ static double dot(struct cg *g, const double *a, const double *b)
 {
 	struct comm *c = g->comm;
 	double start_s = c->ops->wtime(c), sum = 0, all;
-	uint64_t cpu_ns = c->ops->cpu_ns(c);
+	uint64_t rtime_ns = c->ops->rank_pov_ns(c), cpu_ns = c->ops->cpu_ns(c);
 	int n, i;
 
 	for (n = 0; n < LINES; n++)
@@ -133,6 +136,7 @@ static double dot(struct cg *g, const double *a, const double *b)
 	c->ops->coll(c, COMM_ALLREDUCE, &sum, &all, sizeof(sum), 0);
 	g->ddot_flops += (double)FLOPS_DOT * ROWS;
 	g->ddot_cpu_ns += (double)(c->ops->cpu_ns(c) - cpu_ns);
+	g->ddot_rtime_ns += (double)(c->ops->rank_pov_ns(c) - rtime_ns);
 	g->ddot_wtime_ns += (c->ops->wtime(c) - start_s) * NS_PER_S;
 	return all;
 }
@@ -187,7 +191,7 @@ static void cg_solve(struct cg *g)
 {
 	double rr, rr_old, rr_end, alpha;
 
-	g->flops = g->ddot_flops = g->ddot_wtime_ns = g->ddot_cpu_ns = 0;
+	g->flops = g->ddot_flops = g->ddot_wtime_ns = g->ddot_cpu_ns = g->ddot_rtime_ns = 0;
 	cube_set(g->x, 0);
 	update(g, g->b, 0, g->b, g->r);
 	update(g, g->b, 0, g->b, g->p);
@@ -223,10 +227,11 @@ static double solve_measure(struct bench_run *run, void *ctx)
 	struct comm *c = run->comm;
 	struct cg_times *t = ctx;
 	double start_s = c->ops->wtime(c), wtime_ns;
-	uint64_t cpu_ns = c->ops->cpu_ns(c);
+	uint64_t rtime_ns = c->ops->rank_pov_ns(c), cpu_ns = c->ops->cpu_ns(c);
 
 	cg_solve(&t->cg);
 	cpu_ns = c->ops->cpu_ns(c) - cpu_ns;
+	rtime_ns = c->ops->rank_pov_ns(c) - rtime_ns;
 	wtime_ns = (c->ops->wtime(c) - start_s) * NS_PER_S;
 	t->worst = fmax(t->worst, cg_error(&t->cg));
 	if (t->skip > 0) {
@@ -237,14 +242,19 @@ static double solve_measure(struct bench_run *run, void *ctx)
 	samples_add(&t->cpu, (double)cpu_ns);
 	samples_add(&t->ddot_wtime, t->cg.ddot_wtime_ns);
 	samples_add(&t->ddot_cpu, t->cg.ddot_cpu_ns);
+	if (t->served) {
+		samples_add(&t->rtime, (double)rtime_ns);
+		samples_add(&t->ddot_rtime, t->cg.ddot_rtime_ns);
+	}
 	return wtime_ns;
 }
 
 /* ---- V ranks on a core ---- */
 
+/* NaN, which is not written, if that clock was not read. */
 static double mflops(double flops, const struct samples *time_ns)
 {
-	return flops / stats_quantile(time_ns, 0.5) * NS_PER_S / 1e6;
+	return time_ns->cnt ? flops / stats_quantile(time_ns, 0.5) * NS_PER_S / 1e6 : NAN;
 }
 
 static void point_write(struct bench_run *run, const struct cg_times *t, double worst)
@@ -255,12 +265,16 @@ static void point_write(struct bench_run *run, const struct cg_times *t, double 
 	result_param(p, "rows", ROWS);
 	result_param(p, "iterations", (uint64_t)t->cg.iterations);
 	result_time(p, "wtime", &t->wtime);
+	result_time(p, "rtime", &t->rtime);
 	result_time(p, "cpu", &t->cpu);
 	result_time(p, "ddot_wtime", &t->ddot_wtime);
+	result_time(p, "ddot_rtime", &t->ddot_rtime);
 	result_time(p, "ddot_cpu", &t->ddot_cpu);
 	result_value(p, "mflops_wtime", mflops(t->cg.flops, &t->wtime));
+	result_value(p, "mflops_rtime", mflops(t->cg.flops, &t->rtime));
 	result_value(p, "mflops_cpu", mflops(t->cg.flops, &t->cpu));
 	result_value(p, "ddot_mflops_wtime", mflops(t->cg.ddot_flops, &t->ddot_wtime));
+	result_value(p, "ddot_mflops_rtime", mflops(t->cg.ddot_flops, &t->ddot_rtime));
 	result_value(p, "ddot_mflops_cpu", mflops(t->cg.ddot_flops, &t->ddot_cpu));
 	result_value(p, "error", worst);
 }
@@ -280,12 +294,21 @@ static double worst_tell(struct comm *c, double worst)
 	return (double)comm_tell(c, most) * unit;
 }
 
+/* What the sharing of a core is told, and tells. */
+struct cg_sharing {
+	bool served;
+	double worst;
+};
+
 static void core_share(struct bench_run *run, struct core_sharing sharing, void *ctx)
 {
 	struct comm *c = run->comm;
-	struct cg_times t = {.skip = run->opt->warmup};
-	struct samples *series[] = {&t.wtime, &t.cpu, &t.ddot_wtime, &t.ddot_cpu}, all;
-	double worst, *worst_out = ctx;
+	struct cg_sharing *about = ctx;
+	struct cg_times t = {.skip = run->opt->warmup, .served = about->served};
+	struct samples *series[] = {&t.wtime,	   &t.cpu,	&t.rtime,
+				    &t.ddot_wtime, &t.ddot_cpu, &t.ddot_rtime},
+		       all;
+	double worst;
 	/* skip counts the warm-up */
 	const struct measure_how how = {.sample = solve_measure, .ctx = &t, .warm = true};
 	char name[32];
@@ -300,7 +323,7 @@ static void core_share(struct bench_run *run, struct core_sharing sharing, void 
 	measure(run, &how, &all);
 	c->ops->mark_end(c, 1);
 	worst = worst_tell(c, t.worst);
-	*worst_out = fmax(*worst_out, worst);
+	about->worst = fmax(about->worst, worst);
 	if (c->rank == 0)
 		point_write(run, &t, worst);
 	for (i = 0; i < sizeof(series) / sizeof(*series); i++)
@@ -317,20 +340,20 @@ static int ratio_max(const struct comm *c)
 static int cg_run(struct bench_run *run)
 {
 	int v, max = ratio_max(run->comm);
-	double worst = 0;
+	struct cg_sharing about = {.served = pov_served(run)};
 
 	for (v = 1; v <= max; v++) {
 		core_sharing_run(run, (struct core_sharing){.ranks = v, .cores = 1, .nodes = 1},
-				 core_share, &worst);
+				 core_share, &about);
 		if (run->comm->rank == 0 && run->progress)
 			run->progress(run->progress_ctx, (size_t)v, (size_t)max);
 	}
-	worst = worst_tell(run->comm, worst);
-	if (worst <= ERROR_MAX)
+	about.worst = worst_tell(run->comm, about.worst);
+	if (about.worst <= ERROR_MAX)
 		return 0;
 	if (run->comm->rank == 0)
 		log_error("cg: the solution is off by %g; the messages or the sums are wrong",
-			  worst);
+			  about.worst);
 	return -EPROTO;
 }
 

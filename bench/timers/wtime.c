@@ -16,11 +16,12 @@
  *
  * "rank_cpu_ns" is the CPU time of the rank's main thread since it began, for comparing with a tracer.
  */
+#include "base/log.h"
 #include "core/bench.h"
 #include "core/core_sharing.h"
 #include "core/estimate.h"
 #include "core/gather.h"
-#include "base/log.h"
+#include "core/served.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,15 +31,16 @@
 #define NS_PER_S 1e9
 #define WAITS 5 /* of a sample */
 
-enum reading { WTIME, CLOCK, CPU, WTIME_BARRIER, CPU_BARRIER, RTIME, READING_CNT };
+/* In the order in which they are shown; MPIX_Ptime is behind MPIX_Rtime. */
+enum reading { WTIME, RTIME, CPU, CLOCK, WTIME_BARRIER, CPU_BARRIER, READING_CNT };
 
 static const char *const reading_name[READING_CNT] = {
 	[WTIME] = "wtime",
-	[CLOCK] = "clock",
+	[RTIME] = "rtime",
 	[CPU] = "cpu",
+	[CLOCK] = "clock",
 	[WTIME_BARRIER] = "wtime_barrier",
 	[CPU_BARRIER] = "cpu_barrier",
-	[RTIME] = "rtime",
 };
 
 struct wtime {
@@ -159,20 +161,25 @@ static void wtime_release(struct wtime *w)
 static struct result_point *point_add(struct bench_run *run, const struct wtime *w, int rank)
 {
 	struct result_point *p = result_point_add(run->result);
-	double elapsed = stats_quantile(&w->elapsed, 0.5);
 
 	result_param(p, "ranks_per_core", (uint64_t)run->comm->size);
 	result_param(p, "rank", (uint64_t)rank);
 	result_param(p, "work_ns", w->work_ns);
+	return p;
+}
+
+/* What is of the core and of all ranks together. */
+static void point_share(struct result_point *p, const struct wtime *w)
+{
+	double elapsed = stats_quantile(&w->elapsed, 0.5);
+
 	result_time(p, "elapsed", &w->elapsed);
 	result_value(p, "wtime_counted", stats_quantile(&w->wtime_sum, 0.5) / elapsed);
 	result_value(p, "cpu_counted", stats_quantile(&w->cpu_sum, 0.5) / elapsed);
-	if (!w->served)
-		return p;
-	result_time(p, "ptime", &w->ptime);
-	result_value(p, "ptime_over_cpu",
-		     stats_quantile(&w->ptime, 0.5) / stats_quantile(&w->cpu_barrier_sum, 0.5));
-	return p;
+	if (w->served)
+		result_value(p, "ptime_over_cpu",
+			     stats_quantile(&w->ptime, 0.5) /
+				     stats_quantile(&w->cpu_barrier_sum, 0.5));
 }
 
 /* All ranks call it: rank's readings go to rank 0, which writes them. */
@@ -187,12 +194,12 @@ static void point_write(struct bench_run *run, struct wtime *w, int rank, uint64
 	samples_init(&s);
 	for (i = 0; i < READING_CNT; i++) {
 		gather_samples_of(c, &w->own[i], rank, &s);
-		if (!p)
-			continue;
-		if (!w->served && i == RTIME)
+		if (!p || (i == RTIME && !w->served))
 			continue;
 		median[i] = stats_quantile(&s, 0.5);
 		result_time(p, reading_name[i], &s);
+		if (i == RTIME)
+			result_time(p, "ptime", &w->ptime);
 	}
 	samples_release(&s);
 	if (!p)
@@ -200,6 +207,7 @@ static void point_write(struct bench_run *run, struct wtime *w, int rank, uint64
 	result_value(p, "wtime_over_cpu", median[WTIME] / median[CPU]);
 	if (w->served)
 		result_value(p, "rtime_over_cpu", median[RTIME] / median[CPU]);
+	point_share(p, w);
 	result_value(p, "rank_cpu_ns", (double)rank_cpu_ns);
 }
 
@@ -234,27 +242,10 @@ static int ratio_max(const struct comm *c)
 	return c->size < RANKS_PER_CORE_MAX ? c->size : RANKS_PER_CORE_MAX;
 }
 
-/* A rank that is not served has no clocks to be compared. */
-static bool pov_served(struct comm *c)
-{
-	uint64_t *all = xcalloc((size_t)c->size, sizeof(*all)), every = 1;
-	int i;
-
-	comm_collect(c, c->features & COMM_HAS_POV ? 1 : 0, all);
-	for (i = 0; c->rank == 0 && i < c->size; i++)
-		every = every && all[i];
-	free(all);
-	return comm_tell(c, every);
-}
-
 static int wtime_run(struct bench_run *run)
 {
 	int v, max = ratio_max(run->comm);
-	bool served = pov_served(run->comm);
-
-	if (!served && run->comm->rank == 0)
-		log_info(
-			"wtime: without MPIX_Rtime and MPIX_Ptime: no `povtrace clock` serves all ranks");
+	bool served = pov_served(run);
 
 	for (v = 1; v <= max; v++) {
 		core_sharing_run(run, (struct core_sharing){.ranks = v, .cores = 1, .nodes = 1},

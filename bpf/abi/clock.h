@@ -81,6 +81,17 @@ static inline __attribute__((always_inline)) pov_u64 pov_clock_section_since(pov
 
 /* ---- what the kernel half tells the server ---- */
 
+/* What a switch had to do: only one half, both, or to go from one thread to another of the same process. */
+enum pov_clock_work {
+	POV_CLOCK_WORK_SUSPEND,
+	POV_CLOCK_WORK_RESUME,
+	POV_CLOCK_WORK_BOTH,
+	POV_CLOCK_WORK_SAME,
+	POV_CLOCK_WORK_SECTION,				  /* to be added: for sections, too */
+	POV_CLOCK_WORK_NONE = 2 * POV_CLOCK_WORK_SECTION, /* a measurement of nothing */
+	POV_CLOCK_WORKS
+};
+
 enum pov_clock_news_kind { POV_CLOCK_SEATED = 1, POV_CLOCK_LEFT, POV_CLOCK_FULL };
 
 struct pov_clock_news {

@@ -2,8 +2,9 @@
 /*
  * The kernel half of `povtrace clock` (Nigay et al. 2020, listings 2 and 3): at each switch, what the thread that leaves
  * has run goes into its process's page, and the one that comes is noted there. A process has a seat, the number of its
- * pages; its threads know it by their task storage, which is all that a switch of others costs. Each time is taken after
- * `begun` has changed: a reader that has not seen the change has an earlier time, and so its sum never goes back.
+ * pages; its threads know it by their task storage, and of the thread that has it each CPU keeps it, so that a switch takes one
+ * look-up and one reading of the clock. That is taken after `begun` has changed: a reader that has not seen the change has
+ * an earlier time, and so its sum never goes back.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_core_read.h>
@@ -14,6 +15,9 @@
 
 #define NEWS_BYTES (256 << 10)
 #define STATE_MASK 0xff
+#define STATE_DEAD 0x80
+/* The scheduler has some us more for each stint after which a CPU was idle, as it counts from when that woke. */
+#define STINT_FAR_NS 500000
 
 struct process_page {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -65,11 +69,12 @@ struct {
 } news SEC(".maps");
 
 struct clock_task {
-	u32 seat;
-	u32 place; /* in the process's page; POV_CLOCK_THREADS: none was free */
-	u64 since; /* when it got its CPU; 0: it has none, or that was not seen */
-	u64 runnable_since;
-	bool ending;
+	u32 taken;		/* somebody fills this in */
+	u32 seat;		/* from 1; 0: not yet */
+	u32 place;		/* in the process's page; POV_CLOCK_THREADS: none was free */
+	pov_u64 runnable_since; /* of one without a place */
+	/* When it last came: what it had run by the scheduler, and in its place. 0: it has not come yet. */
+	u64 exec, sum;
 };
 
 struct {
@@ -79,13 +84,29 @@ struct {
 	__type(value, struct clock_task);
 } tasks SEC(".maps");
 
+/* Who has this CPU, by the last switch there. */
+struct here {
+	u64 task;  /* its address; 0: no switch has been seen */
+	u64 since; /* 0: it has no seat, or had none when it came */
+	u32 seat;
+	u32 place;
+	u32 tgid;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct here);
+} cpus SEC(".maps");
+
 /* Of the iterator below. */
 __u32 adopt_tgid, adopt_seat, adopted;
-/* Processes that got no seat; switches from a thread that were not seen, after which it seems to have run on. */
-__u64 unseated, missed;
+/* Processes that got no seat; switches that were not seen, of threads that have one; stints as the scheduler counted them. */
+__u64 unseated, missed, settled;
 /* What the work at a switch took, in ns; the last for longer ones. Only with timed. */
 const volatile bool timed;
-__u64 cost[POV_CLOCK_COSTS];
+__u64 cost[POV_CLOCK_WORKS][POV_CLOCK_COSTS];
 
 static __always_inline struct pov_clock_process *page_of(u32 seat)
 {
@@ -95,11 +116,8 @@ static __always_inline struct pov_clock_process *page_of(u32 seat)
 	return inner ? bpf_map_lookup_elem(inner, &zero) : NULL;
 }
 
-static __always_inline struct pov_clock_thread *place_of(struct pov_clock_process *p,
-							 const struct clock_task *t)
+static __always_inline struct pov_clock_thread *place_of(struct pov_clock_process *p, u32 place)
 {
-	u32 place = t->place;
-
 	if (place >= POV_CLOCK_THREADS)
 		return NULL;
 	asm volatile("" : "+r"(place)); /* so that the bound stays where the verifier sees it */
@@ -115,23 +133,26 @@ static __always_inline void tell(u32 kind, u32 seat, u32 tgid)
 
 /* ---- sections ---- */
 
-static __always_inline u64 section_now(const struct pov_clock_process *p, u32 seat, u64 now)
+static __always_inline struct pov_clock_section *section_of(const struct pov_clock_process *p,
+							    u32 seat)
 {
-	struct pov_clock_section *s;
-	void *inner;
+	void *inner = p->sections ? bpf_map_lookup_elem(&sections, &seat) : NULL;
 	u32 zero = 0;
 
-	if (!p->sections)
-		return 0;
-	inner = bpf_map_lookup_elem(&sections, &seat);
-	s = inner ? bpf_map_lookup_elem(inner, &zero) : NULL;
+	return inner ? bpf_map_lookup_elem(inner, &zero) : NULL;
+}
+
+static __always_inline u64 section_now(const struct pov_clock_process *p, u32 seat, u64 now)
+{
+	struct pov_clock_section *s = section_of(p, seat);
+
 	return s ? pov_clock_section_at(s->word, now) : 0;
 }
 
 /* The page is the process's to write: it can say too much, but no more than it has run. */
 static __always_inline void section_add(const struct pov_clock_process *p,
 					const struct pov_clock_thread *place,
-					const struct clock_task *t, u64 now)
+					const struct here *from, u64 now)
 {
 	u32 group = p->group, cpu = bpf_get_smp_processor_id();
 	struct pov_clock_core *c;
@@ -140,9 +161,9 @@ static __always_inline void section_add(const struct pov_clock_process *p,
 
 	if (!p->sections)
 		return;
-	ns = pov_clock_section_since(place->section_in, section_now(p, t->seat, now));
-	if (ns > now - t->since)
-		ns = now - t->since;
+	ns = pov_clock_section_since(place->section_in, section_now(p, from->seat, now));
+	if (ns > now - from->since)
+		ns = now - from->since;
 	inner = bpf_map_lookup_elem(&groups, &group);
 	c = inner ? bpf_map_lookup_elem(inner, &cpu) : NULL;
 	if (c)
@@ -151,133 +172,213 @@ static __always_inline void section_add(const struct pov_clock_process *p,
 
 /* ---- a thread leaves its CPU, another one comes ---- */
 
-static __always_inline void thread_leave(struct pov_clock_process *p, struct clock_task *t, u64 now,
-					 bool runnable)
+static __always_inline void thread_leave(struct pov_clock_process *p, const struct here *from,
+					 struct task_struct *task, u64 now, bool runnable)
 {
-	struct pov_clock_thread *place = place_of(p, t);
+	struct pov_clock_thread *place = place_of(p, from->place);
+	struct clock_task *t;
 
 	if (place) {
-		section_add(p, place, t, now);
+		section_add(p, place, from, now);
 		place->sum += now;
 		place->runnable_since = runnable ? now : 0;
+	} else {
+		t = task ? bpf_task_storage_get(&tasks, task, NULL, 0) : NULL;
+		if (t)
+			t->runnable_since = runnable ? now : 0;
 	}
-	t->since = 0;
-	t->runnable_since = runnable ? now : 0;
 	if (runnable)
 		__sync_fetch_and_add(&p->preempted, 1);
 }
 
-static __always_inline void thread_come(struct pov_clock_process *p, struct clock_task *t, u64 now)
+/*
+ * Where the last stint is far from what the scheduler has counted, that is taken: some kernels run no BPF program at switches to
+ * and from some of their threads, and a hypervisor or interrupts may have had the CPU. The sum may go back by that.
+ */
+static __always_inline void stint_settle(struct pov_clock_process *p, struct clock_task *t,
+					 struct pov_clock_thread *place, u64 exec)
 {
-	struct pov_clock_thread *place = place_of(p, t);
+	s64 more = exec - t->exec - (place->sum - t->sum);
+
+	if (t->exec && (s64)place->sum >= 0 && (more > STINT_FAR_NS || more < -STINT_FAR_NS)) {
+		__sync_fetch_and_add(&p->begun, POV_CLOCK_CHANGE);
+		__sync_fetch_and_add(&p->sum, more);
+		__sync_fetch_and_add(&p->ended, POV_CLOCK_CHANGE);
+		place->sum += more;
+		__sync_fetch_and_add(&settled, 1);
+	}
+	t->exec = exec;
+	t->sum = place->sum;
+}
+
+static __always_inline void thread_come(struct pov_clock_process *p, struct clock_task *t,
+					struct task_struct *task, struct here *here, u64 now,
+					u64 back)
+{
+	struct pov_clock_thread *place = place_of(p, t->place);
+	pov_u64 *waits = place ? &place->runnable_since : &t->runnable_since;
 	u32 cpu = bpf_get_smp_processor_id();
 
-	if (t->runnable_since)
-		__sync_fetch_and_add(&p->runnable, now - t->runnable_since);
-	t->runnable_since = 0;
-	t->since = now;
+	here->since = now;
+	here->seat = t->seat - 1;
+	here->place = t->place;
+	here->tgid = p->tgid;
+	if (*waits)
+		__sync_fetch_and_add(&p->runnable, now - *waits);
+	*waits = 0;
 	if (!place)
 		return;
 	if (place->cpu != cpu && place->sum)
 		__sync_fetch_and_add(&p->migrations, 1);
+	stint_settle(p, t, place, task->se.sum_exec_runtime - back);
 	place->cpu = cpu;
-	place->runnable_since = 0;
-	place->section_in = section_now(p, t->seat, now);
+	place->section_in = section_now(p, here->seat, now);
 	place->sum -= now;
 }
 
-/* The last one to leave takes the seat with it. */
-static __always_inline void thread_end(struct pov_clock_process *p, struct clock_task *t)
+/* It will not come again. The last one takes the seat with it. */
+static __always_inline void thread_end(struct task_struct *task)
 {
-	struct pov_clock_thread *place = place_of(p, t);
+	struct clock_task *t = bpf_task_storage_get(&tasks, task, NULL, 0);
+	struct pov_clock_process *p = t && t->seat ? page_of(t->seat - 1) : NULL;
+	struct pov_clock_thread *place = p ? place_of(p, t->place) : NULL;
 
-	t->ending = false;
-	if (place)
+	if (!p)
+		return;
+	if (place) {
+		stint_settle(p, t, place, task->se.sum_exec_runtime);
 		place->tid = 0;
+	}
 	if (__sync_fetch_and_add(&p->threads, -1) == 1)
-		tell(POV_CLOCK_LEFT, t->seat, p->tgid);
+		tell(POV_CLOCK_LEFT, t->seat - 1, p->tgid);
 }
 
-static __always_inline void leave(struct clock_task *t, bool runnable)
+/* The times of processes, whichever of them there are; those of threads follow. It is `back` ns ago. */
+static __always_inline u64 processes_switch(const struct here *here, struct pov_clock_process *from,
+					    struct pov_clock_process *to, u64 back)
 {
-	struct pov_clock_process *p = page_of(t->seat);
 	u64 now;
 
-	if (!p)
-		return;
-	if (t->since) {
-		__sync_fetch_and_add(&p->begun, POV_CLOCK_CHANGE - 1);
-		now = bpf_ktime_get_ns();
-		__sync_fetch_and_add(&p->sum, now);
-		__sync_fetch_and_add(&p->ended, POV_CLOCK_CHANGE);
-		thread_leave(p, t, now, runnable);
-	}
-	if (t->ending)
-		thread_end(p, t);
-}
-
-static __always_inline void come(struct clock_task *t)
-{
-	struct pov_clock_process *p = page_of(t->seat);
-	u64 now;
-
-	if (!p)
-		return;
-	if (t->since) {
-		__sync_fetch_and_add(&missed, 1);
-		return;
-	}
-	__sync_fetch_and_add(&p->begun, POV_CLOCK_CHANGE + 1);
+	if (from)
+		__sync_fetch_and_add(&from->begun, POV_CLOCK_CHANGE - 1);
+	if (to)
+		__sync_fetch_and_add(&to->begun, POV_CLOCK_CHANGE + 1);
 	now = bpf_ktime_get_ns();
-	__sync_fetch_and_add(&p->sum, -now);
-	__sync_fetch_and_add(&p->ended, POV_CLOCK_CHANGE);
-	thread_come(p, t, now);
+	if (back && here->since)
+		back = now - here->since < back ? now - here->since : back;
+	now -= back;
+	if (from) {
+		__sync_fetch_and_add(&from->sum, now);
+		__sync_fetch_and_add(&from->ended, POV_CLOCK_CHANGE);
+	}
+	if (to) {
+		__sync_fetch_and_add(&to->sum, -now);
+		__sync_fetch_and_add(&to->ended, POV_CLOCK_CHANGE);
+	}
+	return now;
 }
 
-/* Nothing changes for the process: a thread of its own goes on. */
-static __always_inline void swap(struct clock_task *from, struct clock_task *to, bool runnable)
-{
-	struct pov_clock_process *p = page_of(from->seat);
-	u64 now = bpf_ktime_get_ns();
+enum { CHANGED_NONE, CHANGED_ONE, CHANGED_SAME };
 
-	if (!p)
-		return;
-	thread_leave(p, from, now, runnable);
-	thread_come(p, to, now);
+/* From the thread that is here to another one, whose t is, or NULL. Each of them may be one that has no seat. */
+static __always_inline int switch_do(struct here *here, struct pov_clock_process *from,
+				     struct task_struct *prev, struct pov_clock_process *to,
+				     struct clock_task *t, struct task_struct *next, bool runnable,
+				     u64 back)
+{
+	bool same = from && to && here->seat == t->seat - 1; /* nothing changes for the process */
+	u32 any = from ? 1 : to ? 1 : 0;
+	u64 now = 0;
+
+	/* Where the compiler makes flags of pointers, or a flag of two of them, the verifier loses them. */
+	asm volatile("" : "+r"(any));
+	if (any)
+		now = same ? bpf_ktime_get_ns() : processes_switch(here, from, to, back);
+	asm volatile("" : "+r"(from), "+r"(to));
+	if (from)
+		thread_leave(from, here, prev, now, runnable);
+	here->since = 0;
+	if (to)
+		thread_come(to, t, next, here, now, back);
+	return same ? CHANGED_SAME : any ? CHANGED_ONE : CHANGED_NONE;
 }
 
-static __always_inline int work_done(u64 begin)
+static __always_inline struct pov_clock_process *here_page(const struct here *here)
 {
+	return here->since ? page_of(here->seat) : NULL;
+}
+
+/*
+ * prev has come unseen. That switch is made up for, at the time that the scheduler gives. Who was here before has left then at
+ * the latest, if that is still the same process.
+ */
+static __noinline void switch_missed(struct here *here, struct task_struct *prev)
+{
+	struct clock_task *t = bpf_task_storage_get(&tasks, prev, NULL, 0);
+	struct pov_clock_process *to = t && t->seat ? page_of(t->seat - 1) : NULL;
+	struct pov_clock_process *from = here_page(here);
+	u64 arrival = BPF_CORE_READ(prev, sched_info.last_arrival);
+	u64 latest = BPF_CORE_READ(prev, se.exec_start);
+
+	if (from && from->tgid != here->tgid)
+		from = NULL;
+	if (switch_do(here, from, NULL, to, t, prev, false,
+		      latest > arrival ? latest - arrival : 0))
+		__sync_fetch_and_add(&missed, 1);
+}
+
+static __always_inline void work_done(u64 begin, const struct pov_clock_process *from,
+				      const struct pov_clock_process *to, int changed)
+{
+	u32 work = changed == CHANGED_SAME ? POV_CLOCK_WORK_SAME :
+		   !to			   ? POV_CLOCK_WORK_SUSPEND :
+		   !from		   ? POV_CLOCK_WORK_RESUME :
+					     POV_CLOCK_WORK_BOTH;
 	u64 ns;
+
+	if (!timed || !changed)
+		return;
+	ns = bpf_ktime_get_ns() - begin;
+	if ((from && from->sections) || (to && to->sections))
+		work += POV_CLOCK_WORK_SECTION;
+	__sync_fetch_and_add(&cost[work][ns < POV_CLOCK_COSTS ? ns : POV_CLOCK_COSTS - 1], 1);
+}
+
+/* What a measurement of nothing takes. */
+static __always_inline u64 work_begin(void)
+{
+	u64 begin, ns;
 
 	if (!timed)
 		return 0;
+	begin = bpf_ktime_get_ns();
 	ns = bpf_ktime_get_ns() - begin;
-	__sync_fetch_and_add(&cost[ns < POV_CLOCK_COSTS ? ns : POV_CLOCK_COSTS - 1], 1);
-	return 0;
+	__sync_fetch_and_add(
+		&cost[POV_CLOCK_WORK_NONE][ns < POV_CLOCK_COSTS ? ns : POV_CLOCK_COSTS - 1], 1);
+	return bpf_ktime_get_ns();
 }
 
 static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 				     struct task_struct *next, u32 state)
 {
-	u64 begin = timed ? bpf_ktime_get_ns() : 0;
-	struct clock_task *from = bpf_task_storage_get(&tasks, prev, NULL, 0);
-	struct clock_task *to = bpf_task_storage_get(&tasks, next, NULL, 0);
-	bool runnable = preempt || !(state & STATE_MASK);
+	u64 begin = work_begin();
+	u32 zero = 0;
+	struct here *here = bpf_map_lookup_elem(&cpus, &zero);
+	struct clock_task *t = bpf_task_storage_get(&tasks, next, NULL, 0);
+	struct pov_clock_process *to = t && t->seat ? page_of(t->seat - 1) : NULL, *from;
+	int changed;
 
-	if (from) {
-		if (to && from->seat == to->seat && from->since && !to->since && !from->ending) {
-			swap(from, to, runnable);
-			return work_done(begin);
-		}
-		leave(from, runnable);
-		if (!to)
-			return work_done(begin);
-	}
-	if (!to)
+	if (!here)
 		return 0;
-	come(to);
-	return work_done(begin);
+	if (here->task && here->task != (u64)prev)
+		switch_missed(here, prev);
+	from = here_page(here);
+	changed = switch_do(here, from, prev, to, t, next, preempt || !(state & STATE_MASK), 0);
+	here->task = (u64)next;
+	work_done(begin, from, to, changed);
+	if (state & STATE_DEAD)
+		thread_end(prev);
+	return 0;
 }
 
 /* The tracepoint got prev_state as an argument in 5.18; the server loads the one that fits. */
@@ -294,21 +395,17 @@ int BPF_PROG(clock_switch_plain, bool preempt, struct task_struct *prev, struct 
 	return on_switch(preempt, prev, next, BPF_CORE_READ(prev, __state));
 }
 
-static __always_inline int on_wakeup(struct task_struct *p)
+/* One that has a CPU is told that it was woken, too. */
+static __always_inline int on_wakeup(struct task_struct *task)
 {
-	struct clock_task *t = bpf_task_storage_get(&tasks, p, NULL, 0);
-	struct pov_clock_process *page;
-	struct pov_clock_thread *place;
-	u64 now;
+	struct clock_task *t = bpf_task_storage_get(&tasks, task, NULL, 0);
+	struct pov_clock_process *p = t && t->seat ? page_of(t->seat - 1) : NULL;
+	struct pov_clock_thread *place = p ? place_of(p, t->place) : NULL;
+	pov_u64 *waits = place ? &place->runnable_since : t ? &t->runnable_since : NULL;
 
-	if (!t || t->since || t->runnable_since)
+	if (!p || !waits || *waits || (place ? (s64)place->sum < 0 : task->on_cpu))
 		return 0;
-	now = bpf_ktime_get_ns();
-	t->runnable_since = now;
-	page = page_of(t->seat);
-	place = page ? place_of(page, t) : NULL;
-	if (place)
-		place->runnable_since = now;
+	*waits = bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -342,20 +439,34 @@ static __always_inline u32 place_take(struct pov_clock_process *p, u32 tid, u64 
 	return POV_CLOCK_THREADS;
 }
 
+/* A thread's number as it knows it itself: in its own namespace. */
+static __always_inline u32 own_tid(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	u32 level = BPF_CORE_READ(pid, level);
+	int nr = 0;
+
+	bpf_probe_read_kernel(&nr, sizeof(nr),
+			      (void *)pid + bpf_core_field_offset(struct pid, numbers) +
+				      level * bpf_core_type_size(struct upid) +
+				      bpf_core_field_offset(struct upid, nr));
+	return (u32)nr;
+}
+
 /* Gives a thread its process's seat. What it runs counts from when it next gets a CPU. */
 static __always_inline bool task_seat(struct task_struct *task, u32 seat)
 {
 	struct pov_clock_process *p = page_of(seat);
 	struct clock_task *t;
 
-	if (!p || bpf_task_storage_get(&tasks, task, NULL, 0))
+	if (!p)
 		return false;
 	t = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!t)
+	if (!t || __sync_val_compare_and_swap(&t->taken, 0, 1))
 		return false;
-	t->place = place_take(p, BPF_CORE_READ(task, pid), 0);
-	t->seat = seat;
 	__sync_fetch_and_add(&p->threads, 1);
+	t->place = place_take(p, own_tid(task), 0);
+	__sync_val_compare_and_swap(&t->seat, 0, seat + 1);
 	return true;
 }
 
@@ -366,10 +477,10 @@ int BPF_PROG(clock_fork, struct task_struct *parent, struct task_struct *child)
 	u32 tgid = BPF_CORE_READ(child, tgid), seat;
 	struct pov_clock_process *p;
 
-	if (!t)
+	if (!t || !t->seat)
 		return 0;
 	if (tgid == (u32)BPF_CORE_READ(parent, tgid)) {
-		task_seat(child, t->seat);
+		task_seat(child, t->seat - 1);
 		return 0;
 	}
 	if (bpf_map_pop_elem(&ready, &seat)) {
@@ -380,9 +491,21 @@ int BPF_PROG(clock_fork, struct task_struct *parent, struct task_struct *child)
 	p = page_of(seat);
 	if (p)
 		p->tgid = tgid;
-	task_seat(child, seat);
 	tell(POV_CLOCK_SEATED, seat, tgid);
+	if (!task_seat(child, seat)) {
+		__sync_fetch_and_add(&unseated, 1);
+		tell(POV_CLOCK_LEFT, seat, tgid);
+	}
 	return 0;
+}
+
+/* What the program before it began is over. */
+static __always_inline void section_end(const struct pov_clock_process *p, u32 seat)
+{
+	struct pov_clock_section *s = section_of(p, seat);
+
+	if (s && s->word & 1)
+		s->word = pov_clock_section_at(s->word, bpf_ktime_get_ns()) << 1;
 }
 
 /* A thread that was not the first becomes it, with that one's number. */
@@ -390,26 +513,21 @@ SEC("tp_btf/sched_process_exec")
 int BPF_PROG(clock_exec, struct task_struct *task, pid_t old_tid)
 {
 	struct clock_task *t = bpf_task_storage_get(&tasks, task, NULL, 0);
-	u32 tid = BPF_CORE_READ(task, pid);
-	struct pov_clock_process *p;
+	struct pov_clock_process *p = t && t->seat ? page_of(t->seat - 1) : NULL;
+	u32 zero = 0;
+	struct here *here = bpf_map_lookup_elem(&cpus, &zero);
 	struct pov_clock_thread *old;
 
-	p = t && (u32)old_tid != tid ? page_of(t->seat) : NULL;
-	old = p ? place_of(p, t) : NULL;
+	if (!p || !here)
+		return 0;
+	section_end(p, t->seat - 1);
+	old = old_tid != BPF_CORE_READ(task, pid) ? place_of(p, t->place) : NULL;
 	if (!old)
 		return 0;
 	old->tid = 0;
-	t->place = place_take(p, tid, old->sum);
-	return 0;
-}
-
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(clock_exit, struct task_struct *task)
-{
-	struct clock_task *t = bpf_task_storage_get(&tasks, task, NULL, 0);
-
-	if (t)
-		t->ending = true; /* it leaves its CPU once more */
+	t->place = place_take(p, own_tid(task), old->sum);
+	if (here->task == (u64)task)
+		here->place = t->place;
 	return 0;
 }
 
@@ -452,10 +570,12 @@ SEC("iter/task")
 int clock_adopt(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-
 	struct pov_clock_process *p;
 
-	if (!task || (u32)BPF_CORE_READ(task, tgid) != adopt_tgid || !task_seat(task, adopt_seat))
+	if (!task || (u32)BPF_CORE_READ(task, tgid) != adopt_tgid)
+		return 0;
+	/* One that has ended but for its parent's notice leaves no CPU any more. */
+	if (BPF_CORE_READ(task, exit_state) || !task_seat(task, adopt_seat))
 		return 0;
 	adopted++;
 	p = page_of(adopt_seat);

@@ -102,7 +102,7 @@ refused() {
 	refused 'no benchmark "sendr"; did you mean "sender"?' sendr
 	refused 'no benchmark "zzzzzz"; "povbench list" names them' zzzzzz
 	refused 'no benchmark "sendr"; did you mean "sender"?' help sendr
-	refused 'no benchmark "loads"; did you mean "nload"?' suite --only sender --only loads
+	refused 'no benchmark "loads"; did you mean "load"?' suite --only sender --only loads
 }
 
 @test "an unknown option, and words that are no options" {

@@ -43,7 +43,7 @@ wants_gnuplot() { command -v gnuplot >/dev/null || skip "gnuplot is not installe
 }
 
 @test "each kind of result that povbench has is drawn" {
-	"$tool" "Open MPI v4.1.4" "" node7 sender=map:eager load curve stencil broadcast timers protocol >kinds.json
+	"$tool" "Open MPI v4.1.4" "" node7 sender=map:eager load curve stencil broadcast timers cost protocol >kinds.json
 	sed -n '/kind_names\[\]/,/};/p' "$BATS_TEST_DIRNAME"/../../bench/core/result*.c | grep -o '"[a-z]*"' | tr -d '"' | sort >kinds
 	[ -s kinds ]
 	"$POVPLOT" list kinds.json | sed -n 's/^  \([a-z]*\), .* pictures: .*/\1/p' | sort | diff -u kinds -

@@ -117,6 +117,6 @@ $(UCT_FORMS): build/mpi/plain/uct_form_%: tests/mpi/plain/uct_form.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN_CFLAGS) -DSLOTS=$* -fPIE -pie -rdynamic -s -MMD -MP -MF $@.d $< -o $@
 
-live-programs: mpi-programs $(PLAIN_BIN) $(STATIC_BIN) $(addprefix build/mpi/plain/,count_calls.so \
+live-programs: mpi-programs build/mpi/plain/clock_probe $(PLAIN_BIN) $(STATIC_BIN) $(addprefix build/mpi/plain/,count_calls.so \
 	count_ucp.so count_uct.so count_os.so met_library.so region_library.so) $(VERBS_BIN) $(OFI_BIN) $(UCT_FORMS)
 .PHONY: live-programs

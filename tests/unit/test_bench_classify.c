@@ -468,6 +468,15 @@ static void test_others(void **state)
 	time_add(p, "wtime", 3000);
 	time_add(p, "cpu", 1500);
 	assert_sentence(r, "x: with 2 ranks on a core MPI_Wtime says 2.00 times the CPU time");
+	r = result_of(RESULT_COST);
+	p = result_point_add(r);
+	result_param_text(p, "clock", "none");
+	time_add(p, "reading", 20);
+	assert_null(classify_sentence(r));
+	p = result_point_add(r);
+	result_param_text(p, "clock", "MPIX_Rtime");
+	time_add(p, "reading", 50);
+	assert_sentence(r, "x: MPIX_Rtime is read in 30 ns, 99 % of the times in 30 ns");
 	r = result_of(RESULT_STENCIL);
 	stencil_add(r, 2, 3999, 0.9, 0.51);
 	stencil_add(r, 3, 4001, 0.5, 0.1);

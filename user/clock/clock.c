@@ -207,6 +207,7 @@ static void result_take(struct clock_session *c)
 {
 	c->res->unseated = c->seats.skel->bss->unseated;
 	c->res->missed = c->seats.skel->bss->missed;
+	c->res->settled = c->seats.skel->bss->settled;
 	memcpy(c->res->cost, c->seats.skel->bss->cost, sizeof(c->res->cost));
 }
 

@@ -52,8 +52,10 @@ struct clock_result {
 	int child_status;  /* as waitpid tells; -1: nothing was run, or it goes on */
 	pid_t child_pid;   /* which goes on; 0 */
 	uint64_t unseated; /* processes that got no page */
-	uint64_t missed; /* switches that the kernel did not tell: what follows counts as running */
-	uint64_t cost[POV_CLOCK_COSTS]; /* switches by ns that the work took; the last: that or longer */
+	uint64_t missed; /* switches that the kernel did not tell, of threads whose times are kept */
+	uint64_t settled; /* stints that were far from what the scheduler has counted, which was taken */
+	/* Switches by what they had to do, and by ns that it took; the last: that or longer. */
+	uint64_t cost[POV_CLOCK_WORKS][POV_CLOCK_COSTS];
 };
 
 /* 0 or -errno (printed). */

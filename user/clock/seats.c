@@ -315,11 +315,9 @@ int seats_adopt(struct seats *s, pid_t pid)
 		before = s->skel->bss->adopted;
 		err = iterate(s);
 	} while (!err && s->skel->bss->adopted != before && ++passes < ADOPT_PASSES);
-	if (!err && !s->skel->bss->adopted)
-		err = -ESRCH;
-	if (err) {
+	if (!s->skel->bss->adopted) {
 		page_drop(&s->seat[idx]);
-		return err;
+		return err ?: -ESRCH;
 	}
 	cpus_visit(s);
 	seat_look(&s->seat[idx]);
@@ -396,8 +394,7 @@ static int cpu_of(const struct pov_clock_process *p, pid_t pid)
 	const struct pov_clock_thread *first = page_place(p, (uint32_t)pid);
 
 	for (unsigned int i = 0; i < POV_CLOCK_THREADS; i++)
-		if (p->thread[i].tid &&
-		    (int64_t)p->thread[i].sum < 0) /* less the begin of this stint */
+		if (p->thread[i].tid && page_thread_runs(p->thread[i].sum))
 			return (int)p->thread[i].cpu;
 	return first && first->sum ? (int)first->cpu : -1;
 }
@@ -473,10 +470,10 @@ static int attach(struct seats *s, struct bpf_program *prog)
 static int attach_all(struct seats *s)
 {
 	struct bpf_program *const progs[] = {
-		s->skel->progs.clock_adopt,	   s->skel->progs.clock_exit,
-		s->skel->progs.clock_exec,	   s->skel->progs.clock_fork,
-		s->skel->progs.clock_wakeup,	   s->skel->progs.clock_wakeup_new,
-		s->skel->progs.clock_switch_state, s->skel->progs.clock_switch_plain,
+		s->skel->progs.clock_adopt,	   s->skel->progs.clock_exec,
+		s->skel->progs.clock_fork,	   s->skel->progs.clock_wakeup,
+		s->skel->progs.clock_wakeup_new,   s->skel->progs.clock_switch_state,
+		s->skel->progs.clock_switch_plain,
 	};
 	int err = 0;
 

@@ -62,6 +62,18 @@ static int answer_section(struct server *s, int idx, struct answer *a)
 
 /* ---- requests ---- */
 
+/* The page's times are our CLOCK_MONOTONIC, of which a time namespace may have another one. */
+static int same_clock(pid_t pid)
+{
+	struct stat mine, theirs;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/time", pid);
+	if (stat("/proc/self/ns/time", &mine) || stat(path, &theirs))
+		return 0; /* before Linux 5.6 */
+	return mine.st_ino == theirs.st_ino ? 0 : -EXDEV;
+}
+
 /* The seat of who is at the other end. Its index or -errno. */
 static int seat_of(struct server *s, int conn)
 {
@@ -69,12 +81,16 @@ static int seat_of(struct server *s, int conn)
 	socklen_t bytes = sizeof(who);
 	char path[64];
 	struct stat st;
+	int err;
 
 	if (getsockopt(conn, SOL_SOCKET, SO_PEERCRED, &who, &bytes))
 		return -errno;
 	snprintf(path, sizeof(path), "/proc/%d", who.pid);
 	if (stat(path, &st) || st.st_uid != who.uid)
 		return -ESRCH; /* gone, or somebody else's by now */
+	err = same_clock(who.pid);
+	if (err)
+		return err;
 	if (s->all)
 		return seats_adopt(s->seats, who.pid);
 	seats_news(s->seats);

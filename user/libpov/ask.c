@@ -28,11 +28,12 @@ static int server_check(int conn)
 
 static int server_connect(void)
 {
-	const char *path = getenv(SOCKET_VARIABLE) ? getenv(SOCKET_VARIABLE) : SOCKET_USUAL;
+	const char *path = secure_getenv(SOCKET_VARIABLE);
 	const struct timeval patience = {.tv_sec = ANSWER_SECONDS};
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	int conn, err;
 
+	path = path ? path : SOCKET_USUAL;
 	if (strlen(path) >= sizeof(at.sun_path))
 		return -ENAMETOOLONG;
 	strcpy(at.sun_path, path);

@@ -3,7 +3,7 @@
 # libpov, for programs: they need nothing of povtrace to be built or run with it.
 
 LIBPOV_OBJ := $(patsubst user/libpov/%.c,$(BUILD)/obj/libpov/%.o,$(filter-out %/wtime.c,$(LIBPOV_SRC)))
-LIBPOV := $(BUILD)/libpov.so.1 $(BUILD)/libpov.so $(BUILD)/libpov.a $(BUILD)/libpov-wtime.so $(BUILD)/libpov.pc
+LIBPOV := $(BUILD)/libpov.so.1 $(BUILD)/libpov.so $(BUILD)/libpov.a $(BUILD)/libpov-wtime.so
 LIBPOV_FLAGS := -std=gnu11 -D_GNU_SOURCE -Iuser -Ibpf $(OPT) $(WARN) -fPIC $(CFLAGS)
 FC := $(firstword $(foreach c,gfortran mpifort.openmpi mpifort.mpich,$(if $(shell command -v $c),$c)))
 all: $(LIBPOV)
@@ -28,11 +28,19 @@ $(BUILD)/libpov-wtime.so: $(BUILD)/obj/libpov/wtime.o $(BUILD)/libpov.a
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS) -shared -Wl,--exclude-libs,ALL -Wl,-z,defs $^ -lpthread -o $@
 
-$(BUILD)/libpov.pc: Makefile user/libpov/build.mk
-	@mkdir -p $(@D)
-	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' 'Name: libpov' \
-		'Description: clocks that run only while the MPI rank, or its core, does' 'Version: $(VERSION)' \
-		'Libs: -L$${libdir} -lpov' 'Cflags: -I$${includedir}' >$@
+# Made when it is installed, as PREFIX may be told only then.
+define LIBPOV_PC
+prefix=$(PREFIX)
+libdir=$${prefix}/lib
+includedir=$${prefix}/include
+
+Name: libpov
+Description: clocks that run only while the MPI rank, or its core, does
+Version: $(VERSION)
+Libs: -L$${libdir} -lpov
+Cflags: -I$${includedir}
+endef
+export LIBPOV_PC
 
 # For gfortran only; other compilers want the source.
 $(BUILD)/pov.mod: user/libpov/pov.f90
@@ -48,13 +56,14 @@ install-libpov: $(LIBPOV) $(if $(FC),$(BUILD)/pov.mod)
 	install -m 755 $(BUILD)/libpov.so.1 $(BUILD)/libpov-wtime.so $(DESTDIR)$(PREFIX)/lib/
 	ln -sf libpov.so.1 $(DESTDIR)$(PREFIX)/lib/libpov.so
 	install -m 644 $(BUILD)/libpov.a $(DESTDIR)$(PREFIX)/lib/
-	install -m 644 $(BUILD)/libpov.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
+	echo "$$LIBPOV_PC" >$(DESTDIR)$(PREFIX)/lib/pkgconfig/libpov.pc
 	install -m 644 user/libpov/pov.h user/libpov/pov.f90 $(if $(FC),$(BUILD)/pov.mod) $(DESTDIR)$(PREFIX)/include/
 	install -m 644 user/libpov/pov.3 $(MAN3DIR)/
 	for n in MPIX_Rtime MPIX_Ptime MPIX_Start_processor_timer MPIX_Stop_processor_timer pov_source; do \
 		echo '.so man3/pov.3' >$(MAN3DIR)/$$n.3; done
 	install -d $(UNITDIR)
 	sed 's|@PREFIX@|$(PREFIX)|' user/clock/povtrace-clock.service >$(UNITDIR)/povtrace-clock.service
+	$(if $(DESTDIR),,-ldconfig)
 uninstall: uninstall-libpov
 uninstall-libpov:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/,libpov.so.1 libpov.so libpov.a libpov-wtime.so pkgconfig/libpov.pc)

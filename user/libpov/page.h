@@ -34,6 +34,12 @@ static inline uint64_t page_rank_ns(const struct pov_clock_process *p, uint64_t 
 	return sum + (begun & POV_CLOCK_RUNNING) * now;
 }
 
+/* Whether the kernel half has seen it come: the begin of this stint is taken from what it had run before. */
+static inline bool page_thread_runs(uint64_t sum)
+{
+	return (int64_t)sum < 0;
+}
+
 /* Time the calling thread was on a CPU, whose place this is. */
 static inline uint64_t page_thread_ns(const struct pov_clock_thread *t)
 {
@@ -44,7 +50,7 @@ static inline uint64_t page_thread_ns(const struct pov_clock_thread *t)
 		now = page_now_ns();
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while (__atomic_load_n(&t->sum, __ATOMIC_RELAXED) != sum);
-	return sum + now;
+	return sum + (page_thread_runs(sum) ? now : 0);
 }
 
 /* The place of a thread, or NULL. */

@@ -35,7 +35,7 @@ static struct {
 static __thread const struct pov_clock_thread *place
 	__attribute__((tls_model("initial-exec"))); /* this thread's */
 static __thread bool placed __attribute__((tls_model("initial-exec")));
-static __thread uint64_t rank_last_ns __attribute__((tls_model("initial-exec")));
+static __thread uint64_t rank_last_ns, thread_last_ns __attribute__((tls_model("initial-exec")));
 
 static uint64_t cputime_ns(clockid_t clock)
 {
@@ -55,7 +55,7 @@ static void in_child(void)
 	pov.beyond_ns = 0;
 	placed = false;
 	place = NULL;
-	rank_last_ns = 0;
+	rank_last_ns = thread_last_ns = 0;
 }
 
 static void why_not(int err)
@@ -66,6 +66,12 @@ static void why_not(int err)
 	else if (err == -ESRCH)
 		snprintf(pov.why, sizeof(pov.why),
 			 "the `povtrace clock` that runs does not serve this process");
+	else if (err == -EXDEV)
+		snprintf(pov.why, sizeof(pov.why),
+			 "this process has a clock of its own (time namespace)");
+	else if (err == -EPERM)
+		snprintf(pov.why, sizeof(pov.why),
+			 "who serves as `povtrace clock` is not root, as seen from here");
 	else if (err == -EUSERS)
 		snprintf(pov.why, sizeof(pov.why), "`povtrace clock` serves %d processes already",
 			 POV_CLOCK_SEATS);
@@ -144,6 +150,13 @@ static inline const struct pov_clock_thread *place_get(const struct pov_clock_pr
 
 /* ---- rank and thread ---- */
 
+/* Never goes back for one thread, whatever corrects a clock. */
+static inline uint64_t later(uint64_t *last, uint64_t ns)
+{
+	*last = ns > *last ? ns : *last;
+	return *last;
+}
+
 uint64_t pov_rank_ns(void)
 {
 	const struct pov_clock_process *p = page_get();
@@ -158,10 +171,7 @@ uint64_t pov_rank_ns(void)
 	}
 	if (!p)
 		ns = cputime_ns(CLOCK_PROCESS_CPUTIME_ID) + pov.beyond_ns;
-	if (ns < rank_last_ns)
-		ns = rank_last_ns;
-	rank_last_ns = ns;
-	return ns;
+	return later(&rank_last_ns, ns);
 }
 
 uint64_t pov_thread_ns(void)
@@ -169,8 +179,9 @@ uint64_t pov_thread_ns(void)
 	const struct pov_clock_process *p = page_get();
 	const struct pov_clock_thread *t = p ? place_get(p) : NULL;
 
-	return t && is_alive(p, page_now_ns()) ? page_thread_ns(t) :
-						 cputime_ns(CLOCK_THREAD_CPUTIME_ID);
+	return later(&thread_last_ns, t && is_alive(p, page_now_ns()) ?
+					      page_thread_ns(t) :
+					      cputime_ns(CLOCK_THREAD_CPUTIME_ID));
 }
 
 double MPIX_Rtime(void)
@@ -258,7 +269,7 @@ uint64_t pov_core_ns(void)
 					     page_now_ns()));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while (__atomic_load_n(&t->sum, __ATOMIC_RELAXED) != stint);
-	return core + sum;
+	return core + (page_thread_runs(stint) ? sum : 0);
 }
 
 double MPIX_Ptime(void)

@@ -6,7 +6,8 @@
  *
  * Nothing needs to be initialised. If `povtrace clock` does not serve this process, the times are those of
  * CLOCK_PROCESS_CPUTIME_ID and CLOCK_THREAD_CPUTIME_ID, cores are not known, and pov_source says so. A process that was served and is no
- * longer (povtrace has ended) goes on with these; its clocks do not jump by more than the two seconds in which that is not noticed.
+ * longer (povtrace has ended) goes on with these; its clocks jump by what both have differed since it was first asked, and, if povtrace was
+ * killed, by the two seconds in which that is not noticed.
  *
  * All may be called from any thread at any time, also before MPI_Init and after MPI_Finalize, but not from signal handlers.
  */

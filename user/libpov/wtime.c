@@ -54,5 +54,6 @@ double MPI_Wtime(void)
 double mpi_wtime(void) __attribute__((alias("MPI_Wtime")));
 double mpi_wtime_(void) __attribute__((alias("MPI_Wtime")));
 double mpi_wtime__(void) __attribute__((alias("MPI_Wtime")));
+double MPI_Wtime_f08(void) __attribute__((alias("MPI_Wtime")));
 double mpi_wtime_f08_(void) __attribute__((alias("MPI_Wtime")));
 double MPI_WTIME(void) __attribute__((alias("MPI_Wtime")));

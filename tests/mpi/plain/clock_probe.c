@@ -8,7 +8,11 @@
  *	move MS              reads the clocks for MS while another process moves it from CPU to CPU every ms; ran: by its own account, all
  *	                     between two readings of the clock in a row that are no more than 20 us apart
  *	section MS           MS of CPU time within a section, as much outside; core: of its CPU, mine: its own within
- *	reads N              N readings in a row, how long they take, and that they never go back nor jump ahead of the wall clock
+ *	sleeps MS N          computes for MS, N times, with a sleep behind each; ran: its own account, as in move
+ *	reads N SWITCHES     N readings or more, beside two threads of its own that wake each other, until the process has been switched
+ *	                     that often by the kernel's account; how long readings take, and that they never go back nor grow faster than all
+ *	                     threads could make them
+ *	pairs N [FILE]       after FILE is there, two processes wake each other N times outside and N times within their sections
  *	fork MS              after MS of work, a child's clocks: its own, not its parent's
  *	wait FILE            reads on until FILE is there: by which source, before and after
  *	write                tries to write to its page
@@ -18,10 +22,13 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -92,9 +99,45 @@ static void move_parent(void)
 	}
 }
 
+/* Own account: what passes between two readings of the clock in a row, if that is less than 20 us. */
+struct account {
+	uint64_t last, ran;
+};
+
+static uint64_t account_now(struct account *a)
+{
+	uint64_t now = now_ns(CLOCK_MONOTONIC);
+
+	if (now - a->last < 20000)
+		a->ran += now - a->last;
+	a->last = now;
+	return now;
+}
+
+static int do_sleeps(uint64_t ns, long cnt)
+{
+	uint64_t rank = pov_rank_ns(), cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID), end;
+	struct account a = {.last = now_ns(CLOCK_MONOTONIC)};
+	struct rusage r;
+
+	for (long i = 0; i < cnt; i++) {
+		end = account_now(&a) + ns;
+		while (account_now(&a) < end)
+			;
+		usleep(200);
+	}
+	rank = pov_rank_ns() - rank;
+	cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	getrusage(RUSAGE_SELF, &r);
+	printf("rank %" PRIu64 " cpu %" PRIu64 " ran %" PRIu64 " sleeps %ld\n", rank, cpu, a.ran,
+	       r.ru_nvcsw);
+	return 0;
+}
+
 static int do_move(uint64_t ns)
 {
-	uint64_t rank, cpu, begin, last, now, ran = 0;
+	struct account a = {0};
+	uint64_t rank, cpu, end;
 	long moves = 0;
 	int at = -1, was;
 	pid_t mover = fork();
@@ -103,12 +146,9 @@ static int do_move(uint64_t ns)
 		move_parent();
 	rank = pov_rank_ns();
 	cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID);
-	begin = last = now_ns(CLOCK_MONOTONIC);
-	while (last < begin + ns) {
-		now = now_ns(CLOCK_MONOTONIC);
-		if (now - last < 20000)
-			ran += now - last;
-		last = now;
+	a.last = now_ns(CLOCK_MONOTONIC);
+	end = a.last + ns;
+	while (account_now(&a) < end) {
 		was = at;
 		at = sched_getcpu();
 		moves += at != was;
@@ -116,7 +156,7 @@ static int do_move(uint64_t ns)
 	rank = pov_rank_ns() - rank;
 	cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	kill(mover, SIGKILL);
-	printf("rank %" PRIu64 " cpu %" PRIu64 " ran %" PRIu64 " moves %ld\n", rank, cpu, ran,
+	printf("rank %" PRIu64 " cpu %" PRIu64 " ran %" PRIu64 " moves %ld\n", rank, cpu, a.ran,
 	       moves);
 	return 0;
 }
@@ -147,28 +187,131 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int do_reads(long cnt)
+/* ---- two that wake each other, by pipes ---- */
+
+struct pair {
+	int there[2], back[2];
+	long rounds; /* 0: until the other one goes */
+};
+
+static void pair_init(struct pair *p, long rounds)
+{
+	if (pipe(p->there) || pipe(p->back))
+		exit(3);
+	p->rounds = rounds;
+}
+
+static void *pair_answer(void *arg)
+{
+	struct pair *p = arg;
+	char c;
+
+	while (read(p->there[0], &c, 1) == 1 && c && write(p->back[1], &c, 1) == 1)
+		;
+	return NULL;
+}
+
+static atomic_bool pair_over;
+
+static void *pair_ask(void *arg)
+{
+	struct pair *p = arg;
+	char c = 1;
+
+	for (long i = 0; p->rounds ? i < p->rounds : !atomic_load(&pair_over); i++)
+		if (write(p->there[1], &c, 1) != 1 || read(p->back[0], &c, 1) != 1)
+			exit(3);
+	c = 0;
+	return write(p->there[1], &c, 1) == 1 ? NULL : arg;
+}
+
+/* Of all threads of this process. */
+static long switches(void)
+{
+	struct rusage r;
+
+	getrusage(RUSAGE_SELF, &r);
+	return r.ru_nvcsw + r.ru_nivcsw;
+}
+
+struct readings {
+	long back, ahead, cnt;
+	uint64_t last;
+};
+
+/* So many in a row, between two of the clock; ns for each. */
+static uint64_t readings_take(struct readings *r, int cnt)
+{
+	static long cpus;
+	uint64_t begin = now_ns(CLOCK_MONOTONIC), first = 0, ns, took;
+
+	cpus = cpus ? cpus : sysconf(_SC_NPROCESSORS_ONLN);
+	for (int i = 0; i < cnt; i++) {
+		ns = pov_rank_ns();
+		first = i ? first : ns;
+		r->back += ns < r->last;
+		r->last = ns;
+	}
+	took = now_ns(CLOCK_MONOTONIC) - begin;
+	r->ahead += r->last - first > (uint64_t)cpus * took;
+	r->cnt += cnt;
+	return took / (uint64_t)cnt;
+}
+
+static int do_reads(long cnt, long switches_least)
 {
 	enum { BATCH = 10 };
 	uint64_t *took = calloc((size_t)cnt / BATCH + 1, sizeof(*took));
-	uint64_t begin = now_ns(CLOCK_MONOTONIC), first = pov_rank_ns(), last = first, ns, t;
-	long back = 0, ahead = 0, batches = 0;
+	struct readings r = {.last = pov_rank_ns()};
+	long batches = 0, before = switches();
+	pthread_t t[2];
+	struct pair p;
 
-	for (long i = 0; i < cnt; i += BATCH) {
-		t = now_ns(CLOCK_MONOTONIC);
-		for (int j = 0; j < BATCH; j++) {
-			ns = pov_rank_ns();
-			back += ns < last;
-			last = ns;
-		}
-		took[batches++] = now_ns(CLOCK_MONOTONIC) - t;
-		ahead += last - first > now_ns(CLOCK_MONOTONIC) - begin;
+	pair_init(&p, 0);
+	if (switches_least) {
+		pthread_create(&t[0], NULL, pair_answer, &p);
+		pthread_create(&t[1], NULL, pair_ask, &p);
 	}
+	for (long i = 0; i < cnt; i += BATCH)
+		took[batches++] = readings_take(&r, BATCH);
+	while (switches() - before < switches_least)
+		for (int i = 0; i < 1000; i++)
+			readings_take(&r, BATCH);
+	before = switches() - before;
+	atomic_store(&pair_over, true);
+	for (int i = 0; switches_least && i < 2; i++)
+		pthread_join(t[i], NULL);
 	qsort(took, (size_t)batches, sizeof(*took), by_value);
-	printf("back %ld ahead %ld median %.1f p99 %.1f\n", back, ahead,
-	       (double)took[batches / 2] / BATCH, (double)took[batches * 99 / 100] / BATCH);
+	printf("back %ld ahead %ld reads %ld switches %ld median %" PRIu64 " p99 %" PRIu64 "\n",
+	       r.back, r.ahead, r.cnt, before, took[batches / 2], took[batches * 99 / 100]);
 	free(took);
-	return back || ahead;
+	return r.back || r.ahead;
+}
+
+static int do_pairs(long rounds, const char *file)
+{
+	struct pair p[2];
+	pid_t child;
+	int status;
+
+	pair_init(&p[0], rounds);
+	pair_init(&p[1], rounds);
+	child = fork();
+	if (child)
+		printf("child %d\n", child);
+	while (file && access(file, F_OK))
+		usleep(10000);
+	for (int i = 0; i < 2; i++) {
+		if (child)
+			pair_ask(&p[i]);
+		else
+			pair_answer(&p[i]);
+		MPIX_Start_processor_timer(); /* for the second time */
+	}
+	if (!child)
+		_exit(0);
+	waitpid(child, &status, 0);
+	return status;
 }
 
 static int do_fork(uint64_t ns)
@@ -256,7 +399,11 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "section"))
 		return do_section(ns);
 	if (!strcmp(what, "reads"))
-		return do_reads(atol(argv[2]));
+		return do_reads(atol(argv[2]), argc > 3 ? atol(argv[3]) : 0);
+	if (!strcmp(what, "sleeps"))
+		return do_sleeps(ns, atol(argv[3]));
+	if (!strcmp(what, "pairs"))
+		return do_pairs(atol(argv[2]), argc > 3 ? argv[3] : NULL);
 	if (!strcmp(what, "fork"))
 		return do_fork(ns);
 	if (!strcmp(what, "wait"))
