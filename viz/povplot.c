@@ -187,7 +187,7 @@ static const struct option_def povplot_option_defs[] = {
 	 .offset = OFF(choice.picture),
 	 .arg = "NAME",
 	 .help = "What to draw: map, load, grid, ratio, times, distribution, broadcast, curve, protocol, "
-		 "timers, matrix or difference, of two files. "
+		 "timers, matrix, fabric or difference, of two files. "
 		 "Without it, what fits the results."},
 	{.name = "where",
 	 .letter = 'w',

@@ -28,7 +28,7 @@ setup() {
 
 @test "two contexts, and one of them" {
 	"$POVTRACE" fabric -t "$tables" -H hosts -m one=matrix -m two=matrix --json "$topo" >json
-	[ "$(jq -c '[.contexts[] | [.name, .links[0].bytes]]' json)" = '[["all",6144],["one",3072],["two",3072]]' ]
+	[ "$(jq -c '[.contexts[] | [.context, .halves[0].bytes]]' json)" = '[["all",6144],["one",3072],["two",3072]]' ]
 	"$POVTRACE" fabric -t "$tables" -H hosts -m one=matrix -m two=matrix --context two --csv "$topo" >csv
 	[ "$(cut -d, -f1 csv | sort -u)" = $'"two"\ncontext' ]
 	run -1 "$POVTRACE" fabric -t "$tables" -H hosts -m one=matrix -c three "$topo"

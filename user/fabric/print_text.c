@@ -152,20 +152,6 @@ static void conflicts_print(const struct page *p, uint32_t context)
 	free(hot);
 }
 
-static uint64_t bytes_of(const struct fabric_load *l, uint32_t context, uint32_t *flows)
-{
-	uint64_t sum = 0;
-
-	*flows = 0;
-	for (uint32_t i = 0; i < l->nflow; i++) {
-		if (l->flow[i].context != context)
-			continue;
-		sum += l->flow[i].bytes;
-		++*flows;
-	}
-	return sum;
-}
-
 int fabric_print_text(const struct fabric_load *l, const struct fabric_shown *how, FILE *out)
 {
 	const struct page p = {l, how, out};
@@ -177,7 +163,7 @@ int fabric_print_text(const struct fabric_load *l, const struct fabric_shown *ho
 			continue;
 		char bytes[HUMAN_BYTES], *name = text_printable(l->context[i], 60);
 		uint32_t flows;
-		uint64_t sum = bytes_of(l, i, &flows);
+		uint64_t sum = fabric_flows_sum(l, i, &flows);
 
 		fprintf(out, "\nContext %s: %u flows, %s\n", name, flows,
 			human_bytes(bytes, sizeof(bytes), sum));
