@@ -5,6 +5,7 @@
  */
 #include "choose.h"
 #include "draw.h"
+#include "fabric_page.h"
 #include "page.h"
 #include "gnuplot.h"
 
@@ -144,7 +145,9 @@ static int povplot_run(const void *opts, int argc, char **argv, int dashdash)
 	if (!err && (opt.list || opt.words))
 		print_results(&data, &opt);
 	if (!err && opt.output && page_is_wanted(opt.output))
-		err = page_write(&data, &opt.choice, &opt.style, opt.output);
+		err = fabric_page_fits(&data, &opt.choice) ?
+			      fabric_page_write(&data, &opt.choice, opt.style.title, opt.output) :
+			      page_write(&data, &opt.choice, &opt.style, opt.output);
 	else if (!err && (opt.output || opt.script))
 		err = draw_chosen(&data, &opt.choice, &opt.style, format,
 				  opt.script ? NULL : opt.output);
