@@ -86,6 +86,7 @@ function textOfSeconds(value) {
 }
 const endName = (l, end) => nodes[end ? l.b : l.a].name;
 const endPort = (l, end) => end ? l.bPort : l.aPort;
+const subnetName = s => "subnet " + String.fromCharCode(97 + s);
 const rowName = row => data.rows.find(r => r.row === row).name;
 
 /* ---- colours ---- */
@@ -122,7 +123,7 @@ function bandEnds(sorted, position) {
 
 /*
  * How the values of a context are coloured: step[half] is 0 for those without traffic, else 1 … colour.length - 1, rising with the value;
- * legend: colour and words.
+ * legend: colours and words; range: of colours that have none of their own, from low to high.
  */
 function colouring(context, { measure, scheme, scale, dark, ground, unused }) {
 	const m = measures[measure], v = valuesOf(context), n = 2 * links.length;
@@ -133,7 +134,7 @@ function colouring(context, { measure, scheme, scale, dark, ground, unused }) {
 	const low = sorted[0] ?? 1, high = sorted.at(-1) ?? 1;
 	const position = scale === "log" ? Math.log : x => x;
 	const span = position(high) - position(scale === "log" ? low : 0);
-	const result = { value, step, text: m.text, low, high };
+	const result = { value, step, text: m.text, range: null };
 	if (scheme === "bands") {
 		const ends = bandEnds(Array.from(sorted), position), list = stops[dark ? "bandsDark" : "bands"];
 		for (let i = 0; i < n; i++)
@@ -151,12 +152,12 @@ function colouring(context, { measure, scheme, scale, dark, ground, unused }) {
 		result.colour = [unused];
 		for (let i = 0; i < RANGE_STEPS; i++)
 			result.colour.push(along(list, i / (RANGE_STEPS - 1)));
-		result.legend = [0, 1, 2, 3, 4, 5, 6, 7, 8].map(i => {
-			const t = i / 8, at = position(high) - span * (1 - t);
-			return { colour: along(list, t), run: true, text: i % 2 ? "" : m.text(scale === "log" ? Math.exp(at) : at) };
-		});
-		if (span <= 0)
-			result.legend = [{ colour: along(list, 1), text: m.text(high) }];
+		const middle = position(high) - span / 2;
+		result.range = span > 0 ? {
+			colours: result.colour.slice(1), low: m.text(scale === "log" ? low : 0),
+			middle: m.text(scale === "log" ? Math.exp(middle) : middle), high: m.text(high),
+		} : null;
+		result.legend = span > 0 ? [] : [{ colour: result.colour.at(-1), text: m.text(high) }];
 	}
 	if (step.includes(0))
 		result.legend.unshift({ colour: unused, text: measure === "seconds" ? "no traffic, or rate not known" : "no traffic" });

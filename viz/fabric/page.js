@@ -49,17 +49,25 @@ function frame() {
 
 /* ---- words ---- */
 
+function made(tag, className, ...inside) {
+	const e = document.createElement(tag);
+	e.className = className;
+	e.append(...inside);
+	return e;
+}
+
+function patch(colour) {
+	const e = made("i", "");
+	e.style.background = colour;
+	return e;
+}
+
 function legendDraw() {
-	const head = document.createElement("b");
-	head.textContent = measureName() + " of each direction";
-	byId("legend").replaceChildren(head, ...colours.legend.map(entry => {
-		const line_ = document.createElement("div"), patch = document.createElement("i"), text = document.createElement("span");
-		patch.style.background = entry.colour;
-		patch.className = entry.run ? "run" : "";
-		text.textContent = entry.text;
-		line_.append(patch, text);
-		return line_;
-	}).reverse());
+	const r = colours.range;
+	byId("legend").replaceChildren(
+		made("b", "", measureName() + " of each direction"),
+		...r ? [made("span", "range", r.low, made("div", "", ...r.colours.map(patch)), r.high, made("span", "", "(middle: " + r.middle + ")"))] : [],
+		...colours.legend.map(entry => made("span", "entry", patch(entry.colour), entry.text)));
 }
 
 function directionText(l, end) {
@@ -70,7 +78,7 @@ function directionText(l, end) {
 }
 
 function linkText(l) {
-	const k = links[l], subnet = data.subnets.length > 1 ? "subnet " + (k.subnet + 1) : "";
+	const k = links[l], subnet = data.subnets.length > 1 ? subnetName(k.subnet) : "";
 	const speed = k.speed ? k.speed + (k.gbitPerS ? " (" + k.gbitPerS + " Gbit/s each way)" : "") : "";
 	return [directionText(l, 0), directionText(l, 1), [speed, subnet].filter(t => t).join(", ")].filter(t => t).join("\n");
 }
@@ -224,6 +232,7 @@ topmost.addEventListener("pointerup", event => {
 	if (moved > 4)
 		return;
 	const h = pick(p.x, p.y, colours);
+	byId("tip").hidden = true; /* the table's head says the same */
 	select(h?.kind ?? null, h?.id);
 });
 topmost.addEventListener("pointercancel", event => pointers.delete(event.pointerId));
@@ -256,6 +265,7 @@ document.addEventListener("keydown", event => {
 	if (event.key === "Escape") {
 		byId("find").value = "";
 		find();
+		hoverSet(null);
 		select(null);
 		return;
 	}
@@ -275,7 +285,7 @@ document.addEventListener("keydown", event => {
 /* ---- beginning ---- */
 
 function begins() {
-	document.title = byId("title").textContent = data.title;
+	document.title = byId("title").textContent = "Fabric: " + data.title;
 	byId("title").title = data.title;
 	byId("context").append(...contexts.map((c, i) => new Option(c.name, i)));
 	if (speedsDiffer)
@@ -283,7 +293,7 @@ function begins() {
 	byId("notes").textContent = [
 		"Each half of a link has the colour of what leaves the node at its end.",
 		"Bytes are sums over the whole run, without times: two flows on one link need not have used it at once.",
-		data.subnets.length > 1 ? "Subnets: " + data.subnets.map((s, i) => String.fromCharCode(97 + i) + " " + s).join(", ") + "." : "",
+		data.subnets.length > 1 ? "Subnets: " + data.subnets.map((s, i) => subnetName(i).at(-1) + " is " + s).join(", ") + "." : "",
 		data.leftOut ? data.leftOut[0].toUpperCase() + data.leftOut.slice(1) + "." : "",
 	].filter(t => t).join(" ");
 	shown.onSelect = (kind, id) => select(kind, id, "table");
@@ -298,7 +308,7 @@ function begins() {
 	byId("fit").addEventListener("click", fit);
 	byId("help").addEventListener("click", help);
 	darkness.addEventListener("change", () => ask("colours", "top"));
-	new ResizeObserver(() => { viewResize(); tableDraw(); ask("base", "top"); }).observe(byId("picture"));
+	new ResizeObserver(() => { viewResize(); hoverSet(null); tableDraw(); ask("base", "top"); }).observe(byId("canvases"));
 	topmost.setAttribute("aria-label", "Fabric of " + textOfCount(nodes.length) + " nodes and " + textOfCount(links.length) + " links; the table has the same in words");
 	viewResize();
 	ask("colours", "top");
@@ -308,6 +318,19 @@ begins();
 /* For tests: what is shown, and where. */
 window.fabricView = {
 	frames,
+	/* One frame of all, done to its last pixel: one is read back. What it took, in ms. */
+	drawAll() {
+		const began = performance.now();
+		drawBase(colours, looks, state.selected !== null);
+		drawTop(state, colours, looks);
+		for (const canvas of [base, topmost])
+			canvas.getContext("2d").getImageData(0, 0, 1, 1);
+		return performance.now() - began;
+	},
+	pan(x, y) {
+		view.x += x;
+		view.y += y;
+	},
 	get state() {
 		const s = state.selected;
 		return {
@@ -315,7 +338,7 @@ window.fabricView = {
 			selected: s && { kind: s.kind, name: s.kind === "node" ? nodes[s.id].name : endName(links[s.id], 0) + "–" + endName(links[s.id], 1) },
 			links: state.near ? Array.from(state.near.links, l => endName(links[l], 0) + "–" + endName(links[l], 1)).sort() : [],
 			nodes: state.near ? Array.from(state.near.nodes, n => nodes[n].name).sort() : [],
-			rows: shown.list.length, kind: shown.kind, legend: colours.legend.map(e => e.text), found: state.found.length,
+			rows: shown.list.length, kind: shown.kind, legend: byId("legend").textContent, found: state.found.length,
 		};
 	},
 	/* On the page; of a link, its middle, or the part of the way from its end a that is asked for. */

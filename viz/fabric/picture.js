@@ -4,7 +4,7 @@
  * is selected, found or under the pointer. Half links of one colour are one path, the most loaded last, so that they lie on top.
  */
 const base = document.getElementById("base"), topmost = document.getElementById("top");
-const MARGIN = { left: 76, right: 30, top: 46, bottom: 40 };
+const MARGIN = { left: 104, right: 44, top: 30, bottom: 30 };
 const ZOOM_MAX = 400, ZOOM_ROWS_MAX = 2.5;
 const LANE_PX = 3, PICK_PX = 7;
 const FONT = "11px system-ui, 'DejaVu Sans', sans-serif";
@@ -186,12 +186,14 @@ function begin(canvas) {
 	return c;
 }
 
+const fadedLooks = looks => ({ ...looks, node: mix(looks.node, looks.ground, 0.7), ink: mix(looks.ink, looks.ground, 0.6) });
+
 /* faded: something is selected. */
 function drawBase(colours, looks, faded) {
 	const c = begin(base);
 	placeLines();
 	drawHalves(c, colours.step, faded ? colours.faded : colours.colour);
-	const how = faded ? { ...looks, node: mix(looks.node, looks.ground, 0.7), ink: mix(looks.ink, looks.ground, 0.6) } : looks;
+	const how = faded ? fadedLooks(looks) : looks;
 	for (const row of rows)
 		drawRow(c, row, how);
 	drawRowNames(c, looks);
@@ -222,36 +224,62 @@ function strokeFrame(c, l, colour, width) {
 	c.stroke();
 }
 
-function drawTop(state, colours, looks) {
-	const c = begin(topmost), { selected, near, hover, found } = state;
-	if (selected) {
-		const width = near.links.size > 60 ? 1.6 : 2.4;
-		for (const l of near.links)
-			strokeLink(c, l, colours, width);
-		if (selected.kind === "link") {
-			strokeFrame(c, selected.id, looks.mark, 8);
-			strokeLink(c, selected.id, colours, 4.5);
-		}
-		/* Of many neighbours names would hide each other. */
-		for (const n of near.nodes) {
-			const chosen = selected.kind === "link" || n === selected.id;
-			if (chosen || rows.find(r => r.row === nodes[n].row).named)
-				drawName(c, n, looks, chosen ? looks.mark : undefined);
-			else
-				c.fillStyle = looks.ink, c.fillRect(screenX(nodes[n].x) - 2.5, screenY(nodes[n].row) - 4, 5, 8);
+const isNamed = n => rows.find(r => r.row === nodes[n].row).named;
+
+/* The names at the ends of links, which the links were drawn over. */
+function drawEnds(c, ends, looks) {
+	for (const n of ends) {
+		if (isNamed(n))
+			drawName(c, n, looks);
+	}
+}
+
+function drawSelection(c, { selected, near }, colours, looks) {
+	const width = near.links.size > 60 ? 1.6 : 2.4, ends = new Set();
+	for (const l of near.links) {
+		strokeLink(c, l, colours, width);
+		ends.add(links[l].a).add(links[l].b);
+	}
+	if (selected.kind === "link") {
+		strokeFrame(c, selected.id, looks.mark, 8);
+		strokeLink(c, selected.id, colours, 4.5);
+	}
+	drawEnds(c, ends, fadedLooks(looks));
+	/* Of many neighbours names would hide each other. */
+	for (const n of near.nodes) {
+		const chosen = selected.kind === "link" || n === selected.id;
+		if (chosen || isNamed(n)) {
+			drawName(c, n, looks, chosen ? looks.mark : undefined);
+		} else {
+			c.fillStyle = looks.ink;
+			c.fillRect(screenX(nodes[n].x) - 2.5, screenY(nodes[n].row) - 4, 5, 8);
 		}
 	}
+}
+
+function drawHover(c, { kind, id }, colours, looks) {
+	if (kind === "node") {
+		drawName(c, id, looks, looks.mark);
+		return;
+	}
+	strokeFrame(c, id, looks.ground, 6);
+	strokeLink(c, id, colours, 4);
+	drawEnds(c, [links[id].a, links[id].b], looks);
+}
+
+function drawTop({ selected, near, hover, found }, colours, looks) {
+	const c = begin(topmost);
+	if (selected)
+		drawSelection(c, { selected, near }, colours, looks);
+	c.strokeStyle = looks.mark;
+	c.lineWidth = 2;
 	for (const n of found) {
-		c.strokeStyle = looks.mark;
-		c.lineWidth = 2;
 		c.beginPath();
 		c.arc(screenX(nodes[n].x), screenY(nodes[n].row), 13, 0, 2 * Math.PI);
 		c.stroke();
 	}
-	if (hover?.kind === "link")
-		strokeFrame(c, hover.id, looks.ground, 6), strokeLink(c, hover.id, colours, 4);
-	else if (hover)
-		drawName(c, hover.id, looks, looks.mark);
+	if (hover)
+		drawHover(c, hover, colours, looks);
 	drawRowNames(c, looks);
 }
 
