@@ -66,15 +66,25 @@ static int tables_read(struct fabric *f, const struct option_list *paths)
 
 /* ---- routes ---- */
 
+static uint32_t end_by_host(const struct fabric *f, const char *host, uint32_t subnet)
+{
+	struct fabric_place place;
+	uint32_t port;
+
+	fabric_place_init(&place, f, host);
+	port = fabric_place_port(f, &place, NULL, subnet);
+	fabric_place_release(&place);
+	return port;
+}
+
 /* A LID, or the first linked port of a host. subnet: FABRIC_NONE: any. */
 static uint32_t end_find(const struct fabric *f, const char *text, uint32_t subnet)
 {
-	const struct fabric_place place = {.host = (char *)text, .port = FABRIC_NONE};
 	uint32_t port = FABRIC_NONE, i;
 	uint64_t lid;
 
 	if (human_parse_u64(text, &lid) || lid >= FABRIC_LIDS)
-		port = fabric_place_port(f, &place, NULL, subnet);
+		port = end_by_host(f, text, subnet);
 	else if (subnet != FABRIC_NONE)
 		port = fabric_port_by_lid(f, subnet, (uint16_t)lid);
 	else

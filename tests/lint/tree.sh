@@ -4,7 +4,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lint/tap.bash
 
-sources=$(tree_files '*.c' '*.h' '*.sh' '*.bats' '*.test' '*.f90' '*.f' '*.def' '*.mk' Makefile tests/run .ci/run)
+sources=$(tree_files '*.c' '*.h' '*.sh' '*.bats' '*.test' '*.f90' '*.f' '*.def' '*.mk' '*.html' '*.css' '*.js' tests/tool/browse Makefile tests/run .ci/run)
 
 check "every source has a licence line" \
 	"$(for f in $sources; do head -n 3 "$f" | grep -q 'SPDX-License-Identifier: ' || echo "$f"; done)"

@@ -12,7 +12,7 @@ need_browser() {
 # tell WORD…: a line of browse's; its answer
 tell() {
 	local answer
-	echo "$*" >&"${BROWSER[1]}" && IFS= read -t 60 -r answer <&"${BROWSER[0]}" && echo "$answer"
+	echo "$*" >&"$browser_in" && IFS= read -t 60 -r answer <&"$browser_out" && echo "$answer"
 }
 
 # What the page says of itself.
@@ -32,7 +32,9 @@ browser_open() { # PAGE
 	local answer
 	coproc BROWSER { exec "$browse" "$1" 2>browser.err; }
 	browser_pid=$BROWSER_PID
-	if ! IFS= read -t 60 -r answer <&"${BROWSER[0]}" || [ "$answer" != '"open"' ]; then
+	# Those of a coprocess are not for subshells.
+	exec {browser_in}>&"${BROWSER[1]}" {browser_out}<&"${BROWSER[0]}" {BROWSER[1]}>&- {BROWSER[0]}<&-
+	if ! IFS= read -t 60 -r answer <&"$browser_out" || [ "$answer" != '"open"' ]; then
 		{ echo "$answer"; cat browser.err; } | not_ok "$1 opens"
 		finish
 	fi
@@ -41,6 +43,6 @@ browser_open() { # PAGE
 
 # It closes the browser at the end of its input.
 browser_close() {
-	exec {BROWSER[1]}>&-
+	exec {browser_in}>&- {browser_out}<&-
 	wait "$browser_pid" 2>/dev/null
 }

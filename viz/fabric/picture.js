@@ -175,10 +175,16 @@ function drawRowNames(c, looks) {
 	c.textAlign = "center";
 }
 
-function begin(canvas) {
-	const c = canvas.getContext("2d");
+/* ground: of the lower canvas, through which nothing is seen; of the other one there is none. */
+function begin(canvas, ground) {
+	const c = canvas.getContext("2d", { alpha: !ground });
 	c.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
-	c.clearRect(0, 0, view.width, view.height);
+	if (ground) {
+		c.fillStyle = ground;
+		c.fillRect(0, 0, view.width, view.height);
+	} else {
+		c.clearRect(0, 0, view.width, view.height);
+	}
 	c.font = FONT;
 	c.textAlign = "center";
 	c.textBaseline = "middle";
@@ -190,7 +196,7 @@ const fadedLooks = looks => ({ ...looks, node: mix(looks.node, looks.ground, 0.7
 
 /* faded: something is selected. */
 function drawBase(colours, looks, faded) {
-	const c = begin(base);
+	const c = begin(base, looks.ground);
 	placeLines();
 	drawHalves(c, colours.step, faded ? colours.faded : colours.colour);
 	const how = faded ? fadedLooks(looks) : looks;
@@ -267,8 +273,16 @@ function drawHover(c, { kind, id }, colours, looks) {
 	drawEnds(c, [links[id].a, links[id].b], looks);
 }
 
+let topEmpty = true;
+
 function drawTop({ selected, near, hover, found }, colours, looks) {
+	const empty = !selected && !hover && !found.length;
+	if (empty && topEmpty)
+		return;
+	topEmpty = empty;
 	const c = begin(topmost);
+	if (empty)
+		return;
 	if (selected)
 		drawSelection(c, { selected, near }, colours, looks);
 	c.strokeStyle = looks.mark;
