@@ -3,7 +3,8 @@
 const byId = id => document.getElementById(id);
 const darkness = matchMedia("(prefers-color-scheme: dark)");
 const state = { context: 0, selected: null, near: null, hover: null, found: [], foundAt: -1 };
-const stale = { colours: true, base: true, top: true, asked: false };
+/* rows: other ones, or in another order; row: the selection's is to be seen; table: what rows say. */
+const stale = { colours: false, base: false, top: false, rows: false, row: false, table: false, asked: false };
 let colours, looks;
 
 /* ---- frames ---- */
@@ -29,8 +30,17 @@ function coloursFind() {
 	orderBySteps(colours.step, colours.colour.length);
 	Object.assign(shown, { context: state.context, colours });
 	legendDraw();
-	tableFill();
+	headDraw();
 	selectionTell();
+}
+
+function tableUpdate() {
+	if (stale.rows)
+		tableFill();
+	if (stale.row)
+		tableFollow();
+	if (stale.rows || stale.row || stale.table)
+		tableDraw();
 }
 
 function frame() {
@@ -41,7 +51,8 @@ function frame() {
 	if (all)
 		drawBase(colours, looks, state.selected !== null);
 	drawTop(state, colours, looks);
-	stale.colours = stale.base = stale.top = false;
+	tableUpdate();
+	stale.colours = stale.base = stale.top = stale.rows = stale.row = stale.table = false;
 	frames.push({ ms: performance.now() - began, all });
 	if (frames.length > FRAMES_KEPT)
 		frames.shift();
@@ -126,11 +137,9 @@ function select(kind, id, from) {
 	else if (kind && from)
 		viewShow((nodes[links[id].a].x + nodes[links[id].b].x) / 2, (nodes[links[id].a].row + nodes[links[id].b].row) / 2);
 	selectionTell();
-	if (from !== "table") {
+	if (from !== "table")
 		tableLimit();
-		tableFollow();
-	}
-	ask("base", "top");
+	ask("base", "top", from === "table" ? "table" : "row");
 }
 
 function tableLimit() {
@@ -139,13 +148,13 @@ function tableLimit() {
 		return;
 	shown.near = near;
 	table.scrollTop = 0;
-	tableFill();
+	ask("rows");
 }
 
 function contextSet(i) {
 	state.context = Math.min(Math.max(i, 0), contexts.length - 1);
 	byId("context").value = state.context;
-	ask("colours", "top");
+	ask("colours", "top", "rows");
 }
 
 function selectHottest() {
@@ -170,8 +179,8 @@ function kindShow(kind) {
 	byId("show-links").setAttribute("aria-pressed", kind === "link");
 	byId("show-nodes").setAttribute("aria-pressed", kind === "node");
 	table.scrollTop = 0;
-	tableFill();
-	tableFollow();
+	headDraw();
+	ask("rows", "row");
 }
 
 /* ---- mouse ---- */
@@ -296,36 +305,36 @@ function begins() {
 		data.subnets.length > 1 ? "Subnets: " + data.subnets.map((s, i) => subnetName(i).at(-1) + " is " + s).join(", ") + "." : "",
 		data.leftOut ? data.leftOut[0].toUpperCase() + data.leftOut.slice(1) + "." : "",
 	].filter(t => t).join(" ");
-	shown.onSelect = (kind, id) => select(kind, id, "table");
+	Object.assign(shown, { onSelect: (kind, id) => select(kind, id, "table"), onSort: () => ask("rows"), onScroll: () => ask("table") });
 	byId("context").addEventListener("change", event => contextSet(+event.target.value));
 	for (const id of ["measure", "scheme", "scale"])
-		byId(id).addEventListener("change", () => ask("colours", "top"));
+		byId(id).addEventListener("change", () => ask("colours", "top", "rows"));
 	byId("find").addEventListener("input", () => find());
-	byId("only").addEventListener("change", () => { tableLimit(); tableFollow(); });
+	byId("only").addEventListener("change", () => { tableLimit(); ask("row"); });
 	byId("show-links").addEventListener("click", () => kindShow("link"));
 	byId("show-nodes").addEventListener("click", () => kindShow("node"));
 	byId("hottest").addEventListener("click", selectHottest);
 	byId("fit").addEventListener("click", fit);
 	byId("help").addEventListener("click", help);
-	darkness.addEventListener("change", () => ask("colours", "top"));
-	new ResizeObserver(() => { viewResize(); hoverSet(null); tableDraw(); ask("base", "top"); }).observe(byId("canvases"));
+	darkness.addEventListener("change", () => ask("colours", "top", "table"));
+	new ResizeObserver(() => { viewResize(); hoverSet(null); ask("base", "top", "table"); }).observe(byId("canvases"));
 	topmost.setAttribute("aria-label", "Fabric of " + textOfCount(nodes.length) + " nodes and " + textOfCount(links.length) + " links; the table has the same in words");
 	viewResize();
-	ask("colours", "top");
+	ask("colours", "top", "rows");
 }
 begins();
 
 /* For tests: what is shown, and where. */
 window.fabricView = {
 	frames,
-	/* One frame of all, done to its last pixel: one is read back. What it took, in ms. */
+	/* When all has been drawn anew, in a frame, to its last pixel: one is read back. */
 	drawAll() {
-		const began = performance.now();
-		drawBase(colours, looks, state.selected !== null);
-		drawTop(state, colours, looks);
-		for (const canvas of [base, topmost])
-			canvas.getContext("2d").getImageData(0, 0, 1, 1);
-		return performance.now() - began;
+		ask("base", "top");
+		return new Promise(done => requestAnimationFrame(() => {
+			for (const canvas of [base, topmost])
+				canvas.getContext("2d").getImageData(0, 0, 1, 1);
+			done();
+		}));
 	},
 	pan(x, y) {
 		view.x += x;

@@ -5,7 +5,7 @@
 const table = document.getElementById("table"), rowsBox = document.getElementById("rows");
 const ROW_PX = 24;
 
-/* columns: name, text and sort key of a row; number: to the right. */
+/* onSelect, onSort, onScroll: what the page does then. columns: name, text and sort key of a row; number: to the right. */
 const kinds = {
 	link: {
 		columns: [
@@ -30,12 +30,12 @@ const kinds = {
 		object: n => n,
 	},
 };
-const shown = { kind: "link", column: 0, rising: false, list: [], context: 0, colours: null, near: null, selected: null, onSelect: null };
+const shown = { kind: "link", column: 0, rising: false, list: [], context: 0, colours: null, near: null, selected: null, at: 0 };
 
 const measureName = () => ({ bytes: "bytes", flows: "flows", seconds: "time at rate" })[document.getElementById("measure").value];
 const byKey = (a, b) => typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b;
 
-/* What rows there are, in order. near: only these; null: all. */
+/* What rows there are, in order; they are drawn by tableDraw. */
 function tableFill() {
 	const kind = kinds[shown.kind], column = kind.columns[shown.column], sign = shown.rising ? 1 : -1;
 	const list = shown.near ? kind.near(shown.near) : kind.all();
@@ -44,8 +44,6 @@ function tableFill() {
 	rowsBox.style.height = shown.list.length * ROW_PX + "px";
 	table.setAttribute("aria-rowcount", shown.list.length + 1);
 	document.getElementById("count").textContent = textOfCount(shown.list.length) + (shown.kind === "link" ? " directions" : " nodes");
-	headDraw();
-	tableDraw();
 }
 
 function headDraw() {
@@ -60,7 +58,8 @@ function headDraw() {
 		button.addEventListener("click", () => {
 			shown.rising = sorted ? !shown.rising : !column.number;
 			shown.column = i;
-			tableFill();
+			shown.onSort();
+			headDraw();
 			document.getElementById("head").children[i].firstChild.focus();
 		});
 		cell.append(button);
@@ -71,35 +70,41 @@ function headDraw() {
 const isSelected = i => shown.selected !== null && shown.selected.kind === shown.kind &&
 	kinds[shown.kind].object(i) === shown.selected.id;
 
-function rowElement(at) {
-	const row = document.createElement("div"), i = shown.list[at];
+function rowMade() {
+	const row = document.createElement("div");
 	row.setAttribute("role", "row");
+	for (let i = 0; i < 4; i++) {
+		const cell = document.createElement("span");
+		cell.setAttribute("role", "gridcell");
+		row.append(cell);
+	}
+	return row;
+}
+
+function rowDraw(row, at) {
+	const i = shown.list[at], kind = kinds[shown.kind];
 	row.setAttribute("aria-rowindex", at + 2);
 	row.setAttribute("aria-selected", isSelected(i));
 	row.id = "row" + at;
 	row.style.top = at * ROW_PX + "px";
 	row.dataset.at = at;
-	for (const column of kinds[shown.kind].columns) {
-		const cell = document.createElement("span");
-		cell.setAttribute("role", "gridcell");
-		cell.className = column.number ? "number" : "";
-		cell.textContent = cell.title = column.text(i);
-		row.append(cell);
-	}
-	if (shown.kind === "link") {
-		row.firstChild.classList.add("chip");
-		row.firstChild.style.borderLeftColor = shown.colours.colour[shown.colours.step[i]];
-	}
-	return row;
+	kind.columns.forEach((column, k) => {
+		row.children[k].className = column.number ? "number" : "";
+		row.children[k].textContent = column.text(i);
+	});
+	row.firstChild.style.borderLeftColor = shown.kind === "link" ? shown.colours.colour[shown.colours.step[i]] : "transparent";
 }
 
+/* Elements are used again: there are as many as rows in sight. */
 function tableDraw() {
 	const first = Math.max(0, Math.floor(table.scrollTop / ROW_PX) - 3);
 	const last = Math.min(shown.list.length, first + Math.ceil(table.clientHeight / ROW_PX) + 6);
-	const elements = [];
+	while (rowsBox.children.length > last - first)
+		rowsBox.lastChild.remove();
+	while (rowsBox.children.length < last - first)
+		rowsBox.append(rowMade());
 	for (let at = first; at < last; at++)
-		elements.push(rowElement(at));
-	rowsBox.replaceChildren(...elements);
+		rowDraw(rowsBox.children[at - first], at);
 }
 
 function tableScrollTo(at) {
@@ -113,7 +118,6 @@ function tableFollow() {
 	const at = shown.list.findIndex(isSelected);
 	if (at >= 0)
 		tableScrollTo(at);
-	tableDraw();
 }
 
 function rowChoose(at) {
@@ -122,7 +126,6 @@ function rowChoose(at) {
 	shown.at = at;
 	shown.onSelect(shown.kind, kinds[shown.kind].object(shown.list[at]));
 	tableScrollTo(at);
-	tableDraw();
 	table.setAttribute("aria-activedescendant", "row" + at);
 }
 
@@ -141,4 +144,9 @@ rowsBox.addEventListener("click", event => {
 	if (row)
 		rowChoose(+row.dataset.at);
 });
-table.addEventListener("scroll", tableDraw, { passive: true });
+/* What has no room is told in full. */
+rowsBox.addEventListener("pointerover", event => {
+	if (event.target.tagName === "SPAN")
+		event.target.title = event.target.textContent;
+});
+table.addEventListener("scroll", () => shown.onScroll(), { passive: true });
