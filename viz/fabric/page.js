@@ -3,8 +3,8 @@
 const byId = id => document.getElementById(id);
 const darkness = matchMedia("(prefers-color-scheme: dark)");
 const state = { context: 0, selected: null, near: null, hover: null, found: [], foundAt: -1 };
-/* rows: other ones, or in another order; row: the selection's is to be seen; table: what rows say. */
-const stale = { colours: false, base: false, top: false, rows: false, row: false, table: false, asked: false };
+/* rows: other ones, or in another order; row: the selection's is to be seen; table: what rows say; late: it was put off. */
+const stale = { colours: false, base: false, top: false, rows: false, row: false, table: false, late: false, asked: false };
 let colours, looks;
 
 /* ---- frames ---- */
@@ -34,13 +34,20 @@ function coloursFind() {
 	selectionTell();
 }
 
-function tableUpdate() {
+/* Behind a frame that drew the picture, once: both together could be more than one frame's work. */
+function tableUpdate(drewAll) {
+	if (!stale.rows && !stale.row && !stale.table)
+		return;
+	if (drewAll && !stale.late) {
+		ask("late");
+		return;
+	}
 	if (stale.rows)
 		tableFill();
 	if (stale.row)
 		tableFollow();
-	if (stale.rows || stale.row || stale.table)
-		tableDraw();
+	tableDraw();
+	stale.late = stale.rows = stale.row = stale.table = false;
 }
 
 function frame() {
@@ -51,8 +58,8 @@ function frame() {
 	if (all)
 		drawBase(colours, looks, state.selected !== null);
 	drawTop(state, colours, looks);
-	tableUpdate();
-	stale.colours = stale.base = stale.top = stale.rows = stale.row = stale.table = false;
+	tableUpdate(all);
+	stale.colours = stale.base = stale.top = false;
 	frames.push({ ms: performance.now() - began, all });
 	if (frames.length > FRAMES_KEPT)
 		frames.shift();
@@ -147,7 +154,7 @@ function tableLimit() {
 	if (near === shown.near)
 		return;
 	shown.near = near;
-	table.scrollTop = 0;
+	tableScroll(0);
 	ask("rows");
 }
 
@@ -178,7 +185,7 @@ function kindShow(kind) {
 	Object.assign(shown, { kind, column: 0, rising: false });
 	byId("show-links").setAttribute("aria-pressed", kind === "link");
 	byId("show-nodes").setAttribute("aria-pressed", kind === "node");
-	table.scrollTop = 0;
+	tableScroll(0);
 	headDraw();
 	ask("rows", "row");
 }
@@ -306,6 +313,7 @@ function begins() {
 		data.leftOut ? data.leftOut[0].toUpperCase() + data.leftOut.slice(1) + "." : "",
 	].filter(t => t).join(" ");
 	Object.assign(shown, { onSelect: (kind, id) => select(kind, id, "table"), onSort: () => ask("rows"), onScroll: () => ask("table") });
+	new ResizeObserver(() => { shown.height = table.clientHeight; ask("table"); }).observe(table);
 	byId("context").addEventListener("change", event => contextSet(+event.target.value));
 	for (const id of ["measure", "scheme", "scale"])
 		byId(id).addEventListener("change", () => ask("colours", "top", "rows"));
@@ -330,6 +338,9 @@ window.fabricView = {
 	/* When all has been drawn anew, in a frame, to its last pixel: one is read back. */
 	drawAll() {
 		ask("base", "top");
+		return fabricView.drawn();
+	},
+	drawn() {
 		return new Promise(done => requestAnimationFrame(() => {
 			for (const canvas of [base, topmost])
 				canvas.getContext("2d").getImageData(0, 0, 1, 1);

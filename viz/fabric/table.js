@@ -30,7 +30,7 @@ const kinds = {
 		object: n => n,
 	},
 };
-const shown = { kind: "link", column: 0, rising: false, list: [], context: 0, colours: null, near: null, selected: null, at: 0 };
+const shown = { kind: "link", column: 0, rising: false, list: [], context: 0, colours: null, near: null, selected: null, at: 0, top: 0, height: table.clientHeight };
 
 const measureName = () => ({ bytes: "bytes", flows: "flows", seconds: "time at rate" })[document.getElementById("measure").value];
 const byKey = (a, b) => typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b;
@@ -76,29 +76,38 @@ function rowMade() {
 	for (let i = 0; i < 4; i++) {
 		const cell = document.createElement("span");
 		cell.setAttribute("role", "gridcell");
+		cell.append("");
 		row.append(cell);
 	}
 	return row;
 }
 
+/* What is so already is not laid out again. */
+function attribute(e, name, value) {
+	if (e.getAttribute(name) !== value)
+		e.setAttribute(name, value);
+}
+
 function rowDraw(row, at) {
-	const i = shown.list[at], kind = kinds[shown.kind];
-	row.setAttribute("aria-rowindex", at + 2);
-	row.setAttribute("aria-selected", isSelected(i));
-	row.id = "row" + at;
-	row.style.top = at * ROW_PX + "px";
+	const i = shown.list[at], columns = kinds[shown.kind].columns;
+	attribute(row, "aria-rowindex", String(at + 2));
+	attribute(row, "aria-selected", String(isSelected(i)));
+	attribute(row, "id", "row" + at);
+	attribute(row, "style", "top:" + at * ROW_PX + "px");
 	row.dataset.at = at;
-	kind.columns.forEach((column, k) => {
-		row.children[k].className = column.number ? "number" : "";
-		row.children[k].textContent = column.text(i);
-	});
-	row.firstChild.style.borderLeftColor = shown.kind === "link" ? shown.colours.colour[shown.colours.step[i]] : "transparent";
+	for (let k = 0; k < columns.length; k++) {
+		const cell = row.children[k], text = columns[k].text(i);
+		attribute(cell, "class", columns[k].number ? "number" : "");
+		if (cell.firstChild.data !== text)
+			cell.firstChild.data = text;
+	}
+	attribute(row.firstChild, "style", "border-left-color:" + (shown.kind === "link" ? shown.colours.colour[shown.colours.step[i]] : "transparent"));
 }
 
 /* Elements are used again: there are as many as rows in sight. */
 function tableDraw() {
-	const first = Math.max(0, Math.floor(table.scrollTop / ROW_PX) - 3);
-	const last = Math.min(shown.list.length, first + Math.ceil(table.clientHeight / ROW_PX) + 6);
+	const first = Math.max(0, Math.floor(shown.top / ROW_PX) - 3);
+	const last = Math.min(shown.list.length, first + Math.ceil(shown.height / ROW_PX) + 6);
 	while (rowsBox.children.length > last - first)
 		rowsBox.lastChild.remove();
 	while (rowsBox.children.length < last - first)
@@ -107,10 +116,16 @@ function tableDraw() {
 		rowDraw(rowsBox.children[at - first], at);
 }
 
+/* Where it is is kept: to ask would have the page laid out. */
+function tableScroll(top) {
+	if (top !== shown.top)
+		table.scrollTop = shown.top = top;
+}
+
 function tableScrollTo(at) {
-	const y = at * ROW_PX, room = table.clientHeight - ROW_PX;
-	if (y < table.scrollTop || y + ROW_PX > table.scrollTop + room)
-		table.scrollTop = Math.max(0, y - room / 2);
+	const y = at * ROW_PX, room = shown.height - ROW_PX;
+	if (y < shown.top || y + ROW_PX > shown.top + room)
+		tableScroll(Math.round(Math.max(0, Math.min(y - room / 2, shown.list.length * ROW_PX - room))));
 }
 
 /* To the selection's first row, if it has one. */
@@ -130,7 +145,7 @@ function rowChoose(at) {
 }
 
 function tableKey(event) {
-	const page = Math.max(1, Math.floor(table.clientHeight / ROW_PX) - 2);
+	const page = Math.max(1, Math.floor(shown.height / ROW_PX) - 2);
 	const at = shown.list.findIndex(isSelected), now = at < 0 ? -1 : isSelected(shown.list[shown.at]) ? shown.at : at;
 	const to = { ArrowDown: now + 1, ArrowUp: now - 1, PageDown: now + page, PageUp: now - page, Home: 0, End: shown.list.length - 1 }[event.key];
 	if (to === undefined || event.target !== table)
@@ -149,4 +164,7 @@ rowsBox.addEventListener("pointerover", event => {
 	if (event.target.tagName === "SPAN")
 		event.target.title = event.target.textContent;
 });
-table.addEventListener("scroll", () => shown.onScroll(), { passive: true });
+table.addEventListener("scroll", () => {
+	shown.top = table.scrollTop;
+	shown.onScroll();
+}, { passive: true });
