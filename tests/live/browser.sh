@@ -18,13 +18,9 @@ tell() {
 # What the page says of itself.
 state() { tell js "fabricView.state.$1"; }
 
-# Of a canvas a pixel's colour, as CSS has it (of a copy: reading it back would be said on the console); whether two such are one but for
-# rounding; the middle of an element; a choice of a select. Pages have no such names.
+# Whether two colours are one but for rounding; the middle of an element; a choice of a select. Pages have no such names.
 # shellcheck disable=SC2016 # the page's own
-browser_helpers='window.pixel = (id, p) => { const c = document.getElementById(id), b = c.getBoundingClientRect(), r = c.width / b.width;
-	const t = document.createElement("canvas").getContext("2d", { willReadFrequently: true }); t.drawImage(c, Math.round((b.left - p.x) * r), Math.round((b.top - p.y) * r));
-	const d = t.getImageData(0, 0, 1, 1).data; return `rgb(${d[0]}, ${d[1]}, ${d[2]})`; };
-window.like = (a, b) => { const [x, y] = [a, b].map(s => s.match(/[0-9]+/g)); return x.every((v, i) => Math.abs(v - y[i]) <= 3); };
+browser_helpers='window.like = (a, b) => { const [x, y] = [a, b].map(s => s.match(/[0-9]+/g)); return x.every((v, i) => Math.abs(v - y[i]) <= 3); };
 window.at = s => { const b = document.querySelector(s).getBoundingClientRect(); return { x: b.left + b.width / 2, y: b.top + b.height / 2 }; };
 window.choose = (id, value) => { const s = document.getElementById(id); s.value = value; s.dispatchEvent(new Event("change")); }; true'
 

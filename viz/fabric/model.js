@@ -125,7 +125,7 @@ function bandEnds(sorted, position) {
  * How the values of a context are coloured: step[half] is 0 for those without traffic, else 1 … colour.length - 1, rising with the value;
  * legend: colours and words; range: of colours that have none of their own, from low to high.
  */
-function colouring(context, { measure, scheme, scale, dark, ground, unused }) {
+function colouring(context, { measure, scheme, scale, dark, unused }) {
 	const m = measures[measure], v = valuesOf(context), n = 2 * links.length;
 	const value = new Float64Array(n), step = new Uint8Array(n);
 	for (let i = 0; i < n; i++)
@@ -161,6 +161,5 @@ function colouring(context, { measure, scheme, scale, dark, ground, unused }) {
 	}
 	if (step.includes(0))
 		result.legend.unshift({ colour: unused, text: measure === "seconds" ? "no traffic, or rate not known" : "no traffic" });
-	result.faded = result.colour.map(c => mix(c, ground, 0.84));
 	return result;
 }

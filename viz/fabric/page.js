@@ -25,7 +25,7 @@ function coloursFind() {
 	looks = { ground: css("ground"), ink: css("ink"), dim: css("dim"), node: css("node"), mark: css("mark") };
 	colours = colouring(state.context, {
 		measure: byId("measure").value, scheme: byId("scheme").value, scale: byId("scale").value,
-		dark: darkness.matches, ground: looks.ground, unused: css("unused"),
+		dark: darkness.matches, unused: css("unused"),
 	});
 	orderBySteps(colours.step, colours.colour.length);
 	Object.assign(shown, { context: state.context, colours });
@@ -56,7 +56,7 @@ function frame() {
 	if (stale.colours)
 		coloursFind();
 	if (all)
-		drawBase(colours, looks, state.selected !== null);
+		drawBase(colours, looks);
 	drawTop(state, colours, looks);
 	tableUpdate(all);
 	stale.colours = stale.base = stale.top = false;
@@ -136,6 +136,7 @@ function tipShow(x, y) {
 
 /* from: "table": its rows stay as they are. */
 function select(kind, id, from) {
+	const before = view.x + view.y;
 	state.selected = kind ? { kind, id } : null;
 	state.near = kind ? neighbourhood(kind, id) : null;
 	shown.selected = state.selected;
@@ -143,10 +144,13 @@ function select(kind, id, from) {
 		viewShow(nodes[id].x, nodes[id].row);
 	else if (kind && from)
 		viewShow((nodes[links[id].a].x + nodes[links[id].b].x) / 2, (nodes[links[id].a].row + nodes[links[id].b].row) / 2);
+	if (view.x + view.y !== before)
+		ask("base");
 	selectionTell();
 	if (from !== "table")
 		tableLimit();
-	ask("base", "top", from === "table" ? "table" : "row");
+	base.classList.toggle("faded", kind !== null);
+	ask("top", from === "table" ? "table" : "row");
 }
 
 function tableLimit() {
@@ -335,11 +339,7 @@ begins();
 /* For tests: what is shown, and where. */
 window.fabricView = {
 	frames,
-	/* When all has been drawn anew, in a frame, to its last pixel: one is read back. */
-	drawAll() {
-		ask("base", "top");
-		return fabricView.drawn();
-	},
+	/* When what is asked for has been drawn, in a frame, to its last pixel: one is read back. */
 	drawn() {
 		return new Promise(done => requestAnimationFrame(() => {
 			for (const canvas of [base, topmost])
@@ -350,6 +350,7 @@ window.fabricView = {
 	pan(x, y) {
 		view.x += x;
 		view.y += y;
+		ask("base", "top");
 	},
 	get state() {
 		const s = state.selected;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The picture: two canvases. Below are all links and nodes, drawn anew when the view, the colours or the selection change; above is what
- * is selected, found or under the pointer. Half links of one colour are one path, the most loaded last, so that they lie on top.
+ * The picture: two canvases. Below are all links and nodes, drawn anew when the view or the colours change, and faded while something is
+ * selected; above is what is selected, found or under the pointer. Half links of one colour are one path, the most loaded last, so that they lie on top.
  */
 const base = document.getElementById("base"), topmost = document.getElementById("top");
 const MARGIN = { left: 104, right: 44, top: 30, bottom: 30 };
@@ -192,16 +192,12 @@ function begin(canvas, ground) {
 	return c;
 }
 
-const fadedLooks = looks => ({ ...looks, node: mix(looks.node, looks.ground, 0.7), ink: mix(looks.ink, looks.ground, 0.6) });
-
-/* faded: something is selected. */
-function drawBase(colours, looks, faded) {
+function drawBase(colours, looks) {
 	const c = begin(base, looks.ground);
 	placeLines();
-	drawHalves(c, colours.step, faded ? colours.faded : colours.colour);
-	const how = faded ? fadedLooks(looks) : looks;
+	drawHalves(c, colours.step, colours.colour);
 	for (const row of rows)
-		drawRow(c, row, how);
+		drawRow(c, row, looks);
 	drawRowNames(c, looks);
 }
 
@@ -230,6 +226,7 @@ function strokeFrame(c, l, colour, width) {
 	c.stroke();
 }
 
+const fadedLooks = looks => ({ ...looks, node: mix(looks.node, looks.ground, 0.7), ink: mix(looks.ink, looks.ground, 0.6) });
 const isNamed = n => rows.find(r => r.row === nodes[n].row).named;
 
 /* The names at the ends of links, which the links were drawn over. */

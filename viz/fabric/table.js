@@ -165,6 +165,8 @@ rowsBox.addEventListener("pointerover", event => {
 		event.target.title = event.target.textContent;
 });
 table.addEventListener("scroll", () => {
+	if (table.scrollTop === shown.top)
+		return;
 	shown.top = table.scrollTop;
 	shown.onScroll();
 }, { passive: true });
