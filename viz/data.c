@@ -126,7 +126,7 @@ static int check_format(const char *path, const json_t *root)
 	int newest = graph_is(root) ? GRAPH_VERSION : DATA_VERSION;
 
 	if (strcmp(text_of(root, "format"), "povbench") && !graph_is(root)) {
-		log_error("%s: neither a result of povbench nor a report or a fabric of povtrace",
+		log_error("%s: neither a result of povbench nor a report of povtrace, nor a fabric",
 			  path);
 		return -EINVAL;
 	}
