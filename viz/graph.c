@@ -162,6 +162,7 @@ char *graph_left_out(const struct data_file *f)
 					       {"outside", "not of this fabric"},
 					       {"local", "within an adapter"}};
 	char *text = xstrdup(""), *longer, bytes[HUMAN_BYTES];
+	uint64_t unknown = uint_of(f->root, "unknown_size", INT64_MAX);
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		const json_t *o = json_object_get(f->root, words[i][0]);
@@ -175,5 +176,10 @@ char *graph_left_out(const struct data_file *f)
 		free(text);
 		text = longer;
 	}
-	return text;
+	if (!unknown)
+		return text;
+	longer = xasprintf("%s%s%llu messages whose size is not known", text,
+			   *text ? ", " : "not on the links: ", (unsigned long long)unknown);
+	free(text);
+	return longer;
 }

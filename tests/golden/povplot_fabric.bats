@@ -113,6 +113,15 @@ page_data() { sed -n '/<script id="data"/,/<\/script>/p' "$1" | sed '1d;$d'; }
 	! grep -q '<img\|<script>alert' fabric.svg two.svg
 }
 
+@test "what is not on the links is said" {
+	jq '.unrouted = {bytes: 2048, flows: 1} | .unknown_size = 3' fabric.json >out.json
+	"$POVPLOT" out.json --script | grep -q 'not on the links: 2 KiB of flows without a path, 3 messages whose size is not known'
+	"$POVPLOT" out.json -o out.html
+	[ "$(page_data out.html | jq -r .leftOut)" = 'not on the links: 2 KiB of flows without a path, 3 messages whose size is not known' ]
+	"$POVPLOT" fabric.json -o out.html
+	[ "$(page_data out.html | jq -r .leftOut)" = '' ]
+}
+
 @test "what is wrong is said" {
 	jq '.version = 2' fabric.json >new.json
 	run -1 "$POVPLOT" new.json -o x.html

@@ -294,6 +294,10 @@ static void test_csv(void **state)
 		"0,0,9,eth0,10.0.0.1,socket,call,MPI_Send,p2p,one,,1,5,0,0\r\n"
 		"0,0,9,mlx5_0:1,lid 99,nic,call,MPI_Send,p2p,one,,1,6,0,0\r\n"
 		"0,0,9,mlx5_0:1,lid 6,nic,call,MPI_Send,p2p,one,,1,0,0,0\r\n";
+	static const char unknown[] =
+		"sent_of_unknown_size,read_of_unknown_size," HEAD
+		"3,4,0,0,9,mlx5_0:1,lid 2,nic,call,MPI_Send,p2p,one,,3,0,4,0\r\n"
+		"5,0,0,0,9,eth0,10.0.0.1,socket,call,MPI_Send,p2p,one,,5,0,0,0\r\n";
 	static const char *const wrong[] = {
 		"a,b\r\n",
 		HEAD "0,0,9,mlx5_0:1,lid 2,nic,call,MPI_Send,p2p,one,,1,x,0,0\r\n",
@@ -322,6 +326,10 @@ static void test_csv(void **state)
 	assert_int_equal(reaches(&l, 3, 2), 1000);
 	assert_int_equal(l.outside.bytes, 11);
 	assert_int_equal(l.outside.flows, 2);
+	fabric_load_release(&l);
+	fabric_load_begin(&l, &f);
+	assert_int_equal(csv_read(&l, &h, FABRIC_BY_FUNCTION, unknown), 0);
+	assert_int_equal(l.unknown_messages, 3 + 4);
 	fabric_load_release(&l);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		fabric_load_begin(&l, &f);

@@ -150,6 +150,7 @@ int fabric_print_json(const struct fabric_load *l, const struct fabric_shown *ho
 	left_out_json(j, "local", &l->local);
 	left_out_json(j, "outside", &l->outside);
 	left_out_json(j, "unrouted", &l->unrouted);
+	json_out_key_uint(j, "unknown_size", l->unknown_messages);
 	json_out_key_array(j, "contexts");
 	for (uint32_t i = 0; i < l->ncontext; i++) {
 		if (shown(how, i))

@@ -68,6 +68,9 @@ static void head_print(const struct page *p)
 			"Not of this fabric (other carriers, destinations that are no LID of it): %s in %u rows\n",
 			human_bytes(bytes, sizeof(bytes), p->l->outside.bytes),
 			p->l->outside.flows);
+	if (p->l->unknown_messages)
+		fprintf(p->out, "Messages whose size is not known, on no link: %llu\n",
+			(unsigned long long)p->l->unknown_messages);
 	if (p->l->unrouted.flows)
 		fprintf(p->out,
 			"Missing on the links: %u flows of %s that have no path by the forwarding tables (see --route)\n",
