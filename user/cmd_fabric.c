@@ -66,15 +66,25 @@ static int tables_read(struct fabric *f, const struct option_list *paths)
 
 /* ---- routes ---- */
 
+static uint32_t end_by_host(const struct fabric *f, const char *host, uint32_t subnet)
+{
+	struct fabric_place place;
+	uint32_t port;
+
+	fabric_place_init(&place, f, host);
+	port = fabric_place_port(f, &place, NULL, subnet);
+	fabric_place_release(&place);
+	return port;
+}
+
 /* A LID, or the first linked port of a host. subnet: FABRIC_NONE: any. */
 static uint32_t end_find(const struct fabric *f, const char *text, uint32_t subnet)
 {
-	const struct fabric_place place = {.host = (char *)text, .port = FABRIC_NONE};
 	uint32_t port = FABRIC_NONE, i;
 	uint64_t lid;
 
 	if (human_parse_u64(text, &lid) || lid >= FABRIC_LIDS)
-		port = fabric_place_port(f, &place, NULL, subnet);
+		port = end_by_host(f, text, subnet);
 	else if (subnet != FABRIC_NONE)
 		port = fabric_port_by_lid(f, subnet, (uint16_t)lid);
 	else
@@ -306,7 +316,7 @@ static const struct option_def options[] = {
 	{"top", 'n', OPTION_U64, FIELD(top), "N", .dflt = "10", .max = 1000000,
 	 .help = "Rows of long tables; 0 for all."},
 	{"json", 'j', OPTION_FLAG, FIELD(json),
-	 .help = "Write JSON; its members are described in kmod-docs/FABRIC.md."},
+	 .help = "Write JSON, of which povplot makes a page or a picture; its members are described in kmod-docs/FABRIC.md."},
 	{"csv", .type = OPTION_FLAG, .offset = FIELD(csv),
 	 .help = "Write CSV: a row for each link, direction and context with traffic."},
 	{.name = NULL},
@@ -317,6 +327,8 @@ static const char *const examples[] = {
 	"what a recorded run put on each link, by MPI function",
 	"povtrace fabric -t lfts.txt -H hosts.txt -m alltoall=a.txt -m bcast=b.txt topology.txt",
 	"traffic of two collectives from matrices of bytes",
+	"povtrace fabric -t lfts.txt -H hosts.txt -T traffic.csv --json topology.txt",
+	"the same for povplot: `… | povplot - -o fabric.html` makes a page, .svg, .pdf or .png a picture",
 	"povtrace fabric -t lfts.txt --route node1,node17 topology.txt",
 	"the path from one host to another",
 	"povtrace fabric -t a.lfts -t b.lfts -H hosts.txt -T traffic.csv --csv a.topo b.topo",

@@ -13,9 +13,9 @@
 #include <string.h>
 
 /* What to try if no picture is named. */
-static const char *const preferred[] = {"map",	     "ratio", "load",	  "times",
-					"broadcast", "curve", "protocol", "timers",
-					"matrix",    "grid",  NULL};
+static const char *const preferred[] = {"map",	     "ratio",  "load",	   "times",
+					"broadcast", "curve",  "protocol", "timers",
+					"matrix",    "fabric", "grid",	   NULL};
 
 bool choose_wants(const struct choice *c, const struct data_result *r)
 {

@@ -5,6 +5,7 @@
  */
 #include "data.h"
 
+#include "graph.h"
 #include "launches.h"
 
 #include "base/human.h"
@@ -97,17 +98,41 @@ static int add_report(struct data *d, const struct data_file *f)
 	return 0;
 }
 
+/* A fabric is one result, a context a point. */
+static int add_fabric(struct data *d, const struct data_file *f)
+{
+	const json_t *contexts = json_object_get(f->root, "contexts");
+	struct data_result r = {
+		.file = f,
+		.benchmark = "fabric",
+		.group = "fabric",
+		.kind = "fabric",
+		.sentence = "fabric: bytes that went over each half of a link, summed over the run",
+		.launch_cnt = 1,
+	};
+
+	if (!json_array_size(contexts)) {
+		log_error("%s: a fabric without traffic: nothing in it can be drawn", f->path);
+		return -ENODATA;
+	}
+	append(d, &r, contexts);
+	return 0;
+}
+
 static int check_format(const char *path, const json_t *root)
 {
 	json_int_t version = json_integer_value(json_object_get(root, "version"));
 
-	if (strcmp(text_of(root, "format"), "povbench")) {
-		log_error("%s: neither a result of povbench nor a report of povtrace", path);
+	int newest = graph_is(root) ? GRAPH_VERSION : DATA_VERSION;
+
+	if (strcmp(text_of(root, "format"), "povbench") && !graph_is(root)) {
+		log_error("%s: neither a result of povbench nor a report of povtrace, nor a fabric",
+			  path);
 		return -EINVAL;
 	}
-	if (version < 1 || version > DATA_VERSION) {
+	if (version < 1 || version > newest) {
 		log_error("%s: format version %" JSON_INTEGER_FORMAT "; this povplot reads 1 to %d",
-			  path, version, DATA_VERSION);
+			  path, version, newest);
 		return -EINVAL;
 	}
 	return 0;
@@ -115,7 +140,7 @@ static int check_format(const char *path, const json_t *root)
 
 static json_t *load(const char *path)
 {
-	FILE *in = fopen(path, "r");
+	FILE *in = strcmp(path, "-") ? fopen(path, "r") : stdin;
 	json_error_t error;
 	json_t *root;
 
@@ -131,7 +156,8 @@ static json_t *load(const char *path)
 		log_error("%s: line %d: %s", path, error.line, error.text);
 	else if (!root)
 		log_error("%s: %s", path, error.text);
-	fclose(in);
+	if (in != stdin)
+		fclose(in);
 	return root;
 }
 
@@ -200,9 +226,11 @@ int data_read(struct data *d, const char *path, size_t launch)
 		return err;
 	}
 	f = xmalloc(sizeof(*f));
-	*f = (struct data_file){.path = xstrdup(path), .root = root};
+	*f = (struct data_file){.path = xstrdup(strcmp(path, "-") ? path : "stdin"), .root = root};
 	d->file = xrealloc(d->file, (d->file_cnt + 1) * sizeof(struct data_file *));
 	d->file[d->file_cnt++] = f;
+	if (graph_is(root))
+		return add_fabric(d, f);
 	return is_report(root) ? add_report(d, f) : add_file(d, f, launch);
 }
 

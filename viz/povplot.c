@@ -5,6 +5,7 @@
  */
 #include "choose.h"
 #include "draw.h"
+#include "fabric_page.h"
 #include "page.h"
 #include "gnuplot.h"
 
@@ -144,7 +145,9 @@ static int povplot_run(const void *opts, int argc, char **argv, int dashdash)
 	if (!err && (opt.list || opt.words))
 		print_results(&data, &opt);
 	if (!err && opt.output && page_is_wanted(opt.output))
-		err = page_write(&data, &opt.choice, &opt.style, opt.output);
+		err = fabric_page_fits(&data, &opt.choice) ?
+			      fabric_page_write(&data, &opt.choice, opt.style.title, opt.output) :
+			      page_write(&data, &opt.choice, &opt.style, opt.output);
 	else if (!err && (opt.output || opt.script))
 		err = draw_chosen(&data, &opt.choice, &opt.style, format,
 				  opt.script ? NULL : opt.output);
@@ -187,7 +190,7 @@ static const struct option_def povplot_option_defs[] = {
 	 .offset = OFF(choice.picture),
 	 .arg = "NAME",
 	 .help = "What to draw: map, load, grid, ratio, times, distribution, broadcast, curve, protocol, "
-		 "timers, matrix or difference, of two files. "
+		 "timers, matrix, fabric or difference, of two files. "
 		 "Without it, what fits the results."},
 	{.name = "where",
 	 .letter = 'w',
@@ -285,6 +288,10 @@ static const char *const povplot_examples[] = {
 	"Print the ratios of one benchmark's map, and their intervals, for another program to draw.",
 	"povplot traffic.json -w function=MPI_Alltoall -o matrix.svg",
 	"Draw who sent how much to whom in MPI_Alltoall, from \"povtrace report --json\" of a recording with posts.",
+	"povplot fabric.json -o fabric.html",
+	"Make a page of what traffic puts on each link of a fabric, to look into, from \"povtrace fabric --json\".",
+	"povplot fabric.json -w context=MPI_Alltoall -o fabric.pdf",
+	"Draw what MPI_Alltoall puts on each link.",
 	"povplot stencil.json -p distribution -w bytes=64K --palette safe -o wait.png",
 	"Draw how the times of MPI_Waitall are distributed, in colours safe for the colour-blind.",
 	NULL,
@@ -298,7 +305,8 @@ static const struct command povplot = {
 		"Reads FILEs written by \"povbench -o\" and draws a picture of what is in them with gnuplot: "
 		"overlap maps as in Denis & Trahay 2016, T_comp, T_comm, T_full and distributions as in "
 		"Nigay et al. 2020, broadcast methods as in de Supinski & Karonis 1999. Of a FILE written by "
-		"\"povtrace report --json\" it draws the bytes that went from rank to rank.",
+		"\"povtrace report --json\" it draws the bytes that went from rank to rank, of one by \"povtrace fabric --json\" what these put on "
+		"each link of the fabric; with -o FILE.html as a page to look into. FILE - is stdin.",
 	.examples = povplot_examples,
 	.options = povplot_option_defs,
 	.options_bytes = sizeof(struct povplot_options),

@@ -28,11 +28,45 @@ setup() {
 
 @test "two contexts, and one of them" {
 	"$POVTRACE" fabric -t "$tables" -H hosts -m one=matrix -m two=matrix --json "$topo" >json
-	[ "$(jq -c '[.contexts[] | [.name, .links[0].bytes]]' json)" = '[["all",6144],["one",3072],["two",3072]]' ]
+	[ "$(jq -c '[.contexts[] | [.context, .halves[0].bytes]]' json)" = '[["all",6144],["one",3072],["two",3072]]' ]
 	"$POVTRACE" fabric -t "$tables" -H hosts -m one=matrix -m two=matrix --context two --csv "$topo" >csv
 	[ "$(cut -d, -f1 csv | sort -u)" = $'"two"\ncontext' ]
 	run -1 "$POVTRACE" fabric -t "$tables" -H hosts -m one=matrix -c three "$topo"
 	[[ $output == *'no traffic has the context "three"'* ]]
+}
+
+@test "JSON: all nodes and links, also those without traffic" {
+	"$POVTRACE" fabric -t "$tables" -H hosts -m one=matrix --json "$topo" >json
+	[ "$(jq -c '[.format, .version, (.nodes | length), (.links | length)]' json)" = '["povtrace fabric",1,11,12]' ]
+	[ "$(jq -c '[.nodes[] | select(.kind == "switch" and .subnet == 0) | .level] | sort' json)" = '[1,1,1,2,2]' ]
+	[ "$(jq -c '[.nodes[] | select(.kind == "adapter") | .level] | unique' json)" = '[0]' ]
+	[ "$(jq -c '[.links[] | [.subnet, .speed, .gbit_per_s]] | unique' json)" = '[[0,"4xSDR",8]]' ]
+	# Of each half with traffic, its ends' names and ports as the CSV has them.
+	jq -r '. as $f | .contexts[] | .context as $c | .halves[] | . as $h | [$f.links[.link].ends[.from, 1 - .from] | $f.nodes[.node].name, .port] as $e | [$c, $e[], .bytes, .flows] | join(",")' json | sort >halves
+	"$POVTRACE" fabric -t "$tables" -H hosts -m one=matrix --csv "$topo" | tr -d '"\r' | awk -F, -v OFS=, 'NR > 1 { print $1, $3, $4, $7, $8, $11, $12 }' | sort >csv
+	[ "$(wc -l <csv)" = 10 ]
+	diff csv halves
+	[ "$(jq -c '[.contexts[] | [.context, .bytes, .flows]]' json)" = '[["all",3072,2],["one",3072,2]]' ]
+}
+
+@test "the CSV of a report of a trace" {
+	# The trace of traffic.bats, as an adapter of InfiniBand would leave it: LID 1, connected to LID 8, which is host2's, and back.
+	sed -E 's/"link":"Ethernet","lid":0/"link":"InfiniBand","lid":1/; /^call ts=1300000/s/0x0001010000000000/0x0001000000000008/
+		/^call ts=1310000/s/0x0001010000000000/0x0001000000000001/' "$data/traffic_run.txt" >run.txt
+	"$make" run.txt run.pov
+	"$POVTRACE" report --traffic --csv run.pov >traffic.csv
+	printf '0 host0\n1 host2\n' >hosts
+	"$POVTRACE" fabric -t "$tables" -H hosts -T traffic.csv --csv "$topo" >csv
+	[ "$(grep -c '^"all"' csv)" = 8 ]
+	[ "$(grep '^"MPI_Wait"' csv | cut -d, -f3,7,11 | sort -u)" = '"host0","leaf0",400000
+"leaf0","spine0",400000
+"leaf1","host2",400000
+"spine0","leaf1",400000' ]
+	[ "$(grep '^"MPI_Barrier",0x0000000000100004' csv | cut -d, -f7,11)" = '"leaf1",64' ]
+	run -0 "$POVTRACE" fabric -t "$tables" -H hosts -T traffic.csv --by region "$topo"
+	[[ $output == *"Not of this fabric (other carriers, destinations that are no LID of it): 5.6 KiB in 2 rows"* ]]
+	[[ $output == *"Context solve: 1 flows, 395 KiB"* ]]
+	[[ $output == *"Context none: 1 flows, 64 B"* ]]
 }
 
 @test "a path" {

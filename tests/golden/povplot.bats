@@ -19,6 +19,12 @@ setup() {
 		{"from_rank": 2, "from_job": 0, "to_rank": 0, "to_job": 0, "function": "MPI_Send", "bytes": 64},
 		{"from_rank": null, "from_job": null, "to_rank": 5, "to_job": 0, "function": "MPI_Send", "bytes": 7}]}}
 	J
+	cat >fabric.json <<-'J'
+		{"format": "povtrace fabric", "version": 1, "subnets": ["s"], "nodes": [{"kind": "switch", "name": "leaf", "guid": "0x1", "level": 1, "subnet": 0},
+		{"kind": "adapter", "name": "node7", "guid": "0x2", "level": 0}, {"kind": "adapter", "name": "b", "guid": "0x3", "level": 0}],
+		"links": [{"ends": [{"node": 1, "port": 1}, {"node": 0, "port": 1}], "subnet": 0}, {"ends": [{"node": 2, "port": 1}, {"node": 0, "port": 2}], "subnet": 0}],
+		"contexts": [{"context": "all", "bytes": 7, "flows": 1, "halves": [{"link": 0, "from": 0, "bytes": 7, "flows": 1}, {"link": 1, "from": 1, "bytes": 7, "flows": 1}]}]}
+	J
 }
 
 plot() { "$POVPLOT" "$@"; }
@@ -47,6 +53,7 @@ all_pictures() {
 		protocol -b eager_limit
 		ratio -b ibarrier
 		matrix traffic.json
+		fabric fabric.json
 		difference -b sender all.json mpich.json
 	L
 }

@@ -4,7 +4,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lint/tap.bash
 
-sources=$(tree_files '*.c' '*.h' '*.sh' '*.bats' '*.test' '*.f90' '*.f' '*.def' '*.mk' Makefile tests/run .ci/run)
+sources=$(tree_files '*.c' '*.h' '*.sh' '*.bats' '*.test' '*.f90' '*.f' '*.def' '*.mk' '*.html' '*.css' '*.js' tests/tool/browse Makefile tests/run .ci/run)
 
 check "every source has a licence line" \
 	"$(for f in $sources; do head -n 3 "$f" | grep -q 'SPDX-License-Identifier: ' || echo "$f"; done)"
@@ -29,9 +29,9 @@ done)"
 check "no file of the build is in the tree" \
 	"$(git ls-files | grep -E '\.(o|a|so|pov|pftrace|d)$|\.skel\.h$|vmlinux\.h$')"
 
-# What other programs printed, in tests/data/, is as they print it.
+# But in what other programs print.
 check "no blanks at line ends" \
-	"$(grep -nE '[[:space:]]+$' $sources $(tree_files '*.md' '*.txt' | grep -vE '^(LICENSES|tests/data)/') | cut -c 1-100)"
+	"$(grep -nE '[[:space:]]+$' $sources $(tree_files '*.md' '*.txt' | grep -vE '^LICENSES/|^tests/data/fabric_') | cut -c 1-100)"
 
 check "no bpf_printk, no unfinished marks" \
 	"$(grep -nE 'bpf_printk|\b(TODO|FIXME|XXX)\b' $(tree_files 'bpf/*' 'user/*' 'bench/*') | cut -c 1-100)"

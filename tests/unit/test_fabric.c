@@ -91,6 +91,7 @@ static int hosts_read(const char *text, const struct fabric *f, struct fabric_ho
 static void test_topology(void **state)
 {
 	const struct fabric_node *n;
+	struct fabric_place place;
 	struct fabric f;
 	uint32_t at;
 
@@ -107,13 +108,19 @@ static void test_topology(void **state)
 	assert_string_equal(n->name, "leaf \"0\" x");
 	assert_int_equal(n->lid, 20);
 	assert_int_equal(n->nport, 2);
-	assert_string_equal(f.node[fabric_node_by_host(&f, "h1", 0)].name, "h1 mlx5_0");
-	assert_int_equal(fabric_node_by_host(&f, "h1", 1), FABRIC_NONE);
+	fabric_place_init(&place, &f, "h1");
+	assert_int_equal(place.nnode, 1);
+	assert_string_equal(f.node[place.node[0]].name, "h1 mlx5_0");
+	fabric_place_release(&place);
+	fabric_place_init(&place, &f, "nobody");
+	assert_int_equal(place.nnode, 0);
+	fabric_place_release(&place);
 	assert_int_equal(fabric_node_by_guid(&f, 7), FABRIC_NONE);
 	/* 2^1 LIDs from 4 on. */
 	assert_int_equal(fabric_port_by_lid(&f, 0, 5), fabric_port_by_lid(&f, 0, 4));
 	assert_int_equal(fabric_port_by_lid(&f, 0, 6), FABRIC_NONE);
 	assert_int_equal(fabric_port_by_lid(&f, 0, 20), FABRIC_NONE);
+	assert_int_equal(fabric_port_by_lid(&f, 0, UINT16_MAX), FABRIC_NONE);
 	for (uint32_t i = 0; i < f.nport; i++)
 		assert_int_equal(f.port[f.port[i].far].far, i);
 	for (uint32_t i = 0; i < f.nlink; i++)
@@ -287,6 +294,10 @@ static void test_csv(void **state)
 		"0,0,9,eth0,10.0.0.1,socket,call,MPI_Send,p2p,one,,1,5,0,0\r\n"
 		"0,0,9,mlx5_0:1,lid 99,nic,call,MPI_Send,p2p,one,,1,6,0,0\r\n"
 		"0,0,9,mlx5_0:1,lid 6,nic,call,MPI_Send,p2p,one,,1,0,0,0\r\n";
+	static const char unknown[] =
+		"sent_of_unknown_size,read_of_unknown_size," HEAD
+		"3,4,0,0,9,mlx5_0:1,lid 2,nic,call,MPI_Send,p2p,one,,3,0,4,0\r\n"
+		"5,0,0,0,9,eth0,10.0.0.1,socket,call,MPI_Send,p2p,one,,5,0,0,0\r\n";
 	static const char *const wrong[] = {
 		"a,b\r\n",
 		HEAD "0,0,9,mlx5_0:1,lid 2,nic,call,MPI_Send,p2p,one,,1,x,0,0\r\n",
@@ -316,6 +327,10 @@ static void test_csv(void **state)
 	assert_int_equal(l.outside.bytes, 11);
 	assert_int_equal(l.outside.flows, 2);
 	fabric_load_release(&l);
+	fabric_load_begin(&l, &f);
+	assert_int_equal(csv_read(&l, &h, FABRIC_BY_FUNCTION, unknown), 0);
+	assert_int_equal(l.unknown_messages, 3 + 4);
+	fabric_load_release(&l);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		fabric_load_begin(&l, &f);
 		assert_int_equal(csv_read(&l, &h, FABRIC_BY_PHASE, wrong[i]), -EBADMSG);
@@ -340,7 +355,8 @@ static void test_hosts(void **state)
 	}
 	assert_int_equal(hosts_read("1:3 h1\n", &f, &h), 0);
 	assert_null(fabric_hosts_find(&h, 0, 3));
-	assert_string_equal(fabric_hosts_find(&h, 1, 3)->host, "h1");
+	assert_int_equal(fabric_hosts_find(&h, 1, 3)->nnode, 1);
+	assert_string_equal(f.node[fabric_hosts_find(&h, 1, 3)->node[0]].host, "h1");
 	assert_int_equal(fabric_place_port(&f, fabric_hosts_find(&h, 1, 3), "mlx5_0:2",
 					   FABRIC_NONE),
 			 fabric_port_by_lid(&f, 0, 2));

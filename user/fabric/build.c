@@ -195,6 +195,27 @@ static void ports_make(struct fabric_build *b)
 	}
 }
 
+/* 2^lmc LIDs from the base LID on; of ports that claim the same one the first has it. */
+static void lids_make(struct fabric *f)
+{
+	size_t n = (size_t)f->nsubnet * FABRIC_LIDS;
+
+	f->by_lid = xmalloc((n + 1) * sizeof(*f->by_lid));
+	memset(f->by_lid, 0xff, n * sizeof(*f->by_lid));
+	for (uint32_t i = 0; i < f->nport; i++) {
+		const struct fabric_port *p = &f->port[i];
+
+		if (!p->lid || f->node[p->node].kind != FABRIC_ADAPTER)
+			continue;
+		for (uint32_t lid = p->lid; lid < p->lid + (1u << p->lmc) && lid < FABRIC_LIDS;
+		     lid++) {
+			uint32_t *at = &f->by_lid[(size_t)p->subnet * FABRIC_LIDS + lid];
+
+			*at = *at == FABRIC_NONE ? i : *at;
+		}
+	}
+}
+
 static uint32_t port_find(const struct fabric_build *b, uint64_t guid, uint16_t number)
 {
 	const struct fabric_end key = {.guid = guid, .number = number};
@@ -292,6 +313,7 @@ int fabric_build_finish(struct fabric_build *b, struct fabric *out)
 		err = unify(b);
 	if (!err) {
 		ports_make(b);
+		lids_make(&b->f);
 		links_make(b);
 		levels_make(&b->f);
 		links_turn(&b->f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A fabric's things by their names: LIDs, GUIDs, hosts. Straight searches; who asks often keeps what was found (route.c, load.c). */
+/* A fabric's things by their names: LIDs, GUIDs. By LID they are asked for often, else seldom. */
 #include "fabric/fabric.h"
 
 #include <stdlib.h>
@@ -7,16 +7,7 @@
 
 uint32_t fabric_port_by_lid(const struct fabric *f, uint32_t subnet, uint16_t lid)
 {
-	uint32_t i;
-
-	for (i = 0; i < f->nport; i++) {
-		const struct fabric_port *p = &f->port[i];
-
-		if (p->lid && p->subnet == subnet && lid >= p->lid && lid - p->lid < 1 << p->lmc &&
-		    f->node[p->node].kind == FABRIC_ADAPTER)
-			return i;
-	}
-	return FABRIC_NONE;
+	return lid < FABRIC_LIDS ? f->by_lid[(size_t)subnet * FABRIC_LIDS + lid] : FABRIC_NONE;
 }
 
 uint32_t fabric_node_by_guid(const struct fabric *f, uint64_t guid)
@@ -25,17 +16,6 @@ uint32_t fabric_node_by_guid(const struct fabric *f, uint64_t guid)
 
 	for (i = 0; i < f->nnode; i++) {
 		if (f->node[i].guid == guid)
-			return i;
-	}
-	return FABRIC_NONE;
-}
-
-uint32_t fabric_node_by_host(const struct fabric *f, const char *host, uint32_t nth)
-{
-	uint32_t i;
-
-	for (i = 0; i < f->nnode; i++) {
-		if (f->node[i].host && !strcmp(f->node[i].host, host) && !nth--)
 			return i;
 	}
 	return FABRIC_NONE;
@@ -55,6 +35,7 @@ void fabric_release(struct fabric *f)
 	free(f->node);
 	free(f->port);
 	free(f->link);
+	free(f->by_lid);
 	free(f->subnet);
 	*f = (struct fabric){0};
 }

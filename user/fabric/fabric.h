@@ -56,6 +56,7 @@ struct fabric {
 	uint32_t nport;
 	struct fabric_link *link;
 	uint32_t nlink;
+	uint32_t *by_lid; /* an adapter's port, or FABRIC_NONE: [subnet * FABRIC_LIDS + lid]; owned */
 	uint32_t nsubnet;
 	char **subnet; /* a name of each: the file that it is from, or "1", "2"; owned */
 	int levels;    /* highest level + 1 */
@@ -76,8 +77,6 @@ static inline int fabric_direction(const struct fabric *f, uint32_t port)
 uint32_t fabric_port_by_lid(const struct fabric *f, uint32_t subnet, uint16_t lid);
 /* FABRIC_NONE if there is none. */
 uint32_t fabric_node_by_guid(const struct fabric *f, uint64_t guid);
-/* An adapter's, by host; the nth of several adapters of that host, from 0. */
-uint32_t fabric_node_by_host(const struct fabric *f, const char *host, uint32_t nth);
 void fabric_release(struct fabric *f);
 
 #endif

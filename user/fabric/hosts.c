@@ -40,51 +40,75 @@ static bool rank_parse(char *text, uint64_t *key)
 	return true;
 }
 
-/* The port of a host with this LID, in whatever subnet. */
-static uint32_t lid_of_host(const struct fabric *f, const char *host, uint32_t lid)
+void fabric_place_init(struct fabric_place *p, const struct fabric *f, const char *host)
 {
-	uint32_t i;
+	*p = (struct fabric_place){.port = FABRIC_NONE};
+	for (uint32_t i = 0; i < f->nnode; i++) {
+		if (!f->node[i].host || strcmp(f->node[i].host, host))
+			continue;
+		p->node = xrealloc(p->node, (p->nnode + 1) * sizeof(*p->node));
+		p->node[p->nnode++] = i;
+	}
+}
 
-	for (i = 0; i < f->nport; i++) {
-		const struct fabric_port *p = &f->port[i];
-		const struct fabric_node *n = &f->node[p->node];
+void fabric_place_release(struct fabric_place *p)
+{
+	free(p->node);
+	*p = (struct fabric_place){0};
+}
 
-		if (p->lid == lid && n->host && !strcmp(n->host, host))
-			return i;
+/* The port of a host with this LID, in whatever subnet. */
+static uint32_t lid_of_host(const struct fabric *f, const struct fabric_place *p, uint32_t lid)
+{
+	for (uint32_t k = 0; k < p->nnode; k++) {
+		const struct fabric_node *n = &f->node[p->node[k]];
+
+		for (uint32_t i = n->port; i < n->port + n->nport; i++) {
+			if (f->port[i].lid == lid)
+				return i;
+		}
 	}
 	return FABRIC_NONE;
+}
+
+/* The third word. NULL, or what is wrong. */
+static const char *lid_read(const struct fabric *f, const char *text, struct fabric_place *p)
+{
+	uint32_t number;
+
+	if (!text)
+		return NULL;
+	if (!u32_parse(text, FABRIC_LIDS - 1, &number) || !number)
+		return "the third word is no LID";
+	p->port = lid_of_host(f, p, number);
+	return p->port == FABRIC_NONE ? "the host has no port with this LID" : NULL;
 }
 
 /* NULL, or what is wrong. */
 static const char *line_read(struct fabric_hosts *h, char *line)
 {
-	const char *blank = " \t\r\n,";
-	char *save, *rank = strtok_r(line, blank, &save), *host, *lid;
-	struct fabric_place *place;
-	uint32_t number, port = FABRIC_NONE;
+	const char *blank = " \t\r\n,", *wrong;
+	char *save, *rank = strtok_r(line, blank, &save), *host;
+	struct fabric_place place, *kept;
 	uint64_t key;
 
 	if (!rank)
 		return NULL;
 	host = strtok_r(NULL, blank, &save);
-	lid = host ? strtok_r(NULL, blank, &save) : NULL;
 	if (!host || !rank_parse(rank, &key))
 		return "no \"RANK HOST [LID]\"";
-	if (fabric_node_by_host(h->fabric, host, 0) == FABRIC_NONE)
-		return "no adapter of this host is in the topology";
-	if (lid) {
-		if (!u32_parse(lid, FABRIC_LIDS - 1, &number) || !number)
-			return "the third word is no LID";
-		port = lid_of_host(h->fabric, host, number);
-		if (port == FABRIC_NONE)
-			return "the host has no port with this LID";
+	fabric_place_init(&place, h->fabric, host);
+	wrong = !place.nnode ? "no adapter of this host is in the topology" :
+			       lid_read(h->fabric, strtok_r(NULL, blank, &save), &place);
+	if (!wrong && map_get(&h->place, key))
+		wrong = "this rank was told of before";
+	if (wrong) {
+		fabric_place_release(&place);
+		return wrong;
 	}
-	if (map_get(&h->place, key))
-		return "this rank was told of before";
-	place = xcalloc(1, sizeof(*place));
-	place->host = xstrdup(host);
-	place->port = port;
-	map_set(&h->place, key, place);
+	kept = xmalloc(sizeof(*kept));
+	*kept = place;
+	map_set(&h->place, key, kept);
 	return NULL;
 }
 
@@ -130,29 +154,37 @@ static bool has_word(const char *name, const char *device, size_t len)
 }
 
 struct wanted {
-	const char *host, *device; /* device: without its port, or NULL */
-	uint32_t number, subnet;   /* FABRIC_NONE: any */
+	const struct fabric_place *place;
+	const char *device;	 /* without its port, or NULL */
+	uint32_t number, subnet; /* FABRIC_NONE: any */
 };
+
+static bool port_fits(const struct fabric_port *p, const struct wanted *w)
+{
+	return p->lid && p->link != FABRIC_NONE &&
+	       (w->subnet == FABRIC_NONE || p->subnet == w->subnet) &&
+	       (w->number == FABRIC_NONE || p->number == w->number);
+}
 
 /* The first port that is wanted; *adapters: how many adapters have such. */
 static uint32_t port_choose(const struct fabric *f, const struct wanted *w, uint32_t *adapters)
 {
-	uint32_t found = FABRIC_NONE, last = FABRIC_NONE;
+	uint32_t found = FABRIC_NONE;
 
 	*adapters = 0;
-	for (uint32_t i = 0; i < f->nport; i++) {
-		const struct fabric_port *p = &f->port[i];
-		const struct fabric_node *n = &f->node[p->node];
+	for (uint32_t k = 0; k < w->place->nnode; k++) {
+		const struct fabric_node *n = &f->node[w->place->node[k]];
+		uint32_t i = n->port, end = n->port + n->nport;
 
-		if (!n->host || strcmp(n->host, w->host) || !p->lid || p->link == FABRIC_NONE ||
-		    (w->subnet != FABRIC_NONE && p->subnet != w->subnet) ||
-		    (w->number != FABRIC_NONE && p->number != w->number) ||
-		    (w->device && !has_word(n->name, w->device, strlen(w->device))))
+		if (w->device && !has_word(n->name, w->device, strlen(w->device)))
 			continue;
-		if (found == FABRIC_NONE)
+		while (i < end && !port_fits(&f->port[i], w))
+			i++;
+		if (i == end)
+			continue;
+		++*adapters;
+		if (found == FABRIC_NONE || i < found)
 			found = i;
-		*adapters += p->node != last;
-		last = p->node;
 	}
 	return found;
 }
@@ -160,7 +192,7 @@ static uint32_t port_choose(const struct fabric *f, const struct wanted *w, uint
 uint32_t fabric_place_port(const struct fabric *f, const struct fabric_place *place,
 			   const char *device, uint32_t subnet)
 {
-	struct wanted w = {.host = place->host, .number = FABRIC_NONE, .subnet = subnet};
+	struct wanted w = {.place = place, .number = FABRIC_NONE, .subnet = subnet};
 	uint32_t port, adapters;
 	char *name, *colon;
 
@@ -194,6 +226,6 @@ void fabric_hosts_release(struct fabric_hosts *h)
 	struct fabric_place *p;
 
 	for (size_t at = 0; (p = map_next(&h->place, &at, NULL));)
-		free(p->host);
+		fabric_place_release(p);
 	map_free(&h->place, free);
 }

@@ -18,9 +18,13 @@ struct fabric_hosts {
 };
 
 struct fabric_place {
-	char *host;    /* owned */
-	uint32_t port; /* that of the LID, or FABRIC_NONE: none was named */
+	uint32_t *node, nnode; /* the host's adapters; owned */
+	uint32_t port;	       /* that of the LID, or FABRIC_NONE: none was named */
 };
+
+/* A host's adapters, with no port; without any, nnode is 0. */
+void fabric_place_init(struct fabric_place *p, const struct fabric *f, const char *host);
+void fabric_place_release(struct fabric_place *p);
 
 /* 0, -EBADMSG or -EIO, printed with file and line. Release it in any case. */
 int fabric_hosts_read(struct fabric_hosts *h, const struct fabric *f, FILE *in, const char *name);

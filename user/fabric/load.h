@@ -37,6 +37,7 @@ struct fabric_load {
 	struct fabric_half *half; /* see fabric_load_half; owned */
 	/* Left out, and counted: flows that have no path to their end; within one adapter; with an end that is not of the fabric. */
 	struct fabric_left_out unrouted, local, outside;
+	uint64_t unknown_messages; /* carried by adapters; how many bytes these had is not known */
 };
 
 static inline const struct fabric_half *

@@ -22,31 +22,67 @@ static void left_out_json(struct json_out *j, const char *name, const struct fab
 	json_out_object_end(j);
 }
 
-static void end_json(struct json_out *j, const char *name, const struct fabric *f, uint32_t port)
+static const char *kind_name(enum fabric_kind kind)
 {
-	const struct fabric_node *n = fabric_port_node(f, port);
-
-	json_out_key_object(j, name);
-	json_out_key_string(j, "name", n->name);
-	json_out_key(j, "guid");
-	json_out_hex(j, n->guid);
-	json_out_key_uint(j, "port", f->port[port].number);
-	json_out_object_end(j);
+	return kind == FABRIC_SWITCH ? "switch" : "adapter";
 }
 
-static void links_json(struct json_out *j, const struct fabric_load *l, uint32_t context)
+static void nodes_json(struct json_out *j, const struct fabric *f)
 {
-	const struct fabric *f = l->fabric;
+	json_out_key_array(j, "nodes");
+	for (uint32_t i = 0; i < f->nnode; i++) {
+		const struct fabric_node *n = &f->node[i];
+
+		json_out_object_begin(j);
+		json_out_key_string(j, "kind", kind_name(n->kind));
+		json_out_key_string(j, "name", n->name);
+		json_out_key(j, "guid");
+		json_out_hex(j, n->guid);
+		if (n->level != FABRIC_LEVEL_NONE)
+			json_out_key_int(j, "level", n->level);
+		/* An adapter may be in several: its links say which. */
+		if (n->kind == FABRIC_SWITCH)
+			json_out_key_uint(j, "subnet", n->subnet);
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
+}
+
+static void links_json(struct json_out *j, const struct fabric *f)
+{
+	json_out_key_array(j, "links");
+	for (uint32_t i = 0; i < f->nlink; i++) {
+		const struct fabric_link *l = &f->link[i];
+
+		json_out_object_begin(j);
+		json_out_key_array(j, "ends");
+		for (int end = 0; end < 2; end++) {
+			json_out_object_begin(j);
+			json_out_key_uint(j, "node", f->port[l->port[end]].node);
+			json_out_key_uint(j, "port", f->port[l->port[end]].number);
+			json_out_object_end(j);
+		}
+		json_out_array_end(j);
+		json_out_key_uint(j, "subnet", f->port[l->port[0]].subnet);
+		json_out_key_string(j, "speed", l->speed);
+		if (l->gbit_per_s > 0)
+			json_out_key_double(j, "gbit_per_s", l->gbit_per_s);
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
+}
+
+/* What a link carries from its end "from" to the other one. */
+static void halves_json(struct json_out *j, const struct fabric_load *l, uint32_t context)
+{
 	uint32_t n;
 	struct fabric_hot *hot = fabric_hottest(l, context, false, &n);
 
-	json_out_key_array(j, "links");
+	json_out_key_array(j, "halves");
 	for (uint32_t i = 0; i < n; i++) {
-		const struct fabric_link *link = &f->link[hot[i].link];
-
 		json_out_object_begin(j);
-		end_json(j, "from", f, link->port[hot[i].direction]);
-		end_json(j, "to", f, link->port[!hot[i].direction]);
+		json_out_key_uint(j, "link", hot[i].link);
+		json_out_key_int(j, "from", hot[i].direction);
 		json_out_key_uint(j, "bytes", hot[i].sum.bytes);
 		json_out_key_uint(j, "flows", hot[i].sum.flows);
 		json_out_object_end(j);
@@ -80,34 +116,41 @@ static void levels_json(struct json_out *j, const struct fabric_load *l, uint32_
 static void context_json(struct json_out *j, const struct fabric_load *l, uint32_t context)
 {
 	const struct fabric_conflicts c = fabric_conflicts_of(l, context);
+	uint32_t flows;
+	uint64_t bytes = fabric_flows_sum(l, context, &flows);
 
 	json_out_object_begin(j);
-	json_out_key_string(j, "name", l->context[context]);
+	json_out_key_string(j, "context", l->context[context]);
+	json_out_key_uint(j, "bytes", bytes);
+	json_out_key_uint(j, "flows", flows);
 	json_out_key_object(j, "conflicts");
 	json_out_key_uint(j, "used", c.used);
 	json_out_key_uint(j, "shared", c.shared);
 	json_out_key_uint(j, "most_flows", c.most);
 	json_out_object_end(j);
 	levels_json(j, l, context);
-	links_json(j, l, context);
+	halves_json(j, l, context);
 	json_out_object_end(j);
 }
 
 int fabric_print_json(const struct fabric_load *l, const struct fabric_shown *how, FILE *out)
 {
-	struct json_out *j = json_out_new(out, JSON_OUT_PRETTY);
+	struct json_out *j = json_out_new(out, JSON_OUT_LINES);
 	const struct fabric *f = l->fabric;
 
 	json_out_object_begin(j);
-	json_out_key_uint(j, "nodes", f->nnode);
-	json_out_key_uint(j, "link_count", f->nlink);
+	json_out_key_string(j, "format", "povtrace fabric");
+	json_out_key_int(j, "version", 1);
 	json_out_key_array(j, "subnets");
 	for (uint32_t i = 0; i < f->nsubnet; i++)
 		json_out_string(j, f->subnet[i]);
 	json_out_array_end(j);
+	nodes_json(j, f);
+	links_json(j, f);
 	left_out_json(j, "local", &l->local);
 	left_out_json(j, "outside", &l->outside);
 	left_out_json(j, "unrouted", &l->unrouted);
+	json_out_key_uint(j, "unknown_size", l->unknown_messages);
 	json_out_key_array(j, "contexts");
 	for (uint32_t i = 0; i < l->ncontext; i++) {
 		if (shown(how, i))

@@ -68,6 +68,9 @@ static void head_print(const struct page *p)
 			"Not of this fabric (other carriers, destinations that are no LID of it): %s in %u rows\n",
 			human_bytes(bytes, sizeof(bytes), p->l->outside.bytes),
 			p->l->outside.flows);
+	if (p->l->unknown_messages)
+		fprintf(p->out, "Messages whose size is not known, on no link: %llu\n",
+			(unsigned long long)p->l->unknown_messages);
 	if (p->l->unrouted.flows)
 		fprintf(p->out,
 			"Missing on the links: %u flows of %s that have no path by the forwarding tables (see --route)\n",
@@ -152,20 +155,6 @@ static void conflicts_print(const struct page *p, uint32_t context)
 	free(hot);
 }
 
-static uint64_t bytes_of(const struct fabric_load *l, uint32_t context, uint32_t *flows)
-{
-	uint64_t sum = 0;
-
-	*flows = 0;
-	for (uint32_t i = 0; i < l->nflow; i++) {
-		if (l->flow[i].context != context)
-			continue;
-		sum += l->flow[i].bytes;
-		++*flows;
-	}
-	return sum;
-}
-
 int fabric_print_text(const struct fabric_load *l, const struct fabric_shown *how, FILE *out)
 {
 	const struct page p = {l, how, out};
@@ -177,7 +166,7 @@ int fabric_print_text(const struct fabric_load *l, const struct fabric_shown *ho
 			continue;
 		char bytes[HUMAN_BYTES], *name = text_printable(l->context[i], 60);
 		uint32_t flows;
-		uint64_t sum = bytes_of(l, i, &flows);
+		uint64_t sum = fabric_flows_sum(l, i, &flows);
 
 		fprintf(out, "\nContext %s: %u flows, %s\n", name, flows,
 			human_bytes(bytes, sizeof(bytes), sum));

@@ -24,11 +24,27 @@ enum column {
 	SENT_BYTES,
 	READ_MESSAGES,
 	READ_BYTES,
+	WANTED, /* those before this one must be there */
+	SENT_UNKNOWN = WANTED,
+	READ_UNKNOWN,
 	COLUMNS
 };
-static const char *const column_name[COLUMNS] = {
-	"rank",	 "job",	  "device", "destination",   "carrier",	   "context",	    "function",
-	"group", "phase", "region", "sent_messages", "sent_bytes", "read_messages", "read_bytes"};
+static const char *const column_name[COLUMNS] = {"rank",
+						 "job",
+						 "device",
+						 "destination",
+						 "carrier",
+						 "context",
+						 "function",
+						 "group",
+						 "phase",
+						 "region",
+						 "sent_messages",
+						 "sent_bytes",
+						 "read_messages",
+						 "read_bytes",
+						 "sent_of_unknown_size",
+						 "read_of_unknown_size"};
 
 #define FIELDS_MAX 64
 
@@ -82,7 +98,7 @@ static const char *head_read(struct csv *c, char *line)
 		c->at[i] = -1;
 		for (int k = 0; k < c->n; k++)
 			c->at[i] = strcmp(c->field[k], column_name[i]) ? c->at[i] : k;
-		if (c->at[i] < 0)
+		if (c->at[i] < 0 && i < WANTED)
 			return "columns are missing: wanted is what `povtrace report --traffic --csv` writes";
 	}
 	return NULL;
@@ -90,7 +106,7 @@ static const char *head_read(struct csv *c, char *line)
 
 static const char *field(const struct csv *c, enum column column)
 {
-	return c->at[column] < c->n ? c->field[c->at[column]] : "";
+	return c->at[column] >= 0 && c->at[column] < c->n ? c->field[c->at[column]] : "";
 }
 
 /* An empty field is 0. */
@@ -155,13 +171,17 @@ static const char *flows_add(struct csv *c, uint32_t port, uint64_t sent, uint64
 static const char *row_read(struct csv *c, char *line)
 {
 	const struct fabric_place *place;
-	uint64_t rank, job, sent, read;
+	uint64_t rank, job, sent, read, unknown[2];
 	uint32_t port;
 
 	if (!split(c, line))
 		return "not a line of CSV";
-	if (!number(c, SENT_BYTES, &sent) || !number(c, READ_BYTES, &read) || !number(c, JOB, &job))
+	if (!number(c, SENT_BYTES, &sent) || !number(c, READ_BYTES, &read) ||
+	    !number(c, JOB, &job) || !number(c, SENT_UNKNOWN, &unknown[0]) ||
+	    !number(c, READ_UNKNOWN, &unknown[1]))
 		return "a number that cannot be read";
+	if (!strcmp(field(c, CARRIER), "nic"))
+		c->l->unknown_messages += unknown[0] + unknown[1];
 	if (!sent && !read)
 		return NULL;
 	if (strcmp(field(c, CARRIER), "nic") || strncmp(field(c, DESTINATION), "lid ", 4) ||

@@ -131,3 +131,17 @@ struct fabric_conflicts fabric_conflicts_of(const struct fabric_load *l, uint32_
 	}
 	return c;
 }
+
+uint64_t fabric_flows_sum(const struct fabric_load *l, uint32_t context, uint32_t *flows)
+{
+	uint64_t sum = 0;
+
+	*flows = 0;
+	for (uint32_t i = 0; i < l->nflow; i++) {
+		if (l->flow[i].context != context)
+			continue;
+		sum += l->flow[i].bytes;
+		++*flows;
+	}
+	return sum;
+}

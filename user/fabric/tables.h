@@ -36,6 +36,8 @@ struct fabric_hot *fabric_hottest(const struct fabric_load *l, uint32_t context,
 				  uint32_t *n);
 /* By subnet, from and to. Caller frees. */
 struct fabric_level *fabric_levels(const struct fabric_load *l, uint32_t context, uint32_t *n);
+/* Bytes and number of a context's flows that have a path. */
+uint64_t fabric_flows_sum(const struct fabric_load *l, uint32_t context, uint32_t *flows);
 struct fabric_conflicts fabric_conflicts_of(const struct fabric_load *l, uint32_t context);
 
 /* The result of all, or -EIO (not printed). top: rows of long tables, 0: all. only: a context, or FABRIC_NONE: all. */
