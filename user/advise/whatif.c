@@ -112,24 +112,14 @@ static uint64_t both_ns_of(const struct whatif_message *m)
 	return later(m->side[SEND].begin_ns, m->side[RECV].begin_ns);
 }
 
-static uint64_t alone_key(int64_t bytes, bool other_host)
+static uint64_t transfer_key(int64_t bytes, bool other_host)
 {
 	return (uint64_t)bytes << 1 | other_host;
 }
 
-/* Both were in the call that completes their side when the later one had posted. */
-static void alone_add(struct whatif *w, const struct whatif_message *m)
+static void times_add(struct whatif_times *t, uint64_t ns)
 {
-	uint64_t both_ns = both_ns_of(m);
-	struct whatif_alone *a;
-
-	for (int side = 0; side < SIDES; side++)
-		if (!m->side[side].end_ns || m->side[side].completing_ns > both_ns)
-			return;
-	if (m->bytes < 0 || m->side[RECV].end_ns <= both_ns)
-		return;
-	a = map_make(&w->alone, alone_key(m->bytes, m->other_host), sizeof(*a));
-	a->ns[a->n++ % ALONE_KEPT] = m->side[RECV].end_ns - both_ns;
+	t->ns[t->n++ % TIMES_KEPT] = ns;
 }
 
 static int ns_compare(const void *va, const void *vb)
@@ -139,19 +129,42 @@ static int ns_compare(const void *va, const void *vb)
 	return a < b ? -1 : a > b;
 }
 
+static uint64_t times_median(const struct whatif_times *t)
+{
+	uint32_t n = t->n < TIMES_KEPT ? t->n : TIMES_KEPT;
+	uint64_t ns[TIMES_KEPT];
+
+	memcpy(ns, t->ns, n * sizeof(*ns));
+	qsort(ns, n, sizeof(*ns), ns_compare);
+	return n ? ns[n / 2] : 0;
+}
+
+static struct whatif_transfer *transfer_of(struct whatif *w, const struct whatif_message *m)
+{
+	return map_make(&w->transfer, transfer_key(m->bytes, m->other_host),
+			sizeof(struct whatif_transfer));
+}
+
+/* Both were in the call that completes their side when the later one had posted. */
+static void alone_add(struct whatif *w, const struct whatif_message *m)
+{
+	uint64_t both_ns = both_ns_of(m);
+
+	for (int side = 0; side < SIDES; side++)
+		if (!m->side[side].end_ns || m->side[side].completing_ns > both_ns)
+			return;
+	if (m->bytes >= 0 && m->side[RECV].end_ns > both_ns)
+		times_add(&transfer_of(w, m)->alone, m->side[RECV].end_ns - both_ns);
+}
+
 uint64_t whatif_transfer_ns(const struct whatif *w, int64_t bytes, bool other_host)
 {
-	const struct whatif_alone *a = bytes < 0 ? NULL :
-						   map_get(&w->alone, alone_key(bytes, other_host));
-	uint64_t ns[ALONE_KEPT];
-	uint32_t n;
+	const struct whatif_transfer *t =
+		bytes < 0 ? NULL : map_get(&w->transfer, transfer_key(bytes, other_host));
 
-	if (!a)
+	if (!t)
 		return 0;
-	n = a->n < ALONE_KEPT ? a->n : ALONE_KEPT;
-	memcpy(ns, a->ns, n * sizeof(*ns));
-	qsort(ns, n, sizeof(*ns), ns_compare);
-	return ns[n / 2];
+	return t->alone.n ? times_median(&t->alone) : times_median(&t->resumed);
 }
 
 void whatif_match(struct whatif *w, const struct match *m)
@@ -172,9 +185,40 @@ void whatif_match(struct whatif *w, const struct match *m)
 	alone_add(w, out);
 }
 
-uint64_t whatif_messages(const struct whatif *w)
+void whatif_messages(const struct whatif *w, void (*tell)(void *ctx, const struct whatif_dep *d),
+		     void *ctx)
 {
-	return w->nmessage;
+	for (size_t i = 0; i < w->nmessage; i++) {
+		const struct whatif_message *m = &w->message[i];
+
+		tell(ctx, &(struct whatif_dep){
+				  .kind = WHATIF_SEND_POSTED,
+				  .begin_ns = m->side[RECV].completing_ns,
+				  .end_ns = m->side[RECV].end_ns,
+				  .on_ns = m->side[SEND].begin_ns,
+				  .both_ns = both_ns_of(m),
+				  .bytes = m->bytes,
+				  .thread = m->side[RECV].thread,
+				  .on = m->side[SEND].thread,
+				  .site = m->site,
+				  .other_host = m->other_host,
+			  });
+	}
+}
+
+uint64_t whatif_in_mpi_ns(const struct whatif *w, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct whatif_line *l = thread < w->nline ? &w->line[thread] : NULL;
+	uint32_t i = calls_begun(w, thread, from_ns);
+	uint64_t sum_ns = 0;
+
+	for (i -= i > 0; l && i < l->ncall && l->call[i].begin_ns < to_ns; i++) {
+		uint64_t begin_ns = later(l->call[i].begin_ns, from_ns);
+		uint64_t end_ns = l->call[i].end_ns < to_ns ? l->call[i].end_ns : to_ns;
+
+		sum_ns += end_ns > begin_ns ? end_ns - begin_ns : 0;
+	}
+	return sum_ns;
 }
 
 /* ---- collectives ---- */
@@ -276,30 +320,44 @@ bool whatif_dep_of(const struct whatif *w, const struct whatif_message *m, int s
 		.site = m->site,
 		.sends = side == SEND,
 		.other_host = m->other_host,
+		.stood_still = other->peer_in_ns && other->peer_in_ns == own->completing_ns,
 	};
 	return true;
 }
 
 /*
- * This side was in its completing call and both were posted: when the other one next called MPI, if it was outside then, and for
- * longer than such a message takes.
+ * This side was in its completing call and both were posted: when the other one next called MPI, if it was outside then, and for longer
+ * than such a message takes: than others of this size, or than this one from then on.
  */
 static uint64_t peer_in_ns_of(const struct whatif *w, const struct whatif_message *m, int side)
 {
 	const struct whatif_side *own = &m->side[side], *other = &m->side[!side];
-	uint64_t from_ns = later(own->completing_ns, both_ns_of(m)), at_ns,
-		 alone_ns = whatif_transfer_ns(w, m->bytes, m->other_host);
+	uint64_t from_ns = later(own->completing_ns, both_ns_of(m)), at_ns, alone_ns;
+	const struct whatif_transfer *t;
 	const struct whatif_line *l;
 	uint32_t at;
 
-	if (from_ns >= own->end_ns || !alone_ns)
+	if (from_ns >= own->end_ns || m->bytes < 0)
 		return 0;
 	at = calls_begun(w, other->thread, from_ns);
 	l = &w->line[other->thread];
 	if (!at || l->call[at - 1].end_ns > from_ns || at == l->ncall)
 		return 0;
 	at_ns = l->call[at].begin_ns;
-	return at_ns <= own->end_ns && at_ns - from_ns > alone_ns ? at_ns : 0;
+	if (at_ns > own->end_ns)
+		return 0;
+	t = map_get(&w->transfer, transfer_key(m->bytes, m->other_host));
+	alone_ns = t && t->alone.n ? times_median(&t->alone) : own->end_ns - at_ns;
+	return at_ns - from_ns > alone_ns ? at_ns : 0;
+}
+
+static void side_settle(struct whatif *w, struct whatif_message *m, int side)
+{
+	struct whatif_side *s = &m->side[side];
+
+	s->peer_in_ns = peer_in_ns_of(w, m, side);
+	if (s->peer_in_ns)
+		times_add(&transfer_of(w, m)->resumed, s->end_ns - s->peer_in_ns);
 }
 
 static int event_compare(const void *va, const void *vb)
@@ -334,7 +392,7 @@ void whatif_settle(struct whatif *w)
 
 			if (!s->end_ns)
 				continue;
-			s->peer_in_ns = peer_in_ns_of(w, &w->message[i], side);
+			side_settle(w, &w->message[i], side);
 			w->event[w->nevent++] = (struct whatif_event){s->end_ns, s->completing_ns,
 								      s->completer, (uint32_t)i,
 								      (uint8_t)side};
@@ -415,7 +473,7 @@ void whatif_free(struct whatif *w)
 	free(w->site);
 	free(w->site_next);
 	map_release(&w->site_of);
-	map_free(&w->alone, free);
+	map_free(&w->transfer, free);
 	free(w->cpu);
 	free(w->event);
 	free(w);

@@ -31,7 +31,17 @@ struct whatif_dep {
 	uint32_t site;		   /* of the call that posted the send: of whatif_site */
 	bool sends;		   /* this side */
 	bool other_host;
+	bool stood_still; /* the other side waited for this call to begin: its WHATIF_PEER_IN_MPI */
 };
+
+/* How long: of what could go on without the other one, from when both sides were posted. */
+static inline uint64_t whatif_waited_ns(const struct whatif_dep *d)
+{
+	uint64_t from_ns = d->kind == WHATIF_PEER_IN_MPI && d->both_ns > d->begin_ns ? d->both_ns :
+										       d->begin_ns;
+
+	return d->on_ns > from_ns ? d->on_ns - from_ns : 0;
+}
 
 /* A stretch in which a thread had no core. */
 struct whatif_no_core {
@@ -45,8 +55,8 @@ struct whatif;
 
 /* What is to be different. Either may be NULL: nothing is. */
 struct whatif_change {
-	/* Whether a wait is left out; *extra_ns: what is added to the call (0 before), also if the wait is kept. */
-	bool (*leave_out)(void *ctx, const struct whatif_dep *d, uint64_t *extra_ns);
+	/* Whether a wait is left out; *extra_ns: by how much the call takes longer (0 before; less than 0: shorter), also if the wait is kept. */
+	bool (*leave_out)(void *ctx, const struct whatif_dep *d, int64_t *extra_ns);
 	/* How many ns of it are left out. */
 	uint64_t (*give_core)(void *ctx, const struct whatif_no_core *n);
 	void *ctx;
@@ -64,12 +74,16 @@ uint64_t whatif_run(struct whatif *w, const struct whatif_change *change);
 /* Each wait for a message (where begin_ns < on_ns <= end_ns), in order of end_ns. */
 void whatif_each(struct whatif *w, void (*tell)(void *ctx, const struct whatif_dep *d), void *ctx);
 /*
- * How long such a message takes once both sides are in the calls that complete it: the median of the last 31 of this very size.
- * 0: none was seen.
+ * How long such a message takes once both sides are in MPI: the median of the last 31 of this very size where both were in the calls
+ * that complete it when the later side had been posted; if there was none, of those that had stood still, from then on. 0: none was seen.
  */
 uint64_t whatif_transfer_ns(const struct whatif *w, int64_t bytes, bool other_host);
-/* Messages that are in it. */
-uint64_t whatif_messages(const struct whatif *w);
+/* Each message that is in it, as what its receive waited for. */
+void whatif_messages(const struct whatif *w, void (*tell)(void *ctx, const struct whatif_dep *d),
+		     void *ctx);
+/* How long a thread was in outermost calls of MPI, or between polls that found nothing, in a stretch. */
+uint64_t whatif_in_mpi_ns(const struct whatif *w, uint32_t thread, uint64_t from_ns,
+			  uint64_t to_ns);
 
 struct whatif_site {
 	const struct func_info *func;

@@ -63,10 +63,17 @@ struct whatif_cpu {
 	bool is_idle;
 };
 
-#define ALONE_KEPT 31
-struct whatif_alone {
-	uint64_t ns[ALONE_KEPT];
+/* The last of some times. */
+#define TIMES_KEPT 31
+struct whatif_times {
+	uint64_t ns[TIMES_KEPT];
 	uint32_t n; /* ever */
+};
+
+/* Of messages of one size: from when both sides were in MPI to the end of the receive. */
+struct whatif_transfer {
+	struct whatif_times alone;   /* nobody was outside of MPI from when both were posted */
+	struct whatif_times resumed; /* one was: from when it called again */
 };
 
 struct whatif {
@@ -87,7 +94,7 @@ struct whatif {
 	struct map site_of;  /* hash → index + 1 of the last one with it */
 	uint32_t *site_next; /* the next one of the same hash, + 1; 0: none */
 	uint32_t site_next_room;
-	struct map alone; /* size, hosts → struct whatif_alone */
+	struct map transfer; /* size, hosts → struct whatif_transfer */
 	struct whatif_cpu *cpu;
 	uint32_t ncpu;
 	struct whatif_event *event; /* in order of end, thread, begin; made by whatif_settle */

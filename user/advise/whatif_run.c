@@ -108,7 +108,7 @@ static void message_add(struct run *r, const struct whatif_event *e, struct call
 
 	for (int kind = 0; kind <= WHATIF_PEER_IN_MPI; kind++) {
 		struct whatif_dep d;
-		uint64_t extra_ns = 0;
+		int64_t extra_ns = 0;
 		bool out = false;
 
 		if (!whatif_dep_of(r->w, m, e->side, kind, &d))
@@ -118,7 +118,7 @@ static void message_add(struct run *r, const struct whatif_event *e, struct call
 		c->ready_ns = later(c->ready_ns, (int64_t)d.on_ns);
 		if (!out)
 			c->moved_ns = later(c->moved_ns, moved_ns(r, d.on, d.on_ns));
-		c->extra_ns += (int64_t)extra_ns;
+		c->extra_ns += extra_ns;
 	}
 }
 

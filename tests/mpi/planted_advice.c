@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Programs that a setting makes faster: planted_advice WHAT ROUNDS [BYTES]. Two ranks; what they compute is CPU time.
+ *	threshold	rank 0 sends BYTES, which rank 1 receives when it has computed for 2 ms; then rank 0 computes as long: at the same time
+ *			only if its send does not wait for the receive
+ *	ready		the same, but rank 1 receives first
+ *	progress	rank 0 posts a receive of BYTES, computes for 3 ms and waits for it; rank 1 sends them, then computes as long and answers: at the
+ *			same time only if its send is over while rank 0 computes
+ *	tested		the same, with MPI_Test every 50 us of computation
+ *	pairs		both compute for 4 ms and exchange 8 bytes
+ * Prints how long the rounds took, in ns, by rank 0.
+ */
+#include <time.h>
+
+#include "expect.h"
+
+#define PROG "planted_advice"
+#define TAG 5
+
+static char *buf;
+static int rank, bytes;
+
+static unsigned long long clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static void compute_us(int us)
+{
+	unsigned long long until = clock_ns(CLOCK_THREAD_CPUTIME_ID) + us * 1000ull;
+
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+		;
+}
+
+static void send_to(int to, int n)
+{
+	MPI_Send(buf, n, MPI_CHAR, to, TAG, MPI_COMM_WORLD);
+}
+
+static void recv_from(int from, int n)
+{
+	MPI_Recv(buf, n, MPI_CHAR, from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void exchange(void)
+{
+	char in[8];
+
+	MPI_Sendrecv(buf, 8, MPI_CHAR, !rank, TAG, in, 8, MPI_CHAR, !rank, TAG, MPI_COMM_WORLD,
+		     MPI_STATUS_IGNORE);
+}
+
+static void threshold(int ready)
+{
+	if (rank == 0)
+		send_to(1, bytes);
+	if (rank == 1 && ready)
+		recv_from(0, bytes);
+	compute_us(2000);
+	if (rank == 1 && !ready)
+		recv_from(0, bytes);
+	exchange();
+}
+
+static void progress(int test)
+{
+	MPI_Request request;
+	int done = 0;
+
+	if (rank == 1) {
+		recv_from(0, 8);
+		send_to(0, bytes);
+		compute_us(3000);
+		send_to(0, 8);
+		return;
+	}
+	MPI_Irecv(buf, bytes, MPI_CHAR, 1, TAG, MPI_COMM_WORLD, &request);
+	send_to(1, 8);
+	for (int i = 0; i < 60; i++) {
+		compute_us(50);
+		if (test && !done)
+			MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+	}
+	if (!done)
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	recv_from(1, 8);
+}
+
+static void pairs(void)
+{
+	compute_us(4000);
+	exchange();
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	int rounds = argc > 2 ? atoi(argv[2]) : 100;
+	unsigned long long begin_ns;
+
+	bytes = argc > 3 ? atoi(argv[3]) : 8;
+	buf = calloc(1, bytes > 8 ? bytes : 8);
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Barrier(MPI_COMM_WORLD);
+	begin_ns = clock_ns(CLOCK_MONOTONIC);
+	for (int i = 0; i < rounds; i++) {
+		if (!strcmp(what, "threshold") || !strcmp(what, "ready"))
+			threshold(*what == 'r');
+		else if (!strcmp(what, "progress") || !strcmp(what, "tested"))
+			progress(*what == 't');
+		else
+			pairs();
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 0)
+		printf("%llu\n", clock_ns(CLOCK_MONOTONIC) - begin_ns);
+	MPI_Finalize();
+	free(buf);
+	return 0;
+}

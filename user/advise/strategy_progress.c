@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Progress: transfers that stood still although both sides had posted them, because one side was outside MPI and its library moves data only
+ * while it is called; the other side waited in MPI until it called again. Data: for each call site that posted such messages, how many
+ * and how long. Rule: the wait was longer than such a message takes once both sides are in MPI. What is gained is the run without
+ * these waits (whatif.h): at least that, the transfer itself taking as long as it did; at most that and the transfer, on the side that computed.
+ *
+ * What is left of transfers on which nobody else waits (analysis/overlap.h) is no part of it: on one host the core that would move them is mostly
+ * the one that computes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "advise/advise.h"
+#include "advise/library.h"
+#include "advise/whatif.h"
+#include "analysis/table.h"
+#include "base/human.h"
+#include "base/log.h"
+#include "finding/find.h"
+
+struct progress_site {
+	uint64_t cost_ns, cnt, bytes;
+	uint32_t waiter, outside; /* idx of threads, of the longest */
+	uint64_t worst_ns;
+};
+
+struct progress {
+	struct advise *a;
+	struct progress_site *site; /* by number; owned */
+	uint32_t nsite;
+	uint64_t cost_ns, cnt, between_cnt;
+	bool sure;
+};
+
+static void *begin(struct advise *a)
+{
+	struct progress *p = xcalloc(1, sizeof(*p));
+
+	p->a = a;
+	return p;
+}
+
+static void release(void *data)
+{
+	struct progress *p = data;
+
+	free(p->site);
+	free(p);
+}
+
+static void cost_add(void *ctx, const struct whatif_dep *d)
+{
+	struct progress *p = ctx;
+	struct progress_site *s;
+	uint64_t ns = whatif_waited_ns(d);
+
+	if (d->kind != WHATIF_PEER_IN_MPI)
+		return;
+	s = table_row(p->site, p->nsite, d->site);
+	s->cost_ns += ns;
+	s->cnt++;
+	s->bytes += d->bytes > 0 ? (uint64_t)d->bytes : 0;
+	if (ns > s->worst_ns) {
+		s->worst_ns = ns;
+		s->waiter = d->thread;
+		s->outside = d->on;
+	}
+	p->cost_ns += ns;
+	p->cnt++;
+	p->between_cnt += d->other_host;
+}
+
+static bool leave_out(void *ctx, const struct whatif_dep *d, int64_t *extra_ns)
+{
+	const struct progress *p = ctx;
+	int64_t rest_ns = (int64_t)(d->end_ns - (d->on_ns > d->begin_ns ? d->on_ns : d->begin_ns));
+	int64_t transfer_ns = (int64_t)whatif_transfer_ns(p->a->whatif, d->bytes, d->other_host);
+
+	if (d->kind == WHATIF_PEER_IN_MPI)
+		return true;
+	/* The side that computed finds the data there; moving them has taken its core, or not. */
+	if (d->stood_still && !p->sure)
+		*extra_ns = -(rest_ns < transfer_ns ? rest_ns : transfer_ns);
+	return false;
+}
+
+static struct gain gain_of(struct progress *p)
+{
+	const struct whatif_change change = {.leave_out = leave_out, .ctx = p};
+	struct gain g;
+
+	p->sure = true;
+	g.low_ns = whatif_run(p->a->whatif, &change);
+	p->sure = false;
+	g.high_ns = whatif_run(p->a->whatif, &change);
+	return g;
+}
+
+static char *advice_text(const struct progress *p, uint32_t worst)
+{
+	const struct progress_site *s = &p->site[worst];
+	const struct whatif_site *site = whatif_site(p->a->whatif, worst);
+	struct findings *f = &p->a->findings;
+	char *text = words_process(f, xstrdup(""), model_thread_get(p->a->model, s->waiter)->proc);
+	char bytes[HUMAN_BYTES];
+
+	text = words_process(f, words(text, " waited in MPI for "),
+			     model_thread_get(p->a->model, s->outside)->proc);
+	text = words(text, ", which had posted its side and computed: in all ");
+	text = words_count(text, p->cnt, "message", "messages");
+	text = words_ns(text, ", ", p->cost_ns, "");
+	text = words_site(f, words(text, "; most of it by %s", site->func->name), &site->site);
+	return words(text, ", %s on average",
+		     human_bytes(bytes, sizeof(bytes), s->cnt ? s->bytes / s->cnt : 0));
+}
+
+/* Each rank may use two CPUs or more, and there are as many. */
+static bool cores_free(const struct advise *a)
+{
+	uint32_t ranks = 0;
+
+	for (uint32_t i = 0; i < model_process_count(a->model); i++)
+		ranks += model_process_get(a->model, i)->is_rank;
+	return model_get_info(a->model)->nr_cpus >= 2 * ranks;
+}
+
+extern const struct strategy strategy_progress;
+
+static void conclude(void *data, struct advise *a)
+{
+	struct progress *p = data;
+	struct advice d = {.strategy = &strategy_progress};
+	char *setting;
+	uint32_t worst = 0;
+
+	whatif_each(a->whatif, cost_add, p);
+	if (!p->cnt) {
+		advise_nothing(
+			a, &strategy_progress,
+			xstrdup("no rank waited in MPI for data that stood still because the other side "
+				"was outside MPI"));
+		return;
+	}
+	for (uint32_t i = 0; i < p->nsite; i++)
+		worst = p->site[i].cost_ns > p->site[worst].cost_ns ? i : worst;
+	d.gain = gain_of(p);
+	d.text = advice_text(p, worst);
+	setting = library_progress_setting(a->library, p->between_cnt > p->cnt / 2, cores_free(a));
+	d.setting = xasprintf(
+		"call MPI_Testall, or MPI_Test on the request, every %s or so within the computation%s%s",
+		"100 us", setting ? "; or without a change of the program: " : "",
+		setting ? setting : "");
+	free(setting);
+	d.warning = xstrdup(
+		"each call costs the computation about a microsecond, a thread for progress a core");
+	d.number[d.nnumber++] = (struct advice_number){"messages", p->cnt};
+	d.number[d.nnumber++] = (struct advice_number){"waited_ns", p->cost_ns};
+	advise_add(a, &d);
+}
+
+const struct strategy strategy_progress = {
+	.name = "progress",
+	.brief = "transfers that stood still while one side computed",
+	.source = "Denis & Trahay 2016, IV; Hoefler & Lumsdaine 2008",
+	.begin = begin,
+	.release = release,
+	.conclude = conclude,
+};

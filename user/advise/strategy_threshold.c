@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Point-to-point protocol threshold (MPI Advisor, Gallardo et al. 2015, section 4.1). Up to a size, the eager limit, messages are sent at once; above
+ * it a send waits for its receive (rendezvous). Data: the limit, by what the library tells (library.h), else by what messages did; of each
+ * call site the sizes of its messages. Rule of the paper: the median size of each call site, the largest of these, and if that is above
+ * the limit, the limit is to be raised to it.
+ *
+ * Beyond the paper: only messages count whose rendezvous cost something: the send was waited for until its receive was posted, or data
+ * stood still until the other side called MPI again. What is gained is the run without these waits (whatif.h): at most that; at least that
+ * less one more copy of each such message on both sides, taken to last as long as such a message takes when nobody waits for anybody.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "advise/advise.h"
+#include "advise/library.h"
+#include "advise/threshold_seen.h"
+#include "advise/whatif.h"
+#include "base/human.h"
+#include "base/log.h"
+#include "finding/find.h"
+
+/* A call site counts if it has one part in so many of what all cost. */
+#define SITE_PART 20
+#define NS_PER_S 1e9
+
+struct threshold_site {
+	uint64_t cost_ns, cnt; /* of messages that cost something */
+	int64_t *size;	       /* theirs; owned */
+	uint32_t nsize, room;
+	int64_t median;
+};
+
+struct threshold {
+	struct advise *a;
+	struct threshold_seen seen[2]; /* within hosts, between hosts */
+	/* of the one that is looked at: */
+	bool between;
+	int64_t limit, value;	     /* bytes: sent at once now; to be */
+	struct threshold_site *site; /* by number; owned */
+	uint32_t nsite;
+	uint64_t cost_ns, cnt, senders; /* senders: messages of the sizes between limit and value */
+	bool extra;
+};
+
+static void *begin(struct advise *a)
+{
+	struct threshold *t = xcalloc(1, sizeof(*t));
+
+	t->a = a;
+	return t;
+}
+
+static void release(void *data)
+{
+	struct threshold *t = data;
+
+	for (int i = 0; i < 2; i++)
+		threshold_seen_release(&t->seen[i]);
+	free(t);
+}
+
+static void matched(void *data, const struct match *m)
+{
+	struct threshold *t = data;
+
+	threshold_seen_add(&t->seen[m->send.process->host_idx != m->recv.process->host_idx], m);
+}
+
+/* ---- what rendezvous cost, and where ---- */
+
+static bool is_rendezvous(const struct threshold *t, const struct whatif_dep *d)
+{
+	return d->other_host == t->between && d->bytes > t->limit;
+}
+
+static void cost_add(void *ctx, const struct whatif_dep *d)
+{
+	struct threshold *t = ctx;
+	struct threshold_site *s;
+
+	if (d->kind == WHATIF_SEND_POSTED || !is_rendezvous(t, d) ||
+	    !threshold_is_standard(whatif_site(t->a->whatif, d->site)->func))
+		return;
+	if (d->site >= t->nsite) {
+		t->site = xrealloc(t->site, (d->site + 1) * sizeof(*t->site));
+		memset(t->site + t->nsite, 0, (d->site + 1 - t->nsite) * sizeof(*t->site));
+		t->nsite = d->site + 1;
+	}
+	s = &t->site[d->site];
+	if (s->nsize == s->room) {
+		s->room = s->room ? s->room * 2 : 16;
+		s->size = xrealloc(s->size, s->room * sizeof(*s->size));
+	}
+	s->size[s->nsize++] = d->bytes;
+	s->cost_ns += whatif_waited_ns(d);
+	s->cnt++;
+	t->cost_ns += whatif_waited_ns(d);
+	t->cnt++;
+}
+
+static int size_compare(const void *va, const void *vb)
+{
+	int64_t a = *(const int64_t *)va, b = *(const int64_t *)vb;
+
+	return a < b ? -1 : a > b;
+}
+
+/* The largest of the call sites' medians; *worst: the site that cost most. */
+static int64_t value_of(struct threshold *t, uint32_t *worst)
+{
+	int64_t value = 0;
+
+	*worst = 0;
+	for (uint32_t i = 0; i < t->nsite; i++) {
+		struct threshold_site *s = &t->site[i];
+
+		if (!s->nsize)
+			continue;
+		qsort(s->size, s->nsize, sizeof(*s->size), size_compare);
+		s->median = s->size[s->nsize / 2];
+		if (s->cost_ns >= t->cost_ns / SITE_PART && s->median > value)
+			value = s->median;
+		if (s->cost_ns > t->site[*worst].cost_ns)
+			*worst = i;
+	}
+	return value;
+}
+
+static void sites_release(struct threshold *t)
+{
+	for (uint32_t i = 0; i < t->nsite; i++)
+		free(t->site[i].size);
+	free(t->site);
+	t->site = NULL;
+	t->nsite = 0;
+	t->cost_ns = t->cnt = 0;
+}
+
+/* ---- what would be gained ---- */
+
+static bool leave_out(void *ctx, const struct whatif_dep *d, int64_t *extra_ns)
+{
+	const struct threshold *t = ctx;
+
+	if (!is_rendezvous(t, d) || d->bytes > t->value ||
+	    !threshold_is_standard(whatif_site(t->a->whatif, d->site)->func))
+		return false;
+	/* A copy more, on the side that has it in this wait. */
+	if (t->extra && d->kind != WHATIF_PEER_IN_MPI)
+		*extra_ns = (int64_t)whatif_transfer_ns(t->a->whatif, d->bytes, d->other_host);
+	return d->kind != WHATIF_SEND_POSTED;
+}
+
+static struct gain gain_of(struct threshold *t)
+{
+	const struct whatif_change change = {.leave_out = leave_out, .ctx = t};
+	struct gain g;
+
+	t->extra = true;
+	g.low_ns = whatif_run(t->a->whatif, &change);
+	t->extra = false;
+	g.high_ns = whatif_run(t->a->whatif, &change);
+	return g;
+}
+
+/* ---- words ---- */
+
+static char *limit_text(char *text, const struct library_value *v)
+{
+	char bytes[HUMAN_BYTES];
+
+	text = words(text, "%s", human_bytes(bytes, sizeof(bytes), (uint64_t)v->value));
+	switch (v->by) {
+	case TOLD_MPI_T:
+		return words(text, " (%s, as the library says by MPI_T)", v->name);
+	case TOLD_ENVIRONMENT:
+		return words(text, " (%s, as set for the ranks)", v->name);
+	default:
+		return words(text,
+			     " (the largest seen that was sent before its receive was posted)");
+	}
+}
+
+static char *advice_text(const struct threshold *t, const struct library_value *limit,
+			 uint32_t worst)
+{
+	const struct whatif_site *site = whatif_site(t->a->whatif, worst);
+	char *text = words_count(xstrdup(""), t->cnt, "message", "messages");
+	char bytes[HUMAN_BYTES];
+
+	text = limit_text(words(text, "%s above the limit for sending at once, ",
+				t->between ? " between hosts" : ""),
+			  limit);
+	text = words_ns(text, ", cost ", t->cost_ns,
+			" of waiting for the other side; most of it in ");
+	text = words(text, "%s", site->func->name);
+	text = words_site(&t->a->findings, text, &site->site);
+	return words(text, ", whose median is %s",
+		     human_bytes(bytes, sizeof(bytes), (uint64_t)t->site[worst].median));
+}
+
+static uint32_t peers_of(const struct threshold *t)
+{
+	uint32_t ranks = 0;
+
+	for (uint32_t i = 0; i < model_process_count(t->a->model); i++)
+		ranks += model_process_get(t->a->model, i)->is_rank;
+	return ranks ? ranks - 1 : 0;
+}
+
+static char *warning_text(const struct threshold *t, uint64_t *memory_bytes)
+{
+	char *how, *text = xstrdup("messages that come before their receives wait in memory of the "
+				   "library");
+	char bytes[HUMAN_BYTES];
+
+	*memory_bytes = library_threshold_memory(t->a->library, t->between, (uint64_t)t->value,
+						 peers_of(t), &how);
+	if (*memory_bytes)
+		text = words(text, ": up to %s in each rank (%s)",
+			     human_bytes(bytes, sizeof(bytes), *memory_bytes), how);
+	else
+		text = words(text, "; how much it takes at most, this library does not tell");
+	free(how);
+	return text;
+}
+
+extern const struct strategy strategy_threshold;
+
+static void advice_make(struct threshold *t, const struct library_value *limit, uint32_t worst)
+{
+	struct advice d = {.strategy = &strategy_threshold, .gain = gain_of(t)};
+	uint64_t memory_bytes;
+
+	d.text = advice_text(t, limit, worst);
+	d.setting = library_threshold_setting(t->a->library, t->between, (uint64_t)t->value);
+	if (!d.setting) {
+		advise_nothing(t->a, &strategy_threshold,
+			       words(d.text,
+				     "; how to raise the limit of this library is not known"));
+		return;
+	}
+	d.warning = warning_text(t, &memory_bytes);
+	d.number[d.nnumber++] = (struct advice_number){"limit_bytes", (uint64_t)t->limit};
+	d.number[d.nnumber++] = (struct advice_number){"advised_bytes", (uint64_t)t->value};
+	d.number[d.nnumber++] = (struct advice_number){"messages", t->cnt};
+	d.number[d.nnumber++] = (struct advice_number){"waited_ns", t->cost_ns};
+	d.number[d.nnumber++] = (struct advice_number){"memory_bytes", memory_bytes};
+	advise_add(t->a, &d);
+}
+
+/* ---- conclusions ---- */
+
+/* What messages did refutes what the library tells: they went another way than it is thought. */
+static struct library_value limit_of(const struct threshold *t)
+{
+	struct library_value v = library_threshold(t->a->library, t->between);
+	const struct threshold_seen *seen = &t->seen[t->between];
+
+	if (v.by == TOLD_NOT || seen->eager_max > v.value)
+		v = (struct library_value){
+			.by = seen->eager_max >= 0 && threshold_seen_agrees(seen) ? TOLD_SEEN :
+										    TOLD_NOT,
+			.value = seen->eager_max,
+		};
+	return v;
+}
+
+static void look_at(struct threshold *t)
+{
+	struct library_value limit = limit_of(t);
+	const char *where = t->between ? " between hosts" : "";
+	uint32_t worst;
+
+	t->limit = limit.by == TOLD_NOT ? 0 : limit.value;
+	whatif_each(t->a->whatif, cost_add, t);
+	t->value = value_of(t, &worst);
+	if (!t->cnt) {
+		advise_nothing(
+			t->a, &strategy_threshold,
+			xasprintf(
+				"no message%s waited for the other side because it was not sent at once",
+				where));
+	} else if (limit.by == TOLD_NOT) {
+		advise_nothing(
+			t->a, &strategy_threshold,
+			xasprintf(
+				"up to which size messages%s are sent at once is not known: neither the library tells, nor what messages did",
+				where));
+	} else {
+		advice_make(t, &limit, worst);
+	}
+	sites_release(t);
+}
+
+static void conclude(void *data, struct advise *a)
+{
+	struct threshold *t = data;
+	bool any = false;
+
+	(void)a;
+	for (int between = 0; between < 2; between++) {
+		if (!t->seen[between].messages)
+			continue;
+		t->between = between;
+		look_at(t);
+		any = true;
+	}
+	if (!any)
+		advise_nothing(t->a, &strategy_threshold,
+			       xstrdup("no message was matched with its receive"));
+}
+
+const struct strategy strategy_threshold = {
+	.name = "threshold",
+	.brief = "up to which size messages are sent at once (eager limit)",
+	.source = "Gallardo et al. 2015 (MPI Advisor), 4.1",
+	.begin = begin,
+	.release = release,
+	.matched = matched,
+	.conclude = conclude,
+};
