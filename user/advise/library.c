@@ -4,8 +4,10 @@
 
 #include <stdlib.h>
 
+#include "base/json_get.h"
 #include "base/log.h"
 #include "model/model.h"
+#include "trace/trace_read.h"
 
 struct library {
 	const struct model *model;
@@ -96,9 +98,21 @@ char *library_progress_setting(const struct library *l, bool between_hosts, bool
 	return NULL;
 }
 
+/* Of the first rank that has it. */
 const char *library_environment(const struct library *l, const char *name)
 {
-	(void)l;
-	(void)name;
+	struct trace *t = model_get_trace(l->model);
+
+	for (size_t i = 0; i < trace_meta_count(t); i++) {
+		const json_t *meta = trace_meta_get(t, i);
+		const char *value;
+
+		if (!json_is_type(meta, "process"))
+			continue;
+		value = json_string_value(
+			json_object_get(json_object_get(meta, "settings"), name));
+		if (value)
+			return value;
+	}
 	return NULL;
 }
