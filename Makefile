@@ -252,7 +252,7 @@ build/mpi/$(1)/exports.h:
 build/mpi/$(1)/%: tests/mpi/%.c | build/mpi/$(1)/exports.h
 	$$(say) MPICC $$@
 	@mkdir -p $$(@D)
-	$$(Q)mpicc.$(1) $$(MPI_CFLAGS) -Ibuild/mpi/$(1) -MMD -MP -MF $$@.d $$< -o $$@ -ldl -lm -lpthread
+	$$(Q)mpicc.$(1) $$(MPI_CFLAGS) $$(MPI_CFLAGS_$$(*F)) -Ibuild/mpi/$(1) -MMD -MP -MF $$@.d $$< -o $$@ -ldl -lm -lpthread
 build/mpi/$(1)/%: tests/mpi/%.f90
 	$$(say) MPIFC $$@
 	@mkdir -p $$(@D)

@@ -166,6 +166,28 @@ int BPF_PROG(sched_migrate_task, struct task_struct *p, int dest_cpu)
 	return 0;
 }
 
+/* ---- samples: a clock of each CPU ticks ---- */
+
+SEC("?perf_event")
+int place_sample(void *ctx)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+	u32 tid = self->pid;
+	struct pov_sample r = {};
+	struct pov_thread *t;
+
+	if (!tid || !is_target(self->tgid))
+		return 0;
+	t = thread_slot(tid);
+	if (t && t->tid == tid && t->depth)
+		return 0;
+	hdr_init(&r.hdr, POV_KIND_SAMPLE, sizeof(r), tid, bpf_ktime_get_ns());
+	r.tgid = self->tgid;
+	r.ip = PT_REGS_IP_CORE((struct pt_regs *)bpf_task_pt_regs(self));
+	emit(&r, sizeof(r), POV_CLASS_SCHED);
+	return 0;
+}
+
 /* ---- interrupts: begin kept per CPU, one record at the end ---- */
 
 enum irq_slot { IRQ_HARD = 0, IRQ_SOFT = 1, IRQ_SLOTS = 2 };

@@ -30,6 +30,7 @@ enum pov_kind {
 	POV_KIND_WAKING = 2,	  /* struct pov_waking */
 	POV_KIND_MIGRATE = 3,	  /* struct pov_migrate */
 	POV_KIND_IRQ = 4,	  /* struct pov_irq */
+	POV_KIND_SAMPLE = 5,	  /* struct pov_sample */
 	POV_KIND_CALL = 16,	  /* struct pov_call, written at return */
 	POV_KIND_CALL_BEGIN = 17, /* struct pov_call_begin */
 	POV_KIND_SPIN = 18,	  /* struct pov_spin */
@@ -116,6 +117,15 @@ struct pov_irq {
 	pov_u16 cpu;
 	pov_u16 pad;
 	pov_u32 vec; /* irq number, or softirq vector */
+};
+
+/* Where in its program a thread of a target was when a clock of its CPU ticked, POV_SAMPLES_HZ times a second; not in traced calls. */
+#define POV_SAMPLES_HZ 97
+struct pov_sample {
+	struct pov_hdr hdr;
+	pov_u32 tgid;
+	pov_u32 pad;
+	pov_u64 ip; /* in the program, also if the thread was in the kernel on behalf of it */
 };
 
 /* ---- calls ---- */
@@ -415,6 +425,7 @@ POV_ABI_SIZE(pov_switch, 32);
 POV_ABI_SIZE(pov_waking, 32);
 POV_ABI_SIZE(pov_migrate, 24);
 POV_ABI_SIZE(pov_irq, 32);
+POV_ABI_SIZE(pov_sample, 32);
 POV_ABI_SIZE(pov_call, 56);
 POV_ABI_SIZE(pov_field, 8);
 POV_ABI_SIZE(pov_field_comm, 16);

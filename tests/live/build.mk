@@ -3,6 +3,9 @@
 # Programs of the live tests that the general rules cannot build: without any MPI, or with it linked
 # statically. Included by the Makefile.
 
+# Flags that one program needs more than the others.
+MPI_CFLAGS_planted_threads := -fopenmp
+
 PLAIN_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN)
 PLAIN_BIN := $(patsubst tests/mpi/plain/%.c,build/mpi/plain/%,\
 	$(filter-out %/no_udev.c %/met_library.c %/region_library.c %/verbs_slots.c %/verbs_loopback.c \

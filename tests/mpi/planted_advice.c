@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Programs that a setting makes faster: planted_advice WHAT ROUNDS [BYTES]. Two ranks; what they compute is CPU time.
+ * Programs that a setting makes faster: planted_advice WHAT ROUNDS [BYTES [FILE]]. Two ranks; what they compute is CPU time.
  *	threshold	rank 0 sends BYTES, which rank 1 receives when it has computed for 2 ms; then rank 0 computes as long: at the same time
  *			only if its send does not wait for the receive
  *	ready		the same, but rank 1 receives first
@@ -8,7 +8,9 @@
  *			same time only if its send is over while rank 0 computes
  *	tested		the same, with MPI_Test every 50 us of computation
  *	pairs		both compute for 4 ms and exchange 8 bytes
- * Prints how long the rounds took, in ns, by rank 0.
+ * Four ranks:
+ *	pairs4		each exchanges BYTES with the other one of its pair (0 1, 2 3) ten times, then once with one of the other pair (0 2, 1 3)
+ * With FILE they begin when that is there. Prints how long the rounds took, in ns, by rank 0.
  */
 #include <time.h>
 
@@ -17,7 +19,7 @@
 #define PROG "planted_advice"
 #define TAG 5
 
-static char *buf;
+static char *buf, *in_buf;
 static int rank, bytes;
 
 static unsigned long long clock_ns(clockid_t clock)
@@ -96,6 +98,25 @@ static void pairs(void)
 	exchange();
 }
 
+static void exchange_with(int other)
+{
+	MPI_Sendrecv(buf, bytes, MPI_CHAR, other, TAG, in_buf, bytes, MPI_CHAR, other, TAG,
+		     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void pairs4(void)
+{
+	for (int i = 0; i < 10; i++)
+		exchange_with(rank ^ 1);
+	exchange_with(rank ^ 2);
+}
+
+static void wait_for(const char *file)
+{
+	while (access(file, F_OK))
+		usleep(10000);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -104,8 +125,11 @@ int main(int argc, char **argv)
 
 	bytes = argc > 3 ? atoi(argv[3]) : 8;
 	buf = calloc(1, bytes > 8 ? bytes : 8);
+	in_buf = calloc(1, bytes > 8 ? bytes : 8);
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (argc > 4)
+		wait_for(argv[4]);
 	MPI_Barrier(MPI_COMM_WORLD);
 	begin_ns = clock_ns(CLOCK_MONOTONIC);
 	for (int i = 0; i < rounds; i++) {
@@ -113,6 +137,8 @@ int main(int argc, char **argv)
 			threshold(*what == 'r');
 		else if (!strcmp(what, "progress") || !strcmp(what, "tested"))
 			progress(*what == 't');
+		else if (!strcmp(what, "pairs4"))
+			pairs4();
 		else
 			pairs();
 	}
@@ -121,5 +147,6 @@ int main(int argc, char **argv)
 		printf("%llu\n", clock_ns(CLOCK_MONOTONIC) - begin_ns);
 	MPI_Finalize();
 	free(buf);
+	free(in_buf);
 	return 0;
 }

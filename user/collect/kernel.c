@@ -19,6 +19,7 @@
 #include "abi/event.h"
 #include "abi/thread.h"
 #include "base/log.h"
+#include "collect/place_samples.h"
 #include "povtrace.skel.h"
 
 #define PID_NAMESPACE_FIRST 0xEFFFFFFCu /* PROC_PID_INIT_INO */
@@ -175,6 +176,7 @@ static void programs_choose(struct kernel *k, const struct kernel_options *opt)
 	bpf_program__set_autoload(s->progs.sched_waking, sched);
 	bpf_program__set_autoload(s->progs.sched_wakeup_new, sched);
 	bpf_program__set_autoload(s->progs.sched_migrate_task, sched);
+	bpf_program__set_autoload(s->progs.place_sample, sched);
 	bpf_program__set_autoload(s->progs.irq_handler_entry, opt->irq);
 	bpf_program__set_autoload(s->progs.irq_handler_exit, opt->irq);
 	bpf_program__set_autoload(s->progs.softirq_entry, opt->irq);
@@ -301,6 +303,12 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k)
 	return err ? err : rings_create(k);
 }
 
+void kernel_keep(struct kernel *k, struct bpf_link *link)
+{
+	k->link = xrealloc(k->link, (k->link_cnt + 1) * sizeof(*k->link));
+	k->link[k->link_cnt++] = link;
+}
+
 static int attach_one(struct kernel *k, struct bpf_program *prog)
 {
 	struct bpf_link *link;
@@ -314,8 +322,7 @@ static int attach_one(struct kernel *k, struct bpf_program *prog)
 		log_error("cannot attach %s: %s", bpf_program__name(prog), strerror(-err));
 		return err;
 	}
-	k->link = xrealloc(k->link, (k->link_cnt + 1) * sizeof(link));
-	k->link[k->link_cnt++] = link;
+	kernel_keep(k, link);
 	return 0;
 }
 
@@ -338,6 +345,8 @@ int kernel_attach(struct kernel *k)
 
 	for (size_t i = 0; i < sizeof(progs) / sizeof(*progs) && !err; i++)
 		err = attach_one(k, progs[i]);
+	if (!err)
+		place_samples_attach(k);
 	if (!err)
 		kernel_functions_attach(&k->functions);
 	if (!err && k->features.image_way == IMAGE_NONE)

@@ -63,6 +63,8 @@ int kernel_check(const char *command, const struct features *f);
 int kernel_load(const struct kernel_options *opt, struct kernel *k);
 /* Attaches identity, images, functions of the kernel and scheduler. What is not to be had is said and left out. */
 int kernel_attach(struct kernel *k);
+/* Takes over a link, which ends with the recording. */
+void kernel_keep(struct kernel *k, struct bpf_link *link);
 /*
  * Ends the recording of calls at one moment for all CPUs and returns it. What began before and has returned by then
  * is in the rings, what has not is open; no program changes a thread's calls any more, but for the thread's own end.

@@ -194,6 +194,13 @@ struct model_region {
 	struct state_times split;
 };
 
+/* Where in its program a thread that ran was, outside of calls that were recorded, at a tick of its CPU's clock. */
+struct model_sample {
+	struct model_thread *thread;
+	uint64_t ts_ns;
+	struct model_site at;
+};
+
 struct model_irq {
 	uint64_t begin_ns, end_ns;
 	uint16_t cpu;
@@ -290,6 +297,7 @@ struct model_sink {
 	/* the end of one is told behind all outermost calls that were made in it */
 	void (*region)(void *ctx, const struct model_region *r);
 	void (*irq)(void *ctx, const struct model_irq *i);
+	void (*sample)(void *ctx, const struct model_sample *p);
 	void (*lost)(void *ctx, const struct model_lost *l);
 	void (*counter)(void *ctx, const struct model_counter *c);
 	/*

@@ -165,6 +165,17 @@ static void irq_record(struct model *m, const struct pov_irq *rec)
 	TELL(m, irq, &i);
 }
 
+static void sample_record(struct model *m, const struct pov_sample *rec)
+{
+	struct mthread *t = thread_at(m, rec->hdr.tid, 0, m->now_ns, false);
+	struct model_sample p = {.thread = &t->pub, .ts_ns = m->now_ns};
+
+	if (t->pub.idle)
+		return;
+	image_find(mprocess_of(t->pub.proc), rec->ip, &p.at);
+	TELL(m, sample, &p);
+}
+
 static void lost_record(struct model *m, const struct pov_lost *rec)
 {
 	struct model_lost l = {
@@ -384,6 +395,9 @@ void replay_record(struct model *m, const struct pov_hdr *rec)
 		break;
 	case POV_KIND_IRQ:
 		irq_record(m, (const struct pov_irq *)rec);
+		break;
+	case POV_KIND_SAMPLE:
+		sample_record(m, (const struct pov_sample *)rec);
 		break;
 	case POV_KIND_CALL:
 	case POV_KIND_UNSHOWN:

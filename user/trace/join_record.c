@@ -182,6 +182,7 @@ static uint32_t record_map(const struct join_part *p, uint32_t cpus, struct pov_
 	case POV_KIND_IMAGE:
 		image->ino = join_ino(p, image->ino);
 		/* fall through */
+	case POV_KIND_SAMPLE:
 	case POV_KIND_EXIT:
 	case POV_KIND_AFFINITY:
 	case POV_KIND_CALLER:

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A program of processes and threads: planted_threads ROUNDS. In each round the threads (OMP_NUM_THREADS) share 400 us of work, ten
+ * times one behind the other, and the ranks add up a number. Threads that have done their part wait busily for the others, as OpenMP does
+ * that believes to have the cores for itself. Prints how long the rounds took, in ns, by rank 0.
+ */
+#include <omp.h>
+#include <time.h>
+
+#include "expect.h"
+
+#define PROG "planted_threads"
+#define PARTS 10
+#define WORK_US 400
+
+static unsigned long long clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static void compute_us(double us)
+{
+	unsigned long long until = clock_ns(CLOCK_THREAD_CPUTIME_ID) +
+				   (unsigned long long)(us * 1000);
+
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+		;
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 100, rank, provided;
+	unsigned long long begin_ns;
+	double one = 1, sum;
+
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Barrier(MPI_COMM_WORLD);
+	begin_ns = clock_ns(CLOCK_MONOTONIC);
+	for (int i = 0; i < rounds; i++) {
+		for (int part = 0; part < PARTS; part++) {
+#pragma omp parallel
+			compute_us((double)WORK_US / omp_get_num_threads());
+		}
+		MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	}
+	if (rank == 0)
+		printf("%llu\n", clock_ns(CLOCK_MONOTONIC) - begin_ns);
+	MPI_Finalize();
+	return 0;
+}

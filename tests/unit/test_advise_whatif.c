@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The run without certain waits: by hand, and on random programs, which are carried out twice, with and without what is to be left out:
+ * the gain that is told is the difference of the two, to the nanosecond.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "advise/whatif.h"
+#include "unit/model_fixture.h"
+
+#define RANKS 4
+#define START 1000
+#define STEPS 400
+#define TRANSFER_NS 70
+#define BARRIER_NS 11
+
+static const struct func_info send_func = {.name = "MPI_Send", .group = "p2p", .layer_name = "mpi"};
+static const struct func_info recv_func = {.name = "MPI_Recv", .group = "p2p", .layer_name = "mpi"};
+static const struct func_info barrier = {
+	.name = "MPI_Barrier", .group = "coll", .layer_name = "mpi", .waits = true};
+
+struct world {
+	struct mfix f;
+	struct model_thread thread[RANKS];
+	struct findings findings;
+	struct whatif *whatif;
+	uint64_t now[RANKS];   /* each rank's time, recorded … */
+	uint64_t other[RANKS]; /* … and changed */
+	uint64_t seed;
+};
+
+static void world_open(struct world *w)
+{
+	memset(w, 0, sizeof(*w));
+	mfix_begin(&w->f, "\"sched\":\"all\",\"rings\":1");
+	for (uint32_t i = 0; i < RANKS; i++) {
+		mfix_rank(&w->f, START, 100 + i, (int)i, "app");
+		put_task(&w->f, START, 100 + i, 100 + i, 0, 1, 0, "app");
+	}
+	mfix_end(&w->f, 9000);
+	mfix_open(&w->f, false);
+	for (uint32_t i = 0; i < RANKS; i++) {
+		w->thread[i].proc = model_process_get(w->f.model, i);
+		w->thread[i].idx = i;
+		w->now[i] = w->other[i] = START;
+	}
+	w->whatif = whatif_new(w->f.model);
+	whatif_attach(w->whatif, &w->findings);
+}
+
+static void world_close(struct world *w)
+{
+	whatif_free(w->whatif);
+	mfix_release(&w->f);
+}
+
+static uint32_t dice(struct world *w, uint32_t n)
+{
+	w->seed = w->seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+	return (uint32_t)((w->seed >> 33) % n);
+}
+
+/* ---- what is told ---- */
+
+static void told_call(struct world *w, int rank, const struct func_info *func, uint64_t begin_ns,
+		      uint64_t end_ns)
+{
+	const struct model_call c = {.func = func,
+				     .thread = &w->thread[rank],
+				     .begin_ns = begin_ns,
+				     .end_ns = end_ns,
+				     .site = {.address = (uintptr_t)func}};
+	const struct model_sink *s = whatif_sink(w->whatif);
+
+	s->call(s->ctx, &c);
+}
+
+static struct match_end end_of(struct world *w, int rank, const struct func_info *func,
+			       uint64_t begin_ns, uint64_t completing_ns, uint64_t end_ns)
+{
+	return (struct match_end){.process = w->thread[rank].proc,
+				  .thread = &w->thread[rank],
+				  .completer = &w->thread[rank],
+				  .func = func,
+				  .begin_ns = begin_ns,
+				  .completing_ns = completing_ns,
+				  .end_ns = end_ns};
+}
+
+static void told_match(struct world *w, struct match_end send, struct match_end recv, int64_t bytes)
+{
+	const struct match m = {.send = send, .recv = recv, .bytes = bytes};
+
+	whatif_match(w->whatif, &m);
+}
+
+static void told_no_core(struct world *w, int rank, int holder, uint64_t from_ns, uint64_t to_ns)
+{
+	w->findings.holders.tell(w->findings.holders.ctx, &w->thread[rank], &w->thread[holder],
+				 from_ns, to_ns);
+}
+
+static void told_barrier(struct world *w, const uint64_t *begin_ns, uint64_t end_ns)
+{
+	struct arrival_call call[RANKS];
+	struct arrival_step *step;
+	struct arrival_joint j = {.call = call, .calls = RANKS};
+
+	for (int i = 0; i < RANKS; i++) {
+		told_call(w, i, &barrier, begin_ns[i], end_ns);
+		call[i] = (struct arrival_call){.thread = &w->thread[i],
+						.func = &barrier,
+						.begin_ns = begin_ns[i],
+						.end_ns = end_ns,
+						.waits = true};
+	}
+	step = arrival_steps(call, RANKS, &j.steps);
+	j.step = step;
+	w->findings.arrivals.tell(w->findings.arrivals.ctx, &j);
+	free(step);
+}
+
+/* ---- random programs ---- */
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Both block: recorded, the send waits for its receive; changed, it does not. */
+static void message(struct world *w, int from, int to, bool changed)
+{
+	uint64_t s = w->now[from], r = w->now[to], end_ns = most(s, r) + TRANSFER_NS;
+
+	told_call(w, from, &send_func, s, end_ns);
+	told_call(w, to, &recv_func, r, end_ns);
+	told_match(w, end_of(w, from, &send_func, s, s, end_ns),
+		   end_of(w, to, &recv_func, r, r, end_ns), 8);
+	w->now[from] = w->now[to] = end_ns;
+	s = w->other[from];
+	r = w->other[to];
+	w->other[to] = most(s, r) + TRANSFER_NS;
+	w->other[from] = (changed ? s : most(s, r)) + TRANSFER_NS;
+}
+
+static void meet(struct world *w)
+{
+	uint64_t last = 0, other = 0;
+
+	for (int i = 0; i < RANKS; i++) {
+		last = most(last, w->now[i]);
+		other = most(other, w->other[i]);
+	}
+	told_barrier(w, w->now, last + BARRIER_NS);
+	for (int i = 0; i < RANKS; i++) {
+		w->now[i] = last + BARRIER_NS;
+		w->other[i] = other + BARRIER_NS;
+	}
+}
+
+/* Computes, part of it without a core, which the changed run gives. */
+static void compute(struct world *w, int rank, bool changed)
+{
+	uint64_t ns = 1 + dice(w, 500), lost_ns = dice(w, 3) ? 0 : dice(w, 300);
+
+	if (lost_ns)
+		told_no_core(w, rank, (rank + 1) % RANKS, w->now[rank], w->now[rank] + lost_ns);
+	w->now[rank] += ns + lost_ns;
+	w->other[rank] += ns + (changed ? 0 : lost_ns);
+}
+
+static bool sends_at_once(void *ctx, const struct whatif_dep *d, int64_t *extra_ns)
+{
+	(void)ctx;
+	(void)extra_ns;
+	return d->kind == WHATIF_RECV_POSTED;
+}
+
+static uint64_t all_of_it(void *ctx, const struct whatif_no_core *n)
+{
+	(void)ctx;
+	return n->to_ns - n->from_ns;
+}
+
+static uint64_t last_of(const uint64_t *ns)
+{
+	uint64_t last = 0;
+
+	for (int i = 0; i < RANKS; i++)
+		last = most(last, ns[i]);
+	return last;
+}
+
+static void test_random(void **unused)
+{
+	(void)unused;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		bool at_once = seed & 1, cores = seed & 2;
+		const struct whatif_change change = {
+			.leave_out = at_once ? sends_at_once : NULL,
+			.give_core = cores ? all_of_it : NULL,
+		};
+		struct world w;
+		uint64_t gain_ns;
+
+		world_open(&w);
+		w.seed = seed;
+		for (int step = 0; step < STEPS; step++) {
+			int from = (int)dice(&w, RANKS), to = (int)(from + 1 + dice(&w, RANKS - 1));
+
+			compute(&w, from, cores);
+			if (dice(&w, 20))
+				message(&w, from, to % RANKS, at_once);
+			else
+				meet(&w);
+		}
+		meet(&w);
+		gain_ns = last_of(w.now) - last_of(w.other);
+		assert_int_equal(whatif_run(w.whatif, &change), gain_ns);
+		assert_true(gain_ns > 0 || !(at_once || cores));
+		/* once more, and with nothing left out */
+		assert_int_equal(whatif_run(w.whatif, &change), gain_ns);
+		assert_int_equal(whatif_run(w.whatif, &(struct whatif_change){.ctx = NULL}), 0);
+		world_close(&w);
+	}
+}
+
+/* ---- by hand ---- */
+
+/* A rank that is faster to a barrier gains nothing if another one is late to it. */
+static void test_barrier_hides(void **unused)
+{
+	const struct whatif_change change = {.give_core = all_of_it};
+	const uint64_t begin_ns[RANKS] = {2000, 5000, 2000, 2000};
+	struct world w;
+
+	(void)unused;
+	world_open(&w);
+	told_no_core(&w, 0, 1, 1200, 1900);
+	told_barrier(&w, begin_ns, 5010);
+	assert_int_equal(whatif_run(w.whatif, &change), 0);
+	world_close(&w);
+}
+
+struct seen {
+	struct whatif_dep dep[8];
+	int n;
+};
+
+static void dep_keep(void *ctx, const struct whatif_dep *d)
+{
+	struct seen *s = ctx;
+
+	assert_true(s->n < 8);
+	s->dep[s->n++] = *d;
+}
+
+static bool moves_on(void *ctx, const struct whatif_dep *d, int64_t *extra_ns)
+{
+	(void)ctx;
+	(void)extra_ns;
+	return d->kind == WHATIF_PEER_IN_MPI;
+}
+
+/* Rank 1 has posted a receive and computes; rank 0 is in its send until rank 1 waits. */
+static void test_stands_still(void **unused)
+{
+	const struct whatif_change change = {.leave_out = moves_on};
+	struct world w;
+	struct seen s = {.n = 0};
+
+	(void)unused;
+	world_open(&w);
+	told_call(&w, 1, &recv_func, 1100, 1110);
+	told_call(&w, 0, &send_func, 1200, 4050);
+	told_call(&w, 1, &barrier, 4000, 4060);
+	told_match(&w, end_of(&w, 0, &send_func, 1200, 1200, 4050),
+		   end_of(&w, 1, &recv_func, 1100, 4000, 4060), 1 << 20);
+	told_call(&w, 0, &barrier, 9000, 9010); /* its own computation, which ends earlier then */
+	whatif_each(w.whatif, dep_keep, &s);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.dep[0].kind, WHATIF_PEER_IN_MPI);
+	assert_int_equal(s.dep[0].thread, 0);
+	assert_int_equal(s.dep[0].on, 1);
+	assert_int_equal(s.dep[0].on_ns, 4000);
+	assert_int_equal(whatif_waited_ns(&s.dep[0]), 2800);
+	assert_string_equal(whatif_site(w.whatif, s.dep[0].site)->func->name, "MPI_Send");
+	/* What is left is the transfer: from then on it took 50. */
+	assert_int_equal(whatif_transfer_ns(w.whatif, 1 << 20, false), 50);
+	assert_int_equal(whatif_transfer_ns(w.whatif, 8, false), 0);
+	assert_int_equal(whatif_run(w.whatif, &change), 2800);
+	world_close(&w);
+}
+
+/* The other one comes back soon, compared with how long such a message takes: it was on its way. */
+static void test_on_its_way(void **unused)
+{
+	struct world w;
+	struct seen s = {.n = 0};
+
+	(void)unused;
+	world_open(&w);
+	told_call(&w, 1, &recv_func, 1100, 1110);
+	told_call(&w, 0, &send_func, 1200, 4050);
+	told_call(&w, 1, &barrier, 2000, 4060);
+	told_match(&w, end_of(&w, 0, &send_func, 1200, 1200, 4050),
+		   end_of(&w, 1, &recv_func, 1100, 2000, 4060), 1 << 20);
+	whatif_each(w.whatif, dep_keep, &s);
+	assert_int_equal(s.n, 0);
+	world_close(&w);
+}
+
+static bool costs_more(void *ctx, const struct whatif_dep *d, int64_t *extra_ns)
+{
+	*extra_ns = *(const int64_t *)ctx;
+	return d->kind == WHATIF_RECV_POSTED;
+}
+
+/* A send that waits 1,000 ns for its receive; what is added to both calls is subtracted. */
+static void test_extra(void **unused)
+{
+	const int64_t extra_ns[] = {0, 100, 2000, -30};
+	const uint64_t gain_ns[] = {1000, 900, 0, 1030};
+
+	(void)unused;
+	for (int i = 0; i < 4; i++) {
+		const struct whatif_change change = {.leave_out = costs_more,
+						     .ctx = (void *)&extra_ns[i]};
+		struct world w;
+
+		world_open(&w);
+		told_call(&w, 0, &send_func, 2000, 3070);
+		told_call(&w, 1, &recv_func, 3000, 3070);
+		told_match(&w, end_of(&w, 0, &send_func, 2000, 2000, 3070),
+			   end_of(&w, 1, &recv_func, 3000, 3000, 3070), 8);
+		told_call(&w, 0, &barrier, 9000, 9010);
+		assert_int_equal(whatif_run(w.whatif, &change), gain_ns[i]);
+		world_close(&w);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random),	     cmocka_unit_test(test_barrier_hides),
+		cmocka_unit_test(test_stands_still), cmocka_unit_test(test_on_its_way),
+		cmocka_unit_test(test_extra),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

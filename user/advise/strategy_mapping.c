@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Mapping of ranks to places (MPI Advisor, Gallardo et al. 2015, section 4.3): ranks that send each other much are to be near. Data: messages
+ * by pair of ranks and size; where ranks ran, and how far that is apart (places.h); how long messages of a size take over each
+ * distance once both sides are in MPI (medians). Rule: exchange the places of two ranks as long as that makes the sum over all messages, number ×
+ * time at that distance, smaller; so the places stay those that the run had.
+ *
+ * What is gained is the run in which receives take as much less as their messages would (whatif.h). Of a size that was not seen over the
+ * new distance the time lies between those of the next smaller and the next larger one (of sizes above all that were seen, it grows at most
+ * with the size); the larger is sure. Where no message at all was seen over a distance, nothing is known of it, and nothing advised.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "advise/advise.h"
+#include "advise/library.h"
+#include "advise/places.h"
+#include "advise/whatif.h"
+#include "base/human.h"
+#include "base/log.h"
+#include "finding/find.h"
+
+#define RANKS_MAX 512
+
+/* Messages of one size between two ranks, either way. */
+struct mapping_pair {
+	uint32_t a, b; /* numbers of ranks, a < b */
+	int64_t bytes;
+	uint64_t cnt;
+};
+
+/* Median times over a distance, by rising size. */
+struct mapping_times {
+	struct {
+		int64_t bytes;
+		uint64_t ns;
+	} * size; /* owned */
+	uint32_t n, room;
+};
+
+struct mapping {
+	struct advise *a;
+	struct places places;
+	const struct model_process **rank; /* owned; nrank of them */
+	uint32_t nrank;
+	uint32_t *number;    /* of a process, by idx; UINT32_MAX: none; owned */
+	struct place *place; /* of ranks as they ran: also the slots; owned */
+	uint32_t *slot;	     /* of each rank: as advised; owned */
+	struct map pairs;    /* hash → struct mapping_pair */
+	struct map sampled;  /* distance, bytes + 1 → struct mapping_sample */
+	struct mapping_times times[PLACE_DISTANCES];
+	bool sure;
+};
+
+#define SAMPLES_KEPT 31
+struct mapping_sample {
+	uint64_t ns[SAMPLES_KEPT];
+	uint32_t n;
+};
+
+static void *begin(struct advise *a)
+{
+	struct mapping *m = xcalloc(1, sizeof(*m));
+
+	m->a = a;
+	places_init(&m->places, a->model);
+	return m;
+}
+
+static const struct model_sink *sink(void *data)
+{
+	return &((struct mapping *)data)->places.sink;
+}
+
+static void release(void *data)
+{
+	struct mapping *m = data;
+
+	places_release(&m->places);
+	map_free(&m->pairs, free);
+	map_free(&m->sampled, free);
+	for (int d = 0; d < PLACE_DISTANCES; d++)
+		free(m->times[d].size);
+	free(m->rank);
+	free(m->number);
+	free(m->place);
+	free(m->slot);
+	free(m);
+}
+
+/* ---- data ---- */
+
+/* Whether all ranks ran somewhere. */
+static bool ranks_find(struct mapping *m)
+{
+	uint32_t n = model_process_count(m->a->model);
+
+	m->rank = xcalloc(n + 1, sizeof(*m->rank));
+	m->number = xcalloc(n + 1, sizeof(*m->number));
+	m->place = xcalloc(n + 1, sizeof(*m->place));
+	m->slot = xcalloc(n + 1, sizeof(*m->slot));
+	for (uint32_t i = 0; i < n; i++) {
+		const struct model_process *p = model_process_get(m->a->model, i);
+
+		m->number[i] = UINT32_MAX;
+		if (!p->is_rank)
+			continue;
+		if (!places_of(&m->places, p, &m->place[m->nrank]))
+			return false;
+		m->slot[m->nrank] = m->nrank;
+		m->number[i] = m->nrank;
+		m->rank[m->nrank++] = p;
+	}
+	return true;
+}
+
+static uint32_t number_of(const struct mapping *m, uint32_t thread)
+{
+	return m->number[model_thread_get(m->a->model, thread)->proc->idx];
+}
+
+static enum place_distance distance(const struct mapping *m, uint32_t slot_a, uint32_t slot_b)
+{
+	return places_distance(&m->places, m->place[slot_a], m->place[slot_b]);
+}
+
+static void message_add(void *ctx, const struct whatif_dep *d)
+{
+	struct mapping *m = ctx;
+	uint32_t from = number_of(m, d->on), to = number_of(m, d->thread), a, b;
+	struct mapping_pair *p;
+	struct mapping_sample *s;
+	uint64_t key;
+
+	if (from == UINT32_MAX || to == UINT32_MAX || from == to || d->bytes < 0)
+		return;
+	a = from < to ? from : to;
+	b = from < to ? to : from;
+	key = ((uint64_t)a * RANKS_MAX + b) * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)d->bytes;
+	p = map_make(&m->pairs, key, sizeof(*p));
+	if (p->cnt && (p->a != a || p->b != b || p->bytes != d->bytes))
+		return; /* of one hash: rarer than anything that matters */
+	*p = (struct mapping_pair){a, b, d->bytes, p->cnt + 1};
+	if (d->begin_ns > d->both_ns || d->end_ns <= d->both_ns)
+		return; /* the receiver was not in it yet */
+	s = map_make(&m->sampled, ((uint64_t)d->bytes + 1) * PLACE_DISTANCES + distance(m, a, b),
+		     sizeof(*s));
+	s->ns[s->n++ % SAMPLES_KEPT] = d->end_ns - d->both_ns;
+}
+
+static int ns_compare(const void *va, const void *vb)
+{
+	uint64_t a = *(const uint64_t *)va, b = *(const uint64_t *)vb;
+
+	return a < b ? -1 : a > b;
+}
+
+static int size_compare(const void *va, const void *vb)
+{
+	int64_t a = *(const int64_t *)va, b = *(const int64_t *)vb; /* bytes come first */
+
+	return a < b ? -1 : a > b;
+}
+
+static void times_make(struct mapping *m)
+{
+	struct mapping_sample *s;
+	uint64_t key;
+
+	for (size_t at = 0; (s = map_next(&m->sampled, &at, &key));) {
+		struct mapping_times *t = &m->times[key % PLACE_DISTANCES];
+		uint32_t n = s->n < SAMPLES_KEPT ? s->n : SAMPLES_KEPT;
+
+		if (t->n == t->room) {
+			t->room = t->room ? t->room * 2 : 16;
+			t->size = xrealloc(t->size, t->room * sizeof(*t->size));
+		}
+		qsort(s->ns, n, sizeof(*s->ns), ns_compare);
+		t->size[t->n].bytes = (int64_t)(key / PLACE_DISTANCES) - 1;
+		t->size[t->n++].ns = s->ns[n / 2];
+	}
+	for (int d = 0; d < PLACE_DISTANCES; d++) {
+		if (m->times[d].n)
+			qsort(m->times[d].size, m->times[d].n, sizeof(*m->times[d].size),
+			      size_compare);
+	}
+}
+
+/* What a message takes over a distance at most, or at least; UINT64_MAX: nothing is known. */
+static uint64_t time_of(const struct mapping *m, int64_t bytes, enum place_distance d, bool most)
+{
+	const struct mapping_times *t = &m->times[d];
+	uint32_t i = 0;
+
+	if (!t->n)
+		return UINT64_MAX;
+	while (i < t->n && t->size[i].bytes < bytes)
+		i++;
+	if (i < t->n && (most || t->size[i].bytes == bytes))
+		return t->size[i].ns;
+	if (!most)
+		return i ? t->size[i - 1].ns : 0;
+	return (uint64_t)((double)t->size[t->n - 1].ns * (double)bytes /
+			  (double)(t->size[t->n - 1].bytes > 0 ? t->size[t->n - 1].bytes : 1));
+}
+
+/* ---- other places ---- */
+
+static double cost_of(const struct mapping *m)
+{
+	const struct mapping_pair *p;
+	double sum = 0;
+
+	for (size_t at = 0; (p = map_next(&m->pairs, &at, NULL));) {
+		uint64_t ns = time_of(m, p->bytes, distance(m, m->slot[p->a], m->slot[p->b]), true);
+
+		sum += ns == UINT64_MAX ? 0 : (double)p->cnt * (double)ns;
+	}
+	return sum;
+}
+
+/* As long as the exchange of two ranks' places helps: the one that helps most. Whether any did. */
+static bool places_exchange(struct mapping *m)
+{
+	double best = cost_of(m), least = best;
+	uint32_t from = 0, to = 0;
+	bool any = false;
+
+	for (;;) {
+		for (uint32_t a = 0; a < m->nrank; a++) {
+			for (uint32_t b = a + 1; b < m->nrank; b++) {
+				uint32_t slot = m->slot[a];
+				double cost;
+
+				m->slot[a] = m->slot[b];
+				m->slot[b] = slot;
+				cost = cost_of(m);
+				m->slot[b] = m->slot[a];
+				m->slot[a] = slot;
+				if (cost < least) {
+					least = cost;
+					from = a;
+					to = b;
+				}
+			}
+		}
+		if (least >= best)
+			return any;
+		uint32_t slot = m->slot[from];
+
+		m->slot[from] = m->slot[to];
+		m->slot[to] = slot;
+		best = least;
+		any = true;
+	}
+}
+
+/* ---- what would be gained ---- */
+
+static bool leave_out(void *ctx, const struct whatif_dep *d, int64_t *extra_ns)
+{
+	const struct mapping *m = ctx;
+	uint32_t a = number_of(m, d->on), b = number_of(m, d->thread);
+	enum place_distance was, will;
+	uint64_t was_ns, will_ns, rest_ns;
+
+	if (d->kind != WHATIF_SEND_POSTED || a == UINT32_MAX || b == UINT32_MAX || d->bytes < 0)
+		return false;
+	was = distance(m, a, b);
+	will = distance(m, m->slot[a], m->slot[b]);
+	was_ns = time_of(m, d->bytes, was, !m->sure);
+	will_ns = time_of(m, d->bytes, will, m->sure);
+	if (was == will || was_ns == UINT64_MAX || will_ns == UINT64_MAX)
+		return false;
+	rest_ns = d->end_ns - (d->on_ns > d->begin_ns ? d->on_ns : d->begin_ns);
+	*extra_ns = (int64_t)will_ns - (int64_t)was_ns;
+	if (*extra_ns < -(int64_t)rest_ns)
+		*extra_ns = -(int64_t)rest_ns;
+	return false;
+}
+
+static struct gain gain_of(struct mapping *m)
+{
+	const struct whatif_change change = {.leave_out = leave_out, .ctx = m};
+	struct gain g;
+
+	m->sure = true;
+	g.low_ns = whatif_run(m->a->whatif, &change);
+	m->sure = false;
+	g.high_ns = whatif_run(m->a->whatif, &change);
+	return g;
+}
+
+/* ---- words ---- */
+
+static const char *const distance_names[] = {
+	[PLACE_CACHE] = "within a cache",
+	[PLACE_PACKAGE] = "within a package",
+	[PLACE_HOST] = "between packages",
+	[PLACE_FAR] = "between hosts",
+};
+
+/* Bytes of all messages over a distance, where ranks ran or where they are to run. */
+static uint64_t bytes_over(const struct mapping *m, enum place_distance d, bool advised)
+{
+	const struct mapping_pair *p;
+	uint64_t sum = 0;
+
+	for (size_t at = 0; (p = map_next(&m->pairs, &at, NULL));) {
+		uint32_t a = advised ? m->slot[p->a] : p->a, b = advised ? m->slot[p->b] : p->b;
+
+		sum += distance(m, a, b) == d ? p->cnt * (uint64_t)p->bytes : 0;
+	}
+	return sum;
+}
+
+static enum place_distance farthest(const struct mapping *m)
+{
+	int d = PLACE_FAR;
+
+	while (d > 0 && bytes_over(m, (enum place_distance)d, false) ==
+				bytes_over(m, (enum place_distance)d, true))
+		d--;
+	return (enum place_distance)d;
+}
+
+static char *text_of(const struct mapping *m)
+{
+	enum place_distance d = farthest(m);
+	char was[HUMAN_BYTES], will[HUMAN_BYTES];
+
+	return xasprintf(
+		"ranks sent %s %s; with the places of some of them exchanged it would be %s",
+		human_bytes(was, sizeof(was), bytes_over(m, d, false)), distance_names[d],
+		human_bytes(will, sizeof(will), bytes_over(m, d, true)));
+}
+
+/* "ranks 0 1 on node1 CPU 0-1; …": a rank's own place, host by host. */
+static char *setting_of(const struct mapping *m)
+{
+	char *text = xstrdup("place ranks (mpirun --rankfile, mpiexec -hosts or taskset -c):");
+
+	for (uint32_t i = 0; i < m->nrank; i++) {
+		struct place to = m->place[m->slot[i]];
+		uint32_t local;
+		const struct model_host *h = model_host_of_cpu(m->a->model, to.cpu, &local);
+
+		if (m->slot[i] == i)
+			continue;
+		text = words_process(&m->a->findings, words(text, " "), m->rank[i]);
+		text = words(text, " on %s CPU %u;", h->label, local);
+	}
+	return words(text, " the others where they were");
+}
+
+extern const struct strategy strategy_mapping;
+
+static void look_at(struct mapping *m)
+{
+	whatif_messages(m->a->whatif, message_add, m);
+	times_make(m);
+	if (!m->pairs.cnt) {
+		advise_nothing(m->a, &strategy_mapping,
+			       xstrdup("no message between two ranks was matched"));
+	} else if (!places_exchange(m)) {
+		advise_nothing(
+			m->a, &strategy_mapping,
+			xstrdup("no two ranks would do better in each other's places, as far as times "
+				"over these distances were seen"));
+	} else {
+		advise_add(
+			m->a,
+			&(struct advice){
+				.strategy = &strategy_mapping,
+				.gain = gain_of(m),
+				.text = text_of(m),
+				.setting = setting_of(m),
+				.number = {{"bytes_far", bytes_over(m, farthest(m), false)},
+					   {"bytes_far_advised", bytes_over(m, farthest(m), true)}},
+				.nnumber = 2,
+			});
+	}
+}
+
+static void conclude(void *data, struct advise *a)
+{
+	struct mapping *m = data;
+
+	if (!ranks_find(m))
+		advise_nothing(a, &strategy_mapping, xstrdup("where ranks ran was not recorded"));
+	else if (m->nrank < 3 || m->nrank > RANKS_MAX)
+		advise_nothing(a, &strategy_mapping,
+			       xasprintf("%u ranks: looked at are 3 to %d", m->nrank, RANKS_MAX));
+	else
+		look_at(m);
+}
+
+const struct strategy strategy_mapping = {
+	.name = "mapping",
+	.brief = "places of ranks, against who sends how much to whom",
+	.source = "Gallardo et al. 2015 (MPI Advisor), 4.3",
+	.begin = begin,
+	.release = release,
+	.sink = sink,
+	.conclude = conclude,
+};
