@@ -34,7 +34,10 @@ static const struct function {
 static struct function function_of(const char *name)
 {
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-		if (!strcmp(name, functions[i].name))
+		size_t n = strlen(functions[i].name);
+
+		/* MPI_Bcast_c has larger counts. */
+		if (!strncmp(name, functions[i].name, n) && (!name[n] || !strcmp(name + n, "_c")))
 			return functions[i];
 	}
 	return (struct function){name, NULL, SIZE_NONE};
