@@ -362,12 +362,14 @@ static char *words_unknown(const struct collectives *c, char *text, uint32_t use
 struct best {
 	uint32_t idx;
 	uint64_t low_ns;
-	uint32_t few, unknown, slower;
+	uint32_t few, unknown; /* algorithms: of these too few launches, or not all sizes */
 };
 
 static struct best best_find(struct collectives *c)
 {
 	struct best b = {.idx = UINT32_MAX};
+	uint32_t own = UINT32_MAX;
+	uint64_t own_ns = 0;
 
 	for (uint32_t i = 0; i < c->algorithms.n; i++) {
 		uint64_t unknown_ns, low_ns;
@@ -383,13 +385,19 @@ static struct best best_find(struct collectives *c)
 			continue;
 		}
 		low_ns = less ? gain_of(c, true) : 0;
-		b.slower += !low_ns;
-		/* Where it hardly matters, the library's own choice: it looks at the size. */
-		if (low_ns > b.low_ns || (low_ns >= b.low_ns / 10 * 9 && low_ns &&
-					  !strcmp(c->algorithms.item[i].value, MEASURED_DEFAULT))) {
+		if (low_ns > b.low_ns) {
 			b.idx = i;
 			b.low_ns = low_ns;
 		}
+		if (!strcmp(c->algorithms.item[i].value, MEASURED_DEFAULT)) {
+			own = i;
+			own_ns = low_ns;
+		}
+	}
+	/* Where it hardly matters, the library's own choice: it looks at the size. */
+	if (own_ns && own_ns >= b.low_ns / 10 * 9) {
+		b.idx = own;
+		b.low_ns = own_ns;
 	}
 	return b;
 }
