@@ -40,7 +40,7 @@ endif
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-all: $(BUILD)/povtrace $(BUILD)/povtrace-record.so $(BUILD)/povtrace-lines
+all: $(BUILD)/povtrace $(BUILD)/povtrace-record.so $(BUILD)/povtrace-lines $(BUILD)/povtrace-mpi-t
 
 # ---- flags ----
 
@@ -59,6 +59,8 @@ READ_LIBS := $(shell $(PKG_CONFIG) --libs libzstd zlib jansson 2>/dev/null) -lm 
 RECORD_LIBS := $(shell $(PKG_CONFIG) --libs libbpf libelf hwloc 2>/dev/null) -lZydis
 # So do names of call sites, from files that may be damaged: a program of its own, started when it is needed.
 LINES_LIBS := $(shell $(PKG_CONFIG) --libs libdw libelf 2>/dev/null)
+# So does asking an MPI library, which may do whatever it likes in the process that loads it.
+MPI_T_LIBS := $(shell $(PKG_CONFIG) --libs jansson 2>/dev/null) -ldl
 LIBS := $(RECORD_LIBS) $(LINES_LIBS) $(READ_LIBS)
 
 # ---- what there is ----
@@ -76,10 +78,11 @@ MAIN_OBJ := $(BUILD)/obj/main.o
 LIB := $(BUILD)/libpovtrace.a
 LINES_MAIN_OBJ := $(BUILD)/obj/site/lines_main.o
 LINES_OBJ := $(LINES_MAIN_OBJ) $(BUILD)/obj/site/debug_info.o
-LIB_OBJ := $(filter-out $(MAIN_OBJ) $(LINES_MAIN_OBJ),$(USER_OBJ)) $(GEN_OBJ)
+MPI_T_OBJ := $(addprefix $(BUILD)/obj/,mpi_t/mpi_t_main.o base/log.o base/alloc.o)
+LIB_OBJ := $(filter-out $(MAIN_OBJ) $(LINES_MAIN_OBJ) $(firstword $(MPI_T_OBJ)),$(USER_OBJ)) $(GEN_OBJ)
 RECORD_OBJ := $(patsubst user/%.c,$(BUILD)/obj/%.o,$(filter-out user/attach/launch%.c, \
 	$(wildcard user/elf/*.c user/attach/*.c user/collect/*.c user/clock/*.c))) $(BUILD)/obj/gen/library_kinds.o
-READ_OBJ := $(filter-out $(RECORD_OBJ) $(LINES_OBJ),$(USER_OBJ) $(GEN_OBJ))
+READ_OBJ := $(filter-out $(RECORD_OBJ) $(LINES_OBJ) $(firstword $(MPI_T_OBJ)),$(USER_OBJ) $(GEN_OBJ))
 
 # Puts what a command printed to $@.$$$$ in the place of $@ only if that changes it, so that nothing is
 # rebuilt for nothing. The name is the shell's own: several makes of one tree may be at it at once.
@@ -191,6 +194,10 @@ $(BUILD)/povtrace-record.so: $(RECORD_OBJ) $(BUILD)/objects
 $(BUILD)/povtrace-lines: $(LINES_OBJ) $(BUILD)/objects
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) $(LINES_OBJ) $(LINES_LIBS) -o $@
+
+$(BUILD)/povtrace-mpi-t: $(MPI_T_OBJ) $(BUILD)/objects
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS_ALL) $(MPI_T_OBJ) $(MPI_T_LIBS) -o $@
 
 asan: gen
 	$(Q)$(MAKE) BUILD=build/asan SAN=address,undefined OPT="-O1 -g" all
@@ -408,6 +415,7 @@ install: all docs
 	install -d $(MANDIR) $(BASHDIR) $(DOCDIR)/kmod-docs $(DOCDIR)/LICENSES
 	install -D -m 644 $(BUILD)/povtrace-record.so $(RECORDDIR)/povtrace-record.so
 	install -m 755 $(BUILD)/povtrace-lines $(RECORDDIR)/povtrace-lines
+	install -m 755 $(BUILD)/povtrace-mpi-t $(RECORDDIR)/povtrace-mpi-t
 	install -m 644 $(MAN_PAGES) $(MANDIR)/
 	install -m 644 $(BUILD)/povtrace.bash $(BASHDIR)/povtrace
 	install -m 644 README.md CHANGELOG.md CONTRIBUTING.md $(DOCDIR)/

@@ -19,10 +19,12 @@ layer: abi base trace
 model: abi base trace layer
 site: abi base trace layer model
 analysis: abi base trace layer model
-finding: abi base trace layer model analysis site
+setting: base trace
+finding: abi base trace layer model analysis site setting
 report: abi base trace layer model analysis site finding
 writer: abi base trace layer model analysis site finding
-advise: abi base trace layer model analysis site finding
+advise: abi base trace layer model analysis site finding setting mpi_t/mpi_t.h
+mpi_t: base
 attach: abi base elf trace layer/func_table.h
 collect: abi base elf trace attach layer/func_table.h layer/signature.h clock/clock.h
 libpov: abi
@@ -73,7 +75,7 @@ done)
 check "each file of the model knows only the steps before its own" "$bad"
 
 reading=$(tree_files 'user/base/*' 'user/trace/*' 'user/layer/*' 'user/model/*' 'user/analysis/*' \
-	'user/finding/*' 'user/report/*' 'user/writer/*' 'user/site/*' 'user/fabric/*' 'user/advise/*' 'user/cmd_advise.c' 'user/cmd_report.c' 'user/cmd_diff.c' 'user/cmd_export.c' 'user/cmd_info.c' |
+	'user/finding/*' 'user/report/*' 'user/writer/*' 'user/site/*' 'user/fabric/*' 'user/advise/*' 'user/setting/*' 'user/cmd_advise.c' 'user/cmd_report.c' 'user/cmd_diff.c' 'user/cmd_export.c' 'user/cmd_info.c' |
 	grep '\.[ch]$' | grep -vxF user/site/debug_info.c)
 check "reading a trace needs neither libbpf nor the kernel half, nor what else only the recording half and povtrace-lines are linked with" \
 	"$(grep -nE '#[[:space:]]*include[[:space:]]*[<"](bpf/|linux/bpf|povtrace\.skel|hwloc|Zydis|gelf|libelf|elfutils|dwarf)' $reading /dev/null)"

@@ -1,118 +1,439 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* See library.h. */
-#include "advise/library.h"
+#include "advise/library_internal.h"
 
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json_get.h"
 #include "base/log.h"
 #include "model/model.h"
+#include "setting/setting.h"
 #include "trace/trace_read.h"
 
-struct library {
-	const struct model *model;
-};
+#define NAME_BYTES 256
+
+/* ---- which it is ---- */
+
+static bool is_mpi(const json_t *meta)
+{
+	const json_t *of = json_object_get(meta, "layers");
+
+	return json_is_type(meta, "library") &&
+	       (of ? json_has_text(of, "mpi") : *json_get_text(meta, "flavour"));
+}
+
+static const json_t *library_find(const struct trace *t)
+{
+	for (size_t i = 0; i < trace_meta_count(t); i++) {
+		if (is_mpi(trace_meta_get(t, i)))
+			return trace_meta_get(t, i);
+	}
+	return NULL;
+}
+
+/* Of the files that ranks mapped: the first with that name. */
+static const json_t *image_find(const struct trace *t, const char *base)
+{
+	for (size_t i = 0; i < trace_meta_count(t); i++) {
+		const json_t *meta = trace_meta_get(t, i);
+		const char *path = json_get_text(meta, "path"), *slash = strrchr(path, '/');
+
+		if (json_is_type(meta, "image") && slash && !strncmp(slash + 1, base, strlen(base)))
+			return meta;
+	}
+	return NULL;
+}
+
+static bool has_setting(const json_t *environment, const char *prefix)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)environment, name, value)
+	{
+		if (!strncmp(name, prefix, strlen(prefix)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Relatives of MPICH have its flavour. Their files lie in directories of their makers' names, and what only they read was set for the
+ * ranks.
+ */
+static enum library_family family_of(const struct library *l)
+{
+	const char *flavour = json_get_text(l->meta, "flavour"),
+		   *path = json_get_text(l->meta, "path");
+
+	if (!strcmp(flavour, "openmpi"))
+		return LIBRARY_OPENMPI;
+	if (strcmp(flavour, "mpich") != 0)
+		return LIBRARY_OTHER;
+	if (strcasestr(path, "mvapich") || has_setting(l->environment, "MV2_"))
+		return LIBRARY_MVAPICH;
+	if (strcasestr(path, "intel") || strcasestr(path, "oneapi") || strcasestr(path, "impi"))
+		return LIBRARY_INTEL;
+	return has_setting(l->environment, "I_MPI_") ? LIBRARY_INTEL : LIBRARY_MPICH;
+}
+
+static char *name_of(const struct library *l)
+{
+	static const char *const names[] = {
+		[LIBRARY_OTHER] = "",	       [LIBRARY_OPENMPI] = "Open MPI",
+		[LIBRARY_MPICH] = "MPICH",     [LIBRARY_INTEL] = "Intel MPI",
+		[LIBRARY_MVAPICH] = "MVAPICH",
+	};
+	const char *name = names[l->family], *version = json_get_text(l->meta, "version");
+
+	return xasprintf("%s%s%s", name, *name && *version ? " " : "", *name ? version : "");
+}
 
 struct library *library_new(const struct model *m, bool ask)
 {
 	struct library *l = xcalloc(1, sizeof(*l));
 
-	(void)ask;
-	l->model = m;
+	l->trace = model_get_trace(m);
+	l->meta = library_find(l->trace);
+	l->environment = setting_environment(l->trace);
+	l->family = family_of(l);
+	l->name = name_of(l);
+	l->ask = ask;
+	l->telling = xcalloc(1, sizeof(*l->telling));
 	return l;
 }
 
 void library_free(struct library *l)
 {
+	if (!l)
+		return;
+	library_answer_release(&l->telling->answer);
+	free(l->telling->why_not);
+	free(l->telling);
+	free(l->name);
 	free(l);
 }
 
 enum library_family library_family(const struct library *l)
 {
-	(void)l;
-	return LIBRARY_OTHER;
+	return l->family;
 }
 
 const char *library_name(const struct library *l)
 {
-	(void)l;
-	return "";
+	return l->name;
 }
 
-enum library_path library_path(const struct library *l, bool between_hosts)
+const char *library_environment(const struct library *l, const char *name)
 {
-	(void)l;
-	(void)between_hosts;
-	return PATH_UNKNOWN;
+	return json_string_value(json_object_get(l->environment, name));
+}
+
+/* ---- what it says ---- */
+
+/* How the launcher of a recording is called, by the library's family. */
+static const json_t *launcher_image(const struct library *l)
+{
+	static const char *const openmpi[] = {"mpirun.openmpi", "orterun", "prterun", "mpirun",
+					      NULL};
+	static const char *const hydra[] = {"mpiexec.hydra", NULL};
+	const char *const *name = l->family == LIBRARY_OPENMPI ? openmpi : hydra;
+
+	for (; *name; name++) {
+		const json_t *image = image_find(l->trace, *name);
+
+		if (image)
+			return image;
+	}
+	return NULL;
+}
+
+static char *ask(const struct library *l)
+{
+	const json_t *launcher = launcher_image(l);
+	struct library_question q = {
+		.family = l->family,
+		.path = json_get_text(l->meta, "path"),
+		.build_id = json_get_text(l->meta, "build_id"),
+		.launcher = json_get_text(launcher, "path"),
+		.launcher_id = json_get_text(launcher, "build_id"),
+		.settings = l->environment,
+	};
+
+	if (!l->ask)
+		return xstrdup("it was not to be asked (--no-ask)");
+	if (l->family == LIBRARY_OTHER)
+		return xstrdup(l->meta ? "it is of no known family" :
+					 "no MPI library was recorded");
+	return library_ask(&q, &l->telling->answer);
+}
+
+const struct library_answer *library_answer(const struct library *l)
+{
+	struct library_telling *t = l->telling;
+
+	if (!t->over) {
+		t->why_not = ask(l);
+		t->told = !t->why_not;
+		t->over = true;
+	}
+	return t->told ? &t->answer : NULL;
+}
+
+const char *library_not_asked(const struct library *l)
+{
+	return l->telling->why_not;
+}
+
+bool library_uses(const struct library *l, const char *component)
+{
+	const struct library_answer *a = library_answer(l);
+
+	return a && json_has_text(a->components, component);
+}
+
+/* In the environment a parameter of Open MPI has a prefix; others are called the same. */
+static const char *environment_name(const struct library *l, const char *name, char *room)
+{
+	if (l->family != LIBRARY_OPENMPI || isupper((unsigned char)*name))
+		return name;
+	snprintf(room, NAME_BYTES, "OMPI_MCA_%s", name);
+	return room;
+}
+
+const char *library_text(const struct library *l, const char *name)
+{
+	const struct library_answer *a = library_answer(l);
+	const char *text = a ? json_string_value(json_object_get(a->variable, name)) : NULL;
+	char room[NAME_BYTES];
+
+	return text ? text : library_environment(l, environment_name(l, name, room));
+}
+
+/* "4096", "64k", "1mb", "inf"; false: something else. */
+static bool number_read(const char *text, int64_t *out)
+{
+	static const char units[] = "kmgt";
+	const char *unit;
+	char *end;
+	long long n;
+	int shift = 0;
+
+	if (!strcasecmp(text, "inf")) {
+		*out = INT64_MAX;
+		return true;
+	}
+	n = strtoll(text, &end, 10);
+	if (end == text)
+		return false;
+	unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
+	if (unit) {
+		shift = 10 * (int)(unit - units + 1);
+		end++;
+	}
+	if (tolower((unsigned char)*end) == 'b')
+		end++;
+	if (*end || n > INT64_MAX >> shift || n < -(INT64_MAX >> shift))
+		return false;
+	*out = n * (INT64_C(1) << shift);
+	return true;
+}
+
+/* Of an object's member, its own copy of the key. */
+static const char *key_of(const json_t *object, const char *name)
+{
+	return json_object_iter_key(json_object_iter_at((json_t *)object, name));
 }
 
 struct library_value library_variable(const struct library *l, const char *name)
 {
-	(void)l;
-	(void)name;
-	return (struct library_value){.by = TOLD_NOT};
+	const struct library_answer *a = library_answer(l);
+	const json_t *value = a ? json_object_get(a->variable, name) : NULL;
+	char room[NAME_BYTES];
+	const char *set;
+	int64_t n;
+
+	if (json_is_integer(value))
+		return (struct library_value){TOLD_MPI_T, key_of(a->variable, name),
+					      json_integer_value(value)};
+	name = environment_name(l, name, room);
+	set = library_environment(l, name);
+	if (!set || !number_read(set, &n))
+		return (struct library_value){.by = TOLD_NOT};
+	return (struct library_value){TOLD_ENVIRONMENT, key_of(l->environment, name), n};
 }
 
-struct library_value library_threshold(const struct library *l, bool between_hosts)
+/* ---- what moves its messages ---- */
+
+/* "self,vader,tcp" has tcp; "^tcp" and what is not set have nothing. */
+static bool list_has(const char *list, const char *name)
 {
-	(void)l;
-	(void)between_hosts;
-	return (struct library_value){.by = TOLD_MPI_T, .value = 65536 - 64, .name = "x"};
+	size_t len = strlen(name);
+
+	if (!list || *list == '^')
+		return false;
+	for (; *list; list += strspn(list, ",")) {
+		if (strcspn(list, ",") == len && !strncmp(list, name, len))
+			return true;
+		list += strcspn(list, ",");
+	}
+	return false;
 }
 
-char *library_threshold_setting(const struct library *l, bool between_hosts, uint64_t bytes)
+/* A component's variables are there while it is open: it is closed if it finds nobody to talk to. */
+static bool btl_open(const struct library *l, const char *btl)
 {
-	(void)l;
-	(void)between_hosts;
-	return xasprintf("TEST %d", (int)bytes);
+	char name[NAME_BYTES];
+
+	snprintf(name, sizeof(name), "btl_%s_eager_limit", btl);
+	if (library_answer(l))
+		return library_variable(l, name).by == TOLD_MPI_T;
+	return list_has(library_environment(l, "OMPI_MCA_btl"), btl);
 }
 
-uint64_t library_threshold_memory(const struct library *l, bool between_hosts, uint64_t bytes,
-				  uint32_t peers, char **text)
+const char *library_openmpi_shm(const struct library *l)
 {
-	(void)l;
-	(void)between_hosts;
-	(void)bytes;
-	(void)peers;
-	*text = xstrdup("");
-	return 0;
+	if (btl_open(l, "vader"))
+		return "vader";
+	/* Open MPI 4 has a component of that name that only refers to vader. */
+	return btl_open(l, "sm") ? "sm" : NULL;
 }
+
+static const char *pml_of(const struct library *l)
+{
+	const struct library_answer *a = library_answer(l);
+	const char *set;
+
+	if (a && *a->pml)
+		return a->pml;
+	set = library_text(l, "pml");
+	return set && *set && *set != '^' && !strchr(set, ',') ? set : "";
+}
+
+static enum library_path openmpi_path(const struct library *l, bool between_hosts)
+{
+	static const char *const networks[] = {"openib", "uct", "ofi", "usnic", "portals4", "ugni"};
+	const char *pml = pml_of(l);
+
+	if (!strcmp(pml, "ucx"))
+		return PATH_UCX;
+	if (!strcmp(pml, "cm") && library_uses(l, "mca_mtl_ofi"))
+		return PATH_OFI;
+	if (strcmp(pml, "ob1") != 0)
+		return PATH_UNKNOWN;
+	if (!between_hosts && library_openmpi_shm(l))
+		return PATH_SHM;
+	for (size_t i = 0; i < sizeof(networks) / sizeof(networks[0]); i++) {
+		if (btl_open(l, networks[i]))
+			return PATH_UNKNOWN;
+	}
+	return btl_open(l, "tcp") ? PATH_TCP : PATH_UNKNOWN;
+}
+
+/* By the description of how it was built; else by what it is linked with. */
+static enum library_path mpich_network(const struct library *l)
+{
+	const struct library_answer *a = library_answer(l);
+	const char *device = a ? strstr(a->version, "Device:") : NULL;
+	bool ucx, ofi;
+
+	if (device) {
+		device += strlen("Device:");
+		device += strspn(device, " \t");
+		ucx = !strncmp(device, "ch4:ucx", strlen("ch4:ucx"));
+		ofi = !strncmp(device, "ch4:ofi", strlen("ch4:ofi"));
+	} else {
+		ucx = image_find(l->trace, "libucp.so");
+		ofi = image_find(l->trace, "libfabric.so");
+	}
+	return ucx == ofi ? PATH_UNKNOWN : ucx ? PATH_UCX : PATH_OFI;
+}
+
+static bool is_set(const struct library *l, const char *name)
+{
+	const char *text = library_environment(l, name);
+	struct library_value v = library_variable(l, name);
+
+	return (v.by != TOLD_NOT && v.value) ||
+	       (text &&
+		(!strcasecmp(text, "true") || !strcasecmp(text, "yes") || !strcasecmp(text, "on")));
+}
+
+/* Above UCX, MPICH has no shared memory of its own unless it was built for that: UCX has. */
+static enum library_path mpich_path(const struct library *l, bool between_hosts)
+{
+	enum library_path network = mpich_network(l);
+	const struct library_answer *a = library_answer(l);
+	const char *built;
+
+	if (between_hosts || network == PATH_UNKNOWN || is_set(l, "MPIR_CVAR_NOLOCAL"))
+		return network;
+	built = a ? strstr(a->version, "-ch4-shmmods") : NULL;
+	if (!built)
+		return network == PATH_UCX ? PATH_UCX : PATH_SHM;
+	built += strlen("-ch4-shmmods");
+	if (*built != '=' || !strncmp(built, "=none", 5) || !strncmp(built, "=no", 3))
+		return network; /* --without-… */
+	return !strncmp(built, "=auto", 5) && network == PATH_UCX ? PATH_UCX : PATH_SHM;
+}
+
+/* shm:ofi unless it is set; one word is for both. */
+static enum library_path intel_path(const struct library *l, bool between_hosts)
+{
+	const char *set = library_environment(l, "I_MPI_FABRICS");
+	const char *between = set ? strchr(set, ':') : NULL;
+
+	between = between ? between + 1 : set;
+	if (!between_hosts && (!set || !strncmp(set, "shm", 3)))
+		return PATH_SHM;
+	return !between || !strcmp(between, "ofi") ? PATH_OFI : PATH_UNKNOWN;
+}
+
+enum library_path library_path(const struct library *l, bool between_hosts)
+{
+	switch (l->family) {
+	case LIBRARY_OPENMPI:
+		return openmpi_path(l, between_hosts);
+	case LIBRARY_MPICH:
+		return mpich_path(l, between_hosts);
+	case LIBRARY_INTEL:
+		return intel_path(l, between_hosts);
+	case LIBRARY_MVAPICH:
+		return between_hosts ? PATH_UNKNOWN : PATH_SHM;
+	default:
+		return PATH_UNKNOWN;
+	}
+}
+
+/* ---- settings that are no thresholds ---- */
 
 char *library_binding_setting(const struct library *l, uint32_t cores)
 {
-	(void)l;
-	return xasprintf("the launcher's binding to %u cores each, or taskset -c", cores);
+	return setting_cores(l->trace, cores);
 }
 
 char *library_yield_setting(const struct library *l)
 {
-	(void)l;
-	return NULL;
+	if (l->family == LIBRARY_OPENMPI && library_variable(l, "mpi_yield_when_idle").value == 1)
+		return NULL;
+	return setting_yield(l->trace);
 }
 
+/* kmod-docs/FINDINGS.md says what these were measured to bring. */
 char *library_progress_setting(const struct library *l, bool between_hosts, bool free_cores)
 {
-	(void)l;
-	(void)between_hosts;
-	(void)free_cores;
-	return NULL;
-}
+	const char *name = NULL;
 
-/* Of the first rank that has it. */
-const char *library_environment(const struct library *l, const char *name)
-{
-	struct trace *t = model_get_trace(l->model);
-
-	for (size_t i = 0; i < trace_meta_count(t); i++) {
-		const json_t *meta = trace_meta_get(t, i);
-		const char *value;
-
-		if (!json_is_type(meta, "process"))
-			continue;
-		value = json_string_value(
-			json_object_get(json_object_get(meta, "settings"), name));
-		if (value)
-			return value;
-	}
-	return NULL;
+	if (l->family == LIBRARY_OPENMPI && library_path(l, between_hosts) == PATH_TCP &&
+	    library_variable(l, "btl_tcp_progress_thread").value != 1)
+		name = "OMPI_MCA_btl_tcp_progress_thread";
+	if (l->family == LIBRARY_MPICH && free_cores && !is_set(l, "MPIR_CVAR_ASYNC_PROGRESS"))
+		name = "MPIR_CVAR_ASYNC_PROGRESS";
+	if (l->family == LIBRARY_INTEL && free_cores && !is_set(l, "I_MPI_ASYNC_PROGRESS"))
+		name = "I_MPI_ASYNC_PROGRESS";
+	return name ? setting_pairs(l->trace, &(struct setting_pair){name, 1}, 1) : NULL;
 }

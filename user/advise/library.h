@@ -50,6 +50,8 @@ void library_free(struct library *l);
 
 enum library_family library_family(const struct library *l);
 const char *library_name(const struct library *l); /* "Open MPI 4.1.4"; "" if not known */
+/* Why its variables are not known by MPI_T, one sentence without an end mark; NULL: they are, or nothing was asked of it yet. */
+const char *library_not_asked(const struct library *l);
 /* Of messages within a host, or between hosts. */
 enum library_path library_path(const struct library *l, bool between_hosts);
 /* An integer variable by its MPI_T or environment name ("btl_vader_eager_limit", "UCX_RNDV_THRESH"). */
@@ -59,6 +61,11 @@ struct library_value library_variable(const struct library *l, const char *name)
  * library has no fixed one (UCX's "auto"), or does not tell.
  */
 struct library_value library_threshold(const struct library *l, bool between_hosts);
+/*
+ * The same of what is sent while the receiver is not in MPI: Open MPI's shared memory copies larger messages into a fragment, too, but
+ * the send is over only when the receiver has taken that, in any call of MPI.
+ */
+struct library_value library_threshold_alone(const struct library *l, bool between_hosts);
 /* What to type for a threshold of at least that many bytes of data: "mpirun --mca btl_vader_eager_limit 65592"; NULL: not known. Caller frees. */
 char *library_threshold_setting(const struct library *l, bool between_hosts, uint64_t bytes);
 /*

@@ -5,7 +5,8 @@
  * distance once both sides are in MPI (medians). Rule: exchange the places of two ranks as long as that makes the sum over all messages, number ×
  * time at that distance, smaller; so the places stay those that the run had.
  *
- * What is gained is the run in which receives take as much less as their messages would (whatif.h). Of a size that was not seen over the
+ * What is gained is the run in which receives take what their messages would take over the new distance (whatif.h). Of what each took, sure is no more
+ * than the median of its size. Of a size that was not seen over the
  * new distance the time lies between those of the next smaller and the next larger one (of sizes above all that were seen, it grows at most
  * with the size); the larger is sure. Where no message at all was seen over a distance, nothing is known of it, and nothing advised.
  */
@@ -268,14 +269,15 @@ static bool leave_out(void *ctx, const struct whatif_dep *d, int64_t *extra_ns)
 		return false;
 	was = distance(m, a, b);
 	will = distance(m, m->slot[a], m->slot[b]);
-	was_ns = time_of(m, d->bytes, was, !m->sure);
+	was_ns = time_of(m, d->bytes, was, false);
 	will_ns = time_of(m, d->bytes, will, m->sure);
 	if (was == will || was_ns == UINT64_MAX || will_ns == UINT64_MAX)
 		return false;
 	rest_ns = d->end_ns - (d->on_ns > d->begin_ns ? d->on_ns : d->begin_ns);
-	*extra_ns = (int64_t)will_ns - (int64_t)was_ns;
-	if (*extra_ns < -(int64_t)rest_ns)
-		*extra_ns = -(int64_t)rest_ns;
+	/* Of what this one took, surely no more is due to the distance than such messages take over it as a rule. */
+	if (m->sure && rest_ns > was_ns)
+		rest_ns = was_ns;
+	*extra_ns = rest_ns > will_ns || was < will ? (int64_t)will_ns - (int64_t)rest_ns : 0;
 	return false;
 }
 

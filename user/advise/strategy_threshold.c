@@ -170,15 +170,19 @@ static char *limit_text(char *text, const struct library_value *v)
 {
 	char bytes[HUMAN_BYTES];
 
-	text = words(text, "%s", human_bytes(bytes, sizeof(bytes), (uint64_t)v->value));
+	human_bytes(bytes, sizeof(bytes), (uint64_t)v->value);
 	switch (v->by) {
 	case TOLD_MPI_T:
-		return words(text, " (%s, as the library says by MPI_T)", v->name);
+		return words(text, "%s (%s, as the library says by MPI_T)", bytes, v->name);
 	case TOLD_ENVIRONMENT:
-		return words(text, " (%s, as set for the ranks)", v->name);
+		return words(text, "%s (%s, as set for the ranks)", bytes, v->name);
 	default:
-		return words(text,
-			     " (the largest seen that was sent before its receive was posted)");
+		if (!v->value)
+			return words(text, "which is below all of their sizes");
+		return words(
+			text,
+			"at least %s (the largest that was over before its receive was posted)",
+			bytes);
 	}
 }
 
@@ -260,9 +264,8 @@ static struct library_value limit_of(const struct threshold *t)
 
 	if (v.by == TOLD_NOT || seen->eager_max > v.value)
 		v = (struct library_value){
-			.by = seen->eager_max >= 0 && threshold_seen_agrees(seen) ? TOLD_SEEN :
-										    TOLD_NOT,
-			.value = seen->eager_max,
+			.by = threshold_seen_agrees(seen) ? TOLD_SEEN : TOLD_NOT,
+			.value = seen->eager_max > 0 ? seen->eager_max : 0,
 		};
 	return v;
 }

@@ -23,7 +23,7 @@ void threshold_seen_add(struct threshold_seen *s, const struct match *m);
 /* Of the sizes above eager_max all were waited for, and there are some: else the limit may be higher. */
 bool threshold_seen_agrees(const struct threshold_seen *s);
 void threshold_seen_release(struct threshold_seen *s);
-/* Whether a function sends in MPI's standard mode, whose protocol is the library's choice. */
+/* Whether a function does nothing but send, in MPI's standard mode, whose protocol is the library's choice. */
 bool threshold_is_standard(const struct func_info *f);
 
 #endif

@@ -28,6 +28,7 @@
 #include "attach/helper_service.h"
 #include "attach/inspect.h"
 #include "attach/proc.h"
+#include "attach/proc_settings.h"
 #include "base/json_get.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -376,6 +377,18 @@ static json_t *copied_json(struct service *s, pid_t pid, const json_t *copies)
 	return out;
 }
 
+static void settings_say(json_t *process, pid_t pid)
+{
+	unsigned int left_out;
+	json_t *settings = proc_settings_read(pid, &left_out);
+
+	if (!settings)
+		return;
+	json_object_set_new(process, "settings", settings);
+	if (left_out)
+		json_set_int(process, "settings_left_out", left_out);
+}
+
 static void process_serve(struct service *s, const json_t *request)
 {
 	pid_t pid = (pid_t)json_get_int(request, "pid");
@@ -388,6 +401,8 @@ static void process_serve(struct service *s, const json_t *request)
 	json_object_set_new(m, "job", json_string(rank.job));
 	json_object_set_new(m, "launcher", json_string(rank.launcher));
 	json_object_set_new(m, "copied", copied_json(s, pid, json_object_get(request, "copies")));
+	if (json_get_bool(request, "mpi"))
+		settings_say(m, pid);
 	service_say(s, json_pack("{s:b,s:o}", "done", 1, "process", m));
 }
 

@@ -1,0 +1,187 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+# povtrace advise, on made-up runs of two ranks of which it can be worked out what each setting would gain.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup() {
+	begin
+	need jq
+}
+
+# A job of two ranks, pids 100 and 200, on CPUs 0 and 1 (or, with "one", both on CPU 0) from 1 ms on; what they do is on stdin. SETTINGS: JSON.
+job() { # [one] [SETTINGS] <SCRIPT
+	local cpu=1 settings='{}'
+	[ "${1-}" = one ] && cpu=0 && shift
+	[ $# -gt 0 ] && settings=$1
+	cat <<-E
+		meta {"type":"recording","povtrace":"0.1.0","abi":1,"start_ns":1000000,"argv":["mpiexec","-n","2","./app"],"config":{"sched":"all","irq":false,"rings":2,"cpus_per_ring":1}}
+		meta {"type":"host","hostname":"node7","kernel":"6.1.0","version":"#1","machine":"x86_64","cpus":2}
+		meta {"type":"functions","layer":"mpi","rows":[{"id":1,"name":"MPI_Init","group":"init","attrs":"INIT","sig":"argc:ptr argv"},{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},{"id":3,"name":"MPI_Recv","group":"p2p","attrs":"WAIT","sig":"buf count dtype source tag comm >status"},{"id":5,"name":"MPI_Barrier","group":"coll","attrs":"WAIT","sig":"comm"},{"id":6,"name":"MPI_Irecv","group":"p2p","attrs":"NONE","sig":"buf count dtype source tag comm >req"},{"id":7,"name":"MPI_Wait","group":"req","attrs":"WAIT","sig":"<>req >status"},{"id":9,"name":"MPI_Finalize","group":"init","attrs":"FINAL","sig":""}]}
+		meta {"type":"library","id":1,"path":"/nowhere/libmpich.so.12","build_id":"00","dev":1,"ino":7,"flavour":"mpich","version":"4.0.2","layout":{"handle_bytes":4,"status_bytes":20,"type_in_handle":true,"undefined":-32766},"named":[["MPI_COMM_WORLD","0x44000000",0],["MPI_CHAR","0x4c000101",1]],"link":"uprobe_multi","attached":8,"missing":[],"failed":[],"emulated":8,"stepped":0}
+		meta {"type":"target","ts_ns":1000000,"pid":50,"cmdline":["mpiexec"]}
+		meta {"type":"process","ts_ns":1100000,"pid":100,"ppid":50,"exe":"/home/u/app","cmdline":["./app"],"rank":0,"size":2,"job":"j","launcher":"hydra","settings":$settings,"libs":[{"id":1,"bias":"0x0"}]}
+		meta {"type":"process","ts_ns":1100000,"pid":200,"ppid":50,"exe":"/home/u/app","cmdline":["./app"],"rank":1,"size":2,"job":"j","launcher":"hydra","settings":$settings,"libs":[{"id":1,"bias":"0x0"}]}
+		task ts=1000000 tid=50 tgid=50 on_cpu=1 cpu=0 comm=mpiexec
+		fork ts=1100000 tid=50 child=100 tgid=100 parent_tgid=50 comm=app
+		fork ts=1110000 tid=50 child=200 tgid=200 parent_tgid=50 comm=app
+		stream 0
+		waking ts=1111000 tid=50 target=100 cpu=0 target_cpu=0 flags=new
+		waking ts=1112000 tid=50 target=200 cpu=0 target_cpu=$cpu flags=new
+		switch ts=1120000 cpu=0 prev=50 next=100 state=1
+	E
+	[ $cpu = 0 ] || printf 'stream 1\nswitch ts=1130000 cpu=1 prev=0 next=200\n'
+	call 1 100 1200 100
+	call 1 200 1200 100
+	cat
+}
+
+# call FUNCTION PID BEGIN_US DURATION_US [ARGUMENTS [FIELDS]]
+call() {
+	echo "stream $(($2 / 200))"
+	echo "call ts=$((($3 + $4) * 1000)) dur=$(($4 * 1000)) tid=$2 tgid=$2 func=$1 cpu=$(($2 / 200)) lib=1 args=${5-0,0} ${6-}"
+}
+message() { echo "0x7f00,$1,0x4c000101,$2,7,0x44000000"; } # BYTES PEER
+finalize() { # AT_US
+	call 9 100 "$1" 100
+	call 9 200 "$1" 100
+	echo "end ts=$((($1 + 200) * 1000)) reason=\"command ended\""
+}
+
+# Twenty rounds of 10 ms: rank 0 sends from 0 to 4.1 ms, and is in the barrier from 8.1 ms on; rank 1 receives from $1 on, and is in the
+# barrier from 4.2 ms on; both until 8.2 ms.
+rounds() { # RECEIVE_US
+	for ((i = 0; i < 20; i++)); do
+		at=$((2000 + i * 10000))
+		call 2 100 $at 4100 "$(message 65536 1)"
+		call 5 100 $((at + 8100)) 100 0x44000000
+		call 3 200 $((at + $1)) $((4100 - $1)) "$(message 65536 0),1"
+		call 5 200 $((at + 4200)) 4000 0x44000000
+	done
+	finalize 202000
+}
+
+advise() { "$POVTRACE" advise --no-ask "$@"; }
+of() { jq -c --arg s "$1" ".advice[] | select(.strategy == \$s) | $2" out.json; } # STRATEGY JQ
+
+@test "sends that wait for their receives: the limit that was set, the gain to the nanosecond, what to set" {
+	{
+		echo 'meta {"type":"image","dev":1,"ino":70,"path":"/usr/lib/libucp.so.0.0.0","build_id":"02"}'
+		rounds 4000
+	} | job '{"UCX_RNDV_THRESH":"8192"}' >run.txt
+	"$make" run.txt run.pov
+	advise --json run.pov >out.json
+	cat out.json
+	[ "$(of threshold '[.gain_high_ns, .evidence.messages, .evidence.waited_ns, .evidence.advised_bytes]')" = "[78000000,20,80000000,65536]" ]
+	# one more copy of 0.1 ms on both sides of each
+	[ "$(of threshold .gain_low_ns)" = 76000000 ]
+	of threshold .setting | grep UCX_RNDV_THRESH
+	advise run.pov | grep -F "! threshold: expected to gain 0.076 to 0.078 s (38 to 39 % of the run)"
+}
+
+@test "receives that are there first: no advice, and what was looked at" {
+	rounds 0 | job >run.txt
+	"$make" run.txt run.pov
+	advise run.pov >out
+	cat out
+	grep "No advice" out
+	grep "threshold .*no message waited for the other side" out
+	grep "progress .*no rank waited in MPI for data" out
+	grep "cores .*no rank wanted a core that another rank had" out
+}
+
+# Rank 0 posts a receive, computes for 4 ms and waits for it; rank 1 is in its send all the time, and then computes for 4 ms to the barrier.
+@test "a transfer that stands still while one side computes" {
+	{
+		for ((i = 0; i < 20; i++)); do
+			at=$((2000 + i * 10000))
+			call 6 100 $at 10 "$(message 1048576 1),0x7f40" "out=6/1:i738197505"
+			call 2 200 $((at + 20)) 4080 "$(message 1048576 0)"
+			call 7 100 $((at + 4000)) 100 0x7f40,1 "in=0/1:i738197505"
+			call 5 100 $((at + 4200)) 4000 0x44000000
+			call 5 200 $((at + 8100)) 100 0x44000000
+		done
+		finalize 202000
+	} | job >run.txt
+	"$make" run.txt run.pov
+	advise --json run.pov >out.json
+	cat out.json
+	[ "$(of progress '[.evidence.messages, .evidence.waited_ns]')" = "[20,79600000]" ]
+	# Each round: the barrier is over 3.9 ms earlier, when rank 0 comes to it (from 4.2 ms on instead of 8.1), not 3.98, which rank 1's wait was.
+	[ "$(of progress .gain_low_ns)" = 78000000 ]
+	of progress .setting | grep MPI_Test
+}
+
+# Both ranks may use CPU 0 only, where they take turns of 2 ms; CPU 1 is idle.
+@test "two ranks on a core, and an idle one" {
+	{
+		echo "stream 1"
+		echo "switch ts=1140000 cpu=1 prev=9 next=0 state=1"
+		echo "affinity ts=1150000 tid=100 tgid=100 cpus=0"
+		echo "affinity ts=1150000 tid=200 tgid=200 cpus=0"
+		echo "stream 0"
+		for ((i = 1; i <= 20; i++)); do
+			from=100 to=200
+			[ $((i % 2)) = 0 ] && from=200 to=100
+			echo "switch ts=$((1200000 + i * 2000000)) cpu=0 prev=$from next=$to flags=preempted"
+		done
+		finalize 42000
+	} | job one >run.txt
+	"$make" run.txt run.pov
+	advise --json run.pov >out.json
+	cat out.json
+	jq -e '.advice[0].strategy == "cores" and .advice[0].evidence.shared_ns > 30e6 and .advice[0].evidence.other_idle_ns == .advice[0].evidence.shared_ns' out.json
+	of cores .setting | grep -- "-bind-to core:1"
+}
+
+# Two threads of each rank on two CPUs; three samples of four are in libgomp.
+@test "more threads than cores, which wait busily" {
+	{
+		echo 'meta {"type":"image","dev":1,"ino":77,"path":"/usr/lib/libgomp.so.1.0.0","build_id":"01"}'
+		for pid in 100 200; do
+			cpu=$((pid / 200))
+			echo "fork ts=1310000 tid=$pid child=$((pid + 1)) tgid=$pid parent_tgid=$pid comm=app"
+			echo "image ts=1305000 tid=$pid tgid=$pid dev=1 ino=77 start=0x7f0000000000 len=0x10000 off=0"
+			echo "affinity ts=1320000 tid=$pid tgid=$pid cpus=0-1"
+			echo "affinity ts=1320000 tid=$((pid + 1)) tgid=$pid cpus=0-1"
+			echo "stream $cpu"
+			echo "waking ts=1311000 tid=$pid target=$((pid + 1)) cpu=$cpu target_cpu=$cpu flags=new"
+			for ((i = 1; i <= 100; i++)); do
+				from=$pid to=$((pid + 1))
+				[ $((i % 2)) = 0 ] && from=$((pid + 1)) to=$pid
+				echo "sample ts=$((1200000 + i * 2000000 - 1000)) tid=$from tgid=$pid ip=$([ $((i % 4)) = 0 ] && echo 0x1000 || echo 0x7f0000000100)"
+				echo "switch ts=$((1200000 + i * 2000000)) cpu=$cpu prev=$from next=$to flags=preempted"
+			done
+		done
+		finalize 202000
+	} | job '{"OMP_NUM_THREADS":"2"}' >run.txt
+	"$make" run.txt run.pov
+	advise --json run.pov >out.json
+	cat out.json
+	[ "$(of threads '[.evidence.threads, .evidence.ranks, .evidence.cpus, .evidence.samples, .evidence.samples_in_runtime]')" = "[4,2,2,200,150]" ]
+	# 95 % of 150 of 200: 68.6 to 80.5 % (Wilson), of a run of 200.7 ms in which both CPUs computed
+	jq -e '.run_ns as $run | .advice[] | select(.strategy == "threads") | (.gain_low_ns / $run * 1000 | round) == 686 and (.gain_high_ns / $run * 1000 | round) == 805' out.json
+	of threads .setting | grep "OMP_NUM_THREADS=1 (it was 2)"
+}
+
+@test "one strategy only; wrong ones, and files that are not there" {
+	rounds 4000 | job >run.txt
+	"$make" run.txt run.pov
+	[ "$(advise --only cores --json run.pov | jq -c '[.advice[].strategy, .none[].strategy]')" = '["cores"]' ]
+	run -2 advise --only nothing run.pov
+	[[ "$output" == *'no strategy is called "nothing"; there are:'* && "$output" == *mapping* ]]
+	run -1 advise missing.pov
+	[[ "$output" == *missing.pov* ]]
+	run -2 advise
+	[[ "$output" == *"needs a trace file"* ]]
+}
+
+@test "without the scheduler, and without messages" {
+	sed 's/"sched":"all"/"sched":"off"/' <(rounds 0 | job) | grep -v ^switch >run.txt
+	"$make" run.txt run.pov
+	advise run.pov | grep "cores .*was not recorded"
+	{ finalize 202000; } | job >run.txt
+	"$make" run.txt run.pov
+	advise run.pov | grep "threshold .*no message was matched"
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What povtrace knows of the MPI library of a recording (advise/library.h), for tests that compare it with what the library does:
+ *
+ *	library_print FILE within|between BYTES [no-ask]
+ *
+ * One line each: name, path, threshold and alone ("-" if not told, else the bytes, who said it, and the variable), the setting for
+ * BYTES, the memory that takes with one peer, and why the library was not asked.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "advise/library.h"
+#include "base/human.h"
+#include "model/model.h"
+#include "trace/trace_read.h"
+
+static void value_print(const char *what, struct library_value v)
+{
+	static const char *const by[] = {"not", "MPI_T", "environment", "seen"};
+
+	if (v.by == TOLD_NOT)
+		printf("%s -\n", what);
+	else
+		printf("%s %" PRId64 " %s %s\n", what, v.value, by[v.by], v.name);
+}
+
+static void library_print(const struct library *l, bool between_hosts, uint64_t bytes)
+{
+	static const char *const paths[] = {"unknown", "shm", "tcp", "ucx", "ofi"};
+	char *text, *how;
+	uint64_t memory;
+
+	printf("name %s\n", library_name(l));
+	printf("path %s\n", paths[library_path(l, between_hosts)]);
+	value_print("threshold", library_threshold(l, between_hosts));
+	value_print("alone", library_threshold_alone(l, between_hosts));
+	text = library_threshold_setting(l, between_hosts, bytes);
+	printf("setting %s\n", text ? text : "-");
+	free(text);
+	memory = library_threshold_memory(l, between_hosts, bytes, 1, &how);
+	printf("memory %" PRIu64 " %s\n", memory, how);
+	free(how);
+	text = library_progress_setting(l, between_hosts, true);
+	printf("progress %s\n", text ? text : "-");
+	free(text);
+	printf("not asked: %s\n", library_not_asked(l) ? library_not_asked(l) : "-");
+}
+
+int main(int argc, char **argv)
+{
+	struct library *l;
+	struct trace *t;
+	struct model *m;
+	uint64_t bytes;
+
+	if (argc < 4 || human_parse_u64(argv[3], &bytes)) {
+		fputs("usage: library_print FILE within|between BYTES [no-ask]\n", stderr);
+		return 2;
+	}
+	if (trace_open(argv[1], &t))
+		return 1;
+	if (model_open(t, &(struct model_options){.roles_only = true}, &m)) {
+		trace_close(t);
+		return 1;
+	}
+	l = library_new(m, argc < 5);
+	library_print(l, !strcmp(argv[2], "between"), bytes);
+	library_free(l);
+	model_close(m);
+	trace_close(t);
+	return 0;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Where the eager protocol ends, how that is set, and what it takes. kmod-docs/ADVISE.md says which of it was measured, with which version,
+ * and which is from the libraries' documentation.
+ */
+#include "advise/library_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/human.h"
+#include "base/json_get.h"
+#include "base/log.h"
+#include "setting/setting.h"
+
+#define NAME_BYTES 256
+#define FLAG_SEND_INPLACE 8	/* of btl_*_flags */
+#define VADER_HEADER_BYTES 64	/* of a fragment, and what its list rounds up */
+#define CELL_HEADERS_BYTES 1024 /* more than MPICH puts into a cell before the data */
+#define VBUF_HEADER_BYTES 128	/* more than MVAPICH puts into a buffer before the data */
+
+static struct library_value not_told(void)
+{
+	return (struct library_value){.by = TOLD_NOT};
+}
+
+/* ---- Open MPI's ob1 ---- */
+
+/*
+ * ob1 takes the largest of its headers off the limit, whatever a message needs: 56 bytes in Open MPI 4, 80 in 5, whose largest has a
+ * communicator's long number before it.
+ */
+static int64_t ob1_header_bytes(const struct library *l)
+{
+	int major = atoi(json_get_text(l->meta, "version"));
+
+	return major == 4 ? 56 : major == 5 ? 80 : 0;
+}
+
+/* "vader", "sm", "tcp"; NULL: another way. */
+static const char *ob1_btl(const struct library *l, bool between_hosts)
+{
+	if (l->family != LIBRARY_OPENMPI || !ob1_header_bytes(l))
+		return NULL;
+	switch (library_path(l, between_hosts)) {
+	case PATH_SHM:
+		return library_openmpi_shm(l);
+	case PATH_TCP:
+		return "tcp";
+	default:
+		return NULL;
+	}
+}
+
+static struct library_value btl_variable(const struct library *l, const char *btl, const char *of)
+{
+	char name[NAME_BYTES];
+
+	snprintf(name, sizeof(name), "btl_%s_%s", btl, of);
+	return library_variable(l, name);
+}
+
+/* ---- the threshold ---- */
+
+/* What UCX sends by rendezvous begins at its threshold. */
+static struct library_value ucx_threshold(const struct library *l)
+{
+	struct library_value v = library_variable(l, "UCX_RNDV_THRESH");
+
+	if (v.by != TOLD_NOT && v.value != INT64_MAX)
+		v.value--;
+	return v.by != TOLD_NOT && v.value < 0 ? not_told() : v;
+}
+
+/* Some libraries say -1 for what they choose by the machine. */
+static struct library_value positive(const struct library *l, const char *name)
+{
+	struct library_value v = library_variable(l, name);
+
+	return v.value > 0 ? v : not_told();
+}
+
+struct library_value library_threshold(const struct library *l, bool between_hosts)
+{
+	const char *btl = ob1_btl(l, between_hosts);
+	struct library_value v;
+
+	if (btl) {
+		v = btl_variable(l, btl, "eager_limit");
+		v.value -= ob1_header_bytes(l);
+		return v.value < 0 ? not_told() : v;
+	}
+	if (l->family == LIBRARY_INTEL)
+		return positive(l, "I_MPI_EAGER_THRESHOLD");
+	if (l->family == LIBRARY_MVAPICH)
+		return positive(l, between_hosts ? "MV2_IBA_EAGER_THRESHOLD" : "MV2_SMP_EAGERSIZE");
+	return library_path(l, between_hosts) == PATH_UCX ? ucx_threshold(l) : not_told();
+}
+
+struct library_value library_threshold_alone(const struct library *l, bool between_hosts)
+{
+	struct library_value v = library_threshold(l, between_hosts), flags, inline_max;
+	const char *btl = ob1_btl(l, between_hosts);
+
+	if (v.by == TOLD_NOT || !btl || !strcmp(btl, "tcp"))
+		return v;
+	flags = btl_variable(l, btl, "flags");
+	inline_max = btl_variable(l, btl, "max_inline_send");
+	if (flags.by == TOLD_NOT || inline_max.by == TOLD_NOT)
+		return not_told();
+	if ((flags.value & FLAG_SEND_INPLACE) && inline_max.value < v.value)
+		return inline_max;
+	return v;
+}
+
+/* ---- how it is set ---- */
+
+#define PAIRS_MAX 4
+
+struct pairs {
+	char name[PAIRS_MAX][NAME_BYTES];
+	struct setting_pair pair[PAIRS_MAX];
+	uint32_t n;
+};
+
+static void pair_add(struct pairs *p, uint64_t value, const char *name)
+{
+	snprintf(p->name[p->n], NAME_BYTES, "%s", name);
+	p->pair[p->n] = (struct setting_pair){p->name[p->n], value};
+	p->n++;
+}
+
+static void btl_pair_add(struct pairs *p, const char *btl, const char *of, uint64_t value)
+{
+	char name[NAME_BYTES];
+
+	snprintf(name, sizeof(name), "OMPI_MCA_btl_%s_%s", btl, of);
+	pair_add(p, value, name);
+}
+
+static uint64_t ob1_limit(const struct library *l, uint64_t bytes)
+{
+	return bytes + (uint64_t)ob1_header_bytes(l);
+}
+
+/* All fragments that the list may have, beside what else is in the segment. 0: not known. */
+static uint64_t segment_bytes(const struct library *l, const char *btl, uint64_t bytes)
+{
+	struct library_value cnt = btl_variable(l, btl, "free_list_max");
+	struct library_value now = btl_variable(l, btl, "segment_size");
+
+	if (cnt.value <= 0 || now.value <= 0 || bytes > UINT32_MAX)
+		return 0;
+	return (uint64_t)now.value +
+	       (uint64_t)cnt.value * (ob1_limit(l, bytes) + VADER_HEADER_BYTES);
+}
+
+/*
+ * Shared memory has to be raised with the limit, or Open MPI silently goes without this way if not even the first fragments fit. Without
+ * the flag, a send is over when its data is copied; with it, when the other side has taken it.
+ */
+static void shm_pairs_add(const struct library *l, struct pairs *p, const char *btl, uint64_t bytes)
+{
+	struct library_value flags = btl_variable(l, btl, "flags");
+	struct library_value limit = btl_variable(l, btl, "eager_limit");
+	uint64_t segment = segment_bytes(l, btl, bytes);
+
+	if (segment && (int64_t)ob1_limit(l, bytes) > limit.value)
+		btl_pair_add(p, btl, "segment_size", segment);
+	if (flags.by == TOLD_MPI_T && (flags.value & FLAG_SEND_INPLACE))
+		btl_pair_add(p, btl, "flags", (uint64_t)(flags.value & ~FLAG_SEND_INPLACE));
+}
+
+static uint64_t cell_bytes(uint64_t bytes)
+{
+	return (bytes + CELL_HEADERS_BYTES + 4095) & ~UINT64_C(4095);
+}
+
+static void mvapich_pairs_add(struct pairs *p, bool between_hosts, uint64_t bytes)
+{
+	if (!between_hosts) {
+		pair_add(p, bytes, "MV2_SMP_EAGERSIZE");
+		return;
+	}
+	pair_add(p, bytes, "MV2_IBA_EAGER_THRESHOLD");
+	pair_add(p, bytes + VBUF_HEADER_BYTES, "MV2_VBUF_TOTAL_SIZE");
+}
+
+static void pairs_make(const struct library *l, bool between_hosts, uint64_t bytes, struct pairs *p)
+{
+	const char *btl = ob1_btl(l, between_hosts);
+
+	p->n = 0;
+	if (btl) {
+		btl_pair_add(p, btl, "eager_limit", ob1_limit(l, bytes));
+		if (strcmp(btl, "tcp") != 0)
+			shm_pairs_add(l, p, btl, bytes);
+	} else if (l->family == LIBRARY_INTEL) {
+		pair_add(p, bytes, "I_MPI_EAGER_THRESHOLD");
+	} else if (l->family == LIBRARY_MVAPICH) {
+		mvapich_pairs_add(p, between_hosts, bytes);
+	} else if (library_path(l, between_hosts) == PATH_UCX) {
+		pair_add(p, bytes + 1, "UCX_RNDV_THRESH");
+	} else if (l->family == LIBRARY_MPICH && library_path(l, between_hosts) == PATH_SHM) {
+		pair_add(p, cell_bytes(bytes), "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE");
+	}
+}
+
+char *library_threshold_setting(const struct library *l, bool between_hosts, uint64_t bytes)
+{
+	struct pairs p;
+
+	pairs_make(l, between_hosts, bytes, &p);
+	return p.n ? setting_pairs(l->trace, p.pair, p.n) : NULL;
+}
+
+/* ---- what it takes ---- */
+
+static uint64_t buffers(int64_t cnt, const char *what, uint64_t bytes, char **text)
+{
+	char size[HUMAN_BYTES];
+
+	*text = xasprintf("%" PRId64 " %s of %s", cnt, what,
+			  human_bytes(size, sizeof(size), bytes));
+	return (uint64_t)cnt * bytes;
+}
+
+uint64_t library_threshold_memory(const struct library *l, bool between_hosts, uint64_t bytes,
+				  uint32_t peers, char **text)
+{
+	const char *btl = ob1_btl(l, between_hosts);
+	struct library_value cnt = not_told();
+
+	(void)peers; /* of those that tell how many buffers they have, each has one stock for all */
+	if (btl) {
+		cnt = btl_variable(l, btl, "free_list_max");
+		if (cnt.value > 0)
+			return buffers(cnt.value, "buffers",
+				       ob1_limit(l, bytes) + VADER_HEADER_BYTES, text);
+	} else if (l->family == LIBRARY_MPICH && library_path(l, between_hosts) == PATH_SHM) {
+		cnt = library_variable(l, "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS");
+		if (cnt.value > 0)
+			return buffers(cnt.value, "cells", cell_bytes(bytes), text);
+	}
+	*text = xstrdup("");
+	return 0;
+}
