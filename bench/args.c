@@ -147,6 +147,13 @@ const struct option_def args_options[] = {
 	 .arg = "LIST",
 	 .help = "Numbers of tasks of the broadcast group, such as 2-9,12,16. Without it 2, 4, 8 ... and all "
 		 "ranks."},
+	{.name = "algorithm",
+	 .type = OPTION_STRING,
+	 .offset = AT(algorithm),
+	 .arg = "VALUE",
+	 .help = "Of a blocking collective (allreduce_latency ...): the library's algorithm, as \"povbench algorithms "
+		 "NAME\" lists them, or default, its own choice. Its result is one of its own, so that all are in one "
+		 "FILE. povbench-algorithms measures all of them."},
 	{.name = "validate",
 	 .letter = 'c',
 	 .type = OPTION_FLAG,
@@ -355,6 +362,13 @@ int args_read(const struct args *args, const struct bench *alone, struct bench_o
 	struct bench_options opt = preset_of(args, alone);
 	int err;
 
+	if (args->algorithm && !(alone && alone->collective)) {
+		log_error("--algorithm is of a benchmark that calls a blocking collective, such as "
+			  "allreduce_latency");
+		return -EINVAL;
+	}
+	if (args->algorithm && !args->algorithm[0])
+		return bad("algorithm", args->algorithm, "an algorithm; \"povbench algorithms\" lists them");
 	if (args->quick && args->full) {
 		log_error("--quick or --full, not both");
 		return -EINVAL;
@@ -378,6 +392,7 @@ int args_read(const struct args *args, const struct bench *alone, struct bench_o
 	opt.window = args->window;
 	opt.tasks = args->tasks;
 	opt.pairs = args->pairs;
+	opt.algorithm = args->algorithm;
 	opt.bind = args->bind;
 	opt.load_cpus = args->load_cpus;
 	opt.validate = args->validate;
@@ -415,6 +430,8 @@ json_t *args_json(const struct bench_options *opt)
 	put_count(j, "repeat", opt->repeat);
 	if (opt->tasks)
 		json_put(j, "tasks", json_string(opt->tasks));
+	if (opt->algorithm)
+		json_put(j, "algorithm", json_string(opt->algorithm));
 	json_put(j, "bind", json_boolean(opt->bind));
 	if (opt->load_cpus)
 		json_put(j, "load_cpus", json_string(opt->load_cpus));

@@ -10,7 +10,7 @@
 
 /* As typed; 0 and null: not. */
 struct args {
-	const char *bytes, *compute, *step, *ci, *warmup, *load_cpus, *tasks;
+	const char *bytes, *compute, *step, *ci, *warmup, *load_cpus, *tasks, *algorithm;
 	uint64_t samples, samples_max, point_ns, threads, window, pairs, repeat;
 	int compute_kind, compute_cores; /* enum compute_kind, compute_cores */
 	bool bind, validate, keep_samples, quick, full, thread_multiple, peers, resume;

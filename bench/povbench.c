@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/suggest.h"
 #include "compare/compare.h"
+#include "core/algorithm.h"
 #include "core/bench.h"
 #include "core/param_text.h"
 #include "run.h"
@@ -46,7 +47,8 @@ static const char *const examples[] = {
 static const struct command command_povbench = {
 	.name = "povbench",
 	.brief = "Measure what an MPI library overlaps, delays and hides.",
-	.usage = "list | compare A B | suite [options] | GROUP [options] | NAME [options]",
+	.usage =
+		"list | compare A B | algorithms NAME | suite [options] | GROUP [options] | NAME [options]",
 	.details =
 		"Runs one benchmark, those of a group, or the suite of all, on the ranks that the MPI launcher starts. \"povbench "
 		"list\" names groups and benchmarks; a name that is both is the benchmark. Tables go to standard output, times in them are medians in "
@@ -54,7 +56,9 @@ static const struct command command_povbench = {
 		"A file holds any number of launches. With -o to a file that is there, a further launch is measured and "
 		"added to it, with factors of its own; --resume goes on with the last one where it was broken off. "
 		"\"povbench-run --launches N -- COMMAND\" runs COMMAND N times and ends with the first launch that fails, "
-		"with its exit status. \"povbench compare\" compares the launches of two files.",
+		"with its exit status. \"povbench compare\" compares the launches of two files.\n\n"
+		"\"povbench algorithms NAME\" lists the algorithms that the library has for the collective of a benchmark, such as "
+		"allreduce_latency, by value and name. \"povbench-algorithms -- COMMAND\" measures each of them by turns.",
 	.examples = examples,
 	.options = args_options,
 	.options_bytes = sizeof(struct args),
@@ -72,7 +76,7 @@ static const char *group_find(const char *name)
 
 static int unknown_name(const char *name)
 {
-	static const char *const words[] = {"list", "suite", "compare", "help", NULL};
+	static const char *const words[] = {"list", "suite", "compare", "algorithms", "help", NULL};
 	const char *near = NULL;
 	size_t i;
 
@@ -117,10 +121,34 @@ static void print_list(void)
 	}
 }
 
+/* A line each: what --algorithm takes, and what the library calls it. */
+static int print_algorithms(const char *name)
+{
+	const struct bench *b = name ? bench_find(name) : NULL;
+	struct algorithm_list list;
+	size_t i;
+
+	if (name && !b)
+		return unknown_name(name);
+	if (!b || !b->collective) {
+		log_error(
+			"algorithms: wants a benchmark that calls a blocking collective, such as allreduce_latency");
+		return STATUS_USAGE;
+	}
+	algorithm_list_init(&list, b->collective);
+	for (i = 0; i < list.cnt; i++)
+		printf("%s\t%s\n", list.item[i].value, list.item[i].name);
+	if (!list.cnt)
+		log_error("algorithms: this library tells of none for %s (MPI_T)", b->collective);
+	algorithm_list_release(&list);
+	return i ? STATUS_OK : STATUS_FAILURE;
+}
+
 /* Names of benchmarks, and what may stand in their place. */
 static void print_completion(void)
 {
-	static const char *const own[] = {"list", "suite", "compare", "help", "--version"};
+	static const char *const own[] = {"list",	"suite", "compare",
+					  "algorithms", "help",	 "--version"};
 	static const struct command *const with_options[] = {&command_compare, NULL};
 	const size_t own_cnt = sizeof(own) / sizeof(*own);
 	const char **words;
@@ -259,6 +287,15 @@ static enum comm_threads threads_of(const struct bench *b, bool multiple)
 	return b && b->no_threads ? COMM_THREADS_NONE : COMM_THREADS_COMPUTE;
 }
 
+/* Before MPI_Init: then the library reads its settings. */
+static int algorithm_choose(const struct bench *b, const char *value)
+{
+	if (!value || algorithm_set(b->collective, value))
+		return 0;
+	log_error("--algorithm: it is not known how this MPI is told which algorithm to use");
+	return -ENOTSUP;
+}
+
 static int run_on_ranks(struct run_plan *plan, enum comm_threads threads, int argc, char **argv)
 {
 	struct comm *c = comm_mpi_init(&argc, &argv, threads);
@@ -298,7 +335,10 @@ static int run_named(const struct bench *b, const char *group, int argc, char **
 		plan.peers = args.peers;
 		if (!b)
 			plan.bench = list_suite(group, &args.only);
-		status = run_on_ranks(&plan, threads_of(b, args.thread_multiple), argc, argv);
+		status = algorithm_choose(b, args.algorithm) ?
+				 STATUS_FAILURE :
+				 run_on_ranks(&plan, threads_of(b, args.thread_multiple), argc,
+					      argv);
 		if (!b)
 			free(plan.bench);
 	} else {
@@ -336,6 +376,8 @@ static int dispatch(int argc, char **argv)
 		print_list();
 		return STATUS_OK;
 	}
+	if (!strcmp(word, "algorithms"))
+		return print_algorithms(argc > 1 ? argv[1] : NULL);
 	if (!strcmp(word, "compare"))
 		return compare_main(argc, argv);
 	b = bench_find(word);

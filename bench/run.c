@@ -9,6 +9,7 @@
 #include "args.h"
 #include "base/human.h"
 #include "base/log.h"
+#include "core/algorithm.h"
 #include "core/classify.h"
 #include "core/clock.h"
 #include "core/core_sharing.h"
@@ -29,6 +30,7 @@
 #include <math.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define CORE_WAIT_MANY 0.02   /* share of the time; what a quiet node has of its own is far below */
@@ -50,6 +52,7 @@ struct session {
 	const struct run_plan *plan;
 	struct result_file *file;	 /* rank 0, if there is one */
 	json_t *options;		 /* rank 0 */
+	char *name; /* with an algorithm, of its result; else null; rank 0; owned */
 	struct estimate_machine machine; /* rank 0 */
 	struct nodes nodes;
 	struct progress progress;
@@ -165,7 +168,7 @@ static int ranks_of(const struct session *s, const struct bench *b)
 static struct result_about about(const struct session *s, const struct bench *b)
 {
 	return (struct result_about){
-		.benchmark = b->name,
+		.benchmark = s->name ? s->name : b->name,
 		.group = b->group,
 		.brief = b->brief,
 		.source = b->source,
@@ -397,6 +400,31 @@ static int open_file(struct session *s, json_t *factors)
 	return 0;
 }
 
+/* Of its only benchmark: what the library calls it. The variables that chose it are no setting that launches differ in. */
+static int algorithm_begin(struct session *s, json_t *factors)
+{
+	const char *value = s->plan->opt.algorithm, *coll = s->plan->bench[0]->collective;
+	const struct algorithm *a;
+	struct algorithm_list list;
+	int err = 0;
+
+	if (!value)
+		return 0;
+	algorithm_list_init(&list, coll);
+	a = algorithm_find(&list, value);
+	if ((!a || !algorithm_taken(coll, value)) && strcmp(value, ALGORITHM_DEFAULT)) {
+		log_error("--algorithm: the library %s \"%s\" for %s; \"povbench algorithms %s\" lists what it has",
+			  a ? "did not take" : "has no", value, coll, s->plan->bench[0]->name);
+		err = -EINVAL;
+	} else {
+		s->name = xasprintf("%s:%s", s->plan->bench[0]->name, a ? a->name : value);
+		json_put(s->options, "algorithm_name", json_string(a ? a->name : value));
+		algorithm_forget(coll, json_object_get(factors, "environment"));
+	}
+	algorithm_list_release(&list);
+	return err;
+}
+
 static int session_begin(struct session *s)
 {
 	json_t *factors = s->c->rank ? NULL : json_object();
@@ -410,7 +438,8 @@ static int session_begin(struct session *s)
 	if (!s->c->rank) {
 		s->options = args_json(&s->plan->opt);
 		json_put(s->options, "multiple", json_boolean(s->plan->thread_multiple));
-		if (s->plan->output)
+		err = algorithm_begin(s, factors);
+		if (!err && s->plan->output)
 			err = open_file(s, factors);
 		else
 			json_decref(factors);
@@ -450,5 +479,6 @@ int run_plan(struct comm *c, const struct run_plan *plan)
 	nodes_release(&s.nodes);
 	result_file_free(s.file);
 	json_decref(s.options);
+	free(s.name);
 	return status;
 }

@@ -12,6 +12,24 @@ static enum comm_coll op_of(const struct map *m)
 	return ((const struct coll_data *)m->pattern->data)->op;
 }
 
+/* ---- one message ---- */
+
+void coll_bcast_make(struct map *m, void **in, void **out)
+{
+	uint32_t seed = map_seed(m, 0, 0);
+
+	*in = *out = bench_buffer_new(m->bytes, COMM_CONTIGUOUS);
+	bench_buffer_fill(*in, m->bytes, COMM_CONTIGUOUS, m->comm->rank == 0 ? seed : ~seed);
+}
+
+void coll_bcast_check(struct map *m, void *out)
+{
+	const struct comm_msg msg = {.buf = out, .bytes = m->bytes, .layout = COMM_CONTIGUOUS};
+
+	if (m->comm->rank != 0)
+		map_check_message(m, &msg, 0, 0);
+}
+
 /* ---- blocks ---- */
 
 static bool to_each(enum comm_coll op)

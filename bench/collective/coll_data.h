@@ -5,6 +5,10 @@
 
 #include "collective/coll_map.h"
 
+/* One buffer of m->bytes, rank 0's for all. */
+void coll_bcast_make(struct map *m, void **in, void **out);
+void coll_bcast_check(struct map *m, void *out);
+
 /* Blocks of m->bytes. All-to-all and all-gather, gather to rank 0 and scatter from it. */
 void coll_blocks_make(struct map *m, void **in, void **out);
 void coll_blocks_check(struct map *m, void *out);

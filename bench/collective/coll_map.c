@@ -86,7 +86,7 @@ static uint64_t blocked(void *ctx)
 	return whole_ns(map_end(m));
 }
 
-static double blocking(struct map *m)
+double coll_map_blocking(struct map *m)
 {
 	struct coll_state *s = m->state;
 
@@ -95,7 +95,7 @@ static double blocking(struct map *m)
 
 void coll_map_reference(struct map *m, struct samples *out)
 {
-	map_reference_by(m, blocking, &m->blocking);
+	map_reference_by(m, coll_map_blocking, &m->blocking);
 	map_reference_sequence(m, out);
 }
 

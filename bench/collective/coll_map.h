@@ -31,4 +31,7 @@ void coll_map_size_end(struct map *m);
 void coll_map_check(struct map *m);
 void coll_map_params(struct map *m, struct result_point *point);
 
+/* The blocking collective, once: the longest of the ranks' times, on rank 0. */
+double coll_map_blocking(struct map *m);
+
 #endif

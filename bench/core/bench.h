@@ -30,6 +30,7 @@ struct bench_options {
 		*tasks; /* numbers of tasks of the broadcast group (tasks.h); null: 2, 4, 8 … all */
 	bool bind;	/* bind the load's threads, a processing unit each */
 	const char *load_cpus; /* bind them to these (hwloc's list syntax); null: all */
+	const char *algorithm; /* of the library's, by value (algorithm.h); null: as it chooses */
 	bool validate;	       /* check the data that arrived */
 	bool keep_samples;     /* write all of them into the result */
 };
@@ -72,6 +73,8 @@ struct bench {
 	bool no_threads;   /* run alone, it asks for MPI_THREAD_SINGLE, as OSU's and IMB's do */
 	bool shares_cores; /* on purpose: that ranks wait for one says nothing */
 	enum bench_nodes nodes; /* elsewhere it is left out, aloud */
+	/* The collective that it calls, as libraries name it in their settings ("allreduce"): its algorithm can be chosen. Null: none. */
+	const char *collective;
 	const void *
 		method; /* what run and estimate_ns go by, where benchmarks share these; a type of theirs */
 	/* All ranks call it. 0, or -errno after printing why. */

@@ -43,9 +43,19 @@ static void curve_point(struct bench_run *run, size_t bytes, const struct curve 
 	c->ops->mark_end(c, 1);
 }
 
-static void curve_sweep(const struct bench_options *opt, struct sweep *out)
+static void curve_sweep(const struct bench_run *run, struct sweep *out)
 {
-	sweep_init(out, opt->bytes_min, opt->bytes_max, opt->step, 1, 1);
+	const struct curve *curve = run->bench->method;
+	const struct bench_options *opt = run->opt;
+	uint64_t unit = curve->unit ? curve->unit : 1;
+	uint64_t most = curve->bytes_max ? curve->bytes_max(run) : UINT64_MAX;
+	uint64_t min = opt->bytes_min, max = opt->bytes_max < most ? opt->bytes_max : most;
+
+	if (unit > 1) {
+		min = min < unit ? unit : min;
+		max = max < unit ? unit : max;
+	}
+	sweep_init(out, min, max, opt->step, unit, unit);
 }
 
 int curve_run(struct bench_run *run)
@@ -54,7 +64,7 @@ int curve_run(struct bench_run *run)
 	struct sweep sizes;
 	size_t i;
 
-	curve_sweep(run->opt, &sizes);
+	curve_sweep(run, &sizes);
 	for (i = 0; i < sizes.cnt; i++) {
 		const struct result_axis axis = {"bytes", sizes.value[i]};
 
@@ -75,7 +85,7 @@ uint64_t curve_estimate_ns(const struct bench_run *run)
 	struct sweep sizes;
 	size_t i;
 
-	curve_sweep(opt, &sizes);
+	curve_sweep(run, &sizes);
 	for (i = 0; i < sizes.cnt; i++) {
 		bytes = (double)sizes.value[i];
 		messages = curve->messages ? (double)curve->messages(run, sizes.value[i]) : 2;

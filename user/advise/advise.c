@@ -120,12 +120,17 @@ int advise_open(const struct trace_source *source, size_t nsources,
 	int err;
 
 	*a = (struct advise){.opt = opt};
-	err = host_clocks_join(source, nsources, &t);
+	err = measured_read(opt->measured, opt->nmeasured, &a->measured);
 	if (err)
 		return err;
-	err = model_open(t, &(struct model_options){.roles_only = true}, &m);
+	err = host_clocks_join(source, nsources, &t);
+	if (!err) {
+		err = model_open(t, &(struct model_options){.roles_only = true}, &m);
+		if (err)
+			trace_close(t);
+	}
 	if (err) {
-		trace_close(t);
+		measured_release(&a->measured);
 		return err;
 	}
 	a->model = m;
@@ -167,6 +172,7 @@ void advise_close(struct advise *a)
 	findings_release(&a->findings);
 	whatif_free(a->whatif);
 	library_free(a->library);
+	measured_release(&a->measured);
 	model_close(m);
 	trace_close(t);
 }

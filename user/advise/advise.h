@@ -11,6 +11,7 @@
 #ifndef POV_ADVISE_ADVISE_H
 #define POV_ADVISE_ADVISE_H
 
+#include "advise/measured.h"
 #include "finding/finding.h"
 #include "model/model.h"
 
@@ -61,6 +62,7 @@ struct advise {
 	struct findings findings; /* with all that the report's are made of */
 	struct whatif *whatif;
 	struct library *library;
+	struct measured measured; /* none, if no file was given */
 	uint64_t run_ns;       /* from the first MPI_Init's end to the last MPI_Finalize's begin */
 	void **data;	       /* of each strategy, by its place in strategies[] */
 	struct advice *advice; /* the largest gain first; owned */

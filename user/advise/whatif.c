@@ -238,7 +238,7 @@ static void on_joint(void *ctx, const struct arrival_joint *j)
 	}
 	out->n = w->nmember - out->first;
 	w->njoint++;
-	if (w->joint_tell)
+	if (w->joint_tell && j->steps)
 		w->joint_tell(w->joint_ctx, j);
 }
 
@@ -453,6 +453,7 @@ void whatif_attach(struct whatif *w, struct findings *f)
 	w->joint_ctx = f->arrivals.ctx;
 	f->arrivals.tell = on_joint;
 	f->arrivals.ctx = w;
+	f->arrivals.tell_all = true;
 	w->no_core_tell = f->holders.tell;
 	w->no_core_ctx = f->holders.ctx;
 	f->holders.tell = on_no_core;

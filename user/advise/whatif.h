@@ -59,6 +59,8 @@ struct whatif_change {
 	bool (*leave_out)(void *ctx, const struct whatif_dep *d, int64_t *extra_ns);
 	/* How many ns of it are left out. */
 	uint64_t (*give_core)(void *ctx, const struct whatif_no_core *n);
+	/* By how many ns a member's call of a collective is shorter (less than 0: longer). own_ns: what it took, from when all had come that came before its end. */
+	int64_t (*shorten)(void *ctx, uint32_t thread, uint64_t begin_ns, int64_t own_ns);
 	void *ctx;
 };
 

@@ -149,8 +149,10 @@ static void call_end(struct run *r, size_t first, size_t end)
 	struct call_end c = {.ready_ns = (int64_t)e->begin_ns,
 			     .moved_ns = moved_ns(r, e->thread, e->begin_ns)};
 	int64_t rest_ns, given;
+	bool member = false;
 
 	for (size_t i = first; i < end; i++) {
+		member |= r->w->event[i].side == SIDES;
 		if (r->w->event[i].side < SIDES)
 			message_add(r, &r->w->event[i], &c);
 		else
@@ -159,6 +161,8 @@ static void call_end(struct run *r, size_t first, size_t end)
 	rest_ns = (int64_t)e->end_ns - c.ready_ns;
 	given = given_ns(l, e->end_ns) - given_ns(l, (uint64_t)c.ready_ns);
 	rest_ns -= given < rest_ns ? given : rest_ns;
+	if (member && r->change->shorten)
+		rest_ns -= r->change->shorten(r->change->ctx, e->thread, e->begin_ns, rest_ns);
 	step_add(l, e->end_ns, (int64_t)e->end_ns - (c.moved_ns + rest_ns + c.extra_ns));
 }
 

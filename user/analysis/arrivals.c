@@ -112,7 +112,7 @@ static void joint_settle(struct arrivals *a, struct joint_call *j)
 			each_ns += step[s].each_ns;
 		blame(a, j, i, each_ns);
 	}
-	if (a->tell && joint.steps)
+	if (a->tell && (joint.steps || a->tell_all))
 		a->tell(a->ctx, &joint);
 	free(step);
 }
@@ -198,6 +198,8 @@ static void on_call(void *ctx, const struct model_call *k)
 			.site = k->site,
 			.begin_ns = k->begin_ns,
 			.end_ns = k->end_ns,
+			.send_bytes = r->sends ? r->send_bytes : 0,
+			.recv_bytes = r->receives ? r->recv_bytes : 0,
 			.waits = !goes_on(r),
 		};
 	if (j->cnt < j->members)

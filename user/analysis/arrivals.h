@@ -17,7 +17,8 @@ struct arrival_call {
 	const struct func_info *func;
 	struct model_site site;
 	uint64_t begin_ns, end_ns;
-	bool waits; /* the call itself, not a later one */
+	int64_t send_bytes, recv_bytes; /* of call_roles */
+	bool waits;			/* the call itself, not a later one */
 };
 
 /* A stretch in which as many were there, and as many were missing. */
@@ -56,6 +57,7 @@ struct arrivals {
 	void (*tell)(void *ctx, const struct arrival_joint *
 					j); /* the caller's: each that anybody waited in; or NULL */
 	void *ctx;
+	bool tell_all;		     /* … also those that nobody waited in */
 	struct map comms;	     /* communicator, window → struct arrival_comm */
 	struct arrival_row *process; /* by idx; owned */
 	uint32_t nprocess;

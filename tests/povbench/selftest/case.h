@@ -30,7 +30,7 @@ struct selftest_case {
 };
 
 extern const struct selftest_case selftest_maps[], selftest_references[], selftest_rates[],
-	selftest_broadcasts[], selftest_stencils[];
+	selftest_broadcasts[], selftest_stencils[], selftest_collectives[];
 
 /* value must be expected ± tolerance; a NaN never is. what: printf-like. */
 void selftest_expect(struct selftest *t, double value, double expected, double tolerance,

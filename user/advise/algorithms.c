@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* See algorithms.h. */
+#include "advise/algorithms.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/log.h"
+
+#define NEAR M_SQRT2 /* sizes that differ by no more are compared */
+
+/* ---- settings ---- */
+
+static char *variable_of(const char *collective, bool openmpi)
+{
+	char *name;
+
+	if (openmpi)
+		return xasprintf("OMPI_MCA_coll_tuned_%s_algorithm", collective);
+	name = xasprintf("MPIR_CVAR_%s_INTRA_ALGORITHM", collective);
+	for (char *at = name; *at; at++)
+		*at = (char)toupper((unsigned char)*at);
+	return name;
+}
+
+static bool is_yes(const char *value)
+{
+	static const char *const no[] = {"0", "false", "no", "f", "n", "disabled", ""};
+
+	for (size_t i = 0; value && i < sizeof(no) / sizeof(no[0]); i++)
+		if (!strcasecmp(value, no[i]))
+			return false;
+	return value;
+}
+
+/* What an algorithm's variables say, of whomever get tells. */
+static const char *chosen(const char *(*get)(const void *ctx, const char *name), const void *ctx,
+			  const char *collective, bool openmpi)
+{
+	char *name = variable_of(collective, openmpi);
+	const char *value = get(ctx, name);
+
+	free(name);
+	if (!value || !*value || !strcasecmp(value, openmpi ? "ignore" : "auto") ||
+	    (openmpi && !strcmp(value, "0")))
+		return MEASURED_DEFAULT;
+	if (openmpi && !is_yes(get(ctx, "OMPI_MCA_coll_tuned_use_dynamic_rules")))
+		return MEASURED_DEFAULT;
+	return value;
+}
+
+static const char *get_of_run(const void *library, const char *name)
+{
+	return library_environment(library, name);
+}
+
+static const char *get_of_launch(const void *environment, const char *name)
+{
+	return json_string_value(json_object_get(environment, name));
+}
+
+const char *algorithms_used(const struct library *l, const char *collective, bool openmpi)
+{
+	return chosen(get_of_run, l, collective, openmpi);
+}
+
+char *algorithms_setting(const struct algorithms *a, uint32_t idx)
+{
+	const char *value = a->item[idx].value;
+	char *name = variable_of(a->collective, a->openmpi), *text;
+
+	if (!strcmp(value, MEASURED_DEFAULT))
+		text = xasprintf("leave out %s", a->openmpi ? name + strlen("OMPI_MCA_") : name);
+	else if (a->openmpi)
+		text = xasprintf(
+			"mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_%s_algorithm %s",
+			a->collective, value);
+	else
+		text = xasprintf("%s=%s", name, value);
+	free(name);
+	return text;
+}
+
+char *algorithms_words(const struct algorithms *a, uint32_t idx)
+{
+	const struct algorithm *i = &a->item[idx];
+
+	if (!strcmp(i->value, MEASURED_DEFAULT))
+		return xstrdup("the library's own choice");
+	if (!i->name || !strcmp(i->name, i->value))
+		return xasprintf("algorithm %s", i->value);
+	return xasprintf("algorithm %s (%s)", i->value, i->name);
+}
+
+/* ---- which measurements are of this library, so set ---- */
+
+/* "Open MPI 4.1.4" is "Open MPI v4.1.4, package: …": its words are all there. */
+static bool same_library(const char *known, const char *measured)
+{
+	while (*known) {
+		size_t n = strcspn(known, " ");
+		char *word = xasprintf("%.*s", (int)n, known);
+		bool there = strstr(measured, word);
+
+		free(word);
+		if (!there)
+			return false;
+		known += n + strspn(known + n, " ");
+	}
+	return true;
+}
+
+/* Variables of the collective's algorithms other than the one that chooses: sizes of segments, files of rules. */
+static bool is_of_collective(const char *name, const char *choosing)
+{
+	return strcmp(name, choosing) && strcmp(name, "OMPI_MCA_coll_tuned_use_dynamic_rules") &&
+	       (!strncmp(name, choosing, strlen(choosing)) || !strcmp(name, "OMPI_MCA_coll") ||
+		!strcmp(name, "OMPI_MCA_coll_tuned_dynamic_rules_filename") ||
+		!strcmp(name, "MPIR_CVAR_DEVICE_COLLECTIVES") ||
+		!strcmp(name, "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"));
+}
+
+static bool same_value(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* NULL: they are the same; else the name of one that is not. Caller frees. */
+static char *setting_differs(const struct algorithms *a, const json_t *environment)
+{
+	static const char *const behind[] = {"_segmentsize", "_tree_fanout", "_chain_fanout",
+					     "_max_requests", "_knomial_radix"};
+	char *choosing = variable_of(a->collective, a->openmpi), *name, *found = NULL;
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)environment, key, value)
+	{
+		if (!found && is_of_collective(key, choosing) &&
+		    !same_value(json_string_value(value), library_environment(a->library, key)))
+			found = xstrdup(key);
+	}
+	for (size_t i = 0; a->openmpi && !found && i < sizeof(behind) / sizeof(behind[0]); i++) {
+		name = xasprintf("%s%s", choosing, behind[i]);
+		if (!same_value(get_of_launch(environment, name),
+				library_environment(a->library, name)))
+			found = name;
+		else
+			free(name);
+	}
+	free(choosing);
+	return found;
+}
+
+static bool is_usable(struct algorithms *a, const struct measured_point *p)
+{
+	char *name;
+
+	if (!same_library(library_name(a->library), p->launch->library)) {
+		free(a->left_out);
+		a->left_out = xasprintf("another library (%.60s)", p->launch->library);
+		return false;
+	}
+	name = setting_differs(a, p->launch->environment);
+	if (name) {
+		free(a->left_out);
+		a->left_out = xasprintf("another %s", name);
+		free(name);
+		return false;
+	}
+	return true;
+}
+
+static const char *value_of(const struct algorithms *a, const struct measured_point *p)
+{
+	if (p->algorithm)
+		return p->algorithm;
+	return chosen(get_of_launch, p->launch->environment, a->collective, a->openmpi);
+}
+
+uint32_t algorithms_find(const struct algorithms *a, const char *value)
+{
+	for (uint32_t i = 0; i < a->n; i++) {
+		if (!strcmp(a->item[i].value, value) ||
+		    (a->item[i].name && !strcmp(a->item[i].name, value)))
+			return i;
+	}
+	return UINT32_MAX;
+}
+
+void algorithms_init(struct algorithms *a, const struct measured *m, const struct library *l,
+		     const char *collective)
+{
+	*a = (struct algorithms){.measured = m, .library = l, .collective = collective};
+	a->point = xcalloc(m->npoint + 1, sizeof(struct measured_point *));
+	for (size_t i = 0; i < m->npoint; i++) {
+		const struct measured_point *p = &m->point[i];
+		const char *value;
+
+		if (strcmp(p->collective, collective))
+			continue;
+		a->openmpi = !strncmp(p->launch->library, "Open MPI", strlen("Open MPI"));
+		if (!is_usable(a, p))
+			continue;
+		a->point[a->npoint++] = p;
+		value = value_of(a, p);
+		if (algorithms_find(a, value) != UINT32_MAX)
+			continue;
+		a->item = xrealloc(a->item, (a->n + 1) * sizeof(*a->item));
+		a->item[a->n++] = (struct algorithm){value, p->name};
+	}
+}
+
+void algorithms_release(struct algorithms *a)
+{
+	free(a->item);
+	free(a->point);
+	free(a->left_out);
+}
+
+/* ---- times ---- */
+
+static bool is_of(const struct algorithms *a, const struct measured_point *p,
+		  const struct collective_cell *cell, uint32_t idx)
+{
+	const char *value = value_of(a, p);
+
+	return p->ranks == cell->ranks && p->launch->several_hosts == cell->several_hosts &&
+	       (!strcmp(value, a->item[idx].value) ||
+		(a->item[idx].name && !strcmp(value, a->item[idx].name)));
+}
+
+/* How many times as long; of what has no bytes only the same is near. */
+static double far_of(double a, double b)
+{
+	if (a <= 0 || b <= 0)
+		return a == b ? 1 : INFINITY;
+	return a > b ? a / b : b / a;
+}
+
+/* The size nearest to the cell's mean of those that an algorithm was measured with; false: none is near. */
+static bool size_find(const struct algorithms *a, const struct collective_cell *cell, uint32_t idx,
+		      uint64_t *bytes)
+{
+	double mean = cell->bytes_sum / (double)cell->calls, least = INFINITY;
+
+	for (size_t i = 0; i < a->npoint; i++) {
+		double far = far_of((double)a->point[i]->bytes, mean);
+
+		if (far < least && is_of(a, a->point[i], cell, idx)) {
+			least = far;
+			*bytes = a->point[i]->bytes;
+		}
+	}
+	return least <= NEAR * 1.001;
+}
+
+/* Of each launch the median. Without those that were busy, if enough remain; *busy: how many of them were. Caller frees. */
+static double *times_of(const struct algorithms *a, const struct collective_cell *cell,
+			uint32_t idx, uint64_t bytes, uint32_t *n, uint32_t *busy)
+{
+	double *ns = xcalloc(a->npoint + 1, sizeof(*ns));
+	uint32_t quiet = 0;
+
+	*n = *busy = 0;
+	for (int with_busy = 0; with_busy < 2; with_busy++) {
+		if (with_busy && quiet >= ALGORITHMS_QUIET)
+			break;
+		for (size_t i = 0; i < a->npoint; i++) {
+			const struct measured_point *p = a->point[i];
+
+			if (p->bytes != bytes || p->busy != with_busy || !is_of(a, p, cell, idx))
+				continue;
+			ns[(*n)++] = p->median_ns;
+			quiet += !with_busy;
+			*busy += with_busy;
+		}
+	}
+	return ns;
+}
+
+static int time_compare(const void *va, const void *vb)
+{
+	double a = *(const double *)va, b = *(const double *)vb;
+
+	return a < b ? -1 : a > b;
+}
+
+static double median_of(double *ns, uint32_t n)
+{
+	qsort(ns, n, sizeof(*ns), time_compare);
+	return (ns[(n - 1) / 2] + ns[n / 2]) / 2;
+}
+
+enum algorithms_verdict algorithms_compare(const struct algorithms *a,
+					   const struct collective_cell *cell, uint32_t used,
+					   uint32_t other, struct algorithms_difference *out)
+{
+	enum algorithms_verdict verdict = ALGORITHMS_UNMEASURED;
+	struct algorithms_difference d = {0};
+	double level = ALGORITHMS_LEVEL / (a->n > 1 ? a->n - 1 : 1), *ns, *other_ns;
+	uint32_t busy;
+
+	if (!size_find(a, cell, used, &d.bytes))
+		return ALGORITHMS_UNMEASURED;
+	ns = times_of(a, cell, used, d.bytes, &d.nused, &d.busy);
+	other_ns = times_of(a, cell, other, d.bytes, &d.nother, &busy);
+	d.busy += busy;
+	if (d.nused && d.nother) {
+		d.used_ns = median_of(ns, d.nused);
+		d.other_ns = median_of(other_ns, d.nother);
+		verdict = shift_of(ns, d.nused, other_ns, d.nother, false, level, &d.ns) &&
+					  shift_of(other_ns, d.nother, ns, d.nused, true, level,
+						   &d.ratio) ?
+				  ALGORITHMS_KNOWN :
+				  ALGORITHMS_FEW;
+		*out = d;
+	}
+	free(ns);
+	free(other_ns);
+	return verdict;
+}

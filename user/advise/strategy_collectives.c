@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Algorithms of collectives, by what povbench measured of them here (advise --measured). Data: the collectives' own time by function,
+ * members and size (collective_calls.h), and the times of the library's algorithms (algorithms.h). Rule, for each function: another algorithm than
+ * the one used takes less, by more than launches of one algorithm differ by chance, at a size in which the run spends time; the one by which
+ * the run gains most for sure is advised. A setting holds for all sizes, so what it loses at others is taken off, and sizes that were not
+ * measured may hold no more than a part of the run that is none.
+ *
+ * Gained is the run with each member's own part of such a call shorter (whatif.h): by the ns measured, and by the share measured of what the
+ * call took here; the less of both at the low end, the more at the high end.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "advise/advise.h"
+#include "advise/algorithms.h"
+#include "advise/whatif.h"
+#include "base/human.h"
+#include "base/log.h"
+#include "finding/find.h"
+
+#define CELLS_NAMED 3
+#define SIZE_BYTES 24
+
+struct collectives {
+	struct advise *a;
+	struct collective_calls calls;
+	struct algorithms algorithms; /* of the function that is looked at */
+	uint32_t used;		      /* their indices */
+	/* of each cell, what another one would bring */
+	struct cell_change {
+		enum algorithms_verdict verdict;
+		struct algorithms_difference d;
+		bool is_it; /* a cell of that function */
+	} * change;
+	bool sure; /* the low end is asked for */
+};
+
+extern const struct strategy strategy_collectives;
+
+static void *begin(struct advise *a)
+{
+	struct collectives *c = xcalloc(1, sizeof(*c));
+
+	c->a = a;
+	collective_calls_init(&c->calls);
+	return c;
+}
+
+static void release(void *data)
+{
+	struct collectives *c = data;
+
+	collective_calls_release(&c->calls);
+	free(c);
+}
+
+static const struct model_sink *sink(void *data)
+{
+	return &((struct collectives *)data)->calls.arrivals.sink;
+}
+
+/* ---- words ---- */
+
+/* As povbench takes it. */
+static char *size_typed(char *buf, uint64_t bytes)
+{
+	static const char unit[] = "\0KMG";
+	uint32_t i = 0;
+
+	while (bytes && !(bytes % 1024) && i < 3) {
+		bytes /= 1024;
+		i++;
+	}
+	snprintf(buf, SIZE_BYTES, "%llu%.1s", (unsigned long long)bytes, i ? &unit[i] : "");
+	return buf;
+}
+
+/* Own time as a share of all ranks' time, in percent. */
+static double share_pct(const struct collectives *c, uint64_t own_ns)
+{
+	uint32_t ranks = 0;
+
+	for (uint32_t i = 0; i < model_process_count(c->a->model); i++)
+		ranks += model_process_get(c->a->model, i)->is_rank;
+	if (!c->a->run_ns || !ranks)
+		return 0;
+	return 100.0 * (double)own_ns / ((double)c->a->run_ns * ranks);
+}
+
+/* "MPI_Allreduce of 1 MiB among 4 ranks (200 calls, 35 % of the run)" */
+static char *words_cell(const struct collectives *c, char *text, const struct collective_cell *cell)
+{
+	char from[HUMAN_BYTES], to[HUMAN_BYTES], calls[HUMAN_BYTES + 8];
+
+	human_bytes(from, sizeof(from), cell->bytes_min);
+	human_bytes(to, sizeof(to), cell->bytes_max);
+	text = words(text, "%s", cell->function);
+	if (cell->bytes_max)
+		text = words(text, " of %s%s%s", from, strcmp(from, to) ? " to " : "",
+			     strcmp(from, to) ? to : "");
+	return words(text, " among %u ranks (%s, %.1f %% of the run)", cell->ranks,
+		     human_plural(calls, sizeof(calls), cell->calls, "call", "calls"),
+		     share_pct(c, cell->own_ns));
+}
+
+/* ---- commands that measure ---- */
+
+/* What the run had set of the collective besides the algorithm: measured with it, too. */
+static char *words_settings(const struct collectives *c, char *text, const char *collective)
+{
+	static const char *const behind[] = {"_segmentsize", "_tree_fanout", "_chain_fanout",
+					     "_max_requests", "_knomial_radix"};
+
+	for (size_t i = 0; i < sizeof(behind) / sizeof(behind[0]); i++) {
+		char *name = xasprintf("OMPI_MCA_coll_tuned_%s_algorithm%s", collective, behind[i]);
+		const char *value = library_environment(c->a->library, name);
+
+		if (value)
+			text = words(text, "%s=%s ", name, value);
+		free(name);
+	}
+	return text;
+}
+
+/* The cells of one function and as many ranks as this one's, which is the first of them. */
+static char *words_command(const struct collectives *c, char *text,
+			   const struct collective_cell *first)
+{
+	uint64_t min = UINT64_MAX, max = 0;
+	char from[SIZE_BYTES], to[SIZE_BYTES];
+
+	for (uint32_t i = 0; i < c->calls.ncell; i++) {
+		const struct collective_cell *cell = &c->calls.cell[i];
+
+		if (cell->collective != first->collective || cell->ranks != first->ranks)
+			continue;
+		min = cell->bytes_min < min ? cell->bytes_min : min;
+		max = cell->bytes_max > max ? cell->bytes_max : max;
+	}
+	text = words_settings(c, text, first->collective);
+	text = words(text, "povbench-algorithms -- mpirun -n %u povbench %s_latency -m %s%s%s", first->ranks,
+		     first->collective, size_typed(from, min), min < max ? ":" : "",
+		     min < max ? size_typed(to, max) : "");
+	return words(text, "%s -o algorithms.json", min < max ? " --step 2" : "");
+}
+
+static int cell_compare(const void *va, const void *vb)
+{
+	const struct collective_cell *const *a = va, *const *b = vb;
+
+	if ((*a)->own_ns != (*b)->own_ns)
+		return (*a)->own_ns > (*b)->own_ns ? -1 : 1;
+	return *a < *b ? -1 : *a > *b;
+}
+
+/* All, by their own time; the caller frees. */
+static const struct collective_cell **cells_sorted(const struct collectives *c)
+{
+	const struct collective_cell **list =
+		xcalloc(c->calls.ncell + 1, sizeof(struct collective_cell *));
+
+	for (uint32_t i = 0; i < c->calls.ncell; i++)
+		list[i] = &c->calls.cell[i];
+	qsort(list, c->calls.ncell, sizeof(struct collective_cell *), cell_compare);
+	return list;
+}
+
+static bool is_much(const struct collectives *c, uint64_t own_ns)
+{
+	return share_pct(c, own_ns) * ADVICE_PART >= 100;
+}
+
+/* What collectives took, and how to measure those that povbench knows. */
+static char *text_unmeasured(const struct collectives *c)
+{
+	const struct collective_cell **list = cells_sorted(c);
+	char *text = xstrdup("own time of collectives, without waiting for late members: ");
+	uint32_t commands = 0, i;
+
+	for (i = 0; i < c->calls.ncell && i < CELLS_NAMED; i++)
+		text = words_cell(c, words(text, "%s", i ? "; " : ""), list[i]);
+	text = words_more(text, c->calls.ncell > i ? c->calls.ncell - i : 0);
+	for (i = 0; i < c->calls.ncell; i++) {
+		bool before = false;
+
+		for (uint32_t k = 0; k < i; k++)
+			before |= list[k]->collective == list[i]->collective &&
+				  list[k]->ranks == list[i]->ranks;
+		if (before || !list[i]->collective || !is_much(c, list[i]->own_ns))
+			continue;
+		text = words(text, "%s", commands++ ? "; " : "; to compare the library's algorithms: ");
+		text = words_command(c, text, list[i]);
+	}
+	free(list);
+	return words(text, "%s",
+		     commands ? "; then povtrace advise --measured algorithms.json" :
+				"; povbench measures none of those that take 1 % or more");
+}
+
+/* ---- what another algorithm would bring ---- */
+
+/* Less 0: it takes longer. */
+static int64_t shorter_ns(const struct collectives *c, const struct algorithms_difference *d,
+			  int64_t own_ns)
+{
+	double ns = c->sure ? d->ns.low : d->ns.high;
+	double by_share = (double)own_ns * (1 - (c->sure ? d->ratio.high : d->ratio.low));
+
+	ns = c->sure ? fmin(ns, by_share) : fmax(ns, by_share);
+	return (int64_t)fmin(ns, (double)own_ns);
+}
+
+static int64_t shorten(void *ctx, uint32_t thread, uint64_t begin_ns, int64_t own_ns)
+{
+	struct collectives *c = ctx;
+	const struct collective_cell *cell = collective_calls_of(&c->calls, thread, begin_ns);
+	const struct cell_change *change = cell ? &c->change[cell - c->calls.cell] : NULL;
+
+	if (!change || !change->is_it || change->verdict != ALGORITHMS_KNOWN)
+		return 0;
+	return shorter_ns(c, &change->d, own_ns);
+}
+
+static uint64_t gain_of(struct collectives *c, bool sure)
+{
+	const struct whatif_change change = {.shorten = shorten, .ctx = c};
+
+	c->sure = sure;
+	return whatif_run(c->a->whatif, &change);
+}
+
+/* What is known of each cell with that algorithm. Own time of those of which nothing is: *unknown_ns. True: it is sure to take less in one. */
+static bool changes_make(struct collectives *c, uint32_t other, uint64_t *unknown_ns,
+			 uint32_t *few)
+{
+	bool less = false;
+
+	*unknown_ns = 0;
+	*few = 0;
+	for (uint32_t i = 0; i < c->calls.ncell; i++) {
+		const struct collective_cell *cell = &c->calls.cell[i];
+		struct cell_change *change = &c->change[i];
+
+		change->is_it = cell->collective &&
+				!strcmp(cell->collective, c->algorithms.collective);
+		if (!change->is_it)
+			continue;
+		change->verdict = algorithms_compare(&c->algorithms, cell, c->used, other,
+						     &change->d);
+		if (change->verdict != ALGORITHMS_KNOWN)
+			*unknown_ns += cell->own_ns;
+		else
+			less |= change->d.ns.low > 0 && is_much(c, cell->own_ns);
+		*few += change->verdict == ALGORITHMS_FEW;
+	}
+	return less;
+}
+
+/* ---- a function ---- */
+
+/* Its cell of which the change is sure to bring most. */
+static uint32_t cell_most(const struct collectives *c)
+{
+	uint32_t most = UINT32_MAX;
+	double most_ns = 0;
+
+	for (uint32_t i = 0; i < c->calls.ncell; i++) {
+		double ns = c->change[i].d.ns.low * (double)c->calls.cell[i].calls;
+
+		if (!c->change[i].is_it || c->change[i].verdict != ALGORITHMS_KNOWN ||
+		    (most != UINT32_MAX && ns <= most_ns))
+			continue;
+		most = i;
+		most_ns = ns;
+	}
+	return most;
+}
+
+static char *text_better(const struct collectives *c, uint32_t other, uint32_t at)
+{
+	const struct algorithms_difference *d = &c->change[at].d;
+	char size[HUMAN_BYTES], *used = algorithms_words(&c->algorithms, c->used);
+	char *better = algorithms_words(&c->algorithms, other);
+	char *text = words_cell(c, xstrdup(""), &c->calls.cell[at]);
+
+	text = words_ns(words(text, " used %s, which takes ", used), "",
+			(uint64_t)d->used_ns, " a call");
+	text = words_ns(words(text, " where %s takes ", better), "", (uint64_t)d->other_ns, "");
+	text = words(text, " (povbench, %s, medians of %u and %u launches",
+		     human_bytes(size, sizeof(size), d->bytes), d->nused, d->nother);
+	if (d->busy)
+		text = words(text, ", in %u of which ranks waited for a core", d->busy);
+	free(used);
+	free(better);
+	return words(text, ")");
+}
+
+static void numbers_add(const struct collectives *c, uint32_t at, struct advice *d)
+{
+	const struct algorithms_difference *x = &c->change[at].d;
+	const struct collective_cell *cell = &c->calls.cell[at];
+	const struct advice_number list[] = {
+		{"ranks", cell->ranks},
+		{"calls", cell->calls},
+		{"message_bytes_min", cell->bytes_min},
+		{"message_bytes_max", cell->bytes_max},
+		{"own_ns", cell->own_ns},
+		{"measured_bytes", x->bytes},
+		{"used_ns", (uint64_t)x->used_ns},
+		{"other_ns", (uint64_t)x->other_ns},
+		{"used_launches", x->nused},
+		{"other_launches", x->nother},
+		{"busy_launches", x->busy},
+	};
+
+	_Static_assert(sizeof(list) / sizeof(list[0]) <= ADVICE_NUMBERS_MAX, "too many numbers");
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+		d->number[d->nnumber++] = list[i];
+}
+
+static void better_advise(struct collectives *c, uint32_t other, uint64_t low_ns)
+{
+	uint64_t unknown_ns, high_ns;
+	uint32_t few, at;
+	struct advice d = {.strategy = &strategy_collectives};
+
+	changes_make(c, other, &unknown_ns, &few);
+	at = cell_most(c);
+	high_ns = gain_of(c, false);
+	d.gain = (struct gain){low_ns, high_ns > low_ns ? high_ns : low_ns};
+	d.text = text_better(c, other, at);
+	d.setting = algorithms_setting(&c->algorithms, other);
+	if (strcmp(c->algorithms.item[other].value, MEASURED_DEFAULT))
+		d.warning = xasprintf(
+			"holds for every %s of the job, of whatever size and communicator; measured were those of this run",
+			c->calls.cell[at].function);
+	numbers_add(c, at, &d);
+	advise_add(c->a, &d);
+}
+
+/* Its first cell that is not known with these algorithms, by own time. */
+static char *words_unknown(const struct collectives *c, char *text, uint32_t used)
+{
+	const struct collective_cell **list = cells_sorted(c), *cell = NULL;
+	struct algorithms_difference d;
+
+	for (uint32_t i = 0; i < c->calls.ncell && !cell; i++) {
+		if (list[i]->collective && !strcmp(list[i]->collective, c->algorithms.collective) &&
+		    (used == UINT32_MAX ||
+		     algorithms_compare(&c->algorithms, list[i], used, used, &d) ==
+			     ALGORITHMS_UNMEASURED))
+			cell = list[i];
+	}
+	if (cell)
+		text = words_command(c, words_cell(c, words(text, ": "), cell), cell);
+	free(list);
+	return text;
+}
+
+struct best {
+	uint32_t idx;
+	uint64_t low_ns;
+	uint32_t few, unknown; /* algorithms: of these too few launches, or not all sizes */
+};
+
+static struct best best_find(struct collectives *c)
+{
+	struct best b = {.idx = UINT32_MAX};
+	uint32_t own = UINT32_MAX;
+	uint64_t own_ns = 0;
+
+	for (uint32_t i = 0; i < c->algorithms.n; i++) {
+		uint64_t unknown_ns, low_ns;
+		uint32_t few;
+		bool less;
+
+		if (i == c->used)
+			continue;
+		less = changes_make(c, i, &unknown_ns, &few);
+		if (is_much(c, unknown_ns)) {
+			b.few += few > 0;
+			b.unknown += !few;
+			continue;
+		}
+		low_ns = less ? gain_of(c, true) : 0;
+		if (low_ns > b.low_ns) {
+			b.idx = i;
+			b.low_ns = low_ns;
+		}
+		if (!strcmp(c->algorithms.item[i].value, MEASURED_DEFAULT)) {
+			own = i;
+			own_ns = low_ns;
+		}
+	}
+	/* Where it hardly matters, the library's own choice: it looks at the size. */
+	if (own_ns && own_ns >= b.low_ns / 10 * 9) {
+		b.idx = own;
+		b.low_ns = own_ns;
+	}
+	return b;
+}
+
+static char *text_no_better(const struct collectives *c, const struct best *b,
+			    const char *function)
+{
+	char *used = algorithms_words(&c->algorithms, c->used), *text;
+	double level = ALGORITHMS_LEVEL / (c->algorithms.n > 1 ? c->algorithms.n - 1 : 1);
+
+	text = xasprintf("%s used %s; of %u other algorithms none is sure to be faster", function,
+			 used, c->algorithms.n - 1);
+	if (b->few)
+		text = words(text, "; for %u of them there are too few launches, %u of each are needed", b->few,
+			     shift_needs(level));
+	if (b->unknown)
+		text = words_unknown(c, words(text, "; %u of them were not measured with all that the run did", b->unknown),
+				     c->used);
+	free(used);
+	return text;
+}
+
+/* One that was used but is not in the file, or a file of another library or setting. */
+static char *text_not_used(const struct collectives *c, const char *used, const char *function)
+{
+	char *text = xasprintf("%s used %s%.64s, which was not measured with the run's settings", function,
+			       strcmp(used, MEASURED_DEFAULT) ? "algorithm " : "the library's own choice",
+			       strcmp(used, MEASURED_DEFAULT) ? used : "");
+
+	if (c->algorithms.left_out)
+		text = words(text, " (left out: %s)", c->algorithms.left_out);
+	return words_unknown(c, text, UINT32_MAX);
+}
+
+static void function_conclude(struct collectives *c, const struct collective_cell *first)
+{
+	const char *used;
+	struct best b;
+
+	algorithms_init(&c->algorithms, &c->a->measured, c->a->library, first->collective);
+	used = algorithms_used(c->a->library, first->collective, c->algorithms.openmpi);
+	c->used = algorithms_find(&c->algorithms, used);
+	if (c->used == UINT32_MAX) {
+		advise_nothing(c->a, &strategy_collectives,
+			       text_not_used(c, used, first->function));
+	} else {
+		b = best_find(c);
+		if (b.idx != UINT32_MAX)
+			better_advise(c, b.idx, b.low_ns);
+		else
+			advise_nothing(c->a, &strategy_collectives,
+				       text_no_better(c, &b, first->function));
+	}
+	algorithms_release(&c->algorithms);
+}
+
+/* Those functions on which the run spends time, most first. */
+static void functions_conclude(struct collectives *c)
+{
+	const struct collective_cell **list = cells_sorted(c);
+
+	c->change = xcalloc(c->calls.ncell + 1, sizeof(*c->change));
+	for (uint32_t i = 0; i < c->calls.ncell; i++) {
+		uint64_t own_ns = 0;
+		bool before = false;
+
+		for (uint32_t k = 0; k < c->calls.ncell; k++) {
+			if (list[k]->function != list[i]->function)
+				continue;
+			before |= k < i;
+			own_ns += list[k]->own_ns;
+		}
+		if (!before && list[i]->collective && is_much(c, own_ns))
+			function_conclude(c, list[i]);
+	}
+	free(c->change);
+	c->change = NULL;
+	free(list);
+}
+
+static void conclude(void *data, struct advise *a)
+{
+	struct collectives *c = data;
+	uint64_t own_ns = 0;
+	bool lost = c->calls.arrivals.lost || c->calls.arrivals.uncertain;
+
+	collective_calls_settle(&c->calls);
+	for (uint32_t i = 0; i < c->calls.ncell; i++)
+		own_ns += c->calls.cell[i].own_ns;
+	if (lost)
+		advise_nothing(a, &strategy_collectives,
+			       xstrdup("calls were lost or made before the recording began, so that it is not known which calls of collectives belong together"));
+	else if (!c->calls.ncell)
+		advise_nothing(a, &strategy_collectives,
+			       xstrdup(c->calls.unsized ? "how long the messages of collectives were is not known" :
+							  "no collective that blocks"));
+	else if (!is_much(c, own_ns))
+		advise_nothing(a, &strategy_collectives,
+			       xasprintf("collectives took %.2f %% of the run themselves, without waiting for late members",
+					 share_pct(c, own_ns)));
+	else if (!a->measured.npoint)
+		advise_nothing(a, &strategy_collectives, text_unmeasured(c));
+	else
+		functions_conclude(c);
+}
+
+const struct strategy strategy_collectives = {
+	.name = "collectives",
+	.brief = "algorithms of collectives, as povbench measured them (--measured)",
+	.source = "selection by measurement: Pjesivac-Grbovic et al. 2007; intervals: Hodges & Lehmann 1963",
+	.begin = begin,
+	.release = release,
+	.sink = sink,
+	.conclude = conclude,
+};
