@@ -194,7 +194,9 @@ static void pairs_make(const struct library *l, bool between_hosts, uint64_t byt
 
 	p->n = 0;
 	if (btl) {
-		btl_pair_add(p, btl, "eager_limit", ob1_limit(l, bytes));
+		/* It is never lowered. */
+		if ((int64_t)ob1_limit(l, bytes) > btl_variable(l, btl, "eager_limit").value)
+			btl_pair_add(p, btl, "eager_limit", ob1_limit(l, bytes));
 		if (strcmp(btl, "tcp") != 0)
 			shm_pairs_add(l, p, btl, bytes);
 	} else if (l->family == LIBRARY_INTEL) {

@@ -259,10 +259,10 @@ static void advice_make(struct threshold *t, const struct library_value *limit, 
 /* What messages did refutes what the library tells: they went another way than it is thought. */
 static struct library_value limit_of(const struct threshold *t)
 {
-	struct library_value v = library_threshold(t->a->library, t->between);
+	struct library_value v = library_threshold_alone(t->a->library, t->between);
 	const struct threshold_seen *seen = &t->seen[t->between];
 
-	if (v.by == TOLD_NOT || seen->eager_max > v.value)
+	if (v.by == TOLD_NOT || threshold_seen_refutes(seen, v.value))
 		v = (struct library_value){
 			.by = threshold_seen_agrees(seen) ? TOLD_SEEN : TOLD_NOT,
 			.value = seen->eager_max > 0 ? seen->eager_max : 0,

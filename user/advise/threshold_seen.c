@@ -41,6 +41,20 @@ void threshold_seen_add(struct threshold_seen *s, const struct match *m)
 	}
 }
 
+bool threshold_seen_refutes(const struct threshold_seen *s, int64_t limit)
+{
+	const struct threshold_size *size;
+	uint64_t key, waited = 0, at_once = 0;
+
+	for (size_t at = 0; (size = map_next(&s->waited, &at, &key));) {
+		if ((int64_t)key - 1 <= limit)
+			continue;
+		waited += size->waited;
+		at_once += size->at_once;
+	}
+	return at_once > waited;
+}
+
 bool threshold_seen_agrees(const struct threshold_seen *s)
 {
 	const struct threshold_size *size;

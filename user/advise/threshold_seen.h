@@ -20,6 +20,8 @@ struct threshold_size {
 };
 
 void threshold_seen_add(struct threshold_seen *s, const struct match *m);
+/* Of the messages above a limit more were sent at once than waited for. */
+bool threshold_seen_refutes(const struct threshold_seen *s, int64_t limit);
 /* Of the sizes above eager_max all were waited for, and there are some: else the limit may be higher. */
 bool threshold_seen_agrees(const struct threshold_seen *s);
 void threshold_seen_release(struct threshold_seen *s);
