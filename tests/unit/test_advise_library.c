@@ -322,6 +322,27 @@ static void test_nothing(void **state)
 	world_close(&w);
 }
 
+/* Nothing of a foreign trace reaches the terminal as it is. */
+static void test_hostile(void **state)
+{
+	const char *const metas[] = {
+		LIBRARY("/no\\u001b[31mwhere", "mpich", "4\\u001b[31m"),
+		"{\"type\":\"process\",\"ts_ns\":1000,\"pid\":10,\"rank\":0,\"size\":2,\"job\":\"j\","
+		"\"launcher\":7,\"settings\":{\"UCX_RNDV_THRESH\":{},\"I_M\":7,\"UCX_TLS\":[]}}",
+		"{\"type\":\"image\",\"path\":7}", NULL};
+	struct world w;
+
+	(void)state;
+	world_open(&w, metas, NULL);
+	w.l->ask = true;
+	is_value(library_threshold(w.l, false), TOLD_NOT, 0, NULL);
+	assert_null(strchr(library_name(w.l), '\033'));
+	assert_non_null(strstr(library_not_asked(w.l), "where is not on this machine"));
+	assert_null(strchr(library_not_asked(w.l), '\033'));
+	assert_null(library_environment(w.l, "UCX_RNDV_THRESH"));
+	world_close(&w);
+}
+
 /* ---- what is said, and what is passed on ---- */
 
 static void test_answer(void **state)
@@ -406,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_mpich_cells),
 		cmocka_unit_test(test_relatives),
 		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_answer),
 		cmocka_unit_test(test_passes),
 		cmocka_unit_test(test_trust),

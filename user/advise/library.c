@@ -10,6 +10,7 @@
 
 #include "base/json_get.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "model/model.h"
 #include "setting/setting.h"
 #include "trace/trace_read.h"
@@ -81,6 +82,15 @@ static enum library_family family_of(const struct library *l)
 	return has_setting(l->environment, "I_MPI_") ? LIBRARY_INTEL : LIBRARY_MPICH;
 }
 
+/* Names of a trace are other people's. Takes over text. */
+static char *printable(char *text)
+{
+	char *clean = text ? text_printable(text, UINT_MAX) : NULL;
+
+	free(text);
+	return clean;
+}
+
 static char *name_of(const struct library *l)
 {
 	static const char *const names[] = {
@@ -90,7 +100,8 @@ static char *name_of(const struct library *l)
 	};
 	const char *name = names[l->family], *version = json_get_text(l->meta, "version");
 
-	return xasprintf("%s%s%s", name, *name && *version ? " " : "", *name ? version : "");
+	return printable(
+		xasprintf("%s%s%s", name, *name && *version ? " " : "", *name ? version : ""));
 }
 
 struct library *library_new(const struct model *m, bool ask)
@@ -177,7 +188,7 @@ const struct library_answer *library_answer(const struct library *l)
 	struct library_telling *t = l->telling;
 
 	if (!t->over) {
-		t->why_not = ask(l);
+		t->why_not = printable(ask(l));
 		t->told = !t->why_not;
 		t->over = true;
 	}

@@ -462,12 +462,12 @@ char *library_ask(const struct library_question *q, struct library_answer *out)
 
 	if (getuid() != geteuid() || getgid() != getegid())
 		why = xstrdup("nothing is run with rights that the caller has not");
-	else if (!program)
-		why = xstrdup("povtrace-mpi-t is not installed beside povtrace");
 	else
 		why = library_file_distrust(q->path, q->build_id, user);
 	if (!why && !*q->build_id)
 		why = xasprintf("%s was recorded without a build ID", q->path);
+	if (!why && !program)
+		why = xstrdup("povtrace-mpi-t is not installed beside povtrace");
 	if (!why) {
 		launcher = launcher_find(q, user);
 		why = launcher ? run(q, launcher, program, person, out) :
