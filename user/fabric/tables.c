@@ -68,7 +68,8 @@ static struct fabric_level *level_of(struct fabric_level **rows, uint32_t *n, ui
 {
 	struct fabric_level *r;
 
-	for (r = *rows; r < *rows + *n; r++) {
+	for (uint32_t i = 0; i < *n; i++) {
+		r = &(*rows)[i];
 		if (r->subnet == subnet && r->from == from && r->to == to)
 			return r;
 	}
