@@ -116,7 +116,8 @@ static int print_algorithms(const char *name)
 	if (name && !b)
 		return unknown_name(name);
 	if (!b || !b->collective) {
-		log_error("algorithms: wants a benchmark that calls a blocking collective, such as allreduce_latency");
+		log_error(
+			"algorithms: wants a benchmark that calls a blocking collective, such as allreduce_latency");
 		return STATUS_USAGE;
 	}
 	algorithm_list_init(&list, b->collective);
@@ -131,7 +132,8 @@ static int print_algorithms(const char *name)
 /* Names of benchmarks, and what may stand in their place. */
 static void print_completion(void)
 {
-	static const char *const own[] = {"list", "suite", "compare", "algorithms", "help", "--version"};
+	static const char *const own[] = {"list",	"suite", "compare",
+					  "algorithms", "help",	 "--version"};
 	static const struct command *const with_options[] = {&command_compare, NULL};
 	const size_t own_cnt = sizeof(own) / sizeof(*own);
 	const char **words;
@@ -314,7 +316,8 @@ static int run_named(const struct bench *b, int argc, char **argv)
 			plan.bench = list_suite(&args.only);
 		status = algorithm_choose(b, args.algorithm) ?
 				 STATUS_FAILURE :
-				 run_on_ranks(&plan, threads_of(b, args.thread_multiple), argc, argv);
+				 run_on_ranks(&plan, threads_of(b, args.thread_multiple), argc,
+					      argv);
 		if (!b)
 			free(plan.bench);
 	} else {

@@ -48,9 +48,9 @@ char *algorithms_words(const struct algorithms *a, uint32_t idx);
 
 /* A call with `used` instead of `other`, of the size measured that is nearest to the cell's mean. */
 struct algorithms_difference {
-	uint64_t bytes;		     /* of that size */
-	struct shift ns, ratio;	     /* used less other; other over used */
-	double used_ns, other_ns;    /* medians over launches */
+	uint64_t bytes;		      /* of that size */
+	struct shift ns, ratio;	      /* used less other; other over used */
+	double used_ns, other_ns;     /* medians over launches */
 	uint32_t nused, nother, busy; /* launches; of both, those that were busy */
 };
 

@@ -20,14 +20,10 @@ static const struct function {
 	const char *name, *collective;
 	enum size_rule rule;
 } functions[] = {
-	{"MPI_Bcast", "bcast", SIZE_LARGEST},
-	{"MPI_Reduce", "reduce", SIZE_LARGEST},
-	{"MPI_Allreduce", "allreduce", SIZE_LARGEST},
-	{"MPI_Allgather", "allgather", SIZE_SENT},
-	{"MPI_Gather", "gather", SIZE_SENT},
-	{"MPI_Scatter", "scatter", SIZE_GOT},
-	{"MPI_Alltoall", "alltoall", SIZE_PART},
-	{"MPI_Alltoallv", "alltoallv", SIZE_PART},
+	{"MPI_Bcast", "bcast", SIZE_LARGEST},	      {"MPI_Reduce", "reduce", SIZE_LARGEST},
+	{"MPI_Allreduce", "allreduce", SIZE_LARGEST}, {"MPI_Allgather", "allgather", SIZE_SENT},
+	{"MPI_Gather", "gather", SIZE_SENT},	      {"MPI_Scatter", "scatter", SIZE_GOT},
+	{"MPI_Alltoall", "alltoall", SIZE_PART},      {"MPI_Alltoallv", "alltoallv", SIZE_PART},
 };
 
 /* A name as the table of functions has it, of blocking ones: no "MPI_I…", nor what makes a window or a communicator. */
@@ -106,8 +102,8 @@ static void member_add(struct collective_calls *c, const struct arrival_call *ca
 		c->room = c->room ? 2 * c->room : 64;
 		c->member = xrealloc(c->member, c->room * sizeof(*c->member));
 	}
-	c->member[c->nmember++] =
-		(struct collective_member){call->begin_ns, call->thread->idx, cell};
+	c->member[c->nmember++] = (struct collective_member){call->begin_ns, call->thread->idx,
+							     cell};
 }
 
 /* Calls are in order of begin. */

@@ -10,11 +10,12 @@
 #include "analysis/arrivals.h"
 
 struct collective_cell {
-	const char *function;	/* "MPI_Allreduce" */
-	const char *collective; /* as povbench and libraries' settings name it, "allreduce"; NULL: povbench does not measure it */
-	uint32_t ranks;		/* members */
+	const char *function; /* "MPI_Allreduce" */
+	const char *
+		collective; /* as povbench and libraries' settings name it, "allreduce"; NULL: povbench does not measure it */
+	uint32_t ranks; /* members */
 	bool several_hosts;
-	uint64_t calls;		      /* of all members together one */
+	uint64_t calls;		       /* of all members together one */
 	uint64_t bytes_min, bytes_max; /* of a message: a rank's block where each has one */
 	double bytes_sum;
 	uint64_t own_ns; /* of all members */
@@ -29,7 +30,7 @@ struct collective_calls {
 	struct arrivals arrivals;
 	struct collective_cell *cell; /* owned */
 	uint32_t ncell;
-	struct map by_key; /* → index + 1 */
+	struct map by_key;		  /* → index + 1 */
 	struct collective_member *member; /* by thread and begin, once settled; owned */
 	size_t nmember, room;
 	bool unsized; /* some were left out: how long their messages were is not known */
@@ -40,7 +41,7 @@ void collective_calls_release(struct collective_calls *c);
 /* Once, after the replay. */
 void collective_calls_settle(struct collective_calls *c);
 /* The cell of the call that a thread began then; NULL: it was in none. */
-const struct collective_cell *collective_calls_of(const struct collective_calls *c,
-						  uint32_t thread, uint64_t begin_ns);
+const struct collective_cell *collective_calls_of(const struct collective_calls *c, uint32_t thread,
+						  uint64_t begin_ns);
 
 #endif

@@ -110,12 +110,11 @@ static void launch_add(struct measured *m, const json_t *launch)
 	l->library = json_get_text(json_object_get(factors, "mpi"), "library");
 	l->host = json_get_text(factors, "host");
 	l->environment = json_object_get(factors, "environment");
-	json_array_foreach(ranks, i, rank) l->several_hosts |=
-		strcmp(json_get_text(rank, "host"), l->host) != 0;
+	json_array_foreach(ranks, i, rank)
+		l->several_hosts |= strcmp(json_get_text(rank, "host"), l->host) != 0;
 	m->launch = xrealloc(m->launch, (m->nlaunch + 1) * sizeof(*m->launch));
 	m->launch[m->nlaunch++] = l;
-	json_array_foreach(json_object_get(launch, "results"), i, result)
-		result_add(m, l, result);
+	json_array_foreach(json_object_get(launch, "results"), i, result) result_add(m, l, result);
 }
 
 static int root_check(const char *path, const json_t *root)

@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 #define MEASURED_DEFAULT "default" /* the library's own choice */
-#define MEASURED_BUSY_PART 50 /* busy: its ranks waited for a core for one part in so many of the time */
+#define MEASURED_BUSY_PART \
+	50 /* busy: its ranks waited for a core for one part in so many of the time */
 
 struct measured_launch {
 	const char *library;	   /* as MPI_Get_library_version has it, the first line */
@@ -25,8 +26,9 @@ struct measured_launch {
 struct measured_point {
 	const struct measured_launch *launch;
 	const char *collective; /* "allreduce" */
-	const char *algorithm;	/* as --algorithm had it; NULL: not given, so it is as the environment has it */
-	const char *name;	/* of the algorithm; NULL: it is not known */
+	const char *
+		algorithm; /* as --algorithm had it; NULL: not given, so it is as the environment has it */
+	const char *name; /* of the algorithm; NULL: it is not known */
 	uint32_t ranks;
 	bool busy;
 	uint64_t bytes;

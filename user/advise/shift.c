@@ -19,8 +19,7 @@ static uint32_t tail_of(uint32_t na, uint32_t nb, double share)
 	for (uint32_t rank = 1; rank <= na + nb; rank++)
 		for (uint32_t k = rank < na ? rank : na; k > 0; k--)
 			for (uint32_t s = most; s >= rank; s--)
-				ways[k * (most + 1) + s] +=
-					ways[(k - 1) * (most + 1) + s - rank];
+				ways[k * (most + 1) + s] += ways[(k - 1) * (most + 1) + s - rank];
 	for (uint32_t s = least; s <= most; s++)
 		all += ways[na * (most + 1) + s];
 	for (; least + pairs <= most; pairs++) {

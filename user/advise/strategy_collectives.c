@@ -140,8 +140,8 @@ static char *words_command(const struct collectives *c, char *text,
 		max = cell->bytes_max > max ? cell->bytes_max : max;
 	}
 	text = words_settings(c, text, first->collective);
-	text = words(text, "povbench-algorithms -- mpirun -n %u povbench %s_latency -m %s%s%s", first->ranks,
-		     first->collective, size_typed(from, min), min < max ? ":" : "",
+	text = words(text, "povbench-algorithms -- mpirun -n %u povbench %s_latency -m %s%s%s",
+		     first->ranks, first->collective, size_typed(from, min), min < max ? ":" : "",
 		     min < max ? size_typed(to, max) : "");
 	return words(text, "%s -o algorithms.json", min < max ? " --step 2" : "");
 }
@@ -158,8 +158,8 @@ static int cell_compare(const void *va, const void *vb)
 /* All, by their own time; the caller frees. */
 static const struct collective_cell **cells_sorted(const struct collectives *c)
 {
-	const struct collective_cell **list =
-		xcalloc(c->calls.ncell + 1, sizeof(struct collective_cell *));
+	const struct collective_cell **list = xcalloc(c->calls.ncell + 1,
+						      sizeof(struct collective_cell *));
 
 	for (uint32_t i = 0; i < c->calls.ncell; i++)
 		list[i] = &c->calls.cell[i];
@@ -190,7 +190,8 @@ static char *text_unmeasured(const struct collectives *c)
 				  list[k]->ranks == list[i]->ranks;
 		if (before || !list[i]->collective || !is_much(c, list[i]->own_ns))
 			continue;
-		text = words(text, "%s", commands++ ? "; " : "; to compare the library's algorithms: ");
+		text = words(text, "%s",
+			     commands++ ? "; " : "; to compare the library's algorithms: ");
 		text = words_command(c, text, list[i]);
 	}
 	free(list);
@@ -232,8 +233,7 @@ static uint64_t gain_of(struct collectives *c, bool sure)
 }
 
 /* What is known of each cell with that algorithm. Own time of those of which nothing is: *unknown_ns. True: it is sure to take less in one. */
-static bool changes_make(struct collectives *c, uint32_t other, uint64_t *unknown_ns,
-			 uint32_t *few)
+static bool changes_make(struct collectives *c, uint32_t other, uint64_t *unknown_ns, uint32_t *few)
 {
 	bool less = false;
 
@@ -285,8 +285,8 @@ static char *text_better(const struct collectives *c, uint32_t other, uint32_t a
 	char *better = algorithms_words(&c->algorithms, other);
 	char *text = words_cell(c, xstrdup(""), &c->calls.cell[at]);
 
-	text = words_ns(words(text, " used %s, which takes ", used), "",
-			(uint64_t)d->used_ns, " a call");
+	text = words_ns(words(text, " used %s, which takes ", used), "", (uint64_t)d->used_ns,
+			" a call");
 	text = words_ns(words(text, " where %s takes ", better), "", (uint64_t)d->other_ns, "");
 	text = words(text, " (povbench, %s, medians of %u and %u launches",
 		     human_bytes(size, sizeof(size), d->bytes), d->nused, d->nother);
@@ -348,9 +348,8 @@ static char *words_unknown(const struct collectives *c, char *text, uint32_t use
 
 	for (uint32_t i = 0; i < c->calls.ncell && !cell; i++) {
 		if (list[i]->collective && !strcmp(list[i]->collective, c->algorithms.collective) &&
-		    (used == UINT32_MAX ||
-		     algorithms_compare(&c->algorithms, list[i], used, used, &d) ==
-			     ALGORITHMS_UNMEASURED))
+		    (used == UINT32_MAX || algorithms_compare(&c->algorithms, list[i], used, used,
+							      &d) == ALGORITHMS_UNMEASURED))
 			cell = list[i];
 	}
 	if (cell)
@@ -402,8 +401,7 @@ static struct best best_find(struct collectives *c)
 	return b;
 }
 
-static char *text_no_better(const struct collectives *c, const struct best *b,
-			    const char *function)
+static char *text_no_better(const struct collectives *c, const struct best *b, const char *function)
 {
 	char *used = algorithms_words(&c->algorithms, c->used), *text;
 	double level = ALGORITHMS_LEVEL / (c->algorithms.n > 1 ? c->algorithms.n - 1 : 1);
@@ -411,11 +409,15 @@ static char *text_no_better(const struct collectives *c, const struct best *b,
 	text = xasprintf("%s used %s; of %u other algorithms none is sure to be faster", function,
 			 used, c->algorithms.n - 1);
 	if (b->few)
-		text = words(text, "; for %u of them there are too few launches, %u of each are needed", b->few,
-			     shift_needs(level));
+		text = words(text,
+			     "; for %u of them there are too few launches, %u of each are needed",
+			     b->few, shift_needs(level));
 	if (b->unknown)
-		text = words_unknown(c, words(text, "; %u of them were not measured with all that the run did", b->unknown),
-				     c->used);
+		text = words_unknown(
+			c,
+			words(text, "; %u of them were not measured with all that the run did",
+			      b->unknown),
+			c->used);
 	free(used);
 	return text;
 }
@@ -423,9 +425,10 @@ static char *text_no_better(const struct collectives *c, const struct best *b,
 /* One that was used but is not in the file, or a file of another library or setting. */
 static char *text_not_used(const struct collectives *c, const char *used, const char *function)
 {
-	char *text = xasprintf("%s used %s%.64s, which was not measured with the run's settings", function,
-			       strcmp(used, MEASURED_DEFAULT) ? "algorithm " : "the library's own choice",
-			       strcmp(used, MEASURED_DEFAULT) ? used : "");
+	char *text = xasprintf(
+		"%s used %s%.64s, which was not measured with the run's settings", function,
+		strcmp(used, MEASURED_DEFAULT) ? "algorithm " : "the library's own choice",
+		strcmp(used, MEASURED_DEFAULT) ? used : "");
 
 	if (c->algorithms.left_out)
 		text = words(text, " (left out: %s)", c->algorithms.left_out);
@@ -488,16 +491,21 @@ static void conclude(void *data, struct advise *a)
 	for (uint32_t i = 0; i < c->calls.ncell; i++)
 		own_ns += c->calls.cell[i].own_ns;
 	if (lost)
-		advise_nothing(a, &strategy_collectives,
-			       xstrdup("calls were lost or made before the recording began, so that it is not known which calls of collectives belong together"));
+		advise_nothing(
+			a, &strategy_collectives,
+			xstrdup("calls were lost or made before the recording began, so that it is not known which calls of collectives belong together"));
 	else if (!c->calls.ncell)
-		advise_nothing(a, &strategy_collectives,
-			       xstrdup(c->calls.unsized ? "how long the messages of collectives were is not known" :
-							  "no collective that blocks"));
+		advise_nothing(
+			a, &strategy_collectives,
+			xstrdup(c->calls.unsized ?
+					"how long the messages of collectives were is not known" :
+					"no collective that blocks"));
 	else if (!is_much(c, own_ns))
-		advise_nothing(a, &strategy_collectives,
-			       xasprintf("collectives took %.2f %% of the run themselves, without waiting for late members",
-					 share_pct(c, own_ns)));
+		advise_nothing(
+			a, &strategy_collectives,
+			xasprintf(
+				"collectives took %.2f %% of the run themselves, without waiting for late members",
+				share_pct(c, own_ns)));
 	else if (!a->measured.npoint)
 		advise_nothing(a, &strategy_collectives, text_unmeasured(c));
 	else
@@ -507,7 +515,8 @@ static void conclude(void *data, struct advise *a)
 const struct strategy strategy_collectives = {
 	.name = "collectives",
 	.brief = "algorithms of collectives, as povbench measured them (--measured)",
-	.source = "selection by measurement: Pjesivac-Grbovic et al. 2007; intervals: Hodges & Lehmann 1963",
+	.source =
+		"selection by measurement: Pjesivac-Grbovic et al. 2007; intervals: Hodges & Lehmann 1963",
 	.begin = begin,
 	.release = release,
 	.sink = sink,
