@@ -368,7 +368,8 @@ int args_read(const struct args *args, const struct bench *alone, struct bench_o
 		return -EINVAL;
 	}
 	if (args->algorithm && !args->algorithm[0])
-		return bad("algorithm", args->algorithm, "an algorithm; \"povbench algorithms\" lists them");
+		return bad("algorithm", args->algorithm,
+			   "an algorithm; \"povbench algorithms\" lists them");
 	if (args->quick && args->full) {
 		log_error("--quick or --full, not both");
 		return -EINVAL;

@@ -114,17 +114,19 @@ tools: $(BENCH_SELFTEST)
 # ---- installing ----
 
 # "povbench" is that of the first MPI; the others, and it, are povbench.<mpi>.
-BENCH_MAN := $(if $(BENCH_BIN),$(BUILD)/man/povbench.1 $(BUILD)/man/povbench-compare.1 $(BUILD)/man/povbench-run.1)
+BENCH_MAN := $(if $(BENCH_BIN),$(BUILD)/man/povbench.1 $(BUILD)/man/povbench-compare.1 $(BUILD)/man/povbench-run.1 \
+	$(BUILD)/man/povbench-algorithms.1)
 install-povbench: $(BENCH_BIN) $(BENCH_MAN) $(if $(BENCH_BIN),$(BUILD)/povbench.bash)
 	$(foreach m,$(BENCH_MPIS),install -D -m 755 build/povbench/$m/povbench \
 		$(DESTDIR)$(PREFIX)/bin/povbench.$m;)
 	$(if $(BENCH_BIN),ln -sf povbench.$(firstword $(BENCH_MPIS)) $(DESTDIR)$(PREFIX)/bin/povbench)
 	$(if $(BENCH_BIN),install -D -m 755 bench/povbench-run $(DESTDIR)$(PREFIX)/bin/povbench-run)
+	$(if $(BENCH_BIN),install -D -m 755 bench/povbench-algorithms $(DESTDIR)$(PREFIX)/bin/povbench-algorithms)
 	$(foreach page,$(BENCH_MAN),install -D -m 644 $(page) $(MANDIR)/$(notdir $(page));)
 	$(if $(BENCH_BIN),install -D -m 644 $(BUILD)/povbench.bash $(BASHDIR)/povbench)
 uninstall-povbench:
 	rm -f $(DESTDIR)$(PREFIX)/bin/povbench $(BENCH_MPIS:%=$(DESTDIR)$(PREFIX)/bin/povbench.%) \
-		$(DESTDIR)$(PREFIX)/bin/povbench-run $(addprefix $(MANDIR)/,$(notdir $(BENCH_MAN))) $(BASHDIR)/povbench
+		$(DESTDIR)$(PREFIX)/bin/povbench-run $(DESTDIR)$(PREFIX)/bin/povbench-algorithms $(addprefix $(MANDIR)/,$(notdir $(BENCH_MAN))) $(BASHDIR)/povbench
 $(BUILD)/man/povbench.1: $(firstword $(BENCH_BIN))
 	@mkdir -p $(@D)
 	$(Q)$< --man >$@
@@ -132,7 +134,7 @@ $(BUILD)/man/povbench-compare.1: $(firstword $(BENCH_BIN))
 	@mkdir -p $(@D)
 	$(Q)$< --man compare >$@
 # povbench's page tells of it.
-$(BUILD)/man/povbench-run.1: $(BUILD)/man/povbench.1
+$(BUILD)/man/povbench-run.1 $(BUILD)/man/povbench-algorithms.1: $(BUILD)/man/povbench.1
 	$(Q)echo '.so man1/povbench.1' >$@
 $(BUILD)/povbench.bash: $(firstword $(BENCH_BIN))
 	$(Q)$< --completion >$@

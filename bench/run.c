@@ -50,9 +50,9 @@ struct progress {
 struct session {
 	struct comm *c;
 	const struct run_plan *plan;
-	struct result_file *file;	 /* rank 0, if there is one */
-	json_t *options;		 /* rank 0 */
-	char *name; /* with an algorithm, of its result; else null; rank 0; owned */
+	struct result_file *file; /* rank 0, if there is one */
+	json_t *options;	  /* rank 0 */
+	char *name;		  /* with an algorithm, of its result; else null; rank 0; owned */
 	struct estimate_machine machine; /* rank 0 */
 	struct nodes nodes;
 	struct progress progress;
@@ -413,8 +413,9 @@ static int algorithm_begin(struct session *s, json_t *factors)
 	algorithm_list_init(&list, coll);
 	a = algorithm_find(&list, value);
 	if ((!a || !algorithm_taken(coll, value)) && strcmp(value, ALGORITHM_DEFAULT)) {
-		log_error("--algorithm: the library %s \"%s\" for %s; \"povbench algorithms %s\" lists what it has",
-			  a ? "did not take" : "has no", value, coll, s->plan->bench[0]->name);
+		log_error(
+			"--algorithm: the library %s \"%s\" for %s; \"povbench algorithms %s\" lists what it has",
+			a ? "did not take" : "has no", value, coll, s->plan->bench[0]->name);
 		err = -EINVAL;
 	} else {
 		s->name = xasprintf("%s:%s", s->plan->bench[0]->name, a ? a->name : value);

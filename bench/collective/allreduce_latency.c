@@ -3,15 +3,17 @@
 #include "collective/coll_latency.h"
 
 static const struct coll_latency method = {
-	.curve = {
-		.measure = coll_latency_measure,
-		.unit = sizeof(double),
-	},
-	.data = {
-		.op = COMM_ALLREDUCE,
-		.make = coll_sums_make,
-		.check = coll_sums_check,
-	},
+	.curve =
+		{
+			.measure = coll_latency_measure,
+			.unit = sizeof(double),
+		},
+	.data =
+		{
+			.op = COMM_ALLREDUCE,
+			.make = coll_sums_make,
+			.check = coll_sums_check,
+		},
 };
 
 const struct bench bench_allreduce_latency = {

@@ -3,16 +3,18 @@
 #include "collective/coll_latency.h"
 
 static const struct coll_latency method = {
-	.curve = {
-		.measure = coll_latency_measure,
-		.bytes_max = coll_latency_bytes_max,
-		.messages = coll_latency_blocks,
-	},
-	.data = {
-		.op = COMM_ALLTOALL,
-		.make = coll_blocks_make,
-		.check = coll_blocks_check,
-	},
+	.curve =
+		{
+			.measure = coll_latency_measure,
+			.bytes_max = coll_latency_bytes_max,
+			.messages = coll_latency_blocks,
+		},
+	.data =
+		{
+			.op = COMM_ALLTOALL,
+			.make = coll_blocks_make,
+			.check = coll_blocks_check,
+		},
 };
 
 const struct bench bench_alltoall_latency = {

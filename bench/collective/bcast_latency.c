@@ -3,14 +3,16 @@
 #include "collective/coll_latency.h"
 
 static const struct coll_latency method = {
-	.curve = {
-		.measure = coll_latency_measure,
-	},
-	.data = {
-		.op = COMM_BCAST,
-		.make = coll_bcast_make,
-		.check = coll_bcast_check,
-	},
+	.curve =
+		{
+			.measure = coll_latency_measure,
+		},
+	.data =
+		{
+			.op = COMM_BCAST,
+			.make = coll_bcast_make,
+			.check = coll_bcast_check,
+		},
 };
 
 const struct bench bench_bcast_latency = {

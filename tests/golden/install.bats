@@ -22,6 +22,8 @@ setup() {
 	if [ -x "$root/usr/local/bin/povbench" ]; then
 		"$root/usr/local/bin/povbench-run" --help | grep -q "^Usage: povbench-run "
 		[ -s "$root/usr/local/share/man/man1/povbench-run.1" ]
+		"$root/usr/local/bin/povbench-algorithms" --help | grep -q "^Usage: povbench-algorithms "
+		[ -s "$root/usr/local/share/man/man1/povbench-algorithms.1" ]
 		[ -s "$root/usr/local/share/man/man1/povbench-compare.1" ]
 	fi
 	[ -x "$root/usr/local/bin/povtrace" ]

@@ -18,9 +18,9 @@
 
 #define FOR_EVER_NS 1000000000000000ull
 
-static const struct selftest_case *const lists[] = {
-	selftest_references, selftest_rates,      selftest_maps,
-	selftest_broadcasts, selftest_stencils, selftest_collectives};
+static const struct selftest_case *const lists[] = {selftest_references, selftest_rates,
+						    selftest_maps,	 selftest_broadcasts,
+						    selftest_stencils,	 selftest_collectives};
 
 void selftest_expect(struct selftest *t, double value, double expected, double tolerance,
 		     const char *what, ...)

@@ -278,14 +278,15 @@ static void test_shorten(void **state)
 
 /* ---- result files ---- */
 
-#define LAUNCH(results)                                                                        \
-	"{\"factors\":{\"host\":\"n1\",\"mpi\":{\"library\":\"Open MPI v4.1.4\"},\"environment\":{" \
-	"\"OMPI_MCA_coll\":\"tuned\"},\"ranks\":[{\"host\":\"n1\"},{\"host\":\"n2\"}]},\"results\":[" results "]}"
-#define RESULT(name, ranks, algorithm, points)                                               \
-	"{\"benchmark\":\"" name "\",\"kind\":\"curve\",\"ranks\":" ranks                    \
-	",\"took_ns\":1000,\"core_wait_ns\":41,\"options\":{" algorithm "},\"points\":[" points "]}"
-#define POINT(bytes, ns) \
-	"{\"bytes\":" bytes ",\"times\":{\"measured\":{\"median\":" ns "}}}"
+#define LAUNCH(results)                                                                                       \
+	"{\"factors\":{\"host\":\"n1\",\"mpi\":{\"library\":\"Open MPI v4.1.4\"},\"environment\":{"           \
+	"\"OMPI_MCA_coll\":\"tuned\"},\"ranks\":[{\"host\":\"n1\"},{\"host\":\"n2\"}]},\"results\":[" results \
+	"]}"
+#define RESULT(name, ranks, algorithm, points)                                                  \
+	"{\"benchmark\":\"" name "\",\"kind\":\"curve\",\"ranks\":" ranks                       \
+	",\"took_ns\":1000,\"core_wait_ns\":41,\"options\":{" algorithm "},\"points\":[" points \
+	"]}"
+#define POINT(bytes, ns) "{\"bytes\":" bytes ",\"times\":{\"measured\":{\"median\":" ns "}}}"
 #define FILE_OF(launches) "{\"format\":\"povbench\",\"version\":2,\"launches\":[" launches "]}"
 
 static int text_read(const char *text, struct measured *m)
@@ -307,14 +308,14 @@ static void test_measured(void **state)
 	struct measured m;
 
 	(void)state;
-	assert_int_equal(
-		text_read(FILE_OF(LAUNCH(
-				  RESULT("allreduce_latency:ring", "2",
-					 "\"algorithm\":\"4\",\"algorithm_name\":\"ring\"",
-					 POINT("8", "1234.5") "," POINT("64", "2000")) "," RESULT(
-					  "latency", "2", "", POINT("8", "1")))),
-			  &m),
-		0);
+	assert_int_equal(text_read(FILE_OF(LAUNCH(RESULT(
+					   "allreduce_latency:ring", "2",
+					   "\"algorithm\":\"4\",\"algorithm_name\":\"ring\"",
+					   POINT("8", "1234.5") "," POINT(
+						   "64", "2000")) "," RESULT("latency", "2", "",
+									     POINT("8", "1")))),
+				   &m),
+			 0);
 	assert_int_equal(m.npoint, 2);
 	assert_string_equal(m.point[0].collective, "allreduce");
 	assert_string_equal(m.point[0].algorithm, "4");
@@ -334,7 +335,14 @@ static void test_measured(void **state)
 static void test_measured_hostile(void **state)
 {
 	static const char *const unusable[] = {
-		"", "{", "[]", "null", "7", "\"povbench\"", "{\"format\":7}", FILE_OF(""),
+		"",
+		"{",
+		"[]",
+		"null",
+		"7",
+		"\"povbench\"",
+		"{\"format\":7}",
+		FILE_OF(""),
 		FILE_OF("7,null,[],{}"),
 		"{\"format\":\"povbench\",\"version\":2,\"launches\":7}",
 		FILE_OF("{\"results\":{}}"),
@@ -354,8 +362,8 @@ static void test_measured_hostile(void **state)
 		/* would be typed */
 		FILE_OF(LAUNCH(RESULT("allreduce_latency", "2", "\"algorithm\":\"1; rm x\"",
 				      POINT("8", "1")))),
-		FILE_OF(LAUNCH(RESULT("allreduce_latency", "2", "\"algorithm\":\"\"",
-				      POINT("8", "1")))),
+		FILE_OF(LAUNCH(
+			RESULT("allreduce_latency", "2", "\"algorithm\":\"\"", POINT("8", "1")))),
 		FILE_OF(LAUNCH(RESULT("all$(x)_latency", "2", "", POINT("8", "1")))),
 	};
 	struct measured m;

@@ -11,7 +11,8 @@
 
 #include "core/algorithm.h"
 
-#define AUTO "auto - Internal algorithm selection (can be overridden with MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE)"
+#define AUTO \
+	"auto - Internal algorithm selection (can be overridden with MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE)"
 
 static void read_is(const char *text, const char *const *names)
 {

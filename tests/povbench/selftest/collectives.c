@@ -73,9 +73,9 @@ static double expected_ns(const struct selftest *t, double bytes)
 		const char *name;
 		double (*ns)(const struct model_settings *m, double bytes);
 	} rules[] = {
-		{"bcast", tree_ns},	{"reduce", tree_ns},	{"allreduce", both_trees_ns},
-		{"allgather", steps_ns}, {"alltoall", steps_ns}, {"alltoallv", steps_ns},
-		{"gather", gather_ns},	{"scatter", scatter_ns},
+		{"bcast", tree_ns},	 {"reduce", tree_ns},	  {"allreduce", both_trees_ns},
+		{"allgather", steps_ns}, {"alltoall", steps_ns},  {"alltoallv", steps_ns},
+		{"gather", gather_ns},	 {"scatter", scatter_ns},
 	};
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
@@ -100,10 +100,10 @@ static void check_times(struct selftest *t)
 	}
 }
 
-#define CASES(bench)                                                               \
-	{bench, "one with overheads", with_costs, check_times, NULL, NULL},        \
-		{bench, "eight ranks", eight_ranks, check_times, NULL, NULL},      \
-	{                                                                          \
+#define CASES(bench)                                                                   \
+	{bench, "one with overheads", with_costs, check_times, NULL, NULL},            \
+		{bench, "eight ranks", eight_ranks, check_times, NULL, NULL},          \
+	{                                                                              \
 		bench, "two nodes with two clocks", two_nodes, check_times, NULL, NULL \
 	}
 
