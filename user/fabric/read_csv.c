@@ -98,7 +98,7 @@ static const char *head_read(struct csv *c, char *line)
 		c->at[i] = -1;
 		for (int k = 0; k < c->n; k++)
 			c->at[i] = strcmp(c->field[k], column_name[i]) ? c->at[i] : k;
-		if (c->at[i] < 0 && i < WANTED)
+		if (i < WANTED && c->at[i] < 0)
 			return "columns are missing: wanted is what `povtrace report --traffic --csv` writes";
 	}
 	return NULL;
