@@ -36,15 +36,16 @@ static void *begin(struct advise *a)
 	return c;
 }
 
+/* While it uses MPI: what happens in MPI_Init is not the program's. */
 static bool is_shared(const struct cores *c, const struct whatif_no_core *n)
 {
-	const struct model_thread *holder;
+	const struct model_process *own = model_thread_get(c->a->model, n->thread)->proc;
+	const struct model_process *holder = n->holder == UINT32_MAX ?
+						     own :
+						     model_thread_get(c->a->model, n->holder)->proc;
 
-	if (n->holder == UINT32_MAX)
-		return false;
-	holder = model_thread_get(c->a->model, n->holder);
-	return holder->proc->is_rank &&
-	       holder->proc != model_thread_get(c->a->model, n->thread)->proc;
+	return holder->is_rank && holder != own &&
+	       windows_has(&c->a->findings.app.windows, own, n->from_ns);
 }
 
 static uint64_t in_mpi_ns(const struct cores *c, const struct whatif_no_core *n)

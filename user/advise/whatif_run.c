@@ -18,10 +18,10 @@ struct step {
 	int64_t lead_ns;
 };
 
-/* Time without a core that is left out: all together, by the end of a stretch. */
+/* Of a stretch without a core what is left out, and all together by its end. */
 struct given {
-	uint64_t to_ns;
-	int64_t sum_ns;
+	uint64_t from_ns, to_ns;
+	int64_t ns, sum_ns;
 };
 
 struct lead {
@@ -41,10 +41,11 @@ struct run {
 
 /* ---- leads ---- */
 
-/* What was given by then; of a stretch that is under way nothing. */
+/* What was given by then; of a stretch that is under way in proportion. */
 static int64_t given_ns(const struct lead *l, uint64_t ts_ns)
 {
 	uint32_t lo = 0, hi = l->ngiven;
+	int64_t sum_ns;
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
@@ -54,7 +55,12 @@ static int64_t given_ns(const struct lead *l, uint64_t ts_ns)
 		else
 			hi = mid;
 	}
-	return lo ? l->given[lo - 1].sum_ns : 0;
+	sum_ns = lo ? l->given[lo - 1].sum_ns : 0;
+	if (lo < l->ngiven && l->given[lo].from_ns < ts_ns)
+		sum_ns += (int64_t)((double)l->given[lo].ns *
+				    (double)(ts_ns - l->given[lo].from_ns) /
+				    (double)(l->given[lo].to_ns - l->given[lo].from_ns));
+	return sum_ns;
 }
 
 static int64_t lead_ns(const struct run *r, uint32_t thread, uint64_t ts_ns)
@@ -188,8 +194,9 @@ static void cores_give(struct run *r)
 			l->given = &r->given[i];
 			sum_ns = 0;
 		}
-		sum_ns += (int64_t)(ns < n->to_ns - n->from_ns ? ns : n->to_ns - n->from_ns);
-		r->given[i] = (struct given){n->to_ns, sum_ns};
+		ns = ns < n->to_ns - n->from_ns ? ns : n->to_ns - n->from_ns;
+		sum_ns += (int64_t)ns;
+		r->given[i] = (struct given){n->from_ns, n->to_ns, (int64_t)ns, sum_ns};
 		l->ngiven++;
 	}
 }
