@@ -8,6 +8,7 @@
  *			same time only if its send is over while rank 0 computes
  *	tested		the same, with MPI_Test every 50 us of computation
  *	pairs		both compute for 4 ms and exchange 8 bytes
+ *	solve		an iteration of conjugate gradients, as for its calls and what it reads: three vectors of BYTES, two sums over all ranks, two exchanges
  * Four ranks:
  *	pairs4		each exchanges BYTES with the other one of its pair (0 1, 2 3) ten times, then once with one of the other pair (0 2, 1 3)
  * With FILE they begin when that is there. Prints how long the rounds took, in ns, by rank 0.
@@ -98,6 +99,25 @@ static void pairs(void)
 	exchange();
 }
 
+static void solve(void)
+{
+	double *x = (double *)buf, *y = (double *)in_buf, mine = 0, all;
+	int n = bytes / (int)sizeof(*x) - 1;
+
+	for (int i = 1; i < n; i++)
+		y[i] = 2.01 * x[i] - x[i - 1] - x[i + 1];
+	for (int i = 0; i < n; i++)
+		mine += x[i] * y[i];
+	MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	for (int i = 0; i < n; i++)
+		x[i] += 1e-3 * y[i];
+	for (int i = 0; i < n; i++)
+		mine += y[i] * y[i];
+	MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	exchange();
+	exchange();
+}
+
 static void exchange_with(int other)
 {
 	MPI_Sendrecv(buf, bytes, MPI_CHAR, other, TAG, in_buf, bytes, MPI_CHAR, other, TAG,
@@ -137,6 +157,8 @@ int main(int argc, char **argv)
 			threshold(*what == 'r');
 		else if (!strcmp(what, "progress") || !strcmp(what, "tested"))
 			progress(*what == 't');
+		else if (!strcmp(what, "solve"))
+			solve();
 		else if (!strcmp(what, "pairs4"))
 			pairs4();
 		else
