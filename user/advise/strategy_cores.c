@@ -92,12 +92,13 @@ static uint64_t yielded_core(void *ctx, const struct whatif_no_core *n)
 static struct gain gain_of(struct cores *c,
 			   uint64_t (*give_core)(void *ctx, const struct whatif_no_core *n))
 {
-	const struct whatif_change change = {.give_core = give_core, .ctx = c};
+	struct whatif_change change = {.give_core = give_core, .ctx = c};
 	struct gain g;
 
 	c->sure = true;
 	g.low_ns = whatif_run(c->a->whatif, &change);
 	c->sure = false;
+	change.with_others = true;
 	g.high_ns = whatif_run(c->a->whatif, &change);
 	return g;
 }

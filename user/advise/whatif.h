@@ -59,6 +59,11 @@ struct whatif_change {
 	bool (*leave_out)(void *ctx, const struct whatif_dep *d, int64_t *extra_ns);
 	/* How many ns of it are left out. */
 	uint64_t (*give_core)(void *ctx, const struct whatif_no_core *n);
+	/*
+	 * Also what is left out of the others in a call shortens it: behind what it waited for, a transfer or a collective goes on only as
+	 * they do.
+	 */
+	bool with_others;
 	/* By how many ns a member's call of a collective is shorter (less than 0: longer). own_ns: what it took, from when all had come that came before its end. */
 	int64_t (*shorten)(void *ctx, uint32_t thread, uint64_t begin_ns, int64_t own_ns);
 	void *ctx;

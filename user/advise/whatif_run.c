@@ -147,6 +147,32 @@ static void member_add(struct run *r, const struct whatif_event *e, struct call_
 	c->moved_ns = later(c->moved_ns, j->last_ns);
 }
 
+/* Of others in a call, how many are looked at at most. */
+#define OTHERS_MAX 64
+
+static int64_t given_within(const struct run *r, uint32_t thread, int64_t from_ns, uint64_t to_ns)
+{
+	const struct lead *l = &r->thread[thread];
+
+	return given_ns(l, to_ns) - given_ns(l, (uint64_t)from_ns);
+}
+
+/* The most that is given to one of those who take part in a call, from a time to its end. */
+static int64_t given_others(const struct run *r, const struct whatif_event *e, int64_t from_ns)
+{
+	const struct whatif_joint *j;
+	int64_t most_ns = 0;
+
+	if (e->side < SIDES)
+		return given_within(r, r->w->message[e->of].side[!e->side].thread, from_ns,
+				    e->end_ns);
+	j = &r->w->joint[r->w->member[e->of].joint];
+	for (uint32_t i = 0; i < j->begun && i < OTHERS_MAX; i++)
+		most_ns = later(most_ns, given_within(r, r->w->member[j->first + i].thread, from_ns,
+						      e->end_ns));
+	return most_ns;
+}
+
 /* All that one call completes: events first … end - 1. */
 static void call_end(struct run *r, size_t first, size_t end)
 {
@@ -165,7 +191,9 @@ static void call_end(struct run *r, size_t first, size_t end)
 			member_add(r, &r->w->event[i], &c);
 	}
 	rest_ns = (int64_t)e->end_ns - c.ready_ns;
-	given = given_ns(l, e->end_ns) - given_ns(l, (uint64_t)c.ready_ns);
+	given = given_within(r, e->thread, c.ready_ns, e->end_ns);
+	for (size_t i = first; r->change->with_others && i < end; i++)
+		given = later(given, given_others(r, &r->w->event[i], c.ready_ns));
 	rest_ns -= given < rest_ns ? given : rest_ns;
 	if (member && r->change->shorten)
 		rest_ns -= r->change->shorten(r->change->ctx, e->thread, e->begin_ns, rest_ns);
