@@ -297,13 +297,12 @@ static void on_no_core(void *ctx, const struct model_thread *waiter,
 
 /* ---- what waited for what ---- */
 
-bool whatif_dep_of(const struct whatif *w, const struct whatif_message *m, int side,
-		   enum whatif_kind kind, struct whatif_dep *out)
+bool whatif_dep_of(const struct whatif_message *m, int side, enum whatif_kind kind,
+		   struct whatif_dep *out)
 {
 	const struct whatif_side *own = &m->side[side], *other = &m->side[!side];
 	uint64_t on_ns = kind == WHATIF_PEER_IN_MPI ? own->peer_in_ns : other->begin_ns;
 
-	(void)w;
 	if (!own->end_ns || !on_ns || on_ns > own->end_ns ||
 	    (kind == WHATIF_SEND_POSTED && side != RECV) ||
 	    (kind == WHATIF_RECV_POSTED && side != SEND))
@@ -419,7 +418,7 @@ void whatif_each(struct whatif *w, void (*tell)(void *ctx, const struct whatif_d
 		const struct whatif_event *e = &w->event[i];
 
 		for (int kind = 0; e->side < SIDES && kind <= WHATIF_PEER_IN_MPI; kind++) {
-			if (whatif_dep_of(w, &w->message[e->of], e->side, kind, &d) &&
+			if (whatif_dep_of(&w->message[e->of], e->side, kind, &d) &&
 			    d.begin_ns < d.on_ns)
 				tell(ctx, &d);
 		}

@@ -111,7 +111,7 @@ struct whatif {
 /* Once, before the first run. */
 void whatif_settle(struct whatif *w);
 /* The wait of one side of a message; false: it did not wait for that. */
-bool whatif_dep_of(const struct whatif *w, const struct whatif_message *m, int side,
-		   enum whatif_kind kind, struct whatif_dep *out);
+bool whatif_dep_of(const struct whatif_message *m, int side, enum whatif_kind kind,
+		   struct whatif_dep *out);
 
 #endif

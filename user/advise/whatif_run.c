@@ -117,7 +117,7 @@ static void message_add(struct run *r, const struct whatif_event *e, struct call
 		int64_t extra_ns = 0;
 		bool out = false;
 
-		if (!whatif_dep_of(r->w, m, e->side, kind, &d))
+		if (!whatif_dep_of(m, e->side, kind, &d))
 			continue;
 		if (r->change->leave_out)
 			out = r->change->leave_out(r->change->ctx, &d, &extra_ns);
