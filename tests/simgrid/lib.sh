@@ -7,6 +7,9 @@
 here=$top/tests/simgrid
 smpi=$top/build/povbench/smpi
 
+# SimGrid loads the program once for each rank, and each copy has a few thread-local words of libpov's, in memory that is set aside at start.
+export GLIBC_TUNABLES=glibc.rtld.optional_static_tls=65536
+
 need_simgrid() {
 	need jq awk
 	command -v smpirun >/dev/null || skip_all "no SimGrid here (package libsimgrid-dev)"
