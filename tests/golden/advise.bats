@@ -113,26 +113,54 @@ of() { jq -c --arg s "$1" ".advice[] | select(.strategy == \$s) | $2" out.json; 
 	of progress .setting | grep MPI_Test
 }
 
-# Both ranks may use CPU 0 only, where they take turns of 2 ms; CPU 1 is idle.
+# Both ranks are on CPU 0, where they take turns of 2 ms; CPU 1 is idle. They were given the CPUs $1 and $2, and may use 0 only from 1.25 ms on.
+turns() {
+	echo "stream 1"
+	echo "switch ts=1140000 cpu=1 prev=9 next=0 state=1"
+	echo "affinity ts=1150000 tid=100 tgid=100 cpus=$1"
+	echo "affinity ts=1150000 tid=200 tgid=200 cpus=$2"
+	echo "affinity ts=1310000 tid=100 tgid=100 cpus=0"
+	echo "affinity ts=1310000 tid=200 tgid=200 cpus=0"
+	echo "stream 0"
+	for ((i = 1; i <= 20; i++)); do
+		from=100 to=200
+		[ $((i % 2)) = 0 ] && from=200 to=100
+		echo "switch ts=$((1200000 + i * 2000000)) cpu=0 prev=$from next=$to flags=preempted"
+	done
+	finalize 42000
+}
+
 @test "two ranks on a core, and an idle one" {
-	{
-		echo "stream 1"
-		echo "switch ts=1140000 cpu=1 prev=9 next=0 state=1"
-		echo "affinity ts=1150000 tid=100 tgid=100 cpus=0"
-		echo "affinity ts=1150000 tid=200 tgid=200 cpus=0"
-		echo "stream 0"
-		for ((i = 1; i <= 20; i++)); do
-			from=100 to=200
-			[ $((i % 2)) = 0 ] && from=200 to=100
-			echo "switch ts=$((1200000 + i * 2000000)) cpu=0 prev=$from next=$to flags=preempted"
-		done
-		finalize 42000
-	} | job one >run.txt
+	turns 0 0 | job one >run.txt
 	"$make" run.txt run.pov
 	advise --json run.pov >out.json
 	cat out.json
 	jq -e '.advice[0].strategy == "cores" and .advice[0].evidence.shared_ns > 30e6 and .advice[0].evidence.other_idle_ns == .advice[0].evidence.shared_ns' out.json
 	of cores .setting | grep -- "-bind-to core:1"
+}
+
+@test "two ranks that have moved to one core themselves" {
+	turns 0 1 | job one >run.txt
+	"$make" run.txt run.pov
+	advise run.pov >out
+	cat out
+	grep "No advice" out
+	grep "cores .*for 38.000 ms ranks wanted a core .* the program itself had moved them to one CPU" out
+}
+
+@test "where records are missing nothing is advised" {
+	{
+		echo "lost ts=30000000 since=20000000 cnt=7 ring=0 class=call"
+		turns 0 0
+	} | job one >run.txt
+	"$make" run.txt run.pov
+	advise run.pov >out
+	cat out
+	grep "^Records are missing: .*; nothing is advised" out
+	grep "No advice" out
+	grep 'cores .*; records are missing, so that no gain is sure by "mpiexec -bind-to core:1"' out
+	[ "$(advise --json run.pov | jq -c '[.advice, .distorted]')" = "[[],false]" ]
+	advise --json run.pov | jq -e '.missing | length > 0'
 }
 
 # Two threads of each rank on two CPUs; three samples of four are in libgomp.

@@ -14,6 +14,8 @@
 #include "trace/trace_join.h"
 #include "trace/trace_read.h"
 
+#define OWN_SINKS 3 /* beside the findings' and the strategies' */
+
 static size_t strategies_cnt(void)
 {
 	size_t n = 0;
@@ -75,9 +77,25 @@ static int gain_compare(const void *va, const void *vb)
 	return strcmp(a->text, b->text);
 }
 
+static void doubts_find(struct advise *a)
+{
+	for (uint32_t i = 0; i < model_process_count(a->model); i++) {
+		const struct model_process *p = model_process_get(a->model, i);
+
+		if (!p->is_rank)
+			continue;
+		a->lost |= losses_in(&a->losses, p->start_ns, p->end_ns);
+		if (coverage_was_late(&a->coverage, p))
+			a->lost |= LOSS_MISSED_CALLS;
+	}
+	a->lost &= LOSS_OF_ANY;
+	(void)distorted_find(&a->coverage, a->model, &a->distortion);
+}
+
 static void conclude(struct advise *a)
 {
 	findings_make(&a->findings, a->model, NULL);
+	doubts_find(a);
 	a->run_ns = run_ns_of(a);
 	for (size_t i = 0; strategies[i]; i++) {
 		if (a->data[i])
@@ -90,14 +108,19 @@ static void conclude(struct advise *a)
 static int replay(struct advise *a)
 {
 	size_t n = strategies_cnt();
-	const struct model_sink **sinks = xcalloc(n + FINDING_SINKS_MAX + 1, sizeof(const void *));
+	const struct model_sink **sinks = xcalloc(n + FINDING_SINKS_MAX + OWN_SINKS,
+						  sizeof(const void *));
 	uint32_t cnt;
 	int err;
 
 	findings_init(&a->findings);
 	a->findings.matched = on_match;
 	a->findings.matched_ctx = a;
+	coverage_init(&a->coverage);
+	losses_init(&a->losses);
 	cnt = findings_sinks(&a->findings, sinks);
+	sinks[cnt++] = &a->coverage.sink;
+	sinks[cnt++] = &a->losses.sink;
 	sinks[cnt++] = whatif_sink(a->whatif);
 	whatif_attach(a->whatif, &a->findings);
 	for (size_t i = 0; i < n; i++) {
@@ -170,6 +193,8 @@ void advise_close(struct advise *a)
 	free(a->none);
 	sites_free(a->findings.sites);
 	findings_release(&a->findings);
+	coverage_release(&a->coverage);
+	losses_release(&a->losses);
 	whatif_free(a->whatif);
 	library_free(a->library);
 	measured_release(&a->measured);
@@ -190,14 +215,21 @@ void advise_add(struct advise *a, const struct advice *advice)
 	uint64_t least_ns = a->run_ns / ADVICE_PART;
 
 	least_ns = least_ns > ADVICE_NS ? least_ns : ADVICE_NS;
-	if (advice->gain.low_ns >= least_ns) {
+	if (!a->lost && advice->gain.low_ns >= least_ns) {
 		a->advice = xrealloc(a->advice, (a->nadvice + 1) * sizeof(*a->advice));
 		a->advice[a->nadvice++] = *advice;
 		return;
 	}
-	advise_nothing(a, advice->strategy,
-		       xasprintf("%s; less than %d %% of the run is sure to be gained by \"%s\"",
-				 advice->text, 100 / ADVICE_PART, advice->setting));
+	if (a->lost)
+		advise_nothing(
+			a, advice->strategy,
+			xasprintf("%s; records are missing, so that no gain is sure by \"%s\"",
+				  advice->text, advice->setting));
+	else
+		advise_nothing(
+			a, advice->strategy,
+			xasprintf("%s; less than %d %% of the run is sure to be gained by \"%s\"",
+				  advice->text, 100 / ADVICE_PART, advice->setting));
 	free(advice->text);
 	free(advice->setting);
 	free(advice->warning);

@@ -12,6 +12,9 @@
 #define POV_ADVISE_ADVISE_H
 
 #include "advise/measured.h"
+#include "analysis/coverage.h"
+#include "analysis/distorted.h"
+#include "analysis/loss.h"
 #include "finding/finding.h"
 #include "model/model.h"
 
@@ -63,6 +66,10 @@ struct advise {
 	struct whatif *whatif;
 	struct library *library;
 	struct measured measured; /* none, if no file was given */
+	struct coverage coverage;
+	struct losses losses;
+	uint32_t lost; /* what is missing of any rank's life, bits of analysis/loss.h: then no gain is sure */
+	struct distortion distortion; /* what tracing cost */
 	uint64_t run_ns;       /* from the first MPI_Init's end to the last MPI_Finalize's begin */
 	void **data;	       /* of each strategy, by its place in strategies[] */
 	struct advice *advice; /* the largest gain first; owned */
@@ -94,7 +101,7 @@ int advise_open(const struct trace_source *source, size_t nsources,
 		const struct advise_options *opt, struct advise *a);
 void advise_close(struct advise *a);
 
-/* Takes over what advice owns. Becomes advise_nothing if the gain is too small. */
+/* Takes over what advice owns. Becomes advise_nothing if the gain is too small, or records are missing. */
 void advise_add(struct advise *a, const struct advice *advice);
 /* Takes over text. */
 void advise_nothing(struct advise *a, const struct strategy *s, char *text);

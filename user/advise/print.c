@@ -38,6 +38,26 @@ static void advice_print(const struct advise *a, const struct advice *d, FILE *o
 		line_print(out, "   but: ", d->warning);
 }
 
+/* What is to be known before anything is believed. */
+static void doubts_print(const struct advise *a, FILE *out)
+{
+	char *text;
+
+	if (a->lost) {
+		fputs("Records are missing", out);
+		for (int bit = 0, n = 0; bit < LOSS_BITS; bit++) {
+			if (a->lost & 1u << bit)
+				fprintf(out, "%s%s", n++ ? ", " : ": ", loss_names[bit]);
+		}
+		fputs("; nothing is advised. povtrace report --coverage says more.\n", out);
+	}
+	if (!distortion_matters(&a->distortion))
+		return;
+	text = distortion_text(&a->distortion);
+	fprintf(out, "DISTORTED: %s. Gains are of the run as it was recorded.\n", text);
+	free(text);
+}
+
 void advise_text(const struct advise *a, FILE *out)
 {
 	uint32_t ranks = 0;
@@ -49,6 +69,7 @@ void advise_text(const struct advise *a, FILE *out)
 	if (*library_name(a->library))
 		fprintf(out, ", %s", library_name(a->library));
 	fputc('\n', out);
+	doubts_print(a, out);
 	if (!a->nadvice)
 		fputs("\nNo advice: no setting is known that would be sure to gain anything.\n",
 		      out);
@@ -89,6 +110,13 @@ int advise_json(const struct advise *a, FILE *out)
 	json_out_object_begin(j);
 	json_out_key_uint(j, "run_ns", a->run_ns);
 	json_out_key_string(j, "library", library_name(a->library));
+	json_out_key_array(j, "missing");
+	for (int bit = 0; bit < LOSS_BITS; bit++) {
+		if (a->lost & 1u << bit)
+			json_out_string(j, loss_names[bit]);
+	}
+	json_out_array_end(j);
+	json_out_key_bool(j, "distorted", distortion_matters(&a->distortion));
 	json_out_key_array(j, "advice");
 	for (uint32_t i = 0; i < a->nadvice; i++)
 		advice_json(j, &a->advice[i]);

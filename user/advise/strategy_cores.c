@@ -6,13 +6,16 @@
  *		is only what lies in time in which another CPU was idle.
  *	yield	there was none, and who had the core was in MPI: waiting ranks are to leave it to others. Gained is at most what all such
  *		stretches cost, at least those that lie in one call of MPI as a whole.
+ * Ranks that were given no CPU in common, and yet shared one, have moved themselves there: no setting keeps them apart, and that time counts for nothing.
  * As all that is known of the other program is its computation, which goes on as it was, it does not matter who waits for whom after it.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "advise/advise.h"
 #include "advise/library.h"
 #include "advise/whatif.h"
+#include "analysis/table.h"
 #include "base/human.h"
 #include "base/log.h"
 #include "finding/find.h"
@@ -22,30 +25,84 @@
 
 struct cores {
 	struct advise *a;
+	struct model_sink sink;
+	struct model_mask *
+		given; /* by idx of processes: CPUs of the first thread when it began to use MPI; zeros: not known; owned */
+	uint32_t ngiven;
 	bool sure;
 	uint64_t shared_ns, idle_ns, in_mpi_ns;
+	uint64_t moved_ns;	 /* the same of ranks that have moved to one CPU themselves */
 	uint32_t waiter, holder; /* idx of threads: of the longest stretch */
 	uint64_t longest_ns;
 };
+
+/* What is set later is the program's own doing. */
+static void on_affinity(void *ctx, const struct model_affinity *f)
+{
+	static const struct model_mask none;
+	struct cores *c = ctx;
+	const struct model_process *p = f->thread->proc;
+	struct model_mask *given;
+
+	if (!p->is_rank || f->thread->tid != p->pid)
+		return;
+	given = table_row(c->given, c->ngiven, p->idx);
+	if (!memcmp(given, &none, sizeof(none)) ||
+	    !windows_has(&c->a->findings.app.windows, p, f->ts_ns))
+		*given = f->cpus;
+}
 
 static void *begin(struct advise *a)
 {
 	struct cores *c = xcalloc(1, sizeof(*c));
 
 	c->a = a;
+	c->sink = (struct model_sink){.ctx = c, .affinity = on_affinity};
 	return c;
 }
 
+static const struct model_sink *sink(void *data)
+{
+	return &((struct cores *)data)->sink;
+}
+
+static void release(void *data)
+{
+	struct cores *c = data;
+
+	free(c->given);
+	free(c);
+}
+
+/* They were given no CPU in common. */
+static bool are_apart(struct cores *c, const struct model_process *p, const struct model_process *q)
+{
+	const struct model_mask a = *(struct model_mask *)table_row(c->given, c->ngiven, p->idx);
+	const struct model_mask b = *(struct model_mask *)table_row(c->given, c->ngiven, q->idx);
+	uint64_t any_a = 0, any_b = 0, both = 0;
+
+	for (int i = 0; i < MODEL_MASK_WORDS; i++) {
+		any_a |= a.word[i];
+		any_b |= b.word[i];
+		both |= a.word[i] & b.word[i];
+	}
+	return any_a && any_b && !both;
+}
+
+enum sharing { SHARED_NOT, SHARED, SHARED_BY_ITSELF };
+
 /* While it uses MPI: what happens in MPI_Init is not the program's. */
-static bool is_shared(const struct cores *c, const struct whatif_no_core *n)
+static enum sharing sharing_of(struct cores *c, const struct whatif_no_core *n)
 {
 	const struct model_process *own = model_thread_get(c->a->model, n->thread)->proc;
 	const struct model_process *holder = n->holder == UINT32_MAX ?
 						     own :
 						     model_thread_get(c->a->model, n->holder)->proc;
 
-	return holder->is_rank && holder != own &&
-	       windows_has(&c->a->findings.app.windows, own, n->from_ns);
+	if (!holder->is_rank || holder == own ||
+	    !windows_has(&c->a->findings.app.windows, own, n->from_ns))
+		return SHARED_NOT;
+	return are_apart(c, own, holder) ? SHARED_BY_ITSELF : SHARED;
 }
 
 static uint64_t in_mpi_ns(const struct cores *c, const struct whatif_no_core *n)
@@ -58,8 +115,10 @@ static uint64_t stretch_add(void *ctx, const struct whatif_no_core *n)
 {
 	struct cores *c = ctx;
 	uint64_t ns = n->to_ns - n->from_ns;
+	enum sharing s = sharing_of(c, n);
 
-	if (!is_shared(c, n))
+	c->moved_ns += s == SHARED_BY_ITSELF ? ns : 0;
+	if (s != SHARED)
 		return 0;
 	c->shared_ns += ns;
 	c->idle_ns += n->idle_ns;
@@ -76,7 +135,7 @@ static uint64_t own_core(void *ctx, const struct whatif_no_core *n)
 {
 	struct cores *c = ctx;
 
-	if (!is_shared(c, n))
+	if (sharing_of(c, n) != SHARED)
 		return 0;
 	return c->sure ? n->idle_ns : n->to_ns - n->from_ns;
 }
@@ -84,7 +143,7 @@ static uint64_t own_core(void *ctx, const struct whatif_no_core *n)
 static uint64_t yielded_core(void *ctx, const struct whatif_no_core *n)
 {
 	struct cores *c = ctx;
-	uint64_t ns = is_shared(c, n) ? in_mpi_ns(c, n) : 0;
+	uint64_t ns = sharing_of(c, n) == SHARED ? in_mpi_ns(c, n) : 0;
 
 	return c->sure && ns < n->to_ns - n->from_ns ? 0 : ns;
 }
@@ -190,7 +249,13 @@ static void conclude(void *data, struct advise *a)
 		return;
 	}
 	(void)whatif_run(a->whatif, &change);
-	if (!c->shared_ns)
+	if (!c->shared_ns && c->moved_ns)
+		advise_nothing(
+			a, &strategy_cores,
+			words_ns(xstrdup("for "), "", c->moved_ns,
+				 " ranks wanted a core that another rank had, where the program itself had "
+				 "moved them to one CPU: no setting keeps them apart"));
+	else if (!c->shared_ns)
 		advise_nothing(a, &strategy_cores,
 			       xstrdup("no rank wanted a core that another rank had"));
 	else if (c->idle_ns > c->shared_ns / 2)
@@ -204,6 +269,7 @@ const struct strategy strategy_cores = {
 	.brief = "ranks that share cores: binding, and leaving the core while waiting",
 	.source = "Gallardo et al. 2015 (MPI Advisor), 4.3",
 	.begin = begin,
-	.release = free,
+	.release = release,
+	.sink = sink,
 	.conclude = conclude,
 };

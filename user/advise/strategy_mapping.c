@@ -390,9 +390,13 @@ static void conclude(void *data, struct advise *a)
 
 	if (!ranks_find(m))
 		advise_nothing(a, &strategy_mapping, xstrdup("where ranks ran was not recorded"));
-	else if (m->nrank < 3 || m->nrank > RANKS_MAX)
+	else if (m->nrank < 3)
 		advise_nothing(a, &strategy_mapping,
-			       xasprintf("%u ranks: looked at are 3 to %d", m->nrank, RANKS_MAX));
+			       xstrdup("with fewer than three ranks there are no better places"));
+	else if (m->nrank > RANKS_MAX)
+		advise_nothing(a, &strategy_mapping,
+			       xasprintf("%u ranks are too many: up to %d are looked at", m->nrank,
+					 RANKS_MAX));
 	else
 		look_at(m);
 }
