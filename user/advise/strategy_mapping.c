@@ -6,9 +6,9 @@
  * time at that distance, smaller; so the places stay those that the run had.
  *
  * What is gained is the run in which receives take what their messages would take over the new distance (whatif.h). Of what each took, sure is no more
- * than the median of its size. Of a size that was not seen over the
- * new distance the time lies between those of the next smaller and the next larger one (of sizes above all that were seen, it grows at most
- * with the size); the larger is sure. Where no message at all was seen over a distance, nothing is known of it, and nothing advised.
+ * than the median of its size. At best each takes what the fastest of its size took, also those that go as far as before, for they meet fewer others.
+ * Of a size that was not seen over the new distance the time lies between those of the next smaller and the next larger one (of sizes above all
+ * that were seen, it grows at most with the size); the larger is sure. Where no message at all was seen over a distance, nothing is known of it, and nothing advised.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +30,11 @@ struct mapping_pair {
 	uint64_t cnt;
 };
 
-/* Median times over a distance, by rising size. */
+/* Median and least times over a distance, by rising size. */
 struct mapping_times {
 	struct {
 		int64_t bytes;
-		uint64_t ns;
+		uint64_t ns, least_ns;
 	} * size; /* owned */
 	uint32_t n, room;
 };
@@ -178,6 +178,7 @@ static void times_make(struct mapping *m)
 		}
 		qsort(s->ns, n, sizeof(*s->ns), ns_compare);
 		t->size[t->n].bytes = (int64_t)(key / PLACE_DISTANCES) - 1;
+		t->size[t->n].least_ns = s->ns[0];
 		t->size[t->n++].ns = s->ns[n / 2];
 	}
 	for (int d = 0; d < PLACE_DISTANCES; d++) {
@@ -203,6 +204,18 @@ static uint64_t time_of(const struct mapping *m, int64_t bytes, enum place_dista
 		return i ? t->size[i - 1].ns : 0;
 	return (uint64_t)((double)t->size[t->n - 1].ns * (double)bytes /
 			  (double)(t->size[t->n - 1].bytes > 0 ? t->size[t->n - 1].bytes : 1));
+}
+
+/* The least that one of this size took over a distance; 0: none was seen. */
+static uint64_t least_of(const struct mapping *m, int64_t bytes, enum place_distance d)
+{
+	const struct mapping_times *t = &m->times[d];
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		if (t->size[i].bytes == bytes)
+			return t->size[i].least_ns;
+	}
+	return 0;
 }
 
 /* ---- other places ---- */
@@ -258,26 +271,49 @@ static bool places_exchange(struct mapping *m)
 
 /* ---- what would be gained ---- */
 
+static uint64_t rest_ns_of(const struct whatif_dep *d)
+{
+	return d->end_ns - (d->on_ns > d->begin_ns ? d->on_ns : d->begin_ns);
+}
+
+/* Of one that goes as far as it did: at best it has the way to itself. */
+static int64_t less_crowded_ns(const struct mapping *m, const struct whatif_dep *d,
+			       enum place_distance was)
+{
+	uint64_t least_ns = least_of(m, d->bytes, was), rest_ns = rest_ns_of(d);
+
+	return !m->sure && least_ns && rest_ns > least_ns ? (int64_t)least_ns - (int64_t)rest_ns :
+							    0;
+}
+
+/* Over another distance: at best as the fastest there. */
+static int64_t other_way_ns(const struct mapping *m, const struct whatif_dep *d,
+			    enum place_distance was, enum place_distance will)
+{
+	uint64_t was_ns = time_of(m, d->bytes, was, false), rest_ns = rest_ns_of(d);
+	uint64_t will_ns = time_of(m, d->bytes, will, m->sure);
+	uint64_t least_ns = m->sure ? 0 : least_of(m, d->bytes, will);
+
+	if (was_ns == UINT64_MAX || will_ns == UINT64_MAX)
+		return 0;
+	will_ns = least_ns ? least_ns : will_ns;
+	/* Of what this one took, surely no more is due to the distance than such messages take over it as a rule. */
+	if (m->sure && rest_ns > was_ns)
+		rest_ns = was_ns;
+	return rest_ns > will_ns || was < will ? (int64_t)will_ns - (int64_t)rest_ns : 0;
+}
+
 static bool leave_out(void *ctx, const struct whatif_dep *d, int64_t *extra_ns)
 {
 	const struct mapping *m = ctx;
 	uint32_t a = number_of(m, d->on), b = number_of(m, d->thread);
 	enum place_distance was, will;
-	uint64_t was_ns, will_ns, rest_ns;
 
 	if (d->kind != WHATIF_SEND_POSTED || a == UINT32_MAX || b == UINT32_MAX || d->bytes < 0)
 		return false;
 	was = distance(m, a, b);
 	will = distance(m, m->slot[a], m->slot[b]);
-	was_ns = time_of(m, d->bytes, was, false);
-	will_ns = time_of(m, d->bytes, will, m->sure);
-	if (was == will || was_ns == UINT64_MAX || will_ns == UINT64_MAX)
-		return false;
-	rest_ns = d->end_ns - (d->on_ns > d->begin_ns ? d->on_ns : d->begin_ns);
-	/* Of what this one took, surely no more is due to the distance than such messages take over it as a rule. */
-	if (m->sure && rest_ns > was_ns)
-		rest_ns = was_ns;
-	*extra_ns = rest_ns > will_ns || was < will ? (int64_t)will_ns - (int64_t)rest_ns : 0;
+	*extra_ns = was == will ? less_crowded_ns(m, d, was) : other_way_ns(m, d, was, will);
 	return false;
 }
 
