@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * The rank is that of Mann and Whitney's U. How many of the orders of n + m launches have U = u is the coefficient of x^u
- * in the product of (1 − x^(m+i)) / (1 − x^i) over i = 1 … n; the small ones, which decide, are exact in a double.
- */
+/* See interval.h. */
 #include "compare/interval.h"
 
 #include "base/log.h"
+#include "base/rank_interval.h"
 #include "core/stats.h"
 
 #include <math.h>
@@ -15,28 +13,6 @@
 #define EXACT_LAUNCHES 60 /* of a set; with more, the normal distribution is near enough */
 #define Z_95 1.96
 
-static size_t rank_exact(size_t n, size_t m)
-{
-	size_t top = n * m / 2, i, u;
-	double *ways = xcalloc(top + 1, sizeof(*ways)), all = 1, sum = 0;
-
-	ways[0] = 1;
-	for (i = 1; i <= n; i++) {
-		for (u = top + 1; u-- > m + i;)
-			ways[u] -= ways[u - m - i];
-		for (u = i; u <= top; u++)
-			ways[u] += ways[u - i];
-		all *= (double)(m + i) / (double)i;
-	}
-	for (u = 0; u <= top; u++) {
-		sum += ways[u];
-		if (sum / all > TAIL)
-			break;
-	}
-	free(ways);
-	return u;
-}
-
 size_t interval_rank(size_t n, size_t m)
 {
 	double pairs = (double)n * (double)m;
@@ -44,7 +20,7 @@ size_t interval_rank(size_t n, size_t m)
 	if (!n || !m)
 		return 0;
 	if (n <= EXACT_LAUNCHES && m <= EXACT_LAUNCHES)
-		return rank_exact(n, m);
+		return rank_interval(n, m, TAIL);
 	return (size_t)fmax(0, floor(pairs / 2 - Z_95 * sqrt(pairs * (double)(n + m + 1) / 12)));
 }
 

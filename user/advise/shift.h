@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * By how much values of one kind lie above those of another, whatever their distribution: the interval of all pairs' differences by
- * ranks (Hodges and Lehmann 1963, with the exact distribution of Mann and Whitney 1947), as `povbench compare` has it.
+ * ranks (base/rank_interval.h).
  */
 #ifndef POV_ADVISE_SHIFT_H
 #define POV_ADVISE_SHIFT_H
