@@ -48,67 +48,16 @@ static __always_inline bool short_write(const u64 *rec, u64 size)
 				     room_fill(rb, rec, ROOM_LARGE);
 }
 
-static __always_inline int frame_write(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret,
-				       u32 flags)
+/* A finished record leaves. */
+static __always_inline int frame_out(struct pov_thread *t, struct pov_frame *f, u64 size)
 {
-	struct pov_frame *f;
-	struct pov_call *c;
-	u64 size;
-
-	if (!t || idx >= POV_CALL_DEPTH_MAX)
-		return -1;
-	if (t->spinning >> (idx + 1))
-		spin_flush(t, idx + 1, ALL_TIMES);
-	f = frame_at(t, idx);
-	c = frame_call(f);
-	size = f->used;
-	barrier_var(size);
-	if (size < sizeof(*c) || size > POV_FRAME_FULL)
-		return -1;
-	c->dur_ns = end_ns - c->hdr.ts_ns;
-	c->hdr.ts_ns = end_ns;
-	c->hdr.size = size;
-	c->hdr.flags |= flags;
-	c->ret = ret;
-	c->cpu = bpf_get_smp_processor_id();
 	if (++t->emitted % LOOK_EVERY == 0)
 		return emit(f->rec, size, POV_CLASS_CALL);
 	return short_write((u64 *)f->rec, size) ? 0 :
 						  emit_look(f->rec, size, POV_CLASS_CALL, false);
 }
 
-__noinline int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u32 flags)
-{
-	return frame_write(t, idx, end_ns, ret, flags);
-}
-
-/* Also tells of a call as it begins. */
-__noinline int frame_announce(struct pov_thread *t, u32 idx)
-{
-	struct pov_frame *f;
-	struct pov_call *c;
-	u64 size;
-	int err;
-
-	if (!t || idx >= POV_CALL_DEPTH_MAX)
-		return -1;
-	f = frame_at(t, idx);
-	c = frame_call(f);
-	size = f->used;
-	barrier_var(size);
-	if (size < sizeof(*c) || size > POV_FRAME_FULL)
-		return -1;
-	c->hdr.kind = POV_KIND_UNSHOWN;
-	c->hdr.flags |= POV_CALL_OPEN;
-	c->hdr.size = size;
-	c->dur_ns = 0;
-	c->ret = 0;
-	c->cpu = bpf_get_smp_processor_id();
-	err = emit(f->rec, size, POV_CLASS_CALL);
-	c->hdr.kind = POV_KIND_CALL;
-	c->hdr.flags &= ~POV_CALL_OPEN;
-	return err;
-}
+#include "call_steps.h"
 
 /*
  * First traced call that a thread's program makes: sets its state up unless it has one, and tells the collector. With
@@ -175,38 +124,6 @@ static __always_inline void frame_fill(struct pov_frame *f, struct pt_regs *ctx,
 #else
 	args[5] = PT_REGS_PARM6(ctx);
 #endif
-}
-
-/* The memory reads of a call at its entry or return: the short way if there is but a single element. */
-static __always_inline void frame_fetch(struct pov_thread *t, u32 idx, u32 func,
-					const struct pov_fn *fn, u32 at_return, u64 now)
-{
-	u32 one = at_return ? fn->return_one : fn->entry_one, what, lib_id;
-	const struct pov_fetch *fe;
-	struct pov_lib *lib;
-	u64 next;
-
-	if (one >= POV_FETCH_MAX) {
-		fetch_all(t, idx, func, at_return, now);
-		return;
-	}
-	fe = &fn->fetch[index_mask(one, POV_FETCH_MAX)];
-	if (fe->op == POV_FETCH_WORK) {
-		what = fe->arg | fe->len_arg << 8 | fe->bytes << 16;
-		next = work_fetch(t, idx, what);
-		if (next)
-			work_list(t, idx, what, next, now);
-		return;
-	}
-	if (fe->op == POV_FETCH_ACCEPTED) {
-		if ((u32)frame_call(frame_at(t, idx))->ret)
-			work_accepted(t, idx, fe->arg | fe->len_arg << 8);
-		return;
-	}
-	lib_id = frame_call(frame_at(t, idx))->lib;
-	lib = bpf_map_lookup_elem(&libs, &lib_id);
-	if (lib)
-		fetch_one(t, frame_at(t, idx), fe, lib);
 }
 
 /*
@@ -308,7 +225,6 @@ int call_entry(struct pt_regs *ctx)
 	const struct pov_fn *fn;
 	struct pov_thread *t;
 	struct pov_frame *f;
-	struct pov_call *c;
 
 	stay_on_own_stack(ctx);
 	if (calls_until && calls_over(bpf_ktime_get_ns()))
@@ -324,69 +240,25 @@ int call_entry(struct pt_regs *ctx)
 	now = bpf_ktime_get_ns();
 	if (calls_over(now))
 		return 0;
-	d = t->depth;
-	if (d) {
+	if (t->depth)
 		frames_drop_stale(t, bpf_get_current_task_btf(), FROM_PROGRAM, now);
-		d = t->depth;
-	}
-	if (d && d <= POV_CALL_DEPTH_MAX) {
-		f = frame_at(t, d - 1);
-		c = frame_call(f);
-		if (c->func == func && fn->flags & POV_FN_WRAPPED &&
-		    frame_arg(f, 0) == PT_REGS_PARM1(ctx)) {
-			f->folded++;
-			count(POV_COUNT_STAT(POV_STAT_FOLDED));
-			return 0;
-		}
-	}
-	if (d >= POV_CALL_DEPTH_MAX) {
-		count(POV_COUNT_MISS(POV_MISS_DEPTH));
+	d = t->depth;
+	nargs = call_nargs(fn);
+	f = call_enter(t, fn, cookie, nargs, PT_REGS_PARM1(ctx), sp, now);
+	if (!f)
 		return 0;
-	}
-	if (t->spinning >> d && !(fn->flags & (POV_FN_POLL | POV_FN_SILENT)))
-		spin_flush(t, d, ALL_TIMES);
-	nargs = fn->nargs;
-	if (nargs > POV_CALL_ARGS_MAX)
-		nargs = POV_CALL_ARGS_MAX;
-	f = frame_begin(t, d, cookie, nargs, sp, now);
 	frame_fill(f, ctx, nargs);
-	if (fn->flags & POV_FN_FETCH_ENTRY)
-		frame_fetch(t, d, func, fn, 0, now);
-	if (fn->learn == POV_LEARN_COMM_FREE)
-		comm_forget(t, d);
-	else if (fn->learn == POV_LEARN_TYPE_FREE)
-		__sync_fetch_and_add(&type_generation, 1);
-	if (fn->flags & POV_FN_MAKES_COMM)
-		frame_announce(t, d);
-	barrier();
-	t->depth = d + 1;
+	call_entered(t, d, func, fn, now);
 	return 0;
-}
-
-static __always_inline bool poll_found(struct pov_frame *f, const struct pov_fn *fn, u64 ret)
-{
-	s32 v = 1;
-
-	if (fn->flags & POV_FN_BY_RETURN)
-		return (fn->poll_bytes == 1 ? (s8)ret :
-			fn->poll_bytes == 4 ? (s32)ret :
-					      (s64)ret) != (s8)fn->poll_arg;
-	if ((u32)ret)
-		return true;
-	if (bpf_probe_read_user(&v, 4, (void *)frame_arg(f, fn->poll_arg)))
-		return true;
-	return fn->flags & POV_FN_BY_COUNT ? v > 0 : v != 0; /* MPI_UNDEFINED is negative */
 }
 
 SEC("uretprobe")
 int call_return(struct pt_regs *ctx)
 {
-	u32 func, d, top;
-	bool learned = false;
 	const struct pov_fn *fn;
 	struct pov_thread *t;
-	struct pov_frame *f;
-	u64 now, ret;
+	u32 func, d;
+	u64 now;
 
 	stay_on_own_stack(ctx);
 	if (calls_until && calls_over(bpf_ktime_get_ns()))
@@ -394,61 +266,18 @@ int call_return(struct pt_regs *ctx)
 	t = thread_here(ctx);
 	if (!t)
 		return 0;
-	top = t->depth - 1;
-	if (top >= POV_CALL_DEPTH_MAX) {
-		count(POV_COUNT_MISS(POV_MISS_NO_ENTRY));
+	d = call_returning(t, entry_sp(ctx));
+	if (d >= POV_CALL_DEPTH_MAX)
 		return 0;
-	}
-	d = frame_match(t, entry_sp(ctx));
-	if (d >= POV_CALL_DEPTH_MAX) {
-		f = frame_at(t, top);
-		if (f->folded)
-			f->folded--;
-		else
-			count(POV_COUNT_MISS(POV_MISS_NO_ENTRY));
-		return 0;
-	}
-	f = frame_at(t, d);
-	if (f->folded) { /* a wrapper that jumped: the same stack pointer returns twice */
-		f->folded--;
-		return 0;
-	}
-	func = frame_call(f)->func;
+	func = frame_call(frame_at(t, d))->func;
 	fn = fn_find(func);
 	if (!fn)
 		return 0;
-	ret = PT_REGS_RC(ctx);
 	now = bpf_ktime_get_ns();
 	if (calls_over(now))
 		return 0;
-	frames_drop_above(t, d, now);
-	frame_call(f)->site = PT_REGS_IP(ctx); /* where the kernel is about to return to */
-	if (fn->learn && fn->learn < POV_LEARN_COMM_FREE && !(u32)ret)
-		learned = comm_learn(t, d, func) == 1;
-	else if (fn->learn == POV_LEARN_COPY && !(u32)ret)
-		comm_copy(t, d, func);
-	if (fn->flags & POV_FN_SILENT) {
-		if (!learned && !POV_LEARN_RECORDED(fn->learn)) {
-			t->depth = d;
-			return 0;
-		}
-		frame_call(f)->hdr.kind = POV_KIND_UNSHOWN;
-	}
-	if ((fn->flags & POV_FN_POLL) && !poll_found(f, fn, ret)) {
-		spin_add(t, d, now,
-			 fn->spin_arg < POV_CALL_ARGS_MAX ? frame_arg(f, fn->spin_arg) : 0);
-		t->depth = d;
-		return 0;
-	}
-	if (fn->flags & POV_FN_POLL)
-		spin_flush(t, d, ALL_TIMES);
-	frame_call(f)->ret = ret; /* an array may be as long as that */
-	if (fn->flags & POV_FN_FETCH_RETURN)
-		frame_fetch(t, d, func, fn, 1, now);
-	if (fn->flags & POV_FN_MAKES_COMM && !(u32)ret)
-		comm_describe(t, d, func);
-	t->depth = d;
-	frame_write(t, d, now, ret, 0);
+	/* the site: where the kernel is about to return to */
+	call_leave(t, d, func, fn, PT_REGS_RC(ctx), PT_REGS_IP(ctx), now);
 	return 0;
 }
 

@@ -7,33 +7,7 @@
 #include "core.bpf.h"
 #include "fetch.bpf.h"
 
-#define COMMS_MAX 65536
-
-/*
- * What learning functions told about communicators: of one program that a process executes. The next one, and the next
- * process of that number, may give the same handle to another one: those of MPICH are constants.
- */
-struct comm_key {
-	u64 handle;
-	u64 start_ns;
-	u32 tgid;
-	u32 exec_id; /* counts the programs that the process has executed */
-};
-
-struct comm_info { /* -1 = not known */
-	s32 size;
-	s32 remote_size;
-	s32 rank;
-	s32 indegree;
-	s32 outdegree;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, COMMS_MAX);
-	__type(key, struct comm_key);
-	__type(value, struct comm_info);
-} comms SEC(".maps");
+#include "comm_known.h"
 
 /* A handle as the key of comms: MPICH's are ints, and the upper half of the word is noise. */
 static __always_inline u64 handle_of(const struct pov_lib *lib, u64 word)
@@ -52,7 +26,7 @@ static __always_inline struct pov_frame *frame_of(struct pov_thread *t, u32 idx,
 		return NULL;
 	f = frame_at(t, idx);
 	lib_id = frame_call(f)->lib;
-	*lib = bpf_map_lookup_elem(&libs, &lib_id);
+	*lib = lib_find(lib_id);
 	return *lib ? f : NULL;
 }
 
@@ -63,16 +37,6 @@ static __always_inline long handle_read(const struct pov_lib *lib, struct pov_fr
 	*handle = 0;
 	return bpf_probe_read_user(handle, lib->flags & POV_LIB_HANDLE_PTR ? 8 : 4,
 				   (void *)frame_arg(f, arg));
-}
-
-static __always_inline void key_fill(struct comm_key *key, u64 handle)
-{
-	struct task_struct *self = bpf_get_current_task_btf();
-
-	key->handle = handle;
-	key->start_ns = self->group_leader->start_time;
-	key->tgid = self->tgid;
-	key->exec_id = self->self_exec_id;
 }
 
 /* Members of the group that collective arrays are indexed by; -1 unknown. */
@@ -114,30 +78,30 @@ static __always_inline s32 comm_rank(const struct pov_lib *lib, const struct com
 
 __noinline int comm_len(struct pov_thread *t, u32 idx, u32 comm_arg, u32 len, u32 root_arg)
 {
-	struct comm_key key = {};
 	struct comm_info *known;
 	struct pov_frame *f;
 	struct pov_lib *lib;
 	s32 rank, root;
+	u64 comm;
 
 	f = frame_of(t, idx, &lib);
 	if (!f)
 		return -1;
-	key_fill(&key, handle_of(lib, frame_arg(f, comm_arg)));
-	known = bpf_map_lookup_elem(&comms, &key);
+	comm = handle_of(lib, frame_arg(f, comm_arg));
+	known = comm_find(comm);
 	switch (len) {
 	case POV_LEN_ROOT_SIZE:
 		root = frame_arg(f, root_arg);
 		if (root != lib->root) {
-			rank = comm_rank(lib, known, key.handle);
+			rank = comm_rank(lib, known, comm);
 			if (rank < 0)
 				return -1;
 			if (rank != root)
 				return -2;
 		}
-		return comm_size(lib, known, key.handle);
+		return comm_size(lib, known, comm);
 	case POV_LEN_COMM_SIZE:
-		return comm_size(lib, known, key.handle);
+		return comm_size(lib, known, comm);
 	case POV_LEN_IN_DEGREE:
 		return known ? known->indegree : -1;
 	case POV_LEN_OUT_DEGREE:
@@ -178,9 +142,8 @@ __noinline int comm_describe(struct pov_thread *t, u32 idx, u32 func)
 
 __noinline int comm_learn(struct pov_thread *t, u32 idx, u32 func)
 {
-	struct comm_info none = {-1, -1, -1, -1, -1}, *info;
 	const struct pov_fn *fn;
-	struct comm_key key = {};
+	struct comm_info *info;
 	struct pov_frame *f;
 	struct pov_lib *lib;
 	s32 v = 0, w = 0;
@@ -213,14 +176,9 @@ __noinline int comm_learn(struct pov_thread *t, u32 idx, u32 func)
 		    bpf_probe_read_user(&w, 4, (void *)frame_arg(f, 2)))
 			return -1;
 	}
-	key_fill(&key, handle_of(lib, handle));
-	info = bpf_map_lookup_elem(&comms, &key);
-	if (!info) {
-		bpf_map_update_elem(&comms, &key, &none, BPF_NOEXIST);
-		info = bpf_map_lookup_elem(&comms, &key);
-		if (!info)
-			return -1;
-	}
+	info = comm_make(handle_of(lib, handle));
+	if (!info)
+		return -1;
 	switch (learn) {
 	case POV_LEARN_COMM_SIZE:
 		known = info->size == v;
@@ -244,8 +202,7 @@ __noinline int comm_learn(struct pov_thread *t, u32 idx, u32 func)
 
 __noinline int comm_copy(struct pov_thread *t, u32 idx, u32 func)
 {
-	struct comm_info *known, copy;
-	struct comm_key key = {};
+	struct comm_info *known, *copy, values;
 	const struct pov_fn *fn;
 	struct pov_frame *f;
 	struct pov_lib *lib;
@@ -255,18 +212,19 @@ __noinline int comm_copy(struct pov_thread *t, u32 idx, u32 func)
 	f = frame_of(t, idx, &lib);
 	if (!fn || !f)
 		return -1;
-	key_fill(&key, handle_of(lib, frame_arg(f, 0)));
-	known = bpf_map_lookup_elem(&comms, &key);
+	known = comm_find(handle_of(lib, frame_arg(f, 0)));
 	if (!known || handle_read(lib, f, fn->learn_arg, &handle))
 		return -1;
-	copy = *known;
-	key_fill(&key, handle);
-	return bpf_map_update_elem(&comms, &key, &copy, BPF_ANY);
+	values = *known;
+	copy = comm_make(handle);
+	if (!copy)
+		return -1;
+	*copy = values;
+	return 0;
 }
 
 __noinline int comm_forget(struct pov_thread *t, u32 idx)
 {
-	struct comm_key key = {};
 	struct pov_frame *f;
 	struct pov_lib *lib;
 	u64 handle;
@@ -274,8 +232,7 @@ __noinline int comm_forget(struct pov_thread *t, u32 idx)
 	f = frame_of(t, idx, &lib);
 	if (!f || handle_read(lib, f, 0, &handle))
 		return -1;
-	key_fill(&key, handle);
-	return bpf_map_delete_elem(&comms, &key);
+	return comm_drop(handle);
 }
 
 char LICENSE[] __weak SEC("license") = "Dual BSD/GPL";

@@ -314,7 +314,7 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 	fe = &fn->fetch[index_mask(k, POV_FETCH_MAX)];
 	op = fe->op;
 	lib_id = frame_call(f)->lib;
-	lib = bpf_map_lookup_elem(&libs, &lib_id);
+	lib = lib_find(lib_id);
 	if (!lib)
 		return -1;
 	p = frame_arg(f, fe->arg) + fe->off;
@@ -359,7 +359,7 @@ __noinline int fetch_message(struct pov_thread *t, u32 idx, u32 arg)
 		return -1;
 	f = frame_at(t, idx);
 	lib_id = frame_call(f)->lib;
-	lib = bpf_map_lookup_elem(&libs, &lib_id);
+	lib = lib_find(lib_id);
 	if (!lib || lib->message_off == POV_OFF_NONE)
 		return 0;
 	if (read_words(&list, frame_arg(f, lib->message_arg) + lib->message_off, 16) ||
@@ -416,7 +416,7 @@ __noinline int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return,
 		return -1;
 	f = frame_at(t, idx);
 	lib_id = frame_call(f)->lib;
-	lib = bpf_map_lookup_elem(&libs, &lib_id);
+	lib = lib_find(lib_id);
 	if (!lib)
 		return -1;
 	for (k = 0; k < POV_FETCH_MAX; k++) {

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * The frames of a thread's calls under way. Who includes this has frame_lasts(self, sp, here): whether the call whose frame has that
+ * stack pointer is still under way.
+ */
+#ifndef POV_CALL_FRAMES_H
+#define POV_CALL_FRAMES_H
+
+#include "call_state.h"
+
+/* Frames whose function was left without returning. here: FROM_PROGRAM, or the kernel's stack pointer. */
+static __always_inline void frames_drop_stale(struct pov_thread *t, struct task_struct *self,
+					      u64 here, u64 now)
+{
+	u32 i, d;
+
+	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
+		d = t->depth - 1;
+		if (d >= POV_CALL_DEPTH_MAX || frame_lasts(self, frame_at(t, d)->sp, here))
+			break;
+		t->depth = d;
+		frame_emit(t, d, now, 0, POV_CALL_UNWOUND);
+	}
+}
+
+/* Those above frame d, which returns now: they never did. */
+static __always_inline void frames_drop_above(struct pov_thread *t, u32 d, u64 now)
+{
+	u32 i, top = t->depth - 1;
+
+	for (i = 0; i < POV_CALL_DEPTH_MAX && top > d; i++) {
+		t->depth = top;
+		frame_emit(t, top, now, 0, POV_CALL_UNWOUND);
+		top--;
+	}
+}
+
+/* Begins the record of a call at depth d, but for its arguments. */
+static __always_inline struct pov_frame *frame_begin(struct pov_thread *t, u32 d, u64 cookie,
+						     u32 nargs, u64 sp, u64 now)
+{
+	struct pov_frame *f = frame_at(t, d);
+	struct pov_call *c = frame_call(f);
+
+	hdr_init(&c->hdr, POV_KIND_CALL, 0, t->tid, now);
+	c->tgid = t->tgid;
+	c->func = POV_COOKIE_FUNC(cookie);
+	c->depth = d;
+	c->nargs = nargs;
+	c->site = 0;
+	c->lib = POV_COOKIE_LIB(cookie);
+	c->pad = 0;
+	f->sp = sp;
+	f->folded = 0;
+	f->announced = 0;
+	f->used = sizeof(*c) + 8 * nargs;
+	return f;
+}
+
+/* The frame that returns now, or a number ≥ POV_CALL_DEPTH_MAX. Frames above it never returned. */
+static __always_inline u32 frame_match(struct pov_thread *t, u64 sp)
+{
+	u32 i, d;
+
+	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
+		d = t->depth - 1 - i;
+		if (d >= POV_CALL_DEPTH_MAX)
+			break;
+		if (frame_at(t, d)->sp == sp)
+			return d;
+	}
+	return POV_CALL_DEPTH_MAX;
+}
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * What becomes of a call of a traced function from its entry to its return, as soon as it is known whose it is and which: the
+ * same for probes (call.bpf.c) and for the library that is preloaded (user/preload/record.c). Who includes this has
+ *
+ *	frame_out(t, f, size)		a finished record leaves
+ *	fn_find, lib_find, count	recipes, layouts, what is counted
+ */
+#ifndef POV_CALL_STEPS_H
+#define POV_CALL_STEPS_H
+
+#include "call_frames.h"
+#include "call_state.h"
+#include "fetch.bpf.h"
+
+static __always_inline int frame_write(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret,
+				       u32 flags)
+{
+	struct pov_frame *f;
+	struct pov_call *c;
+	u64 size;
+
+	if (!t || idx >= POV_CALL_DEPTH_MAX)
+		return -1;
+	if (t->spinning >> (idx + 1))
+		spin_flush(t, idx + 1, ALL_TIMES);
+	f = frame_at(t, idx);
+	c = frame_call(f);
+	size = f->used;
+	barrier_var(size);
+	if (size < sizeof(*c) || size > POV_FRAME_FULL)
+		return -1;
+	c->dur_ns = end_ns - c->hdr.ts_ns;
+	c->hdr.ts_ns = end_ns;
+	c->hdr.size = size;
+	c->hdr.flags |= flags;
+	c->ret = ret;
+	c->cpu = bpf_get_smp_processor_id();
+	return frame_out(t, f, size);
+}
+
+__noinline int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u32 flags)
+{
+	return frame_write(t, idx, end_ns, ret, flags);
+}
+
+/* Also tells of a call as it begins. */
+__noinline int frame_announce(struct pov_thread *t, u32 idx)
+{
+	struct pov_frame *f;
+	struct pov_call *c;
+	u64 size;
+	int err;
+
+	if (!t || idx >= POV_CALL_DEPTH_MAX)
+		return -1;
+	f = frame_at(t, idx);
+	c = frame_call(f);
+	size = f->used;
+	barrier_var(size);
+	if (size < sizeof(*c) || size > POV_FRAME_FULL)
+		return -1;
+	c->hdr.kind = POV_KIND_UNSHOWN;
+	c->hdr.flags |= POV_CALL_OPEN;
+	c->hdr.size = size;
+	c->dur_ns = 0;
+	c->ret = 0;
+	c->cpu = bpf_get_smp_processor_id();
+	err = emit(f->rec, size, POV_CLASS_CALL);
+	c->hdr.kind = POV_KIND_CALL;
+	c->hdr.flags &= ~POV_CALL_OPEN;
+	return err;
+}
+
+/* The memory reads of a call at its entry or return: the short way if there is but a single element. */
+static __always_inline void frame_fetch(struct pov_thread *t, u32 idx, u32 func,
+					const struct pov_fn *fn, u32 at_return, u64 now)
+{
+	u32 one = at_return ? fn->return_one : fn->entry_one, what, lib_id;
+	const struct pov_fetch *fe;
+	struct pov_lib *lib;
+	u64 next;
+
+	if (one >= POV_FETCH_MAX) {
+		fetch_all(t, idx, func, at_return, now);
+		return;
+	}
+	fe = &fn->fetch[index_mask(one, POV_FETCH_MAX)];
+	if (fe->op == POV_FETCH_WORK) {
+		what = fe->arg | fe->len_arg << 8 | fe->bytes << 16;
+		next = work_fetch(t, idx, what);
+		if (next)
+			work_list(t, idx, what, next, now);
+		return;
+	}
+	if (fe->op == POV_FETCH_ACCEPTED) {
+		if ((u32)frame_call(frame_at(t, idx))->ret)
+			work_accepted(t, idx, fe->arg | fe->len_arg << 8);
+		return;
+	}
+	lib_id = frame_call(frame_at(t, idx))->lib;
+	lib = lib_find(lib_id);
+	if (lib)
+		fetch_one(t, frame_at(t, idx), fe, lib);
+}
+
+static __always_inline u32 call_nargs(const struct pov_fn *fn)
+{
+	u32 nargs = fn->nargs;
+
+	return nargs > POV_CALL_ARGS_MAX ? POV_CALL_ARGS_MAX : nargs;
+}
+
+/*
+ * A call begins: its frame, the arguments of which are still to be put in; NULL if it has none of its own, as it belongs to the
+ * one around it, or they are nested too deeply. Those that were left without returning are gone already.
+ */
+static __always_inline struct pov_frame *call_enter(struct pov_thread *t, const struct pov_fn *fn,
+						    u64 cookie, u32 nargs, u64 first_arg, u64 sp,
+						    u64 now)
+{
+	u32 d = t->depth;
+	struct pov_frame *f;
+	struct pov_call *c;
+
+	if (d && d <= POV_CALL_DEPTH_MAX) {
+		f = frame_at(t, d - 1);
+		c = frame_call(f);
+		if (c->func == POV_COOKIE_FUNC(cookie) && fn->flags & POV_FN_WRAPPED &&
+		    frame_arg(f, 0) == first_arg) {
+			f->folded++;
+			count(POV_COUNT_STAT(POV_STAT_FOLDED));
+			return NULL;
+		}
+	}
+	if (d >= POV_CALL_DEPTH_MAX) {
+		count(POV_COUNT_MISS(POV_MISS_DEPTH));
+		return NULL;
+	}
+	if (t->spinning >> d && !(fn->flags & (POV_FN_POLL | POV_FN_SILENT)))
+		spin_flush(t, d, ALL_TIMES);
+	return frame_begin(t, d, cookie, nargs, sp, now);
+}
+
+/* Its arguments are in the frame at d. */
+static __always_inline void call_entered(struct pov_thread *t, u32 d, u32 func,
+					 const struct pov_fn *fn, u64 now)
+{
+	if (fn->flags & POV_FN_FETCH_ENTRY)
+		frame_fetch(t, d, func, fn, 0, now);
+	if (fn->learn == POV_LEARN_COMM_FREE)
+		comm_forget(t, d);
+	else if (fn->learn == POV_LEARN_TYPE_FREE)
+		__sync_fetch_and_add(&type_generation, 1);
+	if (fn->flags & POV_FN_MAKES_COMM)
+		frame_announce(t, d);
+	barrier();
+	t->depth = d + 1;
+}
+
+static __always_inline bool poll_found(struct pov_frame *f, const struct pov_fn *fn, u64 ret)
+{
+	s32 v = 1;
+
+	if (fn->flags & POV_FN_BY_RETURN)
+		return (fn->poll_bytes == 1 ? (s8)ret :
+			fn->poll_bytes == 4 ? (s32)ret :
+					      (s64)ret) != (s8)fn->poll_arg;
+	if ((u32)ret)
+		return true;
+	if (bpf_probe_read_user(&v, 4, (void *)frame_arg(f, fn->poll_arg)))
+		return true;
+	return fn->flags & POV_FN_BY_COUNT ? v > 0 : v != 0; /* MPI_UNDEFINED is negative */
+}
+
+/* The frame of the call that was entered with that stack pointer; POV_CALL_DEPTH_MAX or more if it has none of its own. */
+static __always_inline u32 call_returning(struct pov_thread *t, u64 sp)
+{
+	u32 top = t->depth - 1, d;
+	struct pov_frame *f;
+
+	if (top >= POV_CALL_DEPTH_MAX) {
+		count(POV_COUNT_MISS(POV_MISS_NO_ENTRY));
+		return POV_CALL_DEPTH_MAX;
+	}
+	d = frame_match(t, sp);
+	if (d >= POV_CALL_DEPTH_MAX) {
+		f = frame_at(t, top);
+		if (f->folded)
+			f->folded--;
+		else
+			count(POV_COUNT_MISS(POV_MISS_NO_ENTRY));
+		return POV_CALL_DEPTH_MAX;
+	}
+	f = frame_at(t, d);
+	if (f->folded) { /* a wrapper that jumped: the same stack pointer returns twice */
+		f->folded--;
+		return POV_CALL_DEPTH_MAX;
+	}
+	return d;
+}
+
+/* The call in frame d returns to `site` with `ret`. */
+static __always_inline void call_leave(struct pov_thread *t, u32 d, u32 func,
+				       const struct pov_fn *fn, u64 ret, u64 site, u64 now)
+{
+	struct pov_frame *f = frame_at(t, d);
+	bool learned = false;
+
+	frames_drop_above(t, d, now);
+	frame_call(f)->site = site;
+	if (fn->learn && fn->learn < POV_LEARN_COMM_FREE && !(u32)ret)
+		learned = comm_learn(t, d, func) == 1;
+	else if (fn->learn == POV_LEARN_COPY && !(u32)ret)
+		comm_copy(t, d, func);
+	if (fn->flags & POV_FN_SILENT) {
+		if (!learned && !POV_LEARN_RECORDED(fn->learn)) {
+			t->depth = d;
+			return;
+		}
+		frame_call(f)->hdr.kind = POV_KIND_UNSHOWN;
+	}
+	if ((fn->flags & POV_FN_POLL) && !poll_found(f, fn, ret)) {
+		spin_add(t, d, now,
+			 fn->spin_arg < POV_CALL_ARGS_MAX ? frame_arg(f, fn->spin_arg) : 0);
+		t->depth = d;
+		return;
+	}
+	if (fn->flags & POV_FN_POLL)
+		spin_flush(t, d, ALL_TIMES);
+	frame_call(f)->ret = ret; /* an array may be as long as that */
+	if (fn->flags & POV_FN_FETCH_RETURN)
+		frame_fetch(t, d, func, fn, 1, now);
+	if (fn->flags & POV_FN_MAKES_COMM && !(u32)ret)
+		comm_describe(t, d, func);
+	t->depth = d;
+	frame_write(t, d, now, ret, 0);
+}
+
+#endif
