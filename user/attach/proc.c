@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/proc_file.h"
 
+#define STATUS_BYTES_MAX 65536
 #define TEXT_BYTES_MAX (4u << 20) /* environment and command line are cut there */
 #define ANCESTORS_MAX 64	  /* between a rank and its launcher */
 
@@ -255,6 +256,58 @@ bool proc_alive(pid_t pid)
 	char state = stat_read(pid).state;
 
 	return state && state != 'Z' && state != 'X';
+}
+
+/* The last number of the line is that in the innermost namespace. */
+static pid_t thread_own_number(pid_t pid, pid_t tid)
+{
+	char path[64], *text, *p, *end;
+	size_t bytes;
+	pid_t own = 0;
+
+	snprintf(path, sizeof(path), "task/%d/status", tid);
+	text = proc_file_read(pid, path, STATUS_BYTES_MAX, &bytes);
+	p = text ? strstr(text, "\nNSpid:") : NULL;
+	end = p ? strchr(p + 1, '\n') : NULL;
+	if (end) {
+		*end = '\0';
+		p = strrchr(p, '\t');
+		own = p ? (pid_t)strtol(p, NULL, 10) : 0;
+	}
+	free(text);
+	return own;
+}
+
+pid_t proc_thread_find(pid_t pid, pid_t own)
+{
+	struct dirent *e;
+	char path[64];
+	pid_t tid, found = 0;
+	DIR *d;
+
+	if (thread_own_number(pid, own) == own)
+		return own;
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	d = opendir(path);
+	while (d && !found && (e = readdir(d))) {
+		tid = atoi(e->d_name);
+		if (tid > 0 && thread_own_number(pid, tid) == own)
+			found = tid;
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+bool proc_same_clock(pid_t pid)
+{
+	struct stat mine, theirs;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/time", pid);
+	if (stat("/proc/self/ns/time", &mine) || stat(path, &theirs))
+		return true; /* before Linux 5.6 */
+	return mine.st_ino == theirs.st_ino;
 }
 
 json_t *proc_describe(pid_t pid)

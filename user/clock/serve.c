@@ -3,15 +3,15 @@
 #include "clock/serve.h"
 
 #include <errno.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "attach/proc.h"
 #include "base/log.h"
+#include "base/run_socket.h"
 
 #define FDS_MAX 2
 
@@ -62,18 +62,6 @@ static int answer_section(struct server *s, int idx, struct answer *a)
 
 /* ---- requests ---- */
 
-/* The page's times are our CLOCK_MONOTONIC, of which a time namespace may have another one. */
-static int same_clock(pid_t pid)
-{
-	struct stat mine, theirs;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/ns/time", pid);
-	if (stat("/proc/self/ns/time", &mine) || stat(path, &theirs))
-		return 0; /* before Linux 5.6 */
-	return mine.st_ino == theirs.st_ino ? 0 : -EXDEV;
-}
-
 /* The seat of who is at the other end. Its index or -errno. */
 static int seat_of(struct server *s, int conn)
 {
@@ -81,16 +69,14 @@ static int seat_of(struct server *s, int conn)
 	socklen_t bytes = sizeof(who);
 	char path[64];
 	struct stat st;
-	int err;
 
 	if (getsockopt(conn, SOL_SOCKET, SO_PEERCRED, &who, &bytes))
 		return -errno;
 	snprintf(path, sizeof(path), "/proc/%d", who.pid);
 	if (stat(path, &st) || st.st_uid != who.uid)
-		return -ESRCH; /* gone, or somebody else's by now */
-	err = same_clock(who.pid);
-	if (err)
-		return err;
+		return -ESRCH;	       /* gone, or somebody else's by now */
+	if (!proc_same_clock(who.pid)) /* the page's times are our CLOCK_MONOTONIC */
+		return -EXDEV;
 	if (s->all)
 		return seats_adopt(s->seats, who.pid);
 	seats_news(s->seats);
@@ -174,57 +160,13 @@ void server_work(struct server *s, const struct pollfd *polled, unsigned int cnt
 
 /* ---- the socket ---- */
 
-/* A directory that only root writes to, so that nobody else can serve there. */
-static int directory_make(const char *path)
-{
-	char copy[sizeof(((struct sockaddr_un *)0)->sun_path)];
-	struct stat st;
-	const char *dir;
-
-	snprintf(copy, sizeof(copy), "%s", path);
-	dir = dirname(copy);
-	if (mkdir(dir, 0755) && errno != EEXIST)
-		return -errno;
-	if (stat(dir, &st))
-		return -errno;
-	return !st.st_uid && !(st.st_mode & (S_IWGRP | S_IWOTH)) ? 0 : -EPERM;
-}
-
-/* Whether somebody listens there. */
-static bool is_served(const struct sockaddr_un *at)
-{
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	bool served = fd >= 0 &&
-		      (!connect(fd, (const struct sockaddr *)at, sizeof(*at)) || errno == EAGAIN);
-
-	if (fd >= 0)
-		close(fd);
-	return served;
-}
-
-static int listen_at(struct server *s, const struct sockaddr_un *at)
-{
-	s->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (s->fd < 0)
-		return -errno;
-	unlink(at->sun_path);
-	if (bind(s->fd, (const struct sockaddr *)at, sizeof(*at)))
-		return -errno;
-	return chmod(at->sun_path, 0666) || listen(s->fd, ASKING_MAX) ? -errno : 0;
-}
-
 static int path_check(const char *path, struct sockaddr_un *at)
 {
-	int err;
+	int err = run_socket_place(path, at);
 
-	*at = (struct sockaddr_un){.sun_family = AF_UNIX};
-	if (strlen(path) >= sizeof(at->sun_path)) {
+	if (err == -ENAMETOOLONG)
 		log_error("clock: %s: too long for a socket's name", path);
-		return -ENAMETOOLONG;
-	}
-	strcpy(at->sun_path, path);
-	err = directory_make(path);
-	if (err)
+	else if (err)
 		log_error(
 			"clock: %s: its directory must be there, and only root may write to it: %s",
 			path, strerror(-err));
@@ -239,7 +181,7 @@ int server_open(struct server *s, struct seats *seats, const char *path, const c
 
 	*s = (struct server){.seats = seats, .path = path, .all = all, .fd = -1};
 	err = path_check(path, &at);
-	if (!err && is_served(&at)) {
+	if (!err && run_socket_is_served(&at)) {
 		if (!path_else) {
 			log_error("clock: another `povtrace clock` serves at %s already", path);
 			return -EADDRINUSE;
@@ -249,10 +191,11 @@ int server_open(struct server *s, struct seats *seats, const char *path, const c
 	}
 	if (err)
 		return err;
-	err = listen_at(s, &at);
-	if (err)
-		log_error("clock: cannot serve at %s: %s", s->path, strerror(-err));
-	return err;
+	s->fd = run_socket_listen(&at, ASKING_MAX);
+	if (s->fd >= 0)
+		return 0;
+	log_error("clock: cannot serve at %s: %s", s->path, strerror(-s->fd));
+	return s->fd;
 }
 
 void server_close(struct server *s)

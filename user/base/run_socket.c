@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+#include "base/run_socket.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int directory_make(const char *path)
+{
+	char copy[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	struct stat st;
+	const char *dir;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	dir = dirname(copy);
+	if (mkdir(dir, 0755) && errno != EEXIST)
+		return -errno;
+	if (stat(dir, &st))
+		return -errno;
+	return !st.st_uid && !(st.st_mode & (S_IWGRP | S_IWOTH)) ? 0 : -EPERM;
+}
+
+int run_socket_place(const char *path, struct sockaddr_un *at)
+{
+	*at = (struct sockaddr_un){.sun_family = AF_UNIX};
+	if (strlen(path) >= sizeof(at->sun_path))
+		return -ENAMETOOLONG;
+	strcpy(at->sun_path, path);
+	return directory_make(path);
+}
+
+bool run_socket_is_served(const struct sockaddr_un *at)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	bool served = fd >= 0 &&
+		      (!connect(fd, (const struct sockaddr *)at, sizeof(*at)) || errno == EAGAIN);
+
+	if (fd >= 0)
+		close(fd);
+	return served;
+}
+
+int run_socket_listen(const struct sockaddr_un *at, int backlog)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err;
+
+	if (fd < 0)
+		return -errno;
+	unlink(at->sun_path);
+	if (!bind(fd, (const struct sockaddr *)at, sizeof(*at)) && !chmod(at->sun_path, 0666) &&
+	    !listen(fd, backlog))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
