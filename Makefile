@@ -40,7 +40,7 @@ endif
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-all: $(BUILD)/povtrace $(BUILD)/povtrace-record.so $(BUILD)/povtrace-lines $(BUILD)/povtrace-mpi-t
+all: $(BUILD)/povtrace $(BUILD)/povtrace-record.so $(BUILD)/povtrace-lines $(BUILD)/povtrace-mpi-t $(BUILD)/libpovtrace-preload.so
 
 # ---- flags ----
 
@@ -69,7 +69,8 @@ BPF_SRC := $(wildcard bpf/*.bpf.c)
 BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=$(BPFDIR)/%.bpf.o)
 SKEL := $(if $(BPF_SRC),$(GEN)/povtrace.skel.h)
 LIBPOV_SRC := $(wildcard user/libpov/*.c)
-USER_SRC := $(sort $(filter-out $(LIBPOV_SRC),$(wildcard user/*.c user/*/*.c)))
+PRELOAD_SRC := $(wildcard user/preload/*.c)
+USER_SRC := $(sort $(filter-out $(LIBPOV_SRC) $(PRELOAD_SRC),$(wildcard user/*.c user/*/*.c)))
 GEN_SRC := $(GEN)/commands.c $(GEN)/layers.c $(GEN)/library_kinds.c $(GEN)/writers.c $(GEN)/strategies.c
 GEN_HDR := $(GEN)/version.h $(SKEL) $(GEN)/clock.skel.h
 USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/obj/%.o)
@@ -199,6 +200,34 @@ $(BUILD)/povtrace-mpi-t: $(MPI_T_OBJ) $(BUILD)/objects
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS_ALL) $(MPI_T_OBJ) $(MPI_T_LIBS) -o $@
 
+# What is preloaded into programs: of the kernel half's sources those that treat calls, compiled for a process. Never with sanitizers:
+# the programs have none.
+PRELOAD_BPF := fetch spin comm
+PRELOAD_OBJ := $(PRELOAD_SRC:user/preload/%.c=$(BUILD)/preload-objects/%.o) $(PRELOAD_BPF:%=$(BUILD)/preload-objects/%.bpf.o)
+PRELOAD_CFLAGS := -D_GNU_SOURCE -Iuser -Ibpf -I$(GEN) -std=gnu11 -O2 -g $(WARN) -Wno-unused-parameter -Wno-unknown-pragmas -fPIC -fvisibility=hidden \
+	-ftls-model=initial-exec -fexceptions -fno-omit-frame-pointer -include preload/in_process.h $(CFLAGS)
+
+# A line for each row of the table of MPI functions, with the number of its arguments.
+$(GEN)/preload_shims.h: bpf/mpi.def
+	@mkdir -p $(@D)
+	@printf '%s\n' '#define POV_FUNC(name, group, attrs, sig) @name|sig@' '#include "mpi.def"' | $(CC) -E -P -Ibpf -x c - | \
+		tr '@' '\n' | awk -F'|' '/^MPI/ { gsub(/"/, "", $$2); n = split($$2, words, " "); \
+		print "SHIM" ($$1 ~ /^MPI_W(time|tick)$$/ ? "_DOUBLE" : "") "(" row++ ", " $$1 ", " n ")" }' >$@.$$$$; $(update)
+
+$(BUILD)/preload-objects/%.o: user/preload/%.c $(GEN)/preload_shims.h $(BUILD)/flags
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PRELOAD_CFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/preload-objects/%.bpf.o: bpf/%.bpf.c $(BUILD)/flags
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PRELOAD_CFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/libpovtrace-preload.so: $(PRELOAD_OBJ)
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-soname,libpovtrace-preload.so $(PRELOAD_OBJ) -ldl -lpthread -o $@
+
 asan: gen
 	$(Q)$(MAKE) BUILD=build/asan SAN=address,undefined OPT="-O1 -g" all
 
@@ -281,7 +310,7 @@ include viz/build.mk
 # Programs that need more than the rules above (static, dlopen …) bring their own rules.
 -include $(wildcard tests/*/build.mk)
 
--include $(shell find $(BUILD)/obj $(BPFDIR) build/mpi -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj $(BUILD)/preload-objects $(BPFDIR) build/mpi -name '*.d' 2>/dev/null)
 
 # ---- under sudo ----
 
@@ -416,6 +445,7 @@ install: all docs
 	install -D -m 644 $(BUILD)/povtrace-record.so $(RECORDDIR)/povtrace-record.so
 	install -m 755 $(BUILD)/povtrace-lines $(RECORDDIR)/povtrace-lines
 	install -m 755 $(BUILD)/povtrace-mpi-t $(RECORDDIR)/povtrace-mpi-t
+	install -m 755 $(BUILD)/libpovtrace-preload.so $(RECORDDIR)/libpovtrace-preload.so
 	install -m 644 $(MAN_PAGES) $(MANDIR)/
 	install -m 644 $(BUILD)/povtrace.bash $(BASHDIR)/povtrace
 	install -m 644 README.md CHANGELOG.md CONTRIBUTING.md $(DOCDIR)/

@@ -16,7 +16,8 @@ struct comm_info { /* -1 = not known */
 
 #ifdef POV_IN_PROCESS
 struct comm_info *comm_find(u64 handle); /* NULL: nothing is known */
-struct comm_info *comm_make(u64 handle); /* the same, with nothing known if it is new; NULL: no room */
+struct comm_info *
+comm_make(u64 handle); /* the same, with nothing known if it is new; NULL: no room */
 int comm_drop(u64 handle);
 #else
 

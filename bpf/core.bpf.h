@@ -14,6 +14,7 @@
 
 #include "abi/config.h"
 #include "abi/event.h"
+#include "abi/preload.h"
 #include "abi/thread.h"
 
 #define PROCESSES_MAX 65536
@@ -106,6 +107,24 @@ struct {
 	__type(key, u32);
 	__type(value, struct pov_lib);
 } libs __weak SEC(".maps");
+
+/* Threads whose calls the preloaded library records, by number. Filled by the collector. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, POV_PRELOAD_THREADS_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u32);
+	__type(value, struct pov_preloaded);
+} preloaded __weak SEC(".maps");
+
+static __always_inline struct pov_preloaded *preloaded_find(u32 tid)
+{
+	return cfg.preload ? bpf_map_lookup_elem(&preloaded, &tid) : NULL;
+}
+
+/* Where in its process the state of such a thread is. */
+#define PRELOADED_STATE(p, member) \
+	((void *)((p)->address + __builtin_offsetof(struct pov_preload_area, state.member)))
 
 static __always_inline void count(u32 idx)
 {

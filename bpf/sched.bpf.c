@@ -43,6 +43,38 @@ static __always_inline void calls_announce(struct task_struct *p, u32 tid, u64 n
 	}
 }
 
+/*
+ * The same of a thread whose calls are recorded in its process, which is the current one: what is said there is taken as it stands.
+ * A call that began before the one that was announced last was announced, too.
+ */
+static __noinline int preloaded_announce(struct pov_preloaded *p, u32 tid, u32 tgid, u64 now)
+{
+	struct pov_call_begin b = {};
+	struct pov_call c;
+	u64 announced;
+	u32 depth, i;
+
+	if (!p || bpf_probe_read_user(&depth, sizeof(depth), PRELOADED_STATE(p, depth)))
+		return 0;
+	announced = p->announced_ns;
+	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
+		if (i >= depth || bpf_probe_read_user(&c, sizeof(c),
+						      PRELOADED_STATE(p, frame[0].rec) +
+							      i * sizeof(struct pov_frame)))
+			break;
+		if (c.hdr.ts_ns <= announced || c.hdr.ts_ns > now)
+			continue;
+		p->announced_ns = c.hdr.ts_ns;
+		hdr_init(&b.hdr, POV_KIND_CALL_BEGIN, sizeof(b), tid, now);
+		b.begin_ns = c.hdr.ts_ns;
+		b.tgid = tgid;
+		b.func = c.func;
+		b.depth = i;
+		emit(&b, sizeof(b), POV_CLASS_SCHED);
+	}
+	return 0;
+}
+
 static __always_inline bool wanted(struct task_struct *a, struct task_struct *b)
 {
 	return cfg.sched_mode == POV_SCHED_ALL || is_target(BPF_CORE_READ(a, tgid)) ||
@@ -56,8 +88,14 @@ static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 	u32 tid = BPF_CORE_READ(prev, pid);
 	struct pov_switch r = {};
 
-	if (tid)
-		calls_announce(prev, tid, now);
+	if (tid) {
+		struct pov_preloaded *p = preloaded_find(tid);
+
+		if (p)
+			preloaded_announce(p, tid, BPF_CORE_READ(prev, tgid), now);
+		else
+			calls_announce(prev, tid, now);
+	}
 	if (tid && is_target(BPF_CORE_READ(prev, tgid)))
 		mask_check(prev);
 	if (!wanted(prev, next))
@@ -173,13 +211,17 @@ int place_sample(void *ctx)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
 	u32 tid = self->pid;
+	struct pov_preloaded *p = preloaded_find(tid);
 	struct pov_sample r = {};
 	struct pov_thread *t;
+	u32 depth = 0;
 
 	if (!tid || !is_target(self->tgid))
 		return 0;
 	t = thread_slot(tid);
 	if (t && t->tid == tid && t->depth)
+		return 0;
+	if (p && (bpf_probe_read_user(&depth, sizeof(depth), PRELOADED_STATE(p, depth)) || depth))
 		return 0;
 	hdr_init(&r.hdr, POV_KIND_SAMPLE, sizeof(r), tid, bpf_ktime_get_ns());
 	r.tgid = self->tgid;

@@ -169,7 +169,8 @@ struct pov_fn {
 	pov_u8 entry_one; /* index of the only fetch at entry if it is of one element, else POV_FETCH_MAX */
 	pov_u8 return_one; /* the same at return */
 	pov_u8 poll_bytes; /* BY_RETURN: width of what it returns, 1, 4 or 8 */
-	pov_u8 pad[5];
+	pov_u8 unused; /* not recorded at all, nor learned from: of the preloaded library, which is called nevertheless */
+	pov_u8 pad[4];
 	struct pov_fetch fetch[POV_FETCH_MAX];
 };
 POV_ABI_SIZE(pov_fn, 16 + 8 * POV_FETCH_MAX);
@@ -280,7 +281,7 @@ struct pov_config {
 	pov_u8 sched_mode; /* enum pov_sched_mode */
 	pov_u8 all;	   /* every process is a target */
 	pov_u8 multi;	   /* the probes of calls are uprobe_multi links */
-	pov_u8 pad0;
+	pov_u8 preload; /* some threads' calls are recorded in their process: those in the map preloaded */
 	pov_u32 cpus;	    /* possible CPUs: bits of a CPU mask that mean something */
 	pov_u32 kernel_row; /* of the function table, the first of the kernel's own functions */
 };

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A thread's first call asks the collector, and waits for the answer; the connection is closed then, so that the program keeps no
+ * descriptor that it does not know. A child of fork begins anew: it has none of its parent's memory that is shared.
+ */
+#include "preload/area.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "preload/record.h"
+#include "preload/shims.h"
+
+#define ANSWER_SECONDS 5
+#define AGAIN_CALLS 64 /* a thread that was told to ask later asks after so many calls */
+#define FDS 2
+#define MAPPED_BYTES (POV_PRELOAD_AREA_BYTES + 2ull * POV_PRELOAD_RING_BYTES)
+
+const struct pov_preload_setup *setup;
+u16 area_library;
+__thread struct pov_preload_area *area;
+__thread u64 area_stack_begin, area_stack_end;
+static __thread u32 again_calls;
+
+/* By this it is known what this library is (attach/inspect_library.c). */
+__attribute__((visibility("default"))) void povtrace_preload(void);
+void povtrace_preload(void)
+{
+}
+
+static const char *socket_path; /* NULL: nobody records, or no longer */
+static pthread_key_t leaving;
+static bool prepared, has_key;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void area_leave(void *mapped)
+{
+	area = NULL;
+	munmap(mapped, MAPPED_BYTES);
+}
+
+static void in_child(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	setup = NULL;
+	area = NULL;
+	again_calls = 0;
+	if (has_key)
+		pthread_setspecific(leaving, NULL);
+}
+
+/* Programs with more rights than their user are left alone. */
+static void prepare(void)
+{
+	pthread_mutex_lock(&lock);
+	if (!prepared) {
+		socket_path = secure_getenv(POV_PRELOAD_ENV);
+		if (socket_path) {
+			pthread_atfork(NULL, NULL, in_child);
+			has_key = !pthread_key_create(&leaving, area_leave);
+		}
+		__atomic_store_n(&prepared, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- the collector ---- */
+
+static int server_connect(void)
+{
+	const struct timeval patience = {.tv_sec = ANSWER_SECONDS};
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	int conn;
+
+	if (strlen(socket_path) >= sizeof(at.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(at.sun_path, socket_path, strlen(socket_path));
+	conn = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (conn < 0)
+		return -errno;
+	setsockopt(conn, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(conn, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (!connect(conn, (const struct sockaddr *)&at, sizeof(at)))
+		return conn;
+	close(conn);
+	return -errno;
+}
+
+/* Descriptors that did not come are -1. 0, or -errno: the collector's, or of the way to it. */
+static int answer_take(int conn, struct pov_preload_answer *a, int fd[FDS])
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(FDS * sizeof(int))];
+	} control;
+	struct iovec data = {a, sizeof(*a)};
+	struct msghdr msg = {.msg_iov = &data,
+			     .msg_iovlen = 1,
+			     .msg_control = &control,
+			     .msg_controllen = sizeof(control)};
+	ssize_t n = recvmsg(conn, &msg, MSG_CMSG_CLOEXEC);
+	struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&msg);
+
+	fd[0] = fd[1] = -1;
+	if (n < 0)
+		return -errno;
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
+	if (n != sizeof(*a) || a->magic != POV_PRELOAD_MAGIC || a->version != POV_PRELOAD_VERSION)
+		return -EPROTO;
+	return a->status;
+}
+
+static int ask(int conn, enum pov_preload_wish wish, u64 address, struct pov_preload_answer *a,
+	       int fd[FDS])
+{
+	const struct pov_preload_request r = {
+		.magic = POV_PRELOAD_MAGIC,
+		.version = POV_PRELOAD_VERSION,
+		.wish = wish,
+		.tid = (u32)syscall(SYS_gettid),
+		.rows = shims_cnt,
+		.address = address,
+	};
+
+	return send(conn, &r, sizeof(r), MSG_NOSIGNAL) < 0 ? -errno : answer_take(conn, a, fd);
+}
+
+/* ---- memory ---- */
+
+static int setup_map(int fd, u64 bytes)
+{
+	void *p;
+
+	if (setup)
+		return 0;
+	p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	__atomic_store_n(&setup, p, __ATOMIC_RELEASE);
+	record_setup();
+	return 0;
+}
+
+/* Its ring twice. Not in a child: that would write into its parent's. */
+static int area_map(int fd, struct pov_preload_area **out)
+{
+	const int how = MAP_SHARED | MAP_FIXED, prot = PROT_READ | PROT_WRITE;
+	char *p = mmap(NULL, MAPPED_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		       -1, 0);
+	const size_t first = POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_BYTES;
+
+	if (p == MAP_FAILED)
+		return -errno;
+	if (mmap(p, first, prot, how, fd, 0) == MAP_FAILED ||
+	    mmap(p + first, POV_PRELOAD_RING_BYTES, prot, how, fd, POV_PRELOAD_AREA_BYTES) ==
+		    MAP_FAILED ||
+	    madvise(p, MAPPED_BYTES, MADV_DONTFORK)) {
+		munmap(p, MAPPED_BYTES);
+		return -ENOMEM;
+	}
+	*out = (struct pov_preload_area *)p;
+	return 0;
+}
+
+static void stack_find(void)
+{
+	pthread_attr_t attr;
+	size_t bytes;
+	void *begin;
+
+	if (pthread_getattr_np(pthread_self(), &attr))
+		return;
+	if (!pthread_attr_getstack(&attr, &begin, &bytes)) {
+		area_stack_begin = (u64)begin;
+		area_stack_end = (u64)begin + bytes;
+	}
+	pthread_attr_destroy(&attr);
+}
+
+static int area_take(int conn, u32 row)
+{
+	struct pov_preload_answer a, ready;
+	struct pov_preload_area *mapped = NULL;
+	int fd[FDS], none[FDS], err;
+
+	err = ask(conn, POV_PRELOAD_AREA, shims_library(row), &a, fd);
+	if (!err)
+		err = setup_map(fd[0], a.setup_bytes);
+	if (!err)
+		err = area_map(fd[1], &mapped);
+	for (int i = 0; i < FDS; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+	if (err)
+		return err;
+	area_library = a.lib;
+	stack_find();
+	area = mapped;
+	mapped->cost_ps = record_calibrate();
+	area = NULL;
+	err = ask(conn, POV_PRELOAD_READY, (u64)mapped, &ready, none);
+	if (err) {
+		munmap(mapped, MAPPED_BYTES);
+		return err;
+	}
+	if (has_key)
+		pthread_setspecific(leaving, mapped);
+	area = mapped;
+	return 0;
+}
+
+bool area_meet(u32 row)
+{
+	int conn, err, cancel;
+
+	if (!__atomic_load_n(&prepared, __ATOMIC_ACQUIRE))
+		prepare();
+	if (!socket_path || again_calls++ % AGAIN_CALLS)
+		return false;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	pthread_mutex_lock(&lock);
+	conn = server_connect();
+	err = conn < 0 ? conn : area_take(conn, row);
+	if (conn >= 0)
+		close(conn);
+	if (err && err != -EAGAIN && err != -ETIMEDOUT)
+		socket_path = NULL;
+	pthread_mutex_unlock(&lock);
+	pthread_setcancelstate(cancel, NULL);
+	return !err;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* What this process, and each of its threads that calls MPI, has from the collector (abi/preload.h). */
+#ifndef POV_PRELOAD_AREA_H
+#define POV_PRELOAD_AREA_H
+
+#include "preload/in_process.h"
+
+/* The MPI library's number, once a thread has an area. */
+extern u16 area_library;
+/* The calling thread's stack. */
+extern __thread u64 area_stack_begin, area_stack_end;
+
+static inline bool area_on_stack(u64 sp)
+{
+	return sp - area_stack_begin < area_stack_end - area_stack_begin;
+}
+
+/*
+ * Gets an area for the calling thread, which makes its first call, of function `row`. False: it has none, as nobody records this
+ * process, or for now.
+ */
+bool area_meet(u32 row);
+
+#endif

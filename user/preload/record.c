@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* The steps are the kernel half's (bpf/call_steps.h); here is what surrounds them: the clock, the ring and the thread's own stack. */
+#include "preload/record.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "preload/area.h"
+
+#define CANARY 0x9e3779b97f4a7c15ull
+#define WAIT_NS 1000000000ull /* for room, at most */
+#define NAP_NS 50000
+
+struct cfg cfg;
+u64 type_generation;
+/* Within the library: a signal that came meanwhile does not record its calls. */
+static __thread bool busy;
+
+static inline u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
+}
+
+static ptrdiff_t rseq_offset; /* 0: not told */
+
+void record_setup(void)
+{
+	const ptrdiff_t *offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
+	const unsigned int *size = dlsym(RTLD_DEFAULT, "__rseq_size");
+
+	cfg.spin_gap_ns = setup->spin_gap_ns;
+	if (offset && size && *size)
+		rseq_offset = *offset;
+}
+
+/* The kernel keeps it in the thread's restartable sequence (struct rseq, cpu_id), where the C library has registered one (glibc 2.35). */
+u32 cpu_here(void)
+{
+	u32 cpu;
+
+	if (!rseq_offset)
+		return (u32)sched_getcpu();
+	cpu = *(const volatile u32 *)((const char *)__builtin_thread_pointer() + rseq_offset + 4);
+	return (s32)cpu >= 0 ? cpu : (u32)sched_getcpu();
+}
+
+/* ---- the ring ---- */
+
+/* Waits until there is room; false: there will be none. */
+static __noinline bool room_wait(struct pov_preload_area *a, u64 size)
+{
+	const struct timespec nap = {.tv_nsec = NAP_NS};
+	u64 begin = now_ns(), now = begin, alive;
+	bool room = false;
+
+	while (!room && now - begin < WAIT_NS) {
+		alive = __atomic_load_n(&setup->collector_ns, __ATOMIC_RELAXED);
+		if (!alive || now > alive + POV_ALIVE_NS)
+			break;
+		nanosleep(&nap, NULL);
+		now = now_ns();
+		room = a->head + size - __atomic_load_n(&a->tail, __ATOMIC_ACQUIRE) <=
+		       POV_PRELOAD_RING_BYTES;
+	}
+	a->waits_ns += now - begin;
+	return room;
+}
+
+#define PIECE \
+	32 /* is copied at once: what is behind a record's end, in the frame and in the ring, does not matter */
+
+int emit(const void *rec, u64 size, u32 class)
+{
+	struct pov_preload_area *a = area;
+	u64 head = a->head, room = size + PIECE;
+	u8 *to = (u8 *)a + POV_PRELOAD_AREA_BYTES + head % POV_PRELOAD_RING_BYTES;
+
+	if (head + room - __atomic_load_n(&a->tail, __ATOMIC_ACQUIRE) > POV_PRELOAD_RING_BYTES &&
+	    !room_wait(a, room)) {
+		__atomic_store_n(&a->lost[class], a->lost[class] + 1, __ATOMIC_RELEASE);
+		return -1;
+	}
+	for (u64 i = 0; i < size; i += PIECE)
+		memcpy(to + i, (const u8 *)rec + i, PIECE);
+	__atomic_store_n(&a->head, head + size, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* ---- frames ---- */
+
+/*
+ * Whether a call is still under way: its mark stands where it was put into the shim's frame. Whatever lies below the caller's own
+ * mark on the same stack was left. Of another stack (a coroutine's), which may be gone, nothing is read.
+ */
+static __always_inline bool frame_lasts(struct task_struct *self, u64 sp, u64 here)
+{
+	(void)self;
+	if (!area_on_stack(sp) || !area_on_stack(here))
+		return sp != here;
+	return sp > here && *(const volatile u64 *)sp == (sp ^ CANARY);
+}
+
+static __always_inline int frame_out(struct pov_thread *t, struct pov_frame *f, u64 size)
+{
+	(void)t;
+	return emit(f->rec, size, POV_CLASS_CALL);
+}
+
+#include "call_steps.h"
+
+/* ---- what shims call ---- */
+
+static __noinline bool area_have(u32 row)
+{
+	return area_meet(row) && area;
+}
+
+bool record_begin(u32 row, const u64 *args, struct call_mark *mark)
+{
+	u64 until, now, sp = (u64)mark;
+	const struct pov_fn *fn;
+	struct pov_thread *t;
+	struct pov_frame *f;
+	u32 d, nargs;
+
+	if (busy)
+		return false;
+	busy = true;
+	if (!area && !area_have(row))
+		goto out;
+	until = __atomic_load_n(&setup->calls_until, __ATOMIC_RELAXED);
+	fn = &setup->fn[row];
+	if (fn->unused)
+		goto out;
+	now = now_ns();
+	if (until && now >= until)
+		goto out;
+	t = &area->state;
+	if (t->depth)
+		frames_drop_stale(t, NULL, sp, now);
+	d = t->depth;
+	nargs = call_nargs(fn);
+	mark->canary = sp ^ CANARY;
+	f = call_enter(t, fn, POV_COOKIE(setup->first_row + row, area_library), nargs, args[0], sp,
+		       now);
+	if (f) {
+		u64 *words = (u64 *)(f->rec + sizeof(struct pov_call));
+
+		for (u32 i = 0; i < nargs; i++)
+			words[i] = args[i];
+		call_entered(t, d, setup->first_row + row, fn, now);
+	}
+	busy = false;
+	return true;
+out:
+	busy = false;
+	return false;
+}
+
+void record_end(const struct call_mark *mark, u64 ret, u64 site)
+{
+	u64 until, now = now_ns();
+	const struct pov_fn *fn;
+	struct pov_thread *t;
+	u32 d, func;
+
+	if (busy || !area)
+		return;
+	busy = true;
+	until = __atomic_load_n(&setup->calls_until, __ATOMIC_RELAXED);
+	t = &area->state;
+	if (!until || now < until) {
+		d = call_returning(t, (u64)mark);
+		if (d < POV_CALL_DEPTH_MAX) {
+			func = frame_call(frame_at(t, d))->func;
+			fn = fn_find(func);
+			if (fn)
+				call_leave(t, d, func, fn, ret, site, now);
+		}
+	}
+	busy = false;
+}
+
+/* ---- its own cost ---- */
+
+#define BATCHES 9
+#define BATCH_CALLS 64
+
+/* A function of which nothing but its arguments is recorded; setup->rows if there is none. */
+static u32 row_plain(void)
+{
+	u32 row = 0;
+
+	while (row < setup->rows &&
+	       (setup->fn[row].unused || setup->fn[row].nfetch || setup->fn[row].learn ||
+		setup->fn[row].flags & ~POV_FN_WRAPPED))
+		row++;
+	return row;
+}
+
+static u64 batch_ns(u32 row)
+{
+	const u64 args[POV_CALL_ARGS_MAX] = {0};
+	struct call_mark mark;
+	u64 begin = now_ns();
+
+	for (int i = 0; i < BATCH_CALLS; i++)
+		if (record_begin(row, args, &mark))
+			record_end(&mark, 0, 0);
+	return now_ns() - begin;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+u64 record_calibrate(void)
+{
+	u64 ns[BATCHES], head = area->head;
+	u32 row = row_plain();
+	bool was = busy;
+
+	if (row == setup->rows)
+		return 0;
+	busy = false;
+	for (int i = 0; i < BATCHES; i++)
+		ns[i] = batch_ns(row);
+	busy = was;
+	area->head = head;
+	qsort(ns, BATCHES, sizeof(*ns), by_value);
+	return ns[BATCHES / 2] * 1000 / BATCH_CALLS;
+}
+
+/* ---- of layers that are not recorded here ---- */
+
+u64 work_fetch(struct pov_thread *t, u32 idx, u32 what)
+{
+	(void)t, (void)idx, (void)what;
+	return 0;
+}
+
+int work_list(struct pov_thread *t, u32 idx, u32 what, u64 p, u64 now)
+{
+	(void)t, (void)idx, (void)what, (void)p, (void)now;
+	return 0;
+}
+
+int work_accepted(struct pov_thread *t, u32 idx, u32 what)
+{
+	(void)t, (void)idx, (void)what;
+	return 0;
+}
