@@ -16,6 +16,8 @@
 
 enum { API_AUTO, API_MULTI, API_PERF };
 static const char *const sched_names[] = {"off", "ranks", "all", NULL};
+enum { CAPTURE_PROBES, CAPTURE_PRELOAD };
+static const char *const capture_names[] = {"probes", "preload", NULL};
 static const char *const api_names[] = {"auto", "multi", "perf", NULL};
 
 #define FIELD(name) offsetof(struct record_options, name)
@@ -63,6 +65,10 @@ const struct option_def record_option_rows[] = {
 	{"user", 'u', OPTION_STRING, FIELD(user), "NAME",
 	 .help = "Run COMMAND as this user. If not given: as the user who ran sudo, in the environment of the "
 		 "shell where sudo was typed. With root, COMMAND runs as root, and the files are root's."},
+	{"capture", 0, OPTION_CHOICE, FIELD(capture), "HOW", .dflt = "probes",
+	 .choices = capture_names,
+	 .help = "How MPI calls of COMMAND are recorded: by probes, or (preload) by a library that its processes load and that costs a "
+		 "tenth; statically linked programs need probes, as does what runs already."},
 	{"kernel-api", 0, OPTION_CHOICE, FIELD(kernel_api), "API", .dflt = "auto",
 	 .choices = api_names,
 	 .help = "How probes are attached: one uprobe_multi link for many (Linux 6.6), or a perf event each."},
@@ -119,6 +125,10 @@ static int options_check(const char *command, const struct record_options *o, in
 	else if (o->user && !argc && strcmp(o->user, "root"))
 		problem =
 			"--user goes with a command (without one, only --user root, for a file of root's)";
+	else if (o->capture == CAPTURE_PRELOAD && (!argc || o->pids.cnt || o->all))
+		problem = "--capture preload is for a command that is launched here";
+	else if (o->capture == CAPTURE_PRELOAD && (o->layers || o->regions.cnt))
+		problem = "--layers and --region need probes (--capture probes)";
 	if (!problem)
 		return regions_check(command, &o->regions);
 	log_error("%s: %s; see `povtrace help %s`", command, problem, command);
@@ -169,6 +179,7 @@ int record_run(struct recording *r, const char *path, int fd)
 		.sched = o->sched,
 		.irq = o->irq,
 		.perf_links = o->kernel_api == API_PERF,
+		.preload = o->capture == CAPTURE_PRELOAD,
 		.spin_gap_ns = o->spin_gap_ns,
 		.ring_bytes = o->ring_bytes,
 		.cpus_per_ring = o->cpus_per_ring,

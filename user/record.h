@@ -23,7 +23,7 @@ struct record_options {
 	const char *user, *mpi, *layers;
 	struct option_list pids, functions, no_functions, regions;
 	bool all, irq;
-	int sched, kernel_api;
+	int sched, kernel_api, capture;
 	uint64_t duration_ns, max_bytes, ring_bytes, cpus_per_ring, spin_gap_ns;
 };
 

@@ -5,9 +5,11 @@
 #include "analysis/coverage.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/loss.h"
 #include "analysis/table.h"
+#include "abi/preload.h"
 #include "base/json_get.h"
 #include "trace/trace_read.h"
 
@@ -35,6 +37,8 @@ static void hits_add(struct coverage *a, const struct model_thread *t, const str
 {
 	struct coverage_hits *to[2] = {hits_of(a, t)};
 	bool stepped = map_get(&a->stepped, site_key(lib, f->id));
+	bool preloaded = lib < sizeof(a->preload) / sizeof(*a->preload) && a->preload[lib] &&
+			 !map_get(&a->probed, (uint64_t)t->proc->pid);
 
 	if (f->layer && f->layer->in_kernel) {
 		to[0]->kernel += calls + polls;
@@ -46,6 +50,8 @@ static void hits_add(struct coverage *a, const struct model_thread *t, const str
 		to[i]->calls += calls;
 		to[i]->polls += polls;
 		to[i]->stepped += stepped ? calls + polls : 0;
+		to[i]->preloaded += preloaded ? calls + polls : 0;
+		to[i]->preloaded_polls += preloaded ? polls : 0;
 	}
 }
 
@@ -138,6 +144,8 @@ static void library_read(struct coverage *a, const json_t *meta)
 	l->emulated = count_of(meta, "emulated");
 	l->stepped = count_of(meta, "stepped");
 	l->refused = json_get_text(meta, "refused");
+	if (l->id < sizeof(a->preload) / sizeof(*a->preload))
+		a->preload[l->id] = !strcmp(l->link, POV_LINK_PRELOAD);
 	l->missing_names = json_object_get(meta, "missing");
 	l->failed_names = json_object_get(meta, "failed");
 }
@@ -188,6 +196,8 @@ static void on_start(void *ctx, const struct model *m)
 		meta = trace_meta_get(t, i);
 		if (json_is_type(meta, "late"))
 			late_read(a, meta);
+		if (json_is_type(meta, "probed") && ++a->nprobed)
+			map_set(&a->probed, count_of(meta, "pid"), a);
 		if (!json_is_type(meta, "library"))
 			continue;
 		library_read(a, meta);
@@ -199,6 +209,13 @@ static void on_start(void *ctx, const struct model *m)
 		a->call_ns = json_number_value(json_object_get(meta, "call_ns"));
 		a->spin_ns = json_number_value(json_object_get(meta, "spin_ns"));
 		a->stepped_ns = json_number_value(json_object_get(meta, "stepped_ns"));
+	}
+	meta = trace_meta_find(t, "preload");
+	if (meta) {
+		a->has_preload = true;
+		a->preload_ns = json_number_value(json_object_get(meta, "call_ns"));
+		a->preload_wait_ns = count_of(meta, "wait_ns");
+		a->preload_damaged = count_of(meta, "damaged");
 	}
 	meta = trace_meta_find(t, "end");
 	if (meta)
@@ -236,8 +253,11 @@ static double cost(uint64_t hits, double each_ns)
 
 double coverage_cost(const struct coverage *a, const struct coverage_hits *h)
 {
-	return cost(h->calls, a->call_ns) + cost(h->polls, a->spin_ns) +
-	       cost(h->stepped, coverage_step_ns(a));
+	uint64_t calls = h->preloaded - h->preloaded_polls;
+
+	return cost(h->calls - calls, a->call_ns) +
+	       cost(h->polls - h->preloaded_polls, a->spin_ns) +
+	       cost(h->stepped, coverage_step_ns(a)) + cost(h->preloaded, a->preload_ns);
 }
 
 static int on_finish(void *ctx, const struct model *m)
@@ -275,6 +295,7 @@ void coverage_init(struct coverage *a)
 void coverage_release(struct coverage *a)
 {
 	map_release(&a->stepped);
+	map_release(&a->probed);
 	free(a->lost);
 	free(a->process);
 	free(a->func);

@@ -21,6 +21,8 @@ struct coverage_hits {
 	uint64_t calls;	  /* probe pairs hit: recorded calls of any depth */
 	uint64_t polls;	  /* merged into spins */
 	uint64_t stepped; /* of calls and polls: the probed instruction is single-stepped */
+	/* of calls and polls, and of polls alone: recorded by their process itself, without a probe */
+	uint64_t preloaded, preloaded_polls;
 	uint64_t kernel; /* calls and polls within the kernel (layer os): what they cost is not calibrated */
 	uint64_t switches; /* scheduler records its threads caused */
 	uint64_t cost_ns;  /* by calibrated costs */
@@ -54,8 +56,16 @@ struct coverage {
 	uint32_t nlibrary;
 	struct coverage_late *late; /* owned */
 	uint32_t nlate;
-	struct map stepped;		     /* key of (library, function) → marker */
-	bool calibrated;		     /* a probe_cost block is there */
+	struct map stepped; /* key of (library, function) → marker */
+	/* Processes that are recorded by probes though others of their library are not: pid → marker. */
+	struct map probed;
+	uint64_t nprobed;
+	bool preload[UINT8_MAX + 2]; /* by library: its calls are recorded by their processes */
+	bool has_preload;	     /* a preload block is there */
+	double preload_ns;	     /* what that adds to one; 0 if not measured */
+	uint64_t preload_wait_ns;    /* threads waited for room to record, together */
+	uint64_t preload_damaged;    /* of these threads nothing was taken from some time on */
+	bool calibrated;	     /* a probe_cost block is there */
 	double call_ns, spin_ns, stepped_ns; /* 0 if not measured */
 	bool has_end;
 	const char *end_reason;

@@ -4,12 +4,18 @@
  */
 #include "analysis/polls.h"
 
+#include <string.h>
+
+#include "abi/preload.h"
+#include "base/json_get.h"
 #include "trace/trace_read.h"
 
 double poll_cost_ns(const struct trace *t)
 {
-	const json_t *cost = trace_meta_find(t, "probe_cost");
-	double ns = json_number_value(json_object_get(cost, "spin_ns"));
+	const json_t *config = json_object_get(trace_meta_find(t, "recording"), "config");
+	bool preload = !strcmp(json_get_text(config, "capture"), POV_LINK_PRELOAD);
+	const json_t *cost = trace_meta_find(t, preload ? "preload" : "probe_cost");
+	double ns = json_number_value(json_object_get(cost, preload ? "call_ns" : "spin_ns"));
 
 	return ns > 0 ? ns : 0;
 }

@@ -413,6 +413,7 @@ static const struct {
 	{"map", map_serve},	    {"path", path_serve},
 	{"command", command_serve}, {"functions", service_functions},
 	{"held", service_held},	    {"process", process_serve},
+	{"left", service_left},
 };
 
 static void attaching_say(void *ctx)

@@ -25,6 +25,7 @@ struct inspect_options {
 	const char *const *region;    /* names of functions, region_cnt of them */
 	size_t region_cnt;
 	const bool *wanted; /* by row of the function table */
+	bool preload;	    /* processes record calls of the top layer (MPI) themselves */
 	int libs_fd;	    /* map of struct pov_lib by library id */
 	int handovers_fd;   /* map of struct pov_handover by cookie */
 	int notes_fd;	    /* map of struct pov_note by cookie */

@@ -3,6 +3,7 @@
  * What is missing or refused is kept for the trace's meta objects "library" and "probes", which the report's coverage is made of.
  * Whether a file is to be traced is seen from what it defines, never from its name.
  */
+#include "abi/preload.h"
 #include "attach/inspect_library.h"
 
 #include <bpf/bpf.h>
@@ -18,6 +19,8 @@
 #include "elf/elf_file.h"
 #include "elf/probe_site.h"
 #include "layer/func_table.h"
+
+#define PRELOAD_MARK "povtrace_preload" /* what user/preload/ exports besides functions of MPI */
 
 /* Sites chosen in one library, and the rows that have none. */
 struct site_list {
@@ -110,6 +113,35 @@ static void sites_add(struct site_list *list, const struct library_kind *kind, b
 		json_array_append_new(list->missing, json_string(func_table_get(row)->name));
 	for (unsigned int i = 0; i < n; i++)
 		site_add(list, elf, sym[i], lib_id, row);
+}
+
+/* A program's own functions come before all that is preloaded: they keep their probes. */
+static bool is_program(const struct elf_file *elf)
+{
+	const struct elf_headers *h = elf_file_headers(elf);
+
+	return !*h->soname && (!h->dynamic || *h->interpreter);
+}
+
+/*
+ * Takes those of the top layer out: processes record their calls themselves. How many. What begins it stays: who comes there does not
+ * call by name, past what is preloaded.
+ */
+static size_t sites_leave_top(struct site_list *list)
+{
+	size_t kept = 0, left;
+
+	for (size_t i = 0; i < list->cnt; i++)
+		if (!func_table_layer(POV_COOKIE_FUNC(list->site[i].cookie))->is_top ||
+		    func_table_begins(POV_COOKIE_FUNC(list->site[i].cookie)))
+			list->site[kept++] = list->site[i];
+	left = list->cnt - kept;
+	if (left) { /* of a library of that layer alone */
+		list->emulated = 0;
+		json_array_clear(list->stepped);
+	}
+	list->cnt = kept;
+	return left;
 }
 
 /* Of the functions, or of those among them that were refused. */
@@ -350,9 +382,13 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 		.sites = sites_new(),
 	};
 	uint32_t id = lib_id;
-	size_t attached;
+	size_t attached, left = 0;
 	int err = 0;
 
+	if (elf_file_find(
+		    elf,
+		    PRELOAD_MARK)) /* its functions are not those that are called by their names */
+		goto out;
 	for (size_t i = 0; layers[i]; i++)
 		layer_look(opt, elf, layers[i], lib_id, &found);
 	if (!json_array_size(found.layers))
@@ -367,7 +403,14 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 		goto out;
 	}
 	out->library = library_json(found.facts, found.layers, elf, opt->calls.api);
+	if (opt->preload && !is_program(elf))
+		left = sites_leave_top(&found.sites);
 	attached = sites_attach(opt, path, &found.sites, out);
+	if (left) {
+		json_object_set_new(out->library, "link", json_string(POV_LINK_PRELOAD));
+		json_set_int(out->library, "attached", (json_int_t)(attached + left));
+		attached += left;
+	}
 	attached += layers_notes(opt, path, elf, &found, lib_id, out);
 	err = attached ? 0 : -ENOENT;
 	layers_handovers(opt, path, elf, found.layers, lib_id, &out->links);
@@ -433,4 +476,28 @@ int inspect_more(const struct inspect_options *opt, const char *path, int fd,
 	sites_release(&list);
 	elf_file_close(elf);
 	return 0;
+}
+
+json_t *inspect_left(const struct inspect_options *opt, int fd, const struct library *lib)
+{
+	const struct elf_symbol *sym[2];
+	json_t *places = json_array();
+	struct elf_file *elf;
+	unsigned int cnt;
+
+	if (elf_file_open_fd(fd, &elf))
+		return places;
+	for (size_t row = 0; row < func_table_count(); row++) {
+		const struct layer *layer = func_table_layer(row);
+
+		if (!layer->is_top || !opt->wanted[row] || func_table_begins(row) ||
+		    !library_has_layer(lib, layer->name))
+			continue;
+		cnt = library_kind_of(layer)->find(elf, func_table_get(row)->name, sym);
+		for (unsigned int i = 0; cnt != FUNCTION_ELSEWHERE && i < cnt; i++)
+			json_array_append_new(places, json_pack("[I,I]", (json_int_t)row,
+								(json_int_t)sym[i]->offset));
+	}
+	elf_file_close(elf);
+	return places;
 }

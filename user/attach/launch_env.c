@@ -207,6 +207,17 @@ char **launch_env_make(const struct person *as, bool behind)
 	return e.v;
 }
 
+char **launch_env_with(char *const *envp, const char *name, const char *value)
+{
+	struct env e = {0};
+
+	for (char *const *v = envp; *v; v++)
+		if (!named(*v, name, strlen(name)))
+			env_put(&e, xstrdup(*v));
+	env_put(&e, xasprintf("%s=%s", name, value));
+	return e.v;
+}
+
 void launch_env_free(char **envp)
 {
 	for (char **v = envp; v && *v; v++)

@@ -19,6 +19,8 @@ char **launch_env_make(const struct person *as, bool behind);
 void launch_env_free(char **envp);
 /* The value of a variable, or NULL. */
 const char *launch_env_get(char *const *envp, const char *name);
+/* A copy in which a variable has that value; freed by launch_env_free. */
+char **launch_env_with(char *const *envp, const char *name, const char *value);
 
 /* "A=1\0B=2\0" and our own environment → that of the command; for tests. */
 char **launch_env_merge(const char *theirs, size_t bytes, char *const *ours,

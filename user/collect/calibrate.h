@@ -16,6 +16,7 @@ struct probe_cost {
 	double spin_ns;	   /* added to an empty poll */
 	double stepped_ns; /* as call_ns, where the kernel single-steps the instruction */
 	uint32_t samples;
+	double preload_ns; /* added to a call that its process records itself; 0: none does, or not known */
 };
 
 /* Recipes of the functions that are used for it, to be put behind those of the function table. */

@@ -11,6 +11,7 @@
 
 #include "abi/config.h"
 
+struct preload_counts;
 struct trace_writer;
 
 struct drops {
@@ -22,6 +23,9 @@ struct drops {
 	unsigned int rings;
 	uint64_t start_ns;
 	uint64_t total; /* records dropped so far */
+	/* Of threads that record their calls themselves, as of the last drops_preloaded. */
+	uint64_t preload_lost[POV_CLASS_CNT], preload_miss[POV_MISS_CNT],
+		preload_stat[POV_STAT_CNT];
 };
 
 /* rings: how many, the rescue ring not counted. */
@@ -29,6 +33,9 @@ void drops_init(struct drops *d, const volatile uint64_t *counters, volatile uin
 		unsigned int rings, uint64_t start_ns);
 /* Takes what was lost since the last call. */
 void drops_take(struct drops *d);
+/* What threads that record their calls themselves have counted so far; those lost are written as lost since the recording began. */
+void drops_preloaded(struct drops *d, const struct preload_counts *counts, struct trace_writer *w,
+		     uint64_t now_ns);
 /* Writes what was taken. now_ns: read after it was taken, or the recording's end; what lies behind is left out. */
 void drops_write(struct drops *d, struct trace_writer *w, uint64_t now_ns);
 /* Sums for the "end" meta object: [{ring, class, cnt}], and {name: cnt}. The caller owns them. */

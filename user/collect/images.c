@@ -46,6 +46,7 @@ struct images {
 	struct library_users users;
 	struct map scanned; /* hash of device and number → file, for processes that ran before */
 	struct map askers;  /* pid → struct asker */
+	struct map probed;  /* pid → marker: it calls past what is preloaded */
 	uint32_t late_cnt;  /* processes whose probes were late */
 	uint32_t large_cnt; /* processes of whose memory not all was looked through */
 };
@@ -76,6 +77,7 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 		.region = wanted->region,
 		.region_cnt = wanted->region_cnt,
 		.wanted = wanted->function,
+		.preload = wanted->preload,
 		.libs_fd = k->libs_fd,
 		.handovers_fd = k->handovers_fd,
 		.notes_fd = k->notes_fd,
@@ -101,6 +103,7 @@ void images_free(struct images *im)
 	library_users_release(&im->users);
 	map_free(&im->askers, free);
 	map_release(&im->scanned);
+	map_release(&im->probed);
 	free(im);
 }
 
@@ -132,6 +135,61 @@ bool images_have_region(const struct images *im, const char *name)
 uint64_t images_probe_count(const struct images *im)
 {
 	return known_files_probes(&im->known);
+}
+
+static struct library *library_of_map(const struct images *im, pid_t pid,
+				      const struct proc_map *map)
+{
+	const struct code_file *f;
+	struct code_id id;
+	char path[96];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, map->start,
+		 map->end);
+	if (stat(path, &st))
+		return NULL;
+	id = code_id_of(&st);
+	f = code_files_find(&im->known.files, &id);
+	return f ? f->lib : NULL;
+}
+
+int images_library_at(const struct images *im, pid_t pid, uint64_t addr)
+{
+	const struct library *lib = NULL;
+	struct proc_maps maps;
+
+	if (proc_maps_read(pid, &maps))
+		return -ESRCH;
+	for (size_t i = 0; i < maps.cnt; i++)
+		if (addr >= maps.map[i].start && addr < maps.map[i].end)
+			lib = library_of_map(im, pid, &maps.map[i]);
+	proc_maps_release(&maps);
+	return lib ? lib->id : -EAGAIN;
+}
+
+void images_probe(struct images *im, pid_t pid)
+{
+	struct proc_maps maps;
+	struct library *lib;
+
+	if (map_get(&im->probed, (uint64_t)pid) || proc_maps_read(pid, &maps))
+		return;
+	map_set(&im->probed, (uint64_t)pid, im);
+	meta_write(im->writer, json_pack("{s:s,s:I,s:i}", "type", "probed", "ts_ns",
+					 (json_int_t)kernel_now_ns(), "pid", pid));
+	for (size_t i = 0; i < maps.cnt; i++) {
+		lib = library_of_map(im, pid, &maps.map[i]);
+		if (!lib || !lib->left)
+			continue;
+		lib->left = false;
+		log_info("process %d calls %s past what is preloaded: probes are attached to it",
+			 pid, maps.map[i].path);
+		helper_ask(im->helper, json_pack("{s:s,s:i,s:I,s:I}", "do", "left", "pid", pid,
+						 "start", (json_int_t)maps.map[i].start, "end",
+						 (json_int_t)maps.map[i].end));
+	}
+	proc_maps_release(&maps);
 }
 
 void images_detach(struct images *im)
@@ -335,7 +393,7 @@ static void on_reply(void *ctx, const json_t *request, const json_t *reply, stru
 		on_functions_reply(im, request, reply);
 	else if (!strcmp(what, "held"))
 		on_held_reply(im, request, reply);
-	else if (json_get_text(reply, "failed")[0])
+	else if (strcmp(what, "left") && json_get_text(reply, "failed")[0])
 		log_warn("what the command will load could not be looked at beforehand: %s",
 			 json_get_text(reply, "failed"));
 }

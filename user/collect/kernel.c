@@ -223,6 +223,7 @@ static void constants_set(struct kernel *k, const struct kernel_options *opt)
 	c->multi = k->programs.api == LINK_MULTI;
 	c->wait_ns = WAIT_NS;
 	c->kernel_row = kernel_functions_row();
+	c->preload = opt->preload;
 }
 
 static int recipes_set(struct kernel *k, const struct kernel_options *opt)
@@ -247,6 +248,7 @@ static void maps_take(struct kernel *k, const struct kernel_options *opt)
 	k->libs_fd = bpf_map__fd(k->skel->maps.libs);
 	k->handovers_fd = bpf_map__fd(k->skel->maps.handovers);
 	k->notes_fd = bpf_map__fd(k->skel->maps.notes);
+	k->preloaded_fd = bpf_map__fd(k->skel->maps.preloaded);
 	k->counters = (const volatile uint64_t *)k->skel->bss->counters;
 	k->drops = (volatile uint64_t *)k->skel->bss->drops;
 	k->programs.entry_fd = bpf_program__fd(k->skel->progs.call_entry);
@@ -375,6 +377,8 @@ uint64_t kernel_calls_end(struct kernel *k)
 	struct timespec ts;
 
 	k->skel->bss->calls_until = end_ns;
+	if (k->calls_until_too)
+		__atomic_store_n(k->calls_until_too, end_ns, __ATOMIC_RELEASE);
 	now = kernel_now_ns();
 	if (now > end_ns) /* the tracer was kept from running just now */
 		end_ns = now;

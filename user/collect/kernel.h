@@ -30,6 +30,7 @@ struct kernel_options {
 	const struct pov_fn *fns;   /* recipes by row of the function table */
 	uint32_t fn_cnt;
 	const bool *wanted; /* rows of the function table */
+	bool preload;	    /* some threads' calls are recorded in their process */
 };
 
 struct kernel {
@@ -43,15 +44,16 @@ struct kernel {
 	uint64_t ring_bytes;
 	int ring_fd[POV_RINGS_MAX];
 	int control_fd, targets_fd, files_fd, paths_fd, answered_fd, waiting_fd, libs_fd,
-		handovers_fd, notes_fd;
+		handovers_fd, notes_fd, preloaded_fd;
 	int note_fd; /* program at static probes; -1: none are looked for */
 	int loader_fd, exec_fd,
 		handover_fd; /* programs by which threads wait; -1: not on this kernel */
 	const volatile uint64_t *counters; /* POV_COUNT_* */
 	volatile uint64_t *drops;	   /* POV_DROPS words */
-	uint64_t recursions;		   /* before the recording */
-	struct link_programs programs;	   /* for library probes, */
-	struct link_programs regions;	   /* for regions … */
+	uint64_t *calls_until_too; /* where else it is to be said when the recording of calls ends, or NULL */
+	uint64_t recursions;	       /* before the recording */
+	struct link_programs programs; /* for library probes, */
+	struct link_programs regions;  /* for regions … */
 	struct leftover_probes leftover; /* … and what they leave; kernel_release takes care of it */
 };
 

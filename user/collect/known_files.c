@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "abi/config.h"
+#include "abi/preload.h"
 #include "abi/event.h"
 #include "attach/helper.h"
 #include "base/human.h"
@@ -58,6 +59,7 @@ static void library_say(const struct code_file *f, const json_t *meta)
 	const char *refused = json_get_text(meta, "refused"),
 		   *unsure = json_get_text(meta, "unsure");
 	size_t failed = json_array_size(json_object_get(meta, "failed"));
+	bool preload = !strcmp(json_get_text(meta, "link"), POV_LINK_PRELOAD);
 	char probes[64];
 
 	if (refused[0])
@@ -67,10 +69,14 @@ static void library_say(const struct code_file *f, const json_t *meta)
 		log_error("attach: %s: no probe could be attached; is it stripped?", f->path);
 	if (unsure[0])
 		log_warn("attach: %s: %s", f->path, unsure);
-	log_print(library_is_met(f->lib) ? LOG_DEBUG : LOG_INFO, "%s: %s%s%s, %s", f->path,
+	log_print(library_is_met(f->lib) ? LOG_DEBUG : LOG_INFO, "%s: %s%s%s, %s%s", f->path,
 		  json_get_text(meta, "flavour"), *json_get_text(meta, "version") ? " " : "",
 		  json_get_text(meta, "version"),
-		  human_plural(probes, sizeof(probes), f->lib->attached, "probe", "probes"));
+		  preload ?
+			  human_plural(probes, sizeof(probes), f->lib->attached, "function",
+				       "functions") :
+			  human_plural(probes, sizeof(probes), f->lib->attached, "probe", "probes"),
+		  preload ? " recorded by the processes themselves" : "");
 }
 
 /* Of those that are only told of together, how many there were of a flavour. */
@@ -105,6 +111,7 @@ static void library_new(struct known_files *k, struct code_file *f, const json_t
 	lib->owner = (uid_t)json_get_int(o, "owner");
 	lib->meta = json_incref(meta);
 	lib->is_mpi = library_has_layer(lib, "mpi");
+	lib->left = !strcmp(json_get_text(lib->meta, "link"), POV_LINK_PRELOAD);
 	lib->attached = (size_t)json_get_int(meta, "attached");
 	lib->copies = json_incref(json_object_get(o, "copies"));
 	lib->offsets = json_incref(json_object_get(o, "offsets"));

@@ -92,6 +92,14 @@ static void on_thread(void *ctx, const void *item)
 	}
 }
 
+void open_calls_of(const struct pov_thread *thread, uint64_t end_ns,
+		   void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx)
+{
+	struct reading r = {.end_ns = end_ns, .fn = fn, .ctx = ctx};
+
+	on_thread(&r, thread);
+}
+
 uint64_t open_calls_read(struct kernel *k, uint64_t end_ns,
 			 void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx)
 {

@@ -7,6 +7,7 @@
 
 struct kernel;
 struct pov_hdr;
+struct pov_thread;
 
 /*
  * Reads them out of the kernel half's thread states (after the probes are gone) and hands each as a
@@ -14,5 +15,9 @@ struct pov_hdr;
  */
 uint64_t open_calls_read(struct kernel *k, uint64_t end_ns,
 			 void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx);
+
+/* The same of one thread's state, a copy of which is taken. */
+void open_calls_of(const struct pov_thread *thread, uint64_t end_ns,
+		   void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx);
 
 #endif

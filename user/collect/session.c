@@ -24,6 +24,7 @@
 
 #include "abi/event.h"
 #include "attach/inspect_note.h"
+#include "attach/launch_env.h"
 #include "attach/proc.h"
 #include "base/human.h"
 #include "base/log.h"
@@ -32,6 +33,7 @@
 #include "layer/func_table.h"
 
 #define POLL_MS 10
+#define POLL_FULL_MS 1		   /* while rings of processes fill fast */
 #define SAMPLE_NS 10000000ull	   /* drops and rings are looked at this often */
 #define FLUSH_AGE_NS 1000000000ull /* blocks older than this go to the file */
 #define SETTLE_NS 10000000000ull   /* to look at all that a command will load */
@@ -77,7 +79,27 @@ static int on_control(void *ctx, void *data, size_t bytes)
 	if (rec->kind != POV_KIND_PATH && rec->kind != POV_KIND_HANDED)
 		record_add(s, TRACE_STREAM_TASKS, data);
 	images_control(s->images, data);
+	if (s->preload) {
+		preload_identity(s->preload, rec);
+		if (rec->kind == POV_KIND_CALLER) {
+			images_probe(s->images, (pid_t)((const struct pov_caller *)rec)->tgid);
+			toll_probed(&s->toll, ((const struct pov_caller *)rec)->tgid);
+		}
+	}
 	return 0;
+}
+
+/* Of a thread that records its calls itself. */
+static void on_preloaded(void *ctx, const struct pov_hdr *rec)
+{
+	struct session *s = ctx;
+
+	if (rec->kind != POV_KIND_CALLER) {
+		record_add(s, s->kernel.rings + 1, rec);
+		return;
+	}
+	record_add(s, TRACE_STREAM_TASKS, rec);
+	images_control(s->images, rec);
 }
 
 static int rings_open(struct session *s)
@@ -202,6 +224,24 @@ static void recipes_make(struct session *s)
 	calibrate_recipes(&s->fns[cnt]);
 }
 
+/* Serves the command's threads, and has it load the library. */
+static int session_preload(struct session *s)
+{
+	const struct preload_options po = {
+		.kernel = &s->kernel,
+		.fns = s->fns,
+		.wanted = s->wanted,
+		.spin_gap_ns = s->opt->spin_gap_ns,
+		.record = on_preloaded,
+		.ctx = s,
+	};
+	int err = preload_open(&po, &s->preload);
+
+	if (!err)
+		s->plan.envp = preload_environment(s->preload, s->opt->launch);
+	return err;
+}
+
 static int session_load(struct session *s)
 {
 	const struct session_options *o = s->opt;
@@ -218,10 +258,15 @@ static int session_load(struct session *s)
 		.fns = s->fns,
 		.fn_cnt = func_table_count() + CALIBRATE_ROWS,
 		.wanted = s->wanted,
+		.preload = o->preload,
 	};
 	int err;
 
 	err = kernel_load(&ko, &s->kernel);
+	if (err)
+		return err;
+	if (o->preload)
+		err = session_preload(s);
 	if (err)
 		return err;
 	if (calibrate_start(&s->kernel, func_table_count(), &s->calibration))
@@ -240,21 +285,40 @@ static void session_calibrated(struct session *s)
 	kernel_reset_counters(&s->kernel);
 }
 
+static bool polled_any(const struct pollfd *polled, unsigned int cnt)
+{
+	for (unsigned int i = 0; i < cnt; i++)
+		if (polled[i].revents)
+			return true;
+	return false;
+}
+
 /*
  * Moves what is in the rings, and what the helper has found; waits up to POLL_MS for either, or for the command's end,
  * 1 if that has come. 0 or -errno.
  */
 static int rings_poll(struct session *s)
 {
-	struct pollfd p[] = {{.fd = ring_buffer__epoll_fd(s->rings), .events = POLLIN},
-			     {.fd = images_fd(s->images), .events = POLLIN},
-			     {.fd = s->launch_fd, .events = POLLIN}};
+	struct pollfd p[3 + PRELOAD_POLLED] = {{.fd = ring_buffer__epoll_fd(s->rings),
+						.events = POLLIN},
+					       {.fd = images_fd(s->images), .events = POLLIN},
+					       {.fd = s->launch_fd, .events = POLLIN}};
+	unsigned int asking = s->preload ? preload_poll(s->preload, p + 3) : 0;
 	int n = 0;
 
 	kernel_say_alive(&s->kernel, true);
-	if (poll(p, 3, POLL_MS) > 0 && p[0].revents)
+	if (poll(p, 3 + asking, s->preload_full ? POLL_FULL_MS : POLL_MS) > 0 && p[0].revents)
 		n = ring_buffer__poll(s->rings, 0);
 	images_poll(s->images);
+	if (s->preload) {
+		preload_say_alive(s->preload, true);
+		/* What the kernel half has told of who asks comes first. */
+		if (polled_any(p + 3, asking))
+			ring_buffer__consume(s->rings);
+		preload_work(s->preload, p + 3, asking);
+		if (s->preload_full)
+			s->preload_full = preload_consume(s->preload);
+	}
 	return n < 0 && n != -EINTR ? n : p[2].revents != 0;
 }
 
@@ -290,6 +354,7 @@ static int session_start(struct session *s, const volatile int *stop)
 		.function = s->wanted,
 		.region = s->opt->region,
 		.region_cnt = s->opt->region_cnt,
+		.preload = s->preload != NULL,
 	};
 	struct trace_writer_options wo = {
 		.max_bytes = s->opt->max_bytes,
@@ -309,7 +374,9 @@ static int session_start(struct session *s, const volatile int *stop)
 	err = images_new(&s->kernel, &wanted, s->writer, &s->images);
 	if (err)
 		return err;
-	images_foresee(s->images, s->opt->launch);
+	if (s->preload)
+		preload_images(s->preload, s->images);
+	images_foresee(s->images, s->opt->launch ? &s->plan : NULL);
 	session_calibrated(s);
 	s->start_ns = kernel_now_ns();
 	drops_init(&s->drops, s->kernel.counters, s->kernel.drops, s->kernel.rings, s->start_ns);
@@ -331,7 +398,7 @@ static int session_start(struct session *s, const volatile int *stop)
 	if (s->launch.pid)
 		s->launch_fd = (int)syscall(SYS_pidfd_open, s->launch.pid, 0);
 	if (!err && s->launch.pid)
-		err = launch_open_gate(&s->launch, s->opt->launch);
+		err = launch_open_gate(&s->launch, &s->plan);
 	return err < 0 ? err : 0; /* what takes longer is looked after in the loop */
 }
 
@@ -366,7 +433,7 @@ static const char *over(struct session *s, const volatile int *stop, uint64_t no
 					   "write error";
 	if (s->opt->duration_ns && now - s->start_ns >= s->opt->duration_ns)
 		return "duration";
-	if (launch_executed(&s->launch, s->opt->launch, 0) < 0) {
+	if (launch_executed(&s->launch, &s->plan, 0) < 0) {
 		s->useless = true;
 		return "command not executed";
 	}
@@ -387,6 +454,8 @@ static void session_sample(struct session *s, uint64_t now)
 {
 	s->sampled_ns = now;
 	ring_buffer__consume(s->rings);
+	if (s->preload)
+		s->preload_full = preload_consume(s->preload);
 	drops_take(&s->drops);
 	drops_write(&s->drops, s->writer, kernel_now_ns());
 	images_limits_read(s->images, LIMITS_NS);
@@ -427,6 +496,8 @@ static void toll_sum(struct session *s)
 	uint32_t pid;
 	int rank;
 
+	if (s->preloaded.cost_cnt)
+		s->cost.preload_ns = (double)s->preloaded.cost_ps / 1e3 / s->preloaded.cost_cnt;
 	for (uint32_t i = 0; i < images_library_count(s->images); i++)
 		toll_library(&s->toll, images_library_meta(s->images, i));
 	toll_find(&s->toll, &s->cost, s->start_ns, s->end_ns, d, &pid);
@@ -461,6 +532,12 @@ static void session_end(struct session *s)
 	images_limits_read(s->images, 0);
 	ring_buffer__consume(s->rings);
 	s->res->open_calls = open_calls_read(&s->kernel, s->end_ns, on_open_call, s);
+	if (s->preload) {
+		s->res->open_calls += preload_open_calls(s->preload, s->end_ns);
+		preload_say_alive(s->preload, false);
+		preload_counts_get(s->preload, &s->preloaded);
+		drops_preloaded(&s->drops, &s->preloaded, s->writer, s->end_ns);
+	}
 	drops_take(&s->drops);
 	drops_write(&s->drops, s->writer, s->end_ns);
 	images_detach(s->images);
@@ -500,6 +577,10 @@ static int session_finish(struct session *s)
 static void session_release(struct session *s)
 {
 	launch_cancel(&s->launch);
+	if (s->preload) {
+		launch_env_free(s->plan.envp);
+		preload_close(s->preload);
+	}
 	if (s->launch_fd >= 0)
 		close(s->launch_fd);
 	ring_buffer__free(s->rings);
@@ -535,12 +616,14 @@ int session_run(const struct session_options *opt, const volatile int *stop,
 	s->launch_fd = -1;
 	s->opt = opt;
 	s->res = out;
+	if (opt->launch)
+		s->plan = *opt->launch;
 	recipes_make(s);
 	err = targets_check(opt);
 	if (!err)
 		err = session_load(s);
 	if (!err && opt->launch)
-		err = launch_start(opt->launch, &s->launch);
+		err = launch_start(&s->plan, &s->launch);
 	if (!err) {
 		err = session_start(s, stop);
 		s->useless = err != 0;

@@ -32,6 +32,7 @@ struct session_options {
 	enum pov_sched_mode sched;
 	bool irq;
 	bool perf_links;
+	bool preload; /* the command records its MPI calls itself, without probes */
 	uint64_t spin_gap_ns;
 	uint64_t ring_bytes; /* 0 = chosen by the number of CPUs, like the next */
 	unsigned int cpus_per_ring;

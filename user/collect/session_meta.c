@@ -46,12 +46,13 @@ static json_t *config_json(const struct session *s)
 	static const char *const modes[] = {"off", "ranks", "all"};
 	const struct session_options *o = s->opt;
 
-	return json_pack("{s:s,s:b,s:I,s:i,s:I,s:i,s:s,s:s,s:b,s:o}", "sched", modes[o->sched],
+	return json_pack("{s:s,s:b,s:I,s:i,s:I,s:i,s:s,s:s,s:b,s:o,s:s}", "sched", modes[o->sched],
 			 "irq", o->irq, "spin_gap_ns", (json_int_t)o->spin_gap_ns, "rings",
 			 (int)s->kernel.rings, "ring_bytes", (json_int_t)s->kernel.ring_bytes,
 			 "cpus_per_ring", (int)s->kernel.cpus_per_ring, "groups",
 			 o->groups ? o->groups : "default", "layers", o->layers ? o->layers : "",
-			 "all", o->all, "regions", regions_json(o));
+			 "all", o->all, "regions", regions_json(o), "capture",
+			 o->preload ? "preload" : "probes");
 }
 
 bool session_records_layer(const struct session *s, const struct layer *layer)
@@ -153,6 +154,15 @@ static void own_cpu_add(struct session *s, json_t *end)
 	json_set_int(end, "own_cpu_stop_ns", total - s->cpu_over_ns);
 }
 
+/* Of threads that recorded their calls themselves. */
+static void preload_tell(struct session *s)
+{
+	meta(s, json_pack("{s:s,s:f,s:i,s:i,s:I}", "type", "preload", "call_ns", s->cost.preload_ns,
+			  "threads", (int)preload_thread_cnt(s->preload), "damaged",
+			  (int)preload_damaged_cnt(s->preload), "wait_ns",
+			  (json_int_t)s->preloaded.waits_ns));
+}
+
 void session_meta_end(struct session *s)
 {
 	struct session_result *r = s->res;
@@ -162,6 +172,8 @@ void session_meta_end(struct session *s)
 	session_stored_count(s);
 	meta(s, host_clocks_describe());
 	images_limits_write(s->images);
+	if (s->preload)
+		preload_tell(s);
 	o = json_pack("{s:s,s:I,s:s}", "type", "end", "ts_ns", (json_int_t)s->end_ns, "reason",
 		      r->reason);
 	own_cpu_add(s, o);

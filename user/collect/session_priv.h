@@ -12,6 +12,7 @@
 #include "collect/drops.h"
 #include "collect/images.h"
 #include "collect/kernel.h"
+#include "collect/preload.h"
 #include "collect/session.h"
 #include "collect/toll.h"
 
@@ -34,17 +35,21 @@ struct session {
 	struct trace_writer *writer;
 	struct ring_buffer *rings;
 	struct ring_ctx ring_ctx[POV_RINGS_MAX + 1];
+	struct preload *preload; /* NULL: all is recorded by probes */
+	struct launch_plan plan; /* of the command; its environment is ours if there is preload */
 	struct launch launch;
 	int launch_fd; /* pidfd of the command, -1 if none: readable when it has ended */
 	struct drops drops;
 	struct calibration calibration;
 	struct probe_cost cost;
+	struct preload_counts preloaded; /* at the end */
 	struct toll toll;
 	uint64_t start_ns, sampled_ns, shown_ns;
 	uint64_t loop_ns;      /* when all was set up */
 	uint64_t end_ns;       /* once set: records behind it do not belong to the recording */
 	uint64_t cpu_begun_ns; /* own CPU time when the loop begins … */
 	uint64_t cpu_over_ns;  /* … and when it has ended */
+	bool preload_full;     /* rings of processes fill fast */
 	bool discard;	       /* calibration's records */
 	uint64_t seen;	       /* records */
 	uint64_t refused;      /* of these, by the writer: the disk or the size limit */

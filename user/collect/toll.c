@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "abi/config.h"
+#include "abi/preload.h"
 #include "base/json_get.h"
 #include "base/log.h"
 #include "layer/func_table.h"
@@ -15,6 +16,7 @@
 struct toll_hits {
 	uint64_t calls, polls;
 	bool stepped;
+	bool preload; /* its process records it itself */
 };
 
 static uint64_t key_of(uint32_t tgid, uint16_t lib, uint16_t func)
@@ -85,19 +87,31 @@ static const char *name_of(uint64_t key)
 
 void toll_library(struct toll *t, const json_t *meta)
 {
+	bool preload = !strcmp(json_get_text(meta, "link"), POV_LINK_PRELOAD);
 	const json_t *names = json_object_get(meta, "stepped_names");
 	json_int_t id = json_get_int(meta, "id");
 	struct toll_hits *h;
 	uint64_t key;
 
-	for (size_t at = 0; (h = map_next(&t->hits, &at, &key));)
-		h->stepped |= (uint16_t)(key >> 16) == id && json_has_text(names, name_of(key));
+	for (size_t at = 0; (h = map_next(&t->hits, &at, &key));) {
+		if ((uint16_t)(key >> 16) != id)
+			continue;
+		h->stepped |= json_has_text(names, name_of(key));
+		h->preload |= preload;
+	}
 }
 
-static double cost_of(const struct toll_hits *h, const struct probe_cost *cost)
+void toll_probed(struct toll *t, uint32_t tgid)
+{
+	map_set(&t->probed, tgid, t);
+}
+
+static double cost_of(const struct toll_hits *h, const struct probe_cost *cost, bool probed)
 {
 	double ns = (double)h->calls * cost->call_ns + (double)h->polls * cost->spin_ns;
 
+	if (h->preload && !probed)
+		return (double)(h->calls + h->polls) * cost->preload_ns;
 	if (h->stepped && cost->stepped_ns > cost->call_ns)
 		ns += (double)(h->calls + h->polls) * (cost->stepped_ns - cost->call_ns);
 	return ns;
@@ -118,7 +132,7 @@ static void sums_make(const struct toll *t, const struct probe_cost *cost, struc
 	s->nfunc = func_table_count();
 	s->func = xcalloc(s->nfunc + 1, sizeof(*s->func));
 	for (size_t at = 0; (h = map_next(&t->hits, &at, &key));) {
-		ns = cost_of(h, cost);
+		ns = cost_of(h, cost, map_get(&t->probed, key >> 32));
 		sum = map_make(&s->process, key >> 32, sizeof(*sum));
 		*sum += ns;
 		if ((uint16_t)key < s->nfunc)
@@ -169,5 +183,6 @@ void toll_release(struct toll *t)
 	map_free(&t->hits, free);
 	map_release(&t->begin);
 	map_release(&t->end);
+	map_release(&t->probed);
 	memset(t, 0, sizeof(*t));
 }

@@ -22,6 +22,8 @@ const struct func_row *func_table_get(size_t i); /* i < func_table_count() */
 const struct layer *func_table_layer(size_t i);
 /* Its recipe. A row that has none is a mistake in the table: ends the program. */
 void func_table_recipe(size_t i, struct pov_fn *out);
+/* Whether it brings its library up. */
+bool func_table_begins(size_t i);
 /* Index of a function by exact name, or -1. */
 int func_table_find(const char *name);
 

@@ -17,6 +17,7 @@ static const struct figure overhead_figures[] = {
 	{FIGURE_COUNT, "call_hits", AT(calls)},
 	{FIGURE_COUNT, "poll_hits", AT(polls)},
 	{FIGURE_COUNT, "stepped_hits", AT(stepped)},
+	{FIGURE_COUNT, "preloaded_hits", AT(preloaded)},
 	{FIGURE_COUNT, "kernel_hits", AT(kernel)},
 	{FIGURE_COUNT, "switch_hits", AT(switches)},
 	{FIGURE_NS, "cost_ns", AT(cost_ns), .known = FACT_HIT_COST},
@@ -151,6 +152,17 @@ void json_coverage(struct json_out *j, const struct report *r)
 		json_out_key_double(j, "call_ns", v->call_ns);
 		json_out_key_double(j, "poll_ns", v->spin_ns);
 		json_out_key_double(j, "stepped_ns", v->stepped_ns);
+		json_out_object_end(j);
+	} else {
+		json_out_null(j);
+	}
+	json_out_key(j, "preload");
+	if (v->has_preload) {
+		json_out_object_begin(j);
+		json_out_key_double(j, "call_ns", v->preload_ns);
+		json_out_key_uint(j, "wait_ns", v->preload_wait_ns);
+		json_out_key_uint(j, "damaged", v->preload_damaged);
+		json_out_key_uint(j, "processes_by_probes", v->nprobed);
 		json_out_object_end(j);
 	} else {
 		json_out_null(j);
@@ -361,15 +373,23 @@ static void overhead_print(const struct report *r, FILE *out)
 {
 	const struct coverage_hits *h = &r->sum.hits;
 	const struct coverage *v = &r->coverage;
+	bool probed = h->calls + h->polls > h->preloaded;
 	char a[HUMAN_BYTES], b[HUMAN_BYTES];
 
 	if (!v->calibrated) {
 		fprintf(out, "  overhead   not known: the trace holds no calibrated probe cost\n");
 		return;
 	}
-	fprintf(out, "  overhead   %s%s calls x %.0f ns + %s polls x %.0f ns",
-		r->lost_shown & LOSS_OF_CALLS ? "≥" : "", human_count(a, sizeof(a), h->calls),
-		v->call_ns, human_count(b, sizeof(b), h->polls), v->spin_ns);
+	fprintf(out, "  overhead   %s", r->lost_shown & LOSS_OF_CALLS ? "≥" : "");
+	if (h->preloaded)
+		fprintf(out, "%s calls and polls recorded by their processes x %.0f ns%s",
+			human_count(a, sizeof(a), h->preloaded), v->preload_ns,
+			probed ? "\n             + " : "");
+	if (probed || !h->preloaded)
+		fprintf(out, "%s calls x %.0f ns + %s polls x %.0f ns",
+			human_count(a, sizeof(a), h->calls - (h->preloaded - h->preloaded_polls)),
+			v->call_ns, human_count(b, sizeof(b), h->polls - h->preloaded_polls),
+			v->spin_ns);
 	if (h->stepped && coverage_step_ns(v) > 0)
 		fprintf(out, "\n             + %s of these single-stepped x %.0f ns",
 			human_count(a, sizeof(a), h->stepped), coverage_step_ns(v));
@@ -383,6 +403,26 @@ static void overhead_print(const struct report *r, FILE *out)
 			"             %s calls and polls within the kernel (layer os) are not in this: their cost is not calibrated\n",
 			human_count(a, sizeof(a), h->kernel));
 	worst_print(r, out);
+}
+
+/* What recording by the processes themselves had to bear with. */
+static void preload_print(const struct coverage *v, FILE *out)
+{
+	char a[HUMAN_BYTES];
+
+	if (v->nprobed)
+		fprintf(out,
+			"  by probes  %s, as what it calls is not by name, past what is preloaded\n",
+			human_plural(a, sizeof(a), v->nprobed, "process", "processes"));
+	if (v->preload_wait_ns)
+		fprintf(out, "  waited     for room to record: %s, all threads together\n",
+			human_ns(a, sizeof(a), v->preload_wait_ns));
+	if (v->preload_damaged)
+		fprintf(out,
+			"  DAMAGED    %" PRIu64
+			" threads have overwritten where their calls are recorded: "
+			"what they did from then on is missing\n",
+			v->preload_damaged);
 }
 
 static void own_cpu_print(const struct report *r, FILE *out)
@@ -419,6 +459,7 @@ void text_coverage(const struct report *r, FILE *out)
 	waits_print(v, out);
 	doubts_print(r, out);
 	overhead_print(r, out);
+	preload_print(v, out);
 	if (v->has_end && r->cores.wall_ns)
 		own_cpu_print(r, out);
 }

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+#include "collect/preload.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "abi/preload.h"
+#include "attach/launch.h"
+#include "attach/launch_env.h"
+#include "attach/proc.h"
+#include "base/log.h"
+#include "base/own_file.h"
+#include "base/person.h"
+#include "base/run_socket.h"
+#include "collect/images.h"
+#include "collect/kernel.h"
+#include "collect/preload_area.h"
+#include "layer/func_table.h"
+
+#define LIBRARY "libpovtrace-preload.so" /* beside this program, or where it is installed */
+#define ASKING_MAX (PRELOAD_POLLED - 1)
+#define BACKLOG 256
+#define FULL_SHARE 4 /* a ring that is fuller than this part of it is looked at again soon */
+
+/* A connection: of a thread that is being given an area, if any. */
+struct asking {
+	int conn;
+	struct thread_area *area; /* owned until it is ready */
+};
+
+struct preload {
+	struct preload_options opt;
+	struct images *images;
+	char *library, *path; /* of the socket */
+	int fd, setup_fd;
+	struct pov_preload_setup *setup;
+	uint64_t setup_bytes;
+	uint32_t first_row, rows;
+	bool *wanted;
+	struct asking asking[ASKING_MAX];
+	unsigned int asking_cnt;
+	struct thread_area **area; /* ready ones */
+	uint32_t area_cnt, area_cap;
+	uint32_t threads, damaged;
+	struct preload_counts gone; /* of areas that are no more */
+};
+
+/* ---- the setup ---- */
+
+/* The rows of the layer that the library has shims of. */
+static void rows_find(struct preload *p)
+{
+	while (!func_table_layer(p->first_row)->is_top)
+		p->first_row++;
+	while (p->first_row + p->rows < func_table_count() &&
+	       func_table_layer(p->first_row + p->rows)->is_top)
+		p->rows++;
+}
+
+/* Only we may ever write to it: our mapping is older than the seal. */
+static int setup_make(struct preload *p)
+{
+	p->setup_bytes = sizeof(*p->setup) + p->rows * sizeof(struct pov_fn);
+	p->setup_fd = memfd_create("povtrace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (p->setup_fd < 0 || ftruncate(p->setup_fd, (off_t)p->setup_bytes))
+		return -errno;
+	p->setup = mmap(NULL, p->setup_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, p->setup_fd, 0);
+	if (p->setup == MAP_FAILED) {
+		p->setup = NULL;
+		return -errno;
+	}
+	if (fcntl(p->setup_fd, F_ADD_SEALS,
+		  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL))
+		return -errno;
+	p->setup->spin_gap_ns = p->opt.spin_gap_ns;
+	p->setup->first_row = p->first_row;
+	p->setup->rows = p->rows;
+	for (uint32_t i = 0; i < p->rows; i++) {
+		p->setup->fn[i] = p->opt.fns[p->first_row + i];
+		p->wanted[i] = p->opt.wanted[p->first_row + i];
+		p->setup->fn[i].unused = !p->wanted[i];
+	}
+	return 0;
+}
+
+static int socket_make(struct preload *p)
+{
+	struct sockaddr_un at;
+	int err;
+
+	p->path = xasprintf("/run/povtrace/preload.%d.sock", getpid());
+	err = run_socket_place(p->path, &at);
+	if (err)
+		return err;
+	p->fd = run_socket_listen(&at, BACKLOG);
+	return p->fd < 0 ? p->fd : 0;
+}
+
+static int library_find(struct preload *p)
+{
+	char *found = own_file_find(LIBRARY);
+
+	p->library = found ? realpath(found, NULL) : NULL;
+	free(found);
+	if (p->library)
+		return 0;
+	log_error(LIBRARY " is not installed beside povtrace");
+	return -ENOENT;
+}
+
+int preload_open(const struct preload_options *opt, struct preload **out)
+{
+	struct preload *p = xcalloc(1, sizeof(*p));
+	int err;
+
+	p->opt = *opt;
+	p->fd = p->setup_fd = -1;
+	rows_find(p);
+	p->wanted = xcalloc(p->rows, sizeof(*p->wanted));
+	err = library_find(p);
+	if (!err) {
+		err = setup_make(p);
+		if (!err)
+			err = socket_make(p);
+		if (err)
+			log_error("cannot serve programs that record their calls themselves: %s",
+				  strerror(-err));
+	}
+	if (err) {
+		preload_close(p);
+		return err;
+	}
+	preload_say_alive(p, true);
+	opt->kernel->calls_until_too = &p->setup->calls_until;
+	*out = p;
+	return 0;
+}
+
+void preload_images(struct preload *p, struct images *images)
+{
+	p->images = images;
+}
+
+void preload_close(struct preload *p)
+{
+	if (!p)
+		return;
+	preload_say_alive(p, false);
+	p->opt.kernel->calls_until_too = NULL;
+	while (p->asking_cnt) {
+		struct asking *a = &p->asking[--p->asking_cnt];
+
+		close(a->conn);
+		thread_area_free(a->area);
+	}
+	for (uint32_t i = 0; i < p->area_cnt; i++)
+		thread_area_free(p->area[i]);
+	free(p->area);
+	if (p->fd >= 0) {
+		unlink(p->path);
+		close(p->fd);
+	}
+	if (p->setup)
+		munmap(p->setup, p->setup_bytes);
+	if (p->setup_fd >= 0)
+		close(p->setup_fd);
+	free(p->wanted);
+	free(p->path);
+	free(p->library);
+	free(p);
+}
+
+/* Whether the command's user can load it. */
+static bool library_is_readable(const struct preload *p, const struct person *as)
+{
+	struct person_act act;
+	bool readable;
+
+	if (person_act_begin(as, &act))
+		return false;
+	readable = !faccessat(AT_FDCWD, p->library, R_OK, AT_EACCESS);
+	person_act_end(&act);
+	return readable;
+}
+
+char **preload_environment(const struct preload *p, const struct launch_plan *plan)
+{
+	const char *others = launch_env_get(plan->envp, "LD_PRELOAD");
+	char *preload, **with, **both;
+
+	if (!library_is_readable(p, plan->as)) {
+		log_warn(
+			"%s may not read %s: recorded by probes; install povtrace where all can read it",
+			plan->as->name, p->library);
+		return launch_env_with(plan->envp, POV_PRELOAD_ENV, "");
+	}
+	preload = others && *others ? xasprintf("%s:%s", p->library, others) : xstrdup(p->library);
+	with = launch_env_with(plan->envp, "LD_PRELOAD", preload);
+	free(preload);
+	both = launch_env_with(with, POV_PRELOAD_ENV, p->path);
+	launch_env_free(with);
+	return both;
+}
+
+void preload_say_alive(struct preload *p, bool alive)
+{
+	if (p->setup)
+		__atomic_store_n(&p->setup->collector_ns, alive ? kernel_now_ns() : 0,
+				 __ATOMIC_RELAXED);
+}
+
+/* ---- threads ---- */
+
+static void on_record(void *ctx, const struct pov_hdr *rec)
+{
+	struct preload *p = ctx;
+
+	p->opt.record(p->opt.ctx, rec);
+}
+
+static uint64_t area_take(struct preload *p, struct thread_area *a)
+{
+	bool damaged = a->damaged;
+	uint64_t bytes = thread_area_take(a, on_record, p);
+
+	if (a->damaged && !damaged && !p->damaged++)
+		log_warn(
+			"process %u has written nonsense where its calls are recorded: of thread %u "
+			"nothing is taken from now on",
+			a->who.tgid, a->who.tid);
+	return bytes;
+}
+
+/* It has ended, or executes another program: flag says what becomes of its open calls. */
+static void area_retire(struct preload *p, uint32_t i, uint64_t end_ns, uint8_t flag)
+{
+	struct thread_area *a = p->area[i];
+
+	area_take(p, a);
+	thread_area_end(a, end_ns, flag, on_record, p);
+	thread_area_count(a, &p->gone);
+	bpf_map_delete_elem(p->opt.kernel->preloaded_fd, &a->who.tid);
+	thread_area_free(a);
+	p->area[i] = p->area[--p->area_cnt];
+}
+
+void preload_identity(struct preload *p, const struct pov_hdr *rec)
+{
+	uint32_t i = 0;
+
+	while (i < p->area_cnt) {
+		const struct preload_speaker *who = &p->area[i]->who;
+
+		if (rec->kind == POV_KIND_EXIT && who->tid == rec->tid)
+			area_retire(p, i, rec->ts_ns, POV_CALL_OPEN);
+		else if (rec->kind == POV_KIND_EXEC && who->since_ns < rec->ts_ns &&
+			 who->tgid == ((const struct pov_task *)rec)->tgid)
+			area_retire(p, i, rec->ts_ns, POV_CALL_UNWOUND);
+		else
+			i++;
+	}
+}
+
+/* Its first call. */
+static void thread_announce(struct preload *p, const struct preload_speaker *who)
+{
+	const struct pov_caller r = {
+		.hdr = {.size = sizeof(r),
+			.kind = POV_KIND_CALLER,
+			.tid = who->tid,
+			.ts_ns = kernel_now_ns()},
+		.tgid = who->tgid,
+	};
+
+	on_record(p, &r.hdr);
+}
+
+static int area_ready(struct preload *p, struct asking *from, uint64_t address)
+{
+	struct thread_area *a = from->area;
+	struct pov_preloaded entry = {.address = address};
+
+	if (!a)
+		return -EINVAL;
+	if (bpf_map_update_elem(p->opt.kernel->preloaded_fd, &a->who.tid, &entry, BPF_ANY))
+		return -errno;
+	close(a->fd);
+	a->fd = -1;
+	a->address = address;
+	from->area = NULL;
+	if (p->area_cnt == p->area_cap) {
+		p->area_cap = p->area_cap ? 2 * p->area_cap : 16;
+		p->area = xrealloc(p->area, p->area_cap * sizeof(*p->area));
+	}
+	p->area[p->area_cnt++] = a;
+	p->threads++;
+	thread_announce(p, &a->who);
+	return 0;
+}
+
+/* ---- requests ---- */
+
+static int area_give(struct preload *p, struct asking *from, const struct pov_preload_request *r,
+		     struct pov_preload_answer *answer)
+{
+	struct preload_speaker who = {
+		.first_row = p->first_row,
+		.rows = p->rows,
+		.wanted = p->wanted,
+		.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
+	};
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+	uint32_t target, lib;
+	int known;
+
+	if (r->rows != p->rows)
+		return -EPROTONOSUPPORT;
+	if (getsockopt(from->conn, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
+		return -errno;
+	who.tgid = (uint32_t)peer.pid;
+	who.tid = (uint32_t)proc_thread_find(peer.pid, (pid_t)r->tid);
+	if (!who.tid || bpf_map_lookup_elem(p->opt.kernel->targets_fd, &who.tgid, &target))
+		return -ESRCH;
+	if (!proc_same_clock(peer.pid))
+		return -EXDEV;
+	known = images_library_at(p->images, peer.pid, r->address);
+	if (known < 0)
+		return known;
+	lib = (uint32_t)known;
+	if (bpf_map_lookup_elem(p->opt.kernel->libs_fd, &lib, &p->setup->lib[lib]))
+		return -errno;
+	for (uint32_t i = 0; i < p->area_cnt; i++)
+		if (p->area[i]->who.tid == who.tid) {
+			area_retire(p, i, kernel_now_ns(), POV_CALL_UNWOUND);
+			break;
+		}
+	who.lib = (uint16_t)lib;
+	who.since_ns = kernel_now_ns();
+	thread_area_free(from->area);
+	from->area = NULL;
+	answer->lib = who.lib;
+	answer->setup_bytes = p->setup_bytes;
+	return thread_area_make(&who, &from->area);
+}
+
+static void answer_send(int conn, const struct pov_preload_answer *a, const int *fd,
+			unsigned int fd_cnt)
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
+	} control = {0};
+	struct iovec data = {(void *)a, sizeof(*a)};
+	struct msghdr msg = {.msg_iov = &data, .msg_iovlen = 1};
+
+	if (fd_cnt) {
+		msg.msg_control = &control;
+		msg.msg_controllen = CMSG_SPACE(fd_cnt * sizeof(int));
+		control.head.cmsg_level = SOL_SOCKET;
+		control.head.cmsg_type = SCM_RIGHTS;
+		control.head.cmsg_len = CMSG_LEN(fd_cnt * sizeof(int));
+		memcpy(CMSG_DATA(&control.head), fd, fd_cnt * sizeof(int));
+	}
+	if (sendmsg(conn, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		log_debug("preload: cannot answer: %s", strerror(errno));
+}
+
+static void request_answer(struct preload *p, struct asking *from,
+			   const struct pov_preload_request *r)
+{
+	struct pov_preload_answer a = {.magic = POV_PRELOAD_MAGIC, .version = POV_PRELOAD_VERSION};
+	int fd[2] = {p->setup_fd, -1};
+
+	if (r->version != POV_PRELOAD_VERSION)
+		a.status = -EPROTONOSUPPORT;
+	else if (r->wish == POV_PRELOAD_AREA)
+		a.status = area_give(p, from, r, &a);
+	else if (r->wish == POV_PRELOAD_READY)
+		a.status = area_ready(p, from, r->address);
+	else
+		a.status = -EINVAL;
+	if (!a.status && r->wish == POV_PRELOAD_AREA)
+		fd[1] = from->area->fd;
+	answer_send(from->conn, &a, fd, fd[1] >= 0 ? 2 : 0);
+}
+
+static void asking_drop(struct preload *p, unsigned int i)
+{
+	close(p->asking[i].conn);
+	thread_area_free(p->asking[i].area);
+	p->asking[i] = p->asking[--p->asking_cnt];
+}
+
+static void asking_read(struct preload *p, unsigned int i)
+{
+	struct pov_preload_request r;
+	ssize_t n = recv(p->asking[i].conn, &r, sizeof(r), MSG_DONTWAIT);
+
+	if (n < 0 && errno == EAGAIN)
+		return;
+	if (n == (ssize_t)sizeof(r) && r.magic == POV_PRELOAD_MAGIC)
+		request_answer(p, &p->asking[i], &r);
+	else
+		asking_drop(p, i);
+}
+
+unsigned int preload_poll(const struct preload *p, struct pollfd *out)
+{
+	unsigned int cnt = 0;
+
+	for (unsigned int i = 0; i < p->asking_cnt; i++)
+		out[cnt++] = (struct pollfd){.fd = p->asking[i].conn, .events = POLLIN};
+	if (p->asking_cnt < ASKING_MAX) /* others wait until one is done */
+		out[cnt++] = (struct pollfd){.fd = p->fd, .events = POLLIN};
+	return cnt;
+}
+
+void preload_work(struct preload *p, const struct pollfd *polled, unsigned int cnt)
+{
+	int conn;
+
+	/* from behind: one that is dropped has its place taken by the last */
+	for (unsigned int i = p->asking_cnt; i-- > 0;)
+		if (i < cnt && polled[i].fd == p->asking[i].conn && polled[i].revents)
+			asking_read(p, i);
+	while (p->asking_cnt < ASKING_MAX &&
+	       (conn = accept4(p->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+		p->asking[p->asking_cnt++] = (struct asking){.conn = conn};
+}
+
+/* ---- records ---- */
+
+bool preload_consume(struct preload *p)
+{
+	bool full = false;
+
+	for (uint32_t i = 0; i < p->area_cnt; i++)
+		full |= area_take(p, p->area[i]) > POV_PRELOAD_RING_BYTES / FULL_SHARE;
+	return full;
+}
+
+uint64_t preload_open_calls(struct preload *p, uint64_t end_ns)
+{
+	uint64_t calls = 0;
+
+	preload_consume(p);
+	for (uint32_t i = 0; i < p->area_cnt; i++)
+		calls += thread_area_end(p->area[i], end_ns, POV_CALL_OPEN, on_record, p);
+	return calls;
+}
+
+void preload_counts_get(const struct preload *p, struct preload_counts *out)
+{
+	*out = p->gone;
+	for (uint32_t i = 0; i < p->area_cnt; i++)
+		thread_area_count(p->area[i], out);
+}
+
+uint32_t preload_thread_cnt(const struct preload *p)
+{
+	return p->threads;
+}
+
+uint32_t preload_damaged_cnt(const struct preload *p)
+{
+	return p->damaged;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The collector's side of recording without probes: launched programs are given a library by LD_PRELOAD (user/preload/), whose threads ask
+ * here for memory to write their calls to (abi/preload.h). The memory is ours, so that what was written stays whatever becomes of the
+ * process; and nothing in it is believed: every record is bounded and checked, and speaks for the thread that the memory was given to.
+ */
+#ifndef POV_COLLECT_PRELOAD_H
+#define POV_COLLECT_PRELOAD_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct images;
+struct launch_plan;
+struct kernel;
+struct pov_fn;
+struct pov_hdr;
+struct preload;
+
+struct preload_options {
+	struct kernel *kernel;	  /* borrowed, loaded */
+	const struct pov_fn *fns; /* recipes by row of the function table, and … */
+	const bool *wanted;	  /* … which are recorded or learned from; both are copied */
+	uint64_t spin_gap_ns;
+	/* A record, checked; or one that the collector would have from the kernel half (a thread's first call). */
+	void (*record)(void *ctx, const struct pov_hdr *rec);
+	void *ctx;
+};
+
+/* What threads counted. */
+struct preload_counts {
+	uint64_t lost[6]; /* by enum pov_class */
+	uint64_t miss[4]; /* by enum pov_miss */
+	uint64_t folded, waits_ns;
+	/* What recording a call costs, in ps, by those that measured it: their sum and number. */
+	uint64_t cost_ps;
+	uint32_t cost_cnt;
+};
+
+/* 0 or -errno (printed). */
+int preload_open(const struct preload_options *opt, struct preload **out);
+/* Whose libraries are asked about; before the first request. */
+void preload_images(struct preload *p, struct images *images);
+/*
+ * The command's environment with the library in it: as launch_env_make, freed by launch_env_free. Who cannot read the library is told
+ * (printed), and gets probes.
+ */
+char **preload_environment(const struct preload *p, const struct launch_plan *plan);
+
+#define PRELOAD_POLLED 65
+/* What to wait for, at most PRELOAD_POLLED; and what to do then. */
+unsigned int preload_poll(const struct preload *p, struct pollfd *out);
+void preload_work(struct preload *p, const struct pollfd *polled, unsigned int cnt);
+/* The collector lives, or (false) nobody is to wait for it any more. */
+void preload_say_alive(struct preload *p, bool alive);
+
+/* Takes what is in the rings. True: one was so full that it is to be done again soon. */
+bool preload_consume(struct preload *p);
+/* An identity record of the kernel half (exec, exit): what its threads have is taken, and their memory given back. */
+void preload_identity(struct preload *p, const struct pov_hdr *rec);
+/* Calls and spins that are open at the recording's end; after kernel_calls_end. How many calls. */
+uint64_t preload_open_calls(struct preload *p, uint64_t end_ns);
+
+/* Of all threads so far. */
+void preload_counts_get(const struct preload *p, struct preload_counts *out);
+/* Threads that had memory so far, and of these those that wrote nonsense into it. */
+uint32_t preload_thread_cnt(const struct preload *p);
+uint32_t preload_damaged_cnt(const struct preload *p);
+void preload_close(struct preload *p);
+
+#endif

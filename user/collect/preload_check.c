@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+#include "collect/preload_check.h"
+
+#include "abi/event.h"
+#include "abi/thread.h"
+
+_Static_assert(PRELOAD_RECORD_MAX >= POV_FRAME_FULL &&
+		       PRELOAD_RECORD_MAX >= sizeof(struct pov_more) + POV_MORE_BYTES,
+	       "the longest there are");
+
+static bool func_check(uint16_t func, const struct preload_speaker *who)
+{
+	uint32_t row = func - who->first_row;
+
+	return row < who->rows && who->wanted[row];
+}
+
+/* Its begin, which is told by its end and how long it was. */
+static bool begin_check(uint64_t end_ns, uint64_t dur_ns, const struct preload_speaker *who)
+{
+	return dur_ns <= end_ns && end_ns - dur_ns >= who->since_ns;
+}
+
+static bool fields_check(const char *at, size_t bytes)
+{
+	const struct pov_field *f;
+	size_t whole;
+
+	while (bytes) {
+		f = (const struct pov_field *)at;
+		if (bytes < sizeof(*f))
+			return false;
+		whole = sizeof(*f) + ((f->size + 7u) & ~7u);
+		if (whole > bytes || f->arg >= POV_CALL_ARGS_MAX || !f->type ||
+		    f->type > POV_FIELD_MEMBER)
+			return false;
+		at += whole;
+		bytes -= whole;
+	}
+	return true;
+}
+
+static bool call_check(struct pov_call *c, size_t bytes, const struct preload_speaker *who)
+{
+	size_t fixed = sizeof(*c) + 8ul * c->nargs;
+
+	if (bytes < sizeof(*c) || c->nargs > POV_CALL_ARGS_MAX || bytes < fixed ||
+	    bytes > POV_FRAME_FULL || c->depth >= POV_CALL_DEPTH_MAX || c->cpu >= who->cpus ||
+	    !func_check(c->func, who) || !begin_check(c->hdr.ts_ns, c->dur_ns, who) ||
+	    !fields_check((const char *)c + fixed, bytes - fixed))
+		return false;
+	c->tgid = who->tgid;
+	c->lib = who->lib;
+	c->pad = 0;
+	return true;
+}
+
+static bool spin_check(struct pov_spin *s, size_t bytes, const struct preload_speaker *who)
+{
+	if (bytes < sizeof(*s) || !s->nfuncs || s->nfuncs > POV_SPIN_FUNCS_MAX ||
+	    bytes != sizeof(*s) + s->nfuncs * sizeof(s->func[0]) ||
+	    s->depth >= POV_CALL_DEPTH_MAX || s->cpu >= who->cpus ||
+	    !begin_check(s->hdr.ts_ns, s->dur_ns, who))
+		return false;
+	for (unsigned int i = 0; i < s->nfuncs; i++) {
+		if (!func_check(s->func[i].func, who))
+			return false;
+		s->func[i].lib = who->lib;
+		s->func[i].pad = 0;
+	}
+	s->tgid = who->tgid;
+	return true;
+}
+
+static bool more_check(const struct pov_more *m, size_t bytes, const struct preload_speaker *who)
+{
+	return bytes >= sizeof(*m) && m->size <= POV_MORE_BYTES &&
+	       bytes == sizeof(*m) + ((m->size + 7u) & ~7u) && m->begin_ns >= who->since_ns &&
+	       m->begin_ns <= m->hdr.ts_ns && m->arg < POV_CALL_ARGS_MAX;
+}
+
+bool preload_check(struct pov_hdr *rec, size_t bytes, const struct preload_speaker *who)
+{
+	if (bytes % 8 || rec->ts_ns < who->since_ns || rec->ts_ns > who->until_ns)
+		return false;
+	rec->tid = who->tid;
+	switch (rec->kind) {
+	case POV_KIND_CALL:
+	case POV_KIND_UNSHOWN:
+		return call_check((struct pov_call *)rec, bytes, who);
+	case POV_KIND_SPIN:
+		return spin_check((struct pov_spin *)rec, bytes, who);
+	case POV_KIND_MORE:
+		return more_check((const struct pov_more *)rec, bytes, who);
+	}
+	return false;
+}
