@@ -135,12 +135,13 @@ launcher() { # MPI RANKS
 }
 
 # record NAME [OPTION…] -- COMMAND…: leaves $T/NAME.{pov,out,err} and the books in $T/NAME.books.
+# POV_CAPTURE=preload: by the library that programs load, where the options let it.
 record() {
 	local name=$1
 	shift
 	rm -rf "$T/$name".{books,pov,info.json}
 	mkdir -p "$T/$name.books"
-	POV_EXPECT=$T/$name.books timeout -k 10 "${POV_LIMIT:-120}" "$pov" record -o "$T/$name.pov" "$@" \
+	POV_EXPECT=$T/$name.books timeout -k 10 "${POV_LIMIT:-120}" "$pov" record ${POV_CAPTURE:+--capture "$POV_CAPTURE"} -o "$T/$name.pov" "$@" \
 		>"$T/$name.out" 2>"$T/$name.err" </dev/null
 }
 

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * counting DIRECTORY: MPI calls without end, and after each one more in DIRECTORY/<rank>, a 64-bit number in memory that outlives
+ * the process. Whoever is killed has made that many calls in this loop, or one more.
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "expect.h"
+
+static volatile uint64_t *counter_map(const char *directory, int rank)
+{
+	char path[4096];
+	void *p;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%d", directory, rank);
+	fd = open(path, O_RDWR | O_CREAT, 0644);
+	MUST(fd >= 0 && !ftruncate(fd, 4096));
+	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	MUST(p != MAP_FAILED);
+	close(fd);
+	return p;
+}
+
+int main(int argc, char **argv)
+{
+	volatile uint64_t *cnt;
+	char out = 0, in;
+	MPI_Request req;
+	int rank;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MUST(argc > 1);
+	cnt = counter_map(argv[1], rank);
+	for (;;) {
+		MPI_Isend(&out, 1, MPI_CHAR, rank, 3, MPI_COMM_WORLD, &req);
+		++*cnt;
+		MPI_Recv(&in, 1, MPI_CHAR, rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		++*cnt;
+		MPI_Wait(&req, MPI_STATUS_IGNORE);
+		++*cnt;
+	}
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * scribble SEED: a rank that writes nonsense where its calls are recorded without probes, again and again between calls, and ends as
+ * if nothing were: whole pages of noise, single words, and what were records with other sizes and kinds. Says how much it wrote.
+ */
+#include <stdint.h>
+
+#include "expect.h"
+
+#define ROUNDS 2000
+
+static uint64_t state;
+
+static uint64_t draw(void)
+{
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return state >> 16;
+}
+
+/* Where the recorder's memory is mapped, and how long that is; 0: nowhere. */
+static uint64_t *target_find(size_t *words)
+{
+	unsigned long long from, to;
+	uint64_t *found = NULL;
+	char line[4096];
+	FILE *f = fopen("/proc/self/maps", "r");
+
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		if (!strstr(line, " rw-s ") || !strstr(line, "memfd:povtrace") ||
+		    sscanf(line, "%llx-%llx", &from, &to) != 2)
+			continue;
+		found = (uint64_t *)(uintptr_t)from;
+		*words = (to - from) / 8;
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static void scribble(uint64_t *p, size_t words)
+{
+	size_t at = draw() % words, i;
+
+	switch (draw() % 4) {
+	case 0: /* a record's length, kind and flags */
+		p[at] = (p[at] & ~0xffffull) | (draw() & 0xffff);
+		break;
+	case 1: /* how far it is written, or taken, or anything else in front */
+		p[draw() % 32] = draw() % 2 ? draw() : p[0] + draw() % 100000;
+		break;
+	case 2:
+		p[at] = draw() << 32 ^ draw();
+		break;
+	default: /* behind the state of the calls under way, which this process itself follows */
+		for (i = 0; i < 512 && at + i < words; i++)
+			if (at + i >= 16384 / 8)
+				p[at + i] = draw() << 32 ^ draw();
+	}
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t *p;
+	size_t words = 0, done = 0;
+	int rank;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	state = argc > 1 ? strtoull(argv[1], NULL, 10) + (uint64_t)rank : 1;
+	MPI_Barrier(MPI_COMM_WORLD);
+	p = target_find(&words);
+	for (int i = 0; i < ROUNDS; i++) {
+		if (p && rank == 0) {
+			scribble(p, words);
+			done++;
+		}
+		MPI_Iprobe(rank, 5, MPI_COMM_WORLD, &(int){0}, MPI_STATUS_IGNORE);
+		if (i % 100 == 0)
+			MPI_Barrier(MPI_COMM_WORLD);
+	}
+	printf("scribble %d %zu\n", rank, done);
+	MPI_Finalize();
+	return 0;
+}

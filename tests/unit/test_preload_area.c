@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What the collector takes from the memory of a thread that records its calls itself: records as they were written, in the name of the
+ * thread that the memory was given to; of nonsense nothing, whatever it is.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "abi/preload.h"
+#include "collect/kernel.h"
+#include "collect/preload.h"
+#include "collect/preload_area.h"
+
+#define FIRST 100
+#define ROWS 10
+
+static const bool wanted[ROWS] = {true, true, true, [7] = true};
+
+struct taken {
+	unsigned int cnt;
+	_Alignas(8) char last[PRELOAD_RECORD_MAX];
+};
+
+static void on_record(void *ctx, const struct pov_hdr *rec)
+{
+	struct taken *t = ctx;
+
+	t->cnt++;
+	memcpy(t->last, rec, rec->size);
+	assert_int_equal(rec->tid, 11);
+}
+
+static struct thread_area *area_new(void)
+{
+	const struct preload_speaker who = {
+		.tid = 11,
+		.tgid = 10,
+		.lib = 3,
+		.first_row = FIRST,
+		.rows = ROWS,
+		.wanted = wanted,
+		.cpus = 4,
+		.since_ns = kernel_now_ns(),
+	};
+	struct thread_area *a;
+
+	assert_int_equal(thread_area_make(&who, &a), 0);
+	assert_int_equal(a->mem->state.tid, 11);
+	return a;
+}
+
+/* As the library does (user/preload/record.c). */
+static void put(struct thread_area *a, const void *rec, size_t bytes)
+{
+	char *ring = (char *)a->mem + POV_PRELOAD_AREA_BYTES;
+
+	memcpy(ring + a->mem->head % POV_PRELOAD_RING_BYTES, rec, bytes);
+	a->mem->head += bytes;
+}
+
+/* A call of two arguments, with a field. */
+#define FIXED_WORDS (sizeof(struct pov_call) / 8)
+struct call {
+	uint64_t word[FIXED_WORDS + 2 + 2];
+};
+
+static struct pov_call *call_of(struct call *c)
+{
+	return (struct pov_call *)c->word;
+}
+
+static struct pov_field *field_of(struct call *c)
+{
+	return (struct pov_field *)&c->word[FIXED_WORDS + 2];
+}
+
+static struct call call_new(void)
+{
+	struct call c = {.word = {[FIXED_WORDS] = 1, 2, 0, 4}};
+
+	*call_of(&c) = (struct pov_call){
+		.hdr = {.size = sizeof(c),
+			.kind = POV_KIND_CALL,
+			.tid = 99,
+			.ts_ns = kernel_now_ns()},
+		.tgid = 98,
+		.func = FIRST + 1,
+		.nargs = 2,
+		.lib = 7,
+		.cpu = 3,
+	};
+	*field_of(&c) =
+		(struct pov_field){.type = POV_FIELD_TYPE_SIZE, .arg = 1, .size = 8, .cnt = 1};
+	return c;
+}
+
+static void test_records(void **state)
+{
+	struct thread_area *a = area_new();
+	struct call c = call_new();
+	struct taken t = {0};
+	const struct pov_call *got = (struct pov_call *)t.last;
+
+	(void)state;
+	put(a, &c, sizeof(c));
+	put(a, &c, sizeof(c));
+	assert_int_equal(thread_area_take(a, on_record, &t), 2 * sizeof(c));
+	assert_int_equal(t.cnt, 2);
+	assert_false(a->damaged);
+	/* whose it is, and of what library, is not for the thread to say */
+	assert_int_equal(got->tgid, 10);
+	assert_int_equal(got->lib, 3);
+	assert_memory_equal(got->args, &c.word[FIXED_WORDS], 16);
+	assert_int_equal(a->mem->tail, 2 * sizeof(c));
+	assert_int_equal(thread_area_take(a, on_record, &t), 0);
+	thread_area_free(a);
+}
+
+/* Round and round: every record in one piece, wherever the ring's end is. */
+static void test_wrapped(void **state)
+{
+	struct thread_area *a = area_new();
+	struct call c = call_new();
+	struct taken t = {0};
+	unsigned int put_cnt = 0;
+
+	(void)state;
+	for (uint64_t bytes = 0; bytes < 3ull * POV_PRELOAD_RING_BYTES; bytes += sizeof(c)) {
+		c.word[FIXED_WORDS] = put_cnt++;
+		put(a, &c, sizeof(c));
+		if (put_cnt % 1000 == 0)
+			thread_area_take(a, on_record, &t);
+	}
+	thread_area_take(a, on_record, &t);
+	assert_int_equal(t.cnt, put_cnt);
+	assert_int_equal(((struct pov_call *)t.last)->args[0], put_cnt - 1);
+	assert_false(a->damaged);
+	thread_area_free(a);
+}
+
+static void refused(const char *what, const struct call *c)
+{
+	struct thread_area *a = area_new();
+	struct call good = call_new();
+	struct taken t = {0};
+
+	put(a, &good, sizeof(good));
+	put(a, c, sizeof(*c));
+	put(a, &good, sizeof(good));
+	thread_area_take(a, on_record, &t);
+	if (t.cnt != 1 || !a->damaged)
+		fail_msg("%s: %u taken", what, t.cnt);
+	/* nothing more, and whoever waits for room has it */
+	put(a, &good, sizeof(good));
+	thread_area_take(a, on_record, &t);
+	assert_int_equal(t.cnt, 1);
+	assert_int_equal(a->mem->tail, a->mem->head);
+	thread_area_free(a);
+}
+
+#define REFUSED(of, member, value)                  \
+	do {                                        \
+		struct call c_ = call_new();        \
+		of(&c_)->member = value;            \
+		refused(#member " = " #value, &c_); \
+	} while (0)
+
+static void test_nonsense(void **state)
+{
+	(void)state;
+	REFUSED(call_of, hdr.size, 0);
+	REFUSED(call_of, hdr.size, 8);
+	REFUSED(call_of, hdr.size, 100);
+	REFUSED(call_of, hdr.size, 65528);
+	REFUSED(call_of, hdr.kind, POV_KIND_SWITCH);
+	REFUSED(call_of, hdr.kind, POV_KIND_EXIT);
+	REFUSED(call_of, hdr.kind, 0);
+	REFUSED(call_of, hdr.ts_ns, 1);
+	REFUSED(call_of, hdr.ts_ns, kernel_now_ns() + 1000000000);
+	REFUSED(call_of, dur_ns, UINT64_MAX);
+	REFUSED(call_of, func, FIRST - 1);
+	REFUSED(call_of, func, FIRST + ROWS);
+	REFUSED(call_of, func, FIRST + 5);
+	REFUSED(call_of, depth, POV_CALL_DEPTH_MAX);
+	REFUSED(call_of, nargs, POV_CALL_ARGS_MAX + 1);
+	REFUSED(call_of, nargs, 16);
+	REFUSED(call_of, cpu, 4);
+	REFUSED(field_of, size, 16);
+	REFUSED(field_of, size, 0xffff);
+	REFUSED(field_of, arg, 16);
+	REFUSED(field_of, type, 0);
+	REFUSED(field_of, type, 200);
+}
+
+static void test_head(void **state)
+{
+	const uint64_t heads[] = {1, POV_PRELOAD_RING_BYTES + 8ull, UINT64_MAX, 1ull << 63};
+	struct taken t = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
+		struct thread_area *a = area_new();
+
+		a->mem->head = heads[i];
+		thread_area_take(a, on_record, &t);
+		assert_true(a->damaged);
+		thread_area_free(a);
+	}
+	assert_int_equal(t.cnt, 0);
+}
+
+/* Random bytes wherever they fall: it ends, and nothing is taken that could not be. */
+static void test_random(void **state)
+{
+	uint64_t *words;
+	struct taken t;
+
+	(void)state;
+	srand(7);
+	for (int round = 0; round < 200; round++) {
+		struct thread_area *a = area_new();
+		struct call c = call_new();
+		struct preload_counts counts = {0};
+
+		t = (struct taken){0};
+		for (int i = 0; i < 50; i++)
+			put(a, &c, sizeof(c));
+		words = (uint64_t *)((char *)a->mem + POV_PRELOAD_AREA_BYTES);
+		for (int i = 0; i < 20; i++)
+			words[(unsigned int)rand() % (50 * sizeof(c) / 8)] ^= 1ull << rand() % 64;
+		words = (uint64_t *)a->mem;
+		for (int i = 0; i < 200; i++)
+			words[16 + (unsigned int)rand() % (sizeof(*a->mem) / 8 - 16)] =
+				(uint64_t)rand() << 33 ^ (uint64_t)rand();
+		thread_area_take(a, on_record, &t);
+		thread_area_end(a, kernel_now_ns(), POV_CALL_OPEN, on_record, &t);
+		thread_area_count(a, &counts);
+		assert_true(t.cnt <= 50 + POV_CALL_DEPTH_MAX * 3);
+		assert_true(counts.lost[0] < 1000000000);
+		thread_area_free(a);
+	}
+}
+
+/* What had not returned is told as open; what had, and was cut off before it could say so, once. */
+static void test_open(void **state)
+{
+	struct thread_area *a = area_new();
+	struct call c = call_new();
+	struct pov_frame *f = a->mem->state.frame;
+	struct taken t = {0};
+
+	(void)state;
+	memcpy(f[0].rec, &c, sizeof(c));
+	f[0].used = sizeof(c);
+	a->mem->state.depth = 1;
+	assert_int_equal(thread_area_end(a, kernel_now_ns(), POV_CALL_OPEN, on_record, &t), 1);
+	assert_int_equal(((struct pov_hdr *)t.last)->flags, POV_CALL_OPEN);
+	assert_int_equal(((struct pov_call *)t.last)->tgid, 10);
+	put(a, &c, sizeof(c));
+	thread_area_take(a, on_record, &t);
+	assert_int_equal(t.cnt, 2);
+	assert_int_equal(thread_area_end(a, kernel_now_ns(), POV_CALL_OPEN, on_record, &t), 0);
+	assert_int_equal(t.cnt, 2);
+	thread_area_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_records),	 cmocka_unit_test(test_wrapped),
+		cmocka_unit_test(test_nonsense), cmocka_unit_test(test_head),
+		cmocka_unit_test(test_random),	 cmocka_unit_test(test_open),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
