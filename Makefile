@@ -161,7 +161,7 @@ $(GEN)/clock.skel.h: $(BPFDIR)/clock/clock.linked.o
 $(BUILD)/flags: FORCE
 	@[ -z "$(MISSING)" ] || { echo "make: missing $(MISSING): run \"sudo make deps\"" >&2; exit 1; }
 	@mkdir -p $(@D)
-	@echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -fPIC: $(RECORD_OBJ)' >$@.$$$$; $(update)
+	@echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -fPIC: $(RECORD_OBJ), $(PRELOAD_CFLAGS)' >$@.$$$$; $(update)
 
 $(BUILD)/obj/%.o: user/%.c $(BUILD)/flags | $(GEN_HDR)
 	$(say) CC $<
@@ -203,7 +203,8 @@ $(BUILD)/povtrace-mpi-t: $(MPI_T_OBJ) $(BUILD)/objects
 # What is preloaded into programs: of the kernel half's sources those that treat calls, compiled for a process. Never with sanitizers:
 # the programs have none.
 PRELOAD_BPF := fetch spin comm
-PRELOAD_OBJ := $(PRELOAD_SRC:user/preload/%.c=$(BUILD)/preload-objects/%.o) $(PRELOAD_BPF:%=$(BUILD)/preload-objects/%.bpf.o)
+PRELOAD_OBJ := $(PRELOAD_SRC:user/preload/%.c=$(BUILD)/preload-objects/%.o) $(PRELOAD_BPF:%=$(BUILD)/preload-objects/%.bpf.o) \
+	$(BUILD)/preload-objects/served.o
 PRELOAD_CFLAGS := -D_GNU_SOURCE -Iuser -Ibpf -I$(GEN) -std=gnu11 -O2 -g $(WARN) -Wno-unused-parameter -Wno-unknown-pragmas -fPIC -fvisibility=hidden \
 	-ftls-model=initial-exec -fexceptions -fno-omit-frame-pointer -include preload/in_process.h $(CFLAGS)
 
@@ -215,6 +216,12 @@ $(GEN)/preload_shims.h: bpf/mpi.def
 		print "SHIM" ($$1 ~ /^MPI_W(time|tick)$$/ ? "_DOUBLE" : "") "(" row++ ", " $$1 ", " n ")" }' >$@.$$$$; $(update)
 
 $(BUILD)/preload-objects/%.o: user/preload/%.c $(GEN)/preload_shims.h $(BUILD)/flags
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PRELOAD_CFLAGS) -MMD -MP -c $< -o $@
+
+# What it shares with libpov.
+$(BUILD)/preload-objects/served.o: user/libpov/served.c $(BUILD)/flags
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PRELOAD_CFLAGS) -MMD -MP -c $< -o $@

@@ -8,7 +8,7 @@
 
 #include "call_state.h"
 
-/* Frames whose function was left without returning. here: FROM_PROGRAM, or the kernel's stack pointer. */
+/* Frames whose function was left without returning. here: as frame_lasts has it. */
 static __always_inline void frames_drop_stale(struct pov_thread *t, struct task_struct *self,
 					      u64 here, u64 now)
 {

@@ -39,7 +39,7 @@ static __always_inline u64 frame_arg(struct pov_frame *f, u32 i)
 
 /*
  * Writes the record of the frame at index idx as it stands, ended at end_ns with the given POV_CALL_*
- * flags, and leaves the frame alone. (call.bpf.c)
+ * flags, and leaves the frame alone. (call_steps.h)
  */
 int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u32 flags);
 /* Writes the spins at this depth and deeper that began before a time, and ends them; inner ones first. (spin.bpf.c) */

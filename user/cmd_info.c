@@ -280,6 +280,9 @@ static void print_library(const json_t *l)
 {
 	const char *version = json_get_text(l, "version");
 
+	if (json_get_int(l, "preloaded"))
+		print_line("library", "%s, %" PRId64 " functions by processes themselves",
+			   json_get_text(l, "path"), json_get_int(l, "preloaded"));
 	print_line("library", "%s (%s%s%s), %" PRId64 " functions by %s, %zu not in it, %zu failed",
 		   json_get_text(l, "path"), json_get_text(l, "flavour"), *version ? " " : "",
 		   version, json_get_int(l, "attached"), json_get_text(l, "link"),

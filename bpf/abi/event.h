@@ -136,6 +136,8 @@ struct pov_sample {
 #define POV_CALL_MORE 0x08    /* struct pov_more records with this call's key precede it */
 #define POV_CALL_PARTIAL \
 	0x10 /* an array was too long to be kept (or summed) whole; counts are true */
+#define POV_CALL_PRELOADED \
+	0x40 /* recorded by its process itself, without a probe; the collector's */
 #define POV_CALL_END_ONLY 0x20 /* only its end was seen: dur_ns is 0 and says nothing */
 /*
  * One call of a traced function, written when it returns. Begin = hdr.ts_ns - dur_ns.
@@ -270,6 +272,7 @@ struct pov_spin_func {
 };
 
 #define POV_SPIN_OPEN 0x01
+#define POV_SPIN_PRELOADED 0x02 /* as POV_CALL_PRELOADED */
 struct pov_spin {
 	struct pov_hdr hdr;
 	pov_u64 dur_ns; /* first entry to last return */

@@ -10,8 +10,6 @@
 #include "config.h"
 #include "thread.h"
 
-#define POV_LINK_PRELOAD \
-	"preload" /* "link" of a library in a trace: its calls are recorded this way */
 #define POV_PRELOAD_ENV "POVTRACE_PRELOAD" /* the socket's path, for launched programs */
 #define POV_PRELOAD_MAGIC 0x706f7672u
 #define POV_PRELOAD_VERSION 1

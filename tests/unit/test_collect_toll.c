@@ -103,6 +103,43 @@ static void test_worst(void **state)
 	toll_release(&t);
 }
 
+/* What processes have recorded themselves costs what that costs, in the same library and function. */
+static void test_preloaded(void **state)
+{
+	uint64_t words[(sizeof(struct pov_spin) + sizeof(struct pov_spin_func)) / 8] = {0};
+	struct pov_spin *s = (struct pov_spin *)words;
+	struct pov_call c = {.hdr = {.size = sizeof(c),
+				     .kind = POV_KIND_CALL,
+				     .flags = POV_CALL_PRELOADED,
+				     .tid = 100},
+			     .tgid = 100,
+			     .func = func("MPI_Send")};
+	struct probe_cost with = cost;
+	struct toll t = {0};
+	struct distortion d;
+	uint32_t pid;
+
+	(void)state;
+	with.preload_ns = 2;
+	s->hdr = (struct pov_hdr){.size = sizeof(words),
+				  .kind = POV_KIND_SPIN,
+				  .flags = POV_SPIN_PRELOADED,
+				  .tid = 100};
+	s->tgid = 100;
+	s->nfuncs = 1;
+	s->func[0] = (struct pov_spin_func){.func = func("MPI_Test"), .cnt = 90};
+	toll_record(&t, &s->hdr);
+	for (int i = 0; i < 10; i++)
+		toll_record(&t, &c.hdr);
+	toll_find(&t, &with, 0, 10000, &d, &pid);
+	assert_int_equal(pid, 100);
+	assert_true(d.pct > 1.99 && d.pct < 2.01); /* 100 × 2 of 10000 */
+	calls(&t, 100, "MPI_Send", 0, 10);	   /* by probes, 10 ns each */
+	toll_find(&t, &with, 0, 10000, &d, &pid);
+	assert_true(d.pct > 2.99 && d.pct < 3.01);
+	toll_release(&t);
+}
+
 /* Regions cost, too, though they are no functions of the table. */
 static void test_regions(void **state)
 {
@@ -170,9 +207,8 @@ static void test_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_worst),
-		cmocka_unit_test(test_regions),
-		cmocka_unit_test(test_stepped),
+		cmocka_unit_test(test_worst),	cmocka_unit_test(test_preloaded),
+		cmocka_unit_test(test_regions), cmocka_unit_test(test_stepped),
 		cmocka_unit_test(test_text),
 	};
 

@@ -116,6 +116,7 @@ static void test_records(void **state)
 	/* whose it is, and of what library, is not for the thread to say */
 	assert_int_equal(got->tgid, 10);
 	assert_int_equal(got->lib, 3);
+	assert_int_equal(got->hdr.flags, POV_CALL_PRELOADED);
 	assert_memory_equal(got->args, &c.word[FIXED_WORDS], 16);
 	assert_int_equal(a->mem->tail, 2 * sizeof(c));
 	assert_int_equal(thread_area_take(a, on_record, &t), 0);
@@ -260,7 +261,7 @@ static void test_open(void **state)
 	f[0].used = sizeof(c);
 	a->mem->state.depth = 1;
 	assert_int_equal(thread_area_end(a, kernel_now_ns(), POV_CALL_OPEN, on_record, &t), 1);
-	assert_int_equal(((struct pov_hdr *)t.last)->flags, POV_CALL_OPEN);
+	assert_int_equal(((struct pov_hdr *)t.last)->flags, POV_CALL_OPEN | POV_CALL_PRELOADED);
 	assert_int_equal(((struct pov_call *)t.last)->tgid, 10);
 	put(a, &c, sizeof(c));
 	thread_area_take(a, on_record, &t);

@@ -5,11 +5,9 @@
 #include "analysis/coverage.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/loss.h"
 #include "analysis/table.h"
-#include "abi/preload.h"
 #include "base/json_get.h"
 #include "trace/trace_read.h"
 
@@ -32,34 +30,42 @@ static uint64_t site_key(uint16_t lib, uint16_t func)
 	return (uint64_t)lib << 16 | func;
 }
 
-static void hits_add(struct coverage *a, const struct model_thread *t, const struct func_info *f,
-		     uint16_t lib, uint64_t calls, uint64_t polls)
+/* What is called, or polled in vain, some times. */
+struct made {
+	const struct func_info *func;
+	uint16_t lib;
+	bool preloaded;
+	uint64_t calls, polls;
+};
+
+static void hits_add(struct coverage *a, const struct model_thread *t, const struct made *m)
 {
 	struct coverage_hits *to[2] = {hits_of(a, t)};
-	bool stepped = map_get(&a->stepped, site_key(lib, f->id));
-	bool preloaded = lib < sizeof(a->preload) / sizeof(*a->preload) && a->preload[lib] &&
-			 !map_get(&a->probed, (uint64_t)t->proc->pid);
+	bool stepped = map_get(&a->stepped, site_key(m->lib, m->func->id));
 
-	if (f->layer && f->layer->in_kernel) {
-		to[0]->kernel += calls + polls;
+	if (m->func->layer && m->func->layer->in_kernel) {
+		to[0]->kernel += m->calls + m->polls;
 		return;
 	}
 	if (t->proc->is_rank) /* others are not what ranks are distorted by */
-		to[1] = table_row(a->func, a->nfunc, f->id);
+		to[1] = table_row(a->func, a->nfunc, m->func->id);
 	for (int i = 0; i < 2 && to[i]; i++) {
-		to[i]->calls += calls;
-		to[i]->polls += polls;
-		to[i]->stepped += stepped ? calls + polls : 0;
-		to[i]->preloaded += preloaded ? calls + polls : 0;
-		to[i]->preloaded_polls += preloaded ? polls : 0;
+		if (m->preloaded) {
+			to[i]->preloaded += m->calls + m->polls;
+			continue;
+		}
+		to[i]->calls += m->calls;
+		to[i]->polls += m->polls;
+		to[i]->stepped += stepped ? m->calls + m->polls : 0;
 	}
 }
 
 static void on_call(void *ctx, const struct model_call *c)
 {
+	const struct made made = {c->func, c->lib, c->preloaded, 1, 0};
 	struct coverage *a = ctx;
 
-	hits_add(a, c->thread, c->func, c->lib, 1, 0);
+	hits_add(a, c->thread, &made);
 	a->open_calls += c->open;
 	a->unwound_calls += c->unwound && !c->open;
 }
@@ -67,7 +73,9 @@ static void on_call(void *ctx, const struct model_call *c)
 static void on_spin(void *ctx, const struct model_spin *s)
 {
 	for (uint32_t i = 0; i < s->nfuncs; i++)
-		hits_add(ctx, s->thread, s->func[i].func, s->func[i].lib, 0, s->func[i].cnt);
+		hits_add(ctx, s->thread,
+			 &(struct made){s->func[i].func, s->func[i].lib, s->preloaded, 0,
+					s->func[i].cnt});
 }
 
 /* Two probes, as of a call. */
@@ -139,13 +147,12 @@ static void library_read(struct coverage *a, const json_t *meta)
 	l->version = json_get_text(meta, "version");
 	l->link = json_get_text(meta, "link");
 	l->attached = count_of(meta, "attached");
+	l->preloaded = count_of(meta, "preloaded");
 	l->missing = count_of(meta, "missing");
 	l->failed = count_of(meta, "failed");
 	l->emulated = count_of(meta, "emulated");
 	l->stepped = count_of(meta, "stepped");
 	l->refused = json_get_text(meta, "refused");
-	if (l->id < sizeof(a->preload) / sizeof(*a->preload))
-		a->preload[l->id] = !strcmp(l->link, POV_LINK_PRELOAD);
 	l->missing_names = json_object_get(meta, "missing");
 	l->failed_names = json_object_get(meta, "failed");
 }
@@ -196,8 +203,6 @@ static void on_start(void *ctx, const struct model *m)
 		meta = trace_meta_get(t, i);
 		if (json_is_type(meta, "late"))
 			late_read(a, meta);
-		if (json_is_type(meta, "probed") && ++a->nprobed)
-			map_set(&a->probed, count_of(meta, "pid"), a);
 		if (!json_is_type(meta, "library"))
 			continue;
 		library_read(a, meta);
@@ -229,6 +234,15 @@ uint64_t coverage_own_cpu_steady(const struct coverage *a)
 	return a->own_cpu_ns > apart_ns ? a->own_cpu_ns - apart_ns : 0;
 }
 
+uint32_t coverage_probed(const struct coverage *a)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < a->nprocess; i++)
+		n += a->process[i].calls + a->process[i].polls > 0;
+	return n;
+}
+
 double coverage_step_ns(const struct coverage *a)
 {
 	return a->stepped_ns > a->call_ns ? a->stepped_ns - a->call_ns : 0;
@@ -253,10 +267,7 @@ static double cost(uint64_t hits, double each_ns)
 
 double coverage_cost(const struct coverage *a, const struct coverage_hits *h)
 {
-	uint64_t calls = h->preloaded - h->preloaded_polls;
-
-	return cost(h->calls - calls, a->call_ns) +
-	       cost(h->polls - h->preloaded_polls, a->spin_ns) +
+	return cost(h->calls, a->call_ns) + cost(h->polls, a->spin_ns) +
 	       cost(h->stepped, coverage_step_ns(a)) + cost(h->preloaded, a->preload_ns);
 }
 
@@ -295,7 +306,6 @@ void coverage_init(struct coverage *a)
 void coverage_release(struct coverage *a)
 {
 	map_release(&a->stepped);
-	map_release(&a->probed);
 	free(a->lost);
 	free(a->process);
 	free(a->func);

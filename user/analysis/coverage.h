@@ -18,11 +18,10 @@ struct coverage_loss {
 };
 
 struct coverage_hits {
-	uint64_t calls;	  /* probe pairs hit: recorded calls of any depth */
-	uint64_t polls;	  /* merged into spins */
+	uint64_t calls; /* probe pairs hit: recorded calls of any depth */
+	uint64_t polls; /* merged into spins */
+	uint64_t preloaded; /* calls and polls that the process has recorded itself, without a probe; in none of these */
 	uint64_t stepped; /* of calls and polls: the probed instruction is single-stepped */
-	/* of calls and polls, and of polls alone: recorded by their process itself, without a probe */
-	uint64_t preloaded, preloaded_polls;
 	uint64_t kernel; /* calls and polls within the kernel (layer os): what they cost is not calibrated */
 	uint64_t switches; /* scheduler records its threads caused */
 	uint64_t cost_ns;  /* by calibrated costs */
@@ -31,6 +30,7 @@ struct coverage_hits {
 struct coverage_library {
 	const char *path, *build_id, *flavour, *version, *link; /* "" if not told */
 	uint64_t attached, missing, failed, emulated, stepped;
+	uint64_t preloaded; /* functions whose calls processes record themselves */
 	uint64_t id;
 	const char *refused;			    /* why probes failed, "" if none did */
 	const json_t *missing_names, *failed_names; /* arrays or NULL; borrowed */
@@ -56,17 +56,13 @@ struct coverage {
 	uint32_t nlibrary;
 	struct coverage_late *late; /* owned */
 	uint32_t nlate;
-	struct map stepped; /* key of (library, function) → marker */
-	/* Processes that are recorded by probes though others of their library are not: pid → marker. */
-	struct map probed;
-	uint64_t nprobed;
-	bool preload[UINT8_MAX + 2]; /* by library: its calls are recorded by their processes */
-	bool has_preload;	     /* a preload block is there */
-	double preload_ns;	     /* what that adds to one; 0 if not measured */
-	uint64_t preload_wait_ns;    /* threads waited for room to record, together */
-	uint64_t preload_damaged;    /* of these threads nothing was taken from some time on */
-	bool calibrated;	     /* a probe_cost block is there */
+	struct map stepped;		     /* key of (library, function) → marker */
+	bool calibrated;		     /* a probe_cost block is there */
 	double call_ns, spin_ns, stepped_ns; /* 0 if not measured */
+	bool has_preload;		     /* some processes recorded their calls themselves: */
+	double preload_ns;		     /* what that adds to one; 0 if not measured */
+	uint64_t preload_wait_ns;	     /* threads waited for room to record, together */
+	uint64_t preload_damaged; /* of these threads nothing was taken from some time on */
 	bool has_end;
 	const char *end_reason;
 	uint64_t lost_cnt[POV_CLASS_CNT]; /* as the end block counts, or LOST records if more */
@@ -83,6 +79,8 @@ struct coverage {
 
 /* CPU time of the recorder while the recording ran; all of it if the parts are not known. */
 uint64_t coverage_own_cpu_steady(const struct coverage *a);
+/* Processes that hit probes. */
+uint32_t coverage_probed(const struct coverage *a);
 /* What single-stepping adds to a hit, by the calibration; 0 if that is not known. */
 double coverage_step_ns(const struct coverage *a);
 /* Whether probes came late for a library of this process. */

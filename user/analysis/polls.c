@@ -4,26 +4,32 @@
  */
 #include "analysis/polls.h"
 
-#include <string.h>
-
-#include "abi/preload.h"
-#include "base/json_get.h"
 #include "trace/trace_read.h"
 
-double poll_cost_ns(const struct trace *t)
+static double cost_of(const struct trace *t, const char *type, const char *key)
 {
-	const json_t *config = json_object_get(trace_meta_find(t, "recording"), "config");
-	bool preload = !strcmp(json_get_text(config, "capture"), POV_LINK_PRELOAD);
-	const json_t *cost = trace_meta_find(t, preload ? "preload" : "probe_cost");
-	double ns = json_number_value(json_object_get(cost, preload ? "call_ns" : "spin_ns"));
+	double ns = json_number_value(json_object_get(trace_meta_find(t, type), key));
 
 	return ns > 0 ? ns : 0;
 }
 
-struct poll_times poll_times_of(const struct model_spin *s, double poll_ns)
+struct poll_cost poll_cost_read(const struct trace *t)
+{
+	return (struct poll_cost){
+		.probe_ns = cost_of(t, "probe_cost", "spin_ns"),
+		.preload_ns = cost_of(t, "preload", "call_ns"),
+	};
+}
+
+double poll_cost_ns(const struct poll_cost *c, const struct model_spin *s)
+{
+	return s->preloaded ? c->preload_ns : c->probe_ns;
+}
+
+struct poll_times poll_times_of(const struct model_spin *s, const struct poll_cost *cost)
 {
 	struct poll_times t = {.polls = s->cnt, .runs = 1, .span_ns = s->end_ns - s->begin_ns};
-	double cost_ns = (double)s->cnt * poll_ns;
+	double cost_ns = (double)s->cnt * poll_cost_ns(cost, s);
 	uint64_t rest_ns;
 
 	t.inside_ns = s->busy_ns < t.span_ns ? s->busy_ns : t.span_ns;

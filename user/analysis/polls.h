@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * What the time of merged polls is made of. From the first one's entry to the last one's return a thread is inside
- * the library, or in the probes that every poll passes, or between: in its own code, or off the CPU. Reports
+ * the library, or in what recording adds to every poll, or between: in its own code, or off the CPU. Reports
  * and timelines split it here, so that they say the same.
  */
 #ifndef POV_ANALYSIS_POLLS_H
@@ -17,8 +17,13 @@ struct poll_times {
 	uint64_t between_ns; /* the rest; the probes too if their cost is not known */
 };
 
-/* Calibrated cost of an empty poll; 0 if the trace has none. */
-double poll_cost_ns(const struct trace *t);
-struct poll_times poll_times_of(const struct model_spin *s, double poll_ns);
+/* Calibrated cost of an empty poll, by a probe and recorded by its process itself; 0 if the trace has none. */
+struct poll_cost {
+	double probe_ns, preload_ns;
+};
+struct poll_cost poll_cost_read(const struct trace *t);
+/* That of a spin's polls; 0 if it is not known. */
+double poll_cost_ns(const struct poll_cost *c, const struct model_spin *s);
+struct poll_times poll_times_of(const struct model_spin *s, const struct poll_cost *cost);
 
 #endif

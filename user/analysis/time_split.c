@@ -52,7 +52,7 @@ static void on_spin(void *ctx, const struct model_spin *s)
 		return;
 	r->spin_ns += s->busy_ns;
 	r->mpi_ns += s->busy_ns;
-	times = poll_times_of(s, a->poll_ns);
+	times = poll_times_of(s, &a->poll_cost);
 	table_row_add(&r->poll, &times, polls);
 }
 
@@ -60,7 +60,7 @@ static void on_start(void *ctx, const struct model *m)
 {
 	struct time_split *a = ctx;
 
-	a->poll_ns = poll_cost_ns(model_get_trace(m));
+	a->poll_cost = poll_cost_read(model_get_trace(m));
 }
 
 void time_row_add(struct time_row *to, const struct time_row *from)

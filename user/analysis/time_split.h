@@ -36,7 +36,7 @@ struct time_split {
 	struct model_sink sink;
 	struct time_row *process, *thread; /* by idx; owned; complete after the replay */
 	uint32_t nprocess, nthread;	   /* allocated */
-	double poll_ns;			   /* calibrated cost of an empty poll; 0: not known */
+	struct poll_cost poll_cost;
 };
 
 /* Adds all sums; wall_ns becomes the longest. */

@@ -24,7 +24,7 @@ struct library {
 	uint16_t id; /* in cookies and in the trace */
 	uid_t owner; /* of the file */
 	bool is_mpi; /* a process that maps it is a rank */
-	bool left; /* its processes are to record its calls themselves; probes are not there yet */
+	bool left; /* functions of it have no probes, for its processes are to record their calls themselves */
 	struct links links;
 	size_t attached; /* probes */
 	json_t *offsets; /* of functions where they are, or were refused: [file offset] */

@@ -37,19 +37,15 @@ static json_t *places_in(const struct proc_map *map, const json_t *places)
 	return in;
 }
 
-/* Probes places of a known library, and tells. */
-static void places_probe(struct service *s, const struct code_file *f, const char *link, int fd,
-			 const json_t *places)
+/* More probes are in a known library. */
+static void more_say(struct service *s, const struct code_file *f, struct inspected *more)
 {
-	struct inspected more;
-
-	if (!inspect_more(s->opt, link, fd, f->lib, places, &more) && more.library) {
-		json_array_extend(f->lib->offsets, more.offsets);
-		service_links_say(s, &more.links);
-		service_say(s, json_pack("{s:{s:i,s:O,s:O}}", "added", "lib_id", f->lib->id,
-					 "offsets", more.offsets, "probes", more.library));
-	}
-	inspected_release(&more);
+	if (!more->library)
+		return;
+	json_array_extend(f->lib->offsets, more->offsets);
+	service_links_say(s, &more->links);
+	service_say(s, json_pack("{s:{s:i,s:O,s:O}}", "added", "lib_id", f->lib->id, "offsets",
+				 more->offsets, "probes", more->library));
 }
 
 /* How many of the places lie in a traced library, which they are probed in. */
@@ -58,6 +54,7 @@ static size_t places_serve(struct service *s, json_int_t pid, const struct proc_
 {
 	char link[MAP_LINK_BYTES];
 	struct code_id id = {};
+	struct inspected more;
 	struct code_file *f;
 	int fd;
 
@@ -69,7 +66,9 @@ static size_t places_serve(struct service *s, json_int_t pid, const struct proc_
 		close(fd);
 		return 0;
 	}
-	places_probe(s, f, link, fd, places);
+	if (!inspect_more(s->opt, link, fd, f->lib, places, &more))
+		more_say(s, f, &more);
+	inspected_release(&more);
 	close(fd);
 	return json_array_size(places);
 }
@@ -108,17 +107,17 @@ void service_left(struct service *s, const json_t *request)
 {
 	char link[MAP_LINK_BYTES];
 	struct code_id id = {};
+	struct inspected more;
 	struct code_file *f;
-	json_t *places;
 	int fd;
 
 	fd = service_map_look(s, json_get_int(request, "pid"), json_get_u64(request, "start"),
 			      json_get_u64(request, "end"), link, &id);
 	f = fd < 0 ? NULL : code_files_find(s->files, &id);
 	if (f && f->lib) {
-		places = inspect_left(s->opt, fd, f->lib);
-		places_probe(s, f, link, fd, places);
-		json_decref(places);
+		if (!inspect_left(s->opt, link, fd, f->lib, &more))
+			more_say(s, f, &more);
+		inspected_release(&more);
 	}
 	if (fd >= 0)
 		close(fd);

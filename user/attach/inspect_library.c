@@ -3,7 +3,6 @@
  * What is missing or refused is kept for the trace's meta objects "library" and "probes", which the report's coverage is made of.
  * Whether a file is to be traced is seen from what it defines, never from its name.
  */
-#include "abi/preload.h"
 #include "attach/inspect_library.h"
 
 #include <bpf/bpf.h>
@@ -29,6 +28,8 @@ struct site_list {
 	size_t cnt, room;
 	json_t *missing, *stepped; /* names */
 	unsigned int emulated;
+	bool leave;  /* functions of the top layer are left to the processes themselves … */
+	size_t left; /* … so many */
 };
 
 static struct site_list sites_new(void)
@@ -101,6 +102,12 @@ static size_t inner_add(struct site_list *list, const struct inner_function *inn
 	return found;
 }
 
+/* Processes record its calls themselves. Not of what begins the layer: who comes there does so past what is preloaded. */
+static bool is_left(const struct site_list *list, size_t row)
+{
+	return list->leave && func_table_layer(row)->is_top && !func_table_begins(row);
+}
+
 static void sites_add(struct site_list *list, const struct library_kind *kind, bool has_inner,
 		      const struct elf_file *elf, uint16_t lib_id, size_t row)
 {
@@ -111,6 +118,10 @@ static void sites_add(struct site_list *list, const struct library_kind *kind, b
 		return;
 	if (!n && !has_inner)
 		json_array_append_new(list->missing, json_string(func_table_get(row)->name));
+	if (n && is_left(list, row)) {
+		list->left++;
+		return;
+	}
 	for (unsigned int i = 0; i < n; i++)
 		site_add(list, elf, sym[i], lib_id, row);
 }
@@ -121,27 +132,6 @@ static bool is_program(const struct elf_file *elf)
 	const struct elf_headers *h = elf_file_headers(elf);
 
 	return !*h->soname && (!h->dynamic || *h->interpreter);
-}
-
-/*
- * Takes those of the top layer out: processes record their calls themselves. How many. What begins it stays: who comes there does not
- * call by name, past what is preloaded.
- */
-static size_t sites_leave_top(struct site_list *list)
-{
-	size_t kept = 0, left;
-
-	for (size_t i = 0; i < list->cnt; i++)
-		if (!func_table_layer(POV_COOKIE_FUNC(list->site[i].cookie))->is_top ||
-		    func_table_begins(POV_COOKIE_FUNC(list->site[i].cookie)))
-			list->site[kept++] = list->site[i];
-	left = list->cnt - kept;
-	if (left) { /* of a library of that layer alone */
-		list->emulated = 0;
-		json_array_clear(list->stepped);
-	}
-	list->cnt = kept;
-	return left;
 }
 
 /* Of the functions, or of those among them that were refused. */
@@ -382,13 +372,13 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 		.sites = sites_new(),
 	};
 	uint32_t id = lib_id;
-	size_t attached, left = 0;
+	size_t attached;
 	int err = 0;
 
-	if (elf_file_find(
-		    elf,
-		    PRELOAD_MARK)) /* its functions are not those that are called by their names */
+	/* What is preloaded has functions of these names, too. */
+	if (elf_file_find(elf, PRELOAD_MARK))
 		goto out;
+	found.sites.leave = opt->preload && !is_program(elf);
 	for (size_t i = 0; layers[i]; i++)
 		layer_look(opt, elf, layers[i], lib_id, &found);
 	if (!json_array_size(found.layers))
@@ -403,16 +393,10 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 		goto out;
 	}
 	out->library = library_json(found.facts, found.layers, elf, opt->calls.api);
-	if (opt->preload && !is_program(elf))
-		left = sites_leave_top(&found.sites);
 	attached = sites_attach(opt, path, &found.sites, out);
-	if (left) {
-		json_object_set_new(out->library, "link", json_string(POV_LINK_PRELOAD));
-		json_set_int(out->library, "attached", (json_int_t)(attached + left));
-		attached += left;
-	}
 	attached += layers_notes(opt, path, elf, &found, lib_id, out);
-	err = attached ? 0 : -ENOENT;
+	json_set_int(out->library, "preloaded", (json_int_t)found.sites.left);
+	err = attached || found.sites.left ? 0 : -ENOENT;
 	layers_handovers(opt, path, elf, found.layers, lib_id, &out->links);
 out:
 	json_decref(found.facts);
@@ -452,6 +436,16 @@ static void place_add(const struct inspect_options *opt, const struct elf_file *
 	site_add(list, elf, &sym, lib->id, row);
 }
 
+static void more_attach(const struct inspect_options *opt, const char *path, struct site_list *list,
+			struct inspected *out)
+{
+	if (!list->cnt && !json_array_size(list->missing))
+		return;
+	out->library = json_pack("{s:s,s:o}", "type", "probes", "functions",
+				 names_json(list, false));
+	sites_attach(opt, path, list, out);
+}
+
 int inspect_more(const struct inspect_options *opt, const char *path, int fd,
 		 const struct library *lib, const json_t *places, struct inspected *out)
 {
@@ -468,36 +462,31 @@ int inspect_more(const struct inspect_options *opt, const char *path, int fd,
 	list = sites_new();
 	list.tried = lib->offsets;
 	json_array_foreach((json_t *)places, i, place) place_add(opt, elf, lib, place, &list);
-	if (list.cnt || json_array_size(list.missing)) {
-		out->library = json_pack("{s:s,s:o}", "type", "probes", "functions",
-					 names_json(&list, false));
-		sites_attach(opt, path, &list, out);
-	}
+	more_attach(opt, path, &list, out);
 	sites_release(&list);
 	elf_file_close(elf);
 	return 0;
 }
 
-json_t *inspect_left(const struct inspect_options *opt, int fd, const struct library *lib)
+int inspect_left(const struct inspect_options *opt, const char *path, int fd,
+		 const struct library *lib, struct inspected *out)
 {
-	const struct elf_symbol *sym[2];
-	json_t *places = json_array();
+	struct site_list list;
 	struct elf_file *elf;
-	unsigned int cnt;
+	int err;
 
-	if (elf_file_open_fd(fd, &elf))
-		return places;
-	for (size_t row = 0; row < func_table_count(); row++) {
-		const struct layer *layer = func_table_layer(row);
-
-		if (!layer->is_top || !opt->wanted[row] || func_table_begins(row) ||
-		    !library_has_layer(lib, layer->name))
-			continue;
-		cnt = library_kind_of(layer)->find(elf, func_table_get(row)->name, sym);
-		for (unsigned int i = 0; cnt != FUNCTION_ELSEWHERE && i < cnt; i++)
-			json_array_append_new(places, json_pack("[I,I]", (json_int_t)row,
-								(json_int_t)sym[i]->offset));
-	}
+	memset(out, 0, sizeof(*out));
+	err = elf_file_open_fd(fd, &elf);
+	if (err)
+		return err;
+	list = sites_new();
+	list.tried = lib->offsets;
+	for (size_t i = 0; layers[i]; i++)
+		if (layers[i]->is_top && library_has_layer(lib, layers[i]->name))
+			layer_sites(opt, elf, layers[i], lib->id, &list);
+	json_array_clear(list.missing); /* told with the library */
+	more_attach(opt, path, &list, out);
+	sites_release(&list);
 	elf_file_close(elf);
-	return places;
+	return 0;
 }

@@ -30,7 +30,8 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 int inspect_more(const struct inspect_options *opt, const char *path, int fd,
 		 const struct library *lib, const json_t *places, struct inspected *out);
 
-/* The places of all functions that inspect_library has left to the processes themselves (inspect_options.preload), found by name. */
-json_t *inspect_left(const struct inspect_options *opt, int fd, const struct library *lib);
+/* The same of the functions that inspect_library has left to the processes themselves (inspect_options.preload). */
+int inspect_left(const struct inspect_options *opt, const char *path, int fd,
+		 const struct library *lib, struct inspected *out);
 
 #endif

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
+
 static int directory_make(const char *path)
 {
 	char copy[sizeof(((struct sockaddr_un *)0)->sun_path)];
@@ -56,4 +58,25 @@ int run_socket_listen(const struct sockaddr_un *at, int backlog)
 	err = -errno;
 	close(fd);
 	return err;
+}
+
+void run_socket_send(int conn, const void *answer, size_t bytes, const int *fd, unsigned int fd_cnt)
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(RUN_SOCKET_FDS * sizeof(int))];
+	} control = {0};
+	struct iovec data = {(void *)answer, bytes};
+	struct msghdr msg = {.msg_iov = &data, .msg_iovlen = 1};
+
+	if (fd_cnt) {
+		msg.msg_control = &control;
+		msg.msg_controllen = CMSG_SPACE(fd_cnt * sizeof(int));
+		control.head.cmsg_level = SOL_SOCKET;
+		control.head.cmsg_type = SCM_RIGHTS;
+		control.head.cmsg_len = CMSG_LEN(fd_cnt * sizeof(int));
+		memcpy(CMSG_DATA(&control.head), fd, fd_cnt * sizeof(int));
+	}
+	if (sendmsg(conn, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		log_debug("cannot answer: %s", strerror(errno));
 }

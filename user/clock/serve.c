@@ -13,36 +13,13 @@
 #include "base/log.h"
 #include "base/run_socket.h"
 
-#define FDS_MAX 2
-
 /* ---- answers ---- */
 
 struct answer {
 	struct pov_clock_answer head;
-	int fd[FDS_MAX];
+	int fd[RUN_SOCKET_FDS];
 	unsigned int fd_cnt;
 };
-
-static void answer_send(int conn, const struct answer *a)
-{
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(FDS_MAX * sizeof(int))];
-	} control = {0};
-	struct iovec data = {(void *)&a->head, sizeof(a->head)};
-	struct msghdr msg = {.msg_iov = &data, .msg_iovlen = 1};
-
-	if (a->fd_cnt) {
-		msg.msg_control = &control;
-		msg.msg_controllen = CMSG_SPACE(a->fd_cnt * sizeof(int));
-		control.head.cmsg_level = SOL_SOCKET;
-		control.head.cmsg_type = SCM_RIGHTS;
-		control.head.cmsg_len = CMSG_LEN(a->fd_cnt * sizeof(int));
-		memcpy(CMSG_DATA(&control.head), a->fd, a->fd_cnt * sizeof(int));
-	}
-	if (sendmsg(conn, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		log_debug("clock: cannot answer: %s", strerror(errno));
-}
 
 static void answer_clock(struct server *s, int idx, struct answer *a)
 {
@@ -103,7 +80,7 @@ static void request_answer(struct server *s, int conn, const struct pov_clock_re
 		else
 			a.head.status = -EINVAL;
 	}
-	answer_send(conn, &a);
+	run_socket_send(conn, &a.head, sizeof(a.head), a.fd, a.fd_cnt);
 }
 
 static void asking_drop(struct server *s, unsigned int i)

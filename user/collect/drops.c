@@ -6,7 +6,6 @@
 
 #include "abi/event.h"
 #include "base/json_get.h"
-#include "collect/preload.h"
 #include "trace/trace_write.h"
 
 static const char *const miss_names[POV_MISS_CNT] = {
@@ -67,13 +66,10 @@ void drops_write(struct drops *d, struct trace_writer *w, uint64_t now_ns)
 void drops_preloaded(struct drops *d, const struct preload_counts *counts, struct trace_writer *w,
 		     uint64_t now_ns)
 {
-	for (unsigned int i = 0; i < POV_CLASS_CNT; i++) {
-		lost_write(d, d->rings * POV_CLASS_CNT + i, counts->lost[i] - d->preload_lost[i],
-			   d->start_ns, w, now_ns);
-		d->preload_lost[i] = counts->lost[i];
-	}
-	memcpy(d->preload_miss, counts->miss, sizeof(d->preload_miss));
-	d->preload_stat[POV_STAT_FOLDED] = counts->folded;
+	d->preloaded = *counts;
+	for (unsigned int i = 0; i < POV_CLASS_CNT; i++)
+		lost_write(d, d->rings * POV_CLASS_CNT + i, counts->lost[i], d->start_ns, w,
+			   now_ns);
 }
 
 json_t *drops_json(const struct drops *d)
@@ -94,7 +90,8 @@ json_t *drops_misses_json(const struct drops *d)
 	json_t *o = json_object();
 
 	for (unsigned int i = 0; i < POV_MISS_CNT; i++)
-		json_set_int(o, miss_names[i], d->counters[POV_COUNT_MISS(i)] + d->preload_miss[i]);
+		json_set_int(o, miss_names[i],
+			     d->counters[POV_COUNT_MISS(i)] + d->preloaded.miss[i]);
 	return o;
 }
 
@@ -109,5 +106,6 @@ uint64_t drops_of(const struct drops *d, enum pov_class class)
 
 uint64_t drops_stat(const struct drops *d, enum pov_stat stat)
 {
-	return d->counters[POV_COUNT_STAT(stat)] + d->preload_stat[stat];
+	return d->counters[POV_COUNT_STAT(stat)] +
+	       (stat == POV_STAT_FOLDED ? d->preloaded.folded : 0);
 }

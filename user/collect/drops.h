@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "abi/config.h"
+#include "collect/preload.h"
 
-struct preload_counts;
 struct trace_writer;
 
 struct drops {
@@ -23,9 +23,8 @@ struct drops {
 	unsigned int rings;
 	uint64_t start_ns;
 	uint64_t total; /* records dropped so far */
-	/* Of threads that record their calls themselves, as of the last drops_preloaded. */
-	uint64_t preload_lost[POV_CLASS_CNT], preload_miss[POV_MISS_CNT],
-		preload_stat[POV_STAT_CNT];
+	struct preload_counts
+		preloaded; /* of threads that record their calls themselves; at the end */
 };
 
 /* rings: how many, the rescue ring not counted. */
@@ -33,7 +32,7 @@ void drops_init(struct drops *d, const volatile uint64_t *counters, volatile uin
 		unsigned int rings, uint64_t start_ns);
 /* Takes what was lost since the last call. */
 void drops_take(struct drops *d);
-/* What threads that record their calls themselves have counted so far; those lost are written as lost since the recording began. */
+/* What threads that recorded their calls themselves have counted, at the end: what they lost is written as lost at any time. */
 void drops_preloaded(struct drops *d, const struct preload_counts *counts, struct trace_writer *w,
 		     uint64_t now_ns);
 /* Writes what was taken. now_ns: read after it was taken, or the recording's end; what lies behind is left out. */

@@ -26,6 +26,7 @@
 #include "collect/kernel.h"
 #include "collect/known_files.h"
 #include "collect/meta.h"
+#include "collect/library_place.h"
 #include "collect/library_users.h"
 #include "trace/trace_write.h"
 
@@ -46,7 +47,6 @@ struct images {
 	struct library_users users;
 	struct map scanned; /* hash of device and number → file, for processes that ran before */
 	struct map askers;  /* pid → struct asker */
-	struct map probed;  /* pid → marker: it calls past what is preloaded */
 	uint32_t late_cnt;  /* processes whose probes were late */
 	uint32_t large_cnt; /* processes of whose memory not all was looked through */
 };
@@ -103,7 +103,6 @@ void images_free(struct images *im)
 	library_users_release(&im->users);
 	map_free(&im->askers, free);
 	map_release(&im->scanned);
-	map_release(&im->probed);
 	free(im);
 }
 
@@ -137,59 +136,30 @@ uint64_t images_probe_count(const struct images *im)
 	return known_files_probes(&im->known);
 }
 
-static struct library *library_of_map(const struct images *im, pid_t pid,
-				      const struct proc_map *map)
-{
-	const struct code_file *f;
-	struct code_id id;
-	char path[96];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, map->start,
-		 map->end);
-	if (stat(path, &st))
-		return NULL;
-	id = code_id_of(&st);
-	f = code_files_find(&im->known.files, &id);
-	return f ? f->lib : NULL;
-}
-
 int images_library_at(const struct images *im, pid_t pid, uint64_t addr)
 {
 	const struct library *lib = NULL;
-	struct proc_maps maps;
+	int err = library_place_find(&im->known.files, pid, addr, &lib);
 
-	if (proc_maps_read(pid, &maps))
-		return -ESRCH;
-	for (size_t i = 0; i < maps.cnt; i++)
-		if (addr >= maps.map[i].start && addr < maps.map[i].end)
-			lib = library_of_map(im, pid, &maps.map[i]);
-	proc_maps_release(&maps);
-	return lib ? lib->id : -EAGAIN;
+	return err ? err : lib->id;
+}
+
+static void left_probe(void *ctx, pid_t pid, const struct proc_map *map, struct library *lib)
+{
+	struct images *im = ctx;
+
+	if (!lib->left)
+		return;
+	lib->left = false;
+	log_info("process %d calls %s, but not by way of what is preloaded: it gets probes", pid,
+		 map->path);
+	helper_ask(im->helper, json_pack("{s:s,s:i,s:I,s:I}", "do", "left", "pid", pid, "start",
+					 (json_int_t)map->start, "end", (json_int_t)map->end));
 }
 
 void images_probe(struct images *im, pid_t pid)
 {
-	struct proc_maps maps;
-	struct library *lib;
-
-	if (map_get(&im->probed, (uint64_t)pid) || proc_maps_read(pid, &maps))
-		return;
-	map_set(&im->probed, (uint64_t)pid, im);
-	meta_write(im->writer, json_pack("{s:s,s:I,s:i}", "type", "probed", "ts_ns",
-					 (json_int_t)kernel_now_ns(), "pid", pid));
-	for (size_t i = 0; i < maps.cnt; i++) {
-		lib = library_of_map(im, pid, &maps.map[i]);
-		if (!lib || !lib->left)
-			continue;
-		lib->left = false;
-		log_info("process %d calls %s past what is preloaded: probes are attached to it",
-			 pid, maps.map[i].path);
-		helper_ask(im->helper, json_pack("{s:s,s:i,s:I,s:I}", "do", "left", "pid", pid,
-						 "start", (json_int_t)maps.map[i].start, "end",
-						 (json_int_t)maps.map[i].end));
-	}
-	proc_maps_release(&maps);
+	library_place_each(&im->known.files, pid, left_probe, im);
 }
 
 void images_detach(struct images *im)

@@ -71,9 +71,9 @@ uint32_t images_library_count(const struct images *im);
 const json_t *images_library_meta(const struct images *im, uint32_t i);
 bool images_have_region(const struct images *im, const char *name); /* some file has it */
 uint64_t images_probe_count(const struct images *im);		    /* attached in all libraries */
-/* Number of the traced library that an address of a process lies in; -EAGAIN: none that is known by now. */
+/* Number of the traced library that an address of a process lies in, or as library_place_find. */
 int images_library_at(const struct images *im, pid_t pid, uint64_t addr);
-/* A process calls a library past what is preloaded: by probes from now on. */
+/* A process calls MPI, but not by way of what is preloaded: what it calls gets probes. */
 void images_probe(struct images *im, pid_t pid);
 /* Detaches all probes, or hands them over to be closed later. */
 void images_detach(struct images *im);

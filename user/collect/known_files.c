@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "abi/config.h"
-#include "abi/preload.h"
 #include "abi/event.h"
 #include "attach/helper.h"
 #include "base/human.h"
@@ -59,9 +58,12 @@ static void library_say(const struct code_file *f, const json_t *meta)
 	const char *refused = json_get_text(meta, "refused"),
 		   *unsure = json_get_text(meta, "unsure");
 	size_t failed = json_array_size(json_object_get(meta, "failed"));
-	bool preload = !strcmp(json_get_text(meta, "link"), POV_LINK_PRELOAD);
-	char probes[64];
+	char probes[64], left[80] = "";
 
+	if (f->lib->left)
+		human_plural(left, sizeof(left), json_get_u64(meta, "preloaded"),
+			     "function left to the processes themselves, ",
+			     "functions left to the processes themselves, ");
 	if (refused[0])
 		log_warn("attach: %s: %zu of %zu probes refused: %s; `povtrace report` names them",
 			 f->path, failed, failed + f->lib->attached, refused);
@@ -71,12 +73,8 @@ static void library_say(const struct code_file *f, const json_t *meta)
 		log_warn("attach: %s: %s", f->path, unsure);
 	log_print(library_is_met(f->lib) ? LOG_DEBUG : LOG_INFO, "%s: %s%s%s, %s%s", f->path,
 		  json_get_text(meta, "flavour"), *json_get_text(meta, "version") ? " " : "",
-		  json_get_text(meta, "version"),
-		  preload ?
-			  human_plural(probes, sizeof(probes), f->lib->attached, "function",
-				       "functions") :
-			  human_plural(probes, sizeof(probes), f->lib->attached, "probe", "probes"),
-		  preload ? " recorded by the processes themselves" : "");
+		  json_get_text(meta, "version"), left,
+		  human_plural(probes, sizeof(probes), f->lib->attached, "probe", "probes"));
 }
 
 /* Of those that are only told of together, how many there were of a flavour. */
@@ -111,7 +109,7 @@ static void library_new(struct known_files *k, struct code_file *f, const json_t
 	lib->owner = (uid_t)json_get_int(o, "owner");
 	lib->meta = json_incref(meta);
 	lib->is_mpi = library_has_layer(lib, "mpi");
-	lib->left = !strcmp(json_get_text(lib->meta, "link"), POV_LINK_PRELOAD);
+	lib->left = json_get_int(meta, "preloaded") > 0;
 	lib->attached = (size_t)json_get_int(meta, "attached");
 	lib->copies = json_incref(json_object_get(o, "copies"));
 	lib->offsets = json_incref(json_object_get(o, "offsets"));

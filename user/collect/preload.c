@@ -2,6 +2,7 @@
 #include "collect/preload.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +19,6 @@
 #include "base/own_file.h"
 #include "base/person.h"
 #include "base/run_socket.h"
-#include "collect/images.h"
 #include "collect/kernel.h"
 #include "collect/preload_area.h"
 #include "layer/func_table.h"
@@ -36,7 +36,6 @@ struct asking {
 
 struct preload {
 	struct preload_options opt;
-	struct images *images;
 	char *library, *path; /* of the socket */
 	int fd, setup_fd;
 	struct pov_preload_setup *setup;
@@ -140,11 +139,6 @@ int preload_open(const struct preload_options *opt, struct preload **out)
 	opt->kernel->calls_until_too = &p->setup->calls_until;
 	*out = p;
 	return 0;
-}
-
-void preload_images(struct preload *p, struct images *images)
-{
-	p->images = images;
 }
 
 void preload_close(struct preload *p)
@@ -254,6 +248,8 @@ void preload_identity(struct preload *p, const struct pov_hdr *rec)
 {
 	uint32_t i = 0;
 
+	if (rec->kind != POV_KIND_EXIT && rec->kind != POV_KIND_EXEC)
+		return;
 	while (i < p->area_cnt) {
 		const struct preload_speaker *who = &p->area[i]->who;
 
@@ -292,7 +288,6 @@ static int area_ready(struct preload *p, struct asking *from, uint64_t address)
 		return -errno;
 	close(a->fd);
 	a->fd = -1;
-	a->address = address;
 	from->area = NULL;
 	if (p->area_cnt == p->area_cap) {
 		p->area_cap = p->area_cap ? 2 * p->area_cap : 16;
@@ -313,7 +308,7 @@ static int area_give(struct preload *p, struct asking *from, const struct pov_pr
 		.first_row = p->first_row,
 		.rows = p->rows,
 		.wanted = p->wanted,
-		.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
+		.cpus = (uint32_t)libbpf_num_possible_cpus(),
 	};
 	struct ucred peer;
 	socklen_t bytes = sizeof(peer);
@@ -330,7 +325,7 @@ static int area_give(struct preload *p, struct asking *from, const struct pov_pr
 		return -ESRCH;
 	if (!proc_same_clock(peer.pid))
 		return -EXDEV;
-	known = images_library_at(p->images, peer.pid, r->address);
+	known = p->opt.library_at(p->opt.ctx, peer.pid, r->address);
 	if (known < 0)
 		return known;
 	lib = (uint32_t)known;
@@ -350,28 +345,6 @@ static int area_give(struct preload *p, struct asking *from, const struct pov_pr
 	return thread_area_make(&who, &from->area);
 }
 
-static void answer_send(int conn, const struct pov_preload_answer *a, const int *fd,
-			unsigned int fd_cnt)
-{
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(2 * sizeof(int))];
-	} control = {0};
-	struct iovec data = {(void *)a, sizeof(*a)};
-	struct msghdr msg = {.msg_iov = &data, .msg_iovlen = 1};
-
-	if (fd_cnt) {
-		msg.msg_control = &control;
-		msg.msg_controllen = CMSG_SPACE(fd_cnt * sizeof(int));
-		control.head.cmsg_level = SOL_SOCKET;
-		control.head.cmsg_type = SCM_RIGHTS;
-		control.head.cmsg_len = CMSG_LEN(fd_cnt * sizeof(int));
-		memcpy(CMSG_DATA(&control.head), fd, fd_cnt * sizeof(int));
-	}
-	if (sendmsg(conn, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		log_debug("preload: cannot answer: %s", strerror(errno));
-}
-
 static void request_answer(struct preload *p, struct asking *from,
 			   const struct pov_preload_request *r)
 {
@@ -388,7 +361,7 @@ static void request_answer(struct preload *p, struct asking *from,
 		a.status = -EINVAL;
 	if (!a.status && r->wish == POV_PRELOAD_AREA)
 		fd[1] = from->area->fd;
-	answer_send(from->conn, &a, fd, fd[1] >= 0 ? 2 : 0);
+	run_socket_send(from->conn, &a, sizeof(a), fd, fd[1] >= 0 ? 2 : 0);
 }
 
 static void asking_drop(struct preload *p, unsigned int i)

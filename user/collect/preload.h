@@ -13,7 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct images;
+#include "abi/config.h"
+
 struct launch_plan;
 struct kernel;
 struct pov_fn;
@@ -27,13 +28,14 @@ struct preload_options {
 	uint64_t spin_gap_ns;
 	/* A record, checked; or one that the collector would have from the kernel half (a thread's first call). */
 	void (*record)(void *ctx, const struct pov_hdr *rec);
+	/* Number of the MPI library that an address of a process lies in; -EAGAIN: not known by now, others are final. */
+	int (*library_at)(void *ctx, pid_t pid, uint64_t addr);
 	void *ctx;
 };
 
 /* What threads counted. */
 struct preload_counts {
-	uint64_t lost[6]; /* by enum pov_class */
-	uint64_t miss[4]; /* by enum pov_miss */
+	uint64_t lost[POV_CLASS_CNT], miss[POV_MISS_CNT];
 	uint64_t folded, waits_ns;
 	/* What recording a call costs, in ps, by those that measured it: their sum and number. */
 	uint64_t cost_ps;
@@ -42,8 +44,6 @@ struct preload_counts {
 
 /* 0 or -errno (printed). */
 int preload_open(const struct preload_options *opt, struct preload **out);
-/* Whose libraries are asked about; before the first request. */
-void preload_images(struct preload *p, struct images *images);
 /*
  * The command's environment with the library in it: as launch_env_make, freed by launch_env_free. Who cannot read the library is told
  * (printed), and gets probes.

@@ -15,7 +15,6 @@ struct preload_counts;
 struct thread_area {
 	struct pov_preload_area *mem; /* the process can write to all of it, at any time */
 	int fd;			      /* of it; -1 once the thread has it */
-	uint64_t address;	      /* in the process; 0: it has not said yet */
 	struct preload_speaker who;
 	uint64_t tail; /* bytes taken; what stands in the memory is not read again */
 	bool damaged;  /* nonsense in it: not read any more */

@@ -8,6 +8,12 @@ _Static_assert(PRELOAD_RECORD_MAX >= POV_FRAME_FULL &&
 		       PRELOAD_RECORD_MAX >= sizeof(struct pov_more) + POV_MORE_BYTES,
 	       "the longest there are");
 
+/* What a process may say of a call. */
+#define CALL_FLAGS \
+	(POV_CALL_OPEN | POV_CALL_UNWOUND | POV_CALL_FAULT | POV_CALL_MORE | POV_CALL_PARTIAL)
+/* Two CPUs may read the clock a little differently. */
+#define CLOCK_SLACK_NS 1000000
+
 static bool func_check(uint16_t func, const struct preload_speaker *who)
 {
 	uint32_t row = func - who->first_row;
@@ -49,6 +55,7 @@ static bool call_check(struct pov_call *c, size_t bytes, const struct preload_sp
 	    !func_check(c->func, who) || !begin_check(c->hdr.ts_ns, c->dur_ns, who) ||
 	    !fields_check((const char *)c + fixed, bytes - fixed))
 		return false;
+	c->hdr.flags = (c->hdr.flags & CALL_FLAGS) | POV_CALL_PRELOADED;
 	c->tgid = who->tgid;
 	c->lib = who->lib;
 	c->pad = 0;
@@ -68,6 +75,7 @@ static bool spin_check(struct pov_spin *s, size_t bytes, const struct preload_sp
 		s->func[i].lib = who->lib;
 		s->func[i].pad = 0;
 	}
+	s->hdr.flags = (s->hdr.flags & POV_SPIN_OPEN) | POV_SPIN_PRELOADED;
 	s->tgid = who->tgid;
 	return true;
 }
@@ -81,7 +89,7 @@ static bool more_check(const struct pov_more *m, size_t bytes, const struct prel
 
 bool preload_check(struct pov_hdr *rec, size_t bytes, const struct preload_speaker *who)
 {
-	if (bytes % 8 || rec->ts_ns < who->since_ns || rec->ts_ns > who->until_ns)
+	if (bytes % 8 || rec->ts_ns < who->since_ns || rec->ts_ns > who->until_ns + CLOCK_SLACK_NS)
 		return false;
 	rec->tid = who->tid;
 	switch (rec->kind) {

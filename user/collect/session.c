@@ -24,7 +24,6 @@
 
 #include "abi/event.h"
 #include "attach/inspect_note.h"
-#include "attach/launch_env.h"
 #include "attach/proc.h"
 #include "base/human.h"
 #include "base/log.h"
@@ -43,7 +42,7 @@
 
 /* ---- records ---- */
 
-static void record_add(struct session *s, unsigned int stream, const struct pov_hdr *rec)
+void session_record(struct session *s, unsigned int stream, const struct pov_hdr *rec)
 {
 	int err;
 
@@ -64,7 +63,7 @@ static int on_ring(void *ctx, void *data, size_t bytes)
 
 	(void)bytes;
 	if (!r->s->discard)
-		record_add(r->s, r->stream, data);
+		session_record(r->s, r->stream, data);
 	return 0;
 }
 
@@ -77,29 +76,10 @@ static int on_control(void *ctx, void *data, size_t bytes)
 	if (s->discard)
 		return 0;
 	if (rec->kind != POV_KIND_PATH && rec->kind != POV_KIND_HANDED)
-		record_add(s, TRACE_STREAM_TASKS, data);
+		session_record(s, TRACE_STREAM_TASKS, data);
 	images_control(s->images, data);
-	if (s->preload) {
-		preload_identity(s->preload, rec);
-		if (rec->kind == POV_KIND_CALLER) {
-			images_probe(s->images, (pid_t)((const struct pov_caller *)rec)->tgid);
-			toll_probed(&s->toll, ((const struct pov_caller *)rec)->tgid);
-		}
-	}
+	session_preload_identity(s, rec);
 	return 0;
-}
-
-/* Of a thread that records its calls itself. */
-static void on_preloaded(void *ctx, const struct pov_hdr *rec)
-{
-	struct session *s = ctx;
-
-	if (rec->kind != POV_KIND_CALLER) {
-		record_add(s, s->kernel.rings + 1, rec);
-		return;
-	}
-	record_add(s, TRACE_STREAM_TASKS, rec);
-	images_control(s->images, rec);
 }
 
 static int rings_open(struct session *s)
@@ -123,12 +103,12 @@ fail:
 
 static void on_snapshot(void *ctx, const void *task)
 {
-	record_add(ctx, TRACE_STREAM_TASKS, task);
+	session_record(ctx, TRACE_STREAM_TASKS, task);
 }
 
 static void on_open_call(void *ctx, const struct pov_hdr *rec)
 {
-	record_add(ctx, 0, rec);
+	session_record(ctx, 0, rec);
 }
 
 /* ---- targets ---- */
@@ -224,24 +204,6 @@ static void recipes_make(struct session *s)
 	calibrate_recipes(&s->fns[cnt]);
 }
 
-/* Serves the command's threads, and has it load the library. */
-static int session_preload(struct session *s)
-{
-	const struct preload_options po = {
-		.kernel = &s->kernel,
-		.fns = s->fns,
-		.wanted = s->wanted,
-		.spin_gap_ns = s->opt->spin_gap_ns,
-		.record = on_preloaded,
-		.ctx = s,
-	};
-	int err = preload_open(&po, &s->preload);
-
-	if (!err)
-		s->plan.envp = preload_environment(s->preload, s->opt->launch);
-	return err;
-}
-
 static int session_load(struct session *s)
 {
 	const struct session_options *o = s->opt;
@@ -265,8 +227,7 @@ static int session_load(struct session *s)
 	err = kernel_load(&ko, &s->kernel);
 	if (err)
 		return err;
-	if (o->preload)
-		err = session_preload(s);
+	err = session_preload_open(s);
 	if (err)
 		return err;
 	if (calibrate_start(&s->kernel, func_table_count(), &s->calibration))
@@ -285,14 +246,6 @@ static void session_calibrated(struct session *s)
 	kernel_reset_counters(&s->kernel);
 }
 
-static bool polled_any(const struct pollfd *polled, unsigned int cnt)
-{
-	for (unsigned int i = 0; i < cnt; i++)
-		if (polled[i].revents)
-			return true;
-	return false;
-}
-
 /*
  * Moves what is in the rings, and what the helper has found; waits up to POLL_MS for either, or for the command's end,
  * 1 if that has come. 0 or -errno.
@@ -303,22 +256,14 @@ static int rings_poll(struct session *s)
 						.events = POLLIN},
 					       {.fd = images_fd(s->images), .events = POLLIN},
 					       {.fd = s->launch_fd, .events = POLLIN}};
-	unsigned int asking = s->preload ? preload_poll(s->preload, p + 3) : 0;
+	unsigned int asking = session_preload_polled(s, p + 3);
 	int n = 0;
 
 	kernel_say_alive(&s->kernel, true);
 	if (poll(p, 3 + asking, s->preload_full ? POLL_FULL_MS : POLL_MS) > 0 && p[0].revents)
 		n = ring_buffer__poll(s->rings, 0);
 	images_poll(s->images);
-	if (s->preload) {
-		preload_say_alive(s->preload, true);
-		/* What the kernel half has told of who asks comes first. */
-		if (polled_any(p + 3, asking))
-			ring_buffer__consume(s->rings);
-		preload_work(s->preload, p + 3, asking);
-		if (s->preload_full)
-			s->preload_full = preload_consume(s->preload);
-	}
+	session_preload_work(s, p + 3, asking);
 	return n < 0 && n != -EINTR ? n : p[2].revents != 0;
 }
 
@@ -374,8 +319,6 @@ static int session_start(struct session *s, const volatile int *stop)
 	err = images_new(&s->kernel, &wanted, s->writer, &s->images);
 	if (err)
 		return err;
-	if (s->preload)
-		preload_images(s->preload, s->images);
 	images_foresee(s->images, s->opt->launch ? &s->plan : NULL);
 	session_calibrated(s);
 	s->start_ns = kernel_now_ns();
@@ -454,8 +397,7 @@ static void session_sample(struct session *s, uint64_t now)
 {
 	s->sampled_ns = now;
 	ring_buffer__consume(s->rings);
-	if (s->preload)
-		s->preload_full = preload_consume(s->preload);
+	session_preload_take(s);
 	drops_take(&s->drops);
 	drops_write(&s->drops, s->writer, kernel_now_ns());
 	images_limits_read(s->images, LIMITS_NS);
@@ -496,8 +438,6 @@ static void toll_sum(struct session *s)
 	uint32_t pid;
 	int rank;
 
-	if (s->preloaded.cost_cnt)
-		s->cost.preload_ns = (double)s->preloaded.cost_ps / 1e3 / s->preloaded.cost_cnt;
 	for (uint32_t i = 0; i < images_library_count(s->images); i++)
 		toll_library(&s->toll, images_library_meta(s->images, i));
 	toll_find(&s->toll, &s->cost, s->start_ns, s->end_ns, d, &pid);
@@ -532,12 +472,7 @@ static void session_end(struct session *s)
 	images_limits_read(s->images, 0);
 	ring_buffer__consume(s->rings);
 	s->res->open_calls = open_calls_read(&s->kernel, s->end_ns, on_open_call, s);
-	if (s->preload) {
-		s->res->open_calls += preload_open_calls(s->preload, s->end_ns);
-		preload_say_alive(s->preload, false);
-		preload_counts_get(s->preload, &s->preloaded);
-		drops_preloaded(&s->drops, &s->preloaded, s->writer, s->end_ns);
-	}
+	session_preload_end(s);
 	drops_take(&s->drops);
 	drops_write(&s->drops, s->writer, s->end_ns);
 	images_detach(s->images);
@@ -577,10 +512,7 @@ static int session_finish(struct session *s)
 static void session_release(struct session *s)
 {
 	launch_cancel(&s->launch);
-	if (s->preload) {
-		launch_env_free(s->plan.envp);
-		preload_close(s->preload);
-	}
+	session_preload_release(s);
 	if (s->launch_fd >= 0)
 		close(s->launch_fd);
 	ring_buffer__free(s->rings);

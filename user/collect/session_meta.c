@@ -160,7 +160,7 @@ static void preload_tell(struct session *s)
 	meta(s, json_pack("{s:s,s:f,s:i,s:i,s:I}", "type", "preload", "call_ns", s->cost.preload_ns,
 			  "threads", (int)preload_thread_cnt(s->preload), "damaged",
 			  (int)preload_damaged_cnt(s->preload), "wait_ns",
-			  (json_int_t)s->preloaded.waits_ns));
+			  (json_int_t)s->drops.preloaded.waits_ns));
 }
 
 void session_meta_end(struct session *s)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Shared by the session's parts: session.c (the order of a recording) and session_meta.c (what the trace says of the
- * recording itself). Nobody else includes it.
+ * Shared by the session's parts: session.c (the order of a recording), session_meta.c (what the trace says of the recording
+ * itself) and session_preload.c. Nobody else includes it.
  */
 #ifndef POV_COLLECT_SESSION_PRIV_H
 #define POV_COLLECT_SESSION_PRIV_H
@@ -42,7 +42,6 @@ struct session {
 	struct drops drops;
 	struct calibration calibration;
 	struct probe_cost cost;
-	struct preload_counts preloaded; /* at the end */
 	struct toll toll;
 	uint64_t start_ns, sampled_ns, shown_ns;
 	uint64_t loop_ns;      /* when all was set up */
@@ -77,5 +76,24 @@ void session_meta_end(struct session *s);
 void session_stored_count(struct session *s);
 /* CPU time of this process and its helper. */
 uint64_t session_own_cpu_ns(const struct session *s);
+
+/* ---- session.c, for the others ---- */
+
+/* Stores a record, unless it is from behind the end. */
+void session_record(struct session *s, unsigned int stream, const struct pov_hdr *rec);
+
+/* ---- session_preload.c: processes that record their calls themselves, if this session has any ---- */
+
+/* Serves the command's threads, and has it load the library. 0 or -errno (printed). */
+int session_preload_open(struct session *s);
+/* What to wait for, as preload_poll; and what to do then. */
+unsigned int session_preload_polled(const struct session *s, struct pollfd *out);
+void session_preload_work(struct session *s, const struct pollfd *polled, unsigned int cnt);
+void session_preload_take(struct session *s);
+/* An identity record of the kernel half, after images_control. */
+void session_preload_identity(struct session *s, const struct pov_hdr *rec);
+/* After kernel_calls_end. */
+void session_preload_end(struct session *s);
+void session_preload_release(struct session *s);
 
 #endif

@@ -8,15 +8,14 @@
 #include <string.h>
 
 #include "abi/config.h"
-#include "abi/preload.h"
 #include "base/json_get.h"
 #include "base/log.h"
 #include "layer/func_table.h"
 
 struct toll_hits {
 	uint64_t calls, polls;
+	uint64_t preloaded; /* calls and polls that their process has recorded itself; in none of these */
 	bool stepped;
-	bool preload; /* its process records it itself */
 };
 
 static uint64_t key_of(uint32_t tgid, uint16_t lib, uint16_t func)
@@ -40,10 +39,27 @@ static void life_note(struct map *m, uint32_t tgid, uint64_t ts_ns)
 
 static void spin_count(struct toll *t, const struct pov_spin *s)
 {
-	for (unsigned int i = 0; i < s->nfuncs && i < POV_SPIN_FUNCS_MAX; i++)
-		if (s->func[i].lib != POV_LIB_KERNEL)
-			hits_of(t, key_of(s->tgid, s->func[i].lib, s->func[i].func))->polls +=
-				s->func[i].cnt;
+	struct toll_hits *h;
+
+	for (unsigned int i = 0; i < s->nfuncs && i < POV_SPIN_FUNCS_MAX; i++) {
+		if (s->func[i].lib == POV_LIB_KERNEL)
+			continue;
+		h = hits_of(t, key_of(s->tgid, s->func[i].lib, s->func[i].func));
+		if (s->hdr.flags & POV_SPIN_PRELOADED)
+			h->preloaded += s->func[i].cnt;
+		else
+			h->polls += s->func[i].cnt;
+	}
+}
+
+static void call_count(struct toll *t, const struct pov_call *call)
+{
+	struct toll_hits *h = hits_of(t, key_of(call->tgid, call->lib, call->func));
+
+	if (call->hdr.flags & POV_CALL_PRELOADED)
+		h->preloaded++;
+	else
+		h->calls++;
 }
 
 void toll_record(struct toll *t, const struct pov_hdr *rec)
@@ -56,7 +72,7 @@ void toll_record(struct toll *t, const struct pov_hdr *rec)
 	switch (rec->kind) {
 	case POV_KIND_CALL: /* those within the kernel hit no probe */
 		if (call->lib != POV_LIB_KERNEL)
-			hits_of(t, key_of(call->tgid, call->lib, call->func))->calls++;
+			call_count(t, call);
 		break;
 	case POV_KIND_SPIN:
 		spin_count(t, (const struct pov_spin *)rec);
@@ -87,31 +103,20 @@ static const char *name_of(uint64_t key)
 
 void toll_library(struct toll *t, const json_t *meta)
 {
-	bool preload = !strcmp(json_get_text(meta, "link"), POV_LINK_PRELOAD);
 	const json_t *names = json_object_get(meta, "stepped_names");
 	json_int_t id = json_get_int(meta, "id");
 	struct toll_hits *h;
 	uint64_t key;
 
-	for (size_t at = 0; (h = map_next(&t->hits, &at, &key));) {
-		if ((uint16_t)(key >> 16) != id)
-			continue;
-		h->stepped |= json_has_text(names, name_of(key));
-		h->preload |= preload;
-	}
+	for (size_t at = 0; (h = map_next(&t->hits, &at, &key));)
+		h->stepped |= (uint16_t)(key >> 16) == id && json_has_text(names, name_of(key));
 }
 
-void toll_probed(struct toll *t, uint32_t tgid)
+static double cost_of(const struct toll_hits *h, const struct probe_cost *cost)
 {
-	map_set(&t->probed, tgid, t);
-}
+	double ns = (double)h->calls * cost->call_ns + (double)h->polls * cost->spin_ns +
+		    (double)h->preloaded * cost->preload_ns;
 
-static double cost_of(const struct toll_hits *h, const struct probe_cost *cost, bool probed)
-{
-	double ns = (double)h->calls * cost->call_ns + (double)h->polls * cost->spin_ns;
-
-	if (h->preload && !probed)
-		return (double)(h->calls + h->polls) * cost->preload_ns;
 	if (h->stepped && cost->stepped_ns > cost->call_ns)
 		ns += (double)(h->calls + h->polls) * (cost->stepped_ns - cost->call_ns);
 	return ns;
@@ -132,7 +137,7 @@ static void sums_make(const struct toll *t, const struct probe_cost *cost, struc
 	s->nfunc = func_table_count();
 	s->func = xcalloc(s->nfunc + 1, sizeof(*s->func));
 	for (size_t at = 0; (h = map_next(&t->hits, &at, &key));) {
-		ns = cost_of(h, cost, map_get(&t->probed, key >> 32));
+		ns = cost_of(h, cost);
 		sum = map_make(&s->process, key >> 32, sizeof(*sum));
 		*sum += ns;
 		if ((uint16_t)key < s->nfunc)
@@ -183,6 +188,5 @@ void toll_release(struct toll *t)
 	map_free(&t->hits, free);
 	map_release(&t->begin);
 	map_release(&t->end);
-	map_release(&t->probed);
 	memset(t, 0, sizeof(*t));
 }

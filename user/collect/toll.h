@@ -19,8 +19,7 @@ struct toll_hits;
 struct toll {
 	struct map hits; /* process, library, function → owned struct toll_hits */
 	struct map begin,
-		end;	   /* process → when it began and ended, if the recording saw that; + 1 */
-	struct map probed; /* process → marker */
+		end; /* process → when it began and ended, if the recording saw that; + 1 */
 	uint64_t last_key;
 	struct toll_hits *last;
 };
@@ -28,8 +27,6 @@ struct toll {
 void toll_record(struct toll *t, const struct pov_hdr *rec);
 /* The "library" meta object of a library: which of its functions are single-stepped. */
 void toll_library(struct toll *t, const json_t *meta);
-/* The calls of a process are recorded by probes, whatever those of others in the same library are. */
-void toll_probed(struct toll *t, uint32_t tgid);
 /*
  * The process that it cost most, against its life between start_ns and end_ns. *pid: 0 if there is none; who is left to
  * the caller.

@@ -7,13 +7,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
+
+#include "libpov/served.h"
 
 #define SOCKET_USUAL "/run/povtrace/clock.sock"
 #define SOCKET_VARIABLE "POVTRACE_CLOCK"
-#define ANSWER_SECONDS 5
 
 /* Only root serves. */
 static int server_check(int conn)
@@ -29,49 +28,24 @@ static int server_check(int conn)
 static int server_connect(void)
 {
 	const char *path = secure_getenv(SOCKET_VARIABLE);
-	const struct timeval patience = {.tv_sec = ANSWER_SECONDS};
-	struct sockaddr_un at = {.sun_family = AF_UNIX};
-	int conn, err;
+	int conn = served_connect(path ? path : SOCKET_USUAL), err;
 
-	path = path ? path : SOCKET_USUAL;
-	if (strlen(path) >= sizeof(at.sun_path))
-		return -ENAMETOOLONG;
-	strcpy(at.sun_path, path);
-	conn = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (conn < 0)
-		return -errno;
-	setsockopt(conn, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(conn, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	err = connect(conn, (struct sockaddr *)&at, sizeof(at)) ? -errno : server_check(conn);
+		return conn;
+	err = server_check(conn);
 	if (!err)
 		return conn;
 	close(conn);
 	return err;
 }
 
-/* Receives an answer and its descriptors; fd[] of those that did not come is -1. */
 static int answer_take(int conn, struct pov_clock_answer *answer, int fd[ASK_FDS])
 {
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(ASK_FDS * sizeof(int))];
-	} control;
-	struct iovec data = {answer, sizeof(*answer)};
-	struct msghdr msg = {.msg_iov = &data,
-			     .msg_iovlen = 1,
-			     .msg_control = &control,
-			     .msg_controllen = sizeof(control)};
-	ssize_t n = recvmsg(conn, &msg, MSG_CMSG_CLOEXEC);
-	struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&msg);
+	int err = served_receive(conn, answer, sizeof(*answer), fd);
 
-	for (int i = 0; i < ASK_FDS; i++)
-		fd[i] = -1;
-	if (n < 0)
-		return errno == EAGAIN ? -ETIMEDOUT : -errno;
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-		memcpy(fd, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
-	if (n != sizeof(*answer) || answer->magic != POV_CLOCK_MAGIC ||
-	    answer->version != POV_CLOCK_VERSION)
+	if (err)
+		return err;
+	if (answer->magic != POV_CLOCK_MAGIC || answer->version != POV_CLOCK_VERSION)
 		return -EPROTO;
 	return answer->status;
 }

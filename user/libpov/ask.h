@@ -4,8 +4,9 @@
 #define POV_LIBPOV_ASK_H
 
 #include "abi/clock.h"
+#include "libpov/served.h"
 
-#define ASK_FDS 2
+#define ASK_FDS SERVED_FDS
 
 /* Mapped, for as long as the process lives, not for its children. */
 struct asked {

@@ -411,6 +411,7 @@ void call_record(struct model *m, struct mthread *t, const struct pov_call *rec)
 				.partial = rec->hdr.flags & POV_CALL_PARTIAL,
 				.end_only = rec->hdr.flags & POV_CALL_END_ONLY,
 				.fault = rec->hdr.flags & POV_CALL_FAULT,
+				.preloaded = rec->hdr.flags & POV_CALL_PRELOADED,
 				.cpu = rec->cpu,
 				.lib = rec->lib,
 				.ret = rec->ret,
@@ -469,6 +470,7 @@ void spin_record(struct model *m, struct mthread *t, const struct pov_spin *rec)
 				.thread = &t->pub,
 				.depth = rec->depth,
 				.open = rec->hdr.flags & POV_SPIN_OPEN,
+				.preloaded = rec->hdr.flags & POV_SPIN_PRELOADED,
 				.cpu = rec->cpu,
 			},
 	};

@@ -134,7 +134,8 @@ struct model_call {
 	uint8_t depth; /* within how many traced calls, of whatever layers */
 	bool nested;   /* within one of the same layer */
 	bool open, unwound, partial, fault;
-	bool end_only; /* when it began is not known: begin_ns is end_ns */
+	bool preloaded; /* recorded by its process itself, without a probe */
+	bool end_only;	/* when it began is not known: begin_ns is end_ns */
 	uint16_t cpu;
 	uint16_t lib; /* id of its library's meta object */
 	struct model_site site;
@@ -155,6 +156,7 @@ struct model_spin {
 	uint8_t depth; /* as of calls */
 	bool nested;
 	bool open;
+	bool preloaded;
 	uint16_t cpu;
 	uint32_t nfuncs;
 	struct model_spin_func func[4];

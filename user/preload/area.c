@@ -11,16 +11,13 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "libpov/served.h"
 #include "preload/record.h"
 #include "preload/shims.h"
 
-#define ANSWER_SECONDS 5
 #define AGAIN_CALLS 64 /* a thread that was told to ask later asks after so many calls */
-#define FDS 2
 #define MAPPED_BYTES (POV_PRELOAD_AREA_BYTES + 2ull * POV_PRELOAD_RING_BYTES)
 
 const struct pov_preload_setup *setup;
@@ -73,53 +70,9 @@ static void prepare(void)
 
 /* ---- the collector ---- */
 
-static int server_connect(void)
-{
-	const struct timeval patience = {.tv_sec = ANSWER_SECONDS};
-	struct sockaddr_un at = {.sun_family = AF_UNIX};
-	int conn;
-
-	if (strlen(socket_path) >= sizeof(at.sun_path))
-		return -ENAMETOOLONG;
-	memcpy(at.sun_path, socket_path, strlen(socket_path));
-	conn = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (conn < 0)
-		return -errno;
-	setsockopt(conn, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(conn, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (!connect(conn, (const struct sockaddr *)&at, sizeof(at)))
-		return conn;
-	close(conn);
-	return -errno;
-}
-
-/* Descriptors that did not come are -1. 0, or -errno: the collector's, or of the way to it. */
-static int answer_take(int conn, struct pov_preload_answer *a, int fd[FDS])
-{
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(FDS * sizeof(int))];
-	} control;
-	struct iovec data = {a, sizeof(*a)};
-	struct msghdr msg = {.msg_iov = &data,
-			     .msg_iovlen = 1,
-			     .msg_control = &control,
-			     .msg_controllen = sizeof(control)};
-	ssize_t n = recvmsg(conn, &msg, MSG_CMSG_CLOEXEC);
-	struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&msg);
-
-	fd[0] = fd[1] = -1;
-	if (n < 0)
-		return -errno;
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-		memcpy(fd, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
-	if (n != sizeof(*a) || a->magic != POV_PRELOAD_MAGIC || a->version != POV_PRELOAD_VERSION)
-		return -EPROTO;
-	return a->status;
-}
-
+/* 0, or -errno: the collector's, or of the way to it. */
 static int ask(int conn, enum pov_preload_wish wish, u64 address, struct pov_preload_answer *a,
-	       int fd[FDS])
+	       int fd[SERVED_FDS])
 {
 	const struct pov_preload_request r = {
 		.magic = POV_PRELOAD_MAGIC,
@@ -130,7 +83,15 @@ static int ask(int conn, enum pov_preload_wish wish, u64 address, struct pov_pre
 		.address = address,
 	};
 
-	return send(conn, &r, sizeof(r), MSG_NOSIGNAL) < 0 ? -errno : answer_take(conn, a, fd);
+	int err = send(conn, &r, sizeof(r), MSG_NOSIGNAL) < 0 ?
+			  -errno :
+			  served_receive(conn, a, sizeof(*a), fd);
+
+	if (err)
+		return err;
+	if (a->magic != POV_PRELOAD_MAGIC || a->version != POV_PRELOAD_VERSION)
+		return -EPROTO;
+	return a->status;
 }
 
 /* ---- memory ---- */
@@ -189,14 +150,14 @@ static int area_take(int conn, u32 row)
 {
 	struct pov_preload_answer a, ready;
 	struct pov_preload_area *mapped = NULL;
-	int fd[FDS], none[FDS], err;
+	int fd[SERVED_FDS] = {-1, -1}, none[SERVED_FDS], err;
 
 	err = ask(conn, POV_PRELOAD_AREA, shims_library(row), &a, fd);
 	if (!err)
 		err = setup_map(fd[0], a.setup_bytes);
 	if (!err)
 		err = area_map(fd[1], &mapped);
-	for (int i = 0; i < FDS; i++)
+	for (int i = 0; i < SERVED_FDS; i++)
 		if (fd[i] >= 0)
 			close(fd[i]);
 	if (err)
@@ -227,11 +188,11 @@ bool area_meet(u32 row)
 		return false;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_mutex_lock(&lock);
-	conn = server_connect();
+	conn = served_connect(socket_path);
 	err = conn < 0 ? conn : area_take(conn, row);
 	if (conn >= 0)
 		close(conn);
-	if (err && err != -EAGAIN && err != -ETIMEDOUT)
+	if (err && err != -EAGAIN) /* nobody is asked twice that did not answer */
 		socket_path = NULL;
 	pthread_mutex_unlock(&lock);
 	pthread_setcancelstate(cancel, NULL);

@@ -59,7 +59,7 @@ static void facts_find(struct report *r)
 		r->facts |= FACT_SCHED;
 	if (r->sum.time.times.ns[THREAD_UNKNOWN])
 		r->facts |= FACT_UNKNOWN;
-	if (r->time.poll_ns > 0)
+	if (r->time.poll_cost.probe_ns > 0)
 		r->facts |= FACT_POLL_COST;
 	if (r->coverage.calibrated)
 		r->facts |= FACT_HIT_COST;

@@ -83,6 +83,7 @@ static void json_libraries(struct json_out *j, const struct coverage *v)
 		json_out_key_string(j, "build_id", l->build_id);
 		json_out_key_string(j, "flavour", l->flavour);
 		json_out_key_string(j, "version", l->version);
+		json_out_key_uint(j, "preloaded", l->preloaded);
 		json_out_key_string(j, "link", l->link);
 		json_out_key_uint(j, "attached", l->attached);
 		json_out_key_uint(j, "sites_emulated", l->emulated);
@@ -162,7 +163,7 @@ void json_coverage(struct json_out *j, const struct report *r)
 		json_out_key_double(j, "call_ns", v->preload_ns);
 		json_out_key_uint(j, "wait_ns", v->preload_wait_ns);
 		json_out_key_uint(j, "damaged", v->preload_damaged);
-		json_out_key_uint(j, "processes_by_probes", v->nprobed);
+		json_out_key_uint(j, "processes_by_probes", coverage_probed(v));
 		json_out_object_end(j);
 	} else {
 		json_out_null(j);
@@ -201,6 +202,10 @@ static void library_print(const struct coverage_library *l, FILE *out)
 	text_foreign(out, " (", l->flavour, 16);
 	text_foreign(out, " ", l->version, 16);
 	fputs(*l->flavour ? ")\n" : "\n", out);
+	if (l->preloaded)
+		fprintf(out,
+			"             %" PRIu64 " functions recorded by processes themselves\n",
+			l->preloaded);
 	fprintf(out, "             %" PRIu64 " functions attached", l->attached);
 	text_foreign(out, " by ", l->link, 40);
 	fprintf(out,
@@ -373,7 +378,7 @@ static void overhead_print(const struct report *r, FILE *out)
 {
 	const struct coverage_hits *h = &r->sum.hits;
 	const struct coverage *v = &r->coverage;
-	bool probed = h->calls + h->polls > h->preloaded;
+	bool probed = h->calls || h->polls || !h->preloaded;
 	char a[HUMAN_BYTES], b[HUMAN_BYTES];
 
 	if (!v->calibrated) {
@@ -382,14 +387,13 @@ static void overhead_print(const struct report *r, FILE *out)
 	}
 	fprintf(out, "  overhead   %s", r->lost_shown & LOSS_OF_CALLS ? "≥" : "");
 	if (h->preloaded)
-		fprintf(out, "%s calls and polls recorded by their processes x %.0f ns%s",
+		fprintf(out, "%s calls and polls recorded by processes themselves x %.0f ns%s",
 			human_count(a, sizeof(a), h->preloaded), v->preload_ns,
 			probed ? "\n             + " : "");
-	if (probed || !h->preloaded)
+	if (probed)
 		fprintf(out, "%s calls x %.0f ns + %s polls x %.0f ns",
-			human_count(a, sizeof(a), h->calls - (h->preloaded - h->preloaded_polls)),
-			v->call_ns, human_count(b, sizeof(b), h->polls - h->preloaded_polls),
-			v->spin_ns);
+			human_count(a, sizeof(a), h->calls), v->call_ns,
+			human_count(b, sizeof(b), h->polls), v->spin_ns);
 	if (h->stepped && coverage_step_ns(v) > 0)
 		fprintf(out, "\n             + %s of these single-stepped x %.0f ns",
 			human_count(a, sizeof(a), h->stepped), coverage_step_ns(v));
@@ -410,10 +414,10 @@ static void preload_print(const struct coverage *v, FILE *out)
 {
 	char a[HUMAN_BYTES];
 
-	if (v->nprobed)
+	if (v->has_preload && coverage_probed(v))
 		fprintf(out,
-			"  by probes  %s, as what it calls is not by name, past what is preloaded\n",
-			human_plural(a, sizeof(a), v->nprobed, "process", "processes"));
+			"  by probes  %s: calls that do not come by way of what is preloaded\n",
+			human_plural(a, sizeof(a), coverage_probed(v), "process", "processes"));
 	if (v->preload_wait_ns)
 		fprintf(out, "  waited     for room to record: %s, all threads together\n",
 			human_ns(a, sizeof(a), v->preload_wait_ns));

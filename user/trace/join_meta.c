@@ -265,6 +265,28 @@ static json_t *cost_join(const struct trace_joined *j)
 	return o;
 }
 
+/* What processes that recorded their calls themselves said: all together, what a call costs on average. */
+static json_t *preload_join(const struct trace_joined *j)
+{
+	json_t *preload, *o = NULL;
+	double sum_ns = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->cnt; i++) {
+		preload = trace_meta_find(j->part[i].trace, "preload");
+		if (!preload)
+			continue;
+		if (!o)
+			o = json_pack("{s:s}", "type", "preload");
+		numbers_add(o, preload);
+		sum_ns += json_number_value(json_object_get(preload, "call_ns"));
+		n++;
+	}
+	if (o)
+		json_object_set_new(o, "call_ns", json_real(sum_ns / (double)n));
+	return o;
+}
+
 /* However far a broken clock was. */
 static json_int_t whole_ns(double ns)
 {
@@ -362,8 +384,8 @@ static int parts_check(const struct trace_joined *j)
 
 static bool is_joined(const json_t *meta)
 {
-	static const char *const once[] = {"recording", "host",	      "functions",
-					   "end",	"probe_cost", "clocks"};
+	static const char *const once[] = {"recording",	 "host",   "functions", "end",
+					   "probe_cost", "clocks", "preload"};
 
 	for (size_t i = 0; i < sizeof(once) / sizeof(once[0]); i++)
 		if (json_is_type(meta, once[i]))
@@ -402,6 +424,7 @@ int join_metas(struct trace_joined *j, json_t ***out, size_t *cnt)
 	json_array_extend(all, tables.layers);
 	/* What there is none of is not appended. */
 	json_array_append_new(all, cost_join(j));
+	json_array_append_new(all, preload_join(j));
 	for (size_t i = 0; i < j->cnt; i++)
 		others_add(all, &j->part[i], !i);
 	json_array_append_new(all, end_join(j));

@@ -40,7 +40,7 @@ const char *const text_field_names[TEXT_FIELD_NAMES_CNT] = {
 #define CALL_FLAGS                                                                               \
 	FLAGS({"open", POV_CALL_OPEN}, {"unwound", POV_CALL_UNWOUND}, {"fault", POV_CALL_FAULT}, \
 	      {"more", POV_CALL_MORE}, {"partial", POV_CALL_PARTIAL},                            \
-	      {"end_only", POV_CALL_END_ONLY})
+	      {"end_only", POV_CALL_END_ONLY}, {"preloaded", POV_CALL_PRELOADED})
 #define TASK_MEMBERS                                                                \
 	MEMBERS(DEC(pov_task, tgid, "tgid"), DEC(pov_task, ppid, "ppid"),           \
 		DEC(pov_task, state, "state"), DEC(pov_task, cpu, "cpu"),           \
@@ -76,7 +76,7 @@ const struct text_kind text_kinds[] = {
 	 MEMBERS(DEC(pov_spin, dur_ns, "dur"), HEX(pov_spin, site, "site"),
 		 DEC(pov_spin, tgid, "tgid"), DEC(pov_spin, depth, "depth"),
 		 DEC(pov_spin, cpu, "cpu")),
-	 FLAGS({"open", POV_SPIN_OPEN})},
+	 FLAGS({"open", POV_SPIN_OPEN}, {"preloaded", POV_SPIN_PRELOADED})},
 	{POV_KIND_MORE, "more", sizeof(struct pov_more),
 	 MEMBERS(DEC(pov_more, begin_ns, "begin"), DEC(pov_more, first, "first"),
 		 M(pov_more, type, "type", TEXT_TYPE), DEC(pov_more, arg, "arg")),

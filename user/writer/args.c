@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/polls.h"
 #include "base/text.h"
 #include "site/sites.h"
 
@@ -154,13 +153,13 @@ static uint32_t spin_funcs(const struct model_spin *s)
 }
 
 void args_from_spin(struct writer_args *a, const struct model_spin *s, uint64_t start_ns,
-		    bool sched, double poll_ns)
+		    bool sched, const struct poll_cost *cost)
 {
-	struct poll_times times = poll_times_of(s, poll_ns);
+	struct poll_times times = poll_times_of(s, cost);
 
 	args_add_uint(a, "count", s->cnt);
 	args_add_us(a, "busy_us", s->busy_ns);
-	if (poll_ns > 0) {
+	if (poll_cost_ns(cost, s) > 0) {
 		args_add_us(a, "probes_us", times.probes_ns);
 		args_add_us(a, "between_us", times.between_ns);
 	}

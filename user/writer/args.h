@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/polls.h"
 #include "model/model.h"
 
 struct sites;
@@ -39,12 +40,12 @@ const char *args_keep(struct writer_args *a, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * start_ns: of the recording; sched: whether the split of a call into states means anything; poll_ns: what an empty
+ * start_ns: of the recording; sched: whether the split of a call into states means anything; cost: what an empty
  * poll costs by the calibration, 0 if not known.
  */
 void args_from_call(struct writer_args *a, const struct model_call *c, bool sched);
 void args_from_spin(struct writer_args *a, const struct model_spin *s, uint64_t start_ns,
-		    bool sched, double poll_ns);
+		    bool sched, const struct poll_cost *cost);
 /* "MPI_Iprobe ×1,234"; lies in the scratch. */
 const char *args_spin_name(struct writer_args *a, const struct model_spin *s);
 

@@ -181,7 +181,7 @@ static void tl_spin(void *ctx, const struct model_spin *sp)
 		args_reset(&tl->args);
 		s.name = args_spin_name(&tl->args, sp);
 		args_from_spin(&tl->args, sp, tl->opt.start_ns, tl->opt.sched_recorded,
-			       tl->opt.poll_ns);
+			       &tl->opt.poll_cost);
 		shown = tl_track_add(tl, &th->track, &s, sp->depth, orphan);
 		tl->totals->spins++;
 	}

@@ -133,8 +133,8 @@ struct timeline_options {
 	uint32_t rings, cpus_per_ring; /* 0: unknown */
 	uint32_t nr_cpus;
 	const struct model *model; /* to name CPUs by; may be NULL */
-	double poll_ns;		   /* calibrated cost of an empty poll; 0: not known */
-	struct sites *sites;	   /* names of call sites; NULL: none are known */
+	struct poll_cost poll_cost;
+	struct sites *sites; /* names of call sites; NULL: none are known */
 };
 
 struct findings;

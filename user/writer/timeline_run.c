@@ -27,7 +27,7 @@ void timeline_options_fill(struct timeline_options *opt, struct model *m,
 		.sched_all = info->sched_all,
 		.rings = json_get_u32(config, "rings"),
 		.cpus_per_ring = json_get_u32(config, "cpus_per_ring"),
-		.poll_ns = poll_cost_ns(t),
+		.poll_cost = poll_cost_read(t),
 		.nr_cpus = info->nr_cpus < 65536 ? info->nr_cpus : 0,
 		.model = m,
 	};

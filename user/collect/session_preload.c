@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* What a session has with processes that record their calls themselves; nothing of it does anything in another session. */
+#include <bpf/libbpf.h>
+
+#include "abi/event.h"
+#include "attach/launch_env.h"
+#include "collect/session.h"
+#include "collect/session_priv.h"
+
+/* Their own stream, but for a thread's first call, which others have from the kernel half. */
+static void on_record(void *ctx, const struct pov_hdr *rec)
+{
+	struct session *s = ctx;
+
+	if (rec->kind != POV_KIND_CALLER) {
+		session_record(s, s->kernel.rings + 1, rec);
+		return;
+	}
+	session_record(s, TRACE_STREAM_TASKS, rec);
+	images_control(s->images, rec);
+}
+
+static int library_at(void *ctx, pid_t pid, uint64_t addr)
+{
+	const struct session *s = ctx;
+
+	return images_library_at(s->images, pid, addr);
+}
+
+int session_preload_open(struct session *s)
+{
+	const struct preload_options po = {
+		.kernel = &s->kernel,
+		.fns = s->fns,
+		.wanted = s->wanted,
+		.spin_gap_ns = s->opt->spin_gap_ns,
+		.record = on_record,
+		.library_at = library_at,
+		.ctx = s,
+	};
+	int err;
+
+	if (!s->opt->preload)
+		return 0;
+	err = preload_open(&po, &s->preload);
+	if (!err)
+		s->plan.envp = preload_environment(s->preload, s->opt->launch);
+	return err;
+}
+
+unsigned int session_preload_polled(const struct session *s, struct pollfd *out)
+{
+	return s->preload ? preload_poll(s->preload, out) : 0;
+}
+
+void session_preload_work(struct session *s, const struct pollfd *polled, unsigned int cnt)
+{
+	bool asked = false;
+
+	if (!s->preload)
+		return;
+	preload_say_alive(s->preload, true);
+	for (unsigned int i = 0; i < cnt; i++)
+		asked |= polled[i].revents != 0;
+	if (asked) /* what the kernel half has told of who asks comes first */
+		ring_buffer__consume(s->rings);
+	preload_work(s->preload, polled, cnt);
+	if (s->preload_full)
+		session_preload_take(s);
+}
+
+void session_preload_take(struct session *s)
+{
+	if (s->preload)
+		s->preload_full = preload_consume(s->preload);
+}
+
+void session_preload_identity(struct session *s, const struct pov_hdr *rec)
+{
+	if (!s->preload)
+		return;
+	preload_identity(s->preload, rec);
+	if (rec->kind == POV_KIND_CALLER) /* by a probe: it did not come by way of the library */
+		images_probe(s->images, (pid_t)((const struct pov_caller *)rec)->tgid);
+}
+
+void session_preload_end(struct session *s)
+{
+	struct preload_counts counts;
+
+	if (!s->preload)
+		return;
+	s->res->open_calls += preload_open_calls(s->preload, s->end_ns);
+	preload_say_alive(s->preload, false);
+	preload_counts_get(s->preload, &counts);
+	drops_preloaded(&s->drops, &counts, s->writer, s->end_ns);
+	if (counts.cost_cnt)
+		s->cost.preload_ns = (double)counts.cost_ps / 1e3 / counts.cost_cnt;
+}
+
+void session_preload_release(struct session *s)
+{
+	if (!s->preload)
+		return;
+	launch_env_free(s->plan.envp);
+	preload_close(s->preload);
+}
