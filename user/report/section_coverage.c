@@ -416,7 +416,8 @@ static void preload_print(const struct coverage *v, FILE *out)
 
 	if (v->has_preload && coverage_probed(v))
 		fprintf(out,
-			"  by probes  %s: calls that do not come by way of what is preloaded\n",
+			"  by probes  %s: their calls do not come by way of what is preloaded;\n"
+			"             what they called before they had probes is missing\n",
 			human_plural(a, sizeof(a), coverage_probed(v), "process", "processes"));
 	if (v->preload_wait_ns)
 		fprintf(out, "  waited     for room to record: %s, all threads together\n",
