@@ -59,6 +59,14 @@ struct {
 	__type(value, u32);
 } waiting SEC(".maps");
 
+/* Processes that have loaded what records their calls (POV_FILE_PRELOAD). The collector writes it, too. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, PROCESSES_MAX);
+	__type(key, u32);
+	__type(value, u32);
+} preload_loaded SEC(".maps");
+
 /* How the functions that probes of handover_wait are put on hand others over, by attach cookie. The collector's helper writes it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -330,6 +338,35 @@ int handover_wait(struct pt_regs *ctx)
 	return 0;
 }
 
+/* A process calls, or may call, a library whose functions have no probes, and nothing in it records that. */
+static __always_inline void tell_unserved(u64 id, u32 flags)
+{
+	struct pov_caller r = {};
+	u32 tgid = id >> 32;
+
+	hdr_init(&r.hdr, POV_KIND_UNSERVED, sizeof(r), id, bpf_ktime_get_ns());
+	r.hdr.flags = flags;
+	r.tgid = tgid;
+	ask(tgid, r.hdr.ts_ns);
+	if (emit_control(&r, sizeof(r), true))
+		ask_in_vain(tgid, r.hdr.ts_ns);
+}
+
+/* A function that begins the use of such a library, past what records calls: that would have asked for memory before. */
+SEC("?uprobe.s")
+int begin_wait(struct pt_regs *ctx)
+{
+	u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
+
+	stay_on_own_stack(ctx);
+	if (!is_target(id >> 32) || preloaded_find((u32)id) || !collector_lives(now) ||
+	    calls_over(now))
+		return 0;
+	tell_unserved(id, POV_UNSERVED_BEGINS);
+	wait_for_answer(id >> 32, PT_REGS_SP(ctx));
+	return 0;
+}
+
 /* ---- mappings ---- */
 
 static __always_inline int on_map(struct vm_area_struct *vma)
@@ -340,6 +377,8 @@ static __always_inline int on_map(struct vm_area_struct *vma)
 	struct pov_image r = {};
 	u32 tgid = id >> 32;
 	struct inode *inode;
+	bool unserved = false;
+	u32 *state, one = 1;
 
 	if (!file || !(BPF_CORE_READ(vma, vm_flags) & VM_EXEC))
 		return 0;
@@ -355,12 +394,19 @@ static __always_inline int on_map(struct vm_area_struct *vma)
 	r.start = BPF_CORE_READ(vma, vm_start);
 	r.len = BPF_CORE_READ(vma, vm_end) - r.start;
 	r.off = BPF_CORE_READ(vma, vm_pgoff) << PAGE_SHIFT;
-	if (!bpf_map_lookup_elem(&files, &key)) {
+	state = bpf_map_lookup_elem(&files, &key);
+	if (!state) {
 		r.hdr.flags |= POV_IMAGE_NEW;
 		ask(tgid, r.hdr.ts_ns);
+	} else if (*state == POV_FILE_PRELOAD) {
+		bpf_map_update_elem(&preload_loaded, &tgid, &one, BPF_ANY);
+	} else if (*state == POV_FILE_LEFT) {
+		unserved = !bpf_map_lookup_elem(&preload_loaded, &tgid);
 	}
 	if (emit_control(&r, sizeof(r), r.hdr.flags) && r.hdr.flags)
 		ask_in_vain(tgid, r.hdr.ts_ns);
+	if (unserved)
+		tell_unserved(id, 0);
 	return 0;
 }
 
@@ -409,17 +455,21 @@ __noinline int image_fork(u32 parent, u32 child)
 
 	if (bpf_map_lookup_elem(&waiting, &parent))
 		bpf_map_update_elem(&waiting, &child, &one, BPF_ANY);
+	if (bpf_map_lookup_elem(&preload_loaded, &parent))
+		bpf_map_update_elem(&preload_loaded, &child, &one, BPF_ANY);
 	return 0;
 }
 
 __noinline int image_exec(u32 tgid)
 {
+	bpf_map_delete_elem(&preload_loaded, &tgid);
 	return bpf_map_delete_elem(&waiting, &tgid);
 }
 
 __noinline int image_exit(u32 tgid)
 {
 	bpf_map_delete_elem(&waiting, &tgid);
+	bpf_map_delete_elem(&preload_loaded, &tgid);
 	bpf_map_delete_elem(&asked, &tgid);
 	bpf_map_delete_elem(&answered, &tgid);
 	return 0;

@@ -16,8 +16,8 @@
 
 enum { API_AUTO, API_MULTI, API_PERF };
 static const char *const sched_names[] = {"off", "ranks", "all", NULL};
-enum { CAPTURE_PROBES, CAPTURE_PRELOAD };
-static const char *const capture_names[] = {"probes", "preload", NULL};
+enum { CAPTURE_AUTO, CAPTURE_PROBES, CAPTURE_PRELOAD };
+static const char *const capture_names[] = {"auto", "probes", "preload", NULL};
 static const char *const api_names[] = {"auto", "multi", "perf", NULL};
 
 #define FIELD(name) offsetof(struct record_options, name)
@@ -65,10 +65,11 @@ const struct option_def record_option_rows[] = {
 	{"user", 'u', OPTION_STRING, FIELD(user), "NAME",
 	 .help = "Run COMMAND as this user. If not given: as the user who ran sudo, in the environment of the "
 		 "shell where sudo was typed. With root, COMMAND runs as root, and the files are root's."},
-	{"capture", 0, OPTION_CHOICE, FIELD(capture), "HOW", .dflt = "probes",
+	{"capture", 0, OPTION_CHOICE, FIELD(capture), "HOW", .dflt = "auto",
 	 .choices = capture_names,
-	 .help = "How MPI calls of COMMAND are recorded: by probes, or (preload) by a library that its processes load and that costs a "
-		 "tenth; statically linked programs need probes, as does what runs already."},
+	 .help = "How MPI calls are recorded: by probes; or (preload) by a library that COMMAND's processes load, which costs a twentieth, "
+		 "and by probes in those that cannot load it or call MPI past it. \"auto\" is preload if there is a COMMAND, and neither "
+		 "--layers nor --region, which need probes."},
 	{"kernel-api", 0, OPTION_CHOICE, FIELD(kernel_api), "API", .dflt = "auto",
 	 .choices = api_names,
 	 .help = "How probes are attached: one uprobe_multi link for many (Linux 6.6), or a perf event each."},
@@ -161,6 +162,16 @@ int record_prepare(const char *command, const struct record_options *opt, int ar
 	return status;
 }
 
+static enum session_preload preload_of(const struct record_options *o, int argc)
+{
+	if (o->capture == CAPTURE_PRELOAD)
+		return SESSION_PRELOAD_MUST;
+	if (o->capture == CAPTURE_PROBES || !argc || o->pids.cnt || o->all || o->layers ||
+	    o->regions.cnt)
+		return SESSION_PRELOAD_NO;
+	return SESSION_PRELOAD_MAY;
+}
+
 int record_run(struct recording *r, const char *path, int fd)
 {
 	const struct record_options *o = r->opt;
@@ -179,7 +190,7 @@ int record_run(struct recording *r, const char *path, int fd)
 		.sched = o->sched,
 		.irq = o->irq,
 		.perf_links = o->kernel_api == API_PERF,
-		.preload = o->capture == CAPTURE_PRELOAD,
+		.preload = preload_of(o, r->watch.plan.program != NULL),
 		.spin_gap_ns = o->spin_gap_ns,
 		.ring_bytes = o->ring_bytes,
 		.cpus_per_ring = o->cpus_per_ring,

@@ -338,6 +338,9 @@ struct pov_file_key {
 enum pov_file_state {
 	POV_FILE_PLAIN = 1,  /* looked at: nothing to trace */
 	POV_FILE_TRACED = 2, /* probes are in it */
+	POV_FILE_LEFT =
+		3, /* processes that have loaded a POV_FILE_PRELOAD record their calls of it themselves */
+	POV_FILE_PRELOAD = 4,
 };
 
 #endif

@@ -48,6 +48,7 @@ enum pov_kind {
 	POV_KIND_CALLER = 39,	/* struct pov_caller: a thread makes its first traced call */
 	POV_KIND_PATH = 40,	/* struct pov_path: for the collector only, never in a file */
 	POV_KIND_HANDED = 41,	/* struct pov_handed: the same */
+	POV_KIND_UNSERVED = 42, /* struct pov_caller: the same */
 	/* Written by the collector, never by the kernel half. */
 	POV_KIND_LOST = 64, /* struct pov_lost */
 	/* Put in by whoever reads a file (trace/trace_read.h), never in one. */
@@ -393,6 +394,11 @@ static inline pov_u64 pov_path_hash(const char *path)
 	return h;
 }
 
+/*
+ * Also UNSERVED: a process has mapped a library of which it was to record its calls itself, without what does that, or (BEGINS) begins
+ * it without having asked for memory; it waits until probes are in.
+ */
+#define POV_UNSERVED_BEGINS 0x01
 struct pov_caller {
 	struct pov_hdr hdr;
 	pov_u32 tgid;

@@ -221,6 +221,7 @@ static void on_start(void *ctx, const struct model *m)
 		a->preload_ns = json_number_value(json_object_get(meta, "call_ns"));
 		a->preload_wait_ns = count_of(meta, "wait_ns");
 		a->preload_damaged = count_of(meta, "damaged");
+		a->preload_began = count_of(meta, "began");
 	}
 	meta = trace_meta_find(t, "end");
 	if (meta)

@@ -62,6 +62,7 @@ struct coverage {
 	bool has_preload;		     /* some processes recorded their calls themselves: */
 	double preload_ns;		     /* what that adds to one; 0 if not measured */
 	uint64_t preload_wait_ns;	     /* threads waited for room to record, together */
+	uint64_t preload_began; /* processes that were noticed only as they began MPI to do so past what is preloaded */
 	uint64_t preload_damaged; /* of these threads nothing was taken from some time on */
 	bool has_end;
 	const char *end_reason;

@@ -25,6 +25,7 @@ struct library {
 	uid_t owner; /* of the file */
 	bool is_mpi; /* a process that maps it is a rank */
 	bool left; /* functions of it have no probes, for its processes are to record their calls themselves */
+	bool left_asked; /* they are being given some all the same */
 	struct links links;
 	size_t attached; /* probes */
 	json_t *offsets; /* of functions where they are, or were refused: [file offset] */
@@ -39,6 +40,7 @@ struct code_file {
 	int error;		  /* 0, or why it could not be looked at (-errno) */
 	bool is_main;		  /* mapped by exec, not by a loader */
 	bool is_program;	  /* a loader runs before it */
+	bool is_preload;	  /* processes that load it record their calls themselves */
 	struct code_id described; /* the id under which the trace knows it; zero: not yet */
 	json_t *segments;	  /* executable: [[offset, address, bytes]] */
 	struct library *lib;	  /* NULL: nothing to trace in it */

@@ -153,6 +153,7 @@ static void file_say(struct service *s, const struct code_id *id, const struct s
 	json_object_set_new(f, "error", json_integer(err));
 	json_object_set_new(f, "main", json_boolean(in->is_main));
 	json_object_set_new(f, "program", json_boolean(in->interpreter[0] && !in->is_script));
+	json_object_set_new(f, "preload", json_boolean(in->is_preload));
 	json_set_int(f, "owner", st->st_uid);
 	if (in->segments)
 		json_object_set(f, "segments", in->segments);

@@ -20,6 +20,8 @@ struct inspect_options {
 	struct link_programs calls; /* entry and return of the wanted functions */
 	/* entry_fd -1: this kernel cannot make threads wait */
 	struct link_programs loader, exec, handover;
+	struct link_programs
+		begin; /* of the functions that begin the top layer, if preload; entry_fd as there */
 	struct link_programs note;    /* at static probes; entry_fd -1: none are wanted */
 	struct link_programs regions; /* … of the regions */
 	const char *const *region;    /* names of functions, region_cnt of them */
@@ -37,7 +39,8 @@ struct inspect_options {
 struct inspected {
 	struct links links;
 	bool is_script;
-	bool is_main; /* a program, rather than a shared library */
+	bool is_main;	 /* a program, rather than a shared library */
+	bool is_preload; /* what processes load to record their calls themselves */
 	char build_id[129];
 	char interpreter[256]; /* of a script or a program; "" if none */
 	char *runpath;	       /* DT_RUNPATH or DT_RPATH; NULL: none; owned */

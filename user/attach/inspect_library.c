@@ -363,6 +363,27 @@ static void layers_handovers(const struct inspect_options *opt, const char *path
 			handovers_attach(opt, path, elf, library_kind_of(layers[i]), lib_id, links);
 }
 
+/* Has who begins the layer past what is preloaded wait for its probes: last, for what is attached last is run first. */
+static void begins_attach(const struct inspect_options *opt, const char *path,
+			  const struct site_list *sites, struct links *links)
+{
+	struct link_site *begins;
+	size_t cnt = 0;
+	int err = 0;
+
+	if (!sites->left || opt->begin.entry_fd < 0)
+		return;
+	begins = xcalloc(sites->cnt + 1, sizeof(*begins));
+	for (size_t i = 0; i < sites->cnt; i++)
+		if (func_table_begins(POV_COOKIE_FUNC(sites->site[i].cookie)))
+			begins[cnt++] = sites->site[i];
+	if (links_attach(links, &opt->begin, path, begins, cnt, &err) < cnt)
+		log_warn(
+			"attach: %s: processes that call it past what is preloaded are noticed late: %s",
+			path, strerror(err));
+	free(begins);
+}
+
 int inspect_library(const struct inspect_options *opt, const char *path, const struct elf_file *elf,
 		    uint16_t lib_id, struct inspected *out)
 {
@@ -375,8 +396,8 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 	size_t attached;
 	int err = 0;
 
-	/* What is preloaded has functions of these names, too. */
-	if (elf_file_find(elf, PRELOAD_MARK))
+	out->is_preload = elf_file_find(elf, PRELOAD_MARK) != NULL;
+	if (out->is_preload) /* it has functions of these names, too */
 		goto out;
 	found.sites.leave = opt->preload && !is_program(elf);
 	for (size_t i = 0; layers[i]; i++)
@@ -398,6 +419,7 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 	json_set_int(out->library, "preloaded", (json_int_t)found.sites.left);
 	err = attached || found.sites.left ? 0 : -ENOENT;
 	layers_handovers(opt, path, elf, found.layers, lib_id, &out->links);
+	begins_attach(opt, path, &found.sites, &out->links);
 out:
 	json_decref(found.facts);
 	json_decref(found.layers);

@@ -28,15 +28,11 @@
 #include "collect/meta.h"
 #include "collect/library_place.h"
 #include "collect/library_users.h"
+#include "collect/questions.h"
+#include "collect/unserved.h"
 #include "trace/trace_write.h"
 
 #define LATE_SAID_MAX 4
-
-/* A process with open questions. */
-struct asker {
-	unsigned int open;
-	uint64_t last_ns; /* of its questions that have been heard of */
-};
 
 struct images {
 	struct kernel *kernel;
@@ -46,7 +42,8 @@ struct images {
 	struct known_files known;
 	struct library_users users;
 	struct map scanned; /* hash of device and number → file, for processes that ran before */
-	struct map askers;  /* pid → struct asker */
+	struct questions questions;
+	struct unserved unserved;
 	uint32_t late_cnt;  /* processes whose probes were late */
 	uint32_t large_cnt; /* processes of whose memory not all was looked through */
 };
@@ -72,6 +69,7 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 		.loader = entry_only(k->loader_fd, k->programs.api),
 		.exec = entry_only(k->exec_fd, k->programs.api),
 		.handover = entry_only(k->handover_fd, k->programs.api),
+		.begin = entry_only(k->begin_fd, k->programs.api),
 		.note = entry_only(k->note_fd, k->programs.api),
 		.regions = k->regions,
 		.region = wanted->region,
@@ -89,6 +87,11 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 		return err;
 	}
 	im->users = (struct library_users){.writer = w, .helper = im->helper};
+	im->questions = (struct questions){.answered_fd = k->answered_fd};
+	im->unserved = (struct unserved){.files = &im->known.files,
+					 .helper = im->helper,
+					 .questions = &im->questions,
+					 .loaded_fd = k->preload_loaded_fd};
 	*out = im;
 	return 0;
 }
@@ -101,7 +104,8 @@ void images_free(struct images *im)
 	images_detach(im);
 	known_files_release(&im->known);
 	library_users_release(&im->users);
-	map_free(&im->askers, free);
+	questions_release(&im->questions);
+	unserved_release(&im->unserved);
 	map_release(&im->scanned);
 	free(im);
 }
@@ -144,22 +148,14 @@ int images_library_at(const struct images *im, pid_t pid, uint64_t addr)
 	return err ? err : lib->id;
 }
 
-static void left_probe(void *ctx, pid_t pid, const struct proc_map *map, struct library *lib)
+void images_unserved_calls(struct images *im, pid_t pid)
 {
-	struct images *im = ctx;
-
-	if (!lib->left)
-		return;
-	lib->left = false;
-	log_info("process %d calls %s, but not by way of what is preloaded: it gets probes", pid,
-		 map->path);
-	helper_ask(im->helper, json_pack("{s:s,s:i,s:I,s:I}", "do", "left", "pid", pid, "start",
-					 (json_int_t)map->start, "end", (json_int_t)map->end));
+	unserved_calls(&im->unserved, pid);
 }
 
-void images_probe(struct images *im, pid_t pid)
+uint32_t images_began_cnt(const struct images *im)
 {
-	library_place_each(&im->known.files, pid, left_probe, im);
+	return (uint32_t)im->unserved.began.cnt;
 }
 
 void images_detach(struct images *im)
@@ -168,27 +164,6 @@ void images_detach(struct images *im)
 }
 
 /* ---- questions ---- */
-
-static void question_open(struct images *im, pid_t pid, uint64_t ts_ns)
-{
-	struct asker *a = map_make(&im->askers, pid, sizeof(*a));
-
-	a->open++;
-	if (ts_ns > a->last_ns)
-		a->last_ns = ts_ns;
-}
-
-static void question_close(struct images *im, pid_t pid)
-{
-	struct asker *a = map_get(&im->askers, pid);
-	uint32_t key = pid;
-
-	if (!a || --a->open)
-		return;
-	if (bpf_map_update_elem(im->kernel->answered_fd, &key, &a->last_ns, BPF_ANY))
-		log_debug("answer to %d: %s", pid, strerror(errno));
-	free(map_remove(&im->askers, pid));
-}
 
 /* Each of many ranks may be late by the same. */
 static void late_say(struct images *im, pid_t pid, const struct code_file *f, uint64_t late_ns)
@@ -262,9 +237,11 @@ static void on_map(struct images *im, const json_t *request, const json_t *reply
 				late_check(im, pid, f, ts);
 			process_mapped(im, pid, f);
 		}
+		if (live)
+			unserved_mapped(&im->unserved, pid, f, ts);
 	}
 	if (live)
-		question_close(im, pid);
+		questions_close(&im->questions, pid);
 }
 
 /* Another process has asked about the same file, and been answered. */
@@ -273,6 +250,8 @@ static bool map_known(void *ctx, const json_t *request)
 	struct code_id id = helper_message_id(request);
 	struct images *im = ctx;
 
+	if (!strcmp(json_get_text(request, "do"), "left"))
+		return unserved_known(&im->unserved, request);
 	if (!json_get_bool(request, "live") || !code_files_find(&im->known.files, &id))
 		return false;
 	on_map(im, request, request);
@@ -304,7 +283,7 @@ static void on_path_reply(struct images *im, const json_t *request, const json_t
 {
 	if (!json_get_text(reply, "failed")[0])
 		path_known(im, request);
-	question_close(im, (pid_t)json_get_int(request, "pid"));
+	questions_close(&im->questions, (pid_t)json_get_int(request, "pid"));
 }
 
 static void on_functions_reply(struct images *im, const json_t *request, const json_t *reply)
@@ -322,7 +301,7 @@ static void on_functions_reply(struct images *im, const json_t *request, const j
 			 human_plural(cnt, sizeof(cnt), json_get_u64(reply, "elsewhere"),
 				      "function lies", "functions lie"));
 	if (asked)
-		question_close(im, (pid_t)json_get_int(request, "pid"));
+		questions_close(&im->questions, (pid_t)json_get_int(request, "pid"));
 }
 
 /* Each of many ranks may be as large. */
@@ -363,7 +342,9 @@ static void on_reply(void *ctx, const json_t *request, const json_t *reply, stru
 		on_functions_reply(im, request, reply);
 	else if (!strcmp(what, "held"))
 		on_held_reply(im, request, reply);
-	else if (strcmp(what, "left") && json_get_text(reply, "failed")[0])
+	else if (!strcmp(what, "left"))
+		unserved_reply(&im->unserved, request, reply);
+	else if (json_get_text(reply, "failed")[0])
 		log_warn("what the command will load could not be looked at beforehand: %s",
 			 json_get_text(reply, "failed"));
 }
@@ -388,7 +369,7 @@ static void on_image(struct images *im, const struct pov_image *r)
 	struct code_file *f = code_files_find(&im->known.files, &id);
 
 	if (!f) {
-		question_open(im, r->tgid, r->hdr.ts_ns);
+		questions_open(&im->questions, r->tgid, r->hdr.ts_ns);
 		helper_ask(im->helper,
 			   json_pack("{s:s,s:i,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b,s:b}", "do", "map",
 				     "pid", r->tgid, "start", (json_int_t)r->start, "end",
@@ -406,8 +387,9 @@ static void on_image(struct images *im, const struct pov_image *r)
 	}
 	if (r->hdr.flags & POV_IMAGE_NEW) { /* known since, to us */
 		known_files_state(&im->known, &id, f);
-		question_open(im, r->tgid, r->hdr.ts_ns);
-		question_close(im, r->tgid);
+		questions_open(&im->questions, r->tgid, r->hdr.ts_ns);
+		unserved_mapped(&im->unserved, (pid_t)r->tgid, f, r->hdr.ts_ns);
+		questions_close(&im->questions, r->tgid);
 	}
 }
 
@@ -415,12 +397,12 @@ static void on_path(struct images *im, const struct pov_path *r)
 {
 	json_t *path = json_stringn(r->path, strnlen(r->path, sizeof(r->path)));
 
-	question_open(im, r->tgid, r->hdr.ts_ns);
+	questions_open(&im->questions, r->tgid, r->hdr.ts_ns);
 	if (path)
 		helper_ask(im->helper, json_pack("{s:s,s:i,s:I,s:o}", "do", "path", "pid", r->tgid,
 						 "mnt_ns", (json_int_t)r->mnt_ns, "path", path));
 	else
-		question_close(im, r->tgid);
+		questions_close(&im->questions, r->tgid);
 }
 
 /* Many members of what is handed over are empty, or no pointers at all. */
@@ -433,7 +415,7 @@ static void on_handed(struct images *im, const struct pov_handed *r)
 			json_array_append_new(places,
 					      json_pack("[I,I]", (json_int_t)r->function[i].row,
 							(json_int_t)r->function[i].addr));
-	question_open(im, r->tgid, r->hdr.ts_ns);
+	questions_open(&im->questions, r->tgid, r->hdr.ts_ns);
 	helper_ask(im->helper, json_pack("{s:s,s:i,s:o,s:b}", "do", "functions", "pid", r->tgid,
 					 "places", places, "asked", 1));
 }
@@ -449,6 +431,9 @@ void images_control(struct images *im, const struct pov_hdr *rec)
 		break;
 	case POV_KIND_HANDED:
 		on_handed(im, (const struct pov_handed *)rec);
+		break;
+	case POV_KIND_UNSERVED:
+		unserved_asks(&im->unserved, (const struct pov_caller *)rec);
 		break;
 	case POV_KIND_FORK:
 		library_users_fork(&im->users, (const struct pov_fork *)rec);

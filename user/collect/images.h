@@ -73,8 +73,10 @@ bool images_have_region(const struct images *im, const char *name); /* some file
 uint64_t images_probe_count(const struct images *im);		    /* attached in all libraries */
 /* Number of the traced library that an address of a process lies in, or as library_place_find. */
 int images_library_at(const struct images *im, pid_t pid, uint64_t addr);
-/* A process calls MPI, but not by way of what is preloaded: what it calls gets probes. */
-void images_probe(struct images *im, pid_t pid);
+/* A process calls MPI, but not by way of what is preloaded, and does not wait: what it calls gets probes (unserved.h). */
+void images_unserved_calls(struct images *im, pid_t pid);
+/* Processes that were noticed to do so only as they began MPI. */
+uint32_t images_began_cnt(const struct images *im);
 /* Detaches all probes, or hands them over to be closed later. */
 void images_detach(struct images *im);
 

@@ -32,7 +32,10 @@ void known_files_describe(struct known_files *k, const struct code_id *id, struc
 void known_files_state(struct known_files *k, const struct code_id *id, const struct code_file *f)
 {
 	struct pov_file_key key = {.ino = id->ino, .stamp = id->stamp, .dev = (uint32_t)id->dev};
-	uint32_t state = f->lib ? POV_FILE_TRACED : POV_FILE_PLAIN;
+	uint32_t state = f->is_preload		? POV_FILE_PRELOAD :
+			 f->lib && f->lib->left ? POV_FILE_LEFT :
+			 f->lib			? POV_FILE_TRACED :
+						  POV_FILE_PLAIN;
 
 	if (bpf_map_update_elem(k->files_fd, &key, &state, BPF_ANY))
 		log_debug("files: %s", strerror(errno));
@@ -213,6 +216,7 @@ void known_files_reply(struct known_files *k, const json_t *o, struct links *lin
 	f->error = (int)json_get_int(o, "error");
 	f->is_main = json_get_bool(o, "main");
 	f->is_program = json_get_bool(o, "program");
+	f->is_preload = json_get_bool(o, "preload");
 	f->segments = json_incref(json_object_get(o, "segments"));
 	if (json_object_get(o, "library"))
 		library_new(k, f, o, links);

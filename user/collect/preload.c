@@ -36,7 +36,7 @@ struct asking {
 
 struct preload {
 	struct preload_options opt;
-	char *library, *path; /* of the socket */
+	char *path; /* of the socket */
 	int fd, setup_fd;
 	struct pov_preload_setup *setup;
 	uint64_t setup_bytes;
@@ -49,6 +49,35 @@ struct preload {
 	uint32_t threads, damaged;
 	struct preload_counts gone; /* of areas that are no more */
 };
+
+/* ---- the library ---- */
+
+static bool is_readable(const char *path, const struct person *as)
+{
+	struct person_act act;
+	bool readable;
+
+	if (person_act_begin(as, &act))
+		return false;
+	readable = !faccessat(AT_FDCWD, path, R_OK, AT_EACCESS);
+	person_act_end(&act);
+	return readable;
+}
+
+char *preload_library_find(const struct launch_plan *plan, char **problem)
+{
+	char *found = own_file_find(LIBRARY), *path = found ? realpath(found, NULL) : NULL;
+
+	free(found);
+	*problem = NULL;
+	if (path && is_readable(path, plan->as))
+		return path;
+	*problem = path ? xasprintf("%s may not read %s; install povtrace where all can read it",
+				    plan->as ? plan->as->name : "root", path) :
+			  xasprintf(LIBRARY " is not installed beside povtrace");
+	free(path);
+	return NULL;
+}
 
 /* ---- the setup ---- */
 
@@ -101,18 +130,6 @@ static int socket_make(struct preload *p)
 	return p->fd < 0 ? p->fd : 0;
 }
 
-static int library_find(struct preload *p)
-{
-	char *found = own_file_find(LIBRARY);
-
-	p->library = found ? realpath(found, NULL) : NULL;
-	free(found);
-	if (p->library)
-		return 0;
-	log_error(LIBRARY " is not installed beside povtrace");
-	return -ENOENT;
-}
-
 int preload_open(const struct preload_options *opt, struct preload **out)
 {
 	struct preload *p = xcalloc(1, sizeof(*p));
@@ -122,16 +139,12 @@ int preload_open(const struct preload_options *opt, struct preload **out)
 	p->fd = p->setup_fd = -1;
 	rows_find(p);
 	p->wanted = xcalloc(p->rows, sizeof(*p->wanted));
-	err = library_find(p);
-	if (!err) {
-		err = setup_make(p);
-		if (!err)
-			err = socket_make(p);
-		if (err)
-			log_error("cannot serve programs that record their calls themselves: %s",
-				  strerror(-err));
-	}
+	err = setup_make(p);
+	if (!err)
+		err = socket_make(p);
 	if (err) {
+		log_error("cannot serve programs that record their calls themselves: %s",
+			  strerror(-err));
 		preload_close(p);
 		return err;
 	}
@@ -166,21 +179,7 @@ void preload_close(struct preload *p)
 		close(p->setup_fd);
 	free(p->wanted);
 	free(p->path);
-	free(p->library);
 	free(p);
-}
-
-/* Whether the command's user can load it. */
-static bool library_is_readable(const struct preload *p, const struct person *as)
-{
-	struct person_act act;
-	bool readable;
-
-	if (person_act_begin(as, &act))
-		return false;
-	readable = !faccessat(AT_FDCWD, p->library, R_OK, AT_EACCESS);
-	person_act_end(&act);
-	return readable;
 }
 
 char **preload_environment(const struct preload *p, const struct launch_plan *plan)
@@ -188,13 +187,8 @@ char **preload_environment(const struct preload *p, const struct launch_plan *pl
 	const char *others = launch_env_get(plan->envp, "LD_PRELOAD");
 	char *preload, **with, **both;
 
-	if (!library_is_readable(p, plan->as)) {
-		log_warn(
-			"%s may not read %s: recorded by probes; install povtrace where all can read it",
-			plan->as->name, p->library);
-		return launch_env_with(plan->envp, POV_PRELOAD_ENV, "");
-	}
-	preload = others && *others ? xasprintf("%s:%s", p->library, others) : xstrdup(p->library);
+	preload = others && *others ? xasprintf("%s:%s", p->opt.library, others) :
+				      xstrdup(p->opt.library);
 	with = launch_env_with(plan->envp, "LD_PRELOAD", preload);
 	free(preload);
 	both = launch_env_with(with, POV_PRELOAD_ENV, p->path);

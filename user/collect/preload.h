@@ -22,6 +22,7 @@ struct pov_hdr;
 struct preload;
 
 struct preload_options {
+	const char *library;	  /* preload_library_find */
 	struct kernel *kernel;	  /* borrowed, loaded */
 	const struct pov_fn *fns; /* recipes by row of the function table, and … */
 	const bool *wanted;	  /* … which are recorded or learned from; both are copied */
@@ -42,12 +43,15 @@ struct preload_counts {
 	uint32_t cost_cnt;
 };
 
+/*
+ * The library that a command's processes are to load, as a path; the caller frees. NULL: there is none that its user can read, as
+ * *problem says; the caller frees that.
+ */
+char *preload_library_find(const struct launch_plan *plan, char **problem);
+
 /* 0 or -errno (printed). */
 int preload_open(const struct preload_options *opt, struct preload **out);
-/*
- * The command's environment with the library in it: as launch_env_make, freed by launch_env_free. Who cannot read the library is told
- * (printed), and gets probes.
- */
+/* The command's environment with the library in it: as launch_env_make, freed by launch_env_free. */
 char **preload_environment(const struct preload *p, const struct launch_plan *plan);
 
 #define PRELOAD_POLLED 65

@@ -75,7 +75,8 @@ static int on_control(void *ctx, void *data, size_t bytes)
 	(void)bytes;
 	if (s->discard)
 		return 0;
-	if (rec->kind != POV_KIND_PATH && rec->kind != POV_KIND_HANDED)
+	if (rec->kind != POV_KIND_PATH && rec->kind != POV_KIND_HANDED &&
+	    rec->kind != POV_KIND_UNSERVED)
 		session_record(s, TRACE_STREAM_TASKS, data);
 	images_control(s->images, data);
 	session_preload_identity(s, rec);
@@ -220,7 +221,7 @@ static int session_load(struct session *s)
 		.fns = s->fns,
 		.fn_cnt = func_table_count() + CALIBRATE_ROWS,
 		.wanted = s->wanted,
-		.preload = o->preload,
+		.preload = s->preload_library != NULL,
 	};
 	int err;
 
@@ -552,6 +553,8 @@ int session_run(const struct session_options *opt, const volatile int *stop,
 		s->plan = *opt->launch;
 	recipes_make(s);
 	err = targets_check(opt);
+	if (!err)
+		err = session_preload_choose(s);
 	if (!err)
 		err = session_load(s);
 	if (!err && opt->launch)

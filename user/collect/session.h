@@ -18,6 +18,13 @@
 struct launch_plan;
 struct person;
 
+/* Whether the command's processes are to record their MPI calls themselves, without probes. */
+enum session_preload {
+	SESSION_PRELOAD_NO,
+	SESSION_PRELOAD_MAY,  /* if they can be served */
+	SESSION_PRELOAD_MUST, /* it is an error if they cannot */
+};
+
 struct session_options {
 	const char *path;		  /* of the .pov file */
 	int fd;				  /* > 0: of it, open already (trace_writer_options) */
@@ -32,7 +39,7 @@ struct session_options {
 	enum pov_sched_mode sched;
 	bool irq;
 	bool perf_links;
-	bool preload; /* the command records its MPI calls itself, without probes */
+	enum session_preload preload;
 	uint64_t spin_gap_ns;
 	uint64_t ring_bytes; /* 0 = chosen by the number of CPUs, like the next */
 	unsigned int cpus_per_ring;

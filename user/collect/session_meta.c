@@ -52,7 +52,7 @@ static json_t *config_json(const struct session *s)
 			 "cpus_per_ring", (int)s->kernel.cpus_per_ring, "groups",
 			 o->groups ? o->groups : "default", "layers", o->layers ? o->layers : "",
 			 "all", o->all, "regions", regions_json(o), "capture",
-			 o->preload ? "preload" : "probes");
+			 s->preload ? "preload" : "probes");
 }
 
 bool session_records_layer(const struct session *s, const struct layer *layer)
@@ -157,10 +157,11 @@ static void own_cpu_add(struct session *s, json_t *end)
 /* Of threads that recorded their calls themselves. */
 static void preload_tell(struct session *s)
 {
-	meta(s, json_pack("{s:s,s:f,s:i,s:i,s:I}", "type", "preload", "call_ns", s->cost.preload_ns,
-			  "threads", (int)preload_thread_cnt(s->preload), "damaged",
-			  (int)preload_damaged_cnt(s->preload), "wait_ns",
-			  (json_int_t)s->drops.preloaded.waits_ns));
+	meta(s, json_pack("{s:s,s:f,s:i,s:i,s:I,s:i}", "type", "preload", "call_ns",
+			  s->cost.preload_ns, "threads", (int)preload_thread_cnt(s->preload),
+			  "damaged", (int)preload_damaged_cnt(s->preload), "wait_ns",
+			  (json_int_t)s->drops.preloaded.waits_ns, "began",
+			  (int)images_began_cnt(s->images)));
 }
 
 void session_meta_end(struct session *s)

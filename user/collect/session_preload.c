@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* What a session has with processes that record their calls themselves; nothing of it does anything in another session. */
 #include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
 
 #include "abi/event.h"
 #include "attach/launch_env.h"
+#include "base/log.h"
 #include "collect/session.h"
 #include "collect/session_priv.h"
 
@@ -27,9 +30,25 @@ static int library_at(void *ctx, pid_t pid, uint64_t addr)
 	return images_library_at(s->images, pid, addr);
 }
 
+int session_preload_choose(struct session *s)
+{
+	char *problem;
+
+	if (s->opt->preload == SESSION_PRELOAD_NO)
+		return 0;
+	s->preload_library = preload_library_find(s->opt->launch, &problem);
+	if (problem && s->opt->preload == SESSION_PRELOAD_MUST)
+		log_error("--capture preload: %s", problem);
+	else if (problem)
+		log_warn("calls are recorded by probes, which cost ten times as much: %s", problem);
+	free(problem);
+	return !s->preload_library && s->opt->preload == SESSION_PRELOAD_MUST ? -ENOENT : 0;
+}
+
 int session_preload_open(struct session *s)
 {
 	const struct preload_options po = {
+		.library = s->preload_library,
 		.kernel = &s->kernel,
 		.fns = s->fns,
 		.wanted = s->wanted,
@@ -40,7 +59,7 @@ int session_preload_open(struct session *s)
 	};
 	int err;
 
-	if (!s->opt->preload)
+	if (!s->preload_library)
 		return 0;
 	err = preload_open(&po, &s->preload);
 	if (!err)
@@ -80,8 +99,9 @@ void session_preload_identity(struct session *s, const struct pov_hdr *rec)
 	if (!s->preload)
 		return;
 	preload_identity(s->preload, rec);
-	if (rec->kind == POV_KIND_CALLER) /* by a probe: it did not come by way of the library */
-		images_probe(s->images, (pid_t)((const struct pov_caller *)rec)->tgid);
+	/* by a probe: it did not come by way of the library. Where threads can wait, it has done so before (image.bpf.c). */
+	if (rec->kind == POV_KIND_CALLER && !s->kernel.features.wait)
+		images_unserved_calls(s->images, (pid_t)((const struct pov_caller *)rec)->tgid);
 }
 
 void session_preload_end(struct session *s)
@@ -100,6 +120,7 @@ void session_preload_end(struct session *s)
 
 void session_preload_release(struct session *s)
 {
+	free(s->preload_library);
 	if (!s->preload)
 		return;
 	launch_env_free(s->plan.envp);

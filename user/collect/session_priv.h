@@ -35,6 +35,7 @@ struct session {
 	struct trace_writer *writer;
 	struct ring_buffer *rings;
 	struct ring_ctx ring_ctx[POV_RINGS_MAX + 1];
+	char *preload_library;	 /* that the command's processes are to load; NULL: none. Owned */
 	struct preload *preload; /* NULL: all is recorded by probes */
 	struct launch_plan plan; /* of the command; its environment is ours if there is preload */
 	struct launch launch;
@@ -84,6 +85,8 @@ void session_record(struct session *s, unsigned int stream, const struct pov_hdr
 
 /* ---- session_preload.c: processes that record their calls themselves, if this session has any ---- */
 
+/* Decides whether there are any. 0 or -errno (printed). */
+int session_preload_choose(struct session *s);
 /* Serves the command's threads, and has it load the library. 0 or -errno (printed). */
 int session_preload_open(struct session *s);
 /* What to wait for, as preload_poll; and what to do then. */

@@ -164,6 +164,7 @@ void json_coverage(struct json_out *j, const struct report *r)
 		json_out_key_uint(j, "wait_ns", v->preload_wait_ns);
 		json_out_key_uint(j, "damaged", v->preload_damaged);
 		json_out_key_uint(j, "processes_by_probes", coverage_probed(v));
+		json_out_key_uint(j, "began_unseen", v->preload_began);
 		json_out_object_end(j);
 	} else {
 		json_out_null(j);
@@ -416,9 +417,13 @@ static void preload_print(const struct coverage *v, FILE *out)
 
 	if (v->has_preload && coverage_probed(v))
 		fprintf(out,
-			"  by probes  %s: their calls do not come by way of what is preloaded;\n"
-			"             what they called before they had probes is missing\n",
+			"  by probes  %s: their calls do not come by way of what is preloaded\n",
 			human_plural(a, sizeof(a), coverage_probed(v), "process", "processes"));
+	if (v->preload_began)
+		fprintf(out,
+			"             %s noticed only as they began MPI: what they called before is missing\n",
+			human_plural(a, sizeof(a), v->preload_began, "process was",
+				     "processes were"));
 	if (v->preload_wait_ns)
 		fprintf(out, "  waited     for room to record: %s, all threads together\n",
 			human_ns(a, sizeof(a), v->preload_wait_ns));
