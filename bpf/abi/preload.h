@@ -20,6 +20,8 @@ enum pov_preload_wish {
 	POV_PRELOAD_AREA = 1,
 	/* It has it at `address`: what is written there counts. On the same connection. */
 	POV_PRELOAD_READY = 2,
+	/* The process opens a library that may call MPI past this one, from now on unseen. */
+	POV_PRELOAD_BYPASSED = 3,
 };
 
 struct pov_preload_request {

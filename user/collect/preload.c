@@ -16,6 +16,7 @@
 #include "attach/launch_env.h"
 #include "attach/proc.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "base/own_file.h"
 #include "base/person.h"
 #include "base/run_socket.h"
@@ -47,6 +48,7 @@ struct preload {
 	struct thread_area **area; /* ready ones */
 	uint32_t area_cnt, area_cap;
 	uint32_t threads, damaged;
+	struct map bypassed;	    /* processes whose calls may come past what is preloaded */
 	struct preload_counts gone; /* of areas that are no more */
 };
 
@@ -177,9 +179,22 @@ void preload_close(struct preload *p)
 		munmap(p->setup, p->setup_bytes);
 	if (p->setup_fd >= 0)
 		close(p->setup_fd);
+	map_release(&p->bypassed);
 	free(p->wanted);
 	free(p->path);
 	free(p);
+}
+
+/* Programs built with AddressSanitizer end at once where something is loaded before its library, unless they are told that it may be. */
+static char **asan_environment(char *const *envp)
+{
+	const char *others = launch_env_get(envp, "ASAN_OPTIONS");
+	char *options = xasprintf("verify_asan_link_order=0%s%s", others && *others ? ":" : "",
+				  others ? others : "");
+	char **with = launch_env_with(envp, "ASAN_OPTIONS", options);
+
+	free(options);
+	return with;
 }
 
 char **preload_environment(const struct preload *p, const struct launch_plan *plan)
@@ -193,7 +208,9 @@ char **preload_environment(const struct preload *p, const struct launch_plan *pl
 	free(preload);
 	both = launch_env_with(with, POV_PRELOAD_ENV, p->path);
 	launch_env_free(with);
-	return both;
+	with = asan_environment(both);
+	launch_env_free(both);
+	return with;
 }
 
 void preload_say_alive(struct preload *p, bool alive)
@@ -339,6 +356,25 @@ static int area_give(struct preload *p, struct asking *from, const struct pov_pr
 	return thread_area_make(&who, &from->area);
 }
 
+static int bypass_note(struct preload *p, int conn)
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+	uint32_t target, tgid;
+
+	if (getsockopt(conn, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
+		return -errno;
+	tgid = (uint32_t)peer.pid;
+	if (bpf_map_lookup_elem(p->opt.kernel->targets_fd, &tgid, &target))
+		return -ESRCH;
+	map_set(&p->bypassed, tgid, p);
+	log_warn(
+		"process %u opens a library with RTLD_DEEPBIND: if that calls MPI, these calls are not recorded; --capture probes "
+		"records them",
+		tgid);
+	return 0;
+}
+
 static void request_answer(struct preload *p, struct asking *from,
 			   const struct pov_preload_request *r)
 {
@@ -351,6 +387,8 @@ static void request_answer(struct preload *p, struct asking *from,
 		a.status = area_give(p, from, r, &a);
 	else if (r->wish == POV_PRELOAD_READY)
 		a.status = area_ready(p, from, r->address);
+	else if (r->wish == POV_PRELOAD_BYPASSED)
+		a.status = bypass_note(p, from->conn);
 	else
 		a.status = -EINVAL;
 	if (!a.status && r->wish == POV_PRELOAD_AREA)
@@ -438,4 +476,9 @@ uint32_t preload_thread_cnt(const struct preload *p)
 uint32_t preload_damaged_cnt(const struct preload *p)
 {
 	return p->damaged;
+}
+
+uint32_t preload_bypassed_cnt(const struct preload *p)
+{
+	return (uint32_t)p->bypassed.cnt;
 }

@@ -73,6 +73,8 @@ void preload_counts_get(const struct preload *p, struct preload_counts *out);
 /* Threads that had memory so far, and of these those that wrote nonsense into it. */
 uint32_t preload_thread_cnt(const struct preload *p);
 uint32_t preload_damaged_cnt(const struct preload *p);
+/* Processes that opened a library that may call MPI past what is preloaded. */
+uint32_t preload_bypassed_cnt(const struct preload *p);
 void preload_close(struct preload *p);
 
 #endif

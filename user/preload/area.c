@@ -34,7 +34,7 @@ void povtrace_preload(void)
 
 static const char *socket_path; /* NULL: nobody records, or no longer */
 static pthread_key_t leaving;
-static bool prepared, has_key;
+static bool prepared, has_key, bypass_told;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void area_leave(void *mapped)
@@ -49,6 +49,7 @@ static void in_child(void)
 	setup = NULL;
 	area = NULL;
 	again_calls = 0;
+	bypass_told = false;
 	if (has_key)
 		pthread_setspecific(leaving, NULL);
 }
@@ -197,4 +198,25 @@ bool area_meet(u32 row)
 	pthread_mutex_unlock(&lock);
 	pthread_setcancelstate(cancel, NULL);
 	return !err;
+}
+
+void area_bypassed(void)
+{
+	struct pov_preload_answer a;
+	int none[SERVED_FDS], conn;
+
+	if (!__atomic_load_n(&prepared, __ATOMIC_ACQUIRE))
+		prepare();
+	pthread_mutex_lock(&lock);
+	if (!setup) {
+		socket_path = NULL;
+	} else if (socket_path && !bypass_told) {
+		bypass_told = true;
+		conn = served_connect(socket_path);
+		if (conn >= 0) {
+			ask(conn, POV_PRELOAD_BYPASSED, 0, &a, none);
+			close(conn);
+		}
+	}
+	pthread_mutex_unlock(&lock);
 }

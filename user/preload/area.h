@@ -21,4 +21,10 @@ static inline bool area_on_stack(u64 sp)
  */
 bool area_meet(u32 row);
 
+/*
+ * A library is being opened that may call MPI past this one. If nothing of the process has been recorded yet, nothing will be here:
+ * it gets probes as it begins MPI. Else the collector is told that calls may be missing.
+ */
+void area_bypassed(void);
+
 #endif

@@ -10,7 +10,6 @@
 #define OLD(name, version) __asm__(".symver " #name "," #name "@GLIBC_" version)
 OLD(dladdr1, "2.3.3");
 OLD(dlclose, "2.2.5");
-OLD(dlopen, "2.2.5");
 OLD(dlsym, "2.2.5");
 OLD(pthread_attr_getstack, "2.2.5");
 OLD(pthread_getattr_np, "2.2.5");
@@ -20,7 +19,6 @@ OLD(pthread_setspecific, "2.2.5");
 #define OLD(name) __asm__(".symver " #name "," #name "@GLIBC_2.17")
 OLD(dladdr1);
 OLD(dlclose);
-OLD(dlopen);
 OLD(dlsym);
 OLD(pthread_attr_getstack);
 OLD(pthread_getattr_np);

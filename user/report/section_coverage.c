@@ -165,6 +165,7 @@ void json_coverage(struct json_out *j, const struct report *r)
 		json_out_key_uint(j, "damaged", v->preload_damaged);
 		json_out_key_uint(j, "processes_by_probes", coverage_probed(v));
 		json_out_key_uint(j, "began_unseen", v->preload_began);
+		json_out_key_uint(j, "bypassed", v->preload_bypassed);
 		json_out_object_end(j);
 	} else {
 		json_out_null(j);
@@ -424,6 +425,11 @@ static void preload_print(const struct coverage *v, FILE *out)
 			"             %s noticed only as they began MPI: what they called before is missing\n",
 			human_plural(a, sizeof(a), v->preload_began, "process was",
 				     "processes were"));
+	if (v->preload_bypassed)
+		fprintf(out,
+			"  PAST IT    %s a library with RTLD_DEEPBIND: MPI calls of that are missing\n",
+			human_plural(a, sizeof(a), v->preload_bypassed, "process opened",
+				     "processes opened"));
 	if (v->preload_wait_ns)
 		fprintf(out, "  waited     for room to record: %s, all threads together\n",
 			human_ns(a, sizeof(a), v->preload_wait_ns));
