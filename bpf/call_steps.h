@@ -11,6 +11,7 @@
 
 #include "call_frames.h"
 #include "call_state.h"
+#include "counted.h"
 #include "fetch.bpf.h"
 
 static __always_inline int frame_write(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret,
@@ -39,8 +40,11 @@ static __always_inline int frame_write(struct pov_thread *t, u32 idx, u64 end_ns
 	return frame_out(t, f, size);
 }
 
+/* Also of calls whose return is not seen. Of one that is counted it is not known, then, how long it took. */
 __noinline int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u32 flags)
 {
+	if (t && idx < POV_CALL_DEPTH_MAX && frame_at(t, idx)->counted)
+		return counted_add(t, idx, frame_call(frame_at(t, idx))->hdr.ts_ns, 0);
 	return frame_write(t, idx, end_ns, ret, flags);
 }
 
