@@ -274,6 +274,16 @@ int call_entry(struct pt_regs *ctx)
 	return 0;
 }
 
+/* A call that was under way before there were probes; of functions that are taken away or attached again it is no miss. */
+static __noinline int entry_missed(struct pt_regs *ctx, struct pov_thread *t)
+{
+	const struct pov_fn *fn = t ? fn_find(POV_COOKIE_FUNC(cookie_of(ctx, t))) : NULL;
+
+	if (!fn || !fn->counted)
+		count(POV_COUNT_MISS(POV_MISS_NO_ENTRY));
+	return 0;
+}
+
 SEC("uretprobe")
 int call_return(struct pt_regs *ctx)
 {
@@ -289,6 +299,8 @@ int call_return(struct pt_regs *ctx)
 	if (!t || is_preloaded())
 		return 0;
 	d = call_returning(t, entry_sp(ctx));
+	if (d == CALL_NO_ENTRY)
+		entry_missed(ctx, t);
 	if (d >= POV_CALL_DEPTH_MAX)
 		return 0;
 	func = frame_call(frame_at(t, d))->func;

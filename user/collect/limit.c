@@ -124,7 +124,7 @@ static void process_shed(struct looking *k, size_t from, size_t to, double sum)
 		left -= function_shed(k, c, sum);
 		done = true;
 	}
-	if (!done && sum > k->excess->pct)
+	if (!done && sum > k->l->pct && sum > k->excess->pct)
 		*k->excess = (struct limit_excess){k->cost[from].tgid, sum};
 }
 

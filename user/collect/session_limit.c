@@ -28,9 +28,9 @@
 enum step {
 	LIMIT_IDLE,
 	SAMPLE_ATTACHING, /* a sample: attaching, … */
-	SAMPLE_ATTACHED, /* … attached, … */
+	SAMPLE_ATTACHED,  /* … attached, … */
 	SAMPLE_DETACHING, /* … detaching */
-	LIMIT_RETURNING, /* attaching for good */
+	LIMIT_RETURNING,  /* attaching for good */
 };
 
 /* What a function became by the limit. */
@@ -212,12 +212,12 @@ static void change_do(struct session *s, const struct limit_change *c, uint64_t 
 			m->decided_by = c->tgid;
 		}
 	}
-	recipe_change(s, c->func, c->state != POV_LIMIT_RECORDED);
-	if (c->state == POV_LIMIT_RECORDED && was_detached) {
+	if (c->state == POV_LIMIT_RECORDED && was_detached) { /* until then it is counted */
 		m->which[c->func] = true;
 		m->step = LIMIT_RETURNING;
 		return;
 	}
+	recipe_change(s, c->func, c->state != POV_LIMIT_RECORDED);
 	shed_change(s, c->func, c->state,
 		    c->state == POV_LIMIT_RECORDED ? kernel_now_ns() : now_ns);
 }
@@ -241,11 +241,12 @@ static void changes_do(struct session *s, size_t cnt, uint64_t now_ns)
 static void returned(struct session *s)
 {
 	struct session_limit *m = s->limit;
-	uint64_t now_ns = kernel_now_ns();
 
 	for (uint32_t i = 0; i < m->limit.cnt; i++)
-		if (m->shed[i].told == POV_LIMIT_DETACHED && !is_detached(m, (uint16_t)i))
-			shed_change(s, (uint16_t)i, POV_LIMIT_RECORDED, now_ns);
+		if (m->shed[i].told == POV_LIMIT_DETACHED && !is_detached(m, (uint16_t)i)) {
+			recipe_change(s, i, false);
+			shed_change(s, (uint16_t)i, POV_LIMIT_RECORDED, kernel_now_ns());
+		}
 	m->step = LIMIT_IDLE;
 }
 
