@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Only probes that are alone in their links can go (links.h). They are the libraries' own while they are attached; what is detached is
- * remembered as a place in a library's file. The job has copies of its own of all that it works on.
+ * remembered as a place in a library's file. The job has copies of its own of all that it works on. Entries and returns go at the same
+ * time: each stops at once what it costs, and then takes the kernel long, under load for seconds. A return that is not seen any more is no
+ * matter, as the call is counted only (frame_emit).
  */
 #include "collect/limit_probes.h"
 
@@ -23,9 +25,9 @@ struct gone {
 };
 
 struct job {
-	struct perf_probes entry, ret; /* to be closed … */
-	struct gone *place;	       /* … or to be attached */
-	struct links *made;	       /* for each place */
+	struct perf_probes closing; /* … */
+	struct gone *place;	    /* … or to be attached */
+	struct links *made;	    /* for each place */
 	size_t cnt;
 };
 
@@ -71,12 +73,6 @@ bool limit_probes_has(const struct limit_probes *p, uint16_t func)
 	return false;
 }
 
-static void job_close(struct job *j)
-{
-	links_close(&j->entry);
-	links_close(&j->ret);
-}
-
 static void job_attach(struct limit_probes *p, struct job *j)
 {
 	char path[32];
@@ -95,7 +91,7 @@ static void *job_run(void *arg)
 	if (p->job.cnt)
 		job_attach(p, &p->job);
 	else
-		job_close(&p->job);
+		links_close(&p->job.closing);
 	atomic_store(&p->done, true);
 	return NULL;
 }
@@ -173,10 +169,10 @@ void limit_probes_detach(struct limit_probes *p, const bool *func)
 
 		if (lib->links.file_fd <= 0)
 			continue;
-		probes_take(p, lib, &lib->links.entry, &j->entry, func, false);
-		probes_take(p, lib, &lib->links.ret, &j->ret, func, true);
+		probes_take(p, lib, &lib->links.entry, &j->closing, func, false);
+		probes_take(p, lib, &lib->links.ret, &j->closing, func, true);
 	}
-	if (j->entry.cnt || j->ret.cnt)
+	if (j->closing.cnt)
 		job_start(p);
 }
 

@@ -42,11 +42,18 @@
 
 /* ---- records ---- */
 
+/* What the calibration's process has counted is told as late as it ends. */
+static bool is_calibration(const struct pov_hdr *rec)
+{
+	return rec->kind == POV_KIND_COUNTED &&
+	       ((const struct pov_counted *)rec)->func >= func_table_count();
+}
+
 void session_record(struct session *s, unsigned int stream, const struct pov_hdr *rec)
 {
 	int err;
 
-	if (s->end_ns && rec->ts_ns > s->end_ns)
+	if ((s->end_ns && rec->ts_ns > s->end_ns) || is_calibration(rec))
 		return;
 	s->seen++;
 	err = trace_writer_add(s->writer, stream, rec);
@@ -59,13 +66,9 @@ void session_record(struct session *s, unsigned int stream, const struct pov_hdr
 
 static int on_ring(void *ctx, void *data, size_t bytes)
 {
-	const struct pov_counted *counted = data;
 	const struct ring_ctx *r = ctx;
 
 	(void)bytes;
-	/* what the calibration's process counted is told as it ends */
-	if (counted->hdr.kind == POV_KIND_COUNTED && counted->func >= func_table_count())
-		return 0;
 	if (!r->s->discard)
 		session_record(r->s, r->stream, data);
 	return 0;

@@ -51,6 +51,7 @@ struct session_limit {
 	struct map callers; /* threads that make traced calls, by number */
 	enum step step;
 	uint64_t look_ns, next_ns;	    /* last look, next one */
+	uint64_t over_ns;		    /* when it was looked what the sample says */
 	uint64_t sample_ns, next_sample_ns; /* attached since; next one, at a look */
 	struct toll_costs sample;	    /* what detached functions would cost */
 	bool sampled;			    /* since the last look */
@@ -346,6 +347,7 @@ static void sample_end(struct session *s)
 	}
 	toll_costs_release(&costs);
 	m->sampled = true;
+	m->over_ns = m->sample_ns + elapsed_ns;
 	m->step = SAMPLE_DETACHING;
 	which_detached(m);
 	limit_probes_detach(m->probes, m->which);
@@ -360,6 +362,9 @@ static void sample_detached(struct session *s)
 
 	costs_take(s, LOOK_NS, &m->spent);
 	pause_ns = (uint64_t)(spent_ns(m) / share);
+	log_debug("limit: a sample of %.1f ms and %.1f ms until it was over cost %.1f ms",
+		  (double)(m->over_ns - m->sample_ns) / 1e6, (double)(now_ns - m->over_ns) / 1e6,
+		  spent_ns(m) / 1e6);
 	m->next_sample_ns = now_ns + (pause_ns > SAMPLES_NS ? pause_ns : SAMPLES_NS);
 	m->look_ns = now_ns;
 	m->next_ns = now_ns + LOOK_NS;

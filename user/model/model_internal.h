@@ -97,23 +97,22 @@ struct due_meta {
 	uint32_t seq;
 };
 
-#define MODEL_CALLBACKS(X)                                                         \
-	X(start)                                                                   \
-	X(thread)                                                                  \
-	X(thread_exit)                                                             \
-	X(on_switch)                                                               \
-	X(waking)                                                                  \
-	X(migrate)                                                                 \
-	X(affinity)                                                                \
-	X(call)                                                                    \
-	X(spin)                                                                    \
-	X(operation)                                                               \
-	X(message)                                                                 \
-	X(post)                                                                    \
-	X(region)                                                                  \
-	X(irq)                                                                     \
-	X(sample) X(lost) X(counted) X(limit) X(counter) X(state) X(call_by_begin) \
-		X(spin_by_begin)
+#define MODEL_CALLBACKS(X) \
+	X(start)           \
+	X(thread)          \
+	X(thread_exit)     \
+	X(on_switch)       \
+	X(waking)          \
+	X(migrate)         \
+	X(affinity)        \
+	X(call)            \
+	X(spin)            \
+	X(operation)       \
+	X(message)         \
+	X(post)            \
+	X(region)          \
+	X(irq)             \
+	X(sample) X(lost) X(counted) X(limit) X(counter) X(state) X(call_by_begin) X(spin_by_begin)
 #define MODEL_SINKS_MAX 32
 struct sinks_of {
 	const struct model_sink *sink[MODEL_SINKS_MAX];

@@ -149,7 +149,7 @@ static void json_limit(struct json_out *j, const struct report *r)
 	const struct coverage *v = &r->coverage;
 
 	json_out_key_object(j, "limit");
-	json_out_key_double(j, "share", v->limit > 0 ? v->limit : NAN); /* NaN: null */
+	json_out_key_double(j, "max_share", v->limit > 0 ? v->limit : NAN); /* NaN: null */
 	json_out_key_array(j, "functions");
 	for (uint32_t i = 0; i < v->nlimited; i++) {
 		const struct coverage_limit *l = &v->limited[i];
@@ -167,8 +167,10 @@ static void json_limit(struct json_out *j, const struct report *r)
 		json_out_object_end(j);
 	}
 	json_out_array_end(j);
-	json_out_key_uint(j, "exceeded_ns", v->exceeded.counted_ns);
+	json_out_key_object(j, "exceeded");
+	json_out_key_uint(j, "ns", v->exceeded.counted_ns);
 	json_limit_process(j, &v->exceeded);
+	json_out_object_end(j);
 	json_out_object_end(j);
 }
 
