@@ -125,8 +125,11 @@ static bool is_detached(const struct session_limit *m, uint16_t func)
 	return func < m->limit.cnt && m->limit.func[func].state == POV_LIMIT_DETACHED;
 }
 
-/* What a sample has cost the process that it cost most, in ns; all was measured against one second. */
-static double spent_ns(const struct session_limit *m)
+/*
+ * What a sample has cost the process that it cost most, in ns; all was measured against one second. With perf events the kernel takes
+ * the programs away first and the breakpoints later, which cost as much: lasts_ns longer than was measured.
+ */
+static double spent_ns(const struct session_limit *m, uint64_t lasts_ns)
 {
 	double max = 0, sum;
 
@@ -138,6 +141,7 @@ static double spent_ns(const struct session_limit *m)
 				sum += m->spent.v[k].now_pct;
 		max = sum > max ? sum : max;
 	}
+	max *= 1 + (double)lasts_ns / (double)(m->over_ns - m->sample_ns);
 	return max / 100 * 1e9;
 }
 
@@ -358,13 +362,14 @@ static void sample_detached(struct session *s)
 {
 	struct session_limit *m = s->limit;
 	double share = LIMIT_SAMPLES * m->limit.pct / 100;
-	uint64_t now_ns = kernel_now_ns(), pause_ns;
+	uint64_t now_ns = kernel_now_ns(), lasts_ns, pause_ns;
 
 	costs_take(s, LOOK_NS, &m->spent);
-	pause_ns = (uint64_t)(spent_ns(m) / share);
+	lasts_ns = s->kernel.programs.api == LINK_PERF ? now_ns - m->over_ns : 0;
+	pause_ns = (uint64_t)(spent_ns(m, lasts_ns) / share);
 	log_debug("limit: a sample of %.1f ms and %.1f ms until it was over cost %.1f ms",
 		  (double)(m->over_ns - m->sample_ns) / 1e6, (double)(now_ns - m->over_ns) / 1e6,
-		  spent_ns(m) / 1e6);
+		  spent_ns(m, lasts_ns) / 1e6);
 	m->next_sample_ns = now_ns + (pause_ns > SAMPLES_NS ? pause_ns : SAMPLES_NS);
 	m->look_ns = now_ns;
 	m->next_ns = now_ns + LOOK_NS;
