@@ -253,6 +253,9 @@ limit ts=9000000 tid=0 since=8000000 tgid=200 func=65535 state=3 cost_ppm=120000
 	[ "$(jq -c '.coverage.limit | [.functions[0].counted_ns, .functions[0].detached_ns, .functions[0].counted_calls, .exceeded.ns]' got)" = \
 		'[500000,1000000,500,1000000]' ]
 	[ "$(jq -c '.ranks[0].overhead | [.counted_hits]' got)" = '[500]' ]
+	"$POVTRACE" export -o limit.json limit.pov 2>/dev/null
+	[ "$(jq -c '[.traceEvents[] | select(.cat == "limit") | [.name, .ts, .dur]] | sort' limit.json)" = \
+		'[["MPI_Send counted",2500,500],["MPI_Send left out",3000,1000],["all functions limit exceeded",7000,1000]]' ]
 	# only counted: as many as there were, but single ones are not known
 	sed -i '/state=2/d' limit.txt
 	"$make" limit.txt limit.pov
