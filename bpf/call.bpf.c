@@ -223,6 +223,15 @@ static __always_inline bool is_preloaded(void)
 	return cfg.preload && preloaded_find((u32)bpf_get_current_pid_tgid());
 }
 
+/* Only what wrappers are known by is kept of its arguments; nor need a switch tell of it. */
+static __always_inline void counted_enter(struct pov_thread *t, struct pov_frame *f, u64 first_arg)
+{
+	*(u64 *)(f->rec + sizeof(struct pov_call)) = first_arg;
+	f->counted = f->announced = 1;
+	barrier();
+	t->depth++;
+}
+
 SEC("uprobe")
 int call_entry(struct pt_regs *ctx)
 {
@@ -252,11 +261,26 @@ int call_entry(struct pt_regs *ctx)
 		frames_drop_stale(t, bpf_get_current_task_btf(), FROM_PROGRAM, now);
 	d = t->depth;
 	nargs = call_nargs(fn);
+	counted_look(t, now);
 	f = call_enter(t, fn, cookie, nargs, PT_REGS_PARM1(ctx), sp, now);
 	if (!f)
 		return 0;
+	if (fn->counted) {
+		counted_enter(t, f, PT_REGS_PARM1(ctx));
+		return 0;
+	}
 	frame_fill(f, ctx, nargs);
 	call_entered(t, d, func, fn, now);
+	return 0;
+}
+
+/* A call that was under way before there were probes; of functions that are taken away or attached again it is no miss. */
+static __noinline int entry_missed(struct pt_regs *ctx, struct pov_thread *t)
+{
+	const struct pov_fn *fn = t ? fn_find(POV_COOKIE_FUNC(cookie_of(ctx, t))) : NULL;
+
+	if (!fn || !fn->counted)
+		count(POV_COUNT_MISS(POV_MISS_NO_ENTRY));
 	return 0;
 }
 
@@ -275,6 +299,8 @@ int call_return(struct pt_regs *ctx)
 	if (!t || is_preloaded())
 		return 0;
 	d = call_returning(t, entry_sp(ctx));
+	if (d == CALL_NO_ENTRY)
+		entry_missed(ctx, t);
 	if (d >= POV_CALL_DEPTH_MAX)
 		return 0;
 	func = frame_call(frame_at(t, d))->func;
@@ -284,6 +310,12 @@ int call_return(struct pt_regs *ctx)
 	now = bpf_ktime_get_ns();
 	if (calls_over(now))
 		return 0;
+	if (frame_at(t, d)->counted) {
+		frames_drop_above(t, d, now);
+		counted_add(t, d, now, now - frame_call(frame_at(t, d))->hdr.ts_ns);
+		t->depth = d;
+		return 0;
+	}
 	/* the site: where the kernel is about to return to */
 	call_leave(t, d, func, fn, PT_REGS_RC(ctx), PT_REGS_IP(ctx), now);
 	return 0;

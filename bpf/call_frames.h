@@ -53,6 +53,7 @@ static __always_inline struct pov_frame *frame_begin(struct pov_thread *t, u32 d
 	f->sp = sp;
 	f->folded = 0;
 	f->announced = 0;
+	f->counted = 0;
 	f->used = sizeof(*c) + 8 * nargs;
 	return f;
 }

@@ -11,6 +11,7 @@
 
 #include "call_frames.h"
 #include "call_state.h"
+#include "counted.h"
 #include "fetch.bpf.h"
 
 static __always_inline int frame_write(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret,
@@ -39,8 +40,11 @@ static __always_inline int frame_write(struct pov_thread *t, u32 idx, u64 end_ns
 	return frame_out(t, f, size);
 }
 
+/* Also of calls whose return is not seen. Of one that is counted it is not known, then, how long it took. */
 __noinline int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u32 flags)
 {
+	if (t && idx < POV_CALL_DEPTH_MAX && frame_at(t, idx)->counted)
+		return counted_add(t, idx, frame_call(frame_at(t, idx))->hdr.ts_ns, 0);
 	return frame_write(t, idx, end_ns, ret, flags);
 }
 
@@ -173,29 +177,29 @@ static __always_inline bool poll_found(struct pov_frame *f, const struct pov_fn 
 	return fn->flags & POV_FN_BY_COUNT ? v > 0 : v != 0; /* MPI_UNDEFINED is negative */
 }
 
-/* The frame of the call that was entered with that stack pointer; POV_CALL_DEPTH_MAX or more if it has none of its own. */
+#define CALL_FOLDED POV_CALL_DEPTH_MAX	       /* it is part of the one around it */
+#define CALL_NO_ENTRY (POV_CALL_DEPTH_MAX + 1) /* its entry was not seen */
+
+/* The frame of the call that was entered with that stack pointer; one of these if it has none of its own. */
 static __always_inline u32 call_returning(struct pov_thread *t, u64 sp)
 {
 	u32 top = t->depth - 1, d;
 	struct pov_frame *f;
 
-	if (top >= POV_CALL_DEPTH_MAX) {
-		count(POV_COUNT_MISS(POV_MISS_NO_ENTRY));
-		return POV_CALL_DEPTH_MAX;
-	}
+	if (top >= POV_CALL_DEPTH_MAX)
+		return CALL_NO_ENTRY;
 	d = frame_match(t, sp);
 	if (d >= POV_CALL_DEPTH_MAX) {
 		f = frame_at(t, top);
-		if (f->folded)
-			f->folded--;
-		else
-			count(POV_COUNT_MISS(POV_MISS_NO_ENTRY));
-		return POV_CALL_DEPTH_MAX;
+		if (!f->folded)
+			return CALL_NO_ENTRY;
+		f->folded--;
+		return CALL_FOLDED;
 	}
 	f = frame_at(t, d);
 	if (f->folded) { /* a wrapper that jumped: the same stack pointer returns twice */
 		f->folded--;
-		return POV_CALL_DEPTH_MAX;
+		return CALL_FOLDED;
 	}
 	return d;
 }

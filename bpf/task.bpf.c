@@ -72,6 +72,7 @@ static __always_inline void thread_close(struct task_struct *p, u32 tid, u32 fla
 		frame_emit(t, d, now, 0, flag);
 	}
 	spin_flush(t, 0, ALL_TIMES);
+	counted_flush(t);
 	if (t == thread_slot(tid))
 		t->tid = 0;
 	else
@@ -181,7 +182,7 @@ int thread_dump(struct bpf_iter__task *ctx)
 	if (!t || __sync_val_compare_and_swap(&t->closed, POV_THREAD_LIVE, POV_THREAD_DUMPED) ==
 			  POV_THREAD_ENDED)
 		return 0;
-	if (!t->depth && !t->spinning)
+	if (!t->depth && !t->spinning && !t->counting_ns)
 		return 0;
 	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
 		if (i >= t->depth)

@@ -20,7 +20,7 @@
 
 /* First in the commands' own options. */
 struct record_options {
-	const char *user, *mpi, *layers;
+	const char *user, *mpi, *layers, *max_overhead;
 	struct option_list pids, functions, no_functions, regions;
 	bool all, irq;
 	int sched, kernel_api, capture;
@@ -34,6 +34,7 @@ struct recording {
 	const struct record_options *opt;
 	char *const *argv; /* of what is to be run; empty if nothing is */
 	struct watch watch;
+	double max_overhead_pct;      /* 0: no limit */
 	bool *recorded;		      /* by row of the function table; owned */
 	struct session_result result; /* once it has run */
 };

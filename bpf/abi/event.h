@@ -37,6 +37,7 @@ enum pov_kind {
 	POV_KIND_MORE = 19,	  /* struct pov_more */
 	POV_KIND_UNSHOWN = 20,	  /* struct pov_call, for what it says of communicators */
 	POV_KIND_REGION = 21,	  /* struct pov_region, written at entry and at return */
+	POV_KIND_COUNTED = 22,	  /* struct pov_counted */
 	/* Identity: who is who. These travel on the control ring and lie in the task stream. */
 	POV_KIND_TASK = 32,	/* struct pov_task: a thread that existed when recording began */
 	POV_KIND_FORK = 33,	/* struct pov_fork */
@@ -50,7 +51,8 @@ enum pov_kind {
 	POV_KIND_HANDED = 41,	/* struct pov_handed: the same */
 	POV_KIND_UNSERVED = 42, /* struct pov_caller: the same */
 	/* Written by the collector, never by the kernel half. */
-	POV_KIND_LOST = 64, /* struct pov_lost */
+	POV_KIND_LOST = 64,  /* struct pov_lost */
+	POV_KIND_LIMIT = 67, /* struct pov_limit */
 	/* Put in by whoever reads a file (trace/trace_read.h), never in one. */
 	POV_KIND_LOSS_BEGIN = 65, /* struct pov_lost */
 	POV_KIND_LOSS_END = 66,	  /* struct pov_lost */
@@ -58,7 +60,7 @@ enum pov_kind {
 
 /* What a record that could not be written belonged to; index of the drop counters. */
 enum pov_class {
-	POV_CLASS_CALL = 0, /* with pov_region */
+	POV_CLASS_CALL = 0, /* with pov_region and pov_counted */
 	POV_CLASS_SPIN = 1,
 	POV_CLASS_MORE = 2,
 	POV_CLASS_SCHED = 3, /* with pov_call_begin, which belongs to its switch */
@@ -286,6 +288,21 @@ struct pov_spin {
 };
 
 /*
+ * Calls by one thread of a function that is only counted (struct pov_limit), between hdr.ts_ns - dur_ns, when the first of them
+ * began, and hdr.ts_ns, when the last one returned. It may have made other calls in between.
+ */
+#define POV_COUNTED_NESTED 0x01 /* they were made from within traced calls */
+struct pov_counted {
+	struct pov_hdr hdr;
+	pov_u64 dur_ns;
+	pov_u64 calls;
+	pov_u64 busy_ns; /* sum of the calls' own durations */
+	pov_u32 tgid;
+	pov_u16 func;
+	pov_u16 lib;
+};
+
+/*
  * A thread enters or leaves a function of the program that is a region of it (a phase). Regions are no calls: they have no
  * depth, and may last as long as the program. A begin and its end have the same stack pointer. Whatever of a thread's regions has
  * a lower one than a later record (a begin that is not CHAINED: no higher one) was left without returning.
@@ -422,10 +439,35 @@ struct pov_lost {
 	pov_u32 pad;
 };
 
+/*
+ * The limit on what tracing may cost (record --max-overhead): what became of a function from since_ns to hdr.ts_ns, for all processes.
+ * Written when that changes (then both are the same), and each second or so as long as it is so.
+ */
+enum pov_limit_state {
+	POV_LIMIT_RECORDED = 0, /* again */
+	POV_LIMIT_COUNTED =
+		1, /* its calls are counted (struct pov_counted), and not recorded one by one */
+	/* its calls are not seen, but for short samples, in which they are counted */
+	POV_LIMIT_DETACHED = 2,
+	/* the limit was exceeded by functions that are never given up; func is POV_LIMIT_ALL */
+	POV_LIMIT_EXCEEDED = 3,
+};
+#define POV_LIMIT_ALL 0xffff
+struct pov_limit {
+	struct pov_hdr hdr;
+	pov_u64 since_ns;
+	pov_u32 tgid; /* of the process that decided it: the one that tracing cost most; 0: none */
+	pov_u16 func;
+	pov_u16 state;	  /* enum pov_limit_state */
+	pov_u32 cost_ppm; /* of that process's time, when it was decided or last measured */
+	pov_u32 limit_ppm;
+};
+
 #define POV_ABI_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
 /* where the kernel half looks for the begin of what it could not write, whatever it is */
 _Static_assert(__builtin_offsetof(struct pov_call, dur_ns) == 16 &&
 		       __builtin_offsetof(struct pov_spin, dur_ns) == 16 &&
+		       __builtin_offsetof(struct pov_counted, dur_ns) == 16 &&
 		       __builtin_offsetof(struct pov_irq, dur_ns) == 16 &&
 		       __builtin_offsetof(struct pov_more, begin_ns) == 16,
 	       "third word");
@@ -445,6 +487,7 @@ POV_ABI_SIZE(pov_more, 32);
 POV_ABI_SIZE(pov_call_begin, 32);
 POV_ABI_SIZE(pov_spin_func, 32);
 POV_ABI_SIZE(pov_spin, 40);
+POV_ABI_SIZE(pov_counted, 48);
 POV_ABI_SIZE(pov_region, 32);
 POV_ABI_SIZE(pov_task, 56);
 POV_ABI_SIZE(pov_fork, 48);
@@ -455,5 +498,6 @@ POV_ABI_SIZE(pov_path, 24 + POV_PATH_BYTES);
 POV_ABI_SIZE(pov_handed, 24 + 16 * POV_HANDED_MAX);
 POV_ABI_SIZE(pov_caller, 24);
 POV_ABI_SIZE(pov_lost, 40);
+POV_ABI_SIZE(pov_limit, 40);
 
 #endif

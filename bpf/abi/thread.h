@@ -17,7 +17,7 @@ struct pov_frame {
 	pov_u32 used;	  /* bytes of rec that are filled */
 	pov_u16 folded;	  /* wrapper entries of the same call within it, not yet returned */
 	pov_u8 announced; /* its pov_call_begin has been written */
-	pov_u8 pad;
+	pov_u8 counted;	  /* it is to be counted, and leaves no record */
 	pov_u8 rec[POV_FRAME_FULL] __attribute__((aligned(8)));
 };
 
@@ -47,6 +47,19 @@ struct pov_type {
 	pov_u64 generation; /* of all datatypes when it was read; another one means stale */
 };
 
+/* Calls that were counted and not yet told. */
+#define POV_COUNTING_MAX 8 /* functions at once */
+struct pov_counting {
+	pov_u64 begin_ns, end_ns; /* of the first one, of the last one */
+	pov_u64 calls;		  /* 0: free, and so are all behind it */
+	pov_u64 busy_ns;
+	pov_u16 func;
+	pov_u16 lib;
+	pov_u32 nested; /* POV_COUNTED_NESTED or 0 */
+};
+#define POV_COUNTING_NS \
+	1000000000ull /* they are told when they are so old, with the thread's next call */
+
 /* Who tells what a thread has open: its own end, or the end of the recording, whichever comes first. */
 enum pov_thread_closed {
 	POV_THREAD_LIVE = 0,
@@ -67,6 +80,8 @@ struct pov_thread {
 	pov_u64 task; /* its struct task_struct */
 	struct pov_type type[POV_TYPES_KEPT];
 	struct pov_spin_open spin[POV_CALL_DEPTH_MAX];
+	pov_u64 counting_ns; /* when the oldest of these began; 0: there are none */
+	struct pov_counting counting[POV_COUNTING_MAX];
 	/* scratch for a struct pov_more */
 	pov_u8 more[32 + POV_MORE_BYTES] __attribute__((aligned(8)));
 	struct pov_frame frame[POV_CALL_DEPTH_MAX];

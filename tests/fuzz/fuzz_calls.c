@@ -322,6 +322,27 @@ static void other_put(struct file *f, struct input *in, struct pov_hdr hdr)
 	record_put(f, &l.hdr);
 }
 
+/* Calls that were counted, and that somebody decided so. */
+static void limit_put(struct file *f, struct input *in, struct pov_hdr hdr, uint32_t tgid)
+{
+	struct pov_counted c = {.hdr = hdr, .tgid = tgid, .func = byte(in) % FUNCS_MAX};
+	struct pov_limit l = {.hdr = hdr, .tgid = tgid, .func = c.func, .state = byte(in) % 6};
+
+	c.dur_ns = word(in);
+	c.busy_ns = word(in);
+	c.calls = byte(in);
+	c.hdr.size = sizeof(c);
+	c.hdr.kind = POV_KIND_COUNTED;
+	c.hdr.flags = l.state & 1;
+	record_put(f, &c.hdr);
+	l.since_ns = hdr.ts_ns - c.calls;
+	if (l.state > 4)
+		l.func = POV_LIMIT_ALL;
+	l.hdr.size = sizeof(l);
+	l.hdr.kind = POV_KIND_LIMIT;
+	record_put(f, &l.hdr);
+}
+
 static void records_add(struct file *f, struct input *in)
 {
 	block_begin(f);
@@ -342,6 +363,12 @@ static void records_add(struct file *f, struct input *in)
 		case 3:
 			other_put(f, in, hdr);
 			break;
+		case 4:
+			if (what >= 0xc0) {
+				limit_put(f, in, hdr, threads[who].tgid);
+				break;
+			}
+			/* fall through */
 		default:
 			call_put(f, in, hdr, threads[who].tgid);
 		}

@@ -220,6 +220,49 @@ incomplete() {
 	[ "$(jq -c '[.cores[].incomplete | join(" ")]' got)" = "$5" ]
 }
 
+@test "report: what the limit on tracing's cost left out is said, and marked" {
+	need jq
+	# MPI_Send of rank 0: 500 calls counted between 2.5 and 3.0 ms, then 1 ms without any
+	grep -v '^lost' "$data/report_run.txt" | sed '/"type":"end"/{s/"drops":.*"misses":{[^}]*}/"drops":[],"misses":{}/
+		s/^/counted ts=4000000 tid=100 dur=500000 calls=500 busy=250000 tgid=100 func=2 lib=0\
+limit ts=3500000 tid=0 since=3500000 tgid=100 func=2 state=1 cost_ppm=484000 limit_ppm=50000\
+limit ts=4000000 tid=0 since=3500000 tgid=100 func=2 state=1 cost_ppm=484000 limit_ppm=50000\
+limit ts=4000000 tid=0 since=4000000 tgid=200 func=2 state=2 cost_ppm=300000 limit_ppm=50000\
+limit ts=5000000 tid=0 since=4000000 tgid=200 func=2 state=2 cost_ppm=300000 limit_ppm=50000\
+limit ts=5000000 tid=0 since=5000000 tgid=200 func=2 state=0 cost_ppm=300000 limit_ppm=50000\
+limit ts=9000000 tid=0 since=8000000 tgid=200 func=65535 state=3 cost_ppm=120000 limit_ppm=50000\
+/
+	}; s/"probe_cost",/&"counted_ns":900,/' >limit.txt
+	"$make" limit.txt limit.pov
+	report limit.pov >text
+	grep -q '^  LEFT OUT   calls were left out by --max-overhead (see Coverage)' text
+	section Coverage <text >coverage
+	grep -q '^  lost       nothing$' coverage
+	grep -A1 '^  LIMIT      MPI_Send: between 2.500 ms and 4.000 ms of the recording counted for 500.000 us, left out for 1.000 ms:$' \
+		coverage | grep -q "^             500 calls counted; tracing took 48.4 % of rank 0's time$"
+	grep -A1 '^  EXCEEDED   --max-overhead 5 for 1.000 ms, by functions that are never left out:$' coverage |
+		grep -q "at most tracing took 12.0 % of rank 1's time"
+	grep -q '+ 500 calls that were counted x 900 ns' coverage
+	section 'Functions by' <text >functions
+	grep -q '^ *MPI_Send *≥511 *- *≥500 *≥370.0 us ' functions # 11 that took 120 us, and those
+	grep -q '^ *MPI_Recv *1 *- *- ' functions
+	report --json limit.pov >got
+	[ "$(jq -c '[.functions[] | select(.incomplete != []) | [.name, .calls, .counted, .total_ns, .incomplete]]' got)" = \
+		'[["MPI_Send",511,500,370000,["counted","detached"]]]' ]
+	[ "$(jq -c '[.ranks[].incomplete | join(" ")]' got)" = '["counted detached","counted detached"]' ]
+	[ "$(jq -c '.coverage.limit | [.functions[0].counted_ns, .functions[0].detached_ns, .functions[0].counted_calls, .exceeded.ns]' got)" = \
+		'[500000,1000000,500,1000000]' ]
+	[ "$(jq -c '.ranks[0].overhead | [.counted_hits]' got)" = '[500]' ]
+	"$POVTRACE" export -o limit.json limit.pov 2>/dev/null
+	[ "$(jq -c '[.traceEvents[] | select(.cat == "limit") | [.name, .ts, .dur]] | sort' limit.json)" = \
+		'[["MPI_Send counted",2500,500],["MPI_Send left out",3000,1000],["all functions limit exceeded",7000,1000]]' ]
+	# only counted: as many as there were, but single ones are not known
+	sed -i '/state=2/d' limit.txt
+	"$make" limit.txt limit.pov
+	section 'Functions by' < <(report limit.pov) >functions
+	grep -q '^ *MPI_Send *511 *- *500 *370.0 us .*~781 KiB' functions
+}
+
 # 1 ms of one rank, or of $1, in which each calls MPI_Test $2 times and MPI_Send once; a call costs 10 us.
 distorted() {
 	local i k

@@ -135,13 +135,14 @@ launcher() { # MPI RANKS
 }
 
 # record NAME [OPTION…] -- COMMAND…: leaves $T/NAME.{pov,out,err} and the books in $T/NAME.books.
+# Every call is recorded, whatever that costs, unless POV_MAX_OVERHEAD says otherwise.
 # POV_CAPTURE=preload: by the library that programs load, where the options let it.
 record() {
 	local name=$1
 	shift
 	rm -rf "$T/$name".{books,pov,info.json}
 	mkdir -p "$T/$name.books"
-	POV_EXPECT=$T/$name.books timeout -k 10 "${POV_LIMIT:-120}" "$pov" record ${POV_CAPTURE:+--capture "$POV_CAPTURE"} -o "$T/$name.pov" "$@" \
+	POV_EXPECT=$T/$name.books timeout -k 10 "${POV_LIMIT:-120}" "$pov" record --max-overhead "${POV_MAX_OVERHEAD:-off}" ${POV_CAPTURE:+--capture "$POV_CAPTURE"} -o "$T/$name.pov" "$@" \
 		>"$T/$name.out" 2>"$T/$name.err" </dev/null
 }
 
@@ -164,7 +165,7 @@ watch() {
 	local name=$1
 	shift
 	rm -f "$T/$name".{pov,info.json,err} # the last one's says that it is live, too
-	"$pov" record -o "$T/$name.pov" "$@" >"$T/$name.out" 2>"$T/$name.err" </dev/null &
+	"$pov" record --max-overhead "${POV_MAX_OVERHEAD:-off}" -o "$T/$name.pov" "$@" >"$T/$name.out" 2>"$T/$name.err" </dev/null &
 	tracer=$!
 	started+=("$tracer")
 	wait_until 60 grep -q "^povtrace: recording " "$T/$name.err"

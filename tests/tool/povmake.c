@@ -64,7 +64,7 @@ void bad(const struct maker *m, const char *fmt, ...)
 
 static void do_record(struct maker *m, const struct text_kind *k, char *args)
 {
-	bool identity = k->kind >= POV_KIND_TASK && k->kind <= POV_KIND_LOST;
+	bool identity = k->kind >= POV_KIND_TASK && k->kind <= POV_KIND_LIMIT;
 	int err;
 
 	record_fill(m, k, args);

@@ -210,7 +210,8 @@ static void on_call(void *ctx, const struct model_call *k)
 
 static void on_lost(void *ctx, const struct model_lost *l)
 {
-	((struct arrivals *)ctx)->lost |= l->class == POV_CLASS_CALL;
+	((struct arrivals *)ctx)->lost |= model_lost_calls(l,
+							   "coll neigh comm topo rma io p2p part");
 }
 
 static void on_start(void *ctx, const struct model *m)

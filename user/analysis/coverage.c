@@ -35,7 +35,7 @@ struct made {
 	const struct func_info *func;
 	uint16_t lib;
 	bool preloaded;
-	uint64_t calls, polls;
+	uint64_t calls, polls, counted;
 };
 
 static void hits_add(struct coverage *a, const struct model_thread *t, const struct made *m)
@@ -56,13 +56,14 @@ static void hits_add(struct coverage *a, const struct model_thread *t, const str
 		}
 		to[i]->calls += m->calls;
 		to[i]->polls += m->polls;
-		to[i]->stepped += stepped ? m->calls + m->polls : 0;
+		to[i]->counted += m->counted;
+		to[i]->stepped += stepped ? m->calls + m->polls + m->counted : 0;
 	}
 }
 
 static void on_call(void *ctx, const struct model_call *c)
 {
-	const struct made made = {c->func, c->lib, c->preloaded, 1, 0};
+	const struct made made = {c->func, c->lib, c->preloaded, 1, 0, 0};
 	struct coverage *a = ctx;
 
 	hits_add(a, c->thread, &made);
@@ -75,7 +76,43 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	for (uint32_t i = 0; i < s->nfuncs; i++)
 		hits_add(ctx, s->thread,
 			 &(struct made){s->func[i].func, s->func[i].lib, s->preloaded, 0,
-					s->func[i].cnt});
+					s->func[i].cnt, 0});
+}
+
+static struct coverage_limit *limit_of(struct coverage *a, const struct func_info *f)
+{
+	struct coverage_limit *l = table_row(a->limited, a->nlimited, f->id);
+
+	l->func = f;
+	return l;
+}
+
+static void on_counted(void *ctx, const struct model_counted *c)
+{
+	struct coverage *a = ctx;
+
+	hits_add(a, c->thread, &(struct made){c->func, c->lib, false, 0, 0, c->calls});
+	limit_of(a, c->func)->calls += c->calls;
+}
+
+static void on_limit(void *ctx, const struct model_limit *l)
+{
+	struct coverage *a = ctx;
+	struct coverage_limit *to = l->func ? limit_of(a, l->func) : &a->exceeded;
+	uint64_t ns = l->ts_ns - l->since_ns;
+
+	a->limit = l->limit;
+	if (l->state == POV_LIMIT_RECORDED)
+		return;
+	*(l->state == POV_LIMIT_DETACHED ? &to->detached_ns : &to->counted_ns) += ns;
+	if (!to->last_ns || l->since_ns < to->first_ns)
+		to->first_ns = l->since_ns;
+	if (l->ts_ns > to->last_ns)
+		to->last_ns = l->ts_ns;
+	if (l->cost > to->cost) {
+		to->cost = l->cost;
+		to->proc = l->proc;
+	}
 }
 
 /* Two probes, as of a call. */
@@ -95,7 +132,7 @@ static void on_lost(void *ctx, const struct model_lost *l)
 	struct coverage *a = ctx;
 	struct coverage_loss *loss;
 
-	if (l->class >= POV_CLASS_CNT)
+	if (l->class >= POV_CLASS_CNT || l->left_out)
 		return;
 	loss = &a->loss[l->class];
 	if (!loss->stretches || l->since_ns < loss->first_ns)
@@ -208,12 +245,17 @@ static void on_start(void *ctx, const struct model *m)
 		library_read(a, meta);
 		stepped_read(a, m, meta);
 	}
+	a->limit = json_number_value(json_object_get(
+			   json_object_get(trace_meta_find(t, "recording"), "config"),
+			   "max_overhead_pct")) /
+		   100;
 	meta = trace_meta_find(t, "probe_cost");
 	if (meta) {
 		a->calibrated = true;
 		a->call_ns = json_number_value(json_object_get(meta, "call_ns"));
 		a->spin_ns = json_number_value(json_object_get(meta, "spin_ns"));
 		a->stepped_ns = json_number_value(json_object_get(meta, "stepped_ns"));
+		a->counted_ns = json_number_value(json_object_get(meta, "counted_ns"));
 	}
 	meta = trace_meta_find(t, "preload");
 	if (meta) {
@@ -241,7 +283,7 @@ uint32_t coverage_probed(const struct coverage *a)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < a->nprocess; i++)
-		n += a->process[i].calls + a->process[i].polls > 0;
+		n += a->process[i].calls + a->process[i].polls + a->process[i].counted > 0;
 	return n;
 }
 
@@ -270,7 +312,8 @@ static double cost(uint64_t hits, double each_ns)
 double coverage_cost(const struct coverage *a, const struct coverage_hits *h)
 {
 	return cost(h->calls, a->call_ns) + cost(h->polls, a->spin_ns) +
-	       cost(h->stepped, coverage_step_ns(a)) + cost(h->preloaded, a->preload_ns);
+	       cost(h->counted, a->counted_ns) + cost(h->stepped, coverage_step_ns(a)) +
+	       cost(h->preloaded, a->preload_ns);
 }
 
 static int on_finish(void *ctx, const struct model *m)
@@ -297,6 +340,8 @@ void coverage_init(struct coverage *a)
 			 .start = on_start,
 			 .call = on_call,
 			 .spin = on_spin,
+			 .counted = on_counted,
+			 .limit = on_limit,
 			 .region = on_region,
 			 .on_switch = on_switch,
 			 .lost = on_lost,
@@ -309,6 +354,7 @@ void coverage_release(struct coverage *a)
 {
 	map_release(&a->stepped);
 	free(a->lost);
+	free(a->limited);
 	free(a->process);
 	free(a->func);
 	free(a->library);

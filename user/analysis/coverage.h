@@ -21,6 +21,7 @@ struct coverage_hits {
 	uint64_t calls; /* probe pairs hit: recorded calls of any depth */
 	uint64_t polls; /* merged into spins */
 	uint64_t preloaded; /* calls and polls that the process has recorded itself, without a probe; in none of these */
+	uint64_t counted; /* probe pairs hit by calls that were counted only: not in calls */
 	uint64_t stepped; /* of calls and polls: the probed instruction is single-stepped */
 	uint64_t kernel; /* calls and polls within the kernel (layer os): what they cost is not calibrated */
 	uint64_t switches; /* scheduler records its threads caused */
@@ -43,8 +44,24 @@ struct coverage_late {
 	const char *path; /* "" if the library is not told */
 };
 
+/* What became of a function by the limit on the cost of tracing. */
+struct coverage_limit {
+	const struct func_info *func;
+	uint64_t counted_ns, detached_ns; /* how long */
+	uint64_t first_ns, last_ns;
+	uint64_t calls; /* counted, of whatever process */
+	/* the most that tracing took of a process's time when it was given up further, and whose */
+	double cost;
+	const struct model_process *proc; /* NULL: not known */
+};
+
 struct coverage {
 	struct model_sink sink;
+	double limit; /* part of a process's time that tracing may cost; 0: no limit */
+	struct coverage_limit *limited; /* by function id, func NULL of those that were not; owned */
+	uint32_t nlimited;		/* allocated */
+	struct coverage_limit
+		exceeded; /* counted_ns: for how long the limit was not held; 0: never */
 	struct coverage_loss loss[POV_CLASS_CNT]; /* by the LOST records */
 	struct model_lost *lost;		  /* the first ones; owned */
 	uint32_t nlost;
@@ -56,12 +73,12 @@ struct coverage {
 	uint32_t nlibrary;
 	struct coverage_late *late; /* owned */
 	uint32_t nlate;
-	struct map stepped;		     /* key of (library, function) → marker */
-	bool calibrated;		     /* a probe_cost block is there */
-	double call_ns, spin_ns, stepped_ns; /* 0 if not measured */
-	bool has_preload;		     /* some processes recorded their calls themselves: */
-	double preload_ns;		     /* what that adds to one; 0 if not measured */
-	uint64_t preload_wait_ns;	     /* threads waited for room to record, together */
+	struct map stepped;				 /* key of (library, function) → marker */
+	bool calibrated;				 /* a probe_cost block is there */
+	double call_ns, spin_ns, stepped_ns, counted_ns; /* 0 if not measured */
+	bool has_preload;	  /* some processes recorded their calls themselves: */
+	double preload_ns;	  /* what that adds to one; 0 if not measured */
+	uint64_t preload_wait_ns; /* threads waited for room to record, together */
 	uint64_t preload_began; /* processes that were noticed only as they began MPI to do so past what is preloaded */
 	uint64_t preload_bypassed; /* that opened a library with RTLD_DEEPBIND: what that calls is missing */
 	uint64_t preload_damaged; /* of these threads nothing was taken from some time on */

@@ -292,7 +292,7 @@ static void on_call(void *ctx, const struct model_call *k)
 
 static void on_lost(void *ctx, const struct model_lost *l)
 {
-	((struct epochs *)ctx)->lost |= l->class == POV_CLASS_CALL;
+	((struct epochs *)ctx)->lost |= model_lost_calls(l, "rma");
 }
 
 static void on_start(void *ctx, const struct model *m)

@@ -96,6 +96,33 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	}
 }
 
+static void on_counted(void *ctx, const struct model_counted *c)
+{
+	struct function_row *r = row_get(ctx, c->thread, c->func);
+
+	if (c->nested) {
+		r->nested_calls += c->calls;
+		r->nested_ns += c->busy_ns;
+		return;
+	}
+	r->calls += c->calls;
+	r->counted += c->calls;
+	r->inner += c->inner ? c->calls : 0;
+	r->total_ns += c->busy_ns;
+}
+
+static void on_lost(void *ctx, const struct model_lost *l)
+{
+	struct functions *a = ctx;
+	uintptr_t bits;
+
+	if (!l->left_out)
+		return;
+	bits = (uintptr_t)map_get(&a->left_out, l->left_out->id);
+	bits |= l->counted ? LOSS_COUNTED : LOSS_DETACHED;
+	map_set(&a->left_out, l->left_out->id, (void *)bits);
+}
+
 double function_row_mean(const struct function_row *f)
 {
 	uint64_t finished = f->calls - f->open - f->unwound - f->end_only;
@@ -105,6 +132,7 @@ double function_row_mean(const struct function_row *f)
 
 uint32_t function_row_lost(const struct function_row *f, uint32_t lost)
 {
+	lost &= ~LOSS_LEFT_OUT | f->left_out;
 	return f->func->polls ? lost : lost & ~LOSS_SPIN;
 }
 
@@ -125,6 +153,9 @@ static int on_finish(void *ctx, const struct model *m)
 	struct functions *a = ctx;
 
 	(void)m;
+	for (uint32_t i = 0; i < a->nrow; i++)
+		a->row[i]->left_out = (uint32_t)(uintptr_t)map_get(&a->left_out,
+								   a->row[i]->func->id);
 	if (a->nrow)
 		qsort(a->row, a->nrow, sizeof(*a->row), row_compare);
 	return 0;
@@ -146,6 +177,7 @@ struct function_row **functions_sum(const struct functions *a, const bool *wante
 		if (!sum) {
 			sum = all[nall++] = xcalloc(1, sizeof(*sum));
 			sum->func = r->func;
+			sum->left_out = r->left_out;
 			map_set(&by_func, r->func->id, sum);
 		}
 		histogram_merge(&sum->durations, &r->durations);
@@ -161,7 +193,12 @@ struct function_row **functions_sum(const struct functions *a, const bool *wante
 void functions_init(struct functions *a, const struct interrupts *interrupts)
 {
 	*a = (struct functions){
-		.sink = {.ctx = a, .call = on_call, .spin = on_spin, .finish = on_finish},
+		.sink = {.ctx = a,
+			 .call = on_call,
+			 .spin = on_spin,
+			 .counted = on_counted,
+			 .lost = on_lost,
+			 .finish = on_finish},
 		.interrupts = interrupts,
 	};
 }
@@ -181,4 +218,5 @@ void functions_release(struct functions *a)
 {
 	functions_sum_free(a->row, a->nrow);
 	map_release(&a->by_key);
+	map_release(&a->left_out);
 }

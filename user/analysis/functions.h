@@ -18,17 +18,19 @@
 struct function_row {
 	const struct func_info *func;
 	uint32_t process_idx;
+	uint32_t left_out;	    /* bits of LOSS_LEFT_OUT; after the replay */
 	struct histogram durations; /* without open, unwound and end_only calls and empty polls */
 	/* Sums from here on: */
-	uint64_t calls;	   /* returned, open, unwound and empty polls */
-	uint64_t polls;	   /* of these, empty polls merged into spins */
-	uint64_t inner;	   /* of these, made inside calls of another layer */
-	uint64_t open;	   /* of these, not returned */
-	uint64_t unwound;  /* of these, left without returning; never open as well */
+	uint64_t calls;	  /* returned, counted, open, unwound and empty polls */
+	uint64_t polls;	  /* of these, empty polls merged into spins */
+	uint64_t inner;	  /* of these, made inside calls of another layer */
+	uint64_t open;	  /* of these, not returned */
+	uint64_t unwound; /* of these, left without returning; never open as well */
+	uint64_t counted; /* of these, counted and not recorded: without durations of their own, and bytes */
 	uint64_t end_only; /* of these, of which only the return was seen: without a duration */
 	uint64_t total_ns; /* entry to return, added up */
 	uint64_t unfinished_ns;	  /* of this, open and unwound calls, as far as seen */
-	struct state_times split; /* of total_ns without empty polls */
+	struct state_times split; /* of total_ns without empty polls and counted calls */
 	uint64_t send_bytes;	  /* handed over */
 	uint64_t recv_bytes;	  /* arrived if the status told, else the capacity posted */
 	uint64_t unknown_sends, unknown_recvs; /* operations whose size is not known */
@@ -44,6 +46,7 @@ struct functions {
 	struct map by_key;
 	struct function_row **row; /* owned; after the replay: most total time first */
 	uint32_t nrow, rows_cap;
+	struct map left_out; /* functions that were left out for a time, by id: → LOSS_LEFT_OUT's */
 };
 
 void functions_init(struct functions *a, const struct interrupts *interrupts);

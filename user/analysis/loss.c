@@ -20,6 +20,8 @@ const char *const loss_names[LOSS_BITS] = {
 	[6] = "damaged",
 	[7] = "missed_calls",
 	[8] = "missed",
+	[9] = "counted",
+	[10] = "detached",
 };
 
 static void span_add(struct loss_class *c, uint64_t from_ns, uint64_t to_ns)
@@ -46,8 +48,12 @@ static void on_lost(void *ctx, const struct model_lost *l)
 		a->everywhere |= LOSS_MISSED;
 		return;
 	}
-	a->class[l->class].cnt += l->cnt;
 	from_ns = l->since_ns < l->ts_ns ? l->since_ns : l->ts_ns;
+	if (l->left_out) {
+		span_add(&a->left_out[l->counted], from_ns, l->ts_ns);
+		return;
+	}
+	a->class[l->class].cnt += l->cnt;
 	span_add(&a->class[l->class], from_ns, l -> ts_ns);
 	if (l->class == POV_CLASS_SCHED)
 		*table_row(a->ring, a->nring, l->ring) = true;
@@ -137,17 +143,22 @@ static int on_finish(void *ctx, const struct model *m)
 	return 0;
 }
 
+static bool class_in(const struct loss_class *c, uint64_t from_ns, uint64_t to_ns)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->span[i].from_ns <= to_ns && c->span[i].to_ns >= from_ns)
+			return true;
+	return false;
+}
+
 uint32_t losses_in(const struct losses *a, uint64_t from_ns, uint64_t to_ns)
 {
-	uint32_t bits = a->everywhere, class, i;
+	uint32_t bits = a->everywhere, class;
 
-	for (class = 0; class < POV_CLASS_CNT; class ++) {
-		for (i = 0; i < a->class[class].n; i++) {
-			if (a->class[class].span[i].from_ns <= to_ns &&
-			    a->class[class].span[i].to_ns >= from_ns)
-				bits |= 1u << class;
-		}
-	}
+	for (class = 0; class < POV_CLASS_CNT; class ++)
+		bits |= class_in(&a->class[class], from_ns, to_ns) ? 1u << class : 0;
+	bits |= class_in(&a->left_out[false], from_ns, to_ns) ? LOSS_DETACHED : 0;
+	bits |= class_in(&a->left_out[true], from_ns, to_ns) ? LOSS_COUNTED : 0;
 	return bits;
 }
 
@@ -177,5 +188,7 @@ void losses_release(struct losses *a)
 
 	for (i = 0; i < POV_CLASS_CNT; i++)
 		free(a->class[i].span);
+	free(a->left_out[0].span);
+	free(a->left_out[1].span);
 	free(a->ring);
 }

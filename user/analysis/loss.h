@@ -14,7 +14,10 @@
 #define LOSS_DAMAGED (1u << 6)	    /* blocks of the file */
 #define LOSS_MISSED_CALLS (1u << 7) /* calls that never made a record */
 #define LOSS_MISSED (1u << 8)	    /* events of whatever kind that never made a record */
-#define LOSS_BITS 9
+/* Calls that are left out by the limit on the cost of tracing: counted, and not even that. */
+#define LOSS_COUNTED (1u << 9)
+#define LOSS_DETACHED (1u << 10)
+#define LOSS_BITS 11
 extern const char *const loss_names[LOSS_BITS]; /* by bit */
 
 #define LOSS_CALL (1u << POV_CLASS_CALL)
@@ -26,10 +29,14 @@ extern const char *const loss_names[LOSS_BITS]; /* by bit */
 /* With LOSS_SCHED: some of it came unannounced, so that states before it may be wrong. */
 #define LOSS_UNANNOUNCED (1u << LOSS_BITS)
 
+#define LOSS_LEFT_OUT (LOSS_COUNTED | LOSS_DETACHED)
+
 /* By what it touches. Calls: their number and time. */
-#define LOSS_OF_CALLS (LOSS_CALL | LOSS_SPIN | LOSS_DAMAGED | LOSS_MISSED_CALLS | LOSS_MISSED)
+#define LOSS_OF_CALLS \
+	(LOSS_CALL | LOSS_SPIN | LOSS_DAMAGED | LOSS_MISSED_CALLS | LOSS_MISSED | LOSS_LEFT_OUT)
 /* Which bytes were moved: a persistent request may be taken for another one, a status be missing. */
-#define LOSS_OF_BYTES (LOSS_CALL | LOSS_MORE | LOSS_DAMAGED | LOSS_MISSED_CALLS | LOSS_MISSED)
+#define LOSS_OF_BYTES \
+	(LOSS_CALL | LOSS_MORE | LOSS_DAMAGED | LOSS_MISSED_CALLS | LOSS_MISSED | LOSS_LEFT_OUT)
 /* States of threads and what CPUs ran: where the records are lost, the time is unknown. */
 #define LOSS_OF_STATES (LOSS_SCHED)
 /* The same, but unknown where; and which threads there were, and when. */
@@ -49,9 +56,10 @@ struct loss_class {
 struct losses {
 	struct model_sink sink;
 	struct loss_class class[POV_CLASS_CNT];
-	uint32_t everywhere; /* bits that are missing at times unknown */
-	bool *ring;	     /* lost scheduler records; owned */
-	uint32_t nring;	     /* allocated */
+	struct loss_class left_out[2]; /* detached, counted */
+	uint32_t everywhere;	       /* bits that are missing at times unknown */
+	bool *ring;		       /* lost scheduler records; owned */
+	uint32_t nring;		       /* allocated */
 	uint32_t rings, cpus_per_ring;
 };
 

@@ -374,7 +374,7 @@ static void on_lost(void *ctx, const struct model_lost *l)
 {
 	struct matches *a = ctx;
 
-	a->lost |= l->class == POV_CLASS_CALL || l->class == POV_CLASS_MORE;
+	a->lost |= model_lost_calls(l, "p2p req part") || l->class == POV_CLASS_MORE;
 }
 
 /* What messages do not relate is known no better than clocks are set. */

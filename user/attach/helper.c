@@ -255,16 +255,30 @@ static void helper_replace(struct helper *h, const char *why)
 	request_send(h);
 }
 
-/* Descriptors come before the reply that they belong to: of links, or pairs of link and event. */
+/* Descriptors come before the reply that they belong to: of the file, of links, or pairs of link and event. */
 static void fds_take(struct helper *h, const json_t *message, const int *fds, size_t cnt)
 {
+	const json_t *sites = json_object_get(message, "sites"), *site;
 	bool ret = json_get_bool(message, "ret");
 	size_t step = json_get_bool(message, "pairs") ? 2 : 1;
 
-	for (size_t i = 0; i + step <= cnt; i += step)
-		perf_probes_add(ret ? &h->pending.ret : &h->pending.entry,
-				&(struct perf_probe){.link_fd = fds[i],
-						     .event_fd = step == 2 ? fds[i + 1] : -1});
+	if (json_get_bool(message, "file") && cnt) {
+		if (h->pending.file_fd > 0)
+			close(h->pending.file_fd);
+		h->pending.file_fd = fds[0];
+		return;
+	}
+	for (size_t i = 0; i + step <= cnt; i += step) {
+		site = json_array_get(sites, i / step);
+		perf_probes_add(
+			ret ? &h->pending.ret : &h->pending.entry,
+			&(struct perf_probe){
+				.link_fd = fds[i],
+				.event_fd = step == 2 ? fds[i + 1] : -1,
+				.offset = (uint64_t)json_integer_value(json_array_get(site, 0)),
+				.cookie = (uint64_t)json_integer_value(json_array_get(site, 1)),
+			});
+	}
 }
 
 static void message_handle(struct helper *h, const json_t *message, const int *fds, size_t cnt)

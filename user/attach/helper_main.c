@@ -113,18 +113,23 @@ static void probes_say(struct service *s, bool ret, const struct perf_probes *pr
 {
 	size_t batch = HELPER_FDS_MAX / 2, n, i;
 	int fds[HELPER_FDS_MAX];
-	json_t *message;
+	json_t *message, *sites;
 	bool pairs;
 
 	for (size_t at = 0; at < probes->cnt; at += n) {
 		pairs = probes->v[at].event_fd >= 0;
 		n = probes->cnt - at < batch ? probes->cnt - at : batch;
+		sites = json_array();
 		for (i = 0; i < n; i++) {
+			json_array_append_new(
+				sites, json_pack("[I,I]", (json_int_t)probes->v[at + i].offset,
+						 (json_int_t)probes->v[at + i].cookie));
 			fds[pairs ? 2 * i : i] = probes->v[at + i].link_fd;
 			if (pairs)
 				fds[2 * i + 1] = probes->v[at + i].event_fd;
 		}
-		message = json_pack("{s:b,s:b,s:b}", "fds", 1, "ret", ret, "pairs", pairs);
+		message = json_pack("{s:b,s:b,s:b,s:o}", "fds", 1, "ret", ret, "pairs", pairs,
+				    "sites", sites);
 		if (helper_message_send(s->sock, message, fds, pairs ? 2 * n : n))
 			_exit(1);
 		json_decref(message);
@@ -137,8 +142,19 @@ static json_t *id_json(const struct code_id *id)
 			 "stamp", (json_int_t)id->stamp);
 }
 
+static void file_fd_say(struct service *s, int fd)
+{
+	json_t *message = json_pack("{s:b,s:b}", "fds", 1, "file", 1);
+
+	if (helper_message_send(s->sock, message, &fd, 1))
+		_exit(1);
+	json_decref(message);
+}
+
 void service_links_say(struct service *s, const struct links *links)
 {
+	if (links->file_fd > 0)
+		file_fd_say(s, links->file_fd);
 	probes_say(s, false, &links->entry);
 	probes_say(s, true, &links->ret);
 }
@@ -211,6 +227,8 @@ static int file_look(struct service *s, int fd, const char *path, const char *op
 	if (!code_files_have_room(s->files, st.st_uid))
 		next = POV_LIBS_MAX; /* recognised, not attached */
 	err = inspect_file(s->opt, open_path, fd, next, in);
+	if (in->library && s->opt->alone)
+		in->links.file_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	file_say(s, id, &st, path, in, in->library ? next : -1, err);
 	file_keep(s, id, st.st_uid, in, in->library ? next : -1);
 	return err;

@@ -27,10 +27,11 @@ struct inspect_options {
 	const char *const *region;    /* names of functions, region_cnt of them */
 	size_t region_cnt;
 	const bool *wanted; /* by row of the function table */
-	bool preload;	    /* processes record calls of the top layer (MPI) themselves */
-	int libs_fd;	    /* map of struct pov_lib by library id */
-	int handovers_fd;   /* map of struct pov_handover by cookie */
-	int notes_fd;	    /* map of struct pov_note by cookie */
+	const bool *alone; /* the same: functions whose probes may have to be given up; NULL: none */
+	bool preload;	   /* processes record calls of the top layer (MPI) themselves */
+	int libs_fd;	   /* map of struct pov_lib by library id */
+	int handovers_fd;  /* map of struct pov_handover by cookie */
+	int notes_fd;	   /* map of struct pov_note by cookie */
 	void (*attaching)(
 		void *ctx); /* called when a file has been read and only attaching is left */
 	void *ctx;

@@ -28,13 +28,15 @@ struct site_list {
 	size_t cnt, room;
 	json_t *missing, *stepped; /* names */
 	unsigned int emulated;
-	bool leave;  /* functions of the top layer are left to the processes themselves … */
-	size_t left; /* … so many */
+	const bool *alone; /* by row: functions that get links of their own; NULL: none */
+	bool leave;	   /* functions of the top layer are left to the processes themselves … */
+	size_t left;	   /* … so many */
 };
 
-static struct site_list sites_new(void)
+static struct site_list sites_new(const struct inspect_options *opt)
 {
 	return (struct site_list){
+		.alone = opt->alone,
 		.missing = json_array(),
 		.stepped = json_array(),
 	};
@@ -82,6 +84,7 @@ static void site_add(struct site_list *list, const struct elf_file *elf,
 	list->site[list->cnt++] = (struct link_site){
 		.offset = site.offset,
 		.cookie = POV_COOKIE(row, lib_id),
+		.alone = list->alone && list->alone[row],
 	};
 }
 
@@ -390,7 +393,7 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 	struct found found = {
 		.facts = json_object(),
 		.layers = json_array(),
-		.sites = sites_new(),
+		.sites = sites_new(opt),
 	};
 	uint32_t id = lib_id;
 	size_t attached;
@@ -481,7 +484,7 @@ int inspect_more(const struct inspect_options *opt, const char *path, int fd,
 	err = elf_file_open_fd(fd, &elf);
 	if (err)
 		return err;
-	list = sites_new();
+	list = sites_new(opt);
 	list.tried = lib->offsets;
 	json_array_foreach((json_t *)places, i, place) place_add(opt, elf, lib, place, &list);
 	more_attach(opt, path, &list, out);
@@ -501,7 +504,7 @@ int inspect_left(const struct inspect_options *opt, const char *path, int fd,
 	err = elf_file_open_fd(fd, &elf);
 	if (err)
 		return err;
-	list = sites_new();
+	list = sites_new(opt);
 	list.tried = lib->offsets;
 	for (size_t i = 0; layers[i]; i++)
 		if (layers[i]->is_top && library_has_layer(lib, layers[i]->name))

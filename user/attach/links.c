@@ -11,10 +11,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 
-#define CLOSING_THREADS 16 /* each only waits for the kernel */
+#define CLOSING_THREADS 256 /* each only waits for the kernel */
 
 static int attach_multi(int prog_fd, bool ret, const char *path, const struct link_site *sites,
 			size_t cnt, struct perf_probe *out)
@@ -52,6 +53,16 @@ static int probe_attach(const struct link_programs *p, const struct perf_probe_k
 							sites->cookie, out);
 }
 
+static void probe_add(struct perf_probes *probes, struct perf_probe p,
+		      const struct link_site *sites, size_t cnt)
+{
+	bool alone = cnt == 1 && sites->alone;
+
+	p.offset = alone ? sites->offset : 0;
+	p.cookie = alone ? sites->cookie : 0;
+	perf_probes_add(probes, &p);
+}
+
 /* At return, then at entry: both or none. */
 static int pair_attach(struct links *links, const struct link_programs *p,
 		       const struct perf_probe_kind *kind, const char *path,
@@ -65,11 +76,11 @@ static int pair_attach(struct links *links, const struct link_programs *p,
 		return err;
 	err = probe_attach(p, kind, false, path, sites, cnt, &entry);
 	if (!err)
-		perf_probes_add(&links->entry, &entry);
+		probe_add(&links->entry, entry, sites, cnt);
 	if (has_ret && err)
 		perf_probe_close(&ret);
 	else if (has_ret)
-		perf_probes_add(&links->ret, &ret);
+		probe_add(&links->ret, ret, sites, cnt);
 	return err;
 }
 
@@ -111,18 +122,37 @@ static size_t perf_attach_all(struct links *links, const struct link_programs *p
 	return attached;
 }
 
+static int by_company(const void *a, const void *b)
+{
+	const struct link_site *x = a, *y = b;
+
+	if (x->alone != y->alone)
+		return x->alone - y->alone;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
 size_t links_attach(struct links *links, const struct link_programs *programs, const char *path,
 		    struct link_site *sites, size_t cnt, int *err)
 {
-	return programs->api == LINK_MULTI ?
-		       multi_attach_all(links, programs, path, sites, cnt, err) :
-		       perf_attach_all(links, programs, path, sites, cnt, err);
+	size_t together = 0, attached;
+
+	if (programs->api != LINK_MULTI)
+		return perf_attach_all(links, programs, path, sites, cnt, err);
+	qsort(sites, cnt, sizeof(*sites), by_company);
+	while (together < cnt && !sites[together].alone)
+		together++;
+	attached = multi_attach_all(links, programs, path, sites, together, err);
+	for (size_t i = together; i < cnt; i++)
+		attached += multi_attach_all(links, programs, path, &sites[i], 1, err);
+	return attached;
 }
 
 static void links_forget(struct links *links)
 {
 	free(links->entry.v);
 	free(links->ret.v);
+	if (links->file_fd > 0)
+		close(links->file_fd);
 	memset(links, 0, sizeof(*links));
 }
 
@@ -132,6 +162,10 @@ void links_move(struct links *to, struct links *from)
 		perf_probes_add(&to->entry, &from->entry.v[i]);
 	for (size_t i = 0; i < from->ret.cnt; i++)
 		perf_probes_add(&to->ret, &from->ret.v[i]);
+	if (!to->file_fd) {
+		to->file_fd = from->file_fd;
+		from->file_fd = 0;
+	}
 	links_forget(from);
 }
 
@@ -149,7 +183,7 @@ void links_release(struct links *links)
 	links_forget(links);
 }
 
-/* uprobe_multi links that nobody needs any more. */
+/* Probes that nobody needs any more. */
 struct closing {
 	struct perf_probes links;
 	atomic_size_t next;
@@ -173,22 +207,36 @@ static void closing_add(struct closing *c, const struct perf_probes *probes,
 				&probes->v[i]);
 }
 
-void links_leave(struct links *const *links, size_t cnt, struct leftover_probes *leftover)
+static void closing_do(struct closing *c)
 {
 	pthread_t thread[CLOSING_THREADS];
-	struct closing c = {};
 	size_t threads = 0;
+
+	while (threads < CLOSING_THREADS && threads + 1 < c->links.cnt &&
+	       !pthread_create(&thread[threads], NULL, closing_work, c))
+		threads++;
+	closing_work(c);
+	while (threads)
+		pthread_join(thread[--threads], NULL);
+	free(c->links.v);
+}
+
+void links_close(struct perf_probes *probes)
+{
+	struct closing c = {.links = *probes};
+
+	memset(probes, 0, sizeof(*probes));
+	closing_do(&c);
+}
+
+void links_leave(struct links *const *links, size_t cnt, struct leftover_probes *leftover)
+{
+	struct closing c = {};
 
 	for (size_t i = 0; i < cnt; i++) {
 		closing_add(&c, &links[i]->entry, leftover);
 		closing_add(&c, &links[i]->ret, leftover);
 		links_forget(links[i]);
 	}
-	while (threads < CLOSING_THREADS && threads + 1 < c.links.cnt &&
-	       !pthread_create(&thread[threads], NULL, closing_work, &c))
-		threads++;
-	closing_work(&c);
-	while (threads)
-		pthread_join(thread[--threads], NULL);
-	free(c.links.v);
+	closing_do(&c);
 }

@@ -2,7 +2,7 @@
 /*
  * Attaches the entry and return programs to a set of sites of one file: by two uprobe_multi links, or by
  * two perf-event uprobes a site where the kernel has no such links. A site that cannot be had is marked and
- * left out; the others are attached all the same. What is attached is a set of descriptors, which may be made in one
+ * left out; the others are attached all the same. Sites that may have to be given up later have links of their own. What is attached is a set of descriptors, which may be made in one
  * process and held by another.
  */
 #ifndef POV_ATTACH_LINKS_H
@@ -20,11 +20,13 @@ enum link_api { LINK_MULTI, LINK_PERF };
 struct link_site {
 	uint64_t offset; /* in the file */
 	uint64_t cookie;
+	bool alone;  /* not in one link with others */
 	bool failed; /* set by links_attach */
 };
 
 struct links {
-	struct perf_probes entry, ret; /* event_fd -1: a uprobe_multi link, of many sites */
+	struct perf_probes entry, ret; /* event_fd -1: a uprobe_multi link */
+	int file_fd;		       /* > 0: of the file, by which sites can be attached again */
 };
 
 struct link_programs {
@@ -34,12 +36,14 @@ struct link_programs {
 
 /*
  * path: the file, also as /proc/PID/map_files/…; needed only during the call. Sites must be of different
- * offsets. Returns the number of sites attached; errno of the last failure in *err if some failed.
+ * offsets; they are put in order, those that are alone last. Returns the number of sites attached; errno of the last failure in *err if some failed.
  */
 size_t links_attach(struct links *links, const struct link_programs *programs, const char *path,
 		    struct link_site *sites, size_t cnt, int *err);
-/* Takes over all that another set holds. */
+/* Takes over all that another set holds; the file remains the first one's. */
 void links_move(struct links *to, struct links *from);
+/* Detaches these, uprobe_multi links side by side, and forgets them. */
+void links_close(struct perf_probes *probes);
 /* Detaches and forgets all, entries first. Slow with many perf-event uprobes: the kernel waits for each. */
 void links_release(struct links *links);
 /*

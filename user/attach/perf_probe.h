@@ -12,6 +12,8 @@
 
 struct perf_probe {
 	int event_fd, link_fd;
+	uint64_t offset,
+		cookie; /* of the one site that it is at if that is alone (links.h); else 0 */
 };
 
 /* A zeroed struct is empty. */

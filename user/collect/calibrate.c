@@ -27,8 +27,8 @@
 #define BATCH_CALLS 64
 #define WAIT_MS 5000 /* for all of it, which takes 50 */
 
-enum part { PART_CALL, PART_SPIN, PART_STEPPED, PARTS };
-enum row { ROW_CALL, ROW_SPIN };
+enum part { PART_CALL, PART_SPIN, PART_STEPPED, PART_COUNTED, PARTS };
+enum row { ROW_CALL, ROW_SPIN, ROW_COUNTED };
 
 /*
  * The functions that are probed: two begin with what the kernel emulates, as most compiled functions do,
@@ -43,14 +43,15 @@ typedef int target_fn(void *buf, int count, long type, int peer, int tag, long c
 	"	pop %rbx\n"                              \
 	"	ret\n"                                   \
 	".size " #name ", . - " #name "\n"
-__attribute__((visibility("hidden"))) target_fn calibrate_call, calibrate_spin, calibrate_stepped;
-__asm__(".pushsection .text\n" EMULATED(calibrate_call)
-		EMULATED(calibrate_spin) ".type calibrate_stepped, @function\n"
-					 "calibrate_stepped:\n"
-					 "	xor %eax, %eax\n"
-					 "	ret\n"
-					 ".size calibrate_stepped, . - calibrate_stepped\n"
-					 ".popsection\n");
+__attribute__((visibility("hidden"))) target_fn calibrate_call, calibrate_spin, calibrate_counted,
+	calibrate_stepped;
+__asm__(".pushsection .text\n" EMULATED(calibrate_call) EMULATED(calibrate_spin)
+		EMULATED(calibrate_counted) ".type calibrate_stepped, @function\n"
+					    "calibrate_stepped:\n"
+					    "	xor %eax, %eax\n"
+					    "	ret\n"
+					    ".size calibrate_stepped, . - calibrate_stepped\n"
+					    ".popsection\n");
 #else
 /* The number keeps the compiler from making one function of them. */
 #define COMPILED(name, number)                                                               \
@@ -67,6 +68,7 @@ __asm__(".pushsection .text\n" EMULATED(calibrate_call)
 COMPILED(calibrate_call, 0)
 COMPILED(calibrate_spin, 1)
 COMPILED(calibrate_stepped, 2)
+COMPILED(calibrate_counted, 3)
 #endif
 
 static const struct {
@@ -76,6 +78,7 @@ static const struct {
 	[PART_CALL] = {calibrate_call, ROW_CALL},
 	[PART_SPIN] = {calibrate_spin, ROW_SPIN},
 	[PART_STEPPED] = {calibrate_stepped, ROW_CALL},
+	[PART_COUNTED] = {calibrate_counted, ROW_COUNTED},
 };
 
 void calibrate_recipes(struct pov_fn *fns)
@@ -93,6 +96,8 @@ void calibrate_recipes(struct pov_fn *fns)
 		.comm_arg = POV_ARG_NONE,
 		.spin_arg = 5,
 	};
+	fns[ROW_COUNTED] = fns[ROW_CALL];
+	fns[ROW_COUNTED].counted = 1;
 }
 
 static int by_value(const void *a, const void *b)
@@ -237,6 +242,7 @@ int calibrate_wait(struct kernel *k, struct calibration *c, struct probe_cost *o
 		.call_ns = added[PART_CALL],
 		.spin_ns = added[PART_SPIN],
 		.stepped_ns = added[PART_STEPPED],
+		.counted_ns = added[PART_COUNTED],
 		.samples = BATCHES * BATCH_CALLS,
 	};
 	return 0;

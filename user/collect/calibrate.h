@@ -15,12 +15,13 @@ struct probe_cost {
 	double call_ns;	   /* added to a recorded call (entry and return) */
 	double spin_ns;	   /* added to an empty poll */
 	double stepped_ns; /* as call_ns, where the kernel single-steps the instruction */
+	double counted_ns; /* as call_ns, where calls are counted only */
 	uint32_t samples;
 	double preload_ns; /* added to a call that its process records itself; 0: none does, or not known */
 };
 
 /* Recipes of the functions that are used for it, to be put behind those of the function table. */
-#define CALIBRATE_ROWS 2
+#define CALIBRATE_ROWS 3
 struct pov_fn;
 void calibrate_recipes(struct pov_fn *fns);
 

@@ -75,6 +75,7 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 		.region = wanted->region,
 		.region_cnt = wanted->region_cnt,
 		.wanted = wanted->function,
+		.alone = wanted->alone,
 		.preload = wanted->preload,
 		.libs_fd = k->libs_fd,
 		.handovers_fd = k->handovers_fd,
@@ -123,6 +124,11 @@ uint32_t images_rank_count(const struct images *im)
 uint32_t images_library_count(const struct images *im)
 {
 	return (uint32_t)im->known.files.lib_cnt;
+}
+
+struct library *images_library(struct images *im, uint32_t i)
+{
+	return im->known.files.lib[i];
 }
 
 const json_t *images_library_meta(const struct images *im, uint32_t i)

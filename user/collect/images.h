@@ -16,12 +16,14 @@
 struct images;
 struct kernel;
 struct launch_plan;
+struct library;
 struct pov_hdr;
 struct trace_writer;
 
 /* What is to be probed. */
 struct images_wanted {
-	const bool *function;	   /* by row of the function table */
+	const bool *function; /* by row of the function table */
+	const bool *alone; /* the same: functions whose probes may have to be given up; NULL: none */
 	const char *const *region; /* names of functions, region_cnt of them */
 	size_t region_cnt;
 	bool preload; /* processes record their MPI calls themselves: libraries get no probes for these */
@@ -67,6 +69,8 @@ void images_limits_write(const struct images *im);
 /* World rank of a process, also of one that has ended; -1 if unknown. */
 int images_rank_of(const struct images *im, pid_t pid);
 uint32_t images_library_count(const struct images *im);
+/* Borrowed until images_detach. */
+struct library *images_library(struct images *im, uint32_t i);
 /* Its meta object "library"; i < images_library_count. Owned by images. */
 const json_t *images_library_meta(const struct images *im, uint32_t i);
 bool images_have_region(const struct images *im, const char *name); /* some file has it */

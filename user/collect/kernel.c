@@ -250,6 +250,8 @@ static void maps_take(struct kernel *k, const struct kernel_options *opt)
 	k->libs_fd = bpf_map__fd(k->skel->maps.libs);
 	k->handovers_fd = bpf_map__fd(k->skel->maps.handovers);
 	k->notes_fd = bpf_map__fd(k->skel->maps.notes);
+	k->fns_fd = bpf_map__fd(k->skel->maps.fns);
+	k->slots_fd = bpf_map__fd(k->skel->maps.slots);
 	k->preloaded_fd = bpf_map__fd(k->skel->maps.preloaded);
 	k->preload_loaded_fd = bpf_map__fd(k->skel->maps.preload_loaded);
 	k->counters = (const volatile uint64_t *)k->skel->bss->counters;
@@ -424,6 +426,16 @@ void kernel_release(struct kernel *k)
 	povtrace__destroy(k->skel);
 	k->skel = NULL;
 	leftover_probes_close(&k->leftover);
+}
+
+int kernel_read_thread(const struct kernel *k, uint32_t tid, void *out)
+{
+	struct pov_thread *t = out;
+	uint32_t slot = tid % bpf_map__max_entries(k->skel->maps.slots);
+
+	if (bpf_map_lookup_elem(k->slots_fd, &slot, t))
+		return -errno;
+	return t->tid == tid ? 0 : -ESRCH;
 }
 
 /* Times a program was not run because it, or another one, was at work on that CPU. */

@@ -44,7 +44,7 @@ struct kernel {
 	uint64_t ring_bytes;
 	int ring_fd[POV_RINGS_MAX];
 	int control_fd, targets_fd, files_fd, paths_fd, answered_fd, waiting_fd, libs_fd,
-		handovers_fd, notes_fd, preloaded_fd, preload_loaded_fd;
+		handovers_fd, notes_fd, preloaded_fd, preload_loaded_fd, fns_fd, slots_fd;
 	int note_fd; /* program at static probes; -1: none are looked for */
 	/* Programs by which threads wait; -1: not on this kernel, the last also: nothing is preloaded. */
 	int loader_fd, exec_fd, handover_fd, begin_fd;
@@ -87,6 +87,11 @@ int kernel_add_target(struct kernel *k, uint32_t tgid);
 int kernel_snapshot(struct kernel *k, void (*fn)(void *ctx, const void *task), void *ctx);
 /* Calls fn with the struct pov_thread of each thread that has calls or a spin open. 0 or -errno. */
 int kernel_dump_threads(struct kernel *k, void (*fn)(void *ctx, const void *thread), void *ctx);
+/*
+ * A thread's state as it is now, if it has one that is found by its number; it may be changing meanwhile. 0 or -errno. out: a
+ * struct pov_thread.
+ */
+int kernel_read_thread(const struct kernel *k, uint32_t tid, void *out);
 uint64_t kernel_now_ns(void); /* CLOCK_MONOTONIC */
 
 #endif

@@ -77,6 +77,42 @@ static void call_read(struct reading *r, struct pov_frame *f)
 	r->calls++;
 }
 
+/* A call that is under way is one of them, as far as it is known. */
+static void counted_read(struct reading *r, const struct pov_thread *t,
+			 const struct pov_counting *c)
+{
+	const struct pov_counted counted = {
+		.hdr = {.size = sizeof(counted),
+			.kind = POV_KIND_COUNTED,
+			.flags = (uint8_t)c->nested,
+			.tid = t->tid,
+			.ts_ns = c->end_ns},
+		.dur_ns = c->end_ns - c->begin_ns,
+		.calls = c->calls,
+		.busy_ns = c->busy_ns,
+		.tgid = t->tgid,
+		.func = c->func,
+		.lib = c->lib,
+	};
+
+	r->fn(r->ctx, &counted.hdr);
+}
+
+static void counted_open_read(struct reading *r, const struct pov_thread *t, uint32_t depth)
+{
+	const struct pov_call *c = (const struct pov_call *)t->frame[depth].rec;
+	const struct pov_counting one = {
+		.begin_ns = c->hdr.ts_ns,
+		.end_ns = c->hdr.ts_ns,
+		.calls = 1,
+		.func = c->func,
+		.lib = c->lib,
+		.nested = depth ? POV_COUNTED_NESTED : 0,
+	};
+
+	counted_read(r, t, &one);
+}
+
 /* Inner ones first, as they would have ended. */
 static void on_thread(void *ctx, const void *item)
 {
@@ -84,10 +120,14 @@ static void on_thread(void *ctx, const void *item)
 
 	if (t.depth > POV_CALL_DEPTH_MAX)
 		t.depth = 0;
+	for (uint32_t i = 0; i < POV_COUNTING_MAX && t.counting[i].calls; i++)
+		counted_read(ctx, &t, &t.counting[i]);
 	for (uint32_t d = POV_CALL_DEPTH_MAX; d-- > 0;) {
 		if (t.spinning >> d & 1)
 			spin_read(ctx, &t, d);
-		if (d < t.depth)
+		if (d < t.depth && t.frame[d].counted)
+			counted_open_read(ctx, &t, d);
+		else if (d < t.depth)
 			call_read(ctx, &t.frame[d]);
 	}
 }

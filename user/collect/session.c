@@ -32,7 +32,7 @@
 #include "layer/func_table.h"
 
 #define POLL_MS 10
-#define POLL_FULL_MS 1		   /* while rings of processes fill fast */
+#define POLL_FULL_MS 1 /* while rings of processes fill fast, or probes are there for moments */
 #define SAMPLE_NS 10000000ull	   /* drops and rings are looked at this often */
 #define FLUSH_AGE_NS 1000000000ull /* blocks older than this go to the file */
 #define SETTLE_NS 10000000000ull   /* to look at all that a command will load */
@@ -42,11 +42,18 @@
 
 /* ---- records ---- */
 
+/* What the calibration's process has counted is told as late as it ends. */
+static bool is_calibration(const struct pov_hdr *rec)
+{
+	return rec->kind == POV_KIND_COUNTED &&
+	       ((const struct pov_counted *)rec)->func >= func_table_count();
+}
+
 void session_record(struct session *s, unsigned int stream, const struct pov_hdr *rec)
 {
 	int err;
 
-	if (s->end_ns && rec->ts_ns > s->end_ns)
+	if ((s->end_ns && rec->ts_ns > s->end_ns) || is_calibration(rec))
 		return;
 	s->seen++;
 	err = trace_writer_add(s->writer, stream, rec);
@@ -80,6 +87,7 @@ static int on_control(void *ctx, void *data, size_t bytes)
 		session_record(s, TRACE_STREAM_TASKS, data);
 	images_control(s->images, data);
 	session_preload_identity(s, rec);
+	session_limit_identity(s, rec);
 	return 0;
 }
 
@@ -261,7 +269,9 @@ static int rings_poll(struct session *s)
 	int n = 0;
 
 	kernel_say_alive(&s->kernel, true);
-	if (poll(p, 3 + asking, s->preload_full ? POLL_FULL_MS : POLL_MS) > 0 && p[0].revents)
+	if (poll(p, 3 + asking,
+		 s->preload_full || session_limit_hurries(s) ? POLL_FULL_MS : POLL_MS) > 0 &&
+	    p[0].revents)
 		n = ring_buffer__poll(s->rings, 0);
 	images_poll(s->images);
 	session_preload_work(s, p + 3, asking);
@@ -301,6 +311,7 @@ static int session_start(struct session *s, const volatile int *stop)
 		.region = s->opt->region,
 		.region_cnt = s->opt->region_cnt,
 		.preload = s->preload != NULL,
+		.alone = s->shed,
 	};
 	struct trace_writer_options wo = {
 		.max_bytes = s->opt->max_bytes,
@@ -322,6 +333,7 @@ static int session_start(struct session *s, const volatile int *stop)
 		return err;
 	images_foresee(s->images, s->opt->launch ? &s->plan : NULL);
 	session_calibrated(s);
+	session_limit_start(s);
 	s->start_ns = kernel_now_ns();
 	drops_init(&s->drops, s->kernel.counters, s->kernel.drops, s->kernel.rings, s->start_ns);
 	session_meta_begin(s);
@@ -420,6 +432,7 @@ static int session_loop(struct session *s, const volatile int *stop)
 			return n;
 		}
 		now = kernel_now_ns();
+		session_limit_tick(s, now);
 		if (!n && now - s->sampled_ns < SAMPLE_NS)
 			continue;
 		session_sample(s, now);
@@ -474,6 +487,7 @@ static void session_end(struct session *s)
 	ring_buffer__consume(s->rings);
 	s->res->open_calls = open_calls_read(&s->kernel, s->end_ns, on_open_call, s);
 	session_preload_end(s);
+	session_limit_end(s);
 	drops_take(&s->drops);
 	drops_write(&s->drops, s->writer, s->end_ns);
 	images_detach(s->images);
@@ -518,6 +532,7 @@ static void session_release(struct session *s)
 		close(s->launch_fd);
 	ring_buffer__free(s->rings);
 	calibrate_leave(&s->calibration);
+	session_limit_release(s);
 	images_free(s->images);
 	toll_release(&s->toll);
 	kernel_release(&s->kernel);
@@ -552,6 +567,7 @@ int session_run(const struct session_options *opt, const volatile int *stop,
 	if (opt->launch)
 		s->plan = *opt->launch;
 	recipes_make(s);
+	session_limit_prepare(s);
 	err = targets_check(opt);
 	if (!err)
 		err = session_preload_choose(s);

@@ -40,6 +40,7 @@ struct session_options {
 	bool irq;
 	bool perf_links;
 	enum session_preload preload;
+	double max_overhead_pct; /* that probes may cost a process, of its time; 0: no limit */
 	uint64_t spin_gap_ns;
 	uint64_t ring_bytes; /* 0 = chosen by the number of CPUs, like the next */
 	unsigned int cpus_per_ring;
@@ -58,6 +59,8 @@ struct session_result {
 	uint32_t ranks;
 	uint64_t wall_ns, own_cpu_ns;
 	struct distortion distortion; /* what tracing cost the rank that it cost most */
+	char limited[512];	      /* what became of functions by the limit; "": nothing */
+	char exceeded[256];	      /* by how much it was exceeded all the same; "": it was not */
 	int child_status;   /* wait(2) status of the command; -1 if none or still running */
 	pid_t child_pid;    /* of the command if it still runs, else 0 */
 	const char *reason; /* why it ended */

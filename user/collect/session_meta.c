@@ -41,7 +41,7 @@ static json_t *regions_json(const struct session_options *o)
 	return a;
 }
 
-static json_t *config_json(const struct session *s)
+static json_t *config_members(const struct session *s)
 {
 	static const char *const modes[] = {"off", "ranks", "all"};
 	const struct session_options *o = s->opt;
@@ -53,6 +53,15 @@ static json_t *config_json(const struct session *s)
 			 o->groups ? o->groups : "default", "layers", o->layers ? o->layers : "",
 			 "all", o->all, "regions", regions_json(o), "capture",
 			 s->preload ? "preload" : "probes");
+}
+
+static json_t *config_json(const struct session *s)
+{
+	json_t *o = config_members(s);
+
+	if (s->opt->max_overhead_pct > 0)
+		json_object_set_new(o, "max_overhead_pct", json_real(s->opt->max_overhead_pct));
+	return o;
 }
 
 bool session_records_layer(const struct session *s, const struct layer *layer)
@@ -89,9 +98,10 @@ void session_meta_begin(struct session *s)
 			meta(s, func_table_to_json(layers[i]));
 	adapters_tell(s);
 	if (s->cost.samples)
-		meta(s, json_pack("{s:s,s:f,s:f,s:f,s:i}", "type", "probe_cost", "call_ns",
+		meta(s, json_pack("{s:s,s:f,s:f,s:f,s:f,s:i}", "type", "probe_cost", "call_ns",
 				  s->cost.call_ns, "spin_ns", s->cost.spin_ns, "stepped_ns",
-				  s->cost.stepped_ns, "samples", (int)s->cost.samples));
+				  s->cost.stepped_ns, "counted_ns", s->cost.counted_ns, "samples",
+				  (int)s->cost.samples));
 }
 
 void session_meta_kernel(struct session *s)

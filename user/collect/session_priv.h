@@ -19,6 +19,7 @@
 struct layer;
 struct ring_buffer;
 struct session;
+struct session_limit;
 
 struct ring_ctx {
 	struct session *s;
@@ -31,6 +32,7 @@ struct session {
 	struct kernel kernel;
 	struct pov_fn *fns;
 	bool *wanted;
+	bool *shed; /* by row: functions that may be given up; NULL: none, for nothing limits what tracing costs */
 	struct images *images;
 	struct trace_writer *writer;
 	struct ring_buffer *rings;
@@ -44,6 +46,7 @@ struct session {
 	struct calibration calibration;
 	struct probe_cost cost;
 	struct toll toll;
+	struct session_limit *limit; /* NULL: tracing may cost what it does */
 	uint64_t start_ns, sampled_ns, shown_ns;
 	uint64_t loop_ns;      /* when all was set up */
 	uint64_t end_ns;       /* once set: records behind it do not belong to the recording */
@@ -82,6 +85,21 @@ uint64_t session_own_cpu_ns(const struct session *s);
 
 /* Stores a record, unless it is from behind the end. */
 void session_record(struct session *s, unsigned int stream, const struct pov_hdr *rec);
+
+/* ---- session_limit.c: the limit on what tracing may cost, if there is one ---- */
+
+/* What it needs to know before anything is attached. */
+void session_limit_prepare(struct session *s);
+/* Once costs are known. */
+void session_limit_start(struct session *s);
+/* An identity record of the kernel half. */
+void session_limit_identity(struct session *s, const struct pov_hdr *rec);
+/* To be called every few milliseconds; more often if that hurries. */
+void session_limit_tick(struct session *s, uint64_t now_ns);
+bool session_limit_hurries(const struct session *s);
+/* After kernel_calls_end, before probes are detached. */
+void session_limit_end(struct session *s);
+void session_limit_release(struct session *s);
 
 /* ---- session_preload.c: processes that record their calls themselves, if this session has any ---- */
 

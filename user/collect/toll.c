@@ -12,12 +12,6 @@
 #include "base/log.h"
 #include "layer/func_table.h"
 
-struct toll_hits {
-	uint64_t calls, polls;
-	uint64_t preloaded; /* calls and polls that their process has recorded itself; in none of these */
-	bool stepped;
-};
-
 static uint64_t key_of(uint32_t tgid, uint16_t lib, uint16_t func)
 {
 	return (uint64_t)tgid << 32 | (uint64_t)lib << 16 | func;
@@ -30,6 +24,11 @@ static struct toll_hits *hits_of(struct toll *t, uint64_t key)
 	t->last = map_make(&t->hits, key, sizeof(*t->last));
 	t->last_key = key;
 	return t->last;
+}
+
+struct toll_hits *toll_hits_of(struct toll *t, uint32_t tgid, uint16_t lib, uint16_t func)
+{
+	return hits_of(t, key_of(tgid, lib, func));
 }
 
 static void life_note(struct map *m, uint32_t tgid, uint64_t ts_ns)
@@ -65,6 +64,7 @@ static void call_count(struct toll *t, const struct pov_call *call)
 void toll_record(struct toll *t, const struct pov_hdr *rec)
 {
 	const struct pov_call *call = (const struct pov_call *)rec;
+	const struct pov_counted *counted = (const struct pov_counted *)rec;
 	const struct pov_region *region = (const struct pov_region *)rec;
 	const struct pov_fork *fork = (const struct pov_fork *)rec;
 	const struct pov_exit *exit = (const struct pov_exit *)rec;
@@ -76,6 +76,10 @@ void toll_record(struct toll *t, const struct pov_hdr *rec)
 		break;
 	case POV_KIND_SPIN:
 		spin_count(t, (const struct pov_spin *)rec);
+		break;
+	case POV_KIND_COUNTED:
+		hits_of(t, key_of(counted->tgid, counted->lib, counted->func))->counted +=
+			counted->calls;
 		break;
 	case POV_KIND_REGION: /* two probes, as of a call */
 		if (rec->flags & POV_REGION_END)
@@ -108,17 +112,20 @@ void toll_library(struct toll *t, const json_t *meta)
 	struct toll_hits *h;
 	uint64_t key;
 
+	if (!json_array_size(names))
+		return;
 	for (size_t at = 0; (h = map_next(&t->hits, &at, &key));)
 		h->stepped |= (uint16_t)(key >> 16) == id && json_has_text(names, name_of(key));
 }
 
-static double cost_of(const struct toll_hits *h, const struct probe_cost *cost)
+double toll_cost(const struct toll_hits *h, const struct probe_cost *cost)
 {
 	double ns = (double)h->calls * cost->call_ns + (double)h->polls * cost->spin_ns +
-		    (double)h->preloaded * cost->preload_ns;
+		    (double)h->counted * cost->counted_ns + (double)h->preloaded * cost->preload_ns;
 
 	if (h->stepped && cost->stepped_ns > cost->call_ns)
-		ns += (double)(h->calls + h->polls) * (cost->stepped_ns - cost->call_ns);
+		ns += (double)(h->calls + h->polls + h->counted) *
+		      (cost->stepped_ns - cost->call_ns);
 	return ns;
 }
 
@@ -137,7 +144,7 @@ static void sums_make(const struct toll *t, const struct probe_cost *cost, struc
 	s->nfunc = func_table_count();
 	s->func = xcalloc(s->nfunc + 1, sizeof(*s->func));
 	for (size_t at = 0; (h = map_next(&t->hits, &at, &key));) {
-		ns = cost_of(h, cost);
+		ns = toll_cost(h, cost);
 		sum = map_make(&s->process, key >> 32, sizeof(*sum));
 		*sum += ns;
 		if ((uint16_t)key < s->nfunc)

@@ -75,6 +75,15 @@ bool func_table_begins(size_t i)
 	return a.flags & FUNC_INIT;
 }
 
+bool func_table_may_shed(size_t i)
+{
+	struct func_attrs a;
+
+	func_attrs_parse(func_table_get(i)->attrs, func_table_layer(i)->words, &a);
+	return !(a.flags & (FUNC_WAIT | FUNC_INIT | FUNC_FINAL)) && !POV_LEARN_RECORDED(a.learn) &&
+	       a.learn != POV_LEARN_TYPE_FREE;
+}
+
 static bool row_is_local(size_t i)
 {
 	struct func_attrs a;

@@ -24,6 +24,11 @@ const struct layer *func_table_layer(size_t i);
 void func_table_recipe(size_t i, struct pov_fn *out);
 /* Whether it brings its library up. */
 bool func_table_begins(size_t i);
+/*
+ * Whether it need not be recorded one by one: it does not wait for others, which the report is about, and nobody has to learn from it
+ * who belongs to whom.
+ */
+bool func_table_may_shed(size_t i);
 /* Index of a function by exact name, or -1. */
 int func_table_find(const char *name);
 

@@ -2,7 +2,9 @@
 /*
  * The model's life and what can be asked of it. The replay itself is replay.c.
  */
+#include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "model/replay.h"
@@ -74,6 +76,20 @@ const struct model_stats *model_get_stats(const struct model *m)
 struct trace *model_get_trace(const struct model *m)
 {
 	return m->trace;
+}
+
+bool model_lost_calls(const struct model_lost *l, const char *groups)
+{
+	const struct func_info *f = l->left_out;
+	const char *at;
+
+	if (!f)
+		return l->class == POV_CLASS_CALL;
+	if (!func_is_top(f))
+		return false;
+	at = *f->group ? strstr(groups, f->group) : groups;
+	return at && (at == groups || at[-1] == ' ') &&
+	       !isalnum((unsigned char)at[strlen(f->group)]);
 }
 
 uint32_t model_process_count(const struct model *m)

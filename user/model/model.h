@@ -166,6 +166,26 @@ struct model_spin {
 	uint64_t running_ns;	  /* in the polls themselves */
 };
 
+/* Calls that were counted, and not recorded one by one (struct pov_counted). */
+struct model_counted {
+	struct model_thread *thread;
+	const struct func_info *func;
+	uint64_t begin_ns, end_ns; /* of the first one, of the last one */
+	uint64_t calls, busy_ns;
+	uint16_t lib;
+	bool inner;  /* made within other traced calls, … */
+	bool nested; /* … of the same layer, as far as that can be known */
+};
+
+/* What the limit on the cost of tracing made of a function for a time, or that it was exceeded (struct pov_limit). */
+struct model_limit {
+	uint64_t since_ns, ts_ns;	  /* the same: it begins */
+	const struct func_info *func;	  /* NULL: all */
+	const struct model_process *proc; /* that decided it; NULL: not known */
+	uint16_t state;			  /* enum pov_limit_state */
+	double cost, limit;		  /* parts of proc's time */
+};
+
 /* The CPUs that a thread may use from now on, as its host numbers them. */
 #define MODEL_MASK_WORDS 16
 struct model_mask {
@@ -215,6 +235,9 @@ struct model_lost {
 	uint64_t since_ns, ts_ns, cnt;
 	uint16_t ring;
 	uint16_t class; /* enum pov_class */
+	/* Not lost, but left out by the limit on the cost of tracing: calls of this function; cnt is 0. NULL: lost. */
+	const struct func_info *left_out;
+	bool counted; /* of left_out: they were counted */
 };
 
 /*
@@ -301,6 +324,10 @@ struct model_sink {
 	void (*irq)(void *ctx, const struct model_irq *i);
 	void (*sample)(void *ctx, const struct model_sample *p);
 	void (*lost)(void *ctx, const struct model_lost *l);
+	void (*counted)(void *ctx, const struct model_counted *c);
+	void (*limit)(
+		void *ctx,
+		const struct model_limit *l); /* also told as lost, if a function is left out */
 	void (*counter)(void *ctx, const struct model_counter *c);
 	/*
 	 * The same calls and spins in order of their begin, whosever they are: each when no call that may still be under way can
@@ -335,6 +362,9 @@ int model_open(struct trace *t, const struct model_options *opt, struct model **
  */
 int model_run(struct model *m, const struct model_sink *const *sinks, unsigned int nsinks);
 void model_close(struct model *m);
+
+/* Whether single calls are missing by it of a function of the top layer in one of these groups: "p2p req". */
+bool model_lost_calls(const struct model_lost *l, const char *groups);
 
 /* What is known before the replay. */
 struct model_info {

@@ -110,7 +110,9 @@ struct due_meta {
 	X(operation)       \
 	X(message)         \
 	X(post)            \
-	X(region) X(irq) X(sample) X(lost) X(counter) X(state) X(call_by_begin) X(spin_by_begin)
+	X(region)          \
+	X(irq)             \
+	X(sample) X(lost) X(counted) X(limit) X(counter) X(state) X(call_by_begin) X(spin_by_begin)
 #define MODEL_SINKS_MAX 32
 struct sinks_of {
 	const struct model_sink *sink[MODEL_SINKS_MAX];

@@ -22,6 +22,7 @@ bool record_ok(const struct pov_hdr *rec)
 		return rec->tid && ((const struct pov_spin *)rec)->cpu < MODEL_CPUS_MAX &&
 		       ((const struct pov_spin *)rec)->nfuncs;
 	case POV_KIND_CALL_BEGIN:
+	case POV_KIND_COUNTED:
 		return rec->tid;
 	case POV_KIND_REGION:
 		return rec->tid && ((const struct pov_region *)rec)->cpu < MODEL_CPUS_MAX;

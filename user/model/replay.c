@@ -189,6 +189,40 @@ static void lost_record(struct model *m, const struct pov_lost *rec)
 	TELL(m, lost, &l);
 }
 
+/* A loss of single calls for whoever needs these. */
+static void left_out_tell(struct model *m, const struct model_limit *l)
+{
+	const struct model_lost lost = {
+		.since_ns = l->since_ns,
+		.ts_ns = l->ts_ns,
+		.class = POV_CLASS_CALL,
+		.left_out = l->func,
+		.counted = l->state == POV_LIMIT_COUNTED,
+	};
+
+	if (l->func && (l->state == POV_LIMIT_COUNTED || l->state == POV_LIMIT_DETACHED))
+		TELL(m, lost, &lost);
+}
+
+static void limit_record(struct model *m, const struct pov_limit *rec)
+{
+	struct model_limit l = {
+		.since_ns = rec->since_ns < m->now_ns ? rec->since_ns : m->now_ns,
+		.ts_ns = m->now_ns,
+		.state = rec->state,
+		.cost = rec->cost_ppm / 1e6,
+		.limit = rec->limit_ppm / 1e6,
+	};
+	const struct mprocess *p = map_get(&m->pids, rec->tgid);
+
+	if (rec->func != POV_LIMIT_ALL)
+		l.func = func_find(m, rec->func);
+	if (p)
+		l.proc = &identity_process_at(m, rec->tgid, m->now_ns)->pub;
+	TELL(m, limit, &l);
+	left_out_tell(m, &l);
+}
+
 /* ---- calls ---- */
 
 static struct mthread *caller(struct model *m, const struct pov_hdr *rec, uint32_t tgid,
@@ -199,6 +233,24 @@ static struct mthread *caller(struct model *m, const struct pov_hdr *rec, uint32
 	if (!t->announced && t->pub.proc->pid != tgid)
 		identity_thread_rehome(m, t, tgid, m->now_ns);
 	return t;
+}
+
+static void counted_record(struct model *m, const struct pov_counted *rec)
+{
+	struct mthread *t = caller(m, &rec->hdr, rec->tgid, 0);
+	struct model_counted c = {
+		.thread = &t->pub,
+		.func = func_find(m, rec->func),
+		.begin_ns = rec->dur_ns < m->now_ns ? m->now_ns - rec->dur_ns : 0,
+		.end_ns = m->now_ns,
+		.calls = rec->calls,
+		.busy_ns = rec->busy_ns,
+		.lib = rec->lib,
+		.inner = rec->hdr.flags & POV_COUNTED_NESTED,
+	};
+
+	c.nested = c.inner && func_is_top(c.func); /* nothing is around the top layer but itself */
+	TELL(m, counted, &c);
 }
 
 static void calls_record(struct model *m, const struct pov_hdr *rec)
@@ -405,6 +457,12 @@ void replay_record(struct model *m, const struct pov_hdr *rec)
 	case POV_KIND_SPIN:
 	case POV_KIND_REGION:
 		calls_record(m, rec);
+		break;
+	case POV_KIND_COUNTED:
+		counted_record(m, (const struct pov_counted *)rec);
+		break;
+	case POV_KIND_LIMIT:
+		limit_record(m, (const struct pov_limit *)rec);
 		break;
 	case POV_KIND_MORE:
 		more_record(m, (const struct pov_more *)rec);

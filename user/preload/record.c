@@ -180,6 +180,8 @@ void record_end(const struct call_mark *mark, u64 ret, u64 site)
 			fn = fn_find(func);
 			if (fn)
 				call_leave(t, d, func, fn, ret, site, now);
+		} else if (d == CALL_NO_ENTRY) {
+			count(POV_COUNT_MISS(POV_MISS_NO_ENTRY));
 		}
 	}
 	busy = false;

@@ -57,6 +57,8 @@ static void facts_find(struct report *r)
 	r->facts = FACT_PROCESSES;
 	if (model_get_info(r->model)->sched_recorded)
 		r->facts |= FACT_SCHED;
+	for (uint32_t i = 0; i < r->coverage.nlimited; i++)
+		r->facts |= r->coverage.limited[i].calls ? FACT_COUNTED : 0;
 	if (r->sum.time.times.ns[THREAD_UNKNOWN])
 		r->facts |= FACT_UNKNOWN;
 	if (r->time.poll_cost.probe_ns > 0)
@@ -102,8 +104,12 @@ static void doubts_find(struct report *r)
 		r->lost_shown |= r->lost[r->row[i]];
 	r->distorted = distorted_find(&r->coverage, r->model, &r->distortion);
 	r->lost_any = r->lost_shown & LOSS_OF_ANY;
+	r->left_out_only = r->lost_any && !(r->lost_shown & LOSS_OF_ANY & ~LOSS_LEFT_OUT);
 	for (i = 0; i < r->cores.ncore; i++)
-		r->lost_any |= r->cores.core[i].seen && losses_of_core(&r->losses, i);
+		if (r->cores.core[i].seen && losses_of_core(&r->losses, i)) {
+			r->lost_any = true;
+			r->left_out_only = false;
+		}
 }
 
 static uint64_t sort_value(const struct report *r, uint32_t idx)

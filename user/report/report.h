@@ -114,6 +114,7 @@ struct report {
 	uint32_t *lost;
 	uint32_t lost_shown; /* of any process shown */
 	bool lost_any;	     /* some figure is marked */
+	bool left_out_only; /* of these, all because of what the limit on tracing's cost has left out */
 };
 
 /* Opens and replays. 0 or -errno (printed). source and opt must outlive the report. */

@@ -3,6 +3,7 @@
  * What was seen, what could not be seen, and what seeing cost.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/human.h"
@@ -16,6 +17,7 @@
 static const struct figure overhead_figures[] = {
 	{FIGURE_COUNT, "call_hits", AT(calls)},
 	{FIGURE_COUNT, "poll_hits", AT(polls)},
+	{FIGURE_COUNT, "counted_hits", AT(counted)},
 	{FIGURE_COUNT, "stepped_hits", AT(stepped)},
 	{FIGURE_COUNT, "preloaded_hits", AT(preloaded)},
 	{FIGURE_COUNT, "kernel_hits", AT(kernel)},
@@ -135,6 +137,43 @@ static void json_late(struct json_out *j, const struct report *r)
 	json_out_array_end(j);
 }
 
+static void json_limit_process(struct json_out *j, const struct coverage_limit *l)
+{
+	json_out_key_double(j, "share", l->cost);
+	json_known_uint(j, "pid", l->proc, l->proc ? l->proc->host_pid : 0);
+}
+
+/* What became of functions by record --max-overhead. */
+static void json_limit(struct json_out *j, const struct report *r)
+{
+	const struct coverage *v = &r->coverage;
+
+	json_out_key_object(j, "limit");
+	json_out_key_double(j, "max_share", v->limit > 0 ? v->limit : NAN); /* NaN: null */
+	json_out_key_array(j, "functions");
+	for (uint32_t i = 0; i < v->nlimited; i++) {
+		const struct coverage_limit *l = &v->limited[i];
+
+		if (!l->func)
+			continue;
+		json_out_object_begin(j);
+		json_out_key_string(j, "name", l->func->name);
+		json_out_key_uint(j, "from_ns", json_since_start(r, l->first_ns));
+		json_out_key_uint(j, "to_ns", json_since_start(r, l->last_ns));
+		json_out_key_uint(j, "counted_ns", l->counted_ns);
+		json_out_key_uint(j, "detached_ns", l->detached_ns);
+		json_out_key_uint(j, "counted_calls", l->calls);
+		json_limit_process(j, l);
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
+	json_out_key_object(j, "exceeded");
+	json_out_key_uint(j, "ns", v->exceeded.counted_ns);
+	json_limit_process(j, &v->exceeded);
+	json_out_object_end(j);
+	json_out_object_end(j);
+}
+
 void json_coverage(struct json_out *j, const struct report *r)
 {
 	const struct coverage *v = &r->coverage;
@@ -142,6 +181,7 @@ void json_coverage(struct json_out *j, const struct report *r)
 	json_out_key_object(j, "coverage");
 	json_libraries(j, v);
 	json_losses(j, r);
+	json_limit(j, r);
 	json_key_value(j, "misses", v->misses);
 	json_late(j, r);
 	json_key_value(j, "stats", v->stats);
@@ -153,6 +193,7 @@ void json_coverage(struct json_out *j, const struct report *r)
 		json_out_key_double(j, "call_ns", v->call_ns);
 		json_out_key_double(j, "poll_ns", v->spin_ns);
 		json_out_key_double(j, "stepped_ns", v->stepped_ns);
+		json_out_key_double(j, "counted_ns", v->counted_ns);
 		json_out_object_end(j);
 	} else {
 		json_out_null(j);
@@ -261,6 +302,61 @@ static void losses_print(const struct report *r, FILE *out)
 	else
 		fprintf(out, "  lost       nothing%s\n",
 			v->has_end ? "" : ", as far as the file goes");
+}
+
+/* ", for tracing took 48 % of rank 1's time" */
+static void limit_cost_print(const struct report *r, const struct coverage_limit *l, FILE *out)
+{
+	char label[RANK_LABEL_BYTES];
+
+	fprintf(out, "tracing took %.1f %% of ", 100 * l->cost);
+	if (!l->proc)
+		fputs("a process's time\n", out);
+	else if (l->proc->is_rank)
+		fprintf(out, "rank %s's time\n", rank_label(r->model, l->proc, label));
+	else
+		fprintf(out, "process %" PRIu32 "'s time\n", l->proc->host_pid);
+}
+
+static void limited_print(const struct report *r, const struct coverage_limit *l, FILE *out)
+{
+	char from[HUMAN_BYTES], to[HUMAN_BYTES], ns[HUMAN_BYTES], calls[64];
+
+	fprintf(out, "  LIMIT      %s: between %s and %s of the recording", l->func->name,
+		human_ns(from, sizeof(from), json_since_start(r, l->first_ns)),
+		human_ns(to, sizeof(to), json_since_start(r, l->last_ns)));
+	if (l->counted_ns)
+		fprintf(out, " counted for %s", human_ns(ns, sizeof(ns), l->counted_ns));
+	if (l->detached_ns)
+		fprintf(out, "%s left out for %s", l->counted_ns ? "," : "",
+			human_ns(ns, sizeof(ns), l->detached_ns));
+	fprintf(out, ":\n             %s counted; ",
+		human_plural(calls, sizeof(calls), l->calls, "call", "calls"));
+	limit_cost_print(r, l, out);
+}
+
+static void limit_print(const struct report *r, FILE *out)
+{
+	const struct coverage *v = &r->coverage;
+	char ns[HUMAN_BYTES];
+	bool any = false;
+
+	for (uint32_t i = 0; i < v->nlimited; i++) {
+		any |= v->limited[i].func != NULL;
+		if (v->limited[i].func)
+			limited_print(r, &v->limited[i], out);
+	}
+	if (any)
+		fprintf(out,
+			"             of all processes, by record --max-overhead %g: single calls, their bytes and messages are\n"
+			"             missing there; --max-overhead off records them\n",
+			100 * v->limit);
+	if (!v->exceeded.counted_ns)
+		return;
+	fprintf(out,
+		"  EXCEEDED   --max-overhead %g for %s, by functions that are never left out:\n             at most ",
+		100 * v->limit, human_ns(ns, sizeof(ns), v->exceeded.counted_ns));
+	limit_cost_print(r, &v->exceeded, out);
 }
 
 /* What a miss means; a name of a newer recorder is shown as it is. */
@@ -396,6 +492,9 @@ static void overhead_print(const struct report *r, FILE *out)
 		fprintf(out, "%s calls x %.0f ns + %s polls x %.0f ns",
 			human_count(a, sizeof(a), h->calls), v->call_ns,
 			human_count(b, sizeof(b), h->polls), v->spin_ns);
+	if (h->counted)
+		fprintf(out, "\n             + %s calls that were counted x %.0f ns",
+			human_count(a, sizeof(a), h->counted), v->counted_ns);
 	if (h->stepped && coverage_step_ns(v) > 0)
 		fprintf(out, "\n             + %s of these single-stepped x %.0f ns",
 			human_count(a, sizeof(a), h->stepped), coverage_step_ns(v));
@@ -470,6 +569,7 @@ void text_coverage(const struct report *r, FILE *out)
 	for (i = 0; i < v->nlibrary; i++)
 		library_print(&v->library[i], out);
 	losses_print(r, out);
+	limit_print(r, out);
 	misses_print(r, out);
 	late_print(r, out);
 	waits_print(v, out);

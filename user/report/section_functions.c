@@ -10,13 +10,16 @@
 #include "report/section.h"
 
 #define ROW struct function_row
-#define CALLS .low = LOSS_OF_CALLS
+#define CALLS .low = LOSS_OF_CALLS & ~LOSS_COUNTED /* these are in it */
+#define SINGLE .low = LOSS_OF_CALLS
 #define MEANS .wrong = LOSS_OF_CALLS
 #define SIZES .wrong = LOSS_OF_BYTES
 
 static const struct figure function_figures[] = {
 	{FIGURE_COUNT, "calls", "calls", AT(calls), CALLS},
 	{FIGURE_COUNT, "empty_polls", "polls", AT(polls), CALLS, .no_zero = true},
+	{FIGURE_COUNT, "counted", "counted", AT(counted), CALLS, .no_zero = true,
+	 .shown = FACT_COUNTED},
 	{FIGURE_COUNT, "open", AT(open)},
 	{FIGURE_COUNT, "unwound", AT(unwound)},
 	{FIGURE_COUNT, "end_only", AT(end_only)},
@@ -33,7 +36,7 @@ static const struct figure function_figures[] = {
 	{FIGURE_QUANTILE, "p50_ns", "p50", AT(durations), .of = 50, MEANS},
 	{FIGURE_QUANTILE, "p90_ns", AT(durations), .of = 90},
 	{FIGURE_QUANTILE, "p99_ns", "p99", AT(durations), .of = 99, MEANS},
-	{FIGURE_QUANTILE, "max_ns", "max", AT(durations), .of = 100, CALLS},
+	{FIGURE_QUANTILE, "max_ns", "max", AT(durations), .of = 100, SINGLE},
 	{FIGURE_BYTES, "sent_bytes", "sent", AT(send_bytes), OF(unknown_sends), SIZES},
 	{FIGURE_BYTES, "received_bytes", "received", AT(recv_bytes), OF(unknown_recvs), SIZES},
 	{FIGURE_COUNT, "sends_of_unknown_size", AT(unknown_sends)},

@@ -295,7 +295,12 @@ static void print_doubts(const struct report *r, FILE *out)
 			"  %-10s %llu blocks of the file are damaged and left out: sums are too low, times "
 			"unknown there\n",
 			"DAMAGED", (unsigned long long)sum->bad_blocks);
-	if (r->lost_any)
+	if (r->left_out_only)
+		fprintf(out,
+			"  %-10s calls were left out by --max-overhead (see Coverage): figures marked ≥ are at least that,\n"
+			"             those marked ~ may be wrong in either direction\n",
+			"LEFT OUT");
+	else if (r->lost_any)
 		fprintf(out,
 			"  %-10s records are missing (see Coverage): figures marked ≥ are at least that, those "
 			"marked ~\n             may be wrong in either direction\n",
@@ -332,7 +337,10 @@ static void print_short_head(const struct report *r, FILE *out)
 		human_plural(cpus, sizeof(cpus), info->nr_cpus, "CPU", "CPUs"));
 	if (info->nhosts > 1)
 		fprintf(out, " of %u hosts", info->nhosts);
-	fprintf(out, "   lost: %s", r->lost_any ? "records, see below" : "nothing");
+	fprintf(out, "   lost: %s",
+		r->left_out_only ? "nothing; some calls left out, see below" :
+		r->lost_any	 ? "records, see below" :
+				   "nothing");
 	if (r->distorted)
 		fprintf(out, "   tracing cost %.1f %%%s", r->distortion.pct,
 			r->nrows > 1 ? " of a rank's time at most" : "");

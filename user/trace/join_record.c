@@ -109,6 +109,23 @@ static void region_map(const struct join_part *p, struct pov_region *r)
 	r->cpu = cpu_of(p, r->cpu);
 }
 
+static void counted_map(const struct join_part *p, struct pov_counted *c)
+{
+	c->dur_ns = dur_of(p, c->hdr.ts_ns, c->dur_ns);
+	c->tgid = join_id(p, c->tgid);
+	c->func = p->func[c->func];
+	c->lib = (uint16_t)(p->lib_base + c->lib);
+}
+
+static void limit_map(const struct join_part *p, struct pov_limit *l)
+{
+	l->since_ns = join_time(p, l->since_ns);
+	if (l->tgid)
+		l->tgid = join_id(p, l->tgid);
+	if (l->func != POV_LIMIT_ALL)
+		l->func = p->func[l->func];
+}
+
 static void sched_map(const struct join_part *p, struct pov_hdr *h)
 {
 	struct pov_switch *s = (struct pov_switch *)h;
@@ -167,6 +184,12 @@ static uint32_t record_map(const struct join_part *p, uint32_t cpus, struct pov_
 		break;
 	case POV_KIND_MORE:
 		more->begin_ns = join_time(p, more->begin_ns);
+		break;
+	case POV_KIND_COUNTED:
+		counted_map(p, (struct pov_counted *)h);
+		break;
+	case POV_KIND_LIMIT:
+		limit_map(p, (struct pov_limit *)h);
 		break;
 	case POV_KIND_REGION:
 		region_map(p, (struct pov_region *)h);

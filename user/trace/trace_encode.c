@@ -98,6 +98,8 @@ static inline uint64_t record_key(const struct pov_hdr *rec, const uint64_t *w)
 	case POV_KIND_REGION:
 		return rec->size >= 32 ? w[3] :
 					 0; /* process and function or region; CPU and vector */
+	case POV_KIND_COUNTED:
+		return rec->size >= 48 ? w[5] : 0; /* process and function */
 	case POV_KIND_SWITCH:
 	case POV_KIND_WAKING:
 		return rec->size >= 24 ? w[2] : 0; /* the other thread */

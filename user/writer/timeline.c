@@ -14,6 +14,7 @@
 #include "writer/timeline_priv.h"
 
 #define LOST_CLASSES 16 /* tracks of lost records: ring × LOST_CLASSES + class */
+#define LIMIT_ORDER (UINT16_MAX * LOST_CLASSES) /* … and behind these, by function */
 
 static const char *const class_name[POV_CLASS_CNT] = {
 	[POV_CLASS_CALL] = "calls",	   [POV_CLASS_SPIN] = "spins",
@@ -254,11 +255,43 @@ static void lost_marker(struct timeline *tl, const struct model_lost *l)
 	tl->totals->markers++;
 }
 
+/* Functions that were counted, or not even that, each on a track of its own among those of losses. */
+static void tl_limit(void *ctx, const struct model_limit *l)
+{
+	static const char *const words[] = {
+		[POV_LIMIT_COUNTED] = "counted",
+		[POV_LIMIT_DETACHED] = "left out",
+		[POV_LIMIT_EXCEEDED] = "limit exceeded",
+	};
+	const char *of = l->func ? l->func->name : "all functions";
+	uint32_t order = LIMIT_ORDER + (l->func ? l->func->id : UINT16_MAX);
+	struct slice s = {.begin_ns = l->since_ns, .end_ns = l->ts_ns, .category = "limit"};
+	struct timeline *tl = ctx;
+	struct track *t;
+
+	if (!tl->opt.slices || l->since_ns == l->ts_ns || !l->state ||
+	    l->state > POV_LIMIT_EXCEEDED || !interval_shown(tl, s.begin_ns, s.end_ns))
+		return;
+	t = tl_track_find(tl, TRACK_LOST, TIMELINE_PID, order) ?:
+		    tl_track_new(tl, TRACK_LOST, TIMELINE_PID, order, xasprintf("limit, %s", of));
+	args_reset(&tl->args);
+	s.args = &tl->args;
+	s.name = args_keep(&tl->args, "%s %s", of, words[l->state]);
+	args_add_text(&tl->args, "by",
+		      args_keep(&tl->args, "record --max-overhead %g", 100 * l->limit));
+	args_add_text(&tl->args, "tracing_took",
+		      args_keep(&tl->args, "%.1f %% of a process's time", 100 * l->cost));
+	if (l->proc)
+		args_add_uint(&tl->args, "of_process", l->proc->host_pid);
+	tl_track_add(tl, t, &s, 0, false);
+	tl->totals->markers++;
+}
+
 static void tl_lost(void *ctx, const struct model_lost *l)
 {
 	struct timeline *tl = ctx;
 
-	if (tl->opt.slices)
+	if (tl->opt.slices && !l->left_out)
 		lost_marker(tl, l);
 	if (l->class == POV_CLASS_CALL || l->class == POV_CLASS_MORE)
 		tl_pairs_forget(tl, l->ts_ns);
@@ -338,6 +371,7 @@ static void sink_init(struct timeline *tl)
 {
 	tl->sink.ctx = tl;
 	tl->sink.lost = tl_lost;
+	tl->sink.limit = tl_limit;
 	/* Both passes follow the scheduler: one to tell it, one to find out who woke whom. */
 	if (tl->opt.sched_recorded) {
 		tl->sink.on_switch = tl_on_switch;

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Only probes that are alone in their links can go (links.h). They are the libraries' own while they are attached; what is detached is
+ * remembered as a place in a library's file. The job has copies of its own of all that it works on. Entries and returns go at the same
+ * time: each stops at once what it costs, and then takes the kernel long, under load for seconds. A return that is not seen any more is no
+ * matter, as the call is counted only (frame_emit).
+ */
+#include "collect/limit_probes.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/config.h"
+#include "attach/code_file.h"
+#include "base/log.h"
+#include "collect/images.h"
+
+/* A place that has been given up. */
+struct gone {
+	struct library *lib;
+	struct link_site site;
+};
+
+struct job {
+	struct perf_probes closing; /* … */
+	struct gone *place;	    /* … or to be attached */
+	struct links *made;	    /* for each place */
+	size_t cnt;
+};
+
+struct limit_probes {
+	struct images *images;
+	struct link_programs programs;
+	struct gone *gone;
+	size_t cnt;
+	struct job job;
+	pthread_t thread;
+	bool running;
+	atomic_bool done;
+};
+
+struct limit_probes *limit_probes_new(struct images *im, const struct link_programs *programs)
+{
+	struct limit_probes *p = xcalloc(1, sizeof(*p));
+
+	p->images = im;
+	p->programs = *programs;
+	return p;
+}
+
+static bool has_probe(const struct perf_probes *v, uint16_t func)
+{
+	for (size_t i = 0; i < v->cnt; i++)
+		if (v->v[i].offset && POV_COOKIE_FUNC(v->v[i].cookie) == func)
+			return true;
+	return false;
+}
+
+bool limit_probes_has(const struct limit_probes *p, uint16_t func)
+{
+	for (size_t i = 0; i < p->cnt; i++)
+		if (POV_COOKIE_FUNC(p->gone[i].site.cookie) == func)
+			return true;
+	for (uint32_t i = 0; i < images_library_count(p->images); i++) {
+		const struct library *lib = images_library(p->images, i);
+
+		if (lib->links.file_fd > 0 && has_probe(&lib->links.ret, func))
+			return true;
+	}
+	return false;
+}
+
+static void job_attach(struct limit_probes *p, struct job *j)
+{
+	char path[32];
+	int err;
+
+	for (size_t i = 0; i < j->cnt; i++) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", j->place[i].lib->links.file_fd);
+		links_attach(&j->made[i], &p->programs, path, &j->place[i].site, 1, &err);
+	}
+}
+
+static void *job_run(void *arg)
+{
+	struct limit_probes *p = arg;
+
+	if (p->job.cnt)
+		job_attach(p, &p->job);
+	else
+		links_close(&p->job.closing);
+	atomic_store(&p->done, true);
+	return NULL;
+}
+
+static void gone_add(struct limit_probes *p, struct library *lib, struct link_site site)
+{
+	p->gone = xrealloc(p->gone, (p->cnt + 1) * sizeof(*p->gone));
+	p->gone[p->cnt++] = (struct gone){lib, site};
+}
+
+/* What could not be attached is missing until it is tried again. */
+static void job_end(struct limit_probes *p)
+{
+	struct job *j = &p->job;
+
+	for (size_t i = 0; i < j->cnt; i++) {
+		if (j->place[i].site.failed)
+			gone_add(p, j->place[i].lib, j->place[i].site);
+		links_move(&j->place[i].lib->links, &j->made[i]);
+	}
+	free(j->place);
+	free(j->made);
+	memset(j, 0, sizeof(*j));
+	p->running = false;
+}
+
+static void job_start(struct limit_probes *p)
+{
+	atomic_store(&p->done, false);
+	p->running = true;
+	if (!pthread_create(&p->thread, NULL, job_run, p))
+		return;
+	job_run(p);
+	job_end(p);
+}
+
+bool limit_probes_busy(struct limit_probes *p)
+{
+	if (!p->running || !atomic_load(&p->done))
+		return p->running;
+	pthread_join(p->thread, NULL);
+	job_end(p);
+	return false;
+}
+
+/* Those that are meant move from one set to the other; places: also remembered. */
+static void probes_take(struct limit_probes *p, struct library *lib, struct perf_probes *from,
+			struct perf_probes *to, const bool *func, bool places)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < from->cnt; i++) {
+		const struct perf_probe probe = from->v[i];
+
+		if (!probe.offset || !func[POV_COOKIE_FUNC(probe.cookie)]) {
+			from->v[kept++] = probe;
+			continue;
+		}
+		perf_probes_add(to, &probe);
+		if (places)
+			gone_add(p, lib,
+				 (struct link_site){.offset = probe.offset,
+						    .cookie = probe.cookie,
+						    .alone = true});
+	}
+	from->cnt = kept;
+}
+
+void limit_probes_detach(struct limit_probes *p, const bool *func)
+{
+	struct job *j = &p->job;
+
+	for (uint32_t i = 0; i < images_library_count(p->images); i++) {
+		struct library *lib = images_library(p->images, i);
+
+		if (lib->links.file_fd <= 0)
+			continue;
+		probes_take(p, lib, &lib->links.entry, &j->closing, func, false);
+		probes_take(p, lib, &lib->links.ret, &j->closing, func, true);
+	}
+	if (j->closing.cnt)
+		job_start(p);
+}
+
+void limit_probes_attach(struct limit_probes *p, const bool *func)
+{
+	struct job *j = &p->job;
+	size_t kept = 0;
+
+	j->place = xcalloc(p->cnt + 1, sizeof(*j->place));
+	j->made = xcalloc(p->cnt + 1, sizeof(*j->made));
+	for (size_t i = 0; i < p->cnt; i++) {
+		if (func[POV_COOKIE_FUNC(p->gone[i].site.cookie)])
+			j->place[j->cnt++] = p->gone[i];
+		else
+			p->gone[kept++] = p->gone[i];
+	}
+	p->cnt = kept;
+	if (j->cnt)
+		job_start(p);
+	else
+		job_end(p);
+}
+
+void limit_probes_free(struct limit_probes *p)
+{
+	if (!p)
+		return;
+	if (p->running) {
+		pthread_join(p->thread, NULL);
+		job_end(p);
+	}
+	free(p->gone);
+	free(p);
+}
