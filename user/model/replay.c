@@ -211,17 +211,18 @@ static void calls_record(struct model *m, const struct pov_hdr *rec)
 
 	if (pov_is_call(rec)) {
 		t = caller(m, rec, call->tgid, call->cpu);
-		if (!(rec->flags & (POV_CALL_OPEN | POV_CALL_UNWOUND)))
+		if (!(rec->flags & (POV_CALL_OPEN | POV_CALL_UNWOUND | POV_CALL_EARLIER)))
 			state_running_at(m, t, m->now_ns, call->cpu);
 		if (rec->kind == POV_KIND_CALL)
 			call_record(m, t, call);
 		else
 			call_unshown_record(m, t, call);
 	} else if (rec->kind == POV_KIND_CALL_BEGIN) {
-		call_begin_record(caller(m, rec, begin->tgid, 0), begin);
+		call_begin_record(m, caller(m, rec, begin->tgid, 0), begin);
 	} else if (rec->kind == POV_KIND_REGION) {
 		t = caller(m, rec, region->tgid, region->cpu);
-		state_running_at(m, t, m->now_ns, region->cpu);
+		if (!(rec->flags & POV_REGION_EARLIER))
+			state_running_at(m, t, m->now_ns, region->cpu);
 		region_record(m, t, region);
 	} else {
 		t = caller(m, rec, spin->tgid, spin->cpu);
