@@ -6,15 +6,13 @@
  * of all others. SIGTERM to any of them ends the job.
  *
  * flight PAUSE_US [COUNT]: so long between the calls, and so many of them at most. Prints "flight RANK PID" when it is under way.
- * The books: number, time before, time behind it (CLOCK_MONOTONIC, ns), in $POV_EXPECT/flight.RANK.
+ * The books: number (hexadecimal), time before, time behind it (CLOCK_MONOTONIC, ns), in $POV_EXPECT/flight.RANK.
  */
 #include <signal.h>
 #include <stdint.h>
 #include <time.h>
 
 #include "expect.h"
-
-#define TAGS 32000
 
 struct line {
 	uint64_t before_ns, behind_ns;
@@ -52,7 +50,7 @@ static void book_write(long cnt)
 	f = fopen(path, "w");
 	MUST(f);
 	for (long i = 0; i < cnt; i++)
-		fprintf(f, "%ld %llu %llu\n", i % TAGS, (unsigned long long)book[i].before_ns,
+		fprintf(f, "0x%lx %llu %llu\n", i, (unsigned long long)book[i].before_ns,
 			(unsigned long long)book[i].behind_ns);
 	MUST(!fclose(f));
 }
@@ -82,8 +80,8 @@ static long work(MPI_Comm half, long pause_us, long most)
 		if (i % 47 == 0 && together())
 			break;
 		book[i].before_ns = now_ns();
-		MPI_Sendrecv(out, 11, MPI_CHAR, me, (int)(i % TAGS), in, 11, MPI_CHAR, me,
-			     (int)(i % TAGS), half, MPI_STATUS_IGNORE);
+		MPI_Sendrecv(out, 11, MPI_CHAR, me, (int)i, in, 11, MPI_CHAR, me, (int)i, half,
+			     MPI_STATUS_IGNORE);
 		book[i].behind_ns = now_ns();
 		if (pause_us)
 			usleep((useconds_t)pause_us);
@@ -93,7 +91,7 @@ static long work(MPI_Comm half, long pause_us, long most)
 
 int main(int argc, char **argv)
 {
-	long pause_us = argc > 1 ? atol(argv[1]) : 900, most = argc > 2 ? atol(argv[2]) : 10000000;
+	long pause_us = argc > 1 ? atol(argv[1]) : 900, most = argc > 2 ? atol(argv[2]) : 1000000;
 	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 	MPI_Comm half;
 	long cnt;

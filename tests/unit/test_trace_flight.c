@@ -194,7 +194,8 @@ static void test_late(void **state)
 /* Each file has all, the cut's late records go to what was cut, and what was for one file is in no other. */
 static void test_twice(void **state)
 {
-	const char *path = file_path(0, "twice.pov"), *file[] = {file_path(1, "1.pov"), file_path(2, "2.pov")};
+	const char *path = file_path(0, "twice.pov"),
+		   *file[] = {file_path(1, "1.pov"), file_path(2, "2.pov")};
 	struct trace_writer *w = open_keeping(path, 100000, 0);
 	struct trace *t;
 
@@ -280,9 +281,9 @@ static void test_fails(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_time),  cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_late),  cmocka_unit_test(test_twice),
-		cmocka_unit_test(test_gone),  cmocka_unit_test(test_fails),
+		cmocka_unit_test(test_time), cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_late), cmocka_unit_test(test_twice),
+		cmocka_unit_test(test_gone), cmocka_unit_test(test_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

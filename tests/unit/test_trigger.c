@@ -38,8 +38,8 @@ static void test_last(void **state)
 		const char *text;
 		uint64_t ns, bytes;
 	} good[] = {
-		{"10s", 10000 * MS, 0}, {"10", 10000 * MS, 0},	{"1.5s", 1500 * MS, 0},
-		{"2min", 120000 * MS, 0}, {"64M", 0, 64 << 20}, {"1GiB", 0, 1 << 30},
+		{"10s", 10000 * MS, 0},	  {"10", 10000 * MS, 0}, {"1.5s", 1500 * MS, 0},
+		{"2min", 120000 * MS, 0}, {"64M", 0, 64 << 20},	 {"1GiB", 0, 1 << 30},
 	};
 	static const char *const bad[] = {"", "x", "10 s", "999ms", "0", "25h", "64K", "-1s"};
 	struct keep_options o;
@@ -59,9 +59,13 @@ static void test_last(void **state)
 
 static void test_when(void **state)
 {
-	static const char *const bad[] = {"MPI_Allreduce", "> 50ms", "MPI_Allreduce > ",
-					  "MPI_Allreduce > soon", "MPI_Alreduce > 1s",
-					  "MPI_Barrier > 1s" /* is not recorded */, ""};
+	static const char *const bad[] = {"MPI_Allreduce",
+					  "> 50ms",
+					  "MPI_Allreduce > ",
+					  "MPI_Allreduce > soon",
+					  "MPI_Alreduce > 1s",
+					  "MPI_Barrier > 1s" /* is not recorded */,
+					  ""};
 	struct keep_options o;
 	int func = func_table_find("MPI_Allreduce");
 

@@ -69,7 +69,8 @@ int dump_start(struct dump *d, struct keep *k, uint64_t until)
 	keep_take(k, until, &d->list);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pthread_mutex_lock(&d->lock); /* whoever waits must not see that it is over before this is done */
+	pthread_mutex_lock(
+		&d->lock); /* whoever waits must not see that it is over before this is done */
 	err = pthread_create(&d->thread, NULL, dump_thread, d);
 	d->running = !err;
 	pthread_mutex_unlock(&d->lock);
