@@ -246,14 +246,15 @@ static void print_own(const char *name, char *text)
 	free(text);
 }
 
-/* Why it ended, and what it is a part of. */
-static void print_end(const struct trace *t)
+/* What it is a part of, and why it was written. */
+static void print_kept(const struct trace *t)
 {
-	const json_t *end = trace_meta_find(t, "end");
+	char *text = trace_kept_text(t);
 
-	if (end)
-		print_line("ended by", "%s", json_get_text(end, "reason"));
-	print_own("kept", trace_kept_text(t));
+	if (!text)
+		return;
+	print_own("kept", text);
+	print_line("ended by", "%s", json_get_text(trace_meta_find(t, "end"), "reason"));
 	print_own("trigger", trace_trigger_text(t));
 }
 
@@ -380,7 +381,7 @@ static void print_file(const struct trace *t, const struct trace_totals *s)
 static void print_text(const struct trace *t, const struct trace_totals *s)
 {
 	print_origin(t);
-	print_end(t);
+	print_kept(t);
 	print_clocks(t);
 	for (size_t i = 0; i < trace_meta_count(t); i++)
 		if (json_is_type(trace_meta_get(t, i), "process"))
