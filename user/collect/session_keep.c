@@ -262,7 +262,7 @@ static uint64_t cut(struct session *s, uint64_t *open_calls)
 	under_way_init(&under, end_ns);
 	s->keep->under = &under;
 	session_take(s);
-	under_way_read(&under, &s->kernel);
+	under_way_read(&under, &s->kernel, s->preload);
 	session_take(s);
 	s->keep->under = NULL;
 	trace_writer_place(s->writer, TRACE_PLACE_TAIL);
@@ -333,12 +333,25 @@ static void file_end(struct session *s, int err, uint64_t bytes)
 	*f = (struct keep_file){0};
 }
 
+/* The recording's own file, whose place at its end is kept. */
+static bool is_own(const struct session *s, const char *path)
+{
+	struct stat own, it;
+
+	return !stat(s->opt->path, &own) && !stat(path, &it) && own.st_dev == it.st_dev &&
+	       own.st_ino == it.st_ino;
+}
+
 static void request_do(struct session *s, const struct dump_request *r)
 {
 	const struct dump_answer failed = {.magic = DUMP_MAGIC, .status = -EIO};
 	char *path = r->path[0] ? xstrdup(r->path) : path_next(s);
 
-	if (file_begin(s, path, xstrdup("dump"), NULL))
+	if (is_own(s, path)) {
+		log_error("%s is written when the recording ends", path);
+		free(path);
+		dump_socket_answer(&s->keep->socket, &failed);
+	} else if (file_begin(s, path, xstrdup("dump"), NULL))
 		s->keep->file.asked = true;
 	else
 		dump_socket_answer(&s->keep->socket, &failed);

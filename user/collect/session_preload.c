@@ -100,7 +100,8 @@ void session_preload_end(struct session *s)
 {
 	if (!s->preload)
 		return;
-	s->res->open_calls += preload_open_calls(s->preload, s->end_ns);
+	preload_consume(s->preload);
+	s->res->open_calls += preload_open_calls(s->preload, s->end_ns, on_record, s);
 	preload_say_alive(s->preload, false);
 	session_preload_count(s, s->end_ns);
 }

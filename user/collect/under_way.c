@@ -11,6 +11,7 @@
 #include "abi/event.h"
 #include "base/log.h"
 #include "collect/open_calls.h"
+#include "collect/preload.h"
 
 void under_way_init(struct under_way *u, uint64_t at_ns)
 {
@@ -80,11 +81,18 @@ static void on_open(void *ctx, const struct pov_hdr *rec)
 		one->sure = !memcmp(one->rec, rec, rec->size);
 }
 
-void under_way_read(struct under_way *u, struct kernel *k)
+static void read_once(struct under_way *u, struct kernel *k, struct preload *preload)
 {
 	open_calls_read(k, u->at_ns, on_open, u);
+	if (preload)
+		preload_open_calls(preload, u->at_ns, on_open, u);
+}
+
+void under_way_read(struct under_way *u, struct kernel *k, struct preload *preload)
+{
+	read_once(u, k, preload);
 	u->second = true;
-	open_calls_read(k, u->at_ns, on_open, u);
+	read_once(u, k, preload);
 }
 
 /* As far as it was known when it began: what was read when it returned is of later. */

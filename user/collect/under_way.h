@@ -13,6 +13,7 @@
 
 struct kernel;
 struct pov_hdr;
+struct preload;
 
 struct under_way_one {
 	struct pov_hdr *rec; /* owned */
@@ -28,7 +29,8 @@ struct under_way {
 };
 
 void under_way_init(struct under_way *u, uint64_t at_ns);
-void under_way_read(struct under_way *u, struct kernel *k);
+/* preload: NULL if no process records its calls itself. */
+void under_way_read(struct under_way *u, struct kernel *k, struct preload *preload);
 /* A record that has come since. */
 void under_way_record(struct under_way *u, const struct pov_hdr *rec);
 /* Hands each as a record that ends at that moment and is flagged OPEN to fn, inner ones first; the number of calls. Releases. */
