@@ -172,6 +172,10 @@ const struct command cmd_record = {
 		"when the probes are live.\n\n"
 		"Recording ends when the command or the processes end, after --duration, at --max-size, or with "
 		"Ctrl-C. The exit status is the command's, or 1 if recording failed.\n\n"
+		"With --last nothing is written until it is asked for. A file then has all of the newest part, at least so much time, at most a "
+		"quarter more, and reads as a recording that began there; while it is written, recording goes on. A trigger (--when) waits "
+		"0.2 s, so that the calls of other ranks that ended about then are in the file, too; a call that never returns triggers "
+		"nothing.\n\n"
 		"Under sudo the command runs as the user who typed it, with the PATH, LD_LIBRARY_PATH and all else "
 		"of that user's shell, and the files are written with that user's rights and belong to that user; "
 		"--user root runs and writes as root.",
