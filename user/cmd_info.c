@@ -18,6 +18,7 @@
 #include "base/json_get.h"
 #include "base/log.h"
 #include "base/option.h"
+#include "trace/trace_kept.h"
 #include "trace/trace_limit.h"
 #include "trace/trace_read.h"
 #include "trace/trace_text.h"
@@ -238,6 +239,25 @@ static void print_origin(const struct trace *t)
 	fputc('\n', stdout);
 }
 
+static void print_own(const char *name, char *text)
+{
+	if (text)
+		print_line(name, "%s", text);
+	free(text);
+}
+
+/* What it is a part of, and why it was written. */
+static void print_kept(const struct trace *t)
+{
+	char *text = trace_kept_text(t);
+
+	if (!text)
+		return;
+	print_own("kept", text);
+	print_line("ended by", "%s", json_get_text(trace_meta_find(t, "end"), "reason"));
+	print_own("trigger", trace_trigger_text(t));
+}
+
 #define MOVED_MIN_NS 10000 /* less is how exactly a clock can be read */
 
 /* Differences worth knowing when other logs of the machine are laid beside. */
@@ -361,6 +381,7 @@ static void print_file(const struct trace *t, const struct trace_totals *s)
 static void print_text(const struct trace *t, const struct trace_totals *s)
 {
 	print_origin(t);
+	print_kept(t);
 	print_clocks(t);
 	for (size_t i = 0; i < trace_meta_count(t); i++)
 		if (json_is_type(trace_meta_get(t, i), "process"))

@@ -12,11 +12,13 @@
 #include "base/human.h"
 #include "base/log.h"
 #include "commands.h"
+#include "record_last.h"
 #include "writer/export.h"
 
 struct record_command_options {
 	struct record_options record;
-	const char *output;
+	const char *output, *last;
+	struct option_list whens;
 };
 
 static const struct option_def options[] = {
@@ -25,6 +27,14 @@ static const struct option_def options[] = {
 	 .help = "Where to record to. If FILE ends in .json, .json.gz or .pftrace, the trace is exported to it "
 		 "after recording, and kept beside it as .pov. A recording that is there already is kept as "
 		 "FILE.old."},
+	{"last", 0, OPTION_STRING, offsetof(struct record_command_options, last), "SECONDS|BYTES",
+	 .help = "Keep only the newest part of the recording, in memory: so much time (10s), or so many bytes as it has in a file "
+		 "(64M). It is written when recording ends, and whenever it is asked for: by `povtrace dump`, by SIGUSR1, or "
+		 "by --when; then to run.1.pov, run.2.pov … if FILE is run.pov."},
+	{"when", 0, OPTION_LIST, offsetof(struct record_command_options, whens), "CONDITION",
+	 .help = "Have what --last keeps written when a call took too long: 'MPI_Allreduce > 50ms' (a function, or a shell pattern "
+		 "as of --functions, and a time). Not again before --last's time has passed since; meanwhile calls that match are "
+		 "counted. May be given several times."},
 	{.name = NULL},
 };
 
@@ -86,9 +96,26 @@ static int record(struct recording *r, const char *path, const char *output)
 	return rc;
 }
 
+/* 0 or the exit status (printed). */
+static int last_prepare(const struct record_command_options *o, struct recording *r,
+			struct keep_options *keep)
+{
+	*keep = (struct keep_options){0};
+	if (o->last && o->record.max_bytes)
+		log_error(
+			"record: --last keeps the newest part, --max-size the oldest: give one of them");
+	else if (!o->last && o->whens.cnt)
+		log_error("record: --when needs --last: how much is to be written");
+	else if (!o->last || !record_last_parse(o->last, &o->whens, r->recorded, keep))
+		return 0;
+	log_error("record: see `povtrace help record`");
+	return 2;
+}
+
 static int run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct record_command_options *o = opts;
+	struct keep_options keep;
 	struct recording r;
 	char *path;
 	int rc;
@@ -102,9 +129,15 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 	rc = record_prepare("record", &o->record, argc, argv, dashdash, &r);
 	if (rc)
 		return rc;
-	path = trace_path(o->output);
-	rc = record(&r, path, o->output);
-	free(path);
+	rc = last_prepare(o, &r, &keep);
+	if (o->last)
+		r.keep = &keep;
+	if (!rc) {
+		path = trace_path(o->output);
+		rc = record(&r, path, o->output);
+		free(path);
+	}
+	record_last_release(&keep);
 	record_release(&r);
 	return rc;
 }
@@ -120,6 +153,8 @@ static const char *const examples[] = {
 	"every MPI process of the node for a minute",
 	"sudo povtrace record --region solve --region exchange -- mpirun -np 2 ./app",
 	"the time in two functions of the program, and the MPI calls in them",
+	"sudo povtrace record --last 10s --when 'MPI_Allreduce > 50ms' -- mpirun -np 2 ./app",
+	"keep ten seconds in memory, and write them when a call took too long",
 	NULL,
 };
 
@@ -137,6 +172,10 @@ const struct command cmd_record = {
 		"when the probes are live.\n\n"
 		"Recording ends when the command or the processes end, after --duration, at --max-size, or with "
 		"Ctrl-C. The exit status is the command's, or 1 if recording failed.\n\n"
+		"With --last nothing is written until it is asked for. A file then has all of the newest part, at least so much time, at most a "
+		"quarter more, and reads as a recording that began there; while it is written, recording goes on. A trigger (--when) waits "
+		"0.2 s, so that the calls of other ranks that ended about then are in the file, too; a call that never returns triggers "
+		"nothing.\n\n"
 		"Under sudo the command runs as the user who typed it, with the PATH, LD_LIBRARY_PATH and all else "
 		"of that user's shell, and the files are written with that user's rights and belong to that user; "
 		"--user root runs and writes as root.",

@@ -222,6 +222,7 @@ int record_run(struct recording *r, const char *path, int fd)
 		.cpus_per_ring = o->cpus_per_ring,
 		.duration_ns = o->duration_ns,
 		.max_bytes = o->max_bytes,
+		.keep = r->keep,
 		.owner = r->watch.owner,
 		.argv = r->argv,
 		.progress = isatty(STDERR_FILENO) && log_get_level() >= LOG_WARN,
@@ -233,6 +234,8 @@ int record_run(struct recording *r, const char *path, int fd)
 	*res = (struct session_result){.child_status = -1};
 	if (!half)
 		return -ENOENT;
+	if (r->keep)
+		r->keep->asked = watch_requests();
 	err = half->session_run(&so, watch_signals(), res);
 	if (res->child_pid && watch_reap(res->child_pid, &res->child_status))
 		res->child_pid = 0;

@@ -36,6 +36,7 @@ struct recording {
 	struct watch watch;
 	double max_overhead_pct;      /* 0: no limit */
 	bool *recorded;		      /* by row of the function table; owned */
+	struct keep_options *keep;    /* of the newest part only, or NULL; the caller's */
 	struct session_result result; /* once it has run */
 };
 

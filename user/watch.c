@@ -14,7 +14,7 @@
 /* How long a command may take to end by the Ctrl-C that it got, too. */
 #define REAP_WAIT_MS 2000
 
-static volatile int stop, interrupted;
+static volatile int stop, interrupted, asked;
 
 static void on_signal(int sig, siginfo_t *info, void *context)
 {
@@ -23,6 +23,20 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	/* The terminal's goes to the command as well, one of kill does not. */
 	if (sig == SIGINT && info->si_code == SI_KERNEL)
 		interrupted = 1;
+}
+
+static void on_asked(int sig)
+{
+	(void)sig;
+	asked++;
+}
+
+const volatile int *watch_requests(void)
+{
+	struct sigaction sa = {.sa_handler = on_asked, .sa_flags = SA_RESTART};
+
+	sigaction(SIGUSR1, &sa, NULL);
+	return &asked;
 }
 
 const volatile int *watch_signals(void)

@@ -28,6 +28,8 @@ void watch_release(struct watch *w);
 
 /* From here on Ctrl-C, SIGTERM and SIGHUP do not end the process, but set what is returned. */
 const volatile int *watch_signals(void);
+/* From here on SIGUSR1 counts up what is returned. */
+const volatile int *watch_requests(void);
 /* Waits for a command that may be ending by the Ctrl-C that stopped us: whether its end is in *status now. */
 bool watch_reap(pid_t pid, int *status);
 /* The exit status of a command by what waitpid told, said if it is not 0; 0 for -1. */

@@ -142,6 +142,8 @@ struct pov_sample {
 #define POV_CALL_PRELOADED \
 	0x40 /* recorded by its process itself, without a probe; the collector's */
 #define POV_CALL_END_ONLY 0x20 /* only its end was seen: dur_ns is 0 and says nothing */
+/* UNSHOWN: made before what is recorded begins; its times tell the order of such calls, and nothing else. The collector's */
+#define POV_CALL_EARLIER 0x80
 /*
  * One call of a traced function, written when it returns. Begin = hdr.ts_ns - dur_ns.
  * After the fixed part: nargs argument words, then fields, each a struct pov_field with its data
@@ -309,6 +311,7 @@ struct pov_counted {
  */
 #define POV_REGION_END 0x01
 #define POV_REGION_CHAINED 0x02 /* begin: by a jump from a function that will return, too */
+#define POV_REGION_EARLIER 0x04 /* begun before what is recorded begins. The collector's */
 struct pov_region {
 	struct pov_hdr hdr;
 	pov_u64 sp; /* stack pointer at entry */

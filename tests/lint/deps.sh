@@ -81,9 +81,9 @@ reading=$(tree_files 'user/base/*' 'user/trace/*' 'user/layer/*' 'user/model/*' 
 check "reading a trace needs neither libbpf nor the kernel half, nor what else only the recording half and povtrace-lines are linked with" \
 	"$(grep -nE '#[[:space:]]*include[[:space:]]*[<"](bpf/|linux/bpf|povtrace\.skel|hwloc|Zydis|gelf|libelf|elfutils|dwarf)' $reading /dev/null)"
 
-bad=$(includes $(tree_files 'user/cmd_record.c' 'user/cmd_check.c' 'user/cmd_clock.c' 'user/watch.[ch]' 'user/record.[ch]') |
+bad=$(includes $(tree_files 'user/cmd_record.c' 'user/cmd_check.c' 'user/cmd_clock.c' 'user/cmd_dump.c' 'user/watch.[ch]' 'user/record.[ch]' 'user/record_last.[ch]') |
 	grep -E ' (model|analysis|finding|report|writer|layer)/' | grep -vE ' (layer/func_table|layer/mpi_sig|writer/export)\.h')
-check "record, clock and check decode nothing" "$bad"
+check "record, dump, clock and check decode nothing" "$bad"
 
 check "the ABI includes nothing but itself" \
 	"$(grep -nE '#[[:space:]]*include' bpf/abi/*.h | grep -vE '"(event|config|thread)\.h"')"

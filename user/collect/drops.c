@@ -66,10 +66,37 @@ void drops_write(struct drops *d, struct trace_writer *w, uint64_t now_ns)
 void drops_preloaded(struct drops *d, const struct preload_counts *counts, struct trace_writer *w,
 		     uint64_t now_ns)
 {
-	d->preloaded = *counts;
+	uint64_t since_ns = d->preloaded_ns ?: d->start_ns;
+
 	for (unsigned int i = 0; i < POV_CLASS_CNT; i++)
-		lost_write(d, d->rings * POV_CLASS_CNT + i, counts->lost[i], d->start_ns, w,
-			   now_ns);
+		lost_write(d, d->rings * POV_CLASS_CNT + i, counts->lost[i] - d->preloaded.lost[i],
+			   since_ns, w, now_ns);
+	d->preloaded = *counts;
+	d->preloaded_ns = now_ns;
+}
+
+static uint64_t miss_cnt(const struct drops *d, unsigned int i)
+{
+	return d->counters[POV_COUNT_MISS(i)] + d->preloaded.miss[i];
+}
+
+static uint64_t stat_cnt(const struct drops *d, unsigned int i)
+{
+	return d->counters[POV_COUNT_STAT(i)] + (i == POV_STAT_FOLDED ? d->preloaded.folded : 0);
+}
+
+void drops_mark(const struct drops *d, struct drops_mark *out)
+{
+	memcpy(out->cnt, d->cnt, sizeof(out->cnt));
+	for (unsigned int i = 0; i < POV_MISS_CNT; i++)
+		out->miss[i] = miss_cnt(d, i);
+	for (unsigned int i = 0; i < POV_STAT_CNT; i++)
+		out->stat[i] = stat_cnt(d, i);
+}
+
+static uint64_t drop_cnt(const struct drops *d, unsigned int i)
+{
+	return d->cnt[i] - d->base.cnt[i];
 }
 
 json_t *drops_json(const struct drops *d)
@@ -77,11 +104,11 @@ json_t *drops_json(const struct drops *d)
 	json_t *a = json_array();
 
 	for (unsigned int i = 0; i < (d->rings + 1) * POV_CLASS_CNT; i++)
-		if (d->cnt[i])
+		if (drop_cnt(d, i))
 			json_array_append_new(a, json_pack("{s:i,s:i,s:I}", "ring",
 							   (int)(i / POV_CLASS_CNT), "class",
 							   (int)(i % POV_CLASS_CNT), "cnt",
-							   (json_int_t)d->cnt[i]));
+							   (json_int_t)drop_cnt(d, i)));
 	return a;
 }
 
@@ -90,8 +117,7 @@ json_t *drops_misses_json(const struct drops *d)
 	json_t *o = json_object();
 
 	for (unsigned int i = 0; i < POV_MISS_CNT; i++)
-		json_set_int(o, miss_names[i],
-			     d->counters[POV_COUNT_MISS(i)] + d->preloaded.miss[i]);
+		json_set_int(o, miss_names[i], miss_cnt(d, i) - d->base.miss[i]);
 	return o;
 }
 
@@ -100,12 +126,11 @@ uint64_t drops_of(const struct drops *d, enum pov_class class)
 	uint64_t cnt = 0;
 
 	for (unsigned int i = 0; i <= d->rings; i++)
-		cnt += d->cnt[i * POV_CLASS_CNT + class];
+		cnt += drop_cnt(d, i * POV_CLASS_CNT + class);
 	return cnt;
 }
 
 uint64_t drops_stat(const struct drops *d, enum pov_stat stat)
 {
-	return d->counters[POV_COUNT_STAT(stat)] +
-	       (stat == POV_STAT_FOLDED ? d->preloaded.folded : 0);
+	return stat_cnt(d, stat) - d->base.stat[stat];
 }

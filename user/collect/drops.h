@@ -14,6 +14,13 @@
 
 struct trace_writer;
 
+/* What was counted at some moment. */
+struct drops_mark {
+	uint64_t cnt[POV_DROPS];
+	uint64_t miss[POV_MISS_CNT];
+	uint64_t stat[POV_STAT_CNT];
+};
+
 struct drops {
 	const volatile uint64_t *counters; /* the kernel half's */
 	volatile uint64_t *words;	   /* the kernel half's, POV_DROPS of them */
@@ -22,9 +29,10 @@ struct drops {
 	uint64_t cnt[POV_DROPS];	   /* all that is written */
 	unsigned int rings;
 	uint64_t start_ns;
-	uint64_t total; /* records dropped so far */
-	struct preload_counts
-		preloaded; /* of threads that record their calls themselves; at the end */
+	uint64_t total;			 /* records dropped so far */
+	struct drops_mark base;		 /* what is not told: of before a moment; zeros: all is */
+	struct preload_counts preloaded; /* of threads that record their calls themselves, … */
+	uint64_t preloaded_ns;		 /* … as counted then; 0: never */
 };
 
 /* rings: how many, the rescue ring not counted. */
@@ -32,12 +40,13 @@ void drops_init(struct drops *d, const volatile uint64_t *counters, volatile uin
 		unsigned int rings, uint64_t start_ns);
 /* Takes what was lost since the last call. */
 void drops_take(struct drops *d);
-/* What threads that recorded their calls themselves have counted, at the end: what they lost is written as lost at any time. */
+/* What threads that record their calls themselves have counted: what they have lost since this was called last is written. */
 void drops_preloaded(struct drops *d, const struct preload_counts *counts, struct trace_writer *w,
 		     uint64_t now_ns);
 /* Writes what was taken. now_ns: read after it was taken, or the recording's end; what lies behind is left out. */
 void drops_write(struct drops *d, struct trace_writer *w, uint64_t now_ns);
-/* Sums for the "end" meta object: [{ring, class, cnt}], and {name: cnt}. The caller owns them. */
+void drops_mark(const struct drops *d, struct drops_mark *out);
+/* Sums for the "end" meta object: [{ring, class, cnt}], and {name: cnt}. The caller owns them. These and what follows since d->base. */
 json_t *drops_json(const struct drops *d);
 json_t *drops_misses_json(const struct drops *d);
 /* Records of a class that rings had no room for. */

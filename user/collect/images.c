@@ -37,6 +37,8 @@
 struct images {
 	struct kernel *kernel;
 	struct trace_writer *writer;
+	void (*record)(void *ctx, const struct pov_hdr *rec);
+	void *record_ctx;
 	struct inspect_options inspect;
 	struct helper *helper;
 	struct known_files known;
@@ -64,6 +66,8 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 
 	im->kernel = k;
 	im->writer = w;
+	im->record = wanted->record;
+	im->record_ctx = wanted->ctx;
 	im->inspect = (struct inspect_options){
 		.calls = k->programs,
 		.loader = entry_only(k->loader_fd, k->programs.api),
@@ -541,7 +545,7 @@ static void image_record_write(struct images *im, pid_t pid, const struct proc_m
 		.off = map->off,
 	};
 
-	trace_writer_add(im->writer, TRACE_STREAM_TASKS, &r.hdr);
+	im->record(im->record_ctx, &r.hdr);
 }
 
 static void map_scan(struct images *im, pid_t pid, const struct proc_map *map)

@@ -27,6 +27,9 @@ struct images_wanted {
 	const char *const *region; /* names of functions, region_cnt of them */
 	size_t region_cnt;
 	bool preload; /* processes record their MPI calls themselves: libraries get no probes for these */
+	/* Stores the IMAGE records of images_scan. */
+	void (*record)(void *ctx, const struct pov_hdr *rec);
+	void *ctx;
 };
 
 /* Borrows all three; starts the helper. 0 or -errno (printed). */

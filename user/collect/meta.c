@@ -4,17 +4,27 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/json_get.h"
 #include "trace/trace_write.h"
+
+/* Those that a reader takes for what has the process's number when it reads them. */
+static uint32_t process_of(const json_t *meta)
+{
+	return json_is_type(meta, "process") || json_is_type(meta, "target") ?
+		       json_get_u32(meta, "pid") :
+		       0;
+}
 
 int meta_write(struct trace_writer *w, json_t *meta)
 {
 	char *text = json_dumps(meta, JSON_COMPACT);
+	uint32_t pid = process_of(meta);
 	int err;
 
 	json_decref(meta);
 	if (!text)
 		return -ENOMEM;
-	err = trace_writer_meta(w, text);
+	err = trace_writer_meta_of(w, text, pid);
 	free(text);
 	return err;
 }

@@ -451,13 +451,13 @@ bool preload_consume(struct preload *p)
 	return full;
 }
 
-uint64_t preload_open_calls(struct preload *p, uint64_t end_ns)
+uint64_t preload_open_calls(struct preload *p, uint64_t end_ns,
+			    void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx)
 {
 	uint64_t calls = 0;
 
-	preload_consume(p);
 	for (uint32_t i = 0; i < p->area_cnt; i++)
-		calls += thread_area_end(p->area[i], end_ns, POV_CALL_OPEN, on_record, p);
+		calls += thread_area_end(p->area[i], end_ns, POV_CALL_OPEN, fn, ctx);
 	return calls;
 }
 

@@ -65,8 +65,12 @@ void preload_say_alive(struct preload *p, bool alive);
 bool preload_consume(struct preload *p);
 /* An identity record of the kernel half (exec, exit): what its threads have is taken, and their memory given back. */
 void preload_identity(struct preload *p, const struct pov_hdr *rec);
-/* Calls and spins that are open at the recording's end; after kernel_calls_end. How many calls. */
-uint64_t preload_open_calls(struct preload *p, uint64_t end_ns);
+/*
+ * Hands calls and spins that are open to fn, as ended at end_ns: for good after kernel_calls_end, while their threads go on
+ * as it happens to be. How many calls.
+ */
+uint64_t preload_open_calls(struct preload *p, uint64_t end_ns,
+			    void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx);
 
 /* Of all threads so far. */
 void preload_counts_get(const struct preload *p, struct preload_counts *out);

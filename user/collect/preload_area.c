@@ -159,7 +159,7 @@ uint64_t thread_area_end(struct thread_area *a, uint64_t end_ns, uint8_t flag, t
 
 	if (a->damaged)
 		return 0;
-	a->who.until_ns = end_ns;
+	a->who.until_ns = kernel_now_ns();
 	open_calls_of(&a->mem->state, end_ns, on_open, &e);
 	return e.calls;
 }

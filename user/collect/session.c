@@ -56,6 +56,7 @@ void session_record(struct session *s, unsigned int stream, const struct pov_hdr
 	if ((s->end_ns && rec->ts_ns > s->end_ns) || is_calibration(rec))
 		return;
 	s->seen++;
+	session_keep_record(s, rec);
 	err = trace_writer_add(s->writer, stream, rec);
 	s->refused += err != 0;
 	if (err && !s->err)
@@ -113,6 +114,11 @@ fail:
 static void on_snapshot(void *ctx, const void *task)
 {
 	session_record(ctx, TRACE_STREAM_TASKS, task);
+}
+
+static void on_mapping(void *ctx, const struct pov_hdr *rec)
+{
+	session_record(ctx, TRACE_STREAM_TASKS, rec);
 }
 
 static void on_open_call(void *ctx, const struct pov_hdr *rec)
@@ -237,6 +243,8 @@ static int session_load(struct session *s)
 	if (err)
 		return err;
 	err = session_preload_open(s);
+	if (!err)
+		err = session_keep_open(s);
 	if (err)
 		return err;
 	if (calibrate_start(&s->kernel, func_table_count(), &s->calibration))
@@ -312,9 +320,13 @@ static int session_start(struct session *s, const volatile int *stop)
 		.region_cnt = s->opt->region_cnt,
 		.preload = s->preload != NULL,
 		.alone = s->shed,
+		.record = on_mapping,
+		.ctx = s,
 	};
 	struct trace_writer_options wo = {
 		.max_bytes = s->opt->max_bytes,
+		.keep_ns = s->opt->keep ? s->opt->keep->span_ns : 0,
+		.keep_bytes = s->opt->keep ? s->opt->keep->bytes : 0,
 		.as = s->opt->owner,
 		.keep_old = true,
 		.fd = s->opt->fd,
@@ -336,6 +348,7 @@ static int session_start(struct session *s, const volatile int *stop)
 	session_limit_start(s);
 	s->start_ns = kernel_now_ns();
 	drops_init(&s->drops, s->kernel.counters, s->kernel.drops, s->kernel.rings, s->start_ns);
+	session_keep_begin(s);
 	session_meta_begin(s);
 	err = kernel_attach(&s->kernel);
 	session_meta_kernel(s);
@@ -405,14 +418,20 @@ static const char *over(struct session *s, const volatile int *stop, uint64_t no
 	return alive ? NULL : "targets ended";
 }
 
-/* What is to be done now and then as long as anything is attached. */
-static void session_sample(struct session *s, uint64_t now)
+void session_take(struct session *s)
 {
-	s->sampled_ns = now;
 	ring_buffer__consume(s->rings);
 	session_preload_take(s);
 	drops_take(&s->drops);
 	drops_write(&s->drops, s->writer, kernel_now_ns());
+}
+
+/* What is to be done now and then as long as anything is attached. */
+static void session_sample(struct session *s, uint64_t now)
+{
+	s->sampled_ns = now;
+	session_take(s);
+	session_keep_work(s, now);
 	images_limits_read(s->images, LIMITS_NS);
 	trace_writer_flush(s->writer, now - FLUSH_AGE_NS);
 }
@@ -528,6 +547,7 @@ static void session_release(struct session *s)
 {
 	launch_cancel(&s->launch);
 	session_preload_release(s);
+	session_keep_release(s);
 	if (s->launch_fd >= 0)
 		close(s->launch_fd);
 	ring_buffer__free(s->rings);

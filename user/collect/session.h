@@ -17,6 +17,16 @@
 
 struct launch_plan;
 struct person;
+struct trigger_when;
+
+/* Of a recording of which only the newest part is kept. */
+struct keep_options {
+	uint64_t span_ns, bytes;	 /* how much; one of them is 0 */
+	const struct trigger_when *when; /* collect/trigger.h */
+	size_t when_cnt;
+	const volatile int
+		*asked; /* counts how often it is to be written, as a signal handler does */
+};
 
 /* Whether the command's processes are to record their MPI calls themselves, without probes. */
 enum session_preload {
@@ -44,11 +54,12 @@ struct session_options {
 	uint64_t spin_gap_ns;
 	uint64_t ring_bytes; /* 0 = chosen by the number of CPUs, like the next */
 	unsigned int cpus_per_ring;
-	uint64_t duration_ns;	    /* 0 = until the targets end or a signal comes */
-	uint64_t max_bytes;	    /* of the file; 0 = no limit */
-	const struct person *owner; /* of the file, and who creates it; NULL: the caller */
-	char *const *argv;	    /* of the command, for the trace; ends with NULL */
-	bool progress;		    /* a line on stderr, once a second */
+	uint64_t duration_ns;		 /* 0 = until the targets end or a signal comes */
+	uint64_t max_bytes;		 /* of the file; 0 = no limit */
+	const struct keep_options *keep; /* NULL: all is written at once */
+	const struct person *owner;	 /* of the file, and who creates it; NULL: the caller */
+	char *const *argv;		 /* of the command, for the trace; ends with NULL */
+	bool progress;			 /* a line on stderr, once a second */
 };
 
 struct session_result {

@@ -13,6 +13,7 @@
 #include "collect/meta.h"
 #include "collect/session_priv.h"
 #include "layer/func_table.h"
+#include "trace/trace_flight.h"
 #include "version.h"
 
 static void meta(struct session *s, json_t *o)
@@ -83,16 +84,26 @@ static void adapters_tell(struct session *s)
 		meta(s, adapters);
 }
 
-void session_meta_begin(struct session *s)
+void session_meta_recording(struct session *s, uint64_t begin_ns, json_t *kept)
 {
 	json_t *o = json_pack("{s:s,s:s,s:i,s:I}", "type", "recording", "povtrace", POV_VERSION,
-			      "abi", 1, "start_ns", (json_int_t)s->start_ns);
+			      "abi", 1, "start_ns", (json_int_t)begin_ns);
 
 	json_object_set_new(o, "argv", strings_json(s->opt->argv));
 	json_object_set_new(o, "config", config_json(s));
+	if (kept)
+		json_object_set_new(o, "kept", kept);
 	meta(s, o);
+}
+
+void session_meta_begin(struct session *s)
+{
+	if (!s->keep)
+		session_meta_recording(s, s->start_ns, NULL);
 	meta(s, host_describe());
+	trace_writer_place(s->writer, TRACE_PLACE_BEGIN);
 	meta(s, host_clocks_describe());
+	trace_writer_place(s->writer, TRACE_PLACE_FILE);
 	for (size_t i = 0; layers[i]; i++)
 		if (session_records_layer(s, layers[i]))
 			meta(s, func_table_to_json(layers[i]));
@@ -143,25 +154,31 @@ void session_stored_count(struct session *s)
 {
 	struct trace_tally *t = &s->res->stored;
 	struct trace_writer_stats st;
+	struct trace_kept kept;
 
 	trace_writer_get_stats(s->writer, &st);
+	s->res->unstored = s->refused + st.lost.records;
+	if (s->keep) {
+		trace_writer_kept(s->writer, false, &kept);
+		*t = kept.tally;
+		return;
+	}
 	t->records = st.accepted.records - st.lost.records;
 	t->calls = st.accepted.calls - st.lost.calls;
 	t->spins = st.accepted.spins - st.lost.spins;
 	t->polls = st.accepted.polls - st.lost.polls;
 	t->switches = st.accepted.switches - st.lost.switches;
-	s->res->unstored = s->refused + st.lost.records;
 }
 
-/* The recorder's own CPU time, and of it what starting and stopping took. */
-static void own_cpu_add(struct session *s, json_t *end)
+/* The recorder's own CPU time for what the file has, and of it what starting and stopping took. */
+static void own_cpu_add(struct session *s, uint64_t before_ns, json_t *end)
 {
 	uint64_t total = session_own_cpu_ns(s), begun = s->cpu_begun_ns ?: s->cpu_over_ns;
 
 	s->res->own_cpu_ns = total;
-	json_set_int(end, "own_cpu_ns", total);
-	json_set_int(end, "own_cpu_start_ns", begun);
-	json_set_int(end, "own_cpu_stop_ns", total - s->cpu_over_ns);
+	json_set_int(end, "own_cpu_ns", total - before_ns);
+	json_set_int(end, "own_cpu_start_ns", begun > before_ns ? begun - before_ns : 0);
+	json_set_int(end, "own_cpu_stop_ns", s->cpu_over_ns ? total - s->cpu_over_ns : 0);
 }
 
 /* Of threads that recorded their calls themselves. */
@@ -175,23 +192,21 @@ static void preload_tell(struct session *s)
 			  (int)preload_bypassed_cnt(s->preload)));
 }
 
-void session_meta_end(struct session *s)
+void session_meta_over(struct session *s, const struct session_over *over)
 {
-	struct session_result *r = s->res;
-	const struct trace_tally *t = &r->stored;
+	const struct trace_tally *t = over->stored;
 	json_t *o, *misses;
 
-	session_stored_count(s);
 	meta(s, host_clocks_describe());
 	images_limits_write(s->images);
 	if (s->preload)
 		preload_tell(s);
-	o = json_pack("{s:s,s:I,s:s}", "type", "end", "ts_ns", (json_int_t)s->end_ns, "reason",
-		      r->reason);
-	own_cpu_add(s, o);
+	o = json_pack("{s:s,s:I,s:s}", "type", "end", "ts_ns", (json_int_t)over->ts_ns, "reason",
+		      over->reason);
+	own_cpu_add(s, over->own_cpu_before_ns, o);
 	json_object_set_new(o, "drops", drops_json(&s->drops));
 	misses = drops_misses_json(&s->drops);
-	json_set_int(misses, "recursion", kernel_recursions(&s->kernel));
+	json_set_int(misses, "recursion", kernel_recursions(&s->kernel) - over->recursions_before);
 	json_object_set_new(o, "misses", misses);
 	json_object_set_new(
 		o, "stats",
@@ -202,5 +217,24 @@ void session_meta_end(struct session *s)
 			  (json_int_t)drops_stat(&s->drops, POV_STAT_FOLDED), "questions",
 			  (json_int_t)drops_stat(&s->drops, POV_STAT_QUESTIONS), "wait_ns",
 			  (json_int_t)drops_stat(&s->drops, POV_STAT_WAIT_NS)));
+	if (over->more) {
+		json_object_update(o, over->more);
+		json_decref(over->more);
+	}
 	meta(s, o);
+}
+
+void session_meta_end(struct session *s)
+{
+	const struct session_over over = {
+		.ts_ns = s->end_ns,
+		.reason = s->res->reason,
+		.stored = &s->res->stored,
+	};
+
+	session_stored_count(s);
+	if (s->keep)
+		session_keep_end(s);
+	else
+		session_meta_over(s, &over);
 }

@@ -104,18 +104,26 @@ void session_preload_identity(struct session *s, const struct pov_hdr *rec)
 		images_unserved_calls(s->images, (pid_t)((const struct pov_caller *)rec)->tgid);
 }
 
-void session_preload_end(struct session *s)
+void session_preload_count(struct session *s, uint64_t now_ns)
 {
 	struct preload_counts counts;
 
 	if (!s->preload)
 		return;
-	s->res->open_calls += preload_open_calls(s->preload, s->end_ns);
-	preload_say_alive(s->preload, false);
 	preload_counts_get(s->preload, &counts);
-	drops_preloaded(&s->drops, &counts, s->writer, s->end_ns);
+	drops_preloaded(&s->drops, &counts, s->writer, now_ns);
 	if (counts.cost_cnt)
 		s->cost.preload_ns = (double)counts.cost_ps / 1e3 / counts.cost_cnt;
+}
+
+void session_preload_end(struct session *s)
+{
+	if (!s->preload)
+		return;
+	preload_consume(s->preload);
+	s->res->open_calls += preload_open_calls(s->preload, s->end_ns, on_record, s);
+	preload_say_alive(s->preload, false);
+	session_preload_count(s, s->end_ns);
 }
 
 void session_preload_release(struct session *s)

@@ -18,6 +18,7 @@
 
 struct layer;
 struct ring_buffer;
+struct session_keep;
 struct session;
 struct session_limit;
 
@@ -37,9 +38,10 @@ struct session {
 	struct trace_writer *writer;
 	struct ring_buffer *rings;
 	struct ring_ctx ring_ctx[POV_RINGS_MAX + 1];
-	char *preload_library;	 /* that the command's processes are to load; NULL: none. Owned */
-	struct preload *preload; /* NULL: all is recorded by probes */
-	struct launch_plan plan; /* of the command; its environment is ours if there is preload */
+	char *preload_library;	   /* that the command's processes are to load; NULL: none. Owned */
+	struct session_keep *keep; /* NULL: all that is recorded is written */
+	struct preload *preload;   /* NULL: all is recorded by probes */
+	struct launch_plan plan;   /* of the command; its environment is ours if there is preload */
 	struct launch launch;
 	int launch_fd; /* pidfd of the command, -1 if none: readable when it has ended */
 	struct drops drops;
@@ -76,6 +78,19 @@ void session_meta_command(struct session *s);
 /* Why the recording ended and what is missing from it; fills the result's own_cpu_ns, stored and unstored. */
 void session_meta_end(struct session *s);
 
+/* The end of what a file has. */
+struct session_over {
+	uint64_t ts_ns;
+	const char *reason;
+	const struct trace_tally *stored;
+	uint64_t own_cpu_before_ns; /* used before what the file has, … */
+	uint64_t recursions_before; /* … and met */
+	json_t *more;		    /* other members of the object "end"; taken over, or NULL */
+};
+void session_meta_over(struct session *s, const struct session_over *over);
+/* What is recorded, in a file that begins then; kept: that it is a part of a longer recording, taken over, or NULL. */
+void session_meta_recording(struct session *s, uint64_t begin_ns, json_t *kept);
+
 /* Fills the result's stored and unstored: what is in the file by now, what is not yet written counting as if it were. */
 void session_stored_count(struct session *s);
 /* CPU time of this process and its helper. */
@@ -85,6 +100,22 @@ uint64_t session_own_cpu_ns(const struct session *s);
 
 /* Stores a record, unless it is from behind the end. */
 void session_record(struct session *s, unsigned int stream, const struct pov_hdr *rec);
+/* Takes what is in the rings, and what was lost. */
+void session_take(struct session *s);
+
+/* ---- session_keep.c: of a session that keeps the newest part only; does nothing in another one ---- */
+
+/* 0 or -errno (printed). */
+int session_keep_open(struct session *s);
+/* The recording begins: before any record. */
+void session_keep_begin(struct session *s);
+/* A record, before it is stored. */
+void session_keep_record(struct session *s, const struct pov_hdr *rec);
+/* What is to be done now and then: beginnings of segments, files that somebody asks for. */
+void session_keep_work(struct session *s, uint64_t now_ns);
+/* The recording has ended: what goes into the last file beside the records. */
+void session_keep_end(struct session *s);
+void session_keep_release(struct session *s);
 
 /* ---- session_limit.c: the limit on what tracing may cost, if there is one ---- */
 
@@ -113,6 +144,8 @@ void session_preload_work(struct session *s, const struct pollfd *polled, unsign
 void session_preload_take(struct session *s);
 /* An identity record of the kernel half, after images_control. */
 void session_preload_identity(struct session *s, const struct pov_hdr *rec);
+/* What they have counted until now. */
+void session_preload_count(struct session *s, uint64_t now_ns);
 /* After kernel_calls_end. */
 void session_preload_end(struct session *s);
 void session_preload_release(struct session *s);

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "base/option.h"
+#include "base/suggest.h"
 #include "layer/signature.h"
 
 size_t func_table_count(void)
@@ -186,26 +187,43 @@ static bool glob_matches(const char *glob, const char *name)
 	return !fnmatch(glob, name, FNM_CASEFOLD) || !fnmatch(glob, bare, FNM_CASEFOLD);
 }
 
+/* With the name that was meant, if one is near. */
+static int no_function(const char *option, const char *glob)
+{
+	const char *near = NULL;
+
+	for (size_t i = 0; i < func_table_count() && !strpbrk(glob, "*?["); i++)
+		near = suggest_better(glob, near, func_table_get(i)->name);
+	if (near)
+		log_error("%s: no function is called '%s'; did you mean %s?", option, glob, near);
+	else
+		log_error("%s: no function is called '%s'; patterns are like "
+			  "'MPI_I*' or '*_c'",
+			  option, glob);
+	return -EINVAL;
+}
+
+int func_table_match(const char *option, const char *glob, bool add, bool *selected)
+{
+	size_t hits = 0;
+
+	for (size_t i = 0; i < func_table_count(); i++) {
+		if (!glob_matches(glob, func_table_get(i)->name))
+			continue;
+		selected[i] = add;
+		hits++;
+	}
+	return hits ? 0 : no_function(option, glob);
+}
+
 static int globs_apply(const char *option, const struct option_list *globs, bool add,
 		       bool *selected)
 {
-	for (size_t g = 0; globs && g < globs->cnt; g++) {
-		size_t hits = 0;
+	int err = 0;
 
-		for (size_t i = 0; i < func_table_count(); i++) {
-			if (!glob_matches(globs->item[g], func_table_get(i)->name))
-				continue;
-			selected[i] = add;
-			hits++;
-		}
-		if (!hits) {
-			log_error("%s: no function is called '%s'; patterns are like "
-				  "'MPI_I*' or '*_c'",
-				  option, globs->item[g]);
-			return -EINVAL;
-		}
-	}
-	return 0;
+	for (size_t g = 0; globs && g < globs->cnt && !err; g++)
+		err = func_table_match(option, globs->item[g], add, selected);
+	return err;
 }
 
 static bool layer_named(const struct layer *layer, const char *name, size_t len)

@@ -52,6 +52,12 @@ struct func_choice {
  */
 int func_table_select(const struct func_choice *choice, bool *selected);
 
+/*
+ * selected[i] = add for each row that a glob of option's (as functions above) means. 0, or -EINVAL after printing that there is
+ * none.
+ */
+int func_table_match(const char *option, const char *glob, bool add, bool *selected);
+
 /* "p2p, req, …, default, local, all": what --mpi takes. */
 void func_table_groups_print(FILE *out);
 /* What --layers takes. */

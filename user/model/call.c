@@ -337,18 +337,24 @@ void call_release(struct model *m, struct mthread *t)
 
 /* ---- records ---- */
 
-/* A call read out after its thread had died ended with it. */
-static void clip(const struct mthread *t, uint64_t ts_ns, uint64_t dur_ns, uint64_t *begin,
-		 uint64_t *end)
+/*
+ * A call read out after its thread had died ended with it. Of one that began before the recording, the newest part of a longer
+ * one, what lies in it counts.
+ */
+static void clip(const struct model *m, const struct mthread *t, uint64_t ts_ns, uint64_t dur_ns,
+		 uint64_t *begin, uint64_t *end)
 {
 	*end = t->pub.state == THREAD_DEAD && t->pub.end_ns < ts_ns ? t->pub.end_ns : ts_ns;
 	*begin = dur_ns < ts_ns ? ts_ns - dur_ns : 0;
+	if (*begin < m->info.start_ns)
+		*begin = m->info.start_ns;
 	if (*begin > *end)
 		*begin = *end;
 }
 
-void call_begin_record(struct mthread *t, const struct pov_call_begin *rec)
+void call_begin_record(const struct model *m, struct mthread *t, const struct pov_call_begin *rec)
 {
+	uint64_t begin_ns = rec->begin_ns < m->info.start_ns ? m->info.start_ns : rec->begin_ns;
 	struct announced_call *a;
 	struct thread_calls *calls;
 
@@ -360,8 +366,8 @@ void call_begin_record(struct mthread *t, const struct pov_call_begin *rec)
 	calls->left_ns = rec->hdr.ts_ns;
 	a = &calls->announced[rec->depth];
 	a->known = true;
-	a->begin_ns = rec->begin_ns;
-	history_at(t, rec->begin_ns, &a->at_begin);
+	a->begin_ns = begin_ns;
+	history_at(t, begin_ns, &a->at_begin);
 }
 
 static void call_split(struct mthread *t, const struct pov_call *rec, struct model_call *call)
@@ -421,7 +427,7 @@ void call_record(struct model *m, struct mthread *t, const struct pov_call *rec)
 	struct model_call *call = &c.call;
 
 	calls_of(t);
-	clip(t, rec->hdr.ts_ns, rec->dur_ns, &c.begin_ns, &c.end_ns);
+	clip(m, t, rec->hdr.ts_ns, rec->dur_ns, &c.begin_ns, &c.end_ns);
 	call->begin_ns = c.begin_ns;
 	call->end_ns = c.end_ns;
 	call_split(t, rec, call);
@@ -443,9 +449,9 @@ void call_unshown_record(struct model *m, struct mthread *t, const struct pov_ca
 	call_decode(m, c.call.func, rec);
 	if (m->opt.counters && m->view.roles.requests_forgotten)
 		in_flight_call(m, mprocess_of(t->pub.proc), &m->view.roles, rec->hdr.ts_ns);
-	if (rec->depth || rec->hdr.flags & POV_CALL_OPEN)
+	if (rec->depth || rec->hdr.flags & (POV_CALL_OPEN | POV_CALL_EARLIER))
 		return;
-	clip(t, rec->hdr.ts_ns, rec->dur_ns, &c.begin_ns, &c.end_ns);
+	clip(m, t, rec->hdr.ts_ns, rec->dur_ns, &c.begin_ns, &c.end_ns);
 	flush_until(m, t, c.begin_ns, NULL);
 	flush_until(m, t, UINT64_MAX, &c);
 }
@@ -458,6 +464,20 @@ static uint64_t polls_running(const struct mthread *t, const struct model_spin *
 	uint64_t inside_ns = s->busy_ns > away_ns ? s->busy_ns - away_ns : 0;
 
 	return inside_ns < running_ns ? inside_ns : running_ns;
+}
+
+/* A part of it was before the recording: no more of the polls' time can lie in it than there is. */
+static void spin_clip(struct model_spin *s)
+{
+	uint64_t span_ns = s->end_ns - s->begin_ns, more;
+
+	for (uint32_t i = 0; i < s->nfuncs && s->busy_ns > span_ns; i++) {
+		more = s->busy_ns - span_ns;
+		if (more > s->func[i].busy_ns)
+			more = s->func[i].busy_ns;
+		s->func[i].busy_ns -= more;
+		s->busy_ns -= more;
+	}
 }
 
 void spin_record(struct model *m, struct mthread *t, const struct pov_spin *rec)
@@ -478,7 +498,7 @@ void spin_record(struct model *m, struct mthread *t, const struct pov_spin *rec)
 	uint32_t i;
 
 	calls_of(t);
-	clip(t, rec->hdr.ts_ns, rec->dur_ns, &c.begin_ns, &c.end_ns);
+	clip(m, t, rec->hdr.ts_ns, rec->dur_ns, &c.begin_ns, &c.end_ns);
 	spin->begin_ns = c.begin_ns;
 	spin->end_ns = c.end_ns;
 	history_split(t, c.begin_ns, c.end_ns, &spin->split);
@@ -493,6 +513,7 @@ void spin_record(struct model *m, struct mthread *t, const struct pov_spin *rec)
 		spin->busy_ns += rec->func[i].busy_ns;
 	}
 	spin->nfuncs = i;
+	spin_clip(spin);
 	spin->running_ns = polls_running(t, spin);
 	ended(m, t, &c);
 }

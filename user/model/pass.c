@@ -45,7 +45,9 @@ static void metas_prepare(struct model *m)
 			uint32_t pid = (uint32_t)json_get_int(meta, "pid");
 			struct mprocess *p = identity_process_at(m, pid, ts_ns);
 
-			at_ns = map_set(&seen, (uintptr_t)p, p) ? ts_ns : p->pub.start_ns;
+			at_ns = p->pub.start_ns;
+			if (map_set(&seen, (uintptr_t)p, p) && ts_ns > at_ns)
+				at_ns = ts_ns;
 		} else if (!json_is_type(meta, "library") && !json_is_type(meta, "hosts") &&
 			   !json_is_type(meta, "adapters")) {
 			continue;

@@ -215,6 +215,8 @@ static void limit_record(struct model *m, const struct pov_limit *rec)
 	};
 	const struct mprocess *p = map_get(&m->pids, rec->tgid);
 
+	if (l.since_ns < m->info.start_ns) /* of a part of a recording */
+		l.since_ns = m->info.start_ns;
 	if (rec->func != POV_LIMIT_ALL)
 		l.func = func_find(m, rec->func);
 	if (p)
@@ -249,6 +251,8 @@ static void counted_record(struct model *m, const struct pov_counted *rec)
 		.inner = rec->hdr.flags & POV_COUNTED_NESTED,
 	};
 
+	if (c.begin_ns < m->info.start_ns)
+		c.begin_ns = m->info.start_ns;
 	c.nested = c.inner && func_is_top(c.func); /* nothing is around the top layer but itself */
 	TELL(m, counted, &c);
 }
@@ -263,17 +267,18 @@ static void calls_record(struct model *m, const struct pov_hdr *rec)
 
 	if (pov_is_call(rec)) {
 		t = caller(m, rec, call->tgid, call->cpu);
-		if (!(rec->flags & (POV_CALL_OPEN | POV_CALL_UNWOUND)))
+		if (!(rec->flags & (POV_CALL_OPEN | POV_CALL_UNWOUND | POV_CALL_EARLIER)))
 			state_running_at(m, t, m->now_ns, call->cpu);
 		if (rec->kind == POV_KIND_CALL)
 			call_record(m, t, call);
 		else
 			call_unshown_record(m, t, call);
 	} else if (rec->kind == POV_KIND_CALL_BEGIN) {
-		call_begin_record(caller(m, rec, begin->tgid, 0), begin);
+		call_begin_record(m, caller(m, rec, begin->tgid, 0), begin);
 	} else if (rec->kind == POV_KIND_REGION) {
 		t = caller(m, rec, region->tgid, region->cpu);
-		state_running_at(m, t, m->now_ns, region->cpu);
+		if (!(rec->flags & POV_REGION_EARLIER))
+			state_running_at(m, t, m->now_ns, region->cpu);
 		region_record(m, t, region);
 	} else {
 		t = caller(m, rec, spin->tgid, spin->cpu);

@@ -59,7 +59,7 @@ void call_or_spin_copy(struct call_or_spin *to, const struct call_or_spin *from)
 
 void call_unshown_record(struct model *m, struct mthread *t, const struct pov_call *rec);
 void call_record(struct model *m, struct mthread *t, const struct pov_call *rec);
-void call_begin_record(struct mthread *t, const struct pov_call_begin *rec);
+void call_begin_record(const struct model *m, struct mthread *t, const struct pov_call_begin *rec);
 void spin_record(struct model *m, struct mthread *t, const struct pov_spin *rec);
 void call_flush(struct model *m, struct mthread *t);
 void call_release(struct model *m, struct mthread *t);

@@ -208,6 +208,8 @@ static void recording_print(struct json_out *j, const struct report *r)
 		       (int64_t)(info->start_ns + (uint64_t)info->realtime_offset_ns));
 	json_out_key_bool(j, "complete", info->complete);
 	json_out_key_string(j, "end_reason", r->coverage.has_end ? r->coverage.end_reason : NULL);
+	json_key_value(j, "kept", json_object_get(recording, "kept"));
+	json_key_value(j, "trigger", json_object_get(trace_meta_find(r->trace, "end"), "trigger"));
 	json_out_key_uint(j, "damaged_blocks", sum->bad_blocks);
 	json_out_key_uint(j, "cut_off_bytes", sum->lost_tail_bytes);
 	json_out_key_string(j, "host", host->name);

@@ -11,6 +11,7 @@
 #include "base/human.h"
 #include "base/log.h"
 #include "report/section.h"
+#include "trace/trace_kept.h"
 #include "trace/trace_read.h"
 
 #define NOTE_WIDTH 108
@@ -171,6 +172,22 @@ static void print_line(FILE *out, const char *label, const char *text)
 	fputc('\n', out);
 }
 
+static void print_wrapped(FILE *out, const char *label, char *text)
+{
+	if (text) {
+		fprintf(out, "  %s\n", label);
+		text_note(out, "%s.", text);
+	}
+	free(text);
+}
+
+/* That it is a part of a longer recording: what was before is not in it, and not "nothing". */
+static void print_kept(const struct report *r, FILE *out)
+{
+	print_wrapped(out, "part", trace_kept_text(r->trace));
+	print_wrapped(out, "trigger", trace_trigger_text(r->trace));
+}
+
 static void print_command(const struct report *r, FILE *out)
 {
 	const json_t *recording = trace_meta_find(r->trace, "recording");
@@ -313,6 +330,7 @@ static void print_head(const struct report *r, FILE *out)
 	for (size_t i = 0; i < r->nsources; i++)
 		print_line(out, i ? "" : "trace", trace_source_name(&r->source[i]));
 	print_when(r, out);
+	print_kept(r, out);
 	print_hosts(r, out);
 	print_command(r, out);
 	print_ranks(r, out);
@@ -345,6 +363,7 @@ static void print_short_head(const struct report *r, FILE *out)
 		fprintf(out, "   tracing cost %.1f %%%s", r->distortion.pct,
 			r->nrows > 1 ? " of a rank's time at most" : "");
 	fputc('\n', out);
+	print_kept(r, out);
 	print_command(r, out);
 	if (!info->sched_all)
 		print_scheduler(r, out);

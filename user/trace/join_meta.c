@@ -235,6 +235,7 @@ static json_t *end_join(const struct trace_joined *j)
 		json_array_extend(drops, json_object_get(end, "drops"));
 		numbers_add(o, end);
 	}
+	json_object_del(o, "trigger"); /* is one host's */
 	json_object_set_new(o, "type", json_string("end"));
 	json_set_int(o, "ts_ns", last_ns);
 	json_object_set_new(o, "reason", json_string(reason));

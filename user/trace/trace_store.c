@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The writing thread: compresses blocks and appends each with one pwritev, so that whatever
- * happens the file is whole up to its last complete block. The first failure is sticky: the file
- * is cut back to the last complete block, and all that comes later is counted as lost.
+ * The writing thread: compresses blocks and appends them to the file (trace_append.c); what comes after a failure is counted as lost.
+ * Or it keeps them (trace_keep.c), and leaves it to a thread for each file to write them: it has to take in more meanwhile.
  */
 #include "trace/trace_store.h"
 
@@ -12,25 +11,24 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #include "base/log.h"
+#include "trace/trace_append.h"
 
 #define POOL_BASE \
 	64 /* buffers beyond two per stream: half a second of a slow disk; touched only then */
 #define ZSTD_LEVEL 1
 
 struct store {
-	int fd;
+	struct append_file file;
 	char *path;
-	uint64_t max_bytes; /* UINT64_MAX = no limit */
+	struct keep *keep; /* not ours; NULL: blocks go to the file at once */
 
 	/* The writing thread's own. */
 	ZSTD_CCtx *cctx;
 	uint8_t *packed; /* TRACE_RAW_MAX bytes */
-	uint64_t seq;
 
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards what follows */
@@ -39,11 +37,9 @@ struct store {
 	struct store_job *head, **tail;
 	struct store_job *pool;
 	uint64_t queued_bytes; /* of queue and the block in hand, uncompressed, with headers */
-	uint64_t file_bytes;
 	struct trace_tally lost;
 	uint64_t waits;
 	bool stopping;
-	atomic_int err; /* read without the lock on the hot path */
 };
 
 static size_t align64(size_t n)
@@ -86,80 +82,12 @@ static uint64_t job_worst_bytes(const struct store_job *job)
 	return sizeof(struct trace_block_header) + payload;
 }
 
-/* EFBIG is kept for max_bytes: a file that the system lets grow no further is a full disk. */
-static void set_error(struct store *s, int err, const char *what)
+static int write_block(struct store *s, const struct store_job *job, struct trace_block_header *h,
+		       const void *payload)
 {
-	if (atomic_load(&s->err))
-		return;
-	log_error("trace: %s %s: %s; the file ends with its last complete block", what, s->path,
-		  strerror(err));
-	atomic_store(&s->err, err == EFBIG ? -ENOSPC : -err);
-}
-
-static int set_limit_error(struct store *s)
-{
-	if (!atomic_load(&s->err)) {
-		log_error("trace: %s has reached its size limit, and more than was foreseen was to "
-			  "follow",
-			  s->path);
-		atomic_store(&s->err, -EFBIG);
-	}
-	return -EFBIG;
-}
-
-/* Appends header and payload, or leaves the file as it was. */
-static int append(struct store *s, const struct trace_block_header *h, const void *payload)
-{
-	struct iovec iov[2] = {
-		{(void *)h, sizeof(*h)},
-		{(void *)payload, h->stored_len},
-	};
-	struct iovec *v = iov;
-	uint64_t at = s->file_bytes;
-	ssize_t n;
-
-	while (v < iov + 2) {
-		if (!v->iov_len) {
-			v++;
-			continue;
-		}
-		n = pwritev(s->fd, v, (int)(iov + 2 - v), (off_t)at);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			set_error(s, n ? errno : EIO, "cannot write");
-			if (ftruncate(s->fd, (off_t)s->file_bytes))
-				log_warn("trace: cannot cut %s back: %s", s->path, strerror(errno));
-			return atomic_load(&s->err);
-		}
-		at += (uint64_t)n;
-		for (; v < iov + 2 && (size_t)n >= v->iov_len; v++)
-			n -= (ssize_t)v->iov_len;
-		if (v < iov + 2) {
-			v->iov_base = (char *)v->iov_base + n;
-			v->iov_len -= (size_t)n;
-		}
-	}
-	return 0;
-}
-
-/* Seals and appends one block whose lengths and payload are final. */
-static int write_block(struct store *s, struct trace_block_header *h, const void *payload)
-{
-	uint64_t keep = h->type == TRACE_BLOCK_END ? 0 : TRACE_END_BYTES;
-	int err;
-
-	if (s->file_bytes + sizeof(*h) + h->stored_len + keep > s->max_bytes)
-		return set_limit_error(s);
-	h->seq = s->seq;
-	trace_block_header_seal(h, payload);
-	err = append(s, h, payload);
-	if (err)
-		return err;
-	s->seq++;
-	pthread_mutex_lock(&s->lock);
-	s->file_bytes += sizeof(*h) + h->stored_len;
-	pthread_mutex_unlock(&s->lock);
+	if (!s->keep)
+		return append_block(&s->file, h, payload);
+	keep_add(s->keep, &job->tag, h, payload);
 	return 0;
 }
 
@@ -196,7 +124,7 @@ static int write_meta(struct store *s, const struct store_job *job)
 
 	h.flags = n ? TRACE_FLAG_ZSTD : 0;
 	h.stored_len = n ? (uint32_t)n : h.raw_len;
-	return write_block(s, &h, n ? s->packed : (void *)job->text);
+	return write_block(s, job, &h, n ? s->packed : (void *)job->text);
 }
 
 static int write_events(struct store *s, const struct store_job *job)
@@ -221,21 +149,14 @@ static int write_events(struct store *s, const struct store_job *job)
 		codec_block_store(b, s->packed);
 	h.flags = n ? TRACE_FLAG_ZSTD : 0;
 	h.stored_len = n ? (uint32_t)n : h.raw_len;
-	return write_block(s, &h, s->packed);
+	return write_block(s, job, &h, s->packed);
 }
 
 static int write_job(struct store *s, const struct store_job *job)
 {
+	if (job->dump)
+		return dump_start(job->dump, s->keep, job->tag.segment);
 	return job->type == TRACE_BLOCK_META ? write_meta(s, job) : write_events(s, job);
-}
-
-static void tally_sum(struct trace_tally *to, const struct trace_tally *t)
-{
-	to->records += t->records;
-	to->calls += t->calls;
-	to->spins += t->spins;
-	to->polls += t->polls;
-	to->switches += t->switches;
 }
 
 static void job_done(struct store *s, struct store_job *job, bool written)
@@ -247,7 +168,7 @@ static void job_done(struct store *s, struct store_job *job, bool written)
 		free(job);
 	} else {
 		if (!written)
-			tally_sum(&s->lost, &job->tally);
+			trace_tally_sum(&s->lost, &job->tally);
 		job->next = s->pool;
 		s->pool = job;
 	}
@@ -274,14 +195,18 @@ static struct store_job *job_next(struct store *s)
 
 static void *store_thread(void *arg)
 {
-	struct trace_block_header end = {.type = TRACE_BLOCK_END};
 	struct store *s = arg;
+	struct kept_list all;
 	struct store_job *job;
 
 	while ((job = job_next(s)))
-		job_done(s, job, !atomic_load(&s->err) && !write_job(s, job));
-	if (!atomic_load(&s->err))
-		write_block(s, &end, NULL);
+		job_done(s, job, !atomic_load(&s->file.err) && !write_job(s, job));
+	if (s->keep) {
+		keep_take(s->keep, UINT64_MAX, &all);
+		kept_write(&all, &s->file);
+	} else {
+		append_end(&s->file);
+	}
 	return NULL;
 }
 
@@ -303,22 +228,6 @@ static int thread_start(struct store *s)
 	return -err;
 }
 
-static int file_begin(struct store *s)
-{
-	struct trace_file_header h;
-	ssize_t n;
-
-	trace_file_header_init(&h);
-	n = pwrite(s->fd, &h, sizeof(h), 0);
-	if (n == (ssize_t)sizeof(h)) {
-		s->file_bytes = sizeof(h);
-		return 0;
-	}
-	n = n < 0 ? -errno : -ENOSPC;
-	log_error("trace: cannot write %s: %s", s->path, strerror((int)-n));
-	return (int)n;
-}
-
 static void store_free(struct store *s)
 {
 	struct store_job *job;
@@ -336,15 +245,20 @@ static void store_free(struct store *s)
 	free(s);
 }
 
-int store_start(int fd, const char *path, const struct trace_writer_options *opt,
+int store_start(int fd, const char *path, const struct trace_writer_options *opt, struct keep *keep,
 		struct store **out)
 {
 	struct store *s = xcalloc(1, sizeof(*s));
 	int err;
 
-	s->fd = fd;
 	s->path = xstrdup(path);
-	s->max_bytes = opt->max_bytes ? opt->max_bytes : UINT64_MAX;
+	s->file = (struct append_file){
+		.fd = fd,
+		.path = s->path,
+		.fate = "the file ends with its last complete block",
+		.max_bytes = opt->max_bytes ? opt->max_bytes : UINT64_MAX,
+	};
+	s->keep = keep;
 	s->tail = &s->head;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->work, NULL);
@@ -356,7 +270,7 @@ int store_start(int fd, const char *path, const struct trace_writer_options *opt
 	ZSTD_CCtx_setParameter(s->cctx, ZSTD_c_compressionLevel, ZSTD_LEVEL);
 	for (int i = 0; i < POOL_BASE; i++)
 		pool_add(s);
-	err = file_begin(s);
+	err = append_begin(&s->file);
 	if (!err)
 		err = thread_start(s);
 	if (err) {
@@ -400,14 +314,25 @@ void store_put(struct store *s, struct store_job *job)
 	pthread_mutex_unlock(&s->lock);
 }
 
-void store_put_meta(struct store *s, const char *text, size_t len)
+void store_put_meta(struct store *s, const struct keep_tag *tag, const char *text, size_t len)
 {
 	struct store_job *job = xcalloc(1, sizeof(*job));
 
 	job->type = TRACE_BLOCK_META;
+	job->tag = *tag;
 	job->text = xmalloc(len + 1);
 	memcpy(job->text, text, len);
 	job->text_len = len;
+	store_put(s, job);
+}
+
+void store_put_dump(struct store *s, struct dump *dump, uint64_t until)
+{
+	struct store_job *job = xcalloc(1, sizeof(*job));
+
+	job->type = TRACE_BLOCK_META;
+	job->dump = dump;
+	job->tag.segment = until;
 	store_put(s, job);
 }
 
@@ -424,20 +349,20 @@ uint64_t store_worst_bytes(struct store *s)
 	uint64_t bytes;
 
 	pthread_mutex_lock(&s->lock);
-	bytes = s->file_bytes + s->queued_bytes;
+	bytes = s->file.bytes + s->queued_bytes;
 	pthread_mutex_unlock(&s->lock);
 	return bytes;
 }
 
 int store_error(struct store *s)
 {
-	return atomic_load_explicit(&s->err, memory_order_relaxed);
+	return atomic_load_explicit(&s->file.err, memory_order_relaxed);
 }
 
 void store_get_stats(struct store *s, struct trace_writer_stats *out)
 {
 	pthread_mutex_lock(&s->lock);
-	out->file_bytes = s->file_bytes;
+	out->file_bytes = s->keep ? keep_bytes(s->keep) : s->file.bytes;
 	out->lost = s->lost;
 	out->waits = s->waits;
 	pthread_mutex_unlock(&s->lock);
@@ -452,9 +377,7 @@ int store_finish(struct store *s)
 	pthread_cond_signal(&s->work);
 	pthread_mutex_unlock(&s->lock);
 	pthread_join(s->thread, NULL);
-	if (close(s->fd) && !atomic_load(&s->err))
-		set_error(s, errno, "cannot close");
-	err = atomic_load(&s->err);
+	err = append_close(&s->file);
 	store_free(s);
 	return err;
 }

@@ -40,7 +40,8 @@ const char *const text_field_names[TEXT_FIELD_NAMES_CNT] = {
 #define CALL_FLAGS                                                                               \
 	FLAGS({"open", POV_CALL_OPEN}, {"unwound", POV_CALL_UNWOUND}, {"fault", POV_CALL_FAULT}, \
 	      {"more", POV_CALL_MORE}, {"partial", POV_CALL_PARTIAL},                            \
-	      {"end_only", POV_CALL_END_ONLY}, {"preloaded", POV_CALL_PRELOADED})
+	      {"end_only", POV_CALL_END_ONLY}, {"preloaded", POV_CALL_PRELOADED},                \
+	      {"earlier", POV_CALL_EARLIER})
 #define TASK_MEMBERS                                                                \
 	MEMBERS(DEC(pov_task, tgid, "tgid"), DEC(pov_task, ppid, "ppid"),           \
 		DEC(pov_task, state, "state"), DEC(pov_task, cpu, "cpu"),           \
@@ -84,7 +85,8 @@ const struct text_kind text_kinds[] = {
 	{POV_KIND_REGION, "region", sizeof(struct pov_region),
 	 MEMBERS(HEX(pov_region, sp, "sp"), DEC(pov_region, tgid, "tgid"),
 		 DEC(pov_region, region, "region"), DEC(pov_region, cpu, "cpu")),
-	 FLAGS({"end", POV_REGION_END}, {"chained", POV_REGION_CHAINED})},
+	 FLAGS({"end", POV_REGION_END}, {"chained", POV_REGION_CHAINED},
+	       {"earlier", POV_REGION_EARLIER})},
 	{POV_KIND_COUNTED, "counted", sizeof(struct pov_counted),
 	 MEMBERS(DEC(pov_counted, dur_ns, "dur"), DEC(pov_counted, calls, "calls"),
 		 DEC(pov_counted, busy_ns, "busy"), DEC(pov_counted, tgid, "tgid"),

@@ -19,6 +19,8 @@
 #include "abi/event.h"
 #include "base/log.h"
 #include "trace/trace_create.h"
+#include "trace/trace_dump.h"
+#include "trace/trace_keep.h"
 #include "trace/trace_store.h"
 
 #define STREAM_CNT 65536
@@ -29,6 +31,7 @@
 
 struct stream {
 	uint16_t id;
+	struct keep_tag tag;	/* of its blocks */
 	struct store_job *open; /* NULL between blocks */
 	struct codec_encoder enc;
 };
@@ -36,14 +39,27 @@ struct stream {
 struct trace_writer {
 	struct trace_file file;
 	struct store *store;
-	struct stream **stream; /* by id; owned */
-	uint32_t *ids;		/* of the streams there are, owned */
+	struct keep *keep; /* NULL: all is written at once. Owned */
+	struct dump *dump; /* being written, or NULL; owned */
+	enum trace_place place;
+	struct stream **stream; /* by id */
+	struct stream **
+		streams; /* all there are, also those of other places and of older segments; owned */
 	uint32_t nstreams;
 	struct trace_tally accepted;
 	uint64_t event_limit; /* file size at which events stop; UINT64_MAX = never */
 	uint64_t room;	      /* bytes that can be encoded before the limit has to be looked at */
 	bool full;	      /* event_limit reached */
 };
+
+void trace_tally_sum(struct trace_tally *to, const struct trace_tally *t)
+{
+	to->records += t->records;
+	to->calls += t->calls;
+	to->spins += t->spins;
+	to->polls += t->polls;
+	to->switches += t->switches;
+}
 
 static uint64_t now_ns(void)
 {
@@ -60,11 +76,14 @@ int trace_writer_open(const char *path, const struct trace_writer_options *opt,
 	uint64_t reserve;
 	int fd = -1, err;
 
+	if (opt->keep_ns || opt->keep_bytes)
+		w->keep = keep_new(opt->keep_ns, opt->keep_bytes);
 	err = trace_file_create(path, opt, &w->file, &fd);
 	if (!err)
-		err = store_start(fd, path, opt, &w->store);
+		err = store_start(fd, path, opt, w->keep, &w->store);
 	if (err) {
 		trace_file_release(&w->file);
+		keep_free(w->keep);
 		free(w);
 		return err;
 	}
@@ -92,7 +111,7 @@ static uint64_t worst_bytes(const struct trace_writer *w)
 	uint64_t bytes = store_worst_bytes(w->store);
 
 	for (uint32_t i = 0; i < w->nstreams; i++) {
-		const struct store_job *job = w->stream[w->ids[i]]->open;
+		const struct store_job *job = w->streams[i]->open;
 
 		if (job)
 			bytes += sizeof(struct trace_block_header) + codec_block_bytes(&job->block);
@@ -123,17 +142,51 @@ static struct stream *stream_new(struct trace_writer *w, uint16_t id)
 	struct stream *s = xcalloc(1, sizeof(*s));
 
 	s->id = id;
-	w->ids = xrealloc(w->ids, (w->nstreams + 1) * sizeof(*w->ids));
-	w->ids[w->nstreams++] = id;
-	w->stream[id] = s;
+	w->streams = xrealloc(w->streams, (w->nstreams + 1) * sizeof(struct stream *));
+	w->streams[w->nstreams++] = s;
 	store_grow(w->store);
 	return s;
+}
+
+/* The stream for records of a place and, if that is not the newest, of a segment: a block has those of one. */
+static struct stream *stream_aside(struct trace_writer *w, uint16_t id, uint64_t segment)
+{
+	struct stream *s = NULL;
+
+	for (uint32_t i = 0; i < w->nstreams && !s; i++)
+		if (w->streams[i]->id == id && w->streams[i]->tag.place == w->place &&
+		    w->streams[i] != w->stream[id])
+			s = w->streams[i];
+	if (!s)
+		s = stream_new(w, id);
+	if (s->open && s->tag.segment != segment)
+		stream_hand_over(w, s);
+	s->tag = (struct keep_tag){.place = w->place, .segment = segment};
+	return s;
+}
+
+/* NULL: the record is from before all that is kept. */
+static struct stream *stream_find(struct trace_writer *w, unsigned int id, uint64_t ts_ns,
+				  uint64_t *segment)
+{
+	uint64_t newest = w->keep ? keep_newest(w->keep) : 0;
+
+	*segment = newest;
+	if (w->keep && !w->place && !keep_segment_of(w->keep, ts_ns, segment))
+		return NULL;
+	if (w->place || *segment != newest)
+		return stream_aside(w, (uint16_t)id, *segment);
+	if (!w->stream[id])
+		w->stream[id] = stream_new(w, (uint16_t)id);
+	w->stream[id]->tag.segment = newest;
+	return w->stream[id];
 }
 
 static void stream_begin(struct trace_writer *w, struct stream *s)
 {
 	s->open = store_get(w->store);
 	s->open->stream = s->id;
+	s->open->tag = s->tag;
 	s->open->opened_ns = now_ns();
 	s->open->tally = (struct trace_tally){};
 	codec_encode_begin(&s->enc, &s->open->block);
@@ -165,6 +218,7 @@ int trace_writer_add(struct trace_writer *w, unsigned int id, const struct pov_h
 {
 	uint64_t need = codec_worst_bytes(rec->size) + BLOCK_BYTES_MIN;
 	int err = store_error(w->store);
+	uint64_t segment;
 	struct stream *s;
 
 	if (err || w->full)
@@ -177,9 +231,9 @@ int trace_writer_add(struct trace_writer *w, unsigned int id, const struct pov_h
 		if (err)
 			return err;
 	}
-	s = w->stream[id];
+	s = stream_find(w, id, rec->ts_ns, &segment);
 	if (!s)
-		s = stream_new(w, (uint16_t)id);
+		return 0;
 	if (s->open && codec_encode_full(&s->enc, &s->open->block, rec->size))
 		stream_hand_over(w, s);
 	if (!s->open)
@@ -189,11 +243,19 @@ int trace_writer_add(struct trace_writer *w, unsigned int id, const struct pov_h
 		w->room -= need;
 	tally_add(&w->accepted, rec);
 	tally_add(&s->open->tally, rec);
+	if (w->keep && !w->place)
+		tally_add(keep_tally(w->keep, segment), rec);
 	return 0;
 }
 
 int trace_writer_meta(struct trace_writer *w, const char *json)
 {
+	return trace_writer_meta_of(w, json, 0);
+}
+
+int trace_writer_meta_of(struct trace_writer *w, const char *json, uint32_t pid)
+{
+	struct keep_tag tag = {.place = w->place, .pid = pid};
 	size_t len = strlen(json);
 	int err = store_error(w->store);
 
@@ -203,7 +265,9 @@ int trace_writer_meta(struct trace_writer *w, const char *json)
 		log_error("trace: a meta object of %zu bytes exceeds the format's limit", len);
 		return -E2BIG;
 	}
-	store_put_meta(w->store, json, len);
+	if (w->keep)
+		tag.segment = keep_newest(w->keep);
+	store_put_meta(w->store, &tag, json, len);
 	if (w->event_limit != UINT64_MAX)
 		w->room = 0;
 	return 0;
@@ -212,7 +276,7 @@ int trace_writer_meta(struct trace_writer *w, const char *json)
 void trace_writer_flush(struct trace_writer *w, uint64_t begun_until_ns)
 {
 	for (uint32_t i = 0; i < w->nstreams; i++) {
-		struct stream *s = w->stream[w->ids[i]];
+		struct stream *s = w->streams[i];
 
 		if (s->open && s->open->opened_ns <= begun_until_ns)
 			stream_hand_over(w, s);
@@ -232,21 +296,79 @@ void trace_writer_get_stats(const struct trace_writer *w, struct trace_writer_st
 	store_get_stats(w->store, out);
 }
 
+/* ---- the newest part ---- */
+
+void trace_writer_segment(struct trace_writer *w, uint64_t now_ns, bool whole)
+{
+	if (!w->keep)
+		return;
+	trace_writer_flush(w, UINT64_MAX);
+	keep_segment_begin(w->keep, now_ns, whole);
+}
+
+void trace_writer_place(struct trace_writer *w, enum trace_place place)
+{
+	if (w->keep)
+		w->place = place;
+}
+
+bool trace_writer_segment_full(struct trace_writer *w)
+{
+	return w->keep && keep_newest_full(w->keep);
+}
+
+void trace_writer_gone(struct trace_writer *w, bool (*is_gone)(void *ctx, uint32_t pid), void *ctx,
+		       uint64_t ts_ns)
+{
+	if (w->keep)
+		keep_gone(w->keep, is_gone, ctx, ts_ns);
+}
+
+void trace_writer_kept(struct trace_writer *w, bool ended, struct trace_kept *out)
+{
+	keep_sum(w->keep, ended ? keep_newest(w->keep) : UINT64_MAX, out);
+}
+
+int trace_writer_dump_open(struct trace_writer *w, const char *path,
+			   const struct trace_writer_options *opt)
+{
+	return dump_new(path, opt, &w->dump);
+}
+
+void trace_writer_dump(struct trace_writer *w)
+{
+	trace_writer_flush(w, UINT64_MAX);
+	store_put_dump(w->store, w->dump, keep_newest(w->keep));
+}
+
+int trace_writer_dumped(struct trace_writer *w, bool wait, uint64_t *file_bytes)
+{
+	int err = wait ? dump_wait(w->dump, file_bytes) : dump_poll(w->dump, file_bytes);
+
+	if (err != -EAGAIN)
+		w->dump = NULL;
+	return err;
+}
+
 static int writer_end(struct trace_writer *w, bool undo)
 {
+	uint64_t bytes;
 	int err;
 
 	if (!w)
 		return 0;
 	trace_writer_flush(w, UINT64_MAX);
 	err = store_finish(w->store);
+	if (w->dump)
+		dump_wait(w->dump, &bytes);
+	keep_free(w->keep);
 	if (undo)
 		trace_file_undo(&w->file);
 	trace_file_release(&w->file);
 	for (uint32_t i = 0; i < w->nstreams; i++)
-		free(w->stream[w->ids[i]]);
+		free(w->streams[i]);
 	free(w->stream);
-	free(w->ids);
+	free(w->streams);
 	free(w);
 	return err;
 }

@@ -24,6 +24,8 @@ struct trace_writer_options {
 	uint64_t max_bytes; /* stop accepting events once the file would exceed this; 0 = no limit */
 	const struct person *as; /* who creates the file, and owns it; NULL: the caller */
 	bool keep_old; /* a former file with something in it is renamed to FILE.old (said) */
+	uint64_t keep_ns,
+		keep_bytes; /* not 0: keep the newest part only, in memory (trace_flight.h) */
 	/* > 0: open already, empty, and what is written to; it stays the caller's, path is what it is called, as and keep_old do not count */
 	int fd;
 };
@@ -33,10 +35,12 @@ struct trace_tally {
 	uint64_t records, calls, spins, polls /* inside spins */, switches;
 };
 
+void trace_tally_sum(struct trace_tally *to, const struct trace_tally *t);
+
 struct trace_writer_stats {
 	struct trace_tally accepted; /* by trace_writer_add */
 	struct trace_tally lost;     /* accepted, but their block could not be written */
-	uint64_t file_bytes;	     /* written so far, all blocks */
+	uint64_t file_bytes;	     /* written so far, all blocks; or kept */
 	uint64_t waits;		     /* times trace_writer_add had to wait for the writing thread */
 };
 
@@ -58,6 +62,8 @@ int trace_writer_add(struct trace_writer *w, unsigned int stream, const struct p
  * is kept for those that come after events stopped. 0 or -errno.
  */
 int trace_writer_meta(struct trace_writer *w, const char *json);
+/* The same of one that is about a process, and says nothing of others that have its number later. */
+int trace_writer_meta_of(struct trace_writer *w, const char *json, uint32_t pid);
 
 /*
  * Hands the blocks begun at or before this moment (CLOCK_MONOTONIC) to the writing thread, so that

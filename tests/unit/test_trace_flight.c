@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A writer that keeps the newest part: what is kept is exact, by time and by bytes, whatever comes late; files made of it are whole, and
+ * each has all of it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/json_get.h"
+#include "trace/trace_flight.h"
+#include "trace_help.h"
+
+/* As temp_path, which has one place for all its answers: of these there are three. */
+static const char *file_path(int i, const char *name)
+{
+	static char path[3][256];
+
+	snprintf(path[i], sizeof(path[i]), "%s", temp_path(name));
+	return path[i];
+}
+
+/* A call whose time is its number; what its words are does not compress. */
+static void add(struct trace_writer *w, unsigned int stream, uint64_t n)
+{
+	union any_record rec = {0};
+	struct pov_call *c = (struct pov_call *)&rec;
+	uint64_t noise = n * 0x9e3779b97f4a7c15ull;
+
+	c->hdr = (struct pov_hdr){
+		.size = sizeof(*c) + 16, .kind = POV_KIND_CALL, .tid = 7, .ts_ns = n};
+	c->nargs = 2;
+	c->args[0] = noise;
+	c->args[1] = noise * noise;
+	assert_int_equal(trace_writer_add(w, stream, &rec.hdr), 0);
+}
+
+static void add_range(struct trace_writer *w, uint64_t from, uint64_t until)
+{
+	for (uint64_t n = from; n < until; n++)
+		add(w, n % 3, n);
+}
+
+/* Begins a segment as a session does: with a record of its own that only files beginning here have. */
+static void segment(struct trace_writer *w, uint64_t ts_ns)
+{
+	const struct pov_caller begin = {
+		.hdr = {.size = sizeof(begin), .kind = POV_KIND_CALLER, .ts_ns = ts_ns},
+		.tgid = (uint32_t)ts_ns,
+	};
+
+	trace_writer_segment(w, ts_ns, true);
+	trace_writer_place(w, TRACE_PLACE_BEGIN);
+	assert_int_equal(trace_writer_meta(w, "{\"type\":\"clocks\"}"), 0);
+	assert_int_equal(trace_writer_add(w, TRACE_STREAM_TASKS, &begin.hdr), 0);
+	trace_writer_place(w, TRACE_PLACE_FILE);
+}
+
+static struct trace_writer *open_keeping(const char *path, uint64_t ns, uint64_t bytes)
+{
+	const struct trace_writer_options opt = {.keep_ns = ns, .keep_bytes = bytes};
+	struct trace_writer *w;
+
+	assert_int_equal(trace_writer_open(path, &opt, &w), 0);
+	return w;
+}
+
+/* Cuts at end_ns, and writes a file. */
+static void dump(struct trace_writer *w, const char *path, uint64_t end_ns)
+{
+	const struct trace_writer_options opt = {.keep_old = true};
+	struct stat st;
+	uint64_t bytes;
+
+	assert_int_equal(trace_writer_dump_open(w, path, &opt), 0);
+	trace_writer_segment(w, end_ns, false);
+	trace_writer_place(w, TRACE_PLACE_HEAD);
+	assert_int_equal(trace_writer_meta(w, "{\"type\":\"recording\"}"), 0);
+	trace_writer_place(w, TRACE_PLACE_TAIL);
+	assert_int_equal(trace_writer_meta(w, "{\"type\":\"end\"}"), 0);
+	trace_writer_place(w, TRACE_PLACE_FILE);
+	trace_writer_dump(w);
+	assert_int_equal(trace_writer_dumped(w, true, &bytes), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal((uint64_t)st.st_size, bytes);
+}
+
+/* The file has a beginning and the calls from … until, each once, and is whole. */
+static void assert_file(const char *path, uint64_t begin_ns, uint64_t from, uint64_t until)
+{
+	struct replay r = replay_all(path, NULL);
+	const struct pov_hdr *rec = (const struct pov_hdr *)r.words;
+
+	assert_int_equal(r.err, 0);
+	assert_true(r.sum.complete && r.in_order);
+	assert_int_equal(r.sum.bad_blocks + r.sum.bad_records + r.sum.lost_tail_bytes, 0);
+	assert_int_equal(r.cnt, 1 + until - from);
+	for (uint64_t i = 0, next = from; i < r.cnt; i++) {
+		if (rec->kind == POV_KIND_CALLER)
+			assert_int_equal(rec->ts_ns, begin_ns);
+		else
+			assert_int_equal(rec->ts_ns, next++);
+		rec = (const struct pov_hdr *)((const char *)rec + rec->size);
+	}
+	free(r.words);
+}
+
+static void test_time(void **state)
+{
+	const char *path = file_path(0, "time.pov"), *one = file_path(1, "time.1.pov");
+	struct trace_writer *w = open_keeping(path, 4000, 0);
+	struct trace_kept kept;
+
+	(void)state;
+	for (uint64_t t = 1000; t < 20000; t += 1000) {
+		segment(w, t);
+		add_range(w, t, t + 1000);
+	}
+	trace_writer_kept(w, false, &kept);
+	assert_int_equal(kept.begin_ns, 15000);
+	assert_int_equal(kept.tally.calls, 5000);
+	dump(w, one, 20000);
+	assert_file(one, 16000, 16000, 20000);
+	add_range(w, 20000, 20500);
+	assert_int_equal(trace_writer_finish(w), 0);
+	assert_file(path, 16000, 16000, 20500);
+}
+
+/* Half a second's worth of noise in 1 MiB: the bound holds, most of it is used, and it is the newest. */
+static void test_bytes(void **state)
+{
+	const uint64_t limit = 1 << 20, all = 400000;
+	const char *path = file_path(0, "bytes.pov");
+	struct trace_writer *w = open_keeping(path, 0, limit);
+	struct trace_writer_stats stats;
+	struct trace_kept kept;
+	struct stat st;
+
+	(void)state;
+	segment(w, 1);
+	for (uint64_t n = 1; n < all; n++) {
+		add(w, 0, n);
+		if (n % 1000 == 0)
+			trace_writer_drain(w);
+		if (n % 1000 == 0 && trace_writer_segment_full(w))
+			segment(w, n + 1);
+		if (n % 1000)
+			continue;
+		trace_writer_get_stats(w, &stats);
+		assert_true(stats.file_bytes <= limit + limit / 16);
+	}
+	trace_writer_kept(w, false, &kept);
+	assert_int_equal(trace_writer_finish(w), 0);
+	assert_file(path, kept.begin_ns, kept.begin_ns, all);
+	assert_int_equal(stat(path, &st), 0);
+	assert_true((uint64_t)st.st_size <= limit + limit / 16);
+	assert_true((uint64_t)st.st_size >= limit / 2);
+}
+
+/* Records come behind the beginning of the next segment, but are of before; the oldest are of before all. */
+static void test_late(void **state)
+{
+	const char *path = file_path(0, "late.pov"), *one = file_path(1, "late.1.pov");
+	struct trace_writer *w = open_keeping(path, 2000, 0);
+
+	(void)state;
+	for (uint64_t t = 1000; t < 6000; t += 1000) {
+		segment(w, t);
+		if (t > 1000)
+			add_range(w, t - 300, t);
+		add_range(w, t, t + 700);
+	}
+	add(w, 0, 500); /* of before all that is kept */
+	segment(w, 6000);
+	add_range(w, 5700, 6500);
+	dump(w, one, 6500);
+	assert_file(one, 4000, 4000, 6500);
+	add_range(w, 6500, 7000);
+	add(w, 1, 1700);
+	assert_int_equal(trace_writer_finish(w), 0);
+	assert_file(path, 4000, 4000, 7000);
+}
+
+/* Each file has all, the cut's late records go to what was cut, and what was for one file is in no other. */
+static void test_twice(void **state)
+{
+	const char *path = file_path(0, "twice.pov"),
+		   *file[] = {file_path(1, "1.pov"), file_path(2, "2.pov")};
+	struct trace_writer *w = open_keeping(path, 100000, 0);
+	struct trace *t;
+
+	(void)state;
+	assert_int_equal(trace_writer_meta(w, "{\"type\":\"host\"}"), 0);
+	segment(w, 1000);
+	add_range(w, 1000, 2000);
+	dump(w, file[0], 2000);
+	add_range(w, 2000, 3000);
+	dump(w, file[1], 3000);
+	assert_int_equal(trace_writer_finish(w), 0);
+	assert_file(file[0], 1000, 1000, 2000);
+	assert_file(file[1], 1000, 1000, 3000);
+	for (int i = 0; i < 2; i++) {
+		static const char *const types[] = {"recording", "host", "clocks", "end"};
+
+		assert_int_equal(trace_open(file[i], &t), 0);
+		assert_int_equal(trace_meta_count(t), 4);
+		for (size_t k = 0; k < 4; k++)
+			assert_true(json_is_type(trace_meta_get(t, k), types[k]));
+		trace_close(t);
+	}
+}
+
+static bool is_three(void *ctx, uint32_t pid)
+{
+	(void)ctx;
+	return pid == 3;
+}
+
+static size_t metas_in(const char *path)
+{
+	struct trace *t;
+	size_t cnt;
+
+	assert_int_equal(trace_open(path, &t), 0);
+	cnt = trace_meta_count(t);
+	trace_close(t);
+	return cnt;
+}
+
+/* What is said of a process is in files that begin before its end, and in no later one. */
+static void test_gone(void **state)
+{
+	const char *path = file_path(0, "gone.pov"), *one = file_path(1, "gone.1.pov");
+	struct trace_writer *w = open_keeping(path, 1000, 0);
+
+	(void)state;
+	segment(w, 1000);
+	for (uint32_t pid = 2; pid < 5; pid++)
+		assert_int_equal(trace_writer_meta_of(w, "{\"type\":\"process\"}", pid), 0);
+	add(w, 0, 1500);
+	trace_writer_drain(w);
+	segment(w, 2000);
+	trace_writer_gone(w, is_three, NULL, 2000);
+	add(w, 0, 2500);
+	dump(w, one, 2600);
+	assert_int_equal(metas_in(one), 3 + 3);
+	segment(w, 3000);
+	segment(w, 4000);
+	add(w, 0, 4500);
+	assert_int_equal(trace_writer_finish(w), 0);
+	assert_int_equal(metas_in(path), 2 + 1);
+}
+
+/* A file that cannot be written is no file; what is kept stays, and the next one has it. */
+static void test_fails(void **state)
+{
+	const char *path = file_path(0, "fails.pov"), *one = file_path(1, "fails.1.pov");
+	const struct trace_writer_options opt = {0};
+	struct trace_writer *w = open_keeping(path, 1000, 0);
+
+	(void)state;
+	segment(w, 1000);
+	add_range(w, 1000, 1100);
+	assert_int_equal(trace_writer_dump_open(w, "/nonexistent/x.pov", &opt), -ENOENT);
+	dump(w, one, 1100);
+	assert_file(one, 1000, 1000, 1100);
+	assert_int_equal(trace_writer_finish(w), 0);
+	assert_file(path, 1000, 1000, 1100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_time), cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_late), cmocka_unit_test(test_twice),
+		cmocka_unit_test(test_gone), cmocka_unit_test(test_fails),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

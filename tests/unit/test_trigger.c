@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* record --last and --when: what they may say, and which calls match. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "abi/event.h"
+#include "base/log.h"
+#include "collect/trigger.h"
+#include "layer/func_table.h"
+#include "record_last.h"
+
+#define MS 1000000ull
+
+static int parse(const char *last, const char *when, struct keep_options *out)
+{
+	struct option_list whens = {.item = &when, .cnt = when != NULL};
+	bool *recorded = xcalloc(func_table_count(), sizeof(*recorded));
+	int err;
+
+	for (size_t i = 0; i < func_table_count(); i++)
+		recorded[i] = strcmp(func_table_get(i)->name, "MPI_Barrier") != 0;
+	err = record_last_parse(last, &whens, recorded, out);
+	free(recorded);
+	return err;
+}
+
+static void test_last(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns, bytes;
+	} good[] = {
+		{"10s", 10000 * MS, 0},	  {"10", 10000 * MS, 0}, {"1.5s", 1500 * MS, 0},
+		{"2min", 120000 * MS, 0}, {"64M", 0, 64 << 20},	 {"1GiB", 0, 1 << 30},
+	};
+	static const char *const bad[] = {"", "x", "10 s", "999ms", "0", "25h", "64K", "-1s"};
+	struct keep_options o;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		assert_int_equal(parse(good[i].text, NULL, &o), 0);
+		assert_int_equal(o.span_ns, good[i].ns);
+		assert_int_equal(o.bytes, good[i].bytes);
+		record_last_release(&o);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		assert_int_equal(parse(bad[i], NULL, &o), -EINVAL);
+		record_last_release(&o);
+	}
+}
+
+static void test_when(void **state)
+{
+	static const char *const bad[] = {"MPI_Allreduce",
+					  "> 50ms",
+					  "MPI_Allreduce > ",
+					  "MPI_Allreduce > soon",
+					  "MPI_Alreduce > 1s",
+					  "MPI_Barrier > 1s" /* is not recorded */,
+					  ""};
+	struct keep_options o;
+	int func = func_table_find("MPI_Allreduce");
+
+	(void)state;
+	assert_int_equal(parse("10s", "  MPI_Allreduce  >  50ms ", &o), 0);
+	assert_int_equal(o.when_cnt, 1);
+	assert_int_equal(o.when[0].over_ns, 50 * MS);
+	assert_true(o.when[0].func[func]);
+	assert_false(o.when[0].func[func_table_find("MPI_Reduce")]);
+	record_last_release(&o);
+	assert_int_equal(parse("10s", "*reduce>0.25", &o), 0);
+	assert_int_equal(o.when[0].over_ns, 250 * MS);
+	assert_true(o.when[0].func[func]);
+	assert_true(o.when[0].func[func_table_find("MPI_Reduce")]);
+	assert_false(o.when[0].func[func_table_find("MPI_Send")]);
+	record_last_release(&o);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		assert_int_equal(parse("10s", bad[i], &o), -EINVAL);
+		record_last_release(&o);
+	}
+}
+
+static void call(struct trigger *t, int func, uint64_t end_ns, uint64_t dur_ns, uint8_t flags)
+{
+	const struct pov_call c = {
+		.hdr = {.size = sizeof(c),
+			.kind = POV_KIND_CALL,
+			.flags = flags,
+			.tid = 8,
+			.ts_ns = end_ns},
+		.dur_ns = dur_ns,
+		.tgid = 7,
+		.func = (uint16_t)func,
+	};
+
+	trigger_record(t, &c.hdr);
+}
+
+static void test_match(void **state)
+{
+	int func = func_table_find("MPI_Allreduce"), other = func_table_find("MPI_Send");
+	const struct pov_switch sw = {.hdr = {.size = sizeof(sw), .kind = POV_KIND_SWITCH}};
+	struct keep_options o;
+	struct trigger t;
+
+	(void)state;
+	assert_int_equal(parse("10s", "MPI_Allreduce > 50ms", &o), 0);
+	trigger_init(&t, o.when, o.when_cnt, func_table_count());
+	trigger_record(&t, &sw.hdr);
+	call(&t, func, 1000 * MS, 50 * MS, 0); /* as long, not longer */
+	call(&t, other, 1000 * MS, 500 * MS, 0);
+	call(&t, func, 1000 * MS, 500 * MS, POV_CALL_END_ONLY);
+	call(&t, (int)func_table_count(), 1000 * MS, 500 * MS, 0);
+	assert_int_equal(t.matches, 0);
+	assert_false(trigger_due(&t, UINT64_MAX));
+	call(&t, func, 2000 * MS, 50 * MS + 1, 0);
+	call(&t, func, 2010 * MS, 70 * MS, 0);
+	assert_int_equal(t.matches, 2);
+	assert_int_equal(t.by.begin_ns, 1950 * MS - 1);
+	assert_int_equal(t.by.end_ns, 2000 * MS);
+	assert_int_equal(t.by.pid, 7);
+	assert_ptr_equal(t.by.when, &o.when[0]);
+	assert_false(trigger_due(&t, 2010 * MS)); /* others' calls are to end first */
+	assert_true(trigger_due(&t, 2500 * MS));
+	assert_false(trigger_due(&t, 2500 * MS));
+	call(&t, func, 3000 * MS, 60 * MS, 0);
+	assert_int_equal(t.matches, 3);
+	assert_false(trigger_due(&t, UINT64_MAX));
+	trigger_rearm(&t);
+	assert_false(trigger_due(&t, UINT64_MAX)); /* what matched meanwhile is counted only */
+	call(&t, func, 4000 * MS, 60 * MS, POV_CALL_OPEN);
+	assert_true(trigger_due(&t, 5000 * MS));
+	assert_int_equal(t.matches, 4);
+	record_last_release(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_last),
+		cmocka_unit_test(test_when),
+		cmocka_unit_test(test_match),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
