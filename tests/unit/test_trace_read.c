@@ -469,7 +469,7 @@ static void test_malformed_records(void **state)
 		assert_int_equal(trace_writer_add(w, 0, &rec.hdr), 0);
 	}
 	assert_int_equal(trace_writer_finish(w), 0);
-	known += 4; /* PATH, HANDED, LOSS_BEGIN, LOSS_END */
+	known += 5; /* PATH, HANDED, UNSERVED, LOSS_BEGIN, LOSS_END */
 	r = replay_all(path, NULL);
 	assert_int_equal(r.err, 0);
 	assert_int_equal(r.cnt, 256 - known);
