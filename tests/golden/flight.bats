@@ -101,6 +101,7 @@ part() {
 	"$POVTRACE" export part.pov -o part.json 2>/dev/null
 	jq -e '[.traceEvents[] | select(.ph == "X" and .name == "MPI_Barrier") | .ts >= 0] == [true, true]' part.json
 	jq -e '[.traceEvents[] | select(.name == "MPI_Comm_dup")] == []' part.json
+	jq -r '.. | .part? // empty' part.json | grep -qxF "$kept"
 }
 
 @test "a part of a recording by bytes, without conditions; some communicators forgotten" {

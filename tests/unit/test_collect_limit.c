@@ -201,6 +201,27 @@ static void test_excess(void **state)
 	assert_int_equal(w->limit.func[WAITS].state, POV_LIMIT_RECORDED);
 }
 
+/* Meanwhile what only others call comes back, and what it calls does not. */
+static void test_excess_elsewhere(void **state)
+{
+	struct world *w = *state;
+	size_t n = 0;
+
+	costs(w, 1, HOT, 60, 60);
+	costs(w, 1, WARM, 30, 30);
+	assert_int_equal(decide(w, false), 2);
+	for (int i = 0; i < 3; i++) {
+		costs(w, 1, HOT, 0.1, 0.1);
+		costs(w, 1, WARM, 0.1, 0.1);
+		costs(w, 4, WAITS, 12, 12);
+		costs(w, 4, WARM, 0.1, 0.1);
+		n = decide(w, false);
+		assert_int_equal(w->excess.tgid, 4);
+	}
+	assert_int_equal(n, 1);
+	changed(w, 0, HOT, POV_LIMIT_RECORDED, 0);
+}
+
 /* ---- where costs come from ---- */
 
 static const struct probe_cost cost = {.call_ns = 10, .spin_ns = 5, .counted_ns = 8, .samples = 1};
@@ -300,6 +321,7 @@ int main(void)
 		TEST(test_return),
 		TEST(test_return_one),
 		TEST(test_excess),
+		TEST(test_excess_elsewhere),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_rows),
 	};

@@ -253,24 +253,21 @@ static void test_under_way(void **state)
 		call_of(80, 130, 2, PLAIN, 0),	call_of(80, 130, 2, PLAIN, 0),
 		call_of(100, 140, 3, PLAIN, 0), call_of(60, 150, 4, PLAIN, POV_CALL_END_ONLY),
 	};
-	struct {
-		struct pov_spin spin;
-		struct pov_spin_func func;
-	} spin = {.spin = {.hdr = {.size = sizeof(spin),
-				   .kind = POV_KIND_SPIN,
-				   .tid = 5,
-				   .ts_ns = 160},
-			   .dur_ns = 90,
-			   .nfuncs = 1},
-		  .func = {.cnt = 7}};
+	union told spin = {.spin = {.hdr = {.size = sizeof(spin.spin) + sizeof(*spin.spin.func),
+					    .kind = POV_KIND_SPIN,
+					    .tid = 5,
+					    .ts_ns = 160},
+				    .dur_ns = 90,
+				    .nfuncs = 1}};
 	struct under_way u;
 
 	(void)state;
 	cnt = 0;
+	spin.spin.func[0].cnt = 7;
 	under_way_init(&u, 100);
 	for (size_t i = 0; i < sizeof(record) / sizeof(*record); i++)
 		under_way_record(&u, &record[i].hdr);
-	under_way_record(&u, &spin.spin.hdr);
+	under_way_record(&u, &spin.hdr);
 	assert_int_equal(under_way_tell(&u, on_told, NULL), 1);
 	assert_int_equal(cnt, 2);
 	assert_int_equal(told[0].hdr.tid, 2); /* began last */

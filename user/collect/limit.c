@@ -108,7 +108,7 @@ static double function_shed(struct looking *k, const struct limit_cost *c, doubl
 	return state == POV_LIMIT_DETACHED ? c->now_pct : c->now_pct * (1 - k->l->counted_part);
 }
 
-/* Whether there is anything else to do about a process; f->state is as it was when the look began. */
+/* What can be done about a process; f->state is as it was when the look began. */
 static void process_shed(struct looking *k, size_t from, size_t to, double sum)
 {
 	double left = sum;
@@ -128,21 +128,17 @@ static void process_shed(struct looking *k, size_t from, size_t to, double sum)
 		*k->excess = (struct limit_excess){k->cost[from].tgid, sum};
 }
 
-static bool give_up(struct looking *k)
+static void give_up(struct looking *k)
 {
 	double bound = k->l->pct * (k->l->detached ? AIM : 1), sum;
-	bool over = false;
 	size_t to;
 
 	for (size_t from = 0; from < k->n; from = to) {
 		to = process_end(k->cost, k->n, from);
 		sum = process_sum(k->l, k->cost, from, to);
-		if (sum <= bound)
-			continue;
-		over = true;
-		process_shed(k, from, to, sum);
+		if (sum > bound)
+			process_shed(k, from, to, sum);
 	}
-	return over;
 }
 
 /* Whether all processes would be well below the limit with a function; those of `back` are taken as recorded, too. */
@@ -228,7 +224,8 @@ size_t limit_decide(struct limit *l, struct limit_cost *cost, size_t n, bool sam
 	*excess = (struct limit_excess){0};
 	if (n)
 		qsort(cost, n, sizeof(*cost), by_cost);
-	if (!give_up(&k))
+	give_up(&k);
+	if (!k.out_cnt)
 		come_back(&k, sampled);
 	for (size_t i = 0; i < k.out_cnt; i++) {
 		struct limit_func *f = &l->func[out[i].func];

@@ -59,11 +59,18 @@ static bool has_probe(const struct perf_probes *v, uint16_t func)
 	return false;
 }
 
-bool limit_probes_has(const struct limit_probes *p, uint16_t func)
+bool limit_probes_lacks(const struct limit_probes *p, uint16_t func)
 {
 	for (size_t i = 0; i < p->cnt; i++)
 		if (POV_COOKIE_FUNC(p->gone[i].site.cookie) == func)
 			return true;
+	return false;
+}
+
+bool limit_probes_has(const struct limit_probes *p, uint16_t func)
+{
+	if (limit_probes_lacks(p, func))
+		return true;
 	for (uint32_t i = 0; i < images_library_count(p->images); i++) {
 		const struct library *lib = images_library(p->images, i);
 

@@ -20,6 +20,8 @@ struct limit_probes *limit_probes_new(struct images *im, const struct link_progr
 void limit_probes_free(struct limit_probes *p);
 /* Whether a function has probes that can be given up, or has given them up. */
 bool limit_probes_has(const struct limit_probes *p, uint16_t func);
+/* Whether some of a function's probes are given up, or could not be put back. */
+bool limit_probes_lacks(const struct limit_probes *p, uint16_t func);
 /* A job is under way; looks whether it has ended. */
 bool limit_probes_busy(struct limit_probes *p);
 /*

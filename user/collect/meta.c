@@ -7,10 +7,11 @@
 #include "base/json_get.h"
 #include "trace/trace_write.h"
 
-/* Those that a reader takes for what has the process's number when it reads them. */
+/* Those that a reader takes for what has the number in the time that it reads of. */
 static uint32_t process_of(const json_t *meta)
 {
-	return json_is_type(meta, "process") || json_is_type(meta, "target") ?
+	return json_is_type(meta, "process") || json_is_type(meta, "target") ||
+			       json_is_type(meta, "late") ?
 		       json_get_u32(meta, "pid") :
 		       0;
 }

@@ -168,7 +168,7 @@ static void shed_tell(struct session *s, uint16_t func, uint64_t ts_ns)
 {
 	struct shed *f = &s->limit->shed[func];
 
-	if (f->told == POV_LIMIT_RECORDED)
+	if (f->told == POV_LIMIT_RECORDED || f->told_ns == ts_ns)
 		return;
 	limit_write(s, func, f->told, f->told_ns, ts_ns, f->tgid, f->pct);
 	f->told_ns = ts_ns;
@@ -243,15 +243,22 @@ static void changes_do(struct session *s, size_t cnt, uint64_t now_ns)
 	limit_probes_detach(m->probes, m->which);
 }
 
+/* What could not be attached stays what it was, and is tried again like any other. */
 static void returned(struct session *s)
 {
 	struct session_limit *m = s->limit;
 
-	for (uint32_t i = 0; i < m->limit.cnt; i++)
-		if (m->shed[i].told == POV_LIMIT_DETACHED && !is_detached(m, (uint16_t)i)) {
-			recipe_change(s, i, false);
-			shed_change(s, (uint16_t)i, POV_LIMIT_RECORDED, kernel_now_ns());
+	for (uint32_t i = 0; i < m->limit.cnt; i++) {
+		if (m->shed[i].told != POV_LIMIT_DETACHED || is_detached(m, (uint16_t)i))
+			continue;
+		if (limit_probes_lacks(m->probes, (uint16_t)i)) {
+			m->limit.func[i].state = POV_LIMIT_DETACHED;
+			m->limit.detached++;
+			continue;
 		}
+		recipe_change(s, i, false);
+		shed_change(s, (uint16_t)i, POV_LIMIT_RECORDED, kernel_now_ns());
+	}
 	m->step = LIMIT_IDLE;
 }
 

@@ -176,7 +176,7 @@ struct call_roles {
 	const struct call_window *window;    /* valid as long as the view; NULL: it is about none */
 	const struct call_request *requests; /* valid as long as the view */
 	uint32_t nrequests;
-	bool requests_forgotten; /* there were too many: nothing is in flight any more, for all that is known */
+	bool requests_forgotten; /* there were too many, or calls are left out: nothing is in flight any more, for all that is known */
 };
 /* What a call set off that goes on after it, as that call described it; of persistent requests, the call that made them. */
 struct call_operation {
@@ -260,6 +260,8 @@ struct layer {
 	void (*decoder_meta)(struct layer_decoder *d, const json_t *meta); /* may be NULL */
 	/* Keeps continuation data for the call that follows on the same thread; may be NULL. */
 	void (*decoder_more)(struct layer_decoder *d, const struct pov_more *more);
+	/* Calls of f are left out (model_lost.left_out): what they did to requests is not known. May be NULL. */
+	void (*decoder_left_out)(struct layer_decoder *d, const struct func_info *f);
 	/* Decodes one call, learns from it. Never fails: what is unknown is absent. */
 	void (*decode)(struct layer_decoder *d, const struct func_info *f,
 		       const struct pov_call *call, struct call_view *out);

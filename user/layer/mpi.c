@@ -14,6 +14,7 @@ struct layer_decoder {
 	struct mpi_processes *processes;
 	struct continuations more;
 	struct arena arena; /* what the current view points to */
+	uint64_t left_out;  /* how often it was said that calls that concern requests are */
 };
 
 static struct layer_decoder *decoder_new(void)
@@ -44,6 +45,16 @@ static void decoder_more(struct layer_decoder *d, const struct pov_more *more)
 	continuations_add(&d->more, more);
 }
 
+/* A handle may be another request's by now. */
+static void decoder_left_out(struct layer_decoder *d, const struct func_info *f)
+{
+	static const char *const groups[] = {"p2p",   "req", "part", "coll",
+					     "neigh", "io",  "rma",  "ext"};
+
+	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++)
+		d->left_out += !strcmp(f->group, groups[i]);
+}
+
 static void decode(struct layer_decoder *d, const struct func_info *f, const struct pov_call *call,
 		   struct call_view *out)
 {
@@ -56,7 +67,7 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 	memset(&out->roles, 0, sizeof(out->roles));
 	if (!mpi_call_open(&c, f, call, process, &d->more, &d->arena))
 		return;
-	out->roles.requests_forgotten = mpi_process_trim(process);
+	out->roles.requests_forgotten = mpi_process_trim(process, d->left_out);
 	if (call->hdr.kind == POV_KIND_UNSHOWN && call->hdr.flags & POV_CALL_OPEN) {
 		mpi_announce(&c);
 		return;
@@ -99,6 +110,7 @@ const struct layer layer_mpi = {
 	.decoder_free = decoder_free,
 	.decoder_meta = decoder_meta,
 	.decoder_more = decoder_more,
+	.decoder_left_out = decoder_left_out,
 	.decode = decode,
 	.spin_arg_name = spin_arg_name,
 };

@@ -291,13 +291,16 @@ void mpi_process_origin_forget(struct mpi_process *s, uint64_t handle, uint64_t 
 	}
 }
 
-bool mpi_process_trim(struct mpi_process *s)
+bool mpi_process_trim(struct mpi_process *s, uint64_t left_out)
 {
+	bool doubtful = s->left_out != left_out;
+
 	view_release(s);
 	map_trim(&s->comms, comm_free);
 	map_trim(&s->groups, group_free);
 	map_trim(&s->origins, origins_free);
-	if (s->nrequests < ENTRIES_MAX)
+	s->left_out = left_out;
+	if (s->nrequests < ENTRIES_MAX && !doubtful)
 		return false;
 	map_free(&s->requests, generations_free);
 	s->nrequests = 0;

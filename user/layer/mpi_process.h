@@ -79,6 +79,7 @@ struct mpi_process {
 	struct map origins;	  /* of windows and messages: handle -> struct mpi_origin */
 	struct map requests;	  /* handle -> struct mpi_request, newest first */
 	size_t nrequests;	  /* those replaced included */
+	uint64_t left_out;	  /* as of mpi_process_trim, the last time */
 	struct mpi_request *over; /* forgotten, but still in the current view */
 	struct mpi_type *doomed;  /* forgotten, but its text is still in the current view */
 };
@@ -131,8 +132,11 @@ const struct mpi_origin *mpi_process_origin(const struct mpi_process *s, uint64_
 /* Takes over the reference. */
 void mpi_process_origin_set(struct mpi_process *s, uint64_t handle, struct mpi_origin o);
 void mpi_process_origin_forget(struct mpi_process *s, uint64_t handle, uint64_t begin_ns);
-/* Before a call is decoded: forgets what has been forgotten, and more if too much is known. Whether requests are among that. */
-bool mpi_process_trim(struct mpi_process *s);
+/*
+ * Before a call is decoded: forgets what has been forgotten, and more if too much is known, or calls have been left out since (left_out:
+ * how often). Whether requests are among that.
+ */
+bool mpi_process_trim(struct mpi_process *s, uint64_t left_out);
 
 /*
  * Takes over the reference to r->comm. Calls must come in the order in which they return. What was active on the handle goes on

@@ -200,8 +200,12 @@ static void left_out_tell(struct model *m, const struct model_limit *l)
 		.counted = l->state == POV_LIMIT_COUNTED,
 	};
 
-	if (l->func && (l->state == POV_LIMIT_COUNTED || l->state == POV_LIMIT_DETACHED))
-		TELL(m, lost, &lost);
+	if (!l->func || (l->state != POV_LIMIT_COUNTED && l->state != POV_LIMIT_DETACHED))
+		return;
+	for (uint32_t i = 0; i < m->nlayers; i++)
+		if (layers[i] == l->func->layer && layers[i]->decoder_left_out)
+			layers[i]->decoder_left_out(m->decoder[i], l->func);
+	TELL(m, lost, &lost);
 }
 
 static void limit_record(struct model *m, const struct pov_limit *rec)

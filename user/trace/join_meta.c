@@ -246,14 +246,15 @@ static json_t *end_join(const struct trace_joined *j)
 /* What a probe costs on the hosts' average. */
 static json_t *cost_join(const struct trace_joined *j)
 {
-	static const char *const keys[] = {"call_ns", "spin_ns", "stepped_ns"};
-	double sum[3] = {0};
+	static const char *const keys[] = {"call_ns", "spin_ns", "stepped_ns", "counted_ns"};
+	enum { KEYS = sizeof(keys) / sizeof(*keys) };
+	double sum[KEYS] = {0};
 	json_t *cost, *o;
 	size_t n = 0;
 
 	for (size_t i = 0; i < j->cnt; i++) {
 		cost = trace_meta_find(j->part[i].trace, "probe_cost");
-		for (int k = 0; k < 3; k++)
+		for (int k = 0; k < KEYS; k++)
 			sum[k] += json_number_value(json_object_get(cost, keys[k]));
 		n += cost != NULL;
 	}
@@ -261,7 +262,7 @@ static json_t *cost_join(const struct trace_joined *j)
 		return NULL;
 	o = json_deep_copy(trace_meta_find(j->part[0].trace, "probe_cost")) ?: json_object();
 	json_object_set_new(o, "type", json_string("probe_cost"));
-	for (int k = 0; k < 3; k++)
+	for (int k = 0; k < KEYS; k++)
 		json_object_set_new(o, keys[k], json_real(sum[k] / (double)n));
 	return o;
 }

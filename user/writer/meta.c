@@ -5,12 +5,14 @@
 #include "writer/meta.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "abi/event.h"
 #include "base/json_get.h"
 #include "base/log.h"
+#include "trace/trace_kept.h"
 #include "trace/trace_read.h"
 #include "trace/trace_totals.h"
 #include "version.h"
@@ -119,6 +121,7 @@ void meta_fill(struct writer_args *a, struct model *m, const struct writer_selec
 	struct trace *t = model_get_trace(m);
 	json_t *rec = trace_meta_find(t, "recording"), *end = trace_meta_find(t, "end");
 	const char *utc;
+	char *kept;
 
 	args_reset(a);
 	args_add_text(a, "host", host->name);
@@ -144,6 +147,10 @@ void meta_fill(struct writer_args *a, struct model *m, const struct writer_selec
 	args_add_bool(a, "complete", info->complete);
 	if (end)
 		args_add_text(a, "ended_by", json_get_text(end, "reason"));
+	kept = trace_kept_text(t);
+	if (kept)
+		args_add_text(a, "part", args_keep(a, "%s", kept));
+	free(kept);
 	drops_fill(a, end);
 	clocks_fill(a, t);
 	select_fill(a, m, sel);
