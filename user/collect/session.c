@@ -42,8 +42,7 @@
 
 /* ---- records ---- */
 
-/* What the calibration's process has counted is told as late as it ends. */
-static bool is_calibration(const struct pov_hdr *rec)
+bool session_is_calibration(const struct pov_hdr *rec)
 {
 	return rec->kind == POV_KIND_COUNTED &&
 	       ((const struct pov_counted *)rec)->func >= func_table_count();
@@ -53,7 +52,7 @@ void session_record(struct session *s, unsigned int stream, const struct pov_hdr
 {
 	int err;
 
-	if ((s->end_ns && rec->ts_ns > s->end_ns) || is_calibration(rec))
+	if ((s->end_ns && rec->ts_ns > s->end_ns) || session_is_calibration(rec))
 		return;
 	s->seen++;
 	session_keep_record(s, rec);

@@ -249,7 +249,8 @@ static void on_under_way(void *ctx, const struct pov_hdr *rec)
 {
 	struct session *s = ctx;
 
-	trace_writer_add(s->writer, 0, rec);
+	if (!session_is_calibration(rec))
+		trace_writer_add(s->writer, 0, rec);
 }
 
 /* Cuts the segment: all that is of before is in the rings now, or under way. The moment of the cut. */

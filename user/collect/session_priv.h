@@ -98,6 +98,8 @@ uint64_t session_own_cpu_ns(const struct session *s);
 
 /* ---- session.c, for the others ---- */
 
+/* What the calibration's process has counted, which is told as late as it ends. */
+bool session_is_calibration(const struct pov_hdr *rec);
 /* Stores a record, unless it is from behind the end. */
 void session_record(struct session *s, unsigned int stream, const struct pov_hdr *rec);
 /* Takes what is in the rings, and what was lost. */

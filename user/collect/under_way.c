@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A spin under way changes with every poll, and is taken as it was read last: its counts may have polls of the time until then, about a
- * millisecond.
+ * A spin under way changes with every poll, and what is counted with every call: they are taken as they were read last, and their counts
+ * may have what happened until then, about a millisecond.
  */
 #include "collect/under_way.h"
 
@@ -61,6 +61,16 @@ static void spin_add(struct under_way *u, const struct pov_hdr *rec, uint64_t be
 	add(u, &spin->hdr, begin_ns, true);
 }
 
+static void counted_add(struct under_way *u, const struct pov_hdr *rec, uint64_t begin_ns)
+{
+	struct pov_counted *c = (struct pov_counted *)copy(rec, rec->size);
+
+	if (c->hdr.ts_ns > u->at_ns)
+		c->hdr.ts_ns = u->at_ns;
+	c->dur_ns = c->hdr.ts_ns - begin_ns;
+	add(u, &c->hdr, begin_ns, true);
+}
+
 static void on_open(void *ctx, const struct pov_hdr *rec)
 {
 	uint64_t begin_ns = begin_of(rec);
@@ -72,6 +82,11 @@ static void on_open(void *ctx, const struct pov_hdr *rec)
 	if (rec->kind == POV_KIND_SPIN) {
 		if (u->second)
 			spin_add(u, rec, begin_ns);
+		return;
+	}
+	if (rec->kind == POV_KIND_COUNTED) {
+		if (u->second)
+			counted_add(u, rec, begin_ns);
 		return;
 	}
 	one = find(u, rec, begin_ns);
