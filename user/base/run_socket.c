@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 #include "base/run_socket.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <libgen.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -79,4 +81,22 @@ void run_socket_send(int conn, const void *answer, size_t bytes, const int *fd, 
 	}
 	if (sendmsg(conn, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		log_debug("cannot answer: %s", strerror(errno));
+}
+
+void run_socket_sweep(const char *dir, const char *begin)
+{
+	size_t len = strlen(begin);
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	int pid, end;
+
+	while (d && (e = readdir(d))) {
+		end = 0;
+		if (!strncmp(e->d_name, begin, len) &&
+		    sscanf(e->d_name + len, "%d.sock%n", &pid, &end) == 1 && end &&
+		    !e->d_name[len + (size_t)end] && pid > 0 && kill(pid, 0) && errno == ESRCH)
+			unlinkat(dirfd(d), e->d_name, 0);
+	}
+	if (d)
+		closedir(d);
 }

@@ -14,6 +14,8 @@ int run_socket_place(const char *path, struct sockaddr_un *at);
 bool run_socket_is_served(const struct sockaddr_un *at);
 /* Listens there, in the place of what may be left of one who did before. A descriptor that does not block, or -errno. */
 int run_socket_listen(const struct sockaddr_un *at, int backlog);
+/* Takes away what is left of servers that were killed: sockets at DIR/BEGIN<process>.sock of processes that are no more. */
+void run_socket_sweep(const char *dir, const char *begin);
 /* Sends an answer, with descriptors, RUN_SOCKET_FDS at most; not to somebody who is gone or does not take it. */
 #define RUN_SOCKET_FDS 2
 void run_socket_send(int conn, const void *answer, size_t bytes, const int *fd,

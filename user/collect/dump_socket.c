@@ -18,6 +18,7 @@ int dump_socket_open(struct dump_socket *s)
 	int err;
 
 	*s = (struct dump_socket){.fd = -1, .conn = -1};
+	run_socket_sweep(DUMP_SOCKET_DIR, DUMP_SOCKET_BEGIN);
 	s->path = xasprintf(DUMP_SOCKET_DIR "/" DUMP_SOCKET_BEGIN "%d" DUMP_SOCKET_END, getpid());
 	err = run_socket_place(s->path, &at);
 	if (!err) {

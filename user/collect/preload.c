@@ -25,6 +25,8 @@
 #include "layer/func_table.h"
 
 #define LIBRARY "libpovtrace-preload.so" /* beside this program, or where it is installed */
+#define SOCKET_DIR "/run/povtrace"
+#define SOCKET_BEGIN "preload."
 #define ASKING_MAX (PRELOAD_POLLED - 1)
 #define BACKLOG 256
 #define FULL_SHARE 4 /* a ring that is fuller than this part of it is looked at again soon */
@@ -124,7 +126,8 @@ static int socket_make(struct preload *p)
 	struct sockaddr_un at;
 	int err;
 
-	p->path = xasprintf("/run/povtrace/preload.%d.sock", getpid());
+	run_socket_sweep(SOCKET_DIR, SOCKET_BEGIN);
+	p->path = xasprintf(SOCKET_DIR "/" SOCKET_BEGIN "%d.sock", getpid());
 	err = run_socket_place(p->path, &at);
 	if (err)
 		return err;
