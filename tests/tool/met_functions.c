@@ -61,6 +61,11 @@ static void check(int err, const char *what)
 		die("%s: %s", what, strerror(err < 0 ? -err : err));
 }
 
+static void on_mapping(void *ctx, const struct pov_hdr *rec)
+{
+	check(trace_writer_add(ctx, TRACE_STREAM_TASKS, rec), "trace_writer_add");
+}
+
 static void recording_start(struct recording *r, bool perf, struct trace_writer *writer)
 {
 	size_t cnt = func_table_count();
@@ -74,8 +79,10 @@ static void recording_start(struct recording *r, bool perf, struct trace_writer 
 		func_table_recipe(i, &fns[i]);
 	r->calls = xcalloc(cnt, sizeof(*r->calls));
 	check(kernel_load(&opt, &r->kernel), "kernel_load");
-	check(images_new(&r->kernel, &(struct images_wanted){.function = wanted}, writer,
-			 &r->images),
+	check(images_new(&r->kernel,
+			 &(struct images_wanted){
+				 .function = wanted, .record = on_mapping, .ctx = writer},
+			 writer, &r->images),
 	      "images_new");
 	r->rings = ring_buffer__new(r->kernel.control_fd, on_control, r, NULL);
 	for (unsigned int i = 0; i <= r->kernel.rings; i++)
