@@ -58,7 +58,7 @@ struct words {
 	u64 w[POV_FETCH_ONE_BYTES / 8];
 };
 int read_words(struct words *to, u64 from, u32 bytes);
-/* Writes what has been counted of a thread's calls. (call_steps.h) */
+/* Writes what has been counted of a thread's calls. (counted.h) */
 int counted_flush(struct pov_thread *t);
 /* Carries out the memory reads of function func at entry (0) or return (1) for the frame at idx. (fetch.bpf.c) */
 int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return, u64 now);

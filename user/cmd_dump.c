@@ -42,28 +42,25 @@ static int place_of(pid_t pid, struct sockaddr_un *at)
 	return run_socket_place(path, at);
 }
 
-/* A socket of one that was killed is taken away. */
 static void recorder_add(struct recorders *r, pid_t pid)
 {
 	struct sockaddr_un at;
 
-	if (place_of(pid, &at))
+	if (place_of(pid, &at) || !run_socket_is_served(&at))
 		return;
-	if (!run_socket_is_served(&at)) {
-		unlink(at.sun_path);
-		return;
-	}
 	r->pid = xrealloc(r->pid, (r->cnt + 1) * sizeof(*r->pid));
 	r->pid[r->cnt++] = pid;
 }
 
 static void recorders_find(struct recorders *r)
 {
-	DIR *dir = opendir(DUMP_SOCKET_DIR);
+	DIR *dir;
 	struct dirent *e;
 	int pid, end;
 
 	*r = (struct recorders){0};
+	run_socket_sweep(DUMP_SOCKET_DIR, DUMP_SOCKET_BEGIN);
+	dir = opendir(DUMP_SOCKET_DIR);
 	while (dir && (e = readdir(dir))) {
 		end = 0;
 		if (sscanf(e->d_name, DUMP_SOCKET_BEGIN "%d" DUMP_SOCKET_END "%n", &pid, &end) ==

@@ -136,7 +136,7 @@ launcher() { # MPI RANKS
 
 # record NAME [OPTION…] -- COMMAND…: leaves $T/NAME.{pov,out,err} and the books in $T/NAME.books.
 # Every call is recorded, whatever that costs, unless POV_MAX_OVERHEAD says otherwise.
-# POV_CAPTURE=preload: by the library that programs load, where the options let it.
+# POV_CAPTURE: by what (record --capture); not set: as record chooses.
 record() {
 	local name=$1
 	shift

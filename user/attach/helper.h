@@ -43,7 +43,7 @@ int helper_start(const struct inspect_options *opt, const struct code_files *fil
  *   {do: "path", pid, path}		a file, and its interpreter if it is a script, as the process sees it
  *   {do: "command", argv, env, cwd}	all that a command will probably load
  *   {do: "functions", pid, places}	more of known libraries: [[row of the function table, address]] (inspect_library.h)
- *   {do: "left", pid, start, end}	of the known library mapped there what its processes were to record themselves (inspect_left)
+ *   {do: "left", pid, start, end}	of the known library mapped there what its processes were to record themselves (inspect_more)
  *   {do: "held", pid}			functions of known libraries that it was handed before (attach/held.h)
  *   {do: "process", pid, copies}	who it is; copies: of a library in it (code_file.h), or null
  */

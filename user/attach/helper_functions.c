@@ -115,7 +115,7 @@ void service_left(struct service *s, const json_t *request)
 			      json_get_u64(request, "end"), link, &id);
 	f = fd < 0 ? NULL : code_files_find(s->files, &id);
 	if (f && f->lib) {
-		if (!inspect_left(s->opt, link, fd, f->lib, &more))
+		if (!inspect_more(s->opt, link, fd, f->lib, NULL, &more))
 			more_say(s, f, &more);
 		inspected_release(&more);
 	}

@@ -461,14 +461,13 @@ static void place_add(const struct inspect_options *opt, const struct elf_file *
 	site_add(list, elf, &sym, lib->id, row);
 }
 
-static void more_attach(const struct inspect_options *opt, const char *path, struct site_list *list,
-			struct inspected *out)
+static void left_add(const struct inspect_options *opt, const struct elf_file *elf,
+		     const struct library *lib, struct site_list *list)
 {
-	if (!list->cnt && !json_array_size(list->missing))
-		return;
-	out->library = json_pack("{s:s,s:o}", "type", "probes", "functions",
-				 names_json(list, false));
-	sites_attach(opt, path, list, out);
+	for (size_t i = 0; layers[i]; i++)
+		if (layers[i]->is_top && library_has_layer(lib, layers[i]->name))
+			layer_sites(opt, elf, layers[i], lib->id, list);
+	json_array_clear(list->missing); /* told with the library */
 }
 
 int inspect_more(const struct inspect_options *opt, const char *path, int fd,
@@ -487,30 +486,13 @@ int inspect_more(const struct inspect_options *opt, const char *path, int fd,
 	list = sites_new(opt);
 	list.tried = lib->offsets;
 	json_array_foreach((json_t *)places, i, place) place_add(opt, elf, lib, place, &list);
-	more_attach(opt, path, &list, out);
-	sites_release(&list);
-	elf_file_close(elf);
-	return 0;
-}
-
-int inspect_left(const struct inspect_options *opt, const char *path, int fd,
-		 const struct library *lib, struct inspected *out)
-{
-	struct site_list list;
-	struct elf_file *elf;
-	int err;
-
-	memset(out, 0, sizeof(*out));
-	err = elf_file_open_fd(fd, &elf);
-	if (err)
-		return err;
-	list = sites_new(opt);
-	list.tried = lib->offsets;
-	for (size_t i = 0; layers[i]; i++)
-		if (layers[i]->is_top && library_has_layer(lib, layers[i]->name))
-			layer_sites(opt, elf, layers[i], lib->id, &list);
-	json_array_clear(list.missing); /* told with the library */
-	more_attach(opt, path, &list, out);
+	if (!places)
+		left_add(opt, elf, lib, &list);
+	if (list.cnt || json_array_size(list.missing)) {
+		out->library = json_pack("{s:s,s:o}", "type", "probes", "functions",
+					 names_json(&list, false));
+		sites_attach(opt, path, &list, out);
+	}
 	sites_release(&list);
 	elf_file_close(elf);
 	return 0;

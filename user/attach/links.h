@@ -2,8 +2,8 @@
 /*
  * Attaches the entry and return programs to a set of sites of one file: by two uprobe_multi links, or by
  * two perf-event uprobes a site where the kernel has no such links. A site that cannot be had is marked and
- * left out; the others are attached all the same. Sites that may have to be given up later have links of their own. What is attached is a set of descriptors, which may be made in one
- * process and held by another.
+ * left out; the others are attached all the same. Sites that may have to be given up later have links of their
+ * own. What is attached is a set of descriptors, which may be made in one process and held by another.
  */
 #ifndef POV_ATTACH_LINKS_H
 #define POV_ATTACH_LINKS_H
@@ -36,7 +36,8 @@ struct link_programs {
 
 /*
  * path: the file, also as /proc/PID/map_files/…; needed only during the call. Sites must be of different
- * offsets; they are put in order, those that are alone last. Returns the number of sites attached; errno of the last failure in *err if some failed.
+ * offsets; they are put in order, those that are alone last. Returns the number of sites attached; errno of the last
+ * failure in *err if some failed.
  */
 size_t links_attach(struct links *links, const struct link_programs *programs, const char *path,
 		    struct link_site *sites, size_t cnt, int *err);

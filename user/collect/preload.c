@@ -315,6 +315,19 @@ static int area_ready(struct preload *p, struct asking *from, uint64_t address)
 
 /* ---- requests ---- */
 
+/* Who is at the other end: a process that is recorded, or -errno. */
+static int asker_find(const struct preload *p, int conn, uint32_t *tgid)
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+	uint32_t target;
+
+	if (getsockopt(conn, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
+		return -errno;
+	*tgid = (uint32_t)peer.pid;
+	return bpf_map_lookup_elem(p->opt.kernel->targets_fd, tgid, &target) ? -ESRCH : 0;
+}
+
 static int area_give(struct preload *p, struct asking *from, const struct pov_preload_request *r,
 		     struct pov_preload_answer *answer)
 {
@@ -324,22 +337,20 @@ static int area_give(struct preload *p, struct asking *from, const struct pov_pr
 		.wanted = p->wanted,
 		.cpus = (uint32_t)libbpf_num_possible_cpus(),
 	};
-	struct ucred peer;
-	socklen_t bytes = sizeof(peer);
-	uint32_t target, lib;
-	int known;
+	uint32_t lib;
+	int known, err;
 
 	if (r->rows != p->rows)
 		return -EPROTONOSUPPORT;
-	if (getsockopt(from->conn, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
-		return -errno;
-	who.tgid = (uint32_t)peer.pid;
-	who.tid = (uint32_t)proc_thread_find(peer.pid, (pid_t)r->tid);
-	if (!who.tid || bpf_map_lookup_elem(p->opt.kernel->targets_fd, &who.tgid, &target))
+	err = asker_find(p, from->conn, &who.tgid);
+	if (err)
+		return err;
+	who.tid = (uint32_t)proc_thread_find((pid_t)who.tgid, (pid_t)r->tid);
+	if (!who.tid)
 		return -ESRCH;
-	if (!proc_same_clock(peer.pid))
+	if (!proc_same_clock((pid_t)who.tgid))
 		return -EXDEV;
-	known = p->opt.library_at(p->opt.ctx, peer.pid, r->address);
+	known = p->opt.library_at(p->opt.ctx, (pid_t)who.tgid, r->address);
 	if (known < 0)
 		return known;
 	lib = (uint32_t)known;
@@ -361,15 +372,11 @@ static int area_give(struct preload *p, struct asking *from, const struct pov_pr
 
 static int bypass_note(struct preload *p, int conn)
 {
-	struct ucred peer;
-	socklen_t bytes = sizeof(peer);
-	uint32_t target, tgid;
+	uint32_t tgid;
+	int err = asker_find(p, conn, &tgid);
 
-	if (getsockopt(conn, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
-		return -errno;
-	tgid = (uint32_t)peer.pid;
-	if (bpf_map_lookup_elem(p->opt.kernel->targets_fd, &tgid, &target))
-		return -ESRCH;
+	if (err)
+		return err;
 	map_set(&p->bypassed, tgid, p);
 	log_warn(
 		"process %u opens a library with RTLD_DEEPBIND: if that calls MPI, these calls are not recorded; --capture probes "

@@ -7,7 +7,6 @@
  */
 #include "collect/session.h"
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -123,79 +122,6 @@ static void on_mapping(void *ctx, const struct pov_hdr *rec)
 static void on_open_call(void *ctx, const struct pov_hdr *rec)
 {
 	session_record(ctx, 0, rec);
-}
-
-/* ---- targets ---- */
-
-static int target_add(struct session *s, pid_t pid)
-{
-	int err;
-
-	err = kernel_add_target(&s->kernel, pid);
-	if (err)
-		return err;
-	session_meta_target(s, pid);
-	err = images_scan(s->images, pid);
-	return err < 0 ? err : 0;
-}
-
-/* Adds the processes whose parent is a target, until there are no more. */
-struct family {
-	struct session *s;
-	bool grew;
-};
-
-static int family_visit(void *ctx, pid_t pid, pid_t parent)
-{
-	struct family *f = ctx;
-	unsigned int v, child = pid, mother = parent;
-
-	if (bpf_map_lookup_elem(f->s->kernel.targets_fd, &mother, &v) ||
-	    !bpf_map_lookup_elem(f->s->kernel.targets_fd, &child, &v))
-		return 0;
-	f->grew = true;
-	target_add(f->s, pid);
-	return 0;
-}
-
-static int all_visit(void *ctx, pid_t pid, pid_t parent)
-{
-	struct session *s = ctx;
-
-	(void)parent;
-	if (pid != getpid())
-		images_scan(s->images, pid);
-	return 0;
-}
-
-static int targets_find(struct session *s)
-{
-	struct family f = {.s = s};
-	int err;
-
-	for (size_t i = 0; i < s->opt->pid_cnt; i++) {
-		err = target_add(s, s->opt->pids[i]);
-		if (err) {
-			log_error("no process %d to attach to: %s", s->opt->pids[i],
-				  strerror(-err));
-			return err;
-		}
-	}
-	if (s->opt->pid_cnt) {
-		do {
-			f.grew = false;
-			proc_for_each(family_visit, &f);
-		} while (f.grew);
-	}
-	if (s->opt->all)
-		proc_for_each(all_visit, s);
-	if (s->launch.pid) {
-		err = kernel_add_target(&s->kernel, s->launch.pid);
-		if (err)
-			return err;
-		session_meta_command(s);
-	}
-	return 0;
 }
 
 /* ---- start, loop, end ---- */
@@ -354,7 +280,7 @@ static int session_start(struct session *s, const volatile int *stop)
 	if (!err && s->opt->sched != POV_SCHED_OFF)
 		err = kernel_snapshot(&s->kernel, on_snapshot, s);
 	if (!err)
-		err = targets_find(s);
+		err = session_targets_find(s);
 	if (!err)
 		session_settle(s, stop);
 	if (!err && (s->opt->pid_cnt || s->opt->all))
@@ -560,17 +486,6 @@ static void session_release(struct session *s)
 	free(s->wanted);
 }
 
-/* Before anything is loaded or created. */
-static int targets_check(const struct session_options *o)
-{
-	for (size_t i = 0; i < o->pid_cnt; i++)
-		if (!proc_alive(o->pids[i])) {
-			log_error("no process %d to attach to", o->pids[i]);
-			return -ESRCH;
-		}
-	return 0;
-}
-
 int session_run(const struct session_options *opt, const volatile int *stop,
 		struct session_result *out)
 {
@@ -587,7 +502,7 @@ int session_run(const struct session_options *opt, const volatile int *stop,
 		s->plan = *opt->launch;
 	recipes_make(s);
 	session_limit_prepare(s);
-	err = targets_check(opt);
+	err = session_targets_check(opt);
 	if (!err)
 		err = session_preload_choose(s);
 	if (!err)

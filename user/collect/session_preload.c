@@ -40,7 +40,8 @@ int session_preload_choose(struct session *s)
 	if (problem && s->opt->preload == SESSION_PRELOAD_MUST)
 		log_error("--capture preload: %s", problem);
 	else if (problem)
-		log_warn("calls are recorded by probes, which cost ten times as much: %s", problem);
+		log_warn("calls are recorded by probes, which cost twenty times as much: %s",
+			 problem);
 	free(problem);
 	return !s->preload_library && s->opt->preload == SESSION_PRELOAD_MUST ? -ENOENT : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Shared by the session's parts: session.c (the order of a recording), session_meta.c (what the trace says of the recording
- * itself) and session_preload.c. Nobody else includes it.
+ * Shared by the session's parts: session.c (the order of a recording) and session_*.c, of which each has a section below. Nobody
+ * else includes it.
  */
 #ifndef POV_COLLECT_SESSION_PRIV_H
 #define POV_COLLECT_SESSION_PRIV_H
@@ -104,6 +104,13 @@ bool session_is_calibration(const struct pov_hdr *rec);
 void session_record(struct session *s, unsigned int stream, const struct pov_hdr *rec);
 /* Takes what is in the rings, and what was lost. */
 void session_take(struct session *s);
+
+/* ---- session_targets.c ---- */
+
+/* Before anything is loaded or created: the processes to attach to are there. 0 or -ESRCH (printed). */
+int session_targets_check(const struct session_options *o);
+/* Has them recorded, and what they have mapped looked at. 0 or -errno (printed). */
+int session_targets_find(struct session *s);
 
 /* ---- session_keep.c: of a session that keeps the newest part only; does nothing in another one ---- */
 

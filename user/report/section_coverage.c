@@ -526,7 +526,7 @@ static void preload_print(const struct coverage *v, FILE *out)
 				     "processes were"));
 	if (v->preload_bypassed)
 		fprintf(out,
-			"  PAST IT    %s a library with RTLD_DEEPBIND: MPI calls of that are missing\n",
+			"  BYPASSED   %s a library with RTLD_DEEPBIND: MPI calls of that are missing\n",
 			human_plural(a, sizeof(a), v->preload_bypassed, "process opened",
 				     "processes opened"));
 	if (v->preload_wait_ns)
