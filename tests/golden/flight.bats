@@ -16,7 +16,7 @@ refused() {
 }
 
 @test "record --last: neither a time nor a size, too little, too much" {
-	why="--last soon: neither a time (10s, 500ms, 5min) nor a size (64M, 1G)" refused --last soon
+	why="--last soon: neither a time (10s, 5min) nor a size (64M, 1G)" refused --last soon
 	why="--last 0.5s: a time must be from 1 s to 24 h" refused --last 0.5s
 	why="--last 25h: a time must be from 1 s to 24 h" refused --last 25h
 	why="--last 64K: less than 1M is too little" refused --last 64K
