@@ -27,9 +27,8 @@ static int last_parse(const char *text, struct keep_options *o)
 	if (!err && o->span_ns >= SPAN_MIN_NS && o->span_ns <= SPAN_MAX_NS)
 		return 0;
 	if (err == -EINVAL)
-		log_error(
-			"record: --last %s: neither a time (10s, 5min) nor a size (64M, 1G)",
-			text);
+		log_error("record: --last %s: neither a time (10s, 5min) nor a size (64M, 1G)",
+			  text);
 	else
 		log_error("record: --last %s: a time must be from 1 s to 24 h", text);
 	return -EINVAL;
