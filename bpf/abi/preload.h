@@ -12,7 +12,7 @@
 
 #define POV_PRELOAD_ENV "POVTRACE_PRELOAD" /* the socket's path, for launched programs */
 #define POV_PRELOAD_MAGIC 0x706f7672u
-#define POV_PRELOAD_VERSION 1
+#define POV_PRELOAD_VERSION 2
 #define POV_PRELOAD_RING_BYTES (4u << 20) /* a power of two, and of whole pages */
 
 enum pov_preload_wish {
@@ -49,6 +49,8 @@ struct pov_preload_setup {
 	pov_u64 calls_until;  /* as the kernel half's: what begins later is not recorded */
 	pov_u64 collector_ns; /* when the collector last said that it lives; 0: it has ended */
 	pov_u64 spin_gap_ns;
+	/* ns a cycle of the CPU's counter, with CYCLES_RATE_BITS (base/cycles.h) behind the point; 0: not known, or not to be used */
+	pov_u64 cycle_rate;
 	pov_u32 first_row; /* of the functions that the library knows, in the recording's table */
 	pov_u32 rows;
 	struct pov_lib lib[POV_LIB_NUMBERS];

@@ -20,6 +20,7 @@
 #include "base/own_file.h"
 #include "base/person.h"
 #include "base/run_socket.h"
+#include "collect/cycle_rate.h"
 #include "collect/kernel.h"
 #include "collect/preload_area.h"
 #include "layer/func_table.h"
@@ -43,6 +44,7 @@ struct preload {
 	int fd, setup_fd;
 	struct pov_preload_setup *setup;
 	uint64_t setup_bytes;
+	struct cycle_rate cycle_rate;
 	uint32_t first_row, rows;
 	bool *wanted;
 	struct asking asking[ASKING_MAX];
@@ -153,6 +155,7 @@ int preload_open(const struct preload_options *opt, struct preload **out)
 		preload_close(p);
 		return err;
 	}
+	cycle_rate_begin(&p->cycle_rate);
 	preload_say_alive(p, true);
 	opt->kernel->calls_until_too = &p->setup->calls_until;
 	*out = p;
@@ -218,9 +221,11 @@ char **preload_environment(const struct preload *p, const struct launch_plan *pl
 
 void preload_say_alive(struct preload *p, bool alive)
 {
-	if (p->setup)
-		__atomic_store_n(&p->setup->collector_ns, alive ? kernel_now_ns() : 0,
-				 __ATOMIC_RELAXED);
+	if (!p->setup)
+		return;
+	__atomic_store_n(&p->setup->collector_ns, alive ? kernel_now_ns() : 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->setup->cycle_rate, alive ? cycle_rate_get(&p->cycle_rate) : 0,
+			 __ATOMIC_RELAXED);
 }
 
 /* ---- threads ---- */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "preload/area.h"
+#include "preload/clock.h"
 
 #define CANARY 0x9e3779b97f4a7c15ull
 #define WAIT_NS 1000000000ull /* for room, at most */
@@ -16,14 +17,6 @@ struct cfg cfg;
 u64 type_generation;
 /* Within the library: a signal that came meanwhile does not record its calls. */
 static __thread bool busy;
-
-static inline u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
-}
 
 static ptrdiff_t rseq_offset; /* 0: not told */
 
@@ -54,7 +47,7 @@ u32 cpu_here(void)
 static __noinline bool room_wait(struct pov_preload_area *a, u64 size)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
-	u64 begin = now_ns(), now = begin, alive;
+	u64 begin = clock_now(), now = begin, alive;
 	bool room = false;
 
 	while (!room && now - begin < WAIT_NS) {
@@ -62,7 +55,7 @@ static __noinline bool room_wait(struct pov_preload_area *a, u64 size)
 		if (!alive || now > alive + POV_ALIVE_NS)
 			break;
 		nanosleep(&nap, NULL);
-		now = now_ns();
+		now = clock_now();
 		room = a->head + size - __atomic_load_n(&a->tail, __ATOMIC_ACQUIRE) <=
 		       POV_PRELOAD_RING_BYTES;
 	}
@@ -111,6 +104,7 @@ static __always_inline int frame_out(struct pov_thread *t, struct pov_frame *f, 
 }
 
 #include "call_steps.h"
+#include "preload/poll_again.h"
 
 /* ---- what shims call ---- */
 
@@ -136,24 +130,28 @@ bool record_begin(u32 row, const u64 *args, struct call_mark *mark)
 	fn = &setup->fn[row];
 	if (fn->unused)
 		goto out;
-	now = now_ns();
+	now = clock_now();
 	if (until && now >= until)
 		goto out;
 	t = &area->state;
+	mark->canary = sp ^ CANARY;
+	if (poll_begin(t, row, args, sp, now))
+		goto begun;
+	poll_again.row = 0;
 	if (t->depth)
 		frames_drop_stale(t, NULL, sp, now);
 	d = t->depth;
 	nargs = call_nargs(fn);
-	mark->canary = sp ^ CANARY;
 	f = call_enter(t, fn, POV_COOKIE(setup->first_row + row, area_library), nargs, args[0], sp,
 		       now);
 	if (f) {
-		u64 *words = (u64 *)(f->rec + sizeof(struct pov_call));
-
 		for (u32 i = 0; i < nargs; i++)
-			words[i] = args[i];
+			frame_args(f)[i] = args[i];
 		call_entered(t, d, setup->first_row + row, fn, now);
+		if (!d && fn->flags & POV_FN_POLL)
+			poll_remember(t, row, fn);
 	}
+begun:
 	busy = false;
 	return true;
 out:
@@ -163,17 +161,18 @@ out:
 
 void record_end(const struct call_mark *mark, u64 ret, u64 site)
 {
-	u64 until, now = now_ns();
 	const struct pov_fn *fn;
 	struct pov_thread *t;
+	u64 until, now;
 	u32 d, func;
 
 	if (busy || !area)
 		return;
 	busy = true;
+	now = clock_now();
 	until = __atomic_load_n(&setup->calls_until, __ATOMIC_RELAXED);
 	t = &area->state;
-	if (!until || now < until) {
+	if ((!until || now < until) && !poll_end(t, (u64)mark, ret, site, now)) {
 		d = call_returning(t, (u64)mark);
 		if (d < POV_CALL_DEPTH_MAX) {
 			func = frame_call(frame_at(t, d))->func;
@@ -208,12 +207,12 @@ static u64 batch_ns(u32 row)
 {
 	const u64 args[POV_CALL_ARGS_MAX] = {0};
 	struct call_mark mark;
-	u64 begin = now_ns();
+	u64 begin = clock_now();
 
 	for (int i = 0; i < BATCH_CALLS; i++)
 		if (record_begin(row, args, &mark))
 			record_end(&mark, 0, 0);
-	return now_ns() - begin;
+	return clock_now() - begin;
 }
 
 static int by_value(const void *a, const void *b)
@@ -229,6 +228,7 @@ u64 record_calibrate(void)
 	u32 row = row_plain();
 	bool was = busy;
 
+	poll_again.row = 0; /* another area's, if any */
 	if (row == setup->rows)
 		return 0;
 	busy = false;

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+#include "preload/clock.h"
+
+#define LIMIT_NS 1000000ull
+#define TRIES 2 /* the closer pair of readings is taken: one may be interrupted */
+
+__thread struct cycle_clock cycle_clock;
+
+static u64 library_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
+}
+
+/* The latest time that can have been told so far. */
+static u64 told_until(const struct cycle_clock *c)
+{
+	u64 past = cycles_read() - c->cycles, ns;
+
+	ns = c->ns + ((past < c->limit ? past : c->limit) * c->rate >> CYCLES_RATE_BITS);
+	return ns > c->floor ? ns : c->floor;
+}
+
+static bool is_readable(void)
+{
+	static int readable = -1;
+
+	if (readable < 0)
+		readable = cycles_readable();
+	return readable;
+}
+
+static void read_both(struct cycle_clock *c)
+{
+	u64 closest = ~0ull, before, after, ns;
+
+	for (int i = 0; i < TRIES; i++) {
+		before = cycles_read();
+		ns = library_ns();
+		after = cycles_read();
+		if (after - before >= closest)
+			continue;
+		closest = after - before;
+		c->cycles = before + closest / 2;
+		c->ns = ns;
+	}
+}
+
+u64 clock_renew(void)
+{
+	u64 rate = __atomic_load_n(&setup->cycle_rate, __ATOMIC_RELAXED), ns;
+	struct cycle_clock *c = &cycle_clock;
+
+	c->floor = told_until(c);
+	if (!rate || !is_readable()) {
+		c->limit = 0;
+		ns = library_ns();
+		return ns > c->floor ? ns : c->floor;
+	}
+	read_both(c);
+	c->rate = rate;
+	c->limit = (LIMIT_NS << CYCLES_RATE_BITS) / rate;
+	return told_until(c);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The short way of polls. Programs that poll call the same function with the same arguments over and over, and what was read of
+ * memory when the last one began is still the same: its frame holds all of the next one but the time. Only of polls that are made within
+ * no other call, and for as long as they find nothing and no other call comes between them. Included behind call_steps.h.
+ */
+#ifndef POV_PRELOAD_POLL_AGAIN_H
+#define POV_PRELOAD_POLL_AGAIN_H
+
+struct poll_again {
+	u32 row; /* of the poll in the thread's outermost frame, plus 1; 0: there is another call, or none */
+	u32 nargs; /* words that its frame keeps */
+	/* What it read as it began: so much from there, kept there. */
+	u64 bytes;
+	const void *from;
+	const void *kept;
+};
+static __thread struct poll_again poll_again;
+
+static __always_inline u64 *frame_args(struct pov_frame *f)
+{
+	return (u64 *)(f->rec + sizeof(struct pov_call));
+}
+
+/* The only thing that fn reads at entry; NULL if it reads nothing. False: it reads more than one, or not simply memory. */
+static inline bool entry_fetch(const struct pov_fn *fn, const struct pov_fetch **out)
+{
+	*out = NULL;
+	for (u32 k = 0; k < fn->nfetch && k < POV_FETCH_MAX; k++) {
+		const struct pov_fetch *fe = &fn->fetch[k];
+
+		if (pov_fetch_at_return(fe))
+			continue;
+		if (*out || fe->op != POV_FETCH_IN ||
+		    (fe->len != POV_LEN_ONE && fe->len != POV_LEN_ARG))
+			return false;
+		*out = fe;
+	}
+	return true;
+}
+
+/* A call of function `row` has begun in the outermost frame. */
+static __noinline void poll_remember(struct pov_thread *t, u32 row, const struct pov_fn *fn)
+{
+	struct pov_frame *f = frame_at(t, 0);
+	struct poll_again *p = &poll_again;
+	const struct pov_fetch *fe;
+	u32 nargs = call_nargs(fn);
+	struct pov_field *field;
+
+	if (fn->flags & POV_FN_SILENT || fn->learn || frame_call(f)->hdr.flags ||
+	    !entry_fetch(fn, &fe))
+		return;
+	field = (struct pov_field *)(frame_args(f) + nargs);
+	p->bytes = 0;
+	if ((u8 *)field < f->rec + f->used) {
+		p->bytes = field->size;
+		p->from = (const void *)(frame_arg(f, fe->arg) + fe->off);
+		p->kept = field + 1;
+	}
+	p->nargs = nargs;
+	p->row = row + 1;
+}
+
+static __always_inline bool memory_same(const struct poll_again *p)
+{
+	u64 now, then;
+
+	if (p->bytes != 8)
+		return !p->bytes || !memcmp(p->from, p->kept, p->bytes);
+	memcpy(&now, p->from, 8);
+	memcpy(&then, p->kept, 8);
+	return now == then;
+}
+
+/* A call begins: true if it is the last poll again, of which all is done then. */
+static __always_inline bool poll_begin(struct pov_thread *t, u32 row, const u64 *args, u64 sp,
+				       u64 now)
+{
+	struct pov_frame *f = frame_at(t, 0);
+	const struct poll_again *p = &poll_again;
+
+	if (p->row != row + 1 || t->depth)
+		return false;
+	for (u32 i = 0; i < p->nargs; i++)
+		if (args[i] != frame_args(f)[i])
+			return false;
+	if (!memory_same(p))
+		return false;
+	frame_call(f)->hdr.ts_ns = now;
+	f->sp = sp;
+	f->announced = 0;
+	barrier();
+	t->depth = 1;
+	return true;
+}
+
+/* A call returns: true if it is that poll and has found nothing, so that all is done. */
+static __always_inline bool poll_end(struct pov_thread *t, u64 sp, u64 ret, u64 site, u64 now)
+{
+	struct pov_frame *f = frame_at(t, 0);
+	const struct pov_fn *fn;
+
+	if (!poll_again.row || t->depth != 1 || f->sp != sp || f->folded)
+		return false;
+	fn = &setup->fn[poll_again.row - 1];
+	if (poll_found(f, fn, ret)) {
+		poll_again.row = 0;
+		return false;
+	}
+	frame_call(f)->site = site;
+	spin_add(t, 0, now, fn->spin_arg < POV_CALL_ARGS_MAX ? frame_arg(f, fn->spin_arg) : 0);
+	t->depth = 0;
+	return true;
+}
+
+#endif
