@@ -2,7 +2,8 @@
 #include "preload/clock.h"
 
 #define LIMIT_NS 1000000ull
-#define TRIES 2 /* the closer pair of readings is taken: one may be interrupted */
+#define TRIES 2		  /* the closer pair of readings is taken: one may be interrupted; */
+#define APART_NS_MAX 1000 /* further apart they tell nothing */
 
 __thread struct cycle_clock cycle_clock;
 
@@ -32,7 +33,8 @@ static bool is_readable(void)
 	return readable;
 }
 
-static void read_both(struct cycle_clock *c)
+/* How many cycles they were apart. */
+static u64 read_both(struct cycle_clock *c)
 {
 	u64 closest = ~0ull, before, after, ns;
 
@@ -46,11 +48,12 @@ static void read_both(struct cycle_clock *c)
 		c->cycles = before + closest / 2;
 		c->ns = ns;
 	}
+	return closest;
 }
 
 u64 clock_renew(void)
 {
-	u64 rate = __atomic_load_n(&setup->cycle_rate, __ATOMIC_RELAXED), ns;
+	u64 rate = __atomic_load_n(&setup->cycle_rate, __ATOMIC_RELAXED), ns, apart;
 	struct cycle_clock *c = &cycle_clock;
 
 	c->floor = told_until(c);
@@ -59,8 +62,10 @@ u64 clock_renew(void)
 		ns = library_ns();
 		return ns > c->floor ? ns : c->floor;
 	}
-	read_both(c);
+	apart = read_both(c);
 	c->rate = rate;
-	c->limit = (LIMIT_NS << CYCLES_RATE_BITS) / rate;
+	c->limit = apart * rate >> CYCLES_RATE_BITS > APART_NS_MAX ?
+			   0 :
+			   (LIMIT_NS << CYCLES_RATE_BITS) / rate;
 	return told_until(c);
 }

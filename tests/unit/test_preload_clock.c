@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The clock of processes that record their calls themselves, against CLOCK_MONOTONIC; and the rate of the CPU's counter, which the collector
+ * measures for it. Where the kernel's clock is not made of that counter there is no rate, and the clock is the C library's.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "collect/cycle_rate.h"
+#include "preload/clock.c"
+
+#define APART_NS 2000 /* of two readings of the two clocks */
+#define RATE_WAIT_NS 30000000
+
+static struct pov_preload_setup own;
+const struct pov_preload_setup *setup = &own;
+
+static void wait_ns(long ns)
+{
+	const struct timespec t = {.tv_nsec = ns};
+
+	nanosleep(&t, NULL);
+}
+
+/* 0: there is none here. */
+static uint64_t rate_find(struct cycle_rate *r)
+{
+	uint64_t rate = 0;
+
+	cycle_rate_begin(r);
+	assert_int_equal(cycle_rate_get(r), 0); /* too early */
+	for (int i = 0; i < 20 && r->usable && !rate; i++) {
+		wait_ns(RATE_WAIT_NS);
+		rate = cycle_rate_get(r);
+	}
+	return rate;
+}
+
+static void check_near(int readings, bool naps, uint64_t ahead_ns)
+{
+	uint64_t before, now, last = 0;
+
+	for (int i = 0; i < readings; i++) {
+		before = library_ns();
+		now = clock_now();
+		assert_true(now + APART_NS >= before);
+		assert_true(now <= library_ns() + APART_NS + ahead_ns);
+		assert_true(now >= last);
+		last = now;
+		if (naps && !(i % 50))
+			wait_ns(i * 1000L);
+	}
+}
+
+static void test_is_the_kernels(void **state)
+{
+	struct cycle_rate r;
+
+	(void)state;
+	cycle_clock = (struct cycle_clock){0};
+	own.cycle_rate = rate_find(&r);
+	check_near(100000, false, 0);
+	check_near(3000, true, 0);
+}
+
+static void test_without_a_rate(void **state)
+{
+	(void)state;
+	own.cycle_rate = 0;
+	check_near(10000, false, 0); /* also a thread that had one */
+	cycle_clock = (struct cycle_clock){0};
+	check_near(10000, false, 0);
+}
+
+/* The kernel may slew its clock by 500 ppm before the rate is measured again: never back, and off by a millisecond's slew at most. */
+static void check_slewed(uint64_t rate)
+{
+	uint64_t end = library_ns() + 50000000, last = 0, before, now;
+
+	cycle_clock = (struct cycle_clock){0};
+	own.cycle_rate = rate;
+	do {
+		before = library_ns();
+		now = clock_now();
+		assert_true(now >= last);
+		assert_true(now + APART_NS + 1000 >= before);
+		assert_true(now <= library_ns() + APART_NS + 1000);
+		last = now;
+	} while (now < end);
+}
+
+static void test_slewed(void **state)
+{
+	struct cycle_rate r;
+	uint64_t rate = rate_find(&r);
+
+	(void)state;
+	if (!rate)
+		skip();
+	check_slewed(rate + rate / 2000);
+	check_slewed(rate - rate / 2000);
+}
+
+/*
+ * The machine slept, or the process was moved to another one: what the counter says has nothing to do with
+ * what it said. What was told last is not known then, but for a millisecond.
+ */
+static void test_counter_jumps(void **state)
+{
+	struct cycle_rate r;
+
+	(void)state;
+	own.cycle_rate = rate_find(&r);
+	cycle_clock = (struct cycle_clock){0};
+	check_near(10, false, 0);
+	cycle_clock.cycles += 1ull << 40; /* it begins anew */
+	check_near(1000, false, LIMIT_NS);
+	cycle_clock.cycles -= 1ull << 40;
+	check_near(1000, false, LIMIT_NS);
+}
+
+/* Two rates that differ by more than a kernel slews: the counter is not to be trusted any more. */
+static void test_unsteady(void **state)
+{
+	struct cycle_rate r;
+
+	(void)state;
+	if (!rate_find(&r))
+		skip();
+	r.ns -= 2000000000;
+	r.cycles -= 1000000;
+	assert_int_equal(cycle_rate_get(&r), 0);
+	assert_false(r.usable);
+	wait_ns(RATE_WAIT_NS);
+	assert_int_equal(cycle_rate_get(&r), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_is_the_kernels), cmocka_unit_test(test_without_a_rate),
+		cmocka_unit_test(test_slewed),	       cmocka_unit_test(test_counter_jumps),
+		cmocka_unit_test(test_unsteady),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
