@@ -32,7 +32,7 @@ for t; do
 	echo "# status $?"
 done
 GUEST
-"$here/run_vm.sh" -k "$series" ${adapter[@]+"${adapter[@]}"} -t "${POV_VM_LIMIT:-840}" -o "$out" -- bash /mnt/out/all "$@" >"$out/tap" 2>"$out/err"
+"$here/run_vm.sh" -k "$series" ${adapter[@]+"${adapter[@]}"} -t "${POV_VM_LIMIT:-2400}" -o "$out" -- bash /mnt/out/all "$@" >"$out/tap" 2>"$out/err"
 status=$?
 if [ $status = 126 ]; then
 	skip_all "$(tail -1 "$out/err")"

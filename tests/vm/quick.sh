@@ -1,43 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# The exact counts in short, for kernels on which every probe is an event of its own and slow to take away: only
-# those functions are recorded that a program names in its source. C and Fortran, threads, late loading,
-# a chain of processes, a killed rank, attaching to what runs, and what the report makes of it.
-. "$(dirname "$0")/../live/lib.sh"
-need_live
-
-# -f options for the functions that sources name and that are in the table
-functions_in() { # SOURCE…
-	grep -ohi 'MPI_[A-Za-z_]*' "$@" "$top/tests/mpi/expect.h" | tr '[:upper:]' '[:lower:]' | sort -u |
-		awk 'FILENAME != "-" { name[tolower($2)] = $2; next } $1 in name { printf "-f %s ", name[$1] }' \
-			FS='[(, ]+' <(grep -o '^POV_FUNC([A-Za-z_]*' "$top/bpf/mpi.def") -
-}
-
-exact() { # TEXT MPI SOURCE COMMAND…
-	local text="$2: $1" source=$top/tests/mpi/$3
-	shift 3
-	record run $(functions_in "$source") -- "$@"
-	is "$text: status" $? 0
-	counts_match "$text" run
-	bytes_match "$text" run
-	nothing_lost "$text" run
-}
+# The exact counts in short, by probes: of launched programs, and attaching to what runs.
+. "$(dirname "$0")/launched_lib.sh"
+export POV_CAPTURE=probes
 
 for mpi in $mpis; do
-	run="$(launcher "$mpi" 2)"
-	exact "point-to-point" "$mpi" p2p.c $run "$programs/$mpi/p2p"
-	exact "collectives" "$mpi" coll.c $run "$programs/$mpi/coll"
-	exact "derived datatypes" "$mpi" types.c "$programs/plain/chain" 6 $run "$programs/$mpi/types"
-	exact "threads" "$mpi" threads.c $run "$programs/$mpi/threads"
-	exact "Fortran 2008" "$mpi" f_f08.f90 $run "$programs/$mpi/f_f08"
-	case $mpi in openmpi) lib=libmpi.so.40 ;; *) lib=libmpich.so.12 ;; esac
-	exact "loaded by dlopen" "$mpi" plain/plugin.c $run "$programs/plain/plugin" $lib
-
-	record run $(functions_in "$top/tests/mpi/abort.c") -- $run "$programs/$mpi/abort" kill
-	counts_match "$mpi: a killed rank" run
-	nothing_lost "$mpi: a killed rank" run
-
+	launched "$mpi"
 	serve one "$mpi"
 	watch run -f MPI_Allreduce -f MPI_Sendrecv_replace -p "${jobs_of[one]}"
 	kill -USR1 $(cat "$T/one.pids")
