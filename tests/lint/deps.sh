@@ -28,7 +28,7 @@ mpi_t: base
 attach: abi base elf trace layer/func_table.h
 collect: abi base elf trace attach layer/func_table.h layer/signature.h clock/clock.h
 libpov: abi
-preload: abi libpov/served.h
+preload: abi base/cycles.h libpov/served.h
 clock: abi base attach collect libpov/page.h
 fabric: abi base
 "
