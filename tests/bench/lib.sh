@@ -11,3 +11,16 @@ median() { sort -g | awk '{ v[NR] = $1 } END { if (NR) print (v[int((NR + 1) / 2
 # ratio A B [DIGITS]
 ratio() { awk -v a="$1" -v b="$2" -v d="${3:-2}" 'BEGIN { if (b > 0) printf "%.*f\n", d, a / b; else print "nan" }'; }
 minus() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.0f\n", a - b }'; }
+
+# at_most NAME VALUE AIM
+at_most() {
+	if ! awk -v v="$2" 'BEGIN { exit v !~ /^-?[0-9.]+$/ }'; then
+		echo "no number: \"$2\"" | not_ok "$1"
+	elif awk -v v="$2" -v a="$3" 'BEGIN { exit v > a }'; then
+		ok "$1: $2 (aim: at most $3)"
+	else
+		tap_cnt=$((tap_cnt + 1))
+		echo "not ok $tap_cnt - $1: $2 (aim: at most $3) # TODO"
+		echo "# aim missed: $1: $2, aim: at most $3"
+	fi
+}

@@ -75,24 +75,6 @@ holds() {
 	if said=$("$@" 2>&1); then ok "$name"; else echo "$said" | not_ok "$name"; fi
 }
 
-# missed NAME: an aim that was missed, which is said and is no failure.
-missed() {
-	tap_cnt=$((tap_cnt + 1))
-	echo "not ok $tap_cnt - $1 # TODO"
-	echo "# aim missed: $1"
-}
-
-# at_most NAME VALUE AIM: a time or a ratio that depends on the machine.
-at_most() {
-	if ! awk -v v="$2" 'BEGIN { exit v !~ /^-?[0-9.]+$/ }'; then
-		echo "no number: \"$2\"" | not_ok "$1"
-	elif awk -v v="$2" -v a="$3" 'BEGIN { exit v > a }'; then
-		ok "$1: $2 (aim: at most $3)"
-	else
-		missed "$1: $2 (aim: at most $3)"
-	fi
-}
-
 # says NAME FILE PATTERN: passes if the file has a line that matches.
 says() {
 	if grep -qE -- "$3" "$2"; then ok "$1"; else { echo "no /$3/ in:"; cat "$2"; } | not_ok "$1"; fi

@@ -19,6 +19,7 @@ struct cycle_clock {
 };
 extern __thread struct cycle_clock cycle_clock;
 
+/* Reads both again, or the C library's clock where there is no rate: the time. */
 u64 clock_renew(void);
 
 /* ns. Needs the setup; one at a time in a thread (a signal handler's must not come in between). */
