@@ -303,7 +303,7 @@ static int64_t other_way_ns(const struct mapping *m, const struct whatif_dep *d,
 	return rest_ns > will_ns || was < will ? (int64_t)will_ns - (int64_t)rest_ns : 0;
 }
 
-static bool leave_out(void *ctx, const struct whatif_dep *d, int64_t *extra_ns)
+static bool leave_out(void *ctx, const struct whatif_dep *d, struct whatif_instead *instead)
 {
 	const struct mapping *m = ctx;
 	uint32_t a = number_of(m, d->on), b = number_of(m, d->thread);
@@ -313,7 +313,8 @@ static bool leave_out(void *ctx, const struct whatif_dep *d, int64_t *extra_ns)
 		return false;
 	was = distance(m, a, b);
 	will = distance(m, m->slot[a], m->slot[b]);
-	*extra_ns = was == will ? less_crowded_ns(m, d, was) : other_way_ns(m, d, was, will);
+	instead->extra_ns = was == will ? less_crowded_ns(m, d, was) :
+					  other_way_ns(m, d, was, will);
 	return false;
 }
 

@@ -71,17 +71,17 @@ static void cost_add(void *ctx, const struct whatif_dep *d)
 	p->between_cnt += d->other_host;
 }
 
-static bool leave_out(void *ctx, const struct whatif_dep *d, int64_t *extra_ns)
+static bool leave_out(void *ctx, const struct whatif_dep *d, struct whatif_instead *instead)
 {
 	const struct progress *p = ctx;
-	int64_t rest_ns = (int64_t)(d->end_ns - (d->on_ns > d->begin_ns ? d->on_ns : d->begin_ns));
+	int64_t rest_ns = (int64_t)whatif_rest_ns(d);
 	int64_t transfer_ns = (int64_t)whatif_transfer_ns(p->a->whatif, d->bytes, d->other_host);
 
 	if (d->kind == WHATIF_PEER_IN_MPI)
 		return true;
 	/* The side that computed finds the data there; moving them has taken its core, or not. */
 	if (d->stood_still && !p->sure)
-		*extra_ns = -(rest_ns < transfer_ns ? rest_ns : transfer_ns);
+		instead->extra_ns = -(rest_ns < transfer_ns ? rest_ns : transfer_ns);
 	return false;
 }
 

@@ -6,8 +6,9 @@
  * the limit, the limit is to be raised to it.
  *
  * Beyond the paper: only messages count whose rendezvous cost something: the send was waited for until its receive was posted, or data
- * stood still until the other side called MPI again. What is gained is the run without these waits (whatif.h): at most that; at least that
- * less one more copy of each such message on both sides, taken to last as long as such a message takes when nobody waits for anybody.
+ * stood still until the other side called MPI again. What is gained is the run without these waits (whatif.h): at least with
+ * one more copy of each such message on both sides, taken to last as long as such a message takes when nobody waits for anybody; at most without, and
+ * without the transfers, which go on while the receiver computes, and for which the senders that waited do not stay in MPI either.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,7 @@ struct threshold {
 	struct threshold_site *site; /* by number; owned */
 	uint32_t nsite;
 	uint64_t cost_ns, cnt, senders; /* senders: messages of the sizes between limit and value */
-	bool extra;
+	bool sure;
 };
 
 static void *begin(struct advise *a)
@@ -139,16 +140,24 @@ static void sites_release(struct threshold *t)
 
 /* ---- what would be gained ---- */
 
-static bool leave_out(void *ctx, const struct whatif_dep *d, int64_t *extra_ns)
+static bool leave_out(void *ctx, const struct whatif_dep *d, struct whatif_instead *instead)
 {
 	const struct threshold *t = ctx;
+	int64_t transfer_ns, rest_ns;
 
 	if (!is_rendezvous(t, d) || d->bytes > t->value ||
 	    !threshold_is_standard(whatif_site(t->a->whatif, d->site)->func))
 		return false;
+	transfer_ns = (int64_t)whatif_transfer_ns(t->a->whatif, d->bytes, d->other_host);
+	rest_ns = (int64_t)whatif_rest_ns(d);
+	rest_ns = transfer_ns && transfer_ns < rest_ns ? transfer_ns : rest_ns;
 	/* A copy more, on the side that has it in this wait. */
-	if (t->extra && d->kind != WHATIF_PEER_IN_MPI)
-		*extra_ns = (int64_t)whatif_transfer_ns(t->a->whatif, d->bytes, d->other_host);
+	if (t->sure && d->kind != WHATIF_PEER_IN_MPI)
+		instead->extra_ns = transfer_ns;
+	else if (!t->sure && d->kind == WHATIF_SEND_POSTED)
+		instead->transfer_ns = rest_ns;
+	else if (!t->sure && d->kind == WHATIF_RECV_POSTED && whatif_waited_ns(d))
+		instead->extra_ns = -rest_ns;
 	return d->kind != WHATIF_SEND_POSTED;
 }
 
@@ -157,9 +166,9 @@ static struct gain gain_of(struct threshold *t)
 	const struct whatif_change change = {.leave_out = leave_out, .ctx = t};
 	struct gain g;
 
-	t->extra = true;
+	t->sure = true;
 	g.low_ns = whatif_run(t->a->whatif, &change);
-	t->extra = false;
+	t->sure = false;
 	g.high_ns = whatif_run(t->a->whatif, &change);
 	return g;
 }

@@ -6,7 +6,7 @@
  * call ends as long behind the last thing that it waited for as it did, and waits that are left out shift all that depends on them. So a rank
  * gains nothing by being faster to a barrier that another one reaches late.
  *
- * Known from simulators that replay traces, as Dimemas (Labarta et al. 1996); here only lateness changes, transfers do not.
+ * Known from simulators that replay traces, as Dimemas (Labarta et al. 1996); here transfers take the time that they took.
  */
 #ifndef POV_ADVISE_WHATIF_H
 #define POV_ADVISE_WHATIF_H
@@ -43,6 +43,12 @@ static inline uint64_t whatif_waited_ns(const struct whatif_dep *d)
 	return d->on_ns > from_ns ? d->on_ns - from_ns : 0;
 }
 
+/* And how long the call took behind that. */
+static inline uint64_t whatif_rest_ns(const struct whatif_dep *d)
+{
+	return d->end_ns - (d->on_ns > d->begin_ns ? d->on_ns : d->begin_ns);
+}
+
 /* A stretch in which a thread had no core. */
 struct whatif_no_core {
 	uint64_t from_ns, to_ns;
@@ -53,10 +59,20 @@ struct whatif_no_core {
 
 struct whatif;
 
+/* How a wait, and the call that it is in, would have been; 0: as they were. */
+struct whatif_instead {
+	int64_t extra_ns; /* by how much the call takes longer (less than 0: shorter, down to no time behind its waits), also if the wait is kept */
+	/*
+	 * Of a receive that waits for its send (WHATIF_SEND_POSTED): how much of its time is a transfer that goes on while it is not called. It begins
+	 * as the send does, behind the others of that thread; so a receive that comes late finds the data there.
+	 */
+	int64_t transfer_ns;
+};
+
 /* What is to be different. Either may be NULL: nothing is. */
 struct whatif_change {
-	/* Whether a wait is left out; *extra_ns: by how much the call takes longer (0 before; less than 0: shorter), also if the wait is kept. */
-	bool (*leave_out)(void *ctx, const struct whatif_dep *d, int64_t *extra_ns);
+	/* Whether a wait is left out; *instead: what else is different. */
+	bool (*leave_out)(void *ctx, const struct whatif_dep *d, struct whatif_instead *instead);
 	/* How many ns of it are left out. */
 	uint64_t (*give_core)(void *ctx, const struct whatif_no_core *n);
 	/*

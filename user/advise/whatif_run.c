@@ -29,6 +29,7 @@ struct lead {
 	uint32_t nstep, room;
 	const struct given *given; /* of the run's */
 	uint32_t ngiven;
+	int64_t carried_ns; /* when the last transfer that it began is over */
 };
 
 struct run {
@@ -108,23 +109,34 @@ struct call_end {
 	int64_t ready_ns, moved_ns, extra_ns;
 };
 
+/* When the data are there of a send that is not waited for. */
+static int64_t carried_ns(struct run *r, const struct whatif_dep *d, int64_t transfer_ns)
+{
+	struct lead *from = &r->thread[d->on];
+
+	from->carried_ns = later(from->carried_ns, moved_ns(r, d->on, d->on_ns)) + transfer_ns;
+	return from->carried_ns;
+}
+
 static void message_add(struct run *r, const struct whatif_event *e, struct call_end *c)
 {
 	const struct whatif_message *m = &r->w->message[e->of];
 
 	for (int kind = 0; kind <= WHATIF_PEER_IN_MPI; kind++) {
+		struct whatif_instead instead = {0};
 		struct whatif_dep d;
-		int64_t extra_ns = 0;
 		bool out = false;
 
 		if (!whatif_dep_of(m, e->side, kind, &d))
 			continue;
 		if (r->change->leave_out)
-			out = r->change->leave_out(r->change->ctx, &d, &extra_ns);
+			out = r->change->leave_out(r->change->ctx, &d, &instead);
 		c->ready_ns = later(c->ready_ns, (int64_t)d.on_ns);
-		if (!out)
+		if (instead.transfer_ns)
+			c->moved_ns = later(c->moved_ns, carried_ns(r, &d, instead.transfer_ns));
+		else if (!out)
 			c->moved_ns = later(c->moved_ns, moved_ns(r, d.on, d.on_ns));
-		c->extra_ns += extra_ns;
+		c->extra_ns += instead.extra_ns - instead.transfer_ns;
 	}
 }
 
@@ -197,7 +209,7 @@ static void call_end(struct run *r, size_t first, size_t end)
 	rest_ns -= given < rest_ns ? given : rest_ns;
 	if (member && r->change->shorten)
 		rest_ns -= r->change->shorten(r->change->ctx, e->thread, e->begin_ns, rest_ns);
-	step_add(l, e->end_ns, (int64_t)e->end_ns - (c.moved_ns + rest_ns + c.extra_ns));
+	step_add(l, e->end_ns, (int64_t)e->end_ns - (c.moved_ns + later(rest_ns + c.extra_ns, 0)));
 }
 
 static bool same_call(const struct whatif_event *a, const struct whatif_event *b)
