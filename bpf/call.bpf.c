@@ -223,15 +223,6 @@ static __always_inline bool is_preloaded(void)
 	return cfg.preload && preloaded_find((u32)bpf_get_current_pid_tgid());
 }
 
-/* Only what wrappers are known by is kept of its arguments; nor need a switch tell of it. */
-static __always_inline void counted_enter(struct pov_thread *t, struct pov_frame *f, u64 first_arg)
-{
-	*(u64 *)(f->rec + sizeof(struct pov_call)) = first_arg;
-	f->counted = f->announced = 1;
-	barrier();
-	t->depth++;
-}
-
 SEC("uprobe")
 int call_entry(struct pt_regs *ctx)
 {
@@ -311,9 +302,7 @@ int call_return(struct pt_regs *ctx)
 	if (calls_over(now))
 		return 0;
 	if (frame_at(t, d)->counted) {
-		frames_drop_above(t, d, now);
-		counted_add(t, d, now, now - frame_call(frame_at(t, d))->hdr.ts_ns);
-		t->depth = d;
+		counted_leave(t, d, now);
 		return 0;
 	}
 	/* the site: where the kernel is about to return to */

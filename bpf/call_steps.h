@@ -241,4 +241,23 @@ static __always_inline void call_leave(struct pov_thread *t, u32 d, u32 func,
 	frame_write(t, d, now, ret, 0);
 }
 
+/* ---- of functions that are counted only (counted.h) ---- */
+
+/* Behind call_enter. Only what wrappers are known by is kept of its arguments; nor need a switch tell of it. */
+static __always_inline void counted_enter(struct pov_thread *t, struct pov_frame *f, u64 first_arg)
+{
+	*(u64 *)(f->rec + sizeof(struct pov_call)) = first_arg;
+	f->counted = f->announced = 1;
+	barrier();
+	t->depth++;
+}
+
+/* The call in frame d returns. */
+static __always_inline void counted_leave(struct pov_thread *t, u32 d, u64 now)
+{
+	frames_drop_above(t, d, now);
+	counted_add(t, d, now, now - frame_call(frame_at(t, d))->hdr.ts_ns);
+	t->depth = d;
+}
+
 #endif

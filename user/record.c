@@ -70,10 +70,10 @@ const struct option_def record_option_rows[] = {
 	 .help = "How MPI calls are recorded: by probes; or (preload) by a library that COMMAND's processes load, which costs a twentieth, "
 		 "and by probes in those that cannot load it or call MPI past it. \"auto\" is preload if there is a COMMAND, and neither "
 		 "--layers nor --region, which need probes."},
-	{"max-overhead", 0, OPTION_STRING, FIELD(max_overhead), "PERCENT", .dflt = "5",
-	 .help = "What probes may cost a process, of its time over a second. Beyond that its costliest functions that do not wait for others are "
-		 "counted only, or detached until they calm down, and trace and report say so. 0 or \"off\": no limit, every call is "
-		 "recorded."},
+	{"max-overhead", 0, OPTION_STRING, FIELD(max_overhead), "PERCENT", .dflt = "auto",
+	 .help = "What recording may cost a process, of its time over a second. Beyond that its costliest functions that do not wait for others "
+		 "are counted only, or left out until they calm down, and trace and report say so. \"auto\": 5 of what probes cost, and no limit "
+		 "to what processes spend on recording their calls themselves. 0 or \"off\": no limit, every call is recorded."},
 	{"kernel-api", 0, OPTION_CHOICE, FIELD(kernel_api), "API", .dflt = "auto",
 	 .choices = api_names,
 	 .help = "How probes are attached: one uprobe_multi link for many (Linux 6.6), or a perf event each."},
@@ -140,23 +140,26 @@ static int options_check(const char *command, const struct record_options *o, in
 	return -EINVAL;
 }
 
+#define MAX_OVERHEAD_PCT 5
+
 /* 0 or -EINVAL (printed). */
-static int max_overhead_parse(const char *command, const char *text, double *out)
+static int max_overhead_parse(const char *command, const char *text, struct recording *r)
 {
 	char *end;
 	double pct;
 
-	if (!strcmp(text, "off")) {
-		*out = 0;
+	r->max_overhead_pct = !strcmp(text, "auto") ? MAX_OVERHEAD_PCT : 0;
+	if (r->max_overhead_pct > 0 || !strcmp(text, "off"))
 		return 0;
-	}
 	pct = strtod(text, &end);
 	if (end == text || *end || !(pct == 0 || (pct >= 0.1 && pct <= 100))) {
-		log_error("%s: --max-overhead %s: it takes a percentage from 0.1 to 100, or off",
-			  command, text);
+		log_error(
+			"%s: --max-overhead %s: it takes a percentage from 0.1 to 100, auto or off",
+			command, text);
 		return -EINVAL;
 	}
-	*out = pct;
+	r->max_overhead_pct = pct;
+	r->max_overhead_all = true;
 	return 0;
 }
 
@@ -173,7 +176,7 @@ int record_prepare(const char *command, const struct record_options *opt, int ar
 	int status;
 
 	if (options_check(command, opt, argc, dashdash) ||
-	    max_overhead_parse(command, opt->max_overhead, &r.max_overhead_pct))
+	    max_overhead_parse(command, opt->max_overhead, &r))
 		return 2;
 	r.recorded = xcalloc(func_table_count(), sizeof(*r.recorded));
 	if (func_table_select(&choice, r.recorded))
@@ -217,6 +220,7 @@ int record_run(struct recording *r, const char *path, int fd)
 		.perf_links = o->kernel_api == API_PERF,
 		.preload = preload_of(o, r->watch.plan.program != NULL),
 		.max_overhead_pct = r->max_overhead_pct,
+		.max_overhead_all = r->max_overhead_all,
 		.spin_gap_ns = o->spin_gap_ns,
 		.ring_bytes = o->ring_bytes,
 		.cpus_per_ring = o->cpus_per_ring,

@@ -35,6 +35,7 @@ struct recording {
 	char *const *argv; /* of what is to be run; empty if nothing is */
 	struct watch watch;
 	double max_overhead_pct;      /* 0: no limit */
+	bool max_overhead_all;	      /* not of probes only */
 	bool *recorded;		      /* by row of the function table; owned */
 	struct keep_options *keep;    /* of the newest part only, or NULL; the caller's */
 	struct session_result result; /* once it has run */

@@ -169,7 +169,7 @@ struct pov_fn {
 	pov_u8 entry_one; /* index of the only fetch at entry if it is of one element, else POV_FETCH_MAX */
 	pov_u8 return_one; /* the same at return */
 	pov_u8 poll_bytes; /* BY_RETURN: width of what it returns, 1, 4 or 8 */
-	pov_u8 unused; /* not recorded at all, nor learned from: of the preloaded library, which is called nevertheless */
+	pov_u8 unused; /* not recorded at all, nor learned from: of the preloaded library, which is called nevertheless; the collector changes it */
 	pov_u8 counted; /* its calls are counted, and not recorded; the collector changes it */
 	pov_u8 pad[3];
 	struct pov_fetch fetch[POV_FETCH_MAX];

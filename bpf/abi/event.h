@@ -293,7 +293,8 @@ struct pov_spin {
  * Calls by one thread of a function that is only counted (struct pov_limit), between hdr.ts_ns - dur_ns, when the first of them
  * began, and hdr.ts_ns, when the last one returned. It may have made other calls in between.
  */
-#define POV_COUNTED_NESTED 0x01 /* they were made from within traced calls */
+#define POV_COUNTED_NESTED 0x01	   /* they were made from within traced calls */
+#define POV_COUNTED_PRELOADED 0x02 /* as POV_CALL_PRELOADED */
 struct pov_counted {
 	struct pov_hdr hdr;
 	pov_u64 dur_ns;

@@ -12,7 +12,7 @@
 
 #define POV_PRELOAD_ENV "POVTRACE_PRELOAD" /* the socket's path, for launched programs */
 #define POV_PRELOAD_MAGIC 0x706f7672u
-#define POV_PRELOAD_VERSION 2
+#define POV_PRELOAD_VERSION 3
 #define POV_PRELOAD_RING_BYTES (4u << 20) /* a power of two, and of whole pages */
 
 enum pov_preload_wish {
@@ -72,6 +72,7 @@ struct pov_preload_area {
 	pov_u64 folded;
 	pov_u64 waits_ns; /* for room in the ring */
 	pov_u64 cost_ps; /* what recording adds to a call, as the thread has measured it; 0: it has not */
+	pov_u64 counted_ps; /* the same of calls that are counted only */
 	struct pov_thread state;
 };
 #define POV_PRELOAD_AREA_BYTES 16384

@@ -73,11 +73,12 @@ of() { jq -c --arg s "$1" ".advice[] | select(.strategy == \$s) | $2" out.json; 
 	"$make" run.txt run.pov
 	advise --json run.pov >out.json
 	cat out.json
-	[ "$(of threshold '[.gain_high_ns, .evidence.messages, .evidence.waited_ns, .evidence.advised_bytes]')" = "[78000000,20,80000000,65536]" ]
+	# each round 3.9 ms, and the transfer of 0.1 ms, which goes on while rank 1 computes
+	[ "$(of threshold '[.gain_high_ns, .evidence.messages, .evidence.waited_ns, .evidence.advised_bytes]')" = "[80000000,20,80000000,65536]" ]
 	# one more copy of 0.1 ms on both sides of each
 	[ "$(of threshold .gain_low_ns)" = 76000000 ]
 	of threshold .setting | grep UCX_RNDV_THRESH
-	advise run.pov | grep -F "! threshold: expected to gain 0.076 to 0.078 s (38 to 39 % of the run)"
+	advise run.pov | grep -F "! threshold: expected to gain 0.076 to 0.080 s (38 to 40 % of the run)"
 }
 
 @test "receives that are there first: no advice, and what was looked at" {

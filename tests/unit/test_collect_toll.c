@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "abi/config.h"
-#include "collect/toll.h"
+#include "collect/toll_window.h"
 #include "layer/func_table.h"
 
 static const struct probe_cost cost = {.call_ns = 10, .spin_ns = 5, .stepped_ns = 30, .samples = 1};
@@ -140,6 +140,49 @@ static void test_preloaded(void **state)
 	toll_release(&t);
 }
 
+/* Between two looks, with what threads have not told yet: it is told once, by then or later. */
+static void test_preloaded_window(void **state)
+{
+	struct pov_call c = {.hdr = {.size = sizeof(c),
+				     .kind = POV_KIND_CALL,
+				     .flags = POV_CALL_PRELOADED,
+				     .tid = 100},
+			     .tgid = 100,
+			     .func = func("MPI_Send")};
+	struct pov_counted n = {.hdr = {.size = sizeof(n),
+					.kind = POV_KIND_COUNTED,
+					.flags = POV_COUNTED_PRELOADED,
+					.tid = 100},
+				.calls = 40,
+				.tgid = 100,
+				.func = func("MPI_Send")};
+	struct probe_cost with = cost;
+	struct toll_costs out = {0};
+	struct toll t = {0};
+
+	(void)state;
+	with.preload_ns = 2;
+	with.preload_counted_ns = 1;
+	for (int i = 0; i < 10; i++)
+		toll_record(&t, &c.hdr);
+	toll_open_begin(&t);
+	toll_open_preloaded(&t, &n.hdr);
+	toll_look(&t, &with, 1000, &out);
+	assert_int_equal(out.cnt, 1);
+	assert_int_equal(out.v[0].tgid, 100);
+	assert_true(out.v[0].now_pct > 5.99 && out.v[0].now_pct < 6.01); /* 10 × 2 + 40 × 1 */
+	assert_true(out.v[0].full_pct > 9.99 && out.v[0].full_pct < 10.01);
+	out.cnt = 0;
+	n.calls = 41;
+	toll_record(&t, &n.hdr); /* told by now: one more */
+	toll_open_begin(&t);
+	toll_look(&t, &with, 1000, &out);
+	assert_int_equal(out.cnt, 1);
+	assert_true(out.v[0].now_pct > 0.09 && out.v[0].now_pct < 0.11);
+	toll_costs_release(&out);
+	toll_release(&t);
+}
+
 /* Regions cost, too, though they are no functions of the table. */
 static void test_regions(void **state)
 {
@@ -209,7 +252,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_worst),	cmocka_unit_test(test_preloaded),
 		cmocka_unit_test(test_regions), cmocka_unit_test(test_stepped),
-		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_text),	cmocka_unit_test(test_preloaded_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,6 +199,98 @@ static void test_nonsense(void **state)
 	REFUSED(field_of, type, 200);
 }
 
+static struct pov_counted counted_new(void)
+{
+	return (struct pov_counted){
+		.hdr = {.size = sizeof(struct pov_counted),
+			.kind = POV_KIND_COUNTED,
+			.flags = 0xff,
+			.tid = 99,
+			.ts_ns = kernel_now_ns()},
+		.dur_ns = 100,
+		.calls = 3,
+		.busy_ns = 50,
+		.tgid = 98,
+		.func = FIRST + 2,
+		.lib = 7,
+	};
+}
+
+/* Whether it is taken of a thread that has lived long enough to have made these calls. */
+static bool counted_taken(struct pov_counted c, struct taken *t)
+{
+	struct thread_area *a = area_new();
+	bool damaged;
+
+	a->who.since_ns -= 1000000;
+	put(a, &c, sizeof(c));
+	thread_area_take(a, on_record, t);
+	damaged = a->damaged;
+	thread_area_free(a);
+	return !damaged && t->cnt;
+}
+
+#define COUNTED_REFUSED(member, value)                 \
+	do {                                           \
+		struct pov_counted c_ = counted_new(); \
+		struct taken t_ = {0};                 \
+		c_.member = value;                     \
+		assert_false(counted_taken(c_, &t_));  \
+	} while (0)
+
+static void test_counted(void **state)
+{
+	struct taken t = {0};
+	const struct pov_counted *got = (struct pov_counted *)t.last;
+
+	(void)state;
+	assert_true(counted_taken(counted_new(), &t));
+	assert_int_equal(got->tgid, 10);
+	assert_int_equal(got->lib, 3);
+	assert_int_equal(got->hdr.flags, POV_COUNTED_NESTED | POV_COUNTED_PRELOADED);
+	assert_int_equal(got->calls, 3);
+	COUNTED_REFUSED(hdr.size, sizeof(struct pov_counted) - 8);
+	COUNTED_REFUSED(calls, 0);
+	COUNTED_REFUSED(calls, 102);
+	COUNTED_REFUSED(calls, UINT64_MAX);
+	COUNTED_REFUSED(busy_ns, 100 * POV_CALL_DEPTH_MAX + POV_CALL_DEPTH_MAX);
+	COUNTED_REFUSED(dur_ns, UINT64_MAX);
+	COUNTED_REFUSED(func, FIRST + 5);
+	COUNTED_REFUSED(func, FIRST - 1);
+}
+
+/* What it has gathered and not told yet can be looked at while it goes on; it is told again at its end. */
+static void test_untold(void **state)
+{
+	struct thread_area *a = area_new();
+	struct pov_thread *own = &a->mem->state;
+	struct call c = call_new();
+	struct taken t = {0};
+
+	(void)state;
+	a->who.since_ns -= 1000000;
+	own->counting[0] = (struct pov_counting){.begin_ns = kernel_now_ns() - 100,
+						 .end_ns = kernel_now_ns(),
+						 .calls = 7,
+						 .func = FIRST};
+	memcpy(own->frame[0].rec, &c, sizeof(c));
+	own->frame[0].used = sizeof(c);
+	own->depth = 1;
+	thread_area_untold(a, on_record, &t);
+	assert_int_equal(t.cnt, 1);
+	assert_int_equal(((struct pov_counted *)t.last)->calls, 7);
+	assert_int_equal(((struct pov_counted *)t.last)->hdr.flags, POV_COUNTED_PRELOADED);
+	thread_area_untold(a, on_record, &t);
+	assert_int_equal(t.cnt, 2);
+	thread_area_end(a, kernel_now_ns(), POV_CALL_OPEN, on_record, &t);
+	assert_int_equal(t.cnt, 4);
+	a->mem->state.counting[0].func = FIRST + ROWS;
+	t.cnt = 0;
+	thread_area_untold(a, on_record, &t);
+	assert_int_equal(t.cnt, 0);
+	thread_area_free(a);
+}
+
 static void test_head(void **state)
 {
 	const uint64_t heads[] = {1, POV_PRELOAD_RING_BYTES + 8ull, UINT64_MAX, 1ull << 63};
@@ -242,7 +334,8 @@ static void test_random(void **state)
 		thread_area_take(a, on_record, &t);
 		thread_area_end(a, kernel_now_ns(), POV_CALL_OPEN, on_record, &t);
 		thread_area_count(a, &counts);
-		assert_true(t.cnt <= 50 + POV_CALL_DEPTH_MAX * 3);
+		assert_true(t.cnt <= 50 + POV_CALL_DEPTH_MAX * 3 + POV_COUNTING_MAX);
+		thread_area_untold(a, on_record, &t);
 		assert_true(counts.lost[0] < 1000000000);
 		thread_area_free(a);
 	}
@@ -277,6 +370,7 @@ int main(void)
 		cmocka_unit_test(test_records),	 cmocka_unit_test(test_wrapped),
 		cmocka_unit_test(test_nonsense), cmocka_unit_test(test_head),
 		cmocka_unit_test(test_random),	 cmocka_unit_test(test_open),
+		cmocka_unit_test(test_counted),	 cmocka_unit_test(test_untold),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,6 +52,7 @@ static void hits_add(struct coverage *a, const struct model_thread *t, const str
 	for (int i = 0; i < 2 && to[i]; i++) {
 		if (m->preloaded) {
 			to[i]->preloaded += m->calls + m->polls;
+			to[i]->preloaded_counted += m->counted;
 			continue;
 		}
 		to[i]->calls += m->calls;
@@ -91,7 +92,7 @@ static void on_counted(void *ctx, const struct model_counted *c)
 {
 	struct coverage *a = ctx;
 
-	hits_add(a, c->thread, &(struct made){c->func, c->lib, false, 0, 0, c->calls});
+	hits_add(a, c->thread, &(struct made){c->func, c->lib, c->preloaded, 0, 0, c->calls});
 	limit_of(a, c->func)->calls += c->calls;
 }
 
@@ -261,6 +262,7 @@ static void on_start(void *ctx, const struct model *m)
 	if (meta) {
 		a->has_preload = true;
 		a->preload_ns = json_number_value(json_object_get(meta, "call_ns"));
+		a->preload_counted_ns = json_number_value(json_object_get(meta, "counted_ns"));
 		a->preload_wait_ns = count_of(meta, "wait_ns");
 		a->preload_damaged = count_of(meta, "damaged");
 		a->preload_began = count_of(meta, "began");
@@ -313,7 +315,8 @@ double coverage_cost(const struct coverage *a, const struct coverage_hits *h)
 {
 	return cost(h->calls, a->call_ns) + cost(h->polls, a->spin_ns) +
 	       cost(h->counted, a->counted_ns) + cost(h->stepped, coverage_step_ns(a)) +
-	       cost(h->preloaded, a->preload_ns);
+	       cost(h->preloaded, a->preload_ns) +
+	       cost(h->preloaded_counted, a->preload_counted_ns);
 }
 
 static int on_finish(void *ctx, const struct model *m)

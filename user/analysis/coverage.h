@@ -21,6 +21,7 @@ struct coverage_hits {
 	uint64_t calls; /* probe pairs hit: recorded calls of any depth */
 	uint64_t polls; /* merged into spins */
 	uint64_t preloaded; /* calls and polls that the process has recorded itself, without a probe; in none of these */
+	uint64_t preloaded_counted; /* calls that the process has counted itself; in none of the others */
 	uint64_t counted; /* probe pairs hit by calls that were counted only: not in calls */
 	uint64_t stepped; /* of calls and polls: the probed instruction is single-stepped */
 	uint64_t kernel; /* calls and polls within the kernel (layer os): what they cost is not calibrated */
@@ -76,9 +77,10 @@ struct coverage {
 	struct map stepped;				 /* key of (library, function) → marker */
 	bool calibrated;				 /* a probe_cost block is there */
 	double call_ns, spin_ns, stepped_ns, counted_ns; /* 0 if not measured */
-	bool has_preload;	  /* some processes recorded their calls themselves: */
-	double preload_ns;	  /* what that adds to one; 0 if not measured */
-	uint64_t preload_wait_ns; /* threads waited for room to record, together */
+	bool has_preload;	   /* some processes recorded their calls themselves: */
+	double preload_ns;	   /* what that adds to one; 0 if not measured */
+	double preload_counted_ns; /* the same of one that is counted only */
+	uint64_t preload_wait_ns;  /* threads waited for room to record, together */
 	uint64_t preload_began; /* processes that were noticed only as they began MPI to do so past what is preloaded */
 	uint64_t preload_bypassed; /* that opened a library with RTLD_DEEPBIND: what that calls is missing */
 	uint64_t preload_damaged; /* of these threads nothing was taken from some time on */

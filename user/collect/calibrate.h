@@ -17,7 +17,8 @@ struct probe_cost {
 	double stepped_ns; /* as call_ns, where the kernel single-steps the instruction */
 	double counted_ns; /* as call_ns, where calls are counted only */
 	uint32_t samples;
-	double preload_ns; /* added to a call that its process records itself; 0: none does, or not known */
+	double preload_ns; /* added to a call that its process records itself; 0: none does, or not known; … */
+	double preload_counted_ns; /* … or that it counts itself */
 };
 
 /* Recipes of the functions that are used for it, to be put behind those of the function table. */

@@ -476,6 +476,23 @@ uint64_t preload_open_calls(struct preload *p, uint64_t end_ns,
 	return calls;
 }
 
+void preload_untold(const struct preload *p, void (*fn)(void *ctx, const struct pov_hdr *rec),
+		    void *ctx)
+{
+	for (uint32_t i = 0; i < p->area_cnt; i++)
+		thread_area_untold(p->area[i], fn, ctx);
+}
+
+void preload_function_set(struct preload *p, uint32_t row, bool counted, bool left_out)
+{
+	uint32_t at = row - p->first_row;
+
+	if (at >= p->rows || !p->wanted[at])
+		return;
+	__atomic_store_n(&p->setup->fn[at].counted, counted, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->setup->fn[at].unused, left_out, __ATOMIC_RELAXED);
+}
+
 void preload_counts_get(const struct preload *p, struct preload_counts *out)
 {
 	*out = p->gone;

@@ -38,8 +38,8 @@ struct preload_options {
 struct preload_counts {
 	uint64_t lost[POV_CLASS_CNT], miss[POV_MISS_CNT];
 	uint64_t folded, waits_ns;
-	/* What recording a call costs, in ps, by those that measured it: their sum and number. */
-	uint64_t cost_ps;
+	/* What recording a call costs, and counting one, in ps, by those that measured it: their sums and number. */
+	uint64_t cost_ps, counted_ps;
 	uint32_t cost_cnt;
 };
 
@@ -71,6 +71,12 @@ void preload_identity(struct preload *p, const struct pov_hdr *rec);
  */
 uint64_t preload_open_calls(struct preload *p, uint64_t end_ns,
 			    void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx);
+
+/* What threads have gathered by now and not told yet: spins and counted calls, as if they were over. */
+void preload_untold(const struct preload *p, void (*fn)(void *ctx, const struct pov_hdr *rec),
+		    void *ctx);
+/* From now on calls of a function, by row of the function table, are counted only; or (left_out) not recorded at all. */
+void preload_function_set(struct preload *p, uint32_t row, bool counted, bool left_out);
 
 /* Of all threads so far. */
 void preload_counts_get(const struct preload *p, struct preload_counts *out);

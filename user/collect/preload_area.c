@@ -164,6 +164,35 @@ uint64_t thread_area_end(struct thread_area *a, uint64_t end_ns, uint8_t flag, t
 	return e.calls;
 }
 
+struct untold {
+	struct preload_speaker who;
+	thread_area_fn *fn;
+	void *ctx;
+};
+
+static void on_untold(void *ctx, const struct pov_hdr *rec)
+{
+	_Alignas(8) char copy[PRELOAD_RECORD_MAX];
+	struct pov_hdr *mine = (struct pov_hdr *)copy;
+	struct untold *u = ctx;
+
+	if ((rec->kind != POV_KIND_SPIN && rec->kind != POV_KIND_COUNTED) ||
+	    rec->size > sizeof(copy))
+		return;
+	memcpy(copy, rec, rec->size);
+	if (preload_check(mine, rec->size, &u->who))
+		u->fn(u->ctx, mine);
+}
+
+void thread_area_untold(const struct thread_area *a, thread_area_fn *fn, void *ctx)
+{
+	struct untold u = {.who = a->who, .fn = fn, .ctx = ctx};
+
+	u.who.until_ns = kernel_now_ns();
+	if (!a->damaged)
+		open_calls_of(&a->mem->state, u.who.until_ns, on_untold, &u);
+}
+
 /* Nothing is counted more often than once in so many ns. */
 #define COUNT_NS_MIN 10
 
@@ -179,6 +208,7 @@ void thread_area_count(const struct thread_area *a, struct preload_counts *sum)
 {
 	uint64_t lived_ns = kernel_now_ns() - a->who.since_ns, most = lived_ns / COUNT_NS_MIN;
 	uint64_t cost_ps = counted(&a->mem->cost_ps, COST_PS_MAX);
+	uint64_t counted_ps = counted(&a->mem->counted_ps, COST_PS_MAX);
 
 	for (unsigned int i = 0; i < POV_CLASS_CNT; i++)
 		sum->lost[i] += counted(&a->mem->lost[i], most);
@@ -186,6 +216,9 @@ void thread_area_count(const struct thread_area *a, struct preload_counts *sum)
 		sum->miss[i] += counted(&a->mem->miss[i], most);
 	sum->folded += counted(&a->mem->folded, most);
 	sum->waits_ns += counted(&a->mem->waits_ns, lived_ns);
+	if (!cost_ps || !counted_ps)
+		return;
 	sum->cost_ps += cost_ps;
-	sum->cost_cnt += cost_ps != 0;
+	sum->counted_ps += counted_ps;
+	sum->cost_cnt++;
 }

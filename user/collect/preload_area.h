@@ -31,6 +31,8 @@ uint64_t thread_area_take(struct thread_area *a, thread_area_fn *fn, void *ctx);
 /* Ends what is open in it, with the given POV_CALL_* flag. How many calls. */
 uint64_t thread_area_end(struct thread_area *a, uint64_t end_ns, uint8_t flag, thread_area_fn *fn,
 			 void *ctx);
+/* Hands over what its thread has gathered by now and not told yet: spins and counted calls, as if they were over. */
+void thread_area_untold(const struct thread_area *a, thread_area_fn *fn, void *ctx);
 /* Adds what its thread counted, as far as it can be true. */
 void thread_area_count(const struct thread_area *a, struct preload_counts *sum);
 void thread_area_free(struct thread_area *a);

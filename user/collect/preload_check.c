@@ -87,6 +87,18 @@ static bool more_check(const struct pov_more *m, size_t bytes, const struct prel
 	       m->begin_ns <= m->hdr.ts_ns && m->arg < POV_CALL_ARGS_MAX;
 }
 
+static bool counted_check(struct pov_counted *c, size_t bytes, const struct preload_speaker *who)
+{
+	if (bytes != sizeof(*c) || !c->calls || !func_check(c->func, who) ||
+	    !begin_check(c->hdr.ts_ns, c->dur_ns, who) || c->calls > c->dur_ns + 1 ||
+	    c->busy_ns / POV_CALL_DEPTH_MAX > c->dur_ns)
+		return false;
+	c->hdr.flags = (c->hdr.flags & POV_COUNTED_NESTED) | POV_COUNTED_PRELOADED;
+	c->tgid = who->tgid;
+	c->lib = who->lib;
+	return true;
+}
+
 bool preload_check(struct pov_hdr *rec, size_t bytes, const struct preload_speaker *who)
 {
 	if (bytes % 8 || rec->ts_ns < who->since_ns || rec->ts_ns > who->until_ns + CLOCK_SLACK_NS)
@@ -98,6 +110,8 @@ bool preload_check(struct pov_hdr *rec, size_t bytes, const struct preload_speak
 		return call_check((struct pov_call *)rec, bytes, who);
 	case POV_KIND_SPIN:
 		return spin_check((struct pov_spin *)rec, bytes, who);
+	case POV_KIND_COUNTED:
+		return counted_check((struct pov_counted *)rec, bytes, who);
 	case POV_KIND_MORE:
 		return more_check((const struct pov_more *)rec, bytes, who);
 	}

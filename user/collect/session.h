@@ -51,6 +51,7 @@ struct session_options {
 	bool perf_links;
 	enum session_preload preload;
 	double max_overhead_pct; /* that probes may cost a process, of its time; 0: no limit */
+	bool max_overhead_all;	 /* and what it spends on recording its calls itself */
 	uint64_t spin_gap_ns;
 	uint64_t ring_bytes; /* 0 = chosen by the number of CPUs, like the next */
 	unsigned int cpus_per_ring;

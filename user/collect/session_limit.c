@@ -107,17 +107,38 @@ void session_limit_identity(struct session *s, const struct pov_hdr *rec)
 
 /* ---- what it cost ---- */
 
+/* What processes that record their calls themselves spend on it counts, too. */
+static bool limits_preloaded(const struct session *s)
+{
+	return s->preload && s->opt->max_overhead_all;
+}
+
+static void on_untold(void *ctx, const struct pov_hdr *rec)
+{
+	struct session *s = ctx;
+
+	toll_open_preloaded(&s->toll, rec);
+}
+
 static void costs_take(struct session *s, uint64_t elapsed_ns, struct toll_costs *out)
 {
+	struct probe_cost cost;
 	struct pov_thread t;
 	uint64_t tid;
 
 	ring_buffer__consume(s->rings);
+	session_preload_take(s);
 	toll_open_begin(&s->toll);
 	for (size_t at = 0; map_next(&s->limit->callers, &at, &tid);)
 		if (!kernel_read_thread(&s->kernel, (uint32_t)tid, &t))
 			toll_open_thread(&s->toll, &t);
-	toll_look(&s->toll, &s->cost, elapsed_ns, out);
+	session_preload_cost(s);
+	cost = s->cost;
+	if (limits_preloaded(s))
+		preload_untold(s->preload, on_untold, s);
+	else
+		cost.preload_ns = cost.preload_counted_ns = 0;
+	toll_look(&s->toll, &cost, elapsed_ns, out);
 }
 
 static bool is_detached(const struct session_limit *m, uint16_t func)
@@ -194,12 +215,28 @@ static void recipe_change(struct session *s, uint32_t func, bool counted)
 	s->fns[func].counted = counted;
 	if (bpf_map_update_elem(s->kernel.fns_fd, &func, &s->fns[func], BPF_ANY))
 		log_debug("recipe of %s: %s", func_table_get(func)->name, strerror(errno));
+	if (limits_preloaded(s))
+		preload_function_set(s->preload, func, counted, false);
 }
 
 static void which_detached(struct session_limit *m)
 {
 	for (uint32_t i = 0; i < m->limit.cnt; i++)
 		m->which[i] = m->limit.func[i].state == POV_LIMIT_DETACHED;
+}
+
+/* Those of m->which: a job for their probes; at once in processes that record their calls themselves. */
+static void which_leave_out(struct session *s, bool left_out)
+{
+	struct session_limit *m = s->limit;
+
+	for (uint32_t i = 0; i < m->limit.cnt && limits_preloaded(s); i++)
+		if (m->which[i])
+			preload_function_set(s->preload, i, true, left_out);
+	if (left_out)
+		limit_probes_detach(m->probes, m->which);
+	else
+		limit_probes_attach(m->probes, m->which);
 }
 
 /* What comes back is said to when it is there. */
@@ -235,12 +272,12 @@ static void changes_do(struct session *s, size_t cnt, uint64_t now_ns)
 	for (size_t i = 0; i < cnt; i++)
 		change_do(s, &m->change[i], now_ns);
 	if (m->step == LIMIT_RETURNING) {
-		limit_probes_attach(m->probes, m->which);
+		which_leave_out(s, false);
 		return;
 	}
 	/* also those of libraries that came meanwhile */
 	which_detached(m);
-	limit_probes_detach(m->probes, m->which);
+	which_leave_out(s, true);
 }
 
 /* What could not be attached stays what it was, and is tried again like any other. */
@@ -282,17 +319,23 @@ static void excess_note(struct session *s, const struct limit_excess *e,
 					    costs->v[i].now_pct);
 }
 
-static void sample_begin(struct session_limit *m)
+static void sample_begin(struct session *s)
 {
+	struct session_limit *m = s->limit;
+
 	m->step = SAMPLE_ATTACHING;
 	m->sample.cnt = m->spent.cnt = 0;
 	which_detached(m);
-	limit_probes_attach(m->probes, m->which);
+	which_leave_out(s, false);
 }
 
 /* Functions that have no probes to be given up cost what they do. */
-static void probes_look(struct session_limit *m)
+static void probes_look(struct session *s)
 {
+	struct session_limit *m = s->limit;
+
+	if (limits_preloaded(s))
+		return;
 	for (uint32_t i = 0; i < m->limit.cnt; i++)
 		if (m->limit.func[i].may_shed && m->limit.func[i].state == POV_LIMIT_COUNTED)
 			m->limit.func[i].may_shed = limit_probes_has(m->probes, (uint16_t)i);
@@ -310,7 +353,7 @@ static void look(struct session *s, uint64_t now_ns)
 		toll_costs_add(&costs, &m->sample.v[i]);
 	for (uint32_t i = 0; i < images_library_count(s->images); i++)
 		toll_library(&s->toll, images_library_meta(s->images, i));
-	probes_look(m);
+	probes_look(s);
 	cnt = limit_decide(&m->limit, costs.v, costs.cnt, m->sampled, m->change, &excess);
 	for (uint32_t i = 0; i < m->limit.cnt; i++)
 		shed_tell(s, (uint16_t)i, now_ns);
@@ -324,7 +367,7 @@ static void look(struct session *s, uint64_t now_ns)
 	if (cnt && m->next_sample_ns < now_ns + SAMPLES_NS)
 		m->next_sample_ns = now_ns + SAMPLES_NS;
 	else if (m->limit.detached && now_ns >= m->next_sample_ns && !limit_probes_busy(m->probes))
-		sample_begin(m);
+		sample_begin(s);
 }
 
 /* ---- samples ---- */
@@ -361,7 +404,7 @@ static void sample_end(struct session *s)
 	m->over_ns = m->sample_ns + elapsed_ns;
 	m->step = SAMPLE_DETACHING;
 	which_detached(m);
-	limit_probes_detach(m->probes, m->which);
+	which_leave_out(s, true);
 }
 
 /* The next look begins anew: what the sample has cost is not part of it. */

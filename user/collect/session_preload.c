@@ -105,6 +105,24 @@ void session_preload_identity(struct session *s, const struct pov_hdr *rec)
 		images_unserved_calls(s->images, (pid_t)((const struct pov_caller *)rec)->tgid);
 }
 
+static void cost_note(struct session *s, const struct preload_counts *counts)
+{
+	if (!counts->cost_cnt)
+		return;
+	s->cost.preload_ns = (double)counts->cost_ps / 1e3 / counts->cost_cnt;
+	s->cost.preload_counted_ns = (double)counts->counted_ps / 1e3 / counts->cost_cnt;
+}
+
+void session_preload_cost(struct session *s)
+{
+	struct preload_counts counts;
+
+	if (!s->preload)
+		return;
+	preload_counts_get(s->preload, &counts);
+	cost_note(s, &counts);
+}
+
 void session_preload_count(struct session *s, uint64_t now_ns)
 {
 	struct preload_counts counts;
@@ -113,8 +131,7 @@ void session_preload_count(struct session *s, uint64_t now_ns)
 		return;
 	preload_counts_get(s->preload, &counts);
 	drops_preloaded(&s->drops, &counts, s->writer, now_ns);
-	if (counts.cost_cnt)
-		s->cost.preload_ns = (double)counts.cost_ps / 1e3 / counts.cost_cnt;
+	cost_note(s, &counts);
 }
 
 void session_preload_end(struct session *s)

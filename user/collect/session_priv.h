@@ -153,6 +153,8 @@ void session_preload_work(struct session *s, const struct pollfd *polled, unsign
 void session_preload_take(struct session *s);
 /* An identity record of the kernel half, after images_control. */
 void session_preload_identity(struct session *s, const struct pov_hdr *rec);
+/* What recording a call costs them, once some have measured it. */
+void session_preload_cost(struct session *s);
 /* What they have counted until now. */
 void session_preload_count(struct session *s, uint64_t now_ns);
 /* After kernel_calls_end. */

@@ -61,10 +61,19 @@ static void call_count(struct toll *t, const struct pov_call *call)
 		h->calls++;
 }
 
+static void counted_count(struct toll *t, const struct pov_counted *c)
+{
+	struct toll_hits *h = hits_of(t, key_of(c->tgid, c->lib, c->func));
+
+	if (c->hdr.flags & POV_COUNTED_PRELOADED)
+		h->preloaded_counted += c->calls;
+	else
+		h->counted += c->calls;
+}
+
 void toll_record(struct toll *t, const struct pov_hdr *rec)
 {
 	const struct pov_call *call = (const struct pov_call *)rec;
-	const struct pov_counted *counted = (const struct pov_counted *)rec;
 	const struct pov_region *region = (const struct pov_region *)rec;
 	const struct pov_fork *fork = (const struct pov_fork *)rec;
 	const struct pov_exit *exit = (const struct pov_exit *)rec;
@@ -78,8 +87,7 @@ void toll_record(struct toll *t, const struct pov_hdr *rec)
 		spin_count(t, (const struct pov_spin *)rec);
 		break;
 	case POV_KIND_COUNTED:
-		hits_of(t, key_of(counted->tgid, counted->lib, counted->func))->counted +=
-			counted->calls;
+		counted_count(t, (const struct pov_counted *)rec);
 		break;
 	case POV_KIND_REGION: /* two probes, as of a call */
 		if (rec->flags & POV_REGION_END)
@@ -121,7 +129,9 @@ void toll_library(struct toll *t, const json_t *meta)
 double toll_cost(const struct toll_hits *h, const struct probe_cost *cost)
 {
 	double ns = (double)h->calls * cost->call_ns + (double)h->polls * cost->spin_ns +
-		    (double)h->counted * cost->counted_ns + (double)h->preloaded * cost->preload_ns;
+		    (double)h->counted * cost->counted_ns +
+		    (double)h->preloaded * cost->preload_ns +
+		    (double)h->preloaded_counted * cost->preload_counted_ns;
 
 	if (h->stepped && cost->stepped_ns > cost->call_ns)
 		ns += (double)(h->calls + h->polls + h->counted) *

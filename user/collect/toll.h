@@ -16,11 +16,12 @@
 struct toll_hits {
 	uint64_t calls, polls;
 	uint64_t counted; /* calls that were counted only */
-	uint64_t preloaded; /* calls and polls that their process has recorded itself; in none of these */
+	/* Calls and polls that their process has recorded itself, and calls that it has counted itself; in none of the others. */
+	uint64_t preloaded, preloaded_counted;
 	bool stepped;
 	/* toll_window.c: what threads have not told yet, and what was there when it was last looked at */
-	uint64_t open_polls, open_counted;
-	uint64_t seen_calls, seen_polls, seen_counted;
+	uint64_t open_polls, open_counted, open_preloaded, open_preloaded_counted;
+	uint64_t seen_calls, seen_polls, seen_counted, seen_preloaded, seen_preloaded_counted;
 };
 
 /* A zeroed struct is empty. */
@@ -34,7 +35,7 @@ struct toll {
 
 /* Of a process, library and function; made if there are none. */
 struct toll_hits *toll_hits_of(struct toll *t, uint32_t tgid, uint16_t lib, uint16_t func);
-/* ns that calls, polls and counted calls cost. */
+/* ns that it all cost. */
 double toll_cost(const struct toll_hits *h, const struct probe_cost *cost);
 void toll_record(struct toll *t, const struct pov_hdr *rec);
 /* The "library" meta object of a library: which of its functions are single-stepped. */

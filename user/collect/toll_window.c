@@ -17,7 +17,7 @@ void toll_open_begin(struct toll *t)
 	uint64_t key;
 
 	for (size_t at = 0; (h = map_next(&t->hits, &at, &key));)
-		h->open_polls = h->open_counted = 0;
+		h->open_polls = h->open_counted = h->open_preloaded = h->open_preloaded_counted = 0;
 }
 
 void toll_open_thread(struct toll *t, const struct pov_thread *thread)
@@ -35,6 +35,18 @@ void toll_open_thread(struct toll *t, const struct pov_thread *thread)
 	}
 	for (uint32_t i = 0; i < POV_COUNTING_MAX && c[i].calls; i++)
 		toll_hits_of(t, thread->tgid, c[i].lib, c[i].func)->open_counted += c[i].calls;
+}
+
+void toll_open_preloaded(struct toll *t, const struct pov_hdr *rec)
+{
+	const struct pov_counted *c = (const struct pov_counted *)rec;
+	const struct pov_spin *s = (const struct pov_spin *)rec;
+
+	for (uint32_t i = 0; rec->kind == POV_KIND_SPIN && i < s->nfuncs; i++)
+		toll_hits_of(t, s->tgid, s->func[i].lib, s->func[i].func)->open_preloaded +=
+			s->func[i].cnt;
+	if (rec->kind == POV_KIND_COUNTED)
+		toll_hits_of(t, c->tgid, c->lib, c->func)->open_preloaded_counted += c->calls;
 }
 
 static uint64_t since(uint64_t total, uint64_t *seen)
@@ -67,14 +79,19 @@ void toll_look(struct toll *t, const struct probe_cost *cost, uint64_t elapsed_n
 			.calls = since(h->calls, &h->seen_calls),
 			.polls = since(h->polls + h->open_polls, &h->seen_polls),
 			.counted = since(h->counted + h->open_counted, &h->seen_counted),
+			.preloaded = since(h->preloaded + h->open_preloaded, &h->seen_preloaded),
+			.preloaded_counted = since(h->preloaded_counted + h->open_preloaded_counted,
+						   &h->seen_preloaded_counted),
 			.stepped = h->stepped,
 		};
-		if (!elapsed_ns || !(more.calls + more.polls + more.counted))
+		if (!elapsed_ns || !(more.calls + more.polls + more.counted + more.preloaded +
+				     more.preloaded_counted))
 			continue;
 		one = (struct limit_cost){.tgid = (uint32_t)(key >> 32), .func = (uint16_t)key};
 		one.now_pct = 100 * toll_cost(&more, cost) / (double)elapsed_ns;
 		more.calls += more.counted;
-		more.counted = 0;
+		more.preloaded += more.preloaded_counted;
+		more.counted = more.preloaded_counted = 0;
 		one.full_pct = 100 * toll_cost(&more, cost) / (double)elapsed_ns;
 		toll_costs_add(out, &one);
 	}

@@ -21,6 +21,8 @@ struct toll_costs {
 void toll_open_begin(struct toll *t);
 /* What a thread has gathered by now. */
 void toll_open_thread(struct toll *t, const struct pov_thread *thread);
+/* The same of a thread that records its calls itself: a spin or counted calls that it has gathered. */
+void toll_open_preloaded(struct toll *t, const struct pov_hdr *rec);
 /* Ends it: adds to out what hits since the last look have cost, in percent of elapsed_ns. */
 void toll_look(struct toll *t, const struct probe_cost *cost, uint64_t elapsed_ns,
 	       struct toll_costs *out);

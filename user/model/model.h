@@ -173,8 +173,9 @@ struct model_counted {
 	uint64_t begin_ns, end_ns; /* of the first one, of the last one */
 	uint64_t calls, busy_ns;
 	uint16_t lib;
-	bool inner;  /* made within other traced calls, … */
-	bool nested; /* … of the same layer, as far as that can be known */
+	bool inner;	/* made within other traced calls, … */
+	bool nested;	/* … of the same layer, as far as that can be known */
+	bool preloaded; /* counted by the process itself, without a probe */
 };
 
 /* What the limit on the cost of tracing made of a function for a time, or that it was exceeded (struct pov_limit). */

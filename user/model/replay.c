@@ -253,6 +253,7 @@ static void counted_record(struct model *m, const struct pov_counted *rec)
 		.busy_ns = rec->busy_ns,
 		.lib = rec->lib,
 		.inner = rec->hdr.flags & POV_COUNTED_NESTED,
+		.preloaded = rec->hdr.flags & POV_COUNTED_PRELOADED,
 	};
 
 	if (c.begin_ns < m->info.start_ns)

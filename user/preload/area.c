@@ -166,7 +166,7 @@ static int area_take(int conn, u32 row)
 	area_library = a.lib;
 	stack_find();
 	area = mapped;
-	mapped->cost_ps = record_calibrate();
+	record_calibrate();
 	area = NULL;
 	err = ask(conn, POV_PRELOAD_READY, (u64)mapped, &ready, none);
 	if (err) {

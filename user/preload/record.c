@@ -113,13 +113,38 @@ static __noinline bool area_have(u32 row)
 	return area_meet(row) && area;
 }
 
+/* By the recipe fn; not the last poll again. */
+static __always_inline void call_begin(u32 row, const struct pov_fn *fn, const u64 *args, u64 sp,
+				       u64 now)
+{
+	struct pov_thread *t = &area->state;
+	u32 d, nargs = call_nargs(fn);
+	struct pov_frame *f;
+
+	poll_again.row = 0;
+	if (t->depth)
+		frames_drop_stale(t, NULL, sp, now);
+	d = t->depth;
+	counted_look(t, now);
+	f = call_enter(t, fn, POV_COOKIE(setup->first_row + row, area_library), nargs, args[0], sp,
+		       now);
+	if (!f)
+		return;
+	if (fn->counted) {
+		counted_enter(t, f, args[0]);
+		return;
+	}
+	for (u32 i = 0; i < nargs; i++)
+		frame_args(f)[i] = args[i];
+	call_entered(t, d, setup->first_row + row, fn, now);
+	if (!d && fn->flags & POV_FN_POLL)
+		poll_remember(t, row, fn);
+}
+
 bool record_begin(u32 row, const u64 *args, struct call_mark *mark)
 {
 	u64 until, now, sp = (u64)mark;
 	const struct pov_fn *fn;
-	struct pov_thread *t;
-	struct pov_frame *f;
-	u32 d, nargs;
 
 	if (busy)
 		return false;
@@ -133,25 +158,9 @@ bool record_begin(u32 row, const u64 *args, struct call_mark *mark)
 	now = clock_now();
 	if (until && now >= until)
 		goto out;
-	t = &area->state;
 	mark->canary = sp ^ CANARY;
-	if (poll_begin(t, row, args, sp, now))
-		goto begun;
-	poll_again.row = 0;
-	if (t->depth)
-		frames_drop_stale(t, NULL, sp, now);
-	d = t->depth;
-	nargs = call_nargs(fn);
-	f = call_enter(t, fn, POV_COOKIE(setup->first_row + row, area_library), nargs, args[0], sp,
-		       now);
-	if (f) {
-		for (u32 i = 0; i < nargs; i++)
-			frame_args(f)[i] = args[i];
-		call_entered(t, d, setup->first_row + row, fn, now);
-		if (!d && fn->flags & POV_FN_POLL)
-			poll_remember(t, row, fn);
-	}
-begun:
+	if (fn->counted || !poll_begin(&area->state, row, args, sp, now))
+		call_begin(row, fn, args, sp, now);
 	busy = false;
 	return true;
 out:
@@ -174,7 +183,9 @@ void record_end(const struct call_mark *mark, u64 ret, u64 site)
 	t = &area->state;
 	if ((!until || now < until) && !poll_end(t, (u64)mark, ret, site, now)) {
 		d = call_returning(t, (u64)mark);
-		if (d < POV_CALL_DEPTH_MAX) {
+		if (d < POV_CALL_DEPTH_MAX && frame_at(t, d)->counted) {
+			counted_leave(t, d, now);
+		} else if (d < POV_CALL_DEPTH_MAX) {
 			func = frame_call(frame_at(t, d))->func;
 			fn = fn_find(func);
 			if (fn)
@@ -197,13 +208,13 @@ static u32 row_plain(void)
 	u32 row = 0;
 
 	while (row < setup->rows &&
-	       (setup->fn[row].unused || setup->fn[row].nfetch || setup->fn[row].learn ||
-		setup->fn[row].flags & ~POV_FN_WRAPPED))
+	       (setup->fn[row].unused || setup->fn[row].counted || setup->fn[row].nfetch ||
+		setup->fn[row].learn || setup->fn[row].flags & ~POV_FN_WRAPPED))
 		row++;
 	return row;
 }
 
-static u64 batch_ns(u32 row)
+static u64 batch_recorded_ns(u32 row)
 {
 	const u64 args[POV_CALL_ARGS_MAX] = {0};
 	struct call_mark mark;
@@ -215,6 +226,24 @@ static u64 batch_ns(u32 row)
 	return clock_now() - begin;
 }
 
+static u64 batch_counted_ns(u32 row)
+{
+	const u64 args[POV_CALL_ARGS_MAX] = {0};
+	struct pov_fn fn = setup->fn[row];
+	struct call_mark mark;
+	u64 begin = clock_now(), end;
+
+	fn.counted = 1;
+	for (int i = 0; i < BATCH_CALLS; i++) {
+		mark.canary = (u64)&mark ^ CANARY;
+		call_begin(row, &fn, args, (u64)&mark, clock_now());
+		record_end(&mark, 0, 0);
+	}
+	end = clock_now();
+	area->state.counting[0].calls = area->state.counting_ns = 0;
+	return end - begin;
+}
+
 static int by_value(const void *a, const void *b)
 {
 	u64 x = *(const u64 *)a, y = *(const u64 *)b;
@@ -222,22 +251,30 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-u64 record_calibrate(void)
+static u64 median_ps(u64 (*batch_ns)(u32 row), u32 row)
 {
-	u64 ns[BATCHES], head = area->head;
+	u64 ns[BATCHES];
+
+	for (int i = 0; i < BATCHES; i++)
+		ns[i] = batch_ns(row);
+	qsort(ns, BATCHES, sizeof(*ns), by_value);
+	return ns[BATCHES / 2] * 1000 / BATCH_CALLS;
+}
+
+void record_calibrate(void)
+{
+	u64 head = area->head;
 	u32 row = row_plain();
 	bool was = busy;
 
 	poll_again.row = 0; /* another area's, if any */
 	if (row == setup->rows)
-		return 0;
+		return;
 	busy = false;
-	for (int i = 0; i < BATCHES; i++)
-		ns[i] = batch_ns(row);
+	area->cost_ps = median_ps(batch_recorded_ns, row);
+	area->counted_ps = median_ps(batch_counted_ns, row);
 	busy = was;
 	area->head = head;
-	qsort(ns, BATCHES, sizeof(*ns), by_value);
-	return ns[BATCHES / 2] * 1000 / BATCH_CALLS;
 }
 
 /* ---- of layers that are not recorded here ---- */

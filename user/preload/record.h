@@ -10,6 +10,14 @@ struct call_mark {
 	u64 canary;
 };
 
+/* Function `row` is not recorded, for now. Until something is known of it, it may be. */
+static inline bool record_unused(u32 row)
+{
+	const struct pov_preload_setup *known = __atomic_load_n(&setup, __ATOMIC_RELAXED);
+
+	return known && __atomic_load_n(&known->fn[row].unused, __ATOMIC_RELAXED);
+}
+
 /*
  * A call of function `row` begins; args: its argument words, at least as many as its recipe keeps, and one. True if record_end is to
  * be called.
@@ -19,10 +27,10 @@ bool record_begin(u32 row, const u64 *args, struct call_mark *mark);
 void record_end(const struct call_mark *mark, u64 ret, u64 site);
 
 /*
- * What recording adds to a call without memory reads, in ps: the median of several batches, whose records are taken back. The area is
- * there, and nobody reads it yet. 0: not known.
+ * Measures what recording adds to a call without memory reads, and counting (the area's cost_ps and counted_ps): medians of several batches,
+ * whose records are taken back. The area is there, and nobody reads it yet.
  */
-u64 record_calibrate(void);
+void record_calibrate(void);
 /* The setup is there. */
 void record_setup(void);
 

@@ -131,19 +131,25 @@ u64 shims_library(u32 row)
 #define ARGS_11 ARGS_10, a10
 #define ARGS_12 ARGS_11, a11
 #define ARGS_13 ARGS_12, a12
-#define SHIM_OF(row, kind, name, n)                                    \
-	EXPORTED long name(PARAMS_##n);                                \
-	EXPORTED long name(PARAMS_##n)                                 \
-	{                                                              \
-		const u64 args[n + 1] = {ARGS_##n}; /* at least one */ \
-		long (*next)(PARAMS_##n) = next_of(row, kind, CALLER); \
-		struct call_mark mark;                                 \
-		bool begun = record_begin(row, args, &mark);           \
-		long ret = next(ARGS_##n);                             \
-                                                                       \
-		if (begun)                                             \
-			record_end(&mark, (u64)ret, (u64)CALLER);      \
-		return ret;                                            \
+/* What is not recorded jumps on. */
+#define SHIM_OF(row, kind, name, n)                                            \
+	EXPORTED long name(PARAMS_##n);                                        \
+	EXPORTED long name(PARAMS_##n)                                         \
+	{                                                                      \
+		long (*next)(PARAMS_##n) = next_of(row, kind, CALLER);         \
+                                                                               \
+		if (record_unused(row))                                        \
+			return next(ARGS_##n);                                 \
+		{                                                              \
+			const u64 args[n + 1] = {ARGS_##n}; /* at least one */ \
+			struct call_mark mark;                                 \
+			bool begun = record_begin(row, args, &mark);           \
+			long ret = next(ARGS_##n);                             \
+                                                                               \
+			if (begun)                                             \
+				record_end(&mark, (u64)ret, (u64)CALLER);      \
+			return ret;                                            \
+		}                                                              \
 	}
 #define SHIM(row, name, n) SHIM_OF(row, PLAIN, name, n) SHIM_OF(row, PROFILING, P##name, n)
 

@@ -20,6 +20,7 @@ static const struct figure overhead_figures[] = {
 	{FIGURE_COUNT, "counted_hits", AT(counted)},
 	{FIGURE_COUNT, "stepped_hits", AT(stepped)},
 	{FIGURE_COUNT, "preloaded_hits", AT(preloaded)},
+	{FIGURE_COUNT, "preloaded_counted_hits", AT(preloaded_counted)},
 	{FIGURE_COUNT, "kernel_hits", AT(kernel)},
 	{FIGURE_COUNT, "switch_hits", AT(switches)},
 	{FIGURE_NS, "cost_ns", AT(cost_ns), .known = FACT_HIT_COST},
@@ -202,6 +203,7 @@ void json_coverage(struct json_out *j, const struct report *r)
 	if (v->has_preload) {
 		json_out_object_begin(j);
 		json_out_key_double(j, "call_ns", v->preload_ns);
+		json_out_key_double(j, "counted_ns", v->preload_counted_ns);
 		json_out_key_uint(j, "wait_ns", v->preload_wait_ns);
 		json_out_key_uint(j, "damaged", v->preload_damaged);
 		json_out_key_uint(j, "processes_by_probes", coverage_probed(v));
@@ -487,6 +489,10 @@ static void overhead_print(const struct report *r, FILE *out)
 	if (h->preloaded)
 		fprintf(out, "%s calls and polls recorded by processes themselves x %.0f ns%s",
 			human_count(a, sizeof(a), h->preloaded), v->preload_ns,
+			probed || h->preloaded_counted ? "\n             + " : "");
+	if (h->preloaded_counted)
+		fprintf(out, "%s calls that these counted x %.0f ns%s",
+			human_count(a, sizeof(a), h->preloaded_counted), v->preload_counted_ns,
 			probed ? "\n             + " : "");
 	if (probed)
 		fprintf(out, "%s calls x %.0f ns + %s polls x %.0f ns",

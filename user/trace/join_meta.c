@@ -270,8 +270,8 @@ static json_t *cost_join(const struct trace_joined *j)
 /* What processes that recorded their calls themselves said: all together, what a call costs on average. */
 static json_t *preload_join(const struct trace_joined *j)
 {
+	double call_ns = 0, counted_ns = 0;
 	json_t *preload, *o = NULL;
-	double sum_ns = 0;
 	size_t n = 0;
 
 	for (size_t i = 0; i < j->cnt; i++) {
@@ -281,11 +281,14 @@ static json_t *preload_join(const struct trace_joined *j)
 		if (!o)
 			o = json_pack("{s:s}", "type", "preload");
 		numbers_add(o, preload);
-		sum_ns += json_number_value(json_object_get(preload, "call_ns"));
+		call_ns += json_number_value(json_object_get(preload, "call_ns"));
+		counted_ns += json_number_value(json_object_get(preload, "counted_ns"));
 		n++;
 	}
-	if (o)
-		json_object_set_new(o, "call_ns", json_real(sum_ns / (double)n));
+	if (!o)
+		return NULL;
+	json_object_set_new(o, "call_ns", json_real(call_ns / (double)n));
+	json_object_set_new(o, "counted_ns", json_real(counted_ns / (double)n));
 	return o;
 }
 

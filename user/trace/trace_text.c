@@ -91,7 +91,7 @@ const struct text_kind text_kinds[] = {
 	 MEMBERS(DEC(pov_counted, dur_ns, "dur"), DEC(pov_counted, calls, "calls"),
 		 DEC(pov_counted, busy_ns, "busy"), DEC(pov_counted, tgid, "tgid"),
 		 DEC(pov_counted, func, "func"), DEC(pov_counted, lib, "lib")),
-	 FLAGS({"nested", POV_COUNTED_NESTED})},
+	 FLAGS({"nested", POV_COUNTED_NESTED}, {"preloaded", POV_COUNTED_PRELOADED})},
 	{POV_KIND_TASK, "task", sizeof(struct pov_task), TASK_MEMBERS, NO_FLAGS},
 	{POV_KIND_FORK, "fork", sizeof(struct pov_fork),
 	 MEMBERS(DEC(pov_fork, child_tid, "child"), DEC(pov_fork, child_tgid, "tgid"),
