@@ -230,7 +230,7 @@ static u64 batch_counted_ns(u32 row)
 {
 	const u64 args[POV_CALL_ARGS_MAX] = {0};
 	struct pov_fn fn = setup->fn[row];
-	struct call_mark mark;
+	struct call_mark mark = {0};
 	u64 begin = clock_now(), end;
 
 	fn.counted = 1;
