@@ -444,13 +444,14 @@ unsigned int preload_poll(const struct preload *p, struct pollfd *out)
 
 void preload_work(struct preload *p, const struct pollfd *polled, unsigned int cnt)
 {
+	bool more = cnt && polled[cnt - 1].fd == p->fd && polled[cnt - 1].revents;
 	int conn;
 
 	/* from behind: one that is dropped has its place taken by the last */
 	for (unsigned int i = p->asking_cnt; i-- > 0;)
 		if (i < cnt && polled[i].fd == p->asking[i].conn && polled[i].revents)
 			asking_read(p, i);
-	while (p->asking_cnt < ASKING_MAX &&
+	while (more && p->asking_cnt < ASKING_MAX &&
 	       (conn = accept4(p->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
 		p->asking[p->asking_cnt++] = (struct asking){.conn = conn};
 }

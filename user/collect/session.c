@@ -31,6 +31,9 @@
 #include "layer/func_table.h"
 
 #define POLL_MS 10
+#define POLL_CALM_MS \
+	40 /* while there are few records: each look takes the ranks' core for a while */
+#define CALM_RECORDS_PER_MS 50
 #define POLL_FULL_MS 1 /* while rings of processes fill fast, or probes are there for moments */
 #define SAMPLE_NS 10000000ull	   /* drops and rings are looked at this often */
 #define FLUSH_AGE_NS 1000000000ull /* blocks older than this go to the file */
@@ -188,8 +191,15 @@ static void session_calibrated(struct session *s)
 	kernel_reset_counters(&s->kernel);
 }
 
+static int wait_ms(const struct session *s)
+{
+	return s->preload_full || session_limit_hurries(s) ? POLL_FULL_MS :
+	       s->calm					   ? POLL_CALM_MS :
+							     POLL_MS;
+}
+
 /*
- * Moves what is in the rings, and what the helper has found; waits up to POLL_MS for either, or for the command's end,
+ * Moves what is in the rings, and what the helper has found; waits some ms for either, or for the command's end,
  * 1 if that has come. 0 or -errno.
  */
 static int rings_poll(struct session *s)
@@ -202,9 +212,7 @@ static int rings_poll(struct session *s)
 	int n = 0;
 
 	kernel_say_alive(&s->kernel, true);
-	if (poll(p, 3 + asking,
-		 s->preload_full || session_limit_hurries(s) ? POLL_FULL_MS : POLL_MS) > 0 &&
-	    p[0].revents)
+	if (poll(p, 3 + asking, wait_ms(s)) > 0 && p[0].revents)
 		n = ring_buffer__poll(s->rings, 0);
 	images_poll(s->images);
 	session_preload_work(s, p + 3, asking);
@@ -354,8 +362,12 @@ void session_take(struct session *s)
 /* What is to be done now and then as long as anything is attached. */
 static void session_sample(struct session *s, uint64_t now)
 {
+	uint64_t elapsed_ns = now - s->sampled_ns;
+
 	s->sampled_ns = now;
 	session_take(s);
+	s->calm = s->seen - s->sampled_seen < CALM_RECORDS_PER_MS * elapsed_ns / 1000000;
+	s->sampled_seen = s->seen;
 	session_keep_work(s, now);
 	images_limits_read(s->images, LIMITS_NS);
 	trace_writer_flush(s->writer, now - FLUSH_AGE_NS);

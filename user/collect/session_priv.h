@@ -55,8 +55,10 @@ struct session {
 	uint64_t cpu_begun_ns; /* own CPU time when the loop begins … */
 	uint64_t cpu_over_ns;  /* … and when it has ended */
 	bool preload_full;     /* rings of processes fill fast */
+	bool calm;	       /* there are few records */
 	bool discard;	       /* calibration's records */
-	uint64_t seen;	       /* records */
+	uint64_t seen;	       /* records, … */
+	uint64_t sampled_seen; /* … and until sampled_ns */
 	uint64_t refused;      /* of these, by the writer: the disk or the size limit */
 	int err;	       /* sticky, from the writer */
 	int nice;	       /* priority before */
