@@ -17,7 +17,9 @@
 #include "preload/record.h"
 #include "preload/shims.h"
 
-#define AGAIN_CALLS 64 /* a thread that was told to ask later asks after so many calls */
+#define AGAIN_CALLS 64	/* a thread that was told to ask later asks after so many calls; */
+#define AGAIN_WAITS 200 /* the first of a process waits before, so often */
+#define AGAIN_NAP_NS 1000000
 #define MAPPED_BYTES (POV_PRELOAD_AREA_BYTES + 2ull * POV_PRELOAD_RING_BYTES)
 
 const struct pov_preload_setup *setup;
@@ -34,7 +36,7 @@ void povtrace_preload(void)
 
 static const char *socket_path; /* NULL: nobody records, or no longer */
 static pthread_key_t leaving;
-static bool prepared, has_key, bypass_told;
+static bool prepared, has_key, bypass_told, again_waited;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void area_leave(void *mapped)
@@ -49,7 +51,7 @@ static void in_child(void)
 	setup = NULL;
 	area = NULL;
 	again_calls = 0;
-	bypass_told = false;
+	bypass_told = again_waited = false;
 	if (has_key)
 		pthread_setspecific(leaving, NULL);
 }
@@ -179,9 +181,33 @@ static int area_take(int conn, u32 row)
 	return 0;
 }
 
+static int area_ask(u32 row)
+{
+	int conn = served_connect(socket_path);
+	int err = conn < 0 ? conn : area_take(conn, row);
+
+	if (conn >= 0)
+		close(conn);
+	return err;
+}
+
+/* The MPI library may be just being looked at: what a process calls first is not to be missed for that. */
+static int area_ask_first(u32 row)
+{
+	const struct timespec nap = {.tv_nsec = AGAIN_NAP_NS};
+	int err = area_ask(row);
+
+	for (int i = 0; err == -EAGAIN && i < AGAIN_WAITS && !again_waited; i++) {
+		nanosleep(&nap, NULL);
+		err = area_ask(row);
+	}
+	again_waited |= err == -EAGAIN;
+	return err;
+}
+
 bool area_meet(u32 row)
 {
-	int conn, err, cancel;
+	int err, cancel;
 
 	if (!__atomic_load_n(&prepared, __ATOMIC_ACQUIRE))
 		prepare();
@@ -189,10 +215,7 @@ bool area_meet(u32 row)
 		return false;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_mutex_lock(&lock);
-	conn = served_connect(socket_path);
-	err = conn < 0 ? conn : area_take(conn, row);
-	if (conn >= 0)
-		close(conn);
+	err = area_ask_first(row);
 	if (err && err != -EAGAIN) /* nobody is asked twice that did not answer */
 		socket_path = NULL;
 	pthread_mutex_unlock(&lock);
