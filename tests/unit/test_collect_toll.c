@@ -103,17 +103,23 @@ static void test_worst(void **state)
 	toll_release(&t);
 }
 
+/* Of process 100. */
+static struct pov_call preloaded_send(void)
+{
+	return (struct pov_call){.hdr = {.size = sizeof(struct pov_call),
+					 .kind = POV_KIND_CALL,
+					 .flags = POV_CALL_PRELOADED,
+					 .tid = 100},
+				 .tgid = 100,
+				 .func = func("MPI_Send")};
+}
+
 /* What processes have recorded themselves costs what that costs, in the same library and function. */
 static void test_preloaded(void **state)
 {
 	uint64_t words[(sizeof(struct pov_spin) + sizeof(struct pov_spin_func)) / 8] = {0};
 	struct pov_spin *s = (struct pov_spin *)words;
-	struct pov_call c = {.hdr = {.size = sizeof(c),
-				     .kind = POV_KIND_CALL,
-				     .flags = POV_CALL_PRELOADED,
-				     .tid = 100},
-			     .tgid = 100,
-			     .func = func("MPI_Send")};
+	struct pov_call c = preloaded_send();
 	struct probe_cost with = cost;
 	struct toll t = {0};
 	struct distortion d;
@@ -143,12 +149,7 @@ static void test_preloaded(void **state)
 /* Between two looks, with what threads have not told yet: it is told once, by then or later. */
 static void test_preloaded_window(void **state)
 {
-	struct pov_call c = {.hdr = {.size = sizeof(c),
-				     .kind = POV_KIND_CALL,
-				     .flags = POV_CALL_PRELOADED,
-				     .tid = 100},
-			     .tgid = 100,
-			     .func = func("MPI_Send")};
+	struct pov_call c = preloaded_send();
 	struct pov_counted n = {.hdr = {.size = sizeof(n),
 					.kind = POV_KIND_COUNTED,
 					.flags = POV_COUNTED_PRELOADED,

@@ -197,7 +197,7 @@ static void shed_tell(struct session *s, uint16_t func, uint64_t ts_ns)
 
 static void shed_change(struct session *s, uint16_t func, uint8_t state, uint64_t ts_ns)
 {
-	static const char *const words[] = {"recorded again", "counted only", "detached"};
+	static const char *const words[] = {"recorded again", "counted only", "left out"};
 	struct shed *f = &s->limit->shed[func];
 
 	shed_tell(s, func, ts_ns);

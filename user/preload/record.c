@@ -235,8 +235,10 @@ static u64 batch_counted_ns(u32 row)
 
 	fn.counted = 1;
 	for (int i = 0; i < BATCH_CALLS; i++) {
+		busy = true;
 		mark.canary = (u64)&mark ^ CANARY;
 		call_begin(row, &fn, args, (u64)&mark, clock_now());
+		busy = false;
 		record_end(&mark, 0, 0);
 	}
 	end = clock_now();
