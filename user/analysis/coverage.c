@@ -234,7 +234,7 @@ static void on_start(void *ctx, const struct model *m)
 {
 	const struct trace *t = model_get_trace(m);
 	struct coverage *a = ctx;
-	const json_t *meta;
+	const json_t *meta, *config;
 	size_t i;
 
 	for (i = 0; i < trace_meta_count(t); i++) {
@@ -246,10 +246,9 @@ static void on_start(void *ctx, const struct model *m)
 		library_read(a, meta);
 		stepped_read(a, m, meta);
 	}
-	a->limit = json_number_value(json_object_get(
-			   json_object_get(trace_meta_find(t, "recording"), "config"),
-			   "max_overhead_pct")) /
-		   100;
+	config = json_object_get(trace_meta_find(t, "recording"), "config");
+	a->limit = json_number_value(json_object_get(config, "max_overhead_pct")) / 100;
+	a->limit_all = json_is_true(json_object_get(config, "max_overhead_all"));
 	meta = trace_meta_find(t, "probe_cost");
 	if (meta) {
 		a->calibrated = true;

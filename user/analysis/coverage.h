@@ -59,6 +59,7 @@ struct coverage_limit {
 struct coverage {
 	struct model_sink sink;
 	double limit; /* part of a process's time that tracing may cost; 0: no limit */
+	bool limit_all; /* of what processes spend on recording their calls themselves, too, not of probes only */
 	struct coverage_limit *limited; /* by function id, func NULL of those that were not; owned */
 	uint32_t nlimited;		/* allocated */
 	struct coverage_limit

@@ -62,6 +62,8 @@ static json_t *config_json(const struct session *s)
 
 	if (s->opt->max_overhead_pct > 0)
 		json_object_set_new(o, "max_overhead_pct", json_real(s->opt->max_overhead_pct));
+	if (s->opt->max_overhead_all)
+		json_object_set_new(o, "max_overhead_all", json_true());
 	return o;
 }
 

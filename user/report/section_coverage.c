@@ -151,6 +151,7 @@ static void json_limit(struct json_out *j, const struct report *r)
 
 	json_out_key_object(j, "limit");
 	json_out_key_double(j, "max_share", v->limit > 0 ? v->limit : NAN); /* NaN: null */
+	json_out_key_bool(j, "preload_too", v->limit_all);
 	json_out_key_array(j, "functions");
 	for (uint32_t i = 0; i < v->nlimited; i++) {
 		const struct coverage_limit *l = &v->limited[i];
