@@ -237,42 +237,13 @@ static long switches(void)
 struct readings {
 	long back, ahead, cnt;
 	uint64_t last;
-	int64_t beyond;	    /* the most that the clock was ever beyond the kernel's CPU time */
-	clockid_t other[2]; /* the CPU time of this process's other threads */
-	int others;
 };
 
-/* Thread by thread: of the whole process the kernel tells what it had at the last tick, or switch. */
-static int64_t beyond_cpu_time(const struct readings *r)
-{
-	uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
-
-	for (int i = 0; i < r->others; i++)
-		cpu += now_ns(r->other[i]);
-	return (int64_t)(r->last - cpu);
-}
-
-/* Seldom: it takes as long as a row. */
-static void readings_compare(struct readings *r)
-{
-	int64_t beyond = beyond_cpu_time(r);
-
-	if (beyond > r->beyond)
-		r->beyond = beyond;
-}
-
-/* The comparison cannot tell less: the threads' times are read one after the other. */
-#define LATE_NS_MIN 2000
-
-/*
- * So many in a row, between two of the clock; ns for each. No row may grow faster than all CPUs together, but for one that only makes
- * up: where a hypervisor stops a CPU between a switch and what the kernel half writes of it, the clock is behind until it has.
- */
+/* So many in a row, between two of the clock; ns for each. */
 static uint64_t readings_take(struct readings *r, int cnt)
 {
 	static long cpus;
 	uint64_t begin = now_ns(CLOCK_MONOTONIC), first = 0, ns, took;
-	int64_t beyond;
 
 	cpus = cpus ? cpus : sysconf(_SC_NPROCESSORS_ONLN);
 	for (int i = 0; i < cnt; i++) {
@@ -282,9 +253,7 @@ static uint64_t readings_take(struct readings *r, int cnt)
 		r->last = ns;
 	}
 	took = now_ns(CLOCK_MONOTONIC) - begin;
-	beyond = (int64_t)(r->last - first - (uint64_t)cpus * took);
-	if (beyond > 0)
-		r->ahead += beyond < LATE_NS_MIN || beyond_cpu_time(r) - r->beyond > beyond / 2;
+	r->ahead += r->last - first > (uint64_t)cpus * took;
 	r->cnt += cnt;
 	return took / (uint64_t)cnt;
 }
@@ -293,7 +262,7 @@ static int do_reads(long cnt, long switches_least)
 {
 	enum { BATCH = 10 };
 	uint64_t *took = calloc((size_t)cnt / BATCH + 1, sizeof(*took));
-	struct readings r = {.last = pov_rank_ns(), .beyond = INT64_MIN};
+	struct readings r = {.last = pov_rank_ns()};
 	long batches = 0, before = switches();
 	pthread_t t[2];
 	struct pair p;
@@ -302,22 +271,12 @@ static int do_reads(long cnt, long switches_least)
 	if (switches_least) {
 		pthread_create(&t[0], NULL, pair_answer, &p);
 		pthread_create(&t[1], NULL, pair_ask, &p);
-		r.others = 2;
 	}
-	for (int i = 0; i < r.others; i++)
-		if (pthread_getcpuclockid(t[i], &r.other[i]))
-			exit(3);
-	readings_compare(&r);
-	for (long i = 0; i < cnt; i += BATCH) {
+	for (long i = 0; i < cnt; i += BATCH)
 		took[batches++] = readings_take(&r, BATCH);
-		if (!(batches % 100))
-			readings_compare(&r);
-	}
-	while (switches() - before < switches_least) {
+	while (switches() - before < switches_least)
 		for (int i = 0; i < 1000; i++)
 			readings_take(&r, BATCH);
-		readings_compare(&r);
-	}
 	before = switches() - before;
 	atomic_store(&pair_over, true);
 	for (int i = 0; switches_least && i < 2; i++)
