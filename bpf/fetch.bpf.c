@@ -335,6 +335,11 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 		return 0;
 	}
 	width = fetch_width(fe, lib);
+	/* of a collective call, it may mean nothing here */
+	if (fe->len != POV_LEN_ARG && fe->len != POV_LEN_OUT_ARG && !memory_readable(p, (u64)n * width)) {
+		frame_call(f)->hdr.flags |= POV_CALL_FAULT;
+		return -1;
+	}
 	if (op == POV_FETCH_SUM)
 		fetch_sum(f, fe->arg, p, n, width);
 	else if (n > 0)

@@ -46,7 +46,8 @@ static __always_inline int type_size(struct pov_thread *t, const struct pov_lib 
 		*out = kept->bytes;
 		return 0;
 	}
-	if (bpf_probe_read_user(out, 8, (void *)(handle + lib->type_size_off)))
+	if (!memory_readable(handle + lib->type_size_off, 8) ||
+	    bpf_probe_read_user(out, 8, (void *)(handle + lib->type_size_off)))
 		return -1;
 	kept->handle = handle;
 	kept->bytes = *out;

@@ -300,11 +300,17 @@ void record_hints(const struct recording *recording, int err, const char *more_r
 		log_warn("%s", r->limited);
 	if (r->exceeded[0])
 		log_warn("%s", r->exceeded);
-	if (r->lost)
+	if (r->lost > r->no_area)
 		log_warn(
 			"%llu records were lost because rings were full; try a larger --ring-size, fewer "
 			"--functions, or --sched ranks",
-			(unsigned long long)r->lost);
+			(unsigned long long)(r->lost - r->no_area));
+	if (r->no_area)
+		log_warn(
+			"%llu calls are missing, of threads that could get no memory to record them in: a process "
+			"was out of file descriptors (ulimit -n) or of memory, or was not answered in time; "
+			"--capture probes needs neither",
+			(unsigned long long)r->no_area);
 	if (err && r->unstored)
 		log_warn(
 			"the file holds %llu of the %llu records that were seen, the first ones; %s, or record less "

@@ -12,7 +12,7 @@
 
 #define POV_PRELOAD_ENV "POVTRACE_PRELOAD" /* the socket's path, for launched programs */
 #define POV_PRELOAD_MAGIC 0x706f7672u
-#define POV_PRELOAD_VERSION 3
+#define POV_PRELOAD_VERSION 4
 #define POV_PRELOAD_RING_BYTES (4u << 20) /* a power of two, and of whole pages */
 
 enum pov_preload_wish {
@@ -68,6 +68,7 @@ struct pov_preload_area {
 	pov_u64 pad1[7];
 	/* The thread's, growing. */
 	pov_u64 lost[POV_CLASS_CNT];
+	pov_u64 no_area; /* of these, calls of other threads of the process, which could get none */
 	pov_u64 miss[POV_MISS_CNT];
 	pov_u64 folded;
 	pov_u64 waits_ns; /* for room in the ring */

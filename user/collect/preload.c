@@ -32,9 +32,14 @@
 #define BACKLOG 256
 #define FULL_SHARE 4 /* a ring that is fuller than this part of it is looked at again soon */
 
+/* Who says nothing for so long has no more room in the queue. Anyone may connect. */
+#define SILENT_NS 2000000000ull
+#define SILENT_STRANGER_NS 20000000ull
+
 /* A connection: of a thread that is being given an area, if any. */
 struct asking {
 	int conn;
+	uint64_t since_ns;
 	struct thread_area *area; /* owned until it is ready */
 };
 
@@ -425,10 +430,20 @@ static void asking_read(struct preload *p, unsigned int i)
 
 	if (n < 0 && errno == EAGAIN)
 		return;
+	p->asking[i].since_ns = kernel_now_ns();
 	if (n == (ssize_t)sizeof(r) && r.magic == POV_PRELOAD_MAGIC)
 		request_answer(p, &p->asking[i], &r);
 	else
 		asking_drop(p, i);
+}
+
+static bool asking_is_stale(const struct preload *p, const struct asking *a)
+{
+	uint64_t silent_ns = kernel_now_ns() - a->since_ns;
+	uint32_t tgid;
+
+	return silent_ns > SILENT_NS ||
+	       (silent_ns > SILENT_STRANGER_NS && asker_find(p, a->conn, &tgid));
 }
 
 unsigned int preload_poll(const struct preload *p, struct pollfd *out)
@@ -451,9 +466,12 @@ void preload_work(struct preload *p, const struct pollfd *polled, unsigned int c
 	for (unsigned int i = p->asking_cnt; i-- > 0;)
 		if (i < cnt && polled[i].fd == p->asking[i].conn && polled[i].revents)
 			asking_read(p, i);
+		else if (asking_is_stale(p, &p->asking[i]))
+			asking_drop(p, i);
 	while (more && p->asking_cnt < ASKING_MAX &&
 	       (conn = accept4(p->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
-		p->asking[p->asking_cnt++] = (struct asking){.conn = conn};
+		p->asking[p->asking_cnt++] =
+			(struct asking){.conn = conn, .since_ns = kernel_now_ns()};
 }
 
 /* ---- records ---- */

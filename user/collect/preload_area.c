@@ -212,6 +212,7 @@ void thread_area_count(const struct thread_area *a, struct preload_counts *sum)
 
 	for (unsigned int i = 0; i < POV_CLASS_CNT; i++)
 		sum->lost[i] += counted(&a->mem->lost[i], most);
+	sum->no_area += counted(&a->mem->no_area, most);
 	for (unsigned int i = 0; i < POV_MISS_CNT; i++)
 		sum->miss[i] += counted(&a->mem->miss[i], most);
 	sum->folded += counted(&a->mem->folded, most);

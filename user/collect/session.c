@@ -451,6 +451,7 @@ static void session_end(struct session *s)
 	ring_buffer__consume(s->rings);
 	s->res->wall_ns = s->end_ns - s->start_ns;
 	s->res->lost = s->drops.total;
+	s->res->no_area = s->drops.preloaded.no_area;
 	s->res->ranks = images_rank_count(s->images);
 	toll_sum(s);
 	if (!s->useless)

@@ -88,8 +88,8 @@ int ask(enum pov_clock_wish wish, struct asked *out)
 	conn = server_connect();
 	if (conn < 0)
 		return conn;
-	if (send(conn, &request, sizeof(request), MSG_NOSIGNAL) < 0) {
-		err = -errno;
+	err = served_send(conn, &request, sizeof(request));
+	if (err) {
 		close(conn);
 		return err;
 	}

@@ -24,11 +24,25 @@ int served_connect(const char *path)
 		return -errno;
 	setsockopt(conn, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(conn, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (!connect(conn, (const struct sockaddr *)&at, sizeof(at)))
+	do
+		err = connect(conn, (const struct sockaddr *)&at, sizeof(at)) ? -errno : 0;
+	while (err == -EINTR);
+	if (!err)
 		return conn;
-	err = -errno;
 	close(conn);
-	return err;
+	return err == -EAGAIN ? -ETIMEDOUT : err;
+}
+
+int served_send(int conn, const void *request, size_t bytes)
+{
+	ssize_t n;
+
+	do
+		n = send(conn, request, bytes, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return errno == EAGAIN ? -ETIMEDOUT : -errno;
+	return n == (ssize_t)bytes ? 0 : -EPROTO;
 }
 
 int served_receive(int conn, void *answer, size_t bytes, int fd[SERVED_FDS])
@@ -42,9 +56,13 @@ int served_receive(int conn, void *answer, size_t bytes, int fd[SERVED_FDS])
 			     .msg_iovlen = 1,
 			     .msg_control = &control,
 			     .msg_controllen = sizeof(control)};
-	ssize_t n = recvmsg(conn, &msg, MSG_CMSG_CLOEXEC);
-	struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&msg);
+	struct cmsghdr *c;
+	ssize_t n;
 
+	do /* with a time limit no signal restarts it */
+		n = recvmsg(conn, &msg, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	c = n < 0 ? NULL : CMSG_FIRSTHDR(&msg);
 	for (int i = 0; i < SERVED_FDS; i++)
 		fd[i] = -1;
 	if (n < 0)

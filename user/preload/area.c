@@ -7,13 +7,16 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libpov/served.h"
+#include "preload/clock.h"
 #include "preload/record.h"
 #include "preload/shims.h"
 
@@ -34,26 +37,79 @@ void povtrace_preload(void)
 {
 }
 
-static const char *socket_path; /* NULL: nobody records, or no longer */
+static char *socket_path; /* NULL: nobody records, or no longer */
+static struct pov_preload_area *teller; /* a thread's, in which calls of threads without one are told as lost */
+static u64 untold;
 static pthread_key_t leaving;
 static bool prepared, has_key, bypass_told, again_waited;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* A signal's handler that calls MPI would wait for the lock that its own thread has. */
 static void area_leave(void *mapped)
 {
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	pthread_mutex_lock(&lock);
+	if (teller == mapped)
+		teller = NULL;
 	area = NULL;
 	munmap(mapped, MAPPED_BYTES);
+	pthread_mutex_unlock(&lock);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
+
+static bool is_recording(void)
+{
+	u64 until = __atomic_load_n(&setup->calls_until, __ATOMIC_RELAXED);
+
+	return __atomic_load_n(&setup->collector_ns, __ATOMIC_RELAXED) &&
+	       (!until || clock_now() < until);
+}
+
+/* A call of a thread that has no area, while its process is recorded. With the lock. */
+static void lost_tell(void)
+{
+	if (!setup || !is_recording())
+		return;
+	untold++;
+	if (teller) {
+		__atomic_fetch_add(&teller->no_area, untold, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&teller->lost[POV_CLASS_CALL], untold, __ATOMIC_RELEASE);
+		untold = 0;
+	}
+}
+
+/* Or wiped in a child that was made past the C library (clone by hand), which is not told. */
+static u32 always_same = 1, *same_page = &always_same;
+const u32 *area_same_process = &always_same;
 
 static void in_child(void)
 {
+	*same_page = 1;
 	pthread_mutex_init(&lock, NULL);
 	setup = NULL;
-	area = NULL;
-	again_calls = 0;
+	area = teller = NULL;
+	untold = again_calls = 0;
 	bypass_told = again_waited = false;
 	if (has_key)
 		pthread_setspecific(leaving, NULL);
+}
+
+static void same_page_make(void)
+{
+	void *page = mmap(NULL, PAGE_ZERO_BYTES, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return;
+	if (madvise(page, PAGE_ZERO_BYTES, MADV_WIPEONFORK)) {
+		munmap(page, PAGE_ZERO_BYTES);
+		return;
+	}
+	area_same_process = same_page = page;
+	*same_page = 1;
 }
 
 /* Programs with more rights than their user are left alone. */
@@ -61,10 +117,14 @@ static void prepare(void)
 {
 	pthread_mutex_lock(&lock);
 	if (!prepared) {
-		socket_path = secure_getenv(POV_PRELOAD_ENV);
+		const char *path = secure_getenv(POV_PRELOAD_ENV);
+
+		/* a program may write over its environment, to have a title */
+		socket_path = path ? strdup(path) : NULL;
 		if (socket_path) {
 			pthread_atfork(NULL, NULL, in_child);
 			has_key = !pthread_key_create(&leaving, area_leave);
+			same_page_make();
 		}
 		__atomic_store_n(&prepared, true, __ATOMIC_RELEASE);
 	}
@@ -86,9 +146,10 @@ static int ask(int conn, enum pov_preload_wish wish, u64 address, struct pov_pre
 		.address = address,
 	};
 
-	int err = send(conn, &r, sizeof(r), MSG_NOSIGNAL) < 0 ?
-			  -errno :
-			  served_receive(conn, a, sizeof(*a), fd);
+	int err = served_send(conn, &r, sizeof(r));
+
+	if (!err)
+		err = served_receive(conn, a, sizeof(*a), fd);
 
 	if (err)
 		return err;
@@ -107,7 +168,7 @@ static int setup_map(int fd, u64 bytes)
 		return 0;
 	p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED)
-		return -errno;
+		return -ENOMEM;
 	__atomic_store_n(&setup, p, __ATOMIC_RELEASE);
 	record_setup();
 	return 0;
@@ -122,7 +183,7 @@ static int area_map(int fd, struct pov_preload_area **out)
 	const size_t first = POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_BYTES;
 
 	if (p == MAP_FAILED)
-		return -errno;
+		return -ENOMEM;
 	if (mmap(p, first, prot, how, fd, 0) == MAP_FAILED ||
 	    mmap(p + first, POV_PRELOAD_RING_BYTES, prot, how, fd, POV_PRELOAD_AREA_BYTES) ==
 		    MAP_FAILED ||
@@ -149,13 +210,13 @@ static void stack_find(void)
 	pthread_attr_destroy(&attr);
 }
 
-static int area_take(int conn, u32 row)
+static int area_take(int conn, u64 library)
 {
 	struct pov_preload_answer a, ready;
 	struct pov_preload_area *mapped = NULL;
 	int fd[SERVED_FDS] = {-1, -1}, none[SERVED_FDS], err;
 
-	err = ask(conn, POV_PRELOAD_AREA, shims_library(row), &a, fd);
+	err = ask(conn, POV_PRELOAD_AREA, library, &a, fd);
 	if (!err)
 		err = setup_map(fd[0], a.setup_bytes);
 	if (!err)
@@ -181,10 +242,10 @@ static int area_take(int conn, u32 row)
 	return 0;
 }
 
-static int area_ask(u32 row)
+static int area_ask(u64 library)
 {
 	int conn = served_connect(socket_path);
-	int err = conn < 0 ? conn : area_take(conn, row);
+	int err = conn < 0 ? conn : area_take(conn, library);
 
 	if (conn >= 0)
 		close(conn);
@@ -192,35 +253,62 @@ static int area_ask(u32 row)
 }
 
 /* The MPI library may be just being looked at: what a process calls first is not to be missed for that. */
-static int area_ask_first(u32 row)
+static int area_ask_first(u64 library)
 {
 	const struct timespec nap = {.tv_nsec = AGAIN_NAP_NS};
-	int err = area_ask(row);
+	int err = area_ask(library);
 
 	for (int i = 0; err == -EAGAIN && i < AGAIN_WAITS && !again_waited; i++) {
 		nanosleep(&nap, NULL);
-		err = area_ask(row);
+		err = area_ask(library);
 	}
 	again_waited |= err == -EAGAIN;
 	return err;
 }
 
+/* What the process may have again later: descriptors, memory. Nobody else is asked twice that did not answer. */
+static bool passes(int err)
+{
+	return err == -EAGAIN || err == -EMFILE || err == -ENFILE || err == -ENOMEM;
+}
+
+/* With the lock, which a library's constructor may wait for that has the loader's: nothing of the loader's in here. */
+static void area_get(u64 library)
+{
+	int err = area_ask_first(library);
+
+	if (err && !passes(err))
+		socket_path = NULL;
+	if (!err && !teller)
+		teller = area;
+}
+
 bool area_meet(u32 row)
 {
-	int err, cancel;
+	u64 library = 0;
+	bool asks;
+	int cancel;
 
 	if (!__atomic_load_n(&prepared, __ATOMIC_ACQUIRE))
 		prepare();
-	if (!socket_path || again_calls++ % AGAIN_CALLS)
+	if (!*area_same_process)
+		in_child();
+	if (!socket_path && !setup)
 		return false;
+	asks = socket_path && !(again_calls++ % AGAIN_CALLS);
+	if (asks) {
+		library = shims_library(row);
+		record_look_up();
+	}
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_mutex_lock(&lock);
-	err = area_ask_first(row);
-	if (err && err != -EAGAIN) /* nobody is asked twice that did not answer */
-		socket_path = NULL;
+	if (socket_path && asks && library)
+		area_get(library);
+	if (!area)
+		lost_tell();
 	pthread_mutex_unlock(&lock);
 	pthread_setcancelstate(cancel, NULL);
-	return !err;
+	return area;
 }
 
 void area_bypassed(void)

@@ -20,6 +20,8 @@ static inline bool area_on_stack(u64 sp)
  * process, or for now.
  */
 bool area_meet(u32 row);
+/* 0: this is a child of the process that has the thread's area, which has none of it. */
+extern const u32 *area_same_process;
 
 /*
  * A library is being opened that may call MPI past this one. If nothing of the process has been recorded yet, nothing will be here:

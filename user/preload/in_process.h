@@ -4,7 +4,8 @@
  * communicators are treated by the same lines in both. Included before anything else (Makefile: -include).
  *
  * Memory of the program is read as the program itself would read it. Pointers come from calls that the MPI library is about to
- * follow, or has followed, itself; null and what a library's layout excludes are not.
+ * follow, or has followed, itself; null and what a library's layout excludes are not, and where the library may not follow one, the
+ * kernel is asked first (program_readable).
  */
 #ifndef POV_PRELOAD_IN_PROCESS_H
 #define POV_PRELOAD_IN_PROCESS_H
@@ -63,6 +64,14 @@ static inline long program_read(void *to, u64 bytes, u64 from)
 	}
 	return 0;
 }
+
+/*
+ * Whether there is memory to be read: asked before arguments are followed that the MPI library may not follow, as they mean nothing at
+ * this rank (a datatype that is significant at the root only). Asks the kernel for a change of signals that there is not, which it
+ * refuses when it has read the 8 bytes.
+ */
+bool program_readable(u64 from, u64 bytes);
+#define memory_readable program_readable
 #define bpf_probe_read_user(to, bytes, from) program_read(to, bytes, (u64)(from))
 #define bpf_core_enum_value_exists(type, value) 1
 #define bpf_loop(cnt, step, ctx, flags)               \

@@ -3,8 +3,11 @@
 #include "preload/record.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "preload/area.h"
 #include "preload/clock.h"
@@ -20,14 +23,18 @@ static __thread bool busy;
 
 static ptrdiff_t rseq_offset; /* 0: not told */
 
-void record_setup(void)
+void record_look_up(void)
 {
 	const ptrdiff_t *offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
 	const unsigned int *size = dlsym(RTLD_DEFAULT, "__rseq_size");
 
-	cfg.spin_gap_ns = setup->spin_gap_ns;
 	if (offset && size && *size)
 		rseq_offset = *offset;
+}
+
+void record_setup(void)
+{
+	cfg.spin_gap_ns = setup->spin_gap_ns;
 }
 
 /* The kernel keeps it in the thread's restartable sequence (struct rseq, cpu_id), where the C library has registered one (glibc 2.35). */
@@ -39,6 +46,24 @@ u32 cpu_here(void)
 		return (u32)sched_getcpu();
 	cpu = *(const volatile u32 *)((const char *)__builtin_thread_pointer() + rseq_offset + 4);
 	return (s32)cpu >= 0 ? cpu : (u32)sched_getcpu();
+}
+
+static bool words_readable(u64 from)
+{
+	return !syscall(SYS_rt_sigprocmask, -1, from & ~7ull, NULL, 8) || errno != EFAULT;
+}
+
+bool program_readable(u64 from, u64 bytes)
+{
+	u64 last = from + bytes - 1;
+	int kept = errno;
+	bool there = bytes && last >= from && words_readable(from) && words_readable(last);
+
+	for (u64 page = (from | (PAGE_ZERO_BYTES - 1)) + 1; there && page && page < last;
+	     page += PAGE_ZERO_BYTES)
+		there = words_readable(page);
+	errno = kept;
+	return there || !bytes;
 }
 
 /* ---- the ring ---- */
@@ -74,7 +99,7 @@ int emit(const void *rec, u64 size, u32 class)
 
 	if (head + room - __atomic_load_n(&a->tail, __ATOMIC_ACQUIRE) > POV_PRELOAD_RING_BYTES &&
 	    !room_wait(a, room)) {
-		__atomic_store_n(&a->lost[class], a->lost[class] + 1, __ATOMIC_RELEASE);
+		__atomic_fetch_add(&a->lost[class], 1, __ATOMIC_RELEASE);
 		return -1;
 	}
 	for (u64 i = 0; i < size; i += PIECE)
@@ -149,7 +174,7 @@ bool record_begin(u32 row, const u64 *args, struct call_mark *mark)
 	if (busy)
 		return false;
 	busy = true;
-	if (!area && !area_have(row))
+	if ((!area || !*area_same_process) && !area_have(row))
 		goto out;
 	until = __atomic_load_n(&setup->calls_until, __ATOMIC_RELAXED);
 	fn = &setup->fn[row];

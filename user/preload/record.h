@@ -31,6 +31,8 @@ void record_end(const struct call_mark *mark, u64 ret, u64 site);
  * whose records are taken back. The area is there, and nobody reads it yet.
  */
 void record_calibrate(void);
+/* Asks the dynamic loader for what is used from then on. */
+void record_look_up(void);
 /* The setup is there. */
 void record_setup(void);
 

@@ -9,6 +9,7 @@
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "preload/record.h"
@@ -30,20 +31,47 @@ const u32 shims_cnt = ROWS;
 
 static void *nexts[ROWS][KINDS];
 
-static void *next_by_caller(const char *name, const void *caller)
+static const void *object_of(const void *address)
 {
-	struct link_map *map = NULL;
-	void *handle, *found;
 	Dl_info info;
 
-	if (!dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+	return dladdr(address, &info) ? info.dli_fbase : NULL;
+}
+
+/* In a loaded file and what it needs; what is found may be this library, which is what is not looked for. */
+static void *next_in(const char *file, const char *name)
+{
+	void *handle = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+	void *found = handle ? dlsym(handle, name) : NULL;
+
+	if (handle)
+		dlclose(handle);
+	return found && object_of(found) != object_of(names) ? found : NULL;
+}
+
+/* In the files loaded, in their order. A function that ends with the call has left the program or a library without MPI as the caller. */
+static void *next_in_any(const char *name)
+{
+	void *program = dlopen(NULL, RTLD_LAZY), *found = NULL;
+	struct link_map *map;
+
+	if (!program)
 		return NULL;
-	handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
-	if (!handle)
-		return NULL;
-	found = dlsym(handle, name);
-	dlclose(handle);
+	if (!dlinfo(program, RTLD_DI_LINKMAP, &map))
+		for (; map && !found; map = map->l_next)
+			if (map->l_name && *map->l_name)
+				found = next_in(map->l_name, name);
+	dlclose(program);
 	return found;
+}
+
+static void *next_by_caller(const char *name, const void *caller)
+{
+	Dl_info info;
+	void *found = dladdr(caller, &info) && info.dli_fname ? next_in(info.dli_fname, name) :
+								NULL;
+
+	return found ? found : next_in_any(name);
 }
 
 static const char *name_of(u32 row, int kind, char *buf, size_t bytes)
@@ -71,11 +99,20 @@ static __attribute__((noinline)) void *next_find(u32 row, int kind, const void *
 	return found;
 }
 
+/* A program that may do without MPI asks this first, where it sees that there is such a function: this library's. */
+static long not_begun(int *flag)
+{
+	*flag = 0;
+	return 0;
+}
+
 /* As the dynamic loader does where a function is nowhere. */
-static __attribute__((noinline)) _Noreturn void next_missing(u32 row, int kind)
+static __attribute__((noinline)) void *next_missing(u32 row, int kind)
 {
 	char name[64];
 
+	if (!strcmp(names[row], "MPI_Initialized") || !strcmp(names[row], "MPI_Finalized"))
+		return not_begun;
 	fprintf(stderr, "symbol lookup error: undefined symbol: %s\n",
 		name_of(row, kind, name, sizeof(name)));
 	_exit(127);
@@ -88,7 +125,7 @@ static inline void *next_of(u32 row, int kind, const void *caller)
 	if (__builtin_expect(!next, 0)) {
 		next = next_find(row, kind, caller);
 		if (!next)
-			next_missing(row, kind);
+			next = next_missing(row, kind);
 	}
 	return next;
 }
