@@ -336,7 +336,8 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 	}
 	width = fetch_width(fe, lib);
 	/* of a collective call, it may mean nothing here */
-	if (fe->len != POV_LEN_ARG && fe->len != POV_LEN_OUT_ARG && !memory_readable(p, (u64)n * width)) {
+	if (fe->len != POV_LEN_ARG && fe->len != POV_LEN_OUT_ARG &&
+	    !memory_readable(p, (u64)n * width)) {
 		frame_call(f)->hdr.flags |= POV_CALL_FAULT;
 		return -1;
 	}

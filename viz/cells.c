@@ -209,7 +209,8 @@ static double mirror(const struct cells_axis *a, double value, double edge)
 	return a->log ? value * (value / edge) : value + (value - edge);
 }
 
-struct range cells_axis_edges(const struct cells_axis *a, size_t idx)
+/* Where the idx-th value's cells end. */
+static struct range cells_axis_edges(const struct cells_axis *a, size_t idx)
 {
 	const double *v = a->value;
 	struct range r;

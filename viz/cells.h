@@ -52,8 +52,6 @@ bool cells_are_there(const struct data_result *r, const char *name, const char *
 bool cells_have_gaps(const struct cells *c);
 void cells_release(struct cells *c);
 
-/* Where the idx-th value's cells end. */
-struct range cells_axis_edges(const struct cells_axis *a, size_t idx);
 struct range cells_axis_range(const struct cells_axis *a);
 
 /* True if there are some that are judged so. */

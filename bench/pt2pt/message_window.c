@@ -21,7 +21,8 @@ struct message_window {
 	bool sends, receives;
 };
 
-int message_window_cnt(const struct bench_run *run)
+/* Messages in flight of a pair, one way. */
+static int message_window_cnt(const struct bench_run *run)
 {
 	return run->opt->window ? (int)run->opt->window : WINDOW_DEFAULT;
 }

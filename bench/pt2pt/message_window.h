@@ -11,8 +11,6 @@
 
 #include "core/curve.h"
 
-/* Messages in flight of a pair, one way. */
-int message_window_cnt(const struct bench_run *run);
 /* Times of a message: those of a window over its messages, of all pairs and both ways together. */
 void message_window_measure(struct bench_run *run, size_t bytes, int pairs, bool both_ways,
 			    struct samples *out);

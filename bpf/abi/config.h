@@ -9,7 +9,6 @@
 
 #include "event.h"
 
-#define POV_FUNCS_MAX 16384	    /* rows of all function tables together */
 #define POV_LIBS_MAX 255	    /* traced libraries and executables in one recording */
 #define POV_LIB_KERNEL POV_LIBS_MAX /* the kernel counts as one more */
 #define POV_LIB_NUMBERS (POV_LIBS_MAX + 1)

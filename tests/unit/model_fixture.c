@@ -223,7 +223,7 @@ static void spoil(const char *path, uint64_t seed)
 
 void mfix_open(struct mfix *f, bool counters)
 {
-	const struct model_options opt = {.counters = counters, .past = true};
+	const struct model_options opt = {.counters = counters};
 
 	assert_int_equal(trace_writer_finish(f->writer), 0);
 	f->writer = NULL;

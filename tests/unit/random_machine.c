@@ -42,7 +42,6 @@ static bool loses(struct machine *s, int cpu)
 	if (!s->lossy || s->damaged || !s->gap_begin[cpu] || rnd(s, 3))
 		return false;
 	s->lost[cpu]++;
-	s->total_lost++;
 	return true;
 }
 
@@ -99,9 +98,7 @@ static void do_switch(struct machine *s, int cpu)
 			if (prev->call[i].announced)
 				continue;
 			prev->call[i].announced = true;
-			if (s->lossy && !s->damaged && !rnd(s, 3))
-				s->lost_announcements++;
-			else
+			if (!s->lossy || s->damaged || rnd(s, 3))
 				put_call_begin(&s->f, s->now, (uint16_t)cpu, prev->tid,
 					       prev->call[i].begin, i);
 		}

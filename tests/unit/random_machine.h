@@ -79,10 +79,8 @@ struct machine {
 	bool lossy;			      /* records may be missing */
 	bool damaged;			      /* because a block of the file is */
 	uint64_t gap_begin[CPUS], lost[CPUS]; /* gap_begin 0: none open */
-	uint64_t total_lost, lost_announcements;
-	uint64_t known_running;		/* told by the model, over all threads but idle */
-	uint64_t ordered, last_ordered; /* told in order of begin; begin of the last */
-	uint64_t asked;			/* splits compared with segments */
+	uint64_t known_running;		      /* told by the model, over all threads but idle */
+	uint64_t ordered, last_ordered;	      /* told in order of begin; begin of the last */
 };
 
 /* Between mfix_begin and mfix_end of s->f; random, lossy and damaged are the caller's. */

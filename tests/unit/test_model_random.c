@@ -6,8 +6,7 @@
  *  - always: the times of each thread add up to its life, the shares of each CPU to the wall time, the split
  *    of each call to its duration, and the begin times of one thread's calls never go back;
  *  - each post is told once, in the order of its thread, with the call of MPI that it was made in or none; and regions as they were;
- *  - whoever asks what a thread did while a call was under way gets what the call's split says; and calls told in order of
- *    their begin are that, and all.
+ *  - calls told in order of their begin are that, and all.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,29 +71,6 @@ static void check_order(struct machine *s, const struct model_thread *t, uint64_
 	l->last_begin = begin;
 }
 
-#define SEGMENTS 4096
-
-/* What the thread is said to have done meanwhile: in order, without overlap, and what the split has. */
-static void check_segments(struct machine *s, const struct model_thread *t, uint64_t begin,
-			   uint64_t end, const struct state_times *split)
-{
-	static struct model_segment seg[SEGMENTS];
-	size_t n = model_segments(s->f.model, t, begin, end, seg, SEGMENTS);
-	struct state_times sum = {0};
-	uint64_t at = begin;
-
-	assert_true(n < SEGMENTS && begin >= model_segments_since(s->f.model));
-	for (size_t i = 0; i < n; i++) {
-		assert_true(seg[i].from_ns >= at && seg[i].to_ns > seg[i].from_ns);
-		assert_true(seg[i].to_ns <= end && seg[i].cpu < CPUS);
-		sum.ns[seg[i].state] += seg[i].to_ns - seg[i].from_ns;
-		at = seg[i].to_ns;
-	}
-	for (int i = RUN; i <= SLEEP && !s->lossy; i++)
-		assert_int_equal(sum.ns[i], split->ns[i]);
-	s->asked++;
-}
-
 static void ordered(struct machine *s, uint64_t begin)
 {
 	assert_true(s->lossy || begin >= s->last_ordered);
@@ -115,7 +91,6 @@ static void ordered_spin(void *ctx, const struct model_spin *c)
 
 static void told_call(void *ctx, const struct model_call *c)
 {
-	check_segments(ctx, c->thread, c->begin_ns, c->end_ns, &c->split);
 	check_order(ctx, c->thread, c->begin_ns);
 	check_split(ctx, c->thread, CALL, c->begin_ns, c->end_ns, &c->split);
 }
@@ -250,7 +225,7 @@ static void check_once(struct machine *s, const char *what)
 	(void)what;
 	time_split_init(&split);
 	cores_init(&cores);
-	s->known_running = s->ordered = s->last_ordered = s->asked = 0;
+	s->known_running = s->ordered = s->last_ordered = 0;
 	for (i = 0; i < s->nevents; i++)
 		s->event[i].told = false;
 	for (i = 0; i < s->nposts; i++)
@@ -264,7 +239,6 @@ static void check_once(struct machine *s, const char *what)
 		assert_true(s->post[i].told);
 	assert_true(s->damaged || s->ordered == s->nevents - s->nregion_events);
 	assert_int_equal(model_get_stats(s->f.model)->late_by_begin != 0 && !s->lossy, 0);
-	assert_true(s->asked > s->nevents / 4 || s->nevents < 100 || s->damaged);
 	check_threads(s);
 	check_cores(s, &cores);
 	time_split_release(&split);

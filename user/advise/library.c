@@ -183,7 +183,8 @@ static char *ask(const struct library *l)
 	return library_ask(&q, &l->telling->answer);
 }
 
-const struct library_answer *library_answer(const struct library *l)
+/* NULL: it was not asked, or did not tell. */
+static const struct library_answer *library_answer(const struct library *l)
 {
 	struct library_telling *t = l->telling;
 
@@ -200,7 +201,8 @@ const char *library_not_asked(const struct library *l)
 	return l->telling->why_not;
 }
 
-bool library_uses(const struct library *l, const char *component)
+/* Whether a part of the library, "mca_btl_tcp", is in use; only known if it told. */
+static bool library_uses(const struct library *l, const char *component)
 {
 	const struct library_answer *a = library_answer(l);
 
@@ -216,7 +218,8 @@ static const char *environment_name(const struct library *l, const char *name, c
 	return room;
 }
 
-const char *library_text(const struct library *l, const char *name)
+/* The text of a variable, by MPI_T or the environment; NULL: not known. */
+static const char *library_text(const struct library *l, const char *name)
 {
 	const struct library_answer *a = library_answer(l);
 	const char *text = a ? json_string_value(json_object_get(a->variable, name)) : NULL;

@@ -27,12 +27,6 @@ struct library {
 	struct library_telling *telling;
 };
 
-/* NULL: it was not asked, or did not tell. */
-const struct library_answer *library_answer(const struct library *l);
-/* The text of a variable, by MPI_T or the environment; NULL: not known. */
-const char *library_text(const struct library *l, const char *name);
-/* Whether a part of the library, "mca_btl_tcp", is in use; only known if it told. */
-bool library_uses(const struct library *l, const char *component);
 /* The kind of shared memory of Open MPI: "vader", since 5 "sm". */
 const char *library_openmpi_shm(const struct library *l);
 

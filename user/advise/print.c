@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "advise/library.h"
-#include "base/human.h"
 #include "base/json_out.h"
 #include "base/text.h"
 

@@ -16,7 +16,6 @@
 #include "advise/library.h"
 #include "advise/whatif.h"
 #include "analysis/table.h"
-#include "base/human.h"
 #include "base/log.h"
 #include "finding/find.h"
 

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "advise/advise.h"
-#include "advise/library.h"
 #include "advise/places.h"
 #include "advise/whatif.h"
 #include "base/human.h"

@@ -15,7 +15,6 @@
 #include "advise/advise.h"
 #include "advise/library.h"
 #include "analysis/table.h"
-#include "base/human.h"
 #include "base/log.h"
 #include "finding/find.h"
 

@@ -40,7 +40,7 @@ struct threshold {
 	int64_t limit, value;	     /* bytes: sent at once now; to be */
 	struct threshold_site *site; /* by number; owned */
 	uint32_t nsite;
-	uint64_t cost_ns, cnt, senders; /* senders: messages of the sizes between limit and value */
+	uint64_t cost_ns, cnt;
 	bool sure;
 };
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "abi/event.h"
 #include "analysis/table.h"
 
 /* The n-th call on a communicator or window. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "abi/event.h"
 #include "analysis/table.h"
 
 /* An access: from start to complete. An exposure: from post to wait. */

@@ -22,7 +22,8 @@ static struct match_process *process_of(struct matches *a, const struct model_pr
 	return table_row(a->process, a->nprocess, p->idx);
 }
 
-bool match_by_threads(const struct matches *a, const struct model_process *p)
+/* Whether several threads of the process make calls, so that these may be told in another order than that of their begin. */
+static bool match_by_threads(const struct matches *a, const struct model_process *p)
 {
 	return p->idx < a->nprocess && a->process[p->idx].several;
 }

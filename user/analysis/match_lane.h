@@ -65,8 +65,6 @@ void match_finish(struct matches *a);
 /* ---- match.c ---- */
 
 void match_count(struct matches *a, const struct match_posted *p, enum match_why why);
-/* Whether several threads of the process make calls, so that these may be told in another order than that of their begin. */
-bool match_by_threads(const struct matches *a, const struct model_process *p);
 /* No call that posted an earlier one may still be told. */
 bool match_settled(const struct matches *a, const struct match_posted *p);
 /* No call that began earlier will be told. */

@@ -91,7 +91,9 @@ void regions_release(struct regions *a)
 	free(a->row);
 }
 
-const struct region_row *regions_row(const struct regions *a, uint32_t process_idx, uint32_t region)
+/* A process's row of a region; zeros if it was never in it. */
+static const struct region_row *regions_row(const struct regions *a, uint32_t process_idx,
+					    uint32_t region)
 {
 	static const struct region_row none;
 	uint64_t at = (uint64_t)process_idx * a->nregion + region;

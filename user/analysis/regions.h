@@ -29,9 +29,6 @@ struct regions {
 
 void regions_init(struct regions *a);
 void regions_release(struct regions *a);
-/* A process's row of a region; zeros if it was never in it. */
-const struct region_row *regions_row(const struct regions *a, uint32_t process_idx,
-				     uint32_t region);
 /* Over those wanted, by index, of n processes; how many of these were in it. */
 uint32_t regions_sum(const struct regions *a, uint32_t region, const bool *wanted, uint32_t n,
 		     struct region_row *out);

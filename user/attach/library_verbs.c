@@ -21,7 +21,6 @@
 #else
 #define IS_X86 false
 #endif
-#define NOT_X86 "its work requests are not recorded: their functions are found on x86-64 only"
 
 static const char *const op_names[VERBS_OP_CNT] = {
 	[VERBS_POST_SEND] = "post_send",

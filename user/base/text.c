@@ -12,7 +12,8 @@ bool text_ends_in(const char *text, size_t len, const char *end)
 	return len >= end_len && !memcmp(text + len - end_len, end, end_len);
 }
 
-size_t text_utf8_bytes(const char *text, size_t left)
+/* Bytes of the well-formed UTF-8 character at text, of which left > 0 bytes are there; 0 if there is none (Unicode, table 3-7). */
+static size_t text_utf8_bytes(const char *text, size_t left)
 {
 	const unsigned char *s = (const unsigned char *)text;
 	size_t len;

@@ -9,8 +9,6 @@
 
 /* The first len bytes of text end in end. */
 bool text_ends_in(const char *text, size_t len, const char *end);
-/* Bytes of the well-formed UTF-8 character at s, of which left > 0 bytes are there; 0 if there is none (Unicode, table 3-7). */
-size_t text_utf8_bytes(const char *s, size_t left);
 
 /*
  * Numbers and names as text, appended at a cursor. Every function writes at p, adds no terminating 0 and

@@ -19,7 +19,6 @@
 #include "attach/features.h"
 #include "attach/proc.h"
 #include "base/log.h"
-#include "base/proc_file.h"
 #include "clock.skel.h"
 #include "collect/kernel.h"
 #include "libpov/page.h"

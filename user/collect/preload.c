@@ -470,8 +470,8 @@ void preload_work(struct preload *p, const struct pollfd *polled, unsigned int c
 			asking_drop(p, i);
 	while (more && p->asking_cnt < ASKING_MAX &&
 	       (conn = accept4(p->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
-		p->asking[p->asking_cnt++] =
-			(struct asking){.conn = conn, .since_ns = kernel_now_ns()};
+		p->asking[p->asking_cnt++] = (struct asking){.conn = conn,
+							     .since_ns = kernel_now_ns()};
 }
 
 /* ---- records ---- */

@@ -67,7 +67,7 @@ struct session_result {
 	struct trace_tally stored; /* in the file */
 	uint64_t unstored; /* records that were seen, but not written: disk full, or the size limit */
 	uint64_t lost;	   /* records that rings had no room for, and … */
-	uint64_t no_area;  /* … of these, calls of threads that had no ring (struct preload_counts) */
+	uint64_t no_area; /* … of these, calls of threads that had no ring (struct preload_counts) */
 	uint64_t open_calls, file_bytes;
 	uint32_t ranks;
 	uint64_t wall_ns, own_cpu_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * An InfiniBand fabric: nodes (switches and adapters), their ports, the links between these, and each switch's linear forwarding
- * table, which says by which port a packet leaves for a destination LID. Built by the readers (fabric_read.h); not changed
+ * table, which says by which port a packet leaves for a destination LID. Built by the readers (read.h); not changed
  * afterwards. Everything refers to everything else by index, so an array may be read alone.
  */
 #ifndef POV_FABRIC_FABRIC_H

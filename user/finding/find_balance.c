@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Ranks of a job that compute more than others (analysis/app_time.h), or communicate more (analysis/volumes.h, causes.h). */
-#include "analysis/label.h"
 #include "base/human.h"
 #include "base/log.h"
 #include "finding/find.h"

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "analysis/label.h"
-#include "base/human.h"
 #include "base/log.h"
 #include "finding/find.h"
 

@@ -179,7 +179,6 @@ static void top_set(struct enclosing *e, const struct call_or_spin *c)
 		e->top = (struct model_within){.func = func_of(c),
 					       .begin_ns = c->begin_ns,
 					       .end_ns = c->end_ns,
-					       .is_poll = c->is_spin,
 					       .request = only_request(c)};
 }
 

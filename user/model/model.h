@@ -83,13 +83,6 @@ struct model_thread {
 	void *user;
 };
 
-/* A stretch of a thread's life in one state. */
-struct model_segment {
-	uint64_t from_ns, to_ns;
-	enum thread_state state;
-	uint16_t cpu; /* where it ran, waits to run, or ran last */
-};
-
 struct model_switch {
 	uint64_t ts_ns;
 	uint16_t cpu;
@@ -274,7 +267,6 @@ struct model_message {
 struct model_within {
 	const struct func_info *func;
 	uint64_t begin_ns, end_ns;
-	bool is_poll;	  /* merged: func is the first of them */
 	uint64_t request; /* of a call that starts or completes exactly one: its handle; else 0 */
 };
 
@@ -344,7 +336,6 @@ struct model_sink {
 
 struct model_options {
 	bool counters;	 /* compute COUNTER_* */
-	bool past;	 /* keep what model_segments tells */
 	bool roles_only; /* of calls, call_view.values need not be made: they are for showing */
 };
 
@@ -398,16 +389,6 @@ struct model_stats {
 	uint64_t sched_gaps_late; /* losses met unprepared: states before them may be wrong */
 };
 const struct model_stats *model_get_stats(const struct model *m);
-/*
- * During a replay with model_options.past: what a thread did from a time to another, as far as it is known by now, in order of time
- * and clipped to that; what is under way is the last one, and may yet be refuted. Stretches before
- * model_segments_since have been forgotten: what any call that may be under way now has seen is kept, but for calls so long that
- * more than a million changes of state lie within them; to look further back, replay once more. Returns how many there
- * are; room of them are in out.
- */
-size_t model_segments(const struct model *m, const struct model_thread *t, uint64_t from_ns,
-		      uint64_t to_ns, struct model_segment *out, size_t room);
-uint64_t model_segments_since(const struct model *m);
 struct trace *model_get_trace(const struct model *m);
 uint32_t model_process_count(const struct model *m);
 struct model_process *model_process_get(const struct model *m, uint32_t i); /* in sort order */

@@ -47,17 +47,9 @@ struct mprocess {
 	int64_t in_flight_bytes;
 };
 
-/* Of a thread, in order of time; what is under way is not among them. */
-struct past_segments {
-	struct model_segment *segment; /* owned */
-	uint32_t cnt, room;
-};
-
 struct call_or_spin;
 /* What is kept of the past (past.c). */
 struct past {
-	uint64_t since_ns;	      /* all segments that end later are there */
-	uint64_t cnt;		      /* segments of all threads */
 	struct call_or_spin *waiting; /* a heap: the first one has begun first */
 	uint32_t waiting_cnt, waiting_room;
 	uint64_t added, told_ns; /* begin of the last one told */
@@ -65,7 +57,6 @@ struct past {
 
 struct mthread {
 	struct model_thread pub;
-	struct past_segments past;
 	struct mthread *next_inc; /* the next thread of the same tid */
 	struct mthread *older;	  /* the thread of its process made before it */
 	char first_comm[16];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What has been and may still be asked for: the states of all threads, and calls that wait to be told in order of their begin.
- * Both go back to the earliest begin of any call that may still be under way. Of a call that nobody has heard of yet
+ * Calls that wait to be told in order of their begin. They go back to the earliest begin of any call that may still be under way. Of
+ * a call that nobody has heard of yet
  * this is known: its thread has run without a break since its last call ended, or the call was announced when the thread
  * left the CPU.
  */
@@ -11,9 +11,8 @@
 #include "base/log.h"
 #include "model/what.h"
 
-#define SEGMENTS_MAX (1u << 20) /* kept of all threads; 24 bytes each */
-#define WAITING_MAX (1u << 16)	/* calls and spins */
-#define LOOK_EVERY 1024		/* calls between looks at what is still under way */
+#define WAITING_MAX (1u << 16) /* calls and spins */
+#define LOOK_EVERY 1024	       /* calls between looks at what is still under way */
 
 /* ---- how far back ---- */
 
@@ -56,85 +55,6 @@ uint64_t model_calls_told_until(const struct model *m, const struct model_proces
 		first_ns = ns < first_ns ? ns : first_ns;
 	}
 	return first_ns;
-}
-
-/* ---- states ---- */
-
-static void segments_drop(struct model *m, uint64_t until_ns)
-{
-	m->past.cnt = 0;
-	for (uint32_t i = 0; i < m->nthreads; i++) {
-		struct past_segments *p = &m->thread[i]->past;
-		uint32_t old = 0;
-
-		while (old < p->cnt && p->segment[old].to_ns <= until_ns)
-			old++;
-		p->cnt -= old;
-		memmove(p->segment, p->segment + old, p->cnt * sizeof(*p->segment));
-		m->past.cnt += p->cnt;
-	}
-	if (m->past.since_ns < until_ns)
-		m->past.since_ns = until_ns;
-}
-
-void past_add(struct model *m, struct mthread *t, uint64_t from_ns, uint64_t to_ns,
-	      enum thread_state state)
-{
-	struct past_segments *p = &t->past;
-
-	if (!m->opt.past)
-		return;
-	if (m->past.cnt >= SEGMENTS_MAX) {
-		segments_drop(m, horizon_ns(m));
-		if (m->past.cnt >= SEGMENTS_MAX / 2) /* somebody's call takes very long */
-			segments_drop(m, m->past.since_ns + (m->now_ns - m->past.since_ns) / 2);
-	}
-	p->segment = array_grow(p->segment, p->cnt, &p->room, sizeof(*p->segment));
-	p->segment[p->cnt++] = (struct model_segment){from_ns, to_ns, state, t->pub.cpu};
-	m->past.cnt++;
-}
-
-uint64_t model_segments_since(const struct model *m)
-{
-	return m->past.since_ns;
-}
-
-/* The part of a segment within from … to, behind those there are. */
-static void clipped_add(struct model_segment s, uint64_t from_ns, uint64_t to_ns,
-			struct model_segment *out, size_t room, size_t *cnt)
-{
-	if (s.from_ns < from_ns)
-		s.from_ns = from_ns;
-	if (s.to_ns > to_ns)
-		s.to_ns = to_ns;
-	if (s.from_ns >= s.to_ns)
-		return;
-	if (*cnt < room)
-		out[*cnt] = s;
-	(*cnt)++;
-}
-
-size_t model_segments(const struct model *m, const struct model_thread *t, uint64_t from_ns,
-		      uint64_t to_ns, struct model_segment *out, size_t room)
-{
-	const struct past_segments *p = &((const struct mthread *)t)->past;
-	uint32_t lo = 0, hi = p->cnt, mid;
-	uint64_t until_ns = m->now_ns < t->end_ns ? m->now_ns : t->end_ns;
-	size_t cnt = 0;
-
-	while (lo < hi) { /* the first one that ends later */
-		mid = lo + (hi - lo) / 2;
-		if (p->segment[mid].to_ns <= from_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < p->cnt && p->segment[lo].from_ns < to_ns; lo++)
-		clipped_add(p->segment[lo], from_ns, to_ns, out, room, &cnt);
-	if (t->state != THREAD_DEAD)
-		clipped_add((struct model_segment){t->since_ns, until_ns, t->state, t->cpu},
-			    from_ns, to_ns, out, room, &cnt);
-	return cnt;
 }
 
 /* ---- calls in order of their begin ---- */
@@ -214,9 +134,5 @@ void past_reset(struct model *m)
 	while (m->past.waiting_cnt)
 		free(m->past.waiting[--m->past.waiting_cnt].storage);
 	free(m->past.waiting);
-	for (uint32_t i = 0; i < m->nthreads; i++) {
-		free(m->thread[i]->past.segment);
-		m->thread[i]->past = (struct past_segments){0};
-	}
-	m->past = (struct past){.since_ns = m->info.start_ns};
+	m->past = (struct past){0};
 }

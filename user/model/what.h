@@ -88,8 +88,6 @@ void history_split_from(const struct mthread *t, const struct state_times *begin
 
 /* ---- past.c ---- */
 
-void past_add(struct model *m, struct mthread *t, uint64_t from_ns, uint64_t to_ns,
-	      enum thread_state state);
 void past_told(struct model *m, const struct call_or_spin *c);
 void past_finish(struct model *m);
 void past_reset(struct model *m);

@@ -38,7 +38,8 @@ void povtrace_preload(void)
 }
 
 static char *socket_path; /* NULL: nobody records, or no longer */
-static struct pov_preload_area *teller; /* a thread's, in which calls of threads without one are told as lost */
+static struct pov_preload_area
+	*teller; /* a thread's, in which calls of threads without one are told as lost */
 static u64 untold;
 static pthread_key_t leaving;
 static bool prepared, has_key, bypass_told, again_waited;

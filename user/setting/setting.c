@@ -29,7 +29,9 @@ bool setting_has_library(const struct trace *t, const char *flavour)
 	return says(t, "library", "flavour", flavour);
 }
 
-enum setting_launcher setting_launcher_of(const struct trace *t)
+enum setting_launcher { LAUNCHER_OTHER, LAUNCHER_OPENMPI, LAUNCHER_HYDRA, LAUNCHER_SLURM };
+
+static enum setting_launcher setting_launcher_of(const struct trace *t)
 {
 	if (says(t, "process", "launcher", "openmpi"))
 		return LAUNCHER_OPENMPI;
@@ -50,7 +52,8 @@ const json_t *setting_environment(const struct trace *t)
 	return NULL;
 }
 
-const char *setting_get(const struct trace *t, const char *name)
+/* One environment variable; NULL: it is not set, or was not recorded. */
+static const char *setting_get(const struct trace *t, const char *name)
 {
 	return json_string_value(json_object_get(setting_environment(t), name));
 }

@@ -12,16 +12,11 @@
 
 struct trace;
 
-enum setting_launcher { LAUNCHER_OTHER, LAUNCHER_OPENMPI, LAUNCHER_HYDRA, LAUNCHER_SLURM };
-
-enum setting_launcher setting_launcher_of(const struct trace *t);
 /* Whether it has an MPI library of that flavour: "openmpi", "mpich". */
 bool setting_has_library(const struct trace *t, const char *flavour);
 
 /* Environment variables of a rank, of those that were recorded; NULL: none were. Borrowed. */
 const json_t *setting_environment(const struct trace *t);
-/* One of them; NULL: it is not set, or was not recorded. */
-const char *setting_get(const struct trace *t, const char *name);
 
 /* How each rank gets n cores of its own. Caller frees. */
 char *setting_cores(const struct trace *t, uint32_t n);

@@ -12,7 +12,6 @@
 #include "writer/meta.h"
 #include "writer/pb_intern.h"
 #include "writer/perfetto_pb.h"
-#include "base/text.h"
 
 #define INTERN_ENTRIES 32768
 #define INTERN_BYTES (4u << 20)
