@@ -179,9 +179,16 @@ int thread_dump(struct bpf_iter__task *ctx)
 	if (!p)
 		return 0;
 	t = thread_find(p, BPF_CORE_READ(p, pid));
-	if (!t || __sync_val_compare_and_swap(&t->closed, POV_THREAD_LIVE, POV_THREAD_DUMPED) ==
-			  POV_THREAD_ENDED)
+	if (!t)
 		return 0;
+	/* Only at the recording's end is that the last word; before, it is for a file of what is kept, and the thread goes on. */
+	if (!calls_until) {
+		if (t->closed == POV_THREAD_ENDED)
+			return 0;
+	} else if (__sync_val_compare_and_swap(&t->closed, POV_THREAD_LIVE, POV_THREAD_DUMPED) ==
+		   POV_THREAD_ENDED) {
+		return 0;
+	}
 	if (!t->depth && !t->spinning && !t->counting_ns)
 		return 0;
 	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {

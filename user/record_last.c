@@ -16,8 +16,14 @@
 
 static int last_parse(const char *text, struct keep_options *o)
 {
+	size_t digits = strspn(text, "0123456789.");
 	int err = human_parse_ns(text, &o->span_ns);
 
+	if (!strcmp(text + digits, "m")) {
+		log_error("record: --last %s: minutes are %.*smin, mebibytes %.*sM", text,
+			  (int)digits, text, (int)digits, text);
+		return -EINVAL;
+	}
 	if (err == -EINVAL && !human_parse_bytes(text, &o->bytes)) {
 		if (o->bytes >= BYTES_MIN)
 			return 0;
@@ -75,8 +81,10 @@ static int when_parse(const char *text, const bool *recorded, struct trigger_whe
 	char *copy = xstrdup(text), *glob, *time;
 	int err = when_split(copy, &glob, &time);
 
-	if (!err)
+	if (!err && time[strspn(time, "0123456789. ")])
 		err = human_parse_ns(time, &out->over_ns);
+	else
+		err = -EINVAL;
 	if (err) {
 		log_error("record: --when '%s': a condition is like 'MPI_Allreduce > 50ms'", text);
 		err = -EINVAL;

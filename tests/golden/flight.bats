@@ -19,6 +19,7 @@ refused() {
 	why="--last soon: neither a time (10s, 5min) nor a size (64M, 1G)" refused --last soon
 	why="--last 0.5s: a time must be from 1 s to 24 h" refused --last 0.5s
 	why="--last 25h: a time must be from 1 s to 24 h" refused --last 25h
+	why="--last 64m: minutes are 64min, mebibytes 64M" refused --last 64m
 	why="--last 64K: less than 1M is too little" refused --last 64K
 	why="see \`povtrace help record\`" refused --last ''
 }
@@ -29,7 +30,7 @@ refused() {
 
 @test "record --when: conditions that are none, functions that are none or are not recorded" {
 	why="--when needs --last" refused --when 'MPI_Allreduce > 50ms'
-	for bad in MPI_Allreduce '> 50ms' 'MPI_Allreduce >' 'MPI_Allreduce > long' 'MPI_Allreduce < 5ms'; do
+	for bad in MPI_Allreduce '> 50ms' 'MPI_Allreduce >' 'MPI_Allreduce > long' 'MPI_Allreduce > 50' 'MPI_Allreduce < 5ms'; do
 		why="--when '$bad': a condition is like 'MPI_Allreduce > 50ms'" refused --last 10s --when "$bad"
 	done
 	why="--when: no function is called 'MPI_Alreduce'; did you mean MPI_Allreduce?" refused --last 10s --when 'MPI_Alreduce > 50ms'

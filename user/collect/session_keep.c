@@ -17,10 +17,13 @@
 #include "base/json_get.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/person.h"
 #include "collect/dump_socket.h"
 #include "collect/host.h"
 #include "collect/known.h"
 #include "collect/meta.h"
+#include "collect/open_calls.h"
+#include "collect/preload.h"
 #include "collect/session_priv.h"
 #include "collect/trigger.h"
 #include "collect/under_way.h"
@@ -39,7 +42,8 @@ struct keep_mark {
 struct keep_file {
 	char *path, *why; /* NULL: none is */
 	uint64_t begin_ns, end_ns;
-	bool asked; /* by povtrace dump */
+	bool asked;	/* by povtrace dump */
+	bool triggered; /* by a call */
 };
 
 struct session_keep {
@@ -164,6 +168,7 @@ static void segment_begin(struct session *s)
 {
 	struct session_keep *k = s->keep;
 	uint64_t begin_ns = kernel_now_ns();
+	int err;
 
 	session_preload_count(s, begin_ns);
 	trace_writer_segment(s->writer, begin_ns, true);
@@ -173,11 +178,13 @@ static void segment_begin(struct session *s)
 	trace_writer_place(s->writer, TRACE_PLACE_BEGIN);
 	meta_write(s->writer, host_clocks_describe());
 	map_release(&k->alive);
-	kernel_snapshot(&s->kernel, on_task, s);
-	known_prune(k->known, is_gone, s);
+	err = kernel_snapshot(&s->kernel, on_task, s);
 	known_tell(k->known, begin_ns, put, s);
 	trace_writer_place(s->writer, TRACE_PLACE_FILE);
-	trace_writer_gone(s->writer, is_gone, s, begin_ns);
+	if (err) /* not all that live are known */
+		return;
+	known_prune(k->known, is_gone, s);
+	trace_writer_gone(s->writer, is_gone, s, kernel_now_ns());
 }
 
 /* ---- files ---- */
@@ -186,15 +193,21 @@ static void segment_begin(struct session *s)
 static char *path_next(struct session *s)
 {
 	const char *path = s->opt->path, *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+	struct person_act act;
 	struct stat st;
 	char *next = NULL;
+	bool is_there;
 
 	if (!dot || (slash && dot < slash) || strcmp(dot, ".pov"))
 		dot = path + strlen(path);
 	do {
 		free(next);
 		next = xasprintf("%.*s.%u%s", (int)(dot - path), path, ++s->keep->number, dot);
-	} while (!lstat(next, &st));
+		if (person_act_begin(s->opt->owner, &act))
+			break;
+		is_there = !lstat(next, &st);
+		person_act_end(&act);
+	} while (is_there);
 	return next;
 }
 
@@ -253,6 +266,13 @@ static void on_under_way(void *ctx, const struct pov_hdr *rec)
 		trace_writer_add(s->writer, 0, rec);
 }
 
+static void under_way_read(struct session *s, struct under_way *u)
+{
+	open_calls_read(&s->kernel, u->at_ns, under_way_open, u);
+	if (s->preload)
+		preload_open_calls(s->preload, u->at_ns, under_way_open, u);
+}
+
 /* Cuts the segment: all that is of before is in the rings now, or under way. The moment of the cut. */
 static uint64_t cut(struct session *s, uint64_t *open_calls)
 {
@@ -263,11 +283,14 @@ static uint64_t cut(struct session *s, uint64_t *open_calls)
 	under_way_init(&under, end_ns);
 	s->keep->under = &under;
 	session_take(s);
-	under_way_read(&under, &s->kernel, s->preload);
+	under_way_read(s, &under);
+	under_way_again(&under);
+	under_way_read(s, &under);
 	session_take(s);
 	s->keep->under = NULL;
 	trace_writer_place(s->writer, TRACE_PLACE_TAIL);
 	*open_calls = under_way_tell(&under, on_under_way, s);
+	session_limit_tell(s, end_ns);
 	trace_writer_place(s->writer, TRACE_PLACE_FILE);
 	return end_ns;
 }
@@ -324,6 +347,8 @@ static void file_end(struct session *s, int err, uint64_t bytes)
 
 	if (!err)
 		file_said(f, bytes);
+	else if (f->triggered)
+		s->keep->trigger.written--;
 	a.begin_ns = f->begin_ns;
 	a.end_ns = f->end_ns;
 	path_absolute(f->path, a.path, sizeof(a.path));
@@ -337,10 +362,16 @@ static void file_end(struct session *s, int err, uint64_t bytes)
 /* The recording's own file, whose place at its end is kept. */
 static bool is_own(const struct session *s, const char *path)
 {
+	struct person_act act;
 	struct stat own, it;
+	bool same;
 
-	return !stat(s->opt->path, &own) && !stat(path, &it) && own.st_dev == it.st_dev &&
+	if (person_act_begin(s->opt->owner, &act))
+		return false;
+	same = !stat(s->opt->path, &own) && !stat(path, &it) && own.st_dev == it.st_dev &&
 	       own.st_ino == it.st_ino;
+	person_act_end(&act);
+	return same;
 }
 
 static void request_do(struct session *s, const struct dump_request *r)
@@ -362,17 +393,29 @@ static void trigger_do(struct session *s)
 {
 	const struct trigger_call *c = &s->keep->trigger.by;
 	json_t *more = json_object(), *by = trigger_json(s, c);
+	struct trace_kept kept;
 	char took[HUMAN_BYTES];
 
 	human_ns(took, sizeof(took), c->end_ns - c->begin_ns);
 	log_info("%s of rank %" PRId64 " (process %u) took %s", func_table_get(c->func)->name,
 		 json_get_int(by, "rank"), c->pid, took);
+	trace_writer_kept(s->writer, false, &kept);
+	if (c->end_ns < kept.begin_ns) {
+		log_warn("… but it is no longer kept: another file was being written meanwhile");
+		json_decref(more);
+		json_decref(by);
+		trigger_rearm(&s->keep->trigger);
+		return;
+	}
 	json_object_set_new(more, "trigger", by);
 	s->keep->trigger.written++;
-	if (file_begin(s, path_next(s), xasprintf("trigger %s", c->when->text), more))
+	s->keep->triggered_ns = kernel_now_ns(); /* not at every look, if none can be written */
+	if (file_begin(s, path_next(s), xasprintf("trigger %s", c->when->text), more)) {
 		s->keep->triggered_ns = s->keep->file.end_ns;
-	else
+		s->keep->file.triggered = true;
+	} else {
 		s->keep->trigger.written--;
+	}
 }
 
 /* Once what was written has left what is kept, or --last's time has passed, calls may ask again. */
@@ -409,6 +452,16 @@ static void requests_look(struct session *s, uint64_t now_ns)
 	} else if (trigger_due(&k->trigger, now_ns)) {
 		trigger_do(s);
 	}
+}
+
+bool session_keep_watches(const struct session *s, size_t func)
+{
+	const struct keep_options *o = s->opt->keep;
+
+	for (size_t i = 0; o && i < o->when_cnt; i++)
+		if (o->when[i].func[func])
+			return true;
+	return false;
 }
 
 void session_keep_work(struct session *s, uint64_t now_ns)

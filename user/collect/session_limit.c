@@ -68,7 +68,8 @@ void session_limit_prepare(struct session *s)
 		return;
 	s->shed = xcalloc(func_table_count(), sizeof(*s->shed));
 	for (size_t i = 0; i < func_table_count(); i++)
-		s->shed[i] = s->opt->recorded[i] && func_table_may_shed(i);
+		s->shed[i] = s->opt->recorded[i] && func_table_may_shed(i) &&
+			     !session_keep_watches(s, i);
 }
 
 void session_limit_start(struct session *s)
@@ -193,6 +194,17 @@ static void shed_tell(struct session *s, uint16_t func, uint64_t ts_ns)
 		return;
 	limit_write(s, func, f->told, f->told_ns, ts_ns, f->tgid, f->pct);
 	f->told_ns = ts_ns;
+}
+
+void session_limit_tell(struct session *s, uint64_t ts_ns)
+{
+	const struct shed *f;
+
+	for (uint32_t i = 0; s->limit && i < s->limit->limit.cnt; i++) {
+		f = &s->limit->shed[i];
+		if (f->told != POV_LIMIT_RECORDED && f->told_ns < ts_ns)
+			limit_write(s, (uint16_t)i, f->told, f->told_ns, ts_ns, f->tgid, f->pct);
+	}
 }
 
 static void shed_change(struct session *s, uint16_t func, uint8_t state, uint64_t ts_ns)

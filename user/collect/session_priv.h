@@ -122,6 +122,8 @@ int session_keep_open(struct session *s);
 void session_keep_begin(struct session *s);
 /* A record, before it is stored. */
 void session_keep_record(struct session *s, const struct pov_hdr *rec);
+/* Whether calls of the function, by its row, may have a file written. */
+bool session_keep_watches(const struct session *s, size_t func);
 /* What is to be done now and then: beginnings of segments, files that somebody asks for. */
 void session_keep_work(struct session *s, uint64_t now_ns);
 /* The recording has ended: what goes into the last file beside the records. */
@@ -132,6 +134,8 @@ void session_keep_release(struct session *s);
 
 /* What it needs to know before anything is attached. */
 void session_limit_prepare(struct session *s);
+/* For a file that ends then: how it is with functions that are not recorded one by one. */
+void session_limit_tell(struct session *s, uint64_t ts_ns);
 /* Once costs are known. */
 void session_limit_start(struct session *s);
 /* An identity record of the kernel half. */

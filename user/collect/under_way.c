@@ -10,19 +10,23 @@
 
 #include "abi/event.h"
 #include "base/log.h"
-#include "collect/open_calls.h"
-#include "collect/preload.h"
 
 void under_way_init(struct under_way *u, uint64_t at_ns)
 {
 	*u = (struct under_way){.at_ns = at_ns};
 }
 
+static uint16_t counted_func(const struct pov_hdr *rec)
+{
+	return rec->kind == POV_KIND_COUNTED ? ((const struct pov_counted *)rec)->func : 0;
+}
+
 static struct under_way_one *find(struct under_way *u, const struct pov_hdr *rec, uint64_t begin_ns)
 {
 	for (size_t i = 0; i < u->cnt; i++)
 		if (u->one[i].begin_ns == begin_ns && u->one[i].rec->tid == rec->tid &&
-		    u->one[i].rec->kind == rec->kind)
+		    u->one[i].rec->kind == rec->kind &&
+		    counted_func(u->one[i].rec) == counted_func(rec))
 			return &u->one[i];
 	return NULL;
 }
@@ -71,7 +75,7 @@ static void counted_add(struct under_way *u, const struct pov_hdr *rec, uint64_t
 	add(u, &c->hdr, begin_ns, true);
 }
 
-static void on_open(void *ctx, const struct pov_hdr *rec)
+void under_way_open(void *ctx, const struct pov_hdr *rec)
 {
 	uint64_t begin_ns = begin_of(rec);
 	struct under_way *u = ctx;
@@ -96,18 +100,9 @@ static void on_open(void *ctx, const struct pov_hdr *rec)
 		one->sure = !memcmp(one->rec, rec, rec->size);
 }
 
-static void read_once(struct under_way *u, struct kernel *k, struct preload *preload)
+void under_way_again(struct under_way *u)
 {
-	open_calls_read(k, u->at_ns, on_open, u);
-	if (preload)
-		preload_open_calls(preload, u->at_ns, on_open, u);
-}
-
-void under_way_read(struct under_way *u, struct kernel *k, struct preload *preload)
-{
-	read_once(u, k, preload);
 	u->second = true;
-	read_once(u, k, preload);
 }
 
 /* As far as it was known when it began: what was read when it returned is of later. */
@@ -126,17 +121,25 @@ static struct pov_hdr *call_reopen(const struct pov_call *c, uint64_t at_ns, uin
 void under_way_record(struct under_way *u, const struct pov_hdr *rec)
 {
 	bool is_call = rec->kind == POV_KIND_CALL && !(rec->flags & POV_CALL_END_ONLY);
+	bool grows = rec->kind == POV_KIND_SPIN || rec->kind == POV_KIND_COUNTED;
 	struct under_way_one *one;
 	uint64_t begin_ns;
 
-	if ((!is_call && rec->kind != POV_KIND_SPIN) || rec->ts_ns < u->at_ns)
+	if (!is_call && !grows)
 		return;
 	begin_ns = begin_of(rec);
 	one = begin_ns < u->at_ns ? find(u, rec, begin_ns) : NULL;
+	if (rec->ts_ns < u->at_ns) { /* in the file as it ended, which is told after it was read */
+		if (one && grows)
+			one->sure = false;
+		return;
+	}
 	if (begin_ns >= u->at_ns || (one && one->sure))
 		return;
-	if (!is_call) {
+	if (rec->kind == POV_KIND_SPIN) {
 		spin_add(u, rec, begin_ns);
+	} else if (rec->kind == POV_KIND_COUNTED) {
+		counted_add(u, rec, begin_ns);
 	} else if (one) {
 		free(one->rec);
 		one->rec = call_reopen((const struct pov_call *)rec, u->at_ns, begin_ns);

@@ -11,9 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct kernel;
 struct pov_hdr;
-struct preload;
 
 struct under_way_one {
 	struct pov_hdr *rec; /* owned */
@@ -29,8 +27,10 @@ struct under_way {
 };
 
 void under_way_init(struct under_way *u, uint64_t at_ns);
-/* preload: NULL if no process records its calls itself. */
-void under_way_read(struct under_way *u, struct kernel *k, struct preload *preload);
+/* Something that is under way, as it was read; ctx: the struct under_way. */
+void under_way_open(void *ctx, const struct pov_hdr *rec);
+/* All has been read once; from now on it is read again. */
+void under_way_again(struct under_way *u);
 /* A record that has come since. */
 void under_way_record(struct under_way *u, const struct pov_hdr *rec);
 /* Hands each as a record that ends at that moment and is flagged OPEN to fn, inner ones first; the number of calls. Releases. */

@@ -101,6 +101,7 @@ int trace_file_create(const char *path, const struct trace_writer_options *opt,
 {
 	struct person_act act;
 	struct stat st;
+	bool is_link;
 	char *real;
 	int err;
 
@@ -110,11 +111,15 @@ int trace_file_create(const char *path, const struct trace_writer_options *opt,
 	err = person_act_begin(opt->as, &act);
 	if (err)
 		return err;
-	/* A link stays a link: what it leads to is replaced. */
-	real = !lstat(path, &st) && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
+	/* A link stays a link: what it leads to is replaced, unless the kernel would not follow it (fs.protected_symlinks). */
+	is_link = !lstat(path, &st) && S_ISLNK(st.st_mode);
+	real = is_link ? realpath(path, NULL) : NULL;
 	file->path = xstrdup(real ? real : path);
 	free(real);
-	err = file_replace(file, opt->keep_old, fd);
+	if (is_link && stat(path, &st) && errno != ENOENT)
+		err = fail(path, opt->as, errno);
+	else
+		err = file_replace(file, opt->keep_old, fd);
 	person_act_end(&act);
 	if (err)
 		trace_file_release(file);
