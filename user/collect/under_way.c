@@ -163,7 +163,8 @@ uint64_t under_way_tell(struct under_way *u, void (*fn)(void *ctx, const struct 
 {
 	uint64_t calls = 0;
 
-	qsort(u->one, u->cnt, sizeof(*u->one), inner_first);
+	if (u->cnt)
+		qsort(u->one, u->cnt, sizeof(*u->one), inner_first);
 	for (size_t i = 0; i < u->cnt; i++) {
 		if (u->one[i].sure) {
 			fn(ctx, u->one[i].rec);
