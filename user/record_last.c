@@ -19,7 +19,7 @@ static int last_parse(const char *text, struct keep_options *o)
 	size_t digits = strspn(text, "0123456789.");
 	int err = human_parse_ns(text, &o->span_ns);
 
-	if (!strcmp(text + digits, "m")) {
+	if (digits && !strcmp(text + digits, "m")) {
 		log_error("record: --last %s: minutes are %.*smin, mebibytes %.*sM", text,
 			  (int)digits, text, (int)digits, text);
 		return -EINVAL;

@@ -38,8 +38,8 @@ void povtrace_preload(void)
 }
 
 static char *socket_path; /* NULL: nobody records, or no longer */
-static struct pov_preload_area
-	*teller; /* a thread's, in which calls of threads without one are told as lost */
+/* A thread's area, in which calls of threads without one are told as lost. */
+static struct pov_preload_area *teller;
 static u64 untold;
 static pthread_key_t leaving;
 static bool prepared, has_key, bypass_told, again_waited;
@@ -287,7 +287,6 @@ static void area_get(u64 library)
 bool area_meet(u32 row)
 {
 	u64 library = 0;
-	bool asks;
 	int cancel;
 
 	if (!__atomic_load_n(&prepared, __ATOMIC_ACQUIRE))
@@ -296,14 +295,16 @@ bool area_meet(u32 row)
 		in_child();
 	if (!socket_path && !setup)
 		return false;
-	asks = socket_path && !(again_calls++ % AGAIN_CALLS);
-	if (asks) {
+	if (socket_path && !(again_calls % AGAIN_CALLS)) {
 		library = shims_library(row);
+		if (!library) /* no MPI so far: the first call is yet to come */
+			return false;
 		record_look_up();
 	}
+	again_calls++;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_mutex_lock(&lock);
-	if (socket_path && asks && library)
+	if (socket_path && library)
 		area_get(library);
 	if (!area)
 		lost_tell();
