@@ -263,6 +263,7 @@ static void on_start(void *ctx, const struct model *m)
 		a->preload_ns = json_number_value(json_object_get(meta, "call_ns"));
 		a->preload_counted_ns = json_number_value(json_object_get(meta, "counted_ns"));
 		a->preload_wait_ns = count_of(meta, "wait_ns");
+		a->preload_no_area = count_of(meta, "no_area");
 		a->preload_damaged = count_of(meta, "damaged");
 		a->preload_began = count_of(meta, "began");
 		a->preload_bypassed = count_of(meta, "bypassed");

@@ -206,6 +206,7 @@ void json_coverage(struct json_out *j, const struct report *r)
 		json_out_key_double(j, "call_ns", v->preload_ns);
 		json_out_key_double(j, "counted_ns", v->preload_counted_ns);
 		json_out_key_uint(j, "wait_ns", v->preload_wait_ns);
+		json_out_key_uint(j, "no_area", v->preload_no_area);
 		json_out_key_uint(j, "damaged", v->preload_damaged);
 		json_out_key_uint(j, "processes_by_probes", coverage_probed(v));
 		json_out_key_uint(j, "began_unseen", v->preload_began);
@@ -292,17 +293,24 @@ static void loss_print(const struct report *r, const struct coverage_loss *l, ui
 static void losses_print(const struct report *r, FILE *out)
 {
 	const struct coverage *v = &r->coverage;
-	bool any = false;
+	char calls[HUMAN_BYTES];
+	uint64_t lost = 0;
 	uint32_t i;
 
 	for (i = 0; i < POV_CLASS_CNT; i++) {
-		any |= v->lost_cnt[i] != 0;
+		lost += v->lost_cnt[i];
 		if (v->lost_cnt[i])
 			loss_print(r, &v->loss[i], v->lost_cnt[i], i, out);
 	}
-	if (any)
+	if (v->preload_no_area)
+		fprintf(out,
+			"             %s of threads that could get no memory to record in: too few file\n"
+			"             descriptors (ulimit -n), no memory, or no answer in time\n",
+			human_plural(calls, sizeof(calls), v->preload_no_area, "call is",
+				     "calls are"));
+	if (lost > v->preload_no_area)
 		fputs("             larger rings (record --ring-size) lose less\n", out);
-	else
+	if (!lost)
 		fprintf(out, "  lost       nothing%s\n",
 			v->has_end ? "" : ", as far as the file goes");
 }
