@@ -81,10 +81,8 @@ static int when_parse(const char *text, const bool *recorded, struct trigger_whe
 	char *copy = xstrdup(text), *glob, *time;
 	int err = when_split(copy, &glob, &time);
 
-	if (!err && time[strspn(time, "0123456789. ")])
+	if (!err)
 		err = human_parse_ns(time, &out->over_ns);
-	else
-		err = -EINVAL;
 	if (err) {
 		log_error("record: --when '%s': a condition is like 'MPI_Allreduce > 50ms'", text);
 		err = -EINVAL;

@@ -30,7 +30,7 @@ refused() {
 
 @test "record --when: conditions that are none, functions that are none or are not recorded" {
 	why="--when needs --last" refused --when 'MPI_Allreduce > 50ms'
-	for bad in MPI_Allreduce '> 50ms' 'MPI_Allreduce >' 'MPI_Allreduce > long' 'MPI_Allreduce > 50' 'MPI_Allreduce < 5ms'; do
+	for bad in MPI_Allreduce '> 50ms' 'MPI_Allreduce >' 'MPI_Allreduce > long' 'MPI_Allreduce < 5ms'; do
 		why="--when '$bad': a condition is like 'MPI_Allreduce > 50ms'" refused --last 10s --when "$bad"
 	done
 	why="--when: no function is called 'MPI_Alreduce'; did you mean MPI_Allreduce?" refused --last 10s --when 'MPI_Alreduce > 50ms'

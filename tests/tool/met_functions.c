@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * met_functions [--perf] TRACE PROGRAM: has probes put into functions of a running program that no symbol names
- * (images_add_functions), as a layer does that learns of them, and prints what was recorded of its calls at each stage. The
+ * (images_add_functions), as what was handed over is (images.c), and prints what was recorded of its calls at each stage. The
  * program (tests/mpi/plain/met.c) says their addresses, and takes a step for each line that it is given. Tests only.
  */
 #include <bpf/libbpf.h>
