@@ -144,7 +144,20 @@ static __always_inline bool is_answered(u32 tgid)
 	return !q || (a && *a >= *q);
 }
 
-/* Times that the scheduler was called with the lock held although it had been called just before. */
+/*
+ * Pages to be given back by threads that wait: the kernel calls the scheduler meanwhile, with only the arena's own lock
+ * held, that nobody else wants. They were never taken; at the last one nobody looks (user/collect/yield_pages.h).
+ */
+struct {
+	__uint(type, POV_MAP_ARENA);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, POV_YIELD_PAGES);
+} yield_pages SEC(".maps");
+extern void bpf_arena_free_pages(void *map, void *first, u32 cnt) __ksym __weak;
+const volatile bool yield_pages_exist = false;
+__u64 yield_pages_at = 0; /* as the collector maps them */
+
+/* Times that the scheduler was called there although it had been called just before. */
 __u64 yields_late = 0;
 
 struct wait {
@@ -160,11 +173,24 @@ static __always_inline bool collector_lives(u64 now)
 }
 
 /*
- * Lets other threads run where the kernel is not preempted by itself, by reading memory the long way, for that calls the
- * scheduler: before it takes the lock of the memory map (might_sleep, enough where the kernel has voluntary preemption),
- * and with the lock held (cond_resched in __get_user_pages, also where it has none). The second way is bad: whoever puts
- * probes into this process wants that lock, and does not get it until this thread runs again. So it is tried seldom, and
- * taken often only once it has shown that the first one does not do.
+ * Calls the scheduler in a kernel without any preemption, on the way to something else. Where there are no arenas that
+ * is to read memory (cond_resched in __get_user_pages), with the lock of the memory map held: whoever puts probes into
+ * this process wants that lock, and does not get it until this thread runs again.
+ */
+static __always_inline void yield_late(struct task_struct *self, u64 sp)
+{
+	char byte;
+
+	if (yield_pages_exist)
+		bpf_arena_free_pages(&yield_pages, (void *)yield_pages_at, POV_YIELD_PAGES - 1);
+	else
+		bpf_copy_from_user_task(&byte, 1, (void *)sp, self, 0);
+}
+
+/*
+ * Lets other threads run where the kernel is not preempted by itself. Reading memory the long way calls the scheduler
+ * before it takes a lock (might_sleep), which is enough where the kernel has voluntary preemption. Where it has none
+ * there is the late way; it is tried seldom, and taken often only once it has shown that the first one does not do.
  */
 static __always_inline void wait_yield(struct wait *w, u64 now)
 {
@@ -180,7 +206,7 @@ static __always_inline void wait_yield(struct wait *w, u64 now)
 		w->probe_ns = now + WAIT_PROBE_NS;
 	}
 	switches = BPF_CORE_READ(self, nivcsw);
-	bpf_copy_from_user_task(&byte, 1, (void *)w->sp, self, 0);
+	yield_late(self, w->sp);
 	if (BPF_CORE_READ(self, nivcsw) != switches && yields_late < YIELDS_LATE_MANY)
 		__sync_fetch_and_add(&yields_late, 1);
 }

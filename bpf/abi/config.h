@@ -271,6 +271,10 @@ enum pov_sched_mode {
 /* A collector that has not said anything for this long is not waited for. */
 #define POV_ALIVE_NS 2000000000ull
 
+/* Memory that threads give back pages of, so that others run: BPF_MAP_TYPE_ARENA, which older headers do not name. */
+#define POV_MAP_ARENA 33
+#define POV_YIELD_PAGES 3
+
 struct pov_config {
 	pov_u64 spin_gap_ns; /* polls further apart than this are not one spin */
 	pov_u64 wake_bytes;  /* wake the collector when a ring holds this much */

@@ -228,6 +228,18 @@ static void constants_set(struct kernel *k, const struct kernel_options *opt)
 	c->preload = opt->preload;
 }
 
+/* 0 or -errno: with them or without, the kernel half knows which. */
+static int yield_pages_set(struct kernel *k)
+{
+	struct bpf_map *map = k->skel->maps.yield_pages;
+
+	if (!k->yield.at)
+		return bpf_map__set_autocreate(map, false);
+	k->skel->rodata->yield_pages_exist = true;
+	k->skel->bss->yield_pages_at = (uintptr_t)k->yield.at;
+	return bpf_map__reuse_fd(map, k->yield.fd);
+}
+
 static int recipes_set(struct kernel *k, const struct kernel_options *opt)
 {
 	int fd = bpf_map__fd(k->skel->maps.fns), err = 0;
@@ -290,6 +302,7 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k)
 	err = rings_plan(k, opt);
 	if (err)
 		return err;
+	yield_pages_make(&k->yield);
 	k->skel = povtrace__open();
 	if (!k->skel) {
 		err = -errno;
@@ -300,7 +313,7 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k)
 	kernel_functions_choose(&k->functions, k->skel->obj, opt->wanted);
 	constants_set(k, opt);
 	bpf_map__set_max_entries(k->skel->maps.fns, opt->fn_cnt);
-	err = povtrace__load(k->skel);
+	err = yield_pages_set(k) ?: povtrace__load(k->skel);
 	if (err) {
 		log_error(
 			"cannot load the kernel half: %s; `povtrace -v -v record …` shows why, and "
@@ -425,6 +438,7 @@ void kernel_release(struct kernel *k)
 	}
 	povtrace__destroy(k->skel);
 	k->skel = NULL;
+	yield_pages_release(&k->yield);
 	leftover_probes_close(&k->leftover);
 }
 

@@ -14,6 +14,7 @@
 #include "attach/features.h"
 #include "attach/links.h"
 #include "collect/kernel_functions.h"
+#include "collect/yield_pages.h"
 
 struct bpf_link;
 struct povtrace;
@@ -43,6 +44,7 @@ struct kernel {
 	unsigned int cpus_per_ring;
 	uint64_t ring_bytes;
 	int ring_fd[POV_RINGS_MAX];
+	struct yield_pages yield;
 	int control_fd, targets_fd, files_fd, paths_fd, answered_fd, waiting_fd, libs_fd,
 		handovers_fd, notes_fd, preloaded_fd, preload_loaded_fd, fns_fd, slots_fd;
 	int note_fd; /* program at static probes; -1: none are looked for */
