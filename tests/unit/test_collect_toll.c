@@ -184,6 +184,39 @@ static void test_preloaded_window(void **state)
 	toll_release(&t);
 }
 
+/* A process is forgotten when it ended before, but not one that lives, nor a later one of its number. */
+static void test_prune(void **state)
+{
+	struct toll t = {0};
+	struct distortion d;
+	uint32_t pid;
+
+	(void)state;
+	calls(&t, 100, "MPI_Send", 0, 30);
+	calls(&t, 200, "MPI_Send", 0, 20);
+	calls(&t, 300, "MPI_Send", 0, 10);
+	life(&t, 100, 1000, 2000);
+	life(&t, 200, 1000, 3000);
+	toll_prune(&t, 2000);
+	assert_int_equal(t.hits.cnt, 3);
+	toll_prune(&t, 2001);
+	assert_int_equal(t.hits.cnt, 2);
+	assert_int_equal(t.begin.cnt, 1);
+	assert_int_equal(t.end.cnt, 1);
+	toll_find(&t, &cost, 0, 10000, &d, &pid);
+	assert_int_equal(pid, 200);
+	life(&t, 200, 4000, 9000); /* another one */
+	toll_prune(&t, 5000);
+	assert_int_equal(t.hits.cnt, 2);
+	calls(&t, 300, "MPI_Send", 0, 1);
+	toll_prune(&t, UINT64_MAX);
+	assert_int_equal(t.hits.cnt, 1);
+	toll_find(&t, &cost, 0, 1100, &d, &pid);
+	assert_int_equal(pid, 300);
+	assert_true(d.pct > 9.99 && d.pct < 10.01);
+	toll_release(&t);
+}
+
 /* Regions cost, too, though they are no functions of the table. */
 static void test_regions(void **state)
 {
@@ -254,6 +287,7 @@ int main(void)
 		cmocka_unit_test(test_worst),	cmocka_unit_test(test_preloaded),
 		cmocka_unit_test(test_regions), cmocka_unit_test(test_stepped),
 		cmocka_unit_test(test_text),	cmocka_unit_test(test_preloaded_window),
+		cmocka_unit_test(test_prune),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -168,6 +168,7 @@ static void segment_begin(struct session *s)
 {
 	struct session_keep *k = s->keep;
 	uint64_t begin_ns = kernel_now_ns();
+	struct trace_kept kept;
 	int err;
 
 	session_preload_count(s, begin_ns);
@@ -184,6 +185,8 @@ static void segment_begin(struct session *s)
 	if (err) /* not all that live are known */
 		return;
 	known_prune(k->known, is_gone, s);
+	trace_writer_kept(s->writer, false, &kept);
+	toll_prune(&s->toll, kept.begin_ns);
 	trace_writer_gone(s->writer, is_gone, s, kernel_now_ns());
 }
 

@@ -94,8 +94,10 @@ void toll_record(struct toll *t, const struct pov_hdr *rec)
 			hits_of(t, key_of(region->tgid, UINT16_MAX, UINT16_MAX))->calls++;
 		break;
 	case POV_KIND_FORK:
-		if (fork->child_tid == fork->child_tgid)
+		if (fork->child_tid == fork->child_tgid) {
 			life_note(&t->begin, fork->child_tid, rec->ts_ns);
+			map_remove(&t->end, fork->child_tid); /* another one's of that number */
+		}
 		break;
 	case POV_KIND_EXIT:
 		if (rec->tid == exit->tgid)
@@ -198,6 +200,45 @@ void toll_find(const struct toll *t, const struct probe_cost *cost, uint64_t sta
 	}
 	map_release(&s.process);
 	free(s.func);
+}
+
+static bool ended_before(const struct toll *t, uint64_t tgid, uint64_t before_ns)
+{
+	uint64_t end = (uint64_t)(uintptr_t)map_get(&t->end, tgid);
+
+	return end && end - 1 < before_ns;
+}
+
+/* What is kept of a map of times. */
+static struct map lives_pruned(const struct toll *t, const struct map *times, uint64_t before_ns)
+{
+	struct map kept = {0};
+	uint64_t tgid;
+	void *ts;
+
+	for (size_t at = 0; (ts = map_next(times, &at, &tgid));)
+		if (!ended_before(t, tgid, before_ns))
+			map_set(&kept, tgid, ts);
+	return kept;
+}
+
+void toll_prune(struct toll *t, uint64_t before_ns)
+{
+	struct map hits = {0}, begin, end;
+	struct toll_hits *h;
+	uint64_t key;
+
+	for (size_t at = 0; (h = map_next(&t->hits, &at, &key));)
+		if (ended_before(t, key >> 32, before_ns))
+			free(h);
+		else
+			map_set(&hits, key, h);
+	begin = lives_pruned(t, &t->begin, before_ns);
+	end = lives_pruned(t, &t->end, before_ns);
+	map_release(&t->hits);
+	map_release(&t->begin);
+	map_release(&t->end);
+	*t = (struct toll){.hits = hits, .begin = begin, .end = end};
 }
 
 void toll_release(struct toll *t)

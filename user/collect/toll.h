@@ -46,6 +46,8 @@ void toll_library(struct toll *t, const json_t *meta);
  */
 void toll_find(const struct toll *t, const struct probe_cost *cost, uint64_t start_ns,
 	       uint64_t end_ns, struct distortion *out, uint32_t *pid);
+/* Forgets the processes that ended before a time. */
+void toll_prune(struct toll *t, uint64_t before_ns);
 void toll_release(struct toll *t);
 
 #endif
