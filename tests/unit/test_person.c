@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -138,6 +139,50 @@ static void test_act(void **state)
 	person_free(p);
 }
 
+struct other_thread {
+	pthread_barrier_t barrier;
+	uid_t uid;
+	gid_t gid;
+};
+
+static void *other_thread(void *arg)
+{
+	struct other_thread *o = arg;
+
+	pthread_barrier_wait(&o->barrier); /* there before, … */
+	pthread_barrier_wait(&o->barrier); /* … and now the main thread acts */
+	o->uid = geteuid();
+	o->gid = getegid();
+	pthread_barrier_wait(&o->barrier);
+	return NULL;
+}
+
+/* Other threads keep their rights meanwhile. */
+static void test_act_is_the_threads(void **state)
+{
+	struct other_thread o = {.uid = SOMEBODY, .gid = 54322};
+	struct person_act act;
+	struct person *p;
+	pthread_t thread;
+
+	(void)state;
+	need_root();
+	p = somebody();
+	assert_int_equal(pthread_barrier_init(&o.barrier, NULL, 2), 0);
+	assert_int_equal(pthread_create(&thread, NULL, other_thread, &o), 0);
+	pthread_barrier_wait(&o.barrier);
+	assert_int_equal(person_act_begin(p, &act), 0);
+	pthread_barrier_wait(&o.barrier);
+	pthread_barrier_wait(&o.barrier);
+	assert_int_equal(geteuid(), SOMEBODY);
+	person_act_end(&act);
+	pthread_join(thread, NULL);
+	pthread_barrier_destroy(&o.barrier);
+	assert_int_equal(o.uid, 0);
+	assert_int_equal(o.gid, 0);
+	person_free(p);
+}
+
 static void test_become(void **state)
 {
 	struct person *p;
@@ -263,11 +308,9 @@ static void test_old_is_kept(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_behind),
-		cmocka_unit_test(test_act),
-		cmocka_unit_test(test_become),
-		cmocka_unit_test(test_link_to_roots_file),
+		cmocka_unit_test(test_find),	    cmocka_unit_test(test_behind),
+		cmocka_unit_test(test_act),	    cmocka_unit_test(test_act_is_the_threads),
+		cmocka_unit_test(test_become),	    cmocka_unit_test(test_link_to_roots_file),
 		cmocka_unit_test(test_old_is_kept),
 	};
 

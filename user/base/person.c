@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Acting as somebody changes the effective ids only: with them all capabilities go, not just those over files, and come
- * back with uid 0.
+ * back with uid 0. The kernel has ids by thread; the C library's functions change those of all threads, of which one may be
+ * attaching probes just then.
  */
 #include "base/person.h"
 
@@ -10,6 +11,7 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/human.h"
@@ -124,6 +126,21 @@ int person_become(const struct person *p)
 	return 0;
 }
 
+static int thread_groups(size_t cnt, const gid_t *groups)
+{
+	return (int)syscall(SYS_setgroups, cnt, groups);
+}
+
+static int thread_gid(gid_t gid)
+{
+	return (int)syscall(SYS_setresgid, -1, gid, -1);
+}
+
+static int thread_uid(uid_t uid)
+{
+	return (int)syscall(SYS_setresuid, -1, uid, -1);
+}
+
 int person_act_begin(const struct person *p, struct person_act *act)
 {
 	int err, n;
@@ -136,7 +153,7 @@ int person_act_begin(const struct person *p, struct person_act *act)
 	n = getgroups(n > 0 ? n : 0, act->groups);
 	act->group_cnt = n > 0 ? n : 0;
 	act->acting = true;
-	if (!setgroups(p->group_cnt, p->groups) && !setegid(p->gid) && !seteuid(p->uid))
+	if (!thread_groups(p->group_cnt, p->groups) && !thread_gid(p->gid) && !thread_uid(p->uid))
 		return 0;
 	err = errno;
 	person_act_end(act);
@@ -148,8 +165,8 @@ void person_act_end(struct person_act *act)
 {
 	int err = errno;
 
-	if (act->acting &&
-	    (seteuid(act->uid) || setegid(act->gid) || setgroups(act->group_cnt, act->groups)))
+	if (act->acting && (thread_uid(act->uid) || thread_gid(act->gid) ||
+			    thread_groups(act->group_cnt, act->groups)))
 		die("cannot become user %u again: %s", act->uid, strerror(errno));
 	act->acting = false;
 	free(act->groups);

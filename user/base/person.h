@@ -40,7 +40,7 @@ struct person_act {
 };
 
 /*
- * From here to person_act_end the whole process has that user's rights and no others: for opening, naming and removing
+ * From here to person_act_end this thread has that user's rights and no others: for opening, naming and removing
  * what belongs to the user. NULL: nothing changes. 0 or -errno (printed).
  */
 int person_act_begin(const struct person *p, struct person_act *act);
