@@ -146,7 +146,8 @@ static __always_inline bool is_answered(u32 tgid)
 
 /*
  * Pages to be given back by threads that wait: the kernel calls the scheduler meanwhile, with only the arena's own lock
- * held, that nobody else wants. They were never taken; at the last one nobody looks (user/collect/yield_pages.h).
+ * held, that nobody else wants. They were never taken; the last one, which the collector has, is not among them: it is
+ * there so that the kernel has tables of pages to go through.
  */
 struct {
 	__uint(type, POV_MAP_ARENA);

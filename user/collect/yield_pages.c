@@ -62,7 +62,7 @@ void yield_pages_make(struct yield_pages *y)
 		return;
 	}
 	y->fd = fd;
-	/* The kernel calls the scheduler where it has a table of pages to go through. */
+	/* The kernel calls the scheduler where it has tables of pages to go through. */
 	y->at[bytes() - 1] = 1;
 }
 
