@@ -158,7 +158,7 @@ extern void bpf_arena_free_pages(void *map, void *first, u32 cnt) __ksym __weak;
 const volatile bool yield_pages_exist = false;
 __u64 yield_pages_at = 0; /* as the collector maps them */
 
-/* Times that the scheduler was called there although it had been called just before. */
+/* Times that the late way (yield_late) called the scheduler although it had been called just before. */
 __u64 yields_late = 0;
 
 struct wait {

@@ -79,15 +79,9 @@ static bool try_uprobe_multi(void)
 	return link < 0 && err == -EBADF;
 }
 
-/*
- * Programs that may sleep are told by a flag, which uprobes take since 6.0 (commit 8c7dcb84e3b7); they may use maps that
- * grow on demand since 6.1 (commit 02cc5aa29e8c).
- */
-static bool try_wait(void)
+bool features_map_serves(int map)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, map_opts, .map_flags = BPF_F_NO_PREALLOC);
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .prog_flags = BPF_F_SLEEPABLE);
-	int map = bpf_map_create(BPF_MAP_TYPE_HASH, "pov_try", 4, 4, 1, &map_opts), fd;
 	const struct bpf_insn insns[] = {
 		{.code = BPF_LD | BPF_DW | BPF_IMM, .src_reg = BPF_PSEUDO_MAP_FD, .imm = map},
 		{},
@@ -95,12 +89,21 @@ static bool try_wait(void)
 		{.code = BPF_JMP | BPF_EXIT},
 	};
 
-	if (map < 0)
-		return false;
-	fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "pov_try", "GPL", insns,
-			   sizeof(insns) / sizeof(*insns), &opts);
-	close(map);
-	return had(fd);
+	return had(bpf_prog_load(BPF_PROG_TYPE_KPROBE, "pov_try", "GPL", insns,
+				 sizeof(insns) / sizeof(*insns), &opts));
+}
+
+/*
+ * Programs that may sleep are told by a flag, which uprobes take since 6.0 (commit 8c7dcb84e3b7); they may use maps that
+ * grow on demand since 6.1 (commit 02cc5aa29e8c).
+ */
+static bool try_wait(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_NO_PREALLOC);
+	int map = bpf_map_create(BPF_MAP_TYPE_HASH, "pov_try", 4, 4, 1, &opts);
+	bool serves = map >= 0 && features_map_serves(map);
+
+	return had(map) && serves;
 }
 
 /* What can be told only from the kernel's types. */

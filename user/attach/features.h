@@ -29,6 +29,9 @@ struct features {
 /* Never fails: what cannot be tried is false. Prints nothing. */
 void features_probe(struct features *out);
 
+/* Whether programs on uprobes that may sleep can use a map, by descriptor. */
+bool features_map_serves(int map);
+
 /*
  * Whether a program can be attached to a place of the kernel: "fentry/FUNCTION", "fexit/FUNCTION" (Linux 5.17, for the value that
  * is returned), "tp_btf/TRACEPOINT", "tracepoint/GROUP/NAME". It is loaded, not attached: that takes the kernel some 10 ms each.

@@ -3,46 +3,28 @@
 
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
-#include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "abi/config.h"
+#include "attach/features.h"
 
 static size_t bytes(void)
 {
 	return (size_t)POV_YIELD_PAGES * sysconf(_SC_PAGESIZE);
 }
 
-/* There are kernels that make the map, but have no programs for this machine that use it. */
-static bool program_loads(int map)
-{
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .prog_flags = BPF_F_SLEEPABLE);
-	const struct bpf_insn insns[] = {
-		{.code = BPF_LD | BPF_DW | BPF_IMM,
-		 .dst_reg = 1,
-		 .src_reg = BPF_PSEUDO_MAP_FD,
-		 .imm = map},
-		{},
-		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = 0},
-		{.code = BPF_JMP | BPF_EXIT},
-	};
-	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "pov_try", "GPL", insns,
-			       sizeof(insns) / sizeof(*insns), &opts);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
-/* The mapping, or NULL. A child would have it, too, and has no use for it. */
+/*
+ * The mapping, or NULL. A child would have it, too, and has no use for it. There are kernels that make the map, but have no programs for
+ * this machine that use it; one that does is refused until the map is mapped.
+ */
 static char *map_in(int fd)
 {
 	char *at = mmap(NULL, bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (at == MAP_FAILED)
 		return NULL;
-	if (!madvise(at, bytes(), MADV_DONTFORK) && program_loads(fd))
+	if (!madvise(at, bytes(), MADV_DONTFORK) && features_map_serves(fd))
 		return at;
 	munmap(at, bytes());
 	return NULL;

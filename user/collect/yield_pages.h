@@ -7,8 +7,9 @@
 #define POV_COLLECT_YIELD_PAGES_H
 
 struct yield_pages {
-	char *at; /* POV_YIELD_PAGES pages; the last one is there, the others are not. NULL: this kernel, or its compiler, has no arenas, */
-	int fd;	  /* or that of the map */
+	/* POV_YIELD_PAGES pages; the last one is there, the others are not. NULL: this kernel, or its JIT compiler, has no arenas. */
+	char *at;
+	int fd; /* of the map, if it is mapped */
 };
 
 /* Tries it, too; says nothing. yield_pages_release in any case. */
