@@ -93,8 +93,8 @@ static __noinline struct pov_thread *thread_meet(struct task_struct *self, struc
  */
 static __always_inline void frame_fill(struct pov_frame *f, struct pt_regs *ctx, u32 nargs)
 {
-	u64 *args = (u64 *)(f->rec + sizeof(struct pov_call));
 	struct pov_call *c = frame_call(f);
+	u64 *args = frame_args(f);
 
 	args[0] = PT_REGS_PARM1(ctx);
 	args[1] = PT_REGS_PARM2(ctx);
@@ -257,7 +257,8 @@ int call_entry(struct pt_regs *ctx)
 	if (!f)
 		return 0;
 	if (fn->counted) {
-		counted_enter(t, f, PT_REGS_PARM1(ctx));
+		frame_fill(f, ctx, 0); /* those in registers do */
+		counted_entered(t, d, func, fn);
 		return 0;
 	}
 	frame_fill(f, ctx, nargs);

@@ -28,11 +28,14 @@ static __always_inline struct pov_call *frame_call(struct pov_frame *f)
 	return (struct pov_call *)f->rec;
 }
 
+static __always_inline u64 *frame_args(struct pov_frame *f)
+{
+	return (u64 *)(f->rec + sizeof(struct pov_call));
+}
+
 static __always_inline u64 frame_arg(struct pov_frame *f, u32 i)
 {
-	if (i >= POV_CALL_ARGS_MAX)
-		return 0;
-	return ((u64 *)(f->rec + sizeof(struct pov_call)))[index_mask(i, POV_CALL_ARGS_MAX)];
+	return i < POV_CALL_ARGS_MAX ? frame_args(f)[index_mask(i, POV_CALL_ARGS_MAX)] : 0;
 }
 
 /* ---- between the objects; all but the first argument are plain numbers, as the verifier wants ---- */

@@ -243,13 +243,19 @@ static __always_inline void call_leave(struct pov_thread *t, u32 d, u32 func,
 
 /* ---- of functions that are counted only (counted.h) ---- */
 
-/* Behind call_enter. Only what wrappers are known by is kept of its arguments; nor need a switch tell of it. */
-static __always_inline void counted_enter(struct pov_thread *t, struct pov_frame *f, u64 first_arg)
+/* Its arguments are in the frame at d, as far as they are in registers. A switch need not tell of it. */
+static __always_inline void counted_entered(struct pov_thread *t, u32 d, u32 func,
+					    const struct pov_fn *fn)
 {
-	*(u64 *)(f->rec + sizeof(struct pov_call)) = first_arg;
+	struct pov_frame *f = frame_at(t, d);
+
+	if (fn->count_bytes)
+		counted_size(t, d, func);
+	else
+		frame_args(f)[POV_COUNTED_BYTES] = POV_COUNTED_UNSIZED;
 	f->counted = f->announced = 1;
 	barrier();
-	t->depth++;
+	t->depth = d + 1;
 }
 
 /* The call in frame d returns. */

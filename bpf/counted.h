@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
  * Calls of functions that are only counted, for recording them one by one would cost too much (record --max-overhead): their number
- * and time by thread and function, told once a second. Such a call has a frame, so that others know that they are made within it,
- * but its arguments are not read.
+ * time and bytes by thread and function, told once a second. Such a call has a frame, so that others know that they are made within it,
+ * but of its arguments no more is kept than wrappers are known by.
  */
 #ifndef POV_COUNTED_H
 #define POV_COUNTED_H
 
 #include "call_state.h"
+#include "fetch.bpf.h"
 
 static __always_inline struct pov_counting *counting_at(struct pov_thread *t, u32 i)
 {
@@ -34,6 +35,8 @@ __noinline int counted_flush(struct pov_thread *t)
 		r.tgid = t->tgid;
 		r.func = c->func;
 		r.lib = c->lib;
+		r.bytes = c->bytes;
+		r.sized = c->sized;
 		c->calls = 0;
 		emit(&r, sizeof(r), POV_CLASS_CALL);
 	}
@@ -48,16 +51,66 @@ static __always_inline void counted_look(struct pov_thread *t, u64 now)
 		counted_flush(t);
 }
 
+/* The size of a datatype, as far as the handle or the library's object tells it; a negative number if not. */
+static __always_inline int counted_type_size(struct pov_thread *t, const struct pov_lib *lib,
+					     u64 type, u64 *out)
+{
+	/* MPICH: kind builtin, type datatype, then its size */
+	if (lib->flags & POV_LIB_TYPE_IN_HANDLE && ((u32)type & 0xfc000000) == 0x4c000000) {
+		*out = (u32)type >> 8 & 0xff;
+		return 0;
+	}
+	if (!(lib->flags & POV_LIB_HANDLE_PTR) || lib->type_size_off == POV_OFF_NONE || !type)
+		return -1;
+	return type_size(t, lib, type, out);
+}
+
+/* count × size, or POV_COUNTED_UNSIZED: of such a count, less than none among them, there is no buffer. */
+static __always_inline u64 counted_product(u64 count, u64 size)
+{
+	bool large = (count | size) >> 31;
+
+	return large && size && count > POV_COUNTED_UNSIZED / 2 / size ? POV_COUNTED_UNSIZED :
+									 count * size;
+}
+
+/* What the call in frame idx moves: takes the place of its second argument, all of which are in the frame. */
+__noinline int counted_size(struct pov_thread *t, u32 idx, u32 func)
+{
+	const struct pov_fn *fn = fn_find(func);
+	u64 size, count = 1, bytes = POV_COUNTED_UNSIZED;
+	struct pov_lib *lib;
+	struct pov_frame *f;
+
+	if (!t || !fn || idx >= POV_CALL_DEPTH_MAX)
+		return -1;
+	f = frame_at(t, idx);
+	lib = lib_find(frame_call(f)->lib);
+	if (fn->count_arg != POV_ARG_NONE)
+		count = frame_arg(f, fn->count_arg);
+	if (fn->count_bytes != 8)
+		count = (s32)count;
+	if (lib && fn->peer_arg != POV_ARG_NONE &&
+	    (s32)frame_arg(f, fn->peer_arg) == lib->proc_null)
+		bytes = 0;
+	else if (lib && !counted_type_size(t, lib, frame_arg(f, fn->type_arg), &size))
+		bytes = counted_product(count, size);
+	frame_args(f)[POV_COUNTED_BYTES] = bytes;
+	return 0;
+}
+
 /* The call in frame idx is over, which took so long. */
 __noinline int counted_add(struct pov_thread *t, u32 idx, u64 end_ns, u64 busy_ns)
 {
 	struct pov_counting *c = NULL;
 	struct pov_call *call;
 	u32 i, nested;
+	u64 bytes;
 
 	if (!t || idx >= POV_CALL_DEPTH_MAX)
 		return -1;
 	call = frame_call(frame_at(t, idx));
+	bytes = frame_args(frame_at(t, idx))[POV_COUNTED_BYTES];
 	nested = idx ? POV_COUNTED_NESTED : 0;
 	for (i = 0; i < POV_COUNTING_MAX; i++) {
 		c = counting_at(t, i);
@@ -71,7 +124,7 @@ __noinline int counted_add(struct pov_thread *t, u32 idx, u64 end_ns, u64 busy_n
 	}
 	if (!c->calls) {
 		c->begin_ns = call->hdr.ts_ns;
-		c->busy_ns = 0;
+		c->busy_ns = c->bytes = c->sized = 0;
 		c->func = call->func;
 		c->lib = call->lib;
 		c->nested = nested;
@@ -79,6 +132,10 @@ __noinline int counted_add(struct pov_thread *t, u32 idx, u64 end_ns, u64 busy_n
 	c->end_ns = end_ns;
 	c->busy_ns += busy_ns;
 	c->calls++;
+	if (bytes != POV_COUNTED_UNSIZED) {
+		c->bytes += bytes;
+		c->sized++;
+	}
 	if (!t->counting_ns)
 		t->counting_ns = call->hdr.ts_ns;
 	return 0;

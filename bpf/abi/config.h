@@ -170,10 +170,15 @@ struct pov_fn {
 	pov_u8 poll_bytes; /* BY_RETURN: width of what it returns, 1, 4 or 8 */
 	pov_u8 unused; /* not recorded at all, nor learned from: of the preloaded library, which is called nevertheless; the collector changes it */
 	pov_u8 counted; /* its calls are counted, and not recorded; the collector changes it */
-	pov_u8 pad[3];
+	/* Bytes that a counted call moves: argument count_arg (POV_ARG_NONE: one) times the size of the datatype that type_arg is. */
+	pov_u8 count_arg;
+	pov_u8 count_bytes; /* width of the count, 4 or 8; 0: its arguments do not tell the bytes in this way */
+	pov_u8 type_arg;
+	pov_u8 peer_arg; /* nothing is moved if this is MPI_PROC_NULL; or POV_ARG_NONE */
+	pov_u8 pad[7];
 	struct pov_fetch fetch[POV_FETCH_MAX];
 };
-POV_ABI_SIZE(pov_fn, 16 + 8 * POV_FETCH_MAX);
+POV_ABI_SIZE(pov_fn, 24 + 8 * POV_FETCH_MAX);
 
 /*
  * Memory layout of one library's objects; an offset of POV_OFF_NONE means unknown, do not read.
@@ -203,7 +208,8 @@ struct pov_lib {
 	 */
 	pov_u16 message_off;
 	pov_u8 message_arg;
-	pov_u8 pad1[5];
+	pov_u8 pad1;
+	pov_s32 proc_null; /* MPI_PROC_NULL */
 };
 POV_ABI_SIZE(pov_lib, 72);
 
@@ -249,7 +255,7 @@ struct pov_note {
 };
 POV_ABI_SIZE(pov_note, 16 * POV_NOTE_ARGS);
 
-/* Of a library of which nothing is known. No rank can be that root. */
+/* Of a library of which nothing is known. No rank can be that root, or peer. */
 #define POV_LIB_UNKNOWN                                                                    \
 	{                                                                                  \
 		.elem_bytes = {[POV_ELEM_INT] = sizeof(int),                               \
@@ -260,6 +266,7 @@ POV_ABI_SIZE(pov_note, 16 * POV_NOTE_ARGS);
 		.comm_rank_off = POV_OFF_NONE, .comm_group_off = POV_OFF_NONE,             \
 		.comm_remote_off = POV_OFF_NONE, .group_count_off = POV_OFF_NONE,          \
 		.message_off = POV_OFF_NONE, .undefined = -32766, .root = -2147483647 - 1, \
+		.proc_null = -2147483647 - 1,                                              \
 	}
 
 enum pov_sched_mode {

@@ -303,6 +303,8 @@ struct pov_counted {
 	pov_u32 tgid;
 	pov_u16 func;
 	pov_u16 lib;
+	pov_u64 bytes; /* that they hand over or have room for, as far as their arguments tell: … */
+	pov_u64 sized; /* … of so many of them. Both are not in older traces */
 };
 
 /*
@@ -491,7 +493,7 @@ POV_ABI_SIZE(pov_more, 32);
 POV_ABI_SIZE(pov_call_begin, 32);
 POV_ABI_SIZE(pov_spin_func, 32);
 POV_ABI_SIZE(pov_spin, 40);
-POV_ABI_SIZE(pov_counted, 48);
+POV_ABI_SIZE(pov_counted, 64);
 POV_ABI_SIZE(pov_region, 32);
 POV_ABI_SIZE(pov_task, 56);
 POV_ABI_SIZE(pov_fork, 48);

@@ -12,7 +12,7 @@
 
 #define POV_PRELOAD_ENV "POVTRACE_PRELOAD" /* the socket's path, for launched programs */
 #define POV_PRELOAD_MAGIC 0x706f7672u
-#define POV_PRELOAD_VERSION 4
+#define POV_PRELOAD_VERSION 5
 #define POV_PRELOAD_RING_BYTES (4u << 20) /* a power of two, and of whole pages */
 
 enum pov_preload_wish {

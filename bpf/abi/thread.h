@@ -17,7 +17,7 @@ struct pov_frame {
 	pov_u32 used;	  /* bytes of rec that are filled */
 	pov_u16 folded;	  /* wrapper entries of the same call within it, not yet returned */
 	pov_u8 announced; /* its pov_call_begin has been written */
-	pov_u8 counted;	  /* it is to be counted, and leaves no record */
+	pov_u8 counted; /* it is to be counted, and leaves no record; rec's arguments: enum pov_counted_arg */
 	pov_u8 rec[POV_FRAME_FULL] __attribute__((aligned(8)));
 };
 
@@ -47,12 +47,20 @@ struct pov_type {
 	pov_u64 generation; /* of all datatypes when it was read; another one means stale */
 };
 
+/* What is kept of a call that is counted, instead of its arguments. */
+enum pov_counted_arg {
+	POV_COUNTED_FIRST = 0, /* its first argument */
+	POV_COUNTED_BYTES = 1, /* bytes that it moves, or POV_COUNTED_UNSIZED */
+};
+#define POV_COUNTED_UNSIZED (~0ull)
+
 /* Calls that were counted and not yet told. */
-#define POV_COUNTING_MAX 8 /* functions at once */
+#define POV_COUNTING_MAX 16 /* functions at once */
 struct pov_counting {
 	pov_u64 begin_ns, end_ns; /* of the first one, of the last one */
 	pov_u64 calls;		  /* 0: free, and so are all behind it */
 	pov_u64 busy_ns;
+	pov_u64 bytes, sized; /* as of struct pov_counted */
 	pov_u16 func;
 	pov_u16 lib;
 	pov_u32 nested; /* POV_COUNTED_NESTED or 0 */

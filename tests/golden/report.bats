@@ -224,7 +224,7 @@ incomplete() {
 	need jq
 	# MPI_Send of rank 0: 500 calls counted between 2.5 and 3.0 ms, then 1 ms without any
 	grep -v '^lost' "$data/report_run.txt" | sed '/"type":"end"/{s/"drops":.*"misses":{[^}]*}/"drops":[],"misses":{}/
-		s/^/counted ts=4000000 tid=100 dur=500000 calls=500 busy=250000 tgid=100 func=2 lib=0\
+		s/^/counted ts=4000000 tid=100 dur=500000 calls=500 busy=250000 tgid=100 func=2 lib=0 bytes=2048 sized=400\
 limit ts=3500000 tid=0 since=3500000 tgid=100 func=2 state=1 cost_ppm=484000 limit_ppm=50000\
 limit ts=4000000 tid=0 since=3500000 tgid=100 func=2 state=1 cost_ppm=484000 limit_ppm=50000\
 limit ts=4000000 tid=0 since=4000000 tgid=200 func=2 state=2 cost_ppm=300000 limit_ppm=50000\
@@ -256,11 +256,12 @@ limit ts=9000000 tid=0 since=8000000 tgid=200 func=65535 state=3 cost_ppm=120000
 	"$POVTRACE" export -o limit.json limit.pov 2>/dev/null
 	[ "$(jq -c '[.traceEvents[] | select(.cat == "limit") | [.name, (.ts, .dur | floor)]] | sort' limit.json)" = \
 		'[["MPI_Send counted",2500,500],["MPI_Send left out",3000,1000],["all functions limit exceeded",7000,1000]]' ]
-	# only counted: as many as there were, but single ones are not known
+	# only counted: as many as there were, but single ones are not known, and of 100 their bytes
 	sed -i '/state=2/d' limit.txt
 	"$make" limit.txt limit.pov
 	section 'Functions by' < <(report limit.pov) >functions
-	grep -q '^ *MPI_Send *511 *- *500 *370.0 us .*~781 KiB' functions
+	grep -q '^ *MPI_Send *511 *- *500 *370.0 us .*>783 KiB' functions
+	[ "$(jq -c '[.functions[] | select(.name == "MPI_Send") | .sent_bytes, .sends_of_unknown_size]' <(report --json limit.pov))" = '[802208,100]' ]
 }
 
 # 1 ms of one rank, or of $1, in which each calls MPI_Test $2 times and MPI_Send once; a call costs 10 us.

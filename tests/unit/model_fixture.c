@@ -107,6 +107,14 @@ static void on_region(void *ctx, const struct model_region *r)
 	fputc('\n', f->out);
 }
 
+static void on_counted(void *ctx, const struct model_counted *c)
+{
+	struct mfix *f = ctx;
+
+	fprintf(f->out, "counted %s %u %d..%d %dx B%d of %dx\n", c->func->name, c->thread->tid,
+		(int)c->begin_ns, (int)c->end_ns, (int)c->calls, (int)c->bytes, (int)c->sized);
+}
+
 static void on_lost(void *ctx, const struct model_lost *l)
 {
 	struct mfix *f = ctx;
@@ -242,6 +250,7 @@ void mfix_open(struct mfix *f, bool counters)
 		.migrate = on_migrate,
 		.call = on_call,
 		.spin = on_spin,
+		.counted = on_counted,
 		.region = on_region,
 		.lost = on_lost,
 		.counter = on_counter,

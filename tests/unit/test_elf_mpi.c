@@ -179,6 +179,7 @@ static void test_mpich(void **state)
 	assert_int_equal(lib.layout.skip[0], 1);
 	assert_int_equal(lib.layout.skip[1], UINT64_MAX);
 	assert_int_equal(lib.layout.root, -3);
+	assert_int_equal(lib.layout.proc_null, -1);
 	assert_int_equal(named_find(&lib, "MPI_COMM_WORLD")->value, 0x44000000);
 	assert_int_equal(named_find(&lib, "MPI_LONG_DOUBLE")->size, 16);
 	assert_int_equal(named_find(&lib, "MPI_DOUBLE_INT")->size, 12);

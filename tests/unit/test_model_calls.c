@@ -385,6 +385,31 @@ static void test_unknown_function(void **state)
 	mfix_release(&f);
 }
 
+/* Older traces do not tell the bytes of calls that are counted; no more calls have some than there are. */
+static void test_counted(void **state)
+{
+	struct pov_counted c = {.dur_ns = 10,
+				.calls = 5,
+				.busy_ns = 8,
+				.tgid = 100,
+				.func = mfix_func("MPI_Isend"),
+				.bytes = 24,
+				.sized = 3};
+	struct mfix f;
+
+	(void)state;
+	begin(&f);
+	put_record(&f, 0, &c, sizeof(c), POV_KIND_COUNTED, 100, 1020);
+	put_record(&f, 0, &c, offsetof(struct pov_counted, bytes), POV_KIND_COUNTED, 100, 1040);
+	c.sized = 6;
+	put_record(&f, 0, &c, sizeof(c), POV_KIND_COUNTED, 100, 1060);
+	finish(&f, 1200);
+	TOLD(&f, "counted MPI_Isend 100 1010..1020 5x B24 of 3x",
+	     "counted MPI_Isend 100 1030..1040 5x B0 of 0x",
+	     "counted MPI_Isend 100 1050..1060 5x B0 of 0x");
+	mfix_release(&f);
+}
+
 static void put_isend_as(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, uint64_t cnt,
 			 uint64_t request)
 {
@@ -520,6 +545,7 @@ int main(void)
 		cmocka_unit_test(test_sites_fork_exec),
 		cmocka_unit_test(test_sites_same_inode),
 		cmocka_unit_test(test_unknown_function),
+		cmocka_unit_test(test_counted),
 		cmocka_unit_test(test_bytes_in_flight),
 		cmocka_unit_test(test_too_many_in_flight),
 		cmocka_unit_test(test_handle_reused),

@@ -213,6 +213,8 @@ static struct pov_counted counted_new(void)
 		.tgid = 98,
 		.func = FIRST + 2,
 		.lib = 7,
+		.bytes = 40,
+		.sized = 2,
 	};
 }
 
@@ -249,6 +251,9 @@ static void test_counted(void **state)
 	assert_int_equal(got->lib, 3);
 	assert_int_equal(got->hdr.flags, POV_COUNTED_NESTED | POV_COUNTED_PRELOADED);
 	assert_int_equal(got->calls, 3);
+	assert_int_equal(got->bytes, 40);
+	assert_int_equal(got->sized, 2);
+	COUNTED_REFUSED(sized, 4);
 	COUNTED_REFUSED(hdr.size, sizeof(struct pov_counted) - 8);
 	COUNTED_REFUSED(calls, 0);
 	COUNTED_REFUSED(calls, 102);
@@ -272,6 +277,8 @@ static void test_untold(void **state)
 	own->counting[0] = (struct pov_counting){.begin_ns = kernel_now_ns() - 100,
 						 .end_ns = kernel_now_ns(),
 						 .calls = 7,
+						 .bytes = 12,
+						 .sized = 3,
 						 .func = FIRST};
 	memcpy(own->frame[0].rec, &c, sizeof(c));
 	own->frame[0].used = sizeof(c);
@@ -279,6 +286,8 @@ static void test_untold(void **state)
 	thread_area_untold(a, on_record, &t);
 	assert_int_equal(t.cnt, 1);
 	assert_int_equal(((struct pov_counted *)t.last)->calls, 7);
+	assert_int_equal(((struct pov_counted *)t.last)->bytes, 12);
+	assert_int_equal(((struct pov_counted *)t.last)->sized, 3);
 	assert_int_equal(((struct pov_counted *)t.last)->hdr.flags, POV_COUNTED_PRELOADED);
 	thread_area_untold(a, on_record, &t);
 	assert_int_equal(t.cnt, 2);

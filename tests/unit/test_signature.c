@@ -215,6 +215,82 @@ static void test_recipes(void **state)
 		assert_string_equal(fn_text(rows[i].name), rows[i].text);
 }
 
+/* What tells the bytes of a call that is counted, as text. */
+static const char *moved_text(const char *name)
+{
+	static char buf[64];
+	struct func_attrs attrs;
+	struct signature sig;
+	struct pov_fn fn;
+
+	row_load(name, &sig, &attrs);
+	assert_int_equal(layer_mpi.recipe(&sig, &attrs, &fn), 0);
+	if (fn.count_bytes)
+		sprintf(buf, "%d:%u*%u>%d", (int8_t)fn.count_arg, fn.count_bytes, fn.type_arg,
+			(int8_t)fn.peer_arg);
+	return fn.count_bytes ? buf : "-";
+}
+
+static void test_moved(void **state)
+{
+	static const struct {
+		const char *name, *text;
+	} rows[] = {
+		{"MPI_Isend", "1:4*2>3"},
+		{"MPI_Isend_c", "1:8*2>3"},
+		{"MPI_Irecv", "1:4*2>3"},
+		{"MPI_Imrecv", "1:4*2>-1"},
+		{"MPI_Bsend", "1:4*2>3"},
+		{"MPI_Put", "1:4*2>3"},
+		{"MPI_Rget", "1:4*2>3"},
+		{"MPI_Accumulate_c", "1:8*2>3"},
+		{"MPI_Fetch_and_op", "-1:4*2>3"},
+		{"MPI_Compare_and_swap", "-1:4*3>4"},
+		{"MPI_File_iwrite_at", "3:4*4>-1"},
+		{"MPI_Isendrecv", "-"},
+		{"MPI_Isendrecv_replace", "-"},
+		{"MPI_Get_accumulate", "-"},
+		{"MPI_Ibcast", "-"},
+		{"MPI_Iallreduce", "-"},
+		{"MPI_Start", "-"},
+		{"MPI_Test", "-"},
+		{"MPI_Pack", "-"},
+		{"MPI_Type_size", "-"},
+		{"MPI_Type_vector", "-"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CNT(rows); i++)
+		assert_string_equal(moved_text(rows[i].name), rows[i].text);
+}
+
+/* Readers take these bytes for what goes out, what comes in, or both as much. */
+static void test_moved_ways(void **state)
+{
+	uint32_t cnt[4] = {0};
+
+	(void)state;
+	for (size_t i = 0; i < layer_mpi.row_cnt; i++) {
+		const struct func_row *row = &layer_mpi.rows[i];
+		json_t *meta = json_pack("{s:i,s:s,s:s,s:s,s:s}", "id", 1, "name", row->name,
+					 "group", row->group, "attrs", row->attrs, "sig", row->sig);
+		bool single = !strcmp(row->name, "MPI_Fetch_and_op") ||
+			      !strcmp(row->name, "MPI_Compare_and_swap");
+		struct func_info info = {0};
+
+		assert_int_equal(layer_mpi.func_parse(meta, &info), 0);
+		assert_true(info.moves <= (MOVES_OUT | MOVES_IN));
+		if (*moved_text(row->name) != '-' || single) {
+			cnt[info.moves]++;
+			assert_int_equal(info.moves == (MOVES_OUT | MOVES_IN), single);
+			assert_true(info.moves || strstr(row->name, "_init"));
+		}
+		layer_mpi.func_release(&info);
+		json_decref(meta);
+	}
+	assert_true(cnt[0] && cnt[MOVES_OUT] > 20 && cnt[MOVES_IN] > 20);
+}
+
 static void test_polls(void **state)
 {
 	static const char *const polls[] = {
@@ -370,6 +446,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_rows),     cmocka_unit_test(test_recipes),
+		cmocka_unit_test(test_moved),	     cmocka_unit_test(test_moved_ways),
 		cmocka_unit_test(test_only_fetch),   cmocka_unit_test(test_polls),
 		cmocka_unit_test(test_parsed),	     cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_not_compiled), cmocka_unit_test(test_iov),

@@ -109,6 +109,14 @@ static void on_counted(void *ctx, const struct model_counted *c)
 	r->counted += c->calls;
 	r->inner += c->inner ? c->calls : 0;
 	r->total_ns += c->busy_ns;
+	if (c->func->moves & MOVES_OUT) {
+		r->send_bytes += c->bytes;
+		r->unknown_sends += c->calls - c->sized;
+	}
+	if (c->func->moves & MOVES_IN) {
+		r->recv_bytes += c->bytes;
+		r->unknown_recvs += c->calls - c->sized;
+	}
 }
 
 static void on_lost(void *ctx, const struct model_lost *l)

@@ -21,12 +21,12 @@ struct function_row {
 	uint32_t left_out;	    /* bits of LOSS_LEFT_OUT; after the replay */
 	struct histogram durations; /* without open, unwound and end_only calls and empty polls */
 	/* Sums from here on: */
-	uint64_t calls;	  /* returned, counted, open, unwound and empty polls */
-	uint64_t polls;	  /* of these, empty polls merged into spins */
-	uint64_t inner;	  /* of these, made inside calls of another layer */
-	uint64_t open;	  /* of these, not returned */
-	uint64_t unwound; /* of these, left without returning; never open as well */
-	uint64_t counted; /* of these, counted and not recorded: without durations of their own, and bytes */
+	uint64_t calls;	   /* returned, counted, open, unwound and empty polls */
+	uint64_t polls;	   /* of these, empty polls merged into spins */
+	uint64_t inner;	   /* of these, made inside calls of another layer */
+	uint64_t open;	   /* of these, not returned */
+	uint64_t unwound;  /* of these, left without returning; never open as well */
+	uint64_t counted;  /* of these, counted and not recorded: without durations of their own */
 	uint64_t end_only; /* of these, of which only the return was seen: without a duration */
 	uint64_t total_ns; /* entry to return, added up */
 	uint64_t unfinished_ns;	  /* of this, open and unwound calls, as far as seen */

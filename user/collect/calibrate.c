@@ -98,6 +98,10 @@ void calibrate_recipes(struct pov_fn *fns)
 	};
 	fns[ROW_COUNTED] = fns[ROW_CALL];
 	fns[ROW_COUNTED].counted = 1;
+	fns[ROW_COUNTED].count_bytes = sizeof(int);
+	fns[ROW_COUNTED].count_arg = 1;
+	fns[ROW_COUNTED].type_arg = 2;
+	fns[ROW_COUNTED].peer_arg = 3;
 }
 
 static int by_value(const void *a, const void *b)
@@ -107,21 +111,29 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* ns per call, median over batches. */
-static double measure(target_fn *target)
+/* ns per call. */
+static double batch(target_fn *target)
 {
-	double batch[BATCHES];
+	uint64_t begin = kernel_now_ns();
 	int flag = 0;
 
-	for (int b = 0; b < BATCHES; b++) {
-		uint64_t begin = kernel_now_ns();
+	for (int i = 0; i < BATCH_CALLS; i++)
+		target(&flag, i, 0, 1, 2, 3, &flag);
+	return (double)(kernel_now_ns() - begin) / BATCH_CALLS;
+}
 
-		for (int i = 0; i < BATCH_CALLS; i++)
-			target(&flag, i, 0, 1, 2, 3, &flag);
-		batch[b] = (double)(kernel_now_ns() - begin) / BATCH_CALLS;
+/* Of each part, the median over batches. By turns, so that a slow moment of the machine is one of all parts. */
+static void measure(double *ns)
+{
+	double all[PARTS][BATCHES];
+
+	for (int b = 0; b < BATCHES; b++)
+		for (int i = 0; i < PARTS; i++)
+			all[i][b] = batch(parts[i].target);
+	for (int i = 0; i < PARTS; i++) {
+		qsort(all[i], BATCHES, sizeof(**all), by_value);
+		ns[i] = all[i][BATCHES / 2];
 	}
-	qsort(batch, BATCHES, sizeof(*batch), by_value);
-	return batch[BATCHES / 2];
 }
 
 /* The file that an address of our own code is from (valid as long as we are), and where in it. */
@@ -168,18 +180,18 @@ static int probes_attach(const struct kernel *k, uint32_t first_row, struct link
 /* What probes add to each of the functions, in ns. */
 static int measure_all(struct kernel *k, uint32_t first_row, double *added)
 {
-	double bare[PARTS], probed;
+	double bare[PARTS], probed[PARTS];
 	struct links links = {};
 	int err;
 
-	for (int i = 0; i < PARTS; i++)
-		bare[i] = measure(parts[i].target);
+	measure(bare);
 	err = probes_attach(k, first_row, &links);
-	for (int i = 0; i < PARTS && !err; i++) {
-		probed = measure(parts[i].target);
-		added[i] = probed > bare[i] ? probed - bare[i] : 0;
-	}
-	return err;
+	if (err)
+		return err;
+	measure(probed);
+	for (int i = 0; i < PARTS; i++)
+		added[i] = probed[i] > bare[i] ? probed[i] - bare[i] : 0;
+	return 0;
 }
 
 static _Noreturn void child_main(struct kernel *k, uint32_t first_row, int answer)

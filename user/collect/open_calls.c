@@ -93,6 +93,8 @@ static void counted_read(struct reading *r, const struct pov_thread *t,
 		.tgid = t->tgid,
 		.func = c->func,
 		.lib = c->lib,
+		.bytes = c->bytes,
+		.sized = c->sized,
 	};
 
 	r->fn(r->ctx, &counted.hdr);
@@ -101,10 +103,14 @@ static void counted_read(struct reading *r, const struct pov_thread *t,
 static void counted_open_read(struct reading *r, const struct pov_thread *t, uint32_t depth)
 {
 	const struct pov_call *c = (const struct pov_call *)t->frame[depth].rec;
+	uint64_t bytes = ((const uint64_t *)(c + 1))[POV_COUNTED_BYTES];
+	bool sized = bytes != POV_COUNTED_UNSIZED;
 	const struct pov_counting one = {
 		.begin_ns = c->hdr.ts_ns,
 		.end_ns = c->hdr.ts_ns,
 		.calls = 1,
+		.bytes = sized ? bytes : 0,
+		.sized = sized,
 		.func = c->func,
 		.lib = c->lib,
 		.nested = depth ? POV_COUNTED_NESTED : 0,

@@ -91,7 +91,7 @@ static bool counted_check(struct pov_counted *c, size_t bytes, const struct prel
 {
 	if (bytes != sizeof(*c) || !c->calls || !func_check(c->func, who) ||
 	    !begin_check(c->hdr.ts_ns, c->dur_ns, who) || c->calls > c->dur_ns + 1 ||
-	    c->busy_ns / POV_CALL_DEPTH_MAX > c->dur_ns)
+	    c->busy_ns / POV_CALL_DEPTH_MAX > c->dur_ns || c->sized > c->calls)
 		return false;
 	c->hdr.flags = (c->hdr.flags & POV_COUNTED_NESTED) | POV_COUNTED_PRELOADED;
 	c->tgid = who->tgid;

@@ -57,17 +57,17 @@ struct family {
 	uint8_t handle_bytes, status_bytes;
 	uint16_t flags;
 	pov_u64 skip[4]; /* of struct pov_lib */
-	int32_t root;	 /* MPI_ROOT */
+	int32_t root, proc_null;
 };
 
 static const struct family families[] = {
 	[MPI_NONE] = {.name = "none"},
 	/* skipped: MPI_IN_PLACE, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY */
-	[MPI_OPENMPI] = {"openmpi", 8, 24, POV_LIB_HANDLE_PTR, {1, 2, 3}, -4},
+	[MPI_OPENMPI] = {"openmpi", 8, 24, POV_LIB_HANDLE_PTR, {1, 2, 3}, -4, -2},
 	/* MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE, MPI_IN_PLACE */
-	[MPI_MPICH] = {"mpich", 4, 20, POV_LIB_TYPE_IN_HANDLE, {1, (pov_u64)-1}, -3},
+	[MPI_MPICH] = {"mpich", 4, 20, POV_LIB_TYPE_IN_HANDLE, {1, (pov_u64)-1}, -3, -1},
 	/* MPI_IN_PLACE, MPI_BUFFER_AUTOMATIC, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY */
-	[MPI_ABI5] = {"mpi-abi", sizeof(void *), 32, 0, {1, 2, 10, 11}, -4},
+	[MPI_ABI5] = {"mpi-abi", sizeof(void *), 32, 0, {1, 2, 10, 11}, -4, -3},
 	[MPI_UNKNOWN] = {.name = "unknown"},
 };
 
@@ -78,6 +78,7 @@ static void layout_fill(const struct family *family, struct pov_lib *l)
 	l->flags = family->flags;
 	memcpy(l->skip, family->skip, sizeof(l->skip));
 	l->root = family->root;
+	l->proc_null = family->proc_null;
 }
 
 int mpi_library_probe(const struct elf_file *f, struct mpi_library *out)

@@ -30,6 +30,9 @@ struct func_row {
 };
 
 enum func_setup { FUNC_NO_SETUP, FUNC_BEGINS, FUNC_ENDS };
+/* Which ways bytes may go in a call of a function. In a collective, or with persistent requests, it is by the call: then both. */
+#define MOVES_OUT 0x1
+#define MOVES_IN 0x2
 
 /* One row of the trace's function table. */
 struct func_info {
@@ -39,6 +42,7 @@ struct func_info {
 	bool waits;	       /* running inside it is polling */
 	bool polls;	       /* may find nothing and return at once; merged into spins */
 	enum func_setup setup; /* brings the library up, or takes it down */
+	uint8_t moves;	       /* MOVES_* */
 	/* as the trace has it, one text for all functions of a layer; "" if no table lists the function */
 	const char *layer_name;
 	const struct layer *layer; /* NULL if it is not known here */

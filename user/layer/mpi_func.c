@@ -257,6 +257,30 @@ static uint8_t window_find(const struct mpi_func *f)
 	return has(f, ROLE_win) && has(f, ROLE_target) ? WIN_ACCESS : WIN_NONE;
 }
 
+static uint8_t moves_find(const struct mpi_func *f)
+{
+	if (f->request == REQUEST_INIT)
+		return 0;
+	if (f->request == REQUEST_RESTART)
+		return MOVES_OUT | MOVES_IN;
+	switch (f->family) {
+	case FAMILY_OTHER:
+	case FAMILY_PROBE:
+	case FAMILY_BARRIER:
+		return 0;
+	case FAMILY_SEND:
+	case FAMILY_PUT:
+	case FAMILY_WRITE:
+		return MOVES_OUT;
+	case FAMILY_RECV:
+	case FAMILY_GET:
+	case FAMILY_READ:
+		return MOVES_IN;
+	default:
+		return MOVES_OUT | MOVES_IN;
+	}
+}
+
 static bool returns_error(const char *name, const char *group)
 {
 	if (!strcmp(group, "conv"))
@@ -293,6 +317,7 @@ int mpi_func_parse(const json_t *row, struct func_info *out)
 	f->effect = effect_find(f);
 	f->window = window_find(f);
 	f->returns_error = returns_error(name, group);
+	out->moves = moves_find(f);
 	out->priv = f;
 	return 0;
 }

@@ -73,6 +73,37 @@ static int poll_set(const struct signature *sig, struct pov_fn *fn)
 	return 0;
 }
 
+static void moved_set(const struct signature *sig, int count, int type, int peer, struct pov_fn *fn)
+{
+	if (type < 0)
+		return;
+	fn->type_arg = type;
+	fn->count_arg = count >= 0 ? count : POV_ARG_NONE;
+	fn->count_bytes = count >= 0 && sig->arg[count].type == SIG_WIDE ? 8 : 4;
+	fn->peer_arg = peer >= 0 ? peer : POV_ARG_NONE;
+}
+
+/* Bytes of calls that are counted are known where one count and datatype tell them, and what moves passes one way, or both alike. */
+static void moved_find(const struct signature *sig, struct pov_fn *fn)
+{
+	int dest = signature_find_value(sig, "dest"), source = signature_find_value(sig, "source");
+	int target = signature_find_value(sig, "target"), type = signature_find_value(sig, "dtype");
+	int peer = dest >= 0 ? dest : source;
+	bool to_file = signature_find_value(sig, "file") >= 0;
+
+	if (signature_find_value(sig, "origin") >= 0 && target >= 0) {
+		if (type >= 0) /* of one element, fetched or compared */
+			moved_set(sig, -1, type, target, fn);
+		else if (signature_find_value(sig, "result_dtype") < 0)
+			moved_set(sig, signature_find_value(sig, "ocount"),
+				  signature_find_value(sig, "odtype"), target, fn);
+	} else if (signature_find_value(sig, "buf") >= 0 &&
+		   signature_find_value(sig, "count") >= 0 && !(dest >= 0 && source >= 0) &&
+		   (peer >= 0 || to_file || signature_find(sig, "message") >= 0)) {
+		moved_set(sig, signature_find_value(sig, "count"), type, peer, fn);
+	}
+}
+
 int mpi_recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *out)
 {
 	int comm = signature_find_value(sig, "comm"), newcomm = signature_find(sig, "newcomm");
@@ -89,6 +120,7 @@ int mpi_recipe(const struct signature *sig, const struct func_attrs *attrs, stru
 		if (POV_LEARN_RECORDED(fn.learn))
 			fn.flags |= POV_FN_MAKES_COMM;
 	}
+	moved_find(sig, &fn);
 	if (attrs->flags & FUNC_POLL)
 		err = poll_set(sig, &fn);
 	if (!err)

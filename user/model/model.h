@@ -165,6 +165,8 @@ struct model_counted {
 	const struct func_info *func;
 	uint64_t begin_ns, end_ns; /* of the first one, of the last one */
 	uint64_t calls, busy_ns;
+	/* As of call_roles, send_bytes or recv_bytes by func->moves, or both as much: known of so many of them */
+	uint64_t bytes, sized;
 	uint16_t lib;
 	bool inner;	/* made within other traced calls, … */
 	bool nested;	/* … of the same layer, as far as that can be known */

@@ -17,11 +17,6 @@ struct poll_again {
 };
 static __thread struct poll_again poll_again;
 
-static __always_inline u64 *frame_args(struct pov_frame *f)
-{
-	return (u64 *)(f->rec + sizeof(struct pov_call));
-}
-
 /* The only thing that fn reads at entry; NULL if it reads nothing. False: it reads more than one, or not simply memory. */
 static inline bool entry_fetch(const struct pov_fn *fn, const struct pov_fetch **out)
 {

@@ -155,12 +155,12 @@ static __always_inline void call_begin(u32 row, const struct pov_fn *fn, const u
 		       now);
 	if (!f)
 		return;
-	if (fn->counted) {
-		counted_enter(t, f, args[0]);
-		return;
-	}
 	for (u32 i = 0; i < nargs; i++)
 		frame_args(f)[i] = args[i];
+	if (fn->counted) {
+		counted_entered(t, d, setup->first_row + row, fn);
+		return;
+	}
 	call_entered(t, d, setup->first_row + row, fn, now);
 	if (!d && fn->flags & POV_FN_POLL)
 		poll_remember(t, row, fn);
@@ -288,6 +288,15 @@ static u64 median_ps(u64 (*batch_ns)(u32 row), u32 row)
 	return ns[BATCHES / 2] * 1000 / BATCH_CALLS;
 }
 
+/* One whose bytes are looked for when it is counted; else row. */
+static u32 row_sized(u32 row)
+{
+	for (u32 i = 0; i < setup->rows; i++)
+		if (!setup->fn[i].unused && setup->fn[i].count_bytes)
+			return i;
+	return row;
+}
+
 void record_calibrate(void)
 {
 	u64 head = area->head;
@@ -299,7 +308,7 @@ void record_calibrate(void)
 		return;
 	busy = false;
 	area->cost_ps = median_ps(batch_recorded_ns, row);
-	area->counted_ps = median_ps(batch_counted_ns, row);
+	area->counted_ps = median_ps(batch_counted_ns, row_sized(row));
 	busy = was;
 	area->head = head;
 }

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Calls that do not wait for others and tell their bytes in different ways, to and from this rank alone, as fast as they come for so
+ * long: counts of predefined and derived datatypes, of int and MPI_Count, to MPI_PROC_NULL, one-sided, of a single element, and a
+ * collective. Says how many bytes a message of the derived datatype has.
+ *
+ * Usage: sizes SECONDS
+ */
+#include <time.h>
+
+#include "expect.h"
+
+#define PROG "sizes"
+#define WAIT_EVERY 1000
+#define DOUBLES 26
+#define ELEMENTS 64
+
+static MPI_Datatype every_other; /* of that many doubles */
+static MPI_Win win;
+static int rank;
+
+static double now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void finish(MPI_Request *req)
+{
+	int flag;
+
+	do
+		POLL(MPI_Test, flag, req, &flag, MPI_STATUS_IGNORE);
+	while (!flag);
+}
+
+static void send_to_self(const void *out, void *in, int cnt, MPI_Datatype type, int bytes)
+{
+	MPI_Request req[2];
+
+	CALL(MPI_Irecv, rank, 0, bytes, in, cnt, type, rank, 3, MPI_COMM_WORLD, &req[0]);
+	CALL(MPI_Isend, rank, bytes, 0, out, cnt, type, rank, 3, MPI_COMM_WORLD, &req[1]);
+	finish(&req[0]);
+	finish(&req[1]);
+}
+
+static void messages(void)
+{
+	static double out[DOUBLES], in[DOUBLES];
+	MPI_Request req;
+
+	send_to_self(out, in, 61, MPI_CHAR, 61);
+	send_to_self(out, in, 0, MPI_DOUBLE, 0);
+	send_to_self(out, in, 1, every_other, DOUBLES / 2 * sizeof(double));
+	CALL(MPI_Isend, MPI_PROC_NULL, 0, 0, out, 7, MPI_INT, MPI_PROC_NULL, 3, MPI_COMM_WORLD,
+	     &req);
+	finish(&req);
+	CALL(MPI_Irecv, MPI_PROC_NULL, 0, 0, in, 7, MPI_INT, MPI_PROC_NULL, 3, MPI_COMM_WORLD,
+	     &req);
+	finish(&req);
+#if MPI_VERSION >= 4
+	CALL(MPI_Irecv_c, rank, 0, 12, in, 3, MPI_INT, rank, 4, MPI_COMM_WORLD, &req);
+	{
+		MPI_Request sent;
+
+		CALL(MPI_Isend_c, rank, 12, 0, out, 3, MPI_INT, rank, 4, MPI_COMM_WORLD, &sent);
+		finish(&sent);
+	}
+	finish(&req);
+#endif
+}
+
+static void one_sided(void)
+{
+	static double local[ELEMENTS], result;
+	const double one = 1;
+
+	CALL(MPI_Put, rank, 24, 0, local, 3, MPI_DOUBLE, rank, 0, 3, MPI_DOUBLE, win);
+	CALL(MPI_Get, rank, 0, 16, local, 2, MPI_DOUBLE, rank, 8, 2, MPI_DOUBLE, win);
+	CALL(MPI_Put, MPI_PROC_NULL, 0, 0, local, 3, MPI_DOUBLE, MPI_PROC_NULL, 0, 3, MPI_DOUBLE,
+	     win);
+	CALL(MPI_Accumulate, rank, 8, 0, &one, 1, MPI_DOUBLE, rank, 16, 1, MPI_DOUBLE, MPI_SUM,
+	     win);
+	CALL(MPI_Fetch_and_op, rank, 8, 8, &one, &result, MPI_DOUBLE, rank, 17, MPI_SUM, win);
+}
+
+static void collective(void)
+{
+	const int one = 1;
+	MPI_Request req;
+	int sum;
+
+	MOVE(MPI_Iallreduce, 4, 4, &one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF, &req);
+	finish(&req);
+}
+
+static void rounds_make(double seconds)
+{
+	const double until_s = now_s() + seconds;
+
+	DO(MPI_Win_lock_all, 0, win);
+	for (unsigned long rounds = 1; now_s() < until_s; rounds++) {
+		messages();
+		one_sided();
+		collective();
+		if (rounds % WAIT_EVERY == 0)
+			DO(MPI_Win_flush_all, win);
+	}
+	DO(MPI_Win_unlock_all, win);
+}
+
+int main(int argc, char **argv)
+{
+	double *shared;
+	int size;
+
+	expect_init(&argc, &argv, &rank, &size);
+	DO(MPI_Type_vector, DOUBLES / 2, 1, 2, MPI_DOUBLE, &every_other);
+	DO(MPI_Type_commit, &every_other);
+	DO(MPI_Win_allocate, ELEMENTS * sizeof(*shared), sizeof(*shared), MPI_INFO_NULL,
+	   MPI_COMM_WORLD, &shared, &win);
+	if (!rank)
+		printf("derived %d\n", (int)(DOUBLES / 2 * sizeof(double)));
+	fflush(stdout);
+	rounds_make(argc > 1 ? atof(argv[1]) : 1);
+	DO(MPI_Win_free, &win);
+	DO(MPI_Type_free, &every_other);
+	expect_finish(PROG, rank);
+	return 0;
+}
