@@ -29,7 +29,9 @@ static void assert_text(const void *rec, const char *wanted)
 /* Members that later versions have appended: records without them are well-formed. */
 static size_t appended_bytes(uint8_t kind)
 {
-	return kind == POV_KIND_IMAGE ? sizeof(uint64_t) : 0;
+	return kind == POV_KIND_IMAGE	? sizeof(uint64_t) :
+	       kind == POV_KIND_COUNTED ? 2 * sizeof(uint64_t) :
+					  0;
 }
 
 /* Every kind has a row, and a record of one word less than its struct was at first is refused. */
