@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Calls of functions that are only counted, for recording them one by one would cost too much (record --max-overhead): their number
+ * Calls of functions that are only counted, for recording them one by one would cost too much (record --max-overhead): their number,
  * time and bytes by thread and function, told once a second. Such a call has a frame, so that others know that they are made within it,
  * but of its arguments no more is kept than wrappers are known by.
  */
@@ -65,7 +65,7 @@ static __always_inline int counted_type_size(struct pov_thread *t, const struct 
 	return type_size(t, lib, type, out);
 }
 
-/* count × size, or POV_COUNTED_UNSIZED: of such a count, less than none among them, there is no buffer. */
+/* count × size; POV_COUNTED_UNSIZED for counts that no buffer has, less than none among them. */
 static __always_inline u64 counted_product(u64 count, u64 size)
 {
 	bool large = (count | size) >> 31;
@@ -74,7 +74,7 @@ static __always_inline u64 counted_product(u64 count, u64 size)
 									 count * size;
 }
 
-/* What the call in frame idx moves: takes the place of its second argument, all of which are in the frame. */
+/* What the call in frame idx moves, into the place of its second argument. Its arguments are in the frame. */
 __noinline int counted_size(struct pov_thread *t, u32 idx, u32 func)
 {
 	const struct pov_fn *fn = fn_find(func);
