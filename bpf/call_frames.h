@@ -54,6 +54,7 @@ static __always_inline struct pov_frame *frame_begin(struct pov_thread *t, u32 d
 	f->folded = 0;
 	f->announced = 0;
 	f->counted = 0;
+	f->bytes = POV_COUNTED_UNSIZED;
 	f->used = sizeof(*c) + 8 * nargs;
 	return f;
 }

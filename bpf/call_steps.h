@@ -251,8 +251,6 @@ static __always_inline void counted_entered(struct pov_thread *t, u32 d, u32 fun
 
 	if (fn->count_bytes)
 		counted_size(t, d, func);
-	else
-		frame_args(f)[POV_COUNTED_BYTES] = POV_COUNTED_UNSIZED;
 	f->counted = f->announced = 1;
 	barrier();
 	t->depth = d + 1;

@@ -2,7 +2,7 @@
 /*
  * Calls of functions that are only counted, for recording them one by one would cost too much (record --max-overhead): their number,
  * time and bytes by thread and function, told once a second. Such a call has a frame, so that others know that they are made within it,
- * but of its arguments no more is kept than wrappers are known by.
+ * but leaves no record.
  */
 #ifndef POV_COUNTED_H
 #define POV_COUNTED_H
@@ -74,11 +74,11 @@ static __always_inline u64 counted_product(u64 count, u64 size)
 									 count * size;
 }
 
-/* What the call in frame idx moves, into the place of its second argument. Its arguments are in the frame. */
+/* What the call in frame idx moves, by its arguments there. */
 __noinline int counted_size(struct pov_thread *t, u32 idx, u32 func)
 {
 	const struct pov_fn *fn = fn_find(func);
-	u64 size, count = 1, bytes = POV_COUNTED_UNSIZED;
+	u64 size, count = 1;
 	struct pov_lib *lib;
 	struct pov_frame *f;
 
@@ -90,12 +90,13 @@ __noinline int counted_size(struct pov_thread *t, u32 idx, u32 func)
 		count = frame_arg(f, fn->count_arg);
 	if (fn->count_bytes != 8)
 		count = (s32)count;
-	if (lib && fn->peer_arg != POV_ARG_NONE &&
-	    (s32)frame_arg(f, fn->peer_arg) == lib->proc_null)
-		bytes = 0;
-	else if (lib && !counted_type_size(t, lib, frame_arg(f, fn->type_arg), &size))
-		bytes = counted_product(count, size);
-	frame_args(f)[POV_COUNTED_BYTES] = bytes;
+	if (!lib)
+		return -1;
+	if (!count ||
+	    (fn->peer_arg != POV_ARG_NONE && (s32)frame_arg(f, fn->peer_arg) == lib->proc_null))
+		f->bytes = 0;
+	else if (!counted_type_size(t, lib, frame_arg(f, fn->type_arg), &size))
+		f->bytes = counted_product(count, size);
 	return 0;
 }
 
@@ -110,7 +111,7 @@ __noinline int counted_add(struct pov_thread *t, u32 idx, u64 end_ns, u64 busy_n
 	if (!t || idx >= POV_CALL_DEPTH_MAX)
 		return -1;
 	call = frame_call(frame_at(t, idx));
-	bytes = frame_args(frame_at(t, idx))[POV_COUNTED_BYTES];
+	bytes = frame_at(t, idx)->bytes;
 	nested = idx ? POV_COUNTED_NESTED : 0;
 	for (i = 0; i < POV_COUNTING_MAX; i++) {
 		c = counting_at(t, i);

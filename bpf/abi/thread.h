@@ -11,13 +11,16 @@
 /* Fixed part, all arguments, all fields. */
 #define POV_FRAME_FULL (56 + 8 * POV_CALL_ARGS_MAX + POV_CALL_FIELD_BYTES)
 
+#define POV_COUNTED_UNSIZED (~0ull)
+
 /* A call in flight; rec holds its struct pov_call as far as it is known, hdr.ts_ns = its begin. */
 struct pov_frame {
 	pov_u64 sp;	  /* stack pointer at entry (frame.bpf.h) */
 	pov_u32 used;	  /* bytes of rec that are filled */
 	pov_u16 folded;	  /* wrapper entries of the same call within it, not yet returned */
 	pov_u8 announced; /* its pov_call_begin has been written */
-	pov_u8 counted; /* it is to be counted, and leaves no record; rec's arguments: enum pov_counted_arg */
+	pov_u8 counted;	  /* it is to be counted, and leaves no record */
+	pov_u64 bytes;	  /* counted: what it moves, or POV_COUNTED_UNSIZED */
 	pov_u8 rec[POV_FRAME_FULL] __attribute__((aligned(8)));
 };
 
@@ -46,13 +49,6 @@ struct pov_type {
 	pov_u64 bytes;
 	pov_u64 generation; /* of all datatypes when it was read; another one means stale */
 };
-
-/* What is kept of a call that is counted, instead of its arguments. */
-enum pov_counted_arg {
-	POV_COUNTED_FIRST = 0, /* its first argument */
-	POV_COUNTED_BYTES = 1, /* bytes that it moves, or POV_COUNTED_UNSIZED */
-};
-#define POV_COUNTED_UNSIZED (~0ull)
 
 /* Calls that were counted and not yet told. */
 #define POV_COUNTING_MAX 16 /* functions at once */

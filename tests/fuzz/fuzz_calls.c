@@ -331,7 +331,9 @@ static void limit_put(struct file *f, struct input *in, struct pov_hdr hdr, uint
 	c.dur_ns = word(in);
 	c.busy_ns = word(in);
 	c.calls = byte(in);
-	c.hdr.size = sizeof(c);
+	c.bytes = word(in);
+	c.sized = byte(in);
+	c.hdr.size = l.state & 2 ? offsetof(struct pov_counted, bytes) : sizeof(c);
 	c.hdr.kind = POV_KIND_COUNTED;
 	c.hdr.flags = l.state & 1;
 	record_put(f, &c.hdr);

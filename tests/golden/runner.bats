@@ -124,3 +124,63 @@ count_is() {
 	[[ $output != *"debian 7"* ]]
 	[[ $output == *"1 passed, 0 failed, 0 skipped" ]]
 }
+
+# Those of simulated machines are run beside each other, and need no build.
+beside() { # NAME
+	mkdir -p "$T/tests/simgrid"
+	{ echo '#!/bin/bash'; cat; } >"$T/tests/simgrid/$1.test"
+	chmod +x "$T/tests/simgrid/$1.test"
+}
+
+@test "files run beside each other: told in their order, whenever they end; none is lost" {
+	local i
+	beside a <<<'sleep 1; echo "ok 1 - slow"; echo 1..1'
+	beside b <<<'echo "ok 1 - quick"; echo "not ok 2 - bad"; echo 1..2; exit 1'
+	beside c <<<'echo "needs a moon"; exit 77'
+	for i in {1..20}; do beside "d$i" <<<'echo "ok 1 - one"; echo 1..1'; done
+	beside e <<<'kill -KILL $PPID; sleep 1; echo "ok 1 - its timeout is gone"; echo 1..1'
+	beside f <<<'sleep 0.3; echo "ok 1 - last"; echo 1..1'
+	POV_TAP=$T/all.tap run "$T/tests/run" simgrid live
+	echo "$output"
+	[ "$status" = 1 ]
+	[[ $output == *"23 passed, 2 failed, 1 skipped" ]]
+	[[ $output == *"failed: simgrid/b.test: bad:"*"failed: simgrid/e.test: ran too long"* ]]
+	grep -v /d "$T/all.tap" | diff -u - <(cat <<-'E'
+		ok 1 - simgrid/a.test: slow
+		ok 2 - simgrid/b.test: quick
+		not ok 3 - simgrid/b.test: bad
+		ok 4 - simgrid/c.test # SKIP needs a moon
+		not ok 25 - simgrid/e.test
+		ok 26 - simgrid/f.test: last
+	E
+	)
+	[ -z "$(ls "$T"/build/check/simgrid/*.status* 2>/dev/null)" ]
+}
+
+@test "files run beside each other: no result is a failure" {
+	mkdir -p "$T/build/check"
+	: >"$T/build/check/simgrid" # no directory
+	beside a <<<'echo "ok 1 - one"; echo 1..1'
+	beside b <<<'echo "ok 1 - one"; echo 1..1'
+	run "$T/tests/run" simgrid
+	echo "$output"
+	[ "$status" = 1 ]
+	[[ $output == *"failed: simgrid/a.test: how it ended is not known"* ]]
+	[[ $output == *"0 passed, 2 failed, 0 skipped" ]]
+}
+
+@test "files run beside each other: one is chosen; Ctrl-C ends those that run" {
+	beside long <<<'echo $$ >"$PIDS/long"; sleep 60'
+	beside other <<<'echo "ok 1 - one"; echo 1..1'
+	run "$T/tests/run" -k other simgrid
+	[[ $output == *"1 passed, 0 failed, 0 skipped" ]]
+	export PIDS=$T
+	env --default-signal=INT "$T/tests/run" simgrid >"$T/out" 2>&1 & # in the background it would be ignored
+	for _ in {1..100}; do [ -s "$T/long" ] && break; sleep 0.1; done
+	kill -INT $!
+	status=0
+	wait $! || status=$?
+	cat "$T/out"
+	[ "$status" = 130 ]
+	! kill -0 "$(cat "$T/long")" 2>/dev/null
+}

@@ -487,12 +487,27 @@ static void test_toll(void **state)
 	mfix_release(&f);
 }
 
+/* A function that was not counted lacks nothing; of layers below MPI bytes are not counted. */
+static void test_counted_losses(void **state)
+{
+	struct func_info mpi = {.layer_name = "mpi"}, ucp = {.layer_name = "ucp"};
+	struct function_row f = {.func = &mpi, .left_out = LOSS_COUNTED};
+
+	(void)state;
+	assert_int_equal(function_row_lost(&f, LOSS_COUNTED | LOSS_CALL), LOSS_COUNTED | LOSS_CALL);
+	f.func = &ucp;
+	assert_int_equal(function_row_lost(&f, LOSS_COUNTED), LOSS_COUNTED | LOSS_COUNTED_BYTES);
+	f.left_out = 0;
+	assert_int_equal(function_row_lost(&f, LOSS_COUNTED), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_histogram_quantiles),
 		cmocka_unit_test(test_histogram_edges),
 		cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_counted_losses),
 		cmocka_unit_test(test_rank_list),
 		cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_analyses),

@@ -141,6 +141,8 @@ double function_row_mean(const struct function_row *f)
 uint32_t function_row_lost(const struct function_row *f, uint32_t lost)
 {
 	lost &= ~LOSS_LEFT_OUT | f->left_out;
+	if (lost & LOSS_COUNTED && !func_is_top(f->func)) /* func->moves is of the top layer's */
+		lost |= LOSS_COUNTED_BYTES;
 	return f->func->polls ? lost : lost & ~LOSS_SPIN;
 }
 

@@ -28,6 +28,8 @@ extern const char *const loss_names[LOSS_BITS]; /* by bit */
 
 /* With LOSS_SCHED: some of it came unannounced, so that states before it may be wrong. */
 #define LOSS_UNANNOUNCED (1u << LOSS_BITS)
+/* With LOSS_COUNTED: and nothing is said of these calls' bytes. */
+#define LOSS_COUNTED_BYTES (1u << (LOSS_BITS + 1))
 
 #define LOSS_LEFT_OUT (LOSS_COUNTED | LOSS_DETACHED)
 

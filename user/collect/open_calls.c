@@ -94,7 +94,7 @@ static void counted_read(struct reading *r, const struct pov_thread *t,
 		.func = c->func,
 		.lib = c->lib,
 		.bytes = c->bytes,
-		.sized = c->sized,
+		.sized = c->sized < c->calls ? c->sized : c->calls, /* the thread may be at it */
 	};
 
 	r->fn(r->ctx, &counted.hdr);
@@ -103,7 +103,7 @@ static void counted_read(struct reading *r, const struct pov_thread *t,
 static void counted_open_read(struct reading *r, const struct pov_thread *t, uint32_t depth)
 {
 	const struct pov_call *c = (const struct pov_call *)t->frame[depth].rec;
-	uint64_t bytes = ((const uint64_t *)(c + 1))[POV_COUNTED_BYTES];
+	uint64_t bytes = t->frame[depth].bytes;
 	bool sized = bytes != POV_COUNTED_UNSIZED;
 	const struct pov_counting one = {
 		.begin_ns = c->hdr.ts_ns,

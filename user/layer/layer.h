@@ -42,7 +42,7 @@ struct func_info {
 	bool waits;	       /* running inside it is polling */
 	bool polls;	       /* may find nothing and return at once; merged into spins */
 	enum func_setup setup; /* brings the library up, or takes it down */
-	uint8_t moves;	       /* MOVES_* */
+	uint8_t moves;	       /* MOVES_*, of the top layer's */
 	/* as the trace has it, one text for all functions of a layer; "" if no table lists the function */
 	const char *layer_name;
 	const struct layer *layer; /* NULL if it is not known here */

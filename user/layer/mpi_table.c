@@ -98,7 +98,8 @@ static void moved_find(const struct signature *sig, struct pov_fn *fn)
 			moved_set(sig, signature_find_value(sig, "ocount"),
 				  signature_find_value(sig, "odtype"), target, fn);
 	} else if (signature_find_value(sig, "buf") >= 0 &&
-		   signature_find_value(sig, "count") >= 0 && !(dest >= 0 && source >= 0) &&
+		   signature_find_value(sig, "count") >= 0 &&
+		   signature_find_value(sig, "partitions") < 0 && !(dest >= 0 && source >= 0) &&
 		   (peer >= 0 || to_file || signature_find(sig, "message") >= 0)) {
 		moved_set(sig, signature_find_value(sig, "count"), type, peer, fn);
 	}

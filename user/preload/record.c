@@ -155,7 +155,7 @@ static __always_inline void call_begin(u32 row, const struct pov_fn *fn, const u
 		       now);
 	if (!f)
 		return;
-	for (u32 i = 0; i < nargs; i++)
+	for (u32 i = 0; i < nargs || !i; i++) /* the first one tells wrappers */
 		frame_args(f)[i] = args[i];
 	if (fn->counted) {
 		counted_entered(t, d, setup->first_row + row, fn);

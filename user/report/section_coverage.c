@@ -359,8 +359,8 @@ static void limit_print(const struct report *r, FILE *out)
 	}
 	if (any)
 		fprintf(out,
-			"             of all processes, by record --max-overhead %g: single calls and their messages are missing\n"
-			"             there; --max-overhead off records them\n",
+			"             of all processes, by record --max-overhead %g: single calls, their messages and some bytes\n"
+			"             are missing there; --max-overhead off records them\n",
 			100 * v->limit);
 	if (!v->exceeded.counted_ns)
 		return;

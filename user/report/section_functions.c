@@ -13,7 +13,7 @@
 #define CALLS .low = LOSS_OF_CALLS & ~LOSS_COUNTED /* these are in it */
 #define SINGLE .low = LOSS_OF_CALLS
 #define MEANS .wrong = LOSS_OF_CALLS
-#define SIZES .wrong = LOSS_OF_BYTES & ~LOSS_COUNTED /* known, or of unknown size */
+#define SIZES .wrong = (LOSS_OF_BYTES & ~LOSS_COUNTED) | LOSS_COUNTED_BYTES
 
 static const struct figure function_figures[] = {
 	{FIGURE_COUNT, "calls", "calls", AT(calls), CALLS},
