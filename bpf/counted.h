@@ -60,9 +60,7 @@ static __always_inline int counted_type_size(struct pov_thread *t, const struct 
 		*out = (u32)type >> 8 & 0xff;
 		return 0;
 	}
-	if (!(lib->flags & POV_LIB_HANDLE_PTR) || lib->type_size_off == POV_OFF_NONE || !type)
-		return -1;
-	return type_size(t, lib, type, out);
+	return type_is_object(lib, type) ? type_size(t, lib, type, out) : -1;
 }
 
 /* count × size; POV_COUNTED_UNSIZED for counts that no buffer has, less than none among them. */

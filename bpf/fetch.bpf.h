@@ -35,6 +35,12 @@ static __always_inline void field_end(struct pov_frame *f, u32 bytes)
 	f->used += sizeof(struct pov_field) + ((bytes + 7) & ~7u);
 }
 
+/* Whether a datatype is an object whose size can be read. */
+static __always_inline bool type_is_object(const struct pov_lib *lib, u64 type)
+{
+	return lib->flags & POV_LIB_HANDLE_PTR && lib->type_size_off != POV_OFF_NONE && type;
+}
+
 /* Size of a datatype object, from the thread's few kept ones or from the library's memory. */
 static __always_inline int type_size(struct pov_thread *t, const struct pov_lib *lib, u64 handle,
 				     u64 *out)
@@ -61,7 +67,7 @@ static __always_inline void fetch_type_size(struct pov_thread *t, struct pov_fra
 	u64 type = frame_arg(f, arg), size;
 	u8 *data;
 
-	if (!(lib->flags & POV_LIB_HANDLE_PTR) || lib->type_size_off == POV_OFF_NONE || !type)
+	if (!type_is_object(lib, type))
 		return;
 	if (type_size(t, lib, type, &size)) {
 		frame_call(f)->hdr.flags |= POV_CALL_FAULT;

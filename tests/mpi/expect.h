@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* gcc takes MPI_STATUSES_IGNORE and MPI_UNWEIGHTED, small numbers cast to pointers, for empty arrays */
@@ -97,6 +98,15 @@ static inline void expect_add_cut(const char *fn, int peer)
 		fn(__VA_ARGS__);                             \
 		expect_add(#fn, NO_PEER, 1, 0, 0, !(found)); \
 	} while (0)
+
+/* CLOCK_MONOTONIC, in seconds. */
+static inline double now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
 
 /* Stops the job if a condition fails: the books would not be worth reading. */
 #define MUST(cond)                                                                         \

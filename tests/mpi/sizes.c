@@ -6,8 +6,6 @@
  *
  * Usage: sizes SECONDS
  */
-#include <time.h>
-
 #include "expect.h"
 
 #define PROG "sizes"
@@ -18,14 +16,6 @@
 static MPI_Datatype every_other; /* of that many doubles */
 static MPI_Win win;
 static int rank;
-
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static void finish(MPI_Request *req)
 {
@@ -60,15 +50,19 @@ static void messages(void)
 	CALL(MPI_Irecv, MPI_PROC_NULL, 0, 0, in, 7, MPI_INT, MPI_PROC_NULL, 3, MPI_COMM_WORLD,
 	     &req);
 	finish(&req);
-#if MPI_VERSION >= 4
-	CALL(MPI_Irecv_c, rank, 0, 12, in, 3, MPI_INT, rank, 4, MPI_COMM_WORLD, &req);
-	{
-		MPI_Request sent;
+}
 
-		CALL(MPI_Isend_c, rank, 12, 0, out, 3, MPI_INT, rank, 4, MPI_COMM_WORLD, &sent);
-		finish(&sent);
-	}
-	finish(&req);
+/* Counts that are MPI_Count. */
+static void large_counts(void)
+{
+#if MPI_VERSION >= 4
+	static int out[3], in[3];
+	MPI_Request req[2];
+
+	CALL(MPI_Irecv_c, rank, 0, 12, in, 3, MPI_INT, rank, 4, MPI_COMM_WORLD, &req[0]);
+	CALL(MPI_Isend_c, rank, 12, 0, out, 3, MPI_INT, rank, 4, MPI_COMM_WORLD, &req[1]);
+	finish(&req[0]);
+	finish(&req[1]);
 #endif
 }
 
@@ -103,6 +97,7 @@ static void rounds_make(double seconds)
 	DO(MPI_Win_lock_all, 0, win);
 	for (unsigned long rounds = 1; now_s() < until_s; rounds++) {
 		messages();
+		large_counts();
 		one_sided();
 		collective();
 		if (rounds % WAIT_EVERY == 0)

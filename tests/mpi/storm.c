@@ -16,14 +16,6 @@
 
 static unsigned long rounds, tests, empty, waits;
 
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static void request_finish(MPI_Request *req)
 {
 	int flag;
