@@ -145,6 +145,38 @@ static void test_wrapped(void **state)
 	thread_area_free(a);
 }
 
+struct watched {
+	const struct thread_area *a;
+	uint64_t taken; /* bytes */
+	uint64_t most;	/* … that were not given back yet */
+};
+
+static void on_watched(void *ctx, const struct pov_hdr *rec)
+{
+	struct watched *w = ctx;
+
+	if (w->a->tail - w->a->mem->tail > w->most)
+		w->most = w->a->tail - w->a->mem->tail;
+	w->taken += rec->size;
+}
+
+/* A thread that waits has room long before all is taken. */
+static void test_room(void **state)
+{
+	struct thread_area *a = area_new();
+	struct watched w = {.a = a};
+	struct call c = call_new();
+
+	(void)state;
+	while (a->mem->head + sizeof(c) <= POV_PRELOAD_RING_BYTES)
+		put(a, &c, sizeof(c));
+	assert_int_equal(thread_area_take(a, on_watched, &w), a->mem->head);
+	assert_int_equal(w.taken, a->mem->head);
+	assert_in_range(w.most, 1, POV_PRELOAD_RING_BYTES / 32);
+	assert_int_equal(a->mem->tail, a->mem->head);
+	thread_area_free(a);
+}
+
 static void refused(const char *what, const struct call *c)
 {
 	struct thread_area *a = area_new();
@@ -376,10 +408,11 @@ static void test_open(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_records),	 cmocka_unit_test(test_wrapped),
-		cmocka_unit_test(test_nonsense), cmocka_unit_test(test_head),
-		cmocka_unit_test(test_random),	 cmocka_unit_test(test_open),
-		cmocka_unit_test(test_counted),	 cmocka_unit_test(test_untold),
+		cmocka_unit_test(test_records), cmocka_unit_test(test_wrapped),
+		cmocka_unit_test(test_room),	cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_head),	cmocka_unit_test(test_random),
+		cmocka_unit_test(test_open),	cmocka_unit_test(test_counted),
+		cmocka_unit_test(test_untold),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,6 +101,16 @@ static bool record_give(struct thread_area *a, const struct pov_hdr *shared, siz
 	return true;
 }
 
+/* So much at a time is given back to a thread that waits for room, while the rest is still being taken. */
+#define RELEASE_BYTES 65536
+/* Records still lie in the cache of the CPU that wrote them. */
+#define AHEAD_BYTES 512
+
+static void room_give(const struct thread_area *a)
+{
+	__atomic_store_n(&a->mem->tail, a->tail, __ATOMIC_RELEASE);
+}
+
 uint64_t thread_area_take(struct thread_area *a, thread_area_fn *fn, void *ctx)
 {
 	uint64_t head = __atomic_load_n(&a->mem->head, __ATOMIC_ACQUIRE), bytes = head - a->tail;
@@ -114,13 +124,17 @@ uint64_t thread_area_take(struct thread_area *a, thread_area_fn *fn, void *ctx)
 	a->who.until_ns = kernel_now_ns(); /* it was all written before */
 	while (!a->damaged && a->tail != head) {
 		rec = (const struct pov_hdr *)(ring + a->tail % POV_PRELOAD_RING_BYTES);
+		__builtin_prefetch((const char *)rec + AHEAD_BYTES);
+		__builtin_prefetch((const char *)rec + AHEAD_BYTES + 64);
 		size = __atomic_load_n(&rec->size, __ATOMIC_RELAXED);
 		a->damaged = size < sizeof(*rec) || size % 8 || size > PRELOAD_RECORD_MAX ||
 			     size > head - a->tail || !record_give(a, rec, size, fn, ctx);
 		a->tail += size;
+		if (!a->damaged && a->tail % RELEASE_BYTES < size)
+			room_give(a);
 	}
 	a->tail = head; /* also of a damaged one: its thread is not to wait for room */
-	__atomic_store_n(&a->mem->tail, a->tail, __ATOMIC_RELEASE);
+	room_give(a);
 	return bytes;
 }
 
