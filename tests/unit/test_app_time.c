@@ -38,13 +38,18 @@ static const struct app_thread *row_of(uint32_t tid)
 	return NULL;
 }
 
-static const struct app_process *process_of(uint32_t pid)
+static const struct model_process *model_of(uint32_t pid)
 {
 	for (uint32_t i = 0; i < model_process_count(f.model); i++)
 		if (model_process_get(f.model, i)->pid == pid)
-			return &a.process[i];
+			return model_process_get(f.model, i);
 	fail_msg("no process %u", pid);
 	return NULL;
+}
+
+static const struct app_process *process_of(uint32_t pid)
+{
+	return &a.process[model_of(pid)->idx];
 }
 
 static void parts_check(const struct app_thread *t, const uint64_t want[6])
@@ -141,12 +146,72 @@ static void test_attached(void **state)
 	release();
 }
 
+/* A rank that begins at 1100, within the recording, running on CPU 0 from 1120 on, and a helper thread of it from 1200 on. */
+static void world_launched(void)
+{
+	mfix_begin(&f, "\"sched\":\"all\",\"rings\":2");
+	mfix_functions(&f);
+	put_task(&f, 1000, 900, 900, 1, 0, 0, "other");
+	put_fork(&f, 1100, 900, 200, 200, 900, "app");
+	mfix_rank(&f, 1100, 200, 0, "app");
+	put_waking(&f, 1110, 0, 900, 200, 0);
+	put_switch(&f, 1120, 0, 0, 0, 200);
+	put_fork(&f, 1200, 200, 201, 200, 200, "helper");
+}
+
+/* MPI_Init is not recorded: time counts from the first call that is, of other threads from its end. */
+static void test_found(void **state)
+{
+	(void)state;
+	world_launched();
+	put_call(&f, 1500, 1600, 0, 200, 200, "MPI_Recv", 0, 0);
+	replay();
+	assert_int_equal(process_of(200)->init_ns, 0);
+	assert_int_equal(row_of(200)->from_ns, 1500);
+	parts_check(row_of(200), (uint64_t[]){1400, 0, 100, 0, 0, 0});
+	assert_int_equal(row_of(200)->calls, 1);
+	assert_int_equal(row_of(201)->from_ns, 1600);
+	assert_false(windows_has(&a.windows, model_of(200), 1499));
+	assert_true(windows_has(&a.windows, model_of(200), 1500));
+	release();
+}
+
+/* The same if the first are polls; MPI_Init, if it comes, is where time begins all the same. */
+static void test_found_polling(void **state)
+{
+	(void)state;
+	world_launched();
+	put_spin(&f, 1500, 1700, 0, 200, 200, "MPI_Test", 0, 2, 150);
+	replay();
+	assert_int_equal(row_of(200)->from_ns, 1500);
+	parts_check(row_of(200), (uint64_t[]){1500 - 150, 0, 150, 0, 0, 0});
+	release();
+	world_launched();
+	put_call(&f, 1300, 1310, 0, 200, 200, "MPI_Recv", 0, 0);
+	put_call(&f, 1400, 1500, 0, 200, 200, "MPI_Init", 0, 0);
+	replay();
+	assert_int_equal(row_of(200)->from_ns, 1500);
+	parts_check(row_of(200), (uint64_t[]){1500, 0, 0, 0, 0, 0});
+	assert_int_equal(process_of(200)->init_ns, 100);
+	release();
+}
+
+/* One that never calls MPI has no main thread. */
+static void test_silent(void **state)
+{
+	(void)state;
+	world_launched();
+	replay();
+	assert_false(process_of(200)->has_main);
+	release();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_polls_away),
-		cmocka_unit_test(test_attached),
+		cmocka_unit_test(test_parts),	      cmocka_unit_test(test_polls_away),
+		cmocka_unit_test(test_attached),      cmocka_unit_test(test_found),
+		cmocka_unit_test(test_found_polling), cmocka_unit_test(test_silent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,7 +73,7 @@ static void test_finalize(void **state)
 	tell(&w, false, &w.thread, 200, 203);
 	tell(&w, false, &w.thread, 500, 507);
 	tell(&w, true, &w.thread, 510, 520);
-	w.window = (struct window){WINDOW_OVER, 100, 450, 0};
+	w.window = (struct window){.is = WINDOW_OVER, .from_ns = 100, .to_ns = 450};
 	w.a.sink.call(&w.a, &(struct model_call){.func = &finalize,
 						 .thread = &w.thread,
 						 .begin_ns = 450,

@@ -34,6 +34,12 @@ static struct state_times times_at(const struct model_thread *t, uint64_t ts_ns)
 	return times;
 }
 
+static void times_less(struct state_times *times, const struct state_times *by)
+{
+	for (int s = 0; s < THREAD_STATE_CNT; s++)
+		times->ns[s] -= by->ns[s] < times->ns[s] ? by->ns[s] : times->ns[s];
+}
+
 static void init_ends(struct app_time *a, const struct model_call *c)
 {
 	struct app_process *p = table_row(a->process, a->nprocess, c->thread->proc->idx);
@@ -69,9 +75,27 @@ static void finalize_ends(struct app_time *a, const struct model_call *c)
 		m = mark_row(a, t);
 		m->ended = true;
 		m->to = times_at(t, c->end_ns);
-		for (int s = 0; s < THREAD_STATE_CNT && self; s++)
-			m->to.ns[s] -= c->split.ns[s] < m->to.ns[s] ? c->split.ns[s] : m->to.ns[s];
+		if (self)
+			times_less(&m->to, &c->split);
 		thread_row(a, t)->to_ns = self ? c->begin_ns : c->end_ns;
+	}
+}
+
+/* The first that is seen of a process: from there on its time counts; of other threads, from when it is over. */
+static void found(struct app_time *a, const struct model_thread *self, uint64_t begin_ns,
+		  uint64_t end_ns, const struct state_times *split)
+{
+	for (uint32_t i = 0; i < model_thread_count(a->model); i++) {
+		const struct model_thread *t = model_thread_get(a->model, i);
+		struct app_mark *m;
+
+		if (t->proc != self->proc || t->start_ns >= end_ns)
+			continue;
+		m = mark_row(a, t);
+		m->from = times_at(t, end_ns);
+		if (t == self)
+			times_less(&m->from, split);
+		thread_row(a, t)->from_ns = t == self ? begin_ns : end_ns;
 	}
 }
 
@@ -90,6 +114,9 @@ static void on_call(void *ctx, const struct model_call *c)
 	case WINDOW_CLOSES:
 		finalize_ends(a, c);
 		return;
+	case WINDOW_FOUND:
+		found(a, c->thread, c->begin_ns, c->end_ns, &c->split);
+		break;
 	case WINDOW_STAYS:
 		break;
 	}
@@ -109,6 +136,8 @@ static void on_spin(void *ctx, const struct model_spin *s)
 
 	if (s->nested || !func_is_top(s->func[0].func))
 		return;
+	if (windows_spin(&a->windows, s) == WINDOW_FOUND)
+		found(a, s->thread, s->begin_ns, s->end_ns, &s->split);
 	m = mark_row(a, s->thread);
 	if (m->ended)
 		return;
@@ -179,12 +208,19 @@ static void thread_finish(struct app_time *a, const struct model_thread *t)
 	p->in_mpi_ns += row->work_ns + row->wait_ns;
 }
 
+/* As far as is known: of one that nothing was seen of, calls may have been lost. */
+static bool uses_mpi(const struct app_time *a, const struct model_process *p)
+{
+	return a->lost || model_ran_before(a->model, p) ||
+	       (p->idx < a->windows.nprocess && a->windows.process[p->idx].is != WINDOW_NONE);
+}
+
 static void main_choose(struct app_time *a, const struct model_thread *t)
 {
 	struct app_process *p = table_row(a->process, a->nprocess, t->proc->idx);
 	const struct app_thread *best = p->has_main ? &a->thread[p->main] : NULL;
 
-	if (p->init_ns || (best && best->calls > thread_row(a, t)->calls))
+	if (p->init_ns || !uses_mpi(a, t->proc) || (best && best->calls > thread_row(a, t)->calls))
 		return;
 	if (best && best->calls == thread_row(a, t)->calls && t->tid != t->proc->pid)
 		return;

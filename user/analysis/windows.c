@@ -34,6 +34,24 @@ static enum window_change ended(struct window *row, const struct model_call *c)
 	return WINDOW_CLOSES;
 }
 
+static enum window_change used(struct window *row, bool ran_before, uint64_t begin_ns)
+{
+	if (row->is != WINDOW_NONE)
+		return WINDOW_STAYS;
+	row->is = WINDOW_OPEN;
+	row->first_ns = begin_ns;
+	return ran_before ? WINDOW_STAYS : WINDOW_FOUND;
+}
+
+enum window_change windows_spin(struct windows *w, const struct model_spin *s)
+{
+	struct window *row = table_row(w->process, w->nprocess, s->thread->proc->idx);
+
+	/* of one that ran before, it says nothing that is not known */
+	return model_ran_before(w->model, s->thread->proc) ? WINDOW_STAYS :
+							     used(row, false, s->begin_ns);
+}
+
 enum window_change windows_call(struct windows *w, const struct model_call *c)
 {
 	struct window *row = table_row(w->process, w->nprocess, c->thread->proc->idx);
@@ -42,9 +60,7 @@ enum window_change windows_call(struct windows *w, const struct model_call *c)
 		return begun(w, row, c);
 	if (c->func->setup == FUNC_ENDS)
 		return ended(row, c);
-	if (row->is == WINDOW_NONE)
-		row->is = WINDOW_OPEN;
-	return WINDOW_STAYS;
+	return used(row, model_ran_before(w->model, c->thread->proc), c->begin_ns);
 }
 
 bool windows_has(const struct windows *w, const struct model_process *p, uint64_t ts_ns)
@@ -53,7 +69,11 @@ bool windows_has(const struct windows *w, const struct model_process *p, uint64_
 
 	if (!row || row->is == WINDOW_NONE)
 		return model_ran_before(w->model, p);
-	return ts_ns >= row->from_ns && (row->is == WINDOW_OPEN || ts_ns < row->to_ns);
+	if (row->is == WINDOW_OVER && ts_ns >= row->to_ns)
+		return false;
+	if (row->from_ns || model_ran_before(w->model, p))
+		return ts_ns >= row->from_ns;
+	return ts_ns >= row->first_ns;
 }
 
 void windows_release(struct windows *w)

@@ -128,10 +128,11 @@ static void thread_cells(const struct report *r, const struct figure_table *t,
 static bool has_row(const struct report *r, const struct model_thread *t)
 {
 	const struct app_thread *row = &r->findings.app.thread[t->idx];
+	const struct app_process *p = process_of(r, t->proc->idx);
 
-	if (!r->chosen[t->proc->idx])
+	if (!r->chosen[t->proc->idx] || !p->has_main)
 		return false;
-	if (t->idx == process_of(r, t->proc->idx)->main)
+	if (t->idx == p->main)
 		return true;
 	return r->opt->threads &&
 	       (row->calls || row->window_ns - row->asleep_ns > row->window_ns / BUSY_PART);
@@ -141,8 +142,9 @@ static void process_rows(const struct report *r, const struct figure_table *t, u
 {
 	const struct app_process *p = process_of(r, idx);
 
-	if (p->has_main)
-		thread_cells(r, t, model_thread_get(r->model, p->main));
+	if (!p->has_main)
+		return;
+	thread_cells(r, t, model_thread_get(r->model, p->main));
 	for (uint32_t i = 0; i < model_thread_count(r->model) && r->opt->threads; i++) {
 		const struct model_thread *thread = model_thread_get(r->model, i);
 
@@ -230,6 +232,38 @@ static void ranges_print(const struct report *r, const struct figure_table *t)
 		range_row(r, t, which);
 }
 
+/* Processes that have no row, and those whose row begins later. */
+static void windows_note(const struct report *r, FILE *out)
+{
+	const struct windows *w = &r->findings.app.windows;
+	const struct model_process *silent = NULL;
+	uint32_t silents = 0, founds = 0;
+	char n[64], label[RANK_LABEL_BYTES], *name;
+
+	for (uint32_t i = 0; i < r->nrows; i++) {
+		const struct model_process *p = model_process_get(r->model, r->row[i]);
+
+		founds += p->idx < w->nprocess && w->process[p->idx].first_ns &&
+			  !w->process[p->idx].from_ns && !model_ran_before(r->model, p);
+		if (process_of(r, p->idx)->has_main)
+			continue;
+		silent = silents++ ? silent : p;
+	}
+	if (founds)
+		text_note(
+			out,
+			"MPI_Init of %s was not recorded: time counts from the first call that was.",
+			human_plural(n, sizeof(n), founds, "rank", "ranks"));
+	if (!silent)
+		return;
+	name = text_printable(silent->name, 16);
+	text_note(out, "No MPI call was seen of %s: rank %s (%s, pid %u)%s.",
+		  human_plural(n, sizeof(n), silents, "process", "processes"),
+		  rank_label(r->model, silent, label), name, silent->host_pid,
+		  silents > 1 ? " and others" : "");
+	free(name);
+}
+
 /* What the table leaves out. */
 static void left_out_note(const struct report *r, FILE *out)
 {
@@ -249,7 +283,8 @@ static void left_out_note(const struct report *r, FILE *out)
 		const struct model_thread *t = model_thread_get(r->model, i);
 		uint64_t running_ns = r->time.thread[i].times.ns[THREAD_RUNNING];
 
-		if (!r->chosen[t->proc->idx] || has_row(r, t))
+		if (!r->chosen[t->proc->idx] || !process_of(r, t->proc->idx)->has_main ||
+		    has_row(r, t))
 			continue;
 		if (running_ns <= r->time.thread[i].wall_ns / BUSY_PART) {
 			slept++;
@@ -313,18 +348,16 @@ static uint64_t longest_window_ns(const struct report *r)
 	return max_ns;
 }
 
-void text_app_time(const struct report *r, FILE *out)
+static void table_print(const struct report *r, struct text_unit unit, FILE *out)
 {
 	bool sched = r->facts & FACT_SCHED, many = r->nrows > RANKS_MANY && r->opt->top;
-	struct figure_table t = {sched ? app_figures : app_mpi_figures, columns_new(),
-				 text_unit_for(longest_window_ns(r)), r->facts};
+	struct figure_table t = {sched ? app_figures : app_mpi_figures, columns_new(), unit,
+				 r->facts};
 	uint32_t *row = xcalloc(r->nrows + 1, sizeof(*row)), shown = many ? RANKS_SHOWN : r->nrows;
 
 	memcpy(row, r->row, r->nrows * sizeof(*row));
 	if (many && r->sort == REPORT_SORT_RANK)
 		qsort_r(row, r->nrows, sizeof(*row), least_compute, (void *)r);
-	text_section(out, "%s between MPI_Init and MPI_Finalize: time (%s), and what it was (%%)",
-		     r->opt->threads ? "Threads" : "Main threads", t.unit.name);
 	text_process_columns(r, t.c, false);
 	if (r->opt->threads) {
 		columns_add(t.c, "thread", COLUMNS_LEFT);
@@ -347,6 +380,18 @@ void text_app_time(const struct report *r, FILE *out)
 			  r->nrows,
 			  r->sort == REPORT_SORT_RANK ? "those that computed least" :
 							"as --sort says");
+}
+
+void text_app_time(const struct report *r, FILE *out)
+{
+	uint64_t longest_ns = longest_window_ns(r);
+	struct text_unit unit = text_unit_for(longest_ns);
+
+	text_section(out, "%s between MPI_Init and MPI_Finalize: time (%s), and what it was (%%)",
+		     r->opt->threads ? "Threads" : "Main threads", unit.name);
+	if (longest_ns)
+		table_print(r, unit, out);
+	windows_note(r, out);
 	left_out_note(r, out);
 	interrupts_note(r, out);
 	text_explain(
