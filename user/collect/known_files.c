@@ -70,7 +70,7 @@ static void library_say(const struct code_file *f, const json_t *meta)
 	if (refused[0])
 		log_warn("attach: %s: %zu of %zu probes refused: %s; `povtrace report` names them",
 			 f->path, failed, failed + f->lib->attached, refused);
-	if (!f->lib->attached && !library_is_met(f->lib))
+	if (!f->lib->attached && !f->lib->left && !library_is_met(f->lib))
 		log_error("attach: %s: no probe could be attached; is it stripped?", f->path);
 	if (unsure[0])
 		log_warn("attach: %s: %s", f->path, unsure);
