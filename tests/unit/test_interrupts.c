@@ -22,7 +22,8 @@ static void world_open(struct world *w)
 {
 	static struct model_process nobody = {.idx = 1};
 
-	*w = (struct world){.process = {.is_rank = true}, .window = {WINDOW_OPEN, 100, 0, 1}};
+	*w = (struct world){.process = {.is_rank = true},
+			    .window = {.is = WINDOW_OPEN, .from_ns = 100, .begun = 1}};
 	w->thread.proc = &w->process;
 	w->stranger.idx = 1;
 	w->stranger.proc = &nobody;
