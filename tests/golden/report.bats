@@ -174,6 +174,26 @@ report_said() { # what the example in $line must have printed
 	! grep -q 'Check that the command' got
 }
 
+@test "report: MPI_Init was not recorded, or no call was" {
+	sed '/^lost/d; /^call.* func=1 /d' "$data/report_run.txt" >late.txt
+	"$make" late.txt late.pov
+	report late.pov >out
+	section Main <out | grep -q '^  MPI_Init of 2 ranks was not recorded: time counts from the first call that was.$'
+	no 'No MPI call was seen' <out
+	need jq
+	[ "$(report --json late.pov | jq -c '[.ranks[] | .init_ns, .between_init_and_finalize.from_ns]')" = "[null,1300000,null,1500000]" ]
+
+	sed '/^call.* tid=200 /d; /^spin.* tid=200 /d' late.txt >silent.txt
+	"$make" silent.txt silent.pov
+	report silent.pov >out
+	section Main <out | grep -q '^  MPI_Init of 1 rank was not recorded'
+	section Main <out | grep -q '^  No MPI call was seen of 1 process: rank 1 (run.py, pid 200).$'
+	section Main <out | no '^ *1 *run.py'
+	[ "$(report --json silent.pov | jq -c '[.ranks[] | has("between_init_and_finalize")]')" = '[true,false]' ]
+	# as usual
+	report run.pov | no 'MPI_Init of\|No MPI call was seen'
+}
+
 @test "report: scheduler not recorded" {
 	sed 's/"sched":"all"/"sched":"off"/; /^switch\|^waking/d' "$data/report_run.txt" >off.txt
 	"$make" off.txt off.pov

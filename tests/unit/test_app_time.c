@@ -203,6 +203,8 @@ static void test_silent(void **state)
 	world_launched();
 	replay();
 	assert_false(process_of(200)->has_main);
+	assert_int_equal(process_of(200)->computed_ns, 0);
+	parts_check(row_of(200), (uint64_t[]){0, 0, 0, 0, 0, 0});
 	release();
 }
 

@@ -176,6 +176,13 @@ static uint64_t minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
+/* As far as is known: of one that nothing was seen of, calls may have been lost. */
+static bool uses_mpi(const struct app_time *a, const struct model_process *p)
+{
+	return a->lost || model_ran_before(a->model, p) ||
+	       (p->idx < a->windows.nprocess && a->windows.process[p->idx].is != WINDOW_NONE);
+}
+
 /* What was known when the window began may have been refuted since: no part is more than what is left. */
 static void thread_finish(struct app_time *a, const struct model_thread *t)
 {
@@ -185,6 +192,10 @@ static void thread_finish(struct app_time *a, const struct model_thread *t)
 	const struct state_times *in_wait = &m->wait, *in_work = &m->work;
 	uint64_t ns[THREAD_STATE_CNT], left, in_mpi_ns;
 
+	if (!uses_mpi(a, t->proc)) {
+		*row = (struct app_thread){0};
+		return;
+	}
 	if (!m->ended) {
 		m->to = t->times;
 		row->to_ns = t->end_ns;
@@ -206,13 +217,6 @@ static void thread_finish(struct app_time *a, const struct model_thread *t)
 	p = table_row(a->process, a->nprocess, t->proc->idx);
 	p->computed_ns += minus(row->compute_ns, m->between_ns);
 	p->in_mpi_ns += row->work_ns + row->wait_ns;
-}
-
-/* As far as is known: of one that nothing was seen of, calls may have been lost. */
-static bool uses_mpi(const struct app_time *a, const struct model_process *p)
-{
-	return a->lost || model_ran_before(a->model, p) ||
-	       (p->idx < a->windows.nprocess && a->windows.process[p->idx].is != WINDOW_NONE);
 }
 
 static void main_choose(struct app_time *a, const struct model_thread *t)

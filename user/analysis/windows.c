@@ -63,17 +63,21 @@ enum window_change windows_call(struct windows *w, const struct model_call *c)
 	return used(row, model_ran_before(w->model, c->thread->proc), c->begin_ns);
 }
 
+bool windows_found(const struct windows *w, const struct model_process *p)
+{
+	const struct window *row = p->idx < w->nprocess ? &w->process[p->idx] : NULL;
+
+	return row && row->first_ns && !row->from_ns && !model_ran_before(w->model, p);
+}
+
 bool windows_has(const struct windows *w, const struct model_process *p, uint64_t ts_ns)
 {
 	const struct window *row = p->idx < w->nprocess ? &w->process[p->idx] : NULL;
 
 	if (!row || row->is == WINDOW_NONE)
 		return model_ran_before(w->model, p);
-	if (row->is == WINDOW_OVER && ts_ns >= row->to_ns)
-		return false;
-	if (row->from_ns || model_ran_before(w->model, p))
-		return ts_ns >= row->from_ns;
-	return ts_ns >= row->first_ns;
+	return ts_ns >= (windows_found(w, p) ? row->first_ns : row->from_ns) &&
+	       (row->is == WINDOW_OPEN || ts_ns < row->to_ns);
 }
 
 void windows_release(struct windows *w)

@@ -34,6 +34,8 @@ void windows_release(struct windows *w);
 enum window_change windows_call(struct windows *w, const struct model_call *c);
 /* … and its polls that found nothing. */
 enum window_change windows_spin(struct windows *w, const struct model_spin *s);
+/* Whether it began within the recording and was not seen to begin MPI, but to call it. */
+bool windows_found(const struct windows *w, const struct model_process *p);
 /* Whether a moment lies in it, by what is known: until MPI_Finalize has ended, its time does. */
 bool windows_has(const struct windows *w, const struct model_process *p, uint64_t ts_ns);
 

@@ -235,7 +235,6 @@ static void ranges_print(const struct report *r, const struct figure_table *t)
 /* Processes that have no row, and those whose row begins later. */
 static void windows_note(const struct report *r, FILE *out)
 {
-	const struct windows *w = &r->findings.app.windows;
 	const struct model_process *silent = NULL;
 	uint32_t silents = 0, founds = 0;
 	char n[64], label[RANK_LABEL_BYTES], *name;
@@ -243,8 +242,7 @@ static void windows_note(const struct report *r, FILE *out)
 	for (uint32_t i = 0; i < r->nrows; i++) {
 		const struct model_process *p = model_process_get(r->model, r->row[i]);
 
-		founds += p->idx < w->nprocess && w->process[p->idx].first_ns &&
-			  !w->process[p->idx].from_ns && !model_ran_before(r->model, p);
+		founds += windows_found(&r->findings.app.windows, p);
 		if (process_of(r, p->idx)->has_main)
 			continue;
 		silent = silents++ ? silent : p;
@@ -348,6 +346,15 @@ static uint64_t longest_window_ns(const struct report *r)
 	return max_ns;
 }
 
+static bool has_rows(const struct report *r)
+{
+	uint32_t i = 0;
+
+	while (i < r->nrows && !process_of(r, r->row[i])->has_main)
+		i++;
+	return i < r->nrows;
+}
+
 static void table_print(const struct report *r, struct text_unit unit, FILE *out)
 {
 	bool sched = r->facts & FACT_SCHED, many = r->nrows > RANKS_MANY && r->opt->top;
@@ -384,12 +391,11 @@ static void table_print(const struct report *r, struct text_unit unit, FILE *out
 
 void text_app_time(const struct report *r, FILE *out)
 {
-	uint64_t longest_ns = longest_window_ns(r);
-	struct text_unit unit = text_unit_for(longest_ns);
+	struct text_unit unit = text_unit_for(longest_window_ns(r));
 
 	text_section(out, "%s between MPI_Init and MPI_Finalize: time (%s), and what it was (%%)",
 		     r->opt->threads ? "Threads" : "Main threads", unit.name);
-	if (longest_ns)
+	if (has_rows(r))
 		table_print(r, unit, out);
 	windows_note(r, out);
 	left_out_note(r, out);
