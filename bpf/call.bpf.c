@@ -249,7 +249,8 @@ int call_entry(struct pt_regs *ctx)
 	if (calls_over(now))
 		return 0;
 	if (t->depth)
-		frames_drop_stale(t, bpf_get_current_task_btf(), FROM_PROGRAM, now);
+		frames_drop_stale(t, return_trampoline(bpf_get_current_task_btf()), FROM_PROGRAM,
+				  now);
 	d = t->depth;
 	nargs = call_nargs(fn);
 	counted_look(t, now);
@@ -360,7 +361,7 @@ int call_note(struct pt_regs *ctx)
 	t = thread_calling(ctx);
 	if (!t)
 		return 0;
-	frames_drop_stale(t, self, FROM_PROGRAM, now);
+	frames_drop_stale(t, return_trampoline(self), FROM_PROGRAM, now);
 	d = t->depth;
 	if (d >= POV_CALL_DEPTH_MAX) {
 		count(POV_COUNT_MISS(POV_MISS_DEPTH));

@@ -1,26 +1,21 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * The frames of a thread's calls under way. Who includes this has frame_lasts(self, sp, here): whether the call whose frame has that
- * stack pointer is still under way.
+ * The frames of a thread's calls under way.
  */
 #ifndef POV_CALL_FRAMES_H
 #define POV_CALL_FRAMES_H
 
 #include "call_state.h"
 
-/* Frames whose function was left without returning. here: as frame_lasts has it. */
-static __always_inline void frames_drop_stale(struct pov_thread *t, struct task_struct *self,
-					      u64 here, u64 now)
+/* Frames whose function was left without returning. trampoline, here: as frame_drop_stale has them. */
+static __always_inline void frames_drop_stale(struct pov_thread *t, u64 trampoline, u64 here,
+					      u64 now)
 {
-	u32 i, d;
+	u32 i;
 
-	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
-		d = t->depth - 1;
-		if (d >= POV_CALL_DEPTH_MAX || frame_lasts(self, frame_at(t, d)->sp, here))
+	for (i = 0; i < POV_CALL_DEPTH_MAX; i++)
+		if (!frame_drop_stale(t, trampoline, here, now))
 			break;
-		t->depth = d;
-		frame_emit(t, d, now, 0, POV_CALL_UNWOUND);
-	}
 }
 
 /* Those above frame d, which returns now: they never did. */

@@ -4,6 +4,7 @@
  * same for probes (call.bpf.c) and for the library that is preloaded (user/preload/record.c). Who includes this has
  *
  *	frame_out(t, f, size)		a finished record leaves
+ *	frame_lasts(trampoline, sp, here)	whether the call whose frame has that stack pointer is still under way
  *	fn_find, lib_find, count	recipes, layouts, what is counted
  */
 #ifndef POV_CALL_STEPS_H
@@ -46,6 +47,20 @@ __noinline int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u3
 	if (t && idx < POV_CALL_DEPTH_MAX && frame_at(t, idx)->counted)
 		return counted_add(t, idx, frame_call(frame_at(t, idx))->hdr.ts_ns, 0);
 	return frame_write(t, idx, end_ns, ret, flags);
+}
+
+__noinline int frame_drop_stale(struct pov_thread *t, u64 trampoline, u64 here, u64 now)
+{
+	u32 d;
+
+	if (!t)
+		return 0;
+	d = t->depth - 1;
+	if (d >= POV_CALL_DEPTH_MAX || frame_lasts(trampoline, frame_at(t, d)->sp, here))
+		return 0;
+	t->depth = d;
+	frame_emit(t, d, now, 0, POV_CALL_UNWOUND);
+	return 1;
 }
 
 /* Also tells of a call as it begins. */

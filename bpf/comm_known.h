@@ -41,14 +41,18 @@ struct {
 	__type(value, struct comm_info);
 } comms SEC(".maps");
 
-static __always_inline void key_fill(struct comm_key *key, u64 handle)
+/* A function that the verifier goes through once: each look through a task's pointers takes it a ms. */
+__noinline int key_fill(struct comm_key *key, u64 handle)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
 
+	if (!key)
+		return -1;
 	key->handle = handle;
 	key->start_ns = self->group_leader->start_time;
 	key->tgid = self->tgid;
 	key->exec_id = self->self_exec_id;
+	return 0;
 }
 
 static __always_inline struct comm_info *comm_find(u64 handle)

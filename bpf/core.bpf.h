@@ -339,14 +339,21 @@ static __noinline __attribute__((unused)) int mask_check(struct task_struct *p)
 	return emit_control(&r, sizeof(r), false);
 }
 
-/*
- * Whether a call is still under way: where its return address was lies the kernel's return trampoline, until
- * the call returns or (longjmp, exception, an abandoned coroutine) something else takes the place.
- */
-static __always_inline bool frame_alive(struct task_struct *self, u64 sp)
+/* Where the kernel has functions of this process return to that have a return probe; 0: none has yet. */
+static __always_inline u64 return_trampoline(struct task_struct *self)
 {
 	struct xol_area *area = self->mm->uprobes_state.xol_area;
-	u64 trampoline = area->vaddr, ret = 0;
+
+	return area->vaddr;
+}
+
+/*
+ * Whether a call is still under way: where its return address was lies the return trampoline, until the call returns or
+ * (longjmp, exception, an abandoned coroutine) something else takes the place.
+ */
+static __always_inline bool frame_alive(u64 trampoline, u64 sp)
+{
+	u64 ret = 0;
 
 	return trampoline && !bpf_probe_read_user(&ret, 8, (void *)sp) && ret == trampoline;
 }
@@ -363,21 +370,13 @@ static __always_inline u64 entry_sp(struct pt_regs *ctx)
 
 /*
  * Return address of the frame whose return probe is pending: the kernel keeps it, for it has put its own into
- * the stack. 0 if not found.
+ * the stack. 0 if not found. (sched.bpf.c)
  */
+u64 frame_site_among(u64 return_instances, u64 sp);
+
 static __always_inline u64 frame_site(struct task_struct *p, u64 sp)
 {
-	struct return_instance *ri = BPF_CORE_READ(p, utask, return_instances);
-	u32 i;
-
-	for (i = 0; i < 2 * POV_CALL_DEPTH_MAX; i++) {
-		if (!ri)
-			break;
-		if (BPF_CORE_READ(ri, stack) == sp)
-			return BPF_CORE_READ(ri, orig_ret_vaddr);
-		ri = BPF_CORE_READ(ri, next);
-	}
-	return 0;
+	return frame_site_among((u64)BPF_CORE_READ(p, utask, return_instances), sp);
 }
 
 /* What becomes of a process's questions (image.bpf.c): a fork's loader is its parent's, an exec's is another. */

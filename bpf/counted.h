@@ -15,31 +15,40 @@ static __always_inline struct pov_counting *counting_at(struct pov_thread *t, u3
 	return &t->counting[index_mask(i, POV_COUNTING_MAX)];
 }
 
-__noinline int counted_flush(struct pov_thread *t)
+/* Tells what has been counted in place i; 1 if nothing has. Apart from the loop, so that the verifier goes through it once. */
+__noinline int counted_write(struct pov_thread *t, u32 i)
 {
 	struct pov_counted r = {};
 	struct pov_counting *c;
+
+	if (!t)
+		return -1;
+	c = counting_at(t, i);
+	if (!c->calls)
+		return 1;
+	hdr_init(&r.hdr, POV_KIND_COUNTED, sizeof(r), t->tid, c->end_ns);
+	r.hdr.flags = c->nested;
+	r.dur_ns = c->end_ns - c->begin_ns;
+	r.calls = c->calls;
+	r.busy_ns = c->busy_ns;
+	r.tgid = t->tgid;
+	r.func = c->func;
+	r.lib = c->lib;
+	r.bytes = c->bytes;
+	r.sized = c->sized;
+	c->calls = 0;
+	emit(&r, sizeof(r), POV_CLASS_CALL);
+	return 0;
+}
+
+__noinline int counted_flush(struct pov_thread *t)
+{
 	u32 i;
 
 	if (!t)
 		return -1;
-	for (i = 0; i < POV_COUNTING_MAX; i++) {
-		c = counting_at(t, i);
-		if (!c->calls)
-			break;
-		hdr_init(&r.hdr, POV_KIND_COUNTED, sizeof(r), t->tid, c->end_ns);
-		r.hdr.flags = c->nested;
-		r.dur_ns = c->end_ns - c->begin_ns;
-		r.calls = c->calls;
-		r.busy_ns = c->busy_ns;
-		r.tgid = t->tgid;
-		r.func = c->func;
-		r.lib = c->lib;
-		r.bytes = c->bytes;
-		r.sized = c->sized;
-		c->calls = 0;
-		emit(&r, sizeof(r), POV_CLASS_CALL);
-	}
+	for (i = 0; i < POV_COUNTING_MAX && !counted_write(t, i); i++)
+		;
 	t->counting_ns = 0;
 	return 0;
 }
@@ -98,35 +107,49 @@ __noinline int counted_size(struct pov_thread *t, u32 idx, u32 func)
 	return 0;
 }
 
+/* Where the call in frame idx is counted, or a free place; POV_COUNTING_MAX if there is none. */
+__noinline int counting_place(struct pov_thread *t, u32 idx)
+{
+	u32 i, nested = idx ? POV_COUNTED_NESTED : 0;
+	struct pov_counting *c;
+	struct pov_call *call;
+
+	if (!t || idx >= POV_CALL_DEPTH_MAX)
+		return -1;
+	call = frame_call(frame_at(t, idx));
+	for (i = 0; i < POV_COUNTING_MAX; i++) {
+		c = counting_at(t, i);
+		if (!c->calls ||
+		    !((c->func ^ call->func) | (c->lib ^ call->lib) | (c->nested ^ nested)))
+			break;
+	}
+	return i;
+}
+
 /* The call in frame idx is over, which took so long. */
 __noinline int counted_add(struct pov_thread *t, u32 idx, u64 end_ns, u64 busy_ns)
 {
-	struct pov_counting *c = NULL;
+	struct pov_counting *c;
 	struct pov_call *call;
-	u32 i, nested;
 	u64 bytes;
+	u32 place;
 
 	if (!t || idx >= POV_CALL_DEPTH_MAX)
 		return -1;
 	call = frame_call(frame_at(t, idx));
 	bytes = frame_at(t, idx)->bytes;
-	nested = idx ? POV_COUNTED_NESTED : 0;
-	for (i = 0; i < POV_COUNTING_MAX; i++) {
-		c = counting_at(t, i);
-		if (!c->calls ||
-		    (c->func == call->func && c->lib == call->lib && c->nested == nested))
-			break;
-	}
-	if (i >= POV_COUNTING_MAX) {
+	place = counting_place(t, idx);
+	if (place >= POV_COUNTING_MAX) {
 		counted_flush(t);
-		c = counting_at(t, 0);
+		place = 0;
 	}
+	c = counting_at(t, place);
 	if (!c->calls) {
 		c->begin_ns = call->hdr.ts_ns;
 		c->busy_ns = c->bytes = c->sized = 0;
 		c->func = call->func;
 		c->lib = call->lib;
-		c->nested = nested;
+		c->nested = idx ? POV_COUNTED_NESTED : 0;
 	}
 	c->end_ns = end_ns;
 	c->busy_ns += busy_ns;

@@ -7,25 +7,34 @@
 
 #define TRIES 32
 
+/* One try to count it: 1 if it is full or another CPU was faster. Apart from the loop, so that the verifier goes through it once. */
+__noinline int drop_try(u32 idx, u64 unit)
+{
+	u64 old, first;
+
+	if (idx >= POV_DROPS)
+		return 0;
+	old = drops[idx];
+	if ((old & POV_DROP_CNT_MASK) == POV_DROP_CNT_MASK)
+		return 1;
+	first = old >> POV_DROP_CNT_BITS;
+	if (!old || unit < first)
+		first = unit;
+	return __sync_val_compare_and_swap(&drops[idx], old,
+					   first << POV_DROP_CNT_BITS |
+						   ((old & POV_DROP_CNT_MASK) + 1)) != old;
+}
+
 __noinline int drop_note(u32 ring, u32 class, u64 begin_ns)
 {
-	u64 unit = begin_ns >> POV_DROP_UNIT_BITS & POV_DROP_UNIT_MASK, old, first;
+	u64 unit = begin_ns >> POV_DROP_UNIT_BITS & POV_DROP_UNIT_MASK;
 	u32 idx = POV_COUNT_DROP(ring, class), i;
 
 	if (idx >= POV_DROPS)
 		return -1;
-	for (i = 0; i < TRIES; i++) {
-		old = drops[idx];
-		if ((old & POV_DROP_CNT_MASK) == POV_DROP_CNT_MASK)
-			break;
-		first = old >> POV_DROP_CNT_BITS;
-		if (!old || unit < first)
-			first = unit;
-		if (__sync_val_compare_and_swap(&drops[idx], old,
-						first << POV_DROP_CNT_BITS |
-							((old & POV_DROP_CNT_MASK) + 1)) == old)
+	for (i = 0; i < TRIES; i++)
+		if (!drop_try(idx, unit))
 			return 0;
-	}
 	count(idx);
 	return 0;
 }

@@ -409,36 +409,46 @@ __noinline int fetch_member(struct pov_thread *t, u32 idx, u32 arg, u32 off, u32
 	return 0;
 }
 
-__noinline int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return, u64 now)
+/* Fetch k of function func. Apart from the loop, so that the verifier goes through it once and not once a round. */
+__noinline int fetch_nth(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 now)
 {
+	const struct pov_fn *fn = fn_find(func);
 	const struct pov_fetch *fe;
-	const struct pov_fn *fn;
 	struct pov_frame *f;
 	struct pov_lib *lib;
-	u32 lib_id, k;
+	u32 lib_id;
 
-	fn = fn_find(func);
 	if (!t || !fn || idx >= POV_CALL_DEPTH_MAX)
 		return -1;
 	f = frame_at(t, idx);
+	fe = &fn->fetch[index_mask(k, POV_FETCH_MAX)];
 	lib_id = frame_call(f)->lib;
 	lib = lib_find(lib_id);
 	if (!lib)
 		return -1;
+	if (fe->op == POV_FETCH_MESSAGE)
+		fetch_message(t, idx, fe->arg);
+	else if (fe->op == POV_FETCH_MEMBER)
+		fetch_member(t, idx, fe->arg, fe->off, fe->bytes);
+	else if (pov_fetch_is_one(fe))
+		fetch_one(t, f, fe, lib);
+	else if (is_memory(lib, frame_arg(f, fe->arg)))
+		fetch_array(t, idx, func, k, now);
+	return 0;
+}
+
+__noinline int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return, u64 now)
+{
+	const struct pov_fn *fn = fn_find(func);
+	u32 k;
+
+	if (!t || !fn)
+		return -1;
 	for (k = 0; k < POV_FETCH_MAX; k++) {
 		if (k >= fn->nfetch)
 			break;
-		fe = &fn->fetch[index_mask(k, POV_FETCH_MAX)];
-		if ((u32)pov_fetch_at_return(fe) != at_return)
-			continue;
-		if (fe->op == POV_FETCH_MESSAGE)
-			fetch_message(t, idx, fe->arg);
-		else if (fe->op == POV_FETCH_MEMBER)
-			fetch_member(t, idx, fe->arg, fe->off, fe->bytes);
-		else if (pov_fetch_is_one(fe))
-			fetch_one(t, f, fe, lib);
-		else if (is_memory(lib, frame_arg(f, fe->arg)))
-			fetch_array(t, idx, func, k, now);
+		if ((u32)pov_fetch_at_return(&fn->fetch[index_mask(k, POV_FETCH_MAX)]) == at_return)
+			fetch_nth(t, idx, func, k, now);
 	}
 	return 0;
 }

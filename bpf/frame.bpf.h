@@ -51,9 +51,9 @@ static __always_inline struct pov_thread *thread_claim(struct task_struct *self,
  * Whether a call is still under way. One within the kernel is over as soon as the program's own code runs, or as the kernel's
  * stack is no deeper than it was there; its return was not seen then.
  */
-static __always_inline bool frame_lasts(struct task_struct *self, u64 sp, u64 here)
+static __always_inline bool frame_lasts(u64 trampoline, u64 sp, u64 here)
 {
-	return sp_in_kernel(sp) ? here < sp : frame_alive(self, sp);
+	return sp_in_kernel(sp) ? here < sp : frame_alive(trampoline, sp);
 }
 
 #include "call_frames.h"

@@ -164,7 +164,7 @@ __u64 yields_late = 0;
 struct wait {
 	u64 until_ns, yield_ns, probe_ns, sp;
 	u32 tgid;
-	u16 over, killed;
+	s32 end; /* enum wait_end */
 };
 
 /* It says so every few milliseconds; one that is killed or stopped must not keep anybody waiting. */
@@ -212,14 +212,26 @@ static __always_inline void wait_yield(struct wait *w, u64 now)
 		__sync_fetch_and_add(&yields_late, 1);
 }
 
+enum wait_end { WAIT_GOES_ON = 0, WAIT_OVER = 1, WAIT_KILLED = 2 };
+
+/* Apart from the loops, so that the verifier goes through it once and not once for each of their states. */
+__noinline int wait_end(u32 tgid, u64 until_ns, u64 now)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+
+	if (BPF_CORE_READ(self, signal, flags) & SIGNAL_GROUP_EXIT)
+		return WAIT_KILLED;
+	return is_answered(tgid) || now > until_ns || !collector_lives(now) || calls_over(now) ?
+		       WAIT_OVER :
+		       WAIT_GOES_ON;
+}
+
 static long wait_round(u32 i, struct wait *w)
 {
 	u64 now = bpf_ktime_get_ns();
 
-	w->killed = BPF_CORE_READ(bpf_get_current_task_btf(), signal, flags) & SIGNAL_GROUP_EXIT;
-	w->over = w->killed || is_answered(w->tgid) || now > w->until_ns || !collector_lives(now) ||
-		  calls_over(now);
-	if (w->over)
+	w->end = wait_end(w->tgid, w->until_ns, now);
+	if (w->end != WAIT_GOES_ON)
 		return 1;
 	if (now >= w->yield_ns)
 		wait_yield(w, now);
@@ -229,7 +241,7 @@ static long wait_round(u32 i, struct wait *w)
 static long wait_rounds(u32 i, struct wait *w)
 {
 	bpf_loop(WAIT_ROUNDS, wait_round, w, 0);
-	return w->over != 0;
+	return w->end != WAIT_GOES_ON;
 }
 
 static __noinline int wait_for_answer(u32 tgid, u64 sp)
@@ -239,7 +251,7 @@ static __noinline int wait_for_answer(u32 tgid, u64 sp)
 
 	bpf_loop(WAIT_LOOPS, wait_rounds, &w, 0);
 	/* One that is killed, or that the recording's end found here, misses nothing. */
-	if (!is_answered(tgid) && !w.killed && !calls_over(bpf_ktime_get_ns()))
+	if (!is_answered(tgid) && w.end != WAIT_KILLED && !calls_over(bpf_ktime_get_ns()))
 		count(POV_COUNT_MISS(POV_MISS_WAIT));
 	__sync_fetch_and_add(&counters[POV_COUNT_STAT(POV_STAT_WAIT_NS)],
 			     bpf_ktime_get_ns() - begin);

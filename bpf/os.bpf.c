@@ -89,6 +89,15 @@ static __always_inline bool call_folds(struct pov_thread *t, u32 func, u64 first
 	return false;
 }
 
+/* An address as a number, which is all that functions take: what comes back from a map is one. */
+static __always_inline u64 as_number(struct pov_thread *t, u64 address)
+{
+	volatile u64 *scratch = (u64 *)t->more;
+
+	*scratch = address;
+	return *scratch;
+}
+
 /* Begins its record in a frame of its own, which is not yet one under way. Null: it is not to be recorded. */
 static __always_inline struct pov_frame *call_frame(struct task_struct *self, struct pov_thread *t,
 						    enum row row, const struct args *args, u64 here,
@@ -101,7 +110,7 @@ static __always_inline struct pov_frame *call_frame(struct task_struct *self, st
 	if (calls_over(now))
 		return NULL;
 	if (t->depth)
-		frames_drop_stale(t, self, here, now);
+		frames_drop_stale(t, return_trampoline(self), as_number(t, here), now);
 	if (call_folds(t, cfg.kernel_row + row, args->word[0], now))
 		return NULL;
 	d = t->depth;

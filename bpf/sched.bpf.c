@@ -8,6 +8,35 @@
 
 #define TASK_STATE_MASK 0xff
 
+/* Takes a number for a pointer, so that the verifier goes through it once and not once a call. */
+__noinline u64 frame_site_among(u64 return_instances, u64 sp)
+{
+	struct return_instance *ri = (struct return_instance *)return_instances;
+	u32 i;
+
+	for (i = 0; i < 2 * POV_CALL_DEPTH_MAX; i++) {
+		if (!ri)
+			break;
+		if (BPF_CORE_READ(ri, stack) == sp)
+			return BPF_CORE_READ(ri, orig_ret_vaddr);
+		ri = BPF_CORE_READ(ri, next);
+	}
+	return 0;
+}
+
+/* Tells of a call that is under way. what: its depth, from bit 32 on its function. */
+__noinline int begin_emit(u32 tid, u32 tgid, u64 what, u64 begin_ns, u64 now)
+{
+	struct pov_call_begin b = {};
+
+	hdr_init(&b.hdr, POV_KIND_CALL_BEGIN, sizeof(b), tid, now);
+	b.begin_ns = begin_ns;
+	b.tgid = tgid;
+	b.func = what >> 32;
+	b.depth = what;
+	return emit(&b, sizeof(b), POV_CLASS_SCHED);
+}
+
 /*
  * Writes a pov_call_begin for each call in flight of this thread that has none yet, and notes its call
  * site, in case it never returns.
@@ -15,7 +44,6 @@
 static __always_inline void calls_announce(struct task_struct *p, u32 tid, u64 now)
 {
 	struct pov_thread *t = thread_find(p, tid);
-	struct pov_call_begin b = {};
 	struct pov_frame *f;
 	struct pov_call *c;
 	u32 i;
@@ -34,12 +62,7 @@ static __always_inline void calls_announce(struct task_struct *p, u32 tid, u64 n
 		c = (struct pov_call *)f->rec;
 		if (!c->site)
 			c->site = frame_site(p, f->sp);
-		hdr_init(&b.hdr, POV_KIND_CALL_BEGIN, sizeof(b), t->tid, now);
-		b.begin_ns = c->hdr.ts_ns;
-		b.tgid = c->tgid;
-		b.func = c->func;
-		b.depth = c->depth;
-		emit(&b, sizeof(b), POV_CLASS_SCHED);
+		begin_emit(t->tid, c->tgid, (u64)c->func << 32 | c->depth, c->hdr.ts_ns, now);
 	}
 }
 
@@ -49,7 +72,6 @@ static __always_inline void calls_announce(struct task_struct *p, u32 tid, u64 n
  */
 static __noinline int preloaded_announce(struct pov_preloaded *p, u32 tid, u32 tgid, u64 now)
 {
-	struct pov_call_begin b = {};
 	struct pov_call c;
 	u64 announced;
 	u32 depth, i;
@@ -65,12 +87,7 @@ static __noinline int preloaded_announce(struct pov_preloaded *p, u32 tid, u32 t
 		if (c.hdr.ts_ns <= announced || c.hdr.ts_ns > now)
 			continue;
 		p->announced_ns = c.hdr.ts_ns;
-		hdr_init(&b.hdr, POV_KIND_CALL_BEGIN, sizeof(b), tid, now);
-		b.begin_ns = c.hdr.ts_ns;
-		b.tgid = tgid;
-		b.func = c.func;
-		b.depth = i;
-		emit(&b, sizeof(b), POV_CLASS_SCHED);
+		begin_emit(tid, tgid, (u64)c.func << 32 | i, c.hdr.ts_ns, now);
 	}
 	return 0;
 }

@@ -40,54 +40,86 @@ static __always_inline void rec_write(struct pov_spin_open *o)
 	emit(o->rec, size, POV_CLASS_SPIN);
 }
 
+static __always_inline struct pov_spin_func *func_at(struct pov_spin_open *o, u32 i)
+{
+	return (struct pov_spin_func *)(o->rec + sizeof(struct pov_spin)) +
+	       index_mask(i, POV_SPIN_FUNCS_MAX);
+}
+
 /*
- * Writes what a spin had gathered before the enclosing call began, and leaves the rest, which is kept in the mark meanwhile:
- * stacks are short. As a function of its own the verifier goes through it once.
+ * The steps of spin_split, of function i of the spin; functions of their own, which the verifier goes through once. First
+ * what was gathered of it before the mark is put into the record, and the rest into the mark: 1 if there were polls.
  */
-__noinline int spin_split(struct pov_thread *t, u32 depth)
+__noinline int split_before(struct pov_thread *t, u32 depth, u32 i)
+{
+	struct pov_spin_func *sf;
+	struct pov_spin_open *o;
+	bool used;
+	u64 rest;
+
+	if (!t || depth >= POV_CALL_DEPTH_MAX)
+		return 0;
+	o = spin_at(t, depth);
+	used = i < ((struct pov_spin *)o->rec)->nfuncs;
+	i = index_mask(i, POV_SPIN_FUNCS_MAX);
+	sf = func_at(o, i);
+	rest = used ? sf->cnt - o->mark.cnt[i] : 0;
+	sf->cnt = o->mark.cnt[i];
+	o->mark.cnt[i] = rest;
+	rest = sf->busy_ns - o->mark.busy_ns[i];
+	sf->busy_ns = o->mark.busy_ns[i];
+	o->mark.busy_ns[i] = rest;
+	return used && sf->cnt;
+}
+
+/* Then the rest is the record's, as its function n: 1 if there is one. */
+__noinline int split_rest(struct pov_thread *t, u32 depth, u32 i, u32 n)
 {
 	struct pov_spin_func *sf, *to;
 	struct pov_spin_open *o;
+
+	if (!t || depth >= POV_CALL_DEPTH_MAX)
+		return 0;
+	o = spin_at(t, depth);
+	i = index_mask(i, POV_SPIN_FUNCS_MAX);
+	sf = func_at(o, i);
+	if (!o->mark.cnt[i])
+		return 0;
+	to = func_at(o, n);
+	to->arg = sf->arg;
+	to->func = sf->func;
+	to->lib = sf->lib;
+	to->cnt = o->mark.cnt[i];
+	to->busy_ns = o->mark.busy_ns[i];
+	return 1;
+}
+
+/*
+ * Writes what a spin had gathered before the enclosing call began, and leaves the rest, which is kept in the mark meanwhile:
+ * stacks are short.
+ */
+__noinline int spin_split(struct pov_thread *t, u32 depth)
+{
+	struct pov_spin_open *o;
 	struct pov_spin *s;
-	u64 end_ns, rest;
 	u32 i, n = 0;
+	u64 end_ns;
 
 	if (!t || depth >= POV_CALL_DEPTH_MAX)
 		return -1;
 	o = spin_at(t, depth);
 	s = (struct pov_spin *)o->rec;
-	sf = (struct pov_spin_func *)(o->rec + sizeof(*s));
 	end_ns = s->hdr.ts_ns;
-#pragma unroll
-	for (i = 0; i < POV_SPIN_FUNCS_MAX; i++) {
-		bool used = i < s->nfuncs;
-
-		rest = used ? sf[i].cnt - o->mark.cnt[i] : 0;
-		sf[i].cnt = o->mark.cnt[i];
-		n += used && sf[i].cnt;
-		o->mark.cnt[i] = rest;
-		rest = sf[i].busy_ns - o->mark.busy_ns[i];
-		sf[i].busy_ns = o->mark.busy_ns[i];
-		o->mark.busy_ns[i] = rest;
-	}
+	for (i = 0; i < POV_SPIN_FUNCS_MAX; i++)
+		n += split_before(t, depth, i);
 	/* Functions come in the order of their first poll: those that had none yet are the last. */
 	s->nfuncs = n;
 	s->dur_ns = o->mark.end_ns - spin_begin(s);
 	s->hdr.ts_ns = o->mark.end_ns;
 	rec_write(o);
 	n = 0;
-#pragma unroll
-	for (i = 0; i < POV_SPIN_FUNCS_MAX; i++) {
-		if (!o->mark.cnt[i])
-			continue;
-		to = &sf[index_mask(n, POV_SPIN_FUNCS_MAX)];
-		to->arg = sf[i].arg;
-		to->func = sf[i].func;
-		to->lib = sf[i].lib;
-		to->cnt = o->mark.cnt[i];
-		to->busy_ns = o->mark.busy_ns[i];
-		n++;
-	}
+	for (i = 0; i < POV_SPIN_FUNCS_MAX; i++)
+		n += split_rest(t, depth, i, n);
 	s->nfuncs = n;
 	s->dur_ns = end_ns - o->mark.begin_ns;
 	s->hdr.ts_ns = end_ns;

@@ -114,9 +114,9 @@ int emit(const void *rec, u64 size, u32 class)
  * Whether a call is still under way: its mark stands where it was put into the shim's frame. Whatever lies below the caller's own
  * mark on the same stack was left. Of another stack (a coroutine's), which may be gone, nothing is read.
  */
-static __always_inline bool frame_lasts(struct task_struct *self, u64 sp, u64 here)
+static __always_inline bool frame_lasts(u64 trampoline, u64 sp, u64 here)
 {
-	(void)self;
+	(void)trampoline;
 	if (!area_on_stack(sp) || !area_on_stack(here))
 		return sp != here;
 	return sp > here && *(const volatile u64 *)sp == (sp ^ CANARY);
@@ -148,7 +148,7 @@ static __always_inline void call_begin(u32 row, const struct pov_fn *fn, const u
 
 	poll_again.row = 0;
 	if (t->depth)
-		frames_drop_stale(t, NULL, sp, now);
+		frames_drop_stale(t, 0, sp, now);
 	d = t->depth;
 	counted_look(t, now);
 	f = call_enter(t, fn, POV_COOKIE(setup->first_row + row, area_library), nargs, args[0], sp,
