@@ -249,8 +249,7 @@ int call_entry(struct pt_regs *ctx)
 	if (calls_over(now))
 		return 0;
 	if (t->depth)
-		frames_drop_stale(t, return_trampoline(bpf_get_current_task_btf()), FROM_PROGRAM,
-				  now);
+		frames_drop_stale(t, return_trampoline(), FROM_PROGRAM, now);
 	d = t->depth;
 	nargs = call_nargs(fn);
 	counted_look(t, now);
@@ -345,7 +344,6 @@ static __always_inline int note_arg(struct pt_regs *ctx, const struct pov_note_a
 SEC("?uprobe")
 int call_note(struct pt_regs *ctx)
 {
-	struct task_struct *self = bpf_get_current_task_btf();
 	u64 cookie = bpf_get_attach_cookie(ctx), now = bpf_ktime_get_ns(), *args;
 	const struct pov_note *note;
 	const struct pov_fn *fn;
@@ -361,7 +359,7 @@ int call_note(struct pt_regs *ctx)
 	t = thread_calling(ctx);
 	if (!t)
 		return 0;
-	frames_drop_stale(t, return_trampoline(self), FROM_PROGRAM, now);
+	frames_drop_stale(t, return_trampoline(), FROM_PROGRAM, now);
 	d = t->depth;
 	if (d >= POV_CALL_DEPTH_MAX) {
 		count(POV_COUNT_MISS(POV_MISS_DEPTH));

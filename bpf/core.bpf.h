@@ -339,13 +339,8 @@ static __noinline __attribute__((unused)) int mask_check(struct task_struct *p)
 	return emit_control(&r, sizeof(r), false);
 }
 
-/* Where the kernel has functions of this process return to that have a return probe; 0: none has yet. */
-static __always_inline u64 return_trampoline(struct task_struct *self)
-{
-	struct xol_area *area = self->mm->uprobes_state.xol_area;
-
-	return area->vaddr;
-}
+/* Where the kernel has functions of the current process return to that have a return probe; 0: none has yet. (return_probe.bpf.c) */
+u64 return_trampoline(void);
 
 /*
  * Whether a call is still under way: where its return address was lies the return trampoline, until the call returns or
@@ -370,7 +365,7 @@ static __always_inline u64 entry_sp(struct pt_regs *ctx)
 
 /*
  * Return address of the frame whose return probe is pending: the kernel keeps it, for it has put its own into
- * the stack. 0 if not found. (sched.bpf.c)
+ * the stack. 0 if not found. (return_probe.bpf.c)
  */
 u64 frame_site_among(u64 return_instances, u64 sp);
 

@@ -99,9 +99,8 @@ static __always_inline u64 as_number(struct pov_thread *t, u64 address)
 }
 
 /* Begins its record in a frame of its own, which is not yet one under way. Null: it is not to be recorded. */
-static __always_inline struct pov_frame *call_frame(struct task_struct *self, struct pov_thread *t,
-						    enum row row, const struct args *args, u64 here,
-						    u64 now)
+static __always_inline struct pov_frame *call_frame(struct pov_thread *t, enum row row,
+						    const struct args *args, u64 here, u64 now)
 {
 	u64 cookie = POV_COOKIE(cfg.kernel_row + row, POV_LIB_KERNEL), *words;
 	struct pov_frame *f;
@@ -110,7 +109,7 @@ static __always_inline struct pov_frame *call_frame(struct task_struct *self, st
 	if (calls_over(now))
 		return NULL;
 	if (t->depth)
-		frames_drop_stale(t, return_trampoline(self), as_number(t, here), now);
+		frames_drop_stale(t, return_trampoline(), as_number(t, here), now);
 	if (call_folds(t, cfg.kernel_row + row, args->word[0], now))
 		return NULL;
 	d = t->depth;
@@ -135,7 +134,7 @@ static __always_inline struct pov_frame *call_begins(u64 here, enum row row,
 
 	if (!t)
 		return NULL;
-	f = call_frame(self, t, row, args, here, bpf_ktime_get_ns());
+	f = call_frame(t, row, args, here, bpf_ktime_get_ns());
 	if (!f)
 		return NULL;
 	if (!args->polls && t->spinning >> t->depth)
@@ -360,7 +359,7 @@ static __always_inline int socket_seen(enum row row, struct sock *sk, s64 ret, u
 	struct pov_frame *f;
 	u32 d;
 
-	f = t ? call_frame(self, t, row, &a, FROM_PROGRAM, now) : NULL;
+	f = t ? call_frame(t, row, &a, FROM_PROGRAM, now) : NULL;
 	if (!f)
 		return 0;
 	d = t->depth;

@@ -23,7 +23,7 @@ static __always_inline int on_region(struct pt_regs *ctx, u64 sp, u8 flags)
 	if (calls_over(now))
 		return 0;
 	hdr_init(&r.hdr, POV_KIND_REGION, sizeof(r), id, now);
-	if (!flags && frame_alive(return_trampoline(self), sp))
+	if (!flags && frame_alive(return_trampoline(), sp))
 		flags = POV_REGION_CHAINED;
 	r.hdr.flags = flags;
 	r.sp = sp;

@@ -8,22 +8,6 @@
 
 #define TASK_STATE_MASK 0xff
 
-/* Takes a number for a pointer, so that the verifier goes through it once and not once a call. */
-__noinline u64 frame_site_among(u64 return_instances, u64 sp)
-{
-	struct return_instance *ri = (struct return_instance *)return_instances;
-	u32 i;
-
-	for (i = 0; i < 2 * POV_CALL_DEPTH_MAX; i++) {
-		if (!ri)
-			break;
-		if (BPF_CORE_READ(ri, stack) == sp)
-			return BPF_CORE_READ(ri, orig_ret_vaddr);
-		ri = BPF_CORE_READ(ri, next);
-	}
-	return 0;
-}
-
 /* Tells of a call that is under way. what: its depth, from bit 32 on its function. */
 __noinline int begin_emit(u32 tid, u32 tgid, u64 what, u64 begin_ns, u64 now)
 {

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * What the kernel keeps of functions whose return has a probe. Functions of plain numbers, which the verifier goes through once
+ * in each program: it takes a millisecond for each look through the current task's pointers.
+ */
+#include "core.bpf.h"
+
+__noinline u64 return_trampoline(void)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+	struct xol_area *area = self->mm->uprobes_state.xol_area;
+
+	return area->vaddr;
+}
+
+__noinline u64 frame_site_among(u64 return_instances, u64 sp)
+{
+	struct return_instance *ri = (struct return_instance *)return_instances;
+	u32 i;
+
+	for (i = 0; i < 2 * POV_CALL_DEPTH_MAX; i++) {
+		if (!ri)
+			break;
+		if (BPF_CORE_READ(ri, stack) == sp)
+			return BPF_CORE_READ(ri, orig_ret_vaddr);
+		ri = BPF_CORE_READ(ri, next);
+	}
+	return 0;
+}
+
+char LICENSE[] __weak SEC("license") = "Dual BSD/GPL";
