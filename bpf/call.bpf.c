@@ -249,7 +249,7 @@ int call_entry(struct pt_regs *ctx)
 	if (calls_over(now))
 		return 0;
 	if (t->depth)
-		frames_drop_stale(t, return_trampoline(), FROM_PROGRAM, now);
+		frames_drop_stale(t, trampoline_of(bpf_get_current_task_btf()), FROM_PROGRAM, now);
 	d = t->depth;
 	nargs = call_nargs(fn);
 	counted_look(t, now);

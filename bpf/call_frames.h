@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * The frames of a thread's calls under way.
+ * The frames of a thread's calls under way. Who includes this has frame_lasts(trampoline, sp, here): whether the call whose frame
+ * has that stack pointer is still under way.
  */
 #ifndef POV_CALL_FRAMES_H
 #define POV_CALL_FRAMES_H
 
 #include "call_state.h"
 
-/* Frames whose function was left without returning. trampoline, here: as frame_drop_stale has them. */
+/* Frames whose function was left without returning. trampoline, here: as frame_lasts has them. */
 static __always_inline void frames_drop_stale(struct pov_thread *t, u64 trampoline, u64 here,
 					      u64 now)
 {
-	u32 i;
+	u32 d = t->depth - 1, i;
 
+	if (d >= POV_CALL_DEPTH_MAX || frame_lasts(trampoline, frame_at(t, d)->sp, here))
+		return;
 	for (i = 0; i < POV_CALL_DEPTH_MAX; i++)
 		if (!frame_drop_stale(t, trampoline, here, now))
 			break;

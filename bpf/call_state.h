@@ -45,10 +45,7 @@ static __always_inline u64 frame_arg(struct pov_frame *f, u32 i)
  * flags, and leaves the frame alone. (call_steps.h)
  */
 int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u32 flags);
-/*
- * Drops the innermost frame if its function was left without returning: 1 if so, 0 if it still runs or there is none. trampoline,
- * here: what tells that (frame_lasts). (call_steps.h)
- */
+/* Drops the innermost frame if its function was left without returning (call_frames.h): 1 if so. (call_steps.h) */
 int frame_drop_stale(struct pov_thread *t, u64 trampoline, u64 here, u64 now);
 /* Writes the spins at this depth and deeper that began before a time, and ends them; inner ones first. (spin.bpf.c) */
 int spin_flush(struct pov_thread *t, u32 depth, u64 before_ns);

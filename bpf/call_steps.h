@@ -4,7 +4,7 @@
  * same for probes (call.bpf.c) and for the library that is preloaded (user/preload/record.c). Who includes this has
  *
  *	frame_out(t, f, size)		a finished record leaves
- *	frame_lasts(trampoline, sp, here)	whether the call whose frame has that stack pointer is still under way
+ *	frame_lasts(trampoline, sp, here)	(call_frames.h)
  *	fn_find, lib_find, count	recipes, layouts, what is counted
  */
 #ifndef POV_CALL_STEPS_H

@@ -7,10 +7,7 @@
 
 __noinline u64 return_trampoline(void)
 {
-	struct task_struct *self = bpf_get_current_task_btf();
-	struct xol_area *area = self->mm->uprobes_state.xol_area;
-
-	return area->vaddr;
+	return trampoline_of(bpf_get_current_task_btf());
 }
 
 __noinline u64 frame_site_among(u64 return_instances, u64 sp)
