@@ -359,7 +359,8 @@ int call_note(struct pt_regs *ctx)
 	t = thread_calling(ctx);
 	if (!t)
 		return 0;
-	frames_drop_stale(t, return_trampoline(), FROM_PROGRAM, now);
+	if (t->depth)
+		frames_drop_stale(t, return_trampoline(), FROM_PROGRAM, now);
 	d = t->depth;
 	if (d >= POV_CALL_DEPTH_MAX) {
 		count(POV_COUNT_MISS(POV_MISS_DEPTH));

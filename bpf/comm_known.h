@@ -41,7 +41,7 @@ struct {
 	__type(value, struct comm_info);
 } comms SEC(".maps");
 
-/* A function that the verifier goes through once: each look through a task's pointers takes it a ms. */
+/* A function that the verifier goes through once: a look through a task's pointers takes it a ms. It wants to be told that key is there. */
 __noinline int key_fill(struct comm_key *key, u64 handle)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
