@@ -3,8 +3,8 @@
 # povtrace. Everything built lies under build/; nothing is written among the sources.
 #
 #   make            the tracer and the benchmarks  make demo    install what is missing, record, show
-#   make check      all tests                      make lint    format, directions, static checks
-#   make asan       the tracer with sanitizers     make install DESTDIR= PREFIX=/usr/local
+#   make check      the tests of every change      make lint    format, directions, static checks
+#   make check-all  all tests that are exact       make install DESTDIR= PREFIX=/usr/local
 #
 # Sources are found by wildcard and registries are generated from what is there: a new command,
 # layer, writer or test needs no line here.
@@ -22,6 +22,12 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 CLANG ?= clang
+# Compilers by way of ccache, if it is installed: CCACHE= for none.
+ifeq ($(origin CCACHE),undefined)
+CCACHE := $(if $(shell command -v ccache),ccache)
+endif
+# For targets that build much: as many jobs as CPUs, unless make was told how many.
+JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 PKG_CONFIG ?= pkg-config
 AR ?= ar
 # Ubuntu's /usr/sbin/bpftool is a wrapper that may find nothing for the running kernel.
@@ -166,12 +172,12 @@ $(BUILD)/flags: FORCE
 $(BUILD)/obj/%.o: user/%.c $(BUILD)/flags | $(GEN_HDR)
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+	$(Q)$(CCACHE) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
 $(BUILD)/obj/gen/%.o: $(GEN)/%.c $(BUILD)/flags | $(GEN_HDR)
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+	$(Q)$(CCACHE) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
 $(RECORD_OBJ): private CFLAGS_ALL += -fPIC
 
@@ -218,34 +224,30 @@ $(GEN)/preload_shims.h: bpf/mpi.def
 $(BUILD)/preload-objects/%.o: user/preload/%.c $(GEN)/preload_shims.h $(BUILD)/flags
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(PRELOAD_CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CCACHE) $(CC) $(PRELOAD_CFLAGS) -MMD -MP -c $< -o $@
 
 # What it shares with libpov.
 $(BUILD)/preload-objects/served.o: user/libpov/served.c $(BUILD)/flags
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(PRELOAD_CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CCACHE) $(CC) $(PRELOAD_CFLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/preload-objects/%.bpf.o: bpf/%.bpf.c $(BUILD)/flags
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(PRELOAD_CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CCACHE) $(CC) $(PRELOAD_CFLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/libpovtrace-preload.so: $(PRELOAD_OBJ)
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-soname,libpovtrace-preload.so $(PRELOAD_OBJ) -ldl -lpthread -o $@
 
-asan: gen
-	$(Q)$(MAKE) BUILD=build/asan SAN=address,undefined OPT="-O1 -g" all
-
 # ---- test programs ----
 
-# tests/unit/test_*.c: a cmocka program each; the other files there are linked into all of them but the
-# benchmark suite's (test_bench_*.c), which know nothing of the tracer: see bench/build.mk.
-UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
-UNIT_AUX := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
-UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%)
-UNIT_BENCH_BIN := $(filter $(BUILD)/tests/unit/test_bench_%,$(UNIT_BIN))
+# tests/unit/*.c: one program (unit), and one of the benchmark suite's test_bench_*.c, which know nothing of the tracer
+# (unit_bench, see bench/build.mk).
+UNIT_BENCH_SRC := $(sort $(wildcard tests/unit/test_bench_*.c))
+UNIT_SRC := $(sort $(filter-out $(UNIT_BENCH_SRC),$(wildcard tests/unit/*.c)))
+UNIT_OBJ := $(UNIT_SRC:tests/%.c=$(BUILD)/obj/tests/%.o)
 # tests/tool/*.c: programs the golden tests use (povmake, the maker of traces …).
 TOOL_BIN := $(patsubst tests/tool/%.c,$(BUILD)/tests/%,$(wildcard tests/tool/*.c))
 # tests/fuzz/fuzz_*.c: libFuzzer targets.
@@ -254,10 +256,10 @@ FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(wildcard tests/fuz
 $(BUILD)/obj/tests/%.o: tests/%.c $(BUILD)/flags | $(GEN_HDR)
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+	$(Q)$(CCACHE) $(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
-$(filter-out $(UNIT_BENCH_BIN),$(UNIT_BIN)): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o \
-		$(UNIT_AUX:tests/%.c=$(BUILD)/obj/tests/%.o) $(LIB)
+$(BUILD)/tests/unit: $(UNIT_OBJ) $(LIB)
+	$(say) LD $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ -lcmocka $(LIBS) -o $@
 
@@ -271,7 +273,7 @@ $(FUZZ_BIN): $(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer $^ $(LIBS) -o $@
 
-unit: $(UNIT_BIN)
+unit: $(BUILD)/tests/unit $(BUILD)/tests/unit_bench
 tools: $(TOOL_BIN)
 fuzzers: $(FUZZ_BIN)
 
@@ -331,42 +333,45 @@ GIVE := $(if $(BEHIND),chown -Rh $(BEHIND):$(SUDO_GID) build,true)
 deps:
 	@.ci/deps.sh
 
+# The build with sanitizers, build/asan: the tracer, the unit tests and the fuzzers, of the same objects. By clang, whose
+# libFuzzer wants instrumented objects; where it has none, by $(CC), and without fuzzers.
+FUZZER_TRY := echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return d && n < 0; }' | \
+	$(CLANG) -fsanitize=fuzzer,address,undefined -x c - -o build/fuzzer-works 2>/dev/null
+SAN_OPT := OPT="-O1 -g1"
 asan-tests: gen
-	$(Q)$(MAKE) BUILD=build/asan SAN=address,undefined OPT="-O1 -g" all unit tools
+	$(Q)if $(FUZZER_TRY); then \
+		$(MAKE) BUILD=build/asan CC=$(CLANG) SAN=address,undefined,fuzzer-no-link $(SAN_OPT) all unit tools fuzzers; \
+	else $(MAKE) BUILD=build/asan SAN=address,undefined $(SAN_OPT) all unit tools; fi
 
-# Only where clang brings libFuzzer; the runner says so where it does not.
-fuzz-tests: gen
-	$(Q)if echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return d && n < 0; }' | \
-		$(CLANG) -fsanitize=fuzzer,address -x c - -o build/fuzzer-works 2>/dev/null; then \
-		$(MAKE) BUILD=build/fuzz CC=$(CLANG) SAN=address,undefined,fuzzer-no-link OPT="-O1 -g" fuzzers; fi
-
-STAGES ?= unit golden fuzz simgrid live
-check-programs: all tools $(if $(filter unit golden,$(STAGES)),asan-tests) \
-	$(if $(filter fuzz,$(STAGES)),fuzz-tests) $(if $(filter live vm,$(STAGES)),live-programs) \
-	$(if $(filter simgrid,$(STAGES)),simgrid-programs)
+# What each stage of tests/run is made from.
+CHECK_STAGES := unit golden fuzz live
+ALL_STAGES := simgrid all
+STAGES ?= $(CHECK_STAGES)
+check-programs: all tools $(if $(filter unit golden fuzz,$(STAGES)),asan-tests) \
+	$(if $(filter live all timing vm,$(STAGES)),live-programs) $(if $(filter simgrid,$(STAGES)),simgrid-programs)
+# $(call run,STAGES): builds what they need, and runs them.
+run = $(MAKE) $(JOBS) STAGES="$(1)" check-programs && { tests/run $(1); status=$$?; $(GIVE); exit $$status; }
 check: deps
-	$(Q)$(MAKE) check-programs
-	$(Q)tests/run $(STAGES); status=$$?; $(GIVE); exit $$status
-check-unit check-golden: check-%: asan-tests
-	$(Q)tests/run $*
-check-golden: all tools
-check-fuzz: fuzz-tests tools
-	$(Q)tests/run fuzz
-check-live: all tools live-programs
-	$(Q)tests/run live
-check-simgrid: simgrid-programs
-	$(Q)tests/run simgrid
+	$(Q)+$(call run,$(STAGES))
+check-all: deps
+	$(Q)+$(call run,$(CHECK_STAGES) $(ALL_STAGES))
+check-timing: deps
+	$(Q)+$(call run,timing)
+check-unit check-golden check-fuzz check-live check-simgrid: check-%:
+	$(Q)+$(call run,$*)
 check-vm:
 	$(Q).ci/deps.sh vm
-	$(Q)$(MAKE) all tools live-programs
-	$(Q)tests/run vm
+	$(Q)+$(call run,vm)
 # The test says what it misses, if that cannot be installed.
 check-debian12 check-debian13: check-debian%:
 	$(Q).ci/deps.sh distro || true
 	$(Q)POV_DISTROS=$* tests/run distro
 bench: deps
-	$(Q)$(MAKE) all tools live-programs
+	$(Q)$(MAKE) $(JOBS) all tools live-programs
 	$(Q)tests/run bench
+# How many of the faults that are planted in the sources are caught by unit and golden tests: MUTANTS="-n 20 -s 7".
+mutants: deps
+	$(Q)tests/tool/mutate $(MUTANTS)
 lint:
 	$(Q)tests/run lint
 format:
@@ -377,7 +382,7 @@ format:
 # As its own user under sudo, as povtrace itself does it with the command that it records.
 
 demo: deps
-	$(Q)$(MAKE) all
+	$(Q)$(MAKE) $(JOBS) all
 	$(Q)mkdir -p $(DEMO); $(GIVE)
 	$(Q)$(MAKE) demo-run
 
@@ -472,7 +477,7 @@ clean:
 	rm -rf build
 
 FORCE:
-.PHONY: FORCE all gen asan unit tools fuzzers mpi-programs live-programs deps asan-tests fuzz-tests \
-	check-programs check check-unit check-golden check-fuzz check-simgrid check-live check-vm check-debian12 \
-	check-debian13 bench lint \
+.PHONY: FORCE all gen unit tools fuzzers mpi-programs live-programs deps asan-tests \
+	check-programs check check-all check-timing check-unit check-golden check-fuzz check-simgrid check-live check-vm \
+	check-debian12 check-debian13 bench mutants lint \
 	format demo demo-run docs install uninstall clean

@@ -36,12 +36,12 @@ build/povbench/$(1)/flags: FORCE
 build/povbench/$(1)/obj/%.o: %.c build/povbench/$(1)/flags | $$(BENCH_GEN_HDR)
 	$$(say) MPICC $$@
 	@mkdir -p $$(@D)
-	$$(Q)$(2) $$(BENCH_INC) $$(BENCH_PKG_CFLAGS) $$(BENCH_CFLAGS) $(3) -MMD -MP -c $$< -o $$@
+	$$(Q)$$(CCACHE) $(2) $$(BENCH_INC) $$(BENCH_PKG_CFLAGS) $$(BENCH_CFLAGS) $(3) -MMD -MP -c $$< -o $$@
 
 build/povbench/$(1)/obj/gen/%.o: $$(GEN)/%.c build/povbench/$(1)/flags
 	$$(say) MPICC $$@
 	@mkdir -p $$(@D)
-	$$(Q)$(2) $$(BENCH_INC) $$(BENCH_PKG_CFLAGS) $$(BENCH_CFLAGS) $(3) -MMD -MP -c $$< -o $$@
+	$$(Q)$$(CCACHE) $(2) $$(BENCH_INC) $$(BENCH_PKG_CFLAGS) $$(BENCH_CFLAGS) $(3) -MMD -MP -c $$< -o $$@
 
 build/povbench/$(1)/povbench: $$(BENCH_OBJ_$(1))
 	$$(say) MPILD $$@
@@ -73,24 +73,24 @@ BENCH_TEST_SRC := $(sort $(wildcard tests/povbench/*/*.c))
 BENCH_LIB_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out $(BENCH_MPI_SRC),$(BENCH_SRC)) $(BENCH_TEST_SRC)) \
 	$(BUILD)/obj/bench/gen/benches.o $(BENCH_BASE_SRC:user/%.c=$(BUILD)/obj/%.o)
 # The model of communication first: the tracer has a directory of that name.
-BENCH_LIB_FLAGS = -Itests/povbench $(BENCH_INC) $(BENCH_PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS_ALL) -fopenmp -pthread
+BENCH_LIB_FLAGS = -Itests/povbench -Itests $(BENCH_INC) $(BENCH_PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS_ALL) -fopenmp -pthread
 
 $(BUILD)/obj/bench/gen/%.o: $(GEN)/%.c $(BUILD)/flags | $(BENCH_GEN_HDR)
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(BENCH_LIB_FLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CCACHE) $(CC) $(BENCH_LIB_FLAGS) -MMD -MP -c $< -o $@
 $(BUILD)/obj/bench/%.o: bench/%.c $(BUILD)/flags | $(BENCH_GEN_HDR)
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(BENCH_LIB_FLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CCACHE) $(CC) $(BENCH_LIB_FLAGS) -MMD -MP -c $< -o $@
 $(BUILD)/obj/tests/povbench/%.o: tests/povbench/%.c $(BUILD)/flags | $(BENCH_GEN_HDR)
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(BENCH_LIB_FLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CCACHE) $(CC) $(BENCH_LIB_FLAGS) -MMD -MP -c $< -o $@
 $(BUILD)/obj/tests/unit/test_bench_%.o: tests/unit/test_bench_%.c $(BUILD)/flags | $(BENCH_GEN_HDR)
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(BENCH_LIB_FLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CCACHE) $(CC) $(BENCH_LIB_FLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/bench-objects: FORCE
 	@mkdir -p $(@D)
@@ -99,7 +99,8 @@ $(BENCH_LIB): $(BENCH_LIB_OBJ) $(BUILD)/bench-objects
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $(BENCH_LIB_OBJ)
 
-$(UNIT_BENCH_BIN): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BENCH_LIB)
+$(BUILD)/tests/unit_bench: $(UNIT_BENCH_SRC:tests/%.c=$(BUILD)/obj/tests/%.o) $(BUILD)/obj/tests/unit/main.o $(BENCH_LIB)
+	$(say) LD $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_ALL) -fopenmp $^ -lcmocka $(BENCH_LIBS) -o $@
 

@@ -27,12 +27,12 @@ $(GEN)/fabric_page_parts.c: viz/build.mk viz/fabric/page.html viz/fabric/page.cs
 $(BUILD)/obj/viz/%.o: viz/%.c $(BUILD)/flags | $(GEN)/version.h
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) -Iviz $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+	$(Q)$(CCACHE) $(CC) -Iviz $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 $(BUILD)/obj/viz/advice.o $(BUILD)/obj/viz/setting.o: CPPFLAGS_ALL += -Ibench
 $(BUILD)/obj/viz/gen/%.o: $(GEN)/%.c $(BUILD)/flags | $(GEN)/version.h
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) -Iviz $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+	$(Q)$(CCACHE) $(CC) -Iviz $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
 $(BUILD)/viz-objects: FORCE
 	@mkdir -p $(@D)

@@ -93,11 +93,11 @@ need() { # TOOL…
 	for tool; do command -v "$tool" >/dev/null || skip_all "needs $tool"; done
 }
 
-# The MPIs that are here and that the programs were built for.
+# Sets $mpis: of the MPIs that the runner names in POV_MPIS (both, if none), those that the programs were built for.
 find_mpis() {
 	local m
 	mpis=
-	for m in ${POV_FUNCS:-openmpi mpich}; do
+	for m in ${POV_MPIS:-openmpi mpich}; do
 		if command -v "mpirun.$m" >/dev/null && [ -x "$programs/$m/p2p" ]; then
 			mpis="$mpis $m"
 		else

@@ -17,7 +17,7 @@ $(SMPI)/flags: FORCE
 	@echo '$(BENCH_INC) $(BENCH_CFLAGS) $(SMPI_FLAGS) $(SMPI_OBJ)' >$@.$$$$; $(update)
 
 # $(call smpicc,source)
-smpicc = $(Q)smpicc $(BENCH_INC) $(BENCH_PKG_CFLAGS) $(BENCH_CFLAGS) $(SMPI_FLAGS) -MMD -MP -c $(1) -o $@
+smpicc = $(Q)$(CCACHE) smpicc $(BENCH_INC) $(BENCH_PKG_CFLAGS) $(BENCH_CFLAGS) $(SMPI_FLAGS) -MMD -MP -c $(1) -o $@
 
 $(SMPI)/obj/%.o: %.c $(SMPI)/flags | $(GEN)/version.h
 	$(say) SMPICC $@

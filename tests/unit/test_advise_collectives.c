@@ -3,16 +3,11 @@
  * What the strategy collectives is made of: intervals over launches, own time and message sizes of collectives that are told by hand, calls made
  * shorter in the run gone through once more, and result files of povbench, damaged ones among them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "advise/collective_calls.h"
 #include "advise/measured.h"
 #include "advise/shift.h"
@@ -26,7 +21,7 @@
 /* ---- intervals ---- */
 
 /* The tails of Mann and Whitney's distribution are tabulated: 5 and 5 values, 5 %: 2; 7 and 7: 8; 8 and 6: 8; 10 and 10: 23. */
-static void test_shift_of_tables(void **state)
+TEST(shift_of_tables)
 {
 	static const struct {
 		uint32_t na, nb, tail;
@@ -34,7 +29,6 @@ static void test_shift_of_tables(void **state)
 	double a[16], b[16];
 	struct shift s;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		/* All pairs' differences are different whole numbers: 0, 1, 2 … */
 		for (uint32_t k = 0; k < known[i].na; k++)
@@ -48,12 +42,11 @@ static void test_shift_of_tables(void **state)
 	}
 }
 
-static void test_shift_needs(void **state)
+TEST(shift_needs)
 {
 	double a[3] = {1, 2, 3}, b[3] = {1, 2, 3};
 	struct shift s;
 
-	(void)state;
 	assert_false(shift_of(a, 3, b, 3, false, 0.05, &s));
 	assert_true(shift_of(a, 3, b, 3, false, 0.1, &s));
 	assert_false(shift_of(a, 0, b, 3, false, 0.1, &s));
@@ -63,13 +56,12 @@ static void test_shift_needs(void **state)
 }
 
 /* Of equal ones no more than the level says are told apart. */
-static void test_shift_of_equal_ones(void **state)
+TEST(shift_of_equal_ones)
 {
 	uint64_t random = 7;
 	uint32_t apart = 0, i, k;
 	struct shift s;
 
-	(void)state;
 	for (i = 0; i < 2000; i++) {
 		double v[14];
 
@@ -165,7 +157,7 @@ static void told(struct world *w, const struct func_info *func, const struct par
 }
 
 /* Who leaves before the last one has come waited for those who came before its end. */
-static void test_own_time(void **state)
+TEST(own_time)
 {
 	static const struct part part[RANKS] = {
 		{2000, 2100, 4096, 0}, /* the root sends and goes */
@@ -175,7 +167,6 @@ static void test_own_time(void **state)
 	};
 	struct world w;
 
-	(void)state;
 	world_open(&w);
 	told(&w, &bcast, part);
 	collective_calls_settle(&w.calls);
@@ -200,11 +191,10 @@ static void told_alike(struct world *w, const struct func_info *func, uint64_t a
 	told(w, func, part);
 }
 
-static void test_cells(void **state)
+TEST(cells)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w);
 	told_alike(&w, &bcast, 2000, 1024, 1024);
 	told_alike(&w, &bcast, 3000, 2047, 2047); /* the same power of two */
@@ -249,7 +239,7 @@ static uint64_t gain_of(struct world *w, const int64_t *by)
 }
 
 /* Two calls; rank 3 is the last to both, and has computed in between. */
-static void test_shorten(void **state)
+TEST(shorten)
 {
 	static const struct part first[RANKS] = {
 		{2000, 3000, 8, 8}, {2000, 3000, 8, 8}, {2000, 3000, 8, 8}, {2000, 3000, 8, 8}};
@@ -261,7 +251,6 @@ static void test_shorten(void **state)
 			     most[RANKS] = {5000, 5000, 5000, 5000};
 	struct world w;
 
-	(void)state;
 	world_open(&w);
 	told(&w, &bcast, first);
 	told(&w, &bcast, second);
@@ -303,11 +292,10 @@ static int text_read(const char *text, struct measured *m)
 	return err;
 }
 
-static void test_measured(void **state)
+TEST(measured)
 {
 	struct measured m;
 
-	(void)state;
 	assert_int_equal(text_read(FILE_OF(LAUNCH(RESULT(
 					   "allreduce_latency:ring", "2",
 					   "\"algorithm\":\"4\",\"algorithm_name\":\"ring\"",
@@ -332,7 +320,7 @@ static void test_measured(void **state)
 }
 
 /* A file is unusable, or only some of it is. */
-static void test_measured_hostile(void **state)
+TEST(measured_hostile)
 {
 	static const char *const unusable[] = {
 		"",
@@ -368,7 +356,6 @@ static void test_measured_hostile(void **state)
 	};
 	struct measured m;
 
-	(void)state;
 	log_set_level(LOG_QUIET);
 	for (size_t i = 0; i < sizeof(unusable) / sizeof(unusable[0]); i++)
 		assert_true(text_read(unusable[i], &m) < 0);
@@ -384,7 +371,7 @@ static void test_measured_hostile(void **state)
 }
 
 /* Every byte of a good file in turn becomes another one. */
-static void test_measured_spoiled(void **state)
+TEST(measured_spoiled)
 {
 	static const char good[] = FILE_OF(
 		LAUNCH(RESULT("allreduce_latency:ring", "2", "\"algorithm\":\"4\"",
@@ -393,7 +380,6 @@ static void test_measured_spoiled(void **state)
 	char text[sizeof(good)];
 	struct measured m;
 
-	(void)state;
 	log_set_level(LOG_QUIET);
 	for (size_t i = 0; i < sizeof(good) - 1; i += 1) {
 		memcpy(text, good, sizeof(good));
@@ -401,21 +387,4 @@ static void test_measured_spoiled(void **state)
 		if (!text_read(text, &m))
 			measured_release(&m);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shift_of_tables),
-		cmocka_unit_test(test_shift_needs),
-		cmocka_unit_test(test_shift_of_equal_ones),
-		cmocka_unit_test(test_own_time),
-		cmocka_unit_test(test_cells),
-		cmocka_unit_test(test_shorten),
-		cmocka_unit_test(test_measured),
-		cmocka_unit_test(test_measured_hostile),
-		cmocka_unit_test(test_measured_spoiled),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,18 +3,13 @@
  * What is made of a recording's own words on its MPI library, and of the library's (lines of povtrace-mpi-t): no library is run here;
  * tests/live/threshold.test compares the same with what libraries do.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "unit/test.h"
 #include "advise/library_file.h"
 #include "advise/library_internal.h"
 #include "base/log.h"
@@ -92,14 +87,13 @@ static void is_value(struct library_value v, enum library_told by, int64_t value
 	"{\"name\":\"btl_tcp_free_list_max\",\"value\":-1}\n"                               \
 	"{\"name\":\"btl_tcp_progress_thread\",\"value\":0}\n{\"end\":8}\n"
 
-static void test_openmpi(void **state)
+TEST(openmpi)
 {
 	const char *const metas[] = {LIBRARY("/usr/lib/libmpi.so.40", "openmpi", "4.1.4"),
 				     RANK("openmpi", "\"OMP_NUM_THREADS\":\"3\""), NULL};
 	struct world w;
 	char *how;
 
-	(void)state;
 	world_open(&w, metas, SAID_4);
 	assert_int_equal(library_family(w.l), LIBRARY_OPENMPI);
 	assert_string_equal(library_name(w.l), "Open MPI 4.1.4");
@@ -130,13 +124,12 @@ static void test_openmpi(void **state)
 }
 
 /* Open MPI 5: vader is called sm, and ob1's largest header is another. */
-static void test_openmpi_5(void **state)
+TEST(openmpi_5)
 {
 	const char *const metas[] = {LIBRARY("/opt/libmpi.so.40", "openmpi", "5.0.3"),
 				     RANK("slurm", ""), NULL};
 	struct world w;
 
-	(void)state;
 	world_open(&w, metas,
 		   "{\"ranks\":2}\n{\"name\":\"pml\",\"value\":\"ob1\"}\n"
 		   "{\"name\":\"btl_sm_eager_limit\",\"value\":4096}\n{\"end\":2}\n");
@@ -149,7 +142,7 @@ static void test_openmpi_5(void **state)
 }
 
 /* Nobody was asked: what was given to the launcher. */
-static void test_openmpi_environment(void **state)
+TEST(openmpi_environment)
 {
 	const char *const metas[] = {LIBRARY("/usr/lib/libmpi.so.40", "openmpi", "4.1.4"),
 				     RANK("openmpi",
@@ -159,7 +152,6 @@ static void test_openmpi_environment(void **state)
 				     NULL};
 	struct world w;
 
-	(void)state;
 	world_open(&w, metas, NULL);
 	assert_int_equal(library_path(w.l, false), PATH_TCP);
 	is_value(library_threshold(w.l, false), TOLD_ENVIRONMENT, 8192 - 56,
@@ -169,13 +161,12 @@ static void test_openmpi_environment(void **state)
 	world_close(&w);
 }
 
-static void test_openmpi_ucx(void **state)
+TEST(openmpi_ucx)
 {
 	const char *const metas[] = {LIBRARY("/usr/lib/libmpi.so.40", "openmpi", "4.1.4"),
 				     RANK("openmpi", "\"UCX_RNDV_THRESH\":\"64k\""), NULL};
 	struct world w;
 
-	(void)state;
 	world_open(&w, metas, "{\"ranks\":2}\n{\"pml\":\"ucx\"}\n{\"end\":0}\n");
 	assert_int_equal(library_path(w.l, false), PATH_UCX);
 	assert_int_equal(library_path(w.l, true), PATH_UCX);
@@ -209,9 +200,8 @@ static void mpich_is(const char *version, const char *setting, enum library_path
 	free(said);
 }
 
-static void test_mpich_path(void **state)
+TEST(mpich_path)
 {
-	(void)state;
 	mpich_is("ch4:ucx configure: --with-device=ch4:ucx", "", PATH_UCX, PATH_UCX);
 	mpich_is("ch4:ucx --with-ch4-shmmods=auto", "", PATH_UCX, PATH_UCX);
 	mpich_is("ch4:ucx --with-ch4-shmmods=posix", "", PATH_SHM, PATH_UCX);
@@ -222,7 +212,7 @@ static void test_mpich_path(void **state)
 	mpich_is("ch3:nemesis", "", PATH_UNKNOWN, PATH_UNKNOWN);
 }
 
-static void test_mpich(void **state)
+TEST(mpich)
 {
 	const char *const metas[] = {LIBRARY("/usr/lib/libmpich.so.12", "mpich", "4.0.2"),
 				     RANK("hydra", "\"UCX_RNDV_THRESH\":\"auto\""),
@@ -230,7 +220,6 @@ static void test_mpich(void **state)
 	struct world w;
 	char *how;
 
-	(void)state;
 	world_open(&w, metas, NULL);
 	assert_int_equal(library_path(w.l, false), PATH_UCX);
 	is_value(library_threshold(w.l, false), TOLD_NOT, 0, NULL);
@@ -246,14 +235,13 @@ static void test_mpich(void **state)
 	world_close(&w);
 }
 
-static void test_mpich_cells(void **state)
+TEST(mpich_cells)
 {
 	const char *const metas[] = {LIBRARY("/usr/lib/libmpi.so.12", "mpich", "4.2.0"),
 				     RANK("hydra", ""), NULL};
 	struct world w;
 	char *how;
 
-	(void)state;
 	world_open(&w, metas,
 		   "{\"ranks\":2}\n{\"library\":\"Device: ch4:ofi\"}\n"
 		   "{\"name\":\"MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS\",\"value\":64}\n"
@@ -268,7 +256,7 @@ static void test_mpich_cells(void **state)
 	world_close(&w);
 }
 
-static void test_relatives(void **state)
+TEST(relatives)
 {
 	const char *const intel[] = {LIBRARY("/opt/intel/oneapi/mpi/2021.13/lib/libmpi.so.12.0.0",
 					     "mpich", ""),
@@ -279,7 +267,6 @@ static void test_relatives(void **state)
 				       NULL};
 	struct world w;
 
-	(void)state;
 	world_open(&w, intel, NULL);
 	assert_int_equal(library_family(w.l), LIBRARY_INTEL);
 	assert_string_equal(library_name(w.l), "Intel MPI");
@@ -301,13 +288,12 @@ static void test_relatives(void **state)
 	world_close(&w);
 }
 
-static void test_nothing(void **state)
+TEST(nothing)
 {
 	const char *const metas[] = {NULL};
 	struct world w;
 	char *how;
 
-	(void)state;
 	world_open(&w, metas, NULL);
 	assert_int_equal(library_family(w.l), LIBRARY_OTHER);
 	assert_string_equal(library_name(w.l), "");
@@ -323,7 +309,7 @@ static void test_nothing(void **state)
 }
 
 /* Nothing of a foreign trace reaches the terminal as it is. */
-static void test_hostile(void **state)
+TEST(hostile)
 {
 	const char *const metas[] = {
 		LIBRARY("/no\\u001b[31mwhere", "mpich", "4\\u001b[31m"),
@@ -332,7 +318,6 @@ static void test_hostile(void **state)
 		"{\"type\":\"image\",\"path\":7}", NULL};
 	struct world w;
 
-	(void)state;
 	world_open(&w, metas, NULL);
 	w.l->ask = true;
 	is_value(library_threshold(w.l, false), TOLD_NOT, 0, NULL);
@@ -345,7 +330,7 @@ static void test_hostile(void **state)
 
 /* ---- what is said, and what is passed on ---- */
 
-static void test_answer(void **state)
+TEST(answer)
 {
 	static const char *const not_whole[] = {"",
 						"{\"ranks\":2}\n",
@@ -355,7 +340,6 @@ static void test_answer(void **state)
 						"[2]\n\"end\"\n"};
 	struct library_answer a;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(not_whole) / sizeof(not_whole[0]); i++) {
 		char *text = xstrdup(not_whole[i]);
 
@@ -364,9 +348,8 @@ static void test_answer(void **state)
 	}
 }
 
-static void test_passes(void **state)
+TEST(passes)
 {
-	(void)state;
 	assert_true(library_ask_passes("OMPI_MCA_btl", "self,tcp"));
 	assert_true(library_ask_passes("OMPI_MCA_btl_vader_eager_limit", "8192"));
 	assert_true(library_ask_passes("UCX_TLS", "^ib"));
@@ -392,13 +375,12 @@ static void is_refused(const char *path, const char *build_id, const char *why)
 	free(said);
 }
 
-static void test_trust(void **state)
+TEST(trust)
 {
 	char path[] = "/tmp/povtest.XXXXXX";
 	int fd = mkstemp(path);
 	char *why;
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
 	is_refused("/nowhere/libmpi.so", "", "is not on this machine");
@@ -413,25 +395,4 @@ static void test_trust(void **state)
 	if (why)
 		print_message("SKIP: %s\n", why);
 	free(why);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_openmpi),
-		cmocka_unit_test(test_openmpi_5),
-		cmocka_unit_test(test_openmpi_environment),
-		cmocka_unit_test(test_openmpi_ucx),
-		cmocka_unit_test(test_mpich_path),
-		cmocka_unit_test(test_mpich),
-		cmocka_unit_test(test_mpich_cells),
-		cmocka_unit_test(test_relatives),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_answer),
-		cmocka_unit_test(test_passes),
-		cmocka_unit_test(test_trust),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,10 @@
  * The run without certain waits: by hand, and on random programs, which are carried out twice, with and without what is to be left out:
  * the gain that is told is the difference of the two, to the nanosecond.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "advise/whatif.h"
 #include "unit/model_fixture.h"
 
@@ -221,9 +216,8 @@ static uint64_t last_of(const uint64_t *ns)
 	return last;
 }
 
-static void test_random(void **unused)
+TEST(random)
 {
-	(void)unused;
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		enum sends how = seed % SENDS;
 		bool cores = seed & 2;
@@ -261,13 +255,12 @@ static void test_random(void **unused)
 /* ---- by hand ---- */
 
 /* A rank that is faster to a barrier gains nothing if another one is late to it. */
-static void test_barrier_hides(void **unused)
+TEST(barrier_hides)
 {
 	const struct whatif_change change = {.give_core = all_of_it};
 	const uint64_t begin_ns[RANKS] = {2000, 5000, 2000, 2000};
 	struct world w;
 
-	(void)unused;
 	world_open(&w);
 	told_no_core(&w, 0, 1, 1200, 1900);
 	told_barrier(&w, begin_ns, 5010);
@@ -296,13 +289,12 @@ static bool moves_on(void *ctx, const struct whatif_dep *d, struct whatif_instea
 }
 
 /* Rank 1 has posted a receive and computes; rank 0 is in its send until rank 1 waits. */
-static void test_stands_still(void **unused)
+TEST(stands_still)
 {
 	const struct whatif_change change = {.leave_out = moves_on};
 	struct world w;
 	struct seen s = {.n = 0};
 
-	(void)unused;
 	world_open(&w);
 	told_call(&w, 1, &recv_func, 1100, 1110);
 	told_call(&w, 0, &send_func, 1200, 4050);
@@ -326,12 +318,11 @@ static void test_stands_still(void **unused)
 }
 
 /* The other one comes back soon, compared with how long such a message takes: it was on its way. */
-static void test_on_its_way(void **unused)
+TEST(on_its_way)
 {
 	struct world w;
 	struct seen s = {.n = 0};
 
-	(void)unused;
 	world_open(&w);
 	told_call(&w, 1, &recv_func, 1100, 1110);
 	told_call(&w, 0, &send_func, 1200, 4050);
@@ -350,12 +341,11 @@ static bool costs_more(void *ctx, const struct whatif_dep *d, struct whatif_inst
 }
 
 /* A send that waits 1,000 ns for its receive; what is added to both calls is subtracted. */
-static void test_extra(void **unused)
+TEST(extra)
 {
 	const int64_t extra_ns[] = {0, 100, 2000, -30};
 	const uint64_t gain_ns[] = {1000, 900, 0, 1030};
 
-	(void)unused;
 	for (int i = 0; i < 4; i++) {
 		const struct whatif_change change = {.leave_out = costs_more,
 						     .ctx = (void *)&extra_ns[i]};
@@ -370,15 +360,4 @@ static void test_extra(void **unused)
 		assert_int_equal(whatif_run(w.whatif, &change), gain_ns[i]);
 		world_close(&w);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),	     cmocka_unit_test(test_barrier_hides),
-		cmocka_unit_test(test_stands_still), cmocka_unit_test(test_on_its_way),
-		cmocka_unit_test(test_extra),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* What threads did between MPI_Init and MPI_Finalize. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "analysis/app_time.h"
 #include "unit/model_fixture.h"
 
@@ -75,9 +70,8 @@ static void world(void)
 }
 
 /* Init to 1200; work 1300 … 1350, sleep 1400 … 1500, a receive 1600 … 1900 of which 1650 … 1700 asleep and 1700 … 1750 without core. */
-static void test_parts(void **state)
+TEST(parts)
 {
-	(void)state;
 	world();
 	put_call(&f, 1050, 1200, 0, 100, 100, "MPI_Init", 0, 0);
 	put_call(&f, 1300, 1350, 0, 100, 100, "MPI_Type_contiguous", 0, 0);
@@ -108,9 +102,8 @@ static void test_parts(void **state)
 }
 
 /* Two polls, of 100 and 70: in the first it leaves the CPU for 60; then for 40 between them. */
-static void test_polls_away(void **state)
+TEST(polls_away)
 {
-	(void)state;
 	world();
 	put_call(&f, 1050, 1200, 0, 100, 100, "MPI_Init", 0, 0);
 	put_call_begin(&f, 1320, 0, 100, 1310, 0);
@@ -129,9 +122,8 @@ static void test_polls_away(void **state)
 }
 
 /* Neither is seen: from its first record to its end; the thread with most calls is the main one. */
-static void test_attached(void **state)
+TEST(attached)
 {
-	(void)state;
 	world();
 	put_waking(&f, 1100, 1, 900, 101, 1);
 	put_switch(&f, 1100, 1, 0, 0, 101);
@@ -160,9 +152,8 @@ static void world_launched(void)
 }
 
 /* MPI_Init is not recorded: time counts from the first call that is, of other threads from its end. */
-static void test_found(void **state)
+TEST(found)
 {
-	(void)state;
 	world_launched();
 	put_call(&f, 1500, 1600, 0, 200, 200, "MPI_Recv", 0, 0);
 	replay();
@@ -177,9 +168,8 @@ static void test_found(void **state)
 }
 
 /* The same if the first are polls; MPI_Init, if it comes, is where time begins all the same. */
-static void test_found_polling(void **state)
+TEST(found_polling)
 {
-	(void)state;
 	world_launched();
 	put_spin(&f, 1500, 1700, 0, 200, 200, "MPI_Test", 0, 2, 150);
 	replay();
@@ -197,24 +187,12 @@ static void test_found_polling(void **state)
 }
 
 /* One that never calls MPI has no main thread. */
-static void test_silent(void **state)
+TEST(silent)
 {
-	(void)state;
 	world_launched();
 	replay();
 	assert_false(process_of(200)->has_main);
 	assert_int_equal(process_of(200)->computed_ns, 0);
 	parts_check(row_of(200), (uint64_t[]){0, 0, 0, 0, 0, 0});
 	release();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts),	      cmocka_unit_test(test_polls_away),
-		cmocka_unit_test(test_attached),      cmocka_unit_test(test_found),
-		cmocka_unit_test(test_found_polling), cmocka_unit_test(test_silent),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

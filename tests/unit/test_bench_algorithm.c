@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Algorithms that MPICH tells of in a description, as its versions print them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "core/algorithm.h"
 
 #define AUTO \
@@ -32,9 +27,8 @@ static void read_is(const char *text, const char *const *names)
 
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static void test_one_line(void **state)
+TEST(one_line)
 {
-	(void)state;
 	read_is("Variable to select bcast algorithm" AUTO
 		"binomial                                - Force Binomial Tree"
 		"nb                                      - Force nonblocking algorithm"
@@ -48,33 +42,20 @@ static void test_one_line(void **state)
 		NAMES("binomial", "nb"));
 }
 
-static void test_lines(void **state)
+TEST(lines)
 {
-	(void)state;
 	read_is("Variable to select barrier algorithm\n" AUTO "\n"
 		"nb            - Force nonblocking algorithm\n"
 		"dissemination - Force dissemination algorithm",
 		NAMES("nb", "dissemination"));
 }
 
-static void test_nothing(void **state)
+TEST(nothing)
 {
-	(void)state;
 	read_is("", NAMES(NULL));
 	read_is("auto - ", NAMES(NULL));
 	read_is("auto - )", NAMES(NULL));
 	read_is("auto - ) - ", NAMES(NULL));
 	read_is("Which algorithm is used: 0 ignore, 1 linear", NAMES(NULL));
 	read_is(AUTO "One - Two - Three", NAMES(NULL));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_line),
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

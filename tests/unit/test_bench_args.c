@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* What a command line means to a benchmark: whose sizes go without saying. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "args.h"
 
 static struct bench_options read_args(const struct args *args, const struct bench *alone)
@@ -29,12 +24,11 @@ static void assert_sizes(const struct args *args, const char *name, uint64_t min
 	assert_true(opt.step > step - 1e-9 && opt.step < step + 1e-9);
 }
 
-static void test_sizes(void **state)
+TEST(sizes)
 {
 	const struct args none = {0}, full = {.full = true}, quick = {.quick = true};
 	const struct args typed = {.bytes = "8:1K"}, step = {.step = "4"};
 
-	(void)state;
 	assert_sizes(&none, "latency", 0, 4 << 20, 2);
 	assert_sizes(&none, "pingpong", 0, 4 << 20, 2);
 	assert_sizes(&none, "bandwidth", 1, 4 << 20, 2);
@@ -48,12 +42,11 @@ static void test_sizes(void **state)
 }
 
 /* 0: as the benchmark has it. */
-static void test_window_and_pairs(void **state)
+TEST(window_and_pairs)
 {
 	const struct args none = {0}, typed = {.window = 3, .pairs = 2};
 	struct bench_options opt = read_args(&none, bench_find("message_rate"));
 
-	(void)state;
 	assert_int_equal(opt.window, 0);
 	assert_int_equal(opt.pairs, 0);
 	opt = read_args(&typed, bench_find("message_rate"));
@@ -61,23 +54,11 @@ static void test_window_and_pairs(void **state)
 	assert_int_equal(opt.pairs, 2);
 }
 
-static void test_names(void **state)
+TEST(names)
 {
-	(void)state;
 	assert_ptr_equal(bench_find("pingpong"), bench_find("latency"));
 	assert_non_null(bench_find("latency"));
 	assert_null(bench_find("pingpon"));
 	assert_true(bench_is(bench_find("latency"), "pingpong"));
 	assert_false(bench_is(bench_find("bandwidth"), "pingpong"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_window_and_pairs),
-		cmocka_unit_test(test_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

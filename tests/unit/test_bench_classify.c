@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Sentences: the rules of classify.h at their edges. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "core/classify.h"
 #include "core/result_file.h"
 
@@ -85,9 +80,8 @@ static void assert_sentence(struct result *r, const char *expected)
 	map_of((const double[]){__VA_ARGS__}, sizeof((double[]){__VA_ARGS__}) / sizeof(double), \
 	       first, factor)
 
-static void test_runs(void **state)
+TEST(runs)
 {
-	(void)state;
 	assert_sentence(MAP(1024, 2, 0, 0.1, 0.24), "x: overlap at all sizes");
 	assert_sentence(MAP(1024, 2, 0.25, 0.74), "x: partial overlap at all sizes");
 	assert_sentence(MAP(1024, 2, 0.75, 1.25), "x: no overlap at all sizes");
@@ -116,9 +110,8 @@ static struct result *waits_of(const double *ratio, const double *wait, size_t c
 #define R(...) ((const double[]){__VA_ARGS__})
 #define WAITS(factor, ratio, wait) waits_of(ratio, wait, sizeof(wait) / sizeof(double), factor)
 
-static void test_eager(void **state)
+TEST(eager)
 {
-	(void)state;
 	assert_sentence(WAITS(2, R(0, 0, 0, 1, 1), R(0, 0.05, 0.1, 0.25, 1)),
 			"x: overlap up to 4 KiB (eager), no overlap above");
 	/* One in between is allowed, two are not. */
@@ -147,9 +140,8 @@ static void test_eager(void **state)
 }
 
 /* Without waits of sends: two runs that say so themselves. */
-static void test_eager_by_overlap(void **state)
+TEST(eager_by_overlap)
 {
-	(void)state;
 	assert_sentence(MAP(1024, 2, 0, 0, 0, 1, 1),
 			"x: overlap up to 4 KiB (eager), no overlap above");
 	assert_sentence(MAP(1024, 4, 0, 2, 2),
@@ -161,19 +153,17 @@ static void test_eager_by_overlap(void **state)
 			"x: overlap up to 1 KiB, no overlap up to 4 KiB, overlap above");
 }
 
-static void test_unjudged(void **state)
+TEST(unjudged)
 {
 	struct result *r = result_of(RESULT_MAP);
 
-	(void)state;
 	map_add(r, 64, 100, 20000, 0);
 	assert_sentence(r, "x: not told at any size");
 }
 
 /* A size between others is said as it is: its interval is what protects from chance. */
-static void test_odd(void **state)
+TEST(odd)
 {
-	(void)state;
 	assert_sentence(
 		MAP(1024, 2, 0, 0, 3, 0, 1, 1),
 		"x: overlap up to 2 KiB, worse than one after the other up to 4 KiB, overlap up to "
@@ -181,11 +171,10 @@ static void test_odd(void **state)
 	assert_sentence(MAP(1024, 2, 1, 0, 0), "x: no overlap up to 1 KiB, overlap above");
 }
 
-static void test_judged(void **state)
+TEST(judged)
 {
 	struct result *r = result_of(RESULT_MAP);
 
-	(void)state;
 	/* Like lengths only: the others would say "no overlap". */
 	map_add(r, 1024, 1000, 100, 1);
 	map_add(r, 1024, 1000, 500, 0);
@@ -216,11 +205,10 @@ static struct result_point *interval_add(struct result *r, uint64_t bytes, doubl
 }
 
 /* A claim holds at both ends of the interval; of what else, nothing is told. */
-static void test_intervals(void **state)
+TEST(intervals)
 {
 	struct result *r = result_of(RESULT_MAP);
 
-	(void)state;
 	interval_add(r, 1024, 0.1, -0.1, 0.24);
 	interval_add(r, 2048, 0.2, 0.1, 0.3);
 	interval_add(r, 4096, 0.5, 0.11, 0.89);
@@ -239,12 +227,11 @@ static void test_intervals(void **state)
 }
 
 /* Both together cannot take less than one of them alone. */
-static void test_wrong(void **state)
+TEST(wrong)
 {
 	struct result *r = result_of(RESULT_MAP);
 	struct result_point *p;
 
-	(void)state;
 	interval_add(r, 1024, 0.1, 0, 0.2);
 	p = interval_add(r, 1024, -1, -1.2, -0.8);
 	assert_false(classify_is_wrong(p));
@@ -275,11 +262,10 @@ static void load_add(struct result *r, uint64_t threads, double comm, double mea
 	result_value(p, "ratio_mean", (measured - comm) / comm);
 }
 
-static void test_load(void **state)
+TEST(load)
 {
 	struct result *r = result_of(RESULT_LOAD);
 
-	(void)state;
 	load_add(r, 0, 1000, 1000, 0, 0);
 	load_add(r, 1, 1000, 1400, 9, 4e6);
 	assert_sentence(r, "x: messages late by 0.5 ms or more with 1 thread: 9 % of them, by "
@@ -310,22 +296,20 @@ static void test_load(void **state)
 		   "the median, and one takes 4.00 times T_comm on average");
 }
 
-static void test_load_of_others(void **state)
+TEST(load_of_others)
 {
 	struct result *r = result_of(RESULT_LOAD);
 
-	(void)state;
 	load_add(r, 0, 1000, 3e6, 30, 3e6);
 	load_add(r, 1, 1000, 4e6, 60, 4e6);
 	assert_sentence(r, "x: not told: 30 % of the messages are late without any load");
 }
 
 /* What takes milliseconds anyhow is not judged. */
-static void test_load_large(void **state)
+TEST(load_large)
 {
 	struct result *r = result_of(RESULT_LOAD);
 
-	(void)state;
 	load_add(r, 0, 5e5, 5e5, 0, 0);
 	load_add(r, 1, 5e5, 2e6, 100, 1.5e6);
 	load_add(r, 1, 1000, 1000, 0, 0);
@@ -363,11 +347,10 @@ static void broadcast_add(struct result *r, const char *method, uint64_t tasks, 
 	samples_release(&s);
 }
 
-static void test_broadcast(void **state)
+TEST(broadcast)
 {
 	struct result *r = result_of(RESULT_BROADCAST);
 
-	(void)state;
 	broadcast_add(r, "oli", 2, 2000, true);
 	broadcast_add(r, "oli", 4, 4000, true);
 	assert_sentence(r, "x: 4 tasks, 256 B: linear 4.00 us (task 3)");
@@ -393,11 +376,10 @@ static void protocol_add(struct result *r, const char *receiver, uint64_t bytes,
 	result_value(p, "eager", eager);
 }
 
-static void test_protocol(void **state)
+TEST(protocol)
 {
 	struct result *r = result_of(RESULT_PROTOCOL);
 
-	(void)state;
 	assert_null(classify_sentence(r));
 	protocol_add(r, "in_mpi", 1, true);
 	protocol_add(r, "in_mpi", 64, true);
@@ -423,11 +405,10 @@ static void test_protocol(void **state)
 }
 
 /* Of sizes that were not tried, nothing is said. */
-static void test_protocol_from(void **state)
+TEST(protocol_from)
 {
 	struct result *r = result_of(RESULT_PROTOCOL);
 
-	(void)state;
 	protocol_add(r, "in_mpi", 2048, true);
 	protocol_add(r, "in_mpi", 8192, true);
 	protocol_add(r, "computing", 2048, false);
@@ -448,12 +429,11 @@ static void stencil_add(struct result *r, uint64_t ranks_per_core, double comp, 
 	result_value(p, "overlap_high", overlap + width / 2);
 }
 
-static void test_others(void **state)
+TEST(others)
 {
 	struct result *r = result_of(RESULT_CURVE);
 	struct result_point *p;
 
-	(void)state;
 	assert_null(classify_sentence(r));
 	p = result_point_add(r);
 	result_param(p, "bytes", 1);
@@ -485,37 +465,12 @@ static void test_others(void **state)
 	assert_sentence(r, "x: V = 2 is not told, V = 3 overlaps 75 %");
 }
 
-static void test_set(void **state)
+TEST(set)
 {
 	struct result *r = MAP(1024, 2, 0, 0);
 
-	(void)state;
 	classify_set(r);
 	assert_string_equal(json_string_value(json_object_get(result_json(r), "sentence")),
 			    "x: overlap at all sizes");
 	result_free(r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_runs),
-		cmocka_unit_test(test_eager),
-		cmocka_unit_test(test_eager_by_overlap),
-		cmocka_unit_test(test_unjudged),
-		cmocka_unit_test(test_odd),
-		cmocka_unit_test(test_judged),
-		cmocka_unit_test(test_intervals),
-		cmocka_unit_test(test_wrong),
-		cmocka_unit_test(test_load),
-		cmocka_unit_test(test_load_of_others),
-		cmocka_unit_test(test_load_large),
-		cmocka_unit_test(test_broadcast),
-		cmocka_unit_test(test_protocol),
-		cmocka_unit_test(test_protocol_from),
-		cmocka_unit_test(test_others),
-		cmocka_unit_test(test_set),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

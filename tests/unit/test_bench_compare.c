@@ -5,17 +5,12 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "bench_near.h"
 #include "bench_result.h"
 #include "compare/condition.h"
@@ -28,7 +23,7 @@
 #define TRIALS 100
 
 /* Lower critical values of U for 5 %, two-sided (Hollander & Wolfe, table A.5, less the least sum of ranks), and one. */
-static void test_ranks(void **state)
+TEST(ranks)
 {
 	static const struct {
 		size_t n, m, rank;
@@ -36,7 +31,6 @@ static void test_ranks(void **state)
 		    {4, 6, 3}, {6, 6, 6}, {8, 8, 14}, {10, 10, 24}, {20, 20, 128}, {0, 5, 0}};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_int_equal(interval_rank(rows[i].n, rows[i].m), rows[i].rank);
 		assert_int_equal(interval_rank(rows[i].m, rows[i].n), rows[i].rank);
@@ -45,24 +39,22 @@ static void test_ranks(void **state)
 	assert_true(fabs((double)interval_rank(60, 60) - (double)interval_rank(61, 60)) < 45);
 }
 
-static void test_interval(void **state)
+TEST(interval)
 {
 	const double a[] = {100, 102, 98, 101}, b[] = {210, 204, 206, 208};
 	struct ratio r = interval_ratio(a, 4, b, 4, interval_rank(4, 4));
 
-	(void)state;
 	assert_near(r.value, 207 / 100.5, 1e-12);
 	assert_near(r.low, 204.0 / 102, 1e-12);
 	assert_near(r.high, 210.0 / 98, 1e-12);
 }
 
 /* How often a 95 % interval holds the true ratio. */
-static void test_coverage(void **state)
+TEST(coverage)
 {
 	size_t held = 0, i, k;
 	uint64_t seed = 7;
 
-	(void)state;
 	for (i = 0; i < 20000; i++) {
 		double a[8], b[8];
 		struct ratio r;
@@ -78,13 +70,12 @@ static void test_coverage(void **state)
 }
 
 /* Exact p where the sets are entirely apart: only they themselves, and all exchanged, show as much. */
-static void test_permutations(void **state)
+TEST(permutations)
 {
 	const double value[] = {0, 0.01, 0.02, 0.03, 0.5,  0.51, 0.52, 0.53,  /* apart */
 				0, 0.03, 0.01, 0.02, 0.03, 0,	 0.02, 0.01}; /* not */
 	double p[2];
 
-	(void)state;
 	permute_test(value, 2, 4, 4, p);
 	assert_near(p[0], 2.0 / 70, 1e-12);
 	assert_near(p[1], 1, 1e-12);
@@ -196,7 +187,7 @@ static bool calls_different(const struct trial *t)
 	return spread || j->slower_cnt || j->faster_cnt || j->all.verdict != VERDICT_NONE;
 }
 
-static void test_equal(void **state)
+TEST_WITH(equal, setup, teardown)
 {
 	static const size_t launches[] = {5, 10};
 	size_t i, k, called;
@@ -215,7 +206,7 @@ static void test_equal(void **state)
 }
 
 /* A tenth slower, of which launches vary by 2 %. */
-static void test_slower(void **state)
+TEST_WITH(slower, setup, teardown)
 {
 	const struct planted slower = {1.1, 1, 0, 1, 0.02, 0.005};
 	size_t i, found = 0;
@@ -232,7 +223,7 @@ static void test_slower(void **state)
 }
 
 /* One point of many. */
-static void test_one_point(void **state)
+TEST_WITH(one_point, setup, teardown)
 {
 	const struct planted one = {1, 1.2, 0, 1, 0.02, 0.005};
 	size_t i, found = 0, other = 0;
@@ -265,7 +256,7 @@ static bool every_third_named(const json_t *spread, size_t launches)
 	return true;
 }
 
-static void test_every_third(void **state)
+TEST_WITH(every_third, setup, teardown)
 {
 	const struct planted third = {1, 1, 3, 1.1, 0.01, 0.005};
 	size_t i, named = 0;
@@ -294,7 +285,7 @@ static void test_every_third(void **state)
 }
 
 /* Single launches have no verdict, and intervals of their own; a few have none, either. */
-static void test_few(void **state)
+TEST_WITH(few, setup, teardown)
 {
 	const struct planted twice = {2, 1, 0, 1, 0.02, 0.005};
 	struct trial t;
@@ -318,7 +309,7 @@ static void test_few(void **state)
 	trial_end(&t);
 }
 
-static void test_conditions(void **state)
+TEST_WITH(conditions, setup, teardown)
 {
 	static const char *const bad[] = {
 		"",	    "slow",	     "slower 5 %",     "slower > 5",
@@ -329,7 +320,6 @@ static void test_conditions(void **state)
 	struct condition c;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(condition_read(bad[i], &c), -EINVAL);
 	assert_int_equal(condition_read("slower > 5 %", &c), 0);
@@ -344,22 +334,4 @@ static void test_conditions(void **state)
 	assert_true(condition_meets(&c, &slower));
 	assert_true(condition_meets(&c, &faster));
 	assert_false(condition_meets(&c, &none));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ranks),
-		cmocka_unit_test(test_interval),
-		cmocka_unit_test(test_coverage),
-		cmocka_unit_test(test_permutations),
-		cmocka_unit_test_setup_teardown(test_equal, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_slower, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_one_point, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_every_third, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_few, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_conditions, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Estimates: what --point-time does not limit is in them, and what waiting costs on this machine. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "bench_near.h"
 #include "core/estimate.h"
 #include "model/model.h"
@@ -31,11 +26,10 @@ static struct bench_options options(void)
 	};
 }
 
-static void test_point(void **state)
+TEST(point)
 {
 	struct bench_options opt = options();
 
-	(void)state;
 	assert_near(estimate_point_ns(&opt, 0.1 * MS), 52 * 0.1 * MS, 1);
 	/* Two to warm up; then the time is over, when one more has begun. */
 	assert_near(estimate_point_ns(&opt, 1 * MS), 23 * MS, 1);
@@ -47,12 +41,11 @@ static void test_point(void **state)
 	assert_near(estimate_point_ns(&opt, 50 * MS), 1002 * 50 * MS, 1);
 }
 
-static void test_waits(void **state)
+TEST(waits)
 {
 	struct estimate_machine m = {.node_ranks = 4, .core_cnt = 2, .shared_ns = 8 * MS};
 	struct bench_run run = {.machine = &m};
 
-	(void)state;
 	assert_near(estimate_wait_ns(&run, 2), 0, 0);
 	assert_near(estimate_wait_ns(&run, 3), 8 * MS, 0);
 	assert_near(estimate_shared_wait_ns(&run, 1), 0, 0);
@@ -83,11 +76,10 @@ static double estimate_of(const char *name, int ranks, const struct estimate_mac
 }
 
 /* Samples of 50 ms and more are not cut short by a limit of 20. */
-static void test_benchmarks(void **state)
+TEST(benchmarks)
 {
 	struct estimate_machine m = {.node_ranks = 4, .core_cnt = 2, .shared_ns = 8 * MS};
 
-	(void)state;
 	assert_true(estimate_of("wtime", 2, NULL) >= 4 * 50 * MS + 4 * 100 * MS);
 	assert_true(estimate_of("nload", 2, NULL) >= 4 * 5 * 4 * 5 * MS);
 	assert_true(estimate_of("cg", 2, &m) > estimate_of("cg", 2, NULL) + 4 * 50 * 8 * MS);
@@ -109,12 +101,11 @@ static int probe_rank(struct comm *c, void *ctx)
 }
 
 /* A synchronisation is two messages, of 50 us each here, and nobody is in the way. */
-static void test_probe(void **state)
+TEST(probe)
 {
 	struct estimate_machine m;
 	struct model_settings set;
 
-	(void)state;
 	model_settings_init(&set);
 	set.ranks = 3;
 	set.latency_ns = 50000;
@@ -124,16 +115,4 @@ static void test_probe(void **state)
 	set.ranks = 1;
 	assert_int_equal(model_run(&set, probe_rank, &m), 0);
 	assert_near(m.shared_ns, 0, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_point),
-		cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_benchmarks),
-		cmocka_unit_test(test_probe),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Intervals of ratios, by samples whose ratio is known; and warming up until times fall no more. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "core/bench.h"
 #include "core/overlap_interval.h"
 #include "model/model.h"
@@ -16,12 +11,12 @@
 #define TRIALS 400
 #define CNT 50
 
-static uint64_t state = 7;
+static uint64_t seed = 7;
 
 static double uniform(void)
 {
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (double)(state >> 11) * 0x1p-53;
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (double)(seed >> 11) * 0x1p-53;
 }
 
 /* Times as they are: never below the median's half, with a tail. Their median is `median`. */
@@ -52,13 +47,12 @@ static void interval_of(double before, double behind, double comp, double measur
 }
 
 /* 95 % of intervals have the truth in them; T_comm's own percent makes it some more. */
-static void test_covers(void **unused)
+TEST(covers)
 {
 	static const double measured[] = {2000, 2500, 3000, 3800};
 	double low, high, truth;
 	int i, covered = 0;
 
-	(void)unused;
 	for (i = 0; i < TRIALS; i++) {
 		truth = (measured[i % 4] - 2000) / 1000;
 		interval_of(1000, 1000, 2000, measured[i % 4], &low, &high);
@@ -70,24 +64,22 @@ static void test_covers(void **unused)
 }
 
 /* What T_comm was in between is not known: both are in the interval. */
-static void test_drift(void **unused)
+TEST(drift)
 {
 	double low, high;
 
-	(void)unused;
 	interval_of(1000, 1400, 5000, 6200, &low, &high);
 	assert_true(low < 1200.0 / 1400 + 0.05 && high > 1200.0 / 1000 - 0.05);
 	interval_of(1000, 1000, 5000, 6000, &low, &high);
 	assert_true(high - low < 0.9);
 }
 
-static void test_nothing(void **unused)
+TEST(nothing)
 {
 	struct samples one, none;
 	const struct overlap_samples o = {.comm = {&one, &none}, .comp = &one, .measured = &one};
 	double low = 0, high = 0;
 
-	(void)unused;
 	samples_init(&none);
 	fill(&one, 100);
 	overlap_interval(&o, &low, &high);
@@ -144,11 +136,10 @@ static struct steps steps_of(uint64_t slow, bool settle)
 	return s;
 }
 
-static void test_settles(void **unused)
+TEST(settles)
 {
 	struct steps s;
 
-	(void)unused;
 	s = steps_of(400, true);
 	assert_int_equal(s.cnt, 20);
 	assert_true(s.median == 1000);
@@ -156,16 +147,4 @@ static void test_settles(void **unused)
 	s = steps_of(400, false);
 	assert_true(s.median == 5000);
 	assert_int_equal(s.called, 22);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_covers),
-		cmocka_unit_test(test_drift),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_settles),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,22 +2,17 @@
 /* Launches in one file: one behind the other, of the same options, and gone on with where they were broken off. */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "bench_launch_file.h"
 #include "bench_near.h"
 
 /* A file that is there gets a launch more, which has nothing of those before it. */
-static void test_launches(void **state)
+TEST(launches)
 {
 	struct fixture *f = *state;
 	struct result *r = result_new(&f->about);
@@ -49,7 +44,7 @@ static void test_launches(void **state)
 }
 
 /* The same benchmark and ranks want the same options, in whatever launch. */
-static void test_options(void **state)
+TEST(options)
 {
 	struct fixture *f = *state;
 	struct result *r = result_new(&f->about);
@@ -80,7 +75,7 @@ static struct result_file *resume(struct fixture *f)
 	return file;
 }
 
-static void test_resume_result(void **state)
+TEST(resume_result)
 {
 	struct fixture *f = *state;
 	struct result_about receiver = f->about;
@@ -111,7 +106,7 @@ static void test_resume_result(void **state)
 }
 
 /* Points that were written before the end are taken, each at its place, and the rest is measured. */
-static void test_resume_point(void **state)
+TEST(resume_point)
 {
 	static const struct result_axis first = {"bytes", 64}, second = {"bytes", 128};
 	struct fixture *f = *state;
@@ -146,7 +141,7 @@ static void test_resume_point(void **state)
 }
 
 /* What the first version wrote is one launch, and gets further ones. */
-static void test_first_version(void **state)
+TEST(first_version)
 {
 	struct fixture *f = *state;
 	struct result *r = result_new(&f->about);
@@ -169,15 +164,4 @@ static void test_first_version(void **state)
 	result_free(r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_launches, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_options, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_resume_result, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_resume_point, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_first_version, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(setup, teardown);

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Why a point of a map has no ratio, from the times that it was made of. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "core/classify_list.h"
 #include "core/result_file.h"
 #include "overlap/map.h"
@@ -52,43 +47,27 @@ static void assert_blank(double before, double more, double comp_ns, const char 
 	result_free(run.result);
 }
 
-static void test_known(void **state)
+TEST(known)
 {
-	(void)state;
 	assert_blank(1000, 0, 1000, "");
 	assert_blank(1000, 190, 1000, "");
 	assert_blank(10000, 190, 1000, "");
 }
 
-static void test_below_the_clock(void **state)
+TEST(below_the_clock)
 {
-	(void)state;
 	assert_blank(1000, 0, 99, "T_comp is too short for the clock");
 	assert_blank(99, 0, 1000, "T_comm is too short for the clock");
 }
 
-static void test_not_known(void **state)
+TEST(not_known)
 {
-	(void)state;
 	assert_blank(1000, 250, 100000, "T_comm is not known well enough");
 	assert_blank(1000, 250, 150, "T_comm is not known well enough");
 }
 
-static void test_too_short_beside(void **state)
+TEST(too_short_beside)
 {
-	(void)state;
 	assert_blank(10000, 250, 1000, "T_comp is too short beside how well T_comm is known");
 	assert_blank(100000, 5000, 20000, "T_comp is too short beside how well T_comm is known");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_known),
-		cmocka_unit_test(test_below_the_clock),
-		cmocka_unit_test(test_not_known),
-		cmocka_unit_test(test_too_short_beside),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* The model of communication: its times are those that its settings give on paper. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <math.h>
 
+#include "unit/test.h"
 #include "model/model.h"
 
 /* Large against the latency, so that a byte's time is seen. */
@@ -66,12 +62,11 @@ static int pingpong(struct comm *c, void *ctx)
 	return 0;
 }
 
-static void test_pingpong(void **state)
+TEST(pingpong)
 {
 	struct model_settings s = settings();
 	struct shared sh = {.bytes = 0};
 
-	(void)state;
 	s.send_ns = 30;
 	s.recv_ns = 70;
 	assert_int_equal(model_run(&s, pingpong, &sh), 0);
@@ -94,12 +89,11 @@ static double uneven_link(const void *ctx, int from, int to)
 	return from < to ? 5000 : 300;
 }
 
-static void test_links(void **state)
+TEST(links)
 {
 	struct model_settings s = settings();
 	struct shared sh = {.bytes = 0};
 
-	(void)state;
 	s.link_ns = uneven_link;
 	assert_int_equal(model_run(&s, pingpong, &sh), 0);
 	assert_ns(sh.ns, (5000 + 300) / 2.0);
@@ -140,13 +134,12 @@ static double overlapped_ns(const struct model_settings *s, int sender, uint64_t
 	return sh.ns;
 }
 
-static void test_overlap(void **state)
+TEST(overlap)
 {
 	struct model_settings s = settings();
 	const double all = LATENCY_NS + BYTES;
 	int sender;
 
-	(void)state;
 	for (sender = 0; sender < 2; sender++) {
 		s.overlap_send = s.overlap_recv = 1;
 		assert_ns(overlapped_ns(&s, sender, COMPUTE_NS), all);
@@ -170,11 +163,10 @@ static void test_overlap(void **state)
 	assert_ns(overlapped_ns(&s, 0, COMPUTE_NS), LATENCY_NS + 3 * BYTES);
 }
 
-static void test_eager(void **state)
+TEST(eager)
 {
 	struct model_settings s = settings();
 
-	(void)state;
 	s.overlap_send = s.overlap_recv = 0;
 	s.eager_bytes = BYTES;
 	assert_ns(overlapped_ns(&s, 0, COMPUTE_NS), COMPUTE_NS);
@@ -183,11 +175,10 @@ static void test_eager(void **state)
 }
 
 /* An answer that comes during the computation is read after it. */
-static void test_handshake(void **state)
+TEST(handshake)
 {
 	struct model_settings s = settings();
 
-	(void)state;
 	s.handshake = MODEL_HANDSHAKE_SENDER;
 	assert_ns(overlapped_ns(&s, 0, COMPUTE_NS), COMPUTE_NS + LATENCY_NS + BYTES);
 	assert_ns(overlapped_ns(&s, 1, COMPUTE_NS), 3 * LATENCY_NS + BYTES);
@@ -238,11 +229,10 @@ static int matching(struct comm *c, void *ctx)
 	return 0;
 }
 
-static void test_matching(void **state)
+TEST(matching)
 {
 	struct model_settings s = settings();
 
-	(void)state;
 	assert_int_equal(model_run(&s, matching, NULL), 0);
 	s.eager_bytes = 1000;
 	assert_int_equal(model_run(&s, matching, NULL), 0);
@@ -273,11 +263,10 @@ static int partitioned(struct comm *c, void *ctx)
 	return 0;
 }
 
-static void test_partitioned(void **state)
+TEST(partitioned)
 {
 	struct model_settings s = settings();
 
-	(void)state;
 	assert_int_equal(model_run(&s, partitioned, NULL), 0);
 	s.eager_bytes = 1000;
 	assert_int_equal(model_run(&s, partitioned, NULL), 0);
@@ -316,11 +305,10 @@ static int collectives(struct comm *c, void *ctx)
 	return 0;
 }
 
-static void test_collectives(void **state)
+TEST(collectives)
 {
 	struct model_settings s = settings();
 
-	(void)state;
 	s.ranks = RANKS;
 	for (s.bcast = MODEL_BCAST_BINOMIAL; s.bcast <= MODEL_BCAST_FLAT; s.bcast++)
 		assert_int_equal(model_run(&s, collectives, NULL), 0);
@@ -346,12 +334,11 @@ static int barrier(struct comm *c, void *ctx)
 	return 0;
 }
 
-static void test_barrier(void **state)
+TEST(barrier)
 {
 	struct model_settings s = settings();
 	struct shared sh = {.value = 0};
 
-	(void)state;
 	s.ranks = RANKS;
 	assert_int_equal(model_run(&s, barrier, &sh), 0);
 	assert_int_equal(sh.value, RANKS);
@@ -373,12 +360,11 @@ static int nonblocking(struct comm *c, void *ctx)
 	return 0;
 }
 
-static void test_nonblocking(void **state)
+TEST(nonblocking)
 {
 	struct model_settings s = settings();
 	struct shared sh = {.compute_ns = COMPUTE_NS};
 
-	(void)state;
 	assert_int_equal(model_run(&s, nonblocking, &sh), 0);
 	assert_ns(sh.ns, LATENCY_NS + BYTES);
 	s.overlap_send = s.overlap_recv = 0;
@@ -401,12 +387,11 @@ static int sharing(struct comm *c, void *ctx)
 	return 0;
 }
 
-static void test_sharing(void **state)
+TEST(sharing)
 {
 	struct model_settings s = settings();
 	struct shared sh = {.value = 0};
 
-	(void)state;
 	s.ranks = 3;
 	assert_int_equal(model_run(&s, sharing, &sh), 0);
 	assert_ns(sh.ns, COMPUTE_NS);
@@ -422,12 +407,11 @@ static void test_sharing(void **state)
 	assert_int_equal(sh.value, 3);
 }
 
-static void test_steal(void **state)
+TEST(steal)
 {
 	struct model_settings s = settings();
 	struct shared sh = {.value = 0};
 
-	(void)state;
 	s.steal = 0.5;
 	assert_int_equal(model_run(&s, sharing, &sh), 0);
 	assert_ns(sh.ns, 1.5 * COMPUTE_NS);
@@ -444,12 +428,11 @@ static int deadline(struct comm *c, void *ctx)
 	return 0;
 }
 
-static void test_deadline(void **state)
+TEST(deadline)
 {
 	struct model_settings s = settings();
 	struct shared sh = {.value = 0};
 
-	(void)state;
 	s.steal = 1;
 	assert_int_equal(model_run(&s, deadline, &sh), 0);
 	assert_ns(sh.ns, COMPUTE_NS);
@@ -479,12 +462,11 @@ static int threads(struct comm *c, void *ctx)
 	return 0;
 }
 
-static void test_threads(void **state)
+TEST(threads)
 {
 	struct model_settings s = settings();
 	struct shared sh = {.value = 0};
 
-	(void)state;
 	assert_int_equal(model_run(&s, threads, &sh), 0);
 	assert_ns(sh.ns, COMPUTE_NS);
 }
@@ -500,12 +482,11 @@ static int loaded(struct comm *c, void *ctx)
 	return 0;
 }
 
-static void test_load(void **state)
+TEST(load)
 {
 	struct model_settings s = settings();
 	struct shared sh = {.value = 3};
 
-	(void)state;
 	s.cores = 4;
 	s.load_delay_ns = 5e6;
 	assert_int_equal(model_run(&s, loaded, &sh), 0);
@@ -533,27 +514,10 @@ static int failing(struct comm *c, void *ctx)
 	return c->rank == 1 ? -EPROTO : 0;
 }
 
-static void test_ends(void **state)
+TEST(ends)
 {
 	struct model_settings s = settings();
 
-	(void)state;
 	assert_int_equal(model_run(&s, lonely, NULL), -EDEADLK);
 	assert_int_equal(model_run(&s, failing, NULL), -EPROTO);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pingpong),    cmocka_unit_test(test_links),
-		cmocka_unit_test(test_overlap),	    cmocka_unit_test(test_eager),
-		cmocka_unit_test(test_handshake),   cmocka_unit_test(test_matching),
-		cmocka_unit_test(test_partitioned), cmocka_unit_test(test_collectives),
-		cmocka_unit_test(test_barrier),	    cmocka_unit_test(test_nonblocking),
-		cmocka_unit_test(test_sharing),	    cmocka_unit_test(test_steal),
-		cmocka_unit_test(test_deadline),    cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_load),	    cmocka_unit_test(test_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

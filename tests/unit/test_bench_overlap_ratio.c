@@ -4,13 +4,8 @@
  * over the space where nothing is clamped: they are derived from the formulas, not from the code.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "bench_near.h"
 #include "core/overlap_ratio.h"
 
@@ -25,11 +20,10 @@ static struct overlap_ratios ratios_of(double comm, double comp, double measured
 	return r;
 }
 
-static void test_ends(void **state)
+TEST(ends)
 {
 	struct overlap_ratios r;
 
-	(void)state;
 	r = ratios_of(100, 300, 300); /* perfect */
 	assert_near(r.ratio, 0, EXACT);
 	assert_near(r.osu_pct, 100, EXACT);
@@ -53,12 +47,11 @@ static void test_ends(void **state)
 	assert_near(r.imb_io_pct, 100, EXACT);
 }
 
-static void test_conversions(void **state)
+TEST(conversions)
 {
 	double comm, comp, ratio;
 	int cnt = 0;
 
-	(void)state;
 	for (comm = 1; comm <= 1e6; comm *= 7) {
 		for (comp = 2; comp <= 1e6; comp *= 5) {
 			for (ratio = 0.125; ratio < 1; ratio += 0.25) {
@@ -82,12 +75,11 @@ static void test_conversions(void **state)
 	assert_true(cnt > 200);
 }
 
-static void test_own_terms(void **state)
+TEST(own_terms)
 {
 	struct overlap_times t = {.comm = 100, .comp = 300, .measured = 340, .in_calls = 30};
 	struct overlap_ratios r;
 
-	(void)state;
 	overlap_ratios(&t, &r);
 	assert_near(r.ratio, 0.4, EXACT);
 	assert_near(r.sandia, 0.7, EXACT);
@@ -97,37 +89,22 @@ static void test_own_terms(void **state)
  * The computation of 300 took 320 with its Tests, 20 of them. OSU's code has the 320 and takes the 20 off: so have
  * we, without Tests to begin with. And it is clamped below only.
  */
-static void test_osu(void **state)
+TEST(osu)
 {
 	const double cpu = 320, test = 20, comm = 100, measured = 340;
 
-	(void)state;
 	assert_near(ratios_of(comm, cpu - test, measured).osu_pct,
 		    100 - 100 * (measured - (cpu - test)) / comm, EXACT);
 	assert_near(ratios_of(100, 300, 250).osu_pct, 150, EXACT);
 }
 
-static void test_nothing_to_overlap(void **state)
+TEST(nothing_to_overlap)
 {
 	struct overlap_ratios r;
 
-	(void)state;
 	r = ratios_of(0, 300, 300);
 	assert_true(isnan(r.ratio) && isnan(r.osu_pct) && isnan(r.imb_pct));
 	assert_true(isnan(r.imb_io_pct) && isnan(r.mpiperf) && isnan(r.sandia));
 	r = ratios_of(100, 0, 100);
 	assert_true(isnan(r.ratio));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_conversions),
-		cmocka_unit_test(test_own_terms),
-		cmocka_unit_test(test_osu),
-		cmocka_unit_test(test_nothing_to_overlap),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

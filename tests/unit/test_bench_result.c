@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Results: what is put in is read back, and printed. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "bench_near.h"
 #include "bench_result.h"
 #include "core/param_text.h"
 #include "core/result_print.h"
 
-static void test_numbers(void **state)
+TEST_WITH(numbers, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct result *r = result_new(&f->about);
@@ -40,7 +35,7 @@ static void test_numbers(void **state)
 	result_free(NULL);
 }
 
-static void test_samples_kept(void **state)
+TEST_WITH(samples_kept, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct result_about about = f->about;
@@ -68,7 +63,7 @@ static void test_samples_kept(void **state)
 	result_free(r);
 }
 
-static void test_param_text(void **state)
+TEST(param_text)
 {
 	static const struct {
 		uint64_t ns;
@@ -89,7 +84,6 @@ static void test_param_text(void **state)
 	char text[HUMAN_BYTES];
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_string_equal(param_ns(text, sizeof(text), rows[i].ns), rows[i].text);
 	assert_string_equal(param_bytes(text, sizeof(text), 0), "0 B");
@@ -104,7 +98,7 @@ static void test_param_text(void **state)
 }
 
 /* What was set is written as it is typed; one rank is no ranks. */
-static void test_print_one(void **state)
+TEST_WITH(print_one, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct result_about about = f->about;
@@ -128,7 +122,7 @@ static void test_print_one(void **state)
 	result_free(r);
 }
 
-static void test_print(void **state)
+TEST_WITH(print, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct result *r = result_new(&f->about);
@@ -148,17 +142,4 @@ static void test_print(void **state)
 				  "# no overlap\n\n");
 	free(text);
 	result_free(r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_numbers, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_samples_kept, setup, teardown),
-		cmocka_unit_test(test_param_text),
-		cmocka_unit_test_setup_teardown(test_print_one, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_print, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,13 @@
 /* The file of results: read back as written, whole at every moment, of one set of factors, and nobody's lost. */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "bench_launch_file.h"
 #include "core/host.h"
 
@@ -28,7 +23,7 @@ static void assert_same(const json_t *a, const json_t *b)
 	free(y);
 }
 
-static void test_round_trip(void **state)
+TEST_WITH(round_trip, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct result_file *file = open_file(f, "here");
@@ -52,7 +47,7 @@ static void test_round_trip(void **state)
 	result_free(r);
 }
 
-static void test_other_machine(void **state)
+TEST_WITH(other_machine, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct result_file *file = open_file(f, "here");
@@ -83,7 +78,7 @@ static json_t *with(const char *factor, json_t *value)
 }
 
 /* What decides a measurement must be the same, and what differs by itself need not. */
-static void test_factors(void **state)
+TEST_WITH(factors, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct result_file *file = open_file(f, "here");
@@ -136,7 +131,7 @@ static json_t *places(const char *first, const char *second, const char *third)
 }
 
 /* The ranks that two runs have in common are bound alike; the file knows the places of all. */
-static void test_binding(void **state)
+TEST_WITH(binding, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct result_file *file = open_file(f, "here");
@@ -156,11 +151,10 @@ static void test_binding(void **state)
 }
 
 /* Its launcher tells every process of MPICH a variable that looks like a user's. */
-static void test_environment(void **state)
+TEST(environment)
 {
 	json_t *all = json_object(), *environment;
 
-	(void)state;
 	setenv("MPIR_CVAR_CH3_INTERFACE_HOSTNAME", "node7", 1);
 	setenv("MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE", "1024", 1);
 	setenv("OMPI_MCA_orte_ess_node_rank", "0", 1);
@@ -178,7 +172,7 @@ static void test_environment(void **state)
 }
 
 /* Found out before anything is measured; and nothing is left behind by finding out. */
-static void test_unwritable(void **state)
+TEST_WITH(unwritable, setup, teardown)
 {
 	struct fixture *f = *state;
 	char *inside = xasprintf("%s/none/run.json", f->dir);
@@ -201,7 +195,7 @@ static struct result *another(const struct fixture *f)
 }
 
 /* A place that goes away while measuring: what could not be written is, as soon as it can. */
-static void test_lost_place(void **state)
+TEST_WITH(lost_place, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct result_file *file = open_file(f, "here");
@@ -218,7 +212,7 @@ static void test_lost_place(void **state)
 }
 
 /* Two runs at once, from an empty place: the file has what both measured. */
-static void test_two_runs(void **state)
+TEST_WITH(two_runs, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct result_file *one = open_file(f, "here"), *two = open_file(f, "here");
@@ -240,7 +234,7 @@ static void test_two_runs(void **state)
 }
 
 /* The other one measures under other conditions: each has a file. */
-static void test_two_machines(void **state)
+TEST_WITH(two_machines, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct result_file *one = open_file(f, "here"), *two = open_file(f, "there");
@@ -261,7 +255,7 @@ static void test_two_machines(void **state)
 	result_free(r);
 }
 
-static void test_foreign_file(void **state)
+TEST_WITH(foreign_file, setup, teardown)
 {
 	static const char *const texts[] = {
 		"",
@@ -291,22 +285,4 @@ static void test_foreign_file(void **state)
 		fclose(out);
 		assert_string_equal(back, texts[i]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_round_trip, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_other_machine, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_factors, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_binding, setup, teardown),
-		cmocka_unit_test(test_environment),
-		cmocka_unit_test_setup_teardown(test_unwritable, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_lost_place, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_two_runs, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_two_machines, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_foreign_file, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* One-sided communication of the model: data are where they are to be after a flush, and that takes what was set. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
+#include "unit/test.h"
 #include "model/model.h"
 
 #define LATENCY_NS 1000.0
@@ -68,11 +64,10 @@ static int copy(struct comm *c, void *ctx)
 	return 0;
 }
 
-static void test_data(void **state)
+TEST(data)
 {
 	struct model_settings s = settings();
 
-	(void)state;
 	s.ranks = 3;
 	assert_int_equal(model_run(&s, copy, NULL), 0);
 }
@@ -117,11 +112,10 @@ static double run_ns(const struct model_settings *s, struct shared sh)
 	return sh.ns;
 }
 
-static void test_times(void **state)
+TEST(times)
 {
 	struct model_settings s = settings();
 
-	(void)state;
 	assert_ns(run_ns(&s, (struct shared){.cnt = 0}), 0);
 	assert_ns(run_ns(&s, (struct shared){.cnt = 1}), SEND_NS + BYTES + 2 * LATENCY_NS);
 	assert_ns(run_ns(&s, (struct shared){.cnt = 5}), 5 * SEND_NS + BYTES + 2 * LATENCY_NS);
@@ -130,14 +124,4 @@ static void test_times(void **state)
 		  SEND_NS + BYTES + 2 * LATENCY_NS);
 	s.shared_link = true;
 	assert_ns(run_ns(&s, (struct shared){.cnt = 5}), SEND_NS + 5 * BYTES + 2 * LATENCY_NS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_data),
-		cmocka_unit_test(test_times),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Lists of numbers of tasks, and how often a broadcast method's report is repeated. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "broadcast/rooted.h"
 #include "core/tasks.h"
 #include "model/model.h"
 
-static void test_lists(void **state)
+TEST(lists)
 {
 	static const char *const wrong[] = {"",	  "1", "0-4", "4-2",   "2,",	   "2,,3", "2-",
 					    "-2", "a", "2 3", "2-4-6", "99999999", ",2"};
 	size_t i;
 
-	(void)state;
 	assert_true(tasks_valid("2"));
 	assert_true(tasks_valid("2-9,12,16"));
 	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
@@ -39,9 +33,8 @@ static void assert_numbers(const char *list, int all, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void test_numbers(void **state)
+TEST(numbers)
 {
-	(void)state;
 	assert_numbers(NULL, 1, "");
 	assert_numbers(NULL, 2, "2 ");
 	assert_numbers(NULL, 12, "2 4 8 12 ");
@@ -109,11 +102,10 @@ static void run_made_up(struct script *s, size_t bad, uint64_t warmup)
 	assert_int_equal(model_run(&m, run_script, s), 0);
 }
 
-static void test_steady(void **state)
+TEST(steady)
 {
 	struct script s;
 
-	(void)state;
 	run_made_up(&s, 0, 0);
 	assert_true(s.outcome.steady);
 	assert_int_equal(s.outcome.test_cnt, 1);
@@ -124,12 +116,11 @@ static void test_steady(void **state)
 }
 
 /* What warms up is so many operations, and in no sample. */
-static void test_warmup(void **state)
+TEST(warmup)
 {
 	struct script s;
 	size_t i;
 
-	(void)state;
 	run_made_up(&s, 0, 3);
 	assert_int_equal(s.first_repeat, 3);
 	assert_int_equal(s.outcome.first, 1);
@@ -139,11 +130,10 @@ static void test_warmup(void **state)
 	samples_release(&s.got);
 }
 
-static void test_again(void **state)
+TEST(again)
 {
 	struct script s;
 
-	(void)state;
 	run_made_up(&s, 1, 3);
 	assert_true(s.outcome.steady);
 	assert_int_equal(s.outcome.test_cnt, 2);
@@ -153,11 +143,10 @@ static void test_again(void **state)
 	samples_release(&s.got);
 }
 
-static void test_never(void **state)
+TEST(never)
 {
 	struct script s;
 
-	(void)state;
 	run_made_up(&s, 5, 0);
 	assert_false(s.outcome.steady);
 	assert_int_equal(s.outcome.test_cnt, 3);
@@ -167,15 +156,4 @@ static void test_never(void **state)
 	assert_int_equal(s.got.cnt, REPORTS_OF_A_TEST);
 	assert_true(s.got.value[1] == 1300);
 	samples_release(&s.got);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lists),  cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_steady), cmocka_unit_test(test_warmup),
-		cmocka_unit_test(test_again),  cmocka_unit_test(test_never),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

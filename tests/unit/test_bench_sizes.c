@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Curves as tables in the shape of the OSU benchmarks: what is no row begins with '#', sizes are plain numbers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "bench_result.h"
 #include "core/result_print.h"
 
@@ -51,7 +46,7 @@ static void assert_prints(struct result *r, const char *expected)
 	result_free(r);
 }
 
-static void test_latency(void **state)
+TEST(latency)
 {
 	struct result *r = curve(*state, "latency", "half a ping-pong");
 
@@ -65,7 +60,7 @@ static void test_latency(void **state)
 			 "# latency: good\n\n");
 }
 
-static void test_rate(void **state)
+TEST(rate)
 {
 	struct result *r = curve(*state, "bandwidth", "a window of sends");
 	struct result_point *p = point(r, 1, 100);
@@ -80,7 +75,7 @@ static void test_rate(void **state)
 }
 
 /* What one row only has is a column of all. */
-static void test_pairs(void **state)
+TEST(pairs)
 {
 	struct result *r = curve(*state, "message_rate", "windows in pairs");
 	struct result_point *p = point(r, 1, 100);
@@ -97,20 +92,10 @@ static void test_pairs(void **state)
 		"2                        20.00    10000000       0.100       0.394           3\n\n");
 }
 
-static void test_nothing(void **state)
+TEST(nothing)
 {
 	assert_prints(curve(*state, "latency", "half a ping-pong"),
 		      "# povbench latency, 2 ranks: half a ping-pong\n# Size (B)  \n\n");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_latency, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_rate, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_pairs, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_nothing, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(setup, teardown);

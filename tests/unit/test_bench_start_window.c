@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Which ranks share a node; clocks of several nodes; a common start, and what comes late to it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "bench_near.h"
 #include "core/nodes.h"
 #include "core/start_window.h"
@@ -68,9 +63,8 @@ static void assert_nodes(int nodes, bool blocks, int leading, bool in_turn)
 	}
 }
 
-static void test_nodes(void **state)
+TEST(nodes)
 {
-	(void)state;
 	assert_nodes(1, false, RANKS, true);
 	assert_nodes(2, false, 1, true);
 	assert_nodes(2, true, 3, false);
@@ -105,13 +99,12 @@ static int follow(struct comm *c, void *ctx)
 	return 0;
 }
 
-static void test_clocks(void **state)
+TEST(clocks)
 {
 	struct model_settings m = machine(3, false);
 	double off_ns[RANKS];
 	int i;
 
-	(void)state;
 	assert_int_equal(model_run(&m, follow, off_ns), 0);
 	for (i = 0; i < RANKS; i++)
 		assert_near(off_ns[i], 0, 20);
@@ -169,13 +162,12 @@ static int start_together(struct comm *c, void *ctx)
 	return 0;
 }
 
-static void test_start(void **state)
+TEST(start)
 {
 	struct model_settings m = machine(3, false);
 	struct start s = {.margin_ns = 0};
 	int i;
 
-	(void)state;
 	assert_int_equal(model_run(&m, start_together, &s), 0);
 	assert_int_equal(s.call_cnt, 1);
 	assert_int_equal(s.late_cnt, 0);
@@ -185,13 +177,12 @@ static void test_start(void **state)
 }
 
 /* The word takes 2 µs: with less than that, all but rank 0 are late, until the margin is long enough. */
-static void test_late(void **state)
+TEST(late)
 {
 	struct model_settings m = machine(3, false);
 	struct start s = {.margin_ns = 800};
 	int i;
 
-	(void)state;
 	m.latency_ns = 2000;
 	assert_int_equal(model_run(&m, start_together, &s), 0);
 	assert_true(s.late_cnt >= 2);
@@ -203,26 +194,14 @@ static void test_late(void **state)
 }
 
 /* Where it never is, a sample is taken all the same in the end. */
-static void test_always_late(void **state)
+TEST(always_late)
 {
 	struct model_settings m = machine(3, false);
 	struct start s = {.margin_ns = 200};
 
-	(void)state;
 	m.latency_ns = 1e6;
 	assert_int_equal(model_run(&m, start_together, &s), 0);
 	assert_int_equal(s.kept_cnt, 1);
 	assert_int_equal(s.call_cnt, (int)s.late_cnt);
 	assert_near(s.longest, 100 * (RANKS - 1) + 1, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nodes),	    cmocka_unit_test(test_clocks),
-		cmocka_unit_test(test_start),	    cmocka_unit_test(test_late),
-		cmocka_unit_test(test_always_late),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Summaries: order statistics, the median's interval, and when it is narrow enough. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "bench_near.h"
 #include "core/stats.h"
 
@@ -23,7 +18,7 @@ static void fill_ranks(struct samples *s, size_t n)
 		samples_add(s, (double)(i * 7 % n + 1));
 }
 
-static void test_interval_ranks(void **state)
+TEST(interval_ranks)
 {
 	/* By hand from ⌊(n−1.96√n)/2⌋ and ⌈1+(n+1.96√n)/2⌉; a sample's value is its rank. */
 	static const struct {
@@ -37,7 +32,6 @@ static void test_interval_ranks(void **state)
 	struct samples s;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		fill_ranks(&s, rows[i].cnt);
 		stats_summarize(&s, &sum);
@@ -48,12 +42,11 @@ static void test_interval_ranks(void **state)
 	}
 }
 
-static void test_summary(void **state)
+TEST(summary)
 {
 	struct summary sum;
 	struct samples s;
 
-	(void)state;
 	fill_ranks(&s, 101);
 	stats_summarize(&s, &sum);
 	assert_near(sum.min, 1, EXACT);
@@ -71,12 +64,11 @@ static void test_summary(void **state)
 	samples_release(&s);
 }
 
-static void test_few(void **state)
+TEST(few)
 {
 	struct summary sum;
 	struct samples s;
 
-	(void)state;
 	samples_init(&s);
 	stats_summarize(&s, &sum);
 	assert_int_equal(sum.cnt, 0);
@@ -101,12 +93,11 @@ static void test_few(void **state)
 	samples_release(NULL);
 }
 
-static void test_settled(void **state)
+TEST(settled)
 {
 	struct samples s;
 	int i;
 
-	(void)state;
 	/* 1 … 50: median 25.5, interval 18 … 33, so ±7.5 of 25.5: 29.4 %. */
 	fill_ranks(&s, 50);
 	assert_true(stats_settled(&s, 29.5));
@@ -120,11 +111,10 @@ static void test_settled(void **state)
 	samples_release(&s);
 }
 
-static void test_steady(void **state)
+TEST(steady)
 {
 	struct samples s;
 
-	(void)state;
 	samples_init(&s);
 	/* Mean 100, standard deviation √2 · 2. */
 	samples_add(&s, 98);
@@ -132,17 +122,4 @@ static void test_steady(void **state)
 	assert_true(stats_steady(&s, 3));
 	assert_false(stats_steady(&s, 2.8));
 	samples_release(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_interval_ranks),
-		cmocka_unit_test(test_summary),
-		cmocka_unit_test(test_few),
-		cmocka_unit_test(test_settled),
-		cmocka_unit_test(test_steady),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

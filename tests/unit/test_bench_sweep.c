@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* The axes: powers of two are met exactly, nothing comes twice, limits and units hold. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "core/sweep.h"
 
 static void expect(const struct sweep *s, const uint64_t *value, size_t cnt)
@@ -23,12 +18,11 @@ static void expect(const struct sweep *s, const uint64_t *value, size_t cnt)
 	expect((s), (const uint64_t[]){__VA_ARGS__}, \
 	       sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
-static void test_sqrt2(void **state)
+TEST(sqrt2)
 {
 	struct sweep s;
 	size_t i, powers = 0;
 
-	(void)state;
 	sweep_init(&s, 1, 64, sqrt(2), 1, 1);
 	EXPECT(&s, 1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64);
 	sweep_release(&s);
@@ -42,11 +36,10 @@ static void test_sqrt2(void **state)
 	sweep_release(&s);
 }
 
-static void test_limits(void **state)
+TEST(limits)
 {
 	struct sweep s;
 
-	(void)state;
 	sweep_init(&s, 64, 4095, 4, 1, 1);
 	EXPECT(&s, 64, 256, 1024);
 	sweep_release(&s);
@@ -59,11 +52,10 @@ static void test_limits(void **state)
 	sweep_release(NULL);
 }
 
-static void test_zero(void **state)
+TEST(zero)
 {
 	struct sweep s;
 
-	(void)state;
 	sweep_init(&s, 0, 100, 10, 1, 1);
 	EXPECT(&s, 0, 1, 10, 100);
 	sweep_release(&s);
@@ -72,11 +64,10 @@ static void test_zero(void **state)
 	sweep_release(&s);
 }
 
-static void test_unit(void **state)
+TEST(unit)
 {
 	struct sweep s;
 
-	(void)state;
 	sweep_init(&s, 8, 64, sqrt(2), 8, 8);
 	EXPECT(&s, 8, 16, 24, 32, 48, 64);
 	sweep_release(&s);
@@ -84,16 +75,4 @@ static void test_unit(void **state)
 	sweep_init(&s, 1, 32, 2, 8, 8);
 	EXPECT(&s, 8, 16, 32);
 	sweep_release(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sqrt2),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_zero),
-		cmocka_unit_test(test_unit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

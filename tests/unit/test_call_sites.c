@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Which places call a function: direct calls and jumps, not bytes within other instructions that look like them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "elf/call_sites.h"
 #include "elf/elf_file.h"
 #include "unit/elf_fixture.h"
@@ -34,11 +29,10 @@ static size_t find(const char *code, const char *name, size_t max, int64_t *at)
 #define HEAD \
 	".section .note.GNU-stack,\"\"\n.text\n.globl f\n.type f,@function\nf: ret\n.size f,.-f\n"
 
-static void test_calls(void **state)
+TEST(calls)
 {
 	int64_t at[8];
 
-	(void)state;
 	fixture_need_compiler();
 	/* at 1: a call; at 6: in an immediate, where the distance is right by itself; at 16: a jump */
 	assert_int_equal(find(HEAD "call f\n"
@@ -55,11 +49,10 @@ static void test_calls(void **state)
 	assert_int_equal(at[1], 7);
 }
 
-static void test_none(void **state)
+TEST(none)
 {
 	int64_t at[8];
 
-	(void)state;
 	fixture_need_compiler();
 	assert_int_equal(find(HEAD "lea f(%rip), %rax\ncall *%rax\nret\n", "f", 8, at), 0);
 	/* too many: none rather than some */
@@ -69,21 +62,12 @@ static void test_none(void **state)
 	assert_int_equal(find(HEAD "call f\nret\n.byte 0x06\ncall f\nret\n", "f", 8, at), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_none),
-	};
-
-	return cmocka_run_group_tests_name("call sites", tests, NULL, fixture_remove_all);
-}
+ALL_TESTS(NULL, fixture_remove_all);
 
 #else
-
-int main(void)
+TEST(decoding)
 {
-	return 0;
+	puts("SKIP: code is decoded on x86-64 only");
+	skip();
 }
-
 #endif

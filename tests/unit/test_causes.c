@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Why those who were waited for were late: each cause by a schedule made by hand, and chains to their roots. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/causes_world.h"
 
 /* Rank 0 waits from 2000 to 3000 for rank 1, which does one thing after the other. */
-static void test_each_cause(void **unused)
+TEST(each_cause)
 {
 	struct cause *c;
 	struct causes_world w;
 	uint32_t n;
 
-	(void)unused;
 	causes_world_open(&w);
 	told_state(&w, 1, 1500, 2300, THREAD_RUNNING);
 	told_state(&w, 1, 2300, 2400, THREAD_RUNNABLE);
@@ -66,13 +60,12 @@ static void test_each_cause(void **unused)
 }
 
 /* Rank 2 waits for rank 1, which waits for rank 0, which computes; known in the order 2, 1. */
-static void test_chain(void **unused)
+TEST(chain)
 {
 	struct cause *c;
 	struct causes_world w;
 	uint32_t n;
 
-	(void)unused;
 	causes_world_open(&w);
 	told_state(&w, 0, 1500, 5000, THREAD_RUNNING);
 	told_state(&w, 1, 1500, 5000, THREAD_RUNNING);
@@ -101,7 +94,7 @@ static void test_chain(void **unused)
 }
 
 /* Rank 2 has called MPI_Win_start; ranks 0 and 1 are to post. Rank 1 waits for a message of rank 0 before that. */
-static void test_through_epoch(void **unused)
+TEST(through_epoch)
 {
 	static const struct func_info start_func = {
 		.name = "MPI_Win_start", .group = "rma", .layer_name = "mpi"};
@@ -111,7 +104,6 @@ static void test_through_epoch(void **unused)
 	struct cause *c;
 	uint32_t n;
 
-	(void)unused;
 	causes_world_open(&w);
 	for (int i = 0; i < 3; i++) {
 		told_state(&w, i, 1500, 5000, THREAD_RUNNING);
@@ -144,11 +136,10 @@ static void test_through_epoch(void **unused)
 }
 
 /* Ranks 0 and 1 are in a barrier that rank 2 comes to when it has received from rank 3; rank 4 waits for rank 0. */
-static void test_through_collective(void **unused)
+TEST(through_collective)
 {
 	struct causes_world w;
 
-	(void)unused;
 	causes_world_open(&w);
 	for (int i = 0; i < RANKS; i++)
 		told_state(&w, i, 1500, 5000, i == 3 ? THREAD_BLOCKED : THREAD_RUNNING);
@@ -173,11 +164,10 @@ static void test_through_collective(void **unused)
 }
 
 /* Two wait for each other at the same time: whoever was first, this is not the cause. */
-static void test_circle(void **unused)
+TEST(circle)
 {
 	struct causes_world w;
 
-	(void)unused;
 	causes_world_open(&w);
 	told_receive(&w, 0, 2000, 1, 2500);
 	told_receive(&w, 1, 2000, 0, 2500);
@@ -188,12 +178,11 @@ static void test_circle(void **unused)
 }
 
 /* More than is kept: what is followed is followed in time, and the sum stays right. */
-static void test_many(void **unused)
+TEST(many)
 {
 	struct causes_world w;
 	uint64_t at = START;
 
-	(void)unused;
 	causes_world_open(&w);
 	for (uint32_t i = 0; i < CAUSES_KEPT_MAX; i++, at += 100) {
 		told_state(&w, 1, at, at + 50, THREAD_RUNNING);
@@ -211,15 +200,4 @@ static void test_many(void **unused)
 			 causes_world_waited_ns(&w));
 	assert_int_equal(w.causes.told_late, 0);
 	causes_world_close(&w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_cause),    cmocka_unit_test(test_chain),
-		cmocka_unit_test(test_through_epoch), cmocka_unit_test(test_through_collective),
-		cmocka_unit_test(test_circle),	      cmocka_unit_test(test_many),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

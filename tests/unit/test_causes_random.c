@@ -3,15 +3,10 @@
  * Why those who were waited for were late, on random schedules: the causes are found once more here, moment by moment, by what is true
  * at each of them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/causes_world.h"
 
 #define SLOT 200
@@ -159,13 +154,12 @@ static void random_world(struct causes_world *w, struct truth *t)
 	}
 }
 
-static void test_random(void **unused)
+TEST(random)
 {
 	struct truth *t = malloc(sizeof(*t));
 	uint64_t direct_ns;
 	struct causes_world w;
 
-	(void)unused;
 	for (int round = 0; round < 100; round++) {
 		memset(t, 0, sizeof(*t));
 		causes_world_open(&w);
@@ -195,13 +189,4 @@ static void test_random(void **unused)
 		causes_world_close(&w);
 	}
 	free(t);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Where the CPU time of a process is limited, in both versions of control groups; what their files say. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "attach/cgroup.h"
 
 #define FIRST                                                                          \
@@ -35,9 +30,8 @@ static void dir_is(const char *mountinfo, const char *cgroup, const char *wanted
 	free(dir);
 }
 
-static void test_dir(void **state)
+TEST(dir)
 {
-	(void)state;
 	dir_is(FIRST SECOND, "9:cpuset:/x\n2:cpuacct,cpu:/job/1\n0::/y\n",
 	       "/sys/fs/cgroup/cpu/job/1", 18);
 	dir_is(FIRST, "2:cpu:/\n", "/sys/fs/cgroup/cpu", 18);
@@ -53,11 +47,10 @@ static void test_dir(void **state)
 }
 
 /* In a container: what is mounted is a group in the middle. */
-static void test_dir_below(void **state)
+TEST(dir_below)
 {
 	static const char mounted[] = "29 22 0:25 /pod/7 /cg rw - cgroup2 cgroup2 rw\n";
 
-	(void)state;
 	dir_is(mounted, "0::/pod/7\n", "/cg", 3);
 	dir_is(mounted, "0::/pod/7/a\n", "/cg/a", 3);
 	dir_is(mounted, "0::/pod/77\n", NULL, 0);
@@ -96,11 +89,10 @@ static int dir_remove(void **state)
 	return 0;
 }
 
-static void test_limit(void **state)
+TEST_WITH(limit, in_new_dir, dir_remove)
 {
 	struct cpu_bandwidth b = {0};
 
-	(void)state;
 	assert_int_not_equal(cgroup_limit_read(".", &b), 0);
 	file_write("cpu.cfs_period_us", "50000\n");
 	file_write("cpu.cfs_quota_us", "-1\n");
@@ -118,11 +110,10 @@ static void test_limit(void **state)
 	assert_int_equal(b.period_us, 100000);
 }
 
-static void test_throttling(void **state)
+TEST_WITH(throttling, in_new_dir, dir_remove)
 {
 	struct cpu_throttling t;
 
-	(void)state;
 	assert_int_not_equal(cgroup_throttling_read(".", &t), 0);
 	file_write("cpu.stat",
 		   "nr_periods 13\nnr_throttled 6\nthrottled_time 351234567\nnr_bursts 0\n");
@@ -134,16 +125,4 @@ static void test_throttling(void **state)
 	assert_int_equal(cgroup_throttling_read(".", &t), 0);
 	assert_int_equal(t.periods, 2);
 	assert_int_equal(t.throttled_ns, 77000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dir),
-		cmocka_unit_test(test_dir_below),
-		cmocka_unit_test_setup_teardown(test_limit, in_new_dir, dir_remove),
-		cmocka_unit_test_setup_teardown(test_throttling, in_new_dir, dir_remove),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

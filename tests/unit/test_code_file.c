@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Files by their ids: each part of an id counts, and no owner gets all the room there is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <sys/sysmacros.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "abi/config.h"
 #include "attach/code_file.h"
 #include "base/log.h"
@@ -20,14 +16,13 @@ static struct code_file *file_new(uint64_t dev, uint64_t ino, uint64_t stamp)
 	return f;
 }
 
-static void test_ids(void **state)
+TEST(ids)
 {
 	struct code_files files = {0};
 	const struct code_id other[] = {{1, 2, 4}, {1, 3, 3}, {2, 2, 3}};
 	struct code_file *f = file_new(1, 2, 3);
 	const struct code_id alias = {9, 2, 3};
 
-	(void)state;
 	code_files_add(&files, &f->id, f);
 	assert_ptr_equal(code_files_find(&files, &f->id), f);
 	for (size_t i = 0; i < 3; i++)
@@ -40,12 +35,11 @@ static void test_ids(void **state)
 }
 
 /* Device numbers beyond 8 bits of minor, and contents rewritten under the same number. */
-static void test_stat(void **state)
+TEST(stat)
 {
 	struct stat a = {.st_dev = makedev(259, 70000), .st_ino = 5, .st_size = 10}, b = a;
 	struct code_id ia, ib;
 
-	(void)state;
 	a.st_ctim.tv_sec = b.st_ctim.tv_sec = 1700000000;
 	b.st_ctim.tv_nsec = 1;
 	ia = code_id_of(&a);
@@ -71,12 +65,11 @@ static void libraries_add(struct code_files *files, uid_t owner, size_t cnt)
 	}
 }
 
-static void test_room(void **state)
+TEST(room)
 {
 	struct code_files files = {0};
 	size_t taken = 0;
 
-	(void)state;
 	while (code_files_have_room(&files, 1000)) {
 		libraries_add(&files, 1000, 1);
 		taken++;
@@ -89,13 +82,12 @@ static void test_room(void **state)
 	code_files_release(&files);
 }
 
-static void test_bias(void **state)
+TEST(bias)
 {
 	struct code_file f = {.segments = json_pack("[[i,i,i],[i,i,i]]", 0x1000, 0x1000, 0x500,
 						    0x3040, 0x5040, 0x800)};
 	uint64_t bias;
 
-	(void)state;
 	assert_int_equal(code_file_bias(&f, 0x7f0000001000, 0x1000, &bias), 0);
 	assert_int_equal(bias, 0x7f0000000000);
 	/* The second segment begins in the middle of its first page. */
@@ -103,16 +95,4 @@ static void test_bias(void **state)
 	assert_int_equal(bias, 0x7f0000000000);
 	assert_true(code_file_bias(&f, 0x7f0000000000, 0x900000, &bias) < 0);
 	json_decref(f.segments);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ids),
-		cmocka_unit_test(test_stat),
-		cmocka_unit_test(test_room),
-		cmocka_unit_test(test_bias),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* What the limit on the cost of tracing decides, from costs that are made up; and where these come from. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "abi/config.h"
 #include "abi/thread.h"
 #include "collect/limit.h"
@@ -77,7 +72,7 @@ static void storm(struct world *w)
 	assert_int_equal(w->limit.detached, 1);
 }
 
-static void test_below(void **state)
+TEST_WITH(below, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -89,7 +84,7 @@ static void test_below(void **state)
 }
 
 /* Costliest first, until enough is saved; what does not wait for others, and is no trifle. */
-static void test_counting(void **state)
+TEST_WITH(counting, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -113,7 +108,7 @@ static void test_counting(void **state)
 }
 
 /* If enough can be saved by few, the others are left alone. */
-static void test_few(void **state)
+TEST_WITH(few, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -126,7 +121,7 @@ static void test_few(void **state)
 }
 
 /* The process that it costs most decides, and the change is told once. */
-static void test_processes(void **state)
+TEST_WITH(processes, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -139,7 +134,7 @@ static void test_processes(void **state)
 }
 
 /* It comes back after three calm samples in a row; a look without a sample says nothing. */
-static void test_return(void **state)
+TEST_WITH(return, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -165,7 +160,7 @@ static void test_return(void **state)
 }
 
 /* Two that would be too much together come back one by one, the cheaper one first. */
-static void test_return_one(void **state)
+TEST_WITH(return_one, setup, teardown)
 {
 	struct world *w = *state;
 	size_t n = 0;
@@ -188,7 +183,7 @@ static void test_return_one(void **state)
 }
 
 /* What waits for others stays, and what has no row; that the limit was exceeded is told, by how much and whose. */
-static void test_excess(void **state)
+TEST_WITH(excess, setup, teardown)
 {
 	struct world *w = *state;
 
@@ -202,7 +197,7 @@ static void test_excess(void **state)
 }
 
 /* Meanwhile what only others call comes back, and what it calls does not. */
-static void test_excess_elsewhere(void **state)
+TEST_WITH(excess_elsewhere, setup, teardown)
 {
 	struct world *w = *state;
 	size_t n = 0;
@@ -254,7 +249,7 @@ static void gathers(struct pov_thread *t, uint64_t polls, uint64_t counted)
 	t->counting[0] = (struct pov_counting){.calls = counted, .func = row("MPI_Isend")};
 }
 
-static void test_window(void **state)
+TEST(window)
 {
 	struct pov_counted told = {
 		.hdr = {.size = sizeof(told), .kind = POV_KIND_COUNTED, .tid = 31},
@@ -266,7 +261,6 @@ static void test_window(void **state)
 	struct toll t = {0};
 	struct pov_thread thread;
 
-	(void)state;
 	toll_open_begin(&t);
 	gathers(&thread, 10, 20);
 	toll_open_thread(&t, &thread);
@@ -295,7 +289,7 @@ static void test_window(void **state)
 }
 
 /* Of the table's own rows: what waits for others, or tells who belongs to whom, is always recorded. */
-static void test_rows(void **state)
+TEST(rows)
 {
 	static const char *const may[] = {"MPI_Isend", "MPI_Irecv", "MPI_Test",	  "MPI_Iprobe",
 					  "MPI_Put",   "MPI_Wtime", "MPI_Ibcast", "MPI_Comm_rank"};
@@ -303,28 +297,8 @@ static void test_rows(void **state)
 					    "MPI_Barrier",  "MPI_Init",	     "MPI_Finalize",
 					    "MPI_Comm_dup", "MPI_Comm_free", "MPI_Type_free"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(may) / sizeof(*may); i++)
 		assert_true(func_table_may_shed(row(may[i])));
 	for (size_t i = 0; i < sizeof(never) / sizeof(*never); i++)
 		assert_false(func_table_may_shed(row(never[i])));
-}
-
-int main(void)
-{
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_below),
-		TEST(test_counting),
-		TEST(test_few),
-		TEST(test_processes),
-		TEST(test_return),
-		TEST(test_return_one),
-		TEST(test_excess),
-		TEST(test_excess_elsewhere),
-		cmocka_unit_test(test_window),
-		cmocka_unit_test(test_rows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* What tracing cost each process, counted from records, and the sentence made of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "abi/config.h"
 #include "collect/toll_window.h"
 #include "layer/func_table.h"
@@ -76,13 +71,12 @@ static void life(struct toll *t, uint32_t tgid, uint64_t begin_ns, uint64_t end_
 	toll_record(t, &e.hdr);
 }
 
-static void test_worst(void **state)
+TEST(worst)
 {
 	struct toll t = {0};
 	struct distortion d;
 	uint32_t pid;
 
-	(void)state;
 	calls(&t, 100, "MPI_Send", 0, 10);
 	spin(&t, 100, "MPI_Test", 100);
 	calls(&t, 200, "MPI_Send", 1, 7);
@@ -115,7 +109,7 @@ static struct pov_call preloaded_send(void)
 }
 
 /* What processes have recorded themselves costs what that costs, in the same library and function. */
-static void test_preloaded(void **state)
+TEST(preloaded)
 {
 	uint64_t words[(sizeof(struct pov_spin) + sizeof(struct pov_spin_func)) / 8] = {0};
 	struct pov_spin *s = (struct pov_spin *)words;
@@ -125,7 +119,6 @@ static void test_preloaded(void **state)
 	struct distortion d;
 	uint32_t pid;
 
-	(void)state;
 	with.preload_ns = 2;
 	s->hdr = (struct pov_hdr){.size = sizeof(words),
 				  .kind = POV_KIND_SPIN,
@@ -147,7 +140,7 @@ static void test_preloaded(void **state)
 }
 
 /* Between two looks, with what threads have not told yet: it is told once, by then or later. */
-static void test_preloaded_window(void **state)
+TEST(preloaded_window)
 {
 	struct pov_call c = preloaded_send();
 	struct pov_counted n = {.hdr = {.size = sizeof(n),
@@ -161,7 +154,6 @@ static void test_preloaded_window(void **state)
 	struct toll_costs out = {0};
 	struct toll t = {0};
 
-	(void)state;
 	with.preload_ns = 2;
 	with.preload_counted_ns = 1;
 	for (int i = 0; i < 10; i++)
@@ -185,13 +177,12 @@ static void test_preloaded_window(void **state)
 }
 
 /* A process is forgotten when it ended before, but not one that lives, nor a later one of its number. */
-static void test_prune(void **state)
+TEST(prune)
 {
 	struct toll t = {0};
 	struct distortion d;
 	uint32_t pid;
 
-	(void)state;
 	calls(&t, 100, "MPI_Send", 0, 30);
 	calls(&t, 200, "MPI_Send", 0, 20);
 	calls(&t, 300, "MPI_Send", 0, 10);
@@ -218,13 +209,12 @@ static void test_prune(void **state)
 }
 
 /* Regions cost, too, though they are no functions of the table. */
-static void test_regions(void **state)
+TEST(regions)
 {
 	struct toll t = {0};
 	struct distortion d;
 	uint32_t pid;
 
-	(void)state;
 	for (int i = 0; i < 7; i++)
 		region(&t, 100);
 	toll_find(&t, &cost, 0, 1000, &d, &pid);
@@ -234,14 +224,13 @@ static void test_regions(void **state)
 	toll_release(&t);
 }
 
-static void test_stepped(void **state)
+TEST(stepped)
 {
 	json_t *lib = json_pack("{s:i,s:[s,s]}", "id", 1, "stepped_names", "MPI_Send", "MPI_Recv");
 	struct toll t = {0};
 	struct distortion d;
 	uint32_t pid;
 
-	(void)state;
 	calls(&t, 100, "MPI_Send", 0, 10);
 	calls(&t, 200, "MPI_Send", 1, 10);
 	calls(&t, 200, "MPI_Barrier", 1, 1);
@@ -256,12 +245,11 @@ static void test_stepped(void **state)
 	json_decref(lib);
 }
 
-static void test_text(void **state)
+TEST(text)
 {
 	struct distortion d = {.pct = 58.4, .who = "rank 3", .above = 1};
 	char *text;
 
-	(void)state;
 	text = distortion_text(&d);
 	assert_string_equal(text, "tracing took 58 % of rank 3's wall time");
 	free(text);
@@ -279,16 +267,4 @@ static void test_text(void **state)
 		"MPI_Iprobe: leave these out with --no-functions MPI_Test --no-functions MPI_Iprobe, or "
 		"whole groups with --mpi");
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_worst),	cmocka_unit_test(test_preloaded),
-		cmocka_unit_test(test_regions), cmocka_unit_test(test_stepped),
-		cmocka_unit_test(test_text),	cmocka_unit_test(test_preloaded_window),
-		cmocka_unit_test(test_prune),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Threads and CPUs: who waited for whom and what both did, more threads than CPUs, moves, wake-ups, balance. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "analysis/app_time.h"
 #include "analysis/contests.h"
 #include "analysis/demand.h"
@@ -112,7 +107,7 @@ static const struct contest *find(const struct world *w, uint32_t waiter, uint32
 }
 
 /* 100 waits for a message while 101 computes on its CPU; then 101 waits while 100 is in that call and behind it. */
-static void test_what_both_did(void **state)
+TEST(what_both_did)
 {
 	const struct contest *c;
 	struct world *w = *state;
@@ -142,7 +137,7 @@ static void test_what_both_did(void **state)
 }
 
 /* Polls that found nothing are told when they are over; what is waited in MPI_Init does not count; and what was lost is not known. */
-static void test_polls_setup_and_losses(void **state)
+TEST(polls_setup_and_losses)
 {
 	struct world *w = *state;
 	struct mfix *f = &w->f;
@@ -164,7 +159,7 @@ static void test_polls_setup_and_losses(void **state)
 }
 
 /* A rank that begins while it is recorded: with two threads on one CPU before MPI_Init, in it, behind it, in and behind MPI_Finalize. */
-static void test_only_in_window(void **state)
+TEST(only_in_window)
 {
 	static const uint64_t at[] = {2000, 4000, 6000, 8000, 9500};
 	const struct demand_mask *k;
@@ -199,7 +194,7 @@ static void test_only_in_window(void **state)
 }
 
 /* More stretches than are kept of a thread that has called before: of the first ones nobody knows what it did. */
-static void test_too_many(void **state)
+TEST(too_many)
 {
 	uint64_t ts = 2000, unknown = 0, own = 0;
 	struct world *w = *state;
@@ -284,7 +279,7 @@ static void machine_step(struct machine *m)
 	}
 }
 
-static void test_sums_of_holders(void **state)
+TEST(sums_of_holders)
 {
 	struct world *w = *state;
 	struct mfix *f = &w->f;
@@ -314,7 +309,7 @@ static void test_sums_of_holders(void **state)
 
 /* ---- demand ---- */
 
-static void test_demand(void **state)
+TEST(demand)
 {
 	const struct demand_mask *k;
 	struct world *w = *state;
@@ -347,7 +342,7 @@ static void test_demand(void **state)
 }
 
 /* Masks that overlap: four threads on three CPUs, though none has more threads than CPUs. */
-static void test_demand_overlapping(void **state)
+TEST(demand_overlapping)
 {
 	const struct demand_mask *k;
 	struct world *w = *state;
@@ -373,7 +368,7 @@ static void test_demand_overlapping(void **state)
 
 /* ---- moves and wake-ups ---- */
 
-static void test_moves(void **state)
+TEST(moves)
 {
 	const struct moves_thread *row;
 	const struct moves_process *p;
@@ -408,7 +403,7 @@ static void test_moves(void **state)
 
 /* ---- balance ---- */
 
-static void test_balance(void **state)
+TEST(balance)
 {
 	struct world *w = *state;
 	struct mfix *f = &w->f;
@@ -429,21 +424,4 @@ static void test_balance(void **state)
 	assert_false(w->app.lost);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, world_begin, world_end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_what_both_did),
-		TEST(test_polls_setup_and_losses),
-		TEST(test_only_in_window),
-		TEST(test_too_many),
-		TEST(test_sums_of_holders),
-		TEST(test_demand),
-		TEST(test_demand_overlapping),
-		TEST(test_moves),
-		TEST(test_balance),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(world_begin, world_end);

@@ -8,17 +8,12 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "abi/config.h"
 #include "base/log.h"
 #include "elf/elf_file.h"
@@ -148,14 +143,13 @@ static void assert_found(const char *path)
 	free(id);
 }
 
-static void test_lines(void **state)
+TEST(lines)
 {
 	static const char *const flags[] = {
 		"-g -O0",	  "-g -O2",	"-gdwarf-4 -O2",  "-gdwarf-5 -O2",
 		"-g -O2 -no-pie", "-g -O2 -gz", "-g -O1 -static", "-g -O2 -Wl,-z,noseparate-code",
 	};
 
-	(void)state;
 	fixture_need_compiler();
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		char *path = fixture_build("site.c", program, flags[i]);
@@ -167,11 +161,10 @@ static void test_lines(void **state)
 }
 
 /* It makes no table of addresses. */
-static void test_clang(void **state)
+TEST(clang)
 {
 	char *path;
 
-	(void)state;
 	fixture_need_compiler();
 	need("clang");
 	path = fixture_build("site.c", program, "-g");
@@ -185,14 +178,13 @@ static void test_clang(void **state)
 	free(path);
 }
 
-static void test_addr2line(void **state)
+TEST(addr2line)
 {
 	struct place place[CALLS];
 	struct debug_place found;
 	struct debug_info *d;
 	char *path;
 
-	(void)state;
 	fixture_need_compiler();
 	need("addr2line");
 	/* addresses in the file are offsets in it */
@@ -220,14 +212,13 @@ static void test_addr2line(void **state)
 	"objcopy --only-keep-debug $f $f.debug && strip $f && objcopy --add-gnu-debuglink=$f.debug $f"
 
 /* Stripped, with its debug information in a file of its own beside it; then with another program's there. */
-static void test_separate(void **state)
+TEST(separate)
 {
 	struct place place[CALLS];
 	struct debug_place found;
 	struct debug_info *d;
 	char *path;
 
-	(void)state;
 	fixture_need_compiler();
 	need("objcopy");
 	path = fixture_build("site.c", program, "-g -O2");
@@ -244,7 +235,7 @@ static void test_separate(void **state)
 }
 
 /* Without debug information: the function, and how far behind its begin. */
-static void test_symbols(void **state)
+TEST(symbols)
 {
 	struct place place[CALLS];
 	struct debug_place found;
@@ -252,7 +243,6 @@ static void test_symbols(void **state)
 	uint64_t begin;
 	char *path;
 
-	(void)state;
 	fixture_need_compiler();
 	path = fixture_build("site.c", program, "-O0 -Wl,-z,noseparate-code");
 	places_read(path, place);
@@ -284,13 +274,12 @@ static void assert_mangled(const char *path, uint64_t offset, const char *functi
 }
 
 /* Symbols as a compiler of C++ makes them, and one that only looks so. */
-static void test_mangled(void **state)
+TEST(mangled)
 {
 	void *cxx = dlopen("libstdc++.so.6", RTLD_NOW);
 	struct place place[CALLS];
 	char *path;
 
-	(void)state;
 	fixture_need_compiler();
 	need("objcopy");
 	path = fixture_build("site.c", program, "-O0 -Wl,-z,noseparate-code");
@@ -312,12 +301,11 @@ static void test_mangled(void **state)
 		dlclose(cxx);
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
 	struct debug_info *d;
 	char *path, *id, *text;
 
-	(void)state;
 	fixture_need_compiler();
 	path = fixture_build("site.c", program, "-g");
 	id = build_id_of(path);
@@ -347,7 +335,7 @@ static char *lines_program(void)
 	char self[PATH_MAX] = "";
 
 	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 2; i++)
 		*strrchr(self, '/') = '\0';
 	return xasprintf("%s/povtrace-lines", self);
 }
@@ -377,13 +365,12 @@ static uint64_t stamp_of(const char *path)
 	return POV_FILE_STAMP(st.st_ctim.tv_sec, st.st_ctim.tv_nsec, st.st_size);
 }
 
-static void test_process(void **state)
+TEST(process)
 {
 	char *lines = lines_program(), *path, *id, name[64], wanted[64];
 	struct place place[CALLS];
 	struct model_module file;
 
-	(void)state;
 	fixture_need_compiler();
 	path = fixture_build("site.c", program, "-g -O2");
 	places_read(path, place);
@@ -422,7 +409,7 @@ static void test_process(void **state)
 #define DAMAGED 60
 
 /* Some bytes are others; it ends early. What is found is not judged, only that an answer comes, or none. */
-static void test_damaged(void **state)
+TEST(damaged)
 {
 	char *lines = lines_program(), *path, *bad, *whole, *copy, name[64];
 	struct place place[CALLS];
@@ -430,7 +417,6 @@ static void test_damaged(void **state)
 	unsigned int seed = 1, found = 0;
 	size_t cnt;
 
-	(void)state;
 	fixture_need_compiler();
 	path = fixture_build("site.c", program, "-g -O2");
 	places_read(path, place);
@@ -453,15 +439,4 @@ static void test_damaged(void **state)
 	free(lines);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_lines),	  cmocka_unit_test(test_clang),
-	cmocka_unit_test(test_addr2line), cmocka_unit_test(test_separate),
-	cmocka_unit_test(test_symbols),	  cmocka_unit_test(test_mangled),
-	cmocka_unit_test(test_refused),	  cmocka_unit_test(test_process),
-	cmocka_unit_test(test_damaged),
-};
-
-int main(void)
-{
-	return cmocka_run_group_tests_name("debug_info", tests, NULL, fixture_remove_all);
-}
+ALL_TESTS(NULL, fixture_remove_all);

@@ -2,14 +2,9 @@
 /*
  * Losses as records: each with bounds of what is missing, each counted once.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "collect/drops.h"
 #include "trace_help.h"
 
@@ -63,11 +58,10 @@ static const struct pov_lost *lost(size_t n)
 }
 
 /* A call that began long before its record found no room. */
-static void bounds(void **state)
+TEST(bounds)
 {
 	uint64_t begin_ns = START + 123456789, now_ns = START + 987654321;
 
-	(void)state;
 	note(1, POV_CLASS_CALL, 3, begin_ns);
 	sample(now_ns);
 	sample(now_ns + 1);
@@ -83,9 +77,8 @@ static void bounds(void **state)
 }
 
 /* What fits into no word is missing since the recording began, for all that is known. */
-static void timeless(void **state)
+TEST(timeless)
 {
-	(void)state;
 	counters[POV_COUNT_DROP(RINGS, POV_CLASS_SCHED)] = 7;
 	sample(START + 10);
 	counters[POV_COUNT_DROP(RINGS, POV_CLASS_SCHED)] = 9;
@@ -101,11 +94,10 @@ static void timeless(void **state)
 }
 
 /* What began behind the recording's end is no part of it. */
-static void behind_the_end(void **state)
+TEST(behind_the_end)
 {
 	uint64_t end_ns = START + 1000 * UNIT;
 
-	(void)state;
 	note(0, POV_CLASS_SCHED, 5, end_ns + 2 * UNIT);
 	note(1, POV_CLASS_SCHED, 6, end_ns - 2 * UNIT);
 	sample(end_ns);
@@ -116,13 +108,4 @@ static void behind_the_end(void **state)
 	free(got.words);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(bounds, begin),
-		cmocka_unit_test_setup(timeless, begin),
-		cmocka_unit_test_setup(behind_the_end, begin),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL);

@@ -2,18 +2,13 @@
 /* Symbols, names and bytes of ELF files made for it; and files that are damaged, foreign or no files at all. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "elf/elf_file.h"
 #include "unit/elf_exercise.h"
 #include "unit/elf_fixture.h"
@@ -30,14 +25,13 @@ static const char lib_source[] =
 	"int caller(int a) { return absent(a) + later[a]; }\n";
 
 /* Where a function begins is known of stripped files, too, and of nothing else in them. */
-static void test_function_at(void **state)
+TEST(function_at)
 {
 	static const char *const flags[] = {LIB_FLAGS " -fasynchronous-unwind-tables",
 					    LIB_FLAGS " -fasynchronous-unwind-tables -s"};
 	struct elf_symbol whole = {0}, stripped;
 	struct elf_file *f;
 
-	(void)state;
 	fixture_need_compiler();
 	f = fixture_open("lib.c", lib_source, flags[0]);
 	assert_non_null(elf_file_find(f, "hidden"));
@@ -60,7 +54,7 @@ static void test_function_at(void **state)
 	elf_file_close(f);
 }
 
-static void test_library(void **state)
+TEST(library)
 {
 	const struct elf_symbol *s;
 	const struct elf_headers *h;
@@ -68,7 +62,6 @@ static void test_library(void **state)
 	uint64_t addr, bytes;
 	int v = 0;
 
-	(void)state;
 	fixture_need_compiler();
 	f = fixture_open("lib.c", lib_source, LIB_FLAGS);
 	h = elf_file_headers(f);
@@ -117,12 +110,11 @@ static void test_library(void **state)
 	elf_file_close(f);
 }
 
-static void test_other_hash_and_needed(void **state)
+TEST(other_hash_and_needed)
 {
 	const struct elf_headers *h;
 	struct elf_file *f;
 
-	(void)state;
 	fixture_need_compiler();
 	f = fixture_open("sysv.c", lib_source,
 			 "-shared -fPIC -O1 -Wl,--hash-style=sysv,--no-as-needed -lm -s");
@@ -139,7 +131,7 @@ static void test_other_hash_and_needed(void **state)
 	elf_file_close(f);
 }
 
-static void test_versions(void **state)
+TEST(versions)
 {
 	static const char source[] = "__asm__(\".symver f_new,f@@V2\\n.symver f_old,f@V1\\n\");\n"
 				     "int f_old(void) { return 1; }\n"
@@ -150,7 +142,6 @@ static void test_versions(void **state)
 	size_t cnt;
 	char *map;
 
-	(void)state;
 	fixture_need_compiler();
 	map = fixture_write("v.map", "V1 { local: *; }; V2 { global: f; } V1;", 39);
 	f = fixture_open("ver.c", source, "-shared -fPIC -O1 -nostdlib -Wl,--version-script=v.map");
@@ -170,7 +161,7 @@ static void test_versions(void **state)
 	free(map);
 }
 
-static void test_ifunc(void **state)
+TEST(ifunc)
 {
 	static const char source[] = "static int a(void) { return 1; }\n"
 				     "static void *pick(void) { return a; }\n"
@@ -178,7 +169,6 @@ static void test_ifunc(void **state)
 	const struct elf_symbol *s;
 	struct elf_file *f;
 
-	(void)state;
 	fixture_need_compiler();
 	f = fixture_open("ifunc.c", source, "-shared -fPIC -O1 -nostdlib");
 	s = elf_file_find(f, "chosen");
@@ -187,13 +177,12 @@ static void test_ifunc(void **state)
 	elf_file_close(f);
 }
 
-static void test_static_program(void **state)
+TEST(static_program)
 {
 	static const char source[] = "int PMPI_Init(int *c, char ***v) { return 0; }\n"
 				     "void _start(void) { PMPI_Init(0, 0); for (;;) ; }\n";
 	struct elf_file *f;
 
-	(void)state;
 	fixture_need_compiler();
 	f = fixture_open("static.c", source, "-static -nostdlib -O0 -no-pie");
 	assert_false(elf_file_headers(f)->dynamic);
@@ -204,13 +193,12 @@ static void test_static_program(void **state)
 	elf_file_close(f);
 }
 
-static void test_by_descriptor(void **state)
+TEST(by_descriptor)
 {
 	struct elf_file *f;
 	char *path;
 	int fd;
 
-	(void)state;
 	fixture_need_compiler();
 	path = fixture_build("fd.c", lib_source, LIB_FLAGS);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -232,13 +220,12 @@ static void expect_error(const char *name, const void *bytes, size_t cnt, int er
 	free(path);
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
 	struct elf_file *f;
 	char *path, *image, fifo[128];
 	size_t cnt;
 
-	(void)state;
 	fixture_need_compiler();
 	expect_error("empty", "", 0, -ENOEXEC);
 	expect_error("text", "#!/bin/sh\nexit 0\n", 17, -ENOEXEC);
@@ -292,13 +279,12 @@ static const char mpi_source[] =
 	"int PMPI_Comm_rank(struct c *c, int *r) { *r = c->rank; return 0; }\n"
 	"int absent(int); int MPI_Send(int a) { return absent(a) + 1; }\n";
 
-static void test_truncated(void **state)
+TEST(truncated)
 {
 	unsigned int opened = 0, tried = 0;
 	size_t cnt;
 	char *path, *image;
 
-	(void)state;
 	fixture_need_compiler();
 	path = fixture_build("cut.c", mpi_source, "-shared -fPIC -O2 -fcf-protection -nostdlib");
 	image = fixture_read(path, &cnt);
@@ -311,14 +297,13 @@ static void test_truncated(void **state)
 	free(image);
 }
 
-static void test_flipped(void **state)
+TEST(flipped)
 {
 	uint64_t x = 88172645463325252ull;
 	unsigned int opened = 0;
 	char *path, *image, *copy;
 	size_t cnt;
 
-	(void)state;
 	fixture_need_compiler();
 	path = fixture_build("flip.c", mpi_source,
 			     "-shared -fPIC -O2 -fcf-protection -nostdlib -s");
@@ -342,7 +327,7 @@ static void test_flipped(void **state)
 }
 
 /* A file that claims to be enormous (and is, but holds nothing) must not make us allocate that much. */
-static void test_sparse(void **state)
+TEST(sparse)
 {
 	size_t cnt;
 	struct elf_file *f;
@@ -350,7 +335,6 @@ static void test_sparse(void **state)
 	uint16_t shnum;
 	char *path, *image;
 
-	(void)state;
 	fixture_need_compiler();
 	path = fixture_build("sparse.c", lib_source, LIB_FLAGS);
 	image = fixture_read(path, &cnt);
@@ -373,21 +357,4 @@ static void test_sparse(void **state)
 	free(image);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_function_at),
-		cmocka_unit_test(test_library),
-		cmocka_unit_test(test_other_hash_and_needed),
-		cmocka_unit_test(test_versions),
-		cmocka_unit_test(test_ifunc),
-		cmocka_unit_test(test_static_program),
-		cmocka_unit_test(test_by_descriptor),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_flipped),
-		cmocka_unit_test(test_sparse),
-	};
-
-	return cmocka_run_group_tests_name("elf_file", tests, NULL, fixture_remove_all);
-}
+ALL_TESTS(NULL, fixture_remove_all);

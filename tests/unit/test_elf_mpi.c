@@ -4,16 +4,11 @@
  * their code can be compared; the real ones are those installed, if any.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/log.h"
 #include "elf/elf_file.h"
 #include "elf/mpi_library.h"
@@ -71,12 +66,11 @@ static const struct mpi_named *named_find(const struct mpi_library *lib, const c
 	return NULL;
 }
 
-static void test_openmpi(void **state)
+TEST(openmpi)
 {
 	struct mpi_library lib;
 	struct elf_file *f;
 
-	(void)state;
 	fixture_need_compiler();
 	f = openmpi_open("ompi4.c",
 			 "-DCONTEXT=224 -DRANK=228 -DLOCAL=248 -DREMOTE=256 -DCOUNT=16 -DSIZE=24 "
@@ -107,12 +101,11 @@ static void test_openmpi(void **state)
 	elf_file_close(f);
 }
 
-static void test_openmpi_unknown_layout(void **state)
+TEST(openmpi_unknown_layout)
 {
 	struct mpi_library lib;
 	struct elf_file *f;
 
-	(void)state;
 	fixture_need_compiler();
 	/* Members elsewhere: the code is believed, and that is said. */
 	f = openmpi_open("ompi9.c",
@@ -153,7 +146,7 @@ static void test_openmpi_unknown_layout(void **state)
 	elf_file_close(f);
 }
 
-static void test_mpich(void **state)
+TEST(mpich)
 {
 	static const char source[] = "const char MPII_Version_string[] = \"4.3.2\";\n"
 				     "int PMPI_Init_thread(void) { return 0; }\n";
@@ -166,7 +159,6 @@ static void test_mpich(void **state)
 	struct mpi_library lib;
 	struct elf_file *f;
 
-	(void)state;
 	fixture_need_compiler();
 	f = fixture_open("mpich.c", source, LIB_FLAGS);
 	assert_int_equal(mpi_library_probe(f, &lib), 1);
@@ -196,7 +188,7 @@ static void test_mpich(void **state)
 	elf_file_close(f);
 }
 
-static void test_others(void **state)
+TEST(others)
 {
 	static const char init[] = "const char words[] = \"Intel(R) MPI Library %s\\0"
 				   "Intel(R) MPI Library 2021.9 for Linux\";\n"
@@ -206,7 +198,6 @@ static void test_others(void **state)
 	struct mpi_library lib;
 	struct elf_file *f;
 
-	(void)state;
 	fixture_need_compiler();
 	f = fixture_open("abi.c", init, LIB_FLAGS " -Wl,-soname,libmpi_abi.so.0");
 	assert_int_equal(mpi_library_probe(f, &lib), 1);
@@ -237,7 +228,7 @@ static void test_others(void **state)
 	elf_file_close(f);
 }
 
-static void test_entries(void **state)
+TEST(entries)
 {
 	static const char source[] = "int PMPI_Same(int a) { return a + 1; }\n"
 				     "int MPI_Same(int a) __attribute__((alias(\"PMPI_Same\")));\n"
@@ -255,7 +246,6 @@ static void test_entries(void **state)
 	};
 	const struct elf_symbol *s[2];
 
-	(void)state;
 	fixture_need_compiler();
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		char *name = xasprintf("entries%zu.c", i),
@@ -336,29 +326,14 @@ static void check_installed(const char *path, enum mpi_flavour flavour)
 	elf_file_close(f);
 }
 
-static void test_installed_openmpi(void **state)
+TEST(installed_openmpi)
 {
-	(void)state;
 	check_installed("/usr/lib/" MULTIARCH "/libmpi.so.40", MPI_OPENMPI);
 }
 
-static void test_installed_mpich(void **state)
+TEST(installed_mpich)
 {
-	(void)state;
 	check_installed("/usr/lib/" MULTIARCH "/libmpich.so.12", MPI_MPICH);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_openmpi),
-		cmocka_unit_test(test_openmpi_unknown_layout),
-		cmocka_unit_test(test_mpich),
-		cmocka_unit_test(test_others),
-		cmocka_unit_test(test_entries),
-		cmocka_unit_test(test_installed_openmpi),
-		cmocka_unit_test(test_installed_mpich),
-	};
-
-	return cmocka_run_group_tests_name("elf_mpi", tests, NULL, fixture_remove_all);
-}
+ALL_TESTS(NULL, fixture_remove_all);

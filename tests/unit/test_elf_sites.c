@@ -4,16 +4,11 @@
  * kernel emulates or refuses, and what jumps where. One assembly file holds them all.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/log.h"
 #include "elf/elf_file.h"
 #include "elf/probe_site.h"
@@ -164,9 +159,8 @@ static void need_lib(void)
 	free(source);
 }
 
-static void test_cases(void **state)
+TEST(cases)
 {
-	(void)state;
 	need_lib();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct site_case *c = &cases[i];
@@ -188,12 +182,11 @@ static void test_cases(void **state)
 	print_message("%zu functions\n", sizeof(cases) / sizeof(cases[0]));
 }
 
-static void test_odd_symbols(void **state)
+TEST(odd_symbols)
 {
 	struct probe_site site;
 	struct elf_symbol s;
 
-	(void)state;
 	need_lib();
 	assert_int_equal(probe_site_choose(lib, elf_file_find(lib, "unsized"), 6, &site), 0);
 	assert_int_equal(site.skipped, 0);
@@ -211,11 +204,10 @@ static void test_odd_symbols(void **state)
 	assert_int_equal(site.skipped, 0);
 }
 
-static void test_text(void **state)
+TEST(text)
 {
 	struct probe_site site;
 
-	(void)state;
 	need_lib();
 	assert_int_equal(probe_site_choose(lib, elf_file_find(lib, "endbr_push"), 6, &site), 0);
 	assert_string_equal(site.insn, "endbr64");
@@ -223,7 +215,7 @@ static void test_text(void **state)
 	assert_string_equal(site.insn, "mov %edi, %eax");
 }
 
-static void test_print(void **state)
+TEST(print)
 {
 	static const char source[] =
 		".text\n.globl MPI_Send,MPI_Recv,MPI_Bad\n"
@@ -239,7 +231,6 @@ static void test_print(void **state)
 	size_t bytes = 0;
 	FILE *out;
 
-	(void)state;
 	fixture_need_compiler();
 	f = fixture_open("print.S", source, LIB_FLAGS);
 	out = open_memstream(&text, &bytes);
@@ -280,24 +271,12 @@ static int close_cases(void **state)
 	return fixture_remove_all(state);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_odd_symbols),
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_print),
-	};
-
-	return cmocka_run_group_tests_name("elf_sites", tests, open_cases, close_cases);
-}
+ALL_TESTS(open_cases, close_cases);
 
 #else
-
-int main(void)
+TEST(decoding)
 {
-	puts("SKIP: probe sites are decoded on x86-64 only");
-	return 77;
+	puts("SKIP: code is decoded on x86-64 only");
+	skip();
 }
-
 #endif

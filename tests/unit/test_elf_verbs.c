@@ -6,16 +6,11 @@
  */
 #include <dlfcn.h>
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "elf/elf_file.h"
 #include "elf/passed_table.h"
 #include "elf/verbs_ops.h"
@@ -58,7 +53,7 @@ static struct elf_file *library_open(void)
 #if __has_include(<infiniband/verbs.h>)
 #include <infiniband/verbs.h>
 
-static void test_slots(void **state)
+TEST(slots)
 {
 	struct elf_file *f = library_open();
 	void *lib = dlopen("libibverbs.so.1", RTLD_NOW), *table[TABLE_SLOTS],
@@ -67,7 +62,6 @@ static void test_slots(void **state)
 	void (*set_ops)(struct verbs_context * context, void *const *ops);
 	struct verbs_slots slots;
 
-	(void)state;
 	*(void **)&set_ops = lib ? dlsym(lib, "verbs_set_ops") : NULL;
 	assert_non_null(set_ops);
 	v->sz = sizeof(*v);
@@ -99,13 +93,12 @@ static void test_slots(void **state)
 #endif
 
 /* Of any other function that has the shape, nothing is believed. */
-static void test_no_slots(void **state)
+TEST(no_slots)
 {
 	struct elf_file *self;
 	struct verbs_slots slots;
 	struct passed passed;
 
-	(void)state;
 	assert_int_equal(elf_file_open("/proc/self/exe", &self), 0);
 	assert_true(verbs_slots_read(self, &slots) < 0);
 	passed_find(self, "verbs_set_ops", 1, &passed);
@@ -172,7 +165,7 @@ static void functions_check(const struct elf_file *provider, const char *path,
 		fail_msg("%s: not all of its functions", path);
 }
 
-static void test_providers(void **state)
+TEST(providers)
 {
 	struct elf_file *library = library_open(), *provider;
 	struct verbs_function functions[FUNCTIONS_MAX];
@@ -180,7 +173,6 @@ static void test_providers(void **state)
 	size_t cnt, tables;
 	glob_t found;
 
-	(void)state;
 	assert_int_equal(verbs_slots_read(library, &slots), 0);
 	if (glob(PROVIDERS, 0, NULL, &found))
 		skip_because("ibverbs-providers is not installed");
@@ -196,7 +188,7 @@ static void test_providers(void **state)
 }
 
 /* Two functions poll, by the version of the completions, and each of them has its own table. */
-static void test_several_tables(void **state)
+TEST(several_tables)
 {
 	struct elf_file *library = library_open(), *provider;
 	struct verbs_function functions[FUNCTIONS_MAX];
@@ -204,7 +196,6 @@ static void test_several_tables(void **state)
 	struct verbs_slots slots;
 	glob_t found;
 
-	(void)state;
 	assert_int_equal(verbs_slots_read(library, &slots), 0);
 	if (glob("/usr/lib/*/libibverbs/libmlx5-rdmav*.so", 0, NULL, &found))
 		skip_because("ibverbs-providers is not installed");
@@ -250,7 +241,7 @@ static const char kept_source[] =
 	"void open_chosen(struct device *d) { verbs_set_ops(d->context, chosen); }\n"
 	"__attribute__((constructor)) void begin(void) { verbs_register_driver_34(&driver); }\n";
 
-static void test_kept_tables(void **state)
+TEST(kept_tables)
 {
 	static const char *const wanted[] = {"first_poll",    "first_recv",    "first_send",
 					     "second_poll",   "second_recv",   "second_send",
@@ -261,7 +252,6 @@ static void test_kept_tables(void **state)
 	struct elf_file *f;
 	size_t cnt, tables, seen;
 
-	(void)state;
 	fixture_need_compiler();
 	f = fixture_open("kept.c", kept_source, "-shared -fPIC -O2 -fvisibility=hidden");
 	cnt = verbs_functions_find(f, &slots, functions, FUNCTIONS_MAX, &tables);
@@ -277,23 +267,12 @@ static void test_kept_tables(void **state)
 	elf_file_close(f);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kept_tables),    cmocka_unit_test(test_slots),
-		cmocka_unit_test(test_no_slots),       cmocka_unit_test(test_providers),
-		cmocka_unit_test(test_several_tables),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_remove_all);
-}
+ALL_TESTS(NULL, fixture_remove_all);
 
 #else
-
-int main(void)
+TEST(decoding)
 {
-	printf("SKIP: code is read on x86-64 only\n");
-	return 77;
+	puts("SKIP: code is decoded on x86-64 only");
+	skip();
 }
-
 #endif

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Who waited for whom in one-sided communication: fences, epochs between groups, locks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "abi/event.h"
 #include "analysis/locks.h"
 #include "unit/model_fixture.h"
@@ -132,7 +127,7 @@ static uint64_t waited(const struct world *w, enum epoch_kind kind, uint32_t wai
 static const int32_t zero[] = {0}, one[] = {1}, one_two[] = {1, 2}, zero_two[] = {0, 2};
 
 /* Those of a window are in an order of their own: a barrier may lie behind a fence for one rank, and before it for another. */
-static void test_fence(void **state)
+TEST(fence)
 {
 	const struct call_window first = {.event = WIN_TOGETHER, .number = 1},
 				 second = {.event = WIN_TOGETHER, .number = 2},
@@ -156,7 +151,7 @@ static void test_fence(void **state)
 }
 
 /* A library that waits in start, and one that waits in complete; nothing where the post came first. */
-static void test_late_post(void **state)
+TEST(late_post)
 {
 	struct world *w = *state;
 
@@ -185,7 +180,7 @@ static void test_late_post(void **state)
 }
 
 /* Rank 0 waits for 1 and 2: for both alike, then for 2 alone. Both wait in turn for its complete. */
-static void test_several(void **state)
+TEST(several)
 {
 	struct world *w = *state;
 
@@ -214,7 +209,7 @@ static void test_several(void **state)
 }
 
 /* Nobody waits in a test, but it ends the exposure. */
-static void test_test(void **state)
+TEST(test)
 {
 	const struct call_window over = {.event = WIN_WAIT, .number = 1, .rank = -1};
 	struct world *w = *state;
@@ -229,7 +224,7 @@ static void test_test(void **state)
 }
 
 /* Each that is not matched has its reason. */
-static void test_unmatched(void **state)
+TEST(unmatched)
 {
 	const struct model_lost lost = {.class = POV_CLASS_CALL};
 	struct world *w = *state;
@@ -257,7 +252,7 @@ static void test_unmatched(void **state)
 }
 
 /* Accesses that run ahead of exposures are kept, but not without end. */
-static void test_bounded(void **state)
+TEST(bounded)
 {
 	struct world *w = *state;
 	uint64_t ns = 100;
@@ -274,7 +269,7 @@ static void test_bounded(void **state)
 /* ---- locks ---- */
 
 /* 0 and 2 lock at 1. A library that acquires in lock: the waiter's call to lock lasts until the other one unlocks. */
-static void test_lock(void **state)
+TEST(lock)
 {
 	struct world *w = *state;
 
@@ -298,7 +293,7 @@ static void test_lock(void **state)
 }
 
 /* At other targets, shared by both, or over before the other one unlocked: nobody stood in its way. */
-static void test_no_contention(void **state)
+TEST(no_contention)
 {
 	struct world *w = *state;
 
@@ -322,7 +317,7 @@ static void test_no_contention(void **state)
 }
 
 /* Lazily: it is certain from the other one's first flush of an access on, and where nothing was flushed not at all. */
-static void test_lazy(void **state)
+TEST(lazy)
 {
 	struct world *w = *state;
 
@@ -351,7 +346,7 @@ static void test_lazy(void **state)
  * Rank 1 locks its own memory, which is acquired at once in every library, and those of others need not be: rank 2, of which that is not
  * known, is not blamed.
  */
-static void test_local(void **state)
+TEST(local)
 {
 	struct world *w = *state;
 
@@ -375,7 +370,7 @@ static void test_local(void **state)
 }
 
 /* Shared ones held by two: shared among them; and MPI_Win_lock_all holds what was accessed and flushed. */
-static void test_shared(void **state)
+TEST(shared)
 {
 	struct world *w = *state;
 
@@ -403,7 +398,7 @@ static void test_shared(void **state)
 }
 
 /* Locks that come and go beyond those that are kept; one wait spans all. */
-static void test_many_locks(void **state)
+TEST(many_locks)
 {
 	struct world *w = *state;
 	uint64_t ns = 1000;
@@ -418,7 +413,7 @@ static void test_many_locks(void **state)
 }
 
 /* Who keeps an exclusive lock and calls nothing, while others call much that might wait for it: not all of that is kept. */
-static void test_many_waiting(void **state)
+TEST(many_waiting)
 {
 	struct world *w = *state;
 	uint64_t ns = 1000;
@@ -436,23 +431,4 @@ static void test_many_waiting(void **state)
 	assert_int_equal(waited(w, EPOCH_LOCKED, 2, 0), 50);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_fence, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_late_post, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_several, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_test, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unmatched, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_bounded, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_lock, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_contention, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_lazy, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_local, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_shared, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_many_locks, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_many_waiting, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(setup, teardown);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Fabrics read from text, routes through them, and what flows put on their links. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/log.h"
 #include "fabric/read.h"
 #include "fabric/route.h"
@@ -88,14 +83,13 @@ static int hosts_read(const char *text, const struct fabric *f, struct fabric_ho
 	return err;
 }
 
-static void test_topology(void **state)
+TEST(topology)
 {
 	const struct fabric_node *n;
 	struct fabric_place place;
 	struct fabric f;
 	uint32_t at;
 
-	(void)state;
 	made(&f);
 	assert_int_equal(f.nnode, 6);
 	assert_int_equal(f.nport, 10);
@@ -132,7 +126,7 @@ static void test_topology(void **state)
 	fabric_release(&f);
 }
 
-static void test_damaged(void **state)
+TEST(damaged)
 {
 	static const char *const texts[] = {
 		"",
@@ -150,7 +144,6 @@ static void test_damaged(void **state)
 	};
 	struct fabric f;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		assert_int_equal(topology_read(*texts[i] ? texts[i] : "\n", &f), -EBADMSG);
 	made(&f);
@@ -173,11 +166,10 @@ static void route_is(const struct fabric *f, uint16_t from, uint16_t lid, enum f
 	assert_int_equal(r.n, links);
 }
 
-static void test_route(void **state)
+TEST(route)
 {
 	struct fabric f;
 
-	(void)state;
 	made(&f);
 	route_is(&f, 1, 2, ROUTE_ARRIVED, 4);
 	route_is(&f, 2, 1, ROUTE_ARRIVED, 4);
@@ -218,7 +210,7 @@ static uint64_t reaches(const struct fabric_load *l, uint32_t context, uint16_t 
 	return fabric_load_half(l, context, f->port[port].link, !fabric_direction(f, port))->bytes;
 }
 
-static void test_matrix(void **state)
+TEST(matrix)
 {
 	struct fabric_conflicts c;
 	struct fabric_hosts h;
@@ -228,7 +220,6 @@ static void test_matrix(void **state)
 	struct fabric f;
 	uint32_t n;
 
-	(void)state;
 	made(&f);
 	assert_int_equal(hosts_read(host_table, &f, &h), 0);
 	fabric_load_begin(&l, &f);
@@ -285,7 +276,7 @@ static int csv_read(struct fabric_load *l, const struct fabric_hosts *h, enum fa
 	return err;
 }
 
-static void test_csv(void **state)
+TEST(csv)
 {
 	static const char rows[] = HEAD
 		"0,0,9,mlx5_0:1,lid 2,nic,call,\"MPI_Send, \"\"x\"\"\",p2p,one,,1,100,,\r\n"
@@ -310,7 +301,6 @@ static void test_csv(void **state)
 	struct fabric_load l;
 	struct fabric f;
 
-	(void)state;
 	made(&f);
 	assert_int_equal(hosts_read(host_table, &f, &h), 0);
 	fabric_load_begin(&l, &f);
@@ -340,14 +330,13 @@ static void test_csv(void **state)
 	fabric_release(&f);
 }
 
-static void test_hosts(void **state)
+TEST(hosts)
 {
 	static const char *const wrong[] = {"0\n",	 "x h0\n",	"0 nobody\n",
 					    "0 h0 99\n", "0 h0 word\n", "0 h0\n0 h1\n"};
 	struct fabric_hosts h;
 	struct fabric f;
 
-	(void)state;
 	made(&f);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		assert_int_equal(hosts_read(wrong[i], &f, &h), -EBADMSG);
@@ -367,14 +356,4 @@ static void test_hosts(void **state)
 	fabric_release(&f);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_topology), cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_route),	 cmocka_unit_test(test_matrix),
-		cmocka_unit_test(test_csv),	 cmocka_unit_test(test_hosts),
-	};
-
-	log_set_level(LOG_QUIET);
-	return cmocka_run_group_tests_name("fabric", tests, NULL, NULL);
-}
+ALL_TESTS(unit_quiet, NULL);

@@ -3,18 +3,13 @@
  * What a command will load, told from made directories and a made ld.so.cache. What files hold is made up by the visitor
  * here, by their names: "libx needs liby" is all that the search has to go by.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "attach/foresee.h"
 #include "attach/inspect.h"
 #include "attach/ld_cache.h"
@@ -166,11 +161,10 @@ static void visits_free(struct visits *v)
 		free(v->path[i]);
 }
 
-static void test_libraries(void **state)
+TEST(libraries)
 {
 	struct visits v;
 
-	(void)state;
 	foresee(&v, json_pack("[s,s,s]", "launcher", "-np", "app"));
 	assert_true(visited(&v, "bin/launcher"));
 	assert_true(visited(&v, "bin/app"));
@@ -184,11 +178,10 @@ static void test_libraries(void **state)
 	visits_free(&v);
 }
 
-static void test_words(void **state)
+TEST(words)
 {
 	struct visits v;
 
-	(void)state;
 	foresee(&v, json_pack("[s,s,s]", "sh", "-c", "set -m; launcher ./bin/app & wait"));
 	assert_true(visited(&v, "bin/launcher"));
 	assert_true(visited(&v, "lib/libnear.so"));
@@ -198,11 +191,10 @@ static void test_words(void **state)
 	visits_free(&v);
 }
 
-static void test_script(void **state)
+TEST(script)
 {
 	struct visits v;
 
-	(void)state;
 	foresee(&v, json_pack("[s]", "./job.sh"));
 	assert_true(visited(&v, "sh"));
 	assert_true(visited(&v, "bin/launcher"));
@@ -210,14 +202,13 @@ static void test_script(void **state)
 	visits_free(&v);
 }
 
-static void test_no_cache(void **state)
+TEST(no_cache)
 {
 	static const char *const damaged[] = {
 		"", "glibc-ld.so.cache1.1",
 		"ld.so-1.7.0 glibc-ld.so.cache1.1\1\2\3\4 and so on and on"};
 	struct ld_cache c;
 
-	(void)state;
 	ld_cache_open("/does/not/exist", &c);
 	assert_null(ld_cache_find(&c, "libcached.so", 0));
 	ld_cache_close(&c);
@@ -234,14 +225,4 @@ static void test_no_cache(void **state)
 	ld_cache_close(&c);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_libraries),
-		cmocka_unit_test(test_words),
-		cmocka_unit_test(test_script),
-		cmocka_unit_test(test_no_cache),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+ALL_TESTS(setup, teardown);

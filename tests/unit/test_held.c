@@ -4,19 +4,14 @@
  * they lie, and nothing that only looks like one. The code is two stretches of addresses that nothing else in memory is.
  */
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "attach/held.h"
 #include "attach/library_kind.h"
 
@@ -141,9 +136,8 @@ static int teardown(void **state)
 	return munmap(child.start, MEMORY_BYTES);
 }
 
-static void test_context(void **state)
+TEST_WITH(context, setup, teardown)
 {
-	(void)state;
 	if (!verbs()->held) {
 		printf("SKIP: the offsets are those of x86-64\n");
 		skip();
@@ -163,12 +157,11 @@ static void test_context(void **state)
 }
 
 /* Wherever it lies: across the edge of what is read at once, at the end of memory, far from anything that is used. */
-static void test_places(void **state)
+TEST_WITH(places, setup, teardown)
 {
 	static const size_t places[] = {EDGE - 8,	    EDGE - 320, EDGE, 5 * EDGE - 4096 - 200,
 					MEMORY_BYTES - 328, 0};
 
-	(void)state;
 	if (!verbs()->held)
 		skip();
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
@@ -179,11 +172,10 @@ static void test_places(void **state)
 	}
 }
 
-static void test_no_context(void **state)
+TEST_WITH(no_context, setup, teardown)
 {
 	char endless[64];
 
-	(void)state;
 	if (!verbs()->held)
 		skip();
 	memset(endless, 'x', sizeof(endless));
@@ -209,12 +201,11 @@ static void test_no_context(void **state)
 	assert_string_equal(found(), "");
 }
 
-static void test_queues(void **state)
+TEST_WITH(queues, setup, teardown)
 {
 	static const char of_context[] = "post_send 1 post_recv 2 post_srq_recv 4 poll_cq 3";
 	char wanted[256];
 
-	(void)state;
 	if (!verbs()->held)
 		skip();
 	context_put(4096, 64);
@@ -236,25 +227,11 @@ static void test_queues(void **state)
 	assert_string_equal(found(), of_context);
 }
 
-static void test_gone(void **state)
+TEST(gone)
 {
 	json_t *places = json_array();
 	uint64_t left = 0;
 
-	(void)state;
 	assert_true(held_find(0x3fffffff, verbs(), NULL, 0, places, &left) < 0);
 	json_decref(places);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_context, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_places, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_context, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_queues, setup, teardown),
-		cmocka_unit_test(test_gone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

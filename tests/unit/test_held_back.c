@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Threads that could have run on a core that was idle. Moves and wake-ups: test_contests.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "analysis/moves.h"
 
 #define MS 1000000ull
@@ -56,12 +51,11 @@ static const struct moves_process *process_of(struct machine *w)
 	return &w->a.process[0];
 }
 
-static void test_held_back(void **state)
+TEST(held_back)
 {
 	const struct moves_process *p;
 	struct machine w;
 
-	(void)state;
 	machine_open(&w);
 	come_back(&w, 1 * MS, &w.idle);
 	leave(&w, 2 * MS, &w.idle);
@@ -83,11 +77,10 @@ static void test_held_back(void **state)
 }
 
 /* A thread that slept when its CPU went idle, and could go on only later. */
-static void test_slept(void **state)
+TEST(slept)
 {
 	struct machine w;
 
-	(void)state;
 	machine_open(&w);
 	come_back(&w, 1 * MS, &w.idle);
 	switch_to(&w, 2 * MS, &w.thread, &w.idle);
@@ -99,12 +92,11 @@ static void test_slept(void **state)
 }
 
 /* What is moved is held back until then, and once. */
-static void test_moved(void **state)
+TEST(moved)
 {
 	const struct moves_process *p;
 	struct machine w;
 
-	(void)state;
 	machine_open(&w);
 	come_back(&w, 1 * MS, &w.idle);
 	leave(&w, 2 * MS, &w.idle);
@@ -118,15 +110,4 @@ static void test_moved(void **state)
 	assert_int_equal(w.a.thread[0].moves, 1);
 	assert_int_equal(w.a.thread[0].moves_wait_ns, 7 * MS);
 	moves_release(&w.a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_held_back),
-		cmocka_unit_test(test_slept),
-		cmocka_unit_test(test_moved),
-	};
-
-	return cmocka_run_group_tests_name("held back", tests, NULL, NULL);
 }

@@ -4,15 +4,10 @@
  * within the uncertainty that is told.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "analysis/host_clocks.h"
 
 #define HOSTS 6
@@ -147,12 +142,11 @@ static void none_reversed(const struct world *w, const struct trace_clock_fit *f
 
 /* ---- two of them ---- */
 
-static void test_within_uncertainty(void **state)
+TEST(within_uncertainty)
 {
 	struct trace_clock_fit fit[HOSTS];
 	struct world w;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 400; seed++) {
 		double span_ns, least_ns;
 		uint32_t messages;
@@ -176,12 +170,11 @@ static void test_within_uncertainty(void **state)
 }
 
 /* Messages one way take 1 ms more: by half of that the clock is wrong, and nobody could know. */
-static void test_asymmetric(void **state)
+TEST(asymmetric)
 {
 	struct trace_clock_fit fit[HOSTS];
 	struct world w;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		world_open(&w, seed, 1e9);
 		for (uint32_t i = 0; i < 1000; i++) {
@@ -196,11 +189,10 @@ static void test_asymmetric(void **state)
 }
 
 /* However narrow it is between the bounds, the line is. */
-static void test_between(void **state)
+TEST(between)
 {
 	struct corridor_line line;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		struct corridor c = {0};
 		struct world w;
@@ -228,12 +220,11 @@ static void test_between(void **state)
 	}
 }
 
-static void test_one_way(void **state)
+TEST(one_way)
 {
 	struct trace_clock_fit fit[HOSTS];
 	struct world w;
 
-	(void)state;
 	world_open(&w, 1, 1e9);
 	for (uint32_t i = 0; i < 1000; i++)
 		message(&w, 0, 1, any(&w, 0, 1e9), latency(&w, 5000));
@@ -244,12 +235,11 @@ static void test_one_way(void **state)
 }
 
 /* A clock that is set by 1 ms in the middle: no line is nearer than half of that to both parts. */
-static void test_clock_set(void **state)
+TEST(clock_set)
 {
 	struct trace_clock_fit fit[HOSTS];
 	struct world w;
 
-	(void)state;
 	world_open(&w, 1, 1e9);
 	for (uint32_t i = 0; i < 4000; i++) {
 		if (i == 2000)
@@ -263,14 +253,13 @@ static void test_clock_set(void **state)
 }
 
 /* What is only assumed to belong together, or to be over, counts for nothing; nor what stays on a host. */
-static void test_left_out(void **state)
+TEST(left_out)
 {
 	const struct model_thread completer = {0};
 	struct trace_clock_fit fit[HOSTS];
 	struct world w;
 	struct match m = {.send = {.begin_ns = BEGIN_NS}, .recv = {.end_ns = BEGIN_NS + 1000}};
 
-	(void)state;
 	world_open(&w, 1, 1e9);
 	for (int i = 0; i < 8; i++) {
 		m.send.process = &w.process[i & 1];
@@ -287,12 +276,11 @@ static void test_left_out(void **state)
 /* ---- many ---- */
 
 /* By 3, whose messages are quick, not by those that came straight. */
-static void test_tree(void **state)
+TEST(tree)
 {
 	struct trace_clock_fit fit[HOSTS];
 	struct world w;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		world_open(&w, seed, 1e10);
 		traffic(&w, 0, 3, 1000, 1000);
@@ -317,12 +305,11 @@ static void test_tree(void **state)
 }
 
 /* Each pair's middle is off by as much as it may be: two of them together would turn the third one's messages round. */
-static void test_triangle(void **state)
+TEST(triangle)
 {
 	struct trace_clock_fit fit[HOSTS];
 	struct world w;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		world_open(&w, seed, 1e9);
 		for (uint32_t i = 0; i < 500; i++) {
@@ -341,12 +328,11 @@ static void test_triangle(void **state)
 }
 
 /* A clock that the user has set stays, and others go by it. */
-static void test_given(void **state)
+TEST(given)
 {
 	struct trace_clock_fit fit[HOSTS];
 	struct world w;
 
-	(void)state;
 	world_open(&w, 1, 1e9);
 	w.ahead_ns[2] = w.drift[2] = 0;
 	traffic(&w, 0, 2, 1000, 1000);
@@ -357,21 +343,4 @@ static void test_given(void **state)
 	assert_int_equal(fit[1].by, TRACE_CLOCK_MESSAGES);
 	assert_int_equal(fit[1].host, 2);
 	assert_true(error_of(&w, 1, &fit[1]) <= fit[1].uncertainty_ns);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_within_uncertainty),
-		cmocka_unit_test(test_asymmetric),
-		cmocka_unit_test(test_between),
-		cmocka_unit_test(test_one_way),
-		cmocka_unit_test(test_clock_set),
-		cmocka_unit_test(test_left_out),
-		cmocka_unit_test(test_tree),
-		cmocka_unit_test(test_given),
-		cmocka_unit_test(test_triangle),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

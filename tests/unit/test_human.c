@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Quantities: what is printed, what is read, and where the limits are. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/human.h"
 
 #define CNT(a) (sizeof(a) / sizeof((a)[0]))
 
-static void test_ns(void **state)
+TEST(ns)
 {
 	static const struct {
 		uint64_t ns;
@@ -37,12 +32,11 @@ static void test_ns(void **state)
 	char buf[HUMAN_BYTES];
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < CNT(rows); i++)
 		assert_string_equal(human_ns(buf, sizeof(buf), rows[i].ns), rows[i].text);
 }
 
-static void test_bytes(void **state)
+TEST(bytes)
 {
 	static const struct {
 		uint64_t value;
@@ -62,16 +56,14 @@ static void test_bytes(void **state)
 	char buf[HUMAN_BYTES];
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < CNT(rows); i++)
 		assert_string_equal(human_bytes(buf, sizeof(buf), rows[i].value), rows[i].text);
 }
 
-static void test_count(void **state)
+TEST(count)
 {
 	char buf[HUMAN_BYTES], tiny[4];
 
-	(void)state;
 	assert_string_equal(human_count(buf, sizeof(buf), 0), "0");
 	assert_string_equal(human_count(buf, sizeof(buf), 999), "999");
 	assert_string_equal(human_count(buf, sizeof(buf), 1000), "1,000");
@@ -81,11 +73,10 @@ static void test_count(void **state)
 	assert_true(strlen(tiny) < sizeof(tiny));
 }
 
-static void test_parse_u64(void **state)
+TEST(parse_u64)
 {
 	uint64_t v = 7;
 
-	(void)state;
 	assert_int_equal(human_parse_u64("18446744073709551615", &v), 0);
 	assert_true(v == UINT64_MAX);
 	assert_int_equal(human_parse_u64("18446744073709551616", &v), -ERANGE);
@@ -97,7 +88,7 @@ static void test_parse_u64(void **state)
 	assert_true(v == UINT64_MAX);
 }
 
-static void test_parse_bytes(void **state)
+TEST(parse_bytes)
 {
 	static const struct {
 		const char *text;
@@ -110,7 +101,6 @@ static void test_parse_bytes(void **state)
 	uint64_t v;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i + 1 < CNT(rows); i++) {
 		assert_int_equal(human_parse_bytes(rows[i].text, &v), 0);
 		assert_true(v == rows[i].value);
@@ -122,7 +112,7 @@ static void test_parse_bytes(void **state)
 	assert_int_equal(human_parse_bytes("99999999999T", &v), -ERANGE);
 }
 
-static void test_parse_ns(void **state)
+TEST(parse_ns)
 {
 	static const struct {
 		const char *text;
@@ -136,7 +126,6 @@ static void test_parse_ns(void **state)
 	uint64_t v;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < CNT(rows); i++) {
 		assert_int_equal(human_parse_ns(rows[i].text, &v), 0);
 		assert_true(v == rows[i].ns);
@@ -146,15 +135,4 @@ static void test_parse_ns(void **state)
 	assert_int_equal(human_parse_ns("5 s", &v), -EINVAL);
 	assert_int_equal(human_parse_ns("1.2.3", &v), -EINVAL);
 	assert_int_equal(human_parse_ns("18446744074", &v), -ERANGE);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ns),	    cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_count),	    cmocka_unit_test(test_parse_u64),
-		cmocka_unit_test(test_parse_bytes), cmocka_unit_test(test_parse_ns),
-	};
-
-	return cmocka_run_group_tests_name("human", tests, NULL, NULL);
 }

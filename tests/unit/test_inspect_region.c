@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Which symbols are a function that is to be a region; and whether a file may have one, by its names alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "attach/inspect_region.h"
 #include "elf/elf_file.h"
 
@@ -16,9 +11,8 @@ __attribute__((noinline, used)) static int in_symtab_alone(int n)
 	return n;
 }
 
-static void test_names(void **state)
+TEST(names)
 {
-	(void)state;
 	assert_true(region_is("solve", "solve"));
 	assert_true(region_is("solve.constprop.0", "solve"));
 	assert_true(region_is("solve.isra.0.constprop.1", "solve"));
@@ -33,12 +27,11 @@ static void test_names(void **state)
 	assert_false(region_is("solve.isra.0.part.0", "solve"));
 }
 
-static void test_mentions(void **state)
+TEST(mentions)
 {
 	const struct elf_symbol *sym;
 	struct elf_file *f;
 
-	(void)state;
 	assert_int_equal(in_symtab_alone(7), 7);
 	assert_int_equal(elf_file_open("/proc/self/exe", &f), 0);
 	assert_true(elf_file_mentions(f, "in_symtab_alone"));
@@ -49,14 +42,4 @@ static void test_mentions(void **state)
 	assert_non_null(sym);
 	assert_true(sym->is_func && sym->has_offset);
 	elf_file_close(f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_mentions),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* What interrupts took of a rank: each moment once, and only while the rank uses MPI. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "analysis/interrupts.h"
 
 struct world {
@@ -37,11 +32,10 @@ static void tell(struct world *w, bool soft, struct model_thread *t, uint64_t be
 	w->a.sink.irq(&w->a, &(struct model_irq){begin_ns, end_ns, 0, 1, soft, t});
 }
 
-static void test_nested(void **state)
+TEST(nested)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w);
 	assert_false(w.a.recorded);
 	tell(&w, false, &w.thread, 90, 95); /* before MPI_Init had ended */
@@ -64,12 +58,11 @@ static void test_nested(void **state)
 }
 
 /* MPI_Finalize is known of only when it has ended. */
-static void test_finalize(void **state)
+TEST(finalize)
 {
 	static const struct func_info finalize = {.name = "MPI_Finalize", .layer_name = "mpi"};
 	struct world w;
 
-	(void)state;
 	world_open(&w);
 	tell(&w, false, &w.thread, 200, 203);
 	tell(&w, false, &w.thread, 500, 507);
@@ -83,14 +76,4 @@ static void test_finalize(void **state)
 	assert_int_equal(interrupts_of(&w.a, 0).cnt, 1);
 	assert_int_equal(interrupts_of(&w.a, 0).ns, 3);
 	interrupts_release(&w.a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nested),
-		cmocka_unit_test(test_finalize),
-	};
-
-	return cmocka_run_group_tests_name("interrupts", tests, NULL, NULL);
 }

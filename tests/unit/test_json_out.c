@@ -2,17 +2,13 @@
 /* The JSON writer: exact text for each style, and any bytes give a document that reads back. */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "unit/test.h"
 #include "base/json_out.h"
 
 struct doc {
@@ -52,11 +48,10 @@ static void write_sample(struct json_out *j)
 	json_out_object_end(j);
 }
 
-static void test_styles(void **state)
+TEST(styles)
 {
 	struct doc d;
 
-	(void)state;
 	write_sample(doc_begin(&d, JSON_OUT_COMPACT));
 	assert_string_equal(doc_end(&d), "{\"name\":\"a\",\"list\":[-3,{},[]],\"t\":1.234}\n");
 	free(d.text);
@@ -70,12 +65,11 @@ static void test_styles(void **state)
 	free(d.text);
 }
 
-static void test_numbers(void **state)
+TEST(numbers)
 {
 	struct doc d;
 	struct json_out *j = doc_begin(&d, JSON_OUT_COMPACT);
 
-	(void)state;
 	json_out_array_begin(j);
 	json_out_int(j, INT64_MIN);
 	json_out_int(j, INT64_MAX);
@@ -107,9 +101,8 @@ static void check_string(const char *in, const char *out)
 
 #define BAD "\xef\xbf\xbd"
 
-static void test_strings(void **state)
+TEST(strings)
 {
-	(void)state;
 	check_string("", "\"\"\n");
 	check_string(NULL, "null\n");
 	check_string("a\"b\\c\b\f\n\r\t\x01\x1f\x7f", "\"a\\\"b\\\\c\\b\\f\\n\\r\\t\\u0001\\u001f"
@@ -128,7 +121,7 @@ static void test_strings(void **state)
 }
 
 /* Every buffer boundary gets crossed by something; an independent reader must accept it all. */
-static void test_large(void **state)
+TEST(large)
 {
 	struct doc d;
 	struct json_out *j = doc_begin(&d, JSON_OUT_COMPACT);
@@ -136,7 +129,6 @@ static void test_large(void **state)
 	json_t *root;
 	unsigned int i, k;
 
-	(void)state;
 	json_out_array_begin(j);
 	for (i = 0; i < 3000; i++) {
 		for (k = 0; k < i % sizeof(bytes); k++)
@@ -153,13 +145,12 @@ static void test_large(void **state)
 	free(d.text);
 }
 
-static void test_full_device(void **state)
+TEST(full_device)
 {
 	FILE *f = fopen("/dev/full", "w");
 	struct json_out *j;
 	int i;
 
-	(void)state;
 	if (!f) {
 		print_message("SKIP: no /dev/full\n");
 		skip();
@@ -172,15 +163,4 @@ static void test_full_device(void **state)
 	json_out_array_end(j);
 	assert_int_equal(json_out_finish(j), -ENOSPC);
 	fclose(f);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_styles),	    cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_strings),	    cmocka_unit_test(test_large),
-		cmocka_unit_test(test_full_device),
-	};
-
-	return cmocka_run_group_tests_name("json_out", tests, NULL, NULL);
 }

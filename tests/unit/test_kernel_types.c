@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* The look-up in the kernel's types, on types that libbpf wrote; and on damaged files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <bpf/btf.h>
 
+#include "unit/test.h"
 #include "attach/kernel_types.h"
 
 struct made {
@@ -96,7 +91,7 @@ static int unmake(void **state)
 	return 0;
 }
 
-static void test_find(void **state)
+TEST(find)
 {
 	const struct made *m = *state;
 	struct kernel_types t;
@@ -112,7 +107,7 @@ static void test_find(void **state)
 	kernel_types_close(&t);
 }
 
-static void test_params(void **state)
+TEST(params)
 {
 	const struct made *m = *state;
 	struct kernel_types t;
@@ -124,7 +119,7 @@ static void test_params(void **state)
 	kernel_types_close(&t);
 }
 
-static void test_damaged(void **state)
+TEST(damaged)
 {
 	const struct made *m = *state;
 	uint8_t data[8192];
@@ -153,13 +148,4 @@ static void test_damaged(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_find, make, unmake),
-		cmocka_unit_test_setup_teardown(test_params, make, unmake),
-		cmocka_unit_test_setup_teardown(test_damaged, make, unmake),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(make, unmake);

@@ -3,15 +3,10 @@
  * What a file that begins in the middle tells of what was before: mappings, masks, regions, calls about communicators; through fork,
  * exec and exit. And calls that are under way at a moment.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "abi/config.h"
 #include "abi/event.h"
 #include "collect/known.h"
@@ -113,7 +108,7 @@ static void call(struct known *k, uint64_t begin_ns, uint64_t end_ns, uint32_t p
 	known_record(k, &r.hdr);
 }
 
-static void test_processes(void **state)
+TEST(processes)
 {
 	const struct pov_fork fork = {
 		.hdr = {.size = sizeof(fork), .kind = POV_KIND_FORK, .tid = 10, .ts_ns = 400},
@@ -123,7 +118,6 @@ static void test_processes(void **state)
 	struct known *k = known_new(fns, 2);
 	unsigned int child = 0;
 
-	(void)state;
 	image(k, 100, 10, 0x1000, 1);
 	image(k, 110, 10, 0x2000, 2);
 	image(k, 120, 10, 0x1000, 3); /* in the place of the first */
@@ -154,11 +148,10 @@ static void test_processes(void **state)
 	known_free(k);
 }
 
-static void test_regions(void **state)
+TEST(regions)
 {
 	struct known *k = known_new(fns, 2);
 
-	(void)state;
 	region(k, 100, 0x900, 0, 0);
 	region(k, 110, 0x800, 1, 0);
 	region(k, 120, 0x700, 2, 0);
@@ -183,14 +176,13 @@ static void test_regions(void **state)
 }
 
 /* In their order, however they came; only those that teach, and with what belongs to them. */
-static void test_calls(void **state)
+TEST(calls)
 {
 	struct pov_more more = {
 		.hdr = {.size = sizeof(more), .kind = POV_KIND_MORE, .tid = 11, .ts_ns = 240},
 		.begin_ns = 210};
 	struct known *k = known_new(fns, 2);
 
-	(void)state;
 	call(k, 100, 300, 10, SPLIT);
 	call(k, 150, 160, 10, PLAIN);
 	known_record(k, &more.hdr);
@@ -224,12 +216,11 @@ static bool is_ten(void *ctx, uint32_t pid)
 	return pid == 10;
 }
 
-static void test_bounded(void **state)
+TEST(bounded)
 {
 	struct known *k = known_new(fns, 2);
 	uint64_t n = (16u << 20) / sizeof(struct pov_call) + 1;
 
-	(void)state;
 	image(k, 1, 10, 0x1000, 1);
 	image(k, 1, 12, 0x1000, 1);
 	for (uint64_t i = 0; i < n; i++)
@@ -246,7 +237,7 @@ static void test_bounded(void **state)
 }
 
 /* Of a moment: what had returned before, what began behind it, and what lay across, once. */
-static void test_under_way(void **state)
+TEST(under_way)
 {
 	const struct pov_call record[] = {
 		call_of(10, 90, 1, PLAIN, 0),	call_of(110, 120, 1, PLAIN, 0),
@@ -261,7 +252,6 @@ static void test_under_way(void **state)
 				    .nfuncs = 1}};
 	struct under_way u;
 
-	(void)state;
 	cnt = 0;
 	spin.spin.func[0].cnt = 7;
 	under_way_init(&u, 100);
@@ -279,15 +269,4 @@ static void test_under_way(void **state)
 	assert_int_equal(told[1].spin.dur_ns, 30);
 	assert_int_equal(told[1].spin.func[0].cnt, 7);
 	assert_int_equal(told[1].hdr.flags, POV_SPIN_OPEN);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_processes), cmocka_unit_test(test_regions),
-		cmocka_unit_test(test_calls),	  cmocka_unit_test(test_bounded),
-		cmocka_unit_test(test_under_way),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* The command's program and environment, its gate, and that nothing waits for a child that does not come. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <signal.h>
@@ -16,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "unit/test.h"
 #include "attach/launch.h"
 #include "attach/launch_env.h"
 #include "base/log.h"
@@ -38,7 +33,7 @@ static void has(char **env, const char *name, const char *value)
 }
 
 /* What sudo made of it is dropped, what was added since stays. */
-static void test_environment(void **state)
+TEST(environment)
 {
 	static const char before[] = "PATH=/opt/mpi/bin:/usr/bin\0LD_LIBRARY_PATH=/opt/mpi/lib\0"
 				     "HOME=/home/ann\0USER=ann\0LOGNAME=ann\0SHELL=/bin/fish\0"
@@ -57,7 +52,6 @@ static void test_environment(void **state)
 			      NULL};
 	char **env = launch_env_merge(before, sizeof(before), ours, &theirs);
 
-	(void)state;
 	has(env, "PATH", "/opt/mpi/bin:/usr/bin");
 	has(env, "LD_LIBRARY_PATH", "/opt/mpi/lib");
 	has(env, "HOME", "/home/ann");
@@ -79,11 +73,10 @@ static void test_environment(void **state)
 }
 
 /* Another user's, without a shell of that user above us: ours, but for who it is. */
-static void test_environment_of_another(void **state)
+TEST(environment_of_another)
 {
 	char **env;
 
-	(void)state;
 	setenv("PATH", "/usr/bin:/bin", 1);
 	setenv("SUDO_UID", "1", 1);
 	setenv("KEPT", "yes", 1);
@@ -122,12 +115,11 @@ static int plan_of(const char *program, struct launch_plan *plan)
 	return launch_plan_make(argv, NULL, false, plan);
 }
 
-static void test_program(void **state)
+TEST(program)
 {
 	struct launch_plan plan;
 	char path[600];
 
-	(void)state;
 	assert_int_equal(plan_of("/does/not/exist", &plan), -ENOENT);
 	assert_int_equal(plan_of("/", &plan), -EACCES);
 	assert_int_equal(plan_of(script("plain", 0644), &plan), -EACCES);
@@ -143,13 +135,12 @@ static void test_program(void **state)
 	setenv("PATH", "/usr/bin:/bin", 1);
 }
 
-static void test_runs(void **state)
+TEST(runs)
 {
 	struct launch_plan plan;
 	struct launch l;
 	int status = -1;
 
-	(void)state;
 	assert_int_equal(plan_of(script("runs", 0755), &plan), 0);
 	assert_int_equal(launch_start(&plan, &l), 0);
 	assert_false(launch_reap(l.pid, 0, &status));
@@ -169,13 +160,12 @@ static void test_runs(void **state)
 }
 
 /* As one that NSS modules or a dead file server hold up: neither the gate nor the end waits for it. */
-static void test_stopped(void **state)
+TEST(stopped)
 {
 	struct launch_plan plan;
 	struct launch l;
 	int status;
 
-	(void)state;
 	assert_int_equal(plan_of(script("runs", 0755), &plan), 0);
 	assert_int_equal(launch_start(&plan, &l), 0);
 	kill(l.pid, SIGSTOP);
@@ -200,14 +190,13 @@ static void test_stopped(void **state)
 }
 
 /* A program that runs is left alone. */
-static void test_cancel_spares(void **state)
+TEST(cancel_spares)
 {
 	static char *argv[] = {"sleep", "60", NULL};
 	struct launch_plan plan;
 	struct launch l;
 	int status;
 
-	(void)state;
 	assert_int_equal(launch_plan_make(argv, NULL, false, &plan), 0);
 	assert_int_equal(launch_start(&plan, &l), 0);
 	assert_true(launch_open_gate(&l, &plan) >= 0);
@@ -221,14 +210,4 @@ static void test_cancel_spares(void **state)
 	launch_plan_release(&plan);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_environment), cmocka_unit_test(test_environment_of_another),
-		cmocka_unit_test(test_program),	    cmocka_unit_test(test_runs),
-		cmocka_unit_test(test_stopped),	    cmocka_unit_test(test_cancel_spares),
-	};
-
-	log_set_level(LOG_QUIET);
-	return cmocka_run_group_tests_name("launch", tests, NULL, NULL);
-}
+ALL_TESTS(unit_quiet, NULL);

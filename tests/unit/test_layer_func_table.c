@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Choosing functions: groups, globs, and what is refused. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/log.h"
 #include "base/option.h"
 #include "layer/func_table.h"
@@ -51,11 +46,10 @@ static int choose(const char *groups, const char *function, const char *no_funct
 				 selected);
 }
 
-static void test_default(void **state)
+TEST(default)
 {
 	size_t dflt, local;
 
-	(void)state;
 	assert_int_equal(choose(NULL, NULL, NULL), 0);
 	dflt = cnt();
 	assert_true(has("MPI_Send") && has("MPI_Init") && has("MPI_Iallreduce_c") &&
@@ -78,9 +72,8 @@ static void test_default(void **state)
 	assert_true(has("MPI_Comm_f2c"));
 }
 
-static void test_groups(void **state)
+TEST(groups)
 {
-	(void)state;
 	assert_int_equal(choose("p2p, req", NULL, NULL), 0);
 	assert_true(has("MPI_Send") && has("MPI_Wait") && has("MPI_Get_count"));
 	assert_false(has("MPI_Bcast"));
@@ -94,9 +87,8 @@ static void test_groups(void **state)
 	assert_true(has("MPI_Bcast"));
 }
 
-static void test_globs(void **state)
+TEST(globs)
 {
-	(void)state;
 	assert_int_equal(choose(NULL, "MPI_Wtime", NULL), 0);
 	assert_int_equal(cnt(), 1);
 	assert_int_equal(choose(NULL, "ialltoall*", NULL), 0);
@@ -120,11 +112,10 @@ static size_t cnt_of(const struct layer *layer)
 }
 
 /* Other layers are added to MPI's choice, whatever that is. */
-static void test_layers(void **state)
+TEST(layers)
 {
 	size_t mpi, ucp;
 
-	(void)state;
 	assert_int_equal(choose(NULL, NULL, NULL), 0);
 	mpi = cnt();
 	assert_int_equal(cnt_of(&layer_ucp), 0);
@@ -155,9 +146,8 @@ static void test_layers(void **state)
 	log_set_level(LOG_WARN);
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
-	(void)state;
 	log_set_level(LOG_QUIET);
 	assert_int_equal(choose("p2p,colls", NULL, NULL), -EINVAL);
 	assert_int_equal(choose("-", NULL, NULL), -EINVAL);
@@ -172,13 +162,12 @@ static void test_refused(void **state)
 	log_set_level(LOG_WARN);
 }
 
-static void test_json(void **state)
+TEST(json)
 {
 	json_t *table = func_table_to_json(&layer_mpi), *rows = json_object_get(table, "rows"),
 	       *row;
 	int i = func_table_find("MPI_Send");
 
-	(void)state;
 	assert_string_equal(json_string_value(json_object_get(table, "type")), "functions");
 	assert_int_equal(json_array_size(rows), layer_mpi.row_cnt);
 	row = json_array_get(rows, i);
@@ -189,15 +178,4 @@ static void test_json(void **state)
 	assert_string_equal(json_string_value(json_object_get(row, "sig")),
 			    "buf count dtype dest tag comm");
 	json_decref(table);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_default), cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_globs),	cmocka_unit_test(test_layers),
-		cmocka_unit_test(test_refused), cmocka_unit_test(test_json),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

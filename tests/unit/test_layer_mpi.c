@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Decoding of point-to-point calls, for Open MPI and MPICH. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "layer_fixture.h"
 
 #define OMPI(off) (OMPI_BIAS + (off))
@@ -28,12 +23,11 @@ struct mpich_status {
 	int32_t source, tag, error;
 };
 
-static void test_send_openmpi(void **state)
+TEST_WITH(send_openmpi, fixture_setup_openmpi, fixture_teardown)
 {
 	static const char *const order[] = {"buf", "count", "dtype", "dest",
 					    "tag", "comm",  "bytes"};
 
-	(void)state;
 	rec_begin(&fx, "MPI_Send", 0, 6, 0x7ffc0010ull, JUNK | 1000, OMPI_INT, JUNK | 2, JUNK | 77,
 		  OMPI_WORLD);
 	rec_u64(&fx, POV_FIELD_TYPE_SIZE, 2, 1, 4);
@@ -61,11 +55,10 @@ static void test_send_openmpi(void **state)
 
 /* The datatype object of the library was copied into the executable: known there, not in the library. */
 /* What a call does is known without what is only shown of it. */
-static void test_roles_only(void **state)
+TEST_WITH(roles_only, fixture_setup_openmpi, fixture_teardown)
 {
 	struct call_roles roles;
 
-	(void)state;
 	rec_begin(&fx, "MPI_Send", 0, 6, 0ull, 1000ull, OMPI_INT, 2ull, 77ull, OMPI_WORLD);
 	rec_u64(&fx, POV_FIELD_TYPE_SIZE, 2, 1, 4);
 	rec_decode(&fx);
@@ -80,9 +73,8 @@ static void test_roles_only(void **state)
 	fx.roles_only = false;
 }
 
-static void test_copied_openmpi(void **state)
+TEST_WITH(copied_openmpi, fixture_setup_openmpi, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&fx, "MPI_Send", 0, 6, 0ull, 3ull, 0x404040ull, 2ull, 5ull, OMPI_WORLD);
 	rec_decode(&fx);
 	assert_string_equal(value_text(&fx, "dtype"), "MPI_DOUBLE");
@@ -94,11 +86,10 @@ static void test_copied_openmpi(void **state)
 	assert_true(fx.view.roles.send_bytes == BYTES_UNKNOWN);
 }
 
-static void test_recv_openmpi(void **state)
+TEST_WITH(recv_openmpi, fixture_setup_openmpi, fixture_teardown)
 {
 	struct ompi_status st = {3, 42, 99 /* not set by one completion */, 0, 123};
 
-	(void)state;
 	rec_begin(&fx, "MPI_Recv", 0, 7, 1ull, JUNK | 1000, OMPI_INT, JUNK | 0xffffffff,
 		  JUNK | 0xffffffff, OMPI_WORLD, 0x1234ull);
 	rec_u64(&fx, POV_FIELD_TYPE_SIZE, 2, 1, 4);
@@ -117,9 +108,8 @@ static void test_recv_openmpi(void **state)
 }
 
 /* MPI_STATUS_IGNORE: the wildcard stays one, and the bytes are what could come. */
-static void test_recv_ignored_status(void **state)
+TEST_WITH(recv_ignored_status, fixture_setup_openmpi, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&fx, "MPI_Recv", 0, 7, 1ull, 10ull, OMPI_INT, JUNK | 0xffffffff, 5ull, OMPI_WORLD,
 		  0ull);
 	rec_u64(&fx, POV_FIELD_TYPE_SIZE, 2, 1, 4);
@@ -129,9 +119,8 @@ static void test_recv_ignored_status(void **state)
 	assert_int_equal(fx.view.roles.peer, PEER_ANY);
 }
 
-static void test_proc_null(void **state)
+TEST_WITH(proc_null, fixture_setup_openmpi, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&fx, "MPI_Send", 0, 6, 1ull, 10ull, OMPI_INT, JUNK | (uint32_t)-2, 5ull,
 		  OMPI_WORLD);
 	rec_u64(&fx, POV_FIELD_TYPE_SIZE, 2, 1, 4);
@@ -142,11 +131,10 @@ static void test_proc_null(void **state)
 	assert_int_equal(value_int(&fx, "bytes"), 0);
 }
 
-static void test_recv_mpich(void **state)
+TEST_WITH(recv_mpich, fixture_setup_mpich, fixture_teardown)
 {
 	struct mpich_status st = {5, 2 << 1, 0, 7, -1};
 
-	(void)state;
 	rec_begin(&fx, "MPI_Recv", 0, 7, 1ull, JUNK | 1000, JUNK | 0x4c00080b, JUNK | (uint32_t)-2,
 		  JUNK | (uint32_t)-1, JUNK | 0x44000000, 0x1234ull);
 	rec_field(&fx, POV_FIELD_OUT, 6, 1, &st, sizeof(st));
@@ -168,9 +156,8 @@ static void test_recv_mpich(void **state)
 }
 
 /* A type the tables do not name: the handle itself tells; a pair is no such type. */
-static void test_types_mpich(void **state)
+TEST_WITH(types_mpich, fixture_setup_mpich, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&fx, "MPI_Send", 0, 6, 1ull, 3ull, 0x4c000203ull, 0ull, 7ull, 0x44000000ull);
 	rec_decode(&fx);
 	assert_int_equal(value_hex(&fx, "dtype"), 0x4c000203);
@@ -186,9 +173,8 @@ static void test_types_mpich(void **state)
 	assert_int_equal(value_int(&fx, "bytes"), 0); /* nothing of whatever size */
 }
 
-static void test_large_counts(void **state)
+TEST_WITH(large_counts, fixture_setup_mpich, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&fx, "MPI_Send_c", 0, 6, 1ull, 3ull << 32, 0x4c00080bull, 0ull, 7ull,
 		  0x44000000ull);
 	rec_decode(&fx);
@@ -205,11 +191,10 @@ static void test_large_counts(void **state)
 	assert_null(value_find(&fx, "bytes"));
 }
 
-static void test_sendrecv(void **state)
+TEST_WITH(sendrecv, fixture_setup_mpich, fixture_teardown)
 {
 	struct mpich_status st = {160, 0, 3, 9, 0};
 
-	(void)state;
 	rec_begin(&fx, "MPI_Sendrecv", 0, 12, 1ull, 10ull, JUNK | 0x4c000405, JUNK | 2, JUNK | 8,
 		  2ull, JUNK | 30, JUNK | 0x4c00080b, JUNK | 3, JUNK | (uint32_t)-1,
 		  JUNK | 0x44000000, 0x99ull);
@@ -228,9 +213,8 @@ static void test_sendrecv(void **state)
 	assert_int_equal(fx.view.roles.recv_tag, 9);
 }
 
-static void test_errors_mpich(void **state)
+TEST_WITH(errors_mpich, fixture_setup_mpich, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&fx, "MPI_Send", 0x2a1b3c0e, 6, 1ull, 10ull, 0x4c000405ull, 1ull, 5ull,
 		  0x44000000ull);
 	rec_decode(&fx);
@@ -247,9 +231,8 @@ static void test_errors_mpich(void **state)
 	assert_int_equal(fx.view.roles.error, 0);
 }
 
-static void test_open_call(void **state)
+TEST_WITH(open_call, fixture_setup_openmpi, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&fx, "MPI_Recv", 0, 7, 1ull, 10ull, OMPI_INT, 2ull, 5ull, OMPI_WORLD, 0x1234ull);
 	rec_u64(&fx, POV_FIELD_TYPE_SIZE, 2, 1, 4);
 	rec_call(&fx)->hdr.flags |= POV_CALL_OPEN;
@@ -265,16 +248,12 @@ static void test_open_call(void **state)
 	assert_int_equal(fx.view.roles.nrequests, 0);
 }
 
-#define OPENMPI(t) cmocka_unit_test_setup_teardown(t, fixture_setup_openmpi, fixture_teardown)
-#define MPICH(t) cmocka_unit_test_setup_teardown(t, fixture_setup_mpich, fixture_teardown)
-
 /* Ranges are triples; of a damaged field no more is shown than there is. */
-static void test_ranges(void **state)
+TEST_WITH(ranges, fixture_setup_mpich, fixture_teardown)
 {
 	const int32_t ranges[] = {4, 0, -2, 5, 5, 1};
 	const struct call_value *v;
 
-	(void)state;
 	rec_begin(&fx, "MPI_Group_range_incl", 0, 4, 0x10ull, 2ull, 0x20ull, 0x30ull);
 	rec_field(&fx, POV_FIELD_IN, 2, 2, ranges, sizeof(ranges));
 	rec_decode(&fx);
@@ -285,25 +264,4 @@ static void test_ranges(void **state)
 	assert_int_equal(v->cnt, 6);
 	for (int i = 0; i < 6; i++)
 		assert_int_equal(v->ints[i], ranges[i]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		OPENMPI(test_send_openmpi),
-		OPENMPI(test_roles_only),
-		OPENMPI(test_copied_openmpi),
-		OPENMPI(test_recv_openmpi),
-		OPENMPI(test_recv_ignored_status),
-		OPENMPI(test_proc_null),
-		MPICH(test_recv_mpich),
-		MPICH(test_types_mpich),
-		MPICH(test_large_counts),
-		MPICH(test_sendrecv),
-		MPICH(test_errors_mpich),
-		OPENMPI(test_open_call),
-		MPICH(test_ranges),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

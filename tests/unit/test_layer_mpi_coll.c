@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Decoding of collectives, one-sided and file operations: bytes each way; what constructors teach. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "layer_fixture.h"
 
 /* MPICH: rank 1 of 4 */
@@ -50,9 +45,8 @@ static void two_buffers(const char *func, uint64_t sendbuf, uint64_t recvbuf, ui
 	assert_bytes(send, recv);
 }
 
-static void test_rooted(void **state)
+TEST_WITH(rooted, fixture_setup_mpich, fixture_teardown)
 {
-	(void)state;
 	one_buffer("MPI_Bcast", 1, WORLD, 40, 0);
 	assert_int_equal(value_int(&fx, "bytes"), 40);
 	assert_true(fx.view.roles.has_root);
@@ -71,9 +65,8 @@ static void test_rooted(void **state)
 	two_buffers("MPI_Gather", 1, 2, 0, SELF, 40, 80);
 }
 
-static void test_in_place(void **state)
+TEST_WITH(in_place, fixture_setup_mpich, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&fx, "MPI_Gather", 0, 8, IN_PLACE, 0ull, 0ull, 2ull, 10ull, DOUBLE, 1ull, WORLD);
 	rec_decode(&fx);
 	assert_string_equal(value_text(&fx, "sendbuf"), "MPI_IN_PLACE");
@@ -88,9 +81,8 @@ static void test_in_place(void **state)
 }
 
 /* MPI_ROOT and MPI_PROC_NULL are -3 and -1 here. */
-static void test_intercomm(void **state)
+TEST_WITH(intercomm, fixture_setup_mpich, fixture_teardown)
 {
-	(void)state;
 	one_buffer("MPI_Bcast", NEG(-3), NEWCOMM, 40, 0);
 	assert_string_equal(value_text(&fx, "root"), "MPI_ROOT");
 	assert_int_equal(fx.view.roles.root, PEER_ROOT);
@@ -109,9 +101,8 @@ static void test_intercomm(void **state)
 	assert_bytes(7 * 40, 7 * 80);
 }
 
-static void test_all(void **state)
+TEST_WITH(all, fixture_setup_mpich, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&fx, "MPI_Allgather", 0, 7, 1ull, 10ull, INT, 2ull, 10ull, DOUBLE, WORLD);
 	rec_decode(&fx);
 	assert_bytes(40, 320);
@@ -143,9 +134,8 @@ static void test_all(void **state)
 	assert_null(value_find(&fx, "bytes"));
 }
 
-static void test_vectors(void **state)
+TEST_WITH(vectors, fixture_setup_mpich, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&fx, "MPI_Alltoallv", 0, 9, 1ull, 2ull, 3ull, INT, 4ull, 5ull, 6ull, DOUBLE,
 		  (uint64_t)NEWCOMM);
 	rec_u64(&fx, POV_FIELD_SUM, 1, 6, 100);
@@ -168,12 +158,11 @@ static void test_vectors(void **state)
 	one_buffer("MPI_Bcast", 4, NEWCOMM, 0, 40);
 }
 
-static void test_alltoallw(void **state)
+TEST_WITH(alltoallw, fixture_setup_mpich, fixture_teardown)
 {
 	uint32_t types[] = {0x4c000405, 0x4c00080b, 0x8c000099, 0x4c000405};
 	int32_t counts[] = {1, 2, 0, 4};
 
-	(void)state;
 	rec_begin(&fx, "MPI_Alltoallw", 0, 9, 1ull, 2ull, 3ull, 4ull, IN_PLACE, 5ull, 6ull, 7ull,
 		  WORLD);
 	rec_field(&fx, POV_FIELD_IN, 1, 4, counts, sizeof(counts));
@@ -186,11 +175,10 @@ static void test_alltoallw(void **state)
 	assert_null(value_find(&fx, "recv_bytes"));
 }
 
-static void test_neighbors(void **state)
+TEST_WITH(neighbors, fixture_setup_mpich, fixture_teardown)
 {
 	int32_t dims[] = {2, 2};
 
-	(void)state;
 	rec_begin(&fx, "MPI_Cart_create", 0, 6, WORLD, 2ull, 0x10ull, 0x20ull, 0ull, 0x30ull);
 	rec_field(&fx, POV_FIELD_IN, 2, 2, dims, 8);
 	rec_u64(&fx, POV_FIELD_OUT, 5, 1, NEWCOMM);
@@ -220,11 +208,10 @@ static void test_neighbors(void **state)
 	one_buffer("MPI_Bcast", 1, NEWCOMM, UNKNOWN, UNKNOWN);
 }
 
-static void test_comm_field(void **state)
+TEST_WITH(comm_field, fixture_setup_mpich, fixture_teardown)
 {
 	struct pov_field_comm comm = {17, 2, 3};
 
-	(void)state;
 	rec_begin(&fx, "MPI_Bcast", 0, 5, 1ull, 10ull, INT, 2ull, (uint64_t)NEWCOMM);
 	rec_field(&fx, POV_FIELD_COMM, 4, 1, &comm, sizeof(comm));
 	rec_decode(&fx);
@@ -256,9 +243,8 @@ static void made(uint8_t arg)
 	rec_decode(&fx);
 }
 
-static void test_types(void **state)
+TEST_WITH(types, fixture_setup_mpich, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&fx, "MPI_Type_contiguous", 0, 3, 5ull, INT, 0x10ull);
 	made(2);
 	assert_string_equal(value_text(&fx, "newtype"), "contiguous(5) of MPI_INT");
@@ -292,12 +278,11 @@ static void test_types(void **state)
 	assert_int_equal(send_bytes_of(NEWTYPE + 2), 84);
 }
 
-static void test_struct_and_subarray(void **state)
+TEST_WITH(struct_and_subarray, fixture_setup_mpich, fixture_teardown)
 {
 	uint32_t types[] = {0x4c000405, 0x4c00080b, NEWTYPE}, bad[] = {0x4c000405, 0x8c0000ff};
 	int32_t lens[] = {1, 3, 2}, sub[] = {5, 6};
 
-	(void)state;
 	rec_begin(&fx, "MPI_Type_contiguous", 0, 3, 5ull, INT, 0x10ull);
 	made(2);
 	rec_begin(&fx, "MPI_Type_create_struct", 0, 5, 3ull, 1ull, 2ull, 3ull, 4ull);
@@ -323,9 +308,8 @@ static void test_struct_and_subarray(void **state)
 	assert_string_equal(value_text(&fx, "dtype"), "subarray(2) of MPI_DOUBLE");
 }
 
-static void test_type_told_and_freed(void **state)
+TEST_WITH(type_told_and_freed, fixture_setup_mpich, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&fx, "MPI_Type_create_f90_real", 0, 3, 15ull, 300ull, 0x10ull);
 	made(2);
 	assert_true(send_bytes_of(NEWTYPE) == BYTES_UNKNOWN);
@@ -347,9 +331,8 @@ static void test_type_told_and_freed(void **state)
 }
 
 /* Open MPI: the library's own object tells the size, the constructor the shape. */
-static void test_types_openmpi(void **state)
+TEST_WITH(types_openmpi, fixture_setup_openmpi, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&fx, "MPI_Type_vector", 0, 5, 4ull, 2ull, 8ull, OMPI_BIAS + 0x2000, 0x10ull);
 	rec_u64(&fx, POV_FIELD_OUT, 4, 1, 0x555000);
 	rec_decode(&fx);
@@ -362,9 +345,8 @@ static void test_types_openmpi(void **state)
 
 /* ---- one-sided, files, partitioned ---- */
 
-static void test_one_sided(void **state)
+TEST_WITH(one_sided, fixture_setup_mpich, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&fx, "MPI_Put", 0, 8, 1ull, 10ull, INT, 2ull, 16ull, 5ull, DOUBLE, 0xa0000000ull);
 	rec_decode(&fx);
 	assert_bytes(40, 0);
@@ -388,14 +370,13 @@ static void test_one_sided(void **state)
 	assert_bytes(8, 8);
 }
 
-static void test_files(void **state)
+TEST_WITH(files, fixture_setup_mpich, fixture_teardown)
 {
 	struct {
 		uint32_t lo, hi;
 		int32_t source, tag, error;
 	} st = {24, 0, 77, 77, 77};
 
-	(void)state;
 	rec_begin(&fx, "MPI_File_write_at_all", 0, 6, 0x99ull, 4096ull, 1ull, 10ull, INT, 2ull);
 	rec_field(&fx, POV_FIELD_OUT, 5, 1, &st, sizeof(st));
 	rec_decode(&fx);
@@ -413,9 +394,8 @@ static void test_files(void **state)
 	assert_bytes(0, 24);
 }
 
-static void test_partitioned(void **state)
+TEST_WITH(partitioned, fixture_setup_mpich, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&fx, "MPI_Psend_init", 0, 9, 1ull, 8ull, 100ull, INT, 2ull, 7ull, WORLD, 0ull,
 		  0x10ull);
 	rec_u64(&fx, POV_FIELD_OUT, 8, 1, 0x98000001);
@@ -429,39 +409,11 @@ static void test_partitioned(void **state)
 	assert_int_equal(fx.view.roles.peer, 2);
 }
 
-static void test_levels(void **state)
+TEST_WITH(levels, fixture_setup_mpich, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&fx, "MPI_Init_thread", 0, 4, 1ull, 2ull, 3ull, 0x10ull);
 	rec_u64(&fx, POV_FIELD_OUT, 3, 1, 1);
 	rec_decode(&fx);
 	assert_string_equal(value_text(&fx, "required"), "MPI_THREAD_MULTIPLE");
 	assert_string_equal(value_text(&fx, "provided"), "MPI_THREAD_FUNNELED");
-}
-
-#define TEST(t) cmocka_unit_test_setup_teardown(t, fixture_setup_mpich, fixture_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_rooted),
-		TEST(test_in_place),
-		TEST(test_intercomm),
-		TEST(test_all),
-		TEST(test_vectors),
-		TEST(test_alltoallw),
-		TEST(test_neighbors),
-		TEST(test_comm_field),
-		TEST(test_types),
-		TEST(test_struct_and_subarray),
-		TEST(test_type_told_and_freed),
-		cmocka_unit_test_setup_teardown(test_types_openmpi, fixture_setup_openmpi,
-						fixture_teardown),
-		TEST(test_one_sided),
-		TEST(test_files),
-		TEST(test_partitioned),
-		TEST(test_levels),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

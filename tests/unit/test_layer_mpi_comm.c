@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Groups, and communicators made by calls that arrive in any order, some of them never. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/log.h"
 #include "layer/mpi_comm_of_group.h"
 
@@ -67,13 +62,12 @@ static void assert_group(struct mpi_group *g, int n, ...)
 	mpi_group_unref(g);
 }
 
-static void test_groups(void **state)
+TEST(groups)
 {
 	static const int32_t some[] = {3, 0, 2}, ranges[] = {4, 0, -2, 5, 5, 1}, bad[] = {6};
 	struct mpi_group *w = mpi_communicator_group(world, false), *a, *b;
 	struct mpi_member m;
 
-	(void)state;
 	a = mpi_group_of_ranks(w, some, 3, false);
 	b = mpi_group_of_ranges(w, ranges, 2, false);
 	assert_int_equal(mpi_group_rank(a, member(2)), 2);
@@ -99,7 +93,7 @@ static void test_groups(void **state)
 }
 
 /* What is made of a split that not all have called yet is known as soon as they have. */
-static void test_split_late(void **state)
+TEST(split_late)
 {
 	static const int32_t last[] = {1};
 	struct mpi_making *m[RANKS];
@@ -107,7 +101,6 @@ static void test_split_late(void **state)
 	struct mpi_group *second;
 	struct mpi_member who;
 
-	(void)state;
 	for (int i = 0; i < RANKS - 1; i++)
 		m[i] = split_call(i, i % 2, -i, 10);
 	odd = mpi_making_get(m[1], 1, NULL, NULL);
@@ -130,11 +123,10 @@ static void test_split_late(void **state)
 }
 
 /* Ranks make communicators one after the other, in random order, and some calls are lost: nobody is taken for another. */
-static void test_random(void **state)
+TEST(random)
 {
 	uint64_t random = 1, ns = 0;
 
-	(void)state;
 	for (int round = 0; round < 400; round++) {
 		struct mpi_communicator *made[RANKS] = {NULL};
 		int color[RANKS], lost = -1, first;
@@ -182,13 +174,12 @@ static void test_random(void **state)
 }
 
 /* What members say of themselves fills in what the calls do not tell, and must fit what they do. */
-static void test_reports(void **state)
+TEST(reports)
 {
 	struct mpi_communicator *c =
 		mpi_communicator_new(all, mpi_group_unknown(PEER_UNKNOWN_ORDER), NULL);
 	struct mpi_member who;
 
-	(void)state;
 	mpi_communicator_report(c, member(4), 0, 2);
 	assert_int_equal(mpi_communicator_peer(c, 0, &who), PEER_KNOWN);
 	assert_int_equal(who.rank, 4);
@@ -207,7 +198,7 @@ static void test_reports(void **state)
 	assert_int_equal(mpi_communicator_peer(world, 3, &who), PEER_UNKNOWN_CONFLICT);
 }
 
-static void test_merge(void **state)
+TEST(merge)
 {
 	static const int32_t low[] = {0, 1}, high[] = {2, 3, 4};
 	struct mpi_group *w = mpi_communicator_group(world, false);
@@ -217,7 +208,6 @@ static void test_merge(void **state)
 		mpi_communicator_new(all, mpi_group_unknown(PEER_UNKNOWN_ORDER), NULL);
 	struct mpi_member who;
 
-	(void)state;
 	mpi_communicator_merged(c, a, b);
 	assert_int_equal(mpi_communicator_peer(c, 4, &who), PEER_UNKNOWN_ORDER);
 	mpi_communicator_report(c, member(1), 4, -1);
@@ -229,13 +219,12 @@ static void test_merge(void **state)
 }
 
 /* Makings that wait for ever are given up, and what they have made goes with them. */
-static void test_given_up(void **state)
+TEST(given_up)
 {
 	struct mpi_communicator *first = NULL, *c;
 	struct mpi_making *m;
 	struct mpi_member who;
 
-	(void)state;
 	for (int i = 0; i < 200; i++) {
 		m = split_call(0, 0, 0, 10);
 		c = mpi_making_get(m, 0, NULL, NULL);
@@ -251,11 +240,10 @@ static void test_given_up(void **state)
 }
 
 /* Copies of copies and parts of parts of which one member alone is in the trace: as many as a program likes to make. */
-static void test_long_chain(void **state)
+TEST(long_chain)
 {
 	const struct mpi_part part = {.who = {JOB, 0}, .takes_part = true};
 
-	(void)state;
 	for (int split = 0; split < 2; split++) {
 		struct mpi_communicator *c = mpi_communicator_ref(world), *made;
 		struct mpi_member who;
@@ -281,7 +269,7 @@ static void test_long_chain(void **state)
 }
 
 /* Two sides that name each other's leaders; one side may be made of the other's members, which must not go round. */
-static void test_leaders(void **state)
+TEST(leaders)
 {
 	static const int32_t low[] = {0, 1}, high[] = {2, 3};
 	struct mpi_group *w = mpi_communicator_group(world, false), *remote;
@@ -291,7 +279,6 @@ static void test_leaders(void **state)
 	uint32_t before[3] = {0};
 	struct mpi_member who;
 
-	(void)state;
 	side[0] = mpi_communicator_new(all, mpi_group_of_ranks(w, low, 2, false), NULL);
 	side[1] = mpi_communicator_new(all, mpi_group_of_ranks(w, high, 2, false), NULL);
 	for (int i = 0; i < 2; i++) {
@@ -335,7 +322,7 @@ static struct mpi_communicator *group_call(struct mpi_group *g, int rank, int ta
 }
 
 /* Two groups at the same time, one of them twice, and with another tag; then once more, after a call of one member was lost. */
-static void test_of_group(void **state)
+TEST(of_group)
 {
 	static const int32_t low[] = {1, 0}, high[] = {4, 5};
 	struct mpi_group *g = mpi_group_of_ranks(mpi_communicator_group(world, false), low, 2,
@@ -344,7 +331,6 @@ static void test_of_group(void **state)
 						 false);
 	struct mpi_communicator *c[10];
 
-	(void)state;
 	c[0] = group_call(g, 0, 7, 10);
 	c[1] = group_call(h, 4, 7, 10);
 	c[2] = group_call(g, 0, 7, 13); /* as it seems, before the first one was over */
@@ -371,7 +357,7 @@ static void test_of_group(void **state)
 }
 
 /* A topology whose ranks the library has chosen: known once all in it have told theirs, and so is what is made of it before. */
-static void test_placed(void **state)
+TEST(placed)
 {
 	static const int32_t last[] = {RANKS - 2};
 	struct mpi_communicator *made = NULL, *same;
@@ -379,7 +365,6 @@ static void test_placed(void **state)
 	struct mpi_group *part;
 	struct mpi_member who;
 
-	(void)state;
 	for (int i = 0; i < RANKS; i++)
 		m[i] = split_call(i, 0, 0, 10);
 	for (int i = 1; i < RANKS; i++) {
@@ -406,15 +391,4 @@ static void test_placed(void **state)
 	}
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_groups),     TEST(test_split_late), TEST(test_random),
-		TEST(test_reports),    TEST(test_merge),      TEST(test_given_up),
-		TEST(test_long_chain), TEST(test_leaders),    TEST(test_of_group),
-		TEST(test_placed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(setup, teardown);

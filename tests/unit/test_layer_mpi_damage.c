@@ -3,15 +3,10 @@
  * Records, continuations and meta objects of a damaged file: whatever they hold, decoding ends, within
  * its memory (run with sanitizers), and what it shows is within its bounds. Same sequence every time.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/log.h"
 #include "layer/func_table.h"
 #include "layer_fixture.h"
@@ -191,7 +186,7 @@ static void round_one(struct fixture *f)
 }
 
 /* A trace's own table may say that ranges are single numbers: nothing behind the record is read. */
-static void test_ranges(void **state)
+TEST(ranges)
 {
 	json_t *row = json_pack("{s:s,s:s,s:s,s:s}", "name", "MPI_Group_range_incl", "group",
 				"group", "attrs", "LOCAL", "sig",
@@ -200,7 +195,6 @@ static void test_ranges(void **state)
 	static const int32_t ranks[] = {0, 1, 2, 3};
 	struct pov_call *copy;
 
-	(void)state;
 	fixture_init_mpich(&fx);
 	assert_int_equal(layer_mpi.func_parse(row, &info), 0);
 	rec_begin(&fx, "MPI_Group_range_incl", 0, 4, 0x88000001ull, 4ull, 0ull, 0ull);
@@ -216,9 +210,8 @@ static void test_ranges(void **state)
 	fixture_release(&fx);
 }
 
-static void test_records(void **state)
+TEST(records)
 {
-	(void)state;
 	fixture_init_mpich(&fx);
 	ranks_add(&fx);
 	for (uint32_t i = 0; i < ROUNDS; i++)
@@ -231,12 +224,11 @@ static void test_records(void **state)
 	fixture_release(&fx);
 }
 
-static void test_more(void **state)
+TEST(more)
 {
 	_Alignas(8) uint8_t buf[64] = {0};
 	struct pov_more *m = (struct pov_more *)buf;
 
-	(void)state;
 	fixture_init_mpich(&fx);
 	m->hdr.tid = 101;
 	for (uint32_t size = 0; size <= sizeof(buf); size++) {
@@ -256,7 +248,7 @@ static void test_more(void **state)
 	fixture_release(&fx);
 }
 
-static void test_meta(void **state)
+TEST(meta)
 {
 	static const char *const metas[] = {
 		"{}",
@@ -276,7 +268,6 @@ static void test_meta(void **state)
 		"{\"type\":\"process\",\"pid\":100,\"ts_ns\":-1,\"libs\":[{\"id\":3,\"bias\":-1}]}",
 	};
 
-	(void)state;
 	fixture_init(&fx, NULL, NULL);
 	for (size_t round = 0; round < 3; round++) {
 		for (size_t i = 0; i < sizeof(metas) / sizeof(metas[0]); i++) {
@@ -288,16 +279,4 @@ static void test_meta(void **state)
 		}
 	}
 	fixture_release(&fx);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_records),
-		cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_more),
-		cmocka_unit_test(test_meta),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Requests from start to completion, statuses, and errors among several. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "layer_fixture.h"
 
 #define OMPI(off) (OMPI_BIAS + (off))
@@ -32,11 +27,10 @@ static void start_openmpi(const char *func, uint64_t req)
 }
 
 /* A receive was started and, for all that is known, completed by calls that were left out: the handle may be another's. */
-static void test_left_out(void **state)
+TEST_WITH(left_out, fixture_setup_openmpi, fixture_teardown)
 {
 	struct func_info send = {.group = "p2p"}, ask = {.group = "comm"};
 
-	(void)state;
 	start_openmpi("MPI_Irecv", 0xa000);
 	fx.layer->decoder_left_out(fx.d, &ask); /* concerns no request */
 	start_openmpi("MPI_Irecv", 0xb000);
@@ -52,12 +46,11 @@ static void test_left_out(void **state)
 	assert_false(fx.view.roles.requests_forgotten);
 }
 
-static void test_start_and_wait(void **state)
+TEST_WITH(start_and_wait, fixture_setup_openmpi, fixture_teardown)
 {
 	struct ompi_status st = {2, 5, 0, 0, 40};
 	const struct call_request *r;
 
-	(void)state;
 	start_openmpi("MPI_Irecv", 0xa000);
 	assert_int_equal(value_hex(&fx, "req"), 0xa000);
 	assert_int_equal(fx.view.roles.nrequests, 1);
@@ -100,11 +93,10 @@ static void test_start_and_wait(void **state)
 }
 
 /* What an operation that is done at once returns stands for nothing outstanding. */
-static void test_shared(void **state)
+TEST_WITH(shared, fixture_setup_openmpi, fixture_teardown)
 {
 	uint64_t reqs[] = {OMPI(0x1380), 0xa000};
 
-	(void)state;
 	start_openmpi("MPI_Isend", OMPI(0x1380));
 	assert_string_equal(value_text(&fx, "req"), "ompi_request_empty");
 	assert_int_equal(fx.view.roles.nrequests, 0);
@@ -116,9 +108,8 @@ static void test_shared(void **state)
 	assert_int_equal(fx.view.roles.requests[0].handle, 0xa000);
 }
 
-static void test_shared_mpich(void **state)
+TEST_WITH(shared_mpich, fixture_setup_mpich, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&fx, "MPI_Isend", 0, 7, 1ull, 10ull, 0x4c000405ull, 2ull, 5ull, 0x44000000ull,
 		  1ull);
 	rec_u64(&fx, POV_FIELD_OUT, 6, 1, JUNK | 0x6c000001);
@@ -131,11 +122,10 @@ static void test_shared_mpich(void **state)
 }
 
 /* One thread frees a request; before that returns another one is given its handle: later starts mean the new one. */
-static void test_persistent_reused(void **state)
+TEST_WITH(persistent_reused, fixture_setup_openmpi, fixture_teardown)
 {
 	uint64_t freed_ns;
 
-	(void)state;
 	start_openmpi("MPI_Send_init", 0xa000);
 	freed_ns = fx.now; /* the free begins here */
 	start_openmpi("MPI_Recv_init", 0xa000);
@@ -161,11 +151,10 @@ static void test_persistent_reused(void **state)
 	assert_int_equal(fx.view.roles.requests[0].op->roles.peer, 2);
 }
 
-static void test_persistent(void **state)
+TEST_WITH(persistent, fixture_setup_openmpi, fixture_teardown)
 {
 	uint64_t reqs[] = {0xa000, 0xb000};
 
-	(void)state;
 	start_openmpi("MPI_Send_init", 0xa000);
 	assert_int_equal(fx.view.roles.requests[0].event, REQUEST_INIT);
 	assert_int_equal(fx.view.roles.requests[0].bytes, 40);
@@ -190,13 +179,12 @@ static void test_persistent(void **state)
 #define MANY 300
 
 /* Requests and statuses of 300: the first few in the record, the others in continuations. */
-static void test_waitall_more(void **state)
+TEST_WITH(waitall_more, fixture_setup_openmpi, fixture_teardown)
 {
 	static struct ompi_status st[MANY];
 	static uint64_t reqs[MANY];
 	const struct call_value *v;
 
-	(void)state;
 	for (uint32_t i = 0; i < MANY; i++) {
 		reqs[i] = 0xa000 + 16 * i;
 		st[i] = (struct ompi_status){i % 4, i, 0, 0, 1000 + i};
@@ -231,11 +219,10 @@ static void test_waitall_more(void **state)
 }
 
 /* Continuations of merged polls reach no call of their own, and must not leak into the next one. */
-static void test_stale_more(void **state)
+TEST_WITH(stale_more, fixture_setup_openmpi, fixture_teardown)
 {
 	uint64_t reqs[] = {0xa000, 0xb000, 0xc000}, junk[] = {1, 2, 3};
 
-	(void)state;
 	rec_begin(&fx, "MPI_Testall", 0, 4, 3ull, 0x5000ull, 0x5800ull, 0x6000ull);
 	rec_more(&fx, POV_FIELD_IN, 1, 1, junk, 16);
 	rec_begin(&fx, "MPI_Waitall", 0, 3, 3ull, 0x5000ull, 0ull);
@@ -251,14 +238,13 @@ static void test_stale_more(void **state)
 	assert_int_equal(value_find(&fx, "req")->cnt, 3);
 }
 
-static void test_testsome(void **state)
+TEST_WITH(testsome, fixture_setup_openmpi, fixture_teardown)
 {
 	uint64_t reqs[] = {0xa000, 0xb000, 0xc000, OMPI_REQUEST_NULL};
 	struct ompi_status st[] = {{2, 5, 0, 0, 12}, {3, 6, 0, 0, 16}};
 	int32_t idx[] = {2, 0}, outcount = 2;
 	const struct call_value *v;
 
-	(void)state;
 	start_openmpi("MPI_Irecv", 0xa000);
 	start_openmpi("MPI_Irecv", 0xc000);
 	rec_begin(&fx, "MPI_Testsome", 0, 5, 4ull, 0x5000ull, 0x5800ull, 0x5900ull, 0x6000ull);
@@ -288,13 +274,12 @@ static void test_testsome(void **state)
 	assert_int_equal(fx.view.roles.nrequests, 0);
 }
 
-static void test_testany(void **state)
+TEST_WITH(testany, fixture_setup_openmpi, fixture_teardown)
 {
 	uint64_t reqs[] = {0xa000, 0xb000};
 	struct ompi_status st = {2, 5, 0, 0, 12};
 	int32_t idx = 1, flag = 1;
 
-	(void)state;
 	start_openmpi("MPI_Irecv", 0xb000);
 	rec_begin(&fx, "MPI_Testany", 0, 5, 2ull, 1ull, 2ull, 3ull, 4ull);
 	rec_field(&fx, POV_FIELD_IN, 1, 2, reqs, sizeof(reqs));
@@ -316,12 +301,11 @@ static void test_testany(void **state)
 	assert_int_equal(fx.view.roles.nrequests, 0);
 }
 
-static void test_iprobe(void **state)
+TEST_WITH(iprobe, fixture_setup_openmpi, fixture_teardown)
 {
 	struct ompi_status st = {2, 5, 0, 0, 12};
 	int32_t flag = 1;
 
-	(void)state;
 	rec_begin(&fx, "MPI_Iprobe", 0, 5, JUNK | 0xffffffff, 5ull, OMPI_WORLD, 0x10ull, 0x20ull);
 	rec_field(&fx, POV_FIELD_OUT, 3, 1, &flag, 4);
 	rec_field(&fx, POV_FIELD_OUT, 4, 1, &st, sizeof(st));
@@ -331,12 +315,11 @@ static void test_iprobe(void **state)
 	assert_int_equal(value_int(&fx, "status_bytes"), 12);
 }
 
-static void test_errors(void **state)
+TEST_WITH(errors, fixture_setup_openmpi, fixture_teardown)
 {
 	struct ompi_status st[] = {{2, 5, 15, 0, 12}, {2, 5, 19, 0, 0}, {2, 5, 0, 0, 8}};
 	uint64_t reqs[] = {0xa000, 0xb000, 0xc000};
 
-	(void)state;
 	rec_begin(&fx, "MPI_Send", 6, 6, 1ull, 10ull, OMPI_INT, 99ull, 5ull, OMPI_WORLD);
 	rec_decode(&fx);
 	assert_int_equal(fx.view.roles.error, 6);
@@ -394,12 +377,11 @@ static const struct call_request *wait_at(const uint64_t *reqs, uint32_t n, uint
 	return fx.view.roles.requests;
 }
 
-static void test_reused_in_wait(void **state)
+TEST_WITH(reused_in_wait, fixture_setup_openmpi, fixture_teardown)
 {
 	const uint64_t reqs[] = {0xa000, 0xb000};
 	const struct call_request *r;
 
-	(void)state;
 	start_at("MPI_Irecv", 0xa000, 1000, 1010);
 	start_at("MPI_Isend", 0xb000, 1020, 1030);
 	/* inside this thread's Waitall another one gets both handles, for the reverse, and is done with one */
@@ -419,11 +401,10 @@ static void test_reused_in_wait(void **state)
 }
 
 /* Request_free, too, means what was there when it began. */
-static void test_reused_in_free(void **state)
+TEST_WITH(reused_in_free, fixture_setup_openmpi, fixture_teardown)
 {
 	const uint64_t req = 0xa000;
 
-	(void)state;
 	start_at("MPI_Recv_init", req, 1000, 1010);
 	start_at("MPI_Irecv", req, 1030, 1040);
 	rec_begin(&fx, "MPI_Request_free", 0, 1, 0x5000ull);
@@ -447,14 +428,13 @@ struct sim_thread {
  * Threads wait for one request at a time; it is freed at some moment inside the wait, and from then on anybody
  * may be given its handle. Each wait must tell of the kind of request that its own thread started.
  */
-static void test_reused_random(void **state)
+TEST_WITH(reused_random, fixture_setup_openmpi, fixture_teardown)
 {
 	struct sim_thread thread[RANDOM_THREADS];
 	bool taken[RANDOM_HANDLES] = {0};
 	uint64_t now = 1000, handle;
 	uint32_t seed = 12345, waits = 0, reused = 0;
 
-	(void)state;
 	memset(thread, 0, sizeof(thread));
 	for (int i = 0; i < RANDOM_THREADS; i++)
 		thread[i].handle = -1;
@@ -487,23 +467,4 @@ static void test_reused_random(void **state)
 		}
 	}
 	assert_true(waits > 1000 && reused > 100);
-}
-
-#define OPENMPI(t) cmocka_unit_test_setup_teardown(t, fixture_setup_openmpi, fixture_teardown)
-#define MPICH(t) cmocka_unit_test_setup_teardown(t, fixture_setup_mpich, fixture_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		OPENMPI(test_start_and_wait), OPENMPI(test_left_out),
-		OPENMPI(test_shared),	      MPICH(test_shared_mpich),
-		OPENMPI(test_persistent),     OPENMPI(test_persistent_reused),
-		OPENMPI(test_waitall_more),   OPENMPI(test_stale_more),
-		OPENMPI(test_testsome),	      OPENMPI(test_testany),
-		OPENMPI(test_iprobe),	      OPENMPI(test_errors),
-		OPENMPI(test_reused_in_wait), OPENMPI(test_reused_in_free),
-		OPENMPI(test_reused_random),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* What a process's handles mean: libraries, images, the standard's ABI, and rows that do not parse. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/log.h"
 #include "layer_fixture.h"
 
@@ -33,9 +28,8 @@ static void irecv(void)
 }
 
 /* A library nobody described: numbers as they are, and no meaning made up for them. */
-static void test_unknown_library(void **state)
+TEST(unknown_library)
 {
-	(void)state;
 	fixture_init(&fx, NULL, NULL);
 	rec_begin(&fx, "MPI_Recv", 0, 7, 1ull, 10ull, 0x4c000405ull, JUNK | (uint32_t)-1, 5ull,
 		  0x44000000ull, 0x1234ull);
@@ -49,14 +43,13 @@ static void test_unknown_library(void **state)
 }
 
 /* Another program in the same process: what was learned of the first one's handles is void. */
-static void test_exec(void **state)
+TEST_WITH(exec, fixture_setup_openmpi, fixture_teardown)
 {
 	json_t *process = json_loads("{\"type\":\"process\",\"ts_ns\":\"2000000\",\"pid\":100,"
 				     "\"rank\":0,\"size\":2,\"exe\":\"/bin/other\","
 				     "\"libs\":[{\"id\":3,\"bias\":0}]}",
 				     0, NULL);
 
-	(void)state;
 	layer_mpi.decoder_meta(fx.d, process);
 	json_decref(process);
 	irecv();
@@ -69,7 +62,7 @@ static void test_exec(void **state)
 	assert_string_equal(value_text(&fx, "comm"), "MPI_COMM_WORLD");
 }
 
-static void test_spin_arg(void **state)
+TEST_WITH(spin_arg, fixture_setup_openmpi, fixture_teardown)
 {
 	static const struct {
 		const char *func, *name;
@@ -79,7 +72,6 @@ static void test_spin_arg(void **state)
 		{"MPI_Win_test", "win"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT(rows); i++)
 		for (size_t k = 0; k < fx.cnt; k++)
 			if (!strcmp(fx.funcs[k].name, rows[i].func))
@@ -87,7 +79,7 @@ static void test_spin_arg(void **state)
 						    rows[i].name);
 }
 
-static void test_bad_rows(void **state)
+TEST(bad_rows)
 {
 	static const char *const rows[] = {
 		"{}",
@@ -97,7 +89,6 @@ static void test_bad_rows(void **state)
 	};
 	struct func_info f = {0};
 
-	(void)state;
 	log_set_level(LOG_QUIET);
 	for (size_t i = 0; i < CNT(rows); i++) {
 		json_t *row = json_loads(rows[i], 0, NULL);
@@ -109,9 +100,8 @@ static void test_bad_rows(void **state)
 }
 
 /* One more library was mapped: the same image, and what was learned stays. */
-static void test_same_image(void **state)
+TEST_WITH(same_image, fixture_setup_openmpi, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&fx, "MPI_Type_contiguous", 0, 3, 5ull, OMPI(0x2000), 0x10ull);
 	rec_u64(&fx, POV_FIELD_OUT, 2, 1, 0x555000);
 	rec_decode(&fx);
@@ -125,11 +115,10 @@ static void test_same_image(void **state)
 	assert_int_equal(fx.view.roles.send_bytes, 60); /* the rank is 0 now */
 }
 
-static void test_mpi_abi(void **state)
+TEST(mpi_abi)
 {
 	int32_t st[8] = {3, 42, 0, 9, 9, 9, 9, 9};
 
-	(void)state;
 	fixture_init(&fx,
 		     "{\"type\":\"library\",\"id\":3,\"flavour\":\"mpi-abi\",\"named\":["
 		     "[\"MPI_COMM_WORLD\",257,0],[\"MPI_INT\",\"0x209\",4]]}",
@@ -161,20 +150,4 @@ static void test_mpi_abi(void **state)
 	assert_string_equal(value_text(&fx, "required"), "MPI_THREAD_SERIALIZED");
 	assert_int_equal(value_int(&fx, "provided"), 5000);
 	fixture_release(&fx);
-}
-
-#define OPENMPI(t) cmocka_unit_test_setup_teardown(t, fixture_setup_openmpi, fixture_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unknown_library),
-		OPENMPI(test_exec),
-		OPENMPI(test_same_image),
-		cmocka_unit_test(test_mpi_abi),
-		OPENMPI(test_spin_arg),
-		cmocka_unit_test(test_bad_rows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

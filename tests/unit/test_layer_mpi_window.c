@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* What calls mean for windows: which one it is, who is in a group, which target, and the kind of a lock. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "layer_fixture.h"
 
 #define WORLD 0x44000000ull
@@ -47,11 +42,10 @@ static int setup(void **state)
 	return 0;
 }
 
-static void test_together(void **state)
+TEST(together)
 {
 	const struct call_window *w = create(FIRST);
 
-	(void)state;
 	assert_int_equal(w->event, WIN_TOGETHER);
 	assert_int_equal(w->number, 1);
 	assert_int_equal(create(SECOND)->number, 2);
@@ -74,11 +68,10 @@ static void test_together(void **state)
 	assert_null(decoded());
 }
 
-static void test_groups(void **state)
+TEST(groups)
 {
 	const struct call_window *w;
 
-	(void)state;
 	create(FIRST);
 	rec_begin(&fx, "MPI_Win_start", 0, 3, SOME, 0ull, FIRST);
 	w = decoded();
@@ -103,11 +96,10 @@ static void test_groups(void **state)
 	assert_int_equal(decoded()->event, WIN_WAIT);
 }
 
-static void test_locks(void **state)
+TEST(locks)
 {
 	const struct call_window *w;
 
-	(void)state;
 	create(FIRST);
 	rec_begin(&fx, "MPI_Win_lock", 0, 4, EXCLUSIVE, 2ull, 0ull, FIRST);
 	w = decoded();
@@ -137,13 +129,4 @@ static void test_locks(void **state)
 	assert_int_equal(w->target, PEER_ANY);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_together, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_groups, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_locks, setup, fixture_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(setup, fixture_teardown);

@@ -3,14 +3,11 @@
  * The layer of Open MPI's ob1: which of several choices counts, what headers say, and that nothing is believed of a message that
  * does not begin as it should. Every function of the table is in the installed library.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/log.h"
 #include "elf/elf_file.h"
 #include "layer/func_table.h"
@@ -60,9 +57,8 @@ static void post_is(uint32_t i, enum post_kind kind, enum post_step step, int64_
 	assert_int_equal(p->carrier, CARRIER_UNKNOWN);
 }
 
-static void test_sender(void **state)
+TEST_WITH(sender, setup, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&f, "mca_pml_ob1_send_request_start_copy", 0, 3, REQUEST, 2ull, 4040ull);
 	rec_decode(&f);
 	assert_int_equal(f.view.nposts, 1);
@@ -90,9 +86,8 @@ static void test_sender(void **state)
 	assert_int_equal(f.view.nposts, 0);
 }
 
-static void test_receiver(void **state)
+TEST_WITH(receiver, setup, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&f, "mca_pml_ob1_recv_request_ack_send_btl", 0, 7, 1ull, 2ull, OTHERS, REQUEST,
 		  5ull, 6ull, 1ull);
 	rec_decode(&f);
@@ -115,9 +110,8 @@ static void choose(const char *func, uint64_t ret, uint64_t dur_ns, uint64_t cou
 }
 
 /* The innermost choice counts; where there is none, a message was sent without a request, if that can be. */
-static void test_choices(void **state)
+TEST_WITH(choices, setup, fixture_teardown)
 {
-	(void)state;
 	choose("mca_pml_ob1_send", 0, 1, 64, 4);
 	post_is(0, POST_SEND, STEP_EAGER, 256, 0);
 	choose("mca_pml_ob1_send", 0, 1, 65, 4); /* too long: what sent it was not seen */
@@ -147,9 +141,8 @@ static void test_choices(void **state)
 	post_is(0, POST_SEND, STEP_EAGER, BYTES_UNKNOWN, 0);
 }
 
-static void test_arrivals(void **state)
+TEST_WITH(arrivals, setup, fixture_teardown)
 {
-	(void)state;
 	arrive("mca_pml_ob1_recv_frag_callback_match", 65, 14 + 100, 1, 0x1100000007ull, 5, 0, 0);
 	post_is(0, POST_ARRIVAL, STEP_EAGER, 100, 0);
 	assert_int_equal(value_int(&f, "tag"), 7);
@@ -173,9 +166,8 @@ static void test_arrivals(void **state)
 }
 
 /* Steps are known by the function alone; what a header says is not, if it is not what it must be. */
-static void test_doubtful(void **state)
+TEST_WITH(doubtful, setup, fixture_teardown)
 {
-	(void)state;
 	arrive("mca_pml_ob1_recv_frag_callback_ack", 65, 40, 1, REQUEST, OTHERS, 0, 0);
 	post_is(0, POST_ARRIVAL, STEP_RTR, 0, 0);
 	assert_null(value_find(&f, "send_request"));
@@ -197,11 +189,10 @@ static void test_doubtful(void **state)
 }
 
 /* Records cut at every length: nothing is read behind them. */
-static void test_damaged(void **state)
+TEST_WITH(damaged, setup, fixture_teardown)
 {
 	uint16_t full;
 
-	(void)state;
 	arrive("mca_pml_ob1_recv_frag_callback_ack", 68, 40, 1, REQUEST, OTHERS, 0, 0);
 	full = rec_call(&f)->hdr.size;
 	for (uint16_t size = sizeof(struct pov_call); size < full; size++) {
@@ -220,11 +211,10 @@ static void test_damaged(void **state)
 
 #define LIBRARY "/usr/lib/x86_64-linux-gnu/openmpi/lib/openmpi3/mca_pml_ob1.so"
 
-static void test_exported(void **state)
+TEST(exported)
 {
 	struct elf_file *lib;
 
-	(void)state;
 	if (elf_file_open(LIBRARY, &lib)) {
 		print_message("SKIP: no " LIBRARY "\n");
 		skip();
@@ -233,19 +223,4 @@ static void test_exported(void **state)
 		if (!elf_file_exports(lib, layer_ob1.rows[i].name))
 			fail_msg("%s is not in it", layer_ob1.rows[i].name);
 	elf_file_close(lib);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_sender, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_receiver, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_choices, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_arrivals, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_doubtful, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_damaged, setup, fixture_teardown),
-		cmocka_unit_test(test_exported),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

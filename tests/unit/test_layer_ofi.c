@@ -3,14 +3,9 @@
  * The libfabric layer: records are decoded to the right posts; and what is assumed of libfabric's objects is what its headers
  * declare, and finds functions of every kind in the installed library.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #if __has_include(<rdma/fi_tagged.h>)
 #include <rdma/fabric.h>
@@ -22,6 +17,7 @@
 #define HAVE_HEADERS
 #endif
 
+#include "unit/test.h"
 #include "base/log.h"
 #include "elf/elf_file.h"
 #include "elf/fabric_ops.h"
@@ -67,9 +63,8 @@ static void post_is(const char *op, enum post_kind kind, int64_t bytes, bool has
 		rec_decode(&f);                           \
 	} while (0)
 
-static void test_posts(void **state)
+TEST_WITH(posts, setup, fixture_teardown)
 {
-	(void)state;
 	CALLED("fi_tsend", 0, 7, EP, 1ull, 3000ull, 2ull, 3ull, 0xabull, CONTEXT);
 	post_is("tsend", POST_SEND, 3000, true, false);
 	assert_int_equal(value_hex(&f, "tag"), 0xab);
@@ -94,12 +89,11 @@ static void test_posts(void **state)
 }
 
 /* Lists of buffers: unknown if they could not be read; where the context is in what …msg calls are given. */
-static void test_lists(void **state)
+TEST_WITH(lists, setup, fixture_teardown)
 {
 	uint64_t msg[8] = {1, 2, 3, 4, CONTEXT, 6, 7, 8},
 		 tagged[8] = {1, 2, 3, 4, 5, 6, CONTEXT, 8};
 
-	(void)state;
 	CALLED("fi_sendv", 0, 6, EP, 1ull, 2ull, 3ull, 4ull, CONTEXT);
 	post_is("sendv", POST_SEND, BYTES_UNKNOWN, true, false);
 	rec_u64(&f, POV_FIELD_SUM, 1, 3, 700);
@@ -121,9 +115,8 @@ static void test_lists(void **state)
 }
 
 /* A function that is made of another one does not post again; unless that was to another endpoint, or before. */
-static void test_inner(void **state)
+TEST_WITH(inner, setup, fixture_teardown)
 {
-	(void)state;
 	CALLED("fi_sendv", 0, 6, EP, 0ull, 2ull, 0ull, 4ull, CONTEXT);
 	assert_int_equal(f.view.nposts, 1);
 	rec_begin(&f, "fi_send", 0, 6, EP, 1ull, 30ull, 2ull, 3ull, CONTEXT);
@@ -173,11 +166,10 @@ static void completion_is(uint32_t i, const char *op, int64_t bytes, bool has_id
 #define TAGGED_RECV (1u << 10 | 1u << 3)
 #define SENT (1u << 11 | 1u << 1)
 
-static void test_completions(void **state)
+TEST_WITH(completions, setup, fixture_teardown)
 {
 	uint64_t e[2][6] = {{CONTEXT, TAGGED_RECV, 77}, {CONTEXT + 1, SENT, 55}}, msg[6] = {0};
 
-	(void)state;
 	CALLED("fi_trecv", 0, 8, EP, 1ull, 100ull, 2ull, 3ull, 4ull, 5ull, CONTEXT);
 	CALLED("fi_send", 0, 6, EP, 1ull, 55ull, 2ull, 3ull, CONTEXT + 1);
 	/* nothing is known of the queue: the first context */
@@ -202,11 +194,10 @@ static void test_completions(void **state)
 	completion_is(1, "send", BYTES_UNKNOWN, true, EP);
 }
 
-static void test_contexts(void **state)
+TEST_WITH(contexts, setup, fixture_teardown)
 {
 	uint64_t e[2] = {CONTEXT, CONTEXT + 1};
 
-	(void)state;
 	CALLED("fi_trecv", 0, 8, EP, 1ull, 100ull, 2ull, 3ull, 4ull, 5ull, CONTEXT);
 	CALLED("fi_send", 0, 6, EP, 1ull, 55ull, 2ull, 3ull, CONTEXT + 1);
 	cq_open(CQ, 1, 1u << 10 | 1u << 11);
@@ -222,11 +213,10 @@ static void test_contexts(void **state)
 	completion_is(0, "recv", BYTES_UNKNOWN, true, EP);
 }
 
-static void test_error(void **state)
+TEST_WITH(error, setup, fixture_teardown)
 {
 	uint64_t e[8] = {CONTEXT, SENT, 99, 0, 0, 0, 0, 110};
 
-	(void)state;
 	rec_begin(&f, "fi_cq_readerr", 1, 3, CQ, 1ull, 0ull);
 	rec_field(&f, POV_FIELD_OUT, 1, 1, e, sizeof(e));
 	rec_decode(&f);
@@ -287,13 +277,12 @@ static void ends_are(uint64_t number, enum post_carrier carrier, const char *loc
 	assert_string_equal(p->dest ?: "-", dest);
 }
 
-static void test_addresses(void **state)
+TEST_WITH(addresses, setup, fixture_teardown)
 {
 	static const uint8_t in[2][16] = {{2, 0, 0x12, 0x34, 10, 0, 0, 1},
 					  {2, 0, 0x12, 0x35, 10, 0, 0, 2}};
 	static const char names[] = "fi_shm://7\0fi_shm://8:0";
 
-	(void)state;
 	ends_are(3, CARRIER_UNKNOWN, "-", "-", "-");
 	ep_open(6);
 	getname(in[0], 16);
@@ -313,11 +302,10 @@ static void test_addresses(void **state)
 }
 
 /* Addresses of no known form are as long as the process's own ones. */
-static void test_raw_addresses(void **state)
+TEST_WITH(raw_addresses, setup, fixture_teardown)
 {
 	static const uint8_t raw[2][6] = {{0xfe, 0x80, 1, 2, 3, 4}, {0xfe, 0x80, 1, 2, 3, 5}};
 
-	(void)state;
 	insert(raw, sizeof(raw), 2);
 	ep_open(20);
 	ends_are(3, CARRIER_UNKNOWN, "-", "-", "-");
@@ -333,11 +321,10 @@ static void test_raw_addresses(void **state)
 }
 
 /* One endpoint hands what it is given to another one: that is where its connection leads to. */
-static void test_handed_on(void **state)
+TEST_WITH(handed_on, setup, fixture_teardown)
 {
 	static const uint8_t in[16] = {2, 0, 0x12, 0x34, 10, 0, 0, 1};
 
-	(void)state;
 	ep_open(25);
 	getname(in, 16);
 	insert(in, sizeof(in), 1);
@@ -351,11 +338,10 @@ static void test_handed_on(void **state)
 	assert_string_equal(f.view.posts->remote_end, "10.0.0.1:4660");
 }
 
-static void test_damaged(void **state)
+TEST_WITH(damaged, setup, fixture_teardown)
 {
 	uint16_t full;
 
-	(void)state;
 	CALLED("fi_tsend", 0, 7, EP, 1ull, 3000ull, 2ull, 3ull, 0xabull, CONTEXT);
 	full = rec_call(&f)->hdr.size;
 	for (uint16_t size = sizeof(struct pov_call); size < full; size++) {
@@ -370,9 +356,8 @@ static void test_damaged(void **state)
 	}
 }
 
-static void test_layout(void **state)
+TEST(layout)
 {
-	(void)state;
 #ifdef HAVE_HEADERS
 	assert_int_equal(offsetof(struct fid_ep, msg), 40);
 	assert_int_equal(offsetof(struct fid_ep, rma), 48);
@@ -427,13 +412,12 @@ static void test_layout(void **state)
 #define LIBRARY "/usr/lib/x86_64-linux-gnu/libfabric.so.1"
 #define FOUND_MAX 1024
 
-static void test_functions(void **state)
+TEST(functions)
 {
 	static struct fabric_function found[FOUND_MAX];
 	struct elf_file *lib;
 	size_t cnt, seen;
 
-	(void)state;
 	if (elf_file_open(LIBRARY, &lib)) {
 		print_message("SKIP: no " LIBRARY "\n");
 		skip();
@@ -453,24 +437,4 @@ static void test_functions(void **state)
 	}
 	assert_int_equal(fabric_ops_find(lib, found, 3), 3);
 	elf_file_close(lib);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_posts, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_damaged, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_lists, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_inner, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_completions, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_contexts, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_error, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_addresses, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_raw_addresses, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_handed_on, setup, fixture_teardown),
-		cmocka_unit_test(test_layout),
-		cmocka_unit_test(test_functions),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,14 +4,11 @@
  * none; and each row of the table has a program in the kernel half.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/json_get.h"
 #include "base/log.h"
 #include "collect/kernel_functions.h"
@@ -48,11 +45,10 @@ static const struct pov_field_ends tcp = {
 	.remote = {10, 0, 0, 2},
 };
 
-static void test_send(void **state)
+TEST_WITH(send, setup, fixture_teardown)
 {
 	const struct call_post *p;
 
-	(void)state;
 	rec_begin(&f, "tcp_sendmsg", 0, 4, 0xabcull, 0x40ull, 1000ull, 0xdefull);
 	ends(&tcp);
 	p = decoded(700);
@@ -91,11 +87,10 @@ static void test_send(void **state)
 }
 
 /* What is only looked at comes again; a stream may end; a datagram may be empty. */
-static void test_receive(void **state)
+TEST_WITH(receive, setup, fixture_teardown)
 {
 	const struct call_post *p;
 
-	(void)state;
 	rec_begin(&f, "tcp_recvmsg", 0, 4, 1ull, 0x40ull, 1000ull, 2ull);
 	ends(&tcp);
 	p = decoded(17);
@@ -119,7 +114,7 @@ static void test_receive(void **state)
 }
 
 /* An end has one name, whatever the family of the socket that tells it. */
-static void test_addresses(void **state)
+TEST_WITH(addresses, setup, fixture_teardown)
 {
 	struct pov_field_ends e = {
 		.family = AF_INET6,
@@ -130,7 +125,6 @@ static void test_addresses(void **state)
 	};
 	const struct call_post *p;
 
-	(void)state;
 	rec_begin(&f, "tcp_sendmsg", 0, 2, 1ull, 0ull);
 	ends(&e);
 	p = decoded(1);
@@ -147,12 +141,11 @@ static void test_addresses(void **state)
 	assert_null(p->remote_end);
 }
 
-static void test_unix(void **state)
+TEST_WITH(unix, setup, fixture_teardown)
 {
 	struct pov_field_ends e = {.family = AF_UNIX, .local_id = 5, .remote_id = 6};
 	const struct call_post *p;
 
-	(void)state;
 	rec_begin(&f, "unix_stream_sendmsg", 0, 2, 1ull, 0ull);
 	ends(&e);
 	p = decoded(3);
@@ -162,12 +155,11 @@ static void test_unix(void **state)
 	assert_int_equal(p->queue, 5);
 }
 
-static void test_copy(void **state)
+TEST_WITH(copy, setup, fixture_teardown)
 {
 	struct pov_field_ends e = {.local_id = 100, .remote_id = 101};
 	const struct call_post *p;
 
-	(void)state;
 	rec_begin(&f, "process_vm_readv", 0, 6, 101ull, 1ull, 1ull, 1ull, 1ull, 0ull);
 	ends(&e);
 	p = decoded(4096);
@@ -191,12 +183,11 @@ static void test_copy(void **state)
 }
 
 /* What has a meaning on one host only, where several are read together. */
-static void test_hosts(void **state)
+TEST_WITH(hosts, setup, fixture_teardown)
 {
 	struct pov_field_ends e = tcp;
 	const struct call_post *p;
 
-	(void)state;
 	memcpy(e.remote, "\x7f\0\0\1", 4);
 	rec_begin(&f, "tcp_sendmsg", 0, 2, 1ull, 0ull);
 	ends(&e);
@@ -216,11 +207,10 @@ static void test_hosts(void **state)
 }
 
 /* Records cut at every length: nothing is read behind them, and no end is made up. */
-static void test_damaged(void **state)
+TEST_WITH(damaged, setup, fixture_teardown)
 {
 	uint16_t full;
 
-	(void)state;
 	rec_begin(&f, "tcp_sendmsg", 0, 4, 1ull, 2ull, 3ull, 4ull);
 	ends(&tcp);
 	full = rec_call(&f)->hdr.size;
@@ -237,30 +227,13 @@ static void test_damaged(void **state)
 }
 
 /* The list needs no privileges, only what is seen does. */
-static void test_programs(void **state)
+TEST(programs)
 {
 	json_t *list = kernel_functions_list();
 
-	(void)state;
 	assert_int_equal(json_array_size(list), layer_os.row_cnt);
 	for (size_t i = 0; i < layer_os.row_cnt; i++)
 		assert_string_equal(json_get_text(json_array_get(list, i), "name"),
 				    layer_os.rows[i].name);
 	json_decref(list);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_send, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_receive, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_addresses, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_unix, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_copy, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_hosts, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_damaged, setup, fixture_teardown),
-		cmocka_unit_test(test_programs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

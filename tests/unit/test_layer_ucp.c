@@ -4,14 +4,11 @@
  * none, and the table has what the installed library's headers declare.
  */
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/log.h"
 #include "elf/elf_file.h"
 #include "layer/func_table.h"
@@ -40,11 +37,10 @@ static void returned(uint64_t ret)
 	rec_call(&f)->ret = ret;
 }
 
-static void test_send(void **state)
+TEST_WITH(send, setup, fixture_teardown)
 {
 	struct param p = {.op_attr_mask = HAS_DATATYPE, .datatype = CONTIG(8)};
 
-	(void)state;
 	rec_begin(&f, "ucp_tag_send_nbx", 0, 5, 0xe0ull, 0xb0ull, 100ull, 0xabcdull, 0x7000ull);
 	rec_field(&f, POV_FIELD_IN, 4, 1, &p, sizeof(p));
 	returned(0);
@@ -68,11 +64,10 @@ static void test_send(void **state)
 	assert_int_equal(f.view.roles.send_bytes, 100);
 }
 
-static void test_sizes(void **state)
+TEST_WITH(sizes, setup, fixture_teardown)
 {
 	struct param p = {.op_attr_mask = HAS_DATATYPE, .datatype = IOV};
 
-	(void)state;
 	rec_begin(&f, "ucp_tag_recv_nb", 0, 7, 1ull, 2ull, 3ull, CONTIG(1024), 4ull, ~0ull, 5ull);
 	returned(0x1000);
 	rec_decode(&f);
@@ -107,9 +102,8 @@ static void test_sizes(void **state)
 }
 
 /* A status is one byte, whatever lies above it in the register; a request that is an error is an address near the end. */
-static void test_results(void **state)
+TEST_WITH(results, setup, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&f, "ucp_request_check_status", 0, 1, 0x1000ull);
 	returned(0xdead0001);
 	rec_decode(&f);
@@ -150,11 +144,10 @@ static const struct call_post *post(void)
 	return f.view.posts;
 }
 
-static void test_posts(void **state)
+TEST_WITH(posts, setup, fixture_teardown)
 {
 	struct param p = {.op_attr_mask = HAS_DATATYPE, .datatype = CONTIG(8)};
 
-	(void)state;
 	assert_int_equal(layer_ucp.nearness, 1);
 	rec_begin(&f, "ucp_tag_send_nbx", 0, 5, 0xe0ull, 0xb0ull, 100ull, 0xabcdull, 0x7000ull);
 	rec_field(&f, POV_FIELD_IN, 4, 1, &p, sizeof(p));
@@ -232,11 +225,10 @@ static void worker_told(uint64_t worker, const uint8_t address[16])
 	rec_decode(&f);
 }
 
-static void test_peers(void **state)
+TEST_WITH(peers, setup, fixture_teardown)
 {
 	uint8_t address[16];
 
-	(void)state;
 	address_put(address, false, 0xabcdef0123456789);
 	worker_told(0x10, address);
 	assert_int_equal(post()->kind, POST_OTHER);
@@ -266,11 +258,10 @@ static void test_peers(void **state)
 }
 
 /* The other way of asking for a worker's address. */
-static void test_query(void **state)
+TEST_WITH(query, setup, fixture_teardown)
 {
 	uint8_t address[16];
 
-	(void)state;
 	address_put(address, true, 7);
 	for (uint64_t mask = 1; mask <= 2; mask++) {
 		rec_begin(&f, "ucp_worker_query", 0, 2, 0x10ull, 0x7000ull);
@@ -285,7 +276,7 @@ static void test_query(void **state)
 	assert_string_equal(post()->local_end, "worker 0x7");
 }
 
-static void test_arrivals(void **state)
+TEST_WITH(arrivals, setup, fixture_teardown)
 {
 	static const struct {
 		const char *handler, *op;
@@ -300,7 +291,6 @@ static void test_arrivals(void **state)
 		{"ucp_put_handler", "put", STEP_NONE},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		rec_begin(&f, rows[i].handler, 0, 4, 0x10ull, 0x20ull, 51ull, 1ull);
 		returned(1);
@@ -314,12 +304,11 @@ static void test_arrivals(void **state)
 }
 
 /* Records cut at every length: nothing is read behind them. */
-static void test_damaged(void **state)
+TEST_WITH(damaged, setup, fixture_teardown)
 {
 	struct param p = {.op_attr_mask = HAS_DATATYPE, .datatype = CONTIG(8)};
 	uint16_t full;
 
-	(void)state;
 	rec_begin(&f, "ucp_tag_send_nbx", 0, 5, 0xe0ull, 0xb0ull, 100ull, 0xabcdull, 0x7000ull);
 	rec_field(&f, POV_FIELD_IN, 4, 1, &p, sizeof(p));
 	full = rec_call(&f)->hdr.size;
@@ -375,12 +364,11 @@ static size_t declared_missing(const char *header, const struct elf_file *lib, s
 	return missing;
 }
 
-static void test_declared(void **state)
+TEST(declared)
 {
 	size_t functions = 0, missing;
 	struct elf_file *lib;
 
-	(void)state;
 	if (elf_file_open(LIBRARY, &lib)) {
 		print_message("SKIP: no " LIBRARY "\n");
 		skip();
@@ -394,21 +382,4 @@ static void test_declared(void **state)
 	}
 	assert_true(functions > 80);
 	assert_int_equal(missing, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_send, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_sizes, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_results, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_posts, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_peers, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_query, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_arrivals, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_damaged, setup, fixture_teardown),
-		cmocka_unit_test(test_declared),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,14 +4,11 @@
  * what the installed library exports.
  */
 #include <fnmatch.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/log.h"
 #include "elf/elf_file.h"
 #include "elf/uct_ops.h"
@@ -43,9 +40,8 @@ static const struct call_post *post(void)
 	return f.view.posts;
 }
 
-static void test_short(void **state)
+TEST_WITH(short, setup, fixture_teardown)
 {
-	(void)state;
 	assert_int_equal(layer_uct.nearness, 2);
 	rec_begin(&f, "uct_tcp_ep_am_short", 0, 5, 0xe0ull, 0xffffff02ull, 0xabull, 0xb0ull,
 		  0xdead0000000000aaull);
@@ -75,9 +71,8 @@ static void test_short(void **state)
 	assert_int_equal(f.view.nposts, 0);
 }
 
-static void test_bcopy(void **state)
+TEST_WITH(bcopy, setup, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&f, "uct_rc_mlx5_ep_am_bcopy", 0, 5, 0xe0ull, 12ull, 1ull, 2ull, 0ull);
 	returned(8256);
 	assert_int_equal(post()->bytes, 8256);
@@ -100,9 +95,8 @@ static void test_bcopy(void **state)
 	assert_int_equal(post()->bytes, 1ll << 33);
 }
 
-static void test_zcopy(void **state)
+TEST_WITH(zcopy, setup, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&f, "uct_dc_mlx5_ep_am_zcopy", 0, 6, 0xe0ull, 3ull, 0x50ull, 16ull, 0x70ull,
 		  2ull);
 	returned(IN_PROGRESS);
@@ -127,9 +121,8 @@ static void test_zcopy(void **state)
 	assert_int_equal(post()->bytes, 0);
 }
 
-static void test_tag_and_atomic(void **state)
+TEST_WITH(tag_and_atomic, setup, fixture_teardown)
 {
-	(void)state;
 	rec_begin(&f, "uct_rc_mlx5_ep_tag_eager_short", 0, 4, 0xe0ull, 7ull, 0x70ull, 64ull);
 	returned(0);
 	assert_int_equal(post()->step, STEP_EAGER);
@@ -157,14 +150,13 @@ static void test_tag_and_atomic(void **state)
 }
 
 /* The ids are UCP's; of others nothing is said. */
-static void test_steps(void **state)
+TEST_WITH(steps, setup, fixture_teardown)
 {
 	static const enum post_step steps[] = {
 		[2] = STEP_EAGER, [3] = STEP_EAGER, [4] = STEP_EAGER, [8] = STEP_FIN,
 		[9] = STEP_RTS,	  [10] = STEP_FIN,  [11] = STEP_RTR,  [12] = STEP_DATA,
 		[16] = STEP_FIN,  [23] = STEP_EAGER};
 
-	(void)state;
 	for (size_t id = 0; id < sizeof(steps) / sizeof(steps[0]); id++) {
 		if (!steps[id] && id != 0 && id != 1 && id != 5 && id != 13)
 			continue;
@@ -246,9 +238,8 @@ static const struct call_post *put_by(uint32_t tgid, uint64_t ep)
 }
 
 /* What shares its functions with others is told by its endpoint, in each process. */
-static void test_endpoints(void **state)
+TEST_WITH(endpoints, setup, fixture_teardown)
 {
-	(void)state;
 	assert_string_equal(put_by(7, 0xe0)->transport, "sm");
 	assert_int_equal(put_by(7, 0xe0)->carrier, CARRIER_UNKNOWN);
 	iface_open(7, 0x10, "posix", "memory", 0);
@@ -279,14 +270,13 @@ static void test_endpoints(void **state)
 }
 
 /* Both sides make the same text of an address, on which they have it from each other. */
-static void test_ends(void **state)
+TEST_WITH(ends, setup, fixture_teardown)
 {
 	static const uint8_t device[24], within[24] = {[7] = 0x80, 3, 1},
 					 own[16] = {0x11, 0x22, [7] = 0x80, 1, 2},
 					 other[16] = {0x33, [8] = 9};
 	const struct call_post *p;
 
-	(void)state;
 	iface_open(7, 0x10, "sysv", "memory", 0);
 	told("uct_iface_get_device_address", 0x10, device, NULL);
 	assert_int_equal(f.view.nposts, 0);
@@ -317,13 +307,12 @@ static void test_ends(void **state)
 }
 
 /* Endpoints that are connected to endpoints have addresses of their own. */
-static void test_connected(void **state)
+TEST_WITH(connected, setup, fixture_teardown)
 {
 	static const uint8_t own_device[24] = {0, 7}, own[16] = {0x51},
 			     other_device[24] = {0, 9, 1}, other[16] = {0x52, 1};
 	const struct call_post *p;
 
-	(void)state;
 	iface_open(7, 0x10, "rc_mlx5", "mlx5_0:1", 0);
 	ep_create(7, 0x10, 0xe0, NULL, NULL);
 	told("uct_iface_get_device_address", 0x10, own_device, NULL);
@@ -354,7 +343,7 @@ static void end_is(const char *transport, const uint8_t device[24], const uint8_
 	assert_string_equal(e.dest, dest);
 }
 
-static void test_addresses(void **state)
+TEST(addresses)
 {
 	static const uint8_t here[24] = {0xff, [7] = 0x7f, 0xff},
 			     within[24] = {0xff, [7] = 0x80, 3, 1}, number[16] = {1, 2},
@@ -368,7 +357,6 @@ static void test_addresses(void **state)
 			     flags_qp[16] = {1, 0x51, 2, 1},
 			     roce[24] = {0x28, [11] = 0xff, 0xff, 10, 0, 2, 15};
 
-	(void)state;
 	end_is("posix", here, number, 0, "posix 0x201", "");
 	end_is("posix", here, number, 2, "posix 0x201 on host 2", "");
 	end_is("posix", within, number, 0, "posix 0x201 in namespace 259", "");
@@ -393,12 +381,11 @@ static void test_addresses(void **state)
 }
 
 /* A struct's member that its mask does not name means nothing. */
-static void test_masks(void **state)
+TEST_WITH(masks, setup, fixture_teardown)
 {
 	static const uint8_t address[16] = {1};
 	uint64_t params[2] = {HAS_IFACE, 0x10};
 
-	(void)state;
 	iface_open(7, 0x10, "posix", "memory", 0);
 	rec_begin(&f, "uct_ep_create", 0, 2, PARAMS, 2ull);
 	rec_call(&f)->tgid = 7;
@@ -427,11 +414,10 @@ static void test_masks(void **state)
 }
 
 /* Records cut at every length: nothing is read behind them. */
-static void test_damaged(void **state)
+TEST_WITH(damaged, setup, fixture_teardown)
 {
 	uint16_t full;
 
-	(void)state;
 	rec_begin(&f, "uct_tcp_ep_put_zcopy", 0, 6, 0xe0ull, 0x70ull, 1ull, 1ull, 2ull, 3ull);
 	rec_u64(&f, POV_FIELD_SUM, 1, 1, 50000);
 	full = rec_call(&f)->hdr.size;
@@ -494,9 +480,8 @@ static size_t exports_check(const char *path)
 	return found;
 }
 
-static void test_exported(void **state)
+TEST(exported)
 {
-	(void)state;
 	if (!exports_check(LIBUCT) || !exports_check(MODULE)) {
 		print_message("SKIP: no " LIBUCT " or " MODULE "\n");
 		skip();
@@ -536,7 +521,7 @@ static struct elf_file *module_open(const char *transport)
 }
 
 /* Functions without a name are found for the transport that has them, each another one, and no others. */
-static void test_unnamed(void **state)
+TEST(unnamed)
 {
 	static const char *const transports[] = {"ud_verbs", "ud_mlx5"};
 	static const char *const operations[] = {"put_short", "am_short", "am_short_iov",
@@ -545,7 +530,6 @@ static void test_unnamed(void **state)
 	struct elf_file *lib;
 	uint64_t addr[5];
 
-	(void)state;
 	for (int t = 0; t < 2; t++) {
 		lib = module_open(transports[t]);
 		if (!lib) {
@@ -565,25 +549,4 @@ static void test_unnamed(void **state)
 		assert_false(uct_ops_find(lib, "rc_verbs", "am_bcopy", &sym)); /* it has a name */
 		elf_file_close(lib);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_short, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_bcopy, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_zcopy, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_tag_and_atomic, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_steps, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_endpoints, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_ends, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_connected, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_masks, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_damaged, setup, fixture_teardown),
-		cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_exported),
-		cmocka_unit_test(test_unnamed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

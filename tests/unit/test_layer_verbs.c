@@ -3,14 +3,10 @@
  * The verbs layer: records put together as the kernel half writes them become the right posts, with the right ends as soon
  * as the calls that made the connection have been seen, and damaged ones none; what is read lies where the library has it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/log.h"
 #include "layer/layer.h"
 #include "layer_fixture.h"
@@ -166,13 +162,12 @@ static void post(const char *func, const struct pov_work *w, uint32_t kept, uint
 	returned(0);
 }
 
-static void test_requests(void **state)
+TEST(requests)
 {
 	struct pov_work w[3] = {work(11, 2, 4096, 17, RC), work(12, 4, 65536, 17, RC),
 				work(13, 0, POV_WORK_BYTES_UNKNOWN, 17, RC)};
 	const struct call_post *p;
 
-	(void)state;
 	post("post_send", w, 1, 1);
 	p = f.view.posts;
 	assert_int_equal(f.view.nposts, 1);
@@ -219,11 +214,10 @@ static void test_requests(void **state)
 }
 
 /* What does not fit into the call's record comes in front of it; what is not kept at all is counted. */
-static void test_long_lists(void **state)
+TEST(long_lists)
 {
 	struct pov_work w[24];
 
-	(void)state;
 	for (uint32_t i = 0; i < 24; i++)
 		w[i] = work(100 + i, 2, 10 + i, 17, RC);
 	rec_begin(&f, "post_send", 0, 3, QP, LIST, BAD);
@@ -246,12 +240,11 @@ static void test_long_lists(void **state)
 	assert_true(f.view.nposts <= 8192);
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
 	struct pov_work w[3] = {work(1, 2, 10, 17, RC), work(2, 2, 10, 17, RC),
 				work(3, 2, 10, 17, RC)};
 
-	(void)state;
 	rec_begin(&f, "post_send", 12, 3, QP, LIST, BAD);
 	rec_field(&f, POV_FIELD_WORK, 1, 1, w, sizeof(*w));
 	rec_decode(&f);
@@ -268,13 +261,12 @@ static void test_refused(void **state)
 	assert_int_equal(f.view.roles.send_bytes, 20);
 }
 
-static void test_connected(void **state)
+TEST(connected)
 {
 	struct pov_work w = work(1, 2, 10, 17, RC);
 	const struct call_post *p;
 	uint8_t ah[32];
 
-	(void)state;
 	device_open(CONTEXT, "rxe0");
 	rec_begin(&f, "ibv_create_qp", 0, 2, PD, 0x2000ull);
 	returned(QP);
@@ -306,12 +298,11 @@ static void test_connected(void **state)
 	assert_null(f.view.posts->dest);
 }
 
-static void test_infiniband(void **state)
+TEST(infiniband)
 {
 	struct pov_work w = work(1, 4, 10, 17, RC);
 	uint8_t ah[32];
 
-	(void)state;
 	device_open(CONTEXT, "mlx5_0");
 	ah_attr(ah, NULL, 9, 2);
 	qp_modify(17, RC, 2, 18, ah, 1 | 1 << 7 | 1 << 20, 0);
@@ -326,13 +317,12 @@ static void test_infiniband(void **state)
 	assert_null(f.view.posts->remote_end);
 }
 
-static void test_datagrams(void **state)
+TEST(datagrams)
 {
 	struct pov_work w = work(1, 2, 10, 17, UD);
 	uint64_t context = CONTEXT;
 	uint8_t ah[32];
 
-	(void)state;
 	device_open(CONTEXT, "rxe0");
 	ah_attr(ah, "16", 0, 1);
 	rec_begin(&f, "ibv_create_ah", 0, 2, PD, 0x2000ull);
@@ -357,7 +347,7 @@ static void test_datagrams(void **state)
 	assert_null(f.view.posts->dest);
 }
 
-static void test_completions(void **state)
+TEST(completions)
 {
 	struct {
 		uint64_t id;
@@ -368,7 +358,6 @@ static void test_completions(void **state)
 		   {.id = 13, .status = 12, .opcode = 128, .bytes = 5, .qp = 18}};
 	const struct call_post *p;
 
-	(void)state;
 	assert_int_equal(sizeof(wc[0]), 48);
 	rec_begin(&f, "poll_cq", 3, 3, 0xcull, 16ull, 0x9000ull);
 	rec_field(&f, POV_FIELD_OUT, 2, 3, wc, sizeof(wc));
@@ -400,12 +389,11 @@ static void poll_extended(const char *func, uint32_t ret, uint64_t id, uint32_t 
 }
 
 /* Extended queues tell number and status; of which queue pair it is follows if only one can be meant. */
-static void test_extended_completions(void **state)
+TEST(extended_completions)
 {
 	const struct call_post *p;
 	uint8_t ah[32];
 
-	(void)state;
 	poll_extended("cq_start_poll", 0, 0x1234567890ull, 0);
 	p = f.view.posts;
 	assert_int_equal(f.view.nposts, 1);
@@ -447,7 +435,7 @@ static void test_extended_completions(void **state)
 }
 
 /* Requests that are built by calls are posted by the last one. */
-static void test_built(void **state)
+TEST(built)
 {
 	struct {
 		uint32_t handle, num, state, type;
@@ -460,7 +448,6 @@ static void test_built(void **state)
 		uint32_t length, key;
 	} pieces[2] = {{.length = 100}, {.length = 23}};
 
-	(void)state;
 	rec_begin(&f, "wr_start", 0, 1, QP);
 	rec_decode(&f);
 	rec_begin(&f, "wr_send", 0xffffffff, 1, QP); /* returns nothing */
@@ -510,13 +497,12 @@ static void test_built(void **state)
 }
 
 /* Records cut at every length: nothing is read behind them. */
-static void test_damaged(void **state)
+TEST(damaged)
 {
 	static const char *const funcs[] = {"post_send",     "ibv_modify_qp", "ibv_open_device",
 					    "ibv_create_ah", "poll_cq",	      "cq_next_poll"};
 	uint8_t bytes[136] = {0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(funcs) / sizeof(*funcs); i++) {
 		rec_begin(&f, funcs[i], 1, 3, QP, LIST, BAD);
 		rec_field(&f, POV_FIELD_WORK, 1, 9, bytes, 4 * sizeof(struct pov_work));
@@ -536,20 +522,4 @@ static void test_damaged(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_requests, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_long_lists, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_refused, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_connected, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_infiniband, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_datagrams, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_completions, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_extended_completions, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_built, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_damaged, setup, fixture_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(setup, fixture_teardown);

@@ -3,14 +3,10 @@
  * Static probes of verbs providers: one record is one post, with what the probe tells and no more; one that could not be read, or is cut
  * short, is none.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "abi/config.h"
 #include "base/log.h"
 #include "layer/layer.h"
@@ -44,11 +40,10 @@ static void passed(const char *probe, const char *device, uint64_t qp, const cha
 	rec_decode(&f);
 }
 
-static void test_bytes(void **state)
+TEST(bytes)
 {
 	const struct call_post *p;
 
-	(void)state;
 	passed(RXE, "rxe0", 17, "rdma-write-with-imm", 4096);
 	assert_int_equal(f.view.nposts, 1);
 	p = f.view.posts;
@@ -73,9 +68,8 @@ static void test_bytes(void **state)
 }
 
 /* The provider says the number of pieces where it says bytes. */
-static void test_pieces(void **state)
+TEST(pieces)
 {
-	(void)state;
 	passed(MLX5, "mlx5_0", 4711, "send", 2);
 	assert_int_equal(f.view.posts->kind, POST_SEND);
 	assert_int_equal(f.view.posts->bytes, BYTES_UNKNOWN);
@@ -85,9 +79,8 @@ static void test_pieces(void **state)
 	assert_int_equal(f.view.posts->bytes, 0);
 }
 
-static void test_unknown(void **state)
+TEST(unknown)
 {
-	(void)state;
 	passed(RXE, "", 17, "sen", 8);
 	assert_int_equal(f.view.posts->kind, POST_OTHER);
 	assert_string_equal(f.view.posts->op, "unknown");
@@ -102,9 +95,8 @@ static void test_unknown(void **state)
 	assert_int_equal(f.view.nposts, 0);
 }
 
-static void test_cut(void **state)
+TEST(cut)
 {
-	(void)state;
 	passed(RXE, "rxe0", 17, "send", 8);
 	for (uint16_t size = sizeof(struct pov_call); size < rec_call(&f)->hdr.size; size++) {
 		uint8_t *exact = xmalloc(size);
@@ -118,14 +110,4 @@ static void test_cut(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_bytes, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_pieces, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_unknown, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(test_cut, setup, fixture_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(setup, fixture_teardown);

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Messages: levels, prefix, very long ones; dying with status 1. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/log.h"
 
 static char said[8192];
@@ -45,7 +40,7 @@ static void say_all(void)
 	log_debug("d");
 }
 
-static void test_levels(void **state)
+TEST(levels)
 {
 	static const struct {
 		enum log_level level;
@@ -61,7 +56,6 @@ static void test_levels(void **state)
 	enum log_level before = log_get_level();
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		log_set_level(rows[i].level);
 		assert_int_equal(log_get_level(), rows[i].level);
@@ -80,11 +74,10 @@ static void say_much(void)
 	log_error("%s", text);
 }
 
-static void test_long(void **state)
+TEST(long)
 {
 	size_t len = capture(say_much);
 
-	(void)state;
 	assert_true(len > 1000 && len < 5000);
 	assert_int_equal(said[len - 1], '\n');
 	assert_null(memchr(said, '\n', len - 1));
@@ -116,19 +109,17 @@ static void say_dying(void)
 		log_error("wrong status");
 }
 
-static void test_die(void **state)
+TEST(die)
 {
-	(void)state;
 	capture(say_dying);
 	assert_string_equal(said, "povtrace: over\n");
 }
 
-static void test_alloc(void **state)
+TEST(alloc)
 {
 	char *s = xasprintf("%d-%s", 7, "x"), *copy = xstrdup(s);
 	char *grown = xrealloc(xcalloc(3, 5), 100);
 
-	(void)state;
 	assert_string_equal(copy, "7-x");
 	assert_memory_equal(grown, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 15);
 	free(s);
@@ -137,16 +128,4 @@ static void test_alloc(void **state)
 	s = xmalloc(0);
 	assert_non_null(s);
 	free(s);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_levels),
-		cmocka_unit_test(test_long),
-		cmocka_unit_test(test_die),
-		cmocka_unit_test(test_alloc),
-	};
-
-	return cmocka_run_group_tests_name("log", tests, NULL, NULL);
 }

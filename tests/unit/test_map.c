@@ -1,33 +1,26 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* The hash map against a plain array that does the same slowly. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/map.h"
 
-static void test_empty(void **state)
+TEST(empty)
 {
 	struct map m = {0};
 	size_t at = 0;
 
-	(void)state;
 	assert_null(map_get(&m, 0));
 	assert_null(map_remove(&m, 0));
 	assert_null(map_next(&m, &at, NULL));
 	map_release(&m);
 }
 
-static void test_replace(void **state)
+TEST(replace)
 {
 	struct map m = {0};
 	int a, b;
 
-	(void)state;
 	assert_null(map_set(&m, 0, &a));
 	assert_ptr_equal(map_set(&m, 0, &b), &a);
 	assert_ptr_equal(map_get(&m, 0), &b);
@@ -40,12 +33,11 @@ static void test_replace(void **state)
 	assert_int_equal(m.cnt, 0);
 }
 
-static void test_make(void **state)
+TEST(make)
 {
 	struct map m = {0};
 	int *a = map_make(&m, 7, sizeof(*a));
 
-	(void)state;
 	assert_int_equal(*a, 0);
 	assert_ptr_equal(map_make(&m, 7, sizeof(*a)), a);
 	assert_ptr_not_equal(map_make(&m, 8, sizeof(*a)), a);
@@ -57,7 +49,7 @@ static void test_make(void **state)
 #define STEPS 200000
 
 /* Random sets and removals over few keys, so that runs form, wrap around and are cut. */
-static void test_against_array(void **state)
+TEST(against_array)
 {
 	static char *truth[KEYS];
 	static char objects[KEYS];
@@ -66,7 +58,6 @@ static void test_against_array(void **state)
 	size_t cnt = 0, at, i;
 	char *v;
 
-	(void)state;
 	for (i = 0; i < STEPS; i++) {
 		size_t k;
 
@@ -91,16 +82,4 @@ static void test_against_array(void **state)
 		assert_ptr_equal(truth[key >> 12], v);
 	assert_int_equal(cnt, 0);
 	map_release(&m);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_replace),
-		cmocka_unit_test(test_make),
-		cmocka_unit_test(test_against_array),
-	};
-
-	return cmocka_run_group_tests_name("map", tests, NULL, NULL);
 }

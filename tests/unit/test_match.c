@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Sends and receives matched, against the truth of a small MPI (match_world.h). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/match_world.h"
 
 /* ---- at random ---- */
@@ -68,25 +63,22 @@ static void all_found(bool any)
 	}
 }
 
-static void test_all_known(void **state)
+TEST(all_known)
 {
-	(void)state;
 	all_found(false);
 }
 
-static void test_wildcards(void **state)
+TEST(wildcards)
 {
-	(void)state;
 	all_found(true);
 }
 
 /* Of some receives from any source, or with any tag, nobody asks for the status: none is wrong, and what cannot be told is said. */
-static void test_statuses_ignored(void **state)
+TEST(statuses_ignored)
 {
 	uint64_t by[MATCH_WHY_CNT];
 	uint32_t truly;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 12; seed++) {
 		run(seed * 7919, true, false, by, &truly);
 		assert_true(by[MATCHED] > 0);
@@ -105,12 +97,11 @@ static uint64_t ends_of(const struct match_world *w, uint32_t rank, bool sends, 
 }
 
 /* Two receives have taken two messages, nobody knows which; the sends are still under way when that is looked at. */
-static void test_sends_under_way(void **state)
+TEST(sends_under_way)
 {
 	struct match_world w;
 	struct side *s[2];
 
-	(void)state;
 	match_world_open(&w, 1, true, false);
 	s[0] = match_world_post(&w, 0, true, 1, true);
 	s[1] = match_world_post(&w, 2, true, 1, true);
@@ -154,26 +145,23 @@ static void cancelled_check(int from, bool sent_before)
 	match_world_close(&w);
 }
 
-static void test_cancelled(void **state)
+TEST(cancelled)
 {
-	(void)state;
 	cancelled_check(0, false);
 	cancelled_check(PEER_ANY, false);
 }
 
-static void test_cancelled_in_doubt(void **state)
+TEST(cancelled_in_doubt)
 {
-	(void)state;
 	cancelled_check(0, true);
 	cancelled_check(PEER_ANY, true);
 }
 
 /* The same, and a third one sends before anybody looks: that is clear again, though it came into the same inbox. */
-static void test_clear_again(void **state)
+TEST(clear_again)
 {
 	struct match_world w;
 
-	(void)state;
 	match_world_open(&w, 1, true, false);
 	(void)match_world_post(&w, 0, true, 1, false);
 	(void)match_world_post(&w, 2, true, 1, false);
@@ -205,11 +193,10 @@ static void send_to_unknown(struct match_world *w, int rank)
 }
 
 /* Somebody has sent in the same communicator to nobody knows whom: it may have been this one. */
-static void test_sent_to_unknown(void **state)
+TEST(sent_to_unknown)
 {
 	struct match_world w;
 
-	(void)state;
 	match_world_open(&w, 1, true, false);
 	send_to_unknown(&w, 2);
 	(void)match_world_post(&w, 0, true, 1, false);
@@ -223,11 +210,10 @@ static void test_sent_to_unknown(void **state)
 }
 
 /* What somebody sends after that may be the second message that its receiver gets of it. */
-static void test_after_unknown(void **state)
+TEST(after_unknown)
 {
 	struct match_world w;
 
-	(void)state;
 	match_world_open(&w, 1, false, false);
 	(void)match_world_post(&w, 2, true, 1, false);
 	(void)match_world_post(&w, 1, false, 2, false);
@@ -243,11 +229,10 @@ static void test_after_unknown(void **state)
 }
 
 /* What another host has sent by then is known only at the end, unless the hosts' clocks are known to agree. */
-static void test_clocks_apart(void **state)
+TEST(clocks_apart)
 {
 	struct match_world w;
 
-	(void)state;
 	for (int apart = 0; apart < 2; apart++) {
 		match_world_open(&w, 1, true, false);
 		w.a.clocks_apart = apart;
@@ -260,17 +245,4 @@ static void test_clocks_apart(void **state)
 		assert_int_equal(w.told, 1);
 		match_world_close(&w);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sends_under_way),	   cmocka_unit_test(test_cancelled),
-		cmocka_unit_test(test_cancelled_in_doubt), cmocka_unit_test(test_all_known),
-		cmocka_unit_test(test_wildcards),	   cmocka_unit_test(test_statuses_ignored),
-		cmocka_unit_test(test_clear_again),	   cmocka_unit_test(test_sent_to_unknown),
-		cmocka_unit_test(test_after_unknown),	   cmocka_unit_test(test_clocks_apart),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Calls and spins: their time split, order, sites and requests, computed by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/model_fixture.h"
 
 #define TOLD(f, ...) assert_told(f, (const char *const[]){__VA_ARGS__, NULL})
@@ -30,11 +25,10 @@ static void finish(struct mfix *f, uint64_t end)
 	mfix_run(f);
 }
 
-static void test_split(void **state)
+TEST(split)
 {
 	struct mfix f;
 
-	(void)state;
 	begin(&f);
 	put_call(&f, 1010, 1020, 0, 100, 100, "MPI_Isend", 0, 0);
 	/* Announced: 10 running, 30 blocked, 5 runnable, 15 running. */
@@ -59,11 +53,10 @@ static void test_split(void **state)
 	mfix_release(&f);
 }
 
-static void test_nested_in_order(void **state)
+TEST(nested_in_order)
 {
 	struct mfix f;
 
-	(void)state;
 	begin(&f);
 	put_call(&f, 1030, 1040, 0, 100, 100, "MPI_Isend", 2, 0);
 	put_spin(&f, 1041, 1044, 0, 100, 100, "MPI_Test", 2, 3, 3);
@@ -89,11 +82,10 @@ static void test_nested_in_order(void **state)
 }
 
 /* Never returned: read out at the end, while asleep; and at the thread's exit. */
-static void test_open(void **state)
+TEST(open)
 {
 	struct mfix f;
 
-	(void)state;
 	begin(&f);
 	put_fork(&f, 1002, 100, 101, 100, 100, "app");
 	put_waking(&f, 1003, 0, 100, 101, 1);
@@ -114,11 +106,10 @@ static void test_open(void **state)
 }
 
 /* In a gap on its CPU nothing is known; calls that end or begin in it are split as far as they go. */
-static void test_gap(void **state)
+TEST(gap)
 {
 	struct mfix f;
 
-	(void)state;
 	begin(&f);
 	put_call(&f, 1010, 1050, 0, 100, 100, "MPI_Recv", 0, 0);
 	put_call(&f, 1060, 1120, 0, 100, 100, "MPI_Send", 0, 0);
@@ -132,7 +123,7 @@ static void test_gap(void **state)
 }
 
 /* Thousands of switches in one spin: the history thins out, what it cannot tell is UNKNOWN, sums hold. */
-static void test_long_spin(void **state)
+TEST(long_spin)
 {
 	const char *line;
 	unsigned long long running, runnable, blocked, unknown;
@@ -140,7 +131,6 @@ static void test_long_spin(void **state)
 	uint64_t ts = 1010;
 	int i;
 
-	(void)state;
 	begin(&f);
 	for (i = 0; i < 10000; i++, ts += 10) {
 		put_switch(&f, ts, 0, 100, PREEMPTED, 61);
@@ -162,7 +152,7 @@ static void test_long_spin(void **state)
 }
 
 /* The call site's file is the one mapped there then. */
-static void test_sites(void **state)
+TEST(sites)
 {
 	struct pov_image im = {.hdr = {sizeof(im), POV_KIND_IMAGE, 0, 100, 1005},
 			       .tgid = 100,
@@ -178,7 +168,6 @@ static void test_sites(void **state)
 				.site = 0x1010};
 	struct mfix f;
 
-	(void)state;
 	begin(&f);
 	mfix_meta(
 		&f,
@@ -246,7 +235,7 @@ static void put_stamped(struct mfix *f, uint64_t ts, uint64_t ino, uint64_t star
 }
 
 /* Files that had one inode after another are told apart by their stamps; where there is none, which it was is not said. */
-static void test_sites_same_inode(void **state)
+TEST(sites_same_inode)
 {
 	static const struct {
 		uint64_t ino, stamp;
@@ -259,7 +248,6 @@ static void test_sites_same_inode(void **state)
 	};
 	struct mfix f;
 
-	(void)state;
 	begin(&f);
 	mfix_meta(
 		&f,
@@ -309,11 +297,10 @@ static void begin_sites(struct mfix *f)
 }
 
 /* Exec keeps what it has mapped itself, and nothing of the program before, however that came by its name. */
-static void test_sites_exec(void **state)
+TEST(sites_exec)
 {
 	struct mfix f;
 
-	(void)state;
 	begin_sites(&f);
 	put_image(&f, 1002, 100, 77, 0x1000);
 	put_rename(&f, 1003, 100, 100, "by itself");
@@ -341,11 +328,10 @@ static void test_sites_exec(void **state)
 }
 
 /* A forked child has its parent's files until it becomes another program; the parent keeps them. */
-static void test_sites_fork_exec(void **state)
+TEST(sites_fork_exec)
 {
 	struct mfix f;
 
-	(void)state;
 	begin_sites(&f);
 	put_image(&f, 1002, 100, 77, 0x1000);
 	put_fork(&f, 1003, 100, 101, 101, 100, "app");
@@ -368,7 +354,7 @@ static void test_sites_fork_exec(void **state)
 }
 
 /* A function the table does not list is a function all the same. */
-static void test_unknown_function(void **state)
+TEST(unknown_function)
 {
 	struct pov_call call = {.hdr = {sizeof(call), POV_KIND_CALL, 0, 100, 1020},
 				.dur_ns = 5,
@@ -376,7 +362,6 @@ static void test_unknown_function(void **state)
 				.func = 60000};
 	struct mfix f;
 
-	(void)state;
 	begin(&f);
 	trace_writer_add(f.writer, 0, &call.hdr);
 	finish(&f, 1200);
@@ -386,7 +371,7 @@ static void test_unknown_function(void **state)
 }
 
 /* Older traces do not tell the bytes of calls that are counted; no more calls have some than there are. */
-static void test_counted(void **state)
+TEST(counted)
 {
 	struct pov_counted c = {.dur_ns = 10,
 				.calls = 5,
@@ -397,7 +382,6 @@ static void test_counted(void **state)
 				.sized = 3};
 	struct mfix f;
 
-	(void)state;
 	begin(&f);
 	put_record(&f, 0, &c, sizeof(c), POV_KIND_COUNTED, 100, 1020);
 	put_record(&f, 0, &c, offsetof(struct pov_counted, bytes), POV_KIND_COUNTED, 100, 1040);
@@ -450,11 +434,10 @@ static void put_openmpi(struct mfix *f)
 }
 
 /* A rank sends 24 bytes (3 elements of 8) and waits: in flight until the wait returns. */
-static void test_bytes_in_flight(void **state)
+TEST(bytes_in_flight)
 {
 	struct mfix f;
 
-	(void)state;
 	begin(&f);
 	put_openmpi(&f);
 	put_isend(&f, 1010, 1020, 100, 3);
@@ -465,11 +448,10 @@ static void test_bytes_in_flight(void **state)
 }
 
 /* Inside a thread's wait another one is given the same handle: the wait does not complete that. */
-static void test_handle_reused(void **state)
+TEST(handle_reused)
 {
 	struct mfix f;
 
-	(void)state;
 	begin(&f);
 	put_openmpi(&f);
 	put_fork(&f, 1005, 100, 101, 100, 100, "prog");
@@ -491,14 +473,13 @@ static void test_handle_reused(void **state)
  * Requests that never end are forgotten when there are too many, by whatever call comes next, also one that is not shown: nothing
  * is in flight then.
  */
-static void test_too_many_in_flight(void **state)
+TEST(too_many_in_flight)
 {
 	const uint64_t cnt = 1 << 18, end = 2000 + cnt;
 	const uint64_t dup[] = {0x2000, 0x7ffc0000};
 	char last[64], none[64];
 	struct mfix f;
 
-	(void)state;
 	begin(&f);
 	put_openmpi(&f);
 	for (uint64_t i = 0; i < cnt; i++)
@@ -513,11 +494,10 @@ static void test_too_many_in_flight(void **state)
 }
 
 /* What a recorder launches is there before the recording, and has called nothing before it begins with exec. */
-static void test_ran_before(void **state)
+TEST(ran_before)
 {
 	struct mfix f;
 
-	(void)state;
 	begin(&f);
 	put_task(&f, 1000, 200, 200, 1, 0, 1, "launched");
 	put_exec(&f, 1020, 200, "app");
@@ -530,27 +510,4 @@ static void test_ran_before(void **state)
 			assert_int_equal(model_ran_before(f.model, p), p->pid == 100);
 	}
 	mfix_release(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_split),
-		cmocka_unit_test(test_nested_in_order),
-		cmocka_unit_test(test_open),
-		cmocka_unit_test(test_gap),
-		cmocka_unit_test(test_long_spin),
-		cmocka_unit_test(test_sites),
-		cmocka_unit_test(test_sites_exec),
-		cmocka_unit_test(test_sites_fork_exec),
-		cmocka_unit_test(test_sites_same_inode),
-		cmocka_unit_test(test_unknown_function),
-		cmocka_unit_test(test_counted),
-		cmocka_unit_test(test_bytes_in_flight),
-		cmocka_unit_test(test_too_many_in_flight),
-		cmocka_unit_test(test_handle_reused),
-		cmocka_unit_test(test_ran_before),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,15 +8,10 @@
  *  - each post is told once, in the order of its thread, with the call of MPI that it was made in or none; and regions as they were;
  *  - calls told in order of their begin are that, and all.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "analysis/cores.h"
 #include "analysis/time_split.h"
 #include "base/log.h"
@@ -280,52 +275,36 @@ static void machine_test(uint64_t seed, enum trouble trouble, int steps)
 	free(s);
 }
 
-static void test_complete(void **state)
+TEST(complete)
 {
 	uint64_t seed;
 
-	(void)state;
 	for (seed = 1; seed <= 8; seed++)
 		machine_test(seed, NO_TROUBLE, 4000);
 }
 
-static void test_lossy(void **state)
+TEST(lossy)
 {
 	uint64_t seed;
 
-	(void)state;
 	for (seed = 1; seed <= 12; seed++)
 		machine_test(seed, LOST_RECORDS, 4000);
 }
 
-static void test_damaged(void **state)
+TEST(damaged)
 {
 	uint64_t seed;
 
-	(void)state;
 	log_set_level(LOG_ERROR); /* it is told; here it is meant */
 	for (seed = 1; seed <= 20; seed++)
 		machine_test(seed, DAMAGED_FILE, 4000);
 	log_set_level(LOG_INFO);
 }
 
-static void test_short(void **state)
+TEST(short)
 {
 	uint64_t seed;
 
-	(void)state;
 	for (seed = 100; seed < 160; seed++)
 		machine_test(seed, seed & 1 ? LOST_RECORDS : NO_TROUBLE, 60);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_complete),
-		cmocka_unit_test(test_lossy),
-		cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_short),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

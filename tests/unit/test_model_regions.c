@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Regions: which end belongs to which begin, what was left without returning, when it is told, and its times. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/model_fixture.h"
 
 #define TOLD(f, ...) assert_told(f, (const char *const[]){__VA_ARGS__, NULL})
@@ -43,11 +38,10 @@ static void finish(struct mfix *f, uint64_t end)
 	mfix_run(f);
 }
 
-static void test_nesting_and_times(void **state)
+TEST(nesting_and_times)
 {
 	struct mfix f;
 
-	(void)state;
 	begin(&f);
 	enter(&f, 1010, MAIN, 0x900);
 	enter(&f, 1020, SOLVE, 0x800);
@@ -70,11 +64,10 @@ static void test_nesting_and_times(void **state)
 	mfix_release(&f);
 }
 
-static void test_left_without_returning(void **state)
+TEST(left_without_returning)
 {
 	struct mfix f;
 
-	(void)state;
 	begin(&f);
 	enter(&f, 1010, MAIN, 0x900);
 	enter(&f, 1020, SOLVE, 0x800);
@@ -98,11 +91,10 @@ static void test_left_without_returning(void **state)
 }
 
 /* Two that return at once have one stack pointer. */
-static void test_ends_by_a_jump(void **state)
+TEST(ends_by_a_jump)
 {
 	struct mfix f;
 
-	(void)state;
 	begin(&f);
 	enter(&f, 1010, SOLVE, 0x800);
 	put_region(&f, 1020, 100, STEP, 0x800, POV_REGION_CHAINED);
@@ -116,11 +108,10 @@ static void test_ends_by_a_jump(void **state)
 }
 
 /* Begun before the recording, or lost: an end shows that what lay within is over, and is nothing itself. */
-static void test_end_without_begin(void **state)
+TEST(end_without_begin)
 {
 	struct mfix f;
 
-	(void)state;
 	begin(&f);
 	leave(&f, 1010, SOLVE, 0x800);
 	enter(&f, 1020, STEP, 0x700);
@@ -132,11 +123,10 @@ static void test_end_without_begin(void **state)
 	mfix_release(&f);
 }
 
-static void test_open_at_the_end(void **state)
+TEST(open_at_the_end)
 {
 	struct mfix f;
 
-	(void)state;
 	begin(&f);
 	put_task(&f, 1002, 200, 200, 1, 0, 1, "other");
 	put_region(&f, 1010, 200, SOLVE, 0x800, 0);
@@ -152,11 +142,10 @@ static void test_open_at_the_end(void **state)
 	mfix_release(&f);
 }
 
-static void test_exec_ends_them(void **state)
+TEST(exec_ends_them)
 {
 	struct mfix f;
 
-	(void)state;
 	begin(&f);
 	enter(&f, 1010, MAIN, 0x900);
 	put_exec(&f, 1050, 100, "next");
@@ -169,11 +158,10 @@ static void test_exec_ends_them(void **state)
 }
 
 /* Of one that the recording's list does not have nothing can be said. */
-static void test_unknown_region(void **state)
+TEST(unknown_region)
 {
 	struct mfix f;
 
-	(void)state;
 	begin(&f);
 	enter(&f, 1010, 3, 0x900);
 	enter(&f, 1020, UINT16_MAX, 0x900);
@@ -184,12 +172,11 @@ static void test_unknown_region(void **state)
 }
 
 /* A pass leaves nothing behind for the next one. */
-static void test_again(void **state)
+TEST(again)
 {
 	struct mfix f;
 	char *first;
 
-	(void)state;
 	begin(&f);
 	enter(&f, 1010, MAIN, 0x900);
 	finish(&f, 1200);
@@ -198,20 +185,4 @@ static void test_again(void **state)
 	assert_string_equal(f.text, first);
 	free(first);
 	mfix_release(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nesting_and_times),
-		cmocka_unit_test(test_left_without_returning),
-		cmocka_unit_test(test_ends_by_a_jump),
-		cmocka_unit_test(test_end_without_begin),
-		cmocka_unit_test(test_open_at_the_end),
-		cmocka_unit_test(test_exec_ends_them),
-		cmocka_unit_test(test_unknown_region),
-		cmocka_unit_test(test_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

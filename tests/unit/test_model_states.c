@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* States of threads, identities and gaps: small traces whose result is computed by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/model_fixture.h"
 
 #define TOLD(f, ...) assert_told(f, (const char *const[]){__VA_ARGS__, NULL})
 #define ALL "\"sched\":\"all\",\"rings\":2,\"cpus_per_ring\":1"
 
 /* 100 is forked, runs, is preempted, runs, sleeps, is woken and runs to the end. */
-static void test_states(void **state)
+TEST(states)
 {
 	struct mfix f;
 
-	(void)state;
 	mfix_begin(&f, ALL);
 	put_task(&f, 1000, 50, 50, 0, 1, 0, "sh");
 	put_switch(&f, 1001, 0, 50, PREEMPTED, 51);
@@ -50,11 +44,10 @@ static void test_states(void **state)
 }
 
 /* A thread woken while on its way to sleep comes back without a wake-up: it was runnable throughout. */
-static void test_wakeup_in_flight(void **state)
+TEST(wakeup_in_flight)
 {
 	struct mfix f;
 
-	(void)state;
 	mfix_begin(&f, ALL);
 	put_task(&f, 1000, 100, 100, 0, 1, 0, "a");
 	put_switch(&f, 1001, 1, 0, 0, 101);
@@ -69,12 +62,11 @@ static void test_wakeup_in_flight(void **state)
 }
 
 /* On a machine that is itself scheduled that way may take milliseconds; what is older was another wake-up. */
-static void test_wakeup_in_flight_long(void **state)
+TEST(wakeup_in_flight_long)
 {
 	const uint64_t ms = 1000000, asleep = 20 * ms;
 	struct mfix f;
 
-	(void)state;
 	for (int late = 0; late < 2; late++) {
 		mfix_begin(&f, ALL);
 		put_task(&f, 1000, 100, 100, 0, 1, 0, "a");
@@ -91,12 +83,11 @@ static void test_wakeup_in_flight_long(void **state)
 }
 
 /* Nor if blocks of the file are gone: that wake-up may have been in them, for when they were is guessed. */
-static void test_wakeup_in_flight_hole(void **state)
+TEST(wakeup_in_flight_hole)
 {
 	const uint64_t s = 1000000000;
 	struct mfix f;
 
-	(void)state;
 	for (int cut = 0; cut < 2; cut++) {
 		mfix_begin(&f, ALL);
 		put_task(&f, 1000, 100, 100, 0, 1, 0, "a");
@@ -119,12 +110,11 @@ static void test_wakeup_in_flight_hole(void **state)
 }
 
 /* It runs on after its exit record until it leaves the CPU for good; then the number is used again. */
-static void test_exit_and_reuse(void **state)
+TEST(exit_and_reuse)
 {
 	const struct model_thread *t;
 	struct mfix f;
 
-	(void)state;
 	mfix_begin(&f, ALL);
 	put_task(&f, 1000, 50, 50, 0, 1, 0, "sh");
 	put_fork(&f, 1010, 50, 100, 100, 50, "one");
@@ -153,11 +143,10 @@ static void test_exit_and_reuse(void **state)
 }
 
 /* A thread that no identity record introduces is shown by its number. */
-static void test_stranger(void **state)
+TEST(stranger)
 {
 	struct mfix f;
 
-	(void)state;
 	mfix_begin(&f, ALL);
 	put_switch(&f, 1010, 0, 0, 0, 77);
 	put_switch(&f, 1020, 0, 77, SLEEPS, 0);
@@ -175,11 +164,10 @@ static void test_stranger(void **state)
 }
 
 /* exec by a thread that is not the leader: it takes the leader's number, the others are gone. */
-static void test_exec_in_thread(void **state)
+TEST(exec_in_thread)
 {
 	struct mfix f;
 
-	(void)state;
 	mfix_begin(&f, ALL);
 	put_task(&f, 1000, 100, 100, 1, 0, 0, "app");
 	put_task(&f, 1000, 101, 100, 0, 1, 1, "app");
@@ -201,11 +189,10 @@ static void test_exec_in_thread(void **state)
 }
 
 /* Records of CPU 1 are lost in 1040..1100: what can be known is, the rest is not. */
-static void test_gap(void **state)
+TEST(gap)
 {
 	struct mfix f;
 
-	(void)state;
 	mfix_begin(&f, ALL);
 	put_task(&f, 1000, 100, 100, 0, 1, 0, "a");
 	put_task(&f, 1000, 200, 200, 0, 1, 1, "b");
@@ -232,11 +219,10 @@ static void test_gap(void **state)
 }
 
 /* Losses that overlap are one stretch, and over only when all of them are. */
-static void test_gap_overlap(void **state)
+TEST(gap_overlap)
 {
 	struct mfix f;
 
-	(void)state;
 	mfix_begin(&f, ALL);
 	put_task(&f, 1000, 100, 100, 0, 1, 0, "a");
 	put_task(&f, 1000, 200, 200, 0, 1, 1, "b");
@@ -264,11 +250,10 @@ static void test_gap_overlap(void **state)
 }
 
 /* Where threads wait is told when it stops being known, not with the next record. */
-static void test_gap_counters(void **state)
+TEST(gap_counters)
 {
 	struct mfix f;
 
-	(void)state;
 	mfix_begin(&f, ALL);
 	put_task(&f, 1000, 100, 100, 0, 1, 0, "a");
 	put_switch(&f, 1010, 0, 100, PREEMPTED, 50);
@@ -284,7 +269,7 @@ static void test_gap_counters(void **state)
  * A loss that the identity stream does not tell of is noticed when its block is due. What was told stays; of the states since
  * each thread's last event only that is known which was before the loss.
  */
-static void test_gap_unannounced(void **state)
+TEST(gap_unannounced)
 {
 	struct pov_lost lost = {.hdr = {sizeof(lost), POV_KIND_LOST, 0, 0, 1100},
 				.since_ns = 1040,
@@ -293,7 +278,6 @@ static void test_gap_unannounced(void **state)
 				.class = POV_CLASS_SCHED};
 	struct mfix f;
 
-	(void)state;
 	mfix_begin(&f, ALL);
 	put_task(&f, 1000, 100, 100, 0, 1, 0, "a");
 	put_task(&f, 1000, 200, 200, 0, 1, 1, "b");
@@ -316,11 +300,10 @@ static void test_gap_unannounced(void **state)
 }
 
 /* --sched ranks: only the targets' states are known; others are seen at instants only. */
-static void test_ranks_mode(void **state)
+TEST(ranks_mode)
 {
 	struct mfix f;
 
-	(void)state;
 	mfix_begin(&f, "\"sched\":\"ranks\",\"rings\":2,\"cpus_per_ring\":1");
 	mfix_meta(&f, "{\"type\":\"target\",\"ts_ns\":1000,\"pid\":100,\"cmdline\":[\"app\"]}");
 	put_task(&f, 1000, 100, 100, 0, 1, 0, "app");
@@ -337,11 +320,10 @@ static void test_ranks_mode(void **state)
 	mfix_release(&f);
 }
 
-static void test_sched_off(void **state)
+TEST(sched_off)
 {
 	struct mfix f;
 
-	(void)state;
 	mfix_begin(&f, "\"sched\":\"off\"");
 	mfix_functions(&f);
 	mfix_rank(&f, 1000, 100, 0, "app");
@@ -358,12 +340,11 @@ static void test_sched_off(void **state)
 }
 
 /* Ranks first, by job and rank; names from the program, not the interpreter; forks are no ranks. */
-static void test_ranks_sorted(void **state)
+TEST(ranks_sorted)
 {
 	const struct model_process *p;
 	struct mfix f;
 
-	(void)state;
 	mfix_begin(&f, ALL);
 	mfix_meta(&f,
 		  "{\"type\":\"target\",\"ts_ns\":1000,\"pid\":10,\"cmdline\":[\"mpirun\",\"x\"]}");
@@ -405,14 +386,13 @@ static void test_ranks_sorted(void **state)
 }
 
 /* Two names of one hash (FNV-1a), as a launcher or whoever made the file may choose them, are two jobs. */
-static void test_jobs_by_name(void **state)
+TEST(jobs_by_name)
 {
 	static const char *const job[] = {"8yn0iYCKYHlIj4-BwPqk", "GReLUrM4wMqfg9yzV3KQ",
 					  "8yn0iYCKYHlIj4-BwPqk"};
 	const struct model_process *p;
 	struct mfix f;
 
-	(void)state;
 	mfix_begin(&f, ALL);
 	for (uint32_t i = 0; i < 3; i++) {
 		char json[256];
@@ -435,11 +415,10 @@ static void test_jobs_by_name(void **state)
 }
 
 /* Runnable threads are counted where they wait, also when they move. */
-static void test_runnable_moves(void **state)
+TEST(runnable_moves)
 {
 	struct mfix f;
 
-	(void)state;
 	mfix_begin(&f, ALL);
 	put_task(&f, 1000, 100, 100, 0, 1, 0, "a");
 	put_task(&f, 1000, 101, 101, 1, 0, 0, "b");
@@ -456,11 +435,10 @@ static void test_runnable_moves(void **state)
 }
 
 /* Nobody saw who woke it: where its CPU was idle it slept until it ran, where it was not nobody knows how long it did. */
-static void test_wakeup_unseen(void **state)
+TEST(wakeup_unseen)
 {
 	struct mfix f;
 
-	(void)state;
 	mfix_begin(&f, ALL);
 	put_task(&f, 1000, 100, 100, 0, 1, 0, "app");
 	put_switch(&f, 1020, 0, 100, SLEEPS, 0);
@@ -477,11 +455,10 @@ static void test_wakeup_unseen(void **state)
 }
 
 /* Records that cannot be are left out or make time unknown; nothing falls over. */
-static void test_nonsense(void **state)
+TEST(nonsense)
 {
 	struct mfix f;
 
-	(void)state;
 	mfix_begin(&f, ALL);
 	mfix_functions(&f);
 	put_task(&f, 1000, 100, 100, 0, 1, 0, "a");
@@ -501,30 +478,4 @@ static void test_nonsense(void **state)
 	assert_int_equal(model_get_stats(f.model)->bad_records, 3);
 	assert_true(model_get_stats(f.model)->contradictions > 0);
 	mfix_release(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_states),
-		cmocka_unit_test(test_wakeup_in_flight),
-		cmocka_unit_test(test_wakeup_in_flight_long),
-		cmocka_unit_test(test_wakeup_in_flight_hole),
-		cmocka_unit_test(test_exit_and_reuse),
-		cmocka_unit_test(test_stranger),
-		cmocka_unit_test(test_exec_in_thread),
-		cmocka_unit_test(test_gap),
-		cmocka_unit_test(test_gap_overlap),
-		cmocka_unit_test(test_gap_counters),
-		cmocka_unit_test(test_gap_unannounced),
-		cmocka_unit_test(test_ranks_mode),
-		cmocka_unit_test(test_sched_off),
-		cmocka_unit_test(test_ranks_sorted),
-		cmocka_unit_test(test_jobs_by_name),
-		cmocka_unit_test(test_runnable_moves),
-		cmocka_unit_test(test_wakeup_unseen),
-		cmocka_unit_test(test_nonsense),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

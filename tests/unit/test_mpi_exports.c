@@ -4,16 +4,11 @@
  * skipped (77). More libraries: POV_TEST_MPI_LIBS=path:path.
  */
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/log.h"
 #include "elf/elf_file.h"
 #include "layer/func_table.h"
@@ -89,21 +84,6 @@ static size_t missing_cnt(const char *path, size_t *functions)
 	return missing;
 }
 
-static void test_exports(void **state)
-{
-	size_t missing = 0;
-
-	(void)state;
-	for (size_t i = 0; i < libs.gl_pathc; i++) {
-		size_t functions = 0;
-
-		missing += missing_cnt(libs.gl_pathv[i], &functions);
-		print_message("%s: %zu functions\n", libs.gl_pathv[i], functions);
-		assert_true(functions > 300);
-	}
-	assert_int_equal(missing, 0);
-}
-
 static void libs_find(void)
 {
 	char *more = getenv("POV_TEST_MPI_LIBS"), *list = more ? xstrdup(more) : NULL, *save = NULL;
@@ -116,17 +96,22 @@ static void libs_find(void)
 	free(list);
 }
 
-int main(void)
+TEST(exports)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_exports)};
-	int failed;
+	size_t missing = 0;
 
 	libs_find();
 	if (!libs.gl_pathc) {
 		puts("SKIP: no MPI library on this machine to compare bpf/mpi.def with");
-		return 77;
+		skip();
 	}
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	for (size_t i = 0; i < libs.gl_pathc; i++) {
+		size_t functions = 0;
+
+		missing += missing_cnt(libs.gl_pathv[i], &functions);
+		print_message("%s: %zu functions\n", libs.gl_pathv[i], functions);
+		assert_true(functions > 300);
+	}
 	globfree(&libs);
-	return failed;
+	assert_int_equal(missing, 0);
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Option tables: what is read from a command line, what is refused, and what help and manual say. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/log.h"
 #include "base/option.h"
 #include "base/suggest.h"
@@ -126,13 +121,12 @@ static int parse(const char *line, struct options *opts, char ***words, int *nar
 	return option_parse(&cmd, argc, argv, opts, nargs, dashdash);
 }
 
-static void test_defaults(void **state)
+TEST(defaults)
 {
 	struct options o;
 	char **words;
 	int nargs, dashdash;
 
-	(void)state;
 	memset(&o, 0xff, sizeof(o));
 	assert_int_equal(parse("paint", &o, &words, &nargs, &dashdash), 0);
 	assert_false(o.fast);
@@ -146,13 +140,12 @@ static void test_defaults(void **state)
 	assert_int_equal(dashdash, -1);
 }
 
-static void test_forms(void **state)
+TEST(forms)
 {
 	struct options o;
 	char **words;
 	int nargs, dashdash;
 
-	(void)state;
 	assert_int_equal(
 		parse("paint in -o out -j7 --size=8K --wait 2 -p 1 --color blue -p2 --pid=3 "
 		      "-flo- x -",
@@ -174,13 +167,12 @@ static void test_forms(void **state)
 	assert_int_equal(o.pids.cnt, 0);
 }
 
-static void test_dashdash(void **state)
+TEST(dashdash)
 {
 	struct options o;
 	char **words;
 	int nargs, dashdash;
 
-	(void)state;
 	assert_int_equal(
 		parse("paint -f a -- mpirun -np 2 --help -- x", &o, &words, &nargs, &dashdash), 0);
 	assert_int_equal(nargs, 7);
@@ -193,7 +185,7 @@ static void test_dashdash(void **state)
 	assert_int_equal(dashdash, 0);
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
 	static const char *const lines[] = {
 		"paint --nonsense", "paint -x",
@@ -211,7 +203,6 @@ static void test_refused(void **state)
 	int nargs, dashdash;
 	size_t i;
 
-	(void)state;
 	log_set_level(LOG_QUIET);
 	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		assert_int_equal(parse(lines[i], &o, &words, &nargs, &dashdash), -EINVAL);
@@ -230,11 +221,10 @@ static char *printed(void (*print)(const struct command *, FILE *))
 	return text;
 }
 
-static void test_help(void **state)
+TEST(help)
 {
 	char *text = printed(command_print_help), *line, *save = NULL;
 
-	(void)state;
 	assert_non_null(strstr(text, "Usage: povtrace paint [options] FILE\n"));
 	assert_non_null(strstr(text, "  -j, --jobs N              Painters. Default: 3. From 1 to "
 				     "100.\n"));
@@ -252,11 +242,10 @@ static void test_help(void **state)
 	free(text);
 }
 
-static void test_man(void **state)
+TEST(man)
 {
 	char *text = printed(command_print_man);
 
-	(void)state;
 	assert_non_null(strstr(text, ".TH POVTRACE\\-PAINT 1"));
 	assert_non_null(
 		strstr(text, "\n.TP\n\\fB\\-j\\fR, \\fB\\-\\-jobs\\fR \\fIN\\fR\nPainters."));
@@ -264,7 +253,7 @@ static void test_man(void **state)
 	free(text);
 }
 
-static void test_completion(void **state)
+TEST(completion)
 {
 	static const struct command *const cmds[] = {&cmd, NULL};
 	static const char *const words[] = {"help", NULL};
@@ -272,7 +261,6 @@ static void test_completion(void **state)
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
-	(void)state;
 	assert_non_null(f);
 	command_print_completion(cmds, words, NULL, f);
 	fclose(f);
@@ -282,9 +270,8 @@ static void test_completion(void **state)
 	free(text);
 }
 
-static void test_suggest(void **state)
+TEST(suggest)
 {
-	(void)state;
 	assert_int_equal(suggest_distance("", ""), 0);
 	assert_int_equal(suggest_distance("report", "report"), 0);
 	assert_int_equal(suggest_distance("reprot", "report"), 1);
@@ -296,16 +283,4 @@ static void test_suggest(void **state)
 	assert_string_equal(suggest_better("rec", "report", "record"), "record");
 	assert_string_equal(suggest_better("record", "record", "report"), "record");
 	assert_null(suggest_better("x", NULL, "record"));
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),   cmocka_unit_test(test_forms),
-		cmocka_unit_test(test_dashdash),   cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_help),	   cmocka_unit_test(test_man),
-		cmocka_unit_test(test_completion), cmocka_unit_test(test_suggest),
-	};
-
-	return cmocka_run_group_tests_name("option", tests, NULL, NULL);
 }

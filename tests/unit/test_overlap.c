@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* What nonblocking operations hid and what was left of them, by calls and messages made by hand. All times here are in us. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "analysis/overlap.h"
 
 #define US 1000
@@ -167,11 +162,10 @@ static struct overlap_row one_receive(uint64_t end, uint64_t sent, uint64_t runn
 	return row;
 }
 
-static void test_one(void **state)
+TEST(one)
 {
 	struct overlap_row row;
 
-	(void)state;
 	assert_int_equal(one_receive(4500, 900, 0).saved_ns, 490 * US);
 	assert_int_equal(one_receive(8010, 900, 0).saved_ns,
 			 3000 * US);				 /* no more than computation */
@@ -188,14 +182,13 @@ static void test_one(void **state)
 }
 
 /* While the other side had no core, once it had posted, nothing could move. */
-static void test_other_away(void **state)
+TEST(other_away)
 {
 	static const uint64_t away[][2] = {{100, 950}, {3900, 4020}, {4100, 4150}, {4490, 4600}};
 	struct op op = {&irecv, 1000, 1010, 4096, {0}};
 	struct overlap_row row;
 	struct world w;
 
-	(void)state;
 	world_open(&w);
 	w.process[1].is_rank = true;
 	start(&w, &op, 1);
@@ -212,13 +205,12 @@ static void test_other_away(void **state)
 }
 
 /* What a Waitall waits for is shared by bytes, and a late one makes all of it late. */
-static void test_several(void **state)
+TEST(several)
 {
 	struct op op[] = {{&irecv, 1000, 1010, 3000, {0}}, {&isend, 1010, 1020, 1000, {0}}};
 	struct overlap_row in, out;
 	struct world w;
 
-	(void)state;
 	for (uint64_t late = 0; late <= 100; late += 100) {
 		world_open(&w);
 		start(&w, &op[0], 1);
@@ -239,14 +231,13 @@ static void test_several(void **state)
 }
 
 /* One computation of 3000 hides no more than that, however many are waited for behind it. */
-static void test_computation_once(void **state)
+TEST(computation_once)
 {
 	struct op op[] = {{&irecv, 1000, 1010, 4096, {0}}, {&irecv, 1010, 1020, 4096, {0}}};
 	struct call_request second = {.handle = 2, .event = REQUEST_COMPLETE, .op = &op[1].kept};
 	struct overlap_row row;
 	struct world w;
 
-	(void)state;
 	world_open(&w);
 	start(&w, &op[0], 1);
 	start(&w, &op[1], 2);
@@ -264,12 +255,11 @@ static void test_computation_once(void **state)
 }
 
 /* What has hidden something in one round is not missing in the next one. */
-static void test_rounds(void **state)
+TEST(rounds)
 {
 	struct op op = {&irecv, 0, 0, 4096, {0}};
 	struct world w;
 
-	(void)state;
 	world_open(&w);
 	for (uint64_t at = 1000; at < 11000; at += 1000) {
 		op.begin = at;
@@ -283,7 +273,7 @@ static void test_rounds(void **state)
 }
 
 /* Other calls and polls without pause are no computation; polls now and then lie in one. */
-static void test_outside(void **state)
+TEST(outside)
 {
 	struct op op = {&irecv, 1000, 1010, 4096, {0}};
 	struct model_spin polls = {.begin_ns = 2000 * US,
@@ -295,7 +285,6 @@ static void test_outside(void **state)
 	struct overlap_row row;
 	struct world w;
 
-	(void)state;
 	for (int dense = 0; dense < 2; dense++) {
 		world_open(&w);
 		start(&w, &op, 1);
@@ -313,13 +302,12 @@ static void test_outside(void **state)
 }
 
 /* A thread without a core does not compute. */
-static void test_computing(void **state)
+TEST(computing)
 {
 	struct op op = {&irecv, 1000, 1010, 4096, {0}};
 	struct overlap_row row;
 	struct world w;
 
-	(void)state;
 	world_open(&w);
 	w.a.sched = true;
 	w.thread[0].state = THREAD_RUNNING;
@@ -336,13 +324,12 @@ static void test_computing(void **state)
 }
 
 /* Of collectives it is not known when the others came; of other threads' operations, what was meanwhile. */
-static void test_not_known(void **state)
+TEST(not_known)
 {
 	struct op op = {&ibarrier, 1000, 1010, 0, {0}}, other = {&irecv, 1000, 1010, 4096, {0}};
 	struct overlap_row row;
 	struct world w;
 
-	(void)state;
 	world_open(&w);
 	start(&w, &op, 1);
 	complete(&w, &op, 1, 4010, 5010, 0);
@@ -421,11 +408,10 @@ static double ratio(const struct func_info *f, uint64_t wait, uint64_t receiver)
 	return overlap_row_ratio(&row);
 }
 
-static void test_ratio(void **state)
+TEST(ratio)
 {
 	struct overlap_row none = {0};
 
-	(void)state;
 	assert_float_equal(ratio(&irecv, 390, 910), 1, 1e-9);
 	assert_float_equal(ratio(&irecv, 0, 910), 10 / 400.0, 1e-9);
 	assert_float_equal(ratio(&isend, 190, 4100), 0.5, 1e-9);
@@ -434,12 +420,11 @@ static void test_ratio(void **state)
 }
 
 /* No more operations are kept than fit: the oldest are counted as they are. */
-static void test_bounded(void **state)
+TEST(bounded)
 {
 	struct op op = {&irecv, 1000, 1010, 4096, {0}};
 	struct world w;
 
-	(void)state;
 	world_open(&w);
 	for (uint64_t i = 0; i < OVERLAP_KEPT_MAX + 10; i++) {
 		op.begin = 1000 + 30 * i;
@@ -451,17 +436,4 @@ static void test_bounded(void **state)
 	assert_int_equal(sum_of(&w, &irecv).cnt, OVERLAP_KEPT_MAX + 10);
 	assert_int_equal(w.a.kept, 0);
 	overlaps_release(&w.a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one),	   cmocka_unit_test(test_several),
-		cmocka_unit_test(test_other_away), cmocka_unit_test(test_computation_once),
-		cmocka_unit_test(test_outside),	   cmocka_unit_test(test_rounds),
-		cmocka_unit_test(test_computing),  cmocka_unit_test(test_not_known),
-		cmocka_unit_test(test_ratio),	   cmocka_unit_test(test_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

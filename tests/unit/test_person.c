@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Who stands behind root, acting as somebody for a while, and files that are made so. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "unit/test.h"
 #include "base/log.h"
 #include "base/person.h"
 #include "trace_help.h"
@@ -53,11 +48,10 @@ static struct person *somebody(void)
 	return p;
 }
 
-static void test_find(void **state)
+TEST(find)
 {
 	struct person *p;
 
-	(void)state;
 	assert_int_equal(person_find("root", &p), 0);
 	assert_int_equal(p->uid, 0);
 	assert_string_equal(p->name, "root");
@@ -86,11 +80,10 @@ static void behind_is(const char *variable, const char *value, int uid)
 	nobody_behind();
 }
 
-static void test_behind(void **state)
+TEST(behind)
 {
 	struct person *p;
 
-	(void)state;
 	need_root();
 	nobody_behind();
 	assert_null(person_behind());
@@ -110,14 +103,13 @@ static void test_behind(void **state)
 }
 
 /* Rights and groups are the other's, and nothing of it stays. */
-static void test_act(void **state)
+TEST(act)
 {
 	struct person *p;
 	struct person_act act;
 	gid_t before[64], group[64];
 	int n = getgroups(64, before);
 
-	(void)state;
 	need_root();
 	p = somebody();
 	assert_int_equal(person_act_begin(p, &act), 0);
@@ -158,14 +150,13 @@ static void *other_thread(void *arg)
 }
 
 /* Other threads keep their rights meanwhile. */
-static void test_act_is_the_threads(void **state)
+TEST(act_is_the_threads)
 {
 	struct other_thread o = {.uid = SOMEBODY, .gid = 54322};
 	struct person_act act;
 	struct person *p;
 	pthread_t thread;
 
-	(void)state;
 	need_root();
 	p = somebody();
 	assert_int_equal(pthread_barrier_init(&o.barrier, NULL, 2), 0);
@@ -183,13 +174,12 @@ static void test_act_is_the_threads(void **state)
 	person_free(p);
 }
 
-static void test_become(void **state)
+TEST(become)
 {
 	struct person *p;
 	int status;
 	pid_t pid;
 
-	(void)state;
 	need_root();
 	p = somebody();
 	pid = fork();
@@ -236,7 +226,7 @@ static void file_holds(const char *path, const char *text, uid_t uid)
 }
 
 /* A directory of theirs, with a link to a file of root's. */
-static void test_link_to_roots_file(void **state)
+TEST(link_to_roots_file)
 {
 	char dir[256], link[300], secret[256];
 	struct trace_writer_options opt = {.keep_old = true};
@@ -244,7 +234,6 @@ static void test_link_to_roots_file(void **state)
 	struct person *p;
 	struct stat st;
 
-	(void)state;
 	need_root();
 	p = somebody();
 	opt.as = p;
@@ -272,14 +261,13 @@ static void test_link_to_roots_file(void **state)
 	person_free(p);
 }
 
-static void test_old_is_kept(void **state)
+TEST(old_is_kept)
 {
 	const struct trace_writer_options opt = {.keep_old = true};
 	struct trace_writer *w;
 	char path[256], old[256], link[256];
 	struct stat st;
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s", file_put("again.pov", "first", 0644));
 	snprintf(old, sizeof(old), "%s", temp_path("again.pov.old"));
 	/* Undone: as if nothing had been. */
@@ -305,15 +293,4 @@ static void test_old_is_kept(void **state)
 	assert_int_equal(stat(path, &st), -1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_find),	    cmocka_unit_test(test_behind),
-		cmocka_unit_test(test_act),	    cmocka_unit_test(test_act_is_the_threads),
-		cmocka_unit_test(test_become),	    cmocka_unit_test(test_link_to_roots_file),
-		cmocka_unit_test(test_old_is_kept),
-	};
-
-	log_set_level(LOG_QUIET);
-	return cmocka_run_group_tests_name("person", tests, NULL, NULL);
-}
+ALL_TESTS(unit_quiet, NULL);

@@ -3,15 +3,10 @@
  * What the collector takes from the memory of a thread that records its calls itself: records as they were written, in the name of the
  * thread that the memory was given to; of nonsense nothing, whatever it is.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "abi/preload.h"
 #include "collect/kernel.h"
 #include "collect/preload.h"
@@ -100,14 +95,13 @@ static struct call call_new(void)
 	return c;
 }
 
-static void test_records(void **state)
+TEST(records)
 {
 	struct thread_area *a = area_new();
 	struct call c = call_new();
 	struct taken t = {0};
 	const struct pov_call *got = (struct pov_call *)t.last;
 
-	(void)state;
 	put(a, &c, sizeof(c));
 	put(a, &c, sizeof(c));
 	assert_int_equal(thread_area_take(a, on_record, &t), 2 * sizeof(c));
@@ -124,14 +118,13 @@ static void test_records(void **state)
 }
 
 /* Round and round: every record in one piece, wherever the ring's end is. */
-static void test_wrapped(void **state)
+TEST(wrapped)
 {
 	struct thread_area *a = area_new();
 	struct call c = call_new();
 	struct taken t = {0};
 	unsigned int put_cnt = 0;
 
-	(void)state;
 	for (uint64_t bytes = 0; bytes < 3ull * POV_PRELOAD_RING_BYTES; bytes += sizeof(c)) {
 		c.word[FIXED_WORDS] = put_cnt++;
 		put(a, &c, sizeof(c));
@@ -161,13 +154,12 @@ static void on_watched(void *ctx, const struct pov_hdr *rec)
 }
 
 /* A thread that waits has room long before all is taken. */
-static void test_room(void **state)
+TEST(room)
 {
 	struct thread_area *a = area_new();
 	struct watched w = {.a = a};
 	struct call c = call_new();
 
-	(void)state;
 	while (a->mem->head + sizeof(c) <= POV_PRELOAD_RING_BYTES)
 		put(a, &c, sizeof(c));
 	assert_int_equal(thread_area_take(a, on_watched, &w), a->mem->head);
@@ -204,9 +196,8 @@ static void refused(const char *what, const struct call *c)
 		refused(#member " = " #value, &c_); \
 	} while (0)
 
-static void test_nonsense(void **state)
+TEST(nonsense)
 {
-	(void)state;
 	REFUSED(call_of, hdr.size, 0);
 	REFUSED(call_of, hdr.size, 8);
 	REFUSED(call_of, hdr.size, 100);
@@ -272,12 +263,11 @@ static bool counted_taken(struct pov_counted c, struct taken *t)
 		assert_false(counted_taken(c_, &t_));  \
 	} while (0)
 
-static void test_counted(void **state)
+TEST(counted)
 {
 	struct taken t = {0};
 	const struct pov_counted *got = (struct pov_counted *)t.last;
 
-	(void)state;
 	assert_true(counted_taken(counted_new(), &t));
 	assert_int_equal(got->tgid, 10);
 	assert_int_equal(got->lib, 3);
@@ -297,14 +287,13 @@ static void test_counted(void **state)
 }
 
 /* What it has gathered and not told yet can be looked at while it goes on; it is told again at its end. */
-static void test_untold(void **state)
+TEST(untold)
 {
 	struct thread_area *a = area_new();
 	struct pov_thread *own = &a->mem->state;
 	struct call c = call_new();
 	struct taken t = {0};
 
-	(void)state;
 	a->who.since_ns -= 1000000;
 	own->counting[0] = (struct pov_counting){.begin_ns = kernel_now_ns() - 100,
 						 .end_ns = kernel_now_ns(),
@@ -332,12 +321,11 @@ static void test_untold(void **state)
 	thread_area_free(a);
 }
 
-static void test_head(void **state)
+TEST(head)
 {
 	const uint64_t heads[] = {1, POV_PRELOAD_RING_BYTES + 8ull, UINT64_MAX, 1ull << 63};
 	struct taken t = {0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
 		struct thread_area *a = area_new();
 
@@ -350,12 +338,11 @@ static void test_head(void **state)
 }
 
 /* Random bytes wherever they fall: it ends, and nothing is taken that could not be. */
-static void test_random(void **state)
+TEST(random)
 {
 	uint64_t *words;
 	struct taken t;
 
-	(void)state;
 	srand(7);
 	for (int round = 0; round < 200; round++) {
 		struct thread_area *a = area_new();
@@ -383,14 +370,13 @@ static void test_random(void **state)
 }
 
 /* What had not returned is told as open; what had, and was cut off before it could say so, once. */
-static void test_open(void **state)
+TEST(open)
 {
 	struct thread_area *a = area_new();
 	struct call c = call_new();
 	struct pov_frame *f = a->mem->state.frame;
 	struct taken t = {0};
 
-	(void)state;
 	memcpy(f[0].rec, &c, sizeof(c));
 	f[0].used = sizeof(c);
 	a->mem->state.depth = 1;
@@ -403,17 +389,4 @@ static void test_open(void **state)
 	assert_int_equal(thread_area_end(a, kernel_now_ns(), POV_CALL_OPEN, on_record, &t), 0);
 	assert_int_equal(t.cnt, 2);
 	thread_area_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_records), cmocka_unit_test(test_wrapped),
-		cmocka_unit_test(test_room),	cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_head),	cmocka_unit_test(test_random),
-		cmocka_unit_test(test_open),	cmocka_unit_test(test_counted),
-		cmocka_unit_test(test_untold),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

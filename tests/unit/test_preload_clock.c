@@ -3,13 +3,8 @@
  * The clock of processes that record their calls themselves, against CLOCK_MONOTONIC; and the rate of the CPU's counter, which the collector
  * measures for it. Where the kernel's clock is not made of that counter there is no rate, and the clock is the C library's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "collect/cycle_rate.h"
 #include "preload/clock.c"
 
@@ -59,20 +54,18 @@ static void check_near(int readings, bool naps, uint64_t ahead_ns)
 	}
 }
 
-static void test_is_the_kernels(void **state)
+TEST(is_the_kernels)
 {
 	struct cycle_rate r;
 
-	(void)state;
 	cycle_clock = (struct cycle_clock){0};
 	own.cycle_rate = rate_find(&r);
 	check_near(100000, false, 0);
 	check_near(3000, true, 0);
 }
 
-static void test_without_a_rate(void **state)
+TEST(without_a_rate)
 {
-	(void)state;
 	own.cycle_rate = 0;
 	check_near(10000, false, 0); /* also a thread that had one */
 	cycle_clock = (struct cycle_clock){0};
@@ -96,12 +89,11 @@ static void check_slewed(uint64_t rate)
 	} while (now < end);
 }
 
-static void test_slewed(void **state)
+TEST(slewed)
 {
 	struct cycle_rate r;
 	uint64_t rate = rate_find(&r);
 
-	(void)state;
 	if (!rate)
 		skip();
 	check_slewed(rate + rate / 2000);
@@ -112,11 +104,10 @@ static void test_slewed(void **state)
  * The machine slept, or the process was moved to another one: what the counter says has nothing to do with
  * what it said. What was told last is not known then, but for a millisecond.
  */
-static void test_counter_jumps(void **state)
+TEST(counter_jumps)
 {
 	struct cycle_rate r;
 
-	(void)state;
 	own.cycle_rate = rate_find(&r);
 	cycle_clock = (struct cycle_clock){0};
 	check_near(10, false, 0);
@@ -127,11 +118,10 @@ static void test_counter_jumps(void **state)
 }
 
 /* Two rates that differ by more than a kernel slews: the counter is not to be trusted any more. */
-static void test_unsteady(void **state)
+TEST(unsteady)
 {
 	struct cycle_rate r;
 
-	(void)state;
 	if (!rate_find(&r))
 		skip();
 	r.ns -= 2000000000;
@@ -140,15 +130,4 @@ static void test_unsteady(void **state)
 	assert_false(r.usable);
 	wait_ns(RATE_WAIT_NS);
 	assert_int_equal(cycle_rate_get(&r), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_is_the_kernels), cmocka_unit_test(test_without_a_rate),
-		cmocka_unit_test(test_slewed),	       cmocka_unit_test(test_counter_jumps),
-		cmocka_unit_test(test_unsteady),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,20 +3,15 @@
  * Which job a process belongs to when its launcher does not name it: real processes with the environment that
  * Hydra gives, some behind a shell, as wrapper scripts are.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "unit/test.h"
 #include "attach/proc.h"
 
 /* Says its pid and stands still: while a program is being executed its environment cannot be read. */
@@ -75,11 +70,10 @@ static void job_of(int rank, bool wrapped, const char *fd_var, char *job)
 	waitpid(shell, NULL, 0);
 }
 
-static void test_wrapped(void **state)
+TEST(wrapped)
 {
 	char direct[128], wrapped[128], mine[128];
 
-	(void)state;
 	job_of(0, false, "PMI_FD=6", direct);
 	job_of(1, true, "PMI_FD=8", wrapped);
 	assert_string_equal(direct, wrapped);
@@ -89,7 +83,7 @@ static void test_wrapped(void **state)
 }
 
 /* A launcher that a rank starts inherits that rank's place; its own ranks are a job of their own. */
-static void test_launched_by_rank(void **state)
+TEST(launched_by_rank)
 {
 	char dir[] = "/tmp/test_proc.XXXXXX", path[64], want[32];
 	char *argv[] = {"mpiexec", "-c", WRAPPED, NULL};
@@ -98,7 +92,6 @@ static void test_launched_by_rank(void **state)
 	pid_t launcher, pid;
 	int pipe_fd[2];
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/mpiexec", dir);
 	assert_int_equal(symlink("/bin/sh", path), 0);
@@ -118,7 +111,7 @@ static void test_launched_by_rank(void **state)
 	assert_memory_equal(r.job, want, strlen(want));
 }
 
-static void test_singleton(void **state)
+TEST(singleton)
 {
 	char *argv[] = {"sh", "-c", STAY, NULL}, *env[] = {"PATH=/usr/bin:/bin", NULL};
 	struct proc_rank r;
@@ -126,7 +119,6 @@ static void test_singleton(void **state)
 	char want[32];
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe(pipe_fd), 0);
 	pid = run("/bin/sh", argv, env, pipe_fd[1]);
 	close(pipe_fd[1]);
@@ -138,15 +130,4 @@ static void test_singleton(void **state)
 	assert_string_equal(r.launcher, "singleton");
 	snprintf(want, sizeof(want), "pid-%d-", pid);
 	assert_memory_equal(r.job, want, strlen(want));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_wrapped),
-		cmocka_unit_test(test_launched_by_rank),
-		cmocka_unit_test(test_singleton),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

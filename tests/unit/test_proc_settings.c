@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* What is taken of an environment: what sets MPI and threads, within bounds, and nothing else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "attach/proc_settings.h"
 #include "base/json_get.h"
 
-static void test_wanted(void **state)
+TEST(wanted)
 {
 	static const char env[] = "PATH=/bin\0"
 				  "OMPI_MCA_btl=self,tcp\0"
@@ -28,7 +23,6 @@ static void test_wanted(void **state)
 	unsigned int left_out;
 	json_t *o = proc_settings_of(env, sizeof(env) - 1, &left_out);
 
-	(void)state;
 	assert_int_equal(json_object_size(o), 5);
 	assert_string_equal(json_get_text(o, "OMPI_MCA_btl"), "self,tcp");
 	assert_string_equal(json_get_text(o, "OMP_NUM_THREADS"), "2,3");
@@ -59,9 +53,8 @@ static void fill(unsigned int n, size_t bytes, unsigned int kept, unsigned int l
 	free(env);
 }
 
-static void test_bounds(void **state)
+TEST(bounds)
 {
-	(void)state;
 	fill(SETTINGS_MAX, 1, SETTINGS_MAX, 0);
 	fill(SETTINGS_MAX + 3, 1, SETTINGS_MAX, 3);
 	fill(1, SETTING_VALUE_BYTES_MAX, 1, 0);
@@ -70,38 +63,24 @@ static void test_bounds(void **state)
 	     20 - SETTINGS_BYTES_MAX / (SETTING_VALUE_BYTES_MAX + 8));
 }
 
-static void test_not_utf8(void **state)
+TEST(not_utf8)
 {
 	static const char env[] = "UCX_A=\xff\0UCX_B=\xc3\xa4";
 	unsigned int left_out;
 	json_t *o = proc_settings_of(env, sizeof(env), &left_out);
 
-	(void)state;
 	assert_int_equal(json_object_size(o), 1);
 	assert_string_equal(json_get_text(o, "UCX_B"), "\xc3\xa4");
 	assert_int_equal(left_out, 1);
 	json_decref(o);
 }
 
-static void test_nothing(void **state)
+TEST(nothing)
 {
 	unsigned int left_out;
 	json_t *o = proc_settings_of("", 0, &left_out);
 
-	(void)state;
 	assert_int_equal(json_object_size(o), 0);
 	assert_int_equal(left_out, 0);
 	json_decref(o);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_wanted),
-		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_not_utf8),
-		cmocka_unit_test(test_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

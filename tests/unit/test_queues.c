@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Messages that queue at their receiver: who waits for one that serves others, and what came before it was asked for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "analysis/any_source.h"
 #include "analysis/unexpected.h"
 
@@ -123,13 +118,12 @@ static void serve_two(struct queues *q, bool any)
 	     420); /* its send ends when it is taken: from 330 until 415 */
 }
 
-static void test_any_source(void **state)
+TEST(any_source)
 {
 	struct waited_for *list;
 	struct queues q;
 	uint32_t n;
 
-	(void)state;
 	queues_open(&q);
 	serve_two(&q, true);
 	list = waited_for_list(&q.any_source.waits, &n);
@@ -147,13 +141,12 @@ static void test_any_source(void **state)
 	queues_close(&q);
 }
 
-static void test_named_source(void **state)
+TEST(named_source)
 {
 	struct waited_for *list;
 	struct queues q;
 	uint32_t n;
 
-	(void)state;
 	queues_open(&q);
 	serve_two(&q, false);
 	list = waited_for_list(&q.any_source.waits, &n);
@@ -164,13 +157,12 @@ static void test_named_source(void **state)
 }
 
 /* More messages than are kept: what is forgotten does not count, the rest does. */
-static void test_many_services(void **state)
+TEST(many_services)
 {
 	struct waited_for *list;
 	struct queues q;
 	uint32_t n;
 
-	(void)state;
 	queues_open(&q);
 	for (uint64_t i = 0; i < 2000; i++)
 		take(&q, true, 1, 10 * i, 10 * i + 1, 10 * i + 2, 10 * i + 3);
@@ -183,14 +175,13 @@ static void test_many_services(void **state)
 	queues_close(&q);
 }
 
-static void test_unexpected(void **state)
+TEST(unexpected)
 {
 	const struct unexpected *u;
 	struct queues q;
 	struct match m;
 	size_t at = 0;
 
-	(void)state;
 	queues_open(&q);
 	for (uint64_t i = 0; i < 10; i++) { /* the last one is received first */
 		m = message(&q, 1, 100 - 10 * i, 105 - 10 * i, 0, 1000 + 10 * i, 1003 + 10 * i);
@@ -218,13 +209,12 @@ static void test_unexpected(void **state)
 	queues_close(&q);
 }
 
-static void test_many_unexpected(void **state)
+TEST(many_unexpected)
 {
 	const struct unexpected *u;
 	struct queues q;
 	size_t at = 0;
 
-	(void)state;
 	queues_open(&q);
 	for (uint64_t i = 0; i < 2 * UNEXPECTED_KEPT; i++) {
 		struct match m = message(&q, 1, 1, 2, 0, 1000 + i, 1001 + i);
@@ -236,15 +226,4 @@ static void test_many_unexpected(void **state)
 	assert_int_equal(u->behind, UNEXPECTED_KEPT);
 	assert_true(u->ntaken <= UNEXPECTED_KEPT);
 	queues_close(&q);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_any_source),	cmocka_unit_test(test_named_source),
-		cmocka_unit_test(test_many_services),	cmocka_unit_test(test_unexpected),
-		cmocka_unit_test(test_many_unexpected),
-	};
-
-	return cmocka_run_group_tests_name("queues", tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Histogram, lists of ranks, tables, and the analyses on a trace computed by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/log.h"
 #include "collect/toll.h"
 #include "base/text.h"
@@ -25,7 +20,7 @@ static int u64_compare(const void *va, const void *vb)
 	return a < b ? -1 : a > b;
 }
 
-static void test_histogram_quantiles(void **state)
+TEST(histogram_quantiles)
 {
 	static const double pcts[] = {1, 25, 50, 90, 99, 99.9};
 	static uint64_t v[10007];
@@ -33,7 +28,6 @@ static void test_histogram_quantiles(void **state)
 	uint64_t random = 1, truth, got, sum = 0;
 	size_t i, n = sizeof(v) / sizeof(v[0]);
 
-	(void)state;
 	for (i = 0; i < n; i++) {
 		random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
 		v[i] = (random >> 20) >> (random % 43);
@@ -56,12 +50,11 @@ static void test_histogram_quantiles(void **state)
 	histogram_release(&half);
 }
 
-static void test_histogram_edges(void **state)
+TEST(histogram_edges)
 {
 	struct histogram h = {0};
 	uint64_t i;
 
-	(void)state;
 	assert_int_equal(histogram_quantile(&h, 50), 0);
 	for (i = 0; i < 64; i++)
 		histogram_add(&h, i);
@@ -88,12 +81,11 @@ static void lose(struct losses *a, uint64_t from_ns, uint64_t to_ns, uint16_t cl
 				.since_ns = from_ns, .ts_ns = to_ns, .cnt = 1, .class = class});
 }
 
-static void test_losses(void **state)
+TEST(losses)
 {
 	struct losses a;
 	uint32_t i;
 
-	(void)state;
 	losses_init(&a);
 	assert_int_equal(losses_in(&a, 0, UINT64_MAX), 0);
 	lose(&a, 100, 200, POV_CLASS_CALL);
@@ -119,14 +111,13 @@ static void test_losses(void **state)
 
 /* ---- lists of ranks ---- */
 
-static void test_rank_list(void **state)
+TEST(rank_list)
 {
 	static const char *const bad[] = {"",	",",  "1,", "a",	  "3-1",  "-1",
 					  "1-", "1:", "1 ", "4294967296", "1:2:3"};
 	struct rank_list l = {0};
 	size_t i;
 
-	(void)state;
 	assert_true(rank_list_has(&l, 0, 5));
 	assert_true(rank_list_has(&l, 0, -1));
 	assert_int_equal(rank_list_parse("0,2,5-8", &l), 0);
@@ -149,14 +140,13 @@ static void test_rank_list(void **state)
 
 /* ---- tables ---- */
 
-static void test_columns(void **state)
+TEST(columns)
 {
 	struct columns *c = columns_new();
 	char *text = NULL, *clean;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
-	(void)state;
 	columns_add(c, "name", COLUMNS_LEFT);
 	columns_add(c, "n", COLUMNS_RIGHT);
 	columns_add(c, "%", COLUMNS_TIGHT);
@@ -362,13 +352,12 @@ static void check_rest(const struct report *r)
 	assert_int_equal(v->library[0].missing, 1);
 }
 
-static void test_analyses(void **state)
+TEST(analyses)
 {
 	const struct report_options opt = {.top = 15};
 	struct report r;
 	struct mfix f;
 
-	(void)state;
 	trace_write(&f);
 	mfix_open(&f, false);
 	mfix_run(&f);
@@ -383,13 +372,12 @@ static void test_analyses(void **state)
 }
 
 /* --sort and --rank choose and order. */
-static void test_chosen(void **state)
+TEST(chosen)
 {
 	struct report_options opt = {.sort = REPORT_SORT_RUNNABLE};
 	struct report r;
 	struct mfix f;
 
-	(void)state;
 	trace_write(&f);
 	mfix_open(&f, false);
 	mfix_run(&f);
@@ -415,7 +403,7 @@ static void test_chosen(void **state)
 }
 
 /* A damaged block may have held anything of anybody. */
-static void test_damage(void **state)
+TEST(damage)
 {
 	const struct report_options opt = {.top = 15};
 	char *text = NULL;
@@ -424,7 +412,6 @@ static void test_damage(void **state)
 	struct mfix f;
 	FILE *out;
 
-	(void)state;
 	trace_write(&f);
 	f.spoil = 1;
 	log_set_level(LOG_QUIET);
@@ -445,7 +432,7 @@ static void test_damage(void **state)
 }
 
 /* What the recorder counted as it stored records is what the report finds in the file. */
-static void test_toll(void **state)
+TEST(toll)
 {
 	const struct probe_cost cost = {
 		.call_ns = 2.5, .spin_ns = 1, .stepped_ns = 4.5, .samples = 9};
@@ -460,7 +447,6 @@ static void test_toll(void **state)
 	uint32_t pid;
 	size_t i;
 
-	(void)state;
 	trace_write(&f);
 	mfix_open(&f, false);
 	mfix_run(&f);
@@ -488,33 +474,14 @@ static void test_toll(void **state)
 }
 
 /* A function that was not counted lacks nothing; of layers below MPI bytes are not counted. */
-static void test_counted_losses(void **state)
+TEST(counted_losses)
 {
 	struct func_info mpi = {.layer_name = "mpi"}, ucp = {.layer_name = "ucp"};
 	struct function_row f = {.func = &mpi, .left_out = LOSS_COUNTED};
 
-	(void)state;
 	assert_int_equal(function_row_lost(&f, LOSS_COUNTED | LOSS_CALL), LOSS_COUNTED | LOSS_CALL);
 	f.func = &ucp;
 	assert_int_equal(function_row_lost(&f, LOSS_COUNTED), LOSS_COUNTED | LOSS_COUNTED_BYTES);
 	f.left_out = 0;
 	assert_int_equal(function_row_lost(&f, LOSS_COUNTED), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_histogram_quantiles),
-		cmocka_unit_test(test_histogram_edges),
-		cmocka_unit_test(test_losses),
-		cmocka_unit_test(test_counted_losses),
-		cmocka_unit_test(test_rank_list),
-		cmocka_unit_test(test_columns),
-		cmocka_unit_test(test_analyses),
-		cmocka_unit_test(test_chosen),
-		cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_toll),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,10 @@
  * Records of every kind, well-formed but senseless, through model, analyses and both reports: nothing falls over,
  * times still add up, the JSON is JSON.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/log.h"
 #include "report/report.h"
 #include "trace/trace_text.h"
@@ -182,7 +177,7 @@ static void noise_test(uint64_t seed, const char *config, bool ranks)
 	mfix_release(&f);
 }
 
-static void test_noise(void **state)
+TEST(noise)
 {
 	static const char *const configs[] = {
 		"\"sched\":\"all\",\"rings\":2,\"cpus_per_ring\":1",
@@ -193,18 +188,8 @@ static void test_noise(void **state)
 	};
 	uint64_t seed;
 
-	(void)state;
 	log_set_level(LOG_ERROR);
 	for (seed = 1; seed <= 40; seed++)
 		noise_test(seed, configs[seed % 5], seed % 3);
 	log_set_level(LOG_INFO);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_noise),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Which findings tell of time that others tell of. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "finding/find.h"
 
 static struct contest contest[] = {{.ns = 700}, {.ns = 100}, {.ns = 250}, {.ns = 1000}};
@@ -20,7 +15,7 @@ static void find(struct finding *found, uint32_t n)
 }
 
 /* Of a finding's 1050 ns another one tells 800, then, with one more contest, 950 of 1050. */
-static void test_four_fifths(void **state)
+TEST(four_fifths)
 {
 	struct finding found[] = {
 		{.kind = "preempted_in_mpi", .contest = all, .ncontest = 3},
@@ -28,7 +23,6 @@ static void test_four_fifths(void **state)
 		{.kind = "late_sender"},
 	};
 
-	(void)state;
 	find(found, 3);
 	assert_null(found[0].told_by);
 	contest[2].ns = 200;
@@ -40,7 +34,7 @@ static void test_four_fifths(void **state)
 }
 
 /* What is told by two others is named after the one that tells most of it; and what is told itself tells of nothing. */
-static void test_by_several(void **state)
+TEST(by_several)
 {
 	struct finding found[] = {
 		{.kind = "polling_holds_core", .contest = all, .ncontest = 4},
@@ -49,7 +43,6 @@ static void test_by_several(void **state)
 		{.kind = "oversubscribed", .contest = all, .ncontest = 1},
 	};
 
-	(void)state;
 	find(found, 4);
 	assert_null(found[1].told_by); /* 1000 of 1350 */
 	assert_null(found[2].told_by);
@@ -60,14 +53,4 @@ static void test_by_several(void **state)
 	assert_string_equal(found[1].told_by, "communication_starved");
 	assert_string_equal(found[0].told_by, "communication_starved");
 	contest[2].ns = 250;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_four_fifths),
-		cmocka_unit_test(test_by_several),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

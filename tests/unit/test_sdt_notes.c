@@ -3,16 +3,11 @@
  * Static probes: those that the system's own header makes, notes put together by hand, of which most are not right, and the words
  * of both assemblers for where an argument is. readelf is the second witness.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/log.h"
 #include "elf/elf_file.h"
 #include "elf/sdt_arg.h"
@@ -45,7 +40,7 @@ static void operands_check(enum sdt_machine machine, const struct operand *o, si
 	}
 }
 
-static void test_x86(void **state)
+TEST(x86)
 {
 	static const struct operand all[] = {
 		{"8@%rax", {.kind = POV_NOTE_REGISTER, .reg = RAX, .bytes = 8}},
@@ -80,11 +75,10 @@ static void test_x86(void **state)
 		{"8@%raxraxraxraxraxraxraxraxraxraxraxraxraxraxraxraxraxraxraxraxraxrax", {0}},
 	};
 
-	(void)state;
 	operands_check(SDT_X86_64, all, sizeof(all) / sizeof(*all));
 }
 
-static void test_aarch64(void **state)
+TEST(aarch64)
 {
 	static const struct operand all[] = {
 		{"8@x0", {.kind = POV_NOTE_REGISTER, .reg = 0, .bytes = 8}},
@@ -104,7 +98,6 @@ static void test_aarch64(void **state)
 	};
 	struct pov_note_arg arg[2];
 
-	(void)state;
 	operands_check(SDT_AARCH64, all, sizeof(all) / sizeof(*all));
 	/* a blank between brackets is none between arguments */
 	assert_int_equal(sdt_args_parse(SDT_AARCH64, " 4@[sp, 8]  8@x1 4@w2 ", arg, 2), 3);
@@ -178,14 +171,13 @@ static void four_check(const struct elf_file *f, const struct sdt_note *n)
 	assert_int_equal(n->arg[3].value, -5);
 }
 
-static void test_header(void **state)
+TEST(header)
 {
 	struct sdt_note *notes;
 	struct elf_file *f;
 	uint64_t where[4];
 	char *path;
 
-	(void)state;
 	fixture_need_compiler();
 	path = fixture_build("plain.c", made, "-shared -fPIC -O2");
 	assert_int_equal(elf_file_open(path, &f), 0);
@@ -205,12 +197,11 @@ static void test_header(void **state)
 	free(path);
 }
 
-static void test_semaphore(void **state)
+TEST(semaphore)
 {
 	struct sdt_note *notes;
 	struct elf_file *f;
 
-	(void)state;
 	fixture_need_compiler();
 	f = fixture_open("counted.c", counted, "-shared -fPIC -O2");
 	assert_int_equal(sdt_notes_read(f, &notes), 1);
@@ -267,14 +258,13 @@ static const char made_by_hand[] =
 	/* goes on behind the section's end */
 	".balign 4\n.4byte 8, 4096, 3\n.asciz \"stapsdt\"\n";
 
-static void test_by_hand(void **state)
+TEST(by_hand)
 {
 	static const char *const want[] = {"moved", "right", "last"};
 	const struct elf_symbol *s;
 	struct sdt_note *notes;
 	struct elf_file *f;
 
-	(void)state;
 	fixture_need_compiler();
 	f = fixture_open("hand.S", made_by_hand, "-shared -nostdlib");
 	s = elf_file_find(f, "f");
@@ -296,7 +286,7 @@ static void test_by_hand(void **state)
 }
 
 /* Any byte of the notes may be another one: the sanitizers tell whether more is read than is there. */
-static void test_damaged(void **state)
+TEST(damaged)
 {
 	uint64_t offset, bytes;
 	uint32_t random = 1;
@@ -306,7 +296,6 @@ static void test_damaged(void **state)
 	char *path;
 	size_t cnt;
 
-	(void)state;
 	fixture_need_compiler();
 	path = fixture_build("damaged.S", made_by_hand, "-shared -nostdlib");
 	assert_int_equal(elf_file_open(path, &f), 0);
@@ -349,13 +338,4 @@ static void skip_here(void **state)
 
 #endif
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_x86),	cmocka_unit_test(test_aarch64),
-		cmocka_unit_test(test_header),	cmocka_unit_test(test_semaphore),
-		cmocka_unit_test(test_by_hand), cmocka_unit_test(test_damaged),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_remove_all);
-}
+ALL_TESTS(NULL, fixture_remove_all);

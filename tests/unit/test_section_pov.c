@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Sections: how they are named, and the time of ranks and cores in them, by hand and against a simulation in steps of 1 ns. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "abi/mark.h"
 #include "analysis/section_pov.h"
 #include "base/log.h"
@@ -17,7 +12,7 @@
 
 /* ---- names ---- */
 
-static void test_parse(void **state)
+TEST(parse)
 {
 	static const char *const bad[] = {
 		"",	 "..",	  "...",    "1.5..1", "1..1", "a..b..c", "a#0..b",
@@ -25,7 +20,6 @@ static void test_parse(void **state)
 	};
 	struct section s;
 
-	(void)state;
 	log_set_level(LOG_QUIET);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(section_parse(bad[i], &s), -EINVAL);
@@ -140,11 +134,10 @@ static void put_moves(struct mfix *f)
 	mfix_open(f, false);
 }
 
-static void test_between_calls(void **state)
+TEST(between_calls)
 {
 	struct fixture x = {0};
 
-	(void)state;
 	begin(&x);
 	put_moves(&x.f);
 	replay(&x, "MPI_Barrier#1..MPI_Barrier#2");
@@ -164,11 +157,10 @@ static void test_between_calls(void **state)
 	mfix_release(&x.f);
 }
 
-static void test_between_times(void **state)
+TEST(between_times)
 {
 	struct fixture x = {0};
 
-	(void)state;
 	begin(&x);
 	put_moves(&x.f);
 	replay(&x, "50ns..120ns");
@@ -196,12 +188,11 @@ static void put_mark(struct mfix *f, uint64_t end, uint32_t tid, uint32_t tgid, 
 }
 
 /* Phases end by their own end, by another one of their level, and by a coarser one; a region of the name counts with them. */
-static void test_by_name(void **state)
+TEST(by_name)
 {
 	struct fixture x = {0};
 	struct mfix *f = &x.f;
 
-	(void)state;
 	begin(&x);
 	put_fork(f, 1001, 100, 101, 100, 100, "helper");
 	put_waking(f, 1002, 0, 100, 101, 1);
@@ -329,9 +320,8 @@ static void sim_begin(struct sim *s, struct fixture *x, uint64_t seed)
 		put_task(&x->f, 1000, sim_tid[t], sim_tid[t], 1, 0, s->cpu[t], "stranger");
 }
 
-static void test_simulated(void **state)
+TEST(simulated)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		struct fixture x = {0};
 		struct sim s;
@@ -356,15 +346,4 @@ static void test_simulated(void **state)
 		section_pov_release(&x.pov);
 		mfix_release(&x.f);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),	      cmocka_unit_test(test_between_calls),
-		cmocka_unit_test(test_between_times), cmocka_unit_test(test_by_name),
-		cmocka_unit_test(test_simulated),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Signatures: every row of the table compiles, some recipes to the letter, bad grammar is refused. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "layer/func_table.h"
 #include "layer/signature.h"
 
@@ -29,14 +24,13 @@ static void row_load(const char *name, struct signature *sig, struct func_attrs 
 		func_attrs_parse(func_table_get(i)->attrs, func_table_layer(i)->words, attrs), 0);
 }
 
-static void test_all_rows(void **state)
+TEST(all_rows)
 {
 	struct func_attrs attrs;
 	struct signature sig;
 	struct pov_fn fn;
 	const char *why;
 
-	(void)state;
 	assert_true(func_table_count() > 700);
 	for (size_t i = 0; i < func_table_count(); i++) {
 		const struct layer *layer = func_table_layer(i);
@@ -112,7 +106,7 @@ static const char *fn_text(const char *name)
 }
 
 /* The short way is taken for a single element only. */
-static void test_only_fetch(void **state)
+TEST(only_fetch)
 {
 	static const struct {
 		const char *name;
@@ -137,7 +131,6 @@ static void test_only_fetch(void **state)
 	struct signature sig;
 	struct pov_fn fn;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		row_load(rows[i].name, &sig, &attrs);
 		assert_int_equal(
@@ -148,7 +141,7 @@ static void test_only_fetch(void **state)
 	}
 }
 
-static void test_recipes(void **state)
+TEST(recipes)
 {
 	static const struct {
 		const char *name, *text;
@@ -210,7 +203,6 @@ static void test_recipes(void **state)
 		{"ucp_worker_query", "2 in1:0+8*1 member1:16+16*1"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT(rows); i++)
 		assert_string_equal(fn_text(rows[i].name), rows[i].text);
 }
@@ -231,7 +223,7 @@ static const char *moved_text(const char *name)
 	return fn.count_bytes ? buf : "-";
 }
 
-static void test_moved(void **state)
+TEST(moved)
 {
 	static const struct {
 		const char *name, *text;
@@ -260,17 +252,15 @@ static void test_moved(void **state)
 		{"MPI_Type_vector", "-"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT(rows); i++)
 		assert_string_equal(moved_text(rows[i].name), rows[i].text);
 }
 
 /* Readers take these bytes for what goes out, what comes in, or both as much. */
-static void test_moved_ways(void **state)
+TEST(moved_ways)
 {
 	uint32_t cnt[4] = {0};
 
-	(void)state;
 	for (size_t i = 0; i < layer_mpi.row_cnt; i++) {
 		const struct func_row *row = &layer_mpi.rows[i];
 		json_t *meta = json_pack("{s:i,s:s,s:s,s:s,s:s}", "id", 1, "name", row->name,
@@ -292,7 +282,7 @@ static void test_moved_ways(void **state)
 	assert_true(cnt[0] && cnt[MOVES_OUT] > 20 && cnt[MOVES_IN] > 20);
 }
 
-static void test_polls(void **state)
+TEST(polls)
 {
 	static const char *const polls[] = {
 		"MPI_Improbe",
@@ -312,7 +302,6 @@ static void test_polls(void **state)
 	struct signature sig;
 	size_t cnt = 0;
 
-	(void)state;
 	for (size_t i = 0; i < CNT(polls); i++) {
 		row_load(polls[i], &sig, &attrs);
 		assert_true(attrs.flags & FUNC_POLL);
@@ -324,12 +313,11 @@ static void test_polls(void **state)
 	assert_int_equal(cnt, CNT(polls));
 }
 
-static void test_parsed(void **state)
+TEST(parsed)
 {
 	struct signature sig;
 	const char *why;
 
-	(void)state;
 	assert_int_equal(signature_parse("n <>req[n] >outcount >indices[>outcount]:wide future "
 					 "later:int",
 					 layer_mpi.roles, &sig, &why),
@@ -351,7 +339,7 @@ static void test_parsed(void **state)
 	assert_int_equal(sig.nargs, 0);
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
 	static const char *const bad[] = {
 		">",
@@ -380,7 +368,6 @@ static void test_refused(void **state)
 	struct signature sig;
 	const char *why;
 
-	(void)state;
 	for (size_t i = 0; i < CNT(bad); i++) {
 		if (signature_parse(bad[i], layer_mpi.roles, &sig, &why) != -EINVAL)
 			fail_msg("'%s' was taken", bad[i]);
@@ -391,14 +378,13 @@ static void test_refused(void **state)
 	assert_int_equal(signature_parse(longer, layer_mpi.roles, &sig, &why), -EINVAL);
 }
 
-static void test_not_compiled(void **state)
+TEST(not_compiled)
 {
 	struct func_attrs none = {0}, poll = {.flags = FUNC_POLL};
 	struct pov_fn fn = {.nargs = 77};
 	struct signature sig;
 	const char *why;
 
-	(void)state;
 	assert_int_equal(signature_parse("<future", layer_mpi.roles, &sig, &why), 0);
 	assert_int_equal(layer_mpi.recipe(&sig, &none, &fn), -EINVAL);
 	assert_int_equal(signature_parse("req", layer_mpi.roles, &sig, &why), 0);
@@ -413,14 +399,13 @@ static void test_not_compiled(void **state)
 	assert_int_equal(fn.nargs, 77); /* written on success only */
 }
 
-static void test_iov(void **state)
+TEST(iov)
 {
 	struct func_attrs none = {0};
 	struct signature sig;
 	struct pov_fn fn;
 	const char *why;
 
-	(void)state;
 	assert_int_equal(signature_parse("+buf[n]:iov n", layer_mpi.roles, &sig, &why), 0);
 	assert_int_equal(sig.arg[0].kind, SIG_KIND_ADDR);
 	assert_int_equal(layer_mpi.recipe(&sig, &none, &fn), 0);
@@ -429,11 +414,10 @@ static void test_iov(void **state)
 	assert_int_equal(fn.entry_one, POV_FETCH_MAX);
 }
 
-static void test_attrs(void **state)
+TEST(attrs)
 {
 	struct func_attrs a;
 
-	(void)state;
 	assert_int_equal(func_attrs_parse("WAIT | COMM_FREE", layer_mpi.words, &a), 0);
 	assert_int_equal(a.flags, FUNC_WAIT);
 	assert_int_equal(a.learn, POV_LEARN_COMM_FREE);
@@ -441,18 +425,4 @@ static void test_attrs(void **state)
 	assert_int_equal(a.flags, 0);
 	assert_int_equal(func_attrs_parse("POLL|FUTURE|LOCAL", layer_mpi.words, &a), -EINVAL);
 	assert_int_equal(a.flags, FUNC_POLL | FUNC_LOCAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_rows),     cmocka_unit_test(test_recipes),
-		cmocka_unit_test(test_moved),	     cmocka_unit_test(test_moved_ways),
-		cmocka_unit_test(test_only_fetch),   cmocka_unit_test(test_polls),
-		cmocka_unit_test(test_parsed),	     cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_not_compiled), cmocka_unit_test(test_iov),
-		cmocka_unit_test(test_attrs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

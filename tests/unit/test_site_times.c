@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Times of MPI calls by the place that they were made from, and how unequal they are among processes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "analysis/site_times.h"
 
 static const struct func_info send_func = {.id = 1, .name = "MPI_Send", .layer_name = "mpi"};
@@ -53,13 +48,12 @@ static void spin(struct site_times *a, uint32_t who, uint64_t cnt, uint64_t ns)
 	a->sink.spin(a, &s);
 }
 
-static void test_sums(void **state)
+TEST(sums)
 {
 	struct site_total *t;
 	struct site_times a;
 	uint32_t n;
 
-	(void)state;
 	site_times_init(&a);
 	call(&a, 0, &send_func, &module[0], 16, 100);
 	call(&a, 0, &send_func, &module[0], 16, 50);
@@ -97,7 +91,7 @@ static void test_sums(void **state)
 }
 
 /* Addresses in no known file are places; calls within the library's own are none; open ones have no duration. */
-static void test_which(void **state)
+TEST(which)
 {
 	struct model_call c = {.func = &send_func,
 			       .thread = &thread[0],
@@ -109,7 +103,6 @@ static void test_which(void **state)
 	struct site_times a;
 	uint32_t n;
 
-	(void)state;
 	site_times_init(&a);
 	call(&a, 0, &send_func, NULL, 64, 10);
 	call(&a, 1, &send_func, NULL, 64, 10);
@@ -132,13 +125,12 @@ static void test_which(void **state)
 }
 
 /* Further places than there is room for are counted. */
-static void test_bound(void **state)
+TEST(bound)
 {
 	struct site_total *t;
 	struct site_times a;
 	uint32_t n;
 
-	(void)state;
 	site_times_init(&a);
 	for (uint64_t i = 0; i < SITE_ROWS_MAX + 3; i++)
 		call(&a, 0, &send_func, &module[0], i + 1, 1);
@@ -149,15 +141,4 @@ static void test_bound(void **state)
 	assert_int_equal(t[0].sums.calls, 2);
 	free(t);
 	site_times_release(&a);
-}
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_sums),
-	cmocka_unit_test(test_which),
-	cmocka_unit_test(test_bound),
-};
-
-int main(void)
-{
-	return cmocka_run_group_tests_name("site_times", tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Small messages one behind the other: which of them are of one storm, and what it took; and what processes move in all. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "analysis/storms.h"
 #include "analysis/volumes.h"
 #include "unit/model_fixture.h"
@@ -39,7 +34,7 @@ static void world(struct mfix *f, const struct model_sink *sink)
 	assert_int_equal(model_run(f->model, &sink, 1), 0);
 }
 
-static void test_storms(void **state)
+TEST(storms)
 {
 	const struct model_thread *t;
 	uint64_t ts = 10000;
@@ -48,7 +43,6 @@ static void test_storms(void **state)
 	struct mfix f;
 	size_t at = 0;
 
-	(void)state;
 	storms_init(&a);
 	world(&f, &a.sink);
 	t = mfix_thread(&f, 100);
@@ -75,7 +69,7 @@ static void test_storms(void **state)
 	mfix_release(&f);
 }
 
-static void test_volumes(void **state)
+TEST(volumes)
 {
 	static const struct func_info send = {.name = "MPI_Send", .layer_name = "mpi"};
 	static const struct call_roles roles = {.has_peer = true};
@@ -84,7 +78,6 @@ static void test_volumes(void **state)
 	struct volumes a;
 	struct mfix f;
 
-	(void)state;
 	volumes_init(&a);
 	world(&f, &a.sink);
 	o.thread = mfix_thread(&f, 100);
@@ -102,14 +95,4 @@ static void test_volumes(void **state)
 	assert_int_equal(a.bytes[mfix_thread(&f, 200)->proc->idx], 70);
 	volumes_release(&a);
 	mfix_release(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_storms),
-		cmocka_unit_test(test_volumes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

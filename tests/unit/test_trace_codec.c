@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* The coding of event blocks: what goes in comes out, and made-up payloads do no harm. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/log.h"
 #include "trace/trace_codec.h"
 #include "trace/trace_format.h"
@@ -74,7 +69,7 @@ static void check(struct coded *c)
 	assert_memory_equal(c->out, c->truth, c->b.record_bytes);
 }
 
-static void test_mixed(void **state)
+TEST(mixed)
 {
 	struct coded *c = *state;
 	uint64_t seed = 12345, now = 1000000;
@@ -97,7 +92,7 @@ static void test_mixed(void **state)
 }
 
 /* Every size there is, with every bit of every word in use. */
-static void test_sizes(void **state)
+TEST(sizes)
 {
 	struct coded *c = *state;
 	uint64_t seed = 99;
@@ -120,7 +115,7 @@ static void test_sizes(void **state)
  * The first and the last of many words, so that masks of all lengths occur; times go back and
  * wrap.
  */
-static void test_edges(void **state)
+TEST(edges)
 {
 	struct coded *c = *state;
 	union any_record rec;
@@ -138,7 +133,7 @@ static void test_edges(void **state)
 }
 
 /* A block holds few slots; a new key must close it rather than be lost. */
-static void test_slots_run_out(void **state)
+TEST(slots_run_out)
 {
 	struct coded *c = *state;
 	union any_record rec;
@@ -153,7 +148,7 @@ static void test_slots_run_out(void **state)
 	check(c);
 }
 
-static void test_made_up(void **state)
+TEST(made_up)
 {
 	struct coded *c = *state;
 	uint64_t seed = 7, now = 1;
@@ -192,15 +187,4 @@ static void test_made_up(void **state)
 	free(copy);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_mixed, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_sizes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_edges, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_slots_run_out, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_made_up, setup, teardown),
-	};
-
-	return cmocka_run_group_tests_name("trace codec", tests, NULL, NULL);
-}
+EACH_TEST(setup, teardown);

@@ -3,20 +3,15 @@
  * A writer that keeps the newest part: what is kept is exact, by time and by bytes, whatever comes late; files made of it are whole, and
  * each has all of it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "unit/test.h"
 #include "base/json_get.h"
 #include "trace/trace_flight.h"
 #include "trace_help.h"
@@ -115,13 +110,12 @@ static void assert_file(const char *path, uint64_t begin_ns, uint64_t from, uint
 	free(r.words);
 }
 
-static void test_time(void **state)
+TEST(time)
 {
 	const char *path = file_path(0, "time.pov"), *one = file_path(1, "time.1.pov");
 	struct trace_writer *w = open_keeping(path, 4000, 0);
 	struct trace_kept kept;
 
-	(void)state;
 	for (uint64_t t = 1000; t < 20000; t += 1000) {
 		segment(w, t);
 		add_range(w, t, t + 1000);
@@ -137,7 +131,7 @@ static void test_time(void **state)
 }
 
 /* Half a second's worth of noise in 1 MiB: the bound holds, most of it is used, and it is the newest. */
-static void test_bytes(void **state)
+TEST(bytes)
 {
 	const uint64_t limit = 1 << 20, all = 400000;
 	const char *path = file_path(0, "bytes.pov");
@@ -146,7 +140,6 @@ static void test_bytes(void **state)
 	struct trace_kept kept;
 	struct stat st;
 
-	(void)state;
 	segment(w, 1);
 	for (uint64_t n = 1; n < all; n++) {
 		add(w, 0, n);
@@ -168,12 +161,11 @@ static void test_bytes(void **state)
 }
 
 /* Records come behind the beginning of the next segment, but are of before; the oldest are of before all. */
-static void test_late(void **state)
+TEST(late)
 {
 	const char *path = file_path(0, "late.pov"), *one = file_path(1, "late.1.pov");
 	struct trace_writer *w = open_keeping(path, 2000, 0);
 
-	(void)state;
 	for (uint64_t t = 1000; t < 6000; t += 1000) {
 		segment(w, t);
 		if (t > 1000)
@@ -192,14 +184,13 @@ static void test_late(void **state)
 }
 
 /* Each file has all, the cut's late records go to what was cut, and what was for one file is in no other. */
-static void test_twice(void **state)
+TEST(twice)
 {
 	const char *path = file_path(0, "twice.pov"),
 		   *file[] = {file_path(1, "1.pov"), file_path(2, "2.pov")};
 	struct trace_writer *w = open_keeping(path, 100000, 0);
 	struct trace *t;
 
-	(void)state;
 	assert_int_equal(trace_writer_meta(w, "{\"type\":\"host\"}"), 0);
 	segment(w, 1000);
 	add_range(w, 1000, 2000);
@@ -238,12 +229,11 @@ static size_t metas_in(const char *path)
 }
 
 /* What is said of a process is in files that begin before its end, and in no later one. */
-static void test_gone(void **state)
+TEST(gone)
 {
 	const char *path = file_path(0, "gone.pov"), *one = file_path(1, "gone.1.pov");
 	struct trace_writer *w = open_keeping(path, 1000, 0);
 
-	(void)state;
 	segment(w, 1000);
 	for (uint32_t pid = 2; pid < 5; pid++)
 		assert_int_equal(trace_writer_meta_of(w, "{\"type\":\"process\"}", pid), 0);
@@ -262,13 +252,12 @@ static void test_gone(void **state)
 }
 
 /* A file that cannot be written is no file; what is kept stays, and the next one has it. */
-static void test_fails(void **state)
+TEST(fails)
 {
 	const char *path = file_path(0, "fails.pov"), *one = file_path(1, "fails.1.pov");
 	const struct trace_writer_options opt = {0};
 	struct trace_writer *w = open_keeping(path, 1000, 0);
 
-	(void)state;
 	segment(w, 1000);
 	add_range(w, 1000, 1100);
 	assert_int_equal(trace_writer_dump_open(w, "/nonexistent/x.pov", &opt), -ENOENT);
@@ -276,15 +265,4 @@ static void test_fails(void **state)
 	assert_file(one, 1000, 1000, 1100);
 	assert_int_equal(trace_writer_finish(w), 0);
 	assert_file(path, 1000, 1000, 1100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_time), cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_late), cmocka_unit_test(test_twice),
-		cmocka_unit_test(test_gone), cmocka_unit_test(test_fails),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* What JSON texts take as objects: never more than is reckoned with before they are parsed. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <jansson.h>
 
+#include "unit/test.h"
 #include "base/log.h"
 #include "trace/trace_limit.h"
 
@@ -73,7 +68,7 @@ static void check(const char *part, int n, bool keys)
 	free(text);
 }
 
-static void test_json_bytes(void **state)
+TEST(json_bytes)
 {
 	static const char *const part[] = {"1",
 					   "{}",
@@ -90,7 +85,6 @@ static void test_json_bytes(void **state)
 					   "{\"a\":{\"b\":{}}}"};
 	static const int n[] = {1, 101, 1000, 1025, 50000};
 
-	(void)state;
 	json_set_alloc_funcs(counted_malloc, counted_free);
 	for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++) {
 		for (size_t k = 0; k < sizeof(n) / sizeof(*n); k++) {
@@ -101,20 +95,9 @@ static void test_json_bytes(void **state)
 	json_set_alloc_funcs(malloc, free);
 }
 
-static void test_limit(void **state)
+TEST(limit)
 {
-	(void)state;
 	assert_int_equal(trace_limit(10, 3, 0), 10);
 	assert_int_equal(trace_limit(10, 3, 5), 25);
 	assert_true(trace_limit(10, 64, UINT64_MAX) >= UINT64_MAX / 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_json_bytes),
-		cmocka_unit_test(test_limit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

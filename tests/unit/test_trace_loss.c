@@ -4,18 +4,13 @@
  * "[1@40" a loss of ring 1 that begins at 40, "1@90]" its end, "(30)" after a begin that was noticed late: since when; the other
  * records by their times, those that tell of losses with a "?".
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <errno.h>
 
+#include "unit/test.h"
 #include "base/log.h"
 #include "trace/trace_join.h"
 #include "trace_help.h"
@@ -122,13 +117,12 @@ static void assert_read(const char *path, const char *want)
 /* ---- the tests ---- */
 
 /* Before all records of its first moment, behind all of its last, whatever their stream. */
-static void test_order(void **state)
+TEST(order)
 {
 	const char *path = temp_path("order.pov");
 	struct trace_writer *w = begin(path);
 	struct trace *t;
 
-	(void)state;
 	put(w, 0, 39);
 	put(w, 0, 40);
 	put(w, 3, 40);
@@ -145,12 +139,11 @@ static void test_order(void **state)
 }
 
 /* They overlap as they did: of one ring, and of several; a ring may be one that is not there. */
-static void test_overlap(void **state)
+TEST(overlap)
 {
 	const char *path = temp_path("overlap.pov");
 	struct trace_writer *w = begin(path);
 
-	(void)state;
 	put(w, 0, 1);
 	put_lost(w, TRACE_STREAM_TASKS, 40, 90, 1, POV_CLASS_SCHED);
 	put_lost(w, TRACE_STREAM_TASKS, 50, 95, 2, POV_CLASS_SCHED);
@@ -162,12 +155,11 @@ static void test_overlap(void **state)
 }
 
 /* A loss of which another stream tells is noticed when the block is due that tells. */
-static void test_unannounced(void **state)
+TEST(unannounced)
 {
 	const char *path = temp_path("unannounced.pov");
 	struct trace_writer *w = begin(path);
 
-	(void)state;
 	put(w, 0, 10);
 	put(w, 0, 50);
 	put(w, 0, 99);
@@ -181,13 +173,12 @@ static void test_unannounced(void **state)
 }
 
 /* Nobody knows of the damage before the block's records are due; in later passes it is known, and tells the same. */
-static void test_damaged_block(void **state)
+TEST(damaged_block)
 {
 	const char *path = temp_path("damaged.pov");
 	struct trace_writer *w = begin(path);
 	struct trace *t;
 
-	(void)state;
 	put(w, 1, 10);
 	flush(w);
 	put(w, 1, 20);
@@ -212,12 +203,11 @@ static void test_damaged_block(void **state)
 }
 
 /* The last records of a file; a loss is told although no record follows. */
-static void test_damaged_end(void **state)
+TEST(damaged_end)
 {
 	const char *path = temp_path("damaged_end.pov");
 	struct trace_writer *w = begin(path);
 
-	(void)state;
 	put(w, 1, 10);
 	flush(w);
 	put(w, 1, 20);
@@ -228,13 +218,12 @@ static void test_damaged_end(void **state)
 }
 
 /* Of blocks that are gone, times are guessed from their neighbours'; at the file's end the loss has none. */
-static void test_hole(void **state)
+TEST(hole)
 {
 	const char *path = temp_path("hole.pov");
 	struct trace_writer *w = begin(path);
 	struct trace *t;
 
-	(void)state;
 	for (uint64_t i = 1; i <= 4; i++) {
 		put(w, 1, 10 * i * S);
 		flush(w);
@@ -261,14 +250,13 @@ static void test_hole(void **state)
 }
 
 /* A few KB that tell of more losses than can be kept. */
-static void test_too_many(void **state)
+TEST(too_many)
 {
 	const char *path = temp_path("many.pov");
 	struct trace_writer *w = begin(path);
 	struct trace_merge *m;
 	struct trace *t;
 
-	(void)state;
 	for (uint64_t i = 1; i <= 700000; i++)
 		put_lost(w, TRACE_STREAM_TASKS, 10 * i, 10 * i, 1, POV_CLASS_SCHED);
 	end(w);
@@ -296,14 +284,13 @@ static struct trace_writer *begin_host(const char *path, uint64_t boot_s)
 }
 
 /* In the whole each CPU has a ring, and times are those of the first. */
-static void test_joined(void **state)
+TEST(joined)
 {
 	char *a = xstrdup(temp_path("a.pov")), *b = xstrdup(temp_path("b.pov"));
 	const struct trace_source source[] = {{.path = a}, {.path = b}};
 	struct trace_writer *w = begin_host(a, 50);
 	struct trace *t;
 
-	(void)state;
 	put(w, 0, 3 * S + 35);
 	put(w, 0, 3 * S + 90);
 	end(w);
@@ -336,15 +323,4 @@ static void test_joined(void **state)
 	free(b);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),	    cmocka_unit_test(test_overlap),
-		cmocka_unit_test(test_unannounced), cmocka_unit_test(test_damaged_block),
-		cmocka_unit_test(test_damaged_end), cmocka_unit_test(test_hole),
-		cmocka_unit_test(test_too_many),    cmocka_unit_test(test_joined),
-	};
-
-	log_set_level(LOG_QUIET);
-	return cmocka_run_group_tests_name("losses among the records", tests, NULL, NULL);
-}
+ALL_TESTS(unit_quiet, NULL);

@@ -3,18 +3,13 @@
  * The reader: exact order, exact selection, and damage that costs the damaged blocks and nothing
  * else.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <unistd.h>
 
+#include "unit/test.h"
 #include "base/log.h"
 #include "trace/trace_format.h"
 #include "trace/trace_text.h"
@@ -106,12 +101,11 @@ static bool is_task(const struct truth *t)
 	return t->stream == 4;
 }
 
-static void test_order(void **state)
+TEST(order)
 {
 	const size_t cnt = 60000;
 	const char *path = temp_path("order.pov");
 
-	(void)state;
 	for (uint64_t seed = 1; seed < 4; seed++) {
 		struct truth **all = disorderly(path, cnt, seed * 77);
 		struct trace_merge_options tasks = {.tasks_only = true};
@@ -128,14 +122,13 @@ static void test_order(void **state)
 }
 
 /* Wholly backwards: the worst disorder within blocks. Equal times keep the file's order. */
-static void test_backwards(void **state)
+TEST(backwards)
 {
 	const char *path = temp_path("backwards.pov");
 	struct pov_exit rec = {.hdr = {.size = sizeof(rec), .kind = POV_KIND_EXIT}};
 	struct trace_writer *w;
 	struct replay r;
 
-	(void)state;
 	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
 	for (uint64_t i = 50000; i; i--) {
 		rec.hdr.ts_ns = i / 2;
@@ -198,14 +191,13 @@ static size_t assert_true_records(const struct replay *r)
 	return r->cnt;
 }
 
-static void test_cut_anywhere(void **state)
+TEST(cut_anywhere)
 {
 	char *whole = xstrdup(temp_path("small.pov"));
 	const char *path;
 	uint8_t *data;
 	size_t len, last = 0;
 
-	(void)state;
 	make_small(whole);
 	file_load(whole, &data, &len);
 	path = temp_path("cut.pov");
@@ -230,14 +222,13 @@ static void test_cut_anywhere(void **state)
 	free(whole);
 }
 
-static void test_flip_anywhere(void **state)
+TEST(flip_anywhere)
 {
 	char *whole = xstrdup(temp_path("small.pov"));
 	const char *path;
 	uint8_t *data;
 	size_t len;
 
-	(void)state;
 	make_small(whole);
 	file_load(whole, &data, &len);
 	path = temp_path("flip.pov");
@@ -266,7 +257,7 @@ static void test_flip_anywhere(void **state)
 }
 
 /* Bytes put in and taken out: the reader finds the next block. */
-static void test_holes(void **state)
+TEST(holes)
 {
 	char *whole = xstrdup(temp_path("small.pov"));
 	const char *path;
@@ -274,7 +265,6 @@ static void test_holes(void **state)
 	uint8_t *data, *copy;
 	size_t len;
 
-	(void)state;
 	make_small(whole);
 	file_load(whole, &data, &len);
 	copy = xmalloc(len + 200000);
@@ -338,7 +328,7 @@ static uint64_t insert_unknown(const char *from, const char *to)
 }
 
 /* What a later version adds is skipped, and harms nothing beside it. */
-static void test_unknown_blocks(void **state)
+TEST(unknown_blocks)
 {
 	char *known = xstrdup(temp_path("small.pov"));
 	const char *path = temp_path("newer.pov");
@@ -346,7 +336,6 @@ static void test_unknown_blocks(void **state)
 	struct replay want, got;
 	uint64_t unknown;
 
-	(void)state;
 	make_small(known);
 	unknown = insert_unknown(known, path);
 	want = replay_all(known, NULL);
@@ -362,13 +351,12 @@ static void test_unknown_blocks(void **state)
 	free(known);
 }
 
-static void test_no_trace(void **state)
+TEST(no_trace)
 {
 	const char *path = temp_path("none.pov");
 	struct trace_file_header h;
 	struct trace *t;
 
-	(void)state;
 	assert_int_equal(trace_open("/nonexistent", &t), -ENOENT);
 	assert_int_equal(trace_open("/", &t), -EINVAL);
 	assert_int_equal(trace_open("/dev/zero", &t), -EINVAL);
@@ -390,13 +378,12 @@ static void test_no_trace(void **state)
 	trace_close(t);
 }
 
-static void test_metas(void **state)
+TEST(metas)
 {
 	const char *path = temp_path("meta.pov");
 	struct trace_writer *w;
 	struct trace *t;
 
-	(void)state;
 	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
 	trace_writer_meta(w, "{\"type\":\"host\",\"hostname\":\"a\"}");
 	trace_writer_meta(w, "not JSON");
@@ -415,7 +402,7 @@ static void test_metas(void **state)
 }
 
 /* What was put into a library later is part of what is said of it; what is said of no library harms none. */
-static void test_probes(void **state)
+TEST(probes)
 {
 	const char *path = temp_path("probes.pov");
 	const json_t *lib;
@@ -423,7 +410,6 @@ static void test_probes(void **state)
 	struct trace *t;
 	json_t *wanted;
 
-	(void)state;
 	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
 	trace_writer_meta(w, "{\"type\":\"probes\",\"library\":1,\"attached\":100}");
 	trace_writer_meta(w, "{\"type\":\"library\",\"id\":0,\"attached\":5,\"missing\":[\"a\"]}");
@@ -452,7 +438,7 @@ static void test_probes(void **state)
 }
 
 /* Records whose size does not fit their kind never reach a caller, nor those that no file has. */
-static void test_malformed_records(void **state)
+TEST(malformed_records)
 {
 	const char *path = temp_path("malformed.pov");
 	union any_record rec = {.hdr = {.size = 16, .kind = POV_KIND_SWITCH, .ts_ns = 1}};
@@ -460,7 +446,6 @@ static void test_malformed_records(void **state)
 	struct replay r;
 	size_t known = 0;
 
-	(void)state;
 	while (text_kinds[known].name)
 		known++;
 	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
@@ -481,7 +466,7 @@ static void test_malformed_records(void **state)
  * Blocks that all reach back to the beginning have to be in memory together. What a recording of the file's size
  * can hold is read; more is refused. What makes the difference here is how well the records can be compressed.
  */
-static void test_overlap(void **state)
+TEST(overlap)
 {
 	static const struct {
 		size_t random_words;
@@ -493,7 +478,6 @@ static void test_overlap(void **state)
 	} rec = {.hdr = {.size = 4096, .kind = 200}};
 	uint64_t random = 1;
 
-	(void)state;
 	log_set_level(LOG_QUIET);
 	for (size_t k = 0; k < 2; k++) {
 		const char *path = temp_path("overlap.pov");
@@ -522,7 +506,7 @@ static void test_overlap(void **state)
 }
 
 /* The file is cut while it is being read: an error told, not a signal. */
-static void test_cut_while_reading(void **state)
+TEST(cut_while_reading)
 {
 	const char *path = temp_path("shrinks.pov");
 	const struct pov_hdr *rec;
@@ -530,7 +514,6 @@ static void test_cut_while_reading(void **state)
 	struct trace *t;
 	int n = 0;
 
-	(void)state;
 	make_small(path);
 	assert_int_equal(trace_open(path, &t), 0);
 	assert_int_equal(trace_merge_open(t, NULL, &m), 0);
@@ -543,17 +526,4 @@ static void test_cut_while_reading(void **state)
 	trace_close(t);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),	     cmocka_unit_test(test_backwards),
-		cmocka_unit_test(test_cut_anywhere), cmocka_unit_test(test_flip_anywhere),
-		cmocka_unit_test(test_holes),	     cmocka_unit_test(test_unknown_blocks),
-		cmocka_unit_test(test_no_trace),     cmocka_unit_test(test_metas),
-		cmocka_unit_test(test_probes),	     cmocka_unit_test(test_malformed_records),
-		cmocka_unit_test(test_overlap),	     cmocka_unit_test(test_cut_while_reading),
-	};
-
-	log_set_level(LOG_QUIET);
-	return cmocka_run_group_tests_name("trace reader", tests, NULL, NULL);
-}
+ALL_TESTS(unit_quiet, NULL);

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Which records are well-formed, and how they read as text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "base/log.h"
 #include "trace/trace_text.h"
 #include "trace_help.h"
@@ -35,12 +30,11 @@ static size_t appended_bytes(uint8_t kind)
 }
 
 /* Every kind has a row, and a record of one word less than its struct was at first is refused. */
-static void test_sizes(void **state)
+TEST(sizes)
 {
 	union any_record rec;
 	size_t least;
 
-	(void)state;
 	for (const struct text_kind *k = text_kinds; k->name; k++) {
 		memset(&rec, 0, sizeof(rec));
 		least = k->fixed_bytes - appended_bytes(k->kind);
@@ -62,13 +56,12 @@ static struct pov_field *add_field(struct pov_call *c, uint8_t type, uint16_t si
 	return f;
 }
 
-static void test_calls(void **state)
+TEST(calls)
 {
 	union any_record rec = {.hdr = {.size = sizeof(struct pov_call), .kind = POV_KIND_CALL}};
 	struct pov_call *c = (struct pov_call *)&rec;
 	struct pov_field *f;
 
-	(void)state;
 	c->nargs = 1;
 	assert_false(trace_record_ok(&rec.hdr));
 	c->hdr.size += 8;
@@ -101,12 +94,11 @@ static void test_calls(void **state)
 	assert_true(trace_record_ok(&rec.hdr));
 }
 
-static void test_counts(void **state)
+TEST(counts)
 {
 	union any_record rec = {
 		.hdr = {.size = sizeof(struct pov_spin) + 32, .kind = POV_KIND_SPIN}};
 
-	(void)state;
 	((struct pov_spin *)&rec)->nfuncs = 1;
 	assert_true(trace_record_ok(&rec.hdr));
 	((struct pov_spin *)&rec)->nfuncs = 2;
@@ -122,7 +114,7 @@ static void test_counts(void **state)
 	assert_false(trace_record_ok(&rec.hdr));
 }
 
-static void test_text(void **state)
+TEST(text)
 {
 	struct pov_switch s = {
 		.hdr = {.size = sizeof(s),
@@ -163,7 +155,6 @@ static void test_text(void **state)
 	};
 	uint64_t raw[4] = {32 | 99 << 16 | 3ull << 24 | 8ull << 32, 1, 0x1f, 0};
 
-	(void)state;
 	assert_text(&s, "switch ts=9 prev=5 cpu=3 next=6 state=2 prev_prio=120 next_prio=100 "
 			"flags=preempted,128");
 	assert_text(&e, "exit ts=9 tid=5 tgid=4 code=-1");
@@ -182,7 +173,7 @@ static void test_text(void **state)
 	assert_text(raw, "raw ts=1 tid=8 kind=99 flags=3 data=0x1f,0x0");
 }
 
-static void test_text_of_call(void **state)
+TEST(text_of_call)
 {
 	union any_record rec = {.hdr = {.size = sizeof(struct pov_call) + 16,
 					.kind = POV_KIND_CALL,
@@ -194,7 +185,6 @@ static void test_text_of_call(void **state)
 	int32_t status[3] = {1, -2, 3};
 	struct pov_field_comm comm = {.context_id = UINT64_MAX, .rank = -1, .size = 4};
 
-	(void)state;
 	c->nargs = 2;
 	c->args[0] = 1;
 	c->args[1] = 0xabc;
@@ -207,15 +197,4 @@ static void test_text_of_call(void **state)
 	assert_text(c, "call ts=100 tid=7 dur=0 tgid=0 func=0 depth=0 ret=0x0 site=0x0 cpu=0 lib=0 "
 		       "flags=open,fault args=0x1,0xabc out=1/1:0xfffffffe00000001,i3 "
 		       "comm=1/1:0xffffffffffffffff,i-1,i4 field9=1/1:b01,b02,bff");
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes),	     cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_counts),	     cmocka_unit_test(test_text),
-		cmocka_unit_test(test_text_of_call),
-	};
-
-	return cmocka_run_group_tests_name("trace text", tests, NULL, NULL);
 }

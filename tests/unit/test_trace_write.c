@@ -3,14 +3,8 @@
  * The writer: everything accepted arrives, limits are kept to the byte, failures leave a whole
  * file.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "unit/test.h"
 #include "base/log.h"
 #include "trace/trace_format.h"
 #include "trace_help.h"
@@ -55,7 +50,7 @@ static void assert_numbered(const struct replay *r, uint64_t cnt)
 	}
 }
 
-static void test_all_arrives(void **state)
+TEST(all_arrives)
 {
 	const char *path = temp_path("all.pov");
 	struct trace_writer_stats stats;
@@ -64,7 +59,6 @@ static void test_all_arrives(void **state)
 	struct replay r;
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
 	assert_int_equal(trace_writer_meta(w, "{\"type\":\"recording\"}"), 0);
 	for (uint64_t i = 1; i <= 100003; i++) {
@@ -89,13 +83,12 @@ static void test_all_arrives(void **state)
 	free(r.words);
 }
 
-static void test_empty(void **state)
+TEST(empty)
 {
 	const char *path = temp_path("empty.pov");
 	struct trace_writer *w;
 	struct replay r;
 
-	(void)state;
 	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
 	assert_int_equal(trace_writer_finish(w), 0);
 	r = replay_all(path, NULL);
@@ -107,7 +100,7 @@ static void test_empty(void **state)
 }
 
 /* A file that is open already: it needs no name, stays open, and is not removed. */
-static void test_open_file(void **state)
+TEST(open_file)
 {
 	const char *path = temp_path("open.pov");
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -117,7 +110,6 @@ static void test_open_file(void **state)
 	struct replay r;
 	char link[64];
 
-	(void)state;
 	assert_true(fd > 0);
 	assert_int_equal(trace_writer_open("nowhere/it.pov", &opt, &w), 0);
 	trace_writer_undo(w);
@@ -138,12 +130,11 @@ static void test_open_file(void **state)
 	close(fd);
 }
 
-static void test_refuses(void **state)
+TEST(refuses)
 {
 	union any_record rec = {.hdr = {.size = 24, .kind = 1}};
 	struct trace_writer *w;
 
-	(void)state;
 	assert_int_not_equal(trace_writer_open("/", &plain, &w), 0);
 	assert_int_equal(trace_writer_open("/dev/null", &plain, &w), -EINVAL);
 	assert_int_equal(trace_writer_open("/nonexistent/x.pov", &plain, &w), -ENOENT);
@@ -160,11 +151,10 @@ static void test_refuses(void **state)
 }
 
 /* Whatever the limit, the file keeps it, holds all that was accepted, and ends in order. */
-static void test_limit(void **state)
+TEST(limit)
 {
 	const char *path = temp_path("limit.pov");
 
-	(void)state;
 	for (uint64_t limit = 100; limit < 3000000; limit = limit * 5 / 3 + 17) {
 		struct trace_writer_options opt = {.max_bytes = limit};
 		struct trace_writer_stats stats;
@@ -236,12 +226,11 @@ static void full_disk_child(const char *path, uint64_t limit)
 	_exit(0);
 }
 
-static void test_full_disk(void **state)
+TEST(full_disk)
 {
 	int status;
 	pid_t pid;
 
-	(void)state;
 	for (uint64_t limit = 150000; limit < 1200000; limit += 170001) {
 		const char *path = temp_path("full.pov");
 
@@ -269,7 +258,7 @@ static void killed_child(const char *path)
 	}
 }
 
-static void test_killed(void **state)
+TEST(killed)
 {
 	const char *path = temp_path("killed.pov");
 	struct replay r;
@@ -277,7 +266,6 @@ static void test_killed(void **state)
 	int status;
 	pid_t pid;
 
-	(void)state;
 	for (off_t size = 20000; size < 2000000; size *= 3) {
 		pid = fork();
 		if (!pid)
@@ -307,14 +295,13 @@ static uint64_t monotonic_ns(void)
 }
 
 /* Blocks begun later than asked for stay open: the file must not grow. */
-static void test_flush_age(void **state)
+TEST(flush_age)
 {
 	uint64_t began = monotonic_ns();
 	struct trace_writer_stats before, after;
 	struct trace_writer *w;
 	union any_record rec;
 
-	(void)state;
 	assert_int_equal(trace_writer_open(temp_path("age.pov"), &plain, &w), 0);
 	numbered(1, &rec);
 	assert_int_equal(trace_writer_add(w, 0, &rec.hdr), 0);
@@ -333,7 +320,7 @@ static void test_flush_age(void **state)
 }
 
 /* Incompressible payloads are stored as they are. */
-static void test_noise(void **state)
+TEST(noise)
 {
 	const char *path = temp_path("noise.pov");
 	uint64_t seed = 3, n = 0;
@@ -341,7 +328,6 @@ static void test_noise(void **state)
 	union any_record rec;
 	struct replay r;
 
-	(void)state;
 	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
 	for (n = 0; n < 3000; n++) {
 		for (int i = 1; i < 512; i++)
@@ -357,16 +343,4 @@ static void test_noise(void **state)
 	free(r.words);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_arrives), cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_refuses),	    cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_full_disk),   cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_flush_age),   cmocka_unit_test(test_noise),
-		cmocka_unit_test(test_open_file),
-	};
-
-	log_set_level(LOG_QUIET);
-	return cmocka_run_group_tests_name("trace writer", tests, NULL, NULL);
-}
+ALL_TESTS(unit_quiet, NULL);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Traffic, from posts made by hand; and the report's three forms of it. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "analysis/pairs.h"
 #include "base/log.h"
 #include "unit/traffic_world.h"
@@ -32,12 +27,11 @@ static void sums_of(const struct world *w, struct traffic_flow flow[3])
 }
 
 /* By carrier the nearest layer counts, though it comes later; those of no known carrier only where there are no others. */
-static void test_layers(void **state)
+TEST(layers)
 {
 	struct traffic_flow flow[3];
 	struct world w;
 
-	(void)state;
 	world_open(&w, false);
 	world_post(&w, 0, &func_upper_post, 1, NULL, send_of(CARRIER_UNKNOWN, 1000));
 	world_post(&w, 0, &func_middle_post, 2, NULL, send_of(CARRIER_SOCKET, 300));
@@ -57,13 +51,12 @@ static void test_layers(void **state)
 }
 
 /* What does not move data has no say in which layer counts, nor has what was refused. */
-static void test_kinds(void **state)
+TEST(kinds)
 {
 	struct call_post post = send_of(CARRIER_NIC, 100);
 	struct traffic_flow flow[3];
 	struct world w;
 
-	(void)state;
 	world_open(&w, false);
 	world_post(&w, 0, &func_middle_post, 1, NULL, post);
 	post.kind = POST_COMPLETION;
@@ -100,12 +93,11 @@ static uint64_t pair_bytes(const struct world *w, uint32_t from, uint32_t to)
 }
 
 /* Ends are learned later than they are led to; an end of several is nobody's; bytes that are read flow to who reads. */
-static void test_peers(void **state)
+TEST(peers)
 {
 	struct traffic_received *got;
 	struct world w;
 
-	(void)state;
 	world_open(&w, false);
 	world_post(&w, 0, &func_lowest_post, 1, NULL,
 		   post_between(POST_SEND, CARRIER_NIC, 100, "a", "b"));
@@ -138,12 +130,11 @@ static void test_peers(void **state)
 }
 
 /* What was seen to arrive is not counted again as what the other side sent; what it wrote does not arrive so. */
-static void test_arrivals(void **state)
+TEST(arrivals)
 {
 	struct traffic_received *got;
 	struct world w;
 
-	(void)state;
 	world_open(&w, false);
 	world_post(&w, 0, &func_lowest_post, 1, NULL,
 		   post_between(POST_SEND, CARRIER_SOCKET, 100, "a", "b"));
@@ -219,11 +210,10 @@ static void check_phase(const struct world *w, const char *name, uint64_t bytes)
 }
 
 /* The innermost open phase; of a thread that marks none, its process's; also of posts that are told late. */
-static void test_phases(void **state)
+TEST(phases)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, false);
 	world_post(&w, 0, &func_lowest_post, 90, NULL, send_of(CARRIER_SHM, 1));
 	mark(&w, 0, 100, MARK_BEGIN, 0, "solve");
@@ -258,14 +248,13 @@ static void region(struct world *w, int thread, uint64_t ts, enum region_end end
 }
 
 /* Regions are the same, beside the phases. */
-static void test_regions(void **state)
+TEST(regions)
 {
 	static const char *const lines[] = {",solve,outer,,1,2,", ",,inner,,1,30,", ",,,,1,400,",
 					    NULL};
 	struct world w;
 	char *text;
 
-	(void)state;
 	world_open(&w, false);
 	mark(&w, 0, 100, MARK_BEGIN, 0, "solve");
 	region(&w, 0, 110, REGION_UNDER_WAY, 0, "outer");
@@ -284,7 +273,7 @@ static void test_regions(void **state)
 }
 
 /* By which protocol a phase's messages went. */
-static void test_steps(void **state)
+TEST(steps)
 {
 	static const char *const rows[] = {",1 KiB,,eager,2,2000,", ",1 MiB,,RTS,1,0,",
 					   ",1 MiB,,data,1,1000000,", NULL};
@@ -297,7 +286,6 @@ static void test_steps(void **state)
 	struct world w;
 	char *text;
 
-	(void)state;
 	world_open(&w, false);
 	mark(&w, 0, 100, MARK_BEGIN, 0, "1 KiB");
 	post.step = STEP_EAGER;
@@ -323,11 +311,10 @@ static void test_steps(void **state)
 }
 
 /* Of so many changes ago that it was forgotten. */
-static void test_phases_forgotten(void **state)
+TEST(phases_forgotten)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, false);
 	for (uint64_t i = 0; i < 1000; i++)
 		mark(&w, 0, 100 + i, MARK_BEGIN, 0, "x");
@@ -359,7 +346,7 @@ static void contexts_tell(struct world *w)
 								   .within_unknown = true});
 }
 
-static void test_report_text(void **state)
+TEST(report_text)
 {
 	static const char *const lines[] = {
 		"Posts: what was handed to the network",
@@ -374,7 +361,6 @@ static void test_report_text(void **state)
 	struct world w;
 	char *text;
 
-	(void)state;
 	world_open(&w, false);
 	contexts_tell(&w);
 	world_settle(&w);
@@ -384,7 +370,7 @@ static void test_report_text(void **state)
 	world_close(&w);
 }
 
-static void test_report_csv(void **state)
+TEST(report_csv)
 {
 	static const char *const lines[] = {
 		"rank,job,pid,device,destination,peer_rank,",
@@ -397,7 +383,6 @@ static void test_report_csv(void **state)
 	struct world w;
 	char *text;
 
-	(void)state;
 	world_open(&w, false);
 	contexts_tell(&w);
 	world_settle(&w);
@@ -422,13 +407,12 @@ static json_t *row_with(const json_t *list, const char *key, const char *value)
 	return NULL;
 }
 
-static void test_report_json(void **state)
+TEST(report_json)
 {
 	json_t *root, *traffic, *row;
 	struct world w;
 	char *text;
 
-	(void)state;
 	world_open(&w, false);
 	contexts_tell(&w);
 	world_settle(&w);
@@ -451,12 +435,11 @@ static void test_report_json(void **state)
 }
 
 /* A trace without posts has no such section, and asking for it fails. */
-static void test_report_none(void **state)
+TEST(report_none)
 {
 	struct world w;
 	char *text;
 
-	(void)state;
 	world_open(&w, false);
 	text = printed(&w.r, 'j');
 	assert_null(strstr(text, "\"traffic\""));
@@ -465,18 +448,4 @@ static void test_report_none(void **state)
 	assert_int_equal(report_traffic_check(&w.r), -ENODATA);
 	log_set_level(LOG_INFO);
 	world_close(&w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layers),	    cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_peers),	    cmocka_unit_test(test_arrivals),
-		cmocka_unit_test(test_phases),	    cmocka_unit_test(test_phases_forgotten),
-		cmocka_unit_test(test_regions),	    cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_report_text), cmocka_unit_test(test_report_csv),
-		cmocka_unit_test(test_report_json), cmocka_unit_test(test_report_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* When data of nonblocking operations began to move, from posts and operations made by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "unit/traffic_world.h"
 
 struct operation {
@@ -86,13 +81,12 @@ static const struct operation alone[] = {
 	{&func_mpi_isend, 900, 910, 990, 999, 1, 0, 0}, /* has no data */
 };
 
-static void test_starts(void **state)
+TEST(starts)
 {
 	struct call_post post = post_between(POST_SEND, CARRIER_NIC, 8192, "a", "b");
 	struct call_post control = post, read = post;
 	struct world w;
 
-	(void)state;
 	world_open(&w, false);
 	control.bytes = 64;
 	read.kind = POST_READ;
@@ -116,14 +110,13 @@ static void test_starts(void **state)
 }
 
 /* A receiver's reads are its receives'; sends and receives do not hide each other. */
-static void test_starts_both_ways(void **state)
+TEST(starts_both_ways)
 {
 	static const struct operation ops[] = {{&func_mpi_isend, 100, 110, 190, 200, 1, 8192, 0},
 					       {&func_mpi_irecv, 90, 95, 190, 200, 1, 8192, 0}};
 	struct call_post post = post_between(POST_READ, CARRIER_CMA, 8192, NULL, "pid 200");
 	struct world w;
 
-	(void)state;
 	world_open(&w, false);
 	operate(&w, 1, &ops[0]);
 	operate(&w, 2, &ops[1]);
@@ -135,7 +128,7 @@ static void test_starts_both_ways(void **state)
 }
 
 /* Two at once to the same peer cannot be told apart, unless posts name their request; to different peers they can. */
-static void test_starts_doubt(void **state)
+TEST(starts_doubt)
 {
 	static const struct operation same[] = {{&func_mpi_isend, 100, 110, 190, 200, 1, 8192, 0},
 						{&func_mpi_isend, 120, 130, 190, 200, 1, 8192, 0}},
@@ -145,7 +138,6 @@ static void test_starts_doubt(void **state)
 			 far = post_between(POST_SEND, CARRIER_CMA, 8192, NULL, "pid 300");
 	struct world w;
 
-	(void)state;
 	world_open(&w, false);
 	operate(&w, 1, &same[0]);
 	operate(&w, 2, &same[1]);
@@ -175,7 +167,7 @@ static void test_starts_doubt(void **state)
 }
 
 /* Where calls are missing, nothing is told. */
-static void test_starts_gap(void **state)
+TEST(starts_gap)
 {
 	static const struct operation ops[] = {
 		{&func_mpi_isend, 5100, 5110, 5190, 5200, 1, 8192, 0},
@@ -183,7 +175,6 @@ static void test_starts_gap(void **state)
 	struct call_post post = post_between(POST_SEND, CARRIER_NIC, 8192, "a", "b");
 	struct world w;
 
-	(void)state;
 	world_open(&w, true);
 	for (int i = 0; i < 2; i++) {
 		operate(&w, 1, &ops[i]);
@@ -215,12 +206,11 @@ static const struct operation receives[] = {
 	{&func_mpi_irecv, 300, 310, 400, 410, 1, 8192, 8}, /* in two parts, that name it */
 };
 
-static void test_arrivals(void **state)
+TEST(arrivals)
 {
 	struct call_post post = post_between(POST_ARRIVAL, CARRIER_UNKNOWN, 8192, NULL, NULL);
 	struct world w;
 
-	(void)state;
 	world_open(&w, false);
 	for (uint64_t i = 0; i < 4; i++)
 		operate(&w, 1 + i, &receives[i]);
@@ -248,14 +238,13 @@ static void test_arrivals(void **state)
 }
 
 /* Two that may be meant: neither is told, unless what arrives names its request. */
-static void test_arrivals_doubt(void **state)
+TEST(arrivals_doubt)
 {
 	static const struct operation same[] = {{&func_mpi_irecv, 100, 110, 200, 210, 1, 8192, 5},
 						{&func_mpi_irecv, 120, 130, 200, 210, 1, 8192, 5}};
 	struct call_post post = post_between(POST_ARRIVAL, CARRIER_UNKNOWN, 8192, NULL, NULL);
 	struct world w;
 
-	(void)state;
 	world_open(&w, false);
 	operate(&w, 1, &same[0]);
 	operate(&w, 2, &same[1]);
@@ -272,7 +261,7 @@ static void test_arrivals_doubt(void **state)
 }
 
 /* Without names: by the peer, of layers that count. */
-static void test_arrivals_by_peer(void **state)
+TEST(arrivals_by_peer)
 {
 	static const struct operation ops[] = {{&func_mpi_irecv, 100, 110, 200, 210, 1, 8192, 5},
 					       {&func_mpi_irecv, 300, 310, 400, 410, 1, 8192, 5},
@@ -281,7 +270,6 @@ static void test_arrivals_by_peer(void **state)
 			 far = post_between(POST_ARRIVAL, CARRIER_CMA, 8192, NULL, "pid 300");
 	struct world w;
 
-	(void)state;
 	world_open(&w, false);
 	for (uint64_t i = 0; i < 3; i++)
 		operate(&w, 1 + i, &ops[i]);
@@ -293,16 +281,4 @@ static void test_arrivals_by_peer(void **state)
 	world_settle(&w);
 	check_arrivals(&w, 1, 1, 200 - 171);
 	world_close(&w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_starts),		 cmocka_unit_test(test_starts_both_ways),
-		cmocka_unit_test(test_starts_doubt),	 cmocka_unit_test(test_starts_gap),
-		cmocka_unit_test(test_arrivals),	 cmocka_unit_test(test_arrivals_doubt),
-		cmocka_unit_test(test_arrivals_by_peer),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* record --last and --when: what they may say, and which calls match. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <errno.h>
 
+#include "unit/test.h"
 #include "abi/event.h"
 #include "base/log.h"
 #include "collect/trigger.h"
@@ -32,7 +27,7 @@ static int parse(const char *last, const char *when, struct keep_options *out)
 	return err;
 }
 
-static void test_last(void **state)
+TEST(last)
 {
 	static const struct {
 		const char *text;
@@ -44,7 +39,6 @@ static void test_last(void **state)
 	static const char *const bad[] = {"", "x", "10 s", "999ms", "0", "25h", "64K", "-1s"};
 	struct keep_options o;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
 		assert_int_equal(parse(good[i].text, NULL, &o), 0);
 		assert_int_equal(o.span_ns, good[i].ns);
@@ -57,7 +51,7 @@ static void test_last(void **state)
 	}
 }
 
-static void test_when(void **state)
+TEST(when)
 {
 	static const char *const bad[] = {"MPI_Allreduce",
 					  "> 50ms",
@@ -69,7 +63,6 @@ static void test_when(void **state)
 	struct keep_options o;
 	int func = func_table_find("MPI_Allreduce");
 
-	(void)state;
 	assert_int_equal(parse("10s", "  MPI_Allreduce  >  50ms ", &o), 0);
 	assert_int_equal(o.when_cnt, 1);
 	assert_int_equal(o.when[0].over_ns, 50 * MS);
@@ -104,14 +97,13 @@ static void call(struct trigger *t, int func, uint64_t end_ns, uint64_t dur_ns, 
 	trigger_record(t, &c.hdr);
 }
 
-static void test_match(void **state)
+TEST(match)
 {
 	int func = func_table_find("MPI_Allreduce"), other = func_table_find("MPI_Send");
 	const struct pov_switch sw = {.hdr = {.size = sizeof(sw), .kind = POV_KIND_SWITCH}};
 	struct keep_options o;
 	struct trigger t;
 
-	(void)state;
 	assert_int_equal(parse("10s", "MPI_Allreduce > 50ms", &o), 0);
 	trigger_init(&t, o.when, o.when_cnt, func_table_count());
 	trigger_record(&t, &sw.hdr);
@@ -140,15 +132,4 @@ static void test_match(void **state)
 	assert_true(trigger_due(&t, 5000 * MS));
 	assert_int_equal(t.matches, 4);
 	record_last_release(&o);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_last),
-		cmocka_unit_test(test_when),
-		cmocka_unit_test(test_match),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

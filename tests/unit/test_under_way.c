@@ -3,14 +3,9 @@
  * What is under way when a file is cut is in it once: whatever of it ends while it is read, and whenever its record comes. Moments: 1000
  * is the cut; spins and counts are read for the second time when they have come to 1100.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "abi/event.h"
 #include "collect/under_way.h"
 
@@ -80,11 +75,10 @@ static uint64_t cut(const union any *first, const union any *second, const union
 	return under_way_tell(&u, on_told, NULL);
 }
 
-static void still_under_way(void **state)
+TEST(still_under_way)
 {
 	union any s = spin(500, 1100), c = counted(3, 400, 1100), l = call(300, CUT);
 
-	(void)state;
 	assert_int_equal(cut(&s, &s, NULL, NULL), 0);
 	assert_int_equal(told_cnt, 1);
 	assert_int_equal(told[0].hdr.ts_ns, CUT);
@@ -98,11 +92,10 @@ static void still_under_way(void **state)
 }
 
 /* The last poll was before the cut, and the spin is told when something else happens: it is in the file as that record. */
-static void ended_before_and_told_behind(void **state)
+TEST(ended_before_and_told_behind)
 {
 	union any s = spin(500, 900), c = counted(3, 400, 900), other = counted(4, 400, 900);
 
-	(void)state;
 	cut(&s, &s, NULL, &s);
 	assert_int_equal(told_cnt, 0);
 	cut(&c, &c, NULL, &c);
@@ -112,12 +105,11 @@ static void ended_before_and_told_behind(void **state)
 }
 
 /* It ends between the cut and the reading: its record belongs to what comes next, so the file has what was there at the cut. */
-static void ended_while_it_was_read(void **state)
+TEST(ended_while_it_was_read)
 {
 	union any s = spin(500, 1050), c = counted(3, 400, 1050), l = call(300, 1050);
 	union any next = spin(1060, 1100);
 
-	(void)state;
 	cut(NULL, &next, &s, NULL);
 	assert_int_equal(told_cnt, 1);
 	assert_int_equal(told[0].spin.dur_ns, 500);
@@ -129,25 +121,12 @@ static void ended_while_it_was_read(void **state)
 	assert_true(told[0].hdr.flags & POV_CALL_OPEN);
 }
 
-static void of_another_time(void **state)
+TEST(of_another_time)
 {
 	union any before = call(300, 900), behind = call(1010, 1050), s = spin(1010, 1050);
 
-	(void)state;
 	cut(NULL, NULL, &before, &behind);
 	assert_int_equal(told_cnt, 0);
 	cut(NULL, &s, NULL, &s);
 	assert_int_equal(told_cnt, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(still_under_way),
-		cmocka_unit_test(ended_before_and_told_behind),
-		cmocka_unit_test(ended_while_it_was_read),
-		cmocka_unit_test(of_another_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

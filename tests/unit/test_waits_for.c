@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Whom ranks wait for: who has their core, who is late to a collective, who has not sent or received yet. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "analysis/arrivals.h"
 #include "analysis/holders.h"
 #include "analysis/late.h"
@@ -85,7 +80,7 @@ static struct holders_row row_of(const struct cores *x, uint32_t tid)
 }
 
 /* Preempted: two strangers run one after the other until it has its core back. */
-static void test_held_by_others(void **state)
+TEST_WITH(held_by_others, cores_begin, cores_end)
 {
 	struct cores *x = *state;
 	struct mfix *f = &x->f;
@@ -107,7 +102,7 @@ static void test_held_by_others(void **state)
 }
 
 /* Threads of one process; and a CPU that was idle while a thread was on its way to it. */
-static void test_held_by_own_and_idle(void **state)
+TEST_WITH(held_by_own_and_idle, cores_begin, cores_end)
 {
 	struct cores *x = *state;
 	struct mfix *f = &x->f;
@@ -126,7 +121,7 @@ static void test_held_by_own_and_idle(void **state)
 }
 
 /* It waits for CPU 0 first, and then for CPU 1. */
-static void test_held_elsewhere(void **state)
+TEST_WITH(held_elsewhere, cores_begin, cores_end)
 {
 	struct cores *x = *state;
 	struct mfix *f = &x->f;
@@ -188,12 +183,11 @@ static void collective(struct arrivals *a, struct ranks *w, int rank, const stru
  * Rank 0 comes at 100, 1 at 200, 2 at 500: from 100 to 200 rank 0 waits for two, half of it for each; from then on both wait for rank
  * 2. Of a call that does not block nobody waits; and who could leave before waits no longer.
  */
-static void test_arrivals(void **state)
+TEST(arrivals)
 {
 	struct arrivals a;
 	struct ranks w;
 
-	(void)state;
 	ranks_open(&w);
 	arrivals_init(&a);
 	a.sink.start(&a, w.f.model);
@@ -243,7 +237,7 @@ static struct match match_of(struct ranks *w, uint64_t send_ns, uint64_t sent_ns
 	return (struct match){.send = send, .recv = recv};
 }
 
-static void test_late(void **state)
+TEST(late)
 {
 	struct late_pairs a;
 	struct match m;
@@ -251,7 +245,6 @@ static void test_late(void **state)
 	struct ranks w;
 	uint32_t n;
 
-	(void)state;
 	ranks_open(&w);
 	late_init(&a);
 	m = match_of(&w, 500, 510, 200, 520); /* the receive waits 300 for its send */
@@ -296,17 +289,4 @@ static void test_late(void **state)
 	free(l);
 	late_release(&a);
 	mfix_release(&w.f);
-}
-
-#define CORES(test) cmocka_unit_test_setup_teardown(test, cores_begin, cores_end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CORES(test_held_by_others),  CORES(test_held_by_own_and_idle),
-		CORES(test_held_elsewhere),  cmocka_unit_test(test_arrivals),
-		cmocka_unit_test(test_late),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,10 @@
  * Arrows of messages and of nonblocking operations: where they leave and arrive, what they say, and which are not drawn. What matching and
  * the model tell is made by hand. An end is written as "thread name@time" with the number of its arrow and its values.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "analysis/match.h"
 #include "writer/timeline.h"
 
@@ -118,12 +113,11 @@ static void operate(const struct model_operation *of, const struct call_request 
 	timeline_get_sink(tl)->operation(tl, &o);
 }
 
-static void operation(void **state)
+TEST(operation)
 {
 	const struct call_request done = {.bytes = BYTES_UNKNOWN};
 	const struct call_request got = {.has_status = true, .bytes = 150};
 
-	(void)state;
 	operate(&(struct model_operation){.thread = &thread[0],
 					  .starter = &thread[2],
 					  .func = &isend,
@@ -153,7 +147,7 @@ static void operation(void **state)
 }
 
 /* Several of one call do not share a nanosecond, unless the call is shorter. */
-static void operations_of_a_call(void **state)
+TEST(operations_of_a_call)
 {
 	const struct call_request done = {.bytes = BYTES_UNKNOWN};
 	struct model_operation o = {.thread = &thread[0],
@@ -164,7 +158,6 @@ static void operations_of_a_call(void **state)
 				    .completing_ns = 50,
 				    .end_ns = 53};
 
-	(void)state;
 	for (; o.place < 3; o.end_place = ++o.place)
 		operate(&o, &done);
 	expect("10 started@9 >1 operation=Isend bytes=0\n"
@@ -175,7 +168,7 @@ static void operations_of_a_call(void **state)
 	       "10 finished@52 <3 operation=Isend bytes=0 between_us=40 completing_us=3\n");
 }
 
-static void no_operation(void **state)
+TEST(no_operation)
 {
 	const struct call_request done = {.bytes = BYTES_UNKNOWN};
 	const struct model_operation whole = {.thread = &thread[0],
@@ -188,7 +181,6 @@ static void no_operation(void **state)
 					      .end_ns = 40};
 	struct model_operation o = whole;
 
-	(void)state;
 	operate(&o, NULL); /* it blocks */
 	o.starter = NULL;
 	operate(&o, &done);
@@ -239,11 +231,10 @@ static void tell(struct match m)
 	tl_arrow_message(tl, &m);
 }
 
-static void message_waits(void **state)
+TEST(message_waits)
 {
 	struct match m;
 
-	(void)state;
 	/* late sender, waited for from 150 on */
 	tell(message(200, 300, 400, 100, 150, 250));
 	expect("10 sent@200 >1 to_rank=1 bytes=64 tag=3 latency_us=50 receiver_waited_us=50\n"
@@ -268,11 +259,10 @@ static void message_waits(void **state)
 }
 
 /* Started by one call, or completed by one. */
-static void messages_of_a_call(void **state)
+TEST(messages_of_a_call)
 {
 	struct match m = message(100, 300, 400, 90, 150, 250);
 
-	(void)state;
 	m.send.place = 2;
 	m.recv.end_place = 4;
 	tell(m);
@@ -286,11 +276,10 @@ static void messages_of_a_call(void **state)
 	       "11 received@101 <2 from_rank=0 bytes=64 tag=3 latency_us=2 receiver_waited_us=5\n");
 }
 
-static void no_message(void **state)
+TEST(no_message)
 {
 	struct match m = message(300, 310, 400, 100, 150, 250);
 
-	(void)state;
 	tell(m); /* by the clocks of two hosts it came before it was sent */
 	assert_int_equal(totals.arrows_reversed, 1);
 	m = message(100, 110, 400, 100, 150, 250);
@@ -301,16 +290,4 @@ static void no_message(void **state)
 	assert_int_equal(totals.flows, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(operation, begin, end),
-		cmocka_unit_test_setup_teardown(operations_of_a_call, begin, end),
-		cmocka_unit_test_setup_teardown(no_operation, begin, end),
-		cmocka_unit_test_setup_teardown(message_waits, begin, end),
-		cmocka_unit_test_setup_teardown(messages_of_a_call, begin, end),
-		cmocka_unit_test_setup_teardown(no_message, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, end);

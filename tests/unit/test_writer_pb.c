@@ -2,16 +2,11 @@
 /*
  * The protobuf appender against bytes worked out by hand, and the table of interned strings.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "writer/pb.h"
 #include "writer/pb_intern.h"
 
@@ -22,11 +17,10 @@
 		assert_memory_equal((b)->base, want, sizeof(want)); \
 	} while (0)
 
-static void scalars(void **state)
+TEST(scalars)
 {
 	struct pb b = {0};
 
-	(void)state;
 	pb_u64(&b, 1, 0);
 	ASSERT_BYTES(&b, 0x08, 0x00);
 	pb_reset(&b);
@@ -51,13 +45,12 @@ static void scalars(void **state)
 	pb_release(&b);
 }
 
-static void messages_in_place(void **state)
+TEST(messages_in_place)
 {
 	struct pb b = {0}, inner = {0}, same = {0};
 	uint8_t data[40000] = {0};
 	size_t outer, at;
 
-	(void)state;
 	at = pb_open(&b, 3);
 	pb_u64(&b, 1, 150);
 	pb_close(&b, at);
@@ -91,11 +84,10 @@ static void messages_in_place(void **state)
 	pb_release(&same);
 }
 
-static void packed(void **state)
+TEST(packed)
 {
 	struct pb array = {0}, b = {0};
 
-	(void)state;
 	pb_varint(&array, 3);
 	pb_varint(&array, 270);
 	pb_varint(&array, 86942);
@@ -105,13 +97,12 @@ static void packed(void **state)
 	pb_release(&b);
 }
 
-static void intern_numbers(void **state)
+TEST(intern_numbers)
 {
 	struct intern *in = intern_new(1000, 1 << 20);
 	struct pb fresh = {0};
 	char reused[16] = "one";
 
-	(void)state;
 	assert_int_equal(intern_add(in, INTERN_EVENT_NAME, "MPI_Send", &fresh), 1);
 	ASSERT_BYTES(&fresh, 0x12, 12, 0x08, 1, 0x12, 8, 'M', 'P', 'I', '_', 'S', 'e', 'n', 'd');
 	pb_reset(&fresh);
@@ -135,13 +126,12 @@ static void intern_numbers(void **state)
 	pb_release(&fresh);
 }
 
-static void intern_bounded(void **state)
+TEST(intern_bounded)
 {
 	struct intern *in = intern_new(100, 1 << 20);
 	struct pb fresh = {0};
 	char s[16];
 
-	(void)state;
 	for (int round = 0; round < 3; round++) {
 		for (uint32_t i = 0; i < 100; i++) {
 			assert_false(intern_full(in));
@@ -173,15 +163,4 @@ static void intern_bounded(void **state)
 	assert_true(intern_full(in));
 	intern_free(in);
 	pb_release(&fresh);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(scalars),	  cmocka_unit_test(messages_in_place),
-		cmocka_unit_test(packed),	  cmocka_unit_test(intern_numbers),
-		cmocka_unit_test(intern_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

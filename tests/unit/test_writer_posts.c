@@ -3,16 +3,11 @@
  * What the timeline makes of posts, written down as lines: "track: name@begin-end", "track: name!time" for an instant, ">1" and "1>"
  * where an arrow leaves and arrives. The model's objects are made by hand.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "abi/event.h"
 #include "base/text.h"
 #include "writer/timeline.h"
@@ -190,11 +185,10 @@ static struct call_post step(enum post_kind kind, const char *op, enum post_step
 
 /* ---- tracks ---- */
 
-static void tracks(void **state)
+TEST(tracks)
 {
 	struct call_post tcp = post(POST_SEND, "am", 0), cma = post(POST_READ, NULL, 0);
 
-	(void)state;
 	tcp.transport = "tcp";
 	cma.transport = NULL;
 	cma.carrier = CARRIER_CMA;
@@ -216,9 +210,8 @@ static void tracks(void **state)
 }
 
 /* Posts of one call follow one another, on their own track; what lies in the call does not end behind it. */
-static void shared_time(void **state)
+TEST(shared_time)
 {
-	(void)state;
 	begin();
 	TELL(&a, &post_send, 10, 41, post(POST_SEND, "SEND", 1), post(POST_WRITE, "WRITE", 2),
 	     post(POST_COMPLETION, "SEND", 3), post(POST_SEND, "SEND", 4));
@@ -233,11 +226,10 @@ static void shared_time(void **state)
 	assert_int_equal(totals.open, 2);
 }
 
-static void arguments(void **state)
+TEST(arguments)
 {
 	struct call_post p = post(POST_WRITE, "RDMA_WRITE", 0xab);
 
-	(void)state;
 	p.dest = "lid 7";
 	p.device = "mlx5_0:1";
 	p.local_end = "lid 3 qp 7";
@@ -261,12 +253,11 @@ static void arguments(void **state)
 	       "mpi_call=in no MPI call thread_name=progress\n");
 }
 
-static void selection(void **state)
+TEST(selection)
 {
 	const char *const globs[] = {"post_*"};
 	struct rank_range third = {.job = -1, .first = 3, .last = 3};
 
-	(void)state;
 	chosen = (struct writer_select){.from_ns = 100, .to_ns = 200};
 	begin();
 	TELL(&a, &post_send, 10, 99, post(POST_SEND, "early", 1));
@@ -291,11 +282,10 @@ static void selection(void **state)
 
 /* ---- arrows ---- */
 
-static void arrow(void **state)
+TEST(arrow)
 {
 	struct call_post elsewhere = post(POST_COMPLETION, "SEND", 1);
 
-	(void)state;
 	elsewhere.queue = 8;
 	begin();
 	TELL(&a, &post_send, 10, 20, post(POST_SEND, "SEND", 1));
@@ -318,9 +308,8 @@ static void arrow(void **state)
 }
 
 /* The completion is told of first, by another thread, whose call began before the post and lasts: the arrow does not turn back. */
-static void arrow_from_later_told(void **state)
+TEST(arrow_from_later_told)
 {
-	(void)state;
 	begin();
 	TELL(&b, &poll_cq, 5, 60, post(POST_COMPLETION, "SEND", 1));
 	TELL(&b, &post_send, 59, 60, post(POST_SEND, "SEND", 1)); /* not before it was learned */
@@ -333,9 +322,8 @@ static void arrow_from_later_told(void **state)
 }
 
 /* Unsignalled posts have no completion; that of a later one tells that they are over, and their ids are used again. */
-static void unsignalled(void **state)
+TEST(unsignalled)
 {
-	(void)state;
 	begin();
 	for (uint64_t t = 0; t < 600; t += 200) {
 		TELL(&a, &post_send, t + 10, t + 20, post(POST_SEND, "SEND", 1));
@@ -350,9 +338,8 @@ static void unsignalled(void **state)
 }
 
 /* All have the same id. Receives complete one by one; of the others it is not known which have completions. */
-static void same_id(void **state)
+TEST(same_id)
 {
-	(void)state;
 	begin();
 	TELL(&a, &post_send, 10, 20, post(POST_RECV, "RECV", 0));
 	TELL(&a, &post_send, 20, 30, post(POST_RECV, "RECV", 0));
@@ -370,9 +357,8 @@ static void same_id(void **state)
 }
 
 /* A completion that does not say of what it is: one post with its id that waits is meant, of either side. */
-static void side_unknown(void **state)
+TEST(side_unknown)
 {
-	(void)state;
 	begin();
 	TELL(&a, &post_send, 10, 20, post(POST_RECV, "RECV", 1));
 	TELL(&a, &post_send, 20, 30, post(POST_SEND, "SEND", 2));
@@ -388,13 +374,12 @@ static void side_unknown(void **state)
 	assert_int_equal(totals.unpaired, 1);
 }
 
-static void no_arrow_across_losses(void **state)
+TEST(no_arrow_across_losses)
 {
 	struct call_post refused = post(POST_SEND, "SEND", 1);
 	const struct model_lost lost = {
 		.since_ns = START + 21, .ts_ns = START + 25, .cnt = 1, .class = POV_CLASS_CALL};
 
-	(void)state;
 	refused.failed = true;
 	begin();
 	TELL(&a, &post_send, 10, 20, post(POST_SEND, "SEND", 1));
@@ -408,11 +393,10 @@ static void no_arrow_across_losses(void **state)
 	assert_int_equal(totals.unpaired, 1);
 }
 
-static void pairs_bounded(void **state)
+TEST(pairs_bounded)
 {
 	uint64_t t = 0;
 
-	(void)state;
 	begin();
 	for (uint32_t i = 0; i < 2 * TIMELINE_PAIRS_MAX; i++, t += 10) {
 		TELL(&a, &post_send, t, t + 5, post(POST_SEND, "SEND", i));
@@ -427,9 +411,8 @@ static void pairs_bounded(void **state)
 
 /* ---- messages ---- */
 
-static void message(void **state)
+TEST(message)
 {
-	(void)state;
 	begin();
 	TELL(&a, &am_bcopy, 10, 20, step(POST_SEND, "RTS", STEP_RTS, 5));
 	TELL(&a, &am_bcopy, 30, 40, step(POST_ARRIVAL, "RTR", STEP_RTR, 5));
@@ -453,9 +436,8 @@ static void message(void **state)
 }
 
 /* Numbers come again; what began before and was not over by then lies on another lane. */
-static void lanes(void **state)
+TEST(lanes)
 {
-	(void)state;
 	begin();
 	TELL(&a, &am_bcopy, 10, 20, step(POST_SEND, "RTS", STEP_RTS, 1));
 	TELL(&a, &am_bcopy, 30, 40, step(POST_ARRIVAL, "eager", STEP_EAGER, 5));
@@ -472,9 +454,8 @@ static void lanes(void **state)
 	       "10 messages: uct: rendezvous@100-110\n10 messages: uct: RTS!100\n");
 }
 
-static void lanes_bounded(void **state)
+TEST(lanes_bounded)
 {
-	(void)state;
 	begin();
 	for (uint64_t i = 0; i <= TIMELINE_LANES_MAX; i++)
 		TELL(&a, &am_bcopy, 10 + i, 11 + i, step(POST_SEND, "RTS", STEP_RTS, 1 + i));
@@ -487,11 +468,10 @@ static void lanes_bounded(void **state)
 }
 
 /* Many short ones lie between, and behind, a few that never end: all have their place. */
-static void lanes_hold_many(void **state)
+TEST(lanes_hold_many)
 {
 	uint64_t t = 100;
 
-	(void)state;
 	begin();
 	TELL(&a, &am_bcopy, 10, 20, step(POST_SEND, "RTS", STEP_RTS, 1));
 	TELL(&a, &am_bcopy, 20, 30, step(POST_SEND, "RTS", STEP_RTS, 2));
@@ -504,27 +484,4 @@ static void lanes_hold_many(void **state)
 	end();
 	assert_int_equal(totals.messages, 5002);
 	assert_int_equal(totals.messages_hidden, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tracks),
-		cmocka_unit_test(shared_time),
-		cmocka_unit_test(arguments),
-		cmocka_unit_test(selection),
-		cmocka_unit_test(arrow),
-		cmocka_unit_test(arrow_from_later_told),
-		cmocka_unit_test(unsignalled),
-		cmocka_unit_test(same_id),
-		cmocka_unit_test(no_arrow_across_losses),
-		cmocka_unit_test(side_unknown),
-		cmocka_unit_test(pairs_bounded),
-		cmocka_unit_test(message),
-		cmocka_unit_test(lanes),
-		cmocka_unit_test(lanes_bounded),
-		cmocka_unit_test(lanes_hold_many),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

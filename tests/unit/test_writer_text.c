@@ -3,18 +3,14 @@
  * Numbers and names as the timeline writers spell them, and the file end they go through.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "unit/test.h"
 #include "writer/out.h"
 #include "base/text.h"
 
@@ -24,11 +20,10 @@ static const char *ended(char *buf, char *end)
 	return buf;
 }
 
-static void numbers(void **state)
+TEST(numbers)
 {
 	char b[64];
 
-	(void)state;
 	assert_string_equal(ended(b, text_u64(b, 0)), "0");
 	assert_string_equal(ended(b, text_u64(b, 9)), "9");
 	assert_string_equal(ended(b, text_u64(b, 10)), "10");
@@ -55,9 +50,8 @@ static const char *json_of(const char *s, size_t n)
 	return ended(b, text_json(b, s, n));
 }
 
-static void json_strings(void **state)
+TEST(json_strings)
 {
-	(void)state;
 	assert_string_equal(json_of("plain", 5), "\"plain\"");
 	assert_string_equal(json_of("", 0), "\"\"");
 	assert_string_equal(json_of("a\"b\\c", 5), "\"a\\\"b\\\\c\"");
@@ -75,11 +69,10 @@ static void json_strings(void **state)
 }
 
 /* Each byte at each place among plain ones. */
-static void plain_text_ends_where_it_does(void **state)
+TEST(plain_text_ends_where_it_does)
 {
 	char s[20];
 
-	(void)state;
 	for (int c = 0; c < 256; c++) {
 		bool plain = c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 
@@ -93,12 +86,11 @@ static void plain_text_ends_where_it_does(void **state)
 }
 
 /* Whatever bytes come in, a strict reader takes it, and the room promised is enough. */
-static void json_strings_always_valid(void **state)
+TEST(json_strings_always_valid)
 {
 	char in[64], out[TEXT_JSON_BYTES(sizeof(in))], *end;
 	unsigned int seed = 1;
 
-	(void)state;
 	for (int round = 0; round < 20000; round++) {
 		size_t n = (size_t)(rand_r(&seed) % (int)sizeof(in));
 		json_t *j;
@@ -120,24 +112,22 @@ static void json_strings_always_valid(void **state)
 	}
 }
 
-static void ftrace_names(void **state)
+TEST(ftrace_names)
 {
 	char b[64];
 
-	(void)state;
 	assert_string_equal(ended(b, text_ftrace_comm(b, "kworker/1:1", 11)), "kworker/1:1");
 	assert_string_equal(ended(b, text_ftrace_comm(b, "Web Content=\"\\\xff\n", 16)),
 			    "Web_Content_____");
 	assert_string_equal(ended(b, text_ftrace_comm(b, "", 0)), "?");
 }
 
-static void out_plain_and_gzip(void **state)
+TEST(out_plain_and_gzip)
 {
 	enum { LINES = 100000 };
 	char line[32], back[32];
 	uint64_t bytes[2];
 
-	(void)state;
 	for (int zip = 0; zip < 2; zip++) {
 		FILE *f = tmpfile();
 		struct out *o = out_new(f, zip);
@@ -167,12 +157,11 @@ static void out_plain_and_gzip(void **state)
 	assert_true(bytes[1] < bytes[0] / 2);
 }
 
-static void out_errors_stick(void **state)
+TEST(out_errors_stick)
 {
 	static char block[1 << 20];
 	uint64_t bytes = 7;
 
-	(void)state;
 	for (int zip = 0; zip < 2; zip++) {
 		FILE *f = fopen("/dev/full", "w");
 		struct out *o;
@@ -187,19 +176,4 @@ static void out_errors_stick(void **state)
 		assert_int_equal(bytes, 7);
 		fclose(f);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers),
-		cmocka_unit_test(json_strings),
-		cmocka_unit_test(plain_text_ends_where_it_does),
-		cmocka_unit_test(json_strings_always_valid),
-		cmocka_unit_test(ftrace_names),
-		cmocka_unit_test(out_plain_and_gzip),
-		cmocka_unit_test(out_errors_stick),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,11 @@
  * What the timeline makes of the model's story, written down as lines: "B name@begin", "E@end", "I name@time",
  * "S cpu:prev>next@time state". The model's objects are made by hand, so that damage can be, too.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit/test.h"
 #include "abi/event.h"
 #include "base/log.h"
 #include "writer/timeline.h"
@@ -240,9 +235,8 @@ static void lost(uint64_t since, uint64_t ts, uint16_t ring, uint16_t class)
 
 /* ---- slices ---- */
 
-static void nesting(void **state)
+TEST(nesting)
 {
-	(void)state;
 	begin();
 	call(&a, &send, 10, 50, 0);
 	call(&a, &recv, 10, 20, 1);
@@ -258,9 +252,8 @@ static void nesting(void **state)
 	assert_int_equal(totals.misplaced, 0);
 }
 
-static void open_calls(void **state)
+TEST(open_calls)
 {
-	(void)state;
 	begin();
 	call(&a, &send, 10, 0, 0);
 	call(&a, &recv, 20, 30, 1);
@@ -270,9 +263,8 @@ static void open_calls(void **state)
 	assert_int_equal(totals.open, 2);
 }
 
-static void overlap_becomes_instant(void **state)
+TEST(overlap_becomes_instant)
 {
-	(void)state;
 	begin();
 	call(&a, &send, 10, 50, 0);
 	call(&a, &recv, 40, 60, 1);
@@ -288,9 +280,8 @@ static void overlap_becomes_instant(void **state)
 }
 
 /* A call with too many nested ones to hold: the first are told before it. */
-static void late_parent(void **state)
+TEST(late_parent)
 {
-	(void)state;
 	begin();
 	call(&a, &send, 5, 8, 0);
 	call(&a, &recv, 20, 25, 1);
@@ -319,14 +310,13 @@ static void late_parent(void **state)
 	assert_int_equal(totals.misplaced, 1);
 }
 
-static void selection(void **state)
+TEST(selection)
 {
 	const char *const globs[] = {"re*"};
 	struct rank_range third = {.job = -1, .first = 3, .last = 3};
 	struct writer_select sel = {.from_ns = 100, .to_ns = 200};
 	struct timeline_options opt = defaults();
 
-	(void)state;
 	opt.select = &sel;
 	begin_with(&opt);
 	call(&a, &send, 10, 99, 0);
@@ -353,9 +343,8 @@ static void selection(void **state)
 	expect("11 B send@20\n11 E@30\n");
 }
 
-static void markers(void **state)
+TEST(markers)
 {
-	(void)state;
 	begin();
 	lost(10, 20, 0, POV_CLASS_CALL);
 	lost(20, 30, 0, POV_CLASS_CALL);
@@ -371,9 +360,8 @@ static void markers(void **state)
 
 /* ---- switches ---- */
 
-static void chain(void **state)
+TEST(chain)
 {
-	(void)state;
 	begin();
 	sw(0, &idle, &a, 10, 0);
 	sw(0, &a, &x, 20, 0);
@@ -388,9 +376,8 @@ static void chain(void **state)
 	assert_int_equal(totals.synthetic, 0);
 }
 
-static void chain_mended(void **state)
+TEST(chain_mended)
 {
-	(void)state;
 	begin();
 	/* x is on the CPU, and then suddenly b was: nobody knows from when to when */
 	sw(0, &a, &x, 10, 1);
@@ -409,9 +396,8 @@ static void chain_mended(void **state)
 	assert_int_equal(totals.synthetic, 3);
 }
 
-static void chain_lost(void **state)
+TEST(chain_lost)
 {
-	(void)state;
 	begin();
 	sw(0, &a, &b, 10, 1);
 	lost(20, 30, 0, POV_CLASS_SCHED); /* b ran until 20 at least */
@@ -425,11 +411,10 @@ static void chain_lost(void **state)
 }
 
 /* Only targets' events are recorded: how long the others stay is not known. */
-static void chain_of_ranks_only(void **state)
+TEST(chain_of_ranks_only)
 {
 	struct timeline_options opt = defaults();
 
-	(void)state;
 	opt.sched_all = false;
 	begin_with(&opt);
 	sw(0, &a, &x, 10, 0);
@@ -443,9 +428,8 @@ static void chain_of_ranks_only(void **state)
 
 /* ---- arrows ---- */
 
-static void arrow(void **state)
+TEST(arrow)
 {
-	(void)state;
 	begin();
 	sw(1, &b, &idle, 10, 1);
 	wake(0, &a, &b, 20);
@@ -461,9 +445,8 @@ static void arrow(void **state)
 	assert_int_equal(totals.instants, 2);
 }
 
-static void no_arrow(void **state)
+TEST(no_arrow)
 {
-	(void)state;
 	begin();
 	/* the waker is between calls */
 	sw(1, &b, &idle, 10, 1);
@@ -496,12 +479,11 @@ static void no_arrow(void **state)
 }
 
 /* A thread that never calls anything must not stop the others' arrows, nor take memory without end. */
-static void wakes_bounded(void **state)
+TEST(wakes_bounded)
 {
 	struct timeline_options opt = defaults();
 	uint64_t t = 0;
 
-	(void)state;
 	opt.sched = false;
 	begin_with(&opt);
 	for (uint32_t i = 0; i < 2 * TIMELINE_WAKES_MAX; i++, t += 10) {
@@ -518,12 +500,11 @@ static void wakes_bounded(void **state)
 
 /* ---- identities ---- */
 
-static void stranger_is_told_late(void **state)
+TEST(stranger_is_told_late)
 {
 	struct model_process late = {.pid = 70, .out_pid = 70, .name = "late", .rank = -1};
 	struct model_thread t = {.tid = 71, .out_tid = 71, .proc = &other, .comm = "tid 71"};
 
-	(void)state;
 	begin();
 	sw(0, &a, &t, 10, 1);
 	t.proc = &late; /* its first call tells */
@@ -534,36 +515,12 @@ static void stranger_is_told_late(void **state)
 	assert_null(late.user);
 }
 
-static void rename_is_told(void **state)
+TEST(rename_is_told)
 {
-	(void)state;
 	begin();
 	sink->thread(sink->ctx, &a, START + 1);
 	strcpy(a.comm, "new");
 	sink->thread(sink->ctx, &a, START + 2);
 	end();
 	expect("T10/11 new\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nesting),
-		cmocka_unit_test(open_calls),
-		cmocka_unit_test(overlap_becomes_instant),
-		cmocka_unit_test(late_parent),
-		cmocka_unit_test(selection),
-		cmocka_unit_test(markers),
-		cmocka_unit_test(chain),
-		cmocka_unit_test(chain_mended),
-		cmocka_unit_test(chain_lost),
-		cmocka_unit_test(chain_of_ranks_only),
-		cmocka_unit_test(arrow),
-		cmocka_unit_test(no_arrow),
-		cmocka_unit_test(wakes_bounded),
-		cmocka_unit_test(stranger_is_told_late),
-		cmocka_unit_test(rename_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

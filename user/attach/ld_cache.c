@@ -78,11 +78,11 @@ static const char *text_at(const struct ld_cache *cache, uint32_t offset)
 
 const char *ld_cache_find(const struct ld_cache *cache, const char *name, size_t i)
 {
-	const char *first = cache->bytes + cache->table + sizeof(struct cache_header);
+	const size_t first = cache->table + sizeof(struct cache_header);
 	struct cache_entry e;
 
 	for (size_t at = 0; cache->bytes && at < cache->cnt; at++) {
-		memcpy(&e, first + at * sizeof(e), sizeof(e));
+		memcpy(&e, cache->bytes + first + at * sizeof(e), sizeof(e));
 		if (!strcmp(text_at(cache, e.key), name) && !i--)
 			return text_at(cache, e.value);
 	}

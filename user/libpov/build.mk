@@ -11,7 +11,7 @@ all: $(LIBPOV)
 $(BUILD)/obj/libpov/%.o: user/libpov/%.c
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LIBPOV_FLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CCACHE) $(CC) $(LIBPOV_FLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/libpov.so.1: $(LIBPOV_OBJ) user/libpov/libpov.map
 	$(say) LD $@

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * cmocka, with tests that register themselves. All files are one program; its argument names the file whose tests to run.
+ *
+ *   TEST(name) { … }                        a test
+ *   TEST_WITH(name, setup, teardown) { … }  a test with its own fixture; *state is what setup put there
+ *   EACH_TEST(setup, teardown);             once, above the tests: a fixture for each TEST of this file
+ *   ALL_TESTS(setup, teardown);             once: a fixture around all tests of this file together
+ *
+ * setup and teardown are int f(void **state), NULL for none; they return 0 or fail the test.
+ */
+#ifndef POV_UNIT_TEST_H
+#define POV_UNIT_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum unit_kind { UNIT_TEST, UNIT_EACH, UNIT_ALL };
+
+struct unit_entry {
+	enum unit_kind kind;
+	const char *file; /* as the compiler was given it */
+	struct CMUnitTest test;
+	struct unit_entry *next;
+};
+
+void unit_register(struct unit_entry *e);
+
+/* A setup for ALL_TESTS: messages of the code under test are not printed. */
+int unit_quiet(void **state);
+
+#define UNIT_REGISTER(id, kind_, name_, func, up, down)                                            \
+	static struct unit_entry unit_##id = {                                                     \
+		.kind = kind_, .file = __FILE__, .test = {name_, func, up, down, NULL}};           \
+	__attribute__((constructor)) static void unit_register_##id(void)                          \
+	{                                                                                          \
+		unit_register(&unit_##id);                                                         \
+	}                                                                                          \
+	_Static_assert(1, "takes the semicolon")
+
+#define TEST_WITH(id, up, down)                                                                    \
+	static void test_##id(void **state);                                                       \
+	UNIT_REGISTER(id, UNIT_TEST, #id, test_##id, up, down);                                    \
+	static void test_##id(void **state __attribute__((unused)))
+#define TEST(id) TEST_WITH(id, NULL, NULL)
+#define EACH_TEST(up, down) UNIT_REGISTER(each, UNIT_EACH, "", NULL, up, down)
+#define ALL_TESTS(up, down) UNIT_REGISTER(all, UNIT_ALL, "", NULL, up, down)
+
+#endif
