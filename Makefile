@@ -56,7 +56,7 @@ OPT ?= -O2 -g
 CPPFLAGS_ALL := -D_GNU_SOURCE -Iuser -Ibpf -I$(GEN) $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) \
 	$(CPPFLAGS)
 CFLAGS_ALL := -std=gnu11 $(OPT) $(WARN) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer \
-	-fno-sanitize-recover=undefined) $(CFLAGS)
+	-fno-sanitize-recover=undefined -DPOV_SANITIZED) $(CFLAGS)
 LDFLAGS_ALL := $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 MISSING := $(shell $(PKG_CONFIG) --print-errors --exists $(PKGS) 2>&1 | grep -o "'[a-z0-9-]*'" | sort -u; \
 	command -v $(PKG_CONFIG) >/dev/null || echo $(PKG_CONFIG))

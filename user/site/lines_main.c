@@ -28,7 +28,7 @@ static void limits_set(void)
 	if (getrlimit(RLIMIT_DATA, &limit))
 		return;
 	limit.rlim_cur = limit.rlim_max < DATA_BYTES ? limit.rlim_max : DATA_BYTES;
-#ifndef __SANITIZE_ADDRESS__ /* whose shadow counts, too */
+#ifndef POV_SANITIZED /* whose shadow counts, too */
 	setrlimit(RLIMIT_DATA, &limit);
 #endif
 }

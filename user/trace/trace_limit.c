@@ -47,14 +47,6 @@ uint64_t trace_json_bytes(const char *text, size_t len)
 	return bytes;
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1 /* its shadow is memory of this process, too */
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 /* Private writable memory of this process, as the kernel counts it, bytes; 0 if unknown. */
 static uint64_t data_bytes(void)
 {
@@ -75,7 +67,7 @@ void trace_limit_memory(char *const *path, int cnt)
 	uint64_t bytes = 0, most;
 	struct stat st;
 
-#ifdef SANITIZED
+#ifdef POV_SANITIZED /* its shadow is memory of this process, too */
 	return;
 #endif
 	if (getrlimit(RLIMIT_DATA, &limit) || limit.rlim_cur != RLIM_INFINITY)
