@@ -85,6 +85,14 @@ same() {
 	if cmp -s "$2" "$3"; then ok "$1"; else diff "$2" "$3" | not_ok "$1"; fi
 }
 
+# aim NAME VALUE LOW HIGH: prints a measured value; missing its bounds ("-": none) fails nothing.
+aim() {
+	tap_cnt=$((tap_cnt + 1))
+	awk -v n=$tap_cnt -v name="$1" -v value="$2" -v low="$3" -v high="$4" 'BEGIN {
+		missed = value == "" || (low != "-" && value < low + 0) || (high != "-" && value > high + 0)
+		printf "%sok %d - %s: %s (aim: %s to %s)%s\n", missed ? "not " : "", n, name, value, low, high, missed ? " # TODO missed" : "" }'
+}
+
 # ---- what is needed ----
 
 need_root() { [ "$(id -u)" = 0 ] || skip_all "needs root"; }
