@@ -75,17 +75,36 @@ static bool is_readable(const char *path, const struct person *as)
 	return readable;
 }
 
+/* 0, or -errno if no socket can be made where processes look for it. */
+static int socket_place_try(void)
+{
+	struct sockaddr_un at;
+	int err = run_socket_place(SOCKET_DIR "/" SOCKET_BEGIN, &at);
+
+	return err ? err : access(SOCKET_DIR, W_OK | X_OK) ? -errno : 0;
+}
+
 char *preload_library_find(const struct launch_plan *plan, char **problem)
 {
 	char *found = own_file_find(LIBRARY), *path = found ? realpath(found, NULL) : NULL;
+	int err;
 
 	free(found);
 	*problem = NULL;
-	if (path && is_readable(path, plan->as))
+	if (!path)
+		*problem = xasprintf(LIBRARY " is not installed beside povtrace");
+	else if (!is_readable(path, plan->as))
+		*problem = xasprintf("%s may not read %s; install povtrace where all can read it",
+				     plan->as ? plan->as->name : "root", path);
+	else if (path[strcspn(path, " :$")]) /* ld.so separates and expands there */
+		*problem = xasprintf("LD_PRELOAD cannot name \"%s\"; install povtrace in a folder "
+				     "without blanks, colons and dollar signs",
+				     path);
+	else if ((err = socket_place_try()))
+		*problem = xasprintf("processes cannot reach the recorder: " SOCKET_DIR ": %s",
+				     strerror(-err));
+	if (!*problem)
 		return path;
-	*problem = path ? xasprintf("%s may not read %s; install povtrace where all can read it",
-				    plan->as ? plan->as->name : "root", path) :
-			  xasprintf(LIBRARY " is not installed beside povtrace");
 	free(path);
 	return NULL;
 }
