@@ -33,18 +33,18 @@ void unit_register(struct unit_entry *e);
 /* A setup for ALL_TESTS: messages of the code under test are not printed. */
 int unit_quiet(void **state);
 
-#define UNIT_REGISTER(id, kind_, name_, func, up, down)                                            \
-	static struct unit_entry unit_##id = {                                                     \
-		.kind = kind_, .file = __FILE__, .test = {name_, func, up, down, NULL}};           \
-	__attribute__((constructor)) static void unit_register_##id(void)                          \
-	{                                                                                          \
-		unit_register(&unit_##id);                                                         \
-	}                                                                                          \
+#define UNIT_REGISTER(id, kind_, name_, func, up, down)                                  \
+	static struct unit_entry unit_##id = {                                           \
+		.kind = kind_, .file = __FILE__, .test = {name_, func, up, down, NULL}}; \
+	__attribute__((constructor)) static void unit_register_##id(void)                \
+	{                                                                                \
+		unit_register(&unit_##id);                                               \
+	}                                                                                \
 	_Static_assert(1, "takes the semicolon")
 
-#define TEST_WITH(id, up, down)                                                                    \
-	static void test_##id(void **state);                                                       \
-	UNIT_REGISTER(id, UNIT_TEST, #id, test_##id, up, down);                                    \
+#define TEST_WITH(id, up, down)                                 \
+	static void test_##id(void **state);                    \
+	UNIT_REGISTER(id, UNIT_TEST, #id, test_##id, up, down); \
 	static void test_##id(void **state __attribute__((unused)))
 #define TEST(id) TEST_WITH(id, NULL, NULL)
 #define EACH_TEST(up, down) UNIT_REGISTER(each, UNIT_EACH, "", NULL, up, down)
