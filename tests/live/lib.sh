@@ -85,6 +85,18 @@ same() {
 	if cmp -s "$2" "$3"; then ok "$1"; else diff "$2" "$3" | not_ok "$1"; fi
 }
 
+# aim NAME VALUE LOW HIGH: a measured value, and whether it lies where it should ("-": no bound). A missed aim is printed and fails nothing.
+aim() {
+	local text="$1: $2 (aim: $3 to $4)"
+	if awk -v v="$2" -v low="$3" -v high="$4" 'BEGIN {
+		exit !(v ~ /^[-+0-9.]/ && (low == "-" || v + 0 >= low + 0) && (high == "-" || v + 0 <= high + 0)) }'; then
+		ok "$text"
+	else
+		tap_cnt=$((tap_cnt + 1))
+		echo "not ok $tap_cnt - $text # TODO missed"
+	fi
+}
+
 # ---- what is needed ----
 
 need_root() { [ "$(id -u)" = 0 ] || skip_all "needs root"; }
@@ -140,10 +152,63 @@ launcher() { # MPI RANKS
 record() {
 	local name=$1
 	shift
-	rm -rf "$T/$name".{books,pov,info.json}
+	rm -rf "$T/$name".{books,pov,out,err,info.json,dump,tally}
 	mkdir -p "$T/$name.books"
-	POV_EXPECT=$T/$name.books timeout -k 10 "${POV_LIMIT:-120}" "$pov" record --max-overhead "${POV_MAX_OVERHEAD:-off}" ${POV_CAPTURE:+--capture "$POV_CAPTURE"} -o "$T/$name.pov" "$@" \
-		>"$T/$name.out" 2>"$T/$name.err" </dev/null
+	POV_EXPECT=$T/$name.books timeout -k 10 "${POV_LIMIT:-120}" "$pov" record --max-overhead "${POV_MAX_OVERHEAD:-off}" \
+		${POV_CAPTURE:+--capture "$POV_CAPTURE"} -o "$T/$name.pov" "$@" >"$T/$name.out" 2>"$T/$name.err" </dev/null
+}
+
+# recorded NAME MPI CAPTURE [OPTION…] -- RANKS PROGRAM [ARG…]: like record, but all files of a run share one recording of the same
+# words. CAPTURE: auto, preload or probes. RANKS "-": without a launcher. Status: the recording's. The books, facts and tally of NAME
+# are there, too; $T/NAME.pov and $T/NAME.dump are links and only to be read. tests/run removes all recordings at its start.
+recorded() {
+	local name=$1 dir lock status
+	shift
+	dir=$top/build/recorded/$({ printf '%s\n' "$*"; env | grep -E '^(OMPI|PRTE|UCX|FI|MPI|LD|POV_MAX)[A-Z]*_' | sort; } | sha1sum | cut -c1-16)
+	mkdir -p "$top/build/recorded"
+	exec {lock}>"$dir.lock"
+	flock -w 900 $lock || return 1
+	recorded_fresh "$dir" "$programs/$1/$(recorded_program "$@")" || recorded_make "$dir" "$@" {lock}>&-
+	exec {lock}>&-
+	rm -rf "$T/$name".{books,pov,out,err,info.json,dump,tally}
+	cp -a "$dir/run.books" "$T/$name.books"
+	for status in out err info.json info.err funcs.tsv ranks.tsv tally; do
+		[ ! -e "$dir/run.$status" ] || cp -p "$dir/run.$status" "$T/$name.$status"
+	done
+	ln -s "$dir/run.pov" "$T/$name.pov"
+	ln -s "$dir/run.dump" "$T/$name.dump"
+	return "$(cat "$dir/status")"
+}
+
+recorded_program() { # MPI CAPTURE [OPTION…] -- RANKS PROGRAM [ARG…]
+	while [ "$1" != -- ]; do shift; done
+	echo "$3"
+}
+
+# Whether there is a recording that is newer than what made it.
+recorded_fresh() { # DIR PROGRAM
+	local file
+	[ -s "$1/status" ] || return
+	for file in "$pov" "$(dirname "$pov")/libpovtrace-preload.so" "$2"; do
+		[ ! "$file" -nt "$1/status" ] || return
+	done
+}
+
+recorded_make() { # DIR MPI CAPTURE [OPTION…] -- RANKS PROGRAM [ARG…]
+	local T=$1 mpi=$2 POV_CAPTURE=$3 options=() launch= status
+	shift 3
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	[ "$2" = - ] || launch=$(launcher "$mpi" "$2")
+	rm -rf "$T"
+	mkdir "$T"
+	# shellcheck disable=SC2086 # words
+	record run ${options[@]+"${options[@]}"} -- $launch "$programs/$mpi/$3" "${@:4}"
+	status=$?
+	facts run && tally_trace run >"$T/tally" && mv "$T/tally" "$T/run.tally"
+	echo $status >"$T/status"
 }
 
 # The same; again, four times at most, where it is not known for 2 ms or more what a rank's main thread did. One kernel was seen that
@@ -164,7 +229,7 @@ record_known() {
 watch() {
 	local name=$1
 	shift
-	rm -f "$T/$name".{pov,info.json,err} # the last one's says that it is live, too
+	rm -f "$T/$name".{pov,out,err,info.json,dump,tally} # the last one's says that it is live, too
 	"$pov" record --max-overhead "${POV_MAX_OVERHEAD:-off}" -o "$T/$name.pov" "$@" >"$T/$name.out" 2>"$T/$name.err" </dev/null &
 	tracer=$!
 	started+=("$tracer")
@@ -214,7 +279,7 @@ closers_gone() { wait_until "${1:-120}" sh -c '! pgrep -x povtrace-close >/dev/n
 facts() {
 	local f=$T/$1
 	[ -s "$f.info.json" ] && [ ! "$f.pov" -nt "$f.info.json" ] && return
-	rm -f "$f.info.json"
+	rm -f "$f.info.json" "$f.dump"
 	"$pov" info --json --meta "$f.pov" >"$f.info" 2>"$f.info.err" &&
 		"$pov" info --dump "$f.pov" >"$f.dump" 2>>"$f.info.err" || return 1
 	jq -r '.meta[] | select(.type == "functions") | .rows[] | [.id, .name] | @tsv' "$f.info" >"$f.funcs.tsv"
@@ -237,6 +302,7 @@ lost_of() {
 # and those made within calls, as a program's callbacks do.
 tally_trace() { # NAME [nested]
 	facts "$1" || return 1
+	[ -z "${2-}" ] && [ -e "$T/$1.tally" ] && cat "$T/$1.tally" && return
 	awk -v OFS='\t' -v nested="${2-}" '
 		FILENAME ~ /funcs.tsv$/ { name[$1] = $2; next }
 		FILENAME ~ /ranks.tsv$/ { rank[$1] = $2; next }
