@@ -195,7 +195,7 @@ recorded_fresh() { # DIR PROGRAM
 }
 
 recorded_make() { # DIR MPI CAPTURE [OPTION…] -- RANKS PROGRAM [ARG…]
-	local T=$1 mpi=$2 POV_CAPTURE=$3 options=() launch= status
+	local T=$1 mpi=$2 POV_CAPTURE=$3 options=() launch='' status
 	shift 3
 	while [ "$1" != -- ]; do
 		options+=("$1")
@@ -233,7 +233,7 @@ watch() {
 	"$pov" record --max-overhead "${POV_MAX_OVERHEAD:-off}" -o "$T/$name.pov" "$@" >"$T/$name.out" 2>"$T/$name.err" </dev/null &
 	tracer=$!
 	started+=("$tracer")
-	wait_until 60 grep -q "^povtrace: recording " "$T/$name.err"
+	wait_until 120 grep -q "^povtrace: recording " "$T/$name.err"
 }
 
 # serve NAME MPI [RANKS]: starts a job of two ranks that runs until it is told to stop (tests/mpi/service.c). Its pids are,
@@ -246,9 +246,22 @@ serve() {
 	POV_EXPECT=$T/$1.books $(launcher "$2" "${3-2}") "$programs/$2/service" >>"$T/$1.said" 2>&1 </dev/null &
 	jobs_of[$1]=$!
 	started+=($!)
-	wait_until 20 awk -v ranks="${3-2}" '/^service/ { n++ } END { exit n != ranks }' "$T/$1.said"
+	wait_until 120 awk -v ranks="${3-2}" '/^service/ { n++ } END { exit n != ranks }' "$T/$1.said"
 	awk '/^service/' "$T/$1.said" | sort -k2n | awk '{ print $3 }' >"$T/$1.pids"
 	mapfile -t -O ${#started[@]} started <"$T/$1.pids"
+}
+
+# between_marks NAME…: each rank makes at least a hundred calls that its books have, and then none any more.
+between_marks() {
+	local name
+	for name; do kill -USR1 $(cat "$T/$name.pids"); done
+	for name; do wait_until 120 services_say "$name" busy; done
+	for name; do kill -USR2 $(cat "$T/$name.pids"); done
+	for name; do wait_until 120 services_say "$name" rests; done
+}
+
+services_say() { # NAME WORD: whether each of its ranks has said this
+	[ "$(grep -c "^$2 " "$T/$1.said")" = "$(wc -l <"$T/$1.pids")" ]
 }
 
 # stop_services NAME…: tells them to stop and waits; status is the last one's.
@@ -423,6 +436,22 @@ bytes_match() {
 	peered "$with_peers" <"$T/$2.moves" >"$T/$2.got"
 	peered "$with_peers" <"$T/$2.lines" >"$T/$2.wanted"
 	same "$1: peers of $(awk -F'\t' '{ n += $4 } END { print n }' "$T/$2.wanted") calls" "$T/$2.got" "$T/$2.wanted"
+}
+
+# exact TEXT MPI CAPTURE RANKS PROGRAM [ARG…]: a program with books, all of its calls recorded: each is there once, with its bytes and its
+# peer, and nothing is lost. The recording is $T/run.*. A program that exits with 77 has said why it cannot run.
+exact() {
+	local text="$2, $3: $1" status
+	recorded run "$2" "$3" --mpi all --sched off -- "${@:4}"
+	status=$?
+	if [ $status = 77 ]; then
+		skip "$text" "$(tail -n 1 "$T/run.err")"
+		return 1
+	fi
+	is "$text: status" $status 0
+	counts_match "$text" run
+	bytes_match "$text" run
+	nothing_lost "$text" run
 }
 
 # What the report says of functions, against the books. FILTER: as above; if not given, what is recorded unless asked
