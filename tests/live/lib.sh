@@ -363,6 +363,18 @@ counts_match() {
 		"$T/$2.got" "$T/$2.wanted"
 }
 
+# marked_match TEXT SERVICE…: the calls in $T/run.pov of the functions that services call between marks, against their books.
+marked_match() {
+	local text=$1 name
+	shift
+	facts run || { cat "$T/run.info.err" "$T/run.err" | not_ok "$text: readable"; return; }
+	for name; do cat "$T/$name.books"/*.jsonl; done | jq -r '[.pid, .fn, .calls] | @tsv' | sort >"$T/run.wanted"
+	for name; do sed 's/.*/&\t&/' "$T/$name.pids"; done >"$T/run.ranks.tsv"
+	tally_trace run | awk -F'\t' -v OFS='\t' '$1 !~ /^pid/ && $2 ~ /^MPI_(Allreduce|Sendrecv_replace)$/ { print $1, $2, $3 }' >"$T/run.got"
+	holds "$text: books of $(wc -l <"$T/run.wanted") kinds of calls" test -s "$T/run.wanted"
+	same "$text: $(awk '{ n += $3 } END { print n }' "$T/run.wanted") calls between the marks" "$T/run.got" "$T/run.wanted"
+}
+
 # nothing_lost TEXT NAME
 nothing_lost() {
 	facts "$2" || { cat "$T/$2.info.err" | not_ok "$1: nothing lost"; return; }
