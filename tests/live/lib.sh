@@ -85,12 +85,16 @@ same() {
 	if cmp -s "$2" "$3"; then ok "$1"; else diff "$2" "$3" | not_ok "$1"; fi
 }
 
-# aim NAME VALUE LOW HIGH: prints a measured value; missing its bounds ("-": none) fails nothing.
+# aim NAME VALUE LOW HIGH: a measured value, and whether it lies where it should ("-": no bound). A missed aim is printed and fails nothing.
 aim() {
-	tap_cnt=$((tap_cnt + 1))
-	awk -v n=$tap_cnt -v name="$1" -v value="$2" -v low="$3" -v high="$4" 'BEGIN {
-		missed = value == "" || (low != "-" && value < low + 0) || (high != "-" && value > high + 0)
-		printf "%sok %d - %s: %s (aim: %s to %s)%s\n", missed ? "not " : "", n, name, value, low, high, missed ? " # TODO missed" : "" }'
+	local text="$1: $2 (aim: $3 to $4)"
+	if awk -v v="$2" -v low="$3" -v high="$4" 'BEGIN {
+		exit !(v ~ /^[-+0-9.]/ && (low == "-" || v + 0 >= low + 0) && (high == "-" || v + 0 <= high + 0)) }'; then
+		ok "$text"
+	else
+		tap_cnt=$((tap_cnt + 1))
+		echo "not ok $tap_cnt - $text # TODO missed"
+	fi
 }
 
 # ---- what is needed ----
@@ -148,10 +152,63 @@ launcher() { # MPI RANKS
 record() {
 	local name=$1
 	shift
-	rm -rf "$T/$name".{books,pov,info.json}
+	rm -rf "$T/$name".{books,pov,out,err,info.json,dump,tally}
 	mkdir -p "$T/$name.books"
-	POV_EXPECT=$T/$name.books timeout -k 10 "${POV_LIMIT:-120}" "$pov" record --max-overhead "${POV_MAX_OVERHEAD:-off}" ${POV_CAPTURE:+--capture "$POV_CAPTURE"} -o "$T/$name.pov" "$@" \
-		>"$T/$name.out" 2>"$T/$name.err" </dev/null
+	POV_EXPECT=$T/$name.books timeout -k 10 "${POV_LIMIT:-120}" "$pov" record --max-overhead "${POV_MAX_OVERHEAD:-off}" \
+		${POV_CAPTURE:+--capture "$POV_CAPTURE"} -o "$T/$name.pov" "$@" >"$T/$name.out" 2>"$T/$name.err" </dev/null
+}
+
+# recorded NAME MPI CAPTURE [OPTION…] -- RANKS PROGRAM [ARG…]: like record, but all files of a run share one recording of the same
+# words. CAPTURE: auto, preload or probes. RANKS "-": without a launcher. Status: the recording's. The books, facts and tally of NAME
+# are there, too; $T/NAME.pov and $T/NAME.dump are links and only to be read. tests/run removes all recordings at its start.
+recorded() {
+	local name=$1 dir lock status
+	shift
+	dir=$top/build/recorded/$({ printf '%s\n' "$*"; env | grep -E '^(OMPI|PRTE|UCX|FI|MPI|LD|POV_MAX)[A-Z]*_' | sort; } | sha1sum | cut -c1-16)
+	mkdir -p "$top/build/recorded"
+	exec {lock}>"$dir.lock"
+	flock -w 900 $lock || return 1
+	recorded_fresh "$dir" "$programs/$1/$(recorded_program "$@")" || recorded_make "$dir" "$@" {lock}>&-
+	exec {lock}>&-
+	rm -rf "$T/$name".{books,pov,out,err,info.json,dump,tally}
+	cp -a "$dir/run.books" "$T/$name.books"
+	for status in out err info.json info.err funcs.tsv ranks.tsv tally; do
+		[ ! -e "$dir/run.$status" ] || cp -p "$dir/run.$status" "$T/$name.$status"
+	done
+	ln -s "$dir/run.pov" "$T/$name.pov"
+	ln -s "$dir/run.dump" "$T/$name.dump"
+	return "$(cat "$dir/status")"
+}
+
+recorded_program() { # MPI CAPTURE [OPTION…] -- RANKS PROGRAM [ARG…]
+	while [ "$1" != -- ]; do shift; done
+	echo "$3"
+}
+
+# Whether there is a recording that is newer than what made it.
+recorded_fresh() { # DIR PROGRAM
+	local file
+	[ -s "$1/status" ] || return
+	for file in "$pov" "$(dirname "$pov")/libpovtrace-preload.so" "$2"; do
+		[ ! "$file" -nt "$1/status" ] || return
+	done
+}
+
+recorded_make() { # DIR MPI CAPTURE [OPTION…] -- RANKS PROGRAM [ARG…]
+	local T=$1 mpi=$2 POV_CAPTURE=$3 options=() launch='' status
+	shift 3
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	[ "$2" = - ] || launch=$(launcher "$mpi" "$2")
+	rm -rf "$T"
+	mkdir "$T"
+	# shellcheck disable=SC2086 # words
+	record run ${options[@]+"${options[@]}"} -- $launch "$programs/$mpi/$3" "${@:4}"
+	status=$?
+	facts run && tally_trace run >"$T/tally" && mv "$T/tally" "$T/run.tally"
+	echo $status >"$T/status"
 }
 
 # The same; again, four times at most, where it is not known for 2 ms or more what a rank's main thread did. One kernel was seen that
@@ -172,11 +229,11 @@ record_known() {
 watch() {
 	local name=$1
 	shift
-	rm -f "$T/$name".{pov,info.json,err} # the last one's says that it is live, too
+	rm -f "$T/$name".{pov,out,err,info.json,dump,tally} # the last one's says that it is live, too
 	"$pov" record --max-overhead "${POV_MAX_OVERHEAD:-off}" -o "$T/$name.pov" "$@" >"$T/$name.out" 2>"$T/$name.err" </dev/null &
 	tracer=$!
 	started+=("$tracer")
-	wait_until 60 grep -q "^povtrace: recording " "$T/$name.err"
+	wait_until 120 grep -q "^povtrace: recording " "$T/$name.err"
 }
 
 # serve NAME MPI [RANKS]: starts a job of two ranks that runs until it is told to stop (tests/mpi/service.c). Its pids are,
@@ -189,9 +246,22 @@ serve() {
 	POV_EXPECT=$T/$1.books $(launcher "$2" "${3-2}") "$programs/$2/service" >>"$T/$1.said" 2>&1 </dev/null &
 	jobs_of[$1]=$!
 	started+=($!)
-	wait_until 20 awk -v ranks="${3-2}" '/^service/ { n++ } END { exit n != ranks }' "$T/$1.said"
+	wait_until 120 awk -v ranks="${3-2}" '/^service/ { n++ } END { exit n != ranks }' "$T/$1.said"
 	awk '/^service/' "$T/$1.said" | sort -k2n | awk '{ print $3 }' >"$T/$1.pids"
 	mapfile -t -O ${#started[@]} started <"$T/$1.pids"
+}
+
+# between_marks NAME…: each rank makes at least a hundred calls that its books have, and then none any more.
+between_marks() {
+	local name
+	for name; do kill -USR1 $(cat "$T/$name.pids"); done
+	for name; do wait_until 120 services_say "$name" busy; done
+	for name; do kill -USR2 $(cat "$T/$name.pids"); done
+	for name; do wait_until 120 services_say "$name" rests; done
+}
+
+services_say() { # NAME WORD: whether each of its ranks has said this
+	[ "$(grep -c "^$2 " "$T/$1.said")" = "$(wc -l <"$T/$1.pids")" ]
 }
 
 # stop_services NAME…: tells them to stop and waits; status is the last one's.
@@ -222,7 +292,7 @@ closers_gone() { wait_until "${1:-120}" sh -c '! pgrep -x povtrace-close >/dev/n
 facts() {
 	local f=$T/$1
 	[ -s "$f.info.json" ] && [ ! "$f.pov" -nt "$f.info.json" ] && return
-	rm -f "$f.info.json"
+	rm -f "$f.info.json" "$f.dump"
 	"$pov" info --json --meta "$f.pov" >"$f.info" 2>"$f.info.err" &&
 		"$pov" info --dump "$f.pov" >"$f.dump" 2>>"$f.info.err" || return 1
 	jq -r '.meta[] | select(.type == "functions") | .rows[] | [.id, .name] | @tsv' "$f.info" >"$f.funcs.tsv"
@@ -245,6 +315,7 @@ lost_of() {
 # and those made within calls, as a program's callbacks do.
 tally_trace() { # NAME [nested]
 	facts "$1" || return 1
+	[ -z "${2-}" ] && [ -e "$T/$1.tally" ] && cat "$T/$1.tally" && return
 	awk -v OFS='\t' -v nested="${2-}" '
 		FILENAME ~ /funcs.tsv$/ { name[$1] = $2; next }
 		FILENAME ~ /ranks.tsv$/ { rank[$1] = $2; next }
@@ -290,6 +361,18 @@ counts_match() {
 	[ -s "$T/$2.wanted" ] || { cat "$T/$2.err" "$T/$2.out" | not_ok "$1: the program kept no books"; return; }
 	same "$1: $(awk -F'\t' '{ n += $3 } END { print n }' "$T/$2.wanted") calls, each seen once" \
 		"$T/$2.got" "$T/$2.wanted"
+}
+
+# marked_match TEXT SERVICE…: the calls in $T/run.pov of the functions that services call between marks, against their books.
+marked_match() {
+	local text=$1 name
+	shift
+	facts run || { cat "$T/run.info.err" "$T/run.err" | not_ok "$text: readable"; return; }
+	for name; do cat "$T/$name.books"/*.jsonl; done | jq -r '[.pid, .fn, .calls] | @tsv' | sort >"$T/run.wanted"
+	for name; do sed 's/.*/&\t&/' "$T/$name.pids"; done >"$T/run.ranks.tsv"
+	tally_trace run | awk -F'\t' -v OFS='\t' '$1 !~ /^pid/ && $2 ~ /^MPI_(Allreduce|Sendrecv_replace)$/ { print $1, $2, $3 }' >"$T/run.got"
+	holds "$text: books of $(wc -l <"$T/run.wanted") kinds of calls" test -s "$T/run.wanted"
+	same "$text: $(awk '{ n += $3 } END { print n }' "$T/run.wanted") calls between the marks" "$T/run.got" "$T/run.wanted"
 }
 
 # nothing_lost TEXT NAME
@@ -365,6 +448,22 @@ bytes_match() {
 	peered "$with_peers" <"$T/$2.moves" >"$T/$2.got"
 	peered "$with_peers" <"$T/$2.lines" >"$T/$2.wanted"
 	same "$1: peers of $(awk -F'\t' '{ n += $4 } END { print n }' "$T/$2.wanted") calls" "$T/$2.got" "$T/$2.wanted"
+}
+
+# exact TEXT MPI CAPTURE RANKS PROGRAM [ARG…]: a program with books, all of its calls recorded: each is there once, with its bytes and its
+# peer, and nothing is lost. The recording is $T/run.*. A program that exits with 77 has said why it cannot run.
+exact() {
+	local text="$2, $3: $1" status
+	recorded run "$2" "$3" --mpi all --sched off -- "${@:4}"
+	status=$?
+	if [ $status = 77 ]; then
+		skip "$text" "$(tail -n 1 "$T/run.err")"
+		return 1
+	fi
+	is "$text: status" $status 0
+	counts_match "$text" run
+	bytes_match "$text" run
+	nothing_lost "$text" run
 }
 
 # What the report says of functions, against the books. FILTER: as above; if not given, what is recorded unless asked

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Ends that are no ends: one rank waits in MPI_Recv for a message that never comes, and dies there.
+ * Calls that never return: one rank waits in MPI_Sendrecv for a message that never comes, and dies there.
+ * The message that it sends by this call tells the other rank that it is in the call.
  * Usage: abort HOW, with HOW one of
  *   abort  rank 1 calls MPI_Abort while rank 0 waits
  *   kill   rank 0 kills rank 1, which waits, by SIGKILL
- *   exit   another thread of rank 1 calls exit(7) while rank 1 waits
+ *   exit   another thread of rank 1 calls _exit(7) while rank 1 waits
  *   jump   no rank dies: an error handler jumps out of MPI_Send, and the program goes on
  */
 #include <setjmp.h>
@@ -16,6 +17,7 @@
 
 static jmp_buf back;
 static int rank, size;
+static volatile sig_atomic_t told;
 static char buf[64];
 
 /* Both ranks exchange 17 messages first, so that there is something to lose. */
@@ -30,15 +32,34 @@ static void exchange(void)
 
 static void wait_for_ever(void)
 {
-	CUT(MPI_Recv, 1 - rank, 0, 59);
+	int pid = getpid(), other = 1 - rank;
+
+	CUT(MPI_Sendrecv, other, 4, 59);
 	expect_write(PROG, rank);
-	MPI_Recv(buf, 59, MPI_CHAR, 1 - rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Sendrecv(&pid, 1, MPI_INT, other, 5, buf, 59, MPI_CHAR, other, 7, MPI_COMM_WORLD,
+		     MPI_STATUS_IGNORE);
 }
 
-static void *exit_soon(void *arg)
+/* The pid of the other rank, which is in wait_for_ever(). */
+static int waiting_pid(void)
 {
-	usleep(200000);
-	_exit(*(int *)arg);
+	int pid, other = 1 - rank;
+
+	CALL(MPI_Recv, other, 0, 4, &pid, 1, MPI_INT, other, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	return pid;
+}
+
+static void on_told(int sig)
+{
+	told = sig;
+}
+
+static void *exit_when_told(void *arg)
+{
+	while (!told)
+		usleep(1000);
+	_exit(7);
+	return arg;
 }
 
 /*
@@ -51,7 +72,7 @@ static void by_abort(void)
 
 	if (rank == 0)
 		wait_for_ever();
-	usleep(300000);
+	waiting_pid();
 	expect_path(path, PROG, rank);
 	snprintf(returned, sizeof(returned), "%s.returned", path);
 	expect_add("MPI_Abort", NO_PEER, 1, 0, 0, 0);
@@ -64,32 +85,22 @@ static void by_abort(void)
 		rename(returned, path);
 }
 
-static void by_kill(void)
+static void by_signal(int sig)
 {
-	int pid = getpid();
+	int pid = waiting_pid();
 
-	if (rank == 1) {
-		CALL(MPI_Send, 0, 4, 0, &pid, 1, MPI_INT, 0, 5, MPI_COMM_WORLD);
-		wait_for_ever();
-	}
-	CALL(MPI_Recv, 1, 0, 4, &pid, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	expect_write(PROG, rank);
-	usleep(300000);
-	kill(pid, SIGKILL);
+	kill(pid, sig);
 	pause(); /* the launcher ends us */
 }
 
 static void by_exit(void)
 {
-	static int status = 7;
 	pthread_t t;
 
-	if (rank == 1) {
-		MUST(!pthread_create(&t, NULL, exit_soon, &status));
-		wait_for_ever();
-	}
-	expect_write(PROG, rank);
-	pause();
+	signal(SIGUSR1, on_told);
+	MUST(!pthread_create(&t, NULL, exit_when_told, NULL));
+	wait_for_ever();
 }
 
 static void on_error(MPI_Comm *comm, int *code, ...)
@@ -126,11 +137,13 @@ int main(int argc, char **argv)
 	exchange();
 	if (!strcmp(how, "jump"))
 		by_jump();
-	else if (!strcmp(how, "kill"))
-		by_kill();
-	else if (!strcmp(how, "exit"))
-		by_exit();
-	else
+	else if (!strcmp(how, "abort"))
 		by_abort();
+	else if (rank == 0)
+		by_signal(strcmp(how, "kill") ? SIGUSR1 : SIGKILL);
+	else if (!strcmp(how, "kill"))
+		wait_for_ever();
+	else
+		by_exit();
 	return 0;
 }

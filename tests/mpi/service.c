@@ -13,8 +13,10 @@
 #include "expect.h"
 
 #define PROG "service"
+#define MARKED_MIN 101
 
 static volatile sig_atomic_t marked, over;
+static volatile int second_cnt, second_rests;
 static int rank, size;
 
 static void on_signal(int sig)
@@ -32,24 +34,42 @@ static void *second(void *arg)
 	char buf[64] = "";
 
 	while (!over) {
-		if (marked)
+		second_rests = !marked;
+		if (!second_rests) {
 			CALL(MPI_Sendrecv_replace, 0, 43, 43, buf, 43, MPI_CHAR, 0, 5, 0, 5,
 			     MPI_COMM_SELF, MPI_STATUS_IGNORE);
+			second_cnt++;
+		}
 		usleep(1500);
 	}
 	return arg;
+}
+
+static void say(const char *what)
+{
+	printf("%s %d\n", what, rank);
+	fflush(stdout);
 }
 
 static void serve(void)
 {
 	char out[128] = "", in[128];
 	double a = 1, b;
+	int cnt = 0, busy = 0;
 
 	while (!over) {
 		MPI_Sendrecv(out, 101, MPI_CHAR, rank, 3, in, 101, MPI_CHAR, rank, 3,
 			     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-		if (marked)
+		if (marked) {
 			MOVE(MPI_Allreduce, 8, 8, &a, &b, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+			if (++cnt >= MARKED_MIN && second_cnt >= MARKED_MIN && !busy) {
+				busy = 1;
+				say("busy");
+			}
+		} else if (busy && second_rests) {
+			busy = cnt = second_cnt = 0;
+			say("rests");
+		}
 		usleep(900);
 	}
 }

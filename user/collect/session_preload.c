@@ -97,7 +97,8 @@ void session_preload_take(struct session *s)
 
 void session_preload_identity(struct session *s, const struct pov_hdr *rec)
 {
-	if (!s->preload)
+	/* The calls of a process that dies after the recording's end are open at that end, not at its death. */
+	if (!s->preload || (s->end_ns && rec->ts_ns > s->end_ns))
 		return;
 	preload_identity(s->preload, rec);
 	/* by a probe: it did not come by way of the library. Where threads can wait, it has done so before (image.bpf.c). */
