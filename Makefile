@@ -260,6 +260,7 @@ $(BUILD)/obj/tests/%.o: tests/%.c $(BUILD)/flags | $(GEN_HDR)
 
 $(BUILD)/tests/unit: $(UNIT_OBJ) $(LIB)
 	$(say) LD $@
+	@[ ! -d $@ ] || rm -r $@ # each file was a program of its own
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ -lcmocka $(LIBS) -o $@
 
