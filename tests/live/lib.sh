@@ -236,6 +236,16 @@ watch() {
 	wait_until 120 grep -q "^povtrace: recording " "$T/$name.err"
 }
 
+# begin [OPTION…] -- COMMAND…: starts a recording of a service as a terminal would, in a group of processes of its own ($tracer), and
+# waits until the service is under way.
+begin() {
+	rm -f "$T/run".{pov,out,err,info.json,dump,tally}
+	setsid env --default-signal=INT "$pov" record -o "$T/run.pov" "$@" >"$T/run.out" 2>"$T/run.err" </dev/null &
+	tracer=$!
+	started+=("$tracer")
+	wait_until 120 grep -q '^service' "$T/run.out"
+}
+
 # serve NAME MPI [RANKS]: starts a job of two ranks that runs until it is told to stop (tests/mpi/service.c). Its pids are,
 # by rank, in $T/NAME.pids, its launcher in ${jobs_of[NAME]}, its books in $T/NAME.books.
 declare -A jobs_of
@@ -373,6 +383,12 @@ marked_match() {
 	tally_trace run | awk -F'\t' -v OFS='\t' '$1 !~ /^pid/ && $2 ~ /^MPI_(Allreduce|Sendrecv_replace)$/ { print $1, $2, $3 }' >"$T/run.got"
 	holds "$text: books of $(wc -l <"$T/run.wanted") kinds of calls" test -s "$T/run.wanted"
 	same "$text: $(awk '{ n += $3 } END { print n }' "$T/run.wanted") calls between the marks" "$T/run.got" "$T/run.wanted"
+}
+
+# complete TEXT: $T/run.pov is a recording that ended in order.
+complete() {
+	facts run || { cat "$T/run.info.err" "$T/run.err" | not_ok "$1: readable"; return; }
+	is "$1: the file is complete" "$(jq -r .complete "$T/run.info.json")" true
 }
 
 # nothing_lost TEXT NAME
