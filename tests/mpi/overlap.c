@@ -1,38 +1,25 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Two ranks that exchange messages of BYTES: overlap WHAT MICROSECONDS BYTES. First some round trips by blocking calls, then ROUNDS rounds
+ * Two ranks that exchange messages of BYTES: overlap SCENE,... MICROSECONDS BYTES. First some round trips by blocking calls, then
+ * ROUNDS rounds of each scene:
  *	waitall		Irecv, Isend, a computation of MICROSECONDS, Waitall
  *	persistent	the same, by Startall
  *	blocking	the computation, Sendrecv
- * Each rank notes of each round when it began to start the operations, when it had, when it began to wait and when that was over.
+ * overlap-times gets a line for each rank and round: rank, scene and round, when it began to start the operations, when it had
+ * started them, when it began to wait and when that was over.
  */
-#include <time.h>
-
-#include "expect.h"
+#include "planted.h"
 
 #define PROG "overlap"
 #define TRIPS 13
 #define ROUNDS 23
 
-static unsigned long long noted_ns[ROUNDS][4];
+enum how { WAITALL, PERSISTENT, BLOCKING, HOWS };
+
 static char *out, *in;
 static int rank, bytes;
-
-static unsigned long long now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
-static void compute(double us)
-{
-	unsigned long long until = now_ns() + (unsigned long long)(us * 1000);
-
-	while (now_ns() < until)
-		;
-}
+static double us;
+static FILE *notes;
 
 static void there(void)
 {
@@ -45,82 +32,72 @@ static void back(void)
 	     MPI_STATUS_IGNORE);
 }
 
-static void trip(void)
+static void start(MPI_Request *reqs, enum how how)
 {
-	if (rank) {
-		back();
-		there();
-	} else {
-		there();
-		back();
-	}
-}
-
-static void start(MPI_Request *reqs, int persistent)
-{
-	if (persistent) {
+	if (how == PERSISTENT)
 		DO(MPI_Startall, 2, reqs);
+	if (how != WAITALL)
 		return;
-	}
 	CALL(MPI_Irecv, !rank, 0, bytes, in, bytes, MPI_CHAR, !rank, 5, MPI_COMM_WORLD, &reqs[0]);
 	CALL(MPI_Isend, !rank, bytes, 0, out, bytes, MPI_CHAR, !rank, 5, MPI_COMM_WORLD, &reqs[1]);
 }
 
-static void round_do(const char *what, double us, MPI_Request *reqs, unsigned long long *noted)
+static void round_do(enum how how, int n, MPI_Request *reqs)
 {
-	int blocking = !strcmp(what, "blocking");
+	unsigned long long began_ns, started_ns, wait_ns;
 
 	DO(MPI_Barrier, MPI_COMM_WORLD);
-	noted[0] = now_ns();
-	if (!blocking)
-		start(reqs, !strcmp(what, "persistent"));
-	noted[1] = now_ns();
-	compute(us);
-	noted[2] = now_ns();
-	if (blocking)
+	began_ns = now_ns();
+	start(reqs, how);
+	started_ns = now_ns();
+	while (now_ns() < started_ns + (unsigned long long)(us * 1000))
+		;
+	wait_ns = now_ns();
+	if (how == BLOCKING)
 		DO(MPI_Sendrecv, out, bytes, MPI_CHAR, !rank, 5, in, bytes, MPI_CHAR, !rank, 5,
 		   MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	else
 		DO(MPI_Waitall, 2, reqs, MPI_STATUSES_IGNORE);
-	noted[3] = now_ns();
+	fprintf(notes, "%d %d.%d %llu %llu %llu %llu\n", rank, how, n, began_ns, started_ns, wait_ns,
+		now_ns());
 }
 
-static void notes_write(void)
+static void scene_play(enum how how)
 {
-	FILE *f = expect_open("overlap-times", rank);
+	MPI_Request reqs[2];
 
+	if (how == PERSISTENT) {
+		DO(MPI_Recv_init, in, bytes, MPI_CHAR, !rank, 5, MPI_COMM_WORLD, &reqs[0]);
+		DO(MPI_Send_init, out, bytes, MPI_CHAR, !rank, 5, MPI_COMM_WORLD, &reqs[1]);
+	}
 	for (int n = 0; n < ROUNDS; n++)
-		fprintf(f, "%d %d %llu %llu %llu %llu\n", rank, n, noted_ns[n][0], noted_ns[n][1],
-			noted_ns[n][2], noted_ns[n][3]);
-	if (f != stdout)
-		fclose(f);
+		round_do(how, n, reqs);
+	for (int n = 0; how == PERSISTENT && n < 2; n++)
+		DO(MPI_Request_free, &reqs[n]);
 }
 
 int main(int argc, char **argv)
 {
-	int persistent;
-	MPI_Request reqs[2];
+	static const char *const names[HOWS] = {"waitall", "persistent", "blocking"};
 
 	DO(MPI_Init, &argc, &argv);
 	DO(MPI_Comm_rank, MPI_COMM_WORLD, &rank);
 	MUST(argc == 4);
-	persistent = !strcmp(argv[1], "persistent");
+	us = atof(argv[2]);
 	bytes = atoi(argv[3]);
 	out = calloc(2, (size_t)bytes);
 	in = out + bytes;
-	if (persistent) {
-		DO(MPI_Recv_init, in, bytes, MPI_CHAR, !rank, 5, MPI_COMM_WORLD, &reqs[0]);
-		DO(MPI_Send_init, out, bytes, MPI_CHAR, !rank, 5, MPI_COMM_WORLD, &reqs[1]);
+	notes = expect_open("overlap-times", rank);
+	for (int n = 0; n < TRIPS; n++) {
+		(rank ? back : there)();
+		(rank ? there : back)();
 	}
-	for (int n = 0; n < TRIPS; n++)
-		trip();
-	for (int n = 0; n < ROUNDS; n++)
-		round_do(argv[1], atof(argv[2]), reqs, noted_ns[n]);
-	for (int n = 0; persistent && n < 2; n++)
-		DO(MPI_Request_free, &reqs[n]);
+	for (enum how how = 0; how < HOWS; how++)
+		if (list_has(argv[1], names[how]))
+			scene_play(how);
+	notes_close(notes);
 	DO(MPI_Finalize);
 	free(out);
-	notes_write();
 	expect_write(PROG, rank);
 	return 0;
 }

@@ -13,31 +13,12 @@
  *	pairs4		each exchanges BYTES with the other one of its pair (0 1, 2 3) ten times, then once with one of the other pair (0 2, 1 3)
  * With FILE they begin when that is there. Prints how long the rounds took, in ns, by rank 0.
  */
-#include <time.h>
+#include "planted.h"
 
-#include "expect.h"
-
-#define PROG "planted_advice"
 #define TAG 5
 
 static char *buf, *in_buf;
 static int rank, bytes;
-
-static unsigned long long clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
-static void compute_us(int us)
-{
-	unsigned long long until = clock_ns(CLOCK_THREAD_CPUTIME_ID) + us * 1000ull;
-
-	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until)
-		;
-}
 
 static void send_to(int to, int n)
 {
@@ -57,19 +38,19 @@ static void exchange(void)
 		     MPI_STATUS_IGNORE);
 }
 
-static void threshold(int ready)
+static void send_and_compute(int ready)
 {
 	if (rank == 0)
 		send_to(1, bytes);
 	if (rank == 1 && ready)
 		recv_from(0, bytes);
-	compute_us(2000);
+	compute_ms(2);
 	if (rank == 1 && !ready)
 		recv_from(0, bytes);
 	exchange();
 }
 
-static void progress(int test)
+static void receive_and_compute(int test)
 {
 	MPI_Request request;
 	int done = 0;
@@ -77,14 +58,14 @@ static void progress(int test)
 	if (rank == 1) {
 		recv_from(0, 8);
 		send_to(0, bytes);
-		compute_us(3000);
+		compute_ms(3);
 		send_to(0, 8);
 		return;
 	}
 	MPI_Irecv(buf, bytes, MPI_CHAR, 1, TAG, MPI_COMM_WORLD, &request);
 	send_to(1, 8);
 	for (int i = 0; i < 60; i++) {
-		compute_us(50);
+		compute_ms(0.05);
 		if (test && !done)
 			MPI_Test(&request, &done, MPI_STATUS_IGNORE);
 	}
@@ -93,9 +74,29 @@ static void progress(int test)
 	recv_from(1, 8);
 }
 
+static void threshold(void)
+{
+	send_and_compute(0);
+}
+
+static void ready(void)
+{
+	send_and_compute(1);
+}
+
+static void progress(void)
+{
+	receive_and_compute(0);
+}
+
+static void tested(void)
+{
+	receive_and_compute(1);
+}
+
 static void pairs(void)
 {
-	compute_us(4000);
+	compute_ms(4);
 	exchange();
 }
 
@@ -137,6 +138,12 @@ static void wait_for(const char *file)
 		usleep(10000);
 }
 
+static const struct {
+	const char *name;
+	void (*run)(void);
+} scenes[] = {{"threshold", threshold}, {"ready", ready}, {"progress", progress}, {"tested", tested},
+	      {"pairs", pairs},		{"solve", solve}, {"pairs4", pairs4}};
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -151,22 +158,14 @@ int main(int argc, char **argv)
 	if (argc > 4)
 		wait_for(argv[4]);
 	MPI_Barrier(MPI_COMM_WORLD);
-	begin_ns = clock_ns(CLOCK_MONOTONIC);
-	for (int i = 0; i < rounds; i++) {
-		if (!strcmp(what, "threshold") || !strcmp(what, "ready"))
-			threshold(*what == 'r');
-		else if (!strcmp(what, "progress") || !strcmp(what, "tested"))
-			progress(*what == 't');
-		else if (!strcmp(what, "solve"))
-			solve();
-		else if (!strcmp(what, "pairs4"))
-			pairs4();
-		else
-			pairs();
-	}
+	begin_ns = now_ns();
+	for (int i = 0; i < rounds; i++)
+		for (size_t n = 0; n < sizeof(scenes) / sizeof(scenes[0]); n++)
+			if (!strcmp(what, scenes[n].name))
+				scenes[n].run();
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (rank == 0)
-		printf("%llu\n", clock_ns(CLOCK_MONOTONIC) - begin_ns);
+		printf("%llu\n", now_ns() - begin_ns);
 	MPI_Finalize();
 	free(buf);
 	free(in_buf);

@@ -1,175 +1,138 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Messages that queue at rank 0: planted_queue WHAT N [MILLISECONDS].
- *	master		the others ask rank 0 for something N times each, and it serves who asks, from any source, for so long each
- *	named		the same, where rank 0 asks for the messages of one rank after the other
- *	pile		rank 1 sends N messages, each with a tag of its own; rank 0 receives them when all have come, the last one first
- *	posted		the same, into receives that were posted before
- *	early		N messages, each of which has come to a receive for so long before that is completed; the others do nothing
- * Of a master, each rank notes when it was at what: rank 0 "serves RANK from to", the others "waits RANK from to".
+ * Messages that queue at rank 0: planted_queue SCENE,... N [MILLISECONDS].
+ *	master	the others ask rank 0 for something N times each, and it serves them from any source, for MILLISECONDS each
+ *	named	the same, where rank 0 receives from one rank after the other
+ *	pile	rank 1 sends PILE messages with different tags; rank 0 receives them when all have come, the last one first
+ *	posted	the same, into receives that rank 0 has posted before
+ *	early	N messages that come MILLISECONDS before their receives are completed
+ * planted-queue gets lines: "serves RANK from to" by rank 0, "waits RANK from to" by the others, "early 1 from to".
  */
-#include <time.h>
-
-#include "expect.h"
+#include "planted.h"
 
 #define PROG "planted_queue"
 #define BYTES 64
+#define PILE 4000
 #define TAG_LAST 30000
 
-static int rank, size;
+static char buf[BYTES], room[PILE][BYTES];
+static int rank, size, cnt;
+static double ms;
+static FILE *notes;
 
-static unsigned long long now_ns(void)
+static void send(int to, int bytes, int tag)
 {
-	struct timespec t;
+	CALL(MPI_Send, to, bytes, 0, buf, bytes, MPI_CHAR, to, tag, MPI_COMM_WORLD);
+}
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
+static void receive(int from, int bytes, int tag)
+{
+	CALL(MPI_Recv, from, 0, bytes, buf, bytes, MPI_CHAR, from, tag, MPI_COMM_WORLD,
+	     MPI_STATUS_IGNORE);
 }
 
 /* A message is there when the one behind it has been received. */
-static void come_early(int n, double ms)
+static void early(void)
 {
-	FILE *notes = expect_open("planted-queue", rank);
-	char buf[BYTES] = "";
-
-	for (int i = 0; i < n && rank < 2; i++) {
+	for (int i = 0; i < cnt && rank < 2; i++) {
 		MPI_Request req;
 		unsigned long long there_ns;
 
 		if (rank) {
-			CALL(MPI_Recv, 0, 0, 0, buf, 0, MPI_CHAR, 0, 9, MPI_COMM_WORLD,
-			     MPI_STATUS_IGNORE);
-			CALL(MPI_Send, 0, BYTES, 0, buf, BYTES, MPI_CHAR, 0, 5, MPI_COMM_WORLD);
-			CALL(MPI_Send, 0, 0, 0, buf, 0, MPI_CHAR, 0, 9, MPI_COMM_WORLD);
+			receive(0, 0, 9);
+			send(0, BYTES, 5);
+			send(0, 0, 9);
 			continue;
 		}
-		CALL(MPI_Irecv, 1, 0, BYTES, buf, BYTES, MPI_CHAR, 1, 5, MPI_COMM_WORLD, &req);
-		CALL(MPI_Send, 1, 0, 0, buf, 0, MPI_CHAR, 1, 9, MPI_COMM_WORLD);
-		CALL(MPI_Recv, 1, 0, 0, buf, 0, MPI_CHAR, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		CALL(MPI_Irecv, 1, 0, BYTES, room, BYTES, MPI_CHAR, 1, 5, MPI_COMM_WORLD, &req);
+		send(1, 0, 9);
+		receive(1, 0, 9);
 		there_ns = now_ns();
-		usleep((unsigned int)(ms * 1000));
+		sleep_ms(ms);
 		fprintf(notes, "early 1 %llu %llu\n", there_ns, now_ns());
 		DO(MPI_Wait, &req, MPI_STATUS_IGNORE);
 	}
-	if (notes != stdout)
-		fclose(notes);
 }
 
-/* Serves all the others so often each. */
-static void serve(int n, double ms, int any)
+static void serve(int any)
 {
-	FILE *notes = expect_open("planted-queue", rank);
 	unsigned long long got_ns = 0;
-	char buf[BYTES] = "";
 	MPI_Status status;
 	int from = -1;
 
-	for (int i = 0; i < n * (size - 1); i++) {
-		int source = 1 + i % (size - 1);
+	for (int i = 0; i < cnt * (size - 1); i++) {
+		int source = any ? MPI_ANY_SOURCE : 1 + i % (size - 1);
 
 		if (from >= 0)
 			fprintf(notes, "serves %d %llu %llu\n", from, got_ns, now_ns());
-		MOVE(MPI_Recv, 0, BYTES, buf, BYTES, MPI_CHAR, any ? MPI_ANY_SOURCE : source, 7,
-		     MPI_COMM_WORLD, &status);
+		MOVE(MPI_Recv, 0, BYTES, buf, BYTES, MPI_CHAR, source, 7, MPI_COMM_WORLD, &status);
 		got_ns = now_ns();
 		from = status.MPI_SOURCE;
-		usleep((unsigned int)(ms * 1000));
-		CALL(MPI_Send, from, BYTES, 0, buf, BYTES, MPI_CHAR, from, 8, MPI_COMM_WORLD);
+		sleep_ms(ms);
+		send(from, BYTES, 8);
 	}
-	if (notes != stdout)
-		fclose(notes);
 }
 
-static void ask(int n)
+static void ask(void)
 {
-	FILE *notes = expect_open("planted-queue", rank);
-	char buf[BYTES] = "";
-
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < cnt; i++) {
 		unsigned long long begin_ns;
 
-		CALL(MPI_Send, 0, BYTES, 0, buf, BYTES, MPI_CHAR, 0, 7, MPI_COMM_WORLD);
+		send(0, BYTES, 7);
 		begin_ns = now_ns();
-		CALL(MPI_Recv, 0, 0, BYTES, buf, BYTES, MPI_CHAR, 0, 8, MPI_COMM_WORLD,
-		     MPI_STATUS_IGNORE);
+		receive(0, BYTES, 8);
 		fprintf(notes, "waits %d %llu %llu\n", rank, begin_ns, now_ns());
 	}
-	if (notes != stdout)
-		fclose(notes);
 }
 
-static void pile_up(int n)
+/* The message with TAG_LAST comes behind all others. */
+static void pile(int posted)
 {
-	char buf[BYTES] = "";
+	static MPI_Request reqs[PILE];
 
-	for (int i = 0; i < n; i++)
-		CALL(MPI_Send, 0, BYTES, 0, buf, BYTES, MPI_CHAR, 0, i, MPI_COMM_WORLD);
-	CALL(MPI_Send, 0, 0, 0, buf, 0, MPI_CHAR, 0, TAG_LAST, MPI_COMM_WORLD);
-}
-
-static void take_all(int n)
-{
-	char buf[BYTES];
-
-	/* All that comes before is taken from the network, too. */
-	CALL(MPI_Recv, 1, 0, 0, buf, 0, MPI_CHAR, 1, TAG_LAST, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	for (int i = n; i-- > 0;)
-		CALL(MPI_Recv, 1, 0, BYTES, buf, BYTES, MPI_CHAR, 1, i, MPI_COMM_WORLD,
-		     MPI_STATUS_IGNORE);
-}
-
-static MPI_Request *receives;
-static char *room;
-
-static void post_all(int n)
-{
-	receives = calloc(n, sizeof(*receives));
-	room = calloc(n, BYTES);
-	MUST(receives && room);
-	for (int i = n; i-- > 0;)
-		CALL(MPI_Irecv, 1, 0, BYTES, room + (size_t)i * BYTES, BYTES, MPI_CHAR, 1, i,
-		     MPI_COMM_WORLD, &receives[i]);
-}
-
-static void complete_all(int n)
-{
-	char none[1];
-
-	CALL(MPI_Recv, 1, 0, 0, none, 0, MPI_CHAR, 1, TAG_LAST, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	DO(MPI_Waitall, n, receives, MPI_STATUSES_IGNORE);
-	free(receives);
-	free(room);
+	for (int i = PILE; posted && !rank && i-- > 0;)
+		CALL(MPI_Irecv, 1, 0, BYTES, room[i], BYTES, MPI_CHAR, 1, i, MPI_COMM_WORLD,
+		     &reqs[i]);
+	DO(MPI_Barrier, MPI_COMM_WORLD);
+	if (rank == 1) {
+		for (int i = 0; i < PILE; i++)
+			send(0, BYTES, i);
+		send(0, 0, TAG_LAST);
+	}
+	if (rank)
+		return;
+	receive(1, 0, TAG_LAST);
+	if (posted)
+		DO(MPI_Waitall, PILE, reqs, MPI_STATUSES_IGNORE);
+	for (int i = PILE; !posted && i-- > 0;)
+		receive(1, BYTES, i);
 }
 
 int main(int argc, char **argv)
 {
-	int n;
-
 	DO(MPI_Init, &argc, &argv);
 	DO(MPI_Comm_rank, MPI_COMM_WORLD, &rank);
 	DO(MPI_Comm_size, MPI_COMM_WORLD, &size);
-	MUST(argc >= 3);
-	n = atoi(argv[2]);
-	if (!strcmp(argv[1], "posted") && !rank)
-		post_all(n);
-	DO(MPI_Barrier, MPI_COMM_WORLD);
-	if (!strcmp(argv[1], "master") || !strcmp(argv[1], "named")) {
-		MUST(argc == 4);
+	MUST(argc == 4);
+	cnt = atoi(argv[2]);
+	ms = atof(argv[3]);
+	notes = expect_open("planted-queue", rank);
+	for (int any = 0; any < 2; any++) {
+		if (!list_has(argv[1], any ? "master" : "named"))
+			continue;
+		DO(MPI_Barrier, MPI_COMM_WORLD);
 		if (rank)
-			ask(n);
+			ask();
 		else
-			serve(n, atof(argv[3]), !strcmp(argv[1], "master"));
-	} else if (!strcmp(argv[1], "early")) {
-		MUST(argc == 4);
-		come_early(n, atof(argv[3]));
-	} else if (rank == 1) {
-		pile_up(n);
-	} else if (!rank) {
-		if (!strcmp(argv[1], "posted"))
-			complete_all(n);
-		else
-			take_all(n);
+			serve(any);
 	}
+	if (list_has(argv[1], "early"))
+		early();
+	if (list_has(argv[1], "pile"))
+		pile(0);
+	if (list_has(argv[1], "posted"))
+		pile(1);
+	notes_close(notes);
 	DO(MPI_Finalize);
 	expect_write(PROG, rank);
 	return 0;

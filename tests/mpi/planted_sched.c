@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Two ranks and one trouble with CPUs, of known size: planted_sched WHAT MILLISECONDS. The kernel's account of each thread (schedstat: ns
- * waited for a CPU) is read at both ends of the trouble.
- *	starve	rank 0 waits so long for a message on CPU 0, where two threads of its own compute; rank 1 has CPU 1
- *	share	both ranks compute so long, by their CPU clocks, on CPU 0
- *	spin	both on CPU 0: rank 0 computes so long, by its CPU clock, before it sends what rank 1 polls for
- *	over	three threads of rank 0 compute so long, by their CPU clocks, on CPU 0; rank 1, on CPU 1, sleeps
+ * Two ranks and troubles with CPUs, of known size: planted_sched SCENE,... MILLISECONDS.
+ *	starve	rank 0 waits four times as long for a message on CPU 0, where two threads of its own compute; rank 1 has CPU 1
+ *	share	both ranks compute on CPU 0 for MILLISECONDS of CPU time each
+ *	spin	both on CPU 0: rank 0 computes so long before it sends what rank 1 polls for
+ *	over	three threads of rank 0 compute so long each on CPU 0; rank 1, on CPU 1, sleeps
  *	preempt	rank 0 waits so long for a message on CPU 0, where somebody else is to compute; rank 1 has CPU 1
- *	storm	rank 0 moves from one CPU to the other so often
- *	tiny	rank 0 sends rank 1 so many times TINY messages of 8 bytes one behind the other, and gets an answer each time
- *	funnel	every rank sends rank 0 so many messages of FUNNEL bytes
+ *	storm	rank 0 moves MOVES times from one CPU to the other
+ *	tiny	rank 0 sends rank 1 TINY messages of 8 bytes in a row and gets an answer, TINY_ROUNDS times
+ *	funnel	every rank sends rank 0 FUNNELS messages of FUNNEL bytes
  *	nothing	each has its own CPU, computes so long and gets a message
- * One line a thread: {"prog":"planted_sched","rank":…,"pid":…,"tid":…,"role":…,"wait_ns":…,"moves":…,"sent_ns":…}
- * sent_ns: the time in which the tiny messages were sent.
+ * planted-waits gets a line for each thread: {"scene", "rank", "pid", "tid", "role", "wait_ns": how long it waited for a CPU by the
+ * kernel's account, "moves", "sent_ns": how long the tiny messages took to send}.
  */
 #include <sched.h>
 #include <sys/syscall.h>
-#include <time.h>
 
-#include "expect.h"
+#include "planted.h"
 
 #define PROG "planted_sched"
 #define THREADS_MAX 3
+#define MOVES 1009
 #define TINY 2003
+#define TINY_ROUNDS 30
 #define FUNNEL (1 << 12)
+#define FUNNELS 10240
 
 struct account {
 	const char *role;
@@ -31,36 +32,14 @@ struct account {
 	unsigned long long wait_ns, moves, sent_ns;
 };
 
-static struct account accounts[THREADS_MAX + 1]; /* the first one: of who calls MPI */
+static struct account accounts[THREADS_MAX + 1]; /* the first one: of the thread that calls MPI */
 static double ms;
 static int rank;
 static volatile int stop;
 
-static unsigned long long clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
-static unsigned long long waited_ns(int tid)
-{
-	unsigned long long run_ns, wait_ns;
-	char path[64];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/schedstat", tid);
-	f = fopen(path, "r");
-	MUST(f && fscanf(f, "%llu %llu", &run_ns, &wait_ns) == 2);
-	fclose(f);
-	return wait_ns;
-}
-
 static void account_begin(struct account *a, const char *role)
 {
-	a->role = role;
-	a->tid = (int)syscall(SYS_gettid);
+	*a = (struct account){.role = role, .tid = (int)syscall(SYS_gettid)};
 	a->wait_ns = waited_ns(a->tid);
 }
 
@@ -86,16 +65,6 @@ static void work(void)
 		x = x * 1.0000001 + 1e-9;
 }
 
-/* So long, by the thread's own CPU clock. */
-static void compute(void)
-{
-	unsigned long long until = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-
-	until += (unsigned long long)(ms * 1e6);
-	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until)
-		work();
-}
-
 static void *compute_until_stop(void *arg)
 {
 	account_begin(arg, "compute");
@@ -108,106 +77,90 @@ static void *compute_until_stop(void *arg)
 static void *compute_share(void *arg)
 {
 	account_begin(arg, "compute");
-	compute();
+	compute_ms(ms);
 	account_end(arg);
 	return NULL;
 }
 
-static void message(int from)
+static void message(int from, int to, int bytes)
 {
-	char buf[8] = "";
+	static char buf[FUNNEL];
 
 	if (rank == from)
-		CALL(MPI_Send, !from, 8, 0, buf, 8, MPI_CHAR, !from, 5, MPI_COMM_WORLD);
-	else
-		CALL(MPI_Recv, from, 0, 8, buf, 8, MPI_CHAR, from, 5, MPI_COMM_WORLD,
+		CALL(MPI_Send, to, bytes, 0, buf, bytes, MPI_CHAR, to, 5, MPI_COMM_WORLD);
+	else if (rank == to)
+		CALL(MPI_Recv, from, 0, bytes, buf, bytes, MPI_CHAR, from, 5, MPI_COMM_WORLD,
 		     MPI_STATUS_IGNORE);
 }
 
-static void threads_run(void *(*what)(void *arg), void (*meanwhile)(void))
+static void threads_run(void *(*what)(void *arg), int n, int from)
 {
 	pthread_t thread[THREADS_MAX];
-	int n = meanwhile ? 2 : THREADS_MAX;
 
+	stop = 0;
 	for (int i = 0; i < n; i++)
 		MUST(!pthread_create(&thread[i], NULL, what, &accounts[i + 1]));
-	if (meanwhile)
-		meanwhile();
+	if (from) {
+		account_begin(&accounts[0], "mpi");
+		message(from, 0, 8);
+		account_end(&accounts[0]);
+	}
 	stop = 1;
 	for (int i = 0; i < n; i++)
 		pthread_join(thread[i], NULL);
-}
-
-static void receive_late(void)
-{
-	account_begin(&accounts[0], "mpi");
-	message(1);
-	account_end(&accounts[0]);
 }
 
 static void starve(void)
 {
 	pin(rank);
 	if (!rank) {
-		threads_run(compute_until_stop, receive_late);
+		threads_run(compute_until_stop, 2, 1);
 		return;
 	}
-	usleep((unsigned int)(ms * 1000));
-	message(1);
+	sleep_ms(4 * ms);
+	message(1, 0, 8);
 }
 
 static void preempt(void)
 {
 	pin(rank);
+	account_begin(&accounts[0], "mpi");
 	if (rank)
-		usleep((unsigned int)(ms * 1000));
-	else
-		account_begin(&accounts[0], "mpi");
-	message(1);
-	if (!rank)
-		account_end(&accounts[0]);
+		sleep_ms(ms);
+	message(1, 0, 8);
+	account_end(&accounts[0]);
 }
 
 static void tiny(void)
 {
 	account_begin(&accounts[0], "main");
 	pin(rank);
-	for (int i = 0; i < (int)ms; i++) {
-		unsigned long long begin_ns = clock_ns(CLOCK_MONOTONIC);
+	for (int i = 0; i < TINY_ROUNDS; i++) {
+		unsigned long long begin_ns = now_ns();
 
 		for (int k = 0; k < TINY; k++)
-			message(0);
-		accounts[0].sent_ns += clock_ns(CLOCK_MONOTONIC) - begin_ns;
-		message(1);
+			message(0, 1, 8);
+		accounts[0].sent_ns += now_ns() - begin_ns;
+		message(1, 0, 8);
 	}
 	account_end(&accounts[0]);
 }
 
 static void funnel(void)
 {
-	static char buf[FUNNEL];
 	int size;
 
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	account_begin(&accounts[0], "main");
-	for (int i = 0; i < (int)ms; i++) {
-		for (int k = 1; k < size; k++) {
-			if (rank == k)
-				CALL(MPI_Send, 1, FUNNEL, 0, buf, FUNNEL, MPI_CHAR, 0, 7,
-				     MPI_COMM_WORLD);
-			else if (!rank)
-				CALL(MPI_Recv, k, 0, FUNNEL, buf, FUNNEL, MPI_CHAR, k, 7,
-				     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-		}
-	}
-	account_end(&accounts[0]);
+	for (int i = 0; i < FUNNELS; i++)
+		for (int k = 1; k < size; k++)
+			message(k, 0, FUNNEL);
 }
 
 static void share(void)
 {
 	pin(0);
 	account_begin(&accounts[0], "main");
-	compute();
+	compute_ms(ms);
 	account_end(&accounts[0]);
 }
 
@@ -216,25 +169,25 @@ static void spin(void)
 	pin(0);
 	account_begin(&accounts[0], "main");
 	if (!rank)
-		compute();
+		compute_ms(ms);
 	account_end(&accounts[0]);
-	message(0);
+	message(0, 1, 8);
 }
 
 static void over(void)
 {
 	pin(rank);
 	if (rank)
-		usleep((unsigned int)(ms * 3000));
+		sleep_ms(3 * ms);
 	else
-		threads_run(compute_share, NULL);
+		threads_run(compute_share, 3, 0);
 }
 
 static void storm(void)
 {
 	account_begin(&accounts[0], "main");
 	pin(0);
-	for (int i = 0; !rank && i < (int)ms; i++) {
+	for (int i = 0; !rank && i < MOVES; i++) {
 		pin(++accounts[0].moves & 1);
 		work();
 	}
@@ -244,26 +197,20 @@ static void storm(void)
 static void nothing(void)
 {
 	pin(rank);
-	account_begin(&accounts[0], "main");
-	compute();
-	account_end(&accounts[0]);
-	message(0);
+	compute_ms(ms);
+	message(0, 1, 8);
 }
 
-static void accounts_write(void)
+static void accounts_write(FILE *f, const char *scene)
 {
-	FILE *f = expect_open("planted-waits", rank);
-
 	for (struct account *a = accounts; a <= &accounts[THREADS_MAX]; a++)
 		if (a->role)
 			fprintf(f,
-				"{\"prog\":\"" PROG
-				"\",\"rank\":%d,\"pid\":%d,\"tid\":%d,\"role\":\"%s\","
+				"{\"scene\":\"%s\",\"rank\":%d,\"pid\":%d,\"tid\":%d,\"role\":\"%s\","
 				"\"wait_ns\":%llu,\"moves\":%llu,\"sent_ns\":%llu}\n",
-				rank, (int)getpid(), a->tid, a->role, a->wait_ns, a->moves,
+				scene, rank, (int)getpid(), a->tid, a->role, a->wait_ns, a->moves,
 				a->sent_ns);
-	if (f != stdout)
-		fclose(f);
+	memset(accounts, 0, sizeof(accounts));
 }
 
 int main(int argc, char **argv)
@@ -271,21 +218,26 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} what[] = {{"starve", starve}, {"share", share},   {"spin", spin},
-		    {"over", over},	{"storm", storm},   {"preempt", preempt},
-		    {"tiny", tiny},	{"funnel", funnel}, {"nothing", nothing}};
+	} scenes[] = {{"starve", starve}, {"share", share},   {"spin", spin},
+		      {"over", over},	  {"storm", storm},   {"preempt", preempt},
+		      {"tiny", tiny},	  {"funnel", funnel}, {"nothing", nothing}};
 	int granted;
+	FILE *f;
 
 	DO(MPI_Init_thread, &argc, &argv, MPI_THREAD_FUNNELED, &granted);
 	DO(MPI_Comm_rank, MPI_COMM_WORLD, &rank);
 	MUST(argc == 3);
 	ms = atof(argv[2]);
-	DO(MPI_Barrier, MPI_COMM_WORLD);
-	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++)
-		if (!strcmp(argv[1], what[i].name))
-			what[i].run();
+	f = expect_open("planted-waits", rank);
+	for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++) {
+		if (!list_has(argv[1], scenes[i].name))
+			continue;
+		DO(MPI_Barrier, MPI_COMM_WORLD);
+		scenes[i].run();
+		accounts_write(f, scenes[i].name);
+	}
+	notes_close(f);
 	DO(MPI_Finalize);
-	accounts_write();
 	expect_write(PROG, rank);
 	return 0;
 }

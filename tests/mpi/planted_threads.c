@@ -5,30 +5,11 @@
  * that believes to have the cores for itself. Prints how long the rounds took, in ns, by rank 0.
  */
 #include <omp.h>
-#include <time.h>
 
-#include "expect.h"
+#include "planted.h"
 
-#define PROG "planted_threads"
 #define PARTS 10
-#define WORK_US 400
-
-static unsigned long long clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
-static void compute_us(double us)
-{
-	unsigned long long until = clock_ns(CLOCK_THREAD_CPUTIME_ID) +
-				   (unsigned long long)(us * 1000);
-
-	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until)
-		;
-}
+#define WORK_MS 0.4
 
 int main(int argc, char **argv)
 {
@@ -39,16 +20,16 @@ int main(int argc, char **argv)
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Barrier(MPI_COMM_WORLD);
-	begin_ns = clock_ns(CLOCK_MONOTONIC);
+	begin_ns = now_ns();
 	for (int i = 0; i < rounds; i++) {
 		for (int part = 0; part < PARTS; part++) {
 #pragma omp parallel
-			compute_us((double)WORK_US / omp_get_num_threads());
+			compute_ms(WORK_MS / omp_get_num_threads());
 		}
 		MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 	}
 	if (rank == 0)
-		printf("%llu\n", clock_ns(CLOCK_MONOTONIC) - begin_ns);
+		printf("%llu\n", now_ns() - begin_ns);
 	MPI_Finalize();
 	return 0;
 }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Calls that do not wait for others and tell their bytes in different ways, to and from this rank alone, as fast as they come for so
- * long: counts of predefined and derived datatypes, of int and MPI_Count, to MPI_PROC_NULL, one-sided, of a single element, and a
- * collective. Says how many bytes a message of the derived datatype has.
- *
- * Usage: sizes SECONDS
+ * Calls that do not wait for others, to and from this rank alone: sizes ROUNDS SECONDS. ROUNDS rounds come in a burst, and
+ * then a hundred each second for SECONDS. Bytes come from counts of predefined and derived datatypes, of int and MPI_Count, to MPI_PROC_NULL, one-sided, of a
+ * single element, and of a collective. Prints how many bytes a message of the derived datatype has.
  */
 #include "expect.h"
 
 #define PROG "sizes"
-#define WAIT_EVERY 1000
 #define DOUBLES 26
 #define ELEMENTS 64
 
@@ -90,18 +87,24 @@ static void collective(void)
 	finish(&req);
 }
 
-static void rounds_make(double seconds)
+static void round_make(void)
 {
-	const double until_s = now_s() + seconds;
+	messages();
+	large_counts();
+	one_sided();
+	collective();
+}
+
+static void rounds_make(int burst, double seconds)
+{
+	double until_s;
 
 	DO(MPI_Win_lock_all, 0, win);
-	for (unsigned long rounds = 1; now_s() < until_s; rounds++) {
-		messages();
-		large_counts();
-		one_sided();
-		collective();
-		if (rounds % WAIT_EVERY == 0)
-			DO(MPI_Win_flush_all, win);
+	for (int i = 0; i < burst; i++)
+		round_make();
+	for (until_s = now_s() + seconds; now_s() < until_s; usleep(10000)) {
+		round_make();
+		DO(MPI_Win_flush_all, win);
 	}
 	DO(MPI_Win_unlock_all, win);
 }
@@ -119,7 +122,8 @@ int main(int argc, char **argv)
 	if (!rank)
 		printf("derived %d\n", (int)(DOUBLES / 2 * sizeof(double)));
 	fflush(stdout);
-	rounds_make(argc > 1 ? atof(argv[1]) : 1);
+	MUST(argc == 3);
+	rounds_make(atoi(argv[1]), atof(argv[2]));
 	DO(MPI_Win_free, &win);
 	DO(MPI_Type_free, &every_other);
 	expect_finish(PROG, rank);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A process that compares libpov's clocks with the kernel's own CPU time, for tests/live/clock.test. Prints a line
+ * A process that compares libpov's clocks with the kernel's own CPU time, for clock.test. Prints a line
  * "name value …", times in ns, and exits with 1 if a clock goes back.
  *
  *	source               which source, and why
@@ -14,7 +14,7 @@
  *	                     threads could make them
  *	pairs N [FILE]       after FILE is there, two processes wake each other N times outside and N times within their sections
  *	fork MS              after MS of work, a child's clocks: its own, not its parent's
- *	wait FILE            reads on until FILE is there: by which source, before and after
+ *	wait FILE            reads on until FILE is there or the source changes: by which source, before and after
  *	write                tries to write to its page
  */
 #include <errno.h>
@@ -347,7 +347,7 @@ static int do_wait(const char *path)
 
 	printf("waits\n");
 	fflush(stdout);
-	while (access(path, F_OK)) {
+	while (access(path, F_OK) && pov_source(NULL) == before) {
 		ns = pov_rank_ns();
 		back += ns < last;
 		last = ns;
