@@ -16,7 +16,7 @@ declare -F aim >/dev/null || aim() {
 	fi
 }
 
-calc() { awk "BEGIN { printf \"%.4g\n\", $1 }" 2>/dev/null || echo nan; } # EXPRESSION
+calc() { awk "BEGIN { printf \"%.4g\\n\", ${1//$'\n'/ } }" 2>/dev/null || echo nan; } # EXPRESSION
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
 # of_report NAME: the report of a recording, in $T/NAME.json
