@@ -5,9 +5,7 @@
  * and of one TCP connection, the name of its sender's end.
  *
  *	os_traffic N		all of that, N times
- *	os_traffic killed	a child that is killed while it waits in a receive; prints its pid
  *	os_traffic waits	prints its pid and waits in a receive for ever
- *	os_traffic cost N	round trips of 1 byte over TCP within one thread; prints ns of CPU time each
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -20,7 +18,6 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define TCP_BYTES 1009
@@ -153,54 +150,16 @@ static void traffic(int n)
 	book("process_vm_writev", 2 * n, 0, n * COPY_BYTES);
 }
 
-static void killed(void)
-{
-	int pair[2];
-	pid_t child;
-
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
-		err(1, "socketpair");
-	child = fork();
-	if (!child) {
-		got(pair[0], 1);
-		_exit(1);
-	}
-	usleep(300000);
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-	printf("%d\n", child);
-}
-
-static void cost(int n)
-{
-	struct timespec from, to;
-	int tcp[2];
-
-	connected(tcp);
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
-	for (int i = 0; i < n; i++) {
-		sent(tcp[0], 1);
-		got(tcp[1], 1);
-	}
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
-	printf("%.0f\n",
-	       ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) / n);
-}
-
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "7";
 	int pair[2];
 
-	if (!strcmp(what, "killed")) {
-		killed();
-	} else if (!strcmp(what, "waits")) {
+	if (!strcmp(what, "waits")) {
 		printf("%d\n", getpid());
 		fflush(stdout);
 		if (!socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
 			got(pair[0], 1);
-	} else if (!strcmp(what, "cost")) {
-		cost(argc > 2 ? atoi(argv[2]) : 100000);
 	} else {
 		traffic(atoi(what));
 	}
