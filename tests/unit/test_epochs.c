@@ -41,18 +41,7 @@ static int setup(void **state)
 {
 	struct world *w = *state = calloc(1, sizeof(*w));
 
-	mfix_begin(&w->f, "\"sched\":\"off\",\"rings\":1");
-	for (uint32_t i = 0; i < RANKS; i++) {
-		mfix_rank(&w->f, 1000, 100 + i, (int)i, "app");
-		put_task(&w->f, 1000, 100 + i, 100 + i, 0, 1, 0, "app");
-	}
-	mfix_end(&w->f, 9000);
-	mfix_open(&w->f, false);
-	for (uint32_t i = 0; i < RANKS; i++) {
-		w->thread[i].proc = model_process_get(w->f.model, i);
-		w->thread[i].proc->start_ns = 1001;
-		w->thread[i].idx = i;
-	}
+	mfix_ranks(&w->f, "\"sched\":\"off\",\"rings\":1", RANKS, w->thread);
 	arrivals_init(&w->arrivals);
 	epochs_init(&w->epochs);
 	locks_init(&w->locks, &w->epochs);

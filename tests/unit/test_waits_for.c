@@ -1,143 +1,17 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Whom ranks wait for: who has their core, who is late to a collective, who has not sent or received yet. */
+/* Ranks that others wait for: who is late to a collective, who has not sent or received yet. test_traces.c: who has their core. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "unit/test.h"
 #include "analysis/arrivals.h"
-#include "analysis/holders.h"
 #include "analysis/late.h"
-#include "base/log.h"
 #include "unit/model_fixture.h"
 
 static const struct func_info barrier = {
 	.name = "MPI_Barrier", .group = "coll", .layer_name = "mpi", .waits = true};
 static const struct func_info ibarrier = {
 	.name = "MPI_Ibarrier", .group = "coll", .layer_name = "mpi"};
-
-/* ---- cores ---- */
-
-struct cores {
-	struct mfix f;
-	struct holders h;
-	struct holder *list; /* after the replay */
-	uint32_t n;
-};
-
-/* A rank (100, with a second thread 101) and strangers 300 and 400; all on CPU 0. */
-static int cores_begin(void **state)
-{
-	struct cores *x = xcalloc(1, sizeof(*x));
-	struct mfix *f = &x->f;
-
-	*state = x;
-	mfix_begin(f, "\"sched\":\"all\",\"rings\":1");
-	mfix_functions(f);
-	mfix_rank(f, 1000, 100, 0, "app");
-	put_task(f, 1000, 100, 100, 0, 1, 0, "app");
-	put_task(f, 1000, 101, 100, 1, 0, 0, "helper");
-	put_task(f, 1000, 300, 300, 0, 0, 0, "hog");
-	put_task(f, 1000, 400, 400, 0, 0, 0, "other");
-	holders_init(&x->h);
-	return 0;
-}
-
-static void cores_replay(struct cores *x)
-{
-	const struct model_sink *sink = &x->h.sink;
-
-	mfix_end(&x->f, 9000);
-	mfix_open(&x->f, false);
-	assert_int_equal(model_run(x->f.model, &sink, 1), 0);
-	x->list = holders_list(&x->h, x->f.model, &x->n);
-}
-
-static int cores_end(void **state)
-{
-	struct cores *x = *state;
-
-	free(x->list);
-	holders_release(&x->h);
-	mfix_release(&x->f);
-	free(x);
-	return 0;
-}
-
-static uint64_t held_ns(const struct cores *x, uint32_t waiter, uint32_t by)
-{
-	uint64_t ns = 0;
-
-	for (uint32_t i = 0; i < x->n; i++)
-		if (model_thread_get(x->f.model, x->list[i].waiter)->tid == waiter &&
-		    model_thread_get(x->f.model, x->list[i].thread)->tid == by)
-			ns += x->list[i].ns;
-	return ns;
-}
-
-static struct holders_row row_of(const struct cores *x, uint32_t tid)
-{
-	return x->h.thread[mfix_thread(&x->f, tid)->idx];
-}
-
-/* Preempted: two strangers run one after the other until it has its core back. */
-TEST_WITH(held_by_others, cores_begin, cores_end)
-{
-	struct cores *x = *state;
-	struct mfix *f = &x->f;
-	struct holders_row row;
-
-	put_switch(f, 1100, 0, 100, PREEMPTED, 300);
-	put_switch(f, 1500, 0, 300, PREEMPTED, 400);
-	put_switch(f, 1600, 0, 400, SLEEPS, 100);
-	put_switch(f, 2000, 0, 100, SLEEPS, 300);
-	put_waking(f, 2100, 0, 300, 100, 0);
-	put_switch(f, 2130, 0, 300, SLEEPS, 100);
-	cores_replay(x);
-	row = row_of(x, 100);
-	assert_int_equal(held_ns(x, 100, 300), 400 + 30);
-	assert_int_equal(held_ns(x, 100, 400), 100);
-	assert_int_equal(row.runnable_ns, 530);
-	assert_int_equal(row.idle_ns + row.unknown_ns, 0);
-	assert_int_equal(held_ns(x, 300, 100), 0); /* strangers' waiting is not asked for */
-}
-
-/* Threads of one process; and a CPU that was idle while a thread was on its way to it. */
-TEST_WITH(held_by_own_and_idle, cores_begin, cores_end)
-{
-	struct cores *x = *state;
-	struct mfix *f = &x->f;
-	struct holders_row row;
-
-	put_waking(f, 1200, 0, 100, 101, 0);
-	put_switch(f, 1700, 0, 100, SLEEPS, 101);
-	put_switch(f, 1800, 0, 101, SLEEPS, 0);
-	put_waking(f, 1900, 0, 0, 100, 0);
-	put_switch(f, 1925, 0, 0, SLEEPS, 100);
-	cores_replay(x);
-	assert_int_equal(held_ns(x, 101, 100), 500);
-	row = row_of(x, 100);
-	assert_int_equal(row.runnable_ns, 25);
-	assert_int_equal(row.idle_ns, 25);
-}
-
-/* It waits for CPU 0 first, and then for CPU 1. */
-TEST_WITH(held_elsewhere, cores_begin, cores_end)
-{
-	struct cores *x = *state;
-	struct mfix *f = &x->f;
-
-	put_switch(f, 1050, 1, 0, SLEEPS, 400);
-	put_switch(f, 1100, 0, 100, PREEMPTED, 300);
-	put_migrate(f, 1400, 100, 0, 1);
-	put_switch(f, 1600, 1, 400, SLEEPS, 100);
-	put_switch(f, 1700, 0, 300, SLEEPS, 0);
-	cores_replay(x);
-	assert_int_equal(held_ns(x, 100, 300), 300);
-	assert_int_equal(held_ns(x, 100, 400), 200);
-	assert_int_equal(row_of(x, 100).runnable_ns, 500);
-}
-
-/* ---- other ranks ---- */
 
 struct ranks {
 	struct mfix f;
@@ -147,18 +21,7 @@ struct ranks {
 static void ranks_open(struct ranks *w)
 {
 	memset(w, 0, sizeof(*w));
-	mfix_begin(&w->f, "\"sched\":\"off\",\"rings\":1");
-	for (uint32_t i = 0; i < 3; i++) {
-		mfix_rank(&w->f, 1000, 100 + i, (int)i, "app");
-		put_task(&w->f, 1000, 100 + i, 100 + i, 0, 1, 0, "app");
-	}
-	mfix_end(&w->f, 9000);
-	mfix_open(&w->f, false);
-	for (uint32_t i = 0; i < 3; i++) {
-		w->thread[i].proc = model_process_get(w->f.model, i);
-		w->thread[i].proc->start_ns = 1001;
-		w->thread[i].idx = i;
-	}
+	mfix_ranks(&w->f, "\"sched\":\"off\",\"rings\":1", 3, w->thread);
 }
 
 static void collective(struct arrivals *a, struct ranks *w, int rank, const struct func_info *f,
