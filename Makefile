@@ -258,7 +258,9 @@ $(BUILD)/obj/tests/%.o: tests/%.c $(BUILD)/flags | $(GEN_HDR)
 	@mkdir -p $(@D)
 	$(Q)$(CCACHE) $(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
-$(BUILD)/tests/unit: $(UNIT_OBJ) $(LIB)
+# They make traces from text, too.
+MAKER_OBJ := $(patsubst tests/%.c,$(BUILD)/obj/tests/%.o,$(wildcard tests/tool/povmake/*.c))
+$(BUILD)/tests/unit: $(UNIT_OBJ) $(MAKER_OBJ) $(LIB)
 	$(say) LD $@
 	@[ ! -d $@ ] || rm -r $@ # each file was a program of its own
 	@mkdir -p $(@D)
@@ -268,7 +270,7 @@ $(TOOL_BIN): $(BUILD)/tests/%: $(BUILD)/obj/tests/tool/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_ALL) $(filter %.o,$^) $(LIB) $(LIBS) -o $@
 
-$(BUILD)/tests/povmake: $(BUILD)/obj/tests/tool/povmake/record.o
+$(BUILD)/tests/povmake: $(MAKER_OBJ)
 
 $(FUZZ_BIN): $(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(LIB)
 	@mkdir -p $(@D)

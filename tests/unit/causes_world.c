@@ -18,19 +18,9 @@ static const struct func_info send_func = {.name = "MPI_Send", .group = "p2p", .
 void causes_world_open(struct causes_world *w)
 {
 	memset(w, 0, sizeof(*w));
-	mfix_begin(&w->f, "\"sched\":\"all\",\"rings\":1");
-	for (uint32_t i = 0; i < RANKS; i++) {
-		mfix_rank(&w->f, START, 100 + i, (int)i, "app");
-		put_task(&w->f, START, 100 + i, 100 + i, 0, 1, 0, "app");
-	}
-	mfix_end(&w->f, 9000);
-	mfix_open(&w->f, false);
-	for (uint32_t i = 0; i < RANKS; i++) {
-		w->thread[i].proc = model_process_get(w->f.model, i);
-		w->thread[i].proc->start_ns = START + 1;
-		w->thread[i].idx = i;
+	mfix_ranks(&w->f, "\"sched\":\"all\",\"rings\":1", RANKS, w->thread);
+	for (uint32_t i = 0; i < RANKS; i++)
 		w->thread[i].state = THREAD_DEAD;
-	}
 	w->hog_process.idx = RANKS;
 	w->hog.proc = &w->hog_process;
 	w->hog.idx = RANKS;

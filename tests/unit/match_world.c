@@ -417,20 +417,7 @@ void match_world_open(struct match_world *w, uint64_t seed, bool any, bool ask_a
 	w->any = any;
 	w->ask_always = ask_always;
 	w->now = 5000;
-	mfix_begin(&w->f, "\"sched\":\"off\",\"rings\":1");
-	for (uint32_t i = 0; i < RANKS; i++) {
-		mfix_rank(&w->f, 1000, 100 + i, (int)i, "app");
-		put_task(&w->f, 1000, 100 + i, 100 + i, 0, 1, 0, "app");
-	}
-	mfix_end(&w->f, 2000);
-	mfix_open(&w->f, false);
-	for (uint32_t i = 0; i < RANKS; i++) {
-		struct model_process *p = model_process_get(w->f.model, i);
-
-		assert_int_equal(p->rank, (int)i);
-		p->start_ns = 1001; /* its first message is in the trace */
-		w->thread[i].proc = p;
-	}
+	mfix_ranks(&w->f, "\"sched\":\"off\",\"rings\":1", RANKS, w->thread);
 	matches_init(&w->a, on_match, w);
 	w->a.sink.start(&w->a, w->f.model);
 }

@@ -15,31 +15,32 @@
 #include "unit/model_fixture.h"
 #include "unit/trace_help.h"
 
+#define U(n) ((unsigned long long)(n))
+
 static const char state_letter[] = "URQBD";
 
 /* ---- the sink ---- */
 
 static void split_print(FILE *out, const struct state_times *t)
 {
-	fprintf(out, " R%llu Q%llu B%llu U%llu", (unsigned long long)t->ns[THREAD_RUNNING],
-		(unsigned long long)t->ns[THREAD_RUNNABLE],
-		(unsigned long long)t->ns[THREAD_BLOCKED],
-		(unsigned long long)t->ns[THREAD_UNKNOWN]);
+	fprintf(out, " R%llu Q%llu B%llu U%llu", U(t->ns[THREAD_RUNNING]),
+		U(t->ns[THREAD_RUNNABLE]), U(t->ns[THREAD_BLOCKED]), U(t->ns[THREAD_UNKNOWN]));
 }
 
 static void on_thread(void *ctx, const struct model_thread *t, uint64_t ts)
 {
 	struct mfix *f = ctx;
 
-	fprintf(f->out, "thread %u/%u %s @%llu\n", t->out_tid, t->proc->out_pid, t->comm,
-		(unsigned long long)ts);
+	if (!t->idle)
+		fprintf(f->out, "thread %u/%u %s @%llu\n", t->out_tid, t->proc->out_pid, t->comm,
+			U(ts));
 }
 
 static void on_exit_of(void *ctx, const struct model_thread *t, uint64_t ts)
 {
 	struct mfix *f = ctx;
 
-	fprintf(f->out, "exit %u @%llu\n", t->out_tid, (unsigned long long)ts);
+	fprintf(f->out, "exit %u @%llu\n", t->out_tid, U(ts));
 }
 
 static void on_switch(void *ctx, const struct model_switch *s)
@@ -47,7 +48,7 @@ static void on_switch(void *ctx, const struct model_switch *s)
 	struct mfix *f = ctx;
 
 	fprintf(f->out, "switch cpu%u %u>%u @%llu\n", s->cpu, s->prev->out_tid, s->next->out_tid,
-		(unsigned long long)s->ts_ns);
+		U(s->ts_ns));
 }
 
 static void on_waking(void *ctx, const struct model_waking *w)
@@ -55,7 +56,7 @@ static void on_waking(void *ctx, const struct model_waking *w)
 	struct mfix *f = ctx;
 
 	fprintf(f->out, "waking %u by %u @%llu\n", w->target->out_tid, w->waker->out_tid,
-		(unsigned long long)w->ts_ns);
+		U(w->ts_ns));
 }
 
 static void on_migrate(void *ctx, const struct model_migrate *g)
@@ -70,12 +71,10 @@ static void on_call(void *ctx, const struct model_call *c)
 	struct mfix *f = ctx;
 
 	fprintf(f->out, "call %s %u d%u %llu..%llu%s", c->func->name, c->thread->out_tid, c->depth,
-		(unsigned long long)c->begin_ns, (unsigned long long)c->end_ns,
-		c->open ? " open" : "");
+		U(c->begin_ns), U(c->end_ns), c->open ? " open" : "");
 	split_print(f->out, &c->split);
 	if (c->site.module)
-		fprintf(f->out, " %s+%llu", c->site.module->path,
-			(unsigned long long)c->site.offset);
+		fprintf(f->out, " %s+%llu", c->site.module->path, U(c->site.offset));
 	if (c->site.module && *c->site.module->build_id)
 		fprintf(f->out, " is %s", c->site.module->build_id);
 	fputc('\n', f->out);
@@ -86,9 +85,8 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	struct mfix *f = ctx;
 
 	fprintf(f->out, "spin %s %u d%u %llu..%llu n%llu busy%llu", s->func[0].func->name,
-		s->thread->out_tid, s->depth, (unsigned long long)s->begin_ns,
-		(unsigned long long)s->end_ns, (unsigned long long)s->cnt,
-		(unsigned long long)s->busy_ns);
+		s->thread->out_tid, s->depth, U(s->begin_ns), U(s->end_ns), U(s->cnt),
+		U(s->busy_ns));
 	split_print(f->out, &s->split);
 	fputc('\n', f->out);
 }
@@ -99,9 +97,9 @@ static void on_region(void *ctx, const struct model_region *r)
 	struct mfix *f = ctx;
 
 	fprintf(f->out, "region %s %u d%u%s %s %llu", r->name, r->thread->out_tid, r->depth,
-		r->recursive ? " again" : "", how[r->ended], (unsigned long long)r->begin_ns);
+		r->recursive ? " again" : "", how[r->ended], U(r->begin_ns));
 	if (r->ended != REGION_UNDER_WAY) {
-		fprintf(f->out, "..%llu", (unsigned long long)r->end_ns);
+		fprintf(f->out, "..%llu", U(r->end_ns));
 		split_print(f->out, &r->split);
 	}
 	fputc('\n', f->out);
@@ -119,8 +117,8 @@ static void on_lost(void *ctx, const struct model_lost *l)
 {
 	struct mfix *f = ctx;
 
-	fprintf(f->out, "lost %llu..%llu class%u ring%u n%llu\n", (unsigned long long)l->since_ns,
-		(unsigned long long)l->ts_ns, l->class, l->ring, (unsigned long long)l->cnt);
+	fprintf(f->out, "lost %llu..%llu class%u ring%u n%llu\n", U(l->since_ns), U(l->ts_ns),
+		l->class, l->ring, U(l->cnt));
 }
 
 static void on_counter(void *ctx, const struct model_counter *c)
@@ -129,10 +127,10 @@ static void on_counter(void *ctx, const struct model_counter *c)
 
 	if (c->id == COUNTER_RUNNABLE)
 		fprintf(f->out, "runnable cpu%u %lld @%llu\n", c->cpu, (long long)c->value,
-			(unsigned long long)c->ts_ns);
+			U(c->ts_ns));
 	else
 		fprintf(f->out, "inflight %u %lld @%llu\n", c->proc->out_pid, (long long)c->value,
-			(unsigned long long)c->ts_ns);
+			U(c->ts_ns));
 }
 
 static void on_state(void *ctx, const struct model_thread *t, uint64_t from, uint64_t to,
@@ -140,8 +138,8 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from, uin
 {
 	struct mfix *f = ctx;
 
-	fprintf(f->out, "state %u %c %llu..%llu cpu%u\n", t->out_tid, state_letter[s],
-		(unsigned long long)from, (unsigned long long)to, cpu);
+	fprintf(f->out, "state %u %c %llu..%llu cpu%u\n", t->out_tid, state_letter[s], U(from),
+		U(to), cpu);
 }
 
 /* ---- life ---- */
@@ -189,7 +187,7 @@ void mfix_rank(struct mfix *f, uint64_t ts_ns, uint32_t pid, int rank, const cha
 	char *json =
 		xasprintf("{\"type\":\"process\",\"ts_ns\":%llu,\"pid\":%u,\"exe\":\"/bin/%s\","
 			  "\"cmdline\":[\"%s\",\"x\"],\"rank\":%d,\"size\":2,\"job\":\"j\"}",
-			  (unsigned long long)ts_ns, pid, name, name, rank);
+			  U(ts_ns), pid, name, name, rank);
 
 	mfix_meta(f, json);
 	free(json);
@@ -198,10 +196,26 @@ void mfix_rank(struct mfix *f, uint64_t ts_ns, uint32_t pid, int rank, const cha
 void mfix_end(struct mfix *f, uint64_t ts_ns)
 {
 	char *json = xasprintf("{\"type\":\"end\",\"ts_ns\":%llu,\"reason\":\"test\",\"drops\":[]}",
-			       (unsigned long long)ts_ns);
+			       U(ts_ns));
 
 	mfix_meta(f, json);
 	free(json);
+}
+
+void mfix_ranks(struct mfix *f, const char *config, uint32_t n, struct model_thread *thread)
+{
+	mfix_begin(f, config);
+	for (uint32_t i = 0; i < n; i++) {
+		mfix_rank(f, 1000, 100 + i, (int)i, "app");
+		put_task(f, 1000, 100 + i, 100 + i, 0, 1, 0, "app");
+	}
+	mfix_end(f, 9000);
+	mfix_open(f, false);
+	for (uint32_t i = 0; i < n; i++) {
+		thread[i].proc = model_process_get(f->model, i);
+		thread[i].proc->start_ns = 1001;
+		thread[i].idx = i;
+	}
 }
 
 /* Changes a byte in the payload of one block of scheduler and call records. */
@@ -281,8 +295,12 @@ void mfix_release(struct mfix *f)
 
 uint16_t mfix_func(const char *name)
 {
-	int id = func_table_find(name);
+	static const char *last;
+	static int id;
 
+	if (name != last)
+		id = func_table_find(name);
+	last = name;
 	assert_true(id >= 0);
 	return (uint16_t)id;
 }
@@ -301,29 +319,13 @@ void put_record(struct mfix *f, unsigned int stream, void *rec, size_t bytes, ui
 	assert_int_equal(trace_writer_add(f->writer, stream, h), 0);
 }
 
-static void put_identity(struct mfix *f, uint8_t kind, uint64_t ts, uint32_t tid, uint32_t tgid,
-			 uint32_t state, int on_cpu, uint16_t cpu, const char *comm)
+void put_task(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, uint32_t state, int on_cpu,
+	      uint16_t cpu, const char *comm)
 {
 	struct pov_task r = {.tgid = tgid, .state = state, .on_cpu = (uint8_t)on_cpu, .cpu = cpu};
 
 	strncpy(r.comm, comm, sizeof(r.comm) - 1);
-	put_record(f, TRACE_STREAM_TASKS, &r, sizeof(r), kind, tid, ts);
-}
-
-void put_task(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, uint32_t state, int on_cpu,
-	      uint16_t cpu, const char *comm)
-{
-	put_identity(f, POV_KIND_TASK, ts, tid, tgid, state, on_cpu, cpu, comm);
-}
-
-void put_exec(struct mfix *f, uint64_t ts, uint32_t tid, const char *comm)
-{
-	put_identity(f, POV_KIND_EXEC, ts, tid, tid, 0, 0, 0, comm);
-}
-
-void put_rename(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, const char *comm)
-{
-	put_identity(f, POV_KIND_RENAME, ts, tid, tgid, 0, 0, 0, comm);
+	put_record(f, TRACE_STREAM_TASKS, &r, sizeof(r), POV_KIND_TASK, tid, ts);
 }
 
 void put_fork(struct mfix *f, uint64_t ts, uint32_t parent, uint32_t tid, uint32_t tgid,
@@ -389,9 +391,9 @@ void put_call(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32
 	put_record(f, cpu, &r, sizeof(r), POV_KIND_CALL, tid, end);
 }
 
-static void put_call_kind(struct mfix *f, uint8_t kind, uint64_t begin, uint64_t end, uint32_t tid,
-			  uint32_t tgid, const char *func, const uint64_t *args, uint8_t nargs,
-			  const void *fields, size_t field_bytes)
+void put_call_args(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, uint32_t tgid,
+		   const char *func, const uint64_t *args, uint8_t nargs, const void *fields,
+		   size_t field_bytes)
 {
 	size_t bytes = sizeof(struct pov_call) + nargs * 8u + field_bytes;
 	struct pov_call *r = xcalloc(1, bytes);
@@ -403,22 +405,8 @@ static void put_call_kind(struct mfix *f, uint8_t kind, uint64_t begin, uint64_t
 	memcpy(r->args, args, nargs * 8u);
 	if (field_bytes)
 		memcpy(r->args + nargs, fields, field_bytes);
-	put_record(f, 0, r, bytes, kind, tid, end);
+	put_record(f, 0, r, bytes, POV_KIND_CALL, tid, end);
 	free(r);
-}
-
-void put_call_args(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, uint32_t tgid,
-		   const char *func, const uint64_t *args, uint8_t nargs, const void *fields,
-		   size_t field_bytes)
-{
-	put_call_kind(f, POV_KIND_CALL, begin, end, tid, tgid, func, args, nargs, fields,
-		      field_bytes);
-}
-
-void put_unshown(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, const char *func,
-		 const uint64_t *args, uint8_t nargs)
-{
-	put_call_kind(f, POV_KIND_UNSHOWN, begin, end, tid, tid, func, args, nargs, NULL, 0);
 }
 
 void put_spin(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid,
@@ -439,47 +427,12 @@ void put_spin(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32
 	free(r);
 }
 
-void put_region(struct mfix *f, uint64_t ts, uint32_t tid, uint16_t region, uint64_t sp, int flags)
-{
-	struct pov_region r = {.sp = sp, .tgid = tid, .region = region};
-
-	r.hdr.flags = (uint8_t)flags;
-	put_record(f, 0, &r, sizeof(r), POV_KIND_REGION, tid, ts);
-}
-
 void put_lost(struct mfix *f, uint64_t since, uint64_t ts, uint16_t ring, uint16_t class,
 	      uint64_t cnt)
 {
 	struct pov_lost r = {.since_ns = since, .cnt = cnt, .ring = ring, .class = class};
 
 	put_record(f, TRACE_STREAM_TASKS, &r, sizeof(r), POV_KIND_LOST, 0, ts);
-}
-
-/* ---- assertions ---- */
-
-void assert_told(const struct mfix *f, const char *const *lines)
-{
-	const char *at = f->text, *line;
-	char *want;
-
-	for (; *lines; lines++) {
-		want = xasprintf("%s\n", *lines);
-		for (line = at; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-			if (!strncmp(line, want, strlen(want)))
-				break;
-		}
-		if (!line)
-			fail_msg("not told, or too early: %s\nAll that was told:\n%s", *lines,
-				 f->text);
-		at = line;
-		free(want);
-	}
-}
-
-void assert_not_told(const struct mfix *f, const char *part)
-{
-	if (strstr(f->text, part))
-		fail_msg("told: %s\nin:\n%s", part, f->text);
 }
 
 const struct model_thread *mfix_thread(const struct mfix *f, uint32_t out_tid)
@@ -492,19 +445,4 @@ const struct model_thread *mfix_thread(const struct mfix *f, uint32_t out_tid)
 	}
 	fail_msg("no thread %u in\n%s", out_tid, f->text);
 	return NULL;
-}
-
-void assert_times(const struct mfix *f, uint32_t out_tid, uint64_t running, uint64_t runnable,
-		  uint64_t blocked, uint64_t unknown)
-{
-	const struct model_thread *t = mfix_thread(f, out_tid);
-
-	if (t->times.ns[THREAD_RUNNING] == running && t->times.ns[THREAD_RUNNABLE] == runnable &&
-	    t->times.ns[THREAD_BLOCKED] == blocked && t->times.ns[THREAD_UNKNOWN] == unknown)
-		return;
-	fail_msg("thread %u: R%llu Q%llu B%llu U%llu in\n%s", out_tid,
-		 (unsigned long long)t->times.ns[THREAD_RUNNING],
-		 (unsigned long long)t->times.ns[THREAD_RUNNABLE],
-		 (unsigned long long)t->times.ns[THREAD_BLOCKED],
-		 (unsigned long long)t->times.ns[THREAD_UNKNOWN], f->text);
 }

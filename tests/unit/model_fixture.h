@@ -35,6 +35,8 @@ void mfix_rank(struct mfix *f, uint64_t ts_ns, uint32_t pid, int rank, const cha
 void mfix_end(struct mfix *f, uint64_t ts_ns); /* end block */
 /* Closes the writer, opens trace and model. */
 void mfix_open(struct mfix *f, bool counters);
+/* Begins and opens a trace of n ranks. The test tells an analysis what their threads do; nothing that they did is missing. */
+void mfix_ranks(struct mfix *f, const char *config, uint32_t n, struct model_thread *thread);
 /* Replays; the text is in f->text. */
 void mfix_run(struct mfix *f);
 void mfix_release(struct mfix *f);
@@ -48,8 +50,6 @@ void put_task(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, uint32_t
 	      uint16_t cpu, const char *comm);
 void put_fork(struct mfix *f, uint64_t ts, uint32_t parent, uint32_t tid, uint32_t tgid,
 	      uint32_t parent_tgid, const char *comm);
-void put_exec(struct mfix *f, uint64_t ts, uint32_t tid, const char *comm);
-void put_rename(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, const char *comm);
 void put_exit(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, int code);
 #define PREEMPTED (-1)
 #define SLEEPS 1
@@ -67,22 +67,11 @@ void put_call(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32
 void put_call_args(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, uint32_t tgid,
 		   const char *func, const uint64_t *args, uint8_t nargs, const void *fields,
 		   size_t field_bytes);
-/* The same of a function that was not chosen; of a process's first thread. */
-void put_unshown(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, const char *func,
-		 const uint64_t *args, uint8_t nargs);
 void put_spin(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid,
 	      uint32_t tgid, const char *func, int depth, uint64_t cnt, uint64_t busy);
-/* flags: POV_REGION_*; of a process's first thread on CPU 0. */
-void put_region(struct mfix *f, uint64_t ts, uint32_t tid, uint16_t region, uint64_t sp, int flags);
 void put_lost(struct mfix *f, uint64_t since, uint64_t ts, uint16_t ring, uint16_t class,
 	      uint64_t cnt);
 
-/* Asserts that the text contains the lines, one after the other, other lines between allowed. */
-void assert_told(const struct mfix *f, const char *const *lines);
-void assert_not_told(const struct mfix *f, const char *part);
-/* "running runnable blocked unknown" of a thread after the replay. */
-void assert_times(const struct mfix *f, uint32_t out_tid, uint64_t running, uint64_t runnable,
-		  uint64_t blocked, uint64_t unknown);
 const struct model_thread *mfix_thread(const struct mfix *f, uint32_t out_tid);
 
 #endif

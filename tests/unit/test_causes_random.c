@@ -190,3 +190,28 @@ TEST(random)
 	}
 	free(t);
 }
+
+/* More than is kept: what is followed is followed in time, and the sum stays right. */
+TEST(many)
+{
+	struct causes_world w;
+	uint64_t at = START;
+
+	causes_world_open(&w);
+	for (uint32_t i = 0; i < CAUSES_KEPT_MAX; i++, at += 100) {
+		told_state(&w, 1, at, at + 50, THREAD_RUNNING);
+		told_state(&w, 1, at + 50, at + 100, THREAD_BLOCKED);
+		told_call(&w, 1, at + 60, at + 70);
+		if (i % 4 == 0)
+			told_receive(&w, 0, at + 10, 1, at + 60);
+	}
+	assert_true(w.causes.kept <= CAUSES_KEPT_MAX);
+	causes_world_end(&w);
+	assert_int_equal(causes_world_root_ns(&w, 1, CAUSE_COMPUTED),
+			 40ull * (CAUSES_KEPT_MAX / 4));
+	assert_int_equal(causes_world_root_ns(&w, 1, CAUSE_SLEPT), 10ull * (CAUSES_KEPT_MAX / 4));
+	assert_int_equal(causes_world_root_ns(&w, CAUSE_NOBODY, CAUSE_KINDS),
+			 causes_world_waited_ns(&w));
+	assert_int_equal(w.causes.told_late, 0);
+	causes_world_close(&w);
+}

@@ -12,7 +12,10 @@
 #include <string.h>
 
 #include "unit/test.h"
+#include "analysis/app_time.h"
+#include "analysis/contests.h"
 #include "analysis/cores.h"
+#include "analysis/holders.h"
 #include "analysis/time_split.h"
 #include "base/log.h"
 #include "unit/random_machine.h"
@@ -202,6 +205,27 @@ static void check_cores(struct machine *s, const struct cores *cores)
 	assert_int_equal(shared, s->known_running);
 }
 
+/* contests looks at calls as they end, holders looks back: both come to the same sums. */
+static void check_contests(struct machine *s, const struct contests *contests,
+			   const struct holders *holders)
+{
+	uint32_t n, nheld;
+	struct contest *c = contests_list(contests, &n);
+	struct holder *held = holders_list(holders, s->f.model, &nheld);
+
+	for (uint32_t i = 0; i < nheld; i++) {
+		const struct model_thread *t = model_thread_get(s->f.model, held[i].waiter);
+		uint64_t ns = 0;
+
+		for (uint32_t k = 0; k < n; k++)
+			if (c[k].waiter == t && c[k].holder->idx == held[i].thread)
+				ns += c[k].ns;
+		assert_int_equal(ns, t->proc->is_rank ? held[i].ns : 0);
+	}
+	free(held);
+	free(c);
+}
+
 static void check_once(struct machine *s, const char *what)
 {
 	const struct model_sink own = {.ctx = s,
@@ -214,12 +238,19 @@ static void check_once(struct machine *s, const char *what)
 				       .state = told_state};
 	struct time_split split;
 	struct cores cores;
-	const struct model_sink *sinks[3] = {&own, &split.sink, &cores.sink};
+	struct app_time app;
+	struct contests contests;
+	struct holders holders;
+	const struct model_sink *sinks[] = {&own,      &split.sink,    &cores.sink,
+					    &app.sink, &contests.sink, &holders.sink};
 	uint32_t i;
 
 	(void)what;
 	time_split_init(&split);
 	cores_init(&cores);
+	app_time_init(&app);
+	contests_init(&contests, &app.windows);
+	holders_init(&holders);
 	s->known_running = s->ordered = s->last_ordered = 0;
 	for (i = 0; i < s->nevents; i++)
 		s->event[i].told = false;
@@ -227,7 +258,7 @@ static void check_once(struct machine *s, const char *what)
 		s->post[i].told = false;
 	for (i = 0; i < s->nlives; i++)
 		s->life[i].last_begin = 0;
-	assert_int_equal(model_run(s->f.model, sinks, 3), 0);
+	assert_int_equal(model_run(s->f.model, sinks, sizeof(sinks) / sizeof(sinks[0])), 0);
 	for (i = 0; i < s->nevents && !s->damaged; i++)
 		assert_true(s->event[i].told);
 	for (i = 0; i < s->nposts && !s->damaged; i++)
@@ -236,6 +267,11 @@ static void check_once(struct machine *s, const char *what)
 	assert_int_equal(model_get_stats(s->f.model)->late_by_begin != 0 && !s->lossy, 0);
 	check_threads(s);
 	check_cores(s, &cores);
+	if (!s->lossy)
+		check_contests(s, &contests, &holders);
+	holders_release(&holders);
+	contests_release(&contests);
+	app_time_release(&app);
 	time_split_release(&split);
 	cores_release(&cores);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Sections: how they are named, and the time of ranks and cores in them, by hand and against a simulation in steps of 1 ns. */
+/* Sections: how they are named, and the time of ranks and cores in them, against a simulation in steps of 1 ns. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ TEST(parse)
 	assert_int_equal(s.to.kind, EDGE_CALL);
 }
 
-/* ---- by hand ---- */
+/* ---- a trace ---- */
 
 struct fixture {
 	struct mfix f;
@@ -111,114 +111,6 @@ static void check_core(struct fixture *x, uint32_t rank, uint32_t cpu, struct se
 
 #define RANK(x, rank, ...) check_rank(x, rank, (const uint64_t[8]){__VA_ARGS__})
 #define CORE(x, rank, cpu, ...) check_core(x, rank, cpu, (struct section_core_row){__VA_ARGS__})
-
-/* Rank 0 is moved twice: while it wants a core, and by being woken elsewhere. Process 50 is a stranger. */
-static void put_moves(struct mfix *f)
-{
-	put_switch(f, 1005, 0, 100, PREEMPTED, 50);
-	put_switch(f, 1005, 1, 200, SLEEPS, 0);
-	put_waking(f, 1008, 1, 0, 200, 1);
-	put_switch(f, 1010, 0, 50, SLEEPS, 100);
-	put_switch(f, 1010, 1, 0, PREEMPTED, 200);
-	put_call(f, 1011, 1020, 0, 100, 100, "MPI_Barrier", 0, 0);
-	put_call(f, 1015, 1030, 1, 200, 200, "MPI_Barrier", 0, 0);
-	put_waking(f, 1055, 0, 100, 50, 0);
-	put_switch(f, 1060, 0, 100, PREEMPTED, 50);
-	put_migrate(f, 1080, 100, 0, 1);
-	put_switch(f, 1100, 1, 200, SLEEPS, 100);
-	put_switch(f, 1150, 1, 100, SLEEPS, 0);
-	put_waking(f, 1170, 0, 50, 100, 0);
-	put_switch(f, 1180, 0, 50, SLEEPS, 100);
-	put_call(f, 1185, 1200, 0, 100, 100, "MPI_Barrier", 0, 0);
-	mfix_end(f, 2000);
-	mfix_open(f, false);
-}
-
-TEST(between_calls)
-{
-	struct fixture x = {0};
-
-	begin(&x);
-	put_moves(&x.f);
-	replay(&x, "MPI_Barrier#1..MPI_Barrier#2");
-	RANK(&x, 0, 1, 0, 180, 110, 50, 20, 0, 0);
-	CORE(&x, 0, 0, 90, 60, 0, 0, 30, 0, 0);
-	CORE(&x, 0, 1, 90, 50, 0, 20, 0, 20, 0);
-	/* it never comes to a second one */
-	RANK(&x, 1, 1, 1, 970, 70, 0, 900, 0, 0);
-	CORE(&x, 1, 1, 970, 70, 0, 50, 0, 850, 0);
-	CORE(&x, 1, 0, 0, 0, 0, 0, 0, 0, 0);
-	assert_int_equal(section_pov_cpus(&x.pov) > 1, 1);
-	section_pov_release(&x.pov);
-	replay(&x, "MPI_Barrier#2..MPI_Barrier#3");
-	RANK(&x, 0, 1, 1, 800, 800, 0, 0, 0, 0);
-	RANK(&x, 1, 0, 0, 0, 0, 0, 0, 0, 0);
-	section_pov_release(&x.pov);
-	mfix_release(&x.f);
-}
-
-TEST(between_times)
-{
-	struct fixture x = {0};
-
-	begin(&x);
-	put_moves(&x.f);
-	replay(&x, "50ns..120ns");
-	RANK(&x, 0, 1, 0, 70, 30, 40, 0, 0, 0);
-	CORE(&x, 0, 0, 30, 10, 0, 0, 20, 0, 0);
-	CORE(&x, 0, 1, 40, 20, 0, 20, 0, 0, 0);
-	RANK(&x, 1, 1, 0, 70, 50, 0, 20, 0, 0);
-	CORE(&x, 1, 1, 70, 50, 0, 20, 0, 0, 0);
-	section_pov_release(&x.pov);
-	replay(&x, "..MPI_Barrier");
-	RANK(&x, 0, 1, 0, 20, 15, 5, 0, 0, 0);
-	RANK(&x, 1, 1, 0, 30, 25, 2, 3, 0, 0);
-	section_pov_release(&x.pov);
-	mfix_release(&x.f);
-}
-
-static void put_mark(struct mfix *f, uint64_t end, uint32_t tid, uint32_t tgid, int level,
-		     const char *name)
-{
-	uint64_t args[1 + POV_MARK_WORDS] = {(uint64_t)level};
-
-	memcpy(&args[1], name, strlen(name));
-	put_call_args(f, end - 1, end, tid, tgid, "MPI_Pcontrol", args, 1 + POV_MARK_WORDS, NULL,
-		      0);
-}
-
-/* Phases end by their own end, by another one of their level, and by a coarser one; a region of the name counts with them. */
-TEST(by_name)
-{
-	struct fixture x = {0};
-	struct mfix *f = &x.f;
-
-	begin(&x);
-	put_fork(f, 1001, 100, 101, 100, 100, "helper");
-	put_waking(f, 1002, 0, 100, 101, 1);
-	put_switch(f, 1003, 1, 200, PREEMPTED, 101);
-	put_mark(f, 1010, 100, 100, POV_MARK_BEGIN + 1, "solve");
-	put_mark(f, 1020, 100, 100, POV_MARK_END + 1, "");
-	put_mark(f, 1030, 100, 100, POV_MARK_BEGIN + 1, "solve");
-	put_mark(f, 1040, 100, 100, POV_MARK_BEGIN + 1, "else");
-	put_mark(f, 1050, 100, 100, POV_MARK_BEGIN + 1, "solve");
-	put_switch(f, 1055, 1, 101, SLEEPS, 200);
-	put_mark(f, 1060, 100, 100, POV_MARK_BEGIN, "coarse");
-	put_region(f, 1100, 100, 0, 0x900, 0);
-	put_region(f, 1110, 100, 0, 0x800, 0);
-	put_region(f, 1120, 100, 0, 0x800, POV_REGION_END);
-	put_region(f, 1150, 100, 0, 0x900, POV_REGION_END);
-	put_region(f, 1900, 100, 0, 0x900, 0);
-	mfix_end(f, 2000);
-	mfix_open(f, false);
-	replay(&x, "solve");
-	/* its other thread ran until 1055 */
-	RANK(&x, 0, 5, 1, 180, 180, 0, 0, 0, 25);
-	CORE(&x, 0, 0, 180, 180, 0, 0, 0, 0, 0);
-	RANK(&x, 1, 0, 0, 0, 0, 0, 0, 0, 0);
-	section_pov_release(&x.pov);
-	mfix_release(f);
-}
 
 /* ---- against a simulation ---- */
 

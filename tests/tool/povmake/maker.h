@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What povmake's two halves share: statements (povmake.c), and records, of which most of them are made (record.c). */
+/* Makes traces from text: statements (script.c) and records (record.c). povmake.c is the program; unit tests use it, too. */
 #ifndef POV_TESTS_POVMAKE_MAKER_H
 #define POV_TESTS_POVMAKE_MAKER_H
 
@@ -21,6 +21,7 @@ struct maker {
 	uint64_t round;
 	unsigned int stream;
 	bool cut;
+	bool brief; /* a record's tgid defaults to its tid, and its stream to its CPU */
 	union {
 		struct pov_hdr hdr;
 		uint64_t words[TRACE_RECORD_MAX / 8];
@@ -28,6 +29,11 @@ struct maker {
 	} rec;
 	size_t size; /* of rec so far */
 };
+
+void script_add(struct script *s, const char *line);
+void script_release(struct script *s);
+/* Makes all records of m->script; cut is left to the caller. */
+void maker_run(struct maker *m);
 
 /* Ends the program; says where in the script. */
 void bad(const struct maker *m, const char *fmt, ...)
@@ -39,5 +45,7 @@ uint64_t by_name(const struct maker *m, const char *const *names, size_t n, cons
 bool next_pair(const struct maker *m, char **p, char **name, char **value);
 /* m->rec, by its name=value pairs. */
 void record_fill(struct maker *m, const struct text_kind *k, char *args);
+/* The stream of m->rec, unless it is an identity record. */
+unsigned int record_stream(const struct maker *m, const struct text_kind *k);
 
 #endif

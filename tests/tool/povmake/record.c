@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layer/func_table.h"
+
 /* ---- values ---- */
 
 static uint64_t number(const struct maker *m, const char **p)
@@ -102,6 +104,15 @@ uint64_t by_name(const struct maker *m, const char *const *names, size_t n, cons
 	return whole_number(m, s);
 }
 
+static uint64_t func_by_name(const struct maker *m, const char *name)
+{
+	int id = func_table_find(name);
+
+	if (id < 0)
+		bad(m, "no function %s", name);
+	return (uint64_t)id;
+}
+
 static void set_member(struct maker *m, const struct text_member *t, const char *s)
 {
 	uint8_t *p = m->rec.bytes + t->offset;
@@ -115,6 +126,8 @@ static void set_member(struct maker *m, const struct text_member *t, const char 
 		v = by_name(m, text_class_names, POV_CLASS_CNT, s);
 	else if (t->form == TEXT_TYPE)
 		v = by_name(m, text_field_names, TEXT_FIELD_NAMES_CNT, s);
+	else if (!strcmp(t->name, "func") && isalpha((unsigned char)*s))
+		v = func_by_name(m, s);
 	else
 		v = whole_number(m, s);
 	if (!strcmp(t->name, "begin") || !strcmp(t->name, "since"))
@@ -161,8 +174,15 @@ static void set_funcs(struct maker *m, const char *s)
 	struct pov_spin *spin = (struct pov_spin *)m->rec.bytes;
 
 	while (*s) {
-		struct pov_spin_func f = {.func = (uint16_t)number(m, &s)};
+		struct pov_spin_func f = {0};
+		char name[64];
 
+		if (sscanf(s, "%63[A-Za-z_]", name) == 1) {
+			f.func = (uint16_t)func_by_name(m, name);
+			s += strlen(name);
+		} else {
+			f.func = (uint16_t)number(m, &s);
+		}
 		expect(m, &s, ':');
 		f.cnt = number(m, &s);
 		expect(m, &s, ':');
@@ -283,10 +303,39 @@ bool next_pair(const struct maker *m, char **p, char **name, char **value)
 	return true;
 }
 
+static const struct text_member *member_find(const struct text_kind *k, const char *name)
+{
+	for (const struct text_member *t = k->member; t->name; t++)
+		if (!strcmp(t->name, name))
+			return t;
+	return NULL;
+}
+
+/* BEGIN..END: ts and dur. */
+static void set_span(struct maker *m, const struct text_kind *k, const char *s)
+{
+	const struct text_member *dur = member_find(k, "dur");
+	uint64_t begin = number(m, &s), end, ns;
+
+	if (!dur || strncmp(s, "..", 2) != 0)
+		bad(m, "expected at=BEGIN..END, of a record that lasts");
+	s += 2;
+	end = number(m, &s);
+	ns = end - begin;
+	m->rec.hdr.ts_ns = end + m->shift_ns;
+	memcpy(m->rec.bytes + dur->offset, &ns, dur->bytes);
+}
+
 static void set_pair(struct maker *m, const struct text_kind *k, const char *name, char *value)
 {
+	const struct text_member *t;
+
 	if (!strcmp(name, "ts")) {
 		m->rec.hdr.ts_ns = whole_number(m, value) + m->shift_ns;
+		return;
+	}
+	if (!strcmp(name, "at")) {
+		set_span(m, k, value);
 		return;
 	}
 	if (!strcmp(name, "tid") || (!strcmp(name, "prev") && m->rec.hdr.kind == POV_KIND_SWITCH)) {
@@ -306,14 +355,34 @@ static void set_pair(struct maker *m, const struct text_kind *k, const char *nam
 		pad8(m);
 		return;
 	}
-	for (const struct text_member *t = k->member; t->name; t++) {
-		if (!strcmp(t->name, name)) {
-			set_member(m, t, value);
-			return;
-		}
-	}
-	if (!set_tail(m, name, value))
+	t = member_find(k, name);
+	if (t)
+		set_member(m, t, value);
+	else if (!set_tail(m, name, value))
 		bad(m, "%s has no %s", k->name, name);
+}
+
+unsigned int record_stream(const struct maker *m, const struct text_kind *k)
+{
+	const struct text_member *t = member_find(k, "cpu");
+	uint16_t cpu;
+
+	if (!m->brief || !t)
+		return m->stream;
+	memcpy(&cpu, m->rec.bytes + t->offset, sizeof(cpu));
+	return cpu;
+}
+
+static void tgid_default(struct maker *m, const struct text_kind *k)
+{
+	const struct text_member *t = member_find(k, "tgid");
+	uint32_t tgid;
+
+	if (!t || k->kind == POV_KIND_FORK)
+		return;
+	memcpy(&tgid, m->rec.bytes + t->offset, sizeof(tgid));
+	if (!tgid)
+		memcpy(m->rec.bytes + t->offset, &m->rec.hdr.tid, sizeof(tgid));
 }
 
 void record_fill(struct maker *m, const struct text_kind *k, char *args)
@@ -325,6 +394,8 @@ void record_fill(struct maker *m, const struct text_kind *k, char *args)
 	m->size = k->fixed_bytes;
 	while (next_pair(m, &args, &name, &value))
 		set_pair(m, k, name, value);
+	if (m->brief)
+		tgid_default(m, k);
 	m->rec.hdr.size = (uint16_t)m->size;
 	if (!trace_record_ok(&m->rec.hdr))
 		bad(m, "this makes no well-formed record");

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* See cases.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "unit/cases.h"
+#include "unit/test.h"
+#include "unit/trace_help.h"
+
+#define PRESETS_MAX 16
+#define COLUMNS 130
+
+struct preset {
+	char *name;
+	struct script lines;
+};
+
+struct reader {
+	char *at; /* rest of the file */
+	struct preset preset[PRESETS_MAX];
+	uint32_t npreset;
+	FILE *fresh; /* the file with the output that came of it */
+	uint32_t failed;
+};
+
+/* The next line without its end, or NULL. */
+static char *line_next(struct reader *r)
+{
+	char *line = r->at, *end;
+
+	if (!*line)
+		return NULL;
+	end = strchr(line, '\n');
+	if (!end)
+		fail_msg("the last line has no end");
+	*end = '\0';
+	r->at = end + 1;
+	return line;
+}
+
+static const char *word_after(const char *line, const char *word)
+{
+	size_t len = strlen(word);
+
+	return !strncmp(line, word, len) && line[len] == ' ' ? line + len + 1 : NULL;
+}
+
+static void line_add(struct reader *r, struct script *to, const char *line)
+{
+	const char *name = word_after(line, "use");
+
+	if (!name) {
+		script_add(to, line);
+		return;
+	}
+	for (uint32_t i = 0; i < r->npreset; i++) {
+		if (strcmp(r->preset[i].name, name) != 0)
+			continue;
+		for (size_t k = 0; k < r->preset[i].lines.cnt; k++)
+			script_add(to, r->preset[i].lines.line[k]);
+		return;
+	}
+	fail_msg("no preset %s", name);
+}
+
+static void lines_add(struct reader *r, struct script *to, char *line)
+{
+	char *end;
+
+	if (!*line || *line == '#')
+		return;
+	for (; (end = strstr(line, " ; ")); line = end + 3) {
+		*end = '\0';
+		line_add(r, to, line);
+	}
+	line_add(r, to, line);
+}
+
+/* Expected output of a case, up to the first line that is not indented. The caller frees. */
+static char *expected_read(struct reader *r)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	while (*r->at == ' ')
+		fprintf(out, "%s\n", line_next(r));
+	fclose(out);
+	return text;
+}
+
+/* Short lines of output share one, as those of a case may. */
+static char *output_of(const struct script *lines, cases_play *play)
+{
+	char *plain = NULL, *text = NULL, *line, *end;
+	size_t bytes, at = 0;
+	FILE *out = open_memstream(&plain, &bytes);
+
+	play(lines, out);
+	fclose(out);
+	out = open_memstream(&text, &bytes);
+	for (line = plain; (end = strchr(line, '\n')); line = end + 1) {
+		size_t len = (size_t)(end - line);
+		bool joins = at && *line != ' ' && at + 3 + len <= COLUMNS;
+
+		at = *line == ' ' ? 0 : joins ? at + 3 + len : 2 + len;
+		fprintf(out, "%s%.*s",
+			joins	      ? " ; " :
+			line == plain ? "  " :
+					"\n  ",
+			(int)len, line);
+	}
+	if (line != plain)
+		fputc('\n', out);
+	fclose(out);
+	free(plain);
+	return text;
+}
+
+static void case_check(struct reader *r, const char *name, const struct script *lines,
+		       cases_play *play)
+{
+	char *want = expected_read(r), *got = output_of(lines, play);
+
+	if (strcmp(want, got) != 0) {
+		print_error("case %s\n  expected:\n%s  got:\n%s", name, want, got);
+		r->failed++;
+	}
+	fputs(got, r->fresh);
+	free(want);
+	free(got);
+}
+
+static void file_read(struct reader *r, cases_play *play)
+{
+	struct script lines = {0}, *to = NULL;
+	char *line, *name = NULL;
+
+	while ((line = line_next(r))) {
+		const char *preset = word_after(line, "preset"), *test = word_after(line, "case");
+
+		fprintf(r->fresh, "%s\n", line);
+		if (preset) {
+			assert_true(r->npreset < PRESETS_MAX);
+			r->preset[r->npreset].name = xstrdup(preset);
+			to = &r->preset[r->npreset++].lines;
+		} else if (test) {
+			free(name);
+			name = xstrdup(test);
+			to = &lines;
+		} else if (!strcmp(line, "expect")) {
+			case_check(r, name, &lines, play);
+			script_release(&lines);
+		} else if (to) {
+			lines_add(r, to, line);
+		}
+	}
+	free(name);
+}
+
+void cases_run(const char *name, cases_play *play)
+{
+	char *path = xasprintf("tests/unit/cases/%s.txt", name), *fresh = NULL;
+	struct reader r = {0};
+	uint8_t *data;
+	size_t len;
+	char *text;
+
+	file_load(path, &data, &len);
+	r.at = text = xasprintf("%.*s", (int)len, (const char *)data);
+	r.fresh = open_memstream(&fresh, &len);
+	file_read(&r, play);
+	fclose(r.fresh);
+	if (r.failed && getenv("POV_GOLDEN_UPDATE"))
+		file_store(path, fresh, len);
+	for (uint32_t i = 0; i < r.npreset; i++) {
+		free(r.preset[i].name);
+		script_release(&r.preset[i].lines);
+	}
+	free(path);
+	free(data);
+	free(text);
+	free(fresh);
+	if (r.failed)
+		fail_msg("%u cases of %s differ", r.failed, name);
+}

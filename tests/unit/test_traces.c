@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Small traces, and what the model and the analyses make of them (cases.h). The script is povmake's in its brief form, and:
+ *
+ *   recording MEMBERS     begins the trace, with these members of its config object (JSON)
+ *   functions             the built-in table
+ *   rank N pid P ts NS    a process of two ranks
+ *   mark TS TID begin|end LEVEL [NAME]   a phase, as MPI_Pcontrol tells it
+ *   isends N              calls of thread 100 to MPI_Isend, from 1010 on, of 24 bytes and 1 ns each
+ *   cut N                 takes the Nth event block out of the file
+ *   section NAME          what the section analysis looks at; may come several times
+ *   tail N                prints the last N events only; the trace is long and goes through the model once
+ *   show WORD…            what is printed: events of the sink by their first word, and the results below
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit/test.h"
+#include "abi/mark.h"
+#include "analysis/app_time.h"
+#include "analysis/contests.h"
+#include "analysis/demand.h"
+#include "analysis/holders.h"
+#include "analysis/moves.h"
+#include "analysis/section_pov.h"
+#include "base/log.h"
+#include "unit/cases.h"
+#include "unit/model_fixture.h"
+
+#define U(n) ((unsigned long long)(n))
+
+struct play {
+	struct mfix f;
+	const char *show;
+	unsigned int tail; /* 0: all events */
+	FILE *out;
+	struct app_time app;
+	struct contests contests;
+	struct holders holders;
+	struct demand demand;
+	struct moves moves;
+};
+
+/* ---- results ---- */
+
+/* " NAME=VALUE", unless it is 0. */
+static void figure(FILE *out, const char *name, uint64_t value)
+{
+	if (value)
+		fprintf(out, " %s=%llu", name, U(value));
+}
+
+static void times_print(FILE *out, const struct state_times *t)
+{
+	figure(out, "R", t->ns[THREAD_RUNNING]);
+	figure(out, "Q", t->ns[THREAD_RUNNABLE]);
+	figure(out, "B", t->ns[THREAD_BLOCKED]);
+	figure(out, "U", t->ns[THREAD_UNKNOWN]);
+}
+
+static void stats_print(struct play *p)
+{
+	const struct model_stats *s = model_get_stats(p->f.model);
+
+	fputs("stats", p->out);
+	figure(p->out, "bad", s->bad_records);
+	figure(p->out, "unknown_functions", s->unknown_functions);
+	figure(p->out, "unannounced", s->unannounced_threads);
+	figure(p->out, "contradictions", s->contradictions);
+	figure(p->out, "spilled", s->pending_spilled);
+	figure(p->out, "gaps", s->sched_gaps);
+	figure(p->out, "gap_ns", s->sched_gap_ns);
+	figure(p->out, "gaps_late", s->sched_gaps_late);
+	fputc('\n', p->out);
+}
+
+static void threads_print(struct play *p)
+{
+	for (uint32_t i = 0; i < model_thread_count(p->f.model); i++) {
+		const struct model_thread *t = model_thread_get(p->f.model, i);
+
+		if (t->idle)
+			continue;
+		fprintf(p->out, "life %u", t->out_tid);
+		if (t->out_tid != t->tid)
+			fprintf(p->out, " tid %u", t->tid);
+		fprintf(p->out, " %llu..%llu", U(t->start_ns), U(t->end_ns));
+		times_print(p->out, &t->times);
+		fputc('\n', p->out);
+	}
+}
+
+static void processes_print(struct play *p)
+{
+	const struct model_info *info = model_get_info(p->f.model);
+
+	fprintf(p->out, "info jobs=%u%s%s%s\n", info->njobs, info->sched_recorded ? " sched" : "",
+		info->sched_all ? " all" : "", info->complete ? " complete" : "");
+	for (uint32_t i = 0; i < model_process_count(p->f.model); i++) {
+		const struct model_process *m = model_process_get(p->f.model, i);
+
+		fprintf(p->out, "process %u", m->out_pid);
+		if (m->is_rank)
+			fprintf(p->out, " rank %d of job %u", m->rank, m->job_idx);
+		fprintf(p->out, " %s", m->name);
+		if (m->cmdline && *m->cmdline)
+			fprintf(p->out, " \"%s\"", m->cmdline);
+		fputs(m->is_target ? " target" : "", p->out);
+		fputs(model_ran_before(p->f.model, m) ? " ran before" : "", p->out);
+		if (m->exited)
+			fprintf(p->out, " exits %d", m->exit_code);
+		fputc('\n', p->out);
+	}
+}
+
+static void held_print(struct play *p)
+{
+	uint32_t n;
+	struct holder *list = holders_list(&p->holders, p->f.model, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(p->out, "held %u by %u ns=%llu\n",
+			model_thread_get(p->f.model, list[i].waiter)->tid,
+			model_thread_get(p->f.model, list[i].thread)->tid, U(list[i].ns));
+	free(list);
+	for (uint32_t i = 0; i < p->holders.nthread && i < model_thread_count(p->f.model); i++) {
+		const struct holders_row *r = &p->holders.thread[i];
+
+		if (!r->runnable_ns)
+			continue;
+		fprintf(p->out, "waits %u", model_thread_get(p->f.model, i)->tid);
+		figure(p->out, "ns", r->runnable_ns);
+		figure(p->out, "idle", r->idle_ns);
+		figure(p->out, "unknown", r->unknown_ns);
+		fputc('\n', p->out);
+	}
+}
+
+static const char *doing_name(enum doing d)
+{
+	return d == DOING_OWN  ? "own" :
+	       d == DOING_POLL ? "poll" :
+	       d == DOING_WORK ? "work" :
+				 "unknown";
+}
+
+static int contest_compare(const void *va, const void *vb)
+{
+	const struct contest *a = va, *b = vb;
+
+	if (a->waiter->tid != b->waiter->tid)
+		return a->waiter->tid < b->waiter->tid ? -1 : 1;
+	return a->ns > b->ns ? -1 : a->ns < b->ns;
+}
+
+static void contests_print(struct play *p)
+{
+	uint32_t n;
+	struct contest *c = contests_list(&p->contests, &n);
+
+	qsort(c, n, sizeof(*c), contest_compare);
+	for (uint32_t i = 0; i < n; i++) {
+		fprintf(p->out, "contest %u %s", c[i].waiter->tid, doing_name(c[i].waits));
+		fprintf(p->out, "%s%s", c[i].waits_in ? " " : "",
+			c[i].waits_in ? c[i].waits_in->name : "");
+		fprintf(p->out, " for %u %s", c[i].holder->tid, doing_name(c[i].holds));
+		fprintf(p->out, "%s%s", c[i].holds_in ? " " : "",
+			c[i].holds_in ? c[i].holds_in->name : "");
+		fprintf(p->out, " cpu%u ns=%llu cnt=%llu worst=%llu@%llu\n", c[i].cpu, U(c[i].ns),
+			U(c[i].cnt), U(c[i].worst_ns), U(c[i].worst_from_ns));
+	}
+	free(c);
+}
+
+static void demand_print(struct play *p)
+{
+	const struct demand *a = &p->demand;
+
+	for (uint32_t i = 0; i < a->nmask; i++) {
+		const struct demand_mask *k = &a->mask[i];
+
+		fprintf(p->out, "demand %s%llx cpus=%u", k->all ? "all " : "", U(k->cpus.word[0]),
+			k->nr);
+		figure(p->out, "most", k->most);
+		figure(p->out, "ran", k->ran_ns);
+		figure(p->out, "over", k->over_ns);
+		figure(p->out, "lost", k->lost_ns);
+		figure(p->out, "want", k->want_ns);
+		figure(p->out, "worst", k->worst_ns);
+		figure(p->out, "from", k->over_ns ? k->worst_from_ns : 0);
+		for (uint32_t t = 0; t < model_thread_count(p->f.model); t++) {
+			const struct model_thread *m = model_thread_get(p->f.model, t);
+			uint64_t ns = demand_of_thread(a, m, i);
+
+			if (ns)
+				fprintf(p->out, " %u:%llu", m->tid, U(ns));
+		}
+		fputc('\n', p->out);
+	}
+}
+
+static void moves_print(struct play *p)
+{
+	const struct moves *a = &p->moves;
+
+	for (uint32_t i = 0; i < a->nthread && i < model_thread_count(p->f.model); i++) {
+		const struct moves_thread *t = &a->thread[i];
+
+		if (!t->moves)
+			continue;
+		fprintf(p->out, "moves %u cnt=%llu", model_thread_get(p->f.model, i)->tid,
+			U(t->moves));
+		figure(p->out, "back", t->back);
+		figure(p->out, "wait", t->moves_wait_ns);
+		figure(p->out, "worst", t->worst_ns);
+		fputc('\n', p->out);
+	}
+	for (uint32_t i = 0; i < a->nprocess && i < model_process_count(p->f.model); i++) {
+		const struct moves_process *m = &a->process[i];
+
+		if (!m->wakeups.cnt && !m->held_back)
+			continue;
+		fprintf(p->out, "wakeups %u", model_process_get(p->f.model, i)->pid);
+		figure(p->out, "cnt", m->wakeups.cnt);
+		figure(p->out, "max", m->wakeups.max);
+		figure(p->out, "slow", m->slow);
+		figure(p->out, "slow_ns", m->slow_ns);
+		figure(p->out, "from", m->worst_from_ns);
+		figure(p->out, "held_back", m->held_back);
+		figure(p->out, "held_back_ns", m->held_back_ns);
+		figure(p->out, "held_worst", m->held_worst_ns);
+		figure(p->out, "held_from", m->held_worst_from_ns);
+		fputc('\n', p->out);
+	}
+}
+
+static void app_print(struct play *p)
+{
+	const struct app_time *a = &p->app;
+
+	for (uint32_t i = 0; i < a->nprocess && i < model_process_count(p->f.model); i++) {
+		const struct app_process *m = &a->process[i];
+
+		if (!model_process_get(p->f.model, i)->is_rank)
+			continue;
+		fprintf(p->out, "app %u", model_process_get(p->f.model, i)->pid);
+		if (m->has_main)
+			fprintf(p->out, " main=%u", model_thread_get(p->f.model, m->main)->tid);
+		figure(p->out, "init", m->init_ns);
+		figure(p->out, "finalize", m->finalize_ns);
+		figure(p->out, "computed", m->computed_ns);
+		fputs(a->lost ? " lost\n" : "\n", p->out);
+	}
+	for (uint32_t i = 0; i < a->nthread && i < model_thread_count(p->f.model); i++) {
+		const struct app_thread *t = &a->thread[i];
+
+		if (!model_thread_get(p->f.model, i)->proc->is_rank)
+			continue;
+		fprintf(p->out, "part %u %llu..%llu", model_thread_get(p->f.model, i)->tid,
+			U(t->from_ns), U(t->to_ns));
+		figure(p->out, "compute", t->compute_ns);
+		figure(p->out, "work", t->work_ns);
+		figure(p->out, "wait", t->wait_ns);
+		figure(p->out, "no_core", t->no_core_ns);
+		figure(p->out, "asleep", t->asleep_ns);
+		figure(p->out, "unknown", t->unknown_ns);
+		figure(p->out, "mpi", t->mpi_ns);
+		figure(p->out, "calls", t->calls);
+		fputc('\n', p->out);
+		assert_int_equal(t->window_ns, t->to_ns - t->from_ns);
+		assert_int_equal(t->window_ns, t->compute_ns + t->work_ns + t->wait_ns +
+						       t->no_core_ns + t->asleep_ns +
+						       t->unknown_ns);
+	}
+}
+
+static void section_print(struct play *p, const char *text)
+{
+	struct section section;
+	struct section_pov a;
+	const struct model_sink *sink = &a.sink;
+
+	assert_int_equal(section_parse(text, &section), 0);
+	section_pov_init(&a, &section);
+	assert_int_equal(model_run(p->f.model, &sink, 1), 0);
+	fprintf(p->out, "section %s\n", text);
+	for (uint32_t i = 0; i < model_process_count(p->f.model); i++) {
+		const struct section_row *r = section_pov_row(&a, i);
+
+		if (!r->entered)
+			continue;
+		fprintf(p->out, "  rank %d entered=%llu", model_process_get(p->f.model, i)->rank,
+			U(r->entered));
+		figure(p->out, "open", r->open);
+		figure(p->out, "wall", r->wall_ns);
+		times_print(p->out, &r->split);
+		figure(p->out, "others", r->other_threads_ns);
+		fputc('\n', p->out);
+		for (uint32_t cpu = 0; cpu < section_pov_cpus(&a); cpu++) {
+			const struct section_core_row *c = section_pov_core(&a, i, cpu);
+
+			if (!c->here_ns)
+				continue;
+			fprintf(p->out, "    cpu%u here=%llu", cpu, U(c->here_ns));
+			figure(p->out, "running", c->running_ns);
+			figure(p->out, "own", c->own_ns);
+			figure(p->out, "ranks", c->ranks_ns);
+			figure(p->out, "other", c->other_ns);
+			figure(p->out, "idle", c->idle_ns);
+			figure(p->out, "unknown", c->unknown_ns);
+			fputc('\n', p->out);
+		}
+	}
+	section_pov_release(&a);
+}
+
+static const struct result {
+	const char *word;
+	void (*print)(struct play *p);
+} results[] = {
+	{"times", threads_print},     {"processes", processes_print}, {"held", held_print},
+	{"contests", contests_print}, {"demand", demand_print},	      {"moves", moves_print},
+	{"app", app_print},
+};
+
+/* ---- a case ---- */
+
+static bool is_shown(const struct play *p, const char *word, size_t len)
+{
+	const char *at = p->show;
+
+	while (*at) {
+		size_t n = strcspn(at, " ");
+
+		if (n == len && !strncmp(at, word, n))
+			return true;
+		at += n + strspn(at + n, " ");
+	}
+	return false;
+}
+
+static const char *after(const char *line, const char *word)
+{
+	size_t len = strlen(word);
+
+	return strncmp(line, word, len) != 0 ? NULL : line + len;
+}
+
+/* "TS TID begin|end LEVEL [NAME]" */
+static void mark_put(struct mfix *f, const char *line)
+{
+	uint64_t args[1 + POV_MARK_WORDS] = {0};
+	unsigned int ts, tid, level;
+	char event[8], name[8 * POV_MARK_WORDS + 1] = "";
+
+	if (sscanf(line, "%u %u %7s %u %32s", &ts, &tid, event, &level, name) < 4)
+		fail_msg("mark %s", line);
+	args[0] = level + (!strcmp(event, "begin") ? POV_MARK_BEGIN : POV_MARK_END);
+	memcpy(&args[1], name, strlen(name));
+	put_call_args(f, ts - 1, ts, tid, tid, "MPI_Pcontrol", args, 1 + POV_MARK_WORDS, NULL, 0);
+}
+
+static void isends_put(struct mfix *f, unsigned int n)
+{
+	const uint64_t args[] = {1, 3, 0x1000, 1, 5, 0x2000, 0x7ffc0000};
+	struct {
+		struct pov_field size_head;
+		uint64_t size;
+		struct pov_field request_head;
+		uint64_t request;
+	} fields = {{POV_FIELD_TYPE_SIZE, 2, 8, 1}, 8, {POV_FIELD_OUT, 6, 8, 1}, 0x10000};
+
+	for (unsigned int i = 0; i < n; i++, fields.request += 16)
+		put_call_args(f, 1010 + i, 1011 + i, 100, 100, "MPI_Isend", args, 7, &fields,
+			      sizeof(fields));
+}
+
+/* A line that is not povmake's; false if it is. */
+static bool own_line(struct play *p, struct maker *m, const char *line)
+{
+	const char *rest;
+	unsigned int rank, pid, ts, n;
+
+	if ((rest = after(line, "recording "))) {
+		mfix_begin(&p->f, rest);
+		m->w = p->f.writer;
+	} else if (!strcmp(line, "functions")) {
+		mfix_functions(&p->f);
+	} else if (sscanf(line, "rank %u pid %u ts %u", &rank, &pid, &ts) == 3) {
+		mfix_rank(&p->f, ts, pid, (int)rank, "app");
+	} else if (sscanf(line, "isends %u", &n) == 1) {
+		isends_put(&p->f, n);
+	} else if ((rest = after(line, "mark "))) {
+		mark_put(&p->f, rest);
+	} else if (sscanf(line, "cut %d", &p->f.cut) == 1) {
+		;
+	} else if (sscanf(line, "tail %u", &p->tail) == 1) {
+		;
+	} else if ((rest = after(line, "show "))) {
+		p->show = rest;
+	} else if (!after(line, "section ")) {
+		return false;
+	}
+	return true;
+}
+
+static void trace_make(struct play *p, const struct script *lines)
+{
+	struct maker m = {.brief = true};
+
+	/* povmake's lines go together, since a block of a repeat spans several of them. */
+	for (size_t i = 0; i < lines->cnt; i++) {
+		if (own_line(p, &m, lines->line[i]))
+			continue;
+		for (; i < lines->cnt && !own_line(p, &m, lines->line[i]); i++)
+			script_add(&m.script, lines->line[i]);
+		maker_run(&m);
+		script_release(&m.script);
+	}
+}
+
+static void events_print(struct play *p)
+{
+	const char *line, *end;
+	unsigned int cnt = 0;
+
+	for (line = p->f.text; (end = strchr(line, '\n')); line = end + 1)
+		cnt += is_shown(p, line, strcspn(line, " "));
+	for (line = p->f.text; (end = strchr(line, '\n')); line = end + 1)
+		if (is_shown(p, line, strcspn(line, " ")) && (!p->tail || cnt-- <= p->tail))
+			fprintf(p->out, "%.*s\n", (int)(end - line), line);
+}
+
+/* A second pass is told the same as the first. */
+static void second_pass(struct play *p)
+{
+	char *first = xstrdup(p->f.text);
+	size_t at = 0, line = 0;
+
+	mfix_run(&p->f);
+	for (; first[at] && first[at] == p->f.text[at]; at++)
+		line = first[at] == '\n' ? at + 1 : line;
+	if (first[at] != p->f.text[at])
+		fail_msg("first pass: %.*s, second: %.*s", (int)strcspn(first + line, "\n"),
+			 first + line, (int)strcspn(p->f.text + line, "\n"), p->f.text + line);
+	free(first);
+}
+
+static void analyses_run(struct play *p)
+{
+	const struct model_sink *sinks[] = {&p->app.sink, &p->contests.sink, &p->holders.sink,
+					    &p->demand.sink, &p->moves.sink};
+
+	app_time_init(&p->app);
+	contests_init(&p->contests, &p->app.windows);
+	holders_init(&p->holders);
+	demand_init(&p->demand, &p->app.windows);
+	moves_init(&p->moves);
+	assert_int_equal(model_run(p->f.model, sinks, sizeof(sinks) / sizeof(sinks[0])), 0);
+}
+
+static void analyses_release(struct play *p)
+{
+	moves_release(&p->moves);
+	demand_release(&p->demand);
+	holders_release(&p->holders);
+	contests_release(&p->contests);
+	app_time_release(&p->app);
+}
+
+static void trace_play(const struct script *lines, FILE *out)
+{
+	struct play p = {.out = out, .show = ""};
+
+	trace_make(&p, lines);
+	mfix_open(&p.f, true);
+	if (!is_shown(&p, "call", 4))
+		p.f.sink.call = NULL;
+	mfix_run(&p.f);
+	events_print(&p);
+	if (is_shown(&p, "stats", 5))
+		stats_print(&p);
+	if (!p.tail) {
+		second_pass(&p);
+		analyses_run(&p);
+	}
+	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
+		if (is_shown(&p, results[i].word, strlen(results[i].word)))
+			results[i].print(&p);
+	for (size_t i = 0; i < lines->cnt; i++)
+		if (after(lines->line[i], "section "))
+			section_print(&p, after(lines->line[i], "section "));
+	if (!p.tail)
+		analyses_release(&p);
+	mfix_release(&p.f);
+}
+
+TEST(model)
+{
+	cases_run("model", trace_play);
+}
+
+TEST(threads)
+{
+	cases_run("threads", trace_play);
+}
