@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 # povtrace advise, on made-up runs of two ranks of which it can be worked out what each setting would gain.
 
-bats_require_minimum_version 1.5.0
 load lib
 
 setup() {
@@ -69,8 +68,7 @@ of() { jq -c --arg s "$1" ".advice[] | select(.strategy == \$s) | $2" out.json; 
 	{
 		echo 'meta {"type":"image","dev":1,"ino":70,"path":"/usr/lib/libucp.so.0.0.0","build_id":"02"}'
 		rounds 4000
-	} | job '{"UCX_RNDV_THRESH":"8192"}' >run.txt
-	"$make" run.txt run.pov
+	} | job '{"UCX_RNDV_THRESH":"8192"}' | trace run
 	advise --json run.pov >out.json
 	cat out.json
 	# each round 3.9 ms, and the transfer of 0.1 ms, which goes on while rank 1 computes
@@ -82,8 +80,7 @@ of() { jq -c --arg s "$1" ".advice[] | select(.strategy == \$s) | $2" out.json; 
 }
 
 @test "receives that are there first: no advice, and what was looked at" {
-	rounds 0 | job >run.txt
-	"$make" run.txt run.pov
+	rounds 0 | job | trace run
 	advise run.pov >out
 	cat out
 	grep "No advice" out
@@ -104,8 +101,7 @@ of() { jq -c --arg s "$1" ".advice[] | select(.strategy == \$s) | $2" out.json; 
 			call 5 200 $((at + 8100)) 100 0x44000000
 		done
 		finalize 202000
-	} | job >run.txt
-	"$make" run.txt run.pov
+	} | job | trace run
 	advise --json run.pov >out.json
 	cat out.json
 	[ "$(of progress '[.evidence.messages, .evidence.waited_ns]')" = "[20,79600000]" ]
@@ -132,8 +128,7 @@ turns() {
 }
 
 @test "two ranks on a core, and an idle one" {
-	turns 0 0 | job one >run.txt
-	"$make" run.txt run.pov
+	turns 0 0 | job one | trace run
 	advise --json run.pov >out.json
 	cat out.json
 	jq -e '.advice[0].strategy == "cores" and .advice[0].evidence.shared_ns > 30e6 and .advice[0].evidence.other_idle_ns == .advice[0].evidence.shared_ns' out.json
@@ -141,8 +136,7 @@ turns() {
 }
 
 @test "two ranks that have moved to one core themselves" {
-	turns 0 1 | job one >run.txt
-	"$make" run.txt run.pov
+	turns 0 1 | job one | trace run
 	advise run.pov >out
 	cat out
 	grep "No advice" out
@@ -153,8 +147,7 @@ turns() {
 	{
 		echo "lost ts=30000000 since=20000000 cnt=7 ring=0 class=call"
 		turns 0 0
-	} | job one >run.txt
-	"$make" run.txt run.pov
+	} | job one | trace run
 	advise run.pov >out
 	cat out
 	grep "^Records are missing: .*; nothing is advised" out
@@ -184,8 +177,7 @@ turns() {
 			done
 		done
 		finalize 202000
-	} | job '{"OMP_NUM_THREADS":"2"}' >run.txt
-	"$make" run.txt run.pov
+	} | job '{"OMP_NUM_THREADS":"2"}' | trace run
 	advise --json run.pov >out.json
 	cat out.json
 	[ "$(of threads '[.evidence.threads, .evidence.ranks, .evidence.cpus, .evidence.samples, .evidence.samples_in_runtime]')" = "[4,2,2,200,150]" ]
@@ -195,8 +187,7 @@ turns() {
 }
 
 @test "one strategy only; wrong ones, and files that are not there" {
-	rounds 4000 | job >run.txt
-	"$make" run.txt run.pov
+	rounds 4000 | job | trace run
 	[ "$(advise --only cores --json run.pov | jq -c '[.advice[].strategy, .none[].strategy]')" = '["cores"]' ]
 	run -2 advise --only nothing run.pov
 	[[ "$output" == *'no strategy is called "nothing"; there are:'* && "$output" == *mapping* ]]
@@ -207,10 +198,8 @@ turns() {
 }
 
 @test "without the scheduler, and without messages" {
-	sed 's/"sched":"all"/"sched":"off"/' <(rounds 0 | job) | grep -v ^switch >run.txt
-	"$make" run.txt run.pov
+	sed 's/"sched":"all"/"sched":"off"/' <(rounds 0 | job) | grep -v ^switch | trace run
 	advise run.pov | grep "cores .*was not recorded"
-	{ finalize 202000; } | job >run.txt
-	"$make" run.txt run.pov
+	{ finalize 202000; } | job | trace run
 	advise run.pov | grep "threshold .*no message was matched"
 }

@@ -6,7 +6,6 @@ load lib
 
 setup() {
 	begin
-	here=$BATS_TEST_DIRNAME
 	need gcc jq
 	cat >app.c <<-'END'
 		#include <stdio.h>
@@ -28,8 +27,7 @@ setup() {
 	END
 	build
 	# rank 0 calls MPI_Barrier twice from solve() and once from main(), rank 1 once from each
-	trace >run.txt
-	"$make" run.txt run.pov
+	recording | trace run
 }
 
 # app, whose addresses are offsets in it, but for 0x400000
@@ -40,7 +38,7 @@ build() {
 	build_id=$(readelf -n app | sed -n 's/.*Build ID: //p')
 }
 
-trace() {
+recording() {
 	echo 'meta {"type":"recording","povtrace":"0.1.0","abi":1,"start_ns":1000,"config":{"sched":"off","rings":1}}'
 	echo 'meta {"type":"functions","layer":"mpi","rows":[{"id":5,"name":"MPI_Barrier","group":"coll","attrs":"WAIT","sig":"comm"}]}'
 	for rank in 0 1; do
@@ -123,8 +121,7 @@ raw() { printf '["app+0x%x","app+0x%x","app+0x8000","0x123"]' $solve $main; }
 	mv kept app
 	[ "$(names)" != "$(raw)" ]
 	# without a build ID and without a stamp, as in older recordings
-	sed 's/"build_id":"[0-9a-f]*"/"build_id":""/' run.txt >old.txt
-	"$make" old.txt old.pov
+	sed 's/"build_id":"[0-9a-f]*"/"build_id":""/' run.txt | trace old
 	file=old.pov
 	[ "$(names)" = "$(raw)" ]
 }

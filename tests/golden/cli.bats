@@ -9,14 +9,12 @@ commands() {
 }
 
 @test "version" {
-	run "$POVTRACE" --version
-	[ "$status" = 0 ]
+	run -0 "$POVTRACE" --version
 	[[ $output =~ ^povtrace\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 }
 
 @test "nothing asked: help on stderr, status 2" {
-	run bash -c '"$POVTRACE" 2>/dev/null'
-	[ "$status" = 2 ]
+	run -2 bash -c '"$POVTRACE" 2>/dev/null'
 	[ -z "$output" ]
 }
 
@@ -53,51 +51,38 @@ commands() {
 }
 
 @test "an unknown command is refused with the nearest name" {
-	run "$POVTRACE" hepl
-	[ "$status" = 2 ]
-	[[ $output == *'did you mean "help"?'* ]]
-	run "$POVTRACE" zzzzzz
-	[ "$status" = 2 ]
-	[[ $output == *'"povtrace help" lists them'* ]]
+	fails 2 'did you mean "help"?' "$POVTRACE" hepl
+	fails 2 '"povtrace help" lists them' "$POVTRACE" zzzzzz
 }
 
 @test "an unknown option is refused with the nearest name, status 2, nothing on stdout" {
 	for c in $(commands); do
-		run bash -c '"$POVTRACE" "$1" --hlep 2>&1 >/dev/null' - "$c"
-		[ "$status" = 2 ]
-		[[ $output == *"$c: no option --hlep; did you mean --help?"* ]]
+		fails 2 "$c: no option --hlep; did you mean --help?" bash -c '"$POVTRACE" "$1" --hlep 2>&1 >/dev/null' - "$c"
 		[[ $output == *"povtrace help $c"* ]]
 	done
 }
 
 @test "an option in front of the command is not taken silently" {
-	run "$POVTRACE" --output x info
-	[ "$status" = 2 ]
+	run -2 "$POVTRACE" --output x info
 }
 
 @test "a stdout that cannot be written is a failure" {
 	[ -e /dev/full ] || skip "no /dev/full"
 	for words in --version help; do
-		run bash -c '"$POVTRACE" $1 >/dev/full' - "$words"
-		[ "$status" = 1 ]
-		[[ $output == *"stdout: No space left on device"* ]]
+		fails 1 "stdout: No space left on device" bash -c '"$POVTRACE" $1 >/dev/full' - "$words"
 	done
-	run bash -c '"$POVTRACE" --version >&-'
-	[ "$status" = 1 ]
+	run -1 bash -c '"$POVTRACE" --version >&-'
 }
 
 @test "quiet keeps errors" {
-	run "$POVTRACE" -q hepl
-	[ "$status" = 2 ]
-	[[ $output == *"did you mean"* ]]
+	fails 2 "did you mean" "$POVTRACE" -q hepl
 }
 
 @test "manual pages are good roff" {
 	command -v groff >/dev/null || skip "groff is not installed"
 	for c in "" $(commands); do
 		"$POVTRACE" --man $c >"$BATS_TEST_TMPDIR/page.1"
-		run groff -Kutf8 -man -ww -z -Tutf8 "$BATS_TEST_TMPDIR/page.1"
-		[ "$status" = 0 ]
+		run -0 groff -Kutf8 -man -ww -z -Tutf8 "$BATS_TEST_TMPDIR/page.1"
 		[ -z "$output" ] || { echo "$c: $output"; return 1; }
 		groff -Kutf8 -man -Tutf8 -P-c "$BATS_TEST_TMPDIR/page.1" | grep -q "povtrace${c:+-$c} - "
 	done
@@ -165,8 +150,7 @@ commands() {
 		run=(setpriv --reuid 54321 --regid 54321 --clear-groups "$POVTRACE")
 		"${run[@]}" --version || skip "another user may not run $POVTRACE"
 	fi
-	run "${run[@]}" check
-	[ "$status" = 1 ]
+	run -1 "${run[@]}" check
 	[[ $output != *"needs Linux"* ]]
 	[[ $output != *"do not load"* ]]
 	[[ $output == *"  ?     BPF ring buffer"*"without privileges"* ]]
@@ -192,9 +176,7 @@ commands() {
 	run under_sudo "$dir/theirs/run.json"
 	[[ $output == *"run.json existed and was replaced"* ]]
 	under_sudo "$dir/theirs/link.json"
-	run under_sudo "$dir/secret.json"
-	[ "$status" = 1 ]
-	[[ $output == *"cannot create $dir/secret.json as uid 54321: Permission denied"* ]]
+	fails 1 "cannot create $dir/secret.json as uid 54321: Permission denied" under_sudo "$dir/secret.json"
 	[ "$(cat "$dir/secret.json")" = "root's" ]
 	[ "$(stat -c %u:%a "$dir/secret.json")" = 0:600 ]
 	[ "$(ls "$dir")" = "$(printf '%s\n' run.pov secret.json theirs)" ]

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 # povtrace diff: runs made up so that every difference between them is known, in both forms.
 
-bats_require_minimum_version 1.5.0
 load lib
 
 setup() {
@@ -163,7 +162,7 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 @test "diff: a run and itself" {
 	diff_of before.pov before.pov >got
 	[ "$(grep -c '^  nothing changed$' got)" = 2 ]
-	! grep -q '[+-][0-9]' got
+	no '[+-][0-9]' <got
 	[ "$(diff_of --json before.pov before.pov | jq -c '[.. | objects | .change? // empty | .[]?] | unique')" = '[0]' ]
 }
 
@@ -176,8 +175,7 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 	diff_of --json before.pov more.pov >got
 	[ "$(jq -c '[.ranks_compared, .before.ranks, .after.ranks, .before.ranks_left_out, .after.ranks_left_out]' got)" = '[2,2,4,0,2]' ]
 	[ "$(jq -c '[.ranks[].rank] | sort' got)" = '[0,1]' ]
-	run -1 diff_of --rank 3 before.pov more.pov
-	[[ $output == *'no rank of those asked for is in both runs: 0 in before.pov, 1 in more.pov'* ]]
+	fails 1 'no rank of those asked for is in both runs: 0 in before.pov, 1 in more.pov' diff_of --rank 3 before.pov more.pov
 	[ "$(diff_of --json --rank 1-3 before.pov more.pov | jq -c '[.ranks_compared, .after.ranks_left_out, .ranks[].rank]')" = '[1,2,1]' ]
 }
 
@@ -190,13 +188,11 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 	diff_of none-before.pov none-after.pov >got
 	grep -q '^  No MPI process in either: all recorded processes are compared\.$' got
 	table 'all processes' <got | grep -q ' running 35.60 38.60 '
-	run -1 diff_of before.pov none-after.pov
-	[[ $output == *'no rank is in both runs: 2 in before.pov, 0 in none-after.pov'* ]]
+	fails 1 'no rank is in both runs: 2 in before.pov, 0 in none-after.pov' diff_of before.pov none-after.pov
 }
 
 @test "diff: what losses touch is marked" {
-	sed '/^end/i lost ts=20000000 since=19500000 cnt=3 ring=0 class=call' after.pov.txt >lost.txt
-	"$make" lost.txt lost.pov
+	sed '/^end/i lost ts=20000000 since=19500000 cnt=3 ring=0 class=call' after.pov.txt | trace lost
 	diff_of before.pov lost.pov >got
 	grep -q '^  LOST (after): records are missing' got
 	table 'all ranks' <got | grep -q '^ MPI 2.81 ≥5.90 ~+3.09 ~+110%$'
@@ -211,8 +207,7 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 }
 
 @test "diff: runs that were not recorded alike" {
-	sed 's/"sched":"all"/"sched":"off"/; s/"groups":"default"/"groups":"p2p"/; /^switch\|^waking/d' after.pov.txt >off.txt
-	"$make" off.txt off.pov
+	sed 's/"sched":"all"/"sched":"off"/; s/"groups":"default"/"groups":"p2p"/; /^switch\|^waking/d' after.pov.txt | trace off
 	diff_of before.pov off.pov >got
 	grep -q 'Not recorded alike: --mpi was "default" and then "p2p"' got
 	grep -q 'Not recorded alike: --sched was "all" and then "off"' got
@@ -239,19 +234,15 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 
 @test "diff: wrong usage, and files that are no traces" {
 	run -2 diff_of
-	run -2 diff_of before.pov
-	[[ $output == *'diff: needs two runs'* ]]
+	fails 2 'diff: needs two runs' diff_of before.pov
 	run -2 diff_of -- before.pov after.pov
 	run -2 diff_of before.pov --
 	run -2 diff_of --rank x before.pov after.pov
-	run -1 diff_of before.pov absent.pov
-	[[ $output == *'absent.pov'* ]]
+	fails 1 'absent.pov' diff_of before.pov absent.pov
 	run -1 diff_of absent.pov after.pov
 	echo junk >junk.pov
-	run -1 diff_of before.pov junk.pov
-	[[ $output == *'junk.pov'* ]]
-	run bash -c '"$POVTRACE" diff before.pov after.pov >/dev/full'
-	[ "$status" = 1 ]
+	fails 1 'junk.pov' diff_of before.pov junk.pov
+	run -1 bash -c '"$POVTRACE" diff before.pov after.pov >/dev/full'
 }
 
 @test "diff: one screen, also of many ranks" {

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 # povtrace fabric: two levels (three leaves of two hosts, two spines), as ibnetdiscover and dump_fts print them.
 
-bats_require_minimum_version 1.5.0
 load lib
 
 setup() {
@@ -31,8 +30,7 @@ setup() {
 	[ "$(jq -c '[.contexts[] | [.context, .halves[0].bytes]]' json)" = '[["all",6144],["one",3072],["two",3072]]' ]
 	"$POVTRACE" fabric -t "$tables" -H hosts -m one=matrix -m two=matrix --context two --csv "$topo" >csv
 	[ "$(cut -d, -f1 csv | sort -u)" = $'"two"\ncontext' ]
-	run -1 "$POVTRACE" fabric -t "$tables" -H hosts -m one=matrix -c three "$topo"
-	[[ $output == *'no traffic has the context "three"'* ]]
+	fails 1 'no traffic has the context "three"' "$POVTRACE" fabric -t "$tables" -H hosts -m one=matrix -c three "$topo"
 }
 
 @test "JSON: all nodes and links, also those without traffic" {
@@ -52,8 +50,7 @@ setup() {
 @test "the CSV of a report of a trace" {
 	# The trace of traffic.bats, as an adapter of InfiniBand would leave it: LID 1, connected to LID 8, which is host2's, and back.
 	sed -E 's/"link":"Ethernet","lid":0/"link":"InfiniBand","lid":1/; /^call ts=1300000/s/0x0001010000000000/0x0001000000000008/
-		/^call ts=1310000/s/0x0001010000000000/0x0001000000000001/' "$data/traffic_run.txt" >run.txt
-	"$make" run.txt run.pov
+		/^call ts=1310000/s/0x0001010000000000/0x0001000000000001/' "$data/traffic_run.txt" | trace run
 	"$POVTRACE" report --traffic --csv run.pov >traffic.csv
 	printf '0 host0\n1 host2\n' >hosts
 	"$POVTRACE" fabric -t "$tables" -H hosts -T traffic.csv --csv "$topo" >csv
@@ -63,8 +60,7 @@ setup() {
 "leaf1","host2",400000
 "spine0","leaf1",400000' ]
 	[ "$(grep '^"MPI_Barrier",0x0000000000100004' csv | cut -d, -f7,11)" = '"leaf1",64' ]
-	run -0 "$POVTRACE" fabric -t "$tables" -H hosts -T traffic.csv --by region "$topo"
-	[[ $output == *"Not of this fabric (other carriers, destinations that are no LID of it): 5.6 KiB in 2 rows"* ]]
+	fails 0 "Not of this fabric (other carriers, destinations that are no LID of it): 5.6 KiB in 2 rows" "$POVTRACE" fabric -t "$tables" -H hosts -T traffic.csv --by region "$topo"
 	[[ $output == *"Context solve: 1 flows, 395 KiB"* ]]
 	[[ $output == *"Context none: 1 flows, 64 B"* ]]
 }
@@ -74,40 +70,29 @@ setup() {
 	[ "${lines[0]}" = "host0 port 1 to LID 11" ]
 	[ "${lines[2]}" = '  [4] -> switch 0x0000000000200004 [1] "spine1"' ]
 	[ "${#lines[@]}" = 5 ]
-	run -1 "$POVTRACE" fabric -t "$tables" -r host0,nobody "$topo"
-	[[ $output == *'"nobody" is neither a LID nor a host'* ]]
+	fails 1 '"nobody" is neither a LID nor a host' "$POVTRACE" fabric -t "$tables" -r host0,nobody "$topo"
 }
 
 @test "flows without a path are said" {
 	sed '/(leaf2)/,$!d' "$tables" | sed '/valid lids/q' >part
-	run -1 "$POVTRACE" fabric -t part -H hosts -m matrix "$topo"
-	[[ $output == *"no flow has a path"* ]]
+	fails 1 "no flow has a path" "$POVTRACE" fabric -t part -H hosts -m matrix "$topo"
 	sed '/switch.*spine0/,/valid lids/d' "$tables" >part
 	printf '%s\n' '0 1024 0 0 2048 0' '0 0 0 0 0 0' '0 0 0 0 0 0' '0 0 0 0 0 0' '0 0 0 0 0 0' '0 0 0 0 0 0' >matrix
 	run -0 --separate-stderr "$POVTRACE" fabric -t part -H hosts -m matrix "$topo"
 	[[ $stderr == *"1 flows have no path"* ]]
 	[[ $output == *"Missing on the links: 1 flows of 2 KiB"* ]]
-	run -1 "$POVTRACE" fabric -t part -r host0,host4 "$topo"
-	[[ $output == *'at "spine0": no forwarding table of this switch was read'* ]]
+	fails 1 'at "spine0": no forwarding table of this switch was read' "$POVTRACE" fabric -t part -r host0,host4 "$topo"
 }
 
 @test "what is missing or wrong is said" {
-	run -2 "$POVTRACE" fabric
-	[[ $output == *"wants ibnetdiscover's output"* ]]
-	run -2 "$POVTRACE" fabric "$topo"
-	[[ $output == *"--tables FILE"* ]]
-	run -2 "$POVTRACE" fabric -t "$tables" -m matrix "$topo"
-	[[ $output == *"--hosts FILE"* ]]
-	run -1 "$POVTRACE" fabric -t "$tables" -H hosts -m matrix "$tables"
-	[[ $output == *"wanted: ibnetdiscover's output"* ]]
-	run -1 "$POVTRACE" fabric -t "$topo" -H hosts -m matrix "$topo"
-	[[ $output == *"wanted: output of dump_fts"* ]]
+	fails 2 "wants ibnetdiscover's output" "$POVTRACE" fabric
+	fails 2 "--tables FILE" "$POVTRACE" fabric "$topo"
+	fails 2 "--hosts FILE" "$POVTRACE" fabric -t "$tables" -m matrix "$topo"
+	fails 1 "wanted: ibnetdiscover's output" "$POVTRACE" fabric -t "$tables" -H hosts -m matrix "$tables"
+	fails 1 "wanted: output of dump_fts" "$POVTRACE" fabric -t "$topo" -H hosts -m matrix "$topo"
 	head -n 9 "$topo" >cut
-	run -1 "$POVTRACE" fabric -t "$tables" -H hosts -m matrix cut
-	[[ $output == *"is one cut short?"* ]]
-	run -1 "$POVTRACE" fabric -t "$tables" -H hosts -m matrix none
-	[[ $output == *"cannot open none"* ]]
+	fails 1 "is one cut short?" "$POVTRACE" fabric -t "$tables" -H hosts -m matrix cut
+	fails 1 "cannot open none" "$POVTRACE" fabric -t "$tables" -H hosts -m matrix none
 	echo "0 0" >short
-	run -1 "$POVTRACE" fabric -t "$tables" -H hosts -m short "$topo"
-	[[ $output == *"not as many lines as numbers in each"* ]]
+	fails 1 "not as many lines as numbers in each" "$POVTRACE" fabric -t "$tables" -H hosts -m short "$topo"
 }

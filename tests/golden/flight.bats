@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 # record --last and --when, and povtrace dump: what is refused. Traces that are the newest part of a recording: what is read of them.
 
-bats_require_minimum_version 1.5.0
 load lib
 
 setup() { begin; }
@@ -39,13 +38,11 @@ refused() {
 }
 
 @test "stat has no --last, which is for files" {
-	run -2 "$POVTRACE" stat --last 10s -- true
-	[[ $output == *"no option --last"* ]]
+	fails 2 "no option --last" "$POVTRACE" stat --last 10s -- true
 }
 
 @test "dump: wrong usage, and who may" {
-	run -2 "$POVTRACE" dump 12 13
-	[[ $output == *"one process number at most"* ]]
+	fails 2 "one process number at most" "$POVTRACE" dump 12 13
 	run -2 "$POVTRACE" dump run.pov
 	run -1 "$POVTRACE" dump 4194304 # no process has that number
 	echo "$output"
@@ -107,16 +104,14 @@ part() {
 
 @test "a part of a recording by bytes, without conditions; some communicators forgotten" {
 	echo 'meta {"type":"end","ts_ns":8000000000,"reason":"dump"}' | part |
-		sed 's/"span_ns":2000000000,"forgotten":0/"bytes":67108864,"forgotten":5/' >part.txt
-	"$make" part.txt part.pov
+		sed 's/"span_ns":2000000000,"forgotten":0/"bytes":67108864,"forgotten":5/' | trace part
 	"$POVTRACE" info part.pov >info
 	grep -q "the last 64 MiB were kept; of communicators made before, some are not known$" info
 	[ "$(grep -c ^trigger info)" = 0 ]
 }
 
 @test "a whole recording is no part" {
-	echo 'end ts=8000000000 reason=exit' | part | sed 's/,"kept":{[^}]*}//' >whole.txt
-	"$make" whole.txt whole.pov
+	echo 'end ts=8000000000 reason=exit' | part | sed 's/,"kept":{[^}]*}//' | trace whole
 	[ "$("$POVTRACE" info whole.pov | grep -cE '^(kept|trigger)')" = 0 ]
 	"$POVTRACE" report --json whole.pov | jq -e '.recording | .kept == null and .trigger == null'
 }

@@ -100,8 +100,7 @@ setup() {
 }
 
 @test "info: a recording that was killed" {
-	{ cat run.txt; echo cut; } >killed.txt
-	"$make" killed.txt killed.pov
+	{ cat run.txt; echo cut; } | trace killed
 	"$POVTRACE" info killed.pov >got 2>err
 	grep -qx 'complete   no: the recording did not end in order' got
 	grep -qx 'dropped    23 records of class sched, ring -1' got
@@ -119,8 +118,7 @@ setup() {
 }
 
 @test "info: flipped bytes cost a block and are told" {
-	{ for i in 1 2 3; do echo "exit ts=$i tid=$i tgid=1 code=7"; echo flush; done; } >three.txt
-	"$make" three.txt three.pov
+	{ for i in 1 2 3; do echo "exit ts=$i tid=$i tgid=1 code=7"; echo flush; done; } | trace three
 	# The second block's stored payload.
 	printf '\377' | dd of=three.pov bs=1 seek=$((32 + 2 * 56 + 26 + 22)) conv=notrunc status=none
 	"$POVTRACE" info three.pov >got 2>err
@@ -131,18 +129,11 @@ setup() {
 
 @test "info: no trace, no file, a directory, too many files" {
 	echo "some text that is no trace, but long enough" >text
-	run "$POVTRACE" info text
-	[ "$status" = 1 ]
-	[[ $output == *"is not a povtrace file"* ]]
-	run "$POVTRACE" info nothing-here
-	[ "$status" = 1 ]
-	[[ $output == *"No such file"* ]]
-	run "$POVTRACE" info .
-	[ "$status" = 1 ]
-	run "$POVTRACE" info
-	[ "$status" = 2 ]
-	run "$POVTRACE" info run.pov run.pov
-	[ "$status" = 2 ]
+	fails 1 "is not a povtrace file" "$POVTRACE" info text
+	fails 1 "No such file" "$POVTRACE" info nothing-here
+	run -1 "$POVTRACE" info .
+	run -2 "$POVTRACE" info
+	run -2 "$POVTRACE" info run.pov run.pov
 }
 
 @test "povmake: a limit is kept" {
@@ -173,11 +164,10 @@ info_said() { # what the example in $line must have printed
 	two() { # BOOTTIME REALTIME at the end, 1 s later
 		awk -v end="meta {\"type\":\"clocks\",\"monotonic_ns\":1000001000,\"boottime_ns\":$1,\"realtime_ns\":$2,\"raw_ns\":999001000}" '
 			{ print } /"type":"clocks"/ { print end }' run.txt |
-			sed 's/"realtime_ns":1700000000000001000}/"realtime_ns":1700000000000001000,"raw_ns":1000}/' >clocks.txt
-		"$make" clocks.txt clocks.pov
+			sed 's/"realtime_ns":1700000000000001000}/"realtime_ns":1700000000000001000,"raw_ns":1000}/' | trace clocks
 	}
 	two 1000001000 1700000001000001000
-	! "$POVTRACE" info clocks.pov | grep '^clocks'
+	"$POVTRACE" info clocks.pov | no '^clocks'
 	[ "$("$POVTRACE" info --json clocks.pov | jq -c .clocks)" = \
 		'{"realtime_moved_ns":0,"suspended_ns":0,"slewed_ns":1000000}' ]
 	two 6000001000 1700000000750001000

@@ -74,15 +74,10 @@ ranks_of() { # ROUND FILE...
 	[ "$(jq '.hosts[1].clock_offset_ns' r.json)" = -4300 ]
 	"$POVTRACE" report --json a.pov b.pov >r0.json
 	[ $(($(jq '.ranks[1].start_ns' r.json) - $(jq '.ranks[1].start_ns' r0.json))) = 700 ]
-	run "$POVTRACE" report --offset c.pov=700 a.pov b.pov
-	[ "$status" = 2 ]
-	[[ $output = *'"c.pov=700" is not one of the files'* ]]
-	run "$POVTRACE" export --offset b.pov=1ms a.pov b.pov -o x.json
-	[ "$status" = 2 ]
+	fails 2 '"c.pov=700" is not one of the files' "$POVTRACE" report --offset c.pov=700 a.pov b.pov
+	run -2 "$POVTRACE" export --offset b.pov=1ms a.pov b.pov -o x.json
 	[ ! -e x.json ]
-	run "$POVTRACE" report a.pov b.pov ./a.pov
-	[ "$status" = 2 ]
-	[[ $output = *'are one file'* ]]
+	fails 2 'are one file' "$POVTRACE" report a.pov b.pov ./a.pov
 }
 
 @test "join: one timeline, named by hosts, in both formats" {
@@ -142,20 +137,12 @@ ranks_of() { # ROUND FILE...
 	part a 0
 	sed 's/"sched":"all"/"sched":"ranks"/' all.txt >t && mv t all.txt
 	part b 1 node8
-	run "$POVTRACE" report a.pov b.pov
-	[ "$status" = 1 ]
-	[[ $output = *'recorded with different --sched'* ]]
+	fails 1 'recorded with different --sched' "$POVTRACE" report a.pov b.pov
 	grep -v '"type":"clocks"' all.txt >t && mv t all.txt
 	part c 1 node8
-	run "$POVTRACE" report a.pov c.pov
-	[ "$status" = 1 ]
-	[[ $output = *'c.pov has no clocks'* ]]
-	run "$POVTRACE" report a.pov missing.pov
-	[ "$status" = 1 ]
-	[[ $output = *'missing.pov'* ]]
-	run "$POVTRACE" export a.pov b.pov -f json -o b.pov
-	[ "$status" = 1 ]
-	[[ $output = *"b.pov is the recording itself"* ]]
+	fails 1 'c.pov has no clocks' "$POVTRACE" report a.pov c.pov
+	fails 1 'missing.pov' "$POVTRACE" report a.pov missing.pov
+	fails 1 "b.pov is the recording itself" "$POVTRACE" export a.pov b.pov -f json -o b.pov
 }
 
 @test "join: a host that was cut off, or is damaged, is said to be" {

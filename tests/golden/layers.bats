@@ -9,8 +9,7 @@ load lib
 setup() {
 	begin
 	export LC_ALL=C
-	script "ucp" >run.txt
-	"$make" run.txt run.pov
+	script "ucp" | trace run
 }
 
 # A rank polls 100 times with MPI_Test and sends once; inside each of that is the other layer. Another process calls that
@@ -57,8 +56,7 @@ report() { "$POVTRACE" report --all --explain "$@"; }
 }
 
 @test "layers: a layer that this version does not know is no MPI either" {
-	script "later" >run.txt
-	"$make" run.txt run.pov
+	script "later" | trace run
 	report --json run.pov >r.json
 	[ "$(jq -c '[.ranks[] | [.rank, .calls.outermost, .calls.empty_polls, .mpi_ns]]' r.json)" = '[[0,1,100,50000]]' ]
 	[ "$(jq -c '[.functions[] | select(.layer == "later") | [.name, .calls]] | sort' r.json)" = \

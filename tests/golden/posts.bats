@@ -2,12 +2,10 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 # povtrace export: what layers below MPI post, in both formats, from records of the layers ob1 and verbs.
 
-bats_require_minimum_version 1.5.0
 load lib
 
 setup() {
 	begin
-	here=$BATS_TEST_DIRNAME
 	need jq
 	known=$("$POVTRACE" record --layers none -- true 2>&1 | sed -n 's/.*there are: //p')
 	for layer in ob1 verbs; do
@@ -16,8 +14,7 @@ setup() {
 	{
 		grep -E '^(meta|task)' "$data/export_run.txt"
 		cat "$data/export_posts.txt"
-	} >script
-	"$make" script run.pov
+	} | trace run
 }
 
 export_to() {
@@ -169,8 +166,7 @@ random_posts() { # SEED
 			grep -E '^(meta|task)' "$data/export_run.txt"
 			grep -E '^meta' "$data/export_posts.txt"
 			random_posts "$seed"
-		} >script
-		"$make" script run.pov
+		} | trace run
 		export_to run.json
 		python3 "$tool/json_check" run.json totals.json
 		jq -e '.posts > 100 and .completions > 100 and .pairs > 10 and .unpaired > 10 and .messages > 10 and

@@ -36,8 +36,7 @@ other_half() {
 }
 
 @test "without the recording half: traces are read, help is given" {
-	echo 'meta {"type":"recording","povtrace":"0.1.0","abi":1,"start_ns":1000}' >run.txt
-	"$make" run.txt run.pov
+	echo 'meta {"type":"recording","povtrace":"0.1.0","abi":1,"start_ns":1000}' | trace run
 	./povtrace info --json run.pov | jq -e .recording
 	./povtrace report run.pov
 	./povtrace export run.pov -o run.json

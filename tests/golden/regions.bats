@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 # Functions of the program that are regions of the recording: in the report, in timelines, over several hosts.
 
-bats_require_minimum_version 1.5.0
 load lib
 
-setup() {
-	begin
-}
+setup() { begin; }
 
 # A rank that runs from the start: solve() within main(), and in it itself, a barrier, and a jump out of solve(). Host, pid, rank, list
 # of regions, and which of them are solve and main.
@@ -115,7 +112,6 @@ job() {
 
 @test "record: what cannot be a region" {
 	for name in '' 'sol*' setjmp _start solve.cold; do
-		run -2 "$POVTRACE" record --region "$name" -- true
-		[[ $output == *"--region $name: "* ]]
+		fails 2 "--region $name: " "$POVTRACE" record --region "$name" -- true
 	done
 }

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 # povtrace report: both forms against what they shall be; what it says of recordings that lack something.
 
-bats_require_minimum_version 1.5.0
 load lib
 
 setup() {
@@ -11,20 +10,6 @@ setup() {
 }
 
 report() { "$POVTRACE" report --all --explain "$@"; }
-
-# POV_GOLDEN_UPDATE=1 accepts what there is.
-same_as() {
-	if [ -n "${POV_GOLDEN_UPDATE-}" ]; then
-		cp "$2" "$1"
-	fi
-	diff -u "$1" "$2"
-}
-
-# Lines of a section, by the beginning of its title.
-section() { awk -v t="$1" '/^[A-Z]/ { on = index($0, t) == 1 } on'; }
-
-# Nothing on stdin matches.
-no() { [ "$(grep -c "$1")" = 0 ]; }
 
 # A made-up job: ranks $1, recorded for 1 ms. More lines of the script on stdin.
 many() {
@@ -51,8 +36,7 @@ many() {
 }
 
 @test "report: the first screen of 128 ranks is one screen" {
-	many 128 </dev/null >many.txt
-	"$make" many.txt many.pov
+	many 128 </dev/null | trace many
 	"$POVTRACE" report many.pov >got
 	[ "$(wc -l <got)" -lt 50 ]
 	[ "$(section 'Main threads' <got | grep -c '  app  ')" = 8 ]
@@ -87,8 +71,8 @@ many() {
 }
 
 @test "report: JSON" {
-	report --json --threads run.pov | sed 's/"povtrace": "[^"]*"/"povtrace": "VERSION"/' >got
-	same_as "$data/report_run.json" got
+	report --json --threads run.pov | rows | sed 's/"povtrace":"[^"]*"/"povtrace":"VERSION"/' >got
+	same_as "$data/report_run.rows" got
 }
 
 @test "report: the JSON's times add up" {
@@ -104,16 +88,16 @@ many() {
 @test "report: no line is wider than 120 columns, none has control characters" {
 	report --threads run.pov >got
 	[ -z "$(sed 's/≥/>/g' got | awk 'length > 120')" ]
-	! grep -q "$(printf '\033')" got
+	no "$(printf '\033')" <got
 }
 
 @test "report: chosen ranks" {
 	report --rank 1 run.pov >got
 	grep -q '^  ranks      2; 1 chosen by --rank$' got
-	! section Ranks: <got | grep -q '^  *0  app'
+	section Ranks: <got | no '^  *0  app'
 	section Functions <got >functions
 	grep -q 'MPI_Barrier' functions
-	! grep -q 'MPI_Allreduce' functions
+	no 'MPI_Allreduce' <functions
 	report --rank 0 --rank 1 --sort blocked run.pov | section Ranks: | sed -n 3p | grep -q '^  *0  app'
 	report --sort polling run.pov | section Ranks: | sed -n 3p | grep -q '^  *1  run.py'
 }
@@ -121,11 +105,9 @@ many() {
 @test "report: wrong usage" {
 	run -2 report
 	run -2 report run.pov run.pov
-	run -2 report --rank x run.pov
-	[[ $output == *'not a list of ranks'* ]]
+	fails 2 'not a list of ranks' report --rank x run.pov
 	run -2 report --sort colour run.pov
-	run -1 report --rank 7 run.pov
-	[[ $output == *'none of the ranks asked for'* ]]
+	fails 1 'none of the ranks asked for' report --rank 7 run.pov
 	run -1 report absent.pov
 	echo junk >junk.pov
 	run -1 report junk.pov
@@ -147,8 +129,7 @@ report_said() { # what the example in $line must have printed
 }
 
 @test "report: no MPI process" {
-	grep -v '"process"\|^call\|^spin' "$data/report_run.txt" >none.txt
-	"$make" none.txt none.pov
+	grep -v '"process"\|^call\|^spin' "$data/report_run.txt" | trace none
 	report none.pov >got
 	grep -q '^  ranks      0$' got
 	grep -q '^No MPI process was seen$' got
@@ -166,25 +147,22 @@ report_said() { # what the example in $line must have printed
 }
 
 @test "report: calls of another layer without MPI" {
-	sed '/"process"/d; s/"layer":"mpi"/"layer":"other"/; s/"id":0,"path"/"layers":["other"],&/' "$data/report_run.txt" >other.txt
-	"$make" other.txt other.pov
+	sed '/"process"/d; s/"layer":"mpi"/"layer":"other"/; s/"id":0,"path"/"layers":["other"],&/' "$data/report_run.txt" | trace other
 	report other.pov >got
 	grep -q 'No recorded process made MPI calls; calls of other layers are below.' got
 	grep -q '^Functions of layer other' got
-	! grep -q 'Check that the command' got
+	no 'Check that the command' <got
 }
 
 @test "report: MPI_Init was not recorded, or no call was" {
-	sed '/^lost/d; /^call.* func=1 /d' "$data/report_run.txt" >late.txt
-	"$make" late.txt late.pov
+	sed '/^lost/d; /^call.* func=1 /d' "$data/report_run.txt" | trace late
 	report late.pov >out
 	section Main <out | grep -q '^  MPI_Init of 2 ranks was not recorded: time counts from the first call that was.$'
 	no 'No MPI call was seen' <out
 	need jq
 	[ "$(report --json late.pov | jq -c '[.ranks[] | .init_ns, .between_init_and_finalize.from_ns]')" = "[null,1300000,null,1500000]" ]
 
-	sed '/^call.* tid=200 /d; /^spin.* tid=200 /d' late.txt >silent.txt
-	"$make" silent.txt silent.pov
+	sed '/^call.* tid=200 /d; /^spin.* tid=200 /d' late.txt | trace silent
 	report silent.pov >out
 	section Main <out | grep -q '^  MPI_Init of 1 rank was not recorded'
 	section Main <out | grep -q '^  No MPI call was seen of 1 process: rank 1 (run.py, pid 200).$'
@@ -195,11 +173,10 @@ report_said() { # what the example in $line must have printed
 }
 
 @test "report: scheduler not recorded" {
-	sed 's/"sched":"all"/"sched":"off"/; /^switch\|^waking/d' "$data/report_run.txt" >off.txt
-	"$make" off.txt off.pov
+	sed 's/"sched":"all"/"sched":"off"/; /^switch\|^waking/d' "$data/report_run.txt" | trace off
 	report off.pov >got
 	grep -q '^  scheduler  not recorded (--sched off)' got
-	! grep -q '^Cores\|^Context\|runnable ' got
+	no '^Cores\|^Context\|runnable ' <got
 	section Ranks: <got | sed -n 3p | grep -q ' ≥3.320 ≥37.3$'
 	report --json off.pov | grep -q '"running_ns": null'
 }
@@ -215,8 +192,7 @@ report_said() { # what the example in $line must have printed
 
 @test "report: lost scheduler records are told, and the time there is unknown" {
 	sed '/"type":"end"/i lost ts=6000000 since=5500000 cnt=11 ring=1 class=sched
-		s/"drops":\[/&{"ring":1,"class":3,"cnt":11},/' "$data/report_run.txt" >lost.txt
-	"$make" lost.txt lost.pov
+		s/"drops":\[/&{"ring":1,"class":3,"cnt":11},/' "$data/report_run.txt" | trace lost
 	report lost.pov >got
 	grep -q '^  LOST       11 sched records between 4.500 ms and 5.000 ms of the recording:$' got
 	grep -q '^  gaps       scheduler records are missing during 500.000 us, in 1 stretch$' got
@@ -231,8 +207,7 @@ report_said() { # what the example in $line must have printed
 incomplete() {
 	grep -v '^lost' "$data/report_run.txt" | sed "/\"type\":\"end\"/{s/\"drops\":.*\"misses\":{[^}]*}/\"drops\":[],\"misses\":{}/
 		i $1
-	}" >loss.txt
-	"$make" loss.txt loss.pov
+	}" | trace loss
 	report --json loss.pov >got
 	[ "$(jq -c '[.ranks[].incomplete | join(" ")]' got)" = "$2" ]
 	[ "$(jq -c '[.functions[].incomplete[]] | unique' got)" = "$3" ]
@@ -252,8 +227,7 @@ limit ts=5000000 tid=0 since=4000000 tgid=200 func=2 state=2 cost_ppm=300000 lim
 limit ts=5000000 tid=0 since=5000000 tgid=200 func=2 state=0 cost_ppm=300000 limit_ppm=50000\
 limit ts=9000000 tid=0 since=8000000 tgid=200 func=65535 state=3 cost_ppm=120000 limit_ppm=50000\
 /
-	}; s/"probe_cost",/&"counted_ns":900,/' >limit.txt
-	"$make" limit.txt limit.pov
+	}; s/"probe_cost",/&"counted_ns":900,/' | trace limit
 	report limit.pov >text
 	grep -q '^  LEFT OUT   calls were left out by --max-overhead (see Coverage)' text
 	section Coverage <text >coverage
@@ -287,7 +261,7 @@ limit ts=9000000 tid=0 since=8000000 tgid=200 func=65535 state=3 cost_ppm=120000
 # 1 ms of one rank, or of $1, in which each calls MPI_Test $2 times and MPI_Send once; a call costs 10 us.
 distorted() {
 	local i k
-	many "$1" <<-END >costly.txt
+	many "$1" <<-END | trace costly
 	meta {"type":"functions","layer":"mpi","rows":[{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},{"id":4,"name":"MPI_Test","group":"req","attrs":"POLL","sig":"<>req >flag >status"}]}
 	meta {"type":"probe_cost","call_ns":10000,"spin_ns":5000,"stepped_ns":0,"samples":9}
 	$(for ((i = 0; i < $1; i++)); do
@@ -297,7 +271,6 @@ distorted() {
 		done
 	done)
 	END
-	"$make" costly.txt costly.pov
 }
 
 @test "report: that tracing cost much is said first, with the way out" {
@@ -362,8 +335,7 @@ distorted() {
 
 @test "report: a loss of unknown time, and calls that never made a record, touch all" {
 	need jq
-	sed '/^lost/d' "$data/report_run.txt" >none.txt
-	"$make" none.txt none.pov
+	sed '/^lost/d' "$data/report_run.txt" | trace none
 	[ "$(report --json none.pov | jq -c '[.ranks[].incomplete]')" = '[["call"],["call"]]' ]
 	sed -i 's/"drops":[^]]*\]/"drops":[]/; s/"threads":0/"threads":2/' none.txt
 	"$make" none.txt none.pov
@@ -379,15 +351,14 @@ distorted() {
 	need jq
 	own() { report --json "$1" | jq -c '.coverage | [.own_cpu_ns, .own_cpu_start_ns, .own_cpu_recording_ns, .own_cpu_stop_ns]'; }
 	[ "$(own run.pov)" = '[1500000,null,null,null]' ]
-	sed 's/"own_cpu_ns":1500000/&,"own_cpu_start_ns":1200000,"own_cpu_stop_ns":250000/' "$data/report_run.txt" >own.txt
-	"$make" own.txt own.pov
+	sed 's/"own_cpu_ns":1500000/&,"own_cpu_start_ns":1200000,"own_cpu_stop_ns":250000/' "$data/report_run.txt" | trace own
 	[ "$(own own.pov)" = '[1500000,1200000,50000,250000]' ]
 	report own.pov | grep -q '^  own CPU    the tracer itself: start 1.200 ms, recording 50.000 us (0.50 % of one CPU), stop 250.000 us$'
 }
 
 @test "report: calls that did not return have no duration" {
 	need jq
-	many 1 <<-'END' >gone.txt
+	many 1 <<-'END' | trace gone
 	meta {"type":"functions","layer":"mpi","rows":[{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},{"id":4,"name":"MPI_Test","group":"req","attrs":"POLL","sig":"<>req >flag >status"}]}
 	stream 0
 	call ts=11000 dur=1001 tid=1000 tgid=1000 func=2
@@ -397,7 +368,6 @@ distorted() {
 	call ts=30000 dur=2000 tid=1000 tgid=1000 func=4 flags=unwound
 	call ts=1001000 dur=900000 tid=1000 tgid=1000 func=2 flags=open
 	END
-	"$make" gone.txt gone.pov
 	report --json gone.pov >got
 	[ "$(jq -c '.functions[] | select(.name == "MPI_Send") |
 		[.calls, .open, .unwound, .timed, .total_ns, .unfinished_ns, .min_ns, .mean_ns, .p50_ns, .p99_ns, .max_ns]' got)" = \
@@ -412,8 +382,7 @@ distorted() {
 }
 
 @test "report: 128 ranks are summed up, and all there on demand" {
-	many 128 </dev/null >many.txt
-	"$make" many.txt many.pov
+	many 128 </dev/null | trace many
 	report many.pov >got
 	section Ranks: <got >ranks
 	[ "$(grep -c '  app  ' ranks)" = 15 ]
@@ -425,11 +394,10 @@ distorted() {
 }
 
 @test "report: two jobs are told apart" {
-	many 2 <<-'END' >jobs.txt
+	many 2 <<-'END' | trace jobs
 	meta {"type":"process","ts_ns":1000,"pid":3000,"exe":"/bin/other","rank":0,"job":"k"}
 	task ts=1000 tid=3000 tgid=3000 on_cpu=1 cpu=9 comm=other
 	END
-	"$make" jobs.txt jobs.pov
 	report jobs.pov >got
 	grep -q '^  ranks      3 of 2 jobs$' got
 	grep -q '^             job 1 is k$' got
@@ -439,15 +407,12 @@ distorted() {
 
 @test "report: an output that cannot be written is an error" {
 	[ -c /dev/full ] || skip "no /dev/full here"
-	run bash -c '"$POVTRACE" report run.pov >/dev/full'
-	[ "$status" = 1 ]
-	run bash -c '"$POVTRACE" report --json run.pov >/dev/full'
-	[ "$status" = 1 ]
+	run -1 bash -c '"$POVTRACE" report run.pov >/dev/full'
+	run -1 bash -c '"$POVTRACE" report --json run.pov >/dev/full'
 }
 
 @test "report: programs that could not run are told" {
-	sed 's/"wait":0}/"wait":0,"recursion":5}/' "$data/report_run.txt" >script
-	"$make" script run.pov
+	sed 's/"wait":0}/"wait":0,"recursion":5}/' "$data/report_run.txt" | trace run
 	report run.pov >out
 	grep -q '^  MISSED     events not recorded because the kernel was in a probe on that CPU already: 5$' out
 	report run.pov --json | grep -q '"recursion": 5'
@@ -488,8 +453,7 @@ distorted() {
 }
 
 @test "report: why probes were refused is told" {
-	sed 's/"failed":\["MPI_Z"\]/&,"refused":"Invalid argument"/' "$data/report_run.txt" >refused.txt
-	"$make" refused.txt refused.pov
+	sed 's/"failed":\["MPI_Z"\]/&,"refused":"Invalid argument"/' "$data/report_run.txt" | trace refused
 	report refused.pov | grep -q '^ *refused by the kernel: Invalid argument$'
 	report --json refused.pov | grep -q '"refused": "Invalid argument"'
 }

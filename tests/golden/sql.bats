@@ -2,12 +2,10 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 # The queries of viz/sql: each is described, and tells of a timeline in either format what it shall.
 
-bats_require_minimum_version 1.5.0
 load lib
 
 setup() {
 	begin
-	here=$BATS_TEST_DIRNAME
 	queries=$here/../../viz/sql
 	tp=${TRACE_PROCESSOR:-$(command -v trace_processor_shell || command -v trace_processor || true)}
 }
@@ -31,13 +29,6 @@ ask() { # TIMELINE
 		awk '!length { title = 1; next } title { gsub("\"", ""); print "== " $0; title = 0; next } 1'
 }
 
-same_as() {
-	if [ -n "${POV_GOLDEN_UPDATE-}" ]; then
-		cp "$2" "$1"
-	fi
-	diff -u "$1" "$2"
-}
-
 @test "sql: the documents name every query, and no other" {
 	diff -u <(names) <(sed -n 's/^| `\(.*\)\.sql` |.*/\1/p' "$here/../../kmod-docs/PERFETTO.md" | sort)
 }
@@ -51,8 +42,7 @@ same_as() {
 }
 
 @test "sql: of a timeline with nothing in it they tell nothing; the head of each says what its columns mean" {
-	grep -E '^(meta|task|end)' "$data/export_findings.txt" >script
-	"$make" script run.pov
+	grep -E '^(meta|task|end)' "$data/export_findings.txt" | trace run
 	ask run.json >/dev/null
 	ask run.pftrace >told
 	[ "$(grep -c ^== told)" = "$(names | wc -l)" ]
