@@ -37,10 +37,13 @@ refuses() {
 	grep -qF -- "$message" err || { cat err; return 1; }
 }
 
-# help_is_good FILE: is within 80 columns (examples and usage are not broken), and its examples have options that exist.
+# help_fits FILE: is within 80 columns; examples and usage are not broken.
+help_fits() { awk '!/^  [^ -]/ && !/^Usage/ && length > 80 {print; bad = 1} END {exit bad}' "$1"; }
+
+# help_is_good FILE: fits, and its examples have options that exist.
 help_is_good() {
 	local o
-	awk '!/^  [^ -]/ && !/^Usage/ && length > 80 {print; bad = 1} END {exit bad}' "$1" || return
+	help_fits "$1" || return
 	for o in $(sed -n '/^Examples:/,$p' "$1" | grep -oE '^  [^ ].*' | sed 's/.*pov\(bench\|plot\)//' |
 		grep -oE ' --?[a-z][a-z-]*' | sort -u); do
 		sed '/^Examples:/,$d' "$1" | grep -qE "^ .*(^|[ ,])$o\b" || { echo "no option $o"; return 1; }
