@@ -2,37 +2,24 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 # What povbench does without a launcher: list, help, version, wrong usage.
 
+load bench
+
 setup() {
-	cd "$BATS_TEST_TMPDIR"
-	# Any MPI's will do: nothing here gets as far as MPI_Init.
-	for mpi in openmpi mpich; do
-		POVBENCH=$BATS_TEST_DIRNAME/../../build/povbench/$mpi/povbench
-		[ ! -x "$POVBENCH" ] || return 0
-	done
-	skip "no build/povbench/<mpi>/povbench; run make povbench"
+	begin
+	find_povbench
 }
 
 names() { "$POVBENCH" list | awk '/^  [a-z]/ {print $1}'; }
 
-# refused MESSAGE WORD...: status 2, the message, and nothing on stdout.
-refused() {
-	local message=$1
-	shift
-	"$POVBENCH" "$@" >out 2>err && return 1
-	[ $? = 2 ] || return 1
-	[ ! -s out ]
-	grep -qF -- "povbench: $message" err || { cat err; return 1; }
-}
+refused() { refuses 2 "povbench: $1" "$POVBENCH" "${@:2}"; } # MESSAGE WORD...
 
 @test "version" {
-	run "$POVBENCH" --version
-	[ "$status" = 0 ]
+	run -0 "$POVBENCH" --version
 	[[ $output =~ ^povbench\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 }
 
 @test "nothing asked: help on stderr, status 2" {
-	run bash -c '"$1" 2>/dev/null' - "$POVBENCH"
-	[ "$status" = 2 ]
+	run -2 --separate-stderr "$POVBENCH"
 	[ -z "$output" ]
 }
 
@@ -82,7 +69,7 @@ refused() {
 	done
 	grep -q "^Usage: povbench " help
 	[ "$(sed -n '/^Examples:/,$p' help | grep -c '^  [^ ]')" -ge 3 ]
-	awk '!/^  [^ -]/ && !/^Usage/ && length > 80 {print; bad = 1} END {exit bad}' help
+	help_is_good help
 }
 
 @test "every benchmark and the suite explain themselves, and name existing options in their examples" {
@@ -91,10 +78,7 @@ refused() {
 		"$POVBENCH" "$name" --help | cmp - help
 		[[ $(head -n 1 help) == "Usage: povbench $name [options]" ]]
 		[ -n "$(sed -n 3p help)" ]
-		for o in $(sed -n '/^Examples:/,$p' help | grep '^  [^ ]' | sed 's/.*povbench//' |
-			grep -oE ' --?[a-z][a-z-]*' | sort -u); do
-			sed '/^Examples:/,$d' help | grep -qE "^ .*(^|[ ,])$o\b" || { echo "$name: $o"; return 1; }
-		done
+		help_is_good help || { echo "$name"; return 1; }
 	done
 }
 
@@ -149,12 +133,9 @@ refused() {
 	refused 'sender: --output wants FILE' sender -o
 	refused 'sender: --bind takes no value' sender --bind=1
 	refused '--quick or --full, not both' sender --quick --full
-	refused '--resume goes on with a file; -o names it' sender --resume
-}
-
-@test "what is of the suite only is refused elsewhere" {
 	refused '--only is of the suite; "sender" is one benchmark' sender --only receiver
 	refused '--only is of the suite; "sender" is one benchmark' sender --only sender
+	refused '--resume goes on with a file; -o names it' sender --resume
 }
 
 @test "a time in the help has its unit" {
@@ -163,31 +144,21 @@ refused() {
 
 @test "only rank 0 complains" {
 	for variable in OMPI_COMM_WORLD_RANK PMI_RANK PMIX_RANK; do
-		run env "$variable=1" "$POVBENCH" sendr
-		[ "$status" = 2 ]
+		run -2 env "$variable=1" "$POVBENCH" sendr
 		[ -z "$output" ]
-		run env "$variable=0" "$POVBENCH" sendr
-		[ "$status" = 2 ]
+		run -2 env "$variable=0" "$POVBENCH" sendr
 		[[ $output == *"did you mean"* ]]
 	done
 }
 
 @test "a stdout that cannot be written is a failure" {
-	[ -e /dev/full ] || skip "no /dev/full"
 	for words in --version list help --man; do
-		run bash -c '"$1" $2 >/dev/full' - "$POVBENCH" "$words"
-		[ "$status" = 1 ]
-		[[ $output == *"stdout: No space left on device"* ]]
+		disk_is_full 1 "$POVBENCH" $words
 	done
 }
 
 @test "the manual page is good roff" {
-	command -v groff >/dev/null || skip "groff is not installed"
-	"$POVBENCH" --man >page.1
-	run groff -Kutf8 -man -ww -z -Tutf8 page.1
-	[ "$status" = 0 ]
-	[ -z "$output" ]
-	groff -Kutf8 -man -Tutf8 -P-c page.1 | grep -q "povbench - "
+	page_is_good "povbench - " "$POVBENCH" --man
 }
 
 @test "completion knows benchmarks, options and choices" {
@@ -206,8 +177,8 @@ refused() {
 	for name in list suite compare $(names); do
 		[[ " ${lines[0]} " == *" $name "* ]] || { echo "$name: ${lines[0]}"; return 1; }
 	done
-	for option in $("$POVBENCH" --help | sed '/^Examples:/,$d' | grep -oE '^ .*  --[a-z-]+|^  -., --[a-z-]+' |
-		grep -oE -- '--[a-z-]+'); do
+	"$POVBENCH" --help >help
+	for option in $(options_of help); do
 		[[ " ${lines[1]} " == *" $option "* ]] || { echo "$option: ${lines[1]}"; return 1; }
 	done
 	[ "${lines[2]}" = "deadline work" ]

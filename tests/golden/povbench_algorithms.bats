@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 # povbench-algorithms: each algorithm by turns; what fails or hangs is said and left out. povbench is a script here.
 
+load bench
+
 setup() {
-	cd "$BATS_TEST_TMPDIR"
+	begin
 	algorithms=$BATS_TEST_DIRNAME/../../bench/povbench-algorithms
 	cat >povbench <<-'S'
 	#!/bin/sh
@@ -17,14 +19,7 @@ setup() {
 	chmod +x povbench
 }
 
-refused() { # MESSAGE WORD…
-	local message=$1 got=0
-	shift
-	"$algorithms" "$@" >out 2>err || got=$?
-	[ "$got" = 2 ]
-	grep -qF -- "povbench-algorithms: $message" err || { cat err; return 1; }
-}
-
+refused() { refuses 2 "povbench-algorithms: $1" "$algorithms" "${@:2}"; } # MESSAGE WORD...
 order() { awk '{ printf "%s ", $NF }' ran; }
 
 @test "povbench-algorithms: by turns, the library's own choice first" {
@@ -80,5 +75,5 @@ order() { awk '{ printf "%s ", $NF }' ran; }
 @test "povbench-algorithms: help" {
 	"$algorithms" --help >help
 	grep -q '^Usage: povbench-algorithms \[options\] -- LAUNCHER' help
-	awk 'length > 80 {print; bad = 1} END {exit bad}' help
+	help_fits help
 }

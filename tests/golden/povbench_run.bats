@@ -2,20 +2,12 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 # povbench-run: so many launches, the first that fails ends it.
 
-setup() {
-	cd "$BATS_TEST_TMPDIR"
-	povbench_run=$BATS_TEST_DIRNAME/../../bench/povbench-run
-}
+load bench
+povbench_run=$BATS_TEST_DIRNAME/../../bench/povbench-run
 
-# refused MESSAGE WORD...: status 2, the message, and nothing on stdout.
-refused() {
-	local message=$1 got=0
-	shift
-	"$povbench_run" "$@" >out 2>err || got=$?
-	[ "$got" = 2 ]
-	[ ! -s out ]
-	grep -qF -- "povbench-run: $message" err || { cat err; return 1; }
-}
+setup() { begin; }
+
+refused() { refuses 2 "povbench-run: $1" "$povbench_run" "${@:2}"; } # MESSAGE WORD...
 
 @test "povbench-run: the command is run so many times, with its words as they are" {
 	for option in "-n 3" "--launches 3" "--launches=3"; do
@@ -44,8 +36,7 @@ refused() {
 @test "povbench-run: wrong usage" {
 	refused 'how many launches? --launches N'
 	refused 'how many launches? --launches N' -- true
-	for n in x 0 -1 1.5 ''; do
-		[ -n "$n" ] || continue
+	for n in x 0 -1 1.5; do
 		refused "--launches: \"$n\" is not a whole number from 1 on" --launches "$n" -- true
 	done
 	refused '--launches: "9999999" is too large; the most is 999999' --launches 9999999 -- true
@@ -59,5 +50,5 @@ refused() {
 	"$povbench_run" --help >help
 	"$povbench_run" -h | cmp - help
 	grep -q '^Usage: povbench-run --launches N -- COMMAND' help
-	awk 'length > 80 {print; bad = 1} END {exit bad}' help
+	help_fits help
 }

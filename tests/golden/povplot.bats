@@ -3,15 +3,14 @@
 # povplot on made-up results whose numbers follow from formulas (tests/tool/bench_json): words, lists, the script of every
 # picture, pictures by gnuplot where it is, and what it says of files and wishes that are no good.
 
-setup() {
-	cd "$BATS_TEST_TMPDIR"
-	POVPLOT=${POVTRACE%/*}/povplot
-	[ -x "$POVPLOT" ] || skip "no $POVPLOT; run make check-golden"
-	tool=$BATS_TEST_DIRNAME/../tool/bench_json
-	"$tool" "Open MPI v4.1.4, package: x" vader,self node7 sender=map:eager receiver=map:none load curve stencil \
+load bench
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR"
+	"$tool/bench_json" "Open MPI v4.1.4, package: x" vader,self node7 sender=map:eager receiver=map:none load curve stencil \
 		broadcast timers protocol barrier >all.json
-	"$tool" "MPICH Version: 4.0.2" "" node8 sender=map:perfect receiver=map:worse load >mpich.json
-	"$tool" "Open MPI v4.1.4" tcp,self node7 stencil-quantiles >stencil.json
+	"$tool/bench_json" "MPICH Version: 4.0.2" "" node8 sender=map:perfect receiver=map:worse load >mpich.json
+	"$tool/bench_json" "Open MPI v4.1.4" tcp,self node7 stencil-quantiles >stencil.json
 	cat >traffic.json <<-'J'
 		{"schema_version": 1, "povtrace": "1", "trace": "node7.pov", "ranks": [{}, {}, {}], "traffic": {"pairs": [
 		{"from_rank": 0, "from_job": 0, "to_rank": 1, "to_job": 0, "function": "MPI_Bcast", "bytes": 1000},
@@ -27,17 +26,11 @@ setup() {
 	J
 }
 
+setup() { begin; }
+
 plot() { "$POVPLOT" "$@"; }
 
-# refused STATUS MESSAGE WORD...: that status, that message, nothing on stdout.
-refused() {
-	local status=$1 message=$2 got=0
-	shift 2
-	plot "$@" >out 2>err || got=$?
-	[ "$got" = "$status" ] || { echo "status $got: $*"; cat err; return 1; }
-	[ ! -s out ]
-	grep -qF -- "povplot: $message" err || { cat err; return 1; }
-}
+refused() { refuses "$1" "povplot: $2" "$POVPLOT" "${@:3}"; } # STATUS MESSAGE WORD...
 
 # "picture options" of every picture that there is.
 all_pictures() {
@@ -58,12 +51,8 @@ all_pictures() {
 	L
 }
 
-# A block of data of a script on stdin: the lines between "$NAME << …" and its end.
-block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, head) == 1 {on = 1; end = $3}'; }
-
 @test "version" {
-	run plot --version
-	[ "$status" = 0 ]
+	run -0 plot --version
 	[[ $output =~ ^povplot\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 }
 
@@ -72,10 +61,7 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 	plot help | cmp - help
 	grep -q "^Usage: povplot \[list\] \[options\] FILE" help
 	[ "$(sed -n '/^Examples:/,$p' help | grep -c '^  [^ ]')" -ge 3 ]
-	awk '!/^  [^ -]/ && !/^Usage/ && length > 80 {print; bad = 1} END {exit bad}' help
-	for o in $(sed -n '/^Examples:/,$p' help | grep '^  povplot' | grep -oE ' --?[a-z][a-z-]*' | sort -u); do
-		sed '/^Examples:/,$d' help | grep -qE "^ .*(^|[ ,])$o\b" || { echo "$o"; return 1; }
-	done
+	help_is_good help
 }
 
 @test "help names the pictures that there are" {
@@ -206,8 +192,7 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 }
 
 @test "SVG of every picture is well-formed, and has its texts" {
-	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
-	command -v python3 >/dev/null || skip "python3 is not installed"
+	need gnuplot python3
 	while read -r picture options; do
 		file=all.json
 		[[ $options == *.json* ]] && file=
@@ -225,7 +210,7 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 }
 
 @test "PNG and PDF are what their names say" {
-	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	need gnuplot
 	plot all.json -b sender -o map.png
 	[ "$(head -c 4 map.png | od -An -tx1 | tr -d ' \n')" = 89504e47 ]
 	gnuplot -d -e 'if (!strstrt(GPVAL_TERMINALS, "pdfcairo")) exit status 3' || skip "this gnuplot draws no PDF"
@@ -246,7 +231,10 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 	refused 2 'no file to read; try "povplot --help"'
 	refused 2 'no file to read' list
 	refused 2 'no picture "mpa"; did you mean "map"?' all.json -p mpa --script
-	refused 2 '--where: "bytes" is no condition such as bytes=64K' all.json -w bytes --script
+	refused 2 'no picture "zzzzzz"; "povplot --help" names them' all.json -p zzzzzz --script
+	for condition in bytes =64 bytes=; do
+		refused 2 "--where: \"$condition\" is no condition such as bytes=64K" all.json -b sender -w "$condition" --script
+	done
 	refused 2 'map.gif: the name must end in .svg, .png, .pdf or .html' all.json -o map.gif
 	refused 2 'svg: the name must end in' all.json -o svg
 	refused 2 'no option --hlep; did you mean --help?' --hlep
@@ -268,43 +256,24 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 	grep -q -- '--where ranks_per_core=.* there are: 1 2 3 4$' err
 }
 
-# Wrong usage, like an option that is none.
-@test "pictures and conditions that are none" {
-	run plot all.json -p mapp --script
-	[ "$status" = 2 ]
-	[[ $output == *'no picture "mapp"; did you mean "map"?'* ]]
-	run plot all.json -p zzzzzz --script
-	[ "$status" = 2 ]
-	[[ $output == *'no picture "zzzzzz"; "povplot --help" names them'* ]]
-	for condition in bytes =64 bytes=; do
-		run plot all.json -b sender -w "$condition" --script
-		[ "$status" = 2 ]
-		[[ $output == *"--where: \"$condition\" is no condition such as bytes=64K"* ]]
-	done
-}
-
 @test "files that are no results" {
 	refused 1 'none.json: No such file or directory' none.json --words
 	refused 1 '.: Is a directory' . --words
-	printf '{"format":\n,' >broken.json
-	refused 1 'broken.json: line 2: ' broken.json --words
-	: >empty.json
-	refused 1 'empty.json: line 1: ' empty.json --words
-	echo '[1, 2]' >array.json
-	refused 1 'array.json: neither a result of povbench nor a report of povtrace' array.json --words
-	echo '{"format": "other", "version": 1, "results": [{}]}' >other.json
-	refused 1 'other.json: neither a result of povbench nor a report of povtrace' other.json --words
-	echo '{"format": "povbench", "version": 3, "launches": [{}]}' >newer.json
-	refused 1 'newer.json: format version 3; this povplot reads 1 to 2' newer.json --words
-	echo '{"format": "povbench", "version": 2, "launches": [{}, {"results": [7]}]}' >two.json
-	refused 1 'two.json: holds no results' two.json --words
-	refused 1 'two.json: holds no results' two.json --words --launch 2
-	echo '{"format": "povbench", "version": 1, "results": []}' >none.json
-	refused 1 'none.json: holds no results' none.json --words
-	refused 1 'other.json: neither a result of povbench nor a report of povtrace' all.json other.json --words
-}
-
-@test "a result cut short is a broken file" {
+	while IFS='|' read -r text message; do
+		printf "$text" >bad.json
+		refused 1 "bad.json: $message" bad.json --words
+	done <<-'L'
+		{"format":\n,|line 2: 
+		|line 1: 
+		[1, 2]|neither a result of povbench nor a report of povtrace
+		{"format": "other", "version": 1, "results": [{}]}|neither a result of povbench nor a report of povtrace
+		{"format": "povbench", "version": 3, "launches": [{}]}|format version 3; this povplot reads 1 to 2
+		{"format": "povbench", "version": 2, "launches": [{}, {"results": [7]}]}|holds no results
+		{"format": "povbench", "version": 1, "results": []}|holds no results
+	L
+	echo '{"format": "povbench", "version": 2, "launches": [{}, {"results": [7]}]}' >bad.json
+	refused 1 'bad.json: holds no results' bad.json --words --launch 2
+	refused 1 'bad.json: holds no results' all.json bad.json --words
 	head -c 5000 all.json >cut.json
 	refused 1 'cut.json: line ' cut.json --words
 }
@@ -318,15 +287,13 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 }
 
 @test "an output that cannot be written" {
-	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	need gnuplot
 	refused 1 'no/map.svg: ' all.json -b sender -o no/map.svg
 	grep -q 'No such file or directory' err
 	mkdir taken.svg
 	refused 1 'taken.svg: ' all.json -b sender -o taken.svg
 	[ "$(ls | grep -c taken)" = 1 ]
-	run bash -c '"$1" list all.json >/dev/full' - "$POVPLOT"
-	[ "$status" = 1 ]
-	[[ $output == *"stdout: No space left on device"* ]]
+	disk_is_full 1 "$POVPLOT" list all.json
 }
 
 @test "without gnuplot it says so, and leaves the old picture" {
@@ -339,12 +306,7 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 }
 
 @test "the manual page is good roff" {
-	command -v groff >/dev/null || skip "groff is not installed"
-	plot --man >page.1
-	run groff -Kutf8 -man -ww -z -Tutf8 page.1
-	[ "$status" = 0 ]
-	[ -z "$output" ]
-	groff -Kutf8 -man -Tutf8 -P-c page.1 | grep -q "povplot - "
+	page_is_good "povplot - " "$POVPLOT" --man
 }
 
 @test "completion knows options and choices, and leaves files to bash" {
@@ -363,8 +325,8 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 		complete_words al'
 	[ "$status" = 0 ]
 	[[ ${lines[0]} == *list* ]]
-	for option in $(plot --help | sed '/^Examples:/,$d' | grep -oE '^ .*  --[a-z-]+|^  -., --[a-z-]+' |
-		grep -oE -- '--[a-z-]+'); do
+	plot --help >help
+	for option in $(options_of help); do
 		[[ ${lines[1]} == *"$option"* ]] || { echo "$option: ${lines[1]}"; return 1; }
 	done
 	[ "${lines[2]}" = "[paper safe]" ]

@@ -2,19 +2,18 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 # povplot without -o draws all that there is; and what maps show beside their colours: gaps, ratios below 0, T_comm.
 
-setup() {
-	cd "$BATS_TEST_TMPDIR"
-	POVPLOT=${POVTRACE%/*}/povplot
-	[ -x "$POVPLOT" ] || skip "no $POVPLOT; run make check-golden"
-	tool=$BATS_TEST_DIRNAME/../tool/bench_json
-	"$tool" "Open MPI v4.1.4" self,tcp node7 sender=map:eager receiver=map:none load curve broadcast timers \
+load bench
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR"
+	"$tool/bench_json" "Open MPI v4.1.4" self,tcp node7 sender=map:eager receiver=map:none load curve broadcast timers \
 		protocol barrier odd >run.json
 }
 
-wants_gnuplot() { command -v gnuplot >/dev/null || skip "gnuplot is not installed"; }
+setup() { begin; }
 
 @test "all that there is, named after file and benchmark" {
-	wants_gnuplot
+	need gnuplot
 	mkdir results
 	mv run.json results/
 	"$POVPLOT" results/run.json >out 2>err
@@ -43,7 +42,7 @@ wants_gnuplot() { command -v gnuplot >/dev/null || skip "gnuplot is not installe
 }
 
 @test "each kind of result that povbench has is drawn" {
-	"$tool" "Open MPI v4.1.4" "" node7 sender=map:eager load curve stencil broadcast timers cost protocol >kinds.json
+	"$tool/bench_json" "Open MPI v4.1.4" "" node7 sender=map:eager load curve stencil broadcast timers cost protocol >kinds.json
 	sed -n '/kind_names\[\]/,/};/p' "$BATS_TEST_DIRNAME"/../../bench/core/result*.c | grep -o '"[a-z]*"' | tr -d '"' | sort >kinds
 	[ -s kinds ]
 	"$POVPLOT" list kinds.json | sed -n 's/^  \([a-z]*\), .* pictures: .*/\1/p' | sort | diff -u kinds -
@@ -52,7 +51,7 @@ wants_gnuplot() { command -v gnuplot >/dev/null || skip "gnuplot is not installe
 }
 
 @test "what is there stays, unless forced" {
-	wants_gnuplot
+	need gnuplot
 	echo mine >run-sender.png
 	"$POVPLOT" run.json -b sender >out 2>err
 	[ ! -s out ]
@@ -63,7 +62,7 @@ wants_gnuplot() { command -v gnuplot >/dev/null || skip "gnuplot is not installe
 }
 
 @test "a benchmark's name is no path" {
-	wants_gnuplot
+	need gnuplot
 	sed -i 's/"benchmark":"sender"/"benchmark":"..\/..\/a b"/' run.json
 	[ "$("$POVPLOT" run.json -b '../../a b')" = run-.._.._a_b.png ]
 	[ -f run-.._.._a_b.png ]

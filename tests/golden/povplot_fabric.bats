@@ -3,20 +3,20 @@
 # povplot of a fabric: two levels (three leaves of two hosts, two spines), as a picture and as a page. What the page does is tested in a
 # browser (tests/live/fabric_page.test).
 
-bats_require_minimum_version 1.5.0
-load lib
+load bench
+topo=$BATS_TEST_DIRNAME/../data/fabric_topology.txt
+tables=$BATS_TEST_DIRNAME/../data/fabric_tables.txt
 
-setup() {
-	begin
+setup_file() {
 	need jq
-	POVPLOT=${POVTRACE%/*}/povplot
-	topo=$data/fabric_topology.txt
-	tables=$data/fabric_tables.txt
+	cd "$BATS_FILE_TMPDIR"
 	for i in 0 1 2 3 4 5; do echo "$i host$i"; done >hosts
 	printf '%s\n' '0 0 0 0 1024 0' '0 0 0 0 2048 0' '0 0 0 0 0 0' '0 0 0 0 0 0' '0 0 0 0 0 0' '0 0 0 0 0 0' >one
 	printf '%s\n' '0 512 0 0 0 0' '0 0 0 0 0 0' '0 0 0 0 0 0' '0 0 0 0 0 0' '0 0 0 0 0 0' '0 0 0 0 0 0' >two
 	fabric >fabric.json
 }
+
+setup() { begin; }
 
 fabric() { "$POVTRACE" fabric -t "$tables" -H hosts -m one=one -m two=two "${@:---json}" "$topo"; }
 
@@ -123,22 +123,16 @@ page_data() { sed -n '/<script id="data"/,/<\/script>/p' "$1" | sed '1d;$d'; }
 }
 
 @test "what is wrong is said" {
-	jq '.version = 2' fabric.json >new.json
-	run -1 "$POVPLOT" new.json -o x.html
-	[[ $output == *"format version 2; this povplot reads 1 to 1"* ]]
-	jq '.links[3].ends[1].node = 11' fabric.json >bad.json
-	run -1 "$POVPLOT" bad.json -o x.html
-	[[ $output == *"a link to a node that is not there"* ]]
-	run -1 "$POVPLOT" bad.json -o x.svg
-	[[ $output == *"a link to a node that is not there"* ]]
-	jq '.contexts = []' fabric.json >empty.json
-	run -1 "$POVPLOT" empty.json -o x.html
-	[[ $output == *"a fabric without traffic"* ]]
-	jq '.subnets = []' fabric.json >none.json
-	run -1 "$POVPLOT" none.json -o x.html
-	[[ $output == *"no subnets"* ]]
-	jq '.links = []' fabric.json >unlinked.json
-	run -1 "$POVPLOT" unlinked.json -o x.svg
-	[[ $output == *"no links"* ]]
-	[ ! -e x.html ] && [ ! -e x.svg ]
+	while IFS='|' read -r change end message; do
+		jq "$change" fabric.json >bad.json
+		refuses 1 "$message" "$POVPLOT" bad.json -o "x.$end"
+		[ ! -e "x.$end" ]
+	done <<-'L'
+		.version = 2|html|format version 2; this povplot reads 1 to 1
+		.links[3].ends[1].node = 11|html|a link to a node that is not there
+		.links[3].ends[1].node = 11|svg|a link to a node that is not there
+		.contexts = []|html|a fabric without traffic
+		.subnets = []|html|no subnets
+		.links = []|svg|no links
+	L
 }

@@ -2,27 +2,18 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 # What povplot makes of files with several launches (tests/tool/bench_launches): medians, one of them, the difference of two files.
 
-setup() {
-	cd "$BATS_TEST_TMPDIR"
-	POVPLOT=${POVTRACE%/*}/povplot
-	[ -x "$POVPLOT" ] || skip "no $POVPLOT; run make check-golden"
-	launches=$BATS_TEST_DIRNAME/../tool/bench_launches
+load bench
+launches=$tool/bench_launches
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR"
 	"$launches" launches=3 noise=3 seed=2 >a.json
 	"$launches" launches=3 noise=3 seed=3 slow=2 slow_point=1.5 host=node8 >b.json
 }
 
-# refused MESSAGE WORD...: status 1, that message, nothing on stdout.
-refused() {
-	local message=$1 got=0
-	shift
-	"$POVPLOT" "$@" >out 2>err || got=$?
-	[ "$got" = 1 ] || { echo "status $got: $*"; cat err; return 1; }
-	[ ! -s out ]
-	grep -qF -- "povplot: $message" err || { cat err; return 1; }
-}
+setup() { begin; }
 
-# A block of data of a script on stdin: the lines between "$NAME << …" and its end.
-block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, head) == 1 {on = 1; end = $3}'; }
+refused() { refuses 1 "povplot: $1" "$POVPLOT" "${@:2}"; } # MESSAGE WORD...
 
 @test "launches: one line a benchmark, with the sentence of the launch in the middle" {
 	"$POVPLOT" list a.json >list
@@ -115,7 +106,7 @@ block() { awk -v head="\$$1 << " 'on && $0 == end {exit} on {print} index($0, he
 }
 
 @test "the difference is drawn" {
-	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	need gnuplot
 	for bench in sender pingpong; do
 		run "$POVPLOT" a.json b.json -b $bench -p difference -o $bench.svg
 		[ "$status" = 0 ]

@@ -2,12 +2,17 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 # povplot -o FILE.html: all that there is of a result file on one page.
 
+load bench
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR"
+	"$tool/bench_launches" launches=2 seed=1 >run.json
+	"$POVPLOT" run.json -o run.html
+}
+
 setup() {
-	cd "$BATS_TEST_TMPDIR"
-	POVPLOT=${POVTRACE%/*}/povplot
-	[ -x "$POVPLOT" ] || skip "no $POVPLOT; run make check-golden"
-	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
-	"$BATS_TEST_DIRNAME/../tool/bench_launches" launches=2 seed=1 >run.json
+	need gnuplot
+	begin
 }
 
 # The pictures' SVG, decoded, into 1.svg, 2.svg …
@@ -19,7 +24,6 @@ pictures() {
 }
 
 @test "page: each sentence, with a link to its picture, and the factors" {
-	"$POVPLOT" run.json -o run.html
 	"$POVPLOT" --words run.json >words
 	[ -s words ]
 	while IFS= read -r line; do
@@ -32,7 +36,6 @@ pictures() {
 }
 
 @test "page: its pictures are SVG, in the page itself" {
-	"$POVPLOT" run.json -o run.html
 	pictures run.html
 	[ -s 2.svg ]
 	for svg in *.svg; do
@@ -43,14 +46,14 @@ pictures() {
 }
 
 @test "page: what has no picture has no link" {
-	"$BATS_TEST_DIRNAME/../tool/bench_json" "Open MPI v4.1.4" self,tcp node7 sender=map:eager odd >two.json
+	"$tool/bench_json" "Open MPI v4.1.4" self,tcp node7 sender=map:eager odd >two.json
 	"$POVPLOT" two.json -o two.html
 	[ "$(grep -c '<li><a href=' two.html)" = 1 ]
 	[ "$(grep -c '<li>' two.html)" = 2 ]
 }
 
 @test "page: what cannot be drawn has no link, and the others are there" {
-	"$BATS_TEST_DIRNAME/../tool/bench_json" "Open MPI v4.1.4" self,tcp node7 sender=map:eager receiver=map:none >two.json
+	"$tool/bench_json" "Open MPI v4.1.4" self,tcp node7 sender=map:eager receiver=map:none >two.json
 	# Two points of one cell.
 	sed -i '/"benchmark":"receiver"/,$ s/"compute_ns":2000,/"compute_ns":1000,/' two.json
 	"$POVPLOT" two.json -o two.html 2>err || true
@@ -82,7 +85,7 @@ pictures() {
 
 # made LIBRARY COMPONENTS CPUS RESULT...: made.json; ranks on one node, each with these CPUs.
 made() {
-	"$BATS_TEST_DIRNAME/../tool/bench_json" "$1" "" node7 "${@:4}" | jq --arg parts "$2" --arg cpus "$3" '
+	"$tool/bench_json" "$1" "" node7 "${@:4}" | jq --arg parts "$2" --arg cpus "$3" '
 		.factors.components = ($parts | split(",")) | .factors.ranks = [{host: "node7", $cpus}, {host: "node7", $cpus}] |
 		.factors.transport = {MPIR_CVAR_ASYNC_PROGRESS: 0} | .factors.environment = {}' >made.json
 }

@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 # povplot --tsv: the data of every picture, from made-up results whose numbers follow from formulas (tests/tool/bench_json).
 
-setup() {
-	cd "$BATS_TEST_TMPDIR"
-	POVPLOT=${POVTRACE%/*}/povplot
-	[ -x "$POVPLOT" ] || skip "no $POVPLOT; run make check-golden"
-	tool=$BATS_TEST_DIRNAME/../tool/bench_json
-	"$tool" "Open MPI v4.1.4" vader,self node7 sender=map:eager receiver=map:worse load curve stencil broadcast timers \
+load bench
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR"
+	"$tool/bench_json" "Open MPI v4.1.4" vader,self node7 sender=map:eager receiver=map:worse load curve stencil broadcast timers \
 		protocol barrier >all.json
-	"$tool" "MPICH Version: 4.0.2" "" node8 sender=map:perfect curve >mpich.json
+	"$tool/bench_json" "MPICH Version: 4.0.2" "" node8 sender=map:perfect curve >mpich.json
 }
+
+setup() { begin; }
 
 tsv() { "$POVPLOT" "$@" --tsv; }
 
@@ -89,7 +90,7 @@ has() { diff -u - <(printf '%b\n' "$@"); }
 }
 
 @test "tsv: gnuplot reads it, a table by its index" {
-	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	need gnuplot
 	tsv all.json >all.tsv
 	gnuplot -d -e 'set datafile separator "\t" columnheaders; stats "all.tsv" index 3 using "bytes":"time_ns" nooutput; print sprintf("%d %d", STATS_records, STATS_max_x)' 2>&1 | has '11 1048576'
 }

@@ -9,8 +9,7 @@ if [ "$major" != 14 ]; then
 	skip "clang-format" "version 14 judges, here is ${major:-none}"
 	finish
 fi
-bad=$(for f in $(tree_files '*.c' '*.h'); do
-	clang-format "$f" | cmp -s - "$f" || echo "$f: not formatted (make format)"
-done)
+bad=$(tree_files '*.c' '*.h' | xargs clang-format --dry-run --Werror --ferror-limit=1 2>&1 |
+	sed -nE 's/^([^ :]*):[0-9]*:.*/\1: not formatted (make format)/p' | sort -u)
 check "clang-format" "$bad"
 finish

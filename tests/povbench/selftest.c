@@ -63,9 +63,9 @@ static void selftest_init(struct selftest *t, const struct selftest_case *c,
 	t->model.clock_ns = 1;
 	t->opt = (struct bench_options){
 		.bytes_min = 16384,
-		.bytes_max = 1 << 20,
+		.bytes_max = 256 << 10,
 		.compute_min_ns = 12500,
-		.compute_max_ns = 3200000,
+		.compute_max_ns = 800000,
 		.step = 4,
 		.samples = 2,
 		.samples_max = 2,

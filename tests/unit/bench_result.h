@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A directory, and what a result in it is of. Included by the tests of results behind cmocka. */
+/* A directory, a result and the factors of its file. Included by the tests of results after unit/test.h. */
 #ifndef BENCH_RESULT_H
 #define BENCH_RESULT_H
 
@@ -15,11 +15,13 @@ struct fixture {
 	char dir[64], *path;
 	json_t *options;
 	struct result_about about;
+	struct result *r, *other; /* other: of another benchmark; both without points */
 };
 
 static inline int setup(void **state)
 {
 	struct fixture *f = xcalloc(1, sizeof(*f));
+	struct result_about other;
 
 	snprintf(f->dir, sizeof(f->dir), "/tmp/povbench.XXXXXX");
 	if (!mkdtemp(f->dir))
@@ -32,6 +34,10 @@ static inline int setup(void **state)
 					 .kind = RESULT_MAP,
 					 .ranks = 2,
 					 .options = f->options};
+	f->r = result_new(&f->about);
+	other = f->about;
+	other.benchmark = "receiver";
+	f->other = result_new(&other);
 	log_set_level(LOG_QUIET);
 	*state = f;
 	return 0;
@@ -45,6 +51,8 @@ static inline int teardown(void **state)
 	/* Fails, and so does the test, if anything else was left there. */
 	if (rmdir(f->dir))
 		return -1;
+	result_free(f->r);
+	result_free(f->other);
 	json_decref(f->options);
 	free(f->path);
 	free(f);
@@ -67,6 +75,53 @@ static inline void add_point(struct result *r, uint64_t bytes)
 	result_value(p, "nothing", NAN);
 	result_value(p, "too_much", INFINITY);
 	samples_release(&s);
+}
+
+static inline json_t *factors(const char *host)
+{
+	return json_pack("{s:s, s:s, s:{s:s}, s:s, s:{s:s, s:f}, s:f, s:s, s:{s:s}, s:{s:i}, s:[s],"
+			 " s:[{s:s, s:s}, {s:s, s:s}]}",
+			 "host", host, "kernel", "Linux 6.1", "mpi", "library", "An MPI 1.0",
+			 "date", "2020-02-02T02:02:02Z", "clock", "source", "tsc", "read_ns", 25.0,
+			 "ops_per_ns", 1.0, "thread_level", "funneled", "environment", "UCX_TLS",
+			 "sm", "transport", "eager", 4096, "components", "mca_pml_x", "ranks",
+			 "host", "here", "cpus", "0", "host", "here", "cpus", "1");
+}
+
+static inline struct result_file *open_file(struct fixture *f, const char *host, bool resume)
+{
+	struct result_file *file;
+
+	assert_int_equal(result_file_open(f->path, factors(host), resume, &file), 0);
+	return file;
+}
+
+/* Leaves a file with one launch, which has the result. */
+static inline void write_result(struct fixture *f)
+{
+	struct result_file *file = open_file(f, "here", false);
+
+	assert_int_equal(result_file_add(file, f->r), 0);
+	result_file_free(file);
+}
+
+/* The idx-th launch's results; borrowed. */
+static inline json_t *results_of(const json_t *root, size_t idx)
+{
+	return json_object_get(json_array_get(json_object_get(root, "launches"), idx), "results");
+}
+
+/* The file has so many launches, and so many results in all of them together. */
+static inline void assert_holds(const char *path, size_t launches, size_t results)
+{
+	json_t *read = json_load_file(path, 0, NULL);
+	size_t cnt = 0, i;
+
+	for (i = 0; i < launches; i++)
+		cnt += json_array_size(results_of(read, i));
+	assert_int_equal(json_array_size(json_object_get(read, "launches")), launches);
+	assert_int_equal(cnt, results);
+	json_decref(read);
 }
 
 #endif

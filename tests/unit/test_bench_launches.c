@@ -1,36 +1,33 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Launches in one file: one behind the other, of the same options, and gone on with where they were broken off. */
+/* Launches in one file: added one by one, with the same options, and resumed where they were broken off. */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "unit/test.h"
-#include "bench_launch_file.h"
 #include "bench_near.h"
+#include "bench_result.h"
 
-/* A file that is there gets a launch more, which has nothing of those before it. */
+EACH_TEST(setup, teardown);
+
+/* A new launch has nothing of those before it. */
 TEST(launches)
 {
 	struct fixture *f = *state;
-	struct result *r = result_new(&f->about);
 	struct result_file *file;
 	json_t *read, *list;
 	size_t i;
 
-	add_point(r, 64);
+	add_point(f->r, 64);
 	for (i = 1; i <= 3; i++) {
-		file = open_file(f, "here");
+		file = open_file(f, "here", false);
 		assert_int_equal(result_file_launch(file), i);
 		assert_false(result_file_holds(file));
 		assert_false(result_file_has(file, &f->about));
-		assert_int_equal(result_file_add(file, r), 0);
+		assert_int_equal(result_file_add(file, f->r), 0);
 		assert_true(result_file_has(file, &f->about));
 		assert_int_equal(result_file_launch(file), i);
 		result_file_free(file);
-		assert_int_equal(launches_in(f->path), i);
+		assert_holds(f->path, i, i);
 	}
 	read = json_load_file(f->path, 0, NULL);
 	list = json_object_get(read, "launches");
@@ -40,20 +37,17 @@ TEST(launches)
 					json_object_get(json_array_get(list, (i + 1) % 3), "id")));
 	}
 	json_decref(read);
-	result_free(r);
 }
 
-/* The same benchmark and ranks want the same options, in whatever launch. */
+/* The same benchmark and ranks want the same options in all launches. */
 TEST(options)
 {
 	struct fixture *f = *state;
-	struct result *r = result_new(&f->about);
-	struct result_file *file = open_file(f, "here");
 	struct result_about other = f->about;
+	struct result_file *file;
 
-	assert_int_equal(result_file_add(file, r), 0);
-	result_file_free(file);
-	file = open_file(f, "here");
+	write_result(f);
+	file = open_file(f, "here", false);
 	assert_int_equal(result_file_check(file, &f->about), 0);
 	other.options = json_pack("{s:i, s:s}", "samples", 51, "step", "1.41421");
 	assert_int_equal(result_file_check(file, &other), -EEXIST);
@@ -64,45 +58,31 @@ TEST(options)
 	assert_int_equal(result_file_check(file, &other), 0);
 	json_decref(other.options);
 	result_file_free(file);
-	result_free(r);
-}
-
-static struct result_file *resume(struct fixture *f)
-{
-	struct result_file *file;
-
-	assert_int_equal(result_file_open(f->path, factors("here"), true, &file), 0);
-	return file;
 }
 
 TEST(resume_result)
 {
 	struct fixture *f = *state;
 	struct result_about receiver = f->about;
-	struct result_file *file = resume(f); /* there is nothing yet: it begins */
-	struct result *r = result_new(&f->about), *other;
+	struct result_file *file = open_file(f, "here", true); /* begins, as there is none yet */
 	json_t *read;
 
 	assert_false(result_file_holds(file));
-	assert_int_equal(result_file_add(file, r), 0);
+	assert_int_equal(result_file_add(file, f->r), 0);
 	result_file_free(file);
-	file = resume(f);
+	file = open_file(f, "here", true);
 	assert_true(result_file_holds(file));
 	assert_true(result_file_has(file, &f->about));
 	receiver.benchmark = "receiver";
 	assert_false(result_file_has(file, &receiver));
-	other = result_new(&receiver);
-	assert_int_equal(result_file_add(file, other), 0);
+	assert_int_equal(result_file_add(file, f->other), 0);
 	result_file_free(file);
-	assert_int_equal(launches_in(f->path), 1);
-	assert_int_equal(results_in(f->path), 2);
+	assert_holds(f->path, 1, 2);
 	read = json_load_file(f->path, 0, NULL);
 	assert_int_equal(json_array_size(json_object_get(
 				 json_array_get(json_object_get(read, "launches"), 0), "resumed")),
 			 1);
 	json_decref(read);
-	result_free(other);
-	result_free(r);
 }
 
 /* Points that were written before the end are taken, each at its place, and the rest is measured. */
@@ -110,16 +90,15 @@ TEST(resume_point)
 {
 	static const struct result_axis first = {"bytes", 64}, second = {"bytes", 128};
 	struct fixture *f = *state;
-	struct result *r = result_new(&f->about);
-	struct result_file *file = open_file(f, "here");
+	struct result_file *file = open_file(f, "here", false);
+	struct result *r;
 	const json_t *part;
 
-	add_point(r, 64);
-	result_file_keep(file, r, 1000);
+	add_point(f->r, 64);
+	result_file_keep(file, f->r, 1000);
 	result_file_free(file);
-	result_free(r);
 
-	file = resume(f);
+	file = open_file(f, "here", true);
 	assert_false(result_file_has(file, &f->about));
 	part = result_file_part(file, &f->about);
 	assert_non_null(part);
@@ -135,33 +114,28 @@ TEST(resume_point)
 	assert_int_equal(result_file_add(file, r), 0);
 	assert_true(result_file_has(file, &f->about));
 	assert_null(result_file_part(file, &f->about));
-	assert_int_equal(results_in(f->path), 1);
+	assert_holds(f->path, 1, 1);
 	result_file_free(file);
 	result_free(r);
 }
 
-/* What the first version wrote is one launch, and gets further ones. */
+/* A file of the first version is one launch, and gets further ones. */
 TEST(first_version)
 {
 	struct fixture *f = *state;
-	struct result *r = result_new(&f->about);
 	json_t *old = json_pack("{s:s, s:i, s:o, s:[O]}", "format", "povbench", "version", 1,
-				"factors", factors("here"), "results", result_json(r));
+				"factors", factors("here"), "results", result_json(f->r));
 	struct result_file *file;
 
 	assert_int_equal(json_dump_file(old, f->path, 0), 0);
+	json_decref(old);
 	assert_int_equal(result_file_open(f->path, factors("elsewhere"), false, &file), -EEXIST);
-	file = resume(f);
+	file = open_file(f, "here", true);
 	assert_true(result_file_has(file, &f->about));
 	result_file_free(file);
-	file = open_file(f, "here");
+	file = open_file(f, "here", false);
 	assert_int_equal(result_file_launch(file), 2);
-	assert_int_equal(result_file_add(file, r), 0);
-	assert_int_equal(launches_in(f->path), 2);
-	assert_int_equal(results_in(f->path), 2);
+	assert_int_equal(result_file_add(file, f->r), 0);
+	assert_holds(f->path, 2, 2);
 	result_file_free(file);
-	json_decref(old);
-	result_free(r);
 }
-
-EACH_TEST(setup, teardown);

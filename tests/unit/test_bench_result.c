@@ -11,16 +11,17 @@
 #include "core/param_text.h"
 #include "core/result_print.h"
 
-TEST_WITH(numbers, setup, teardown)
+EACH_TEST(setup, teardown);
+
+TEST(numbers)
 {
 	struct fixture *f = *state;
-	struct result *r = result_new(&f->about);
 	const struct result_point *p;
 
-	add_point(r, 64);
-	add_point(r, 4096);
-	assert_int_equal(result_point_cnt(r), 2);
-	p = result_point_at(r, 1);
+	add_point(f->r, 64);
+	add_point(f->r, 4096);
+	assert_int_equal(result_point_cnt(f->r), 2);
+	p = result_point_at(f->r, 1);
 	assert_near(result_number(p, "bytes"), 4096, 0);
 	assert_near(result_number(p, "measured"), 5 * 1000.5, 1e-9);
 	assert_near(result_number(p, "measured.max"), 9 * 1000.5, 1e-9);
@@ -31,35 +32,33 @@ TEST_WITH(numbers, setup, teardown)
 	assert_true(isnan(result_number(p, "algorithm")));
 	assert_true(isnan(result_number(p, "measured.mode")));
 	assert_true(isnan(result_number(p, "comm")));
-	result_free(r);
 	result_free(NULL);
 }
 
-TEST_WITH(samples_kept, setup, teardown)
+/* The time "measured" of the first point; borrowed. */
+static json_t *first_time(struct result *r)
+{
+	json_t *point = json_array_get(json_object_get(result_json(r), "points"), 0);
+
+	return json_object_get(json_object_get(point, "times"), "measured");
+}
+
+TEST(samples_kept)
 {
 	struct fixture *f = *state;
 	struct result_about about = f->about;
-	struct result *r = result_new(&about);
-	json_t *time;
+	struct result *r;
+	json_t *samples;
 
-	add_point(r, 1);
-	time = json_object_get(
-		json_object_get(json_array_get(json_object_get(result_json(r), "points"), 0),
-				"times"),
-		"measured");
-	assert_null(json_object_get(time, "samples"));
-	assert_int_equal(json_array_size(json_object_get(time, "quantiles")), 21);
-	result_free(r);
+	add_point(f->r, 1);
+	assert_null(json_object_get(first_time(f->r), "samples"));
+	assert_int_equal(json_array_size(json_object_get(first_time(f->r), "quantiles")), 21);
 	about.keep_samples = true;
 	r = result_new(&about);
 	add_point(r, 1);
-	time = json_object_get(
-		json_object_get(json_array_get(json_object_get(result_json(r), "points"), 0),
-				"times"),
-		"measured");
-	assert_int_equal(json_array_size(json_object_get(time, "samples")), 9);
-	assert_near(json_number_value(json_array_get(json_object_get(time, "samples"), 2)), 3001.5,
-		    1e-9);
+	samples = json_object_get(first_time(r), "samples");
+	assert_int_equal(json_array_size(samples), 9);
+	assert_near(json_number_value(json_array_get(samples, 2)), 3001.5, 1e-9);
 	result_free(r);
 }
 
@@ -97,49 +96,47 @@ TEST(param_text)
 	assert_string_equal(plural_s(2), "s");
 }
 
-/* What was set is written as it is typed; one rank is no ranks. */
-TEST_WITH(print_one, setup, teardown)
+static void assert_prints(struct result *r, const char *expected)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	result_print(r, true, out);
+	fclose(out);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+/* Parameters are printed as users type them; one rank is no ranks. */
+TEST(print_one)
 {
 	struct fixture *f = *state;
 	struct result_about about = f->about;
 	struct result_point *p;
 	struct result *r;
-	char *text = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
 
 	about.ranks = 1;
 	r = result_new(&about);
 	p = result_point_add(r);
 	result_param(p, "compute_ns", 80000);
 	result_param(p, "bytes", 65536);
-	result_print(r, true, out);
-	fclose(out);
-	assert_string_equal(text, "# sender, 1 rank: sender's side\n"
-				  "    compute        bytes\n"
-				  "      80 us       64 KiB\n\n");
-	free(text);
+	assert_prints(r, "# sender, 1 rank: sender's side\n"
+			 "    compute        bytes\n"
+			 "      80 us       64 KiB\n\n");
 	result_free(r);
 }
 
-TEST_WITH(print, setup, teardown)
+TEST(print)
 {
 	struct fixture *f = *state;
-	struct result *r = result_new(&f->about);
-	char *text = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
 
-	add_point(r, 64);
-	add_point(r, 1 << 20);
-	result_sentence_set(r, "no overlap");
-	result_print(r, true, out);
-	fclose(out);
-	assert_string_equal(text, "# sender, 2 ranks: sender's side\n"
-				  "      bytes    algorithm  measured_us        ratio\n"
-				  "       64 B     binomial        5.003          0.5\n"
-				  "      1 MiB     binomial        5.003          0.5\n"
-				  "# no overlap\n\n");
-	free(text);
-	result_free(r);
+	add_point(f->r, 64);
+	add_point(f->r, 1 << 20);
+	result_sentence_set(f->r, "no overlap");
+	assert_prints(f->r, "# sender, 2 ranks: sender's side\n"
+			    "      bytes    algorithm  measured_us        ratio\n"
+			    "       64 B     binomial        5.003          0.5\n"
+			    "      1 MiB     binomial        5.003          0.5\n"
+			    "# no overlap\n\n");
 }
