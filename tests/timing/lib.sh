@@ -1,20 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# What the timing tests share, besides the live tests' library: aims and a little arithmetic. README.md says how to read them.
+# What the timing tests share, besides the live tests' library: a little arithmetic. README.md says how to read results.
 . "$(dirname "${BASH_SOURCE[0]}")/../live/lib.sh"
-
-# aim NAME VALUE LOW HIGH: prints the value and its aim ("-": no bound). A value outside is "missed" and fails nothing.
-declare -F aim >/dev/null || aim() {
-	tap_cnt=$((tap_cnt + 1))
-	local line="$tap_cnt - $1: $2 (aim: $3 to $4)"
-	if awk -v v="$2" -v low="$3" -v high="$4" 'BEGIN {
-		exit !(v ~ /^-?[0-9.]+(e[-+]?[0-9]+)?$/ && (low == "-" || v + 0 >= low + 0) && (high == "-" || v + 0 <= high + 0)) }'; then
-		echo "ok $line"
-	else
-		echo "not ok $line # TODO missed"
-	fi
-}
 
 calc() { awk "BEGIN { printf \"%.4g\\n\", ${1//$'\n'/ } }" 2>/dev/null || echo nan; } # EXPRESSION
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
