@@ -22,7 +22,7 @@ simulate() {
 	(cd "$name" && exec ibsim -n -s -N 4096 -S 1024 -P 65536 net >ibsim.log 2>&1 </dev/null) &
 	simulator=$!
 	started+=("$simulator")
-	sleep 1.5
+	wait_until 60 grep -q "@$IBSIM_SOCKNAME:out9@" /proc/net/unix
 }
 simulation_ends() {
 	kill "$simulator"

@@ -30,21 +30,12 @@ static void *calls_make(void *arg)
 	return arg;
 }
 
-static void files_close(void)
+static void files_allow(int more)
 {
 	struct rlimit l;
 
 	MUST(!getrlimit(RLIMIT_NOFILE, &l));
-	l.rlim_cur = 3;
-	MUST(!setrlimit(RLIMIT_NOFILE, &l));
-}
-
-static void files_open(void)
-{
-	struct rlimit l;
-
-	MUST(!getrlimit(RLIMIT_NOFILE, &l));
-	l.rlim_cur = l.rlim_max;
+	l.rlim_cur = more ? l.rlim_max : 3;
 	MUST(!setrlimit(RLIMIT_NOFILE, &l));
 }
 
@@ -82,13 +73,13 @@ int main(int argc, char **argv)
 	MUST(!sigaction(SIGPROF, &act, NULL));
 	DO(MPI_Barrier, MPI_COMM_WORLD);
 	if (!strcmp(how, "files"))
-		files_close();
+		files_allow(0);
 	if (!strcmp(how, "title"))
 		title_set();
 	for (int i = 0; i < THREADS; i++)
 		thread_run(strcmp(how, "signals") ? 0 : 100);
 	if (!strcmp(how, "files"))
-		files_open();
+		files_allow(1);
 	expect_finish(PROG, rank);
 	return 0;
 }

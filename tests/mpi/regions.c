@@ -21,34 +21,22 @@
 #define DEEP_TIMES 3
 #define BOTTOMLESS 101 /* the kernel follows 64 returns of a thread */
 
-enum {
-	MAIN,
-	EXCHANGE,
-	HIDDEN_FN,
-	LEAP,
-	DEEP_FN,
-	BOTTOMLESS_FN,
-	FAR_FN,
-	TAIL,
-	LANDING,
-	LAST,
-	FUNCS
-};
+enum { MAIN, EXCHANGE, HIDDEN_FN, LEAP, DEEP_FN, BOTTOMLESS_FN, FAR_FN, TAIL, LANDING, LAST, FUNCS };
 
 static struct books {
 	const char *name;
 	unsigned int calls, nested, unwound, open;
 } books[FUNCS] = {
-	[MAIN] = {"main", 1, 0, 0, 0},
-	[EXCHANGE] = {"region_exchange", 0, 0, 0, 0},
-	[HIDDEN_FN] = {"region_hidden", 0, 0, 0, 0},
-	[LEAP] = {"region_leap", 0, 0, 0, 0},
-	[DEEP_FN] = {"region_deep", 0, 0, 0, 0},
-	[BOTTOMLESS_FN] = {"region_bottomless", 0, 0, 0, 0},
-	[FAR_FN] = {"region_far", 0, 0, 0, 0},
-	[TAIL] = {"region_tail", 0, 0, 0, 0},
-	[LANDING] = {"region_landing", 0, 0, 0, 0},
-	[LAST] = {"region_last", 0, 0, 0, 0},
+	[MAIN] = {"main", .calls = 1},
+	[EXCHANGE] = {"region_exchange"},
+	[HIDDEN_FN] = {"region_hidden"},
+	[LEAP] = {"region_leap"},
+	[DEEP_FN] = {"region_deep"},
+	[BOTTOMLESS_FN] = {"region_bottomless"},
+	[FAR_FN] = {"region_far"},
+	[TAIL] = {"region_tail"},
+	[LANDING] = {"region_landing"},
+	[LAST] = {"region_last"},
 };
 static int rank, size;
 static jmp_buf back;
@@ -81,31 +69,21 @@ __attribute__((noinline)) void region_leap(int leaves)
 	sink = leaves;
 }
 
-__attribute__((noinline)) int region_deep(int n)
-{
-	int below = 0;
-
-	books[DEEP_FN].calls++;
-	if (n > 1) {
-		books[DEEP_FN].nested++;
-		below = region_deep(n - 1);
+#define RECURSIVE(name, row)                   \
+	__attribute__((noinline)) int name(int n) \
+	{                                         \
+		int below = 0;                    \
+                                                  \
+		books[row].calls++;               \
+		if (n > 1) {                      \
+			books[row].nested++;      \
+			below = name(n - 1);      \
+		}                                 \
+		sink = n;                         \
+		return below + sink;              \
 	}
-	sink = n;
-	return below + sink;
-}
-
-__attribute__((noinline)) int region_bottomless(int n)
-{
-	int below = 0;
-
-	books[BOTTOMLESS_FN].calls++;
-	if (n > 1) {
-		books[BOTTOMLESS_FN].nested++;
-		below = region_bottomless(n - 1);
-	}
-	sink = n;
-	return below + sink;
-}
+RECURSIVE(region_deep, DEEP_FN)
+RECURSIVE(region_bottomless, BOTTOMLESS_FN)
 
 __attribute__((noinline)) void region_landing(int n)
 {
