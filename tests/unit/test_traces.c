@@ -43,19 +43,12 @@ struct play {
 
 /* ---- results ---- */
 
-/* " NAME=VALUE", unless it is 0. */
-static void figure(FILE *out, const char *name, uint64_t value)
-{
-	if (value)
-		fprintf(out, " %s=%llu", name, U(value));
-}
-
 static void times_print(FILE *out, const struct state_times *t)
 {
-	figure(out, "R", t->ns[THREAD_RUNNING]);
-	figure(out, "Q", t->ns[THREAD_RUNNABLE]);
-	figure(out, "B", t->ns[THREAD_BLOCKED]);
-	figure(out, "U", t->ns[THREAD_UNKNOWN]);
+	cases_figure(out, "R", t->ns[THREAD_RUNNING]);
+	cases_figure(out, "Q", t->ns[THREAD_RUNNABLE]);
+	cases_figure(out, "B", t->ns[THREAD_BLOCKED]);
+	cases_figure(out, "U", t->ns[THREAD_UNKNOWN]);
 }
 
 static void stats_print(struct play *p)
@@ -63,14 +56,14 @@ static void stats_print(struct play *p)
 	const struct model_stats *s = model_get_stats(p->f.model);
 
 	fputs("stats", p->out);
-	figure(p->out, "bad", s->bad_records);
-	figure(p->out, "unknown_functions", s->unknown_functions);
-	figure(p->out, "unannounced", s->unannounced_threads);
-	figure(p->out, "contradictions", s->contradictions);
-	figure(p->out, "spilled", s->pending_spilled);
-	figure(p->out, "gaps", s->sched_gaps);
-	figure(p->out, "gap_ns", s->sched_gap_ns);
-	figure(p->out, "gaps_late", s->sched_gaps_late);
+	cases_figure(p->out, "bad", s->bad_records);
+	cases_figure(p->out, "unknown_functions", s->unknown_functions);
+	cases_figure(p->out, "unannounced", s->unannounced_threads);
+	cases_figure(p->out, "contradictions", s->contradictions);
+	cases_figure(p->out, "spilled", s->pending_spilled);
+	cases_figure(p->out, "gaps", s->sched_gaps);
+	cases_figure(p->out, "gap_ns", s->sched_gap_ns);
+	cases_figure(p->out, "gaps_late", s->sched_gaps_late);
 	fputc('\n', p->out);
 }
 
@@ -129,9 +122,9 @@ static void held_print(struct play *p)
 		if (!r->runnable_ns)
 			continue;
 		fprintf(p->out, "waits %u", model_thread_get(p->f.model, i)->tid);
-		figure(p->out, "ns", r->runnable_ns);
-		figure(p->out, "idle", r->idle_ns);
-		figure(p->out, "unknown", r->unknown_ns);
+		cases_figure(p->out, "ns", r->runnable_ns);
+		cases_figure(p->out, "idle", r->idle_ns);
+		cases_figure(p->out, "unknown", r->unknown_ns);
 		fputc('\n', p->out);
 	}
 }
@@ -181,13 +174,13 @@ static void demand_print(struct play *p)
 
 		fprintf(p->out, "demand %s%llx cpus=%u", k->all ? "all " : "", U(k->cpus.word[0]),
 			k->nr);
-		figure(p->out, "most", k->most);
-		figure(p->out, "ran", k->ran_ns);
-		figure(p->out, "over", k->over_ns);
-		figure(p->out, "lost", k->lost_ns);
-		figure(p->out, "want", k->want_ns);
-		figure(p->out, "worst", k->worst_ns);
-		figure(p->out, "from", k->over_ns ? k->worst_from_ns : 0);
+		cases_figure(p->out, "most", k->most);
+		cases_figure(p->out, "ran", k->ran_ns);
+		cases_figure(p->out, "over", k->over_ns);
+		cases_figure(p->out, "lost", k->lost_ns);
+		cases_figure(p->out, "want", k->want_ns);
+		cases_figure(p->out, "worst", k->worst_ns);
+		cases_figure(p->out, "from", k->over_ns ? k->worst_from_ns : 0);
 		for (uint32_t t = 0; t < model_thread_count(p->f.model); t++) {
 			const struct model_thread *m = model_thread_get(p->f.model, t);
 			uint64_t ns = demand_of_thread(a, m, i);
@@ -210,9 +203,9 @@ static void moves_print(struct play *p)
 			continue;
 		fprintf(p->out, "moves %u cnt=%llu", model_thread_get(p->f.model, i)->tid,
 			U(t->moves));
-		figure(p->out, "back", t->back);
-		figure(p->out, "wait", t->moves_wait_ns);
-		figure(p->out, "worst", t->worst_ns);
+		cases_figure(p->out, "back", t->back);
+		cases_figure(p->out, "wait", t->moves_wait_ns);
+		cases_figure(p->out, "worst", t->worst_ns);
 		fputc('\n', p->out);
 	}
 	for (uint32_t i = 0; i < a->nprocess && i < model_process_count(p->f.model); i++) {
@@ -221,15 +214,15 @@ static void moves_print(struct play *p)
 		if (!m->wakeups.cnt && !m->held_back)
 			continue;
 		fprintf(p->out, "wakeups %u", model_process_get(p->f.model, i)->pid);
-		figure(p->out, "cnt", m->wakeups.cnt);
-		figure(p->out, "max", m->wakeups.max);
-		figure(p->out, "slow", m->slow);
-		figure(p->out, "slow_ns", m->slow_ns);
-		figure(p->out, "from", m->worst_from_ns);
-		figure(p->out, "held_back", m->held_back);
-		figure(p->out, "held_back_ns", m->held_back_ns);
-		figure(p->out, "held_worst", m->held_worst_ns);
-		figure(p->out, "held_from", m->held_worst_from_ns);
+		cases_figure(p->out, "cnt", m->wakeups.cnt);
+		cases_figure(p->out, "max", m->wakeups.max);
+		cases_figure(p->out, "slow", m->slow);
+		cases_figure(p->out, "slow_ns", m->slow_ns);
+		cases_figure(p->out, "from", m->worst_from_ns);
+		cases_figure(p->out, "held_back", m->held_back);
+		cases_figure(p->out, "held_back_ns", m->held_back_ns);
+		cases_figure(p->out, "held_worst", m->held_worst_ns);
+		cases_figure(p->out, "held_from", m->held_worst_from_ns);
 		fputc('\n', p->out);
 	}
 }
@@ -246,9 +239,9 @@ static void app_print(struct play *p)
 		fprintf(p->out, "app %u", model_process_get(p->f.model, i)->pid);
 		if (m->has_main)
 			fprintf(p->out, " main=%u", model_thread_get(p->f.model, m->main)->tid);
-		figure(p->out, "init", m->init_ns);
-		figure(p->out, "finalize", m->finalize_ns);
-		figure(p->out, "computed", m->computed_ns);
+		cases_figure(p->out, "init", m->init_ns);
+		cases_figure(p->out, "finalize", m->finalize_ns);
+		cases_figure(p->out, "computed", m->computed_ns);
 		fputs(a->lost ? " lost\n" : "\n", p->out);
 	}
 	for (uint32_t i = 0; i < a->nthread && i < model_thread_count(p->f.model); i++) {
@@ -258,14 +251,14 @@ static void app_print(struct play *p)
 			continue;
 		fprintf(p->out, "part %u %llu..%llu", model_thread_get(p->f.model, i)->tid,
 			U(t->from_ns), U(t->to_ns));
-		figure(p->out, "compute", t->compute_ns);
-		figure(p->out, "work", t->work_ns);
-		figure(p->out, "wait", t->wait_ns);
-		figure(p->out, "no_core", t->no_core_ns);
-		figure(p->out, "asleep", t->asleep_ns);
-		figure(p->out, "unknown", t->unknown_ns);
-		figure(p->out, "mpi", t->mpi_ns);
-		figure(p->out, "calls", t->calls);
+		cases_figure(p->out, "compute", t->compute_ns);
+		cases_figure(p->out, "work", t->work_ns);
+		cases_figure(p->out, "wait", t->wait_ns);
+		cases_figure(p->out, "no_core", t->no_core_ns);
+		cases_figure(p->out, "asleep", t->asleep_ns);
+		cases_figure(p->out, "unknown", t->unknown_ns);
+		cases_figure(p->out, "mpi", t->mpi_ns);
+		cases_figure(p->out, "calls", t->calls);
 		fputc('\n', p->out);
 		assert_int_equal(t->window_ns, t->to_ns - t->from_ns);
 		assert_int_equal(t->window_ns, t->compute_ns + t->work_ns + t->wait_ns +
@@ -291,10 +284,10 @@ static void section_print(struct play *p, const char *text)
 			continue;
 		fprintf(p->out, "  rank %d entered=%llu", model_process_get(p->f.model, i)->rank,
 			U(r->entered));
-		figure(p->out, "open", r->open);
-		figure(p->out, "wall", r->wall_ns);
+		cases_figure(p->out, "open", r->open);
+		cases_figure(p->out, "wall", r->wall_ns);
 		times_print(p->out, &r->split);
-		figure(p->out, "others", r->other_threads_ns);
+		cases_figure(p->out, "others", r->other_threads_ns);
 		fputc('\n', p->out);
 		for (uint32_t cpu = 0; cpu < section_pov_cpus(&a); cpu++) {
 			const struct section_core_row *c = section_pov_core(&a, i, cpu);
@@ -302,12 +295,12 @@ static void section_print(struct play *p, const char *text)
 			if (!c->here_ns)
 				continue;
 			fprintf(p->out, "    cpu%u here=%llu", cpu, U(c->here_ns));
-			figure(p->out, "running", c->running_ns);
-			figure(p->out, "own", c->own_ns);
-			figure(p->out, "ranks", c->ranks_ns);
-			figure(p->out, "other", c->other_ns);
-			figure(p->out, "idle", c->idle_ns);
-			figure(p->out, "unknown", c->unknown_ns);
+			cases_figure(p->out, "running", c->running_ns);
+			cases_figure(p->out, "own", c->own_ns);
+			cases_figure(p->out, "ranks", c->ranks_ns);
+			cases_figure(p->out, "other", c->other_ns);
+			cases_figure(p->out, "idle", c->idle_ns);
+			cases_figure(p->out, "unknown", c->unknown_ns);
 			fputc('\n', p->out);
 		}
 	}
