@@ -396,7 +396,7 @@ static void text_print(struct play *p)
 
 	report_traffic(&p->r, out);
 	fclose(out);
-	for (line = strtok_r(strstr(text, "  Posts: "), "\n", &rest); line;
+	for (line = strtok_r(strstr(text, "Posts: "), "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest))
 		fprintf(p->out, " %s\n", line);
 	free(text);
