@@ -8,10 +8,13 @@
  *   mark TS TID begin|end LEVEL [NAME]   a phase, as MPI_Pcontrol tells it
  *   isends N              calls of thread 100 to MPI_Isend, from 1010 on, of 24 bytes and 1 ns each
  *   cut N                 takes the Nth event block out of the file
+ *   spoil N               damages one event block
+ *   until TEXT            ends the report before a line with this text
  *   section NAME          what the section analysis looks at; may come several times
  *   tail N                prints the last N events only; the trace is long and goes through the model once
  *   show WORD…            what is printed: events of the sink by their first word, and the results below
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +27,8 @@
 #include "analysis/moves.h"
 #include "analysis/section_pov.h"
 #include "base/log.h"
+#include "collect/toll.h"
+#include "report/report.h"
 #include "unit/cases.h"
 #include "unit/model_fixture.h"
 
@@ -33,6 +38,7 @@ struct play {
 	struct mfix f;
 	const char *show;
 	unsigned int tail; /* 0: all events */
+	const char *until; /* ends the report; NULL: all of it */
 	FILE *out;
 	struct app_time app;
 	struct contests contests;
@@ -307,13 +313,70 @@ static void section_print(struct play *p, const char *text)
 	section_pov_release(&a);
 }
 
+static void report_print(struct play *p)
+{
+	const struct report_options opt = {.top = 15, .details = UINT32_MAX};
+	char *text = NULL, *line, *rest;
+	struct report r;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	assert_int_equal(report_open(&(struct trace_source){.path = p->f.path}, 1, &opt, &r), 0);
+	report_text(&r, out);
+	fclose(out);
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		if (p->until && strstr(line, p->until))
+			break;
+		if (!strstr(line, p->f.path))
+			fprintf(p->out, " %s\n", line);
+	}
+	report_close(&r);
+	free(text);
+}
+
+static void distortion_print(struct play *p, const char *name, uint32_t pid,
+			     const struct distortion *d)
+{
+	fprintf(p->out, "%s: %.2f %% of %u, mostly %s; above %u\n", name, d->pct, pid,
+		d->func[0].name, d->above);
+}
+
+/* What the recorder counted as it stored records, and what the report finds in the file. */
+static void toll_print(struct play *p)
+{
+	const struct probe_cost cost = {
+		.call_ns = 2.5, .spin_ns = 1, .stepped_ns = 4.5, .samples = 9};
+	const struct report_options opt = {.top = 15};
+	const struct trace_merge_options all = {0};
+	const struct model_info *info = model_get_info(p->f.model);
+	const struct pov_hdr *rec;
+	struct trace_merge *merge;
+	struct toll toll = {0};
+	struct distortion d;
+	struct report r;
+	uint32_t pid;
+
+	assert_int_equal(trace_merge_open(p->f.trace, &all, &merge), 0);
+	while (trace_merge_next(merge, &rec) == 1)
+		toll_record(&toll, rec);
+	trace_merge_close(merge);
+	for (size_t i = 0; i < trace_meta_count(p->f.trace); i++)
+		toll_library(&toll, trace_meta_get(p->f.trace, i));
+	toll_find(&toll, &cost, info->start_ns, info->end_ns, &d, &pid);
+	distortion_print(p, "recorder", pid, &d);
+	toll_release(&toll);
+	assert_int_equal(report_open(&(struct trace_source){.path = p->f.path}, 1, &opt, &r), 0);
+	distortion_print(p, r.distortion.who, r.distorted->pid, &r.distortion);
+	report_close(&r);
+}
+
 static const struct result {
 	const char *word;
 	void (*print)(struct play *p);
 } results[] = {
 	{"times", threads_print},     {"processes", processes_print}, {"held", held_print},
 	{"contests", contests_print}, {"demand", demand_print},	      {"moves", moves_print},
-	{"app", app_print},
+	{"app", app_print},	      {"toll", toll_print},	      {"report", report_print},
 };
 
 /* ---- a case ---- */
@@ -385,10 +448,13 @@ static bool own_line(struct play *p, struct maker *m, const char *line)
 		isends_put(&p->f, n);
 	} else if ((rest = after(line, "mark "))) {
 		mark_put(&p->f, rest);
-	} else if (sscanf(line, "cut %d", &p->f.cut) == 1) {
+	} else if (sscanf(line, "cut %d", &p->f.cut) == 1 ||
+		   sscanf(line, "spoil %" SCNu64, &p->f.spoil) == 1) {
 		;
 	} else if (sscanf(line, "tail %u", &p->tail) == 1) {
 		;
+	} else if ((rest = after(line, "until "))) {
+		p->until = rest;
 	} else if ((rest = after(line, "show "))) {
 		p->show = rest;
 	} else if (!after(line, "section ")) {
@@ -496,4 +562,9 @@ TEST(model)
 TEST(threads)
 {
 	cases_run("threads", trace_play);
+}
+
+TEST(report)
+{
+	cases_run("report", trace_play);
 }
