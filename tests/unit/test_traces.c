@@ -12,6 +12,7 @@
  *   until TEXT            ends the report before a line with this text
  *   section NAME          what the section analysis looks at; may come several times
  *   tail N                prints the last N events only; the trace is long and goes through the model once
+ *   analyses              only these are told of the trace, which is long: there are no events to show
  *   show WORD…            what is printed: events of the sink by their first word, and the results below
  */
 #include <inttypes.h>
@@ -38,6 +39,7 @@ struct play {
 	struct mfix f;
 	const char *show;
 	unsigned int tail; /* 0: all events */
+	bool analyses;	   /* alone */
 	const char *until; /* ends the report; NULL: all of it */
 	FILE *out;
 	struct app_time app;
@@ -453,6 +455,8 @@ static bool own_line(struct play *p, struct maker *m, const char *line)
 		;
 	} else if (sscanf(line, "tail %u", &p->tail) == 1) {
 		;
+	} else if (!strcmp(line, "analyses")) {
+		p->analyses = true;
 	} else if ((rest = after(line, "until "))) {
 		p->until = rest;
 	} else if ((rest = after(line, "show "))) {
@@ -535,14 +539,16 @@ static void trace_play(const struct script *lines, FILE *out)
 	mfix_open(&p.f, true);
 	if (!is_shown(&p, "call", 4))
 		p.f.sink.call = NULL;
-	mfix_run(&p.f);
-	events_print(&p);
+	if (!p.analyses) {
+		mfix_run(&p.f);
+		events_print(&p);
+	}
 	if (is_shown(&p, "stats", 5))
 		stats_print(&p);
-	if (!p.tail) {
+	if (!p.analyses && !p.tail)
 		second_pass(&p);
+	if (!p.tail)
 		analyses_run(&p);
-	}
 	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
 		if (is_shown(&p, results[i].word, strlen(results[i].word)))
 			results[i].print(&p);
