@@ -11,6 +11,12 @@
 #define PRESETS_MAX 16
 #define COLUMNS 130
 
+void cases_figure(FILE *out, const char *name, uint64_t value)
+{
+	if (value)
+		fprintf(out, " %s=%llu", name, (unsigned long long)value);
+}
+
 struct preset {
 	char *name;
 	struct script lines;

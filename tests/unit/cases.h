@@ -22,6 +22,9 @@
 /* Plays the lines of one case and prints what comes of it. */
 typedef void cases_play(const struct script *lines, FILE *out);
 
+/* Prints " NAME=VALUE", unless it is 0. */
+void cases_figure(FILE *out, const char *name, uint64_t value);
+
 void cases_run(const char *name, cases_play *play);
 
 #endif

@@ -434,15 +434,3 @@ void put_lost(struct mfix *f, uint64_t since, uint64_t ts, uint16_t ring, uint16
 
 	put_record(f, TRACE_STREAM_TASKS, &r, sizeof(r), POV_KIND_LOST, 0, ts);
 }
-
-const struct model_thread *mfix_thread(const struct mfix *f, uint32_t out_tid)
-{
-	uint32_t i;
-
-	for (i = 0; i < model_thread_count(f->model); i++) {
-		if (model_thread_get(f->model, i)->out_tid == out_tid)
-			return model_thread_get(f->model, i);
-	}
-	fail_msg("no thread %u in\n%s", out_tid, f->text);
-	return NULL;
-}

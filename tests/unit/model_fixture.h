@@ -72,6 +72,4 @@ void put_spin(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32
 void put_lost(struct mfix *f, uint64_t since, uint64_t ts, uint16_t ring, uint16_t class,
 	      uint64_t cnt);
 
-const struct model_thread *mfix_thread(const struct mfix *f, uint32_t out_tid);
-
 #endif

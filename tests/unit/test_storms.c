@@ -21,22 +21,16 @@ static void tell_message(struct storms *a, const struct model_thread *t, bool se
 	a->sink.message(a, &msg);
 }
 
-/* Ranks 0 and 1, of which nothing is recorded. */
-static void world(struct mfix *f, const struct model_sink *sink)
+static void world(struct mfix *f, struct model_thread *thread, const struct model_sink *sink)
 {
-	mfix_begin(f, "\"sched\":\"off\",\"rings\":1");
-	mfix_rank(f, 1000, 100, 0, "app");
-	mfix_rank(f, 1000, 200, 1, "app");
-	put_task(f, 1000, 100, 100, 0, 1, 0, "app");
-	put_task(f, 1000, 200, 200, 0, 1, 1, "app");
-	mfix_end(f, 9000);
-	mfix_open(f, false);
+	mfix_ranks(f, "\"sched\":\"off\",\"rings\":1", 2, thread);
 	assert_int_equal(model_run(f->model, &sink, 1), 0);
 }
 
 TEST(storms)
 {
-	const struct model_thread *t;
+	struct model_thread ranks[2] = {0};
+	const struct model_thread *t = &ranks[0];
 	uint64_t ts = 10000;
 	struct storms a;
 	struct storm *s;
@@ -44,8 +38,7 @@ TEST(storms)
 	size_t at = 0;
 
 	storms_init(&a);
-	world(&f, &a.sink);
-	t = mfix_thread(&f, 100);
+	world(&f, ranks, &a.sink);
 	for (int i = 0; i < STORM_MIN; i++, ts += 1000)
 		tell_message(&a, t, true, 8, ts);
 	tell_message(&a, t, true, STORM_BYTES + 1, ts); /* too large to count, and ends it */
@@ -75,12 +68,13 @@ TEST(volumes)
 	static const struct call_roles roles = {.has_peer = true};
 	struct model_operation o = {.func = &send, .roles = &roles};
 	struct model_message msg = {.operation = &o, .sends = true, .peer_world = 1, .bytes = 70};
+	struct model_thread ranks[2] = {0};
 	struct volumes a;
 	struct mfix f;
 
 	volumes_init(&a);
-	world(&f, &a.sink);
-	o.thread = mfix_thread(&f, 100);
+	world(&f, ranks, &a.sink);
+	o.thread = &ranks[0];
 	msg.peer_job = o.thread->proc->job_idx;
 	a.sink.message(&a, &msg);
 	msg.bytes = BYTES_UNKNOWN;
@@ -91,8 +85,8 @@ TEST(volumes)
 	msg.sends = true;
 	msg.why = PEER_UNKNOWN_COMM;
 	a.sink.message(&a, &msg);
-	assert_int_equal(a.bytes[mfix_thread(&f, 100)->proc->idx], 70);
-	assert_int_equal(a.bytes[mfix_thread(&f, 200)->proc->idx], 70);
+	assert_int_equal(a.bytes[ranks[0].proc->idx], 70);
+	assert_int_equal(a.bytes[ranks[1].proc->idx], 70);
 	volumes_release(&a);
 	mfix_release(&f);
 }

@@ -8,10 +8,14 @@
  *   mark TS TID begin|end LEVEL [NAME]   a phase, as MPI_Pcontrol tells it
  *   isends N              calls of thread 100 to MPI_Isend, from 1010 on, of 24 bytes and 1 ns each
  *   cut N                 takes the Nth event block out of the file
+ *   spoil N               damages one event block
+ *   until TEXT            ends the report before a line with this text
  *   section NAME          what the section analysis looks at; may come several times
  *   tail N                prints the last N events only; the trace is long and goes through the model once
+ *   analyses              only these are told of the trace, which is long: there are no events to show
  *   show WORD…            what is printed: events of the sink by their first word, and the results below
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +28,8 @@
 #include "analysis/moves.h"
 #include "analysis/section_pov.h"
 #include "base/log.h"
+#include "collect/toll.h"
+#include "report/report.h"
 #include "unit/cases.h"
 #include "unit/model_fixture.h"
 
@@ -33,6 +39,8 @@ struct play {
 	struct mfix f;
 	const char *show;
 	unsigned int tail; /* 0: all events */
+	bool analyses;	   /* alone */
+	const char *until; /* ends the report; NULL: all of it */
 	FILE *out;
 	struct app_time app;
 	struct contests contests;
@@ -43,19 +51,12 @@ struct play {
 
 /* ---- results ---- */
 
-/* " NAME=VALUE", unless it is 0. */
-static void figure(FILE *out, const char *name, uint64_t value)
-{
-	if (value)
-		fprintf(out, " %s=%llu", name, U(value));
-}
-
 static void times_print(FILE *out, const struct state_times *t)
 {
-	figure(out, "R", t->ns[THREAD_RUNNING]);
-	figure(out, "Q", t->ns[THREAD_RUNNABLE]);
-	figure(out, "B", t->ns[THREAD_BLOCKED]);
-	figure(out, "U", t->ns[THREAD_UNKNOWN]);
+	cases_figure(out, "R", t->ns[THREAD_RUNNING]);
+	cases_figure(out, "Q", t->ns[THREAD_RUNNABLE]);
+	cases_figure(out, "B", t->ns[THREAD_BLOCKED]);
+	cases_figure(out, "U", t->ns[THREAD_UNKNOWN]);
 }
 
 static void stats_print(struct play *p)
@@ -63,14 +64,14 @@ static void stats_print(struct play *p)
 	const struct model_stats *s = model_get_stats(p->f.model);
 
 	fputs("stats", p->out);
-	figure(p->out, "bad", s->bad_records);
-	figure(p->out, "unknown_functions", s->unknown_functions);
-	figure(p->out, "unannounced", s->unannounced_threads);
-	figure(p->out, "contradictions", s->contradictions);
-	figure(p->out, "spilled", s->pending_spilled);
-	figure(p->out, "gaps", s->sched_gaps);
-	figure(p->out, "gap_ns", s->sched_gap_ns);
-	figure(p->out, "gaps_late", s->sched_gaps_late);
+	cases_figure(p->out, "bad", s->bad_records);
+	cases_figure(p->out, "unknown_functions", s->unknown_functions);
+	cases_figure(p->out, "unannounced", s->unannounced_threads);
+	cases_figure(p->out, "contradictions", s->contradictions);
+	cases_figure(p->out, "spilled", s->pending_spilled);
+	cases_figure(p->out, "gaps", s->sched_gaps);
+	cases_figure(p->out, "gap_ns", s->sched_gap_ns);
+	cases_figure(p->out, "gaps_late", s->sched_gaps_late);
 	fputc('\n', p->out);
 }
 
@@ -129,9 +130,9 @@ static void held_print(struct play *p)
 		if (!r->runnable_ns)
 			continue;
 		fprintf(p->out, "waits %u", model_thread_get(p->f.model, i)->tid);
-		figure(p->out, "ns", r->runnable_ns);
-		figure(p->out, "idle", r->idle_ns);
-		figure(p->out, "unknown", r->unknown_ns);
+		cases_figure(p->out, "ns", r->runnable_ns);
+		cases_figure(p->out, "idle", r->idle_ns);
+		cases_figure(p->out, "unknown", r->unknown_ns);
 		fputc('\n', p->out);
 	}
 }
@@ -181,13 +182,13 @@ static void demand_print(struct play *p)
 
 		fprintf(p->out, "demand %s%llx cpus=%u", k->all ? "all " : "", U(k->cpus.word[0]),
 			k->nr);
-		figure(p->out, "most", k->most);
-		figure(p->out, "ran", k->ran_ns);
-		figure(p->out, "over", k->over_ns);
-		figure(p->out, "lost", k->lost_ns);
-		figure(p->out, "want", k->want_ns);
-		figure(p->out, "worst", k->worst_ns);
-		figure(p->out, "from", k->over_ns ? k->worst_from_ns : 0);
+		cases_figure(p->out, "most", k->most);
+		cases_figure(p->out, "ran", k->ran_ns);
+		cases_figure(p->out, "over", k->over_ns);
+		cases_figure(p->out, "lost", k->lost_ns);
+		cases_figure(p->out, "want", k->want_ns);
+		cases_figure(p->out, "worst", k->worst_ns);
+		cases_figure(p->out, "from", k->over_ns ? k->worst_from_ns : 0);
 		for (uint32_t t = 0; t < model_thread_count(p->f.model); t++) {
 			const struct model_thread *m = model_thread_get(p->f.model, t);
 			uint64_t ns = demand_of_thread(a, m, i);
@@ -210,9 +211,9 @@ static void moves_print(struct play *p)
 			continue;
 		fprintf(p->out, "moves %u cnt=%llu", model_thread_get(p->f.model, i)->tid,
 			U(t->moves));
-		figure(p->out, "back", t->back);
-		figure(p->out, "wait", t->moves_wait_ns);
-		figure(p->out, "worst", t->worst_ns);
+		cases_figure(p->out, "back", t->back);
+		cases_figure(p->out, "wait", t->moves_wait_ns);
+		cases_figure(p->out, "worst", t->worst_ns);
 		fputc('\n', p->out);
 	}
 	for (uint32_t i = 0; i < a->nprocess && i < model_process_count(p->f.model); i++) {
@@ -221,15 +222,15 @@ static void moves_print(struct play *p)
 		if (!m->wakeups.cnt && !m->held_back)
 			continue;
 		fprintf(p->out, "wakeups %u", model_process_get(p->f.model, i)->pid);
-		figure(p->out, "cnt", m->wakeups.cnt);
-		figure(p->out, "max", m->wakeups.max);
-		figure(p->out, "slow", m->slow);
-		figure(p->out, "slow_ns", m->slow_ns);
-		figure(p->out, "from", m->worst_from_ns);
-		figure(p->out, "held_back", m->held_back);
-		figure(p->out, "held_back_ns", m->held_back_ns);
-		figure(p->out, "held_worst", m->held_worst_ns);
-		figure(p->out, "held_from", m->held_worst_from_ns);
+		cases_figure(p->out, "cnt", m->wakeups.cnt);
+		cases_figure(p->out, "max", m->wakeups.max);
+		cases_figure(p->out, "slow", m->slow);
+		cases_figure(p->out, "slow_ns", m->slow_ns);
+		cases_figure(p->out, "from", m->worst_from_ns);
+		cases_figure(p->out, "held_back", m->held_back);
+		cases_figure(p->out, "held_back_ns", m->held_back_ns);
+		cases_figure(p->out, "held_worst", m->held_worst_ns);
+		cases_figure(p->out, "held_from", m->held_worst_from_ns);
 		fputc('\n', p->out);
 	}
 }
@@ -246,9 +247,9 @@ static void app_print(struct play *p)
 		fprintf(p->out, "app %u", model_process_get(p->f.model, i)->pid);
 		if (m->has_main)
 			fprintf(p->out, " main=%u", model_thread_get(p->f.model, m->main)->tid);
-		figure(p->out, "init", m->init_ns);
-		figure(p->out, "finalize", m->finalize_ns);
-		figure(p->out, "computed", m->computed_ns);
+		cases_figure(p->out, "init", m->init_ns);
+		cases_figure(p->out, "finalize", m->finalize_ns);
+		cases_figure(p->out, "computed", m->computed_ns);
 		fputs(a->lost ? " lost\n" : "\n", p->out);
 	}
 	for (uint32_t i = 0; i < a->nthread && i < model_thread_count(p->f.model); i++) {
@@ -258,14 +259,14 @@ static void app_print(struct play *p)
 			continue;
 		fprintf(p->out, "part %u %llu..%llu", model_thread_get(p->f.model, i)->tid,
 			U(t->from_ns), U(t->to_ns));
-		figure(p->out, "compute", t->compute_ns);
-		figure(p->out, "work", t->work_ns);
-		figure(p->out, "wait", t->wait_ns);
-		figure(p->out, "no_core", t->no_core_ns);
-		figure(p->out, "asleep", t->asleep_ns);
-		figure(p->out, "unknown", t->unknown_ns);
-		figure(p->out, "mpi", t->mpi_ns);
-		figure(p->out, "calls", t->calls);
+		cases_figure(p->out, "compute", t->compute_ns);
+		cases_figure(p->out, "work", t->work_ns);
+		cases_figure(p->out, "wait", t->wait_ns);
+		cases_figure(p->out, "no_core", t->no_core_ns);
+		cases_figure(p->out, "asleep", t->asleep_ns);
+		cases_figure(p->out, "unknown", t->unknown_ns);
+		cases_figure(p->out, "mpi", t->mpi_ns);
+		cases_figure(p->out, "calls", t->calls);
 		fputc('\n', p->out);
 		assert_int_equal(t->window_ns, t->to_ns - t->from_ns);
 		assert_int_equal(t->window_ns, t->compute_ns + t->work_ns + t->wait_ns +
@@ -291,10 +292,10 @@ static void section_print(struct play *p, const char *text)
 			continue;
 		fprintf(p->out, "  rank %d entered=%llu", model_process_get(p->f.model, i)->rank,
 			U(r->entered));
-		figure(p->out, "open", r->open);
-		figure(p->out, "wall", r->wall_ns);
+		cases_figure(p->out, "open", r->open);
+		cases_figure(p->out, "wall", r->wall_ns);
 		times_print(p->out, &r->split);
-		figure(p->out, "others", r->other_threads_ns);
+		cases_figure(p->out, "others", r->other_threads_ns);
 		fputc('\n', p->out);
 		for (uint32_t cpu = 0; cpu < section_pov_cpus(&a); cpu++) {
 			const struct section_core_row *c = section_pov_core(&a, i, cpu);
@@ -302,16 +303,73 @@ static void section_print(struct play *p, const char *text)
 			if (!c->here_ns)
 				continue;
 			fprintf(p->out, "    cpu%u here=%llu", cpu, U(c->here_ns));
-			figure(p->out, "running", c->running_ns);
-			figure(p->out, "own", c->own_ns);
-			figure(p->out, "ranks", c->ranks_ns);
-			figure(p->out, "other", c->other_ns);
-			figure(p->out, "idle", c->idle_ns);
-			figure(p->out, "unknown", c->unknown_ns);
+			cases_figure(p->out, "running", c->running_ns);
+			cases_figure(p->out, "own", c->own_ns);
+			cases_figure(p->out, "ranks", c->ranks_ns);
+			cases_figure(p->out, "other", c->other_ns);
+			cases_figure(p->out, "idle", c->idle_ns);
+			cases_figure(p->out, "unknown", c->unknown_ns);
 			fputc('\n', p->out);
 		}
 	}
 	section_pov_release(&a);
+}
+
+static void report_print(struct play *p)
+{
+	const struct report_options opt = {.top = 15, .details = UINT32_MAX};
+	char *text = NULL, *line, *rest;
+	struct report r;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	assert_int_equal(report_open(&(struct trace_source){.path = p->f.path}, 1, &opt, &r), 0);
+	report_text(&r, out);
+	fclose(out);
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		if (p->until && strstr(line, p->until))
+			break;
+		if (!strstr(line, p->f.path))
+			fprintf(p->out, " %s\n", line);
+	}
+	report_close(&r);
+	free(text);
+}
+
+static void distortion_print(struct play *p, const char *name, uint32_t pid,
+			     const struct distortion *d)
+{
+	fprintf(p->out, "%s: %.2f %% of %u, mostly %s; above %u\n", name, d->pct, pid,
+		d->func[0].name, d->above);
+}
+
+/* What the recorder counted as it stored records, and what the report finds in the file. */
+static void toll_print(struct play *p)
+{
+	const struct probe_cost cost = {
+		.call_ns = 2.5, .spin_ns = 1, .stepped_ns = 4.5, .samples = 9};
+	const struct report_options opt = {.top = 15};
+	const struct trace_merge_options all = {0};
+	const struct model_info *info = model_get_info(p->f.model);
+	const struct pov_hdr *rec;
+	struct trace_merge *merge;
+	struct toll toll = {0};
+	struct distortion d;
+	struct report r;
+	uint32_t pid;
+
+	assert_int_equal(trace_merge_open(p->f.trace, &all, &merge), 0);
+	while (trace_merge_next(merge, &rec) == 1)
+		toll_record(&toll, rec);
+	trace_merge_close(merge);
+	for (size_t i = 0; i < trace_meta_count(p->f.trace); i++)
+		toll_library(&toll, trace_meta_get(p->f.trace, i));
+	toll_find(&toll, &cost, info->start_ns, info->end_ns, &d, &pid);
+	distortion_print(p, "recorder", pid, &d);
+	toll_release(&toll);
+	assert_int_equal(report_open(&(struct trace_source){.path = p->f.path}, 1, &opt, &r), 0);
+	distortion_print(p, r.distortion.who, r.distorted->pid, &r.distortion);
+	report_close(&r);
 }
 
 static const struct result {
@@ -320,7 +378,7 @@ static const struct result {
 } results[] = {
 	{"times", threads_print},     {"processes", processes_print}, {"held", held_print},
 	{"contests", contests_print}, {"demand", demand_print},	      {"moves", moves_print},
-	{"app", app_print},
+	{"app", app_print},	      {"toll", toll_print},	      {"report", report_print},
 };
 
 /* ---- a case ---- */
@@ -392,10 +450,15 @@ static bool own_line(struct play *p, struct maker *m, const char *line)
 		isends_put(&p->f, n);
 	} else if ((rest = after(line, "mark "))) {
 		mark_put(&p->f, rest);
-	} else if (sscanf(line, "cut %d", &p->f.cut) == 1) {
+	} else if (sscanf(line, "cut %d", &p->f.cut) == 1 ||
+		   sscanf(line, "spoil %" SCNu64, &p->f.spoil) == 1) {
 		;
 	} else if (sscanf(line, "tail %u", &p->tail) == 1) {
 		;
+	} else if (!strcmp(line, "analyses")) {
+		p->analyses = true;
+	} else if ((rest = after(line, "until "))) {
+		p->until = rest;
 	} else if ((rest = after(line, "show "))) {
 		p->show = rest;
 	} else if (!after(line, "section ")) {
@@ -476,14 +539,16 @@ static void trace_play(const struct script *lines, FILE *out)
 	mfix_open(&p.f, true);
 	if (!is_shown(&p, "call", 4))
 		p.f.sink.call = NULL;
-	mfix_run(&p.f);
-	events_print(&p);
+	if (!p.analyses) {
+		mfix_run(&p.f);
+		events_print(&p);
+	}
 	if (is_shown(&p, "stats", 5))
 		stats_print(&p);
-	if (!p.tail) {
+	if (!p.analyses && !p.tail)
 		second_pass(&p);
+	if (!p.tail)
 		analyses_run(&p);
-	}
 	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
 		if (is_shown(&p, results[i].word, strlen(results[i].word)))
 			results[i].print(&p);
@@ -503,4 +568,9 @@ TEST(model)
 TEST(threads)
 {
 	cases_run("threads", trace_play);
+}
+
+TEST(report)
+{
+	cases_run("report", trace_play);
 }

@@ -93,11 +93,11 @@ static bool window_tell(struct play *p, int rank, const char *verb, char **word)
 		enum win_event event;
 		enum { NOTHING, WINDOW, GROUP, TARGET } of;
 	} events[] = {
-		{"fence", WIN_TOGETHER, WINDOW},  {"start", WIN_START, GROUP},
-		{"post", WIN_POST, GROUP},	  {"complete", WIN_COMPLETE, NOTHING},
-		{"wait", WIN_WAIT, NOTHING},	  {"test", WIN_WAIT, NOTHING},
-		{"lock", WIN_LOCK, TARGET},	  {"share", WIN_LOCK, TARGET},
-		{"unlock", WIN_UNLOCK, TARGET},	  {"access", WIN_ACCESS, TARGET},
+		{"fence", WIN_TOGETHER, WINDOW}, {"start", WIN_START, GROUP},
+		{"post", WIN_POST, GROUP},	 {"complete", WIN_COMPLETE, NOTHING},
+		{"wait", WIN_WAIT, NOTHING},	 {"test", WIN_WAIT, NOTHING},
+		{"lock", WIN_LOCK, TARGET},	 {"share", WIN_LOCK, TARGET},
+		{"unlock", WIN_UNLOCK, TARGET},	 {"access", WIN_ACCESS, TARGET},
 		{"flush", WIN_FLUSH, TARGET},
 	};
 	struct call_window window = {.number = 1, .rank = is(verb, "test") ? -1 : rank};
@@ -259,12 +259,6 @@ static void repeat_tell(struct play *p, const char *line)
 
 /* ---- results ---- */
 
-static void figure(FILE *out, const char *name, uint64_t value)
-{
-	if (value)
-		fprintf(out, " %s=%llu", name, U(value));
-}
-
 static void pairs_print(struct play *p, const char *name, const struct map *pairs)
 {
 	uint32_t n;
@@ -280,9 +274,8 @@ static void pairs_print(struct play *p, const char *name, const struct map *pair
 static void epochs_print(struct play *p)
 {
 	static const char *const kinds[EPOCH_KINDS] = {"late post", "late complete", "locked"};
-	static const char *const whys[EPOCH_WHY_CNT] = {"matched",   "window_unknown",
-							"group_unknown", "uncertain",
-							"no_other",  "too_many"};
+	static const char *const whys[EPOCH_WHY_CNT] = {
+		"matched", "window_unknown", "group_unknown", "uncertain", "no_other", "too_many"};
 
 	for (int k = 0; k < EPOCH_KINDS; k++)
 		pairs_print(p, kinds[k], &p->w.epochs.waits[k]);
@@ -296,12 +289,12 @@ static void epochs_print(struct play *p)
 			continue;
 		fprintf(p->out, "epochs of %u", i);
 		for (int k = 0; k < EPOCH_WHY_CNT; k++)
-			figure(p->out, whys[k], r->accesses[k]);
+			cases_figure(p->out, whys[k], r->accesses[k]);
 		fputs(" |", p->out);
 		for (int k = 0; k < EPOCH_WHY_CNT; k++)
-			figure(p->out, whys[k], r->exposures[k]);
-		figure(p->out, "locks", r->locks);
-		figure(p->out, "doubtful", r->doubtful);
+			cases_figure(p->out, whys[k], r->exposures[k]);
+		cases_figure(p->out, "locks", r->locks);
+		cases_figure(p->out, "doubtful", r->doubtful);
 		fputc('\n', p->out);
 	}
 	if (p->w.epochs.kept)
@@ -314,9 +307,9 @@ static void arrivals_print(struct play *p)
 		const struct arrival_row *r = &p->w.arrivals.process[i];
 
 		fprintf(p->out, "arrivals of %u calls=%llu", i, U(r->calls));
-		figure(p->out, "last", r->last);
-		figure(p->out, "waited", r->waited_ns);
-		figure(p->out, "late", r->worst.late_ns);
+		cases_figure(p->out, "last", r->last);
+		cases_figure(p->out, "waited", r->waited_ns);
+		cases_figure(p->out, "late", r->worst.late_ns);
 		fputc('\n', p->out);
 	}
 	if (p->w.arrivals.uncertain)
@@ -333,8 +326,9 @@ static void late_print(struct play *p)
 	for (size_t at = 0; (u = map_next(&p->unexpecteds.process, &at, NULL));)
 		fprintf(p->out,
 			"unexpected of %u %s cnt=%llu bytes=%llu ns=%llu after %llu at %llu..%llu\n",
-			u->process->idx, u->func ? u->func->name : "several", U(u->cnt), U(u->bytes),
-			U(u->ns), U(u->behind), U(u->behind_from_ns), U(u->behind_to_ns));
+			u->process->idx, u->func ? u->func->name : "several", U(u->cnt),
+			U(u->bytes), U(u->ns), U(u->behind), U(u->behind_from_ns),
+			U(u->behind_to_ns));
 	if (p->w.late.uncertain[ASSUMED_WHOLE])
 		fprintf(p->out, "late uncertain=%llu\n", U(p->w.late.uncertain[ASSUMED_WHOLE]));
 }
@@ -346,8 +340,8 @@ static void worst_print(struct play *p, const char *name, const struct cause_wor
 {
 	if (!w->ns)
 		return;
-	fprintf(p->out, ", %s %llu %s %llu..%llu", name, U(w->ns), how_names[w->how],
-		U(w->from_ns), U(w->to_ns));
+	fprintf(p->out, ", %s %llu %s %llu..%llu", name, U(w->ns), how_names[w->how], U(w->from_ns),
+		U(w->to_ns));
 	for (uint32_t i = 0; i < w->nchain; i++)
 		fprintf(p->out, "%s%u", i ? ">" : " ", w->chain[i]);
 	if (w->after)
@@ -375,7 +369,7 @@ static void causes_print_of(struct play *p, const char *name, const struct map *
 		if (c[i].other != CAUSE_NOBODY)
 			fprintf(p->out, " by %u", c[i].other);
 		fprintf(p->out, " %llu ns in %llu", U(c[i].ns), U(c[i].cnt));
-		figure(p->out, "through", c[i].through_ns);
+		cases_figure(p->out, "through", c[i].through_ns);
 		if (is(name, "root")) {
 			worst_print(p, "worst", &c[i].worst);
 			worst_print(p, "farthest", &c[i].farthest);

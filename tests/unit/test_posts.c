@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Traffic and when data began to move: posts and nonblocking operations as text (cases.h). Threads 0, 1 and 2 are the main threads
+ * of three ranks, whose pids are 100, 200 and 300; thread 3 is a second one of rank 0. Layers are upper, middle and lowest.
+ *
+ *   THREAD LAYER KIND CARRIER BYTES at NS [WORD…]
+ *       BYTES ?: unknown. Words: from END, to END, in FUNCTION (the call of MPI around it), inside (an unknown one), step STEP,
+ *       message N, source RANK TAG, dest TEXT, failed. In texts "_" is a space
+ *   isend|irecv REQUEST BEGIN..POSTED WAIT..END PEER BYTES TAG   of rank 0; END 0: it is never over
+ *   THREAD begin|end NS LEVEL [NAME]                            a phase
+ *   THREAD enter|leave|unwind NS DEPTH NAME                     a region
+ *   lossy                                                       calls are missing from 5000 to 6000
+ *   repeat N step NS: LINE
+ *   show flows|pairs|received|phases|csv|text|json|starts
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit/test.h"
+#include "analysis/pairs.h"
+#include "base/log.h"
+#include "report/report.h"
+#include "unit/cases.h"
+#include "unit/model_fixture.h"
+
+#define U(n) ((unsigned long long)(n))
+#define THREADS 4
+
+static const struct layer layers_made[] = {{.name = "upper", .nearness = 1},
+					   {.name = "middle", .nearness = 2},
+					   {.name = "lowest", .nearness = 4}};
+static const struct func_info posting[] = {
+	{.id = 900, .name = "upper_post", .layer_name = "upper", .layer = &layers_made[0]},
+	{.id = 901, .name = "middle_post", .layer_name = "middle", .layer = &layers_made[1]},
+	{.id = 902, .name = "lowest_post", .layer_name = "lowest", .layer = &layers_made[2]},
+};
+static const struct func_info of_mpi[] = {
+	{.id = 1, .name = "MPI_Bcast", .group = "coll", .layer_name = "mpi", .waits = true},
+	{.id = 2, .name = "MPI_Isend", .group = "p2p", .layer_name = "mpi"},
+	{.id = 3, .name = "MPI_Wait", .group = "req", .layer_name = "mpi", .waits = true},
+	{.id = 4, .name = "MPI_Irecv", .group = "p2p", .layer_name = "mpi"},
+	{.id = 5, .name = "MPI_Pcontrol", .group = "tool", .layer_name = "mpi"},
+};
+enum { BCAST, ISEND, WAIT, IRECV, PCONTROL, OF_MPI };
+
+struct play {
+	struct mfix f;
+	struct trace_source source;
+	struct report_options opt;
+	struct report r;
+	struct model_thread *thread[THREADS];
+	struct script texts; /* of names in posts */
+	uint64_t shift_ns;
+	FILE *out;
+};
+
+/* ---- lines ---- */
+
+static bool is(const char *a, const char *b)
+{
+	return !strcmp(a, b);
+}
+
+static uint64_t number(const char *s)
+{
+	return strtoull(s, NULL, 10);
+}
+
+static const struct func_info *mpi_func(const char *name)
+{
+	for (int i = 0; i < OF_MPI; i++)
+		if (is(of_mpi[i].name, name))
+			return &of_mpi[i];
+	fail_msg("no function %s", name);
+	return NULL;
+}
+
+static int kind_find(const char *name)
+{
+	for (int i = 0; i < POST_KIND_CNT; i++)
+		if (is(post_kind_name((enum post_kind)i), name))
+			return i;
+	fail_msg("no kind %s", name);
+	return 0;
+}
+
+static int carrier_find(const char *name)
+{
+	for (int i = 0; i < CARRIER_CNT; i++)
+		if (is(post_carrier_name((enum post_carrier)i), name))
+			return i;
+	fail_msg("no carrier %s", name);
+	return 0;
+}
+
+static int step_find(const char *name)
+{
+	for (int i = STEP_EAGER; i < STEP_CNT; i++)
+		if (is(post_step_name((enum post_step)i), name))
+			return i;
+	fail_msg("no step %s", name);
+	return 0;
+}
+
+/* The text with spaces for "_", as long as the case; or NULL. */
+static const char *text_kept(struct play *p, const char *s)
+{
+	char *kept;
+
+	if (!s)
+		return NULL;
+	script_add(&p->texts, s);
+	kept = p->texts.line[p->texts.cnt - 1];
+	for (char *at = kept; (at = strchr(at, '_'));)
+		*at = ' ';
+	return kept;
+}
+
+/* LAYER KIND CARRIER BYTES at NS, and words. */
+static void post_tell(struct play *p, int thread, char **word)
+{
+	struct call_post post = {.kind = (enum post_kind)kind_find(word[1]),
+				 .carrier = (enum post_carrier)carrier_find(word[2]),
+				 .bytes = *word[3] == '?' ? BYTES_UNKNOWN :
+							    (int64_t)number(word[3])};
+	struct model_call call = {.thread = p->thread[thread],
+				  .begin_ns = number(word[5]),
+				  .end_ns = number(word[5]) + 1};
+	struct model_within in = {0};
+	struct model_post m = {.post = &post, .call = &call};
+
+	for (int i = 0; i < 3; i++)
+		if (is(layers_made[i].name, word[0]))
+			call.func = &posting[i];
+	for (word += 6; *word; word++) {
+		if (is(*word, "from"))
+			post.local_end = text_kept(p, *++word);
+		else if (is(*word, "to"))
+			post.remote_end = text_kept(p, *++word);
+		else if (is(*word, "dest"))
+			post.dest = text_kept(p, *++word);
+		else if (is(*word, "in"))
+			in.func = mpi_func(*++word);
+		else if (is(*word, "step"))
+			post.step = (enum post_step)step_find(*++word);
+		else if (is(*word, "message"))
+			post.message = number(*++word);
+		else if (is(*word, "failed"))
+			post.failed = true;
+		else if (is(*word, "inside"))
+			m.within_unknown = true;
+		else if (is(*word, "source")) {
+			post.has_envelope = true;
+			post.source = atoi(word[1]);
+			post.tag = atoi(word[2]);
+			word += 2;
+		} else
+			fail_msg("no %s", *word);
+	}
+	if (post.local_end || post.remote_end) {
+		post.transport = "t";
+		post.device = "dev:1";
+		post.dest = post.dest ? post.dest : "somewhere";
+	}
+	m.within = in.func ? &in : NULL;
+	p->r.traffic.sink.post(&p->r.traffic, &m);
+	p->r.transfers.sink.post(&p->r.transfers, &m);
+}
+
+static void span(const char *text, uint64_t *begin_ns, uint64_t *end_ns)
+{
+	unsigned long long begin = 0, end = 0;
+
+	if (sscanf(text, "%llu..%llu", &begin, &end) != 2)
+		fail_msg("no span: %s", text);
+	*begin_ns = begin;
+	*end_ns = end;
+}
+
+/* The start and the end of a nonblocking operation as calls, and itself. */
+static void operation_tell(struct play *p, const struct func_info *func, char **word)
+{
+	const uint64_t request = number(word[0]);
+	const int peer = atoi(word[3]);
+	const int64_t bytes = atoi(word[4]);
+	const bool sends = func == &of_mpi[ISEND];
+	const struct call_request started = {.handle = request, .event = REQUEST_START};
+	const struct call_view view = {.roles = {.sends = sends,
+						 .receives = !sends,
+						 .has_peer = true,
+						 .peer = peer,
+						 .recv_peer = peer,
+						 .recv_tag = atoi(word[5]),
+						 .peer_world = peer,
+						 .recv_peer_world = peer,
+						 .send_bytes = bytes,
+						 .recv_bytes = bytes,
+						 .requests = &started,
+						 .nrequests = 1}};
+	const struct call_operation described = {.func = func, .roles = view.roles};
+	const struct call_request over = {
+		.handle = request, .event = REQUEST_COMPLETE, .bytes = bytes, .op = &described};
+	const struct call_view end_view = {.roles = {.requests = &over, .nrequests = 1}};
+	struct model_call start = {.func = func, .thread = p->thread[0], .view = &view};
+	struct model_call end = {.func = &of_mpi[WAIT], .thread = p->thread[0], .view = &end_view};
+	struct transfer_start *a = &p->r.transfers;
+
+	span(word[1], &start.begin_ns, &start.end_ns);
+	span(word[2], &end.begin_ns, &end.end_ns);
+	a->sink.call(a, &start);
+	if (!end.end_ns)
+		return;
+	a->sink.call(a, &end);
+	a->sink.operation(a, &(struct model_operation){.thread = p->thread[0],
+						       .func = func,
+						       .roles = &view.roles,
+						       .begin_ns = start.begin_ns,
+						       .posted_ns = start.end_ns,
+						       .completing_ns = end.begin_ns,
+						       .end_ns = end.end_ns,
+						       .completion = &over});
+}
+
+static void phase_tell(struct play *p, int thread, char **word)
+{
+	const uint64_t ns = number(word[1]) + p->shift_ns;
+	const struct call_view view = {
+		.roles = {.mark = is(word[0], "begin") ? MARK_BEGIN : MARK_END,
+			  .mark_level = (uint8_t)number(word[2]),
+			  .mark_name = text_kept(p, word[3])}};
+	const struct model_call c = {.func = &of_mpi[PCONTROL],
+				     .thread = p->thread[thread],
+				     .begin_ns = ns,
+				     .end_ns = ns,
+				     .view = &view};
+
+	p->r.traffic.sink.call(&p->r.traffic, &c);
+}
+
+static void region_tell(struct play *p, int thread, char **word)
+{
+	const struct model_region r = {.thread = p->thread[thread],
+				       .ended = is(word[0], "enter") ? REGION_UNDER_WAY :
+						is(word[0], "leave") ? REGION_RETURNED :
+								       REGION_UNWOUND,
+				       .begin_ns = number(word[1]),
+				       .end_ns = number(word[1]),
+				       .depth = (uint32_t)number(word[2]),
+				       .name = text_kept(p, word[3])};
+
+	p->r.traffic.sink.region(&p->r.traffic, &r);
+}
+
+static void line_tell(struct play *p, const char *line)
+{
+	char *copy = xstrdup(line), *word[20] = {NULL}, *rest;
+	int n = 0;
+
+	for (char *s = strtok_r(copy, " ", &rest); s && n < 19; s = strtok_r(NULL, " ", &rest))
+		word[n++] = s;
+	if (is(word[0], "isend") || is(word[0], "irecv"))
+		operation_tell(p, &of_mpi[is(word[0], "isend") ? ISEND : IRECV], word + 1);
+	else if (is(word[1], "begin") || is(word[1], "end"))
+		phase_tell(p, atoi(word[0]), word + 1);
+	else if (is(word[1], "enter") || is(word[1], "leave") || is(word[1], "unwind"))
+		region_tell(p, atoi(word[0]), word + 1);
+	else
+		post_tell(p, atoi(word[0]), word + 1);
+	free(copy);
+}
+
+/* ---- results ---- */
+
+static struct traffic_group *groups(struct play *p, unsigned int by, uint32_t *n)
+{
+	return traffic_by(&p->r.traffic, p->r.chosen, p->r.nprocesses, by, n);
+}
+
+static void flows_print(struct play *p)
+{
+	uint32_t n;
+	struct traffic_group *g = groups(p, TRAFFIC_BY_PROCESS, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct traffic_flow *f = &g[i].flow;
+
+		fprintf(p->out, "flow of %u posts=%llu", g[i].key.process, U(f->posts));
+		cases_figure(p->out, "sent", f->sent);
+		cases_figure(p->out, "sent_bytes", f->sent_bytes);
+		cases_figure(p->out, "sent_unknown", f->sent_unknown);
+		cases_figure(p->out, "read", f->read);
+		cases_figure(p->out, "read_bytes", f->read_bytes);
+		cases_figure(p->out, "failed", f->failed);
+		fputc('\n', p->out);
+	}
+	free(g);
+}
+
+static void pairs_print(struct play *p)
+{
+	uint32_t n;
+	struct pair *l = pairs_find(&p->r.traffic, p->r.chosen, p->r.nprocesses, false, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(p->out, "pair %u>%u messages=%llu bytes=%llu\n", l[i].from, l[i].to,
+			U(l[i].messages), U(l[i].bytes));
+	free(l);
+}
+
+static void received_print(struct play *p)
+{
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct traffic_received *g = &p->r.traffic.received[i];
+
+		if (!g->total_bytes)
+			continue;
+		fprintf(p->out, "received by %u total=%llu", i, U(g->total_bytes));
+		cases_figure(p->out, "sent", g->sent_bytes);
+		cases_figure(p->out, "written", g->written_bytes);
+		cases_figure(p->out, "read", g->read_bytes);
+		cases_figure(p->out, "arrived", g->arrived_bytes);
+		cases_figure(p->out, "unknown", g->unknown);
+		fputc('\n', p->out);
+	}
+}
+
+static void phases_print(struct play *p)
+{
+	uint32_t n;
+	struct traffic_group *g = groups(p, TRAFFIC_BY_PHASE, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const char *name = names_text(&p->r.traffic.names, g[i].key.phase);
+
+		fprintf(p->out, "phase %s sent_bytes=%llu\n", name ? name : "none",
+			U(g[i].flow.sent_bytes));
+	}
+	free(g);
+}
+
+static const char *func_name(uint32_t id)
+{
+	for (int i = 0; i < OF_MPI; i++)
+		if (of_mpi[i].id == id)
+			return of_mpi[i].name;
+	return "none";
+}
+
+static void starts_print(struct play *p)
+{
+	static const char *const when[TRANSFER_WHEN_CNT] = {"in_start", "between", "in_end",
+							    "unseen", "doubtful"};
+	const struct transfer_start *a = &p->r.transfers;
+
+	for (uint32_t i = 0; i < a->nrow; i++) {
+		const struct transfer_row *r = &a->row[i];
+
+		fprintf(p->out, "%s of %u", func_name(r->func), r->process);
+		for (int k = 0; k < TRANSFER_WHEN_CNT; k++)
+			cases_figure(p->out, when[k], r->cnt[k]);
+		cases_figure(p->out, "come", r->come);
+		cases_figure(p->out, "early", r->early);
+		cases_figure(p->out, "early_ns", r->early_ns);
+		fputc('\n', p->out);
+	}
+	for (uint32_t i = 0; i < a->nby; i++) {
+		const struct transfer_by *b = &a->by[i];
+		const char *thread = names_text(&p->r.traffic.names, b->thread);
+
+		fprintf(p->out, "moved for %s in %s by %s cnt=%llu\n", func_name(b->func),
+			b->in_func ? func_name(b->in_func - 1) : "no call",
+			thread ? thread : "itself", U(b->cnt));
+	}
+}
+
+static void csv_print(struct play *p)
+{
+	char *text = NULL, *line, *rest;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	assert_int_equal(report_traffic_csv(&p->r, out), 0);
+	fclose(out);
+	for (line = strtok_r(text, "\r\n", &rest); line; line = strtok_r(NULL, "\r\n", &rest))
+		fprintf(p->out, "%s\n", line);
+	free(text);
+}
+
+/* What follows the head, with a space in front, so that no lines are joined. */
+static void text_print(struct play *p)
+{
+	char *text = NULL, *line, *rest;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	report_traffic(&p->r, out);
+	fclose(out);
+	for (line = strtok_r(strstr(text, "Posts: "), "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest))
+		fprintf(p->out, " %s\n", line);
+	free(text);
+}
+
+static void json_print(struct play *p)
+{
+	char *text = NULL, *part;
+	const char *name;
+	json_t *root, *list, *row;
+	size_t bytes, i;
+	FILE *out = open_memstream(&text, &bytes);
+
+	assert_int_equal(report_json(&p->r, out), 0);
+	fclose(out);
+	root = json_loads(text, 0, NULL);
+	log_set_level(LOG_QUIET);
+	if (report_traffic_check(&p->r) == -ENODATA && !json_object_get(root, "traffic"))
+		fputs("no traffic\n", p->out);
+	log_set_level(LOG_INFO);
+	json_object_foreach(json_object_get(root, "traffic"), name, list)
+	{
+		json_array_foreach(list, i, row)
+		{
+			part = json_dumps(row, JSON_COMPACT);
+			fprintf(p->out, "%s %s\n", name, part);
+			free(part);
+		}
+	}
+	json_decref(root);
+	free(text);
+}
+
+/* ---- a case ---- */
+
+static bool has_line(const struct script *lines, const char *line)
+{
+	for (size_t i = 0; i < lines->cnt; i++)
+		if (is(lines->line[i], line))
+			return true;
+	return false;
+}
+
+static void posts_open(struct play *p, bool lossy)
+{
+	static const uint32_t tids[THREADS] = {100, 200, 300, 101};
+
+	p->opt.top = 15;
+	mfix_begin(&p->f, "\"sched\":\"off\",\"rings\":1");
+	mfix_functions(&p->f);
+	for (uint32_t i = 0; i < 3; i++) {
+		mfix_rank(&p->f, 1000, tids[i], (int)i, "app");
+		put_task(&p->f, 1000, tids[i], tids[i], 0, 1, 0, "app");
+	}
+	put_task(&p->f, 1000, 101, 100, 0, 1, 0, "progress");
+	if (lossy)
+		put_lost(&p->f, 5000, 6000, 0, POV_CLASS_CALL, 3);
+	mfix_end(&p->f, 9000);
+	mfix_open(&p->f, false);
+	p->source.path = p->f.path;
+	assert_int_equal(report_open(&p->source, 1, &p->opt, &p->r), 0);
+	for (uint32_t i = 0; i < THREADS; i++)
+		for (uint32_t k = 0; k < model_thread_count(p->r.model); k++)
+			if (model_thread_get(p->r.model, k)->tid == tids[i])
+				p->thread[i] = model_thread_get(p->r.model, k);
+	p->r.transfers.on = true;
+}
+
+/* All has been told. */
+static void posts_settle(struct play *p)
+{
+	free(p->r.traffic.received);
+	assert_int_equal(p->r.traffic.sink.finish(&p->r.traffic, p->r.model), 0);
+	assert_int_equal(p->r.transfers.sink.finish(&p->r.transfers, p->r.model), 0);
+}
+
+static void posts_play(const struct script *lines, FILE *out)
+{
+	static const struct {
+		const char *line;
+		void (*print)(struct play *p);
+	} results[] = {
+		{"show flows", flows_print},	   {"show pairs", pairs_print},
+		{"show received", received_print}, {"show phases", phases_print},
+		{"show csv", csv_print},	   {"show text", text_print},
+		{"show json", json_print},	   {"show starts", starts_print},
+	};
+	struct play p = {.out = out};
+	unsigned int times, step;
+	int at;
+
+	posts_open(&p, has_line(lines, "lossy"));
+	for (size_t i = 0; i < lines->cnt; i++) {
+		const char *line = lines->line[i];
+
+		if (sscanf(line, "repeat %u step %u: %n", &times, &step, &at) == 2) {
+			for (; times--; p.shift_ns += step)
+				line_tell(&p, line + at);
+			p.shift_ns = 0;
+		} else if (!is(line, "lossy") && strncmp(line, "show ", 5) != 0) {
+			line_tell(&p, line);
+		}
+	}
+	if (p.texts.cnt || lines->cnt > 1)
+		posts_settle(&p);
+	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
+		if (has_line(lines, results[i].line))
+			results[i].print(&p);
+	report_close(&p.r);
+	mfix_release(&p.f);
+	script_release(&p.texts);
+}
+
+TEST(posts)
+{
+	cases_run("posts", posts_play);
+}
