@@ -200,11 +200,9 @@ TEST_WITH(spin_arg, fixture_setup_openmpi, fixture_teardown)
 TEST(bad_rows)
 {
 	static const char *const rows[] = {
-		"{}",
-		"{\"name\":\"MPI_X\",\"group\":\"p2p\",\"attrs\":\"NONE\"}",
+		"{}", "{\"name\":\"MPI_X\",\"group\":\"p2p\",\"attrs\":\"NONE\"}",
 		"{\"name\":\"MPI_X\",\"group\":\"p2p\",\"attrs\":\"NONE\",\"sig\":\"<\"}",
-		"{\"name\":1,\"group\":\"p2p\",\"attrs\":\"NONE\",\"sig\":\"\"}",
-	};
+		"{\"name\":1,\"group\":\"p2p\",\"attrs\":\"NONE\",\"sig\":\"\"}"};
 	struct func_info f = {0};
 
 	log_set_level(LOG_QUIET);

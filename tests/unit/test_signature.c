@@ -284,20 +284,18 @@ TEST(moved_ways)
 
 TEST(polls)
 {
-	static const char *const polls[] = {
-		"MPI_Improbe",
-		"MPI_Iprobe",
-		"MPI_Request_get_status",
-		"MPI_Request_get_status_all",
-		"MPI_Request_get_status_any",
-		"MPI_Request_get_status_some",
-		"MPI_Test",
-		"MPI_Testall",
-		"MPI_Testany",
-		"MPI_Testsome",
-		"MPI_Parrived",
-		"MPI_Win_test",
-	};
+	static const char *const polls[] = {"MPI_Improbe",
+					    "MPI_Iprobe",
+					    "MPI_Request_get_status",
+					    "MPI_Request_get_status_all",
+					    "MPI_Request_get_status_any",
+					    "MPI_Request_get_status_some",
+					    "MPI_Test",
+					    "MPI_Testall",
+					    "MPI_Testany",
+					    "MPI_Testsome",
+					    "MPI_Parrived",
+					    "MPI_Win_test"};
 	struct func_attrs attrs;
 	struct signature sig;
 	size_t cnt = 0;
@@ -341,29 +339,27 @@ TEST(parsed)
 
 TEST(refused)
 {
-	static const char *const bad[] = {
-		">",
-		"<>",
-		"count:",
-		"count:long",
-		"<req[",
-		"<req[count",
-		"<req[count]x",
-		"count[n] n",
-		"<req[count]",
-		">req[>flag] flag",
-		"<req[flag] >flag",
-		"+scount",
-		"+scount[comm]",
-		"comm +rcount[root]",
-		"count count",
-		"bu-f",
-		"<count:block@256",
-		"<count:block+8x",
-		"<count:int+4",
-		"<req[return]",
-		"a b c d e f g h i j k l m n o p q",
-	};
+	static const char *const bad[] = {">",
+					  "<>",
+					  "count:",
+					  "count:long",
+					  "<req[",
+					  "<req[count",
+					  "<req[count]x",
+					  "count[n] n",
+					  "<req[count]",
+					  ">req[>flag] flag",
+					  "<req[flag] >flag",
+					  "+scount",
+					  "+scount[comm]",
+					  "comm +rcount[root]",
+					  "count count",
+					  "bu-f",
+					  "<count:block@256",
+					  "<count:block+8x",
+					  "<count:int+4",
+					  "<req[return]",
+					  "a b c d e f g h i j k l m n o p q"};
 	char longer[SIG_TEXT_MAX + 8];
 	struct signature sig;
 	const char *why;
