@@ -247,7 +247,7 @@ $(BUILD)/libpovtrace-preload.so: $(PRELOAD_OBJ)
 # (unit_bench, see bench/build.mk).
 UNIT_BENCH_SRC := $(sort $(wildcard tests/unit/test_bench_*.c))
 UNIT_SRC := $(sort $(filter-out $(UNIT_BENCH_SRC),$(wildcard tests/unit/*.c)))
-UNIT_OBJ := $(UNIT_SRC:tests/%.c=$(BUILD)/obj/tests/%.o) $(BUILD)/obj/tests/tool/povmake/record.o
+UNIT_OBJ := $(UNIT_SRC:tests/%.c=$(BUILD)/obj/tests/%.o)
 # tests/tool/*.c: programs the golden tests use (povmake, the maker of traces …).
 TOOL_BIN := $(patsubst tests/tool/%.c,$(BUILD)/tests/%,$(wildcard tests/tool/*.c))
 # tests/fuzz/fuzz_*.c: libFuzzer targets.

@@ -12,8 +12,7 @@
 #include "unit/view_print.h"
 
 struct layer_script {
-	const char *path;
-	FILE *in;
+	char *path;
 	struct maker m;
 	struct fixture f;
 	struct layer_decoder *cut, *terse; /* decode the shortened records, and roles only */
@@ -26,17 +25,6 @@ struct layer_script {
 };
 
 static struct layer_script script;
-
-void bad(const struct maker *m, const char *fmt, ...)
-{
-	char text[256];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	die("%s:%zu: %s", script.path, m->lineno, text);
-}
 
 /* Drops the lines of view that nothing is expected of. */
 static void view_select(char *view, const char *expected)
@@ -204,7 +192,7 @@ static void call_hand(struct layer_script *s, const char *line)
 	free(defaults);
 	s->f.now = call->hdr.ts_ns;
 	s->call = xstrdup(line);
-	s->call_line = s->m.lineno;
+	s->call_line = s->m.lineno + 1;
 	s->view = call_decode(s, s->f.d, call, false);
 	terse = call_decode(s, s->terse, call, true);
 	if (s->layer->is_top)
@@ -252,36 +240,52 @@ static void line_do(struct layer_script *s, char *line)
 	call_hand(s, line);
 }
 
-void layer_script_run(const char *name)
+/* Joins lines that end with a backslash, and does them. */
+static void lines_do(struct layer_script *s)
 {
-	struct layer_script *s = &script;
-	char *path = xasprintf("tests/unit/layer/%s.calls", name), *line = NULL;
-	size_t cap = 0, len = 0, at = 0;
 	char text[65536];
+	size_t at = 0, len;
 
-	memset(s, 0, sizeof(*s));
-	s->path = path;
-	s->in = fopen(path, "re");
-	s->prelude = json_array();
-	assert_non_null(s->in);
-	while (getline(&line, &cap, s->in) > 0) {
-		s->m.lineno++;
-		len = strcspn(line, "\n");
-		line[len] = '\0';
+	for (s->m.lineno = 0; s->m.lineno < s->m.script.cnt; s->m.lineno++) {
+		const char *line = s->m.script.line[s->m.lineno];
+
+		len = strlen(line);
 		assert_true(at + len < sizeof(text));
 		memcpy(text + at, line, len + 1);
+		at += len;
 		if (len && line[len - 1] == '\\') {
-			at += len - 1;
+			at--;
 			continue;
 		}
 		at = 0;
 		line_do(s, text);
 	}
-	test_end(s);
+	s->m.lineno--;
+}
+
+void layer_script_run(const char *name)
+{
+	struct layer_script *s = &script;
+	char *line = NULL;
+	size_t cap = 0;
+	FILE *in;
+
+	memset(s, 0, sizeof(*s));
+	s->path = xasprintf("tests/unit/layer/%s.calls", name);
+	s->prelude = json_array();
+	in = fopen(s->path, "re");
+	assert_non_null(in);
+	while (getline(&line, &cap, in) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		script_add(&s->m.script, line);
+	}
+	fclose(in);
 	free(line);
-	fclose(s->in);
+	lines_do(s);
+	test_end(s);
 	json_decref(s->prelude);
-	free(path);
+	script_release(&s->m.script);
+	free(s->path);
 	if (s->wrong)
 		fail_msg("%zu calls are decoded to something else", s->wrong);
 }
