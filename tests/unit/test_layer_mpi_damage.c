@@ -243,35 +243,3 @@ TEST(more)
 	round_one(&fx);
 	fixture_release(&fx);
 }
-
-TEST(meta)
-{
-	static const char *const metas[] = {
-		"{}",
-		"[]",
-		"{\"type\":7}",
-		"{\"type\":\"library\"}",
-		"{\"type\":\"library\",\"id\":-1}",
-		"{\"type\":\"library\",\"id\":99999999}",
-		"{\"type\":\"library\",\"id\":3,\"flavour\":7,\"layout\":[],\"named\":7}",
-		"{\"type\":\"library\",\"id\":3,\"flavour\":\"mpich\",\"layout\":{\"handle_bytes\":"
-		"1000,\"status_bytes\":-1},\"named\":[7,[],[\"MPI_INT\"],[\"MPI_INT\",\"zz\",1],"
-		"[\"MPI_INT\",\"0x4c000405\",-5],[\"MPI_INT\",\"0x4c000405\",\"x\"]]}",
-		"{\"type\":\"process\"}",
-		"{\"type\":\"process\",\"pid\":-1}",
-		"{\"type\":\"process\",\"pid\":100,\"ts_ns\":[],\"libs\":[7,{}],\"copied\":[1,[2]]}",
-		"{\"type\":\"process\",\"pid\":100,\"ts_ns\":1,\"libs\":{\"id\":3},\"rank\":\"x\"}",
-		"{\"type\":\"process\",\"pid\":100,\"ts_ns\":-1,\"libs\":[{\"id\":3,\"bias\":-1}]}"};
-
-	fixture_init(&fx, NULL, NULL);
-	for (size_t round = 0; round < 3; round++) {
-		for (size_t i = 0; i < sizeof(metas) / sizeof(metas[0]); i++) {
-			json_t *m = json_loads(metas[i], 0, NULL);
-
-			layer_mpi.decoder_meta(fx.d, m);
-			json_decref(m);
-			round_one(&fx);
-		}
-	}
-	fixture_release(&fx);
-}
