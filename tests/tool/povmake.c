@@ -39,8 +39,8 @@
  *   raw ts tid kind flags=N data=DATA                                 any kind
  *
  * Values: 12, 0x1f, -1; within repeat also BASE+STEP*i (i: the innermost round). Text: word or
- * "quoted", with \xNN. DATA: comma-separated, N = 8 bytes, iN = 4 bytes, bHH = 1 byte; CNT
- * defaults to how many.
+ * "quoted", with \xNN. DATA: comma-separated, N = 8 bytes, iN = 4 bytes, bHH = 1 byte, 'TEXT' = its bytes,
+ * 'TEXT'SIZE = the same with zeros up to that size; CNT defaults to how many.
  */
 #include <errno.h>
 #include <stdlib.h>

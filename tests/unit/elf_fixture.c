@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -28,14 +31,15 @@ static const char *fixture_dir(void)
 static const char *compiler(void)
 {
 	static const char *const tries[] = {"gcc", "cc", "clang"};
+	static const char *found;
 	char cmd[128];
 
-	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+	for (size_t i = 0; !found && i < sizeof(tries) / sizeof(tries[0]); i++) {
 		snprintf(cmd, sizeof(cmd), "command -v %s >/dev/null 2>&1", tries[i]);
 		if (system(cmd) == 0)
-			return tries[i];
+			found = tries[i];
 	}
-	return NULL;
+	return found;
 }
 
 void fixture_need_compiler(void)
@@ -75,17 +79,55 @@ void *fixture_read(const char *path, size_t *cnt)
 	return buf;
 }
 
-char *fixture_build(const char *name, const char *source, const char *flags)
+/* What was built before: a test may change its file, so that a copy stays here. */
+struct built {
+	char *source, *flags;
+	void *image;
+	size_t bytes;
+	struct built *next;
+};
+static struct built *all_built;
+
+static struct built *built_find(const char *source, const char *flags)
+{
+	struct built *b = all_built;
+
+	while (b && (strcmp(b->source, source) != 0 || strcmp(b->flags, flags) != 0))
+		b = b->next;
+	return b;
+}
+
+static struct built *built_new(const char *name, const char *source, const char *flags)
 {
 	char *src = fixture_write(name, source, strlen(source));
 	char *out = xasprintf("%s/%s.elf", fixture_dir(), name);
 	char *cmd = xasprintf("cd %s && %s %s -w -o %s %s", fixture_dir(), compiler(), src, out,
 			      flags);
+	struct built *b = xcalloc(1, sizeof(*b));
 
 	if (system(cmd))
 		fail_msg("did not compile: %s", cmd);
+	*b = (struct built){.source = xstrdup(source), .flags = xstrdup(flags), .next = all_built};
+	b->image = fixture_read(out, &b->bytes);
+	all_built = b;
 	free(cmd);
 	free(src);
+	free(out);
+	return b;
+}
+
+char *fixture_build(const char *name, const char *source, const char *flags)
+{
+	struct built *b = built_find(source, flags);
+	char *file = xasprintf("%s.elf", name), *out;
+
+	if (!b)
+		b = built_new(name, source, flags);
+	else
+		free(fixture_write(name, source, strlen(source)));
+	out = fixture_write(file, b->image, b->bytes);
+	assert_int_equal(chmod(out, 0755), 0);
+	free(file);
 	return out;
 }
 
@@ -99,11 +141,30 @@ struct elf_file *fixture_open(const char *name, const char *source, const char *
 	return f;
 }
 
+struct elf_file *fixture_open_bytes(const void *bytes, size_t cnt)
+{
+	int fd = memfd_create("elf", MFD_CLOEXEC);
+	struct elf_file *f;
+
+	assert_int_equal(write(fd, bytes, cnt), cnt);
+	if (elf_file_open_fd(fd, &f))
+		f = NULL;
+	close(fd);
+	return f;
+}
+
 int fixture_remove_all(void **state)
 {
 	char cmd[128];
 
 	(void)state;
+	for (struct built *b; (b = all_built);) {
+		all_built = b->next;
+		free(b->source);
+		free(b->flags);
+		free(b->image);
+		free(b);
+	}
 	if (!dir[0])
 		return 0;
 	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);

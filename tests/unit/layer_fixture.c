@@ -54,32 +54,37 @@ void fixture_init(struct fixture *f, const char *library, const char *process)
 		fixture_meta(f, process);
 }
 
+const char *const fixture_openmpi[2] = {
+	"{\"type\":\"library\",\"id\":3,\"flavour\":\"openmpi\","
+	"\"layout\":{\"handle_bytes\":8,\"status_bytes\":24},\"named\":["
+	"[\"MPI_COMM_WORLD\",\"0x1000\",0],[\"MPI_COMM_SELF\",\"0x1100\",0],"
+	"[\"MPI_COMM_NULL\",\"0x1200\",0],[\"MPI_REQUEST_NULL\",\"0x1300\",0],"
+	"[\"ompi_request_empty\",\"0x1380\",0],[\"MPI_DATATYPE_NULL\",\"0x1400\",0],"
+	"[\"MPI_INT\",\"0x2000\",4],[\"MPI_DOUBLE\",\"0x2100\",8],[\"MPI_BYTE\",8704,1],"
+	"[\"MPI_SUM\",\"0x3000\",0]]}",
+	"{\"type\":\"process\",\"ts_ns\":500,\"pid\":100,\"rank\":1,\"size\":4,"
+	"\"exe\":\"/bin/app\",\"libs\":[{\"id\":3,\"bias\":\"0x7f0000000000\"}],"
+	"\"copied\":[[\"MPI_DOUBLE\",\"0x404040\"]]}",
+};
+
+const char *const fixture_mpich[2] = {
+	"{\"type\":\"library\",\"id\":3,\"flavour\":\"mpich\","
+	"\"layout\":{\"handle_bytes\":4,\"status_bytes\":20},\"named\":["
+	"[\"MPI_COMM_WORLD\",\"0x44000000\",0],[\"MPI_COMM_SELF\",\"0x44000001\",0],"
+	"[\"MPI_INT\",\"0x4c000405\",4],[\"MPI_DOUBLE\",\"0x4c00080b\",8],"
+	"[\"MPI_FLOAT_INT\",\"0x8c000000\",8],[\"MPI_SUM\",\"0x58000003\",0]]}",
+	"{\"type\":\"process\",\"ts_ns\":500,\"pid\":100,\"rank\":1,\"size\":4,"
+	"\"libs\":[{\"id\":3,\"bias\":\"0x7f0000000000\"}]}",
+};
+
 void fixture_init_openmpi(struct fixture *f)
 {
-	fixture_init(f,
-		     "{\"type\":\"library\",\"id\":3,\"flavour\":\"openmpi\","
-		     "\"layout\":{\"handle_bytes\":8,\"status_bytes\":24},\"named\":["
-		     "[\"MPI_COMM_WORLD\",\"0x1000\",0],[\"MPI_COMM_SELF\",\"0x1100\",0],"
-		     "[\"MPI_COMM_NULL\",\"0x1200\",0],[\"MPI_REQUEST_NULL\",\"0x1300\",0],"
-		     "[\"ompi_request_empty\",\"0x1380\",0],"
-		     "[\"MPI_DATATYPE_NULL\",\"0x1400\",0],[\"MPI_INT\",\"0x2000\",4],"
-		     "[\"MPI_DOUBLE\",\"0x2100\",8],[\"MPI_BYTE\",8704,1],"
-		     "[\"MPI_SUM\",\"0x3000\",0]]}",
-		     "{\"type\":\"process\",\"ts_ns\":500,\"pid\":100,\"rank\":1,\"size\":4,"
-		     "\"exe\":\"/bin/app\",\"libs\":[{\"id\":3,\"bias\":\"0x7f0000000000\"}],"
-		     "\"copied\":[[\"MPI_DOUBLE\",\"0x404040\"]]}");
+	fixture_init(f, fixture_openmpi[0], fixture_openmpi[1]);
 }
 
 void fixture_init_mpich(struct fixture *f)
 {
-	fixture_init(f,
-		     "{\"type\":\"library\",\"id\":3,\"flavour\":\"mpich\","
-		     "\"layout\":{\"handle_bytes\":4,\"status_bytes\":20},\"named\":["
-		     "[\"MPI_COMM_WORLD\",\"0x44000000\",0],[\"MPI_COMM_SELF\",\"0x44000001\",0],"
-		     "[\"MPI_INT\",\"0x4c000405\",4],[\"MPI_DOUBLE\",\"0x4c00080b\",8],"
-		     "[\"MPI_FLOAT_INT\",\"0x8c000000\",8],[\"MPI_SUM\",\"0x58000003\",0]]}",
-		     "{\"type\":\"process\",\"ts_ns\":500,\"pid\":100,\"rank\":1,\"size\":4,"
-		     "\"libs\":[{\"id\":3,\"bias\":\"0x7f0000000000\"}]}");
+	fixture_init(f, fixture_mpich[0], fixture_mpich[1]);
 }
 
 void fixture_release(struct fixture *f)
@@ -103,13 +108,6 @@ int fixture_setup_openmpi(void **state)
 {
 	*state = &fx;
 	fixture_init_openmpi(&fx);
-	return 0;
-}
-
-int fixture_setup_mpich(void **state)
-{
-	*state = &fx;
-	fixture_init_mpich(&fx);
 	return 0;
 }
 
@@ -185,7 +183,7 @@ void rec_decode(struct fixture *f)
 	const struct pov_call *c = rec_call(f);
 
 	memset(&f->view, 0xa5, sizeof(f->view)); /* decoding must not rely on what was there */
-	f->view.roles_only = f->roles_only;
+	f->view.roles_only = false;
 	f->layer->decode(f->d, &f->funcs[c->func], c, &f->view);
 }
 
@@ -195,32 +193,4 @@ const struct call_value *value_find(const struct fixture *f, const char *name)
 		if (!strcmp(f->view.values[i].name, name))
 			return &f->view.values[i];
 	return NULL;
-}
-
-static const struct call_value *value_get(const struct fixture *f, const char *name,
-					  enum value_kind kind)
-{
-	const struct call_value *v = value_find(f, name);
-
-	if (!v)
-		fail_msg("no value '%s'", name);
-	if (v->kind != kind)
-		fail_msg("value '%s' is of kind %d, not %d%s%s", name, v->kind, kind,
-			 v->kind == VALUE_TEXT ? ": " : "", v->kind == VALUE_TEXT ? v->text : "");
-	return v;
-}
-
-int64_t value_int(const struct fixture *f, const char *name)
-{
-	return value_get(f, name, VALUE_INT)->i;
-}
-
-uint64_t value_hex(const struct fixture *f, const char *name)
-{
-	return value_get(f, name, VALUE_HEX)->u;
-}
-
-const char *value_text(const struct fixture *f, const char *name)
-{
-	return value_get(f, name, VALUE_TEXT)->text;
 }

@@ -22,7 +22,6 @@ struct fixture {
 	size_t cnt;
 	uint64_t now;
 	struct call_view view;
-	bool roles_only;		/* of the view */
 	_Alignas(8) uint8_t rec[60000]; /* the record being put together */
 };
 
@@ -33,6 +32,8 @@ struct fixture {
 void fixture_init_layer(struct fixture *f, const struct layer *layer);
 /* MPI's, with a library and a process. */
 void fixture_init(struct fixture *f, const char *library, const char *process);
+/* A library and a process, as meta objects. */
+extern const char *const fixture_openmpi[2], *const fixture_mpich[2];
 void fixture_init_openmpi(struct fixture *f); /* rank 1 of 4 */
 void fixture_init_mpich(struct fixture *f);   /* the same */
 /* Hands a meta object, as JSON, to the decoder. */
@@ -43,7 +44,6 @@ void fixture_release(struct fixture *f);
 int fixture_teardown(void **state);
 extern struct fixture fx;
 int fixture_setup_openmpi(void **state);
-int fixture_setup_mpich(void **state);
 
 /* Begins a record of n argument words. */
 void rec_begin(struct fixture *f, const char *func, uint32_t ret, uint32_t n, ...);
@@ -57,8 +57,5 @@ void rec_more(struct fixture *f, uint8_t type, uint8_t arg, uint32_t first, cons
 void rec_decode(struct fixture *f);
 
 const struct call_value *value_find(const struct fixture *f, const char *name); /* or NULL */
-int64_t value_int(const struct fixture *f, const char *name);
-uint64_t value_hex(const struct fixture *f, const char *name);
-const char *value_text(const struct fixture *f, const char *name);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What the limit on the cost of tracing decides, from costs that are made up; and where these come from. */
+/* Decisions of the limit on the cost of tracing, from made-up costs; and where real costs come from. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,35 +41,60 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void costs(struct world *w, uint32_t tgid, uint16_t func, double now_pct, double full_pct)
+static const char *const func_names[FUNCS] = {"HOT", "WARM", "SMALL", "WAITS"};
+
+static uint16_t func_of(const char *name)
 {
-	w->cost[w->cnt++] = (struct limit_cost){tgid, func, now_pct, full_pct};
+	for (uint16_t i = 0; i < FUNCS; i++)
+		if (!strcmp(func_names[i], name))
+			return i;
+	assert_string_equal(name, "ALL");
+	return POV_LIMIT_ALL;
 }
 
-static size_t decide(struct world *w, bool sampled)
+/*
+ * One decision. costs: "PROCESS FUNCTION NOW[/FULL], …" in percent, after "sampled: " for a look with a sample. The result is
+ * "FUNCTION STATE PROCESS" for each change, of no process if the function returns.
+ */
+static void look(struct world *w, const char *costs, const char *wanted)
 {
-	size_t n = limit_decide(&w->limit, w->cost, w->cnt, sampled, w->out, &w->excess);
+	static const char *const states[] = {[POV_LIMIT_RECORDED] = "recorded",
+					     [POV_LIMIT_COUNTED] = "counted",
+					     [POV_LIMIT_DETACHED] = "detached"};
+	bool sampled = !strncmp(costs, "sampled:", 8);
+	char *text = strdup(sampled ? costs + 8 : costs), *save = NULL, name[8], got[128] = "";
+	size_t n, used = 0;
 
 	w->cnt = 0;
-	return n;
+	for (char *c = strtok_r(text, ",", &save); c; c = strtok_r(NULL, ",", &save)) {
+		struct limit_cost *to = &w->cost[w->cnt++];
+
+		n = (size_t)sscanf(c, " %u %7s %lf/%lf", &to->tgid, name, &to->now_pct,
+				   &to->full_pct);
+		assert_true(n >= 3);
+		to->func = func_of(name);
+		if (n == 3)
+			to->full_pct = to->now_pct;
+	}
+	free(text);
+	n = limit_decide(&w->limit, w->cost, w->cnt, sampled, w->out, &w->excess);
+	for (size_t i = 0; i < n; i++)
+		used += (size_t)sprintf(got + used, "%s%s %s %u", i ? ", " : "",
+					func_names[w->out[i].func], states[w->out[i].state],
+					w->out[i].tgid);
+	assert_string_equal(got, wanted);
 }
 
-static void changed(const struct world *w, size_t i, uint16_t func, int to, uint32_t tgid)
+static void near(double pct, double wanted)
 {
-	assert_int_equal(w->out[i].func, func);
-	assert_int_equal(w->out[i].state, to);
-	assert_int_equal(w->out[i].tgid, tgid);
+	assert_true(pct > wanted - 0.01 && pct < wanted + 0.01);
 }
 
 /* HOT costs 60 % of process 1 as recorded, 48 as counted, and is detached. */
 static void storm(struct world *w)
 {
-	costs(w, 1, HOT, 60, 60);
-	assert_int_equal(decide(w, false), 1);
-	changed(w, 0, HOT, POV_LIMIT_COUNTED, 1);
-	costs(w, 1, HOT, 48, 60);
-	assert_int_equal(decide(w, false), 1);
-	changed(w, 0, HOT, POV_LIMIT_DETACHED, 1);
+	look(w, "1 HOT 60", "HOT counted 1");
+	look(w, "1 HOT 48/60", "HOT detached 1");
 	assert_int_equal(w->limit.detached, 1);
 }
 
@@ -76,145 +102,100 @@ TEST_WITH(below, setup, teardown)
 {
 	struct world *w = *state;
 
-	costs(w, 1, HOT, 3, 3);
-	costs(w, 1, WARM, 1.9, 1.9);
-	costs(w, 2, HOT, 4.9, 4.9);
-	assert_int_equal(decide(w, false), 0);
+	look(w, "1 HOT 3, 1 WARM 1.9, 2 HOT 4.9", "");
 	assert_true(w->excess.pct == 0);
 }
 
-/* Costliest first, until enough is saved; what does not wait for others, and is no trifle. */
+/* The costliest functions go first, until enough is saved; trifles and functions that wait for others stay. */
 TEST_WITH(counting, setup, teardown)
 {
 	struct world *w = *state;
 
-	costs(w, 1, WAITS, 1, 1);
-	costs(w, 1, SMALL, 0.2, 0.2);
-	costs(w, 1, WARM, 1.2, 1.2);
-	costs(w, 1, HOT, 3.6, 3.6);
-	costs(w, 2, HOT, 0.1, 0.1);
-	assert_int_equal(decide(w, false), 2);
-	changed(w, 0, HOT, POV_LIMIT_COUNTED, 1);
-	changed(w, 1, WARM, POV_LIMIT_COUNTED, 1);
-	assert_true(w->out[0].pct > 5.99 && w->out[0].pct < 6.01);
+	look(w, "1 WAITS 1, 1 SMALL 0.2, 1 WARM 1.2, 1 HOT 3.6, 2 HOT 0.1",
+	     "HOT counted 1, WARM counted 1");
+	near(w->out[0].pct, 6);
 	assert_int_equal(w->limit.func[SMALL].state, POV_LIMIT_RECORDED);
 	assert_true(w->excess.pct == 0);
-	/* that was enough: below the limit, but with them it would be above it */
-	costs(w, 1, WAITS, 1, 1);
-	costs(w, 1, WARM, 0.96, 1.2);
-	costs(w, 1, HOT, 2.88, 3.6);
-	assert_int_equal(decide(w, false), 0);
+	/* that was enough: the cost is below the limit now, and would exceed it with them */
+	look(w, "1 WAITS 1, 1 WARM 0.96/1.2, 1 HOT 2.88/3.6", "");
 	assert_int_equal(w->limit.func[HOT].state, POV_LIMIT_COUNTED);
 }
 
-/* If enough can be saved by few, the others are left alone. */
+/* If few functions save enough, the others stay. Samples have their share: the rest must be below 4. */
 TEST_WITH(few, setup, teardown)
 {
 	struct world *w = *state;
 
 	storm(w);
-	costs(w, 1, WARM, 4.2, 4.2); /* samples have their share: it must be below 4 */
-	costs(w, 1, SMALL, 0.5, 0.5);
-	costs(w, 1, HOT, 3, 60); /* a sample: does not count */
-	assert_int_equal(decide(w, false), 1);
-	changed(w, 0, WARM, POV_LIMIT_COUNTED, 1);
+	look(w, "1 WARM 4.2, 1 SMALL 0.5, 1 HOT 3/60", "WARM counted 1");
 }
 
-/* The process that it costs most decides, and the change is told once. */
+/* The process with the highest cost decides. */
 TEST_WITH(processes, setup, teardown)
 {
 	struct world *w = *state;
 
-	costs(w, 7, HOT, 30, 30);
-	costs(w, 3, HOT, 20, 20);
-	costs(w, 9, HOT, 1, 1);
-	assert_int_equal(decide(w, false), 1);
-	changed(w, 0, HOT, POV_LIMIT_COUNTED, 7);
-	assert_true(w->out[0].pct > 29.9 && w->out[0].pct < 30.1);
+	look(w, "7 HOT 30, 3 HOT 20, 9 HOT 1", "HOT counted 7");
+	near(w->out[0].pct, 30);
 }
 
-/* It comes back after three calm samples in a row; a look without a sample says nothing. */
+/* A function returns after three calm samples in a row; a look without a sample does not count. */
 TEST_WITH(return, setup, teardown)
 {
 	struct world *w = *state;
 
 	storm(w);
+	look(w, "sampled: 1 HOT 0/0.1", "");
+	look(w, "sampled: 1 HOT 0/0.1", "");
+	look(w, "sampled: 1 HOT 0/40", ""); /* not calm after all */
 	for (int i = 0; i < 2; i++) {
-		costs(w, 1, HOT, 0, 0.1);
-		assert_int_equal(decide(w, true), 0);
+		look(w, "sampled:", ""); /* no call at all is calm, too */
+		look(w, "", "");
 	}
-	costs(w, 1, HOT, 0, 40); /* not calm after all */
-	assert_int_equal(decide(w, true), 0);
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(decide(w, true), 0); /* no call at all is calm, too */
-		assert_int_equal(decide(w, false), 0);
-	}
-	assert_int_equal(decide(w, true), 1);
-	changed(w, 0, HOT, POV_LIMIT_RECORDED, 0);
+	look(w, "sampled:", "HOT recorded 0");
 	assert_int_equal(w->limit.detached, 0);
 	/* the second time it takes six */
 	storm(w);
 	for (int i = 0; i < 5; i++)
-		assert_int_equal(decide(w, true), 0);
-	assert_int_equal(decide(w, true), 1);
+		look(w, "sampled:", "");
+	look(w, "sampled:", "HOT recorded 0");
 }
 
-/* Two that would be too much together come back one by one, the cheaper one first. */
+/* Two functions that would be too much together return one by one, the cheaper one first. */
 TEST_WITH(return_one, setup, teardown)
 {
 	struct world *w = *state;
-	size_t n = 0;
 
-	costs(w, 1, HOT, 60, 60);
-	costs(w, 1, WARM, 30, 30);
-	assert_int_equal(decide(w, false), 2);
-	costs(w, 1, HOT, 48, 60);
-	costs(w, 1, WARM, 24, 30);
-	assert_int_equal(decide(w, false), 2);
+	look(w, "1 HOT 60, 1 WARM 30", "HOT counted 1, WARM counted 1");
+	look(w, "1 HOT 48/60, 1 WARM 24/30", "HOT detached 1, WARM detached 1");
 	assert_int_equal(w->limit.detached, 2);
-	for (int i = 0; i < 3; i++) {
-		costs(w, 1, HOT, 0, 3);
-		costs(w, 1, WARM, 0, 2);
-		costs(w, 2, HOT, 0, 0.1);
-		n = decide(w, true);
-	}
-	assert_int_equal(n, 1);
-	changed(w, 0, WARM, POV_LIMIT_RECORDED, 0);
+	for (int i = 0; i < 3; i++)
+		look(w, "sampled: 1 HOT 0/3, 1 WARM 0/2, 2 HOT 0/0.1",
+		     i < 2 ? "" : "WARM recorded 0");
 }
 
-/* What waits for others stays, and what has no row; that the limit was exceeded is told, by how much and whose. */
+/* What waits for others stays, and what has no row; the excess names the process and the cost. */
 TEST_WITH(excess, setup, teardown)
 {
 	struct world *w = *state;
 
-	costs(w, 4, WAITS, 12, 12);
-	costs(w, 4, POV_LIMIT_ALL, 1, 1);
-	costs(w, 5, WAITS, 9, 9);
-	assert_int_equal(decide(w, false), 0);
+	look(w, "4 WAITS 12, 4 ALL 1, 5 WAITS 9", "");
 	assert_int_equal(w->excess.tgid, 4);
-	assert_true(w->excess.pct > 12.9 && w->excess.pct < 13.1);
+	near(w->excess.pct, 13);
 	assert_int_equal(w->limit.func[WAITS].state, POV_LIMIT_RECORDED);
 }
 
-/* Meanwhile what only others call comes back, and what it calls does not. */
+/* During an excess functions that only other processes call return, and functions of that process do not. */
 TEST_WITH(excess_elsewhere, setup, teardown)
 {
 	struct world *w = *state;
-	size_t n = 0;
 
-	costs(w, 1, HOT, 60, 60);
-	costs(w, 1, WARM, 30, 30);
-	assert_int_equal(decide(w, false), 2);
+	look(w, "1 HOT 60, 1 WARM 30", "HOT counted 1, WARM counted 1");
 	for (int i = 0; i < 3; i++) {
-		costs(w, 1, HOT, 0.1, 0.1);
-		costs(w, 1, WARM, 0.1, 0.1);
-		costs(w, 4, WAITS, 12, 12);
-		costs(w, 4, WARM, 0.1, 0.1);
-		n = decide(w, false);
+		look(w, "1 HOT 0.1, 1 WARM 0.1, 4 WAITS 12, 4 WARM 0.1",
+		     i < 2 ? "" : "HOT recorded 0");
 		assert_int_equal(w->excess.tgid, 4);
 	}
-	assert_int_equal(n, 1);
-	changed(w, 0, HOT, POV_LIMIT_RECORDED, 0);
 }
 
 /* ---- where costs come from ---- */
@@ -267,12 +248,12 @@ TEST(window)
 	toll_look(&t, &cost, 1000, &costs);
 	c = cost_of(&costs, row("MPI_Test"));
 	assert_non_null(c);
-	assert_true(c->now_pct > 4.99 && c->now_pct < 5.01); /* 10 x 5 of 1000 */
+	near(c->now_pct, 5); /* 10 x 5 of 1000 */
 	c = cost_of(&costs, row("MPI_Isend"));
 	assert_non_null(c);
 	assert_int_equal(c->tgid, 30);
-	assert_true(c->now_pct > 15.99 && c->now_pct < 16.01);	 /* 20 x 8 */
-	assert_true(c->full_pct > 19.99 && c->full_pct < 20.01); /* 20 x 10 */
+	near(c->now_pct, 16);  /* 20 x 8 */
+	near(c->full_pct, 20); /* 20 x 10 */
 	/* 50 are told, among them those; 5 have been made since. 35 are new. */
 	costs.cnt = 0;
 	toll_record(&t, &told.hdr);
@@ -282,7 +263,7 @@ TEST(window)
 	toll_look(&t, &cost, 1000, &costs);
 	c = cost_of(&costs, row("MPI_Isend"));
 	assert_non_null(c);
-	assert_true(c->full_pct > 34.99 && c->full_pct < 35.01);
+	near(c->full_pct, 35);
 	assert_null(cost_of(&costs, row("MPI_Test")));
 	toll_costs_release(&costs);
 	toll_release(&t);

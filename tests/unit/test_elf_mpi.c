@@ -49,15 +49,6 @@ static const char openmpi_source[] =
 	"{ opal_output(0, \"a\", AT(c, CONTEXT, unsigned)); opal_output(0, \"b\", AT(c, 300, int)); return 0; }\n"
 	"int MPI_Init(int *, char ***) __attribute__((weak, alias(\"PMPI_Init\")));\n";
 
-static struct elf_file *openmpi_open(const char *name, const char *defines)
-{
-	char *flags = xasprintf("%s %s", LIB_FLAGS, defines);
-	struct elf_file *f = fixture_open(name, openmpi_source, flags);
-
-	free(flags);
-	return f;
-}
-
 static const struct mpi_named *named_find(const struct mpi_library *lib, const char *name)
 {
 	for (uint32_t i = 0; i < lib->named_cnt; i++)
@@ -66,163 +57,156 @@ static const struct mpi_named *named_find(const struct mpi_library *lib, const c
 	return NULL;
 }
 
-TEST(openmpi)
+static int member(FILE *out, const char *name, uint32_t off)
 {
-	struct mpi_library lib;
-	struct elf_file *f;
-
-	fixture_need_compiler();
-	f = openmpi_open("ompi4.c",
-			 "-DCONTEXT=224 -DRANK=228 -DLOCAL=248 -DREMOTE=256 -DCOUNT=16 -DSIZE=24 "
-			 "-DGROUP='*n=g->count'");
-	assert_int_equal(mpi_library_probe(f, &lib), 1);
-	assert_int_equal(lib.flavour, MPI_OPENMPI);
-	assert_string_equal(lib.version, "4.9.1");
-	assert_int_equal(lib.layout.elem_bytes[POV_ELEM_HANDLE], 8);
-	assert_int_equal(lib.layout.elem_bytes[POV_ELEM_STATUS], 24);
-	assert_int_equal(lib.layout.flags, POV_LIB_HANDLE_PTR);
-	assert_int_equal(lib.layout.type_size_off, 24);
-#if defined(__x86_64__)
-	assert_string_equal(lib.unsure, "");
-	assert_int_equal(lib.layout.comm_context_off, 224);
-	assert_int_equal(lib.layout.comm_context_bytes, 4);
-	assert_int_equal(lib.layout.comm_rank_off, 228);
-	assert_int_equal(lib.layout.comm_group_off, 248);
-	assert_int_equal(lib.layout.comm_remote_off, 256);
-	assert_int_equal(lib.layout.group_count_off, 16);
-#endif
-	assert_int_equal(named_find(&lib, "MPI_COMM_WORLD")->value,
-			 elf_file_find(f, "ompi_mpi_comm_world")->addr);
-	assert_int_equal(named_find(&lib, "MPI_DOUBLE")->size, 8);
-	assert_int_equal(named_find(&lib, "MPI_DOUBLE_INT")->size, 12);
-	assert_int_equal(named_find(&lib, "MPI_COMM_WORLD")->size, 0);
-	assert_null(named_find(&lib, "MPI_SUM"));
-	mpi_library_release(&lib);
-	elf_file_close(f);
+	return off == POV_OFF_NONE ? 0 : fprintf(out, " %s=%u", name, off);
 }
 
-TEST(openmpi_unknown_layout)
+/* What a probe found, as text; members that are unknown are left out. */
+static void library_print(const struct mpi_library *lib, FILE *out)
 {
-	struct mpi_library lib;
-	struct elf_file *f;
+	static const char *const names[] = {"MPI_COMM_WORLD", "MPI_REQUEST_NULL", "MPI_INT",
+					    "MPI_DOUBLE",     "MPI_DOUBLE_INT",	  "MPI_LONG_DOUBLE",
+					    "MPI_COMPLEX32",  "MPI_SUM"};
+	const struct pov_lib *l = &lib->layout;
 
-	fixture_need_compiler();
-	/* Members elsewhere: the code is believed, and that is said. */
-	f = openmpi_open("ompi9.c",
-			 "-DCONTEXT=64 -DRANK=72 -DLOCAL=80 -DREMOTE=96 -DCOUNT=32 -DSIZE=40 "
-			 "-DGROUP='*n=g->count'");
+	fprintf(out, "%s \"%s\" handle=%u status=%u%s%s", mpi_flavour_name(lib->flavour),
+		lib->version, l->elem_bytes[POV_ELEM_HANDLE], l->elem_bytes[POV_ELEM_STATUS],
+		l->flags & POV_LIB_HANDLE_PTR ? " pointers" : "",
+		l->flags & POV_LIB_TYPE_IN_HANDLE ? " type_in_handle" : "");
+	member(out, "type_size", l->type_size_off);
+	if (member(out, "context", l->comm_context_off))
+		fprintf(out, "/%u", l->comm_context_bytes);
+	member(out, "rank", l->comm_rank_off);
+	member(out, "group", l->comm_group_off);
+	member(out, "remote", l->comm_remote_off);
+	member(out, "count", l->group_count_off);
+	if (lib->flavour == MPI_MPICH)
+		fprintf(out, " skip=%#llx,%#llx root=%d null=%d", (unsigned long long)l->skip[0],
+			(unsigned long long)l->skip[1], l->root, l->proc_null);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct mpi_named *n = named_find(lib, names[i]);
+
+		if (n && l->flags & POV_LIB_HANDLE_PTR)
+			fprintf(out, " %s:%u", names[i], n->size);
+		else if (n)
+			fprintf(out, " %s=%#llx:%u", names[i], (unsigned long long)n->value,
+				n->size);
+	}
+}
+
+struct library_case {
+	const char *name, *source, *flags, *text;
+	const char *unsure; /* part of it; NULL: it is sure */
+};
+
+#define OPENMPI_4 "-DCONTEXT=224 -DRANK=228 -DLOCAL=248 -DREMOTE=256 -DCOUNT=16 -DSIZE=24 "
+
+static const char mpich_source[] = "const char MPII_Version_string[] = \"4.3.2\";\n"
+				   "int PMPI_Init_thread(void) { return 0; }\n";
+static const char quiet_source[] =
+	"int pr(char *, const char *, ...);\n"
+	"static __attribute__((noinline)) int impl(char *s)\n"
+	"{ return pr(s, \"MPICH Version: %s\", \"4.2.7rc1\") + 1; }\n"
+	"int PMPI_Get_library_version(char *s, int *n) { return impl(s) + 2; }\n"
+	"int PMPI_Init(void) { return 0; }\n";
+static const char init_source[] = "const char words[] = \"Intel(R) MPI Library %s\\0"
+				  "Intel(R) MPI Library 2021.9 for Linux\";\n"
+				  "int PMPI_Init(void) { return 0; }\n";
+
+static const struct library_case libraries[] = {
+	{"ompi4.c", openmpi_source, OPENMPI_4 "-DGROUP='*n=g->count'",
+	 "openmpi \"4.9.1\" handle=8 status=24 pointers type_size=24 context=224/4 rank=228"
+	 " group=248 remote=256 count=16 MPI_COMM_WORLD:0 MPI_INT:4 MPI_DOUBLE:8"
+	 " MPI_DOUBLE_INT:12",
+	 NULL},
+	/* members elsewhere: the probe believes the code, and says so */
+	{"ompi9.c", openmpi_source,
+	 "-DCONTEXT=64 -DRANK=72 -DLOCAL=80 -DREMOTE=96 -DCOUNT=32 -DSIZE=40 -DGROUP='*n=g->count'",
+	 "openmpi \"4.9.1\" handle=8 status=24 pointers type_size=40 context=64/4 rank=72"
+	 " group=80 remote=96 count=32 MPI_COMM_WORLD:0 MPI_INT:4 MPI_DOUBLE:8"
+	 " MPI_DOUBLE_INT:12",
+	 "no known version"},
+	/* two functions disagree */
+	{"ompi8.c", openmpi_source, OPENMPI_4 "-DGROUP='*n=g[1].count'",
+	 "openmpi \"4.9.1\" handle=8 status=24 pointers type_size=24 context=224/4 rank=228"
+	 " group=248 remote=256 MPI_COMM_WORLD:0 MPI_INT:4 MPI_DOUBLE:8 MPI_DOUBLE_INT:12",
+	 "communicator's size"},
+	/* the code cannot be understood; a type's size is in data */
+	{"ompi0.c", openmpi_source, OPENMPI_4 "-DGROUP='*n=g->count' -O0",
+	 "openmpi \"4.9.1\" handle=8 status=24 pointers type_size=24 MPI_COMM_WORLD:0"
+	 " MPI_INT:4 MPI_DOUBLE:8 MPI_DOUBLE_INT:12",
+	 "communicator's rank"},
+	{"mpich.c", mpich_source, "",
+	 "mpich \"4.3.2\" handle=4 status=20 type_in_handle skip=0x1,0xffffffffffffffff"
+	 " root=-3 null=-1 MPI_COMM_WORLD=0x44000000:0 MPI_REQUEST_NULL=0x2c000000:0"
+	 " MPI_INT=0x4c000405:4 MPI_DOUBLE=0x4c00080b:8 MPI_DOUBLE_INT=0x8c000001:12"
+	 " MPI_LONG_DOUBLE=0x4c00100c:16 MPI_COMPLEX32=0x4c00202c:32 MPI_SUM=0x58000003:0",
+	 NULL},
+	{"mpich12.c", quiet_source, "-Wl,-soname,libmpi_cray.so.12",
+	 "mpich \"4.2.7rc1\" handle=4 status=20 type_in_handle skip=0x1,0xffffffffffffffff"
+	 " root=-3 null=-1 MPI_COMM_WORLD=0x44000000:0 MPI_REQUEST_NULL=0x2c000000:0"
+	 " MPI_INT=0x4c000405:4 MPI_DOUBLE=0x4c00080b:8 MPI_DOUBLE_INT=0x8c000001:12"
+	 " MPI_LONG_DOUBLE=0x4c00100c:16 MPI_COMPLEX32=0x4c00202c:32 MPI_SUM=0x58000003:0",
+	 NULL},
+	{"abi.c", init_source, "-Wl,-soname,libmpi_abi.so.0",
+	 "mpi-abi \"Intel(R) MPI Library 2021.9 for Linux\" handle=8 status=32"
+	 " MPI_COMM_WORLD=0x101:0 MPI_REQUEST_NULL=0x180:0 MPI_INT=0x209:4"
+	 " MPI_DOUBLE=0x214:8 MPI_DOUBLE_INT=0x229:12 MPI_LONG_DOUBLE=0x220:16"
+	 " MPI_COMPLEX32=0x2eb:32 MPI_SUM=0x21:0",
+	 NULL},
+	{"unknown.c", init_source, "",
+	 "unknown \"Intel(R) MPI Library 2021.9 for Linux\" handle=0 status=0", ""},
+};
+
+static void library_check(const struct library_case *c)
+{
+	char *flags = xasprintf("%s %s", LIB_FLAGS, c->flags), *text;
+	struct elf_file *f = fixture_open(c->name, c->source, flags);
+	struct mpi_library lib;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
 	assert_int_equal(mpi_library_probe(f, &lib), 1);
+	library_print(&lib, out);
+	fclose(out);
+	print_message("%s: %s (%s)\n", c->name, text, lib.unsure);
 #if defined(__x86_64__)
-	assert_non_null(strstr(lib.unsure, "no known version"));
-	assert_int_equal(lib.layout.comm_context_off, 64);
-	assert_int_equal(lib.layout.comm_rank_off, 72);
-	assert_int_equal(lib.layout.comm_group_off, 80);
-	assert_int_equal(lib.layout.comm_remote_off, 96);
-	assert_int_equal(lib.layout.group_count_off, 32);
-	assert_int_equal(lib.layout.type_size_off, 40);
-	assert_int_equal(named_find(&lib, "MPI_INT")->size, 4);
+	assert_string_equal(text, c->text);
+	if (c->unsure)
+		assert_true(*lib.unsure && strstr(lib.unsure, c->unsure));
+	else
+		assert_string_equal(lib.unsure, "");
 #endif
 	mpi_library_release(&lib);
 	elf_file_close(f);
-
-	/* Two functions disagree, or one is not to be understood: unknown, and said. */
-	f = openmpi_open("ompi8.c",
-			 "-DCONTEXT=224 -DRANK=228 -DLOCAL=248 -DREMOTE=256 -DCOUNT=16 -DSIZE=24 "
-			 "-DGROUP='*n=g[1].count'");
-	assert_int_equal(mpi_library_probe(f, &lib), 1);
-	assert_int_equal(lib.layout.group_count_off, POV_OFF_NONE);
-	assert_non_null(strstr(lib.unsure, "communicator's size"));
-	mpi_library_release(&lib);
-	elf_file_close(f);
-
-	f = openmpi_open("ompi0.c",
-			 "-DCONTEXT=224 -DRANK=228 -DLOCAL=248 -DREMOTE=256 -DCOUNT=16 -DSIZE=24 "
-			 "-DGROUP='*n=g->count' -O0");
-	assert_int_equal(mpi_library_probe(f, &lib), 1);
-	assert_int_equal(lib.layout.comm_rank_off, POV_OFF_NONE);
-	assert_int_equal(lib.layout.type_size_off, 24); /* data, not code */
-	assert_non_null(strstr(lib.unsure, "communicator's rank"));
-	mpi_library_release(&lib);
-	elf_file_close(f);
+	free(flags);
+	free(text);
 }
 
-TEST(mpich)
+TEST(libraries)
 {
-	static const char source[] = "const char MPII_Version_string[] = \"4.3.2\";\n"
-				     "int PMPI_Init_thread(void) { return 0; }\n";
-	static const char quiet[] =
-		"int pr(char *, const char *, ...);\n"
-		"static __attribute__((noinline)) int impl(char *s)\n"
-		"{ return pr(s, \"MPICH Version: %s\", \"4.2.7rc1\") + 1; }\n"
-		"int PMPI_Get_library_version(char *s, int *n) { return impl(s) + 2; }\n"
-		"int PMPI_Init(void) { return 0; }\n";
-	struct mpi_library lib;
-	struct elf_file *f;
-
 	fixture_need_compiler();
-	f = fixture_open("mpich.c", source, LIB_FLAGS);
-	assert_int_equal(mpi_library_probe(f, &lib), 1);
-	assert_int_equal(lib.flavour, MPI_MPICH);
-	assert_string_equal(lib.version, "4.3.2");
-	assert_int_equal(lib.layout.elem_bytes[POV_ELEM_HANDLE], 4);
-	assert_int_equal(lib.layout.elem_bytes[POV_ELEM_STATUS], 20);
-	assert_int_equal(lib.layout.flags, POV_LIB_TYPE_IN_HANDLE);
-	assert_int_equal(lib.layout.comm_rank_off, POV_OFF_NONE);
-	assert_int_equal(lib.layout.skip[0], 1);
-	assert_int_equal(lib.layout.skip[1], UINT64_MAX);
-	assert_int_equal(lib.layout.root, -3);
-	assert_int_equal(lib.layout.proc_null, -1);
-	assert_int_equal(named_find(&lib, "MPI_COMM_WORLD")->value, 0x44000000);
-	assert_int_equal(named_find(&lib, "MPI_LONG_DOUBLE")->size, 16);
-	assert_int_equal(named_find(&lib, "MPI_DOUBLE_INT")->size, 12);
-	mpi_library_release(&lib);
-	elf_file_close(f);
-
-	f = fixture_open("mpich12.c", quiet, LIB_FLAGS " -Wl,-soname,libmpi_cray.so.12");
-	assert_int_equal(mpi_library_probe(f, &lib), 1);
-	assert_int_equal(lib.flavour, MPI_MPICH);
-#if defined(__x86_64__)
-	assert_string_equal(lib.version, "4.2.7rc1");
-#endif
-	mpi_library_release(&lib);
-	elf_file_close(f);
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
+		library_check(&libraries[i]);
 }
 
-TEST(others)
+/* Handles of Open MPI are addresses; a tool that wraps MPI is no library. */
+TEST(handles)
 {
-	static const char init[] = "const char words[] = \"Intel(R) MPI Library %s\\0"
-				   "Intel(R) MPI Library 2021.9 for Linux\";\n"
-				   "int PMPI_Init(void) { return 0; }\n";
 	static const char tool[] =
 		"int PMPI_Init(void); int MPI_Init(void) { return PMPI_Init(); }\n";
 	struct mpi_library lib;
 	struct elf_file *f;
 
 	fixture_need_compiler();
-	f = fixture_open("abi.c", init, LIB_FLAGS " -Wl,-soname,libmpi_abi.so.0");
+	f = fixture_open("ompi4.c", openmpi_source,
+			 LIB_FLAGS " " OPENMPI_4 "-DGROUP='*n=g->count'");
 	assert_int_equal(mpi_library_probe(f, &lib), 1);
-	assert_int_equal(lib.flavour, MPI_ABI5);
-	assert_int_equal(lib.layout.elem_bytes[POV_ELEM_HANDLE], 8);
-	assert_int_equal(lib.layout.elem_bytes[POV_ELEM_STATUS], 32);
-	assert_int_equal(lib.layout.flags, 0);
-	assert_int_equal(named_find(&lib, "MPI_REQUEST_NULL")->value, 0x180);
-	assert_int_equal(named_find(&lib, "MPI_INT64_T")->size, 8);
-	assert_int_equal(named_find(&lib, "MPI_COMPLEX32")->size, 32);
+	assert_int_equal(named_find(&lib, "MPI_COMM_WORLD")->value,
+			 elf_file_find(f, "ompi_mpi_comm_world")->addr);
 	mpi_library_release(&lib);
 	elf_file_close(f);
-
-	f = fixture_open("unknown.c", init, LIB_FLAGS);
-	assert_int_equal(mpi_library_probe(f, &lib), 1);
-	assert_int_equal(lib.flavour, MPI_UNKNOWN);
-	assert_string_equal(mpi_flavour_name(lib.flavour), "unknown");
-	assert_string_equal(lib.version, "Intel(R) MPI Library 2021.9 for Linux");
-	assert_int_equal(lib.layout.elem_bytes[POV_ELEM_HANDLE], 0);
-	assert_int_equal(lib.layout.elem_bytes[POV_ELEM_STATUS], 0);
-	assert_true(lib.unsure[0]);
-	assert_int_equal(lib.named_cnt, 0);
-	mpi_library_release(&lib);
-	elf_file_close(f);
-
 	f = fixture_open("tool.c", tool, LIB_FLAGS);
 	assert_int_equal(mpi_library_probe(f, &lib), 0);
 	elf_file_close(f);

@@ -125,25 +125,38 @@ static bool archive_of(const char *provider, char *path, size_t bytes)
 	return false;
 }
 
-/* Whether the archive has a function of that name and about that length: other options of the compiler make a little difference. */
-static bool archive_has(const char *archive, const char *name, uint64_t bytes)
+struct archive_function {
+	char name[64];
+	unsigned long long bytes;
+};
+
+/* The functions of an archive, as nm has them. */
+static size_t archive_read(const char *archive, struct archive_function *out, size_t max)
 {
-	char command[640], symbol[256];
-	unsigned long long addr, size;
-	bool found = false;
-	char type;
+	char command[640], type;
+	size_t cnt = 0;
 	FILE *nm;
 
-	snprintf(command, sizeof(command), "nm -S '%s' 2>/dev/null | grep -v cold", archive);
+	snprintf(command, sizeof(command), "nm -S '%s' 2>/dev/null", archive);
 	nm = popen(command, "r");
 	assert_non_null(nm);
-	for (char line[512]; fgets(line, sizeof(line), nm);)
-		if (sscanf(line, "%llx %llx %c %255s", &addr, &size, &type, symbol) == 4 &&
-		    (type == 't' || type == 'T') && strstr(symbol, name) &&
-		    size * 9 <= bytes * 10 && bytes * 9 <= size * 10)
-			found = true;
+	for (char line[512]; fgets(line, sizeof(line), nm) && cnt < max;)
+		if (sscanf(line, "%*x %llx %c %63s", &out[cnt].bytes, &type, out[cnt].name) == 3 &&
+		    (type == 't' || type == 'T') && !strstr(line, "cold"))
+			cnt++;
 	pclose(nm);
-	return found;
+	return cnt;
+}
+
+/* Finds a function of about that length: other options of the compiler make a little difference. */
+static bool archive_has(const struct archive_function *f, size_t cnt, const char *name,
+			uint64_t bytes)
+{
+	for (size_t i = 0; i < cnt; i++)
+		if (strstr(f[i].name, name) && f[i].bytes * 9 <= bytes * 10 &&
+		    bytes * 9 <= f[i].bytes * 10)
+			return true;
+	return false;
 }
 
 static void functions_check(const struct elf_file *provider, const char *path,
@@ -151,13 +164,16 @@ static void functions_check(const struct elf_file *provider, const char *path,
 {
 	unsigned int of_op[VERBS_OP_CNT] = {0};
 	char archive[512];
+	static struct archive_function in_archive[4096];
 	bool named = archive_of(path, archive, sizeof(archive));
+	size_t named_cnt = named ? archive_read(archive, in_archive, 4096) : 0;
 	struct elf_symbol sym;
 
 	for (size_t i = 0; i < cnt; i++) {
 		assert_true(elf_file_function_at(provider, functions[i].addr, &sym));
 		of_op[functions[i].op]++;
-		if (named && !archive_has(archive, op_names[functions[i].op], sym.size))
+		if (named &&
+		    !archive_has(in_archive, named_cnt, op_names[functions[i].op], sym.size))
 			fail_msg("%s: a %s of 0x%llx bytes", path, op_names[functions[i].op],
 				 (unsigned long long)sym.size);
 	}

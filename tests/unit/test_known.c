@@ -1,213 +1,170 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a file that begins in the middle tells of what was before: mappings, masks, regions, calls about communicators; through fork,
- * exec and exit. And calls that are under way at a moment.
+ * A file that begins in the middle repeats what came before: mappings, masks, regions, calls about communicators; through
+ * fork, exec and exit. And calls that are under way at a moment.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "unit/test.h"
 #include "abi/config.h"
 #include "abi/event.h"
+#include "base/log.h"
 #include "collect/known.h"
 #include "collect/under_way.h"
+#include "tool/povmake/maker.h"
 
-#define TOLD_MAX 64
+static const struct pov_fn fns[2] = {[1] = {.learn = POV_LEARN_MEMBERS}};
 
-enum { PLAIN, SPLIT }; /* rows of the table */
-static const struct pov_fn fns[] = {[PLAIN] = {0}, [SPLIT] = {.learn = POV_LEARN_MEMBERS}};
+static struct known *known;
+static char *told; /* one line for each record */
+static size_t told_bytes;
+static FILE *told_out;
 
-union told {
-	struct pov_hdr hdr;
-	struct pov_image image;
-	struct pov_affinity mask;
-	struct pov_region region;
-	struct pov_call call;
-	struct pov_spin spin;
-	struct pov_more more;
-	char bytes[1024];
-};
-
-static union told told[TOLD_MAX];
-static unsigned int cnt;
-
+/* The members that matter here. */
 static void on_told(void *ctx, const struct pov_hdr *rec)
 {
+	const struct pov_image *i = (const struct pov_image *)rec;
+	const struct pov_affinity *a = (const struct pov_affinity *)rec;
+	const struct pov_region *r = (const struct pov_region *)rec;
+	const struct pov_more *m = (const struct pov_more *)rec;
+	const struct pov_call *c = (const struct pov_call *)rec;
+	const struct pov_spin *s = (const struct pov_spin *)rec;
+	unsigned long long ts = rec->ts_ns;
+
 	(void)ctx;
-	assert_true(cnt < TOLD_MAX && rec->size <= sizeof(told[0]));
-	memcpy(&told[cnt++], rec, rec->size);
+	if (rec->kind == POV_KIND_IMAGE) {
+		assert_int_equal(rec->tid, i->tgid);
+		fprintf(told_out, "image %llu %u ino %llu\n", ts, rec->tid,
+			(unsigned long long)i->ino);
+	} else if (rec->kind == POV_KIND_AFFINITY) {
+		fprintf(told_out, "mask %llu %u %llx\n", ts, rec->tid,
+			(unsigned long long)a->mask[0]);
+	} else if (rec->kind == POV_KIND_REGION) {
+		fprintf(told_out, "region %llu %u%s\n", ts, r->region,
+			rec->flags & POV_REGION_EARLIER ? " earlier" : "");
+	} else if (rec->kind == POV_KIND_MORE) {
+		fprintf(told_out, "more %u begin %llu\n", rec->tid,
+			(unsigned long long)m->begin_ns);
+	} else if (rec->kind == POV_KIND_SPIN) {
+		fprintf(told_out, "spin %llu %u dur %llu cnt %llu%s\n", ts, rec->tid,
+			(unsigned long long)s->dur_ns, (unsigned long long)s->func[0].cnt,
+			rec->flags == POV_SPIN_OPEN ? " open" : "");
+	} else {
+		assert_true(rec->kind == POV_KIND_UNSHOWN || rec->kind == POV_KIND_CALL);
+		fprintf(told_out, "%s %llu %u dur %llu ret %llu%s%s\n",
+			rec->kind == POV_KIND_CALL ? "call" : "unshown", ts, rec->tid,
+			(unsigned long long)c->dur_ns, (unsigned long long)c->ret,
+			rec->flags & POV_CALL_EARLIER ? " earlier" : "",
+			rec->flags & POV_CALL_OPEN ? " open" : "");
+	}
 }
 
-static void tell(struct known *k, uint64_t begin_ns)
+static int setup(void **state)
 {
-	cnt = 0;
-	known_tell(k, begin_ns, on_told, NULL);
+	(void)state;
+	known = known_new(fns, 2);
+	return 0;
 }
 
-static void image(struct known *k, uint64_t ts_ns, uint32_t pid, uint64_t start, uint64_t ino)
+static int teardown(void **state)
 {
-	const struct pov_image r = {
-		.hdr = {.size = sizeof(r), .kind = POV_KIND_IMAGE, .tid = pid, .ts_ns = ts_ns},
-		.tgid = pid,
-		.start = start,
-		.ino = ino};
-
-	known_record(k, &r.hdr);
+	(void)state;
+	known_free(known);
+	return 0;
 }
 
-static void mask(struct known *k, uint64_t ts_ns, uint32_t tid, uint32_t pid, uint64_t cpus)
+/* Records as povmake writes them; their tgid is their tid, unless it is given. */
+static void records_each(const char *text, void (*f)(void *ctx, const struct pov_hdr *rec),
+			 void *ctx)
 {
-	const struct pov_affinity r = {
-		.hdr = {.size = sizeof(r), .kind = POV_KIND_AFFINITY, .tid = tid, .ts_ns = ts_ns},
-		.tgid = pid,
-		.mask = {cpus}};
+	static struct maker m;
+	char *all = xstrdup(text), *save = NULL;
 
-	known_record(k, &r.hdr);
+	m.brief = true;
+	for (char *line = strtok_r(all, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		const struct text_kind *k = text_kinds;
+		size_t len = strcspn(line, " ");
+
+		while (strncmp(k->name, line, len) != 0 || k->name[len])
+			k++;
+		record_fill(&m, k, line + len);
+		f(ctx, &m.rec.hdr);
+	}
+	free(all);
 }
 
-static void region(struct known *k, uint64_t ts_ns, uint64_t sp, uint16_t which, uint8_t flags)
+static void known_take(void *ctx, const struct pov_hdr *rec)
 {
-	const struct pov_region r = {.hdr = {.size = sizeof(r),
-					     .kind = POV_KIND_REGION,
-					     .flags = flags,
-					     .tid = 10,
-					     .ts_ns = ts_ns},
-				     .tgid = 10,
-				     .sp = sp,
-				     .region = which};
-
-	known_record(k, &r.hdr);
+	known_record(ctx, rec);
 }
 
-static void task(struct known *k, uint8_t kind, uint64_t ts_ns, uint32_t tid, uint32_t pid)
+static void takes(const char *text)
 {
-	const struct pov_task r = {
-		.hdr = {.size = sizeof(r), .kind = kind, .tid = tid, .ts_ns = ts_ns}, .tgid = pid};
-
-	known_record(k, &r.hdr);
+	records_each(text, known_take, known);
 }
 
-static struct pov_call call_of(uint64_t begin_ns, uint64_t end_ns, uint32_t pid, uint16_t func,
-			       uint8_t flags)
+static void tells(uint64_t begin_ns, const char *wanted)
 {
-	return (struct pov_call){.hdr = {.size = sizeof(struct pov_call),
-					 .kind = POV_KIND_CALL,
-					 .flags = flags,
-					 .tid = pid,
-					 .ts_ns = end_ns},
-				 .dur_ns = end_ns - begin_ns,
-				 .tgid = pid,
-				 .func = func,
-				 .ret = 5};
-}
-
-static void call(struct known *k, uint64_t begin_ns, uint64_t end_ns, uint32_t pid, uint16_t func)
-{
-	const struct pov_call r = call_of(begin_ns, end_ns, pid, func, 0);
-
-	known_record(k, &r.hdr);
+	told_out = open_memstream(&told, &told_bytes);
+	known_tell(known, begin_ns, on_told, NULL);
+	fclose(told_out);
+	assert_string_equal(told, wanted);
+	free(told);
 }
 
 TEST(processes)
 {
-	const struct pov_fork fork = {
-		.hdr = {.size = sizeof(fork), .kind = POV_KIND_FORK, .tid = 10, .ts_ns = 400},
-		.child_tid = 20,
-		.child_tgid = 20,
-		.parent_tgid = 10};
-	struct known *k = known_new(fns, 2);
-	unsigned int child = 0;
-
-	image(k, 100, 10, 0x1000, 1);
-	image(k, 110, 10, 0x2000, 2);
-	image(k, 120, 10, 0x1000, 3); /* in the place of the first */
-	mask(k, 130, 11, 10, 6);
-	mask(k, 140, 11, 10, 7);
-	image(k, 900, 10, 0x9000, 9); /* not before 500 */
-	tell(k, 500);
-	assert_int_equal(cnt, 3);
-	assert_int_equal(told[0].image.ino, 2);
-	assert_int_equal(told[1].image.ino, 3);
-	assert_int_equal(told[1].hdr.ts_ns, 500);
-	assert_int_equal(told[2].mask.mask[0], 7);
-	known_record(k, &fork.hdr);
-	task(k, POV_KIND_RENAME, 450, 10, 10);
-	image(k, 460, 10, 0x4000, 4);
-	task(k, POV_KIND_EXEC, 470, 10, 10);
-	tell(k, 500);
-	assert_int_equal(cnt, 3); /* the child's two, as its parent's were, and the new program */
-	for (unsigned int i = 0; i < cnt; i++) {
-		assert_int_equal(told[i].hdr.kind, POV_KIND_IMAGE);
-		assert_int_equal(told[i].hdr.tid, told[i].image.tgid);
-		if (told[i].image.tgid == 10)
-			assert_int_equal(told[i].image.ino, 4);
-		else
-			child |= 1u << told[i].image.ino;
-	}
-	assert_int_equal(child, 1 << 2 | 1 << 3);
-	known_free(k);
+	takes("image ts=100 tid=10 start=0x1000 ino=1\n"
+	      "image ts=110 tid=10 start=0x2000 ino=2\n"
+	      "image ts=120 tid=10 start=0x1000 ino=3\n" /* replaces the first */
+	      "affinity ts=130 tid=11 tgid=10 cpus=1-2\n"
+	      "affinity ts=140 tid=11 tgid=10 cpus=0-2\n"
+	      "image ts=900 tid=10 start=0x9000 ino=9\n"); /* not before 500 */
+	tells(500, "image 500 10 ino 2\nimage 500 10 ino 3\nmask 500 11 7\n");
+	takes("fork ts=400 tid=10 child=20 tgid=20 parent_tgid=10\n"
+	      "rename ts=450 tid=10\n"
+	      "image ts=460 tid=10 start=0x4000 ino=4\n"
+	      "exec ts=470 tid=10\n");
+	/* the child has its parent's images, the parent the new program's */
+	tells(500, "image 500 20 ino 2\nimage 500 20 ino 3\nimage 500 10 ino 4\n");
 }
 
 TEST(regions)
 {
-	struct known *k = known_new(fns, 2);
-
-	region(k, 100, 0x900, 0, 0);
-	region(k, 110, 0x800, 1, 0);
-	region(k, 120, 0x700, 2, 0);
-	region(k, 130, 0x700, 2, POV_REGION_END);
-	region(k, 140, 0x700, 3, 0);
-	region(k, 150, 0x600, 4, 0);
-	region(k, 160, 0x700, 5, POV_REGION_CHAINED); /* 4 was left without returning; 3 was not */
-	region(k, 600, 0x500, 6, 0);
-	tell(k, 500);
-	assert_int_equal(cnt, 4);
-	for (unsigned int i = 0; i < cnt; i++) {
-		static const uint16_t wanted[] = {0, 1, 3, 5};
-
-		assert_int_equal(told[i].region.region, wanted[i]);
-		assert_int_equal(told[i].hdr.ts_ns, 500);
-		assert_true(told[i].hdr.flags & POV_REGION_EARLIER);
-	}
-	task(k, POV_KIND_EXIT, 700, 10, 10);
-	tell(k, 800);
-	assert_int_equal(cnt, 0);
-	known_free(k);
+	takes("region ts=100 tid=10 sp=0x900 region=0\n"
+	      "region ts=110 tid=10 sp=0x800 region=1\n"
+	      "region ts=120 tid=10 sp=0x700 region=2\n"
+	      "region ts=130 tid=10 sp=0x700 region=2 flags=end\n"
+	      "region ts=140 tid=10 sp=0x700 region=3\n"
+	      "region ts=150 tid=10 sp=0x600 region=4\n"
+	      /* 4 was left without a return; 3 was not */
+	      "region ts=160 tid=10 sp=0x700 region=5 flags=chained\n"
+	      "region ts=600 tid=10 sp=0x500 region=6\n");
+	tells(500, "region 500 0 earlier\nregion 500 1 earlier\nregion 500 3 earlier\n"
+		   "region 500 5 earlier\n");
+	takes("exit ts=700 tid=10\n");
+	tells(800, "");
 }
 
-/* In their order, however they came; only those that teach, and with what belongs to them. */
+#define PLAIN " func=0\n"
+#define SPLIT " func=1\n"
+
+/* Calls that teach something are told in their order, with their continuations, on moments past the begin. */
 TEST(calls)
 {
-	struct pov_more more = {
-		.hdr = {.size = sizeof(more), .kind = POV_KIND_MORE, .tid = 11, .ts_ns = 240},
-		.begin_ns = 210};
-	struct known *k = known_new(fns, 2);
-
-	call(k, 100, 300, 10, SPLIT);
-	call(k, 150, 160, 10, PLAIN);
-	known_record(k, &more.hdr);
-	call(k, 210, 250, 11, SPLIT);
-	more.begin_ns = 260; /* of a call that teaches nothing */
-	known_record(k, &more.hdr);
-	call(k, 260, 270, 11, PLAIN);
-	call(k, 310, 900, 11, SPLIT); /* ends later */
-	tell(k, 500);
-	assert_int_equal(cnt, 3);
+	takes("call ts=300 dur=200 tid=10 ret=5" SPLIT "call ts=160 dur=10 tid=10 ret=5" PLAIN
+	      "more ts=240 tid=11 begin=210\n"
+	      "call ts=250 dur=40 tid=11 ret=5" SPLIT
+	      "more ts=240 tid=11 begin=260\n" /* of a call that teaches nothing */
+	      "call ts=270 dur=10 tid=11 ret=5" PLAIN
+	      "call ts=900 dur=590 tid=11 ret=5" SPLIT); /* ends later */
 	/* moments: 100 210 250 300 */
-	assert_int_equal(told[0].hdr.ts_ns, 501 + 3);
-	assert_int_equal(told[0].call.dur_ns, 3);
-	assert_int_equal(told[1].hdr.kind, POV_KIND_MORE);
-	assert_int_equal(told[1].more.begin_ns, 501 + 1);
-	assert_int_equal(told[2].hdr.ts_ns, 501 + 2);
-	assert_int_equal(told[2].call.dur_ns, 1);
-	for (unsigned int i = 0; i < cnt; i += 2) {
-		assert_int_equal(told[i].hdr.kind, POV_KIND_UNSHOWN);
-		assert_true(told[i].hdr.flags & POV_CALL_EARLIER);
-	}
-	task(k, POV_KIND_EXEC, 600, 10, 10);
-	tell(k, 800);
-	assert_int_equal(cnt, 2); /* process 11's */
-	known_free(k);
+	tells(500, "unshown 504 10 dur 3 ret 5 earlier\nmore 11 begin 502\n"
+		   "unshown 503 11 dur 1 ret 5 earlier\n");
+	takes("exec ts=600 tid=10\n");
+	tells(800, "more 11 begin 801\nunshown 802 11 dur 1 ret 5 earlier\n");
 }
 
 static bool is_ten(void *ctx, uint32_t pid)
@@ -216,57 +173,56 @@ static bool is_ten(void *ctx, uint32_t pid)
 	return pid == 10;
 }
 
+static void split_call(uint64_t begin_ns, uint32_t pid)
+{
+	const struct pov_call c = {
+		.hdr = {.size = sizeof(c), .kind = POV_KIND_CALL, .tid = pid, .ts_ns = begin_ns + 1},
+		.dur_ns = 1,
+		.tgid = pid,
+		.func = 1};
+
+	known_record(known, &c.hdr);
+}
+
 TEST(bounded)
 {
-	struct known *k = known_new(fns, 2);
 	uint64_t n = (16u << 20) / sizeof(struct pov_call) + 1;
 
-	image(k, 1, 10, 0x1000, 1);
-	image(k, 1, 12, 0x1000, 1);
+	takes("image ts=1 tid=10 start=0x1000 ino=1\nimage ts=1 tid=12 start=0x1000 ino=1\n");
 	for (uint64_t i = 0; i < n; i++)
-		call(k, 10 * i, 10 * i + 1, 10, SPLIT);
-	assert_int_equal(known_forgotten(k), 0);
-	call(k, 10 * n, 10 * n + 1, 12, SPLIT);
-	assert_int_equal(known_forgotten(k), n);
-	call(k, 10 * n + 2, 10 * n + 3, 10, SPLIT);
-	known_prune(k, is_ten, NULL);
-	tell(k, UINT64_MAX - 1000);
-	assert_int_equal(cnt, 2); /* the mapping and the call of process 12 */
-	assert_int_equal(told[1].call.tgid, 12);
-	known_free(k);
+		split_call(10 * i, 10);
+	assert_int_equal(known_forgotten(known), 0);
+	split_call(10 * n, 12);
+	assert_int_equal(known_forgotten(known), n);
+	split_call(10 * n + 2, 10);
+	known_prune(known, is_ten, NULL);
+	/* the mapping and the call of process 12 */
+	tells(1000000000, "image 1000000000 12 ino 1\nunshown 1000000002 12 dur 1 ret 0 earlier\n");
 }
 
-/* Of a moment: what had returned before, what began behind it, and what lay across, once. */
+static void under_way_take(void *ctx, const struct pov_hdr *rec)
+{
+	under_way_record(ctx, rec);
+}
+
+/* What lay across a moment is told once; not what had returned before, and what began later. */
 TEST(under_way)
 {
-	const struct pov_call record[] = {
-		call_of(10, 90, 1, PLAIN, 0),	call_of(110, 120, 1, PLAIN, 0),
-		call_of(80, 130, 2, PLAIN, 0),	call_of(80, 130, 2, PLAIN, 0),
-		call_of(100, 140, 3, PLAIN, 0), call_of(60, 150, 4, PLAIN, POV_CALL_END_ONLY),
-	};
-	union told spin = {.spin = {.hdr = {.size = sizeof(spin.spin) + sizeof(*spin.spin.func),
-					    .kind = POV_KIND_SPIN,
-					    .tid = 5,
-					    .ts_ns = 160},
-				    .dur_ns = 90,
-				    .nfuncs = 1}};
 	struct under_way u;
 
-	cnt = 0;
-	spin.spin.func[0].cnt = 7;
 	under_way_init(&u, 100);
-	for (size_t i = 0; i < sizeof(record) / sizeof(*record); i++)
-		under_way_record(&u, &record[i].hdr);
-	under_way_record(&u, &spin.hdr);
+	records_each("call ts=90 dur=80 tid=1 ret=5" PLAIN "call ts=120 dur=10 tid=1 ret=5" PLAIN
+		     "call ts=130 dur=50 tid=2 ret=5" PLAIN "call ts=130 dur=50 tid=2 ret=5" PLAIN
+		     "call ts=140 dur=40 tid=3 ret=5" PLAIN
+		     "call ts=150 dur=90 tid=4 ret=5 flags=0x20" PLAIN
+		     "spin ts=160 dur=90 tid=5 funcs=0:7:0\n",
+		     under_way_take, &u);
+	told_out = open_memstream(&told, &told_bytes);
 	assert_int_equal(under_way_tell(&u, on_told, NULL), 1);
-	assert_int_equal(cnt, 2);
-	assert_int_equal(told[0].hdr.tid, 2); /* began last */
-	assert_int_equal(told[0].hdr.ts_ns, 100);
-	assert_int_equal(told[0].call.dur_ns, 20);
-	assert_int_equal(told[0].call.ret, 0);
-	assert_int_equal(told[0].hdr.flags, POV_CALL_OPEN);
-	assert_int_equal(told[1].spin.hdr.ts_ns, 100);
-	assert_int_equal(told[1].spin.dur_ns, 30);
-	assert_int_equal(told[1].spin.func[0].cnt, 7);
-	assert_int_equal(told[1].hdr.flags, POV_SPIN_OPEN);
+	fclose(told_out);
+	assert_string_equal(told, "call 100 2 dur 20 ret 0 open\n"
+				  "spin 100 5 dur 30 cnt 7 open\n");
+	free(told);
 }
+
+EACH_TEST(setup, teardown);

@@ -8,10 +8,9 @@
 #include "base/log.h"
 #include "base/option.h"
 #include "layer/func_table.h"
+#include "unit/layer_fixture.h"
 
 #define ROWS_MAX 2048
-
-extern const struct layer layer_mpi, layer_ucp;
 
 static bool selected[ROWS_MAX];
 static const char *layers_wanted;
@@ -178,4 +177,40 @@ TEST(json)
 	assert_string_equal(json_string_value(json_object_get(row, "sig")),
 			    "buf count dtype dest tag comm");
 	json_decref(table);
+}
+
+/* A merged poll names the handle that it waits for. */
+TEST_WITH(spin_arg, fixture_setup_openmpi, fixture_teardown)
+{
+	static const struct {
+		const char *func, *name;
+	} rows[] = {
+		{"MPI_Test", "req_address"},	   {"MPI_Testall", "reqs_address"},
+		{"MPI_Request_get_status", "req"}, {"MPI_Iprobe", "comm"},
+		{"MPI_Win_test", "win"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		for (size_t k = 0; k < fx.cnt; k++)
+			if (!strcmp(fx.funcs[k].name, rows[i].func))
+				assert_string_equal(layer_mpi.spin_arg_name(&fx.funcs[k]),
+						    rows[i].name);
+}
+
+TEST(bad_rows)
+{
+	static const char *const rows[] = {
+		"{}", "{\"name\":\"MPI_X\",\"group\":\"p2p\",\"attrs\":\"NONE\"}",
+		"{\"name\":\"MPI_X\",\"group\":\"p2p\",\"attrs\":\"NONE\",\"sig\":\"<\"}",
+		"{\"name\":1,\"group\":\"p2p\",\"attrs\":\"NONE\",\"sig\":\"\"}"};
+	struct func_info f = {0};
+
+	log_set_level(LOG_QUIET);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		json_t *row = json_loads(rows[i], 0, NULL);
+
+		assert_true(layer_mpi.func_parse(row, &f) < 0);
+		json_decref(row);
+	}
+	log_set_level(LOG_WARN);
 }

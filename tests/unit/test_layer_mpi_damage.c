@@ -26,34 +26,32 @@ static uint64_t rnd(void)
 /* Mostly numbers that mean something to the decoder. */
 static uint64_t rnd_word(void)
 {
-	static const uint64_t words[] = {
-		0,
-		1,
-		2,
-		3,
-		4,
-		7,
-		64,
-		1000,
-		0x44000000,
-		0x4c000405,
-		0x4c00080b,
-		0x8c000010,
-		0x98000001,
-		0x2c000000,
-		0x84000002,
-		UINT64_MAX,
-		INT64_MAX,
-		UINT32_MAX,
-		INT32_MAX,
-		(uint32_t)-2,
-		(uint32_t)-3,
-		(uint32_t)-32766,
-		OMPI_BIAS + 0x1000,
-		OMPI_BIAS + 0x2000,
-		OMPI_BIAS + 0x1300,
-		0x404040,
-	};
+	static const uint64_t words[] = {0,
+					 1,
+					 2,
+					 3,
+					 4,
+					 7,
+					 64,
+					 1000,
+					 0x44000000,
+					 0x4c000405,
+					 0x4c00080b,
+					 0x8c000010,
+					 0x98000001,
+					 0x2c000000,
+					 0x84000002,
+					 UINT64_MAX,
+					 INT64_MAX,
+					 UINT32_MAX,
+					 INT32_MAX,
+					 (uint32_t)-2,
+					 (uint32_t)-3,
+					 (uint32_t)-32766,
+					 OMPI_BIAS + 0x1000,
+					 OMPI_BIAS + 0x2000,
+					 OMPI_BIAS + 0x1300,
+					 0x404040};
 	uint64_t r = rnd();
 
 	return r % 8 ? words[(r >> 8) % (sizeof(words) / sizeof(words[0]))] : rnd();
@@ -126,17 +124,15 @@ static void ranks_add(struct fixture *f)
 /* Functions that make communicators, groups and windows, more often than others. */
 static uint32_t func_random(const struct fixture *f)
 {
-	static const char *const names[] = {
-		"MPI_Comm_split",	  "MPI_Comm_dup",
-		"MPI_Comm_create",	  "MPI_Comm_create_group",
-		"MPI_Cart_create",	  "MPI_Cart_sub",
-		"MPI_Comm_group",	  "MPI_Group_incl",
-		"MPI_Group_range_excl",	  "MPI_Group_union",
-		"MPI_Group_difference",	  "MPI_Intercomm_create",
-		"MPI_Intercomm_merge",	  "MPI_Comm_free",
-		"MPI_Win_create_dynamic", "MPI_Mprobe",
-		"MPI_Comm_rank",	  "MPI_Comm_split_type",
-	};
+	static const char *const names[] = {"MPI_Comm_split",	      "MPI_Comm_dup",
+					    "MPI_Comm_create",	      "MPI_Comm_create_group",
+					    "MPI_Cart_create",	      "MPI_Cart_sub",
+					    "MPI_Comm_group",	      "MPI_Group_incl",
+					    "MPI_Group_range_excl",   "MPI_Group_union",
+					    "MPI_Group_difference",   "MPI_Intercomm_create",
+					    "MPI_Intercomm_merge",    "MPI_Comm_free",
+					    "MPI_Win_create_dynamic", "MPI_Mprobe",
+					    "MPI_Comm_rank",	      "MPI_Comm_split_type"};
 	uint64_t r = rnd();
 
 	return r % 2 ? (uint32_t)func_table_find(
@@ -245,38 +241,5 @@ TEST(more)
 		layer_mpi.decoder_more(fx.d, m);
 	}
 	round_one(&fx);
-	fixture_release(&fx);
-}
-
-TEST(meta)
-{
-	static const char *const metas[] = {
-		"{}",
-		"[]",
-		"{\"type\":7}",
-		"{\"type\":\"library\"}",
-		"{\"type\":\"library\",\"id\":-1}",
-		"{\"type\":\"library\",\"id\":99999999}",
-		"{\"type\":\"library\",\"id\":3,\"flavour\":7,\"layout\":[],\"named\":7}",
-		"{\"type\":\"library\",\"id\":3,\"flavour\":\"mpich\",\"layout\":{\"handle_bytes\":"
-		"1000,\"status_bytes\":-1},\"named\":[7,[],[\"MPI_INT\"],[\"MPI_INT\",\"zz\",1],"
-		"[\"MPI_INT\",\"0x4c000405\",-5],[\"MPI_INT\",\"0x4c000405\",\"x\"]]}",
-		"{\"type\":\"process\"}",
-		"{\"type\":\"process\",\"pid\":-1}",
-		"{\"type\":\"process\",\"pid\":100,\"ts_ns\":[],\"libs\":[7,{}],\"copied\":[1,[2]]}",
-		"{\"type\":\"process\",\"pid\":100,\"ts_ns\":1,\"libs\":{\"id\":3},\"rank\":\"x\"}",
-		"{\"type\":\"process\",\"pid\":100,\"ts_ns\":-1,\"libs\":[{\"id\":3,\"bias\":-1}]}",
-	};
-
-	fixture_init(&fx, NULL, NULL);
-	for (size_t round = 0; round < 3; round++) {
-		for (size_t i = 0; i < sizeof(metas) / sizeof(metas[0]); i++) {
-			json_t *m = json_loads(metas[i], 0, NULL);
-
-			layer_mpi.decoder_meta(fx.d, m);
-			json_decref(m);
-			round_one(&fx);
-		}
-	}
 	fixture_release(&fx);
 }

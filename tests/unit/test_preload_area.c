@@ -206,7 +206,7 @@ TEST(nonsense)
 	REFUSED(call_of, hdr.kind, POV_KIND_EXIT);
 	REFUSED(call_of, hdr.kind, 0);
 	REFUSED(call_of, hdr.ts_ns, 1);
-	REFUSED(call_of, hdr.ts_ns, kernel_now_ns() + 1000000000);
+	REFUSED(call_of, hdr.ts_ns, kernel_now_ns() + 3600000000000);
 	REFUSED(call_of, dur_ns, UINT64_MAX);
 	REFUSED(call_of, func, FIRST - 1);
 	REFUSED(call_of, func, FIRST + ROWS);

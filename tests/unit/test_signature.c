@@ -284,33 +284,18 @@ TEST(moved_ways)
 
 TEST(polls)
 {
-	static const char *const polls[] = {
-		"MPI_Improbe",
-		"MPI_Iprobe",
-		"MPI_Request_get_status",
-		"MPI_Request_get_status_all",
-		"MPI_Request_get_status_any",
-		"MPI_Request_get_status_some",
-		"MPI_Test",
-		"MPI_Testall",
-		"MPI_Testany",
-		"MPI_Testsome",
-		"MPI_Parrived",
-		"MPI_Win_test",
-	};
+	static const char polls[] =
+		" MPI_Improbe MPI_Iprobe MPI_Request_get_status MPI_Request_get_status_all "
+		"MPI_Request_get_status_any MPI_Request_get_status_some MPI_Test MPI_Testall "
+		"MPI_Testany MPI_Testsome MPI_Parrived MPI_Win_test ";
 	struct func_attrs attrs;
-	struct signature sig;
-	size_t cnt = 0;
+	char word[64];
 
-	for (size_t i = 0; i < CNT(polls); i++) {
-		row_load(polls[i], &sig, &attrs);
-		assert_true(attrs.flags & FUNC_POLL);
-	}
 	for (size_t i = 0; i < layer_mpi.row_cnt; i++) {
+		snprintf(word, sizeof(word), " %s ", layer_mpi.rows[i].name);
 		func_attrs_parse(layer_mpi.rows[i].attrs, layer_mpi.words, &attrs);
-		cnt += !!(attrs.flags & FUNC_POLL);
+		assert_int_equal(!!(attrs.flags & FUNC_POLL), !!strstr(polls, word));
 	}
-	assert_int_equal(cnt, CNT(polls));
 }
 
 TEST(parsed)
@@ -341,36 +326,17 @@ TEST(parsed)
 
 TEST(refused)
 {
-	static const char *const bad[] = {
-		">",
-		"<>",
-		"count:",
-		"count:long",
-		"<req[",
-		"<req[count",
-		"<req[count]x",
-		"count[n] n",
-		"<req[count]",
-		">req[>flag] flag",
-		"<req[flag] >flag",
-		"+scount",
-		"+scount[comm]",
-		"comm +rcount[root]",
-		"count count",
-		"bu-f",
-		"<count:block@256",
-		"<count:block+8x",
-		"<count:int+4",
-		"<req[return]",
-		"a b c d e f g h i j k l m n o p q",
-	};
+	char bad[] = ">|<>|count:|count:long|<req[|<req[count|<req[count]x|count[n] n|"
+		     "<req[count]|>req[>flag] flag|<req[flag] >flag|+scount|+scount[comm]|"
+		     "comm +rcount[root]|count count|bu-f|<count:block@256|<count:block+8x|"
+		     "<count:int+4|<req[return]|a b c d e f g h i j k l m n o p q";
 	char longer[SIG_TEXT_MAX + 8];
 	struct signature sig;
 	const char *why;
 
-	for (size_t i = 0; i < CNT(bad); i++) {
-		if (signature_parse(bad[i], layer_mpi.roles, &sig, &why) != -EINVAL)
-			fail_msg("'%s' was taken", bad[i]);
+	for (char *one = strtok(bad, "|"); one; one = strtok(NULL, "|")) {
+		if (signature_parse(one, layer_mpi.roles, &sig, &why) != -EINVAL)
+			fail_msg("'%s' was taken", one);
 		assert_non_null(why);
 	}
 	memset(longer, 'a', sizeof(longer) - 1);

@@ -71,6 +71,22 @@ static void pad8(struct maker *m)
 	append(m, zero, -m->size & 7);
 }
 
+/* Appends 'TEXT': its bytes, and zeros up to the size in TEXT'SIZE. Returns their number. */
+static uint32_t append_text(struct maker *m, const char **p)
+{
+	uint32_t len = (uint32_t)strcspn(*p, "'"), size;
+	const char *text = *p;
+
+	*p += len;
+	expect(m, p, '\'');
+	size = isdigit((unsigned char)**p) ? (uint32_t)number(m, p) : len;
+	for (uint32_t i = 0; i < size; i++)
+		append(m, i < len ? text + i : "", 1);
+	if (**p)
+		expect(m, p, ',');
+	return size;
+}
+
 /* Appends DATA to the record; returns the number of elements. */
 static uint32_t append_data(struct maker *m, const char *s)
 {
@@ -81,6 +97,10 @@ static uint32_t append_data(struct maker *m, const char *s)
 		char hex[3] = {0};
 		uint64_t v;
 
+		if (skip(&s, '\'')) {
+			cnt += append_text(m, &s);
+			continue;
+		}
 		if (bytes == 1) {
 			memcpy(hex, s, strnlen(s, 2));
 			v = strtoul(hex, NULL, 16);

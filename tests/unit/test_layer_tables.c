@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The layers against what is installed: their tables have the functions that the libraries export or declare,
+ * the headers lay members out as the decoders assume, and functions without a name are found.
+ */
+#include <ctype.h>
+#include <fnmatch.h>
+#include <glob.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit/test.h"
+#include "base/json_get.h"
+#include "base/log.h"
+#include "collect/kernel_functions.h"
+#include "elf/elf_file.h"
+#include "elf/fabric_ops.h"
+#include "elf/uct_ops.h"
+#include "layer/func_table.h"
+#include "layer/uct_address.h"
+#include "unit/layer_fixture.h"
+
+#define LIBRARIES "/usr/lib/x86_64-linux-gnu/"
+#define AT(type, member, offset) _Static_assert(offsetof(struct type, member) == (offset), #member)
+#define SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
+
+#if __has_include(<infiniband/verbs.h>)
+#include <infiniband/verbs.h>
+
+/* bpf/work.bpf.c, bpf/verbs.def and user/layer/verbs_conn.c rely on these. */
+AT(ibv_send_wr, wr_id, 0);
+AT(ibv_send_wr, next, 8);
+AT(ibv_send_wr, sg_list, 16);
+AT(ibv_send_wr, num_sge, 24);
+AT(ibv_send_wr, opcode, 28);
+AT(ibv_send_wr, send_flags, 32);
+AT(ibv_send_wr, wr.ud.ah, 40);
+AT(ibv_send_wr, wr.ud.remote_qpn, 48);
+AT(ibv_recv_wr, wr_id, 0);
+AT(ibv_recv_wr, next, 8);
+AT(ibv_recv_wr, sg_list, 16);
+AT(ibv_recv_wr, num_sge, 24);
+SIZE(ibv_recv_wr, 32);
+AT(ibv_sge, length, 8);
+SIZE(ibv_sge, 16);
+AT(ibv_qp, context, 0);
+AT(ibv_qp, send_cq, 24);
+AT(ibv_qp, recv_cq, 32);
+AT(ibv_qp, handle, 48);
+AT(ibv_qp, qp_num, 52);
+AT(ibv_qp, qp_type, 60);
+AT(ibv_qp_ex, wr_id, 168);
+AT(ibv_qp_ex, wr_flags, 176);
+AT(ibv_cq_ex, status, 132);
+AT(ibv_cq_ex, wr_id, 136);
+AT(ibv_data_buf, length, 8);
+SIZE(ibv_data_buf, 16);
+AT(ibv_pd, context, 0);
+AT(ibv_device, name, 24);
+AT(ibv_qp_init_attr, qp_type, 52);
+AT(ibv_qp_attr, qp_state, 0);
+AT(ibv_qp_attr, dest_qp_num, 28);
+AT(ibv_qp_attr, ah_attr, 56);
+AT(ibv_qp_attr, port_num, 129);
+AT(ibv_ah_attr, grh.dgid, 0);
+AT(ibv_ah_attr, grh.sgid_index, 20);
+AT(ibv_ah_attr, dlid, 24);
+AT(ibv_ah_attr, is_global, 29);
+AT(ibv_ah_attr, port_num, 30);
+SIZE(ibv_ah_attr, 32);
+AT(ibv_wc, wr_id, 0);
+AT(ibv_wc, status, 8);
+AT(ibv_wc, opcode, 12);
+AT(ibv_wc, byte_len, 20);
+AT(ibv_wc, qp_num, 28);
+SIZE(ibv_wc, 48);
+_Static_assert(IBV_QP_STATE == 1 && IBV_QP_PORT == 1 << 5 && IBV_QP_AV == 1 << 7 &&
+		       IBV_QP_DEST_QPN == 1 << 20,
+	       "masks");
+_Static_assert(IBV_WR_RDMA_READ == 4 && IBV_WR_TSO == 10 && IBV_QPT_UD == 4 && IBV_WC_RECV == 128 &&
+		       IBV_WC_TM_RNDV_INCOMPLETE == 23,
+	       "numbers");
+#endif
+
+#if __has_include(<rdma/fi_tagged.h>)
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
+
+AT(fid_ep, msg, 40);
+AT(fid_ep, rma, 48);
+AT(fid_ep, tagged, 56);
+SIZE(fi_ops_msg, 80);
+SIZE(fi_ops_rma, 80);
+SIZE(fi_ops_tagged, 80);
+AT(fi_ops_msg, send, 32);
+AT(fi_ops_msg, injectdata, 72);
+AT(fi_ops_rma, writemsg, 48);
+AT(fi_ops_rma, inject, 56);
+AT(fi_ops_tagged, recvmsg, 24);
+AT(fi_ops_tagged, senddata, 64);
+AT(fid_ep, cm, 32);
+AT(fi_ops_cm, getname, 16);
+AT(fi_ops_cm, connect, 32);
+AT(fid, ops, 16);
+AT(fi_ops, bind, 16);
+AT(fid_domain, ops, 24);
+AT(fid_cq, ops, 24);
+AT(fid_av, ops, 24);
+AT(fi_ops_domain, endpoint, 24);
+AT(fi_ops_cq, sreadfrom, 40);
+AT(fi_ops_av, insert, 8);
+AT(fi_cq_attr, format, 16);
+AT(fi_info, ep_attr, 88);
+AT(fi_ep_attr, protocol, 4);
+SIZE(fi_cq_entry, 8);
+SIZE(fi_cq_msg_entry, 24);
+SIZE(fi_cq_data_entry, 40);
+SIZE(fi_cq_tagged_entry, 48);
+AT(fi_cq_err_entry, err, 56);
+SIZE(fi_msg, 48);
+AT(fi_msg, context, 32);
+SIZE(fi_msg_tagged, 64);
+AT(fi_msg_tagged, context, 48);
+SIZE(fi_msg_rma, 64);
+AT(fi_msg_rma, context, 48);
+AT(fi_msg_rma, addr, 24);
+_Static_assert(FI_CQ_FORMAT_TAGGED == 4 && FI_PROTO_SOCK_TCP == 6 && FI_PROTO_RXM == 11 &&
+		       FI_PROTO_SHM == 16 && FI_PROTO_EFA == 20 && FI_PROTO_CXI == 24,
+	       "numbers");
+#endif
+
+/* Opens an installed library, or skips the test aloud. */
+static struct elf_file *library_open(const char *path)
+{
+	struct elf_file *lib;
+
+	if (elf_file_open(path, &lib)) {
+		print_message("SKIP: no %s\n", path);
+		skip();
+	}
+	return lib;
+}
+
+/* ---- MPI ---- */
+
+/* Exported code that is no function of the interface: predefined callbacks, and what Fortran calls. */
+static const char *const others[] = {"MPI_DUP_FN",
+				     "MPI_COMM_DUP_FN",
+				     "MPI_COMM_NULL_COPY_FN",
+				     "MPI_COMM_NULL_DELETE_FN",
+				     "MPI_CONVERSION_FN_NULL",
+				     "MPI_NULL_COPY_FN",
+				     "MPI_NULL_DELETE_FN",
+				     "MPI_TYPE_DUP_FN",
+				     "MPI_TYPE_NULL_COPY_FN",
+				     "MPI_TYPE_NULL_DELETE_FN",
+				     "MPI_WIN_DUP_FN",
+				     "MPI_WIN_NULL_COPY_FN",
+				     "MPI_WIN_NULL_DELETE_FN",
+				     "MPI_AINT_ADD_F90",
+				     "MPI_AINT_DIFF_F90",
+				     "MPI_WTICK_F90",
+				     "MPI_WTIME_F90"};
+
+static const char *const patterns[] = {
+	"/usr/lib/*/libmpi.so.*",	    "/usr/lib/*/libmpich.so.*",
+	"/usr/lib/*/libmpi_abi.so.*",	    "/usr/lib64/openmpi/lib/libmpi.so.*",
+	"/usr/lib64/mpich/lib/libmpi.so.*", "/usr/local/lib/libmpi.so.*",
+	"/opt/*/lib/libmpi.so.*",	    "/opt/*/lib/libmpich.so.*"};
+
+static bool is_other(const char *name)
+{
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (!strcmp(others[i], name))
+			return true;
+	return false;
+}
+
+static bool is_mpi(const char *name)
+{
+	return !strncmp(name, "MPI_", 4) || !strncmp(name, "MPIX_", 5);
+}
+
+static size_t missing_cnt(const char *path, size_t *functions)
+{
+	const struct elf_symbol *syms;
+	struct elf_file *f;
+	size_t n, missing = 0;
+
+	if (elf_file_open(path, &f)) {
+		print_message("cannot read %s\n", path);
+		return 1;
+	}
+	n = elf_file_symbols(f, &syms);
+	for (size_t i = 0; i < n; i++) {
+		if (!syms[i].is_func || !is_mpi(syms[i].name) || is_other(syms[i].name))
+			continue;
+		++*functions;
+		if (func_table_find(syms[i].name) >= 0)
+			continue;
+		print_message("%s exports %s, which bpf/mpi.def lacks\n", path, syms[i].name);
+		missing++;
+	}
+	elf_file_close(f);
+	return missing;
+}
+
+/* More libraries: POV_TEST_MPI_LIBS=path:path. */
+static void libs_find(glob_t *libs)
+{
+	char *more = getenv("POV_TEST_MPI_LIBS"), *list = xstrdup(more ? more : ""), *save = NULL;
+
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
+		glob(patterns[i], i ? GLOB_APPEND : 0, NULL, libs);
+	for (char *p = strtok_r(list, ":", &save); p; p = strtok_r(NULL, ":", &save))
+		glob(p, GLOB_APPEND | GLOB_NOCHECK, NULL, libs);
+	free(list);
+}
+
+TEST(mpi)
+{
+	size_t missing = 0;
+	glob_t libs;
+
+	libs_find(&libs);
+	if (!libs.gl_pathc) {
+		puts("SKIP: no MPI library on this machine to compare bpf/mpi.def with");
+		skip();
+	}
+	for (size_t i = 0; i < libs.gl_pathc; i++) {
+		size_t functions = 0;
+
+		missing += missing_cnt(libs.gl_pathv[i], &functions);
+		assert_true(functions > 300);
+	}
+	globfree(&libs);
+	assert_int_equal(missing, 0);
+}
+
+/* The kernel half lists its programs without privileges. */
+TEST(os)
+{
+	json_t *list = kernel_functions_list();
+
+	assert_int_equal(json_array_size(list), layer_os.row_cnt);
+	for (size_t i = 0; i < layer_os.row_cnt; i++)
+		assert_string_equal(json_get_text(json_array_get(list, i), "name"),
+				    layer_os.rows[i].name);
+	json_decref(list);
+}
+
+TEST(ob1)
+{
+	struct elf_file *lib = library_open(LIBRARIES "openmpi/lib/openmpi3/mca_pml_ob1.so");
+
+	for (size_t i = 0; i < layer_ob1.row_cnt; i++)
+		if (!elf_file_exports(lib, layer_ob1.rows[i].name))
+			fail_msg("%s is not in it", layer_ob1.rows[i].name);
+	elf_file_close(lib);
+}
+
+#define FOUND_MAX 1024
+
+TEST(ofi)
+{
+	static struct fabric_function found[FOUND_MAX];
+	struct elf_file *lib = library_open(LIBRARIES "libfabric.so.1");
+	size_t cnt = fabric_ops_find(lib, found, FOUND_MAX), seen;
+
+	for (size_t i = 0; i < cnt; i++) {
+		assert_true(func_table_find(found[i].name) >= 0);
+		for (size_t k = 0; k < i; k++)
+			assert_true(found[k].addr != found[i].addr);
+	}
+	for (size_t row = 0; row < layer_ofi.row_cnt; row++) {
+		seen = 0;
+		for (size_t i = 0; i < cnt; i++)
+			seen += !strcmp(found[i].name, layer_ofi.rows[row].name);
+		if (seen < 5)
+			fail_msg("%s: %zu found", layer_ofi.rows[row].name, seen);
+	}
+	assert_int_equal(fabric_ops_find(lib, found, 3), 3);
+	elf_file_close(lib);
+}
+
+/* ---- UCP ---- */
+
+static size_t declared_missing(const char *header, const struct elf_file *lib, size_t *functions)
+{
+	FILE *in = fopen(header, "re");
+	size_t missing = 0, len, cap = 0;
+	char *line = NULL, *at;
+
+	if (!in)
+		return 0;
+	while (getline(&line, &cap, in) > 0) {
+		for (at = line; (at = strstr(at, "ucp_")); at += len) {
+			for (len = 0; isalnum((unsigned char)at[len]) || at[len] == '_';)
+				len++;
+			if (at[len] != '(' ||
+			    (at > line && (isalnum((unsigned char)at[-1]) || at[-1] == '_')))
+				continue;
+			at[len] = '\0';
+			if (elf_file_exports(lib, at)) {
+				++*functions;
+				if (func_table_find(at) < 0) {
+					print_message("%s declares %s, which bpf/ucp.def lacks\n",
+						      header, at);
+					missing++;
+				}
+			}
+			len++;
+		}
+	}
+	free(line);
+	fclose(in);
+	return missing;
+}
+
+TEST(ucp)
+{
+	struct elf_file *lib = library_open(LIBRARIES "libucp.so.0");
+	size_t functions = 0, missing;
+
+	missing = declared_missing("/usr/include/ucp/api/ucp.h", lib, &functions) +
+		  declared_missing("/usr/include/ucp/api/ucp_compat.h", lib, &functions);
+	elf_file_close(lib);
+	if (!functions) {
+		print_message("SKIP: no headers of UCX\n");
+		skip();
+	}
+	assert_true(functions > 80);
+	assert_int_equal(missing, 0);
+}
+
+/* ---- UCT ---- */
+
+#define LIBUCT LIBRARIES "libuct.so.0"
+#define MODULE LIBRARIES "ucx/libuct_ib.so.0"
+#define MLX5_MODULE LIBRARIES "ucx/libuct_ib_mlx5.so.0" /* part of the other one before UCX 1.17 */
+
+/* What rc_mlx5 shares is called uct_rc_mlx5_base_ep_… since UCX 1.17. */
+static const char *row_name(const char *symbol)
+{
+	static const char base[] = "uct_rc_mlx5_base_ep_";
+	static char name[128];
+
+	if (strncmp(symbol, base, sizeof(base) - 1))
+		return symbol;
+	snprintf(name, sizeof(name), "uct_rc_mlx5_ep_%s", symbol + sizeof(base) - 1);
+	return name;
+}
+
+/* Checks that the table has what the library exports of these operations; returns their number. */
+static size_t exports_check(const char *path)
+{
+	static const char *const operations[] = {"uct_*_ep_am_short",	"uct_*_ep_am_short_iov",
+						 "uct_*_ep_am_bcopy",	"uct_*_ep_am_zcopy",
+						 "uct_*_ep_put_[sbz]*", "uct_*_ep_get_[sbz]*copy",
+						 "uct_*_ep_atomic*",	"uct_*_ep_tag_eager_*"};
+	const struct elf_symbol *sym;
+	struct elf_file *lib;
+	size_t cnt, found = 0;
+
+	if (elf_file_open(path, &lib))
+		return 0;
+	cnt = elf_file_symbols(lib, &sym);
+	for (size_t i = 0; i < cnt; i++) {
+		for (size_t o = 0; o < sizeof(operations) / sizeof(operations[0]); o++) {
+			/* handlers and what does for several is not of the interface */
+			if (!sym[i].is_func || fnmatch(operations[o], sym[i].name, 0) ||
+			    strstr(sym[i].name, "handler") || !strncmp(sym[i].name, "uct_base_", 9))
+				continue;
+			if (func_table_find(row_name(sym[i].name)) < 0)
+				fail_msg("bpf/uct.def lacks %s", sym[i].name);
+			found++;
+		}
+	}
+	elf_file_close(lib);
+	return found;
+}
+
+TEST(uct_exported)
+{
+	if (!exports_check(LIBUCT) || !exports_check(MODULE)) {
+		print_message("SKIP: no " LIBUCT " or " MODULE "\n");
+		skip();
+	}
+	assert_true(exports_check(LIBUCT) > 20);
+	assert_true(exports_check(MODULE) + exports_check(MLX5_MODULE) > 40);
+}
+
+/*
+ * How far behind the first function of a transport's source file, which has a name, this address lies; before it, or where there is no such
+ * file, it is very far. What is compiled from a file stays together.
+ */
+static uint64_t distance(const struct elf_file *lib, const char *transport, uint64_t addr)
+{
+	const struct elf_symbol *sym;
+	char name[64];
+
+	snprintf(name, sizeof(name), "uct_%s_ep_t_delete", transport);
+	sym = elf_file_find(lib, name);
+	return sym ? addr - sym->addr : UINT64_MAX;
+}
+
+/* The module that has a transport, or NULL. */
+static struct elf_file *module_open(const char *transport)
+{
+	static const char *const modules[] = {MODULE, MLX5_MODULE};
+	struct elf_file *lib;
+
+	for (size_t i = 0; i < 2; i++) {
+		if (elf_file_open(modules[i], &lib))
+			continue;
+		if (uct_ops_has(lib, transport))
+			return lib;
+		elf_file_close(lib);
+	}
+	return NULL;
+}
+
+/* Functions without a name are found for the transport that has them, each another one, and no others. */
+TEST(uct_unnamed)
+{
+	static const char *const transports[] = {"ud_verbs", "ud_mlx5"};
+	static const char *const operations[] = {"put_short", "am_short", "am_short_iov",
+						 "am_bcopy", "am_zcopy"};
+	struct elf_symbol sym;
+	struct elf_file *lib;
+	uint64_t addr[5];
+
+	for (int t = 0; t < 2; t++) {
+		lib = module_open(transports[t]);
+		if (!lib) {
+			print_message("SKIP: no " MODULE "\n");
+			skip();
+		}
+		for (int o = 0; o < 5; o++) {
+			assert_true(uct_ops_find(lib, transports[t], operations[o], &sym));
+			for (int i = 0; i < o; i++)
+				assert_int_not_equal(addr[i], sym.addr);
+			assert_true(distance(lib, transports[t], sym.addr) <
+				    distance(lib, transports[!t], sym.addr));
+			addr[o] = sym.addr;
+		}
+		assert_false(uct_ops_find(lib, transports[t], "get_zcopy", &sym));
+		assert_false(uct_ops_find(lib, "ud_none", "am_bcopy", &sym));
+		assert_false(uct_ops_find(lib, "rc_verbs", "am_bcopy", &sym)); /* it has a name */
+		elf_file_close(lib);
+	}
+}
+
+static void end_is(const char *transport, const uint8_t device[24], const uint8_t address[16],
+		   uint32_t host, const char *end, const char *dest)
+{
+	struct uct_end e;
+
+	uct_end_make(transport, device, address, host, &e);
+	assert_string_equal(e.end, end);
+	assert_string_equal(e.dest, dest);
+}
+
+TEST(uct_addresses)
+{
+	static const uint8_t here[24] = {0xff, [7] = 0x7f, 0xff},
+			     within[24] = {0xff, [7] = 0x80, 3, 1}, number[16] = {1, 2},
+			     pid[16] = {0x39, 0x30}, pid_within[16] = {7, 0, 0, 0x80, 5, 1},
+			     tcp4[24] = {0, 2, 10, 0, 0, 2}, tcp4_default[24] = {2, 2, 10, 0, 0, 2},
+			     tcp6[24] = {0, 10, 0xfe, 0x80, [17] = 1},
+			     loopback[24] = {1, 2, 0xff, 0xff, 0xff},
+			     loopback_within[24] = {1, 2, [9] = 0x80, 3, 1},
+			     loopback6[24] = {1, 10, 0xff, 0xff, 0xff}, old_tcp[24] = {10, 0, 0, 2},
+			     port[16] = {0x12, 0x67, 0xff, 0xff}, qp[16] = {0x51, 2, 1, 0xff},
+			     flags_qp[16] = {1, 0x51, 2, 1},
+			     roce[24] = {0x28, [11] = 0xff, 0xff, 10, 0, 2, 15};
+
+	end_is("posix", here, number, 0, "posix 0x201", "");
+	end_is("posix", here, number, 2, "posix 0x201 on host 2", "");
+	end_is("posix", within, number, 0, "posix 0x201 in namespace 259", "");
+	end_is("posix", here, NULL, 0, "", "");
+	end_is("posix", NULL, number, 0, "", "");
+	end_is("self", NULL, number, 0, "self 0x201", "");
+	end_is("cma", NULL, pid, 0, "pid 12345", "pid 12345");
+	end_is("cma", NULL, pid, 1, "pid 12345 on host 1", "pid 12345 on host 1");
+	end_is("cma", NULL, pid_within, 0, "pid 7 in namespace 261", "pid 7 in namespace 261");
+	end_is("tcp", tcp4, port, 1, "10.0.0.2:4711", "10.0.0.2");
+	end_is("tcp", tcp4_default, port, 0, "10.0.0.2:4711", "10.0.0.2");
+	end_is("tcp", tcp6, port, 0, "[fe80::1]:4711", "fe80::1");
+	end_is("tcp", loopback, port, 0, "127.0.0.1:4711", "127.0.0.1");
+	end_is("tcp", loopback6, port, 3, "[::1]:4711 on host 3", "::1 on host 3");
+	end_is("tcp", loopback_within, port, 0, "127.0.0.1:4711 in namespace 259", "127.0.0.1");
+	end_is("tcp", old_tcp, port, 0, "", "");
+	end_is("tcp", NULL, port, 0, "", "");
+	end_is("ud_mlx5", roce, qp, 1, "10.0.2.15 qp 66129", "10.0.2.15");
+	end_is("rc_verbs", roce, flags_qp, 0, "10.0.2.15 qp 66129", "10.0.2.15");
+	end_is("ud_mlx5", NULL, qp, 0, "", "");
+	end_is("knem", tcp4, number, 0, "", "");
+}
