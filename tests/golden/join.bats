@@ -8,6 +8,7 @@ load lib
 
 setup() {
 	begin
+	need jq
 	export LC_ALL=C
 	need python3
 	"$make" "$data/report_run.txt" all.pov
