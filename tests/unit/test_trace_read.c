@@ -474,7 +474,6 @@ TEST(overlap)
 	} rec = {.hdr = {.size = 4096, .kind = 200}};
 	uint64_t random = 1;
 
-	log_set_level(LOG_QUIET);
 	for (size_t k = 0; k < 2; k++) {
 		const char *path = temp_path("overlap.pov");
 		const struct pov_hdr *got;
@@ -498,7 +497,6 @@ TEST(overlap)
 		trace_merge_close(m);
 		trace_close(t);
 	}
-	log_set_level(LOG_INFO);
 }
 
 /* The file is cut while it is being read: an error told, not a signal. */
