@@ -51,8 +51,7 @@ job() {
 			echo "switch ts=${end}100 cpu=$i prev=$((200 + i)) next=0 state=128"
 		done
 		echo "end ts=$((end + 1000))000 reason=test"
-	} >"$1.txt"
-	"$make" "$1.txt" "$1"
+	} | trace "${1%.pov}"
 }
 
 diff_of() { "$POVTRACE" diff "$@"; }
@@ -133,20 +132,17 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 
 @test "diff: JSON has what the report has of each run" {
 	diff_of --json before.pov after.pov >got
-	"$POVTRACE" report --json before.pov >before.json
-	"$POVTRACE" report --json after.pov >after.json
+	local rank='{wall_ns, thread_ns, running_ns, runnable_ns, blocked_ns, mpi_ns, polling_ns}'
+	local main='{window_ns, compute_ns, mpi_work_ns, mpi_wait_ns, no_core_ns, asleep_ns}'
 	for run in before after; do
-		for member in wall_ns thread_ns running_ns runnable_ns blocked_ns mpi_ns polling_ns; do
-			[ "$(jq -c "[.ranks[] | [.rank, .$run.$member]] | sort" got)" = "$(jq -c "[.ranks[] | [.rank, .$member]]" $run.json)" ]
-		done
-		for member in window_ns compute_ns mpi_work_ns mpi_wait_ns no_core_ns asleep_ns; do
-			[ "$(jq -c "[.between_init_and_finalize.ranks[] | [.rank, .$run.$member]] | sort" got)" = \
-				"$(jq -c "[.ranks[] | [.rank, .between_init_and_finalize.$member]]" $run.json)" ]
-		done
-		[ "$(jq -c "[.functions[] | select(.$run) | [.name, .$run.calls, .$run.total_ns]] | sort" got)" = \
-			"$(jq -c '[.functions[] | [.name, .calls, .total_ns]] | sort' $run.json)" ]
-		[ "$(jq -c "[.findings[] | select(.$run) | [.kind, .$run.cost_ns, .$run.text]] | sort" got)" = \
-			"$(jq -c '[.findings[] | [.kind, .cost_ns, .text]] | sort' $run.json)" ]
+		diff <(jq -S "{ranks: ([.ranks[] | [.rank, (.$run | $rank)]] | sort),
+			main: ([.between_init_and_finalize.ranks[] | [.rank, (.$run | $main)]] | sort),
+			functions: ([.functions[] | select(.$run) | [.name, .$run.calls, .$run.total_ns]] | sort),
+			findings: ([.findings[] | select(.$run) | [.kind, .$run.cost_ns, .$run.text]] | sort)}" got) \
+			<("$POVTRACE" report --json $run.pov | jq -S "{ranks: [.ranks[] | [.rank, $rank]],
+			main: [.ranks[] | [.rank, (.between_init_and_finalize | $main)]],
+			functions: ([.functions[] | [.name, .calls, .total_ns]] | sort),
+			findings: ([.findings[] | [.kind, .cost_ns, .text]] | sort)}")
 	done
 }
 
@@ -182,7 +178,7 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 @test "diff: runs without MPI" {
 	for run in before after; do
 		sed '/"type":"process"/d; /^call/d; s/^fork .*tid=50/meta {"type":"target","ts_ns":1000000,"pid":50,"cmdline":["x"]}\n&/' \
-			$run.pov.txt >none.txt
+			$run.txt >none.txt
 		"$make" none.txt none-$run.pov
 	done
 	diff_of none-before.pov none-after.pov >got
@@ -192,7 +188,7 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 }
 
 @test "diff: what losses touch is marked" {
-	sed '/^end/i lost ts=20000000 since=19500000 cnt=3 ring=0 class=call' after.pov.txt | trace lost
+	sed '/^end/i lost ts=20000000 since=19500000 cnt=3 ring=0 class=call' after.txt | trace lost
 	diff_of before.pov lost.pov >got
 	grep -q '^  LOST (after): records are missing' got
 	table 'all ranks' <got | grep -q '^ MPI 2.81 ≥5.90 ~+3.09 ~+110%$'
@@ -207,7 +203,7 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 }
 
 @test "diff: runs that were not recorded alike" {
-	sed 's/"sched":"all"/"sched":"off"/; s/"groups":"default"/"groups":"p2p"/; /^switch\|^waking/d' after.pov.txt | trace off
+	sed 's/"sched":"all"/"sched":"off"/; s/"groups":"default"/"groups":"p2p"/; /^switch\|^waking/d' after.txt | trace off
 	diff_of before.pov off.pov >got
 	grep -q 'Not recorded alike: --mpi was "default" and then "p2p"' got
 	grep -q 'Not recorded alike: --sched was "all" and then "off"' got
@@ -218,13 +214,11 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 
 @test "diff: runs of several hosts" {
 	need python3
-	sed -i '/"type":"host"/a meta {"type":"clocks","monotonic_ns":1000000,"boottime_ns":1000000,"realtime_ns":1700000000001000000}' after.pov.txt
-	"$make" after.pov.txt after.pov
+	sed -i '/"type":"host"/a meta {"type":"clocks","monotonic_ns":1000000,"boottime_ns":1000000,"realtime_ns":1700000000001000000}' after.txt
+	"$make" after.txt after.pov
 	"$POVTRACE" info --dump after.pov >all.txt
-	"$tool/split_trace" 0 <all.txt >a.txt
-	"$tool/split_trace" 1 node8 <all.txt >b.txt
-	"$make" a.txt a.pov
-	"$make" b.txt b.pov
+	"$tool/split_trace" 0 <all.txt | trace a
+	"$tool/split_trace" 1 node8 <all.txt | trace b
 	diff_of before.pov -- a.pov b.pov >got
 	grep -q '^  after   a.pov b.pov: ' got
 	table Ranks <got | grep -q '^ 0 20.50 +3.00 15.40 . 0.00 . 5.10 +3.00 '
@@ -246,14 +240,14 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 }
 
 @test "diff: one screen, also of many ranks" {
-	job many.pov 200 8000 22000 </dev/null
-	job many2.pov 200 9000 23000 </dev/null
+	job many.pov 60 8000 22000 </dev/null
+	job many2.pov 60 9000 23000 </dev/null
 	diff_of many.pov many2.pov >got
 	[ "$(wc -l <got)" -le 50 ]
 	[ -z "$(sed 's/≥/>/g' got | awk 'length > 120')" ]
-	table Ranks <got | grep -q '^ 6 of 200 shown, those that changed most; --top 0 shows all\.$'
+	table Ranks <got | grep -q '^ 6 of 60 shown, those that changed most; --top 0 shows all\.$'
 	table Ranks <got | sed -n 3p | grep -q '^ 0 ' # waited for longest
-	[ "$(diff_of --top 0 many.pov many2.pov | table Ranks | wc -l)" = 202 ]
+	[ "$(diff_of --top 0 many.pov many2.pov | table Ranks | wc -l)" = 62 ]
 }
 
 diff_said() { # what the example in $line must have printed
@@ -268,13 +262,11 @@ diff_said() { # what the example in $line must have printed
 	need python3
 	for run in a b; do
 		job $run.pov 6 8000 22000 </dev/null
-		sed -i '/"type":"host"/a meta {"type":"clocks","monotonic_ns":1000000,"boottime_ns":1000000,"realtime_ns":1700000000001000000}' $run.pov.txt
-		"$make" $run.pov.txt $run.pov
+		sed -i '/"type":"host"/a meta {"type":"clocks","monotonic_ns":1000000,"boottime_ns":1000000,"realtime_ns":1700000000001000000}' $run.txt
+		"$make" $run.txt $run.pov
 		"$POVTRACE" info --dump $run.pov >all.txt
-		"$tool/split_trace" 0 <all.txt >1.txt
-		"$tool/split_trace" 1,2,3,4,5 node8 <all.txt >2.txt
-		"$make" 1.txt ${run}1.pov
-		"$make" 2.txt ${run}2.pov
+		"$tool/split_trace" 0 <all.txt | trace ${run}1
+		"$tool/split_trace" 1,2,3,4,5 node8 <all.txt | trace ${run}2
 	done
 	each_example diff diff_said
 }

@@ -6,6 +6,7 @@ load lib
 
 setup() {
 	begin
+	need jq
 	cat >run.txt <<-'END'
 	meta {"type":"recording","povtrace":"0.1.0","abi":1,"start_ns":1000,"argv":["mpirun","-np","2","./a \u001b[31m"]}
 	meta {"type":"host","hostname":"node7","kernel":"6.1.0-18","machine":"x86_64","cpus":4}
@@ -154,13 +155,11 @@ info_said() { # what the example in $line must have printed
 }
 
 @test "info: the help's examples do what they say" {
-	need jq
 	"$make" "$data/export_run.txt" run.pov
 	each_example info info_said
 }
 
 @test "info: how the clocks went" {
-	need jq
 	two() { # BOOTTIME REALTIME at the end, 1 s later
 		awk -v end="meta {\"type\":\"clocks\",\"monotonic_ns\":1000001000,\"boottime_ns\":$1,\"realtime_ns\":$2,\"raw_ns\":999001000}" '
 			{ print } /"type":"clocks"/ { print end }' run.txt |

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 # make install: what help and README refer to is there, and make uninstall takes all of it away.
 
+setup_file() {
+	export root=$BATS_FILE_TMPDIR/root
+	unset MAKEFLAGS MAKELEVEL POVTRACE BUILD
+	make -s -C "$BATS_TEST_DIRNAME/../.." install DESTDIR="$root" PREFIX=/usr/local >&2
+}
+
 setup() {
 	cd "$BATS_TEST_DIRNAME/../.."
-	command -v make >/dev/null || skip "make is not installed"
-	root=$BATS_TEST_TMPDIR/root
 	unset MAKEFLAGS MAKELEVEL POVTRACE BUILD
-	make -s install DESTDIR="$root" PREFIX=/usr/local >"$BATS_TEST_TMPDIR/log" 2>&1 ||
-		{ cat "$BATS_TEST_TMPDIR/log"; return 1; }
 	doc=$root/usr/local/share/doc/povtrace
 }
 
@@ -20,10 +22,10 @@ setup() {
 		bash -uc '. "$1" && complete -p "$2"' - "$root/usr/local/share/bash-completion/completions/$program" $program
 	done
 	if [ -x "$root/usr/local/bin/povbench" ]; then
-		"$root/usr/local/bin/povbench-run" --help | grep -q "^Usage: povbench-run "
-		[ -s "$root/usr/local/share/man/man1/povbench-run.1" ]
-		"$root/usr/local/bin/povbench-algorithms" --help | grep -q "^Usage: povbench-algorithms "
-		[ -s "$root/usr/local/share/man/man1/povbench-algorithms.1" ]
+		for program in povbench-run povbench-algorithms; do
+			"$root/usr/local/bin/$program" --help | grep -q "^Usage: $program "
+			[ -s "$root/usr/local/share/man/man1/$program.1" ]
+		done
 		[ -s "$root/usr/local/share/man/man1/povbench-compare.1" ]
 	fi
 	[ -x "$root/usr/local/bin/povtrace" ]

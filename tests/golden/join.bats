@@ -8,6 +8,7 @@ load lib
 
 setup() {
 	begin
+	need jq
 	export LC_ALL=C
 	need python3
 	"$make" "$data/report_run.txt" all.pov
@@ -15,10 +16,7 @@ setup() {
 }
 
 # part NAME RANKS [HOST SHIFT_NS DRIFT_PPM]
-part() {
-	"$tool/split_trace" "${@:2}" <all.txt >"$1.txt"
-	"$make" "$1.txt" "$1.pov"
-}
+part() { "$tool/split_trace" "${@:2}" <all.txt | trace "$1"; }
 
 # What the report says of each rank, as text that can be compared; times with a member are rounded to that many ns.
 ranks_of() { # ROUND FILE...
@@ -223,15 +221,12 @@ messages() {
 }
 
 @test "join: whatever the files hold, it is read or refused" {
-	for seed in 1 2 3 4 5 6; do
-		"$tool/random_trace" $seed >r.txt
-		"$make" r.txt r$seed.pov
-	done
-	for pair in "1 2" "3 4" "5 6"; do
-		set -- $pair
-		run "$POVTRACE" report r"$1".pov all.pov r"$2".pov
+	for seed in 1 3; do
+		"$tool/random_trace" $seed | trace a
+		"$tool/random_trace" $((seed + 1)) | trace b
+		run "$POVTRACE" report a.pov all.pov b.pov
 		[ "$status" -le 1 ]
-		run "$POVTRACE" export r"$1".pov r"$2".pov -o x.json
+		run "$POVTRACE" export a.pov b.pov -o x.json
 		[ "$status" -le 1 ]
 	done
 }

@@ -8,6 +8,7 @@ load lib
 
 setup() {
 	begin
+	need jq
 	export LC_ALL=C
 	script "ucp" | trace run
 }

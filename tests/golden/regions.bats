@@ -4,7 +4,10 @@
 
 load lib
 
-setup() { begin; }
+setup() {
+	begin
+	need jq
+}
 
 # A rank that runs from the start: solve() within main(), and in it itself, a barrier, and a jump out of solve(). Host, pid, rank, list
 # of regions, and which of them are solve and main.
@@ -49,7 +52,6 @@ job() {
 }
 
 @test "regions: JSON" {
-	need jq
 	job node0 100 0 '"solve","main","absent"' 0 1 | "$make" - run.pov
 	"$POVTRACE" report --json run.pov >got
 	# their probes are accounted for: 2 calls of MPI, 3 regions that returned
@@ -63,7 +65,7 @@ job() {
 	job node0 100 0 '' 0 1 | "$make" - run.pov
 	"$POVTRACE" report --all --explain run.pov >got
 	[ "$(grep -c '^Regions' got)" = 0 ]
-	[ "$("$POVTRACE" report --json run.pov | jq -c .regions)" = '[]' ] || ! command -v jq
+	[ "$("$POVTRACE" report --json run.pov | jq -c .regions)" = '[]' ]
 }
 
 @test "regions: records that are lost mark the figures" {
@@ -74,7 +76,6 @@ job() {
 }
 
 @test "regions: timeline, a track for each depth beside the phases" {
-	need jq
 	job node0 100 0 '"solve","main"' 0 1 | "$make" - run.pov
 	"$POVTRACE" export -o run.json run.pov
 	jq -r '([.traceEvents[] | select(.ph == "M" and .name == "thread_name") | {(.tid | tostring): .args.name}] | add) as $name |
@@ -101,7 +102,6 @@ job() {
 }
 
 @test "regions: hosts that list them in another order, or others" {
-	need jq
 	job node0 100 0 '"solve","main"' 0 1 | "$make" - a.pov
 	job node1 100 1 '"other","main","solve"' 2 1 | "$make" - b.pov
 	"$POVTRACE" report --json a.pov b.pov >got

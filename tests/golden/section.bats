@@ -6,6 +6,7 @@ load lib
 
 setup() {
 	begin
+	need jq
 	"$make" - run.pov <<-'END'
 		meta {"type":"recording","abi":1,"start_ns":1000,"config":{"sched":"all","rings":1,"cpus_per_ring":1024}}
 		meta {"type":"host","hostname":"h","kernel":"6.1","machine":"x86_64","cpus":1}
@@ -44,7 +45,6 @@ setup() {
 }
 
 @test "section: JSON" {
-	need jq
 	"$POVTRACE" report --json --section 5us..15us run.pov | jq -c '.section | .name, (.ranks[] | [.rank, .entered, .open,
 		.wall_ns, .running_ns, (.cores[] | .cpu, .here_ns, .running_ns, .other_ranks_ns)]), .cores' >got
 	diff -u - got <<-'END'

@@ -6,13 +6,13 @@ load lib
 
 setup() {
 	begin
+	need jq
 	"$make" "$data/traffic_run.txt" run.pov
 }
 
 traffic() { "$POVTRACE" report --traffic --explain "$@" run.pov; }
 
 json() {
-	need jq
 	traffic --json | jq '{schema_version, povtrace: "1", trace, ranks: [.ranks[] | {rank, job}], traffic}'
 }
 

@@ -171,13 +171,13 @@ TEST(made_up)
 			codec_decode(cut, len, c->b.nrecords, c->b.record_bytes, c->out), 0);
 		free(cut);
 	}
-	for (int i = 0; i < 20000; i++) {
+	for (int i = 0; i < 8000; i++) {
 		memcpy(copy, c->payload, c->len);
 		for (uint64_t n = 1 + random_next(&seed) % 3; n; n--)
 			copy[random_next(&seed) % c->len] = (uint8_t)random_next(&seed);
 		rejected += !!codec_decode(copy, c->len, c->b.nrecords, c->b.record_bytes, c->out);
 	}
-	assert_true(rejected > 1000);
+	assert_true(rejected > 400);
 	assert_int_not_equal(
 		codec_decode(c->payload, c->len, c->b.nrecords + 1, c->b.record_bytes, c->out), 0);
 	assert_int_not_equal(

@@ -83,7 +83,7 @@ TEST(json_bytes)
 					   "\"text of some length\"",
 					   "[\"MPI_INT\",1140851653,4]",
 					   "{\"a\":{\"b\":{}}}"};
-	static const int n[] = {1, 101, 1000, 1025, 50000};
+	static const int n[] = {1, 101, 1000, 1025, 4097};
 
 	json_set_alloc_funcs(counted_malloc, counted_free);
 	for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++) {

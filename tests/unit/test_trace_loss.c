@@ -51,14 +51,49 @@ static void put_lost(struct trace_writer *w, unsigned int stream, uint64_t since
 	assert_int_equal(trace_writer_add(w, stream, &rec.hdr), 0);
 }
 
-static void flush(struct trace_writer *w)
+/*
+ * "1:20" is a record of stream 1 at 20; "t:90<40#1" is one of the stream of identities, and says that ring 1 lost scheduler
+ * records from 40 to 90, "t:90<40#1c" that it lost calls; "/" ends the blocks.
+ */
+static void fill(struct trace_writer *w, const char *text)
 {
-	trace_writer_flush(w, UINT64_MAX);
+	for (char *p; *text; text = p + strspn(p, " ")) {
+		unsigned int stream = *text == 't' ? TRACE_STREAM_TASKS :
+						     (unsigned int)(*text - '0');
+		uint64_t ts_ns, since_ns;
+		uint16_t ring;
+
+		if (*text == '/') {
+			trace_writer_flush(w, UINT64_MAX);
+			p = (char *)text + 1;
+			continue;
+		}
+		ts_ns = strtoull(text + 2, &p, 10);
+		if (*p != '<') {
+			put(w, stream, ts_ns);
+			continue;
+		}
+		since_ns = strtoull(p + 1, &p, 10);
+		ring = (uint16_t)strtoul(p + 1, &p, 10);
+		put_lost(w, stream, since_ns, ts_ns, ring,
+			 *p == 'c' ? POV_CLASS_CALL : POV_CLASS_SCHED);
+		p += *p == 'c';
+	}
 }
 
 static void end(struct trace_writer *w)
 {
 	assert_int_equal(trace_writer_finish(w), 0);
+}
+
+static const char *file_of(const char *name, const char *text)
+{
+	const char *path = temp_path(name);
+	struct trace_writer *w = begin(path);
+
+	fill(w, text);
+	end(w);
+	return path;
 }
 
 /* ---- what the reader makes of them ---- */
@@ -119,19 +154,10 @@ static void assert_read(const char *path, const char *want)
 /* Before all records of its first moment, behind all of its last, whatever their stream. */
 TEST(order)
 {
-	const char *path = temp_path("order.pov");
-	struct trace_writer *w = begin(path);
+	const char *path = file_of("order.pov",
+				   "0:39 0:40 3:40 3:90 3:91 t:90<40#1 t:90<41#1c t:92<93#1");
 	struct trace *t;
 
-	put(w, 0, 39);
-	put(w, 0, 40);
-	put(w, 3, 40);
-	put(w, 3, 90);
-	put(w, 3, 91);
-	put_lost(w, TRACE_STREAM_TASKS, 40, 90, 1, POV_CLASS_SCHED);
-	put_lost(w, TRACE_STREAM_TASKS, 41, 90, 1, POV_CLASS_CALL);
-	put_lost(w, TRACE_STREAM_TASKS, 93, 92, 1, POV_CLASS_SCHED);
-	end(w);
 	assert_read(path, "39 [1@40 40 40 90 90? 90? 1@90] 91 92?");
 	assert_int_equal(trace_open(path, &t), 0);
 	assert_merged(t, NULL, "39 40 40 90 90? 90? 91 92?");
@@ -141,56 +167,27 @@ TEST(order)
 /* They overlap as they did: of one ring, and of several; a ring may be one that is not there. */
 TEST(overlap)
 {
-	const char *path = temp_path("overlap.pov");
-	struct trace_writer *w = begin(path);
+	const char *path = file_of("overlap.pov",
+				   "0:1 t:90<40#1 t:95<50#2 t:99<90#1 / t:200<45#77");
 
-	put(w, 0, 1);
-	put_lost(w, TRACE_STREAM_TASKS, 40, 90, 1, POV_CLASS_SCHED);
-	put_lost(w, TRACE_STREAM_TASKS, 50, 95, 2, POV_CLASS_SCHED);
-	put_lost(w, TRACE_STREAM_TASKS, 90, 99, 1, POV_CLASS_SCHED);
-	flush(w);
-	put_lost(w, TRACE_STREAM_TASKS, 45, 200, 77, POV_CLASS_SCHED);
-	end(w);
 	assert_read(path, "1 [1@40 [77@45 [2@50 [1@90 90? 1@90] 95? 2@95] 99? 1@99] 200? 77@200]");
 }
 
 /* A loss of which another stream tells is noticed when the block is due that tells. */
 TEST(unannounced)
 {
-	const char *path = temp_path("unannounced.pov");
-	struct trace_writer *w = begin(path);
+	const char *path = file_of("unannounced.pov",
+				   "0:10 0:50 0:99 1:20 / 1:60 1:70<30#1 1:71<61#2");
 
-	put(w, 0, 10);
-	put(w, 0, 50);
-	put(w, 0, 99);
-	put(w, 1, 20);
-	flush(w);
-	put(w, 1, 60);
-	put_lost(w, 1, 30, 70, 1, POV_CLASS_SCHED);
-	put_lost(w, 1, 61, 71, 2, POV_CLASS_SCHED);
-	end(w);
 	assert_read(path, "10 20 50 [1@60 (30) 60 [2@61 70? 1@70] 71? 2@71] 99");
 }
 
 /* Nobody knows of the damage before the block's records are due; in later passes it is known, and tells the same. */
 TEST(damaged_block)
 {
-	const char *path = temp_path("damaged.pov");
-	struct trace_writer *w = begin(path);
+	const char *path = file_of("damaged.pov", "1:10 / 1:20 1:30 / 0:15 0:20 0:30 0:31 / t:25");
 	struct trace *t;
 
-	put(w, 1, 10);
-	flush(w);
-	put(w, 1, 20);
-	put(w, 1, 30);
-	flush(w);
-	put(w, 0, 15);
-	put(w, 0, 20);
-	put(w, 0, 30);
-	put(w, 0, 31);
-	flush(w);
-	put(w, TRACE_STREAM_TASKS, 25);
-	end(w);
 	file_damage(path, 1, false);
 	assert_read(path, "10 15 [1@20 20 25 30 1@30] 31");
 	assert_int_equal(trace_open(path, &t), 0);
@@ -205,14 +202,8 @@ TEST(damaged_block)
 /* The last records of a file; a loss is told although no record follows. */
 TEST(damaged_end)
 {
-	const char *path = temp_path("damaged_end.pov");
-	struct trace_writer *w = begin(path);
+	const char *path = file_of("damaged_end.pov", "1:10 / 1:20 1:30");
 
-	put(w, 1, 10);
-	flush(w);
-	put(w, 1, 20);
-	put(w, 1, 30);
-	end(w);
 	file_damage(path, 1, false);
 	assert_read(path, "10 [1@20 1@30]");
 }
@@ -224,10 +215,7 @@ TEST(hole)
 	struct trace_writer *w = begin(path);
 	struct trace *t;
 
-	for (uint64_t i = 1; i <= 4; i++) {
-		put(w, 1, 10 * i * S);
-		flush(w);
-	}
+	fill(w, "1:10000000000 / 1:20000000000 / 1:30000000000 / 1:40000000000");
 	end(w);
 	file_damage(path, 1, true);
 	assert_int_equal(trace_open(path, &t), 0);
@@ -239,10 +227,7 @@ TEST(hole)
 	assert_read(path, "[65535@0 30000000000 65535@32000000000] 40000000000");
 
 	w = begin(path);
-	put(w, 1, 10 * S);
-	flush(w);
-	put(w, 1, 20 * S);
-	flush(w);
+	fill(w, "1:10000000000 / 1:20000000000 /");
 	trace_writer_meta(w, "{\"type\":\"end\"}");
 	end(w);
 	file_damage(path, 1, true);
@@ -291,16 +276,10 @@ TEST(joined)
 	struct trace_writer *w = begin_host(a, 50);
 	struct trace *t;
 
-	put(w, 0, 3 * S + 35);
-	put(w, 0, 3 * S + 90);
+	fill(w, "0:3000000035 0:3000000090");
 	end(w);
 	w = begin_host(b, 53); /* its clock began 3 s later */
-	put_lost(w, TRACE_STREAM_TASKS, 30, 80, 1, POV_CLASS_SCHED);
-	flush(w);
-	put(w, 0, 40);
-	put(w, 0, 50);
-	flush(w);
-	put(w, 1, 95);
+	fill(w, "t:80<30#1 / 0:40 0:50 / 1:95");
 	end(w);
 	file_damage(b, 1, false); /* the block of 40 and 50 */
 	assert_int_equal(trace_join_open(source, 2, &t), 0);

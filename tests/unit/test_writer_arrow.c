@@ -6,25 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "unit/story.h"
 #include "unit/test.h"
 #include "analysis/match.h"
 #include "writer/timeline.h"
 
 #define START 1000
 #define WINDOW_NS 5000 /* what is later is not selected */
-
-static char story[4096];
-static size_t used;
-
-static void __attribute__((format(printf, 1, 2))) note(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	used += (size_t)vsnprintf(story + used, sizeof(story) - used, fmt, ap);
-	va_end(ap);
-	assert_true(used < sizeof(story));
-}
 
 static void on_process(void *ctx, const struct model_process *p, int32_t order)
 {
@@ -76,8 +64,7 @@ static int begin(void **state)
 		thread[i] =
 			(struct model_thread){.out_tid = 10 + i, .idx = i, .proc = &proc[i % 2]};
 	tl = timeline_new(&opt, &ops, NULL, &totals);
-	used = 0;
-	story[0] = 0;
+	story_clear();
 	return 0;
 }
 
@@ -87,13 +74,6 @@ static int end(void **state)
 	timeline_finish(tl);
 	timeline_free(tl);
 	return 0;
-}
-
-static void expect(const char *want)
-{
-	assert_string_equal(story, want);
-	used = 0;
-	story[0] = 0;
 }
 
 /* ---- operations ---- */

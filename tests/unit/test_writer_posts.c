@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "unit/story.h"
 #include "unit/test.h"
 #include "abi/event.h"
 #include "base/text.h"
@@ -14,22 +15,7 @@
 
 #define START 1000
 
-static struct {
-	char text[65536];
-	size_t used;
-	bool with_args;
-} story;
-
-static void __attribute__((format(printf, 1, 2))) note(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	story.used += (size_t)vsnprintf(story.text + story.used, sizeof(story.text) - story.used,
-					fmt, ap);
-	va_end(ap);
-	assert_true(story.used < sizeof(story.text));
-}
+static bool story_with_args;
 
 static unsigned int rel(uint64_t ns)
 {
@@ -73,7 +59,7 @@ static void on_slice(void *ctx, struct track *t, const struct slice *s)
 		note(" >%u", (unsigned int)s->flow_out);
 	if (s->flow_in)
 		note(" %u>", (unsigned int)s->flow_in);
-	for (uint32_t i = 0; i < s->args->n && story.with_args; i++)
+	for (uint32_t i = 0; i < s->args->n && story_with_args; i++)
 		note_value(&s->args->arg[i]);
 	note("\n");
 }
@@ -108,7 +94,8 @@ static void begin(void)
 		.start_ns = START, .end_ns = START + 1000, .slices = true, .select = &chosen};
 
 	memset(&totals, 0, sizeof(totals));
-	memset(&story, 0, sizeof(story));
+	story_clear();
+	story_with_args = false;
 	a = (struct model_thread){.tid = 10, .out_tid = 10, .proc = &proc, .comm = "a"};
 	b = (struct model_thread){.tid = 12, .out_tid = 12, .proc = &proc, .comm = "progress"};
 	tl = timeline_new(&opt, &ops, NULL, &totals);
@@ -124,13 +111,6 @@ static void end(void)
 	assert_int_equal(totals.slices, totals.posts + totals.completions + totals.arrivals +
 						totals.messages - totals.misplaced);
 	memset(&chosen, 0, sizeof(chosen));
-}
-
-static void expect(const char *want)
-{
-	assert_string_equal(story.text, want);
-	story.used = 0;
-	story.text[0] = 0;
 }
 
 struct shown_call {
@@ -237,7 +217,7 @@ TEST(arguments)
 	p.step = STEP_DATA;
 	p.failed = true;
 	begin();
-	story.with_args = true;
+	story_with_args = true;
 	TELL(&a, &post_send, 10, 20, p);
 	expect("10 posts: rc (verbs): RDMA_WRITE data@10-20 bytes=100 dest=lid 7 transport=rc carrier=nic "
 	       "device=mlx5_0:1 local_end=lid 3 qp 7 remote_end=lid 7 qp 81 step=data queue=0x7 id=0xab "
@@ -292,9 +272,9 @@ TEST(arrow)
 	TELL(&a, &poll_cq, 30, 40, post(POST_COMPLETION, "SEND", 2), elsewhere);
 	TELL(&a, &poll_cq, 50, 60, post(POST_COMPLETION, "RECV", 1));
 	story.used = 0;
-	story.with_args = true;
+	story_with_args = true;
 	TELL(&a, &poll_cq, 70, 80, post(POST_COMPLETION, "SEND", 1));
-	story.with_args = false;
+	story_with_args = false;
 	assert_non_null(strstr(story.text,
 			       "\n10 posts: rc (verbs): posted!10 >1\n"
 			       "10 completions (verbs): completed!79 1> latency_us=0.069\n"));
@@ -421,7 +401,7 @@ TEST(message)
 	TELL(&a, &am_bcopy, 70, 80, step(POST_SEND, "ATP", STEP_FIN, 5));
 	TELL(&b, &am_bcopy, 60, 90, step(POST_COMPLETION, "put", STEP_NONE, 5));
 	story.used = 0;
-	story.with_args = true;
+	story_with_args = true;
 	end();
 	expect("10 messages: uct: rendezvous@10-90 side=sends bytes=500 message=0x5 steps=6 "
 	       "mpi_call=MPI_Send mpi_call_us=0.005\n"

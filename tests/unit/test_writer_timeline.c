@@ -7,28 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "unit/story.h"
 #include "unit/test.h"
 #include "abi/event.h"
 #include "base/log.h"
 #include "writer/timeline.h"
 
 #define START 1000
-
-static struct {
-	char text[8192];
-	size_t used;
-} story;
-
-static void __attribute__((format(printf, 1, 2))) note(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	story.used += (size_t)vsnprintf(story.text + story.used, sizeof(story.text) - story.used,
-					fmt, ap);
-	va_end(ap);
-	assert_true(story.used < sizeof(story.text));
-}
 
 static unsigned int rel(uint64_t ns)
 {
@@ -150,8 +135,7 @@ static void begin_with(const struct timeline_options *opt)
 	timeline_add_process(tl, &proc);
 	timeline_add_thread(tl, &a);
 	timeline_add_thread(tl, &b);
-	story.used = 0;
-	story.text[0] = 0;
+	story_clear();
 }
 
 static void begin(void)
@@ -166,13 +150,6 @@ static void end(void)
 	timeline_finish(tl);
 	timeline_free(tl);
 	assert_null(a.user);
-}
-
-static void expect(const char *want)
-{
-	assert_string_equal(story.text, want);
-	story.used = 0;
-	story.text[0] = 0;
 }
 
 static void call(struct model_thread *t, const struct func_info *f, uint64_t from, uint64_t to,
