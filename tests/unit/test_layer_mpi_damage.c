@@ -11,7 +11,7 @@
 #include "layer/func_table.h"
 #include "layer_fixture.h"
 
-#define ROUNDS 60000
+#define ROUNDS 20000
 
 static uint64_t seed = 88172645463325252ull;
 
