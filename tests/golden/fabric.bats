@@ -14,8 +14,11 @@ setup() {
 	printf '%s\n' '0 0 0 0 1024 0' '0 0 0 0 2048 0' '0 0 0 0 0 0' '0 0 0 0 0 0' '0 0 0 0 0 0' '0 0 0 0 0 0' >matrix
 }
 
+# With all tables and hosts.
+fabric() { "$POVTRACE" fabric -t "$tables" -H hosts "$@"; }
+
 @test "text: hottest links, levels, conflicts" {
-	run -0 --separate-stderr "$POVTRACE" fabric -t "$tables" -H hosts -m phase=matrix "$topo"
+	run -0 --separate-stderr fabric -m phase=matrix "$topo"
 	[ -z "$stderr" ]
 	[ "${lines[0]}" = "Fabric: 6 adapters, 5 switches (5 with a forwarding table), 12 links, 1 subnet" ]
 	[[ $output == *"Context all: 2 flows, 3 KiB"* ]]
@@ -26,22 +29,22 @@ setup() {
 }
 
 @test "two contexts, and one of them" {
-	"$POVTRACE" fabric -t "$tables" -H hosts -m one=matrix -m two=matrix --json "$topo" >json
+	fabric -m one=matrix -m two=matrix --json "$topo" >json
 	[ "$(jq -c '[.contexts[] | [.context, .halves[0].bytes]]' json)" = '[["all",6144],["one",3072],["two",3072]]' ]
-	"$POVTRACE" fabric -t "$tables" -H hosts -m one=matrix -m two=matrix --context two --csv "$topo" >csv
+	fabric -m one=matrix -m two=matrix --context two --csv "$topo" >csv
 	[ "$(cut -d, -f1 csv | sort -u)" = $'"two"\ncontext' ]
-	fails 1 'no traffic has the context "three"' "$POVTRACE" fabric -t "$tables" -H hosts -m one=matrix -c three "$topo"
+	fails 1 'no traffic has the context "three"' fabric -m one=matrix -c three "$topo"
 }
 
 @test "JSON: all nodes and links, also those without traffic" {
-	"$POVTRACE" fabric -t "$tables" -H hosts -m one=matrix --json "$topo" >json
+	fabric -m one=matrix --json "$topo" >json
 	[ "$(jq -c '[.format, .version, (.nodes | length), (.links | length)]' json)" = '["povtrace fabric",1,11,12]' ]
 	[ "$(jq -c '[.nodes[] | select(.kind == "switch" and .subnet == 0) | .level] | sort' json)" = '[1,1,1,2,2]' ]
 	[ "$(jq -c '[.nodes[] | select(.kind == "adapter") | .level] | unique' json)" = '[0]' ]
 	[ "$(jq -c '[.links[] | [.subnet, .speed, .gbit_per_s]] | unique' json)" = '[[0,"4xSDR",8]]' ]
 	# Of each half with traffic, its ends' names and ports as the CSV has them.
 	jq -r '. as $f | .contexts[] | .context as $c | .halves[] | . as $h | [$f.links[.link].ends[.from, 1 - .from] | $f.nodes[.node].name, .port] as $e | [$c, $e[], .bytes, .flows] | join(",")' json | sort >halves
-	"$POVTRACE" fabric -t "$tables" -H hosts -m one=matrix --csv "$topo" | tr -d '"\r' | awk -F, -v OFS=, 'NR > 1 { print $1, $3, $4, $7, $8, $11, $12 }' | sort >csv
+	fabric -m one=matrix --csv "$topo" | tr -d '"\r' | awk -F, -v OFS=, 'NR > 1 { print $1, $3, $4, $7, $8, $11, $12 }' | sort >csv
 	[ "$(wc -l <csv)" = 10 ]
 	diff csv halves
 	[ "$(jq -c '[.contexts[] | [.context, .bytes, .flows]]' json)" = '[["all",3072,2],["one",3072,2]]' ]
@@ -53,14 +56,14 @@ setup() {
 		/^call ts=1310000/s/0x0001010000000000/0x0001000000000001/' "$data/traffic_run.txt" | trace run
 	"$POVTRACE" report --traffic --csv run.pov >traffic.csv
 	printf '0 host0\n1 host2\n' >hosts
-	"$POVTRACE" fabric -t "$tables" -H hosts -T traffic.csv --csv "$topo" >csv
+	fabric -T traffic.csv --csv "$topo" >csv
 	[ "$(grep -c '^"all"' csv)" = 8 ]
 	[ "$(grep '^"MPI_Wait"' csv | cut -d, -f3,7,11 | sort -u)" = '"host0","leaf0",400000
 "leaf0","spine0",400000
 "leaf1","host2",400000
 "spine0","leaf1",400000' ]
 	[ "$(grep '^"MPI_Barrier",0x0000000000100004' csv | cut -d, -f7,11)" = '"leaf1",64' ]
-	fails 0 "Not of this fabric (other carriers, destinations that are no LID of it): 5.6 KiB in 2 rows" "$POVTRACE" fabric -t "$tables" -H hosts -T traffic.csv --by region "$topo"
+	fails 0 "(other carriers, destinations that are no LID of it): 5.6 KiB in 2 rows" fabric -T traffic.csv --by region "$topo"
 	[[ $output == *"Context solve: 1 flows, 395 KiB"* ]]
 	[[ $output == *"Context none: 1 flows, 64 B"* ]]
 }
@@ -88,11 +91,11 @@ setup() {
 	fails 2 "wants ibnetdiscover's output" "$POVTRACE" fabric
 	fails 2 "--tables FILE" "$POVTRACE" fabric "$topo"
 	fails 2 "--hosts FILE" "$POVTRACE" fabric -t "$tables" -m matrix "$topo"
-	fails 1 "wanted: ibnetdiscover's output" "$POVTRACE" fabric -t "$tables" -H hosts -m matrix "$tables"
+	fails 1 "wanted: ibnetdiscover's output" fabric -m matrix "$tables"
 	fails 1 "wanted: output of dump_fts" "$POVTRACE" fabric -t "$topo" -H hosts -m matrix "$topo"
 	head -n 9 "$topo" >cut
-	fails 1 "is one cut short?" "$POVTRACE" fabric -t "$tables" -H hosts -m matrix cut
-	fails 1 "cannot open none" "$POVTRACE" fabric -t "$tables" -H hosts -m matrix none
+	fails 1 "is one cut short?" fabric -m matrix cut
+	fails 1 "cannot open none" fabric -m matrix none
 	echo "0 0" >short
-	fails 1 "not as many lines as numbers in each" "$POVTRACE" fabric -t "$tables" -H hosts -m short "$topo"
+	fails 1 "not as many lines as numbers in each" fabric -m short "$topo"
 }
