@@ -263,8 +263,8 @@ all_pictures() {
 		printf "$text" >bad.json
 		refused 1 "bad.json: $message" bad.json --words
 	done <<-'L'
-		{"format":\n,|line 2: 
-		|line 1: 
+		{"format":\n,|line 2:
+		|line 1:
 		[1, 2]|neither a result of povbench nor a report of povtrace
 		{"format": "other", "version": 1, "results": [{}]}|neither a result of povbench nor a report of povtrace
 		{"format": "povbench", "version": 3, "launches": [{}]}|format version 3; this povplot reads 1 to 2
