@@ -30,12 +30,12 @@ static void disturb(void)
 }
 
 /* Makes a call, which is the last argument, and notes it. */
-#define NOTED(what, make)                                                                     \
-	do {                                                                                  \
-		unsigned long long begin_ns = now_ns();                                       \
-		make;                                                                         \
+#define NOTED(what, make)                                                                       \
+	do {                                                                                    \
+		unsigned long long begin_ns = now_ns();                                         \
+		make;                                                                           \
 		fprintf(notes, "%d %s%d %s %llu %llu\n", rank, scene, at_round, what, begin_ns, \
-			now_ns());                                                            \
+			now_ns());                                                              \
 	} while (0)
 
 static void put(int target)

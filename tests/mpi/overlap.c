@@ -58,8 +58,8 @@ static void round_do(enum how how, int n, MPI_Request *reqs)
 		   MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	else
 		DO(MPI_Waitall, 2, reqs, MPI_STATUSES_IGNORE);
-	fprintf(notes, "%d %d.%d %llu %llu %llu %llu\n", rank, how, n, began_ns, started_ns, wait_ns,
-		now_ns());
+	fprintf(notes, "%d %d.%d %llu %llu %llu %llu\n", rank, how, n, began_ns, started_ns,
+		wait_ns, now_ns());
 }
 
 static void scene_play(enum how how)

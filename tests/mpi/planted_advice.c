@@ -148,8 +148,9 @@ static void wait_for(const char *file)
 static const struct {
 	const char *name;
 	void (*run)(void);
-} scenes[] = {{"threshold", threshold}, {"ready", ready}, {"progress", progress}, {"tested", tested},
-	      {"pairs", pairs},		{"solve", solve}, {"pairs4", pairs4}};
+} scenes[] = {{"threshold", threshold}, {"ready", ready}, {"progress", progress},
+	      {"tested", tested},	{"pairs", pairs}, {"solve", solve},
+	      {"pairs4", pairs4}};
 
 int main(int argc, char **argv)
 {

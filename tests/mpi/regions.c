@@ -21,22 +21,29 @@
 #define DEEP_TIMES 3
 #define BOTTOMLESS 101 /* the kernel follows 64 returns of a thread */
 
-enum { MAIN, EXCHANGE, HIDDEN_FN, LEAP, DEEP_FN, BOTTOMLESS_FN, FAR_FN, TAIL, LANDING, LAST, FUNCS };
+enum {
+	MAIN,
+	EXCHANGE,
+	HIDDEN_FN,
+	LEAP,
+	DEEP_FN,
+	BOTTOMLESS_FN,
+	FAR_FN,
+	TAIL,
+	LANDING,
+	LAST,
+	FUNCS
+};
 
 static struct books {
 	const char *name;
 	unsigned int calls, nested, unwound, open;
 } books[FUNCS] = {
-	[MAIN] = {"main", .calls = 1},
-	[EXCHANGE] = {"region_exchange"},
-	[HIDDEN_FN] = {"region_hidden"},
-	[LEAP] = {"region_leap"},
-	[DEEP_FN] = {"region_deep"},
-	[BOTTOMLESS_FN] = {"region_bottomless"},
-	[FAR_FN] = {"region_far"},
-	[TAIL] = {"region_tail"},
-	[LANDING] = {"region_landing"},
-	[LAST] = {"region_last"},
+	[MAIN] = {"main", .calls = 1},	 [EXCHANGE] = {"region_exchange"},
+	[HIDDEN_FN] = {"region_hidden"}, [LEAP] = {"region_leap"},
+	[DEEP_FN] = {"region_deep"},	 [BOTTOMLESS_FN] = {"region_bottomless"},
+	[FAR_FN] = {"region_far"},	 [TAIL] = {"region_tail"},
+	[LANDING] = {"region_landing"},	 [LAST] = {"region_last"},
 };
 static int rank, size;
 static jmp_buf back;
@@ -69,7 +76,7 @@ __attribute__((noinline)) void region_leap(int leaves)
 	sink = leaves;
 }
 
-#define RECURSIVE(name, row)                   \
+#define RECURSIVE(name, row)                      \
 	__attribute__((noinline)) int name(int n) \
 	{                                         \
 		int below = 0;                    \
