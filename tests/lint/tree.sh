@@ -36,6 +36,11 @@ check "no blanks at line ends" \
 check "no bpf_printk, no unfinished marks" \
 	"$(grep -nE 'bpf_printk|\b(TODO|FIXME|XXX)\b' $(tree_files 'bpf/*' 'user/*' 'bench/*') | cut -c 1-100)"
 
+check "documents name tests that exist" \
+	"$(grep -noE 'tests/[a-z]+/[a-z0-9_/]+\.(test|c|bats|txt|calls|sh)\b' $(tree_files '*.md') | while IFS=: read -r doc line path; do
+		[ -e "$path" ] || echo "$doc:$line: no $path"
+	done)"
+
 # Longer needs a reason; said, not failed.
 for f in $(tree_files 'user/*.c' 'bpf/*.c' 'bench/*.c'); do
 	lines=$(wc -l <"$f")
