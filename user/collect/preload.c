@@ -96,9 +96,9 @@ char *preload_library_find(const struct launch_plan *plan, char **problem)
 	else if (!is_readable(path, plan->as))
 		*problem = xasprintf("%s may not read %s; install povtrace where all can read it",
 				     plan->as ? plan->as->name : "root", path);
-	else if (path[strcspn(path, " :$")]) /* ld.so separates and expands there */
+	else if (path[strcspn(path, " :")]) /* where ld.so separates names */
 		*problem = xasprintf("LD_PRELOAD cannot name \"%s\"; install povtrace in a folder "
-				     "without blanks, colons and dollar signs",
+				     "without blanks and colons",
 				     path);
 	else if ((err = socket_place_try()))
 		*problem = xasprintf("processes cannot reach the recorder: " SOCKET_DIR ": %s",
