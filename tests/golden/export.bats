@@ -217,6 +217,8 @@ decode() { protoc -I "$data" --decode=Trace perfetto_subset.proto; }
 	pid=$(jq --arg said "$said" '.traceEvents[] | select(.name == $said and .ts == 0 and .dur == 10000) | .pid' run.json)
 	[ "$(jq -c --argjson pid "$pid" '[.traceEvents[] | select(.pid == $pid and .ph == "M") |
 		.args.name // .args.sort_index] | .[:2]' run.json)" = '["povtrace: tracing distorts",-2]' ]
+	[ "$(jq -c --arg said "$said" '.traceEvents[] | select(.name == $said and .ts == 0) | .args | del(.of)' run.json)" = \
+		'{"percent_of_wall":8,"ranks_above_5_percent":1,"function_1":"MPI_Test"}' ]
 	[ "$(jq -c '[.traceEvents[] | select(.name == "process_sort_index") | .args.sort_index] | min' run.json)" = -2 ]
 	need protoc
 	export_to run.pftrace

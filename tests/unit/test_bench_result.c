@@ -35,6 +35,28 @@ TEST(numbers)
 	result_free(NULL);
 }
 
+/* By bytes, then by window, whatever order the points came in. */
+TEST(sorted)
+{
+	static const uint64_t added[][2] = {{64, 2}, {8, 3}, {64, 1}, {8, 1}};
+	static const uint64_t wanted[][2] = {{8, 1}, {8, 3}, {64, 1}, {64, 2}};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < 4; i++) {
+		struct result_point *p = result_point_add(f->r);
+
+		result_param(p, "bytes", added[i][0]);
+		result_param(p, "window", added[i][1]);
+	}
+	result_sort(f->r, "bytes", "window");
+	for (size_t i = 0; i < 4; i++) {
+		const struct result_point *p = result_point_at(f->r, i);
+
+		assert_near(result_number(p, "bytes"), (double)wanted[i][0], 0);
+		assert_near(result_number(p, "window"), (double)wanted[i][1], 0);
+	}
+}
+
 /* The time "measured" of the first point; borrowed. */
 static json_t *first_time(struct result *r)
 {

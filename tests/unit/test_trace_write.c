@@ -88,6 +88,33 @@ TEST(all_arrives)
 	free(r.words);
 }
 
+/* Records by kind, and the polls of each function of a spin that the record has room for. */
+TEST(tally)
+{
+	static const uint64_t polls[] = {11, 13, 17};
+	uint64_t room[(sizeof(struct pov_spin) + 3 * sizeof(struct pov_spin_func)) / 8] = {0};
+	struct pov_spin *spin = (struct pov_spin *)room;
+	struct pov_call call = {.hdr = {.size = sizeof(call), .kind = POV_KIND_CALL}};
+	struct trace_writer_stats stats;
+	struct trace_writer *w;
+
+	assert_int_equal(trace_writer_open(temp_path("tally.pov"), &plain, &w), 0);
+	*spin = (struct pov_spin){.hdr = {.size = sizeof(room), .kind = POV_KIND_SPIN},
+				  .nfuncs = 7};
+	for (int i = 0; i < 3; i++)
+		spin->func[i].cnt = polls[i];
+	assert_int_equal(trace_writer_add(w, 0, &spin->hdr), 0);
+	assert_int_equal(trace_writer_add(w, 0, &call.hdr), 0);
+	assert_int_equal(trace_writer_add(w, 0, &call.hdr), 0);
+	trace_writer_get_stats(w, &stats);
+	assert_int_equal(stats.accepted.records, 3);
+	assert_int_equal(stats.accepted.spins, 1);
+	assert_int_equal(stats.accepted.polls, 11 + 13 + 17);
+	assert_int_equal(stats.accepted.calls, 2);
+	assert_int_equal(stats.accepted.switches, 0);
+	assert_int_equal(trace_writer_finish(w), 0);
+}
+
 TEST(empty)
 {
 	const char *path = temp_path("empty.pov");
