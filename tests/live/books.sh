@@ -180,7 +180,7 @@ exact() {
 	recorded run "$2" "$3" --mpi all --sched off -- "${@:4}"
 	status=$?
 	if [ $status = 77 ]; then
-		skip "$text" "$(tail -n 1 "$T/run.err")"
+		skip "$text" "$(grep -hm 1 "^$5: " "$T/run.err" "$T/run.out")"
 		return 1
 	fi
 	is "$text: status" $status 0
