@@ -5,8 +5,8 @@
 
 mapping_run() { nodes_run openmpi 4 "$1" 120 "$programs/openmpi/planted_advice" pairs4 60 65536 "${@:2}" 2>>run.err; } # turn|blocks [FILE]
 
-# recorded NAME turn|blocks: NAME-node-a.pov and NAME-node-b.pov. The ranks begin when both recorders run.
-recorded() {
+# pairs_record NAME turn|blocks: NAME-node-a.pov and NAME-node-b.pov. The ranks begin when both recorders run.
+pairs_record() {
 	local pid node recorders=()
 	local -A of=()
 	rm -f go
