@@ -22,7 +22,8 @@ BACKPORTS=bookworm-backports
 
 build="gcc clang llvm make pkg-config libbpf-dev libelf-dev libdw-dev zlib1g-dev libzstd-dev
 	libzydis-dev libhwloc-dev libjansson-dev"
-tests="libcmocka-dev bats openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran protobuf-compiler zstd
+# libomp-dev: povbench's sources, compiled by clang for the build with sanitizers.
+tests="libcmocka-dev libomp-dev bats openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran protobuf-compiler zstd
 	clang-format cppcheck shellcheck jq util-linux procps gnuplot-nox"
 case $ID-$VERSION_ID in
 debian-12)
