@@ -36,6 +36,12 @@ check "no blanks at line ends" \
 check "no bpf_printk, no unfinished marks" \
 	"$(grep -nE 'bpf_printk|\b(TODO|FIXME|XXX)\b' $(tree_files 'bpf/*' 'user/*' 'bench/*') | cut -c 1-100)"
 
+# Without a head, or with another one, no stage would run the file as its writer meant.
+check "live and timing tests say when they run" "$(
+	grep -LE '^# run: check(-all)?( (openmpi|mpich))? [0-9]+ s( alone)?$' tests/live/*.test
+	grep -LE '^# run: check-timing [0-9]+ s$' tests/timing/*.test
+)"
+
 check "documents name tests that exist" \
 	"$(grep -noE 'tests/[a-z]+/[a-z0-9_/]+\.(test|c|bats|txt|calls|sh)\b' $(tree_files '*.md') | while IFS=: read -r doc line path; do
 		[ -e "$path" ] || echo "$doc:$line: no $path"

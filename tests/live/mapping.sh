@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# Four ranks on two nodes (tests/mpi/planted_advice.c pairs4), recorded on each node. Sourced behind lib.sh and nodes.sh, in $T.
+# Four ranks on two nodes (tests/mpi/planted_advice.c pairs4), recorded on each node. Sourced after lib.sh and nodes.sh, in $T.
 
 mapping_run() { nodes_run openmpi 4 "$1" 120 "$programs/openmpi/planted_advice" pairs4 60 65536 "${@:2}" 2>>run.err; } # turn|blocks [FILE]
 
