@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# A page in a browser, for tests: tests/tool/browse as a partner in talk. Sourced behind lib.sh, with its path in $browse.
+# A page in a browser, for tests: tests/tool/browse as a partner in talk. Sourced after lib.sh, with its path in $browse.
 
 need_browser() {
 	need python3

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# Fabrics of ibsim, routed by opensm, and traffic for them. Sourced behind lib.sh; goes into the test's own directory.
+# Fabrics of ibsim, routed by opensm, and traffic for them. Sourced after lib.sh; goes into the test's own directory.
 PATH=$PATH:/usr/sbin
 need ibsim opensm ibnetdiscover dump_fts jq
 simulated=$(find /usr/lib /usr/lib64 -name libumad2sim.so 2>/dev/null | head -n 1)

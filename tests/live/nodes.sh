@@ -3,7 +3,7 @@
 #
 # Two nodes on this machine, for tests that need no tracer: network namespaces joined by a veth of limited rate, each with a host name and
 # (time namespaces) a monotonic clock of its own, the second one's 1000 s ahead. Launchers reach them by what they take for ssh.
-# Sourced behind lib.sh.
+# Sourced after lib.sh.
 
 nodes_ahead_s=1000
 nodes_a=198.18.77.1 nodes_b=198.18.77.2 # of a block for measurements of networks (RFC 2544)
