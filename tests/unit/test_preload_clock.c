@@ -9,9 +9,8 @@
 #include "preload/clock.c"
 
 #define APART_NS \
-	2000 /* A clock that is right lies so close to the interval between two readings of the other one … */
-#define OUTLIERS_PCT \
-	5 /* … but for readings that a busy machine interrupts: an outlier is of no consequence, many are. */
+	2000 /* a right clock is that near to the interval between two readings of the other */
+#define OUTLIERS_PCT 5 /* more readings outside than this fail; a busy machine interrupts a few */
 #define RATE_WAIT_NS 30000000
 #define TOO_EARLY_NS 10000000 /* for a first rate */
 
@@ -93,7 +92,10 @@ TEST(without_a_rate)
 	check_near(10000, false, 0);
 }
 
-/* The kernel may slew its clock by 500 ppm between two measurements of the rate: the clock never goes back, and is off by a slewed millisecond. */
+/*
+ * The kernel may slew its clock by 500 ppm between two measurements of the rate. Then the clock never
+ * goes back, and is off by what a millisecond is slewed.
+ */
 static void check_slewed(uint64_t rate)
 {
 	uint64_t end = library_ns() + 50000000;

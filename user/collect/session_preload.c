@@ -97,7 +97,7 @@ void session_preload_take(struct session *s)
 
 void session_preload_identity(struct session *s, const struct pov_hdr *rec)
 {
-	/* The calls of a process that dies after the recording's end are open at that end, not at its death. */
+	/* Calls of a process that dies after the recording's end are open at that end. */
 	if (!s->preload || (s->end_ns && rec->ts_ns > s->end_ns))
 		return;
 	preload_identity(s->preload, rec);
