@@ -353,18 +353,21 @@ STAGES ?= $(CHECK_STAGES)
 check-programs: all tools $(if $(filter unit golden fuzz,$(STAGES)),asan-tests) \
 	$(if $(filter live all timing vm,$(STAGES)),live-programs) $(if $(filter simgrid,$(STAGES)),simgrid-programs)
 # $(call run,STAGES): builds what they need, and runs them.
-run = $(MAKE) $(JOBS) STAGES="$(1)" check-programs && { tests/run $(1); status=$$?; $(GIVE); exit $$status; }
+define run
++$(Q)$(MAKE) $(JOBS) STAGES="$(1)" check-programs
+$(Q)tests/run $(1); status=$$?; $(GIVE); exit $$status
+endef
 check: deps
-	$(Q)+$(call run,$(STAGES))
+	$(call run,$(STAGES))
 check-all: deps
-	$(Q)+$(call run,$(CHECK_STAGES) $(ALL_STAGES))
+	$(call run,$(CHECK_STAGES) $(ALL_STAGES))
 check-timing: deps
-	$(Q)+$(call run,timing)
+	$(call run,timing)
 check-unit check-golden check-fuzz check-live check-simgrid: check-%:
-	$(Q)+$(call run,$*)
+	$(call run,$*)
 check-vm:
 	$(Q).ci/deps.sh vm
-	$(Q)+$(call run,vm)
+	$(call run,vm)
 # The test says what it misses, if that cannot be installed.
 check-debian12 check-debian13: check-debian%:
 	$(Q).ci/deps.sh distro || true
