@@ -160,7 +160,7 @@ TEST(random)
 	uint64_t direct_ns;
 	struct causes_world w;
 
-	for (int round = 0; round < 30; round++) {
+	for (int round = 0; round < 100; round++) {
 		memset(t, 0, sizeof(*t));
 		causes_world_open(&w);
 		random_world(&w, t);

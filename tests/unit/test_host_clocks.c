@@ -147,7 +147,7 @@ TEST(within_uncertainty)
 	struct trace_clock_fit fit[HOSTS];
 	struct world w;
 
-	for (uint64_t seed = 1; seed <= 80; seed++) {
+	for (uint64_t seed = 1; seed <= 400; seed++) {
 		double span_ns, least_ns;
 		uint32_t messages;
 
@@ -175,7 +175,7 @@ TEST(asymmetric)
 	struct trace_clock_fit fit[HOSTS];
 	struct world w;
 
-	for (uint64_t seed = 1; seed <= 20; seed++) {
+	for (uint64_t seed = 1; seed <= 100; seed++) {
 		world_open(&w, seed, 1e9);
 		for (uint32_t i = 0; i < 1000; i++) {
 			message(&w, 0, 1, any(&w, 0, 1e9), latency(&w, 5000));
@@ -193,7 +193,7 @@ TEST(between)
 {
 	struct corridor_line line;
 
-	for (uint64_t seed = 1; seed <= 20; seed++) {
+	for (uint64_t seed = 1; seed <= 100; seed++) {
 		struct corridor c = {0};
 		struct world w;
 		int64_t bound[2000];
@@ -281,7 +281,7 @@ TEST(tree)
 	struct trace_clock_fit fit[HOSTS];
 	struct world w;
 
-	for (uint64_t seed = 1; seed <= 20; seed++) {
+	for (uint64_t seed = 1; seed <= 100; seed++) {
 		world_open(&w, seed, 1e10);
 		traffic(&w, 0, 3, 1000, 1000);
 		traffic(&w, 3, 1, 1000, 1000);
@@ -310,7 +310,7 @@ TEST(triangle)
 	struct trace_clock_fit fit[HOSTS];
 	struct world w;
 
-	for (uint64_t seed = 1; seed <= 5; seed++) {
+	for (uint64_t seed = 1; seed <= 20; seed++) {
 		world_open(&w, seed, 1e9);
 		for (uint32_t i = 0; i < 500; i++) {
 			message(&w, 0, 1, i * 2e6, 100);

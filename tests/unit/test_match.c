@@ -56,7 +56,7 @@ static void all_found(bool any)
 	uint64_t by[MATCH_WHY_CNT];
 	uint32_t truly;
 
-	for (uint64_t seed = 1; seed <= 4; seed++) {
+	for (uint64_t seed = 1; seed <= 12; seed++) {
 		run(seed * 7919, any, true, by, &truly);
 		assert_true(truly > 1000);
 		assert_int_equal(by[MATCHED], 2 * truly);
@@ -79,7 +79,7 @@ TEST(statuses_ignored)
 	uint64_t by[MATCH_WHY_CNT];
 	uint32_t truly;
 
-	for (uint64_t seed = 1; seed <= 4; seed++) {
+	for (uint64_t seed = 1; seed <= 12; seed++) {
 		run(seed * 7919, true, false, by, &truly);
 		assert_true(by[MATCHED] > 0);
 		assert_true(by[MATCH_STATUS] > 0);

@@ -315,7 +315,7 @@ TEST(complete)
 {
 	uint64_t seed;
 
-	for (seed = 1; seed <= 3; seed++)
+	for (seed = 1; seed <= 8; seed++)
 		machine_test(seed, NO_TROUBLE, 4000);
 }
 
@@ -323,7 +323,7 @@ TEST(lossy)
 {
 	uint64_t seed;
 
-	for (seed = 1; seed <= 4; seed++)
+	for (seed = 1; seed <= 12; seed++)
 		machine_test(seed, LOST_RECORDS, 4000);
 }
 
@@ -332,7 +332,7 @@ TEST(damaged)
 	uint64_t seed;
 
 	log_set_level(LOG_ERROR); /* it is told; here it is meant */
-	for (seed = 1; seed <= 6; seed++)
+	for (seed = 1; seed <= 20; seed++)
 		machine_test(seed, DAMAGED_FILE, 4000);
 	log_set_level(LOG_INFO);
 }
@@ -341,6 +341,6 @@ TEST(short)
 {
 	uint64_t seed;
 
-	for (seed = 100; seed < 130; seed++)
+	for (seed = 100; seed < 160; seed++)
 		machine_test(seed, seed & 1 ? LOST_RECORDS : NO_TROUBLE, 60);
 }

@@ -214,7 +214,7 @@ static void sim_begin(struct sim *s, struct fixture *x, uint64_t seed)
 
 TEST(simulated)
 {
-	for (uint64_t seed = 1; seed <= 8; seed++) {
+	for (uint64_t seed = 1; seed <= 20; seed++) {
 		struct fixture x = {0};
 		struct sim s;
 
