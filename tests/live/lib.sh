@@ -105,6 +105,9 @@ need() { # TOOL…
 	for tool; do command -v "$tool" >/dev/null || skip_all "needs $tool"; done
 }
 
+# True in `make check`, for files that leave a part to `make check-all`. By hand, all of a file runs.
+in_check() { [ "${POV_STAGE-}" = live ]; }
+
 # Sets $mpis: of the MPIs that the runner names in POV_MPIS (both, if none), those that the programs were built for.
 find_mpis() {
 	local m
