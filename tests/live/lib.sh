@@ -214,20 +214,6 @@ recorded_make() { # DIR MPI CAPTURE [OPTION…] -- RANKS PROGRAM [ARG…]
 	echo $status >"$T/status"
 }
 
-# The same; again, four times at most, where it is not known for 2 ms or more what a rank's main thread did. One kernel was seen that
-# runs no BPF program on top of some of its own threads: whom these wake, and what follows them on a CPU, is not recorded there.
-record_known() {
-	local status
-	for _ in 1 2 3 4; do
-		record "$@"
-		status=$?
-		"$pov" report --json "$T/$1.pov" 2>/dev/null |
-			jq -e '[.ranks[].between_init_and_finalize.unknown_ns // 0] | max >= 2e6' >/dev/null || break
-		echo "# $1: it is not known all the time what the ranks did: recorded again, if less than four times"
-	done
-	return $status
-}
-
 # watch NAME OPTION…: starts a recording in the background and waits until it says that its probes are live.
 watch() {
 	local name=$1
