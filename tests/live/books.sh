@@ -116,7 +116,7 @@ default_functions="(.fn | IN($(sed -n 's/^POV_FUNC(\([A-Za-z_]*\), [a-z_]*, [A-Z
 # ---- bytes and peers, as decoded ----
 
 # Lines {rank, fn, peer, calls, sent, received} of what the exported timeline shows. One number is shown for
-# calls with one buffer, two for calls with two; what a status told of a receive counts.
+# calls with one buffer, two for calls with two; of a receive those that its status has.
 moves_of_trace() { # NAME
 	"$pov" export "$T/$1.pov" -o "$T/$1.json" 2>>"$T/$1.err" || return 1
 	jq -c --rawfile ranks "$T/$1.ranks.tsv" '

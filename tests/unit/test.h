@@ -4,7 +4,7 @@
  *
  *   TEST(name) { … }                        a test
  *   TEST_WITH(name, setup, teardown) { … }  a test with its own fixture; *state is what setup put there
- *   EACH_TEST(setup, teardown);             once, above the tests: a fixture for each TEST of this file
+ *   EACH_TEST(setup, teardown);             once: a fixture for each TEST of this file
  *   ALL_TESTS(setup, teardown);             once: a fixture around all tests of this file together
  *
  * setup and teardown are int f(void **state), NULL for none; they return 0 or fail the test.
