@@ -41,7 +41,7 @@ static int advise_print(const struct trace_source *source, size_t cnt,
 	else
 		advise_text(&a, stdout);
 	if (err)
-		log_error("advise: cannot write: %s", strerror(-err));
+		log_error("advise: cannot write: %s", log_unwritten(-err));
 	advise_close(&a);
 	return err;
 }

@@ -31,7 +31,7 @@ static int diff_print(const struct trace_source *const source[2], const size_t c
 	else
 		compare_text(&c, (uint32_t)o->top, stdout);
 	if (err)
-		log_error("diff: cannot write: %s", strerror(-err));
+		log_error("diff: cannot write: %s", log_unwritten(-err));
 	compare_close(&c);
 	return err;
 }

@@ -232,7 +232,7 @@ static int load_print(const struct fabric_load *l, const struct fabric_options *
 	      o->csv  ? fabric_print_csv(l, &how, stdout) :
 			fabric_print_text(l, &how, stdout);
 	if (err)
-		log_error("fabric: cannot write: %s", strerror(-err));
+		log_error("fabric: cannot write: %s", log_unwritten(-err));
 	return err;
 }
 

@@ -56,7 +56,7 @@ static int form_print(const struct report *r, const struct report_args *a)
 	else
 		report_text(r, stdout);
 	if (err)
-		log_error("report: cannot write: %s", strerror(-err));
+		log_error("report: cannot write: %s", log_unwritten(-err));
 	return err;
 }
 

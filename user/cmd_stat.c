@@ -154,7 +154,7 @@ static int report_print(const struct stat_options *o, int fd, const struct outpu
 		report_text(&r, out->file);
 	report_close(&r);
 	if (err)
-		log_error("stat: cannot write: %s", strerror(-err));
+		log_error("stat: cannot write: %s", log_unwritten(-err));
 	return err;
 }
 

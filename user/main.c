@@ -5,6 +5,7 @@
  */
 #include "base/flush.h"
 #include "base/log.h"
+#include "base/own_state.h"
 #include "base/suggest.h"
 #include "commands.h"
 #include "version.h"
@@ -160,6 +161,8 @@ int main(int argc, char **argv)
 	int at = 1;
 
 	setlocale(LC_CTYPE, "");
+	own_signal(SIGCHLD, SIG_DFL);  /* ignored, it would leave no exit status */
+	own_signal(SIGXFSZ, SIG_IGN); /* a write tells it */
 	for (; at < argc; at++)
 		if (!strcmp(argv[at], "-q") || !strcmp(argv[at], "--quiet"))
 			log_set_level(LOG_ERROR);

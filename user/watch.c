@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/own_state.h"
 #include "base/person.h"
 
 /* How long a command may take to end by the Ctrl-C that it got, too. */
@@ -35,19 +36,19 @@ const volatile int *watch_requests(void)
 {
 	struct sigaction sa = {.sa_handler = on_asked, .sa_flags = SA_RESTART};
 
-	sigaction(SIGUSR1, &sa, NULL);
+	own_signal_set(SIGUSR1, &sa);
 	return &asked;
 }
 
 const volatile int *watch_signals(void)
 {
-	struct sigaction sa = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO}, was;
+	struct sigaction sa = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
 
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	if (!sigaction(SIGHUP, NULL, &was) && was.sa_handler != SIG_IGN) /* nohup */
-		sigaction(SIGHUP, &sa, NULL);
-	signal(SIGPIPE, SIG_IGN);
+	own_signal_set(SIGINT, &sa);
+	own_signal_set(SIGTERM, &sa);
+	if (own_signal_set(SIGHUP, &sa)) /* nohup */
+		own_signal(SIGHUP, SIG_IGN);
+	own_signal(SIGPIPE, SIG_IGN);
 	return &stop;
 }
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/own_state.h"
 #include "base/person.h"
 
 #define REAP_WAIT_MS 1000
@@ -68,9 +69,7 @@ static void child_main(const struct launch_plan *plan, int gate, int error)
 	if (plan->as)
 		err = -person_become(plan->as);
 	if (!err) {
-		signal(SIGINT, SIG_DFL);
-		signal(SIGTERM, SIG_DFL);
-		signal(SIGPIPE, SIG_DFL);
+		own_state_give_back();
 		err = program_exec(plan);
 	}
 	if (write(error, &err, sizeof(err)) < 0)

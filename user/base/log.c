@@ -5,6 +5,7 @@
  */
 #include "base/log.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,11 @@ void log_print(enum log_level level, const char *fmt, ...)
 	va_start(ap, fmt);
 	log_write(level, fmt, ap);
 	va_end(ap);
+}
+
+const char *log_unwritten(int err)
+{
+	return err == EFBIG ? "the limit of a file's size (ulimit -f) is reached" : strerror(err);
 }
 
 void die(const char *fmt, ...)

@@ -22,6 +22,9 @@ void log_print(enum log_level level, const char *fmt, ...) __attribute__((format
 #define log_info(...) log_print(LOG_INFO, __VA_ARGS__)
 #define log_debug(...) log_print(LOG_DEBUG, __VA_ARGS__)
 
+/* Why a file could not be written, by errno: strerror, but where another word says what to do. */
+const char *log_unwritten(int err);
+
 /* Prints the message and exits with status 1. */
 void die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 

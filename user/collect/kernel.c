@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -19,6 +18,7 @@
 #include "abi/event.h"
 #include "abi/thread.h"
 #include "base/log.h"
+#include "base/own_state.h"
 #include "collect/place_samples.h"
 #include "povtrace.skel.h"
 
@@ -46,22 +46,13 @@ uint64_t kernel_now_ns(void)
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
-/* Perf-event uprobes take two descriptors a function. */
-static void raise_open_files(void)
-{
-	struct rlimit r;
-
-	if (getrlimit(RLIMIT_NOFILE, &r) || r.rlim_cur == r.rlim_max)
-		return;
-	r.rlim_cur = r.rlim_max;
-	if (setrlimit(RLIMIT_NOFILE, &r))
-		log_debug("cannot raise the limit of open files: %s", strerror(errno));
-}
-
 void kernel_prepare(void)
 {
+	int err = own_open_files_raise(); /* perf-event uprobes take two descriptors a function */
+
 	libbpf_set_print(libbpf_log);
-	raise_open_files();
+	if (err)
+		log_debug("cannot raise the limit of open files: %s", strerror(-err));
 }
 
 /* The kernel half knows processes by the numbers that they have in the first pid namespace, /proc by ours. */

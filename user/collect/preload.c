@@ -17,6 +17,7 @@
 #include "attach/proc.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/memory_file.h"
 #include "base/own_file.h"
 #include "base/person.h"
 #include "base/run_socket.h"
@@ -103,6 +104,8 @@ char *preload_library_find(const struct launch_plan *plan, char **problem)
 	else if ((err = socket_place_try()))
 		*problem = xasprintf("processes cannot reach the recorder: " SOCKET_DIR ": %s",
 				     strerror(-err));
+	else if ((err = thread_area_try()))
+		*problem = xasprintf("there can be no memory for records: %s", log_unwritten(-err));
 	if (!*problem)
 		return path;
 	free(path);
@@ -125,9 +128,9 @@ static void rows_find(struct preload *p)
 static int setup_make(struct preload *p)
 {
 	p->setup_bytes = sizeof(*p->setup) + p->rows * sizeof(struct pov_fn);
-	p->setup_fd = memfd_create("povtrace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (p->setup_fd < 0 || ftruncate(p->setup_fd, (off_t)p->setup_bytes))
-		return -errno;
+	p->setup_fd = memory_file_make(p->setup_bytes);
+	if (p->setup_fd < 0)
+		return p->setup_fd;
 	p->setup = mmap(NULL, p->setup_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, p->setup_fd, 0);
 	if (p->setup == MAP_FAILED) {
 		p->setup = NULL;

@@ -10,6 +10,7 @@
 
 #include "abi/preload.h"
 #include "base/log.h"
+#include "base/memory_file.h"
 #include "collect/kernel.h"
 #include "collect/open_calls.h"
 #include "collect/preload.h"
@@ -20,13 +21,10 @@
 
 static int file_make(void)
 {
-	int fd = memfd_create("povtrace", MFD_CLOEXEC | MFD_ALLOW_SEALING), err;
+	int fd = memory_file_make(FILE_BYTES), err;
 
-	if (fd < 0)
-		return -errno;
 	/* Nobody is to make it shorter: we would be killed by reading it. */
-	if (!ftruncate(fd, FILE_BYTES) &&
-	    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+	if (fd < 0 || !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		return fd;
 	err = -errno;
 	close(fd);
@@ -47,6 +45,16 @@ static struct pov_preload_area *file_map(int fd)
 		return (struct pov_preload_area *)p;
 	munmap(p, MAPPED_BYTES);
 	return NULL;
+}
+
+int thread_area_try(void)
+{
+	int fd = file_make();
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
 }
 
 int thread_area_make(const struct preload_speaker *who, struct thread_area **out)

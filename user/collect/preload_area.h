@@ -24,6 +24,8 @@ struct thread_area {
 
 typedef void thread_area_fn(void *ctx, const struct pov_hdr *rec);
 
+/* Whether there could be one: 0 or -errno. */
+int thread_area_try(void);
 /* who->since_ns: now. 0 or -errno. */
 int thread_area_make(const struct preload_speaker *who, struct thread_area **out);
 /* Hands over what is in its ring. The bytes that it had. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* EFBIG is kept for max_bytes: a file that the system lets grow no further is a full disk. */
+/* EFBIG is kept for max_bytes: a file that the system lets grow no further (ulimit -f) is a full disk. */
 #include "trace/trace_append.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ static void set_error(struct append_file *f, int err, const char *what)
 {
 	if (atomic_load(&f->err))
 		return;
-	log_error("trace: %s %s: %s; %s", what, f->path, strerror(err), f->fate);
+	log_error("trace: %s %s: %s; %s", what, f->path, log_unwritten(err), f->fate);
 	atomic_store(&f->err, err == EFBIG ? -ENOSPC : -err);
 }
 

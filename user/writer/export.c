@@ -261,7 +261,7 @@ static int timeline_write(struct model *m, const struct writer *w, const struct 
 	sites_free(opt.sites);
 	write_err = out_finish(out, &totals->bytes);
 	if (write_err)
-		log_error("export: cannot write: %s", strerror(-write_err));
+		log_error("export: cannot write: %s", log_unwritten(-write_err));
 	free(recording);
 	return err ? err : write_err;
 }
