@@ -9,6 +9,7 @@
  *   LINE             of the module's own language; " ; " separates several on one line
  *   expect
  *     LINE           exactly what the module's driver prints, indented by two spaces; short lines share one
+ *   LINE -> OUTPUT   a case in short: the driver plays LINE alone and prints OUTPUT, without a newline; " ; " separates several
  *
  * If the output differs, the test prints both, and with POV_GOLDEN_UPDATE=1 it rewrites the file.
  */
