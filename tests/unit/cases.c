@@ -18,6 +18,23 @@ void cases_figure(FILE *out, const char *name, uint64_t value)
 		fprintf(out, " %s=%llu", name, (unsigned long long)value);
 }
 
+const struct pov_hdr *cases_record(const char *line)
+{
+	static struct maker m = {.brief = true};
+	const struct text_kind *k = text_kinds;
+	size_t len = strcspn(line, " ");
+	char *args;
+
+	while (k->name && (strncmp(k->name, line, len) != 0 || k->name[len]))
+		k++;
+	if (!k->name)
+		fail_msg("no record: %s", line);
+	args = xstrdup(line + len);
+	record_fill(&m, k, args);
+	free(args);
+	return &m.rec.hdr;
+}
+
 struct preset {
 	char *name;
 	struct script lines;

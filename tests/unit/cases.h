@@ -26,6 +26,9 @@ typedef void cases_play(const struct script *lines, FILE *out);
 /* Prints " NAME=VALUE", unless it is 0. */
 void cases_figure(FILE *out, const char *name, uint64_t value);
 
+/* A record as povmake has it; its tgid is its tid, unless the line gives one. Valid until the next one. */
+const struct pov_hdr *cases_record(const char *line);
+
 void cases_run(const char *name, cases_play *play);
 
 #endif
