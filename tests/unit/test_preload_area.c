@@ -11,6 +11,7 @@
 #include "collect/kernel.h"
 #include "collect/preload.h"
 #include "collect/preload_area.h"
+#include "unit/cases.h"
 
 #define FIRST 100
 #define ROWS 10
@@ -41,7 +42,7 @@ static struct thread_area *area_new(void)
 		.rows = ROWS,
 		.wanted = wanted,
 		.cpus = 4,
-		.since_ns = kernel_now_ns(),
+		.since_ns = kernel_now_ns() - 1000000, /* long enough for all calls */
 	};
 	struct thread_area *a;
 
@@ -75,23 +76,36 @@ static struct pov_field *field_of(struct call *c)
 	return (struct pov_field *)&c->word[FIXED_WORDS + 2];
 }
 
+static void record_make(const char *line, void *rec, size_t bytes)
+{
+	const struct pov_hdr *made = cases_record(line);
+
+	assert_int_equal(made->size, bytes);
+	memcpy(rec, made, bytes);
+	((struct pov_hdr *)rec)->ts_ns = kernel_now_ns();
+}
+
 static struct call call_new(void)
 {
-	struct call c = {.word = {[FIXED_WORDS] = 1, 2, 0, 4}};
+	struct call c;
 
-	*call_of(&c) = (struct pov_call){
-		.hdr = {.size = sizeof(c),
-			.kind = POV_KIND_CALL,
-			.tid = 99,
-			.ts_ns = kernel_now_ns()},
-		.tgid = 98,
-		.func = FIRST + 1,
-		.nargs = 2,
-		.lib = 7,
-		.cpu = 3,
-	};
-	*field_of(&c) =
-		(struct pov_field){.type = POV_FIELD_TYPE_SIZE, .arg = 1, .size = 8, .cnt = 1};
+	record_make("call tid=99 tgid=98 func=101 lib=7 cpu=3 args=1,2 tsize=1:4", &c, sizeof(c));
+	return c;
+}
+
+static struct pov_counted counted_new(void)
+{
+	struct pov_counted c;
+
+	record_make(
+		"counted tid=99 tgid=98 func=102 lib=7 dur=100 calls=3 busy=50 bytes=40 sized=2 "
+		"flags=0xff",
+		&c, sizeof(c));
+	return c;
+}
+
+static struct pov_counted *counted_of(struct pov_counted *c)
+{
 	return c;
 }
 
@@ -169,14 +183,14 @@ TEST(room)
 	thread_area_free(a);
 }
 
-static void refused(const char *what, const struct call *c)
+static void refused(const char *what, const void *rec, size_t bytes)
 {
 	struct thread_area *a = area_new();
 	struct call good = call_new();
 	struct taken t = {0};
 
 	put(a, &good, sizeof(good));
-	put(a, c, sizeof(*c));
+	put(a, rec, bytes);
 	put(a, &good, sizeof(good));
 	thread_area_take(a, on_record, &t);
 	if (t.cnt != 1 || !a->damaged)
@@ -189,101 +203,65 @@ static void refused(const char *what, const struct call *c)
 	thread_area_free(a);
 }
 
-#define REFUSED(of, member, value)                  \
-	do {                                        \
-		struct call c_ = call_new();        \
-		of(&c_)->member = value;            \
-		refused(#member " = " #value, &c_); \
+#define REFUSED(make, of, member, value)                        \
+	do {                                                    \
+		typeof(make()) c_ = make();                     \
+		of(&c_)->member = value;                        \
+		refused(#member " = " #value, &c_, sizeof(c_)); \
 	} while (0)
 
 TEST(nonsense)
 {
-	REFUSED(call_of, hdr.size, 0);
-	REFUSED(call_of, hdr.size, 8);
-	REFUSED(call_of, hdr.size, 100);
-	REFUSED(call_of, hdr.size, 65528);
-	REFUSED(call_of, hdr.kind, POV_KIND_SWITCH);
-	REFUSED(call_of, hdr.kind, POV_KIND_EXIT);
-	REFUSED(call_of, hdr.kind, 0);
-	REFUSED(call_of, hdr.ts_ns, 1);
-	REFUSED(call_of, hdr.ts_ns, kernel_now_ns() + 3600000000000);
-	REFUSED(call_of, dur_ns, UINT64_MAX);
-	REFUSED(call_of, func, FIRST - 1);
-	REFUSED(call_of, func, FIRST + ROWS);
-	REFUSED(call_of, func, FIRST + 5);
-	REFUSED(call_of, depth, POV_CALL_DEPTH_MAX);
-	REFUSED(call_of, nargs, POV_CALL_ARGS_MAX + 1);
-	REFUSED(call_of, nargs, 16);
-	REFUSED(call_of, cpu, 4);
-	REFUSED(field_of, size, 16);
-	REFUSED(field_of, size, 0xffff);
-	REFUSED(field_of, arg, 16);
-	REFUSED(field_of, type, 0);
-	REFUSED(field_of, type, 200);
+	REFUSED(call_new, call_of, hdr.size, 0);
+	REFUSED(call_new, call_of, hdr.size, 8);
+	REFUSED(call_new, call_of, hdr.size, 100);
+	REFUSED(call_new, call_of, hdr.size, 65528);
+	REFUSED(call_new, call_of, hdr.kind, POV_KIND_SWITCH);
+	REFUSED(call_new, call_of, hdr.kind, POV_KIND_EXIT);
+	REFUSED(call_new, call_of, hdr.kind, 0);
+	REFUSED(call_new, call_of, hdr.ts_ns, 1);
+	REFUSED(call_new, call_of, hdr.ts_ns, kernel_now_ns() + 3600000000000);
+	REFUSED(call_new, call_of, dur_ns, UINT64_MAX);
+	REFUSED(call_new, call_of, func, FIRST - 1);
+	REFUSED(call_new, call_of, func, FIRST + ROWS);
+	REFUSED(call_new, call_of, func, FIRST + 5);
+	REFUSED(call_new, call_of, depth, POV_CALL_DEPTH_MAX);
+	REFUSED(call_new, call_of, nargs, POV_CALL_ARGS_MAX + 1);
+	REFUSED(call_new, call_of, nargs, 16);
+	REFUSED(call_new, call_of, cpu, 4);
+	REFUSED(call_new, field_of, size, 16);
+	REFUSED(call_new, field_of, size, 0xffff);
+	REFUSED(call_new, field_of, arg, 16);
+	REFUSED(call_new, field_of, type, 0);
+	REFUSED(call_new, field_of, type, 200);
 }
-
-static struct pov_counted counted_new(void)
-{
-	return (struct pov_counted){
-		.hdr = {.size = sizeof(struct pov_counted),
-			.kind = POV_KIND_COUNTED,
-			.flags = 0xff,
-			.tid = 99,
-			.ts_ns = kernel_now_ns()},
-		.dur_ns = 100,
-		.calls = 3,
-		.busy_ns = 50,
-		.tgid = 98,
-		.func = FIRST + 2,
-		.lib = 7,
-		.bytes = 40,
-		.sized = 2,
-	};
-}
-
-/* Whether it is taken of a thread that has lived long enough to have made these calls. */
-static bool counted_taken(struct pov_counted c, struct taken *t)
-{
-	struct thread_area *a = area_new();
-	bool damaged;
-
-	a->who.since_ns -= 1000000;
-	put(a, &c, sizeof(c));
-	thread_area_take(a, on_record, t);
-	damaged = a->damaged;
-	thread_area_free(a);
-	return !damaged && t->cnt;
-}
-
-#define COUNTED_REFUSED(member, value)                 \
-	do {                                           \
-		struct pov_counted c_ = counted_new(); \
-		struct taken t_ = {0};                 \
-		c_.member = value;                     \
-		assert_false(counted_taken(c_, &t_));  \
-	} while (0)
 
 TEST(counted)
 {
+	struct thread_area *a = area_new();
+	struct pov_counted c = counted_new();
 	struct taken t = {0};
 	const struct pov_counted *got = (struct pov_counted *)t.last;
 
-	assert_true(counted_taken(counted_new(), &t));
+	put(a, &c, sizeof(c));
+	thread_area_take(a, on_record, &t);
+	assert_true(t.cnt && !a->damaged);
 	assert_int_equal(got->tgid, 10);
 	assert_int_equal(got->lib, 3);
 	assert_int_equal(got->hdr.flags, POV_COUNTED_NESTED | POV_COUNTED_PRELOADED);
 	assert_int_equal(got->calls, 3);
 	assert_int_equal(got->bytes, 40);
 	assert_int_equal(got->sized, 2);
-	COUNTED_REFUSED(sized, 4);
-	COUNTED_REFUSED(hdr.size, sizeof(struct pov_counted) - 8);
-	COUNTED_REFUSED(calls, 0);
-	COUNTED_REFUSED(calls, 102);
-	COUNTED_REFUSED(calls, UINT64_MAX);
-	COUNTED_REFUSED(busy_ns, 100 * POV_CALL_DEPTH_MAX + POV_CALL_DEPTH_MAX);
-	COUNTED_REFUSED(dur_ns, UINT64_MAX);
-	COUNTED_REFUSED(func, FIRST + 5);
-	COUNTED_REFUSED(func, FIRST - 1);
+	thread_area_free(a);
+	REFUSED(counted_new, counted_of, sized, 4);
+	REFUSED(counted_new, counted_of, hdr.size, sizeof(struct pov_counted) - 8);
+	REFUSED(counted_new, counted_of, calls, 0);
+	REFUSED(counted_new, counted_of, calls, 102);
+	REFUSED(counted_new, counted_of, calls, UINT64_MAX);
+	REFUSED(counted_new, counted_of, busy_ns, 101 * POV_CALL_DEPTH_MAX);
+	REFUSED(counted_new, counted_of, dur_ns, UINT64_MAX);
+	REFUSED(counted_new, counted_of, func, FIRST + 5);
+	REFUSED(counted_new, counted_of, func, FIRST - 1);
 }
 
 /* What it has gathered and not told yet can be looked at while it goes on; it is told again at its end. */
@@ -294,7 +272,6 @@ TEST(untold)
 	struct call c = call_new();
 	struct taken t = {0};
 
-	a->who.since_ns -= 1000000;
 	own->counting[0] = (struct pov_counting){.begin_ns = kernel_now_ns() - 100,
 						 .end_ns = kernel_now_ns(),
 						 .calls = 7,
