@@ -33,7 +33,6 @@ TEST(calls)
 {
 	int64_t at[8];
 
-	fixture_need_compiler();
 	/* at 1: a call; at 6: in an immediate, where the distance is right by itself; at 16: a jump */
 	assert_int_equal(find(HEAD "call f\n"
 				   "movabs $0xfffffff3e8, %rax\n"
@@ -53,7 +52,6 @@ TEST(none)
 {
 	int64_t at[8];
 
-	fixture_need_compiler();
 	assert_int_equal(find(HEAD "lea f(%rip), %rax\ncall *%rax\nret\n", "f", 8, at), 0);
 	/* too many: none rather than some */
 	assert_int_equal(find(HEAD "call f\ncall f\ncall f\nret\n", "f", 2, at), 0);
@@ -61,8 +59,6 @@ TEST(none)
 	/* no code in the middle: what follows may be read wrongly */
 	assert_int_equal(find(HEAD "call f\nret\n.byte 0x06\ncall f\nret\n", "f", 8, at), 0);
 }
-
-ALL_TESTS(NULL, fixture_remove_all);
 
 #else
 TEST(decoding)

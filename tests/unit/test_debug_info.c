@@ -21,6 +21,7 @@
 #include "site/debug_info.h"
 #include "site/module_names.h"
 #include "unit/elf_fixture.h"
+#include "unit/trace_help.h"
 
 /* Prints for each call where it returns to, as an offset in the file, the function and the line. */
 static const char program[] =
@@ -92,6 +93,15 @@ static char *build_id_of(const char *path)
 	return id;
 }
 
+/* Builds the program, and reads what it says. */
+static char *program_build(const char *flags, struct place place[CALLS])
+{
+	char *path = fixture_build("site.c", program, flags);
+
+	places_read(path, place);
+	return path;
+}
+
 static int open_it(const char *path, const char *build_id, struct debug_info **out)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -108,18 +118,6 @@ static void command(const char *path, const char *words)
 	if (system(cmd))
 		fail_msg("failed: %s", cmd);
 	free(cmd);
-}
-
-static void need(const char *tool)
-{
-	char *cmd = xasprintf("command -v %s >/dev/null 2>&1", tool);
-	bool missing = system(cmd);
-
-	free(cmd);
-	if (!missing)
-		return;
-	print_message("SKIP: %s is not installed\n", tool);
-	skip();
 }
 
 /* Every line, and every function, is the one that the program says. */
@@ -150,11 +148,9 @@ TEST(lines)
 		"-g -O2 -no-pie", "-g -O2 -gz", "-g -O1 -static", "-g -O2 -Wl,-z,noseparate-code",
 	};
 
-	fixture_need_compiler();
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		char *path = fixture_build("site.c", program, flags[i]);
 
-		print_message("%s\n", flags[i]);
 		assert_found(path);
 		free(path);
 	}
@@ -165,16 +161,12 @@ TEST(clang)
 {
 	char *path;
 
-	fixture_need_compiler();
-	need("clang");
+	fixture_need("clang");
 	path = fixture_build("site.c", program, "-g");
-	for (const char *const *v = (const char *const[]){"4", "5", NULL}; *v; v++) {
-		char *words = xasprintf("clang -w -O2 -gdwarf-%s site.c -o $f", *v);
-
-		command(path, words);
-		free(words);
-		assert_found(path);
-	}
+	command(path, "clang -w -O2 -gdwarf-4 site.c -o $f");
+	assert_found(path);
+	command(path, "clang -w -O2 -gdwarf-5 site.c -o $f");
+	assert_found(path);
 	free(path);
 }
 
@@ -185,11 +177,9 @@ TEST(addr2line)
 	struct debug_info *d;
 	char *path;
 
-	fixture_need_compiler();
-	need("addr2line");
+	fixture_need("addr2line");
 	/* addresses in the file are offsets in it */
-	path = fixture_build("site.c", program, "-g -O2 -pie -fPIE -Wl,-z,noseparate-code");
-	places_read(path, place);
+	path = program_build("-g -O2 -pie -fPIE -Wl,-z,noseparate-code", place);
 	assert_int_equal(open_it(path, "", &d), 0);
 	for (size_t i = 0; i < CALLS; i++) {
 		char *cmd = xasprintf("addr2line -f -e %s %#" PRIx64, path, place[i].offset - 1);
@@ -219,12 +209,10 @@ TEST(separate)
 	struct debug_info *d;
 	char *path;
 
-	fixture_need_compiler();
-	need("objcopy");
-	path = fixture_build("site.c", program, "-g -O2");
+	fixture_need("objcopy");
+	path = program_build("-g -O2", place);
 	command(path, STRIP);
 	assert_found(path);
-	places_read(path, place);
 	command(path, "sed 's/^int main/\\n\\n&/' site.c >new.c && gcc -w -g -O2 new.c -o new && "
 		      "objcopy --only-keep-debug new $f.debug");
 	assert_int_equal(open_it(path, "", &d), 0);
@@ -241,11 +229,8 @@ TEST(symbols)
 	struct debug_place found;
 	struct debug_info *d;
 	uint64_t begin;
-	char *path;
+	char *path = program_build("-O0 -Wl,-z,noseparate-code", place);
 
-	fixture_need_compiler();
-	path = fixture_build("site.c", program, "-O0 -Wl,-z,noseparate-code");
-	places_read(path, place);
 	assert_int_equal(open_it(path, "", &d), 0);
 	assert_true(debug_info_find(d, place[0].offset, &found));
 	assert_string_equal(found.function, "main");
@@ -280,10 +265,8 @@ TEST(mangled)
 	struct place place[CALLS];
 	char *path;
 
-	fixture_need_compiler();
-	need("objcopy");
-	path = fixture_build("site.c", program, "-O0 -Wl,-z,noseparate-code");
-	places_read(path, place);
+	fixture_need("objcopy");
+	path = program_build("-O0 -Wl,-z,noseparate-code", place);
 	command(path,
 		"objcopy --redefine-sym last=_ZN4heat5solveILi3EEEvPKdi --redefine-sym main=_Zmain $f");
 	assert_mangled(path, place[5].offset,
@@ -303,12 +286,10 @@ TEST(mangled)
 
 TEST(refused)
 {
+	static const char *const no_elf[] = {"\177ELF, it says", "#!"};
+	char *path = fixture_build("site.c", program, "-g"), *id = build_id_of(path), *text;
 	struct debug_info *d;
-	char *path, *id, *text;
 
-	fixture_need_compiler();
-	path = fixture_build("site.c", program, "-g");
-	id = build_id_of(path);
 	assert_true(strlen(id) > 16);
 	id[strlen(id) - 1] ^= 1;
 	assert_int_equal(open_it(path, id, &d), -ESTALE);
@@ -317,12 +298,11 @@ TEST(refused)
 	free(path);
 	path = fixture_build("site.c", program, "-g -Wl,--build-id=none");
 	assert_int_equal(open_it(path, id, &d), -ESTALE);
-	text = fixture_write("text", "\177ELF, it says", 13);
-	assert_int_equal(open_it(text, "", &d), -ENOEXEC);
-	free(text);
-	text = fixture_write("text", "#!", 2);
-	assert_int_equal(open_it(text, "", &d), -ENOEXEC);
-	free(text);
+	for (size_t i = 0; i < 2; i++) {
+		text = fixture_write("text", no_elf[i], strlen(no_elf[i]));
+		assert_int_equal(open_it(text, "", &d), -ENOEXEC);
+		free(text);
+	}
 	free(path);
 	free(id);
 }
@@ -367,40 +347,38 @@ static uint64_t stamp_of(const char *path)
 
 TEST(process)
 {
-	char *lines = lines_program(), *path, *id, name[64], wanted[64];
+	static const char *const others[] = {"/nowhere/povtrace-lines", "/bin/true",
+					     "/usr/bin/yes"};
 	struct place place[CALLS];
-	struct model_module file;
+	char *lines = lines_program(), *path = program_build("-g -O2", place), name[64], wanted[64];
+	char *id = build_id_of(path);
+	struct model_module file = {path, id, 0};
+	uint64_t at = place[0].offset;
 
-	fixture_need_compiler();
-	path = fixture_build("site.c", program, "-g -O2");
-	places_read(path, place);
-	id = build_id_of(path);
-	file = (struct model_module){path, id, 0};
-	assert_true(found_by(lines, &file, place[0].offset, name));
+	assert_true(found_by(lines, &file, at, name));
 	snprintf(wanted, sizeof(wanted), "main %u", place[0].line);
 	assert_string_equal(name, wanted);
 	assert_false(found_by(lines, &file, 1ull << 40, name));
-	assert_false(found_by("/nowhere/povtrace-lines", &file, place[0].offset, name));
-	assert_false(found_by("/bin/true", &file, place[0].offset, name));
-	assert_false(found_by("/usr/bin/yes", &file, place[0].offset, name));
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_false(found_by(others[i], &file, at, name));
 	file.build_id = "00";
-	assert_false(found_by(lines, &file, place[0].offset, name));
+	assert_false(found_by(lines, &file, at, name));
 	/* By its stamp, if it has no build ID. */
 	file.build_id = "";
-	assert_false(found_by(lines, &file, place[0].offset, name));
+	assert_false(found_by(lines, &file, at, name));
 	file.stamp = stamp_of(path);
-	assert_true(found_by(lines, &file, place[0].offset, name));
+	assert_true(found_by(lines, &file, at, name));
 	file.stamp++;
-	assert_false(found_by(lines, &file, place[0].offset, name));
+	assert_false(found_by(lines, &file, at, name));
 	file.path = "/";
 	file.stamp = stamp_of("/");
-	assert_false(found_by(lines, &file, place[0].offset, name));
+	assert_false(found_by(lines, &file, at, name));
 	command(path, "rm $f && mkfifo $f");
 	file.path = path;
 	file.stamp = stamp_of(path);
-	assert_false(found_by(lines, &file, place[0].offset, name));
+	assert_false(found_by(lines, &file, at, name));
 	command(path, "rm $f");
-	assert_false(found_by(lines, &file, place[0].offset, name));
+	assert_false(found_by(lines, &file, at, name));
 	free(path);
 	free(id);
 	free(lines);
@@ -411,32 +389,29 @@ TEST(process)
 /* Some bytes are others; it ends early. What is found is not judged, only that an answer comes, or none. */
 TEST(damaged)
 {
-	char *lines = lines_program(), *path, *bad, *whole, *copy, name[64];
 	struct place place[CALLS];
+	char *lines = lines_program(), *path = program_build("-g -O2", place), *bad, name[64];
 	struct model_module file = {.build_id = ""};
 	unsigned int seed = 1, found = 0;
+	uint8_t *whole, *copy;
 	size_t cnt;
 
-	fixture_need_compiler();
-	path = fixture_build("site.c", program, "-g -O2");
-	places_read(path, place);
-	whole = fixture_read(path, &cnt);
+	file_load(path, &whole, &cnt);
+	copy = xmalloc(cnt);
 	for (unsigned int i = 0; i < DAMAGED; i++) {
-		copy = memcpy(xmalloc(cnt), whole, cnt);
+		memcpy(copy, whole, cnt);
 		for (unsigned int k = 0; k < 1u << i % 12; k++)
-			copy[(unsigned int)rand_r(&seed) % cnt] = (char)rand_r(&seed);
+			copy[(unsigned int)rand_r(&seed) % cnt] = (uint8_t)rand_r(&seed);
 		memcpy(copy, whole, i % 3 ? 0x40 : 0);
 		bad = fixture_write("bad", copy, i % 5 ? cnt : cnt * (i % 11) / 11);
 		file.path = bad;
 		file.stamp = stamp_of(bad);
 		found += found_by(lines, &file, place[i % CALLS].offset, name);
 		free(bad);
-		free(copy);
 	}
 	assert_true(found > 0 && found < DAMAGED);
+	free(copy);
 	free(whole);
 	free(path);
 	free(lines);
 }
-
-ALL_TESTS(NULL, fixture_remove_all);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The functions of the verbs providers that are installed. Two witnesses: the installed libibverbs is given a table of numbers, and
- * shows which of them it puts where programs look; and the same providers' static archives, which have names, say how long each
- * function is. A constant table cannot name what it has not, so lengths tell one function from another.
+ * Functions of the installed verbs providers. There are two witnesses. The installed libibverbs gets a table of numbers and shows
+ * which of them it puts where programs look. The providers' static archives have names and lengths of the functions.
  */
 #include <dlfcn.h>
 #include <glob.h>
@@ -14,7 +13,7 @@
 #include "elf/elf_file.h"
 #include "elf/passed_table.h"
 #include "elf/verbs_ops.h"
-#include "elf_fixture.h"
+#include "unit/elf_fixture.h"
 
 #if defined(__x86_64__)
 
@@ -84,9 +83,8 @@ TEST(slots)
 
 #else
 
-static void test_slots(void **state)
+TEST(slots)
 {
-	(void)state;
 	skip_because("libibverbs-dev is not installed");
 }
 
@@ -159,8 +157,8 @@ static bool archive_has(const struct archive_function *f, size_t cnt, const char
 	return false;
 }
 
-static void functions_check(const struct elf_file *provider, const char *path,
-			    const struct verbs_function *functions, size_t cnt)
+static unsigned int functions_check(const struct elf_file *provider, const char *path,
+				    const struct verbs_function *functions, size_t cnt)
 {
 	unsigned int of_op[VERBS_OP_CNT] = {0};
 	char archive[512];
@@ -179,6 +177,7 @@ static void functions_check(const struct elf_file *provider, const char *path,
 	}
 	if (!of_op[VERBS_POST_SEND] || !of_op[VERBS_POST_RECV] || !of_op[VERBS_POLL_CQ])
 		fail_msg("%s: not all of its functions", path);
+	return of_op[VERBS_POLL_CQ];
 }
 
 TEST(providers)
@@ -186,44 +185,25 @@ TEST(providers)
 	struct elf_file *library = library_open(), *provider;
 	struct verbs_function functions[FUNCTIONS_MAX];
 	struct verbs_slots slots;
-	size_t cnt, tables;
+	size_t cnt, tables, polls;
 	glob_t found;
 
 	assert_int_equal(verbs_slots_read(library, &slots), 0);
+	elf_file_close(library);
 	if (glob(PROVIDERS, 0, NULL, &found))
 		skip_because("ibverbs-providers is not installed");
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		assert_int_equal(elf_file_open(found.gl_pathv[i], &provider), 0);
 		cnt = verbs_functions_find(provider, &slots, functions, FUNCTIONS_MAX, &tables);
-		assert_true(tables > 0);
-		functions_check(provider, found.gl_pathv[i], functions, cnt);
+		polls = functions_check(provider, found.gl_pathv[i], functions, cnt);
+		/* By the version of the completions mlx5 has two functions, each with its own table. */
+		if (strstr(found.gl_pathv[i], "mlx5"))
+			assert_true(polls == 2 && tables >= 2);
+		else
+			assert_true(tables > 0);
 		elf_file_close(provider);
 	}
 	globfree(&found);
-	elf_file_close(library);
-}
-
-/* Two functions poll, by the version of the completions, and each of them has its own table. */
-TEST(several_tables)
-{
-	struct elf_file *library = library_open(), *provider;
-	struct verbs_function functions[FUNCTIONS_MAX];
-	size_t cnt, tables, polls = 0;
-	struct verbs_slots slots;
-	glob_t found;
-
-	assert_int_equal(verbs_slots_read(library, &slots), 0);
-	if (glob("/usr/lib/*/libibverbs/libmlx5-rdmav*.so", 0, NULL, &found))
-		skip_because("ibverbs-providers is not installed");
-	assert_int_equal(elf_file_open(found.gl_pathv[0], &provider), 0);
-	cnt = verbs_functions_find(provider, &slots, functions, FUNCTIONS_MAX, &tables);
-	for (size_t i = 0; i < cnt; i++)
-		polls += functions[i].op == VERBS_POLL_CQ;
-	assert_int_equal(polls, 2);
-	assert_true(tables >= 2);
-	globfree(&found);
-	elf_file_close(provider);
-	elf_file_close(library);
 }
 
 /* A provider that reads where its tables are: from a variable, and from what it keeps of the adapters that it registers. */
@@ -268,7 +248,6 @@ TEST(kept_tables)
 	struct elf_file *f;
 	size_t cnt, tables, seen;
 
-	fixture_need_compiler();
 	f = fixture_open("kept.c", kept_source, "-shared -fPIC -O2 -fvisibility=hidden");
 	cnt = verbs_functions_find(f, &slots, functions, FUNCTIONS_MAX, &tables);
 	assert_int_equal(tables, 3);
@@ -282,8 +261,6 @@ TEST(kept_tables)
 	}
 	elf_file_close(f);
 }
-
-ALL_TESTS(NULL, fixture_remove_all);
 
 #else
 TEST(decoding)
