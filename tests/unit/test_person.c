@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -28,22 +27,33 @@ static void need_root(void)
 
 static void nobody_behind(void)
 {
-	unsetenv("SUDO_UID");
-	unsetenv("SUDO_GID");
-	unsetenv("SUDO_USER");
-	unsetenv("PKEXEC_UID");
-	unsetenv("DOAS_USER");
+	static const char *const all[] = {"SUDO_UID", "SUDO_GID", "SUDO_USER", "PKEXEC_UID",
+					  "DOAS_USER"};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		unsetenv(all[i]);
+}
+
+/* Who is behind, with this variable alone. */
+static struct person *behind(const char *variable, const char *value)
+{
+	struct person *p;
+
+	nobody_behind();
+	setenv(variable, value, 1);
+	if (!strcmp(value, "54321"))
+		setenv("SUDO_GID", "54322", 1);
+	p = person_behind();
+	nobody_behind();
+	return p;
 }
 
 static struct person *somebody(void)
 {
 	struct person *p;
 
-	nobody_behind();
-	setenv("SUDO_UID", "54321", 1);
-	setenv("SUDO_GID", "54322", 1);
-	p = person_behind();
-	nobody_behind();
+	need_root();
+	p = behind("SUDO_UID", "54321");
 	assert_non_null(p);
 	return p;
 }
@@ -67,24 +77,20 @@ TEST(find)
 
 static void behind_is(const char *variable, const char *value, int uid)
 {
-	struct person *p;
+	struct person *p = behind(variable, value);
 
-	nobody_behind();
-	setenv(variable, value, 1);
-	p = person_behind();
-	if (uid < 0)
-		assert_null(p);
-	else
-		assert_int_equal(p->uid, uid);
+	assert_int_equal(p ? (int)p->uid : -1, uid);
 	person_free(p);
-	nobody_behind();
 }
 
 TEST(behind)
 {
-	struct person *p;
+	struct person *p = somebody();
 
-	need_root();
+	assert_int_equal(p->gid, 54322);
+	assert_int_equal(p->group_cnt, 1);
+	assert_int_equal(p->groups[0], 54322);
+	person_free(p);
 	nobody_behind();
 	assert_null(person_behind());
 	behind_is("SUDO_UID", "0", -1);
@@ -95,11 +101,6 @@ TEST(behind)
 	behind_is("PKEXEC_UID", "54321", SOMEBODY);
 	behind_is("DOAS_USER", "no such user", -1);
 	behind_is("DOAS_USER", "root", -1);
-	p = somebody();
-	assert_int_equal(p->gid, 54322);
-	assert_int_equal(p->group_cnt, 1);
-	assert_int_equal(p->groups[0], 54322);
-	person_free(p);
 }
 
 /* Rights and groups are the other's, and nothing of it stays. */
@@ -110,7 +111,6 @@ TEST(act)
 	gid_t before[64], group[64];
 	int n = getgroups(64, before);
 
-	need_root();
 	p = somebody();
 	assert_int_equal(person_act_begin(p, &act), 0);
 	assert_int_equal(geteuid(), SOMEBODY);
@@ -157,7 +157,6 @@ TEST(act_is_the_threads)
 	struct person *p;
 	pthread_t thread;
 
-	need_root();
 	p = somebody();
 	assert_int_equal(pthread_barrier_init(&o.barrier, NULL, 2), 0);
 	assert_int_equal(pthread_create(&thread, NULL, other_thread, &o), 0);
@@ -180,7 +179,6 @@ TEST(become)
 	int status;
 	pid_t pid;
 
-	need_root();
 	p = somebody();
 	pid = fork();
 	if (!pid) {
@@ -203,24 +201,22 @@ TEST(become)
 static const char *file_put(const char *name, const char *text, mode_t mode)
 {
 	const char *path = temp_path(name);
-	FILE *f = fopen(path, "w");
 
-	fputs(text, f);
-	fclose(f);
+	file_store(path, text, strlen(text));
 	chmod(path, mode);
 	return path;
 }
 
 static void file_holds(const char *path, const char *text, uid_t uid)
 {
-	char buf[64] = "";
 	struct stat st;
-	FILE *f = fopen(path, "r");
+	uint8_t *data;
+	size_t len;
 
-	assert_non_null(f);
-	assert_true(fgets(buf, sizeof(buf), f) != NULL);
-	fclose(f);
-	assert_string_equal(buf, text);
+	file_load(path, &data, &len);
+	assert_int_equal(len, strlen(text));
+	assert_memory_equal(data, text, len);
+	free(data);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_uid, uid);
 }
@@ -234,7 +230,6 @@ TEST(link_to_roots_file)
 	struct person *p;
 	struct stat st;
 
-	need_root();
 	p = somebody();
 	opt.as = p;
 	snprintf(secret, sizeof(secret), "%s", file_put("secret", "root's", 0600));

@@ -10,25 +10,21 @@
 #include "trace_help.h"
 
 struct coded {
-	struct codec_encoder *e;
+	struct codec_encoder e;
 	struct codec_block b;
-	uint64_t *truth; /* the records put in */
-	uint8_t *payload;
+	uint64_t truth[TRACE_RECBYTES_MAX / 8]; /* the records put in */
+	uint8_t payload[TRACE_RAW_MAX];
 	uint32_t len;
-	uint64_t *out;
+	uint64_t out[TRACE_RECBYTES_MAX / 8];
 };
 
 static int setup(void **state)
 {
 	struct coded *c = xcalloc(1, sizeof(*c));
 
-	c->e = xcalloc(1, sizeof(*c->e));
 	for (int i = 0; i < CODEC_COL_CNT; i++)
 		c->b.col[i] = xmalloc(codec_col_bytes(i));
-	c->truth = xmalloc(TRACE_RECBYTES_MAX);
-	c->payload = xmalloc(TRACE_RAW_MAX);
-	c->out = xmalloc(TRACE_RECBYTES_MAX);
-	codec_encode_begin(c->e, &c->b);
+	codec_encode_begin(&c->e, &c->b);
 	*state = c;
 	return 0;
 }
@@ -39,10 +35,6 @@ static int teardown(void **state)
 
 	for (int i = 0; i < CODEC_COL_CNT; i++)
 		free(c->b.col[i]);
-	free(c->e);
-	free(c->truth);
-	free(c->payload);
-	free(c->out);
 	free(c);
 	return 0;
 }
@@ -51,12 +43,19 @@ static bool put(struct coded *c, const union any_record *rec)
 {
 	uint32_t before = codec_block_bytes(&c->b);
 
-	if (codec_encode_full(c->e, &c->b, rec->hdr.size))
+	if (codec_encode_full(&c->e, &c->b, rec->hdr.size))
 		return false;
 	memcpy((char *)c->truth + c->b.record_bytes, rec, rec->hdr.size);
-	codec_encode(c->e, &c->b, &rec->hdr);
+	codec_encode(&c->e, &c->b, &rec->hdr);
 	assert_true(codec_block_bytes(&c->b) - before <= codec_worst_bytes(rec->hdr.size));
 	return true;
+}
+
+/* As if there were so many more records, and bytes of them. */
+static int decode(struct coded *c, const uint8_t *payload, uint32_t len, int more, int more_bytes)
+{
+	return codec_decode(payload, len, c->b.nrecords + (uint32_t)more,
+			    c->b.record_bytes + (uint32_t)more_bytes, c->out);
 }
 
 static void check(struct coded *c)
@@ -64,8 +63,7 @@ static void check(struct coded *c)
 	c->len = codec_block_store(&c->b, c->payload);
 	assert_int_equal(c->len, codec_block_bytes(&c->b));
 	memset(c->out, 0xaa, c->b.record_bytes);
-	assert_int_equal(codec_decode(c->payload, c->len, c->b.nrecords, c->b.record_bytes, c->out),
-			 0);
+	assert_int_equal(decode(c, c->payload, c->len, 0, 0), 0);
 	assert_memory_equal(c->out, c->truth, c->b.record_bytes);
 }
 
@@ -78,7 +76,7 @@ TEST(mixed)
 	for (int block = 0; block < 5; block++) {
 		uint64_t min = UINT64_MAX, max = 0;
 
-		codec_encode_begin(c->e, &c->b);
+		codec_encode_begin(&c->e, &c->b);
 		for (random_record(&seed, &now, &rec); put(c, &rec);
 		     random_record(&seed, &now, &rec)) {
 			min = rec.hdr.ts_ns < min ? rec.hdr.ts_ns : min;
@@ -104,17 +102,14 @@ TEST(sizes)
 		rec.hdr.size = (uint16_t)size;
 		if (!put(c, &rec)) {
 			check(c);
-			codec_encode_begin(c->e, &c->b);
+			codec_encode_begin(&c->e, &c->b);
 			assert_true(put(c, &rec));
 		}
 	}
 	check(c);
 }
 
-/*
- * The first and the last of many words, so that masks of all lengths occur; times go back and
- * wrap.
- */
+/* The first and the last of many words, so that masks of all lengths occur; times go back and wrap. */
 TEST(edges)
 {
 	struct coded *c = *state;
@@ -167,23 +162,19 @@ TEST(made_up)
 		uint8_t *cut = xmalloc(len ? len : 1); /* exact, for the sanitizer */
 
 		memcpy(cut, c->payload, len);
-		assert_int_not_equal(
-			codec_decode(cut, len, c->b.nrecords, c->b.record_bytes, c->out), 0);
+		assert_int_not_equal(decode(c, cut, len, 0, 0), 0);
 		free(cut);
 	}
 	for (int i = 0; i < 8000; i++) {
 		memcpy(copy, c->payload, c->len);
 		for (uint64_t n = 1 + random_next(&seed) % 3; n; n--)
 			copy[random_next(&seed) % c->len] = (uint8_t)random_next(&seed);
-		rejected += !!codec_decode(copy, c->len, c->b.nrecords, c->b.record_bytes, c->out);
+		rejected += !!decode(c, copy, c->len, 0, 0);
 	}
 	assert_true(rejected > 400);
-	assert_int_not_equal(
-		codec_decode(c->payload, c->len, c->b.nrecords + 1, c->b.record_bytes, c->out), 0);
-	assert_int_not_equal(
-		codec_decode(c->payload, c->len, c->b.nrecords, c->b.record_bytes - 8, c->out), 0);
-	assert_int_not_equal(
-		codec_decode(c->payload, c->len, c->b.nrecords, c->b.record_bytes + 8, c->out), 0);
+	assert_int_not_equal(decode(c, c->payload, c->len, 1, 0), 0);
+	assert_int_not_equal(decode(c, c->payload, c->len, 0, -8), 0);
+	assert_int_not_equal(decode(c, c->payload, c->len, 0, 8), 0);
 	free(copy);
 }
 
