@@ -8,21 +8,14 @@
 #include "attach/code_file.h"
 #include "base/log.h"
 
-static struct code_file *file_new(uint64_t dev, uint64_t ino, uint64_t stamp)
-{
-	struct code_file *f = xcalloc(1, sizeof(*f));
-
-	f->id = (struct code_id){dev, ino, stamp};
-	return f;
-}
-
 TEST(ids)
 {
 	struct code_files files = {0};
 	const struct code_id other[] = {{1, 2, 4}, {1, 3, 3}, {2, 2, 3}};
-	struct code_file *f = file_new(1, 2, 3);
+	struct code_file *f = xcalloc(1, sizeof(*f));
 	const struct code_id alias = {9, 2, 3};
 
+	f->id = (struct code_id){1, 2, 3};
 	code_files_add(&files, &f->id, f);
 	assert_ptr_equal(code_files_find(&files, &f->id), f);
 	for (size_t i = 0; i < 3; i++)
@@ -37,22 +30,21 @@ TEST(ids)
 /* Device numbers beyond 8 bits of minor, and contents rewritten under the same number. */
 TEST(stat)
 {
-	struct stat a = {.st_dev = makedev(259, 70000), .st_ino = 5, .st_size = 10}, b = a;
-	struct code_id ia, ib;
+	const struct stat a = {.st_dev = makedev(259, 70000),
+			       .st_ino = 5,
+			       .st_size = 10,
+			       .st_ctim.tv_sec = 1700000000};
+	struct stat later = a, longer = a;
+	struct code_id id = code_id_of(&a), same = code_id_of(&a), other;
 
-	a.st_ctim.tv_sec = b.st_ctim.tv_sec = 1700000000;
-	b.st_ctim.tv_nsec = 1;
-	ia = code_id_of(&a);
-	ib = code_id_of(&b);
-	assert_int_equal(ia.dev, 259ull << 20 | 70000);
-	assert_false(code_id_equal(&ia, &ib));
-	b = a;
-	b.st_size = 11;
-	ib = code_id_of(&b);
-	assert_false(code_id_equal(&ia, &ib));
-	b = a;
-	ib = code_id_of(&b);
-	assert_true(code_id_equal(&ia, &ib));
+	assert_int_equal(id.dev, 259ull << 20 | 70000);
+	assert_true(code_id_equal(&id, &same));
+	later.st_ctim.tv_nsec = 1;
+	other = code_id_of(&later);
+	assert_false(code_id_equal(&id, &other));
+	longer.st_size = 11;
+	other = code_id_of(&longer);
+	assert_false(code_id_equal(&id, &other));
 }
 
 static void libraries_add(struct code_files *files, uid_t owner, size_t cnt)

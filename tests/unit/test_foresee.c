@@ -134,7 +134,8 @@ static void foresee_is(const char *argv, const char *wanted)
 TEST(commands)
 {
 	foresee_is("[\"launcher\", \"-np\", \"app\"]", " bin/launcher" APP);
-	foresee_is("[\"sh\", \"-c\", \"set -m; launcher ./bin/app & wait\"]", " bin/launcher" APP);
+	foresee_is("[\"sh\", \"-c\", \"set -m; launcher ./bin/app & wait\"]",
+		   " sh bin/launcher" APP);
 	foresee_is("[\"--wrapper=bin/app\"]", APP);
 	foresee_is("[\"./job.sh\"]", " job.sh sh bin/launcher" APP);
 }

@@ -6,7 +6,19 @@
 
 #include "unit/test.h"
 #include "attach/proc_settings.h"
-#include "base/json_get.h"
+#include "base/log.h"
+
+static void settings_are(const char *env, size_t bytes, const char *wanted, unsigned int wanted_out)
+{
+	unsigned int left_out = 77;
+	json_t *o = proc_settings_of(env, bytes, &left_out);
+	char *text = json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS);
+
+	assert_string_equal(text, wanted);
+	assert_int_equal(left_out, wanted_out);
+	free(text);
+	json_decref(o);
+}
 
 TEST(wanted)
 {
@@ -20,27 +32,24 @@ TEST(wanted)
 				  "OMP_ODD\0"
 				  "FI_PROVIDER=tcp=x\0"
 				  "MPIR_CVAR_CUT=1";
-	unsigned int left_out;
-	json_t *o = proc_settings_of(env, sizeof(env) - 1, &left_out);
+	static const char not_utf8[] = "UCX_A=\xff\0UCX_B=\xc3\xa4";
 
-	assert_int_equal(json_object_size(o), 5);
-	assert_string_equal(json_get_text(o, "OMPI_MCA_btl"), "self,tcp");
-	assert_string_equal(json_get_text(o, "OMP_NUM_THREADS"), "2,3");
-	assert_string_equal(json_get_text(o, "FI_PROVIDER"), "tcp=x");
-	assert_string_equal(json_get_text(o, "MKL_NUM_THREADS"), "4");
-	assert_non_null(json_object_get(o, "UCX_TLS"));
-	assert_int_equal(left_out, 0);
-	json_decref(o);
+	settings_are(
+		env, sizeof(env) - 1,
+		"{\"FI_PROVIDER\":\"tcp=x\",\"MKL_NUM_THREADS\":\"4\",\"OMPI_MCA_btl\":\"self,tcp\","
+		"\"OMP_NUM_THREADS\":\"2,3\",\"UCX_TLS\":\"\"}",
+		0);
+	settings_are(not_utf8, sizeof(not_utf8), "{\"UCX_B\":\"\xc3\xa4\"}", 1);
+	settings_are("", 0, "{}", 0);
 }
 
 /* n variables of bytes each. */
 static void fill(unsigned int n, size_t bytes, unsigned int kept, unsigned int left_out_wanted)
 {
-	char *env = calloc(n, bytes + 16), *p = env;
+	char *env = xcalloc(n, bytes + 16), *p = env;
 	unsigned int left_out;
 	json_t *o;
 
-	assert_non_null(env);
 	for (unsigned int i = 0; i < n; i++) {
 		p += sprintf(p, "UCX_%04u=", i);
 		memset(p, 'a', bytes);
@@ -55,32 +64,11 @@ static void fill(unsigned int n, size_t bytes, unsigned int kept, unsigned int l
 
 TEST(bounds)
 {
+	const unsigned int most = SETTINGS_BYTES_MAX / (SETTING_VALUE_BYTES_MAX + 8);
+
 	fill(SETTINGS_MAX, 1, SETTINGS_MAX, 0);
 	fill(SETTINGS_MAX + 3, 1, SETTINGS_MAX, 3);
 	fill(1, SETTING_VALUE_BYTES_MAX, 1, 0);
 	fill(2, SETTING_VALUE_BYTES_MAX + 1, 0, 2);
-	fill(20, SETTING_VALUE_BYTES_MAX, SETTINGS_BYTES_MAX / (SETTING_VALUE_BYTES_MAX + 8),
-	     20 - SETTINGS_BYTES_MAX / (SETTING_VALUE_BYTES_MAX + 8));
-}
-
-TEST(not_utf8)
-{
-	static const char env[] = "UCX_A=\xff\0UCX_B=\xc3\xa4";
-	unsigned int left_out;
-	json_t *o = proc_settings_of(env, sizeof(env), &left_out);
-
-	assert_int_equal(json_object_size(o), 1);
-	assert_string_equal(json_get_text(o, "UCX_B"), "\xc3\xa4");
-	assert_int_equal(left_out, 1);
-	json_decref(o);
-}
-
-TEST(nothing)
-{
-	unsigned int left_out;
-	json_t *o = proc_settings_of("", 0, &left_out);
-
-	assert_int_equal(json_object_size(o), 0);
-	assert_int_equal(left_out, 0);
-	json_decref(o);
+	fill(20, SETTING_VALUE_BYTES_MAX, most, 20 - most);
 }
