@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Losses as records: each with bounds of what is missing, each counted once.
- */
+/* Losses as records: each with bounds of what is missing, each counted once. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "unit/test.h"
 #include "collect/drops.h"
-#include "trace_help.h"
+#include "trace/trace_text.h"
+#include "unit/trace_help.h"
 
 #define RINGS 2
 #define START 5000000000ull
 #define UNIT (1ull << POV_DROP_UNIT_BITS)
 
-static const struct trace_writer_options plain = {};
-
 static uint64_t counters[POV_COUNTERS], words[POV_DROPS];
 static struct drops d;
 static struct trace_writer *writer;
-static struct replay got;
 
 static int begin(void **state)
 {
+	static const struct trace_writer_options plain = {};
+
 	(void)state;
-	for (int i = 0; i < POV_COUNTERS; i++)
-		counters[i] = 0;
+	memset(counters, 0, sizeof(counters));
 	drops_init(&d, counters, words, RINGS, START);
 	return trace_writer_open(temp_path("drops.pov"), &plain, &writer);
 }
@@ -41,39 +40,36 @@ static void sample(uint64_t now_ns)
 	drops_write(&d, writer, now_ns);
 }
 
-static void finish(void)
+/* The records that were written: RING CLASS: CNT SINCE..TS, since START. */
+static void losses_are(const char *wanted)
 {
+	char text[256] = "";
+	struct replay got;
+
 	assert_int_equal(trace_writer_finish(writer), 0);
 	got = replay_all(temp_path("drops.pov"), &(struct trace_merge_options){0});
 	assert_int_equal(got.err, 0);
+	for (size_t i = 0; i < got.cnt; i++) {
+		const struct pov_lost *r = (const struct pov_lost *)got.words + i;
+
+		assert_int_equal(r->hdr.kind, POV_KIND_LOST);
+		sprintf(text + strlen(text), "%u %s: %u %llu..%llu; ", r->ring,
+			text_class_names[r->class], (unsigned int)r->cnt,
+			(unsigned long long)(r->since_ns - START),
+			(unsigned long long)(r->hdr.ts_ns - START));
+	}
+	free(got.words);
+	assert_string_equal(text, wanted);
 }
 
-static const struct pov_lost *lost(size_t n)
-{
-	const struct pov_lost *r = (const struct pov_lost *)got.words + n;
-
-	assert_true(n < got.cnt);
-	assert_int_equal(r->hdr.kind, POV_KIND_LOST);
-	return r;
-}
-
-/* A call that began long before its record found no room. */
+/* A call that began long before its record found no room; its begin is rounded down to a unit. */
 TEST(bounds)
 {
-	uint64_t begin_ns = START + 123456789, now_ns = START + 987654321;
-
-	note(1, POV_CLASS_CALL, 3, begin_ns);
-	sample(now_ns);
-	sample(now_ns + 1);
-	finish();
-	assert_int_equal(got.cnt, 1);
-	assert_int_equal(lost(0)->cnt, 3);
-	assert_int_equal(lost(0)->ring, 1);
-	assert_int_equal(lost(0)->class, POV_CLASS_CALL);
-	assert_true(lost(0)->since_ns <= begin_ns && lost(0)->since_ns + UNIT > begin_ns);
-	assert_int_equal(lost(0)->hdr.ts_ns, now_ns);
+	note(1, POV_CLASS_CALL, 3, START + 123456789);
+	sample(START + 987654321);
+	sample(START + 987654322);
+	losses_are("1 call: 3 123342336..987654321; ");
 	assert_int_equal(d.total, 3);
-	free(got.words);
 }
 
 /* What fits into no word is missing since the recording began, for all that is known. */
@@ -83,29 +79,19 @@ TEST(timeless)
 	sample(START + 10);
 	counters[POV_COUNT_DROP(RINGS, POV_CLASS_SCHED)] = 9;
 	sample(START + 20);
-	finish();
-	assert_int_equal(got.cnt, 2);
-	assert_int_equal(lost(0)->cnt, 7);
-	assert_int_equal(lost(0)->since_ns, START);
-	assert_int_equal(lost(1)->cnt, 2);
-	assert_int_equal(lost(1)->since_ns, START);
+	losses_are("2 sched: 7 0..10; 2 sched: 2 0..20; ");
 	assert_int_equal(d.total, 9);
-	free(got.words);
 }
 
-/* What began behind the recording's end is no part of it. */
-TEST(behind_the_end)
+/* What began past the recording's end is no part of it. */
+TEST(past_the_end)
 {
 	uint64_t end_ns = START + 1000 * UNIT;
 
 	note(0, POV_CLASS_SCHED, 5, end_ns + 2 * UNIT);
 	note(1, POV_CLASS_SCHED, 6, end_ns - 2 * UNIT);
 	sample(end_ns);
-	finish();
-	assert_int_equal(got.cnt, 1);
-	assert_int_equal(lost(0)->cnt, 6);
-	assert_int_equal(lost(0)->hdr.ts_ns, end_ns);
-	free(got.words);
+	losses_are("1 sched: 6 261492224..262144000; ");
 }
 
 EACH_TEST(begin, NULL);

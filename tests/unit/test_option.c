@@ -157,28 +157,6 @@ TEST(man)
 	free(text);
 }
 
-static void completion_print(const struct command *c, FILE *out)
-{
-	const struct command *const cmds[] = {c, NULL};
-	static const char *const words[] = {"help", NULL};
-
-	command_print_completion(cmds, words, NULL, out);
-}
-
-TEST(completion)
-{
-	static const char *const parts[] = {
-		"--color) words='red green blue' ;;",
-		"--jobs|-j) words='' ;;",
-		"words='--help --fast --loud --jobs",
-		NULL,
-	};
-	char *text = printed(completion_print);
-
-	contains(text, parts);
-	free(text);
-}
-
 TEST(suggest)
 {
 	assert_int_equal(suggest_distance("", ""), 0);
