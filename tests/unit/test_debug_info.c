@@ -63,14 +63,14 @@ static const char program[] =
 
 #define CALLS 6
 
-struct place {
+static struct {
 	uint64_t offset;
 	char function[64];
 	uint32_t line;
-};
+} place[CALLS];
 
 /* What the program at path says of itself. */
-static void places_read(const char *path, struct place place[CALLS])
+static void places_read(const char *path)
 {
 	FILE *out = popen(path, "re");
 
@@ -80,6 +80,14 @@ static void places_read(const char *path, struct place place[CALLS])
 					place[i].function, &place[i].line),
 				 3);
 	assert_int_equal(pclose(out), 0);
+}
+
+static char *program_build(const char *flags)
+{
+	char *path = fixture_build("site.c", program, flags);
+
+	places_read(path);
+	return path;
 }
 
 static char *build_id_of(const char *path)
@@ -93,21 +101,30 @@ static char *build_id_of(const char *path)
 	return id;
 }
 
-/* Builds the program, and reads what it says. */
-static char *program_build(const char *flags, struct place place[CALLS])
-{
-	char *path = fixture_build("site.c", program, flags);
-
-	places_read(path, place);
-	return path;
-}
-
 static int open_it(const char *path, const char *build_id, struct debug_info **out)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	assert_true(fd >= 0);
 	return debug_info_open(fd, path, build_id, out);
+}
+
+/* A new look at the file, for one offset: "FUNCTION LINE FILE" or, without debug information, "FUNCTION+OFFSET"; or "none". */
+static const char *found_at(const char *path, uint64_t offset)
+{
+	static char text[PATH_MAX + 128];
+	struct debug_place found;
+	struct debug_info *d;
+
+	assert_int_equal(open_it(path, "", &d), 0);
+	if (!debug_info_find(d, offset, &found))
+		strcpy(text, "none");
+	else if (found.file)
+		snprintf(text, sizeof(text), "%s %u %s", found.function, found.line, found.file);
+	else
+		snprintf(text, sizeof(text), "%s+%" PRIu64, found.function, found.function_offset);
+	debug_info_close(d);
+	return text;
 }
 
 /* sh -c of the words, in the directory of path, which is $f there. */
@@ -123,12 +140,11 @@ static void command(const char *path, const char *words)
 /* Every line, and every function, is the one that the program says. */
 static void assert_found(const char *path)
 {
-	struct place place[CALLS];
 	char *id = build_id_of(path);
 	struct debug_place found;
 	struct debug_info *d;
 
-	places_read(path, place);
+	places_read(path);
 	assert_int_equal(open_it(path, id, &d), 0);
 	for (size_t i = 0; i < CALLS; i++) {
 		assert_true(debug_info_find(d, place[i].offset, &found));
@@ -170,88 +186,68 @@ TEST(clang)
 	free(path);
 }
 
-#define STRIP \
-	"objcopy --only-keep-debug $f $f.debug && strip $f && objcopy --add-gnu-debuglink=$f.debug $f"
-
 /* Stripped, with its debug information in a file of its own beside it; then with another program's there. */
 TEST(separate)
 {
-	struct place place[CALLS];
-	struct debug_place found;
-	struct debug_info *d;
 	char *path;
 
 	fixture_need("objcopy");
-	path = program_build("-g -O2", place);
-	command(path, STRIP);
+	path = program_build("-g -O2");
+	command(path, "objcopy --only-keep-debug $f $f.debug && strip $f && "
+		      "objcopy --add-gnu-debuglink=$f.debug $f");
 	assert_found(path);
 	command(path, "sed 's/^int main/\\n\\n&/' site.c >new.c && gcc -w -g -O2 new.c -o new && "
 		      "objcopy --only-keep-debug new $f.debug");
-	assert_int_equal(open_it(path, "", &d), 0);
 	for (size_t i = 0; i < CALLS; i++)
-		assert_false(debug_info_find(d, place[i].offset, &found));
-	debug_info_close(d);
+		assert_string_equal(found_at(path, place[i].offset), "none");
 	free(path);
 }
 
-/* Without debug information: the function, and how far behind its begin. */
+static void assert_function(const char *path, int call, const char *function)
+{
+	assert_memory_equal(found_at(path, place[call].offset), function, strlen(function));
+}
+
+/* Without debug information: the function, and how far from its begin. */
 TEST(symbols)
 {
-	struct place place[CALLS];
-	struct debug_place found;
-	struct debug_info *d;
-	uint64_t begin;
-	char *path = program_build("-O0 -Wl,-z,noseparate-code", place);
+	char *path = program_build("-O0 -Wl,-z,noseparate-code"), wanted[64];
+	uint64_t main_offset;
 
-	assert_int_equal(open_it(path, "", &d), 0);
-	assert_true(debug_info_find(d, place[0].offset, &found));
-	assert_string_equal(found.function, "main");
-	assert_null(found.file);
-	begin = place[0].offset - found.function_offset;
-	assert_true(debug_info_find(d, place[4].offset, &found));
-	assert_string_equal(found.function, "main");
-	assert_int_equal(place[4].offset - found.function_offset, begin);
-	assert_true(debug_info_find(d, place[5].offset, &found));
-	assert_string_equal(found.function, "last");
-	assert_false(debug_info_find(d, 0, &found));
-	assert_false(debug_info_find(d, UINT64_MAX, &found));
-	debug_info_close(d);
+	assert_int_equal(sscanf(found_at(path, place[0].offset), "main+%" SCNu64, &main_offset), 1);
+	snprintf(wanted, sizeof(wanted), "main+%" PRIu64,
+		 main_offset + place[4].offset - place[0].offset);
+	assert_string_equal(found_at(path, place[4].offset), wanted);
+	assert_function(path, 5, "last+");
+	assert_string_equal(found_at(path, 0), "none");
+	assert_string_equal(found_at(path, UINT64_MAX), "none");
 	free(path);
-}
-
-static void assert_mangled(const char *path, uint64_t offset, const char *function)
-{
-	struct debug_place found;
-	struct debug_info *d;
-
-	assert_int_equal(open_it(path, "", &d), 0);
-	assert_true(debug_info_find(d, offset, &found));
-	assert_string_equal(found.function, function);
-	debug_info_close(d);
 }
 
 /* Symbols as a compiler of C++ makes them, and one that only looks so. */
 TEST(mangled)
 {
+	static const struct {
+		const char *of_last, *of_main, *last, *main;
+	} names[] = {
+		{"_ZN4heat5solveILi3EEEvPKdi", "_Zmain", "heat::solve<3>+", "_Zmain+"},
+		{"_ZNK4heat4CellclESt6vectorIdE", "_ZN12_GLOBAL__N_14stepEPFivE",
+		 "heat::Cell::operator()+", "(anonymous namespace)::step+"},
+	};
 	void *cxx = dlopen("libstdc++.so.6", RTLD_NOW);
-	struct place place[CALLS];
-	char *path;
+	char *path, *words;
 
 	fixture_need("objcopy");
-	path = program_build("-O0 -Wl,-z,noseparate-code", place);
-	command(path,
-		"objcopy --redefine-sym last=_ZN4heat5solveILi3EEEvPKdi --redefine-sym main=_Zmain $f");
-	assert_mangled(path, place[5].offset,
-		       cxx ? "heat::solve<3>" : "_ZN4heat5solveILi3EEEvPKdi");
-	assert_mangled(path, place[0].offset, "_Zmain");
-	command(path,
-		"objcopy --redefine-sym _ZN4heat5solveILi3EEEvPKdi=_ZNK4heat4CellclESt6vectorIdE "
-		"--redefine-sym _Zmain=_ZN12_GLOBAL__N_14stepEPFivE $f");
-	assert_mangled(path, place[5].offset,
-		       cxx ? "heat::Cell::operator()" : "_ZNK4heat4CellclESt6vectorIdE");
-	assert_mangled(path, place[0].offset,
-		       cxx ? "(anonymous namespace)::step" : "_ZN12_GLOBAL__N_14stepEPFivE");
-	free(path);
+	for (size_t i = 0; i < 2; i++) {
+		path = program_build("-O0 -Wl,-z,noseparate-code");
+		words = xasprintf("objcopy --redefine-sym last=%s --redefine-sym main=%s $f",
+				  names[i].of_last, names[i].of_main);
+		command(path, words);
+		assert_function(path, 5, cxx ? names[i].last : names[i].of_last);
+		assert_function(path, 0, cxx ? names[i].main : names[i].of_main);
+		free(words);
+		free(path);
+	}
 	if (cxx)
 		dlclose(cxx);
 }
@@ -321,8 +317,7 @@ TEST(process)
 {
 	static const char *const others[] = {"/nowhere/povtrace-lines", "/bin/true",
 					     "/usr/bin/yes"};
-	struct place place[CALLS];
-	char *lines = lines_program(), *path = program_build("-g -O2", place), name[64], wanted[64];
+	char *lines = lines_program(), *path = program_build("-g -O2"), name[64], wanted[64];
 	char *id = build_id_of(path);
 	struct model_module file = {path, id, 0};
 	uint64_t at = place[0].offset;
@@ -361,8 +356,7 @@ TEST(process)
 /* Some bytes are others; it ends early. What is found is not judged, only that an answer comes, or none. */
 TEST(damaged)
 {
-	struct place place[CALLS];
-	char *lines = lines_program(), *path = program_build("-g -O2", place), *bad, name[64];
+	char *lines = lines_program(), *path = program_build("-g -O2"), *bad, name[64];
 	struct model_module file = {.build_id = ""};
 	unsigned int seed = 1, found = 0;
 	uint8_t *whole, *copy;

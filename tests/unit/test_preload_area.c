@@ -32,7 +32,10 @@ static void on_record(void *ctx, const struct pov_hdr *rec)
 	assert_int_equal(rec->tid, 11);
 }
 
-static struct thread_area *area_new(void)
+static struct thread_area *a; /* of the running test */
+static struct taken t;
+
+static void area_renew(void)
 {
 	const struct preload_speaker who = {
 		.tid = 11,
@@ -44,15 +47,31 @@ static struct thread_area *area_new(void)
 		.cpus = 4,
 		.since_ns = kernel_now_ns() - 1000000, /* long enough for all calls */
 	};
-	struct thread_area *a;
 
+	if (a)
+		thread_area_free(a);
+	t = (struct taken){0};
 	assert_int_equal(thread_area_make(&who, &a), 0);
 	assert_int_equal(a->mem->state.tid, 11);
-	return a;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	area_renew();
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	thread_area_free(a);
+	a = NULL;
+	return 0;
 }
 
 /* As the library does (user/preload/record.c). */
-static void put(struct thread_area *a, const void *rec, size_t bytes)
+static void put(const void *rec, size_t bytes)
 {
 	char *ring = (char *)a->mem + POV_PRELOAD_AREA_BYTES;
 
@@ -111,13 +130,11 @@ static struct pov_counted *counted_of(struct pov_counted *c)
 
 TEST(records)
 {
-	struct thread_area *a = area_new();
 	struct call c = call_new();
-	struct taken t = {0};
 	const struct pov_call *got = (struct pov_call *)t.last;
 
-	put(a, &c, sizeof(c));
-	put(a, &c, sizeof(c));
+	put(&c, sizeof(c));
+	put(&c, sizeof(c));
 	assert_int_equal(thread_area_take(a, on_record, &t), 2 * sizeof(c));
 	assert_int_equal(t.cnt, 2);
 	assert_false(a->damaged);
@@ -128,20 +145,17 @@ TEST(records)
 	assert_memory_equal(got->args, &c.word[FIXED_WORDS], 16);
 	assert_int_equal(a->mem->tail, 2 * sizeof(c));
 	assert_int_equal(thread_area_take(a, on_record, &t), 0);
-	thread_area_free(a);
 }
 
 /* Round and round: every record in one piece, wherever the ring's end is. */
 TEST(wrapped)
 {
-	struct thread_area *a = area_new();
 	struct call c = call_new();
-	struct taken t = {0};
 	unsigned int put_cnt = 0;
 
 	for (uint64_t bytes = 0; bytes < 3ull * POV_PRELOAD_RING_BYTES; bytes += sizeof(c)) {
 		c.word[FIXED_WORDS] = put_cnt++;
-		put(a, &c, sizeof(c));
+		put(&c, sizeof(c));
 		if (put_cnt % 1000 == 0)
 			thread_area_take(a, on_record, &t);
 	}
@@ -149,7 +163,6 @@ TEST(wrapped)
 	assert_int_equal(t.cnt, put_cnt);
 	assert_int_equal(((struct pov_call *)t.last)->args[0], put_cnt - 1);
 	assert_false(a->damaged);
-	thread_area_free(a);
 }
 
 struct watched {
@@ -170,37 +183,33 @@ static void on_watched(void *ctx, const struct pov_hdr *rec)
 /* A thread that waits has room long before all is taken. */
 TEST(room)
 {
-	struct thread_area *a = area_new();
 	struct watched w = {.a = a};
 	struct call c = call_new();
 
 	while (a->mem->head + sizeof(c) <= POV_PRELOAD_RING_BYTES)
-		put(a, &c, sizeof(c));
+		put(&c, sizeof(c));
 	assert_int_equal(thread_area_take(a, on_watched, &w), a->mem->head);
 	assert_int_equal(w.taken, a->mem->head);
 	assert_in_range(w.most, 1, POV_PRELOAD_RING_BYTES / 32);
 	assert_int_equal(a->mem->tail, a->mem->head);
-	thread_area_free(a);
 }
 
 static void refused(const char *what, const void *rec, size_t bytes)
 {
-	struct thread_area *a = area_new();
 	struct call good = call_new();
-	struct taken t = {0};
 
-	put(a, &good, sizeof(good));
-	put(a, rec, bytes);
-	put(a, &good, sizeof(good));
+	area_renew();
+	put(&good, sizeof(good));
+	put(rec, bytes);
+	put(&good, sizeof(good));
 	thread_area_take(a, on_record, &t);
 	if (t.cnt != 1 || !a->damaged)
 		fail_msg("%s: %u taken", what, t.cnt);
 	/* nothing more, and whoever waits for room has it */
-	put(a, &good, sizeof(good));
+	put(&good, sizeof(good));
 	thread_area_take(a, on_record, &t);
 	assert_int_equal(t.cnt, 1);
 	assert_int_equal(a->mem->tail, a->mem->head);
-	thread_area_free(a);
 }
 
 #define REFUSED(make, of, member, value)                        \
@@ -238,12 +247,10 @@ TEST(nonsense)
 
 TEST(counted)
 {
-	struct thread_area *a = area_new();
 	struct pov_counted c = counted_new();
-	struct taken t = {0};
 	const struct pov_counted *got = (struct pov_counted *)t.last;
 
-	put(a, &c, sizeof(c));
+	put(&c, sizeof(c));
 	thread_area_take(a, on_record, &t);
 	assert_true(t.cnt && !a->damaged);
 	assert_int_equal(got->tgid, 10);
@@ -252,7 +259,6 @@ TEST(counted)
 	assert_int_equal(got->calls, 3);
 	assert_int_equal(got->bytes, 40);
 	assert_int_equal(got->sized, 2);
-	thread_area_free(a);
 	REFUSED(counted_new, counted_of, sized, 4);
 	REFUSED(counted_new, counted_of, hdr.size, sizeof(struct pov_counted) - 8);
 	REFUSED(counted_new, counted_of, calls, 0);
@@ -267,10 +273,8 @@ TEST(counted)
 /* What it has gathered and not told yet can be looked at while it goes on; it is told again at its end. */
 TEST(untold)
 {
-	struct thread_area *a = area_new();
 	struct pov_thread *own = &a->mem->state;
 	struct call c = call_new();
-	struct taken t = {0};
 
 	own->counting[0] = (struct pov_counting){.begin_ns = kernel_now_ns() - 100,
 						 .end_ns = kernel_now_ns(),
@@ -295,40 +299,34 @@ TEST(untold)
 	t.cnt = 0;
 	thread_area_untold(a, on_record, &t);
 	assert_int_equal(t.cnt, 0);
-	thread_area_free(a);
 }
 
 TEST(head)
 {
 	const uint64_t heads[] = {1, POV_PRELOAD_RING_BYTES + 8ull, UINT64_MAX, 1ull << 63};
-	struct taken t = {0};
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
-		struct thread_area *a = area_new();
-
+		area_renew();
 		a->mem->head = heads[i];
 		thread_area_take(a, on_record, &t);
 		assert_true(a->damaged);
-		thread_area_free(a);
+		assert_int_equal(t.cnt, 0);
 	}
-	assert_int_equal(t.cnt, 0);
 }
 
 /* Random bytes wherever they fall: it ends, and nothing is taken that could not be. */
 TEST(random)
 {
 	uint64_t *words;
-	struct taken t;
 
 	srand(7);
 	for (int round = 0; round < 200; round++) {
-		struct thread_area *a = area_new();
 		struct call c = call_new();
 		struct preload_counts counts = {0};
 
-		t = (struct taken){0};
+		area_renew();
 		for (int i = 0; i < 50; i++)
-			put(a, &c, sizeof(c));
+			put(&c, sizeof(c));
 		words = (uint64_t *)((char *)a->mem + POV_PRELOAD_AREA_BYTES);
 		for (int i = 0; i < 20; i++)
 			words[(unsigned int)rand() % (50 * sizeof(c) / 8)] ^= 1ull << rand() % 64;
@@ -342,17 +340,14 @@ TEST(random)
 		assert_true(t.cnt <= 50 + POV_CALL_DEPTH_MAX * 3 + POV_COUNTING_MAX);
 		thread_area_untold(a, on_record, &t);
 		assert_true(counts.lost[0] < 1000000000);
-		thread_area_free(a);
 	}
 }
 
 /* What had not returned is told as open; what had, and was cut off before it could say so, once. */
 TEST(open)
 {
-	struct thread_area *a = area_new();
 	struct call c = call_new();
 	struct pov_frame *f = a->mem->state.frame;
-	struct taken t = {0};
 
 	memcpy(f[0].rec, &c, sizeof(c));
 	f[0].used = sizeof(c);
@@ -360,10 +355,11 @@ TEST(open)
 	assert_int_equal(thread_area_end(a, kernel_now_ns(), POV_CALL_OPEN, on_record, &t), 1);
 	assert_int_equal(((struct pov_hdr *)t.last)->flags, POV_CALL_OPEN | POV_CALL_PRELOADED);
 	assert_int_equal(((struct pov_call *)t.last)->tgid, 10);
-	put(a, &c, sizeof(c));
+	put(&c, sizeof(c));
 	thread_area_take(a, on_record, &t);
 	assert_int_equal(t.cnt, 2);
 	assert_int_equal(thread_area_end(a, kernel_now_ns(), POV_CALL_OPEN, on_record, &t), 0);
 	assert_int_equal(t.cnt, 2);
-	thread_area_free(a);
 }
+
+EACH_TEST(begin, end);
