@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What tracing cost each process, counted from records (cases/toll.txt), and the sentence made of it. */
+/* What tracing cost each process (cases/toll.txt), the sentence made of it, and the limit on it (cases/limit.txt). */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "unit/test.h"
 #include "abi/config.h"
 #include "abi/thread.h"
+#include "collect/limit.h"
 #include "collect/toll_window.h"
 #include "layer/func_table.h"
 #include "unit/cases.h"
 
-static const struct probe_cost cost = {.call_ns = 10,
-				       .spin_ns = 5,
-				       .counted_ns = 8,
-				       .stepped_ns = 30,
-				       .preload_ns = 2,
-				       .preload_counted_ns = 1,
-				       .samples = 1};
+static const struct probe_cost prices = {.call_ns = 10,
+					 .spin_ns = 5,
+					 .counted_ns = 8,
+					 .stepped_ns = 30,
+					 .preload_ns = 2,
+					 .preload_counted_ns = 1,
+					 .samples = 1};
 
 /* A thread of process 30 that polls, and has made calls that it counted and did not report. */
 static void gathered(struct toll *t, uint64_t polls, uint64_t counted)
@@ -32,11 +34,11 @@ static void gathered(struct toll *t, uint64_t polls, uint64_t counted)
 	toll_open_thread(t, &thread);
 }
 
-static void look(struct toll *t, uint64_t elapsed_ns, FILE *out)
+static void toll_look_print(struct toll *t, uint64_t elapsed_ns, FILE *out)
 {
 	struct toll_costs costs = {0};
 
-	toll_look(t, &cost, elapsed_ns, &costs);
+	toll_look(t, &prices, elapsed_ns, &costs);
 	toll_open_begin(t);
 	fprintf(out, "look %zu", costs.cnt);
 	for (size_t i = 0; i < costs.cnt; i++)
@@ -60,17 +62,17 @@ static void find(const struct toll *t, const struct probe_cost *with, uint64_t e
 	fputc('\n', out);
 }
 
-static void play_line(struct toll *t, const char *line, FILE *out)
+static void toll_line(struct toll *t, const char *line, FILE *out)
 {
 	unsigned long long n, more;
 	json_t *lib;
 
 	if (sscanf(line, "find %llu", &n) == 1) {
-		find(t, &cost, n, out);
+		find(t, &prices, n, out);
 	} else if (sscanf(line, "uncalibrated %llu", &n) == 1) {
 		find(t, &(struct probe_cost){0}, n, out);
 	} else if (sscanf(line, "look %llu", &n) == 1) {
-		look(t, n, out);
+		toll_look_print(t, n, out);
 	} else if (sscanf(line, "gathered %llu %llu", &n, &more) == 2) {
 		gathered(t, n, more);
 	} else if (!strncmp(line, "open ", 5)) {
@@ -91,19 +93,19 @@ static void play_line(struct toll *t, const char *line, FILE *out)
 	}
 }
 
-static void play(const struct script *lines, FILE *out)
+static void toll_play(const struct script *lines, FILE *out)
 {
 	struct toll t = {0};
 
 	toll_open_begin(&t);
 	for (size_t i = 0; i < lines->cnt; i++)
-		play_line(&t, lines->line[i], out);
+		toll_line(&t, lines->line[i], out);
 	toll_release(&t);
 }
 
 TEST(toll)
 {
-	cases_run("toll", play);
+	cases_run("toll", toll_play);
 }
 
 TEST(text)
@@ -128,4 +130,87 @@ TEST(text)
 		"MPI_Iprobe: leave these out with --no-functions MPI_Test --no-functions MPI_Iprobe, or "
 		"whole groups with --mpi");
 	free(text);
+}
+
+/* ---- the limit ---- */
+
+/* Two functions that cost much, a small one, and one that waits for others. */
+enum { HOT, WARM, SMALL, WAITS, FUNCS };
+
+static const char *const func_names[FUNCS] = {"HOT", "WARM", "SMALL", "WAITS"};
+static const char *const states[] = {[POV_LIMIT_RECORDED] = "recorded",
+				     [POV_LIMIT_COUNTED] = "counted",
+				     [POV_LIMIT_DETACHED] = "detached"};
+
+static uint16_t func_of(const char *name)
+{
+	for (uint16_t i = 0; i < FUNCS; i++)
+		if (!strcmp(func_names[i], name))
+			return i;
+	assert_string_equal(name, "ALL");
+	return POV_LIMIT_ALL;
+}
+
+static size_t costs_read(char *text, struct limit_cost *cost)
+{
+	char *save = NULL, name[8];
+	size_t cnt = 0;
+	int n;
+
+	for (char *c = strtok_r(text, ",", &save); c; c = strtok_r(NULL, ",", &save), cnt++) {
+		struct limit_cost *to = &cost[cnt];
+
+		n = sscanf(c, " %u %7s %lf/%lf", &to->tgid, name, &to->now_pct, &to->full_pct);
+		assert_true(n >= 3);
+		to->func = func_of(name);
+		if (n == 3)
+			to->full_pct = to->now_pct;
+	}
+	return cnt;
+}
+
+/* look COSTS, or sampled COSTS, where what detached functions would cost is known. */
+static void limit_look(struct limit *limit, char *line, FILE *out)
+{
+	struct limit_change change[FUNCS];
+	struct limit_excess excess;
+	struct limit_cost cost[16];
+	char *costs = line + strcspn(line, " ");
+	size_t n = costs_read(costs, cost);
+
+	n = limit_decide(limit, cost, n, *line == 's', change, &excess);
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "%s%s %s, %u costs %.2f", i ? ", " : "", func_names[change[i].func],
+			states[change[i].state], change[i].tgid, change[i].pct);
+	if (excess.pct > 0)
+		fprintf(out, "%sexcess %u %.2f", n ? ", " : "", excess.tgid, excess.pct);
+	fputs(n || excess.pct > 0 ? "\n" : "-\n", out);
+}
+
+static void limit_play(const struct script *lines, FILE *out)
+{
+	static const bool may_shed[FUNCS] = {[HOT] = true, [WARM] = true, [SMALL] = true};
+	char name[64];
+	struct limit limit;
+
+	if (sscanf(lines->line[0], "shed %63s", name) == 1) {
+		int row = func_table_find(name);
+
+		assert_true(row >= 0);
+		fputs(func_table_may_shed((size_t)row) ? "yes" : "no", out);
+		return;
+	}
+	limit_init(&limit, 5, 0.8, may_shed, FUNCS);
+	for (size_t i = 0; i < lines->cnt; i++)
+		limit_look(&limit, lines->line[i], out);
+	fputs("now", out);
+	for (int i = 0; i < FUNCS; i++)
+		fprintf(out, " %s", states[limit.func[i].state]);
+	fprintf(out, ", %u detached\n", limit.detached);
+	limit_release(&limit);
+}
+
+TEST(limit)
+{
+	cases_run("limit", limit_play);
 }

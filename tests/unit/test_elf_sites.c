@@ -10,6 +10,7 @@
 
 #include "unit/test.h"
 #include "base/log.h"
+#include "elf/call_sites.h"
 #include "elf/elf_file.h"
 #include "elf/probe_site.h"
 #include "elf/sites_print.h"
@@ -249,6 +250,41 @@ TEST(print)
 	assert_non_null(function("push"));
 	log_set_level(LOG_QUIET);
 	assert_int_equal(sites_print(lib, "cases.so", NULL, 0, false, stdout), -ENOENT);
+}
+
+#define F ".section .note.GNU-stack,\"\"\n.text\n.globl f\n.type f,@function\nf: ret\n.size f,.-f\n"
+
+/* Which places call a function, as distances from it: direct calls and jumps, not bytes of other instructions. */
+TEST(calls)
+{
+	static const struct {
+		const char *code;
+		size_t max;
+		const char *at;
+	} rows[] = {
+		/* a call; within an immediate, where the distance is right by itself; a jump */
+		{F "call f\nmovabs $0xfffffff3e8, %rax\njmp f\ncall *%rax\nret\n", 8, " 1"},
+		{F "1: call f\nnop\n.byte 0xe9\n.long f-.-4\nret\n", 8, " 1 7"},
+		{F "lea f(%rip), %rax\ncall *%rax\nret\n", 8, ""},
+		/* too many: none rather than some */
+		{F "call f\ncall f\ncall f\nret\n", 2, ""},
+		{F "call f\ncall f\ncall f\nret\n", 3, " 1 6 11"},
+		/* no code in the middle: what follows may be read wrongly */
+		{F "call f\nret\n.byte 0x06\ncall f\nret\n", 8, ""},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct elf_file *f = fixture_open("calls.S", rows[i].code, LIB_FLAGS);
+		const struct elf_symbol *s = elf_file_find(f, "f");
+		uint64_t found[8] = {0};
+		size_t n = call_sites_find(f, s, found, rows[i].max);
+		char at[64] = "";
+
+		for (size_t k = 0; k < n; k++)
+			sprintf(at + strlen(at), " %lld", (long long)(found[k] - s->offset));
+		assert_string_equal(at, rows[i].at);
+		elf_file_close(f);
+	}
 }
 
 static int close_cases(void **state)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Option tables: what is read from a command line, what is refused, and what help and manual say. */
+/* Option tables: what is read from a command line (cases/option.txt), what help and manual say. Quantities: cases/human.txt. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "unit/test.h"
+#include "base/human.h"
 #include "base/log.h"
 #include "base/option.h"
 #include "base/suggest.h"
@@ -170,4 +171,50 @@ TEST(suggest)
 	assert_string_equal(suggest_better("rec", "report", "record"), "record");
 	assert_string_equal(suggest_better("record", "record", "report"), "record");
 	assert_null(suggest_better("x", NULL, "record"));
+}
+
+/* ---- quantities ---- */
+
+#define UNTOUCHED 77
+
+static const struct {
+	const char *name;
+	int (*parse)(const char *text, uint64_t *out);
+	char *(*print)(char *buf, size_t bytes, uint64_t value);
+} functions[] = {
+	{"u64", human_parse_u64, NULL},	    {"bytes", human_parse_bytes, NULL},
+	{"ns", human_parse_ns, NULL},	    {"print_ns", NULL, human_ns},
+	{"print_bytes", NULL, human_bytes}, {"count", NULL, human_count},
+};
+
+/* FUNCTION TEXT */
+static void human_play(const struct script *lines, FILE *out)
+{
+	char *name = lines->line[0], *text = strchr(name, ' '), buf[HUMAN_BYTES];
+	uint64_t value = UNTOUCHED;
+	size_t i = 0;
+	int err;
+
+	*text++ = '\0';
+	while (strcmp(functions[i].name, name) != 0)
+		assert_true(++i < sizeof(functions) / sizeof(*functions));
+	if (functions[i].print) {
+		fputs(functions[i].print(buf, sizeof(buf), strtoull(text, NULL, 10)), out);
+		return;
+	}
+	err = functions[i].parse(text, &value);
+	assert_true(!err || value == UNTOUCHED);
+	if (err)
+		fputs(strerrorname_np(-err), out);
+	else
+		fprintf(out, "%llu", (unsigned long long)value);
+}
+
+TEST(human)
+{
+	char tiny[4];
+
+	cases_run("human", human_play);
+	human_count(tiny, sizeof(tiny), 1234567);
+	assert_true(strlen(tiny) < sizeof(tiny));
 }

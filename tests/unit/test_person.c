@@ -103,34 +103,6 @@ TEST(behind)
 	behind_is("DOAS_USER", "root", -1);
 }
 
-/* Rights and groups are the other's, and nothing of it stays. */
-TEST(act)
-{
-	struct person *p;
-	struct person_act act;
-	gid_t before[64], group[64];
-	int n = getgroups(64, before);
-
-	p = somebody();
-	assert_int_equal(person_act_begin(p, &act), 0);
-	assert_int_equal(geteuid(), SOMEBODY);
-	assert_int_equal(getegid(), 54322);
-	assert_int_equal(getgroups(64, group), 1);
-	assert_int_equal(group[0], 54322);
-	assert_int_equal(open("/etc/shadow", O_RDONLY), -1);
-	errno = ENOSPC;
-	person_act_end(&act);
-	assert_int_equal(errno, ENOSPC);
-	assert_int_equal(geteuid(), 0);
-	assert_int_equal(getegid(), 0);
-	assert_int_equal(getgroups(64, group), n);
-	assert_memory_equal(group, before, n * sizeof(*group));
-	assert_int_equal(person_act_begin(NULL, &act), 0);
-	assert_int_equal(geteuid(), 0);
-	person_act_end(&act);
-	person_free(p);
-}
-
 struct other_thread {
 	pthread_barrier_t barrier;
 	uid_t uid;
@@ -149,15 +121,16 @@ static void *other_thread(void *arg)
 	return NULL;
 }
 
-/* Other threads keep their rights meanwhile. */
-TEST(act_is_the_threads)
+/* Rights and groups are the other's, and nothing of it stays. Other threads keep their rights meanwhile. */
+TEST(act)
 {
 	struct other_thread o = {.uid = SOMEBODY, .gid = 54322};
+	struct person *p = somebody();
 	struct person_act act;
-	struct person *p;
+	gid_t before[64], group[64];
+	int n = getgroups(64, before);
 	pthread_t thread;
 
-	p = somebody();
 	assert_int_equal(pthread_barrier_init(&o.barrier, NULL, 2), 0);
 	assert_int_equal(pthread_create(&thread, NULL, other_thread, &o), 0);
 	pthread_barrier_wait(&o.barrier);
@@ -165,12 +138,25 @@ TEST(act_is_the_threads)
 	pthread_barrier_wait(&o.barrier);
 	pthread_barrier_wait(&o.barrier);
 	assert_int_equal(geteuid(), SOMEBODY);
+	assert_int_equal(getegid(), 54322);
+	assert_int_equal(getgroups(64, group), 1);
+	assert_int_equal(group[0], 54322);
+	assert_int_equal(open("/etc/shadow", O_RDONLY), -1);
+	errno = ENOSPC;
 	person_act_end(&act);
+	assert_int_equal(errno, ENOSPC);
+	assert_int_equal(geteuid(), 0);
+	assert_int_equal(getegid(), 0);
+	assert_int_equal(getgroups(64, group), n);
+	assert_memory_equal(group, before, n * sizeof(*group));
 	pthread_join(thread, NULL);
 	pthread_barrier_destroy(&o.barrier);
 	assert_int_equal(o.uid, 0);
 	assert_int_equal(o.gid, 0);
 	person_free(p);
+	assert_int_equal(person_act_begin(NULL, &act), 0);
+	assert_int_equal(geteuid(), 0);
+	person_act_end(&act);
 }
 
 TEST(become)
