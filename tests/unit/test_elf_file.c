@@ -54,6 +54,19 @@ TEST(function_at)
 	elf_file_close(f);
 }
 
+/* d defined, x exported, s in the symbol table: F function, O object, b bytes in the file. */
+static void symbol_is(const struct elf_file *f, const char *name, const char *wanted)
+{
+	const struct elf_symbol *s = elf_file_find(f, name);
+	char text[8];
+
+	snprintf(text, sizeof(text), "%s%s%s%s%s%s", elf_file_defines(f, name) ? "d" : "",
+		 elf_file_exports(f, name) ? "x" : "", s ? "s" : "", s && s->is_func ? "F" : "",
+		 s && s->is_object ? "O" : "", s && s->has_offset ? "b" : "");
+	if (strcmp(text, wanted) != 0)
+		fail_msg("%s: %s, not %s", name, text, wanted);
+}
+
 TEST(library)
 {
 	const struct elf_symbol *s;
@@ -68,18 +81,16 @@ TEST(library)
 	assert_string_equal(h->soname, "libfix.so.7");
 	assert_string_equal(h->build_id, "c0ffee11");
 	assert_int_equal(h->needed_cnt, 0);
-
-	assert_true(elf_file_defines(f, "first"));
-	assert_true(elf_file_defines(f, "hidden"));
-	assert_false(elf_file_defines(f, "absent"));
-	assert_false(elf_file_defines(f, "firs"));
-	assert_false(elf_file_defines(f, ""));
-	assert_true(elf_file_exports(f, "first"));
-	assert_false(elf_file_exports(f, "hidden"));
+	symbol_is(f, "first", "dxsFb");
+	symbol_is(f, "hidden", "dsFb");
+	symbol_is(f, "value", "dxsOb");
+	symbol_is(f, "later", "dxsO");
+	symbol_is(f, "absent", "");
+	symbol_is(f, "firs", "");
+	symbol_is(f, "", "");
 
 	s = elf_file_find(f, "value");
-	assert_non_null(s);
-	assert_true(s->is_object && !s->is_func && s->has_offset && s->size == 4);
+	assert_int_equal(s->size, 4);
 	assert_int_equal(elf_file_read_addr(f, s->addr, &v, 4), 4);
 	assert_int_equal(v, 0x11223344);
 	v = 0;
@@ -87,23 +98,19 @@ TEST(library)
 	assert_int_equal(v, 0x11223344);
 
 	s = elf_file_find(f, "later");
-	assert_true(s && s->is_object && !s->has_offset);
 	assert_int_equal(elf_file_read_addr(f, s->addr + 16, &v, 4), -ENXIO);
 	assert_true(elf_file_maps(f, s->addr, 400));
 	assert_false(elf_file_maps(f, s->addr, 1 << 20));
 
 	s = elf_file_find(f, "first");
-	assert_true(s && s->is_func && s->has_offset && s->size);
 	assert_int_equal(elf_file_find(f, "twin")->addr, s->addr);
 	assert_int_equal(elf_file_offset_to_addr(f, s->offset, &addr), 0);
 	assert_int_equal(addr, s->addr);
 	assert_int_equal(elf_file_symbol_from(f, s->addr)->addr, s->addr);
 	assert_true(elf_file_symbol_from(f, s->addr + 1)->addr > s->addr);
 	assert_null(elf_file_symbol_from(f, UINT64_MAX));
-	assert_null(elf_file_find(f, "absent"));
 	assert_true(elf_file_section(f, ".text", &addr, &bytes));
-	s = elf_file_find(f, "first");
-	assert_true(s->offset >= addr && s->offset + s->size <= addr + bytes);
+	assert_true(s->size && s->offset >= addr && s->offset + s->size <= addr + bytes);
 	assert_false(elf_file_section(f, ".bss", &addr, &bytes));
 	assert_false(elf_file_section(f, ".nope", &addr, &bytes));
 	elf_file_close(f);
@@ -111,18 +118,15 @@ TEST(library)
 
 TEST(other_hash_and_needed)
 {
-	const struct elf_headers *h;
-	struct elf_file *f;
+	struct elf_file *f =
+		fixture_open("sysv.c", lib_source,
+			     "-shared -fPIC -O1 -Wl,--hash-style=sysv,--no-as-needed -lm -s");
+	const struct elf_headers *h = elf_file_headers(f);
 
-	f = fixture_open("sysv.c", lib_source,
-			 "-shared -fPIC -O1 -Wl,--hash-style=sysv,--no-as-needed -lm -s");
-	assert_true(elf_file_defines(f, "first"));
-	assert_true(elf_file_exports(f, "twin"));
-	assert_false(elf_file_exports(f, "hidden"));
-	assert_false(elf_file_defines(f, "hidden"));
-	assert_false(elf_file_defines(f, "absent"));
-	assert_null(elf_file_find(f, "hidden"));
-	h = elf_file_headers(f);
+	symbol_is(f, "first", "dxsFb");
+	symbol_is(f, "twin", "dxsFb");
+	symbol_is(f, "hidden", "");
+	symbol_is(f, "absent", "");
 	assert_string_equal(h->soname, "");
 	assert_true(h->needed_cnt >= 2);
 	assert_string_equal(h->needed[0], "libm.so.6");
@@ -163,13 +167,9 @@ TEST(ifunc)
 	static const char source[] = "static int a(void) { return 1; }\n"
 				     "static void *pick(void) { return a; }\n"
 				     "int chosen(void) __attribute__((ifunc(\"pick\")));\n";
-	const struct elf_symbol *s;
-	struct elf_file *f;
+	struct elf_file *f = fixture_open("ifunc.c", source, "-shared -fPIC -O1 -nostdlib");
 
-	f = fixture_open("ifunc.c", source, "-shared -fPIC -O1 -nostdlib");
-	s = elf_file_find(f, "chosen");
-	assert_non_null(s);
-	assert_false(s->is_func || s->is_object);
+	symbol_is(f, "chosen", "dxsb");
 	elf_file_close(f);
 }
 
@@ -177,14 +177,13 @@ TEST(static_program)
 {
 	static const char source[] = "int PMPI_Init(int *c, char ***v) { return 0; }\n"
 				     "void _start(void) { PMPI_Init(0, 0); for (;;) ; }\n";
-	struct elf_file *f;
+	struct elf_file *f = fixture_open("static.c", source, "-static -nostdlib -O0 -no-pie");
 
-	f = fixture_open("static.c", source, "-static -nostdlib -O0 -no-pie");
 	assert_false(elf_file_headers(f)->dynamic);
-	assert_true(elf_file_defines(f, "PMPI_Init"));
+	symbol_is(f, "PMPI_Init", "dsFb");
 	/* The tail of another name, as linkers store it, is not that name. */
-	assert_false(elf_file_defines(f, "MPI_Init"));
-	assert_true(elf_file_find(f, "_start")->is_func);
+	symbol_is(f, "MPI_Init", "");
+	symbol_is(f, "_start", "dsFb");
 	elf_file_close(f);
 }
 
