@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* The JSON writer: exact text for each style, and any bytes give a document that reads back. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,20 +142,4 @@ TEST(large)
 	assert_int_equal(json_array_size(root), 6000);
 	json_decref(root);
 	free(d.text);
-}
-
-TEST(full_device)
-{
-	FILE *f = fopen("/dev/full", "w");
-	struct json_out *j;
-
-	assert_non_null(f);
-	setvbuf(f, NULL, _IONBF, 0);
-	j = json_out_new(f, JSON_OUT_COMPACT);
-	json_out_array_begin(j);
-	for (int i = 0; i < 100000; i++)
-		json_out_int(j, i);
-	json_out_array_end(j);
-	assert_int_equal(json_out_finish(j), -ENOSPC);
-	fclose(f);
 }

@@ -144,20 +144,6 @@ TEST(help)
 	free(text);
 }
 
-TEST(man)
-{
-	static const char *const parts[] = {
-		".TH POVTRACE\\-PAINT 1",
-		"\n.TP\n\\fB\\-j\\fR, \\fB\\-\\-jobs\\fR \\fIN\\fR\nPainters.",
-		"\n.nf\n  verbatim  line\n.fi\n\\&.dots and \\ebackslashes",
-		NULL,
-	};
-	char *text = printed(command_print_man);
-
-	contains(text, parts);
-	free(text);
-}
-
 TEST(suggest)
 {
 	assert_int_equal(suggest_distance("", ""), 0);
