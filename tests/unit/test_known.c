@@ -18,38 +18,10 @@
 /* Function 1 teaches something, function 0 does not. */
 static const struct pov_fn fns[2] = {[1] = {.learn = POV_LEARN_MEMBERS}};
 
-/* The members that matter here. */
 static void on_told(void *ctx, const struct pov_hdr *rec)
 {
-	const struct pov_image *i = (const struct pov_image *)rec;
-	const struct pov_affinity *a = (const struct pov_affinity *)rec;
-	const struct pov_region *r = (const struct pov_region *)rec;
-	const struct pov_more *m = (const struct pov_more *)rec;
-	const struct pov_call *c = (const struct pov_call *)rec;
-	const struct pov_spin *s = (const struct pov_spin *)rec;
-	FILE *out = ctx;
-
-	fprintf(out, "%s %llu %u", text_kind_find(rec->kind)->name, (unsigned long long)rec->ts_ns,
-		rec->tid);
-	if (rec->kind == POV_KIND_IMAGE) {
-		assert_int_equal(rec->tid, i->tgid);
-		cases_figure(out, "ino", i->ino);
-	} else if (rec->kind == POV_KIND_AFFINITY) {
-		cases_figure(out, "mask", a->mask[0]);
-	} else if (rec->kind == POV_KIND_REGION) {
-		cases_figure(out, "region", r->region);
-	} else if (rec->kind == POV_KIND_MORE) {
-		cases_figure(out, "begin", m->begin_ns);
-	} else if (rec->kind == POV_KIND_SPIN) {
-		cases_figure(out, "dur", s->dur_ns);
-		cases_figure(out, "cnt", s->func[0].cnt);
-	} else {
-		assert_true(rec->kind == POV_KIND_UNSHOWN || rec->kind == POV_KIND_CALL);
-		cases_figure(out, "dur", c->dur_ns);
-		cases_figure(out, "ret", c->ret);
-	}
-	cases_figure(out, "flags", rec->flags);
-	fputc('\n', out);
+	trace_record_print(rec, ctx);
+	fputc('\n', ctx);
 }
 
 /* RECORD, "tell NS", "under_way NS" (what is under way then, of the records that follow), "end". */
@@ -119,7 +91,10 @@ TEST(bounded)
 	known_tell(known, 1000000000, on_told, out);
 	fclose(out);
 	assert_string_equal(told,
-			    "image 1000000000 12 ino=1\nunshown 1000000002 12 dur=1 flags=128\n");
+			    "image ts=1000000000 tid=12 tgid=12 dev=0x0 ino=1 start=0x1000 len=0x0 "
+			    "off=0x0 stamp=0x0\n"
+			    "unshown ts=1000000002 tid=12 dur=1 tgid=12 func=1 depth=0 ret=0x0 "
+			    "site=0x0 cpu=0 lib=0 flags=earlier\n");
 	free(told);
 	known_free(known);
 }
