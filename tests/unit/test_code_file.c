@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Files by their ids: each part of an id counts, and no owner gets all the room there is. */
-#include <stdlib.h>
 #include <sys/sysmacros.h>
 
 #include "unit/test.h"

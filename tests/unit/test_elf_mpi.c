@@ -3,7 +3,6 @@
  * MPI libraries, made up and real. The made-up ones have members at places we choose, so that what is learned from
  * their code can be compared; the real ones are those installed, if any.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "base/log.h"
 #include "fabric/read.h"
 #include "fabric/route.h"
 #include "fabric/tables.h"

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "base/log.h"
 #include "base/person.h"
 #include "trace_help.h"
 

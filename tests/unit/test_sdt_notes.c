@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "base/log.h"
 #include "elf/elf_file.h"
 #include "elf/sdt_arg.h"
 #include "elf/sdt_notes.h"
