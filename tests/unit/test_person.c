@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Who stands behind root, acting as somebody for a while, and files that are made so. */
-#include <stdlib.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -12,7 +12,7 @@
 
 #include "unit/test.h"
 #include "base/person.h"
-#include "trace_help.h"
+#include "unit/trace_help.h"
 
 #define SOMEBODY 54321 /* a number that nobody has */
 
@@ -158,24 +158,21 @@ TEST(act)
 	person_act_end(&act);
 }
 
+static bool is_somebody(void)
+{
+	uid_t r, e, s;
+
+	return !getresuid(&r, &e, &s) && r == SOMEBODY && e == SOMEBODY && s == SOMEBODY;
+}
+
 TEST(become)
 {
-	struct person *p;
+	struct person *p = somebody();
+	pid_t pid = fork();
 	int status;
-	pid_t pid;
 
-	p = somebody();
-	pid = fork();
-	if (!pid) {
-		uid_t r, e, s;
-
-		if (person_become(p) || getresuid(&r, &e, &s))
-			_exit(1);
-		_exit(r == SOMEBODY && e == SOMEBODY && s == SOMEBODY && getgroups(0, NULL) == 1 &&
-				      setuid(0) < 0 ?
-			      0 :
-			      2);
-	}
+	if (!pid)
+		_exit(person_become(p) || !is_somebody() || getgroups(0, NULL) != 1 || !setuid(0));
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	person_free(p);
@@ -183,61 +180,53 @@ TEST(become)
 
 /* ---- files ---- */
 
-static const char *file_put(const char *name, const char *text, mode_t mode)
+/* "none", "link", or the text ("trace" for a long one), whose the file is, and its mode. */
+static void file_is(const char *path, const char *wanted)
 {
-	const char *path = temp_path(name);
-
-	file_store(path, text, strlen(text));
-	chmod(path, mode);
-	return path;
-}
-
-static void file_holds(const char *path, const char *text, uid_t uid)
-{
+	char text[64] = "none", owner[24] = "mine";
 	struct stat st;
 	uint8_t *data;
 	size_t len;
 
-	file_load(path, &data, &len);
-	assert_int_equal(len, strlen(text));
-	assert_memory_equal(data, text, len);
-	free(data);
-	assert_int_equal(stat(path, &st), 0);
-	assert_int_equal(st.st_uid, uid);
+	if (!lstat(path, &st) && S_ISLNK(st.st_mode)) {
+		strcpy(text, "link");
+	} else if (!stat(path, &st)) {
+		file_load(path, &data, &len);
+		if (st.st_uid != geteuid())
+			snprintf(owner, sizeof(owner), "%u:%u", st.st_uid, st.st_gid);
+		snprintf(text, sizeof(text), "%.*s %s %o", len > 16 ? 5 : (int)len,
+			 len > 16 ? "trace" : (char *)data, owner, st.st_mode & 07777);
+		free(data);
+	}
+	assert_string_equal(text, wanted);
+}
+
+static void file_put(const char *path, const char *text, mode_t mode)
+{
+	file_store(path, text, strlen(text));
+	assert_int_equal(chmod(path, mode), 0);
 }
 
 /* A directory of theirs, with a link to a file of root's. */
 TEST(link_to_roots_file)
 {
-	char dir[256], link[300], secret[256];
-	struct trace_writer_options opt = {.keep_old = true};
+	struct person *p = somebody();
+	const struct trace_writer_options opt = {.keep_old = true, .as = p};
 	struct trace_writer *w;
-	struct person *p;
-	struct stat st;
 
-	p = somebody();
-	opt.as = p;
-	snprintf(secret, sizeof(secret), "%s", file_put("secret", "root's", 0600));
-	snprintf(dir, sizeof(dir), "%s", temp_path("theirs"));
-	assert_int_equal(mkdir(dir, 0700), 0);
-	assert_int_equal(chown(dir, p->uid, p->gid), 0);
-	snprintf(link, sizeof(link), "%s/run.pov", dir);
-	assert_int_equal(symlink(secret, link), 0);
-	assert_int_equal(chmod(temp_path(""), 0755), 0);
-	assert_int_equal(trace_writer_open(link, &opt, &w), -EACCES);
-	file_holds(secret, "root's", 0);
-	assert_int_equal(stat(secret, &st), 0);
-	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(chdir(temp_path("")) || chmod(".", 0755), 0);
+	file_put("secret", "root's", 0600);
+	assert_int_equal(mkdir("theirs", 0700) || chown("theirs", p->uid, p->gid), 0);
+	assert_int_equal(symlink("../secret", "theirs/run.pov"), 0);
+	assert_int_equal(trace_writer_open("theirs/run.pov", &opt, &w), -EACCES);
+	file_is("secret", "root's mine 600");
 	/* And where root alone may create files. */
-	assert_int_equal(trace_writer_open(temp_path("mine.pov"), &opt, &w), -EACCES);
-	assert_int_equal(stat(temp_path("mine.pov"), &st), -1);
-	unlink(link);
-	assert_int_equal(trace_writer_open(link, &opt, &w), 0);
+	assert_int_equal(trace_writer_open("mine.pov", &opt, &w), -EACCES);
+	file_is("mine.pov", "none");
+	unlink("theirs/run.pov");
+	assert_int_equal(trace_writer_open("theirs/run.pov", &opt, &w), 0);
 	assert_int_equal(trace_writer_finish(w), 0);
-	assert_int_equal(lstat(link, &st), 0);
-	assert_int_equal(st.st_uid, SOMEBODY);
-	assert_int_equal(st.st_gid, 54322);
-	assert_int_equal(st.st_mode, S_IFREG | 0600);
+	file_is("theirs/run.pov", "trace 54321:54322 600");
 	person_free(p);
 }
 
@@ -245,32 +234,27 @@ TEST(old_is_kept)
 {
 	const struct trace_writer_options opt = {.keep_old = true};
 	struct trace_writer *w;
-	char path[256], old[256], link[256];
-	struct stat st;
 
-	snprintf(path, sizeof(path), "%s", file_put("again.pov", "first", 0644));
-	snprintf(old, sizeof(old), "%s", temp_path("again.pov.old"));
+	assert_int_equal(chdir(temp_path("")), 0);
+	file_put("again.pov", "first", 0644);
 	/* Undone: as if nothing had been. */
-	assert_int_equal(trace_writer_open(path, &opt, &w), 0);
-	file_holds(old, "first", geteuid());
+	assert_int_equal(trace_writer_open("again.pov", &opt, &w), 0);
+	file_is("again.pov.old", "first mine 644");
 	trace_writer_undo(w);
-	file_holds(path, "first", geteuid());
-	assert_int_equal(stat(old, &st), -1);
+	file_is("again.pov", "first mine 644");
+	file_is("again.pov.old", "none");
 	/* A link stays one. */
-	snprintf(link, sizeof(link), "%s", temp_path("link.pov"));
-	assert_int_equal(symlink(path, link), 0);
-	assert_int_equal(trace_writer_open(link, &opt, &w), 0);
+	assert_int_equal(symlink("again.pov", "link.pov"), 0);
+	assert_int_equal(trace_writer_open("link.pov", &opt, &w), 0);
 	assert_int_equal(trace_writer_finish(w), 0);
-	assert_int_equal(lstat(link, &st), 0);
-	assert_true(S_ISLNK(st.st_mode));
-	file_holds(old, "first", geteuid());
+	file_is("link.pov", "link");
+	file_is("again.pov.old", "first mine 644");
 	/* An empty one is no loss; without a former file undoing leaves none. */
 	file_put("fresh.pov", "", 0600);
-	snprintf(path, sizeof(path), "%s", temp_path("fresh.pov"));
-	assert_int_equal(trace_writer_open(path, &opt, &w), 0);
-	assert_int_equal(stat(temp_path("fresh.pov.old"), &st), -1);
+	assert_int_equal(trace_writer_open("fresh.pov", &opt, &w), 0);
+	file_is("fresh.pov.old", "none");
 	trace_writer_undo(w);
-	assert_int_equal(stat(path, &st), -1);
+	file_is("fresh.pov", "none");
 }
 
 ALL_TESTS(unit_quiet, NULL);

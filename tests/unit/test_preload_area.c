@@ -182,7 +182,7 @@ TEST(room)
 	assert_int_equal(a->mem->tail, a->mem->head);
 }
 
-static void refused(const char *what, const void *rec, size_t bytes)
+static void refused(const char *member, size_t n, const void *rec, size_t bytes)
 {
 	struct call good = call_new();
 
@@ -192,7 +192,7 @@ static void refused(const char *what, const void *rec, size_t bytes)
 	put(&good, sizeof(good));
 	thread_area_take(a, on_record, &t);
 	if (t.cnt != 1 || !a->damaged)
-		fail_msg("%s: %u taken", what, t.cnt);
+		fail_msg("%s, value %zu: %u taken", member, n, t.cnt);
 	/* nothing more, and whoever waits for room has it */
 	put(&good, sizeof(good));
 	thread_area_take(a, on_record, &t);
@@ -200,37 +200,31 @@ static void refused(const char *what, const void *rec, size_t bytes)
 	assert_int_equal(a->mem->tail, a->mem->head);
 }
 
-#define REFUSED(make, of, member, value)                        \
-	do {                                                    \
-		typeof(make()) c_ = make();                     \
-		of(&c_)->member = value;                        \
-		refused(#member " = " #value, &c_, sizeof(c_)); \
+#define REFUSED(make, of, member, ...)                                            \
+	do {                                                                      \
+		const uint64_t values_[] = {__VA_ARGS__};                         \
+                                                                                  \
+		for (size_t i = 0; i < sizeof(values_) / sizeof(*values_); i++) { \
+			typeof(make()) c_ = make();                               \
+                                                                                  \
+			of(&c_)->member = (typeof(of(&c_)->member))values_[i];    \
+			refused(#member, i, &c_, sizeof(c_));                     \
+		}                                                                 \
 	} while (0)
 
 TEST(nonsense)
 {
-	REFUSED(call_new, call_of, hdr.size, 0);
-	REFUSED(call_new, call_of, hdr.size, 8);
-	REFUSED(call_new, call_of, hdr.size, 100);
-	REFUSED(call_new, call_of, hdr.size, 65528);
-	REFUSED(call_new, call_of, hdr.kind, POV_KIND_SWITCH);
-	REFUSED(call_new, call_of, hdr.kind, POV_KIND_EXIT);
-	REFUSED(call_new, call_of, hdr.kind, 0);
-	REFUSED(call_new, call_of, hdr.ts_ns, 1);
-	REFUSED(call_new, call_of, hdr.ts_ns, kernel_now_ns() + 3600000000000);
+	REFUSED(call_new, call_of, hdr.size, 0, 8, 100, 65528);
+	REFUSED(call_new, call_of, hdr.kind, POV_KIND_SWITCH, POV_KIND_EXIT, 0);
+	REFUSED(call_new, call_of, hdr.ts_ns, 1, kernel_now_ns() + 3600000000000);
 	REFUSED(call_new, call_of, dur_ns, UINT64_MAX);
-	REFUSED(call_new, call_of, func, FIRST - 1);
-	REFUSED(call_new, call_of, func, FIRST + ROWS);
-	REFUSED(call_new, call_of, func, FIRST + 5);
+	REFUSED(call_new, call_of, func, FIRST - 1, FIRST + ROWS, FIRST + 5);
 	REFUSED(call_new, call_of, depth, POV_CALL_DEPTH_MAX);
-	REFUSED(call_new, call_of, nargs, POV_CALL_ARGS_MAX + 1);
-	REFUSED(call_new, call_of, nargs, 16);
+	REFUSED(call_new, call_of, nargs, POV_CALL_ARGS_MAX + 1, 16);
 	REFUSED(call_new, call_of, cpu, 4);
-	REFUSED(call_new, field_of, size, 16);
-	REFUSED(call_new, field_of, size, 0xffff);
+	REFUSED(call_new, field_of, size, 16, 0xffff);
 	REFUSED(call_new, field_of, arg, 16);
-	REFUSED(call_new, field_of, type, 0);
-	REFUSED(call_new, field_of, type, 200);
+	REFUSED(call_new, field_of, type, 0, 200);
 }
 
 TEST(counted)
@@ -249,13 +243,10 @@ TEST(counted)
 	assert_int_equal(got->sized, 2);
 	REFUSED(counted_new, counted_of, sized, 4);
 	REFUSED(counted_new, counted_of, hdr.size, sizeof(struct pov_counted) - 8);
-	REFUSED(counted_new, counted_of, calls, 0);
-	REFUSED(counted_new, counted_of, calls, 102);
-	REFUSED(counted_new, counted_of, calls, UINT64_MAX);
+	REFUSED(counted_new, counted_of, calls, 0, 102, UINT64_MAX);
 	REFUSED(counted_new, counted_of, busy_ns, 101 * POV_CALL_DEPTH_MAX);
 	REFUSED(counted_new, counted_of, dur_ns, UINT64_MAX);
-	REFUSED(counted_new, counted_of, func, FIRST + 5);
-	REFUSED(counted_new, counted_of, func, FIRST - 1);
+	REFUSED(counted_new, counted_of, func, FIRST + 5, FIRST - 1);
 }
 
 /* What it has gathered and not told yet can be looked at while it goes on; it is told again at its end. */
