@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "unit/test.h"
 #include "attach/foresee.h"
@@ -26,12 +26,6 @@ static const char *at(const char *name)
 	turn = (turn + 1) % 4;
 	snprintf(path[turn], sizeof(path[turn]), "%s/%s", dir, name);
 	return path[turn];
-}
-
-static void file_make(const char *name, const char *text)
-{
-	file_store(at(name), text, strlen(text));
-	chmod(at(name), 0755);
 }
 
 static bool visited_add(const char *path)
@@ -97,21 +91,15 @@ static void cache_make(void)
 
 static int setup(void **state)
 {
-	static const char *const dirs[] = {"bin", "lib", "cached", "other", "path"};
-	static const char *const files[] = {
-		"bin/app",	"lib/libnear.so",  "cached/libcached.so",
-		"ld.so",	"path/libpath.so", "other/libcached.so",
-		"bin/launcher", "data.txt",	   "sh"};
+	static const char files[] =
+		"mkdir bin lib cached other path && printf '#!/bin/sh\ncd .\nexec launcher -n 2 \"./bin/app\"\n' >job.sh && "
+		"for f in bin/app bin/launcher lib/libnear.so cached/libcached.so other/libcached.so "
+		"path/libpath.so ld.so sh data.txt; do echo x >$f; done && chmod +x */* *";
 
 	(void)state;
 	assert_non_null(realpath(temp_path(""), dir));
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++)
-		mkdir(at(dirs[i]), 0755);
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
-		file_make(files[i], "x");
-	file_make("job.sh", "#!/bin/sh\ncd .\nexec launcher -n 2 \"./bin/app\"\n");
 	cache_make();
-	return 0;
+	return chdir(dir) || system(files);
 }
 
 static void foresee_is(const char *argv, const char *wanted)
@@ -150,7 +138,7 @@ TEST(no_cache)
 	assert_null(ld_cache_find(&c, "libcached.so", 0));
 	ld_cache_close(&c);
 	for (size_t i = 0; i < sizeof(damaged) / sizeof(*damaged); i++) {
-		file_make("damaged", damaged[i]);
+		file_store(at("damaged"), damaged[i], strlen(damaged[i]));
 		ld_cache_open(at("damaged"), &c);
 		assert_null(ld_cache_find(&c, "libcached.so", 0));
 		ld_cache_close(&c);

@@ -77,9 +77,8 @@ TEST(environment_of_another)
 
 static const char *script(const char *name, mode_t mode)
 {
-	static char path[256];
+	const char *path = temp_path(name);
 
-	snprintf(path, sizeof(path), "%s", temp_path(name));
 	file_store(path, "exit 7\n", 7); /* no "#!": a shell's all the same */
 	chmod(path, mode);
 	return path;
@@ -96,15 +95,14 @@ static int plan_of(const char *program, struct launch_plan *plan)
 TEST(program)
 {
 	struct launch_plan plan;
-	char path[600];
 
 	assert_int_equal(plan_of("/does/not/exist", &plan), -ENOENT);
 	assert_int_equal(plan_of("/", &plan), -EACCES);
 	assert_int_equal(plan_of(script("plain", 0644), &plan), -EACCES);
 	assert_int_equal(plan_of(script("runs", 0755), &plan), 0);
 	launch_plan_release(&plan);
-	snprintf(path, sizeof(path), "/does/not/exist:%s", temp_path(""));
-	setenv("PATH", path, 1);
+	assert_int_equal(chdir(temp_path("")), 0);
+	setenv("PATH", "/does/not/exist:.", 1);
 	assert_int_equal(plan_of("nosuch", &plan), -ENOENT);
 	assert_int_equal(plan_of("plain", &plan), -EACCES);
 	assert_int_equal(plan_of("runs", &plan), 0);
