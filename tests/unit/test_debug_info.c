@@ -272,31 +272,37 @@ TEST(refused)
 /* ---- in a process of its own ---- */
 
 /* What was built with this test. */
-static char *lines_program(void)
+static const char *lines_program(void)
 {
-	char self[PATH_MAX] = "";
+	static char path[PATH_MAX + 32];
 
-	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+	memset(path, 0, sizeof(path));
+	assert_true(readlink("/proc/self/exe", path, PATH_MAX) > 0);
 	for (int i = 0; i < 2; i++)
-		*strrchr(self, '/') = '\0';
-	return xasprintf("%s/povtrace-lines", self);
+		*strrchr(path, '/') = '\0';
+	return strcat(path, "/povtrace-lines");
 }
 
-static bool found_by(const char *with, const struct model_module *file, uint64_t offset, char *name)
+/* Asks a program for a call site of a file: "FUNCTION LINE", or "none". */
+static const char *found_by(const char *with, const char *path, const char *build_id,
+			    uint64_t stamp, uint64_t offset)
 {
+	static char text[SITE_NAME_BYTES + 16];
 	char function[SITE_NAME_BYTES + 1], source[SITE_NAME_BYTES + 1];
+	const struct model_module file = {path, build_id, stamp};
 	struct module_names n;
 	struct site_answer a;
 	bool found;
 
-	module_names_start(&n, with, file);
+	module_names_start(&n, with, &file);
 	found = module_names_find(&n, offset, &a, function, source);
+	strcpy(text, "none");
 	if (found)
-		snprintf(name, 64, "%.50s %u", function, a.line);
+		snprintf(text, sizeof(text), "%s %u", function, a.line);
 	/* It can be asked again, whatever came of it. */
 	assert_int_equal(module_names_find(&n, offset, &a, function, source), found);
 	module_names_stop(&n);
-	return found;
+	return text;
 }
 
 static uint64_t stamp_of(const char *path)
@@ -309,40 +315,28 @@ static uint64_t stamp_of(const char *path)
 
 TEST(process)
 {
-	static const char *const others[] = {"/nowhere/povtrace-lines", "/bin/true",
-					     "/usr/bin/yes"};
-	char *lines = lines_program(), *path = program_build("-g -O2"), name[64], wanted[64];
-	char *id = build_id_of(path);
-	struct model_module file = {path, id, 0};
-	uint64_t at = place[0].offset;
+	const char *lines = lines_program();
+	char *path = program_build("-g -O2"), *id = build_id_of(path), wanted[64];
+	uint64_t at = place[0].offset, stamp = stamp_of(path);
 
-	assert_true(found_by(lines, &file, at, name));
 	snprintf(wanted, sizeof(wanted), "main %u", place[0].line);
-	assert_string_equal(name, wanted);
-	assert_false(found_by(lines, &file, 1ull << 40, name));
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		assert_false(found_by(others[i], &file, at, name));
-	file.build_id = "00";
-	assert_false(found_by(lines, &file, at, name));
+	assert_string_equal(found_by(lines, path, id, 0, at), wanted);
+	assert_string_equal(found_by(lines, path, id, 0, 1ull << 40), "none");
+	assert_string_equal(found_by("/nowhere/povtrace-lines", path, id, 0, at), "none");
+	assert_string_equal(found_by("/bin/true", path, id, 0, at), "none");
+	assert_string_equal(found_by("/usr/bin/yes", path, id, 0, at), "none");
+	assert_string_equal(found_by(lines, path, "00", 0, at), "none");
 	/* By its stamp, if it has no build ID. */
-	file.build_id = "";
-	assert_false(found_by(lines, &file, at, name));
-	file.stamp = stamp_of(path);
-	assert_true(found_by(lines, &file, at, name));
-	file.stamp++;
-	assert_false(found_by(lines, &file, at, name));
-	file.path = "/";
-	file.stamp = stamp_of("/");
-	assert_false(found_by(lines, &file, at, name));
+	assert_string_equal(found_by(lines, path, "", 0, at), "none");
+	assert_string_equal(found_by(lines, path, "", stamp, at), wanted);
+	assert_string_equal(found_by(lines, path, "", stamp + 1, at), "none");
+	assert_string_equal(found_by(lines, "/", "", stamp_of("/"), at), "none");
 	command(path, "rm $f && mkfifo $f");
-	file.path = path;
-	file.stamp = stamp_of(path);
-	assert_false(found_by(lines, &file, at, name));
+	assert_string_equal(found_by(lines, path, "", stamp_of(path), at), "none");
 	command(path, "rm $f");
-	assert_false(found_by(lines, &file, at, name));
+	assert_string_equal(found_by(lines, path, "", stamp, at), "none");
 	free(path);
 	free(id);
-	free(lines);
 }
 
 #define DAMAGED 60
@@ -350,8 +344,7 @@ TEST(process)
 /* Some bytes are others; it ends early. What is found is not judged, only that an answer comes, or none. */
 TEST(damaged)
 {
-	char *lines = lines_program(), *path = program_build("-g -O2"), *bad, name[64];
-	struct model_module file = {.build_id = ""};
+	char *path = program_build("-g -O2"), *bad;
 	unsigned int seed = 1, found = 0;
 	uint8_t *whole, *copy;
 	size_t cnt;
@@ -364,14 +357,13 @@ TEST(damaged)
 			copy[(unsigned int)rand_r(&seed) % cnt] = (uint8_t)rand_r(&seed);
 		memcpy(copy, whole, i % 3 ? 0x40 : 0);
 		bad = fixture_write("bad", copy, i % 5 ? cnt : cnt * (i % 11) / 11);
-		file.path = bad;
-		file.stamp = stamp_of(bad);
-		found += found_by(lines, &file, place[i % CALLS].offset, name);
+		found += strcmp(found_by(lines_program(), bad, "", stamp_of(bad),
+					 place[i % CALLS].offset),
+				"none") != 0;
 		free(bad);
 	}
 	assert_true(found > 0 && found < DAMAGED);
 	free(copy);
 	free(whole);
 	free(path);
-	free(lines);
 }
