@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Files by their ids: each part of an id counts, and no owner gets all the room there is. */
+/* Files with code, by their ids; and which of their symbols are a function that is to be a region. */
 #include <sys/sysmacros.h>
 
 #include "unit/test.h"
 #include "abi/config.h"
 #include "attach/code_file.h"
+#include "attach/inspect_region.h"
 #include "base/log.h"
+#include "elf/elf_file.h"
 
 TEST(ids)
 {
@@ -86,4 +88,44 @@ TEST(bias)
 	assert_int_equal(bias, 0x7f0000000000);
 	assert_true(code_file_bias(&f, 0x7f0000000000, 0x900000, &bias) < 0);
 	json_decref(f.segments);
+}
+
+__attribute__((noinline, used)) static int in_symtab_alone(int n)
+{
+	__asm__ volatile("" : "+r"(n));
+	return n;
+}
+
+TEST(region_names)
+{
+	assert_true(region_is("solve", "solve"));
+	assert_true(region_is("solve.constprop.0", "solve"));
+	assert_true(region_is("solve.isra.0.constprop.1", "solve"));
+	assert_true(region_is("solve.lto_priv.0", "solve"));
+	assert_false(region_is("solve2", "solve"));
+	assert_false(region_is("sol", "solve"));
+	assert_false(region_is("a_solve", "solve"));
+	/* jumped to, or called by the rest of the function */
+	assert_false(region_is("solve.cold", "solve"));
+	assert_false(region_is("solve.part.0", "solve"));
+	assert_false(region_is("solve.constprop.0.cold", "solve"));
+	assert_false(region_is("solve.isra.0.part.0", "solve"));
+}
+
+/* Whether a file may have it is known by its names alone. */
+TEST(region_mentions)
+{
+	const struct elf_symbol *sym;
+	struct elf_file *f;
+
+	assert_int_equal(in_symtab_alone(7), 7);
+	assert_int_equal(elf_file_open("/proc/self/exe", &f), 0);
+	assert_true(elf_file_mentions(f, "in_symtab_alone"));
+	assert_true(elf_file_mentions(f, "main"));
+	assert_false(elf_file_mentions(f, "in_symtab_alon"));
+	assert_false(elf_file_mentions(f, "in_no_table_of_it"));
+	sym = elf_file_find(f, "in_symtab_alone");
+	assert_non_null(sym);
+	assert_true(sym->is_func && sym->has_offset);
+	elf_file_close(f);
 }

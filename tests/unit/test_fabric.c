@@ -158,15 +158,6 @@ static void route_print(const struct fabric *f, unsigned int from, unsigned int 
 	fprintf(out, "%u links: %s\n", r.n, fabric_route_text(r.end));
 }
 
-static void host_print(const struct fabric *f, const char *host, FILE *out)
-{
-	struct fabric_place p;
-
-	fabric_place_init(&p, f, host);
-	fprintf(out, "host %s: %s\n", host, p.nnode == 1 ? f->node[p.node[0]].name : "none");
-	fabric_place_release(&p);
-}
-
 static void play_line(struct world *w, char *line, FILE *out)
 {
 	char *rest = line + strcspn(line, " ");
@@ -188,8 +179,6 @@ static void play_line(struct world *w, char *line, FILE *out)
 		route_print(&w->fabric, a, b, out);
 	} else if (!strncmp(line, "place ", 6)) {
 		place_print(w, rest + 1, out);
-	} else if (!strncmp(line, "host ", 5)) {
-		host_print(&w->fabric, rest + 1, out);
 	} else {
 		if (*rest) {
 			*rest = '\0';

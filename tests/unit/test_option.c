@@ -102,25 +102,6 @@ TEST(parse)
 	log_set_level(LOG_INFO);
 }
 
-static void contains(const char *text, const char *const *parts)
-{
-	for (; *parts; parts++)
-		if (!strstr(text, *parts))
-			fail_msg("no \"%s\" in:\n%s", *parts, text);
-}
-
-static char *printed(void (*print)(const struct command *, FILE *))
-{
-	char *text;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-
-	assert_non_null(f);
-	print(&cmd, f);
-	fclose(f);
-	return text;
-}
-
 TEST(help)
 {
 	static const char *const parts[] = {
@@ -134,9 +115,15 @@ TEST(help)
 		"  povtrace paint -f\n      Paint fast.\n",
 		NULL,
 	};
-	char *text = printed(command_print_help), *line, *save = NULL;
+	char *text = NULL, *line, *save = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
 
-	contains(text, parts);
+	command_print_help(&cmd, out);
+	fclose(out);
+	for (const char *const *p = parts; *p; p++)
+		if (!strstr(text, *p))
+			fail_msg("no \"%s\" in:\n%s", *p, text);
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		assert_true(strlen(line) <= 80);
 		assert_true(line[strlen(line) - 1] != ' ');
