@@ -23,8 +23,9 @@ const struct pov_hdr *cases_record(const char *line)
 	static struct maker m = {.brief = true};
 	const struct text_kind *k = text_kinds;
 	size_t len = strcspn(line, " ");
-	char *args;
+	char *args, *lines[] = {(char *)line};
 
+	m.script = (struct script){lines, 1}; /* for messages */
 	while (k->name && (strncmp(k->name, line, len) != 0 || k->name[len]))
 		k++;
 	if (!k->name)
