@@ -10,11 +10,30 @@
 
 #define PRESETS_MAX 16
 #define COLUMNS 130
+#define ARROW " -> "
 
 void cases_figure(FILE *out, const char *name, uint64_t value)
 {
 	if (value)
 		fprintf(out, " %s=%llu", name, (unsigned long long)value);
+}
+
+const struct pov_hdr *cases_record(const char *line)
+{
+	static struct maker m = {.brief = true};
+	const struct text_kind *k = text_kinds;
+	size_t len = strcspn(line, " ");
+	char *args, *lines[] = {(char *)line};
+
+	m.script = (struct script){lines, 1}; /* for messages */
+	while (k->name && (strncmp(k->name, line, len) != 0 || k->name[len]))
+		k++;
+	if (!k->name)
+		fail_msg("no record: %s", line);
+	args = xstrdup(line + len);
+	record_fill(&m, k, args);
+	free(args);
+	return &m.rec.hdr;
 }
 
 struct preset {
@@ -96,16 +115,24 @@ static char *expected_read(struct reader *r)
 	return text;
 }
 
-/* Short lines of output share one, as those of a case may. */
-static char *output_of(const struct script *lines, cases_play *play)
+static char *output_plain(const struct script *lines, cases_play *play)
 {
-	char *plain = NULL, *text = NULL, *line, *end;
-	size_t bytes, at = 0;
-	FILE *out = open_memstream(&plain, &bytes);
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
 
 	play(lines, out);
 	fclose(out);
-	out = open_memstream(&text, &bytes);
+	return text;
+}
+
+/* Short lines of output share one, as those of a case may. */
+static char *output_of(const struct script *lines, cases_play *play)
+{
+	char *plain = output_plain(lines, play), *text = NULL, *line, *end;
+	size_t bytes, at = 0;
+	FILE *out = open_memstream(&text, &bytes);
+
 	for (line = plain; (end = strchr(line, '\n')); line = end + 1) {
 		size_t len = (size_t)(end - line);
 		bool joins = at && *line != ' ' && at + 3 + len <= COLUMNS;
@@ -138,6 +165,38 @@ static void case_check(struct reader *r, const char *name, const struct script *
 	free(got);
 }
 
+/* "LINE -> OUTPUT", or several of them: a case each. */
+static void pairs_check(struct reader *r, char *line, cases_play *play)
+{
+	const char *separator = "";
+
+	for (char *next = line, *want; (line = next); separator = " ; ") {
+		struct script one = {0};
+		char *got;
+
+		next = strstr(line, " ; ");
+		if (next) {
+			*next = '\0';
+			next += 3;
+		}
+		want = strstr(line, ARROW);
+		if (!want)
+			fail_msg("no output: %s", line);
+		*want = '\0';
+		want += strlen(ARROW);
+		script_add(&one, line);
+		got = output_plain(&one, play);
+		if (strcmp(want, got) != 0) {
+			print_error("%s\n  expected: %s\n  got:      %s\n", line, want, got);
+			r->failed++;
+		}
+		fprintf(r->fresh, "%s%s%s%s", separator, line, ARROW, got);
+		script_release(&one);
+		free(got);
+	}
+	fputc('\n', r->fresh);
+}
+
 static void file_read(struct reader *r, cases_play *play)
 {
 	struct script lines = {0}, *to = NULL;
@@ -146,6 +205,10 @@ static void file_read(struct reader *r, cases_play *play)
 	while ((line = line_next(r))) {
 		const char *preset = word_after(line, "preset"), *test = word_after(line, "case");
 
+		if (*line != '#' && strstr(line, ARROW)) {
+			pairs_check(r, line, play);
+			continue;
+		}
 		fprintf(r->fresh, "%s\n", line);
 		if (preset) {
 			assert_true(r->npreset < PRESETS_MAX);

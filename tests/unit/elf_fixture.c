@@ -1,134 +1,81 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Compiles ELF files for tests with the compiler that built the tests (CC, else gcc, else cc). */
 #include "unit/elf_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/log.h"
 #include "elf/elf_file.h"
+#include "unit/test.h"
+#include "unit/trace_help.h"
 
-static char dir[64];
+#define COMPILER "$(for c in gcc cc clang; do command -v $c && break; done)"
 
-static const char *fixture_dir(void)
+static void need(const char *condition, const char *what)
 {
-	if (!dir[0]) {
-		snprintf(dir, sizeof(dir), "/tmp/povtrace-elf-XXXXXX");
-		assert_non_null(mkdtemp(dir));
-	}
-	return dir;
-}
-
-static const char *compiler(void)
-{
-	static const char *const tries[] = {"gcc", "cc", "clang"};
-	static const char *found;
-	char cmd[128];
-
-	for (size_t i = 0; !found && i < sizeof(tries) / sizeof(tries[0]); i++) {
-		snprintf(cmd, sizeof(cmd), "command -v %s >/dev/null 2>&1", tries[i]);
-		if (system(cmd) == 0)
-			found = tries[i];
-	}
-	return found;
-}
-
-void fixture_need_compiler(void)
-{
-	if (compiler())
+	if (!system(condition))
 		return;
-	print_message("SKIP: no C compiler to make ELF files with\n");
+	print_message("SKIP: %s is not installed\n", what);
 	skip();
+}
+
+void fixture_need(const char *program)
+{
+	char condition[64];
+
+	snprintf(condition, sizeof(condition), "command -v %s >/dev/null", program);
+	need(condition, program);
 }
 
 char *fixture_write(const char *name, const void *bytes, size_t cnt)
 {
-	char *path = xasprintf("%s/%s", fixture_dir(), name);
-	FILE *f = fopen(path, "we");
+	char *path = xstrdup(temp_path(name));
 
-	assert_non_null(f);
-	assert_int_equal(fwrite(bytes, 1, cnt, f), cnt);
-	assert_int_equal(fclose(f), 0);
+	file_store(path, bytes, cnt);
 	return path;
 }
 
-void *fixture_read(const char *path, size_t *cnt)
+/* The number of what was made of this source with these flags; *cnt if it is new. */
+static size_t built_find(const char *source, const char *flags, size_t *cnt)
 {
-	FILE *f = fopen(path, "re");
-	char *buf;
-	long end;
+	static char *built[64];
+	char *key = xasprintf("%s\n%s", flags, source);
+	size_t i = 0;
 
-	assert_non_null(f);
-	assert_int_equal(fseek(f, 0, SEEK_END), 0);
-	end = ftell(f);
-	assert_true(end > 0);
-	rewind(f);
-	buf = xmalloc((size_t)end);
-	*cnt = fread(buf, 1, (size_t)end, f);
-	assert_int_equal(*cnt, end);
-	fclose(f);
-	return buf;
-}
-
-/* What was built before: a test may change its file, so that a copy stays here. */
-struct built {
-	char *source, *flags;
-	void *image;
-	size_t bytes;
-	struct built *next;
-};
-static struct built *all_built;
-
-static struct built *built_find(const char *source, const char *flags)
-{
-	struct built *b = all_built;
-
-	while (b && (strcmp(b->source, source) != 0 || strcmp(b->flags, flags) != 0))
-		b = b->next;
-	return b;
-}
-
-static struct built *built_new(const char *name, const char *source, const char *flags)
-{
-	char *src = fixture_write(name, source, strlen(source));
-	char *out = xasprintf("%s/%s.elf", fixture_dir(), name);
-	char *cmd = xasprintf("cd %s && %s %s -w -o %s %s", fixture_dir(), compiler(), src, out,
-			      flags);
-	struct built *b = xcalloc(1, sizeof(*b));
-
-	if (system(cmd))
-		fail_msg("did not compile: %s", cmd);
-	*b = (struct built){.source = xstrdup(source), .flags = xstrdup(flags), .next = all_built};
-	b->image = fixture_read(out, &b->bytes);
-	all_built = b;
-	free(cmd);
-	free(src);
-	free(out);
-	return b;
+	while (i < *cnt && strcmp(built[i], key) != 0)
+		i++;
+	assert_true(i < sizeof(built) / sizeof(*built));
+	if (i < *cnt)
+		free(key);
+	else
+		built[i] = key;
+	return i;
 }
 
 char *fixture_build(const char *name, const char *source, const char *flags)
 {
-	struct built *b = built_find(source, flags);
-	char *file = xasprintf("%s.elf", name), *out;
+	static size_t cnt;
+	size_t i = built_find(source, flags, &cnt);
+	char *path = fixture_write(name, source, strlen(source)), *cmd;
 
-	if (!b)
-		b = built_new(name, source, flags);
-	else
-		free(fixture_write(name, source, strlen(source)));
-	out = fixture_write(file, b->image, b->bytes);
-	assert_int_equal(chmod(out, 0755), 0);
-	free(file);
-	return out;
+	if (i == cnt) {
+		need("test -n \"" COMPILER "\"", "a C compiler");
+		cmd = xasprintf("cd %s && " COMPILER " %s -w -o %zu.built %s", temp_path(""), path,
+				i, flags);
+		if (system(cmd))
+			fail_msg("did not compile: %s", cmd);
+		free(cmd);
+		cnt++;
+	}
+	free(path);
+	path = xasprintf("%s.elf", temp_path(name));
+	cmd = xasprintf("cp %s/%zu.built %s", temp_path(""), i, path);
+	assert_int_equal(system(cmd), 0);
+	free(cmd);
+	return path;
 }
 
 struct elf_file *fixture_open(const char *name, const char *source, const char *flags)
@@ -141,6 +88,16 @@ struct elf_file *fixture_open(const char *name, const char *source, const char *
 	return f;
 }
 
+uint8_t *fixture_image(const char *name, const char *source, const char *flags, size_t *cnt)
+{
+	char *path = fixture_build(name, source, flags);
+	uint8_t *image;
+
+	file_load(path, &image, cnt);
+	free(path);
+	return image;
+}
+
 struct elf_file *fixture_open_bytes(const void *bytes, size_t cnt)
 {
 	int fd = memfd_create("elf", MFD_CLOEXEC);
@@ -151,23 +108,4 @@ struct elf_file *fixture_open_bytes(const void *bytes, size_t cnt)
 		f = NULL;
 	close(fd);
 	return f;
-}
-
-int fixture_remove_all(void **state)
-{
-	char cmd[128];
-
-	(void)state;
-	for (struct built *b; (b = all_built);) {
-		all_built = b->next;
-		free(b->source);
-		free(b->flags);
-		free(b->image);
-		free(b);
-	}
-	if (!dir[0])
-		return 0;
-	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
-	dir[0] = 0;
-	return system(cmd);
 }

@@ -1,28 +1,22 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Files by their ids: each part of an id counts, and no owner gets all the room there is. */
-#include <stdlib.h>
+/* Files with code, by their ids; and which of their symbols are a function that is to be a region. */
 #include <sys/sysmacros.h>
 
 #include "unit/test.h"
 #include "abi/config.h"
 #include "attach/code_file.h"
+#include "attach/inspect_region.h"
 #include "base/log.h"
-
-static struct code_file *file_new(uint64_t dev, uint64_t ino, uint64_t stamp)
-{
-	struct code_file *f = xcalloc(1, sizeof(*f));
-
-	f->id = (struct code_id){dev, ino, stamp};
-	return f;
-}
+#include "elf/elf_file.h"
 
 TEST(ids)
 {
 	struct code_files files = {0};
 	const struct code_id other[] = {{1, 2, 4}, {1, 3, 3}, {2, 2, 3}};
-	struct code_file *f = file_new(1, 2, 3);
+	struct code_file *f = xcalloc(1, sizeof(*f));
 	const struct code_id alias = {9, 2, 3};
 
+	f->id = (struct code_id){1, 2, 3};
 	code_files_add(&files, &f->id, f);
 	assert_ptr_equal(code_files_find(&files, &f->id), f);
 	for (size_t i = 0; i < 3; i++)
@@ -37,22 +31,21 @@ TEST(ids)
 /* Device numbers beyond 8 bits of minor, and contents rewritten under the same number. */
 TEST(stat)
 {
-	struct stat a = {.st_dev = makedev(259, 70000), .st_ino = 5, .st_size = 10}, b = a;
-	struct code_id ia, ib;
+	const struct stat a = {.st_dev = makedev(259, 70000),
+			       .st_ino = 5,
+			       .st_size = 10,
+			       .st_ctim.tv_sec = 1700000000};
+	struct stat later = a, longer = a;
+	struct code_id id = code_id_of(&a), same = code_id_of(&a), other;
 
-	a.st_ctim.tv_sec = b.st_ctim.tv_sec = 1700000000;
-	b.st_ctim.tv_nsec = 1;
-	ia = code_id_of(&a);
-	ib = code_id_of(&b);
-	assert_int_equal(ia.dev, 259ull << 20 | 70000);
-	assert_false(code_id_equal(&ia, &ib));
-	b = a;
-	b.st_size = 11;
-	ib = code_id_of(&b);
-	assert_false(code_id_equal(&ia, &ib));
-	b = a;
-	ib = code_id_of(&b);
-	assert_true(code_id_equal(&ia, &ib));
+	assert_int_equal(id.dev, 259ull << 20 | 70000);
+	assert_true(code_id_equal(&id, &same));
+	later.st_ctim.tv_nsec = 1;
+	other = code_id_of(&later);
+	assert_false(code_id_equal(&id, &other));
+	longer.st_size = 11;
+	other = code_id_of(&longer);
+	assert_false(code_id_equal(&id, &other));
 }
 
 static void libraries_add(struct code_files *files, uid_t owner, size_t cnt)
@@ -95,4 +88,44 @@ TEST(bias)
 	assert_int_equal(bias, 0x7f0000000000);
 	assert_true(code_file_bias(&f, 0x7f0000000000, 0x900000, &bias) < 0);
 	json_decref(f.segments);
+}
+
+__attribute__((noinline, used)) static int in_symtab_alone(int n)
+{
+	__asm__ volatile("" : "+r"(n));
+	return n;
+}
+
+TEST(region_names)
+{
+	assert_true(region_is("solve", "solve"));
+	assert_true(region_is("solve.constprop.0", "solve"));
+	assert_true(region_is("solve.isra.0.constprop.1", "solve"));
+	assert_true(region_is("solve.lto_priv.0", "solve"));
+	assert_false(region_is("solve2", "solve"));
+	assert_false(region_is("sol", "solve"));
+	assert_false(region_is("a_solve", "solve"));
+	/* jumped to, or called by the rest of the function */
+	assert_false(region_is("solve.cold", "solve"));
+	assert_false(region_is("solve.part.0", "solve"));
+	assert_false(region_is("solve.constprop.0.cold", "solve"));
+	assert_false(region_is("solve.isra.0.part.0", "solve"));
+}
+
+/* Whether a file may have it is known by its names alone. */
+TEST(region_mentions)
+{
+	const struct elf_symbol *sym;
+	struct elf_file *f;
+
+	assert_int_equal(in_symtab_alone(7), 7);
+	assert_int_equal(elf_file_open("/proc/self/exe", &f), 0);
+	assert_true(elf_file_mentions(f, "in_symtab_alone"));
+	assert_true(elf_file_mentions(f, "main"));
+	assert_false(elf_file_mentions(f, "in_symtab_alon"));
+	assert_false(elf_file_mentions(f, "in_no_table_of_it"));
+	sym = elf_file_find(f, "in_symtab_alone");
+	assert_non_null(sym);
+	assert_true(sym->is_func && sym->has_offset);
+	elf_file_close(f);
 }

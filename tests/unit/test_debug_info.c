@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Call sites of programs that say themselves where each one is: compiled in the ways that there are, run, and looked up. addr2line
- * is the second witness. Files that are gone, another's, or damaged give no name and do no harm.
+ * Call sites of programs that print where each one is: compiled in several ways, run, and looked up. Files that are gone, another's,
+ * or damaged give no name and do no harm. golden/call_sites.bats compares with addr2line.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,21 +21,16 @@
 #include "site/debug_info.h"
 #include "site/module_names.h"
 #include "unit/elf_fixture.h"
+#include "unit/trace_help.h"
 
 /* Prints for each call where it returns to, as an offset in the file, the function and the line. */
 static const char program[] =
 	"#include <stdio.h>\n"
-	"#include <string.h>\n"
+	"extern char __executable_start;\n"
 	"static __attribute__((noinline)) void called(const char *in, int line)\n"
 	"{\n"
-	"	unsigned long site = (unsigned long)__builtin_return_address(0), from, to, off;\n"
-	"	FILE *maps = fopen(\"/proc/self/maps\", \"r\");\n"
-	"	char text[512], x;\n"
-	"	while (fgets(text, sizeof(text), maps))\n"
-	"		if (sscanf(text, \"%lx-%lx %*2s%c%*c %lx\", &from, &to, &x, &off) == 4 && x == 'x' &&\n"
-	"		    site >= from && site < to)\n"
-	"			printf(\"%lx %s %d\\n\", site - from + off, in, line);\n"
-	"	fclose(maps);\n"
+	"	char *site = __builtin_return_address(0);\n"
+	"	printf(\"%lx %s %d\\n\", site - &__executable_start, in, line);\n"
 	"}\n"
 	"static inline __attribute__((always_inline)) void inner(void)\n"
 	"{\n"
@@ -62,14 +57,14 @@ static const char program[] =
 
 #define CALLS 6
 
-struct place {
+static struct {
 	uint64_t offset;
 	char function[64];
 	uint32_t line;
-};
+} place[CALLS];
 
 /* What the program at path says of itself. */
-static void places_read(const char *path, struct place place[CALLS])
+static void places_read(const char *path)
 {
 	FILE *out = popen(path, "re");
 
@@ -79,6 +74,14 @@ static void places_read(const char *path, struct place place[CALLS])
 					place[i].function, &place[i].line),
 				 3);
 	assert_int_equal(pclose(out), 0);
+}
+
+static char *program_build(const char *flags)
+{
+	char *path = fixture_build("site.c", program, flags);
+
+	places_read(path);
+	return path;
 }
 
 static char *build_id_of(const char *path)
@@ -100,6 +103,24 @@ static int open_it(const char *path, const char *build_id, struct debug_info **o
 	return debug_info_open(fd, path, build_id, out);
 }
 
+/* A new look at the file, for one offset: "FUNCTION LINE FILE" or, without debug information, "FUNCTION+OFFSET"; or "none". */
+static const char *found_at(const char *path, uint64_t offset)
+{
+	static char text[PATH_MAX + 128];
+	struct debug_place found;
+	struct debug_info *d;
+
+	assert_int_equal(open_it(path, "", &d), 0);
+	if (!debug_info_find(d, offset, &found))
+		strcpy(text, "none");
+	else if (found.file)
+		snprintf(text, sizeof(text), "%s %u %s", found.function, found.line, found.file);
+	else
+		snprintf(text, sizeof(text), "%s+%" PRIu64, found.function, found.function_offset);
+	debug_info_close(d);
+	return text;
+}
+
 /* sh -c of the words, in the directory of path, which is $f there. */
 static void command(const char *path, const char *words)
 {
@@ -110,27 +131,14 @@ static void command(const char *path, const char *words)
 	free(cmd);
 }
 
-static void need(const char *tool)
-{
-	char *cmd = xasprintf("command -v %s >/dev/null 2>&1", tool);
-	bool missing = system(cmd);
-
-	free(cmd);
-	if (!missing)
-		return;
-	print_message("SKIP: %s is not installed\n", tool);
-	skip();
-}
-
 /* Every line, and every function, is the one that the program says. */
 static void assert_found(const char *path)
 {
-	struct place place[CALLS];
 	char *id = build_id_of(path);
 	struct debug_place found;
 	struct debug_info *d;
 
-	places_read(path, place);
+	places_read(path);
 	assert_int_equal(open_it(path, id, &d), 0);
 	for (size_t i = 0; i < CALLS; i++) {
 		assert_true(debug_info_find(d, place[i].offset, &found));
@@ -150,11 +158,9 @@ TEST(lines)
 		"-g -O2 -no-pie", "-g -O2 -gz", "-g -O1 -static", "-g -O2 -Wl,-z,noseparate-code",
 	};
 
-	fixture_need_compiler();
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		char *path = fixture_build("site.c", program, flags[i]);
 
-		print_message("%s\n", flags[i]);
 		assert_found(path);
 		free(path);
 	}
@@ -165,150 +171,87 @@ TEST(clang)
 {
 	char *path;
 
-	fixture_need_compiler();
-	need("clang");
+	fixture_need("clang");
 	path = fixture_build("site.c", program, "-g");
-	for (const char *const *v = (const char *const[]){"4", "5", NULL}; *v; v++) {
-		char *words = xasprintf("clang -w -O2 -gdwarf-%s site.c -o $f", *v);
-
-		command(path, words);
-		free(words);
-		assert_found(path);
-	}
+	command(path, "clang -w -O2 -gdwarf-4 site.c -o $f");
+	assert_found(path);
+	command(path, "clang -w -O2 -gdwarf-5 site.c -o $f");
+	assert_found(path);
 	free(path);
 }
-
-TEST(addr2line)
-{
-	struct place place[CALLS];
-	struct debug_place found;
-	struct debug_info *d;
-	char *path;
-
-	fixture_need_compiler();
-	need("addr2line");
-	/* addresses in the file are offsets in it */
-	path = fixture_build("site.c", program, "-g -O2 -pie -fPIE -Wl,-z,noseparate-code");
-	places_read(path, place);
-	assert_int_equal(open_it(path, "", &d), 0);
-	for (size_t i = 0; i < CALLS; i++) {
-		char *cmd = xasprintf("addr2line -f -e %s %#" PRIx64, path, place[i].offset - 1);
-		char function[64], line[PATH_MAX], *colon;
-		FILE *out = popen(cmd, "re");
-
-		assert_int_equal(fscanf(out, "%63s %4095s", function, line), 2);
-		pclose(out);
-		free(cmd);
-		assert_true(debug_info_find(d, place[i].offset, &found));
-		assert_string_equal(found.function, function);
-		colon = strrchr(line, ':');
-		assert_int_equal(strtoul(colon + 1, NULL, 10), found.line);
-	}
-	debug_info_close(d);
-	free(path);
-}
-
-#define STRIP \
-	"objcopy --only-keep-debug $f $f.debug && strip $f && objcopy --add-gnu-debuglink=$f.debug $f"
 
 /* Stripped, with its debug information in a file of its own beside it; then with another program's there. */
 TEST(separate)
 {
-	struct place place[CALLS];
-	struct debug_place found;
-	struct debug_info *d;
 	char *path;
 
-	fixture_need_compiler();
-	need("objcopy");
-	path = fixture_build("site.c", program, "-g -O2");
-	command(path, STRIP);
+	fixture_need("objcopy");
+	path = program_build("-g -O2");
+	command(path, "objcopy --only-keep-debug $f $f.debug && strip $f && "
+		      "objcopy --add-gnu-debuglink=$f.debug $f");
 	assert_found(path);
-	places_read(path, place);
 	command(path, "sed 's/^int main/\\n\\n&/' site.c >new.c && gcc -w -g -O2 new.c -o new && "
 		      "objcopy --only-keep-debug new $f.debug");
-	assert_int_equal(open_it(path, "", &d), 0);
 	for (size_t i = 0; i < CALLS; i++)
-		assert_false(debug_info_find(d, place[i].offset, &found));
-	debug_info_close(d);
+		assert_string_equal(found_at(path, place[i].offset), "none");
 	free(path);
 }
 
-/* Without debug information: the function, and how far behind its begin. */
+static void assert_function(const char *path, int call, const char *function)
+{
+	assert_memory_equal(found_at(path, place[call].offset), function, strlen(function));
+}
+
+/* Without debug information: the function, and how far from its begin. */
 TEST(symbols)
 {
-	struct place place[CALLS];
-	struct debug_place found;
-	struct debug_info *d;
-	uint64_t begin;
-	char *path;
+	char *path = program_build("-O0 -Wl,-z,noseparate-code"), wanted[64];
+	uint64_t main_offset;
 
-	fixture_need_compiler();
-	path = fixture_build("site.c", program, "-O0 -Wl,-z,noseparate-code");
-	places_read(path, place);
-	assert_int_equal(open_it(path, "", &d), 0);
-	assert_true(debug_info_find(d, place[0].offset, &found));
-	assert_string_equal(found.function, "main");
-	assert_null(found.file);
-	begin = place[0].offset - found.function_offset;
-	assert_true(debug_info_find(d, place[4].offset, &found));
-	assert_string_equal(found.function, "main");
-	assert_int_equal(place[4].offset - found.function_offset, begin);
-	assert_true(debug_info_find(d, place[5].offset, &found));
-	assert_string_equal(found.function, "last");
-	assert_false(debug_info_find(d, 0, &found));
-	assert_false(debug_info_find(d, UINT64_MAX, &found));
-	debug_info_close(d);
+	assert_int_equal(sscanf(found_at(path, place[0].offset), "main+%" SCNu64, &main_offset), 1);
+	snprintf(wanted, sizeof(wanted), "main+%" PRIu64,
+		 main_offset + place[4].offset - place[0].offset);
+	assert_string_equal(found_at(path, place[4].offset), wanted);
+	assert_function(path, 5, "last+");
+	assert_string_equal(found_at(path, 0), "none");
+	assert_string_equal(found_at(path, UINT64_MAX), "none");
 	free(path);
-}
-
-static void assert_mangled(const char *path, uint64_t offset, const char *function)
-{
-	struct debug_place found;
-	struct debug_info *d;
-
-	assert_int_equal(open_it(path, "", &d), 0);
-	assert_true(debug_info_find(d, offset, &found));
-	assert_string_equal(found.function, function);
-	debug_info_close(d);
 }
 
 /* Symbols as a compiler of C++ makes them, and one that only looks so. */
 TEST(mangled)
 {
+	static const struct {
+		const char *of_last, *of_main, *last, *main;
+	} names[] = {
+		{"_ZN4heat5solveILi3EEEvPKdi", "_Zmain", "heat::solve<3>+", "_Zmain+"},
+		{"_ZNK4heat4CellclESt6vectorIdE", "_ZN12_GLOBAL__N_14stepEPFivE",
+		 "heat::Cell::operator()+", "(anonymous namespace)::step+"},
+	};
 	void *cxx = dlopen("libstdc++.so.6", RTLD_NOW);
-	struct place place[CALLS];
-	char *path;
+	char *path, *words;
 
-	fixture_need_compiler();
-	need("objcopy");
-	path = fixture_build("site.c", program, "-O0 -Wl,-z,noseparate-code");
-	places_read(path, place);
-	command(path,
-		"objcopy --redefine-sym last=_ZN4heat5solveILi3EEEvPKdi --redefine-sym main=_Zmain $f");
-	assert_mangled(path, place[5].offset,
-		       cxx ? "heat::solve<3>" : "_ZN4heat5solveILi3EEEvPKdi");
-	assert_mangled(path, place[0].offset, "_Zmain");
-	command(path,
-		"objcopy --redefine-sym _ZN4heat5solveILi3EEEvPKdi=_ZNK4heat4CellclESt6vectorIdE "
-		"--redefine-sym _Zmain=_ZN12_GLOBAL__N_14stepEPFivE $f");
-	assert_mangled(path, place[5].offset,
-		       cxx ? "heat::Cell::operator()" : "_ZNK4heat4CellclESt6vectorIdE");
-	assert_mangled(path, place[0].offset,
-		       cxx ? "(anonymous namespace)::step" : "_ZN12_GLOBAL__N_14stepEPFivE");
-	free(path);
+	fixture_need("objcopy");
+	for (size_t i = 0; i < 2; i++) {
+		path = program_build("-O0 -Wl,-z,noseparate-code");
+		words = xasprintf("objcopy --redefine-sym last=%s --redefine-sym main=%s $f",
+				  names[i].of_last, names[i].of_main);
+		command(path, words);
+		assert_function(path, 5, cxx ? names[i].last : names[i].of_last);
+		assert_function(path, 0, cxx ? names[i].main : names[i].of_main);
+		free(words);
+		free(path);
+	}
 	if (cxx)
 		dlclose(cxx);
 }
 
 TEST(refused)
 {
+	static const char *const no_elf[] = {"\177ELF, it says", "#!"};
+	char *path = fixture_build("site.c", program, "-g"), *id = build_id_of(path), *text;
 	struct debug_info *d;
-	char *path, *id, *text;
 
-	fixture_need_compiler();
-	path = fixture_build("site.c", program, "-g");
-	id = build_id_of(path);
 	assert_true(strlen(id) > 16);
 	id[strlen(id) - 1] ^= 1;
 	assert_int_equal(open_it(path, id, &d), -ESTALE);
@@ -317,12 +260,11 @@ TEST(refused)
 	free(path);
 	path = fixture_build("site.c", program, "-g -Wl,--build-id=none");
 	assert_int_equal(open_it(path, id, &d), -ESTALE);
-	text = fixture_write("text", "\177ELF, it says", 13);
-	assert_int_equal(open_it(text, "", &d), -ENOEXEC);
-	free(text);
-	text = fixture_write("text", "#!", 2);
-	assert_int_equal(open_it(text, "", &d), -ENOEXEC);
-	free(text);
+	for (size_t i = 0; i < 2; i++) {
+		text = fixture_write("text", no_elf[i], strlen(no_elf[i]));
+		assert_int_equal(open_it(text, "", &d), -ENOEXEC);
+		free(text);
+	}
 	free(path);
 	free(id);
 }
@@ -330,31 +272,37 @@ TEST(refused)
 /* ---- in a process of its own ---- */
 
 /* What was built with this test. */
-static char *lines_program(void)
+static const char *lines_program(void)
 {
-	char self[PATH_MAX] = "";
+	static char path[PATH_MAX + 32];
 
-	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+	memset(path, 0, sizeof(path));
+	assert_true(readlink("/proc/self/exe", path, PATH_MAX) > 0);
 	for (int i = 0; i < 2; i++)
-		*strrchr(self, '/') = '\0';
-	return xasprintf("%s/povtrace-lines", self);
+		*strrchr(path, '/') = '\0';
+	return strcat(path, "/povtrace-lines");
 }
 
-static bool found_by(const char *with, const struct model_module *file, uint64_t offset, char *name)
+/* Asks a program for a call site of a file: "FUNCTION LINE", or "none". */
+static const char *found_by(const char *with, const char *path, const char *build_id,
+			    uint64_t stamp, uint64_t offset)
 {
+	static char text[SITE_NAME_BYTES + 16];
 	char function[SITE_NAME_BYTES + 1], source[SITE_NAME_BYTES + 1];
+	const struct model_module file = {path, build_id, stamp};
 	struct module_names n;
 	struct site_answer a;
 	bool found;
 
-	module_names_start(&n, with, file);
+	module_names_start(&n, with, &file);
 	found = module_names_find(&n, offset, &a, function, source);
+	strcpy(text, "none");
 	if (found)
-		snprintf(name, 64, "%.50s %u", function, a.line);
+		snprintf(text, sizeof(text), "%s %u", function, a.line);
 	/* It can be asked again, whatever came of it. */
 	assert_int_equal(module_names_find(&n, offset, &a, function, source), found);
 	module_names_stop(&n);
-	return found;
+	return text;
 }
 
 static uint64_t stamp_of(const char *path)
@@ -367,43 +315,28 @@ static uint64_t stamp_of(const char *path)
 
 TEST(process)
 {
-	char *lines = lines_program(), *path, *id, name[64], wanted[64];
-	struct place place[CALLS];
-	struct model_module file;
+	const char *lines = lines_program();
+	char *path = program_build("-g -O2"), *id = build_id_of(path), wanted[64];
+	uint64_t at = place[0].offset, stamp = stamp_of(path);
 
-	fixture_need_compiler();
-	path = fixture_build("site.c", program, "-g -O2");
-	places_read(path, place);
-	id = build_id_of(path);
-	file = (struct model_module){path, id, 0};
-	assert_true(found_by(lines, &file, place[0].offset, name));
 	snprintf(wanted, sizeof(wanted), "main %u", place[0].line);
-	assert_string_equal(name, wanted);
-	assert_false(found_by(lines, &file, 1ull << 40, name));
-	assert_false(found_by("/nowhere/povtrace-lines", &file, place[0].offset, name));
-	assert_false(found_by("/bin/true", &file, place[0].offset, name));
-	assert_false(found_by("/usr/bin/yes", &file, place[0].offset, name));
-	file.build_id = "00";
-	assert_false(found_by(lines, &file, place[0].offset, name));
+	assert_string_equal(found_by(lines, path, id, 0, at), wanted);
+	assert_string_equal(found_by(lines, path, id, 0, 1ull << 40), "none");
+	assert_string_equal(found_by("/nowhere/povtrace-lines", path, id, 0, at), "none");
+	assert_string_equal(found_by("/bin/true", path, id, 0, at), "none");
+	assert_string_equal(found_by("/usr/bin/yes", path, id, 0, at), "none");
+	assert_string_equal(found_by(lines, path, "00", 0, at), "none");
 	/* By its stamp, if it has no build ID. */
-	file.build_id = "";
-	assert_false(found_by(lines, &file, place[0].offset, name));
-	file.stamp = stamp_of(path);
-	assert_true(found_by(lines, &file, place[0].offset, name));
-	file.stamp++;
-	assert_false(found_by(lines, &file, place[0].offset, name));
-	file.path = "/";
-	file.stamp = stamp_of("/");
-	assert_false(found_by(lines, &file, place[0].offset, name));
+	assert_string_equal(found_by(lines, path, "", 0, at), "none");
+	assert_string_equal(found_by(lines, path, "", stamp, at), wanted);
+	assert_string_equal(found_by(lines, path, "", stamp + 1, at), "none");
+	assert_string_equal(found_by(lines, "/", "", stamp_of("/"), at), "none");
 	command(path, "rm $f && mkfifo $f");
-	file.path = path;
-	file.stamp = stamp_of(path);
-	assert_false(found_by(lines, &file, place[0].offset, name));
+	assert_string_equal(found_by(lines, path, "", stamp_of(path), at), "none");
 	command(path, "rm $f");
-	assert_false(found_by(lines, &file, place[0].offset, name));
+	assert_string_equal(found_by(lines, path, "", stamp, at), "none");
 	free(path);
 	free(id);
-	free(lines);
 }
 
 #define DAMAGED 60
@@ -411,32 +344,26 @@ TEST(process)
 /* Some bytes are others; it ends early. What is found is not judged, only that an answer comes, or none. */
 TEST(damaged)
 {
-	char *lines = lines_program(), *path, *bad, *whole, *copy, name[64];
-	struct place place[CALLS];
-	struct model_module file = {.build_id = ""};
+	char *path = program_build("-g -O2"), *bad;
 	unsigned int seed = 1, found = 0;
+	uint8_t *whole, *copy;
 	size_t cnt;
 
-	fixture_need_compiler();
-	path = fixture_build("site.c", program, "-g -O2");
-	places_read(path, place);
-	whole = fixture_read(path, &cnt);
+	file_load(path, &whole, &cnt);
+	copy = xmalloc(cnt);
 	for (unsigned int i = 0; i < DAMAGED; i++) {
-		copy = memcpy(xmalloc(cnt), whole, cnt);
+		memcpy(copy, whole, cnt);
 		for (unsigned int k = 0; k < 1u << i % 12; k++)
-			copy[(unsigned int)rand_r(&seed) % cnt] = (char)rand_r(&seed);
+			copy[(unsigned int)rand_r(&seed) % cnt] = (uint8_t)rand_r(&seed);
 		memcpy(copy, whole, i % 3 ? 0x40 : 0);
 		bad = fixture_write("bad", copy, i % 5 ? cnt : cnt * (i % 11) / 11);
-		file.path = bad;
-		file.stamp = stamp_of(bad);
-		found += found_by(lines, &file, place[i % CALLS].offset, name);
+		found += strcmp(found_by(lines_program(), bad, "", stamp_of(bad),
+					 place[i % CALLS].offset),
+				"none") != 0;
 		free(bad);
-		free(copy);
 	}
 	assert_true(found > 0 && found < DAMAGED);
+	free(copy);
 	free(whole);
 	free(path);
-	free(lines);
 }
-
-ALL_TESTS(NULL, fixture_remove_all);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Symbols, names and bytes of ELF files made for it; and files that are damaged, foreign or no files at all. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +8,11 @@
 #include <unistd.h>
 
 #include "unit/test.h"
+#include "base/log.h"
 #include "elf/elf_file.h"
 #include "unit/elf_exercise.h"
 #include "unit/elf_fixture.h"
+#include "unit/trace_help.h"
 
 #define LIB_FLAGS "-shared -fPIC -O1 -nostdlib -Wl,-soname,libfix.so.7 -Wl,--build-id=0xc0ffee11"
 
@@ -32,7 +33,6 @@ TEST(function_at)
 	struct elf_symbol whole = {0}, stripped;
 	struct elf_file *f;
 
-	fixture_need_compiler();
 	f = fixture_open("lib.c", lib_source, flags[0]);
 	assert_non_null(elf_file_find(f, "hidden"));
 	assert_true(elf_file_function_at(f, elf_file_find(f, "hidden")->addr, &whole));
@@ -54,6 +54,19 @@ TEST(function_at)
 	elf_file_close(f);
 }
 
+/* d defined, x exported, s in the symbol table: F function, O object, b bytes in the file. */
+static void symbol_is(const struct elf_file *f, const char *name, const char *wanted)
+{
+	const struct elf_symbol *s = elf_file_find(f, name);
+	char text[8];
+
+	snprintf(text, sizeof(text), "%s%s%s%s%s%s", elf_file_defines(f, name) ? "d" : "",
+		 elf_file_exports(f, name) ? "x" : "", s ? "s" : "", s && s->is_func ? "F" : "",
+		 s && s->is_object ? "O" : "", s && s->has_offset ? "b" : "");
+	if (strcmp(text, wanted) != 0)
+		fail_msg("%s: %s, not %s", name, text, wanted);
+}
+
 TEST(library)
 {
 	const struct elf_symbol *s;
@@ -62,25 +75,22 @@ TEST(library)
 	uint64_t addr, bytes;
 	int v = 0;
 
-	fixture_need_compiler();
 	f = fixture_open("lib.c", lib_source, LIB_FLAGS);
 	h = elf_file_headers(f);
 	assert_true(h->dynamic);
 	assert_string_equal(h->soname, "libfix.so.7");
 	assert_string_equal(h->build_id, "c0ffee11");
 	assert_int_equal(h->needed_cnt, 0);
-
-	assert_true(elf_file_defines(f, "first"));
-	assert_true(elf_file_defines(f, "hidden"));
-	assert_false(elf_file_defines(f, "absent"));
-	assert_false(elf_file_defines(f, "firs"));
-	assert_false(elf_file_defines(f, ""));
-	assert_true(elf_file_exports(f, "first"));
-	assert_false(elf_file_exports(f, "hidden"));
+	symbol_is(f, "first", "dxsFb");
+	symbol_is(f, "hidden", "dsFb");
+	symbol_is(f, "value", "dxsOb");
+	symbol_is(f, "later", "dxsO");
+	symbol_is(f, "absent", "");
+	symbol_is(f, "firs", "");
+	symbol_is(f, "", "");
 
 	s = elf_file_find(f, "value");
-	assert_non_null(s);
-	assert_true(s->is_object && !s->is_func && s->has_offset && s->size == 4);
+	assert_int_equal(s->size, 4);
 	assert_int_equal(elf_file_read_addr(f, s->addr, &v, 4), 4);
 	assert_int_equal(v, 0x11223344);
 	v = 0;
@@ -88,23 +98,19 @@ TEST(library)
 	assert_int_equal(v, 0x11223344);
 
 	s = elf_file_find(f, "later");
-	assert_true(s && s->is_object && !s->has_offset);
 	assert_int_equal(elf_file_read_addr(f, s->addr + 16, &v, 4), -ENXIO);
 	assert_true(elf_file_maps(f, s->addr, 400));
 	assert_false(elf_file_maps(f, s->addr, 1 << 20));
 
 	s = elf_file_find(f, "first");
-	assert_true(s && s->is_func && s->has_offset && s->size);
 	assert_int_equal(elf_file_find(f, "twin")->addr, s->addr);
 	assert_int_equal(elf_file_offset_to_addr(f, s->offset, &addr), 0);
 	assert_int_equal(addr, s->addr);
 	assert_int_equal(elf_file_symbol_from(f, s->addr)->addr, s->addr);
 	assert_true(elf_file_symbol_from(f, s->addr + 1)->addr > s->addr);
 	assert_null(elf_file_symbol_from(f, UINT64_MAX));
-	assert_null(elf_file_find(f, "absent"));
 	assert_true(elf_file_section(f, ".text", &addr, &bytes));
-	s = elf_file_find(f, "first");
-	assert_true(s->offset >= addr && s->offset + s->size <= addr + bytes);
+	assert_true(s->size && s->offset >= addr && s->offset + s->size <= addr + bytes);
 	assert_false(elf_file_section(f, ".bss", &addr, &bytes));
 	assert_false(elf_file_section(f, ".nope", &addr, &bytes));
 	elf_file_close(f);
@@ -112,19 +118,15 @@ TEST(library)
 
 TEST(other_hash_and_needed)
 {
-	const struct elf_headers *h;
-	struct elf_file *f;
+	struct elf_file *f =
+		fixture_open("sysv.c", lib_source,
+			     "-shared -fPIC -O1 -Wl,--hash-style=sysv,--no-as-needed -lm -s");
+	const struct elf_headers *h = elf_file_headers(f);
 
-	fixture_need_compiler();
-	f = fixture_open("sysv.c", lib_source,
-			 "-shared -fPIC -O1 -Wl,--hash-style=sysv,--no-as-needed -lm -s");
-	assert_true(elf_file_defines(f, "first"));
-	assert_true(elf_file_exports(f, "twin"));
-	assert_false(elf_file_exports(f, "hidden"));
-	assert_false(elf_file_defines(f, "hidden"));
-	assert_false(elf_file_defines(f, "absent"));
-	assert_null(elf_file_find(f, "hidden"));
-	h = elf_file_headers(f);
+	symbol_is(f, "first", "dxsFb");
+	symbol_is(f, "twin", "dxsFb");
+	symbol_is(f, "hidden", "");
+	symbol_is(f, "absent", "");
 	assert_string_equal(h->soname, "");
 	assert_true(h->needed_cnt >= 2);
 	assert_string_equal(h->needed[0], "libm.so.6");
@@ -136,29 +138,25 @@ TEST(versions)
 	static const char source[] = "__asm__(\".symver f_new,f@@V2\\n.symver f_old,f@V1\\n\");\n"
 				     "int f_old(void) { return 1; }\n"
 				     "int f_new(void) { return 2; }\n";
-	const struct elf_symbol *s, *all;
+	static const char map[] = "V1 { local: *; }; V2 { global: f; } V1;";
+	uint64_t of_new, of_old, seen = 0;
+	const struct elf_symbol *all;
 	struct elf_file *f;
-	bool seen_new = false, seen_old = false;
 	size_t cnt;
-	char *map;
 
-	fixture_need_compiler();
-	map = fixture_write("v.map", "V1 { local: *; }; V2 { global: f; } V1;", 39);
+	free(fixture_write("v.map", map, strlen(map)));
 	f = fixture_open("ver.c", source, "-shared -fPIC -O1 -nostdlib -Wl,--version-script=v.map");
-	s = elf_file_find(f, "f");
-	assert_non_null(s);
-	assert_int_equal(s->addr, elf_file_find(f, "f_new")->addr);
+	of_new = elf_file_find(f, "f_new")->addr;
+	of_old = elf_file_find(f, "f_old")->addr;
+	assert_int_equal(elf_file_find(f, "f")->addr, of_new);
 	cnt = elf_file_symbols(f, &all);
 	for (size_t i = 0; i < cnt; i++) {
 		assert_null(strchr(all[i].name, '@'));
-		if (strcmp(all[i].name, "f"))
-			continue;
-		seen_new |= all[i].addr == elf_file_find(f, "f_new")->addr;
-		seen_old |= all[i].addr == elf_file_find(f, "f_old")->addr;
+		if (!strcmp(all[i].name, "f"))
+			seen |= all[i].addr == of_new ? 1 : all[i].addr == of_old ? 2 : 4;
 	}
-	assert_true(seen_new && seen_old);
+	assert_int_equal(seen, 1 | 2);
 	elf_file_close(f);
-	free(map);
 }
 
 TEST(ifunc)
@@ -166,14 +164,9 @@ TEST(ifunc)
 	static const char source[] = "static int a(void) { return 1; }\n"
 				     "static void *pick(void) { return a; }\n"
 				     "int chosen(void) __attribute__((ifunc(\"pick\")));\n";
-	const struct elf_symbol *s;
-	struct elf_file *f;
+	struct elf_file *f = fixture_open("ifunc.c", source, "-shared -fPIC -O1 -nostdlib");
 
-	fixture_need_compiler();
-	f = fixture_open("ifunc.c", source, "-shared -fPIC -O1 -nostdlib");
-	s = elf_file_find(f, "chosen");
-	assert_non_null(s);
-	assert_false(s->is_func || s->is_object);
+	symbol_is(f, "chosen", "dxsb");
 	elf_file_close(f);
 }
 
@@ -181,34 +174,14 @@ TEST(static_program)
 {
 	static const char source[] = "int PMPI_Init(int *c, char ***v) { return 0; }\n"
 				     "void _start(void) { PMPI_Init(0, 0); for (;;) ; }\n";
-	struct elf_file *f;
+	struct elf_file *f = fixture_open("static.c", source, "-static -nostdlib -O0 -no-pie");
 
-	fixture_need_compiler();
-	f = fixture_open("static.c", source, "-static -nostdlib -O0 -no-pie");
 	assert_false(elf_file_headers(f)->dynamic);
-	assert_true(elf_file_defines(f, "PMPI_Init"));
+	symbol_is(f, "PMPI_Init", "dsFb");
 	/* The tail of another name, as linkers store it, is not that name. */
-	assert_false(elf_file_defines(f, "MPI_Init"));
-	assert_true(elf_file_find(f, "_start")->is_func);
+	symbol_is(f, "MPI_Init", "");
+	symbol_is(f, "_start", "dsFb");
 	elf_file_close(f);
-}
-
-TEST(by_descriptor)
-{
-	struct elf_file *f;
-	char *path;
-	int fd;
-
-	fixture_need_compiler();
-	path = fixture_build("fd.c", lib_source, LIB_FLAGS);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	assert_true(fd >= 0);
-	assert_int_equal(elf_file_open_fd(fd, &f), 0);
-	close(fd);
-	assert_int_equal(unlink(path), 0);
-	assert_non_null(elf_file_find(f, "first"));
-	elf_file_close(f);
-	free(path);
 }
 
 static void expect_error(const char *name, const void *bytes, size_t cnt, int err)
@@ -222,38 +195,32 @@ static void expect_error(const char *name, const void *bytes, size_t cnt, int er
 
 TEST(refused)
 {
+	static const struct {
+		const char *name;
+		int at, byte, right;
+	} foreign[] = {{"32-bit", 4, 1, 2}, {"big endian", 5, 2, 1}, {"MIPS", 18, 8, 0}};
 	struct elf_file *f;
-	char *path, *image, fifo[128];
+	uint8_t *image;
 	size_t cnt;
+	char *path;
 
-	fixture_need_compiler();
 	expect_error("empty", "", 0, -ENOEXEC);
 	expect_error("text", "#!/bin/sh\nexit 0\n", 17, -ENOEXEC);
 	assert_int_equal(elf_file_open("/", &f), -ENOEXEC);
 	assert_int_equal(elf_file_open("/nonexistent/x", &f), -ENOENT);
-
-	path = fixture_build("good.c", lib_source, LIB_FLAGS);
-	image = fixture_read(path, &cnt);
-	free(path);
-	image[4] = 1; /* 32-bit */
-	expect_error("class", image, cnt, -ENOEXEC);
-	image[4] = 2;
-	image[5] = 2; /* the other byte order */
-	expect_error("order", image, cnt, -ENOEXEC);
-	image[5] = 1;
-	image[18] = 8; /* MIPS */
-	expect_error("machine", image, cnt, -ENOEXEC);
+	image = fixture_image("good.c", lib_source, LIB_FLAGS, &cnt);
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+		image[foreign[i].at] = (uint8_t)foreign[i].byte;
+		expect_error(foreign[i].name, image, cnt, -ENOEXEC);
+		image[foreign[i].at] = (uint8_t)foreign[i].right;
+	}
 	free(image);
-
 	path = fixture_build("object.c", lib_source, "-c");
 	assert_int_equal(elf_file_open(path, &f), -ENOEXEC);
 	free(path);
-
-	path = fixture_write("dir", "", 0);
-	snprintf(fifo, sizeof(fifo), "%s.fifo", path);
-	free(path);
-	assert_int_equal(mkfifo(fifo, 0600), 0);
-	assert_int_equal(elf_file_open(fifo, &f), -ENOEXEC); /* and does not wait for a writer */
+	assert_int_equal(mkfifo(temp_path("fifo"), 0600), 0);
+	assert_int_equal(elf_file_open(temp_path("fifo"), &f),
+			 -ENOEXEC); /* does not wait for a writer */
 }
 
 /* Opens and asks everything; only that it ends well is asserted. */
@@ -268,6 +235,8 @@ static unsigned int survive(const void *bytes, size_t cnt)
 	return 1;
 }
 
+#define MPI_FLAGS "-shared -fPIC -O2 -fcf-protection -nostdlib"
+
 static const char mpi_source[] =
 	"struct c { char pad[224]; unsigned id; int rank; };\n"
 	"struct c ompi_mpi_comm_world;\n"
@@ -280,16 +249,10 @@ TEST(truncated)
 {
 	unsigned int opened = 0, tried = 0;
 	size_t cnt;
-	char *path, *image;
+	uint8_t *image = fixture_image("cut.c", mpi_source, MPI_FLAGS, &cnt);
 
-	fixture_need_compiler();
-	path = fixture_build("cut.c", mpi_source, "-shared -fPIC -O2 -fcf-protection -nostdlib");
-	image = fixture_read(path, &cnt);
-	free(path);
 	for (size_t keep = 0; keep < cnt; keep += 64, tried++)
 		opened += survive(image, keep);
-	print_message("%u lengths of a file of %zu bytes, %u could be opened\n", tried, cnt,
-		      opened);
 	assert_true(opened > 0 && opened < tried);
 	free(image);
 }
@@ -298,26 +261,19 @@ TEST(flipped)
 {
 	uint64_t x = 88172645463325252ull;
 	unsigned int opened = 0;
-	char *path, *image, *copy;
 	size_t cnt;
+	uint8_t *image = fixture_image("flip.c", mpi_source, MPI_FLAGS " -s", &cnt);
+	uint8_t *copy = xmalloc(cnt);
 
-	fixture_need_compiler();
-	path = fixture_build("flip.c", mpi_source,
-			     "-shared -fPIC -O2 -fcf-protection -nostdlib -s");
-	image = fixture_read(path, &cnt);
-	free(path);
-	copy = malloc(cnt);
-	assert_non_null(copy);
 	for (int round = 0; round < 3000; round++) {
 		memcpy(copy, image, cnt);
 		for (int k = 0; k < 4; k++) {
-			x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+			random_next(&x);
 			/* Every other hit among the headers and tables of the first pages. */
-			copy[(x >> 8) % (k & 1 ? cnt : 1024)] = (char)x;
+			copy[(x >> 8) % (k & 1 ? cnt : 1024)] = (uint8_t)x;
 		}
 		opened += survive(copy, cnt);
 	}
-	print_message("3000 damaged files, %u could be opened\n", opened);
 	assert_true(opened > 100);
 	free(copy);
 	free(image);
@@ -330,17 +286,15 @@ TEST(sparse)
 	struct elf_file *f;
 	uint64_t shoff, huge = 1ull << 38;
 	uint16_t shnum;
-	char *path, *image;
+	uint8_t *image = fixture_image("sparse.c", lib_source, LIB_FLAGS, &cnt);
+	char *path;
 
-	fixture_need_compiler();
-	path = fixture_build("sparse.c", lib_source, LIB_FLAGS);
-	image = fixture_read(path, &cnt);
 	memcpy(&shoff, image + 40, 8);
 	memcpy(&shnum, image + 60, 2);
 	for (unsigned int i = 0; i < shnum; i++)
 		memcpy(image + shoff + 64ul * i + 32, &huge, 8); /* sh_size */
-	free(path);
 	path = fixture_write("sparse", image, cnt);
+	free(image);
 	if (truncate(path, (off_t)1 << 40)) {
 		print_message("SKIP: no sparse files of 1 TiB on this file system\n");
 		skip();
@@ -349,9 +303,5 @@ TEST(sparse)
 	assert_null(elf_file_find(f, "hidden"));
 	elf_exercise(f);
 	elf_file_close(f);
-	assert_int_equal(unlink(path), 0);
 	free(path);
-	free(image);
 }
-
-ALL_TESTS(NULL, fixture_remove_all);

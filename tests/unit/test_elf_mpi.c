@@ -3,7 +3,6 @@
  * MPI libraries, made up and real. The made-up ones have members at places we choose, so that what is learned from
  * their code can be compared; the real ones are those installed, if any.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +62,7 @@ static int member(FILE *out, const char *name, uint32_t off)
 }
 
 /* What a probe found, as text; members that are unknown are left out. */
-static void library_print(const struct mpi_library *lib, FILE *out)
+static void library_print(const struct elf_file *f, const struct mpi_library *lib, FILE *out)
 {
 	static const char *const names[] = {"MPI_COMM_WORLD", "MPI_REQUEST_NULL", "MPI_INT",
 					    "MPI_DOUBLE",     "MPI_DOUBLE_INT",	  "MPI_LONG_DOUBLE",
@@ -87,8 +86,8 @@ static void library_print(const struct mpi_library *lib, FILE *out)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const struct mpi_named *n = named_find(lib, names[i]);
 
-		if (n && l->flags & POV_LIB_HANDLE_PTR)
-			fprintf(out, " %s:%u", names[i], n->size);
+		if (n && l->flags & POV_LIB_HANDLE_PTR) /* the handle is an address */
+			fprintf(out, " %s:%u", elf_file_symbol_from(f, n->value)->name, n->size);
 		else if (n)
 			fprintf(out, " %s=%#llx:%u", names[i], (unsigned long long)n->value,
 				n->size);
@@ -100,6 +99,12 @@ struct library_case {
 	const char *unsure; /* part of it; NULL: it is sure */
 };
 
+#define NAMED " ompi_mpi_comm_world:0 ompi_mpi_int:4 ompi_mpi_double:8 ompi_mpi_double_int:12"
+#define MPICH(version)                                                                        \
+	"mpich \"" version "\" handle=4 status=20 type_in_handle skip=0x1,0xffffffffffffffff" \
+	" root=-3 null=-1 MPI_COMM_WORLD=0x44000000:0 MPI_REQUEST_NULL=0x2c000000:0"          \
+	" MPI_INT=0x4c000405:4 MPI_DOUBLE=0x4c00080b:8 MPI_DOUBLE_INT=0x8c000001:12"          \
+	" MPI_LONG_DOUBLE=0x4c00100c:16 MPI_COMPLEX32=0x4c00202c:32 MPI_SUM=0x58000003:0"
 #define OPENMPI_4 "-DCONTEXT=224 -DRANK=228 -DLOCAL=248 -DREMOTE=256 -DCOUNT=16 -DSIZE=24 "
 
 static const char mpich_source[] = "const char MPII_Version_string[] = \"4.3.2\";\n"
@@ -117,38 +122,24 @@ static const char init_source[] = "const char words[] = \"Intel(R) MPI Library %
 static const struct library_case libraries[] = {
 	{"ompi4.c", openmpi_source, OPENMPI_4 "-DGROUP='*n=g->count'",
 	 "openmpi \"4.9.1\" handle=8 status=24 pointers type_size=24 context=224/4 rank=228"
-	 " group=248 remote=256 count=16 MPI_COMM_WORLD:0 MPI_INT:4 MPI_DOUBLE:8"
-	 " MPI_DOUBLE_INT:12",
+	 " group=248 remote=256 count=16" NAMED,
 	 NULL},
 	/* members elsewhere: the probe believes the code, and says so */
 	{"ompi9.c", openmpi_source,
 	 "-DCONTEXT=64 -DRANK=72 -DLOCAL=80 -DREMOTE=96 -DCOUNT=32 -DSIZE=40 -DGROUP='*n=g->count'",
 	 "openmpi \"4.9.1\" handle=8 status=24 pointers type_size=40 context=64/4 rank=72"
-	 " group=80 remote=96 count=32 MPI_COMM_WORLD:0 MPI_INT:4 MPI_DOUBLE:8"
-	 " MPI_DOUBLE_INT:12",
+	 " group=80 remote=96 count=32" NAMED,
 	 "no known version"},
 	/* two functions disagree */
 	{"ompi8.c", openmpi_source, OPENMPI_4 "-DGROUP='*n=g[1].count'",
 	 "openmpi \"4.9.1\" handle=8 status=24 pointers type_size=24 context=224/4 rank=228"
-	 " group=248 remote=256 MPI_COMM_WORLD:0 MPI_INT:4 MPI_DOUBLE:8 MPI_DOUBLE_INT:12",
+	 " group=248 remote=256" NAMED,
 	 "communicator's size"},
 	/* the code cannot be understood; a type's size is in data */
 	{"ompi0.c", openmpi_source, OPENMPI_4 "-DGROUP='*n=g->count' -O0",
-	 "openmpi \"4.9.1\" handle=8 status=24 pointers type_size=24 MPI_COMM_WORLD:0"
-	 " MPI_INT:4 MPI_DOUBLE:8 MPI_DOUBLE_INT:12",
-	 "communicator's rank"},
-	{"mpich.c", mpich_source, "",
-	 "mpich \"4.3.2\" handle=4 status=20 type_in_handle skip=0x1,0xffffffffffffffff"
-	 " root=-3 null=-1 MPI_COMM_WORLD=0x44000000:0 MPI_REQUEST_NULL=0x2c000000:0"
-	 " MPI_INT=0x4c000405:4 MPI_DOUBLE=0x4c00080b:8 MPI_DOUBLE_INT=0x8c000001:12"
-	 " MPI_LONG_DOUBLE=0x4c00100c:16 MPI_COMPLEX32=0x4c00202c:32 MPI_SUM=0x58000003:0",
-	 NULL},
-	{"mpich12.c", quiet_source, "-Wl,-soname,libmpi_cray.so.12",
-	 "mpich \"4.2.7rc1\" handle=4 status=20 type_in_handle skip=0x1,0xffffffffffffffff"
-	 " root=-3 null=-1 MPI_COMM_WORLD=0x44000000:0 MPI_REQUEST_NULL=0x2c000000:0"
-	 " MPI_INT=0x4c000405:4 MPI_DOUBLE=0x4c00080b:8 MPI_DOUBLE_INT=0x8c000001:12"
-	 " MPI_LONG_DOUBLE=0x4c00100c:16 MPI_COMPLEX32=0x4c00202c:32 MPI_SUM=0x58000003:0",
-	 NULL},
+	 "openmpi \"4.9.1\" handle=8 status=24 pointers type_size=24" NAMED, "communicator's rank"},
+	{"mpich.c", mpich_source, "", MPICH("4.3.2"), NULL},
+	{"mpich12.c", quiet_source, "-Wl,-soname,libmpi_cray.so.12", MPICH("4.2.7rc1"), NULL},
 	{"abi.c", init_source, "-Wl,-soname,libmpi_abi.so.0",
 	 "mpi-abi \"Intel(R) MPI Library 2021.9 for Linux\" handle=8 status=32"
 	 " MPI_COMM_WORLD=0x101:0 MPI_REQUEST_NULL=0x180:0 MPI_INT=0x209:4"
@@ -168,9 +159,8 @@ static void library_check(const struct library_case *c)
 	FILE *out = open_memstream(&text, &bytes);
 
 	assert_int_equal(mpi_library_probe(f, &lib), 1);
-	library_print(&lib, out);
+	library_print(f, &lib, out);
 	fclose(out);
-	print_message("%s: %s (%s)\n", c->name, text, lib.unsure);
 #if defined(__x86_64__)
 	assert_string_equal(text, c->text);
 	if (c->unsure)
@@ -186,30 +176,16 @@ static void library_check(const struct library_case *c)
 
 TEST(libraries)
 {
-	fixture_need_compiler();
-	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
-		library_check(&libraries[i]);
-}
-
-/* Handles of Open MPI are addresses; a tool that wraps MPI is no library. */
-TEST(handles)
-{
 	static const char tool[] =
 		"int PMPI_Init(void); int MPI_Init(void) { return PMPI_Init(); }\n";
+	struct elf_file *f = fixture_open("tool.c", tool, LIB_FLAGS);
 	struct mpi_library lib;
-	struct elf_file *f;
 
-	fixture_need_compiler();
-	f = fixture_open("ompi4.c", openmpi_source,
-			 LIB_FLAGS " " OPENMPI_4 "-DGROUP='*n=g->count'");
-	assert_int_equal(mpi_library_probe(f, &lib), 1);
-	assert_int_equal(named_find(&lib, "MPI_COMM_WORLD")->value,
-			 elf_file_find(f, "ompi_mpi_comm_world")->addr);
-	mpi_library_release(&lib);
-	elf_file_close(f);
-	f = fixture_open("tool.c", tool, LIB_FLAGS);
+	/* What wraps MPI is no library. */
 	assert_int_equal(mpi_library_probe(f, &lib), 0);
 	elf_file_close(f);
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
+		library_check(&libraries[i]);
 }
 
 TEST(entries)
@@ -223,18 +199,16 @@ TEST(entries)
 				     "int MPI_Only(int a) { return a + 4; }\n"
 				     "int PMPI_Hidden(int a) { return a + 5; }\n"
 				     "int MPI_data;\n";
+	/* through the PLT, through the GOT, directly */
 	static const char *const flags[] = {
-		"-shared -fPIC -O2 -nostdlib -fcf-protection", /* through the PLT */
-		"-shared -fPIC -O2 -nostdlib -fno-plt",	       /* through the GOT */
-		"-shared -fPIC -O2 -nostdlib -Wl,-Bsymbolic",  /* directly */
+		LIB_FLAGS " -fno-inline -fcf-protection",
+		LIB_FLAGS " -fno-inline -fno-plt",
+		LIB_FLAGS " -fno-inline -Wl,-Bsymbolic",
 	};
 	const struct elf_symbol *s[2];
 
-	fixture_need_compiler();
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		char *name = xasprintf("entries%zu.c", i),
-		     *all = xasprintf("%s -fno-inline", flags[i]);
-		struct elf_file *f = fixture_open(name, source, all);
+		struct elf_file *f = fixture_open("entries.c", source, flags[i]);
 
 		assert_int_equal(elf_file_find_mpi(f, "MPI_Same", s), 1);
 		assert_int_equal(s[0]->addr, elf_file_find(f, "PMPI_Same")->addr);
@@ -251,14 +225,12 @@ TEST(entries)
 		assert_int_equal(elf_file_find_mpi(f, "MPI_data", s), 0);
 		assert_int_equal(elf_file_find_mpi(f, "MPI_Nope", s), 0);
 		elf_file_close(f);
-		free(name);
-		free(all);
 	}
 }
 
 static void check_installed(const char *path, enum mpi_flavour flavour)
 {
-	unsigned int functions = 0, emulated = 0, moved = 0, none = 0;
+	unsigned int functions = 0, emulated = 0;
 	const struct elf_symbol *sym, *s[2];
 	struct mpi_library lib;
 	struct elf_file *f;
@@ -280,20 +252,11 @@ static void check_installed(const char *path, enum mpi_flavour flavour)
 			continue;
 		functions++;
 		assert_true(elf_file_find_mpi(f, sym[i].name + 1, s) >= 1);
-		if (probe_site_choose(f, &sym[i], 6, &site)) {
-			none++;
-			continue;
-		}
+		assert_int_equal(probe_site_choose(f, &sym[i], 6, &site), 0);
 		assert_int_equal(elf_file_read_offset(f, site.offset, &byte, 1), 1);
 		emulated += site.cost == SITE_EMULATED;
-		moved += site.skipped > 0;
 	}
-	print_message("%s: %s %s, %u functions, %u emulated (%u moved), %u without a site; "
-		      "\"%s\"\n",
-		      path, mpi_flavour_name(lib.flavour), lib.version, functions, emulated, moved,
-		      none, lib.unsure);
 	assert_true(functions >= 400);
-	assert_int_equal(none, 0);
 #if defined(__x86_64__)
 	assert_true(emulated * 100 >= functions * 80);
 	if (flavour == MPI_OPENMPI)
@@ -319,5 +282,3 @@ TEST(installed_mpich)
 {
 	check_installed("/usr/lib/" MULTIARCH "/libmpich.so.12", MPI_MPICH);
 }
-
-ALL_TESTS(NULL, fixture_remove_all);

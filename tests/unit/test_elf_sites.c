@@ -10,6 +10,7 @@
 
 #include "unit/test.h"
 #include "base/log.h"
+#include "elf/call_sites.h"
 #include "elf/elf_file.h"
 #include "elf/probe_site.h"
 #include "elf/sites_print.h"
@@ -141,30 +142,22 @@ static char *cases_source(void)
 
 static struct elf_file *lib;
 
-static int open_cases(void **state)
+static const struct elf_symbol *function(const char *name)
 {
-	(void)state;
-	return 0;
-}
+	if (!lib) {
+		char *source = cases_source();
 
-static void need_lib(void)
-{
-	char *source;
-
-	fixture_need_compiler();
-	if (lib)
-		return;
-	source = cases_source();
-	lib = fixture_open("cases.S", source, LIB_FLAGS);
-	free(source);
+		lib = fixture_open("cases.S", source, LIB_FLAGS);
+		free(source);
+	}
+	return elf_file_find(lib, name);
 }
 
 TEST(cases)
 {
-	need_lib();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct site_case *c = &cases[i];
-		const struct elf_symbol *s = elf_file_find(lib, c->name);
+		const struct elf_symbol *s = function(c->name);
 		struct probe_site site = {.why = "untouched"};
 		int err;
 
@@ -179,7 +172,6 @@ TEST(cases)
 		else
 			assert_int_equal(site.offset, s->offset + site.skipped);
 	}
-	print_message("%zu functions\n", sizeof(cases) / sizeof(cases[0]));
 }
 
 TEST(odd_symbols)
@@ -187,12 +179,11 @@ TEST(odd_symbols)
 	struct probe_site site;
 	struct elf_symbol s;
 
-	need_lib();
-	assert_int_equal(probe_site_choose(lib, elf_file_find(lib, "unsized"), 6, &site), 0);
+	assert_int_equal(probe_site_choose(lib, function("unsized"), 6, &site), 0);
 	assert_int_equal(site.skipped, 0);
 	assert_non_null(strstr(site.why, "size is not told"));
-	assert_int_equal(probe_site_choose(lib, elf_file_find(lib, "datum"), 6, &site), -ENXIO);
-	s = *elf_file_find(lib, "endbr_push");
+	assert_int_equal(probe_site_choose(lib, function("datum"), 6, &site), -ENXIO);
+	s = *function("endbr_push");
 	s.has_offset = false;
 	assert_int_equal(probe_site_choose(lib, &s, 6, &site), -ENXIO);
 	s.has_offset = true;
@@ -204,15 +195,22 @@ TEST(odd_symbols)
 	assert_int_equal(site.skipped, 0);
 }
 
-TEST(text)
+static char *printed(const char *source, const struct site_function *asked, size_t cnt, bool json)
 {
-	struct probe_site site;
+	struct elf_file *f = fixture_open("print.S", source, LIB_FLAGS);
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes), *full = fopen("/dev/full", "we");
 
-	need_lib();
-	assert_int_equal(probe_site_choose(lib, elf_file_find(lib, "endbr_push"), 6, &site), 0);
-	assert_string_equal(site.insn, "endbr64");
-	assert_int_equal(probe_site_choose(lib, elf_file_find(lib, "mov_push"), 6, &site), 0);
-	assert_string_equal(site.insn, "mov %edi, %eax");
+	assert_int_equal(sites_print(f, "print.so", asked, cnt, json, out), 0);
+	fclose(out);
+	if (full) {
+		setvbuf(full, NULL, _IONBF, 0);
+		assert_true(sites_print(f, "print.so", asked, cnt, json, full) < 0);
+		fclose(full);
+	}
+	elf_file_close(f);
+	return text;
 }
 
 TEST(print)
@@ -226,52 +224,69 @@ TEST(print)
 		".type MPI_Bad,@function\nMPI_Bad: ud2\n.size MPI_Bad,.-MPI_Bad\n"
 		".section .note.GNU-stack,\"\"\n";
 	static const struct site_function asked[] = {{"MPI_Recv", 6}, {"MPI_Nope", 6}};
-	struct elf_file *f;
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *out;
+	char *text = printed(source, NULL, 0, false);
 
-	fixture_need_compiler();
-	f = fixture_open("print.S", source, LIB_FLAGS);
-	out = open_memstream(&text, &bytes);
-	assert_int_equal(sites_print(f, "print.so", NULL, 0, false, out), 0);
-	fclose(out);
 	assert_non_null(strstr(text, "MPI_Send"));
+	assert_non_null(strstr(text, "endbr64"));
+	assert_non_null(strstr(text, "sub $0x8, %rsp"));
 	assert_non_null(strstr(text, "+4  emulated"));
 	assert_non_null(strstr(text, "moves the stack pointer"));
 	assert_non_null(strstr(text, "3 functions: 1 emulated (1 of them behind the start), "
 				     "1 single-stepped, 1 cannot be probed\n"));
 	free(text);
-	out = open_memstream(&text, &bytes);
-	assert_int_equal(sites_print(f, "print.so", asked, 2, true, out), 0);
-	fclose(out);
+	text = printed(source, asked, 2, true);
 	assert_non_null(strstr(text, "\"function\":\"MPI_Recv\""));
 	assert_null(strstr(text, "MPI_Send"));
 	assert_non_null(strstr(text, "\"absent\":1"));
 	free(text);
-	elf_file_close(f);
-
-	out = fopen("/dev/full", "we");
-	if (out) {
-		need_lib();
-		f = fixture_open("print.S", source, LIB_FLAGS);
-		setvbuf(out, NULL, _IONBF, 0);
-		assert_true(sites_print(f, "print.so", NULL, 0, false, out) < 0);
-		assert_true(sites_print(f, "print.so", NULL, 0, true, out) < 0);
-		fclose(out);
-		elf_file_close(f);
-	}
+	assert_non_null(function("push"));
 	log_set_level(LOG_QUIET);
 	assert_int_equal(sites_print(lib, "cases.so", NULL, 0, false, stdout), -ENOENT);
 }
 
-static int close_cases(void **state)
+#define F ".section .note.GNU-stack,\"\"\n.text\n.globl f\n.type f,@function\nf: ret\n.size f,.-f\n"
+
+/* Which places call a function, as distances from it: direct calls and jumps, not bytes of other instructions. */
+TEST(calls)
 {
-	elf_file_close(lib);
-	return fixture_remove_all(state);
+	static const struct {
+		const char *code;
+		size_t max;
+		const char *at;
+	} rows[] = {
+		/* a call; within an immediate, where the distance is right by itself; a jump */
+		{F "call f\nmovabs $0xfffffff3e8, %rax\njmp f\ncall *%rax\nret\n", 8, " 1"},
+		{F "1: call f\nnop\n.byte 0xe9\n.long f-.-4\nret\n", 8, " 1 7"},
+		{F "lea f(%rip), %rax\ncall *%rax\nret\n", 8, ""},
+		/* too many: none rather than some */
+		{F "call f\ncall f\ncall f\nret\n", 2, ""},
+		{F "call f\ncall f\ncall f\nret\n", 3, " 1 6 11"},
+		/* no code in the middle: what follows may be read wrongly */
+		{F "call f\nret\n.byte 0x06\ncall f\nret\n", 8, ""},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct elf_file *f = fixture_open("calls.S", rows[i].code, LIB_FLAGS);
+		const struct elf_symbol *s = elf_file_find(f, "f");
+		uint64_t found[8] = {0};
+		size_t n = call_sites_find(f, s, found, rows[i].max);
+		char at[64] = "";
+
+		for (size_t k = 0; k < n; k++)
+			sprintf(at + strlen(at), " %lld", (long long)(found[k] - s->offset));
+		assert_string_equal(at, rows[i].at);
+		elf_file_close(f);
+	}
 }
 
-ALL_TESTS(open_cases, close_cases);
+static int close_cases(void **state)
+{
+	(void)state;
+	elf_file_close(lib);
+	return 0;
+}
+
+ALL_TESTS(NULL, close_cases);
 
 #else
 TEST(decoding)

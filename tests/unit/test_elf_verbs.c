@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The functions of the verbs providers that are installed. Two witnesses: the installed libibverbs is given a table of numbers, and
- * shows which of them it puts where programs look; and the same providers' static archives, which have names, say how long each
- * function is. A constant table cannot name what it has not, so lengths tell one function from another.
+ * Functions of verbs providers, installed ones and one made for it. The installed libibverbs is the witness of the tables' layout: it
+ * gets a table of numbers and shows which of them it puts where programs look.
  */
 #include <dlfcn.h>
 #include <glob.h>
@@ -14,7 +13,7 @@
 #include "elf/elf_file.h"
 #include "elf/passed_table.h"
 #include "elf/verbs_ops.h"
-#include "elf_fixture.h"
+#include "unit/elf_fixture.h"
 
 #if defined(__x86_64__)
 
@@ -22,14 +21,6 @@
 #define FUNCTIONS_MAX 32
 #define TABLE_SLOTS 128
 #define PRIVATE_BYTES 8192
-
-/* What is in the functions' names in all providers. */
-static const char *const op_names[VERBS_OP_CNT] = {
-	[VERBS_POST_SEND] = "post_send",
-	[VERBS_POST_RECV] = "post_rec", /* …v, or …eive */
-	[VERBS_POST_SRQ_RECV] = "post_srq_recv",
-	[VERBS_POLL_CQ] = "poll_cq",
-};
 
 static void skip_because(const char *reason)
 {
@@ -84,9 +75,8 @@ TEST(slots)
 
 #else
 
-static void test_slots(void **state)
+TEST(slots)
 {
-	(void)state;
 	skip_because("libibverbs-dev is not installed");
 }
 
@@ -106,79 +96,20 @@ TEST(no_slots)
 	elf_file_close(self);
 }
 
-/* The archive of a provider's file, or false: "…/libibverbs/librxe-rdmav34.so" is of librxe-rdmav34.a or librxe.a beside its directory. */
-static bool archive_of(const char *provider, char *path, size_t bytes)
-{
-	const char *name = strrchr(provider, '/') + 1;
-	int dir = (int)(name - provider - strlen("libibverbs/"));
-	FILE *f;
-
-	for (const char *end = ".so"; end; end = *end == '.' ? "-rdmav" : NULL) {
-		snprintf(path, bytes, "%.*s%.*s.a", dir, provider, (int)(strstr(name, end) - name),
-			 name);
-		f = fopen(path, "r");
-		if (f) {
-			fclose(f);
-			return true;
-		}
-	}
-	return false;
-}
-
-struct archive_function {
-	char name[64];
-	unsigned long long bytes;
-};
-
-/* The functions of an archive, as nm has them. */
-static size_t archive_read(const char *archive, struct archive_function *out, size_t max)
-{
-	char command[640], type;
-	size_t cnt = 0;
-	FILE *nm;
-
-	snprintf(command, sizeof(command), "nm -S '%s' 2>/dev/null", archive);
-	nm = popen(command, "r");
-	assert_non_null(nm);
-	for (char line[512]; fgets(line, sizeof(line), nm) && cnt < max;)
-		if (sscanf(line, "%*x %llx %c %63s", &out[cnt].bytes, &type, out[cnt].name) == 3 &&
-		    (type == 't' || type == 'T') && !strstr(line, "cold"))
-			cnt++;
-	pclose(nm);
-	return cnt;
-}
-
-/* Finds a function of about that length: other options of the compiler make a little difference. */
-static bool archive_has(const struct archive_function *f, size_t cnt, const char *name,
-			uint64_t bytes)
-{
-	for (size_t i = 0; i < cnt; i++)
-		if (strstr(f[i].name, name) && f[i].bytes * 9 <= bytes * 10 &&
-		    bytes * 9 <= f[i].bytes * 10)
-			return true;
-	return false;
-}
-
-static void functions_check(const struct elf_file *provider, const char *path,
-			    const struct verbs_function *functions, size_t cnt)
+/* Each is a function, and none is missing. Returns how many poll. */
+static unsigned int functions_check(const struct elf_file *provider, const char *path,
+				    const struct verbs_function *functions, size_t cnt)
 {
 	unsigned int of_op[VERBS_OP_CNT] = {0};
-	char archive[512];
-	static struct archive_function in_archive[4096];
-	bool named = archive_of(path, archive, sizeof(archive));
-	size_t named_cnt = named ? archive_read(archive, in_archive, 4096) : 0;
 	struct elf_symbol sym;
 
 	for (size_t i = 0; i < cnt; i++) {
 		assert_true(elf_file_function_at(provider, functions[i].addr, &sym));
 		of_op[functions[i].op]++;
-		if (named &&
-		    !archive_has(in_archive, named_cnt, op_names[functions[i].op], sym.size))
-			fail_msg("%s: a %s of 0x%llx bytes", path, op_names[functions[i].op],
-				 (unsigned long long)sym.size);
 	}
 	if (!of_op[VERBS_POST_SEND] || !of_op[VERBS_POST_RECV] || !of_op[VERBS_POLL_CQ])
 		fail_msg("%s: not all of its functions", path);
+	return of_op[VERBS_POLL_CQ];
 }
 
 TEST(providers)
@@ -186,44 +117,25 @@ TEST(providers)
 	struct elf_file *library = library_open(), *provider;
 	struct verbs_function functions[FUNCTIONS_MAX];
 	struct verbs_slots slots;
-	size_t cnt, tables;
+	size_t cnt, tables, polls;
 	glob_t found;
 
 	assert_int_equal(verbs_slots_read(library, &slots), 0);
+	elf_file_close(library);
 	if (glob(PROVIDERS, 0, NULL, &found))
 		skip_because("ibverbs-providers is not installed");
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		assert_int_equal(elf_file_open(found.gl_pathv[i], &provider), 0);
 		cnt = verbs_functions_find(provider, &slots, functions, FUNCTIONS_MAX, &tables);
-		assert_true(tables > 0);
-		functions_check(provider, found.gl_pathv[i], functions, cnt);
+		polls = functions_check(provider, found.gl_pathv[i], functions, cnt);
+		/* By the version of the completions mlx5 has two functions, each with its own table. */
+		if (strstr(found.gl_pathv[i], "mlx5"))
+			assert_true(polls == 2 && tables >= 2);
+		else
+			assert_true(tables > 0);
 		elf_file_close(provider);
 	}
 	globfree(&found);
-	elf_file_close(library);
-}
-
-/* Two functions poll, by the version of the completions, and each of them has its own table. */
-TEST(several_tables)
-{
-	struct elf_file *library = library_open(), *provider;
-	struct verbs_function functions[FUNCTIONS_MAX];
-	size_t cnt, tables, polls = 0;
-	struct verbs_slots slots;
-	glob_t found;
-
-	assert_int_equal(verbs_slots_read(library, &slots), 0);
-	if (glob("/usr/lib/*/libibverbs/libmlx5-rdmav*.so", 0, NULL, &found))
-		skip_because("ibverbs-providers is not installed");
-	assert_int_equal(elf_file_open(found.gl_pathv[0], &provider), 0);
-	cnt = verbs_functions_find(provider, &slots, functions, FUNCTIONS_MAX, &tables);
-	for (size_t i = 0; i < cnt; i++)
-		polls += functions[i].op == VERBS_POLL_CQ;
-	assert_int_equal(polls, 2);
-	assert_true(tables >= 2);
-	globfree(&found);
-	elf_file_close(provider);
-	elf_file_close(library);
 }
 
 /* A provider that reads where its tables are: from a variable, and from what it keeps of the adapters that it registers. */
@@ -262,13 +174,16 @@ TEST(kept_tables)
 	static const char *const wanted[] = {"first_poll",    "first_recv",    "first_send",
 					     "second_poll",   "second_recv",   "second_send",
 					     "variable_poll", "variable_recv", "variable_send"};
+	static const char *const endings[VERBS_OP_CNT] = {[VERBS_POST_SEND] = "_send",
+							  [VERBS_POST_RECV] = "_recv",
+							  [VERBS_POST_SRQ_RECV] = "none",
+							  [VERBS_POLL_CQ] = "_poll"};
 	const struct verbs_slots slots = {.offset = {440, 432, 456, 424}, .table_bytes = 576};
 	struct verbs_function functions[FUNCTIONS_MAX];
 	struct elf_symbol sym;
 	struct elf_file *f;
 	size_t cnt, tables, seen;
 
-	fixture_need_compiler();
 	f = fixture_open("kept.c", kept_source, "-shared -fPIC -O2 -fvisibility=hidden");
 	cnt = verbs_functions_find(f, &slots, functions, FUNCTIONS_MAX, &tables);
 	assert_int_equal(tables, 3);
@@ -277,13 +192,12 @@ TEST(kept_tables)
 		seen = 0;
 		for (size_t k = 0; k < cnt; k++)
 			seen += elf_file_function_at(f, functions[k].addr, &sym) &&
-				!strcmp(sym.name, wanted[i]);
+				!strcmp(sym.name, wanted[i]) &&
+				strstr(sym.name, endings[functions[k].op]);
 		assert_int_equal(seen, 1);
 	}
 	elf_file_close(f);
 }
-
-ALL_TESTS(NULL, fixture_remove_all);
 
 #else
 TEST(decoding)

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* The look-up in the kernel's types, on types that libbpf wrote; and on damaged files. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <bpf/btf.h>
 
 #include "unit/test.h"
 #include "attach/kernel_types.h"
+#include "unit/trace_help.h"
 
-struct made {
-	char path[64];
-	int func, tracepoint;
-};
+static int func, tracepoint;
 
 /* One type of each kind, so that a search has to step over all. */
 static void kinds_add(struct btf *btf)
@@ -46,73 +41,40 @@ static void kinds_add(struct btf *btf)
 	btf__add_type_tag(btf, "tag", s);
 }
 
-static void made_write(const struct made *m, const void *data, size_t bytes)
-{
-	FILE *f = fopen(m->path, "w");
-
-	assert_non_null(f);
-	assert_int_equal(fwrite(data, 1, bytes, f), bytes);
-	assert_int_equal(fclose(f), 0);
-}
-
 static int make(void **state)
 {
 	struct btf *btf = btf__new_empty();
-	struct made *m = calloc(1, sizeof(*m));
 	const void *data;
 	uint32_t bytes;
-	int proto, fd;
+	int proto;
 
-	snprintf(m->path, sizeof(m->path), "/tmp/pov_types_XXXXXX");
-	fd = mkstemp(m->path);
-	assert_true(fd >= 0);
-	close(fd);
+	(void)state;
 	kinds_add(btf);
 	proto = btf__add_func_proto(btf, 0);
 	btf__add_func_param(btf, "ctx", 1);
 	btf__add_func_param(btf, "b", 1);
 	btf__add_func_param(btf, "c", 1);
-	m->tracepoint = btf__add_typedef(btf, "btf_trace_x", btf__add_ptr(btf, proto));
+	tracepoint = btf__add_typedef(btf, "btf_trace_x", btf__add_ptr(btf, proto));
 	btf__add_typedef(btf, "mapped", 1);
-	m->func = btf__add_func(btf, "mapped", BTF_FUNC_GLOBAL, proto);
+	func = btf__add_func(btf, "mapped", BTF_FUNC_GLOBAL, proto);
 	data = btf__raw_data(btf, &bytes);
-	made_write(m, data, bytes);
+	file_store(temp_path("types"), data, bytes);
 	btf__free(btf);
-	*state = m;
 	return 0;
 }
 
-static int unmake(void **state)
+TEST(look_up)
 {
-	struct made *m = *state;
-
-	unlink(m->path);
-	free(m);
-	return 0;
-}
-
-TEST(find)
-{
-	const struct made *m = *state;
 	struct kernel_types t;
 
-	assert_int_equal(kernel_types_open(m->path, &t), 0);
+	assert_int_equal(kernel_types_open(temp_path("types"), &t), 0);
 	assert_int_equal(kernel_types_find(&t, "int", BTF_KIND_INT), 1);
-	assert_int_equal(kernel_types_find(&t, "mapped", BTF_KIND_FUNC), m->func);
-	assert_int_equal(kernel_types_find(&t, "btf_trace_x", BTF_KIND_TYPEDEF), m->tracepoint);
+	assert_int_equal(kernel_types_find(&t, "mapped", BTF_KIND_FUNC), func);
+	assert_int_equal(kernel_types_find(&t, "btf_trace_x", BTF_KIND_TYPEDEF), tracepoint);
 	assert_true(kernel_types_find(&t, "mapped", BTF_KIND_VAR) < 0);
 	assert_true(kernel_types_find(&t, "mappe", BTF_KIND_FUNC) < 0);
 	assert_true(kernel_types_find(&t, "apped", BTF_KIND_FUNC) < 0);
 	assert_true(kernel_types_find(&t, "", BTF_KIND_PTR) < 0);
-	kernel_types_close(&t);
-}
-
-TEST(params)
-{
-	const struct made *m = *state;
-	struct kernel_types t;
-
-	assert_int_equal(kernel_types_open(m->path, &t), 0);
 	assert_int_equal(kernel_types_params(&t, "btf_trace_x"), 3);
 	assert_true(kernel_types_params(&t, "btf_trace_y") < 0);
 	assert_true(kernel_types_params(&t, "mapped") < 0); /* a typedef of an int */
@@ -121,31 +83,28 @@ TEST(params)
 
 TEST(damaged)
 {
-	const struct made *m = *state;
-	uint8_t data[8192];
 	struct kernel_types t;
-	FILE *f = fopen(m->path, "r");
-	size_t bytes = fread(data, 1, sizeof(data), f), whole = 0;
+	uint8_t *data;
+	size_t bytes;
 
-	fclose(f);
-	assert_true(bytes > 0 && bytes < sizeof(data));
+	file_load(temp_path("types"), &data, &bytes);
 	assert_true(kernel_types_open("/nonexistent", &t) < 0);
 	for (size_t n = 0; n < bytes; n++) { /* cut */
-		made_write(m, data, n);
-		whole += !kernel_types_open(m->path, &t);
+		file_store(temp_path("damaged"), data, n);
+		assert_true(kernel_types_open(temp_path("damaged"), &t) < 0);
 	}
-	assert_int_equal(whole, 0);
-	for (size_t i = 0; i < bytes;
-	     i++) { /* each byte damaged: found or not, but never read outside */
+	/* each byte damaged: found or not, but never read outside */
+	for (size_t i = 0; i < bytes; i++) {
 		data[i] ^= 0xff;
-		made_write(m, data, bytes);
+		file_store(temp_path("damaged"), data, bytes);
 		data[i] ^= 0xff;
-		if (kernel_types_open(m->path, &t))
+		if (kernel_types_open(temp_path("damaged"), &t))
 			continue;
 		kernel_types_find(&t, "mapped", BTF_KIND_FUNC);
 		kernel_types_params(&t, "btf_trace_x");
 		kernel_types_close(&t);
 	}
+	free(data);
 }
 
-EACH_TEST(make, unmake);
+ALL_TESTS(make, NULL);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -20,16 +19,21 @@
 static struct person theirs = {
 	.uid = 54321, .gid = 54322, .name = "ann", .home = "/home/ann", .shell = "/bin/zsh"};
 
-static void has(char **env, const char *name, const char *value)
+/* wanted: "NAME=VALUE", and "NAME" for a variable that is not set */
+static void env_is(char **env, const char *wanted)
 {
-	const char *got = launch_env_get(env, name);
+	char text[512] = "", *names = xstrdup(wanted), *save = NULL, *name;
+	const char *value;
 
-	if (!value)
-		assert_null(got);
-	else if (!got)
-		fail_msg("%s is not set", name);
-	else
-		assert_string_equal(got, value);
+	for (char *v = strtok_r(names, " ", &save); v; v = strtok_r(NULL, " ", &save)) {
+		name = strtok(v, "=");
+		value = launch_env_get(env, name);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s%s%s",
+			 *text ? " " : "", name, value ? "=" : "", value ? value : "");
+	}
+	assert_string_equal(text, wanted);
+	free(names);
+	launch_env_free(env);
 }
 
 /* What sudo made of it is dropped, what was added since stays. */
@@ -38,71 +42,44 @@ TEST(environment)
 	static const char before[] = "PATH=/opt/mpi/bin:/usr/bin\0LD_LIBRARY_PATH=/opt/mpi/lib\0"
 				     "HOME=/home/ann\0USER=ann\0LOGNAME=ann\0SHELL=/bin/fish\0"
 				     "EDITOR=vi\0TERM=xterm\0nonsense\0EMPTY=";
-	char *const ours[] = {"PATH=/usr/sbin:/usr/bin",
-			      "HOME=/root",
-			      "USER=root",
-			      "LOGNAME=root",
-			      "SHELL=/bin/bash",
-			      "SUDO_UID=54321",
-			      "SUDO_COMMAND=x",
-			      "TERM=vt100",
-			      "ADDED=1",
-			      "EMPTY=no longer",
-			      "=odd",
-			      NULL};
-	char **env = launch_env_merge(before, sizeof(before), ours, &theirs);
+	static char *const ours[] = {"PATH=/usr/sbin:/usr/bin",
+				     "HOME=/root",
+				     "USER=root",
+				     "LOGNAME=root",
+				     "SHELL=/bin/bash",
+				     "SUDO_UID=54321",
+				     "SUDO_COMMAND=x",
+				     "TERM=vt100",
+				     "ADDED=1",
+				     "EMPTY=no-longer",
+				     "=odd",
+				     NULL};
 
-	has(env, "PATH", "/opt/mpi/bin:/usr/bin");
-	has(env, "LD_LIBRARY_PATH", "/opt/mpi/lib");
-	has(env, "HOME", "/home/ann");
-	has(env, "USER", "ann");
-	has(env, "SHELL", "/bin/fish");
-	has(env, "EDITOR", "vi");
-	has(env, "TERM", "vt100");
-	has(env, "ADDED", "1");
-	has(env, "EMPTY", "no longer");
-	has(env, "SUDO_UID", NULL);
-	has(env, "SUDO_COMMAND", NULL);
-	has(env, "nonsense", NULL);
-	launch_env_free(env);
-	env = launch_env_merge("A=1", 4, ours, &theirs);
-	has(env, "HOME", "/home/ann");
-	has(env, "LOGNAME", "ann");
-	has(env, "SHELL", "/bin/zsh");
-	launch_env_free(env);
+	env_is(launch_env_merge(before, sizeof(before), ours, &theirs),
+	       "PATH=/opt/mpi/bin:/usr/bin LD_LIBRARY_PATH=/opt/mpi/lib HOME=/home/ann USER=ann "
+	       "SHELL=/bin/fish EDITOR=vi TERM=vt100 ADDED=1 EMPTY=no-longer SUDO_UID SUDO_COMMAND "
+	       "nonsense");
+	env_is(launch_env_merge("A=1", 4, ours, &theirs),
+	       "HOME=/home/ann LOGNAME=ann SHELL=/bin/zsh");
 }
 
 /* Another user's, without a shell of that user above us: ours, but for who it is. */
 TEST(environment_of_another)
 {
-	char **env;
-
 	setenv("PATH", "/usr/bin:/bin", 1);
 	setenv("SUDO_UID", "1", 1);
 	setenv("KEPT", "yes", 1);
-	env = launch_env_make(&theirs, false);
-	has(env, "HOME", "/home/ann");
-	has(env, "USER", "ann");
-	has(env, "PATH", "/usr/bin:/bin");
-	has(env, "SUDO_UID", NULL);
-	has(env, "KEPT", "yes");
-	launch_env_free(env);
-	env = launch_env_make(NULL, false);
-	has(env, "SUDO_UID", "1");
-	has(env, "KEPT", "yes");
-	launch_env_free(env);
+	env_is(launch_env_make(&theirs, false),
+	       "HOME=/home/ann USER=ann PATH=/usr/bin:/bin SUDO_UID KEPT=yes");
+	env_is(launch_env_make(NULL, false), "SUDO_UID=1 KEPT=yes");
 	unsetenv("SUDO_UID");
 }
 
 static const char *script(const char *name, mode_t mode)
 {
-	static char path[256];
-	FILE *f;
+	const char *path = temp_path(name);
 
-	snprintf(path, sizeof(path), "%s", temp_path(name));
-	f = fopen(path, "w");
-	fputs("exit 7\n", f); /* no "#!": a shell's all the same */
-	fclose(f);
+	file_store(path, "exit 7\n", 7); /* no "#!": a shell's all the same */
 	chmod(path, mode);
 	return path;
 }
@@ -118,15 +95,14 @@ static int plan_of(const char *program, struct launch_plan *plan)
 TEST(program)
 {
 	struct launch_plan plan;
-	char path[600];
 
 	assert_int_equal(plan_of("/does/not/exist", &plan), -ENOENT);
 	assert_int_equal(plan_of("/", &plan), -EACCES);
 	assert_int_equal(plan_of(script("plain", 0644), &plan), -EACCES);
 	assert_int_equal(plan_of(script("runs", 0755), &plan), 0);
 	launch_plan_release(&plan);
-	snprintf(path, sizeof(path), "/does/not/exist:%s", temp_path(""));
-	setenv("PATH", path, 1);
+	assert_int_equal(chdir(temp_path("")), 0);
+	setenv("PATH", "/does/not/exist:.", 1);
 	assert_int_equal(plan_of("nosuch", &plan), -ENOENT);
 	assert_int_equal(plan_of("plain", &plan), -EACCES);
 	assert_int_equal(plan_of("runs", &plan), 0);
@@ -159,6 +135,15 @@ TEST(runs)
 	launch_plan_release(&plan);
 }
 
+static void start_stopped(struct launch_plan *plan, struct launch *l)
+{
+	int status;
+
+	assert_int_equal(launch_start(plan, l), 0);
+	kill(l->pid, SIGSTOP);
+	assert_int_equal(waitpid(l->pid, &status, WUNTRACED), l->pid);
+}
+
 /* As one that NSS modules or a dead file server hold up: neither the gate nor the end waits for it. */
 TEST(stopped)
 {
@@ -167,9 +152,7 @@ TEST(stopped)
 	int status;
 
 	assert_int_equal(plan_of(script("runs", 0755), &plan), 0);
-	assert_int_equal(launch_start(&plan, &l), 0);
-	kill(l.pid, SIGSTOP);
-	assert_int_equal(waitpid(l.pid, &status, WUNTRACED), l.pid);
+	start_stopped(&plan, &l);
 	assert_int_equal(launch_open_gate(&l, &plan), 1);
 	assert_int_equal(launch_executed(&l, &plan, 0), 1);
 	kill(l.pid, SIGCONT);
@@ -177,9 +160,7 @@ TEST(stopped)
 	assert_true(launch_reap(l.pid, 10000, &status));
 	/* Given up before it began, and after. */
 	for (int open = 0; open < 2; open++) {
-		assert_int_equal(launch_start(&plan, &l), 0);
-		kill(l.pid, SIGSTOP);
-		assert_int_equal(waitpid(l.pid, &status, WUNTRACED), l.pid);
+		start_stopped(&plan, &l);
 		if (open)
 			assert_int_equal(launch_open_gate(&l, &plan), 1);
 		launch_cancel(&l);

@@ -4,23 +4,17 @@
 
 #include "unit/test.h"
 #include "base/map.h"
-
-TEST(empty)
-{
-	struct map m = {0};
-	size_t at = 0;
-
-	assert_null(map_get(&m, 0));
-	assert_null(map_remove(&m, 0));
-	assert_null(map_next(&m, &at, NULL));
-	map_release(&m);
-}
+#include "unit/trace_help.h"
 
 TEST(replace)
 {
 	struct map m = {0};
+	size_t at = 0;
 	int a, b;
 
+	assert_null(map_get(&m, 0));
+	assert_null(map_remove(&m, 0));
+	assert_null(map_next(&m, &at, NULL));
 	assert_null(map_set(&m, 0, &a));
 	assert_ptr_equal(map_set(&m, 0, &b), &a);
 	assert_ptr_equal(map_get(&m, 0), &b);
@@ -61,10 +55,7 @@ TEST(against_array)
 	for (i = 0; i < STEPS; i++) {
 		size_t k;
 
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		k = x % KEYS;
+		k = random_next(&x) % KEYS;
 		key = (uint64_t)k << 12;
 		assert_ptr_equal(map_get(&m, key), truth[k]);
 		if (x >> 32 & 1) {

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Option tables: what is read from a command line, what is refused, and what help and manual say. */
-#include <errno.h>
+/* Option tables: what is read from a command line (cases/option.txt), what help and manual say. Quantities: cases/human.txt. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "unit/test.h"
+#include "base/human.h"
 #include "base/log.h"
 #include "base/option.h"
 #include "base/suggest.h"
+#include "unit/cases.h"
+
+#define SECOND 1000000000ull
 
 struct options {
 	bool fast;
 	bool loud;
 	uint64_t jobs;
-	uint64_t size_bytes;
-	uint64_t wait_ns;
+	uint64_t size; /* bytes */
+	uint64_t wait; /* ns */
 	const char *output;
 	int color;
 	struct option_list pids;
@@ -31,63 +34,20 @@ static const char *const examples[] = {
 	NULL,
 };
 
-#define OFFSET(member) offsetof(struct options, member)
+#define AT(member) offsetof(struct options, member)
 static const struct option_def table[] = {
-	{.name = "fast",
-	 .letter = 'f',
-	 .type = OPTION_FLAG,
-	 .offset = OFFSET(fast),
-	 .help = "Hurry."},
-	{.name = "loud",
-	 .letter = 'l',
-	 .type = OPTION_FLAG,
-	 .offset = OFFSET(loud),
-	 .help = "Shout."},
-	{.name = "jobs",
-	 .letter = 'j',
-	 .type = OPTION_U64,
-	 .offset = OFFSET(jobs),
-	 .arg = "N",
-	 .dflt = "3",
-	 .min = 1,
-	 .max = 100,
-	 .help = "Painters."},
-	{.name = "size",
-	 .type = OPTION_BYTES,
-	 .offset = OFFSET(size_bytes),
-	 .arg = "BYTES",
-	 .dflt = "1.5M",
-	 .min = 4096,
-	 .help = "Of the canvas."},
-	{.name = "wait",
-	 .letter = 'w',
-	 .type = OPTION_SECONDS,
-	 .offset = OFFSET(wait_ns),
-	 .dflt = "10ms",
-	 .max = 60000000000,
-	 .help = "Before the start."},
-	{.name = "output",
-	 .letter = 'o',
-	 .type = OPTION_STRING,
-	 .offset = OFFSET(output),
-	 .arg = "FILE",
-	 .help = "Where to paint to."},
+	{"fast", 'f', OPTION_FLAG, AT(fast), .help = "Hurry."},
+	{"loud", 'l', OPTION_FLAG, AT(loud), .help = "Shout."},
+	{"jobs", 'j', OPTION_U64, AT(jobs), "N", "3", 1, 100, .help = "Painters."},
+	{"size", 0, OPTION_BYTES, AT(size), "BYTES", "1.5M", 4096, .help = "Of the canvas."},
+	{"wait", 'w', OPTION_SECONDS, AT(wait), NULL, "10ms", 0, 60 * SECOND, .help = "At first."},
+	{"output", 'o', OPTION_STRING, AT(output), "FILE", .help = "Where to paint to."},
 	{0},
 };
 
 static const struct option_def shared_rows[] = {
-	{.name = "color",
-	 .type = OPTION_CHOICE,
-	 .offset = OFFSET(color),
-	 .choices = colors,
-	 .dflt = "green",
-	 .help = "Hue."},
-	{.name = "pid",
-	 .letter = 'p',
-	 .type = OPTION_LIST,
-	 .offset = OFFSET(pids),
-	 .arg = "PID",
-	 .help = "Whom to paint."},
+	{"color", 0, OPTION_CHOICE, AT(color), NULL, "green", .choices = colors, .help = "Hue."},
+	{"pid", 'p', OPTION_LIST, AT(pids), "PID", .help = "Whom to paint."},
 	{0},
 };
 
@@ -106,167 +66,68 @@ static const struct command cmd = {
 
 #define WORDS_MAX 32
 
-/* The words of line, parsed. argv is static: what was parsed points into it. */
-static int parse(const char *line, struct options *opts, char ***words, int *nargs, int *dashdash)
+/* A command line. The output is each option's value, then the words that are left. */
+static void play_parse(const struct script *lines, FILE *out)
 {
-	static char text[512], *argv[WORDS_MAX + 1];
-	int argc = 0;
-	char *word;
-
-	snprintf(text, sizeof(text), "%s", line);
-	for (word = strtok(text, " "); word; word = strtok(NULL, " "))
-		argv[argc++] = word;
-	argv[argc] = NULL;
-	*words = argv;
-	return option_parse(&cmd, argc, argv, opts, nargs, dashdash);
-}
-
-TEST(defaults)
-{
+	char *argv[WORDS_MAX + 1], *save = NULL;
+	int argc = 0, nargs, dashdash;
 	struct options o;
-	char **words;
-	int nargs, dashdash;
 
+	argv[0] = strtok_r(lines->line[0], " ", &save);
+	while ((argv[++argc] = strtok_r(NULL, " ", &save)))
+		;
 	memset(&o, 0xff, sizeof(o));
-	assert_int_equal(parse("paint", &o, &words, &nargs, &dashdash), 0);
-	assert_false(o.fast);
-	assert_int_equal(o.jobs, 3);
-	assert_int_equal(o.size_bytes, 1572864);
-	assert_int_equal(o.wait_ns, 10000000);
-	assert_null(o.output);
-	assert_int_equal(o.color, 1);
-	assert_int_equal(o.pids.cnt, 0);
-	assert_int_equal(nargs, 0);
-	assert_int_equal(dashdash, -1);
-}
-
-TEST(forms)
-{
-	struct options o;
-	char **words;
-	int nargs, dashdash;
-
-	assert_int_equal(
-		parse("paint in -o out -j7 --size=8K --wait 2 -p 1 --color blue -p2 --pid=3 "
-		      "-flo- x -",
-		      &o, &words, &nargs, &dashdash),
-		0);
-	assert_true(o.fast && o.loud);
-	assert_string_equal(o.output, "-");
-	assert_int_equal(o.jobs, 7);
-	assert_int_equal(o.size_bytes, 8192);
-	assert_int_equal(o.wait_ns, 2000000000);
-	assert_int_equal(o.color, 2);
-	assert_int_equal(o.pids.cnt, 3);
-	assert_string_equal(o.pids.item[1], "2");
-	assert_int_equal(nargs, 3);
-	assert_string_equal(words[0], "in");
-	assert_string_equal(words[2], "-");
-	assert_null(words[3]);
+	if (option_parse(&cmd, argc, argv, &o, &nargs, &dashdash)) {
+		fputs("refused", out);
+		return;
+	}
+	fprintf(out, "%s%sjobs %llu, size %llu, wait %llu, color %d, output %s, pids",
+		o.fast ? "fast, " : "", o.loud ? "loud, " : "", (unsigned long long)o.jobs,
+		(unsigned long long)o.size, (unsigned long long)o.wait, o.color,
+		o.output ? o.output : "none");
+	for (uint32_t i = 0; i < o.pids.cnt; i++)
+		fprintf(out, " %s", o.pids.item[i]);
+	fprintf(out, ", %d words", nargs);
+	for (int i = 0; i <= nargs; i++)
+		fprintf(out, "%s %s", i == dashdash ? " |" : "", i < nargs ? argv[i] : ".");
+	assert_null(argv[nargs]);
 	option_list_release(&o.pids);
 	assert_int_equal(o.pids.cnt, 0);
 }
 
-TEST(dashdash)
+TEST(parse)
 {
-	struct options o;
-	char **words;
-	int nargs, dashdash;
-
-	assert_int_equal(
-		parse("paint -f a -- mpirun -np 2 --help -- x", &o, &words, &nargs, &dashdash), 0);
-	assert_int_equal(nargs, 7);
-	assert_int_equal(dashdash, 1);
-	assert_string_equal(words[1], "mpirun");
-	assert_string_equal(words[5], "--");
-	assert_null(words[7]);
-	assert_int_equal(parse("paint --", &o, &words, &nargs, &dashdash), 0);
-	assert_int_equal(nargs, 0);
-	assert_int_equal(dashdash, 0);
-}
-
-TEST(refused)
-{
-	static const char *const lines[] = {
-		"paint --nonsense", "paint -x",
-		"paint --jobs",	    "paint -j",
-		"paint --jobs 0",   "paint --jobs=101",
-		"paint -j 1.5",	    "paint -j -1",
-		"paint --size 1K",  "paint --size 4096Q",
-		"paint --wait 61",  "paint --color pink",
-		"paint --fast=yes", "paint --color ",
-		"paint --size=",    "paint -p 1 --jobs 0",
-		"paint --=3",	    "paint --jobs=99999999999999999999",
-	};
-	struct options o;
-	char **words;
-	int nargs, dashdash;
-	size_t i;
-
 	log_set_level(LOG_QUIET);
-	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		assert_int_equal(parse(lines[i], &o, &words, &nargs, &dashdash), -EINVAL);
+	cases_run("option", play_parse);
 	log_set_level(LOG_INFO);
-}
-
-static char *printed(void (*print)(const struct command *, FILE *))
-{
-	char *text;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-
-	assert_non_null(f);
-	print(&cmd, f);
-	fclose(f);
-	return text;
 }
 
 TEST(help)
 {
-	char *text = printed(command_print_help), *line, *save = NULL;
+	static const char *const parts[] = {
+		"Usage: povtrace paint [options] FILE\n",
+		"  -j, --jobs N              Painters. Default: 3. From 1 to 100.\n",
+		"      --size BYTES          Of the canvas. Default: 1.5M. At least 4 KiB.\n",
+		"At most 60.000 s.",
+		"One of: red, green, blue. Default: green.",
+		"-h, --help",
+		"\n  verbatim  line\n.dots and",
+		"  povtrace paint -f\n      Paint fast.\n",
+		NULL,
+	};
+	char *text = NULL, *line, *save = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
 
-	assert_non_null(strstr(text, "Usage: povtrace paint [options] FILE\n"));
-	assert_non_null(strstr(text, "  -j, --jobs N              Painters. Default: 3. From 1 to "
-				     "100.\n"));
-	assert_non_null(strstr(text, "      --size BYTES          Of the canvas. Default: 1.5M. At "
-				     "least 4 KiB.\n"));
-	assert_non_null(strstr(text, "At most 60.000 s."));
-	assert_non_null(strstr(text, "One of: red, green, blue. Default: green."));
-	assert_non_null(strstr(text, "-h, --help"));
-	assert_non_null(strstr(text, "\n  verbatim  line\n.dots and"));
-	assert_non_null(strstr(text, "  povtrace paint -f\n      Paint fast.\n"));
+	command_print_help(&cmd, out);
+	fclose(out);
+	for (const char *const *p = parts; *p; p++)
+		if (!strstr(text, *p))
+			fail_msg("no \"%s\" in:\n%s", *p, text);
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		assert_true(strlen(line) <= 80);
 		assert_true(line[strlen(line) - 1] != ' ');
 	}
-	free(text);
-}
-
-TEST(man)
-{
-	char *text = printed(command_print_man);
-
-	assert_non_null(strstr(text, ".TH POVTRACE\\-PAINT 1"));
-	assert_non_null(
-		strstr(text, "\n.TP\n\\fB\\-j\\fR, \\fB\\-\\-jobs\\fR \\fIN\\fR\nPainters."));
-	assert_non_null(strstr(text, "\n.nf\n  verbatim  line\n.fi\n\\&.dots and \\ebackslashes"));
-	free(text);
-}
-
-TEST(completion)
-{
-	static const struct command *const cmds[] = {&cmd, NULL};
-	static const char *const words[] = {"help", NULL};
-	char *text;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-
-	assert_non_null(f);
-	command_print_completion(cmds, words, NULL, f);
-	fclose(f);
-	assert_non_null(strstr(text, "--color) words='red green blue' ;;"));
-	assert_non_null(strstr(text, "--jobs|-j) words='' ;;"));
-	assert_non_null(strstr(text, "words='--help --fast --loud --jobs"));
 	free(text);
 }
 
@@ -283,4 +144,50 @@ TEST(suggest)
 	assert_string_equal(suggest_better("rec", "report", "record"), "record");
 	assert_string_equal(suggest_better("record", "record", "report"), "record");
 	assert_null(suggest_better("x", NULL, "record"));
+}
+
+/* ---- quantities ---- */
+
+#define UNTOUCHED 77
+
+static const struct {
+	const char *name;
+	int (*parse)(const char *text, uint64_t *out);
+	char *(*print)(char *buf, size_t bytes, uint64_t value);
+} functions[] = {
+	{"u64", human_parse_u64, NULL},	    {"bytes", human_parse_bytes, NULL},
+	{"ns", human_parse_ns, NULL},	    {"print_ns", NULL, human_ns},
+	{"print_bytes", NULL, human_bytes}, {"count", NULL, human_count},
+};
+
+/* FUNCTION TEXT */
+static void human_play(const struct script *lines, FILE *out)
+{
+	char *name = lines->line[0], *text = strchr(name, ' '), buf[HUMAN_BYTES];
+	uint64_t value = UNTOUCHED;
+	size_t i = 0;
+	int err;
+
+	*text++ = '\0';
+	while (strcmp(functions[i].name, name) != 0)
+		assert_true(++i < sizeof(functions) / sizeof(*functions));
+	if (functions[i].print) {
+		fputs(functions[i].print(buf, sizeof(buf), strtoull(text, NULL, 10)), out);
+		return;
+	}
+	err = functions[i].parse(text, &value);
+	assert_true(!err || value == UNTOUCHED);
+	if (err)
+		fputs(strerrorname_np(-err), out);
+	else
+		fprintf(out, "%llu", (unsigned long long)value);
+}
+
+TEST(human)
+{
+	char tiny[4];
+
+	cases_run("human", human_play);
+	human_count(tiny, sizeof(tiny), 1234567);
+	assert_true(strlen(tiny) < sizeof(tiny));
 }

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Who stands behind root, acting as somebody for a while, and files that are made so. */
-#include <stdlib.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "base/log.h"
 #include "base/person.h"
-#include "trace_help.h"
+#include "unit/trace_help.h"
 
 #define SOMEBODY 54321 /* a number that nobody has */
 
@@ -28,22 +26,33 @@ static void need_root(void)
 
 static void nobody_behind(void)
 {
-	unsetenv("SUDO_UID");
-	unsetenv("SUDO_GID");
-	unsetenv("SUDO_USER");
-	unsetenv("PKEXEC_UID");
-	unsetenv("DOAS_USER");
+	static const char *const all[] = {"SUDO_UID", "SUDO_GID", "SUDO_USER", "PKEXEC_UID",
+					  "DOAS_USER"};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		unsetenv(all[i]);
+}
+
+/* Who is behind, with this variable alone. */
+static struct person *behind(const char *variable, const char *value)
+{
+	struct person *p;
+
+	nobody_behind();
+	setenv(variable, value, 1);
+	if (!strcmp(value, "54321"))
+		setenv("SUDO_GID", "54322", 1);
+	p = person_behind();
+	nobody_behind();
+	return p;
 }
 
 static struct person *somebody(void)
 {
 	struct person *p;
 
-	nobody_behind();
-	setenv("SUDO_UID", "54321", 1);
-	setenv("SUDO_GID", "54322", 1);
-	p = person_behind();
-	nobody_behind();
+	need_root();
+	p = behind("SUDO_UID", "54321");
 	assert_non_null(p);
 	return p;
 }
@@ -67,24 +76,20 @@ TEST(find)
 
 static void behind_is(const char *variable, const char *value, int uid)
 {
-	struct person *p;
+	struct person *p = behind(variable, value);
 
-	nobody_behind();
-	setenv(variable, value, 1);
-	p = person_behind();
-	if (uid < 0)
-		assert_null(p);
-	else
-		assert_int_equal(p->uid, uid);
+	assert_int_equal(p ? (int)p->uid : -1, uid);
 	person_free(p);
-	nobody_behind();
 }
 
 TEST(behind)
 {
-	struct person *p;
+	struct person *p = somebody();
 
-	need_root();
+	assert_int_equal(p->gid, 54322);
+	assert_int_equal(p->group_cnt, 1);
+	assert_int_equal(p->groups[0], 54322);
+	person_free(p);
 	nobody_behind();
 	assert_null(person_behind());
 	behind_is("SUDO_UID", "0", -1);
@@ -95,40 +100,6 @@ TEST(behind)
 	behind_is("PKEXEC_UID", "54321", SOMEBODY);
 	behind_is("DOAS_USER", "no such user", -1);
 	behind_is("DOAS_USER", "root", -1);
-	p = somebody();
-	assert_int_equal(p->gid, 54322);
-	assert_int_equal(p->group_cnt, 1);
-	assert_int_equal(p->groups[0], 54322);
-	person_free(p);
-}
-
-/* Rights and groups are the other's, and nothing of it stays. */
-TEST(act)
-{
-	struct person *p;
-	struct person_act act;
-	gid_t before[64], group[64];
-	int n = getgroups(64, before);
-
-	need_root();
-	p = somebody();
-	assert_int_equal(person_act_begin(p, &act), 0);
-	assert_int_equal(geteuid(), SOMEBODY);
-	assert_int_equal(getegid(), 54322);
-	assert_int_equal(getgroups(64, group), 1);
-	assert_int_equal(group[0], 54322);
-	assert_int_equal(open("/etc/shadow", O_RDONLY), -1);
-	errno = ENOSPC;
-	person_act_end(&act);
-	assert_int_equal(errno, ENOSPC);
-	assert_int_equal(geteuid(), 0);
-	assert_int_equal(getegid(), 0);
-	assert_int_equal(getgroups(64, group), n);
-	assert_memory_equal(group, before, n * sizeof(*group));
-	assert_int_equal(person_act_begin(NULL, &act), 0);
-	assert_int_equal(geteuid(), 0);
-	person_act_end(&act);
-	person_free(p);
 }
 
 struct other_thread {
@@ -149,16 +120,16 @@ static void *other_thread(void *arg)
 	return NULL;
 }
 
-/* Other threads keep their rights meanwhile. */
-TEST(act_is_the_threads)
+/* Rights and groups are the other's, and nothing of it stays. Other threads keep their rights meanwhile. */
+TEST(act)
 {
 	struct other_thread o = {.uid = SOMEBODY, .gid = 54322};
+	struct person *p = somebody();
 	struct person_act act;
-	struct person *p;
+	gid_t before[64], group[64];
+	int n = getgroups(64, before);
 	pthread_t thread;
 
-	need_root();
-	p = somebody();
 	assert_int_equal(pthread_barrier_init(&o.barrier, NULL, 2), 0);
 	assert_int_equal(pthread_create(&thread, NULL, other_thread, &o), 0);
 	pthread_barrier_wait(&o.barrier);
@@ -166,33 +137,42 @@ TEST(act_is_the_threads)
 	pthread_barrier_wait(&o.barrier);
 	pthread_barrier_wait(&o.barrier);
 	assert_int_equal(geteuid(), SOMEBODY);
+	assert_int_equal(getegid(), 54322);
+	assert_int_equal(getgroups(64, group), 1);
+	assert_int_equal(group[0], 54322);
+	assert_int_equal(open("/etc/shadow", O_RDONLY), -1);
+	errno = ENOSPC;
 	person_act_end(&act);
+	assert_int_equal(errno, ENOSPC);
+	assert_int_equal(geteuid(), 0);
+	assert_int_equal(getegid(), 0);
+	assert_int_equal(getgroups(64, group), n);
+	assert_memory_equal(group, before, n * sizeof(*group));
 	pthread_join(thread, NULL);
 	pthread_barrier_destroy(&o.barrier);
 	assert_int_equal(o.uid, 0);
 	assert_int_equal(o.gid, 0);
 	person_free(p);
+	assert_int_equal(person_act_begin(NULL, &act), 0);
+	assert_int_equal(geteuid(), 0);
+	person_act_end(&act);
+}
+
+static bool is_somebody(void)
+{
+	uid_t r, e, s;
+
+	return !getresuid(&r, &e, &s) && r == SOMEBODY && e == SOMEBODY && s == SOMEBODY;
 }
 
 TEST(become)
 {
-	struct person *p;
+	struct person *p = somebody();
+	pid_t pid = fork();
 	int status;
-	pid_t pid;
 
-	need_root();
-	p = somebody();
-	pid = fork();
-	if (!pid) {
-		uid_t r, e, s;
-
-		if (person_become(p) || getresuid(&r, &e, &s))
-			_exit(1);
-		_exit(r == SOMEBODY && e == SOMEBODY && s == SOMEBODY && getgroups(0, NULL) == 1 &&
-				      setuid(0) < 0 ?
-			      0 :
-			      2);
-	}
+	if (!pid)
+		_exit(person_become(p) || !is_somebody() || getgroups(0, NULL) != 1 || !setuid(0));
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	person_free(p);
@@ -200,64 +180,53 @@ TEST(become)
 
 /* ---- files ---- */
 
-static const char *file_put(const char *name, const char *text, mode_t mode)
+/* "none", "link", or the text ("trace" for a long one), whose the file is, and its mode. */
+static void file_is(const char *path, const char *wanted)
 {
-	const char *path = temp_path(name);
-	FILE *f = fopen(path, "w");
+	char text[64] = "none", owner[24] = "mine";
+	struct stat st;
+	uint8_t *data;
+	size_t len;
 
-	fputs(text, f);
-	fclose(f);
-	chmod(path, mode);
-	return path;
+	if (!lstat(path, &st) && S_ISLNK(st.st_mode)) {
+		strcpy(text, "link");
+	} else if (!stat(path, &st)) {
+		file_load(path, &data, &len);
+		if (st.st_uid != geteuid())
+			snprintf(owner, sizeof(owner), "%u:%u", st.st_uid, st.st_gid);
+		snprintf(text, sizeof(text), "%.*s %s %o", len > 16 ? 5 : (int)len,
+			 len > 16 ? "trace" : (char *)data, owner, st.st_mode & 07777);
+		free(data);
+	}
+	assert_string_equal(text, wanted);
 }
 
-static void file_holds(const char *path, const char *text, uid_t uid)
+static void file_put(const char *path, const char *text, mode_t mode)
 {
-	char buf[64] = "";
-	struct stat st;
-	FILE *f = fopen(path, "r");
-
-	assert_non_null(f);
-	assert_true(fgets(buf, sizeof(buf), f) != NULL);
-	fclose(f);
-	assert_string_equal(buf, text);
-	assert_int_equal(stat(path, &st), 0);
-	assert_int_equal(st.st_uid, uid);
+	file_store(path, text, strlen(text));
+	assert_int_equal(chmod(path, mode), 0);
 }
 
 /* A directory of theirs, with a link to a file of root's. */
 TEST(link_to_roots_file)
 {
-	char dir[256], link[300], secret[256];
-	struct trace_writer_options opt = {.keep_old = true};
+	struct person *p = somebody();
+	const struct trace_writer_options opt = {.keep_old = true, .as = p};
 	struct trace_writer *w;
-	struct person *p;
-	struct stat st;
 
-	need_root();
-	p = somebody();
-	opt.as = p;
-	snprintf(secret, sizeof(secret), "%s", file_put("secret", "root's", 0600));
-	snprintf(dir, sizeof(dir), "%s", temp_path("theirs"));
-	assert_int_equal(mkdir(dir, 0700), 0);
-	assert_int_equal(chown(dir, p->uid, p->gid), 0);
-	snprintf(link, sizeof(link), "%s/run.pov", dir);
-	assert_int_equal(symlink(secret, link), 0);
-	assert_int_equal(chmod(temp_path(""), 0755), 0);
-	assert_int_equal(trace_writer_open(link, &opt, &w), -EACCES);
-	file_holds(secret, "root's", 0);
-	assert_int_equal(stat(secret, &st), 0);
-	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(chdir(temp_path("")) || chmod(".", 0755), 0);
+	file_put("secret", "root's", 0600);
+	assert_int_equal(mkdir("theirs", 0700) || chown("theirs", p->uid, p->gid), 0);
+	assert_int_equal(symlink("../secret", "theirs/run.pov"), 0);
+	assert_int_equal(trace_writer_open("theirs/run.pov", &opt, &w), -EACCES);
+	file_is("secret", "root's mine 600");
 	/* And where root alone may create files. */
-	assert_int_equal(trace_writer_open(temp_path("mine.pov"), &opt, &w), -EACCES);
-	assert_int_equal(stat(temp_path("mine.pov"), &st), -1);
-	unlink(link);
-	assert_int_equal(trace_writer_open(link, &opt, &w), 0);
+	assert_int_equal(trace_writer_open("mine.pov", &opt, &w), -EACCES);
+	file_is("mine.pov", "none");
+	unlink("theirs/run.pov");
+	assert_int_equal(trace_writer_open("theirs/run.pov", &opt, &w), 0);
 	assert_int_equal(trace_writer_finish(w), 0);
-	assert_int_equal(lstat(link, &st), 0);
-	assert_int_equal(st.st_uid, SOMEBODY);
-	assert_int_equal(st.st_gid, 54322);
-	assert_int_equal(st.st_mode, S_IFREG | 0600);
+	file_is("theirs/run.pov", "trace 54321:54322 600");
 	person_free(p);
 }
 
@@ -265,32 +234,27 @@ TEST(old_is_kept)
 {
 	const struct trace_writer_options opt = {.keep_old = true};
 	struct trace_writer *w;
-	char path[256], old[256], link[256];
-	struct stat st;
 
-	snprintf(path, sizeof(path), "%s", file_put("again.pov", "first", 0644));
-	snprintf(old, sizeof(old), "%s", temp_path("again.pov.old"));
+	assert_int_equal(chdir(temp_path("")), 0);
+	file_put("again.pov", "first", 0644);
 	/* Undone: as if nothing had been. */
-	assert_int_equal(trace_writer_open(path, &opt, &w), 0);
-	file_holds(old, "first", geteuid());
+	assert_int_equal(trace_writer_open("again.pov", &opt, &w), 0);
+	file_is("again.pov.old", "first mine 644");
 	trace_writer_undo(w);
-	file_holds(path, "first", geteuid());
-	assert_int_equal(stat(old, &st), -1);
+	file_is("again.pov", "first mine 644");
+	file_is("again.pov.old", "none");
 	/* A link stays one. */
-	snprintf(link, sizeof(link), "%s", temp_path("link.pov"));
-	assert_int_equal(symlink(path, link), 0);
-	assert_int_equal(trace_writer_open(link, &opt, &w), 0);
+	assert_int_equal(symlink("again.pov", "link.pov"), 0);
+	assert_int_equal(trace_writer_open("link.pov", &opt, &w), 0);
 	assert_int_equal(trace_writer_finish(w), 0);
-	assert_int_equal(lstat(link, &st), 0);
-	assert_true(S_ISLNK(st.st_mode));
-	file_holds(old, "first", geteuid());
+	file_is("link.pov", "link");
+	file_is("again.pov.old", "first mine 644");
 	/* An empty one is no loss; without a former file undoing leaves none. */
 	file_put("fresh.pov", "", 0600);
-	snprintf(path, sizeof(path), "%s", temp_path("fresh.pov"));
-	assert_int_equal(trace_writer_open(path, &opt, &w), 0);
-	assert_int_equal(stat(temp_path("fresh.pov.old"), &st), -1);
+	assert_int_equal(trace_writer_open("fresh.pov", &opt, &w), 0);
+	file_is("fresh.pov.old", "none");
 	trace_writer_undo(w);
-	assert_int_equal(stat(path, &st), -1);
+	file_is("fresh.pov", "none");
 }
 
 ALL_TESTS(unit_quiet, NULL);

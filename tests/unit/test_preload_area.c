@@ -11,6 +11,7 @@
 #include "collect/kernel.h"
 #include "collect/preload.h"
 #include "collect/preload_area.h"
+#include "unit/cases.h"
 
 #define FIRST 100
 #define ROWS 10
@@ -31,7 +32,10 @@ static void on_record(void *ctx, const struct pov_hdr *rec)
 	assert_int_equal(rec->tid, 11);
 }
 
-static struct thread_area *area_new(void)
+static struct thread_area *a; /* of the running test */
+static struct taken t;
+
+static void area_renew(void)
 {
 	const struct preload_speaker who = {
 		.tid = 11,
@@ -41,17 +45,33 @@ static struct thread_area *area_new(void)
 		.rows = ROWS,
 		.wanted = wanted,
 		.cpus = 4,
-		.since_ns = kernel_now_ns(),
+		.since_ns = kernel_now_ns() - 1000000, /* long enough for all calls */
 	};
-	struct thread_area *a;
 
+	if (a)
+		thread_area_free(a);
+	t = (struct taken){0};
 	assert_int_equal(thread_area_make(&who, &a), 0);
 	assert_int_equal(a->mem->state.tid, 11);
-	return a;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	area_renew();
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	thread_area_free(a);
+	a = NULL;
+	return 0;
 }
 
 /* As the library does (user/preload/record.c). */
-static void put(struct thread_area *a, const void *rec, size_t bytes)
+static void put(const void *rec, size_t bytes)
 {
 	char *ring = (char *)a->mem + POV_PRELOAD_AREA_BYTES;
 
@@ -75,67 +95,62 @@ static struct pov_field *field_of(struct call *c)
 	return (struct pov_field *)&c->word[FIXED_WORDS + 2];
 }
 
+static void record_make(const char *line, void *rec, size_t bytes)
+{
+	const struct pov_hdr *made = cases_record(line);
+
+	assert_int_equal(made->size, bytes);
+	memcpy(rec, made, bytes);
+	((struct pov_hdr *)rec)->ts_ns = kernel_now_ns();
+}
+
 static struct call call_new(void)
 {
-	struct call c = {.word = {[FIXED_WORDS] = 1, 2, 0, 4}};
+	struct call c;
 
-	*call_of(&c) = (struct pov_call){
-		.hdr = {.size = sizeof(c),
-			.kind = POV_KIND_CALL,
-			.tid = 99,
-			.ts_ns = kernel_now_ns()},
-		.tgid = 98,
-		.func = FIRST + 1,
-		.nargs = 2,
-		.lib = 7,
-		.cpu = 3,
-	};
-	*field_of(&c) =
-		(struct pov_field){.type = POV_FIELD_TYPE_SIZE, .arg = 1, .size = 8, .cnt = 1};
+	record_make("call tid=99 tgid=98 func=101 lib=7 cpu=3 args=1,2 tsize=1:4", &c, sizeof(c));
 	return c;
 }
 
-TEST(records)
+static struct pov_counted counted_new(void)
 {
-	struct thread_area *a = area_new();
-	struct call c = call_new();
-	struct taken t = {0};
-	const struct pov_call *got = (struct pov_call *)t.last;
+	struct pov_counted c;
 
-	put(a, &c, sizeof(c));
-	put(a, &c, sizeof(c));
-	assert_int_equal(thread_area_take(a, on_record, &t), 2 * sizeof(c));
-	assert_int_equal(t.cnt, 2);
-	assert_false(a->damaged);
-	/* whose it is, and of what library, is not for the thread to say */
-	assert_int_equal(got->tgid, 10);
-	assert_int_equal(got->lib, 3);
-	assert_int_equal(got->hdr.flags, POV_CALL_PRELOADED);
-	assert_memory_equal(got->args, &c.word[FIXED_WORDS], 16);
-	assert_int_equal(a->mem->tail, 2 * sizeof(c));
-	assert_int_equal(thread_area_take(a, on_record, &t), 0);
-	thread_area_free(a);
+	record_make(
+		"counted tid=99 tgid=98 func=102 lib=7 dur=100 calls=3 busy=50 bytes=40 sized=2 "
+		"flags=0xff",
+		&c, sizeof(c));
+	return c;
+}
+
+static struct pov_counted *counted_of(struct pov_counted *c)
+{
+	return c;
 }
 
 /* Round and round: every record in one piece, wherever the ring's end is. */
 TEST(wrapped)
 {
-	struct thread_area *a = area_new();
+	const struct pov_call *got = (struct pov_call *)t.last;
 	struct call c = call_new();
-	struct taken t = {0};
-	unsigned int put_cnt = 0;
+	uint64_t put_cnt = 0;
 
 	for (uint64_t bytes = 0; bytes < 3ull * POV_PRELOAD_RING_BYTES; bytes += sizeof(c)) {
 		c.word[FIXED_WORDS] = put_cnt++;
-		put(a, &c, sizeof(c));
+		put(&c, sizeof(c));
 		if (put_cnt % 1000 == 0)
 			thread_area_take(a, on_record, &t);
 	}
 	thread_area_take(a, on_record, &t);
 	assert_int_equal(t.cnt, put_cnt);
-	assert_int_equal(((struct pov_call *)t.last)->args[0], put_cnt - 1);
 	assert_false(a->damaged);
-	thread_area_free(a);
+	assert_int_equal(a->mem->tail, put_cnt * sizeof(c));
+	assert_int_equal(thread_area_take(a, on_record, &t), 0);
+	/* whose it is, and of what library, is not for the thread to say */
+	assert_int_equal(got->tgid, 10);
+	assert_int_equal(got->lib, 3);
+	assert_int_equal(got->hdr.flags, POV_CALL_PRELOADED);
+	assert_memory_equal(got->args, &c.word[FIXED_WORDS], 16);
 }
 
 struct watched {
@@ -156,145 +171,90 @@ static void on_watched(void *ctx, const struct pov_hdr *rec)
 /* A thread that waits has room long before all is taken. */
 TEST(room)
 {
-	struct thread_area *a = area_new();
 	struct watched w = {.a = a};
 	struct call c = call_new();
 
 	while (a->mem->head + sizeof(c) <= POV_PRELOAD_RING_BYTES)
-		put(a, &c, sizeof(c));
+		put(&c, sizeof(c));
 	assert_int_equal(thread_area_take(a, on_watched, &w), a->mem->head);
 	assert_int_equal(w.taken, a->mem->head);
 	assert_in_range(w.most, 1, POV_PRELOAD_RING_BYTES / 32);
 	assert_int_equal(a->mem->tail, a->mem->head);
-	thread_area_free(a);
 }
 
-static void refused(const char *what, const struct call *c)
+static void refused(const char *member, size_t n, const void *rec, size_t bytes)
 {
-	struct thread_area *a = area_new();
 	struct call good = call_new();
-	struct taken t = {0};
 
-	put(a, &good, sizeof(good));
-	put(a, c, sizeof(*c));
-	put(a, &good, sizeof(good));
+	area_renew();
+	put(&good, sizeof(good));
+	put(rec, bytes);
+	put(&good, sizeof(good));
 	thread_area_take(a, on_record, &t);
 	if (t.cnt != 1 || !a->damaged)
-		fail_msg("%s: %u taken", what, t.cnt);
+		fail_msg("%s, value %zu: %u taken", member, n, t.cnt);
 	/* nothing more, and whoever waits for room has it */
-	put(a, &good, sizeof(good));
+	put(&good, sizeof(good));
 	thread_area_take(a, on_record, &t);
 	assert_int_equal(t.cnt, 1);
 	assert_int_equal(a->mem->tail, a->mem->head);
-	thread_area_free(a);
 }
 
-#define REFUSED(of, member, value)                  \
-	do {                                        \
-		struct call c_ = call_new();        \
-		of(&c_)->member = value;            \
-		refused(#member " = " #value, &c_); \
+#define REFUSED(make, of, member, ...)                                            \
+	do {                                                                      \
+		const uint64_t values_[] = {__VA_ARGS__};                         \
+                                                                                  \
+		for (size_t i = 0; i < sizeof(values_) / sizeof(*values_); i++) { \
+			typeof(make()) c_ = make();                               \
+                                                                                  \
+			of(&c_)->member = (typeof(of(&c_)->member))values_[i];    \
+			refused(#member, i, &c_, sizeof(c_));                     \
+		}                                                                 \
 	} while (0)
 
 TEST(nonsense)
 {
-	REFUSED(call_of, hdr.size, 0);
-	REFUSED(call_of, hdr.size, 8);
-	REFUSED(call_of, hdr.size, 100);
-	REFUSED(call_of, hdr.size, 65528);
-	REFUSED(call_of, hdr.kind, POV_KIND_SWITCH);
-	REFUSED(call_of, hdr.kind, POV_KIND_EXIT);
-	REFUSED(call_of, hdr.kind, 0);
-	REFUSED(call_of, hdr.ts_ns, 1);
-	REFUSED(call_of, hdr.ts_ns, kernel_now_ns() + 3600000000000);
-	REFUSED(call_of, dur_ns, UINT64_MAX);
-	REFUSED(call_of, func, FIRST - 1);
-	REFUSED(call_of, func, FIRST + ROWS);
-	REFUSED(call_of, func, FIRST + 5);
-	REFUSED(call_of, depth, POV_CALL_DEPTH_MAX);
-	REFUSED(call_of, nargs, POV_CALL_ARGS_MAX + 1);
-	REFUSED(call_of, nargs, 16);
-	REFUSED(call_of, cpu, 4);
-	REFUSED(field_of, size, 16);
-	REFUSED(field_of, size, 0xffff);
-	REFUSED(field_of, arg, 16);
-	REFUSED(field_of, type, 0);
-	REFUSED(field_of, type, 200);
+	REFUSED(call_new, call_of, hdr.size, 0, 8, 100, 65528);
+	REFUSED(call_new, call_of, hdr.kind, POV_KIND_SWITCH, POV_KIND_EXIT, 0);
+	REFUSED(call_new, call_of, hdr.ts_ns, 1, kernel_now_ns() + 3600000000000);
+	REFUSED(call_new, call_of, dur_ns, UINT64_MAX);
+	REFUSED(call_new, call_of, func, FIRST - 1, FIRST + ROWS, FIRST + 5);
+	REFUSED(call_new, call_of, depth, POV_CALL_DEPTH_MAX);
+	REFUSED(call_new, call_of, nargs, POV_CALL_ARGS_MAX + 1, 16);
+	REFUSED(call_new, call_of, cpu, 4);
+	REFUSED(call_new, field_of, size, 16, 0xffff);
+	REFUSED(call_new, field_of, arg, 16);
+	REFUSED(call_new, field_of, type, 0, 200);
 }
-
-static struct pov_counted counted_new(void)
-{
-	return (struct pov_counted){
-		.hdr = {.size = sizeof(struct pov_counted),
-			.kind = POV_KIND_COUNTED,
-			.flags = 0xff,
-			.tid = 99,
-			.ts_ns = kernel_now_ns()},
-		.dur_ns = 100,
-		.calls = 3,
-		.busy_ns = 50,
-		.tgid = 98,
-		.func = FIRST + 2,
-		.lib = 7,
-		.bytes = 40,
-		.sized = 2,
-	};
-}
-
-/* Whether it is taken of a thread that has lived long enough to have made these calls. */
-static bool counted_taken(struct pov_counted c, struct taken *t)
-{
-	struct thread_area *a = area_new();
-	bool damaged;
-
-	a->who.since_ns -= 1000000;
-	put(a, &c, sizeof(c));
-	thread_area_take(a, on_record, t);
-	damaged = a->damaged;
-	thread_area_free(a);
-	return !damaged && t->cnt;
-}
-
-#define COUNTED_REFUSED(member, value)                 \
-	do {                                           \
-		struct pov_counted c_ = counted_new(); \
-		struct taken t_ = {0};                 \
-		c_.member = value;                     \
-		assert_false(counted_taken(c_, &t_));  \
-	} while (0)
 
 TEST(counted)
 {
-	struct taken t = {0};
+	struct pov_counted c = counted_new();
 	const struct pov_counted *got = (struct pov_counted *)t.last;
 
-	assert_true(counted_taken(counted_new(), &t));
+	put(&c, sizeof(c));
+	thread_area_take(a, on_record, &t);
+	assert_true(t.cnt && !a->damaged);
 	assert_int_equal(got->tgid, 10);
 	assert_int_equal(got->lib, 3);
 	assert_int_equal(got->hdr.flags, POV_COUNTED_NESTED | POV_COUNTED_PRELOADED);
 	assert_int_equal(got->calls, 3);
 	assert_int_equal(got->bytes, 40);
 	assert_int_equal(got->sized, 2);
-	COUNTED_REFUSED(sized, 4);
-	COUNTED_REFUSED(hdr.size, sizeof(struct pov_counted) - 8);
-	COUNTED_REFUSED(calls, 0);
-	COUNTED_REFUSED(calls, 102);
-	COUNTED_REFUSED(calls, UINT64_MAX);
-	COUNTED_REFUSED(busy_ns, 100 * POV_CALL_DEPTH_MAX + POV_CALL_DEPTH_MAX);
-	COUNTED_REFUSED(dur_ns, UINT64_MAX);
-	COUNTED_REFUSED(func, FIRST + 5);
-	COUNTED_REFUSED(func, FIRST - 1);
+	REFUSED(counted_new, counted_of, sized, 4);
+	REFUSED(counted_new, counted_of, hdr.size, sizeof(struct pov_counted) - 8);
+	REFUSED(counted_new, counted_of, calls, 0, 102, UINT64_MAX);
+	REFUSED(counted_new, counted_of, busy_ns, 101 * POV_CALL_DEPTH_MAX);
+	REFUSED(counted_new, counted_of, dur_ns, UINT64_MAX);
+	REFUSED(counted_new, counted_of, func, FIRST + 5, FIRST - 1);
 }
 
 /* What it has gathered and not told yet can be looked at while it goes on; it is told again at its end. */
 TEST(untold)
 {
-	struct thread_area *a = area_new();
 	struct pov_thread *own = &a->mem->state;
 	struct call c = call_new();
-	struct taken t = {0};
 
-	a->who.since_ns -= 1000000;
 	own->counting[0] = (struct pov_counting){.begin_ns = kernel_now_ns() - 100,
 						 .end_ns = kernel_now_ns(),
 						 .calls = 7,
@@ -318,40 +278,34 @@ TEST(untold)
 	t.cnt = 0;
 	thread_area_untold(a, on_record, &t);
 	assert_int_equal(t.cnt, 0);
-	thread_area_free(a);
 }
 
 TEST(head)
 {
 	const uint64_t heads[] = {1, POV_PRELOAD_RING_BYTES + 8ull, UINT64_MAX, 1ull << 63};
-	struct taken t = {0};
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
-		struct thread_area *a = area_new();
-
+		area_renew();
 		a->mem->head = heads[i];
 		thread_area_take(a, on_record, &t);
 		assert_true(a->damaged);
-		thread_area_free(a);
+		assert_int_equal(t.cnt, 0);
 	}
-	assert_int_equal(t.cnt, 0);
 }
 
 /* Random bytes wherever they fall: it ends, and nothing is taken that could not be. */
 TEST(random)
 {
 	uint64_t *words;
-	struct taken t;
 
 	srand(7);
 	for (int round = 0; round < 200; round++) {
-		struct thread_area *a = area_new();
 		struct call c = call_new();
 		struct preload_counts counts = {0};
 
-		t = (struct taken){0};
+		area_renew();
 		for (int i = 0; i < 50; i++)
-			put(a, &c, sizeof(c));
+			put(&c, sizeof(c));
 		words = (uint64_t *)((char *)a->mem + POV_PRELOAD_AREA_BYTES);
 		for (int i = 0; i < 20; i++)
 			words[(unsigned int)rand() % (50 * sizeof(c) / 8)] ^= 1ull << rand() % 64;
@@ -365,17 +319,14 @@ TEST(random)
 		assert_true(t.cnt <= 50 + POV_CALL_DEPTH_MAX * 3 + POV_COUNTING_MAX);
 		thread_area_untold(a, on_record, &t);
 		assert_true(counts.lost[0] < 1000000000);
-		thread_area_free(a);
 	}
 }
 
 /* What had not returned is told as open; what had, and was cut off before it could say so, once. */
 TEST(open)
 {
-	struct thread_area *a = area_new();
 	struct call c = call_new();
 	struct pov_frame *f = a->mem->state.frame;
-	struct taken t = {0};
 
 	memcpy(f[0].rec, &c, sizeof(c));
 	f[0].used = sizeof(c);
@@ -383,10 +334,11 @@ TEST(open)
 	assert_int_equal(thread_area_end(a, kernel_now_ns(), POV_CALL_OPEN, on_record, &t), 1);
 	assert_int_equal(((struct pov_hdr *)t.last)->flags, POV_CALL_OPEN | POV_CALL_PRELOADED);
 	assert_int_equal(((struct pov_call *)t.last)->tgid, 10);
-	put(a, &c, sizeof(c));
+	put(&c, sizeof(c));
 	thread_area_take(a, on_record, &t);
 	assert_int_equal(t.cnt, 2);
 	assert_int_equal(thread_area_end(a, kernel_now_ns(), POV_CALL_OPEN, on_record, &t), 0);
 	assert_int_equal(t.cnt, 2);
-	thread_area_free(a);
 }
+
+EACH_TEST(begin, end);

@@ -13,121 +13,167 @@
 
 #include "unit/test.h"
 #include "attach/proc.h"
+#include "attach/proc_settings.h"
+#include "base/log.h"
+#include "unit/trace_help.h"
 
 /* Says its pid and stands still: while a program is being executed its environment cannot be read. */
 #define STAY "echo $$; kill -STOP $$"
 #define WRAPPED "sh -c '" STAY "' & wait"
 
-/* A child of this process; its shell writes to `said`. */
-static pid_t run(const char *path, char *const *argv, char *const *env, int said)
-{
-	pid_t pid = fork();
+/* A child of this process. Its shell prints the pid of the process to look at, which is killed afterwards, too. */
+struct child {
+	pid_t shell, pid;
+	struct proc_rank rank;
+};
 
-	if (!pid) {
-		dup2(said, STDOUT_FILENO);
+static struct child look_at(const char *path, char *const *argv, char *const *env)
+{
+	struct child c = {0};
+	char text[32] = "";
+	int pipe_fd[2];
+
+	assert_int_equal(pipe(pipe_fd), 0);
+	c.shell = fork();
+	if (!c.shell) {
+		dup2(pipe_fd[1], STDOUT_FILENO);
 		execve(path, argv, env);
 		_exit(127);
 	}
-	return pid;
+	close(pipe_fd[1]);
+	for (size_t n = 0; n + 1 < sizeof(text) && read(pipe_fd[0], text + n, 1) == 1; n++)
+		if (text[n] == '\n')
+			break;
+	close(pipe_fd[0]);
+	c.pid = atoi(text);
+	assert_true(c.pid > 0);
+	assert_int_equal(proc_rank_read(c.pid, &c.rank), 0);
+	kill(c.pid, SIGKILL);
+	kill(c.shell, SIGKILL);
+	waitpid(c.shell, NULL, 0);
+	return c;
 }
 
-/* What the shell said: a pid. */
-static pid_t said_pid(int fd)
+/* The job's name: the launcher's, its pid, and when it started. */
+static void job_is(const char *job, const char *launcher, pid_t pid)
 {
-	char text[32] = "";
-	size_t n = 0;
+	char begin[32];
 
-	while (n + 1 < sizeof(text) && read(fd, text + n, 1) == 1 && text[n] != '\n')
-		n++;
-	return atoi(text);
+	snprintf(begin, sizeof(begin), "%s-%d-", launcher, pid);
+	assert_memory_equal(job, begin, strlen(begin));
+	assert_true(strlen(job) > strlen(begin));
 }
 
 /* The job of a rank: started directly, or behind a shell. */
-static void job_of(int rank, bool wrapped, const char *fd_var, char *job)
+static struct child hydra_rank(int rank, bool wrapped, char *fd_var)
 {
 	char rank_var[32];
 	char *argv[] = {"sh", "-c", wrapped ? WRAPPED : STAY, NULL};
-	char *env[] = {rank_var, "PMI_SIZE=2", (char *)fd_var, "PATH=/usr/bin:/bin", NULL};
-	struct proc_rank r;
-	int pipe_fd[2];
-	pid_t shell, pid;
+	char *env[] = {rank_var, "PMI_SIZE=2", fd_var, "PATH=/usr/bin:/bin", NULL};
+	struct child c;
 
 	snprintf(rank_var, sizeof(rank_var), "PMI_RANK=%d", rank);
-	assert_int_equal(pipe(pipe_fd), 0);
-	shell = run("/bin/sh", argv, env, pipe_fd[1]);
-	close(pipe_fd[1]);
-	pid = said_pid(pipe_fd[0]);
-	close(pipe_fd[0]);
-	assert_true(pid > 0);
-	assert_int_equal(proc_rank_read(pid, &r), 0);
-	assert_int_equal(r.rank, rank);
-	assert_int_equal(r.size, 2);
-	assert_string_equal(r.launcher, "hydra");
-	strcpy(job, r.job);
-	if (pid != shell)
-		kill(pid, SIGKILL);
-	kill(shell, SIGKILL);
-	waitpid(shell, NULL, 0);
+	c = look_at("/bin/sh", argv, env);
+	assert_int_equal(c.rank.rank, rank);
+	assert_int_equal(c.rank.size, 2);
+	assert_string_equal(c.rank.launcher, "hydra");
+	return c;
 }
 
 TEST(wrapped)
 {
-	char direct[128], wrapped[128], mine[128];
+	struct child direct = hydra_rank(0, false, "PMI_FD=6");
+	struct child wrapped = hydra_rank(1, true, "PMI_FD=8");
 
-	job_of(0, false, "PMI_FD=6", direct);
-	job_of(1, true, "PMI_FD=8", wrapped);
-	assert_string_equal(direct, wrapped);
-	snprintf(mine, sizeof(mine), "hydra-%d-", getpid());
-	assert_memory_equal(direct, mine, strlen(mine));
-	assert_true(strlen(direct) > strlen(mine)); /* and when it started */
+	assert_string_equal(direct.rank.job, wrapped.rank.job);
+	job_is(direct.rank.job, "hydra", getpid());
 }
 
 /* A launcher that a rank starts inherits that rank's place; its own ranks are a job of their own. */
 TEST(launched_by_rank)
 {
-	char dir[] = "/tmp/test_proc.XXXXXX", path[64], want[32];
 	char *argv[] = {"mpiexec", "-c", WRAPPED, NULL};
 	char *env[] = {"PMI_RANK=0", "PMI_SIZE=2", "PMI_FD=6", "PATH=/usr/bin:/bin", NULL};
-	struct proc_rank r;
-	pid_t launcher, pid;
-	int pipe_fd[2];
+	struct child c;
 
-	assert_non_null(mkdtemp(dir));
-	snprintf(path, sizeof(path), "%s/mpiexec", dir);
-	assert_int_equal(symlink("/bin/sh", path), 0);
-	assert_int_equal(pipe(pipe_fd), 0);
-	launcher = run(path, argv, env, pipe_fd[1]);
-	close(pipe_fd[1]);
-	pid = said_pid(pipe_fd[0]);
-	close(pipe_fd[0]);
-	unlink(path);
-	rmdir(dir);
-	assert_true(pid > 0);
-	assert_int_equal(proc_rank_read(pid, &r), 0);
-	kill(pid, SIGKILL);
-	kill(launcher, SIGKILL);
-	waitpid(launcher, NULL, 0);
-	snprintf(want, sizeof(want), "hydra-%d-", launcher);
-	assert_memory_equal(r.job, want, strlen(want));
+	assert_int_equal(symlink("/bin/sh", temp_path("mpiexec")), 0);
+	c = look_at(temp_path("mpiexec"), argv, env);
+	job_is(c.rank.job, "hydra", c.shell);
 }
 
 TEST(singleton)
 {
 	char *argv[] = {"sh", "-c", STAY, NULL}, *env[] = {"PATH=/usr/bin:/bin", NULL};
-	struct proc_rank r;
-	int pipe_fd[2];
-	char want[32];
-	pid_t pid;
+	struct child c = look_at("/bin/sh", argv, env);
 
-	assert_int_equal(pipe(pipe_fd), 0);
-	pid = run("/bin/sh", argv, env, pipe_fd[1]);
-	close(pipe_fd[1]);
-	assert_int_equal(said_pid(pipe_fd[0]), pid);
-	close(pipe_fd[0]);
-	assert_int_equal(proc_rank_read(pid, &r), 0);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	assert_string_equal(r.launcher, "singleton");
-	snprintf(want, sizeof(want), "pid-%d-", pid);
-	assert_memory_equal(r.job, want, strlen(want));
+	assert_int_equal(c.pid, c.shell);
+	assert_string_equal(c.rank.launcher, "singleton");
+	job_is(c.rank.job, "pid", c.pid);
+}
+
+/* ---- settings: what is taken of an environment, within bounds ---- */
+
+static void settings_are(const char *env, size_t bytes, const char *wanted, unsigned int wanted_out)
+{
+	unsigned int left_out = 77;
+	json_t *o = proc_settings_of(env, bytes, &left_out);
+	char *text = json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS);
+
+	assert_string_equal(text, wanted);
+	assert_int_equal(left_out, wanted_out);
+	free(text);
+	json_decref(o);
+}
+
+TEST(settings)
+{
+	static const char env[] = "PATH=/bin\0"
+				  "OMPI_MCA_btl=self,tcp\0"
+				  "OMPI_MCA_orte_precondition_transports=67f4-39c8\0"
+				  "UCX_TLS=\0"
+				  "OMP_NUM_THREADS=2,3\0"
+				  "AWS_SECRET_ACCESS_KEY=x\0"
+				  "MKL_NUM_THREADS=4\0"
+				  "OMP_ODD\0"
+				  "FI_PROVIDER=tcp=x\0"
+				  "MPIR_CVAR_CUT=1";
+	static const char not_utf8[] = "UCX_A=\xff\0UCX_B=\xc3\xa4";
+
+	settings_are(
+		env, sizeof(env) - 1,
+		"{\"FI_PROVIDER\":\"tcp=x\",\"MKL_NUM_THREADS\":\"4\",\"OMPI_MCA_btl\":\"self,tcp\","
+		"\"OMP_NUM_THREADS\":\"2,3\",\"UCX_TLS\":\"\"}",
+		0);
+	settings_are(not_utf8, sizeof(not_utf8), "{\"UCX_B\":\"\xc3\xa4\"}", 1);
+	settings_are("", 0, "{}", 0);
+}
+
+/* n variables of bytes each. */
+static void fill(unsigned int n, size_t bytes, unsigned int kept, unsigned int left_out_wanted)
+{
+	char *env = xcalloc(n, bytes + 16), *p = env;
+	unsigned int left_out;
+	json_t *o;
+
+	for (unsigned int i = 0; i < n; i++) {
+		p += sprintf(p, "UCX_%04u=", i);
+		memset(p, 'a', bytes);
+		p += bytes + 1;
+	}
+	o = proc_settings_of(env, (size_t)(p - env), &left_out);
+	assert_int_equal(json_object_size(o), kept);
+	assert_int_equal(left_out, left_out_wanted);
+	json_decref(o);
+	free(env);
+}
+
+TEST(settings_bounds)
+{
+	const unsigned int most = SETTINGS_BYTES_MAX / (SETTING_VALUE_BYTES_MAX + 8);
+
+	fill(SETTINGS_MAX, 1, SETTINGS_MAX, 0);
+	fill(SETTINGS_MAX + 3, 1, SETTINGS_MAX, 3);
+	fill(1, SETTING_VALUE_BYTES_MAX, 1, 0);
+	fill(2, SETTING_VALUE_BYTES_MAX + 1, 0, 2);
+	fill(20, SETTING_VALUE_BYTES_MAX, most, 20 - most);
 }

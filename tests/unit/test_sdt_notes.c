@@ -1,131 +1,54 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Static probes: those that the system's own header makes, notes put together by hand, of which most are not right, and the words
- * of both assemblers for where an argument is. readelf is the second witness.
+ * Static probes: those that the system's own header makes, and notes put together by hand, of which most are not right.
+ * Arguments: cases/sdt_args.txt.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "unit/test.h"
-#include "base/log.h"
 #include "elf/elf_file.h"
 #include "elf/sdt_arg.h"
 #include "elf/sdt_notes.h"
+#include "unit/cases.h"
 #include "unit/elf_fixture.h"
 
-/* Words of struct pt_regs. */
-#define X86(n) ((n)*8)
-#define RBP X86(4)
-#define RBX X86(5)
-#define RAX X86(10)
-#define RSI X86(13)
-#define RSP X86(19)
+#define ARGS_MAX 16
 
-struct operand {
-	const char *text;
-	struct pov_note_arg want;
-};
-
-static void operands_check(enum sdt_machine machine, const struct operand *o, size_t cnt)
+static void args_print(const struct pov_note_arg *arg, size_t cnt, FILE *out)
 {
-	struct pov_note_arg got;
-
 	for (size_t i = 0; i < cnt; i++) {
-		assert_int_equal(sdt_args_parse(machine, o[i].text, &got, 1), 1);
-		if (memcmp(&got, &o[i].want, sizeof(got)))
-			fail_msg("%s: kind %u, register %u, value %lld, %u bytes, signed %u",
-				 o[i].text, got.kind, got.reg, (long long)got.value, got.bytes,
-				 got.is_signed);
+		const struct pov_note_arg *a = &arg[i];
+
+		fputs(i ? ", " : "", out);
+		if (a->kind == POV_NOTE_REGISTER)
+			fprintf(out, "register %u", a->reg);
+		else if (a->kind == POV_NOTE_MEMORY)
+			fprintf(out, "memory %u%+lld", a->reg, (long long)a->value);
+		else if (a->kind == POV_NOTE_CONSTANT)
+			fprintf(out, "constant %lld", (long long)a->value);
+		else
+			fputs(a->value || a->reg ? "none, yet set" : "none", out);
+		fprintf(out, a->is_signed ? "/-%u" : "/%u", a->bytes);
 	}
 }
 
-TEST(x86)
+static void play(const struct script *lines, FILE *out)
 {
-	static const struct operand all[] = {
-		{"8@%rax", {.kind = POV_NOTE_REGISTER, .reg = RAX, .bytes = 8}},
-		{"4@%ebx", {.kind = POV_NOTE_REGISTER, .reg = RBX, .bytes = 4}},
-		{"-2@%si", {.kind = POV_NOTE_REGISTER, .reg = RSI, .bytes = 2, .is_signed = 1}},
-		{"1@%bpl", {.kind = POV_NOTE_REGISTER, .reg = RBP, .bytes = 1}},
-		{"8@%r15", {.kind = POV_NOTE_REGISTER, .reg = 0, .bytes = 8}},
-		{"1@%r9b", {.kind = POV_NOTE_REGISTER, .reg = X86(8), .bytes = 1}},
-		{"8@8(%rsp)", {.kind = POV_NOTE_MEMORY, .reg = RSP, .value = 8, .bytes = 8}},
-		{"-4@-24(%rbp)",
-		 {.kind = POV_NOTE_MEMORY, .reg = RBP, .value = -24, .bytes = 4, .is_signed = 1}},
-		{"8@(%rax)", {.kind = POV_NOTE_MEMORY, .reg = RAX, .bytes = 8}},
-		{"-4@$-1", {.kind = POV_NOTE_CONSTANT, .value = -1, .bytes = 4, .is_signed = 1}},
-		{"2@$65535", {.kind = POV_NOTE_CONSTANT, .value = 65535, .bytes = 2}},
-		/* what one register and one read do not tell, and what is none */
-		{"4@8(%rax,%rdx,4)", {0}},
-		{"8@counter(%rip)", {0}},
-		{"1@%ah", {0}},
-		{"8f@%xmm0", {0}},
-		{"3@%rax", {0}},
-		{"-9223372036854775808@%rax", {0}},
-		{"8@", {0}},
-		{"@%rax", {0}},
-		{"8@%", {0}},
-		{"8@$", {0}},
-		{"8@$5x", {0}},
-		{"8@$99999999999999999999", {0}},
-		{"8@8(%rsp)x", {0}},
-		{"8@8(", {0}},
-		{"8@x0", {0}},
-		{"%rax", {0}},
-		{"8@%raxraxraxraxraxraxraxraxraxraxraxraxraxraxraxraxraxraxraxraxraxrax", {0}},
-	};
+	const char *line = lines->line[0];
+	struct pov_note_arg arg[ARGS_MAX];
+	enum sdt_machine machine = *line == 'x' ? SDT_X86_64 : SDT_AARCH64;
 
-	operands_check(SDT_X86_64, all, sizeof(all) / sizeof(*all));
+	args_print(arg, sdt_args_parse(machine, strchr(line, ' ') + 1, arg, ARGS_MAX), out);
 }
 
-TEST(aarch64)
+TEST(args)
 {
-	static const struct operand all[] = {
-		{"8@x0", {.kind = POV_NOTE_REGISTER, .reg = 0, .bytes = 8}},
-		{"-4@w19", {.kind = POV_NOTE_REGISTER, .reg = 19 * 8, .bytes = 4, .is_signed = 1}},
-		{"8@[sp]", {.kind = POV_NOTE_MEMORY, .reg = 31 * 8, .bytes = 8}},
-		{"4@[x29, 24]", {.kind = POV_NOTE_MEMORY, .reg = 29 * 8, .value = 24, .bytes = 4}},
-		{"4@[sp, #-8]", {.kind = POV_NOTE_MEMORY, .reg = 31 * 8, .value = -8, .bytes = 4}},
-		{"-4@-1", {.kind = POV_NOTE_CONSTANT, .value = -1, .bytes = 4, .is_signed = 1}},
-		{"8@#7", {.kind = POV_NOTE_CONSTANT, .value = 7, .bytes = 8}},
-		{"8@x31", {0}},
-		{"8@x-1", {0}},
-		{"8@[x0, x1]", {0}},
-		{"8@[x0, 8", {0}},
-		{"8@[x0, 8]!", {0}},
-		{"8@[", {0}},
-		{"8@%rax", {0}},
-	};
-	struct pov_note_arg arg[2];
-
-	operands_check(SDT_AARCH64, all, sizeof(all) / sizeof(*all));
-	/* a blank between brackets is none between arguments */
-	assert_int_equal(sdt_args_parse(SDT_AARCH64, " 4@[sp, 8]  8@x1 4@w2 ", arg, 2), 3);
-	assert_int_equal(arg[0].value, 8);
-	assert_int_equal(arg[1].reg, 8);
+	cases_run("sdt_args", play);
 }
 
 #if defined(__x86_64__)
-
-/* "Location: 0x…" of each, as readelf has it. */
-static size_t readelf_locations(const char *path, uint64_t *out, size_t max)
-{
-	char *command = xasprintf("readelf -nW %s 2>/dev/null", path);
-	FILE *p = popen(command, "r");
-	size_t cnt = 0;
-	char line[512];
-
-	assert_non_null(p);
-	while (fgets(line, sizeof(line), p) && cnt < max) {
-		const char *at = strstr(line, "Location: ");
-
-		if (at)
-			out[cnt++] = strtoull(at + 10, NULL, 16);
-	}
-	pclose(p);
-	free(command);
-	return cnt;
-}
 
 #if __has_include(<sys/sdt.h>)
 
@@ -146,55 +69,40 @@ static const char made[] = "#include <sys/sdt.h>\n"
 			   "}\n"
 			   "int none(void) { STAP_PROBE(made, nothing); return 1; }\n";
 
-static void four_check(const struct elf_file *f, const struct sdt_note *n)
+static void note_check(const struct sdt_note *n, const char *wanted)
 {
-	const struct elf_symbol *s = elf_file_find(f, "plain");
-	uint8_t nop = 0;
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
 
-	assert_string_equal(n->provider, "made");
-	assert_string_equal(n->name, "four");
-	assert_true(n->addr >= s->addr && n->addr < s->addr + s->size);
-	assert_int_equal(elf_file_read_offset(f, n->offset, &nop, 1), 1);
-	assert_int_equal(nop, 0x90);
+	fprintf(out, "%s:%s ", n->provider, n->name);
+	args_print(n->arg, n->arg_cnt, out);
+	fclose(out);
+	assert_string_equal(text, wanted);
 	assert_int_equal(n->semaphore, 0);
-	assert_int_equal(n->arg_cnt, 4);
-	/* nothing has moved them yet: the registers in which a function is given them */
-	assert_int_equal(n->arg[0].kind, POV_NOTE_REGISTER);
-	assert_int_equal(n->arg[0].reg, X86(14));
-	assert_int_equal(n->arg[0].bytes, 8);
-	assert_int_equal(n->arg[1].reg, RSI);
-	assert_int_equal(n->arg[1].bytes, 4);
-	assert_true(n->arg[1].is_signed);
-	assert_int_equal(n->arg[2].reg, X86(12));
-	assert_false(n->arg[2].is_signed);
-	assert_int_equal(n->arg[3].kind, POV_NOTE_CONSTANT);
-	assert_int_equal(n->arg[3].value, -5);
+	free(text);
 }
 
 TEST(header)
 {
+	const struct elf_symbol *s;
 	struct sdt_note *notes;
 	struct elf_file *f;
-	uint64_t where[4];
-	char *path;
+	uint8_t nop = 0;
 
-	fixture_need_compiler();
-	path = fixture_build("plain.c", made, "-shared -fPIC -O2");
-	assert_int_equal(elf_file_open(path, &f), 0);
+	f = fixture_open("plain.c", made, "-shared -fPIC -O2");
 	assert_int_equal(sdt_notes_read(f, &notes), 3);
-	four_check(f, &notes[0]);
-	assert_string_equal(notes[1].name, "one");
-	assert_int_equal(notes[1].arg[0].kind, POV_NOTE_MEMORY);
-	assert_int_equal(notes[1].arg[0].value, 12);
-	assert_int_equal(notes[1].arg[0].reg, X86(14));
-	assert_string_equal(notes[2].name, "nothing");
-	assert_int_equal(notes[2].arg_cnt, 0);
-	assert_int_equal(readelf_locations(path, where, 4), 3);
-	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(notes[i].addr, where[i]);
+	/* nothing has moved them yet: the registers in which a function is given them */
+	note_check(&notes[0],
+		   "made:four register 112/8, register 104/-4, register 96/8, constant -5/-2");
+	note_check(&notes[1], "made:one memory 112+12/-4");
+	note_check(&notes[2], "made:nothing ");
+	s = elf_file_find(f, "plain");
+	assert_true(notes[0].addr >= s->addr && notes[0].addr < s->addr + s->size);
+	assert_int_equal(elf_file_read_offset(f, notes[0].offset, &nop, 1), 1);
+	assert_int_equal(nop, 0x90);
 	free(notes);
 	elf_file_close(f);
-	free(path);
 }
 
 TEST(semaphore)
@@ -202,7 +110,6 @@ TEST(semaphore)
 	struct sdt_note *notes;
 	struct elf_file *f;
 
-	fixture_need_compiler();
 	f = fixture_open("counted.c", counted, "-shared -fPIC -O2");
 	assert_int_equal(sdt_notes_read(f, &notes), 1);
 	assert_int_equal(notes[0].semaphore, elf_file_find(f, "made_counted_semaphore")->addr);
@@ -212,16 +119,10 @@ TEST(semaphore)
 
 #else
 
-static void test_header(void **state)
+TEST(header)
 {
-	(void)state;
 	print_message("SKIP: no sys/sdt.h (systemtap-sdt-dev)\n");
 	skip();
-}
-
-static void test_semaphore(void **state)
-{
-	test_header(state);
 }
 
 #endif
@@ -265,7 +166,6 @@ TEST(by_hand)
 	struct sdt_note *notes;
 	struct elf_file *f;
 
-	fixture_need_compiler();
 	f = fixture_open("hand.S", made_by_hand, "-shared -nostdlib");
 	s = elf_file_find(f, "f");
 	assert_int_equal(sdt_notes_read(f, &notes), 3);
@@ -292,23 +192,18 @@ TEST(damaged)
 	uint32_t random = 1;
 	struct sdt_note *notes;
 	struct elf_file *f;
-	unsigned char *image;
-	char *path;
 	size_t cnt;
+	uint8_t *image = fixture_image("hand.S", made_by_hand, "-shared -nostdlib", &cnt);
 
-	fixture_need_compiler();
-	path = fixture_build("damaged.S", made_by_hand, "-shared -nostdlib");
-	assert_int_equal(elf_file_open(path, &f), 0);
+	f = fixture_open_bytes(image, cnt);
 	assert_true(elf_file_section(f, ".note.stapsdt", &offset, &bytes));
 	elf_file_close(f);
-	image = fixture_read(path, &cnt);
-	free(path);
 	for (int i = 0; i < 2000; i++) {
 		uint64_t at;
 
 		random = random * 1664525 + 1013904223;
 		at = offset + (random >> 8) % bytes;
-		image[at] ^= (unsigned char)(1u << (random >> 4) % 8);
+		image[at] ^= (uint8_t)(1u << (random >> 4) % 8);
 		f = fixture_open_bytes(image, cnt);
 		assert_non_null(f);
 		for (size_t n = sdt_notes_read(f, &notes); n--;)
@@ -320,20 +215,4 @@ TEST(damaged)
 	free(image);
 }
 
-#else
-
-static void skip_here(void **state)
-{
-	(void)state;
-	print_message("SKIP: makes files with x86-64 code\n");
-	skip();
-}
-
-#define test_header skip_here
-#define test_semaphore skip_here
-#define test_by_hand skip_here
-#define test_damaged skip_here
-
 #endif
-
-ALL_TESTS(NULL, fixture_remove_all);

@@ -9,92 +9,74 @@
 #include "trace/trace_format.h"
 #include "trace_help.h"
 
-struct coded {
-	struct codec_encoder *e;
-	struct codec_block b;
-	uint64_t *truth; /* the records put in */
-	uint8_t *payload;
-	uint32_t len;
-	uint64_t *out;
-};
+static struct codec_encoder e;
+static struct codec_block b;
+static uint64_t truth[TRACE_RECBYTES_MAX / 8]; /* the records put in */
+static uint8_t payload[TRACE_RAW_MAX];
+static uint32_t len; /* of payload */
+static uint64_t out[TRACE_RECBYTES_MAX / 8];
 
-static int setup(void **state)
+static int begin(void **state)
 {
-	struct coded *c = xcalloc(1, sizeof(*c));
-
-	c->e = xcalloc(1, sizeof(*c->e));
+	(void)state;
 	for (int i = 0; i < CODEC_COL_CNT; i++)
-		c->b.col[i] = xmalloc(codec_col_bytes(i));
-	c->truth = xmalloc(TRACE_RECBYTES_MAX);
-	c->payload = xmalloc(TRACE_RAW_MAX);
-	c->out = xmalloc(TRACE_RECBYTES_MAX);
-	codec_encode_begin(c->e, &c->b);
-	*state = c;
+		b.col[i] = b.col[i] ? b.col[i] : xmalloc(codec_col_bytes(i));
+	codec_encode_begin(&e, &b);
 	return 0;
 }
 
-static int teardown(void **state)
+static bool put(const union any_record *rec)
 {
-	struct coded *c = *state;
+	uint32_t before = codec_block_bytes(&b);
 
-	for (int i = 0; i < CODEC_COL_CNT; i++)
-		free(c->b.col[i]);
-	free(c->e);
-	free(c->truth);
-	free(c->payload);
-	free(c->out);
-	free(c);
-	return 0;
-}
-
-static bool put(struct coded *c, const union any_record *rec)
-{
-	uint32_t before = codec_block_bytes(&c->b);
-
-	if (codec_encode_full(c->e, &c->b, rec->hdr.size))
+	if (codec_encode_full(&e, &b, rec->hdr.size))
 		return false;
-	memcpy((char *)c->truth + c->b.record_bytes, rec, rec->hdr.size);
-	codec_encode(c->e, &c->b, &rec->hdr);
-	assert_true(codec_block_bytes(&c->b) - before <= codec_worst_bytes(rec->hdr.size));
+	memcpy((char *)truth + b.record_bytes, rec, rec->hdr.size);
+	codec_encode(&e, &b, &rec->hdr);
+	assert_true(codec_block_bytes(&b) - before <= codec_worst_bytes(rec->hdr.size));
 	return true;
 }
 
-static void check(struct coded *c)
+/* As if there were so many more records, and bytes of them. */
+static int decode(const uint8_t *coded, uint32_t bytes, int more, int more_bytes)
 {
-	c->len = codec_block_store(&c->b, c->payload);
-	assert_int_equal(c->len, codec_block_bytes(&c->b));
-	memset(c->out, 0xaa, c->b.record_bytes);
-	assert_int_equal(codec_decode(c->payload, c->len, c->b.nrecords, c->b.record_bytes, c->out),
-			 0);
-	assert_memory_equal(c->out, c->truth, c->b.record_bytes);
+	return codec_decode(coded, bytes, b.nrecords + (uint32_t)more,
+			    b.record_bytes + (uint32_t)more_bytes, out);
+}
+
+static void check(void)
+{
+	len = codec_block_store(&b, payload);
+	assert_int_equal(len, codec_block_bytes(&b));
+	memset(out, 0xaa, b.record_bytes);
+	assert_int_equal(decode(payload, len, 0, 0), 0);
+	assert_memory_equal(out, truth, b.record_bytes);
 }
 
 TEST(mixed)
 {
-	struct coded *c = *state;
 	uint64_t seed = 12345, now = 1000000;
 	union any_record rec;
 
 	for (int block = 0; block < 5; block++) {
 		uint64_t min = UINT64_MAX, max = 0;
 
-		codec_encode_begin(c->e, &c->b);
-		for (random_record(&seed, &now, &rec); put(c, &rec);
+		codec_encode_begin(&e, &b);
+		for (random_record(&seed, &now, &rec); put(&rec);
 		     random_record(&seed, &now, &rec)) {
 			min = rec.hdr.ts_ns < min ? rec.hdr.ts_ns : min;
 			max = rec.hdr.ts_ns > max ? rec.hdr.ts_ns : max;
 		}
-		assert_true(c->b.nrecords > 500);
-		assert_int_equal(c->b.min_ts, min);
-		assert_int_equal(c->b.max_ts, max);
-		check(c);
+		assert_true(b.nrecords > 500);
+		assert_int_equal(b.min_ts, min);
+		assert_int_equal(b.max_ts, max);
+		check();
 	}
 }
 
 /* Every size there is, with every bit of every word in use. */
 TEST(sizes)
 {
-	struct coded *c = *state;
 	uint64_t seed = 99;
 	union any_record rec;
 
@@ -102,22 +84,18 @@ TEST(sizes)
 		for (uint32_t i = 0; i < size / 8; i++)
 			rec.w[i] = random_next(&seed);
 		rec.hdr.size = (uint16_t)size;
-		if (!put(c, &rec)) {
-			check(c);
-			codec_encode_begin(c->e, &c->b);
-			assert_true(put(c, &rec));
+		if (!put(&rec)) {
+			check();
+			codec_encode_begin(&e, &b);
+			assert_true(put(&rec));
 		}
 	}
-	check(c);
+	check();
 }
 
-/*
- * The first and the last of many words, so that masks of all lengths occur; times go back and
- * wrap.
- */
+/* The first and the last of many words, so that masks of all lengths occur; times go back and wrap. */
 TEST(edges)
 {
-	struct coded *c = *state;
 	union any_record rec;
 
 	memset(&rec, 0, sizeof(rec));
@@ -126,16 +104,15 @@ TEST(edges)
 	for (uint32_t i = 2; i < 60; i++) {
 		rec.w[511 - i * 7 % 500] ^= UINT64_MAX << i;
 		rec.hdr.ts_ns = i & 1 ? UINT64_MAX - i : i;
-		assert_true(put(c, &rec));
+		assert_true(put(&rec));
 	}
-	assert_true(put(c, &rec)); /* nothing changed */
-	check(c);
+	assert_true(put(&rec)); /* nothing changed */
+	check();
 }
 
 /* A block holds few slots; a new key must close it rather than be lost. */
 TEST(slots_run_out)
 {
-	struct coded *c = *state;
 	union any_record rec;
 	uint32_t n = 0;
 
@@ -143,14 +120,13 @@ TEST(slots_run_out)
 	rec.hdr.size = 16;
 	do
 		rec.hdr.tid = ++n;
-	while (put(c, &rec));
-	assert_int_equal(c->b.nrecords, CODEC_SLOTS_MAX);
-	check(c);
+	while (put(&rec));
+	assert_int_equal(b.nrecords, CODEC_SLOTS_MAX);
+	check();
 }
 
 TEST(made_up)
 {
-	struct coded *c = *state;
 	uint64_t seed = 7, now = 1;
 	union any_record rec;
 	uint32_t rejected = 0;
@@ -159,32 +135,28 @@ TEST(made_up)
 	for (int i = 0; i < 300; i++) {
 		random_record(&seed, &now, &rec);
 		if (rec.hdr.size < 1024)
-			put(c, &rec);
+			put(&rec);
 	}
-	check(c);
-	copy = xmalloc(c->len);
-	for (uint32_t len = 0; len < c->len; len += 1 + len / 64) {
-		uint8_t *cut = xmalloc(len ? len : 1); /* exact, for the sanitizer */
+	check();
+	copy = xmalloc(len);
+	for (uint32_t bytes = 0; bytes < len; bytes += 1 + bytes / 64) {
+		uint8_t *cut = xmalloc(bytes ? bytes : 1); /* exact, for the sanitizer */
 
-		memcpy(cut, c->payload, len);
-		assert_int_not_equal(
-			codec_decode(cut, len, c->b.nrecords, c->b.record_bytes, c->out), 0);
+		memcpy(cut, payload, bytes);
+		assert_int_not_equal(decode(cut, bytes, 0, 0), 0);
 		free(cut);
 	}
 	for (int i = 0; i < 8000; i++) {
-		memcpy(copy, c->payload, c->len);
+		memcpy(copy, payload, len);
 		for (uint64_t n = 1 + random_next(&seed) % 3; n; n--)
-			copy[random_next(&seed) % c->len] = (uint8_t)random_next(&seed);
-		rejected += !!codec_decode(copy, c->len, c->b.nrecords, c->b.record_bytes, c->out);
+			copy[random_next(&seed) % len] = (uint8_t)random_next(&seed);
+		rejected += !!decode(copy, len, 0, 0);
 	}
 	assert_true(rejected > 400);
-	assert_int_not_equal(
-		codec_decode(c->payload, c->len, c->b.nrecords + 1, c->b.record_bytes, c->out), 0);
-	assert_int_not_equal(
-		codec_decode(c->payload, c->len, c->b.nrecords, c->b.record_bytes - 8, c->out), 0);
-	assert_int_not_equal(
-		codec_decode(c->payload, c->len, c->b.nrecords, c->b.record_bytes + 8, c->out), 0);
+	assert_int_not_equal(decode(payload, len, 1, 0), 0);
+	assert_int_not_equal(decode(payload, len, 0, -8), 0);
+	assert_int_not_equal(decode(payload, len, 0, 8), 0);
 	free(copy);
 }
 
-EACH_TEST(setup, teardown);
+EACH_TEST(begin, NULL);

@@ -51,10 +51,9 @@ static void check(const char *part, int n, bool keys)
 
 	p = stpcpy(p, keys ? "{\"a\":{" : "{\"a\":[");
 	for (int i = 0; i < n; i++) {
-		if (keys)
-			p += sprintf(p, "%s\"%x\":%s", i ? "," : "", i, part);
-		else
-			p += sprintf(p, "%s%s", i ? "," : "", part);
+		p = stpcpy(p, i ? "," : "");
+		p += keys ? sprintf(p, "\"%x\":", i) : 0;
+		p = stpcpy(p, part);
 	}
 	p = stpcpy(p, keys ? "}}" : "]}");
 	used = most = 0;
@@ -70,19 +69,21 @@ static void check(const char *part, int n, bool keys)
 
 TEST(json_bytes)
 {
-	static const char *const part[] = {"1",
-					   "{}",
-					   "[]",
-					   "\"\"",
-					   "1.5",
-					   "true",
-					   "[[1]]",
-					   "{\"a\":1}",
-					   "\"\\u00e4\"",
-					   "[1,2,3]",
-					   "\"text of some length\"",
-					   "[\"MPI_INT\",1140851653,4]",
-					   "{\"a\":{\"b\":{}}}"};
+	static const char *const part[] = {
+		"1",
+		"{}",
+		"[]",
+		"\"\"",
+		"1.5",
+		"true",
+		"[[1]]",
+		"{\"a\":1}",
+		"[1,2,3]",
+		"\"\\u00e4\"",
+		"[\"MPI_INT\",1140851653,4]",
+		"{\"a\":{\"b\":{}}}",
+		"\"text of some length\"",
+	};
 	static const int n[] = {1, 101, 1000, 1025, 4097};
 
 	json_set_alloc_funcs(counted_malloc, counted_free);

@@ -11,6 +11,7 @@
 #include "collect/trigger.h"
 #include "layer/func_table.h"
 #include "record_last.h"
+#include "unit/cases.h"
 
 #define MS 1000000ull
 
@@ -27,58 +28,33 @@ static int parse(const char *last, const char *when, struct keep_options *out)
 	return err;
 }
 
-TEST(last)
+/* last TEXT, or when TEXT. */
+static void play(const struct script *lines, FILE *out)
 {
-	static const struct {
-		const char *text;
-		uint64_t ns, bytes;
-	} good[] = {
-		{"10s", 10000 * MS, 0},	  {"10", 10000 * MS, 0}, {"1.5s", 1500 * MS, 0},
-		{"2min", 120000 * MS, 0}, {"64M", 0, 64 << 20},	 {"1GiB", 0, 1 << 30},
-	};
-	static const char *const bad[] = {"", "x", "10 s", "999ms", "0", "25h", "64K", "-1s"};
+	const char *line = lines->line[0], *text = strchr(line, ' ') + 1;
+	bool last = *line == 'l';
 	struct keep_options o;
+	int err = parse(last ? text : "10s", last ? NULL : text, &o);
 
-	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
-		assert_int_equal(parse(good[i].text, NULL, &o), 0);
-		assert_int_equal(o.span_ns, good[i].ns);
-		assert_int_equal(o.bytes, good[i].bytes);
-		record_last_release(&o);
+	if (err) {
+		assert_int_equal(err, -EINVAL);
+		fputs("refused", out);
+	} else if (last) {
+		fprintf(out, "%llu ms, %llu bytes", (unsigned long long)(o.span_ns / MS),
+			(unsigned long long)o.bytes);
+	} else {
+		assert_int_equal(o.when_cnt, 1);
+		fprintf(out, "over %llu ms:", (unsigned long long)(o.when[0].over_ns / MS));
+		for (size_t i = 0; i < func_table_count(); i++)
+			if (o.when[0].func[i] && strncmp(func_table_get(i)->name, "MPI_", 4) == 0)
+				fprintf(out, " %s", func_table_get(i)->name);
 	}
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		assert_int_equal(parse(bad[i], NULL, &o), -EINVAL);
-		record_last_release(&o);
-	}
+	record_last_release(&o);
 }
 
-TEST(when)
+TEST(options)
 {
-	static const char *const bad[] = {"MPI_Allreduce",
-					  "> 50ms",
-					  "MPI_Allreduce > ",
-					  "MPI_Allreduce > soon",
-					  "MPI_Alreduce > 1s",
-					  "MPI_Barrier > 1s" /* is not recorded */,
-					  ""};
-	struct keep_options o;
-	int func = func_table_find("MPI_Allreduce");
-
-	assert_int_equal(parse("10s", "  MPI_Allreduce  >  50ms ", &o), 0);
-	assert_int_equal(o.when_cnt, 1);
-	assert_int_equal(o.when[0].over_ns, 50 * MS);
-	assert_true(o.when[0].func[func]);
-	assert_false(o.when[0].func[func_table_find("MPI_Reduce")]);
-	record_last_release(&o);
-	assert_int_equal(parse("10s", "*reduce>0.25", &o), 0);
-	assert_int_equal(o.when[0].over_ns, 250 * MS);
-	assert_true(o.when[0].func[func]);
-	assert_true(o.when[0].func[func_table_find("MPI_Reduce")]);
-	assert_false(o.when[0].func[func_table_find("MPI_Send")]);
-	record_last_release(&o);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		assert_int_equal(parse("10s", bad[i], &o), -EINVAL);
-		record_last_release(&o);
-	}
+	cases_run("trigger", play);
 }
 
 static void call(struct trigger *t, int func, uint64_t end_ns, uint64_t dur_ns, uint8_t flags)
