@@ -53,10 +53,8 @@ struct play {
 
 static void times_print(FILE *out, const struct state_times *t)
 {
-	cases_figure(out, "R", t->ns[THREAD_RUNNING]);
-	cases_figure(out, "Q", t->ns[THREAD_RUNNABLE]);
-	cases_figure(out, "B", t->ns[THREAD_BLOCKED]);
-	cases_figure(out, "U", t->ns[THREAD_UNKNOWN]);
+	cases_figures_part(out, {"R", t->ns[THREAD_RUNNING]}, {"Q", t->ns[THREAD_RUNNABLE]},
+			   {"B", t->ns[THREAD_BLOCKED]}, {"U", t->ns[THREAD_UNKNOWN]});
 }
 
 static void stats_print(struct play *p)
@@ -64,15 +62,11 @@ static void stats_print(struct play *p)
 	const struct model_stats *s = model_get_stats(p->f.model);
 
 	fputs("stats", p->out);
-	cases_figure(p->out, "bad", s->bad_records);
-	cases_figure(p->out, "unknown_functions", s->unknown_functions);
-	cases_figure(p->out, "unannounced", s->unannounced_threads);
-	cases_figure(p->out, "contradictions", s->contradictions);
-	cases_figure(p->out, "spilled", s->pending_spilled);
-	cases_figure(p->out, "gaps", s->sched_gaps);
-	cases_figure(p->out, "gap_ns", s->sched_gap_ns);
-	cases_figure(p->out, "gaps_late", s->sched_gaps_late);
-	fputc('\n', p->out);
+	cases_figures(p->out, {"bad", s->bad_records}, {"unknown_functions", s->unknown_functions},
+		      {"unannounced", s->unannounced_threads},
+		      {"contradictions", s->contradictions}, {"spilled", s->pending_spilled},
+		      {"gaps", s->sched_gaps}, {"gap_ns", s->sched_gap_ns},
+		      {"gaps_late", s->sched_gaps_late});
 }
 
 static void threads_print(struct play *p)
@@ -130,10 +124,8 @@ static void held_print(struct play *p)
 		if (!r->runnable_ns)
 			continue;
 		fprintf(p->out, "waits %u", model_thread_get(p->f.model, i)->tid);
-		cases_figure(p->out, "ns", r->runnable_ns);
-		cases_figure(p->out, "idle", r->idle_ns);
-		cases_figure(p->out, "unknown", r->unknown_ns);
-		fputc('\n', p->out);
+		cases_figures(p->out, {"ns", r->runnable_ns}, {"idle", r->idle_ns},
+			      {"unknown", r->unknown_ns});
 	}
 }
 
@@ -182,13 +174,10 @@ static void demand_print(struct play *p)
 
 		fprintf(p->out, "demand %s%llx cpus=%u", k->all ? "all " : "", U(k->cpus.word[0]),
 			k->nr);
-		cases_figure(p->out, "most", k->most);
-		cases_figure(p->out, "ran", k->ran_ns);
-		cases_figure(p->out, "over", k->over_ns);
-		cases_figure(p->out, "lost", k->lost_ns);
-		cases_figure(p->out, "want", k->want_ns);
-		cases_figure(p->out, "worst", k->worst_ns);
-		cases_figure(p->out, "from", k->over_ns ? k->worst_from_ns : 0);
+		cases_figures_part(p->out, {"most", k->most}, {"ran", k->ran_ns},
+				   {"over", k->over_ns}, {"lost", k->lost_ns}, {"want", k->want_ns},
+				   {"worst", k->worst_ns},
+				   {"from", k->over_ns ? k->worst_from_ns : 0});
 		for (uint32_t t = 0; t < model_thread_count(p->f.model); t++) {
 			const struct model_thread *m = model_thread_get(p->f.model, t);
 			uint64_t ns = demand_of_thread(a, m, i);
@@ -211,10 +200,8 @@ static void moves_print(struct play *p)
 			continue;
 		fprintf(p->out, "moves %u cnt=%llu", model_thread_get(p->f.model, i)->tid,
 			U(t->moves));
-		cases_figure(p->out, "back", t->back);
-		cases_figure(p->out, "wait", t->moves_wait_ns);
-		cases_figure(p->out, "worst", t->worst_ns);
-		fputc('\n', p->out);
+		cases_figures(p->out, {"back", t->back}, {"wait", t->moves_wait_ns},
+			      {"worst", t->worst_ns});
 	}
 	for (uint32_t i = 0; i < a->nprocess && i < model_process_count(p->f.model); i++) {
 		const struct moves_process *m = &a->process[i];
@@ -222,16 +209,11 @@ static void moves_print(struct play *p)
 		if (!m->wakeups.cnt && !m->held_back)
 			continue;
 		fprintf(p->out, "wakeups %u", model_process_get(p->f.model, i)->pid);
-		cases_figure(p->out, "cnt", m->wakeups.cnt);
-		cases_figure(p->out, "max", m->wakeups.max);
-		cases_figure(p->out, "slow", m->slow);
-		cases_figure(p->out, "slow_ns", m->slow_ns);
-		cases_figure(p->out, "from", m->worst_from_ns);
-		cases_figure(p->out, "held_back", m->held_back);
-		cases_figure(p->out, "held_back_ns", m->held_back_ns);
-		cases_figure(p->out, "held_worst", m->held_worst_ns);
-		cases_figure(p->out, "held_from", m->held_worst_from_ns);
-		fputc('\n', p->out);
+		cases_figures(p->out, {"cnt", m->wakeups.cnt}, {"max", m->wakeups.max},
+			      {"slow", m->slow}, {"slow_ns", m->slow_ns},
+			      {"from", m->worst_from_ns}, {"held_back", m->held_back},
+			      {"held_back_ns", m->held_back_ns}, {"held_worst", m->held_worst_ns},
+			      {"held_from", m->held_worst_from_ns});
 	}
 }
 
@@ -247,9 +229,8 @@ static void app_print(struct play *p)
 		fprintf(p->out, "app %u", model_process_get(p->f.model, i)->pid);
 		if (m->has_main)
 			fprintf(p->out, " main=%u", model_thread_get(p->f.model, m->main)->tid);
-		cases_figure(p->out, "init", m->init_ns);
-		cases_figure(p->out, "finalize", m->finalize_ns);
-		cases_figure(p->out, "computed", m->computed_ns);
+		cases_figures_part(p->out, {"init", m->init_ns}, {"finalize", m->finalize_ns},
+				   {"computed", m->computed_ns});
 		fputs(a->lost ? " lost\n" : "\n", p->out);
 	}
 	for (uint32_t i = 0; i < a->nthread && i < model_thread_count(p->f.model); i++) {
@@ -259,15 +240,10 @@ static void app_print(struct play *p)
 			continue;
 		fprintf(p->out, "part %u %llu..%llu", model_thread_get(p->f.model, i)->tid,
 			U(t->from_ns), U(t->to_ns));
-		cases_figure(p->out, "compute", t->compute_ns);
-		cases_figure(p->out, "work", t->work_ns);
-		cases_figure(p->out, "wait", t->wait_ns);
-		cases_figure(p->out, "no_core", t->no_core_ns);
-		cases_figure(p->out, "asleep", t->asleep_ns);
-		cases_figure(p->out, "unknown", t->unknown_ns);
-		cases_figure(p->out, "mpi", t->mpi_ns);
-		cases_figure(p->out, "calls", t->calls);
-		fputc('\n', p->out);
+		cases_figures(p->out, {"compute", t->compute_ns}, {"work", t->work_ns},
+			      {"wait", t->wait_ns}, {"no_core", t->no_core_ns},
+			      {"asleep", t->asleep_ns}, {"unknown", t->unknown_ns},
+			      {"mpi", t->mpi_ns}, {"calls", t->calls});
 		assert_int_equal(t->window_ns, t->to_ns - t->from_ns);
 		assert_int_equal(t->window_ns, t->compute_ns + t->work_ns + t->wait_ns +
 						       t->no_core_ns + t->asleep_ns +
@@ -292,24 +268,18 @@ static void section_print(struct play *p, const char *text)
 			continue;
 		fprintf(p->out, "  rank %d entered=%llu", model_process_get(p->f.model, i)->rank,
 			U(r->entered));
-		cases_figure(p->out, "open", r->open);
-		cases_figure(p->out, "wall", r->wall_ns);
+		cases_figures_part(p->out, {"open", r->open}, {"wall", r->wall_ns});
 		times_print(p->out, &r->split);
-		cases_figure(p->out, "others", r->other_threads_ns);
-		fputc('\n', p->out);
+		cases_figures(p->out, {"others", r->other_threads_ns});
 		for (uint32_t cpu = 0; cpu < section_pov_cpus(&a); cpu++) {
 			const struct section_core_row *c = section_pov_core(&a, i, cpu);
 
 			if (!c->here_ns)
 				continue;
 			fprintf(p->out, "    cpu%u here=%llu", cpu, U(c->here_ns));
-			cases_figure(p->out, "running", c->running_ns);
-			cases_figure(p->out, "own", c->own_ns);
-			cases_figure(p->out, "ranks", c->ranks_ns);
-			cases_figure(p->out, "other", c->other_ns);
-			cases_figure(p->out, "idle", c->idle_ns);
-			cases_figure(p->out, "unknown", c->unknown_ns);
-			fputc('\n', p->out);
+			cases_figures(p->out, {"running", c->running_ns}, {"own", c->own_ns},
+				      {"ranks", c->ranks_ns}, {"other", c->other_ns},
+				      {"idle", c->idle_ns}, {"unknown", c->unknown_ns});
 		}
 	}
 	section_pov_release(&a);
