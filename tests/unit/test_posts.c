@@ -10,7 +10,12 @@
  *   THREAD begin|end NS LEVEL [NAME]                            a phase
  *   THREAD enter|leave|unwind NS DEPTH NAME                     a region
  *   lossy                                                       calls are missing from 5000 to 6000
- *   show flows|pairs|received|phases|csv|text|json|starts
+ *   THREAD visits FUNCTION PLACE BEGIN..[END] [nested]           a call from PLACE: FILE+OFFSET, or an address. FILE: app of two hosts,
+ *                                                               app1 and app2, or another one, new. Without END it is open
+ *   THREAD tests CNT NS                                         polls of MPI_Test from app1+5
+ *   THREAD messages NS BYTES [receives|unknown]                 to or from rank 1, by a call of 100 ns; unknown: to nobody knows whom
+ *   places N                                                    prints times by place, of the first N ranks
+ *   show storms|flows|pairs|received|phases|csv|text|json|starts
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +23,9 @@
 
 #include "unit/test.h"
 #include "analysis/pairs.h"
+#include "analysis/site_times.h"
+#include "analysis/storms.h"
+#include "analysis/volumes.h"
 #include "base/log.h"
 #include "report/report.h"
 #include "unit/cases.h"
@@ -25,6 +33,7 @@
 
 #define U(n) ((unsigned long long)(n))
 #define THREADS 4
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct layer layers_made[] = {{.name = "upper", .nearness = 1},
 					   {.name = "middle", .nearness = 2},
@@ -40,8 +49,13 @@ static const struct func_info of_mpi[] = {
 	{.id = 3, .name = "MPI_Wait", .group = "req", .layer_name = "mpi", .waits = true},
 	{.id = 4, .name = "MPI_Irecv", .group = "p2p", .layer_name = "mpi"},
 	{.id = 5, .name = "MPI_Pcontrol", .group = "tool", .layer_name = "mpi"},
+	{.id = 6, .name = "MPI_Test", .layer_name = "mpi", .polls = true},
+	{.id = 7, .name = "ucp_put", .layer_name = "ucp"},
 };
-enum { BCAST, ISEND, WAIT, IRECV, PCONTROL, OF_MPI };
+enum { BCAST, ISEND, WAIT, IRECV, PCONTROL, TEST_FUNC, UCP_PUT, FUNCS };
+static const char *const files[] = {"app1", "app2", "new"};
+static const struct model_module modules[] = {
+	{"/bin/app", "aa", 1}, {"/bin/app", "aa", 2}, {"/bin/app", "bb", 3}};
 
 struct play {
 	struct mfix f;
@@ -49,6 +63,9 @@ struct play {
 	struct report_options opt;
 	struct report r;
 	struct model_thread *thread[THREADS];
+	struct site_times sites;
+	struct storms storms;
+	struct volumes volumes;
 	struct script texts; /* of names in posts */
 	bool any;	     /* line */
 	FILE *out;
@@ -93,7 +110,7 @@ static void post_tell(struct play *p, const struct cases_line *l, struct model_t
 		else if (word_is(*word, "dest"))
 			post.dest = text_kept(p, *++word);
 		else if (word_is(*word, "in"))
-			in.func = &of_mpi[cases_index(*++word, OF_MPI, of_mpi[i].name)];
+			in.func = &of_mpi[cases_index(*++word, FUNCS, of_mpi[i].name)];
 		else if (word_is(*word, "step"))
 			post.step = cases_index(*++word, STEP_CNT, post_step_name(i));
 		else if (word_is(*word, "message"))
@@ -200,6 +217,87 @@ static bool region_tell(struct play *p, const struct cases_line *l, struct model
 	return true;
 }
 
+/* FUNCTION PLACE SPAN */
+static void visit_tell(struct play *p, const struct cases_line *l, struct model_thread *thread)
+{
+	const char *place = l->word[3], *offset = strchr(place, '+');
+	struct model_call c = {.thread = thread,
+			       .func = &of_mpi[cases_index(l->word[2], FUNCS, of_mpi[i].name)],
+			       .nested = word_is(l->word[5], "nested")};
+
+	cases_span(l, l->word[4], &c.begin_ns, &c.end_ns);
+	c.open = !c.end_ns;
+	c.end_ns = c.open ? c.begin_ns + 500 : c.end_ns;
+	if (offset) {
+		c.site.module = &modules[cases_index(
+			place, COUNT(files),
+			strncmp(place, files[i], strlen(files[i])) ? NULL : place)];
+		c.site.offset = cases_number(l, offset + 1);
+		c.site.address = 0x1000 * thread->idx + c.site.offset;
+	} else {
+		c.site.address = cases_number(l, place);
+	}
+	p->sites.sink.call(&p->sites, &c);
+}
+
+static void tests_tell(struct play *p, const struct cases_line *l, struct model_thread *thread)
+{
+	const struct model_spin s = {
+		.thread = thread,
+		.nfuncs = 1,
+		.func = {{.func = &of_mpi[TEST_FUNC],
+			  .cnt = cases_number(l, l->word[2]),
+			  .busy_ns = cases_number(l, l->word[3])}},
+		.site = {.address = 5, .module = &modules[0], .offset = 5},
+	};
+
+	p->sites.sink.spin(&p->sites, &s);
+}
+
+static void message_tell(struct play *p, const struct cases_line *l, struct model_thread *thread)
+{
+	const struct call_roles roles = {.has_peer = true};
+	const struct model_operation o = {.thread = thread,
+					  .func = &of_mpi[ISEND],
+					  .roles = &roles,
+					  .begin_ns = cases_time(l, l->word[2]),
+					  .posted_ns = cases_time(l, l->word[2]) + 100};
+	const struct model_message m = {
+		.operation = &o,
+		.sends = !word_is(l->word[4], "receives"),
+		.peer_world = 1,
+		.peer_job = thread->proc->job_idx,
+		.why = word_is(l->word[4], "unknown") ? PEER_UNKNOWN_COMM : PEER_KNOWN,
+		.bytes = *l->word[3] == '?' ? BYTES_UNKNOWN : (int64_t)cases_number(l, l->word[3])};
+
+	p->storms.sink.message(&p->storms, &m);
+	p->volumes.sink.message(&p->volumes, &m);
+}
+
+/* The places of most time, of the first ranks. */
+static void places_print(struct play *p, uint32_t ranks)
+{
+	static const bool all[] = {true, true, true};
+	uint32_t n;
+	struct site_total *t = site_times_sum(&p->sites, all, ranks, &n);
+
+	fprintf(p->out, "places of %u: %u", ranks, n);
+	cases_figures(p->out, {"left_out", p->sites.left_out});
+	for (uint32_t i = 0; i < n && i < 4; i++) {
+		const struct model_site *site = &t[i].site;
+
+		fprintf(p->out, "%s at %s+%llu", t[i].func->name,
+			site->module ? site->module->build_id : "?",
+			U(site->module ? site->offset : site->address));
+		cases_figures(p->out, {"calls", t[i].sums.calls}, {"polls", t[i].sums.polls},
+			      {"total", t[i].sums.total_ns}, {"max", t[i].sums.max_ns},
+			      {"ranks", t[i].processes}, {"least", t[i].least_ns},
+			      {"mean", t[i].mean_ns}, {"most", t[i].most_ns},
+			      {"by", t[i].most_idx});
+	}
+	free(t);
+}
+
 static void line_tell(void *ctx, const struct cases_line *l)
 {
 	struct play *p = ctx;
@@ -210,6 +308,14 @@ static void line_tell(void *ctx, const struct cases_line *l)
 		return;
 	if (word_is(l->word[0], "isend") || word_is(l->word[0], "irecv"))
 		operation_tell(p, l);
+	else if (word_is(l->word[0], "places"))
+		places_print(p, (uint32_t)cases_number(l, l->word[1]));
+	else if (word_is(l->word[1], "visits"))
+		visit_tell(p, l, thread);
+	else if (word_is(l->word[1], "tests"))
+		tests_tell(p, l, thread);
+	else if (word_is(l->word[1], "messages"))
+		message_tell(p, l, thread);
 	else if (word_is(l->word[1], "begin") || word_is(l->word[1], "end"))
 		phase_tell(p, l, thread);
 	else if (!region_tell(p, l, thread))
@@ -280,7 +386,7 @@ static void phases_print(struct play *p)
 
 static const char *func_name(uint32_t id)
 {
-	for (int i = 0; i < OF_MPI; i++)
+	for (int i = 0; i < FUNCS; i++)
 		if (of_mpi[i].id == id)
 			return of_mpi[i].name;
 	return "none";
@@ -309,6 +415,20 @@ static void starts_print(struct play *p)
 			b->in_func ? func_name(b->in_func - 1) : "no call",
 			thread ? thread : "itself", U(b->cnt));
 	}
+}
+
+static void storms_print(struct play *p)
+{
+	const struct storm *s;
+
+	for (size_t at = 0; (s = map_next(&p->storms.pairs, &at, NULL));) {
+		fprintf(p->out, "storms");
+		cases_figures(p->out, {"cnt", s->storms}, {"messages", s->messages},
+			      {"bytes", s->bytes}, {"ns", s->ns}, {"worst", s->worst},
+			      {"from", s->worst_from_ns}, {"to", s->worst_to_ns});
+	}
+	for (uint32_t i = 0; i < 3; i++)
+		fprintf(p->out, "volume of %u: %llu\n", i, U(p->volumes.bytes[i]));
 }
 
 static void csv_print(struct play *p)
@@ -390,6 +510,11 @@ static void posts_open(struct play *p, bool lossy)
 			if (model_thread_get(p->r.model, k)->tid == tids[i])
 				p->thread[i] = model_thread_get(p->r.model, k);
 	p->r.transfers.on = true;
+	site_times_init(&p->sites);
+	storms_init(&p->storms);
+	volumes_init(&p->volumes);
+	p->storms.sink.start(&p->storms, p->r.model);
+	p->volumes.sink.start(&p->volumes, p->r.model);
 }
 
 /* All has been told. */
@@ -398,6 +523,7 @@ static void posts_settle(struct play *p)
 	free(p->r.traffic.received);
 	assert_int_equal(p->r.traffic.sink.finish(&p->r.traffic, p->r.model), 0);
 	assert_int_equal(p->r.transfers.sink.finish(&p->r.transfers, p->r.model), 0);
+	assert_int_equal(p->storms.sink.finish(&p->storms, p->r.model), 0);
 }
 
 static void posts_play(const struct script *lines, FILE *out)
@@ -408,7 +534,7 @@ static void posts_play(const struct script *lines, FILE *out)
 	} results[] = {
 		{"flows", flows_print},	  {"pairs", pairs_print},   {"received", received_print},
 		{"phases", phases_print}, {"csv", csv_print},	    {"text", text_print},
-		{"json", json_print},	  {"starts", starts_print},
+		{"json", json_print},	  {"starts", starts_print}, {"storms", storms_print},
 	};
 	struct play p = {.out = out};
 
@@ -416,9 +542,12 @@ static void posts_play(const struct script *lines, FILE *out)
 	cases_each(lines, line_tell, &p);
 	if (p.any)
 		posts_settle(&p);
-	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
+	for (size_t i = 0; i < COUNT(results); i++)
 		if (cases_shows(lines, results[i].word))
 			results[i].print(&p);
+	site_times_release(&p.sites);
+	storms_release(&p.storms);
+	volumes_release(&p.volumes);
 	report_close(&p.r);
 	mfix_release(&p.f);
 	script_release(&p.texts);

@@ -10,6 +10,7 @@
  *   cut N                 takes the Nth event block out of the file
  *   spoil N               damages one event block
  *   until TEXT            ends the report before a line with this text
+ *   interrupts TID FROM..TO   prints those of a rank's thread that began then
  *   section NAME          what the section analysis looks at; may come several times
  *   tail N                prints the last N events only; the trace is long and goes through the model once
  *   analyses              only these are told of the trace, which is long: there are no events to show
@@ -25,6 +26,7 @@
 #include "analysis/contests.h"
 #include "analysis/demand.h"
 #include "analysis/holders.h"
+#include "analysis/interrupts.h"
 #include "analysis/moves.h"
 #include "analysis/section_pov.h"
 #include "base/log.h"
@@ -47,6 +49,7 @@ struct play {
 	struct holders holders;
 	struct demand demand;
 	struct moves moves;
+	struct interrupts interrupts;
 };
 
 /* ---- results ---- */
@@ -251,6 +254,23 @@ static void app_print(struct play *p)
 	}
 }
 
+static void interrupts_print(struct play *p, unsigned int tid, uint64_t from_ns, uint64_t to_ns)
+{
+	struct interrupts_row all, within;
+
+	for (uint32_t i = 0; i < model_thread_count(p->f.model); i++) {
+		if (model_thread_get(p->f.model, i)->tid != tid)
+			continue;
+		all = interrupts_of(&p->interrupts, i);
+		within = interrupts_within(&p->interrupts, i, from_ns, to_ns);
+		fprintf(p->out, "interrupts %u %llu..%llu", tid, U(from_ns), U(to_ns));
+		cases_figures(p->out, {"all", all.cnt}, {"all_ns", all.ns}, {"cnt", within.cnt},
+			      {"ns", within.ns});
+	}
+	assert_int_equal(interrupts_of(&p->interrupts, 77).ns, 0);
+	assert_int_equal(interrupts_within(&p->interrupts, 77, 0, UINT64_MAX).cnt, 0);
+}
+
 static void section_print(struct play *p, const char *text)
 {
 	struct section section;
@@ -431,7 +451,7 @@ static bool own_line(struct play *p, struct maker *m, const char *line)
 		p->until = rest;
 	} else if ((rest = after(line, "show "))) {
 		p->show = rest;
-	} else if (!after(line, "section ")) {
+	} else if (!after(line, "section ") && !after(line, "interrupts ")) {
 		return false;
 	}
 	return true;
@@ -481,20 +501,23 @@ static void second_pass(struct play *p)
 
 static void analyses_run(struct play *p)
 {
-	const struct model_sink *sinks[] = {&p->app.sink, &p->contests.sink, &p->holders.sink,
-					    &p->demand.sink, &p->moves.sink};
+	const struct model_sink *sinks[] = {&p->app.sink,     &p->contests.sink,
+					    &p->holders.sink, &p->demand.sink,
+					    &p->moves.sink,   &p->interrupts.sink};
 
 	app_time_init(&p->app);
 	contests_init(&p->contests, &p->app.windows);
 	holders_init(&p->holders);
 	demand_init(&p->demand, &p->app.windows);
 	moves_init(&p->moves);
+	interrupts_init(&p->interrupts, &p->app.windows);
 	assert_int_equal(model_run(p->f.model, sinks, sizeof(sinks) / sizeof(sinks[0])), 0);
 }
 
 static void analyses_release(struct play *p)
 {
 	moves_release(&p->moves);
+	interrupts_release(&p->interrupts);
 	demand_release(&p->demand);
 	holders_release(&p->holders);
 	contests_release(&p->contests);
@@ -504,6 +527,8 @@ static void analyses_release(struct play *p)
 static void trace_play(const struct script *lines, FILE *out)
 {
 	struct play p = {.out = out, .show = ""};
+	unsigned long long from_ns, to_ns;
+	unsigned int tid;
 
 	trace_make(&p, lines);
 	mfix_open(&p.f, true);
@@ -522,9 +547,12 @@ static void trace_play(const struct script *lines, FILE *out)
 	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
 		if (is_shown(&p, results[i].word, strlen(results[i].word)))
 			results[i].print(&p);
-	for (size_t i = 0; i < lines->cnt; i++)
+	for (size_t i = 0; i < lines->cnt; i++) {
 		if (after(lines->line[i], "section "))
 			section_print(&p, after(lines->line[i], "section "));
+		if (sscanf(lines->line[i], "interrupts %u %llu..%llu", &tid, &from_ns, &to_ns) == 3)
+			interrupts_print(&p, tid, from_ns, to_ns);
+	}
 	if (!p.tail)
 		analyses_release(&p);
 	mfix_release(&p.f);
