@@ -306,7 +306,7 @@ void cases_figures_print(FILE *out, const struct cases_figure *f)
 			fprintf(out, " %s=%llu", f->name, (unsigned long long)f->value);
 }
 
-void cases_text(FILE *out, char *text, const char *until)
+void cases_text(FILE *out, char *text, const char *until, const char *but)
 {
 	char *rest;
 
@@ -314,6 +314,7 @@ void cases_text(FILE *out, char *text, const char *until)
 	     line = strtok_r(NULL, "\r\n", &rest)) {
 		if (until && strstr(line, until))
 			break;
-		fprintf(out, " %s\n", line);
+		if (!but || !strstr(line, but))
+			fprintf(out, " %s\n", line);
 	}
 }

@@ -75,7 +75,7 @@ struct cases_figure {
 	uint64_t value;
 };
 void cases_figures_print(FILE *out, const struct cases_figure *f);
-/* Text, each line with a space before it: such lines stay alone. Up to the line with until, if that is not NULL. */
-void cases_text(FILE *out, char *text, const char *until);
+/* Text, each line with a space before it: such lines stay alone. Up to the line with until, without those with but; NULL: all. */
+void cases_text(FILE *out, char *text, const char *until, const char *but);
 
 #endif

@@ -453,7 +453,7 @@ static void text_print(struct play *p)
 
 	report_traffic(&p->r, out);
 	fclose(out);
-	cases_text(p->out, strstr(text, "Posts: "), NULL);
+	cases_text(p->out, strstr(text, "Posts: "), NULL, NULL);
 	free(text);
 }
 

@@ -5,8 +5,6 @@
  *   recording MEMBERS     begins the trace, with these members of its config object (JSON)
  *   functions             the built-in table
  *   rank N pid P ts NS    a process of two ranks
- *   mark TS TID begin|end LEVEL [NAME]   a phase, as MPI_Pcontrol tells it
- *   isends N              calls of thread 100 to MPI_Isend, from 1010 on, of 24 bytes and 1 ns each
  *   cut N                 takes the Nth event block out of the file
  *   spoil N               damages one event block
  *   until TEXT            ends the report before a line with this text
@@ -21,7 +19,6 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "abi/mark.h"
 #include "analysis/app_time.h"
 #include "analysis/contests.h"
 #include "analysis/demand.h"
@@ -308,7 +305,7 @@ static void section_print(struct play *p, const char *text)
 static void report_print(struct play *p)
 {
 	const struct report_options opt = {.top = 15, .details = UINT32_MAX};
-	char *text = NULL, *line, *rest;
+	char *text = NULL;
 	struct report r;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
@@ -316,12 +313,7 @@ static void report_print(struct play *p)
 	assert_int_equal(report_open(&(struct trace_source){.path = p->f.path}, 1, &opt, &r), 0);
 	report_text(&r, out);
 	fclose(out);
-	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		if (p->until && strstr(line, p->until))
-			break;
-		if (!strstr(line, p->f.path))
-			fprintf(p->out, " %s\n", line);
-	}
+	cases_text(p->out, text, p->until, p->f.path);
 	report_close(&r);
 	free(text);
 }
@@ -394,40 +386,11 @@ static const char *after(const char *line, const char *word)
 	return strncmp(line, word, len) != 0 ? NULL : line + len;
 }
 
-/* "TS TID begin|end LEVEL [NAME]" */
-static void mark_put(struct mfix *f, const char *line)
-{
-	uint64_t args[1 + POV_MARK_WORDS] = {0};
-	unsigned int ts, tid, level;
-	char event[8], name[8 * POV_MARK_WORDS + 1] = "";
-
-	if (sscanf(line, "%u %u %7s %u %32s", &ts, &tid, event, &level, name) < 4)
-		fail_msg("mark %s", line);
-	args[0] = level + (!strcmp(event, "begin") ? POV_MARK_BEGIN : POV_MARK_END);
-	memcpy(&args[1], name, strlen(name));
-	put_call_args(f, ts - 1, ts, tid, tid, "MPI_Pcontrol", args, 1 + POV_MARK_WORDS, NULL, 0);
-}
-
-static void isends_put(struct mfix *f, unsigned int n)
-{
-	const uint64_t args[] = {1, 3, 0x1000, 1, 5, 0x2000, 0x7ffc0000};
-	struct {
-		struct pov_field size_head;
-		uint64_t size;
-		struct pov_field request_head;
-		uint64_t request;
-	} fields = {{POV_FIELD_TYPE_SIZE, 2, 8, 1}, 8, {POV_FIELD_OUT, 6, 8, 1}, 0x10000};
-
-	for (unsigned int i = 0; i < n; i++, fields.request += 16)
-		put_call_args(f, 1010 + i, 1011 + i, 100, 100, "MPI_Isend", args, 7, &fields,
-			      sizeof(fields));
-}
-
 /* A line that is not povmake's; false if it is. */
 static bool own_line(struct play *p, struct maker *m, const char *line)
 {
 	const char *rest;
-	unsigned int rank, pid, ts, n;
+	unsigned int rank, pid, ts;
 
 	if ((rest = after(line, "recording "))) {
 		mfix_begin(&p->f, rest);
@@ -436,10 +399,6 @@ static bool own_line(struct play *p, struct maker *m, const char *line)
 		mfix_functions(&p->f);
 	} else if (sscanf(line, "rank %u pid %u ts %u", &rank, &pid, &ts) == 3) {
 		mfix_rank(&p->f, ts, pid, (int)rank, "app");
-	} else if (sscanf(line, "isends %u", &n) == 1) {
-		isends_put(&p->f, n);
-	} else if ((rest = after(line, "mark "))) {
-		mark_put(&p->f, rest);
 	} else if (sscanf(line, "cut %d", &p->f.cut) == 1 ||
 		   sscanf(line, "spoil %" SCNu64, &p->f.spoil) == 1) {
 		;
