@@ -9,7 +9,7 @@
 #include "unit/trace_help.h"
 
 #define PRESETS_MAX 16
-#define COLUMNS 130
+#define COLUMNS 139
 
 struct preset {
 	char *name;
