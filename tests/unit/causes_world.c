@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* See causes_world.h. */
-#include "unit/causes_world.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit/causes_world.h"
+#include "unit/test.h"
 
 static const struct func_info barrier = {
 	.name = "MPI_Barrier", .group = "coll", .layer_name = "mpi", .waits = true};

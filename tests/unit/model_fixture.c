@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/log.h"
 #include "layer/func_table.h"
 #include "trace/trace_format.h"
 #include "unit/model_fixture.h"
+#include "unit/test.h"
 #include "unit/trace_help.h"
 
 #define U(n) ((unsigned long long)(n))

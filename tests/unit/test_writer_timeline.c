@@ -15,7 +15,7 @@
  *   T sends NS SPAN T NS SPAN [NAME=VALUE|assumed|incomplete]      begin of the call that sends, of the one that waits; and of the receive
  *   T named NAME, T is of PROCESS, rank N  (rank 0's number, from now on)
  *   select SPAN | functions GLOB | ranks LIST;  sched off|ranks
- *   show args|messages|nothing             with arguments of slices; only messages, or nothing but totals
+ *   show args|details|messages|nothing     with arguments of all slices, or of instants and messages; only messages; only totals
  *
  * Printed are "TRACK: NAME@BEGIN..END", "!NS" for an instant, "ENDS@NS", ">N" and "<N" where arrow N leaves and arrives.
  */
@@ -59,7 +59,7 @@ struct play {
 	struct timeline *tl; /* NULL until the first line that is no option */
 	const struct model_sink *sink;
 	struct script texts; /* of names in posts */
-	bool args, messages;
+	bool args, details, messages;
 	FILE *out;
 };
 
@@ -119,6 +119,7 @@ static void track_print(FILE *out, const struct track *t)
 static void on_slice(void *ctx, struct track *t, const struct slice *s)
 {
 	struct play *p = ctx;
+	const bool args = p->args || (p->details && (s->instant || t->kind == TRACK_MESSAGE));
 
 	assert_true(!t->name || *s->category);
 	if (p->messages && (t->kind != TRACK_MESSAGE || s->instant))
@@ -133,7 +134,7 @@ static void on_slice(void *ctx, struct track *t, const struct slice *s)
 		fprintf(p->out, " >%u", (unsigned int)s->flow_out);
 	if (s->flow_in)
 		fprintf(p->out, " <%u", (unsigned int)s->flow_in);
-	for (uint32_t i = 0; i < s->args->n && p->args; i++)
+	for (uint32_t i = 0; i < s->args->n && args; i++)
 		value_print(p->out, &s->args->arg[i]);
 	fputc('\n', p->out);
 }
@@ -532,6 +533,7 @@ static void timeline_play(const struct script *lines, FILE *out)
 	struct play p = {
 		.out = out,
 		.args = cases_shows(lines, "args"),
+		.details = cases_shows(lines, "details"),
 		.messages = cases_shows(lines, "messages"),
 		.opt = {.start_ns = START,
 			.end_ns = START + 1000,
