@@ -74,7 +74,7 @@ struct play {
 
 /* ---- lines ---- */
 
-/* With what follows a span of calls. */
+/* In ns, whatever unit the case has. */
 static void span(const struct play *p, const struct cases_line *l, const char *word,
 		 uint64_t *begin_ns, uint64_t *end_ns)
 {
