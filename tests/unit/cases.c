@@ -39,7 +39,7 @@ static char *line_next(struct reader *r)
 	return line;
 }
 
-static const char *word_after(const char *line, const char *word)
+const char *words_after(const char *line, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -48,7 +48,7 @@ static const char *word_after(const char *line, const char *word)
 
 static void line_add(struct reader *r, struct script *to, const char *line)
 {
-	const char *name = word_after(line, "use");
+	const char *name = words_after(line, "use");
 
 	if (!name) {
 		script_add(to, line);
@@ -138,7 +138,7 @@ static void file_read(struct reader *r, cases_play *play)
 	char *line, *name = NULL;
 
 	while ((line = line_next(r))) {
-		const char *preset = word_after(line, "preset"), *test = word_after(line, "case");
+		const char *preset = words_after(line, "preset"), *test = words_after(line, "case");
 
 		fprintf(r->fresh, "%s\n", line);
 		if (preset) {
@@ -240,9 +240,9 @@ void cases_each(const struct script *lines, cases_tell *tell, void *ctx)
 		const char *line = lines->line[i];
 		struct cases_line l;
 
-		if (word_after(line, "show"))
+		if (words_after(line, "show"))
 			continue;
-		if (word_after(line, "repeat")) {
+		if (words_after(line, "repeat")) {
 			line_repeat(line, tell, ctx);
 			continue;
 		}
@@ -257,7 +257,7 @@ bool cases_shows(const struct script *lines, const char *word)
 	size_t len = strlen(word);
 
 	for (size_t i = 0; i < lines->cnt; i++) {
-		const char *at = word_after(lines->line[i], "show");
+		const char *at = words_after(lines->line[i], "show");
 
 		for (; at && *at; at += strcspn(at, " "), at += *at == ' ')
 			if (strcspn(at, " ") == len && !strncmp(at, word, len))

@@ -28,6 +28,8 @@
 typedef void cases_play(const struct script *lines, FILE *out);
 
 void cases_run(const char *name, cases_play *play);
+/* What follows the first word, if it is that one; else NULL. */
+const char *words_after(const char *line, const char *word);
 
 /* ---- lines of words ---- */
 

@@ -97,10 +97,12 @@ static void library_play(const struct script *lines, FILE *out)
 
 	mfix_begin(&p.f, "");
 	for (size_t i = 0; i < lines->cnt; i++) {
-		if (!strncmp(lines->line[i], "meta ", 5))
-			mfix_meta(&p.f, lines->line[i] + 5);
-		else if (!strncmp(lines->line[i], "said ", 5))
-			said_add(&p, lines->line[i] + 5);
+		const char *line = lines->line[i];
+
+		if (words_after(line, "meta"))
+			mfix_meta(&p.f, words_after(line, "meta"));
+		else if (words_after(line, "said"))
+			said_add(&p, words_after(line, "said"));
 	}
 	mfix_end(&p.f, 2000);
 	mfix_open(&p.f, false);

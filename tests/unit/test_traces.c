@@ -379,20 +379,13 @@ static bool is_shown(const struct play *p, const char *word, size_t len)
 	return false;
 }
 
-static const char *after(const char *line, const char *word)
-{
-	size_t len = strlen(word);
-
-	return strncmp(line, word, len) != 0 ? NULL : line + len;
-}
-
 /* A line that is not povmake's; false if it is. */
 static bool own_line(struct play *p, struct maker *m, const char *line)
 {
 	const char *rest;
 	unsigned int rank, pid, ts;
 
-	if ((rest = after(line, "recording "))) {
+	if ((rest = words_after(line, "recording"))) {
 		mfix_begin(&p->f, rest);
 		m->w = p->f.writer;
 	} else if (!strcmp(line, "functions")) {
@@ -406,13 +399,13 @@ static bool own_line(struct play *p, struct maker *m, const char *line)
 		;
 	} else if (!strcmp(line, "analyses")) {
 		p->analyses = true;
-	} else if ((rest = after(line, "from "))) {
+	} else if ((rest = words_after(line, "from"))) {
 		p->from = rest;
-	} else if ((rest = after(line, "until "))) {
+	} else if ((rest = words_after(line, "until"))) {
 		p->until = rest;
-	} else if ((rest = after(line, "show "))) {
+	} else if ((rest = words_after(line, "show"))) {
 		p->show = rest;
-	} else if (!after(line, "section ") && !after(line, "interrupts ")) {
+	} else if (!words_after(line, "section") && !words_after(line, "interrupts")) {
 		return false;
 	}
 	return true;
@@ -509,8 +502,8 @@ static void trace_play(const struct script *lines, FILE *out)
 		if (is_shown(&p, results[i].word, strlen(results[i].word)))
 			results[i].print(&p);
 	for (size_t i = 0; i < lines->cnt; i++) {
-		if (after(lines->line[i], "section "))
-			section_print(&p, after(lines->line[i], "section "));
+		if (words_after(lines->line[i], "section"))
+			section_print(&p, words_after(lines->line[i], "section"));
 		if (sscanf(lines->line[i], "interrupts %u %llu..%llu", &tid, &from_ns, &to_ns) == 3)
 			interrupts_print(&p, tid, from_ns, to_ns);
 	}
