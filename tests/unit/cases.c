@@ -9,14 +9,8 @@
 #include "unit/trace_help.h"
 
 #define PRESETS_MAX 16
-#define COLUMNS 130
+#define COLUMNS 139
 #define ARROW " -> "
-
-void cases_figure(FILE *out, const char *name, uint64_t value)
-{
-	if (value)
-		fprintf(out, " %s=%llu", name, (unsigned long long)value);
-}
 
 const struct pov_hdr *cases_record(const char *line)
 {
@@ -64,7 +58,7 @@ static char *line_next(struct reader *r)
 	return line;
 }
 
-static const char *word_after(const char *line, const char *word)
+const char *words_after(const char *line, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -73,7 +67,7 @@ static const char *word_after(const char *line, const char *word)
 
 static void line_add(struct reader *r, struct script *to, const char *line)
 {
-	const char *name = word_after(line, "use");
+	const char *name = words_after(line, "use");
 
 	if (!name) {
 		script_add(to, line);
@@ -203,7 +197,7 @@ static void file_read(struct reader *r, cases_play *play)
 	char *line, *name = NULL;
 
 	while ((line = line_next(r))) {
-		const char *preset = word_after(line, "preset"), *test = word_after(line, "case");
+		const char *preset = words_after(line, "preset"), *test = words_after(line, "case");
 
 		if (*line != '#' && strstr(line, ARROW)) {
 			pairs_check(r, line, play);
@@ -253,4 +247,137 @@ void cases_run(const char *name, cases_play *play)
 	free(fresh);
 	if (r.failed)
 		fail_msg("%u cases of %s differ", r.failed, name);
+}
+
+/* ---- lines of words ---- */
+
+#define PARTS_MAX 4 /* of a repeat */
+
+bool word_is(const char *a, const char *b)
+{
+	return a && !strcmp(a, b);
+}
+
+static void line_split(struct cases_line *l, const char *text, size_t len)
+{
+	char *rest;
+	int n = 0;
+
+	*l = (struct cases_line){.copy = xasprintf("%.*s", (int)len, text)};
+	for (char *s = strtok_r(l->copy, " ", &rest); s; s = strtok_r(NULL, " ", &rest)) {
+		if (n == CASES_WORDS)
+			fail_msg("too many words: %s", text);
+		l->word[n++] = s;
+	}
+}
+
+static void line_repeat(const char *line, cases_tell *tell, void *ctx)
+{
+	struct cases_line part[PARTS_MAX];
+	unsigned int n, step, nparts = 0;
+	size_t len;
+
+	if (sscanf(line, "repeat %u step %u:", &n, &step) != 2)
+		fail_msg("%s", line);
+	for (const char *at = strchr(line, ':') + 2; *at; at += len + 2 * (at[len] == ',')) {
+		const char *end = strstr(at, ", ");
+
+		assert_true(nparts < PARTS_MAX);
+		len = end ? (size_t)(end - at) : strlen(at);
+		line_split(&part[nparts++], at, len);
+	}
+	for (unsigned int i = 0; i < n * nparts; i++) {
+		struct cases_line *l = &part[i % nparts];
+
+		l->round = i / nparts;
+		l->shift_ns = l->round * step;
+		tell(ctx, l);
+	}
+	while (nparts--)
+		free(part[nparts].copy);
+}
+
+void cases_each(const struct script *lines, cases_tell *tell, void *ctx)
+{
+	for (size_t i = 0; i < lines->cnt; i++) {
+		const char *line = lines->line[i];
+		struct cases_line l;
+
+		if (words_after(line, "show"))
+			continue;
+		if (words_after(line, "repeat")) {
+			line_repeat(line, tell, ctx);
+			continue;
+		}
+		line_split(&l, line, strlen(line));
+		tell(ctx, &l);
+		free(l.copy);
+	}
+}
+
+bool cases_shows(const struct script *lines, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (size_t i = 0; i < lines->cnt; i++) {
+		const char *at = words_after(lines->line[i], "show");
+
+		for (; at && *at; at += strcspn(at, " "), at += *at == ' ')
+			if (strcspn(at, " ") == len && !strncmp(at, word, len))
+				return true;
+	}
+	return false;
+}
+
+uint64_t cases_number(const struct cases_line *l, const char *word)
+{
+	char *end;
+	uint64_t value;
+
+	if (!word)
+		fail_msg("a number is missing");
+	value = strtoull(word, &end, 0);
+	if (!strcmp(end, "+i"))
+		return value + l->round;
+	if (end == word)
+		fail_msg("no number: %s", word);
+	return value;
+}
+
+uint64_t cases_time(const struct cases_line *l, const char *word)
+{
+	return cases_number(l, word) + l->shift_ns;
+}
+
+void cases_span(const struct cases_line *l, const char *word, uint64_t *begin_ns, uint64_t *end_ns)
+{
+	unsigned long long begin = 0, end = 0;
+	int n = word ? sscanf(word, "%llu..%llu", &begin, &end) : 0;
+
+	if (n < 1)
+		fail_msg("no span: %s", word ? word : "");
+	*begin_ns = begin + l->shift_ns;
+	*end_ns = n == 2 ? end + l->shift_ns : 0;
+}
+
+/* ---- output ---- */
+
+void cases_figures_print(FILE *out, const struct cases_figure *f)
+{
+	for (; f->name; f++)
+		if (f->value)
+			fprintf(out, " %s=%llu", f->name, (unsigned long long)f->value);
+}
+
+void cases_text(FILE *out, char *text, const char *until, const char *but)
+{
+	char *rest;
+
+	for (char *line = strtok_r(text, "\r\n", &rest); line;
+	     line = strtok_r(NULL, "\r\n", &rest)) {
+		if (until && strstr(line, until))
+			break;
+		if (!but || !strstr(line, but))
+			fprintf(out, " %s\n", line);
+	}
 }

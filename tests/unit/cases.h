@@ -12,6 +12,11 @@
  *   LINE -> OUTPUT   a case in short: the driver plays LINE alone and prints OUTPUT, without a newline; " ; " separates several
  *
  * If the output differs, the test prints both, and with POV_GOLDEN_UPDATE=1 it rewrites the file.
+ *
+ * cases_each() reads languages whose lines are words. It knows two lines of its own:
+ *
+ *   show WORD…                          what the driver prints; cases_shows() asks for it
+ *   repeat N step NS: LINE, LINE…       all times are NS later each round; in numbers "+i" adds the round, from 0 on
  */
 #ifndef POV_TESTS_CASES_H
 #define POV_TESTS_CASES_H
@@ -23,12 +28,60 @@
 /* Plays the lines of one case and prints what comes of it. */
 typedef void cases_play(const struct script *lines, FILE *out);
 
-/* Prints " NAME=VALUE", unless it is 0. */
-void cases_figure(FILE *out, const char *name, uint64_t value);
-
 /* A record as povmake has it; its tgid is its tid, unless the line gives one. Valid until the next one. */
 const struct pov_hdr *cases_record(const char *line);
 
 void cases_run(const char *name, cases_play *play);
+/* What follows the first word, if it is that one; else NULL. */
+const char *words_after(const char *line, const char *word);
+
+/* ---- lines of words ---- */
+
+#define CASES_WORDS 40
+
+struct cases_line {
+	char *copy;
+	const char *word[CASES_WORDS + 1]; /* NULL after the last one */
+	uint64_t shift_ns, round;
+};
+
+typedef void cases_tell(void *ctx, const struct cases_line *l);
+void cases_each(const struct script *lines, cases_tell *tell, void *ctx);
+bool cases_shows(const struct script *lines, const char *word);
+
+bool word_is(const char *a, const char *b);
+uint64_t cases_number(const struct cases_line *l, const char *word);
+uint64_t cases_time(const struct cases_line *l, const char *word);
+/* BEGIN..END; without END it is 0. */
+void cases_span(const struct cases_line *l, const char *word, uint64_t *begin_ns, uint64_t *end_ns);
+/* The first i below n for which an expression of i is that word. */
+#define cases_index(word, n, expression)                                  \
+	({                                                                \
+		const char *wanted = (word);                              \
+		int i = 0;                                                \
+		while (i < (int)(n) && !word_is(expression, wanted))      \
+			i++;                                              \
+		if (i == (int)(n))                                        \
+			fail_msg("there is no %s", wanted ? wanted : ""); \
+		i;                                                        \
+	})
+
+/* ---- output ---- */
+
+/* Prints " NAME=VALUE" for each that is not 0, and ends the line. */
+#define cases_figures(out, ...)                       \
+	do {                                          \
+		cases_figures_part(out, __VA_ARGS__); \
+		fputc('\n', out);                     \
+	} while (0)
+#define cases_figures_part(out, ...) \
+	cases_figures_print(out, (const struct cases_figure[]){__VA_ARGS__, {NULL, 0}})
+struct cases_figure {
+	const char *name;
+	uint64_t value;
+};
+void cases_figures_print(FILE *out, const struct cases_figure *f);
+/* Text, each line with a space before it: such lines stay alone. Up to the line with until, without those with but; NULL: all. */
+void cases_text(FILE *out, char *text, const char *until, const char *but);
 
 #endif

@@ -36,8 +36,8 @@ void told_receive(struct causes_world *w, int rank, uint64_t from_ns, int sender
 void told_join(struct causes_world *w, int rank, uint32_t comm, int members, uint64_t begin_ns,
 	       uint64_t end_ns);
 
-/* Of one map of causes; of all processes: CAUSE_NOBODY, of all kinds: CAUSE_KINDS. cnt may be NULL; else it is added to. */
-uint64_t causes_world_ns(const struct map *of, uint32_t process, int kind, uint64_t *cnt);
+/* Time in a map of causes. CAUSE_NOBODY: of all processes; CAUSE_KINDS: of all kinds. */
+uint64_t causes_world_ns(const struct map *of, uint32_t process, int kind);
 /* The same of the roots. */
 uint64_t causes_world_root_ns(struct causes_world *w, uint32_t process, int kind);
 /* All that was waited. */

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* See match_world.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/log.h"
 #include "unit/match_world.h"
+#include "unit/test.h"
 
 #define COMMS 2
 #define TAGS 3

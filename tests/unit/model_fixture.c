@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/log.h"
 #include "layer/func_table.h"
 #include "trace/trace_format.h"
 #include "unit/model_fixture.h"
+#include "unit/test.h"
 #include "unit/trace_help.h"
 
 #define U(n) ((unsigned long long)(n))
@@ -389,24 +384,6 @@ void put_call(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32
 
 	r.hdr.flags = (uint8_t)flags;
 	put_record(f, cpu, &r, sizeof(r), POV_KIND_CALL, tid, end);
-}
-
-void put_call_args(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, uint32_t tgid,
-		   const char *func, const uint64_t *args, uint8_t nargs, const void *fields,
-		   size_t field_bytes)
-{
-	size_t bytes = sizeof(struct pov_call) + nargs * 8u + field_bytes;
-	struct pov_call *r = xcalloc(1, bytes);
-
-	r->dur_ns = end - begin;
-	r->tgid = tgid;
-	r->func = mfix_func(func);
-	r->nargs = nargs;
-	memcpy(r->args, args, nargs * 8u);
-	if (field_bytes)
-		memcpy(r->args + nargs, fields, field_bytes);
-	put_record(f, 0, r, bytes, POV_KIND_CALL, tid, end);
-	free(r);
 }
 
 void put_spin(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid,

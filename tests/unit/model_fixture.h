@@ -63,10 +63,6 @@ void put_call_begin(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t tid, uin
 		    int depth);
 void put_call(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid,
 	      uint32_t tgid, const char *func, int depth, int flags);
-/* With argument words and, at the end, ready-made fields. */
-void put_call_args(struct mfix *f, uint64_t begin, uint64_t end, uint32_t tid, uint32_t tgid,
-		   const char *func, const uint64_t *args, uint8_t nargs, const void *fields,
-		   size_t field_bytes);
 void put_spin(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid,
 	      uint32_t tgid, const char *func, int depth, uint64_t cnt, uint64_t busy);
 void put_lost(struct mfix *f, uint64_t since, uint64_t ts, uint16_t ring, uint16_t class,

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* What can happen is a do_…() each, on one CPU at a time: it changes the truth and writes what the kernel half would. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "base/log.h"
 #include "unit/random_machine.h"
+#include "unit/test.h"
 
 static uint32_t rnd(struct machine *s, uint32_t n)
 {

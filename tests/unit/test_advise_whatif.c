@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The run without certain waits: by hand, and on random programs, which are carried out twice, with and without what is to be left out:
- * the gain that is told is the difference of the two, to the nanosecond.
+ * The run without certain waits: by hand, and on random programs, which are carried out twice, with and without what is left out. The gain
+ * must be the difference of the two, to the nanosecond. And the own time of collective calls, which may be made shorter.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "unit/test.h"
+#include "advise/collective_calls.h"
 #include "advise/whatif.h"
 #include "unit/model_fixture.h"
 
@@ -19,11 +20,20 @@
 static const struct func_info send_func = {.name = "MPI_Send", .group = "p2p", .layer_name = "mpi"};
 static const struct func_info recv_func = {.name = "MPI_Recv", .group = "p2p", .layer_name = "mpi"};
 static const struct func_info barrier = {
-	.name = "MPI_Barrier", .group = "coll", .layer_name = "mpi", .waits = true};
+	.id = 4, .name = "MPI_Barrier", .group = "coll", .layer_name = "mpi", .waits = true};
+static const struct func_info bcast = {
+	.id = 1, .name = "MPI_Bcast", .group = "coll", .layer_name = "mpi", .waits = true};
+static const struct func_info alltoall = {
+	.id = 2, .name = "MPI_Alltoall", .group = "coll", .layer_name = "mpi", .waits = true};
+static const struct func_info gather = {
+	.id = 3, .name = "MPI_Gather_c", .group = "coll", .layer_name = "mpi", .waits = true};
+static const struct func_info comm_dup = {
+	.id = 5, .name = "MPI_Comm_dup", .group = "comm", .layer_name = "mpi", .waits = true};
 
 struct world {
 	struct mfix f;
 	struct model_thread thread[RANKS];
+	struct collective_calls calls;
 	struct findings findings;
 	struct whatif *whatif;
 	uint64_t now[RANKS];	 /* each rank's time, recorded … */
@@ -35,18 +45,10 @@ struct world {
 static void world_open(struct world *w)
 {
 	memset(w, 0, sizeof(*w));
-	mfix_begin(&w->f, "\"sched\":\"all\",\"rings\":1");
-	for (uint32_t i = 0; i < RANKS; i++) {
-		mfix_rank(&w->f, START, 100 + i, (int)i, "app");
-		put_task(&w->f, START, 100 + i, 100 + i, 0, 1, 0, "app");
-	}
-	mfix_end(&w->f, 9000);
-	mfix_open(&w->f, false);
-	for (uint32_t i = 0; i < RANKS; i++) {
-		w->thread[i].proc = model_process_get(w->f.model, i);
-		w->thread[i].idx = i;
+	mfix_ranks(&w->f, "\"sched\":\"all\",\"rings\":1", RANKS, w->thread);
+	for (uint32_t i = 0; i < RANKS; i++)
 		w->now[i] = w->other[i] = START;
-	}
+	collective_calls_init(&w->calls);
 	w->whatif = whatif_new(w->f.model);
 	whatif_attach(w->whatif, &w->findings);
 }
@@ -54,6 +56,7 @@ static void world_open(struct world *w)
 static void world_close(struct world *w)
 {
 	whatif_free(w->whatif);
+	collective_calls_release(&w->calls);
 	mfix_release(&w->f);
 }
 
@@ -103,24 +106,42 @@ static void told_no_core(struct world *w, int rank, int holder, uint64_t from_ns
 				 from_ns, to_ns);
 }
 
-static void told_barrier(struct world *w, const uint64_t *begin_ns, uint64_t end_ns)
+struct part {
+	uint64_t begin_ns, end_ns;
+	int64_t send_bytes, recv_bytes;
+};
+
+/* A collective call of all ranks. */
+static void told_joint(struct world *w, const struct func_info *func, const struct part *part)
 {
 	struct arrival_call call[RANKS];
 	struct arrival_step *step;
 	struct arrival_joint j = {.call = call, .calls = RANKS};
 
 	for (int i = 0; i < RANKS; i++) {
-		told_call(w, i, &barrier, begin_ns[i], end_ns);
+		told_call(w, i, func, part[i].begin_ns, part[i].end_ns);
 		call[i] = (struct arrival_call){.thread = &w->thread[i],
-						.func = &barrier,
-						.begin_ns = begin_ns[i],
-						.end_ns = end_ns,
+						.func = func,
+						.begin_ns = part[i].begin_ns,
+						.end_ns = part[i].end_ns,
+						.send_bytes = part[i].send_bytes,
+						.recv_bytes = part[i].recv_bytes,
 						.waits = true};
 	}
 	step = arrival_steps(call, RANKS, &j.steps);
 	j.step = step;
 	w->findings.arrivals.tell(w->findings.arrivals.ctx, &j);
+	w->calls.arrivals.tell(w->calls.arrivals.ctx, &j);
 	free(step);
+}
+
+static void told_barrier(struct world *w, const uint64_t *begin_ns, uint64_t end_ns)
+{
+	struct part part[RANKS];
+
+	for (int i = 0; i < RANKS; i++)
+		part[i] = (struct part){begin_ns[i], end_ns, 0, 0};
+	told_joint(w, &barrier, part);
 }
 
 /* ---- random programs ---- */
@@ -288,21 +309,27 @@ static bool moves_on(void *ctx, const struct whatif_dep *d, struct whatif_instea
 	return d->kind == WHATIF_PEER_IN_MPI;
 }
 
-/* Rank 1 has posted a receive and computes; rank 0 is in its send until rank 1 waits. */
+/* Rank 1 has posted a receive and computes until a time; rank 0 is in its send until rank 1 waits. */
+static void send_during(struct world *w, uint64_t back_ns, struct seen *seen)
+{
+	world_open(w);
+	told_call(w, 1, &recv_func, 1100, 1110);
+	told_call(w, 0, &send_func, 1200, 4050);
+	told_call(w, 1, &barrier, back_ns, 4060);
+	told_match(w, end_of(w, 0, &send_func, 1200, 1200, 4050),
+		   end_of(w, 1, &recv_func, 1100, back_ns, 4060), 1 << 20);
+	told_call(w, 0, &barrier, 9000, 9010); /* its own computation, which ends earlier then */
+	*seen = (struct seen){.n = 0};
+	whatif_each(w->whatif, dep_keep, seen);
+}
+
 TEST(stands_still)
 {
 	const struct whatif_change change = {.leave_out = moves_on};
 	struct world w;
-	struct seen s = {.n = 0};
+	struct seen s;
 
-	world_open(&w);
-	told_call(&w, 1, &recv_func, 1100, 1110);
-	told_call(&w, 0, &send_func, 1200, 4050);
-	told_call(&w, 1, &barrier, 4000, 4060);
-	told_match(&w, end_of(&w, 0, &send_func, 1200, 1200, 4050),
-		   end_of(&w, 1, &recv_func, 1100, 4000, 4060), 1 << 20);
-	told_call(&w, 0, &barrier, 9000, 9010); /* its own computation, which ends earlier then */
-	whatif_each(w.whatif, dep_keep, &s);
+	send_during(&w, 4000, &s);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.dep[0].kind, WHATIF_PEER_IN_MPI);
 	assert_int_equal(s.dep[0].thread, 0);
@@ -315,21 +342,9 @@ TEST(stands_still)
 	assert_int_equal(whatif_transfer_ns(w.whatif, 8, false), 0);
 	assert_int_equal(whatif_run(w.whatif, &change), 2800);
 	world_close(&w);
-}
 
-/* The other one comes back soon, compared with how long such a message takes: it was on its way. */
-TEST(on_its_way)
-{
-	struct world w;
-	struct seen s = {.n = 0};
-
-	world_open(&w);
-	told_call(&w, 1, &recv_func, 1100, 1110);
-	told_call(&w, 0, &send_func, 1200, 4050);
-	told_call(&w, 1, &barrier, 2000, 4060);
-	told_match(&w, end_of(&w, 0, &send_func, 1200, 1200, 4050),
-		   end_of(&w, 1, &recv_func, 1100, 2000, 4060), 1 << 20);
-	whatif_each(w.whatif, dep_keep, &s);
+	/* Rank 1 comes back soon, compared with how long such a message takes: it was on its way. */
+	send_during(&w, 2000, &s);
 	assert_int_equal(s.n, 0);
 	world_close(&w);
 }
@@ -360,4 +375,115 @@ TEST(extra)
 		assert_int_equal(whatif_run(w.whatif, &change), gain_ns[i]);
 		world_close(&w);
 	}
+}
+
+/* ---- collectives ---- */
+
+/* Who leaves before the last one has come waited for those who came before its end. */
+TEST(own_time)
+{
+	static const struct part part[RANKS] = {
+		{2000, 2100, 4096, 0}, /* the root sends and goes */
+		{1500, 2500, 0, 4096}, /* 500 behind the root */
+		{2700, 3000, 0, 4096},
+		{4000, 4050, 0, 4096},
+	};
+	struct world w;
+
+	world_open(&w);
+	told_joint(&w, &bcast, part);
+	collective_calls_settle(&w.calls);
+	assert_int_equal(w.calls.ncell, 1);
+	assert_string_equal(w.calls.cell[0].collective, "bcast");
+	assert_int_equal(w.calls.cell[0].own_ns, 100 + 500 + 300 + 50);
+	assert_int_equal(w.calls.cell[0].calls, 1);
+	assert_int_equal(w.calls.cell[0].ranks, RANKS);
+	assert_ptr_equal(collective_calls_of(&w.calls, 2, 2700), &w.calls.cell[0]);
+	assert_null(collective_calls_of(&w.calls, 2, 2701));
+	assert_null(collective_calls_of(&w.calls, 3, 2700));
+	world_close(&w);
+}
+
+static void told_alike(struct world *w, const struct func_info *func, uint64_t at_ns, int64_t send,
+		       int64_t recv)
+{
+	struct part part[RANKS];
+
+	for (uint32_t i = 0; i < RANKS; i++)
+		part[i] = (struct part){at_ns + i, at_ns + 100, send, recv};
+	told_joint(w, func, part);
+}
+
+TEST(cells)
+{
+	struct world w;
+
+	world_open(&w);
+	told_alike(&w, &bcast, 2000, 1024, 1024);
+	told_alike(&w, &bcast, 3000, 2047, 2047); /* the same power of two */
+	told_alike(&w, &bcast, 4000, 2048, 2048);
+	told_alike(&w, &alltoall, 5000, 4096, 4096); /* a block for each */
+	told_alike(&w, &gather, 6000, 512, 0);
+	told_alike(&w, &gather, 7000, 0, 2048); /* in place */
+	told_alike(&w, &barrier, 8000, 0, 0);
+	told_alike(&w, &comm_dup, 9000, 0, 0); /* no collective of which time is told */
+	told_alike(&w, &bcast, 10000, BYTES_UNKNOWN, BYTES_UNKNOWN);
+	collective_calls_settle(&w.calls);
+	assert_int_equal(w.calls.ncell, 5);
+	assert_true(w.calls.unsized);
+	assert_int_equal(w.calls.cell[0].calls, 2);
+	assert_int_equal(w.calls.cell[0].bytes_min, 1024);
+	assert_int_equal(w.calls.cell[0].bytes_max, 2047);
+	assert_int_equal(w.calls.cell[1].bytes_min, 2048);
+	assert_int_equal(w.calls.cell[2].bytes_min, 1024);
+	assert_string_equal(w.calls.cell[3].collective, "gather");
+	assert_int_equal(w.calls.cell[3].bytes_max, 512);
+	assert_int_equal(w.calls.cell[3].calls, 2);
+	assert_null(w.calls.cell[4].collective);
+	assert_string_equal(w.calls.cell[4].function, "MPI_Barrier");
+	world_close(&w);
+}
+
+/* ---- shorter calls ---- */
+
+static int64_t by_thread(void *ctx, uint32_t thread, uint64_t begin_ns, int64_t own_ns)
+{
+	const int64_t *by = ctx;
+
+	assert_true(begin_ns >= 2000 && own_ns >= 0 && own_ns <= 1000);
+	return by[thread] < own_ns ? by[thread] : own_ns;
+}
+
+static uint64_t gain_of(struct world *w, const int64_t *by)
+{
+	const struct whatif_change change = {.shorten = by_thread, .ctx = (void *)by};
+
+	return whatif_run(w->whatif, &change);
+}
+
+/* Two calls; rank 3 is the last to both, and has computed in between. */
+TEST(shorten)
+{
+	static const struct part first[RANKS] = {
+		{2000, 3000, 8, 8}, {2000, 3000, 8, 8}, {2000, 3000, 8, 8}, {2000, 3000, 8, 8}};
+	static const struct part second[RANKS] = {
+		{3100, 9000, 8, 8}, {3100, 9000, 8, 8}, {3100, 9000, 8, 8}, {8000, 9000, 8, 8}};
+	static const int64_t none[RANKS] = {0}, all[RANKS] = {400, 400, 400, 400},
+			     three[RANKS] = {400, 400, 400, 0}, last[RANKS] = {0, 0, 0, 400},
+			     longer[RANKS] = {-400, -400, -400, -400},
+			     most[RANKS] = {5000, 5000, 5000, 5000};
+	struct world w;
+
+	world_open(&w);
+	told_joint(&w, &bcast, first);
+	told_joint(&w, &bcast, second);
+	assert_int_equal(gain_of(&w, none), 0);
+	assert_int_equal(gain_of(&w, all), 800);
+	/* Three ranks gain nothing by being faster to where they wait for the fourth, which itself takes as long as before. */
+	assert_int_equal(gain_of(&w, three), 0);
+	/* The fourth comes 400 earlier, and is done 800 earlier; the others 400. */
+	assert_int_equal(gain_of(&w, last), 400);
+	assert_int_equal(gain_of(&w, longer), 0);
+	assert_int_equal(gain_of(&w, most), 2000);
+	world_close(&w);
 }

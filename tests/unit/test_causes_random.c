@@ -174,7 +174,7 @@ TEST(random)
 		direct_ns = 0;
 		for (int how = 0; how < CAUSE_WAITS; how++)
 			direct_ns += causes_world_ns(&w.causes.direct[how], CAUSE_NOBODY,
-						     CAUSE_KINDS, NULL);
+						     CAUSE_KINDS);
 		assert_int_equal(direct_ns, causes_world_waited_ns(&w));
 		/* what arrivals shares out is cut to whole nanoseconds */
 		for (uint32_t i = 0; i < RANKS; i++)

@@ -226,7 +226,7 @@ static void check_contests(struct machine *s, const struct contests *contests,
 	free(c);
 }
 
-static void check_once(struct machine *s, const char *what)
+static void check_once(struct machine *s)
 {
 	const struct model_sink own = {.ctx = s,
 				       .call = told_call,
@@ -245,7 +245,6 @@ static void check_once(struct machine *s, const char *what)
 					    &app.sink, &contests.sink, &holders.sink};
 	uint32_t i;
 
-	(void)what;
 	time_split_init(&split);
 	cores_init(&cores);
 	app_time_init(&app);
@@ -298,7 +297,7 @@ static void machine_test(uint64_t seed, enum trouble trouble, int steps)
 		struct model_stats first = *model_get_stats(s->f.model);
 		uint64_t known_running = s->known_running;
 
-		check_once(s, i ? "second pass" : "first pass");
+		check_once(s);
 		if (!i)
 			continue;
 		assert_int_equal(s->known_running, known_running);
@@ -313,34 +312,26 @@ static void machine_test(uint64_t seed, enum trouble trouble, int steps)
 
 TEST(complete)
 {
-	uint64_t seed;
-
-	for (seed = 1; seed <= 8; seed++)
+	for (uint64_t seed = 1; seed <= 8; seed++)
 		machine_test(seed, NO_TROUBLE, 4000);
 }
 
 TEST(lossy)
 {
-	uint64_t seed;
-
-	for (seed = 1; seed <= 12; seed++)
+	for (uint64_t seed = 1; seed <= 12; seed++)
 		machine_test(seed, LOST_RECORDS, 4000);
 }
 
 TEST(damaged)
 {
-	uint64_t seed;
-
 	log_set_level(LOG_ERROR); /* it is told; here it is meant */
-	for (seed = 1; seed <= 20; seed++)
+	for (uint64_t seed = 1; seed <= 20; seed++)
 		machine_test(seed, DAMAGED_FILE, 4000);
 	log_set_level(LOG_INFO);
 }
 
 TEST(short)
 {
-	uint64_t seed;
-
-	for (seed = 100; seed < 160; seed++)
+	for (uint64_t seed = 100; seed < 160; seed++)
 		machine_test(seed, seed & 1 ? LOST_RECORDS : NO_TROUBLE, 60);
 }

@@ -10,8 +10,12 @@
  *   THREAD begin|end NS LEVEL [NAME]                            a phase
  *   THREAD enter|leave|unwind NS DEPTH NAME                     a region
  *   lossy                                                       calls are missing from 5000 to 6000
- *   repeat N step NS: LINE
- *   show flows|pairs|received|phases|csv|text|json|starts
+ *   THREAD visits FUNCTION PLACE BEGIN..[END] [nested]           a call from PLACE: FILE+OFFSET, or an address. FILE: app of two hosts,
+ *                                                               app1 and app2, or another one, new. Without END it is open
+ *   THREAD tests CNT NS                                         polls of MPI_Test from app1+5
+ *   THREAD messages NS BYTES [receives|unknown]                 to or from rank 1, by a call of 100 ns; unknown: to nobody knows whom
+ *   places N                                                    prints times by place, of the first N ranks
+ *   show storms|flows|pairs|received|phases|csv|text|none|starts
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,6 +23,9 @@
 
 #include "unit/test.h"
 #include "analysis/pairs.h"
+#include "analysis/site_times.h"
+#include "analysis/storms.h"
+#include "analysis/volumes.h"
 #include "base/log.h"
 #include "report/report.h"
 #include "unit/cases.h"
@@ -26,6 +33,7 @@
 
 #define U(n) ((unsigned long long)(n))
 #define THREADS 4
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct layer layers_made[] = {{.name = "upper", .nearness = 1},
 					   {.name = "middle", .nearness = 2},
@@ -41,8 +49,13 @@ static const struct func_info of_mpi[] = {
 	{.id = 3, .name = "MPI_Wait", .group = "req", .layer_name = "mpi", .waits = true},
 	{.id = 4, .name = "MPI_Irecv", .group = "p2p", .layer_name = "mpi"},
 	{.id = 5, .name = "MPI_Pcontrol", .group = "tool", .layer_name = "mpi"},
+	{.id = 6, .name = "MPI_Test", .layer_name = "mpi", .polls = true},
+	{.id = 7, .name = "ucp_put", .layer_name = "ucp"},
 };
-enum { BCAST, ISEND, WAIT, IRECV, PCONTROL, OF_MPI };
+enum { BCAST, ISEND, WAIT, IRECV, PCONTROL, TEST_FUNC, UCP_PUT, FUNCS };
+static const char *const files[] = {"app1", "app2", "new"};
+static const struct model_module modules[] = {
+	{"/bin/app", "aa", 1}, {"/bin/app", "aa", 2}, {"/bin/app", "bb", 3}};
 
 struct play {
 	struct mfix f;
@@ -50,58 +63,15 @@ struct play {
 	struct report_options opt;
 	struct report r;
 	struct model_thread *thread[THREADS];
+	struct site_times sites;
+	struct storms storms;
+	struct volumes volumes;
 	struct script texts; /* of names in posts */
-	uint64_t shift_ns;
+	bool any;	     /* line */
 	FILE *out;
 };
 
 /* ---- lines ---- */
-
-static bool is(const char *a, const char *b)
-{
-	return !strcmp(a, b);
-}
-
-static uint64_t number(const char *s)
-{
-	return strtoull(s, NULL, 10);
-}
-
-static const struct func_info *mpi_func(const char *name)
-{
-	for (int i = 0; i < OF_MPI; i++)
-		if (is(of_mpi[i].name, name))
-			return &of_mpi[i];
-	fail_msg("no function %s", name);
-	return NULL;
-}
-
-static int kind_find(const char *name)
-{
-	for (int i = 0; i < POST_KIND_CNT; i++)
-		if (is(post_kind_name((enum post_kind)i), name))
-			return i;
-	fail_msg("no kind %s", name);
-	return 0;
-}
-
-static int carrier_find(const char *name)
-{
-	for (int i = 0; i < CARRIER_CNT; i++)
-		if (is(post_carrier_name((enum post_carrier)i), name))
-			return i;
-	fail_msg("no carrier %s", name);
-	return 0;
-}
-
-static int step_find(const char *name)
-{
-	for (int i = STEP_EAGER; i < STEP_CNT; i++)
-		if (is(post_step_name((enum post_step)i), name))
-			return i;
-	fail_msg("no step %s", name);
-	return 0;
-}
 
 /* The text with spaces for "_", as long as the case; or NULL. */
 static const char *text_kept(struct play *p, const char *s)
@@ -118,39 +88,38 @@ static const char *text_kept(struct play *p, const char *s)
 }
 
 /* LAYER KIND CARRIER BYTES at NS, and words. */
-static void post_tell(struct play *p, int thread, char **word)
+static void post_tell(struct play *p, const struct cases_line *l, struct model_thread *thread)
 {
-	struct call_post post = {.kind = (enum post_kind)kind_find(word[1]),
-				 .carrier = (enum post_carrier)carrier_find(word[2]),
+	const char *const *word = l->word + 1;
+	struct call_post post = {.kind = cases_index(word[1], POST_KIND_CNT, post_kind_name(i)),
+				 .carrier = cases_index(word[2], CARRIER_CNT, post_carrier_name(i)),
 				 .bytes = *word[3] == '?' ? BYTES_UNKNOWN :
-							    (int64_t)number(word[3])};
-	struct model_call call = {.thread = p->thread[thread],
-				  .begin_ns = number(word[5]),
-				  .end_ns = number(word[5]) + 1};
+							    (int64_t)cases_number(l, word[3])};
+	struct model_call call = {.func = &posting[cases_index(word[0], 3, layers_made[i].name)],
+				  .thread = thread,
+				  .begin_ns = cases_number(l, word[5]),
+				  .end_ns = cases_number(l, word[5]) + 1};
 	struct model_within in = {0};
 	struct model_post m = {.post = &post, .call = &call};
 
-	for (int i = 0; i < 3; i++)
-		if (is(layers_made[i].name, word[0]))
-			call.func = &posting[i];
 	for (word += 6; *word; word++) {
-		if (is(*word, "from"))
+		if (word_is(*word, "from"))
 			post.local_end = text_kept(p, *++word);
-		else if (is(*word, "to"))
+		else if (word_is(*word, "to"))
 			post.remote_end = text_kept(p, *++word);
-		else if (is(*word, "dest"))
+		else if (word_is(*word, "dest"))
 			post.dest = text_kept(p, *++word);
-		else if (is(*word, "in"))
-			in.func = mpi_func(*++word);
-		else if (is(*word, "step"))
-			post.step = (enum post_step)step_find(*++word);
-		else if (is(*word, "message"))
-			post.message = number(*++word);
-		else if (is(*word, "failed"))
+		else if (word_is(*word, "in"))
+			in.func = &of_mpi[cases_index(*++word, FUNCS, of_mpi[i].name)];
+		else if (word_is(*word, "step"))
+			post.step = cases_index(*++word, STEP_CNT, post_step_name(i));
+		else if (word_is(*word, "message"))
+			post.message = cases_number(l, *++word);
+		else if (word_is(*word, "failed"))
 			post.failed = true;
-		else if (is(*word, "inside"))
+		else if (word_is(*word, "inside"))
 			m.within_unknown = true;
-		else if (is(*word, "source")) {
+		else if (word_is(*word, "source")) {
 			post.has_envelope = true;
 			post.source = atoi(word[1]);
 			post.tag = atoi(word[2]);
@@ -168,23 +137,15 @@ static void post_tell(struct play *p, int thread, char **word)
 	p->r.transfers.sink.post(&p->r.transfers, &m);
 }
 
-static void span(const char *text, uint64_t *begin_ns, uint64_t *end_ns)
-{
-	unsigned long long begin = 0, end = 0;
-
-	if (sscanf(text, "%llu..%llu", &begin, &end) != 2)
-		fail_msg("no span: %s", text);
-	*begin_ns = begin;
-	*end_ns = end;
-}
-
 /* The start and the end of a nonblocking operation as calls, and itself. */
-static void operation_tell(struct play *p, const struct func_info *func, char **word)
+static void operation_tell(struct play *p, const struct cases_line *l)
 {
-	const uint64_t request = number(word[0]);
+	const char *const *word = l->word + 1;
+	const bool sends = word_is(l->word[0], "isend");
+	const struct func_info *func = &of_mpi[sends ? ISEND : IRECV];
+	const uint64_t request = cases_number(l, word[0]);
 	const int peer = atoi(word[3]);
 	const int64_t bytes = atoi(word[4]);
-	const bool sends = func == &of_mpi[ISEND];
 	const struct call_request started = {.handle = request, .event = REQUEST_START};
 	const struct call_view view = {.roles = {.sends = sends,
 						 .receives = !sends,
@@ -206,8 +167,8 @@ static void operation_tell(struct play *p, const struct func_info *func, char **
 	struct model_call end = {.func = &of_mpi[WAIT], .thread = p->thread[0], .view = &end_view};
 	struct transfer_start *a = &p->r.transfers;
 
-	span(word[1], &start.begin_ns, &start.end_ns);
-	span(word[2], &end.begin_ns, &end.end_ns);
+	cases_span(l, word[1], &start.begin_ns, &start.end_ns);
+	cases_span(l, word[2], &end.begin_ns, &end.end_ns);
 	a->sink.call(a, &start);
 	if (!end.end_ns)
 		return;
@@ -222,52 +183,143 @@ static void operation_tell(struct play *p, const struct func_info *func, char **
 						       .completion = &over});
 }
 
-static void phase_tell(struct play *p, int thread, char **word)
+static void phase_tell(struct play *p, const struct cases_line *l, struct model_thread *thread)
 {
-	const uint64_t ns = number(word[1]) + p->shift_ns;
+	const char *const *word = l->word + 1;
 	const struct call_view view = {
-		.roles = {.mark = is(word[0], "begin") ? MARK_BEGIN : MARK_END,
-			  .mark_level = (uint8_t)number(word[2]),
+		.roles = {.mark = word_is(word[0], "begin") ? MARK_BEGIN : MARK_END,
+			  .mark_level = (uint8_t)cases_number(l, word[2]),
 			  .mark_name = text_kept(p, word[3])}};
 	const struct model_call c = {.func = &of_mpi[PCONTROL],
-				     .thread = p->thread[thread],
-				     .begin_ns = ns,
-				     .end_ns = ns,
+				     .thread = thread,
+				     .begin_ns = cases_time(l, word[1]),
+				     .end_ns = cases_time(l, word[1]),
 				     .view = &view};
 
 	p->r.traffic.sink.call(&p->r.traffic, &c);
 }
 
-static void region_tell(struct play *p, int thread, char **word)
+static bool region_tell(struct play *p, const struct cases_line *l, struct model_thread *thread)
 {
-	const struct model_region r = {.thread = p->thread[thread],
-				       .ended = is(word[0], "enter") ? REGION_UNDER_WAY :
-						is(word[0], "leave") ? REGION_RETURNED :
-								       REGION_UNWOUND,
-				       .begin_ns = number(word[1]),
-				       .end_ns = number(word[1]),
-				       .depth = (uint32_t)number(word[2]),
-				       .name = text_kept(p, word[3])};
+	const char *const *word = l->word + 1;
+	const bool enters = word_is(word[0], "enter"), leaves = word_is(word[0], "leave");
+	struct model_region r = {.thread = thread,
+				 .ended = enters ? REGION_UNDER_WAY :
+					  leaves ? REGION_RETURNED :
+						   REGION_UNWOUND};
 
+	if (!enters && !leaves && !word_is(word[0], "unwind"))
+		return false;
+	r.begin_ns = r.end_ns = cases_number(l, word[1]);
+	r.depth = (uint32_t)cases_number(l, word[2]);
+	r.name = text_kept(p, word[3]);
 	p->r.traffic.sink.region(&p->r.traffic, &r);
+	return true;
 }
 
-static void line_tell(struct play *p, const char *line)
+/* FUNCTION PLACE SPAN */
+static void visit_tell(struct play *p, const struct cases_line *l, struct model_thread *thread)
 {
-	char *copy = xstrdup(line), *word[20] = {NULL}, *rest;
-	int n = 0;
+	const char *place = l->word[3], *offset = strchr(place, '+');
+	struct model_call c = {.thread = thread,
+			       .func = &of_mpi[cases_index(l->word[2], FUNCS, of_mpi[i].name)],
+			       .nested = word_is(l->word[5], "nested")};
 
-	for (char *s = strtok_r(copy, " ", &rest); s && n < 19; s = strtok_r(NULL, " ", &rest))
-		word[n++] = s;
-	if (is(word[0], "isend") || is(word[0], "irecv"))
-		operation_tell(p, &of_mpi[is(word[0], "isend") ? ISEND : IRECV], word + 1);
-	else if (is(word[1], "begin") || is(word[1], "end"))
-		phase_tell(p, atoi(word[0]), word + 1);
-	else if (is(word[1], "enter") || is(word[1], "leave") || is(word[1], "unwind"))
-		region_tell(p, atoi(word[0]), word + 1);
-	else
-		post_tell(p, atoi(word[0]), word + 1);
-	free(copy);
+	cases_span(l, l->word[4], &c.begin_ns, &c.end_ns);
+	c.open = !c.end_ns;
+	c.end_ns = c.open ? c.begin_ns + 500 : c.end_ns;
+	if (offset) {
+		c.site.module = &modules[cases_index(
+			place, COUNT(files),
+			strncmp(place, files[i], strlen(files[i])) ? NULL : place)];
+		c.site.offset = cases_number(l, offset + 1);
+		c.site.address = 0x1000 * thread->idx + c.site.offset;
+	} else {
+		c.site.address = cases_number(l, place);
+	}
+	p->sites.sink.call(&p->sites, &c);
+}
+
+static void tests_tell(struct play *p, const struct cases_line *l, struct model_thread *thread)
+{
+	const struct model_spin s = {
+		.thread = thread,
+		.nfuncs = 1,
+		.func = {{.func = &of_mpi[TEST_FUNC],
+			  .cnt = cases_number(l, l->word[2]),
+			  .busy_ns = cases_number(l, l->word[3])}},
+		.site = {.address = 5, .module = &modules[0], .offset = 5},
+	};
+
+	p->sites.sink.spin(&p->sites, &s);
+}
+
+static void message_tell(struct play *p, const struct cases_line *l, struct model_thread *thread)
+{
+	const struct call_roles roles = {.has_peer = true};
+	const struct model_operation o = {.thread = thread,
+					  .func = &of_mpi[ISEND],
+					  .roles = &roles,
+					  .begin_ns = cases_time(l, l->word[2]),
+					  .posted_ns = cases_time(l, l->word[2]) + 100};
+	const struct model_message m = {
+		.operation = &o,
+		.sends = !word_is(l->word[4], "receives"),
+		.peer_world = 1,
+		.peer_job = thread->proc->job_idx,
+		.why = word_is(l->word[4], "unknown") ? PEER_UNKNOWN_COMM : PEER_KNOWN,
+		.bytes = *l->word[3] == '?' ? BYTES_UNKNOWN : (int64_t)cases_number(l, l->word[3])};
+
+	p->storms.sink.message(&p->storms, &m);
+	p->volumes.sink.message(&p->volumes, &m);
+}
+
+/* The places of most time, of the first ranks. */
+static void places_print(struct play *p, uint32_t ranks)
+{
+	static const bool all[] = {true, true, true};
+	uint32_t n;
+	struct site_total *t = site_times_sum(&p->sites, all, ranks, &n);
+
+	fprintf(p->out, "places of %u: %u", ranks, n);
+	cases_figures(p->out, {"left_out", p->sites.left_out});
+	for (uint32_t i = 0; i < n && i < 4; i++) {
+		const struct model_site *site = &t[i].site;
+
+		fprintf(p->out, "%s at %s+%llu", t[i].func->name,
+			site->module ? site->module->build_id : "?",
+			U(site->module ? site->offset : site->address));
+		cases_figures(p->out, {"calls", t[i].sums.calls}, {"polls", t[i].sums.polls},
+			      {"total", t[i].sums.total_ns}, {"max", t[i].sums.max_ns},
+			      {"ranks", t[i].processes}, {"least", t[i].least_ns},
+			      {"mean", t[i].mean_ns}, {"most", t[i].most_ns},
+			      {"by", t[i].most_idx});
+	}
+	free(t);
+}
+
+static void line_tell(void *ctx, const struct cases_line *l)
+{
+	struct play *p = ctx;
+	struct model_thread *thread = p->thread[atoi(l->word[0]) % THREADS];
+
+	p->any = true;
+	if (word_is(l->word[0], "lossy"))
+		return;
+	if (word_is(l->word[0], "isend") || word_is(l->word[0], "irecv"))
+		operation_tell(p, l);
+	else if (word_is(l->word[0], "places"))
+		places_print(p, (uint32_t)cases_number(l, l->word[1]));
+	else if (word_is(l->word[1], "visits"))
+		visit_tell(p, l, thread);
+	else if (word_is(l->word[1], "tests"))
+		tests_tell(p, l, thread);
+	else if (word_is(l->word[1], "messages"))
+		message_tell(p, l, thread);
+	else if (word_is(l->word[1], "begin") || word_is(l->word[1], "end"))
+		phase_tell(p, l, thread);
+	else if (!region_tell(p, l, thread))
+		post_tell(p, l, thread);
 }
 
 /* ---- results ---- */
@@ -286,13 +338,9 @@ static void flows_print(struct play *p)
 		const struct traffic_flow *f = &g[i].flow;
 
 		fprintf(p->out, "flow of %u posts=%llu", g[i].key.process, U(f->posts));
-		cases_figure(p->out, "sent", f->sent);
-		cases_figure(p->out, "sent_bytes", f->sent_bytes);
-		cases_figure(p->out, "sent_unknown", f->sent_unknown);
-		cases_figure(p->out, "read", f->read);
-		cases_figure(p->out, "read_bytes", f->read_bytes);
-		cases_figure(p->out, "failed", f->failed);
-		fputc('\n', p->out);
+		cases_figures(p->out, {"sent", f->sent}, {"sent_bytes", f->sent_bytes},
+			      {"sent_unknown", f->sent_unknown}, {"read", f->read},
+			      {"read_bytes", f->read_bytes}, {"failed", f->failed});
 	}
 	free(g);
 }
@@ -316,12 +364,9 @@ static void received_print(struct play *p)
 		if (!g->total_bytes)
 			continue;
 		fprintf(p->out, "received by %u total=%llu", i, U(g->total_bytes));
-		cases_figure(p->out, "sent", g->sent_bytes);
-		cases_figure(p->out, "written", g->written_bytes);
-		cases_figure(p->out, "read", g->read_bytes);
-		cases_figure(p->out, "arrived", g->arrived_bytes);
-		cases_figure(p->out, "unknown", g->unknown);
-		fputc('\n', p->out);
+		cases_figures(p->out, {"sent", g->sent_bytes}, {"written", g->written_bytes},
+			      {"read", g->read_bytes}, {"arrived", g->arrived_bytes},
+			      {"unknown", g->unknown});
 	}
 }
 
@@ -341,7 +386,7 @@ static void phases_print(struct play *p)
 
 static const char *func_name(uint32_t id)
 {
-	for (int i = 0; i < OF_MPI; i++)
+	for (int i = 0; i < FUNCS; i++)
 		if (of_mpi[i].id == id)
 			return of_mpi[i].name;
 	return "none";
@@ -358,11 +403,9 @@ static void starts_print(struct play *p)
 
 		fprintf(p->out, "%s of %u", func_name(r->func), r->process);
 		for (int k = 0; k < TRANSFER_WHEN_CNT; k++)
-			cases_figure(p->out, when[k], r->cnt[k]);
-		cases_figure(p->out, "come", r->come);
-		cases_figure(p->out, "early", r->early);
-		cases_figure(p->out, "early_ns", r->early_ns);
-		fputc('\n', p->out);
+			cases_figures_part(p->out, {when[k], r->cnt[k]});
+		cases_figures(p->out, {"come", r->come}, {"early", r->early},
+			      {"early_ns", r->early_ns});
 	}
 	for (uint32_t i = 0; i < a->nby; i++) {
 		const struct transfer_by *b = &a->by[i];
@@ -372,6 +415,20 @@ static void starts_print(struct play *p)
 			b->in_func ? func_name(b->in_func - 1) : "no call",
 			thread ? thread : "itself", U(b->cnt));
 	}
+}
+
+static void storms_print(struct play *p)
+{
+	const struct storm *s;
+
+	for (size_t at = 0; (s = map_next(&p->storms.pairs, &at, NULL));) {
+		fprintf(p->out, "storms");
+		cases_figures(p->out, {"cnt", s->storms}, {"messages", s->messages},
+			      {"bytes", s->bytes}, {"ns", s->ns}, {"worst", s->worst},
+			      {"from", s->worst_from_ns}, {"to", s->worst_to_ns});
+	}
+	for (uint32_t i = 0; i < 3; i++)
+		fprintf(p->out, "volume of %u: %llu\n", i, U(p->volumes.bytes[i]));
 }
 
 static void csv_print(struct play *p)
@@ -387,58 +444,37 @@ static void csv_print(struct play *p)
 	free(text);
 }
 
-/* What follows the head, with a space in front, so that no lines are joined. */
+/* What follows the head. */
 static void text_print(struct play *p)
 {
-	char *text = NULL, *line, *rest;
+	char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
 	report_traffic(&p->r, out);
 	fclose(out);
-	for (line = strtok_r(strstr(text, "Posts: "), "\n", &rest); line;
-	     line = strtok_r(NULL, "\n", &rest))
-		fprintf(p->out, " %s\n", line);
+	cases_text(p->out, strstr(text, "Posts: "), NULL, NULL);
 	free(text);
 }
 
-static void json_print(struct play *p)
+/* The report has no traffic then. */
+static void none_print(struct play *p)
 {
-	char *text = NULL, *part;
-	const char *name;
-	json_t *root, *list, *row;
-	size_t bytes, i;
+	char *text = NULL;
+	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
 	assert_int_equal(report_json(&p->r, out), 0);
 	fclose(out);
-	root = json_loads(text, 0, NULL);
+	assert_null(strstr(text, "\"traffic\""));
 	log_set_level(LOG_QUIET);
-	if (report_traffic_check(&p->r) == -ENODATA && !json_object_get(root, "traffic"))
+	if (report_traffic_check(&p->r) == -ENODATA)
 		fputs("no traffic\n", p->out);
 	log_set_level(LOG_INFO);
-	json_object_foreach(json_object_get(root, "traffic"), name, list)
-	{
-		json_array_foreach(list, i, row)
-		{
-			part = json_dumps(row, JSON_COMPACT);
-			fprintf(p->out, "%s %s\n", name, part);
-			free(part);
-		}
-	}
-	json_decref(root);
 	free(text);
 }
 
 /* ---- a case ---- */
-
-static bool has_line(const struct script *lines, const char *line)
-{
-	for (size_t i = 0; i < lines->cnt; i++)
-		if (is(lines->line[i], line))
-			return true;
-	return false;
-}
 
 static void posts_open(struct play *p, bool lossy)
 {
@@ -463,6 +499,11 @@ static void posts_open(struct play *p, bool lossy)
 			if (model_thread_get(p->r.model, k)->tid == tids[i])
 				p->thread[i] = model_thread_get(p->r.model, k);
 	p->r.transfers.on = true;
+	site_times_init(&p->sites);
+	storms_init(&p->storms);
+	volumes_init(&p->volumes);
+	p->storms.sink.start(&p->storms, p->r.model);
+	p->volumes.sink.start(&p->volumes, p->r.model);
 }
 
 /* All has been told. */
@@ -471,40 +512,31 @@ static void posts_settle(struct play *p)
 	free(p->r.traffic.received);
 	assert_int_equal(p->r.traffic.sink.finish(&p->r.traffic, p->r.model), 0);
 	assert_int_equal(p->r.transfers.sink.finish(&p->r.transfers, p->r.model), 0);
+	assert_int_equal(p->storms.sink.finish(&p->storms, p->r.model), 0);
 }
 
 static void posts_play(const struct script *lines, FILE *out)
 {
 	static const struct {
-		const char *line;
+		const char *word;
 		void (*print)(struct play *p);
 	} results[] = {
-		{"show flows", flows_print},	   {"show pairs", pairs_print},
-		{"show received", received_print}, {"show phases", phases_print},
-		{"show csv", csv_print},	   {"show text", text_print},
-		{"show json", json_print},	   {"show starts", starts_print},
+		{"flows", flows_print},	  {"pairs", pairs_print},   {"received", received_print},
+		{"phases", phases_print}, {"csv", csv_print},	    {"text", text_print},
+		{"none", none_print},	  {"starts", starts_print}, {"storms", storms_print},
 	};
 	struct play p = {.out = out};
-	unsigned int times, step;
-	int at;
 
-	posts_open(&p, has_line(lines, "lossy"));
-	for (size_t i = 0; i < lines->cnt; i++) {
-		const char *line = lines->line[i];
-
-		if (sscanf(line, "repeat %u step %u: %n", &times, &step, &at) == 2) {
-			for (; times--; p.shift_ns += step)
-				line_tell(&p, line + at);
-			p.shift_ns = 0;
-		} else if (!is(line, "lossy") && strncmp(line, "show ", 5) != 0) {
-			line_tell(&p, line);
-		}
-	}
-	if (p.texts.cnt || lines->cnt > 1)
+	posts_open(&p, lines->cnt && word_is(lines->line[0], "lossy"));
+	cases_each(lines, line_tell, &p);
+	if (p.any)
 		posts_settle(&p);
-	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
-		if (has_line(lines, results[i].line))
+	for (size_t i = 0; i < COUNT(results); i++)
+		if (cases_shows(lines, results[i].word))
 			results[i].print(&p);
+	site_times_release(&p.sites);
+	storms_release(&p.storms);
+	volumes_release(&p.volumes);
 	report_close(&p.r);
 	mfix_release(&p.f);
 	script_release(&p.texts);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "abi/mark.h"
 #include "analysis/section_pov.h"
 #include "base/log.h"
 #include "unit/model_fixture.h"
@@ -42,75 +41,6 @@ TEST(parse)
 	assert_int_equal(s.from.kind, EDGE_NONE);
 	assert_int_equal(s.to.kind, EDGE_CALL);
 }
-
-/* ---- a trace ---- */
-
-struct fixture {
-	struct mfix f;
-	struct section section;
-	struct section_pov pov;
-};
-
-static void begin(struct fixture *x)
-{
-	struct mfix *f = &x->f;
-
-	mfix_begin(f, "\"sched\":\"all\",\"rings\":2,\"cpus_per_ring\":1,\"regions\":[\"solve\"]");
-	mfix_functions(f);
-	mfix_rank(f, 1000, 100, 0, "app");
-	mfix_rank(f, 1000, 200, 1, "app");
-	put_task(f, 1000, 100, 100, 0, 1, 0, "app");
-	put_task(f, 1000, 200, 200, 0, 1, 1, "app");
-}
-
-static void replay(struct fixture *x, const char *section)
-{
-	const struct model_sink *sink = &x->pov.sink;
-
-	assert_int_equal(section_parse(section, &x->section), 0);
-	section_pov_init(&x->pov, &x->section);
-	assert_int_equal(model_run(x->f.model, &sink, 1), 0);
-}
-
-/* entered, open, wall, running, runnable, blocked, unknown, other threads */
-static void check_rank(struct fixture *x, uint32_t rank, const uint64_t want[8])
-{
-	const struct section_row *r = section_pov_row(&x->pov, rank);
-	const uint64_t got[8] = {
-		r->entered,
-		r->open,
-		r->wall_ns,
-		r->split.ns[THREAD_RUNNING],
-		r->split.ns[THREAD_RUNNABLE],
-		r->split.ns[THREAD_BLOCKED],
-		r->split.ns[THREAD_UNKNOWN],
-		r->other_threads_ns,
-	};
-
-	for (int i = 0; i < 8; i++)
-		if (got[i] != want[i])
-			fail_msg("rank %u, figure %d: %llu, not %llu", rank, i,
-				 (unsigned long long)got[i], (unsigned long long)want[i]);
-}
-
-/* here, running, own, ranks, other, idle, unknown */
-static void check_core(struct fixture *x, uint32_t rank, uint32_t cpu, struct section_core_row want)
-{
-	struct section_core_row got = *section_pov_core(&x->pov, rank, cpu);
-
-	if (memcmp(&got, &want, sizeof(got)))
-		print_message("rank %u, CPU %u:\n", rank, cpu);
-	assert_int_equal(got.here_ns, want.here_ns);
-	assert_int_equal(got.running_ns, want.running_ns);
-	assert_int_equal(got.own_ns, want.own_ns);
-	assert_int_equal(got.ranks_ns, want.ranks_ns);
-	assert_int_equal(got.other_ns, want.other_ns);
-	assert_int_equal(got.idle_ns, want.idle_ns);
-	assert_int_equal(got.unknown_ns, want.unknown_ns);
-}
-
-#define RANK(x, rank, ...) check_rank(x, rank, (const uint64_t[8]){__VA_ARGS__})
-#define CORE(x, rank, cpu, ...) check_core(x, rank, cpu, (struct section_core_row){__VA_ARGS__})
 
 /* ---- against a simulation ---- */
 
@@ -201,41 +131,54 @@ static void sim_count(struct sim *s)
 	}
 }
 
-static void sim_begin(struct sim *s, struct fixture *x, uint64_t seed)
+static void sim_begin(struct sim *s, struct mfix *f, uint64_t seed)
 {
 	*s = (struct sim){.random = seed, .cpu = {0, 1, 0, 1, 0}, .runs = {0, 1}};
-	begin(x);
-	put_task(&x->f, 1000, 101, 100, 1, 0, 0, "app");
-	for (int t = 0; t < SIM_THREADS; t++)
-		s->state[t] = t < 2 ? THREAD_RUNNING : THREAD_BLOCKED;
-	for (int t = 3; t < SIM_THREADS; t++)
-		put_task(&x->f, 1000, sim_tid[t], sim_tid[t], 1, 0, s->cpu[t], "stranger");
+	mfix_begin(f, "\"sched\":\"all\",\"rings\":2,\"cpus_per_ring\":1");
+	mfix_rank(f, 1000, 100, 0, "app");
+	mfix_rank(f, 1000, 200, 1, "app");
+	for (int t = 0; t < SIM_THREADS; t++) {
+		bool runs = t < 2;
+
+		s->state[t] = runs ? THREAD_RUNNING : THREAD_BLOCKED;
+		put_task(f, 1000, sim_tid[t], t == 2 ? 100 : sim_tid[t], !runs, runs, s->cpu[t],
+			 "app");
+	}
 }
 
 TEST(simulated)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
-		struct fixture x = {0};
+		struct section_pov pov;
+		const struct model_sink *sink = &pov.sink;
+		struct section section;
+		struct mfix f;
 		struct sim s;
 
-		sim_begin(&s, &x, seed);
+		sim_begin(&s, &f, seed);
 		for (uint64_t now = 1; now <= SIM_NS; now++) {
 			if (now > SIM_FROM && now <= SIM_TO)
 				sim_count(&s); /* from now - 1 to now */
 			if (!sim_random(&s, 7))
-				sim_step(&s, &x.f, 1000 + now);
+				sim_step(&s, &f, 1000 + now);
 		}
-		mfix_end(&x.f, 1000 + SIM_NS);
-		mfix_open(&x.f, false);
-		replay(&x, "500ns..3300ns");
+		mfix_end(&f, 1000 + SIM_NS);
+		mfix_open(&f, false);
+		assert_int_equal(section_parse("500ns..3300ns", &section), 0);
+		section_pov_init(&pov, &section);
+		assert_int_equal(model_run(f.model, &sink, 1), 0);
 		for (uint32_t rank = 0; rank < 2; rank++) {
-			RANK(&x, rank, rank ? 1 : 2, 0, (SIM_TO - SIM_FROM) * (rank ? 1 : 2),
-			     s.split[rank][THREAD_RUNNING], s.split[rank][THREAD_RUNNABLE],
-			     s.split[rank][THREAD_BLOCKED], 0, 0);
+			const struct section_row *r = section_pov_row(&pov, rank);
+
+			assert_int_equal(r->entered, rank ? 1 : 2);
+			assert_int_equal(r->wall_ns, (SIM_TO - SIM_FROM) * (rank ? 1 : 2));
+			assert_int_equal(r->open + r->other_threads_ns, 0);
+			assert_memory_equal(r->split.ns, s.split[rank], sizeof(s.split[rank]));
 			for (uint32_t cpu = 0; cpu < SIM_CPUS; cpu++)
-				check_core(&x, rank, cpu, s.core[rank][cpu]);
+				assert_memory_equal(section_pov_core(&pov, rank, cpu),
+						    &s.core[rank][cpu], sizeof(s.core[rank][cpu]));
 		}
-		section_pov_release(&x.pov);
-		mfix_release(&x.f);
+		section_pov_release(&pov);
+		mfix_release(&f);
 	}
 }

@@ -126,7 +126,7 @@ TEST(time)
 	dump(w, one, 20000);
 	assert_file(one, 16000, 16000, 20000);
 	add_range(w, 20000, 20500);
-	assert_int_equal(trace_writer_finish(w), 0);
+	writer_end(w);
 	assert_file(path, 16000, 16000, 20500);
 }
 
@@ -153,7 +153,7 @@ TEST(bytes)
 		assert_true(stats.file_bytes <= limit + limit / 16);
 	}
 	trace_writer_kept(w, false, &kept);
-	assert_int_equal(trace_writer_finish(w), 0);
+	writer_end(w);
 	assert_file(path, kept.begin_ns, kept.begin_ns, all);
 	assert_int_equal(stat(path, &st), 0);
 	assert_true((uint64_t)st.st_size <= limit + limit / 16);
@@ -179,7 +179,7 @@ TEST(late)
 	assert_file(one, 4000, 4000, 6500);
 	add_range(w, 6500, 7000);
 	add(w, 1, 1700);
-	assert_int_equal(trace_writer_finish(w), 0);
+	writer_end(w);
 	assert_file(path, 4000, 4000, 7000);
 }
 
@@ -197,13 +197,13 @@ TEST(twice)
 	dump(w, file[0], 2000);
 	add_range(w, 2000, 3000);
 	dump(w, file[1], 3000);
-	assert_int_equal(trace_writer_finish(w), 0);
+	writer_end(w);
 	assert_file(file[0], 1000, 1000, 2000);
 	assert_file(file[1], 1000, 1000, 3000);
 	for (int i = 0; i < 2; i++) {
 		static const char *const types[] = {"recording", "host", "clocks", "end"};
 
-		assert_int_equal(trace_open(file[i], &t), 0);
+		t = trace_opened(file[i]);
 		assert_int_equal(trace_meta_count(t), 4);
 		for (size_t k = 0; k < 4; k++)
 			assert_true(json_is_type(trace_meta_get(t, k), types[k]));
@@ -219,10 +219,9 @@ static bool is_three(void *ctx, uint32_t pid)
 
 static size_t metas_in(const char *path)
 {
-	struct trace *t;
 	size_t cnt;
+	struct trace *t = trace_opened(path);
 
-	assert_int_equal(trace_open(path, &t), 0);
 	cnt = trace_meta_count(t);
 	trace_close(t);
 	return cnt;
@@ -247,7 +246,7 @@ TEST(gone)
 	segment(w, 3000);
 	segment(w, 4000);
 	add(w, 0, 4500);
-	assert_int_equal(trace_writer_finish(w), 0);
+	writer_end(w);
 	assert_int_equal(metas_in(path), 2 + 1);
 }
 
@@ -263,6 +262,6 @@ TEST(fails)
 	assert_int_equal(trace_writer_dump_open(w, "/nonexistent/x.pov", &opt), -ENOENT);
 	dump(w, one, 1100);
 	assert_file(one, 1000, 1000, 1100);
-	assert_int_equal(trace_writer_finish(w), 0);
+	writer_end(w);
 	assert_file(path, 1000, 1000, 1100);
 }

@@ -21,15 +21,6 @@ static const struct trace_merge_options losses = {.losses = true};
 
 /* ---- making files ---- */
 
-static struct trace_writer *begin(const char *path)
-{
-	static const struct trace_writer_options plain = {0};
-	struct trace_writer *w;
-
-	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
-	return w;
-}
-
 static void put(struct trace_writer *w, unsigned int stream, uint64_t ts_ns)
 {
 	const struct pov_exit rec = {.hdr = {sizeof(rec), POV_KIND_EXIT, 0, 5, ts_ns}};
@@ -81,18 +72,13 @@ static void fill(struct trace_writer *w, const char *text)
 	}
 }
 
-static void end(struct trace_writer *w)
-{
-	assert_int_equal(trace_writer_finish(w), 0);
-}
-
 static const char *file_of(const char *name, const char *text)
 {
 	const char *path = temp_path(name);
-	struct trace_writer *w = begin(path);
+	struct trace_writer *w = writer_begin(path);
 
 	fill(w, text);
-	end(w);
+	writer_end(w);
 	return path;
 }
 
@@ -141,9 +127,8 @@ static void assert_merged(struct trace *t, const struct trace_merge_options *opt
 /* Twice: another pass must be told the same. */
 static void assert_read(const char *path, const char *want)
 {
-	struct trace *t;
+	struct trace *t = trace_opened(path);
 
-	assert_int_equal(trace_open(path, &t), 0);
 	assert_merged(t, &losses, want);
 	assert_merged(t, &losses, want);
 	trace_close(t);
@@ -159,7 +144,7 @@ TEST(order)
 	struct trace *t;
 
 	assert_read(path, "39 [1@40 40 40 90 90? 90? 1@90] 91 92?");
-	assert_int_equal(trace_open(path, &t), 0);
+	t = trace_opened(path);
 	assert_merged(t, NULL, "39 40 40 90 90? 90? 91 92?");
 	trace_close(t);
 }
@@ -190,7 +175,7 @@ TEST(damaged_block)
 
 	file_damage(path, 1, false);
 	assert_read(path, "10 15 [1@20 20 25 30 1@30] 31");
-	assert_int_equal(trace_open(path, &t), 0);
+	t = trace_opened(path);
 	assert_merged(t, NULL, "10 15 20 25 30 31");
 	assert_merged(t, &losses, "10 15 [1@20 20 25 30 1@30] 31");
 	assert_merged(t, NULL, "10 15 20 25 30 31");
@@ -212,13 +197,13 @@ TEST(damaged_end)
 TEST(hole)
 {
 	const char *path = temp_path("hole.pov");
-	struct trace_writer *w = begin(path);
+	struct trace_writer *w = writer_begin(path);
 	struct trace *t;
 
 	fill(w, "1:10000000000 / 1:20000000000 / 1:30000000000 / 1:40000000000");
-	end(w);
+	writer_end(w);
 	file_damage(path, 1, true);
-	assert_int_equal(trace_open(path, &t), 0);
+	t = trace_opened(path);
 	assert_true(trace_get_summary(t)->holes);
 	trace_close(t);
 	assert_read(path,
@@ -226,10 +211,10 @@ TEST(hole)
 	file_damage(path, 0, true); /* nothing is before the hole any more */
 	assert_read(path, "[65535@0 30000000000 65535@32000000000] 40000000000");
 
-	w = begin(path);
+	w = writer_begin(path);
 	fill(w, "1:10000000000 / 1:20000000000 /");
 	trace_writer_meta(w, "{\"type\":\"end\"}");
-	end(w);
+	writer_end(w);
 	file_damage(path, 1, true);
 	assert_read(path, "[65535@8000000000 10000000000");
 }
@@ -238,14 +223,14 @@ TEST(hole)
 TEST(too_many)
 {
 	const char *path = temp_path("many.pov");
-	struct trace_writer *w = begin(path);
+	struct trace_writer *w = writer_begin(path);
 	struct trace_merge *m;
 	struct trace *t;
 
 	for (uint64_t i = 1; i <= 700000; i++)
 		put_lost(w, TRACE_STREAM_TASKS, 10 * i, 10 * i, 1, POV_CLASS_SCHED);
-	end(w);
-	assert_int_equal(trace_open(path, &t), 0);
+	writer_end(w);
+	t = trace_opened(path);
 	assert_true(trace_get_summary(t)->file_bytes < 100000);
 	assert_int_equal(trace_merge_open(t, &losses, &m), -E2BIG);
 	trace_close(t);
@@ -255,7 +240,7 @@ TEST(too_many)
 
 static struct trace_writer *begin_host(const char *path, uint64_t boot_s)
 {
-	struct trace_writer *w = begin(path);
+	struct trace_writer *w = writer_begin(path);
 	char json[256];
 
 	trace_writer_meta(w, "{\"type\":\"recording\",\"config\":{\"sched\":\"all\",\"rings\":2,"
@@ -277,10 +262,10 @@ TEST(joined)
 	struct trace *t;
 
 	fill(w, "0:3000000035 0:3000000090");
-	end(w);
+	writer_end(w);
 	w = begin_host(b, 53); /* its clock began 3 s later */
 	fill(w, "t:80<30#1 / 0:40 0:50 / 1:95");
-	end(w);
+	writer_end(w);
 	file_damage(b, 1, false); /* the block of 40 and 50 */
 	assert_int_equal(trace_join_open(source, 2, &t), 0);
 	for (int pass = 0; pass < 2; pass++)

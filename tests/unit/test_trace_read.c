@@ -17,8 +17,6 @@
 
 #define STREAMS 5
 
-static const struct trace_writer_options plain = {0};
-
 struct truth {
 	uint64_t ts;
 	unsigned int stream;
@@ -45,9 +43,8 @@ static struct truth **disorderly(const char *path, size_t cnt, uint64_t seed)
 {
 	struct truth **all = xcalloc(cnt, sizeof(*all));
 	uint64_t now[STREAMS] = {0, 5000, 90000, 300, 7};
-	struct trace_writer *w;
+	struct trace_writer *w = writer_begin(path);
 
-	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
 	for (size_t i = 0; i < cnt; i++) {
 		struct truth *t = all[i] = xcalloc(1, sizeof(*t));
 
@@ -67,7 +64,7 @@ static struct truth **disorderly(const char *path, size_t cnt, uint64_t seed)
 		if (random_next(&seed) % 3000 == 0)
 			trace_writer_flush(w, UINT64_MAX);
 	}
-	assert_int_equal(trace_writer_finish(w), 0);
+	writer_end(w);
 	qsort(all, cnt, sizeof(*all), truth_compare);
 	return all;
 }
@@ -121,42 +118,13 @@ TEST(order)
 	}
 }
 
-/* Wholly backwards: the worst disorder within blocks. Equal times keep the file's order. */
-TEST(backwards)
-{
-	const char *path = temp_path("backwards.pov");
-	struct pov_exit rec = {.hdr = {.size = sizeof(rec), .kind = POV_KIND_EXIT}};
-	struct trace_writer *w;
-	struct replay r;
-
-	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
-	for (uint64_t i = 50000; i; i--) {
-		rec.hdr.ts_ns = i / 2;
-		rec.tgid = (uint32_t)i;
-		assert_int_equal(trace_writer_add(w, 0, &rec.hdr), 0);
-	}
-	assert_int_equal(trace_writer_finish(w), 0);
-	r = replay_all(path, NULL);
-	assert_int_equal(r.err, 0);
-	assert_int_equal(r.cnt, 50000);
-	assert_true(r.in_order);
-	for (size_t i = 1; i < r.cnt; i++) {
-		const struct pov_exit *e = (const struct pov_exit *)(r.words + 3 * i);
-
-		if (e[-1].hdr.ts_ns == e->hdr.ts_ns)
-			assert_int_equal(e[-1].tgid, e->tgid + 1);
-	}
-	free(r.words);
-}
-
 /* A small file of several blocks whose records are told apart by their times. */
 static void make_small(const char *path)
 {
-	struct trace_writer *w;
 	union any_record rec;
 	uint64_t ts = 0;
+	struct trace_writer *w = writer_begin(path);
 
-	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
 	trace_writer_meta(w, "{\"type\":\"recording\",\"argv\":[\"a\"]}");
 	for (int block = 0; block < 6; block++) {
 		for (int i = 0; i < 10; i++) {
@@ -171,7 +139,7 @@ static void make_small(const char *path)
 		trace_writer_flush(w, UINT64_MAX);
 	}
 	trace_writer_meta(w, "{\"type\":\"end\"}");
-	assert_int_equal(trace_writer_finish(w), 0);
+	writer_end(w);
 }
 
 /* The bytes of such a file. */
@@ -369,7 +337,7 @@ TEST(no_trace)
 	h.minor++;
 	trace_file_header_seal(&h);
 	file_store(path, &h, sizeof(h));
-	assert_int_equal(trace_open(path, &t), 0);
+	t = trace_opened(path);
 	assert_false(trace_get_summary(t)->complete);
 	trace_close(t);
 }
@@ -377,17 +345,16 @@ TEST(no_trace)
 TEST(metas)
 {
 	const char *path = temp_path("meta.pov");
-	struct trace_writer *w;
 	struct trace *t;
+	struct trace_writer *w = writer_begin(path);
 
-	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
 	trace_writer_meta(w, "{\"type\":\"host\",\"hostname\":\"a\"}");
 	trace_writer_meta(w, "not JSON");
 	trace_writer_meta(w, "[1]");
 	trace_writer_meta(w, "{\"type\":5}");
 	trace_writer_meta(w, "{\"type\":\"host\",\"hostname\":\"b\"}");
-	assert_int_equal(trace_writer_finish(w), 0);
-	assert_int_equal(trace_open(path, &t), 0);
+	writer_end(w);
+	t = trace_opened(path);
 	assert_int_equal(trace_meta_count(t), 2);
 	assert_int_equal(trace_get_summary(t)->bad_blocks, 3);
 	assert_string_equal(
@@ -402,11 +369,10 @@ TEST(probes)
 {
 	const char *path = temp_path("probes.pov");
 	const json_t *lib;
-	struct trace_writer *w;
 	struct trace *t;
 	json_t *wanted;
+	struct trace_writer *w = writer_begin(path);
 
-	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
 	trace_writer_meta(w, "{\"type\":\"probes\",\"library\":1,\"attached\":100}");
 	trace_writer_meta(w, "{\"type\":\"library\",\"id\":0,\"attached\":5,\"missing\":[\"a\"]}");
 	trace_writer_meta(
@@ -420,8 +386,8 @@ TEST(probes)
 		   "\"missing\":[\"d\"],\"failed\":[\"e\"],\"refused\":\"why\"}");
 	trace_writer_meta(w, "{\"type\":\"probes\",\"library\":9,\"attached\":-1,\"missing\":5}");
 	trace_writer_meta(w, "{\"type\":\"probes\"}");
-	assert_int_equal(trace_writer_finish(w), 0);
-	assert_int_equal(trace_open(path, &t), 0);
+	writer_end(w);
+	t = trace_opened(path);
 	lib = trace_meta_get(t, 2);
 	wanted = json_pack("{s:s,s:i,s:i,s:i,s:i,s:[sss],s:[ss],s:[s],s:s}", "type", "library",
 			   "id", 1, "attached", 9, "emulated", 7, "stepped", 3, "stepped_names",
@@ -444,15 +410,14 @@ TEST(malformed_records)
 
 	while (text_kinds[known].name)
 		known++;
-	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
+	w = writer_begin(path);
 	for (int kind = 0; kind < 256; kind++) {
 		rec.hdr.kind = (uint8_t)kind;
 		assert_int_equal(trace_writer_add(w, 0, &rec.hdr), 0);
 	}
-	assert_int_equal(trace_writer_finish(w), 0);
+	writer_end(w);
 	known += 5; /* PATH, HANDED, UNSERVED, LOSS_BEGIN, LOSS_END */
-	r = replay_all(path, NULL);
-	assert_int_equal(r.err, 0);
+	r = replay_good(path);
 	assert_int_equal(r.cnt, 256 - known);
 	assert_int_equal(r.sum.bad_records, known);
 	free(r.words);
@@ -482,15 +447,15 @@ TEST(overlap)
 		struct trace *t;
 		int err;
 
-		assert_int_equal(trace_writer_open(path, &plain, &w), 0);
+		w = writer_begin(path);
 		for (uint64_t n = 0; n < 65 * 256; n++) {
 			rec.hdr.ts_ns = n % 256 ? 1000 + n : 1;
 			for (size_t i = 0; i < cases[k].random_words; i++)
 				rec.word[2 + i] = random = random * 6364136223846793005u + 1;
 			assert_int_equal(trace_writer_add(w, 0, &rec.hdr), 0);
 		}
-		assert_int_equal(trace_writer_finish(w), 0);
-		assert_int_equal(trace_open(path, &t), 0);
+		writer_end(w);
+		t = trace_opened(path);
 		assert_int_equal(trace_merge_open(t, NULL, &m), 0);
 		err = trace_merge_next(m, &got);
 		assert_int_equal(err < 0 ? err : 0, cases[k].err);
@@ -509,7 +474,7 @@ TEST(cut_while_reading)
 	int n = 0;
 
 	make_small(path);
-	assert_int_equal(trace_open(path, &t), 0);
+	t = trace_opened(path);
 	assert_int_equal(trace_merge_open(t, NULL, &m), 0);
 	assert_int_equal(truncate(path, 400), 0);
 	while (trace_merge_next(m, &rec) == 1)

@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Which records are well-formed, and how they read as text. */
+/* Which records are well-formed, and how they read as text: cases/records.txt, whose lines are povmake's. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "unit/test.h"
 #include "base/log.h"
 #include "trace/trace_text.h"
-#include "trace_help.h"
-
-static void assert_text(const void *rec, const char *wanted)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	assert_true(trace_record_ok(rec));
-	trace_record_print(rec, out);
-	fclose(out);
-	assert_string_equal(text, wanted);
-	free(text);
-}
+#include "unit/cases.h"
+#include "unit/trace_help.h"
 
 /* Members that later versions have appended: records without them are well-formed. */
 static size_t appended_bytes(uint8_t kind)
@@ -114,87 +102,29 @@ TEST(counts)
 	assert_false(trace_record_ok(&rec.hdr));
 }
 
-TEST(text)
+/* Makes a file of povmake's lines; prints its records. */
+static void records_play(const struct script *lines, FILE *out)
 {
-	struct pov_switch s = {
-		.hdr = {.size = sizeof(s),
-			.kind = POV_KIND_SWITCH,
-			.flags = 0x81,
-			.tid = 5,
-			.ts_ns = 9},
-		.next_tid = 6,
-		.cpu = 3,
-		.prev_state = 2,
-		.prev_prio = 120,
-		.next_prio = 100,
-	};
-	struct pov_exit e = {
-		.hdr = {.size = sizeof(e), .kind = POV_KIND_EXIT, .tid = 5, .ts_ns = 9},
-		.tgid = 4,
-		.code = -1,
-	};
-	struct pov_fork f = {
-		.hdr = {.size = sizeof(f), .kind = POV_KIND_FORK, .tid = 5, .ts_ns = UINT64_MAX},
-		.child_tid = 7,
-		.comm = "a\"\\\n\xff 16 bytes!",
-	};
-	struct pov_affinity a = {
-		.hdr = {.size = sizeof(a), .kind = POV_KIND_AFFINITY},
-		.nr_cpus = 7,
-		.mask = {0x800000000000000d, 3, [15] = 1ull << 63},
-	};
-	struct pov_lost l = {
-		.hdr = {.size = sizeof(l), .kind = POV_KIND_LOST, .ts_ns = 2},
-		.cnt = 5,
-		.class = POV_CLASS_SCHED,
-	};
-	struct pov_image i = {
-		.hdr = {.size = sizeof(i), .kind = POV_KIND_IMAGE, .flags = POV_IMAGE_NEW},
-		.ino = 77,
-		.stamp = 5,
-	};
-	uint64_t raw[4] = {32 | 99 << 16 | 3ull << 24 | 8ull << 32, 1, 0x1f, 0};
+	const char *path = temp_path("text.pov");
+	const struct trace_writer_options opt = {0};
+	const struct pov_hdr *rec;
+	struct maker m = {.script = *lines};
+	struct replay r;
+	size_t at = 0;
 
-	assert_text(&s, "switch ts=9 prev=5 cpu=3 next=6 state=2 prev_prio=120 next_prio=100 "
-			"flags=preempted,128");
-	assert_text(&e, "exit ts=9 tid=5 tgid=4 code=-1");
-	assert_text(&f, "fork ts=18446744073709551615 tid=5 child=7 tgid=0 parent_tgid=0 "
-			"comm=\"a\\x22\\x5c\\x0a\\xff 16 bytes!\"");
-	assert_text(&a, "affinity ts=0 tid=0 tgid=0 nr=7 cpus=0,2-3,63-65,1023");
-	assert_text(&l, "lost ts=2 tid=0 since=0 cnt=5 ring=0 class=sched");
-	l.class = 77;
-	assert_text(&l, "lost ts=2 tid=0 since=0 cnt=5 ring=0 class=77");
-	assert_text(&i,
-		    "image ts=0 tid=0 tgid=0 dev=0x0 ino=77 start=0x0 len=0x0 off=0x0 stamp=0x5 "
-		    "flags=new");
-	i.hdr.size -= sizeof(i.stamp); /* before 0.2 */
-	assert_text(&i,
-		    "image ts=0 tid=0 tgid=0 dev=0x0 ino=77 start=0x0 len=0x0 off=0x0 flags=new");
-	assert_text(raw, "raw ts=1 tid=8 kind=99 flags=3 data=0x1f,0x0");
+	assert_int_equal(trace_writer_open(path, &opt, &m.w), 0);
+	maker_run(&m);
+	assert_int_equal(trace_writer_finish(m.w), 0);
+	r = replay_all(path, NULL);
+	for (size_t i = 0; i < r.cnt; i++, at += rec->size / 8u) {
+		rec = (const struct pov_hdr *)(r.words + at);
+		trace_record_print(rec, out);
+		fputc('\n', out);
+	}
+	free(r.words);
 }
 
-TEST(text_of_call)
+TEST(text)
 {
-	union any_record rec = {.hdr = {.size = sizeof(struct pov_call) + 16,
-					.kind = POV_KIND_CALL,
-					.flags = POV_CALL_OPEN | POV_CALL_FAULT,
-					.tid = 7,
-					.ts_ns = 100}};
-	struct pov_call *c = (struct pov_call *)&rec;
-	struct pov_field *f;
-	int32_t status[3] = {1, -2, 3};
-	struct pov_field_comm comm = {.context_id = UINT64_MAX, .rank = -1, .size = 4};
-
-	c->nargs = 2;
-	c->args[0] = 1;
-	c->args[1] = 0xabc;
-	f = add_field(c, POV_FIELD_OUT, sizeof(status));
-	memcpy(f + 1, status, sizeof(status));
-	f = add_field(c, POV_FIELD_COMM, sizeof(comm));
-	memcpy(f + 1, &comm, sizeof(comm));
-	f = add_field(c, 9, 3);
-	memcpy(f + 1, "\x01\x02\xff", 3);
-	assert_text(c, "call ts=100 tid=7 dur=0 tgid=0 func=0 depth=0 ret=0x0 site=0x0 cpu=0 lib=0 "
-		       "flags=open,fault args=0x1,0xabc out=1/1:0xfffffffe00000001,i3 "
-		       "comm=1/1:0xffffffffffffffff,i-1,i4 field9=1/1:b01,b02,bff");
+	cases_run("records", records_play);
 }

@@ -62,11 +62,10 @@ TEST(all_arrives)
 {
 	const char *path = temp_path("all.pov");
 	struct trace_writer_stats stats;
-	struct trace_writer *w;
 	struct replay r;
 	struct stat st;
+	struct trace_writer *w = writer_begin(path);
 
-	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
 	assert_int_equal(trace_writer_meta(w, "{\"type\":\"recording\"}"), 0);
 	for (uint64_t i = 1; i <= 20011; i++) {
 		assert_int_equal(add_numbered(w, i % 3 ? i % 3 : TRACE_STREAM_TASKS, i), 0);
@@ -75,9 +74,8 @@ TEST(all_arrives)
 	}
 	trace_writer_get_stats(w, &stats);
 	assert_int_equal(stats.accepted.records, 20011);
-	assert_int_equal(trace_writer_finish(w), 0);
-	r = replay_all(path, NULL);
-	assert_int_equal(r.err, 0);
+	writer_end(w);
+	r = replay_good(path);
 	assert_true(r.sum.complete);
 	assert_int_equal(r.sum.bad_blocks + r.sum.lost_tail_bytes + r.sum.bad_records, 0);
 	assert_int_equal(r.sum.records, 20011);
@@ -96,9 +94,8 @@ TEST(tally)
 	struct pov_spin *spin = (struct pov_spin *)room;
 	struct pov_call call = {.hdr = {.size = sizeof(call), .kind = POV_KIND_CALL}};
 	struct trace_writer_stats stats;
-	struct trace_writer *w;
+	struct trace_writer *w = writer_begin(temp_path("tally.pov"));
 
-	assert_int_equal(trace_writer_open(temp_path("tally.pov"), &plain, &w), 0);
 	*spin = (struct pov_spin){.hdr = {.size = sizeof(room), .kind = POV_KIND_SPIN},
 				  .nfuncs = 7};
 	for (int i = 0; i < 3; i++)
@@ -112,19 +109,17 @@ TEST(tally)
 	assert_int_equal(stats.accepted.polls, 11 + 13 + 17);
 	assert_int_equal(stats.accepted.calls, 2);
 	assert_int_equal(stats.accepted.switches, 0);
-	assert_int_equal(trace_writer_finish(w), 0);
+	writer_end(w);
 }
 
 TEST(empty)
 {
 	const char *path = temp_path("empty.pov");
-	struct trace_writer *w;
 	struct replay r;
+	struct trace_writer *w = writer_begin(path);
 
-	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
-	assert_int_equal(trace_writer_finish(w), 0);
-	r = replay_all(path, NULL);
-	assert_int_equal(r.err, 0);
+	writer_end(w);
+	r = replay_good(path);
 	assert_true(r.sum.complete);
 	assert_int_equal(r.cnt, 0);
 	free(r.words);
@@ -150,10 +145,9 @@ TEST(open_file)
 	assert_int_equal(trace_writer_open("nowhere/it.pov", &opt, &w), 0);
 	for (uint64_t n = 1; n <= 1009; n++)
 		assert_int_equal(add_numbered(w, 3, n), 0);
-	assert_int_equal(trace_writer_finish(w), 0);
+	writer_end(w);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	r = replay_all(link, NULL);
-	assert_int_equal(r.err, 0);
+	r = replay_good(link);
 	assert_numbered(&r, 1009);
 	free(r.words);
 	close(fd);
@@ -171,12 +165,12 @@ TEST(refuses)
 	assert_int_not_equal(trace_writer_open("/", &plain, &w), 0);
 	assert_int_equal(trace_writer_open("/dev/null", &plain, &w), -EINVAL);
 	assert_int_equal(trace_writer_open("/nonexistent/x.pov", &plain, &w), -ENOENT);
-	assert_int_equal(trace_writer_open(temp_path("refuses.pov"), &plain, &w), 0);
+	w = writer_begin(temp_path("refuses.pov"));
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		rec.hdr.size = bad[i].size;
 		assert_int_equal(trace_writer_add(w, bad[i].stream, &rec.hdr), -EINVAL);
 	}
-	assert_int_equal(trace_writer_finish(w), 0);
+	writer_end(w);
 }
 
 /* Whatever the limit, the file keeps it, holds all that was accepted, and ends in order. */
@@ -203,8 +197,7 @@ TEST(limit)
 		assert_int_equal(stats.accepted.records, n - 1);
 		assert_int_equal(trace_writer_meta(w, "{\"type\":\"end\"}"), 0);
 		err = trace_writer_finish(w);
-		r = replay_all(path, NULL);
-		assert_int_equal(r.err, 0);
+		r = replay_good(path);
 		assert_true(r.sum.file_bytes <= limit);
 		assert_numbered(&r, n - 1);
 		if (limit > 1000) {
@@ -302,8 +295,7 @@ TEST(killed)
 		kill(pid, SIGKILL);
 		waitpid(pid, &status, 0);
 		assert_true(WIFSIGNALED(status));
-		r = replay_all(path, NULL);
-		assert_int_equal(r.err, 0);
+		r = replay_good(path);
 		assert_false(r.sum.complete);
 		assert_int_equal(r.sum.bad_blocks, 0);
 		assert_true(r.cnt >= 100 && r.cnt % 100 == 0);
@@ -325,9 +317,8 @@ TEST(flush_age)
 {
 	uint64_t began = monotonic_ns();
 	struct trace_writer_stats before, after;
-	struct trace_writer *w;
+	struct trace_writer *w = writer_begin(temp_path("age.pov"));
 
-	assert_int_equal(trace_writer_open(temp_path("age.pov"), &plain, &w), 0);
 	assert_int_equal(add_numbered(w, 0, 1), 0);
 	trace_writer_get_stats(w, &before);
 	trace_writer_flush(w, began - 1);
@@ -340,7 +331,7 @@ TEST(flush_age)
 		trace_writer_get_stats(w, &after);
 	}
 	assert_true(after.file_bytes > before.file_bytes);
-	assert_int_equal(trace_writer_finish(w), 0);
+	writer_end(w);
 }
 
 /* Incompressible payloads are stored as they are. */
@@ -348,20 +339,18 @@ TEST(noise)
 {
 	const char *path = temp_path("noise.pov");
 	uint64_t seed = 3, n = 0;
-	struct trace_writer *w;
 	union any_record rec;
 	struct replay r;
+	struct trace_writer *w = writer_begin(path);
 
-	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
 	for (n = 0; n < 1500; n++) {
 		for (int i = 1; i < 512; i++)
 			rec.w[i] = random_next(&seed) << 1 | 1;
 		rec.hdr = (struct pov_hdr){.size = 4096, .kind = 255, .ts_ns = n};
 		assert_int_equal(trace_writer_add(w, 0, &rec.hdr), 0);
 	}
-	assert_int_equal(trace_writer_finish(w), 0);
-	r = replay_all(path, NULL);
-	assert_int_equal(r.err, 0);
+	writer_end(w);
+	r = replay_good(path);
 	assert_int_equal(r.cnt, 1500);
 	assert_memory_equal(r.words + 1499 * 512, &rec, 4096);
 	free(r.words);

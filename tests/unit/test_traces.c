@@ -5,11 +5,10 @@
  *   recording MEMBERS     begins the trace, with these members of its config object (JSON)
  *   functions             the built-in table
  *   rank N pid P ts NS    a process of two ranks
- *   mark TS TID begin|end LEVEL [NAME]   a phase, as MPI_Pcontrol tells it
- *   isends N              calls of thread 100 to MPI_Isend, from 1010 on, of 24 bytes and 1 ns each
  *   cut N                 takes the Nth event block out of the file
  *   spoil N               damages one event block
- *   until TEXT            ends the report before a line with this text
+ *   from TEXT, until TEXT begins the report with this text, and ends it before a line with that
+ *   interrupts TID FROM..TO   prints those of a rank's thread that began then
  *   section NAME          what the section analysis looks at; may come several times
  *   tail N                prints the last N events only; the trace is long and goes through the model once
  *   analyses              only these are told of the trace, which is long: there are no events to show
@@ -20,11 +19,11 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "abi/mark.h"
 #include "analysis/app_time.h"
 #include "analysis/contests.h"
 #include "analysis/demand.h"
 #include "analysis/holders.h"
+#include "analysis/interrupts.h"
 #include "analysis/moves.h"
 #include "analysis/section_pov.h"
 #include "base/log.h"
@@ -38,25 +37,24 @@
 struct play {
 	struct mfix f;
 	const char *show;
-	unsigned int tail; /* 0: all events */
-	bool analyses;	   /* alone */
-	const char *until; /* ends the report; NULL: all of it */
+	unsigned int tail;	  /* 0: all events */
+	bool analyses;		  /* alone */
+	const char *from, *until; /* of the report; NULL: all of it */
 	FILE *out;
 	struct app_time app;
 	struct contests contests;
 	struct holders holders;
 	struct demand demand;
 	struct moves moves;
+	struct interrupts interrupts;
 };
 
 /* ---- results ---- */
 
 static void times_print(FILE *out, const struct state_times *t)
 {
-	cases_figure(out, "R", t->ns[THREAD_RUNNING]);
-	cases_figure(out, "Q", t->ns[THREAD_RUNNABLE]);
-	cases_figure(out, "B", t->ns[THREAD_BLOCKED]);
-	cases_figure(out, "U", t->ns[THREAD_UNKNOWN]);
+	cases_figures_part(out, {"R", t->ns[THREAD_RUNNING]}, {"Q", t->ns[THREAD_RUNNABLE]},
+			   {"B", t->ns[THREAD_BLOCKED]}, {"U", t->ns[THREAD_UNKNOWN]});
 }
 
 static void stats_print(struct play *p)
@@ -64,15 +62,11 @@ static void stats_print(struct play *p)
 	const struct model_stats *s = model_get_stats(p->f.model);
 
 	fputs("stats", p->out);
-	cases_figure(p->out, "bad", s->bad_records);
-	cases_figure(p->out, "unknown_functions", s->unknown_functions);
-	cases_figure(p->out, "unannounced", s->unannounced_threads);
-	cases_figure(p->out, "contradictions", s->contradictions);
-	cases_figure(p->out, "spilled", s->pending_spilled);
-	cases_figure(p->out, "gaps", s->sched_gaps);
-	cases_figure(p->out, "gap_ns", s->sched_gap_ns);
-	cases_figure(p->out, "gaps_late", s->sched_gaps_late);
-	fputc('\n', p->out);
+	cases_figures(p->out, {"bad", s->bad_records}, {"unknown_functions", s->unknown_functions},
+		      {"unannounced", s->unannounced_threads},
+		      {"contradictions", s->contradictions}, {"spilled", s->pending_spilled},
+		      {"gaps", s->sched_gaps}, {"gap_ns", s->sched_gap_ns},
+		      {"gaps_late", s->sched_gaps_late});
 }
 
 static void threads_print(struct play *p)
@@ -130,10 +124,8 @@ static void held_print(struct play *p)
 		if (!r->runnable_ns)
 			continue;
 		fprintf(p->out, "waits %u", model_thread_get(p->f.model, i)->tid);
-		cases_figure(p->out, "ns", r->runnable_ns);
-		cases_figure(p->out, "idle", r->idle_ns);
-		cases_figure(p->out, "unknown", r->unknown_ns);
-		fputc('\n', p->out);
+		cases_figures(p->out, {"ns", r->runnable_ns}, {"idle", r->idle_ns},
+			      {"unknown", r->unknown_ns});
 	}
 }
 
@@ -182,13 +174,10 @@ static void demand_print(struct play *p)
 
 		fprintf(p->out, "demand %s%llx cpus=%u", k->all ? "all " : "", U(k->cpus.word[0]),
 			k->nr);
-		cases_figure(p->out, "most", k->most);
-		cases_figure(p->out, "ran", k->ran_ns);
-		cases_figure(p->out, "over", k->over_ns);
-		cases_figure(p->out, "lost", k->lost_ns);
-		cases_figure(p->out, "want", k->want_ns);
-		cases_figure(p->out, "worst", k->worst_ns);
-		cases_figure(p->out, "from", k->over_ns ? k->worst_from_ns : 0);
+		cases_figures_part(p->out, {"most", k->most}, {"ran", k->ran_ns},
+				   {"over", k->over_ns}, {"lost", k->lost_ns}, {"want", k->want_ns},
+				   {"worst", k->worst_ns},
+				   {"from", k->over_ns ? k->worst_from_ns : 0});
 		for (uint32_t t = 0; t < model_thread_count(p->f.model); t++) {
 			const struct model_thread *m = model_thread_get(p->f.model, t);
 			uint64_t ns = demand_of_thread(a, m, i);
@@ -211,10 +200,8 @@ static void moves_print(struct play *p)
 			continue;
 		fprintf(p->out, "moves %u cnt=%llu", model_thread_get(p->f.model, i)->tid,
 			U(t->moves));
-		cases_figure(p->out, "back", t->back);
-		cases_figure(p->out, "wait", t->moves_wait_ns);
-		cases_figure(p->out, "worst", t->worst_ns);
-		fputc('\n', p->out);
+		cases_figures(p->out, {"back", t->back}, {"wait", t->moves_wait_ns},
+			      {"worst", t->worst_ns});
 	}
 	for (uint32_t i = 0; i < a->nprocess && i < model_process_count(p->f.model); i++) {
 		const struct moves_process *m = &a->process[i];
@@ -222,16 +209,11 @@ static void moves_print(struct play *p)
 		if (!m->wakeups.cnt && !m->held_back)
 			continue;
 		fprintf(p->out, "wakeups %u", model_process_get(p->f.model, i)->pid);
-		cases_figure(p->out, "cnt", m->wakeups.cnt);
-		cases_figure(p->out, "max", m->wakeups.max);
-		cases_figure(p->out, "slow", m->slow);
-		cases_figure(p->out, "slow_ns", m->slow_ns);
-		cases_figure(p->out, "from", m->worst_from_ns);
-		cases_figure(p->out, "held_back", m->held_back);
-		cases_figure(p->out, "held_back_ns", m->held_back_ns);
-		cases_figure(p->out, "held_worst", m->held_worst_ns);
-		cases_figure(p->out, "held_from", m->held_worst_from_ns);
-		fputc('\n', p->out);
+		cases_figures(p->out, {"cnt", m->wakeups.cnt}, {"max", m->wakeups.max},
+			      {"slow", m->slow}, {"slow_ns", m->slow_ns},
+			      {"from", m->worst_from_ns}, {"held_back", m->held_back},
+			      {"held_back_ns", m->held_back_ns}, {"held_worst", m->held_worst_ns},
+			      {"held_from", m->held_worst_from_ns});
 	}
 }
 
@@ -247,9 +229,8 @@ static void app_print(struct play *p)
 		fprintf(p->out, "app %u", model_process_get(p->f.model, i)->pid);
 		if (m->has_main)
 			fprintf(p->out, " main=%u", model_thread_get(p->f.model, m->main)->tid);
-		cases_figure(p->out, "init", m->init_ns);
-		cases_figure(p->out, "finalize", m->finalize_ns);
-		cases_figure(p->out, "computed", m->computed_ns);
+		cases_figures_part(p->out, {"init", m->init_ns}, {"finalize", m->finalize_ns},
+				   {"computed", m->computed_ns});
 		fputs(a->lost ? " lost\n" : "\n", p->out);
 	}
 	for (uint32_t i = 0; i < a->nthread && i < model_thread_count(p->f.model); i++) {
@@ -259,20 +240,32 @@ static void app_print(struct play *p)
 			continue;
 		fprintf(p->out, "part %u %llu..%llu", model_thread_get(p->f.model, i)->tid,
 			U(t->from_ns), U(t->to_ns));
-		cases_figure(p->out, "compute", t->compute_ns);
-		cases_figure(p->out, "work", t->work_ns);
-		cases_figure(p->out, "wait", t->wait_ns);
-		cases_figure(p->out, "no_core", t->no_core_ns);
-		cases_figure(p->out, "asleep", t->asleep_ns);
-		cases_figure(p->out, "unknown", t->unknown_ns);
-		cases_figure(p->out, "mpi", t->mpi_ns);
-		cases_figure(p->out, "calls", t->calls);
-		fputc('\n', p->out);
+		cases_figures(p->out, {"compute", t->compute_ns}, {"work", t->work_ns},
+			      {"wait", t->wait_ns}, {"no_core", t->no_core_ns},
+			      {"asleep", t->asleep_ns}, {"unknown", t->unknown_ns},
+			      {"mpi", t->mpi_ns}, {"calls", t->calls});
 		assert_int_equal(t->window_ns, t->to_ns - t->from_ns);
 		assert_int_equal(t->window_ns, t->compute_ns + t->work_ns + t->wait_ns +
 						       t->no_core_ns + t->asleep_ns +
 						       t->unknown_ns);
 	}
+}
+
+static void interrupts_print(struct play *p, unsigned int tid, uint64_t from_ns, uint64_t to_ns)
+{
+	struct interrupts_row all, within;
+
+	for (uint32_t i = 0; i < model_thread_count(p->f.model); i++) {
+		if (model_thread_get(p->f.model, i)->tid != tid)
+			continue;
+		all = interrupts_of(&p->interrupts, i);
+		within = interrupts_within(&p->interrupts, i, from_ns, to_ns);
+		fprintf(p->out, "interrupts %u %llu..%llu", tid, U(from_ns), U(to_ns));
+		cases_figures(p->out, {"all", all.cnt}, {"all_ns", all.ns}, {"cnt", within.cnt},
+			      {"ns", within.ns});
+	}
+	assert_int_equal(interrupts_of(&p->interrupts, 77).ns, 0);
+	assert_int_equal(interrupts_within(&p->interrupts, 77, 0, UINT64_MAX).cnt, 0);
 }
 
 static void section_print(struct play *p, const char *text)
@@ -292,24 +285,18 @@ static void section_print(struct play *p, const char *text)
 			continue;
 		fprintf(p->out, "  rank %d entered=%llu", model_process_get(p->f.model, i)->rank,
 			U(r->entered));
-		cases_figure(p->out, "open", r->open);
-		cases_figure(p->out, "wall", r->wall_ns);
+		cases_figures_part(p->out, {"open", r->open}, {"wall", r->wall_ns});
 		times_print(p->out, &r->split);
-		cases_figure(p->out, "others", r->other_threads_ns);
-		fputc('\n', p->out);
+		cases_figures(p->out, {"others", r->other_threads_ns});
 		for (uint32_t cpu = 0; cpu < section_pov_cpus(&a); cpu++) {
 			const struct section_core_row *c = section_pov_core(&a, i, cpu);
 
 			if (!c->here_ns)
 				continue;
 			fprintf(p->out, "    cpu%u here=%llu", cpu, U(c->here_ns));
-			cases_figure(p->out, "running", c->running_ns);
-			cases_figure(p->out, "own", c->own_ns);
-			cases_figure(p->out, "ranks", c->ranks_ns);
-			cases_figure(p->out, "other", c->other_ns);
-			cases_figure(p->out, "idle", c->idle_ns);
-			cases_figure(p->out, "unknown", c->unknown_ns);
-			fputc('\n', p->out);
+			cases_figures(p->out, {"running", c->running_ns}, {"own", c->own_ns},
+				      {"ranks", c->ranks_ns}, {"other", c->other_ns},
+				      {"idle", c->idle_ns}, {"unknown", c->unknown_ns});
 		}
 	}
 	section_pov_release(&a);
@@ -318,7 +305,7 @@ static void section_print(struct play *p, const char *text)
 static void report_print(struct play *p)
 {
 	const struct report_options opt = {.top = 15, .details = UINT32_MAX};
-	char *text = NULL, *line, *rest;
+	char *text = NULL;
 	struct report r;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
@@ -326,12 +313,7 @@ static void report_print(struct play *p)
 	assert_int_equal(report_open(&(struct trace_source){.path = p->f.path}, 1, &opt, &r), 0);
 	report_text(&r, out);
 	fclose(out);
-	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		if (p->until && strstr(line, p->until))
-			break;
-		if (!strstr(line, p->f.path))
-			fprintf(p->out, " %s\n", line);
-	}
+	cases_text(p->out, p->from ? strstr(text, p->from) : text, p->until, p->f.path);
 	report_close(&r);
 	free(text);
 }
@@ -397,59 +379,19 @@ static bool is_shown(const struct play *p, const char *word, size_t len)
 	return false;
 }
 
-static const char *after(const char *line, const char *word)
-{
-	size_t len = strlen(word);
-
-	return strncmp(line, word, len) != 0 ? NULL : line + len;
-}
-
-/* "TS TID begin|end LEVEL [NAME]" */
-static void mark_put(struct mfix *f, const char *line)
-{
-	uint64_t args[1 + POV_MARK_WORDS] = {0};
-	unsigned int ts, tid, level;
-	char event[8], name[8 * POV_MARK_WORDS + 1] = "";
-
-	if (sscanf(line, "%u %u %7s %u %32s", &ts, &tid, event, &level, name) < 4)
-		fail_msg("mark %s", line);
-	args[0] = level + (!strcmp(event, "begin") ? POV_MARK_BEGIN : POV_MARK_END);
-	memcpy(&args[1], name, strlen(name));
-	put_call_args(f, ts - 1, ts, tid, tid, "MPI_Pcontrol", args, 1 + POV_MARK_WORDS, NULL, 0);
-}
-
-static void isends_put(struct mfix *f, unsigned int n)
-{
-	const uint64_t args[] = {1, 3, 0x1000, 1, 5, 0x2000, 0x7ffc0000};
-	struct {
-		struct pov_field size_head;
-		uint64_t size;
-		struct pov_field request_head;
-		uint64_t request;
-	} fields = {{POV_FIELD_TYPE_SIZE, 2, 8, 1}, 8, {POV_FIELD_OUT, 6, 8, 1}, 0x10000};
-
-	for (unsigned int i = 0; i < n; i++, fields.request += 16)
-		put_call_args(f, 1010 + i, 1011 + i, 100, 100, "MPI_Isend", args, 7, &fields,
-			      sizeof(fields));
-}
-
 /* A line that is not povmake's; false if it is. */
 static bool own_line(struct play *p, struct maker *m, const char *line)
 {
 	const char *rest;
-	unsigned int rank, pid, ts, n;
+	unsigned int rank, pid, ts;
 
-	if ((rest = after(line, "recording "))) {
+	if ((rest = words_after(line, "recording"))) {
 		mfix_begin(&p->f, rest);
 		m->w = p->f.writer;
 	} else if (!strcmp(line, "functions")) {
 		mfix_functions(&p->f);
 	} else if (sscanf(line, "rank %u pid %u ts %u", &rank, &pid, &ts) == 3) {
 		mfix_rank(&p->f, ts, pid, (int)rank, "app");
-	} else if (sscanf(line, "isends %u", &n) == 1) {
-		isends_put(&p->f, n);
-	} else if ((rest = after(line, "mark "))) {
-		mark_put(&p->f, rest);
 	} else if (sscanf(line, "cut %d", &p->f.cut) == 1 ||
 		   sscanf(line, "spoil %" SCNu64, &p->f.spoil) == 1) {
 		;
@@ -457,11 +399,13 @@ static bool own_line(struct play *p, struct maker *m, const char *line)
 		;
 	} else if (!strcmp(line, "analyses")) {
 		p->analyses = true;
-	} else if ((rest = after(line, "until "))) {
+	} else if ((rest = words_after(line, "from"))) {
+		p->from = rest;
+	} else if ((rest = words_after(line, "until"))) {
 		p->until = rest;
-	} else if ((rest = after(line, "show "))) {
+	} else if ((rest = words_after(line, "show"))) {
 		p->show = rest;
-	} else if (!after(line, "section ")) {
+	} else if (!words_after(line, "section") && !words_after(line, "interrupts")) {
 		return false;
 	}
 	return true;
@@ -511,20 +455,23 @@ static void second_pass(struct play *p)
 
 static void analyses_run(struct play *p)
 {
-	const struct model_sink *sinks[] = {&p->app.sink, &p->contests.sink, &p->holders.sink,
-					    &p->demand.sink, &p->moves.sink};
+	const struct model_sink *sinks[] = {&p->app.sink,     &p->contests.sink,
+					    &p->holders.sink, &p->demand.sink,
+					    &p->moves.sink,   &p->interrupts.sink};
 
 	app_time_init(&p->app);
 	contests_init(&p->contests, &p->app.windows);
 	holders_init(&p->holders);
 	demand_init(&p->demand, &p->app.windows);
 	moves_init(&p->moves);
+	interrupts_init(&p->interrupts, &p->app.windows);
 	assert_int_equal(model_run(p->f.model, sinks, sizeof(sinks) / sizeof(sinks[0])), 0);
 }
 
 static void analyses_release(struct play *p)
 {
 	moves_release(&p->moves);
+	interrupts_release(&p->interrupts);
 	demand_release(&p->demand);
 	holders_release(&p->holders);
 	contests_release(&p->contests);
@@ -534,6 +481,8 @@ static void analyses_release(struct play *p)
 static void trace_play(const struct script *lines, FILE *out)
 {
 	struct play p = {.out = out, .show = ""};
+	unsigned long long from_ns, to_ns;
+	unsigned int tid;
 
 	trace_make(&p, lines);
 	mfix_open(&p.f, true);
@@ -552,9 +501,12 @@ static void trace_play(const struct script *lines, FILE *out)
 	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
 		if (is_shown(&p, results[i].word, strlen(results[i].word)))
 			results[i].print(&p);
-	for (size_t i = 0; i < lines->cnt; i++)
-		if (after(lines->line[i], "section "))
-			section_print(&p, after(lines->line[i], "section "));
+	for (size_t i = 0; i < lines->cnt; i++) {
+		if (words_after(lines->line[i], "section"))
+			section_print(&p, words_after(lines->line[i], "section"));
+		if (sscanf(lines->line[i], "interrupts %u %llu..%llu", &tid, &from_ns, &to_ns) == 3)
+			interrupts_print(&p, tid, from_ns, to_ns);
+	}
 	if (!p.tail)
 		analyses_release(&p);
 	mfix_release(&p.f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Who waited for whom, and why: calls, messages and states of ranks 0 to 4 as text (cases.h). They are handed to the analyses in
- * the order of the lines; a line is about the rank that it begins with. Spans are BEGIN..END in ns.
+ * Who waited for whom, and why, and what nonblocking operations hid: calls, messages and states of ranks 0 to 4 as text (cases.h). The
+ * analyses get them in the order of the lines; a line is about the rank that it begins with. SPAN is BEGIN..END in ns.
  *
  *   R runs|queues|sleeps|vanishes SPAN       a state of its thread
  *   R calls|polls SPAN                       a call of MPI, or polls that found nothing
@@ -12,10 +12,17 @@
  *   R start|post RANKS SPAN                  RANKS 1,2; ?: an unknown group; -: and window
  *   R complete|wait|test SPAN
  *   R lock|share|unlock|access|flush T SPAN  T: the target, or all
- *   R sends SPAN TO SPAN [any|assumed|incomplete|from NS]   a message, and its receive, which from NS on is completed
+ *   R sends WHEN TO WHEN [any|assumed|incomplete|from NS|bytes N]   a message, and its receive, which from NS on is completed.
+ *                                            WHEN: SPAN of one call, or SPAN/SPAN of those that post and complete
+ *   R starts irecv|isend|ibarrier N BYTES SPAN    request N
+ *   R completes N,N SPAN [NS]                its thread has no core for the last NS of the call
+ *   R tests CNT NS SPAN                      so many polls, NS of them within MPI
+ *   R ran NS NS                              its thread ran for so long before, and again since then
  *   R early                                  it ran before the recording began
  *   R lost                                   records of calls are missing
- *   repeat N step NS: LINE, LINE …           each time NS later
+ *   R helps RANK                             it is a thread of that one's process
+ *   overlaps                                 prints what operations hid so far, and forgets it
+ *   us                                       the times of the case are in us
  *   show RESULT…
  */
 #include <stdlib.h>
@@ -24,6 +31,7 @@
 #include "unit/test.h"
 #include "analysis/any_source.h"
 #include "analysis/locks.h"
+#include "analysis/overlap.h"
 #include "analysis/unexpected.h"
 #include "base/log.h"
 #include "unit/cases.h"
@@ -31,62 +39,83 @@
 
 #define U(n) ((unsigned long long)(n))
 #define MEMBERS 3
+#define REQUESTS 8
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct func_info blocks = {
 	.name = "MPI_Win_blocks", .group = "rma", .layer_name = "mpi", .waits = true};
 static const struct func_info polls = {
-	.name = "MPI_Win_test", .group = "rma", .layer_name = "mpi", .polls = true};
+	.id = 6, .name = "MPI_Win_test", .group = "rma", .layer_name = "mpi", .polls = true};
 static const struct func_info barrier = {
 	.name = "MPI_Barrier", .group = "coll", .layer_name = "mpi", .waits = true};
 static const struct func_info ibarrier = {
-	.name = "MPI_Ibarrier", .group = "coll", .layer_name = "mpi"};
-static const struct func_info send_info = {.name = "MPI_Send"}, recv_info = {.name = "MPI_Recv"};
+	.id = 3, .name = "MPI_Ibarrier", .group = "coll", .layer_name = "mpi"};
+static const struct func_info send_info = {
+	.id = 5, .name = "MPI_Send", .layer_name = "mpi", .waits = true};
+static const struct func_info recv_info = {.name = "MPI_Recv", .layer_name = "mpi"};
+static const struct func_info irecv = {
+	.id = 1, .name = "MPI_Irecv", .group = "p2p", .layer_name = "mpi"};
+static const struct func_info isend = {
+	.id = 2, .name = "MPI_Isend", .group = "p2p", .layer_name = "mpi"};
+static const struct func_info waitall = {
+	.id = 4, .name = "MPI_Waitall", .group = "p2p", .layer_name = "mpi", .waits = true};
+static const struct model_module module = {.path = "/bin/app"};
 
 struct play {
 	struct causes_world w;
 	struct locks locks;
 	struct any_source any_source;
 	struct unexpecteds unexpecteds;
-	const char *show;
-	uint64_t shift_ns;
+	struct overlaps overlaps;
+	struct call_operation op[REQUESTS];
+	uint64_t unit_ns;
 	FILE *out;
 };
 
 /* ---- lines ---- */
 
-static bool is(const char *a, const char *b)
+/* In ns, whatever unit the case has. */
+static void span(const struct play *p, const struct cases_line *l, const char *word,
+		 uint64_t *begin_ns, uint64_t *end_ns)
 {
-	return !strcmp(a, b);
-}
-
-static void span(const struct play *p, const char *text, uint64_t *begin_ns, uint64_t *end_ns)
-{
-	unsigned long long begin = 0, end = 0;
-
-	if (!text || sscanf(text, "%llu..%llu", &begin, &end) != 2)
-		fail_msg("no span: %s", text);
-	*begin_ns = begin + p->shift_ns;
-	*end_ns = end + p->shift_ns;
+	cases_span(l, word, begin_ns, end_ns);
+	*begin_ns *= p->unit_ns;
+	*end_ns *= p->unit_ns;
 }
 
 static void call_tell(struct play *p, const struct func_info *f, int rank,
-		      const struct call_roles *roles, uint64_t begin_ns, uint64_t end_ns)
+		      const struct call_roles *roles, uint64_t begin_ns, uint64_t end_ns,
+		      uint64_t runnable_ns)
 {
 	struct call_view view = {.roles = *roles};
-	const struct model_call c = {.func = f,
-				     .thread = &p->w.thread[rank],
-				     .begin_ns = begin_ns,
-				     .end_ns = end_ns,
-				     .split = {.ns = {[THREAD_RUNNING] = end_ns - begin_ns}},
-				     .view = &view};
+	const struct model_call c = {
+		.func = f,
+		.thread = &p->w.thread[rank],
+		.begin_ns = begin_ns,
+		.end_ns = end_ns,
+		.site = {.module = &module, .offset = 0x10 * f->id},
+		.split = {.ns = {[THREAD_RUNNING] = end_ns - begin_ns - runnable_ns,
+				 [THREAD_RUNNABLE] = runnable_ns}},
+		.view = &view};
 
 	p->w.arrivals.sink.call(&p->w.arrivals, &c);
 	p->w.epochs.sink.call(&p->w.epochs, &c);
 	p->locks.sink.call(&p->locks, &c);
 	p->w.causes.sink.call(&p->w.causes, &c);
+	p->overlaps.sink.call(&p->overlaps, &c);
 }
 
-static bool window_tell(struct play *p, int rank, const char *verb, char **word)
+/* "1,2" */
+static uint32_t ranks_read(const char *text, int32_t *rank)
+{
+	uint32_t n = 0;
+
+	for (; text; text = strchr(text, ',') ? strchr(text, ',') + 1 : NULL)
+		rank[n++] = atoi(text);
+	return n;
+}
+
+static bool window_tell(struct play *p, const struct cases_line *l, int rank)
 {
 	static const struct {
 		const char *verb;
@@ -100,36 +129,37 @@ static bool window_tell(struct play *p, int rank, const char *verb, char **word)
 		{"unlock", WIN_UNLOCK, TARGET},	 {"access", WIN_ACCESS, TARGET},
 		{"flush", WIN_FLUSH, TARGET},
 	};
-	struct call_window window = {.number = 1, .rank = is(verb, "test") ? -1 : rank};
+	const char *verb = l->word[1], *of = l->word[2];
+	struct call_window window = {.number = 1, .rank = word_is(verb, "test") ? -1 : rank};
 	struct call_roles roles = {
 		.comm_id = 1, .comm_size = MEMBERS, .send_bytes = 8, .window = &window};
 	uint64_t begin_ns, end_ns;
 	int32_t group[RANKS];
 	size_t i = 0;
 
-	while (i < sizeof(events) / sizeof(*events) && !is(events[i].verb, verb))
+	while (i < COUNT(events) && !word_is(events[i].verb, verb))
 		i++;
-	if (i == sizeof(events) / sizeof(*events))
+	if (i == COUNT(events))
 		return false;
 	window.event = events[i].event;
-	window.exclusive = is(verb, "lock");
+	window.exclusive = word_is(verb, "lock");
 	if (events[i].of == WINDOW)
-		window.number = (uint32_t)atoi(*word);
+		window.number = (uint32_t)atoi(of);
 	if (events[i].of == TARGET)
-		window.target = is(*word, "all") ? PEER_ANY : atoi(*word);
-	if (events[i].of == GROUP && **word == '-')
+		window.target = word_is(of, "all") ? PEER_ANY : atoi(of);
+	if (events[i].of == GROUP && *of == '-')
 		window.number = 0;
-	else if (events[i].of == GROUP && **word != '?') {
+	else if (events[i].of == GROUP && *of != '?') {
 		window.group = group;
-		for (char *r = strtok(*word, ","); r; r = strtok(NULL, ","))
-			group[window.ngroup++] = atoi(r);
+		window.ngroup = ranks_read(of, group);
 	}
-	span(p, word[events[i].of != NOTHING], &begin_ns, &end_ns);
-	call_tell(p, is(verb, "test") ? &polls : &blocks, rank, &roles, begin_ns, end_ns);
+	span(p, l, l->word[2 + (events[i].of != NOTHING)], &begin_ns, &end_ns);
+	call_tell(p, word_is(verb, "test") ? &polls : &blocks, rank, &roles, begin_ns, end_ns, 0);
 	return true;
 }
 
-static void barrier_tell(struct play *p, int rank, const struct func_info *f, const char *when)
+static void barrier_tell(struct play *p, const struct cases_line *l, int rank,
+			 const struct func_info *f)
 {
 	const struct call_request started = {.event = REQUEST_START};
 	const struct call_roles roles = {.has_comm = true,
@@ -139,44 +169,48 @@ static void barrier_tell(struct play *p, int rank, const struct func_info *f, co
 					 .nrequests = f == &ibarrier};
 	uint64_t begin_ns, end_ns;
 
-	span(p, when, &begin_ns, &end_ns);
-	call_tell(p, f, rank, &roles, begin_ns, end_ns);
+	span(p, l, l->word[2], &begin_ns, &end_ns);
+	call_tell(p, f, rank, &roles, begin_ns, end_ns, 0);
 }
 
-static struct match_end end_of(struct play *p, int rank, const struct func_info *f,
-			       const char *when)
+static struct match_end end_of(struct play *p, const struct cases_line *l, int rank,
+			       const struct func_info *f, const char *when)
 {
+	const char *completes = strchr(when, '/');
 	struct match_end e = {.process = p->w.thread[rank].proc,
 			      .thread = &p->w.thread[rank],
 			      .completer = &p->w.thread[rank],
 			      .func = f,
 			      .bytes = 10};
 
-	span(p, when, &e.begin_ns, &e.end_ns);
+	span(p, l, when, &e.begin_ns, &e.end_ns);
 	e.posted_ns = e.end_ns;
 	e.completing_ns = e.begin_ns;
+	if (completes)
+		span(p, l, completes + 1, &e.completing_ns, &e.end_ns);
 	return e;
 }
 
-/* SPAN TO SPAN, and what is said of it. */
-static void message_tell(struct play *p, int rank, char **word)
+static void message_tell(struct play *p, const struct cases_line *l, int rank)
 {
-	struct match m = {.send = end_of(p, rank, &send_info, word[0]),
-			  .recv = end_of(p, atoi(word[1]), &recv_info, word[2]),
+	struct match m = {.send = end_of(p, l, rank, &send_info, l->word[2]),
+			  .recv = end_of(p, l, atoi(l->word[3]), &recv_info, l->word[4]),
 			  .bytes = 10};
 
-	for (word += 3; *word; word++) {
-		m.recv.any_source |= is(*word, "any");
-		m.assumed |= is(*word, "assumed") ? ASSUMED_WHOLE : ASSUMED_NOTHING;
-		if (is(*word, "incomplete"))
+	for (const char *const *word = l->word + 5; *word; word++) {
+		m.recv.any_source |= word_is(*word, "any");
+		m.assumed |= word_is(*word, "assumed") ? ASSUMED_WHOLE : ASSUMED_NOTHING;
+		if (word_is(*word, "incomplete"))
 			m.send.completer = NULL;
-		if (is(*word, "from"))
-			m.recv.completing_ns = strtoull(*++word, NULL, 10);
+		if (word_is(*word, "from"))
+			m.recv.completing_ns = cases_number(l, *++word);
+		if (word_is(*word, "bytes"))
+			m.bytes = m.send.bytes = m.recv.bytes = (int64_t)cases_number(l, *++word);
 	}
 	p->w.late.matches.tell(p->w.late.matches.ctx, &m);
 }
 
-static bool state_tell(struct play *p, int rank, const char *verb, const char *when)
+static bool state_tell(struct play *p, const struct cases_line *l, int rank)
 {
 	static const char *const verbs[] = {[THREAD_UNKNOWN] = "vanishes",
 					    [THREAD_RUNNING] = "runs",
@@ -184,77 +218,163 @@ static bool state_tell(struct play *p, int rank, const char *verb, const char *w
 					    [THREAD_BLOCKED] = "sleeps"};
 	uint64_t from_ns, to_ns;
 
-	for (int s = 0; s < (int)(sizeof(verbs) / sizeof(*verbs)); s++) {
-		if (!is(verbs[s], verb))
+	for (int s = 0; s < (int)COUNT(verbs); s++) {
+		if (!word_is(verbs[s], l->word[1]))
 			continue;
-		span(p, when, &from_ns, &to_ns);
+		span(p, l, l->word[2], &from_ns, &to_ns);
 		told_state(&p->w, rank, from_ns, to_ns, (enum thread_state)s);
+		p->overlaps.sink.state(&p->overlaps, &p->w.thread[rank], from_ns, to_ns,
+				       (enum thread_state)s, 0);
 		return true;
 	}
 	return false;
 }
 
-static void rank_tell(struct play *p, int rank, const char *verb, char **word)
+/* FUNCTION N BYTES SPAN */
+static void start_tell(struct play *p, const struct cases_line *l, int rank)
 {
-	const struct model_lost lost = {.class = POV_CLASS_CALL};
+	const struct func_info *f = word_is(l->word[2], "irecv") ? &irecv :
+				    word_is(l->word[2], "isend") ? &isend :
+								   &ibarrier;
+	const struct call_request started = {.handle = cases_number(l, l->word[3]),
+					     .event = REQUEST_START};
+	const int64_t bytes = (int64_t)cases_number(l, l->word[4]);
+	struct call_operation *op = &p->op[started.handle % REQUESTS];
+	struct call_roles roles = {.requests = &started, .nrequests = 1};
+
+	*op = (struct call_operation){.func = f,
+				      .roles = {.sends = f == &isend,
+						.receives = f == &irecv,
+						.has_peer = true,
+						.peer = 1,
+						.recv_peer = 1,
+						.send_bytes = f == &isend ? bytes : 0,
+						.recv_bytes = f == &irecv ? bytes : 0}};
+	span(p, l, l->word[5], &op->begin_ns, &op->posted_ns);
+	call_tell(p, f, rank, &roles, op->begin_ns, op->posted_ns, 0);
+}
+
+/* N,N SPAN [NS] */
+static void completion_tell(struct play *p, const struct cases_line *l, int rank)
+{
+	int32_t number[REQUESTS];
+	struct call_request request[REQUESTS];
+	const struct call_roles roles = {.requests = request,
+					 .nrequests = ranks_read(l->word[2], number)};
 	uint64_t begin_ns, end_ns;
 
-	if (window_tell(p, rank, verb, word) || state_tell(p, rank, verb, word[0]))
+	for (uint32_t i = 0; i < roles.nrequests; i++)
+		request[i] = (struct call_request){.handle = (uint64_t)number[i],
+						   .event = REQUEST_COMPLETE,
+						   .op = &p->op[number[i] % REQUESTS]};
+	span(p, l, l->word[3], &begin_ns, &end_ns);
+	call_tell(p, &waitall, rank, &roles, begin_ns, end_ns,
+		  l->word[4] ? cases_number(l, l->word[4]) * p->unit_ns : 0);
+}
+
+/* CNT NS SPAN */
+static void tests_tell(struct play *p, const struct cases_line *l, int rank)
+{
+	struct model_spin s = {.thread = &p->w.thread[rank],
+			       .nfuncs = 1,
+			       .func = {{.func = &polls}},
+			       .cnt = cases_number(l, l->word[2]),
+			       .busy_ns = cases_number(l, l->word[3]) * p->unit_ns};
+
+	span(p, l, l->word[4], &s.begin_ns, &s.end_ns);
+	s.func[0].cnt = s.cnt;
+	p->overlaps.sink.spin(&p->overlaps, &s);
+}
+
+static void overlaps_print(struct play *p)
+{
+	struct overlap_row *list;
+	uint32_t n;
+
+	if (p->overlaps.kept > 2)
+		fprintf(p->out, "kept=%u\n", p->overlaps.kept);
+	overlaps_settle(&p->overlaps);
+	assert_int_equal(p->overlaps.kept, 0);
+	list = overlaps_list(&p->overlaps, NULL, &n);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct overlap_row *r = &list[i];
+
+		fprintf(p->out, "%s+%d until %s+%d bucket %u:", r->key.start->name,
+			(int)r->key.start_site.offset, r->key.done->name,
+			(int)r->key.done_site.offset, r->key.bucket);
+		if (r->compared)
+			fprintf(p->out, " ratio=%.3f", overlap_row_ratio(r));
+		cases_figures(p->out, {"cnt", r->cnt}, {"bytes", r->bytes},
+			      {"outside", r->outside_ns / p->unit_ns},
+			      {"computing", r->computing_ns / p->unit_ns},
+			      {"wait", r->wait_ns / p->unit_ns}, {"late", r->late_ns / p->unit_ns},
+			      {"left", r->left_ns / p->unit_ns}, {"unsure", r->unsure},
+			      {"saved", r->saved_ns / p->unit_ns}, {"of", r->saved_cnt},
+			      {"alone", r->alone_cnt}, {"alone_ns", r->alone_ns / p->unit_ns},
+			      {"compared", r->compared});
+	}
+	free(list);
+	overlaps_release(&p->overlaps);
+	overlaps_init(&p->overlaps);
+}
+
+static void rank_tell(struct play *p, const struct cases_line *l, int rank)
+{
+	const struct model_lost lost = {.class = POV_CLASS_CALL};
+	struct model_thread *t = &p->w.thread[rank];
+	const char *const *word = l->word + 2, *verb = l->word[1];
+	uint64_t begin_ns, end_ns;
+
+	if (window_tell(p, l, rank) || state_tell(p, l, rank))
 		return;
-	if (is(verb, "calls") || is(verb, "polls")) {
-		span(p, word[0], &begin_ns, &end_ns);
-		(is(verb, "calls") ? told_call : told_polls)(&p->w, rank, begin_ns, end_ns);
-	} else if (is(verb, "gets")) {
-		span(p, word[1], &begin_ns, &end_ns);
+	if (word_is(verb, "calls")) {
+		span(p, l, word[0], &begin_ns, &end_ns);
+		call_tell(p, &send_info, rank, &(struct call_roles){0}, begin_ns, end_ns, 0);
+	} else if (word_is(verb, "polls")) {
+		span(p, l, word[0], &begin_ns, &end_ns);
+		told_polls(&p->w, rank, begin_ns, end_ns);
+	} else if (word_is(verb, "gets")) {
+		span(p, l, word[1], &begin_ns, &end_ns);
 		told_receive(&p->w, rank, begin_ns, atoi(word[0]), end_ns);
-	} else if (is(verb, "joins")) {
-		span(p, word[2], &begin_ns, &end_ns);
+	} else if (word_is(verb, "joins")) {
+		span(p, l, word[2], &begin_ns, &end_ns);
 		told_join(&p->w, rank, (uint32_t)atoi(word[0]), atoi(word[1]), begin_ns, end_ns);
-	} else if (is(verb, "barrier") || is(verb, "ibarrier")) {
-		barrier_tell(p, rank, *verb == 'i' ? &ibarrier : &barrier, word[0]);
-	} else if (is(verb, "sends")) {
-		message_tell(p, rank, word);
-	} else if (is(verb, "early")) {
-		p->w.thread[rank].proc->start_ns = START;
-	} else if (is(verb, "lost")) {
+	} else if (word_is(verb, "barrier") || word_is(verb, "ibarrier")) {
+		barrier_tell(p, l, rank, *verb == 'i' ? &ibarrier : &barrier);
+	} else if (word_is(verb, "sends")) {
+		message_tell(p, l, rank);
+	} else if (word_is(verb, "starts")) {
+		start_tell(p, l, rank);
+	} else if (word_is(verb, "completes")) {
+		completion_tell(p, l, rank);
+	} else if (word_is(verb, "tests")) {
+		tests_tell(p, l, rank);
+	} else if (word_is(verb, "ran")) {
+		p->overlaps.sched = true;
+		t->state = THREAD_RUNNING;
+		t->times.ns[THREAD_RUNNING] = cases_number(l, word[0]) * p->unit_ns;
+		t->since_ns = cases_number(l, word[1]) * p->unit_ns;
+	} else if (word_is(verb, "helps")) {
+		t->proc = p->w.thread[atoi(word[0])].proc;
+	} else if (word_is(verb, "early")) {
+		t->proc->start_ns = START;
+	} else if (word_is(verb, "lost")) {
 		p->w.epochs.sink.lost(&p->w.epochs, &lost);
 	} else {
 		fail_msg("no %s", verb);
 	}
 }
 
-static void line_tell(struct play *p, const char *line)
+static void line_tell(void *ctx, const struct cases_line *l)
 {
-	char *copy = xstrdup(line), *word[12] = {NULL}, *rest;
-	int n = 0;
+	struct play *p = ctx;
 
-	for (char *s = strtok_r(copy, " ", &rest); s && n < 11; s = strtok_r(NULL, " ", &rest))
-		word[n++] = s;
-	rank_tell(p, atoi(word[0]), word[1], word + 2);
-	free(copy);
-}
-
-static void repeat_tell(struct play *p, const char *line)
-{
-	unsigned int n;
-	unsigned long long step;
-	char *copy, *part, *next;
-
-	if (sscanf(line, "repeat %u step %llu:", &n, &step) != 2)
-		fail_msg("%s", line);
-	for (unsigned int i = 0; i < n; i++, p->shift_ns += step) {
-		copy = xstrdup(strchr(line, ':') + 2);
-		for (part = copy; part; part = next) {
-			next = strstr(part, ", ");
-			if (next) {
-				*next = '\0';
-				next += 2;
-			}
-			line_tell(p, part);
-		}
-		free(copy);
-	}
-	p->shift_ns = 0;
+	if (word_is(l->word[0], "us"))
+		p->unit_ns = 1000;
+	else if (word_is(l->word[0], "overlaps"))
+		overlaps_print(p);
+	else
+		rank_tell(p, l, atoi(l->word[0]));
 }
 
 /* ---- results ---- */
@@ -289,13 +409,11 @@ static void epochs_print(struct play *p)
 			continue;
 		fprintf(p->out, "epochs of %u", i);
 		for (int k = 0; k < EPOCH_WHY_CNT; k++)
-			cases_figure(p->out, whys[k], r->accesses[k]);
+			cases_figures_part(p->out, {whys[k], r->accesses[k]});
 		fputs(" |", p->out);
 		for (int k = 0; k < EPOCH_WHY_CNT; k++)
-			cases_figure(p->out, whys[k], r->exposures[k]);
-		cases_figure(p->out, "locks", r->locks);
-		cases_figure(p->out, "doubtful", r->doubtful);
-		fputc('\n', p->out);
+			cases_figures_part(p->out, {whys[k], r->exposures[k]});
+		cases_figures(p->out, {"locks", r->locks}, {"doubtful", r->doubtful});
 	}
 	if (p->w.epochs.kept)
 		fprintf(p->out, "epochs kept=%u\n", p->w.epochs.kept);
@@ -307,10 +425,8 @@ static void arrivals_print(struct play *p)
 		const struct arrival_row *r = &p->w.arrivals.process[i];
 
 		fprintf(p->out, "arrivals of %u calls=%llu", i, U(r->calls));
-		cases_figure(p->out, "last", r->last);
-		cases_figure(p->out, "waited", r->waited_ns);
-		cases_figure(p->out, "late", r->worst.late_ns);
-		fputc('\n', p->out);
+		cases_figures(p->out, {"last", r->last}, {"waited", r->waited_ns},
+			      {"late", r->worst.late_ns});
 	}
 	if (p->w.arrivals.uncertain)
 		fprintf(p->out, "arrivals uncertain=%llu\n", U(p->w.arrivals.uncertain));
@@ -369,8 +485,8 @@ static void causes_print_of(struct play *p, const char *name, const struct map *
 		if (c[i].other != CAUSE_NOBODY)
 			fprintf(p->out, " by %u", c[i].other);
 		fprintf(p->out, " %llu ns in %llu", U(c[i].ns), U(c[i].cnt));
-		cases_figure(p->out, "through", c[i].through_ns);
-		if (is(name, "root")) {
+		cases_figures_part(p->out, {"through", c[i].through_ns});
+		if (word_is(name, "root")) {
 			worst_print(p, "worst", &c[i].worst);
 			worst_print(p, "farthest", &c[i].farthest);
 		}
@@ -406,11 +522,12 @@ static void on_match(void *ctx, const struct match *m)
 
 	any_source_match(&p->any_source, m);
 	unexpecteds_match(&p->unexpecteds, m);
+	overlaps_match(&p->overlaps, m);
 }
 
 static void waits_play(const struct script *lines, FILE *out)
 {
-	struct play p = {.out = out, .show = ""};
+	struct play p = {.out = out, .unit_ns = 1};
 	const struct waited_for *l;
 	uint64_t epochs_ns = 0;
 
@@ -420,27 +537,21 @@ static void waits_play(const struct script *lines, FILE *out)
 	p.w.late.matched_ctx = &p;
 	any_source_init(&p.any_source, &p.w.late);
 	unexpecteds_init(&p.unexpecteds);
+	overlaps_init(&p.overlaps);
 	p.w.epochs.sink.start(&p.w.epochs, p.w.f.model);
 	p.locks.sink.start(&p.locks, p.w.f.model);
-	for (size_t i = 0; i < lines->cnt; i++) {
-		if (!strncmp(lines->line[i], "show ", 5))
-			p.show = lines->line[i] + 5;
-		else if (!strncmp(lines->line[i], "repeat", 6))
-			repeat_tell(&p, lines->line[i]);
-		else
-			line_tell(&p, lines->line[i]);
-	}
+	cases_each(lines, line_tell, &p);
 	p.w.epochs.sink.finish(&p.w.epochs, p.w.f.model);
 	p.locks.sink.finish(&p.locks, p.w.f.model);
 	causes_world_end(&p.w);
 	assert_true(p.w.causes.kept <= CAUSES_KEPT_MAX);
-	if (strstr(p.show, "epochs"))
+	if (cases_shows(lines, "epochs"))
 		epochs_print(&p);
-	if (strstr(p.show, "arrivals"))
+	if (cases_shows(lines, "arrivals"))
 		arrivals_print(&p);
-	if (strstr(p.show, "late"))
+	if (cases_shows(lines, "late"))
 		late_print(&p);
-	if (strstr(p.show, "causes")) {
+	if (cases_shows(lines, "causes")) {
 		causes_print(&p);
 		for (int k = 0; k < EPOCH_KINDS; k++)
 			for (size_t at = 0; (l = map_next(&p.w.epochs.waits[k], &at, NULL));)
@@ -448,6 +559,7 @@ static void waits_play(const struct script *lines, FILE *out)
 		assert_int_equal(causes_world_root_ns(&p.w, CAUSE_NOBODY, CAUSE_KINDS),
 				 causes_world_waited_ns(&p.w) + epochs_ns);
 	}
+	overlaps_release(&p.overlaps);
 	any_source_release(&p.any_source);
 	unexpecteds_release(&p.unexpecteds);
 	locks_release(&p.locks);

@@ -1,92 +1,187 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What the timeline makes of the model's story, written down as lines: "B name@begin", "E@end", "I name@time",
- * "S cpu:prev>next@time state". The model's objects are made by hand, so that damage can be, too.
+ * What the timeline makes of what the model reports, as text (cases.h). The model's objects are made here, so that damage can be, too.
+ * Threads: 10 and 12 of rank 0 (process 10), 21 of rank 1 (process 20), 90 of another process, 71 of a process whose records were
+ * lost, and idle, 0. SPAN is BEGIN..END in ns of the recording.
+ *
+ *   T FUNCTION SPAN DEPTH                  a call of send or recv; without END it is open
+ *   T FUNCTION SPAN POST [+ POST…]         posts of a call of post_send, poll_cq or am_bcopy. POST: KIND OP [NAME=VALUE…|failed];
+ *                                          OP "-" is unknown, and in texts "_" is a space. With an id it is of a NIC's queue 7
+ *   within NS|none                         when the call of MPI around posts began
+ *   switch CPU PREV NEXT NS [STATE]        STATE: hexadecimal; without it a thread is preempted
+ *   wake CPU WAKER TARGET NS [irq]
+ *   lost SPAN RING CLASS
+ *   T operates FUNCTION SPAN SPAN [by T|end_place=N|place=N|status=BYTES|blocks]     start and completion
+ *   T sends NS SPAN T NS SPAN [NAME=VALUE|assumed|incomplete]      begin of the call that sends, of the one that waits; and of the receive
+ *   T named NAME, T is of PROCESS, rank N  (rank 0's number, from now on)
+ *   select SPAN | functions GLOB | ranks LIST;  sched off|ranks
+ *   show args|details|messages|nothing     with arguments of all slices, or of instants and messages; only messages; only totals
+ *
+ * Printed are "TRACK: NAME@BEGIN..END", "!NS" for an instant, "ENDS@NS", ">N" and "<N" where arrow N leaves and arrives.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit/story.h"
 #include "unit/test.h"
 #include "abi/event.h"
+#include "analysis/match.h"
 #include "base/log.h"
+#include "base/text.h"
+#include "unit/cases.h"
 #include "writer/timeline.h"
 
 #define START 1000
+#define THREADS 6
+#define PROCESSES 4
+#define POSTS_MAX 6
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct func_info funcs[] = {
+	{.id = 1, .name = "send", .group = "p2p"},
+	{.id = 2, .name = "recv", .group = "p2p"},
+	{.id = 3, .name = "Isend"},
+	{.id = 4, .name = "Irecv"},
+	{.id = 5, .name = "post_send", .layer_name = "verbs"},
+	{.id = 6, .name = "poll_cq", .layer_name = "verbs"},
+	{.id = 7, .name = "am_bcopy", .layer_name = "uct"},
+	{.id = 8, .name = "MPI_Send", .layer_name = "mpi"},
+};
+
+struct play {
+	struct model_process process[PROCESSES];
+	struct model_thread thread[THREADS];
+	struct model_within within;
+	bool in_no_call;
+	struct timeline_options opt;
+	struct writer_select select;
+	const char *globs[1];
+	struct writer_totals totals;
+	struct timeline *tl; /* NULL until the first line that is no option */
+	const struct model_sink *sink;
+	struct script texts; /* of names in posts */
+	bool args, details, messages;
+	FILE *out;
+};
+
+/* ---- what the format is told ---- */
 
 static unsigned int rel(uint64_t ns)
 {
 	return (unsigned int)(ns - START);
 }
 
-static void on_process(void *ctx, const struct model_process *p, int32_t order)
+static void on_process(void *ctx, const struct model_process *m, int32_t order)
 {
-	(void)ctx;
-	note("P%u %s #%d\n", p->out_pid, p->name, order);
+	struct play *p = ctx;
+
+	if (p->tl)
+		fprintf(p->out, "P%u %s #%d\n", m->out_pid, m->name, order);
 }
 
 static void on_thread(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns)
 {
-	(void)ctx;
+	struct play *p = ctx;
+
 	(void)order;
 	(void)ts_ns;
-	note("T%u/%u %s\n", t->tgid, t->tid, t->comm);
+	if (p->tl)
+		fprintf(p->out, "T%u/%u %s\n", t->tgid, t->tid, t->comm);
+}
+
+static void value_print(FILE *out, const struct call_value *v)
+{
+	char number[TEXT_NUMBER_BYTES];
+
+	switch (v->kind) {
+	case VALUE_TEXT:
+		fprintf(out, " %s=%s", v->name, v->text);
+		break;
+	case VALUE_US:
+		*text_us(number, v->u) = 0;
+		fprintf(out, " %s=%s", v->name, number);
+		break;
+	case VALUE_HEX:
+		fprintf(out, " %s=0x%llx", v->name, (unsigned long long)v->u);
+		break;
+	default:
+		fprintf(out, " %s=%lld", v->name, (long long)v->i);
+	}
+}
+
+static void track_print(FILE *out, const struct track *t)
+{
+	if (t->name)
+		fprintf(out, "%u %s: ", t->pid, t->name);
+	else
+		fprintf(out, "%u: ", t->tid);
 }
 
 static void on_slice(void *ctx, struct track *t, const struct slice *s)
 {
-	(void)ctx;
-	note("%u %c %s@%u", t->tid, s->instant ? 'I' : 'B', s->name, rel(s->begin_ns));
+	struct play *p = ctx;
+	const bool args = p->args || (p->details && (s->instant || t->kind == TRACK_MESSAGE));
+
+	assert_true(!t->name || *s->category);
+	if (p->messages && (t->kind != TRACK_MESSAGE || s->instant))
+		return;
+	track_print(p->out, t);
+	fprintf(p->out, "%s%c%u", s->name, s->instant ? '!' : '@', rel(s->begin_ns));
+	if (s->open && !s->instant)
+		fputs("..", p->out);
+	else if (!s->instant)
+		fprintf(p->out, "..%u", rel(s->end_ns));
 	if (s->flow_out)
-		note(" out %u", (unsigned int)s->flow_out);
+		fprintf(p->out, " >%u", (unsigned int)s->flow_out);
 	if (s->flow_in)
-		note(" in %u", (unsigned int)s->flow_in);
-	note("\n");
+		fprintf(p->out, " <%u", (unsigned int)s->flow_in);
+	for (uint32_t i = 0; i < s->args->n && args; i++)
+		value_print(p->out, &s->args->arg[i]);
+	fputc('\n', p->out);
 }
 
 static void on_slice_end(void *ctx, struct track *t, uint64_t ts_ns)
 {
-	(void)ctx;
-	note("%u E@%u\n", t->tid, rel(ts_ns));
+	struct play *p = ctx;
+
+	if (t->kind == TRACK_POST || t->kind == TRACK_MESSAGE)
+		return;
+	track_print(p->out, t);
+	fprintf(p->out, "ENDS@%u\n", rel(ts_ns));
 }
 
-static void on_counter(void *ctx, struct track *t, uint64_t ts_ns, int64_t value)
+/* "?" stands for what ran there unrecorded. */
+static const char *task_name(char *buf, size_t n, const struct sched_task *t)
 {
-	(void)ctx;
-	note("C %s=%d@%u\n", t->name, (int)value, rel(ts_ns));
-}
+	bool unrecorded = t->tid >= TIMELINE_UNRECORDED_TID &&
+			  t->tid < TIMELINE_UNRECORDED_TID + 1024;
 
-static void task_name(char *buf, size_t n, const struct sched_task *t)
-{
-	if (t->tid >= TIMELINE_UNRECORDED_TID && t->tid < TIMELINE_UNRECORDED_TID + 1024)
-		snprintf(buf, n, "?");
-	else
-		snprintf(buf, n, "%u", t->tid);
+	snprintf(buf, n, unrecorded ? "?" : "%u", t->tid);
+	return buf;
 }
 
 static void on_sched_switch(void *ctx, const struct sched_switch *s)
 {
+	struct play *p = ctx;
 	char prev[16], next[16];
 
-	(void)ctx;
-	task_name(prev, sizeof(prev), &s->prev);
-	task_name(next, sizeof(next), &s->next);
-	note("S%u %s>%s@%u %x%s\n", s->cpu, prev, next, rel(s->ts_ns), s->prev_state,
-	     s->first ? " first" : "");
+	fprintf(p->out, "S%u %s>%s@%u %x%s\n", s->cpu, task_name(prev, sizeof(prev), &s->prev),
+		task_name(next, sizeof(next), &s->next), rel(s->ts_ns), s->prev_state,
+		s->first ? " first" : "");
 }
 
 static void on_sched_waking(void *ctx, const struct sched_waking *w)
 {
-	(void)ctx;
-	note("W%u %u>%u@%u%s\n", w->cpu, w->waker.tid, w->target.tid, rel(w->ts_ns),
-	     w->waker_current ? "" : " stranger");
+	struct play *p = ctx;
+
+	fprintf(p->out, "W%u %u>%u@%u%s\n", w->cpu, w->waker.tid, w->target.tid, rel(w->ts_ns),
+		w->waker_current ? "" : " stranger");
 }
 
 static void on_sched_lost(void *ctx, uint32_t cpu)
 {
-	(void)ctx;
-	note("L%u\n", cpu);
+	struct play *p = ctx;
+
+	fprintf(p->out, "L%u\n", cpu);
 }
 
 static const struct timeline_ops ops = {
@@ -94,410 +189,387 @@ static const struct timeline_ops ops = {
 	.thread = on_thread,
 	.slice = on_slice,
 	.slice_end = on_slice_end,
-	.counter = on_counter,
 	.sched_switch = on_sched_switch,
 	.sched_waking = on_sched_waking,
 	.sched_lost = on_sched_lost,
 };
 
-static struct model_process proc = {
-	.pid = 10, .out_pid = 10, .is_target = true, .is_rank = true, .name = "app"};
-static struct model_process other = {.pid = 90, .out_pid = 90, .rank = -1, .name = "other"};
-static struct model_thread a, b, x, idle;
-static const struct func_info send = {.id = 1, .name = "send", .group = "p2p"};
-static const struct func_info recv = {.id = 2, .name = "recv", .group = "p2p"};
-static struct writer_totals totals;
-static struct timeline *tl;
-static const struct model_sink *sink;
-
-static struct timeline_options defaults(void)
+static void totals_print(const struct writer_totals *t, FILE *out)
 {
-	return (struct timeline_options){.start_ns = START,
-					 .end_ns = START + 1000,
-					 .slices = true,
-					 .sched = true,
-					 .sched_recorded = true,
-					 .sched_all = true,
-					 .nr_cpus = 2,
-					 .rings = 1,
-					 .cpus_per_ring = 2};
+	assert_int_equal(t->slices, t->calls + t->markers + t->posts + t->completions +
+					    t->arrivals + t->messages - t->misplaced);
+	fputs("totals", out);
+	cases_figures(out, {"calls", t->calls}, {"markers", t->markers}, {"posts", t->posts},
+		      {"completions", t->completions}, {"arrivals", t->arrivals},
+		      {"messages", t->messages}, {"hidden", t->messages_hidden},
+		      {"misplaced", t->misplaced}, {"open", t->open}, {"instants", t->instants},
+		      {"flows", t->flows}, {"pairs", t->pairs}, {"arrows", t->arrows},
+		      {"operations", t->operations}, {"reversed", t->arrows_reversed},
+		      {"unpaired", t->unpaired}, {"switches", t->switches}, {"wakings", t->wakings},
+		      {"synthetic", t->synthetic}, {"undecided", t->undecided});
 }
 
-static void begin_with(const struct timeline_options *opt)
+/* ---- lines ---- */
+
+static struct model_thread *thread_find(struct play *p, const struct cases_line *l,
+					const char *word)
 {
-	memset(&totals, 0, sizeof(totals));
-	a = (struct model_thread){.tid = 11, .out_tid = 11, .proc = &proc, .comm = "a"};
-	b = (struct model_thread){.tid = 12, .out_tid = 12, .proc = &proc, .comm = "b"};
-	x = (struct model_thread){.tid = 90, .out_tid = 90, .proc = &other, .comm = "x"};
-	idle = (struct model_thread){.idle = true, .comm = "swapper/0"};
-	tl = timeline_new(opt, &ops, NULL, &totals);
-	sink = timeline_get_sink(tl);
-	timeline_add_process(tl, &proc);
-	timeline_add_thread(tl, &a);
-	timeline_add_thread(tl, &b);
-	story_clear();
+	uint64_t tid = cases_number(l, word);
+
+	for (int i = 0; i < THREADS; i++)
+		if (p->thread[i].out_tid == tid)
+			return &p->thread[i];
+	fail_msg("no thread %s", word);
+	return NULL;
 }
 
-static void begin(void)
+static void span(const struct cases_line *l, const char *word, uint64_t *begin_ns, uint64_t *end_ns)
 {
-	struct timeline_options opt = defaults();
-
-	begin_with(&opt);
+	cases_span(l, word, begin_ns, end_ns);
+	*begin_ns += START;
+	*end_ns += *end_ns ? START : 0;
 }
 
-static void end(void)
+/* NAME=VALUE: the value if that is the name, else NULL. */
+static const char *value_of(const char *word, const char *name)
 {
-	timeline_finish(tl);
-	timeline_free(tl);
-	assert_null(a.user);
+	size_t len = strlen(name);
+
+	return !strncmp(word, name, len) && word[len] == '=' ? word + len + 1 : NULL;
 }
 
-static void call(struct model_thread *t, const struct func_info *f, uint64_t from, uint64_t to,
-		 uint8_t depth)
+/* The text with spaces for "_", as long as the case. */
+static const char *text_kept(struct play *p, const char *s)
 {
-	struct model_call c = {.func = f,
-			       .thread = t,
-			       .begin_ns = START + from,
-			       .end_ns = START + to,
-			       .depth = depth,
-			       .open = to == 0};
+	char *kept;
 
+	script_add(&p->texts, s);
+	kept = p->texts.line[p->texts.cnt - 1];
+	for (char *at = kept; (at = strchr(at, '_'));)
+		*at = ' ';
+	return kept;
+}
+
+/* KIND OP [NAME=VALUE…|failed], up to "+" or the end, which is returned. */
+static const char *const *post_read(struct play *p, const struct cases_line *l,
+				    const char *const *word, struct call_post *post)
+{
+	*post = (struct call_post){.kind = cases_index(*word, POST_KIND_CNT, post_kind_name(i)),
+				   .op = word_is(word[1], "-") ? NULL : word[1],
+				   .bytes = 100};
+	for (word += 2; *word && **word != '+'; word++) {
+		const char *v;
+
+		if ((v = value_of(*word, "id"))) {
+			post->id = cases_number(l, v);
+			post->has_id = true;
+			post->carrier = CARRIER_NIC;
+			post->transport = post->kind == POST_COMPLETION ? NULL : "rc";
+			post->queue = 7;
+		} else if ((v = value_of(*word, "step"))) {
+			post->step = cases_index(v, STEP_CNT, post_step_name(i));
+		} else if ((v = value_of(*word, "carrier"))) {
+			post->carrier = cases_index(v, CARRIER_CNT, post_carrier_name(i));
+			post->transport = NULL;
+		} else if ((v = value_of(*word, "message"))) {
+			post->message = cases_number(l, v);
+		} else if ((v = value_of(*word, "queue"))) {
+			post->queue = cases_number(l, v);
+		} else if ((v = value_of(*word, "transport"))) {
+			post->transport = text_kept(p, v);
+		} else if ((v = value_of(*word, "device"))) {
+			post->device = text_kept(p, v);
+		} else if ((v = value_of(*word, "dest"))) {
+			post->dest = text_kept(p, v);
+		} else if ((v = value_of(*word, "from"))) {
+			post->local_end = text_kept(p, v);
+		} else if ((v = value_of(*word, "to"))) {
+			post->remote_end = text_kept(p, v);
+		} else if (word_is(*word, "bytes=?")) {
+			post->bytes = BYTES_UNKNOWN;
+		} else if (word_is(*word, "failed")) {
+			post->failed = true;
+		} else {
+			fail_msg("no %s", *word);
+		}
+	}
+	return word;
+}
+
+/* A call, or the posts in it. */
+static void call_tell(struct play *p, const struct cases_line *l, struct model_thread *t)
+{
+	struct call_post post[POSTS_MAX];
+	struct call_view view = {.posts = post};
+	struct model_call c = {.func = &funcs[cases_index(l->word[1], COUNT(funcs), funcs[i].name)],
+			       .thread = t};
+	struct model_post m = {.call = &c, .within = p->in_no_call ? NULL : &p->within};
+
+	span(l, l->word[2], &c.begin_ns, &c.end_ns);
+	c.open = !c.end_ns;
 	if (c.open)
 		c.end_ns = START + 1000;
-	sink->call(sink->ctx, &c);
-}
-
-static void sw(uint16_t cpu, struct model_thread *prev, struct model_thread *next, uint64_t ts,
-	       uint32_t state)
-{
-	struct model_switch s = {.ts_ns = START + ts,
-				 .cpu = cpu,
-				 .prev = prev,
-				 .next = next,
-				 .prev_state = state,
-				 .preempted = !state && !prev->idle};
-
-	sink->on_switch(sink->ctx, &s);
-}
-
-static void wake(uint16_t cpu, struct model_thread *waker, struct model_thread *target, uint64_t ts)
-{
-	struct model_waking w = {.ts_ns = START + ts, .cpu = cpu, .waker = waker, .target = target};
-
-	sink->waking(sink->ctx, &w);
-}
-
-static void interrupt(uint16_t cpu, struct model_thread *hit, struct model_thread *target,
-		      uint64_t ts)
-{
-	struct model_waking w = {.ts_ns = START + ts,
-				 .cpu = cpu,
-				 .waker = hit,
-				 .target = target,
-				 .by_interrupt = true};
-
-	sink->waking(sink->ctx, &w);
-}
-
-static void lost(uint64_t since, uint64_t ts, uint16_t ring, uint16_t class)
-{
-	struct model_lost l = {.since_ns = START + since,
-			       .ts_ns = START + ts,
-			       .cnt = 5,
-			       .ring = ring,
-			       .class = class};
-
-	sink->lost(sink->ctx, &l);
-}
-
-/* ---- slices ---- */
-
-TEST(nesting)
-{
-	begin();
-	call(&a, &send, 10, 50, 0);
-	call(&a, &recv, 10, 20, 1);
-	call(&a, &recv, 20, 50, 1);
-	call(&a, &send, 50, 60, 0);
-	call(&a, &send, 60, 60, 0); /* of no length, behind */
-	call(&a, &send, 70, 70, 0); /* one within the other, both of no length */
-	call(&a, &recv, 70, 70, 1);
-	end();
-	expect("11 B send@10\n11 B recv@10\n11 E@20\n11 B recv@20\n11 E@50\n11 E@50\n11 B send@50\n11 E@60\n"
-	       "11 B send@60\n11 E@60\n11 B send@70\n11 B recv@70\n11 E@70\n11 E@70\n");
-	assert_int_equal(totals.slices, 7);
-	assert_int_equal(totals.misplaced, 0);
-}
-
-TEST(open_calls)
-{
-	begin();
-	call(&a, &send, 10, 0, 0);
-	call(&a, &recv, 20, 30, 1);
-	call(&a, &recv, 40, 0, 1);
-	end();
-	expect("11 B send@10\n11 B recv@20\n11 E@30\n11 B recv@40\n");
-	assert_int_equal(totals.open, 2);
-}
-
-TEST(overlap_becomes_instant)
-{
-	begin();
-	call(&a, &send, 10, 50, 0);
-	call(&a, &recv, 40, 60, 1);
-	call(&a, &recv, 60, 50, 1); /* ends before it begins */
-	call(&a, &recv, 45, 48, 1);
-	call(&a, &send, 30, 35, 0); /* goes back, and is nobody's parent */
-	end();
-	expect("11 B send@10\n11 I recv@40\n11 I recv@60\n11 B recv@45\n11 I send@30\n11 E@48\n11 E@50\n");
-	assert_int_equal(totals.calls, 5);
-	assert_int_equal(totals.slices, 2);
-	assert_int_equal(totals.misplaced, 3);
-	assert_int_equal(totals.instants, 3);
-}
-
-/* A call with too many nested ones to hold: the first are told before it. */
-TEST(late_parent)
-{
-	begin();
-	call(&a, &send, 5, 8, 0);
-	call(&a, &recv, 20, 25, 1);
-	call(&a, &recv, 30, 35, 2);
-	call(&a, &recv, 28, 40, 1); /* itself the late parent of one */
-	call(&a, &send, 10, 90, 0);
-	call(&a, &recv, 50, 60, 1);
-	call(&a, &send, 95, 99, 0);
-	end();
-	expect("11 B send@5\n11 E@8\n11 B recv@20\n11 E@25\n11 B recv@30\n11 E@35\n11 B recv@28\n11 E@40\n"
-	       "11 B send@10\n11 B recv@50\n11 E@60\n11 E@90\n11 B send@95\n11 E@99\n");
-	assert_int_equal(totals.misplaced, 0);
-
-	/* One that does not hold its children, or reaches into what was before, has no place. */
-	begin();
-	call(&a, &send, 5, 8, 0);
-	call(&a, &recv, 20, 25, 1);
-	call(&a, &send, 10, 24, 0);
-	end();
-	assert_int_equal(totals.misplaced, 1);
-	begin();
-	call(&a, &send, 5, 8, 0);
-	call(&a, &recv, 20, 25, 1);
-	call(&a, &send, 7, 30, 0);
-	end();
-	assert_int_equal(totals.misplaced, 1);
-}
-
-TEST(selection)
-{
-	const char *const globs[] = {"re*"};
-	struct rank_range third = {.job = -1, .first = 3, .last = 3};
-	struct writer_select sel = {.from_ns = 100, .to_ns = 200};
-	struct timeline_options opt = defaults();
-
-	opt.select = &sel;
-	begin_with(&opt);
-	call(&a, &send, 10, 99, 0);
-	call(&a, &send, 99, 100, 0); /* touches */
-	call(&a, &send, 150, 300, 0);
-	call(&a, &send, 301, 0, 0);
-	sw(0, &a, &idle, 99, 1);
-	sw(0, &idle, &a, 100, 0);
-	end();
-	expect("11 B send@99\n11 E@100\n11 B send@150\nS0 0>11@100 0 first\n11 E@300\n");
-	sel = (struct writer_select){.functions = globs, .nfunctions = 1};
-	begin_with(&opt);
-	call(&a, &send, 10, 20, 0);
-	call(&a, &recv, 12, 14, 1);
-	end();
-	expect("11 B recv@12\n11 E@14\n");
-	sel = (struct writer_select){.ranks = {&third, 1}};
-	begin_with(&opt);
-	call(&a, &send, 10, 20, 0);
-	proc.rank = 3;
-	call(&a, &send, 20, 30, 0);
-	proc.rank = 0;
-	end();
-	expect("11 B send@20\n11 E@30\n");
-}
-
-TEST(markers)
-{
-	begin();
-	lost(10, 20, 0, POV_CLASS_CALL);
-	lost(20, 30, 0, POV_CLASS_CALL);
-	lost(15, 25, 1, POV_CLASS_CALL); /* another ring: another track */
-	lost(28, 40, 0, 77);
-	end();
-	expect("P2000000000 povtrace #1\n"
-	       "2000000001 B lost 5 calls@10\n2000000001 E@20\n2000000001 B lost 5 calls@20\n"
-	       "2000000002 B lost 5 calls@15\n2000000003 B lost 5 records of an unknown class@28\n"
-	       "2000000001 E@30\n2000000002 E@25\n2000000003 E@40\n");
-	assert_int_equal(totals.markers, 4);
-}
-
-/* ---- switches ---- */
-
-TEST(chain)
-{
-	begin();
-	sw(0, &idle, &a, 10, 0);
-	sw(0, &a, &x, 20, 0);
-	sw(0, &x, &a, 30, 0x402);
-	sw(0, &a, &idle, 40, 0x80);
-	wake(0, &idle, &b, 45);
-	wake(0, &x, &b, 46);
-	end();
-	expect("S0 0>11@10 0 first\nS0 11>90@20 100\nS0 90>11@30 80\nS0 11>0@40 10\n"
-	       "W0 0>12@45\nW0 90>12@46 stranger\nP90 other #1\nT90/90 x\n");
-	assert_int_equal(totals.switches, 4);
-	assert_int_equal(totals.synthetic, 0);
-}
-
-TEST(chain_mended)
-{
-	begin();
-	/* x is on the CPU, and then suddenly b was: nobody knows from when to when */
-	sw(0, &a, &x, 10, 1);
-	sw(0, &b, &idle, 30, 1);
-	/* b runs on CPU 1 while CPU 0 still has it */
-	sw(0, &idle, &b, 40, 0);
-	sw(1, &a, &b, 50, 1);
-	sw(1, &b, &a, 60, 1);
-	end();
-	expect("S0 11>90@10 1 first\n"
-	       "P2000000000 povtrace #1\nT2000000000/2001000000 (not recorded)\n"
-	       "S0 90>?@10 40\nS0 ?>12@30 40\nS0 12>0@30 1\n"
-	       "S0 0>12@40 0\nS0 12>?@40 40\nS1 11>12@50 1 first\nS1 12>11@60 1\n"
-	       "P90 other #2\nT90/90 x\n");
-	assert_int_equal(totals.switches, 8);
-	assert_int_equal(totals.synthetic, 3);
-}
-
-TEST(chain_lost)
-{
-	begin();
-	sw(0, &a, &b, 10, 1);
-	lost(20, 30, 0, POV_CLASS_SCHED); /* b ran until 20 at least */
-	sw(0, &b, &idle, 50, 1);
-	end();
-	expect("S0 11>12@10 1 first\n"
-	       "P2000000000 povtrace #1\n2000000001 B lost 5 scheduler events@20\n"
-	       "T2000000000/2001000000 (not recorded)\nS0 12>?@20 40\nL0\nL1\n"
-	       "S0 ?>12@50 40\nS0 12>0@50 1\n2000000001 E@30\n");
-	assert_int_equal(totals.synthetic, 2);
-}
-
-/* Only targets' events are recorded: how long the others stay is not known. */
-TEST(chain_of_ranks_only)
-{
-	struct timeline_options opt = defaults();
-
-	opt.sched_all = false;
-	begin_with(&opt);
-	sw(0, &a, &x, 10, 0);
-	sw(0, &idle, &a, 20, 0);
-	sw(0, &a, &b, 30, 1);
-	end();
-	expect("P2000000000 povtrace #1\nT2000000000/2001000000 (not recorded)\n"
-	       "S0 11>?@10 100 first\nS0 ?>11@20 40\nS0 11>12@30 1\nP90 other #2\nT90/90 x\n");
-	assert_int_equal(totals.synthetic, 0);
-}
-
-/* ---- arrows ---- */
-
-TEST(arrow)
-{
-	begin();
-	sw(1, &b, &idle, 10, 1);
-	wake(0, &a, &b, 20);
-	wake(0, &a, &b, 21); /* it is awake already */
-	sw(1, &idle, &b, 25, 0);
-	story.used = 0;
-	call(&b, &recv, 5, 30, 0);
-	expect("12 B recv@5\n");
-	call(&a, &send, 15, 40, 0);
-	expect("11 B send@15\n11 I wakes@20 out 1\n12 I woken@25 in 1\n");
-	end();
-	assert_int_equal(totals.flows, 1);
-	assert_int_equal(totals.instants, 2);
-}
-
-TEST(no_arrow)
-{
-	begin();
-	/* the waker is between calls */
-	sw(1, &b, &idle, 10, 1);
-	wake(0, &a, &b, 20);
-	sw(1, &idle, &b, 25, 0);
-	call(&a, &send, 15, 19, 0);
-	call(&a, &send, 21, 22, 0);
-	call(&b, &recv, 5, 30, 0);
-	/* the sleeper is between calls */
-	sw(1, &b, &idle, 40, 1);
-	wake(0, &a, &b, 45);
-	sw(1, &idle, &b, 50, 0);
-	call(&a, &send, 41, 49, 0);
-	call(&b, &recv, 60, 70, 0);
-	/* woken by an interrupt that hit a call */
-	sw(1, &b, &idle, 80, 1);
-	interrupt(0, &a, &b, 85);
-	sw(1, &idle, &b, 90, 0);
-	call(&a, &send, 81, 92, 0);
-	call(&b, &recv, 79, 95, 0);
-	/* preempted, not asleep */
-	sw(1, &b, &x, 100, 0);
-	wake(0, &a, &b, 105);
-	sw(1, &x, &b, 110, 0);
-	call(&a, &send, 104, 106, 0);
-	call(&b, &recv, 99, 120, 0);
-	end();
-	assert_int_equal(totals.flows, 0);
-	assert_int_equal(totals.undecided, 0);
-}
-
-/* A thread that never calls anything must not stop the others' arrows, nor take memory without end. */
-TEST(wakes_bounded)
-{
-	struct timeline_options opt = defaults();
-	uint64_t t = 0;
-
-	opt.sched = false;
-	begin_with(&opt);
-	for (uint32_t i = 0; i < 2 * TIMELINE_WAKES_MAX; i++, t += 10) {
-		sw(1, &b, &idle, t, 1);
-		wake(0, &a, &b, t + 1);
-		sw(1, &idle, &b, t + 2, 0);
+	if (!c.func->layer_name) {
+		c.depth = (uint8_t)cases_number(l, l->word[3]);
+		p->sink->call(p->sink->ctx, &c);
+		return;
 	}
-	call(&b, &recv, 0, t, 0);
-	call(&a, &send, t - 10, t, 0);
-	assert_int_equal(totals.flows, 1);
-	end();
-	assert_int_equal(totals.undecided, TIMELINE_WAKES_MAX);
+	c.view = &view;
+	for (const char *const *word = l->word + 3; *word; word += *word != NULL)
+		word = post_read(p, l, word, &post[view.nposts++]);
+	for (uint32_t i = 0; i < view.nposts; i++) {
+		m.post = &post[i];
+		p->sink->post(p->sink->ctx, &m);
+	}
 }
 
-/* ---- identities ---- */
-
-TEST(stranger_is_told_late)
+/* FUNCTION SPAN SPAN, and words. */
+static void operation_tell(struct play *p, const struct cases_line *l, struct model_thread *t)
 {
-	struct model_process late = {.pid = 70, .out_pid = 70, .name = "late", .rank = -1};
-	struct model_thread t = {.tid = 71, .out_tid = 71, .proc = &other, .comm = "tid 71"};
+	struct call_request done = {.bytes = BYTES_UNKNOWN};
+	struct call_roles roles = {.send_bytes = 100, .recv_bytes = 200};
+	struct model_operation o = {
+		.thread = t, .starter = t, .roles = &roles, .completion = &done};
+	const char *const *word = l->word + 2;
 
-	begin();
-	sw(0, &a, &t, 10, 1);
-	t.proc = &late; /* its first call tells */
-	call(&t, &send, 11, 12, 0);
-	end();
-	expect("S0 11>71@10 1 first\n71 B send@11\n71 E@12\nP70 late #1\nT70/71 tid 71\n");
-	assert_null(t.user);
-	assert_null(late.user);
+	o.func = &funcs[cases_index(word[0], COUNT(funcs), funcs[i].name)];
+	roles.sends = word_is(word[0], "Isend");
+	roles.receives = !roles.sends;
+	span(l, word[1], &o.begin_ns, &o.posted_ns);
+	span(l, word[2], &o.completing_ns, &o.end_ns);
+	for (word += 3; *word; word++) {
+		const char *v;
+
+		if ((v = value_of(*word, "by"))) {
+			o.starter = word_is(v, "nobody") ? NULL : thread_find(p, l, v);
+		} else if ((v = value_of(*word, "place"))) {
+			o.place = (uint32_t)cases_number(l, v);
+		} else if ((v = value_of(*word, "end_place"))) {
+			o.end_place = (uint32_t)cases_number(l, v);
+		} else if ((v = value_of(*word, "status"))) {
+			done.has_status = true;
+			done.bytes = (int64_t)cases_number(l, v);
+		} else if (word_is(*word, "blocks")) {
+			o.completion = NULL;
+		}
+	}
+	p->sink->operation(p->sink->ctx, &o);
 }
 
-TEST(rename_is_told)
+static struct match_end end_of(const struct cases_line *l, const struct func_info *func,
+			       struct model_thread *t, const char *const *word)
 {
-	begin();
-	sink->thread(sink->ctx, &a, START + 1);
-	strcpy(a.comm, "new");
-	sink->thread(sink->ctx, &a, START + 2);
-	end();
-	expect("T10/11 new\n");
+	struct match_end e = {.process = t->proc, .thread = t, .completer = t, .func = func};
+
+	e.begin_ns = START + cases_time(l, word[0]);
+	e.posted_ns = e.begin_ns + 5;
+	span(l, word[1], &e.completing_ns, &e.end_ns);
+	return e;
+}
+
+/* NS SPAN T NS SPAN, and words. */
+static void message_tell(struct play *p, const struct cases_line *l, struct model_thread *t)
+{
+	const char *const *word = l->word + 2;
+	struct match m = {.send = end_of(l, &funcs[2], t, word),
+			  .recv = end_of(l, &funcs[3], thread_find(p, l, word[2]), word + 3),
+			  .tag = 3,
+			  .bytes = 64};
+
+	for (word += 5; *word; word++) {
+		m.assumed |= word_is(*word, "assumed") ? ASSUMED_WHOLE : ASSUMED_NOTHING;
+		if (word_is(*word, "incomplete"))
+			m.recv.completer = NULL;
+		if (value_of(*word, "place"))
+			m.send.place = (uint32_t)cases_number(l, value_of(*word, "place"));
+		if (value_of(*word, "end_place"))
+			m.recv.end_place = (uint32_t)cases_number(l, value_of(*word, "end_place"));
+	}
+	tl_arrow_message(p->tl, &m);
+}
+
+static void switch_tell(struct play *p, const struct cases_line *l)
+{
+	const char *const *word = l->word + 1;
+	struct model_switch s = {.cpu = (uint16_t)cases_number(l, word[0]),
+				 .prev = thread_find(p, l, word[1]),
+				 .next = thread_find(p, l, word[2]),
+				 .ts_ns = START + cases_time(l, word[3]),
+				 .prev_state = word[4] ? (uint32_t)cases_number(l, word[4]) : 0};
+
+	s.preempted = !s.prev_state && !s.prev->idle;
+	p->sink->on_switch(p->sink->ctx, &s);
+}
+
+static void wake_tell(struct play *p, const struct cases_line *l)
+{
+	const char *const *word = l->word + 1;
+	const struct model_waking w = {.cpu = (uint16_t)cases_number(l, word[0]),
+				       .waker = thread_find(p, l, word[1]),
+				       .target = thread_find(p, l, word[2]),
+				       .ts_ns = START + cases_time(l, word[3]),
+				       .by_interrupt = word_is(word[4], "irq")};
+
+	p->sink->waking(p->sink->ctx, &w);
+}
+
+static void lost_tell(struct play *p, const struct cases_line *l)
+{
+	struct model_lost lost = {.cnt = 5, .ring = (uint16_t)cases_number(l, l->word[2])};
+
+	span(l, l->word[1], &lost.since_ns, &lost.ts_ns);
+	lost.class = word_is(l->word[3], "unknown") ?
+			     77 :
+			     cases_index(l->word[3], POV_CLASS_CNT, text_class_names[i]);
+	p->sink->lost(p->sink->ctx, &lost);
+}
+
+static void thread_tell(struct play *p, const struct cases_line *l)
+{
+	struct model_thread *t = thread_find(p, l, l->word[0]);
+
+	if (word_is(l->word[1], "operates")) {
+		operation_tell(p, l, t);
+	} else if (word_is(l->word[1], "sends")) {
+		message_tell(p, l, t);
+	} else if (word_is(l->word[1], "named")) {
+		strncpy(t->comm, l->word[2], sizeof(t->comm) - 1);
+		p->sink->thread(p->sink->ctx, t, START + 1);
+	} else if (word_is(l->word[1], "is")) {
+		for (int i = 0; i < PROCESSES; i++)
+			if (p->process[i].pid == cases_number(l, l->word[3]))
+				t->proc = &p->process[i];
+	} else {
+		call_tell(p, l, t);
+	}
+}
+
+/* ---- a case ---- */
+
+static void world_make(struct play *p)
+{
+	static const struct model_process processes[PROCESSES] = {
+		{.pid = 10, .is_target = true, .is_rank = true, .name = "app"},
+		{.pid = 20, .is_target = true, .is_rank = true, .name = "app", .rank = 1},
+		{.pid = 90, .rank = -1, .name = "other"},
+		{.pid = 70, .rank = -1, .name = "late"},
+	};
+	static const struct {
+		uint32_t tid, process;
+		const char *name;
+	} threads[THREADS] = {{10, 0, "a"}, {12, 0, "progress"}, {21, 1, "c"},
+			      {90, 2, "x"}, {71, 2, "tid 71"},	 {0, 2, "swapper/0"}};
+
+	for (uint32_t i = 0; i < PROCESSES; i++) {
+		p->process[i] = processes[i];
+		p->process[i].out_pid = p->process[i].pid;
+		p->process[i].idx = i;
+	}
+	for (uint32_t i = 0; i < THREADS; i++) {
+		struct model_thread *t = &p->thread[i];
+
+		t->tid = t->out_tid = threads[i].tid;
+		t->idx = i;
+		t->idle = !t->tid;
+		t->proc = t->idle ? NULL : &p->process[threads[i].process];
+		strcpy(t->comm, threads[i].name);
+	}
+}
+
+static bool option_take(struct play *p, const struct cases_line *l)
+{
+	const char *const *word = l->word;
+
+	if (word_is(word[0], "select"))
+		cases_span(l, word[1], &p->select.from_ns, &p->select.to_ns);
+	else if (word_is(word[0], "functions"))
+		p->select.nfunctions = 1, p->globs[0] = text_kept(p, word[1]);
+	else if (word_is(word[0], "ranks"))
+		assert_int_equal(rank_list_parse(word[1], &p->select.ranks), 0);
+	else if (word_is(word[0], "sched"))
+		p->opt.sched_all = false, p->opt.sched = word_is(word[1], "ranks");
+	else
+		return false;
+	return true;
+}
+
+static void timeline_make(struct play *p)
+{
+	struct timeline *tl = timeline_new(&p->opt, &ops, p, &p->totals);
+
+	for (uint32_t i = 0; i < 2; i++)
+		timeline_add_process(tl, &p->process[i]);
+	for (uint32_t i = 0; i < 3; i++)
+		timeline_add_thread(tl, &p->thread[i]);
+	p->sink = timeline_get_sink(tl);
+	p->tl = tl;
+}
+
+static void line_tell(void *ctx, const struct cases_line *l)
+{
+	struct play *p = ctx;
+
+	if (option_take(p, l))
+		return;
+	if (!p->tl)
+		timeline_make(p);
+	if (word_is(l->word[0], "switch"))
+		switch_tell(p, l);
+	else if (word_is(l->word[0], "wake"))
+		wake_tell(p, l);
+	else if (word_is(l->word[0], "lost"))
+		lost_tell(p, l);
+	else if (word_is(l->word[0], "rank"))
+		p->process[0].rank = (int32_t)cases_number(l, l->word[1]);
+	else if (word_is(l->word[0], "within"))
+		p->in_no_call = word_is(l->word[1], "none"),
+		p->within.begin_ns = p->in_no_call ? 0 : START + cases_number(l, l->word[1]);
+	else
+		thread_tell(p, l);
+}
+
+static void timeline_play(const struct script *lines, FILE *out)
+{
+	struct play p = {
+		.out = out,
+		.args = cases_shows(lines, "args"),
+		.details = cases_shows(lines, "details"),
+		.messages = cases_shows(lines, "messages"),
+		.opt = {.start_ns = START,
+			.end_ns = START + 1000,
+			.slices = true,
+			.sched = true,
+			.sched_recorded = true,
+			.sched_all = true,
+			.nr_cpus = 2,
+			.rings = 1,
+			.cpus_per_ring = 2},
+		.within = {.func = &funcs[7],
+			   .begin_ns = START + 5,
+			   .end_ns = START + 900,
+			   .request = 0x77},
+	};
+
+	p.opt.select = &p.select;
+	p.select.functions = p.globs;
+	if (cases_shows(lines, "nothing"))
+		p.out = fopen("/dev/null", "w");
+	world_make(&p);
+	cases_each(lines, line_tell, &p);
+	timeline_finish(p.tl);
+	timeline_free(p.tl);
+	for (uint32_t i = 0; i < THREADS; i++)
+		assert_null(p.thread[i].user);
+	for (uint32_t i = 0; i < PROCESSES; i++)
+		assert_null(p.process[i].user);
+	totals_print(&p.totals, out);
+	if (p.out != out)
+		fclose(p.out);
+	rank_list_release(&p.select.ranks);
+	script_release(&p.texts);
+}
+
+TEST(timeline)
+{
+	cases_run("timeline", timeline_play);
 }

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "trace/trace_format.h"
+#include "unit/test.h"
 
 uint64_t random_next(uint64_t *state)
 {
@@ -164,4 +165,34 @@ struct replay replay_all(const char *path, const struct trace_merge_options *opt
 	r.sum = *trace_get_summary(t);
 	trace_close(t);
 	return r;
+}
+
+struct replay replay_good(const char *path)
+{
+	struct replay r = replay_all(path, NULL);
+
+	assert_int_equal(r.err, 0);
+	return r;
+}
+
+struct trace_writer *writer_begin(const char *path)
+{
+	static const struct trace_writer_options plain = {0};
+	struct trace_writer *w;
+
+	assert_int_equal(trace_writer_open(path, &plain, &w), 0);
+	return w;
+}
+
+void writer_end(struct trace_writer *w)
+{
+	assert_int_equal(trace_writer_finish(w), 0);
+}
+
+struct trace *trace_opened(const char *path)
+{
+	struct trace *t;
+
+	assert_int_equal(trace_open(path, &t), 0);
+	return t;
 }

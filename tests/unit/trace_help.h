@@ -43,7 +43,13 @@ struct replay {
 	struct trace_summary sum; /* after the replay */
 	int err;
 };
+/* A writer of a file without limits, and its end; both succeed. */
+struct trace_writer *writer_begin(const char *path);
+void writer_end(struct trace_writer *w);
+struct trace *trace_opened(const char *path); /* succeeds */
 /* Opens, merges, closes. err holds what trace_open or trace_merge_next failed with. */
 struct replay replay_all(const char *path, const struct trace_merge_options *opt);
+/* The same of a file that can be read. */
+struct replay replay_good(const char *path);
 
 #endif
