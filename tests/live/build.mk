@@ -4,7 +4,8 @@
 # statically. Included by the Makefile.
 
 # Flags that one program needs more than the others.
-MPI_CFLAGS_planted_threads := -fopenmp
+MPI_CFLAGS_planted_advice := -fopenmp
+$(foreach m,$(MPIS),$(addprefix build/mpi/$m/f_,f08 use mpif)): tests/mpi/f_calls.inc
 
 PLAIN_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN)
 PLAIN_BIN := $(patsubst tests/mpi/plain/%.c,build/mpi/plain/%,\

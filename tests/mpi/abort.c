@@ -13,10 +13,7 @@
 
 #include "expect.h"
 
-#define PROG "abort"
-
 static jmp_buf back;
-static int rank, size;
 static volatile sig_atomic_t told;
 static char buf[64];
 
@@ -35,7 +32,7 @@ static void wait_for_ever(void)
 	int pid = getpid(), other = 1 - rank;
 
 	CUT(MPI_Sendrecv, other, 4, 59);
-	expect_write(PROG, rank);
+	expect_write(program_invocation_short_name, rank);
 	MPI_Sendrecv(&pid, 1, MPI_INT, other, 5, buf, 59, MPI_CHAR, other, 7, MPI_COMM_WORLD,
 		     MPI_STATUS_IGNORE);
 }
@@ -73,13 +70,13 @@ static void by_abort(void)
 	if (rank == 0)
 		wait_for_ever();
 	waiting_pid();
-	expect_path(path, PROG, rank);
+	expect_path(path, program_invocation_short_name, rank);
 	snprintf(returned, sizeof(returned), "%s.returned", path);
 	expect_add("MPI_Abort", NO_PEER, 1, 0, 0, 0);
-	expect_write(PROG, rank);
+	expect_write(program_invocation_short_name, rank);
 	MUST(!path[0] || !rename(path, returned));
 	expect_add_cut("MPI_Abort", NO_PEER);
-	expect_write(PROG, rank);
+	expect_write(program_invocation_short_name, rank);
 	MPI_Abort(MPI_COMM_WORLD, 3);
 	if (path[0])
 		rename(returned, path);
@@ -89,7 +86,7 @@ static void by_signal(int sig)
 {
 	int pid = waiting_pid();
 
-	expect_write(PROG, rank);
+	expect_write(program_invocation_short_name, rank);
 	kill(pid, sig);
 	pause(); /* the launcher ends us */
 }
@@ -125,14 +122,14 @@ static void by_jump(void)
 		}
 		exchange();
 	}
-	expect_finish(PROG, rank);
+	expect_finish();
 }
 
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "abort";
 
-	expect_init(&argc, &argv, &rank, &size);
+	expect_init(&argc, &argv);
 	MUST(size == 2);
 	exchange();
 	if (!strcmp(how, "jump"))

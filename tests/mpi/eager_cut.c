@@ -18,7 +18,6 @@
 static volatile struct shared {
 	int pausing, returned;
 } * shared;
-static int rank;
 
 /* Memory that both ranks share without MPI's help. */
 static void share(void)

@@ -9,94 +9,65 @@
  * One line a thread: {"prog":"hog","rank":…,"pid":…,"tid":…,"role":…,"wall_ns":…,"cpu_ns":…,
  * "run_ns":…,"wait_ns":…}, into $POV_EXPECT or to stdout.
  */
-#include <sys/syscall.h>
-#include <time.h>
+#include "planted.h"
 
-#include "expect.h"
-
-#define PROG "hog"
 #define THREADS_MAX 16
 
 struct account {
 	const char *role;
 	int tid;
-	unsigned long long begin_ns, end_ns, cpu_ns, run_ns, wait_ns;
+	unsigned long long begin_ns, end_ns, cpu_ns;
 	unsigned long long cpu_begin_ns; /* what the thread had used before */
+	struct schedstat stat;
 };
 
 static struct account accounts[THREADS_MAX + 1];
 static double seconds = 2;
-static int rank, size;
-
-static unsigned long long clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
 
 static void account_begin(struct account *a, const char *role)
 {
 	a->role = role;
 	a->tid = (int)syscall(SYS_gettid);
 	a->cpu_begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	a->begin_ns = clock_ns(CLOCK_MONOTONIC);
+	a->begin_ns = now_ns();
 }
 
 static void account_end(struct account *a)
 {
-	char path[64];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/schedstat", a->tid);
-	f = fopen(path, "r");
-	MUST(f && fscanf(f, "%llu %llu", &a->run_ns, &a->wait_ns) == 2);
-	fclose(f);
+	a->stat = schedstat_of(a->tid);
 	a->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - a->cpu_begin_ns;
-	a->end_ns = clock_ns(CLOCK_MONOTONIC);
+	a->end_ns = now_ns();
 }
 
-static double work(int n)
+static unsigned long long end_of(const struct account *a)
 {
-	volatile double x = 1;
-
-	for (int i = 0; i < n; i++)
-		x = x * 1.0000001 + 1e-9;
-	return x;
+	return a->begin_ns + (unsigned long long)(seconds * 1e9);
 }
 
 static void *compute(void *arg)
 {
-	struct account *a = arg;
-	unsigned long long until;
-
-	account_begin(a, "compute");
-	until = a->begin_ns + (unsigned long long)(seconds * 1e9);
-	while (clock_ns(CLOCK_MONOTONIC) < until)
-		work(20000);
-	account_end(a);
+	account_begin(arg, "compute");
+	while (now_ns() < end_of(arg))
+		work();
+	account_end(arg);
 	return NULL;
 }
 
 static void *doze(void *arg)
 {
-	struct account *a = arg;
-	unsigned long long until;
-
-	account_begin(a, "doze");
-	until = a->begin_ns + (unsigned long long)(seconds * 1e9);
-	while (clock_ns(CLOCK_MONOTONIC) < until) {
+	account_begin(arg, "doze");
+	while (now_ns() < end_of(arg)) {
 		usleep(19000);
-		work(300000);
+		for (int i = 0; i < 15; i++)
+			work();
 	}
-	account_end(a);
+	account_end(arg);
 	return NULL;
 }
 
 static void communicate(int other)
 {
-	unsigned long long until = clock_ns(CLOCK_MONOTONIC) + (unsigned long long)(seconds * 1e9);
+	unsigned long long until = now_ns() + (unsigned long long)(seconds * 1e9);
 	char out[1024] = "", in[1024];
 	int go = 1;
 
@@ -104,7 +75,7 @@ static void communicate(int other)
 		CALL(MPI_Sendrecv, other, 1009, 1009, out, 1009, MPI_CHAR, other, 3, in, 1009,
 		     MPI_CHAR, other, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		if (rank == 0)
-			go = clock_ns(CLOCK_MONOTONIC) < until;
+			go = now_ns() < until;
 		MOVE(MPI_Bcast, rank ? 0 : 4, rank ? 4 : 0, &go, 1, MPI_INT, 0, MPI_COMM_WORLD);
 		usleep(23000);
 	}
@@ -120,14 +91,13 @@ static void accounts_write(int n)
 			"\"begin_ns\":%llu,\"end_ns\":%llu,\"wall_ns\":%llu,\"cpu_ns\":%llu,"
 			"\"run_ns\":%llu,\"wait_ns\":%llu}\n",
 			rank, (int)getpid(), a->tid, a->role, a->begin_ns, a->end_ns,
-			a->end_ns - a->begin_ns, a->cpu_ns, a->run_ns, a->wait_ns);
-	if (f != stdout)
-		fclose(f);
+			a->end_ns - a->begin_ns, a->cpu_ns, a->stat.run_ns, a->stat.wait_ns);
+	expect_close(f);
 }
 
 int main(int argc, char **argv)
 {
-	int threads = 2, got;
+	int threads = 2;
 	pthread_t t[THREADS_MAX];
 
 	if (argc > 1)
@@ -136,9 +106,7 @@ int main(int argc, char **argv)
 		threads = atoi(argv[2]);
 	MUST(threads >= 0 && threads < THREADS_MAX);
 	account_begin(&accounts[0], "communicate");
-	DO(MPI_Init_thread, &argc, &argv, MPI_THREAD_FUNNELED, &got);
-	DO(MPI_Comm_rank, MPI_COMM_WORLD, &rank);
-	DO(MPI_Comm_size, MPI_COMM_WORLD, &size);
+	expect_init_thread(&argc, &argv, MPI_THREAD_FUNNELED);
 	MUST(size == 2);
 	for (int i = 0; i < threads; i++)
 		MUST(!pthread_create(&t[i], NULL, i % 2 ? doze : compute, &accounts[i + 1]));
@@ -146,8 +114,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < threads; i++)
 		pthread_join(t[i], NULL);
 	account_end(&accounts[0]);
-	DO(MPI_Finalize);
 	accounts_write(threads + 1);
-	expect_write(PROG, rank);
+	expect_finish();
 	return 0;
 }

@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#define PROG "late_thread"
 #define THREADS 10
 #define CALLS 1000
 
@@ -80,6 +79,6 @@ int main(int argc, char **argv)
 		thread_run(strcmp(how, "signals") ? 0 : 100);
 	if (!strcmp(how, "files"))
 		files_allow(1);
-	expect_finish(PROG, rank);
+	expect_finish();
 	return 0;
 }

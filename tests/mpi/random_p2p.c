@@ -15,24 +15,15 @@
 #include "random_schedule.h"
 
 #include <sys/syscall.h>
-#include <time.h>
 
 /* ---- the truth ---- */
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static void truth_say(struct worker *w, const char *end, const struct op *op, const struct live *l,
 		      const int *head)
 {
-	fprintf(w->truth, "%s\t%d\t%d\t%llu\t%llu\t%d\t%d.%d.%d\t%d\t%s\n", end, w->me, w->tid,
-		(unsigned long long)l->before_ns, (unsigned long long)l->after_ns, l->place,
-		head[0], head[1], head[2], op->known, w->comms.comm[op->comm].made);
+	fprintf(w->truth, "%s\t%d\t%d\t%llu\t%llu\t%d\t%d.%d.%d\t%d\t%s\n", end, rank, w->tid,
+		l->before_ns, l->after_ns, l->place, head[0], head[1], head[2], op->known,
+		w->comms.comm[op->comm].made);
 }
 
 static void received(struct worker *w, const struct op *op, const struct live *l)
@@ -54,45 +45,36 @@ static int place_of(const struct worker *w, const struct op *op, int who)
 	return w->comms.comm[op->comm].place[who];
 }
 
+static char *room(char *had)
+{
+	return had ? had : malloc(MESSAGE_MAX);
+}
+
 static void fill(struct worker *w, struct live *l)
 {
-	int head[3] = {w->me, w->number, w->serial++};
+	int head[3] = {rank, w->number, w->serial++};
 
-	l->out = l->out ? l->out : malloc(MESSAGE_MAX);
+	l->out = room(l->out);
 	memcpy(l->out, head, sizeof(head));
 }
+
+static int (*const sends[])(const void *, int, MPI_Datatype, int, int, MPI_Comm) = {
+	[SEND] = MPI_Send, [SSEND] = MPI_Ssend, [BSEND] = MPI_Bsend, [RSEND] = MPI_Rsend};
+static int (*const isends[])(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *) = {
+	[ISEND] = MPI_Isend,	       [ISSEND] = MPI_Issend,	     [IBSEND] = MPI_Ibsend,
+	[IRSEND] = MPI_Irsend,	       [SEND_INIT] = MPI_Send_init,  [SSEND_INIT] = MPI_Ssend_init,
+	[BSEND_INIT] = MPI_Bsend_init, [RSEND_INIT] = MPI_Rsend_init};
 
 static void send_post(struct worker *w, const struct op *op, struct live *l)
 {
 	MPI_Comm comm = w->comms.comm[op->comm].handle;
-	int to = place_of(w, op, op->to), n = op->bytes;
+	int to = place_of(w, op, op->to);
 
 	fill(w, l);
-	switch (op->mode) {
-	case SEND:
-		TIMED(l, MPI_Send(l->out, n, MPI_BYTE, to, op->tag, comm));
-		break;
-	case SSEND:
-		TIMED(l, MPI_Ssend(l->out, n, MPI_BYTE, to, op->tag, comm));
-		break;
-	case BSEND:
-		TIMED(l, MPI_Bsend(l->out, n, MPI_BYTE, to, op->tag, comm));
-		break;
-	case RSEND:
-		TIMED(l, MPI_Rsend(l->out, n, MPI_BYTE, to, op->tag, comm));
-		break;
-	case ISSEND:
-		TIMED(l, MPI_Issend(l->out, n, MPI_BYTE, to, op->tag, comm, &l->req));
-		break;
-	case IBSEND:
-		TIMED(l, MPI_Ibsend(l->out, n, MPI_BYTE, to, op->tag, comm, &l->req));
-		break;
-	case IRSEND:
-		TIMED(l, MPI_Irsend(l->out, n, MPI_BYTE, to, op->tag, comm, &l->req));
-		break;
-	default:
-		TIMED(l, MPI_Isend(l->out, n, MPI_BYTE, to, op->tag, comm, &l->req));
-	}
+	if (mode_blocks(op->mode))
+		TIMED(l, sends[op->mode](l->out, op->bytes, MPI_BYTE, to, op->tag, comm));
+	else
+		TIMED(l, isends[op->mode](l->out, op->bytes, MPI_BYTE, to, op->tag, comm, &l->req));
 	truth_say(w, "send", op, l, (const int *)l->out);
 }
 
@@ -118,31 +100,21 @@ static void recv_probed(struct worker *w, const struct op *op, struct live *l, i
 	MPI_Message message;
 	int found = 0;
 
-	switch (op->mode) {
-	case PROBE_RECV:
+	if (op->mode == PROBE_RECV)
 		MPI_Probe(from, tag, comm, &st);
+	while (op->mode == IPROBE_RECV && !found)
+		MPI_Iprobe(from, tag, comm, &found, &st);
+	if (op->mode == MPROBE_MRECV || op->mode == MPROBE_IMRECV)
+		MPI_Mprobe(from, tag, comm, &message, status);
+	while (op->mode == IMPROBE_MRECV && !found)
+		MPI_Improbe(from, tag, comm, &found, &message, status);
+	if (op->mode <= IPROBE_RECV)
 		TIMED(l, MPI_Recv(l->in, MESSAGE_MAX, MPI_BYTE, st.MPI_SOURCE, st.MPI_TAG, comm,
 				  status));
-		break;
-	case IPROBE_RECV:
-		while (!found)
-			MPI_Iprobe(from, tag, comm, &found, &st);
-		TIMED(l, MPI_Recv(l->in, MESSAGE_MAX, MPI_BYTE, st.MPI_SOURCE, st.MPI_TAG, comm,
-				  status));
-		break;
-	case MPROBE_MRECV:
-		MPI_Mprobe(from, tag, comm, &message, status);
-		TIMED(l, MPI_Mrecv(l->in, MESSAGE_MAX, MPI_BYTE, &message, status));
-		break;
-	case IMPROBE_MRECV:
-		while (!found)
-			MPI_Improbe(from, tag, comm, &found, &message, status);
-		TIMED(l, MPI_Mrecv(l->in, MESSAGE_MAX, MPI_BYTE, &message, status));
-		break;
-	default:
-		MPI_Mprobe(from, tag, comm, &message, status);
+	else if (op->mode == MPROBE_IMRECV)
 		TIMED(l, MPI_Imrecv(l->in, MESSAGE_MAX, MPI_BYTE, &message, &l->req));
-	}
+	else
+		TIMED(l, MPI_Mrecv(l->in, MESSAGE_MAX, MPI_BYTE, &message, status));
 }
 
 static void recv_post(struct worker *w, const struct op *op, struct live *l)
@@ -152,7 +124,7 @@ static void recv_post(struct worker *w, const struct op *op, struct live *l)
 	MPI_Comm comm = w->comms.comm[op->comm].handle;
 	MPI_Status st;
 
-	l->in = l->in ? l->in : malloc(MESSAGE_MAX);
+	l->in = room(l->in);
 	if (op->mode == IRECV || op->mode == CANCELLED)
 		TIMED(l, MPI_Irecv(l->in, MESSAGE_MAX, MPI_BYTE, from, tag, comm, &l->req));
 	else if (op->mode == RECV)
@@ -179,7 +151,7 @@ static void exchange(struct worker *w, const struct op *op, struct live *l)
 
 	fill(w, l);
 	memcpy(head, l->out, sizeof(head));
-	l->in = l->in ? l->in : malloc(MESSAGE_MAX);
+	l->in = room(l->in);
 	if (op->mode == SENDRECV) {
 		TIMED(l, MPI_Sendrecv(l->out, op->bytes, MPI_BYTE, to, op->tag, l->in, MESSAGE_MAX,
 				      MPI_BYTE, from, op->tag, comm, status));
@@ -207,17 +179,13 @@ static void persistent_make(struct worker *w, const struct op *op, struct live *
 	int to = place_of(w, op, op->to), from = place_of(w, op, op->from);
 
 	if (op->mode == RECV_INIT) {
-		l->in = malloc(MESSAGE_MAX);
+		l->in = room(NULL);
 		MPI_Recv_init(l->in, MESSAGE_MAX, MPI_BYTE, op->any_source ? MPI_ANY_SOURCE : from,
 			      op->any_tag ? MPI_ANY_TAG : op->tag, comm, &l->req);
 		return;
 	}
-	l->out = malloc(MESSAGE_MAX);
-	(op->mode == SEND_INIT	? MPI_Send_init :
-	 op->mode == SSEND_INIT ? MPI_Ssend_init :
-	 op->mode == BSEND_INIT ? MPI_Bsend_init :
-				  MPI_Rsend_init)(l->out, op->bytes, MPI_BYTE, to, op->tag, comm,
-						  &l->req);
+	l->out = room(NULL);
+	isends[op->mode](l->out, op->bytes, MPI_BYTE, to, op->tag, comm, &l->req);
 }
 
 static void persistent_get(struct worker *w, const struct op *op, struct live *l)
@@ -376,7 +344,7 @@ static void step_do(struct worker *w, const struct step *s)
 		MPI_Barrier(w->comms.meet);
 	else if (s->what == FINISH_ALL)
 		finish_all(w);
-	else if (op_rank(op) != w->me)
+	else if (op_rank(op) != rank)
 		return;
 	else if (s->what == FINISH)
 		finish(w, s->op);
@@ -388,7 +356,7 @@ static void step_do(struct worker *w, const struct step *s)
 		recv_post(w, op, l);
 	else
 		send_post(w, op, l);
-	if (s->what == POST && op_rank(op) == w->me && !mode_persists(op->mode))
+	if (s->what == POST && op_rank(op) == rank && !mode_persists(op->mode))
 		l->open = !mode_blocks(op->mode);
 }
 
@@ -422,35 +390,32 @@ static void *work(void *arg)
 	return NULL;
 }
 
+static void worker_open(struct worker *w, int number, uint64_t seed, int epochs)
+{
+	char name[32];
+
+	w->number = number;
+	w->epochs = epochs;
+	w->same = seed * 1000003 + (uint64_t)number + 1;
+	w->own = w->same * 31 + (uint64_t)rank;
+	comms_make(&w->comms, !number, true);
+	snprintf(name, sizeof(name), "random.%d", rank);
+	w->truth = expect_open_plain(name, number);
+}
+
 int main(int argc, char **argv)
 {
 	static struct worker worker[THREADS_MAX];
-	int got, me, size, n = argc > 2 ? atoi(argv[2]) : 1;
+	int n = argc > 2 ? atoi(argv[2]) : 1, bytes;
 	static char buffer[1 << 24];
 	pthread_t thread[THREADS_MAX];
-	char path[4096];
 	void *old;
 
-	MPI_Init_thread(&argc, &argv, n > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &got);
-	MPI_Comm_rank(MPI_COMM_WORLD, &me);
-	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	expect_init_thread(&argc, &argv, n > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE);
 	MUST(argc == 4 && n >= 1 && n <= THREADS_MAX && size >= 2 && size <= RANKS_MAX);
-	MUST(n == 1 || got == MPI_THREAD_MULTIPLE);
 	MPI_Buffer_attach(buffer, sizeof(buffer));
-	for (int i = 0; i < n; i++) {
-		struct worker *w = &worker[i];
-
-		w->me = me;
-		w->size = size;
-		w->number = i;
-		w->epochs = atoi(argv[3]);
-		w->same = strtoull(argv[1], NULL, 0) * 1000003 + (uint64_t)i + 1;
-		w->own = w->same * 31 + (uint64_t)me;
-		comms_make(&w->comms, me, size, !w->number);
-		snprintf(path, sizeof(path), "%s/random.%d.%d", getenv("POV_EXPECT"), me, i);
-		w->truth = fopen(path, "w");
-		MUST(w->truth);
-	}
+	for (int i = 0; i < n; i++)
+		worker_open(&worker[i], i, strtoull(argv[1], NULL, 0), atoi(argv[3]));
 	for (int i = 1; i < n; i++)
 		MUST(!pthread_create(&thread[i], NULL, work, &worker[i]));
 	work(&worker[0]);
@@ -458,7 +423,7 @@ int main(int argc, char **argv)
 		pthread_join(thread[i], NULL);
 	for (int i = 0; i < n; i++)
 		MUST(!fclose(worker[i].truth));
-	MPI_Buffer_detach(&old, &got);
+	MPI_Buffer_detach(&old, &bytes);
 	MPI_Finalize();
 	return 0;
 }

@@ -95,7 +95,7 @@ struct class
 struct live {
 	MPI_Request req;
 	char *out, *in;
-	uint64_t before_ns, after_ns; /* the call that posted it */
+	unsigned long long before_ns, after_ns; /* the call that posted it */
 	int place;
 	bool open;
 };
@@ -106,7 +106,7 @@ struct idle {
 };
 
 struct worker {
-	int me, size, number, tid, epochs, serial;
+	int number, tid, epochs, serial;
 	uint64_t same, own; /* states of dice: for all ranks, for this one */
 	FILE *truth;
 	struct comms comms;
@@ -155,8 +155,8 @@ static struct op lane_draw(struct worker *w, int who)
 
 	do {
 		op.comm = any_of(w, w->comms.cnt);
-		op.from = any_of(w, w->size);
-		op.to = any_of(w, w->size);
+		op.from = any_of(w, size);
+		op.to = any_of(w, size);
 	} while (!may_talk(&w->comms.comm[op.comm], op.from, op.to) ||
 		 (who >= 0 && op.from != who && op.to != who));
 	op.tag = any_of(w, TAGS);
@@ -229,7 +229,7 @@ static void recv_draw(struct worker *w)
 /* By one call, of one rank. */
 static void group_draw(struct worker *w)
 {
-	int who = any_of(w, w->size), n = 1 + any_of(w, GROUP_MAX), first = w->nops;
+	int who = any_of(w, size), n = 1 + any_of(w, GROUP_MAX), first = w->nops;
 
 	for (int i = 0; i < n; i++) {
 		struct op op = lane_draw(w, who);
@@ -250,7 +250,7 @@ static void exchange_draw(struct worker *w)
 	int member[RANKS_MAX], n = 0;
 	bool even = true;
 
-	for (int i = 0; i < w->size && !c->inter; i++)
+	for (int i = 0; i < size && !c->inter; i++)
 		if (may_talk(c, op.from, i) && any_of(w, 4))
 			member[n++] = i;
 	for (int i = 0; i < n; i++) {
@@ -383,7 +383,7 @@ static void schedule_epoch(struct worker *w)
  */
 static void schedule_blind(struct worker *w)
 {
-	int to = any_of(w, w->size), n = 1 + any_of(w, 4);
+	int to = any_of(w, size), n = 1 + any_of(w, 4);
 	bool tags = any_of(w, 2), known = true;
 	struct op op = {.to = to, .any_source = true, .any_tag = tags};
 
@@ -392,7 +392,7 @@ static void schedule_blind(struct worker *w)
 	for (int i = 0; i < n; i++) {
 		op.mode = any_of(w, 2) ? ISEND : BSEND;
 		op.bytes = HEAD_BYTES + any_of(w, SMALL_MAX - HEAD_BYTES);
-		op.from = any_of(w, w->size);
+		op.from = any_of(w, size);
 		op.tag = tags ? any_of(w, TAGS) : 0;
 		post(w, op);
 		known &= op.from == w->op[0].from && op.tag == w->op[0].tag;

@@ -12,12 +12,10 @@
 
 #include "expect.h"
 
-#define PROG "service"
 #define MARKED_MIN 101
 
 static volatile sig_atomic_t marked, over;
 static volatile int second_cnt, second_rests;
-static int rank, size;
 
 static void on_signal(int sig)
 {
@@ -92,7 +90,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	serve();
 	pthread_join(t, NULL);
-	expect_write(PROG, rank);
+	expect_write(program_invocation_short_name, rank);
 	MPI_Finalize();
 	return 0;
 }

@@ -8,13 +8,12 @@
 
 #include <fcntl.h>
 
-#define PROG "threads"
 #define THREADS 5
 #define GENERATIONS 61
 #define LIKE_MODULO 1024
 #define LIKE_TRIES 29
 
-static int rank, size, other;
+static int other;
 
 static void *worker(void *arg)
 {
@@ -85,16 +84,7 @@ static void run_like(void)
 
 int main(int argc, char **argv)
 {
-	int got;
-
-	DO(MPI_Init_thread, &argc, &argv, MPI_THREAD_MULTIPLE, &got);
-	if (got < MPI_THREAD_MULTIPLE) {
-		fprintf(stderr, "%s: this MPI has no MPI_THREAD_MULTIPLE\n", PROG);
-		MPI_Finalize();
-		return 77;
-	}
-	DO(MPI_Comm_rank, MPI_COMM_WORLD, &rank);
-	DO(MPI_Comm_size, MPI_COMM_WORLD, &size);
+	expect_init_thread(&argc, &argv, MPI_THREAD_MULTIPLE);
 	MUST(size == 2);
 	other = 1 - rank;
 	run(worker, 100);
@@ -102,6 +92,6 @@ int main(int argc, char **argv)
 		run(mayfly, 200);
 	if (rank == 0)
 		run_like();
-	expect_finish(PROG, rank);
+	expect_finish();
 	return 0;
 }
