@@ -74,8 +74,7 @@ int main(int argc, char **argv)
 	MPI_Comm half;
 
 	MUST(argc == 3);
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	expect_init(&argc, &argv);
 	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
 	sigaction(SIGUSR1, &sa, NULL);
 	sigaction(SIGUSR2, &sa, NULL);

@@ -23,52 +23,33 @@
 #define SMALL_MAX 1000
 #define MESSAGE_MAX 70000
 
-enum mode {
-	SEND,
-	SSEND,
-	BSEND,
-	RSEND,
-	ISEND,
-	ISSEND,
-	IBSEND,
-	IRSEND,
-	SEND_INIT,
-	SSEND_INIT,
-	BSEND_INIT,
-	RSEND_INIT,
-	RECV,
-	PROBE_RECV,
-	IPROBE_RECV,
-	MPROBE_MRECV,
-	IMPROBE_MRECV,
-	CANCEL_RECV, /* cancelled, and posted again if it was */
-	CANCELLED,   /* of what nobody sends */
-	MPROBE_IMRECV,
-	IRECV,
-	RECV_INIT,
-	SENDRECV,
-	SENDRECV_REPLACE,
-};
+/* Modes: sends that block, that do not, and that persist; … */
+enum { SEND, SSEND, BSEND, RSEND };
+enum { ISEND = 4, ISSEND, IBSEND, IRSEND };
+enum { SEND_INIT = 8, SSEND_INIT, BSEND_INIT, RSEND_INIT };
+/* … receives that block: CANCEL_RECV is posted again if it was cancelled, CANCELLED is of what nobody sends; … */
+enum { RECV = 12, PROBE_RECV, IPROBE_RECV, MPROBE_MRECV, IMPROBE_MRECV, CANCEL_RECV, CANCELLED };
+/* … those that do not; and both at once. */
+enum { MPROBE_IMRECV = 19, IRECV, RECV_INIT, SENDRECV, SENDRECV_REPLACE };
 
-static inline bool mode_receives(enum mode m)
+static inline bool mode_receives(int m)
 {
 	return m >= RECV;
 }
 
-static inline bool mode_blocks(enum mode m)
+static inline bool mode_blocks(int m)
 {
 	return m <= RSEND || (m >= RECV && m <= CANCELLED) || m >= SENDRECV;
 }
 
-static inline bool mode_persists(enum mode m)
+static inline bool mode_persists(int m)
 {
 	return (m >= SEND_INIT && m <= RSEND_INIT) || m == RECV_INIT;
 }
 
 struct op {
-	enum mode mode;
-	int comm, from, to, tag, bytes; /* ranks in MPI_COMM_WORLD */
-	int source;			/* from sends to to, and receives from source: SENDRECV */
+	int mode, comm, from, to, tag, bytes; /* ranks in MPI_COMM_WORLD */
+	int source; /* from sends to to, and receives from source: SENDRECV */
 	bool any_source, any_tag;
 	bool asked; /* for the status */
 	bool freed; /* its request: nobody waits for it */
@@ -199,7 +180,7 @@ static void send_draw(struct worker *w)
 	struct class *c = class_of(w, &op);
 	bool exact = w->shape[op.comm] == EXACT;
 
-	op.mode = ISEND + (enum mode)any_of(w, 3);
+	op.mode = ISEND + any_of(w, 3);
 	if (exact && c->sent < c->ready && any_of(w, 2))
 		op.mode = any_of(w, 2) ? RSEND : IRSEND;
 	else if (exact && c->sent < c->received && any_of(w, 2))
@@ -219,7 +200,7 @@ static void recv_draw(struct worker *w)
 
 	op.mode = IRECV;
 	if (c->sent > c->received)
-		op.mode = RECV + (enum mode)any_of(w, IRECV - RECV);
+		op.mode = RECV + any_of(w, IRECV - RECV);
 	if (op.mode == CANCEL_RECV)
 		op.asked = true;
 	if (op.mode != CANCELLED)
@@ -236,7 +217,7 @@ static void group_draw(struct worker *w)
 		bool sends = op.from == who && (op.to != who || any_of(w, 2));
 
 		op.bytes = HEAD_BYTES + any_of(w, 3) * 100; /* so that requests are used again */
-		op.mode = sends ? SEND_INIT + (enum mode)any_of(w, 3) : RECV_INIT;
+		op.mode = sends ? SEND_INIT + any_of(w, 3) : RECV_INIT;
 		op_add(w, op);
 	}
 	step_add(w, (struct step){POST, first, n});

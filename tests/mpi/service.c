@@ -80,7 +80,6 @@ int main(int argc, char **argv)
 
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &got);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	sigaction(SIGUSR1, &sa, NULL);
 	sigaction(SIGUSR2, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
@@ -90,7 +89,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	serve();
 	pthread_join(t, NULL);
-	expect_write(program_invocation_short_name, rank);
+	expect_write("service", rank);
 	MPI_Finalize();
 	return 0;
 }
