@@ -88,9 +88,7 @@ static void nonblocking(void)
 
 	for (int i = 0; i < 19; i++) {
 		DO(MPI_Ibarrier, WORLD, &req);
-		do
-			POLL(MPI_Test, flag, &req, &flag, MPI_STATUS_IGNORE);
-		while (!flag);
+		POLL_UNTIL(MPI_Test, flag, &req, &flag, MPI_STATUS_IGNORE);
 	}
 #define AND_WAIT(call) (call, DO(MPI_Wait, &req, MPI_STATUS_IGNORE))
 	REPEAT(17, AND_WAIT(MOVE(MPI_Iallreduce, 163 * 4, 163 * 4, a, b, 163, MPI_FLOAT, MPI_SUM,

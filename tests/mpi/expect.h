@@ -155,6 +155,20 @@ static inline void expect_add_cut(const char *fn, int peer)
 		expect_add(#fn, NO_PEER, 1, 0, 0, !(found)); \
 	} while (0)
 
+#define POLL_UNTIL(fn, found, ...)            \
+	do                                    \
+		POLL(fn, found, __VA_ARGS__); \
+	while (!(found))
+
+/* Instead of a program that needs a newer MPI. */
+#define NEEDS(fn)                                                                             \
+	int main(void)                                                                        \
+	{                                                                                     \
+		fprintf(stderr, "%s: the library has no %s\n", program_invocation_short_name, \
+			#fn);                                                                 \
+		return 77;                                                                    \
+	}
+
 /* The file of this rank's books, or "" if they go to stdout. */
 static inline void expect_path(char path[512], const char *prog, int rank)
 {

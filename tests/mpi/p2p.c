@@ -116,9 +116,7 @@ static void probed(void)
 	int flag;
 
 	for (int i = sender(13, 2000, 139, 41) ? 13 : 0; i < 13; i++) {
-		do
-			POLL(MPI_Iprobe, flag, 0, 41, WORLD, &flag, &st);
-		while (!flag);
+		POLL_UNTIL(MPI_Iprobe, flag, 0, 41, WORLD, &flag, &st);
 		RECV(MPI_Recv, 139, MPI_CHAR, 139, 41, &st);
 	}
 	for (int i = sender(17, 0, 149, 43) ? 17 : 0; i < 17; i++) {
@@ -126,9 +124,7 @@ static void probed(void)
 		RECV(MPI_Recv, 149, MPI_CHAR, 149, 43, &st);
 	}
 	for (int i = sender(11, 1000, 151, 47) ? 11 : 0; i < 11; i++) {
-		do
-			POLL(MPI_Improbe, flag, 0, 47, WORLD, &flag, &msg, &st);
-		while (!flag);
+		POLL_UNTIL(MPI_Improbe, flag, 0, 47, WORLD, &flag, &msg, &st);
 		MOVE(MPI_Mrecv, 0, 151, in[0], 151, MPI_CHAR, &msg, &st);
 	}
 	for (int i = sender(7, 0, 157, 53) ? 7 : 0; i < 7; i++) {
@@ -162,9 +158,7 @@ static void completed_together(void)
 	}
 	for (int i = 0; i < 11; i++) {
 		post(req, 300);
-		do
-			POLL(MPI_Testall, flag, NREQ, req, &flag, st);
-		while (!flag);
+		POLL_UNTIL(MPI_Testall, flag, NREQ, req, &flag, st);
 	}
 	for (int i = 0; i < 13; i++) {
 		post(req, 400);
@@ -199,9 +193,7 @@ static void completed_singly(void)
 			usleep(1000);
 		post(req, 800);
 		for (int k = 0; k < NREQ; k++)
-			do
-				POLL(MPI_Test, flag, &req[k], &flag, &st[0]);
-			while (!flag);
+			POLL_UNTIL(MPI_Test, flag, &req[k], &flag, &st[0]);
 	}
 }
 

@@ -15,8 +15,8 @@ static void pass(int from, int bytes, int nonblocking)
 	MPI_Request request;
 
 	if (from != rank) {
-		CALL(MPI_Recv, !rank, 0, bytes, buffer, bytes, MPI_BYTE, !rank, bytes, MPI_COMM_WORLD,
-		     MPI_STATUS_IGNORE);
+		CALL(MPI_Recv, !rank, 0, bytes, buffer, bytes, MPI_BYTE, !rank, bytes,
+		     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	} else if (nonblocking) {
 		CALL(MPI_Isend, !rank, bytes, 0, buffer, bytes, MPI_BYTE, !rank, bytes,
 		     MPI_COMM_WORLD, &request);

@@ -14,48 +14,54 @@
  */
 #include "random_schedule.h"
 
+#include <stddef.h>
 #include <sys/syscall.h>
 
-/* ---- the truth ---- */
-
-static void truth_say(struct worker *w, const char *end, const struct op *op, const struct live *l,
-		      const int *head)
+static void truth_say(struct worker *w, const char *end, const struct op *op, const char *message)
 {
+	const int *head = (const int *)message;
+
 	fprintf(w->truth, "%s\t%d\t%d\t%llu\t%llu\t%d\t%d.%d.%d\t%d\t%s\n", end, rank, w->tid,
-		l->before_ns, l->after_ns, l->place, head[0], head[1], head[2], op->known,
+		op->before_ns, op->after_ns, op->place, head[0], head[1], head[2], op->known,
 		w->comms.comm[op->comm].made);
-}
-
-static void received(struct worker *w, const struct op *op, const struct live *l)
-{
-	truth_say(w, "recv", op, l, (const int *)l->in);
 }
 
 /* ---- one call ---- */
 
-#define TIMED(l, call)                       \
+#define TIMED(op, call)                      \
 	do {                                 \
-		(l)->before_ns = now_ns();   \
+		(op)->before_ns = now_ns();  \
 		MUST((call) == MPI_SUCCESS); \
-		(l)->after_ns = now_ns();    \
+		(op)->after_ns = now_ns();   \
 	} while (0)
 
-static int place_of(const struct worker *w, const struct op *op, int who)
+/* Where it goes to and comes from, and its memory. */
+static void op_begin(struct worker *w, struct op *op)
 {
-	return w->comms.comm[op->comm].place[who];
+	const struct comm *c = &w->comms.comm[op->comm];
+
+	op->handle = c->handle;
+	op->dest = c->place[op->to];
+	op->src = op->any_source ? MPI_ANY_SOURCE :
+				   c->place[mode_exchanges(op->mode) ? op->source : op->from];
+	op->match = op->any_tag ? MPI_ANY_TAG : op->tag;
+	if (mode_receives(op->mode))
+		op->in = malloc(MESSAGE_MAX);
+	if (!mode_receives(op->mode) || mode_exchanges(op->mode))
+		op->out = malloc(MESSAGE_MAX);
 }
 
-static char *room(char *had)
+static void op_end(struct op *op)
 {
-	return had ? had : malloc(MESSAGE_MAX);
+	free(op->in);
+	free(op->out);
 }
 
-static void fill(struct worker *w, struct live *l)
+static void fill(struct worker *w, struct op *op)
 {
 	int head[3] = {rank, w->number, w->serial++};
 
-	l->out = room(l->out);
-	memcpy(l->out, head, sizeof(head));
+	memcpy(op->out, head, sizeof(head));
 }
 
 static int (*const sends[])(const void *, int, MPI_Datatype, int, int, MPI_Comm) = {
@@ -65,229 +71,193 @@ static int (*const isends[])(const void *, int, MPI_Datatype, int, int, MPI_Comm
 	[IRSEND] = MPI_Irsend,	       [SEND_INIT] = MPI_Send_init,  [SSEND_INIT] = MPI_Ssend_init,
 	[BSEND_INIT] = MPI_Bsend_init, [RSEND_INIT] = MPI_Rsend_init};
 
-static void send_post(struct worker *w, const struct op *op, struct live *l)
+static int send_start(struct op *op)
 {
-	MPI_Comm comm = w->comms.comm[op->comm].handle;
-	int to = place_of(w, op, op->to);
+	return isends[op->mode](op->out, op->bytes, MPI_BYTE, op->dest, op->tag, op->handle,
+				&op->req);
+}
 
-	fill(w, l);
+static void send_post(struct worker *w, struct op *op)
+{
+	fill(w, op);
 	if (mode_blocks(op->mode))
-		TIMED(l, sends[op->mode](l->out, op->bytes, MPI_BYTE, to, op->tag, comm));
+		TIMED(op,
+		      sends[op->mode](op->out, op->bytes, MPI_BYTE, op->dest, op->tag, op->handle));
 	else
-		TIMED(l, isends[op->mode](l->out, op->bytes, MPI_BYTE, to, op->tag, comm, &l->req));
-	truth_say(w, "send", op, l, (const int *)l->out);
+		TIMED(op, send_start(op));
+	truth_say(w, "send", op, op->out);
 }
 
-/* A receive that was to be cancelled and was is posted again. */
-static void recv_again(struct worker *w, const struct op *op, struct live *l, int from, int tag)
+static void irecv(struct op *op)
 {
-	MPI_Comm comm = w->comms.comm[op->comm].handle;
-	MPI_Status st;
-	int cancelled;
-
-	TIMED(l, MPI_Irecv(l->in, MESSAGE_MAX, MPI_BYTE, from, tag, comm, &l->req));
-	MPI_Cancel(&l->req);
-	MPI_Wait(&l->req, &st);
-	MPI_Test_cancelled(&st, &cancelled);
-	if (cancelled)
-		TIMED(l, MPI_Recv(l->in, MESSAGE_MAX, MPI_BYTE, from, tag, comm, &st));
+	TIMED(op,
+	      MPI_Irecv(op->in, MESSAGE_MAX, MPI_BYTE, op->src, op->match, op->handle, &op->req));
 }
 
-static void recv_probed(struct worker *w, const struct op *op, struct live *l, int from, int tag)
+static void recv(struct op *op, int from, int tag, MPI_Status *status)
 {
-	MPI_Comm comm = w->comms.comm[op->comm].handle;
-	MPI_Status st, *status = op->asked ? &st : MPI_STATUS_IGNORE;
+	TIMED(op, MPI_Recv(op->in, MESSAGE_MAX, MPI_BYTE, from, tag, op->handle, status));
+}
+
+static void recv_probed(struct op *op, MPI_Status *status)
+{
 	MPI_Message message;
+	MPI_Status st;
 	int found = 0;
 
 	if (op->mode == PROBE_RECV)
-		MPI_Probe(from, tag, comm, &st);
+		MPI_Probe(op->src, op->match, op->handle, &st);
 	while (op->mode == IPROBE_RECV && !found)
-		MPI_Iprobe(from, tag, comm, &found, &st);
+		MPI_Iprobe(op->src, op->match, op->handle, &found, &st);
 	if (op->mode == MPROBE_MRECV || op->mode == MPROBE_IMRECV)
-		MPI_Mprobe(from, tag, comm, &message, status);
+		MPI_Mprobe(op->src, op->match, op->handle, &message, status);
 	while (op->mode == IMPROBE_MRECV && !found)
-		MPI_Improbe(from, tag, comm, &found, &message, status);
+		MPI_Improbe(op->src, op->match, op->handle, &found, &message, status);
 	if (op->mode <= IPROBE_RECV)
-		TIMED(l, MPI_Recv(l->in, MESSAGE_MAX, MPI_BYTE, st.MPI_SOURCE, st.MPI_TAG, comm,
-				  status));
+		recv(op, st.MPI_SOURCE, st.MPI_TAG, status);
 	else if (op->mode == MPROBE_IMRECV)
-		TIMED(l, MPI_Imrecv(l->in, MESSAGE_MAX, MPI_BYTE, &message, &l->req));
+		TIMED(op, MPI_Imrecv(op->in, MESSAGE_MAX, MPI_BYTE, &message, &op->req));
 	else
-		TIMED(l, MPI_Mrecv(l->in, MESSAGE_MAX, MPI_BYTE, &message, status));
+		TIMED(op, MPI_Mrecv(op->in, MESSAGE_MAX, MPI_BYTE, &message, status));
 }
 
-static void recv_post(struct worker *w, const struct op *op, struct live *l)
+static void recv_post(struct worker *w, struct op *op)
 {
-	int from = op->any_source ? MPI_ANY_SOURCE : place_of(w, op, op->from);
-	int tag = op->any_tag ? MPI_ANY_TAG : op->tag;
-	MPI_Comm comm = w->comms.comm[op->comm].handle;
-	MPI_Status st;
-
-	l->in = room(l->in);
-	if (op->mode == IRECV || op->mode == CANCELLED)
-		TIMED(l, MPI_Irecv(l->in, MESSAGE_MAX, MPI_BYTE, from, tag, comm, &l->req));
-	else if (op->mode == RECV)
-		TIMED(l, MPI_Recv(l->in, MESSAGE_MAX, MPI_BYTE, from, tag, comm,
-				  op->asked ? &st : MPI_STATUS_IGNORE));
-	else if (op->mode == CANCEL_RECV)
-		recv_again(w, op, l, from, tag);
-	else
-		recv_probed(w, op, l, from, tag);
-	if (op->mode == CANCELLED) {
-		MPI_Cancel(&l->req);
-		MPI_Wait(&l->req, op->asked ? &st : MPI_STATUS_IGNORE);
-	} else if (mode_blocks(op->mode)) {
-		received(w, op, l);
-	}
-}
-
-static void exchange(struct worker *w, const struct op *op, struct live *l)
-{
-	int to = place_of(w, op, op->to), from = place_of(w, op, op->source);
-	MPI_Comm comm = w->comms.comm[op->comm].handle;
 	MPI_Status st, *status = op->asked ? &st : MPI_STATUS_IGNORE;
-	int head[3];
+	int cancelled = 1;
 
-	fill(w, l);
-	memcpy(head, l->out, sizeof(head));
-	l->in = room(l->in);
-	if (op->mode == SENDRECV) {
-		TIMED(l, MPI_Sendrecv(l->out, op->bytes, MPI_BYTE, to, op->tag, l->in, MESSAGE_MAX,
-				      MPI_BYTE, from, op->tag, comm, status));
-	} else { /* in place: all of a ring have as much */
-		TIMED(l, MPI_Sendrecv_replace(l->out, op->bytes, MPI_BYTE, to, op->tag, from,
-					      op->tag, comm, status));
-		memcpy(l->in, l->out, sizeof(head));
+	if (op->mode == IRECV || op->mode == CANCELLED || op->mode == CANCEL_RECV)
+		irecv(op);
+	else if (op->mode == RECV)
+		recv(op, op->src, op->match, status);
+	else
+		recv_probed(op, status);
+	if (op->mode == CANCELLED || op->mode == CANCEL_RECV) {
+		MPI_Cancel(&op->req);
+		MPI_Wait(&op->req, status);
 	}
-	truth_say(w, "send", op, l, head);
-	received(w, op, l);
+	if (op->mode == CANCEL_RECV) {
+		MPI_Test_cancelled(status, &cancelled);
+		if (cancelled)
+			recv(op, op->src, op->match, status);
+	}
+	if (mode_blocks(op->mode) && op->mode != CANCELLED)
+		truth_say(w, "recv", op, op->in);
+}
+
+static void exchange(struct worker *w, struct op *op)
+{
+	MPI_Status st, *status = op->asked ? &st : MPI_STATUS_IGNORE;
+	char head[HEAD_BYTES];
+
+	fill(w, op);
+	memcpy(head, op->out, sizeof(head));
+	if (op->mode == SENDRECV) {
+		TIMED(op,
+		      MPI_Sendrecv(op->out, op->bytes, MPI_BYTE, op->dest, op->tag, op->in,
+				   MESSAGE_MAX, MPI_BYTE, op->src, op->tag, op->handle, status));
+	} else { /* in place: all of a ring have as much */
+		TIMED(op, MPI_Sendrecv_replace(op->out, op->bytes, MPI_BYTE, op->dest, op->tag,
+					       op->src, op->tag, op->handle, status));
+		memcpy(op->in, op->out, sizeof(head));
+	}
+	truth_say(w, "send", op, head);
+	truth_say(w, "recv", op, op->in);
 }
 
 /* ---- persistent ones ---- */
 
-static bool same_request(const struct op *a, const struct op *b)
-{
-	return a->mode == b->mode && a->comm == b->comm && a->from == b->from && a->to == b->to &&
-	       a->tag == b->tag && a->bytes == b->bytes && a->any_source == b->any_source &&
-	       a->any_tag == b->any_tag;
-}
-
-static void persistent_make(struct worker *w, const struct op *op, struct live *l)
-{
-	MPI_Comm comm = w->comms.comm[op->comm].handle;
-	int to = place_of(w, op, op->to), from = place_of(w, op, op->from);
-
-	if (op->mode == RECV_INIT) {
-		l->in = room(NULL);
-		MPI_Recv_init(l->in, MESSAGE_MAX, MPI_BYTE, op->any_source ? MPI_ANY_SOURCE : from,
-			      op->any_tag ? MPI_ANY_TAG : op->tag, comm, &l->req);
-		return;
-	}
-	l->out = room(NULL);
-	isends[op->mode](l->out, op->bytes, MPI_BYTE, to, op->tag, comm, &l->req);
-}
-
-static void persistent_get(struct worker *w, const struct op *op, struct live *l)
+/* A request that was used before, or a new one. */
+static void persistent_get(struct worker *w, struct op *op)
 {
 	for (int i = 0; i < w->nidle; i++) {
-		struct idle *old = &w->idle[i];
+		struct op *old = &w->idle[i];
 
-		if (!same_request(&old->op, op))
+		if (memcmp(old, op, offsetof(struct op, source)))
 			continue;
-		*l = old->live;
+		op->req = old->req;
+		op->in = old->in;
+		op->out = old->out;
 		*old = w->idle[--w->nidle];
 		return;
 	}
-	persistent_make(w, op, l);
+	op_begin(w, op);
+	if (op->mode == RECV_INIT)
+		MPI_Recv_init(op->in, MESSAGE_MAX, MPI_BYTE, op->src, op->match, op->handle,
+			      &op->req);
+	else
+		send_start(op);
 }
 
-static void persistent_put(struct worker *w, const struct op *op, struct live *l)
+static void persistent_put(struct worker *w, struct op *op)
 {
 	if (w->nidle == IDLE_MAX) {
-		MPI_Request_free(&l->req);
+		MPI_Request_free(&op->req);
 		return;
 	}
-	w->idle[w->nidle++] = (struct idle){*op, *l};
-	*l = (struct live){0};
+	w->idle[w->nidle++] = *op;
+	op->in = op->out = NULL;
 }
 
 /* n of them by one call. */
-static void persistent_start(struct worker *w, const struct step *s)
+static void persistent_start(struct worker *w, struct op *op, int n)
 {
 	MPI_Request req[GROUP_MAX];
-	struct live *l, t;
+	struct op t;
 
-	for (int i = 0; i < s->cnt; i++) {
-		const struct op *op = &w->op[s->op + i];
-
-		l = &w->live[s->op + i];
-		persistent_get(w, op, l);
-		if (l->out)
-			fill(w, l);
-		req[i] = l->req;
+	for (int i = 0; i < n; i++) {
+		persistent_get(w, &op[i]);
+		if (op[i].out)
+			fill(w, &op[i]);
+		req[i] = op[i].req;
 	}
-	if (s->cnt == 1 && w->serial % 2)
+	if (n == 1 && w->serial % 2)
 		TIMED(&t, MPI_Start(req));
 	else
-		TIMED(&t, MPI_Startall(s->cnt, req));
-	for (int i = 0; i < s->cnt; i++) {
-		const struct op *op = &w->op[s->op + i];
-
-		l = &w->live[s->op + i];
-		l->req = req[i];
-		l->before_ns = t.before_ns;
-		l->after_ns = t.after_ns;
-		l->place = i;
-		l->open = true;
-		if (l->out)
-			truth_say(w, "send", op, l, (const int *)l->out);
+		TIMED(&t, MPI_Startall(n, req));
+	for (int i = 0; i < n; i++) {
+		op[i].req = req[i];
+		op[i].before_ns = t.before_ns;
+		op[i].after_ns = t.after_ns;
+		op[i].place = i;
+		op[i].pending = true;
+		if (op[i].out)
+			truth_say(w, "send", &op[i], op[i].out);
 	}
 }
 
 /* ---- completion ---- */
 
-static void completed(struct worker *w, int i)
+static void completed(struct worker *w, struct op *op)
 {
-	const struct op *op = &w->op[i];
-	struct live *l = &w->live[i];
-
-	l->open = false;
+	op->pending = false;
 	if (mode_receives(op->mode))
-		received(w, op, l);
+		truth_say(w, "recv", op, op->in);
 	if (mode_persists(op->mode))
-		persistent_put(w, op, l);
+		persistent_put(w, op);
 }
 
 /* One, in one of many ways. */
-static void finish(struct worker *w, int i)
+static void finish(struct worker *w, struct op *op)
 {
-	const struct op *op = &w->op[i];
-	struct live *l = &w->live[i];
 	MPI_Status st, *status = op->asked ? &st : MPI_STATUS_IGNORE;
-	int done = 0, at;
+	MPI_Status *statuses = op->asked ? &st : MPI_STATUSES_IGNORE;
+	int way = dice(&w->own, 5), done = 0, at;
 
-	switch (op->freed ? -1 : dice(&w->own, 5)) {
-	case -1: /* nobody is told when it is over */
-		MPI_Request_free(&l->req);
-		break;
-	case 0:
+	if (op->freed) /* nobody is told when it is over */
+		MPI_Request_free(&op->req);
+	else if (way == 0)
 		while (!done)
-			MPI_Test(&l->req, &done, status);
-		break;
-	case 1:
-		MPI_Waitall(1, &l->req, op->asked ? &st : MPI_STATUSES_IGNORE);
-		break;
-	case 2:
-		MPI_Waitany(1, &l->req, &done, status);
-		break;
-	case 3:
-		MPI_Waitsome(1, &l->req, &done, &at, op->asked ? &st : MPI_STATUSES_IGNORE);
-		break;
-	default:
-		MPI_Wait(&l->req, status);
-	}
-	completed(w, i);
+			MPI_Test(&op->req, &done, status);
+	else if (way == 1)
+		MPI_Waitall(1, &op->req, statuses);
+	else if (way == 2)
+		MPI_Waitany(1, &op->req, &done, status);
+	else if (way == 3)
+		MPI_Waitsome(1, &op->req, &done, &at, statuses);
+	else
+		MPI_Wait(&op->req, status);
+	completed(w, op);
 }
 
 /* All of a rank's own, together. */
@@ -295,80 +265,61 @@ static void finish_all(struct worker *w)
 {
 	static __thread MPI_Request req[OPS_MAX];
 	static __thread MPI_Status st[OPS_MAX];
-	static __thread int which[OPS_MAX], at[OPS_MAX];
-	int n = 0, cnt = 0, left;
+	static __thread struct op *which[OPS_MAX];
+	static __thread int at[OPS_MAX];
+	int way = dice(&w->own, 4), n = 0, cnt = 0;
 
-	for (int i = 0; i < w->nops; i++) {
-		if (!w->live[i].open)
-			continue;
-		req[n] = w->live[i].req;
-		which[n++] = i;
-	}
-	left = n;
-	switch (dice(&w->own, 4)) {
-	case 0:
-		for (; left > 0; left--) {
-			MPI_Waitany(n, req, at, st);
-			req[at[0]] = MPI_REQUEST_NULL; /* persistent ones may be freed now */
-			completed(w, which[at[0]]);
+	for (struct op *op = w->op; op < w->op + w->nops; op++)
+		if (op->pending) {
+			req[n] = op->req;
+			which[n++] = op;
 		}
-		return;
-	case 1:
-		for (; left > 0; left -= cnt) {
+	for (int left = n; way < 2 && left > 0; left -= cnt) {
+		cnt = 1;
+		if (way)
 			MPI_Waitsome(n, req, &cnt, at, st);
-			for (int i = 0; i < cnt; i++) {
-				req[at[i]] = MPI_REQUEST_NULL;
-				completed(w, which[at[i]]);
-			}
+		else
+			MPI_Waitany(n, req, at, st);
+		for (int i = 0; i < cnt; i++) {
+			req[at[i]] = MPI_REQUEST_NULL; /* persistent ones may be freed now */
+			completed(w, which[at[i]]);
 		}
-		return;
-	case 2:
-		while (n && !cnt)
-			MPI_Testall(n, req, &cnt, st);
-		break;
-	default:
-		MPI_Waitall(n, req, st);
 	}
-	for (int i = 0; i < n; i++)
+	while (way == 2 && n && !cnt)
+		MPI_Testall(n, req, &cnt, st);
+	if (way == 3)
+		MPI_Waitall(n, req, st);
+	for (int i = 0; way >= 2 && i < n; i++)
 		completed(w, which[i]);
 }
 
 /* ---- a rank's part ---- */
 
+static void post_do(struct worker *w, struct op *op, int n)
+{
+	if (mode_persists(op->mode)) {
+		persistent_start(w, op, n);
+		return;
+	}
+	op_begin(w, op);
+	(mode_exchanges(op->mode) ? exchange :
+	 mode_receives(op->mode)  ? recv_post :
+				    send_post)(w, op);
+	op->pending = !mode_blocks(op->mode);
+}
+
 static void step_do(struct worker *w, const struct step *s)
 {
-	const struct op *op = &w->op[s->op];
-	struct live *l = &w->live[s->op];
+	struct op *op = &w->op[s->op];
 
 	if (s->what == BARRIER)
 		MPI_Barrier(w->comms.meet);
 	else if (s->what == FINISH_ALL)
 		finish_all(w);
-	else if (op_rank(op) != rank)
-		return;
-	else if (s->what == FINISH)
-		finish(w, s->op);
-	else if (mode_persists(op->mode))
-		persistent_start(w, s);
-	else if (op->mode == SENDRECV || op->mode == SENDRECV_REPLACE)
-		exchange(w, op, l);
-	else if (mode_receives(op->mode))
-		recv_post(w, op, l);
-	else
-		send_post(w, op, l);
-	if (s->what == POST && op_rank(op) == rank && !mode_persists(op->mode))
-		l->open = !mode_blocks(op->mode);
-}
-
-static void epoch_do(struct worker *w)
-{
-	memset(w->live, 0, sizeof(w->live));
-	for (int i = 0; i < w->nsteps; i++)
-		step_do(w, &w->step[i]);
-	for (int i = 0; i < w->nops; i++) {
-		free(w->live[i].in);
-		free(w->live[i].out);
-	}
+	else if (op_rank(op) == rank && s->what == FINISH)
+		finish(w, op);
+	else if (op_rank(op) == rank)
+		post_do(w, op, s->cnt);
 }
 
 static void *work(void *arg)
@@ -378,14 +329,16 @@ static void *work(void *arg)
 	w->tid = (int)syscall(SYS_gettid);
 	for (int i = 0; i < w->epochs; i++) {
 		(i % 8 == 7 ? schedule_blind : schedule_epoch)(w);
-		epoch_do(w);
+		for (int k = 0; k < w->nsteps; k++)
+			step_do(w, &w->step[k]);
+		for (int k = 0; k < w->nops; k++)
+			op_end(&w->op[k]);
 	}
 	while (w->nidle) {
-		struct live *l = &w->idle[--w->nidle].live;
+		struct op *op = &w->idle[--w->nidle];
 
-		MPI_Request_free(&l->req);
-		free(l->in);
-		free(l->out);
+		MPI_Request_free(&op->req);
+		op_end(op);
 	}
 	return NULL;
 }

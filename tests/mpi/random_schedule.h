@@ -47,15 +47,28 @@ static inline bool mode_persists(int m)
 	return (m >= SEND_INIT && m <= RSEND_INIT) || m == RECV_INIT;
 }
 
+static inline bool mode_exchanges(int m)
+{
+	return m >= SENDRECV;
+}
+
 struct op {
-	int mode, comm, from, to, tag, bytes; /* ranks in MPI_COMM_WORLD */
+	int mode, comm, from, to, tag, bytes, any_source, any_tag; /* ranks in MPI_COMM_WORLD */
 	int source; /* from sends to to, and receives from source: SENDRECV */
-	bool any_source, any_tag;
 	bool asked; /* for the status */
 	bool freed; /* its request: nobody waits for it */
 	bool known; /* which message it is follows from the calls */
 	bool open;
 	int before; /* of its class, sent (or received) before it */
+
+	/* In this rank only: what MPI needs for it, and what became of it. */
+	MPI_Comm handle;
+	int dest, src, match; /* ranks and tag, or wildcards */
+	MPI_Request req;
+	char *out, *in;
+	unsigned long long before_ns, after_ns; /* the call that posted it */
+	int place;
+	bool pending;
 };
 
 struct step {
@@ -72,20 +85,6 @@ struct class
 	struct op like;
 };
 
-/* What became of an operation in this rank. */
-struct live {
-	MPI_Request req;
-	char *out, *in;
-	unsigned long long before_ns, after_ns; /* the call that posted it */
-	int place;
-	bool open;
-};
-
-struct idle {
-	struct op op;
-	struct live live;
-};
-
 struct worker {
 	int number, tid, epochs, serial;
 	uint64_t same, own; /* states of dice: for all ranks, for this one */
@@ -94,10 +93,9 @@ struct worker {
 	enum shape shape[COMMS_MAX];
 	struct class class[COMMS_MAX][RANKS_MAX][RANKS_MAX][TAGS];
 	struct op op[OPS_MAX];
-	struct live live[OPS_MAX];
 	struct step step[STEPS_MAX];
 	int nops, nsteps;
-	struct idle idle[IDLE_MAX]; /* persistent requests */
+	struct op idle[IDLE_MAX]; /* persistent requests */
 	int nidle;
 };
 
@@ -115,7 +113,7 @@ static int any_of(struct worker *w, int n)
 /* Who does it. */
 static int op_rank(const struct op *op)
 {
-	return mode_receives(op->mode) && op->mode < SENDRECV ? op->to : op->from;
+	return mode_receives(op->mode) && !mode_exchanges(op->mode) ? op->to : op->from;
 }
 
 /* ---- classes ---- */

@@ -7,9 +7,6 @@
  */
 #include "expect.h"
 
-#include <errno.h>
-#include <time.h>
-
 #define ROUNDS 23
 #define WAIT_NS 50000000
 #define TAG_WAITER 1
@@ -17,7 +14,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
-static int asked, answered, inside, rank;
+static int asked, answered, inside;
 
 static int query(void *extra, MPI_Status *st)
 {
@@ -103,6 +100,7 @@ static void *other(void *arg)
 int main(int argc, char **argv)
 {
 	pthread_t t[2];
+
 	expect_init_thread(&argc, &argv, MPI_THREAD_MULTIPLE);
 	MUST(!pthread_create(&t[0], NULL, waiter, NULL));
 	MUST(!pthread_create(&t[1], NULL, other, NULL));

@@ -78,9 +78,5 @@ int main(void)
 	return 0;
 }
 #else
-int main(void)
-{
-	fprintf(stderr, "session: the library has no MPI_Session_init\n");
-	return 77;
-}
+NEEDS(MPI_Session_init)
 #endif

@@ -16,9 +16,7 @@ static void finish(MPI_Request *req)
 {
 	int flag;
 
-	do
-		POLL(MPI_Test, flag, req, &flag, MPI_STATUS_IGNORE);
-	while (!flag);
+	POLL_UNTIL(MPI_Test, flag, req, &flag, MPI_STATUS_IGNORE);
 }
 
 static void send_to_self(const void *out, void *in, int cnt, MPI_Datatype type, int bytes)
