@@ -4,12 +4,15 @@
  * the library has them. `sent` and `received` are what this rank's own arguments name: a vector's
  * total, nothing for the buffer that is not significant here.
  */
+#include <stdint.h>
+
 #include "expect.h"
 #include "exports.h"
 
 #define RANKS_MAX 16
 #define ROOM 65536
 #define WORLD MPI_COMM_WORLD
+#define NOWHERE 0x7a7a7a7a7a70
 
 static char a[ROOM], b[ROOM];
 static int counts[RANKS_MAX], displs[RANKS_MAX];
@@ -101,6 +104,32 @@ static void nonblocking(void)
 				MPI_CHAR, WORLD, &req)));
 }
 
+/*
+ * Arguments that mean nothing at a rank need not be anything there: datatypes and lengths that are significant at the root only, and
+ * those of what MPI_IN_PLACE stands for. Here they lead nowhere.
+ */
+static void meaningless(void)
+{
+	const MPI_Datatype none = (MPI_Datatype)(uintptr_t)NOWHERE, theirs = rank ? none : MPI_INT;
+	const int *nowhere = (const int *)NOWHERE, *ones = counts, *lengths = rank ? nowhere : ones;
+	const int *at = rank ? nowhere : displs;
+	int whole = rank ? 0 : size * 4, mine = rank, all[RANKS_MAX];
+
+	for (int r = 0; r < size; r++) {
+		counts[r] = 1;
+		displs[r] = r;
+	}
+	MOVE(MPI_Gather, 4, whole, &mine, 1, MPI_INT, all, 1, theirs, 0, WORLD);
+	MOVE(MPI_Scatter, whole, 4, all, 1, theirs, &mine, 1, MPI_INT, 0, WORLD);
+	MUST(mine == rank);
+	MOVE(MPI_Gatherv, 4, whole, &mine, 1, MPI_INT, all, lengths, at, theirs, 0, WORLD);
+	MOVE(MPI_Scatterv, whole, 4, all, lengths, at, theirs, &mine, 1, MPI_INT, 0, WORLD);
+	MUST(mine == rank);
+	MOVE(MPI_Alltoallv, size * 4, size * 4, MPI_IN_PLACE, nowhere, nowhere, none, all, ones,
+	     displs, MPI_INT, WORLD);
+	MOVE(MPI_Allgather, 4, size * 4, MPI_IN_PLACE, 0, none, all, 1, MPI_INT, WORLD);
+}
+
 /* On a ring every rank has two neighbours, left and right (the same rank twice when there are two). */
 static void neighbours_cart(void)
 {
@@ -162,6 +191,7 @@ int main(int argc, char **argv)
 	vector();
 	symmetric();
 	nonblocking();
+	meaningless();
 	neighbours_cart();
 	neighbours_graph();
 	large_counts();
