@@ -70,7 +70,7 @@ static void rounds(void)
 			;
 		if (n == DISTURBED && rank == scene->arg)
 			(computes ? compute_ms : sleep_ms)(planted_ms);
-		coreless_ns = schedstat_of(getpid()).wait_ns;
+		coreless_ns = schedstat_wait_ns(getpid());
 		began_ns = now_ns();
 		scene->run();
 		fprintf(notes, "%d %d %llu %llu %s\n", rank, n, began_ns, coreless_ns, scene->name);

@@ -29,22 +29,18 @@ static inline void work(void)
 		x = x * 1.0000001 + 1e-9;
 }
 
-/* What a thread of this process has used of a CPU, and how long it has waited for one, by the kernel's account. */
-struct schedstat {
-	unsigned long long run_ns, wait_ns;
-};
-
-static inline struct schedstat schedstat_of(int tid)
+/* How long a thread of this process has waited for a CPU, by the kernel's account. */
+static inline unsigned long long schedstat_wait_ns(int tid)
 {
-	struct schedstat s;
+	unsigned long long run_ns, wait_ns;
 	char path[64];
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/schedstat", tid);
 	f = fopen(path, "r");
-	MUST(f && fscanf(f, "%llu %llu", &s.run_ns, &s.wait_ns) == 2);
+	MUST(f && fscanf(f, "%llu %llu", &run_ns, &wait_ns) == 2);
 	fclose(f);
-	return s;
+	return wait_ns;
 }
 
 static char message[1 << 12];

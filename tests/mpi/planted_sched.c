@@ -10,8 +10,11 @@
  *	tiny	rank 0 sends rank 1 TINY messages of 8 bytes in a row and gets an answer, TINY_ROUNDS times
  *	funnel	every rank sends rank 0 FUNNELS messages of FUNNEL bytes
  *	nothing	each has its own CPU, computes so long and gets a message
- * planted-waits gets a line for each thread: {"scene", "rank", "pid", "tid", "role", "wait_ns": how long it waited for a CPU by the
- * kernel's account, "moves", "sent_ns": how long the tiny messages took to send}.
+ *	hog	for so long, a thread of each rank computes, another sleeps and computes by turns, and the main one communicates. Few
+ *		wake-ups a second: on each that preempts, the kernel charges the woken thread from the moment of waking, some us before it runs
+ *	hog1	the same without the one that sleeps
+ * planted-waits gets a line for each thread: {"scene", "rank", "pid", "tid", "role", "wall_ns", "cpu_ns" by its own clock, "wait_ns":
+ * how long it waited for a CPU by the kernel's account, "moves", "sent_ns": how long the tiny messages took to send}.
  */
 #include <sched.h>
 
@@ -27,7 +30,7 @@
 struct account {
 	const char *role;
 	int tid;
-	unsigned long long wait_ns, moves, sent_ns;
+	unsigned long long wall_ns, cpu_ns, wait_ns, moves, sent_ns;
 };
 
 static struct account accounts[THREADS_MAX + 1]; /* the first one: of the thread that calls MPI */
@@ -37,12 +40,16 @@ static volatile int stop;
 static void account_begin(struct account *a, const char *role)
 {
 	*a = (struct account){.role = role, .tid = (int)syscall(SYS_gettid)};
-	a->wait_ns = schedstat_of(a->tid).wait_ns;
+	a->wait_ns = schedstat_wait_ns(a->tid);
+	a->wall_ns = now_ns();
+	a->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void account_end(struct account *a)
 {
-	a->wait_ns = schedstat_of(a->tid).wait_ns - a->wait_ns;
+	a->wait_ns = schedstat_wait_ns(a->tid) - a->wait_ns;
+	a->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - a->cpu_ns;
+	a->wall_ns = now_ns() - a->wall_ns;
 }
 
 static void pin(int cpu)
@@ -176,6 +183,55 @@ static void nothing(void)
 	pass(0, 1, 8);
 }
 
+static void *compute_long(void *arg)
+{
+	unsigned long long until = now_ns() + (unsigned long long)(ms * 1e6);
+
+	account_begin(arg, "compute");
+	while (now_ns() < until)
+		work();
+	account_end(arg);
+	return NULL;
+}
+
+static void *doze(void *arg)
+{
+	unsigned long long until = now_ns() + (unsigned long long)(ms * 1e6);
+
+	account_begin(arg, "doze");
+	while (now_ns() < until) {
+		usleep(19000);
+		for (int i = 0; i < 15; i++)
+			work();
+	}
+	account_end(arg);
+	return NULL;
+}
+
+static void hog(void)
+{
+	unsigned long long until = now_ns() + (unsigned long long)(ms * 1e6);
+	int other = !rank, go = 1;
+	static char in[1024];
+	pthread_t t[2];
+
+	account_begin(&accounts[0], "communicate");
+	accounts[0].wait_ns = 0; /* of all its life */
+	for (int i = 0; i < scene->arg; i++)
+		MUST(!pthread_create(&t[i], NULL, i ? doze : compute_long, &accounts[i + 1]));
+	while (go) {
+		CALL(MPI_Sendrecv, other, 1009, 1009, message, 1009, MPI_CHAR, other, 3, in, 1009,
+		     MPI_CHAR, other, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		if (rank == 0)
+			go = now_ns() < until;
+		MOVE(MPI_Bcast, rank ? 0 : 4, rank ? 4 : 0, &go, 1, MPI_INT, 0, MPI_COMM_WORLD);
+		usleep(23000);
+	}
+	for (int i = 0; i < scene->arg; i++)
+		pthread_join(t[i], NULL);
+	account_end(&accounts[0]);
+}
+
 static void play(void)
 {
 	scene->run();
@@ -183,19 +239,20 @@ static void play(void)
 		if (a->role)
 			fprintf(notes,
 				"{\"scene\":\"%s\",\"rank\":%d,\"pid\":%d,\"tid\":%d,\"role\":\"%s\","
-				"\"wait_ns\":%llu,\"moves\":%llu,\"sent_ns\":%llu}\n",
-				scene->name, rank, (int)getpid(), a->tid, a->role, a->wait_ns,
-				a->moves, a->sent_ns);
+				"\"wall_ns\":%llu,\"cpu_ns\":%llu,\"wait_ns\":%llu,\"moves\":%llu,\"sent_ns\":%llu}\n",
+				scene->name, rank, (int)getpid(), a->tid, a->role, a->wall_ns,
+				a->cpu_ns, a->wait_ns, a->moves, a->sent_ns);
 	memset(accounts, 0, sizeof(accounts));
 }
 
 int main(int argc, char **argv)
 {
-	static const struct scene scenes[] = {{"starve", starve, 0},  {"share", share, 0},
-					      {"spin", spin, 0},      {"over", over, 0},
-					      {"storm", storm, 0},    {"preempt", preempt, 0},
-					      {"tiny", tiny, 0},      {"funnel", funnel, 0},
-					      {"nothing", nothing, 0}};
+	static const struct scene scenes[] = {{"starve", starve, 0},   {"share", share, 0},
+					      {"spin", spin, 0},       {"over", over, 0},
+					      {"storm", storm, 0},     {"preempt", preempt, 0},
+					      {"tiny", tiny, 0},       {"funnel", funnel, 0},
+					      {"nothing", nothing, 0}, {"hog", hog, 2},
+					      {"hog1", hog, 1}};
 
 	expect_init_thread(&argc, &argv, MPI_THREAD_FUNNELED);
 	MUST(argc == 3);

@@ -7,8 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "verbs_loopback.h"
-
+#include "verbs_abi.h"
 #include "verbs_slots.h"
 
 #define API __attribute__((visibility("default")))

@@ -24,7 +24,7 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 
-#include "verbs_loopback.h"
+#include "verbs_abi.h"
 
 #define CODE_BYTES 64
 #define PAGE 4096
