@@ -98,14 +98,14 @@ static void combined(void)
 	}
 }
 
-/* Rank 0 sends them, `us` apart: it dawdles, so that the receiver's polls find nothing many times first. */
-static int sender(int times, int us, int bytes, int tag)
+/* Rank 0 sends, and dawdles before, so that the receiver's polls find nothing many times first. */
+static int sends(int us, int bytes, int tag)
 {
-	for (int i = 0; rank == 0 && i < times; i++) {
-		usleep(us);
-		SEND(MPI_Send, bytes, MPI_CHAR, bytes, tag);
-	}
-	return rank == 0;
+	if (rank)
+		return 0;
+	usleep(us);
+	SEND(MPI_Send, bytes, MPI_CHAR, bytes, tag);
+	return 1;
 }
 
 static void probed(void)
@@ -115,19 +115,27 @@ static void probed(void)
 	MPI_Status st;
 	int flag;
 
-	for (int i = sender(13, 2000, 139, 41) ? 13 : 0; i < 13; i++) {
+	for (int i = 0; i < 13; i++) {
+		if (sends(2000, 139, 41))
+			continue;
 		POLL_UNTIL(MPI_Iprobe, flag, 0, 41, WORLD, &flag, &st);
 		RECV(MPI_Recv, 139, MPI_CHAR, 139, 41, &st);
 	}
-	for (int i = sender(17, 0, 149, 43) ? 17 : 0; i < 17; i++) {
+	for (int i = 0; i < 17; i++) {
+		if (sends(0, 149, 43))
+			continue;
 		DO(MPI_Probe, MPI_ANY_SOURCE, 43, WORLD, &st);
 		RECV(MPI_Recv, 149, MPI_CHAR, 149, 43, &st);
 	}
-	for (int i = sender(11, 1000, 151, 47) ? 11 : 0; i < 11; i++) {
+	for (int i = 0; i < 11; i++) {
+		if (sends(1000, 151, 47))
+			continue;
 		POLL_UNTIL(MPI_Improbe, flag, 0, 47, WORLD, &flag, &msg, &st);
 		MOVE(MPI_Mrecv, 0, 151, in[0], 151, MPI_CHAR, &msg, &st);
 	}
-	for (int i = sender(7, 0, 157, 53) ? 7 : 0; i < 7; i++) {
+	for (int i = 0; i < 7; i++) {
+		if (sends(0, 157, 53))
+			continue;
 		CALL(MPI_Mprobe, 0, 0, 0, 0, 53, WORLD, &msg, &st);
 		MOVE(MPI_Imrecv, 0, 157, in[0], 157, MPI_CHAR, &msg, &req);
 		DO(MPI_Wait, &req, &st);
