@@ -280,10 +280,10 @@ unit: $(BUILD)/tests/unit $(BUILD)/tests/unit_bench
 tools: $(TOOL_BIN)
 fuzzers: $(FUZZ_BIN)
 
-# MPI programs: tests/mpi/*.c (.f, .f90), once per MPI: build/mpi/<mpi>/<name>.
+# MPI programs: tests/mpi/*.c (.f90), once per MPI: build/mpi/<mpi>/<name>.
 MPIS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$m),$m))
 MPI_SRC := $(wildcard tests/mpi/*.c)
-MPI_FSRC := $(wildcard tests/mpi/*.f90 tests/mpi/*.f)
+MPI_FSRC := $(wildcard tests/mpi/*.f90)
 MPI_NAMES := $(basename $(notdir $(MPI_SRC) $(MPI_FSRC)))
 MPI_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -Itests/mpi
 EXPORTS_C = int MPI_Finalize(void); int main(void) { return MPI_Finalize(); }
@@ -302,10 +302,6 @@ build/mpi/$(1)/%: tests/mpi/%.c | build/mpi/$(1)/exports.h
 	@mkdir -p $$(@D)
 	$$(Q)mpicc.$(1) $$(MPI_CFLAGS) $$(MPI_CFLAGS_$$(*F)) -Ibuild/mpi/$(1) -MMD -MP -MF $$@.d $$< -o $$@ -ldl -lm -lpthread
 build/mpi/$(1)/%: tests/mpi/%.f90
-	$$(say) MPIFC $$@
-	@mkdir -p $$(@D)
-	$$(Q)mpifort.$(1) -O2 -g -J$$(@D) $$< -o $$@
-build/mpi/$(1)/%: tests/mpi/%.f
 	$$(say) MPIFC $$@
 	@mkdir -p $$(@D)
 	$$(Q)mpifort.$(1) -O2 -g -J$$(@D) $$< -o $$@

@@ -11,8 +11,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
-#include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -34,16 +34,15 @@ static int kind_of(int fd)
 {
 	int domain = 0, type = 0, was = errno;
 	socklen_t len = sizeof(int);
-	int kind = -1;
 
-	if (!getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) &&
-	    !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len))
-		kind = domain == AF_UNIX && type == SOCK_STREAM				? UNIX :
-		       domain == AF_INET && type == SOCK_DGRAM				? UDP :
-		       (domain == AF_INET || domain == AF_INET6) && type == SOCK_STREAM ? TCP :
-											  -1;
+	getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len);
+	getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len);
 	errno = was;
-	return kind;
+	if (type == SOCK_DGRAM)
+		return domain == AF_INET ? UDP : -1;
+	if (type != SOCK_STREAM)
+		return -1;
+	return domain == AF_UNIX ? UNIX : domain == AF_INET || domain == AF_INET6 ? TCP : -1;
 }
 
 static ssize_t noted(int kind, int way, ssize_t ret)
@@ -105,9 +104,7 @@ COPY_WITNESS(OUT, process_vm_writev)
 
 static void forget(void)
 {
-	for (int i = 0; i < KINDS; i++)
-		for (int way = 0; way < 2; way++)
-			sums[i][way].calls = sums[i][way].empty = sums[i][way].bytes = 0;
+	memset(sums, 0, sizeof(sums));
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -123,11 +120,11 @@ __attribute__((destructor)) static void end(void)
 
 	snprintf(path, sizeof(path), "%s/os.%d", dir ? dir : ".", getpid());
 	out = fopen(path, "w");
-	for (int i = 0; out && i < KINDS; i++)
-		for (int way = 0; way < 2; way++)
-			if (sums[i][way].calls)
-				fprintf(out, "%d\t%s\t%llu\t%llu\t%llu\n", getpid(), names[i][way],
-					sums[i][way].calls, sums[i][way].empty, sums[i][way].bytes);
+	for (int i = 0; out && i < 2 * KINDS; i++)
+		if (sums[i / 2][i % 2].calls)
+			fprintf(out, "%d\t%s\t%llu\t%llu\t%llu\n", getpid(), names[i / 2][i % 2],
+				sums[i / 2][i % 2].calls, sums[i / 2][i % 2].empty,
+				sums[i / 2][i % 2].bytes);
 	if (out)
 		fclose(out);
 }

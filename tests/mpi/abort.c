@@ -13,29 +13,29 @@
 
 #include "expect.h"
 
-#define PROG "abort"
-
 static jmp_buf back;
-static int rank, size;
+static int other;
 static volatile sig_atomic_t told;
 static char buf[64];
+
+static void books_write(void)
+{
+	expect_write("abort", rank);
+}
 
 /* Both ranks exchange 17 messages first, so that there is something to lose. */
 static void exchange(void)
 {
-	int other = 1 - rank;
-
-	for (int i = 0; i < 17; i++)
-		CALL(MPI_Sendrecv, other, 53, 53, buf, 53, MPI_CHAR, other, 3, buf, 53, MPI_CHAR,
-		     other, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	REPEAT(17, CALL(MPI_Sendrecv, other, 53, 53, buf, 53, MPI_CHAR, other, 3, buf, 53, MPI_CHAR,
+			other, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 }
 
 static void wait_for_ever(void)
 {
-	int pid = getpid(), other = 1 - rank;
+	int pid = getpid();
 
 	CUT(MPI_Sendrecv, other, 4, 59);
-	expect_write(PROG, rank);
+	books_write();
 	MPI_Sendrecv(&pid, 1, MPI_INT, other, 5, buf, 59, MPI_CHAR, other, 7, MPI_COMM_WORLD,
 		     MPI_STATUS_IGNORE);
 }
@@ -43,7 +43,7 @@ static void wait_for_ever(void)
 /* The pid of the other rank, which is in wait_for_ever(). */
 static int waiting_pid(void)
 {
-	int pid, other = 1 - rank;
+	int pid;
 
 	CALL(MPI_Recv, other, 0, 4, &pid, 1, MPI_INT, other, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	return pid;
@@ -73,33 +73,32 @@ static void by_abort(void)
 	if (rank == 0)
 		wait_for_ever();
 	waiting_pid();
-	expect_path(path, PROG, rank);
+	expect_path(path, "abort", rank);
 	snprintf(returned, sizeof(returned), "%s.returned", path);
 	expect_add("MPI_Abort", NO_PEER, 1, 0, 0, 0);
-	expect_write(PROG, rank);
+	books_write();
 	MUST(!path[0] || !rename(path, returned));
 	expect_add_cut("MPI_Abort", NO_PEER);
-	expect_write(PROG, rank);
+	books_write();
 	MPI_Abort(MPI_COMM_WORLD, 3);
 	if (path[0])
 		rename(returned, path);
 }
 
+/* Rank 0 sends the signal to rank 1, which waits; the launcher ends rank 0. */
 static void by_signal(int sig)
 {
-	int pid = waiting_pid();
-
-	expect_write(PROG, rank);
-	kill(pid, sig);
-	pause(); /* the launcher ends us */
-}
-
-static void by_exit(void)
-{
 	pthread_t t;
+	int pid;
 
+	if (rank == 0) {
+		pid = waiting_pid();
+		books_write();
+		kill(pid, sig);
+		pause();
+	}
 	signal(SIGUSR1, on_told);
-	MUST(!pthread_create(&t, NULL, exit_when_told, NULL));
+	MUST(sig == SIGKILL || !pthread_create(&t, NULL, exit_when_told, NULL));
 	wait_for_ever();
 }
 
@@ -125,25 +124,20 @@ static void by_jump(void)
 		}
 		exchange();
 	}
-	expect_finish(PROG, rank);
+	expect_finish();
 }
 
 int main(int argc, char **argv)
 {
-	const char *how = argc > 1 ? argv[1] : "abort";
-
-	expect_init(&argc, &argv, &rank, &size);
-	MUST(size == 2);
+	expect_init(&argc, &argv);
+	MUST(size == 2 && argc == 2);
+	other = 1 - rank;
 	exchange();
-	if (!strcmp(how, "jump"))
+	if (!strcmp(argv[1], "jump"))
 		by_jump();
-	else if (!strcmp(how, "abort"))
+	else if (!strcmp(argv[1], "abort"))
 		by_abort();
-	else if (rank == 0)
-		by_signal(strcmp(how, "kill") ? SIGUSR1 : SIGKILL);
-	else if (!strcmp(how, "kill"))
-		wait_for_ever();
 	else
-		by_exit();
+		by_signal(strcmp(argv[1], "kill") ? SIGUSR1 : SIGKILL);
 	return 0;
 }

@@ -10,29 +10,11 @@
  *
  * Prints one line: ns per call (median of the samples), the smallest sample, calls made in all.
  */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-/* gcc takes MPICH's MPI_STATUSES_IGNORE, the pointer 1, for an array too short to be written to */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wstringop-overflow"
-#endif
+#include "expect.h"
 
 #define SAMPLES_MAX 1000
 
 static char out[2][8192], in[2][8192];
-static int rank;
-
-static double now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1e9 + t.tv_nsec;
-}
 
 static unsigned long round_self(unsigned long i)
 {
@@ -70,39 +52,27 @@ static unsigned long round_mix(unsigned long i)
 	return calls;
 }
 
-static int by_value(const void *x, const void *y)
-{
-	double a = *(const double *)x, b = *(const double *)y;
-
-	return (a > b) - (a < b);
-}
-
 int main(int argc, char **argv)
 {
 	unsigned long (*body)(unsigned long i) = argc > 1 && !strcmp(argv[1], "mix") ? round_mix :
 										       round_self;
 	int samples = argc > 2 ? atoi(argv[2]) : 31;
 	unsigned long rounds = argc > 3 ? strtoul(argv[3], NULL, 10) : 2000, calls, total = 0;
-	static double ns[SAMPLES_MAX];
-	double begin;
+	double ns[SAMPLES_MAX], typical;
+	unsigned long long begin;
 
-	if (samples < 1 || samples > SAMPLES_MAX || rounds < 1) {
-		fprintf(stderr, "usage: %s self|mix [SAMPLES [ROUNDS]]\n", argv[0]);
-		return 2;
-	}
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MUST(samples >= 1 && samples <= SAMPLES_MAX && rounds >= 1);
+	expect_init(&argc, &argv);
 	for (int s = -2; s < samples; s++) { /* two to warm up */
 		calls = 0;
 		begin = now_ns();
 		for (unsigned long i = 0; i < rounds; i++)
 			calls += body(i);
 		total += calls;
-		if (s >= 0)
-			ns[s] = (now_ns() - begin) / calls;
+		ns[s < 0 ? 0 : s] = (double)(now_ns() - begin) / (double)calls;
 	}
-	qsort(ns, samples, sizeof(*ns), by_value);
-	printf("%.1f %.1f %lu\n", ns[samples / 2], ns[0], total);
+	typical = median(ns, samples);
+	printf("%.1f %.1f %lu\n", typical, ns[0], total);
 	MPI_Finalize();
 	return 0;
 }

@@ -1,28 +1,79 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Solves a Poisson equation by conjugate gradients: cg [UNKNOWNS OF A RANK [ITERATIONS]]. One dimension, so that a product with the
- * matrix takes two neighbours' values; the sections are the whole solution, "solve", and in it the inner products, "ddot". Prints,
- * for rank 0, the times that a benchmark of that kind would, and the speed that follows from them.
+ * Sections of a program, marked as phases for the tracer, and what clocks that the program reads itself say of them: MPI_Wtime, and
+ * the CPU time of the thread. "witness" gets a line for each section of each rank: times from inside and from outside.
+ *	cg			solves a Poisson equation by conjugate gradients. One dimension, so that a product with the matrix takes two
+ *				neighbours' values; the sections are the whole solution, "solve", and in it the inner products, "ddot". Prints,
+ *				for rank 0, the times that a benchmark of that kind would, and the speed that follows from them
+ *	cg busy SECONDS		each rank computes until it has used so much CPU time, in the section "busy", between two barriers, the second
+ *				of which is in the section "together"
  */
 #include <math.h>
 
-#include "witness.h"
+#include "../../bpf/abi/mark.h"
+#include "expect.h"
 
-#define PROG "cg"
+#define UNKNOWNS 200003 /* of a rank */
+#define ITERATIONS 211
 
-enum { SOLVE, DDOT };
-static struct witness sections[] = {{.name = "solve"}, {.name = "ddot", .level = 1}};
-static int rank, size, n;
+enum { INSIDE, OUTSIDE }; /* of the marks: the section lies between */
+
+struct section {
+	const char *name;
+	int level;		    /* of the phase */
+	double wall_s[2], cpu_s[2]; /* over all times that it was begun and ended */
+};
+
+static void section_read(struct section *w, int where, int sign)
+{
+	w->wall_s[where] += sign * MPI_Wtime();
+	w->cpu_s[where] += sign * (double)clock_ns(CLOCK_THREAD_CPUTIME_ID) * 1e-9;
+}
+
+static void section_begin(struct section *w)
+{
+	unsigned long long name[POV_MARK_WORDS] = {0};
+
+	memcpy(name, w->name, strlen(w->name));
+	section_read(w, OUTSIDE, -1);
+	DO(MPI_Pcontrol, POV_MARK_BEGIN + w->level, name[0], name[1], name[2], name[3]);
+	section_read(w, INSIDE, -1);
+}
+
+static void section_end(struct section *w)
+{
+	section_read(w, INSIDE, 1);
+	DO(MPI_Pcontrol, POV_MARK_END + w->level);
+	section_read(w, OUTSIDE, 1);
+}
+
+/* One line a section, of one rank: times from inside and from outside. */
+static void sections_write(const struct section *w, int n)
+{
+	FILE *f = expect_open("witness", rank);
+
+	for (int i = 0; i < n; i++)
+		fprintf(f,
+			"{\"section\":\"%s\",\"rank\":%d,\"wall_ns\":[%.0f,%.0f],\"cpu_ns\":[%.0f,%.0f]}\n",
+			w[i].name, rank, w[i].wall_s[0] * 1e9, w[i].wall_s[1] * 1e9,
+			w[i].cpu_s[0] * 1e9, w[i].cpu_s[1] * 1e9);
+	expect_close(f);
+}
+
+enum { OUTER, INNER };
+static struct section solve_sections[] = {{.name = "solve"}, {.name = "ddot", .level = 1}};
+static struct section busy_sections[] = {{.name = "together"}, {.name = "busy", .level = 1}};
+static const int n = UNKNOWNS;
 
 static double ddot(const double *x, const double *y)
 {
 	double mine = 0, all;
 
-	witness_begin(&sections[DDOT]);
+	section_begin(&solve_sections[INNER]);
 	for (int i = 0; i < n; i++)
 		mine += x[i] * y[i];
 	MOVE(MPI_Allreduce, 8, 8, &mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-	witness_end(&sections[DDOT]);
+	section_end(&solve_sections[INNER]);
 	return all;
 }
 
@@ -80,35 +131,50 @@ static double solve(double *x, int iterations)
 	return sqrt(rr);
 }
 
-static void speed_print(const char *what, const struct witness *w, double flop)
+static void speed_print(const char *what, const struct section *w, double flop)
 {
-	double wall_s = w->wall_s[WITNESS_INSIDE], cpu_s = w->cpu_s[WITNESS_INSIDE];
+	double wall_s = w->wall_s[INSIDE], cpu_s = w->cpu_s[INSIDE];
 
 	printf("%s: MPI_Wtime %.3f s, %.0f MFLOP/s; CPU time %.3f s, %.0f MFLOP/s\n", what, wall_s,
 	       flop / wall_s / 1e6, cpu_s, flop / cpu_s / 1e6);
 }
 
-int main(int argc, char **argv)
+static void solve_all(void)
 {
-	int iterations = argc > 2 ? atoi(argv[2]) : 211;
-	double *x, rest;
+	double *x = malloc(sizeof(*x) * n), rest;
 
-	n = argc > 1 ? atoi(argv[1]) : 200003;
-	MUST(n > 0 && iterations > 0);
-	expect_init(&argc, &argv, &rank, &size);
-	x = malloc(sizeof(*x) * (size_t)n);
 	MUST(x);
-	DO(MPI_Barrier, MPI_COMM_WORLD);
-	witness_begin(&sections[SOLVE]);
-	rest = solve(x, iterations);
-	witness_end(&sections[SOLVE]);
+	section_begin(&solve_sections[OUTER]);
+	rest = solve(x, ITERATIONS);
+	section_end(&solve_sections[OUTER]);
 	MUST(rest < sqrt((double)n * size)); /* it got nearer */
 	if (!rank) {
-		speed_print("total", &sections[SOLVE], 15.0 * n * iterations);
-		speed_print("ddot", &sections[DDOT], 2.0 * n * (2 * iterations + 1));
+		speed_print("total", &solve_sections[OUTER], 15.0 * n * ITERATIONS);
+		speed_print("ddot", &solve_sections[INNER], 2.0 * n * (2 * ITERATIONS + 1));
 	}
 	free(x);
-	witness_write(sections, 2, rank);
-	expect_finish(PROG, rank);
+	sections_write(solve_sections, 2);
+}
+
+static void busy(double seconds)
+{
+	section_begin(&busy_sections[OUTER]);
+	section_begin(&busy_sections[INNER]);
+	compute_ms(seconds * 1000);
+	section_end(&busy_sections[INNER]);
+	DO(MPI_Barrier, MPI_COMM_WORLD);
+	section_end(&busy_sections[OUTER]);
+	sections_write(busy_sections, 2);
+}
+
+int main(int argc, char **argv)
+{
+	expect_init(&argc, &argv);
+	DO(MPI_Barrier, MPI_COMM_WORLD);
+	if (argc == 3)
+		busy(atof(argv[2]));
+	else
+		solve_all();
+	expect_finish();
 	return 0;
 }

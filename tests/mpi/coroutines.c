@@ -9,7 +9,6 @@
 
 #include "expect.h"
 
-#define PROG "coroutines"
 #define STACK_BYTES (256 << 10)
 #define ROUNDS 101
 
@@ -66,9 +65,7 @@ static void make(int self)
 
 int main(int argc, char **argv)
 {
-	int rank, size;
-
-	expect_init(&argc, &argv, &rank, &size);
+	expect_init(&argc, &argv);
 	DO(MPI_Op_create, combine, 1, &op);
 	for (int c = 0; c < 2; c++)
 		make(c);
@@ -76,6 +73,6 @@ int main(int argc, char **argv)
 		for (int c = 0; c < 2; c++)
 			reduce(&main_context, &context[c]);
 	DO(MPI_Op_free, &op);
-	expect_finish(PROG, rank);
+	expect_finish();
 	return 0;
 }

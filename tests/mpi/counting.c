@@ -4,13 +4,11 @@
  * the process. Whoever is killed has made that many calls in this loop, or one more.
  */
 #include <fcntl.h>
-#include <stdint.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "expect.h"
 
-static volatile uint64_t *counter_map(const char *directory, int rank)
+static volatile unsigned long long *counter_map(const char *directory)
 {
 	char path[4096];
 	void *p;
@@ -27,15 +25,13 @@ static volatile uint64_t *counter_map(const char *directory, int rank)
 
 int main(int argc, char **argv)
 {
-	volatile uint64_t *cnt;
+	volatile unsigned long long *cnt;
 	char out = 0, in;
 	MPI_Request req;
-	int rank;
 
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	expect_init(&argc, &argv);
 	MUST(argc > 1);
-	cnt = counter_map(argv[1], rank);
+	cnt = counter_map(argv[1]);
 	for (;;) {
 		MPI_Isend(&out, 1, MPI_CHAR, rank, 3, MPI_COMM_WORLD, &req);
 		++*cnt;

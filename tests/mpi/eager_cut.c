@@ -18,7 +18,6 @@
 static volatile struct shared {
 	int pausing, returned;
 } * shared;
-static int rank;
 
 /* Memory that both ranks share without MPI's help. */
 static void share(void)
@@ -78,8 +77,7 @@ static int is_eager(int bytes, int polls, double ms)
 
 int main(int argc, char **argv)
 {
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	expect_init(&argc, &argv);
 	share();
 	is_eager(1, 1, PATIENCE_MS); /* connects the two */
 	for (int i = 1; i < argc; i++) {

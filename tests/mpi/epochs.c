@@ -11,17 +11,14 @@
  */
 #include "planted.h"
 
-#define PROG "epochs"
 #define ROUNDS 6
 #define DISTURBED 3
 
 static double local[64], *window;
-static int rank, size, late, at_round;
+static int late, at_round;
 static double planted_ms;
-static const char *scene;
 static MPI_Win win;
 static MPI_Group late_group, other_group;
-static FILE *notes;
 
 static void disturb(void)
 {
@@ -30,12 +27,12 @@ static void disturb(void)
 }
 
 /* Makes a call, which is the last argument, and notes it. */
-#define NOTED(what, make)                                                                       \
-	do {                                                                                    \
-		unsigned long long begin_ns = now_ns();                                         \
-		make;                                                                           \
-		fprintf(notes, "%d %s%d %s %llu %llu\n", rank, scene, at_round, what, begin_ns, \
-			now_ns());                                                              \
+#define NOTED(what, make)                                                                   \
+	do {                                                                                \
+		unsigned long long begin_ns = now_ns();                                     \
+		make;                                                                       \
+		fprintf(notes, "%d %s%d %s %llu %llu\n", rank, scene->name, at_round, what, \
+			begin_ns, now_ns());                                                \
 	} while (0)
 
 static void put(int target)
@@ -81,46 +78,42 @@ static void complete(void)
 }
 
 /* The late rank has the lock first; a barrier tells the others when. */
-static void locked(int type)
+static void lock(void)
 {
 	if (rank != late) {
 		DO(MPI_Barrier, MPI_COMM_WORLD);
-		NOTED("lock", CALL(MPI_Win_lock, 0, 0, 0, type, 0, 0, win));
-		put(0);
-		NOTED("flush", CALL(MPI_Win_flush, 0, 0, 0, 0, win));
+		NOTED("lock", CALL(MPI_Win_lock, 0, 0, 0, scene->arg, 0, 0, win));
 	} else {
 		CALL(MPI_Win_lock, 0, 0, 0, MPI_LOCK_EXCLUSIVE, 0, 0, win);
-		put(0);
-		NOTED("flush", CALL(MPI_Win_flush, 0, 0, 0, 0, win));
+	}
+	put(0);
+	NOTED("flush", CALL(MPI_Win_flush, 0, 0, 0, 0, win));
+	if (rank == late) {
 		DO(MPI_Barrier, MPI_COMM_WORLD);
 		disturb();
 	}
 	NOTED("unlock", CALL(MPI_Win_unlock, 0, 0, 0, 0, win));
 }
 
-static void lock(void)
+static void rounds(void)
 {
-	locked(MPI_LOCK_EXCLUSIVE);
-}
-
-static void lock_shared(void)
-{
-	locked(MPI_LOCK_SHARED);
+	for (at_round = 0; at_round < ROUNDS; at_round++) {
+		if (at_round)
+			DO(MPI_Barrier, MPI_COMM_WORLD);
+		scene->run();
+	}
 }
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} scenes[] = {{"fence", fence},
-		      {"post", post},
-		      {"complete", complete},
-		      {"lock", lock},
-		      {"lock_shared", lock_shared}};
+	const struct scene scenes[] = {{"fence", fence, 0},
+				       {"post", post, 0},
+				       {"complete", complete, 0},
+				       {"lock", lock, MPI_LOCK_EXCLUSIVE},
+				       {"lock_shared", lock, MPI_LOCK_SHARED}};
 	MPI_Group world;
 
-	expect_init(&argc, &argv, &rank, &size);
+	expect_init(&argc, &argv);
 	MUST(argc == 2 && size > 1);
 	late = size - 1;
 	planted_ms = atof(argv[1]);
@@ -130,17 +123,8 @@ int main(int argc, char **argv)
 	DO(MPI_Group_excl, world, 1, &late, &other_group);
 	DO(MPI_Win_allocate, (MPI_Aint)(size * 64), sizeof(*local), MPI_INFO_NULL, MPI_COMM_WORLD,
 	   &window, &win);
-	for (int i = 0; i < 5 * ROUNDS; i++) {
-		scene = scenes[i / ROUNDS].name;
-		at_round = i % ROUNDS;
-		DO(MPI_Barrier, MPI_COMM_WORLD);
-		scenes[i / ROUNDS].run();
-	}
+	SCENES_RUN(scenes, "fence,post,complete,lock,lock_shared", rounds);
 	DO(MPI_Win_free, &win);
-	DO(MPI_Group_free, &late_group);
-	DO(MPI_Group_free, &other_group);
-	DO(MPI_Group_free, &world);
-	notes_close(notes);
-	expect_finish(PROG, rank);
+	expect_finish();
 	return 0;
 }

@@ -12,11 +12,12 @@
 #ifndef TESTS_MPI_EXPECT_H
 #define TESTS_MPI_EXPECT_H
 
-#ifndef EXPECT_WITHOUT_MPI /* a program that meets MPI only at run time */
+#ifndef EXPECT_WITHOUT_MPI /* a program that meets MPI only at run time, or never */
 #include <mpi.h>
 #else
 #define MPI_PROC_NULL (-1)
 #endif
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,57 @@
 
 #define EXPECT_ROWS_MAX 512
 #define NO_PEER (-1000000)
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
+
+/* Stops the job if a condition fails: the books would not be worth reading. */
+#define MUST(cond)                                                                         \
+	do {                                                                               \
+		if (!(cond)) {                                                             \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #cond); \
+			abort();                                                           \
+		}                                                                          \
+	} while (0)
+
+/* ---- clocks ---- */
+
+static inline unsigned long long clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (unsigned long long)t.tv_sec * 1000000000 + (unsigned long long)t.tv_nsec;
+}
+
+static inline unsigned long long now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* Uses so much CPU time of this thread. */
+static inline void compute_ms(double ms)
+{
+	unsigned long long until = clock_ns(CLOCK_THREAD_CPUTIME_ID) +
+				   (unsigned long long)(ms * 1e6);
+
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+		;
+}
+
+/* Sorts the samples. */
+static inline int by_value(const void *x, const void *y)
+{
+	double a = *(const double *)x, b = *(const double *)y;
+
+	return (a > b) - (a < b);
+}
+
+static inline double median(double *samples, int cnt)
+{
+	qsort(samples, (size_t)cnt, sizeof(*samples), by_value);
+	return (samples[(cnt - 1) / 2] + samples[cnt / 2]) / 2;
+}
+
+/* ---- books ---- */
 
 struct expect_row {
 	const char *fn;
@@ -45,16 +97,13 @@ static pthread_mutex_t expect_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static inline struct expect_row *expect_find(const char *fn, int peer)
 {
-	struct expect_row *r;
+	struct expect_row *r = expect_rows;
 
-	for (int i = 0; i < expect_row_cnt; i++)
-		if (expect_rows[i].peer == peer && !strcmp(expect_rows[i].fn, fn))
-			return &expect_rows[i];
-	if (expect_row_cnt == EXPECT_ROWS_MAX) {
-		fprintf(stderr, "expect: more than %d rows\n", EXPECT_ROWS_MAX);
-		abort();
-	}
-	r = &expect_rows[expect_row_cnt++];
+	for (; r < &expect_rows[expect_row_cnt]; r++)
+		if (r->peer == peer && !strcmp(r->fn, fn))
+			return r;
+	MUST(expect_row_cnt < EXPECT_ROWS_MAX);
+	expect_row_cnt++;
 	r->fn = fn;
 	r->peer = peer;
 	return r;
@@ -88,6 +137,13 @@ static inline void expect_add_cut(const char *fn, int peer)
 #define MOVE(fn, sent, received, ...) CALL(fn, NO_PEER, sent, received, __VA_ARGS__)
 #define DO(fn, ...) CALL(fn, NO_PEER, 0, 0, __VA_ARGS__)
 
+/* The same call so many times. */
+#define REPEAT(times, call)                          \
+	do {                                         \
+		for (int i_ = 0; i_ < (times); i_++) \
+			(void)(call);                \
+	} while (0)
+
 /* A call that will not return: killed in it, or jumped out of. Books are written before, if need be. */
 #define CUT(fn, peer, sent, received) \
 	(expect_add(#fn, peer, 1, sent, received, 0), expect_add_cut(#fn, peer))
@@ -99,23 +155,19 @@ static inline void expect_add_cut(const char *fn, int peer)
 		expect_add(#fn, NO_PEER, 1, 0, 0, !(found)); \
 	} while (0)
 
-/* CLOCK_MONOTONIC, in seconds. */
-static inline double now_s(void)
-{
-	struct timespec t;
+#define POLL_UNTIL(fn, found, ...)            \
+	do                                    \
+		POLL(fn, found, __VA_ARGS__); \
+	while (!(found))
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-/* Stops the job if a condition fails: the books would not be worth reading. */
-#define MUST(cond)                                                                         \
-	do {                                                                               \
-		if (!(cond)) {                                                             \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #cond); \
-			abort();                                                           \
-		}                                                                          \
-	} while (0)
+/* Instead of a program that needs a newer MPI. */
+#define NEEDS(fn)                                                                             \
+	int main(void)                                                                        \
+	{                                                                                     \
+		fprintf(stderr, "%s: the library has no %s\n", program_invocation_short_name, \
+			#fn);                                                                 \
+		return 77;                                                                    \
+	}
 
 /* The file of this rank's books, or "" if they go to stdout. */
 static inline void expect_path(char path[512], const char *prog, int rank)
@@ -130,31 +182,47 @@ static inline void expect_path(char path[512], const char *prog, int rank)
 static inline FILE *expect_open(const char *prog, int rank)
 {
 	char path[512];
-	FILE *f;
+	FILE *f = stdout;
 
 	expect_path(path, prog, rank);
-	if (!path[0])
-		return stdout;
+	if (path[0])
+		f = fopen(path, "w");
+	MUST(f);
+	return f;
+}
+
+static inline void expect_close(FILE *f)
+{
+	if (fflush(f) || (f != stdout && fclose(f)))
+		perror("expect: write");
+}
+
+/* $POV_EXPECT/<name>.<rank> */
+static inline FILE *expect_open_plain(const char *name, int rank)
+{
+	char path[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s.%d", getenv("POV_EXPECT"), name, rank);
 	f = fopen(path, "w");
-	if (!f) {
-		perror(path);
-		abort();
-	}
+	MUST(f);
 	return f;
 }
 
 static inline void expect_print(FILE *f, const char *prog, int rank, const struct expect_row *r)
 {
-	fprintf(f, "{\"prog\":\"%s\",\"rank\":%d,\"pid\":%d,\"fn\":\"%s\",", prog, rank,
-		(int)getpid(), r->fn);
-	if (r->peer == NO_PEER)
-		fprintf(f, "\"peer\":null,");
-	else if (r->peer == MPI_PROC_NULL)
-		fprintf(f, "\"peer\":\"nobody\",");
-	else
-		fprintf(f, "\"peer\":%d,", r->peer);
-	fprintf(f, "\"calls\":%llu,\"sent\":%llu,\"received\":%llu,\"empty\":%llu,\"cut\":%llu}\n",
-		r->calls, r->sent, r->received, r->empty, r->cut);
+	char peer[16];
+
+	snprintf(peer, sizeof(peer),
+		 r->peer == NO_PEER	  ? "null" :
+		 r->peer == MPI_PROC_NULL ? "\"nobody\"" :
+					    "%d",
+		 r->peer);
+	fprintf(f,
+		"{\"prog\":\"%s\",\"rank\":%d,\"pid\":%d,\"fn\":\"%s\",\"peer\":%s,\"calls\":%llu,"
+		"\"sent\":%llu,\"received\":%llu,\"empty\":%llu,\"cut\":%llu}\n",
+		prog, rank, (int)getpid(), r->fn, peer, r->calls, r->sent, r->received, r->empty,
+		r->cut);
 }
 
 static inline void expect_write(const char *prog, int rank)
@@ -165,24 +233,40 @@ static inline void expect_write(const char *prog, int rank)
 	setvbuf(f, buf, _IOFBF, sizeof(buf));
 	for (int i = 0; i < expect_row_cnt; i++)
 		expect_print(f, prog, rank, &expect_rows[i]);
-	if (fflush(f) || (f != stdout && fclose(f)))
-		perror("expect: write");
+	expect_close(f);
 }
 
 #ifndef EXPECT_WITHOUT_MPI
-/* Starts MPI and tells rank and size, counting what that takes. */
-static inline void expect_init(int *argc, char ***argv, int *rank, int *size)
+static int rank, size; /* in MPI_COMM_WORLD */
+
+/* Starts MPI and learns rank and size, counting what that takes. */
+static inline void expect_init(int *argc, char ***argv)
 {
 	DO(MPI_Init, argc, argv);
-	DO(MPI_Comm_rank, MPI_COMM_WORLD, rank);
-	DO(MPI_Comm_size, MPI_COMM_WORLD, size);
+	DO(MPI_Comm_rank, MPI_COMM_WORLD, &rank);
+	DO(MPI_Comm_size, MPI_COMM_WORLD, &size);
+}
+
+/* The same for threads; exits with 77 if the library does not allow what they need. */
+static inline void expect_init_thread(int *argc, char ***argv, int level)
+{
+	int got;
+
+	DO(MPI_Init_thread, argc, argv, level, &got);
+	DO(MPI_Comm_rank, MPI_COMM_WORLD, &rank);
+	DO(MPI_Comm_size, MPI_COMM_WORLD, &size);
+	if (got >= level)
+		return;
+	fprintf(stderr, "%s: this MPI has no such threads\n", program_invocation_short_name);
+	MPI_Finalize();
+	exit(77);
 }
 
 /* Ends MPI and writes the books. */
-static inline void expect_finish(const char *prog, int rank)
+static inline void expect_finish(void)
 {
 	DO(MPI_Finalize);
-	expect_write(prog, rank);
+	expect_write(program_invocation_short_name, rank);
 }
 #endif
 

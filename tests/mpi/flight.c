@@ -9,13 +9,11 @@
  * call (CLOCK_MONOTONIC, ns).
  */
 #include <signal.h>
-#include <stdint.h>
 
 #include "expect.h"
 
 static volatile sig_atomic_t late, over;
 static FILE *book, *meetings;
-static int rank;
 
 static void on_signal(int sig)
 {
@@ -25,22 +23,12 @@ static void on_signal(int sig)
 		late = sig == SIGUSR1;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
+/* Complete whenever the process is killed. */
 static FILE *book_open(const char *name)
 {
-	char path[4096];
-	FILE *f;
+	FILE *f = expect_open_plain(name, rank);
 
-	snprintf(path, sizeof(path), "%s/%s.%d", getenv("POV_EXPECT"), name, rank);
-	f = fopen(path, "w");
-	MUST(f && !setvbuf(f, NULL, _IOLBF, BUFSIZ)); /* complete whenever the process is killed */
+	MUST(!setvbuf(f, NULL, _IOLBF, BUFSIZ));
 	return f;
 }
 
@@ -64,7 +52,7 @@ static int meeting_ends_job(long meeting)
 static void work(MPI_Comm half, long pause_us, long most)
 {
 	char out[64] = "", in[64];
-	uint64_t before_ns;
+	unsigned long long before_ns;
 	int me;
 
 	MPI_Comm_rank(half, &me);
@@ -74,8 +62,7 @@ static void work(MPI_Comm half, long pause_us, long most)
 		before_ns = now_ns();
 		MPI_Sendrecv(out, 11, MPI_CHAR, me, (int)i, in, 11, MPI_CHAR, me, (int)i, half,
 			     MPI_STATUS_IGNORE);
-		fprintf(book, "0x%lx %llu %llu\n", i, (unsigned long long)before_ns,
-			(unsigned long long)now_ns());
+		fprintf(book, "0x%lx %llu %llu\n", i, before_ns, now_ns());
 		if (pause_us)
 			usleep((useconds_t)pause_us);
 	}
@@ -87,8 +74,7 @@ int main(int argc, char **argv)
 	MPI_Comm half;
 
 	MUST(argc == 3);
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	expect_init(&argc, &argv);
 	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
 	sigaction(SIGUSR1, &sa, NULL);
 	sigaction(SIGUSR2, &sa, NULL);

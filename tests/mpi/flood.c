@@ -1,49 +1,217 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Calls as fast as they come. Each round sends a message to itself and receives it (three calls that
- * must be recorded one by one) and polls for one that never comes. At the end each rank prints on
- * stdout: rank, calls made, ns taken. Usage: flood [ROUNDS]
+ * Calls of a rank to itself, as fast as they come.
+ *	flood ROUNDS		each round sends a message and receives it (three calls that must be recorded one by one) and polls for
+ *				one that never comes. At the end each rank prints: flood, rank, calls made, ns taken
+ *	flood storm SECONDS [CALM_SECONDS]
+ *				for so long, and then, for so long, a hundred rounds a second: a message, and tests of both ends until they are
+ *				there. Every thousandth round ends with a call that waits for others as far as its kind goes, an MPI_Allreduce of
+ *				this rank alone. Rank 0 prints when the storm was over: CLOCK_MONOTONIC, ns
+ *	flood idle TESTS	tests a receive so often that nothing arrives for, then sends itself the message and tests on until it
+ *				is there. What the library polls inside those tests is nested in them
+ *	flood hidden		long calls within which thousands of short ones are made, so that where rings are small the records of long
+ *				ones are lost, too. Prints "long BEGIN END", CLOCK_MONOTONIC, of a stretch within each long one
+ *	flood nonstop		three threads that call MPI without a pause, one call within another, until SIGTERM: at any moment most of
+ *				them are in a call, so that whatever is wrong about the beginning or the end of a recording shows at once.
+ *				Prints "nonstop PID" when it is under way
  */
-#include <time.h>
+#include <signal.h>
 
 #include "expect.h"
 
-#define PROG "flood"
+#define MESSAGE_BYTES 61
+#define WAIT_EVERY 1000
+#define LONG_CALLS 23
+#define SHORT_CALLS 20011
+#define THREADS 3
 
-static unsigned long long now_ns(void)
+static char out[MESSAGE_BYTES], in[MESSAGE_BYTES];
+static unsigned long rounds, tests, empty,
+	waits; /* in the books at the end, which must not slow it down */
+
+static void flood(char **args)
 {
-	struct timespec t;
+	unsigned long long begin;
+	MPI_Request req;
+	int flag;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
+	rounds = strtoul(args[1], NULL, 10);
+	DO(MPI_Barrier, MPI_COMM_WORLD);
+	begin = now_ns();
+	for (unsigned long i = 0; i < rounds; i++) {
+		MPI_Isend(out, MESSAGE_BYTES, MPI_CHAR, rank, 3, MPI_COMM_WORLD, &req);
+		MPI_Recv(in, MESSAGE_BYTES, MPI_CHAR, rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Wait(&req, MPI_STATUS_IGNORE);
+		MPI_Iprobe(rank, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+		MUST(!flag);
+	}
+	printf("flood %d %lu %llu\n", rank, 4 * rounds, now_ns() - begin);
+	expect_add("MPI_Isend", rank, rounds, rounds * MESSAGE_BYTES, 0, 0);
+	expect_add("MPI_Recv", rank, rounds, 0, rounds * MESSAGE_BYTES, 0);
+	expect_add("MPI_Wait", NO_PEER, rounds, 0, 0, 0);
+	expect_add("MPI_Iprobe", NO_PEER, rounds, 0, 0, rounds);
+	DO(MPI_Barrier, MPI_COMM_WORLD);
+}
+
+/* ---- storm ---- */
+
+static void request_finish(MPI_Request *req)
+{
+	int flag;
+
+	do {
+		MPI_Test(req, &flag, MPI_STATUS_IGNORE);
+		tests++;
+		empty += !flag;
+	} while (!flag);
+}
+
+static void rounds_make(double seconds, unsigned int pause_us)
+{
+	unsigned long long until = now_ns() + (unsigned long long)(seconds * 1e9);
+	MPI_Request req[2];
+	int one = 1, sum;
+
+	while (now_ns() < until) {
+		MPI_Irecv(in, MESSAGE_BYTES, MPI_CHAR, rank, 3, MPI_COMM_WORLD, &req[0]);
+		MPI_Isend(out, MESSAGE_BYTES, MPI_CHAR, rank, 3, MPI_COMM_WORLD, &req[1]);
+		request_finish(&req[0]);
+		request_finish(&req[1]);
+		if (++rounds % WAIT_EVERY == 0) {
+			MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
+			waits++;
+		}
+		if (pause_us)
+			usleep(pause_us);
+	}
+}
+
+static void storm(char **args)
+{
+	DO(MPI_Barrier, MPI_COMM_WORLD);
+	rounds_make(atof(args[2]), 0);
+	if (!rank)
+		printf("storm over %llu\n", now_ns());
+	fflush(stdout);
+	rounds_make(args[3] ? atof(args[3]) : 0, 10000);
+	expect_add("MPI_Irecv", rank, rounds, 0, rounds * MESSAGE_BYTES, 0);
+	expect_add("MPI_Isend", rank, rounds, rounds * MESSAGE_BYTES, 0, 0);
+	expect_add("MPI_Test", NO_PEER, tests, 0, 0, empty);
+	if (waits)
+		expect_add("MPI_Allreduce", NO_PEER, waits, 0, 0, 0);
+	DO(MPI_Barrier, MPI_COMM_WORLD);
+}
+
+/* ---- idle ---- */
+
+static void idle(char **args)
+{
+	int sent = 42, got = 0, flag = 0;
+	MPI_Request receive, send;
+
+	MOVE(MPI_Irecv, 0, sizeof(got), &got, 1, MPI_INT, 0, 7, MPI_COMM_SELF, &receive);
+	for (long i = 0; i < atol(args[2]); i++) {
+		POLL(MPI_Test, flag, &receive, &flag, MPI_STATUS_IGNORE);
+		MUST(!flag);
+	}
+	CALL(MPI_Isend, 0, sizeof(sent), 0, &sent, 1, MPI_INT, 0, 7, MPI_COMM_SELF, &send);
+	while (!flag)
+		POLL(MPI_Test, flag, &receive, &flag, MPI_STATUS_IGNORE);
+	MUST(got == sent);
+	DO(MPI_Wait, &send, MPI_STATUS_IGNORE);
+}
+
+/* ---- calls within calls: those of a program's own operation ---- */
+
+static unsigned long long begin[LONG_CALLS], end[LONG_CALLS];
+static int calls;
+
+static void combine_long(void *from, void *to, int *len, MPI_Datatype *type)
+{
+	int bytes;
+
+	(void)from, (void)to;
+	begin[calls] = now_ns();
+	for (int i = *len; i <= SHORT_CALLS; i++)
+		MPI_Type_size(*type, &bytes);
+	end[calls++] = now_ns();
+}
+
+static void hidden(char **args)
+{
+	double a = 1, b = 2;
+	MPI_Op op;
+
+	(void)args;
+	MPI_Op_create(combine_long, 1, &op);
+	REPEAT(LONG_CALLS, MPI_Reduce_local(&a, &b, 1, MPI_DOUBLE, op));
+	for (int i = 0; i < LONG_CALLS; i++)
+		printf("long %llu %llu\n", begin[i], end[i]);
+}
+
+static volatile sig_atomic_t over;
+static MPI_Op combine_op;
+
+static void on_signal(int sig)
+{
+	over = sig;
+}
+
+static void combine(void *from, void *to, int *len, MPI_Datatype *type)
+{
+	int bytes;
+
+	for (int i = 0; i < *len; i++)
+		((double *)to)[i] += ((double *)from)[i];
+	MPI_Type_size(*type, &bytes);
+}
+
+static void *calls_make(void *arg)
+{
+	double a[211] = {0}, b[211] = {0};
+
+	while (!over)
+		MPI_Reduce_local(a, b, 211, MPI_DOUBLE, combine_op);
+	return arg;
+}
+
+static void nonstop(char **args)
+{
+	pthread_t t[THREADS];
+
+	(void)args;
+	signal(SIGTERM, on_signal);
+	MPI_Op_create(combine, 1, &combine_op);
+	for (int i = 1; i < THREADS; i++)
+		MUST(!pthread_create(&t[i], NULL, calls_make, NULL));
+	printf("nonstop %d\n", (int)getpid());
+	fflush(stdout);
+	calls_make(NULL);
+	for (int i = 1; i < THREADS; i++)
+		pthread_join(t[i], NULL);
+	MPI_Op_free(&combine_op);
 }
 
 int main(int argc, char **argv)
 {
-	unsigned long rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 333331;
-	int rank, size, flag, found = 0;
-	unsigned long long begin;
-	char out[64] = "", in[64];
-	MPI_Request req;
+	static const struct {
+		const char *name;
+		void (*run)(char **args);
+	} modes[] = {{"storm", storm},
+		     {"idle", idle},
+		     {"hidden", hidden},
+		     {"nonstop", nonstop},
+		     {"", flood}};
+	size_t i = 0;
 
-	expect_init(&argc, &argv, &rank, &size);
-	DO(MPI_Barrier, MPI_COMM_WORLD);
-	begin = now_ns();
-	for (unsigned long i = 0; i < rounds;
-	     i++) { /* counted below: the books must not slow it down */
-		MPI_Isend(out, 61, MPI_CHAR, rank, 3, MPI_COMM_WORLD, &req);
-		MPI_Recv(in, 61, MPI_CHAR, rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-		MPI_Wait(&req, MPI_STATUS_IGNORE);
-		MPI_Iprobe(rank, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-		found += flag;
-	}
-	printf("flood %d %lu %llu\n", rank, 4 * rounds, now_ns() - begin);
-	MUST(!found);
-	expect_add("MPI_Isend", rank, rounds, rounds * 61, 0, 0);
-	expect_add("MPI_Recv", rank, rounds, 0, rounds * 61, 0);
-	expect_add("MPI_Wait", NO_PEER, rounds, 0, 0, 0);
-	expect_add("MPI_Iprobe", NO_PEER, rounds, 0, 0, rounds);
-	DO(MPI_Barrier, MPI_COMM_WORLD);
-	expect_finish(PROG, rank);
+	MUST(argc > 1);
+	while (i < ARRAY_SIZE(modes) - 1 && strcmp(argv[1], modes[i].name))
+		i++;
+	if (modes[i].run == nonstop)
+		expect_init_thread(&argc, &argv, MPI_THREAD_MULTIPLE);
+	else
+		expect_init(&argc, &argv);
+	modes[i].run(argv);
+	expect_finish();
 	return 0;
 }

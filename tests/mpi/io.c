@@ -5,10 +5,7 @@
  */
 #include "expect.h"
 
-#define PROG "io"
-
 static char buf[4096];
-static int rank, size;
 
 static void independent(MPI_File f)
 {
@@ -46,7 +43,7 @@ int main(int argc, char **argv)
 	MPI_File f;
 
 	snprintf(path, sizeof(path), "%s/povtrace-io.dat", argc > 1 ? argv[1] : "/tmp");
-	expect_init(&argc, &argv, &rank, &size);
+	expect_init(&argc, &argv);
 	DO(MPI_File_open, MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &f);
 	independent(f);
 	collective(f);
@@ -54,6 +51,6 @@ int main(int argc, char **argv)
 	DO(MPI_File_close, &f);
 	if (rank == 0)
 		DO(MPI_File_delete, path, MPI_INFO_NULL);
-	expect_finish(PROG, rank);
+	expect_finish();
 	return 0;
 }

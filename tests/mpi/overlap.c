@@ -10,94 +10,96 @@
  */
 #include "planted.h"
 
-#define PROG "overlap"
 #define TRIPS 13
 #define ROUNDS 23
 
-enum how { WAITALL, PERSISTENT, BLOCKING, HOWS };
-
 static char *out, *in;
-static int rank, bytes;
+static int bytes;
 static double us;
-static FILE *notes;
+static MPI_Request reqs[2];
 
-static void there(void)
-{
-	CALL(MPI_Send, !rank, bytes, 0, out, bytes, MPI_CHAR, !rank, 3, MPI_COMM_WORLD);
-}
+/* ---- how a round starts, and how it ends ---- */
 
-static void back(void)
+static void start_both(void)
 {
-	CALL(MPI_Recv, !rank, 0, bytes, in, bytes, MPI_CHAR, !rank, 3, MPI_COMM_WORLD,
-	     MPI_STATUS_IGNORE);
-}
-
-static void start(MPI_Request *reqs, enum how how)
-{
-	if (how == PERSISTENT)
-		DO(MPI_Startall, 2, reqs);
-	if (how != WAITALL)
-		return;
 	CALL(MPI_Irecv, !rank, 0, bytes, in, bytes, MPI_CHAR, !rank, 5, MPI_COMM_WORLD, &reqs[0]);
 	CALL(MPI_Isend, !rank, bytes, 0, out, bytes, MPI_CHAR, !rank, 5, MPI_COMM_WORLD, &reqs[1]);
 }
 
-static void round_do(enum how how, int n, MPI_Request *reqs)
+static void start_persistent(void)
+{
+	DO(MPI_Startall, 2, reqs);
+}
+
+static void start_nothing(void)
+{
+}
+
+static void end(void)
+{
+	if (scene->run == start_nothing)
+		DO(MPI_Sendrecv, out, bytes, MPI_CHAR, !rank, 5, in, bytes, MPI_CHAR, !rank, 5,
+		   MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	else
+		DO(MPI_Waitall, 2, reqs, MPI_STATUSES_IGNORE);
+}
+
+static void round_do(int n)
 {
 	unsigned long long began_ns, started_ns, wait_ns;
 
 	DO(MPI_Barrier, MPI_COMM_WORLD);
 	began_ns = now_ns();
-	start(reqs, how);
+	scene->run();
 	started_ns = now_ns();
 	while (now_ns() < started_ns + (unsigned long long)(us * 1000))
 		;
 	wait_ns = now_ns();
-	if (how == BLOCKING)
-		DO(MPI_Sendrecv, out, bytes, MPI_CHAR, !rank, 5, in, bytes, MPI_CHAR, !rank, 5,
-		   MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	else
-		DO(MPI_Waitall, 2, reqs, MPI_STATUSES_IGNORE);
-	fprintf(notes, "%d %d.%d %llu %llu %llu %llu\n", rank, how, n, began_ns, started_ns,
+	end();
+	fprintf(notes, "%d %d.%d %llu %llu %llu %llu\n", rank, scene->arg, n, began_ns, started_ns,
 		wait_ns, now_ns());
 }
 
-static void scene_play(enum how how)
+static void rounds(void)
 {
-	MPI_Request reqs[2];
+	int persistent = scene->run == start_persistent;
 
-	if (how == PERSISTENT) {
+	if (persistent) {
 		DO(MPI_Recv_init, in, bytes, MPI_CHAR, !rank, 5, MPI_COMM_WORLD, &reqs[0]);
 		DO(MPI_Send_init, out, bytes, MPI_CHAR, !rank, 5, MPI_COMM_WORLD, &reqs[1]);
 	}
 	for (int n = 0; n < ROUNDS; n++)
-		round_do(how, n, reqs);
-	for (int n = 0; how == PERSISTENT && n < 2; n++)
+		round_do(n);
+	for (int n = 0; persistent && n < 2; n++)
 		DO(MPI_Request_free, &reqs[n]);
 }
 
+static void trip(int from)
+{
+	if (rank == from)
+		CALL(MPI_Send, !rank, bytes, 0, out, bytes, MPI_CHAR, !rank, 3, MPI_COMM_WORLD);
+	else
+		CALL(MPI_Recv, !rank, 0, bytes, in, bytes, MPI_CHAR, !rank, 3, MPI_COMM_WORLD,
+		     MPI_STATUS_IGNORE);
+}
+
+/* With their numbers in the notes. */
+static const struct scene scenes[] = {{"waitall", start_both, 0},
+				      {"persistent", start_persistent, 1},
+				      {"blocking", start_nothing, 2}};
+
 int main(int argc, char **argv)
 {
-	static const char *const names[HOWS] = {"waitall", "persistent", "blocking"};
-
-	DO(MPI_Init, &argc, &argv);
-	DO(MPI_Comm_rank, MPI_COMM_WORLD, &rank);
+	expect_init(&argc, &argv);
 	MUST(argc == 4);
 	us = atof(argv[2]);
 	bytes = atoi(argv[3]);
 	out = calloc(2, (size_t)bytes);
 	in = out + bytes;
 	notes = expect_open("overlap-times", rank);
-	for (int n = 0; n < TRIPS; n++) {
-		(rank ? back : there)();
-		(rank ? there : back)();
-	}
-	for (enum how how = 0; how < HOWS; how++)
-		if (list_has(argv[1], names[how]))
-			scene_play(how);
-	notes_close(notes);
-	DO(MPI_Finalize);
-	free(out);
-	expect_write(PROG, rank);
+	for (int n = 0; n < 2 * TRIPS; n++)
+		trip(n % 2);
+	SCENES_RUN(scenes, argv[1], rounds);
+	expect_finish();
 	return 0;
 }

@@ -3,26 +3,20 @@
  * Equation (1) of Denis & Trahay 2016 (III.B) by hand, for sender-side overlap (III.D), two ranks: overlap_eq1 BYTES MICROSECONDS…
  * For each computation time a line: bytes, microseconds, the ratio, its 95 % confidence interval by resampling, T_comm and
  * the ACK's latency in us. It shares nothing with povbench but the paper. T_comm is the sequence without computation, one
- * sample behind the other: right behind a computation it takes longer.
+ * sample after the other: right after a computation it takes longer.
  */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
+#include "expect.h"
 
 #define SAMPLES 300
 #define WARMUP 500
 #define RESAMPLES 400
 
 static char *buf;
-static int rank, bytes;
+static int bytes;
 
 static double now_us(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1e6 + t.tv_nsec / 1e3;
+	return (double)now_ns() / 1e3;
 }
 
 static void compute(double us)
@@ -33,87 +27,89 @@ static void compute(double us)
 		;
 }
 
+static void send(int cnt, int tag)
+{
+	MPI_Send(buf, cnt, MPI_CHAR, !rank, tag, MPI_COMM_WORLD);
+}
+
+static void receive(int cnt, int tag)
+{
+	MPI_Recv(buf, cnt, MPI_CHAR, !rank, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 /* Rank 0 begins when rank 1 has said that it is there (III.A). */
 static double sequence(double us)
 {
-	char none = 0;
 	double began;
 	MPI_Request r;
 
 	if (rank == 1) {
-		MPI_Send(&none, 0, MPI_CHAR, 0, 1, MPI_COMM_WORLD);
-		MPI_Recv(buf, bytes, MPI_CHAR, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-		MPI_Send(&none, 0, MPI_CHAR, 0, 3, MPI_COMM_WORLD);
+		send(0, 1);
+		receive(bytes, 2);
+		send(0, 3);
 		return 0;
 	}
-	MPI_Recv(&none, 0, MPI_CHAR, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	receive(0, 1);
 	began = now_us();
 	MPI_Isend(buf, bytes, MPI_CHAR, 1, 2, MPI_COMM_WORLD, &r);
 	compute(us);
 	MPI_Wait(&r, MPI_STATUS_IGNORE);
-	MPI_Recv(&none, 0, MPI_CHAR, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	receive(0, 3);
 	return now_us() - began;
 }
 
-static double half_round_trip(void)
+static double half_round_trip(double unused)
 {
 	double began = now_us();
-	char none = 0;
 
-	if (rank == 1) {
-		MPI_Recv(&none, 0, MPI_CHAR, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-		MPI_Send(&none, 0, MPI_CHAR, 0, 4, MPI_COMM_WORLD);
-	} else {
-		MPI_Send(&none, 0, MPI_CHAR, 1, 4, MPI_COMM_WORLD);
-		MPI_Recv(&none, 0, MPI_CHAR, 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	}
+	(void)unused;
+	(rank ? receive : send)(0, 4);
+	(rank ? send : receive)(0, 4);
 	return (now_us() - began) / 2;
 }
 
-static int by_value(const void *a, const void *b)
+static double computation(double us)
 {
-	double x = *(const double *)a, y = *(const double *)b;
+	double began = now_us();
 
-	return (x > y) - (x < y);
+	if (!rank)
+		compute(us);
+	return now_us() - began;
 }
 
-static double median(const double *v, int n, int resample)
+static void take(double *samples, int cnt, double (*what)(double us), double us)
 {
-	double *copy = malloc(n * sizeof(*copy)), m;
+	for (int i = 0; i < cnt; i++)
+		samples[i] = what(us);
+}
 
-	for (int i = 0; i < n; i++)
-		copy[i] = v[resample ? rand() % n : i];
-	qsort(copy, n, sizeof(*copy), by_value);
-	m = (copy[(n - 1) / 2] + copy[n / 2]) / 2;
-	free(copy);
-	return m;
+/* Of the samples, or of as many that are drawn from them. */
+static double median_of(const double *v, int resample)
+{
+	double copy[SAMPLES];
+
+	for (int i = 0; i < SAMPLES; i++)
+		copy[i] = v[resample ? rand() % SAMPLES : i];
+	return median(copy, SAMPLES);
 }
 
 static double equation_1(const double *comm, const double *comp, const double *both, double latency,
 			 int resample)
 {
-	double tc = median(comm, SAMPLES, resample) - latency;
-	double tp = median(comp, SAMPLES, resample);
-	double tm = median(both, SAMPLES, resample) - latency;
+	double tc = median_of(comm, resample) - latency;
+	double tp = median_of(comp, resample);
+	double tm = median_of(both, resample) - latency;
 
 	return (tm - (tc > tp ? tc : tp)) / (tc < tp ? tc : tp);
 }
 
 static void point(double us, double latency)
 {
-	static double comm[SAMPLES], comp[SAMPLES], both[SAMPLES], ratio[RESAMPLES];
+	double comm[SAMPLES], comp[SAMPLES], both[SAMPLES], ratio[RESAMPLES];
 
-	for (int i = 0; i < SAMPLES; i++) {
-		double began = now_us();
-
-		if (!rank)
-			compute(us);
-		comp[i] = now_us() - began;
-	}
-	for (int i = 0; i < SAMPLES; i++)
-		both[i] = sequence(us);
-	for (int i = 0; i < SAMPLES; i++)
-		comm[i] = sequence(0);
+	take(comp, SAMPLES, computation, us);
+	take(both, SAMPLES, sequence, us);
+	take(comm, SAMPLES, sequence, 0);
 	if (rank)
 		return;
 	for (int i = 0; i < RESAMPLES; i++)
@@ -121,26 +117,22 @@ static void point(double us, double latency)
 	qsort(ratio, RESAMPLES, sizeof(*ratio), by_value);
 	printf("%d %.0f %.4f %.4f %.4f %.3f %.3f\n", bytes, us,
 	       equation_1(comm, comp, both, latency, 0), ratio[RESAMPLES / 40],
-	       ratio[RESAMPLES - 1 - RESAMPLES / 40], median(comm, SAMPLES, 0) - latency, latency);
+	       ratio[RESAMPLES - 1 - RESAMPLES / 40], median_of(comm, 0) - latency, latency);
 }
 
 int main(int argc, char **argv)
 {
-	static double latency[SAMPLES];
+	double latency[WARMUP];
 
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	expect_init(&argc, &argv);
 	bytes = atoi(argv[1]);
 	buf = calloc(1, bytes + 1);
-	for (int i = 0; i < WARMUP; i++)
-		half_round_trip();
-	for (int i = 0; i < SAMPLES; i++)
-		latency[i] = half_round_trip();
+	take(latency, WARMUP, half_round_trip, 0);
+	take(latency, SAMPLES, half_round_trip, 0);
 	for (int i = 0; i < WARMUP; i++)
 		sequence(0);
 	for (int i = 2; i < argc; i++)
-		point(atof(argv[i]), median(latency, SAMPLES, 0));
-	free(buf);
+		point(atof(argv[i]), median_of(latency, 0));
 	MPI_Finalize();
 	return 0;
 }

@@ -8,15 +8,17 @@
 
 #define BYTES_MAX 8192
 #define NREQ 5
-#define PROG "p2p"
+#define WORLD MPI_COMM_WORLD
+#define IGNORE MPI_STATUS_IGNORE
 
 static char buf[NREQ][BYTES_MAX], in[NREQ][BYTES_MAX];
-static int rank, size, other;
+static int other;
 
-static void barrier(void)
-{
-	DO(MPI_Barrier, MPI_COMM_WORLD);
-}
+/* Rank 0 sends and rank 1 receives; other arguments follow the communicator. */
+#define SEND(fn, cnt, type, bytes, tag, ...) \
+	CALL(fn, 1, bytes, 0, buf[0], cnt, type, 1, tag, WORLD, ##__VA_ARGS__)
+#define RECV(fn, cnt, type, bytes, tag, ...) \
+	CALL(fn, 0, 0, bytes, in[0], cnt, type, 0, tag, WORLD, ##__VA_ARGS__)
 
 static void blocking(void)
 {
@@ -24,22 +26,16 @@ static void blocking(void)
 
 	for (int i = 0; i < 101; i++) {
 		if (rank == 0) {
-			CALL(MPI_Send, 1, 1009, 0, buf[0], 1009, MPI_CHAR, 1, 7, MPI_COMM_WORLD);
-		} else {
-			/* offers more than arrives; the status tells what came from whom */
-			CALL(MPI_Recv, 0, 0, 1009, in[0], 1021, MPI_CHAR, MPI_ANY_SOURCE,
-			     MPI_ANY_TAG, MPI_COMM_WORLD, &st);
-			MUST(st.MPI_SOURCE == 0 && st.MPI_TAG == 7);
+			SEND(MPI_Send, 1009, MPI_CHAR, 1009, 7);
+			continue;
 		}
+		/* offers more than arrives; the status tells what came from whom */
+		CALL(MPI_Recv, 0, 0, 1009, in[0], 1021, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG,
+		     WORLD, &st);
+		MUST(st.MPI_SOURCE == 0 && st.MPI_TAG == 7);
 	}
-	for (int i = 0; i < 61; i++) {
-		if (rank == 0)
-			CALL(MPI_Ssend, 1, 257 * 8, 0, buf[0], 257, MPI_DOUBLE, 1, 11,
-			     MPI_COMM_WORLD);
-		else
-			CALL(MPI_Recv, 0, 0, 257 * 8, in[0], 257, MPI_DOUBLE, 0, 11, MPI_COMM_WORLD,
-			     MPI_STATUS_IGNORE);
-	}
+	REPEAT(61, rank ? RECV(MPI_Recv, 257, MPI_DOUBLE, 257 * 8, 11, IGNORE) :
+			  SEND(MPI_Ssend, 257, MPI_DOUBLE, 257 * 8, 11));
 }
 
 static void buffered_and_ready(void)
@@ -49,26 +45,21 @@ static void buffered_and_ready(void)
 	void *back;
 	int n;
 
-	if (rank == 0) {
+	if (rank == 0)
 		DO(MPI_Buffer_attach, room, sizeof(room));
-		for (int i = 0; i < 31; i++)
-			CALL(MPI_Bsend, 1, 131, 0, buf[0], 131, MPI_BYTE, 1, 13, MPI_COMM_WORLD);
+	REPEAT(31, rank ? RECV(MPI_Recv, 131, MPI_BYTE, 131, 13, IGNORE) :
+			  SEND(MPI_Bsend, 131, MPI_BYTE, 131, 13));
+	if (rank == 0)
 		DO(MPI_Buffer_detach, &back, &n);
-	} else {
-		for (int i = 0; i < 31; i++)
-			CALL(MPI_Recv, 0, 0, 131, in[0], 131, MPI_BYTE, 0, 13, MPI_COMM_WORLD,
-			     MPI_STATUS_IGNORE);
-	}
 	for (int i = 0; i < 23; i++) {
 		if (rank == 1)
-			CALL(MPI_Irecv, 0, 0, 127, in[0], 127, MPI_BYTE, 0, 17, MPI_COMM_WORLD,
-			     &req);
+			RECV(MPI_Irecv, 127, MPI_BYTE, 127, 17, &req);
 		CALL(MPI_Sendrecv, other, 1, 1, buf[1], 1, MPI_BYTE, other, 18, in[1], 1, MPI_BYTE,
-		     other, 18, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		     other, 18, WORLD, IGNORE);
 		if (rank == 0)
-			CALL(MPI_Rsend, 1, 127, 0, buf[0], 127, MPI_BYTE, 1, 17, MPI_COMM_WORLD);
+			SEND(MPI_Rsend, 127, MPI_BYTE, 127, 17);
 		else
-			DO(MPI_Wait, &req, MPI_STATUS_IGNORE);
+			DO(MPI_Wait, &req, IGNORE);
 	}
 }
 
@@ -79,85 +70,73 @@ static void nonblocking(void)
 
 	for (int i = 0; i < 103; i++) {
 		if (rank == 0)
-			CALL(MPI_Isend, 1, 499 * 4, 0, buf[0], 499, MPI_INT, 1, 19, MPI_COMM_WORLD,
-			     &req);
+			SEND(MPI_Isend, 499, MPI_INT, 499 * 4, 19, &req);
 		else
-			CALL(MPI_Irecv, 0, 0, 499 * 4, in[0], 499, MPI_INT, 0, 19, MPI_COMM_WORLD,
-			     &req);
+			RECV(MPI_Irecv, 499, MPI_INT, 499 * 4, 19, &req);
 		DO(MPI_Wait, &req, &st);
 	}
 	for (int i = 0; i < 41; i++) {
 		if (rank == 0)
-			CALL(MPI_Issend, 1, 67, 0, buf[0], 67, MPI_CHAR, 1, 23, MPI_COMM_WORLD,
-			     &req);
+			SEND(MPI_Issend, 67, MPI_CHAR, 67, 23, &req);
 		else
-			CALL(MPI_Irecv, NO_PEER, 0, 67, in[0], 67, MPI_CHAR, MPI_ANY_SOURCE, 23,
-			     MPI_COMM_WORLD, &req);
-		DO(MPI_Wait, &req, MPI_STATUS_IGNORE);
+			MOVE(MPI_Irecv, 0, 67, in[0], 67, MPI_CHAR, MPI_ANY_SOURCE, 23, WORLD,
+			     &req);
+		DO(MPI_Wait, &req, IGNORE);
 	}
 }
 
 static void combined(void)
 {
-	for (int i = 0; i < 37; i++)
-		CALL(MPI_Sendrecv, other, 331, 331, buf[0], 331, MPI_CHAR, other, 29, in[0], 331,
-		     MPI_CHAR, other, 29, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	for (int i = 0; i < 19; i++)
-		CALL(MPI_Sendrecv_replace, other, 89, 89, buf[0], 89, MPI_CHAR, other, 31, other,
-		     31, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	REPEAT(37, CALL(MPI_Sendrecv, other, 331, 331, buf[0], 331, MPI_CHAR, other, 29, in[0], 331,
+			MPI_CHAR, other, 29, WORLD, IGNORE));
+	REPEAT(19, CALL(MPI_Sendrecv_replace, other, 89, 89, buf[0], 89, MPI_CHAR, other, 31, other,
+			31, WORLD, IGNORE));
 	for (int i = 0; i < 29; i++) {
-		CALL(MPI_Send, MPI_PROC_NULL, 0, 0, buf[0], 97, MPI_CHAR, MPI_PROC_NULL, 37,
-		     MPI_COMM_WORLD);
-		CALL(MPI_Recv, MPI_PROC_NULL, 0, 0, in[0], 97, MPI_CHAR, MPI_PROC_NULL, 37,
-		     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		CALL(MPI_Send, MPI_PROC_NULL, 0, 0, buf[0], 97, MPI_CHAR, MPI_PROC_NULL, 37, WORLD);
+		CALL(MPI_Recv, MPI_PROC_NULL, 0, 0, in[0], 97, MPI_CHAR, MPI_PROC_NULL, 37, WORLD,
+		     IGNORE);
 	}
 }
 
-/* The sender dawdles, so that the receiver's polls find nothing many times first. */
+/* Rank 0 sends, and dawdles before, so that the receiver's polls find nothing many times first. */
+static int sends(int us, int bytes, int tag)
+{
+	if (rank)
+		return 0;
+	usleep(us);
+	SEND(MPI_Send, bytes, MPI_CHAR, bytes, tag);
+	return 1;
+}
+
 static void probed(void)
 {
 	MPI_Message msg;
+	MPI_Request req;
 	MPI_Status st;
 	int flag;
 
 	for (int i = 0; i < 13; i++) {
-		if (rank == 0) {
-			usleep(2000);
-			CALL(MPI_Send, 1, 139, 0, buf[0], 139, MPI_CHAR, 1, 41, MPI_COMM_WORLD);
+		if (sends(2000, 139, 41))
 			continue;
-		}
-		do
-			POLL(MPI_Iprobe, flag, 0, 41, MPI_COMM_WORLD, &flag, &st);
-		while (!flag);
-		CALL(MPI_Recv, 0, 0, 139, in[0], 139, MPI_CHAR, 0, 41, MPI_COMM_WORLD, &st);
+		POLL_UNTIL(MPI_Iprobe, flag, 0, 41, WORLD, &flag, &st);
+		RECV(MPI_Recv, 139, MPI_CHAR, 139, 41, &st);
 	}
 	for (int i = 0; i < 17; i++) {
-		if (rank == 0) {
-			CALL(MPI_Send, 1, 149, 0, buf[0], 149, MPI_CHAR, 1, 43, MPI_COMM_WORLD);
+		if (sends(0, 149, 43))
 			continue;
-		}
-		CALL(MPI_Probe, NO_PEER, 0, 0, MPI_ANY_SOURCE, 43, MPI_COMM_WORLD, &st);
-		CALL(MPI_Recv, 0, 0, 149, in[0], 149, MPI_CHAR, 0, 43, MPI_COMM_WORLD, &st);
+		DO(MPI_Probe, MPI_ANY_SOURCE, 43, WORLD, &st);
+		RECV(MPI_Recv, 149, MPI_CHAR, 149, 43, &st);
 	}
 	for (int i = 0; i < 11; i++) {
-		if (rank == 0) {
-			usleep(1000);
-			CALL(MPI_Send, 1, 151, 0, buf[0], 151, MPI_CHAR, 1, 47, MPI_COMM_WORLD);
+		if (sends(1000, 151, 47))
 			continue;
-		}
-		do
-			POLL(MPI_Improbe, flag, 0, 47, MPI_COMM_WORLD, &flag, &msg, &st);
-		while (!flag);
+		POLL_UNTIL(MPI_Improbe, flag, 0, 47, WORLD, &flag, &msg, &st);
 		MOVE(MPI_Mrecv, 0, 151, in[0], 151, MPI_CHAR, &msg, &st);
 	}
 	for (int i = 0; i < 7; i++) {
-		MPI_Request req;
-
-		if (rank == 0) {
-			CALL(MPI_Send, 1, 157, 0, buf[0], 157, MPI_CHAR, 1, 53, MPI_COMM_WORLD);
+		if (sends(0, 157, 53))
 			continue;
-		}
-		CALL(MPI_Mprobe, 0, 0, 0, 0, 53, MPI_COMM_WORLD, &msg, &st);
+		CALL(MPI_Mprobe, 0, 0, 0, 0, 53, WORLD, &msg, &st);
 		MOVE(MPI_Imrecv, 0, 157, in[0], 157, MPI_CHAR, &msg, &req);
 		DO(MPI_Wait, &req, &st);
 	}
@@ -168,11 +147,11 @@ static void post(MPI_Request *req, int base)
 {
 	for (int i = 0; i < NREQ; i++)
 		if (rank == 0)
-			CALL(MPI_Isend, 1, 163, 0, buf[i], 163, MPI_CHAR, 1, base + i,
-			     MPI_COMM_WORLD, &req[i]);
+			CALL(MPI_Isend, 1, 163, 0, buf[i], 163, MPI_CHAR, 1, base + i, WORLD,
+			     &req[i]);
 		else
-			CALL(MPI_Irecv, 0, 0, 163, in[i], 163, MPI_CHAR, 0, base + i,
-			     MPI_COMM_WORLD, &req[i]);
+			CALL(MPI_Irecv, 0, 0, 163, in[i], 163, MPI_CHAR, 0, base + i, WORLD,
+			     &req[i]);
 }
 
 static void completed_together(void)
@@ -181,19 +160,13 @@ static void completed_together(void)
 	MPI_Status st[NREQ];
 	int idx[NREQ], n, flag;
 
-	for (int i = 0; i < 53; i++) {
+	for (int i = 0; i < 96; i++) {
 		post(req, 100);
-		DO(MPI_Waitall, NREQ, req, st);
-	}
-	for (int i = 0; i < 43; i++) {
-		post(req, 200);
-		DO(MPI_Waitall, NREQ, req, MPI_STATUSES_IGNORE);
+		DO(MPI_Waitall, NREQ, req, i < 53 ? st : MPI_STATUSES_IGNORE);
 	}
 	for (int i = 0; i < 11; i++) {
 		post(req, 300);
-		do
-			POLL(MPI_Testall, flag, NREQ, req, &flag, st);
-		while (!flag);
+		POLL_UNTIL(MPI_Testall, flag, NREQ, req, &flag, st);
 	}
 	for (int i = 0; i < 13; i++) {
 		post(req, 400);
@@ -211,8 +184,7 @@ static void completed_singly(void)
 
 	for (int i = 0; i < 17; i++) {
 		post(req, 500);
-		for (int k = 0; k < NREQ; k++)
-			DO(MPI_Waitany, NREQ, req, &which, &st[0]);
+		REPEAT(NREQ, DO(MPI_Waitany, NREQ, req, &which, &st[0]));
 	}
 	for (int i = 0; i < 19; i++) {
 		post(req, 600);
@@ -229,9 +201,7 @@ static void completed_singly(void)
 			usleep(1000);
 		post(req, 800);
 		for (int k = 0; k < NREQ; k++)
-			do
-				POLL(MPI_Test, flag, &req[k], &flag, &st[0]);
-			while (!flag);
+			POLL_UNTIL(MPI_Test, flag, &req[k], &flag, &st[0]);
 	}
 }
 
@@ -241,14 +211,14 @@ static void persistent(void)
 
 	for (int i = 0; i < 2; i++)
 		if (rank == 0)
-			CALL(MPI_Send_init, 1, 0, 0, buf[i], 173, MPI_CHAR, 1, 900 + i,
-			     MPI_COMM_WORLD, &req[i]);
+			CALL(MPI_Send_init, 1, 0, 0, buf[i], 173, MPI_CHAR, 1, 900 + i, WORLD,
+			     &req[i]);
 		else
-			CALL(MPI_Recv_init, 0, 0, 0, in[i], 173, MPI_CHAR, 0, 900 + i,
-			     MPI_COMM_WORLD, &req[i]);
+			CALL(MPI_Recv_init, 0, 0, 0, in[i], 173, MPI_CHAR, 0, 900 + i, WORLD,
+			     &req[i]);
 	for (int i = 0; i < 29; i++) {
 		MOVE(MPI_Start, rank ? 0 : 173, rank ? 173 : 0, &req[0]);
-		DO(MPI_Wait, &req[0], MPI_STATUS_IGNORE);
+		DO(MPI_Wait, &req[0], IGNORE);
 	}
 	for (int i = 0; i < 23; i++) {
 		MOVE(MPI_Startall, rank ? 0 : 346, rank ? 346 : 0, 2, req);
@@ -265,8 +235,7 @@ static void cancelled(void)
 	int flag;
 
 	for (int i = 0; i < 3; i++) {
-		CALL(MPI_Irecv, other, 0, 179, in[0], 179, MPI_CHAR, other, 999, MPI_COMM_WORLD,
-		     &req);
+		CALL(MPI_Irecv, other, 0, 179, in[0], 179, MPI_CHAR, other, 999, WORLD, &req);
 		DO(MPI_Cancel, &req);
 		DO(MPI_Wait, &req, &st);
 		DO(MPI_Test_cancelled, &st, &flag);
@@ -276,22 +245,17 @@ static void cancelled(void)
 
 int main(int argc, char **argv)
 {
-	expect_init(&argc, &argv, &rank, &size);
+	static void (*const parts[])(
+		void) = {blocking,	     buffered_and_ready, nonblocking, combined, probed,
+			 completed_together, completed_singly,	 persistent,  cancelled};
+
+	expect_init(&argc, &argv);
 	MUST(size >= 2);
 	other = 1 - rank;
-	barrier();
-	if (rank < 2) {
-		blocking();
-		buffered_and_ready();
-		nonblocking();
-		combined();
-		probed();
-		completed_together();
-		completed_singly();
-		persistent();
-		cancelled();
-	}
-	barrier();
-	expect_finish(PROG, rank);
+	DO(MPI_Barrier, WORLD);
+	for (size_t i = 0; rank < 2 && i < ARRAY_SIZE(parts); i++)
+		parts[i]();
+	DO(MPI_Barrier, WORLD);
+	expect_finish();
 	return 0;
 }

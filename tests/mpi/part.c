@@ -6,7 +6,6 @@
 #include "expect.h"
 #include "exports.h"
 
-#define PROG "part"
 #define PARTS 7
 /* With Open MPI 5.0.7 a receiver waits for ever as soon as two requests exist at once. */
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION == 5
@@ -16,44 +15,31 @@
 #endif
 
 #ifdef HAS_MPI_Psend_init
-static int buf[PARTS * 13], rank, size;
+static int buf[PARTS * 13];
 static char text[HALVES][5 * 101];
 
-/* Backwards and late, so that the receiver's polls find nothing at first. */
-static void ready_singly(MPI_Request *req)
-{
-	for (int i = PARTS - 1; i >= 0; i--) {
-		usleep(300);
-		DO(MPI_Pready, i, *req);
-	}
-}
+#define PREPARE(fn, data, parts, cnt, type, tag, req)                                            \
+	CALL(fn, !rank, 0, 0, data, parts, cnt, type, !rank, tag, MPI_COMM_WORLD, MPI_INFO_NULL, \
+	     req)
 
-static void poll_singly(MPI_Request *req)
-{
-	int flag;
-
-	for (int i = 0; i < PARTS; i++)
-		do
-			POLL(MPI_Parrived, flag, *req, i, &flag);
-		while (!flag);
-}
-
+/* Ready backwards and late, so that the receiver's polls find nothing at first. */
 static void singly(void)
 {
 	MPI_Request req;
+	int flag;
 
 	if (rank == 0)
-		CALL(MPI_Psend_init, 1, 0, 0, buf, PARTS, 13, MPI_INT, 1, 3, MPI_COMM_WORLD,
-		     MPI_INFO_NULL, &req);
+		PREPARE(MPI_Psend_init, buf, PARTS, 13, MPI_INT, 3, &req);
 	else
-		CALL(MPI_Precv_init, 0, 0, 0, buf, PARTS, 13, MPI_INT, 0, 3, MPI_COMM_WORLD,
-		     MPI_INFO_NULL, &req);
+		PREPARE(MPI_Precv_init, buf, PARTS, 13, MPI_INT, 3, &req);
 	for (int i = 0; i < 11; i++) {
 		MOVE(MPI_Start, rank ? 0 : sizeof(buf), rank ? sizeof(buf) : 0, &req);
-		if (rank == 0)
-			ready_singly(&req);
-		else
-			poll_singly(&req);
+		for (int k = PARTS - 1; rank == 0 && k >= 0; k--) {
+			usleep(300);
+			DO(MPI_Pready, k, req);
+		}
+		for (int k = 0; rank == 1 && k < PARTS; k++)
+			POLL_UNTIL(MPI_Parrived, flag, req, k, &flag);
 		DO(MPI_Wait, &req, MPI_STATUS_IGNORE);
 	}
 	DO(MPI_Request_free, &req);
@@ -67,11 +53,9 @@ static void in_groups(void)
 
 	for (int i = 0; i < HALVES; i++)
 		if (rank == 0)
-			CALL(MPI_Psend_init, 1, 0, 0, text[i], 5, 101, MPI_CHAR, 1, 5 + i,
-			     MPI_COMM_WORLD, MPI_INFO_NULL, &req[i]);
+			PREPARE(MPI_Psend_init, text[i], 5, 101, MPI_CHAR, 5 + i, &req[i]);
 		else
-			CALL(MPI_Precv_init, 0, 0, 0, text[i], 5, 101, MPI_CHAR, 0, 5 + i,
-			     MPI_COMM_WORLD, MPI_INFO_NULL, &req[i]);
+			PREPARE(MPI_Precv_init, text[i], 5, 101, MPI_CHAR, 5 + i, &req[i]);
 	for (int i = 0; i < 17; i++) {
 		MOVE(MPI_Startall, rank ? 0 : sizeof(text), rank ? sizeof(text) : 0, HALVES, req);
 		for (int k = 0; rank == 0 && k < HALVES; k++) {
@@ -86,17 +70,13 @@ static void in_groups(void)
 
 int main(int argc, char **argv)
 {
-	expect_init(&argc, &argv, &rank, &size);
+	expect_init(&argc, &argv);
 	MUST(size == 2);
 	singly();
 	in_groups();
-	expect_finish(PROG, rank);
+	expect_finish();
 	return 0;
 }
 #else
-int main(void)
-{
-	fprintf(stderr, "part: the library has no MPI_Psend_init\n");
-	return 77;
-}
+NEEDS(MPI_Psend_init)
 #endif

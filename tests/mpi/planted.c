@@ -13,104 +13,83 @@
  */
 #include "planted.h"
 
-#define PROG "planted"
 #define ROUNDS 40
 #define DISTURBED 23
 
-static int rank, computes;
+static int computes;
 static double planted_ms;
-static char buf[16];
 static unsigned long long began_ns; /* the call that may wait */
 
-static void from_to(int sender, int receiver)
-{
-	if (rank == sender)
-		CALL(MPI_Send, receiver, 8, 0, buf, 8, MPI_CHAR, receiver, 5, MPI_COMM_WORLD);
-	if (rank == receiver)
-		CALL(MPI_Recv, sender, 0, 8, buf, 8, MPI_CHAR, sender, 5, MPI_COMM_WORLD,
-		     MPI_STATUS_IGNORE);
-}
-
-static void do_collective(void)
+static void collective(void)
 {
 	int in = 1, out;
 
 	MOVE(MPI_Allreduce, 4, 4, &in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-static void do_sender(void)
+static void sender(void)
 {
-	from_to(1, 0);
+	pass(1, 0, 8);
 }
 
-static void do_chain(void)
+static void chain(void)
 {
-	from_to(0, 1);
-	from_to(1, 2);
+	pass(0, 1, 8);
+	pass(1, 2, 8);
 }
 
-static void do_receiver(void)
+static void receiver(void)
 {
 	if (rank)
-		from_to(0, 1);
+		recv_from(0, 8, 5);
 	else
-		CALL(MPI_Ssend, 1, 8, 0, buf, 8, MPI_CHAR, 1, 5, MPI_COMM_WORLD);
+		CALL(MPI_Ssend, 1, 8, 0, message, 8, MPI_CHAR, 1, 5, MPI_COMM_WORLD);
 }
 
-static void do_waitall(void)
+static void waitall(void)
 {
 	MPI_Request reqs[2];
 
 	if (rank) {
-		from_to(1, 0);
-		CALL(MPI_Recv, 0, 0, 8, buf, 8, MPI_CHAR, 0, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		send_to(0, 8, 5);
+		recv_from(0, 8, 6);
 		return;
 	}
-	CALL(MPI_Irecv, 1, 0, 8, buf, 8, MPI_CHAR, 1, 5, MPI_COMM_WORLD, &reqs[0]);
-	CALL(MPI_Isend, 1, 8, 0, buf + 8, 8, MPI_CHAR, 1, 6, MPI_COMM_WORLD, &reqs[1]);
+	CALL(MPI_Irecv, 1, 0, 8, message, 8, MPI_CHAR, 1, 5, MPI_COMM_WORLD, &reqs[0]);
+	CALL(MPI_Isend, 1, 8, 0, message + 8, 8, MPI_CHAR, 1, 6, MPI_COMM_WORLD, &reqs[1]);
 	began_ns = now_ns();
 	DO(MPI_Waitall, 2, reqs, MPI_STATUSES_IGNORE);
 }
 
-static const struct scene {
-	const char *name;
-	void (*run)(void);
-	int late_rank;
-} scenes[] = {{"collective", do_collective, 1}, {"sender", do_sender, 1},
-	      {"waitall", do_waitall, 1},	{"receiver", do_receiver, 1},
-	      {"nothing", do_sender, -1},	{"chain", do_chain, 0}};
-
-static void scene_play(const struct scene *s, FILE *notes)
+static void rounds(void)
 {
 	for (int n = 0; n < ROUNDS; n++) {
 		unsigned long long until_ns = now_ns() + 1000000, coreless_ns;
 
 		while (now_ns() < until_ns)
 			;
-		if (n == DISTURBED && rank == s->late_rank)
+		if (n == DISTURBED && rank == scene->arg)
 			(computes ? compute_ms : sleep_ms)(planted_ms);
-		coreless_ns = waited_ns(getpid());
+		coreless_ns = schedstat_wait_ns(getpid());
 		began_ns = now_ns();
-		s->run();
-		fprintf(notes, "%d %d %llu %llu %s\n", rank, n, began_ns, coreless_ns, s->name);
+		scene->run();
+		fprintf(notes, "%d %d %llu %llu %s\n", rank, n, began_ns, coreless_ns, scene->name);
 	}
 }
 
+/* With the rank that is late. */
+static const struct scene scenes[] = {{"collective", collective, 1}, {"sender", sender, 1},
+				      {"waitall", waitall, 1},	     {"receiver", receiver, 1},
+				      {"nothing", sender, -1},	     {"chain", chain, 0}};
+
 int main(int argc, char **argv)
 {
-	FILE *notes;
-
-	DO(MPI_Init, &argc, &argv);
-	DO(MPI_Comm_rank, MPI_COMM_WORLD, &rank);
+	expect_init(&argc, &argv);
 	MUST(argc == 3 || argc == 4);
 	planted_ms = atof(argv[2]);
 	computes = argc == 4;
 	notes = expect_open("planted-begins", rank);
-	for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++)
-		if (list_has(argv[1], scenes[i].name))
-			scene_play(&scenes[i], notes);
-	notes_close(notes);
-	DO(MPI_Finalize);
-	expect_write(PROG, rank);
+	SCENES_RUN(scenes, argv[1], rounds);
+	expect_finish();
 	return 0;
 }

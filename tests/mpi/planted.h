@@ -1,42 +1,36 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What the programs with planted troubles share: clocks, and the notes that each rank takes of itself. */
+/* What the programs with planted troubles share: scenes, messages, and the notes that each rank takes of itself. */
 #ifndef TESTS_MPI_PLANTED_H
 #define TESTS_MPI_PLANTED_H
 
-#include <time.h>
+#include <sys/syscall.h>
 
 #include "expect.h"
 
-static inline unsigned long long clock_ns(clockid_t clock)
-{
-	struct timespec t;
+struct scene {
+	const char *name;
+	void (*run)(void);
+	int arg;
+};
 
-	clock_gettime(clock, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
-static inline unsigned long long now_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
-}
+static FILE *notes;
+static const struct scene *scene; /* which one runs */
 
 static inline void sleep_ms(double ms)
 {
 	usleep((unsigned int)(ms * 1000));
 }
 
-/* Uses so much CPU time of this thread. */
-static inline void compute_ms(double ms)
+static inline void work(void)
 {
-	unsigned long long until = clock_ns(CLOCK_THREAD_CPUTIME_ID) +
-				   (unsigned long long)(ms * 1e6);
+	volatile double x = 1;
 
-	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until)
-		;
+	for (int i = 0; i < 20000; i++)
+		x = x * 1.0000001 + 1e-9;
 }
 
 /* How long a thread of this process has waited for a CPU, by the kernel's account. */
-static inline unsigned long long waited_ns(int tid)
+static inline unsigned long long schedstat_wait_ns(int tid)
 {
 	unsigned long long run_ns, wait_ns;
 	char path[64];
@@ -49,10 +43,25 @@ static inline unsigned long long waited_ns(int tid)
 	return wait_ns;
 }
 
-static inline void notes_close(FILE *notes)
+static char message[1 << 12];
+
+static inline void send_to(int to, int bytes, int tag)
 {
-	if (notes != stdout)
-		fclose(notes);
+	CALL(MPI_Send, to, bytes, 0, message, bytes, MPI_CHAR, to, tag, MPI_COMM_WORLD);
+}
+
+static inline void recv_from(int from, int bytes, int tag)
+{
+	CALL(MPI_Recv, from, 0, bytes, message, bytes, MPI_CHAR, from, tag, MPI_COMM_WORLD,
+	     MPI_STATUS_IGNORE);
+}
+
+static inline void pass(int from, int to, int bytes)
+{
+	if (rank == from)
+		send_to(to, bytes, 5);
+	if (rank == to)
+		recv_from(from, bytes, 5);
 }
 
 /* Whether a list with commas has a word. */
@@ -64,6 +73,20 @@ static inline int list_has(const char *list, const char *word)
 		if ((at == list || at[-1] == ',') && (at[len] == ',' || !at[len]))
 			return 1;
 	return 0;
+}
+
+/* Runs those scenes that a list names, each after a barrier and by way of `play`. */
+#define SCENES_RUN(scenes, list, play) scenes_run(scenes, ARRAY_SIZE(scenes), list, play)
+static inline void scenes_run(const struct scene *s, size_t cnt, const char *list,
+			      void (*play)(void))
+{
+	for (scene = s; scene < s + cnt; scene++) {
+		if (!list_has(list, scene->name))
+			continue;
+		DO(MPI_Barrier, MPI_COMM_WORLD);
+		(play ? play : scene->run)();
+	}
+	expect_close(notes);
 }
 
 #endif

@@ -9,127 +9,135 @@
  *	tested		the same, with MPI_Test every 50 us of computation
  *	pairs		both compute for 4 ms and exchange 8 bytes
  *	solve		an iteration of conjugate gradients, as for its calls and what it reads: three vectors of BYTES, two sums over all ranks, two exchanges
+ *	threads		the threads (OMP_NUM_THREADS) share 400 us of work, ten times one after the other, and the ranks add up a number. Threads
+ *			that have done their part wait busily for the others, as OpenMP does that believes to have the cores for itself
+ *	bcast, allreduce	of BYTES, each after 50 us of computation
  * Four ranks:
  *	pairs4		each exchanges BYTES with the other one of its pair (0 1, 2 3) ten times, then once with one of the other pair (0 2, 1 3)
  * With FILE each rank writes its pid to FILE.ready.RANK and begins when FILE is there. Rank 0 prints how long the rounds took, in ns.
  */
+#include <omp.h>
+
 #include "planted.h"
 
 #define TAG 5
 
 static char *buf, *in_buf;
-static int rank, bytes;
+static int bytes;
 
-static void send_to(int to, int n)
+static void put(int to, int n)
 {
 	MPI_Send(buf, n, MPI_CHAR, to, TAG, MPI_COMM_WORLD);
 }
 
-static void recv_from(int from, int n)
+static void get(int from, int n)
 {
 	MPI_Recv(buf, n, MPI_CHAR, from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static void exchange(void)
+static void exchange_with(int other, int n)
 {
-	char in[8];
-
-	MPI_Sendrecv(buf, 8, MPI_CHAR, !rank, TAG, in, 8, MPI_CHAR, !rank, TAG, MPI_COMM_WORLD,
+	MPI_Sendrecv(buf, n, MPI_CHAR, other, TAG, in_buf, n, MPI_CHAR, other, TAG, MPI_COMM_WORLD,
 		     MPI_STATUS_IGNORE);
 }
 
-static void send_and_compute(int ready)
+/* The argument: receives first. */
+static void send_and_compute(void)
 {
 	if (rank == 0)
-		send_to(1, bytes);
-	if (rank == 1 && ready)
-		recv_from(0, bytes);
+		put(1, bytes);
+	if (rank == 1 && scene->arg)
+		get(0, bytes);
 	compute_ms(2);
-	if (rank == 1 && !ready)
-		recv_from(0, bytes);
-	exchange();
+	if (rank == 1 && !scene->arg)
+		get(0, bytes);
+	exchange_with(!rank, 8);
 }
 
-static void receive_and_compute(int test)
+/* The argument: tests. */
+static void receive_and_compute(void)
 {
 	MPI_Request request;
 	int done = 0;
 
 	if (rank == 1) {
-		recv_from(0, 8);
-		send_to(0, bytes);
+		get(0, 8);
+		put(0, bytes);
 		compute_ms(3);
-		send_to(0, 8);
+		put(0, 8);
 		return;
 	}
 	MPI_Irecv(buf, bytes, MPI_CHAR, 1, TAG, MPI_COMM_WORLD, &request);
-	send_to(1, 8);
+	put(1, 8);
 	for (int i = 0; i < 60; i++) {
 		compute_ms(0.05);
-		if (test && !done)
+		if (scene->arg && !done)
 			MPI_Test(&request, &done, MPI_STATUS_IGNORE);
 	}
 	if (!done)
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
-	recv_from(1, 8);
-}
-
-static void threshold(void)
-{
-	send_and_compute(0);
-}
-
-static void ready(void)
-{
-	send_and_compute(1);
-}
-
-static void progress(void)
-{
-	receive_and_compute(0);
-}
-
-static void tested(void)
-{
-	receive_and_compute(1);
+	get(1, 8);
 }
 
 static void pairs(void)
 {
 	compute_ms(4);
-	exchange();
+	exchange_with(!rank, 8);
+}
+
+static void sum(double mine)
+{
+	double all;
+
+	MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
 static void solve(void)
 {
-	double *x = (double *)buf, *y = (double *)in_buf, mine = 0, all;
+	double *x = (double *)buf, *y = (double *)in_buf, mine = 0;
 	int n = bytes / (int)sizeof(*x) - 1;
 
 	for (int i = 1; i < n; i++)
 		y[i] = 2.01 * x[i] - x[i - 1] - x[i + 1];
 	for (int i = 0; i < n; i++)
 		mine += x[i] * y[i];
-	MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	sum(mine);
 	for (int i = 0; i < n; i++)
 		x[i] += 1e-3 * y[i];
 	for (int i = 0; i < n; i++)
 		mine += y[i] * y[i];
-	MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-	exchange();
-	exchange();
-}
-
-static void exchange_with(int other)
-{
-	MPI_Sendrecv(buf, bytes, MPI_CHAR, other, TAG, in_buf, bytes, MPI_CHAR, other, TAG,
-		     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	sum(mine);
+	exchange_with(!rank, 8);
+	exchange_with(!rank, 8);
 }
 
 static void pairs4(void)
 {
 	for (int i = 0; i < 10; i++)
-		exchange_with(rank ^ 1);
-	exchange_with(rank ^ 2);
+		exchange_with(rank ^ 1, bytes);
+	exchange_with(rank ^ 2, bytes);
+}
+
+static void threads(void)
+{
+	for (int part = 0; part < 10; part++) {
+#pragma omp parallel
+		compute_ms(0.4 / omp_get_num_threads());
+	}
+	sum(1);
+}
+
+static void bcast(void)
+{
+	compute_ms(0.05);
+	MPI_Bcast(buf, bytes, MPI_CHAR, 0, MPI_COMM_WORLD);
+}
+
+static void allreduce(void)
+{
+	compute_ms(0.05);
+	MPI_Allreduce(buf, in_buf, bytes / (int)sizeof(double), MPI_DOUBLE, MPI_SUM,
+		      MPI_COMM_WORLD);
 }
 
 /* FILE.ready.RANK gets the pid of a rank that is there. */
@@ -145,37 +153,40 @@ static void wait_for(const char *file)
 		usleep(10000);
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} scenes[] = {{"threshold", threshold}, {"ready", ready}, {"progress", progress},
-	      {"tested", tested},	{"pairs", pairs}, {"solve", solve},
-	      {"pairs4", pairs4}};
+static const struct scene scenes[] = {{"threshold", send_and_compute, 0},
+				      {"ready", send_and_compute, 1},
+				      {"progress", receive_and_compute, 0},
+				      {"tested", receive_and_compute, 1},
+				      {"pairs", pairs, 0},
+				      {"solve", solve, 0},
+				      {"threads", threads, 0},
+				      {"bcast", bcast, 0},
+				      {"allreduce", allreduce, 0},
+				      {"pairs4", pairs4, 0}};
 
 int main(int argc, char **argv)
 {
-	const char *what = argc > 1 ? argv[1] : "";
-	int rounds = argc > 2 ? atoi(argv[2]) : 100;
+	int rounds, got;
 	unsigned long long begin_ns;
 
+	MUST(argc > 2);
+	rounds = atoi(argv[2]);
 	bytes = argc > 3 ? atoi(argv[3]) : 8;
-	buf = calloc(1, bytes > 8 ? bytes : 8);
-	in_buf = calloc(1, bytes > 8 ? bytes : 8);
-	MPI_Init(&argc, &argv);
+	buf = calloc(1, bytes);
+	in_buf = calloc(1, bytes);
+	for (scene = scenes; strcmp(argv[1], scene->name);)
+		MUST(++scene < scenes + ARRAY_SIZE(scenes));
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &got);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	if (argc > 4)
 		wait_for(argv[4]);
 	MPI_Barrier(MPI_COMM_WORLD);
 	begin_ns = now_ns();
 	for (int i = 0; i < rounds; i++)
-		for (size_t n = 0; n < sizeof(scenes) / sizeof(scenes[0]); n++)
-			if (!strcmp(what, scenes[n].name))
-				scenes[n].run();
+		scene->run();
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (rank == 0)
 		printf("%llu\n", now_ns() - begin_ns);
 	MPI_Finalize();
-	free(buf);
-	free(in_buf);
 	return 0;
 }

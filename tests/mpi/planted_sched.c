@@ -10,15 +10,16 @@
  *	tiny	rank 0 sends rank 1 TINY messages of 8 bytes in a row and gets an answer, TINY_ROUNDS times
  *	funnel	every rank sends rank 0 FUNNELS messages of FUNNEL bytes
  *	nothing	each has its own CPU, computes so long and gets a message
- * planted-waits gets a line for each thread: {"scene", "rank", "pid", "tid", "role", "wait_ns": how long it waited for a CPU by the
- * kernel's account, "moves", "sent_ns": how long the tiny messages took to send}.
+ *	hog	for so long, a thread of each rank computes, another sleeps and computes by turns, and the main one communicates. Few
+ *		wake-ups a second: on each that preempts, the kernel charges the woken thread from the moment of waking, some us before it runs
+ *	hog1	the same without the one that sleeps
+ * planted-waits gets a line for each thread: {"scene", "rank", "pid", "tid", "role", "wall_ns", "cpu_ns" by its own clock, "wait_ns":
+ * how long it waited for a CPU by the kernel's account, "moves", "sent_ns": how long the tiny messages took to send}.
  */
 #include <sched.h>
-#include <sys/syscall.h>
 
 #include "planted.h"
 
-#define PROG "planted_sched"
 #define THREADS_MAX 3
 #define MOVES 1009
 #define TINY 2003
@@ -29,23 +30,26 @@
 struct account {
 	const char *role;
 	int tid;
-	unsigned long long wait_ns, moves, sent_ns;
+	unsigned long long wall_ns, cpu_ns, wait_ns, moves, sent_ns;
 };
 
 static struct account accounts[THREADS_MAX + 1]; /* the first one: of the thread that calls MPI */
 static double ms;
-static int rank;
 static volatile int stop;
 
 static void account_begin(struct account *a, const char *role)
 {
 	*a = (struct account){.role = role, .tid = (int)syscall(SYS_gettid)};
-	a->wait_ns = waited_ns(a->tid);
+	a->wait_ns = schedstat_wait_ns(a->tid);
+	a->wall_ns = now_ns();
+	a->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void account_end(struct account *a)
 {
-	a->wait_ns = waited_ns(a->tid) - a->wait_ns;
+	a->wait_ns = schedstat_wait_ns(a->tid) - a->wait_ns;
+	a->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - a->cpu_ns;
+	a->wall_ns = now_ns() - a->wall_ns;
 }
 
 static void pin(int cpu)
@@ -55,14 +59,6 @@ static void pin(int cpu)
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	MUST(sched_setaffinity(0, sizeof(set), &set) == 0);
-}
-
-static void work(void)
-{
-	volatile double x = 1;
-
-	for (int i = 0; i < 20000; i++)
-		x = x * 1.0000001 + 1e-9;
 }
 
 static void *compute_until_stop(void *arg)
@@ -82,17 +78,6 @@ static void *compute_share(void *arg)
 	return NULL;
 }
 
-static void message(int from, int to, int bytes)
-{
-	static char buf[FUNNEL];
-
-	if (rank == from)
-		CALL(MPI_Send, to, bytes, 0, buf, bytes, MPI_CHAR, to, 5, MPI_COMM_WORLD);
-	else if (rank == to)
-		CALL(MPI_Recv, from, 0, bytes, buf, bytes, MPI_CHAR, from, 5, MPI_COMM_WORLD,
-		     MPI_STATUS_IGNORE);
-}
-
 static void threads_run(void *(*what)(void *arg), int n, int from)
 {
 	pthread_t thread[THREADS_MAX];
@@ -102,7 +87,7 @@ static void threads_run(void *(*what)(void *arg), int n, int from)
 		MUST(!pthread_create(&thread[i], NULL, what, &accounts[i + 1]));
 	if (from) {
 		account_begin(&accounts[0], "mpi");
-		message(from, 0, 8);
+		pass(from, 0, 8);
 		account_end(&accounts[0]);
 	}
 	stop = 1;
@@ -118,7 +103,7 @@ static void starve(void)
 		return;
 	}
 	sleep_ms(4 * ms);
-	message(1, 0, 8);
+	pass(1, 0, 8);
 }
 
 static void preempt(void)
@@ -127,7 +112,7 @@ static void preempt(void)
 	account_begin(&accounts[0], "mpi");
 	if (rank)
 		sleep_ms(ms);
-	message(1, 0, 8);
+	pass(1, 0, 8);
 	account_end(&accounts[0]);
 }
 
@@ -139,21 +124,18 @@ static void tiny(void)
 		unsigned long long begin_ns = now_ns();
 
 		for (int k = 0; k < TINY; k++)
-			message(0, 1, 8);
+			pass(0, 1, 8);
 		accounts[0].sent_ns += now_ns() - begin_ns;
-		message(1, 0, 8);
+		pass(1, 0, 8);
 	}
 	account_end(&accounts[0]);
 }
 
 static void funnel(void)
 {
-	int size;
-
-	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	for (int i = 0; i < FUNNELS; i++)
 		for (int k = 1; k < size; k++)
-			message(k, 0, FUNNEL);
+			pass(k, 0, FUNNEL);
 }
 
 static void share(void)
@@ -171,7 +153,7 @@ static void spin(void)
 	if (!rank)
 		compute_ms(ms);
 	account_end(&accounts[0]);
-	message(0, 1, 8);
+	pass(0, 1, 8);
 }
 
 static void over(void)
@@ -198,46 +180,85 @@ static void nothing(void)
 {
 	pin(rank);
 	compute_ms(ms);
-	message(0, 1, 8);
+	pass(0, 1, 8);
 }
 
-static void accounts_write(FILE *f, const char *scene)
+static void *compute_long(void *arg)
 {
+	unsigned long long until = now_ns() + (unsigned long long)(ms * 1e6);
+
+	account_begin(arg, "compute");
+	while (now_ns() < until)
+		work();
+	account_end(arg);
+	return NULL;
+}
+
+static void *doze(void *arg)
+{
+	unsigned long long until = now_ns() + (unsigned long long)(ms * 1e6);
+
+	account_begin(arg, "doze");
+	while (now_ns() < until) {
+		usleep(19000);
+		for (int i = 0; i < 15; i++)
+			work();
+	}
+	account_end(arg);
+	return NULL;
+}
+
+static void hog(void)
+{
+	unsigned long long until = now_ns() + (unsigned long long)(ms * 1e6);
+	int other = !rank, go = 1;
+	static char in[1024];
+	pthread_t t[2];
+
+	account_begin(&accounts[0], "communicate");
+	accounts[0].wait_ns = 0; /* of all its life */
+	for (int i = 0; i < scene->arg; i++)
+		MUST(!pthread_create(&t[i], NULL, i ? doze : compute_long, &accounts[i + 1]));
+	while (go) {
+		CALL(MPI_Sendrecv, other, 1009, 1009, message, 1009, MPI_CHAR, other, 3, in, 1009,
+		     MPI_CHAR, other, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		if (rank == 0)
+			go = now_ns() < until;
+		MOVE(MPI_Bcast, rank ? 0 : 4, rank ? 4 : 0, &go, 1, MPI_INT, 0, MPI_COMM_WORLD);
+		usleep(23000);
+	}
+	for (int i = 0; i < scene->arg; i++)
+		pthread_join(t[i], NULL);
+	account_end(&accounts[0]);
+}
+
+static void play(void)
+{
+	scene->run();
 	for (struct account *a = accounts; a <= &accounts[THREADS_MAX]; a++)
 		if (a->role)
-			fprintf(f,
+			fprintf(notes,
 				"{\"scene\":\"%s\",\"rank\":%d,\"pid\":%d,\"tid\":%d,\"role\":\"%s\","
-				"\"wait_ns\":%llu,\"moves\":%llu,\"sent_ns\":%llu}\n",
-				scene, rank, (int)getpid(), a->tid, a->role, a->wait_ns, a->moves,
-				a->sent_ns);
+				"\"wall_ns\":%llu,\"cpu_ns\":%llu,\"wait_ns\":%llu,\"moves\":%llu,\"sent_ns\":%llu}\n",
+				scene->name, rank, (int)getpid(), a->tid, a->role, a->wall_ns,
+				a->cpu_ns, a->wait_ns, a->moves, a->sent_ns);
 	memset(accounts, 0, sizeof(accounts));
 }
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} scenes[] = {{"starve", starve}, {"share", share},   {"spin", spin},
-		      {"over", over},	  {"storm", storm},   {"preempt", preempt},
-		      {"tiny", tiny},	  {"funnel", funnel}, {"nothing", nothing}};
-	int granted;
-	FILE *f;
+	static const struct scene scenes[] = {{"starve", starve, 0},   {"share", share, 0},
+					      {"spin", spin, 0},       {"over", over, 0},
+					      {"storm", storm, 0},     {"preempt", preempt, 0},
+					      {"tiny", tiny, 0},       {"funnel", funnel, 0},
+					      {"nothing", nothing, 0}, {"hog", hog, 2},
+					      {"hog1", hog, 1}};
 
-	DO(MPI_Init_thread, &argc, &argv, MPI_THREAD_FUNNELED, &granted);
-	DO(MPI_Comm_rank, MPI_COMM_WORLD, &rank);
+	expect_init_thread(&argc, &argv, MPI_THREAD_FUNNELED);
 	MUST(argc == 3);
 	ms = atof(argv[2]);
-	f = expect_open("planted-waits", rank);
-	for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++) {
-		if (!list_has(argv[1], scenes[i].name))
-			continue;
-		DO(MPI_Barrier, MPI_COMM_WORLD);
-		scenes[i].run();
-		accounts_write(f, scenes[i].name);
-	}
-	notes_close(f);
-	DO(MPI_Finalize);
-	expect_write(PROG, rank);
+	notes = expect_open("planted-waits", rank);
+	SCENES_RUN(scenes, argv[1], play);
+	expect_finish();
 	return 0;
 }

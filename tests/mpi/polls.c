@@ -4,8 +4,7 @@
  * in between, the larger one, whose message comes first. In the end it polls with several functions in turn. Prints "polls N": those
  * that found nothing.
  */
-#include <mpi.h>
-#include <stdio.h>
+#include "expect.h"
 
 #define SMALL 8
 #define LARGE 4000
@@ -13,13 +12,8 @@
 #define EACH 50
 
 static char small[SMALL], large[LARGE];
+static MPI_Request small_req, large_req;
 static long polls;
-
-static void receives_start(MPI_Request *small_req, MPI_Request *large_req)
-{
-	MPI_Irecv(small, SMALL, MPI_CHAR, 1, 1, MPI_COMM_WORLD, small_req);
-	MPI_Irecv(large, LARGE, MPI_CHAR, 1, 2, MPI_COMM_WORLD, large_req);
-}
 
 /* Lets rank 1 send one. */
 static void go(void)
@@ -27,36 +21,31 @@ static void go(void)
 	MPI_Send(NULL, 0, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
 }
 
-static void any(void)
+static int test_any(MPI_Request *reqs)
 {
-	MPI_Request small_req, large_req, req[2];
-	int flag = 0, which = 0;
+	int flag, which;
 
-	receives_start(&small_req, &large_req);
-	go();
-	req[0] = small_req;
-	req[1] = MPI_REQUEST_NULL;
-	for (int i = 0; i < EACH; i++, polls++)
-		MPI_Testany(2, req, &which, &flag, MPI_STATUS_IGNORE);
-	req[0] = large_req;
-	while (MPI_Testany(2, req, &which, &flag, MPI_STATUS_IGNORE), !flag)
-		polls++;
-	go();
-	MPI_Wait(&small_req, MPI_STATUS_IGNORE);
+	MPI_Testany(2, reqs, &which, &flag, MPI_STATUS_IGNORE);
+	return flag;
 }
 
-static void one(void)
+static int test_one(MPI_Request *req)
 {
-	MPI_Request small_req, large_req, req;
-	int flag = 0;
+	int flag;
 
-	receives_start(&small_req, &large_req);
+	MPI_Test(req, &flag, MPI_STATUS_IGNORE);
+	return flag;
+}
+
+static void same_memory(int (*test)(MPI_Request *))
+{
+	MPI_Request reqs[2] = {small_req, MPI_REQUEST_NULL};
+
 	go();
-	req = small_req;
 	for (int i = 0; i < EACH; i++, polls++)
-		MPI_Test(&req, &flag, MPI_STATUS_IGNORE);
-	req = large_req;
-	while (MPI_Test(&req, &flag, MPI_STATUS_IGNORE), !flag)
+		test(reqs);
+	reqs[0] = large_req;
+	while (!test(reqs))
 		polls++;
 	go();
 	MPI_Wait(&small_req, MPI_STATUS_IGNORE);
@@ -64,14 +53,12 @@ static void one(void)
 
 static void in_turn(void)
 {
-	MPI_Request small_req, large_req;
-	int flag = 0, found = 0;
+	int found;
 
-	receives_start(&small_req, &large_req);
 	for (int i = 0; i < EACH; i++, polls += 3) {
-		MPI_Test(&small_req, &flag, MPI_STATUS_IGNORE);
+		test_one(&small_req);
 		MPI_Iprobe(1, 3, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
-		MPI_Test(&large_req, &flag, MPI_STATUS_IGNORE);
+		test_one(&large_req);
 	}
 	go();
 	go();
@@ -81,21 +68,22 @@ static void in_turn(void)
 
 int main(int argc, char **argv)
 {
-	int rank;
-
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	for (int i = 0; i < ROUNDS; i++)
-		for (int k = 0; k < 3; k++) {
-			if (rank == 0) {
-				(k == 0 ? any : k == 1 ? one : in_turn)();
-				continue;
-			}
+	expect_init(&argc, &argv);
+	for (int i = 0; i < 3 * ROUNDS; i++) {
+		if (rank) {
 			MPI_Recv(NULL, 0, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 			MPI_Send(large, LARGE, MPI_CHAR, 0, 2, MPI_COMM_WORLD);
 			MPI_Recv(NULL, 0, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 			MPI_Send(small, SMALL, MPI_CHAR, 0, 1, MPI_COMM_WORLD);
+			continue;
 		}
+		MPI_Irecv(small, SMALL, MPI_CHAR, 1, 1, MPI_COMM_WORLD, &small_req);
+		MPI_Irecv(large, LARGE, MPI_CHAR, 1, 2, MPI_COMM_WORLD, &large_req);
+		if (i % 3 == 2)
+			in_turn();
+		else
+			same_memory(i % 3 ? test_one : test_any);
+	}
 	if (!rank)
 		printf("polls %ld\n", polls);
 	MPI_Finalize();

@@ -3,11 +3,12 @@
 #ifndef TESTS_MPI_RANDOM_COMMS_H
 #define TESTS_MPI_RANDOM_COMMS_H
 
-#include <mpi.h>
 #include <stdbool.h>
 
+#include "expect.h"
+
 #define RANKS_MAX 8
-#define COMMS_MAX 16
+#define COMMS_MAX 20
 
 struct comm {
 	MPI_Comm handle;
@@ -18,7 +19,6 @@ struct comm {
 };
 
 struct comms {
-	int me, size;  /* in MPI_COMM_WORLD */
 	MPI_Comm meet; /* where nobody sends */
 	struct comm comm[COMMS_MAX];
 	int cnt;
@@ -31,95 +31,94 @@ static void comm_add(struct comms *a, const char *made, MPI_Comm handle, int sid
 	int mine[3] = {-1, side, 0}, all[RANKS_MAX][3];
 
 	c->handle = handle;
+	c->inter = false;
 	c->made = made;
 	if (handle != MPI_COMM_NULL) {
-		MPI_Comm_rank(handle, &mine[0]);
-		MPI_Comm_test_inter(handle, &mine[2]);
+		DO(MPI_Comm_rank, handle, &mine[0]);
+		DO(MPI_Comm_test_inter, handle, &mine[2]);
 	}
-	MPI_Allgather(mine, 3, MPI_INT, all, 3, MPI_INT, MPI_COMM_WORLD);
-	for (int i = 0; i < a->size; i++) {
+	MOVE(MPI_Allgather, 12, 12 * size, mine, 3, MPI_INT, all, 3, MPI_INT, MPI_COMM_WORLD);
+	for (int i = 0; i < size; i++) {
 		c->place[i] = all[i][0];
 		c->side[i] = all[i][1];
 		c->inter |= all[i][2];
 	}
 }
 
-static void comm_add_topologies(struct comms *a)
+static void comm_add_topologies(struct comms *a, bool reorder)
 {
-	int next = (a->me + 1) % a->size, last = (a->me + a->size - 1) % a->size;
-	int dims[2] = {a->size / 2, 2}, periods[2] = {1, 0}, keep[2] = {1, 0};
+	int next = (rank + 1) % size, last = (rank + size - 1) % size;
+	int dims[2] = {size / 2, 2}, periods[2] = {1, 0}, keep[2] = {1, 0};
 	int index[RANKS_MAX], edges[RANKS_MAX];
 	MPI_Comm cart, made = MPI_COMM_NULL;
 
-	MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 1, &cart);
+	DO(MPI_Cart_create, MPI_COMM_WORLD, 2, dims, periods, reorder, &cart);
 	comm_add(a, "cart", cart, 0);
 	if (cart != MPI_COMM_NULL)
-		MPI_Cart_sub(cart, keep, &made);
-	comm_add(a, "cart_sub", made, a->me % 2);
-	for (int i = 0; i < a->size; i++) {
+		DO(MPI_Cart_sub, cart, keep, &made);
+	comm_add(a, "cart_sub", made, rank % 2);
+	for (int i = 0; i < size; i++) {
 		index[i] = i + 1;
-		edges[i] = (i + 1) % a->size;
+		edges[i] = (i + 1) % size;
 	}
-	MPI_Graph_create(MPI_COMM_WORLD, a->size, index, edges, 1, &made);
+	DO(MPI_Graph_create, MPI_COMM_WORLD, size, index, edges, reorder, &made);
 	comm_add(a, "graph", made, 0);
-	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &last, MPI_UNWEIGHTED, 1, &next,
-				       MPI_UNWEIGHTED, MPI_INFO_NULL, 1, &made);
+	DO(MPI_Dist_graph_create_adjacent, MPI_COMM_WORLD, 1, &last, MPI_UNWEIGHTED, 1, &next,
+	   MPI_UNWEIGHTED, MPI_INFO_NULL, reorder, &made);
 	comm_add(a, "dist_graph", made, 0);
 }
 
 /* All but rank 0, backwards; then each half by itself, at the same time and with the same tag. */
 static void comm_add_groups(struct comms *a)
 {
-	int half = a->me < a->size / 2;
-	int back[1][3] = {{a->size - 1, 1, -1}};
-	int own[1][3] = {{half ? 0 : a->size / 2, half ? a->size / 2 - 1 : a->size - 1, 1}};
+	int half = rank < size / 2;
+	int back[1][3] = {{size - 1, 1, -1}};
+	int own[1][3] = {{half ? 0 : size / 2, half ? size / 2 - 1 : size - 1, 1}};
 	MPI_Comm made = MPI_COMM_NULL;
 	MPI_Group world, some, side;
 
-	MPI_Comm_group(MPI_COMM_WORLD, &world);
-	MPI_Group_range_incl(world, 1, back, &some);
-	MPI_Group_range_incl(world, 1, own, &side);
-	MPI_Comm_create(MPI_COMM_WORLD, some, &made);
+	DO(MPI_Comm_group, MPI_COMM_WORLD, &world);
+	DO(MPI_Group_range_incl, world, 1, back, &some);
+	DO(MPI_Group_range_incl, world, 1, own, &side);
+	DO(MPI_Comm_create, MPI_COMM_WORLD, some, &made);
 	comm_add(a, "create", made, 0);
 	made = MPI_COMM_NULL;
-	if (a->me)
-		MPI_Comm_create_group(MPI_COMM_WORLD, some, 9, &made);
+	if (rank)
+		DO(MPI_Comm_create_group, MPI_COMM_WORLD, some, 9, &made);
 	comm_add(a, "create_group", made, 0);
-	MPI_Comm_create_group(MPI_COMM_WORLD, side, 9, &made);
+	DO(MPI_Comm_create_group, MPI_COMM_WORLD, side, 9, &made);
 	comm_add(a, "create_group of halves", made, half);
-	MPI_Comm_create_group(MPI_COMM_WORLD, side, 9, &made); /* the same once more */
+	DO(MPI_Comm_create_group, MPI_COMM_WORLD, side, 9, &made); /* the same once more */
 	comm_add(a, "create_group of halves", made, half);
-	MPI_Group_free(&world);
-	MPI_Group_free(&some);
-	MPI_Group_free(&side);
+	DO(MPI_Group_free, &world);
+	DO(MPI_Group_free, &some);
+	DO(MPI_Group_free, &side);
 }
 
-/* world: MPI_COMM_WORLD, too */
-static void comms_make(struct comms *a, int me, int size, bool world)
+/* world: MPI_COMM_WORLD, too; reorder: topologies may give other ranks */
+static void comms_make(struct comms *a, bool world, bool reorder)
 {
-	int half = me < size / 2;
+	int half = rank < size / 2;
 	MPI_Comm made, side;
 	MPI_Request req;
 
-	a->me = me;
-	a->size = size;
-	MPI_Comm_dup(MPI_COMM_WORLD, &a->meet);
-	MPI_Comm_dup(MPI_COMM_WORLD, &made);
+	DO(MPI_Comm_dup, MPI_COMM_WORLD, &a->meet);
+	DO(MPI_Comm_dup, MPI_COMM_WORLD, &made);
 	comm_add(a, "dup", made, 0);
-	MPI_Comm_idup(MPI_COMM_WORLD, &made, &req);
-	MPI_Wait(&req, MPI_STATUS_IGNORE);
+	DO(MPI_Comm_idup, MPI_COMM_WORLD, &made, &req);
+	DO(MPI_Wait, &req, MPI_STATUS_IGNORE);
 	comm_add(a, "idup", made, 0);
-	MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &made);
-	comm_add(a, "split", made, me % 2);
-	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, -me, MPI_INFO_NULL, &made);
+	DO(MPI_Comm_split, MPI_COMM_WORLD, rank % 2, -rank, &made);
+	comm_add(a, "split", made, rank % 2);
+	DO(MPI_Comm_split_type, MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, -rank, MPI_INFO_NULL, &made);
 	comm_add(a, "split_type", made, 0);
-	MPI_Comm_split(MPI_COMM_WORLD, half, me, &side);
-	MPI_Intercomm_create(side, 0, MPI_COMM_WORLD, half ? size / 2 : 0, 11, &made);
+	DO(MPI_Comm_split, MPI_COMM_WORLD, half, rank, &side);
+	DO(MPI_Intercomm_create, side, 0, MPI_COMM_WORLD, half ? size / 2 : 0, 11, &made);
 	comm_add(a, "intercomm", made, half);
-	MPI_Intercomm_merge(made, half, &side);
+	DO(MPI_Intercomm_merge, made, half, &side);
 	comm_add(a, "merged", side, 0);
 	comm_add_groups(a);
-	comm_add_topologies(a);
+	comm_add_topologies(a, reorder);
 	if (world)
 		comm_add(a, "world", MPI_COMM_WORLD, 0);
 }

@@ -14,312 +14,250 @@
  */
 #include "random_schedule.h"
 
+#include <stddef.h>
 #include <sys/syscall.h>
-#include <time.h>
 
-/* ---- the truth ---- */
-
-static uint64_t now_ns(void)
+static void truth_say(struct worker *w, const char *end, const struct op *op, const char *message)
 {
-	struct timespec t;
+	const int *head = (const int *)message;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static void truth_say(struct worker *w, const char *end, const struct op *op, const struct live *l,
-		      const int *head)
-{
-	fprintf(w->truth, "%s\t%d\t%d\t%llu\t%llu\t%d\t%d.%d.%d\t%d\t%s\n", end, w->me, w->tid,
-		(unsigned long long)l->before_ns, (unsigned long long)l->after_ns, l->place,
-		head[0], head[1], head[2], op->known, w->comms.comm[op->comm].made);
-}
-
-static void received(struct worker *w, const struct op *op, const struct live *l)
-{
-	truth_say(w, "recv", op, l, (const int *)l->in);
+	fprintf(w->truth, "%s\t%d\t%d\t%llu\t%llu\t%d\t%d.%d.%d\t%d\t%s\n", end, rank, w->tid,
+		op->before_ns, op->after_ns, op->place, head[0], head[1], head[2], op->known,
+		w->comms.comm[op->comm].made);
 }
 
 /* ---- one call ---- */
 
-#define TIMED(l, call)                       \
+#define TIMED(op, call)                      \
 	do {                                 \
-		(l)->before_ns = now_ns();   \
+		(op)->before_ns = now_ns();  \
 		MUST((call) == MPI_SUCCESS); \
-		(l)->after_ns = now_ns();    \
+		(op)->after_ns = now_ns();   \
 	} while (0)
 
-static int place_of(const struct worker *w, const struct op *op, int who)
+/* Where it goes to and comes from, and its memory. */
+static void op_begin(struct worker *w, struct op *op)
 {
-	return w->comms.comm[op->comm].place[who];
+	const struct comm *c = &w->comms.comm[op->comm];
+
+	op->handle = c->handle;
+	op->dest = c->place[op->to];
+	op->src = op->any_source ? MPI_ANY_SOURCE :
+				   c->place[mode_exchanges(op->mode) ? op->source : op->from];
+	op->match = op->any_tag ? MPI_ANY_TAG : op->tag;
+	if (mode_receives(op->mode))
+		op->in = malloc(MESSAGE_MAX);
+	if (!mode_receives(op->mode) || mode_exchanges(op->mode))
+		op->out = malloc(MESSAGE_MAX);
 }
 
-static void fill(struct worker *w, struct live *l)
+static void op_end(struct op *op)
 {
-	int head[3] = {w->me, w->number, w->serial++};
-
-	l->out = l->out ? l->out : malloc(MESSAGE_MAX);
-	memcpy(l->out, head, sizeof(head));
+	free(op->in);
+	free(op->out);
 }
 
-static void send_post(struct worker *w, const struct op *op, struct live *l)
+static void fill(struct worker *w, struct op *op)
 {
-	MPI_Comm comm = w->comms.comm[op->comm].handle;
-	int to = place_of(w, op, op->to), n = op->bytes;
+	int head[3] = {rank, w->number, w->serial++};
 
-	fill(w, l);
-	switch (op->mode) {
-	case SEND:
-		TIMED(l, MPI_Send(l->out, n, MPI_BYTE, to, op->tag, comm));
-		break;
-	case SSEND:
-		TIMED(l, MPI_Ssend(l->out, n, MPI_BYTE, to, op->tag, comm));
-		break;
-	case BSEND:
-		TIMED(l, MPI_Bsend(l->out, n, MPI_BYTE, to, op->tag, comm));
-		break;
-	case RSEND:
-		TIMED(l, MPI_Rsend(l->out, n, MPI_BYTE, to, op->tag, comm));
-		break;
-	case ISSEND:
-		TIMED(l, MPI_Issend(l->out, n, MPI_BYTE, to, op->tag, comm, &l->req));
-		break;
-	case IBSEND:
-		TIMED(l, MPI_Ibsend(l->out, n, MPI_BYTE, to, op->tag, comm, &l->req));
-		break;
-	case IRSEND:
-		TIMED(l, MPI_Irsend(l->out, n, MPI_BYTE, to, op->tag, comm, &l->req));
-		break;
-	default:
-		TIMED(l, MPI_Isend(l->out, n, MPI_BYTE, to, op->tag, comm, &l->req));
-	}
-	truth_say(w, "send", op, l, (const int *)l->out);
+	memcpy(op->out, head, sizeof(head));
 }
 
-/* A receive that was to be cancelled and was is posted again. */
-static void recv_again(struct worker *w, const struct op *op, struct live *l, int from, int tag)
-{
-	MPI_Comm comm = w->comms.comm[op->comm].handle;
-	MPI_Status st;
-	int cancelled;
+static int (*const sends[])(const void *, int, MPI_Datatype, int, int, MPI_Comm) = {
+	[SEND] = MPI_Send, [SSEND] = MPI_Ssend, [BSEND] = MPI_Bsend, [RSEND] = MPI_Rsend};
+static int (*const isends[])(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *) = {
+	[ISEND] = MPI_Isend,	       [ISSEND] = MPI_Issend,	     [IBSEND] = MPI_Ibsend,
+	[IRSEND] = MPI_Irsend,	       [SEND_INIT] = MPI_Send_init,  [SSEND_INIT] = MPI_Ssend_init,
+	[BSEND_INIT] = MPI_Bsend_init, [RSEND_INIT] = MPI_Rsend_init};
 
-	TIMED(l, MPI_Irecv(l->in, MESSAGE_MAX, MPI_BYTE, from, tag, comm, &l->req));
-	MPI_Cancel(&l->req);
-	MPI_Wait(&l->req, &st);
-	MPI_Test_cancelled(&st, &cancelled);
-	if (cancelled)
-		TIMED(l, MPI_Recv(l->in, MESSAGE_MAX, MPI_BYTE, from, tag, comm, &st));
+static int send_start(struct op *op)
+{
+	return isends[op->mode](op->out, op->bytes, MPI_BYTE, op->dest, op->tag, op->handle,
+				&op->req);
 }
 
-static void recv_probed(struct worker *w, const struct op *op, struct live *l, int from, int tag)
+static void send_post(struct worker *w, struct op *op)
 {
-	MPI_Comm comm = w->comms.comm[op->comm].handle;
-	MPI_Status st, *status = op->asked ? &st : MPI_STATUS_IGNORE;
+	fill(w, op);
+	if (mode_blocks(op->mode))
+		TIMED(op,
+		      sends[op->mode](op->out, op->bytes, MPI_BYTE, op->dest, op->tag, op->handle));
+	else
+		TIMED(op, send_start(op));
+	truth_say(w, "send", op, op->out);
+}
+
+static void irecv(struct op *op)
+{
+	TIMED(op,
+	      MPI_Irecv(op->in, MESSAGE_MAX, MPI_BYTE, op->src, op->match, op->handle, &op->req));
+}
+
+static void recv(struct op *op, int from, int tag, MPI_Status *status)
+{
+	TIMED(op, MPI_Recv(op->in, MESSAGE_MAX, MPI_BYTE, from, tag, op->handle, status));
+}
+
+static void recv_probed(struct op *op, MPI_Status *status)
+{
 	MPI_Message message;
+	MPI_Status st;
 	int found = 0;
 
-	switch (op->mode) {
-	case PROBE_RECV:
-		MPI_Probe(from, tag, comm, &st);
-		TIMED(l, MPI_Recv(l->in, MESSAGE_MAX, MPI_BYTE, st.MPI_SOURCE, st.MPI_TAG, comm,
-				  status));
-		break;
-	case IPROBE_RECV:
-		while (!found)
-			MPI_Iprobe(from, tag, comm, &found, &st);
-		TIMED(l, MPI_Recv(l->in, MESSAGE_MAX, MPI_BYTE, st.MPI_SOURCE, st.MPI_TAG, comm,
-				  status));
-		break;
-	case MPROBE_MRECV:
-		MPI_Mprobe(from, tag, comm, &message, status);
-		TIMED(l, MPI_Mrecv(l->in, MESSAGE_MAX, MPI_BYTE, &message, status));
-		break;
-	case IMPROBE_MRECV:
-		while (!found)
-			MPI_Improbe(from, tag, comm, &found, &message, status);
-		TIMED(l, MPI_Mrecv(l->in, MESSAGE_MAX, MPI_BYTE, &message, status));
-		break;
-	default:
-		MPI_Mprobe(from, tag, comm, &message, status);
-		TIMED(l, MPI_Imrecv(l->in, MESSAGE_MAX, MPI_BYTE, &message, &l->req));
-	}
-}
-
-static void recv_post(struct worker *w, const struct op *op, struct live *l)
-{
-	int from = op->any_source ? MPI_ANY_SOURCE : place_of(w, op, op->from);
-	int tag = op->any_tag ? MPI_ANY_TAG : op->tag;
-	MPI_Comm comm = w->comms.comm[op->comm].handle;
-	MPI_Status st;
-
-	l->in = l->in ? l->in : malloc(MESSAGE_MAX);
-	if (op->mode == IRECV || op->mode == CANCELLED)
-		TIMED(l, MPI_Irecv(l->in, MESSAGE_MAX, MPI_BYTE, from, tag, comm, &l->req));
-	else if (op->mode == RECV)
-		TIMED(l, MPI_Recv(l->in, MESSAGE_MAX, MPI_BYTE, from, tag, comm,
-				  op->asked ? &st : MPI_STATUS_IGNORE));
-	else if (op->mode == CANCEL_RECV)
-		recv_again(w, op, l, from, tag);
+	if (op->mode == PROBE_RECV)
+		MPI_Probe(op->src, op->match, op->handle, &st);
+	while (op->mode == IPROBE_RECV && !found)
+		MPI_Iprobe(op->src, op->match, op->handle, &found, &st);
+	if (op->mode == MPROBE_MRECV || op->mode == MPROBE_IMRECV)
+		MPI_Mprobe(op->src, op->match, op->handle, &message, status);
+	while (op->mode == IMPROBE_MRECV && !found)
+		MPI_Improbe(op->src, op->match, op->handle, &found, &message, status);
+	if (op->mode <= IPROBE_RECV)
+		recv(op, st.MPI_SOURCE, st.MPI_TAG, status);
+	else if (op->mode == MPROBE_IMRECV)
+		TIMED(op, MPI_Imrecv(op->in, MESSAGE_MAX, MPI_BYTE, &message, &op->req));
 	else
-		recv_probed(w, op, l, from, tag);
-	if (op->mode == CANCELLED) {
-		MPI_Cancel(&l->req);
-		MPI_Wait(&l->req, op->asked ? &st : MPI_STATUS_IGNORE);
-	} else if (mode_blocks(op->mode)) {
-		received(w, op, l);
-	}
+		TIMED(op, MPI_Mrecv(op->in, MESSAGE_MAX, MPI_BYTE, &message, status));
 }
 
-static void exchange(struct worker *w, const struct op *op, struct live *l)
+static void recv_post(struct worker *w, struct op *op)
 {
-	int to = place_of(w, op, op->to), from = place_of(w, op, op->source);
-	MPI_Comm comm = w->comms.comm[op->comm].handle;
 	MPI_Status st, *status = op->asked ? &st : MPI_STATUS_IGNORE;
-	int head[3];
+	int cancelled = 1;
 
-	fill(w, l);
-	memcpy(head, l->out, sizeof(head));
-	l->in = l->in ? l->in : malloc(MESSAGE_MAX);
-	if (op->mode == SENDRECV) {
-		TIMED(l, MPI_Sendrecv(l->out, op->bytes, MPI_BYTE, to, op->tag, l->in, MESSAGE_MAX,
-				      MPI_BYTE, from, op->tag, comm, status));
-	} else { /* in place: all of a ring have as much */
-		TIMED(l, MPI_Sendrecv_replace(l->out, op->bytes, MPI_BYTE, to, op->tag, from,
-					      op->tag, comm, status));
-		memcpy(l->in, l->out, sizeof(head));
+	if (op->mode == IRECV || op->mode == CANCELLED || op->mode == CANCEL_RECV)
+		irecv(op);
+	else if (op->mode == RECV)
+		recv(op, op->src, op->match, status);
+	else
+		recv_probed(op, status);
+	if (op->mode == CANCELLED || op->mode == CANCEL_RECV) {
+		MPI_Cancel(&op->req);
+		MPI_Wait(&op->req, status);
 	}
-	truth_say(w, "send", op, l, head);
-	received(w, op, l);
+	if (op->mode == CANCEL_RECV) {
+		MPI_Test_cancelled(status, &cancelled);
+		if (cancelled)
+			recv(op, op->src, op->match, status);
+	}
+	if (mode_blocks(op->mode) && op->mode != CANCELLED)
+		truth_say(w, "recv", op, op->in);
+}
+
+static void exchange(struct worker *w, struct op *op)
+{
+	MPI_Status st, *status = op->asked ? &st : MPI_STATUS_IGNORE;
+	char head[HEAD_BYTES];
+
+	fill(w, op);
+	memcpy(head, op->out, sizeof(head));
+	if (op->mode == SENDRECV) {
+		TIMED(op,
+		      MPI_Sendrecv(op->out, op->bytes, MPI_BYTE, op->dest, op->tag, op->in,
+				   MESSAGE_MAX, MPI_BYTE, op->src, op->tag, op->handle, status));
+	} else { /* in place: all of a ring have as much */
+		TIMED(op, MPI_Sendrecv_replace(op->out, op->bytes, MPI_BYTE, op->dest, op->tag,
+					       op->src, op->tag, op->handle, status));
+		memcpy(op->in, op->out, sizeof(head));
+	}
+	truth_say(w, "send", op, head);
+	truth_say(w, "recv", op, op->in);
 }
 
 /* ---- persistent ones ---- */
 
-static bool same_request(const struct op *a, const struct op *b)
-{
-	return a->mode == b->mode && a->comm == b->comm && a->from == b->from && a->to == b->to &&
-	       a->tag == b->tag && a->bytes == b->bytes && a->any_source == b->any_source &&
-	       a->any_tag == b->any_tag;
-}
-
-static void persistent_make(struct worker *w, const struct op *op, struct live *l)
-{
-	MPI_Comm comm = w->comms.comm[op->comm].handle;
-	int to = place_of(w, op, op->to), from = place_of(w, op, op->from);
-
-	if (op->mode == RECV_INIT) {
-		l->in = malloc(MESSAGE_MAX);
-		MPI_Recv_init(l->in, MESSAGE_MAX, MPI_BYTE, op->any_source ? MPI_ANY_SOURCE : from,
-			      op->any_tag ? MPI_ANY_TAG : op->tag, comm, &l->req);
-		return;
-	}
-	l->out = malloc(MESSAGE_MAX);
-	(op->mode == SEND_INIT	? MPI_Send_init :
-	 op->mode == SSEND_INIT ? MPI_Ssend_init :
-	 op->mode == BSEND_INIT ? MPI_Bsend_init :
-				  MPI_Rsend_init)(l->out, op->bytes, MPI_BYTE, to, op->tag, comm,
-						  &l->req);
-}
-
-static void persistent_get(struct worker *w, const struct op *op, struct live *l)
+/* A request that was used before, or a new one. */
+static void persistent_get(struct worker *w, struct op *op)
 {
 	for (int i = 0; i < w->nidle; i++) {
-		struct idle *old = &w->idle[i];
+		struct op *old = &w->idle[i];
 
-		if (!same_request(&old->op, op))
+		if (memcmp(old, op, offsetof(struct op, source)))
 			continue;
-		*l = old->live;
+		op->req = old->req;
+		op->in = old->in;
+		op->out = old->out;
 		*old = w->idle[--w->nidle];
 		return;
 	}
-	persistent_make(w, op, l);
+	op_begin(w, op);
+	if (op->mode == RECV_INIT)
+		MPI_Recv_init(op->in, MESSAGE_MAX, MPI_BYTE, op->src, op->match, op->handle,
+			      &op->req);
+	else
+		send_start(op);
 }
 
-static void persistent_put(struct worker *w, const struct op *op, struct live *l)
+static void persistent_put(struct worker *w, struct op *op)
 {
 	if (w->nidle == IDLE_MAX) {
-		MPI_Request_free(&l->req);
+		MPI_Request_free(&op->req);
 		return;
 	}
-	w->idle[w->nidle++] = (struct idle){*op, *l};
-	*l = (struct live){0};
+	w->idle[w->nidle++] = *op;
+	op->in = op->out = NULL;
 }
 
 /* n of them by one call. */
-static void persistent_start(struct worker *w, const struct step *s)
+static void persistent_start(struct worker *w, struct op *op, int n)
 {
 	MPI_Request req[GROUP_MAX];
-	struct live *l, t;
+	struct op t;
 
-	for (int i = 0; i < s->cnt; i++) {
-		const struct op *op = &w->op[s->op + i];
-
-		l = &w->live[s->op + i];
-		persistent_get(w, op, l);
-		if (l->out)
-			fill(w, l);
-		req[i] = l->req;
+	for (int i = 0; i < n; i++) {
+		persistent_get(w, &op[i]);
+		if (op[i].out)
+			fill(w, &op[i]);
+		req[i] = op[i].req;
 	}
-	if (s->cnt == 1 && w->serial % 2)
+	if (n == 1 && w->serial % 2)
 		TIMED(&t, MPI_Start(req));
 	else
-		TIMED(&t, MPI_Startall(s->cnt, req));
-	for (int i = 0; i < s->cnt; i++) {
-		const struct op *op = &w->op[s->op + i];
-
-		l = &w->live[s->op + i];
-		l->req = req[i];
-		l->before_ns = t.before_ns;
-		l->after_ns = t.after_ns;
-		l->place = i;
-		l->open = true;
-		if (l->out)
-			truth_say(w, "send", op, l, (const int *)l->out);
+		TIMED(&t, MPI_Startall(n, req));
+	for (int i = 0; i < n; i++) {
+		op[i].req = req[i];
+		op[i].before_ns = t.before_ns;
+		op[i].after_ns = t.after_ns;
+		op[i].place = i;
+		op[i].pending = true;
+		if (op[i].out)
+			truth_say(w, "send", &op[i], op[i].out);
 	}
 }
 
 /* ---- completion ---- */
 
-static void completed(struct worker *w, int i)
+static void completed(struct worker *w, struct op *op)
 {
-	const struct op *op = &w->op[i];
-	struct live *l = &w->live[i];
-
-	l->open = false;
+	op->pending = false;
 	if (mode_receives(op->mode))
-		received(w, op, l);
+		truth_say(w, "recv", op, op->in);
 	if (mode_persists(op->mode))
-		persistent_put(w, op, l);
+		persistent_put(w, op);
 }
 
 /* One, in one of many ways. */
-static void finish(struct worker *w, int i)
+static void finish(struct worker *w, struct op *op)
 {
-	const struct op *op = &w->op[i];
-	struct live *l = &w->live[i];
 	MPI_Status st, *status = op->asked ? &st : MPI_STATUS_IGNORE;
-	int done = 0, at;
+	MPI_Status *statuses = op->asked ? &st : MPI_STATUSES_IGNORE;
+	int way = dice(&w->own, 5), done = 0, at;
 
-	switch (op->freed ? -1 : dice(&w->own, 5)) {
-	case -1: /* nobody is told when it is over */
-		MPI_Request_free(&l->req);
-		break;
-	case 0:
+	if (op->freed) /* nobody is told when it is over */
+		MPI_Request_free(&op->req);
+	else if (way == 0)
 		while (!done)
-			MPI_Test(&l->req, &done, status);
-		break;
-	case 1:
-		MPI_Waitall(1, &l->req, op->asked ? &st : MPI_STATUSES_IGNORE);
-		break;
-	case 2:
-		MPI_Waitany(1, &l->req, &done, status);
-		break;
-	case 3:
-		MPI_Waitsome(1, &l->req, &done, &at, op->asked ? &st : MPI_STATUSES_IGNORE);
-		break;
-	default:
-		MPI_Wait(&l->req, status);
-	}
-	completed(w, i);
+			MPI_Test(&op->req, &done, status);
+	else if (way == 1)
+		MPI_Waitall(1, &op->req, statuses);
+	else if (way == 2)
+		MPI_Waitany(1, &op->req, &done, status);
+	else if (way == 3)
+		MPI_Waitsome(1, &op->req, &done, &at, statuses);
+	else
+		MPI_Wait(&op->req, status);
+	completed(w, op);
 }
 
 /* All of a rank's own, together. */
@@ -327,80 +265,61 @@ static void finish_all(struct worker *w)
 {
 	static __thread MPI_Request req[OPS_MAX];
 	static __thread MPI_Status st[OPS_MAX];
-	static __thread int which[OPS_MAX], at[OPS_MAX];
-	int n = 0, cnt = 0, left;
+	static __thread struct op *which[OPS_MAX];
+	static __thread int at[OPS_MAX];
+	int way = dice(&w->own, 4), n = 0, cnt = 0;
 
-	for (int i = 0; i < w->nops; i++) {
-		if (!w->live[i].open)
-			continue;
-		req[n] = w->live[i].req;
-		which[n++] = i;
-	}
-	left = n;
-	switch (dice(&w->own, 4)) {
-	case 0:
-		for (; left > 0; left--) {
-			MPI_Waitany(n, req, at, st);
-			req[at[0]] = MPI_REQUEST_NULL; /* persistent ones may be freed now */
-			completed(w, which[at[0]]);
+	for (struct op *op = w->op; op < w->op + w->nops; op++)
+		if (op->pending) {
+			req[n] = op->req;
+			which[n++] = op;
 		}
-		return;
-	case 1:
-		for (; left > 0; left -= cnt) {
+	for (int left = n; way < 2 && left > 0; left -= cnt) {
+		cnt = 1;
+		if (way)
 			MPI_Waitsome(n, req, &cnt, at, st);
-			for (int i = 0; i < cnt; i++) {
-				req[at[i]] = MPI_REQUEST_NULL;
-				completed(w, which[at[i]]);
-			}
+		else
+			MPI_Waitany(n, req, at, st);
+		for (int i = 0; i < cnt; i++) {
+			req[at[i]] = MPI_REQUEST_NULL; /* persistent ones may be freed now */
+			completed(w, which[at[i]]);
 		}
-		return;
-	case 2:
-		while (n && !cnt)
-			MPI_Testall(n, req, &cnt, st);
-		break;
-	default:
-		MPI_Waitall(n, req, st);
 	}
-	for (int i = 0; i < n; i++)
+	while (way == 2 && n && !cnt)
+		MPI_Testall(n, req, &cnt, st);
+	if (way == 3)
+		MPI_Waitall(n, req, st);
+	for (int i = 0; way >= 2 && i < n; i++)
 		completed(w, which[i]);
 }
 
 /* ---- a rank's part ---- */
 
+static void post_do(struct worker *w, struct op *op, int n)
+{
+	if (mode_persists(op->mode)) {
+		persistent_start(w, op, n);
+		return;
+	}
+	op_begin(w, op);
+	(mode_exchanges(op->mode) ? exchange :
+	 mode_receives(op->mode)  ? recv_post :
+				    send_post)(w, op);
+	op->pending = !mode_blocks(op->mode);
+}
+
 static void step_do(struct worker *w, const struct step *s)
 {
-	const struct op *op = &w->op[s->op];
-	struct live *l = &w->live[s->op];
+	struct op *op = &w->op[s->op];
 
 	if (s->what == BARRIER)
 		MPI_Barrier(w->comms.meet);
 	else if (s->what == FINISH_ALL)
 		finish_all(w);
-	else if (op_rank(op) != w->me)
-		return;
-	else if (s->what == FINISH)
-		finish(w, s->op);
-	else if (mode_persists(op->mode))
-		persistent_start(w, s);
-	else if (op->mode == SENDRECV || op->mode == SENDRECV_REPLACE)
-		exchange(w, op, l);
-	else if (mode_receives(op->mode))
-		recv_post(w, op, l);
-	else
-		send_post(w, op, l);
-	if (s->what == POST && op_rank(op) == w->me && !mode_persists(op->mode))
-		l->open = !mode_blocks(op->mode);
-}
-
-static void epoch_do(struct worker *w)
-{
-	memset(w->live, 0, sizeof(w->live));
-	for (int i = 0; i < w->nsteps; i++)
-		step_do(w, &w->step[i]);
-	for (int i = 0; i < w->nops; i++) {
-		free(w->live[i].in);
-		free(w->live[i].out);
-	}
+	else if (op_rank(op) == rank && s->what == FINISH)
+		finish(w, op);
+	else if (op_rank(op) == rank)
+		post_do(w, op, s->cnt);
 }
 
 static void *work(void *arg)
@@ -410,47 +329,46 @@ static void *work(void *arg)
 	w->tid = (int)syscall(SYS_gettid);
 	for (int i = 0; i < w->epochs; i++) {
 		(i % 8 == 7 ? schedule_blind : schedule_epoch)(w);
-		epoch_do(w);
+		for (int k = 0; k < w->nsteps; k++)
+			step_do(w, &w->step[k]);
+		for (int k = 0; k < w->nops; k++)
+			op_end(&w->op[k]);
 	}
 	while (w->nidle) {
-		struct live *l = &w->idle[--w->nidle].live;
+		struct op *op = &w->idle[--w->nidle];
 
-		MPI_Request_free(&l->req);
-		free(l->in);
-		free(l->out);
+		MPI_Request_free(&op->req);
+		op_end(op);
 	}
 	return NULL;
+}
+
+static void worker_open(struct worker *w, int number, uint64_t seed, int epochs)
+{
+	char name[32];
+
+	w->number = number;
+	w->epochs = epochs;
+	w->same = seed * 1000003 + (uint64_t)number + 1;
+	w->own = w->same * 31 + (uint64_t)rank;
+	comms_make(&w->comms, !number, true);
+	snprintf(name, sizeof(name), "random.%d", rank);
+	w->truth = expect_open_plain(name, number);
 }
 
 int main(int argc, char **argv)
 {
 	static struct worker worker[THREADS_MAX];
-	int got, me, size, n = argc > 2 ? atoi(argv[2]) : 1;
+	int n = argc > 2 ? atoi(argv[2]) : 1, bytes;
 	static char buffer[1 << 24];
 	pthread_t thread[THREADS_MAX];
-	char path[4096];
 	void *old;
 
-	MPI_Init_thread(&argc, &argv, n > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &got);
-	MPI_Comm_rank(MPI_COMM_WORLD, &me);
-	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	expect_init_thread(&argc, &argv, n > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE);
 	MUST(argc == 4 && n >= 1 && n <= THREADS_MAX && size >= 2 && size <= RANKS_MAX);
-	MUST(n == 1 || got == MPI_THREAD_MULTIPLE);
 	MPI_Buffer_attach(buffer, sizeof(buffer));
-	for (int i = 0; i < n; i++) {
-		struct worker *w = &worker[i];
-
-		w->me = me;
-		w->size = size;
-		w->number = i;
-		w->epochs = atoi(argv[3]);
-		w->same = strtoull(argv[1], NULL, 0) * 1000003 + (uint64_t)i + 1;
-		w->own = w->same * 31 + (uint64_t)me;
-		comms_make(&w->comms, me, size, !w->number);
-		snprintf(path, sizeof(path), "%s/random.%d.%d", getenv("POV_EXPECT"), me, i);
-		w->truth = fopen(path, "w");
-		MUST(w->truth);
-	}
+	for (int i = 0; i < n; i++)
+		worker_open(&worker[i], i, strtoull(argv[1], NULL, 0), atoi(argv[3]));
 	for (int i = 1; i < n; i++)
 		MUST(!pthread_create(&thread[i], NULL, work, &worker[i]));
 	work(&worker[0]);
@@ -458,7 +376,7 @@ int main(int argc, char **argv)
 		pthread_join(thread[i], NULL);
 	for (int i = 0; i < n; i++)
 		MUST(!fclose(worker[i].truth));
-	MPI_Buffer_detach(&old, &got);
+	MPI_Buffer_detach(&old, &bytes);
 	MPI_Finalize();
 	return 0;
 }

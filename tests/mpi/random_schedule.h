@@ -23,58 +23,52 @@
 #define SMALL_MAX 1000
 #define MESSAGE_MAX 70000
 
-enum mode {
-	SEND,
-	SSEND,
-	BSEND,
-	RSEND,
-	ISEND,
-	ISSEND,
-	IBSEND,
-	IRSEND,
-	SEND_INIT,
-	SSEND_INIT,
-	BSEND_INIT,
-	RSEND_INIT,
-	RECV,
-	PROBE_RECV,
-	IPROBE_RECV,
-	MPROBE_MRECV,
-	IMPROBE_MRECV,
-	CANCEL_RECV, /* cancelled, and posted again if it was */
-	CANCELLED,   /* of what nobody sends */
-	MPROBE_IMRECV,
-	IRECV,
-	RECV_INIT,
-	SENDRECV,
-	SENDRECV_REPLACE,
-};
+/* Modes: sends that block, that do not, and that persist; … */
+enum { SEND, SSEND, BSEND, RSEND };
+enum { ISEND = 4, ISSEND, IBSEND, IRSEND };
+enum { SEND_INIT = 8, SSEND_INIT, BSEND_INIT, RSEND_INIT };
+/* … receives that block: CANCEL_RECV is posted again if it was cancelled, CANCELLED is of what nobody sends; … */
+enum { RECV = 12, PROBE_RECV, IPROBE_RECV, MPROBE_MRECV, IMPROBE_MRECV, CANCEL_RECV, CANCELLED };
+/* … those that do not; and both at once. */
+enum { MPROBE_IMRECV = 19, IRECV, RECV_INIT, SENDRECV, SENDRECV_REPLACE };
 
-static inline bool mode_receives(enum mode m)
+static inline bool mode_receives(int m)
 {
 	return m >= RECV;
 }
 
-static inline bool mode_blocks(enum mode m)
+static inline bool mode_blocks(int m)
 {
 	return m <= RSEND || (m >= RECV && m <= CANCELLED) || m >= SENDRECV;
 }
 
-static inline bool mode_persists(enum mode m)
+static inline bool mode_persists(int m)
 {
 	return (m >= SEND_INIT && m <= RSEND_INIT) || m == RECV_INIT;
 }
 
+static inline bool mode_exchanges(int m)
+{
+	return m >= SENDRECV;
+}
+
 struct op {
-	enum mode mode;
-	int comm, from, to, tag, bytes; /* ranks in MPI_COMM_WORLD */
-	int source;			/* from sends to to, and receives from source: SENDRECV */
-	bool any_source, any_tag;
+	int mode, comm, from, to, tag, bytes, any_source, any_tag; /* ranks in MPI_COMM_WORLD */
+	int source; /* from sends to to, and receives from source: SENDRECV */
 	bool asked; /* for the status */
 	bool freed; /* its request: nobody waits for it */
 	bool known; /* which message it is follows from the calls */
 	bool open;
 	int before; /* of its class, sent (or received) before it */
+
+	/* In this rank only: what MPI needs for it, and what became of it. */
+	MPI_Comm handle;
+	int dest, src, match; /* ranks and tag, or wildcards */
+	MPI_Request req;
+	char *out, *in;
+	unsigned long long before_ns, after_ns; /* the call that posted it */
+	int place;
+	bool pending;
 };
 
 struct step {
@@ -91,32 +85,17 @@ struct class
 	struct op like;
 };
 
-/* What became of an operation in this rank. */
-struct live {
-	MPI_Request req;
-	char *out, *in;
-	uint64_t before_ns, after_ns; /* the call that posted it */
-	int place;
-	bool open;
-};
-
-struct idle {
-	struct op op;
-	struct live live;
-};
-
 struct worker {
-	int me, size, number, tid, epochs, serial;
+	int number, tid, epochs, serial;
 	uint64_t same, own; /* states of dice: for all ranks, for this one */
 	FILE *truth;
 	struct comms comms;
 	enum shape shape[COMMS_MAX];
 	struct class class[COMMS_MAX][RANKS_MAX][RANKS_MAX][TAGS];
 	struct op op[OPS_MAX];
-	struct live live[OPS_MAX];
 	struct step step[STEPS_MAX];
 	int nops, nsteps;
-	struct idle idle[IDLE_MAX]; /* persistent requests */
+	struct op idle[IDLE_MAX]; /* persistent requests */
 	int nidle;
 };
 
@@ -134,7 +113,7 @@ static int any_of(struct worker *w, int n)
 /* Who does it. */
 static int op_rank(const struct op *op)
 {
-	return mode_receives(op->mode) && op->mode < SENDRECV ? op->to : op->from;
+	return mode_receives(op->mode) && !mode_exchanges(op->mode) ? op->to : op->from;
 }
 
 /* ---- classes ---- */
@@ -155,8 +134,8 @@ static struct op lane_draw(struct worker *w, int who)
 
 	do {
 		op.comm = any_of(w, w->comms.cnt);
-		op.from = any_of(w, w->size);
-		op.to = any_of(w, w->size);
+		op.from = any_of(w, size);
+		op.to = any_of(w, size);
 	} while (!may_talk(&w->comms.comm[op.comm], op.from, op.to) ||
 		 (who >= 0 && op.from != who && op.to != who));
 	op.tag = any_of(w, TAGS);
@@ -199,7 +178,7 @@ static void send_draw(struct worker *w)
 	struct class *c = class_of(w, &op);
 	bool exact = w->shape[op.comm] == EXACT;
 
-	op.mode = ISEND + (enum mode)any_of(w, 3);
+	op.mode = ISEND + any_of(w, 3);
 	if (exact && c->sent < c->ready && any_of(w, 2))
 		op.mode = any_of(w, 2) ? RSEND : IRSEND;
 	else if (exact && c->sent < c->received && any_of(w, 2))
@@ -219,7 +198,7 @@ static void recv_draw(struct worker *w)
 
 	op.mode = IRECV;
 	if (c->sent > c->received)
-		op.mode = RECV + (enum mode)any_of(w, IRECV - RECV);
+		op.mode = RECV + any_of(w, IRECV - RECV);
 	if (op.mode == CANCEL_RECV)
 		op.asked = true;
 	if (op.mode != CANCELLED)
@@ -229,14 +208,14 @@ static void recv_draw(struct worker *w)
 /* By one call, of one rank. */
 static void group_draw(struct worker *w)
 {
-	int who = any_of(w, w->size), n = 1 + any_of(w, GROUP_MAX), first = w->nops;
+	int who = any_of(w, size), n = 1 + any_of(w, GROUP_MAX), first = w->nops;
 
 	for (int i = 0; i < n; i++) {
 		struct op op = lane_draw(w, who);
 		bool sends = op.from == who && (op.to != who || any_of(w, 2));
 
 		op.bytes = HEAD_BYTES + any_of(w, 3) * 100; /* so that requests are used again */
-		op.mode = sends ? SEND_INIT + (enum mode)any_of(w, 3) : RECV_INIT;
+		op.mode = sends ? SEND_INIT + any_of(w, 3) : RECV_INIT;
 		op_add(w, op);
 	}
 	step_add(w, (struct step){POST, first, n});
@@ -250,7 +229,7 @@ static void exchange_draw(struct worker *w)
 	int member[RANKS_MAX], n = 0;
 	bool even = true;
 
-	for (int i = 0; i < w->size && !c->inter; i++)
+	for (int i = 0; i < size && !c->inter; i++)
 		if (may_talk(c, op.from, i) && any_of(w, 4))
 			member[n++] = i;
 	for (int i = 0; i < n; i++) {
@@ -383,7 +362,7 @@ static void schedule_epoch(struct worker *w)
  */
 static void schedule_blind(struct worker *w)
 {
-	int to = any_of(w, w->size), n = 1 + any_of(w, 4);
+	int to = any_of(w, size), n = 1 + any_of(w, 4);
 	bool tags = any_of(w, 2), known = true;
 	struct op op = {.to = to, .any_source = true, .any_tag = tags};
 
@@ -392,7 +371,7 @@ static void schedule_blind(struct worker *w)
 	for (int i = 0; i < n; i++) {
 		op.mode = any_of(w, 2) ? ISEND : BSEND;
 		op.bytes = HEAD_BYTES + any_of(w, SMALL_MAX - HEAD_BYTES);
-		op.from = any_of(w, w->size);
+		op.from = any_of(w, size);
 		op.tag = tags ? any_of(w, TAGS) : 0;
 		post(w, op);
 		known &= op.from == w->op[0].from && op.tag == w->op[0].tag;

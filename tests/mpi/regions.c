@@ -5,11 +5,9 @@
  * Usage: regions LIBRARY (build/mpi/plain/region_library.so)
  */
 #include <dlfcn.h>
-#include <mpi.h>
-#include <pthread.h>
 #include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
+
+#include "expect.h"
 
 #define EXCHANGES 11
 #define HIDDEN 13
@@ -20,106 +18,95 @@
 #define DEEP 7
 #define DEEP_TIMES 3
 #define BOTTOMLESS 101 /* the kernel follows 64 returns of a thread */
+#define REGION __attribute__((noinline))
 
-enum {
-	MAIN,
-	EXCHANGE,
-	HIDDEN_FN,
-	LEAP,
-	DEEP_FN,
-	BOTTOMLESS_FN,
-	FAR_FN,
-	TAIL,
-	LANDING,
-	LAST,
-	FUNCS
-};
-
-static struct books {
+static struct region {
 	const char *name;
 	unsigned int calls, nested, unwound, open;
-} books[FUNCS] = {
-	[MAIN] = {"main", .calls = 1},	 [EXCHANGE] = {"region_exchange"},
-	[HIDDEN_FN] = {"region_hidden"}, [LEAP] = {"region_leap"},
-	[DEEP_FN] = {"region_deep"},	 [BOTTOMLESS_FN] = {"region_bottomless"},
-	[FAR_FN] = {"region_far"},	 [TAIL] = {"region_tail"},
-	[LANDING] = {"region_landing"},	 [LAST] = {"region_last"},
-};
-static int rank, size;
+} regions[10];
 static jmp_buf back;
 static volatile int sink;
 
+static struct region *called(const char *name)
+{
+	struct region *r = regions;
+
+	while (r->name && strcmp(r->name, name))
+		r++;
+	r->name = name;
+	r->calls++;
+	return r;
+}
+
 /* The only one that exchanges messages. */
-__attribute__((noinline)) void region_exchange(int n)
+REGION void region_exchange(int n)
 {
 	int got = 0;
 
-	books[EXCHANGE].calls++;
+	called(__func__);
 	MPI_Sendrecv(&n, 1, MPI_INT, (rank + 1) % size, 0, &got, 1, MPI_INT,
 		     (rank + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	sink = got;
 }
 
 /* Found in .symtab alone. */
-__attribute__((noinline)) static void region_hidden(int n)
+REGION static void region_hidden(int n)
 {
-	books[HIDDEN_FN].calls++;
+	called(__func__);
 	sink = n;
 }
 
-__attribute__((noinline)) void region_leap(int leaves)
+REGION void region_leap(int leaves)
 {
-	books[LEAP].calls++;
-	books[LEAP].unwound += leaves != 0;
+	called(__func__)->unwound += leaves != 0;
 	if (leaves)
 		longjmp(back, 1);
 	sink = leaves;
 }
 
-#define RECURSIVE(name, row)                      \
-	__attribute__((noinline)) int name(int n) \
-	{                                         \
-		int below = 0;                    \
-                                                  \
-		books[row].calls++;               \
-		if (n > 1) {                      \
-			books[row].nested++;      \
-			below = name(n - 1);      \
-		}                                 \
-		sink = n;                         \
-		return below + sink;              \
+#define RECURSIVE(name)                            \
+	REGION int name(int n)                     \
+	{                                          \
+		int below = 0;                     \
+                                                   \
+		called(__func__)->nested += n > 1; \
+		if (n > 1)                         \
+			below = name(n - 1);       \
+		sink = n;                          \
+		return below + sink;               \
 	}
-RECURSIVE(region_deep, DEEP_FN)
-RECURSIVE(region_bottomless, BOTTOMLESS_FN)
+RECURSIVE(region_deep)
+RECURSIVE(region_bottomless)
 
-__attribute__((noinline)) void region_landing(int n)
+REGION void region_landing(int n)
 {
-	books[LANDING].calls++;
+	called(__func__);
 	sink = n;
 }
 
 /* Ends by a jump to the other one: both return at once, with one stack pointer. */
-__attribute__((noinline)) void region_tail(int n)
+REGION void region_tail(int n)
 {
-	books[TAIL].calls++;
+	called(__func__);
 	region_landing(n + 1);
 }
 
-static void books_print(void)
+static void regions_print(void)
 {
-	for (int i = 0; i < FUNCS; i++)
-		printf("%d %s %u %u %u %u\n", rank, books[i].name, books[i].calls, books[i].nested,
-		       books[i].unwound, books[i].open);
+	for (struct region *r = regions; r < &regions[ARRAY_SIZE(regions)]; r++)
+		printf("%d %s %u %u %u %u\n", rank, r->name, r->calls, r->nested, r->unwound,
+		       r->open);
 	fflush(stdout);
 }
 
-__attribute__((noinline)) void region_last(void)
+REGION void region_last(void)
 {
-	books[LAST].calls++;
+	struct region *r = called(__func__);
+
 	if (rank != size - 1)
 		return;
-	books[LAST].open = books[MAIN].open = 1;
-	books_print();
+	r->open = regions[0].open = 1;
+	regions_print();
 	exit(0);
 }
 
@@ -142,24 +129,21 @@ static void far_call(const char *library)
 	void *lib = dlopen(library, RTLD_NOW);
 	int (*far)(int) = lib ? (int (*)(int))dlsym(lib, "region_far") : NULL;
 
-	if (!far) {
-		fprintf(stderr, "regions: %s\n", dlerror());
-		exit(1);
-	}
-	for (int i = 0; i < FAR; i++, books[FAR_FN].calls++)
+	MUST(far);
+	for (int i = 0; i < FAR; i++) {
+		called("region_far");
 		sink = far(i);
+	}
 }
 
 int main(int argc, char **argv)
 {
 	pthread_t thread;
 
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	if (argc < 2 || pthread_create(&thread, NULL, thread_run, NULL))
-		return 1;
-	pthread_join(thread, NULL); /* one after the other: the books have no locks */
+	called(__func__);
+	expect_init(&argc, &argv);
+	MUST(argc == 2 && !pthread_create(&thread, NULL, thread_run, NULL));
+	pthread_join(thread, NULL); /* one after the other: the numbers have no locks */
 	for (int i = 0; i < HIDDEN; i++)
 		region_hidden(i);
 	for (int i = 0; i < EXCHANGES; i++)
@@ -174,6 +158,6 @@ int main(int argc, char **argv)
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Finalize();
 	region_last();
-	books_print();
+	regions_print();
 	return 0;
 }

@@ -7,10 +7,6 @@
  */
 #include "expect.h"
 
-#include <errno.h>
-#include <time.h>
-
-#define PROG "reuse"
 #define ROUNDS 23
 #define WAIT_NS 50000000
 #define TAG_WAITER 1
@@ -18,7 +14,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
-static int asked, answered, inside, rank;
+static int asked, answered, inside;
 
 static int query(void *extra, MPI_Status *st)
 {
@@ -104,21 +100,14 @@ static void *other(void *arg)
 int main(int argc, char **argv)
 {
 	pthread_t t[2];
-	int got;
 
-	DO(MPI_Init_thread, &argc, &argv, MPI_THREAD_MULTIPLE, &got);
-	if (got < MPI_THREAD_MULTIPLE) {
-		fprintf(stderr, "%s: this MPI has no MPI_THREAD_MULTIPLE\n", PROG);
-		MPI_Finalize();
-		return 77;
-	}
-	DO(MPI_Comm_rank, MPI_COMM_WORLD, &rank);
+	expect_init_thread(&argc, &argv, MPI_THREAD_MULTIPLE);
 	MUST(!pthread_create(&t[0], NULL, waiter, NULL));
 	MUST(!pthread_create(&t[1], NULL, other, NULL));
 	for (int i = 0; i < 2; i++)
 		pthread_join(t[i], NULL);
-	fprintf(stderr, "%s: rank %d: %d of %d handles were free inside the Waitall\n", PROG, rank,
+	fprintf(stderr, "reuse: rank %d: %d of %d handles were free inside the Waitall\n", rank,
 		inside, ROUNDS);
-	expect_finish(PROG, rank);
+	expect_finish();
 	return 0;
 }

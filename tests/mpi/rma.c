@@ -5,35 +5,36 @@
  */
 #include "expect.h"
 
-#define PROG "rma"
-
 static double local[512], *window;
-static int rank, size, other;
+static int other;
+static MPI_Win win;
 
-static void fenced(MPI_Win win)
+/* So many doubles to or from that place of the other's window; more arguments follow. */
+#define PUT(fn, cnt, at, ...) \
+	CALL(fn, other, (cnt)*8, 0, local, cnt, MPI_DOUBLE, other, at, cnt, MPI_DOUBLE, __VA_ARGS__)
+#define GET(fn, cnt, at, ...) \
+	CALL(fn, other, 0, (cnt)*8, local, cnt, MPI_DOUBLE, other, at, cnt, MPI_DOUBLE, __VA_ARGS__)
+
+static void fenced(void)
 {
 	DO(MPI_Win_fence, 0, win);
 	for (int i = 0; i < 17; i++) {
-		CALL(MPI_Put, other, 31 * 8, 0, local, 31, MPI_DOUBLE, other, 0, 31, MPI_DOUBLE,
-		     win);
+		PUT(MPI_Put, 31, 0, win);
 		DO(MPI_Win_fence, 0, win);
-		CALL(MPI_Get, other, 0, 29 * 8, local, 29, MPI_DOUBLE, other, 64, 29, MPI_DOUBLE,
-		     win);
+		GET(MPI_Get, 29, 64, win);
 		DO(MPI_Win_fence, 0, win);
-		CALL(MPI_Accumulate, other, 23 * 8, 0, local, 23, MPI_DOUBLE, other, 128, 23,
-		     MPI_DOUBLE, MPI_SUM, win);
+		PUT(MPI_Accumulate, 23, 128, MPI_SUM, win);
 		DO(MPI_Win_fence, 0, win);
 	}
 }
 
-static void locked(MPI_Win win)
+static void locked(void)
 {
 	double was;
 
 	for (int i = 0; i < 13; i++) {
 		CALL(MPI_Win_lock, other, 0, 0, MPI_LOCK_SHARED, other, 0, win);
-		CALL(MPI_Put, other, 37 * 8, 0, local, 37, MPI_DOUBLE, other, 192, 37, MPI_DOUBLE,
-		     win);
+		PUT(MPI_Put, 37, 192, win);
 		CALL(MPI_Win_flush, other, 0, 0, other, win);
 		CALL(MPI_Win_unlock, other, 0, 0, other, win);
 	}
@@ -51,23 +52,21 @@ static void locked(MPI_Win win)
 	DO(MPI_Win_unlock_all, win);
 }
 
-static void requested(MPI_Win win)
+static void requested(void)
 {
 	MPI_Request req;
 
 	DO(MPI_Win_lock_all, 0, win);
 	for (int i = 0; i < 5; i++) {
-		CALL(MPI_Rput, other, 41 * 8, 0, local, 41, MPI_DOUBLE, other, 300, 41, MPI_DOUBLE,
-		     win, &req);
+		PUT(MPI_Rput, 41, 300, win, &req);
 		DO(MPI_Wait, &req, MPI_STATUS_IGNORE);
-		CALL(MPI_Rget, other, 0, 43 * 8, local, 43, MPI_DOUBLE, other, 400, 43, MPI_DOUBLE,
-		     win, &req);
+		GET(MPI_Rget, 43, 400, win, &req);
 		DO(MPI_Wait, &req, MPI_STATUS_IGNORE);
 	}
 	DO(MPI_Win_unlock_all, win);
 }
 
-static void agreed(MPI_Win win)
+static void agreed(void)
 {
 	MPI_Group all, peer;
 
@@ -76,8 +75,7 @@ static void agreed(MPI_Win win)
 	for (int i = 0; i < 3; i++) {
 		if (rank == 0) {
 			DO(MPI_Win_start, peer, 0, win);
-			CALL(MPI_Put, other, 47 * 8, 0, local, 47, MPI_DOUBLE, other, 0, 47,
-			     MPI_DOUBLE, win);
+			PUT(MPI_Put, 47, 0, win);
 			DO(MPI_Win_complete, win);
 		} else {
 			DO(MPI_Win_post, peer, 0, win);
@@ -90,18 +88,16 @@ static void agreed(MPI_Win win)
 
 int main(int argc, char **argv)
 {
-	MPI_Win win;
-
-	expect_init(&argc, &argv, &rank, &size);
+	expect_init(&argc, &argv);
 	MUST(size == 2);
 	other = 1 - rank;
 	DO(MPI_Win_allocate, (MPI_Aint)sizeof(local), sizeof(*local), MPI_INFO_NULL, MPI_COMM_WORLD,
 	   &window, &win);
-	fenced(win);
-	locked(win);
-	requested(win);
-	agreed(win);
+	fenced();
+	locked();
+	requested();
+	agreed();
 	DO(MPI_Win_free, &win);
-	expect_finish(PROG, rank);
+	expect_finish();
 	return 0;
 }

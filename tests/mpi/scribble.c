@@ -62,10 +62,8 @@ int main(int argc, char **argv)
 {
 	uint64_t *p;
 	size_t words = 0, done = 0;
-	int rank;
 
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	expect_init(&argc, &argv);
 	state = argc > 1 ? strtoull(argv[1], NULL, 10) + (uint64_t)rank : 1;
 	MPI_Barrier(MPI_COMM_WORLD);
 	p = target_find(&words);

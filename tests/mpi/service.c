@@ -12,12 +12,10 @@
 
 #include "expect.h"
 
-#define PROG "service"
 #define MARKED_MIN 101
 
 static volatile sig_atomic_t marked, over;
 static volatile int second_cnt, second_rests;
-static int rank, size;
 
 static void on_signal(int sig)
 {
@@ -82,7 +80,6 @@ int main(int argc, char **argv)
 
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &got);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	sigaction(SIGUSR1, &sa, NULL);
 	sigaction(SIGUSR2, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
@@ -92,7 +89,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	serve();
 	pthread_join(t, NULL);
-	expect_write(PROG, rank);
+	expect_write("service", rank);
 	MPI_Finalize();
 	return 0;
 }

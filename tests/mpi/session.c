@@ -6,10 +6,7 @@
 #include "expect.h"
 #include "exports.h"
 
-#define PROG "session"
-
 #ifdef HAS_MPI_Session_init
-static int rank, size;
 static char buf[2][512];
 
 static void sets_list(MPI_Session s)
@@ -77,13 +74,9 @@ int main(void)
 	for (int i = 0; i < 3; i++)
 		session(outer);
 	DO(MPI_Session_finalize, &outer);
-	expect_write(PROG, rank);
+	expect_write(program_invocation_short_name, rank);
 	return 0;
 }
 #else
-int main(void)
-{
-	fprintf(stderr, "session: the library has no MPI_Session_init\n");
-	return 77;
-}
+NEEDS(MPI_Session_init)
 #endif

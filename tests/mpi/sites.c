@@ -4,10 +4,7 @@
  * NAME LINE CALLS" of each rank, in POV_EXPECT/sites.<rank>. Each is on one line, in functions that are inlined and that
  * are not, and in loops.
  */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "expect.h"
 
 #define PLACES_MAX 256
 
@@ -19,22 +16,14 @@ static struct place {
 
 static void note(const char *mpi, const char *function, int line)
 {
-	struct place *p = &place[line];
-
-	if (line >= PLACES_MAX)
-		abort();
-	p->mpi = mpi;
-	p->function = function;
-	p->line = line;
-	p->calls++;
+	MUST(line < PLACES_MAX);
+	place[line] = (struct place){mpi, function, line, place[line].calls + 1};
 }
 
 /* The compiler must not make one call of two. */
 #define HERE(name, ...)                                       \
 	(note(#name, __func__, __LINE__), name(__VA_ARGS__)); \
 	__asm__ volatile("# " #name " %0" ::"i"(__LINE__))
-
-static int rank;
 
 static __attribute__((noinline)) void exchange(int rounds)
 {
@@ -66,17 +55,13 @@ static __attribute__((noinline)) void twice(void)
 
 static void notes_write(void)
 {
-	char path[4096];
-	FILE *f;
+	FILE *f = expect_open_plain("sites", rank);
 
-	snprintf(path, sizeof(path), "%s/sites.%d", getenv("POV_EXPECT"), rank);
-	f = fopen(path, "w");
 	for (int i = 0; i < PLACES_MAX; i++)
 		if (place[i].calls)
 			fprintf(f, "%s %s %d %ld\n", place[i].mpi, place[i].function, place[i].line,
 				place[i].calls);
-	if (!f || fclose(f))
-		abort();
+	MUST(!fclose(f));
 }
 
 int main(int argc, char **argv)

@@ -6,21 +6,17 @@
  */
 #include "expect.h"
 
-#define PROG "sizes"
 #define DOUBLES 26
 #define ELEMENTS 64
 
 static MPI_Datatype every_other; /* of that many doubles */
 static MPI_Win win;
-static int rank;
 
 static void finish(MPI_Request *req)
 {
 	int flag;
 
-	do
-		POLL(MPI_Test, flag, req, &flag, MPI_STATUS_IGNORE);
-	while (!flag);
+	POLL_UNTIL(MPI_Test, flag, req, &flag, MPI_STATUS_IGNORE);
 }
 
 static void send_to_self(const void *out, void *in, int cnt, MPI_Datatype type, int bytes)
@@ -33,6 +29,9 @@ static void send_to_self(const void *out, void *in, int cnt, MPI_Datatype type, 
 	finish(&req[1]);
 }
 
+/* Starts it, and finishes it. */
+#define FINISH(call) (call, finish(&req))
+
 static void messages(void)
 {
 	static double out[DOUBLES], in[DOUBLES];
@@ -41,12 +40,10 @@ static void messages(void)
 	send_to_self(out, in, 61, MPI_CHAR, 61);
 	send_to_self(out, in, 0, MPI_DOUBLE, 0);
 	send_to_self(out, in, 1, every_other, DOUBLES / 2 * sizeof(double));
-	CALL(MPI_Isend, MPI_PROC_NULL, 0, 0, out, 7, MPI_INT, MPI_PROC_NULL, 3, MPI_COMM_WORLD,
-	     &req);
-	finish(&req);
-	CALL(MPI_Irecv, MPI_PROC_NULL, 0, 0, in, 7, MPI_INT, MPI_PROC_NULL, 3, MPI_COMM_WORLD,
-	     &req);
-	finish(&req);
+	FINISH(CALL(MPI_Isend, MPI_PROC_NULL, 0, 0, out, 7, MPI_INT, MPI_PROC_NULL, 3,
+		    MPI_COMM_WORLD, &req));
+	FINISH(CALL(MPI_Irecv, MPI_PROC_NULL, 0, 0, in, 7, MPI_INT, MPI_PROC_NULL, 3,
+		    MPI_COMM_WORLD, &req));
 }
 
 /* Counts that are MPI_Count. */
@@ -77,32 +74,27 @@ static void one_sided(void)
 	CALL(MPI_Fetch_and_op, rank, 8, 8, &one, &result, MPI_DOUBLE, rank, 17, MPI_SUM, win);
 }
 
-static void collective(void)
+static void round_make(void)
 {
 	const int one = 1;
 	MPI_Request req;
 	int sum;
 
-	MOVE(MPI_Iallreduce, 4, 4, &one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF, &req);
-	finish(&req);
-}
-
-static void round_make(void)
-{
 	messages();
 	large_counts();
 	one_sided();
-	collective();
+	FINISH(MOVE(MPI_Iallreduce, 4, 4, &one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF, &req));
 }
 
 static void rounds_make(int burst, double seconds)
 {
-	double until_s;
+	unsigned long long until;
 
 	DO(MPI_Win_lock_all, 0, win);
 	for (int i = 0; i < burst; i++)
 		round_make();
-	for (until_s = now_s() + seconds; now_s() < until_s; usleep(10000)) {
+	for (until = now_ns() + (unsigned long long)(seconds * 1e9); now_ns() < until;
+	     usleep(10000)) {
 		round_make();
 		DO(MPI_Win_flush_all, win);
 	}
@@ -112,9 +104,8 @@ static void rounds_make(int burst, double seconds)
 int main(int argc, char **argv)
 {
 	double *shared;
-	int size;
 
-	expect_init(&argc, &argv, &rank, &size);
+	expect_init(&argc, &argv);
 	DO(MPI_Type_vector, DOUBLES / 2, 1, 2, MPI_DOUBLE, &every_other);
 	DO(MPI_Type_commit, &every_other);
 	DO(MPI_Win_allocate, ELEMENTS * sizeof(*shared), sizeof(*shared), MPI_INFO_NULL,
@@ -126,6 +117,6 @@ int main(int argc, char **argv)
 	rounds_make(atoi(argv[1]), atof(argv[2]));
 	DO(MPI_Win_free, &win);
 	DO(MPI_Type_free, &every_other);
-	expect_finish(PROG, rank);
+	expect_finish();
 	return 0;
 }

@@ -1,64 +1,108 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Two jobs that meet: the parents' ranks spawn 3 processes of the program
- * named on the command line (spawned.c, which does the other half), talk to them across the intercommunicator
- * and in a merged communicator, and part. If the library cannot spawn, the refusal is a call like any other:
- * the ranks end in order and say "spawn: REASON" on stdout.
+ * Two jobs that meet: the parents' ranks spawn CHILDREN processes of the program named on the command line (this one by another name),
+ * talk to them across the intercommunicator and in a merged communicator, and part. If the library cannot spawn, the refusal is a call
+ * like any other: the ranks end in order and say "spawn: REASON" on stdout.
  */
 #include "expect.h"
-#include "spawn.h"
 
-#define PROG "spawn"
+#define PARENTS 2
+#define CHILDREN 3
 
-static int rank, size;
+static char buf[2048];
 
 /* All ranks or none: a library may tell the root only. */
-static int spawn(char *program, MPI_Comm *children)
+static MPI_Comm spawn(char *program)
 {
 	char text[MPI_MAX_ERROR_STRING];
 	int codes[CHILDREN], err, n;
+	MPI_Comm children;
 
 	DO(MPI_Comm_set_errhandler, MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	err = DO(MPI_Comm_spawn, program, MPI_ARGV_NULL, CHILDREN, MPI_INFO_NULL, 1, MPI_COMM_WORLD,
-		 children, codes);
+		 &children, codes);
 	if (!err)
-		return 0;
+		return children;
 	DO(MPI_Error_string, err, text, &n);
 	for (char *p = text; *p; p++)
 		if (*p == '\n')
 			*p = ' ';
 	printf("spawn: %s\n", text);
-	return err;
+	return MPI_COMM_NULL;
+}
+
+static void send(int times, int to, int bytes, int tag, MPI_Comm comm)
+{
+	REPEAT(times, CALL(MPI_Send, to, bytes, 0, buf, bytes, MPI_CHAR, to, tag, comm));
+}
+
+static void receive(int times, int from, int bytes, int tag, MPI_Comm comm)
+{
+	REPEAT(times, CALL(MPI_Recv, from, 0, bytes, buf, bytes, MPI_CHAR, from, tag, comm,
+			   MPI_STATUS_IGNORE));
+}
+
+static void ring(int times, int me, int n, int tag, MPI_Comm comm)
+{
+	int other;
+
+	REPEAT(times, CALL(MPI_Sendrecv, (me + 1) % n, 4, 4, &me, 1, MPI_INT, (me + 1) % n, tag,
+			   &other, 1, MPI_INT, (me + n - 1) % n, tag, comm, MPI_STATUS_IGNORE));
 }
 
 /* Parent 0 talks to child 0, 1 to 1; the last child hears from both. */
-static void across(MPI_Comm children)
+static void parent(MPI_Comm children)
 {
-	char buf[2048] = "";
+	send(101, rank, 211, 3, children);
+	receive(43, rank, 223, 5, children);
+	send(29, CHILDREN - 1, 227, 7, children);
+	REPEAT(23, MOVE(MPI_Bcast, rank ? 0 : 229, 0, buf, 229, MPI_CHAR,
+			rank ? MPI_PROC_NULL : MPI_ROOT, children));
+}
 
-	for (int i = 0; i < 101; i++)
-		CALL(MPI_Send, rank, 211, 0, buf, 211, MPI_CHAR, rank, 3, children);
-	for (int i = 0; i < 43; i++)
-		CALL(MPI_Recv, rank, 0, 223, buf, 223, MPI_CHAR, rank, 5, children,
-		     MPI_STATUS_IGNORE);
-	for (int i = 0; i < 29; i++)
-		CALL(MPI_Send, CHILDREN - 1, 227, 0, buf, 227, MPI_CHAR, CHILDREN - 1, 7, children);
-	for (int i = 0; i < 23; i++)
-		MOVE(MPI_Bcast, rank ? 0 : 229, 0, buf, 229, MPI_CHAR,
-		     rank ? MPI_PROC_NULL : MPI_ROOT, children);
+/* First in their own world, which the parents have no part in. */
+static void child(MPI_Comm parents)
+{
+	MUST(size == CHILDREN);
+	REPEAT(31, DO(MPI_Barrier, MPI_COMM_WORLD));
+	ring(19, rank, size, 13, MPI_COMM_WORLD);
+	if (rank < PARENTS) {
+		receive(101, rank, 211, 3, parents);
+		send(43, rank, 223, 5, parents);
+	}
+	for (int p = 0; rank == CHILDREN - 1 && p < PARENTS; p++)
+		receive(29, p, 227, 7, parents);
+	REPEAT(23, MOVE(MPI_Bcast, 0, 229, buf, 229, MPI_CHAR, 0, parents));
+}
+
+/* In one communicator: parents first, then children. */
+static void together(MPI_Comm other_side, int high)
+{
+	MPI_Comm all;
+	int me, n, sum;
+
+	DO(MPI_Intercomm_merge, other_side, high, &all);
+	DO(MPI_Comm_rank, all, &me);
+	DO(MPI_Comm_size, all, &n);
+	MUST(n == PARENTS + CHILDREN);
+	REPEAT(17, MOVE(MPI_Allreduce, 4, 4, &me, &sum, 1, MPI_INT, MPI_SUM, all));
+	ring(13, me, n, 11, all);
+	DO(MPI_Comm_free, &all);
 }
 
 int main(int argc, char **argv)
 {
-	MPI_Comm children;
+	MPI_Comm parents, others;
 
-	expect_init(&argc, &argv, &rank, &size);
-	MUST(size == PARENTS && argc == 2);
-	if (!spawn(argv[1], &children)) {
-		across(children);
-		together(children, 0);
-		DO(MPI_Comm_disconnect, &children);
+	expect_init(&argc, &argv);
+	DO(MPI_Comm_get_parent, &parents);
+	MUST(parents != MPI_COMM_NULL || (size == PARENTS && argc == 2));
+	others = parents == MPI_COMM_NULL ? spawn(argv[1]) : parents;
+	if (others != MPI_COMM_NULL) {
+		(others == parents ? child : parent)(others);
+		together(others, others == parents);
+		DO(MPI_Comm_disconnect, &others);
 	}
-	expect_finish(PROG, rank);
+	expect_finish();
 	return 0;
 }

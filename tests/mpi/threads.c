@@ -1,29 +1,41 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Five threads of each rank call MPI at once (MPI_THREAD_MULTIPLE), each 211 times with its own tag;
- * then generations of short-lived threads, more than stay alive at any time, make three calls each; then,
- * where root may choose them, threads whose numbers equal the main thread's modulo 1024.
+ * Threads that call MPI.
+ *	threads		five of each of two ranks at once (MPI_THREAD_MULTIPLE), each 211 times with its own tag; then generations of
+ *			short-lived ones, more than stay alive at any time, make three calls each; then, where root may choose
+ *			them, some whose numbers equal the main thread's modulo 1024
+ *	threads leave	how they end: each rank has one that ends early, one that computes and one that sleeps until the process ends
+ *			below them
+ *	threads HOW	that first call MPI when the process is no longer as it was when MPI began. HOW:
+ *		plain	as it was
+ *		files	it may open no file more
+ *		title	its environment is written over, as by programs that have a title of their own
+ *		signals	they are interrupted every 0.1 ms; system calls are restarted
  */
-#include "expect.h"
-
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 
-#define PROG "threads"
+#include "planted.h"
+
 #define THREADS 5
 #define GENERATIONS 61
 #define LIKE_MODULO 1024
 #define LIKE_TRIES 29
+#define LATE 10
+#define LATE_CALLS 1000
 
-static int rank, size, other;
+static int other;
+
+/* ---- many ---- */
 
 static void *worker(void *arg)
 {
 	int tag = (int)(long)arg;
 	char out[256], in[256];
 
-	for (int i = 0; i < 211; i++)
-		CALL(MPI_Sendrecv, other, 101, 101, out, 101, MPI_CHAR, other, tag, in, 101,
-		     MPI_CHAR, other, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	REPEAT(211, CALL(MPI_Sendrecv, other, 101, 101, out, 101, MPI_CHAR, other, tag, in, 101,
+			 MPI_CHAR, other, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 	return NULL;
 }
 
@@ -83,18 +95,8 @@ static void run_like(void)
 	MUST(hits > 0);
 }
 
-int main(int argc, char **argv)
+static void many(void)
 {
-	int got;
-
-	DO(MPI_Init_thread, &argc, &argv, MPI_THREAD_MULTIPLE, &got);
-	if (got < MPI_THREAD_MULTIPLE) {
-		fprintf(stderr, "%s: this MPI has no MPI_THREAD_MULTIPLE\n", PROG);
-		MPI_Finalize();
-		return 77;
-	}
-	DO(MPI_Comm_rank, MPI_COMM_WORLD, &rank);
-	DO(MPI_Comm_size, MPI_COMM_WORLD, &size);
 	MUST(size == 2);
 	other = 1 - rank;
 	run(worker, 100);
@@ -102,6 +104,107 @@ int main(int argc, char **argv)
 		run(mayfly, 200);
 	if (rank == 0)
 		run_like();
-	expect_finish(PROG, rank);
+}
+
+/* ---- leave ---- */
+
+static void *early(void *arg)
+{
+	sleep_ms(50);
+	return arg;
+}
+
+static void *compute(void *arg)
+{
+	for (;;)
+		work();
+	return arg;
+}
+
+static void *doze(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+static void leave(void)
+{
+	static void *(*const bodies[])(void *) = {early, compute, doze};
+	pthread_t t;
+
+	for (int i = 0; i < 3; i++)
+		MUST(!pthread_create(&t, NULL, bodies[i], NULL));
+	sleep_ms(300);
+	DO(MPI_Barrier, MPI_COMM_WORLD);
+}
+
+/* ---- late ---- */
+
+static volatile int done;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+}
+
+static void *calls_make(void *arg)
+{
+	REPEAT(LATE_CALLS, DO(MPI_Barrier, MPI_COMM_SELF));
+	done = 1;
+	return arg;
+}
+
+static void files_allow(int more)
+{
+	struct rlimit l;
+
+	MUST(!getrlimit(RLIMIT_NOFILE, &l));
+	l.rlim_cur = more ? l.rlim_max : 3;
+	MUST(!setrlimit(RLIMIT_NOFILE, &l));
+}
+
+static void late(const char *how)
+{
+	struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+	int files = !strcmp(how, "files"), signals = !strcmp(how, "signals");
+	char *value = getenv("POVTRACE_PRELOAD");
+	pthread_t thread;
+
+	MUST(!sigaction(SIGPROF, &act, NULL));
+	DO(MPI_Barrier, MPI_COMM_WORLD);
+	if (files)
+		files_allow(0);
+	if (!strcmp(how, "title") && value) /* more of it other libraries would miss */
+		memset(value, '-', strlen(value));
+	for (int i = 0; i < LATE; i++) {
+		done = 0;
+		MUST(!pthread_create(&thread, NULL, calls_make, NULL));
+		while (signals && !done) {
+			usleep(100);
+			pthread_kill(thread, SIGPROF);
+		}
+		pthread_join(thread, NULL);
+	}
+	if (files)
+		files_allow(1);
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "many";
+	int leaves = !strcmp(how, "leave");
+
+	expect_init_thread(&argc, &argv,
+			   argc < 2 ? MPI_THREAD_MULTIPLE :
+			   leaves   ? MPI_THREAD_FUNNELED :
+				      MPI_THREAD_SERIALIZED);
+	if (argc < 2)
+		many();
+	else if (leaves)
+		leave();
+	else
+		late(how);
+	expect_finish();
 	return 0;
 }

@@ -7,8 +7,6 @@
 
 #include <stddef.h>
 
-#define PROG "types"
-
 struct particle {
 	double place[3];
 	int id;
@@ -16,7 +14,6 @@ struct particle {
 };
 
 static char buf[65536];
-static int rank, size;
 
 /* Sends `times` messages of cnt elements, each holding `bytes` of data, from rank 0 to rank 1. */
 static void ship(MPI_Datatype type, int cnt, int bytes, int times)
@@ -100,12 +97,12 @@ static void predefined(void)
 
 int main(int argc, char **argv)
 {
-	expect_init(&argc, &argv, &rank, &size);
+	expect_init(&argc, &argv);
 	MUST(size >= 2);
 	regular();
 	irregular();
 	structured();
 	predefined();
-	expect_finish(PROG, rank);
+	expect_finish();
 	return 0;
 }

@@ -30,7 +30,7 @@ launched() { # MPI
 	exact "collectives" "$mpi" coll.c $run "$programs/$mpi/coll"
 	exact "derived datatypes" "$mpi" types.c "$programs/plain/chain" 6 $run "$programs/$mpi/types"
 	exact "threads" "$mpi" threads.c $run "$programs/$mpi/threads"
-	exact "Fortran 2008" "$mpi" f_f08.f90 $run "$programs/$mpi/f_f08"
+	exact "Fortran 2008" "$mpi" f_calls.inc $run "$programs/$mpi/f_f08"
 	case $mpi in openmpi) lib=libmpi.so.40 ;; *) lib=libmpich.so.12 ;; esac
 	exact "loaded by dlopen" "$mpi" plain/plugin.c $run "$programs/plain/plugin" $lib
 

@@ -25,27 +25,19 @@ static int wait_for(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static int by_fork(char **argv)
-{
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		execvp(argv[0], argv);
-		_exit(127);
+#define STARTED_BY(how)                             \
+	static int by_##how(char **argv)            \
+	{                                           \
+		pid_t pid = how();                  \
+                                                    \
+		if (pid == 0) {                     \
+			execvp(argv[0], argv);      \
+			_exit(127);                 \
+		}                                   \
+		return pid < 0 ? 1 : wait_for(pid); \
 	}
-	return pid < 0 ? 1 : wait_for(pid);
-}
-
-static int by_vfork(char **argv)
-{
-	pid_t pid = vfork();
-
-	if (pid == 0) {
-		execvp(argv[0], argv);
-		_exit(127);
-	}
-	return pid < 0 ? 1 : wait_for(pid);
-}
+STARTED_BY(fork)
+STARTED_BY(vfork)
 
 static int by_spawn(char **argv)
 {

@@ -8,69 +8,81 @@
  *	move MS              reads the clocks for MS while another process moves it from CPU to CPU every ms; ran: by its own account, all
  *	                     between two readings of the clock in a row that are no more than 20 us apart
  *	section MS           MS of CPU time within a section, as much outside; core: of its CPU, mine: its own within
- *	sleeps MS N          computes for MS, N times, with a sleep behind each; ran: its own account, as in move
+ *	sleeps MS N          computes for MS, N times, with a sleep after each; ran: its own account, as in move
  *	reads N SWITCHES     N readings or more, beside two threads of its own that wake each other, until the process has been switched
- *	                     that often by the kernel's account; how long readings take, and that they never go back nor grow faster than all
+ *	                     that often by the kernel's account; how long 99 % of them take, and that they never go back nor grow faster than all
  *	                     threads could make them
- *	pairs N [FILE]       after FILE is there, two processes wake each other N times outside and N times within their sections
+ *	pairs N              two processes wake each other N times outside and N times within their sections
  *	fork MS              after MS of work, a child's clocks: its own, not its parent's
  *	wait FILE            reads on until FILE is there or the source changes: by which source, before and after
  *	write                tries to write to its page
  */
-#include <errno.h>
+#define EXPECT_WITHOUT_MPI
+#include "../expect.h"
+
 #include <inttypes.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "libpov/pov.h"
 
 #define MS 1000000ull
 
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec ts;
+/* What passes between two readings of the kernel's clocks and libpov's. */
+struct span {
+	uint64_t pov, cpu;
+};
 
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+static uint64_t cpu_ns(void)
+{
+	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+static uint64_t thread_cpu_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static struct span span_begin(void)
+{
+	return (struct span){pov_rank_ns(), cpu_ns()};
+}
+
+/* "rank NS cpu NS" since the begin. */
+static void span_print(struct span s)
+{
+	printf("rank %" PRIu64 " cpu %" PRIu64, pov_rank_ns() - s.pov, cpu_ns() - s.cpu);
 }
 
 static void compute(uint64_t ns)
 {
-	uint64_t end = now_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
-
-	while (now_ns(CLOCK_THREAD_CPUTIME_ID) < end)
-		;
+	compute_ms((double)ns / MS);
 }
 
 static void *work(void *arg)
 {
-	uint64_t ns = *(uint64_t *)arg, begin = now_ns(CLOCK_THREAD_CPUTIME_ID),
-		 mine = pov_thread_ns();
+	uint64_t ns = *(uint64_t *)arg, begin = thread_cpu_ns(), mine = pov_thread_ns();
 
 	for (uint64_t done = 0; done < ns; done += 5 * MS) {
 		compute(5 * MS);
 		usleep(500);
 	}
-	begin = now_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+	begin = thread_cpu_ns() - begin;
 	mine = pov_thread_ns() - mine;
 	printf("thread %" PRIu64 " cpu %" PRIu64 "\n", mine, begin);
 	return NULL;
 }
 
-static int do_work(uint64_t ns, int threads)
+static int do_work(char **args)
 {
-	uint64_t rank = pov_rank_ns(), cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t ns = (uint64_t)atoi(args[0]) * MS;
+	int threads = args[1] ? atoi(args[1]) : 1;
+	struct span s = span_begin();
 	pthread_t t[64];
 
 	for (int i = 1; i < threads; i++)
@@ -78,9 +90,8 @@ static int do_work(uint64_t ns, int threads)
 	work(&ns);
 	for (int i = 1; i < threads; i++)
 		pthread_join(t[i], NULL);
-	rank = pov_rank_ns() - rank;
-	cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-	printf("rank %" PRIu64 " cpu %" PRIu64 "\n", rank, cpu);
+	span_print(s);
+	puts("");
 	return 0;
 }
 
@@ -106,7 +117,7 @@ struct account {
 
 static uint64_t account_now(struct account *a)
 {
-	uint64_t now = now_ns(CLOCK_MONOTONIC);
+	uint64_t now = now_ns();
 
 	if (now - a->last < 20000)
 		a->ran += now - a->last;
@@ -114,63 +125,53 @@ static uint64_t account_now(struct account *a)
 	return now;
 }
 
-static int do_sleeps(uint64_t ns, long cnt)
+static int do_sleeps(char **args)
 {
-	uint64_t rank = pov_rank_ns(), cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID), end;
-	struct account a = {.last = now_ns(CLOCK_MONOTONIC)};
-	struct rusage r;
+	uint64_t ns = (uint64_t)atoi(args[0]) * MS, end;
+	struct span s = span_begin();
+	struct account a = {.last = now_ns()};
 
-	for (long i = 0; i < cnt; i++) {
+	for (long i = 0; i < atol(args[1]); i++) {
 		end = account_now(&a) + ns;
 		while (account_now(&a) < end)
 			;
 		usleep(200);
 	}
-	rank = pov_rank_ns() - rank;
-	cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-	getrusage(RUSAGE_SELF, &r);
-	printf("rank %" PRIu64 " cpu %" PRIu64 " ran %" PRIu64 " sleeps %ld\n", rank, cpu, a.ran,
-	       r.ru_nvcsw);
+	span_print(s);
+	printf(" ran %" PRIu64 "\n", a.ran);
 	return 0;
 }
 
-static int do_move(uint64_t ns)
+static int do_move(char **args)
 {
 	struct account a = {0};
-	uint64_t rank, cpu, end;
-	long moves = 0;
-	int at = -1, was;
+	struct span s;
+	uint64_t end;
 	pid_t mover = fork();
 
 	if (!mover)
 		move_parent();
-	rank = pov_rank_ns();
-	cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID);
-	a.last = now_ns(CLOCK_MONOTONIC);
-	end = a.last + ns;
-	while (account_now(&a) < end) {
-		was = at;
-		at = sched_getcpu();
-		moves += at != was;
-	}
-	rank = pov_rank_ns() - rank;
-	cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	s = span_begin();
+	a.last = now_ns();
+	end = a.last + (uint64_t)atoi(args[0]) * MS;
+	while (account_now(&a) < end)
+		;
+	span_print(s);
 	kill(mover, SIGKILL);
-	printf("rank %" PRIu64 " cpu %" PRIu64 " ran %" PRIu64 " moves %ld\n", rank, cpu, a.ran,
-	       moves);
+	printf(" ran %" PRIu64 "\n", a.ran);
 	return 0;
 }
 
-static int do_section(uint64_t ns)
+static int do_section(char **args)
 {
-	uint64_t mine = 0, cpu, core = pov_core_ns();
+	uint64_t ns = (uint64_t)atoi(args[0]) * MS, mine = 0, cpu, core = pov_core_ns();
 
 	for (uint64_t done = 0; done < ns; done += 2 * MS) {
 		compute(2 * MS);
 		MPIX_Start_processor_timer();
-		cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
+		cpu = thread_cpu_ns();
 		compute(2 * MS);
-		mine += now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+		mine += thread_cpu_ns() - cpu;
 		MPIX_Stop_processor_timer();
 		sched_yield();
 	}
@@ -178,13 +179,6 @@ static int do_section(uint64_t ns)
 	core = pov_core_ns() - core;
 	printf("core %" PRIu64 " mine %" PRIu64 "\n", core, mine);
 	return 0;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 /* ---- two that wake each other, by pipes ---- */
@@ -196,8 +190,7 @@ struct pair {
 
 static void pair_init(struct pair *p, long rounds)
 {
-	if (pipe(p->there) || pipe(p->back))
-		exit(3);
+	MUST(!pipe(p->there) && !pipe(p->back));
 	p->rounds = rounds;
 }
 
@@ -219,8 +212,7 @@ static void *pair_ask(void *arg)
 	char c = 1;
 
 	for (long i = 0; p->rounds ? i < p->rounds : !atomic_load(&pair_over); i++)
-		if (write(p->there[1], &c, 1) != 1 || read(p->back[0], &c, 1) != 1)
-			exit(3);
+		MUST(write(p->there[1], &c, 1) == 1 && read(p->back[0], &c, 1) == 1);
 	c = 0;
 	return write(p->there[1], &c, 1) == 1 ? NULL : arg;
 }
@@ -235,7 +227,7 @@ static long switches(void)
 }
 
 struct readings {
-	long back, ahead, cnt;
+	long back, ahead;
 	uint64_t last;
 };
 
@@ -243,7 +235,7 @@ struct readings {
 static uint64_t readings_take(struct readings *r, int cnt)
 {
 	static long cpus;
-	uint64_t begin = now_ns(CLOCK_MONOTONIC), first = 0, ns, took;
+	uint64_t begin = now_ns(), first = 0, ns, took;
 
 	cpus = cpus ? cpus : sysconf(_SC_NPROCESSORS_ONLN);
 	for (int i = 0; i < cnt; i++) {
@@ -252,16 +244,16 @@ static uint64_t readings_take(struct readings *r, int cnt)
 		r->back += ns < r->last;
 		r->last = ns;
 	}
-	took = now_ns(CLOCK_MONOTONIC) - begin;
+	took = now_ns() - begin;
 	r->ahead += r->last - first > (uint64_t)cpus * took;
-	r->cnt += cnt;
 	return took / (uint64_t)cnt;
 }
 
-static int do_reads(long cnt, long switches_least)
+static int do_reads(char **args)
 {
 	enum { BATCH = 10 };
-	uint64_t *took = calloc((size_t)cnt / BATCH + 1, sizeof(*took));
+	long cnt = atol(args[0]), switches_least = args[1] ? atol(args[1]) : 0;
+	double *took = calloc((size_t)cnt / BATCH + 1, sizeof(*took));
 	struct readings r = {.last = pov_rank_ns()};
 	long batches = 0, before = switches();
 	pthread_t t[2];
@@ -273,39 +265,29 @@ static int do_reads(long cnt, long switches_least)
 		pthread_create(&t[1], NULL, pair_ask, &p);
 	}
 	for (long i = 0; i < cnt; i += BATCH)
-		took[batches++] = readings_take(&r, BATCH);
+		took[batches++] = (double)readings_take(&r, BATCH);
 	while (switches() - before < switches_least)
 		for (int i = 0; i < 1000; i++)
 			readings_take(&r, BATCH);
-	before = switches() - before;
 	atomic_store(&pair_over, true);
 	for (int i = 0; switches_least && i < 2; i++)
 		pthread_join(t[i], NULL);
 	qsort(took, (size_t)batches, sizeof(*took), by_value);
-	printf("back %ld ahead %ld reads %ld switches %ld median %" PRIu64 " p99 %" PRIu64 "\n",
-	       r.back, r.ahead, r.cnt, before, took[batches / 2], took[batches * 99 / 100]);
-	free(took);
+	printf("back %ld ahead %ld p99 %.0f\n", r.back, r.ahead, took[batches * 99 / 100]);
 	return r.back || r.ahead;
 }
 
-static int do_pairs(long rounds, const char *file)
+static int do_pairs(char **args)
 {
 	struct pair p[2];
 	pid_t child;
 	int status;
 
-	pair_init(&p[0], rounds);
-	pair_init(&p[1], rounds);
+	pair_init(&p[0], atol(args[0]));
+	pair_init(&p[1], atol(args[0]));
 	child = fork();
-	if (child)
-		printf("child %d\n", child);
-	while (file && access(file, F_OK))
-		usleep(10000);
 	for (int i = 0; i < 2; i++) {
-		if (child)
-			pair_ask(&p[i]);
-		else
-			pair_answer(&p[i]);
+		(child ? pair_ask : pair_answer)(&p[i]);
 		MPIX_Start_processor_timer(); /* for the second time */
 	}
 	if (!child)
@@ -314,9 +296,9 @@ static int do_pairs(long rounds, const char *file)
 	return status;
 }
 
-static int do_fork(uint64_t ns)
+static int do_fork(char **args)
 {
-	uint64_t mine = pov_rank_ns(), child;
+	uint64_t ns = (uint64_t)atoi(args[0]) * MS, mine = pov_rank_ns(), child;
 	int status;
 	pid_t pid;
 
@@ -338,37 +320,37 @@ static int do_fork(uint64_t ns)
 	return status;
 }
 
-static int do_wait(const char *path)
+static int do_wait(char **args)
 {
 	enum pov_source before = pov_source(NULL), after;
-	uint64_t last = pov_rank_ns(), ns, cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID), rank = last;
+	struct span s = span_begin();
+	uint64_t last = s.pov, ns;
 	const char *why;
 	long back = 0;
 
-	printf("waits\n");
-	fflush(stdout);
-	while (access(path, F_OK) && pov_source(NULL) == before) {
+	puts("waits");
+	while (access(args[0], F_OK) && pov_source(NULL) == before) {
 		ns = pov_rank_ns();
 		back += ns < last;
 		last = ns;
 		usleep(1000);
 	}
-	rank = pov_rank_ns() - rank;
-	cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	after = pov_source(&why);
-	printf("before %d after %d back %ld rank %" PRIu64 " cpu %" PRIu64 " why %s\n", before,
-	       after, back, rank, cpu, why);
+	printf("before %d after %d back %ld ", before, after, back);
+	span_print(s);
+	printf(" why %s\n", why);
 	return 0;
 }
 
 /* Whether one of its mappings of a BPF map can be made writable, but for the section. */
-static int do_write(void)
+static int do_write(char **args)
 {
 	unsigned long from, to;
 	char line[512], path[256];
 	FILE *maps = fopen("/proc/self/maps", "re");
 	int pages = 0, writable = 0;
 
+	(void)args;
 	pov_core_ns();
 	while (maps && fgets(line, sizeof(line), maps)) {
 		char mode[8];
@@ -380,37 +362,34 @@ static int do_write(void)
 		pages++;
 		writable += !mprotect((void *)from, to - from, PROT_READ | PROT_WRITE);
 	}
-	if (maps)
-		fclose(maps);
 	printf("pages %d writable %d\n", pages, writable);
+	return 0;
+}
+
+static int do_source(char **args)
+{
+	const char *why;
+
+	(void)args;
+	printf("source %d", pov_source(&why));
+	printf(" %s\n", why);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	const char *what = argc > 1 ? argv[1] : "source", *why;
-	uint64_t ns = argc > 2 ? strtoull(argv[2], NULL, 10) * MS : 0;
+	static const struct {
+		const char *name;
+		int (*run)(char **args);
+		int args; /* at least */
+	} modes[] = {{"source", do_source, 0},	 {"work", do_work, 1},	 {"move", do_move, 1},
+		     {"section", do_section, 1}, {"reads", do_reads, 1}, {"sleeps", do_sleeps, 2},
+		     {"pairs", do_pairs, 1},	 {"fork", do_fork, 1},	 {"wait", do_wait, 1},
+		     {"write", do_write, 0}};
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (!strcmp(what, "work"))
-		return do_work(ns, argc > 3 ? atoi(argv[3]) : 1);
-	if (!strcmp(what, "move"))
-		return do_move(ns);
-	if (!strcmp(what, "section"))
-		return do_section(ns);
-	if (!strcmp(what, "reads"))
-		return do_reads(atol(argv[2]), argc > 3 ? atol(argv[3]) : 0);
-	if (!strcmp(what, "sleeps"))
-		return do_sleeps(ns, atol(argv[3]));
-	if (!strcmp(what, "pairs"))
-		return do_pairs(atol(argv[2]), argc > 3 ? argv[3] : NULL);
-	if (!strcmp(what, "fork"))
-		return do_fork(ns);
-	if (!strcmp(what, "wait"))
-		return do_wait(argv[2]);
-	if (!strcmp(what, "write"))
-		return do_write();
-	printf("source %d", pov_source(&why));
-	printf(" %s\n", why);
-	return 0;
+	for (size_t i = 0; argc > 1 && i < ARRAY_SIZE(modes); i++)
+		if (!strcmp(argv[1], modes[i].name) && argc >= 2 + modes[i].args)
+			return modes[i].run(argv + 2);
+	return 2;
 }

@@ -3,27 +3,17 @@
  * Maps files as code without running them, then asks its dynamic loader for a library, before which whoever must wait for
  * unknown code waits: map_code [-s SECONDS] LIBRARY FILE…; prints how long that took. -s: stays.
  */
+#define EXPECT_WITHOUT_MPI
+#include "../expect.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
-}
 
 int main(int argc, char **argv)
 {
 	int arg = 1, stay = 0, mapped = 0;
-	double begin;
+	unsigned long long begin = now_ns();
 
 	if (argc > 2 && !strcmp(argv[1], "-s")) {
 		stay = atoi(argv[2]);
@@ -31,7 +21,6 @@ int main(int argc, char **argv)
 	}
 	if (arg >= argc)
 		return 2;
-	begin = now();
 	for (int i = arg + 1; i < argc; i++) {
 		int fd = open(argv[i], O_RDONLY | O_CLOEXEC);
 
@@ -44,7 +33,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "map_code: %s\n", dlerror());
 		return 1;
 	}
-	printf("mapped %d files in %.0f ms\n", mapped, (now() - begin) * 1000);
+	printf("mapped %d files in %llu ms\n", mapped, (now_ns() - begin) / 1000000);
 	fflush(stdout);
 	sleep((unsigned int)stay);
 	return 0;

@@ -3,40 +3,15 @@
  * Debian has no static libudev, which its static hwloc wants in order to name block devices. A fully
  * static MPI program is linked with this instead: there is no udev, and hwloc goes on without.
  */
-void *udev_new(void);
-void *udev_unref(void *udev);
-void *udev_device_new_from_subsystem_sysname(void *udev, const char *subsystem, const char *name);
-const char *udev_device_get_property_value(void *dev, const char *key);
-void *udev_device_unref(void *dev);
+#define NOTHING(name)     \
+	void *name(void); \
+	void *name(void)  \
+	{                 \
+		return 0; \
+	}
 
-void *udev_new(void)
-{
-	return 0;
-}
-
-void *udev_unref(void *udev)
-{
-	(void)udev;
-	return 0;
-}
-
-void *udev_device_new_from_subsystem_sysname(void *udev, const char *subsystem, const char *name)
-{
-	(void)udev;
-	(void)subsystem;
-	(void)name;
-	return 0;
-}
-
-const char *udev_device_get_property_value(void *dev, const char *key)
-{
-	(void)dev;
-	(void)key;
-	return 0;
-}
-
-void *udev_device_unref(void *dev)
-{
-	(void)dev;
-	return 0;
-}
+NOTHING(udev_new)
+NOTHING(udev_unref)
+NOTHING(udev_device_new_from_subsystem_sysname)
+NOTHING(udev_device_get_property_value)
+NOTHING(udev_device_unref)

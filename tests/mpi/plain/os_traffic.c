@@ -7,18 +7,13 @@
  *	os_traffic N		all of that, N times
  *	os_traffic waits	prints its pid and waits in a receive for ever
  */
+#define EXPECT_WITHOUT_MPI
+#include "../expect.h"
+
 #include <arpa/inet.h>
-#include <err.h>
-#include <errno.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define TCP_BYTES 1009
 #define UDP_BYTES 101
@@ -31,14 +26,12 @@ static char buf[8192];
 
 static void sent(int fd, size_t bytes)
 {
-	if (send(fd, buf, bytes, 0) != (ssize_t)bytes)
-		err(1, "send");
+	MUST(send(fd, buf, bytes, 0) == (ssize_t)bytes);
 }
 
 static void got(int fd, size_t bytes)
 {
-	if (recv(fd, buf, bytes, MSG_WAITALL) != (ssize_t)bytes)
-		err(1, "recv");
+	MUST(recv(fd, buf, bytes, MSG_WAITALL) == (ssize_t)bytes);
 }
 
 static int bound(int type, struct sockaddr_in *to)
@@ -48,9 +41,8 @@ static int bound(int type, struct sockaddr_in *to)
 
 	*to = (struct sockaddr_in){.sin_family = AF_INET,
 				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	if (fd < 0 || bind(fd, (struct sockaddr *)to, sizeof(*to)) ||
-	    getsockname(fd, (struct sockaddr *)to, &len))
-		err(1, "bind");
+	MUST(fd >= 0 && !bind(fd, (struct sockaddr *)to, sizeof(*to)) &&
+	     !getsockname(fd, (struct sockaddr *)to, &len));
 	return fd;
 }
 
@@ -60,8 +52,7 @@ static void connected(int tcp[2])
 	int fd = bound(SOCK_STREAM, &to);
 
 	tcp[0] = socket(AF_INET, SOCK_STREAM, 0);
-	if (listen(fd, 1) || connect(tcp[0], (struct sockaddr *)&to, sizeof(to)))
-		err(1, "connect");
+	MUST(!listen(fd, 1) && !connect(tcp[0], (struct sockaddr *)&to, sizeof(to)));
 	tcp[1] = accept(fd, NULL, NULL);
 	close(fd);
 }
@@ -82,14 +73,12 @@ static void datagrams(int n)
 	struct sockaddr_in6 to6 = {.sin6_family = AF_INET6, .sin6_port = to.sin_port};
 
 	inet_pton(AF_INET6, "::ffff:127.0.0.1", &to6.sin6_addr);
-	for (int i = 0; i < n; i++) {
-		if (sendto(in, buf, UDP_BYTES, 0, (void *)&to, sizeof(to)) != UDP_BYTES ||
-		    recv(in, buf, sizeof(buf), MSG_PEEK) != UDP_BYTES ||
-		    recv(in, buf, sizeof(buf), 0) != UDP_BYTES ||
-		    sendto(out6, buf, UDP6_BYTES, 0, (void *)&to6, sizeof(to6)) != UDP6_BYTES ||
-		    recv(in, buf, sizeof(buf), 0) != UDP6_BYTES)
-			err(1, "datagram");
-	}
+	for (int i = 0; i < n; i++)
+		MUST(sendto(in, buf, UDP_BYTES, 0, (void *)&to, sizeof(to)) == UDP_BYTES &&
+		     recv(in, buf, sizeof(buf), MSG_PEEK) == UDP_BYTES &&
+		     recv(in, buf, sizeof(buf), 0) == UDP_BYTES &&
+		     sendto(out6, buf, UDP6_BYTES, 0, (void *)&to6, sizeof(to6)) == UDP6_BYTES &&
+		     recv(in, buf, sizeof(buf), 0) == UDP6_BYTES);
 }
 
 static void copies(int n)
@@ -102,10 +91,9 @@ static void copies(int n)
 		_exit(0);
 	}
 	for (int i = 0; i < n; i++)
-		if (process_vm_readv(child, &here, 1, &there, 1, 0) != COPY_BYTES ||
-		    process_vm_writev(child, &here, 1, &there, 1, 0) != COPY_BYTES ||
-		    process_vm_writev(child, &here, 1, &there, 1, 77) != -1)
-			err(1, "process_vm");
+		MUST(process_vm_readv(child, &here, 1, &there, 1, 0) == COPY_BYTES &&
+		     process_vm_writev(child, &here, 1, &there, 1, 0) == COPY_BYTES &&
+		     process_vm_writev(child, &here, 1, &there, 1, 77) == -1);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	printf("peer\t%d\n", child);
@@ -124,8 +112,7 @@ static void traffic(int n)
 	pthread_t thread;
 
 	connected(tcp);
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
-		err(1, "socketpair");
+	MUST(!socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
 	for (int i = 0; i < n; i++) {
 		sent(tcp[0], TCP_BYTES);
 		got(tcp[1], TCP_BYTES);
@@ -133,8 +120,7 @@ static void traffic(int n)
 		pthread_join(thread, NULL);
 	}
 	for (int i = 0; i < POLLS; i++)
-		if (recv(tcp[1], buf, 1, MSG_DONTWAIT) != -1 || errno != EAGAIN)
-			err(1, "poll");
+		MUST(recv(tcp[1], buf, 1, MSG_DONTWAIT) == -1 && errno == EAGAIN);
 	datagrams(n);
 	copies(n);
 	getsockname(tcp[0], (struct sockaddr *)&own, &len);

@@ -10,7 +10,6 @@
 #include <dlfcn.h>
 #include <stdint.h>
 
-#define PROG "plugin"
 #define MPICH_WORLD 0x44000000u
 #define MPICH_SELF 0x44000001u
 #define MPICH_CHAR 0x4c000101u
@@ -28,36 +27,20 @@ static int (*finalize)(void);
 static handle world, self, chars;
 static uintptr_t status_ignore;
 
-static void *symbol(void *lib, const char *name)
-{
-	void *p = dlsym(lib, name);
-
-	if (!p) {
-		fprintf(stderr, "%s: no %s: %s\n", PROG, name, dlerror());
-		exit(1);
-	}
-	return p;
-}
-
 static void load(const char *path)
 {
 	void *lib = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
 
-	if (!lib) {
-		fprintf(stderr, "%s: %s\n", PROG, dlerror());
-		exit(1);
-	}
-	*(void **)&init_thread = symbol(lib, "MPI_Init_thread");
-	*(void **)&comm_rank = symbol(lib, "MPI_Comm_rank");
-	*(void **)&barrier = symbol(lib, "MPI_Barrier");
-	*(void **)&sendrecv = symbol(lib, "MPI_Sendrecv");
-	*(void **)&finalize = symbol(lib, "MPI_Finalize");
-	if (dlsym(lib, "ompi_mpi_comm_world")) {
-		world = (handle)symbol(lib, "ompi_mpi_comm_world");
-		self = (handle)symbol(lib, "ompi_mpi_comm_self");
-		chars = (handle)symbol(lib, "ompi_mpi_char");
-		status_ignore = 0;
-	} else {
+	MUST(lib);
+	MUST(*(void **)&init_thread = dlsym(lib, "MPI_Init_thread"));
+	MUST(*(void **)&comm_rank = dlsym(lib, "MPI_Comm_rank"));
+	MUST(*(void **)&barrier = dlsym(lib, "MPI_Barrier"));
+	MUST(*(void **)&sendrecv = dlsym(lib, "MPI_Sendrecv"));
+	MUST(*(void **)&finalize = dlsym(lib, "MPI_Finalize"));
+	world = (handle)dlsym(lib, "ompi_mpi_comm_world");
+	self = (handle)dlsym(lib, "ompi_mpi_comm_self");
+	chars = (handle)dlsym(lib, "ompi_mpi_char");
+	if (!world) {
 		world = MPICH_WORLD;
 		self = MPICH_SELF;
 		chars = MPICH_CHAR;
@@ -82,10 +65,7 @@ int main(int argc, char **argv)
 	int rank, got;
 	pthread_t t[2];
 
-	if (argc < 2) {
-		fprintf(stderr, "usage: %s LIBRARY\n", argv[0]);
-		return 2;
-	}
+	MUST(argc > 1);
 	usleep(300000);
 	load(argv[1]);
 	expect_add("MPI_Init_thread", NO_PEER, 1, 0, 0, 0);
@@ -97,12 +77,11 @@ int main(int argc, char **argv)
 		barrier(world);
 	}
 	for (long i = 0; i < 2; i++)
-		if (pthread_create(&t[i], NULL, worker, (void *)(3 + i)))
-			return 1;
+		MUST(!pthread_create(&t[i], NULL, worker, (void *)(3 + i)));
 	for (int i = 0; i < 2; i++)
 		pthread_join(t[i], NULL);
 	expect_add("MPI_Finalize", NO_PEER, 1, 0, 0, 0);
 	finalize();
-	expect_write(PROG, rank);
+	expect_write("plugin", rank);
 	return 0;
 }

@@ -43,19 +43,9 @@ static struct fuse_attr attr_of(uint64_t ino)
 	};
 }
 
-static void init(int fd, const struct fuse_in_header *in)
-{
-	struct fuse_init_out out = {
-		.major = FUSE_KERNEL_VERSION,
-		.minor = 31,
-		.max_write = 4096,
-	};
-
-	reply(fd, in, 0, &out, sizeof(out));
-}
-
 static void serve(int fd, const struct fuse_in_header *in)
 {
+	struct fuse_init_out init = {.major = FUSE_KERNEL_VERSION, .minor = 31, .max_write = 4096};
 	struct fuse_entry_out entry = {.nodeid = FILE_INO, .attr = attr_of(FILE_INO)};
 	struct fuse_attr_out attr = {.attr = attr_of(in->nodeid)};
 	/* to drop what is cached would wait for the reader before */
@@ -63,7 +53,7 @@ static void serve(int fd, const struct fuse_in_header *in)
 
 	switch (in->opcode) {
 	case FUSE_INIT:
-		init(fd, in);
+		reply(fd, in, 0, &init, sizeof(init));
 		break;
 	case FUSE_LOOKUP:
 		reply(fd, in, 0, &entry, sizeof(entry));
@@ -75,8 +65,7 @@ static void serve(int fd, const struct fuse_in_header *in)
 	case FUSE_OPENDIR:
 		reply(fd, in, 0, &open, sizeof(open));
 		break;
-	case FUSE_READ:
-		break; /* this is the point */
+	case FUSE_READ: /* no reply: this is the point */
 	case FUSE_FORGET:
 	case FUSE_BATCH_FORGET:
 	case FUSE_INTERRUPT:

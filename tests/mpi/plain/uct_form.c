@@ -27,36 +27,18 @@ static void iface_close(void *iface)
 }
 
 /* Each does something of its own, so that no two become one. */
-static int64_t put_short(const volatile int *ep, const void *buffer, unsigned int length)
-{
-	(void)buffer;
-	return *ep + (length > 4000000000u);
-}
-
-static int64_t am_short(const volatile int *ep, unsigned int id, uint64_t header)
-{
-	return *ep + (id + header > 4000000000u);
-}
-
-static int64_t am_short_iov(const volatile int *ep, unsigned int id)
-{
-	return *ep - (id > 4000000000u);
-}
-
-static int64_t am_bcopy(const volatile int *ep, unsigned int id)
-{
-	return *ep + 100 + id;
-}
-
-static int64_t am_zcopy(const volatile int *ep, unsigned int id)
-{
-	return *ep + 3 * (id > 4000000000u);
-}
-
-static int64_t other(const volatile int *ep)
-{
-	return 7 * *ep;
-}
+#define FUNCTION(name, result, ...)                              \
+	static int64_t name(const volatile int *ep, __VA_ARGS__) \
+	{                                                        \
+		return result;                                   \
+	}
+FUNCTION(put_short, *ep + (length > 4000000000u) + (buffer != 0), const void *buffer,
+	 unsigned int length)
+FUNCTION(am_short, *ep + (id + header > 4000000000u), unsigned int id, uint64_t header)
+FUNCTION(am_short_iov, *ep - (id > 4000000000u), unsigned int id)
+FUNCTION(am_bcopy, *ep + 100 + id, unsigned int id)
+FUNCTION(am_zcopy, *ep + 3 * (id > 4000000000u), unsigned int id)
+FUNCTION(other, 7 * *ep + id, unsigned int id)
 
 #if SLOTS == 50
 enum { AM_SHORT = 6, AM_SHORT_IOV, AM_BCOPY, AM_ZCOPY, OTHER = 24, CLOSE = 45 };

@@ -7,8 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "verbs_loopback.h"
-
+#include "verbs_abi.h"
 #include "verbs_slots.h"
 
 #define API __attribute__((visibility("default")))
@@ -61,35 +60,25 @@ static int poll(int max, struct ibv_wc *wc)
 	return n;
 }
 
+#define POST(name, count, all, queue_type, wr_type)                                         \
+	static int name(struct queue_type *queue, struct wr_type *wr, struct wr_type **bad) \
+	{                                                                                   \
+		(void)queue, (void)bad;                                                     \
+		count;                                                                      \
+		return all(wr);                                                             \
+	}
+
 /* The same functions, three times: compilers would make one of functions that do the same, so each adds its own number. */
-#define FUNCTIONS(n)                                                              \
-	static volatile int calls_##n;                                            \
-	static int post_send_##n(struct ibv_qp *qp, struct ibv_send_wr *wr,       \
-				 struct ibv_send_wr **bad)                        \
-	{                                                                         \
-		(void)qp, (void)bad;                                              \
-		calls_##n += 1;                                                   \
-		return send_all(wr);                                              \
-	}                                                                         \
-	static int post_recv_##n(struct ibv_qp *qp, struct ibv_recv_wr *wr,       \
-				 struct ibv_recv_wr **bad)                        \
-	{                                                                         \
-		(void)qp, (void)bad;                                              \
-		calls_##n += 2;                                                   \
-		return receive_all(wr);                                           \
-	}                                                                         \
-	static int post_srq_recv_##n(struct ibv_srq *srq, struct ibv_recv_wr *wr, \
-				     struct ibv_recv_wr **bad)                    \
-	{                                                                         \
-		(void)srq, (void)bad;                                             \
-		calls_##n += 3;                                                   \
-		return receive_all(wr);                                           \
-	}                                                                         \
-	static int poll_cq_##n(struct ibv_cq *cq, int max, struct ibv_wc *wc)     \
-	{                                                                         \
-		(void)cq;                                                         \
-		calls_##n += 4;                                                   \
-		return poll(max, wc);                                             \
+#define FUNCTIONS(n)                                                               \
+	static volatile int calls_##n;                                             \
+	POST(post_send_##n, calls_##n += 1, send_all, ibv_qp, ibv_send_wr)         \
+	POST(post_recv_##n, calls_##n += 2, receive_all, ibv_qp, ibv_recv_wr)      \
+	POST(post_srq_recv_##n, calls_##n += 3, receive_all, ibv_srq, ibv_recv_wr) \
+	static int poll_cq_##n(struct ibv_cq *cq, int max, struct ibv_wc *wc)      \
+	{                                                                          \
+		(void)cq;                                                          \
+		calls_##n += 4;                                                    \
+		return poll(max, wc);                                              \
 	}
 
 #define SLOTS(n)                                                  \

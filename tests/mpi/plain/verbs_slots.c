@@ -25,22 +25,16 @@ static void *bit_is_clear(void)
 	return NULL;
 }
 
-static bool post_send(struct ibv_context *c)
-{
-	return (void *)c->ops.post_send == (void *)bit_is_set;
-}
-static bool post_recv(struct ibv_context *c)
-{
-	return (void *)c->ops.post_recv == (void *)bit_is_set;
-}
-static bool post_srq_recv(struct ibv_context *c)
-{
-	return (void *)c->ops.post_srq_recv == (void *)bit_is_set;
-}
-static bool poll_cq(struct ibv_context *c)
-{
-	return (void *)c->ops.poll_cq == (void *)bit_is_set;
-}
+/* Of a function that programs call by the context. */
+#define IN_CONTEXT(name)                                          \
+	static bool name(struct ibv_context *c)                   \
+	{                                                         \
+		return (void *)c->ops.name == (void *)bit_is_set; \
+	}
+IN_CONTEXT(post_send)
+IN_CONTEXT(post_recv)
+IN_CONTEXT(post_srq_recv)
+IN_CONTEXT(poll_cq)
 
 static bool modify_qp(struct ibv_context *c)
 {

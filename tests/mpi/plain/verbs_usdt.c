@@ -5,12 +5,11 @@
  * "probe operation bytes queue-pair device requests" ("-": the probe does not tell the bytes). ROUNDS: posts as many single requests of rxe
  * instead, and prints how many nanoseconds each took.
  */
-#include <errno.h>
+#define EXPECT_WITHOUT_MPI
+#include "../expect.h"
+
 #include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/sdt.h>
-#include <time.h>
 
 #include "verbs_abi.h"
 #include "verbs_slots.h"
@@ -20,16 +19,10 @@
 /* As libibverbs has it in those releases: a function. */
 __attribute__((noinline)) static const char *opcode_name(enum ibv_wr_opcode opcode)
 {
-	switch (opcode) {
-	case IBV_WR_RDMA_WRITE:
-		return "rdma-write";
-	case IBV_WR_SEND:
-		return "send";
-	case IBV_WR_RDMA_READ:
-		return "rdma-read";
-	default:
-		return "unknown";
-	}
+	return opcode == IBV_WR_SEND	   ? "send" :
+	       opcode == IBV_WR_RDMA_WRITE ? "rdma-write" :
+	       opcode == IBV_WR_RDMA_READ  ? "rdma-read" :
+					     "unknown";
 }
 
 static int mlx5_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
@@ -83,8 +76,7 @@ static void post(struct ibv_qp *qp, int cnt, enum ibv_wr_opcode opcode, int piec
 	struct ibv_send_wr wr = {.sg_list = piece, .num_sge = pieces, .opcode = opcode}, *bad;
 
 	for (int i = 0; i < cnt; i++)
-		if (ibv_post_send(qp, &wr, &bad))
-			exit(1);
+		MUST(!ibv_post_send(qp, &wr, &bad));
 }
 
 /* Of three requests the third one is refused. */
@@ -98,8 +90,7 @@ static void post_refused(struct ibv_qp *qp)
 					     .sg_list = &piece,
 					     .num_sge = i < 2 ? 1 : PIECES_MAX + 1,
 					     .opcode = IBV_WR_SEND};
-	if (ibv_post_send(qp, wr, &bad) != ENOMEM || bad != &wr[2])
-		exit(1);
+	MUST(ibv_post_send(qp, wr, &bad) == ENOMEM && bad == &wr[2]);
 }
 
 static void post_all(struct ibv_qp *qp)
@@ -111,21 +102,12 @@ static void post_all(struct ibv_qp *qp)
 	post_refused(qp);
 }
 
-static void book(const char *probe, const char *op, const char *bytes, const struct ibv_qp *qp,
-		 int cnt)
-{
-	printf("%s\t%s\t%s\t%u\t%s\t%d\n", probe, op, bytes, qp->qp_num, qp->context->device->name,
-	       cnt);
-}
-
 static void rounds_time(struct ibv_qp *qp, int cnt)
 {
-	struct timespec begin, end;
+	unsigned long long begin = now_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &begin);
 	post(qp, cnt, IBV_WR_SEND, 1, 64);
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	printf("%.1f\n", ((end.tv_sec - begin.tv_sec) * 1e9 + (end.tv_nsec - begin.tv_nsec)) / cnt);
+	printf("%.1f\n", (double)(now_ns() - begin) / cnt);
 }
 
 int main(int argc, char **argv)
@@ -138,14 +120,14 @@ int main(int argc, char **argv)
 	}
 	post_all(&a);
 	post_all(&b);
-	book("rdma_core_mlx5_post_send", "SEND", "-", &a, 103);
-	book("rdma_core_mlx5_post_send", "RDMA_WRITE", "-", &a, 53);
-	book("rdma_core_mlx5_post_send", "RDMA_READ", "-", &a, 17);
-	book("rdma_core_mlx5_post_send", "RDMA_WRITE", "0", &a, 7);
-	book("rdma_core_rxe_post_send", "SEND", "64", &b, 101);
-	book("rdma_core_rxe_post_send", "SEND", "8", &b, 2);
-	book("rdma_core_rxe_post_send", "RDMA_WRITE", "1048578", &b, 53);
-	book("rdma_core_rxe_post_send", "RDMA_WRITE", "0", &b, 7);
-	book("rdma_core_rxe_post_send", "RDMA_READ", "4097", &b, 17);
+	puts("rdma_core_mlx5_post_send\tSEND\t-\t4711\tmlx5_7\t103\n"
+	     "rdma_core_mlx5_post_send\tRDMA_WRITE\t-\t4711\tmlx5_7\t53\n"
+	     "rdma_core_mlx5_post_send\tRDMA_READ\t-\t4711\tmlx5_7\t17\n"
+	     "rdma_core_mlx5_post_send\tRDMA_WRITE\t0\t4711\tmlx5_7\t7\n"
+	     "rdma_core_rxe_post_send\tSEND\t64\t815\trxe3\t101\n"
+	     "rdma_core_rxe_post_send\tSEND\t8\t815\trxe3\t2\n"
+	     "rdma_core_rxe_post_send\tRDMA_WRITE\t1048578\t815\trxe3\t53\n"
+	     "rdma_core_rxe_post_send\tRDMA_WRITE\t0\t815\trxe3\t7\n"
+	     "rdma_core_rxe_post_send\tRDMA_READ\t4097\t815\trxe3\t17");
 	return 0;
 }

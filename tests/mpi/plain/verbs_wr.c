@@ -7,13 +7,11 @@
  *	completion FUNCTION NUMBER QUEUE
  *	empty N				polls that found nothing
  */
+#define EXPECT_WITHOUT_MPI
+#include "../expect.h"
+
 #include <infiniband/verbs.h>
 #include <inttypes.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define PORT 1
 #define BUFFER_BYTES 65536
@@ -33,41 +31,23 @@ static struct {
 	uint8_t gid_index;
 } all;
 
-static void *must(void *object, const char *what)
-{
-	if (!object) {
-		perror(what);
-		exit(2);
-	}
-	return object;
-}
-
-static void succeeds(int err, const char *what)
-{
-	if (err) {
-		fprintf(stderr, "verbs_wr: %s: %s\n", what, strerror(err));
-		exit(2);
-	}
-}
-
 /* ---- setting up ---- */
 
 static struct ibv_context *device_open(const char *name)
 {
-	struct ibv_device **list = must(ibv_get_device_list(NULL), "devices");
+	struct ibv_device **list = ibv_get_device_list(NULL);
 
-	for (int i = 0; list[i]; i++)
+	for (int i = 0; list && list[i]; i++)
 		if (!strcmp(ibv_get_device_name(list[i]), name))
-			return must(ibv_open_device(list[i]), name);
-	fprintf(stderr, "verbs_wr: no device %s\n", name);
-	exit(2);
+			return ibv_open_device(list[i]);
+	return NULL;
 }
 
 static struct ibv_cq_ex *queue_make(void)
 {
 	struct ibv_cq_init_attr_ex attr = {.cqe = DEPTH, .wc_flags = IBV_WC_EX_WITH_BYTE_LEN};
 
-	return must(ibv_create_cq_ex(all.context, &attr), "extended completion queue");
+	return ibv_create_cq_ex(all.context, &attr);
 }
 
 static struct ibv_qp *pair_make(struct ibv_cq_ex *cq)
@@ -84,7 +64,7 @@ static struct ibv_qp *pair_make(struct ibv_cq_ex *cq)
 				  IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
 	};
 
-	return must(ibv_create_qp_ex(all.context, &attr), "queue pair");
+	return ibv_create_qp_ex(all.context, &attr);
 }
 
 static void connect_to(struct ibv_qp *qp, uint32_t num)
@@ -108,40 +88,33 @@ static void connect_to(struct ibv_qp *qp, uint32_t num)
 	attr.ah_attr.grh.dgid = all.gid;
 	attr.ah_attr.grh.sgid_index = all.gid_index;
 	attr.ah_attr.grh.hop_limit = 1;
-	succeeds(ibv_modify_qp(qp, &attr,
-			       IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-				       IBV_QP_ACCESS_FLAGS),
-		 "INIT");
+	MUST(!ibv_modify_qp(qp, &attr,
+			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
 	attr.qp_state = IBV_QPS_RTR;
-	succeeds(ibv_modify_qp(qp, &attr,
-			       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				       IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-				       IBV_QP_MIN_RNR_TIMER),
-		 "RTR");
+	MUST(!ibv_modify_qp(qp, &attr,
+			    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				    IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+				    IBV_QP_MIN_RNR_TIMER));
 	attr.qp_state = IBV_QPS_RTS;
-	succeeds(ibv_modify_qp(qp, &attr,
-			       IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				       IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC),
-		 "RTS");
+	MUST(!ibv_modify_qp(qp, &attr,
+			    IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				    IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC));
 }
 
 static void set_up(const char *device, uint8_t gid_index)
 {
-	all.context = device_open(device);
 	all.gid_index = gid_index;
-	succeeds(ibv_query_gid(all.context, PORT, gid_index, &all.gid), "address");
-	all.pd = must(ibv_alloc_pd(all.context), "protection domain");
-	all.buffer = must(aligned_alloc(4096, BUFFER_BYTES), "buffer");
+	MUST(all.context = device_open(device));
+	MUST(!ibv_query_gid(all.context, PORT, gid_index, &all.gid));
+	MUST(all.pd = ibv_alloc_pd(all.context));
+	MUST(all.buffer = aligned_alloc(4096, BUFFER_BYTES));
 	memset(all.buffer, 0, BUFFER_BYTES);
-	all.mr = must(ibv_reg_mr(all.pd, all.buffer, BUFFER_BYTES,
+	MUST(all.mr = ibv_reg_mr(all.pd, all.buffer, BUFFER_BYTES,
 				 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-					 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC),
-		      "memory");
-	all.sent = queue_make();
-	all.received = queue_make();
-	all.from = pair_make(all.sent);
-	all.to = pair_make(all.received);
-	all.by_calls = must(ibv_qp_to_qp_ex(all.from), "calls that build requests");
+					 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC));
+	MUST((all.sent = queue_make()) && (all.received = queue_make()));
+	MUST((all.from = pair_make(all.sent)) && (all.to = pair_make(all.received)));
+	MUST(all.by_calls = ibv_qp_to_qp_ex(all.from));
 	connect_to(all.from, all.to->qp_num);
 	connect_to(all.to, all.from->qp_num);
 	printf("queues %u %u\n", all.from->qp_num, all.to->qp_num);
@@ -161,49 +134,33 @@ static void room_post(uint32_t bytes)
 	struct ibv_recv_wr wr = {.sg_list = &piece, .num_sge = 1}, *bad;
 
 	wr.wr_id = post_say("RECV", bytes);
-	succeeds(ibv_post_recv(all.to, &wr, &bad), "receive");
+	MUST(!ibv_post_recv(all.to, &wr, &bad));
 }
 
-static void piece_set(uint32_t bytes)
-{
-	ibv_wr_set_sge(all.by_calls, all.mr->lkey, (uintptr_t)all.buffer + 8, bytes);
-}
+/* The kinds of requests that calls build. */
+enum kind { SEND, SEND_INLINE, WRITE, READ, ADD, KINDS };
 
-static void send_build(uint32_t bytes)
+static void request_build(enum kind kind, uint32_t bytes)
 {
-	all.by_calls->wr_id = post_say("SEND", bytes);
-	ibv_wr_send(all.by_calls);
-	piece_set(bytes);
-}
+	static const char *const names[] = {"SEND", "SEND", "RDMA_WRITE", "RDMA_READ",
+					    "ATOMIC_FETCH_AND_ADD"};
+	struct ibv_qp_ex *qp = all.by_calls;
+	uint64_t at = (uintptr_t)all.buffer;
 
-static void inline_build(uint32_t bytes)
-{
-	all.by_calls->wr_id = post_say("SEND", bytes);
-	all.by_calls->wr_flags = IBV_SEND_INLINE; /* what soft-RoCE goes by */
-	ibv_wr_send(all.by_calls);
-	ibv_wr_set_inline_data(all.by_calls, all.buffer, bytes);
-	all.by_calls->wr_flags = 0;
-}
-
-static void write_build(uint32_t bytes)
-{
-	all.by_calls->wr_id = post_say("RDMA_WRITE", bytes);
-	ibv_wr_rdma_write(all.by_calls, all.mr->rkey, (uintptr_t)all.buffer + 16384);
-	piece_set(bytes);
-}
-
-static void read_build(uint32_t bytes)
-{
-	all.by_calls->wr_id = post_say("RDMA_READ", bytes);
-	ibv_wr_rdma_read(all.by_calls, all.mr->rkey, (uintptr_t)all.buffer + 32768);
-	piece_set(bytes);
-}
-
-static void add_build(uint32_t bytes)
-{
-	all.by_calls->wr_id = post_say("ATOMIC_FETCH_AND_ADD", bytes);
-	ibv_wr_atomic_fetch_add(all.by_calls, all.mr->rkey, (uintptr_t)all.buffer, 1);
-	piece_set(bytes);
+	qp->wr_id = post_say(names[kind], bytes);
+	qp->wr_flags = kind == SEND_INLINE ? IBV_SEND_INLINE : 0; /* what soft-RoCE goes by */
+	if (kind == WRITE)
+		ibv_wr_rdma_write(qp, all.mr->rkey, at + 16384);
+	else if (kind == READ)
+		ibv_wr_rdma_read(qp, all.mr->rkey, at + 32768);
+	else if (kind == ADD)
+		ibv_wr_atomic_fetch_add(qp, all.mr->rkey, at, 1);
+	else
+		ibv_wr_send(qp);
+	if (kind == SEND_INLINE)
+		ibv_wr_set_inline_data(qp, all.buffer, bytes);
+	else
+		ibv_wr_set_sge(qp, all.mr->lkey, at + 8, bytes);
 }
 
 /* ---- completions ---- */
@@ -214,10 +171,7 @@ static int found(const char *function, int ret, struct ibv_cq_ex *cq)
 		all.empty++;
 		return 0;
 	}
-	if (cq->status != IBV_WC_SUCCESS) {
-		fprintf(stderr, "verbs_wr: %s\n", ibv_wc_status_str(cq->status));
-		exit(1);
-	}
+	MUST(cq->status == IBV_WC_SUCCESS);
 	printf("completion %s 0x%" PRIx64 " %u\n", function, cq->wr_id,
 	       cq == all.sent ? all.from->qp_num : all.to->qp_num);
 	return 1;
@@ -249,30 +203,24 @@ static void take(struct ibv_cq_ex *cq, int cnt)
 
 	while (taken && taken < cnt && found("cq_next_poll", ibv_next_poll(cq), cq))
 		taken++;
-	if (taken < cnt) {
-		fprintf(stderr, "verbs_wr: %d of %d receives are over\n", taken, cnt);
-		exit(1);
-	}
+	MUST(taken == cnt);
 	ibv_end_poll(cq);
 }
 
 /* One batch of each kind. */
 static void round_go(uint32_t round)
 {
-	static void (*const build[])(uint32_t bytes) = {send_build, inline_build, write_build,
-							read_build, add_build};
 	static const uint32_t bytes[] = {200, 16, 9000, 3000, 8};
 
-	for (size_t kind = 0; kind < sizeof(build) / sizeof(*build); kind++) {
-		uint32_t n = bytes[kind] + (kind == 4 ? 0 : round);
-		int receives = kind < 2 ? BATCH : 0;
+	for (enum kind kind = 0; kind < KINDS; kind++) {
+		int receives = kind <= SEND_INLINE ? BATCH : 0;
 
 		for (int i = 0; i < receives; i++)
 			room_post(1024);
 		ibv_wr_start(all.by_calls);
 		for (int i = 0; i < BATCH; i++)
-			build[kind](n);
-		succeeds(ibv_wr_complete(all.by_calls), "post");
+			request_build(kind, bytes[kind] + (kind == ADD ? 0 : round));
+		MUST(!ibv_wr_complete(all.by_calls));
 		wait_for(all.sent, BATCH);
 		if (receives)
 			take(all.received, receives);

@@ -3,13 +3,11 @@
  * Wake-ups of two kinds, without MPI: one thread is woken 11 times by a timer, another 13 times by a thread that
  * writes into its pipe once it sleeps. Prints "timer TID", "reader TID", "writer TID".
  */
-#include <pthread.h>
+#define EXPECT_WITHOUT_MPI
+#include "../expect.h"
+
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #define SLEEPS 11
 #define WRITES 13
@@ -41,8 +39,7 @@ static void *reader(void *arg)
 	reader_tid = tell("reader");
 	for (int i = 0; i < WRITES; i++) {
 		bytes_read = i;
-		if (read(fds[0], &c, 1) != 1)
-			abort();
+		MUST(read(fds[0], &c, 1) == 1);
 	}
 	return arg;
 }
@@ -55,8 +52,7 @@ static int asleep(int tid)
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
 	f = fopen(path, "r");
-	if (!f || !fgets(line, sizeof(line), f))
-		abort();
+	MUST(f && fgets(line, sizeof(line), f));
 	fclose(f);
 	return line[0] != 'r' && atoi(line) == SYS_read;
 }
@@ -65,17 +61,14 @@ int main(void)
 {
 	pthread_t t, r;
 
-	if (pipe(fds) || pthread_create(&t, NULL, timer, NULL))
-		return 1;
+	MUST(!pipe(fds) && !pthread_create(&t, NULL, timer, NULL));
 	pthread_join(t, NULL);
-	if (pthread_create(&r, NULL, reader, NULL))
-		return 1;
+	MUST(!pthread_create(&r, NULL, reader, NULL));
 	tell("writer");
 	for (int i = 0; i < WRITES; i++) {
 		while (!reader_tid || bytes_read != i || !asleep(reader_tid))
 			sched_yield();
-		if (write(fds[1], "x", 1) != 1)
-			return 1;
+		MUST(write(fds[1], "x", 1) == 1);
 	}
 	pthread_join(r, NULL);
 	return 0;
