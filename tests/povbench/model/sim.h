@@ -124,7 +124,6 @@ void transfer_recv(struct request *r, const struct envelope *env, const struct c
 /* A core's tasks enter or leave communication calls. */
 void transfers_update(struct sim *sim, const struct core *core);
 void transfers_release(struct sim *sim);
-double link_ns(const struct sim *sim, int from, int to);
 
 /* ---- request.c ---- */
 struct model_comm;
