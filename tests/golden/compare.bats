@@ -78,7 +78,8 @@ masked() { sed -E 's/[0-9]+\.[0-9]+/0.0/g' "$1"; }
 	ends 1 a.json b.json --fail-if faster --fail-if different
 	ends 1 b.json a.json --fail-if 'faster > 5 %'
 	ends 0 b.json a.json --fail-if 'slower'
-	for condition in '' slow 'slower > 5' 'slower > x %' 'slower 5 %'; do
+	ends 0 a.json b.json --fail-if 'slower>15%'
+	for condition in '' slow 'slower > 5' 'slower > x %' 'slower 5 %' 'slower >' 'slower > -1 %' 'slower > 5 % x' '> 5 %'; do
 		refused "--fail-if: \"$condition\" is no condition such as \"slower > 5 %\"" a.json b.json --fail-if "$condition"
 	done
 }

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# What the golden tests share.
+# What the golden tests share; bench.bash has what those of povbench and povplot share besides.
 
 bats_require_minimum_version 1.5.0
 
-# For setup() and setup_file(): enters the test's (or the file's) own directory. "$make" makes traces from text.
+here=$BATS_TEST_DIRNAME
+data=$here/../data
+tool=$here/../tool
+build=${BUILD:-build}
+[ "${build:0:1}" = / ] || build=$here/../../$build
+make=$build/tests/povmake # makes traces from text
+
+# For setup() and setup_file(): enters the test's (or the file's) own directory. A test's begins with the files that setup_file() made.
 begin() {
-	here=$BATS_TEST_DIRNAME
-	data=$here/../data
-	tool=$here/../tool
-	build=${BUILD:-build}
-	[ "${build:0:1}" = / ] || build=$here/../../$build
-	make=$build/tests/povmake
 	[ -x "$make" ] || skip "no $make; run make tools"
 	cd "${BATS_TEST_TMPDIR:-$BATS_FILE_TMPDIR}"
+	[ -z "${BATS_TEST_TMPDIR-}" ] || cp -r "$BATS_FILE_TMPDIR"/. .
 }
 
 need() {
@@ -44,6 +46,46 @@ fails() {
 	run "-$1" "${@:3}"
 	echo "$output"
 	[[ $output == *"$2"* ]]
+}
+
+# help_fits FILE: is within 80 columns; examples and usage are not broken.
+help_fits() { awk '!/^  [^ -]/ && !/^Usage/ && length > 80 {print; bad = 1} END {exit bad}' "$1"; }
+
+# help_is_good FILE [EXAMPLES]: fits, and its examples are as many (3) or more, whose options exist.
+help_is_good() {
+	local o
+	help_fits "$1" || return
+	[ "$(sed -n '/^Examples:/,$p' "$1" | grep -c '^  [^ ]')" -ge "${2-3}" ] || return
+	for o in $(sed -n '/^Examples:/,$p' "$1" | grep -oE '^  [^ ].*' | sed 's/.*pov\(bench\|plot\|trace\)//; s/ -- .*//' |
+		grep -oE ' --?[a-z][a-z-]*' | sort -u); do
+		sed '/^Examples:/,$d' "$1" | grep -qE "^ .*(^|[ ,])$o\b" || { echo "no option $o"; return 1; }
+	done
+}
+
+# options_of FILE: the long options that a help text has.
+options_of() { sed '/^Examples:/,$d' "$1" | grep -oE '^ .*  --[a-z-]+|^  -., --[a-z-]+' | grep -oE -- '--[a-z-]+'; }
+
+# page_is_good TEXT COMMAND...: prints a manual page of good roff that has the text.
+page_is_good() {
+	need groff
+	"${@:2}" >page.1
+	run -0 groff -Kutf8 -man -ww -z -Tutf8 page.1
+	[ -z "$output" ]
+	groff -Kutf8 -man -Tutf8 -P-c page.1 | tr -s ' \n' ' ' | grep -qF -- "$1"
+}
+
+# disk_is_full STATUS COMMAND...: cannot write its stdout, and says so.
+disk_is_full() {
+	[ -e /dev/full ] || skip "no /dev/full"
+	fails "$1" "stdout: No space left on device" bash -c '"$@" >/dev/full' - "${@:2}"
+}
+
+# completes WORD...: what the completion in the file "completion" offers for the last word.
+completes() {
+	bash -uc '. ./completion
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+		_$1
+		echo "${COMPREPLY[*]-}"' - "$@"
 }
 
 # A line for each object of the JSON on stdin: its path, and its members that are plain.
