@@ -111,19 +111,12 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 	one '.advice[0] | .gain_low_ns > 82e6 and .gain_low_ns < 84e6 and .gain_high_ns <= 100e6' true
 }
 
-@test "none is better: no advice, and why" {
+@test "no advice, and why: none is better, launches differ by as much, there are too few of them" {
 	program '{}' 131072 100 6
 	measured default:x:2000000 smp:smp:2001000 ring:ring:2600000
 	said "MPI_Allreduce used the library's own choice; of 2 other algorithms none is sure to be faster"
-}
-
-@test "what launches differ by is no gain" {
-	program '{}' 131072 100 6
 	measured launches=9 default:x:2004000 smp:smp:2000000
 	said 'none is sure to be faster'
-}
-
-@test "too few launches say nothing, and how many are needed is said" {
 	program "$smp" 131072 100 6
 	measured launches=3 default:x:2000000 smp:smp:6000000 ring:ring:2500000
 	said 'for 2 of them there are too few launches, 5 of each are needed'
@@ -198,16 +191,16 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 		[ ! -s out ]
 		grep -qF -- "$1" err || { cat err; return 1; }
 	}
-	rm -f bad.json
 	refused 'No such file'
-	echo '{' >bad.json
-	refused 'bad.json: '
-	echo '{"format":"povbench","version":9,"launches":[]}' >bad.json
-	refused 'is of version 9'
-	echo '[1]' >bad.json
-	refused 'is no result of povbench'
-	echo '{"format":"povbench","version":2,"launches":[{"results":[{"benchmark":"latency","kind":"curve","ranks":2,"points":[]}]}]}' >bad.json
-	refused 'has no blocking collective by size'
+	while IFS='|' read -r text message; do
+		echo "$text" >bad.json
+		refused "$message"
+	done <<-'L'
+		{|bad.json:
+		{"format":"povbench","version":9,"launches":[]}|is of version 9
+		[1]|is no result of povbench
+		{"format":"povbench","version":2,"launches":[{"results":[{"benchmark":"latency","kind":"curve","ranks":2,"points":[]}]}]}|has no blocking collective by size
+	L
 	! "$POVTRACE" advise -m . run.pov 2>err
 	grep -q 'no regular file' err
 }
