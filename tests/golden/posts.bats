@@ -43,6 +43,8 @@ export_to() { "$POVTRACE" export run.pov -o "$@" --totals >totals.json 2>err; }
 	END
 	[ "$(jq -c '.traceEvents[] | select(.name == "RDMA_WRITE" and .cat == "write") | .args | .mpi_call_us += 0' run.json)" = \
 		'{"bytes":4096,"transport":"rc","carrier":"nic","queue":"0x51","id":"0x11","of_call":"2 of 2","function":"post_send","thread":101,"mpi_call":"MPI_Send","mpi_call_us":100}' ]
+	[ "$(jq -c '.traceEvents[] | select(.name == "rendezvous" and .pid == 101) | .args | .mpi_call_us += 0' run.json)" = \
+		'{"side":"sends","bytes":12000,"message":"0x5500c0de","steps":2,"mpi_call":"MPI_Send","mpi_call_us":100}' ]
 	[ "$(jq -c '[.flows, .pairs, .unpaired]' totals.json)" = '[3,3,1]' ]
 	python3 "$tool/json_check" run.json totals.json
 	grep -q 'below MPI: 7 posts, 4 completions, 0 arrivals, 3 messages' err
