@@ -11,3 +11,18 @@ median() { sort -g | awk '{ v[NR] = $1 } END { if (NR) print (v[int((NR + 1) / 2
 # ratio A B [DIGITS]
 ratio() { awk -v a="$1" -v b="$2" -v d="${3:-2}" 'BEGIN { if (b > 0) printf "%.*f\n", d, a / b; else print "nan" }'; }
 minus() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.0f\n", a - b }'; }
+
+# by_turns TURNS KIND…: calls `measure KIND` so often, by turns; what it prints goes to $T/ns.KIND. Its errors are in $T/err.
+by_turns() {
+	local turn kind value
+	rm -f "$T"/ns.*
+	for ((turn = 0; turn < $1; turn++)); do
+		for kind in "${@:2}"; do
+			value=$(measure "$kind")
+			[ -n "$value" ] || { not_ok "$kind" <"$T/err"; return 1; }
+			echo "$value" >>"$T/ns.$kind"
+		done
+	done
+}
+ns() { median <"$T/ns.$1"; }                    # of a KIND
+adds() { minus "$(ns "$1")" "$(ns plain)"; } # what it takes more than "plain"

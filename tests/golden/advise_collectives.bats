@@ -50,6 +50,13 @@ openmpi() {
 
 smp='{"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM":"smp"}'
 
+algorithms() { "$tool/bench_json" algorithms "$@"; }
+
+measured() { # WORD…: advice by what algorithms makes of these
+	algorithms "$@" >a.json
+	advise a.json
+}
+
 advise() { # FILE…
 	local file args=()
 	for file; do args+=(-m "$file"); done
@@ -80,8 +87,7 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 
 @test "a wrong algorithm is named, and what it costs" {
 	program "$smp" 131072 100 6
-	"$tool/bench_algorithms" default:x:2500000 smp:smp:6000000 ring:ring:2000000 nb:nb:7000000 >a.json
-	advise a.json
+	measured default:x:2500000 smp:smp:6000000 ring:ring:2000000 nb:nb:7000000
 	one '.advice | length' 1
 	one '.advice[0].setting' 'MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=ring'
 	jq -r '.advice[0].text' advice.json | grep -qF 'MPI_Allreduce of 1 MiB among 2 ranks (100 calls, 59.9 % of the run) used algorithm smp, which takes 6.000 ms a call where algorithm ring takes 2.000 ms (povbench, 1 MiB, medians of 7 and 7 launches)'
@@ -93,66 +99,50 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 
 @test "the library's own choice is advised where it is hardly worse than the best" {
 	program "$smp" 131072 100 6
-	"$tool/bench_algorithms" default:x:2050000 smp:smp:6000000 ring:ring:2000000 >a.json
-	advise a.json
+	measured default:x:2050000 smp:smp:6000000 ring:ring:2000000
 	one '.advice[0].setting' 'leave out MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM'
 	one '.advice[0].warning // "none"' none
 }
 
 @test "a gain is never more than the collectives took" {
 	program "$smp" 131072 100 1
-	"$tool/bench_algorithms" default:x:6000000 smp:smp:6000000 ring:ring:1000000 >a.json
-	advise a.json
+	measured default:x:6000000 smp:smp:6000000 ring:ring:1000000
 	# 1 ms here, 6 ms measured, a sixth of that with the other one.
 	one '.advice[0] | .gain_low_ns > 82e6 and .gain_low_ns < 84e6 and .gain_high_ns <= 100e6' true
 }
 
-@test "none is better: no advice, and why" {
+@test "no advice, and why: none is better, launches differ by as much, there are too few of them" {
 	program '{}' 131072 100 6
-	"$tool/bench_algorithms" default:x:2000000 smp:smp:2001000 ring:ring:2600000 >a.json
-	advise a.json
+	measured default:x:2000000 smp:smp:2001000 ring:ring:2600000
 	said "MPI_Allreduce used the library's own choice; of 2 other algorithms none is sure to be faster"
-}
-
-@test "what launches differ by is no gain" {
-	program '{}' 131072 100 6
-	"$tool/bench_algorithms" launches=9 default:x:2004000 smp:smp:2000000 >a.json
-	advise a.json
+	measured launches=9 default:x:2004000 smp:smp:2000000
 	said 'none is sure to be faster'
-}
-
-@test "too few launches say nothing, and how many are needed is said" {
 	program "$smp" 131072 100 6
-	"$tool/bench_algorithms" launches=3 default:x:2000000 smp:smp:6000000 ring:ring:2500000 >a.json
-	advise a.json
+	measured launches=3 default:x:2000000 smp:smp:6000000 ring:ring:2500000
 	said 'for 2 of them there are too few launches, 5 of each are needed'
 }
 
 @test "busy launches are left out where there are enough others" {
 	program "$smp" 131072 100 6
-	"$tool/bench_algorithms" wait_pct=50 default:x:9000000 smp:smp:1000000 >busy.json
-	"$tool/bench_algorithms" default:x:2000000 smp:smp:6000000 >a.json
+	algorithms wait_pct=50 default:x:9000000 smp:smp:1000000 >busy.json
+	algorithms default:x:2000000 smp:smp:6000000 >a.json
 	advise busy.json a.json
 	one '.advice[0].evidence.busy_launches' 0
-	"$tool/bench_algorithms" wait_pct=50 default:x:2000000 smp:smp:6000000 >a.json
-	advise a.json
+	measured wait_pct=50 default:x:2000000 smp:smp:6000000
 	jq -r '.advice[0].text' advice.json | grep -q 'in 14 of which ranks waited for a core'
 }
 
 @test "other sizes, ranks, algorithms, settings: not measured, and the command for it" {
 	program "$smp" 131072 100 6
-	"$tool/bench_algorithms" bytes=65536 default:x:2000000 smp:smp:6000000 >size.json
-	"$tool/bench_algorithms" ranks=4 default:x:2000000 smp:smp:6000000 >ranks.json
+	algorithms bytes=65536 default:x:2000000 smp:smp:6000000 >size.json
+	algorithms ranks=4 default:x:2000000 smp:smp:6000000 >ranks.json
 	advise size.json ranks.json
 	said 'were not measured with all that the run did: MPI_Allreduce of 1 MiB among 2 ranks' 'allreduce_latency -m 1M -o'
-	"$tool/bench_algorithms" default:x:2000000 ring:ring:6000000 >used.json
-	advise used.json
+	measured default:x:2000000 ring:ring:6000000
 	said 'MPI_Allreduce used algorithm smp, which was not measured'
-	"$tool/bench_algorithms" 'environment={"MPIR_CVAR_DEVICE_COLLECTIVES":"none"}' default:x:2000000 smp:smp:6000000 >set.json
-	advise set.json
+	measured 'environment={"MPIR_CVAR_DEVICE_COLLECTIVES":"none"}' default:x:2000000 smp:smp:6000000
 	said 'left out: another MPIR_CVAR_DEVICE_COLLECTIVES'
-	"$tool/bench_algorithms" collective=bcast default:x:2000000 smp:smp:6000000 >bcast.json
-	advise bcast.json
+	measured collective=bcast default:x:2000000 smp:smp:6000000
 	said 'which was not measured'
 }
 
@@ -160,15 +150,15 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 	program "$smp" 131072 100 6
 	sed -i 's/^repeat .*/&\nstream 0\ncall ts=11000000 dur=1000000 tid=100 tgid=100 func=2 cpu=0 lib=1 args=1,2,1024,0x4c00080b,0x58000003,0x44000000\nstream 1\ncall ts=11000000 dur=1000000 tid=200 tgid=200 func=2 cpu=1 lib=1 args=1,2,1024,0x4c00080b,0x58000003,0x44000000/' run.txt
 	"$make" run.txt run.pov
-	"$tool/bench_algorithms" default:x:9000000 smp:smp:6000000 ring:ring:4000000 >large.json
+	algorithms default:x:9000000 smp:smp:6000000 ring:ring:4000000 >large.json
 	advise large.json
 	said 'were not measured with all that the run did: MPI_Allreduce of 8 KiB'
 	# 2 ms less at 1 MiB, 1.2 ms more at 8 KiB.
-	"$tool/bench_algorithms" bytes=8192 default:x:9000000 smp:smp:1000000 ring:ring:2200000 >small.json
+	algorithms bytes=8192 default:x:9000000 smp:smp:1000000 ring:ring:2200000 >small.json
 	advise large.json small.json
 	one '.advice[0].setting' 'MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=ring'
 	one '.advice[0] | .gain_low_ns > 70e6 and .gain_low_ns < 80e6 and .gain_high_ns > 80e6 and .gain_high_ns < 90e6' true
-	"$tool/bench_algorithms" bytes=8192 default:x:9000000 smp:smp:1000000 ring:ring:3200000 >small.json
+	algorithms bytes=8192 default:x:9000000 smp:smp:1000000 ring:ring:3200000 >small.json
 	advise large.json small.json
 	said 'none is sure to be faster'
 }
@@ -177,13 +167,11 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 	off='{"OMPI_MCA_coll_tuned_allreduce_algorithm":"4"}'
 	program "$off" 131072 100 6
 	openmpi
-	"$tool/bench_algorithms" 'mpi=Open MPI v4.1.4' default:x:6000000 3:recursive_doubling:2000000 4:ring:1000000 >a.json
-	advise a.json
+	measured 'mpi=Open MPI v4.1.4' default:x:6000000 3:recursive_doubling:2000000 4:ring:1000000
 	jq -r '.advice[0].text' advice.json | grep -qF "used the library's own choice, which takes 6.000 ms a call where algorithm 4 (ring)"
 	program '{"OMPI_MCA_coll_tuned_allreduce_algorithm":"ring","OMPI_MCA_coll_tuned_use_dynamic_rules":"1"}' 131072 100 6
 	openmpi
-	"$tool/bench_algorithms" 'mpi=Open MPI v4.1.4' default:x:4000000 3:recursive_doubling:2000000 4:ring:6000000 >a.json
-	advise a.json
+	measured 'mpi=Open MPI v4.1.4' default:x:4000000 3:recursive_doubling:2000000 4:ring:6000000
 	one '.advice[0].setting' 'mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm 3'
 	jq -r '.advice[0].text' advice.json | grep -qF 'used algorithm 4 (ring), which takes 6.000 ms a call where algorithm 3 (recursive_doubling)'
 }
@@ -203,16 +191,16 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 		[ ! -s out ]
 		grep -qF -- "$1" err || { cat err; return 1; }
 	}
-	rm -f bad.json
 	refused 'No such file'
-	echo '{' >bad.json
-	refused 'bad.json: '
-	echo '{"format":"povbench","version":9,"launches":[]}' >bad.json
-	refused 'is of version 9'
-	echo '[1]' >bad.json
-	refused 'is no result of povbench'
-	echo '{"format":"povbench","version":2,"launches":[{"results":[{"benchmark":"latency","kind":"curve","ranks":2,"points":[]}]}]}' >bad.json
-	refused 'has no blocking collective by size'
+	while IFS='|' read -r text message; do
+		echo "$text" >bad.json
+		refused "$message"
+	done <<-'L'
+		{|bad.json:
+		{"format":"povbench","version":9,"launches":[]}|is of version 9
+		[1]|is no result of povbench
+		{"format":"povbench","version":2,"launches":[{"results":[{"benchmark":"latency","kind":"curve","ranks":2,"points":[]}]}]}|has no blocking collective by size
+	L
 	! "$POVTRACE" advise -m . run.pov 2>err
 	grep -q 'no regular file' err
 }

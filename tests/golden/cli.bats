@@ -4,6 +4,8 @@
 
 load lib
 
+setup() { begin; }
+
 commands() {
 	"$POVTRACE" help | sed -n '/^Commands:/,/^$/p' | awk '/^  / && $1 != "help" {print $1}'
 }
@@ -14,39 +16,20 @@ commands() {
 }
 
 @test "nothing asked: help on stderr, status 2" {
-	run -2 bash -c '"$POVTRACE" 2>/dev/null'
+	run -2 --separate-stderr "$POVTRACE"
 	[ -z "$output" ]
 }
 
-@test "help, --help and -h say the same" {
-	"$POVTRACE" help >"$BATS_TEST_TMPDIR/a"
-	"$POVTRACE" --help >"$BATS_TEST_TMPDIR/b"
-	"$POVTRACE" -h >"$BATS_TEST_TMPDIR/c"
-	cmp "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/b"
-	cmp "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/c"
-}
-
-@test "every command explains itself with three examples or more, within 80 columns" {
-	[ "$("$POVTRACE" help | awk 'length > 80' | wc -l)" = 0 ]
+@test "help, --help and -h say the same; every command explains itself, with examples whose options exist" {
+	"$POVTRACE" help >help
+	"$POVTRACE" --help | cmp - help
+	"$POVTRACE" -h | cmp - help
+	[ "$(awk 'length > 80' help | wc -l)" = 0 ]
 	for c in $(commands); do
-		"$POVTRACE" help "$c" >"$BATS_TEST_TMPDIR/help"
-		"$POVTRACE" "$c" --help | cmp - "$BATS_TEST_TMPDIR/help"
-		grep -q "^Usage: povtrace $c" "$BATS_TEST_TMPDIR/help"
-		[ "$(sed -n '/^Examples:/,$p' "$BATS_TEST_TMPDIR/help" | grep -c '^  [^ ]')" -ge 3 ]
-		# Examples and usage are not broken: they are to be copied.
-		awk '!/^  [^ -]/ && !/^Usage/ && length > 80 {print FILENAME ": " $0; bad = 1} END {exit bad}' \
-			"$BATS_TEST_TMPDIR/help"
-	done
-}
-
-@test "the examples name only options that exist" {
-	for c in $(commands); do
-		"$POVTRACE" help "$c" >"$BATS_TEST_TMPDIR/help"
-		for o in $(sed -n '/^Examples:/,$p' "$BATS_TEST_TMPDIR/help" | grep "^  .*povtrace $c" | sed 's/ -- .*//' |
-			grep -oE ' --?[a-z][a-z-]*' | sort -u); do
-			sed '/^Examples:/,$d' "$BATS_TEST_TMPDIR/help" | grep -qE "^ .*(^|[ ,])$o\b" ||
-				{ echo "$c: $o"; return 1; }
-		done
+		"$POVTRACE" help "$c" >help
+		"$POVTRACE" "$c" --help | cmp - help
+		grep -q "^Usage: povtrace $c" help
+		help_is_good help || { echo "$c"; return 1; }
 	done
 }
 
@@ -67,9 +50,8 @@ commands() {
 }
 
 @test "a stdout that cannot be written is a failure" {
-	[ -e /dev/full ] || skip "no /dev/full"
-	for words in --version help; do
-		fails 1 "stdout: No space left on device" bash -c '"$POVTRACE" $1 >/dev/full' - "$words"
+	for word in --version help; do
+		disk_is_full 1 "$POVTRACE" $word
 	done
 	run -1 bash -c '"$POVTRACE" --version >&-'
 }
@@ -79,67 +61,41 @@ commands() {
 }
 
 @test "manual pages are good roff" {
-	command -v groff >/dev/null || skip "groff is not installed"
 	for c in "" $(commands); do
-		"$POVTRACE" --man $c >"$BATS_TEST_TMPDIR/page.1"
-		run -0 groff -Kutf8 -man -ww -z -Tutf8 "$BATS_TEST_TMPDIR/page.1"
-		[ -z "$output" ] || { echo "$c: $output"; return 1; }
-		groff -Kutf8 -man -Tutf8 -P-c "$BATS_TEST_TMPDIR/page.1" | grep -q "povtrace${c:+-$c} - "
+		page_is_good "povtrace${c:+-$c} - " "$POVTRACE" --man $c
 	done
 }
 
-@test "completion knows commands, options and choices" {
-	"$POVTRACE" --completion >"$BATS_TEST_TMPDIR/completion"
-	run bash -uc '
-		. "$1"
-		COMP_WORDS=(povtrace he) COMP_CWORD=1
-		_povtrace
-		echo "${COMPREPLY[*]}"' - "$BATS_TEST_TMPDIR/completion"
-	[ "$status" = 0 ]
-	[ "$output" = help ]
+@test "completion knows commands, options and the groups of --mpi, which help lists, too" {
+	"$POVTRACE" --completion >completion
+	[ "$(completes povtrace he)" = help ]
 	for c in $(commands); do
-		run bash -uc '
-			. "$1"
-			COMP_WORDS=(povtrace "$2" --) COMP_CWORD=2
-			_povtrace
-			echo "${COMPREPLY[*]}"' - "$BATS_TEST_TMPDIR/completion" "$c"
-		[ "$status" = 0 ]
-		for o in $("$POVTRACE" help "$c" | sed '/^Examples:/,$d' | grep -oE '^ .*  --[a-z-]+|^  -., --[a-z-]+' |
-			grep -oE -- '--[a-z-]+'); do
-			[[ " $output " == *" $o "* ]] || { echo "$c: $o: $output"; return 1; }
+		offered=$(completes povtrace "$c" --)
+		"$POVTRACE" help "$c" >help
+		for o in $(options_of help); do
+			[[ " $offered " == *" $o "* ]] || { echo "$c: $o: $offered"; return 1; }
 		done
 	done
-}
-
-@test "completion knows the groups of --mpi, and help lists them" {
-	"$POVTRACE" --completion >"$BATS_TEST_TMPDIR/completion"
-	run bash -uc '
-		. "$1"
-		COMP_WORDS=(povtrace record --mpi "") COMP_CWORD=3
-		_povtrace
-		echo "${COMPREPLY[*]}"' - "$BATS_TEST_TMPDIR/completion"
-	[ "$status" = 0 ]
-	groups="$(sed -n 's/^POV_FUNC([A-Za-z_]*, \([a-z0-9_]*\),.*/\1/p' "$BATS_TEST_DIRNAME/../../bpf/mpi.def" |
-		sort -u) default local all"
-	"$POVTRACE" help record | tr -s '\n ' ' ' | grep -o 'There are: [^.]*' | tr -d , >"$BATS_TEST_TMPDIR/help"
-	for group in $groups; do
-		[[ " $output " == *" $group "* ]] || { echo "completion: no $group"; return 1; }
-		grep -qw -- "$group" "$BATS_TEST_TMPDIR/help" || { echo "help: no $group"; return 1; }
+	offered=$(completes povtrace record --mpi "")
+	"$POVTRACE" help record | tr -s '\n ' ' ' | grep -o 'There are: [^.]*' | tr -d , >help
+	for group in $(sed -n 's/^POV_FUNC([A-Za-z_]*, \([a-z0-9_]*\),.*/\1/p' "$here/../../bpf/mpi.def" | sort -u) default local all; do
+		[[ " $offered " == *" $group "* ]] || { echo "completion: no $group"; return 1; }
+		grep -qw -- "$group" help || { echo "help: no $group"; return 1; }
 	done
 }
 
 @test "every choice of every option is in the help" {
 	for c in $(commands); do
 		"$POVTRACE" --completion | sed -n "/^\t$c)/,/esac/p" | sed -n "s/.*--\([a-z-]*\).*) words='\(..*\)' ;;/\1 \2/p" \
-			>"$BATS_TEST_TMPDIR/choices"
-		[ "$c" != record ] || [ "$(wc -l <"$BATS_TEST_TMPDIR/choices")" -ge 3 ]
-		"$POVTRACE" help "$c" | tr -s '\n ' ' ' >"$BATS_TEST_TMPDIR/help"
+			>choices
+		[ "$c" != record ] || [ "$(wc -l <choices)" -ge 3 ]
+		"$POVTRACE" help "$c" | tr -s '\n ' ' ' >help
 		while read -r option choices; do
 			for choice in $choices; do
-				grep -qE -- "--$option [A-Z].*(One of|There are):[^.]*\b$choice\b" "$BATS_TEST_TMPDIR/help" ||
+				grep -qE -- "--$option [A-Z].*(One of|There are):[^.]*\b$choice\b" help ||
 					{ echo "$c: --$option: $choice"; return 1; }
 			done
-		done <"$BATS_TEST_TMPDIR/choices"
+		done <choices
 	done
 }
 
@@ -161,7 +117,6 @@ commands() {
 
 @test "export under sudo writes as the user who typed it" {
 	[ "$(id -u)" = 0 ] || skip "needs root"
-	begin
 	dir=$(mktemp -d)
 	chmod 755 "$dir"
 	mkdir "$dir/theirs"

@@ -56,6 +56,16 @@ job() {
 
 diff_of() { "$POVTRACE" diff "$@"; }
 
+# two_hosts RUN RANKS: RUN1.pov with rank 0, and RUN2.pov with these, of another host.
+two_hosts() {
+	need python3
+	sed -i '/"type":"host"/a meta {"type":"clocks","monotonic_ns":1000000,"boottime_ns":1000000,"realtime_ns":1700000000001000000}' $1.txt
+	"$make" $1.txt $1.pov
+	"$POVTRACE" info --dump $1.pov >all.txt
+	"$tool/split_trace" 0 <all.txt | trace ${1}1
+	"$tool/split_trace" "$2" node8 <all.txt | trace ${1}2
+}
+
 # Lines of a table, by the beginning of its title, without blanks that only align.
 table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) == 1 { on = 1 } on' | tr -s ' '; }
 
@@ -213,17 +223,12 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 }
 
 @test "diff: runs of several hosts" {
-	need python3
-	sed -i '/"type":"host"/a meta {"type":"clocks","monotonic_ns":1000000,"boottime_ns":1000000,"realtime_ns":1700000000001000000}' after.txt
-	"$make" after.txt after.pov
-	"$POVTRACE" info --dump after.pov >all.txt
-	"$tool/split_trace" 0 <all.txt | trace a
-	"$tool/split_trace" 1 node8 <all.txt | trace b
-	diff_of before.pov -- a.pov b.pov >got
-	grep -q '^  after   a.pov b.pov: ' got
+	two_hosts after 1
+	diff_of before.pov -- after1.pov after2.pov >got
+	grep -q '^  after   after1.pov after2.pov: ' got
 	table Ranks <got | grep -q '^ 0 20.50 +3.00 15.40 . 0.00 . 5.10 +3.00 '
-	run -2 diff_of before.pov a.pov b.pov
-	run -2 diff_of before.pov -- a.pov a.pov
+	run -2 diff_of before.pov after1.pov after2.pov
+	run -2 diff_of before.pov -- after1.pov after1.pov
 }
 
 @test "diff: wrong usage, and files that are no traces" {
@@ -259,14 +264,9 @@ diff_said() { # what the example in $line must have printed
 }
 
 @test "diff: the help's examples do what they say" {
-	need python3
 	for run in a b; do
 		job $run.pov 6 8000 22000 </dev/null
-		sed -i '/"type":"host"/a meta {"type":"clocks","monotonic_ns":1000000,"boottime_ns":1000000,"realtime_ns":1700000000001000000}' $run.txt
-		"$make" $run.txt $run.pov
-		"$POVTRACE" info --dump $run.pov >all.txt
-		"$tool/split_trace" 0 <all.txt | trace ${run}1
-		"$tool/split_trace" 1,2,3,4,5 node8 <all.txt | trace ${run}2
+		two_hosts $run 1,2,3,4,5
 	done
 	each_example diff diff_said
 }

@@ -120,12 +120,12 @@ decode() { protoc -I "$data" --decode=Trace perfetto_subset.proto; }
 }
 
 @test "export: Perfetto takes all formats without complaint, and counts the same" {
+	need_tp
 	for trace in run findings phases; do
 		"$make" "$data/export_$trace.txt" run.pov
 		for f in run.json run.json.gz run.pftrace run.pftrace.gz; do
 			export_to $f
 			health $f totals.json
-			[ "$status" != 77 ] || skip "$output"
 		done
 	done
 }

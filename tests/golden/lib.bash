@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# What the golden tests share.
+# What the golden tests share; bench.bash has what those of povbench and povplot share besides.
 
 bats_require_minimum_version 1.5.0
 
-# For setup() and setup_file(): enters the test's (or the file's) own directory. "$make" makes traces from text.
+here=$BATS_TEST_DIRNAME
+data=$here/../data
+tool=$here/../tool
+build=${BUILD:-build}
+[ "${build:0:1}" = / ] || build=$here/../../$build
+make=$build/tests/povmake # makes traces from text
+
+# For setup() and setup_file(): enters the test's (or the file's) own directory. A test's begins with the files that setup_file() made.
 begin() {
-	here=$BATS_TEST_DIRNAME
-	data=$here/../data
-	tool=$here/../tool
-	build=${BUILD:-build}
-	[ "${build:0:1}" = / ] || build=$here/../../$build
-	make=$build/tests/povmake
 	[ -x "$make" ] || skip "no $make; run make tools"
 	cd "${BATS_TEST_TMPDIR:-$BATS_FILE_TMPDIR}"
+	[ -z "${BATS_TEST_TMPDIR-}" ] || cp -r "$BATS_FILE_TMPDIR"/. .
 }
 
 need() {
@@ -46,6 +48,46 @@ fails() {
 	[[ $output == *"$2"* ]]
 }
 
+# help_fits FILE: is within 80 columns; examples and usage are not broken.
+help_fits() { awk '!/^  [^ -]/ && !/^Usage/ && length > 80 {print; bad = 1} END {exit bad}' "$1"; }
+
+# help_is_good FILE [EXAMPLES]: fits, and its examples are as many (3) or more, whose options exist.
+help_is_good() {
+	local o
+	help_fits "$1" || return
+	[ "$(sed -n '/^Examples:/,$p' "$1" | grep -c '^  [^ ]')" -ge "${2-3}" ] || return
+	for o in $(sed -n '/^Examples:/,$p' "$1" | grep -oE '^  [^ ].*' | sed 's/.*pov\(bench\|plot\|trace\)//; s/ -- .*//' |
+		grep -oE ' --?[a-z][a-z-]*' | sort -u); do
+		sed '/^Examples:/,$d' "$1" | grep -qE "^ .*(^|[ ,])$o\b" || { echo "no option $o"; return 1; }
+	done
+}
+
+# options_of FILE: the long options that a help text has.
+options_of() { sed '/^Examples:/,$d' "$1" | grep -oE '^ .*  --[a-z-]+|^  -., --[a-z-]+' | grep -oE -- '--[a-z-]+'; }
+
+# page_is_good TEXT COMMAND...: prints a manual page of good roff that has the text.
+page_is_good() {
+	need groff
+	"${@:2}" >page.1
+	run -0 groff -Kutf8 -man -ww -z -Tutf8 page.1
+	[ -z "$output" ]
+	groff -Kutf8 -man -Tutf8 -P-c page.1 | tr -s ' \n' ' ' | grep -qF -- "$1"
+}
+
+# disk_is_full STATUS COMMAND...: cannot write its stdout, and says so.
+disk_is_full() {
+	[ -e /dev/full ] || skip "no /dev/full"
+	fails "$1" "stdout: No space left on device" bash -c '"$@" >/dev/full' - "${@:2}"
+}
+
+# completes WORD...: what the completion in the file "completion" offers for the last word.
+completes() {
+	bash -uc '. ./completion
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+		_$1
+		echo "${COMPREPLY[*]-}"' - "$@"
+}
+
 # A line for each object of the JSON on stdin: its path, and its members that are plain.
 rows() {
 	jq -r 'def plain: type | . != "object" and . != "array";
@@ -76,12 +118,19 @@ packets() {
 		}'
 }
 
-# health TIMELINE TOTALS: where Perfetto's trace_processor is installed, it takes the timeline and counts the same. Else the status
-# in $status is 77.
+# Perfetto's trace_processor, which is no package: fetch it from get.perfetto.dev, or set TRACE_PROCESSOR.
+tp=${TRACE_PROCESSOR:-$(command -v trace_processor_shell || command -v trace_processor || true)}
+need_tp() { [ -n "$tp" ] || skip "no trace_processor_shell in PATH, and TRACE_PROCESSOR is not set"; }
+
+# health TIMELINE TOTALS: where trace_processor is, it took the timeline without complaint, and counts what `povtrace export --totals` says
+# it wrote.
 health() {
-	run "$here/perfetto_health.sh" "$1" "$2"
-	echo "$output"
-	[ "$status" = 0 ] || [ "$status" = 77 ]
+	[ -n "$tp" ] || return 0
+	"$tp" -q "$here/perfetto_health.sql" "$1" 2>"$1.tp.log" | sed -n 's/^"\(.*\)",\([0-9]*\)$/\1=\2/p' >health
+	[ "$(wc -l <health)" = 21 ] || { tail -n 5 "$1.tp.log"; return 1; }
+	grep -v '=0$\|^total_data_loss' health | sort >got
+	jq -r '{open, slices: (.slices + .instants), flows, counters, switches} | to_entries[] | select(.value > 0) | "total_\(.key)=\(.value)"' \
+		"$2" | sort | diff - got
 }
 
 # Carries out each example in the help of COMMAND, and then CHECK, to which it is $line, and what it printed the file said.

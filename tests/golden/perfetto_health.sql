@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 -- Whether Perfetto's trace_processor took a timeline as it was meant. Every row is "check", count; all
--- but those named total_* must be 0. perfetto_health.sh compares the totals with the writer's.
+-- but those named total_* must be 0. health (lib.bash) compares the totals with the writer's.
 WITH
 -- What the importer itself complains about. lost_events was asked for: the recording has gaps.
 complaints AS (

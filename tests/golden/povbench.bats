@@ -68,7 +68,6 @@ refused() { refuses 2 "povbench: $1" "$POVBENCH" "${@:2}"; } # MESSAGE WORD...
 		"$POVBENCH" help "$word" | cmp - help
 	done
 	grep -q "^Usage: povbench " help
-	[ "$(sed -n '/^Examples:/,$p' help | grep -c '^  [^ ]')" -ge 3 ]
 	help_is_good help
 }
 
@@ -78,7 +77,7 @@ refused() { refuses 2 "povbench: $1" "$POVBENCH" "${@:2}"; } # MESSAGE WORD...
 		"$POVBENCH" "$name" --help | cmp - help
 		[[ $(head -n 1 help) == "Usage: povbench $name [options]" ]]
 		[ -n "$(sed -n 3p help)" ]
-		help_is_good help || { echo "$name"; return 1; }
+		help_is_good help 1 || { echo "$name"; return 1; }
 	done
 }
 
@@ -163,23 +162,14 @@ refused() { refuses 2 "povbench: $1" "$POVBENCH" "${@:2}"; } # MESSAGE WORD...
 
 @test "completion knows benchmarks, options and choices" {
 	"$POVBENCH" --completion >completion
-	run bash -uc '
-		. ./completion
-		for words in "" "sender --" "suite --compute-kind "; do
-			COMP_WORDS=(povbench ${words:-""})
-			[[ $words != *" " ]] || COMP_WORDS+=("")
-			COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-			COMP_WORDS[COMP_CWORD]=${COMP_WORDS[COMP_CWORD]-}
-			_povbench
-			echo "${COMPREPLY[*]}"
-		done'
-	[ "$status" = 0 ]
+	offered=$(completes povbench "")
 	for name in list suite compare $(names); do
-		[[ " ${lines[0]} " == *" $name "* ]] || { echo "$name: ${lines[0]}"; return 1; }
+		[[ " $offered " == *" $name "* ]] || { echo "$name: $offered"; return 1; }
 	done
 	"$POVBENCH" --help >help
+	offered=$(completes povbench sender --)
 	for option in $(options_of help); do
-		[[ " ${lines[1]} " == *" $option "* ]] || { echo "$option: ${lines[1]}"; return 1; }
+		[[ " $offered " == *" $option "* ]] || { echo "$option: $offered"; return 1; }
 	done
-	[ "${lines[2]}" = "deadline work" ]
+	[ "$(completes povbench suite --compute-kind "")" = "deadline work" ]
 }

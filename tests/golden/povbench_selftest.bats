@@ -3,7 +3,8 @@
 # Every benchmark of povbench finds on modelled machines what these do (tests/povbench).
 
 setup() {
-	selftest=$BATS_TEST_DIRNAME/../../build/tests/povbench_selftest
+	cd "$BATS_TEST_DIRNAME/../.." # of tests/povbench/cases.txt
+	selftest=build/tests/povbench_selftest
 	[ -x "$selftest" ] || skip "no $selftest; run make tools"
 }
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# What povplot makes of files with several launches (tests/tool/bench_launches): medians, one of them, the difference of two files.
+# What povplot makes of files with several launches (tests/tool/bench_json): medians, one of them, the difference of two files.
 
 load bench
-launches=$tool/bench_launches
+launches() { "$tool/bench_json" launches "$@"; }
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR"
-	"$launches" launches=3 noise=3 seed=2 >a.json
-	"$launches" launches=3 noise=3 seed=3 slow=2 slow_point=1.5 host=node8 >b.json
+	launches launches=3 noise=3 seed=2 >a.json
+	launches launches=3 noise=3 seed=3 slow=2 slow_point=1.5 host=node8 >b.json
 }
 
 setup() { begin; }
@@ -49,8 +49,8 @@ refused() { refuses 1 "povplot: $1" "$POVPLOT" "${@:2}"; } # MESSAGE WORD...
 }
 
 @test "launches: a file of the first version is one launch" {
-	"$launches" launches=1 seed=2 version=1 >old.json
-	"$launches" launches=1 seed=2 >new.json
+	launches launches=1 seed=2 version=1 >old.json
+	launches launches=1 seed=2 >new.json
 	"$POVPLOT" old.json -b sender --script --no-words >old.gp
 	"$POVPLOT" new.json -b sender --script --no-words | diff -u old.gp -
 	"$POVPLOT" old.json --launch 1 -b sender --script --no-words | diff -u old.gp -
@@ -58,7 +58,7 @@ refused() { refuses 1 "povplot: $1" "$POVPLOT" "${@:2}"; } # MESSAGE WORD...
 }
 
 @test "launches: what was broken off counts only where nothing is whole" {
-	"$launches" launches=3 noise=3 seed=2 partial=2 >part.json
+	launches launches=3 noise=3 seed=2 partial=2 >part.json
 	"$POVPLOT" list part.json -b sender | grep -q ' 24 points, medians of 2 launches;'
 	"$POVPLOT" list part.json -b sender -l 3 | grep -q ' 22 points;'
 	jq '.launches |= [.[2]]' part.json >only.json
@@ -84,7 +84,7 @@ refused() { refuses 1 "povplot: $1" "$POVPLOT" "${@:2}"; } # MESSAGE WORD...
 	"$POVPLOT" b.json a.json -b sender -p difference --script | block d1 |
 		awk 'NF == 12 { n++; if ($3 > 1 / 1.7) bad = 1 } END { exit bad || n != 24 }'
 	# Equal launches: a dot in each cell.
-	"$launches" launches=3 noise=3 seed=9 >equal.json
+	launches launches=3 noise=3 seed=9 >equal.json
 	"$POVPLOT" a.json equal.json -b sender -p difference --script >equal.gp
 	grep -q 'dots: not shown to differ' equal.gp
 	[ "$(block d1 <equal.gp | grep -c alike)" -ge 20 ]
@@ -93,7 +93,7 @@ refused() { refuses 1 "povplot: $1" "$POVPLOT" "${@:2}"; } # MESSAGE WORD...
 @test "the difference of two curves, and of files of which one has other points" {
 	"$POVPLOT" a.json b.json -b pingpong -p difference --script >curve.gp
 	grep -q "time of B / time of A" curve.gp
-	"$launches" launches=3 bytes=65536:4194304 >other.json
+	launches launches=3 bytes=65536:4194304 >other.json
 	"$POVPLOT" a.json other.json -b sender -p difference --script | block d1 |
 		awk 'NF == 12 { n++ } END { exit n != 12 }'
 }
@@ -101,7 +101,7 @@ refused() { refuses 1 "povplot: $1" "$POVPLOT" "${@:2}"; } # MESSAGE WORD...
 @test "a difference that cannot be drawn" {
 	refused 'picture difference is of one benchmark in two files; choose with --benchmark' a.json b.json -p difference --script
 	refused 'picture difference is of one benchmark in two files' a.json -b sender -p difference --script
-	"$launches" bytes=1:16 >small.json
+	launches bytes=1:16 >small.json
 	refused 'sender: a.json and small.json have no point in common' a.json small.json -b sender -p difference --script
 }
 

@@ -6,7 +6,7 @@ load bench
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR"
-	"$tool/bench_launches" launches=2 seed=1 >run.json
+	"$tool/bench_json" launches launches=2 seed=1 >run.json
 	"$POVPLOT" run.json -o run.html
 }
 

@@ -7,7 +7,6 @@ load lib
 setup() {
 	begin
 	queries=$here/../../viz/sql
-	tp=${TRACE_PROCESSOR:-$(command -v trace_processor_shell || command -v trace_processor || true)}
 }
 
 names() {
@@ -18,7 +17,7 @@ names() {
 
 # What all queries tell of run.pov in a format, as "== NAME" and rows; numbers without zeros at their end. Texts of findings are others' matter.
 ask() { # TIMELINE
-	[ -n "$tp" ] || skip "no trace_processor_shell in PATH, and TRACE_PROCESSOR is not set"
+	need_tp
 	"$POVTRACE" export run.pov -o "$1" 2>/dev/null
 	for name in $(names); do
 		echo "SELECT '$name' AS query;"

@@ -1,64 +1,209 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Every benchmark of the registry runs on models of communication (model/model.h) whose overlap, delays and steals are set, and must
- * find them. The sweeps are small, since on the model every sample is like the others; data are validated on the way. Nothing here
- * looks at a real clock, so that it passes or fails alike everywhere. An argument: only the benchmark of that name.
+ * povbench_selftest [BENCHMARK]: runs every benchmark of the registry on models of communication (model/model.h) whose overlap, delays
+ * and steals are set. The benchmark must find what cases.txt computes from the settings, as one would on paper. The sweeps are
+ * small, since on the model every sample is like the others; data are validated on the way. Nothing here looks at a real
+ * clock, so that it passes or fails alike everywhere. To be run in the root of the source tree.
+ *
+ *   machine NAME [MACHINE…] SETTING=FORMULA…   settings of the model and options of the benchmark; those of other machines come first
+ *   let NAME = FORMULA                         formula.h
+ *   check NAME                                 what must hold at each point of a result:
+ *     FORMULA                                  is not 0
+ *     FORMULA = FORMULA [± FORMULA]
+ *     use NAME                                 the lines of another check
+ *   case BENCHMARK[,BENCHMARK…]
+ *     MACHINE[,MACHINE…] | CHECK [FORMULA] | [SENTENCE]
+ *                                              `want` is the FORMULA; the classification must give the SENTENCE
  */
-#include "core/classify.h"
-#include "core/result_file.h"
-#include "selftest/case.h"
-
+#include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "core/classify.h"
+#include "core/result_file.h"
+#include "selftest/formula.h"
 
+#define FILE_NAME "tests/povbench/cases.txt"
 #define FOR_EVER_NS 1000000000000000ull
 
-static const struct selftest_case *const lists[] = {selftest_references, selftest_rates,
-						    selftest_maps,	 selftest_broadcasts,
-						    selftest_stencils,	 selftest_collectives};
+/* ---- cases.txt ---- */
 
-void selftest_expect(struct selftest *t, double value, double expected, double tolerance,
-		     const char *what, ...)
+/* A line that defines something: "KIND NAME REST". */
+static struct definition *definition_new(char *line)
 {
-	char text[160];
-	va_list args;
+	struct definition *d = xcalloc(1, sizeof(*d));
 
-	t->checks++;
-	if (t->failure || fabs(value - expected) <= tolerance)
-		return;
-	va_start(args, what);
-	vsnprintf(text, sizeof(text), what, args);
-	va_end(args);
-	t->failure = xasprintf("%s is %.6g, not %.6g ± %.2g", text, value, expected, tolerance);
+	d->kind = xstrdup(strsep(&line, " "));
+	d->name = xstrdup(line ? strsep(&line, " ") : "");
+	line = line ? line : "";
+	line += strspn(line, " =");
+	d->text = xstrdup(line);
+	return d;
 }
 
-void machine_perfect(struct model_settings *m, struct bench_options *opt)
+static void text_append(struct definition *d, const char *line)
 {
-	(void)m;
-	(void)opt;
+	char *longer = xasprintf("%s%s\n", d->text, line);
+
+	free(d->text);
+	d->text = longer;
 }
 
-void machine_none(struct model_settings *m, struct bench_options *opt)
+static struct definition *definitions_read(void)
 {
-	(void)opt;
-	m->overlap_send = 0;
-	m->overlap_recv = 0;
+	struct definition *first = NULL, **last = &first, *d = NULL;
+	FILE *in = fopen(FILE_NAME, "r");
+	char *line = NULL;
+	size_t room = 0;
+
+	if (!in)
+		die("cannot open %s: %s", FILE_NAME, strerror(errno));
+	while (getline(&line, &room, in) > 0) {
+		line[strcspn(line, "#\n")] = '\0';
+		if (*line == '\t' && d) {
+			text_append(d, line + 1);
+		} else if (*line) {
+			d = *last = definition_new(line);
+			last = &d->next;
+		}
+	}
+	free(line);
+	fclose(in);
+	return first;
+}
+
+static void definitions_free(struct definition *d)
+{
+	struct definition *next;
+
+	for (; d; d = next) {
+		next = d->next;
+		free(d->kind);
+		free(d->name);
+		free(d->text);
+		free(d);
+	}
+}
+
+/* Whether the name is in a list separated by commas. */
+static bool list_has(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; list; list = strchr(list, ',')) {
+		list += *list == ',';
+		if (!strncmp(list, name, len) && (!list[len] || list[len] == ','))
+			return true;
+	}
+	return false;
 }
 
 /* ---- one case ---- */
 
-/* Latencies are short beside all messages and computations: the benchmarks neglect them, too. */
-static void selftest_init(struct selftest *t, const struct selftest_case *c,
-			  const struct bench *bench)
+/* Returns what fails at the current point, or null. A NaN never is what it should be. */
+static char *line_check(const struct selftest *t, char *line)
 {
-	*t = (struct selftest){.c = c, .bench = bench};
+	char *tolerance = strstr(line, " ± "), *right = strstr(line, " = ");
+	char *text = xstrdup(line), *failure = NULL;
+	double is, should = 1, by = 0;
+
+	if (tolerance) {
+		*tolerance = '\0';
+		by = formula_value(t, tolerance + strlen(" ± "));
+	}
+	if (right) {
+		*right = '\0';
+		should = formula_value(t, right + 3);
+	}
+	is = formula_value(t, line);
+	if (right ? !(fabs(is - should) <= by) : !(is != 0))
+		failure = xasprintf("%s: %.6g, not %.6g ± %.2g", text, is, should, by);
+	free(text);
+	return failure;
+}
+
+/* Returns what fails first, or null. */
+static char *check_run(struct selftest *t, const char *name)
+{
+	const struct definition *check = definition_find(t, "check", name);
+	char *lines, *rest, *line, *failure = NULL;
+
+	if (!check)
+		die("%s: no check is called %s", FILE_NAME, name);
+	rest = lines = xstrdup(check->text);
+	while (!failure && (line = strsep(&rest, "\n"))) {
+		if (!strncmp(line, "use ", 4))
+			failure = check_run(t, line + 4);
+		else if (*line)
+			failure = line_check(t, line);
+	}
+	free(lines);
+	return failure;
+}
+
+static char *points_check(struct selftest *t, const char *check)
+{
+	static const char *const params[] = {"bytes", "compute_ns",	"threads", "tasks",
+					     "task",  "ranks_per_core", "rank"};
+	char *failure = NULL, *longer;
+	double value;
+
+	if (!result_point_cnt(t->result))
+		return xstrdup("it has no point");
+	for (t->point = 0; !failure && t->point < result_point_cnt(t->result); t->point++)
+		failure = check_run(t, check);
+	for (size_t i = 0; failure && i < sizeof(params) / sizeof(params[0]); i++) {
+		value = result_number(result_point_at(t->result, t->point - 1), params[i]);
+		if (isnan(value))
+			continue;
+		longer = xasprintf("%s, %s %.0f", failure, params[i], value);
+		free(failure);
+		failure = longer;
+	}
+	return failure;
+}
+
+static char *sentence_check(const struct selftest *t, const char *wanted)
+{
+	char *sentence = classify_sentence(t->result), *failure = NULL;
+	size_t len = strlen(t->bench->name);
+
+	if (!sentence || strncmp(sentence, t->bench->name, len) != 0 ||
+	    strncmp(sentence + len, ": ", 2) != 0 || strcmp(sentence + len + 2, wanted) != 0)
+		failure = xasprintf("the sentence is \"%s\", not \"%s\"", sentence ? sentence : "",
+				    wanted);
+	free(sentence);
+	return failure;
+}
+
+static void machine_set(struct selftest *t, const char *name)
+{
+	const struct definition *machine = definition_find(t, "machine", name);
+	char *words, *rest, *word, *value;
+
+	if (!machine)
+		die("%s: no machine is called %s", FILE_NAME, name);
+	rest = words = xstrdup(machine->text);
+	while ((word = strsep(&rest, " "))) {
+		value = strchr(word, '=');
+		if (value) {
+			*value = '\0';
+			setting_set(t, word, value + 1);
+		} else if (*word) {
+			machine_set(t, word);
+		}
+	}
+	free(words);
+}
+
+/* Latencies are short beside all messages and computations: the benchmarks neglect them, too. */
+static void selftest_init(struct selftest *t)
+{
 	model_settings_init(&t->model);
-	t->model.ranks = bench->ranks_max ? bench->ranks_max : 4;
+	t->model.ranks = t->bench->ranks_max ? t->bench->ranks_max : 4;
 	t->model.latency_ns = 50;
 	t->model.clock_ns = 1;
 	t->opt = (struct bench_options){
@@ -76,7 +221,6 @@ static void selftest_init(struct selftest *t, const struct selftest_case *c,
 		.repeat = 20,
 		.validate = true,
 	};
-	c->setup(&t->model, &t->opt);
 }
 
 static int selftest_rank(struct comm *c, void *ctx)
@@ -92,45 +236,35 @@ static int selftest_rank(struct comm *c, void *ctx)
 	return t->bench->run(&run);
 }
 
-static void check_sentence(struct selftest *t)
-{
-	char *sentence = classify_sentence(t->result), *expected;
-
-	if (!t->c->sentence || t->failure) {
-		free(sentence);
-		return;
-	}
-	expected = xasprintf("%s: %s", t->bench->name, t->c->sentence);
-	t->checks++;
-	if (!sentence || strcmp(sentence, expected))
-		t->failure = xasprintf("the sentence is \"%s\", not \"%s\"",
-				       sentence ? sentence : "", expected);
-	free(expected);
-	free(sentence);
-}
-
-static void selftest_case_run(struct selftest *t)
+/* check: with the case's formula behind it, if any. Returns what fails, or null. */
+static char *case_run(struct selftest *t, const char *machine, const char *check,
+		      const char *sentence)
 {
 	const struct bench *b = t->bench;
 	struct result_about about = {.benchmark = b->name,
 				     .group = b->group,
 				     .brief = b->brief,
 				     .source = b->source,
-				     .kind = b->kind,
-				     .ranks = t->model.ranks};
+				     .kind = b->kind};
+	size_t len = strcspn(check, " ");
+	char *name = xasprintf("%.*s", (int)len, check), *failure = NULL;
 	int err;
 
+	t->want = check[len] ? check + len + 1 : "";
+	selftest_init(t);
+	machine_set(t, machine);
+	about.ranks = t->model.ranks;
 	t->result = result_new(&about);
 	err = model_run(&t->model, selftest_rank, t);
-	if (err) {
-		t->failure = xasprintf("the benchmark ended with error %d", err);
-	} else {
-		t->c->check(t);
-		check_sentence(t);
-		if (!t->checks)
-			t->failure = xasprintf("nothing was checked");
-	}
+	failure = err ? xasprintf("the benchmark ended with error %d", err) : points_check(t, name);
+	if (!failure && *sentence)
+		failure = sentence_check(t, sentence);
 	result_free(t->result);
+	t->result = NULL;
+	free(t->tasks);
+	t->tasks = NULL;
+	free(name);
+	return failure;
 }
 
 /* ---- all ---- */
@@ -152,56 +286,80 @@ static void tally_add(struct tally *y, const char *bench, const char *machine, c
 	}
 }
 
-/* Returns the number of its cases. */
-static int bench_test(const struct bench *bench, struct tally *y)
+static void row_run(struct selftest *t, const char *row, struct tally *y)
 {
-	const struct selftest_case *c;
-	struct selftest t;
-	int cases = 0;
-	size_t i;
+	char *copy = xstrdup(row), *machines = copy, *check, *sentence, *machine, *failure;
 
-	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-		for (c = lists[i]; c->bench; c++) {
-			if (strcmp(c->bench, bench->name))
-				continue;
-			cases++;
-			selftest_init(&t, c, bench);
-			selftest_case_run(&t);
-			tally_add(y, bench->name, c->machine, t.failure);
-			free(t.failure);
-		}
+	check = strstr(copy, " | ");
+	sentence = check ? strstr(check + 3, " |") : NULL;
+	if (!sentence)
+		die("%s: not MACHINE | CHECK | SENTENCE: %s", FILE_NAME, row);
+	*check = *sentence = '\0';
+	sentence += 2;
+	sentence += *sentence == ' ';
+	while ((machine = strsep(&machines, ","))) {
+		failure = case_run(t, machine, check + 3, sentence);
+		tally_add(y, t->bench->name, machine, failure);
+		free(failure);
 	}
-	return cases;
+	free(copy);
+}
+
+/* Returns how many rows it has. */
+static int bench_test(struct selftest *t, struct tally *y)
+{
+	const struct definition *d;
+	char *rows, *rest, *row;
+	int cnt = 0;
+
+	for (d = t->definitions; d; d = d->next) {
+		if (strcmp(d->kind, "case") || !list_has(d->name, t->bench->name))
+			continue;
+		rest = rows = xstrdup(d->text);
+		while ((row = strsep(&rest, "\n"))) {
+			if (!*row)
+				continue;
+			row_run(t, row, y);
+			cnt++;
+		}
+		free(rows);
+	}
+	return cnt;
 }
 
 /* A case whose benchmark was renamed would else be forgotten in silence. */
-static void check_cases(struct tally *y)
+static void check_cases(const struct selftest *t, struct tally *y)
 {
-	const struct selftest_case *c;
-	size_t i;
+	const struct definition *d;
+	char *names, *rest, *name;
 
-	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-		for (c = lists[i]; c->bench; c++) {
-			if (!bench_find(c->bench))
-				tally_add(y, c->bench, c->machine, "no such benchmark");
-		}
+	for (d = t->definitions; d; d = d->next) {
+		rest = names = xstrdup(strcmp(d->kind, "case") ? "" : d->name);
+		while ((name = strsep(&rest, ",")))
+			if (*name && !bench_find(name))
+				tally_add(y, name, "any machine", "no such benchmark");
+		free(names);
 	}
 }
 
 int main(int argc, char **argv)
 {
 	const char *only = argc > 1 ? argv[1] : NULL;
+	struct definition *definitions = definitions_read();
+	struct selftest t = {.definitions = definitions};
 	struct tally y = {0};
 	size_t i;
 
 	for (i = 0; benches[i]; i++) {
 		if (only && !bench_is(benches[i], only))
 			continue;
-		if (!bench_test(benches[i], &y))
+		t.bench = benches[i];
+		if (!bench_test(&t, &y))
 			tally_add(&y, benches[i]->name, "any machine", "it has no case");
 	}
 	if (!only)
-		check_cases(&y);
+		check_cases(&t, &y);
+	definitions_free(definitions);
 	printf("1..%d\n", y.passed + y.failed);
 	return y.failed || !y.passed;
 }

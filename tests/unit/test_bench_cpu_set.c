@@ -6,33 +6,23 @@
 #include "unit/test.h"
 #include "core/cpu_set.h"
 
-static void same(const char *list)
+TEST(lists)
 {
+	static const struct {
+		const char *read, *written;
+	} rows[] = {{"0", "0"},
+		    {"0,2,4-7", "0,2,4-7"},
+		    {"1-3,1022-1023", "1-3,1022-1023"},
+		    {"5,3-4,5", "3-5"},
+		    {"1022-99999999999", "1022-1023"}};
 	char text[64];
 	cpu_set_t set;
 
-	assert_true(cpu_set_read(&set, list));
-	cpu_set_text(&set, text, sizeof(text));
-	assert_string_equal(text, list);
-}
-
-TEST(read_as_written)
-{
-	same("0");
-	same("0,2,4-7");
-	same("1-3,1022-1023");
-}
-
-TEST(other_forms)
-{
-	char text[64];
-	cpu_set_t set;
-
-	assert_true(cpu_set_read(&set, "5,3-4,5"));
-	cpu_set_text(&set, text, sizeof(text));
-	assert_string_equal(text, "3-5");
-	assert_true(cpu_set_read(&set, "1022-99999999999"));
-	assert_int_equal(CPU_COUNT(&set), 2);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_true(cpu_set_read(&set, rows[i].read));
+		cpu_set_text(&set, text, sizeof(text));
+		assert_string_equal(text, rows[i].written);
+	}
 }
 
 TEST(no_lists)

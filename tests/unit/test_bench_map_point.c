@@ -47,27 +47,23 @@ static void assert_blank(double before, double more, double comp_ns, const char 
 	result_free(run.result);
 }
 
-TEST(known)
+TEST(blank)
 {
-	assert_blank(1000, 0, 1000, "");
-	assert_blank(1000, 190, 1000, "");
-	assert_blank(10000, 190, 1000, "");
-}
+	static const struct {
+		double before, more, comp;
+		const char *why;
+	} rows[] = {
+		{1000, 0, 1000, ""},
+		{1000, 190, 1000, ""},
+		{10000, 190, 1000, ""},
+		{1000, 0, 99, "T_comp is too short for the clock"},
+		{99, 0, 1000, "T_comm is too short for the clock"},
+		{1000, 250, 100000, "T_comm is not known well enough"},
+		{1000, 250, 150, "T_comm is not known well enough"},
+		{10000, 250, 1000, "T_comp is too short beside how well T_comm is known"},
+		{100000, 5000, 20000, "T_comp is too short beside how well T_comm is known"},
+	};
 
-TEST(below_the_clock)
-{
-	assert_blank(1000, 0, 99, "T_comp is too short for the clock");
-	assert_blank(99, 0, 1000, "T_comm is too short for the clock");
-}
-
-TEST(not_known)
-{
-	assert_blank(1000, 250, 100000, "T_comm is not known well enough");
-	assert_blank(1000, 250, 150, "T_comm is not known well enough");
-}
-
-TEST(too_short_beside)
-{
-	assert_blank(10000, 250, 1000, "T_comp is too short beside how well T_comm is known");
-	assert_blank(100000, 5000, 20000, "T_comp is too short beside how well T_comm is known");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_blank(rows[i].before, rows[i].more, rows[i].comp, rows[i].why);
 }

@@ -102,58 +102,33 @@ static void run_made_up(struct script *s, size_t bad, uint64_t warmup)
 	assert_int_equal(model_run(&m, run_script, s), 0);
 }
 
-TEST(steady)
+/* What warms up is so many operations, and in no sample. The outcome is that of the steadiest test, the last. */
+TEST(reports)
 {
+	static const struct {
+		size_t bad;
+		uint64_t warmup, first_repeat;
+		bool steady;
+		size_t tests, first, calls, samples;
+		double second; /* sample */
+	} rows[] = {
+		{0, 0, 20, true, 1, 0, 8, 8, 1000},
+		{0, 3, 3, true, 1, 1, 9, 8, 1000},
+		{1, 3, 3, true, 2, 1 + REPORTS_OF_A_TEST, 1 + REPORTS_OF_A_TEST + 8, 8, 1000},
+		{5, 0, 20, false, 3, 2 * REPORTS_OF_A_TEST, 3 * REPORTS_OF_A_TEST,
+		 REPORTS_OF_A_TEST, 1300},
+	};
 	struct script s;
 
-	run_made_up(&s, 0, 0);
-	assert_true(s.outcome.steady);
-	assert_int_equal(s.outcome.test_cnt, 1);
-	assert_int_equal(s.outcome.first, 0);
-	assert_int_equal(s.got.cnt, 8);
-	assert_int_equal(s.call_cnt, 8);
-	samples_release(&s.got);
-}
-
-/* What warms up is so many operations, and in no sample. */
-TEST(warmup)
-{
-	struct script s;
-	size_t i;
-
-	run_made_up(&s, 0, 3);
-	assert_int_equal(s.first_repeat, 3);
-	assert_int_equal(s.outcome.first, 1);
-	assert_int_equal(s.call_cnt, 9);
-	for (i = 0; i < s.got.cnt; i++)
-		assert_true(s.got.value[i] == 1000);
-	samples_release(&s.got);
-}
-
-TEST(again)
-{
-	struct script s;
-
-	run_made_up(&s, 1, 3);
-	assert_true(s.outcome.steady);
-	assert_int_equal(s.outcome.test_cnt, 2);
-	assert_int_equal(s.outcome.first, 1 + REPORTS_OF_A_TEST);
-	assert_int_equal(s.got.cnt, 8);
-	assert_true(s.got.value[1] == 1000);
-	samples_release(&s.got);
-}
-
-TEST(never)
-{
-	struct script s;
-
-	run_made_up(&s, 5, 0);
-	assert_false(s.outcome.steady);
-	assert_int_equal(s.outcome.test_cnt, 3);
-	assert_int_equal(s.call_cnt, 3 * REPORTS_OF_A_TEST);
-	/* The steadiest, which was the last. */
-	assert_int_equal(s.outcome.first, 2 * REPORTS_OF_A_TEST);
-	assert_int_equal(s.got.cnt, REPORTS_OF_A_TEST);
-	assert_true(s.got.value[1] == 1300);
-	samples_release(&s.got);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		run_made_up(&s, rows[i].bad, rows[i].warmup);
+		assert_int_equal(s.first_repeat, rows[i].first_repeat);
+		assert_int_equal(s.outcome.steady, rows[i].steady);
+		assert_int_equal(s.outcome.test_cnt, rows[i].tests);
+		assert_int_equal(s.outcome.first, rows[i].first);
+		assert_int_equal(s.call_cnt, rows[i].calls);
+		assert_int_equal(s.got.cnt, rows[i].samples);
+		assert_true(s.got.value[0] == 1000 && s.got.value[1] == rows[i].second);
+		samples_release(&s.got);
+	}
 }

@@ -4,26 +4,14 @@
 
 #include <bpf/bpf_helpers.h>
 
-SEC("?uprobe.multi")
-int multi_entry(void *ctx)
+SEC("uprobe.multi")
+int entry(void *ctx)
 {
 	return 0;
 }
 
-SEC("?uretprobe.multi")
-int multi_return(void *ctx)
-{
-	return 0;
-}
-
-SEC("?uprobe")
-int perf_entry(void *ctx)
-{
-	return 0;
-}
-
-SEC("?uretprobe")
-int perf_return(void *ctx)
+SEC("uretprobe.multi")
+int at_return(void *ctx)
 {
 	return 0;
 }

@@ -4,10 +4,10 @@
  * can be measured against. The probes sit where povtrace would put them, so that both pay the kernel the
  * same price.
  *
- * Usage: empty_probe [--perf] LIBRARY FUNCTION[,FUNCTION…] COMMAND [ARGUMENT…]
- *   --perf  one perf event a probe, as before Linux 6.6, instead of one link for all
+ * Usage: empty_probe LIBRARY FUNCTION[,FUNCTION…] COMMAND [ARGUMENT…]
  */
 #include <bpf/libbpf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,28 +51,15 @@ static int find_sites(const char *lib, char *names, struct sites *out)
 	return 0;
 }
 
-static int attach_multi(struct empty_probe *skel, const char *lib, const struct sites *s)
+/* Whether both are attached. */
+static bool attach(struct empty_probe *skel, const char *lib, const struct sites *s)
 {
 	LIBBPF_OPTS(bpf_uprobe_multi_opts, entry, .offsets = s->offset, .cnt = s->cnt);
 	LIBBPF_OPTS(bpf_uprobe_multi_opts, ret, .offsets = s->offset, .cnt = s->cnt,
 		    .retprobe = true);
 
-	return bpf_program__attach_uprobe_multi(skel->progs.multi_entry, -1, lib, NULL, &entry) &&
-			       bpf_program__attach_uprobe_multi(skel->progs.multi_return, -1, lib,
-								NULL, &ret) ?
-		       0 :
-		       -1;
-}
-
-static int attach_perf(struct empty_probe *skel, const char *lib, const struct sites *s)
-{
-	for (size_t i = 0; i < s->cnt; i++)
-		if (!bpf_program__attach_uprobe(skel->progs.perf_entry, false, -1, lib,
-						s->offset[i]) ||
-		    !bpf_program__attach_uprobe(skel->progs.perf_return, true, -1, lib,
-						s->offset[i]))
-			return -1;
-	return 0;
+	return bpf_program__attach_uprobe_multi(skel->progs.entry, -1, lib, NULL, &entry) &&
+	       bpf_program__attach_uprobe_multi(skel->progs.at_return, -1, lib, NULL, &ret);
 }
 
 static int run(char **argv)
@@ -92,26 +79,21 @@ static int run(char **argv)
 
 int main(int argc, char **argv)
 {
-	int perf = argc > 1 && !strcmp(argv[1], "--perf"), status = 1;
 	struct sites sites = {.cnt = 0};
 	struct empty_probe *skel;
+	int status = 1;
 
-	argv += perf;
-	argc -= perf;
 	if (argc < 4) {
-		fprintf(stderr,
-			"usage: empty_probe [--perf] LIBRARY FUNCTIONS COMMAND [ARGUMENT...]\n");
+		fprintf(stderr, "usage: empty_probe LIBRARY FUNCTIONS COMMAND [ARGUMENT...]\n");
 		return 2;
 	}
-	skel = empty_probe__open();
+	skel = empty_probe__open_and_load();
 	if (!skel || find_sites(argv[1], argv[2], &sites))
 		return 1;
-	bpf_program__set_autoload(perf ? skel->progs.perf_entry : skel->progs.multi_entry, true);
-	bpf_program__set_autoload(perf ? skel->progs.perf_return : skel->progs.multi_return, true);
-	if (empty_probe__load(skel) || (perf ? attach_perf : attach_multi)(skel, argv[1], &sites))
-		fprintf(stderr, "empty_probe: cannot attach\n");
-	else
+	if (attach(skel, argv[1], &sites))
 		status = run(argv + 3);
+	else
+		fprintf(stderr, "empty_probe: cannot attach\n");
 	empty_probe__destroy(skel); /* and with the process go the links */
 	return status;
 }

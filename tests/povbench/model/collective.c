@@ -167,35 +167,24 @@ static void run_all(struct collective *coll, bool blocks)
 	}
 }
 
-static void run_gather(struct collective *coll)
+/* The root takes the blocks one after the other, or gives them. */
+static void run_rooted(struct collective *coll, bool gather)
 {
 	int n = coll->mc.comm.size, rank = coll->mc.comm.rank, i;
+	char *mine;
 
-	if (rank != coll->root) {
+	if (rank != coll->root && gather)
 		put(coll, coll->in, coll->bytes, coll->root);
-		return;
-	}
-	for (i = 0; i < n; i++) {
-		if (i != rank)
-			take(coll, block(coll->out, coll->bytes, i), coll->bytes, i);
-		else if (coll->bytes)
-			memmove(block(coll->out, coll->bytes, i), coll->in, coll->bytes);
-	}
-}
-
-static void run_scatter(struct collective *coll)
-{
-	int n = coll->mc.comm.size, rank = coll->mc.comm.rank, i;
-
-	if (rank != coll->root) {
+	else if (rank != coll->root)
 		take(coll, coll->out, coll->bytes, coll->root);
-		return;
-	}
-	for (i = 0; i < n; i++) {
-		if (i != rank)
-			put(coll, block(coll->in, coll->bytes, i), coll->bytes, i);
+	for (i = 0; rank == coll->root && i < n; i++) {
+		mine = block(gather ? coll->out : coll->in, coll->bytes, i);
+		if (i != rank && gather)
+			take(coll, mine, coll->bytes, i);
+		else if (i != rank)
+			put(coll, mine, coll->bytes, i);
 		else if (coll->bytes)
-			memmove(coll->out, block(coll->in, coll->bytes, i), coll->bytes);
+			memmove(gather ? mine : coll->out, gather ? coll->in : mine, coll->bytes);
 	}
 }
 
@@ -218,10 +207,10 @@ void collective_run(struct collective *coll)
 		run_reduce(coll, coll->root, coll->out);
 		break;
 	case COMM_GATHER:
-		run_gather(coll);
+		run_rooted(coll, true);
 		break;
 	case COMM_SCATTER:
-		run_scatter(coll);
+		run_rooted(coll, false);
 		break;
 	case COMM_ALLREDUCE:
 		run_reduce(coll, 0, coll->out);

@@ -24,13 +24,6 @@
 
 #include "core/comm.h"
 
-/* Who must be in a communication call for the steps of a rendezvous to be taken (Nigay et al. 2020, figure 6). */
-enum model_handshake {
-	MODEL_NO_HANDSHAKE,	/* the announcement is enough */
-	MODEL_HANDSHAKE_SENDER, /* there is an answer, which only a CPU of the sender reads */
-	MODEL_HANDSHAKE_BOTH,	/* the announcement is also only read by a CPU of the receiver */
-};
-
 enum model_bcast {
 	MODEL_BCAST_BINOMIAL,
 	MODEL_BCAST_LINEAR,
@@ -41,10 +34,8 @@ enum model_bcast {
 struct model_settings {
 	int ranks;
 	double latency_ns;
-	/* The latency between two ranks, in place of latency_ns; null: all alike. */
-	double (*link_ns)(const void *ctx, int from, int to);
-	const void *link_ctx;
-	double byte_ns;		 /* per byte of data */
+	double far_ns;	/* the latency between an even rank and an odd one; 0: latency_ns */
+	double byte_ns; /* per byte of data */
 	double send_ns, recv_ns; /* CPU time per message, at either side */
 	double isend_ns;	 /* in addition if the send is non-blocking */
 	uint64_t eager_bytes;
@@ -53,7 +44,8 @@ struct model_settings {
 	double overlap_strided;		   /* both sides are no better than this for strided data */
 	double pack_byte_ns; /* CPU time per byte of strided data, in the call that sends */
 	double slow; /* data that move beside a computation take so many times as long as alone */
-	enum model_handshake handshake;
+	/* There is an answer to the announcement, which only a CPU of the sender reads (Nigay et al. 2020, figure 6). */
+	bool handshake;
 	bool shared_link; /* rendezvous data, and a rank's puts and gets, between the same two ranks move one message after the other */
 	enum model_bcast bcast;
 	bool coll_in_wait; /* a non-blocking collective does nothing at all before it is waited for */
@@ -74,6 +66,7 @@ struct model_settings {
 
 /* Two ranks, everything free or perfect, rendezvous for all but empty messages; 1 µs and 1 GB/s. */
 void model_settings_init(struct model_settings *s);
+double model_link_ns(const struct model_settings *s, int from, int to);
 
 /*
  * Runs body on all ranks until it has returned on all. 0, -EDEADLK if nobody can go on (said on stderr), or what body

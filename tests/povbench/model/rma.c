@@ -135,9 +135,8 @@ static void access_begin(struct comm *c, struct comm_window *w, const struct com
 		start_ns = w->free_ns;
 	w->free_ns = start_ns + data_ns;
 	w->pending++;
-	sim_at(sim,
-	       start_ns + data_ns + link_ns(sim, c->rank, target) + link_ns(sim, target, c->rank),
-	       access_done, a, 0);
+	sim_at(sim, start_ns + data_ns + 2 * model_link_ns(&sim->set, c->rank, target), access_done,
+	       a, 0);
 }
 
 void rma_put(struct comm *c, struct comm_window *w, const struct comm_msg *m, int target,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Virtual time: a heap of events, tasks that run until they wait for one, and cores that give their lanes to tasks in
+ * Virtual time: a list of events, tasks that run until they wait for one, and cores that give their lanes to tasks in
  * the order of asking. Nothing here knows of messages, except that they want to be told when a core's tasks
  * leave and enter communication calls.
  */
@@ -16,46 +16,16 @@
 #define STACK_BYTES ((size_t)1 << 20)
 #define GUARD_BYTES ((size_t)1 << 16)
 
-static bool event_before(const struct event *a, const struct event *b)
-{
-	return a->at_ns < b->at_ns || (a->at_ns == b->at_ns && a->order < b->order);
-}
-
 void sim_at(struct sim *sim, double at_ns, void (*fn)(struct sim *, void *, uint64_t), void *arg,
 	    uint64_t generation)
 {
-	struct event e = {at_ns, sim->order++, fn, arg, generation};
-	size_t i, up;
+	struct event *e = xmalloc(sizeof(*e)), **at = &sim->events;
 
-	if (sim->event_cnt == sim->event_room) {
-		sim->event_room = sim->event_room ? 2 * sim->event_room : 64;
-		sim->heap = xrealloc(sim->heap, sim->event_room * sizeof(*sim->heap));
-	}
-	for (i = sim->event_cnt++; i; i = up) {
-		up = (i - 1) / 2;
-		if (!event_before(&e, &sim->heap[up]))
-			break;
-		sim->heap[i] = sim->heap[up];
-	}
-	sim->heap[i] = e;
-}
-
-static struct event event_pop(struct sim *sim)
-{
-	struct event first = sim->heap[0], e = sim->heap[--sim->event_cnt];
-	size_t i = 0, down;
-
-	while ((down = 2 * i + 1) < sim->event_cnt) {
-		if (down + 1 < sim->event_cnt &&
-		    event_before(&sim->heap[down + 1], &sim->heap[down]))
-			down++;
-		if (!event_before(&sim->heap[down], &e))
-			break;
-		sim->heap[i] = sim->heap[down];
-		i = down;
-	}
-	sim->heap[i] = e;
-	return first;
+	while (*at && (*at)->at_ns <= at_ns)
+		at = &(*at)->next;
+	*e = (struct event){*at, at_ns, fn, arg, generation};
+	*at = e;
+	sim->order++;
 }
 
 /* ---- tasks ---- */
@@ -140,7 +110,7 @@ void task_sleep(struct sim *sim, double ns)
 	if (ns <= 0)
 		return;
 	/* Nobody else has anything to do until then. */
-	if (!sim->event_cnt || at_ns < sim->heap[0].at_ns) {
+	if (!sim->events || at_ns < sim->events->at_ns) {
 		sim->now_ns = at_ns;
 		return;
 	}
@@ -337,16 +307,17 @@ static int sim_result(struct sim *sim)
 int model_run(const struct model_settings *s, int (*body)(struct comm *c, void *ctx), void *ctx)
 {
 	struct sim sim = {.body = body, .ctx = ctx};
-	struct event e;
+	struct event *e;
 	struct task *t;
 	int err;
 
 	sim_init(&sim, s);
-	while (sim.event_cnt) {
-		e = event_pop(&sim);
-		if (e.at_ns > sim.now_ns)
-			sim.now_ns = e.at_ns;
-		e.fn(&sim, e.arg, e.generation);
+	while ((e = sim.events)) {
+		sim.events = e->next;
+		if (e->at_ns > sim.now_ns)
+			sim.now_ns = e->at_ns;
+		e->fn(&sim, e->arg, e->generation);
+		free(e);
 	}
 	err = sim_result(&sim);
 	while ((t = sim.tasks)) {
@@ -354,7 +325,6 @@ int model_run(const struct model_settings *s, int (*body)(struct comm *c, void *
 		task_free(t);
 	}
 	transfers_release(&sim);
-	free(sim.heap);
 	free(sim.ranks);
 	free(sim.cores);
 	return err;

@@ -18,8 +18,8 @@ struct message;
 struct window;
 
 struct event {
+	struct event *next; /* by time; of two at the same time, the older first */
 	double at_ns;
-	uint64_t order; /* of two at the same time, the older first */
 	void (*fn)(struct sim *sim, void *arg, uint64_t generation);
 	void *arg;
 	uint64_t generation; /* lets fn know that the event is out of date */
@@ -62,10 +62,9 @@ struct rank {
 struct sim {
 	struct model_settings set;
 	double now_ns;
-	struct event *heap;
-	size_t event_cnt, event_room;
-	uint64_t order;
-	ucontext_t uc; /* the scheduler's */
+	struct event *events;
+	uint64_t order; /* counts events */
+	ucontext_t uc;	/* the scheduler's */
 	struct task *current, *tasks;
 	struct rank *ranks;
 	struct core *cores;
@@ -124,7 +123,6 @@ void transfer_recv(struct request *r, const struct envelope *env, const struct c
 /* A core's tasks enter or leave communication calls. */
 void transfers_update(struct sim *sim, const struct core *core);
 void transfers_release(struct sim *sim);
-double link_ns(const struct sim *sim, int from, int to);
 
 /* ---- request.c ---- */
 struct model_comm;

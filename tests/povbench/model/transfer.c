@@ -17,8 +17,7 @@
 enum phase {
 	PHASE_FLYING, /* its announcement is */
 	PHASE_UNEXPECTED,
-	PHASE_MATCHED,	/* eager: waits for its data */
-	PHASE_RECEIVER, /* a CPU of the receiver must answer */
+	PHASE_MATCHED, /* eager: waits for its data */
 	PHASE_ANSWERED,
 	PHASE_SENDER, /* a CPU of the sender must read the answer */
 	PHASE_QUEUED, /* another one has the link */
@@ -72,12 +71,17 @@ static void data_copy(void *to, enum comm_layout to_layout, const void *from,
 
 /* ---- the life of a message ---- */
 
-double link_ns(const struct sim *sim, int from, int to)
+double model_link_ns(const struct model_settings *s, int from, int to)
 {
 	if (from == to)
 		return 0;
-	return sim->set.link_ns ? sim->set.link_ns(sim->set.link_ctx, from, to) :
-				  sim->set.latency_ns;
+	return s->far_ns > 0 && (from ^ to) & 1 ? s->far_ns : s->latency_ns;
+}
+
+static double link_ns(const struct message *m, bool back)
+{
+	return model_link_ns(&m->sim->set, back ? m->env.to : m->env.from,
+			     back ? m->env.from : m->env.to);
 }
 
 static struct message *message_new(struct sim *sim)
@@ -240,7 +244,12 @@ static void link_next(const struct message *done)
 
 /* ---- meeting ---- */
 
-static void message_step(struct message *m);
+/* Data of which the answer is here move if the sender is there to read it. */
+static void message_step(struct message *m)
+{
+	if (m->phase == PHASE_SENDER && core_attended(m->sim->ranks[m->env.from].core))
+		data_begin(m, link_ns(m, false));
+}
 
 static void message_answered(struct sim *sim, void *arg, uint64_t generation)
 {
@@ -251,20 +260,6 @@ static void message_answered(struct sim *sim, void *arg, uint64_t generation)
 		return;
 	m->phase = PHASE_SENDER;
 	message_step(m);
-}
-
-/* A step of the handshake, if whoever must take it is there. */
-static void message_step(struct message *m)
-{
-	struct sim *sim = m->sim;
-
-	if (m->phase == PHASE_RECEIVER && core_attended(sim->ranks[m->env.to].core)) {
-		m->phase = PHASE_ANSWERED;
-		sim_at(sim, sim->now_ns + link_ns(sim, m->env.to, m->env.from), message_answered, m,
-		       m->generation);
-	} else if (m->phase == PHASE_SENDER && core_attended(sim->ranks[m->env.from].core)) {
-		data_begin(m, link_ns(sim, m->env.from, m->env.to));
-	}
 }
 
 static void message_match(struct message *m, struct request *r, const struct comm_msg *to)
@@ -280,15 +275,11 @@ static void message_match(struct message *m, struct request *r, const struct com
 		m->phase = PHASE_MATCHED;
 		if (m->data_here)
 			message_done(m);
-	} else if (sim->set.handshake == MODEL_NO_HANDSHAKE) {
+	} else if (!sim->set.handshake) {
 		data_begin(m, 0);
-	} else if (sim->set.handshake == MODEL_HANDSHAKE_SENDER) {
-		m->phase = PHASE_ANSWERED;
-		sim_at(sim, sim->now_ns + link_ns(sim, m->env.to, m->env.from), message_answered, m,
-		       m->generation);
 	} else {
-		m->phase = PHASE_RECEIVER;
-		message_step(m);
+		m->phase = PHASE_ANSWERED;
+		sim_at(sim, sim->now_ns + link_ns(m, true), message_answered, m, m->generation);
 	}
 }
 
@@ -331,7 +322,7 @@ void transfer_send(struct request *r, const struct envelope *env, const struct c
 {
 	struct sim *sim = r->rank->sim;
 	struct message *m = message_new(sim);
-	double at_ns = sim->now_ns + link_ns(sim, env->from, env->to);
+	double at_ns = sim->now_ns + model_link_ns(&sim->set, env->from, env->to);
 
 	m->env = *env;
 	m->from = *msg;
