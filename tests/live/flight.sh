@@ -52,12 +52,11 @@ come() { kill -USR2 "$(rank_pid "$1" "$2")"; }
 
 # calls_of FILE FUNCTION: its outermost calls: process, time of the return, duration, tag (if it has one), "call", flags
 calls_of() {
-	awk -v OFS='\t' -v name="$2" '
+	awk -v OFS='\t' -v name="$2" "$awk_pairs"'
 		FILENAME ~ /funcs.tsv$/ { if ($2 == name) id = $1; next }
 		$1 != "call" { next }
 		{
-			delete v
-			for (i = 2; i <= NF && i <= 14; i++) { p = index($i, "="); v[substr($i, 1, p - 1)] = substr($i, p + 1) }
+			pairs()
 			split(v["args"], arg, ",")
 			if (v["func"] == id && v["depth"] == 0) print v["tgid"], v["ts"], v["dur"], arg[5], $1, v["flags"]
 		}' "$T/$1.funcs.tsv" "$T/$1.dump"
@@ -83,3 +82,19 @@ window_match() {
 		ok "$text: $(wc -l <"$T/$file.calls") calls, all of its time and no others"
 	fi
 }
+
+# members_known TEXT NAME: who the members of a communicator are that was made long before
+members_known() {
+	"$pov" export "$T/$2.pov" -o "$T/$2.json" >"$T/$2.export" 2>&1 || { not_ok "$1: exported" <"$T/$2.export"; return; }
+	is "$1: members of a communicator made at the start" "$(jq -c --rawfile ranks "$T/$2.ranks.tsv" '
+		($ranks | split("\n") | map(select(. != "") | split("\t") | {key: .[0], value: .[1] | tonumber}) | from_entries) as $rank |
+		[.traceEvents[] | select(.ph == "X" and .name == "MPI_Sendrecv") | .args.dest_world == $rank[.pid | tostring]] |
+		[length > 0, all]' "$T/$2.json")" "[true,true]"
+}
+
+# allreduces FILE CONDITION: how many of the outermost calls of MPI_Allreduce are so, by $dur and $flags
+allreduces() {
+	calls_of "$1" MPI_Allreduce | awk -F'\t' "{ dur = \$3; flags = \$6 } $2 { n++ } END { print n + 0 }"
+}
+
+dump() { "$pov" dump "$@" >"$T/dump.said" 2>&1; }
