@@ -7,7 +7,7 @@
  *   rank N pid P ts NS    a process of two ranks
  *   cut N                 takes the Nth event block out of the file
  *   spoil N               damages one event block
- *   from TEXT, until TEXT begins the report with this text, and ends it before a line with that
+ *   until TEXT            ends the report before a line with this text
  *   interrupts TID FROM..TO   prints those of a rank's thread that began then
  *   section NAME          what the section analysis looks at; may come several times
  *   tail N                prints the last N events only; the trace is long and goes through the model once
@@ -37,9 +37,9 @@
 struct play {
 	struct mfix f;
 	const char *show;
-	unsigned int tail;	  /* 0: all events */
-	bool analyses;		  /* alone */
-	const char *from, *until; /* of the report; NULL: all of it */
+	unsigned int tail; /* 0: all events */
+	bool analyses;	   /* alone */
+	const char *until; /* ends the report; NULL: all of it */
 	FILE *out;
 	struct app_time app;
 	struct contests contests;
@@ -313,7 +313,7 @@ static void report_print(struct play *p)
 	assert_int_equal(report_open(&(struct trace_source){.path = p->f.path}, 1, &opt, &r), 0);
 	report_text(&r, out);
 	fclose(out);
-	cases_text(p->out, p->from ? strstr(text, p->from) : text, p->until, p->f.path);
+	cases_text(p->out, text, p->until, p->f.path);
 	report_close(&r);
 	free(text);
 }
@@ -399,8 +399,6 @@ static bool own_line(struct play *p, struct maker *m, const char *line)
 		;
 	} else if (!strcmp(line, "analyses")) {
 		p->analyses = true;
-	} else if ((rest = words_after(line, "from"))) {
-		p->from = rest;
 	} else if ((rest = words_after(line, "until"))) {
 		p->until = rest;
 	} else if ((rest = words_after(line, "show"))) {
