@@ -11,15 +11,6 @@
 #include "base/log.h"
 #include "layer/func_table.h"
 
-void fixture_meta(struct fixture *f, const char *text)
-{
-	json_t *m = json_loads(text, 0, NULL);
-
-	assert_non_null(m);
-	f->layer->decoder_meta(f->d, m);
-	json_decref(m); /* the decoder keeps what it needs */
-}
-
 void fixture_init_layer(struct fixture *f, const struct layer *layer)
 {
 	json_t *table = func_table_to_json(layer), *row;
@@ -45,13 +36,15 @@ void fixture_init_layer(struct fixture *f, const struct layer *layer)
 	f->d = layer->decoder_new();
 }
 
-void fixture_init(struct fixture *f, const char *library, const char *process)
+void fixture_init(struct fixture *f, const char *const library[2])
 {
 	fixture_init_layer(f, &layer_mpi);
-	if (library)
-		fixture_meta(f, library);
-	if (process)
-		fixture_meta(f, process);
+	for (int i = 0; i < 2; i++) {
+		json_t *m = json_loads(library[i], 0, NULL);
+
+		f->layer->decoder_meta(f->d, m);
+		json_decref(m); /* the decoder keeps what it needs */
+	}
 }
 
 const char *const fixture_openmpi[2] = {
@@ -77,16 +70,6 @@ const char *const fixture_mpich[2] = {
 	"\"libs\":[{\"id\":3,\"bias\":\"0x7f0000000000\"}]}",
 };
 
-void fixture_init_openmpi(struct fixture *f)
-{
-	fixture_init(f, fixture_openmpi[0], fixture_openmpi[1]);
-}
-
-void fixture_init_mpich(struct fixture *f)
-{
-	fixture_init(f, fixture_mpich[0], fixture_mpich[1]);
-}
-
 void fixture_release(struct fixture *f)
 {
 	f->layer->decoder_free(f->d);
@@ -107,7 +90,7 @@ struct fixture fx;
 int fixture_setup_openmpi(void **state)
 {
 	*state = &fx;
-	fixture_init_openmpi(&fx);
+	fixture_init(&fx, fixture_openmpi);
 	return 0;
 }
 

@@ -30,20 +30,15 @@ struct fixture {
 #define OMPI_BIAS 0x7f0000000000ull /* where the fixture's Open MPI is loaded */
 
 void fixture_init_layer(struct fixture *f, const struct layer *layer);
-/* MPI's, with a library and a process. */
-void fixture_init(struct fixture *f, const char *library, const char *process);
-/* A library and a process, as meta objects. */
+/* A library and a process, rank 1 of 4, as meta objects. */
 extern const char *const fixture_openmpi[2], *const fixture_mpich[2];
-void fixture_init_openmpi(struct fixture *f); /* rank 1 of 4 */
-void fixture_init_mpich(struct fixture *f);   /* the same */
-/* Hands a meta object, as JSON, to the decoder. */
-void fixture_meta(struct fixture *f, const char *text);
+void fixture_init(struct fixture *f, const char *const library[2]); /* MPI's */
 void fixture_release(struct fixture *f);
 
-/* For cmocka: of the fixture that *state is; of fx, that of MPI's tests. */
-int fixture_teardown(void **state);
+/* For cmocka: fx, with Open MPI. */
 extern struct fixture fx;
 int fixture_setup_openmpi(void **state);
+int fixture_teardown(void **state);
 
 /* Begins a record of n argument words. */
 void rec_begin(struct fixture *f, const char *func, uint32_t ret, uint32_t n, ...);

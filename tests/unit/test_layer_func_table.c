@@ -11,94 +11,23 @@
 #include "unit/layer_fixture.h"
 
 #define ROWS_MAX 2048
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 static bool selected[ROWS_MAX];
-static const char *layers_wanted;
 
-static bool has(const char *name)
-{
-	int i = func_table_find(name);
-
-	assert_true(i >= 0);
-	return selected[i];
-}
-
-static size_t cnt(void)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < func_table_count(); i++)
-		n += selected[i];
-	return n;
-}
-
-static int choose(const char *groups, const char *function, const char *no_function)
+/* The words of --mpi, --layers, -f and --no-functions. */
+static int choose(const char *groups, const char *layer_names, const char *function,
+		  const char *no_function)
 {
 	struct option_list f = {&function, 1}, no = {&no_function, 1};
 
 	assert_true(func_table_count() <= ROWS_MAX);
 	memset(selected, 0, sizeof(selected));
 	return func_table_select(&(struct func_choice){.groups = groups,
-						       .layers = layers_wanted,
+						       .layers = layer_names,
 						       .functions = function ? &f : NULL,
 						       .no_functions = no_function ? &no : NULL},
 				 selected);
-}
-
-TEST(default)
-{
-	size_t dflt, local;
-
-	assert_int_equal(choose(NULL, NULL, NULL), 0);
-	dflt = cnt();
-	assert_true(has("MPI_Send") && has("MPI_Init") && has("MPI_Iallreduce_c") &&
-		    has("MPI_Type_vector") && has("MPI_Win_fence") && has("MPI_File_write_at_all"));
-	assert_false(has("MPI_Wtime") || has("MPI_Comm_rank") || has("MPI_Get_count") ||
-		     has("MPI_Type_size") || has("MPI_Info_set") || has("MPI_T_pvar_read"));
-	assert_int_equal(choose("default", NULL, NULL), 0);
-	assert_int_equal(cnt(), dflt);
-	assert_int_equal(choose("local", NULL, NULL), 0);
-	local = cnt();
-	assert_false(has("MPI_Comm_f2c"));
-	assert_int_equal(choose("all", NULL, NULL), 0);
-	assert_int_equal(cnt(), dflt + local);
-	assert_false(has("MPI_Comm_f2c"));
-	assert_int_equal(choose("all,conv", NULL, NULL), 0);
-	assert_int_equal(cnt(), layer_mpi.row_cnt);
-	assert_int_equal(choose("conv", NULL, NULL), 0);
-	assert_int_equal(cnt(), layer_mpi.row_cnt - dflt - local);
-	assert_int_equal(choose("all", "Comm_f2c", NULL), 0);
-	assert_true(has("MPI_Comm_f2c"));
-}
-
-TEST(groups)
-{
-	assert_int_equal(choose("p2p, req", NULL, NULL), 0);
-	assert_true(has("MPI_Send") && has("MPI_Wait") && has("MPI_Get_count"));
-	assert_false(has("MPI_Bcast"));
-	assert_int_equal(choose("p2p,req,-local", NULL, NULL), 0);
-	assert_true(has("MPI_Wait"));
-	assert_false(has("MPI_Get_count"));
-	assert_int_equal(choose("-p2p,-io", NULL, NULL), 0);
-	assert_true(has("MPI_Bcast"));
-	assert_false(has("MPI_Send") || has("MPI_File_read"));
-	assert_int_equal(choose("all,-coll,coll", NULL, NULL), 0); /* left to right */
-	assert_true(has("MPI_Bcast"));
-}
-
-TEST(globs)
-{
-	assert_int_equal(choose(NULL, "MPI_Wtime", NULL), 0);
-	assert_int_equal(cnt(), 1);
-	assert_int_equal(choose(NULL, "ialltoall*", NULL), 0);
-	assert_int_equal(cnt(), 6);
-	assert_true(has("MPI_Ialltoallw_c"));
-	assert_int_equal(choose("coll", "MPI_Send", "*_c"), 0);
-	assert_true(has("MPI_Send") && has("MPI_Bcast"));
-	assert_false(has("MPI_Bcast_c"));
-	assert_int_equal(choose(NULL, NULL, "MPI_Send"), 0);
-	assert_true(has("MPI_Recv"));
-	assert_false(has("MPI_Send"));
 }
 
 static size_t cnt_of(const struct layer *layer)
@@ -110,91 +39,138 @@ static size_t cnt_of(const struct layer *layer)
 	return n;
 }
 
-/* Other layers are added to MPI's choice, whatever that is. */
-TEST(layers)
+static size_t cnt_chosen(const struct layer *layer, const char *groups, const char *layer_names,
+			 const char *function, const char *no_function)
 {
-	size_t mpi, ucp;
+	assert_int_equal(choose(groups, layer_names, function, no_function), 0);
+	return cnt_of(layer);
+}
 
-	assert_int_equal(choose(NULL, NULL, NULL), 0);
-	mpi = cnt();
-	assert_int_equal(cnt_of(&layer_ucp), 0);
-	layers_wanted = "ucp";
-	assert_int_equal(choose(NULL, NULL, NULL), 0);
-	ucp = cnt_of(&layer_ucp);
-	assert_int_equal(cnt_of(&layer_mpi), mpi);
-	assert_true(ucp > 50 && ucp < layer_ucp.row_cnt);
-	assert_true(has("ucp_tag_send_nbx") && has("ucp_worker_progress"));
-	assert_false(has("ucp_request_free"));
-	layers_wanted = "all";
-	assert_int_equal(choose(NULL, NULL, NULL), 0);
-	assert_int_equal(cnt_of(&layer_mpi), mpi);
-	assert_int_equal(cnt_of(&layer_ucp), ucp);
-	layers_wanted = " mpi, ucp";
-	assert_int_equal(choose("p2p", NULL, "ucp_worker_progress"), 0);
-	assert_int_equal(cnt_of(&layer_ucp), ucp - 1);
-	assert_false(has("MPI_Bcast") || has("ucp_worker_progress"));
-	layers_wanted = NULL;
-	assert_int_equal(choose(NULL, "ucp_tag_*", NULL), 0);
-	assert_int_equal(cnt_of(&layer_mpi), 0);
-	assert_true(has("ucp_tag_recv_nb"));
-	log_set_level(LOG_QUIET);
-	layers_wanted = "ucp,ucx";
-	assert_int_equal(choose(NULL, NULL, NULL), -EINVAL);
-	layers_wanted = NULL;
-	assert_int_equal(choose("tag", NULL, NULL), -EINVAL); /* no group of MPI's */
-	log_set_level(LOG_WARN);
+/* Checks each function of a list: "MPI_A MPI_B". */
+static void assert_each(const char *names, bool wanted, size_t row)
+{
+	char *list = xstrdup(names), *save = NULL;
+
+	for (char *n = strtok_r(list, " ", &save); n; n = strtok_r(NULL, " ", &save)) {
+		int i = func_table_find(n);
+
+		if (i < 0 || selected[i] != wanted)
+			fail_msg("row %zu: %s is %s", row, n, wanted ? "left out" : "chosen");
+	}
+	free(list);
+}
+
+TEST(choices)
+{
+	static const struct {
+		const char *groups, *layers, *function, *no_function, *chosen, *others;
+	} rows[] = {
+		{NULL, NULL, NULL, NULL,
+		 "MPI_Send MPI_Init MPI_Iallreduce_c MPI_Type_vector MPI_Win_fence "
+		 "MPI_File_write_at_all",
+		 "MPI_Wtime MPI_Comm_rank MPI_Get_count MPI_Type_size MPI_Info_set "
+		 "MPI_T_pvar_read ucp_tag_send_nbx"},
+		{"local", NULL, NULL, NULL, "MPI_Comm_rank", "MPI_Comm_f2c MPI_Send"},
+		{"all", NULL, NULL, NULL, "MPI_Comm_rank", "MPI_Comm_f2c"},
+		{"all", NULL, "Comm_f2c", NULL, "MPI_Comm_f2c", ""},
+		{"p2p, req", NULL, NULL, NULL, "MPI_Send MPI_Wait MPI_Get_count", "MPI_Bcast"},
+		{"p2p,req,-local", NULL, NULL, NULL, "MPI_Wait", "MPI_Get_count"},
+		{"-p2p,-io", NULL, NULL, NULL, "MPI_Bcast", "MPI_Send MPI_File_read"},
+		{"all,-coll,coll", NULL, NULL, NULL, "MPI_Bcast", ""}, /* left to right */
+		{NULL, NULL, "ialltoall*", NULL, "MPI_Ialltoallw_c", "MPI_Send"},
+		{"coll", NULL, "MPI_Send", "*_c", "MPI_Send MPI_Bcast", "MPI_Bcast_c"},
+		{NULL, NULL, NULL, "MPI_Send", "MPI_Recv", "MPI_Send"},
+		{NULL, "ucp", NULL, NULL, "MPI_Send ucp_tag_send_nbx ucp_worker_progress",
+		 "ucp_request_free"},
+		{"p2p", " mpi, ucp", NULL, "ucp_worker_progress", "ucp_tag_send_nbx",
+		 "MPI_Bcast ucp_worker_progress"},
+		{NULL, NULL, "ucp_tag_*", NULL, "ucp_tag_recv_nb", "MPI_Send"},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_int_equal(choose(rows[i].groups, rows[i].layers, rows[i].function,
+					rows[i].no_function),
+				 0);
+		assert_each(rows[i].chosen, true, i);
+		assert_each(rows[i].others, false, i);
+	}
+}
+
+TEST(counts)
+{
+	const struct layer *mpi = &layer_mpi, *ucp = &layer_ucp;
+	size_t dflt = cnt_chosen(mpi, NULL, NULL, NULL, NULL);
+	size_t local = cnt_chosen(mpi, "local", NULL, NULL, NULL), ucps;
+
+	assert_int_equal(cnt_chosen(mpi, "default", NULL, NULL, NULL), dflt);
+	assert_int_equal(cnt_chosen(mpi, "all", NULL, NULL, NULL), dflt + local);
+	assert_int_equal(cnt_chosen(mpi, "all,conv", NULL, NULL, NULL), mpi->row_cnt);
+	assert_int_equal(cnt_chosen(mpi, "conv", NULL, NULL, NULL), mpi->row_cnt - dflt - local);
+	assert_int_equal(cnt_chosen(mpi, NULL, NULL, "MPI_Wtime", NULL), 1);
+	assert_int_equal(cnt_chosen(mpi, NULL, NULL, "ialltoall*", NULL), 6);
+	/* Other layers are added to MPI's choice, whatever that is. */
+	ucps = cnt_chosen(ucp, NULL, "ucp", NULL, NULL);
+	assert_true(ucps > 50 && ucps < ucp->row_cnt);
+	assert_int_equal(cnt_of(mpi), dflt);
+	assert_int_equal(cnt_chosen(ucp, NULL, "all", NULL, NULL), ucps);
+	assert_int_equal(cnt_of(mpi), dflt);
+	assert_int_equal(cnt_chosen(ucp, "p2p", "ucp", NULL, "ucp_worker_progress"), ucps - 1);
+	assert_int_equal(cnt_chosen(mpi, NULL, NULL, "ucp_tag_*", NULL), 0);
 }
 
 TEST(refused)
 {
+	static const char *const rows[][4] = {
+		{"p2p,colls"},
+		{"-"},
+		{""},
+		{"all,-all"},
+		{"conv,-all"},
+		{"conv,-local"},
+		{"tag"},
+		{NULL, NULL, "MPI_Sned"},
+		{NULL, "ucp,ucx"},
+		{"p2p", NULL, NULL, "*"},
+		{NULL, NULL, NULL, "nothing*"},
+	};
+
 	log_set_level(LOG_QUIET);
-	assert_int_equal(choose("p2p,colls", NULL, NULL), -EINVAL);
-	assert_int_equal(choose("-", NULL, NULL), -EINVAL);
-	assert_int_equal(choose("", NULL, NULL), -EINVAL);
-	assert_int_equal(choose("all,-all", NULL, NULL), -EINVAL);
-	assert_int_equal(choose("conv,-all", NULL, NULL), -EINVAL);
-	assert_int_equal(choose("conv,-local", NULL, NULL), -EINVAL);
-	assert_int_equal(choose(NULL, "MPI_Sned", NULL), -EINVAL);
-	assert_int_equal(choose(NULL, NULL, "nothing*"), -EINVAL);
-	assert_int_equal(choose("p2p", NULL, "*"), -EINVAL);
-	assert_int_equal(cnt(), 0); /* written on success only */
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_int_equal(choose(rows[i][0], rows[i][1], rows[i][2], rows[i][3]), -EINVAL);
+		assert_int_equal(cnt_of(&layer_mpi) + cnt_of(&layer_ucp), 0);
+	}
 	log_set_level(LOG_WARN);
 }
 
 TEST(json)
 {
-	json_t *table = func_table_to_json(&layer_mpi), *rows = json_object_get(table, "rows"),
-	       *row;
+	json_t *table = func_table_to_json(&layer_mpi), *row, *wanted;
 	int i = func_table_find("MPI_Send");
 
 	assert_string_equal(json_string_value(json_object_get(table, "type")), "functions");
-	assert_int_equal(json_array_size(rows), layer_mpi.row_cnt);
-	row = json_array_get(rows, i);
-	assert_int_equal(json_integer_value(json_object_get(row, "id")), i);
-	assert_string_equal(json_string_value(json_object_get(row, "name")), "MPI_Send");
-	assert_string_equal(json_string_value(json_object_get(row, "group")), "p2p");
-	assert_string_equal(json_string_value(json_object_get(row, "attrs")), "WAIT");
-	assert_string_equal(json_string_value(json_object_get(row, "sig")),
-			    "buf count dtype dest tag comm");
+	assert_int_equal(json_array_size(json_object_get(table, "rows")), layer_mpi.row_cnt);
+	row = json_array_get(json_object_get(table, "rows"), i);
+	wanted = json_pack("{s:i,s:s,s:s,s:s,s:s}", "id", i, "name", "MPI_Send", "group", "p2p",
+			   "attrs", "WAIT", "sig", "buf count dtype dest tag comm");
+	assert_true(json_equal(row, wanted));
+	json_decref(wanted);
 	json_decref(table);
 }
 
 /* A merged poll names the handle that it waits for. */
 TEST_WITH(spin_arg, fixture_setup_openmpi, fixture_teardown)
 {
-	static const struct {
-		const char *func, *name;
-	} rows[] = {
+	static const char *const rows[][2] = {
 		{"MPI_Test", "req_address"},	   {"MPI_Testall", "reqs_address"},
 		{"MPI_Request_get_status", "req"}, {"MPI_Iprobe", "comm"},
 		{"MPI_Win_test", "win"},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		for (size_t k = 0; k < fx.cnt; k++)
-			if (!strcmp(fx.funcs[k].name, rows[i].func))
-				assert_string_equal(layer_mpi.spin_arg_name(&fx.funcs[k]),
-						    rows[i].name);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		int id = func_table_find(rows[i][0]);
+
+		assert_string_equal(layer_mpi.spin_arg_name(&fx.funcs[id]), rows[i][1]);
+	}
 }
 
 TEST(bad_rows)
@@ -206,7 +182,7 @@ TEST(bad_rows)
 	struct func_info f = {0};
 
 	log_set_level(LOG_QUIET);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < COUNT(rows); i++) {
 		json_t *row = json_loads(rows[i], 0, NULL);
 
 		assert_true(layer_mpi.func_parse(row, &f) < 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Groups, and communicators made by calls that arrive in any order, some of them never. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "unit/test.h"
 #include "base/log.h"
@@ -18,8 +19,7 @@ static int setup(void **state)
 	(void)state;
 	all = mpi_comms_new();
 	world = mpi_comms_world(all, mpi_comms_job(all, "job", 1), RANKS);
-	for (int i = 0; i < RANKS; i++)
-		joined[i] = 0;
+	memset(joined, 0, sizeof(joined));
 	return 0;
 }
 
@@ -47,17 +47,45 @@ static struct mpi_making *split_call(int rank, int color, int key, uint64_t begi
 	return mpi_making_join(world, &joined[rank], "Comm_split", &part, begin_ns, true);
 }
 
+static void makings_end(struct mpi_making **m)
+{
+	for (int i = 0; i < RANKS; i++) {
+		mpi_making_returned(m[i], 20);
+		mpi_making_unref(m[i]);
+	}
+}
+
+/* The world's ranks of these, or all but these. */
+static struct mpi_group *ranks_of(const int32_t *ranks, int32_t n, bool but)
+{
+	return mpi_group_of_ranks(mpi_communicator_group(world, false), ranks, n, but);
+}
+
+/* The member of this rank: its number in the world, or -why if it is unknown. */
+static int peer(struct mpi_communicator *c, int rank)
+{
+	struct mpi_member who;
+	enum peer_unknown why = mpi_communicator_peer(c, rank, &who);
+
+	return why ? -(int)why : who.rank;
+}
+
+static int member_of(struct mpi_group *g, int rank)
+{
+	struct mpi_member who;
+	enum peer_unknown why = mpi_group_member(g, rank, &who);
+
+	return why ? -(int)why : who.rank;
+}
+
 static void assert_group(struct mpi_group *g, int n, ...)
 {
-	struct mpi_member m;
 	va_list ap;
 
 	assert_int_equal(mpi_group_size(g), n);
 	va_start(ap, n);
-	for (int i = 0; i < n; i++) {
-		assert_int_equal(mpi_group_member(g, i, &m), PEER_KNOWN);
-		assert_int_equal(m.rank, va_arg(ap, int));
-	}
+	for (int i = 0; i < n; i++)
+		assert_int_equal(member_of(g, i), va_arg(ap, int));
 	va_end(ap);
 	mpi_group_unref(g);
 }
@@ -66,28 +94,27 @@ TEST(groups)
 {
 	static const int32_t some[] = {3, 0, 2}, ranges[] = {4, 0, -2, 5, 5, 1}, bad[] = {6};
 	struct mpi_group *w = mpi_communicator_group(world, false), *a, *b;
-	struct mpi_member m;
 
-	a = mpi_group_of_ranks(w, some, 3, false);
+	a = ranks_of(some, 3, false);
 	b = mpi_group_of_ranges(w, ranges, 2, false);
 	assert_int_equal(mpi_group_rank(a, member(2)), 2);
 	assert_int_equal(mpi_group_rank(a, member(1)), -1);
 	assert_int_equal(mpi_group_rank(a, (struct mpi_member){JOB + 1, 2}), -1);
 	assert_group(mpi_group_ref(b), 4, 4, 2, 0, 5);
-	assert_group(mpi_group_of_ranks(w, some, 3, true), 3, 1, 4, 5);
+	assert_group(ranks_of(some, 3, true), 3, 1, 4, 5);
 	assert_group(mpi_group_of_ranges(w, ranges, 2, true), 2, 1, 3);
 	assert_group(mpi_group_of_two(MPI_GROUP_UNION, a, b), 5, 3, 0, 2, 4, 5);
 	assert_group(mpi_group_of_two(MPI_GROUP_INTERSECTION, b, a), 2, 2, 0);
 	assert_group(mpi_group_of_two(MPI_GROUP_DIFFERENCE, b, a), 2, 4, 5);
 	assert_group(mpi_group_of_two(MPI_GROUP_CONCAT, a, b), 7, 3, 0, 2, 4, 2, 0, 5);
 	assert_group(mpi_group_first(w, 2), 2, 0, 1);
-	assert_group(mpi_group_of_ranks(w, NULL, 0, false), 0);
+	assert_group(ranks_of(NULL, 0, false), 0);
 	mpi_group_unref(a);
-	a = mpi_group_of_ranks(w, bad, 1, false);
-	assert_int_equal(mpi_group_member(a, 0, &m), PEER_UNKNOWN_CONFLICT);
+	a = ranks_of(bad, 1, false);
+	assert_int_equal(member_of(a, 0), -PEER_UNKNOWN_CONFLICT);
 	mpi_group_unref(a);
 	a = mpi_group_of_two(MPI_GROUP_UNION, b, NULL);
-	assert_int_equal(mpi_group_member(a, 0, &m), PEER_UNKNOWN_COMM);
+	assert_int_equal(member_of(a, 0), -PEER_UNKNOWN_COMM);
 	mpi_group_unref(a);
 	mpi_group_unref(b);
 }
@@ -99,27 +126,22 @@ TEST(split_late)
 	struct mpi_making *m[RANKS];
 	struct mpi_communicator *odd, *same;
 	struct mpi_group *second;
-	struct mpi_member who;
 
 	for (int i = 0; i < RANKS - 1; i++)
 		m[i] = split_call(i, i % 2, -i, 10);
 	odd = mpi_making_get(m[1], 1, NULL, NULL);
 	second = mpi_group_of_ranks(mpi_communicator_group(odd, false), last, 1, false);
-	assert_int_equal(mpi_communicator_peer(odd, 0, &who), PEER_UNKNOWN_MEMBERS);
+	assert_int_equal(peer(odd, 0), -PEER_UNKNOWN_MEMBERS);
 	assert_int_equal(mpi_group_size(second), -1);
 	m[RANKS - 1] = split_call(RANKS - 1, 1, -(RANKS - 1), 11);
-	assert_int_equal(mpi_communicator_peer(odd, 0, &who), PEER_KNOWN);
-	assert_int_equal(who.rank, 5);
+	assert_int_equal(peer(odd, 0), 5);
 	assert_group(second, 1, 3);
 	same = mpi_making_get(m[3], 1, NULL, NULL);
 	assert_ptr_equal(same, odd);
 	assert_group(mpi_group_ref(mpi_communicator_group(odd, false)), 3, 5, 3, 1);
 	mpi_communicator_unref(same);
 	mpi_communicator_unref(odd);
-	for (int i = 0; i < RANKS; i++) {
-		mpi_making_returned(m[i], 20);
-		mpi_making_unref(m[i]);
-	}
+	makings_end(m);
 }
 
 /* Ranks make communicators one after the other, in random order, and some calls are lost: nobody is taken for another. */
@@ -158,15 +180,9 @@ TEST(random)
 			int32_t at = 0;
 
 			for (int k = 0; made[i] && k < RANKS; k++) {
-				struct mpi_member who;
-				enum peer_unknown why;
-
-				if (color[k] != color[i])
-					continue;
-				why = mpi_communicator_peer(made[i], at++, &who);
-				assert_int_equal(why, lost < 0 ? PEER_KNOWN : PEER_UNKNOWN_MEMBERS);
-				if (!why)
-					assert_int_equal(who.rank, k);
+				if (color[k] == color[i])
+					assert_int_equal(peer(made[i], at++),
+							 lost < 0 ? k : -PEER_UNKNOWN_MEMBERS);
 			}
 			mpi_communicator_unref(made[i]);
 		}
@@ -178,41 +194,36 @@ TEST(reports)
 {
 	struct mpi_communicator *c =
 		mpi_communicator_new(all, mpi_group_unknown(PEER_UNKNOWN_ORDER), NULL);
-	struct mpi_member who;
 
 	mpi_communicator_report(c, member(4), 0, 2);
-	assert_int_equal(mpi_communicator_peer(c, 0, &who), PEER_KNOWN);
-	assert_int_equal(who.rank, 4);
-	assert_int_equal(mpi_communicator_peer(c, 1, &who), PEER_UNKNOWN_ORDER);
+	assert_int_equal(peer(c, 0), 4);
+	assert_int_equal(peer(c, 1), -PEER_UNKNOWN_ORDER);
 	mpi_communicator_report(c, member(1), 1, 2);
-	assert_int_equal(mpi_communicator_peer(c, 1, &who), PEER_KNOWN);
+	assert_int_equal(peer(c, 1), 1);
 	mpi_communicator_report(c, member(2), 1, 2);
-	assert_int_equal(mpi_communicator_peer(c, 1, &who), PEER_UNKNOWN_CONFLICT);
+	assert_int_equal(peer(c, 1), -PEER_UNKNOWN_CONFLICT);
 	mpi_communicator_unref(c);
 	mpi_communicator_report(world, member(3), 3, RANKS);
-	assert_int_equal(mpi_communicator_peer(world, 3, &who), PEER_KNOWN);
+	assert_int_equal(peer(world, 3), 3);
 	mpi_communicator_context(world, 7);
 	mpi_communicator_context(world, 7);
-	assert_int_equal(mpi_communicator_peer(world, 3, &who), PEER_KNOWN);
+	assert_int_equal(peer(world, 3), 3);
 	mpi_communicator_report(world, member(2), 3, RANKS);
-	assert_int_equal(mpi_communicator_peer(world, 3, &who), PEER_UNKNOWN_CONFLICT);
+	assert_int_equal(peer(world, 3), -PEER_UNKNOWN_CONFLICT);
 }
 
 TEST(merge)
 {
 	static const int32_t low[] = {0, 1}, high[] = {2, 3, 4};
-	struct mpi_group *w = mpi_communicator_group(world, false);
-	struct mpi_group *a = mpi_group_of_ranks(w, low, 2, false);
-	struct mpi_group *b = mpi_group_of_ranks(w, high, 3, false);
+	struct mpi_group *a = ranks_of(low, 2, false);
+	struct mpi_group *b = ranks_of(high, 3, false);
 	struct mpi_communicator *c =
 		mpi_communicator_new(all, mpi_group_unknown(PEER_UNKNOWN_ORDER), NULL);
-	struct mpi_member who;
 
 	mpi_communicator_merged(c, a, b);
-	assert_int_equal(mpi_communicator_peer(c, 4, &who), PEER_UNKNOWN_ORDER);
+	assert_int_equal(peer(c, 4), -PEER_UNKNOWN_ORDER);
 	mpi_communicator_report(c, member(1), 4, -1);
-	assert_int_equal(mpi_communicator_peer(c, 0, &who), PEER_KNOWN);
-	assert_int_equal(who.rank, 2);
+	assert_int_equal(peer(c, 0), 2);
 	mpi_communicator_unref(c);
 	mpi_group_unref(a);
 	mpi_group_unref(b);
@@ -223,7 +234,6 @@ TEST(given_up)
 {
 	struct mpi_communicator *first = NULL, *c;
 	struct mpi_making *m;
-	struct mpi_member who;
 
 	for (int i = 0; i < 200; i++) {
 		m = split_call(0, 0, 0, 10);
@@ -235,7 +245,7 @@ TEST(given_up)
 		mpi_making_returned(m, 20);
 		mpi_making_unref(m);
 	}
-	assert_int_equal(mpi_communicator_peer(first, 0, &who), PEER_UNKNOWN_MEMBERS);
+	assert_int_equal(peer(first, 0), -PEER_UNKNOWN_MEMBERS);
 	mpi_communicator_unref(first);
 }
 
@@ -246,7 +256,6 @@ TEST(long_chain)
 
 	for (int split = 0; split < 2; split++) {
 		struct mpi_communicator *c = mpi_communicator_ref(world), *made;
-		struct mpi_member who;
 
 		for (int i = 0; i < 100000; i++) {
 			uint32_t before = 0;
@@ -262,8 +271,7 @@ TEST(long_chain)
 			mpi_communicator_unref(c);
 			c = made;
 		}
-		assert_int_equal(mpi_communicator_peer(c, 0, &who),
-				 split ? PEER_UNKNOWN_MEMBERS : PEER_KNOWN);
+		assert_int_equal(peer(c, 0), split ? -PEER_UNKNOWN_MEMBERS : 0);
 		mpi_communicator_unref(c);
 	}
 }
@@ -272,31 +280,29 @@ TEST(long_chain)
 TEST(leaders)
 {
 	static const int32_t low[] = {0, 1}, high[] = {2, 3};
-	struct mpi_group *w = mpi_communicator_group(world, false), *remote;
+	struct mpi_group *remote;
 	struct mpi_communicator *side[2], *round;
 	struct mpi_part part = {.takes_part = true};
 	struct mpi_making *m[2], *loop[2];
 	uint32_t before[3] = {0};
-	struct mpi_member who;
 
-	side[0] = mpi_communicator_new(all, mpi_group_of_ranks(w, low, 2, false), NULL);
-	side[1] = mpi_communicator_new(all, mpi_group_of_ranks(w, high, 2, false), NULL);
+	side[0] = mpi_communicator_new(all, ranks_of(low, 2, false), NULL);
+	side[1] = mpi_communicator_new(all, ranks_of(high, 2, false), NULL);
 	for (int i = 0; i < 2; i++) {
 		part.who = member(2 * i);
 		m[i] = mpi_making_join(side[i], &before[i], "Intercomm_create", &part, 10, true);
 	}
 	remote = mpi_making_remote(m[0]);
-	assert_int_equal(mpi_group_member(remote, 0, &who), PEER_UNKNOWN_MEMBERS);
+	assert_int_equal(member_of(remote, 0), -PEER_UNKNOWN_MEMBERS);
 	round = mpi_communicator_new(all, remote, NULL); /* not known yet, and made of m[0] */
 	loop[0] = mpi_making_join(round, &before[2], "Intercomm_create", &part, 10, true);
 	loop[1] = m[0];
 	mpi_making_lead(loop[0], member(5), member(0), 7);
 	mpi_making_lead(loop[1], member(0), member(5), 7);
-	assert_int_equal(mpi_group_member(remote, 0, &who), PEER_UNKNOWN_MEMBERS);
+	assert_int_equal(member_of(remote, 0), -PEER_UNKNOWN_MEMBERS);
 	mpi_making_lead(m[0], member(0), member(2), 11);
 	mpi_making_lead(m[1], member(2), member(0), 11);
-	assert_int_equal(mpi_group_member(remote, 1, &who), PEER_KNOWN);
-	assert_int_equal(who.rank, 3);
+	assert_int_equal(member_of(remote, 1), 3);
 	mpi_making_unref(loop[0]);
 	mpi_communicator_unref(round);
 	for (int i = 0; i < 2; i++) {
@@ -325,10 +331,8 @@ static struct mpi_communicator *group_call(struct mpi_group *g, int rank, int ta
 TEST(of_group)
 {
 	static const int32_t low[] = {1, 0}, high[] = {4, 5};
-	struct mpi_group *g = mpi_group_of_ranks(mpi_communicator_group(world, false), low, 2,
-						 false);
-	struct mpi_group *h = mpi_group_of_ranks(mpi_communicator_group(world, false), high, 2,
-						 false);
+	struct mpi_group *g = ranks_of(low, 2, false);
+	struct mpi_group *h = ranks_of(high, 2, false);
 	struct mpi_communicator *c[10];
 
 	c[0] = group_call(g, 0, 7, 10);
@@ -363,7 +367,6 @@ TEST(placed)
 	struct mpi_communicator *made = NULL, *same;
 	struct mpi_making *m[RANKS];
 	struct mpi_group *part;
-	struct mpi_member who;
 
 	for (int i = 0; i < RANKS; i++)
 		m[i] = split_call(i, 0, 0, 10);
@@ -377,18 +380,14 @@ TEST(placed)
 	part = mpi_group_of_ranks(mpi_communicator_group(made, false), last, 1, false);
 	mpi_making_place(m[0], member(0), -1);
 	for (int i = 1; i < RANKS; i++) {
-		assert_int_equal(mpi_communicator_peer(made, RANKS - 2, &who),
-				 i == 1 ? PEER_UNKNOWN_ORDER : PEER_KNOWN);
+		assert_int_equal(peer(made, RANKS - 2), i == 1 ? -PEER_UNKNOWN_ORDER : 1);
 		assert_int_equal(mpi_group_size(part), -1);
 		mpi_communicator_report(made, member(i), RANKS - 1 - i, RANKS - 1);
 	}
 	assert_group(part, 1, 1);
 	assert_group(mpi_group_ref(mpi_communicator_group(made, false)), 5, 5, 4, 3, 2, 1);
 	mpi_communicator_unref(made);
-	for (int i = 0; i < RANKS; i++) {
-		mpi_making_returned(m[i], 20);
-		mpi_making_unref(m[i]);
-	}
+	makings_end(m);
 }
 
 EACH_TEST(setup, teardown);

@@ -23,60 +23,34 @@ static uint64_t rnd(void)
 	return seed;
 }
 
-/* Mostly numbers that mean something to the decoder. */
+/* Mostly numbers that mean something to the decoder: counts, MPICH's handles, extremes, negative ranks, Open MPI's handles. */
 static uint64_t rnd_word(void)
 {
-	static const uint64_t words[] = {0,
-					 1,
-					 2,
-					 3,
-					 4,
-					 7,
-					 64,
-					 1000,
-					 0x44000000,
-					 0x4c000405,
-					 0x4c00080b,
-					 0x8c000010,
-					 0x98000001,
-					 0x2c000000,
-					 0x84000002,
-					 UINT64_MAX,
-					 INT64_MAX,
-					 UINT32_MAX,
-					 INT32_MAX,
-					 (uint32_t)-2,
-					 (uint32_t)-3,
-					 (uint32_t)-32766,
-					 OMPI_BIAS + 0x1000,
-					 OMPI_BIAS + 0x2000,
-					 OMPI_BIAS + 0x1300,
-					 0x404040};
+	static const uint64_t words[] = {0x00000000,	 0x00000001,	0x00000002, 0x00000003,
+					 0x00000004,	 0x00000007,	0x00000040, 0x000003e8,
+					 0x44000000,	 0x4c000405,	0x4c00080b, 0x8c000010,
+					 0x98000001,	 0x2c000000,	0x84000002, 0xffffffff,
+					 0x7fffffff,	 0xfffffffe,	0xfffffffd, 0xffff8002,
+					 0x00404040,	 UINT64_MAX,	INT64_MAX,  0x7f0000001000,
+					 0x7f0000002000, 0x7f0000001300};
 	uint64_t r = rnd();
 
 	return r % 8 ? words[(r >> 8) % (sizeof(words) / sizeof(words[0]))] : rnd();
 }
 
-static void field_random(struct fixture *f)
-{
-	uint64_t data[40];
-	size_t bytes = rnd() % (sizeof(data) + 1);
-
-	for (size_t i = 0; i < sizeof(data) / 8; i++)
-		data[i] = rnd_word();
-	if (rnd() % 4 == 0)
-		bytes = rnd() % 32;
-	rec_field(f, rnd() % 7, rnd() % 20, rnd() % 3 ? rnd() % 50 : rnd(), data, bytes);
-}
-
-static void more_random(struct fixture *f)
+/* A field of the record, or a continuation of its call. */
+static void data_random(struct fixture *f, bool more)
 {
 	uint64_t data[POV_MORE_BYTES / 8];
-	size_t bytes = rnd() % (sizeof(data) + 1);
+	size_t bytes = rnd() % ((more ? sizeof(data) : 320) + 1);
 
 	for (size_t i = 0; i < sizeof(data) / 8; i++)
 		data[i] = rnd_word();
-	rec_more(f, rnd() % 4, rnd() % 17, rnd() % 40, data, bytes);
+	if (more)
+		rec_more(f, rnd() % 4, rnd() % 17, rnd() % 40, data, bytes);
+	else
+		rec_field(f, rnd() % 7, rnd() % 20, rnd() % 3 ? rnd() % 50 : rnd(), data,
+			  rnd() % 4 ? bytes : rnd() % 32);
 }
 
 static volatile int64_t sink; /* so that everything is read */
@@ -107,48 +81,35 @@ static void view_check(const struct call_view *v)
 	assert_true(v->roles.recv_bytes >= 0 || v->roles.recv_bytes == BYTES_UNKNOWN);
 }
 
-/* The other ranks of the fixture's job. */
-static void ranks_add(struct fixture *f)
-{
-	for (int i = 0; i < 4; i++) {
-		json_t *m = json_pack("{s:s,s:i,s:i,s:i,s:i,s:s,s:[{s:i,s:I}]}", "type", "process",
-				      "ts_ns", 500, "pid", FIXTURE_PID + i, "rank", i, "size", 4,
-				      "job", "j", "libs", "id", FIXTURE_LIB, "bias",
-				      (json_int_t)OMPI_BIAS);
-
-		layer_mpi.decoder_meta(f->d, m);
-		json_decref(m);
-	}
-}
-
 /* Functions that make communicators, groups and windows, more often than others. */
 static uint32_t func_random(const struct fixture *f)
 {
-	static const char *const names[] = {"MPI_Comm_split",	      "MPI_Comm_dup",
-					    "MPI_Comm_create",	      "MPI_Comm_create_group",
-					    "MPI_Cart_create",	      "MPI_Cart_sub",
-					    "MPI_Comm_group",	      "MPI_Group_incl",
-					    "MPI_Group_range_excl",   "MPI_Group_union",
-					    "MPI_Group_difference",   "MPI_Intercomm_create",
-					    "MPI_Intercomm_merge",    "MPI_Comm_free",
-					    "MPI_Win_create_dynamic", "MPI_Mprobe",
-					    "MPI_Comm_rank",	      "MPI_Comm_split_type"};
+	static const char *const names[] = {
+		"Comm_split",	    "Comm_dup",	       "Comm_create",	     "Comm_create_group",
+		"Cart_create",	    "Cart_sub",	       "Comm_group",	     "Group_incl",
+		"Group_range_excl", "Group_union",     "Group_difference",   "Intercomm_create",
+		"Intercomm_merge",  "Comm_free",       "Win_create_dynamic", "Mprobe",
+		"Comm_rank",	    "Comm_split_type",
+	};
 	uint64_t r = rnd();
+	char name[64];
 
-	return r % 2 ? (uint32_t)func_table_find(
-			       names[r / 2 % (sizeof(names) / sizeof(names[0]))]) :
-		       (uint32_t)(r / 2 % f->cnt);
+	if (r % 2 == 0)
+		return (uint32_t)(r / 2 % f->cnt);
+	snprintf(name, sizeof(name), "MPI_%s", names[r / 2 % (sizeof(names) / sizeof(names[0]))]);
+	return (uint32_t)func_table_find(name);
 }
 
 static void round_one(struct fixture *f)
 {
 	struct pov_call *c;
 
-	rec_begin(f, "MPI_Barrier", rnd() % 4 ? 0 : rnd() % 100, 16, rnd_word(), rnd_word(),
-		  rnd_word(), rnd_word(), rnd_word(), rnd_word(), rnd_word(), rnd_word(),
-		  rnd_word(), rnd_word(), rnd_word(), rnd_word(), rnd_word(), rnd_word(),
-		  rnd_word(), rnd_word());
+	rec_begin(f, "MPI_Barrier", rnd() % 4 ? 0 : rnd() % 100, 0);
 	c = rec_call(f);
+	c->nargs = 16;
+	c->hdr.size += 8 * c->nargs;
+	for (int i = 0; i < c->nargs; i++)
+		c->args[i] = rnd_word();
 	c->func = (uint16_t)func_random(f);
 	if (rnd() % 4 == 0)
 		c->hdr.kind = POV_KIND_UNSHOWN;
@@ -160,13 +121,13 @@ static void round_one(struct fixture *f)
 	if (rnd() % 8 == 0)
 		c->dur_ns = rnd();
 	for (uint32_t n = rnd() % 6; n > 0; n--)
-		field_random(f);
+		data_random(f, false);
 	for (uint32_t n = rnd() % 8 ? 0 : rnd() % 4; n > 0; n--)
-		more_random(f);
+		data_random(f, true);
 	if (rnd() % 8 == 0)
 		c->nargs = rnd(); /* more, or fewer, than there are */
 	if (rnd() % 8 == 0) {
-		/* cut: what is behind belongs to someone else */
+		/* cut: what is past it belongs to someone else */
 		size_t cut = sizeof(*c) + rnd() % (c->hdr.size - sizeof(*c) + 1);
 		uint8_t *copy = xmalloc(cut);
 
@@ -181,7 +142,7 @@ static void round_one(struct fixture *f)
 	view_check(&f->view);
 }
 
-/* A trace's own table may say that ranges are single numbers: nothing behind the record is read. */
+/* A trace's own table may say that ranges are single numbers: nothing past the record is read. */
 TEST(ranges)
 {
 	json_t *row = json_pack("{s:s,s:s,s:s,s:s}", "name", "MPI_Group_range_incl", "group",
@@ -191,7 +152,7 @@ TEST(ranges)
 	static const int32_t ranks[] = {0, 1, 2, 3};
 	struct pov_call *copy;
 
-	fixture_init_mpich(&fx);
+	fixture_init(&fx, fixture_mpich);
 	assert_int_equal(layer_mpi.func_parse(row, &info), 0);
 	rec_begin(&fx, "MPI_Group_range_incl", 0, 4, 0x88000001ull, 4ull, 0ull, 0ull);
 	rec_u64(&fx, POV_FIELD_OUT, 3, 1, 0x88000002);
@@ -206,18 +167,29 @@ TEST(ranges)
 	fixture_release(&fx);
 }
 
+/* The other ranks of the fixture's job, and random records. */
+static void rounds(void)
+{
+	for (int i = 0; i < 4; i++) {
+		json_t *m = json_pack("{s:s,s:i,s:i,s:i,s:i,s:s,s:[{s:i,s:I}]}", "type", "process",
+				      "ts_ns", 500, "pid", FIXTURE_PID + i, "rank", i, "size", 4,
+				      "job", "j", "libs", "id", FIXTURE_LIB, "bias",
+				      (json_int_t)OMPI_BIAS);
+
+		layer_mpi.decoder_meta(fx.d, m);
+		json_decref(m);
+	}
+	for (uint32_t i = 0; i < ROUNDS; i++)
+		round_one(&fx);
+	fixture_release(&fx);
+}
+
 TEST(records)
 {
-	fixture_init_mpich(&fx);
-	ranks_add(&fx);
-	for (uint32_t i = 0; i < ROUNDS; i++)
-		round_one(&fx);
-	fixture_release(&fx);
-	fixture_init_openmpi(&fx);
-	ranks_add(&fx);
-	for (uint32_t i = 0; i < ROUNDS; i++)
-		round_one(&fx);
-	fixture_release(&fx);
+	fixture_init(&fx, fixture_mpich);
+	rounds();
+	fixture_init(&fx, fixture_openmpi);
+	rounds();
 }
 
 TEST(more)
@@ -225,7 +197,7 @@ TEST(more)
 	_Alignas(8) uint8_t buf[64] = {0};
 	struct pov_more *m = (struct pov_more *)buf;
 
-	fixture_init_mpich(&fx);
+	fixture_init(&fx, fixture_mpich);
 	m->hdr.tid = 101;
 	for (uint32_t size = 0; size <= sizeof(buf); size++) {
 		m->hdr.size = size;

@@ -13,10 +13,11 @@ struct ompi_status {
 	uint64_t bytes;
 };
 
-static void at(uint64_t begin_ns, uint64_t end_ns)
+static void decode_at(uint64_t begin_ns, uint64_t end_ns)
 {
 	rec_call(&fx)->hdr.ts_ns = end_ns;
 	rec_call(&fx)->dur_ns = end_ns - begin_ns;
+	rec_decode(&fx);
 }
 
 static void start_at(const char *func, uint64_t req, uint64_t begin_ns, uint64_t end_ns)
@@ -24,8 +25,12 @@ static void start_at(const char *func, uint64_t req, uint64_t begin_ns, uint64_t
 	rec_begin(&fx, func, 0, 7, 1ull, 10ull, OMPI_INT, 2ull, 5ull, OMPI_WORLD, 0x5000ull);
 	rec_u64(&fx, POV_FIELD_TYPE_SIZE, 2, 1, 4);
 	rec_u64(&fx, POV_FIELD_OUT, 6, 1, req);
-	at(begin_ns, end_ns);
-	rec_decode(&fx);
+	decode_at(begin_ns, end_ns);
+}
+
+static uint64_t handle_of(int number)
+{
+	return 0xa000 + 16 * (uint64_t)number;
 }
 
 #define MANY 300
@@ -38,7 +43,7 @@ TEST_WITH(waitall_more, fixture_setup_openmpi, fixture_teardown)
 	const struct call_value *v;
 
 	for (uint32_t i = 0; i < MANY; i++) {
-		reqs[i] = 0xa000 + 16 * i;
+		reqs[i] = handle_of((int)i);
 		st[i] = (struct ompi_status){i % 4, i, 0, 0, 1000 + i};
 		start_at(i % 2 ? "MPI_Irecv" : "MPI_Isend", reqs[i], 1000 * i, 1000 * i + 10);
 	}
@@ -70,21 +75,17 @@ TEST_WITH(waitall_more, fixture_setup_openmpi, fixture_teardown)
 	assert_int_equal(v->ints[7], 1015);
 }
 
-/* Waitall of n; their statuses say i + 1 bytes. Returns the calls's first request. */
-static const struct call_request *wait_at(const uint64_t *reqs, uint32_t n, uint64_t begin_ns,
-					  uint64_t end_ns)
+/* A Waitall of one request; its status says 1 byte. Returns whether the view has the status. */
+static bool wait_at(uint64_t req, uint64_t begin_ns, uint64_t end_ns)
 {
-	struct ompi_status st[8] = {{0}};
+	const struct ompi_status st = {2, 5, 0, 0, 1};
 
-	for (uint32_t i = 0; i < n; i++)
-		st[i] = (struct ompi_status){2, 5, 0, 0, i + 1};
-	rec_begin(&fx, "MPI_Waitall", 0, 3, (uint64_t)n, 0x5000ull, 0x6000ull);
-	rec_field(&fx, POV_FIELD_IN, 1, n, reqs, n * sizeof(*reqs));
-	rec_field(&fx, POV_FIELD_OUT, 2, n, st, n * sizeof(*st));
-	at(begin_ns, end_ns);
-	rec_decode(&fx);
-	assert_int_equal(fx.view.roles.nrequests, n);
-	return fx.view.roles.requests;
+	rec_begin(&fx, "MPI_Waitall", 0, 3, 1ull, 0x5000ull, 0x6000ull);
+	rec_u64(&fx, POV_FIELD_IN, 1, 1, req);
+	rec_field(&fx, POV_FIELD_OUT, 2, 1, &st, sizeof(st));
+	decode_at(begin_ns, end_ns);
+	assert_int_equal(fx.view.roles.nrequests, 1);
+	return fx.view.roles.requests[0].has_status;
 }
 
 #define RANDOM_THREADS 5
@@ -105,38 +106,35 @@ TEST_WITH(reused_random, fixture_setup_openmpi, fixture_teardown)
 {
 	struct sim_thread thread[RANDOM_THREADS];
 	bool taken[RANDOM_HANDLES] = {0};
-	uint64_t now = 1000, handle;
 	uint32_t seed = 12345, waits = 0, reused = 0;
+	uint64_t now = 1000;
 
-	memset(thread, 0, sizeof(thread));
 	for (int i = 0; i < RANDOM_THREADS; i++)
-		thread[i].handle = -1;
+		thread[i] = (struct sim_thread){.handle = -1};
 	for (int step = 0; step < RANDOM_STEPS; step++) {
 		struct sim_thread *t;
 
 		seed = seed * 1664525 + 1013904223;
 		t = &thread[(seed >> 16) % RANDOM_THREADS];
 		now += 10;
-		if (t->handle >= 0 && !t->freed) {
-			taken[t->handle] = false;
-			t->freed = true;
-		} else if (t->handle >= 0) {
-			handle = 0xa000 + 16 * (uint64_t)t->handle;
-			assert_int_equal(wait_at(&handle, 1, t->begin_ns, now)->has_status,
-					 t->receives);
-			waits++;
-			reused += taken[t->handle];
-			t->handle = -1;
-		} else {
+		if (t->handle < 0) {
 			int h = (int)(seed >> 24) % RANDOM_HANDLES;
 
 			if (taken[h])
 				continue;
 			taken[h] = true;
-			*t = (struct sim_thread){.handle = h, .receives = seed >> 13 & 1};
-			start_at(t->receives ? "MPI_Irecv" : "MPI_Isend", 0xa000 + 16 * (uint64_t)h,
-				 now - 5, now);
-			t->begin_ns = now + 1;
+			*t = (struct sim_thread){h, seed >> 13 & 1, .begin_ns = now + 1};
+			start_at(t->receives ? "MPI_Irecv" : "MPI_Isend", handle_of(h), now - 5,
+				 now);
+		} else if (!t->freed) {
+			taken[t->handle] = false;
+			t->freed = true;
+		} else {
+			assert_int_equal(wait_at(handle_of(t->handle), t->begin_ns, now),
+					 t->receives);
+			waits++;
+			reused += taken[t->handle];
+			t->handle = -1;
 		}
 	}
 	assert_true(waits > 1000 && reused > 100);
