@@ -5,6 +5,14 @@
 
 # ---- the trace ----
 
+# For awk: pairs() puts the name=value pairs of a line of the dump into v.
+# shellcheck disable=SC2016 # awk's own
+awk_pairs='function pairs(	i, p) {
+	delete v
+	for (i = 2; i <= NF && i <= 14; i++) { p = index($i, "="); v[substr($i, 1, p - 1)] = substr($i, p + 1) }
+}
+'
+
 # Facts of a trace, made once a trace: info.json, dump, funcs.tsv (id, name), ranks.tsv (pid, rank).
 facts() {
 	local f=$T/$1
@@ -33,16 +41,12 @@ lost_of() {
 tally_trace() { # NAME [nested]
 	facts "$1" || return 1
 	[ -z "${2-}" ] && [ -e "$T/$1.tally" ] && cat "$T/$1.tally" && return
-	awk -v OFS='\t' -v nested="${2-}" '
+	awk -v OFS='\t' -v nested="${2-}" "$awk_pairs"'
 		FILENAME ~ /funcs.tsv$/ { name[$1] = $2; next }
 		FILENAME ~ /ranks.tsv$/ { rank[$1] = $2; next }
 		$1 != "call" && $1 != "spin" { next }
 		{
-			delete v
-			for (i = 2; i <= NF && i <= 12; i++) {
-				p = index($i, "=")
-				v[substr($i, 1, p - 1)] = substr($i, p + 1)
-			}
+			pairs()
 			if (v["depth"] != 0 && nested == "") next
 			who = v["tgid"] in rank ? rank[v["tgid"]] : "pid" v["tgid"]
 		}

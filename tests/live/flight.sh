@@ -52,12 +52,11 @@ come() { kill -USR2 "$(rank_pid "$1" "$2")"; }
 
 # calls_of FILE FUNCTION: its outermost calls: process, time of the return, duration, tag (if it has one), "call", flags
 calls_of() {
-	awk -v OFS='\t' -v name="$2" '
+	awk -v OFS='\t' -v name="$2" "$awk_pairs"'
 		FILENAME ~ /funcs.tsv$/ { if ($2 == name) id = $1; next }
 		$1 != "call" { next }
 		{
-			delete v
-			for (i = 2; i <= NF && i <= 14; i++) { p = index($i, "="); v[substr($i, 1, p - 1)] = substr($i, p + 1) }
+			pairs()
 			split(v["args"], arg, ",")
 			if (v["func"] == id && v["depth"] == 0) print v["tgid"], v["ts"], v["dur"], arg[5], $1, v["flags"]
 		}' "$T/$1.funcs.tsv" "$T/$1.dump"

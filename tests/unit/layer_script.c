@@ -206,9 +206,6 @@ static void expected_add(struct layer_script *s, const char *line)
 {
 	size_t len = strlen(s->expected);
 
-	if (line[1] == '\t')
-		s->expected[len - 1] = ' ';
-	line += strspn(line, "\t");
 	if (snprintf(s->expected + len, sizeof(s->expected) - len, "%s\n", line) >=
 	    (int)(sizeof(s->expected) - len))
 		bad(&s->m, "too long");
@@ -223,9 +220,12 @@ static void line_do(struct layer_script *s, char *line)
 		{"layer ", layer_choose}, {"test ", test_begin},   {"meta ", meta_take},
 		{"more ", more_hand},	  {"left_out ", left_out},
 	};
+	char *expected;
 
 	if (*line == '\t') {
-		expected_add(s, line);
+		if (line[1] == '\t')
+			s->expected[strlen(s->expected) - 1] = ' ';
+		expected_add(s, line + strspn(line, "\t"));
 		return;
 	}
 	if (!*line || *line == '#')
@@ -237,7 +237,12 @@ static void line_do(struct layer_script *s, char *line)
 			return;
 		}
 	}
+	expected = strstr(line, " -> ");
+	if (expected)
+		*expected = '\0';
 	call_hand(s, line);
+	if (expected)
+		expected_add(s, expected + strlen(" -> "));
 }
 
 /* Joins lines that end with a backslash, and does them. */

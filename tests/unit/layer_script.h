@@ -10,6 +10,7 @@
  *   more type=in arg=1 …          a continuation of the next call
  *   FUNCTION args=… in=… …        a call, as povmake writes it; ts is 1000 ns after the call before, unless it is given
  *   <tab>post send …              the expected view of that call, as view_print prints it; "none": no posts and the like
+ *   FUNCTION args=… -> post …     both in one line, if the view is one line
  *
  * A call without expected lines is not checked. If no expected line begins with "values", the values are not checked;
  * "roles" likewise. Two tabs continue an expected line, and a backslash at its end continues any other line.
