@@ -21,7 +21,6 @@
 #include "base/log.h"
 #include "layer/func_table.h"
 #include "report/report.h"
-#include "trace/trace_codec.h"
 #include "trace/trace_format.h"
 #include "trace/trace_read.h"
 #include "trace/trace_text.h"
@@ -33,8 +32,6 @@
 
 #define START 1000
 #define FUNCS_MAX 16
-#define FILE_MAX (1u << 20)
-#define PAYLOAD_MAX (256u << 10)
 
 static const char *const metas[] = {
 	"{\"type\":\"recording\",\"abi\":1,\"start_ns\":1000,\"config\":{\"sched\":\"all\",\"rings\":2,"
@@ -90,80 +87,23 @@ static uint64_t word(struct input *in)
 /* ---- the file ---- */
 
 struct file {
-	uint8_t bytes[FILE_MAX];
-	size_t len;
-	uint64_t seq;
-	struct codec_encoder enc;
-	struct codec_block block;
+	struct trace_writer *w;
 	uint64_t now_ns;
 };
 
-static void block_put(struct file *f, struct trace_block_header *h, const void *payload)
+static void record_put(struct file *f, const struct pov_hdr *rec, unsigned int stream)
 {
-	if (sizeof(*h) + h->stored_len > sizeof(f->bytes) - f->len)
-		return;
-	h->raw_len = h->stored_len;
-	h->seq = f->seq++;
-	trace_block_header_seal(h, payload);
-	memcpy(f->bytes + f->len, h, sizeof(*h));
-	memcpy(f->bytes + f->len + sizeof(*h), payload, h->stored_len);
-	f->len += sizeof(*h) + h->stored_len;
+	if (trace_record_ok(rec) && trace_writer_add(f->w, stream, rec))
+		abort();
 }
 
-static void meta_put(struct file *f, const char *json)
+static void file_begin(struct file *f, int fd)
 {
-	struct trace_block_header h = {.type = TRACE_BLOCK_META,
-				       .stored_len = (uint32_t)strlen(json)};
-
-	block_put(f, &h, json);
-}
-
-static void block_begin(struct file *f)
-{
-	for (int i = 0; i < CODEC_COL_CNT && !f->block.col[i]; i++)
-		f->block.col[i] = xmalloc(codec_col_bytes((enum codec_col)i));
-	codec_encode_begin(&f->enc, &f->block);
-}
-
-static void block_end(struct file *f, uint16_t stream)
-{
-	static uint8_t payload[PAYLOAD_MAX];
-	struct trace_block_header h = {
-		.type = TRACE_BLOCK_EVENTS,
-		.stream = stream,
-		.stored_len = codec_block_bytes(&f->block),
-		.nrecords = f->block.nrecords,
-		.record_bytes = f->block.record_bytes,
-		.min_ts = f->block.min_ts,
-		.max_ts = f->block.max_ts,
-	};
-
-	if (h.nrecords && h.stored_len <= sizeof(payload)) {
-		codec_block_store(&f->block, payload);
-		block_put(f, &h, payload);
-	}
-}
-
-static void record_put(struct file *f, const struct pov_hdr *rec)
-{
-	if (trace_record_ok(rec) && !codec_encode_full(&f->enc, &f->block, rec->size) &&
-	    codec_block_bytes(&f->block) + codec_worst_bytes(rec->size) < PAYLOAD_MAX)
-		codec_encode(&f->enc, &f->block, rec);
-}
-
-static void file_begin(struct file *f)
-{
-	struct trace_file_header head;
-
-	trace_file_header_init(&head);
-	trace_file_header_seal(&head);
-	memcpy(f->bytes, &head, sizeof(head));
-	f->len = sizeof(head);
-	f->seq = 0;
+	if (trace_writer_open("fuzz", &(struct trace_writer_options){.fd = fd}, &f->w))
+		abort();
 	f->now_ns = START;
 	for (size_t i = 0; i < sizeof(metas) / sizeof(metas[0]); i++)
-		meta_put(f, metas[i]);
-	block_begin(f);
+		trace_writer_meta(f->w, metas[i]);
 	for (size_t i = 0; i < sizeof(threads) / sizeof(threads[0]); i++) {
 		struct pov_task t = {.hdr = {.size = sizeof(t),
 					     .kind = POV_KIND_TASK,
@@ -172,9 +112,15 @@ static void file_begin(struct file *f)
 				     .tgid = threads[i].tgid,
 				     .comm = "t"};
 
-		record_put(f, &t.hdr);
+		record_put(f, &t.hdr, TRACE_STREAM_TASKS);
 	}
-	block_end(f, TRACE_STREAM_TASKS);
+}
+
+/* Writes a meta object, and frees its text. */
+static void meta_put(struct file *f, char *json)
+{
+	trace_writer_meta(f->w, json);
+	free(json);
 }
 
 /* ---- functions ---- */
@@ -199,14 +145,13 @@ static void func_put(struct file *f, struct input *in, unsigned int id)
 {
 	const struct layer *layer = layer_by(byte(in));
 	const struct func_row *row = row_by(layer, in), *sig = byte(in) ? row_by(layer, in) : row;
-	char *json;
 
-	json = xasprintf(
-		"{\"type\":\"functions\",\"layer\":\"%s\",\"rows\":[{\"id\":%u,\"name\":\"%s\",\"group\":\"%s\","
-		"\"attrs\":\"%s\",\"sig\":\"%s\"}]}",
-		layer->name, id, row->name, row->group, row->attrs, sig->sig);
-	meta_put(f, json);
-	free(json);
+	meta_put(
+		f,
+		xasprintf(
+			"{\"type\":\"functions\",\"layer\":\"%s\",\"rows\":[{\"id\":%u,\"name\":\"%s\",\"group\":\"%s\","
+			"\"attrs\":\"%s\",\"sig\":\"%s\"}]}",
+			layer->name, id, row->name, row->group, row->attrs, sig->sig));
 }
 
 /* ---- records ---- */
@@ -261,7 +206,7 @@ static void call_put(struct file *f, struct input *in, struct pov_hdr hdr, uint3
 	for (uint8_t n = byte(in) % 5; n; n--)
 		field_add(in, r.bytes, &size, sizeof(r));
 	r.call.hdr.size = (uint16_t)size;
-	record_put(f, &r.call.hdr);
+	record_put(f, &r.call.hdr, 0);
 }
 
 static void more_put(struct file *f, struct input *in, struct pov_hdr hdr)
@@ -275,7 +220,7 @@ static void more_put(struct file *f, struct input *in, struct pov_hdr hdr)
 	r.more.size = (uint16_t)data_take(in, r.bytes + sizeof(r.more), POV_MORE_BYTES);
 	r.more.hdr.kind = POV_KIND_MORE;
 	r.more.hdr.size = (uint16_t)(sizeof(r.more) + ((r.more.size + 7u) & ~7u));
-	record_put(f, &r.more.hdr);
+	record_put(f, &r.more.hdr, 0);
 }
 
 static void region_put(struct file *f, struct input *in, struct pov_hdr hdr, uint32_t tgid)
@@ -285,7 +230,7 @@ static void region_put(struct file *f, struct input *in, struct pov_hdr hdr, uin
 	r.hdr.size = sizeof(r);
 	r.hdr.kind = POV_KIND_REGION;
 	r.hdr.flags = byte(in) % 4;
-	record_put(f, &r.hdr);
+	record_put(f, &r.hdr, 0);
 }
 
 static void spin_put(struct file *f, struct input *in, struct pov_hdr hdr, uint32_t tgid)
@@ -301,7 +246,7 @@ static void spin_put(struct file *f, struct input *in, struct pov_hdr hdr, uint3
 	memcpy(r.bytes + sizeof(r.spin), &func, sizeof(func));
 	r.spin.hdr.size = sizeof(r);
 	r.spin.hdr.kind = POV_KIND_SPIN;
-	record_put(f, &r.spin.hdr);
+	record_put(f, &r.spin.hdr, 0);
 }
 
 static void other_put(struct file *f, struct input *in, struct pov_hdr hdr)
@@ -313,13 +258,13 @@ static void other_put(struct file *f, struct input *in, struct pov_hdr hdr)
 	if (what % 4) {
 		s.hdr.size = sizeof(s);
 		s.hdr.kind = POV_KIND_SWITCH;
-		record_put(f, &s.hdr);
+		record_put(f, &s.hdr, 0);
 		return;
 	}
 	l.hdr.size = sizeof(l);
 	l.hdr.kind = POV_KIND_LOST;
 	l.class = what / 4 % POV_CLASS_CNT;
-	record_put(f, &l.hdr);
+	record_put(f, &l.hdr, 0);
 }
 
 /* Calls that were counted, and that somebody decided so. */
@@ -336,18 +281,17 @@ static void limit_put(struct file *f, struct input *in, struct pov_hdr hdr, uint
 	c.hdr.size = l.state & 2 ? offsetof(struct pov_counted, bytes) : sizeof(c);
 	c.hdr.kind = POV_KIND_COUNTED;
 	c.hdr.flags = l.state & 1;
-	record_put(f, &c.hdr);
+	record_put(f, &c.hdr, 0);
 	l.since_ns = hdr.ts_ns - c.calls;
 	if (l.state > 4)
 		l.func = POV_LIMIT_ALL;
 	l.hdr.size = sizeof(l);
 	l.hdr.kind = POV_KIND_LIMIT;
-	record_put(f, &l.hdr);
+	record_put(f, &l.hdr, 0);
 }
 
 static void records_add(struct file *f, struct input *in)
 {
-	block_begin(f);
 	while (in->at < in->end) {
 		uint8_t what = byte(in), who = byte(in) % 4;
 		struct pov_hdr hdr = {.tid = threads[who].tid, .ts_ns = f->now_ns += byte(in)};
@@ -375,24 +319,21 @@ static void records_add(struct file *f, struct input *in)
 			call_put(f, in, hdr, threads[who].tgid);
 		}
 	}
-	block_end(f, 0);
 }
 
-static void file_make(struct file *f, struct input *in)
+static void file_make(int fd, struct input *in)
 {
-	struct trace_block_header end = {.type = TRACE_BLOCK_END};
 	uint8_t nfuncs = byte(in) % FUNCS_MAX;
-	char *json;
+	struct file f;
 
-	file_begin(f);
+	file_begin(&f, fd);
 	for (unsigned int i = 0; i < nfuncs; i++)
-		func_put(f, in, i);
-	records_add(f, in);
-	json = xasprintf("{\"type\":\"end\",\"ts_ns\":%llu,\"reason\":\"exit\",\"drops\":[]}",
-			 (unsigned long long)f->now_ns + byte(in));
-	meta_put(f, json);
-	free(json);
-	block_put(f, &end, "");
+		func_put(&f, in, i);
+	records_add(&f, in);
+	meta_put(&f, xasprintf("{\"type\":\"end\",\"ts_ns\":%llu,\"reason\":\"exit\",\"drops\":[]}",
+			       (unsigned long long)f.now_ns + byte(in)));
+	if (trace_writer_finish(f.w))
+		abort();
 }
 
 /* ---- what is made of it ---- */
@@ -460,7 +401,6 @@ static void reports_make(const struct trace_source *source, FILE *nowhere)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	static struct file file;
 	static FILE *nowhere;
 	struct input in = {data, data + len};
 	struct trace_source source;
@@ -472,10 +412,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		nowhere = fopen("/dev/null", "w");
 		log_set_level(LOG_QUIET);
 	}
-	file_make(&file, &in);
 	fd = memfd_create("fuzz", MFD_CLOEXEC);
-	if (fd < 0 || write(fd, file.bytes, file.len) != (ssize_t)file.len)
+	if (fd < 0)
 		abort();
+	file_make(fd, &in);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	source = (struct trace_source){.path = path};
 	if (what == 2)
