@@ -82,3 +82,19 @@ window_match() {
 		ok "$text: $(wc -l <"$T/$file.calls") calls, all of its time and no others"
 	fi
 }
+
+# members_known TEXT NAME: who the members of a communicator are that was made long before
+members_known() {
+	"$pov" export "$T/$2.pov" -o "$T/$2.json" >"$T/$2.export" 2>&1 || { not_ok "$1: exported" <"$T/$2.export"; return; }
+	is "$1: members of a communicator made at the start" "$(jq -c --rawfile ranks "$T/$2.ranks.tsv" '
+		($ranks | split("\n") | map(select(. != "") | split("\t") | {key: .[0], value: .[1] | tonumber}) | from_entries) as $rank |
+		[.traceEvents[] | select(.ph == "X" and .name == "MPI_Sendrecv") | .args.dest_world == $rank[.pid | tostring]] |
+		[length > 0, all]' "$T/$2.json")" "[true,true]"
+}
+
+# allreduces FILE CONDITION: how many of the outermost calls of MPI_Allreduce are so, by $dur and $flags
+allreduces() {
+	calls_of "$1" MPI_Allreduce | awk -F'\t' "{ dur = \$3; flags = \$6 } $2 { n++ } END { print n + 0 }"
+}
+
+dump() { "$pov" dump "$@" >"$T/dump.said" 2>&1; }
