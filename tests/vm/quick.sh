@@ -9,16 +9,11 @@ for mpi in $mpis; do
 	launched "$mpi"
 	serve one "$mpi"
 	watch run -f MPI_Allreduce -f MPI_Sendrecv_replace -p "${jobs_of[one]}"
-	kill -USR1 $(cat "$T/one.pids")
-	sleep 1
-	kill -USR2 $(cat "$T/one.pids")
-	sleep 0.5
+	between_marks one
 	kill -INT "$tracer"
 	wait "$tracer"
 	stop_services one
-	rm -f "$T/run.books"/*
-	cp "$T/one.books"/* "$T/run.books/"
-	counts_match "$mpi: attached" run
+	marked_match "$mpi: attached" one
 	nothing_lost "$mpi: attached" run
 done
 
