@@ -161,7 +161,7 @@ int main(int argc, char **argv)
 	int at = 1;
 
 	setlocale(LC_CTYPE, "");
-	own_signal(SIGCHLD, SIG_DFL);  /* ignored, it would leave no exit status */
+	own_signal(SIGCHLD, SIG_DFL); /* ignored, it would leave no exit status */
 	own_signal(SIGXFSZ, SIG_IGN); /* a write tells it */
 	for (; at < argc; at++)
 		if (!strcmp(argv[at], "-q") || !strcmp(argv[at], "--quiet"))
