@@ -16,14 +16,19 @@
 #define REAP_WAIT_MS 2000
 
 static volatile int stop, interrupted, asked;
+static bool in_background; /* a script's: the terminal's Ctrl-C is for others */
 
 static void on_signal(int sig, siginfo_t *info, void *context)
 {
-	(void)context;
-	stop = 1;
 	/* The terminal's goes to the command as well, one of kill does not. */
-	if (sig == SIGINT && info->si_code == SI_KERNEL)
+	bool of_terminal = sig == SIGINT && info->si_code == SI_KERNEL;
+
+	(void)context;
+	if (of_terminal && in_background)
+		return;
+	if (of_terminal)
 		interrupted = 1;
+	stop = 1;
 }
 
 static void on_asked(int sig)
@@ -44,7 +49,7 @@ const volatile int *watch_signals(void)
 {
 	struct sigaction sa = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
 
-	own_signal_set(SIGINT, &sa);
+	in_background = own_signal_set(SIGINT, &sa);
 	own_signal_set(SIGTERM, &sa);
 	if (own_signal_set(SIGHUP, &sa)) /* nohup */
 		own_signal(SIGHUP, SIG_IGN);

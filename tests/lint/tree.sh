@@ -37,6 +37,7 @@ check "no bpf_printk, no unfinished marks" \
 	"$(grep -nE 'bpf_printk|\b(TODO|FIXME|XXX)\b' $(tree_files 'bpf/*' 'user/*' 'bench/*') | cut -c 1-100)"
 
 # Without a head, or with another one, no stage would run the file as its writer meant.
+check "tests are executable" "$(for f in $(tree_files '*.test'); do [ -x "$f" ] || echo "$f"; done)"
 check "live and timing tests say when they run" "$(
 	grep -LE '^# run: check(-all)?( (openmpi|mpich))? [0-9]+ s( alone)?$' tests/live/*.test
 	grep -LE '^# run: check-timing [0-9]+ s$' tests/timing/*.test
