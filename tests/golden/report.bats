@@ -462,3 +462,22 @@ distorted() {
 	grep -q '^  1: how their window was made was not recorded$' got
 	grep -q '^  1: the other side was never begun, or not while it was recorded$' got
 }
+
+@test "report: threads of another process that held a core are one row, the longest first" {
+	"$make" - held.pov <<-'END'
+		meta {"type":"recording","abi":1,"start_ns":1000,"config":{"sched":"all","rings":1,"cpus_per_ring":1024}}
+		meta {"type":"process","ts_ns":1000,"pid":100,"exe":"/bin/app","rank":0,"size":1,"job":"j"}
+		task ts=1000 tid=100 tgid=100 on_cpu=1 cpu=0 comm=app
+		task ts=1000 tid=300 tgid=300 cpu=0 comm=hog
+		task ts=1000 tid=301 tgid=300 cpu=0 comm=hog
+		task ts=1000 tid=400 tgid=400 cpu=0 comm=other
+		stream 0
+		switch ts=2000 prev=100 next=400 cpu=0 flags=preempted
+		switch ts=2500 prev=400 next=300 cpu=0 state=1
+		switch ts=3500 prev=300 next=301 cpu=0 state=1
+		switch ts=4000 prev=301 next=100 cpu=0 state=1
+		end ts=9000 reason=test
+	END
+	"$POVTRACE" report --json held.pov >held.json
+	[ "$(jq -c '.ranks[0].without_core[0].held_by | map([.pid, .held_ns])' held.json)" = '[[300,1500],[400,500]]' ]
+}
