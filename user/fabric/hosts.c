@@ -208,7 +208,7 @@ uint32_t fabric_place_port(const struct fabric *f, const struct fabric_place *pl
 		if (!u32_parse(colon + 1, 254, &w.number))
 			w.number = FABRIC_NONE;
 	}
-	w.device = name;
+	w.device = *name ? name : NULL;
 	port = port_choose(f, &w, &adapters);
 	if (port == FABRIC_NONE) {
 		/* Descriptions often name no device ("n17 HCA-1"): where there is one adapter only it is that. */
