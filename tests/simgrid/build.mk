@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# povbench for SimGrid, where its compiler is there, with X_smpi.c of here in the place of bench/core/X.c. Included by the Makefile.
+# Programs for SimGrid, where its compiler is there: povbench, with X_smpi.c of here in the place of bench/core/X.c, and what
+# finds the truth that the tests compare with. Included by the Makefile.
 
 ifneq ($(shell command -v smpicc),)
 SMPI := build/povbench/smpi
@@ -9,6 +10,7 @@ SMPI_SRC := $(filter-out $(SMPI_INSTEAD:tests/simgrid/%_smpi.c=bench/core/%.c),$
 	$(SMPI_INSTEAD) $(wildcard user/base/*.c) $(BENCH_POV_SRC)
 SMPI_OBJ := $(SMPI_SRC:%.c=$(SMPI)/obj/%.o) $(SMPI)/obj/gen/benches.o
 SMPI_FLAGS := -DSMPI_NO_OVERRIDE_MALLOC -include tests/simgrid/smpi_names.h
+SMPI_BIN := $(SMPI)/povbench $(SMPI)/bcast_truth
 
 $(SMPI)/flags: FORCE
 	@mkdir -p $(@D)
@@ -29,8 +31,11 @@ $(SMPI)/obj/gen/%.o: $(GEN)/%.c $(SMPI)/flags
 $(SMPI)/povbench: $(SMPI_OBJ)
 	$(say) SMPILD $@
 	$(Q)smpicc $^ $(BENCH_LIBS) -o $@
+$(SMPI)/bcast_truth: $(SMPI)/obj/tests/simgrid/bcast_truth.o
+	$(say) SMPILD $@
+	$(Q)smpicc $^ -o $@
 
-simgrid-programs: $(SMPI)/povbench
+simgrid-programs: $(SMPI_BIN)
 else
 simgrid-programs:
 endif

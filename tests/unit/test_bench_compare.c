@@ -229,6 +229,50 @@ TEST_WITH(slower, setup, teardown)
 	}
 }
 
+/* Whether the file's third, sixth … launches are named, and no other. */
+static bool every_third_named(const json_t *spread, size_t launches)
+{
+	const json_t *list = json_object_get(json_array_get(spread, 0), "launches"), *one;
+	size_t i;
+
+	if (json_array_size(spread) != 1 || json_array_size(list) != launches / 3)
+		return false;
+	json_array_foreach(list, i, one)
+	{
+		if (json_integer_value(one) != (json_int_t)(3 * i + 3))
+			return false;
+	}
+	return true;
+}
+
+TEST_WITH(every_third, setup, teardown)
+{
+	const struct planted third = {1, 1, 3, 1.1, 0.01, 0.005};
+	size_t i, named = 0;
+	struct trial t;
+	json_t *spread;
+	char *text;
+
+	for (i = 0; i < TRIALS; i++) {
+		trial_begin(&t, *state, &third, 15, i);
+		spread = spread_find(&t.c, B);
+		named += every_third_named(spread, 15);
+		if (!i) {
+			text = spread_text(json_array_get(spread, 0));
+			assert_memory_equal(
+				text, "pingpong, 2 ranks: launches 3, 6, 9, 12 and 15 of 15 are ",
+				57);
+			assert_non_null(strstr(text, " % slower than the others"));
+			free(text);
+		}
+		json_decref(spread);
+		trial_end(&t);
+	}
+	print_message("every third launch a tenth slower, of 15: named in %zu of %d trials\n",
+		      named, TRIALS);
+	assert_in_range(named, 38, TRIALS);
+}
+
 /* Single launches have no verdict, and intervals of their own; a few have none, either. */
 TEST_WITH(few, setup, teardown)
 {
