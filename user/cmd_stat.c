@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/own_state.h"
 #include "base/person.h"
 #include "commands.h"
 #include "report/report.h"
@@ -168,8 +169,8 @@ static int record_and_report(const struct stat_options *o, struct recording *r, 
 	int err = record_run(r, called, fd);
 
 	free(called);
-	signal(SIGINT, SIG_DFL); /* nothing needs to be ended in order any more */
-	signal(SIGTERM, SIG_DFL);
+	own_signal_give_back(SIGINT); /* nothing needs to be ended in order any more */
+	own_signal_give_back(SIGTERM);
 	record_hints(r, err, "TMPDIR may name a place with more room");
 	if ((!err || r->result.stored.records) && report_print(o, fd, out))
 		return 1;

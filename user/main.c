@@ -161,8 +161,8 @@ int main(int argc, char **argv)
 	int at = 1;
 
 	setlocale(LC_CTYPE, "");
-	own_signal(SIGCHLD, SIG_DFL); /* ignored, it would leave no exit status */
-	own_signal(SIGXFSZ, SIG_IGN); /* a write tells it */
+	own_signal(SIGCHLD, SIG_DFL); /* if ignored, waitpid() finds no exit status */
+	own_signal(SIGXFSZ, SIG_IGN); /* write() fails with EFBIG instead */
 	for (; at < argc; at++)
 		if (!strcmp(argv[at], "-q") || !strcmp(argv[at], "--quiet"))
 			log_set_level(LOG_ERROR);

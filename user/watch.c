@@ -16,11 +16,11 @@
 #define REAP_WAIT_MS 2000
 
 static volatile int stop, interrupted, asked;
-static bool in_background; /* a script's: the terminal's Ctrl-C is for others */
+static bool in_background; /* a script started this process with &, and so without SIGINT */
 
 static void on_signal(int sig, siginfo_t *info, void *context)
 {
-	/* The terminal's goes to the command as well, one of kill does not. */
+	/* Ctrl-C at the terminal reaches the command as well; a signal from kill does not. */
 	bool of_terminal = sig == SIGINT && info->si_code == SI_KERNEL;
 
 	(void)context;
@@ -52,7 +52,7 @@ const volatile int *watch_signals(void)
 	in_background = own_signal_set(SIGINT, &sa);
 	own_signal_set(SIGTERM, &sa);
 	if (own_signal_set(SIGHUP, &sa)) /* nohup */
-		own_signal(SIGHUP, SIG_IGN);
+		own_signal_give_back(SIGHUP);
 	own_signal(SIGPIPE, SIG_IGN);
 	return &stop;
 }

@@ -19,7 +19,7 @@ setup() {
 
 export_to() { "$POVTRACE" export run.pov -o "$@" --totals >totals.json 2>err; }
 
-# What each is in detail, arrows, selections and lanes: tests/unit/test_writer_posts.c.
+# tests/unit/cases/timeline.txt has the details: arrows, selections and lanes.
 @test "posts: tracks by thread, transport and layer; several of one call one after the other; messages with their steps" {
 	export_to run.json
 	jq -r '([.traceEvents[] | select(.ph == "M" and .name == "thread_name") | {key: "\(.pid) \(.tid)", value: .args.name}] | from_entries) as $track |

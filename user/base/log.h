@@ -22,7 +22,7 @@ void log_print(enum log_level level, const char *fmt, ...) __attribute__((format
 #define log_info(...) log_print(LOG_INFO, __VA_ARGS__)
 #define log_debug(...) log_print(LOG_DEBUG, __VA_ARGS__)
 
-/* Why a file could not be written, by errno: strerror, but where another word says what to do. */
+/* Why a file could not be written: strerror(err), or a text that names the limit to raise. */
 const char *log_unwritten(int err);
 
 /* Prints the message and exits with status 1. */

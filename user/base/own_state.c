@@ -27,6 +27,11 @@ bool own_signal(int sig, void (*handler)(int))
 	return own_signal_set(sig, &(struct sigaction){.sa_handler = handler});
 }
 
+void own_signal_give_back(int sig)
+{
+	signal(sig, ignored >> sig & 1 ? SIG_IGN : SIG_DFL);
+}
+
 int own_open_files_raise(void)
 {
 	struct rlimit r;
@@ -43,12 +48,11 @@ int own_open_files_raise(void)
 	return 0;
 }
 
-/* What had a handler has none behind exec. */
 void own_state_give_back(void)
 {
 	for (int sig = 1; sig < 32; sig++)
 		if (set >> sig & 1)
-			signal(sig, ignored >> sig & 1 ? SIG_IGN : SIG_DFL);
+			own_signal_give_back(sig);
 	if (open_files_raised)
 		setrlimit(RLIMIT_NOFILE, &open_files);
 }

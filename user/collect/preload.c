@@ -105,7 +105,7 @@ char *preload_library_find(const struct launch_plan *plan, char **problem)
 		*problem = xasprintf("processes cannot reach the recorder: " SOCKET_DIR ": %s",
 				     strerror(-err));
 	else if ((err = thread_area_try()))
-		*problem = xasprintf("there can be no memory for records: %s", log_unwritten(-err));
+		*problem = xasprintf("memory for records cannot be made: %s", log_unwritten(-err));
 	if (!*problem)
 		return path;
 	free(path);

@@ -24,7 +24,7 @@ struct thread_area {
 
 typedef void thread_area_fn(void *ctx, const struct pov_hdr *rec);
 
-/* Whether there could be one: 0 or -errno. */
+/* Tries whether the memory of an area can be made. 0 or -errno. */
 int thread_area_try(void);
 /* who->since_ns: now. 0 or -errno. */
 int thread_area_make(const struct preload_speaker *who, struct thread_area **out);

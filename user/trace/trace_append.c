@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* EFBIG is kept for max_bytes: a file that the system lets grow no further (ulimit -f) is a full disk. */
+/*
+ * In this file -EFBIG means that max_bytes is reached. A limit of the system (ulimit -f) counts as
+ * a full disk.
+ */
 #include "trace/trace_append.h"
 
 #include <errno.h>
