@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Arrays of which only the sum is kept.
- *	arrays long	of lengths around where the kernel half takes other ways. Prints "longsum LENGTH SUM" for each
- *	arrays again	a process that is one of two ranks, and then executes a program of its own, where the communicator of all has one
- *			member and, in MPICH, the same handle. Neither asks for the size there: what is known of the first one's says
- *			nothing of the second one's. Prints "again PID SUM" for the counts that each program hands over
+ *	arrays long	of lengths around where the kernel half takes other ways. Prints "longsum
+ *			LENGTH SUM" for each
+ *	arrays again	a process that is one of two ranks, and then executes a program of its own,
+ *			where the communicator of all has one member and, in MPICH, the same handle.
+ *			Neither asks for the size there: what is known of the first one's says
+ *			nothing of the second one's. Prints "again PID SUM" for the counts that each
+ *			program hands over
  */
 #include "expect.h"
 

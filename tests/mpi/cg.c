@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Sections of a program, marked as phases for the tracer, and what clocks that the program reads itself say of them: MPI_Wtime, and
- * the CPU time of the thread. "witness" gets a line for each section of each rank: times from inside and from outside.
- *	cg			solves a Poisson equation by conjugate gradients. One dimension, so that a product with the matrix takes two
- *				neighbours' values; the sections are the whole solution, "solve", and in it the inner products, "ddot". Prints,
- *				for rank 0, the times that a benchmark of that kind would, and the speed that follows from them
- *	cg busy SECONDS		each rank computes until it has used so much CPU time, in the section "busy", between two barriers, the second
- *				of which is in the section "together"
+ * Sections of a program, marked as phases for the tracer, and what clocks that the program reads
+ * itself say of them: MPI_Wtime, and the CPU time of the thread. "witness" gets a line for each
+ * section of each rank: times from inside and from outside.
+ *	cg			solves a Poisson equation by conjugate gradients. One dimension, so
+ *				that a product with the matrix takes two neighbours' values; the
+ *				sections are the whole solution, "solve", and in it the inner
+ *				products, "ddot". Prints, for rank 0, the times that a benchmark of
+ *				that kind would, and the speed that follows from them
+ *	cg busy SECONDS		each rank computes until it has used so much CPU time, in the
+ *				section "busy", between two barriers, the second of which is in the
+ *				section "together"
  */
 #include <math.h>
 

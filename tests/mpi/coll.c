@@ -105,8 +105,8 @@ static void nonblocking(void)
 }
 
 /*
- * Arguments that mean nothing at a rank need not be anything there: datatypes and lengths that are significant at the root only, and
- * those of what MPI_IN_PLACE stands for. Here they lead nowhere.
+ * Arguments that mean nothing at a rank need not be anything there: datatypes and lengths that are
+ * significant at the root only, and those of what MPI_IN_PLACE stands for. Here they lead nowhere.
  */
 static void meaningless(void)
 {

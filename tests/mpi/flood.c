@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Calls of a rank to itself, as fast as they come.
- *	flood ROUNDS		each round sends a message and receives it (three calls that must be recorded one by one) and polls for
- *				one that never comes. At the end each rank prints: flood, rank, calls made, ns taken
+ *	flood ROUNDS		each round sends a message and receives it (three calls that must be
+ *				recorded one by one) and polls for one that never comes. At the end
+ *				each rank prints: flood, rank, calls made, ns taken
  *	flood storm SECONDS [CALM_SECONDS]
- *				for so long, and then, for so long, a hundred rounds a second: a message, and tests of both ends until they are
- *				there. Every thousandth round ends with a call that waits for others as far as its kind goes, an MPI_Allreduce of
- *				this rank alone. Rank 0 prints when the storm was over: CLOCK_MONOTONIC, ns
- *	flood idle TESTS	tests a receive so often that nothing arrives for, then sends itself the message and tests on until it
- *				is there. What the library polls inside those tests is nested in them
- *	flood hidden		long calls within which thousands of short ones are made, so that where rings are small the records of long
- *				ones are lost, too. Prints "long BEGIN END", CLOCK_MONOTONIC, of a stretch within each long one
- *	flood nonstop		three threads that call MPI without a pause, one call within another, until SIGTERM: at any moment most of
- *				them are in a call, so that whatever is wrong about the beginning or the end of a recording shows at once.
- *				Prints "nonstop PID" when it is under way
+ *				for so long, and then, for so long, a hundred rounds a second: a
+ *				message, and tests of both ends until they are there. Every
+ *				thousandth round ends with a call that waits for others as far as
+ *				its kind goes, an MPI_Allreduce of this rank alone. Rank 0 prints
+ *				when the storm was over: CLOCK_MONOTONIC, ns
+ *	flood idle TESTS	tests a receive so often that nothing arrives for, then sends itself
+ *				the message and tests on until it is there. What the library polls
+ *				inside those tests is nested in them
+ *	flood hidden		long calls within which thousands of short ones are made, so that
+ *				where rings are small the records of long ones are lost, too. Prints
+ *				"long BEGIN END", CLOCK_MONOTONIC, of a stretch within each long one
+ *	flood nonstop		three threads that call MPI without a pause, one call within
+ *				another, until SIGTERM: at any moment most of them are in a call, so
+ *				that whatever is wrong about the beginning or the end of a recording
+ *				shows at once. Prints "nonstop PID" when it is under way
  */
 #include <signal.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Communicators made in every way that MPI knows, and in each a ring of messages. Every rank writes a line for each call that
- * has peers to $POV_EXPECT/said.<rank>: its own world rank, the function, the tag (its number), the world ranks of destination
- * and source (-1: it has none), which it has found out by asking, and how the communicator was made. Needs 4 ranks or more.
+ * has peers to $POV_EXPECT/said.<rank>: its own world rank, the function, the tag (its number), the
+ * world ranks of destination and source (-1: it has none), which it has found out by asking, and
+ * how the communicator was made. Needs 4 ranks or more.
  */
 #include "random_comms.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A ping-pong as the usual suites make it: many round trips one after the other between two looks at the clock.
- * Written apart from povbench, and shares nothing with it: what both say of the same message must agree. It asks for the
- * thread level that povbench asks for, as that alone may make small messages half as slow again (Open MPI 4.1).
+ * A ping-pong as the usual suites make it: many round trips one after the other between two looks
+ * at the clock. Written apart from povbench, and shares nothing with it: what both say of the same
+ * message must agree. It asks for the thread level that povbench asks for, as that alone may make
+ * small messages half as slow again (Open MPI 4.1).
  *
  * Usage: pingpong BYTES [ROUNDS [BATCHES]]
  * Prints nanoseconds of half a round trip: the median of the batches' means.

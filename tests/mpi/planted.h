@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What the programs with planted troubles share: scenes, messages, and the notes that each rank takes of itself. */
+/*
+ * What the programs with planted troubles share: scenes, messages, and the notes that each rank
+ * takes of itself.
+ */
 #ifndef TESTS_MPI_PLANTED_H
 #define TESTS_MPI_PLANTED_H
 

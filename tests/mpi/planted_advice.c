@@ -9,8 +9,10 @@
  *	tested		the same, with MPI_Test every 50 us of computation
  *	pairs		both compute for 4 ms and exchange 8 bytes
  *	solve		an iteration of conjugate gradients, as for its calls and what it reads: three vectors of BYTES, two sums over all ranks, two exchanges
- *	threads		the threads (OMP_NUM_THREADS) share 400 us of work, ten times one after the other, and the ranks add up a number. Threads
- *			that have done their part wait busily for the others, as OpenMP does that believes to have the cores for itself
+ *	threads		the threads (OMP_NUM_THREADS) share 400 us of work, ten times one after the
+ *			other, and the ranks add up a number. Threads that have done their part wait
+ *			busily for the others, as OpenMP does that believes to have the cores for
+ *			itself
  *	bcast, allreduce	of BYTES, each after 50 us of computation
  * Four ranks:
  *	pairs4		each exchanges BYTES with the other one of its pair (0 1, 2 3) ten times, then once with one of the other pair (0 2, 1 3)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Messages that queue at rank 0: planted_queue SCENE,... N MILLISECONDS.
- *	named	the others ask rank 0 for something N times each; it receives from one after the other, and works MILLISECONDS for each
+ *	named	the others ask rank 0 for something N times each; it receives from one after the
+ *		other, and works MILLISECONDS for each
  *	master	the same, where rank 0 receives from any source
  *	early	N messages that come MILLISECONDS before their receives are completed
  *	pile	rank 1 sends PILE messages with different tags; rank 0 receives them when all have come, the last one first

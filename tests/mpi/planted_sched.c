@@ -10,11 +10,13 @@
  *	tiny	rank 0 sends rank 1 TINY messages of 8 bytes in a row and gets an answer, TINY_ROUNDS times
  *	funnel	every rank sends rank 0 FUNNELS messages of FUNNEL bytes
  *	nothing	each has its own CPU, computes so long and gets a message
- *	hog	for so long, a thread of each rank computes, another sleeps and computes by turns, and the main one communicates. Few
- *		wake-ups a second: on each that preempts, the kernel charges the woken thread from the moment of waking, some us before it runs
+ *	hog	for so long, a thread of each rank computes, another sleeps and computes by turns,
+ *		and the main one communicates. Few wake-ups a second: on each that preempts, the
+ *		kernel charges the woken thread from the moment of waking, some us before it runs
  *	hog1	the same without the one that sleeps
- * planted-waits gets a line for each thread: {"scene", "rank", "pid", "tid", "role", "wall_ns", "cpu_ns" by its own clock, "wait_ns":
- * how long it waited for a CPU by the kernel's account, "moves", "sent_ns": how long the tiny messages took to send}.
+ * planted-waits gets a line for each thread: {"scene", "rank", "pid", "tid", "role", "wall_ns",
+ * "cpu_ns" by its own clock, "wait_ns": how long it waited for a CPU by the kernel's account,
+ * "moves", "sent_ns": how long the tiny messages took to send}.
  */
 #include <sched.h>
 

@@ -244,7 +244,7 @@ static void finish(struct worker *w, struct op *op)
 	MPI_Status *statuses = op->asked ? &st : MPI_STATUSES_IGNORE;
 	int way = dice(&w->own, 5), done = 0, at;
 
-	if (op->freed) /* nobody is told when it is over */
+	if (op->freed) /* no call completes it */
 		MPI_Request_free(&op->req);
 	else if (way == 0)
 		while (!done)

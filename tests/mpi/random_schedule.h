@@ -27,7 +27,10 @@
 enum { SEND, SSEND, BSEND, RSEND };
 enum { ISEND = 4, ISSEND, IBSEND, IRSEND };
 enum { SEND_INIT = 8, SSEND_INIT, BSEND_INIT, RSEND_INIT };
-/* … receives that block: CANCEL_RECV is posted again if it was cancelled, CANCELLED is of what nobody sends; … */
+/*
+ * … receives that block: CANCEL_RECV is posted again if it was cancelled, CANCELLED is of what
+ * nobody sends; …
+ */
 enum { RECV = 12, PROBE_RECV, IPROBE_RECV, MPROBE_MRECV, IMPROBE_MRECV, CANCEL_RECV, CANCELLED };
 /* … those that do not; and both at once. */
 enum { MPROBE_IMRECV = 19, IRECV, RECV_INIT, SENDRECV, SENDRECV_REPLACE };

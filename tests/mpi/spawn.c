@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Two jobs that meet: the parents' ranks spawn CHILDREN processes of the program named on the command line (this one by another name),
- * talk to them across the intercommunicator and in a merged communicator, and part. If the library cannot spawn, the refusal is a call
- * like any other: the ranks end in order and say "spawn: REASON" on stdout.
+ * Two jobs that meet: the parents' ranks spawn CHILDREN processes of the program named on the
+ * command line (this one by another name), talk to them across the intercommunicator and in a
+ * merged communicator, and part. If the library cannot spawn, the refusal is a call like any other:
+ * the ranks end in order and say "spawn: REASON" on stdout.
  */
 #include "expect.h"
 

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Threads that call MPI.
- *	threads		five of each of two ranks at once (MPI_THREAD_MULTIPLE), each 211 times with its own tag; then generations of
- *			short-lived ones, more than stay alive at any time, make three calls each; then, where root may choose
- *			them, some whose numbers equal the main thread's modulo 1024
- *	threads leave	how they end: each rank has one that ends early, one that computes and one that sleeps until the process ends
- *			below them
- *	threads HOW	that first call MPI when the process is no longer as it was when MPI began. HOW:
+ *	threads		five of each of two ranks at once (MPI_THREAD_MULTIPLE), each 211 times with
+ *			its own tag; then generations of short-lived ones, more than stay alive at
+ *			any time, make three calls each; then, where root may choose them, some
+ *			whose numbers equal the main thread's modulo 1024
+ *	threads leave	how they end: each rank has one that ends early, one that computes and one
+ *			that sleeps until the process ends below them
+ *	threads HOW	that first call MPI when the process is no longer as it was when MPI began.
+ *			HOW:
  *		plain	as it was
  *		files	it may open no file more
- *		title	its environment is written over, as by programs that have a title of their own
+ *		title	its environment is written over, as by programs that have a title of their
+ *			own
  *		signals	they are interrupted every 0.1 ms; system calls are restarted
  */
 #include <fcntl.h>

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * povbench_selftest [BENCHMARK]: runs every benchmark of the registry on models of communication (model/model.h) whose overlap, delays
- * and steals are set. The benchmark must find what cases.txt computes from the settings, as one would on paper. The sweeps are
- * small, since on the model every sample is like the others; data are validated on the way. Nothing here looks at a real
- * clock, so that it passes or fails alike everywhere. To be run in the root of the source tree.
+ * povbench_selftest [BENCHMARK]: runs every benchmark of the registry on models of communication
+ * (model/model.h) whose overlap, delays and steals are set. The benchmark must find what cases.txt
+ * computes from the settings, as one would on paper. The sweeps are small, since on the model every
+ * sample is like the others; data are validated on the way. Nothing here looks at a real clock, so
+ * that it passes or fails alike everywhere. To be run in the root of the source tree.
  *
- *   machine NAME [MACHINE…] SETTING=FORMULA…   settings of the model and options of the benchmark; those of other machines come first
+ *   machine NAME [MACHINE…] SETTING=FORMULA…   settings of the model and options of the benchmark;
+ *                                              those of other machines come first
  *   let NAME = FORMULA                         formula.h
  *   check NAME                                 what must hold at each point of a result:
  *     FORMULA                                  is not 0
@@ -13,7 +15,8 @@
  *     use NAME                                 the lines of another check
  *   case BENCHMARK[,BENCHMARK…]
  *     MACHINE[,MACHINE…] | CHECK [FORMULA] | [SENTENCE]
- *                                              `want` is the FORMULA; the classification must give the SENTENCE
+ *                                              `want` is the FORMULA; the classification must give
+ *                                              the SENTENCE
  */
 #include <errno.h>
 #include <math.h>
@@ -236,7 +239,7 @@ static int selftest_rank(struct comm *c, void *ctx)
 	return t->bench->run(&run);
 }
 
-/* check: with the case's formula behind it, if any. Returns what fails, or null. */
+/* `check` may have the case's formula after it. Returns the condition that fails, or null. */
 static char *case_run(struct selftest *t, const char *machine, const char *check,
 		      const char *sentence)
 {

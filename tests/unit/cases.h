@@ -9,14 +9,16 @@
  *   LINE             of the module's own language; " ; " separates several on one line
  *   expect
  *     LINE           exactly what the module's driver prints, indented by two spaces; short lines share one
- *   LINE -> OUTPUT   a case in short: the driver plays LINE alone and prints OUTPUT, without a newline; " ; " separates several
+ *   LINE -> OUTPUT   a case in short: the driver plays LINE alone and prints OUTPUT, without a
+ *                    newline; " ; " separates several
  *
  * If the output differs, the test prints both, and with POV_GOLDEN_UPDATE=1 it rewrites the file.
  *
  * cases_each() reads languages whose lines are words. It knows two lines of its own:
  *
  *   show WORD…                          what the driver prints; cases_shows() asks for it
- *   repeat N step NS: LINE, LINE…       all times are NS later each round; in numbers "+i" adds the round, from 0 on
+ *   repeat N step NS: LINE, LINE…       all times are NS later each round; in numbers "+i" adds the
+ *                                       round, from 0 on
  */
 #ifndef POV_TESTS_CASES_H
 #define POV_TESTS_CASES_H
@@ -28,7 +30,10 @@
 /* Plays the lines of one case and prints what comes of it. */
 typedef void cases_play(const struct script *lines, FILE *out);
 
-/* A record as povmake has it; its tgid is its tid, unless the line gives one. Valid until the next one. */
+/*
+ * A record as povmake has it; its tgid is its tid, unless the line gives one. Valid until the next
+ * one.
+ */
 const struct pov_hdr *cases_record(const char *line);
 
 void cases_run(const char *name, cases_play *play);
@@ -81,7 +86,10 @@ struct cases_figure {
 	uint64_t value;
 };
 void cases_figures_print(FILE *out, const struct cases_figure *f);
-/* Text, each line with a space before it: such lines stay alone. Up to the line with until, without those with but; NULL: all. */
+/*
+ * Text, each line with a space before it: such lines stay alone. Up to the line with until, without
+ * those with but; NULL: all.
+ */
 void cases_text(FILE *out, char *text, const char *until, const char *but);
 
 #endif

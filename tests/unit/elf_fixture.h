@@ -12,8 +12,8 @@ struct elf_file;
 void fixture_need(const char *program);
 /*
  * Compiles source ("x.c", "x.S": name's ending is the language) with flags ("-shared …"), or copies what an earlier call
- * made of the same. Skips the test without a compiler, and fails it if the source does not compile. Returns the path of
- * the output; the caller frees.
+ * made of the same. Skips the test without a compiler, and fails it if the source does not compile.
+ * Returns the path of the output; the caller frees.
  */
 char *fixture_build(const char *name, const char *source, const char *flags);
 struct elf_file *fixture_open(const char *name, const char *source, const char *flags);

@@ -26,7 +26,7 @@ struct side {
 		tag; /* peer and tag of a receive: or PEER_ANY, TAG_ANY; once it is over, those it got */
 	bool sends, over;
 	bool asked; /* for the status */
-	bool freed; /* its request: nobody is told when it is over */
+	bool freed; /* its request was freed: no call completes it */
 	bool found;
 	struct side *other;
 	struct call_roles roles; /* as it was posted */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What is made of a recording's own words on its MPI library, and of the library's (lines of povtrace-mpi-t), as text (cases.h). No library
- * is run here; tests/live/threshold.test compares the same with what libraries do.
+ * What is made of a recording's own words on its MPI library, and of the library's (lines of
+ * povtrace-mpi-t), as text (cases.h). No library is run here; tests/live/threshold.test compares
+ * the same with what libraries do.
  *
  *   meta JSON               an object of the recording
  *   said JSON               a line of povtrace-mpi-t; without one the library is not asked

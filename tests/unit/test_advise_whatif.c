@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The run without certain waits: by hand, and on random programs, which are carried out twice, with and without what is left out. The gain
- * must be the difference of the two, to the nanosecond. And the own time of collective calls, which may be made shorter.
+ * The run without certain waits: by hand, and on random programs, which are carried out twice, with
+ * and without what is left out. The gain must be the difference of the two, to the nanosecond. And
+ * the own time of collective calls, which may be made shorter.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -309,7 +310,9 @@ static bool moves_on(void *ctx, const struct whatif_dep *d, struct whatif_instea
 	return d->kind == WHATIF_PEER_IN_MPI;
 }
 
-/* Rank 1 has posted a receive and computes until a time; rank 0 is in its send until rank 1 waits. */
+/*
+ * Rank 1 has posted a receive and computes until a time; rank 0 is in its send until rank 1 waits.
+ */
 static void send_during(struct world *w, uint64_t back_ns, struct seen *seen)
 {
 	world_open(w);
@@ -343,7 +346,9 @@ TEST(stands_still)
 	assert_int_equal(whatif_run(w.whatif, &change), 2800);
 	world_close(&w);
 
-	/* Rank 1 comes back soon, compared with how long such a message takes: it was on its way. */
+	/*
+	 * Rank 1 comes back soon, compared with how long such a message takes: it was on its way.
+	 */
 	send_during(&w, 2000, &s);
 	assert_int_equal(s.n, 0);
 	world_close(&w);
@@ -384,7 +389,7 @@ TEST(own_time)
 {
 	static const struct part part[RANKS] = {
 		{2000, 2100, 4096, 0}, /* the root sends and goes */
-		{1500, 2500, 0, 4096}, /* 500 behind the root */
+		{1500, 2500, 0, 4096}, /* 500 after the root */
 		{2700, 3000, 0, 4096},
 		{4000, 4050, 0, 4096},
 	};
@@ -426,7 +431,7 @@ TEST(cells)
 	told_alike(&w, &gather, 6000, 512, 0);
 	told_alike(&w, &gather, 7000, 0, 2048); /* in place */
 	told_alike(&w, &barrier, 8000, 0, 0);
-	told_alike(&w, &comm_dup, 9000, 0, 0); /* no collective of which time is told */
+	told_alike(&w, &comm_dup, 9000, 0, 0); /* not a collective call with a time */
 	told_alike(&w, &bcast, 10000, BYTES_UNKNOWN, BYTES_UNKNOWN);
 	collective_calls_settle(&w.calls);
 	assert_int_equal(w.calls.ncell, 5);
@@ -479,7 +484,10 @@ TEST(shorten)
 	told_joint(&w, &bcast, second);
 	assert_int_equal(gain_of(&w, none), 0);
 	assert_int_equal(gain_of(&w, all), 800);
-	/* Three ranks gain nothing by being faster to where they wait for the fourth, which itself takes as long as before. */
+	/*
+	 * Three ranks gain nothing by being faster to where they wait for the fourth, which itself
+	 * takes as long as before.
+	 */
 	assert_int_equal(gain_of(&w, three), 0);
 	/* The fourth comes 400 earlier, and is done 800 earlier; the others 400. */
 	assert_int_equal(gain_of(&w, last), 400);

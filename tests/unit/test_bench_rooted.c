@@ -102,7 +102,10 @@ static void run_made_up(struct script *s, size_t bad, uint64_t warmup)
 	assert_int_equal(model_run(&m, run_script, s), 0);
 }
 
-/* What warms up is so many operations, and in no sample. The outcome is that of the steadiest test, the last. */
+/*
+ * What warms up is so many operations, and in no sample. The outcome is that of the steadiest test,
+ * the last.
+ */
 TEST(reports)
 {
 	static const struct {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Where the CPU time of a process is limited, in both versions of control groups; what their files say: cases/cgroup.txt. */
+/*
+ * Where the CPU time of a process is limited, in both versions of control groups; what their files
+ * say: cases/cgroup.txt.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Files with code, by their ids; and which of their symbols are a function that is to be a region. */
+/*
+ * Files with code, by their ids; and which of their symbols are a function that is to be a region.
+ */
 #include <sys/sysmacros.h>
 
 #include "unit/test.h"

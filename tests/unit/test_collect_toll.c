@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What tracing cost each process (cases/toll.txt), the sentence made of it, and the limit on it (cases/limit.txt). */
+/*
+ * What tracing cost each process (cases/toll.txt), the sentence made of it, and the limit on it
+ * (cases/limit.txt).
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

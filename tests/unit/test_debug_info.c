@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Call sites of programs that print where each one is: compiled in several ways, run, and looked up. Files that are gone, another's,
- * or damaged give no name and do no harm. golden/call_sites.bats compares with addr2line.
+ * Call sites of programs that print where each one is: compiled in several ways, run, and looked
+ * up. Files that are gone, another's, or damaged give no name and do no harm.
+ * golden/call_sites.bats compares with addr2line.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -103,7 +104,10 @@ static int open_it(const char *path, const char *build_id, struct debug_info **o
 	return debug_info_open(fd, path, build_id, out);
 }
 
-/* A new look at the file, for one offset: "FUNCTION LINE FILE" or, without debug information, "FUNCTION+OFFSET"; or "none". */
+/*
+ * A new look at the file, for one offset: "FUNCTION LINE FILE" or, without debug information,
+ * "FUNCTION+OFFSET"; or "none".
+ */
 static const char *found_at(const char *path, uint64_t offset)
 {
 	static char text[PATH_MAX + 128];

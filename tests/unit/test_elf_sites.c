@@ -246,7 +246,10 @@ TEST(print)
 
 #define F ".section .note.GNU-stack,\"\"\n.text\n.globl f\n.type f,@function\nf: ret\n.size f,.-f\n"
 
-/* Which places call a function, as distances from it: direct calls and jumps, not bytes of other instructions. */
+/*
+ * Which places call a function, as distances from it: direct calls and jumps, not bytes of other
+ * instructions.
+ */
 TEST(calls)
 {
 	static const struct {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Functions of verbs providers, installed ones and one made for it. The installed libibverbs is the witness of the tables' layout: it
- * gets a table of numbers and shows which of them it puts where programs look.
+ * Functions of verbs providers, installed ones and one made for it. The installed libibverbs is the
+ * witness of the tables' layout: it gets a table of numbers and shows which of them it puts where
+ * programs look.
  */
 #include <dlfcn.h>
 #include <glob.h>
@@ -128,7 +129,10 @@ TEST(providers)
 		assert_int_equal(elf_file_open(found.gl_pathv[i], &provider), 0);
 		cnt = verbs_functions_find(provider, &slots, functions, FUNCTIONS_MAX, &tables);
 		polls = functions_check(provider, found.gl_pathv[i], functions, cnt);
-		/* By the version of the completions mlx5 has two functions, each with its own table. */
+		/*
+		 * By the version of the completions mlx5 has two functions, each with its own
+		 * table.
+		 */
 		if (strstr(found.gl_pathv[i], "mlx5"))
 			assert_true(polls == 2 && tables >= 2);
 		else

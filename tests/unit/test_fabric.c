@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Fabrics read from text, routes through them, and what flows put on their links: cases/fabric.txt. */
+/*
+ * Fabrics read from text, routes through them, and what flows put on their links: cases/fabric.txt.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Clocks related by messages: hosts with clocks of known offset and drift, and messages that took random times. Whatever these were, the truth is
- * within the uncertainty that is told.
+ * Clocks related by messages: hosts with clocks of known offset and drift, and messages that took
+ * random times. Whatever these were, the reported uncertainty holds the truth.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -141,7 +141,7 @@ static void none_reversed(void)
 	}
 }
 
-/* The host's clock was related to that of another one, and the truth is within the uncertainty that is told. */
+/* The host's clock is related to another host's, and the reported uncertainty holds the truth. */
 static void is_related(uint32_t host, uint32_t to)
 {
 	assert_int_equal(fit[host].by, TRACE_CLOCK_MESSAGES);

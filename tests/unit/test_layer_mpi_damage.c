@@ -23,7 +23,10 @@ static uint64_t rnd(void)
 	return seed;
 }
 
-/* Mostly numbers that mean something to the decoder: counts, MPICH's handles, extremes, negative ranks, Open MPI's handles. */
+/*
+ * Mostly numbers that mean something to the decoder: counts, MPICH's handles, extremes, negative
+ * ranks, Open MPI's handles.
+ */
 static uint64_t rnd_word(void)
 {
 	static const uint64_t words[] = {0x00000000,	 0x00000001,	0x00000002, 0x00000003,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Option tables: what is read from a command line (cases/option.txt), what help and manual say. Quantities: cases/human.txt. */
+/*
+ * Option tables: what is read from a command line (cases/option.txt), what help and manual say.
+ * Quantities: cases/human.txt.
+ */
 #include <stdlib.h>
 #include <string.h>
 

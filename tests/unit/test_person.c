@@ -33,7 +33,7 @@ static void nobody_behind(void)
 		unsetenv(all[i]);
 }
 
-/* Who is behind, with this variable alone. */
+/* The person behind sudo, with this variable alone. */
 static struct person *behind(const char *variable, const char *value)
 {
 	struct person *p;
@@ -120,7 +120,10 @@ static void *other_thread(void *arg)
 	return NULL;
 }
 
-/* Rights and groups are the other's, and nothing of it stays. Other threads keep their rights meanwhile. */
+/*
+ * Rights and groups are the other's, and nothing of it stays. Other threads keep their rights
+ * meanwhile.
+ */
 TEST(act)
 {
 	struct other_thread o = {.uid = SOMEBODY, .gid = 54322};

@@ -10,11 +10,13 @@
  *   THREAD begin|end NS LEVEL [NAME]                            a phase
  *   THREAD enter|leave|unwind NS DEPTH NAME                     a region
  *   lossy                                                       calls are missing from 5000 to 6000
- *   THREAD visits FUNCTION PLACE BEGIN..[END] [nested]           a call from PLACE: FILE+OFFSET, or an address. FILE: app of two hosts,
- *                                                               app1 and app2, or another one, new. Without END it is open
+ *   THREAD visits FUNCTION PLACE BEGIN..[END] [nested]
+ *       a call from PLACE: FILE+OFFSET, or an address. FILE: app of two hosts, app1 and app2, or
+ *       another one, new. Without END it is open
  *   THREAD tests CNT NS                                         polls of MPI_Test from app1+5
- *   THREAD messages NS BYTES [receives|unknown]                 to or from rank 1, by a call of 100 ns; unknown: to nobody knows whom
- *   places N                                                    prints times by place, of the first N ranks
+ *   THREAD messages NS BYTES [receives|unknown]
+ *       to or from rank 1, by a call of 100 ns; unknown: the other side is not known
+ *   places N                                                    prints the first N ranks' times by place
  *   show storms|flows|pairs|received|phases|csv|text|json|starts
  */
 #include <errno.h>

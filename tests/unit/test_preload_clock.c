@@ -93,8 +93,8 @@ TEST(without_a_rate)
 }
 
 /*
- * The kernel may slew its clock by 500 ppm between two measurements of the rate. Then the clock never
- * goes back, and is off by what a millisecond is slewed.
+ * The kernel may slew its clock by 500 ppm between two measurements of the rate. Then the clock
+ * never goes back, and is off by what a millisecond is slewed.
  */
 static void check_slewed(uint64_t rate)
 {

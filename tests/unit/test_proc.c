@@ -21,7 +21,10 @@
 #define STAY "echo $$; kill -STOP $$"
 #define WRAPPED "sh -c '" STAY "' & wait"
 
-/* A child of this process. Its shell prints the pid of the process to look at, which is killed afterwards, too. */
+/*
+ * A child of this process. Its shell prints the pid of the process to look at, which is killed
+ * afterwards, too.
+ */
 struct child {
 	pid_t shell, pid;
 	struct proc_rank rank;

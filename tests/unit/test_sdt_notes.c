@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Static probes: those that the system's own header makes, and notes put together by hand, of which most are not right.
- * Arguments: cases/sdt_args.txt.
+ * Static probes: those that the system's own header makes, and notes put together by hand, of which
+ * most are not right. Arguments: cases/sdt_args.txt.
  */
 #include <stdio.h>
 #include <stdlib.h>

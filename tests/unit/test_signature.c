@@ -139,7 +139,10 @@ static void polls_print(FILE *out)
 			fprintf(out, " %s", layer_mpi.rows[i].name);
 }
 
-/* "recipe FUNCTION", "attrs TEXT", "polls of MPI", or "parse SIGNATURE" or "poll SIGNATURE": a function of MPI with it, and the attribute POLL or none. */
+/*
+ * "recipe FUNCTION", "attrs TEXT", "polls of MPI", or "parse SIGNATURE" or "poll SIGNATURE": a
+ * function of MPI with it, and the attribute POLL or none.
+ */
 static void play(const struct script *lines, FILE *out)
 {
 	char *word = lines->line[0], *text = strchr(word, ' ');

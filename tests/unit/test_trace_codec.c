@@ -93,7 +93,9 @@ TEST(sizes)
 	check();
 }
 
-/* The first and the last of many words, so that masks of all lengths occur; times go back and wrap. */
+/*
+ * The first and the last of many words, so that masks of all lengths occur; times go back and wrap.
+ */
 TEST(edges)
 {
 	union any_record rec;

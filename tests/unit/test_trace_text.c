@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Which records are well-formed, and how they read as text: cases/records.txt, whose lines are povmake's. */
+/*
+ * Which records are well-formed, and how they read as text: cases/records.txt, whose lines are
+ * povmake's.
+ */
 #include <stdlib.h>
 #include <string.h>
 

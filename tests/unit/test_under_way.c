@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What is in flight when a file is cut is in it once: whatever of it ends while it is read, and whenever its record comes. Moments: 1000
- * is the cut; spins and counts are read for the second time when they have come to 1100.
+ * What is in flight when a file is cut is in it once: whatever of it ends while it is read, and
+ * whenever its record comes. Moments: 1000 is the cut; spins and counts are read for the second
+ * time when they have come to 1100.
  */
 #include <stdio.h>
 #include <string.h>
@@ -57,7 +58,10 @@ static void on_told(void *ctx, const struct pov_hdr *rec)
 		open && rec->kind != POV_KIND_COUNTED ? " open" : "");
 }
 
-/* Read twice with what is there each time; before and after come records. told: what is in the file. */
+/*
+ * Read twice with what is there each time; before and after come records. told: what is in the
+ * file.
+ */
 static const struct {
 	const char *before, *first, *second, *after, *told;
 } cases[] = {
@@ -65,7 +69,10 @@ static const struct {
 	{.first = "spin 500..1100", .second = "spin 500..1100", .told = "spin 500..1000 open"},
 	{.first = "count3 400..1100", .second = "count3 400..1100", .told = "count 400..1000"},
 	{.first = "call 300..1000", .second = "call 300..1000", .told = "call 300..1000"},
-	/* The last poll was before the cut. The spin's record comes with the next event; another function's count is another one. */
+	/*
+	 * The last poll was before the cut. The spin's record comes with the next event; another
+	 * function's count is another one.
+	 */
 	{.first = "spin 500..900", .second = "spin 500..900", .after = "spin 500..900", .told = ""},
 	{.first = "count3 400..900",
 	 .second = "count3 400..900",
@@ -75,7 +82,10 @@ static const struct {
 	 .second = "count3 400..900",
 	 .after = "count4 400..900",
 	 .told = "count 400..900"},
-	/* It ends between the cut and the reading. Its record belongs to what comes next, so the file has what was there at the cut. */
+	/*
+	 * It ends between the cut and the reading. Its record belongs to what comes next, so the
+	 * file has what was there at the cut.
+	 */
 	{.second = "spin 1060..1100", .before = "spin 500..1050", .told = "spin 500..1000 open"},
 	{.after = "count3 400..1050", .told = "count 400..1000"},
 	{.after = "call 300..1050", .told = "call 300..1000 open"},

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Who waited for whom, and why, and what nonblocking operations hid: calls, messages and states of ranks 0 to 4 as text (cases.h). The
- * analyses get them in the order of the lines; a line is about the rank that it begins with. SPAN is BEGIN..END in ns.
+ * Who waited for whom, and why, and what nonblocking operations hid: calls, messages and states of
+ * ranks 0 to 4 as text (cases.h). The analyses get them in the order of the lines; a line is about
+ * the rank that it begins with. SPAN is BEGIN..END in ns.
  *
  *   R runs|queues|sleeps|vanishes SPAN       a state of its thread
  *   R calls|polls SPAN                       a call of MPI, or polls that found nothing
@@ -12,12 +13,15 @@
  *   R start|post RANKS SPAN                  RANKS 1,2; ?: an unknown group; -: and window
  *   R complete|wait|test SPAN
  *   R lock|share|unlock|access|flush T SPAN  T: the target, or all
- *   R sends WHEN TO WHEN [any|assumed|incomplete|from NS|bytes N]   a message, and its receive, which from NS on is completed.
- *                                            WHEN: SPAN of one call, or SPAN/SPAN of those that post and complete
+ *   R sends WHEN TO WHEN [any|assumed|incomplete|from NS|bytes N]
+ *                                            a message, and its receive, which from NS on is
+ *                                            completed. WHEN: SPAN of one call, or SPAN/SPAN of
+ *                                            those that post and complete
  *   R starts irecv|isend|ibarrier N BYTES SPAN    request N
  *   R completes N,N SPAN [NS]                its thread has no core for the last NS of the call
  *   R tests CNT NS SPAN                      so many polls, NS of them within MPI
- *   R ran NS NS                              its thread ran for so long before, and again since then
+ *   R ran NS NS                              its thread ran for so long before, and again since
+ *                                            then
  *   R early                                  it ran before the recording began
  *   R lost                                   records of calls are missing
  *   R helps RANK                             it is a thread of that one's process

@@ -1,23 +1,31 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What the timeline makes of what the model reports, as text (cases.h). The model's objects are made here, so that damage can be, too.
- * Threads: 10 and 12 of rank 0 (process 10), 21 of rank 1 (process 20), 90 of another process, 71 of a process whose records were
- * lost, and idle, 0. SPAN is BEGIN..END in ns of the recording.
+ * What the timeline makes of what the model reports, as text (cases.h). The model's objects are
+ * made here, so that damage can be, too. Threads: 10 and 12 of rank 0 (process 10), 21 of rank 1
+ * (process 20), 90 of another process, 71 of a process whose records were lost, and idle, 0. SPAN
+ * is BEGIN..END in ns of the recording.
  *
  *   T FUNCTION SPAN DEPTH                  a call of send or recv; without END it is open
- *   T FUNCTION SPAN POST [+ POST…]         posts of a call of post_send, poll_cq or am_bcopy. POST: KIND OP [NAME=VALUE…|failed];
- *                                          OP "-" is unknown, and in texts "_" is a space. With an id it is of a NIC's queue 7
+ *   T FUNCTION SPAN POST [+ POST…]         posts of a call of post_send, poll_cq or am_bcopy. POST:
+ *                                          KIND OP [NAME=VALUE…|failed]; OP "-" is unknown, and in
+ *                                          texts "_" is a space. With an id it is of a NIC's queue
+ *                                          7
  *   within NS|none                         when the call of MPI around posts began
  *   switch CPU PREV NEXT NS [STATE]        STATE: hexadecimal; without it a thread is preempted
  *   wake CPU WAKER TARGET NS [irq]
  *   lost SPAN RING CLASS
- *   T operates FUNCTION SPAN SPAN [by T|end_place=N|place=N|status=BYTES|blocks]     start and completion
- *   T sends NS SPAN T NS SPAN [NAME=VALUE|assumed|incomplete]      begin of the call that sends, of the one that waits; and of the receive
+ *   T operates FUNCTION SPAN SPAN [by T|end_place=N|place=N|status=BYTES|blocks]
+ *                                          start and completion
+ *   T sends NS SPAN T NS SPAN [NAME=VALUE|assumed|incomplete]
+ *                                          begin of the call that sends, of the one that waits; and
+ *                                          of the receive
  *   T named NAME, T is of PROCESS, rank N  (rank 0's number, from now on)
  *   select SPAN | functions GLOB | ranks LIST;  sched off|ranks
- *   show args|details|messages|nothing     with arguments of all slices, or of instants and messages; only messages; only totals
+ *   show args|details|messages|nothing     with arguments of all slices, or of instants and
+ *                                          messages; only messages; only totals
  *
- * Printed are "TRACK: NAME@BEGIN..END", "!NS" for an instant, "ENDS@NS", ">N" and "<N" where arrow N leaves and arrives.
+ * Printed are "TRACK: NAME@BEGIN..END", "!NS" for an instant, "ENDS@NS", ">N" and "<N" where arrow
+ * N leaves and arrives.
  */
 #include <stdlib.h>
 #include <string.h>

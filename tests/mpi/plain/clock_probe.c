@@ -8,11 +8,14 @@
  *	move MS              reads the clocks for MS while another process moves it from CPU to CPU every ms; ran: by its own account, all
  *	                     between two readings of the clock in a row that are no more than 20 us apart
  *	section MS           MS of CPU time within a section, as much outside; core: of its CPU, mine: its own within
- *	sleeps MS N          computes for MS, N times, with a sleep after each; ran: its own account, as in move
+ *	sleeps MS N          computes for MS, N times, with a sleep after each; ran: its own
+ *	                     account, as in move
  *	reads N SWITCHES     N readings or more, beside two threads of its own that wake each other, until the process has been switched
- *	                     that often by the kernel's account; how long 99 % of them take, and that they never go back nor grow faster than all
- *	                     threads could make them
- *	pairs N              two processes wake each other N times outside and N times within their sections
+ *	                     that often by the kernel's account; how long 99 % of them take, and
+ *	                     that they never go back nor grow faster than all threads could make
+ *	                     them
+ *	pairs N              two processes wake each other N times outside and N times within their
+ *	                     sections
  *	fork MS              after MS of work, a child's clocks: its own, not its parent's
  *	wait FILE            reads on until FILE is there or the source changes: by which source, before and after
  *	write                tries to write to its page

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * verbs_posts PROVIDER MODE [ARGUMENT…]: what a program does at an adapter whose provider is verbs_loopback.c. Prints what a trace
- * must say of it:
- *	find [wait]	calls prime numbers of its functions in each of the ways in which it hands them over, by libibverbs' own inline
- *			functions: how many of each, in lines "function calls". wait: says "ready" when all has been handed over,
- *			and goes on when its input ends
- *	pieces		of requests whose pieces of memory lie before them, after them and far away, aligned or not, where the memory that
- *			can be read begins or ends, and of lists of several: requests and bytes of each post
+ * verbs_posts PROVIDER MODE [ARGUMENT…]: what a program does at an adapter whose provider is
+ * verbs_loopback.c. Prints what a trace must say of it:
+ *	find [wait]	calls prime numbers of its functions in each of the ways in which it hands
+ *			them over, by libibverbs' own inline functions: how many of each, in lines
+ *			"function calls". wait: says "ready" when all has been handed over, and goes
+ *			on when its input ends
+ *	pieces		of requests whose pieces of memory lie before them, after them and far away,
+ *			aligned or not, where the memory that can be read begins or ends, and of
+ *			lists of several: requests and bytes of each post
  *	cost SAMPLES ROUNDS
- *			how long it takes to post a request of one piece; one line as call_cost does: ns per call (median of the samples),
- *			the smallest sample, calls made in all
+ *			how long it takes to post a request of one piece; one line as call_cost
+ *			does: ns per call (median of the samples), the smallest sample, calls made
+ *			in all
  * and of a device called loop0:
  *	ends		of requests to ports of InfiniBand and of Ethernet: operation, bytes, queue pair, port, where to
  *	lists		of lists of requests, up to the longest that is counted: function, requests, bytes
@@ -78,7 +81,10 @@ static void connect_to(struct ibv_qp *qp, const struct ibv_ah_attr *to, uint32_t
 	ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_DEST_QPN);
 }
 
-/* Posts a list of that many requests, whose pieces have first, first + 1, … bytes; returns how many these are together. */
+/*
+ * Posts a list of that many requests, whose pieces have first, first + 1, … bytes; returns how many
+ * these are together.
+ */
 static uint64_t send_list(struct ibv_qp *qp, uint32_t cnt, uint32_t first,
 			  const struct ibv_send_wr *like)
 {

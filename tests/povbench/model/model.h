@@ -44,7 +44,10 @@ struct model_settings {
 	double overlap_strided;		   /* both sides are no better than this for strided data */
 	double pack_byte_ns; /* CPU time per byte of strided data, in the call that sends */
 	double slow; /* data that move beside a computation take so many times as long as alone */
-	/* There is an answer to the announcement, which only a CPU of the sender reads (Nigay et al. 2020, figure 6). */
+	/*
+	 * There is an answer to the announcement, which only a CPU of the sender reads (Nigay et
+	 * al. 2020, figure 6).
+	 */
 	bool handshake;
 	bool shared_link; /* rendezvous data, and a rank's puts and gets, between the same two ranks move one message after the other */
 	enum model_bcast bcast;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Virtual time: a list of events, tasks that run until they wait for one, and cores that give their lanes to tasks in
- * the order of asking. Nothing here knows of messages, except that they want to be told when a core's tasks
- * leave and enter communication calls.
+ * Virtual time: a list of events, tasks that run until they wait for one, and cores that give their
+ * lanes to tasks in the order of asking. Nothing here knows of messages, except that they want to
+ * be told when a core's tasks leave and enter communication calls.
  */
 #include "model/sim.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Formulas of cases.txt. A formula has numbers, the operators of C from ?: to unary - (no bits, no shifts), and these names, the first
- * that fits: `want` (the formula of the case), a definition by `let`, a number of the point, a setting of the machine. param:word tells
- * whether the point's text parameter is that word. Functions:
+ * Formulas of cases.txt. A formula has numbers, the operators of C from ?: to unary - (no bits, no
+ * shifts), and these names, the first that fits: `want` (the formula of the case), a definition by
+ * `let`, a number of the point, a setting of the machine. param:word tells whether the point's text
+ * parameter is that word. Functions:
  *
  *   min max ceil log2 round   as in C; min and max take several values
  *   known(X)                  X is no NaN
