@@ -233,7 +233,7 @@ static void full_disk_child(const char *path, uint64_t limit)
 	trace_writer_get_stats(w, &stats);
 	if (stats.accepted.records != n - 1)
 		_exit(11);
-	if (trace_writer_finish(w) != -ENOSPC)
+	if (trace_writer_finish(w) != -EDQUOT)
 		_exit(12);
 	r = replay_all(path, NULL);
 	if (r.err || r.sum.complete || r.sum.bad_blocks || r.sum.lost_tail_bytes)

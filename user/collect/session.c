@@ -332,6 +332,7 @@ static const char *over(struct session *s, const volatile int *stop, uint64_t no
 	if (s->err)
 		return s->err == -EFBIG	 ? "size limit" :
 		       s->err == -ENOSPC ? "disk full" :
+		       s->err == -EDQUOT ? "file limit" :
 					   "write error";
 	if (s->opt->duration_ns && now - s->start_ns >= s->opt->duration_ns)
 		return "duration";

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * In this file -EFBIG means that max_bytes is reached. A limit of the system (ulimit -f) counts as
- * a full disk.
+ * -EFBIG is kept for max_bytes. A limit of the system on the file's size (ulimit -f) becomes -EDQUOT.
  */
 #include "trace/trace_append.h"
 
@@ -17,7 +16,7 @@ static void set_error(struct append_file *f, int err, const char *what)
 	if (atomic_load(&f->err))
 		return;
 	log_error("trace: %s %s: %s; %s", what, f->path, log_unwritten(err), f->fate);
-	atomic_store(&f->err, err == EFBIG ? -ENOSPC : -err);
+	atomic_store(&f->err, err == EFBIG ? -EDQUOT : -err);
 }
 
 static int set_limit_error(struct append_file *f)
