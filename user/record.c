@@ -316,7 +316,9 @@ void record_hints(const struct recording *recording, int err, const char *more_r
 			"the file holds %llu of the %llu records that were seen, the first ones; %s, or record less "
 			"(--max-size, --duration, --mpi, --sched ranks)",
 			(unsigned long long)r->stored.records,
-			(unsigned long long)(r->stored.records + r->unstored), more_room);
+			(unsigned long long)(r->stored.records + r->unstored),
+			err == -EDQUOT ? "raise the limit of a file's size (ulimit -f)" :
+					 more_room);
 	if (!r->ranks && !r->stored.calls && !r->stored.polls &&
 	    (r->stored.records || (r->child_status != -1 && !err)))
 		no_mpi_print(recording);

@@ -51,8 +51,9 @@ int trace_writer_open(const char *path, const struct trace_writer_options *opt,
 /*
  * Adds one record to a stream. Called from one thread only, the one that also calls meta, flush
  * and finish; never allocates after a stream's first record. Returns 0, or the sticky -errno of
- * the background thread (-ENOSPC, -EDQUOT, -EIO …), or -EFBIG once max_bytes is reached (not printed: every
- * record accepted until then is still written), or -EINVAL if the record's size is none.
+ * the background thread (-ENOSPC, -EDQUOT, -EIO …), or -EFBIG once max_bytes is reached (not
+ * printed: every record accepted until then is still written), or -EINVAL if the record's size is
+ * none.
  */
 int trace_writer_add(struct trace_writer *w, unsigned int stream, const struct pov_hdr *rec);
 
