@@ -317,8 +317,7 @@ void record_hints(const struct recording *recording, int err, const char *more_r
 			"(--max-size, --duration, --mpi, --sched ranks)",
 			(unsigned long long)r->stored.records,
 			(unsigned long long)(r->stored.records + r->unstored),
-			err == -EDQUOT ? "raise the limit of a file's size (ulimit -f)" :
-					 more_room);
+			err == -EDQUOT ? "raise the limit (ulimit -f, or the quota)" : more_room);
 	if (!r->ranks && !r->stored.calls && !r->stored.polls &&
 	    (r->stored.records || (r->child_status != -1 && !err)))
 		no_mpi_print(recording);
